@@ -1,0 +1,71 @@
+# The front door. `make` builds everything for the CPU, optimised; `make demo` shows it; `make test` proves it.
+BUILD ?= build
+JOBS ?= $(shell nproc)
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+ROMS = $(firstword $(DIFFVCS_ROMS) $(wildcard $(VENV)/lib/python3*/site-packages/ale_py/roms))
+CMAKE_FLAGS ?=
+
+.PHONY: all help setup roms build check test test-quick test-sanitize test-golden test-ale test-builds lint format demo \
+        install clean
+
+all: build
+
+help:
+	@echo "make          build the library and build/diffvcs"
+	@echo "make demo     set up, build, run our own cartridge (and a real game if ROMs are there), leave pictures in out/"
+	@echo "make test     everything: unit tests, sanitizers, golden records, ale-py live, two compilers, style"
+	@echo "make check    the one-minute subset"
+	@echo "make lint     clang-format and clang-tidy;  make format  rewrites"
+	@echo "make install  PREFIX=/usr/local"
+
+# ---- set-up: Debian packages if they are missing, ale-py (for its ROM images and as a reference) in a local venv ------
+setup:
+	@tests/setup.sh
+
+roms:
+	@tests/setup.sh --roms
+
+# ---- building -----------------------------------------------------------------------------------------------------
+build: setup
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@mv -f $(BUILD).log $(BUILD)/configure.log
+	@cmake --build $(BUILD) -j $(JOBS) -- --no-print-directory -s
+
+# ---- testing ------------------------------------------------------------------------------------------------------
+check: build
+	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -L quick
+
+test:
+	@tests/run_all.sh
+
+test-golden: build roms
+	$(BUILD)/diffvcs verify --roms "$(ROMS)" tests/golden/xitari/*.tsv.gz tests/golden/xitari-cpu/*.tsv.gz
+
+test-ale: build roms
+	$(PYTHON) tests/ale_live.py --library $(BUILD)/libdiffvcs.so --frames 5000 --episodes 3
+
+test-sanitize: setup
+	@cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDIFFVCS_SANITIZE=ON > /dev/null
+	@cmake --build build-sanitize -j $(JOBS) -- --no-print-directory -s
+	@ctest --test-dir build-sanitize --output-on-failure -j $(JOBS)
+
+test-builds: setup
+	@tests/builds.sh
+
+lint: setup
+	@tests/lint.sh
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+# ---- showing ------------------------------------------------------------------------------------------------------
+demo: build
+	@-$(MAKE) -s roms
+	@tests/demo.sh $(BUILD)/diffvcs
+
+install: build
+	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)
+
+clean:
+	rm -rf build build-* out

@@ -1,0 +1,277 @@
+/* diffvcs: an Atari 2600 that is exact, fast and differentiable.
+ *
+ * This header is the whole C API and its documentation. Three things have a name:
+ *
+ *   vcs_cart_t   a cartridge in a console: ROM image, bank scheme, television format, controllers. Const once loaded.
+ *   vcs_t        a machine: plain data without pointers. Copy it to save it; vcs_state_size says how long it is.
+ *   vcs_env_t    a game: machine, picture, rewards, lives, endings, as ALE has them.
+ *
+ * Conventions: calls that can fail return a vcs_status_t and fill the vcs_error_t they are given (which may be NULL);
+ * nothing exits the process, nothing keeps hidden state, stepping a loaded machine cannot fail. Callers own buffers.
+ */
+#ifndef DIFFVCS_H
+#define DIFFVCS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32)
+#define VCS_API
+#else
+#define VCS_API __attribute__((visibility("default")))
+#endif
+
+#define VCS_VERSION "0.1.0"
+
+typedef struct vcs vcs_t;
+typedef struct vcs_cart vcs_cart_t;
+typedef struct vcs_env vcs_env_t;
+
+/* ---- Status ------------------------------------------------------------------------------------------------- */
+
+typedef enum {
+  VCS_OK = 0,
+  VCS_BAD_ARGUMENT, /* a value outside its range, a NULL where none may be */
+  VCS_BAD_IMAGE,    /* a ROM image that no scheme can hold */
+  VCS_BAD_FILE,     /* unreadable, truncated or corrupt */
+  VCS_NOT_FOUND,    /* no such file, game, scheme or setting */
+  VCS_NO_MEMORY
+} vcs_status_t;
+
+typedef struct {
+  char message[256]; /* what was wrong and what to do; empty after VCS_OK */
+} vcs_error_t;
+
+VCS_API const char *vcs_status_name(vcs_status_t status);
+
+/* ---- Cartridge and console ---------------------------------------------------------------------------------- */
+
+/* Bank schemes. VCS_SCHEME_AUTO detects from the content of the image. */
+typedef enum {
+  VCS_SCHEME_AUTO = 0,
+  VCS_SCHEME_2K,
+  VCS_SCHEME_4K,
+  VCS_SCHEME_F8,
+  VCS_SCHEME_F6,
+  VCS_SCHEME_F4,
+  VCS_SCHEME_F8SC,
+  VCS_SCHEME_F6SC,
+  VCS_SCHEME_F4SC,
+  VCS_SCHEME_E0,
+  VCS_SCHEME_FE,
+  VCS_SCHEME_DPC,
+  VCS_SCHEME_3F,
+  VCS_SCHEME_3E,
+  VCS_SCHEME_E7,
+  VCS_SCHEME_FA,
+  VCS_SCHEME_UA,
+  VCS_SCHEME_CV,
+  VCS_SCHEME_0840,
+  VCS_SCHEME_SB,
+  VCS_SCHEME_COUNT
+} vcs_scheme_t;
+
+typedef enum { VCS_FORMAT_AUTO = 0, VCS_FORMAT_NTSC, VCS_FORMAT_PAL, VCS_FORMAT_PAL60, VCS_FORMAT_SECAM } vcs_format_t;
+
+typedef enum {
+  VCS_CONTROLLER_JOYSTICK = 0,
+  VCS_CONTROLLER_PADDLES,
+  VCS_CONTROLLER_DRIVING,
+  VCS_CONTROLLER_KEYBOARD,
+  VCS_CONTROLLER_BOOSTER
+} vcs_controller_t;
+
+/* Boot protocol and per-game settings: like google-deepmind/xitari, or like ale-py. */
+typedef enum { VCS_PROFILE_XITARI = 0, VCS_PROFILE_ALE, VCS_PROFILE_COUNT } vcs_profile_t;
+
+/* What the players' hands and the console's owner hold down: bits of `held` by player, paddle resistances (two by
+ * player), keypad keys (bit 3 * row + column), and the console's RESET and SELECT. */
+enum {
+  VCS_HELD_UP = 1,
+  VCS_HELD_DOWN = 2,
+  VCS_HELD_LEFT = 4,
+  VCS_HELD_RIGHT = 8,
+  VCS_HELD_FIRE = 16,
+  VCS_HELD_FIRE_2 = 32, /* the second paddle's button, or the booster */
+  VCS_HELD_TRIGGER = 64,
+  VCS_CONSOLE_RESET = 1,
+  VCS_CONSOLE_SELECT = 2
+};
+
+typedef struct {
+  uint8_t held[2];
+  int32_t paddle[4];
+  uint16_t keys[2];
+  uint8_t console;
+} vcs_controls_t;
+
+/* A frame is rows of 160 palette indices; a frame buffer has room for 320 rows. A machine draws into two of them in
+ * turn, one behind the other in memory. */
+enum { VCS_WIDTH = 160, VCS_FRAME_BYTES = 160 * 320 };
+
+/* A frame that has not ended after this many instructions is given up and goes on in the next call. */
+enum { VCS_FRAME_INSTRUCTIONS = 25000 };
+
+/* Paddle resistances: fully turned to low, and nothing connected. */
+enum { VCS_RESISTANCE_MIN = 0, VCS_RESISTANCE_MAX = 0x7FFFFFFF };
+
+typedef struct {
+  vcs_profile_t profile;
+  vcs_scheme_t scheme; /* VCS_SCHEME_AUTO: as the games table says, or detected */
+  vcs_format_t format; /* VCS_FORMAT_AUTO: as the games table says, or probed */
+  const char *name;    /* the game's name or the image's file name; may be NULL */
+} vcs_cart_options_t;
+
+/* What is known about a loaded cartridge. Strings live as long as it does. */
+typedef struct {
+  vcs_profile_t profile;
+  vcs_scheme_t scheme;
+  vcs_format_t format;
+  vcs_controller_t left, right;
+  uint32_t image_size, ram_size;
+  int32_t top_line, height; /* first scan line and number of rows of the picture */
+  const char *scheme_name;
+  const char *game; /* its name in the games table, or NULL */
+  char md5[33], sha256[65];
+} vcs_cart_info_t;
+
+/* Loads an image (it is copied). On failure *cart is NULL. */
+VCS_API vcs_status_t vcs_cart_load(const void *image, size_t size, const vcs_cart_options_t *options, vcs_cart_t **cart,
+                                   vcs_error_t *error);
+VCS_API void vcs_cart_free(vcs_cart_t *cart);
+VCS_API const vcs_cart_info_t *vcs_cart_info(const vcs_cart_t *cart);
+
+VCS_API const char *vcs_profile_name(vcs_profile_t profile);
+VCS_API vcs_status_t vcs_profile_by_name(const char *name, vcs_profile_t *profile, vcs_error_t *error);
+VCS_API const char *vcs_format_name(vcs_format_t format);
+VCS_API const char *vcs_controller_name(vcs_controller_t controller);
+
+/* Our own open cartridge (demo/), embedded in the library. */
+VCS_API const uint8_t *vcs_demo_image(size_t *size);
+
+/* ---- Machine ------------------------------------------------------------------------------------------------ */
+
+/* Bytes of a machine with this cartridge. A vcs_t may be copied with memcpy(dst, src, vcs_state_size(cart)). */
+VCS_API size_t vcs_state_size(const vcs_cart_t *cart);
+
+/* Power-on and first reset, with nothing held. */
+VCS_API void vcs_boot(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
+
+/* The console's reset line: RAM survives. */
+VCS_API void vcs_reset(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
+
+/* Puts hands on the controllers; they stay until the next call. */
+VCS_API void vcs_control(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *hands);
+
+/* One frame. `frames` is 2 * VCS_FRAME_BYTES bytes, the same ones at every call, or NULL when nobody looks. */
+VCS_API void vcs_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
+
+/* The picture of the last frame inside `frames`. */
+VCS_API const uint8_t *vcs_picture(const vcs_t *m, const uint8_t *frames);
+
+/* One instruction: what was executed, and the registers after it. */
+typedef struct {
+  uint16_t pc_before, pc;
+  uint8_t opcode, a, x, y, sp, p;
+  uint8_t frame_over, jammed;
+  uint32_t cycles; /* taken, the wait of WSYNC included */
+} vcs_step_t;
+VCS_API void vcs_step(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_step_t *step);
+
+/* Frames by instruction: vcs_frame is vcs_frame_begin, vcs_step until frame_over or jammed or VCS_FRAME_INSTRUCTIONS
+ * are done, vcs_frame_end. */
+VCS_API void vcs_frame_begin(const vcs_cart_t *cart, vcs_t *m);
+VCS_API void vcs_frame_end(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
+
+/* A byte as the CPU would read it, without side effects. */
+VCS_API uint8_t vcs_peek(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr);
+
+VCS_API uint8_t *vcs_ram(vcs_t *m); /* 128 bytes, $80 to $FF */
+
+/* A 64-bit digest of the whole machine state. */
+VCS_API uint64_t vcs_hash(const vcs_cart_t *cart, const vcs_t *m);
+
+/* The fields of vcs_t, for debuggers and bindings: index 0, 1, ... until NULL. */
+typedef struct {
+  const char *name, *type, *meaning;
+  size_t offset, size, count;
+} vcs_field_t;
+VCS_API const vcs_field_t *vcs_field(int index);
+
+/* One line of disassembly at pc into text; returns the instruction's length. */
+VCS_API int vcs_disassemble(const vcs_cart_t *cart, const vcs_t *m, uint16_t pc, char *text, size_t text_size);
+
+/* ---- Environment -------------------------------------------------------------------------------------------- */
+
+/* ALE's 18 actions; the second player has the same. */
+typedef enum {
+  VCS_NOOP,
+  VCS_FIRE,
+  VCS_UP,
+  VCS_RIGHT,
+  VCS_LEFT,
+  VCS_DOWN,
+  VCS_UPRIGHT,
+  VCS_UPLEFT,
+  VCS_DOWNRIGHT,
+  VCS_DOWNLEFT,
+  VCS_UPFIRE,
+  VCS_RIGHTFIRE,
+  VCS_LEFTFIRE,
+  VCS_DOWNFIRE,
+  VCS_UPRIGHTFIRE,
+  VCS_UPLEFTFIRE,
+  VCS_DOWNRIGHTFIRE,
+  VCS_DOWNLEFTFIRE,
+  VCS_ACTIONS
+} vcs_action_t;
+
+VCS_API const char *vcs_action_name(int action);
+
+/* A game on a machine. The cartridge must outlive it. Creating boots the machine and resets the game once. */
+VCS_API vcs_status_t vcs_env_create(const vcs_cart_t *cart, vcs_env_t **env, vcs_error_t *error);
+VCS_API void vcs_env_free(vcs_env_t *env);
+
+/* Starts an episode: reset, frames of nothing, the RESET switch, the game's starting actions. */
+VCS_API void vcs_env_reset(vcs_env_t *env);
+
+/* One frame; actions a game does not allow do nothing. Returns the reward; 0 and no frame once the game is over. */
+VCS_API int32_t vcs_env_act(vcs_env_t *env, int player_a, int player_b);
+
+/* One frame whether or not the game is over. */
+VCS_API int32_t vcs_env_act_on(vcs_env_t *env, int player_a, int player_b);
+
+/* Whether frames are drawn. Not drawing is faster; vcs_env_screen then shows an older picture. Default 1. */
+VCS_API void vcs_env_set_drawing(vcs_env_t *env, int drawing);
+
+VCS_API int vcs_env_over(const vcs_env_t *env);
+VCS_API int32_t vcs_env_lives(const vcs_env_t *env);
+VCS_API uint64_t vcs_env_frame_number(const vcs_env_t *env);         /* since it was created */
+VCS_API uint64_t vcs_env_episode_frame_number(const vcs_env_t *env); /* since the last reset */
+VCS_API const uint8_t *vcs_env_screen(const vcs_env_t *env);         /* height x 160 palette indices */
+VCS_API int vcs_env_height(const vcs_env_t *env);
+VCS_API const uint8_t *vcs_env_ram(const vcs_env_t *env); /* 128 bytes */
+VCS_API vcs_t *vcs_env_machine(vcs_env_t *env);
+VCS_API uint8_t *vcs_env_frames(vcs_env_t *env); /* the machine's two frame buffers */
+VCS_API const vcs_cart_t *vcs_env_cart(const vcs_env_t *env);
+
+/* Called after every instruction of every frame, the boot of a reset included; NULL turns it off. */
+typedef void (*vcs_watch_t)(void *context, const vcs_t *m, const vcs_step_t *step);
+VCS_API void vcs_env_watch(vcs_env_t *env, vcs_watch_t watch, void *context);
+
+/* The action stream of the records: seed 0 is always NOOP, any other a splitmix64 stream of held actions. */
+typedef struct {
+  uint64_t state, seed;
+  int32_t hold, action;
+} vcs_stream_t;
+VCS_API void vcs_stream_start(vcs_stream_t *stream, uint64_t seed);
+VCS_API int vcs_stream_next(vcs_stream_t *stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

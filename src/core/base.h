@@ -1,0 +1,46 @@
+/* base.h: what every core header stands on.
+ *
+ * The core is one machine in headers that are valid C11 and valid CUDA C++: no allocation, no libc state, no
+ * globals but constant tables. VCS_FN marks its functions, VCS_TABLE its constant tables (on a GPU a table lives in
+ * constant memory, on the CPU in .rodata).
+ */
+#ifndef VCS_CORE_BASE_H
+#define VCS_CORE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "diffvcs/diffvcs.h"
+
+/* VCS_FN is an ordinary inline function; VCS_HOT_FN belongs to the instruction loop and is always inlined, VCS_SLOW_FN
+ * never is: what an instruction does once in a hundred stays out of the loop's code. */
+#if defined(__CUDACC__)
+#define VCS_FN static inline __host__ __device__
+#define VCS_HOT_FN static __forceinline__ __host__ __device__
+#define VCS_SLOW_FN static __noinline__ __host__ __device__
+#else
+#define VCS_FN static inline __attribute__((unused))
+#define VCS_HOT_FN static inline __attribute__((always_inline, unused))
+#define VCS_SLOW_FN static __attribute__((noinline, unused))
+#endif
+
+/* A constant table: one copy per translation unit, on the device too. */
+#if defined(__CUDACC__)
+#define VCS_TABLE static const __device__ __host__
+#else
+#define VCS_TABLE static const
+#endif
+
+#if defined(__GNUC__) || defined(__CUDACC__)
+#define VCS_LIKELY(x) __builtin_expect(!!(x), 1)
+#define VCS_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#else
+#define VCS_LIKELY(x) (x)
+#define VCS_UNLIKELY(x) (x)
+#endif
+
+/* Lines have 228 colour clocks, the first 68 of them blank; a CPU cycle is three clocks, 76 cycles a line. */
+enum { VCS_LINE_CLOCKS = 228, VCS_HBLANK_CLOCKS = 68, VCS_LINE_CYCLES = 76 };
+
+#endif

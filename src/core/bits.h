@@ -1,0 +1,91 @@
+/* bits.h: what the 6507 computes, as pure functions of bytes and flags.
+ *
+ * Nothing here knows the machine. An operation takes its operands and returns a vcs_alu_t: the result byte and the
+ * flags, N as bit 7 of `n`, Z as `z == 0`, V and C as 0 or 1. The CPU (cpu.h) applies them; whoever asks how a result
+ * moves when one input bit flips calls the same function twice.
+ *
+ * Decimal mode follows the reference, not the NMOS chip: both operands are read as two decimal digits (a digit may be
+ * above 9), added or subtracted as numbers, and written back modulo 100; N and Z come from the decimal result, and the
+ * carry of a subtraction compares the bytes as they stand. test_bits.c checks all 2 x 2 x 65,536 cases against a
+ * table of these rules written the other way round.
+ */
+#ifndef VCS_CORE_BITS_H
+#define VCS_CORE_BITS_H
+
+#include "base.h"
+
+typedef struct {
+  uint8_t value, n, z, v, c;
+} vcs_alu_t;
+
+/* A result whose N and Z are its own, with the carry and overflow given. */
+VCS_FN vcs_alu_t vcs_alu_result(uint8_t value, uint8_t v, uint8_t c) {
+  vcs_alu_t r;
+  r.value = value;
+  r.n = value;
+  r.z = value;
+  r.v = v;
+  r.c = c;
+  return r;
+}
+
+VCS_FN int vcs_from_bcd(uint8_t b) { return (b >> 4) * 10 + (b & 15); }
+
+VCS_FN uint8_t vcs_to_bcd(int number) { return (uint8_t)((number % 100 / 10) << 4 | number % 10); }
+
+/* a + b + carry. */
+VCS_FN vcs_alu_t vcs_alu_adc(uint8_t a, uint8_t b, uint8_t carry, uint8_t decimal) {
+  if (VCS_UNLIKELY(decimal)) {
+    int sum = vcs_from_bcd(a) + vcs_from_bcd(b) + carry;
+    uint8_t r = vcs_to_bcd(sum & 0xFF);
+    return vcs_alu_result(r, ((a ^ r) & (r ^ b)) >> 7, sum > 99);
+  }
+  unsigned sum = (unsigned)a + b + carry;
+  return vcs_alu_result((uint8_t)sum, (uint8_t)(((a ^ sum) & (b ^ sum)) >> 7 & 1), (uint8_t)(sum >> 8));
+}
+
+/* a - b - (1 - carry). Below -100 the reference reads its digit table out of order: the result is then the two
+ * decimal digits of 256 more, undone; only operands with digits above 9 get there. */
+VCS_FN vcs_alu_t vcs_alu_sbc(uint8_t a, uint8_t b, uint8_t carry, uint8_t decimal) {
+  if (VCS_UNLIKELY(decimal)) {
+    int difference = vcs_from_bcd(a) - vcs_from_bcd(b) - (1 - carry);
+    if (difference < 0) difference += 100;
+    uint8_t r = difference < 0 ? (uint8_t)vcs_from_bcd((uint8_t)(256 + difference)) : vcs_to_bcd(difference);
+    return vcs_alu_result(r, ((a ^ r) & (r ^ b)) >> 7, a >= b + (1 - carry));
+  }
+  return vcs_alu_adc(a, (uint8_t)~b, carry, 0);
+}
+
+/* a - b for the flags only; V is untouched, the caller keeps it. */
+VCS_FN vcs_alu_t vcs_alu_cmp(uint8_t a, uint8_t b) { return vcs_alu_result((uint8_t)(a - b), 0, a >= b); }
+
+VCS_FN vcs_alu_t vcs_alu_asl(uint8_t b) { return vcs_alu_result((uint8_t)(b << 1), 0, b >> 7); }
+VCS_FN vcs_alu_t vcs_alu_lsr(uint8_t b) { return vcs_alu_result(b >> 1, 0, b & 1); }
+VCS_FN vcs_alu_t vcs_alu_rol(uint8_t b, uint8_t carry) { return vcs_alu_result((uint8_t)(b << 1 | carry), 0, b >> 7); }
+VCS_FN vcs_alu_t vcs_alu_ror(uint8_t b, uint8_t carry) {
+  return vcs_alu_result((uint8_t)(b >> 1 | carry << 7), 0, b & 1);
+}
+
+/* AND then rotate right, with the flags an adder would give (illegal opcode $6B). */
+VCS_FN vcs_alu_t vcs_alu_arr(uint8_t a, uint8_t b, uint8_t carry, uint8_t decimal) {
+  uint8_t both = a & b;
+  uint8_t r = (uint8_t)(both >> 1 | carry << 7);
+  if (!decimal) return vcs_alu_result(r, (r >> 6 ^ r >> 5) & 1, r >> 6 & 1);
+  vcs_alu_t result = vcs_alu_result(r, (both ^ r) >> 6 & 1, 0);
+  if ((both & 0x0F) + (both & 0x01) > 0x05) r = (r & 0xF0) | ((r + 0x06) & 0x0F);
+  if ((both & 0xF0) + (both & 0x10) > 0x50) {
+    r = (uint8_t)(r + 0x60);
+    result.c = 1;
+  }
+  result.value = r;
+  return result;
+}
+
+/* Bit order reversed: the TIA draws bit 7 of GRPx leftmost, our line masks have the leftmost pixel in bit 0. */
+VCS_FN uint8_t vcs_reverse(uint8_t b) {
+  b = (uint8_t)((b & 0xF0) >> 4 | (b & 0x0F) << 4);
+  b = (uint8_t)((b & 0xCC) >> 2 | (b & 0x33) << 2);
+  return (uint8_t)((b & 0xAA) >> 1 | (b & 0x55) << 1);
+}
+
+#endif

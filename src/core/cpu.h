@@ -1,0 +1,389 @@
+/* cpu.h: the 6507.
+ *
+ * One instruction is: fetch the opcode, charge its cycles, form the address, do the operation. The cases of the
+ * switch are generated from the rows of cpu_ops.h, each as mode x access x operation; an operation is a small function
+ * of the registers and one operand (op_XXX below), its arithmetic a pure function of bits.h.
+ *
+ * Interrupts: the 6507 has no interrupt pins; BRK and RTI remain. B reads as 1 always.
+ */
+#ifndef VCS_CORE_CPU_H
+#define VCS_CORE_CPU_H
+
+#include "bus.h"
+#include "cpu_ops.h"
+
+/* ---- Status register ---------------------------------------------------------------------------------------- */
+
+enum { VCS_FLAG_C = 1, VCS_FLAG_Z = 2, VCS_FLAG_I = 4, VCS_FLAG_D = 8, VCS_FLAG_B = 16, VCS_FLAG_1 = 32, VCS_FLAG_V = 64, VCS_FLAG_N = 128 };
+
+VCS_HOT_FN uint8_t vcs_cpu_status(const vcs_cpu_t *cpu) {
+  return (uint8_t)((cpu->n & VCS_FLAG_N) | cpu->v << 6 | VCS_FLAG_1 | VCS_FLAG_B | cpu->d << 3 | cpu->i << 2 |
+                   (cpu->z == 0) << 1 | cpu->c);
+}
+
+VCS_HOT_FN void vcs_cpu_set_status(vcs_cpu_t *cpu, uint8_t p) {
+  cpu->n = p & VCS_FLAG_N;
+  cpu->v = p >> 6 & 1;
+  cpu->d = p >> 3 & 1;
+  cpu->i = p >> 2 & 1;
+  cpu->z = !(p & VCS_FLAG_Z);
+  cpu->c = p & 1;
+}
+
+VCS_HOT_FN void vcs_cpu_load(vcs_cpu_t *cpu, const vcs_t *m) {
+  cpu->cycles = m->cycles;
+  cpu->pc = m->pc;
+  cpu->a = m->a;
+  cpu->x = m->x;
+  cpu->y = m->y;
+  cpu->sp = m->sp;
+  vcs_cpu_set_status(cpu, m->p);
+  cpu->bus = m->bus;
+  cpu->frame_over = false;
+  cpu->jammed = m->jammed;
+}
+
+VCS_HOT_FN void vcs_cpu_store(const vcs_cpu_t *cpu, vcs_t *m) {
+  m->cycles = cpu->cycles;
+  m->pc = cpu->pc;
+  m->a = cpu->a;
+  m->x = cpu->x;
+  m->y = cpu->y;
+  m->sp = cpu->sp;
+  m->p = vcs_cpu_status(cpu);
+  m->bus = cpu->bus;
+  m->jammed = cpu->jammed;
+}
+
+/* ---- Accesses ----------------------------------------------------------------------------------------------- */
+
+/* Everything below works on the same four things: the cartridge, the machine, the running CPU and the frame buffers. */
+#define VCS_ON const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, uint8_t *frames
+#define VCS_HERE cart, m, cpu, frames
+
+VCS_HOT_FN uint8_t vcs_cpu_fetch(VCS_ON) { return vcs_bus_read(VCS_HERE, cpu->pc++); }
+
+VCS_HOT_FN uint16_t vcs_cpu_fetch_word(VCS_ON) {
+  uint8_t low = vcs_cpu_fetch(VCS_HERE);
+  return (uint16_t)(low | vcs_cpu_fetch(VCS_HERE) << 8);
+}
+
+VCS_HOT_FN uint16_t vcs_cpu_read_word(VCS_ON, uint16_t low_addr, uint16_t high_addr) {
+  uint8_t low = vcs_bus_read(VCS_HERE, low_addr);
+  return (uint16_t)(low | vcs_bus_read(VCS_HERE, high_addr) << 8);
+}
+
+VCS_HOT_FN void vcs_cpu_push(VCS_ON, uint8_t value, bool stalls) {
+  vcs_bus_write_after(VCS_HERE, (uint16_t)(0x100 + cpu->sp--), value, stalls);
+}
+
+VCS_HOT_FN uint8_t vcs_cpu_pull(VCS_ON) { return vcs_bus_read(VCS_HERE, (uint16_t)(0x100 + ++cpu->sp)); }
+
+/* The bus cycle a pull spends on the old top of the stack. */
+VCS_HOT_FN void vcs_cpu_touch_stack(VCS_ON) { vcs_bus_read(VCS_HERE, (uint16_t)(0x100 + cpu->sp)); }
+
+/* ---- Addressing modes: the effective address. `reads`: a page crossing costs a cycle. ------------------------- */
+
+VCS_HOT_FN uint16_t vcs_cpu_index(vcs_cpu_t *cpu, uint16_t base, uint8_t index, bool reads) {
+  uint16_t addr = (uint16_t)(base + index);
+  if (reads && (base ^ addr) & 0xFF00) cpu->cycles++;
+  return addr;
+}
+
+VCS_HOT_FN uint16_t vcs_addr_IMM(VCS_ON, bool reads) {
+  (void)cart, (void)m, (void)frames, (void)reads;
+  return cpu->pc++;
+}
+VCS_HOT_FN uint16_t vcs_addr_ZP(VCS_ON, bool reads) {
+  (void)reads;
+  return vcs_cpu_fetch(VCS_HERE);
+}
+VCS_HOT_FN uint16_t vcs_addr_ZPX(VCS_ON, bool reads) {
+  (void)reads;
+  return (uint8_t)(vcs_cpu_fetch(VCS_HERE) + cpu->x);
+}
+VCS_HOT_FN uint16_t vcs_addr_ZPY(VCS_ON, bool reads) {
+  (void)reads;
+  return (uint8_t)(vcs_cpu_fetch(VCS_HERE) + cpu->y);
+}
+VCS_HOT_FN uint16_t vcs_addr_ABS(VCS_ON, bool reads) {
+  (void)reads;
+  return vcs_cpu_fetch_word(VCS_HERE);
+}
+VCS_HOT_FN uint16_t vcs_addr_ABX(VCS_ON, bool reads) {
+  uint16_t base = vcs_cpu_fetch_word(VCS_HERE);
+  return vcs_cpu_index(cpu, base, cpu->x, reads);
+}
+VCS_HOT_FN uint16_t vcs_addr_ABY(VCS_ON, bool reads) {
+  uint16_t base = vcs_cpu_fetch_word(VCS_HERE);
+  return vcs_cpu_index(cpu, base, cpu->y, reads);
+}
+/* JMP ($xxFF) takes its high byte from $xx00. */
+VCS_HOT_FN uint16_t vcs_addr_IND(VCS_ON, bool reads) {
+  (void)reads;
+  uint16_t pointer = vcs_cpu_fetch_word(VCS_HERE);
+  return vcs_cpu_read_word(VCS_HERE, pointer, (uint16_t)((pointer & 0xFF00) | (uint8_t)(pointer + 1)));
+}
+/* The pointer's second byte is not wrapped to page zero in the reference; $0100 is the same TIA register as $0000. */
+VCS_HOT_FN uint16_t vcs_addr_IZX(VCS_ON, bool reads) {
+  (void)reads;
+  uint8_t pointer = (uint8_t)(vcs_cpu_fetch(VCS_HERE) + cpu->x);
+  return vcs_cpu_read_word(VCS_HERE, pointer, (uint16_t)(pointer + 1));
+}
+VCS_HOT_FN uint16_t vcs_addr_IZY(VCS_ON, bool reads) {
+  uint8_t pointer = vcs_cpu_fetch(VCS_HERE);
+  uint16_t base = vcs_cpu_read_word(VCS_HERE, pointer, (uint16_t)(pointer + 1));
+  return vcs_cpu_index(cpu, base, cpu->y, reads);
+}
+
+/* ---- Operations on an operand ------------------------------------------------------------------------------- */
+
+VCS_HOT_FN void vcs_cpu_nz(vcs_cpu_t *cpu, uint8_t value) {
+  cpu->n = value;
+  cpu->z = value;
+}
+
+/* Takes all flags but V from a result; the operations that set V do so themselves. */
+VCS_HOT_FN uint8_t vcs_cpu_nzc(vcs_cpu_t *cpu, vcs_alu_t r) {
+  cpu->n = r.n;
+  cpu->z = r.z;
+  cpu->c = r.c;
+  return r.value;
+}
+
+VCS_HOT_FN uint8_t vcs_cpu_nzcv(vcs_cpu_t *cpu, vcs_alu_t r) {
+  cpu->v = r.v;
+  return vcs_cpu_nzc(cpu, r);
+}
+
+/* READ: operation(cpu, operand) */
+VCS_HOT_FN void vcs_op_LDA(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a = b); }
+VCS_HOT_FN void vcs_op_LDX(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->x = b); }
+VCS_HOT_FN void vcs_op_LDY(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->y = b); }
+VCS_HOT_FN void vcs_op_LAX(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a = cpu->x = b); }
+VCS_HOT_FN void vcs_op_AND(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a &= b); }
+VCS_HOT_FN void vcs_op_ORA(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a |= b); }
+VCS_HOT_FN void vcs_op_EOR(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a ^= b); }
+VCS_HOT_FN void vcs_op_ADC(vcs_cpu_t *cpu, uint8_t b) { cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_adc(cpu->a, b, cpu->c, cpu->d)); }
+VCS_HOT_FN void vcs_op_SBC(vcs_cpu_t *cpu, uint8_t b) { cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_sbc(cpu->a, b, cpu->c, cpu->d)); }
+VCS_HOT_FN void vcs_op_CMP(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nzc(cpu, vcs_alu_cmp(cpu->a, b)); }
+VCS_HOT_FN void vcs_op_CPX(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nzc(cpu, vcs_alu_cmp(cpu->x, b)); }
+VCS_HOT_FN void vcs_op_CPY(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nzc(cpu, vcs_alu_cmp(cpu->y, b)); }
+VCS_HOT_FN void vcs_op_BIT(vcs_cpu_t *cpu, uint8_t b) {
+  cpu->n = b;
+  cpu->v = b >> 6 & 1;
+  cpu->z = cpu->a & b;
+}
+VCS_HOT_FN void vcs_op_ANC(vcs_cpu_t *cpu, uint8_t b) {
+  vcs_op_AND(cpu, b);
+  cpu->c = cpu->a >> 7;
+}
+VCS_HOT_FN void vcs_op_ASR(vcs_cpu_t *cpu, uint8_t b) { cpu->a = vcs_cpu_nzc(cpu, vcs_alu_lsr(cpu->a & b)); }
+/* In decimal mode N is the old carry and Z comes from the byte before its digits are corrected. */
+VCS_HOT_FN void vcs_op_ARR(vcs_cpu_t *cpu, uint8_t b) { cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_arr(cpu->a, b, cpu->c, cpu->d)); }
+VCS_HOT_FN void vcs_op_SBX(vcs_cpu_t *cpu, uint8_t b) { cpu->x = vcs_cpu_nzc(cpu, vcs_alu_cmp(cpu->a & cpu->x, b)); }
+VCS_HOT_FN void vcs_op_LAS(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a = cpu->x = cpu->sp &= b); }
+VCS_HOT_FN void vcs_op_LXA(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a = cpu->x = (cpu->a | 0xEE) & b); }
+VCS_HOT_FN void vcs_op_ANE(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a = (cpu->a | 0xEE) & cpu->x & b); }
+VCS_HOT_FN void vcs_op_NOP(vcs_cpu_t *cpu, uint8_t b) { (void)cpu, (void)b; }
+
+/* WRITE: value = operation(cpu, addr). The SHx family stores with the address's high byte plus one ANDed in. */
+VCS_HOT_FN uint8_t vcs_op_STA(vcs_cpu_t *cpu, uint16_t addr) { return (void)addr, cpu->a; }
+VCS_HOT_FN uint8_t vcs_op_STX(vcs_cpu_t *cpu, uint16_t addr) { return (void)addr, cpu->x; }
+VCS_HOT_FN uint8_t vcs_op_STY(vcs_cpu_t *cpu, uint16_t addr) { return (void)addr, cpu->y; }
+VCS_HOT_FN uint8_t vcs_op_SAX(vcs_cpu_t *cpu, uint16_t addr) { return (void)addr, cpu->a & cpu->x; }
+VCS_HOT_FN uint8_t vcs_op_SHA(vcs_cpu_t *cpu, uint16_t addr) { return cpu->a & cpu->x & (uint8_t)((addr >> 8) + 1); }
+VCS_HOT_FN uint8_t vcs_op_SHX(vcs_cpu_t *cpu, uint16_t addr) { return cpu->x & (uint8_t)((addr >> 8) + 1); }
+VCS_HOT_FN uint8_t vcs_op_SHY(vcs_cpu_t *cpu, uint16_t addr) { return cpu->y & (uint8_t)((addr >> 8) + 1); }
+VCS_HOT_FN uint8_t vcs_op_SHS(vcs_cpu_t *cpu, uint16_t addr) {
+  cpu->sp = cpu->a & cpu->x;
+  return vcs_op_SHA(cpu, addr);
+}
+
+/* MODIFY: value = operation(cpu, operand); the flags of the combined ones come from their second half. */
+VCS_HOT_FN uint8_t vcs_op_ASL(vcs_cpu_t *cpu, uint8_t b) { return vcs_cpu_nzc(cpu, vcs_alu_asl(b)); }
+VCS_HOT_FN uint8_t vcs_op_LSR(vcs_cpu_t *cpu, uint8_t b) { return vcs_cpu_nzc(cpu, vcs_alu_lsr(b)); }
+VCS_HOT_FN uint8_t vcs_op_ROL(vcs_cpu_t *cpu, uint8_t b) { return vcs_cpu_nzc(cpu, vcs_alu_rol(b, cpu->c)); }
+VCS_HOT_FN uint8_t vcs_op_ROR(vcs_cpu_t *cpu, uint8_t b) { return vcs_cpu_nzc(cpu, vcs_alu_ror(b, cpu->c)); }
+VCS_HOT_FN uint8_t vcs_op_INC(vcs_cpu_t *cpu, uint8_t b) {
+  vcs_cpu_nz(cpu, ++b);
+  return b;
+}
+VCS_HOT_FN uint8_t vcs_op_DEC(vcs_cpu_t *cpu, uint8_t b) {
+  vcs_cpu_nz(cpu, --b);
+  return b;
+}
+VCS_HOT_FN uint8_t vcs_op_SLO(vcs_cpu_t *cpu, uint8_t b) {
+  b = vcs_op_ASL(cpu, b);
+  vcs_op_ORA(cpu, b);
+  return b;
+}
+VCS_HOT_FN uint8_t vcs_op_RLA(vcs_cpu_t *cpu, uint8_t b) {
+  b = vcs_op_ROL(cpu, b);
+  vcs_op_AND(cpu, b);
+  return b;
+}
+VCS_HOT_FN uint8_t vcs_op_SRE(vcs_cpu_t *cpu, uint8_t b) {
+  b = vcs_op_LSR(cpu, b);
+  vcs_op_EOR(cpu, b);
+  return b;
+}
+VCS_HOT_FN uint8_t vcs_op_RRA(vcs_cpu_t *cpu, uint8_t b) {
+  b = vcs_op_ROR(cpu, b);
+  vcs_op_ADC(cpu, b);
+  return b;
+}
+VCS_HOT_FN uint8_t vcs_op_DCP(vcs_cpu_t *cpu, uint8_t b) {
+  vcs_op_CMP(cpu, --b);
+  return b;
+}
+VCS_HOT_FN uint8_t vcs_op_ISB(vcs_cpu_t *cpu, uint8_t b) {
+  vcs_op_SBC(cpu, ++b);
+  return b;
+}
+
+/* BRANCH: taken = operation(cpu) */
+VCS_HOT_FN bool vcs_op_BPL(const vcs_cpu_t *cpu) { return !(cpu->n & VCS_FLAG_N); }
+VCS_HOT_FN bool vcs_op_BMI(const vcs_cpu_t *cpu) { return cpu->n & VCS_FLAG_N; }
+VCS_HOT_FN bool vcs_op_BVC(const vcs_cpu_t *cpu) { return !cpu->v; }
+VCS_HOT_FN bool vcs_op_BVS(const vcs_cpu_t *cpu) { return cpu->v; }
+VCS_HOT_FN bool vcs_op_BCC(const vcs_cpu_t *cpu) { return !cpu->c; }
+VCS_HOT_FN bool vcs_op_BCS(const vcs_cpu_t *cpu) { return cpu->c; }
+VCS_HOT_FN bool vcs_op_BNE(const vcs_cpu_t *cpu) { return cpu->z != 0; }
+VCS_HOT_FN bool vcs_op_BEQ(const vcs_cpu_t *cpu) { return cpu->z == 0; }
+
+/* ---- Operations that do their own accesses -------------------------------------------------------------------- */
+
+#define VCS_QUIETLY (void)cart, (void)m, (void)frames
+VCS_HOT_FN void vcs_do_NOP(VCS_ON) { VCS_QUIETLY, (void)cpu; }
+VCS_HOT_FN void vcs_do_ASLA(VCS_ON) { VCS_QUIETLY, cpu->a = vcs_op_ASL(cpu, cpu->a); }
+VCS_HOT_FN void vcs_do_LSRA(VCS_ON) { VCS_QUIETLY, cpu->a = vcs_op_LSR(cpu, cpu->a); }
+VCS_HOT_FN void vcs_do_ROLA(VCS_ON) { VCS_QUIETLY, cpu->a = vcs_op_ROL(cpu, cpu->a); }
+VCS_HOT_FN void vcs_do_RORA(VCS_ON) { VCS_QUIETLY, cpu->a = vcs_op_ROR(cpu, cpu->a); }
+VCS_HOT_FN void vcs_do_CLC(VCS_ON) { VCS_QUIETLY, cpu->c = 0; }
+VCS_HOT_FN void vcs_do_SEC(VCS_ON) { VCS_QUIETLY, cpu->c = 1; }
+VCS_HOT_FN void vcs_do_CLI(VCS_ON) { VCS_QUIETLY, cpu->i = 0; }
+VCS_HOT_FN void vcs_do_SEI(VCS_ON) { VCS_QUIETLY, cpu->i = 1; }
+VCS_HOT_FN void vcs_do_CLV(VCS_ON) { VCS_QUIETLY, cpu->v = 0; }
+VCS_HOT_FN void vcs_do_CLD(VCS_ON) { VCS_QUIETLY, cpu->d = 0; }
+VCS_HOT_FN void vcs_do_SED(VCS_ON) { VCS_QUIETLY, cpu->d = 1; }
+VCS_HOT_FN void vcs_do_INX(VCS_ON) { VCS_QUIETLY, vcs_cpu_nz(cpu, ++cpu->x); }
+VCS_HOT_FN void vcs_do_INY(VCS_ON) { VCS_QUIETLY, vcs_cpu_nz(cpu, ++cpu->y); }
+VCS_HOT_FN void vcs_do_DEX(VCS_ON) { VCS_QUIETLY, vcs_cpu_nz(cpu, --cpu->x); }
+VCS_HOT_FN void vcs_do_DEY(VCS_ON) { VCS_QUIETLY, vcs_cpu_nz(cpu, --cpu->y); }
+VCS_HOT_FN void vcs_do_TAX(VCS_ON) { VCS_QUIETLY, vcs_op_LDX(cpu, cpu->a); }
+VCS_HOT_FN void vcs_do_TXA(VCS_ON) { VCS_QUIETLY, vcs_op_LDA(cpu, cpu->x); }
+VCS_HOT_FN void vcs_do_TAY(VCS_ON) { VCS_QUIETLY, vcs_op_LDY(cpu, cpu->a); }
+VCS_HOT_FN void vcs_do_TYA(VCS_ON) { VCS_QUIETLY, vcs_op_LDA(cpu, cpu->y); }
+VCS_HOT_FN void vcs_do_TSX(VCS_ON) { VCS_QUIETLY, vcs_op_LDX(cpu, cpu->sp); }
+VCS_HOT_FN void vcs_do_TXS(VCS_ON) { VCS_QUIETLY, cpu->sp = cpu->x; }
+VCS_HOT_FN void vcs_do_PHA(VCS_ON) { vcs_cpu_push(VCS_HERE, cpu->a, true); }
+VCS_HOT_FN void vcs_do_PHP(VCS_ON) { vcs_cpu_push(VCS_HERE, vcs_cpu_status(cpu), true); }
+VCS_HOT_FN void vcs_do_PLA(VCS_ON) {
+  vcs_cpu_touch_stack(VCS_HERE);
+  vcs_op_LDA(cpu, vcs_cpu_pull(VCS_HERE));
+}
+VCS_HOT_FN void vcs_do_PLP(VCS_ON) {
+  vcs_cpu_touch_stack(VCS_HERE);
+  vcs_cpu_set_status(cpu, vcs_cpu_pull(VCS_HERE));
+}
+/* Pushes the address of its own last byte; only the first of the two writes can be halted by WSYNC. */
+VCS_HOT_FN void vcs_do_JSR(VCS_ON) {
+  uint8_t low = vcs_cpu_fetch(VCS_HERE);
+  vcs_cpu_touch_stack(VCS_HERE);
+  vcs_cpu_push(VCS_HERE, (uint8_t)(cpu->pc >> 8), true);
+  vcs_cpu_push(VCS_HERE, (uint8_t)cpu->pc, false);
+  cpu->pc = (uint16_t)(low | vcs_bus_read(VCS_HERE, cpu->pc) << 8);
+}
+VCS_HOT_FN void vcs_do_RTS(VCS_ON) {
+  vcs_cpu_touch_stack(VCS_HERE);
+  uint8_t low = vcs_cpu_pull(VCS_HERE);
+  cpu->pc = (uint16_t)(low | vcs_cpu_pull(VCS_HERE) << 8);
+  vcs_cpu_fetch(VCS_HERE);
+}
+VCS_HOT_FN void vcs_do_RTI(VCS_ON) {
+  vcs_cpu_touch_stack(VCS_HERE);
+  vcs_cpu_set_status(cpu, vcs_cpu_pull(VCS_HERE));
+  uint8_t low = vcs_cpu_pull(VCS_HERE);
+  cpu->pc = (uint16_t)(low | vcs_cpu_pull(VCS_HERE) << 8);
+}
+VCS_HOT_FN void vcs_do_BRK(VCS_ON) {
+  vcs_cpu_fetch(VCS_HERE);
+  vcs_cpu_push(VCS_HERE, (uint8_t)(cpu->pc >> 8), true);
+  vcs_cpu_push(VCS_HERE, (uint8_t)cpu->pc, false);
+  vcs_cpu_push(VCS_HERE, vcs_cpu_status(cpu), false);
+  cpu->i = 1;
+  cpu->pc = vcs_cpu_read_word(VCS_HERE, 0xFFFE, 0xFFFF);
+}
+VCS_HOT_FN void vcs_do_JAM(VCS_ON) { VCS_QUIETLY, cpu->jammed = true; }
+
+/* ---- One instruction ---------------------------------------------------------------------------------------- */
+
+#define VCS_CASE(code, operation, mode, access, cost) \
+  case code:                                          \
+    cpu->cycles += cost;                              \
+    VCS_CASE_##access(operation, mode) break;
+
+#define VCS_CASE_IMPLIED(operation, mode) vcs_do_##operation(VCS_HERE);
+#define VCS_CASE_READ(operation, mode)                      \
+  {                                                         \
+    uint16_t addr = vcs_addr_##mode(VCS_HERE, true);        \
+    vcs_op_##operation(cpu, vcs_bus_read(VCS_HERE, addr));  \
+  }
+#define VCS_CASE_WRITE(operation, mode)                      \
+  {                                                          \
+    uint16_t addr = vcs_addr_##mode(VCS_HERE, false);        \
+    vcs_bus_write(VCS_HERE, addr, vcs_op_##operation(cpu, addr)); \
+  }
+#define VCS_CASE_MODIFY(operation, mode)                                    \
+  {                                                                         \
+    uint16_t addr = vcs_addr_##mode(VCS_HERE, false);                       \
+    uint8_t value = vcs_op_##operation(cpu, vcs_bus_read(VCS_HERE, addr));  \
+    vcs_bus_write(VCS_HERE, addr, value);                                   \
+  }
+#define VCS_CASE_JUMP(operation, mode) cpu->pc = vcs_addr_##mode(VCS_HERE, false);
+#define VCS_CASE_BRANCH(operation, mode)                               \
+  {                                                                    \
+    int8_t offset = (int8_t)vcs_cpu_fetch(VCS_HERE);                   \
+    if (vcs_op_##operation(cpu)) {                                     \
+      uint16_t target = (uint16_t)(cpu->pc + offset);                  \
+      cpu->cycles += (cpu->pc ^ target) & 0xFF00 ? 2 : 1;              \
+      cpu->pc = target;                                                \
+    }                                                                  \
+  }
+
+/* Executes one instruction and returns its opcode. */
+VCS_HOT_FN uint8_t vcs_cpu_instruction(VCS_ON) {
+  uint8_t opcode = vcs_cpu_fetch(VCS_HERE);
+  switch (opcode) { VCS_OPCODES(VCS_CASE) }
+  return opcode;
+}
+
+/* Executes up to `count` instructions; stops when a frame is over or the CPU has jammed. Returns how many it did. */
+VCS_HOT_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, uint32_t count) {
+  vcs_cpu_t registers, *cpu = &registers;
+  uint32_t done = 0;
+  vcs_cpu_load(cpu, m);
+  while (done < count && !cpu->frame_over && !cpu->jammed) {
+    vcs_cpu_instruction(VCS_HERE);
+    done++;
+  }
+  vcs_cpu_store(cpu, m);
+  m->instructions += done;
+  if (cpu->frame_over) m->partial = 0;
+  return done;
+}
+
+VCS_FN void vcs_cpu_reset(const vcs_cart_t *cart, vcs_t *m) {
+  vcs_cpu_t registers, *cpu = &registers;
+  uint8_t *frames = NULL;
+  vcs_cpu_load(cpu, m);
+  cpu->a = cpu->x = cpu->y = 0;
+  cpu->sp = 0xFF;
+  vcs_cpu_set_status(cpu, 0);
+  cpu->jammed = false;
+  cpu->pc = vcs_cpu_read_word(VCS_HERE, 0xFFFC, 0xFFFD);
+  vcs_cpu_store(cpu, m);
+}
+
+#endif

@@ -1,0 +1,312 @@
+/* cpu_ops.h: the opcode table.
+ *
+ * A row is X(code, operation, mode, access, cycles). The interpreter (cpu.h), the disassembler, the tape and the
+ * tests are generated from it. Operations are the 6502's; the lower half of the alphabet soup (SLO, RLA, SAX, LAX,
+ * ...) are the illegal ones, and JAM are the twelve bytes that stop the chip.
+ *
+ * access   READ     fetches its operand; indexed modes take one cycle more when the index crosses a page
+ *          WRITE    stores; the cycle for a crossing is always paid
+ *          MODIFY   reads, then writes the same address
+ *          JUMP     the address is the operand
+ *          BRANCH   one cycle more when taken, two when it lands on another page
+ *          IMPLIED  the operation does its own accesses
+ *
+ * Cycles are the reference's. They are charged when the opcode is fetched, before the operand is read or written, so
+ * every access of an instruction happens at the time the instruction ends; and there are no dummy accesses. That is
+ * how xitari's and ale-py's CPU work (the "low" one of Stella's two), and picture and timer depend on it.
+ * LAX zero page ($A7) takes 4 cycles there, 3 on the chip.
+ */
+#ifndef VCS_CORE_CPU_OPS_H
+#define VCS_CORE_CPU_OPS_H
+
+#include "base.h"
+
+/* clang-format off */
+#define VCS_OPCODES(X) \
+  X(0x00, BRK,  IMP, IMPLIED, 7) \
+  X(0x01, ORA,  IZX, READ,    6) \
+  X(0x02, JAM,  IMP, IMPLIED, 2) \
+  X(0x03, SLO,  IZX, MODIFY,  8) \
+  X(0x04, NOP,  ZP,  READ,    3) \
+  X(0x05, ORA,  ZP,  READ,    3) \
+  X(0x06, ASL,  ZP,  MODIFY,  5) \
+  X(0x07, SLO,  ZP,  MODIFY,  5) \
+  X(0x08, PHP,  IMP, IMPLIED, 3) \
+  X(0x09, ORA,  IMM, READ,    2) \
+  X(0x0A, ASLA, ACC, IMPLIED, 2) \
+  X(0x0B, ANC,  IMM, READ,    2) \
+  X(0x0C, NOP,  ABS, READ,    4) \
+  X(0x0D, ORA,  ABS, READ,    4) \
+  X(0x0E, ASL,  ABS, MODIFY,  6) \
+  X(0x0F, SLO,  ABS, MODIFY,  6) \
+  X(0x10, BPL,  REL, BRANCH,  2) \
+  X(0x11, ORA,  IZY, READ,    5) \
+  X(0x12, JAM,  IMP, IMPLIED, 2) \
+  X(0x13, SLO,  IZY, MODIFY,  8) \
+  X(0x14, NOP,  ZPX, READ,    4) \
+  X(0x15, ORA,  ZPX, READ,    4) \
+  X(0x16, ASL,  ZPX, MODIFY,  6) \
+  X(0x17, SLO,  ZPX, MODIFY,  6) \
+  X(0x18, CLC,  IMP, IMPLIED, 2) \
+  X(0x19, ORA,  ABY, READ,    4) \
+  X(0x1A, NOP,  IMP, IMPLIED, 2) \
+  X(0x1B, SLO,  ABY, MODIFY,  7) \
+  X(0x1C, NOP,  ABX, READ,    4) \
+  X(0x1D, ORA,  ABX, READ,    4) \
+  X(0x1E, ASL,  ABX, MODIFY,  7) \
+  X(0x1F, SLO,  ABX, MODIFY,  7) \
+  X(0x20, JSR,  ABS, IMPLIED, 6) \
+  X(0x21, AND,  IZX, READ,    6) \
+  X(0x22, JAM,  IMP, IMPLIED, 2) \
+  X(0x23, RLA,  IZX, MODIFY,  8) \
+  X(0x24, BIT,  ZP,  READ,    3) \
+  X(0x25, AND,  ZP,  READ,    3) \
+  X(0x26, ROL,  ZP,  MODIFY,  5) \
+  X(0x27, RLA,  ZP,  MODIFY,  5) \
+  X(0x28, PLP,  IMP, IMPLIED, 4) \
+  X(0x29, AND,  IMM, READ,    2) \
+  X(0x2A, ROLA, ACC, IMPLIED, 2) \
+  X(0x2B, ANC,  IMM, READ,    2) \
+  X(0x2C, BIT,  ABS, READ,    4) \
+  X(0x2D, AND,  ABS, READ,    4) \
+  X(0x2E, ROL,  ABS, MODIFY,  6) \
+  X(0x2F, RLA,  ABS, MODIFY,  6) \
+  X(0x30, BMI,  REL, BRANCH,  2) \
+  X(0x31, AND,  IZY, READ,    5) \
+  X(0x32, JAM,  IMP, IMPLIED, 2) \
+  X(0x33, RLA,  IZY, MODIFY,  8) \
+  X(0x34, NOP,  ZPX, READ,    4) \
+  X(0x35, AND,  ZPX, READ,    4) \
+  X(0x36, ROL,  ZPX, MODIFY,  6) \
+  X(0x37, RLA,  ZPX, MODIFY,  6) \
+  X(0x38, SEC,  IMP, IMPLIED, 2) \
+  X(0x39, AND,  ABY, READ,    4) \
+  X(0x3A, NOP,  IMP, IMPLIED, 2) \
+  X(0x3B, RLA,  ABY, MODIFY,  7) \
+  X(0x3C, NOP,  ABX, READ,    4) \
+  X(0x3D, AND,  ABX, READ,    4) \
+  X(0x3E, ROL,  ABX, MODIFY,  7) \
+  X(0x3F, RLA,  ABX, MODIFY,  7) \
+  X(0x40, RTI,  IMP, IMPLIED, 6) \
+  X(0x41, EOR,  IZX, READ,    6) \
+  X(0x42, JAM,  IMP, IMPLIED, 2) \
+  X(0x43, SRE,  IZX, MODIFY,  8) \
+  X(0x44, NOP,  ZP,  READ,    3) \
+  X(0x45, EOR,  ZP,  READ,    3) \
+  X(0x46, LSR,  ZP,  MODIFY,  5) \
+  X(0x47, SRE,  ZP,  MODIFY,  5) \
+  X(0x48, PHA,  IMP, IMPLIED, 3) \
+  X(0x49, EOR,  IMM, READ,    2) \
+  X(0x4A, LSRA, ACC, IMPLIED, 2) \
+  X(0x4B, ASR,  IMM, READ,    2) \
+  X(0x4C, JMP,  ABS, JUMP,    3) \
+  X(0x4D, EOR,  ABS, READ,    4) \
+  X(0x4E, LSR,  ABS, MODIFY,  6) \
+  X(0x4F, SRE,  ABS, MODIFY,  6) \
+  X(0x50, BVC,  REL, BRANCH,  2) \
+  X(0x51, EOR,  IZY, READ,    5) \
+  X(0x52, JAM,  IMP, IMPLIED, 2) \
+  X(0x53, SRE,  IZY, MODIFY,  8) \
+  X(0x54, NOP,  ZPX, READ,    4) \
+  X(0x55, EOR,  ZPX, READ,    4) \
+  X(0x56, LSR,  ZPX, MODIFY,  6) \
+  X(0x57, SRE,  ZPX, MODIFY,  6) \
+  X(0x58, CLI,  IMP, IMPLIED, 2) \
+  X(0x59, EOR,  ABY, READ,    4) \
+  X(0x5A, NOP,  IMP, IMPLIED, 2) \
+  X(0x5B, SRE,  ABY, MODIFY,  7) \
+  X(0x5C, NOP,  ABX, READ,    4) \
+  X(0x5D, EOR,  ABX, READ,    4) \
+  X(0x5E, LSR,  ABX, MODIFY,  7) \
+  X(0x5F, SRE,  ABX, MODIFY,  7) \
+  X(0x60, RTS,  IMP, IMPLIED, 6) \
+  X(0x61, ADC,  IZX, READ,    6) \
+  X(0x62, JAM,  IMP, IMPLIED, 2) \
+  X(0x63, RRA,  IZX, MODIFY,  8) \
+  X(0x64, NOP,  ZP,  READ,    3) \
+  X(0x65, ADC,  ZP,  READ,    3) \
+  X(0x66, ROR,  ZP,  MODIFY,  5) \
+  X(0x67, RRA,  ZP,  MODIFY,  5) \
+  X(0x68, PLA,  IMP, IMPLIED, 4) \
+  X(0x69, ADC,  IMM, READ,    2) \
+  X(0x6A, RORA, ACC, IMPLIED, 2) \
+  X(0x6B, ARR,  IMM, READ,    2) \
+  X(0x6C, JMP,  IND, JUMP,    5) \
+  X(0x6D, ADC,  ABS, READ,    4) \
+  X(0x6E, ROR,  ABS, MODIFY,  6) \
+  X(0x6F, RRA,  ABS, MODIFY,  6) \
+  X(0x70, BVS,  REL, BRANCH,  2) \
+  X(0x71, ADC,  IZY, READ,    5) \
+  X(0x72, JAM,  IMP, IMPLIED, 2) \
+  X(0x73, RRA,  IZY, MODIFY,  8) \
+  X(0x74, NOP,  ZPX, READ,    4) \
+  X(0x75, ADC,  ZPX, READ,    4) \
+  X(0x76, ROR,  ZPX, MODIFY,  6) \
+  X(0x77, RRA,  ZPX, MODIFY,  6) \
+  X(0x78, SEI,  IMP, IMPLIED, 2) \
+  X(0x79, ADC,  ABY, READ,    4) \
+  X(0x7A, NOP,  IMP, IMPLIED, 2) \
+  X(0x7B, RRA,  ABY, MODIFY,  7) \
+  X(0x7C, NOP,  ABX, READ,    4) \
+  X(0x7D, ADC,  ABX, READ,    4) \
+  X(0x7E, ROR,  ABX, MODIFY,  7) \
+  X(0x7F, RRA,  ABX, MODIFY,  7) \
+  X(0x80, NOP,  IMM, READ,    2) \
+  X(0x81, STA,  IZX, WRITE,   6) \
+  X(0x82, NOP,  IMM, READ,    2) \
+  X(0x83, SAX,  IZX, WRITE,   6) \
+  X(0x84, STY,  ZP,  WRITE,   3) \
+  X(0x85, STA,  ZP,  WRITE,   3) \
+  X(0x86, STX,  ZP,  WRITE,   3) \
+  X(0x87, SAX,  ZP,  WRITE,   3) \
+  X(0x88, DEY,  IMP, IMPLIED, 2) \
+  X(0x89, NOP,  IMM, READ,    2) \
+  X(0x8A, TXA,  IMP, IMPLIED, 2) \
+  X(0x8B, ANE,  IMM, READ,    2) \
+  X(0x8C, STY,  ABS, WRITE,   4) \
+  X(0x8D, STA,  ABS, WRITE,   4) \
+  X(0x8E, STX,  ABS, WRITE,   4) \
+  X(0x8F, SAX,  ABS, WRITE,   4) \
+  X(0x90, BCC,  REL, BRANCH,  2) \
+  X(0x91, STA,  IZY, WRITE,   6) \
+  X(0x92, JAM,  IMP, IMPLIED, 2) \
+  X(0x93, SHA,  IZY, WRITE,   6) \
+  X(0x94, STY,  ZPX, WRITE,   4) \
+  X(0x95, STA,  ZPX, WRITE,   4) \
+  X(0x96, STX,  ZPY, WRITE,   4) \
+  X(0x97, SAX,  ZPY, WRITE,   4) \
+  X(0x98, TYA,  IMP, IMPLIED, 2) \
+  X(0x99, STA,  ABY, WRITE,   5) \
+  X(0x9A, TXS,  IMP, IMPLIED, 2) \
+  X(0x9B, SHS,  ABY, WRITE,   5) \
+  X(0x9C, SHY,  ABX, WRITE,   5) \
+  X(0x9D, STA,  ABX, WRITE,   5) \
+  X(0x9E, SHX,  ABY, WRITE,   5) \
+  X(0x9F, SHA,  ABY, WRITE,   5) \
+  X(0xA0, LDY,  IMM, READ,    2) \
+  X(0xA1, LDA,  IZX, READ,    6) \
+  X(0xA2, LDX,  IMM, READ,    2) \
+  X(0xA3, LAX,  IZX, READ,    6) \
+  X(0xA4, LDY,  ZP,  READ,    3) \
+  X(0xA5, LDA,  ZP,  READ,    3) \
+  X(0xA6, LDX,  ZP,  READ,    3) \
+  X(0xA7, LAX,  ZP,  READ,    4) \
+  X(0xA8, TAY,  IMP, IMPLIED, 2) \
+  X(0xA9, LDA,  IMM, READ,    2) \
+  X(0xAA, TAX,  IMP, IMPLIED, 2) \
+  X(0xAB, LXA,  IMM, READ,    2) \
+  X(0xAC, LDY,  ABS, READ,    4) \
+  X(0xAD, LDA,  ABS, READ,    4) \
+  X(0xAE, LDX,  ABS, READ,    4) \
+  X(0xAF, LAX,  ABS, READ,    4) \
+  X(0xB0, BCS,  REL, BRANCH,  2) \
+  X(0xB1, LDA,  IZY, READ,    5) \
+  X(0xB2, JAM,  IMP, IMPLIED, 2) \
+  X(0xB3, LAX,  IZY, READ,    5) \
+  X(0xB4, LDY,  ZPX, READ,    4) \
+  X(0xB5, LDA,  ZPX, READ,    4) \
+  X(0xB6, LDX,  ZPY, READ,    4) \
+  X(0xB7, LAX,  ZPY, READ,    4) \
+  X(0xB8, CLV,  IMP, IMPLIED, 2) \
+  X(0xB9, LDA,  ABY, READ,    4) \
+  X(0xBA, TSX,  IMP, IMPLIED, 2) \
+  X(0xBB, LAS,  ABY, READ,    4) \
+  X(0xBC, LDY,  ABX, READ,    4) \
+  X(0xBD, LDA,  ABX, READ,    4) \
+  X(0xBE, LDX,  ABY, READ,    4) \
+  X(0xBF, LAX,  ABY, READ,    4) \
+  X(0xC0, CPY,  IMM, READ,    2) \
+  X(0xC1, CMP,  IZX, READ,    6) \
+  X(0xC2, NOP,  IMM, READ,    2) \
+  X(0xC3, DCP,  IZX, MODIFY,  8) \
+  X(0xC4, CPY,  ZP,  READ,    3) \
+  X(0xC5, CMP,  ZP,  READ,    3) \
+  X(0xC6, DEC,  ZP,  MODIFY,  5) \
+  X(0xC7, DCP,  ZP,  MODIFY,  5) \
+  X(0xC8, INY,  IMP, IMPLIED, 2) \
+  X(0xC9, CMP,  IMM, READ,    2) \
+  X(0xCA, DEX,  IMP, IMPLIED, 2) \
+  X(0xCB, SBX,  IMM, READ,    2) \
+  X(0xCC, CPY,  ABS, READ,    4) \
+  X(0xCD, CMP,  ABS, READ,    4) \
+  X(0xCE, DEC,  ABS, MODIFY,  6) \
+  X(0xCF, DCP,  ABS, MODIFY,  6) \
+  X(0xD0, BNE,  REL, BRANCH,  2) \
+  X(0xD1, CMP,  IZY, READ,    5) \
+  X(0xD2, JAM,  IMP, IMPLIED, 2) \
+  X(0xD3, DCP,  IZY, MODIFY,  8) \
+  X(0xD4, NOP,  ZPX, READ,    4) \
+  X(0xD5, CMP,  ZPX, READ,    4) \
+  X(0xD6, DEC,  ZPX, MODIFY,  6) \
+  X(0xD7, DCP,  ZPX, MODIFY,  6) \
+  X(0xD8, CLD,  IMP, IMPLIED, 2) \
+  X(0xD9, CMP,  ABY, READ,    4) \
+  X(0xDA, NOP,  IMP, IMPLIED, 2) \
+  X(0xDB, DCP,  ABY, MODIFY,  7) \
+  X(0xDC, NOP,  ABX, READ,    4) \
+  X(0xDD, CMP,  ABX, READ,    4) \
+  X(0xDE, DEC,  ABX, MODIFY,  7) \
+  X(0xDF, DCP,  ABX, MODIFY,  7) \
+  X(0xE0, CPX,  IMM, READ,    2) \
+  X(0xE1, SBC,  IZX, READ,    6) \
+  X(0xE2, NOP,  IMM, READ,    2) \
+  X(0xE3, ISB,  IZX, MODIFY,  8) \
+  X(0xE4, CPX,  ZP,  READ,    3) \
+  X(0xE5, SBC,  ZP,  READ,    3) \
+  X(0xE6, INC,  ZP,  MODIFY,  5) \
+  X(0xE7, ISB,  ZP,  MODIFY,  5) \
+  X(0xE8, INX,  IMP, IMPLIED, 2) \
+  X(0xE9, SBC,  IMM, READ,    2) \
+  X(0xEA, NOP,  IMP, IMPLIED, 2) \
+  X(0xEB, SBC,  IMM, READ,    2) \
+  X(0xEC, CPX,  ABS, READ,    4) \
+  X(0xED, SBC,  ABS, READ,    4) \
+  X(0xEE, INC,  ABS, MODIFY,  6) \
+  X(0xEF, ISB,  ABS, MODIFY,  6) \
+  X(0xF0, BEQ,  REL, BRANCH,  2) \
+  X(0xF1, SBC,  IZY, READ,    5) \
+  X(0xF2, JAM,  IMP, IMPLIED, 2) \
+  X(0xF3, ISB,  IZY, MODIFY,  8) \
+  X(0xF4, NOP,  ZPX, READ,    4) \
+  X(0xF5, SBC,  ZPX, READ,    4) \
+  X(0xF6, INC,  ZPX, MODIFY,  6) \
+  X(0xF7, ISB,  ZPX, MODIFY,  6) \
+  X(0xF8, SED,  IMP, IMPLIED, 2) \
+  X(0xF9, SBC,  ABY, READ,    4) \
+  X(0xFA, NOP,  IMP, IMPLIED, 2) \
+  X(0xFB, ISB,  ABY, MODIFY,  7) \
+  X(0xFC, NOP,  ABX, READ,    4) \
+  X(0xFD, SBC,  ABX, READ,    4) \
+  X(0xFE, INC,  ABX, MODIFY,  7) \
+  X(0xFF, ISB,  ABX, MODIFY,  7)
+/* clang-format on */
+
+enum vcs_mode {
+  VCS_MODE_IMP,
+  VCS_MODE_ACC,
+  VCS_MODE_IMM,
+  VCS_MODE_ZP,
+  VCS_MODE_ZPX,
+  VCS_MODE_ZPY,
+  VCS_MODE_ABS,
+  VCS_MODE_ABX,
+  VCS_MODE_ABY,
+  VCS_MODE_IND,
+  VCS_MODE_IZX,
+  VCS_MODE_IZY,
+  VCS_MODE_REL
+};
+
+enum vcs_access { VCS_ACCESS_IMPLIED, VCS_ACCESS_READ, VCS_ACCESS_WRITE, VCS_ACCESS_MODIFY, VCS_ACCESS_JUMP, VCS_ACCESS_BRANCH };
+
+typedef struct {
+  char name[5];
+  uint8_t mode, access, cycles;
+} vcs_opcode_t;
+
+#define VCS_OPCODE_ROW(code, operation, mode, access, cycles) \
+  {#operation, VCS_MODE_##mode, VCS_ACCESS_##access, cycles},
+
+VCS_TABLE vcs_opcode_t vcs_opcodes[256] = {VCS_OPCODES(VCS_OPCODE_ROW)};
+
+#endif

@@ -1,0 +1,418 @@
+/* tia.h: the Television Interface Adapter: registers, strobes, delays, the beam.
+ *
+ * The CPU changes registers while the beam sweeps 228 colour clocks a line, 68 of them blank. Nothing is drawn when
+ * time passes, only when a register is about to change or a collision is about to be read: vcs_tia_update draws from
+ * where the picture ends to the clock of the access. A write reaches the picture some clocks after its bus cycle:
+ * the picture is first drawn up to `clock + delay` with the old value.
+ *
+ * Facts here are the reference's (Stella 2's TIA as xitari and ale-py carry it), not always the chip's:
+ * - Objects are at a position 0..159, not counters: RESPx and HMOVE compute it. A player reset outside its own copies
+ *   hides its first copy for the rest of the line; reset while a copy is being drawn, it takes effect 11 clocks late.
+ * - HMOVE moves by a table of cycle and motion value (late HMOVEs move too far, or only left; cycles 21-54 not at
+ *   all), and blanks eight pixels when it comes in time.
+ * - Some strobes right after HMOVE have fixed results, known from the games that use them (vcs_tia_after_hmove).
+ * - Collisions are latched only where the picture is: not in VBLANK, not above or below the displayed rows.
+ * - A frame ends when VSYNC is cleared after at least one line, or when there is none for max_lines.
+ */
+#ifndef VCS_CORE_TIA_H
+#define VCS_CORE_TIA_H
+
+#include "tia_video.h"
+
+enum vcs_tia_register {
+  VCS_VSYNC = 0x00, VCS_VBLANK, VCS_WSYNC, VCS_RSYNC, VCS_NUSIZ0, VCS_NUSIZ1, VCS_COLUP0_W, VCS_COLUP1_W, VCS_COLUPF_W,
+  VCS_COLUBK_W, VCS_CTRLPF, VCS_REFP0, VCS_REFP1, VCS_PF0, VCS_PF1, VCS_PF2, VCS_RESP0, VCS_RESP1, VCS_RESM0, VCS_RESM1,
+  VCS_RESBL, VCS_AUDC0, VCS_AUDC1, VCS_AUDF0, VCS_AUDF1, VCS_AUDV0, VCS_AUDV1, VCS_GRP0, VCS_GRP1, VCS_ENAM0, VCS_ENAM1,
+  VCS_ENABL, VCS_HMP0, VCS_HMP1, VCS_HMM0, VCS_HMM1, VCS_HMBL, VCS_VDELP0, VCS_VDELP1, VCS_VDELBL, VCS_RESMP0, VCS_RESMP1,
+  VCS_HMOVE, VCS_HMCLR, VCS_CXCLR
+};
+
+/* Clocks from the bus cycle of a write to its effect on the picture. The playfield registers' depends on the phase of
+ * the write within four cycles: VCS_DELAY_PHASE. */
+enum { VCS_DELAY_PHASE = -1 };
+VCS_TABLE int8_t vcs_write_delay[64] = {
+    0, 1, 0, 0, 8, 8, 0, 0, 0, 0, 0, 1, 1, -1, -1, -1, /* VBLANK 1, NUSIZx 8, REFPx 1, PFx by phase */
+    0, 0, 8, 8, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0,  0,  0,  /* RESMx 8, GRPx 1 */
+};
+VCS_TABLE int8_t vcs_phase_delay[4] = {4, 5, 2, 3};
+
+/* ---- The beam ----------------------------------------------------------------------------------------------- */
+
+VCS_FN int32_t vcs_tia_clock(const vcs_t *m) { return (int32_t)(m->cycles * 3); }
+
+/* Clocks into the line the CPU is at. */
+VCS_FN int vcs_tia_hpos(const vcs_t *m) { return (vcs_tia_clock(m) - m->frame_clock) % VCS_LINE_CLOCKS; }
+
+/* The line is complete: what holds only to its end. With the star field effect on, missile 0 moves by itself. */
+VCS_FN void vcs_tia_end_line(vcs_t *m) {
+  m->line++;
+  m->line_clock = 0;
+  m->pf_mirrored = m->ctrlpf & 1;
+  m->first_copy_off[0] = 0;
+  m->first_copy_off[1] = 0;
+  if (VCS_UNLIKELY(m->stars)) {
+    m->stars_phase = (m->stars_phase + 1) & 3;
+    int moved = m->stars_phase == 0 ? 18 : m->stars_phase == 1 ? 33 : m->stars_phase == 2 ? 0 : 17;
+    m->pos[VCS_M0] = (uint8_t)((m->pos[VCS_M0] + 160 - moved) % 160);
+    m->stars_shape = m->stars_phase == 1 ? 1 : m->stars_phase == 2 ? 2 : 0;
+  }
+}
+
+/* Draws clocks [from, to) of the current line. The blank after HMOVE covers the first eight pixels; like the
+ * reference it is cut out of the picture ahead of the beam. */
+VCS_FN void vcs_tia_draw(vcs_t *m, int from, int to, uint8_t *row) {
+  if (from < VCS_HBLANK_CLOCKS) from = to < VCS_HBLANK_CLOCKS ? to : VCS_HBLANK_CLOCKS;
+  int x = from < VCS_HBLANK_CLOCKS ? 0 : from - VCS_HBLANK_CLOCKS;
+  if (to > from) vcs_line_draw(m, x, to - VCS_HBLANK_CLOCKS, row);
+  if (m->hmove_blank && from < VCS_HBLANK_CLOCKS + 8) {
+    if (row) {
+      for (int i = 0; i < VCS_HBLANK_CLOCKS + 8 - from; i++) row[x + i] = 0;
+    }
+    if (to >= VCS_HBLANK_CLOCKS + 8) m->hmove_blank = 0;
+  }
+}
+
+/* Brings picture and collisions up to the given clock. `frames` is the two frame buffers, or NULL when nobody looks.
+ * A line drawn exactly to its end is closed only when the beam goes on: a write at that clock still belongs to it. */
+VCS_FN void vcs_tia_update(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, int32_t clock) {
+  int32_t target = clock - m->frame_clock;
+  int32_t start = VCS_LINE_CLOCKS * cart->top_line, stop = start + VCS_LINE_CLOCKS * cart->height;
+  int32_t beam = VCS_LINE_CLOCKS * m->line + m->line_clock;
+  if (target < start || beam >= stop || beam >= target) return;
+  if (target > stop) target = stop;
+  do {
+    int from = m->line_clock;
+    int32_t line_end = VCS_LINE_CLOCKS * (m->line + 1);
+    int to = target > line_end ? VCS_LINE_CLOCKS : (int)(from + target - beam);
+    uint8_t *row = frames ? frames + m->front * VCS_FRAME_BYTES + 160 * (m->line - m->first_line) : NULL;
+    vcs_tia_draw(m, from, to, row);
+    if (target > line_end) {
+      vcs_tia_end_line(m);
+    } else {
+      m->line_clock = to;
+    }
+    beam = VCS_LINE_CLOCKS * m->line + m->line_clock;
+  } while (beam < target);
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------------ */
+
+/* A pot input reads high once its capacitor has charged through the paddle's resistance. Nothing connected reads
+ * low. The sum wraps as the reference's does: a capacitor released in an earlier frame may never charge. */
+VCS_FN bool vcs_tia_pot_high(const vcs_t *m, int32_t resistance) {
+  if (resistance == VCS_RESISTANCE_MIN) return true;
+  if (resistance == VCS_RESISTANCE_MAX || m->dump) return false;
+  uint32_t needed = (uint32_t)(1.6 * resistance * 0.01E-6 * 1.19E6);
+  return m->cycles > (uint32_t)m->dump_cycle + needed;
+}
+
+/* A key of the rows that port A drives low pulls its column: columns 0 and 1 are pot inputs, 2 the fire input. In
+ * the fire column only the first driven row counts. */
+VCS_SLOW_FN bool vcs_tia_key(const vcs_t *m, int port, int column) {
+  unsigned driven = port ? m->port_a_out & 15u : m->port_a_out >> 4;
+  unsigned keys = m->keypad[2 * port] | (unsigned)m->keypad[2 * port + 1] << 8;
+  for (int row = 0; row < 4; row++) {
+    if (driven >> row & 1) continue;
+    if (keys >> (3 * row + column) & 1) return true;
+    if (column == 2) return false;
+  }
+  return false;
+}
+
+VCS_FN bool vcs_tia_input(const vcs_cart_t *cart, const vcs_t *m, int input) {
+  int port = input < 4 ? input >> 1 : input - 4;
+  if (VCS_UNLIKELY(cart->controller[port] == VCS_CONTROLLER_KEYBOARD)) {
+    return !vcs_tia_key(m, port, input < 4 ? input & 1 : 2);
+  }
+  return input < 4 ? vcs_tia_pot_high(m, m->paddle[input]) : m->fire[port] != 0;
+}
+
+/* TIA reads drive only bits 7 and 6; the others keep what was on the bus. */
+VCS_FN uint8_t vcs_tia_read(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, uint16_t addr, uint8_t bus) {
+  unsigned r = addr & 15;
+  uint8_t undriven = bus & 0x3F;
+  if (r < 8) {
+    vcs_tia_update(cart, m, frames, vcs_tia_clock(m));
+    unsigned latches = m->collisions >> 2 * r;
+    return (uint8_t)((latches & 1) << 7 | (latches & 2) << 5 | undriven);
+  }
+  if (r < 14) return (uint8_t)(vcs_tia_input(cart, m, (int)r - 8) << 7 | undriven);
+  return undriven;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------------ */
+
+/* HMOVE at a cycle of the line: how far an object with motion value hm (0..15) moves to the right. In cycles 0 to 3
+ * and 75 by what the programmer asked for, 8 right to 7 left. Up to cycle 20 the pulses that move left are lost one by
+ * one, and from 13 on the blank that is not extended moves every object right. Cycles 21 to 54 do nothing. From 55 on
+ * pulses reach into the next line and move left, by up to 15. */
+VCS_TABLE int8_t vcs_hmove_least[21] = {-7, -7, -7, -7, -6, -5, -5, -4, -3, -2, -2, -1, 0, 1, 1, 2, 3, 4, 4, 5, 6};
+VCS_TABLE int8_t vcs_hmove_late[20] = {6, 5, 4, 4, 3, 2, 1, 1, 0, -1, -2, -2, -3, -4, -5, -5, -6, -7, -8, -8};
+
+VCS_FN int vcs_hmove_motion(int cycle, unsigned hm) {
+  int full = hm < 8 ? -(int)hm : 16 - (int)hm;
+  if (cycle == 75) return full;
+  if (cycle <= 20) return full > vcs_hmove_least[cycle] ? full : vcs_hmove_least[cycle];
+  if (cycle < 55) return 0;
+  int moved = full + vcs_hmove_late[cycle - 55];
+  return moved < 0 ? moved : 0;
+}
+
+VCS_FN void vcs_tia_hmove(const vcs_cart_t *cart, vcs_t *m) {
+  int cycle = vcs_tia_hpos(m) / 3;
+  if (cart->hmove_blanks && (cycle <= 20 || cycle == 75)) m->hmove_blank = 1;
+  for (int i = 0; i < 5; i++) {
+    int pos = m->pos[i] + vcs_hmove_motion(cycle, m->hm[i]);
+    m->pos[i] = (uint8_t)(pos >= 160 ? pos - 160 : pos < 0 ? pos + 160 : pos);
+  }
+  m->first_copy_off[0] = 0;
+  m->first_copy_off[1] = 0;
+  m->stars_shape = 0;
+  m->stars = 0;
+  m->hmove_clock = vcs_tia_clock(m);
+}
+
+/* Where in its own picture a player is when it is reset to pixel `to`: 1 while one of its copies is drawn, -1 in the
+ * four clocks before one, 0 elsewhere. */
+VCS_FN int vcs_player_phase(unsigned nusiz, int pos, int to) {
+  vcs_copies_t copies = vcs_copies[nusiz & 7];
+  int at = (to - pos + 160) % 160, width = 8 * copies.stretch;
+  for (int i = 0; i < 3; i++) {
+    int offset = i == 0 ? 0 : 16 * (i == 1 ? copies.second : copies.third);
+    if (i && !offset) continue;
+    if (at >= offset && at < offset + 4) return -1;
+    if (at >= offset + 4 && at < offset + 4 + width) return 1;
+  }
+  return 0;
+}
+
+VCS_FN void vcs_tia_reset_player(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, int player) {
+  int hpos = vcs_tia_hpos(m);
+  int to = hpos < VCS_HBLANK_CLOCKS ? 3 : (hpos - VCS_HBLANK_CLOCKS + 5) % 160;
+  int phase = vcs_player_phase(m->nusiz[player], m->pos[player], to);
+  if (phase == 1) vcs_tia_update(cart, m, frames, vcs_tia_clock(m) + 11);
+  m->pos[player] = (uint8_t)to;
+  m->first_copy_off[player] = phase >= 0;
+}
+
+/* Strobes a few cycles after HMOVE, while objects are still moving: object, cycles since HMOVE, clock in the line, and
+ * where it ends up. Proofs: Dolphin (M0), Pitfall II (M1), Escape from the Mindmaster, Decathlon, Robot Tank and
+ * Hole Hunter (ball). */
+typedef struct {
+  uint8_t object, cycles, hpos, pos;
+} vcs_after_hmove_t;
+VCS_TABLE vcs_after_hmove_t vcs_after_hmove[7] = {{VCS_M0, 20, 69, 8}, {VCS_M1, 3, 18, 3},  {VCS_BL, 18, 60, 10}, {VCS_BL, 18, 69, 10},
+                                                  {VCS_BL, 3, 18, 3},  {VCS_BL, 7, 30, 6}, {VCS_BL, 6, 27, 5}};
+
+VCS_FN void vcs_tia_reset_object(vcs_t *m, int object) {
+  int hpos = vcs_tia_hpos(m);
+  int pos = hpos < VCS_HBLANK_CLOCKS ? 2 : (hpos - VCS_HBLANK_CLOCKS + 4) % 160;
+  int32_t since = vcs_tia_clock(m) - m->hmove_clock;
+  if (VCS_UNLIKELY(since <= 20 * 3)) {
+    for (int i = 0; i < 7; i++) {
+      vcs_after_hmove_t row = vcs_after_hmove[i];
+      if (row.object == object && row.cycles * 3 == since && row.hpos == hpos) pos = row.pos;
+    }
+  }
+  m->pos[object] = (uint8_t)pos;
+  if (object == VCS_M0) m->stars_shape = 0;
+}
+
+/* RESMPx: while set the missile hides; released, it is at the player's middle. */
+VCS_FN void vcs_tia_resmp(vcs_t *m, int missile, uint8_t value) {
+  if (m->resmp[missile] && !(value & 2)) {
+    int middle = 4 * vcs_copies[m->nusiz[missile] & 7].stretch;
+    m->pos[VCS_M0 + missile] = (uint8_t)((m->pos[VCS_P0 + missile] + middle) % 160);
+    if (missile == 0) m->stars_shape = 0;
+  }
+  m->resmp[missile] = value & 2;
+}
+
+/* Halts the CPU to the end of the line. */
+VCS_FN void vcs_tia_wsync(vcs_t *m) {
+  uint32_t cycle = (m->cycles - (uint32_t)(m->frame_clock / 3)) % VCS_LINE_CYCLES;
+  if (cycle) m->cycles += VCS_LINE_CYCLES - cycle;
+}
+
+/* True when the write ends the frame. */
+VCS_FN bool vcs_tia_vsync(vcs_t *m, uint8_t value) {
+  m->vsync = value;
+  if (value & 2) {
+    m->vsync_clock = vcs_tia_clock(m) + VCS_LINE_CLOCKS;
+  } else if (vcs_tia_clock(m) >= m->vsync_clock) {
+    m->vsync_clock = 0x7FFFFFFF;
+    return true;
+  }
+  return false;
+}
+
+VCS_FN void vcs_tia_vblank(vcs_t *m, uint8_t value) {
+  if (~m->vblank & value & 0x80) m->dump = 1;
+  if (m->vblank & ~value & 0x80) {
+    m->dump = 0;
+    m->dump_cycle = (int32_t)m->cycles;
+  }
+  m->vblank = value;
+}
+
+/* Colour and luminance; bit 0 is not there, but marks the grey lines of a PAL set after an odd frame. */
+VCS_FN void vcs_tia_colour(const vcs_cart_t *cart, vcs_t *m, int which, uint8_t value) {
+  m->colu[which] = (value & 0xFE) | (cart->colour_loss && (m->scanlines & 1));
+}
+
+/* A write to the TIA; `stalls` is false for the second and later of successive writes of an instruction, which WSYNC
+ * does not halt. Returns true when the frame is over. */
+VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, uint16_t addr, uint8_t value, bool stalls) {
+  unsigned r = addr & 63;
+  int32_t clock = vcs_tia_clock(m);
+  int delay = vcs_write_delay[r];
+  if (delay == VCS_DELAY_PHASE) delay = vcs_phase_delay[vcs_tia_hpos(m) / 3 & 3];
+  vcs_tia_update(cart, m, frames, clock + delay);
+  bool over = (clock - m->frame_clock) / VCS_LINE_CLOCKS > cart->max_lines;
+
+  switch (r) {
+    case VCS_VSYNC:
+      over |= vcs_tia_vsync(m, value);
+      break;
+    case VCS_VBLANK:
+      vcs_tia_vblank(m, value);
+      break;
+    case VCS_WSYNC:
+      if (stalls) vcs_tia_wsync(m);
+      break;
+    case VCS_NUSIZ0:
+      m->stars_shape = 0;
+      m->nusiz[0] = value;
+      m->first_copy_off[0] = 0;
+      break;
+    case VCS_NUSIZ1:
+      m->nusiz[1] = value;
+      m->first_copy_off[1] = 0;
+      break;
+    case VCS_COLUP0_W:
+      vcs_tia_colour(cart, m, VCS_COLUP0, value);
+      break;
+    case VCS_COLUP1_W:
+      vcs_tia_colour(cart, m, VCS_COLUP1, value);
+      break;
+    case VCS_COLUPF_W:
+      vcs_tia_colour(cart, m, VCS_COLUPF, value);
+      break;
+    case VCS_COLUBK_W:
+      vcs_tia_colour(cart, m, VCS_COLUBK, value);
+      break;
+    case VCS_CTRLPF:
+      m->ctrlpf = value;
+      if (vcs_tia_hpos(m) < VCS_HBLANK_CLOCKS + 79) m->pf_mirrored = value & 1; /* later: from the next line on */
+      break;
+    case VCS_REFP0:
+    case VCS_REFP1:
+      m->reflect[r - VCS_REFP0] = value & 8;
+      break;
+    case VCS_PF0:
+    case VCS_PF1:
+    case VCS_PF2:
+      m->pf[r - VCS_PF0] = value;
+      break;
+    case VCS_RESP0:
+    case VCS_RESP1:
+      vcs_tia_reset_player(cart, m, frames, (int)r - VCS_RESP0);
+      break;
+    case VCS_RESM0:
+    case VCS_RESM1:
+    case VCS_RESBL:
+      vcs_tia_reset_object(m, VCS_M0 + (int)r - VCS_RESM0);
+      break;
+    case VCS_AUDC0:
+    case VCS_AUDC1:
+    case VCS_AUDF0:
+    case VCS_AUDF1:
+    case VCS_AUDV0:
+    case VCS_AUDV1:
+      m->audio[r - VCS_AUDC0] = value;
+      break;
+    case VCS_GRP0:
+      m->grp[0] = value;
+      m->grp_old[1] = m->grp[1];
+      break;
+    case VCS_GRP1:
+      m->grp[1] = value;
+      m->grp_old[0] = m->grp[0];
+      m->enabl_old = m->enabl;
+      break;
+    case VCS_ENAM0:
+    case VCS_ENAM1:
+      m->enam[r - VCS_ENAM0] = value & 2;
+      break;
+    case VCS_ENABL:
+      m->enabl = value & 2;
+      break;
+    case VCS_HMM0: /* changed from 7 to 6 just as motion ends, missile 0 never stops: the stars of Cosmic Ark */
+      if (clock == m->hmove_clock + 21 * 3 && m->hm[VCS_M0] == 7 && value >> 4 == 6) {
+        m->stars = 1;
+        m->stars_phase = 0;
+      }
+      m->hm[VCS_M0] = value >> 4;
+      break;
+    case VCS_HMP0:
+    case VCS_HMP1:
+    case VCS_HMM1:
+    case VCS_HMBL:
+      m->hm[r - VCS_HMP0] = value >> 4;
+      break;
+    case VCS_VDELP0:
+    case VCS_VDELP1:
+      m->vdelp[r - VCS_VDELP0] = value & 1;
+      break;
+    case VCS_VDELBL:
+      m->vdelbl = value & 1;
+      break;
+    case VCS_RESMP0:
+    case VCS_RESMP1:
+      vcs_tia_resmp(m, (int)r - VCS_RESMP0, value);
+      break;
+    case VCS_HMOVE:
+      vcs_tia_hmove(cart, m);
+      break;
+    case VCS_HMCLR:
+      for (int i = 0; i < 5; i++) m->hm[i] = 0;
+      break;
+    case VCS_CXCLR:
+      m->collisions = 0;
+      break;
+    default: /* RSYNC and the unused addresses */
+      break;
+  }
+  return over;
+}
+
+/* ---- Reset -------------------------------------------------------------------------------------------------- */
+
+/* The frame count and the choice of buffer survive, everything else starts afresh. */
+VCS_FN void vcs_tia_reset(vcs_t *m) {
+  m->vsync = m->vblank = m->ctrlpf = m->enabl = m->enabl_old = m->vdelbl = 0;
+  for (int i = 0; i < 2; i++) {
+    m->nusiz[i] = m->reflect[i] = m->grp[i] = m->grp_old[i] = m->enam[i] = m->vdelp[i] = m->resmp[i] = 0;
+    m->first_copy_off[i] = 0;
+  }
+  for (int i = 0; i < 3; i++) m->pf[i] = 0;
+  for (int i = 0; i < 4; i++) m->colu[i] = 0;
+  for (int i = 0; i < 5; i++) m->hm[i] = m->pos[i] = 0;
+  for (int i = 0; i < 6; i++) m->audio[i] = 0;
+  m->collisions = 0;
+  m->pf_mirrored = m->hmove_blank = m->stars = m->stars_phase = m->stars_shape = m->dump = 0;
+  m->hmove_clock = m->dump_cycle = 0;
+  m->vsync_clock = 0x7FFFFFFF;
+  m->frame_clock = (int32_t)(m->cycles * 3);
+  m->line = m->line_clock = m->first_line = m->scanlines = 0;
+}
+
+VCS_FN void vcs_tia_rebase(vcs_t *m) {
+  uint32_t clocks = m->cycles * 3;
+  m->dump_cycle = (int32_t)((uint32_t)m->dump_cycle - m->cycles);
+  m->frame_clock = (int32_t)((uint32_t)m->frame_clock - clocks);
+  m->vsync_clock = (int32_t)((uint32_t)m->vsync_clock - clocks);
+  m->hmove_clock = (int32_t)((uint32_t)m->hmove_clock - clocks);
+}
+
+#endif

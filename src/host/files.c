@@ -1,0 +1,504 @@
+/* files.c: whole files, growing text, paths, and where ROM images are.
+ *
+ * A draft is `.NAME.PID.N.part` beside the file it will become: rename() is atomic only within one file system. A
+ * link is followed and an existing file keeps its permissions; a device or pipe (/dev/stdout) cannot be replaced
+ * and is written in place.
+ *
+ * ROM images are not ours to ship. ale-py ships them, so an installed ale-py is the place of last resort, and
+ * python3 is asked (once per process) where it is, without importing it.
+ */
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700 /* realpath */
+#endif
+#include "host/files.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#if defined(__APPLE__)
+#include <mach-o/dyld.h>
+#endif
+
+extern char **environ;
+
+vcs_status_t vcs_error_fill(vcs_error_t *error, vcs_status_t status, const char *format, ...) {
+  if (!error) return status;
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(error->message, sizeof error->message, format, arguments);
+  va_end(arguments);
+  if (length >= (int)sizeof error->message) strcpy(error->message + sizeof error->message - 4, "...");
+  return status;
+}
+
+static vcs_status_t succeed(vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  return VCS_OK;
+}
+
+/* "doing what, to which file: why", from errno. */
+static vcs_status_t fail_errno(vcs_error_t *error, const char *doing, const char *path) {
+  vcs_status_t status = errno == ENOENT || errno == ENOTDIR ? VCS_NOT_FOUND : VCS_BAD_FILE;
+  return vcs_error_fill(error, status, "cannot %s %s: %s", doing, path, strerror(errno));
+}
+
+/* ---- Growing text ------------------------------------------------------------------------------------------- */
+
+static bool text_reserve(vcs_text_t *text, size_t more) {
+  if (text->failed) return false;
+  if (more < text->capacity - text->length) return true; /* one byte stays for the closing zero */
+  size_t capacity = text->capacity ? text->capacity : 256;
+  while (capacity - text->length <= more) {
+    if (capacity > SIZE_MAX / 2) return text->failed = true, false;
+    capacity *= 2;
+  }
+  char *grown = realloc(text->text, capacity);
+  if (!grown) return text->failed = true, false;
+  text->text = grown;
+  text->capacity = capacity;
+  return true;
+}
+
+void vcs_text_append(vcs_text_t *text, const void *data, size_t size) {
+  if (!text_reserve(text, size)) return;
+  if (size) memcpy(text->text + text->length, data, size);
+  text->length += size;
+  text->text[text->length] = 0;
+}
+
+void vcs_text_vprintf(vcs_text_t *text, const char *format, va_list arguments) {
+  va_list again;
+  va_copy(again, arguments);
+  int length = vsnprintf(NULL, 0, format, arguments);
+  if (length < 0) text->failed = true;
+  if (length >= 0 && text_reserve(text, (size_t)length)) {
+    vsnprintf(text->text + text->length, (size_t)length + 1, format, again);
+    text->length += (size_t)length;
+  }
+  va_end(again);
+}
+
+void vcs_text_printf(vcs_text_t *text, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vcs_text_vprintf(text, format, arguments);
+  va_end(arguments);
+}
+
+void vcs_text_free(vcs_text_t *text) {
+  free(text->text);
+  *text = (vcs_text_t){0};
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------------ */
+
+/* Unpacks until the end of the file or one byte beyond the limit. */
+static vcs_status_t read_all(gzFile file, const char *path, size_t size_limit, vcs_text_t *bytes, vcs_error_t *error) {
+  for (;;) {
+    char block[65536];
+    int got = gzread(file, block, sizeof block);
+    int problem = Z_OK;
+    const char *why = gzerror(file, &problem);
+    if (got < 0 || problem == Z_BUF_ERROR) {
+      if (problem == Z_ERRNO) return fail_errno(error, "read", path);
+      return vcs_error_fill(error, VCS_BAD_FILE, "%s is a damaged gzip file: %s", path, why);
+    }
+    if (got == 0) return VCS_OK;
+    if ((size_t)got > size_limit - bytes->length)
+      return vcs_error_fill(error, VCS_BAD_FILE, "%s is longer than the %zu bytes allowed", path, size_limit);
+    vcs_text_append(bytes, block, (size_t)got);
+    if (bytes->failed) return vcs_error_fill(error, VCS_NO_MEMORY, "no memory for %s", path);
+  }
+}
+
+vcs_status_t vcs_file_read(const char *path, size_t size_limit, uint8_t **data, size_t *size, vcs_error_t *error) {
+  if (!path || !data || !size) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "vcs_file_read: a NULL argument");
+  *data = NULL;
+  *size = 0;
+  if (vcs_path_is_directory(path))
+    return vcs_error_fill(error, VCS_BAD_FILE, "cannot read %s: it is a directory", path);
+  errno = 0;
+  gzFile file = gzopen(path, "rb");
+  if (!file && errno) return fail_errno(error, "read", path);
+  if (!file) return vcs_error_fill(error, VCS_NO_MEMORY, "no memory for %s", path);
+  vcs_text_t bytes = {0};
+  vcs_text_append(&bytes, "", 0); /* so that an empty file has a buffer too */
+  vcs_status_t status = bytes.failed ? vcs_error_fill(error, VCS_NO_MEMORY, "no memory for %s", path)
+                                     : read_all(file, path, size_limit, &bytes, error);
+  gzclose_r(file);
+  if (status != VCS_OK) {
+    vcs_text_free(&bytes);
+    return status;
+  }
+  *data = (uint8_t *)bytes.text;
+  *size = bytes.length;
+  return succeed(error);
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------------ */
+
+/* The directory of path, "." where it names none. */
+static void directory_of(const char *path, char *directory, size_t size) {
+  size_t length = (size_t)(vcs_path_base(path) - path);
+  while (length > 1 && path[length - 1] == '/') length--;
+  snprintf(directory, size, "%.*s", length ? (int)length : 1, length ? path : ".");
+}
+
+/* Opens a new file beside draft->path, which nobody else can have opened. */
+static int open_temporary(vcs_draft_t *draft) {
+  char directory[VCS_PATH_SIZE];
+  directory_of(draft->path, directory, sizeof directory);
+  for (unsigned number = 0; number < 10000; number++) {
+    int length = snprintf(draft->temporary, sizeof draft->temporary, "%s/.%.200s.%ld.%u.part", directory,
+                          vcs_path_base(draft->path), (long)getpid(), number);
+    if (length >= (int)sizeof draft->temporary) return errno = ENAMETOOLONG, -1;
+    int file = open(draft->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file >= 0 || errno != EEXIST) return file;
+  }
+  return -1;
+}
+
+vcs_status_t vcs_draft_open(vcs_draft_t *draft, const char *path, vcs_error_t *error) {
+  draft->stream = NULL;
+  draft->path[0] = draft->temporary[0] = 0;
+  if (!path || !*path) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no name for the file to write");
+  if (strlen(path) >= sizeof draft->path) return errno = ENAMETOOLONG, fail_errno(error, "write", path);
+  struct stat old;
+  bool exists = stat(path, &old) == 0;
+  if (exists && S_ISDIR(old.st_mode)) return errno = EISDIR, fail_errno(error, "write", path);
+  char *target = exists ? realpath(path, NULL) : NULL;
+  snprintf(draft->path, sizeof draft->path, "%s", target && strlen(target) < sizeof draft->path ? target : path);
+  free(target);
+  bool in_place = exists && !S_ISREG(old.st_mode);
+  int file = in_place ? open(path, O_WRONLY | O_CLOEXEC) : open_temporary(draft);
+  if (file < 0) return fail_errno(error, "write", path);
+  /* Permissions are a courtesy: on a file system that has none the file is written all the same. */
+  if (exists && !in_place && fchmod(file, old.st_mode & 07777) != 0) errno = 0;
+  draft->stream = fdopen(file, "wb");
+  if (!draft->stream) {
+    close(file);
+    vcs_draft_abandon(draft);
+    return vcs_error_fill(error, VCS_NO_MEMORY, "no memory to write %s", path);
+  }
+  return succeed(error);
+}
+
+vcs_status_t vcs_draft_commit(vcs_draft_t *draft, vcs_error_t *error) {
+  FILE *stream = draft->stream;
+  bool in_place = !draft->temporary[0];
+  draft->stream = NULL;
+  errno = 0;
+  bool written = fflush(stream) == 0 && !ferror(stream);
+  if (written && !in_place) written = fsync(fileno(stream)) == 0;
+  int reason = errno;
+  if (fclose(stream) != 0 && written) written = false, reason = errno;
+  if (written && !in_place && rename(draft->temporary, draft->path) != 0) written = false, reason = errno;
+  if (!written) {
+    vcs_draft_abandon(draft);
+    errno = reason ? reason : EIO;
+    return fail_errno(error, "write", draft->path);
+  }
+  if (!in_place) { /* the new name itself should survive a power cut; not every file system can promise it */
+    char directory[VCS_PATH_SIZE];
+    directory_of(draft->path, directory, sizeof directory);
+    int file = open(directory, O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+      fsync(file);
+      close(file);
+    }
+  }
+  draft->temporary[0] = 0;
+  return succeed(error);
+}
+
+void vcs_draft_abandon(vcs_draft_t *draft) {
+  if (draft->stream) fclose(draft->stream);
+  if (draft->temporary[0]) unlink(draft->temporary);
+  draft->stream = NULL;
+  draft->temporary[0] = 0;
+}
+
+vcs_status_t vcs_file_write(const char *path, const void *data, size_t size, vcs_error_t *error) {
+  vcs_draft_t draft;
+  vcs_status_t status = vcs_draft_open(&draft, path, error);
+  if (status != VCS_OK) return status;
+  if (size) fwrite(data, 1, size, draft.stream); /* commit asks ferror */
+  return vcs_draft_commit(&draft, error);
+}
+
+vcs_status_t vcs_file_write_text(const char *path, const vcs_text_t *text, vcs_error_t *error) {
+  if (text->failed) return vcs_error_fill(error, VCS_NO_MEMORY, "no memory for the text of %s", path);
+  return vcs_file_write(path, text->text, text->length, error);
+}
+
+/* ---- Paths -------------------------------------------------------------------------------------------------- */
+
+bool vcs_path_is_file(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 && !S_ISDIR(status.st_mode);
+}
+
+bool vcs_path_is_directory(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+const char *vcs_path_base(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+bool vcs_path_ends(const char *path, const char *ending) {
+  size_t length = strlen(path), tail = strlen(ending);
+  return length >= tail && strcasecmp(path + length - tail, ending) == 0;
+}
+
+void vcs_path_stem(const char *path, char *stem, size_t size) {
+  snprintf(stem, size, "%s", vcs_path_base(path));
+  if (vcs_path_ends(stem, ".gz")) stem[strlen(stem) - 3] = 0;
+  char *dot = strrchr(stem, '.');
+  if (dot && dot != stem) *dot = 0;
+}
+
+bool vcs_path_join(char *path, size_t size, const char *directory, const char *name) {
+  size_t length = strlen(directory);
+  const char *between = length == 0 || directory[length - 1] == '/' ? "" : "/";
+  int needed = snprintf(path, size, "%s%s%s", directory, between, name);
+  return needed >= 0 && (size_t)needed < size;
+}
+
+bool vcs_path_executable(char *path, size_t size) {
+#if defined(__APPLE__)
+  uint32_t room = (uint32_t)size;
+  return _NSGetExecutablePath(path, &room) == 0;
+#else
+  ssize_t length = readlink("/proc/self/exe", path, size);
+  if (length < 0 || (size_t)length >= size) return false;
+  path[length] = 0;
+  return true;
+#endif
+}
+
+/* ---- ROM images: the places --------------------------------------------------------------------------------- */
+
+/* Reads what `file` says until it closes, `size` is full or the time is over. */
+static bool read_until(int file, double seconds, char *output, size_t size) {
+  struct timespec start, now;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  size_t length = 0;
+  for (;;) {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double left = seconds - (double)(now.tv_sec - start.tv_sec) - 1e-9 * (double)(now.tv_nsec - start.tv_nsec);
+    struct pollfd ready = {.fd = file, .events = POLLIN};
+    int events = left > 0 ? poll(&ready, 1, (int)(1000 * left) + 1) : 0;
+    if (events < 0 && errno == EINTR) continue;
+    if (events <= 0) return false;
+    ssize_t got = read(file, output + length, size - 1 - length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return false;
+    length += (size_t)got;
+    output[length] = 0;
+    if (got == 0 || length == size - 1) return true;
+  }
+}
+
+/* Runs python3 -c script, quietly, and takes what it prints. */
+static bool ask_python(const char *script, char *output, size_t size) {
+  int ends[2];
+  if (pipe(ends) != 0) return false;
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+  char *arguments[] = {"python3", "-c", (char *)script, NULL};
+  pid_t child;
+  bool started = posix_spawnp(&child, "python3", &actions, NULL, arguments, environ) == 0;
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  bool answered = started && read_until(ends[0], 5.0, output, size);
+  close(ends[0]);
+  if (started) {
+    if (!answered) kill(child, SIGKILL);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+    }
+  }
+  return answered;
+}
+
+static pthread_once_t python_once = PTHREAD_ONCE_INIT;
+static char python_roms[VCS_PATH_SIZE]; /* empty where python3 knows no ale_py */
+
+static void find_python_roms(void) {
+  static const char script[] =
+      "import importlib.util as u,os;s=u.find_spec('ale_py');"
+      "print(os.path.join(os.path.dirname(s.origin),'roms') if s and s.origin else '')";
+  if (!ask_python(script, python_roms, sizeof python_roms)) python_roms[0] = 0;
+  python_roms[strcspn(python_roms, "\r\n")] = 0;
+}
+
+/* The roms of the ale_py in directory/.venv, of the highest Python where there are several; else leaves `roms`. */
+static bool venv_roms(const char *directory, char *roms, size_t size) {
+  char library[VCS_PATH_SIZE], best[NAME_MAX + 1] = "";
+  if (!vcs_path_join(library, sizeof library, directory, ".venv/lib")) return false;
+  DIR *entries = opendir(library);
+  if (!entries) return false;
+  for (struct dirent *entry; (entry = readdir(entries));) {
+    char path[VCS_PATH_SIZE + NAME_MAX + 40];
+    if (strncmp(entry->d_name, "python3", 7) != 0) continue;
+    snprintf(path, sizeof path, "%s/%s/site-packages/ale_py/roms", library, entry->d_name);
+    if (strlen(path) >= size || strcmp(entry->d_name, best) <= 0 || !vcs_path_is_directory(path)) continue;
+    snprintf(best, sizeof best, "%s", entry->d_name);
+    snprintf(roms, size, "%s", path);
+  }
+  closedir(entries);
+  return best[0] != 0;
+}
+
+/* One place: its directory, empty where there is none, and how to call it in an error. */
+typedef struct {
+  const char *name;
+  char directory[VCS_PATH_SIZE];
+} place_t;
+
+static bool set_directory(place_t *place, const char *directory) {
+  if (directory && strlen(directory) < sizeof place->directory) strcpy(place->directory, directory);
+  return true;
+}
+
+/* The place with this number, in order of search; false after the last. Only the last one costs anything. */
+static bool rom_place(int number, const char *roms_dir, place_t *place) {
+  place->directory[0] = 0;
+  switch (number) {
+    case 0:
+      return place->name = "the given directory", set_directory(place, roms_dir);
+    case 1:
+      return place->name = "$DIFFVCS_ROMS", set_directory(place, getenv("DIFFVCS_ROMS"));
+    case 2:
+      return place->name = "$ALE_ROMS_DIR", set_directory(place, getenv("ALE_ROMS_DIR"));
+    case 3:
+      place->name = "./.venv";
+      venv_roms(".", place->directory, sizeof place->directory);
+      return true;
+    case 4: {
+      char program[VCS_PATH_SIZE], *slash;
+      place->name = "the program's .venv"; /* beside it, or one or two directories up: it may be in build/bin */
+      if (!vcs_path_executable(program, sizeof program)) return true;
+      for (int up = 0; up < 3 && (slash = strrchr(program, '/')); up++) {
+        *slash = 0;
+        if (venv_roms(program, place->directory, sizeof place->directory)) return true;
+      }
+      return true;
+    }
+    case 5:
+      pthread_once(&python_once, find_python_roms);
+      return place->name = "python3's ale_py", set_directory(place, python_roms);
+    default:
+      return false;
+  }
+}
+
+void vcs_rom_places(const char *roms_dir, vcs_text_t *list) {
+  place_t place;
+  for (int number = 0; rom_place(number, roms_dir, &place); number++) {
+    if (number == 0 && !roms_dir) continue;
+    vcs_text_printf(list, "%s: %s\n", place.name, place.directory[0] ? place.directory : "not there");
+  }
+}
+
+/* ---- ROM images: the names ---------------------------------------------------------------------------------- */
+
+static const char *const rom_endings[] = {".bin", ".a26", ".rom", ".bin.gz", ".a26.gz", ".rom.gz"};
+enum { ROM_ENDINGS = sizeof rom_endings / sizeof *rom_endings };
+
+/* Lower case letters and digits only, without the ending: "Video_Chess.bin" and "videochess" are the same game. */
+static bool plain_name(const char *name, char *plain, size_t size) {
+  size_t length = strlen(name), used = 0, cut = 0;
+  for (int i = 0; i < ROM_ENDINGS; i++) {
+    if (vcs_path_ends(name, rom_endings[i])) cut = strlen(rom_endings[i]);
+  }
+  for (size_t i = 0; i < length - cut; i++) {
+    unsigned char letter = (unsigned char)name[i];
+    if (isalnum(letter) && used + 1 < size) plain[used++] = (char)tolower(letter);
+  }
+  plain[used] = 0;
+  return cut > 0;
+}
+
+/* The very name, then the name with an ending, then whatever is the same game; the first in the alphabet counts. */
+static bool find_in(const char *directory, const char *name, char *path, size_t size) {
+  if (vcs_path_join(path, size, directory, name) && vcs_path_is_file(path)) return true;
+  char wanted[NAME_MAX + 1], found[NAME_MAX + 1] = "";
+  for (int i = 0; i < ROM_ENDINGS; i++) {
+    char file[NAME_MAX + 16];
+    snprintf(file, sizeof file, "%s%s", name, rom_endings[i]);
+    if (vcs_path_join(path, size, directory, file) && vcs_path_is_file(path)) return true;
+  }
+  plain_name(name, wanted, sizeof wanted);
+  DIR *entries = wanted[0] ? opendir(directory) : NULL;
+  if (!entries) return false;
+  for (struct dirent *entry; (entry = readdir(entries));) {
+    char plain[NAME_MAX + 1];
+    if (!plain_name(entry->d_name, plain, sizeof plain) || strcmp(plain, wanted) != 0) continue;
+    if (found[0] && strcmp(entry->d_name, found) >= 0) continue;
+    if (vcs_path_join(path, size, directory, entry->d_name) && vcs_path_is_file(path))
+      snprintf(found, sizeof found, "%s", entry->d_name);
+  }
+  closedir(entries);
+  return found[0] && vcs_path_join(path, size, directory, found);
+}
+
+vcs_status_t vcs_rom_find(const char *name_or_path, const char *roms_dir, char *path, size_t path_size,
+                          vcs_error_t *error) {
+  if (!name_or_path || !*name_or_path || !path || !path_size)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no name for the ROM image");
+  if (vcs_path_is_file(name_or_path)) {
+    if (strlen(name_or_path) >= path_size)
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the path is longer than %zu bytes: %s", path_size, name_or_path);
+    strcpy(path, name_or_path);
+    return succeed(error);
+  }
+  if (strchr(name_or_path, '/') || strlen(name_or_path) > NAME_MAX)
+    return vcs_error_fill(error, VCS_NOT_FOUND, "no such ROM image: %s", name_or_path);
+  char found[VCS_PATH_SIZE];
+  vcs_text_t places = {0};
+  place_t place;
+  for (int number = 0; rom_place(number, roms_dir, &place); number++) {
+    if (place.directory[0] && find_in(place.directory, name_or_path, found, sizeof found)) {
+      vcs_text_free(&places);
+      if (strlen(found) >= path_size)
+        return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the path is longer than %zu bytes: %s", path_size, found);
+      strcpy(path, found);
+      return succeed(error);
+    }
+    if (number == 0 && !roms_dir) continue;
+    size_t length = strlen(place.directory);
+    vcs_text_printf(&places, "%s%s", places.length ? ", " : "", place.name);
+    if (!length)
+      vcs_text_printf(&places, " (none)");
+    else if (number < 3)
+      vcs_text_printf(&places, " %s%s", length > 24 ? "..." : "", place.directory + (length > 24 ? length - 24 : 0));
+  }
+  vcs_error_fill(error, VCS_NOT_FOUND, "no ROM image '%.40s'. Get ROMs: pip install ale-py. Looked in: %s",
+                 name_or_path, places.text ? places.text : "");
+  vcs_text_free(&places);
+  return VCS_NOT_FOUND;
+}

@@ -1,0 +1,154 @@
+/* games.h: the games we know, one row each.
+ *
+ * A row holds everything that makes a cartridge a game for a learner: where the score, the lives and the ending are
+ * (rule programs, see game_rules.h), which actions mean something, how the game is started and how its variations are
+ * selected. Beside the games stands a table of consoles: how each known image wants its television and controllers.
+ * Profiles follow their references: `xitari` picks a game by the file's name, `ale` by MD5 or name; both pick the
+ * console by MD5 alone, and an unknown image gets the defaults.
+ */
+#ifndef VCS_HOST_GAMES_H
+#define VCS_HOST_GAMES_H
+
+#include "game_rules.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Console ------------------------------------------------------------------------------------------------ */
+
+typedef struct vcs_console_props {
+  vcs_scheme_t scheme; /* VCS_SCHEME_AUTO: detect from the image */
+  vcs_format_t format; /* VCS_FORMAT_AUTO: probe by running */
+  vcs_controller_t left, right;
+  int16_t ystart, height;        /* first scanline shown and how many; a PAL image shows 250 where this says 210 */
+  bool swap_ports, swap_paddles; /* left and right socket exchanged; paddle 0 and 1 exchanged */
+  bool left_pro, right_pro;      /* difficulty switches: false is B, true is A */
+  bool black_and_white;          /* television type switch */
+  bool hmove_blanks;             /* the comb of blanks that HMOVE draws */
+} vcs_console_props_t;
+
+/* Properties of an image by MD5 (32 lower-case hex digits); the reference's defaults when it is unknown. */
+void vcs_game_props(vcs_profile_t profile, const char *md5_hex, vcs_console_props_t *out);
+
+/* ---- Games -------------------------------------------------------------------------------------------------- */
+
+/* Actions are ALE's codes 0 (NOOP) to 17 (DOWNLEFTFIRE); boots also press the console's switches. */
+enum { VCS_PRESS_RESET = 40, VCS_PRESS_SELECT = 46 };
+
+enum { VCS_ALL_ACTIONS = (1 << 18) - 1 };
+enum { VCS_GAME_MODES = 160, VCS_GAME_PRESSES = 4 }; /* the longest lists */
+
+typedef struct vcs_press {
+  uint8_t action;
+  uint16_t frames;
+} vcs_press_t;
+
+/* A row. Members named xitari_ replace the others in that profile; NULL (0) there: the same in both. */
+typedef struct vcs_game {
+  const char *name;
+  uint8_t profiles;                 /* bit p: profile p has the game */
+  uint32_t minimal;                 /* the actions that mean something, a bit each */
+  const char *md5;                  /* known dumps, separated by blanks; the first is the one ale-py carries */
+  const char *alias;                /* another name, or NULL */
+  const char *rule, *xitari_rule;   /* after every frame */
+  const char *start, *xitari_start; /* after a reset; score, reward, lives, over and m0..m2 are 0 before it runs */
+  const char *press, *xitari_press; /* starting actions: "FIRE*16 NOOP RESET" */
+  uint32_t xitari_minimal;
+  uint32_t illegal;                           /* actions that become NOOP */
+  int32_t reward_min, reward_max, max_frames; /* profile xitari; see the functions below */
+  bool swap_ports;          /* profile xitari exchanges the sockets, on top of the console's property */
+  int32_t paddle_max;       /* profile ale: upper end of the paddle's range; 0: the usual one */
+  const char *difficulties; /* profile ale: "03"; bit 0 is the left switch on A, bit 1 the right; NULL: "0" */
+  const char *modes;        /* profile ale: "0-3 16 32-96/32", the first one is the default; NULL: "0" */
+  const char *mode_script;  /* profile ale: how a mode is selected; NULL: nothing to do */
+} vcs_game_t;
+
+/* A game's programs, compiled. Plain data without pointers. */
+typedef struct vcs_game_code {
+  vcs_rule_t start, step, mode;
+} vcs_game_code_t;
+
+int vcs_game_count(void);
+const vcs_game_t *vcs_game_at(int index); /* NULL outside 0 .. count - 1; rows are in alphabetical order */
+
+/* The game of an image, or NULL. Either argument may be NULL. Name is a file's stem or a game's name or alias. Profile
+ * `xitari` goes by the name, profile `ale` takes the first row with that name (in any case) or that MD5; then both try
+ * the other dumps we know. Games the profile does not have are not found. */
+const vcs_game_t *vcs_game_find(vcs_profile_t profile, const char *md5_hex, const char *name);
+bool vcs_game_has(const vcs_game_t *game, vcs_profile_t profile);
+bool vcs_game_is_two_player(const vcs_game_t *game); /* no rules known: no reward, never over */
+
+/* The row as a profile sees it. */
+const char *vcs_game_rule(const vcs_game_t *game, vcs_profile_t profile);
+const char *vcs_game_start(const vcs_game_t *game, vcs_profile_t profile);
+uint32_t vcs_game_minimal(const vcs_game_t *game, vcs_profile_t profile);
+void vcs_game_reward_range(const vcs_game_t *game, int32_t *min, int32_t *max); /* of one frame, as xitari states it */
+int32_t vcs_game_max_frames(const vcs_game_t *game, vcs_profile_t profile);     /* an episode ends then; 0: never */
+
+/* Compiles a row's programs. */
+vcs_status_t vcs_game_compile(const vcs_game_t *game, vcs_profile_t profile, vcs_game_code_t *out, vcs_error_t *error);
+
+/* The compiled programs of a row of the table (of no other): made at the first call, safe from several threads. */
+const vcs_game_code_t *vcs_game_code(const vcs_game_t *game, vcs_profile_t profile);
+
+/* The values after the reference resets its settings, and after a frame. `cart_ram` is Superchip RAM (128 bytes, by low
+ * seven address bits) or NULL. */
+void vcs_game_reset(const vcs_game_t *game, vcs_profile_t profile, vcs_play_t *play);
+void vcs_game_step(const vcs_game_t *game, vcs_profile_t profile, vcs_play_t *play, const uint8_t ram[128],
+                   const uint8_t *cart_ram);
+
+/* The same on compiled programs, for batches and for the GPU. */
+VCS_FN void vcs_game_code_reset(const vcs_game_code_t *code, vcs_play_t *play) {
+  const int32_t kept = play->mem[3];
+  play->score = play->reward = play->lives = play->over = 0;
+  for (int i = 0; i < 3; i++) play->mem[i] = 0;
+  play->mem[3] = kept;
+  vcs_rule_run_t run;
+  vcs_rule_begin(&run, 0);
+  vcs_rule_continue(&code->start, &run, play, NULL, NULL);
+}
+
+VCS_FN void vcs_game_code_step(const vcs_game_code_t *code, vcs_play_t *play, const uint8_t *ram,
+                               const uint8_t *cart_ram) {
+  vcs_rule_run_t run;
+  vcs_rule_begin(&run, 0);
+  vcs_rule_continue(&code->step, &run, play, ram, cart_ram);
+}
+
+/* ---- Starting actions, modes, difficulties ------------------------------------------------------------------ */
+
+/* Starting actions, in order; returns how many entries. Each is emulated for `frames` frames as it is (no filter of
+ * illegal actions), and the rules step after each frame. */
+int vcs_game_presses(const vcs_game_t *game, vcs_profile_t profile, vcs_press_t out[VCS_GAME_PRESSES]);
+
+/* The modes of profile `ale`, ascending; returns how many. The first is the default. */
+int vcs_game_modes(const vcs_game_t *game, uint16_t out[VCS_GAME_MODES]);
+
+/* Whether profile `ale` offers a mode, a difficulty. */
+bool vcs_game_has_mode(const vcs_game_t *game, int mode);
+bool vcs_game_has_difficulty(const vcs_game_t *game, int difficulty);
+
+/* How a mode is selected (profile `ale`): a script that asks for things until it is done.
+ *
+ *     vcs_rule_run_t run;
+ *     vcs_rule_op_t ask;
+ *     vcs_rule_begin(&run, mode);
+ *     while ((ask = vcs_game_mode_next(game, &run, &play, ram, cart_ram)) != VCS_RULE_END) ...
+ *
+ *   VCS_RULE_SELECT  hold SELECT for run.arg[0] frames (and rng % run.arg[1] more if that is not 0) in which the rules
+ *                    do not step, then one NOOP frame in which they do
+ *   VCS_RULE_ACT     one act of action run.arg[0]: as from a player, so refused once the game is over
+ *   VCS_RULE_RESET   a soft reset: four RESET frames
+ *
+ * Every script ends on its own cartridge; with another image in the slot it may not, so a caller gives up after
+ * VCS_MODE_PATIENCE requests. */
+enum { VCS_MODE_PATIENCE = 4096 };
+vcs_rule_op_t vcs_game_mode_next(const vcs_game_t *game, vcs_rule_run_t *run, vcs_play_t *play, const uint8_t ram[128],
+                                 const uint8_t *cart_ram);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,20 @@
+/* hash.h: fingerprints.
+ *
+ * MD5 names a cartridge (that is how every Atari database lists games), SHA-256 pins files that tests and papers
+ * depend on, CRC-32 guards save files. vcs_hash64 is XXH64: several gigabytes a second, 64 bits, not cryptographic; it
+ * compares machine states and frames. All of them give the same answer on every machine.
+ */
+#ifndef VCS_HOST_HASH_H
+#define VCS_HOST_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { VCS_MD5_HEX = 33, VCS_SHA256_HEX = 65 }; /* text sizes, with the closing zero */
+
+void vcs_md5(const void *data, size_t size, char hex[VCS_MD5_HEX]);
+void vcs_sha256(const void *data, size_t size, char hex[VCS_SHA256_HEX]);
+uint32_t vcs_crc32(const void *data, size_t size);
+uint64_t vcs_hash64(const void *data, size_t size, uint64_t seed);
+
+#endif

@@ -1,0 +1,66 @@
+/* parallel.c: a counter that threads draw items from.
+ *
+ * One atomic counter is all the scheduling there is; items here are episodes, games or bit flips, thousands of times
+ * longer than the addition. `done` counts what was finished, `stop` tells everyone to take nothing more.
+ */
+#include "host/parallel.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "host/progress.h"
+
+typedef struct {
+  size_t items;
+  vcs_job_t job;
+  void *context;
+  atomic_size_t next, done;
+  atomic_bool stop;
+} work_t;
+
+typedef struct {
+  work_t *work;
+  int worker;
+  pthread_t thread;
+} worker_t;
+
+static void *run_worker(void *argument) {
+  worker_t *self = argument;
+  work_t *work = self->work;
+  while (!atomic_load_explicit(&work->stop, memory_order_relaxed) && !vcs_interrupted()) {
+    size_t item = atomic_fetch_add_explicit(&work->next, 1, memory_order_relaxed);
+    if (item >= work->items) break;
+    if (!work->job(work->context, item, self->worker)) work->stop = true;
+    atomic_fetch_add_explicit(&work->done, 1, memory_order_relaxed);
+  }
+  return NULL;
+}
+
+int vcs_cpu_count(void) {
+  long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online < 1 ? 1 : online > 4096 ? 4096 : (int)online;
+}
+
+int vcs_thread_count(int threads, size_t items) {
+  if (threads <= 0) threads = vcs_cpu_count();
+  if ((size_t)threads > items) threads = items > 0 ? (int)items : 1;
+  return threads;
+}
+
+size_t vcs_parallel(size_t items, int threads, vcs_job_t job, void *context) {
+  work_t work = {.items = items, .job = job, .context = context};
+  worker_t self = {.work = &work, .worker = 0};
+  int count = vcs_thread_count(threads, items), started = 1;
+  worker_t *workers = count > 1 ? calloc((size_t)count, sizeof *workers) : NULL;
+  for (; workers && started < count; started++) {
+    workers[started].work = &work;
+    workers[started].worker = started;
+    if (pthread_create(&workers[started].thread, NULL, run_worker, &workers[started]) != 0) break;
+  }
+  run_worker(&self);
+  for (int i = 1; i < started; i++) pthread_join(workers[i].thread, NULL);
+  free(workers);
+  return work.done;
+}

@@ -1,0 +1,50 @@
+/* progress.h: a progress bar and Ctrl-C.
+ *
+ * The bar goes to stderr, and only to a terminal (or when forced), at most ten times a second; elsewhere one line
+ * tells at the end what was done, or nothing does. Any thread may add to it.
+ *
+ * vcs_interrupt_catch makes Ctrl-C (and SIGTERM) a flag that long loops look at: finish the item, save, say so. The
+ * second Ctrl-C ends the process at once. A signal handler has nowhere else to write, so the flag is a global.
+ */
+#ifndef VCS_HOST_PROGRESS_H
+#define VCS_HOST_PROGRESS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+  VCS_PROGRESS_AUTO = 0, /* a bar on a terminal, nothing elsewhere */
+  VCS_PROGRESS_LINE,     /* a bar on a terminal, one line at the end elsewhere */
+  VCS_PROGRESS_FORCE,    /* a bar in any case */
+  VCS_PROGRESS_QUIET     /* nothing at all */
+} vcs_progress_mode_t;
+
+typedef struct {
+  const char *title;
+  uint64_t total;
+  _Atomic uint64_t done;
+  _Atomic int64_t next_draw; /* nanoseconds of the monotonic clock */
+  int64_t start;
+  bool draws, line;
+  pthread_mutex_t drawing;
+} vcs_progress_t;
+
+void vcs_progress_start(vcs_progress_t *progress, const char *title, uint64_t total, vcs_progress_mode_t mode);
+void vcs_progress_add(vcs_progress_t *progress, uint64_t count);
+void vcs_progress_finish(vcs_progress_t *progress);
+
+/* One line of a bar, without the carriage return: what _add draws. Made a function so that it can be tested. */
+void vcs_progress_format(char *line, size_t size, const char *title, uint64_t done, uint64_t total, double seconds,
+                         int columns);
+
+double vcs_seconds(void); /* a monotonic clock */
+
+void vcs_interrupt_catch(void);   /* from now on Ctrl-C and SIGTERM set the flag */
+bool vcs_interrupted(void);       /* whether one came */
+void vcs_interrupt_clear(void);   /* forget it */
+void vcs_interrupt_release(void); /* give the signals their former meaning back */
+
+#endif

@@ -1,0 +1,247 @@
+/* fuzz_rom.c: bytes that are no game, executed.
+ *
+ *   fuzz_rom [FRAMES [SEED]]        run about FRAMES frames in total (20000 unless told otherwise)
+ *
+ * Meant for builds with -fsanitize=address,undefined: every buffer is allocated exactly as long as the API asks, so
+ * that an access outside it stops the program. Images of every bank scheme are made of plain noise, of noise without
+ * the bytes that jam the CPU, of noise behind a small valid frame loop, and of repeated short loops; controls, profile
+ * and television are drawn anew for each. Half of the images run twice, once drawing and once not: the two machines
+ * must stay equal, byte for byte. Every few images one is handed to the loader that is empty, cut short, too long or of
+ * an odd size; it may be refused, with a message, or run. Some machines run with time nearly used up, so that the
+ * 32-bit clocks of an endless frame wrap.
+ *
+ * Prints how much was done and exits 0; a difference between drawing and not drawing exits 1.
+ */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/state.h"
+
+/* ---- Noise -------------------------------------------------------------------------------------------------- */
+
+static uint64_t random_state;
+
+static uint64_t noise(void) {
+  uint64_t z = random_state += 0x9E3779B97F4A7C15ull;
+  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+  return z ^ z >> 31;
+}
+
+static unsigned below(unsigned n) { return (unsigned)(noise() % n); }
+
+static void fill(uint8_t *bytes, size_t size) {
+  for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)noise();
+}
+
+/* ---- Images ------------------------------------------------------------------------------------------------- */
+
+/* The sizes a scheme takes: first, step, last. */
+static const size_t sizes[VCS_SCHEME_COUNT][3] = {
+    {2048, 2048, 65536},   {2048, 2048, 4096},       {4096, 4096, 8192},   {8192, 8192, 8192},     {16384, 16384, 16384},
+    {32768, 32768, 32768}, {8192, 8192, 8192},       {16384, 16384, 16384}, {32768, 32768, 32768},  {8192, 8192, 8192},
+    {8192, 8192, 8192},    {10240, 256, 10496},      {2048, 2048, 524288}, {2048, 2048, 524288},   {16384, 16384, 16384},
+    {12288, 12288, 12288}, {8192, 8192, 8192},       {2048, 2048, 4096},   {8192, 8192, 8192},     {131072, 131072, 262144}};
+
+static size_t size_for(int scheme) {
+  const size_t *s = sizes[scheme];
+  return s[0] + below((unsigned)((s[2] - s[0]) / s[1]) + 1) * s[1];
+}
+
+/* $x2 jams for x = 0..7, 9, B, D, F. */
+static void drop_jams(uint8_t *image, size_t size) {
+  for (size_t i = 0; i < size; i++) {
+    int row = image[i] >> 4;
+    if ((image[i] & 15) == 2 && (row < 8 || row & 1)) image[i] = 0xEA;
+  }
+}
+
+/* Every 4 KiB bank starts with three lines of VSYNC, some WSYNCs and a call into the noise; all vectors point there. */
+static void put_frame_loop(uint8_t *image, size_t size) {
+  static const uint8_t loop[] = {
+      0xA9, 0x02, 0x85, 0x00,                         /* LDA #2, STA VSYNC */
+      0x85, 0x02, 0x85, 0x02, 0x85, 0x02,             /* STA WSYNC three times */
+      0xA9, 0x00, 0x85, 0x00, 0x85, 0x01,             /* LDA #0, STA VSYNC, STA VBLANK */
+      0xA2, 0x64,                                     /* LDX #100 */
+      0x85, 0x02, 0xB5, 0x00, 0x95, 0x00,             /* line: STA WSYNC, LDA 0,X, STA 0,X */
+      0x95, 0x0D, 0x85, 0x2A, 0x85, 0x10,             /* STA PF0,X, STA HMOVE, STA RESP0 */
+      0xCA, 0xD0, 0xF1,                               /* DEX, BNE line */
+      0x20, 0x80, 0xF0, 0x4C, 0x00, 0xF0};            /* JSR $F080, JMP $F000 */
+  for (size_t bank = 0; bank + 2048 <= size; bank += size < 4096 ? 2048 : 4096) {
+    size_t length = size - bank < 4096 ? 2048 : 4096;
+    size_t start = below(4) ? 0x100 : 0; /* above the ports of cartridge RAM, or not */
+    memcpy(image + bank + start, loop, sizeof loop);
+    image[bank + start + sizeof loop - 1] = image[bank + start + sizeof loop - 4] = (uint8_t)(0xF0 + (start >> 8));
+    for (size_t i = 6; i > 0; i -= 2) {
+      image[bank + length - i] = 0;
+      image[bank + length - i + 1] = (uint8_t)(0xF0 + (start >> 8));
+    }
+  }
+}
+
+/* A short piece, over and over: tight loops, the same instruction for ever. */
+static void repeat_piece(uint8_t *image, size_t size) {
+  size_t period = 1 + below(31);
+  for (size_t i = period; i < size; i++) image[i] = image[i - period];
+}
+
+static uint8_t *make_image(size_t size, unsigned kind) {
+  uint8_t *image = malloc(size ? size : 1);
+  if (!image) exit(2);
+  fill(image, size);
+  if (kind == 2 && size) repeat_piece(image, size);
+  if (kind != 0) drop_jams(image, size);
+  if (kind == 3) put_frame_loop(image, size);
+  return image;
+}
+
+/* ---- Running ------------------------------------------------------------------------------------------------ */
+
+static struct {
+  uint64_t frames, drawn, jams, images, refused, instructions, environments;
+} done;
+
+static vcs_controls_t random_hands(void) {
+  vcs_controls_t hands;
+  for (int i = 0; i < 2; i++) {
+    hands.held[i] = (uint8_t)noise();
+    hands.keys[i] = (uint16_t)(noise() & 0xFFF);
+  }
+  for (int i = 0; i < 4; i++) hands.paddle[i] = (int32_t)(noise() >> below(33) & 0x7FFFFFFF);
+  hands.console = (uint8_t)below(4);
+  return hands;
+}
+
+/* Everything that looks at a machine without moving it. */
+static void look(const vcs_cart_t *cart, vcs_t *m, const uint8_t *frames) {
+  char text[32];
+  vcs_disassemble(cart, m, (uint16_t)noise(), text, 1 + below(sizeof text));
+  vcs_peek(cart, m, (uint16_t)noise());
+  volatile uint8_t pixel = vcs_picture(m, frames)[below(VCS_WIDTH * (unsigned)vcs_cart_info(cart)->height)];
+  (void)pixel;
+}
+
+static void step_some(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
+  vcs_step_t step;
+  vcs_frame_begin(cart, m);
+  for (unsigned i = below(2000); i > 0; i--) {
+    vcs_step(cart, m, frames, &step);
+    if (step.frame_over || step.jammed) break;
+  }
+  vcs_frame_end(cart, m, frames);
+}
+
+/* A frame that has lasted for days: the clocks are about to wrap. */
+static void age(vcs_t *m) { m->cycles += 0x2AAAAAAAu - below(4000) + below(4) * 0x15555555u; }
+
+static void play(const vcs_cart_t *cart, uint64_t frames_left) {
+  size_t size = vcs_state_size(cart);
+  vcs_t *m = malloc(size), *twin = malloc(size);
+  uint8_t *frames = malloc(2 * VCS_FRAME_BYTES);
+  if (!m || !twin || !frames) exit(2);
+  vcs_boot(cart, m, frames);
+  memcpy(twin, m, size);
+  uint32_t first = m->instructions;
+  int twins = (int)below(2), calls = 1 + (int)below(60);
+  for (int i = 0; i < calls && frames_left > 0; i++, frames_left--) {
+    vcs_controls_t hands = random_hands();
+    vcs_control(cart, m, &hands);
+    vcs_control(cart, twin, &hands);
+    if (below(200) == 0) {
+      age(m);
+      twin->cycles = m->cycles;
+    }
+    if (!twins && below(8) == 0) {
+      step_some(cart, m, below(2) ? frames : NULL);
+    } else {
+      vcs_frame(cart, m, frames);
+    }
+    done.frames++;
+    done.drawn++;
+    if (twins) {
+      vcs_frame(cart, twin, NULL);
+      done.frames++;
+      if (memcmp(m, twin, size) != 0) {
+        fprintf(stderr, "drawing changed the machine: image %" PRIu64 ", frame %d\n", done.images, i);
+        exit(1);
+      }
+    }
+    look(cart, m, frames);
+    if (m->jammed) {
+      done.jams++;
+      if (below(2)) break;
+      vcs_reset(cart, m, frames);
+      vcs_reset(cart, twin, NULL);
+    }
+  }
+  done.instructions += m->instructions - first;
+  free(m);
+  free(twin);
+  free(frames);
+}
+
+static void play_environment(const vcs_cart_t *cart) {
+  vcs_env_t *env;
+  vcs_error_t error;
+  if (vcs_env_create(cart, &env, &error) != VCS_OK) exit(2);
+  vcs_env_set_drawing(env, (int)below(2));
+  for (int i = 0; i < 10; i++) vcs_env_act(env, (int)below(30) - 5, (int)below(30) - 5);
+  done.environments++;
+  done.frames += vcs_env_frame_number(env) + 64;
+  vcs_env_free(env);
+}
+
+static void one_image(uint64_t frames_left) {
+  vcs_cart_options_t options = {(vcs_profile_t)below(VCS_PROFILE_COUNT), (vcs_scheme_t)below(VCS_SCHEME_COUNT),
+                                (vcs_format_t)below(5), NULL};
+  size_t size = size_for((int)options.scheme);
+  switch (below(16)) {
+    case 0: /* cut short */
+      size = below((unsigned)size);
+      break;
+    case 1: /* too long */
+      size += 1 + below(5000);
+      break;
+    case 2:
+      size = below(3); /* hardly anything */
+      break;
+    default:
+      break;
+  }
+  uint8_t *image = make_image(size, below(4));
+  vcs_cart_t *cart;
+  vcs_error_t error;
+  done.images++;
+  if (vcs_cart_load(image, size, &options, &cart, &error) == VCS_OK) {
+    free(image);
+    play(cart, frames_left);
+    if (below(50) == 0) play_environment(cart);
+    vcs_cart_free(cart);
+  } else {
+    free(image);
+    done.refused++;
+    if (cart || !error.message[0]) {
+      fprintf(stderr, "an image was refused without a message\n");
+      exit(1);
+    }
+  }
+}
+
+int main(int argc, char **argv) {
+  uint64_t frames = argc > 1 ? strtoull(argv[1], NULL, 10) : 20000, reported = 0;
+  random_state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+  while (done.frames < frames) {
+    one_image(frames - done.frames);
+    if (done.frames - reported >= 100000) {
+      reported = done.frames;
+      fprintf(stderr, "%" PRIu64 " frames\n", reported);
+    }
+  }
+  printf("%" PRIu64 " images (%" PRIu64 " refused), %" PRIu64 " frames (%" PRIu64 " drawn), %" PRIu64
+         " instructions or more, %" PRIu64 " jams, %" PRIu64 " environments: no crash\n",
+         done.images, done.refused, done.frames, done.drawn, done.instructions, done.jams, done.environments);
+  return 0;
+}
