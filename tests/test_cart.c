@@ -743,6 +743,7 @@ static void test_scheme_check_refuses_wrong_sizes_with_a_message(void **state) {
     }
   }
   assert_int_equal(vcs_scheme_check(VCS_SCHEME_3F, 5000, &error), VCS_BAD_IMAGE);
+  assert_int_equal(vcs_scheme_check(VCS_SCHEME_3F, 4097, &error), VCS_BAD_IMAGE);
   assert_int_equal(vcs_scheme_check(VCS_SCHEME_SB, 196608, &error), VCS_BAD_IMAGE);
   assert_int_equal(vcs_scheme_check(VCS_SCHEME_AUTO, 4096, &error), VCS_BAD_IMAGE);
   assert_int_equal(vcs_scheme_check(VCS_SCHEME_COUNT, 4096, &error), VCS_BAD_ARGUMENT);
@@ -828,7 +829,7 @@ static void test_cart_setup_fails_without_touching_the_cartridge(void **state) {
   vcs_error_t error;
   uint8_t *image = make_image(65536), rom[1] = {0};
   assert_int_equal(vcs_cart_setup(&cart, VCS_SCHEME_F8, image, 4096, rom, &error), VCS_BAD_IMAGE);
-  assert_string_equal(error.message, "a F8 image has 8192 bytes, this one has 4096");
+  assert_string_equal(error.message, "F8 images have 8192 bytes, this one has 4096");
   assert_int_equal(vcs_cart_setup(&cart, VCS_SCHEME_AUTO, image, 65536, rom, &error), VCS_BAD_IMAGE);
   assert_int_equal(vcs_cart_setup(&cart, VCS_SCHEME_F8, NULL, 8192, rom, &error), VCS_BAD_ARGUMENT);
   assert_int_equal(vcs_cart_setup(&cart, VCS_SCHEME_F8, image, 8192, NULL, &error), VCS_BAD_ARGUMENT);

@@ -114,6 +114,12 @@ static void test_bcd_counts_a_digit_above_nine_as_its_value(void **state) {
   assert_int_equal(value("bcd(80)"), 111);
 }
 
+static void test_bcd_stands_inside_a_fold(void **state) {
+  (void)state;
+  set(0x80, 0x12), set(0x90, 1), set(0x91, 2);
+  assert_int_equal(value("sum(90..91: it * bcd(80))"), 36);
+}
+
 static void test_digits_read_one_place_a_byte(void **state) {
   (void)state;
   set(0x90, 0x13), set(0x91, 0x0A), set(0x92, 0x05);
@@ -236,6 +242,7 @@ static void test_bad_programs_are_refused(void **state) {
       "score = [C]",
       "score = [C9",
       "score = bcd()",
+      "score = bcd(80,81,82,83,84)",
       "score = (1",
       "score = 1 ? 2",
       "score = nobody",
@@ -664,6 +671,7 @@ int main(void) {
       TEST(test_missing_cartridge_ram_reads_zero),
       TEST(test_bcd_takes_the_lowest_byte_first),
       TEST(test_bcd_counts_a_digit_above_nine_as_its_value),
+      TEST(test_bcd_stands_inside_a_fold),
       TEST(test_digits_read_one_place_a_byte),
       TEST(test_sum_runs_over_ranges_and_single_bytes),
       TEST(test_folds_stand_inside_expressions),

@@ -158,8 +158,8 @@ VCS_API const uint8_t *vcs_demo_image(size_t *size);
 /* Bytes of a machine with this cartridge. A vcs_t may be copied with memcpy(dst, src, vcs_state_size(cart)). */
 VCS_API size_t vcs_state_size(const vcs_cart_t *cart);
 
-/* Power-on and first reset, with nothing held. */
-VCS_API void vcs_boot(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
+/* Power-on and first reset, with nothing held. Where the television format is probed, returns 1 if it looks like PAL. */
+VCS_API int vcs_boot(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
 
 /* The console's reset line: RAM survives. */
 VCS_API void vcs_reset(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);

@@ -1,8 +1,7 @@
 /* base.h: what every core header stands on.
  *
  * The core is one machine in headers that are valid C11 and valid CUDA C++: no allocation, no libc state, no
- * globals but constant tables. VCS_FN marks its functions, VCS_TABLE its constant tables (on a GPU a table lives in
- * constant memory, on the CPU in .rodata).
+ * globals but constant tables. VCS_FN marks its functions, VCS_TABLE its constant tables.
  */
 #ifndef VCS_CORE_BASE_H
 #define VCS_CORE_BASE_H
@@ -25,12 +24,13 @@
 #define VCS_SLOW_FN static __attribute__((noinline, unused))
 #endif
 
-/* A constant table: one copy per translation unit, on the device too. */
-#if defined(__CUDACC__)
-#define VCS_TABLE static const __device__ __host__
-#else
-#define VCS_TABLE static const
-#endif
+/* VCS_TABLE(type, name, size, rows...) is a constant table, read as name(index). The rows live in a function because a
+ * function is the only place where a constant belongs to host and device alike. */
+#define VCS_TABLE(type, name, size, ...)        \
+  VCS_FN type name(unsigned index) {            \
+    static const type rows[size] = __VA_ARGS__; \
+    return rows[index];                         \
+  }
 
 #if defined(__GNUC__) || defined(__CUDACC__)
 #define VCS_LIKELY(x) __builtin_expect(!!(x), 1)

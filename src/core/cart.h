@@ -72,10 +72,10 @@ typedef struct {
 } vcs_scheme_row_t;
 
 VCS_FN const vcs_scheme_row_t *vcs_scheme_row(int scheme) {
-#define ROW(name, kind, ...) {name, VCS_CART_##kind, __VA_ARGS__}
-#define LAST VCS_CART_LAST
   /* A table inside a function exists on the host and on the device alike. */
   /* clang-format off */
+#define ROW(name, kind, ...) {name, VCS_CART_##kind, __VA_ARGS__}
+#define LAST VCS_CART_LAST
   static const vcs_scheme_row_t rows[VCS_SCHEME_COUNT] = {
     /*  name    kind sn start spots deaf first  below   bank  RAM    write  read   sizes */
     ROW("AUTO", FULL, 0, 0,    0,   0,   0,     0,      4096, 0,     0,     0,     0,      1,      0),
@@ -99,9 +99,9 @@ VCS_FN const vcs_scheme_row_t *vcs_scheme_row(int scheme) {
     ROW("0840", LOW,  1, 0,    0,   0,   0,     0,      4096, 0,     0,     0,     8192,   1,      8192),
     ROW("SB",   SB,   1, LAST, 0,   0,   0,     0,      4096, 0,     0,     0,     131072, 131072, 262144),
   };
-  /* clang-format on */
 #undef ROW
 #undef LAST
+  /* clang-format on */
   return &rows[scheme];
 }
 
@@ -454,7 +454,8 @@ VCS_SLOW_FN bool vcs_cart_write(const vcs_cart_t *cart, vcs_t *m, uint16_t addr,
 /* ---- Accesses below $1000, for schemes that snoop ------------------------------------------------------------ */
 
 /* UA, 0840 and SB: the address alone selects. On the boards these hot spots are mirrored as far as their decoders do
- * not look; UA's is exact in the references, 0840 and SB look at A12, A11 and the low bits. */
+ * not look; UA's is exact in the references, 0840 and SB look at A12, A11 and the low bits. The bus keeps accesses to
+ * RIOT RAM to itself, so of those hot spots the ones that are also mirrors of RAM ($0880, ...) do not switch. */
 VCS_FN void vcs_cart_snoop_address(const vcs_cart_t *cart, vcs_t *m, uint16_t addr) {
   const vcs_scheme_row_t *row = vcs_scheme_row(cart->scheme);
   if (row->kind == VCS_CART_SB) {

@@ -307,6 +307,6 @@ typedef struct {
 #define VCS_OPCODE_ROW(code, operation, mode, access, cycles) \
   {#operation, VCS_MODE_##mode, VCS_ACCESS_##access, cycles},
 
-VCS_TABLE vcs_opcode_t vcs_opcodes[256] = {VCS_OPCODES(VCS_OPCODE_ROW)};
+VCS_TABLE(vcs_opcode_t, vcs_opcode, 256, {VCS_OPCODES(VCS_OPCODE_ROW)})
 
 #endif

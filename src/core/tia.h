@@ -30,11 +30,11 @@ enum vcs_tia_register {
 /* Clocks from the bus cycle of a write to its effect on the picture. The playfield registers' depends on the phase of
  * the write within four cycles: VCS_DELAY_PHASE. */
 enum { VCS_DELAY_PHASE = -1 };
-VCS_TABLE int8_t vcs_write_delay[64] = {
+VCS_TABLE(int8_t, vcs_write_delay, 64, {
     0, 1, 0, 0, 8, 8, 0, 0, 0, 0, 0, 1, 1, -1, -1, -1, /* VBLANK 1, NUSIZx 8, REFPx 1, PFx by phase */
     0, 0, 8, 8, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0,  0,  0,  /* RESMx 8, GRPx 1 */
-};
-VCS_TABLE int8_t vcs_phase_delay[4] = {4, 5, 2, 3};
+})
+VCS_TABLE(int8_t, vcs_phase_delay, 4, {4, 5, 2, 3})
 
 /* ---- The beam ----------------------------------------------------------------------------------------------- */
 
@@ -146,15 +146,15 @@ VCS_FN uint8_t vcs_tia_read(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, u
  * and 75 by what the programmer asked for, 8 right to 7 left. Up to cycle 20 the pulses that move left are lost one by
  * one, and from 13 on the blank that is not extended moves every object right. Cycles 21 to 54 do nothing. From 55 on
  * pulses reach into the next line and move left, by up to 15. */
-VCS_TABLE int8_t vcs_hmove_least[21] = {-7, -7, -7, -7, -6, -5, -5, -4, -3, -2, -2, -1, 0, 1, 1, 2, 3, 4, 4, 5, 6};
-VCS_TABLE int8_t vcs_hmove_late[20] = {6, 5, 4, 4, 3, 2, 1, 1, 0, -1, -2, -2, -3, -4, -5, -5, -6, -7, -8, -8};
+VCS_TABLE(int8_t, vcs_hmove_least, 21, {-7, -7, -7, -7, -6, -5, -5, -4, -3, -2, -2, -1, 0, 1, 1, 2, 3, 4, 4, 5, 6})
+VCS_TABLE(int8_t, vcs_hmove_late, 20, {6, 5, 4, 4, 3, 2, 1, 1, 0, -1, -2, -2, -3, -4, -5, -5, -6, -7, -8, -8})
 
 VCS_FN int vcs_hmove_motion(int cycle, unsigned hm) {
   int full = hm < 8 ? -(int)hm : 16 - (int)hm;
   if (cycle == 75) return full;
-  if (cycle <= 20) return full > vcs_hmove_least[cycle] ? full : vcs_hmove_least[cycle];
+  if (cycle <= 20) return full > vcs_hmove_least((unsigned)cycle) ? full : vcs_hmove_least((unsigned)cycle);
   if (cycle < 55) return 0;
-  int moved = full + vcs_hmove_late[cycle - 55];
+  int moved = full + vcs_hmove_late((unsigned)cycle - 55);
   return moved < 0 ? moved : 0;
 }
 
@@ -175,7 +175,7 @@ VCS_FN void vcs_tia_hmove(const vcs_cart_t *cart, vcs_t *m) {
 /* Where in its own picture a player is when it is reset to pixel `to`: 1 while one of its copies is drawn, -1 in the
  * four clocks before one, 0 elsewhere. */
 VCS_FN int vcs_player_phase(unsigned nusiz, int pos, int to) {
-  vcs_copies_t copies = vcs_copies[nusiz & 7];
+  vcs_copies_t copies = vcs_copies(nusiz & 7);
   int at = (to - pos + 160) % 160, width = 8 * copies.stretch;
   for (int i = 0; i < 3; i++) {
     int offset = i == 0 ? 0 : 16 * (i == 1 ? copies.second : copies.third);
@@ -201,8 +201,8 @@ VCS_FN void vcs_tia_reset_player(const vcs_cart_t *cart, vcs_t *m, uint8_t *fram
 typedef struct {
   uint8_t object, cycles, hpos, pos;
 } vcs_after_hmove_t;
-VCS_TABLE vcs_after_hmove_t vcs_after_hmove[7] = {{VCS_M0, 20, 69, 8}, {VCS_M1, 3, 18, 3},  {VCS_BL, 18, 60, 10}, {VCS_BL, 18, 69, 10},
-                                                  {VCS_BL, 3, 18, 3},  {VCS_BL, 7, 30, 6}, {VCS_BL, 6, 27, 5}};
+VCS_TABLE(vcs_after_hmove_t, vcs_after_hmove, 7,
+          {{VCS_M0, 20, 69, 8}, {VCS_M1, 3, 18, 3}, {VCS_BL, 18, 60, 10}, {VCS_BL, 18, 69, 10}, {VCS_BL, 3, 18, 3}, {VCS_BL, 7, 30, 6}, {VCS_BL, 6, 27, 5}})
 
 VCS_FN void vcs_tia_reset_object(vcs_t *m, int object) {
   int hpos = vcs_tia_hpos(m);
@@ -210,7 +210,7 @@ VCS_FN void vcs_tia_reset_object(vcs_t *m, int object) {
   int32_t since = vcs_tia_clock(m) - m->hmove_clock;
   if (VCS_UNLIKELY(since <= 20 * 3)) {
     for (int i = 0; i < 7; i++) {
-      vcs_after_hmove_t row = vcs_after_hmove[i];
+      vcs_after_hmove_t row = vcs_after_hmove((unsigned)i);
       if (row.object == object && row.cycles * 3 == since && row.hpos == hpos) pos = row.pos;
     }
   }
@@ -221,7 +221,7 @@ VCS_FN void vcs_tia_reset_object(vcs_t *m, int object) {
 /* RESMPx: while set the missile hides; released, it is at the player's middle. */
 VCS_FN void vcs_tia_resmp(vcs_t *m, int missile, uint8_t value) {
   if (m->resmp[missile] && !(value & 2)) {
-    int middle = 4 * vcs_copies[m->nusiz[missile] & 7].stretch;
+    int middle = 4 * vcs_copies(m->nusiz[missile] & 7).stretch;
     m->pos[VCS_M0 + missile] = (uint8_t)((m->pos[VCS_P0 + missile] + middle) % 160);
     if (missile == 0) m->stars_shape = 0;
   }
@@ -265,8 +265,8 @@ VCS_FN void vcs_tia_colour(const vcs_cart_t *cart, vcs_t *m, int which, uint8_t 
 VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, uint16_t addr, uint8_t value, bool stalls) {
   unsigned r = addr & 63;
   int32_t clock = vcs_tia_clock(m);
-  int delay = vcs_write_delay[r];
-  if (delay == VCS_DELAY_PHASE) delay = vcs_phase_delay[vcs_tia_hpos(m) / 3 & 3];
+  int delay = vcs_write_delay(r);
+  if (delay == VCS_DELAY_PHASE) delay = vcs_phase_delay((unsigned)vcs_tia_hpos(m) / 3 & 3);
   vcs_tia_update(cart, m, frames, clock + delay);
   bool over = (clock - m->frame_clock) / VCS_LINE_CLOCKS > cart->max_lines;
 

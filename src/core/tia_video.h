@@ -25,7 +25,8 @@ typedef struct {
   uint8_t second, third, stretch;
 } vcs_copies_t;
 
-VCS_TABLE vcs_copies_t vcs_copies[8] = {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}, {1, 2, 1}, {4, 0, 1}, {0, 0, 2}, {2, 4, 1}, {0, 0, 4}};
+VCS_TABLE(vcs_copies_t, vcs_copies, 8,
+          {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}, {1, 2, 1}, {4, 0, 1}, {0, 0, 2}, {2, 4, 1}, {0, 0, 4}})
 
 /* Each bit of b as 2, or 4, neighbouring pixels. */
 VCS_FN uint64_t vcs_stretch2(uint64_t b) {
@@ -58,7 +59,7 @@ VCS_FN uint64_t vcs_place(uint64_t shape, int pos, int x) {
 
 /* The pixels of an object's copies in the 64 pixels from x on. */
 VCS_FN uint64_t vcs_place_copies(uint64_t shape, int pos, unsigned nusiz, unsigned first_off, int x) {
-  vcs_copies_t copies = vcs_copies[nusiz & 7];
+  vcs_copies_t copies = vcs_copies(nusiz & 7);
   uint64_t seen = first_off ? 0 : vcs_place(shape, pos, x);
   if (copies.second) seen |= vcs_place(shape, pos + 16 * copies.second, x);
   if (copies.third) seen |= vcs_place(shape, pos + 16 * copies.third, x);
@@ -73,7 +74,7 @@ VCS_FN uint8_t vcs_player_bits(const vcs_t *m, int player) {
 
 /* Stretched players start one pixel late. */
 VCS_FN uint64_t vcs_player_shape(uint8_t bits, unsigned nusiz) {
-  unsigned stretch = vcs_copies[nusiz & 7].stretch;
+  unsigned stretch = vcs_copies(nusiz & 7).stretch;
   if (stretch == 1) return bits;
   return (stretch == 2 ? vcs_stretch2(bits) : vcs_stretch4(bits)) << 1;
 }

@@ -171,8 +171,11 @@ vcs_scheme_t vcs_scheme_by_name(const char *name) {
 /* ---- Sizes and setup ---------------------------------------------------------------------------------------- */
 
 #if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
+static vcs_status_t complain(vcs_status_t status, vcs_error_t *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 #endif
+
+/* Leave a message, return the status. */
 static vcs_status_t complain(vcs_status_t status, vcs_error_t *error, const char *format, ...) {
   if (error) {
     va_list list;
@@ -192,11 +195,11 @@ vcs_status_t vcs_scheme_check(vcs_scheme_t scheme, size_t size, vcs_error_t *err
   size_t min = row->size_min, max = row->size_max, step = row->size_step;
   if (size < min || size > max || (size - min) % step != 0) {
     if (min == max)
-      return complain(VCS_BAD_IMAGE, error, "a %s image has %zu bytes, this one has %zu", row->name, min, size);
+      return complain(VCS_BAD_IMAGE, error, "%s images have %zu bytes, this one has %zu", row->name, min, size);
     if (step == 1)
-      return complain(VCS_BAD_IMAGE, error, "a %s image has %zu to %zu bytes, this one has %zu", row->name, min, max,
+      return complain(VCS_BAD_IMAGE, error, "%s images have %zu to %zu bytes, this one has %zu", row->name, min, max,
                       size);
-    return complain(VCS_BAD_IMAGE, error, "a %s image has a multiple of %zu bytes, at most %zu; this one has %zu",
+    return complain(VCS_BAD_IMAGE, error, "%s images have a multiple of %zu bytes, at most %zu; this one has %zu",
                     row->name, step, max, size);
   }
   if (error) error->message[0] = '\0';

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/console.h"
 #include "host/files.h"
 
 enum { PADDLE_STEP = 23000, PADDLE_LOW = 27450, PADDLE_HIGH = 790196, BOOT_FRAMES = 60, RESET_FRAMES = 4 };
@@ -74,7 +73,7 @@ static void take_hands(vcs_env_t *env, int player_a, int player_b) {
   if (env->profile == VCS_PROFILE_ALE) { /* the difficulty switches are held in place from the first action on */
     env->m->swchb = (uint8_t)((env->m->swchb & 0x3F) | (env->difficulty & 1) << 6 | (env->difficulty & 2) << 6);
   }
-  vcs_console_control(env->cart, env->m, &hands);
+  vcs_control(env->cart, env->m, &hands);
 }
 
 /* ---- Frames ------------------------------------------------------------------------------------------------- */
@@ -150,7 +149,7 @@ static void select_mode(vcs_env_t *env) {
 void vcs_env_reset(vcs_env_t *env) {
   env->episode_frame_number = 0;
   env->paddle[0] = env->paddle[1] = (PADDLE_LOW + env->paddle_high) / 2;
-  vcs_console_reset(env->cart, env->m, env->frames);
+  vcs_reset(env->cart, env->m, env->frames);
   emulate(env, VCS_NOOP, VCS_NOOP, BOOT_FRAMES);
   soft_reset(env);
   if (!env->game) return;
@@ -213,7 +212,7 @@ vcs_status_t vcs_env_create(const vcs_cart_t *cart, vcs_env_t **out, vcs_error_t
     if (env->game->paddle_max) env->paddle_high = env->game->paddle_max;
     env->mode = vcs_game_modes(env->game, modes) ? modes[0] : 0;
   }
-  vcs_console_boot(cart, env->m, env->frames);
+  vcs_boot(cart, env->m, env->frames);
   vcs_env_reset(env);
   *out = env;
   return VCS_OK;

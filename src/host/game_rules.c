@@ -156,12 +156,32 @@ static void emit_variable(compiler_t *c, vcs_rule_op_t op, int variable) {
 
 /* ---- Expressions -------------------------------------------------------------------------------------------- */
 
-/* ( A, B..C [: expression] ), after the word. Without a body the byte is read as two BCD digits. */
-static void fold(compiler_t *c, int base, bool has_body) {
-  if (c->in_fold || c->kind == VCS_RULE_FOR_START) {
-    fail(c, c->in_fold ? "a fold inside a fold" : "no RAM before the first frame");
-    return;
-  }
+static void refuse_without_ram(compiler_t *c) {
+  if (c->kind == VCS_RULE_FOR_START) fail(c, "no RAM before the first frame");
+}
+
+/* ( A, B ), after the word. */
+static void bcd(compiler_t *c) {
+  refuse_without_ram(c);
+  expect(c, "(");
+  emit_op(c, VCS_RULE_BCD, 1);
+  const int count_at = c->out->length;
+  int count = 0;
+  emit(c, 0);
+  do {
+    emit(c, take_address(c));
+    count++;
+  } while (!c->failed && accept(c, ","));
+  expect(c, ")");
+  if (count > 4) fail(c, "more than eight digits");
+  if (!c->failed) c->out->code[count_at] = (uint8_t)count;
+}
+
+/* ( A, B..C: expression ), after the word. */
+static void fold(compiler_t *c, int base) {
+  refuse_without_ram(c);
+  if (c->in_fold) fail(c, "a fold inside a fold");
+  if (c->failed) return;
   c->in_fold = true;
   expect(c, "(");
   emit(c, VCS_RULE_FOLD);
@@ -175,20 +195,8 @@ static void fold(compiler_t *c, int base, bool has_body) {
     emit(c, last);
     if (!c->failed) c->out->code[count_at]++;
   } while (!c->failed && accept(c, ","));
-  if (has_body) {
-    expect(c, ":");
-    expression(c);
-  } else {
-    emit_variable(c, VCS_RULE_GET, VCS_VAR_IT);
-    emit_constant(c, 4);
-    emit_op(c, VCS_RULE_SHR, -1);
-    emit_constant(c, 10);
-    emit_op(c, VCS_RULE_MUL, -1);
-    emit_variable(c, VCS_RULE_GET, VCS_VAR_IT);
-    emit_constant(c, 15);
-    emit_op(c, VCS_RULE_AND, -1);
-    emit_op(c, VCS_RULE_ADD, -1);
-  }
+  expect(c, ":");
+  expression(c);
   expect(c, ")");
   emit_op(c, VCS_RULE_FOLD_END, 0);
   c->in_fold = false;
@@ -226,7 +234,7 @@ static void primary(compiler_t *c) {
     expression(c);
     expect(c, ")");
   } else if (accept(c, "[")) {
-    if (c->kind == VCS_RULE_FOR_START) fail(c, "no RAM before the first frame");
+    refuse_without_ram(c);
     emit_op(c, VCS_RULE_BYTE, 1);
     emit(c, take_address(c));
     expect(c, "]");
@@ -236,11 +244,11 @@ static void primary(compiler_t *c) {
     take_word(c, word);
     const int variable = FIND_NAME(variables, word), action = FIND_NAME(actions, word);
     if (strcmp(word, "bcd") == 0) {
-      fold(c, 100, false);
+      bcd(c);
     } else if (strcmp(word, "digits") == 0) {
-      fold(c, 10, true);
+      fold(c, 10);
     } else if (strcmp(word, "sum") == 0) {
-      fold(c, 1, true);
+      fold(c, 1);
     } else if (strcmp(word, "pick") == 0) {
       pick(c);
     } else if (strcmp(word, "signed") == 0) {

@@ -19,7 +19,7 @@
  *               | variable | NOOP, FIRE ... the actions' codes (scripts only)
  *               | signed(e)            the low byte of e as two's complement
  *               | pick(e, c0, c1 ...)  the e-th of the expressions, 0 outside
- *               | bcd(A,B,C)           two BCD digits a byte, lowest byte first
+ *               | bcd(A,B,C)           two BCD digits a byte, lowest byte first, at most four
  *               | digits(A,B,C..F: e)  one decimal digit a byte, lowest first, each read as e says of `it`
  *               | sum(A,B..C: e)       the sum of e over the bytes `it`
  *
@@ -74,6 +74,7 @@ typedef enum {
   VCS_RULE_CONST8,  /* byte */
   VCS_RULE_CONST32, /* four bytes, low first */
   VCS_RULE_BYTE,    /* index: 0-127 RAM, 128-255 cartridge RAM */
+  VCS_RULE_BCD,     /* count, then that many indices, lowest digits first */
   VCS_RULE_GET,     /* variable */
   VCS_RULE_SET,     /* variable */
   VCS_RULE_NEG,
@@ -163,11 +164,21 @@ VCS_SLOW_FN vcs_rule_op_t vcs_rule_resume(const vcs_rule_t *rule, vcs_rule_run_t
         pc += 4;
         break;
       case VCS_RULE_BYTE: stack[++top] = vcs_rule_byte(code[pc++], ram, cart_ram); break;
+      case VCS_RULE_BCD: {
+        int32_t value = 0;
+        const int count = code[pc++];
+        for (int i = count - 1; i >= 0; i--) {
+          const int32_t byte = vcs_rule_byte(code[pc + i], ram, cart_ram);
+          value = 100 * value + 10 * (byte >> 4) + (byte & 15);
+        }
+        stack[++top] = value;
+        pc += count;
+        break;
+      }
       case VCS_RULE_GET: {
         const uint8_t v = code[pc++];
-        stack[++top] = v == VCS_VAR_GAIN
-                           ? vcs_rule_binary(VCS_RULE_SUB, run->var[VCS_VAR_SCORE], run->var[VCS_VAR_WAS])
-                           : run->var[v];
+        stack[++top] = v == VCS_VAR_GAIN ? vcs_rule_binary(VCS_RULE_SUB, run->var[VCS_VAR_SCORE], run->var[VCS_VAR_WAS])
+                                         : run->var[v];
         break;
       }
       case VCS_RULE_SET: run->var[code[pc++]] = stack[top--]; break;

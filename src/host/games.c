@@ -284,7 +284,7 @@ static const vcs_game_t games[] = {
     {"klax", ALE, ALL,
      "eed9eaf1a0b6a2b9bc4c8032cb43e3fb "
      "2c29182edf0965a7f56fe0897d2f84ba",
-     .rule = "score = bcd(F0B4,F0B5,F0B6); x = sum(B3..CB: it != 0 && it != 2 && it != 6 && it != 10 && it != 14); "
+     .rule = "score = bcd(F0B4,F0B5,F0B6); x = sum(B3..CB: it && (it % 4 != 2 || it > 14)); "
              "over = [F0E9] > 0 && [F0EE] == [F0E9] || [A8] == 4 && x == 25 || [F09D] == $99",
      .start = "lives = 1", .press = "FIRE NOOP", .modes = "0-2", .mode_script = UNTIL("[F0EA] == m", 2)},
     {"koolaid", ALE, MOVES, "534e23210dd1993c828d944c6ac4d9fb",

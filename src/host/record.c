@@ -6,8 +6,6 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "host/progress.h"
-
 /* ---- Play records ------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -41,11 +39,10 @@ static void play_frame(vcs_env_t *env, vcs_stream_t *stream, play_row_t *row) {
   row->lives = vcs_env_lives(env);
   row->over = vcs_env_over(env);
   uint32_t reward = (uint32_t)row->reward;
-  const uint8_t play[6] = {(uint8_t)reward,         (uint8_t)(reward >> 8),  (uint8_t)(reward >> 16),
-                           (uint8_t)(reward >> 24), (uint8_t)row->lives,     (uint8_t)row->over};
+  const uint8_t play[6] = {(uint8_t)reward,         (uint8_t)(reward >> 8), (uint8_t)(reward >> 16),
+                           (uint8_t)(reward >> 24), (uint8_t)row->lives,    (uint8_t)row->over};
   row->ram_chain = crc_over(row->ram_chain, vcs_env_ram(env), 128);
-  row->screen_chain =
-      crc_over(row->screen_chain, vcs_env_screen(env), (size_t)VCS_WIDTH * (size_t)vcs_env_height(env));
+  row->screen_chain = crc_over(row->screen_chain, vcs_env_screen(env), (size_t)VCS_WIDTH * (size_t)vcs_env_height(env));
   row->play_chain = crc_over(row->play_chain, play, sizeof play);
 }
 
@@ -61,9 +58,11 @@ vcs_status_t vcs_record_play(const vcs_cart_t *cart, const vcs_record_plan_t *pl
   vcs_text_printf(out, "# height=%d width=%d\n", vcs_env_height(env), VCS_WIDTH);
   vcs_text_printf(out, "# frame\taction\tram_crc\tscreen_crc\treward\tlives\tover\tepisode\t");
   vcs_text_printf(out, "ram_chain\tscreen_chain\tplay_chain\n");
-  vcs_text_printf(out, "boot\t-\t%08x\t%08x\t0\t%d\t%d\t0\t-\t-\t-\n", row.ram_crc, row.screen_crc, row.lives, row.over);
+  vcs_text_printf(out, "boot\t-\t%08x\t%08x\t0\t%d\t%d\t0\t-\t-\t-\n", row.ram_crc, row.screen_crc, row.lives,
+                  row.over);
   while (row.frame < plan->frames && !vcs_interrupted()) {
     play_frame(env, &stream, &row);
+    if (plan->progress) vcs_progress_add(plan->progress, 1);
     if (row.frame > plan->dense && row.frame % plan->stride && row.frame != plan->frames) continue;
     look(env, &row);
     vcs_text_printf(out, "%" PRId64 "\t%d\t%08x\t%08x\t%d\t%d\t%d\t%u\t%08x\t%08x\t%08x\n", row.frame, row.action,
@@ -74,15 +73,32 @@ vcs_status_t vcs_record_play(const vcs_cart_t *cart, const vcs_record_plan_t *pl
   return out->failed ? vcs_error_fill(error, VCS_NO_MEMORY, "out of memory") : VCS_OK;
 }
 
-/* The next line that is not a comment, or NULL. */
-static const char *next_row(const char **at) {
-  while (**at) {
-    const char *line = *at;
-    const char *end = strchr(line, '\n');
-    *at = end ? end + 1 : line + strlen(line);
-    if (*line != '#' && *line != '\n') return line;
+/* A record's text, row by row. A row is copied out because sscanf measures all of the text it is given; columns that
+ * do not fit are of no interest here. */
+typedef struct {
+  const char *at;
+  int64_t line; /* of `row`, from 1 */
+  char row[256];
+} rows_t;
+
+/* The next line that is neither empty nor a comment; false at the end. */
+static bool next_row(rows_t *rows) {
+  while (*rows->at) {
+    size_t length = strcspn(rows->at, "\n");
+    const char *line = rows->at;
+    rows->at += length + (line[length] == '\n');
+    rows->line++;
+    if (*line == '#' || length == strspn(line, " \t\r\n")) continue;
+    snprintf(rows->row, sizeof rows->row, "%.*s", (int)(length < sizeof rows->row ? length : sizeof rows->row), line);
+    return true;
   }
-  return NULL;
+  return false;
+}
+
+static vcs_status_t bad_row(const rows_t *rows, const char *kind, vcs_error_t *error) {
+  if (!rows->line || !rows->row[0]) return vcs_error_fill(error, VCS_BAD_FILE, "no %s record: it has no rows", kind);
+  return vcs_error_fill(error, VCS_BAD_FILE, "line %" PRId64 " is no row of a %s record: %.60s", rows->line, kind,
+                        rows->row);
 }
 
 static bool read_play_row(const char *line, play_row_t *row) {
@@ -91,8 +107,9 @@ static bool read_play_row(const char *line, play_row_t *row) {
     return sscanf(line, "boot\t-\t%" SCNx32 "\t%" SCNx32 "\t%*d\t%d\t%d", &row->ram_crc, &row->screen_crc, &row->lives,
                   &row->over) == 4;
   }
-  return sscanf(line, "%" SCNd64 "\t%d\t%" SCNx32 "\t%" SCNx32 "\t%d\t%d\t%d\t%" SCNu32 "\t%" SCNx32 "\t%" SCNx32
-                      "\t%" SCNx32,
+  return sscanf(line,
+                "%" SCNd64 "\t%d\t%" SCNx32 "\t%" SCNx32 "\t%d\t%d\t%d\t%" SCNu32 "\t%" SCNx32 "\t%" SCNx32
+                "\t%" SCNx32,
                 &row->frame, &row->action, &row->ram_crc, &row->screen_crc, &row->reward, &row->lives, &row->over,
                 &row->episode, &row->ram_chain, &row->screen_chain, &row->play_chain) == 11;
 }
@@ -104,11 +121,12 @@ vcs_status_t vcs_record_verify_play(const vcs_cart_t *cart, const char *text, ui
   vcs_status_t status = vcs_env_create(cart, &env, error);
   if (status) return status;
   play_row_t got = {0}, want;
+  rows_t rows = {.at = text};
   vcs_stream_t stream;
   vcs_stream_start(&stream, seed);
-  for (const char *line; (line = next_row(&text)) && !vcs_interrupted();) {
-    if (!read_play_row(line, &want) || want.frame < got.frame) {
-      status = vcs_error_fill(error, VCS_BAD_FILE, "not a row of a play record: %.60s", line);
+  while (next_row(&rows) && !vcs_interrupted()) {
+    if (!read_play_row(rows.row, &want) || want.frame < got.frame) {
+      status = bad_row(&rows, "play", error);
       break;
     }
     while (got.frame < want.frame && !vcs_interrupted()) play_frame(env, &stream, &got);
@@ -116,8 +134,9 @@ vcs_status_t vcs_record_verify_play(const vcs_cart_t *cart, const char *text, ui
     look(env, &got);
     check->ram = got.ram_crc != want.ram_crc || got.ram_chain != want.ram_chain;
     check->screen = got.screen_crc != want.screen_crc || got.screen_chain != want.screen_chain;
-    check->play = got.lives != want.lives || got.over != want.over || got.play_chain != want.play_chain ||
-                  (want.frame && (got.reward != want.reward || got.episode != want.episode || got.action != want.action));
+    check->play =
+        got.lives != want.lives || got.over != want.over || got.play_chain != want.play_chain ||
+        (want.frame && (got.reward != want.reward || got.episode != want.episode || got.action != want.action));
     check->checked = got.frame;
     if (check->ram || check->screen || check->play) {
       check->differs_at = want.frame;
@@ -125,23 +144,34 @@ vcs_status_t vcs_record_verify_play(const vcs_cart_t *cart, const char *text, ui
     }
     check->last_equal = want.frame;
   }
+  if (!rows.row[0]) status = bad_row(&rows, "play", error);
   vcs_env_free(env);
   return status;
 }
 
 /* ---- CPU records -------------------------------------------------------------------------------------------- */
 
-typedef struct {
-  int64_t count;
-  vcs_step_t step;
-  uint32_t state_chain, cycle_chain;
-} cpu_row_t;
+void vcs_cpu_row_add(vcs_cpu_row_t *row, const vcs_step_t *step) {
+  const uint8_t state[8] = {
+      step->opcode, (uint8_t)step->pc, (uint8_t)(step->pc >> 8), step->a, step->x, step->y, step->sp, step->p};
+  const uint8_t cycles[2] = {(uint8_t)step->cycles, (uint8_t)(step->cycles >> 8)};
+  row->count++;
+  row->step = *step;
+  row->state_chain = crc_over(row->state_chain, state, sizeof state);
+  row->cycle_chain = crc_over(row->cycle_chain, cycles, sizeof cycles);
+}
+
+void vcs_cpu_row_print(const vcs_cpu_row_t *row, vcs_text_t *out) {
+  const vcs_step_t *s = &row->step;
+  vcs_text_printf(out, "%" PRId64 "\t%02x\t%04x\t%02x\t%02x\t%02x\t%02x\t%02x\t%u\t%08x\t%08x", row->count, s->opcode,
+                  s->pc, s->a, s->x, s->y, s->sp, s->p, s->cycles, row->state_chain, row->cycle_chain);
+}
 
 /* Sees every instruction after the reset; hands each row that is due to `visit`, which says whether to go on. */
 typedef struct {
-  cpu_row_t row;
+  vcs_cpu_row_t row;
   int64_t next; /* the count of the next row */
-  int64_t (*visit)(void *context, const cpu_row_t *row);
+  int64_t (*visit)(void *context, const vcs_cpu_row_t *row);
   void *context;
 } cpu_watch_t;
 
@@ -149,18 +179,13 @@ static void watch_cpu(void *context, const vcs_t *m, const vcs_step_t *step) {
   (void)m;
   cpu_watch_t *watch = context;
   if (watch->next < 0) return;
-  cpu_row_t *row = &watch->row;
-  row->count++;
-  row->step = *step;
-  const uint8_t state[8] = {step->opcode, (uint8_t)step->pc, (uint8_t)(step->pc >> 8), step->a, step->x, step->y,
-                            step->sp,     step->p};
-  const uint8_t cycles[2] = {(uint8_t)step->cycles, (uint8_t)(step->cycles >> 8)};
-  row->state_chain = crc_over(row->state_chain, state, sizeof state);
-  row->cycle_chain = crc_over(row->cycle_chain, cycles, sizeof cycles);
+  vcs_cpu_row_t *row = &watch->row;
+  vcs_cpu_row_add(row, step);
   if (row->count == watch->next) watch->next = watch->visit(watch->context, row);
 }
 
-/* The run of a CPU record: a reset after creation, then action k / 7 % 18 for frame k, whether or not the game is over. */
+/* The run of a CPU record: a reset after creation, then action k / 7 % 18 for frame k, whether or not the game is over.
+ */
 static vcs_status_t run_cpu(const vcs_cart_t *cart, cpu_watch_t *watch, vcs_error_t *error) {
   vcs_env_t *env;
   vcs_status_t status = vcs_env_create(cart, &env, error);
@@ -181,19 +206,19 @@ typedef struct {
   vcs_text_t *out;
 } cpu_writer_t;
 
-static int64_t write_cpu_row(void *context, const cpu_row_t *row) {
+static int64_t write_cpu_row(void *context, const vcs_cpu_row_t *row) {
   cpu_writer_t *writer = context;
-  const vcs_step_t *s = &row->step;
-  vcs_text_printf(writer->out, "%" PRId64 "\t%02x\t%04x\t%02x\t%02x\t%02x\t%02x\t%02x\t%u\t%08x\t%08x\n", row->count,
-                  s->opcode, s->pc, s->a, s->x, s->y, s->sp, s->p, s->cycles, row->state_chain, row->cycle_chain);
+  vcs_cpu_row_print(row, writer->out);
+  vcs_text_printf(writer->out, "\n");
   int64_t next = row->count < 64 ? row->count + 1 : (row->count / 1000 + 1) * 1000;
-  return next <= writer->count ? next : -1;
+  if (next > writer->count) next = writer->count; /* the last one has a row in any case */
+  return next > row->count ? next : -1;
 }
 
 vcs_status_t vcs_record_cpu(const vcs_cart_t *cart, int64_t count, vcs_text_t *out, vcs_error_t *error) {
   cpu_writer_t writer = {count, out};
   cpu_watch_t watch = {.next = 1, .visit = write_cpu_row, .context = &writer};
-  vcs_text_printf(out, "# n\topcode\tpc_after\tA\tX\tY\tSP\tP\tcycles\tstate_chain\tcycle_chain\n");
+  vcs_text_printf(out, "%s\n", VCS_CPU_HEADING);
   vcs_status_t status = run_cpu(cart, &watch, error);
   if (status == VCS_OK && out->failed) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   return status;
@@ -202,21 +227,23 @@ vcs_status_t vcs_record_cpu(const vcs_cart_t *cart, int64_t count, vcs_text_t *o
 int vcs_record_is_cpu(const char *text) { return strncmp(text, "# n\topcode\t", 11) == 0; }
 
 typedef struct {
-  const char *at;
-  cpu_row_t want;
+  rows_t rows;
+  vcs_cpu_row_t want;
   vcs_record_check_t *check;
   bool bad;
 } cpu_reader_t;
 
 /* The count of the record's next row, -1 at its end or where it is no row. */
 static int64_t read_cpu_row(cpu_reader_t *reader) {
-  const char *line = next_row(&reader->at);
-  if (!line) return -1;
-  cpu_row_t *w = &reader->want;
+  if (!next_row(&reader->rows)) {
+    reader->bad = !reader->rows.row[0];
+    return -1;
+  }
+  vcs_cpu_row_t *w = &reader->want;
   int64_t before = w->count;
   unsigned v[8];
-  if (sscanf(line, "%" SCNd64 "\t%x\t%x\t%x\t%x\t%x\t%x\t%x\t%u\t%" SCNx32 "\t%" SCNx32, &w->count, &v[0], &v[1], &v[2],
-             &v[3], &v[4], &v[5], &v[6], &v[7], &w->state_chain, &w->cycle_chain) != 11 ||
+  if (sscanf(reader->rows.row, "%" SCNd64 "\t%x\t%x\t%x\t%x\t%x\t%x\t%x\t%u\t%" SCNx32 "\t%" SCNx32, &w->count, &v[0],
+             &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7], &w->state_chain, &w->cycle_chain) != 11 ||
       w->count <= before) {
     reader->bad = true;
     return -1;
@@ -232,7 +259,7 @@ static int64_t read_cpu_row(cpu_reader_t *reader) {
   return w->count;
 }
 
-static int64_t check_cpu_row(void *context, const cpu_row_t *got) {
+static int64_t check_cpu_row(void *context, const vcs_cpu_row_t *got) {
   cpu_reader_t *reader = context;
   vcs_record_check_t *check = reader->check;
   const vcs_step_t *g = &got->step, *w = &reader->want.step;
@@ -251,10 +278,12 @@ static int64_t check_cpu_row(void *context, const cpu_row_t *got) {
 vcs_status_t vcs_record_verify_cpu(const vcs_cart_t *cart, const char *text, vcs_record_check_t *check,
                                    vcs_error_t *error) {
   *check = (vcs_record_check_t){.differs_at = -1};
-  cpu_reader_t reader = {.at = text, .check = check};
+  cpu_reader_t reader = {.rows = {.at = text}, .check = check};
   cpu_watch_t watch = {.next = read_cpu_row(&reader), .visit = check_cpu_row, .context = &reader};
   vcs_status_t status = reader.bad ? VCS_OK : run_cpu(cart, &watch, error);
-  if (status == VCS_OK && watch.next > 0 && !vcs_interrupted()) check->differs_at = watch.next; /* jammed before it */
-  if (reader.bad) status = vcs_error_fill(error, VCS_BAD_FILE, "not a row of a CPU record");
-  return status;
+  if (status == VCS_OK && watch.next > 0 && !vcs_interrupted()) { /* jammed before it */
+    check->differs_at = watch.next;
+    check->state = 1;
+  }
+  return reader.bad ? bad_row(&reader.rows, "CPU", error) : status;
 }

@@ -1,11 +1,10 @@
-/* vcs.c: loading cartridges, and the machine's part of the API: thin wrappers around the core headers. */
-#include <stdio.h>
+/* cartridge.c: loading cartridges: which scheme, which console around it, which game. */
+#include "host/cartridge.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/console.h"
 #include "host/cart_detect.h"
-#include "host/cartridge.h"
 #include "host/files.h"
 #include "host/hash.h"
 
@@ -83,7 +82,7 @@ static vcs_status_t probe_format(vcs_cart_t *cart, vcs_error_t *error) {
   if (!m) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   cart->probed = 1;
   set_format(cart, VCS_FORMAT_NTSC);
-  if (vcs_console_boot(cart, m, NULL)) set_format(cart, VCS_FORMAT_PAL);
+  if (vcs_boot(cart, m, NULL)) set_format(cart, VCS_FORMAT_PAL);
   free(m);
   return VCS_OK;
 }
@@ -157,81 +156,3 @@ vcs_status_t vcs_cart_load(const void *image, size_t size, const vcs_cart_option
 void vcs_cart_free(vcs_cart_t *cart) { free(cart); }
 
 const vcs_cart_info_t *vcs_cart_info(const vcs_cart_t *cart) { return &vcs_cartridge(cart)->info; }
-
-/* ---- Machines ----------------------------------------------------------------------------------------------- */
-
-size_t vcs_state_size(const vcs_cart_t *cart) { return offsetof(vcs_t, cart_ram) + cart->ram_size; }
-
-void vcs_boot(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) { vcs_console_boot(cart, m, frames); }
-
-void vcs_reset(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) { vcs_console_reset(cart, m, frames); }
-
-void vcs_control(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *hands) {
-  vcs_console_control(cart, m, hands);
-}
-
-void vcs_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) { vcs_console_frame(cart, m, frames); }
-
-const uint8_t *vcs_picture(const vcs_t *m, const uint8_t *frames) { return frames + m->front * VCS_FRAME_BYTES; }
-
-void vcs_frame_begin(const vcs_cart_t *cart, vcs_t *m) { vcs_console_start_frame(cart, m); }
-
-void vcs_frame_end(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) { vcs_console_finish_frame(cart, m, frames); }
-
-void vcs_step(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_step_t *step) {
-  vcs_cpu_t registers, *cpu = &registers;
-  vcs_cpu_load(cpu, m);
-  step->pc_before = cpu->pc;
-  uint32_t before = cpu->cycles;
-  if (!cpu->jammed) {
-    step->opcode = vcs_cpu_instruction(cart, m, cpu, frames);
-    m->instructions++;
-  }
-  vcs_cpu_store(cpu, m);
-  if (cpu->frame_over) m->partial = 0;
-  step->cycles = m->cycles - before;
-  step->pc = m->pc;
-  step->a = m->a;
-  step->x = m->x;
-  step->y = m->y;
-  step->sp = m->sp;
-  step->p = m->p;
-  step->frame_over = cpu->frame_over;
-  step->jammed = m->jammed;
-}
-
-uint8_t vcs_peek(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) { return vcs_bus_peek(cart, m, addr); }
-
-uint8_t *vcs_ram(vcs_t *m) { return m->ram; }
-
-uint64_t vcs_hash(const vcs_cart_t *cart, const vcs_t *m) { return vcs_hash64(m, vcs_state_size(cart), 0); }
-
-const vcs_field_t *vcs_field(int index) {
-#define VCS_FIELD_ROW(type, name, count, meaning) \
-  {#name, #type, meaning, offsetof(vcs_t, name), sizeof(type), count},
-  static const vcs_field_t fields[] = {VCS_FIELDS(VCS_FIELD_ROW)};
-  return index >= 0 && (size_t)index < sizeof fields / sizeof *fields ? &fields[index] : NULL;
-}
-
-/* ---- Disassembly -------------------------------------------------------------------------------------------- */
-
-int vcs_disassemble(const vcs_cart_t *cart, const vcs_t *m, uint16_t pc, char *text, size_t text_size) {
-  /* operand format and length by addressing mode (enum vcs_mode) */
-  static const struct {
-    const char *format;
-    int length;
-  } modes[] = {{"", 1},          {"A", 1},        {"#$%02X", 2}, {"$%02X", 2},   {"$%02X,X", 2},
-               {"$%02X,Y", 2},   {"$%04X", 3},    {"$%04X,X", 3}, {"$%04X,Y", 3}, {"($%04X)", 3},
-               {"($%02X,X)", 2}, {"($%02X),Y", 2}, {"$%04X", 2}};
-  vcs_opcode_t op = vcs_opcodes[vcs_bus_peek(cart, m, pc)];
-  unsigned low = vcs_bus_peek(cart, m, (uint16_t)(pc + 1)), high = vcs_bus_peek(cart, m, (uint16_t)(pc + 2));
-  unsigned operand = modes[op.mode].length == 3 ? low | high << 8 : low;
-  if (op.mode == VCS_MODE_REL) operand = (uint16_t)(pc + 2 + (int8_t)low);
-  char shown[16];
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-  snprintf(shown, sizeof shown, modes[op.mode].format, operand);
-#pragma GCC diagnostic pop
-  snprintf(text, text_size, "%.3s%s%s", op.name, *shown ? " " : "", shown);
-  return modes[op.mode].length;
-}

@@ -1,0 +1,151 @@
+/* record.c: `diffvcs record GAME...`: writes records (host/record.h) of our own machine.
+ *
+ * A record of a game and a seed is DIR/GAME.SEED.tsv.gz, a CPU record DIR/GAME.tsv.gz: the names by which `diffvcs
+ * verify` knows what to run. Games are recorded in parallel; an interrupted one is written up to where it came and is
+ * a valid, shorter record.
+ */
+#include "host/record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/common.h"
+#include "host/parallel.h"
+
+static const char command[] = "diffvcs record";
+
+typedef struct {
+  vcs_cart_choice_t choice;
+  vcs_rest_t games;
+  int64_t seed, frames, dense, stride, instructions, jobs;
+  bool cpu, to_directory;
+  const char *out;
+  pthread_mutex_t speaking;
+  vcs_progress_t progress;
+  int exit_code;
+} job_t;
+
+static void fail(job_t *job, int exit_code, const char *message) {
+  pthread_mutex_lock(&job->speaking);
+  vcs_cli_complain(command, exit_code, "%s", message);
+  if (exit_code > job->exit_code) job->exit_code = exit_code;
+  pthread_mutex_unlock(&job->speaking);
+}
+
+/* Where the record of that game goes. */
+static bool name_output(const job_t *job, const char *game, char *path, size_t size) {
+  char file[320];
+  if (!job->to_directory) return snprintf(path, size, "%s", job->out) < (int)size;
+  if (job->cpu) {
+    snprintf(file, sizeof file, "%s.tsv.gz", game);
+  } else {
+    snprintf(file, sizeof file, "%s.%" PRId64 ".tsv.gz", game, job->seed);
+  }
+  return vcs_path_join(path, size, job->out, file);
+}
+
+static vcs_status_t make_record(job_t *job, const vcs_cart_t *cart, vcs_text_t *text, vcs_error_t *error) {
+  vcs_record_plan_t plan = {(uint64_t)job->seed, job->frames, job->dense, job->stride, &job->progress};
+  if (!job->cpu) return vcs_record_play(cart, &plan, text, error);
+  vcs_status_t status = vcs_record_cpu(cart, job->instructions, text, error);
+  vcs_progress_add(&job->progress, (uint64_t)job->instructions);
+  return status;
+}
+
+static bool record_game(void *context, size_t item, int worker) {
+  (void)worker;
+  job_t *job = context;
+  vcs_rom_t rom;
+  vcs_text_t text = {0};
+  vcs_output_t output;
+  vcs_error_t error = {""};
+  char path[VCS_PATH_SIZE];
+  if (vcs_rom_open(job->games.items[item], &job->choice, &rom, &error))
+    return fail(job, VCS_EXIT_USAGE, error.message), true;
+  vcs_status_t status = make_record(job, rom.cart, &text, &error);
+  if (status == VCS_OK && !name_output(job, rom.name, path, sizeof path))
+    status = vcs_error_fill(&error, VCS_BAD_ARGUMENT, "the path of the record of %.100s is too long", rom.name);
+  if (status == VCS_OK) status = vcs_output_open(&output, path, &error);
+  if (status == VCS_OK) {
+    vcs_output_text(&output, &text);
+    status = vcs_output_close(&output, &error);
+  }
+  if (status) fail(job, VCS_EXIT_FAILED, error.message);
+  vcs_text_free(&text);
+  vcs_rom_free(&rom);
+  return true;
+}
+
+/* A directory is one that exists, ends with '/', or is needed because there are several games. It is made if missing.
+ */
+static int prepare_output(job_t *job) {
+  bool to_stdout = strcmp(job->out, "-") == 0;
+  size_t length = strlen(job->out);
+  if (length == 0) return vcs_cli_complain(command, VCS_EXIT_USAGE, "--out needs a name");
+  if (to_stdout && job->games.count > 1)
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--out - takes one game: give a directory for several");
+  job->to_directory =
+      !to_stdout && (job->games.count > 1 || job->out[length - 1] == '/' || vcs_path_is_directory(job->out));
+  if (job->to_directory && mkdir(job->out, 0777) != 0 && errno != EEXIST)
+    return vcs_cli_complain(command, VCS_EXIT_FAILED, "cannot make the directory %s: %s", job->out, strerror(errno));
+  if (job->to_directory && !vcs_path_is_directory(job->out))
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--out must be a directory for several games; %s is a file",
+                            job->out);
+  vcs_error_t error = {""};
+  char path[VCS_PATH_SIZE];
+  bool named = name_output(job, "x", path, sizeof path);
+  if (!to_stdout && (!named || vcs_output_try(path, &error)))
+    return vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", named ? error.message : "the path is too long");
+  return VCS_ARGS_GO;
+}
+
+int vcs_cli_record(int argc, char **argv) {
+  job_t job = {.frames = 6000, .dense = 120, .stride = 100, .instructions = 1000000, .out = "."};
+  const vcs_arg_t args[] = {
+      VCS_ARG_REST("GAME", &job.games, "ROM images, names of games, or demo"),
+      VCS_ARG_INTEGER("seed", &job.seed, 0, INT64_MAX, "the action stream; 0: NOOP only"),
+      VCS_ARG_INTEGER("frames", &job.frames, 0, INT64_C(1000000000000), "frames to run"),
+      VCS_ARG_INTEGER("dense", &job.dense, 0, INT64_MAX, "a row for every frame up to this one"),
+      VCS_ARG_INTEGER("stride", &job.stride, 1, INT64_MAX, "then one for every frame that this divides, and the last"),
+      VCS_ARG_FLAG("cpu", &job.cpu, "record instructions instead of frames"),
+      VCS_ARG_INTEGER("instructions", &job.instructions, 1, INT64_C(1000000000000), "how many, with --cpu"),
+      VCS_ARG_TEXT("out", &job.out, "DIR|FILE", "a directory, a file (gzipped if .gz), or - for stdout"),
+      VCS_ARG_INTEGER("jobs", &job.jobs, 0, 4096, "threads; 0: one for each CPU"),
+      VCS_ARGS_CART(&job.choice),
+      VCS_ARG_END};
+  const vcs_usage_t usage = {
+      command,
+      "Writes records of runs, GAME.SEED.tsv.gz or (--cpu) GAME.tsv.gz, which `diffvcs verify` checks.\n"
+      "Rows hold checksums of RAM and screen, reward, lives, game over, and chains over all frames so "
+      "far." VCS_ROMS_NOTE,
+      "diffvcs record pong breakout --seed 1 --out records\n"
+      "diffvcs record demo --frames 600 --out -\n"
+      "diffvcs record pong --cpu --instructions 100000\n",
+      args};
+  int exit_code = vcs_args_read(&usage, argc, argv);
+  if (exit_code != VCS_ARGS_GO) return exit_code;
+  if (job.games.count == 0) return vcs_cli_complain(command, VCS_EXIT_USAGE, "GAME is missing: which game to record?");
+  exit_code = prepare_output(&job);
+  if (exit_code != VCS_ARGS_GO) return exit_code;
+  for (int i = 0; i < job.games.count; i++) { /* what cannot be read is better known before anything runs */
+    vcs_rom_t rom;
+    exit_code = vcs_rom_open_or_complain(command, job.games.items[i], &job.choice, &rom);
+    if (exit_code != VCS_ARGS_GO) return exit_code;
+    vcs_rom_free(&rom);
+  }
+  vcs_interrupt_catch();
+  pthread_mutex_init(&job.speaking, NULL);
+  uint64_t each = (uint64_t)(job.cpu ? job.instructions : job.frames);
+  vcs_progress_start(&job.progress, "recording", each * (uint64_t)job.games.count, VCS_PROGRESS_AUTO);
+  vcs_parallel((size_t)job.games.count, (int)job.jobs, record_game, &job);
+  vcs_progress_finish(&job.progress);
+  pthread_mutex_destroy(&job.speaking);
+  if (job.exit_code == VCS_EXIT_OK && vcs_interrupted())
+    return vcs_cli_complain(command, VCS_EXIT_FAILED,
+                            "interrupted: the records under way are shorter, others are missing");
+  return job.exit_code;
+}

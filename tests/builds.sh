@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# PXC2: the same machine from different builds. gcc and clang, -O0 to -O3, and the core headers compiled as CUDA C++
+# for the host, must give the same state hashes. Prints one line a build; exit status 1 if any differ.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+out=build-variants
+mkdir -p "$out"
+sources="src/host/*.c build/demo_image.c"
+[ -e build/demo_image.c ] || cmake -DIN=demo/demo.bin -DOUT=build/demo_image.c -P cmake/embed.cmake
+flags="-std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -Iinclude -Isrc"
+roms=${DIFFVCS_ROMS:-$(compgen -G '.venv/lib/python3*/site-packages/ale_py/roms' || true)}
+games=(demo)
+if [ -n "$roms" ]; then
+  games+=("$roms"/{pong,space_invaders,pitfall2,robotank,road_runner,klax,air_raid}.bin)
+else
+  echo "SKIPPED: no ROM images (pip install ale-py): comparing builds on our own cartridge only"
+fi
+
+reference=""
+failed=0
+compare() { # name, program
+  local got
+  if ! got=$("$2" "${games[@]}"); then
+    echo "not ok $1: did not run"
+    failed=1
+    return
+  fi
+  [ -n "$reference" ] || reference=$got
+  if [ "$got" = "$reference" ]; then
+    echo "ok $1: $(echo "$got" | wc -l) runs, hashes equal"
+  else
+    echo "not ok $1: hashes differ"
+    diff <(echo "$reference") <(echo "$got") | head -4
+    failed=1
+  fi
+}
+
+build() { # name, compiler, optimisation
+  if ! command -v "$2" > /dev/null; then
+    echo "SKIPPED $1: $2 is not installed"
+    return
+  fi
+  # shellcheck disable=SC2086
+  if $2 $flags $3 tests/hashes.c $sources -o "$out/$1" -lz -lpng -lpthread 2> "$out/$1.log"; then
+    compare "$1" "$out/$1"
+  else
+    echo "not ok $1: did not compile"
+    head -5 "$out/$1.log"
+    failed=1
+  fi
+}
+
+build gcc-O0 gcc -O0
+build gcc-O2 gcc -O2
+build gcc-O3 gcc "-O3 -fno-strict-aliasing"
+build clang-O1 clang -O1
+build clang-O3 clang -O3
+
+# The core as CUDA C++: one translation unit that runs the machine on the host, linked with the rest built as C.
+if command -v nvcc > /dev/null; then
+  objects=()
+  for source in $sources; do
+    object="$out/$(basename "${source%.c}").o"
+    # shellcheck disable=SC2086
+    gcc $flags -O1 -c "$source" -o "$object" || failed=1
+    [ "$(basename "$source")" = machine.c ] || objects+=("$object")
+  done
+  if nvcc -x cu -std=c++17 -O1 -DVCS_FROM_CUDA --Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-function -Iinclude -Isrc \
+      -c src/host/machine.c -o "$out/machine_cuda.o" 2> "$out/cuda.log" &&
+    gcc $flags -O1 -c tests/hashes.c -o "$out/hashes.o" &&
+    g++ "$out/hashes.o" "$out/machine_cuda.o" "${objects[@]}" -o "$out/cuda-host" -lz -lpng -lpthread \
+      -L"$(dirname "$(command -v nvcc)")/../lib64" -lcudart_static -ldl -lrt 2>> "$out/cuda.log"; then
+    compare cuda-host "$out/cuda-host"
+  else
+    echo "not ok cuda-host: did not compile"
+    head -5 "$out/cuda.log"
+    failed=1
+  fi
+else
+  echo "SKIPPED cuda-host: nvcc is not installed"
+fi
+exit $failed

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Style: clang-format on every C file, clang-tidy on the host and command-line sources, shell syntax.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+failed=0
+files=$(git ls-files '*.c' '*.h')
+# shellcheck disable=SC2086
+if clang-format --dry-run --Werror $files 2> build-format.log; then
+  echo "ok clang-format: $(echo "$files" | wc -l) files"
+else
+  echo "not ok clang-format: run 'make format'"
+  grep -oE '^[^:]+' build-format.log | sort | uniq -c | sort -rn | head
+  failed=1
+fi
+rm -f build-format.log
+# shellcheck disable=SC2046
+if clang-tidy --quiet -p build $(git ls-files 'src/host/*.c' 'src/cli/*.c') > build-tidy.log 2> /dev/null; then
+  echo "ok clang-tidy"
+else
+  echo "not ok clang-tidy"
+  grep -E 'warning|error' build-tidy.log | head -20
+  failed=1
+fi
+rm -f build-tidy.log
+for script in $(git ls-files '*.sh' .ci/run); do
+  bash -n "$script" || failed=1
+done
+exit $failed
