@@ -85,8 +85,9 @@ typedef enum {
   VCS_CONTROLLER_BOOSTER
 } vcs_controller_t;
 
-/* Boot protocol and per-game settings: like google-deepmind/xitari, or like ale-py. */
-typedef enum { VCS_PROFILE_XITARI = 0, VCS_PROFILE_ALE, VCS_PROFILE_COUNT } vcs_profile_t;
+/* Boot protocol and per-game settings: like google-deepmind/xitari, like ale-py, or like ale-py with the known wrongs of
+ * its rewards and endings set right (docs/games.md lists each of them with its proof). */
+typedef enum { VCS_PROFILE_XITARI = 0, VCS_PROFILE_ALE, VCS_PROFILE_FIXED, VCS_PROFILE_COUNT } vcs_profile_t;
 
 /* What the players' hands and the console's owner hold down: bits of `held` by player, paddle resistances (two by
  * player), keypad keys (bit 3 * row + column), and the console's RESET and SELECT. */
@@ -232,32 +233,136 @@ typedef enum {
 
 VCS_API const char *vcs_action_name(int action);
 
-/* A game on a machine. The cartridge must outlive it. Creating boots the machine and resets the game once. */
+/* How a game is played. Plain data; vcs_env_defaults fills it. */
+enum {
+  VCS_LIFE_LOSS_IGNORED,   /* only the game's own ending counts */
+  VCS_LIFE_LOSS_TRUNCATES, /* ale-py's truncate_on_loss_of_life: truncated while there are fewer lives than at the start */
+  VCS_LIFE_LOSS_ENDS       /* the episodic life of AtariVectorEnv and of the usual wrappers: a step in which a life was
+                              lost and others are left ends there, and vcs_env_done says so. Acting on goes on with the
+                              same game, vcs_env_reset starts a new one. */
+};
+enum {
+  VCS_FIRE_RESET_NEVER,
+  VCS_FIRE_RESET_MINIMAL, /* an episode begins with a frame of FIRE if that is one of the minimal actions */
+  VCS_FIRE_RESET_LEGAL    /* ... if it is a legal action */
+};
+
+typedef struct {
+  int32_t frame_skip;              /* frames a step, from 1 on; rewards are added up */
+  float repeat_action_probability; /* sticky actions: in each frame each player goes on with the action before, 0 to 1 */
+  uint32_t seed;                   /* of the generators, when the environment is created */
+  int32_t max_episode_frames;      /* an episode is truncated then; 0: never */
+  int32_t noop_max;                /* an episode begins with 0 to noop_max - 1 frames of nothing, at most 1000 */
+  int32_t reward_min, reward_max;  /* a step's reward is clamped to these */
+  int32_t mode, difficulty;        /* the game's variation and its switches (bit 0: left on A, bit 1: right on A) */
+  uint8_t life_loss;               /* VCS_LIFE_LOSS_... */
+  uint8_t fire_reset;              /* VCS_FIRE_RESET_... */
+  uint8_t colour_averaging;        /* pictures are the average of the last two frames, in ale-py's way */
+} vcs_env_options_t;
+
+/* What ale-py has unless told otherwise: frame_skip 1, repeat_action_probability 0.25, no limits, the game's default
+ * mode; in profile `xitari` the same without sticky actions. The seed is 0 (ale-py takes the time). */
+VCS_API void vcs_env_defaults(const vcs_cart_t *cart, vcs_env_options_t *options);
+
+/* A game on a machine. The cartridge must outlive it. Creating does what ale-py does when it loads a ROM: it boots the
+ * machine, seeds the generators and starts one episode in the default mode and difficulty without no-ops and FIRE.
+ * vcs_env_reset then starts one that follows the options. vcs_env_create has no sticky actions and is otherwise
+ * vcs_env_create_with the defaults. */
 VCS_API vcs_status_t vcs_env_create(const vcs_cart_t *cart, vcs_env_t **env, vcs_error_t *error);
+VCS_API vcs_status_t vcs_env_create_with(const vcs_cart_t *cart, const vcs_env_options_t *options, vcs_env_t **env,
+                                         vcs_error_t *error);
 VCS_API void vcs_env_free(vcs_env_t *env);
 
-/* Starts an episode: reset, frames of nothing, the RESET switch, the game's starting actions. */
+/* Everything that creating does once more, with this seed; the frame number starts again. */
+VCS_API void vcs_env_reload(vcs_env_t *env, uint32_t seed);
+
+/* Changes the options. The mode counts from the next reset on, the seed (which vcs_env_reload sets too) from the next
+ * reload, the others from the next step. Refuses, changing nothing, what is out of range or what the game has not. */
+VCS_API vcs_status_t vcs_env_configure(vcs_env_t *env, const vcs_env_options_t *options, vcs_error_t *error);
+VCS_API const vcs_env_options_t *vcs_env_options(const vcs_env_t *env);
+
+/* Starts an episode: reset, frames of nothing, the RESET switch, the game's mode, its starting actions; then FIRE and
+ * no-ops if the options ask for them. */
 VCS_API void vcs_env_reset(vcs_env_t *env);
 
-/* One frame; actions a game does not allow do nothing. Returns the reward; 0 and no frame once the game is over. */
+/* One step: frame_skip frames. Actions a game does not allow do nothing. Returns the reward. Once the game is over or
+ * truncated there are no further frames and no rewards. */
 VCS_API int32_t vcs_env_act(vcs_env_t *env, int player_a, int player_b);
 
-/* One frame whether or not the game is over. */
+/* The same with continuous paddles: LEFT and RIGHT turn by this part of a full step (1 in vcs_env_act). */
+VCS_API int32_t vcs_env_act_strength(vcs_env_t *env, int player_a, int player_b, float strength_a, float strength_b);
+
+/* One frame of just these actions, whether or not the game is over: no options, no generator. */
 VCS_API int32_t vcs_env_act_on(vcs_env_t *env, int player_a, int player_b);
 
 /* Whether frames are drawn. Not drawing is faster; vcs_env_screen then shows an older picture. Default 1. */
 VCS_API void vcs_env_set_drawing(vcs_env_t *env, int drawing);
 
-VCS_API int vcs_env_over(const vcs_env_t *env);
+VCS_API int32_t vcs_env_reward(const vcs_env_t *env); /* of the last step */
 VCS_API int32_t vcs_env_lives(const vcs_env_t *env);
-VCS_API uint64_t vcs_env_frame_number(const vcs_env_t *env);         /* since it was created */
-VCS_API uint64_t vcs_env_episode_frame_number(const vcs_env_t *env); /* since the last reset */
-VCS_API const uint8_t *vcs_env_screen(const vcs_env_t *env);         /* height x 160 palette indices */
+VCS_API int vcs_env_over(const vcs_env_t *env);      /* the game has ended */
+VCS_API int vcs_env_truncated(const vcs_env_t *env); /* the options ended it */
+VCS_API int vcs_env_life_lost(const vcs_env_t *env); /* in the last step, and others are left */
+VCS_API int vcs_env_done(const vcs_env_t *env);      /* over, truncated, or VCS_LIFE_LOSS_ENDS and a life was lost */
+VCS_API uint64_t vcs_env_frame_number(const vcs_env_t *env);         /* since it was loaded; as ale-py counts: with the */
+VCS_API uint64_t vcs_env_episode_frame_number(const vcs_env_t *env); /* selection of a mode, without starting actions */
+
+/* The picture, height x 160. vcs_env_screen is the last frame as the machine drew it, in palette indices; the others
+ * fill a caller's buffer (1, 3 and 1 bytes a pixel), averaged if the options say so, with ale-py's colours. */
 VCS_API int vcs_env_height(const vcs_env_t *env);
+VCS_API const uint8_t *vcs_env_screen(const vcs_env_t *env);
+VCS_API void vcs_env_screen_indices(const vcs_env_t *env, uint8_t *indices);
+VCS_API void vcs_env_screen_rgb(const vcs_env_t *env, uint8_t *rgb);
+VCS_API void vcs_env_screen_gray(const vcs_env_t *env, uint8_t *gray);
+
 VCS_API const uint8_t *vcs_env_ram(const vcs_env_t *env); /* 128 bytes */
+VCS_API vcs_status_t vcs_env_set_ram(vcs_env_t *env, int index, uint8_t value, vcs_error_t *error); /* index 0 to 127 */
+
+/* What the game offers, ascending; each returns how many. Unknown cartridges have all actions, mode 0 and difficulties
+ * 0 to 3. Profile `xitari` selects no modes and leaves the switches alone: 0 and 0. */
+enum { VCS_MODES_MAX = 160, VCS_DIFFICULTIES_MAX = 4 };
+VCS_API int vcs_env_minimal_actions(const vcs_env_t *env, int32_t actions[VCS_ACTIONS]);
+VCS_API int vcs_env_legal_actions(const vcs_env_t *env, int32_t actions[VCS_ACTIONS]);
+VCS_API int vcs_env_modes(const vcs_env_t *env, int32_t modes[VCS_MODES_MAX]);
+VCS_API int vcs_env_difficulties(const vcs_env_t *env, int32_t difficulties[VCS_DIFFICULTIES_MAX]);
+VCS_API int vcs_env_two_players(const vcs_env_t *env); /* a game for two, which has no rewards and does not end */
+
 VCS_API vcs_t *vcs_env_machine(vcs_env_t *env);
 VCS_API uint8_t *vcs_env_frames(vcs_env_t *env); /* the machine's two frame buffers */
 VCS_API const vcs_cart_t *vcs_env_cart(const vcs_env_t *env);
+
+/* A state is everything that changes while a game is played: machine, both frames, play, generators, last actions,
+ * paddles, numbers, mode and difficulty. It is plain data of vcs_env_state_size bytes, the same for all environments
+ * with this cartridge, on this kind of machine, in this version; files are for everything else. Restoring it, into this
+ * or another environment with the same cartridge and profile, makes every later frame the same. The other options are
+ * not part of it. VCS_BAD_ARGUMENT: another cartridge or profile, or no state at all; nothing has changed then. */
+VCS_API size_t vcs_env_state_size(const vcs_env_t *env);
+VCS_API void vcs_env_state_copy(const vcs_env_t *env, void *state);
+VCS_API vcs_status_t vcs_env_state_restore(vcs_env_t *env, const void *state, size_t size, vcs_error_t *error);
+
+/* The same without the generators of sticky actions and no-ops: they go on as they are (ale-py's restoreState of a
+ * state that was cloned without them). */
+VCS_API vcs_status_t vcs_env_state_restore_play(vcs_env_t *env, const void *state, size_t size, vcs_error_t *error);
+
+/* Save files: a state with names and checksums (src/host/save.h describes the format), written atomically, read on any
+ * machine and by later versions. What cannot be read is refused with VCS_BAD_FILE (corrupt, or from a later version) or
+ * VCS_BAD_ARGUMENT (another cartridge or profile); the environment is then as it was. */
+VCS_API vcs_status_t vcs_env_save(const vcs_env_t *env, const char *path, vcs_error_t *error);
+VCS_API vcs_status_t vcs_env_load(vcs_env_t *env, const char *path, vcs_error_t *error);
+
+/* The same in memory: at most vcs_env_save_bound bytes; `size` is how many there are. */
+VCS_API size_t vcs_env_save_bound(const vcs_env_t *env);
+VCS_API vcs_status_t vcs_env_save_to(const vcs_env_t *env, void *file, size_t *size, vcs_error_t *error);
+VCS_API vcs_status_t vcs_env_load_from(vcs_env_t *env, const void *file, size_t size, vcs_error_t *error);
+
+/* What a save file belongs to. */
+typedef struct {
+  uint32_t version;
+  vcs_profile_t profile;
+  char sha256[65]; /* of the cartridge's image */
+  uint64_t frame_number;
+} vcs_save_info_t;
+VCS_API vcs_status_t vcs_save_info(const void *file, size_t size, vcs_save_info_t *info, vcs_error_t *error);
 
 /* Called after every instruction of every frame, the boot of a reset included; NULL turns it off. */
 typedef void (*vcs_watch_t)(void *context, const vcs_t *m, const vcs_step_t *step);

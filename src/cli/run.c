@@ -183,11 +183,11 @@ static bool is_jammed(vcs_env_t *env) {
   return false;
 }
 
-static void print_summary(vcs_env_t *env, const summary_t *s) {
+static void print_summary(vcs_env_t *env, const char *name, const summary_t *s) {
   const vcs_cart_t *cart = vcs_env_cart(env);
   const vcs_cart_info_t *info = vcs_cart_info(cart);
-  printf("game      %s (%s, %s, profile %s)\n", info->game ? info->game : "unknown", info->scheme_name,
-         vcs_format_name(info->format), vcs_profile_name(info->profile));
+  printf("game      %s (%s, %s, profile %s)%s\n", info->game ? info->game : name, info->scheme_name,
+         vcs_format_name(info->format), vcs_profile_name(info->profile), info->game ? "" : ", no rules known");
   printf("frames    %" PRId64 "%s\n", s->frames, is_jammed(env) ? " (the processor has jammed)" : "");
   if (info->game) {
     bool more = s->episodes > SCORES_SHOWN, unfinished = s->frames > 0 && !vcs_env_over(env);
@@ -234,7 +234,7 @@ static int run(options_t *options, const script_t *script) {
     vcs_error_t second;
     vcs_status_t closed = film_close(&film, status ? &second : &error);
     if (status == VCS_OK) status = closed;
-    print_summary(env, &summary);
+    print_summary(env, rom.name, &summary);
   }
   if (status == VCS_OK && options->screenshot)
     status = vcs_png_write(options->screenshot, vcs_env_screen(env), VCS_WIDTH, vcs_env_height(env),

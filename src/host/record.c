@@ -6,6 +6,14 @@
 #include <string.h>
 #include <zlib.h>
 
+/* Records begin with an explicit reset, as a program that uses the reference would call it, after the one that creating
+ * the environment makes. Only a game that leaves RAM alone when it starts (surround) can tell. */
+static vcs_status_t start(const vcs_cart_t *cart, vcs_env_t **env, vcs_error_t *error) {
+  vcs_status_t status = vcs_env_create(cart, env, error);
+  if (status == VCS_OK) vcs_env_reset(*env);
+  return status;
+}
+
 /* ---- Play records ------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -49,7 +57,7 @@ static void play_frame(vcs_env_t *env, vcs_stream_t *stream, play_row_t *row) {
 vcs_status_t vcs_record_play(const vcs_cart_t *cart, const vcs_record_plan_t *plan, vcs_text_t *out,
                              vcs_error_t *error) {
   vcs_env_t *env;
-  vcs_status_t status = vcs_env_create(cart, &env, error);
+  vcs_status_t status = start(cart, &env, error);
   if (status) return status;
   play_row_t row = {0};
   vcs_stream_t stream;
@@ -101,24 +109,31 @@ static vcs_status_t bad_row(const rows_t *rows, const char *kind, vcs_error_t *e
                         rows->row);
 }
 
+/* Whether the column that ends before row[end] has the eight digits of a checksum: a record cut off has fewer. */
+static bool is_checksum(const char *row, int end) {
+  return end > 8 && row[end - 9] == '\t' && (!row[end] || strchr("\t\r", row[end]));
+}
+
 static bool read_play_row(const char *line, play_row_t *row) {
+  int end = 0;
   if (strncmp(line, "boot\t", 5) == 0) {
     *row = (play_row_t){0};
-    return sscanf(line, "boot\t-\t%" SCNx32 "\t%" SCNx32 "\t%*d\t%d\t%d", &row->ram_crc, &row->screen_crc, &row->lives,
-                  &row->over) == 4;
+    return sscanf(line, "boot\t-\t%" SCNx32 "\t%" SCNx32 "%n\t%*d\t%d\t%d", &row->ram_crc, &row->screen_crc, &end,
+                  &row->lives, &row->over) == 4 &&
+           is_checksum(line, end);
   }
-  return sscanf(line,
-                "%" SCNd64 "\t%d\t%" SCNx32 "\t%" SCNx32 "\t%d\t%d\t%d\t%" SCNu32 "\t%" SCNx32 "\t%" SCNx32
-                "\t%" SCNx32,
-                &row->frame, &row->action, &row->ram_crc, &row->screen_crc, &row->reward, &row->lives, &row->over,
-                &row->episode, &row->ram_chain, &row->screen_chain, &row->play_chain) == 11;
+  static const char format[] =
+      "%" SCNd64 "\t%d\t%" SCNx32 "\t%" SCNx32 "\t%d\t%d\t%d\t%" SCNu32 "\t%" SCNx32 "\t%" SCNx32 "\t%" SCNx32 "%n";
+  return sscanf(line, format, &row->frame, &row->action, &row->ram_crc, &row->screen_crc, &row->reward, &row->lives,
+                &row->over, &row->episode, &row->ram_chain, &row->screen_chain, &row->play_chain, &end) == 11 &&
+         is_checksum(line, end);
 }
 
 vcs_status_t vcs_record_verify_play(const vcs_cart_t *cart, const char *text, uint64_t seed, vcs_record_check_t *check,
                                     vcs_error_t *error) {
   *check = (vcs_record_check_t){.differs_at = -1};
   vcs_env_t *env;
-  vcs_status_t status = vcs_env_create(cart, &env, error);
+  vcs_status_t status = start(cart, &env, error);
   if (status) return status;
   play_row_t got = {0}, want;
   rows_t rows = {.at = text};
@@ -242,9 +257,11 @@ static int64_t read_cpu_row(cpu_reader_t *reader) {
   vcs_cpu_row_t *w = &reader->want;
   int64_t before = w->count;
   unsigned v[8];
-  if (sscanf(reader->rows.row, "%" SCNd64 "\t%x\t%x\t%x\t%x\t%x\t%x\t%x\t%u\t%" SCNx32 "\t%" SCNx32, &w->count, &v[0],
-             &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7], &w->state_chain, &w->cycle_chain) != 11 ||
-      w->count <= before) {
+  int end = 0;
+  static const char format[] = "%" SCNd64 "\t%x\t%x\t%x\t%x\t%x\t%x\t%x\t%u\t%" SCNx32 "\t%" SCNx32 "%n";
+  if (sscanf(reader->rows.row, format, &w->count, &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6], &v[7],
+             &w->state_chain, &w->cycle_chain, &end) != 11 ||
+      !is_checksum(reader->rows.row, end) || w->count <= before) {
     reader->bad = true;
     return -1;
   }

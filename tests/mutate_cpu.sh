@@ -1,0 +1,244 @@
+#!/bin/sh
+# mutate_cpu.sh: do the CPU tests notice when the CPU is wrong?
+#
+#   tests/mutate_cpu.sh [rows | text]        both, unless one is named; about five minutes
+#
+# Not part of `make test`. Nothing in the source tree is changed: the core headers are copied to a temporary folder, made
+# wrong there, and machine.c is compiled against the copy.
+#
+# rows   One build with a hook in the macro that expands a row of cpu_ops.h; test_cpu's other main (-DVCS_MUTANTS) then
+#        makes every opcode wrong by itself: one cycle more, one less, and each of the six flags left alone where it
+#        should be set, or cleared where it should be left alone. 256 x 8 mutants.
+# text   One build for every place in the operations of cpu.h and bits.h where an edit from the list below applies: a
+#        statement that sets a flag is dropped, a condition turned round, a bit number or constant moved by one.
+#        The mutant is killed when test_cpu or test_bits fails (or when it does not compile or finish).
+#
+# Prints `N mutants, N killed` for both, each survivor with its line, and fails if there is one. Survivors that cannot
+# be noticed, because the edit does not change what the function computes, are listed in `equivalent` with the reason.
+# CC chooses the compiler.
+set -u
+cc=${CC:-cc}
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+flags="-std=c11 -D_POSIX_C_SOURCE=200809L -O0 -w"
+status=0
+
+mkdir "$work/mutant" "$work/objects"
+cp -r "$root/src/core" "$work/mutant/core"
+
+# Everything that does not contain the CPU is compiled once.
+for file in cartridge env games game_rules cart_detect hash files progress; do
+  $cc $flags -I"$root/include" -I"$root/src" -c "$root/src/host/$file.c" -o "$work/objects/$file.o" || exit 2
+done
+
+build_machine() {
+  $cc $flags -I"$root/include" -I"$work/mutant" -I"$root/src" -c "$root/src/host/machine.c" -o "$work/machine.o" 2> /dev/null
+}
+
+link_test() { # object, program
+  $cc "$1" "$work/machine.o" "$work"/objects/*.o -lz -lpthread -lcmocka -o "$2" 2> /dev/null
+}
+
+# ---- rows -----------------------------------------------------------------------------------------------------------
+mutate_rows() {
+  # cost becomes cost + 1 or - 1 for the mutant's code; after the operation its flags are spoilt
+  sed -i \
+    -e 's|^#define VCS_CASE(code, operation, mode, access, cost).*|extern int vcs_mutant_code, vcs_mutant_what;\
+#include "mutant.h"\
+&|' \
+    -e 's|^    cpu->cycles += cost; .*|    vcs_mutant_begin(cpu, code); cpu->cycles += cost + vcs_mutant_cycles(code); \\|' \
+    -e 's|^    VCS_CASE_##access(operation, mode) break;|    VCS_CASE_##access(operation, mode) vcs_mutant_end(cpu, code); break;|' \
+    "$work/mutant/core/cpu.h"
+  cat > "$work/mutant/core/mutant.h" << 'END'
+static vcs_cpu_t vcs_mutant_before;
+static inline void vcs_mutant_begin(const vcs_cpu_t *cpu, int code) {
+  if (vcs_mutant_code == code) vcs_mutant_before = *cpu;
+}
+static inline int vcs_mutant_cycles(int code) {
+  return vcs_mutant_code != code ? 0 : vcs_mutant_what == '+' ? 1 : vcs_mutant_what == '-' ? -1 : 0;
+}
+static inline void vcs_mutant_end(vcs_cpu_t *cpu, int code) {
+  if (vcs_mutant_code != code) return;
+  switch (vcs_mutant_what) {
+    case 'n': cpu->n = vcs_mutant_before.n; break;
+    case 'v': cpu->v = vcs_mutant_before.v; break;
+    case 'd': cpu->d = vcs_mutant_before.d; break;
+    case 'i': cpu->i = vcs_mutant_before.i; break;
+    case 'z': cpu->z = vcs_mutant_before.z; break;
+    case 'c': cpu->c = vcs_mutant_before.c; break;
+    case 'N': cpu->n = 0; break;
+    case 'V': cpu->v = 0; break;
+    case 'D': cpu->d = 0; break;
+    case 'I': cpu->i = 0; break;
+    case 'Z': cpu->z = 1; break;
+    case 'C': cpu->c = 0; break;
+    default: break;
+  }
+}
+END
+  grep -q vcs_mutant_cycles "$work/mutant/core/cpu.h" && grep -q vcs_mutant_end "$work/mutant/core/cpu.h" || {
+    echo "rows: cpu.h has changed, the hook found no place" >&2
+    return 2
+  }
+  $cc $flags -O1 -DVCS_MUTANTS -I"$root/include" -I"$root/src" -c "$root/tests/test_cpu.c" -o "$work/rows.o" || return 2
+  $cc $flags -I"$root/include" -I"$work/mutant" -I"$root/src" -c "$root/src/host/machine.c" -o "$work/machine.o" || return 2
+  link_test "$work/rows.o" "$work/rows" || return 2
+  printf 'rows: '
+  "$work/rows"
+  result=$?
+  rm -r "$work/mutant/core"
+  cp -r "$root/src/core" "$work/mutant/core"
+  return $result
+}
+
+# ---- text -----------------------------------------------------------------------------------------------------------
+# One edit a line, as sed's s command; each is applied to each line of the operations where it changes something.
+edits() {
+  cat << 'END'
+s/cpu->n = [^;]*;//
+s/cpu->z = [^;]*;//
+s/cpu->v = [^;]*;//
+s/cpu->c = [^;]*;//
+s/cpu->[di] = [^;]*;//
+s/r\.n = value;/r.n = 0;/
+s/r\.z = value;/r.z = 1;/
+s/r\.v = v;/r.v = 0;/
+s/r\.c = c;/r.c = 0;/
+s/vcs_cpu_nzcv(cpu, vcs/vcs_cpu_nzc(cpu, vcs/
+s/vcs_cpu_nzc(cpu, \(vcs_alu_.*\)); }/(\1).value; }/
+s/{ vcs_cpu_nzc(cpu, \(vcs_alu_.*\)); }/{ (void)(\1); }/
+s/vcs_cpu_nz(cpu, /(void)(/
+s/result\.c = 1/result.c = 0/
+s/ >> 7/ >> 6/
+s/ >> 6/ >> 5/
+s/ >> 5/ >> 4/
+s/ >> 1/ >> 2/
+s/ >> 3/ >> 4/
+s/ >> 2/ >> 3/
+s/ << 7/ << 6/
+s/ << 1/ << 2/
+s/ >> 8/ >> 7/
+s/ >= / > /
+s/ > / >= /
+s/ < 0/ <= 0/
+s/ != 0/ == 0/
+s/ == 0/ != 0/
+s/return !/return /
+s/return \(cpu->[nvc]\)/return !\1/
+s/ + carry/ - carry/
+s/ + 1)/ + 2)/
+s/++b/b/
+s/--b/b/
+s/++cpu->[xy]/cpu->x/
+s/--cpu->[xy]/cpu->x/
+s/~b/b/
+s/ & b/ | b/
+s/ &= b/ |= b/
+s/ |= b/ \&= b/
+s/ ^= b/ |= b/
+s/0xEE/0xEF/
+s/ & 0x0F/ \& 0x07/
+s/ & 0xF0/ \& 0x70/
+s/ 0x05/ 0x04/
+s/ 0x50/ 0x40/
+s/ 0x06/ 0x05/
+s/ 0x60/ 0x50/
+s/ 99/ 98/
+s/+= 100/+= 99/
+s/\* 10 /* 16 /
+s/% 100/% 110/
+s/256 + /255 + /
+s/(1 - carry)/carry/
+s/ & 0xFF)/)/
+s/ - b)/ + b)/
+s/= 0; }$/= 1; }/
+s/= 1; }$/= 0; }/
+s/, true); }/, false); }/
+s/, true);$/, false);/
+s/, false);$/, true);/
+s/vcs_cpu_touch_stack(VCS_HERE);//
+s/++cpu->sp/cpu->sp++/
+s/cpu->sp--/--cpu->sp/
+s/cpu->i = 1;//
+s/vcs_cpu_fetch(VCS_HERE);$//
+s/0xFFFE, 0xFFFF/0xFFFC, 0xFFFD/
+s/ ? 2 : 1/ ? 1 : 1/
+s/ ? 2 : 1/ ? 2 : 2/
+s/cpu->cycles++/(void)0/
+s/(VCS_HERE, true);  /(VCS_HERE, false); /
+s/(VCS_HERE, false);  /(VCS_HERE, true); /
+s/(uint8_t)(pointer + 1)/(pointer + 1)/
+s/(uint8_t)(vcs_cpu_fetch(VCS_HERE) + cpu->\([xy]\))/(vcs_cpu_fetch(VCS_HERE) + cpu->\1)/
+s/jammed = true/jammed = false/
+s/cpu->a & cpu->x/cpu->a/
+s/cpu->sp = cpu->a/cpu->sp = cpu->x/
+s/cpu->a = cpu->x = /cpu->a = /
+s/, cpu->a))/, cpu->x))/
+s/, cpu->x))/, cpu->y))/
+s/, cpu->y))/, cpu->a))/
+s/, cpu->c)/, 0)/
+s/, cpu->d)/, 0)/
+END
+}
+
+# file:text of edits that change nothing
+equivalent() {
+  cat << 'END'
+END
+}
+
+mutate_text() {
+  mutants=0 killed=0
+  $cc $flags -O1 -I"$root/include" -I"$root/src" -c "$root/tests/test_cpu.c" -o "$work/test_cpu.o" || return 2
+  build_machine && link_test "$work/test_cpu.o" "$work/test_cpu" && "$work/test_cpu" > /dev/null 2>&1 || {
+    echo "text: the tests fail without a mutation" >&2
+    return 2
+  }
+  edits > "$work/edits"
+  for file in bits.h cpu.h; do
+    original="$root/src/core/$file"
+    # the operations: from the first function or macro to the loop that runs instructions
+    if [ $file = bits.h ]; then
+      first=$(grep -n 'VCS_FN vcs_alu_t vcs_alu_result' "$original" | cut -d: -f1)
+      last=$(grep -n 'Bit order reversed' "$original" | cut -d: -f1)
+    else
+      first=$(grep -n 'vcs_cpu_status(const' "$original" | cut -d: -f1)
+      last=$(grep -n 'Executes up to' "$original" | cut -d: -f1)
+    fi
+    while IFS= read -r edit; do
+      sed -n "${first},${last}{=;p}" "$original" | sed 'N;s/\n/:/' > "$work/lines"
+      cut -d: -f2- "$work/lines" | sed "$edit" > "$work/edited"
+      cut -d: -f1 "$work/lines" | paste -d: - "$work/edited" | diff "$work/lines" - | sed -n 's/^< \([0-9]*\):.*/\1/p' > "$work/places"
+      while IFS= read -r line; do
+        sed "${line}$edit" "$original" > "$work/mutant/core/$file"
+        changed=$(sed -n "${line}p" "$work/mutant/core/$file")
+        case "$changed" in *'/*'*'*/'*) [ "$(sed -n "${line}p" "$original" | sed 's|/\*.*\*/||')" = "$(printf '%s\n' "$changed" | sed 's|/\*.*\*/||')" ] && continue ;; esac
+        if equivalent | grep -qxF "$file:$edit:$(sed -n "${line}p" "$original" | sed 's/^ *//' | cut -c1-60)"; then continue; fi
+        mutants=$((mutants + 1))
+        if build_machine && link_test "$work/test_cpu.o" "$work/test_cpu" && timeout 60 "$work/test_cpu" > /dev/null 2>&1; then
+          echo "survived: $file:$line: $edit: $(sed -n "${line}p" "$original" | sed 's/^ *//')"
+        else
+          killed=$((killed + 1))
+        fi
+      done < "$work/places"
+    done < "$work/edits"
+    cp "$original" "$work/mutant/core/$file"
+  done
+  echo "text: $mutants mutants, $killed killed"
+  [ $mutants -eq $killed ]
+}
+
+case "${1:-both}" in
+  rows) mutate_rows || status=1 ;;
+  text) mutate_text || status=1 ;;
+  both)
+    mutate_rows || status=1
+    mutate_text || status=1
+    ;;
+  *)
+    echo "usage: $0 [rows | text]" >&2
+    exit 2
+    ;;
+esac
+exit $status

@@ -1,0 +1,347 @@
+#!/bin/bash
+# test_cli: the program as its users meet it: what each command prints, its exit status, the files it leaves, and what
+# it says to bad input. $DIFFVCS is the program; with $DIFFVCS_ROMS (a directory with pong.bin and breakout.bin) real
+# games are used too. Prints ok / not ok lines; exit status 0 when all are ok.
+diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
+roms=${DIFFVCS_ROMS:-}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+diffvcs=$(cd "$(dirname "$diffvcs")" && pwd)/$(basename "$diffvcs")
+cd "$tmp" || exit 1
+tests=0
+failures=0
+
+report() { # report STATUS NAME
+  tests=$((tests + 1))
+  if [ "$1" = 0 ]; then
+    echo "ok $tests - $2"
+    return
+  fi
+  failures=$((failures + 1))
+  echo "not ok $tests - $2"
+  sed 's/^/#   /' out err 2>/dev/null | head -20
+}
+
+# exits STATUS NAME ARGUMENT...: the program ends with that status; its words are in out and err.
+exits() {
+  local want=$1 name=$2
+  shift 2
+  "$diffvcs" "$@" >out 2>err </dev/null
+  local got=$?
+  [ "$got" = "$want" ]
+  local wrong=$?
+  [ "$wrong" = 0 ] || echo "# exit status $got, not $want: diffvcs $*"
+  report "$wrong" "$name"
+}
+
+# says FILE PATTERN: the last command wrote a line like this.
+says() {
+  grep -Eq -- "$2" "$1"
+  report $? "  says: $2"
+}
+
+same() { # same NAME FILE FILE
+  cmp -s "$2" "$3"
+  report $? "$1"
+}
+
+missing() { # missing NAME FILE
+  [ ! -e "$2" ]
+  report $? "$1"
+}
+
+png_is_whole() { [ "$(head -c 4 "$1" | tail -c 3)" = PNG ] && [ "$(tail -c 8 "$1" | head -c 4)" = IEND ]; }
+gif_is_whole() { [ "$(head -c 6 "$1")" = GIF89a ] && [ "$(tail -c 1 "$1" | od -An -tx1 | tr -d ' ')" = 3b ]; }
+no_drafts() {
+  [ -z "$(find . -name '*.part')" ]
+  report $? "$1"
+}
+
+# ---- The program itself ---------------------------------------------------------------------------------------------
+
+exits 0 "help" --help
+says out "usage: diffvcs COMMAND"
+exits 0 "version" --version
+says out "^diffvcs [0-9]+\.[0-9]+"
+exits 2 "no command"
+exits 2 "a misspelled command" verfy
+says err "did you mean verify"
+exits 2 "an unknown command" xylophone
+says err "diffvcs --help"
+for command in info run record verify trace; do
+  exits 0 "help of $command" "$command" --help
+  says out "^examples:"
+  exits 2 "an unknown option of $command" "$command" --rom x
+  says err "did you mean --roms"
+  exits 2 "$command of nothing" "$command"
+  says err "is missing"
+done
+exits 0 "help by word" help trace
+says out "usage: diffvcs trace"
+if [ -e /dev/full ]; then
+  "$diffvcs" info demo >/dev/full 2>err
+  [ $? = 1 ]
+  report $? "a full disk behind stdout is reported"
+fi
+
+# ---- info -----------------------------------------------------------------------------------------------------------
+
+exits 0 "info demo" info demo
+says out "^mapper +4K$"
+says out "^television +NTSC$"
+says out "^size +4096 bytes"
+exits 0 "info in another format and scheme" info demo --format pal --scheme 4k --profile ale
+says out "^television +PAL$"
+says out "^profile +ale$"
+exits 0 "info as JSON" info demo --json
+says out '"mapper": "4K"'
+if command -v python3 >/dev/null; then
+  python3 -m json.tool out >/dev/null 2>err
+  report $? "the JSON is JSON"
+fi
+
+# ---- Bad images -----------------------------------------------------------------------------------------------------
+
+: >empty.bin
+mkdir directory
+head -c 1000 /dev/zero >short.bin
+head -c 5000000 /dev/zero >long.bin
+printf 'not gzip' | gzip >cut.bin.gz
+head -c 20 cut.bin.gz >cut.bin
+for command in info run trace record; do
+  exits 2 "$command of an empty file" "$command" ./empty.bin
+  says err "empty"
+  exits 2 "$command of a directory" "$command" directory
+  says err "is a directory"
+  exits 2 "$command of a file that is too long" "$command" long.bin
+  says err "longer than"
+  exits 2 "$command of an unknown name" "$command" breakuot_ --roms directory
+  says err "did you mean breakout"
+  says err "DIFFVCS_ROMS"
+  says err "pip install ale-py"
+  exits 2 "$command of a missing path" "$command" ./nothing.bin
+  says err "no such ROM image"
+  exits 2 "$command of a damaged gzip file" "$command" cut.bin
+done
+"$diffvcs" run short.bin --frames 10 >out 2>err
+[ $? -le 2 ]
+report $? "a truncated image runs or is refused"
+head -c 4096 /dev/urandom >random.bin
+exits 0 "random bytes run" run random.bin --frames 200 --seed 1
+says out "^state +[0-9a-f]{16}$"
+exits 2 "an unknown scheme" info demo --scheme Q9
+exits 2 "a scheme of another size" info demo --scheme F4
+
+# ---- run ------------------------------------------------------------------------------------------------------------
+
+exits 0 "run demo" run demo --seed 3 --frames 500
+says out "^frames +500$"
+says out "^speed +[0-9]+ frames/s$"
+grep '^state' out >state.plain
+exits 0 "run with a picture" run demo --seed 3 --frames 500 --screenshot demo.png --zoom 1
+grep '^state' out >state.drawn
+same "drawing does not change the state" state.plain state.drawn
+png_is_whole demo.png
+report $? "the screenshot is a PNG"
+exits 0 "run with a film" run demo --seed 3 --frames 60 --video demo.gif --zoom 1
+gif_is_whole demo.gif
+report $? "the film is a GIF"
+if command -v ffmpeg >/dev/null; then
+  exits 0 "run with an MP4" run demo --frames 30 --video demo.mp4
+  [ -s demo.mp4 ]
+  report $? "the MP4 is there"
+fi
+exits 2 "run with both seed and actions" run demo --seed 1 --actions x
+exits 2 "a screenshot that is no PNG" run demo --screenshot x.jpg
+exits 2 "a film that is no film" run demo --video x.avi
+exits 1 "a screenshot into nowhere" run demo --screenshot nowhere/x.png
+exits 1 "a film into nowhere" run demo --video nowhere/x.gif
+exits 2 "a number that is none" run demo --frames many
+
+printf '# a comment\nNOOP\n\n 3  # RIGHT\nupfire\r\n' >moves.txt
+exits 0 "run an action file" run demo --actions moves.txt
+says out "^frames +3$"
+exits 0 "run on after an action file" run demo --actions moves.txt --frames 10
+says out "^frames +10$"
+yes NOOP | head -500 >noops.txt
+exits 0 "run a file of NOOPs" run demo --actions noops.txt
+grep '^state' out >state.noops
+exits 0 "run the stream of NOOPs" run demo --frames 500
+grep '^state' out >state.zero
+same "seed 0 is NOOP" state.noops state.zero
+cmp -s state.zero state.plain
+[ $? = 1 ]
+report $? "other actions give another state"
+printf 'NOOP\nFIRE\nRIHGT\n' >typo.txt
+exits 2 "a misspelled action" run demo --actions typo.txt
+says err "line 3: no action 'RIHGT'; did you mean RIGHT"
+printf 'NOOP\n18\n' >number.txt
+exits 2 "an action number too high" run demo --actions number.txt
+says err "line 2: no action '18'"
+exits 2 "an empty action file" run demo --actions empty.bin
+says err "no actions"
+exits 2 "a missing action file" run demo --actions nothing.txt
+
+# ---- record and verify ----------------------------------------------------------------------------------------------
+
+exits 0 "record demo" record demo --seed 1 --frames 400 --dense 50 --stride 100 --out records/
+exits 0 "record its instructions" record demo --cpu --instructions 20500 --out records
+exits 0 "verify both" verify records/demo.1.tsv.gz records/demo.tsv.gz
+says out "^demo.1 exact 400 frames$"
+says out "^demo exact 20500 instructions$"
+says out "^2 records: 2 exact, 0 differ, 0 unreadable$"
+exits 0 "record to stdout" record demo --seed 1 --frames 400 --dense 50 --stride 100 --out -
+gzip -dc records/demo.1.tsv.gz >demo.1.tsv
+same "the same record, plain" out demo.1.tsv
+exits 0 "record to a file" record demo --seed 1 --frames 400 --dense 50 --stride 100 --out plain.tsv
+same "the same record, in a file" plain.tsv demo.1.tsv
+exits 0 "verify a plain record" verify demo.1.tsv
+exits 2 "several games to stdout" record demo demo --out -
+exits 2 "several games to a file" record demo demo --out plain.tsv
+exits 1 "record into nowhere" record demo --out nowhere/x.tsv
+
+flip() { # flip FILE ROW COLUMN: one digit of one checksum
+  awk -F '\t' -v OFS='\t' -v row="$2" -v column="$3" \
+    '$1 == row { d = substr($column, 1, 1); $column = (d == "0" ? "1" : "0") substr($column, 2) } { print }' "$1"
+}
+mkdir flipped
+flip demo.1.tsv 37 3 >flipped/demo.1.tsv
+exits 1 "one wrong checksum of RAM" verify flipped/demo.1.tsv
+says out "^demo.1 differs at frame 37 \(equal up to 36\): RAM$"
+flip demo.1.tsv 300 4 >flipped/demo.1.tsv
+exits 1 "one wrong checksum of a screen in a sparse row" verify flipped/demo.1.tsv
+says out "^demo.1 differs at frame 300 \(equal up to 200\): screen$"
+flip demo.1.tsv 200 11 | gzip >flipped/demo.1.tsv.gz
+exits 1 "one wrong chain of the play, gzipped" verify flipped/demo.1.tsv.gz
+says out "^demo.1 differs at frame 200 \(equal up to 100\): play$"
+flip demo.1.tsv boot 3 >flipped/demo.1.tsv
+exits 1 "a wrong boot" verify flipped/demo.1.tsv
+says out "^demo.1 differs at boot: RAM$"
+gzip -dc records/demo.tsv.gz >demo.tsv
+flip demo.tsv 5000 10 >flipped/demo.tsv
+exits 1 "one wrong chain of instructions" verify flipped/demo.tsv
+says out "^demo differs at instruction 5000 \(equal up to 4000\): state$"
+flip demo.tsv 7 11 >flipped/demo.tsv
+exits 1 "one wrong chain of cycles" verify flipped/demo.tsv
+says out "^demo differs at instruction 7 \(equal up to 6\): cycles$"
+cp demo.1.tsv flipped/demo.2.tsv
+exits 1 "the record of another seed" verify flipped/demo.2.tsv
+says out "^demo.2 differs at frame [0-9]+ "
+
+cp demo.1.tsv demo.tsv.txt
+cp demo.1.tsv unknown_game.1.tsv
+: >demo.3.tsv
+echo "pong is a game" >demo.4.tsv
+mkdir cut
+head -c 906 demo.1.tsv >cut/demo.1.tsv # in the middle of the last checksum of a row
+printf '# height=210 width=160\n' >demo.6.tsv
+head -c 4096 /dev/urandom >demo.7.tsv
+head -c 500 records/demo.1.tsv.gz >demo.8.tsv.gz
+cp demo.1.tsv demo.x.tsv
+for bad in demo.3.tsv demo.4.tsv cut/demo.1.tsv demo.6.tsv demo.7.tsv demo.8.tsv.gz demo.9.tsv demo.x.tsv demo.tsv.txt directory; do
+  exits 2 "a bad record: $bad" verify "$bad"
+  says out " unreadable: "
+done
+exits 2 "a record of a game without a ROM" verify unknown_game.1.tsv --roms directory
+says out "^unknown_game.1 unreadable: no ROM image 'unknown_game'$"
+says err "DIFFVCS_ROMS"
+exits 2 "bad records do not stop the others" verify demo.3.tsv demo.1.tsv demo.4.tsv demo.1.tsv --jobs 2
+says out "^4 records: 2 exact, 0 differ, 2 unreadable$"
+[ "$(sed 's/ .*//' out | head -4 | tr '\n' ' ')" = "demo.3 demo.1 demo.4 demo.1 " ]
+report $? "lines come in the order given"
+exits 1 "a difference outweighs a bad record" verify flipped/demo.2.tsv demo.3.tsv
+
+# ---- trace ----------------------------------------------------------------------------------------------------------
+
+exits 0 "trace" trace demo --limit 3000 --out demo.tsv
+exits 0 "a trace is a CPU record" verify demo.tsv
+says out "^demo exact 3000 instructions$"
+mkdir trace
+exits 0 "trace later frames, gzipped" trace demo --from-frame 66 --to-frame 67 --out trace/demo.tsv.gz
+exits 0 "it is one too" verify trace/demo.tsv.gz
+gzip -dc trace/demo.tsv.gz >trace.tsv
+[ "$(grep -c '^# frame' trace.tsv)" = 2 ] && grep -q '^# frame 66$' trace.tsv && grep -q '^# frame 67$' trace.tsv
+report $? "it has the frames asked for"
+exits 0 "the first instructions" trace demo --limit 64
+grep -v '^#' out | cut -f 1-11 >trace.rows
+exits 0 "the same from record" record demo --cpu --instructions 64 --out -
+grep -v '^#' out >record.rows
+same "trace and record agree" trace.rows record.rows
+exits 0 "trace a frame of a play record" trace demo --seed 1 --from-frame 20
+says out "^# frame 20$"
+says out "[0-9a-f]{4}	[A-Z]{3}"
+exits 2 "frames backwards" trace demo --from-frame 5 --to-frame 4
+exits 2 "a seed that is none" trace demo --seed x
+printf '\002' >jam.bin
+head -c 4095 /dev/zero | tr '\0' '\002' >>jam.bin
+exits 1 "a jam ends a trace" trace jam.bin --limit 1000
+says err "jammed"
+
+# ---- Ctrl-C ---------------------------------------------------------------------------------------------------------
+
+# interrupt NAME ARGUMENT...: sends SIGINT after a second; the program must end by itself, with status 1.
+interrupt() {
+  local name=$1
+  shift
+  "$diffvcs" "$@" >out 2>err &
+  local pid=$!
+  sleep 1
+  kill -INT $pid
+  wait $pid
+  [ $? = 1 ]
+  report $? "$name"
+}
+interrupt "an interrupted run" run demo --frames 1000000000 --seed 1 --video cut.gif --screenshot cut.png --zoom 1
+says err "interrupted after [0-9]+ of 1000000000 frames"
+says out "^state +[0-9a-f]{16}$"
+gif_is_whole cut.gif
+report $? "its film is whole"
+png_is_whole cut.png
+report $? "its picture is whole"
+interrupt "an interrupted record" record demo --frames 1000000000 --stride 10 --seed 5 --out .
+exits 0 "what it wrote is exact" verify demo.5.tsv.gz
+interrupt "an interrupted trace" trace demo --to-frame 1000000000 --out trace/demo.tsv
+grep -v '^#' trace/demo.tsv | head -2000 | tail -n +2 >rows
+[ -s rows ] && [ "$(tail -c 1 trace/demo.tsv | od -An -tx1 | tr -d ' ')" = 0a ]
+report $? "what it wrote ends with a whole row"
+awk -F '\t' -v OFS='\t' '$1 == 400 { $1 = 900000000 } { print }' demo.1.tsv >flipped/demo.1.tsv
+interrupt "an interrupted verify" verify flipped/demo.1.tsv
+says out "^demo.1 interrupted, equal up to frame 300$"
+no_drafts "no drafts are left behind"
+missing "nothing was written into nowhere" nowhere
+
+# ---- Real games -----------------------------------------------------------------------------------------------------
+
+if [ -n "$roms" ] && [ -e "$roms/pong.bin" ] && [ -e "$roms/breakout.bin" ]; then
+  exits 0 "info pong" info pong
+  says out "^game +pong$"
+  says out "^controllers +paddles"
+  exits 0 "info by path" info "$roms/pong.bin" --json
+  says out '"md5": "60e0ea3cbe0913d39803477945e9e5ec"'
+  for profile in xitari ale; do
+    mkdir -p real/$profile
+    exits 0 "record games as $profile" record pong breakout --profile $profile --seed 2 --frames 500 --out real/$profile
+    exits 0 "verify them" verify --profile $profile real/$profile/pong.2.tsv.gz real/$profile/breakout.2.tsv.gz
+    says out "^pong.2 exact 500 frames$"
+  done
+  exits 1 "the record of another profile" verify --profile ale real/xitari/pong.2.tsv.gz
+  cp real/xitari/pong.2.tsv.gz real/breakout.2.tsv.gz
+  exits 1 "the record of another game" verify real/breakout.2.tsv.gz
+  says out "^breakout.2 differs at boot: RAM screen"
+  exits 0 "episodes and scores" run pong --seed 1 --frames 4000
+  says out "^episodes +1 over, one under way$"
+  says out "^scores +-21 "
+  grep '^state' out >state.plain
+  exits 0 "the same, drawn" run pong --seed 1 --frames 4000 --screenshot pong.png
+  grep '^state' out >state.drawn
+  same "drawing does not change the state of pong" state.plain state.drawn
+  exits 0 "an instruction record" record pong --cpu --instructions 100000 --out real
+  exits 0 "is exact" verify real/pong.tsv.gz
+  says out "^pong exact 100000 instructions$"
+else
+  echo "# SKIPPED: real games (set DIFFVCS_ROMS to a directory with pong.bin and breakout.bin)"
+fi
+
+echo "1..$tests"
+echo "test_cli: $((tests - failures)) of $tests ok"
+[ "$failures" = 0 ]
