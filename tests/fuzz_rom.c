@@ -5,12 +5,12 @@
  * Meant for builds with -fsanitize=address,undefined: every buffer is allocated exactly as long as the API asks, so
  * that an access outside it stops the program. Images of every bank scheme are made of plain noise, of noise without
  * the bytes that jam the CPU, of noise behind a small valid frame loop, and of repeated short loops; controls, profile
- * and television are drawn anew for each. Half of the images run twice, once drawing and once not: the two machines
- * must stay equal, byte for byte. Every few images one is handed to the loader that is empty, cut short, too long or of
+ * and television are drawn anew for each. Half of the images run twice: frame by frame and drawing, and not drawing, frame
+ * by frame or instruction by instruction. The two machines must stay equal, byte for byte. Every few images one is handed to the loader that is empty, cut short, too long or of
  * an odd size; it may be refused, with a message, or run. Some machines run with time nearly used up, so that the
  * 32-bit clocks of an endless frame wrap.
  *
- * Prints how much was done and exits 0; a difference between drawing and not drawing exits 1.
+ * Prints how much was done and exits 0; a difference between the two ways exits 1.
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -134,6 +134,16 @@ static void step_some(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
   vcs_frame_end(cart, m, frames);
 }
 
+static void frame_by_steps(const vcs_cart_t *cart, vcs_t *m) {
+  vcs_step_t step;
+  vcs_frame_begin(cart, m);
+  for (int i = 0; i < VCS_FRAME_INSTRUCTIONS && !m->jammed; i++) {
+    vcs_step(cart, m, NULL, &step);
+    if (step.frame_over) break;
+  }
+  vcs_frame_end(cart, m, NULL);
+}
+
 /* A frame that has lasted for days: the clocks are about to wrap. */
 static void age(vcs_t *m) { m->cycles += 0x2AAAAAAAu - below(4000) + below(4) * 0x15555555u; }
 
@@ -145,7 +155,7 @@ static void play(const vcs_cart_t *cart, uint64_t frames_left) {
   vcs_boot(cart, m, frames);
   memcpy(twin, m, size);
   uint32_t first = m->instructions;
-  int twins = (int)below(2), calls = 1 + (int)below(60);
+  int twins = (int)below(2), stepwise = (int)below(2), calls = 1 + (int)below(60);
   for (int i = 0; i < calls && frames_left > 0; i++, frames_left--) {
     vcs_controls_t hands = random_hands();
     vcs_control(cart, m, &hands);
@@ -162,10 +172,15 @@ static void play(const vcs_cart_t *cart, uint64_t frames_left) {
     done.frames++;
     done.drawn++;
     if (twins) {
-      vcs_frame(cart, twin, NULL);
+      if (stepwise) {
+        frame_by_steps(cart, twin);
+      } else {
+        vcs_frame(cart, twin, NULL);
+      }
       done.frames++;
       if (memcmp(m, twin, size) != 0) {
-        fprintf(stderr, "drawing changed the machine: image %" PRIu64 ", frame %d\n", done.images, i);
+        fprintf(stderr, "two ways, two machines: image %" PRIu64 ", scheme %s, frame %d, %s\n", done.images,
+                vcs_cart_info(cart)->scheme_name, i, stepwise ? "stepwise" : "not drawing");
         exit(1);
       }
     }

@@ -43,6 +43,7 @@ if [ -n "$roms" ]; then
     build/diffvcs verify --roms "$roms" tests/golden/xitari/*.tsv.gz tests/golden/xitari-cpu/*.tsv.gz
   step "ale-py live: RAM, screen, reward, lives, game over, every frame of every game" \
     .venv/bin/python tests/ale_live.py --frames 250 --episodes 0
+  step "ale-py live: every sample of the sound of twenty games" .venv/bin/python tests/ale_sound_live.py --quick
 else
   skip "golden records" "no ROM images (pip install ale-py)"
   skip "ale-py live" "ale-py is not installed"

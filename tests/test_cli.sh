@@ -151,6 +151,12 @@ if command -v ffmpeg >/dev/null; then
   [ -s demo.mp4 ]
   report $? "the MP4 is there"
 fi
+exits 0 "run with sound" run demo --seed 3 --frames 60 --wav demo.wav
+[ "$(head -c 4 demo.wav)" = RIFF ] && [ "$(wc -c <demo.wav)" -gt 30000 ]
+report $? "the sound is a WAV"
+exits 2 "sound that is no WAV" run demo --wav x.mp3
+exits 2 "sound that is too long" run demo --frames 1000001 --wav x.wav
+exits 1 "sound into nowhere" run demo --wav nowhere/x.wav
 exits 2 "run with both seed and actions" run demo --seed 1 --actions x
 exits 2 "a screenshot that is no PNG" run demo --screenshot x.jpg
 exits 2 "a film that is no film" run demo --video x.avi
@@ -233,12 +239,13 @@ cp demo.1.tsv unknown_game.1.tsv
 : >demo.3.tsv
 echo "pong is a game" >demo.4.tsv
 mkdir cut
-head -c 906 demo.1.tsv >cut/demo.1.tsv # in the middle of the last checksum of a row
+head -n 15 demo.1.tsv | sed '$s/..$//' >cut/demo.1.tsv # in the middle of the last checksum of a row
 printf '# height=210 width=160\n' >demo.6.tsv
 head -c 4096 /dev/urandom >demo.7.tsv
 head -c 500 records/demo.1.tsv.gz >demo.8.tsv.gz
 cp demo.1.tsv demo.x.tsv
-for bad in demo.3.tsv demo.4.tsv cut/demo.1.tsv demo.6.tsv demo.7.tsv demo.8.tsv.gz demo.9.tsv demo.x.tsv demo.tsv.txt directory; do
+for bad in demo.3.tsv demo.4.tsv cut/demo.1.tsv demo.6.tsv demo.7.tsv demo.8.tsv.gz \
+  demo.9.tsv demo.x.tsv demo.tsv.txt directory; do
   exits 2 "a bad record: $bad" verify "$bad"
   says out " unreadable: "
 done

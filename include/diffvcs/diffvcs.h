@@ -203,6 +203,15 @@ typedef struct {
 } vcs_field_t;
 VCS_API const vcs_field_t *vcs_field(int index);
 
+/* Sound: 8-bit unsigned mono, 128 is silence. vcs_sound makes the next `count` samples of the two channels under the
+ * registers as they are now, so it is called once a frame; the waveforms are part of the machine and only this call
+ * moves them. The TIA makes two samples a scan line: vcs_sound_length says how many the last frame lasted (at most
+ * VCS_SOUND_LENGTH_MAX), vcs_sound_rate how many make a second. */
+enum { VCS_SOUND_LENGTH_MAX = 1024 };
+VCS_API void vcs_sound(vcs_t *m, uint8_t *samples, int count);
+VCS_API int vcs_sound_length(const vcs_t *m);
+VCS_API int vcs_sound_rate(vcs_format_t format);
+
 /* One line of disassembly at pc into text; returns the instruction's length. */
 VCS_API int vcs_disassemble(const vcs_cart_t *cart, const vcs_t *m, uint16_t pc, char *text, size_t text_size);
 
@@ -297,6 +306,12 @@ VCS_API int32_t vcs_env_act_on(vcs_env_t *env, int player_a, int player_b);
 
 /* Whether frames are drawn. Not drawing is faster; vcs_env_screen then shows an older picture. Default 1. */
 VCS_API void vcs_env_set_drawing(vcs_env_t *env, int drawing);
+
+/* Whether steps make sound, default 0. A step, however many frames it has, then makes VCS_SOUND_SAMPLES samples, those
+ * that ale-py's getAudio gives if sound was turned on right after creation; before the first they are 0. */
+enum { VCS_SOUND_SAMPLES = 512 };
+VCS_API void vcs_env_set_sound(vcs_env_t *env, int sound);
+VCS_API const uint8_t *vcs_env_sound(const vcs_env_t *env);
 
 VCS_API int32_t vcs_env_reward(const vcs_env_t *env); /* of the last step */
 VCS_API int32_t vcs_env_lives(const vcs_env_t *env);

@@ -22,15 +22,16 @@ int vcs_cli_complain(const char *command, int exit_code, const char *format, ...
 
 _Static_assert(VCS_SCHEME_COUNT == 20 && VCS_SCHEME_SB == 19, "VCS_SCHEME_CHOICES lists the schemes in order");
 _Static_assert(VCS_FORMAT_SECAM == 4, "VCS_FORMAT_CHOICES lists the formats in order");
-_Static_assert(VCS_PROFILE_COUNT == 2, "VCS_PROFILE_CHOICES lists the profiles in order");
+_Static_assert(VCS_PROFILE_XITARI == 0 && VCS_PROFILE_ALE == 1, "VCS_PROFILE_CHOICES lists the profiles in order");
 
 enum { ROM_LIMIT = 4 << 20 }; /* bytes; no scheme holds as many */
 
 static vcs_status_t read_rom(const char *name, const char *roms, vcs_rom_t *rom, uint8_t **image, size_t *size,
                              vcs_error_t *error) {
   vcs_status_t status = vcs_rom_find(name, roms, rom->path, sizeof rom->path, error);
-  if (status && vcs_path_is_directory(name))
+  if (status && vcs_path_is_directory(name)) {
     return vcs_error_fill(error, VCS_BAD_FILE, "%.200s is a directory, not a ROM image", name);
+  }
   if (status) return status;
   vcs_path_stem(rom->path, rom->name, sizeof rom->name);
   return vcs_file_read(rom->path, ROM_LIMIT, image, size, error);
@@ -88,8 +89,9 @@ int vcs_rom_open_or_complain(const char *command, const char *name, const vcs_ca
   vcs_error_t error = {""};
   vcs_status_t status = vcs_rom_open(name, choice, rom, &error);
   if (status == VCS_OK) return VCS_ARGS_GO;
-  if (status != VCS_NOT_FOUND || strchr(name, '/'))
+  if (status != VCS_NOT_FOUND || strchr(name, '/')) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
+  }
   const char *near = nearest_game(name);
   vcs_cli_complain(command, VCS_EXIT_USAGE, "no ROM image '%s'%s%s%s", name, near ? "; did you mean " : "",
                    near ? near : "", near ? "?" : "");

@@ -34,7 +34,7 @@ typedef struct {
 
 #define VCS_ARGS_ROMS(c)                                                              \
   VCS_ARG_CHOICE("profile", &(c)->profile, VCS_PROFILE_CHOICES, "boot and settings"), \
-      VCS_ARG_TEXT("roms", &(c)->roms, "DIR", "where ROM images are; see below for the other places")
+      VCS_ARG_TEXT("roms", &(c)->roms, "DIR", "where ROM images are; see above for the other places")
 #define VCS_ARGS_CART(c)                                                                       \
   VCS_ARGS_ROMS(c), VCS_ARG_CHOICE("scheme", &(c)->scheme, VCS_SCHEME_CHOICES, "bank scheme"), \
       VCS_ARG_CHOICE("format", &(c)->format, VCS_FORMAT_CHOICES, "television")

@@ -45,8 +45,9 @@ static int dispatch(int argc, char **argv) {
     return help ? commands[i].run(2, ask) : commands[i].run(argc - 1, argv + 1);
   }
   int near = vcs_args_nearest(name, words, COMMANDS + 3);
-  if (near >= 0)
+  if (near >= 0) {
     return vcs_cli_complain("diffvcs", VCS_EXIT_USAGE, "no command '%s'; did you mean %s?", name, words[near]);
+  }
   return vcs_cli_complain("diffvcs", VCS_EXIT_USAGE, "no command '%s'; 'diffvcs --help' lists them", name);
 }
 

@@ -64,11 +64,13 @@ static bool record_game(void *context, size_t item, int worker) {
   vcs_output_t output;
   vcs_error_t error = {""};
   char path[VCS_PATH_SIZE];
-  if (vcs_rom_open(job->games.items[item], &job->choice, &rom, &error))
+  if (vcs_rom_open(job->games.items[item], &job->choice, &rom, &error)) {
     return fail(job, VCS_EXIT_USAGE, error.message), true;
+  }
   vcs_status_t status = make_record(job, rom.cart, &text, &error);
-  if (status == VCS_OK && !name_output(job, rom.name, path, sizeof path))
+  if (status == VCS_OK && !name_output(job, rom.name, path, sizeof path)) {
     status = vcs_error_fill(&error, VCS_BAD_ARGUMENT, "the path of the record of %.100s is too long", rom.name);
+  }
   if (status == VCS_OK) status = vcs_output_open(&output, path, &error);
   if (status == VCS_OK) {
     vcs_output_text(&output, &text);
@@ -86,20 +88,24 @@ static int prepare_output(job_t *job) {
   bool to_stdout = strcmp(job->out, "-") == 0;
   size_t length = strlen(job->out);
   if (length == 0) return vcs_cli_complain(command, VCS_EXIT_USAGE, "--out needs a name");
-  if (to_stdout && job->games.count > 1)
+  if (to_stdout && job->games.count > 1) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--out - takes one game: give a directory for several");
+  }
   job->to_directory =
       !to_stdout && (job->games.count > 1 || job->out[length - 1] == '/' || vcs_path_is_directory(job->out));
-  if (job->to_directory && mkdir(job->out, 0777) != 0 && errno != EEXIST)
+  if (job->to_directory && mkdir(job->out, 0777) != 0 && errno != EEXIST) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED, "cannot make the directory %s: %s", job->out, strerror(errno));
-  if (job->to_directory && !vcs_path_is_directory(job->out))
+  }
+  if (job->to_directory && !vcs_path_is_directory(job->out)) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--out must be a directory for several games; %s is a file",
                             job->out);
+  }
   vcs_error_t error = {""};
   char path[VCS_PATH_SIZE];
   bool named = name_output(job, "x", path, sizeof path);
-  if (!to_stdout && (!named || vcs_output_try(path, &error)))
+  if (!to_stdout && (!named || vcs_output_try(path, &error))) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", named ? error.message : "the path is too long");
+  }
   return VCS_ARGS_GO;
 }
 
@@ -144,8 +150,9 @@ int vcs_cli_record(int argc, char **argv) {
   vcs_parallel((size_t)job.games.count, (int)job.jobs, record_game, &job);
   vcs_progress_finish(&job.progress);
   pthread_mutex_destroy(&job.speaking);
-  if (job.exit_code == VCS_EXIT_OK && vcs_interrupted())
+  if (job.exit_code == VCS_EXIT_OK && vcs_interrupted()) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED,
                             "interrupted: the records under way are shorter, others are missing");
+  }
   return job.exit_code;
 }

@@ -2,9 +2,10 @@
  *
  * Actions come from the records' stream (seed 0: nothing is pressed) or from a file. A game that is over starts again,
  * which takes no frame, as in the records. Frames are drawn only when a picture or a film is wanted; the machine, and
- * so the hash of its final state, is the same either way.
+ * so the hash of its final state, is the same either way. Sound is made only when it is wanted; its waveforms are part
+ * of the state, and then the hash is another.
  *
- * Ctrl-C ends the run after the frame under way: picture, film and summary are those of the frames so far.
+ * Ctrl-C ends the run after the frame under way: picture, film, sound and summary are those of the frames so far.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -18,7 +19,7 @@
 
 static const char command[] = "diffvcs run";
 
-enum { ACTION_FILE_LIMIT = 256 << 20, DEFAULT_FRAMES = 600, SCORES_SHOWN = 20 };
+enum { ACTION_FILE_LIMIT = 256 << 20, DEFAULT_FRAMES = 600, SCORES_SHOWN = 20, WAV_FRAMES_MAX = 1000000 };
 
 /* ---- Actions from a file ------------------------------------------------------------------------------------ */
 
@@ -41,9 +42,10 @@ static vcs_status_t wrong_action(const char *path, int64_t line, const char *wor
   const char *names[VCS_ACTIONS];
   for (int i = 0; i < VCS_ACTIONS; i++) names[i] = vcs_action_name(i);
   int near = isdigit((unsigned char)*word) ? -1 : vcs_args_nearest(word, names, VCS_ACTIONS);
-  if (near >= 0)
+  if (near >= 0) {
     return vcs_error_fill(error, VCS_BAD_FILE, "%.100s, line %" PRId64 ": no action '%.40s'; did you mean %s?", path,
                           line, word, names[near]);
+  }
   return vcs_error_fill(error, VCS_BAD_FILE,
                         "%.100s, line %" PRId64 ": no action '%.40s'; actions are 0 to %d or names from NOOP to %s",
                         path, line, word, VCS_ACTIONS - 1, names[VCS_ACTIONS - 1]);
@@ -72,8 +74,9 @@ static vcs_status_t read_script(const char *path, script_t *script, vcs_error_t 
     }
     at = newline ? newline + 1 : end;
   }
-  if (status == VCS_OK && script->count == 0)
+  if (status == VCS_OK && script->count == 0) {
     status = vcs_error_fill(error, VCS_BAD_FILE, "%.200s has no actions: one name (FIRE) or number a line", path);
+  }
   script->actions = data;
   if (status) {
     free(data);
@@ -100,8 +103,9 @@ typedef struct {
 static vcs_status_t film_open(film_t *film, const char *path, const vcs_env_t *env, int zoom, vcs_error_t *error) {
   int height = vcs_env_height(env);
   film->format = vcs_cart_info(vcs_env_cart(env))->format;
-  if (vcs_path_ends(path, ".gif"))
+  if (vcs_path_ends(path, ".gif")) {
     return vcs_gif_open(&film->gif, path, VCS_WIDTH, height, film->format, zoom, 2, error);
+  }
   return vcs_mp4_open(&film->mp4, path, VCS_WIDTH, height, 2, zoom, frame_rate(film->format), error);
 }
 
@@ -131,7 +135,7 @@ static vcs_status_t film_close(film_t *film, vcs_error_t *error) {
 /* ---- The run ------------------------------------------------------------------------------------------------ */
 
 typedef struct {
-  const char *rom, *actions, *screenshot, *video;
+  const char *rom, *actions, *screenshot, *video, *wav;
   vcs_cart_choice_t choice;
   int64_t frames, seed, zoom;
 } options_t;
@@ -139,7 +143,7 @@ typedef struct {
 typedef struct {
   int64_t frames, episodes; /* episodes: those that are over */
   int64_t score, best, sum; /* of the episode under way; over those that are over */
-  vcs_text_t scores;
+  vcs_text_t scores, sound; /* sound: samples, if they are wanted */
   double seconds;
 } summary_t;
 
@@ -149,6 +153,14 @@ static void end_episode(summary_t *summary) {
   summary->episodes++;
   summary->sum += summary->score;
   summary->score = 0;
+}
+
+/* Two samples a scan line, so pitch and length are the machine's whatever its frames are. */
+static void listen(vcs_env_t *env, vcs_text_t *sound) {
+  uint8_t samples[VCS_SOUND_LENGTH_MAX];
+  int count = vcs_sound_length(vcs_env_machine(env));
+  vcs_sound(vcs_env_machine(env), samples, count);
+  vcs_text_append(sound, samples, (size_t)count);
 }
 
 static vcs_status_t play(vcs_env_t *env, const options_t *options, const script_t *script, film_t *film,
@@ -166,6 +178,7 @@ static vcs_status_t play(vcs_env_t *env, const options_t *options, const script_
     summary->score += vcs_env_act(env, action, VCS_NOOP);
     summary->frames++;
     if (vcs_env_over(env)) end_episode(summary);
+    if (options->wav) listen(env, &summary->sound);
     status = film_frame(film, vcs_env_screen(env), error);
     vcs_progress_add(&progress, 1);
   }
@@ -204,16 +217,25 @@ static void print_summary(vcs_env_t *env, const char *name, const summary_t *s) 
 /* What can be known to be wrong before the run. Returns VCS_ARGS_GO or an exit code. */
 static int check_options(const options_t *options) {
   vcs_error_t error = {""};
-  if (options->actions && options->seed)
+  if (options->actions && options->seed) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--seed and --actions both say what to press: give one of them");
-  if (options->screenshot && !vcs_path_ends(options->screenshot, ".png"))
+  }
+  if (options->screenshot && !vcs_path_ends(options->screenshot, ".png")) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--screenshot writes PNG: the name must end with .png, not '%s'",
                             options->screenshot);
-  if (options->video && !vcs_path_ends(options->video, ".mp4") && !vcs_path_ends(options->video, ".gif"))
+  }
+  if (options->video && !vcs_path_ends(options->video, ".mp4") && !vcs_path_ends(options->video, ".gif")) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE,
                             "--video writes films: the name must end with .mp4 or .gif, not '%s'", options->video);
-  if (options->screenshot && vcs_output_try(options->screenshot, &error))
+  }
+  if (options->wav && !vcs_path_ends(options->wav, ".wav")) {
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--wav writes sound: the name must end with .wav, not '%s'",
+                            options->wav);
+  }
+  if ((options->screenshot && vcs_output_try(options->screenshot, &error)) ||
+      (options->wav && vcs_output_try(options->wav, &error))) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message);
+  }
   return VCS_ARGS_GO;
 }
 
@@ -230,22 +252,31 @@ static int run(options_t *options, const script_t *script) {
   if (status == VCS_OK && options->video) status = film_open(&film, options->video, env, (int)options->zoom, &error);
   if (status == VCS_OK) {
     vcs_env_set_drawing(env, options->screenshot || options->video);
+    vcs_env_reset(env); /* records begin with an explicit reset, and so does what they are compared with */
     status = play(env, options, script, &film, &summary, &error);
     vcs_error_t second;
     vcs_status_t closed = film_close(&film, status ? &second : &error);
     if (status == VCS_OK) status = closed;
     print_summary(env, rom.name, &summary);
   }
-  if (status == VCS_OK && options->screenshot)
+  if (status == VCS_OK && options->screenshot) {
     status = vcs_png_write(options->screenshot, vcs_env_screen(env), VCS_WIDTH, vcs_env_height(env),
                            vcs_cart_info(rom.cart)->format, (int)options->zoom, &error);
+  }
+  if (status == VCS_OK && options->wav) {
+    status = summary.sound.failed ? vcs_error_fill(&error, VCS_NO_MEMORY, "no memory for %s", options->wav)
+                                  : vcs_wav_write(options->wav, summary.sound.text, summary.sound.length, 1, 8,
+                                                  vcs_sound_rate(vcs_cart_info(rom.cart)->format), &error);
+  }
   vcs_text_free(&summary.scores);
+  vcs_text_free(&summary.sound);
   vcs_env_free(env);
   vcs_rom_free(&rom);
   if (status) return vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message);
-  if (vcs_interrupted() && summary.frames < options->frames)
+  if (vcs_interrupted() && summary.frames < options->frames) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted after %" PRId64 " of %" PRId64 " frames",
                             summary.frames, options->frames);
+  }
   return VCS_EXIT_OK;
 }
 
@@ -259,6 +290,7 @@ int vcs_cli_run(int argc, char **argv) {
       VCS_ARG_TEXT("actions", &options.actions, "FILE", "one action a line, name or number; then NOOP"),
       VCS_ARG_TEXT("screenshot", &options.screenshot, "FILE", "the last frame, as .png"),
       VCS_ARG_TEXT("video", &options.video, "FILE", "all frames, as .mp4 or .gif"),
+      VCS_ARG_TEXT("wav", &options.wav, "FILE", "the sound of all frames, as .wav"),
       VCS_ARG_INTEGER("zoom", &options.zoom, 1, 32, "how much larger pictures are"),
       VCS_ARGS_CART(&options.choice),
       VCS_ARG_END};
@@ -275,9 +307,14 @@ int vcs_cli_run(int argc, char **argv) {
   if (exit_code != VCS_ARGS_GO) return exit_code;
   script_t script = {0};
   vcs_error_t error = {""};
-  if (options.actions && read_script(options.actions, &script, &error))
+  if (options.actions && read_script(options.actions, &script, &error)) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
+  }
   if (options.frames == 0) options.frames = script.count ? script.count : DEFAULT_FRAMES;
+  if (options.wav && options.frames > WAV_FRAMES_MAX) {
+    free(script.actions);
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--wav keeps the sound of at most %d frames", WAV_FRAMES_MAX);
+  }
   exit_code = run(&options, &script);
   free(script.actions);
   return exit_code;

@@ -113,6 +113,7 @@ static int trace(tracer_t *tracer, const vcs_rom_t *rom, const char *out, bool p
   if (play) vcs_text_printf(&tracer->text, "# trace of play record %s.%" PRIu64 "\n", rom->name, seed);
   vcs_text_printf(&tracer->text, "%s\tpc_before\tdisassembly\n", VCS_CPU_HEADING);
   vcs_env_set_drawing(env, 0);
+  if (play) vcs_env_reset(env); /* play records begin with a reset too, but do not count its frames */
   vcs_env_watch(env, watch, tracer);
   bool alive = play ? run_as_play_record(env, tracer, seed) : run_as_cpu_record(env, tracer);
   vcs_output_text(&tracer->output, &tracer->text);
@@ -120,13 +121,15 @@ static int trace(tracer_t *tracer, const vcs_rom_t *rom, const char *out, bool p
   vcs_text_free(&tracer->text);
   vcs_env_free(env);
   if (status) return vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message);
-  if (!alive)
+  if (!alive) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED,
                             "the processor jammed in frame %" PRId64 ", at instruction %" PRId64
                             " (opcode $%02X at $%04X)",
                             tracer->frame, tracer->row.count, tracer->row.step.opcode, tracer->row.step.pc_before);
-  if (vcs_interrupted() && !is_done(tracer))
+  }
+  if (vcs_interrupted() && !is_done(tracer)) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted in frame %" PRId64, tracer->frame);
+  }
   return VCS_EXIT_OK;
 }
 
@@ -158,11 +161,13 @@ int vcs_cli_trace(int argc, char **argv) {
   char *end = NULL;
   errno = 0;
   uint64_t seed = seed_text ? strtoull(seed_text, &end, 10) : 0;
-  if (seed_text && (*seed_text < '0' || *seed_text > '9' || *end || errno))
+  if (seed_text && (*seed_text < '0' || *seed_text > '9' || *end || errno)) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--seed takes a whole number, 0 or more, not '%s'", seed_text);
-  if (to && to < from)
+  }
+  if (to && to < from) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--to-frame %" PRId64 " is before --from-frame %" PRId64, to,
                             from);
+  }
   if (to == 0) to = limit ? INT64_MAX - 1 : from;
   vcs_rom_t rom;
   exit_code = vcs_rom_open_or_complain(command, name, &choice, &rom);

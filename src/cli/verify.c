@@ -71,9 +71,10 @@ static vcs_status_t check_text(const job_t *job, const char *text, result_t *res
   uint64_t seed = 0;
   vcs_rom_t rom;
   result->cpu = vcs_record_is_cpu(text) != 0;
-  if (*text != '#' && strncmp(text, "boot\t", 5) != 0)
+  if (*text != '#' && strncmp(text, "boot\t", 5) != 0) {
     return vcs_error_fill(&result->error, VCS_BAD_FILE,
                           *text ? "not a record: it has no heading" : "the file is empty");
+  }
   vcs_status_t status = read_label(result, game, sizeof game, &seed, &result->error);
   if (status) return status;
   status = vcs_rom_open(game, &job->choice, &rom, &result->error);
@@ -138,8 +139,9 @@ static bool verify_record(void *context, size_t item, int worker) {
   verdict_t verdict = check_record(job, job->records.items[item], result);
   pthread_mutex_lock(&job->printing);
   result->verdict = verdict;
-  while (job->printed < job->records.count && job->results[job->printed].verdict != PENDING)
+  while (job->printed < job->records.count && job->results[job->printed].verdict != PENDING) {
     print_result(&job->results[job->printed++]);
+  }
   pthread_mutex_unlock(&job->printing);
   vcs_progress_add(&job->progress, 1);
   return true;
@@ -181,8 +183,9 @@ int vcs_cli_verify(int argc, char **argv) {
       args};
   int exit_code = vcs_args_read(&usage, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
-  if (job.records.count == 0)
+  if (job.records.count == 0) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "RECORD is missing: which record to check?");
+  }
   job.results = calloc((size_t)job.records.count, sizeof *job.results);
   if (!job.results) return vcs_cli_complain(command, VCS_EXIT_FAILED, "out of memory");
   vcs_interrupt_catch();

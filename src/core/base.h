@@ -40,6 +40,13 @@
 #define VCS_UNLIKELY(x) (x)
 #endif
 
+/* The number of the lowest bit that is set. */
+#if defined(__CUDA_ARCH__)
+#define VCS_LOWEST(bits) (__ffs((int)(bits)) - 1)
+#else
+#define VCS_LOWEST(bits) __builtin_ctz(bits)
+#endif
+
 /* Lines have 228 colour clocks, the first 68 of them blank; a CPU cycle is three clocks, 76 cycles a line. */
 enum { VCS_LINE_CLOCKS = 228, VCS_HBLANK_CLOCKS = 68, VCS_LINE_CYCLES = 76 };
 

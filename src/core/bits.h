@@ -82,10 +82,14 @@ VCS_FN vcs_alu_t vcs_alu_arr(uint8_t a, uint8_t b, uint8_t carry, uint8_t decima
 }
 
 /* Bit order reversed: the TIA draws bit 7 of GRPx leftmost, our line masks have the leftmost pixel in bit 0. */
-VCS_FN uint8_t vcs_reverse(uint8_t b) {
-  b = (uint8_t)((b & 0xF0) >> 4 | (b & 0x0F) << 4);
-  b = (uint8_t)((b & 0xCC) >> 2 | (b & 0x33) << 2);
-  return (uint8_t)((b & 0xAA) >> 1 | (b & 0x55) << 1);
-}
+#define VCS_REVERSED_1(b)                                                                                    \
+  ((b)&1) << 7 | ((b)&2) << 5 | ((b)&4) << 3 | ((b)&8) << 1 | ((b)&16) >> 1 | ((b)&32) >> 3 | ((b)&64) >> 5 | \
+      ((b)&128) >> 7
+#define VCS_REVERSED_4(b) VCS_REVERSED_1(b), VCS_REVERSED_1((b) + 1), VCS_REVERSED_1((b) + 2), VCS_REVERSED_1((b) + 3)
+#define VCS_REVERSED_16(b) VCS_REVERSED_4(b), VCS_REVERSED_4((b) + 4), VCS_REVERSED_4((b) + 8), VCS_REVERSED_4((b) + 12)
+#define VCS_REVERSED_64(b) \
+  VCS_REVERSED_16(b), VCS_REVERSED_16((b) + 16), VCS_REVERSED_16((b) + 32), VCS_REVERSED_16((b) + 48)
+VCS_TABLE(uint8_t, vcs_reverse, 256,
+          {VCS_REVERSED_64(0), VCS_REVERSED_64(64), VCS_REVERSED_64(128), VCS_REVERSED_64(192)})
 
 #endif

@@ -21,6 +21,12 @@
 #include "riot.h"
 #include "tia.h"
 
+/* A run of addresses whose bytes lie behind each other in ROM and can be fetched directly (cpu.h). */
+typedef struct {
+  const uint8_t *rom;
+  uint16_t start, length;
+} vcs_plain_t;
+
 typedef struct {
   uint32_t cycles;
   uint16_t pc;
@@ -28,62 +34,65 @@ typedef struct {
   uint8_t n, z, v, d, i, c;
   uint8_t bus;
   bool frame_over, jammed;
+  vcs_plain_t plain;
+  uint32_t word; /* an instruction fetched directly: the bytes still to come, the next one lowest */
 } vcs_cpu_t;
 
-/* TIA, RIOT ports and whatever a cartridge does below $1000. */
-VCS_SLOW_FN uint8_t vcs_bus_read_chip(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, uint8_t *frames, uint16_t addr) {
-  m->cycles = cpu->cycles;
-  uint8_t value = addr & 0x80 ? vcs_riot_read(cart, m, addr) : vcs_tia_read(cart, m, frames, addr, cpu->bus);
+/* TIA, RIOT ports and whatever a cartridge does below $1000. The chips look at m->cycles. */
+VCS_SLOW_FN uint8_t vcs_bus_read_chip(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t bus) {
+  uint8_t value = addr & 0x80 ? vcs_riot_read(cart, m, addr) : vcs_tia_read(cart, m, video, addr, bus);
   if (VCS_UNLIKELY(cart->snoops)) vcs_cart_snoop_read(cart, m, addr, &value);
   return value;
 }
 
-VCS_HOT_FN uint8_t vcs_bus_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, uint8_t *frames, uint16_t addr) {
+VCS_HOT_FN uint8_t vcs_bus_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr) {
   uint8_t value;
   if (addr & 0x1000) {
-    if (VCS_UNLIKELY(cart->hot_pages >> (addr >> 6 & 63) & 1)) m->cycles = cpu->cycles;
+    if (VCS_UNLIKELY(cart->hot_pages >> (addr >> 6 & 63) & 1)) {
+      m->cycles = cpu->cycles;
+      cpu->plain.length = 0; /* banks may change */
+    }
     value = vcs_cart_read(cart, m, addr);
   } else if ((addr & 0x280) == 0x80) {
     value = m->ram[addr & 0x7F];
   } else {
-    value = vcs_bus_read_chip(cart, m, cpu, frames, addr);
+    m->cycles = cpu->cycles;
+    value = vcs_bus_read_chip(cart, m, video, addr, cpu->bus);
+    if (VCS_UNLIKELY(cart->snoops)) cpu->plain.length = 0;
   }
   cpu->bus = value;
   return value;
 }
 
-/* `stalls`: the access before this one was a read (tia.h, WSYNC). */
-VCS_SLOW_FN void vcs_bus_write_chip(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, uint8_t *frames, uint16_t addr,
-                                    uint8_t value, bool stalls) {
-  m->cycles = cpu->cycles;
+/* Anything but RAM; WSYNC lets m->cycles advance. `stalls`: the access before this one was a read (tia.h, WSYNC).
+ * Returns whether the frame is over. */
+VCS_SLOW_FN bool vcs_bus_write_chip(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t value,
+                                    bool stalls) {
   if (addr & 0x1000) {
-    if (vcs_cart_write(cart, m, addr, value) && vcs_tia_write(cart, m, frames, addr & 0xFFF, value, stalls)) {
-      cpu->frame_over = true;
-    }
-  } else {
-    if (VCS_UNLIKELY(cart->snoops)) vcs_cart_snoop_write(cart, m, addr, value);
-    if (addr & 0x80) {
-      vcs_riot_write(m, addr, value);
-    } else if (vcs_tia_write(cart, m, frames, addr, value, stalls)) {
-      cpu->frame_over = true;
-    }
+    return vcs_cart_write(cart, m, addr, value) && vcs_tia_write(cart, m, video, addr & 0xFFF, value, stalls);
   }
-  cpu->cycles = m->cycles;
+  if (VCS_UNLIKELY(cart->snoops)) vcs_cart_snoop_write(cart, m, addr, value);
+  if (!(addr & 0x80)) return vcs_tia_write(cart, m, video, addr, value, stalls);
+  vcs_riot_write(m, addr, value);
+  return false;
 }
 
-VCS_HOT_FN void vcs_bus_write_after(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, uint8_t *frames, uint16_t addr,
+VCS_HOT_FN void vcs_bus_write_after(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr,
                                     uint8_t value, bool stalls) {
   if ((addr & 0x1280) == 0x80) {
     m->ram[addr & 0x7F] = value;
   } else {
-    vcs_bus_write_chip(cart, m, cpu, frames, addr, value, stalls);
+    m->cycles = cpu->cycles;
+    if (VCS_UNLIKELY(vcs_bus_write_chip(cart, m, video, addr, value, stalls))) cpu->frame_over = true;
+    if (VCS_UNLIKELY(addr & 0x1000 || cart->snoops)) cpu->plain.length = 0;
+    cpu->cycles = m->cycles;
   }
   cpu->bus = value;
 }
 
-VCS_HOT_FN void vcs_bus_write(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, uint8_t *frames, uint16_t addr,
-                          uint8_t value) {
-  vcs_bus_write_after(cart, m, cpu, frames, addr, value, true);
+VCS_HOT_FN void vcs_bus_write(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr,
+                              uint8_t value) {
+  vcs_bus_write_after(cart, m, cpu, video, addr, value, true);
 }
 
 /* What a read would give, without its side effects: for disassembly, traces and gradients. Chips give what their

@@ -6,13 +6,14 @@
  * showed two frames before.
  *
  * Reset is what the reference's reset does, not what a power switch does: RAM survives, and so do the frame count, the
- * buffers' order and an unfinished frame's flag. They are why the first episode of a game is seeded by the frames
- * that ran before it.
+ * buffers' order, an unfinished frame's flag and the sound. That is why the first episode of a game is seeded by the
+ * frames that ran before it.
  */
 #ifndef VCS_CORE_CONSOLE_H
 #define VCS_CORE_CONSOLE_H
 
 #include "cpu.h"
+#include "tia_audio.h"
 
 /* All times restart from now. */
 VCS_FN void vcs_console_rebase(const vcs_cart_t *cart, vcs_t *m) {
@@ -88,6 +89,7 @@ VCS_FN void vcs_console_power_on(const vcs_cart_t *cart, vcs_t *m) {
   vcs_console_control(cart, m, &idle);
   vcs_riot_power_on(cart, m);
   vcs_riot_reset(cart, m);
+  vcs_audio_power_on(m);
   vcs_cart_init(cart, m);
 }
 
@@ -104,6 +106,7 @@ VCS_FN void vcs_console_begin_frame(const vcs_cart_t *cart, vcs_t *m) {
   m->frame_clock = -(int32_t)clocks;
   m->line = m->first_line = cart->top_line;
   m->line_clock = 0;
+  m->seen_clock = m->seen_before = VCS_LINE_CLOCKS * cart->top_line;
   m->greyed = 0;
   if (cart->colour_loss) {
     for (int i = 0; i < 4; i++) m->colu[i] = (m->colu[i] & 0xFE) | (m->scanlines & 1);
@@ -123,9 +126,10 @@ VCS_FN void vcs_console_start_frame(const vcs_cart_t *cart, vcs_t *m) {
   m->partial = 1;
 }
 
-VCS_FN void vcs_console_finish_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
+VCS_FN void vcs_console_finish_frame(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video) {
+  vcs_tia_catch_up(m, video);
   if (m->partial) {
-    if (frames && !m->greyed) vcs_console_grey(cart, m, frames);
+    if (video->frames && !m->greyed) vcs_console_grey(cart, m, video->frames);
     m->greyed = 1;
   } else {
     m->scanlines = vcs_console_scanline(m);
@@ -135,9 +139,11 @@ VCS_FN void vcs_console_finish_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *
 
 /* `frames` is two buffers of VCS_FRAME_BYTES, or NULL when nobody looks. */
 VCS_SLOW_FN void vcs_console_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
+  vcs_video_t video;
+  vcs_video_start(&video, frames);
   vcs_console_start_frame(cart, m);
-  vcs_cpu_run(cart, m, frames, VCS_FRAME_INSTRUCTIONS);
-  vcs_console_finish_frame(cart, m, frames);
+  vcs_cpu_run(cart, m, &video, VCS_FRAME_INSTRUCTIONS);
+  vcs_console_finish_frame(cart, m, &video);
 }
 
 /* Power-on as the reference does it: with a television format that is not known, 60 frames are run to count lines,

@@ -41,6 +41,8 @@ VCS_HOT_FN void vcs_cpu_load(vcs_cpu_t *cpu, const vcs_t *m) {
   cpu->bus = m->bus;
   cpu->frame_over = false;
   cpu->jammed = m->jammed;
+  cpu->plain.rom = NULL;
+  cpu->plain.start = cpu->plain.length = 0;
 }
 
 VCS_HOT_FN void vcs_cpu_store(const vcs_cpu_t *cpu, vcs_t *m) {
@@ -57,30 +59,39 @@ VCS_HOT_FN void vcs_cpu_store(const vcs_cpu_t *cpu, vcs_t *m) {
 
 /* ---- Accesses ----------------------------------------------------------------------------------------------- */
 
-/* Everything below works on the same four things: the cartridge, the machine, the running CPU and the frame buffers. */
-#define VCS_ON const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, uint8_t *frames
-#define VCS_HERE cart, m, cpu, frames
+/* Everything below works on the same things: the cartridge, the machine, the running CPU, the frame buffers, and
+ * whether instructions are fetched directly, that is, from bytes of ROM that lie behind each other in memory. */
+#define VCS_ON_BUS const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video
+#define VCS_ON VCS_ON_BUS, bool direct
+#define VCS_BUS cart, m, cpu, video
+#define VCS_HERE VCS_BUS, direct
 
-VCS_HOT_FN uint8_t vcs_cpu_fetch(VCS_ON) { return vcs_bus_read(VCS_HERE, cpu->pc++); }
+VCS_HOT_FN uint8_t vcs_cpu_fetch(VCS_ON) {
+  if (!direct) return vcs_bus_read(VCS_BUS, cpu->pc++);
+  cpu->pc++;
+  cpu->bus = (uint8_t)cpu->word;
+  cpu->word >>= 8;
+  return cpu->bus;
+}
 
 VCS_HOT_FN uint16_t vcs_cpu_fetch_word(VCS_ON) {
   uint8_t low = vcs_cpu_fetch(VCS_HERE);
   return (uint16_t)(low | vcs_cpu_fetch(VCS_HERE) << 8);
 }
 
-VCS_HOT_FN uint16_t vcs_cpu_read_word(VCS_ON, uint16_t low_addr, uint16_t high_addr) {
-  uint8_t low = vcs_bus_read(VCS_HERE, low_addr);
-  return (uint16_t)(low | vcs_bus_read(VCS_HERE, high_addr) << 8);
+VCS_HOT_FN uint16_t vcs_cpu_read_word(VCS_ON_BUS, uint16_t low_addr, uint16_t high_addr) {
+  uint8_t low = vcs_bus_read(VCS_BUS, low_addr);
+  return (uint16_t)(low | vcs_bus_read(VCS_BUS, high_addr) << 8);
 }
 
-VCS_HOT_FN void vcs_cpu_push(VCS_ON, uint8_t value, bool stalls) {
-  vcs_bus_write_after(VCS_HERE, (uint16_t)(0x100 + cpu->sp--), value, stalls);
+VCS_HOT_FN void vcs_cpu_push(VCS_ON_BUS, uint8_t value, bool stalls) {
+  vcs_bus_write_after(VCS_BUS, (uint16_t)(0x100 + cpu->sp--), value, stalls);
 }
 
-VCS_HOT_FN uint8_t vcs_cpu_pull(VCS_ON) { return vcs_bus_read(VCS_HERE, (uint16_t)(0x100 + ++cpu->sp)); }
+VCS_HOT_FN uint8_t vcs_cpu_pull(VCS_ON_BUS) { return vcs_bus_read(VCS_BUS, (uint16_t)(0x100 + ++cpu->sp)); }
 
 /* The bus cycle a pull spends on the old top of the stack. */
-VCS_HOT_FN void vcs_cpu_touch_stack(VCS_ON) { vcs_bus_read(VCS_HERE, (uint16_t)(0x100 + cpu->sp)); }
+VCS_HOT_FN void vcs_cpu_touch_stack(VCS_ON_BUS) { vcs_bus_read(VCS_BUS, (uint16_t)(0x100 + cpu->sp)); }
 
 /* ---- Addressing modes: the effective address. `reads`: a page crossing costs a cycle. ------------------------- */
 
@@ -90,10 +101,6 @@ VCS_HOT_FN uint16_t vcs_cpu_index(vcs_cpu_t *cpu, uint16_t base, uint8_t index, 
   return addr;
 }
 
-VCS_HOT_FN uint16_t vcs_addr_IMM(VCS_ON, bool reads) {
-  (void)cart, (void)m, (void)frames, (void)reads;
-  return cpu->pc++;
-}
 VCS_HOT_FN uint16_t vcs_addr_ZP(VCS_ON, bool reads) {
   (void)reads;
   return vcs_cpu_fetch(VCS_HERE);
@@ -122,19 +129,34 @@ VCS_HOT_FN uint16_t vcs_addr_ABY(VCS_ON, bool reads) {
 VCS_HOT_FN uint16_t vcs_addr_IND(VCS_ON, bool reads) {
   (void)reads;
   uint16_t pointer = vcs_cpu_fetch_word(VCS_HERE);
-  return vcs_cpu_read_word(VCS_HERE, pointer, (uint16_t)((pointer & 0xFF00) | (uint8_t)(pointer + 1)));
+  return vcs_cpu_read_word(VCS_BUS, pointer, (uint16_t)((pointer & 0xFF00) | (uint8_t)(pointer + 1)));
 }
 /* The pointer's second byte is not wrapped to page zero in the reference; $0100 is the same TIA register as $0000. */
 VCS_HOT_FN uint16_t vcs_addr_IZX(VCS_ON, bool reads) {
   (void)reads;
   uint8_t pointer = (uint8_t)(vcs_cpu_fetch(VCS_HERE) + cpu->x);
-  return vcs_cpu_read_word(VCS_HERE, pointer, (uint16_t)(pointer + 1));
+  return vcs_cpu_read_word(VCS_BUS, pointer, (uint16_t)(pointer + 1));
 }
 VCS_HOT_FN uint16_t vcs_addr_IZY(VCS_ON, bool reads) {
   uint8_t pointer = vcs_cpu_fetch(VCS_HERE);
-  uint16_t base = vcs_cpu_read_word(VCS_HERE, pointer, (uint16_t)(pointer + 1));
+  uint16_t base = vcs_cpu_read_word(VCS_BUS, pointer, (uint16_t)(pointer + 1));
   return vcs_cpu_index(cpu, base, cpu->y, reads);
 }
+
+/* The operand of a READ; an immediate one is fetched like the opcode. */
+#define VCS_OPERAND_MODE(mode)                                       \
+  VCS_HOT_FN uint8_t vcs_operand_##mode(VCS_ON) {                    \
+    return vcs_bus_read(VCS_BUS, vcs_addr_##mode(VCS_HERE, true));   \
+  }
+VCS_HOT_FN uint8_t vcs_operand_IMM(VCS_ON) { return vcs_cpu_fetch(VCS_HERE); }
+VCS_OPERAND_MODE(ZP)
+VCS_OPERAND_MODE(ZPX)
+VCS_OPERAND_MODE(ZPY)
+VCS_OPERAND_MODE(ABS)
+VCS_OPERAND_MODE(ABX)
+VCS_OPERAND_MODE(ABY)
+VCS_OPERAND_MODE(IZX)
+VCS_OPERAND_MODE(IZY)
 
 /* ---- Operations on an operand ------------------------------------------------------------------------------- */
 
@@ -254,7 +276,7 @@ VCS_HOT_FN bool vcs_op_BEQ(const vcs_cpu_t *cpu) { return cpu->z == 0; }
 
 /* ---- Operations that do their own accesses -------------------------------------------------------------------- */
 
-#define VCS_QUIETLY (void)cart, (void)m, (void)frames
+#define VCS_QUIETLY (void)cart, (void)m, (void)video, (void)direct
 VCS_HOT_FN void vcs_do_NOP(VCS_ON) { VCS_QUIETLY, (void)cpu; }
 VCS_HOT_FN void vcs_do_ASLA(VCS_ON) { VCS_QUIETLY, cpu->a = vcs_op_ASL(cpu, cpu->a); }
 VCS_HOT_FN void vcs_do_LSRA(VCS_ON) { VCS_QUIETLY, cpu->a = vcs_op_LSR(cpu, cpu->a); }
@@ -277,43 +299,47 @@ VCS_HOT_FN void vcs_do_TAY(VCS_ON) { VCS_QUIETLY, vcs_op_LDY(cpu, cpu->a); }
 VCS_HOT_FN void vcs_do_TYA(VCS_ON) { VCS_QUIETLY, vcs_op_LDA(cpu, cpu->y); }
 VCS_HOT_FN void vcs_do_TSX(VCS_ON) { VCS_QUIETLY, vcs_op_LDX(cpu, cpu->sp); }
 VCS_HOT_FN void vcs_do_TXS(VCS_ON) { VCS_QUIETLY, cpu->sp = cpu->x; }
-VCS_HOT_FN void vcs_do_PHA(VCS_ON) { vcs_cpu_push(VCS_HERE, cpu->a, true); }
-VCS_HOT_FN void vcs_do_PHP(VCS_ON) { vcs_cpu_push(VCS_HERE, vcs_cpu_status(cpu), true); }
+VCS_HOT_FN void vcs_do_PHA(VCS_ON) { (void)direct, vcs_cpu_push(VCS_BUS, cpu->a, true); }
+VCS_HOT_FN void vcs_do_PHP(VCS_ON) { (void)direct, vcs_cpu_push(VCS_BUS, vcs_cpu_status(cpu), true); }
 VCS_HOT_FN void vcs_do_PLA(VCS_ON) {
-  vcs_cpu_touch_stack(VCS_HERE);
-  vcs_op_LDA(cpu, vcs_cpu_pull(VCS_HERE));
+  (void)direct;
+  vcs_cpu_touch_stack(VCS_BUS);
+  vcs_op_LDA(cpu, vcs_cpu_pull(VCS_BUS));
 }
 VCS_HOT_FN void vcs_do_PLP(VCS_ON) {
-  vcs_cpu_touch_stack(VCS_HERE);
-  vcs_cpu_set_status(cpu, vcs_cpu_pull(VCS_HERE));
+  (void)direct;
+  vcs_cpu_touch_stack(VCS_BUS);
+  vcs_cpu_set_status(cpu, vcs_cpu_pull(VCS_BUS));
 }
 /* Pushes the address of its own last byte; only the first of the two writes can be halted by WSYNC. */
 VCS_HOT_FN void vcs_do_JSR(VCS_ON) {
   uint8_t low = vcs_cpu_fetch(VCS_HERE);
-  vcs_cpu_touch_stack(VCS_HERE);
-  vcs_cpu_push(VCS_HERE, (uint8_t)(cpu->pc >> 8), true);
-  vcs_cpu_push(VCS_HERE, (uint8_t)cpu->pc, false);
-  cpu->pc = (uint16_t)(low | vcs_bus_read(VCS_HERE, cpu->pc) << 8);
+  vcs_cpu_touch_stack(VCS_BUS);
+  vcs_cpu_push(VCS_BUS, (uint8_t)(cpu->pc >> 8), true);
+  vcs_cpu_push(VCS_BUS, (uint8_t)cpu->pc, false);
+  cpu->pc = (uint16_t)(low | vcs_cpu_fetch(VCS_HERE) << 8);
 }
 VCS_HOT_FN void vcs_do_RTS(VCS_ON) {
-  vcs_cpu_touch_stack(VCS_HERE);
-  uint8_t low = vcs_cpu_pull(VCS_HERE);
-  cpu->pc = (uint16_t)(low | vcs_cpu_pull(VCS_HERE) << 8);
-  vcs_cpu_fetch(VCS_HERE);
+  (void)direct;
+  vcs_cpu_touch_stack(VCS_BUS);
+  uint8_t low = vcs_cpu_pull(VCS_BUS);
+  cpu->pc = (uint16_t)(low | vcs_cpu_pull(VCS_BUS) << 8);
+  vcs_bus_read(VCS_BUS, cpu->pc++);
 }
 VCS_HOT_FN void vcs_do_RTI(VCS_ON) {
-  vcs_cpu_touch_stack(VCS_HERE);
-  vcs_cpu_set_status(cpu, vcs_cpu_pull(VCS_HERE));
-  uint8_t low = vcs_cpu_pull(VCS_HERE);
-  cpu->pc = (uint16_t)(low | vcs_cpu_pull(VCS_HERE) << 8);
+  (void)direct;
+  vcs_cpu_touch_stack(VCS_BUS);
+  vcs_cpu_set_status(cpu, vcs_cpu_pull(VCS_BUS));
+  uint8_t low = vcs_cpu_pull(VCS_BUS);
+  cpu->pc = (uint16_t)(low | vcs_cpu_pull(VCS_BUS) << 8);
 }
 VCS_HOT_FN void vcs_do_BRK(VCS_ON) {
   vcs_cpu_fetch(VCS_HERE);
-  vcs_cpu_push(VCS_HERE, (uint8_t)(cpu->pc >> 8), true);
-  vcs_cpu_push(VCS_HERE, (uint8_t)cpu->pc, false);
-  vcs_cpu_push(VCS_HERE, vcs_cpu_status(cpu), false);
+  vcs_cpu_push(VCS_BUS, (uint8_t)(cpu->pc >> 8), true);
+  vcs_cpu_push(VCS_BUS, (uint8_t)cpu->pc, false);
+  vcs_cpu_push(VCS_BUS, vcs_cpu_status(cpu), false);
   cpu->i = 1;
-  cpu->pc = vcs_cpu_read_word(VCS_HERE, 0xFFFE, 0xFFFF);
+  cpu->pc = vcs_cpu_read_word(VCS_BUS, 0xFFFE, 0xFFFF);
 }
 VCS_HOT_FN void vcs_do_JAM(VCS_ON) { VCS_QUIETLY, cpu->jammed = true; }
 
@@ -325,21 +351,17 @@ VCS_HOT_FN void vcs_do_JAM(VCS_ON) { VCS_QUIETLY, cpu->jammed = true; }
     VCS_CASE_##access(operation, mode) break;
 
 #define VCS_CASE_IMPLIED(operation, mode) vcs_do_##operation(VCS_HERE);
-#define VCS_CASE_READ(operation, mode)                      \
-  {                                                         \
-    uint16_t addr = vcs_addr_##mode(VCS_HERE, true);        \
-    vcs_op_##operation(cpu, vcs_bus_read(VCS_HERE, addr));  \
-  }
+#define VCS_CASE_READ(operation, mode) vcs_op_##operation(cpu, vcs_operand_##mode(VCS_HERE));
 #define VCS_CASE_WRITE(operation, mode)                      \
   {                                                          \
     uint16_t addr = vcs_addr_##mode(VCS_HERE, false);        \
-    vcs_bus_write(VCS_HERE, addr, vcs_op_##operation(cpu, addr)); \
+    vcs_bus_write(VCS_BUS, addr, vcs_op_##operation(cpu, addr)); \
   }
 #define VCS_CASE_MODIFY(operation, mode)                                    \
   {                                                                         \
     uint16_t addr = vcs_addr_##mode(VCS_HERE, false);                       \
-    uint8_t value = vcs_op_##operation(cpu, vcs_bus_read(VCS_HERE, addr));  \
-    vcs_bus_write(VCS_HERE, addr, value);                                   \
+    uint8_t value = vcs_op_##operation(cpu, vcs_bus_read(VCS_BUS, addr));  \
+    vcs_bus_write(VCS_BUS, addr, value);                                   \
   }
 #define VCS_CASE_JUMP(operation, mode) cpu->pc = vcs_addr_##mode(VCS_HERE, false);
 #define VCS_CASE_BRANCH(operation, mode)                               \
@@ -359,13 +381,56 @@ VCS_HOT_FN uint8_t vcs_cpu_instruction(VCS_ON) {
   return opcode;
 }
 
+/* One instruction with all its bytes taken over the bus, on the registers in m. Sets *frame_over if it ends a frame. */
+VCS_SLOW_FN uint8_t vcs_cpu_step(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool *frame_over) {
+  vcs_cpu_t registers, *cpu = &registers;
+  vcs_cpu_load(cpu, m);
+  uint8_t opcode = vcs_cpu_instruction(VCS_BUS, false);
+  vcs_cpu_store(cpu, m);
+  *frame_over = cpu->frame_over;
+  return opcode;
+}
+
+/* Direct fetching: the addresses around pc whose bytes lie behind each other in ROM, with no hot spot or RAM port in
+ * them, up to the last one where the longest instruction still fits. They hold until a bank may have changed. */
+VCS_SLOW_FN vcs_plain_t vcs_cpu_find_plain(const vcs_cart_t *cart, const vcs_t *m, uint16_t pc) {
+  vcs_plain_t plain = {NULL, 0, 0};
+  int first = pc >> 6 & 63, last = first;
+  if (!(pc & 0x1000) || cart->hot_pages >> first & 1) return plain;
+  while (first > 0 && !(cart->hot_pages >> (first - 1) & 1) &&
+         (first & 15 || m->bank[(first >> 4) - 1] + 1024 == m->bank[first >> 4])) {
+    first--;
+  }
+  while (last < 63 && !(cart->hot_pages >> (last + 1) & 1) &&
+         (~last & 15 || m->bank[last >> 4] + 1024 == m->bank[(last >> 4) + 1])) {
+    last++;
+  }
+  plain.rom = cart->rom + m->bank[first >> 4] + (first & 15) * 64;
+  plain.start = (uint16_t)((pc & 0xF000) | first << 6);
+  plain.length = (uint16_t)((last - first + 1) * 64 - 2);
+  return plain;
+}
+
 /* Executes up to `count` instructions; stops when a frame is over or the CPU has jammed. Returns how many it did. */
-VCS_HOT_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, uint32_t count) {
+VCS_HOT_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t count) {
   vcs_cpu_t registers, *cpu = &registers;
   uint32_t done = 0;
   vcs_cpu_load(cpu, m);
   while (done < count && !cpu->frame_over && !cpu->jammed) {
-    vcs_cpu_instruction(VCS_HERE);
+    uint16_t at = (uint16_t)(cpu->pc - cpu->plain.start);
+    if (VCS_LIKELY(at < cpu->plain.length)) {
+      __builtin_memcpy(&cpu->word, cpu->plain.rom + at, 4);
+      vcs_cpu_instruction(VCS_BUS, true);
+      done++;
+      continue;
+    }
+    cpu->plain = vcs_cpu_find_plain(cart, m, cpu->pc);
+    if ((uint16_t)(cpu->pc - cpu->plain.start) < cpu->plain.length) continue;
+    bool frame_over;
+    vcs_cpu_store(cpu, m);
+    vcs_cpu_step(cart, m, video, &frame_over);
+    vcs_cpu_load(cpu, m);
+    cpu->frame_over = frame_over;
     done++;
   }
   vcs_cpu_store(cpu, m);
@@ -376,13 +441,14 @@ VCS_HOT_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, uint8_t *frame
 
 VCS_FN void vcs_cpu_reset(const vcs_cart_t *cart, vcs_t *m) {
   vcs_cpu_t registers, *cpu = &registers;
-  uint8_t *frames = NULL;
+  vcs_video_t nobody_looks, *video = &nobody_looks;
+  vcs_video_start(video, NULL);
   vcs_cpu_load(cpu, m);
   cpu->a = cpu->x = cpu->y = 0;
   cpu->sp = 0xFF;
   vcs_cpu_set_status(cpu, 0);
   cpu->jammed = false;
-  cpu->pc = vcs_cpu_read_word(VCS_HERE, 0xFFFC, 0xFFFD);
+  cpu->pc = vcs_cpu_read_word(VCS_BUS, 0xFFFC, 0xFFFD);
   vcs_cpu_store(cpu, m);
 }
 

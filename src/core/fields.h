@@ -23,6 +23,8 @@
   X(uint32_t, timer_read_cycle, 1, "cycle of the first timer read after it ran out")                                  \
   X(int32_t, line, 1, "scan line the picture is drawn up to")                                                         \
   X(int32_t, line_clock, 1, "clock in that line it is drawn up to; 228: complete, but not yet closed")                \
+  X(int32_t, seen_clock, 1, "clock of the frame up to which the reference has drawn; the picture may lag behind")          \
+  X(int32_t, seen_before, 1, "the same before the last access")                                                       \
   X(int32_t, first_line, 1, "scan line shown in the top row of the picture")                                          \
   X(int32_t, scanlines, 1, "lines in the last complete frame")                                                        \
   X(uint32_t, bank, 4, "offset in the cartridge image of each 1 KiB slice of the 4 KiB window")                       \
@@ -85,8 +87,10 @@
   X(uint8_t, stars_shape, 1, "missile 0 this line: 0 as set, 1 at least two wide, 2 off")                             \
   X(uint8_t, dump, 1, "paddle capacitors are held to ground")                                                         \
   X(uint8_t, audio, 6, "AUDC0, AUDC1, AUDF0, AUDF1, AUDV0, AUDV1")                                                    \
-  X(uint8_t, cart_byte, 24, "cartridge-private registers")                                                            \
-  X(uint8_t, unused, 2, "pads the struct to a multiple of four")
+  X(uint8_t, audio_divider, 2, "sound: clocks since the divider's last pulse (tia_audio.h)")                          \
+  X(uint8_t, audio_five, 2, "sound: five-bit shift registers")                                                        \
+  X(uint8_t, audio_four, 2, "sound: four-bit shift registers; bit 3 is heard")                                        \
+  X(uint8_t, cart_byte, 24, "cartridge-private registers")
 
 /* cart_ram is last: a machine whose cartridge has less RAM may be stored short (vcs_state_size). */
 #define VCS_FIELDS_CART_RAM(X) X(uint8_t, cart_ram, VCS_CART_RAM_MAX, "cartridge RAM")

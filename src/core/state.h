@@ -11,6 +11,9 @@
 
 enum { VCS_CART_RAM_MAX = 32768 };
 
+/* Bytes that can be read behind an image: instructions are fetched four bytes at a time. */
+enum { VCS_ROM_MARGIN = 4 };
+
 /* A field of count 1 is declared as a scalar, any other as an array. */
 #define VCS_DECLARE(type, name, count, meaning) VCS_DECLARE_##count(type, name)
 #define VCS_DECLARE_1(type, name) type name;

@@ -3,7 +3,8 @@
  * The CPU changes registers while the beam sweeps 228 colour clocks a line, 68 of them blank. Nothing is drawn when
  * time passes, only when a register is about to change or a collision is about to be read: vcs_tia_update draws from
  * where the picture ends to the clock of the access. A write reaches the picture some clocks after its bus cycle:
- * the picture is first drawn up to `clock + delay` with the old value.
+ * the picture is first drawn up to `clock + delay` with the old value. Most writes store what is there already: they
+ * draw nothing and are only remembered (`seen_clock`), because a frame that stops in mid-line shows what was drawn.
  *
  * Facts here are the reference's (Stella 2's TIA as xitari and ale-py carry it), not always the chip's:
  * - Objects are at a position 0..159, not counters: RESPx and HMOVE compute it. A player reset outside its own copies
@@ -40,59 +41,107 @@ VCS_TABLE(int8_t, vcs_phase_delay, 4, {4, 5, 2, 3})
 
 VCS_FN int32_t vcs_tia_clock(const vcs_t *m) { return (int32_t)(m->cycles * 3); }
 
-/* Clocks into the line the CPU is at. */
-VCS_FN int vcs_tia_hpos(const vcs_t *m) { return (vcs_tia_clock(m) - m->frame_clock) % VCS_LINE_CLOCKS; }
+/* a - b in 32 bits that wrap around, as the reference's do. */
+VCS_FN int32_t vcs_wrap_minus(int32_t a, int32_t b) { return (int32_t)((uint32_t)a - (uint32_t)b); }
 
-/* The line is complete: what holds only to its end. With the star field effect on, missile 0 moves by itself. */
-VCS_FN void vcs_tia_end_line(vcs_t *m) {
+/* Clocks into the line the CPU is at; a program that never writes to the TIA can make time wrap around. */
+VCS_FN int vcs_tia_hpos(const vcs_t *m) {
+  return (int)((m->cycles * 3 - (uint32_t)m->frame_clock) % VCS_LINE_CLOCKS);
+}
+
+/* The line is complete: what holds only to its end. With the star field effect on, missile 0 moves by itself. Returns
+ * whether the next line may look different for it. */
+VCS_FN bool vcs_tia_end_line(vcs_t *m, vcs_video_t *video) {
+  unsigned touched = 0;
   m->line++;
   m->line_clock = 0;
-  m->pf_mirrored = m->ctrlpf & 1;
-  m->first_copy_off[0] = 0;
-  m->first_copy_off[1] = 0;
+  if (m->pf_mirrored != (m->ctrlpf & 1)) {
+    m->pf_mirrored = m->ctrlpf & 1;
+    touched |= 1 << VCS_PF;
+  }
+  for (int p = 0; p < 2; p++) {
+    if (m->first_copy_off[p]) {
+      m->first_copy_off[p] = 0;
+      touched |= 1u << (VCS_P0 + p);
+    }
+  }
   if (VCS_UNLIKELY(m->stars)) {
     m->stars_phase = (m->stars_phase + 1) & 3;
     int moved = m->stars_phase == 0 ? 18 : m->stars_phase == 1 ? 33 : m->stars_phase == 2 ? 0 : 17;
     m->pos[VCS_M0] = (uint8_t)((m->pos[VCS_M0] + 160 - moved) % 160);
     m->stars_shape = m->stars_phase == 1 ? 1 : m->stars_phase == 2 ? 2 : 0;
+    touched |= 1 << VCS_M0;
   }
+  vcs_video_touch(video, touched);
+  return touched;
 }
 
 /* Draws clocks [from, to) of the current line. The blank after HMOVE covers the first eight pixels; like the
  * reference it is cut out of the picture ahead of the beam. */
-VCS_FN void vcs_tia_draw(vcs_t *m, int from, int to, uint8_t *row) {
+VCS_FN void vcs_tia_draw(vcs_t *m, vcs_video_t *video, int from, int to, uint8_t *row) {
   if (from < VCS_HBLANK_CLOCKS) from = to < VCS_HBLANK_CLOCKS ? to : VCS_HBLANK_CLOCKS;
   int x = from < VCS_HBLANK_CLOCKS ? 0 : from - VCS_HBLANK_CLOCKS;
-  if (to > from) vcs_line_draw(m, x, to - VCS_HBLANK_CLOCKS, row);
-  if (m->hmove_blank && from < VCS_HBLANK_CLOCKS + 8) {
-    if (row) {
-      for (int i = 0; i < VCS_HBLANK_CLOCKS + 8 - from; i++) row[x + i] = 0;
-    }
+  if (to > from) vcs_line_draw(m, video, x, to - VCS_HBLANK_CLOCKS, row);
+  if (VCS_UNLIKELY(m->hmove_blank) && from < VCS_HBLANK_CLOCKS + 8) {
+    if (row) vcs_fill(row + x, 0, VCS_HBLANK_CLOCKS + 8 - from);
     if (to >= VCS_HBLANK_CLOCKS + 8) m->hmove_blank = 0;
   }
 }
 
-/* Brings picture and collisions up to the given clock. `frames` is the two frame buffers, or NULL when nobody looks.
- * A line drawn exactly to its end is closed only when the beam goes on: a write at that clock still belongs to it. */
-VCS_FN void vcs_tia_update(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, int32_t clock) {
-  int32_t target = clock - m->frame_clock;
-  int32_t start = VCS_LINE_CLOCKS * cart->top_line, stop = start + VCS_LINE_CLOCKS * cart->height;
-  int32_t beam = VCS_LINE_CLOCKS * m->line + m->line_clock;
-  if (target < start || beam >= stop || beam >= target) return;
-  if (target > stop) target = stop;
-  do {
-    int from = m->line_clock;
-    int32_t line_end = VCS_LINE_CLOCKS * (m->line + 1);
-    int to = target > line_end ? VCS_LINE_CLOCKS : (int)(from + target - beam);
-    uint8_t *row = frames ? frames + m->front * VCS_FRAME_BYTES + 160 * (m->line - m->first_line) : NULL;
-    vcs_tia_draw(m, from, to, row);
-    if (target > line_end) {
-      vcs_tia_end_line(m);
+/* Where the beam's row is in the picture. */
+VCS_FN uint8_t *vcs_tia_row(const vcs_t *m, const vcs_video_t *video) {
+  return video->frames ? video->frames + m->front * VCS_FRAME_BYTES + VCS_WIDTH * (m->line - m->first_line) : NULL;
+}
+
+/* Brings picture and collisions from the beam up to `target`, in clocks since the frame's first line, which is at least
+ * a clock on. A line drawn exactly to its end is closed only when the beam goes on: a write at that clock still belongs
+ * to it. A whole line that follows a whole line is the same again. */
+VCS_SLOW_FN void vcs_tia_advance(vcs_t *m, vcs_video_t *video, int32_t target) {
+  int32_t to = target - VCS_LINE_CLOCKS * m->line; /* in clocks of the current line */
+  uint8_t *row = vcs_tia_row(m, video);
+  bool again = false;
+  while (to > VCS_LINE_CLOCKS) {
+    if (again) {
+      if (row) __builtin_memcpy(row, row - VCS_WIDTH, VCS_WIDTH);
     } else {
-      m->line_clock = to;
+      again = m->line_clock <= VCS_HBLANK_CLOCKS && !m->hmove_blank;
+      vcs_tia_draw(m, video, m->line_clock, VCS_LINE_CLOCKS, row);
     }
-    beam = VCS_LINE_CLOCKS * m->line + m->line_clock;
-  } while (beam < target);
+    if (vcs_tia_end_line(m, video)) again = false;
+    to -= VCS_LINE_CLOCKS;
+    if (row) row += VCS_WIDTH;
+  }
+  vcs_tia_draw(m, video, m->line_clock, (int)to, row);
+  m->line_clock = to;
+}
+
+/* An access at `clock`: the reference would now have drawn up to it. Times are in clocks since the frame's first line. */
+VCS_FN void vcs_tia_see(const vcs_cart_t *cart, vcs_t *m, int32_t clock) {
+  int32_t target = vcs_wrap_minus(clock, m->frame_clock);
+  int32_t start = VCS_LINE_CLOCKS * cart->top_line, stop = start + VCS_LINE_CLOCKS * cart->height;
+  if (target < start) return;
+  if (target > stop) target = stop;
+  if (target > m->seen_clock) {
+    m->seen_before = m->seen_clock;
+    m->seen_clock = target;
+  }
+}
+
+/* Draws what the reference has drawn by now; what it has painted ahead of the beam (tia_video.h) belongs to its last
+ * piece, which began at the access before. */
+VCS_FN void vcs_tia_catch_up(vcs_t *m, vcs_video_t *video) {
+  if (m->seen_clock <= VCS_LINE_CLOCKS * m->line + m->line_clock) return;
+  vcs_tia_advance(m, video, m->seen_clock);
+  if (video->frames && m->line_clock & 3 && m->line_clock > VCS_HBLANK_CLOCKS && !(m->vblank & 2)) {
+    int began = m->seen_before - VCS_LINE_CLOCKS * m->line - VCS_HBLANK_CLOCKS;
+    vcs_line_paint_ahead(m, video, vcs_objects_on(m), began < 0 ? 0 : began, m->line_clock - VCS_HBLANK_CLOCKS,
+                         vcs_tia_row(m, video));
+  }
+}
+
+VCS_FN void vcs_tia_update(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, int32_t clock) {
+  vcs_tia_see(cart, m, clock);
+  vcs_tia_catch_up(m, video);
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
@@ -128,11 +177,12 @@ VCS_FN bool vcs_tia_input(const vcs_cart_t *cart, const vcs_t *m, int input) {
 }
 
 /* TIA reads drive only bits 7 and 6; the others keep what was on the bus. */
-VCS_FN uint8_t vcs_tia_read(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, uint16_t addr, uint8_t bus) {
+VCS_FN uint8_t vcs_tia_read(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t bus) {
   unsigned r = addr & 15;
   uint8_t undriven = bus & 0x3F;
+  vcs_tia_see(cart, m, vcs_tia_clock(m));
+  if (r < 8 || m->hmove_blank) vcs_tia_catch_up(m, video);
   if (r < 8) {
-    vcs_tia_update(cart, m, frames, vcs_tia_clock(m));
     unsigned latches = m->collisions >> 2 * r;
     return (uint8_t)((latches & 1) << 7 | (latches & 2) << 5 | undriven);
   }
@@ -158,7 +208,7 @@ VCS_FN int vcs_hmove_motion(int cycle, unsigned hm) {
   return moved < 0 ? moved : 0;
 }
 
-VCS_FN void vcs_tia_hmove(const vcs_cart_t *cart, vcs_t *m) {
+VCS_FN void vcs_tia_hmove(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video) {
   int cycle = vcs_tia_hpos(m) / 3;
   if (cart->hmove_blanks && (cycle <= 20 || cycle == 75)) m->hmove_blank = 1;
   for (int i = 0; i < 5; i++) {
@@ -170,6 +220,7 @@ VCS_FN void vcs_tia_hmove(const vcs_cart_t *cart, vcs_t *m) {
   m->stars_shape = 0;
   m->stars = 0;
   m->hmove_clock = vcs_tia_clock(m);
+  vcs_video_touch(video, 1 << VCS_P0 | 1 << VCS_P1 | 1 << VCS_M0 | 1 << VCS_M1 | 1 << VCS_BL);
 }
 
 /* Where in its own picture a player is when it is reset to pixel `to`: 1 while one of its copies is drawn, -1 in the
@@ -186,13 +237,14 @@ VCS_FN int vcs_player_phase(unsigned nusiz, int pos, int to) {
   return 0;
 }
 
-VCS_FN void vcs_tia_reset_player(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, int player) {
+VCS_FN void vcs_tia_reset_player(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, int player) {
   int hpos = vcs_tia_hpos(m);
   int to = hpos < VCS_HBLANK_CLOCKS ? 3 : (hpos - VCS_HBLANK_CLOCKS + 5) % 160;
   int phase = vcs_player_phase(m->nusiz[player], m->pos[player], to);
-  if (phase == 1) vcs_tia_update(cart, m, frames, vcs_tia_clock(m) + 11);
+  if (phase == 1) vcs_tia_update(cart, m, video, vcs_wrap_minus(vcs_tia_clock(m), -11));
   m->pos[player] = (uint8_t)to;
   m->first_copy_off[player] = phase >= 0;
+  vcs_video_touch(video, 1u << (VCS_P0 + player));
 }
 
 /* Strobes a few cycles after HMOVE, while objects are still moving: object, cycles since HMOVE, clock in the line, and
@@ -204,10 +256,10 @@ typedef struct {
 VCS_TABLE(vcs_after_hmove_t, vcs_after_hmove, 7,
           {{VCS_M0, 20, 69, 8}, {VCS_M1, 3, 18, 3}, {VCS_BL, 18, 60, 10}, {VCS_BL, 18, 69, 10}, {VCS_BL, 3, 18, 3}, {VCS_BL, 7, 30, 6}, {VCS_BL, 6, 27, 5}})
 
-VCS_FN void vcs_tia_reset_object(vcs_t *m, int object) {
+VCS_FN void vcs_tia_reset_object(vcs_t *m, vcs_video_t *video, int object) {
   int hpos = vcs_tia_hpos(m);
   int pos = hpos < VCS_HBLANK_CLOCKS ? 2 : (hpos - VCS_HBLANK_CLOCKS + 4) % 160;
-  int32_t since = vcs_tia_clock(m) - m->hmove_clock;
+  int32_t since = vcs_wrap_minus(vcs_tia_clock(m), m->hmove_clock);
   if (VCS_UNLIKELY(since <= 20 * 3)) {
     for (int i = 0; i < 7; i++) {
       vcs_after_hmove_t row = vcs_after_hmove((unsigned)i);
@@ -216,16 +268,18 @@ VCS_FN void vcs_tia_reset_object(vcs_t *m, int object) {
   }
   m->pos[object] = (uint8_t)pos;
   if (object == VCS_M0) m->stars_shape = 0;
+  vcs_video_touch(video, 1u << object);
 }
 
 /* RESMPx: while set the missile hides; released, it is at the player's middle. */
-VCS_FN void vcs_tia_resmp(vcs_t *m, int missile, uint8_t value) {
+VCS_FN void vcs_tia_resmp(vcs_t *m, vcs_video_t *video, int missile, uint8_t value) {
   if (m->resmp[missile] && !(value & 2)) {
     int middle = 4 * vcs_copies(m->nusiz[missile] & 7).stretch;
     m->pos[VCS_M0 + missile] = (uint8_t)((m->pos[VCS_P0 + missile] + middle) % 160);
     if (missile == 0) m->stars_shape = 0;
   }
   m->resmp[missile] = value & 2;
+  vcs_video_touch(video, 1u << (VCS_M0 + missile));
 }
 
 /* Halts the CPU to the end of the line. */
@@ -238,7 +292,7 @@ VCS_FN void vcs_tia_wsync(vcs_t *m) {
 VCS_FN bool vcs_tia_vsync(vcs_t *m, uint8_t value) {
   m->vsync = value;
   if (value & 2) {
-    m->vsync_clock = vcs_tia_clock(m) + VCS_LINE_CLOCKS;
+    m->vsync_clock = vcs_wrap_minus(vcs_tia_clock(m), -VCS_LINE_CLOCKS);
   } else if (vcs_tia_clock(m) >= m->vsync_clock) {
     m->vsync_clock = 0x7FFFFFFF;
     return true;
@@ -256,19 +310,82 @@ VCS_FN void vcs_tia_vblank(vcs_t *m, uint8_t value) {
 }
 
 /* Colour and luminance; bit 0 is not there, but marks the grey lines of a PAL set after an odd frame. */
-VCS_FN void vcs_tia_colour(const vcs_cart_t *cart, vcs_t *m, int which, uint8_t value) {
-  m->colu[which] = (value & 0xFE) | (cart->colour_loss && (m->scanlines & 1));
+VCS_FN uint8_t vcs_tia_colour(const vcs_cart_t *cart, const vcs_t *m, uint8_t value) {
+  return (value & 0xFE) | (cart->colour_loss && (m->scanlines & 1));
+}
+
+/* The colour register behind a write address: COLUP0, COLUP1, COLUPF, COLUBK from $06 on. */
+VCS_FN int vcs_tia_colour_index(unsigned r) {
+  return r == VCS_COLUP0_W ? VCS_COLUP0 : r == VCS_COLUP1_W ? VCS_COLUP1 : r == VCS_COLUPF_W ? VCS_COLUPF : VCS_COLUBK;
+}
+
+/* Whether a change of CTRLPF still mirrors this line's right half; later it holds from the next line on. */
+VCS_FN bool vcs_tia_mirrors_now(const vcs_t *m) { return vcs_tia_hpos(m) < VCS_HBLANK_CLOCKS + 79; }
+
+/* Whether a write can show in the picture or in the collisions: then the picture must be drawn up to it first. */
+VCS_FN bool vcs_tia_shows(const vcs_cart_t *cart, const vcs_t *m, unsigned r, uint8_t value) {
+  switch (r) {
+    case VCS_VBLANK:
+      return (m->vblank ^ value) & 2;
+    case VCS_NUSIZ0:
+    case VCS_NUSIZ1:
+      return m->nusiz[r - VCS_NUSIZ0] != value || m->first_copy_off[r - VCS_NUSIZ0] || m->stars_shape;
+    case VCS_COLUP0_W:
+    case VCS_COLUP1_W:
+    case VCS_COLUPF_W:
+    case VCS_COLUBK_W:
+      return m->colu[vcs_tia_colour_index(r)] != vcs_tia_colour(cart, m, value);
+    case VCS_CTRLPF:
+      return m->ctrlpf != value || m->pf_mirrored != (value & 1);
+    case VCS_REFP0:
+    case VCS_REFP1:
+      return m->reflect[r - VCS_REFP0] != (value & 8);
+    case VCS_PF0:
+    case VCS_PF1:
+    case VCS_PF2:
+      return m->pf[r - VCS_PF0] != value;
+    case VCS_GRP0: /* what is delayed does not show yet; what it delays may show now */
+      return (m->grp[0] != value && !m->vdelp[0]) || (m->grp_old[1] != m->grp[1] && m->vdelp[1]);
+    case VCS_GRP1:
+      return (m->grp[1] != value && !m->vdelp[1]) || (m->grp_old[0] != m->grp[0] && m->vdelp[0]) ||
+             (m->enabl_old != m->enabl && m->vdelbl);
+    case VCS_ENAM0:
+    case VCS_ENAM1:
+      return m->enam[r - VCS_ENAM0] != (value & 2);
+    case VCS_ENABL:
+      return m->enabl != (value & 2) && !m->vdelbl;
+    case VCS_VDELP0:
+    case VCS_VDELP1:
+      return m->vdelp[r - VCS_VDELP0] != (value & 1);
+    case VCS_VDELBL:
+      return m->vdelbl != (value & 1);
+    case VCS_RESMP0:
+    case VCS_RESMP1:
+      return m->resmp[r - VCS_RESMP0] != (value & 2);
+    case VCS_RESP0:
+    case VCS_RESP1:
+    case VCS_RESM0:
+    case VCS_RESM1:
+    case VCS_RESBL:
+    case VCS_HMOVE:
+    case VCS_CXCLR:
+      return true;
+    default: /* VSYNC, WSYNC, RSYNC, sound, motion values and the unused addresses */
+      return false;
+  }
 }
 
 /* A write to the TIA; `stalls` is false for the second and later of successive writes of an instruction, which WSYNC
  * does not halt. Returns true when the frame is over. */
-VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, uint16_t addr, uint8_t value, bool stalls) {
+VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t value,
+                          bool stalls) {
   unsigned r = addr & 63;
   int32_t clock = vcs_tia_clock(m);
+  bool over = vcs_wrap_minus(clock, m->frame_clock) >= VCS_LINE_CLOCKS * (cart->max_lines + 1);
   int delay = vcs_write_delay(r);
   if (delay == VCS_DELAY_PHASE) delay = vcs_phase_delay((unsigned)vcs_tia_hpos(m) / 3 & 3);
-  vcs_tia_update(cart, m, frames, clock + delay);
-  bool over = (clock - m->frame_clock) / VCS_LINE_CLOCKS > cart->max_lines;
+  vcs_tia_see(cart, m, vcs_wrap_minus(clock, -delay));
+  if (vcs_tia_shows(cart, m, r, value) || m->hmove_blank) vcs_tia_catch_up(m, video);
 
   switch (r) {
     case VCS_VSYNC:
@@ -281,47 +398,42 @@ VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, uin
       if (stalls) vcs_tia_wsync(m);
       break;
     case VCS_NUSIZ0:
-      m->stars_shape = 0;
-      m->nusiz[0] = value;
-      m->first_copy_off[0] = 0;
-      break;
     case VCS_NUSIZ1:
-      m->nusiz[1] = value;
-      m->first_copy_off[1] = 0;
+      m->nusiz[r - VCS_NUSIZ0] = value;
+      m->first_copy_off[r - VCS_NUSIZ0] = 0;
+      if (r == VCS_NUSIZ0) m->stars_shape = 0;
+      vcs_video_touch(video, (1u << VCS_P0 | 1u << VCS_M0) << (r - VCS_NUSIZ0));
       break;
     case VCS_COLUP0_W:
-      vcs_tia_colour(cart, m, VCS_COLUP0, value);
-      break;
     case VCS_COLUP1_W:
-      vcs_tia_colour(cart, m, VCS_COLUP1, value);
-      break;
     case VCS_COLUPF_W:
-      vcs_tia_colour(cart, m, VCS_COLUPF, value);
-      break;
     case VCS_COLUBK_W:
-      vcs_tia_colour(cart, m, VCS_COLUBK, value);
+      m->colu[vcs_tia_colour_index(r)] = vcs_tia_colour(cart, m, value);
       break;
     case VCS_CTRLPF:
       m->ctrlpf = value;
-      if (vcs_tia_hpos(m) < VCS_HBLANK_CLOCKS + 79) m->pf_mirrored = value & 1; /* later: from the next line on */
+      if (vcs_tia_mirrors_now(m)) m->pf_mirrored = value & 1;
+      vcs_video_touch(video, 1 << VCS_PF | 1 << VCS_BL);
       break;
     case VCS_REFP0:
     case VCS_REFP1:
       m->reflect[r - VCS_REFP0] = value & 8;
+      vcs_video_touch(video, 1u << (VCS_P0 + r - VCS_REFP0));
       break;
     case VCS_PF0:
     case VCS_PF1:
     case VCS_PF2:
       m->pf[r - VCS_PF0] = value;
+      vcs_video_touch(video, 1 << VCS_PF);
       break;
     case VCS_RESP0:
     case VCS_RESP1:
-      vcs_tia_reset_player(cart, m, frames, (int)r - VCS_RESP0);
+      vcs_tia_reset_player(cart, m, video, (int)r - VCS_RESP0);
       break;
     case VCS_RESM0:
     case VCS_RESM1:
     case VCS_RESBL:
-      vcs_tia_reset_object(m, VCS_M0 + (int)r - VCS_RESM0);
+      vcs_tia_reset_object(m, video, VCS_M0 + (int)r - VCS_RESM0);
       break;
     case VCS_AUDC0:
     case VCS_AUDC1:
@@ -334,21 +446,25 @@ VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, uin
     case VCS_GRP0:
       m->grp[0] = value;
       m->grp_old[1] = m->grp[1];
+      vcs_video_touch(video, m->vdelp[1] << VCS_P1 | !m->vdelp[0] << VCS_P0);
       break;
     case VCS_GRP1:
       m->grp[1] = value;
       m->grp_old[0] = m->grp[0];
       m->enabl_old = m->enabl;
+      vcs_video_touch(video, !m->vdelp[1] << VCS_P1 | m->vdelp[0] << VCS_P0 | m->vdelbl << VCS_BL);
       break;
     case VCS_ENAM0:
     case VCS_ENAM1:
       m->enam[r - VCS_ENAM0] = value & 2;
+      vcs_video_touch(video, 1u << (VCS_M0 + r - VCS_ENAM0));
       break;
     case VCS_ENABL:
       m->enabl = value & 2;
+      vcs_video_touch(video, 1 << VCS_BL);
       break;
     case VCS_HMM0: /* changed from 7 to 6 just as motion ends, missile 0 never stops: the stars of Cosmic Ark */
-      if (clock == m->hmove_clock + 21 * 3 && m->hm[VCS_M0] == 7 && value >> 4 == 6) {
+      if (vcs_wrap_minus(clock, m->hmove_clock) == 21 * 3 && m->hm[VCS_M0] == 7 && value >> 4 == 6) {
         m->stars = 1;
         m->stars_phase = 0;
       }
@@ -363,16 +479,18 @@ VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, uin
     case VCS_VDELP0:
     case VCS_VDELP1:
       m->vdelp[r - VCS_VDELP0] = value & 1;
+      vcs_video_touch(video, 1u << (VCS_P0 + r - VCS_VDELP0));
       break;
     case VCS_VDELBL:
       m->vdelbl = value & 1;
+      vcs_video_touch(video, 1 << VCS_BL);
       break;
     case VCS_RESMP0:
     case VCS_RESMP1:
-      vcs_tia_resmp(m, (int)r - VCS_RESMP0, value);
+      vcs_tia_resmp(m, video, (int)r - VCS_RESMP0, value);
       break;
     case VCS_HMOVE:
-      vcs_tia_hmove(cart, m);
+      vcs_tia_hmove(cart, m, video);
       break;
     case VCS_HMCLR:
       for (int i = 0; i < 5; i++) m->hm[i] = 0;
@@ -388,7 +506,7 @@ VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, uin
 
 /* ---- Reset -------------------------------------------------------------------------------------------------- */
 
-/* The frame count and the choice of buffer survive, everything else starts afresh. */
+/* The frame count, the choice of buffer and the sound survive, everything else starts afresh. */
 VCS_FN void vcs_tia_reset(vcs_t *m) {
   m->vsync = m->vblank = m->ctrlpf = m->enabl = m->enabl_old = m->vdelbl = 0;
   for (int i = 0; i < 2; i++) {
@@ -398,13 +516,13 @@ VCS_FN void vcs_tia_reset(vcs_t *m) {
   for (int i = 0; i < 3; i++) m->pf[i] = 0;
   for (int i = 0; i < 4; i++) m->colu[i] = 0;
   for (int i = 0; i < 5; i++) m->hm[i] = m->pos[i] = 0;
-  for (int i = 0; i < 6; i++) m->audio[i] = 0;
   m->collisions = 0;
   m->pf_mirrored = m->hmove_blank = m->stars = m->stars_phase = m->stars_shape = m->dump = 0;
   m->hmove_clock = m->dump_cycle = 0;
   m->vsync_clock = 0x7FFFFFFF;
   m->frame_clock = (int32_t)(m->cycles * 3);
   m->line = m->line_clock = m->first_line = m->scanlines = 0;
+  m->seen_clock = m->seen_before = 0;
 }
 
 VCS_FN void vcs_tia_rebase(vcs_t *m) {

@@ -10,6 +10,10 @@
  *   | P0 ..##..     |   ..##..        |       |    copies of an object that passes pixel 159 go on at pixel 0
  *
  * Order of objects everywhere: P0, P1, M0, M1, BL (as in pos[] and hm[]), then PF.
+ *
+ * A mask is made when it is first needed after a change, and kept: a register write marks the objects it moves as stale
+ * (tia.h), a word at a time is made afresh. The masks are not part of the machine, they can always be made again; they
+ * live in vcs_video_t, which is set up anew whenever the CPU is started.
  */
 #ifndef VCS_CORE_TIA_VIDEO_H
 #define VCS_CORE_TIA_VIDEO_H
@@ -19,6 +23,25 @@
 
 enum { VCS_P0, VCS_P1, VCS_M0, VCS_M1, VCS_BL, VCS_PF, VCS_OBJECTS };
 enum { VCS_COLUBK, VCS_COLUPF, VCS_COLUP0, VCS_COLUP1 };
+
+/* What goes with a machine while it runs: where it draws, and its masks. */
+typedef struct {
+  uint64_t mask[3][VCS_OBJECTS]; /* by word of the line */
+  uint64_t meet[3];              /* where two objects or more are */
+  uint64_t colour[3][4];         /* where each colour shows; only made when somebody looks */
+  uint32_t stale;                /* bit 8 * word + object: that mask is out of date; bit 6: only the colours are */
+  uint8_t *frames;               /* two frame buffers, or NULL when nobody looks */
+} vcs_video_t;
+
+enum { VCS_TOUCH_COLOURS = 1 << 6 };
+
+VCS_FN void vcs_video_start(vcs_video_t *video, uint8_t *frames) {
+  video->frames = frames;
+  video->stale = 0x3F3F3F;
+}
+
+/* Objects (a set of 1 << VCS_P0 ...) whose pixels may have changed, or VCS_TOUCH_COLOURS where only priorities did. */
+VCS_FN void vcs_video_touch(vcs_video_t *video, unsigned objects) { video->stale |= objects * 0x010101u; }
 
 /* NUSIZ bits 0-2: where the copies are (in units of 16 pixels after the first, 0: none), and the stretch. */
 typedef struct {
@@ -46,14 +69,10 @@ VCS_FN uint64_t vcs_stretch4(uint64_t b) {
 
 /* A shape (at most 33 pixels wide) starting at pixel `pos`, as seen in the 64 pixels from `x` on. */
 VCS_FN uint64_t vcs_place(uint64_t shape, int pos, int x) {
-  int d = pos >= 160 ? pos - 160 - x : pos - x;
-  uint64_t seen = 0;
-  if (d >= 0) {
-    if (d < 64) seen = shape << d;
-  } else if (d > -64) {
-    seen = shape >> -d;
-  }
-  if (d > 160 - 64) seen |= shape >> (160 - d); /* what passed the right edge */
+  if (pos >= 160) pos -= 160;
+  int d = pos - x;
+  uint64_t seen = (unsigned)d < 64 ? shape << d : (unsigned)-d < 64 ? shape >> -d : 0;
+  if (VCS_UNLIKELY(pos > 160 - 33) && x == 0) seen |= shape >> (160 - pos); /* what passed the right edge */
   return seen;
 }
 
@@ -111,21 +130,23 @@ VCS_FN unsigned vcs_objects_on(const vcs_t *m) {
   return on;
 }
 
-/* The pixels of each object in the 64 from x = 0, 64 or 128 on. */
-VCS_FN void vcs_line_masks(const vcs_t *m, unsigned on, int x, uint64_t mask[VCS_OBJECTS]) {
-  for (int p = 0; p < 2; p++) {
-    mask[VCS_P0 + p] = 0;
-    mask[VCS_M0 + p] = 0;
-    if (on & 1u << (VCS_P0 + p)) {
-      uint64_t shape = vcs_player_shape(vcs_player_bits(m, p), m->nusiz[p]);
-      mask[VCS_P0 + p] = vcs_place_copies(shape, m->pos[VCS_P0 + p], m->nusiz[p], m->first_copy_off[p], x);
-    }
-    if (on & 1u << (VCS_M0 + p)) {
-      mask[VCS_M0 + p] = vcs_place_copies(vcs_missile_shape(m, p), m->pos[VCS_M0 + p], m->nusiz[p], 0, x);
-    }
+/* The pixels of one object in the 64 from x = 0, 64 or 128 on. */
+VCS_FN uint64_t vcs_object_mask(const vcs_t *m, int object, int x) {
+  int side = object & 1;
+  switch (object) {
+    case VCS_P0:
+    case VCS_P1:
+      return vcs_place_copies(vcs_player_shape(vcs_player_bits(m, side), m->nusiz[side]), m->pos[object], m->nusiz[side],
+                              m->first_copy_off[side], x);
+    case VCS_M0:
+    case VCS_M1:
+      if (!vcs_missile_on(m, side)) return 0;
+      return vcs_place_copies(vcs_missile_shape(m, side), m->pos[object], m->nusiz[side], 0, x);
+    case VCS_BL:
+      return vcs_ball_on(m) ? vcs_place(vcs_width_shape(m->ctrlpf >> 4), m->pos[VCS_BL], x) : 0;
+    default:
+      return vcs_stretch4(vcs_playfield_bits(m) >> (x / 4) & 0xFFFF);
   }
-  mask[VCS_BL] = on & 1u << VCS_BL ? vcs_place(vcs_width_shape(m->ctrlpf >> 4), m->pos[VCS_BL], x) : 0;
-  mask[VCS_PF] = on & 1u << VCS_PF ? vcs_stretch4(vcs_playfield_bits(m) >> (x / 4) & 0xFFFF) : 0;
 }
 
 /* Collision latches: bit 2r is D7 and bit 2r+1 is D6 of collision register r. */
@@ -146,10 +167,10 @@ VCS_FN uint16_t vcs_line_collisions(const uint64_t k[VCS_OBJECTS]) {
  * Score (bit 1): the playfield takes COLUP0 on the left half, where it also has player 0's priority, and COLUP1 on
  * the right. Playfield priority overrides score, except where nothing but the playfield is on: there the reference
  * shows the score colours. */
-VCS_FN void vcs_line_colours(const vcs_t *m, unsigned on, int x, const uint64_t k[VCS_OBJECTS], uint64_t colour[4]) {
+VCS_FN void vcs_line_colours(const vcs_t *m, int x, const uint64_t k[VCS_OBJECTS], uint64_t colour[4]) {
   uint64_t p0 = k[VCS_P0] | k[VCS_M0], p1 = k[VCS_P1] | k[VCS_M1], pf = k[VCS_PF], bl = k[VCS_BL];
   bool front = m->ctrlpf & 4, score = m->ctrlpf & 2;
-  if (score && (!front || on == 1u << VCS_PF)) {
+  if (score && (!front || vcs_objects_on(m) == 1u << VCS_PF)) {
     uint64_t left = x < 64 ? ~0ULL : x < 128 ? 0xFFFF : 0; /* pixels below 80 */
     colour[VCS_COLUP0] = p0 | (pf & left);
     colour[VCS_COLUP1] = (p1 | (pf & ~left)) & ~colour[VCS_COLUP0];
@@ -166,24 +187,66 @@ VCS_FN void vcs_line_colours(const vcs_t *m, unsigned on, int x, const uint64_t 
   colour[VCS_COLUBK] = ~(colour[VCS_COLUPF] | colour[VCS_COLUP0] | colour[VCS_COLUP1]);
 }
 
+/* Makes a word of the line afresh where it is stale. */
+VCS_SLOW_FN void vcs_line_refresh(const vcs_t *m, vcs_video_t *video, int word) {
+  unsigned stale = video->stale >> 8 * word & 0x3F;
+  uint64_t *k = video->mask[word];
+  for (; stale; stale &= stale - 1) {
+    int i = VCS_LOWEST(stale);
+    k[i] = vcs_object_mask(m, i, 64 * word);
+  }
+  uint64_t once = k[0], twice = 0;
+  for (int i = 1; i < VCS_OBJECTS; i++) {
+    twice |= once & k[i];
+    once |= k[i];
+  }
+  video->meet[word] = twice;
+  if (video->frames) vcs_line_colours(m, 64 * word, k, video->colour[word]);
+  video->stale &= ~(0x7Fu << 8 * word);
+}
+
 /* Each bit of b as a byte of 0x00 or 0xFF. */
-VCS_FN uint64_t vcs_spread_bytes(uint64_t b) {
-  uint64_t each = (b & 0xFF) * 0x0101010101010101ULL & 0x8040201008040201ULL;
-  return ((each + 0x7F7F7F7F7F7F7F7FULL) >> 7 & 0x0101010101010101ULL) * 0xFF;
+#define VCS_SPREAD_1(b)                                                                                         \
+  (((b)&1 ? 0xFFULL : 0) | ((b)&2 ? 0xFFULL << 8 : 0) | ((b)&4 ? 0xFFULL << 16 : 0) | ((b)&8 ? 0xFFULL << 24 : 0) | \
+   ((b)&16 ? 0xFFULL << 32 : 0) | ((b)&32 ? 0xFFULL << 40 : 0) | ((b)&64 ? 0xFFULL << 48 : 0) |                     \
+   ((b)&128 ? 0xFFULL << 56 : 0))
+#define VCS_SPREAD_4(b) VCS_SPREAD_1(b), VCS_SPREAD_1((b) + 1), VCS_SPREAD_1((b) + 2), VCS_SPREAD_1((b) + 3)
+#define VCS_SPREAD_16(b) VCS_SPREAD_4(b), VCS_SPREAD_4((b) + 4), VCS_SPREAD_4((b) + 8), VCS_SPREAD_4((b) + 12)
+#define VCS_SPREAD_64(b) VCS_SPREAD_16(b), VCS_SPREAD_16((b) + 16), VCS_SPREAD_16((b) + 32), VCS_SPREAD_16((b) + 48)
+VCS_TABLE(uint64_t, vcs_spread_bytes, 256, {VCS_SPREAD_64(0), VCS_SPREAD_64(64), VCS_SPREAD_64(128), VCS_SPREAD_64(192)})
+
+VCS_FN void vcs_fill(uint8_t *bytes, uint8_t value, int count) {
+#if defined(__CUDA_ARCH__)
+  for (int i = 0; i < count; i++) bytes[i] = value;
+#else
+  __builtin_memset(bytes, value, (size_t)count);
+#endif
 }
 
 /* Writes pixels [x0, x1) of the row, which lie in the 64 pixels from x on. */
 VCS_FN void vcs_line_paint(const vcs_t *m, const uint64_t colour[4], int x, int x0, int x1, uint8_t *row) {
-  uint64_t paint[4];
-  for (int i = 0; i < 4; i++) paint[i] = m->colu[i] * 0x0101010101010101ULL;
-  for (int g = (x0 - x) & ~7; g < x1 - x; g += 8) {
-    uint64_t eight = 0;
-    for (int i = 0; i < 4; i++) eight |= paint[i] & vcs_spread_bytes(colour[i] >> g);
-    int first = x + g < x0 ? x0 - x - g : 0, last = x + g + 8 > x1 ? x1 - x - g : 8;
-    if (last - first == 8) {
-      __builtin_memcpy(row + x + g, &eight, 8);
-    } else {
-      for (int i = first; i < last; i++) row[x + g + i] = (uint8_t)(eight >> 8 * i);
+  uint64_t piece = (~0ULL >> (64 - (x1 - x0))) << (x0 - x);
+  if (!(~colour[VCS_COLUBK] & piece)) {
+    vcs_fill(row + x0, m->colu[VCS_COLUBK], x1 - x0);
+    return;
+  }
+  uint64_t bk = m->colu[VCS_COLUBK] * 0x0101010101010101ULL;
+  uint64_t pf = m->colu[VCS_COLUPF] * 0x0101010101010101ULL ^ bk;
+  uint64_t p0 = m->colu[VCS_COLUP0] * 0x0101010101010101ULL ^ bk;
+  uint64_t p1 = m->colu[VCS_COLUP1] * 0x0101010101010101ULL ^ bk;
+  int from = x0 - x, to = x1 - x;
+  for (int g = from & ~7; g < to; g += 8) {
+    uint64_t eight = bk ^ (pf & vcs_spread_bytes(colour[VCS_COLUPF] >> g & 0xFF)) ^
+                     (p0 & vcs_spread_bytes(colour[VCS_COLUP0] >> g & 0xFF)) ^
+                     (p1 & vcs_spread_bytes(colour[VCS_COLUP1] >> g & 0xFF));
+    uint8_t *at = row + x + g;
+    if (g >= from && g + 8 <= to) {
+      __builtin_memcpy(at, &eight, 8);
+    } else { /* keep what is outside the piece */
+      uint64_t old, inside = vcs_spread_bytes(piece >> g & 0xFF);
+      __builtin_memcpy(&old, at, 8);
+      eight = (eight & inside) | (old & ~inside);
+      __builtin_memcpy(at, &eight, 8);
     }
   }
 }
@@ -216,7 +279,7 @@ VCS_FN bool vcs_paints_ahead(unsigned on, bool score) {
   }
 }
 
-VCS_SLOW_FN void vcs_line_paint_ahead(const vcs_t *m, unsigned on, int x0, int x1, uint8_t *row) {
+VCS_SLOW_FN void vcs_line_paint_ahead(const vcs_t *m, vcs_video_t *video, unsigned on, int x0, int x1, uint8_t *row) {
   int group = x1 & ~3, x = group & ~63;
   if (group < x0 || !vcs_paints_ahead(on, m->ctrlpf & 2)) return;
   uint64_t four = 15ULL << (group - x);
@@ -227,39 +290,30 @@ VCS_SLOW_FN void vcs_line_paint_ahead(const vcs_t *m, unsigned on, int x0, int x
       return;
     }
   }
-  uint64_t k[VCS_OBJECTS], colour[4];
-  vcs_line_masks(m, on, x, k);
+  int word = x >> 6;
+  if (video->stale >> 8 * word & 0x7F) vcs_line_refresh(m, video, word);
+  const uint64_t *k = video->mask[word];
   if ((k[VCS_M0] | k[VCS_M1] | k[VCS_BL]) & four) return;
-  vcs_line_colours(m, on, x, k, colour);
-  vcs_line_paint(m, colour, x, x1, group + 4, row);
+  vcs_line_paint(m, video->colour[word], x, x1, group + 4, row);
 }
 
 /* Draws pixels [x0, x1) of the current line: latches collisions, and paints into `row` unless it is NULL. */
-VCS_FN void vcs_line_draw(vcs_t *m, int x0, int x1, uint8_t *row) {
+VCS_FN void vcs_line_draw(vcs_t *m, vcs_video_t *video, int x0, int x1, uint8_t *row) {
   if (m->vblank & 2) {
-    if (row) {
-      for (int x = x0; x < x1; x++) row[x] = 0;
-    }
+    if (row) vcs_fill(row + x0, 0, x1 - x0);
     return;
   }
-  unsigned on = vcs_objects_on(m);
-  if (!row && !(on & (on - 1))) return; /* a single object cannot collide */
-  for (int x = x0 & ~63; x < x1; x += 64) {
-    int first = x0 > x ? x0 : x, last = x1 < x + 64 ? x1 : x + 64;
-    uint64_t k[VCS_OBJECTS];
-    vcs_line_masks(m, on, x, k);
-    if (row) {
-      uint64_t colour[4];
-      vcs_line_colours(m, on, x, k, colour);
-      vcs_line_paint(m, colour, x, first, last, row);
-    }
-    if (on & (on - 1)) {
-      uint64_t piece = (~0ULL >> (64 - (last - first))) << (first - x);
-      for (int i = 0; i < VCS_OBJECTS; i++) k[i] &= piece;
-      m->collisions |= vcs_line_collisions(k);
+  for (int word = x0 >> 6; 64 * word < x1; word++) {
+    int x = 64 * word, first = x0 > x ? x0 : x, last = x1 < x + 64 ? x1 : x + 64;
+    if (video->stale >> 8 * word & 0x7F) vcs_line_refresh(m, video, word);
+    if (row) vcs_line_paint(m, video->colour[word], x, first, last, row);
+    uint64_t meet = video->meet[word] & (~0ULL >> (64 - (last - first))) << (first - x);
+    if (VCS_UNLIKELY(meet)) {
+      uint64_t met[VCS_OBJECTS];
+      for (int i = 0; i < VCS_OBJECTS; i++) met[i] = video->mask[word][i] & meet;
+      m->collisions |= vcs_line_collisions(met);
     }
   }
-  if (row && (x1 & 3)) vcs_line_paint_ahead(m, on, x0, x1, row);
 }
 
 #endif

@@ -16,7 +16,7 @@ const char *vcs_status_name(vcs_status_t status) {
 }
 
 const char *vcs_profile_name(vcs_profile_t profile) {
-  static const char *const names[VCS_PROFILE_COUNT] = {"xitari", "ale"};
+  static const char *const names[VCS_PROFILE_COUNT] = {"xitari", "ale", "fixed"};
   return (unsigned)profile < VCS_PROFILE_COUNT ? names[profile] : "unknown";
 }
 
@@ -27,7 +27,7 @@ vcs_status_t vcs_profile_by_name(const char *name, vcs_profile_t *profile, vcs_e
       return VCS_OK;
     }
   }
-  return vcs_error_fill(error, VCS_NOT_FOUND, "there is no profile '%s'; there are xitari and ale", name ? name : "");
+  return vcs_error_fill(error, VCS_NOT_FOUND, "there is no profile '%s'; there are xitari, ale and fixed", name ? name : "");
 }
 
 const char *vcs_format_name(vcs_format_t format) {
@@ -45,7 +45,7 @@ const char *vcs_controller_name(vcs_controller_t controller) {
 /* The console a profile puts around an image. */
 static void set_console(vcs_cartridge_t *c, const vcs_console_props_t *props) {
   vcs_cart_t *cart = &c->cart;
-  bool ale = c->info.profile == VCS_PROFILE_ALE;
+  bool ale = c->info.profile != VCS_PROFILE_XITARI;
   cart->hmove_blanks = props->hmove_blanks;
   cart->switches = (uint8_t)(0x37 | props->right_pro << 7 | props->left_pro << 6 | !props->black_and_white << 3);
   cart->timer_spread = ale ? 75 : 0;
@@ -121,7 +121,7 @@ vcs_status_t vcs_cart_load(const void *image, size_t size, const vcs_cart_option
                     props.ystart);
   }
 
-  vcs_cartridge_t *c = calloc(1, sizeof *c + vcs_scheme_rom_size(scheme, size));
+  vcs_cartridge_t *c = calloc(1, sizeof *c + vcs_scheme_rom_size(scheme, size) + VCS_ROM_MARGIN);
   if (!c) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   c->info = info;
   c->game = game;

@@ -2,20 +2,33 @@
  *
  * The order of events is the reference's, because RAM survives a reset and so the frames before an episode are part of
  * it. An episode of profile `xitari` begins with a reset, 60 frames of nothing, 4 with the RESET switch held and the
- * game's starting actions; one of profile `ale` with a reset, 60 frames of nothing, 4 of RESET, the selection of the
- * game's mode, 4 of RESET and the starting actions.
+ * game's starting actions; one of profiles `ale` and `fixed` with a reset, 60 frames of nothing, 4 of RESET, the
+ * selection of the game's mode, 4 of RESET and the starting actions. FIRE and no-ops, if asked for, come after that.
  *
- * Paddles are turned by LEFT and RIGHT, a step a frame. The first player has the first paddle of the left port, the
- * second player the second one.
+ *   step    frame_skip times: draw twice (which player goes on with the action before?), run a frame, count it
+ *   frame   hands on the controllers, the machine, the rules
+ *
+ * Both generators are MT19937 with the same seed, as in ale-py and its vector environment. The first gives two values
+ * a frame of a step, whatever the probability, and one whenever Adventure's mode script asks; so episodes of games
+ * that select their mode by acting depend on it. The second gives one value a reset that has no-ops.
+ *
+ * Paddles are turned by LEFT and RIGHT, a step a frame, or a part of it. The first player has the first paddle of the
+ * left port, the second player the second one.
  */
 #include "host/env.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/env_screen.h"
 #include "host/files.h"
+#include "host/hash.h"
+#include "host/sound.h"
 
-enum { PADDLE_STEP = 23000, PADDLE_LOW = 27450, PADDLE_HIGH = 790196, BOOT_FRAMES = 60, RESET_FRAMES = 4 };
+enum { PADDLE_STEP = 23000, PADDLE_LOW = 27450, PADDLE_HIGH = 790196, PADDLE_FAR = 1 << 30 };
+enum { BOOT_FRAMES = 60, RESET_FRAMES = 4 };
 
 static const struct {
   const char *name;
@@ -45,10 +58,12 @@ const char *vcs_action_name(int action) { return action >= 0 && action < VCS_ACT
 
 /* ---- Hands -------------------------------------------------------------------------------------------------- */
 
-static void turn_paddle(vcs_env_t *env, int paddle, uint8_t held) {
+static void turn_paddle(vcs_env_t *env, int paddle, uint8_t held, float strength) {
+  const double turn = PADDLE_STEP * fabs((double)strength);
+  const int32_t delta = turn < PADDLE_FAR ? (int32_t)turn : PADDLE_FAR;
   int32_t position = env->paddle[paddle];
-  if (held & VCS_HELD_RIGHT) position -= PADDLE_STEP;
-  if (held & VCS_HELD_LEFT) position += PADDLE_STEP;
+  if (held & VCS_HELD_RIGHT) position -= delta;
+  if (held & VCS_HELD_LEFT) position += delta;
   if (position < PADDLE_LOW) position = PADDLE_LOW;
   if (position > env->paddle_high) position = env->paddle_high;
   env->paddle[paddle] = position;
@@ -57,20 +72,28 @@ static void turn_paddle(vcs_env_t *env, int paddle, uint8_t held) {
 /* What a player does in a frame: an action, or a switch of the console. */
 static uint8_t held_by(int press) { return press >= 0 && press < VCS_ACTIONS ? actions[press].held : 0; }
 
-static void take_hands(vcs_env_t *env, int player_a, int player_b) {
-  uint8_t a = held_by(player_a), b = held_by(player_b);
+/* What both players do in a frame, and how far they turn a paddle. */
+typedef struct {
+  int a, b;
+  float strength_a, strength_b;
+} hands_t;
+
+static const hands_t still = {VCS_NOOP, VCS_NOOP, 1, 1};
+
+static void take_hands(vcs_env_t *env, hands_t both) {
+  uint8_t a = held_by(both.a), b = held_by(both.b);
   vcs_controls_t hands = {{a, b}, {env->paddle[0], env->paddle[1], 0, 0}, {0, 0}, 0};
   if (env->uses_paddles) {
-    turn_paddle(env, 0, a);
-    turn_paddle(env, 1, b);
+    turn_paddle(env, 0, a, both.strength_a);
+    turn_paddle(env, 1, b, both.strength_b);
     hands.held[0] = (uint8_t)((a & VCS_HELD_FIRE) | (b & VCS_HELD_FIRE ? VCS_HELD_FIRE_2 : 0));
     hands.held[1] = 0;
     hands.paddle[0] = env->paddle[0];
     hands.paddle[1] = env->paddle[1];
   }
-  if (player_a == VCS_PRESS_RESET) hands.console = VCS_CONSOLE_RESET;
-  if (player_a == VCS_PRESS_SELECT) hands.console = VCS_CONSOLE_SELECT;
-  if (env->profile == VCS_PROFILE_ALE) { /* the difficulty switches are held in place from the first action on */
+  if (both.a == VCS_PRESS_RESET) hands.console = VCS_CONSOLE_RESET;
+  if (both.a == VCS_PRESS_SELECT) hands.console = VCS_CONSOLE_SELECT;
+  if (env->profile != VCS_PROFILE_XITARI) { /* the difficulty switches are held in place from the first action on */
     env->m->swchb = (uint8_t)((env->m->swchb & 0x3F) | (env->difficulty & 1) << 6 | (env->difficulty & 2) << 6);
   }
   vcs_control(env->cart, env->m, &hands);
@@ -103,27 +126,108 @@ static void judge(vcs_env_t *env) {
 }
 
 /* Frames under the same hands; the rules look at each. The environment then reads all of RAM over the bus. */
-static void emulate(vcs_env_t *env, int player_a, int player_b, int count) {
+static void emulate(vcs_env_t *env, hands_t hands, int count) {
   for (int i = 0; i < count; i++) {
-    if (i == 0 || env->uses_paddles) take_hands(env, player_a, player_b);
+    if (i == 0 || env->uses_paddles) take_hands(env, hands);
     frame(env);
     judge(env);
   }
   env->m->bus = env->m->ram[127];
 }
 
+static void count_frame(vcs_env_t *env) {
+  env->frame_number++;
+  env->episode_frame_number++;
+}
+
+/* ---- Steps -------------------------------------------------------------------------------------------------- */
+
+/* An action a player may take; the others do nothing. */
+static int allowed(const vcs_env_t *env, int action) {
+  return action >= 0 && action < VCS_ACTIONS && (env->legal >> action & 1) ? action : VCS_NOOP;
+}
+
+static bool is_stopped(const vcs_env_t *env) { return vcs_env_over(env) || vcs_env_truncated(env); }
+
+static bool goes_on(vcs_env_t *env) {
+  return vcs_mt19937_draw(&env->sticky_random) / 4294967296.0 < (double)env->options.repeat_action_probability;
+}
+
+/* Frames of a player's wish, each of which sticky actions may refuse; returns their rewards. */
+static int32_t act(vcs_env_t *env, hands_t wish, int frames, bool stops_at_life_loss) {
+  const int32_t lives = env->play.lives;
+  int64_t sum = 0;
+  env->life_lost = 0;
+  for (int i = 0; i < frames; i++) {
+    if (!goes_on(env)) {
+      env->action[0] = allowed(env, wish.a);
+      env->strength[0] = wish.strength_a;
+    }
+    if (!goes_on(env)) {
+      env->action[1] = allowed(env, wish.b);
+      env->strength[1] = wish.strength_b;
+    }
+    if (is_stopped(env)) continue;
+    emulate(env, (hands_t){env->action[0], env->action[1], env->strength[0], env->strength[1]}, 1);
+    count_frame(env);
+    sum += env->play.reward;
+    env->life_lost = env->play.lives < lives && env->play.lives > 0;
+    if (env->life_lost && stops_at_life_loss) break;
+  }
+  vcs_env_listen(env);
+  const int32_t min = env->options.reward_min, max = env->options.reward_max;
+  return env->reward = (int32_t)(sum < min ? min : sum > max ? max : sum);
+}
+
+int32_t vcs_env_act_strength(vcs_env_t *env, int player_a, int player_b, float strength_a, float strength_b) {
+  const hands_t wish = {player_a, player_b, strength_a, strength_b};
+  return act(env, wish, env->options.frame_skip, env->options.life_loss == VCS_LIFE_LOSS_ENDS);
+}
+
+int32_t vcs_env_act(vcs_env_t *env, int player_a, int player_b) {
+  return vcs_env_act_strength(env, player_a, player_b, 1, 1);
+}
+
+int32_t vcs_env_act_on(vcs_env_t *env, int player_a, int player_b) {
+  const int32_t lives = env->play.lives;
+  emulate(env, (hands_t){allowed(env, player_a), allowed(env, player_b), 1, 1}, 1);
+  count_frame(env);
+  env->life_lost = env->play.lives < lives && env->play.lives > 0;
+  vcs_env_listen(env);
+  return env->reward = env->play.reward;
+}
+
+int vcs_env_over(const vcs_env_t *env) {
+  if (!env->game) return 0;
+  bool timed_out = env->profile == VCS_PROFILE_XITARI && env->game->max_frames > 0 &&
+                   env->episode_frame_number >= (uint64_t)env->game->max_frames;
+  return env->play.over || timed_out;
+}
+
+int vcs_env_truncated(const vcs_env_t *env) {
+  const int32_t limit = env->options.max_episode_frames;
+  if (limit > 0 && env->episode_frame_number >= (uint64_t)limit) return 1;
+  return env->options.life_loss == VCS_LIFE_LOSS_TRUNCATES && env->play.lives < env->max_lives;
+}
+
+int vcs_env_done(const vcs_env_t *env) {
+  return is_stopped(env) || (env->options.life_loss == VCS_LIFE_LOSS_ENDS && env->life_lost);
+}
+
 /* ---- Episodes ----------------------------------------------------------------------------------------------- */
 
-static void soft_reset(vcs_env_t *env) { emulate(env, VCS_PRESS_RESET, VCS_NOOP, RESET_FRAMES); }
+static void soft_reset(vcs_env_t *env) {
+  emulate(env, (hands_t){VCS_PRESS_RESET, VCS_NOOP, 1, 1}, RESET_FRAMES);
+  env->action[0] = env->action[1] = VCS_NOOP;
+}
 
 /* Holding SELECT is not an action: the rules do not look at those frames, only at the one after them. */
 static void press_select(vcs_env_t *env, int count) {
-  take_hands(env, VCS_PRESS_SELECT, VCS_NOOP);
+  take_hands(env, (hands_t){VCS_PRESS_SELECT, VCS_NOOP, 1, 1});
   for (int i = 0; i < count; i++) frame(env);
   env->m->bus = env->m->ram[127];
-  emulate(env, VCS_NOOP, VCS_NOOP, 1);
-  env->frame_number++;
-  env->episode_frame_number++;
+  emulate(env, still, 1);
+  count_frame(env);
 }
 
 static void select_mode(vcs_env_t *env) {
@@ -131,11 +235,13 @@ static void select_mode(vcs_env_t *env) {
   vcs_rule_begin(&run, env->mode);
   for (int i = 0; i < VCS_MODE_PATIENCE; i++) {
     switch (vcs_game_mode_next(env->game, &run, &env->play, env->m->ram, env->m->cart_ram)) {
-      case VCS_RULE_SELECT:
-        press_select(env, run.arg[0]);
+      case VCS_RULE_SELECT: {
+        const uint32_t spread = run.arg[1] > 0 ? vcs_mt19937_draw(&env->sticky_random) % (uint32_t)run.arg[1] : 0;
+        press_select(env, run.arg[0] + (int)spread);
         break;
+      }
       case VCS_RULE_ACT:
-        vcs_env_act(env, run.arg[0], VCS_NOOP);
+        act(env, (hands_t){run.arg[0], VCS_NOOP, 1, 1}, env->options.frame_skip, false);
         break;
       case VCS_RULE_RESET:
         soft_reset(env);
@@ -146,56 +252,225 @@ static void select_mode(vcs_env_t *env) {
   }
 }
 
-void vcs_env_reset(vcs_env_t *env) {
+/* An episode as ale-py begins it. */
+static void begin(vcs_env_t *env) {
   env->episode_frame_number = 0;
   env->paddle[0] = env->paddle[1] = (PADDLE_LOW + env->paddle_high) / 2;
   vcs_reset(env->cart, env->m, env->frames);
-  emulate(env, VCS_NOOP, VCS_NOOP, BOOT_FRAMES);
+  emulate(env, still, BOOT_FRAMES);
   soft_reset(env);
-  if (!env->game) return;
-  vcs_game_code_reset(env->code, &env->play);
-  if (env->profile == VCS_PROFILE_ALE) {
-    select_mode(env);
-    soft_reset(env);
+  if (env->game) {
+    vcs_game_code_reset(env->code, &env->play);
+    if (env->profile != VCS_PROFILE_XITARI) {
+      select_mode(env);
+      soft_reset(env);
+    }
+    vcs_press_t presses[VCS_GAME_PRESSES];
+    int count = vcs_game_presses(env->game, env->profile, presses);
+    for (int i = 0; i < count; i++) {
+      for (int k = 0; k < presses[i].frames; k++) emulate(env, (hands_t){presses[i].action, VCS_NOOP, 1, 1}, 1);
+    }
   }
-  vcs_press_t presses[VCS_GAME_PRESSES];
-  int count = vcs_game_presses(env->game, env->profile, presses);
+  env->reward = env->life_lost = 0;
+}
+
+/* A value from 0 to n - 1, each as likely: the high word of a 64-bit product, drawn again in the few cases that would
+ * favour some values (D. Lemire, ACM TOMACS 29(1), 2019). C++'s uniform distribution does so too, hence ale-py's. */
+static int draw_below(vcs_mt19937_t *random, uint32_t n) {
+  uint64_t product = (uint64_t)vcs_mt19937_draw(random) * n;
+  if ((uint32_t)product < n) {
+    const uint32_t unfair = (0u - n) % n;
+    while ((uint32_t)product < unfair) product = (uint64_t)vcs_mt19937_draw(random) * n;
+  }
+  return (int)(product >> 32);
+}
+
+/* FIRE counts as one of the no-ops. */
+void vcs_env_reset(vcs_env_t *env) {
+  const vcs_env_options_t *options = &env->options;
+  begin(env);
+  uint32_t actions_asked = options->fire_reset == VCS_FIRE_RESET_LEGAL ? env->legal : env->minimal;
+  bool fires = options->fire_reset != VCS_FIRE_RESET_NEVER && (actions_asked >> VCS_FIRE & 1);
+  if (fires) act(env, (hands_t){VCS_FIRE, VCS_NOOP, 1, 1}, 1, false);
+  if (options->noop_max > 0) {
+    for (int left = draw_below(&env->noop_random, (uint32_t)options->noop_max) - fires; left > 0; left--) {
+      act(env, still, 1, false);
+      if (is_stopped(env)) begin(env);
+    }
+  }
+  env->reward = env->life_lost = 0;
+}
+
+/* ---- Options ------------------------------------------------------------------------------------------------ */
+
+static int default_mode(const vcs_game_t *game, vcs_profile_t profile) {
+  uint16_t modes[VCS_GAME_MODES];
+  return game && profile != VCS_PROFILE_XITARI && vcs_game_modes(game, modes) ? modes[0] : 0;
+}
+
+void vcs_env_defaults(const vcs_cart_t *cart, vcs_env_options_t *options) {
+  const vcs_cartridge_t *cartridge = vcs_cartridge(cart);
+  const vcs_profile_t profile = cartridge->info.profile;
+  memset(options, 0, sizeof *options);
+  options->frame_skip = 1;
+  options->repeat_action_probability = profile == VCS_PROFILE_XITARI ? 0 : 0.25f;
+  options->reward_min = INT32_MIN;
+  options->reward_max = INT32_MAX;
+  options->mode = default_mode(cartridge->game, profile);
+}
+
+/* "0, 1, 2" into text, as far as it fits. */
+static void list_numbers(const int32_t *numbers, int count, char *text, size_t size) {
+  size_t used = 0;
+  text[0] = 0;
+  for (int i = 0; i < count && used + 12 < size; i++) {
+    used += (size_t)snprintf(text + used, size - used, "%s%d", i ? ", " : "", (int)numbers[i]);
+    if (i + 1 < count && used + 24 >= size) {
+      snprintf(text + used, size - used, " ... %d", (int)numbers[count - 1]);
+      return;
+    }
+  }
+}
+
+static bool contains(const int32_t *numbers, int count, int32_t number) {
   for (int i = 0; i < count; i++) {
-    for (int k = 0; k < presses[i].frames; k++) emulate(env, presses[i].action, VCS_NOOP, 1);
+    if (numbers[i] == number) return true;
   }
+  return false;
 }
 
-int32_t vcs_env_act_on(vcs_env_t *env, int player_a, int player_b) {
-  uint32_t illegal = env->game ? env->game->illegal : 0;
-  if (player_a < 0 || player_a >= VCS_ACTIONS || illegal >> player_a & 1) player_a = VCS_NOOP;
-  if (player_b < 0 || player_b >= VCS_ACTIONS || illegal >> player_b & 1) player_b = VCS_NOOP;
-  emulate(env, player_a, player_b, 1);
-  env->frame_number++;
-  env->episode_frame_number++;
-  return env->play.reward;
+/* Difficulty 0 is where the switches stand at first, so it is allowed even where ale-py does not list it. */
+static vcs_status_t check_options(const vcs_env_t *env, const vcs_env_options_t *o, vcs_error_t *error) {
+  const struct {
+    const char *name;
+    int64_t value, min, max;
+  } ranges[] = {
+      {"frame_skip", o->frame_skip, 1, 1000},
+      {"max_episode_frames", o->max_episode_frames, 0, INT32_MAX},
+      {"noop_max", o->noop_max, 0, 1000},
+      {"reward_min", o->reward_min, INT32_MIN, o->reward_max},
+      {"life_loss", o->life_loss, VCS_LIFE_LOSS_IGNORED, VCS_LIFE_LOSS_ENDS},
+      {"fire_reset", o->fire_reset, VCS_FIRE_RESET_NEVER, VCS_FIRE_RESET_LEGAL},
+      {"colour_averaging", o->colour_averaging, 0, 1},
+  };
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+    if (ranges[i].value < ranges[i].min || ranges[i].value > ranges[i].max) {
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%s is %lld, but goes from %lld to %lld", ranges[i].name,
+                            (long long)ranges[i].value, (long long)ranges[i].min, (long long)ranges[i].max);
+    }
+  }
+  if (!(o->repeat_action_probability >= 0 && o->repeat_action_probability <= 1)) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "repeat_action_probability is %g, but goes from 0 to 1",
+                          (double)o->repeat_action_probability);
+  }
+  const char *name = env->game ? env->game->name : "an unknown cartridge", *profile = vcs_profile_name(env->profile);
+  int32_t numbers[VCS_MODES_MAX];
+  char list[120];
+  int count = vcs_env_modes(env, numbers);
+  if (!contains(numbers, count, o->mode)) {
+    list_numbers(numbers, count, list, sizeof list);
+    return vcs_error_fill(error, VCS_NOT_FOUND, "%s has no mode %d in profile %s; it has %s", name, (int)o->mode, profile,
+                          list);
+  }
+  count = vcs_env_difficulties(env, numbers);
+  if (o->difficulty && !contains(numbers, count, o->difficulty)) {
+    list_numbers(numbers, count, list, sizeof list);
+    return vcs_error_fill(error, VCS_NOT_FOUND, "%s has no difficulty %d in profile %s; it has %s", name,
+                          (int)o->difficulty, profile, list);
+  }
+  return VCS_OK;
 }
 
-int32_t vcs_env_act(vcs_env_t *env, int player_a, int player_b) {
-  return vcs_env_over(env) ? 0 : vcs_env_act_on(env, player_a, player_b);
+vcs_status_t vcs_env_configure(vcs_env_t *env, const vcs_env_options_t *options, vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  if (!options) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no options were given");
+  vcs_status_t status = check_options(env, options, error);
+  if (status) return status;
+  env->options = *options;
+  env->mode = options->mode;
+  env->difficulty = options->difficulty;
+  if (options->colour_averaging) vcs_blend_prepare((vcs_format_t)env->cart->format);
+  return VCS_OK;
 }
 
-int vcs_env_over(const vcs_env_t *env) {
-  if (!env->game) return 0;
-  bool timed_out = env->profile == VCS_PROFILE_XITARI && env->game->max_frames > 0 &&
-                   env->episode_frame_number >= (uint64_t)env->game->max_frames;
-  return env->play.over || timed_out;
+const vcs_env_options_t *vcs_env_options(const vcs_env_t *env) { return &env->options; }
+
+/* ---- What the game offers ----------------------------------------------------------------------------------- */
+
+static int list_actions(uint32_t mask, int32_t list[VCS_ACTIONS]) {
+  int count = 0;
+  for (int i = 0; i < VCS_ACTIONS; i++) {
+    if (mask >> i & 1) list[count++] = i;
+  }
+  return count;
 }
+
+int vcs_env_minimal_actions(const vcs_env_t *env, int32_t list[VCS_ACTIONS]) {
+  return list_actions(env->minimal, list);
+}
+
+int vcs_env_legal_actions(const vcs_env_t *env, int32_t list[VCS_ACTIONS]) { return list_actions(env->legal, list); }
+
+int vcs_env_modes(const vcs_env_t *env, int32_t modes[VCS_MODES_MAX]) {
+  _Static_assert((int)VCS_MODES_MAX >= (int)VCS_GAME_MODES, "room for every game's modes");
+  uint16_t all[VCS_GAME_MODES] = {0};
+  int count = env->game && env->profile != VCS_PROFILE_XITARI ? vcs_game_modes(env->game, all) : 1;
+  for (int i = 0; i < count; i++) modes[i] = all[i];
+  return count;
+}
+
+int vcs_env_difficulties(const vcs_env_t *env, int32_t difficulties[VCS_DIFFICULTIES_MAX]) {
+  int count = 0;
+  for (int i = 0; i < VCS_DIFFICULTIES_MAX; i++) {
+    bool offered = env->profile == VCS_PROFILE_XITARI ? i == 0 : !env->game || vcs_game_has_difficulty(env->game, i);
+    if (offered) difficulties[count++] = i;
+  }
+  return count;
+}
+
+int vcs_env_two_players(const vcs_env_t *env) { return env->game && vcs_game_is_two_player(env->game); }
 
 /* ---- Life ----------------------------------------------------------------------------------------------------- */
 
-vcs_status_t vcs_env_create(const vcs_cart_t *cart, vcs_env_t **out, vcs_error_t *error) {
+/* The sound of what selects a mode is heard, so that sound turned on next is in step with ale-py's. */
+void vcs_env_reload(vcs_env_t *env, uint32_t seed) {
+  const bool listening = env->listening;
+  const vcs_env_options_t options = env->options;
+  memset(&env->live, 0, sizeof env->live);
+  vcs_mt19937_start(&env->sticky_random, seed, 0);
+  vcs_mt19937_start(&env->noop_random, seed, 0);
+  env->mode = default_mode(env->game, env->profile);
+  env->listening = true;
+  vcs_boot(env->cart, env->m, env->frames);
+  begin(env);
+  env->listening = listening;
+  env->options = options;
+  env->options.seed = seed;
+  env->mode = options.mode;
+  env->difficulty = options.difficulty;
+}
+
+/* A digest of all that decides what a state means. */
+static uint64_t state_key(const vcs_cartridge_t *cartridge) {
+  const vcs_cart_info_t *info = &cartridge->info;
+  const int32_t console[] = {(int32_t)info->profile, (int32_t)info->scheme, (int32_t)info->format, info->top_line,
+                             info->height};
+  const char *game = cartridge->game ? cartridge->game->name : "";
+  uint64_t key = vcs_hash64(info->sha256, strlen(info->sha256), sizeof(vcs_env_live_t));
+  key = vcs_hash64(console, sizeof console, key);
+  return vcs_hash64(game, strlen(game), key);
+}
+
+vcs_status_t vcs_env_create_with(const vcs_cart_t *cart, const vcs_env_options_t *options, vcs_env_t **out,
+                                 vcs_error_t *error) {
   if (error) error->message[0] = 0;
   if (!cart || !out) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no cartridge, or no place for the environment");
   *out = NULL;
   vcs_env_t *env = calloc(1, sizeof *env);
   if (env) env->m = calloc(1, vcs_state_size(cart));
+  if (env) env->spare = calloc(1, vcs_state_size(cart));
   if (env) env->frames = calloc(2, VCS_FRAME_BYTES);
-  if (!env || !env->m || !env->frames) {
+  if (!env || !env->m || !env->spare || !env->frames) {
     vcs_env_free(env);
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
@@ -203,24 +478,41 @@ vcs_status_t vcs_env_create(const vcs_cart_t *cart, vcs_env_t **out, vcs_error_t
   env->cart = cart;
   env->profile = cartridge->info.profile;
   env->game = cartridge->game;
-  env->code = env->game ? vcs_game_code(env->game, env->profile) : NULL;
-  env->drawing = 1;
+  env->key = state_key(cartridge);
+  env->drawing = true;
   env->uses_paddles = cartridge->info.left == VCS_CONTROLLER_PADDLES || cartridge->info.right == VCS_CONTROLLER_PADDLES;
   env->paddle_high = PADDLE_HIGH;
-  if (env->game && env->profile == VCS_PROFILE_ALE) {
-    uint16_t modes[VCS_GAME_MODES];
-    if (env->game->paddle_max) env->paddle_high = env->game->paddle_max;
-    env->mode = vcs_game_modes(env->game, modes) ? modes[0] : 0;
+  env->minimal = env->legal = VCS_ALL_ACTIONS;
+  if (env->game) {
+    vcs_play_t fresh = {0};
+    env->code = vcs_game_code(env->game, env->profile);
+    vcs_game_code_reset(env->code, &fresh);
+    env->max_lives = fresh.lives;
+    env->minimal = vcs_game_minimal(env->game, env->profile);
+    env->legal = VCS_ALL_ACTIONS & ~env->game->illegal;
+    if (env->game->paddle_max && env->profile != VCS_PROFILE_XITARI) env->paddle_high = env->game->paddle_max;
   }
-  vcs_boot(cart, env->m, env->frames);
-  vcs_env_reset(env);
+  vcs_env_options_t defaults;
+  vcs_env_defaults(cart, &defaults);
+  defaults.repeat_action_probability = 0;
+  vcs_status_t status = vcs_env_configure(env, options ? options : &defaults, error);
+  if (status) {
+    vcs_env_free(env);
+    return status;
+  }
+  vcs_env_reload(env, env->options.seed);
   *out = env;
   return VCS_OK;
+}
+
+vcs_status_t vcs_env_create(const vcs_cart_t *cart, vcs_env_t **out, vcs_error_t *error) {
+  return vcs_env_create_with(cart, NULL, out, error);
 }
 
 void vcs_env_free(vcs_env_t *env) {
   if (!env) return;
   free(env->m);
+  free(env->spare);
   free(env->frames);
   free(env);
 }
@@ -232,11 +524,19 @@ void vcs_env_watch(vcs_env_t *env, vcs_watch_t watch, void *context) {
   env->watch_context = context;
 }
 
+/* The write passes over the bus like any other. */
+vcs_status_t vcs_env_set_ram(vcs_env_t *env, int index, uint8_t value, vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  if (index < 0 || index > 127) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "RAM has no byte %d, but 0 to 127", index);
+  env->m->ram[index] = env->m->bus = value;
+  return VCS_OK;
+}
+
+int32_t vcs_env_reward(const vcs_env_t *env) { return env->reward; }
 int32_t vcs_env_lives(const vcs_env_t *env) { return env->play.lives; }
+int vcs_env_life_lost(const vcs_env_t *env) { return env->life_lost; }
 uint64_t vcs_env_frame_number(const vcs_env_t *env) { return env->frame_number; }
 uint64_t vcs_env_episode_frame_number(const vcs_env_t *env) { return env->episode_frame_number; }
-const uint8_t *vcs_env_screen(const vcs_env_t *env) { return vcs_picture(env->m, env->frames); }
-int vcs_env_height(const vcs_env_t *env) { return env->cart->frame_height; }
 const uint8_t *vcs_env_ram(const vcs_env_t *env) { return env->m->ram; }
 vcs_t *vcs_env_machine(vcs_env_t *env) { return env->m; }
 uint8_t *vcs_env_frames(vcs_env_t *env) { return env->frames; }

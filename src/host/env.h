@@ -1,24 +1,62 @@
-/* env.h: what an environment holds. */
+/* env.h: what an environment holds.
+ *
+ * VCS_ENV_FIELDS lists, once, everything outside the machine that changes while a game is played: a row is
+ * X(declared type, element type, name, dimension). States and save files are made from the list (save.c), so a field
+ * that is added here is saved everywhere. Fields are in order of size so that the struct has no padding.
+ */
 #ifndef VCS_HOST_ENV_H
 #define VCS_HOST_ENV_H
 
+#include "core/riot_random.h"
 #include "host/cartridge.h"
+
+/* clang-format off */
+#define VCS_ENV_FIELDS(X)                                                                        \
+  X(uint64_t, uint64_t, frame_number, )         /* since the cartridge was loaded */             \
+  X(uint64_t, uint64_t, episode_frame_number, ) /* since the last reset */                       \
+  X(vcs_play_t, int32_t, play, )                /* score, reward, lives, over and rule memory */ \
+  X(int32_t, int32_t, paddle, [2])              /* positions, as resistances */                  \
+  X(int32_t, int32_t, action, [2])              /* what sticky actions repeat, by player */      \
+  X(float, float, strength, [2])                /* the same for paddles */                       \
+  X(int32_t, int32_t, reward, )                 /* of the last step */                           \
+  X(int32_t, int32_t, life_lost, )              /* in the last step */                           \
+  X(int32_t, int32_t, mode, )                   /* of the next reset */                          \
+  X(int32_t, int32_t, difficulty, )             /* of the next frame */                          \
+  X(vcs_mt19937_t, uint32_t, sticky_random, )   /* draws sticky actions */                       \
+  X(vcs_mt19937_t, uint32_t, noop_random, )     /* draws no-op starts */                         \
+  X(uint8_t, uint8_t, sound, [VCS_SOUND_SAMPLES]) /* of the last act that was listened to */
+/* clang-format on */
+
+#define VCS_ENV_DECLARE(type, element, name, dimension) type name dimension;
+#define VCS_ENV_SIZE(type, element, name, dimension) +sizeof(((vcs_env_live_t *)0)->name)
+
+typedef struct {
+  VCS_ENV_FIELDS(VCS_ENV_DECLARE)
+} vcs_env_live_t;
+
+_Static_assert(sizeof(vcs_env_live_t) == 0 VCS_ENV_FIELDS(VCS_ENV_SIZE), "padding: reorder VCS_ENV_FIELDS");
 
 struct vcs_env {
   const vcs_cart_t *cart;
   const vcs_game_t *game;      /* NULL: unknown cartridge, no rewards, never over */
   const vcs_game_code_t *code; /* its rules */
   vcs_profile_t profile;
-  vcs_t *m;
-  uint8_t *frames;
-  vcs_play_t play;
-  int32_t paddle[2]; /* positions, as resistances */
+  vcs_env_options_t options;
+  uint64_t key;       /* which states fit: a digest of cartridge, console, game and profile */
+  int32_t max_lives;  /* before the first frame */
   int32_t paddle_high;
-  int mode, difficulty;
-  uint64_t frame_number, episode_frame_number;
-  bool drawing, uses_paddles;
+  uint32_t minimal, legal; /* actions, a bit each */
+  bool drawing, uses_paddles, listening;
   vcs_watch_t watch;
   void *watch_context;
+  uint8_t *frames;
+  vcs_t *m, *spare; /* the machine; room for a state that is looked at before it becomes the machine */
+  union { /* the same fields, by themselves and together */
+    vcs_env_live_t live;
+    struct {
+      VCS_ENV_FIELDS(VCS_ENV_DECLARE)
+    };
+  };
 };
 
 #endif

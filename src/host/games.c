@@ -19,7 +19,7 @@
 
 /* ---- Words the tables use ----------------------------------------------------------------------------------- */
 
-enum { XITARI = 1 << VCS_PROFILE_XITARI, ALE = 1 << VCS_PROFILE_ALE, BOTH = XITARI | ALE, TWO_PLAYERS = 4 | ALE };
+enum { XITARI = 1 << VCS_PROFILE_XITARI, ALE = 1 << VCS_PROFILE_ALE, BOTH = XITARI | ALE, TWO_PLAYERS = 128 | ALE };
 
 /* Actions by direction (U, R, L, D) and fire. */
 enum {
@@ -507,10 +507,15 @@ static const vcs_game_t games[] = {
      .rule = "score = 100 * bcd(E9,E8); lives = [EA] & 7; over = lives == 0",
      .xitari_rule = "score = 100 * bcd(E9,E8); lives = [EA] & 15; over = lives == 0",
      .start = "lives = 5", .modes = "0-24/8", .mode_script = UNTIL("[82] == m", 10)},
+
+    /* Our own cartridge (demo/). No reference has it, so it stands behind the games that are counted. */
+    {"contour", BOTH, ALL, "99bdedb18cbad5b1029a5b15e5683023",
+     .rule = "score = bcd(81,80); lives = [82]; over = [83]",
+     .start = "lives = 3", .modes = "0-3", .mode_script = UNTIL("[84] == m", 2)},
 };
 /* clang-format on */
 
-enum { GAMES = sizeof games / sizeof *games };
+enum { GAMES = sizeof games / sizeof *games, OWN_GAMES = 1 };
 
 /* ---- Consoles ----------------------------------------------------------------------------------------------- */
 
@@ -568,10 +573,15 @@ static const console_t consoles[] = {
 };
 /* clang-format on */
 
+/* Whether a set of profiles has one; what profile `ale` has, `fixed` has. */
+static bool has_profile(uint8_t profiles, vcs_profile_t profile) {
+  return profiles >> (profile == VCS_PROFILE_FIXED ? VCS_PROFILE_ALE : profile) & 1;
+}
+
 void vcs_game_props(vcs_profile_t profile, const char *md5_hex, vcs_console_props_t *out) {
   console_t found = {NULL, BOTH, 34, 210, 0};
   for (size_t i = 0; md5_hex && i < sizeof consoles / sizeof *consoles; i++) {
-    if ((consoles[i].profiles >> profile & 1) && strcmp(consoles[i].md5, md5_hex) == 0) found = consoles[i];
+    if (has_profile(consoles[i].profiles, profile) && strcmp(consoles[i].md5, md5_hex) == 0) found = consoles[i];
   }
   *out = (vcs_console_props_t){
       .scheme = found.flags & IS_2K ? VCS_SCHEME_2K : VCS_SCHEME_AUTO,
@@ -591,11 +601,11 @@ void vcs_game_props(vcs_profile_t profile, const char *md5_hex, vcs_console_prop
 
 /* ---- Finding a game ----------------------------------------------------------------------------------------- */
 
-int vcs_game_count(void) { return GAMES; }
+int vcs_game_count(void) { return GAMES - OWN_GAMES; }
 
-const vcs_game_t *vcs_game_at(int index) { return index >= 0 && index < GAMES ? &games[index] : NULL; }
+const vcs_game_t *vcs_game_at(int index) { return index >= 0 && index < vcs_game_count() ? &games[index] : NULL; }
 
-bool vcs_game_has(const vcs_game_t *game, vcs_profile_t profile) { return game->profiles >> profile & 1; }
+bool vcs_game_has(const vcs_game_t *game, vcs_profile_t profile) { return has_profile(game->profiles, profile); }
 
 bool vcs_game_is_two_player(const vcs_game_t *game) { return game->profiles == TWO_PLAYERS; }
 
@@ -616,7 +626,7 @@ static bool is_dump(const vcs_game_t *game, const char *md5) {
 }
 
 const vcs_game_t *vcs_game_find(vcs_profile_t profile, const char *md5_hex, const char *name) {
-  const bool ale = profile == VCS_PROFILE_ALE;
+  const bool ale = profile != VCS_PROFILE_XITARI;
   for (int i = 0; i < GAMES; i++) {
     if (!vcs_game_has(&games[i], profile)) continue;
     if (is_named(&games[i], name, ale) || (ale && is_main_dump(&games[i], md5_hex))) return &games[i];
@@ -634,6 +644,7 @@ static const char *choose(vcs_profile_t profile, const char *ale, const char *xi
 }
 
 const char *vcs_game_rule(const vcs_game_t *game, vcs_profile_t profile) {
+  if (profile == VCS_PROFILE_FIXED && game->fixed_rule) return game->fixed_rule;
   return choose(profile, game->rule, game->xitari_rule);
 }
 
@@ -670,7 +681,7 @@ vcs_status_t vcs_game_compile(const vcs_game_t *game, vcs_profile_t profile, vcs
     status = vcs_rule_compile(vcs_game_rule(game, profile), VCS_RULE_FOR_STEP, &out->step, error);
   }
   if (status == VCS_OK) {
-    const char *script = profile == VCS_PROFILE_ALE ? game->mode_script : NULL;
+    const char *script = profile != VCS_PROFILE_XITARI ? game->mode_script : NULL;
     status = vcs_rule_compile(script, VCS_RULE_FOR_MODE, &out->mode, error);
   }
   return status;

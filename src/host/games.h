@@ -4,7 +4,8 @@
  * (rule programs, see game_rules.h), which actions mean something, how the game is started and how its variations are
  * selected. Beside the games stands a table of consoles: how each known image wants its television and controllers.
  * Profiles follow their references: `xitari` picks a game by the file's name, `ale` by MD5 or name; both pick the
- * console by MD5 alone, and an unknown image gets the defaults.
+ * console by MD5 alone, and an unknown image gets the defaults. Profile `fixed` is `ale` with other rules for the games
+ * whose rewards or endings ale-py has wrong (docs/games.md).
  */
 #ifndef VCS_HOST_GAMES_H
 #define VCS_HOST_GAMES_H
@@ -52,6 +53,7 @@ typedef struct vcs_game {
   const char *md5;                  /* known dumps, separated by blanks; the first is the one ale-py carries */
   const char *alias;                /* another name, or NULL */
   const char *rule, *xitari_rule;   /* after every frame */
+  const char *fixed_rule;           /* profile fixed; NULL: as in profile ale, where nothing is known to be wrong */
   const char *start, *xitari_start; /* after a reset; score, reward, lives, over and m0..m2 are 0 before it runs */
   const char *press, *xitari_press; /* starting actions: "FIRE*16 NOOP RESET" */
   uint32_t xitari_minimal;
@@ -69,6 +71,7 @@ typedef struct vcs_game_code {
   vcs_rule_t start, step, mode;
 } vcs_game_code_t;
 
+/* The games of the references; our own cartridge is found like them, but not counted. */
 int vcs_game_count(void);
 const vcs_game_t *vcs_game_at(int index); /* NULL outside 0 .. count - 1; rows are in alphabetical order */
 

@@ -24,19 +24,23 @@ const uint8_t *vcs_picture(const vcs_t *m, const uint8_t *frames) { return frame
 
 void vcs_frame_begin(const vcs_cart_t *cart, vcs_t *m) { vcs_console_start_frame(cart, m); }
 
-void vcs_frame_end(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) { vcs_console_finish_frame(cart, m, frames); }
+void vcs_frame_end(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
+  vcs_video_t video;
+  vcs_video_start(&video, frames);
+  vcs_console_finish_frame(cart, m, &video);
+}
 
 void vcs_step(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_step_t *step) {
-  vcs_cpu_t registers, *cpu = &registers;
-  vcs_cpu_load(cpu, m);
-  step->pc_before = cpu->pc;
-  uint32_t before = cpu->cycles;
-  if (!cpu->jammed) {
-    step->opcode = vcs_cpu_instruction(cart, m, cpu, frames);
+  bool frame_over = false;
+  uint32_t before = m->cycles;
+  vcs_video_t video;
+  vcs_video_start(&video, frames);
+  step->pc_before = m->pc;
+  if (!m->jammed) {
+    step->opcode = vcs_cpu_step(cart, m, &video, &frame_over);
     m->instructions++;
   }
-  vcs_cpu_store(cpu, m);
-  if (cpu->frame_over) m->partial = 0;
+  if (frame_over) m->partial = 0;
   step->cycles = m->cycles - before;
   step->pc = m->pc;
   step->a = m->a;
@@ -44,13 +48,15 @@ void vcs_step(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_step_t *ste
   step->y = m->y;
   step->sp = m->sp;
   step->p = m->p;
-  step->frame_over = cpu->frame_over;
+  step->frame_over = frame_over;
   step->jammed = m->jammed;
 }
 
 uint8_t vcs_peek(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) { return vcs_bus_peek(cart, m, addr); }
 
 uint8_t *vcs_ram(vcs_t *m) { return m->ram; }
+
+void vcs_sound(vcs_t *m, uint8_t *samples, int count) { vcs_audio_samples(m, samples, count); }
 
 uint64_t vcs_hash(const vcs_cart_t *cart, const vcs_t *m) { return vcs_hash64(m, vcs_state_size(cart), 0); }
 
