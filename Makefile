@@ -7,7 +7,7 @@ ROMS = $(firstword $(DIFFVCS_ROMS) $(wildcard $(VENV)/lib/python3*/site-packages
 CMAKE_FLAGS ?=
 
 .PHONY: all help setup roms build check test test-quick test-sanitize test-golden test-ale test-builds lint format demo \
-        install clean
+        bench bench-full install clean
 
 all: build
 
@@ -16,6 +16,7 @@ help:
 	@echo "make demo     set up, build, run our own cartridge (and a real game if ROMs are there), leave pictures in out/"
 	@echo "make test     everything: unit tests, sanitizers, golden records, ale-py live, two compilers, style"
 	@echo "make check    the one-minute subset"
+	@echo "make bench    beside ale-py and EnvPool, a minute or two;  make bench-full  all games, more rounds, callgrind"
 	@echo "make lint     clang-format and clang-tidy;  make format  rewrites"
 	@echo "make install  PREFIX=/usr/local"
 
@@ -63,6 +64,14 @@ format:
 demo: build
 	@-$(MAKE) -s roms
 	@tests/demo.sh $(BUILD)/diffvcs
+
+# ---- measuring: peers and us in one run; the last line is for scripts. PYTHON=... takes another environment ----------
+bench bench-full: build
+	@bench/setup.sh "$(PYTHON)"
+	@mkdir -p $(BUILD)/bench
+	@$(CC) -std=c11 -O2 -Wall -Wextra -Werror -Iinclude -shared -fPIC -o $(BUILD)/bench/loop.so bench/loop.c -L$(BUILD) \
+	  -ldiffvcs '-Wl,-rpath,$$ORIGIN/..'
+	@$(PYTHON) bench/bench.py --build $(BUILD) $(if $(filter bench-full,$@),--full) $(BENCH_FLAGS)
 
 install: build
 	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)

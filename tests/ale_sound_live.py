@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Our sound beside ale-py's getAudio, sample for sample.
 
-Both run the same random actions, profile `ale`, no sticky actions; every other game with ale-py's frame skip of 4. A game
-that is over is acted in three times more before both are reset, because ale-py's sound goes on then. The first difference
-of a game is reported with its act and sample. Exit status 1 if any game differs or if hardly anything was heard.
+Both run the same random actions, profile `ale`, no sticky actions; every other game with ale-py's frame skip of 4. A
+game that is over is acted in three times more before both are reset, because ale-py's sound goes on then. The first
+difference of a game is reported with its act and sample. Exit status 1 if any game differs or if hardly anything was
+heard.
 """
 import argparse
 import ctypes

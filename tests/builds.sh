@@ -41,7 +41,7 @@ build() { # name, compiler, optimisation
     return
   fi
   # shellcheck disable=SC2086
-  if $2 $flags $3 tests/hashes.c $sources -o "$out/$1" -lz -lpng -lpthread 2> "$out/$1.log"; then
+  if $2 $flags $3 tests/hashes.c $sources -o "$out/$1" -lz -lpng -lpthread -lm 2> "$out/$1.log"; then
     compare "$1" "$out/$1"
   else
     echo "not ok $1: did not compile"
@@ -68,7 +68,7 @@ if command -v nvcc > /dev/null; then
   if nvcc -x cu -std=c++17 -O1 -DVCS_FROM_CUDA --Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-function -Iinclude -Isrc \
       -c src/host/machine.c -o "$out/machine_cuda.o" 2> "$out/cuda.log" &&
     gcc $flags -O1 -c tests/hashes.c -o "$out/hashes.o" &&
-    g++ "$out/hashes.o" "$out/machine_cuda.o" "${objects[@]}" -o "$out/cuda-host" -lz -lpng -lpthread \
+    g++ "$out/hashes.o" "$out/machine_cuda.o" "${objects[@]}" -o "$out/cuda-host" -lz -lpng -lpthread -lm \
       -L"$(dirname "$(command -v nvcc)")/../lib64" -lcudart_static -ldl -lrt 2>> "$out/cuda.log"; then
     compare cuda-host "$out/cuda-host"
   else

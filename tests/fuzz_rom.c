@@ -5,10 +5,10 @@
  * Meant for builds with -fsanitize=address,undefined: every buffer is allocated exactly as long as the API asks, so
  * that an access outside it stops the program. Images of every bank scheme are made of plain noise, of noise without
  * the bytes that jam the CPU, of noise behind a small valid frame loop, and of repeated short loops; controls, profile
- * and television are drawn anew for each. Half of the images run twice: frame by frame and drawing, and not drawing, frame
- * by frame or instruction by instruction. The two machines must stay equal, byte for byte. Every few images one is handed to the loader that is empty, cut short, too long or of
- * an odd size; it may be refused, with a message, or run. Some machines run with time nearly used up, so that the
- * 32-bit clocks of an endless frame wrap.
+ * and television are drawn anew for each. Half of the images run twice: frame by frame and drawing, and not drawing,
+ * frame by frame or instruction by instruction. The two machines must stay equal, byte for byte. Every few images one
+ * is handed to the loader that is empty, cut short, too long or of an odd size; it may be refused, with a message, or
+ * run. Some machines run with time nearly used up, so that the 32-bit clocks of an endless frame wrap.
  *
  * Prints how much was done and exits 0; a difference between the two ways exits 1.
  */
@@ -41,10 +41,10 @@ static void fill(uint8_t *bytes, size_t size) {
 
 /* The sizes a scheme takes: first, step, last. */
 static const size_t sizes[VCS_SCHEME_COUNT][3] = {
-    {2048, 2048, 65536},   {2048, 2048, 4096},       {4096, 4096, 8192},   {8192, 8192, 8192},     {16384, 16384, 16384},
-    {32768, 32768, 32768}, {8192, 8192, 8192},       {16384, 16384, 16384}, {32768, 32768, 32768},  {8192, 8192, 8192},
-    {8192, 8192, 8192},    {10240, 256, 10496},      {2048, 2048, 524288}, {2048, 2048, 524288},   {16384, 16384, 16384},
-    {12288, 12288, 12288}, {8192, 8192, 8192},       {2048, 2048, 4096},   {8192, 8192, 8192},     {131072, 131072, 262144}};
+    {2048, 2048, 65536},   {2048, 2048, 4096},  {4096, 4096, 8192},    {8192, 8192, 8192},    {16384, 16384, 16384},
+    {32768, 32768, 32768}, {8192, 8192, 8192},  {16384, 16384, 16384}, {32768, 32768, 32768}, {8192, 8192, 8192},
+    {8192, 8192, 8192},    {10240, 256, 10496}, {2048, 2048, 524288},  {2048, 2048, 524288},  {16384, 16384, 16384},
+    {12288, 12288, 12288}, {8192, 8192, 8192},  {2048, 2048, 4096},    {8192, 8192, 8192},    {131072, 131072, 262144}};
 
 static size_t size_for(int scheme) {
   const size_t *s = sizes[scheme];
@@ -61,15 +61,14 @@ static void drop_jams(uint8_t *image, size_t size) {
 
 /* Every 4 KiB bank starts with three lines of VSYNC, some WSYNCs and a call into the noise; all vectors point there. */
 static void put_frame_loop(uint8_t *image, size_t size) {
-  static const uint8_t loop[] = {
-      0xA9, 0x02, 0x85, 0x00,                         /* LDA #2, STA VSYNC */
-      0x85, 0x02, 0x85, 0x02, 0x85, 0x02,             /* STA WSYNC three times */
-      0xA9, 0x00, 0x85, 0x00, 0x85, 0x01,             /* LDA #0, STA VSYNC, STA VBLANK */
-      0xA2, 0x64,                                     /* LDX #100 */
-      0x85, 0x02, 0xB5, 0x00, 0x95, 0x00,             /* line: STA WSYNC, LDA 0,X, STA 0,X */
-      0x95, 0x0D, 0x85, 0x2A, 0x85, 0x10,             /* STA PF0,X, STA HMOVE, STA RESP0 */
-      0xCA, 0xD0, 0xF1,                               /* DEX, BNE line */
-      0x20, 0x80, 0xF0, 0x4C, 0x00, 0xF0};            /* JSR $F080, JMP $F000 */
+  static const uint8_t loop[] = {0xA9, 0x02, 0x85, 0x00,              /* LDA #2, STA VSYNC */
+                                 0x85, 0x02, 0x85, 0x02, 0x85, 0x02,  /* STA WSYNC three times */
+                                 0xA9, 0x00, 0x85, 0x00, 0x85, 0x01,  /* LDA #0, STA VSYNC, STA VBLANK */
+                                 0xA2, 0x64,                          /* LDX #100 */
+                                 0x85, 0x02, 0xB5, 0x00, 0x95, 0x00,  /* line: STA WSYNC, LDA 0,X, STA 0,X */
+                                 0x95, 0x0D, 0x85, 0x2A, 0x85, 0x10,  /* STA PF0,X, STA HMOVE, STA RESP0 */
+                                 0xCA, 0xD0, 0xF1,                    /* DEX, BNE line */
+                                 0x20, 0x80, 0xF0, 0x4C, 0x00, 0xF0}; /* JSR $F080, JMP $F000 */
   for (size_t bank = 0; bank + 2048 <= size; bank += size < 4096 ? 2048 : 4096) {
     size_t length = size - bank < 4096 ? 2048 : 4096;
     size_t start = below(4) ? 0x100 : 0; /* above the ports of cartridge RAM, or not */
@@ -100,9 +99,7 @@ static uint8_t *make_image(size_t size, unsigned kind) {
 
 /* ---- Running ------------------------------------------------------------------------------------------------ */
 
-static struct {
-  uint64_t frames, drawn, jams, images, refused, instructions, environments;
-} done;
+static struct { uint64_t frames, drawn, jams, images, refused, instructions, environments; } done;
 
 static vcs_controls_t random_hands(void) {
   vcs_controls_t hands;

@@ -21,7 +21,8 @@
 
 enum { ORACLE_INTIM = 0x55 };
 
-/* i: (zp,X)  j: (zp),Y  z: zp  x: zp,X  y: zp,Y  #: immediate  a: abs  X: abs,X  Y: abs,Y  n: (abs)  r: branch  -: none */
+/* i: (zp,X)  j: (zp),Y  z: zp  x: zp,X  y: zp,Y  #: immediate  a: abs  X: abs,X  Y: abs,Y  n: (abs)  r: branch  -: none
+ */
 static const char *const oracle_matrix[16] = {
     /*   0      1      2      3      4      5      6      7      8      9      A      B      C      D      E      F */
     "BRK- ORAi JAM- SLOi NOPz ORAz ASLz SLOz PHP- ORA# ASL- ANC# NOPa ORAa ASLa SLOa",
@@ -57,7 +58,7 @@ typedef struct {
   uint8_t write_value[4];
 } oracle_t;
 
-/* ---- The bus -------------------------------------------------------------------------------------------------- */
+/* ---- The bus ------------------------------------------------------------------------------------------------ */
 
 static inline uint8_t oracle_read(oracle_t *o, unsigned addr) {
   uint8_t value;
@@ -108,7 +109,7 @@ static inline uint8_t oracle_fetch(oracle_t *o) {
   return value;
 }
 
-/* ---- Flags ---------------------------------------------------------------------------------------------------- */
+/* ---- Flags -------------------------------------------------------------------------------------------------- */
 
 static inline uint8_t oracle_p(const oracle_t *o) { /* bits 5 and 4 are always set */
   return (uint8_t)(o->n * 128 + o->v * 64 + 32 + 16 + o->d * 8 + o->i * 4 + o->z * 2 + o->c);
@@ -130,7 +131,7 @@ static inline uint8_t oracle_nz(oracle_t *o, unsigned value) {
   return (uint8_t)value;
 }
 
-/* ---- Arithmetic ------------------------------------------------------------------------------------------------ */
+/* ---- Arithmetic --------------------------------------------------------------------------------------------- */
 
 /* A byte as the number its digits spell; a digit may be up to 15. */
 static inline int oracle_number(unsigned byte) { return (int)(byte / 16) * 10 + (int)(byte % 16); }
@@ -220,7 +221,7 @@ static inline void oracle_arr(oracle_t *o, unsigned b) {
   o->a = (uint8_t)r;
 }
 
-/* ---- What each instruction does ------------------------------------------------------------------------------- */
+/* ---- What each instruction does ----------------------------------------------------------------------------- */
 
 static inline bool oracle_is(const char *name, const char *list) {
   for (; *list; list += list[3] ? 4 : 3) {
@@ -311,9 +312,14 @@ static inline uint8_t oracle_modified(oracle_t *o, const char *name, uint8_t b) 
 
 static inline void oracle_branch(oracle_t *o, const char *name) {
   unsigned offset = oracle_fetch(o);
-  bool taken = oracle_is(name, "BPL") ? !o->n : oracle_is(name, "BMI") ? o->n : oracle_is(name, "BVC") ? !o->v
-             : oracle_is(name, "BVS") ? o->v : oracle_is(name, "BCC") ? !o->c : oracle_is(name, "BCS") ? o->c
-             : oracle_is(name, "BNE") ? !o->z : o->z;
+  bool taken = oracle_is(name, "BPL")   ? !o->n
+               : oracle_is(name, "BMI") ? o->n
+               : oracle_is(name, "BVC") ? !o->v
+               : oracle_is(name, "BVS") ? o->v
+               : oracle_is(name, "BCC") ? !o->c
+               : oracle_is(name, "BCS") ? o->c
+               : oracle_is(name, "BNE") ? !o->z
+                                        : o->z;
   if (!taken) return;
   unsigned target = (o->pc + offset + (offset >= 128 ? 0xFF00u : 0)) % 0x10000;
   o->cycles += target / 256 == o->pc / 256u ? 1 : 2;

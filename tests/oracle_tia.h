@@ -1,14 +1,14 @@
 /* oracle_tia.h: the picture of a line, one pixel at a time.
  *
- * A second way from the TIA's registers to pixels and collisions, for test_tia.c. Nothing is a mask: every pixel asks every
- * object where it is, modulo 160, and then looks for the colour and for the pairs that touch. It takes the registers out
- * of a vcs_t and shares nothing else with src/core.
+ * A second way from the TIA's registers to pixels and collisions, for test_tia.c. Nothing is a mask: every pixel asks
+ * every object where it is, modulo 160, and then looks for the colour and for the pairs that touch. It takes the
+ * registers out of a vcs_t and shares nothing else with src/core.
  *
  * The reference paints some pieces of a line four pixels at a time and may paint up to three too many; they are seen
  * only where a frame stops there. oracle_paint has the rule.
  *
- * The second half is time: when a write reaches the picture, what strobes and HMOVE do, and a television that puts it all
- * together.
+ * The second half is time: when a write reaches the picture, what strobes and HMOVE do, and a television that puts it
+ * all together.
  */
 #ifndef ORACLE_TIA_H
 #define ORACLE_TIA_H
@@ -115,9 +115,9 @@ static inline uint8_t oracle_colour(const vcs_t *m, int x) {
 }
 
 /* The pairs, by register: D7 then D6 of CXM0P, CXM1P, CXP0FB, CXP1FB, CXM0FB, CXM1FB, CXBLPF, CXPPMM. */
-static const int oracle_pairs[16][2] = {{O_M0, O_P1}, {O_M0, O_P0}, {O_M1, O_P0}, {O_M1, O_P1}, {O_P0, O_PF}, {O_P0, O_BL},
-                                        {O_P1, O_PF}, {O_P1, O_BL}, {O_M0, O_PF}, {O_M0, O_BL}, {O_M1, O_PF}, {O_M1, O_BL},
-                                        {O_BL, O_PF}, {-1, -1},     {O_P0, O_P1}, {O_M0, O_M1}};
+static const int oracle_pairs[16][2] = {
+    {O_M0, O_P1}, {O_M0, O_P0}, {O_M1, O_P0}, {O_M1, O_P1}, {O_P0, O_PF}, {O_P0, O_BL}, {O_P1, O_PF}, {O_P1, O_BL},
+    {O_M0, O_PF}, {O_M0, O_BL}, {O_M1, O_PF}, {O_M1, O_BL}, {O_BL, O_PF}, {-1, -1},     {O_P0, O_P1}, {O_M0, O_M1}};
 
 static inline uint16_t oracle_collisions(const vcs_t *m, int x) {
   uint16_t latches = 0;
@@ -128,7 +128,7 @@ static inline uint16_t oracle_collisions(const vcs_t *m, int x) {
   return latches;
 }
 
-/* ---- Painting ----------------------------------------------------------------------------------------------------- */
+/* ---- Painting ----------------------------------------------------------------------------------------------- */
 
 /* Whether the reference paints this set of enabled objects in fours where it can. */
 static inline bool oracle_in_fours(const vcs_t *m) {
@@ -176,7 +176,7 @@ static inline uint16_t oracle_paint(const vcs_t *m, int x0, int x1, uint8_t row[
   return latches;
 }
 
-/* ---- Registers and time -------------------------------------------------------------------------------------------- */
+/* ---- Registers and time ------------------------------------------------------------------------------------- */
 
 /* Clocks from the bus to the picture. */
 static inline int oracle_delay(int r, int cycle) {
@@ -297,9 +297,9 @@ static inline void oracle_mark_player(unsigned nusiz, int pos, char line[160]) {
   }
 }
 
-/* HMxx asks for -8 (right) to 7 (left). A motion pulse comes every four clocks: of those that move left, one is lost for
- * every 4 clocks that HMOVE comes late, and beyond twelve cycles the unextended blank moves the object right. Late in
- * the line the pulses come before the next blank does, and add up to 15 to the left. */
+/* HMxx asks for -8 (right) to 7 (left). A motion pulse comes every four clocks: of those that move left, one is lost
+ * for every 4 clocks that HMOVE comes late, and beyond twelve cycles the unextended blank moves the object right. Late
+ * in the line the pulses come before the next blank does, and add up to 15 to the left. */
 static inline int oracle_motion(int cycle, int hm) {
   int asked = hm < 8 ? -hm : 16 - hm;
   if (cycle == 75) cycle = 0;
@@ -314,10 +314,11 @@ static inline int oracle_motion(int cycle, int hm) {
 
 /* Cycles between HMOVE and a strobe, and the clock of the strobe in its line, where the reference knows the result:
  * object, cycles, clock, position. */
-static const int oracle_after_hmove[7][4] = {{O_M0, 20, 69, 8}, {O_M1, 3, 18, 3}, {O_BL, 18, 60, 10}, {O_BL, 18, 69, 10},
-                                             {O_BL, 3, 18, 3},  {O_BL, 7, 30, 6}, {O_BL, 6, 27, 5}};
+static const int oracle_after_hmove[7][4] = {{O_M0, 20, 69, 8},  {O_M1, 3, 18, 3}, {O_BL, 18, 60, 10},
+                                             {O_BL, 18, 69, 10}, {O_BL, 3, 18, 3}, {O_BL, 7, 30, 6},
+                                             {O_BL, 6, 27, 5}};
 
-/* ---- A television ------------------------------------------------------------------------------------------------------ */
+/* ---- A television ------------------------------------------------------------------------------------------- */
 
 enum { ORACLE_LINES = 210 };
 
@@ -341,8 +342,8 @@ static inline void oracle_end_line(oracle_tv_t *o) {
   o->t.stars_shape = (uint8_t)star_shapes[o->stars_phase];
 }
 
-/* An access: the picture is drawn up to it, line by line. A line is over when the first clock of the next one is drawn. The
- * comb is cut in front of the beam, and from the blank on: one that stops there has cut too much. */
+/* An access: the picture is drawn up to it, line by line. A line is over when the first clock of the next one is drawn.
+ * The comb is cut in front of the beam, and from the blank on: one that stops there has cut too much. */
 static inline void oracle_draw(oracle_tv_t *o, int clock) {
   if (clock > 228 * ORACLE_LINES) clock = 228 * ORACLE_LINES;
   while (o->drawn < clock) {
@@ -378,7 +379,8 @@ static inline void oracle_tia_write(oracle_tv_t *o, int cycles, int r, uint8_t v
       o->t.pos[object] = (uint8_t)oracle_strobed(false, hpos);
       for (int i = 0; i < 7; i++) {
         const int *known = oracle_after_hmove[i];
-        if (known[0] == object && 3 * known[1] == clock - o->hmove && known[2] == hpos) o->t.pos[object] = (uint8_t)known[3];
+        if (known[0] == object && 3 * known[1] == clock - o->hmove && known[2] == hpos)
+          o->t.pos[object] = (uint8_t)known[3];
       }
       if (object == O_M0) o->t.stars_shape = 0;
       break;
@@ -394,7 +396,8 @@ static inline void oracle_tia_write(oracle_tv_t *o, int cycles, int r, uint8_t v
       break;
     case 0x2A: /* HMOVE */
       if (hpos <= 62 || hpos == 225) o->comb = true;
-      for (int i = 0; i < 5; i++) o->t.pos[i] = (uint8_t)((o->t.pos[i] + 160 + oracle_motion(hpos / 3, o->t.hm[i])) % 160);
+      for (int i = 0; i < 5; i++)
+        o->t.pos[i] = (uint8_t)((o->t.pos[i] + 160 + oracle_motion(hpos / 3, o->t.hm[i])) % 160);
       o->t.first_copy_off[0] = o->t.first_copy_off[1] = o->t.stars_shape = 0;
       o->stars = false;
       o->hmove = clock;

@@ -15,8 +15,8 @@ static oracle_t o;
 /* A result of bits.h against the oracle's accumulator (or another byte) and flags. */
 static void check(vcs_alu_t r, uint8_t value, bool with_v, const char *what, int a, int b, int c, int d) {
   if (r.value != value || r.n >> 7 != o.n || (r.z == 0) != o.z || (r.c != 0) != o.c || (with_v && (r.v != 0) != o.v)) {
-    fail_msg("%s: a=%02X b=%02X carry=%d decimal=%d gives %02X n=%d z=%d v=%d c=%d, not %02X n=%d z=%d v=%d c=%d", what, a, b,
-             c, d, r.value, r.n >> 7, r.z == 0, r.v, r.c, value, o.n, o.z, o.v, o.c);
+    fail_msg("%s: a=%02X b=%02X carry=%d decimal=%d gives %02X n=%d z=%d v=%d c=%d, not %02X n=%d z=%d v=%d c=%d", what,
+             a, b, c, d, r.value, r.n >> 7, r.z == 0, r.v, r.c, value, o.n, o.z, o.v, o.c);
   }
   if (r.v > 1 || r.c > 1) fail_msg("%s: V and C are to be 0 or 1", what);
 }

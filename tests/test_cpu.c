@@ -1,9 +1,9 @@
 /* test_cpu.c: the 6507, against a second model of it and against spelled-out cases.
  *
  * The first part runs every opcode byte from thousands of random states on the machine, both by itself (vcs_step)
- * and in the loop that runs frames, and on the oracle (oracle_6502.h), and compares registers, flags, cycles, the bus, RAM, what the chips were told, and, where no chip was
- * touched, every other byte of the machine. The second part is decimal arithmetic, all of it. The third spells out the
- * rules that people get wrong, with the numbers written here.
+ * and in the loop that runs frames, and on the oracle (oracle_6502.h), and compares registers, flags, cycles, the bus,
+ * RAM, what the chips were told, and, where no chip was touched, every other byte of the machine. The second part is
+ * decimal arithmetic, all of it. The third spells out the rules that people get wrong, with the numbers written here.
  *
  * Built with -DVCS_MUTANTS (mutate_cpu.sh does, against core headers with a hook in them) the program has another main:
  * it makes every opcode wrong in its cycles and in each of its flags, one at a time, and counts how many of those
@@ -21,11 +21,11 @@
 #include "core/state.h"
 #include "oracle_6502.h"
 
-/* ---- A machine with a program ----------------------------------------------------------------------------------- */
+/* ---- A machine with a program ------------------------------------------------------------------------------- */
 
 enum { ROM_SIZE = 4096 };
 static uint8_t rom[ROM_SIZE + 64]; /* instructions may be fetched several bytes at a time */
-static vcs_cart_t cart; /* as loaded, but its image is `rom`, which tests write */
+static vcs_cart_t cart;            /* as loaded, but its image is `rom`, which tests write */
 static vcs_cart_t *loaded;
 static vcs_t m, fresh;
 static size_t state_size;
@@ -68,7 +68,7 @@ static uint32_t step(void) {
   return last.cycles;
 }
 
-/* ---- Every opcode against the oracle ------------------------------------------------------------------------------ */
+/* ---- Every opcode against the oracle ------------------------------------------------------------------------ */
 
 static uint64_t random_state;
 
@@ -135,14 +135,14 @@ static bool tia_holds(unsigned r, uint8_t value, uint8_t *expected, uint8_t *hel
   static const struct {
     uint8_t first, last, mask, shift;
     uint16_t offset;
-  } plain[] = {{0, 0, 0xFF, 0, offsetof(vcs_t, vsync)},     {1, 1, 0xFF, 0, offsetof(vcs_t, vblank)},
-               {4, 5, 0xFF, 0, offsetof(vcs_t, nusiz)},     {6, 7, 0xFE, 0, offsetof(vcs_t, colu) + 2},
-               {8, 8, 0xFE, 0, offsetof(vcs_t, colu) + 1},  {9, 9, 0xFE, 0, offsetof(vcs_t, colu)},
-               {10, 10, 0xFF, 0, offsetof(vcs_t, ctrlpf)},  {11, 12, 0x08, 0, offsetof(vcs_t, reflect)},
-               {13, 15, 0xFF, 0, offsetof(vcs_t, pf)},      {21, 26, 0xFF, 0, offsetof(vcs_t, audio)},
-               {27, 28, 0xFF, 0, offsetof(vcs_t, grp)},     {29, 30, 0x02, 0, offsetof(vcs_t, enam)},
-               {31, 31, 0x02, 0, offsetof(vcs_t, enabl)},   {32, 36, 0xFF, 4, offsetof(vcs_t, hm)},
-               {37, 38, 0x01, 0, offsetof(vcs_t, vdelp)},   {39, 39, 0x01, 0, offsetof(vcs_t, vdelbl)},
+  } plain[] = {{0, 0, 0xFF, 0, offsetof(vcs_t, vsync)},    {1, 1, 0xFF, 0, offsetof(vcs_t, vblank)},
+               {4, 5, 0xFF, 0, offsetof(vcs_t, nusiz)},    {6, 7, 0xFE, 0, offsetof(vcs_t, colu) + 2},
+               {8, 8, 0xFE, 0, offsetof(vcs_t, colu) + 1}, {9, 9, 0xFE, 0, offsetof(vcs_t, colu)},
+               {10, 10, 0xFF, 0, offsetof(vcs_t, ctrlpf)}, {11, 12, 0x08, 0, offsetof(vcs_t, reflect)},
+               {13, 15, 0xFF, 0, offsetof(vcs_t, pf)},     {21, 26, 0xFF, 0, offsetof(vcs_t, audio)},
+               {27, 28, 0xFF, 0, offsetof(vcs_t, grp)},    {29, 30, 0x02, 0, offsetof(vcs_t, enam)},
+               {31, 31, 0x02, 0, offsetof(vcs_t, enabl)},  {32, 36, 0xFF, 4, offsetof(vcs_t, hm)},
+               {37, 38, 0x01, 0, offsetof(vcs_t, vdelp)},  {39, 39, 0x01, 0, offsetof(vcs_t, vdelbl)},
                {40, 41, 0x02, 0, offsetof(vcs_t, resmp)}};
   for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
     if (r < plain[i].first || r > plain[i].last) continue;
@@ -250,7 +250,7 @@ enum { TRIALS = 4000 };
 
 #ifdef VCS_MUTANTS
 
-/* ---- Mutants -------------------------------------------------------------------------------------------------------- */
+/* ---- Mutants ------------------------------------------------------------------------------------------------ */
 
 /* Read by the hook: the opcode that is wrong, and how. */
 int vcs_mutant_code = -1, vcs_mutant_what;
@@ -350,7 +350,7 @@ static void test_cpu_random_programs_agree_with_the_oracle(void **state) {
   assert_true(instructions > 6000);
 }
 
-/* ---- Decimal arithmetic, exhaustively ------------------------------------------------------------------------------- */
+/* ---- Decimal arithmetic, exhaustively ----------------------------------------------------------------------- */
 
 /* One accumulator operation for all A, operands and carries, in binary and in decimal. */
 static void check_all(uint8_t code, int a_step) {
@@ -378,8 +378,8 @@ static void check_all(uint8_t code, int a_step) {
           oracle_step(&o);
           if (m.a != o.a || m.p != oracle_p(&o) || m.ram[0] != o.ram[0]) {
             free(start);
-            fail_msg("$%02X: A=%02X operand=%02X carry=%d decimal=%d gives A=%02X P=%02X, not A=%02X P=%02X", code, a, b, c,
-                     d, m.a, m.p, o.a, oracle_p(&o));
+            fail_msg("$%02X: A=%02X operand=%02X carry=%d decimal=%d gives A=%02X P=%02X, not A=%02X P=%02X", code, a,
+                     b, c, d, m.a, m.p, o.a, oracle_p(&o));
           }
         }
       }
@@ -436,10 +436,10 @@ static void test_cpu_decimal_sums_spelled_out(void **state) {
   decimal(0xE9, 0x12, 0x21, 1, 0x91, N | V); /* 12 - 21 = -9 borrows; the sign is not that of either */
   decimal(0xE9, 0x40, 0x13, 0, 0x26, C);
   decimal(0xE9, 0x00, 0x00, 0, 0x99, N | V);
-  decimal(0xE9, 0x00, 0xFF, 0, 0x7C, 0);      /* -166 + 100 = -66: byte 190 ($BE) read as a number, 11 * 10 + 14 */
+  decimal(0xE9, 0x00, 0xFF, 0, 0x7C, 0); /* -166 + 100 = -66: byte 190 ($BE) read as a number, 11 * 10 + 14 */
 }
 
-/* ---- Rules spelled out ------------------------------------------------------------------------------------------------ */
+/* ---- Rules spelled out -------------------------------------------------------------------------------------- */
 
 static void test_cpu_reset_loads_the_vector_and_clears_registers(void **state) {
   (void)state;
@@ -492,7 +492,8 @@ static void test_cpu_stores_always_pay_for_crossing_a_page(void **state) {
 
 static void test_cpu_modifying_takes_the_same_time_on_either_side_of_a_page(void **state) {
   (void)state;
-  static const uint8_t absolute[] = {0x1E, 0x3E, 0x5E, 0x7E, 0xDE, 0xFE, 0x1F, 0x3F, 0x5F, 0x7F, 0xDF, 0xFF, 0x1B, 0x3B, 0x5B, 0x7B, 0xDB, 0xFB};
+  static const uint8_t absolute[] = {0x1E, 0x3E, 0x5E, 0x7E, 0xDE, 0xFE, 0x1F, 0x3F, 0x5F,
+                                     0x7F, 0xDF, 0xFF, 0x1B, 0x3B, 0x5B, 0x7B, 0xDB, 0xFB};
   static const uint8_t indirect[] = {0x13, 0x33, 0x53, 0x73, 0xD3, 0xF3};
   for (size_t i = 0; i < sizeof absolute; i++) check_crossing(absolute[i], 3, 7, 7);
   for (size_t i = 0; i < sizeof indirect; i++) check_crossing(indirect[i], 2, 8, 8);
@@ -518,6 +519,43 @@ static void test_cpu_zero_page_indexing_wraps(void **state) {
   assert_int_equal(m.a, 0x42);
 }
 
+/* To the chips $0110 is $0010; a 3F cartridge sees the difference: it answers and listens below $40 only. */
+static void test_cpu_zero_page_indexing_wraps_for_a_cartridge_that_looks(void **state) {
+  (void)state;
+  uint8_t image[8192];
+  vcs_error_t error;
+  vcs_cart_t *three_f;
+  vcs_cart_options_t options = {VCS_PROFILE_XITARI, VCS_SCHEME_3F, VCS_FORMAT_NTSC, NULL};
+  static const uint8_t code[] = {0x95, 0xF0, 0x96, 0xF0, 0xB5, 0xF0, 0xB6, 0xF0, 0xA1, 0xF0};
+  memset(image, 0x5A, sizeof image);
+  memcpy(image + 6144, code, sizeof code); /* the last 2 KiB are always at $F800 */
+  image[4096 + 0x10] = 0x34;               /* bank 2 */
+  image[4096 + 0x11] = 0xF9;
+  image[6144 + 0x134] = 0xA7;
+  image[8190] = image[8188] = 0x00;
+  image[8191] = image[8189] = 0xF8;
+  assert_int_equal(vcs_cart_load(image, sizeof image, &options, &three_f, &error), VCS_OK);
+  vcs_boot(three_f, &m, NULL);
+  m.a = 1;
+  m.x = 0x4F;
+  vcs_step(three_f, &m, NULL, &last); /* STA $F0,X is STA $3F */
+  assert_int_equal(m.bank[0], 2048);
+  m.x = 2;
+  m.y = 0x4F;
+  vcs_step(three_f, &m, NULL, &last); /* STX $F0,Y */
+  assert_int_equal(m.bank[0], 4096);
+  m.x = m.y = 0x20;
+  vcs_step(three_f, &m, NULL, &last); /* LDA $F0,X is LDA $10 */
+  assert_int_equal(m.a, 0x34);
+  m.x = 0x20;
+  vcs_step(three_f, &m, NULL, &last); /* LDX $F0,Y */
+  assert_int_equal(m.x, 0x34);
+  m.x = 0x20;
+  vcs_step(three_f, &m, NULL, &last); /* LDA ($F0,X): the pointer is at $10 */
+  assert_int_equal(m.a, 0xA7);
+  vcs_cart_free(three_f);
+}
+
 static void test_cpu_absolute_indexing_wraps_at_64k(void **state) {
   (void)state;
   program(0xF000, 3, 0xBD, 0xF0, 0xFF); /* LDA $FFF0,X */
@@ -538,9 +576,10 @@ static void test_cpu_branches_take_2_3_or_4_cycles(void **state) {
     uint8_t offset;
     uint16_t to;
     uint8_t cycles;
-  } ways[] = {{0xF010, 0x20, 0xF032, 3},  {0xF010, 0xFE, 0xF010, 3}, {0xF010, 0x80, 0xEF92, 4}, {0xF0F0, 0x0D, 0xF0FF, 3},
-              {0xF0F0, 0x0E, 0xF100, 4},  {0xF0FD, 0x00, 0xF0FF, 3}, {0xF0FE, 0x00, 0xF100, 3}, {0xF0FE, 0xFF, 0xF0FF, 4},
-              {0xF102, 0xFC, 0xF100, 3},  {0xF102, 0xFB, 0xF0FF, 4}};
+  } ways[] = {{0xF010, 0x20, 0xF032, 3}, {0xF010, 0xFE, 0xF010, 3}, {0xF010, 0x80, 0xEF92, 4},
+              {0xF0F0, 0x0D, 0xF0FF, 3}, {0xF0F0, 0x0E, 0xF100, 4}, {0xF0FD, 0x00, 0xF0FF, 3},
+              {0xF0FE, 0x00, 0xF100, 3}, {0xF0FE, 0xFF, 0xF0FF, 4}, {0xF102, 0xFC, 0xF100, 3},
+              {0xF102, 0xFB, 0xF0FF, 4}};
   for (int i = 0; i < 8; i++) {
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
       program(ways[w].at, 2, branches[i].code, ways[w].offset);
@@ -742,9 +781,9 @@ static void test_cpu_disassembly_names_every_opcode_as_the_oracle_does(void **st
     char mode;
     const char *operand;
     int length;
-  } shown[] = {{'-', "", 1},          {'#', " #$34", 2},    {'z', " $34", 2},     {'x', " $34,X", 2},   {'y', " $34,Y", 2},
-               {'i', " ($34,X)", 2},  {'j', " ($34),Y", 2}, {'a', " $F234", 3},   {'X', " $F234,X", 3}, {'Y', " $F234,Y", 3},
-               {'n', " ($F234)", 3},  {'r', " $F036", 2}};
+  } shown[] = {{'-', "", 1},         {'#', " #$34", 2},    {'z', " $34", 2},     {'x', " $34,X", 2},
+               {'y', " $34,Y", 2},   {'i', " ($34,X)", 2}, {'j', " ($34),Y", 2}, {'a', " $F234", 3},
+               {'X', " $F234,X", 3}, {'Y', " $F234,Y", 3}, {'n', " ($F234)", 3}, {'r', " $F036", 2}};
   for (int code = 0; code < 256; code++) {
     const char *name = oracle_matrix[code / 16] + code % 16 * 5;
     char text[32], expected[32];
@@ -780,6 +819,7 @@ int main(void) {
       cmocka_unit_test(test_cpu_modifying_takes_the_same_time_on_either_side_of_a_page),
       cmocka_unit_test(test_cpu_the_crossing_is_paid_before_the_operand_is_read),
       cmocka_unit_test(test_cpu_zero_page_indexing_wraps),
+      cmocka_unit_test(test_cpu_zero_page_indexing_wraps_for_a_cartridge_that_looks),
       cmocka_unit_test(test_cpu_absolute_indexing_wraps_at_64k),
       cmocka_unit_test(test_cpu_branches_take_2_3_or_4_cycles),
       cmocka_unit_test(test_cpu_jmp_indirect_stays_on_the_page),

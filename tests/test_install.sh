@@ -30,10 +30,10 @@ flags="-I$dir/usr/include -L$lib -ldiffvcs"
 cc "$dir/main.c" -o "$dir/shared" $flags
 [ "$(LD_LIBRARY_PATH=$lib "$dir/shared")" = 60 ]
 echo "ok: C, shared library"
-cc "$dir/main.c" -I"$dir/usr/include" "$lib/libdiffvcs.a" -lz -lpng -lpthread -o "$dir/static"
+cc "$dir/main.c" -I"$dir/usr/include" "$lib/libdiffvcs.a" -lz -lpng -lpthread -lm -o "$dir/static"
 [ "$("$dir/static")" = 60 ]
 echo "ok: C, static library"
-c++ -x c++ "$dir/main.c" -x none -I"$dir/usr/include" "$lib/libdiffvcs.a" -lz -lpng -lpthread -o "$dir/cpp"
+c++ -x c++ "$dir/main.c" -x none -I"$dir/usr/include" "$lib/libdiffvcs.a" -lz -lpng -lpthread -lm -o "$dir/cpp"
 [ "$("$dir/cpp")" = 60 ]
 echo "ok: C++"
 cat > "$dir/CMakeLists.txt" << 'C'

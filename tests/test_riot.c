@@ -71,7 +71,7 @@ static void sta(uint16_t addr, uint8_t value) {
 
 static void hold(vcs_controls_t hands) { vcs_control(&cart, &m, &hands); }
 
-/* ---- RAM ---------------------------------------------------------------------------------------------------------- */
+/* ---- RAM ---------------------------------------------------------------------------------------------------- */
 
 static void test_riot_ram_appears_wherever_a7_is_high_and_a9_and_a12_are_low(void **state) {
   (void)state;
@@ -99,7 +99,7 @@ static void test_riot_ram_survives_a_reset(void **state) {
   for (int i = 0; i < 128; i++) assert_int_equal(m.ram[i], i ^ 0x5A);
 }
 
-/* ---- Timer ----------------------------------------------------------------------------------------------------------- */
+/* ---- Timer -------------------------------------------------------------------------------------------------- */
 
 /* A timer that counts. It is set at some cycle; the first step comes with the next cycle, then one every interval; at
  * zero the next step expires it, from where it counts every cycle. */
@@ -206,7 +206,7 @@ static void test_riot_timer_after_a_late_read_spelled_out(void **state) {
   m.cycles = 645;
   assert_int_equal(vcs_riot_read(&cart, &m, 0x284), (uint8_t)(10 - 10 - 5)); /* read five cycles late */
   assert_int_equal(vcs_riot_read(&cart, &m, 0x285), 0x00);                   /* the flag is gone */
-  m.cycles = 705; /* 64 cycles on: a step of the interval */
+  m.cycles = 705;                                                            /* 64 cycles on: a step of the interval */
   assert_int_equal(vcs_riot_read(&cart, &m, 0x284), (uint8_t)(10 - 11 - 5));
   m.cycles = 768;
   assert_int_equal(vcs_riot_read(&cart, &m, 0x284), (uint8_t)(10 - 11 - 5));
@@ -294,7 +294,7 @@ static void test_riot_timer_may_run_for_days(void **state) {
   }
 }
 
-/* ---- Ports -------------------------------------------------------------------------------------------------------------- */
+/* ---- Ports -------------------------------------------------------------------------------------------------- */
 
 static void test_riot_port_a_reads_pins_whatever_its_direction(void **state) {
   (void)state;
@@ -349,8 +349,13 @@ static void test_riot_paddle_buttons_are_on_the_left_and_right_pins(void **state
   cart.controller[0] = cart.controller[1] = VCS_CONTROLLER_PADDLES;
   static const struct {
     uint8_t swap, held, pins;
-  } cases[] = {{0, 0, 0xF},  {0, VCS_HELD_FIRE, 0x7}, {0, VCS_HELD_FIRE_2, 0xB}, {0, VCS_HELD_FIRE | VCS_HELD_FIRE_2, 0x3},
-               {1, VCS_HELD_FIRE, 0xB}, {1, VCS_HELD_FIRE_2, 0x7}, {0, 0x0F, 0xF}};
+  } cases[] = {{0, 0, 0xF},
+               {0, VCS_HELD_FIRE, 0x7},
+               {0, VCS_HELD_FIRE_2, 0xB},
+               {0, VCS_HELD_FIRE | VCS_HELD_FIRE_2, 0x3},
+               {1, VCS_HELD_FIRE, 0xB},
+               {1, VCS_HELD_FIRE_2, 0x7},
+               {0, 0x0F, 0xF}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     cart.swap_paddles = cases[i].swap;
     hold((vcs_controls_t){.held = {cases[i].held, 0}});
@@ -411,7 +416,7 @@ static void test_riot_keyboard_matrix_finds_every_key(void **state) {
       hands.keys[player] = (uint16_t)(1 << key);
       hold(hands);
       for (int scanned = 0; scanned < 4; scanned++) { /* one row low at a time */
-        sta(0x280, (uint8_t)~(player ? 1 << scanned : 16 << scanned));
+        sta(0x280, (uint8_t) ~(player ? 1 << scanned : 16 << scanned));
         for (int column = 0; column < 3; column++) {
           uint16_t input = (uint16_t)(column == 2 ? 0x3C + player : 0x38 + 2 * player + column);
           bool pressed = key == 3 * scanned + column;

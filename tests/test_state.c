@@ -25,7 +25,7 @@ static uint64_t splitmix(uint64_t *s) {
   return z ^ z >> 31;
 }
 
-/* ---- Programs ------------------------------------------------------------------------------------------------------- */
+/* ---- Programs ----------------------------------------------------------------------------------------------- */
 
 /* A frame loop at the start of every bank that draws something different each line; the rest is noise. */
 static vcs_cart_t *load(int number) {
@@ -117,7 +117,7 @@ static void run_program(int number, int drawing, uint64_t hashes[FRAMES]) {
   destroy(&t);
 }
 
-/* ---- Tests --------------------------------------------------------------------------------------------------------------- */
+/* ---- Tests -------------------------------------------------------------------------------------------------- */
 
 static void test_state_programs_differ_and_move(void **state) {
   (void)state;

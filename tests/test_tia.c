@@ -1,10 +1,11 @@
 /* test_tia.c: the TIA against a pixel-by-pixel oracle (oracle_tia.h) and against spelled-out times and positions.
  *
- * Everything goes through the machine's API: a register is written by an instruction, at a chosen cycle of a chosen line,
- * and looked at in the picture. Four kinds of test. The picture: random registers, random pieces of a line, equal pixels
- * and collisions. Time: a register is written at every cycle of a line, and the line must show the old registers up to a
- * clock that is computed here and the new ones after it. Programs: hundreds of random writes in one go, compared with a
- * television made of the oracle. Whole frames: VSYNC, the line limit, grey partial frames and colour loss.
+ * Everything goes through the machine's API: a register is written by an instruction, at a chosen cycle of a chosen
+ * line, and looked at in the picture. Four kinds of test. The picture: random registers, random pieces of a line, equal
+ * pixels and collisions. Time: a register is written at every cycle of a line, and the line must show the old registers
+ * up to a clock that is computed here and the new ones after it. Programs: hundreds of random writes in one go,
+ * compared with a television made of the oracle. Whole frames: VSYNC, the line limit, grey partial frames and colour
+ * loss.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,13 +32,36 @@ static int below(int n) { return (int)(noise() % (unsigned)n); }
 
 /* The registers that the tests name. */
 enum {
-  VSYNC = 0x00, VBLANK, WSYNC, RSYNC, NUSIZ0, NUSIZ1, COLUP0, COLUP1, COLUPF, COLUBK, CTRLPF, PF1 = 0x0E, RESP0 = 0x10,
-  RESM0 = 0x12, RESBL = 0x14, AUDV0 = 0x19, GRP0 = 0x1B, GRP1, ENABL = 0x1F, HMP0, HMM0 = 0x22, HMBL = 0x24, RESMP0 = 0x28,
-  HMOVE = 0x2A, HMCLR, CXCLR
+  VSYNC = 0x00,
+  VBLANK,
+  WSYNC,
+  RSYNC,
+  NUSIZ0,
+  NUSIZ1,
+  COLUP0,
+  COLUP1,
+  COLUPF,
+  COLUBK,
+  CTRLPF,
+  PF1 = 0x0E,
+  RESP0 = 0x10,
+  RESM0 = 0x12,
+  RESBL = 0x14,
+  AUDV0 = 0x19,
+  GRP0 = 0x1B,
+  GRP1,
+  ENABL = 0x1F,
+  HMP0,
+  HMM0 = 0x22,
+  HMBL = 0x24,
+  RESMP0 = 0x28,
+  HMOVE = 0x2A,
+  HMCLR,
+  CXCLR
 };
 enum { BACKGROUND, PLAYFIELD, PLAYER_0, PLAYER_1 }; /* in m.colu */
 
-/* ---- A television ------------------------------------------------------------------------------------------------ */
+/* ---- A television ------------------------------------------------------------------------------------------- */
 
 static vcs_cart_t *loaded;
 static vcs_cart_t console; /* as loaded, but with a picture from line 0 on, and an image that tests write */
@@ -152,7 +176,7 @@ static void randomise(void) {
   m.collisions = below(4) ? 0 : (uint16_t)(noise() & 0xDFFF);
 }
 
-/* ---- The picture ----------------------------------------------------------------------------------------------------- */
+/* ---- The picture -------------------------------------------------------------------------------------------- */
 
 /* A piece of a line is what lies between two accesses: here, two reads. */
 static void test_tia_line_agrees_with_the_oracle_on_random_pieces(void **state) {
@@ -258,7 +282,7 @@ static void test_tia_score_colours_show_under_priority_when_only_the_playfield_i
   assert_int_equal(line[80], 6);
 }
 
-/* ---- Registers and their delays ----------------------------------------------------------------------------------------- */
+/* ---- Registers and their delays ----------------------------------------------------------------------------- */
 
 /* Expects a line that changes from `old` to `new` registers at pixel x, and the line after it. */
 static void check_two_lines(const vcs_t *old, vcs_t *new, int x, int line, const char *what, int value) {
@@ -283,8 +307,8 @@ static void check_two_lines(const vcs_t *old, vcs_t *new, int x, int line, const
 
 static void test_tia_writes_reach_the_picture_after_their_delays(void **state) {
   (void)state;
-  static const uint8_t registers[] = {0x01, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x0E, 0x0F,
-                                      0x1B, 0x1C, 0x1D, 0x1E, 0x1F, 0x25, 0x26, 0x27, 0x28, 0x29};
+  static const uint8_t registers[] = {0x01, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x0E,
+                                      0x0F, 0x1B, 0x1C, 0x1D, 0x1E, 0x1F, 0x25, 0x26, 0x27, 0x28, 0x29};
   static vcs_t old, new;
   for (size_t i = 0; i < sizeof registers; i++) {
     for (int cycle = 0; cycle < 76; cycle++) {
@@ -394,7 +418,7 @@ static void test_tia_unused_addresses_and_rsync_change_nothing(void **state) {
   assert_memory_equal(&before, &m, state_size);
 }
 
-/* ---- Strobes -------------------------------------------------------------------------------------------------------------- */
+/* ---- Strobes ------------------------------------------------------------------------------------------------ */
 
 static void test_tia_missiles_and_ball_are_put_at_the_beam_plus_four(void **state) {
   (void)state;
@@ -414,8 +438,8 @@ static void test_tia_missiles_and_ball_are_put_at_the_beam_plus_four(void **stat
         at(20, cycle);
         poke(RESM0 + object - O_M0, 0xFF);
         assert_int_equal(m.pos[object], new.pos[object]);
-        check_two_lines(&old, &new, 3 * cycle + oracle_delay(RESM0 + object - O_M0, cycle) - 68, 20, "RESM0/RESM1/RESBL",
-                        object);
+        check_two_lines(&old, &new, 3 * cycle + oracle_delay(RESM0 + object - O_M0, cycle) - 68, 20,
+                        "RESM0/RESM1/RESBL", object);
       }
     }
   }
@@ -502,7 +526,7 @@ static void test_tia_resmp_release_puts_the_missile_in_the_middle_of_the_player(
   }
 }
 
-/* ---- HMOVE ------------------------------------------------------------------------------------------------------------------ */
+/* ---- HMOVE -------------------------------------------------------------------------------------------------- */
 
 static void test_tia_hmove_moves_by_the_rule_at_every_cycle(void **state) {
   (void)state;
@@ -516,7 +540,8 @@ static void test_tia_hmove_moves_by_the_rule_at_every_cycle(void **state) {
         }
         at(7, cycle);
         poke(HMOVE, 0);
-        for (int i = 0; i < 5; i++) assert_int_equal(m.pos[i], ((start + i) % 160 + oracle_motion(cycle, hm) + 160) % 160);
+        for (int i = 0; i < 5; i++)
+          assert_int_equal(m.pos[i], ((start + i) % 160 + oracle_motion(cycle, hm) + 160) % 160);
       }
     }
   }
@@ -606,7 +631,7 @@ static void test_tia_strobes_right_after_hmove_have_fixed_results(void **state) 
   }
 }
 
-/* ---- The star field ---------------------------------------------------------------------------------------------------------- */
+/* ---- The star field ----------------------------------------------------------------------------------------- */
 
 static void start_stars(int cycles_after, uint8_t before, uint8_t after) {
   switch_on(NULL);
@@ -647,8 +672,23 @@ static void test_tia_stars_move_and_change_shape_line_by_line(void **state) {
       assert_int_equal(row(9 + i)[x], x >= lines[i].pos && x < lines[i].pos + lines[i].width ? 0x1C : 0);
     }
   }
-  poke(HMOVE, 0);
-  assert_int_equal(m.stars, 0);
+}
+
+static void test_tia_hmove_ends_the_stars_and_their_shape(void **state) {
+  (void)state;
+  for (int phase = 0; phase < 4; phase++) {
+    start_stars(21, 0x70, 0x60);
+    m.colu[PLAYER_0] = 0x1C;
+    draw_to(10 + phase);
+    at(10 + phase, 1);
+    poke(HMCLR, 0);
+    poke(HMOVE, 0);
+    assert_int_equal(m.stars, 0);
+    draw_to(12 + phase);
+    for (int line = 10 + phase; line < 12 + phase; line++) {
+      for (int x = 8; x < 160; x++) assert_int_equal(row(line)[x], x == m.pos[O_M0] ? 0x1C : 0);
+    }
+  }
 }
 
 static void test_tia_stars_widen_only_odd_widths(void **state) {
@@ -666,7 +706,7 @@ static void test_tia_stars_widen_only_odd_widths(void **state) {
   }
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Reading ------------------------------------------------------------------------------------------------ */
 
 static void test_tia_reads_leave_undriven_bits_to_the_bus(void **state) {
   (void)state;
@@ -801,7 +841,7 @@ static void test_tia_keypad_columns_are_pulled_by_keys_of_driven_rows(void **sta
   }
 }
 
-/* ---- Frames --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Frames ------------------------------------------------------------------------------------------------- */
 
 static void test_tia_vsync_ends_the_frame_if_it_was_held_for_a_line(void **state) {
   (void)state;
@@ -849,7 +889,8 @@ static void test_tia_vblank_draws_black(void **state) {
 
 static void test_tia_time_may_wrap_in_an_endless_frame(void **state) {
   (void)state;
-  static const uint32_t late[] = {0x2AAAAAA0u, 0x2AAAAAAAu, 0x2AAAAAABu, 0x2AAAAB00u, 0x40000000u, 0x55555540u, 0x55555560u, 0xFFFFFFF0u};
+  static const uint32_t late[] = {0x2AAAAAA0u, 0x2AAAAAAAu, 0x2AAAAAABu, 0x2AAAAB00u,
+                                  0x40000000u, 0x55555540u, 0x55555560u, 0xFFFFFFF0u};
   for (size_t i = 0; i < sizeof late / sizeof *late; i++) {
     for (int r = 0; r < 64; r++) {
       switch_on(NULL);
@@ -862,10 +903,11 @@ static void test_tia_time_may_wrap_in_an_endless_frame(void **state) {
   }
 }
 
-/* ---- Programs of writes ------------------------------------------------------------------------------------------------------------ */
+/* ---- Programs of writes ------------------------------------------------------------------------------------- */
 
 /* A program of some hundred writes, run in one go by the machine and followed by the oracle as it is made. Values are
- * written again, registers read, lines waited for. It ends with a jam in mid-picture. Returns how many cycles it takes. */
+ * written again, registers read, lines waited for. It ends with a jam in mid-picture. Returns how many cycles it takes.
+ */
 static int make_program(oracle_tv_t *tv) {
   static const uint8_t often[] = {RESP0, RESP0 + 1, RESM0, RESM0 + 1, RESBL, HMOVE, GRP0, GRP1, CTRLPF, NUSIZ0, NUSIZ1};
   uint8_t a = 0;
@@ -892,6 +934,17 @@ static int make_program(oracle_tv_t *tv) {
       oracle_draw(tv, 3 * cycles);
       unsigned pair = tv->t.collisions >> 2 * r;
       a = (uint8_t)((pair & 1) << 7 | (pair & 2) << 5 | r);
+      continue;
+    }
+    if (kind == 2 && below(4) == 0) { /* the star field: HMM0 from 7 to 6, 21 cycles after HMOVE */
+      static const uint8_t stars[] = {0xA9, 0x70, 0x85, HMM0, 0x85, HMOVE, 0xEA, 0xEA, 0xEA,
+                                      0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xA9,  0x60, 0x85, HMM0};
+      memcpy(rom + n, stars, sizeof stars);
+      n += (int)sizeof stars;
+      oracle_tia_write(tv, cycles + 5, HMM0, 0x70);
+      oracle_tia_write(tv, cycles + 8, HMOVE, 0x70);
+      oracle_tia_write(tv, cycles + 29, HMM0, a = 0x60);
+      cycles += 29;
       continue;
     }
     if (kind == 2) { /* NOP */
@@ -983,10 +1036,10 @@ static void stop(machine_t *t) {
 
 /* VSYNC for three lines, then `lines` (up to 255) of WSYNC, for ever; COLUBK $0E. */
 static machine_t run_lines(uint8_t lines, vcs_format_t format) {
-  uint8_t code[] = {0xA9, 0x0F, 0x85, 0x09,                                           /* LDA #$0F, STA COLUBK */
-                    0xA9, 0x02, 0x85, 0x00, 0x85, 0x02, 0x85, 0x02, 0x85, 0x02,       /* VSYNC, three lines */
-                    0xA9, 0x00, 0x85, 0x00, 0xA2, lines,                              /* end, LDX #lines */
-                    0x85, 0x02, 0xCA, 0xD0, 0xFB, 0x4C, 0x00, 0xF0};                  /* STA WSYNC, DEX, BNE, JMP */
+  uint8_t code[] = {0xA9, 0x0F, 0x85, 0x09,                                      /* LDA #$0F, STA COLUBK */
+                    0xA9, 0x02, 0x85, 0x00, 0x85, 0x02,  0x85, 0x02, 0x85, 0x02, /* VSYNC, three lines */
+                    0xA9, 0x00, 0x85, 0x00, 0xA2, lines,                         /* end, LDX #lines */
+                    0x85, 0x02, 0xCA, 0xD0, 0xFB, 0x4C,  0x00, 0xF0};            /* STA WSYNC, DEX, BNE, JMP */
   return run(code, sizeof code, format);
 }
 
@@ -1056,7 +1109,7 @@ static void test_tia_a_partial_frame_is_greyed_once_from_the_beam_down(void **st
     assert_int_equal(picture[160 * i + 159], expected);
   }
   assert_int_equal(picture[160 * height], 0x9C); /* below the picture nothing is touched */
-  vcs_frame(t.cart, t.m, t.frames); /* the same frame goes on: not greyed again, buffers not exchanged */
+  vcs_frame(t.cart, t.m, t.frames);              /* the same frame goes on: not greyed again, buffers not exchanged */
   assert_ptr_equal(vcs_picture(t.m, t.frames), picture);
   assert_int_equal(picture[160 * (100 - top)], 0x06);
   stop(&t);
@@ -1092,6 +1145,7 @@ int main(void) {
       TIA_TEST(test_tia_strobes_right_after_hmove_have_fixed_results),
       TIA_TEST(test_tia_stars_need_7_to_6_just_21_cycles_after_hmove),
       TIA_TEST(test_tia_stars_move_and_change_shape_line_by_line),
+      TIA_TEST(test_tia_hmove_ends_the_stars_and_their_shape),
       TIA_TEST(test_tia_stars_widen_only_odd_widths),
       TIA_TEST(test_tia_reads_leave_undriven_bits_to_the_bus),
       TIA_TEST(test_tia_collision_registers_show_their_pairs_and_cxclr_clears_them),

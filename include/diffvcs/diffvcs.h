@@ -85,8 +85,8 @@ typedef enum {
   VCS_CONTROLLER_BOOSTER
 } vcs_controller_t;
 
-/* Boot protocol and per-game settings: like google-deepmind/xitari, like ale-py, or like ale-py with the known wrongs of
- * its rewards and endings set right (docs/games.md lists each of them with its proof). */
+/* Boot protocol and per-game settings: like google-deepmind/xitari, like ale-py, or like ale-py with the known wrongs
+ * of its rewards and endings set right (docs/games.md lists each of them with its proof). */
 typedef enum { VCS_PROFILE_XITARI = 0, VCS_PROFILE_ALE, VCS_PROFILE_FIXED, VCS_PROFILE_COUNT } vcs_profile_t;
 
 /* What the players' hands and the console's owner hold down: bits of `held` by player, paddle resistances (two by
@@ -245,7 +245,7 @@ VCS_API const char *vcs_action_name(int action);
 /* How a game is played. Plain data; vcs_env_defaults fills it. */
 enum {
   VCS_LIFE_LOSS_IGNORED,   /* only the game's own ending counts */
-  VCS_LIFE_LOSS_TRUNCATES, /* ale-py's truncate_on_loss_of_life: truncated while there are fewer lives than at the start */
+  VCS_LIFE_LOSS_TRUNCATES, /* ale-py's truncate_on_loss_of_life: truncated while lives are fewer than at the start */
   VCS_LIFE_LOSS_ENDS       /* the episodic life of AtariVectorEnv and of the usual wrappers: a step in which a life was
                               lost and others are left ends there, and vcs_env_done says so. Acting on goes on with the
                               same game, vcs_env_reset starts a new one. */
@@ -258,7 +258,7 @@ enum {
 
 typedef struct {
   int32_t frame_skip;              /* frames a step, from 1 on; rewards are added up */
-  float repeat_action_probability; /* sticky actions: in each frame each player goes on with the action before, 0 to 1 */
+  float repeat_action_probability; /* sticky actions: a player goes on with the action of the frame before; 0 to 1 */
   uint32_t seed;                   /* of the generators, when the environment is created */
   int32_t max_episode_frames;      /* an episode is truncated then; 0: never */
   int32_t noop_max;                /* an episode begins with 0 to noop_max - 1 frames of nothing, at most 1000 */
@@ -319,8 +319,11 @@ VCS_API int vcs_env_over(const vcs_env_t *env);      /* the game has ended */
 VCS_API int vcs_env_truncated(const vcs_env_t *env); /* the options ended it */
 VCS_API int vcs_env_life_lost(const vcs_env_t *env); /* in the last step, and others are left */
 VCS_API int vcs_env_done(const vcs_env_t *env);      /* over, truncated, or VCS_LIFE_LOSS_ENDS and a life was lost */
-VCS_API uint64_t vcs_env_frame_number(const vcs_env_t *env);         /* since it was loaded; as ale-py counts: with the */
-VCS_API uint64_t vcs_env_episode_frame_number(const vcs_env_t *env); /* selection of a mode, without starting actions */
+
+/* Frames since the environment was loaded, and since the last reset. As ale-py counts them: the selection of a mode
+ * counts, the other frames of a reset do not. */
+VCS_API uint64_t vcs_env_frame_number(const vcs_env_t *env);
+VCS_API uint64_t vcs_env_episode_frame_number(const vcs_env_t *env);
 
 /* The picture, height x 160. vcs_env_screen is the last frame as the machine drew it, in palette indices; the others
  * fill a caller's buffer (1, 3 and 1 bytes a pixel), averaged if the options say so, with ale-py's colours. */
@@ -349,8 +352,9 @@ VCS_API const vcs_cart_t *vcs_env_cart(const vcs_env_t *env);
 /* A state is everything that changes while a game is played: machine, both frames, play, generators, last actions,
  * paddles, numbers, mode and difficulty. It is plain data of vcs_env_state_size bytes, the same for all environments
  * with this cartridge, on this kind of machine, in this version; files are for everything else. Restoring it, into this
- * or another environment with the same cartridge and profile, makes every later frame the same. The other options are
- * not part of it. VCS_BAD_ARGUMENT: another cartridge or profile, or no state at all; nothing has changed then. */
+ * or another environment with the same cartridge and profile, makes every later frame the same; ale-py also keeps the
+ * old picture and the action that a sticky one repeats. The other options are not part of a state. VCS_BAD_ARGUMENT:
+ * another cartridge or profile, values no machine can have, or no state at all; nothing has changed then. */
 VCS_API size_t vcs_env_state_size(const vcs_env_t *env);
 VCS_API void vcs_env_state_copy(const vcs_env_t *env, void *state);
 VCS_API vcs_status_t vcs_env_state_restore(vcs_env_t *env, const void *state, size_t size, vcs_error_t *error);
@@ -390,6 +394,101 @@ typedef struct {
 } vcs_stream_t;
 VCS_API void vcs_stream_start(vcs_stream_t *stream, uint64_t seed);
 VCS_API int vcs_stream_next(vcs_stream_t *stream);
+
+/* ---- Batch -------------------------------------------------------------------------------------------------- */
+
+/* Many environments at once, stepped by a pool of threads, with the usual preprocessing of Atari learning: what ale-py's
+ * AtariVectorEnv does, result for result (docs/batch.md). Any mix of cartridges; the cartridges must outlive the batch.
+ * A batch is driven by one thread at a time. Nothing is allocated after creation. */
+typedef struct vcs_batch vcs_batch_t;
+
+enum { VCS_DEVICE_CPU = 0 };
+
+/* What happens when an episode ends. */
+enum {
+  VCS_AUTORESET_NEXT_STEP, /* the environment's next step starts an episode, whatever the action, and has reward 0 */
+  VCS_AUTORESET_SAME_STEP, /* the same step does; what ended is in final_observations, lives and numbers are new */
+  VCS_AUTORESET_DISABLED   /* nothing: reset it. A step of an environment whose game is over shows the last picture again */
+};
+
+/* Plain data; vcs_batch_defaults fills it with AtariVectorEnv's defaults. */
+typedef struct {
+  int32_t envs;                    /* how many, from 1 on; default 1 */
+  int32_t batch_size;              /* results of a receive; default 0: all */
+  int32_t threads;                 /* default 0: one a core, but no more than batch_size */
+  int32_t device;                  /* VCS_DEVICE_CPU */
+  int32_t width, height, stack;    /* of an observation: 84, 84, 4 */
+  int32_t frame_skip;              /* 4 */
+  int32_t noop_max;                /* 30: episodes begin with 0 to 29 frames of nothing */
+  int32_t max_episode_frames;      /* 108000, counted from the first step of an episode on; it is truncated then */
+  float repeat_action_probability; /* 0 */
+  uint8_t autoreset;               /* VCS_AUTORESET_NEXT_STEP */
+  uint8_t rgb;                     /* 0: a byte a pixel; 1: three */
+  uint8_t max_pool;                /* 1: an observation is the maximum of the last two frames; 0: the last one */
+  uint8_t fire_reset;              /* 1: episodes begin with FIRE if it is one of the actions */
+  uint8_t episodic_life;           /* 0; 1: losing a life ends an episode */
+  uint8_t life_loss_info;          /* 0; 1: losing a life is reported as terminated, but the episode goes on */
+  uint8_t reward_clipping;         /* 1: rewards from -1 to 1 */
+  uint8_t full_action_space;       /* 0: actions are numbers in the game's minimal set; 1: in its legal set */
+  uint8_t stack_in_place;          /* 0; 1: saves the memory of the stacks: every call gets the same `observations`, whose
+                                      content the caller leaves alone. Needs batch_size to be all. */
+} vcs_batch_options_t;
+VCS_API void vcs_batch_defaults(vcs_batch_options_t *options);
+
+/* What an environment plays. A negative mode or difficulty is the game's default. The seed counts until a reset gives
+ * another one. */
+typedef struct {
+  int32_t cart; /* a number in the list of cartridges */
+  int32_t mode, difficulty;
+  uint32_t seed;
+} vcs_batch_env_t;
+
+/* `envs` has options->envs entries; NULL: environment i plays cartridge i modulo cart_count with seed i. Environments
+ * of one cartridge, mode and difficulty are booted once. On failure *batch is NULL. */
+VCS_API vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
+                                      const vcs_batch_options_t *options, vcs_batch_t **batch, vcs_error_t *error);
+VCS_API void vcs_batch_free(vcs_batch_t *batch);
+VCS_API const vcs_batch_options_t *vcs_batch_options(const vcs_batch_t *batch); /* with 0 filled in */
+
+/* Where results go: caller's arrays of batch_size entries, each of which may be NULL. An observation is stack x height x
+ * width bytes (or x 3), oldest picture first; those from before the episode are 0. Of final_observations, only those of
+ * environments that are terminated or truncated are written, and only in mode same-step. */
+typedef struct {
+  uint8_t *observations, *final_observations;
+  int32_t *env_ids, *rewards, *lives, *frame_numbers, *episode_frame_numbers;
+  uint8_t *terminated, *truncated;
+} vcs_batch_results_t;
+VCS_API size_t vcs_batch_observation_size(const vcs_batch_t *batch);
+
+/* Starts episodes in `count` environments (ids NULL: in all). An environment whose seed is 0 or above is loaded afresh
+ * with it; the others (seeds NULL: all) go on as they are. The first reset must be of all. With batch_size less than all
+ * a reset is always of all, drops what was under way, and gives the first batch_size results; the others are received
+ * later. Otherwise the results are of all environments; those that were not reset show what they showed. */
+VCS_API vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
+                                     const vcs_batch_results_t *results, vcs_error_t *error);
+
+/* One step of the environments of the last results: batch_size actions, in their order, by number in the environment's
+ * own set (vcs_batch_actions). strengths (NULL: 1) are those of vcs_env_act_strength. An action that is out of range is
+ * refused before anything moves. vcs_batch_step is a send and a receive. */
+VCS_API vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
+                                    const vcs_batch_results_t *results, vcs_error_t *error);
+VCS_API vcs_status_t vcs_batch_send(vcs_batch_t *batch, const int32_t *actions, const float *strengths, vcs_error_t *error);
+
+/* The first batch_size results that are ready; with batch_size all, in the order of the environments. */
+VCS_API vcs_status_t vcs_batch_receive(vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error);
+
+/* The actions of an environment, as vcs_action_t; returns how many, or 0 if there is no such environment. */
+VCS_API int vcs_batch_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]);
+
+/* RAM of an environment (128 bytes) as it is between a receive and the next send, or NULL. */
+VCS_API const uint8_t *vcs_batch_ram(const vcs_batch_t *batch, int32_t env);
+
+/* ale-py's continuous actions: `count` triples of radius, angle and fire become actions (in the full action space) and
+ * strengths. The threshold is where a direction or fire counts; ale-py's default is 0.5. */
+VCS_API void vcs_batch_continuous(const float *polar, int32_t count, float threshold, int32_t *actions, float *strengths);
+
+/* Bytes held for each environment, memory that was never touched aside, and by each thread. */
+VCS_API size_t vcs_batch_bytes(const vcs_batch_t *batch, size_t *per_thread);
 
 #ifdef __cplusplus
 }

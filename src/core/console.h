@@ -107,6 +107,7 @@ VCS_FN void vcs_console_begin_frame(const vcs_cart_t *cart, vcs_t *m) {
   m->line = m->first_line = cart->top_line;
   m->line_clock = 0;
   m->seen_clock = m->seen_before = VCS_LINE_CLOCKS * cart->top_line;
+  m->blank_clock = m->blank_first = 0;
   m->greyed = 0;
   if (cart->colour_loss) {
     for (int i = 0; i < 4; i++) m->colu[i] = (m->colu[i] & 0xFE) | (m->scanlines & 1);
@@ -127,7 +128,7 @@ VCS_FN void vcs_console_start_frame(const vcs_cart_t *cart, vcs_t *m) {
 }
 
 VCS_FN void vcs_console_finish_frame(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video) {
-  vcs_tia_catch_up(m, video);
+  vcs_tia_stop(m, video);
   if (m->partial) {
     if (video->frames && !m->greyed) vcs_console_grey(cart, m, video->frames);
     m->greyed = 1;
@@ -140,7 +141,7 @@ VCS_FN void vcs_console_finish_frame(const vcs_cart_t *cart, vcs_t *m, vcs_video
 /* `frames` is two buffers of VCS_FRAME_BYTES, or NULL when nobody looks. */
 VCS_SLOW_FN void vcs_console_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
   vcs_video_t video;
-  vcs_video_start(&video, frames);
+  vcs_video_start(&video, cart, frames);
   vcs_console_start_frame(cart, m);
   vcs_cpu_run(cart, m, &video, VCS_FRAME_INSTRUCTIONS);
   vcs_console_finish_frame(cart, m, &video);

@@ -25,6 +25,8 @@
   X(int32_t, line_clock, 1, "clock in that line it is drawn up to; 228: complete, but not yet closed")                \
   X(int32_t, seen_clock, 1, "clock of the frame up to which the reference has drawn; the picture may lag behind")          \
   X(int32_t, seen_before, 1, "the same before the last access")                                                       \
+  X(int32_t, blank_clock, 1, "clock of the frame from which a blank after HMOVE is due")                              \
+  X(int32_t, blank_first, 1, "clock of the frame of the first access after that HMOVE; 0: none yet")                  \
   X(int32_t, first_line, 1, "scan line shown in the top row of the picture")                                          \
   X(int32_t, scanlines, 1, "lines in the last complete frame")                                                        \
   X(uint32_t, bank, 4, "offset in the cartridge image of each 1 KiB slice of the 4 KiB window")                       \

@@ -76,15 +76,20 @@ VCS_FN bool vcs_tia_end_line(vcs_t *m, vcs_video_t *video) {
   return touched;
 }
 
-/* Draws clocks [from, to) of the current line. The blank after HMOVE covers the first eight pixels; like the
- * reference it is cut out of the picture ahead of the beam. */
+/* Draws clocks [from, to) of the current line. A blank after HMOVE covers the first eight pixels of the line that it
+ * finds drawn up to `blank_clock`, or of the next one. */
 VCS_FN void vcs_tia_draw(vcs_t *m, vcs_video_t *video, int from, int to, uint8_t *row) {
-  if (from < VCS_HBLANK_CLOCKS) from = to < VCS_HBLANK_CLOCKS ? to : VCS_HBLANK_CLOCKS;
-  int x = from < VCS_HBLANK_CLOCKS ? 0 : from - VCS_HBLANK_CLOCKS;
-  if (to > from) vcs_line_draw(m, video, x, to - VCS_HBLANK_CLOCKS, row);
-  if (VCS_UNLIKELY(m->hmove_blank) && from < VCS_HBLANK_CLOCKS + 8) {
-    if (row) vcs_fill(row + x, 0, VCS_HBLANK_CLOCKS + 8 - from);
-    if (to >= VCS_HBLANK_CLOCKS + 8) m->hmove_blank = 0;
+  int first = from < VCS_HBLANK_CLOCKS ? VCS_HBLANK_CLOCKS : from;
+  if (to > first) vcs_line_draw(m, video, first - VCS_HBLANK_CLOCKS, to - VCS_HBLANK_CLOCKS, row);
+  if (VCS_UNLIKELY(m->hmove_blank) && to > VCS_HBLANK_CLOCKS) {
+    int since = m->blank_clock - VCS_LINE_CLOCKS * m->line;
+    if (since > first) first = since;
+    if (first >= VCS_HBLANK_CLOCKS + 8 || since >= to) return;
+    if (row) vcs_fill(row + first - VCS_HBLANK_CLOCKS, 0, VCS_HBLANK_CLOCKS + 8 - first);
+    if (to >= VCS_HBLANK_CLOCKS + 8) {
+      m->hmove_blank = 0;
+      if (m->blank_first >= VCS_LINE_CLOCKS * (m->line + 1)) m->blank_first = 0;
+    }
   }
 }
 
@@ -116,14 +121,14 @@ VCS_SLOW_FN void vcs_tia_advance(vcs_t *m, vcs_video_t *video, int32_t target) {
 }
 
 /* An access at `clock`: the reference would now have drawn up to it. Times are in clocks since the frame's first line. */
-VCS_FN void vcs_tia_see(const vcs_cart_t *cart, vcs_t *m, int32_t clock) {
+VCS_FN void vcs_tia_see(vcs_t *m, const vcs_video_t *video, int32_t clock) {
   int32_t target = vcs_wrap_minus(clock, m->frame_clock);
-  int32_t start = VCS_LINE_CLOCKS * cart->top_line, stop = start + VCS_LINE_CLOCKS * cart->height;
-  if (target < start) return;
-  if (target > stop) target = stop;
+  if (target < video->start) return;
+  if (target > video->stop) target = video->stop;
   if (target > m->seen_clock) {
     m->seen_before = m->seen_clock;
     m->seen_clock = target;
+    if (m->hmove_blank && !m->blank_first) m->blank_first = target;
   }
 }
 
@@ -139,8 +144,19 @@ VCS_FN void vcs_tia_catch_up(vcs_t *m, vcs_video_t *video) {
   }
 }
 
-VCS_FN void vcs_tia_update(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, int32_t clock) {
-  vcs_tia_see(cart, m, clock);
+/* The frame stops here. The reference cuts the blank after HMOVE out of the picture ahead of the beam: from the first
+ * access after it, if that is before the line's first pixel, as many pixels as there are clocks to the eighth. */
+VCS_FN void vcs_tia_stop(vcs_t *m, vcs_video_t *video) {
+  vcs_tia_catch_up(m, video);
+  int blanked = VCS_HBLANK_CLOCKS + 8 - (m->blank_first - VCS_LINE_CLOCKS * m->line);
+  int x = m->line_clock < VCS_HBLANK_CLOCKS ? 0 : m->line_clock - VCS_HBLANK_CLOCKS;
+  if (video->frames && m->blank_first && blanked > 8 && blanked <= VCS_HBLANK_CLOCKS + 8 && x < blanked) {
+    vcs_fill(vcs_tia_row(m, video) + x, 0, blanked - x);
+  }
+}
+
+VCS_FN void vcs_tia_update(vcs_t *m, vcs_video_t *video, int32_t clock) {
+  vcs_tia_see(m, video, clock);
   vcs_tia_catch_up(m, video);
 }
 
@@ -180,9 +196,9 @@ VCS_FN bool vcs_tia_input(const vcs_cart_t *cart, const vcs_t *m, int input) {
 VCS_FN uint8_t vcs_tia_read(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t bus) {
   unsigned r = addr & 15;
   uint8_t undriven = bus & 0x3F;
-  vcs_tia_see(cart, m, vcs_tia_clock(m));
-  if (r < 8 || m->hmove_blank) vcs_tia_catch_up(m, video);
+  vcs_tia_see(m, video, vcs_tia_clock(m));
   if (r < 8) {
+    vcs_tia_catch_up(m, video);
     unsigned latches = m->collisions >> 2 * r;
     return (uint8_t)((latches & 1) << 7 | (latches & 2) << 5 | undriven);
   }
@@ -209,18 +225,34 @@ VCS_FN int vcs_hmove_motion(int cycle, unsigned hm) {
 }
 
 VCS_FN void vcs_tia_hmove(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video) {
-  int cycle = vcs_tia_hpos(m) / 3;
-  if (cart->hmove_blanks && (cycle <= 20 || cycle == 75)) m->hmove_blank = 1;
+  int cycle = vcs_tia_hpos(m) / 3, motion[5];
+  unsigned touched = (m->first_copy_off[0] ? 1u << VCS_P0 : 0) | (m->first_copy_off[1] ? 1u << VCS_P1 : 0) |
+                     (m->stars ? 1u << VCS_M0 : 0);
   for (int i = 0; i < 5; i++) {
-    int pos = m->pos[i] + vcs_hmove_motion(cycle, m->hm[i]);
-    m->pos[i] = (uint8_t)(pos >= 160 ? pos - 160 : pos < 0 ? pos + 160 : pos);
+    motion[i] = vcs_hmove_motion(cycle, m->hm[i]);
+    if (motion[i]) touched |= 1u << i;
   }
-  m->first_copy_off[0] = 0;
-  m->first_copy_off[1] = 0;
-  m->stars_shape = 0;
-  m->stars = 0;
+  if (touched) {
+    vcs_tia_catch_up(m, video);
+    for (int i = 0; i < 5; i++) {
+      int pos = m->pos[i] + motion[i];
+      m->pos[i] = (uint8_t)(pos >= 160 ? pos - 160 : pos < 0 ? pos + 160 : pos);
+    }
+    m->first_copy_off[0] = 0;
+    m->first_copy_off[1] = 0;
+    m->stars_shape = 0;
+    m->stars = 0;
+    vcs_video_touch(video, touched);
+  }
+  if (cart->hmove_blanks && (cycle <= 20 || cycle == 75)) {
+    if (m->hmove_blank) vcs_tia_catch_up(m, video); /* the one before it may still be due */
+    if (!m->hmove_blank) {
+      m->blank_clock = m->seen_clock;
+      m->blank_first = 0;
+      m->hmove_blank = 1;
+    }
+  }
   m->hmove_clock = vcs_tia_clock(m);
-  vcs_video_touch(video, 1 << VCS_P0 | 1 << VCS_P1 | 1 << VCS_M0 | 1 << VCS_M1 | 1 << VCS_BL);
 }
 
 /* Where in its own picture a player is when it is reset to pixel `to`: 1 while one of its copies is drawn, -1 in the
@@ -237,11 +269,11 @@ VCS_FN int vcs_player_phase(unsigned nusiz, int pos, int to) {
   return 0;
 }
 
-VCS_FN void vcs_tia_reset_player(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, int player) {
+VCS_FN void vcs_tia_reset_player(vcs_t *m, vcs_video_t *video, int player) {
   int hpos = vcs_tia_hpos(m);
   int to = hpos < VCS_HBLANK_CLOCKS ? 3 : (hpos - VCS_HBLANK_CLOCKS + 5) % 160;
   int phase = vcs_player_phase(m->nusiz[player], m->pos[player], to);
-  if (phase == 1) vcs_tia_update(cart, m, video, vcs_wrap_minus(vcs_tia_clock(m), -11));
+  if (phase == 1) vcs_tia_update(m, video, vcs_wrap_minus(vcs_tia_clock(m), -11));
   m->pos[player] = (uint8_t)to;
   m->first_copy_off[player] = phase >= 0;
   vcs_video_touch(video, 1u << (VCS_P0 + player));
@@ -315,83 +347,33 @@ VCS_FN uint8_t vcs_tia_colour(const vcs_cart_t *cart, const vcs_t *m, uint8_t va
 }
 
 /* The colour register behind a write address: COLUP0, COLUP1, COLUPF, COLUBK from $06 on. */
-VCS_FN int vcs_tia_colour_index(unsigned r) {
+VCS_FN unsigned vcs_tia_colour_index(unsigned r) {
   return r == VCS_COLUP0_W ? VCS_COLUP0 : r == VCS_COLUP1_W ? VCS_COLUP1 : r == VCS_COLUPF_W ? VCS_COLUPF : VCS_COLUBK;
 }
 
 /* Whether a change of CTRLPF still mirrors this line's right half; later it holds from the next line on. */
 VCS_FN bool vcs_tia_mirrors_now(const vcs_t *m) { return vcs_tia_hpos(m) < VCS_HBLANK_CLOCKS + 79; }
 
-/* Whether a write can show in the picture or in the collisions: then the picture must be drawn up to it first. */
-VCS_FN bool vcs_tia_shows(const vcs_cart_t *cart, const vcs_t *m, unsigned r, uint8_t value) {
-  switch (r) {
-    case VCS_VBLANK:
-      return (m->vblank ^ value) & 2;
-    case VCS_NUSIZ0:
-    case VCS_NUSIZ1:
-      return m->nusiz[r - VCS_NUSIZ0] != value || m->first_copy_off[r - VCS_NUSIZ0] || m->stars_shape;
-    case VCS_COLUP0_W:
-    case VCS_COLUP1_W:
-    case VCS_COLUPF_W:
-    case VCS_COLUBK_W:
-      return m->colu[vcs_tia_colour_index(r)] != vcs_tia_colour(cart, m, value);
-    case VCS_CTRLPF:
-      return m->ctrlpf != value || m->pf_mirrored != (value & 1);
-    case VCS_REFP0:
-    case VCS_REFP1:
-      return m->reflect[r - VCS_REFP0] != (value & 8);
-    case VCS_PF0:
-    case VCS_PF1:
-    case VCS_PF2:
-      return m->pf[r - VCS_PF0] != value;
-    case VCS_GRP0: /* what is delayed does not show yet; what it delays may show now */
-      return (m->grp[0] != value && !m->vdelp[0]) || (m->grp_old[1] != m->grp[1] && m->vdelp[1]);
-    case VCS_GRP1:
-      return (m->grp[1] != value && !m->vdelp[1]) || (m->grp_old[0] != m->grp[0] && m->vdelp[0]) ||
-             (m->enabl_old != m->enabl && m->vdelbl);
-    case VCS_ENAM0:
-    case VCS_ENAM1:
-      return m->enam[r - VCS_ENAM0] != (value & 2);
-    case VCS_ENABL:
-      return m->enabl != (value & 2) && !m->vdelbl;
-    case VCS_VDELP0:
-    case VCS_VDELP1:
-      return m->vdelp[r - VCS_VDELP0] != (value & 1);
-    case VCS_VDELBL:
-      return m->vdelbl != (value & 1);
-    case VCS_RESMP0:
-    case VCS_RESMP1:
-      return m->resmp[r - VCS_RESMP0] != (value & 2);
-    case VCS_RESP0:
-    case VCS_RESP1:
-    case VCS_RESM0:
-    case VCS_RESM1:
-    case VCS_RESBL:
-    case VCS_HMOVE:
-    case VCS_CXCLR:
-      return true;
-    default: /* VSYNC, WSYNC, RSYNC, sound, motion values and the unused addresses */
-      return false;
-  }
-}
+/* Draws up to a write that can show, in the picture or in the collisions. */
+#define VCS_DRAW_IF(shows) \
+  if (shows) vcs_tia_catch_up(m, video)
 
 /* A write to the TIA; `stalls` is false for the second and later of successive writes of an instruction, which WSYNC
  * does not halt. Returns true when the frame is over. */
 VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t value,
                           bool stalls) {
-  unsigned r = addr & 63;
+  unsigned r = addr & 63, i;
   int32_t clock = vcs_tia_clock(m);
-  bool over = vcs_wrap_minus(clock, m->frame_clock) >= VCS_LINE_CLOCKS * (cart->max_lines + 1);
+  bool over = vcs_wrap_minus(clock, m->frame_clock) >= video->limit;
   int delay = vcs_write_delay(r);
   if (delay == VCS_DELAY_PHASE) delay = vcs_phase_delay((unsigned)vcs_tia_hpos(m) / 3 & 3);
-  vcs_tia_see(cart, m, vcs_wrap_minus(clock, -delay));
-  if (vcs_tia_shows(cart, m, r, value) || m->hmove_blank) vcs_tia_catch_up(m, video);
+  vcs_tia_see(m, video, vcs_wrap_minus(clock, -delay));
 
   switch (r) {
     case VCS_VSYNC:
-      over |= vcs_tia_vsync(m, value);
-      break;
+      return over | vcs_tia_vsync(m, value);
     case VCS_VBLANK:
+      VCS_DRAW_IF((m->vblank ^ value) & 2);
       vcs_tia_vblank(m, value);
       break;
     case VCS_WSYNC:
@@ -399,40 +381,53 @@ VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, 
       break;
     case VCS_NUSIZ0:
     case VCS_NUSIZ1:
-      m->nusiz[r - VCS_NUSIZ0] = value;
-      m->first_copy_off[r - VCS_NUSIZ0] = 0;
-      if (r == VCS_NUSIZ0) m->stars_shape = 0;
-      vcs_video_touch(video, (1u << VCS_P0 | 1u << VCS_M0) << (r - VCS_NUSIZ0));
+      i = r - VCS_NUSIZ0;
+      VCS_DRAW_IF(m->nusiz[i] != value || m->first_copy_off[i] || m->stars_shape);
+      m->nusiz[i] = value;
+      m->first_copy_off[i] = 0;
+      if (i == 0) m->stars_shape = 0;
+      vcs_video_touch(video, (1u << VCS_P0 | 1u << VCS_M0) << i);
       break;
     case VCS_COLUP0_W:
     case VCS_COLUP1_W:
     case VCS_COLUPF_W:
     case VCS_COLUBK_W:
-      m->colu[vcs_tia_colour_index(r)] = vcs_tia_colour(cart, m, value);
+      i = vcs_tia_colour_index(r);
+      value = vcs_tia_colour(cart, m, value);
+      VCS_DRAW_IF(m->colu[i] != value && video->frames);
+      m->colu[i] = value;
       break;
     case VCS_CTRLPF:
+      VCS_DRAW_IF(m->ctrlpf != value || m->pf_mirrored != (value & 1));
       m->ctrlpf = value;
       if (vcs_tia_mirrors_now(m)) m->pf_mirrored = value & 1;
       vcs_video_touch(video, 1 << VCS_PF | 1 << VCS_BL);
       break;
     case VCS_REFP0:
     case VCS_REFP1:
-      m->reflect[r - VCS_REFP0] = value & 8;
-      vcs_video_touch(video, 1u << (VCS_P0 + r - VCS_REFP0));
+      i = r - VCS_REFP0;
+      VCS_DRAW_IF(m->reflect[i] != (value & 8));
+      m->reflect[i] = value & 8;
+      vcs_video_touch(video, 1u << (VCS_P0 + i));
       break;
     case VCS_PF0:
     case VCS_PF1:
     case VCS_PF2:
-      m->pf[r - VCS_PF0] = value;
+      i = r - VCS_PF0;
+      if (m->pf[i] == value) break;
+      vcs_tia_catch_up(m, video);
+      m->pf[i] = value;
       vcs_video_touch(video, 1 << VCS_PF);
       break;
     case VCS_RESP0:
     case VCS_RESP1:
-      vcs_tia_reset_player(cart, m, video, (int)r - VCS_RESP0);
+      VCS_DRAW_IF(true);
+      vcs_tia_reset_player(m, video, (int)r - VCS_RESP0);
       break;
     case VCS_RESM0:
     case VCS_RESM1:
     case VCS_RESBL:
+      VCS_DRAW_IF(true);
       vcs_tia_reset_object(m, video, VCS_M0 + (int)r - VCS_RESM0);
       break;
     case VCS_AUDC0:
@@ -443,28 +438,41 @@ VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, 
     case VCS_AUDV1:
       m->audio[r - VCS_AUDC0] = value;
       break;
-    case VCS_GRP0:
+    case VCS_GRP0: /* what is delayed does not show yet; what it delays may show now */
+      VCS_DRAW_IF((m->grp[0] != value && !m->vdelp[0]) || (m->grp_old[1] != m->grp[1] && m->vdelp[1]));
+      if (m->grp[0] != value && !m->vdelp[0]) vcs_video_touch(video, 1 << VCS_P0);
+      if (m->grp_old[1] != m->grp[1] && m->vdelp[1]) vcs_video_touch(video, 1 << VCS_P1);
       m->grp[0] = value;
       m->grp_old[1] = m->grp[1];
-      vcs_video_touch(video, m->vdelp[1] << VCS_P1 | !m->vdelp[0] << VCS_P0);
       break;
     case VCS_GRP1:
+      VCS_DRAW_IF((m->grp[1] != value && !m->vdelp[1]) || (m->grp_old[0] != m->grp[0] && m->vdelp[0]) ||
+                  (m->enabl_old != m->enabl && m->vdelbl));
+      if (m->grp[1] != value && !m->vdelp[1]) vcs_video_touch(video, 1 << VCS_P1);
+      if (m->grp_old[0] != m->grp[0] && m->vdelp[0]) vcs_video_touch(video, 1 << VCS_P0);
+      if (m->enabl_old != m->enabl && m->vdelbl) vcs_video_touch(video, 1 << VCS_BL);
       m->grp[1] = value;
       m->grp_old[0] = m->grp[0];
       m->enabl_old = m->enabl;
-      vcs_video_touch(video, !m->vdelp[1] << VCS_P1 | m->vdelp[0] << VCS_P0 | m->vdelbl << VCS_BL);
       break;
     case VCS_ENAM0:
     case VCS_ENAM1:
-      m->enam[r - VCS_ENAM0] = value & 2;
-      vcs_video_touch(video, 1u << (VCS_M0 + r - VCS_ENAM0));
+      i = r - VCS_ENAM0;
+      if (m->enam[i] == (value & 2)) break;
+      vcs_tia_catch_up(m, video);
+      m->enam[i] = value & 2;
+      vcs_video_touch(video, 1u << (VCS_M0 + i));
       break;
     case VCS_ENABL:
+      if (m->enabl == (value & 2)) break;
+      VCS_DRAW_IF(!m->vdelbl);
       m->enabl = value & 2;
       vcs_video_touch(video, 1 << VCS_BL);
       break;
     case VCS_HMM0: /* changed from 7 to 6 just as motion ends, missile 0 never stops: the stars of Cosmic Ark */
-      if (vcs_wrap_minus(clock, m->hmove_clock) == 21 * 3 && m->hm[VCS_M0] == 7 && value >> 4 == 6) {
+      i = vcs_wrap_minus(clock, m->hmove_clock) == 21 * 3 && m->hm[VCS_M0] == 7 && value >> 4 == 6;
+      VCS_DRAW_IF(i);
+      if (i) {
         m->stars = 1;
         m->stars_phase = 0;
       }
@@ -478,24 +486,30 @@ VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, 
       break;
     case VCS_VDELP0:
     case VCS_VDELP1:
-      m->vdelp[r - VCS_VDELP0] = value & 1;
-      vcs_video_touch(video, 1u << (VCS_P0 + r - VCS_VDELP0));
+      i = r - VCS_VDELP0;
+      VCS_DRAW_IF(m->vdelp[i] != (value & 1));
+      m->vdelp[i] = value & 1;
+      vcs_video_touch(video, 1u << (VCS_P0 + i));
       break;
     case VCS_VDELBL:
+      VCS_DRAW_IF(m->vdelbl != (value & 1));
       m->vdelbl = value & 1;
       vcs_video_touch(video, 1 << VCS_BL);
       break;
     case VCS_RESMP0:
     case VCS_RESMP1:
-      vcs_tia_resmp(m, video, (int)r - VCS_RESMP0, value);
+      i = r - VCS_RESMP0;
+      VCS_DRAW_IF(m->resmp[i] != (value & 2));
+      vcs_tia_resmp(m, video, (int)i, value);
       break;
     case VCS_HMOVE:
       vcs_tia_hmove(cart, m, video);
       break;
     case VCS_HMCLR:
-      for (int i = 0; i < 5; i++) m->hm[i] = 0;
+      for (int k = 0; k < 5; k++) m->hm[k] = 0;
       break;
     case VCS_CXCLR:
+      VCS_DRAW_IF(true);
       m->collisions = 0;
       break;
     default: /* RSYNC and the unused addresses */
@@ -522,7 +536,7 @@ VCS_FN void vcs_tia_reset(vcs_t *m) {
   m->vsync_clock = 0x7FFFFFFF;
   m->frame_clock = (int32_t)(m->cycles * 3);
   m->line = m->line_clock = m->first_line = m->scanlines = 0;
-  m->seen_clock = m->seen_before = 0;
+  m->seen_clock = m->seen_before = m->blank_clock = m->blank_first = 0;
 }
 
 VCS_FN void vcs_tia_rebase(vcs_t *m) {

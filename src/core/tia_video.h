@@ -31,13 +31,18 @@ typedef struct {
   uint64_t colour[3][4];         /* where each colour shows; only made when somebody looks */
   uint32_t stale;                /* bit 8 * word + object: that mask is out of date; bit 6: only the colours are */
   uint8_t *frames;               /* two frame buffers, or NULL when nobody looks */
+  int32_t start, stop;           /* the clocks of the frame that are in the picture */
+  int32_t limit;                 /* the clock of the frame from which the next write ends it */
 } vcs_video_t;
 
 enum { VCS_TOUCH_COLOURS = 1 << 6 };
 
-VCS_FN void vcs_video_start(vcs_video_t *video, uint8_t *frames) {
+VCS_FN void vcs_video_start(vcs_video_t *video, const vcs_cart_t *cart, uint8_t *frames) {
   video->frames = frames;
   video->stale = 0x3F3F3F;
+  video->start = VCS_LINE_CLOCKS * cart->top_line;
+  video->stop = video->start + VCS_LINE_CLOCKS * cart->height;
+  video->limit = VCS_LINE_CLOCKS * (cart->max_lines + 1);
 }
 
 /* Objects (a set of 1 << VCS_P0 ...) whose pixels may have changed, or VCS_TOUCH_COLOURS where only priorities did. */
@@ -50,6 +55,8 @@ typedef struct {
 
 VCS_TABLE(vcs_copies_t, vcs_copies, 8,
           {{0, 0, 1}, {1, 0, 1}, {2, 0, 1}, {1, 2, 1}, {4, 0, 1}, {0, 0, 2}, {2, 4, 1}, {0, 0, 4}})
+
+VCS_FN bool vcs_has_copies(unsigned nusiz) { return 0x5E >> (nusiz & 7) & 1; } /* 1, 2, 3, 4, 6 */
 
 /* Each bit of b as 2, or 4, neighbouring pixels. */
 VCS_FN uint64_t vcs_stretch2(uint64_t b) {
@@ -78,10 +85,12 @@ VCS_FN uint64_t vcs_place(uint64_t shape, int pos, int x) {
 
 /* The pixels of an object's copies in the 64 pixels from x on. */
 VCS_FN uint64_t vcs_place_copies(uint64_t shape, int pos, unsigned nusiz, unsigned first_off, int x) {
-  vcs_copies_t copies = vcs_copies(nusiz & 7);
   uint64_t seen = first_off ? 0 : vcs_place(shape, pos, x);
-  if (copies.second) seen |= vcs_place(shape, pos + 16 * copies.second, x);
-  if (copies.third) seen |= vcs_place(shape, pos + 16 * copies.third, x);
+  if (vcs_has_copies(nusiz)) {
+    vcs_copies_t copies = vcs_copies(nusiz & 7);
+    seen |= vcs_place(shape, pos + 16 * copies.second, x);
+    if (copies.third) seen |= vcs_place(shape, pos + 16 * copies.third, x);
+  }
   return seen;
 }
 
@@ -93,9 +102,8 @@ VCS_FN uint8_t vcs_player_bits(const vcs_t *m, int player) {
 
 /* Stretched players start one pixel late. */
 VCS_FN uint64_t vcs_player_shape(uint8_t bits, unsigned nusiz) {
-  unsigned stretch = vcs_copies(nusiz & 7).stretch;
-  if (stretch == 1) return bits;
-  return (stretch == 2 ? vcs_stretch2(bits) : vcs_stretch4(bits)) << 1;
+  if (VCS_LIKELY((nusiz & 5) != 5)) return bits;
+  return ((nusiz & 7) == 5 ? vcs_stretch2(bits) : vcs_stretch4(bits)) << 1;
 }
 
 VCS_FN bool vcs_missile_on(const vcs_t *m, int missile) { return m->enam[missile] && !m->resmp[missile]; }
@@ -136,6 +144,7 @@ VCS_FN uint64_t vcs_object_mask(const vcs_t *m, int object, int x) {
   switch (object) {
     case VCS_P0:
     case VCS_P1:
+      if (!(m->vdelp[side] ? m->grp_old[side] : m->grp[side])) return 0;
       return vcs_place_copies(vcs_player_shape(vcs_player_bits(m, side), m->nusiz[side]), m->pos[object], m->nusiz[side],
                               m->first_copy_off[side], x);
     case VCS_M0:

@@ -27,7 +27,8 @@ vcs_status_t vcs_profile_by_name(const char *name, vcs_profile_t *profile, vcs_e
       return VCS_OK;
     }
   }
-  return vcs_error_fill(error, VCS_NOT_FOUND, "there is no profile '%s'; there are xitari, ale and fixed", name ? name : "");
+  return vcs_error_fill(error, VCS_NOT_FOUND, "there is no profile '%s'; there are xitari, ale and fixed",
+                        name ? name : "");
 }
 
 const char *vcs_format_name(vcs_format_t format) {

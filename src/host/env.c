@@ -114,7 +114,9 @@ static void watched_frame(vcs_env_t *env, uint8_t *frames) {
 
 static void frame(vcs_env_t *env) {
   uint8_t *frames = env->drawing ? env->frames : NULL;
-  if (env->watch) {
+  if (env->run) {
+    env->run(env->run_context, env, false);
+  } else if (env->watch) {
     watched_frame(env, frames);
   } else {
     vcs_frame(env->cart, env->m, frames);
@@ -253,10 +255,14 @@ static void select_mode(vcs_env_t *env) {
 }
 
 /* An episode as ale-py begins it. */
-static void begin(vcs_env_t *env) {
+void vcs_env_begin(vcs_env_t *env) {
   env->episode_frame_number = 0;
   env->paddle[0] = env->paddle[1] = (PADDLE_LOW + env->paddle_high) / 2;
-  vcs_reset(env->cart, env->m, env->frames);
+  if (env->run) {
+    env->run(env->run_context, env, true);
+  } else {
+    vcs_reset(env->cart, env->m, env->frames);
+  }
   emulate(env, still, BOOT_FRAMES);
   soft_reset(env);
   if (env->game) {
@@ -286,19 +292,23 @@ static int draw_below(vcs_mt19937_t *random, uint32_t n) {
 }
 
 /* FIRE counts as one of the no-ops. */
-void vcs_env_reset(vcs_env_t *env) {
+void vcs_env_open(vcs_env_t *env) {
   const vcs_env_options_t *options = &env->options;
-  begin(env);
   uint32_t actions_asked = options->fire_reset == VCS_FIRE_RESET_LEGAL ? env->legal : env->minimal;
   bool fires = options->fire_reset != VCS_FIRE_RESET_NEVER && (actions_asked >> VCS_FIRE & 1);
   if (fires) act(env, (hands_t){VCS_FIRE, VCS_NOOP, 1, 1}, 1, false);
   if (options->noop_max > 0) {
     for (int left = draw_below(&env->noop_random, (uint32_t)options->noop_max) - fires; left > 0; left--) {
       act(env, still, 1, false);
-      if (is_stopped(env)) begin(env);
+      if (is_stopped(env)) vcs_env_begin(env);
     }
   }
   env->reward = env->life_lost = 0;
+}
+
+void vcs_env_reset(vcs_env_t *env) {
+  vcs_env_begin(env);
+  vcs_env_open(env);
 }
 
 /* ---- Options ------------------------------------------------------------------------------------------------ */
@@ -369,8 +379,8 @@ static vcs_status_t check_options(const vcs_env_t *env, const vcs_env_options_t 
   int count = vcs_env_modes(env, numbers);
   if (!contains(numbers, count, o->mode)) {
     list_numbers(numbers, count, list, sizeof list);
-    return vcs_error_fill(error, VCS_NOT_FOUND, "%s has no mode %d in profile %s; it has %s", name, (int)o->mode, profile,
-                          list);
+    return vcs_error_fill(error, VCS_NOT_FOUND, "%s has no mode %d in profile %s; it has %s", name, (int)o->mode,
+                          profile, list);
   }
   count = vcs_env_difficulties(env, numbers);
   if (o->difficulty && !contains(numbers, count, o->difficulty)) {
@@ -442,7 +452,7 @@ void vcs_env_reload(vcs_env_t *env, uint32_t seed) {
   env->mode = default_mode(env->game, env->profile);
   env->listening = true;
   vcs_boot(env->cart, env->m, env->frames);
-  begin(env);
+  vcs_env_begin(env);
   env->listening = listening;
   env->options = options;
   env->options.seed = seed;
@@ -461,19 +471,8 @@ static uint64_t state_key(const vcs_cartridge_t *cartridge) {
   return vcs_hash64(game, strlen(game), key);
 }
 
-vcs_status_t vcs_env_create_with(const vcs_cart_t *cart, const vcs_env_options_t *options, vcs_env_t **out,
-                                 vcs_error_t *error) {
-  if (error) error->message[0] = 0;
-  if (!cart || !out) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no cartridge, or no place for the environment");
-  *out = NULL;
-  vcs_env_t *env = calloc(1, sizeof *env);
-  if (env) env->m = calloc(1, vcs_state_size(cart));
-  if (env) env->spare = calloc(1, vcs_state_size(cart));
-  if (env) env->frames = calloc(2, VCS_FRAME_BYTES);
-  if (!env || !env->m || !env->spare || !env->frames) {
-    vcs_env_free(env);
-    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  }
+vcs_status_t vcs_env_setup(vcs_env_t *env, const vcs_cart_t *cart, const vcs_env_options_t *options,
+                           vcs_error_t *error) {
   const vcs_cartridge_t *cartridge = vcs_cartridge(cart);
   env->cart = cart;
   env->profile = cartridge->info.profile;
@@ -495,7 +494,23 @@ vcs_status_t vcs_env_create_with(const vcs_cart_t *cart, const vcs_env_options_t
   vcs_env_options_t defaults;
   vcs_env_defaults(cart, &defaults);
   defaults.repeat_action_probability = 0;
-  vcs_status_t status = vcs_env_configure(env, options ? options : &defaults, error);
+  return vcs_env_configure(env, options ? options : &defaults, error);
+}
+
+vcs_status_t vcs_env_create_with(const vcs_cart_t *cart, const vcs_env_options_t *options, vcs_env_t **out,
+                                 vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  if (!cart || !out) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no cartridge, or no place for the environment");
+  *out = NULL;
+  vcs_env_t *env = calloc(1, sizeof *env);
+  if (env) env->m = calloc(1, vcs_state_size(cart));
+  if (env) env->spare = calloc(1, vcs_state_size(cart));
+  if (env) env->frames = calloc(2, VCS_FRAME_BYTES);
+  if (!env || !env->m || !env->spare || !env->frames) {
+    vcs_env_free(env);
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  vcs_status_t status = vcs_env_setup(env, cart, options, error);
   if (status) {
     vcs_env_free(env);
     return status;
@@ -527,7 +542,8 @@ void vcs_env_watch(vcs_env_t *env, vcs_watch_t watch, void *context) {
 /* The write passes over the bus like any other. */
 vcs_status_t vcs_env_set_ram(vcs_env_t *env, int index, uint8_t value, vcs_error_t *error) {
   if (error) error->message[0] = 0;
-  if (index < 0 || index > 127) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "RAM has no byte %d, but 0 to 127", index);
+  if (index < 0 || index > 127)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "RAM has no byte %d, but 0 to 127", index);
   env->m->ram[index] = env->m->bus = value;
   return VCS_OK;
 }

@@ -36,27 +36,38 @@ typedef struct {
 
 _Static_assert(sizeof(vcs_env_live_t) == 0 VCS_ENV_FIELDS(VCS_ENV_SIZE), "padding: reorder VCS_ENV_FIELDS");
 
+typedef void (*vcs_env_run_t)(void *context, vcs_env_t *env, bool reset);
+
 struct vcs_env {
   const vcs_cart_t *cart;
   const vcs_game_t *game;      /* NULL: unknown cartridge, no rewards, never over */
   const vcs_game_code_t *code; /* its rules */
   vcs_profile_t profile;
   vcs_env_options_t options;
-  uint64_t key;       /* which states fit: a digest of cartridge, console, game and profile */
-  int32_t max_lives;  /* before the first frame */
+  uint64_t key;      /* which states fit: a digest of cartridge, console, game and profile */
+  int32_t max_lives; /* before the first frame */
   int32_t paddle_high;
   uint32_t minimal, legal; /* actions, a bit each */
   bool drawing, uses_paddles, listening;
   vcs_watch_t watch;
   void *watch_context;
+  vcs_env_run_t run; /* in the place of vcs_frame and vcs_reset, for who draws elsewhere (batch.c); or NULL */
+  void *run_context;
   uint8_t *frames;
   vcs_t *m, *spare; /* the machine; room for a state that is looked at before it becomes the machine */
-  union { /* the same fields, by themselves and together */
+  union {           /* the same fields, by themselves and together */
     vcs_env_live_t live;
     struct {
       VCS_ENV_FIELDS(VCS_ENV_DECLARE)
     };
   };
 };
+
+/* Creating and resetting in parts, for batches. vcs_env_setup needs `m`, and `frames` unless there is a `run`, and boots
+ * nothing; vcs_env_reset is vcs_env_begin and vcs_env_open. */
+vcs_status_t vcs_env_setup(vcs_env_t *env, const vcs_cart_t *cart, const vcs_env_options_t *options,
+                           vcs_error_t *error);
+void vcs_env_begin(vcs_env_t *env);
+void vcs_env_open(vcs_env_t *env);
 
 #endif

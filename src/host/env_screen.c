@@ -83,7 +83,7 @@ static size_t pixels(const vcs_env_t *env) { return (size_t)VCS_WIDTH * (size_t)
 
 static void blend(const vcs_env_t *env, size_t first, size_t count, uint8_t *out) {
   const uint8_t *now = vcs_env_screen(env) + first, *table = vcs_blend_table((vcs_format_t)env->cart->format);
-  const uint8_t *before = env->frames + !env->m->front * VCS_FRAME_BYTES + first;
+  const uint8_t *before = env->frames + (env->m->front ? 0 : VCS_FRAME_BYTES) + first;
   for (size_t i = 0; i < count; i++) out[i] = table[256 * now[i] + before[i]];
 }
 

@@ -8,12 +8,14 @@
  * The facts are those the two references go by, so that rewards, lives and endings are equal to theirs frame by frame;
  * where the references disagree on a game, the row has a second rule for profile `xitari`. Oddities are theirs too:
  * `adventure` and `alien` report lives after the end; `atlantis` and `chopper_command` of xitari show the lives of the
- * last frame before a reset (m3) until the next frame; `casino` repeats its last reward while it is busy.
+ * last frame before a reset (m3) until the next frame; `casino` repeats its last reward while it is busy. What profile
+ * `fixed` does otherwise, and why, is in docs/games.md.
  */
 #include "games.h"
 
 #include <ctype.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,21 +74,22 @@ static const vcs_game_t games[] = {
      .mode_script = "until ((([DD] >> 1) & 3) == m) { select(2, 256); act(NOOP) }; reset()"},
     {"air_raid", BOTH, SIDEWAYS, "35be55426c1fec32dfb503b4f0651572",
      .rule = "score = bcd(AA,A9,A8); over = [A7] == $FF",
-     .start = "lives = 1", .press = "FIRE", .modes = "1-8", .mode_script = "select(20); " UNTIL("[AA] == m", 10)},
+     .wraps = 1000000, .start = "lives = 1", .press = "FIRE", .modes = "1-8",
+     .mode_script = "select(20); " UNTIL("[AA] == m", 10)},
     {"alien", BOTH, ALL, "f1a0a23e6464d954e3a9579c4ccd01c8",
      .rule = "score = 10 * digits(8B,89,87,85,83: it == $80 ? 0 : it >> 3); lives_kept = [C0] & 15; "
              "over = lives == 0",
-     .start = "lives = 3", .difficulties = "0123", .modes = "0-3",
+     .wraps = 1000000, .start = "lives = 3", .difficulties = "0123", .modes = "0-3",
      .mode_script = "until ([81] == m) { select(1) }; lives = [C0] & 15; reset()"},
     {"amidar", BOTH, FOUR_WAYS, "acb7750b4d0c4bd34969802a7deb2990",
      .rule = "score = bcd(D9,DA,DB); over = [D6] == $80; lives = [D6] & 15",
-     .start = "lives = 3", .difficulties = "03"},
+     .wraps = 1000000, .start = "lives = 3", .difficulties = "03"},
     {"assault", BOTH, N | F | U | R | L | RF | LF, "de78b3a064d374390ac0710f95edde92",
      .rule = "score = bcd(82,81,80); lives = [E5]; over = lives == 0",
      .start = "lives = 4"},
     {"asterix", BOTH, MOVES, "89a68746eff7f266bbf08de2483abe55",
      .rule = "score = bcd(E0,DF,DE); lives = [D3] & 15; over = [C7] == 1 && lives == 1",
-     .start = "lives = 3", .press = "FIRE"},
+     .wraps = 1000000, .start = "lives = 3", .press = "FIRE"},
     {"asteroids", BOTH, ALL & ~(DR | DL | DRF | DLF),
      "ccbd36746ed4525821a8083b0d6d2c2c "
      "b227175699e372b8fe10ce243ad6dda5 "
@@ -100,10 +103,11 @@ static const vcs_game_t games[] = {
      "60345ae60f7c7010346de7aff9bfe6ea",
      .rule = "lives = [F1]; over = lives == $FF; score = over ? was : 100 * bcd(A2,A3,A1)",
      .xitari_rule = "score = 100 * bcd(A2,A3); m3 = [F1]; lives = m3; over = lives == $FF",
-     .start = "lives = 6", .xitari_start = "lives = m3", .modes = "0-3", .mode_script = UNTIL("[8D] == m", 2)},
+     .wraps = 100000000, .start = "lives = 6", .xitari_start = "lives = m3", .modes = "0-3",
+     .mode_script = UNTIL("[8D] == m", 2)},
     {"atlantis2", ALE, N | F | RF | LF, "826481f6fc53ea47c9f272f7050eedf7",
      .rule = "m3 = [F1]; lives = m3; over = lives == $FF; score = over ? was : bcd(A1,A2,A3)",
-     .start = "lives = m3"},
+     .wraps = 1000000, .start = "lives = m3"},
     {"backgammon", ALE, F | R | L, "8556b42aa05f94bc29ff39c39b11bff4",
      .rule = "x = signed(-signed([80])); y = signed([8E]); z = signed(sum(81..8D,8F..9B: it > 127 ? 256 - it : 0)); "
              "w = signed(sum(81..8D,8F..9B: it > 127 ? 0 : it)); "
@@ -112,7 +116,8 @@ static const vcs_game_t games[] = {
      .mode_script = UNTIL("[DC] == 3", 1)},
     {"bank_heist", BOTH, ALL, "00ce0bdd43aed84a983bef38fe7f5ee3",
      .rule = "score = bcd(DA,D9,D8); lives = [D5]; over = [CE] == 1 && lives == 0",
-     .start = "lives = 5", .difficulties = "0123", .modes = "0-28/4", .mode_script = UNTIL("[80] == m", 1)},
+     .wraps = 1000000, .start = "lives = 5", .difficulties = "0123", .modes = "0-28/4",
+     .mode_script = UNTIL("[80] == m", 1)},
     {"basic_math", ALE, PAD, "819aeeb9a2e11deb54e6de334f843894",
      .rule = "score = bcd(84); over = [86] != 0",
      .start = "lives = 1", .difficulties = "023", .modes = "5-8", .mode_script = UNTIL("[C5] == m", 2)},
@@ -120,14 +125,14 @@ static const vcs_game_t games[] = {
      .rule = "x = [9D] >> 4; y = [9E] & 15; z = [9E] >> 4; "
              "score = 1000 * ((x == 10 ? 0 : x) + 10 * (y == 10 ? 0 : y) + 100 * (z == 10 ? 0 : z)); "
              "lives = [BA] & 15; over = lives == 0",
-     .start = "lives = 5", .modes = "1-3", .mode_script = UNTIL("[A1] == m", 2)},
+     .wraps = 1000000, .start = "lives = 5", .modes = "1-3", .mode_script = UNTIL("[A1] == m", 2)},
     {"beam_rider", BOTH, N | F | U | R | L | UR | UL | RF | LF, "79ab4123a83dc11d468fb2108ea09e2e",
      .rule = "score = bcd(89,8A,8B); x = [85] + 1; m0 = x == m0 - 1 && [8C] != 1 ? m0 : x; lives = m0; "
              "over = [85] == $FF",
      .start = "lives = 3; m0 = 3", .press = "RIGHT", .difficulties = "01"},
     {"berzerk", BOTH, ALL, "136f75c4dd02c29283752b7e5799f978",
      .rule = "score = bcd(DF,DE,DD); over = [DA] == $FF; lives = [DA] + 1",
-     .start = "lives = 3", .modes = "1-9 16-18",
+     .wraps = 1000000, .start = "lives = 3", .modes = "1-9 16-18",
      .mode_script = "until (x == 20) { act(NOOP); x = x + 1 }; " UNTIL("[80] == m", 2)},
     {"blackjack", ALE, N | F | U | D,
      "0a981c03204ac2b278ba392674682560 "
@@ -145,7 +150,8 @@ static const vcs_game_t games[] = {
      .rule = "score = bcd(CD) + 100 * ([CC] & 15); m0 = m0 || [B9] == 5; over = m0 && [B9] == 0; lives = [B9]",
      .start = "lives = 5", .difficulties = "01", .modes = "0-44/4", .mode_script = UNTIL("[B2] == m", 1)},
     {"carnival", BOTH, SIDEWAYS, "028024fb8e5e5f18ea586652f9799c96",
-     .rule = "score = 10 * bcd(AE,AD); over = [83] == 0; lives = 0"},
+     .rule = "score = 10 * bcd(AE,AD); over = [83] == 0; lives = 0",
+     .wraps = 100000},
     {"casino", ALE, N | F | U | D, "b816296311019ab69a21cb9e9e235d12",
      .rule = "score = bcd(95,8C); x = [D4] == 3; y = [D3] >> 7; reward = x || !y ? gain : reward; "
              "over = x ? score > 0 && [9E] == $AA : score == 0 || y && [9E] != 0",
@@ -153,7 +159,7 @@ static const vcs_game_t games[] = {
      .mode_script = UNTIL("[D4] == m", 2)},
     {"centipede", BOTH, ALL, "91c2098e88a6b13f977af8c003e0bca5",
      .rule = "score = bcd(F6,F5,F4); reward = gain < 0 ? 0 : gain; lives = (([ED] >> 4) & 7) + 1; over = [A6] & $40",
-     .start = "lives = 3", .modes = "22 86", .mode_script = UNTIL("[A7] == m", 2)},
+     .wraps = 1000000, .start = "lives = 3", .modes = "22 86", .mode_script = UNTIL("[A7] == m", 2)},
     {"chopper_command", BOTH, ALL, "c1cb228470a87beb5f36e90ac745da26",
      .rule = "score = 100 * bcd(EE,EC); lives_kept = [E4] & 15; m0 = m0 || [C2] & 1; over = m0 && lives == 0",
      .xitari_rule = "score = 100 * bcd(EE,EC); m3 = [E4] & 15; lives_kept = m3; over = lives == 0",
@@ -166,7 +172,8 @@ static const vcs_game_t games[] = {
      .start = "lives = 1"},
     {"crazy_climber", BOTH, MOVES, "55ef7b65066428367844342ed59f956c",
      .rule = "score = 100 * digits(82..85: it); reward = gain < 0 ? 0 : gain; lives = [AA]; over = lives == 0",
-     .start = "lives = 5", .difficulties = "01", .modes = "0-3", .mode_script = UNTIL("[80] == m", 2)},
+     .wraps = 1000000, .start = "lives = 5", .difficulties = "01", .modes = "0-3",
+     .mode_script = UNTIL("[80] == m", 2)},
     {"crossbow", ALE, ALL, "8cd26dcf249456fe4aeb8db42d49df74",
      .rule = "score = bcd(8D,8C,8B); over = [E7] == $82",
      .start = "lives = 1", .difficulties = "01", .modes = "0-6/2", .mode_script = UNTIL("[8D] == m + 1", 2)},
@@ -176,15 +183,16 @@ static const vcs_game_t games[] = {
      .start = "lives = 1", .press = "NOOP*486"},
     {"defender", BOTH, ALL, "0f643c34e40e3f1daafd9c524d3ffe64",
      .rule = "score = digits(9C..A1: (it & 15) == 10 ? 0 : it & 15); lives = [C2]; over = lives == 0",
-     .start = "lives = 3", .difficulties = "01", .modes = "1-9 16", .mode_script = UNTIL("[9B] == m", 2)},
+     .wraps = 1000000, .start = "lives = 3", .difficulties = "01", .modes = "1-9 16",
+     .mode_script = UNTIL("[9B] == m", 2)},
     {"demon_attack", BOTH, SIDEWAYS, "f0e0addc07971561ab80d9abe1b8d333",
      .rule = "x = [81] == $AB && [83] == $CD && [85] == $EA; score = x ? 0 : bcd(85,83,81); "
              "over = [F2] == 0 && [F1] == $BD && !m0; lives = [F2] + 1; m0 = 0",
-     .start = "lives = 4", .difficulties = "01", .modes = "1-7/2",
+     .wraps = 1000000, .start = "lives = 4", .difficulties = "01", .modes = "1-7/2",
      .mode_script = "until ([EA] == m) { select(1) }; m0 = 1; reset()"},
     {"donkey_kong", ALE, ALL, "36b20c427975760cb9cf4a47e41369e4",
      .rule = "score = 100 * bcd(88,87); lives = [A3]; over = lives == 0 && [8F] == 3 && [8B] == $1F",
-     .start = "lives = 2"},
+     .wraps = 1000000, .start = "lives = 2"},
     {"double_dunk", BOTH, ALL, "368d88a6c071caba60b4f778615aae94",
      .rule = "x = bcd(F6); y = bcd(F7); score = x - y; over = (x >= 24 || y >= 24) && [FE] == $E7; lives = 0",
      .press = "UPFIRE", .modes = "0-15", .mode_script = DOUBLE_DUNK_SCRIPT},
@@ -195,7 +203,7 @@ static const vcs_game_t games[] = {
      .start = "lives = 1"},
     {"elevator_action", BOTH, ALL, "71f8bacfbdca019113f3f0801849057e",
      .rule = "score = bcd(89,88,87); lives = [83]; over = lives == 0 && [81] != 0",
-     .start = "lives = 4", .press = "FIRE*16"},
+     .wraps = 1000000, .start = "lives = 4", .press = "FIRE*16"},
     {"enduro", BOTH, N | F | R | L | D | DR | DL | RF | LF,
      "94b92a882f6dbaa6993a46e2dcc58402 "
      "4279485e922b34f127a88904b31ce9fa",
@@ -204,7 +212,7 @@ static const vcs_game_t games[] = {
      .press = "FIRE"},
     {"entombed", ALE, ALL, "6b683be69f92958abe0e2a9945157ad5",
      .rule = "score = [E3]; over = ([C7] & 3) == 0",
-     .start = "lives = 1", .press = "FIRE NOOP*5", .difficulties = "02"},
+     .wraps = 256, .start = "lives = 1", .press = "FIRE NOOP*5", .difficulties = "02"},
     {"et", ALE, ALL, "615a3bf251a38eb6638cdc7ffbde5480",
      .rule = "score = bcd(E1,E0,DF); lives = signed([E5] + 1); over = lives == 0 && [80] == 8",
      .difficulties = "0123", .modes = "0-2", .mode_script = UNTIL("[EA] == m + 1", 25)},
@@ -219,23 +227,24 @@ static const vcs_game_t games[] = {
      .reward_max = 1, .difficulties = "01", .modes = "0-7", .mode_script = UNTIL("[80] == m", 1)},
     {"frogger", ALE, N | U | R | L | D, "081e2c114c9c20b61acf25fc95c71bf4",
      .rule = "score = bcd(CE,CC); lives = [D0]; over = lives == $FF",
-     .start = "lives = 4", .difficulties = "01", .modes = "0-2", .mode_script = UNTIL("[DD] == 2 * m + 1", 2)},
+     .wraps = 10000, .start = "lives = 4", .difficulties = "01", .modes = "0-2",
+     .mode_script = UNTIL("[DD] == 2 * m + 1", 2)},
     {"frostbite", BOTH, ALL, "4ca73eb959299471788f0b685c3ba0b5",
      .rule = "score = bcd(CA,C9,C8); x = [CC] & 15; over = x == 0 && [F1] & $80; lives = x + 1",
      .xitari_rule = "score = bcd(CA,C9,C8); x = [CC] & 15; over = x == 0 && [F1] != 0; lives = x + 1",
-     .start = "lives = 4", .modes = "0 2", .mode_script = UNTIL("[80] == m", 1)},
+     .wraps = 1000000, .start = "lives = 4", .modes = "0 2", .mode_script = UNTIL("[80] == m", 1)},
     {"galaxian", ALE, SIDEWAYS, "211774f4c5739042618be8ff67351177",
      .rule = "score = bcd(AE,AD,AC); reward = gain < 0 ? gain + 1000000 : gain; over = [BF] & $80; lives = [B9] + 1",
      .start = "lives = 3", .difficulties = "01", .modes = "1-9", .mode_script = UNTIL("[B3] == m", 1)},
     {"gopher", BOTH, N | F | U | R | L | UF | RF | LF, "c16c79aad6272baffb8aae9a7fff0864",
      .rule = "score = bcd(B2,B1,B0); lives = pick([B4] & 7, 0, 1, 1, 2, 1, 2, 2, 3); over = lives == 0",
-     .start = "lives = 3", .press = "FIRE", .difficulties = "01", .modes = "0 2",
+     .wraps = 1000000, .start = "lives = 3", .press = "FIRE", .difficulties = "01", .modes = "0 2",
      .mode_script = "reset(); " UNTIL("[D3] == m", 5)},
     {"gravitar", BOTH, ALL,
      "8ac18076d01a6b63acf6e2cab4968940 "
      "7146dd477e019f81eac654a79be96cb5",
      .rule = "score = bcd(89,88,87); over = [81] == 1; lives = [81] == 0 ? 6 : [84] + 1",
-     .start = "lives = 6", .press = "FIRE*16", .modes = "0-4",
+     .wraps = 1000000, .start = "lives = 6", .press = "FIRE*16", .modes = "0-4",
      .mode_script = "until ([80] == m) { select(10) }; lives = pick(m, 6, 15, 6, 100, 25); reset()"},
     {"hangman", ALE, ALL, "f16c709df0a6c52f47ff52b9d95b7d8d",
      .rule = "score = bcd(EB) - bcd(EC); over = gain != 0 || [F1] == 0 && m0 == 255; m0 = [F1]",
@@ -248,6 +257,7 @@ static const vcs_game_t games[] = {
      "fca4a5be1251927027f2c24774a02160 "
      "c8df076c7e4349ca8dcbdb773bf3c985",
      .rule = "score = bcd(B9,B8,B7); lives = [B3]; over = lives == 0",
+     .fixed_rule = "x = [B7] == $BB; score = x ? 1000000 : bcd(B9,B8,B7); lives = [B3]; over = lives == 0 || x",
      .start = "lives = 4", .modes = "0-4", .mode_script = UNTIL("[80] == m", 1)},
     {"human_cannonball", ALE, ALL, "7972e5101fa548b952d852db24ad6060",
      .rule = "score = bcd(B6); over = score == 7 || bcd(B7) == 7",
@@ -258,29 +268,29 @@ static const vcs_game_t games[] = {
      .difficulties = "0123", .modes = "0 2", .mode_script = UNTIL("[80] == m", 2)},
     {"jamesbond", BOTH, ALL, "e51030251e440cffaab1ac63438b44ae",
      .rule = "score = bcd(DC,DD,DE); x = [86] & 15; over = x == 0 && [8C] == $68; lives = x + 1",
-     .start = "lives = 6", .modes = "0-1", .mode_script = UNTIL("[8C] == m || [8C] == m + $48", 20)},
+     .wraps = 1000000, .start = "lives = 6", .modes = "0-1", .mode_script = UNTIL("[8C] == m || [8C] == m + $48", 20)},
     {"journey_escape", BOTH, ALL & ~(F | UF), "718ae62c70af4e5fd8e932fee216948a",
      .rule = "score = bcd(92,91,90); reward = gain == 50000 ? 0 : gain; over = [95] == 0 && [96] == 0; lives = 0",
      .press = "FIRE", .difficulties = "01"},
-    {"joust", TWO_PLAYERS, ALL, "3276c777cbe97cdd2b4a63ffc16b7151",
+    {"joust", TWO_PLAYERS, ALL, "3276c777cbe97cdd2b4a63ffc16b7151", /* SELECT leads to its first game for two */
      .rule = "lives_kept = 1",
-     .start = "lives = 1"},
+     .start = "lives = 1", .press = "SELECT*2 NOOP*20 RESET*4"},
     {"kaboom", ALE, N | F | R | L, "5428cdfada281c569c74c7308c7f2c26",
      .rule = "score = bcd(A5,A4,A3); over = [A1] == 0 || score == 999999",
      .start = "lives = 1", .press = "FIRE"},
     {"kangaroo", BOTH, ALL, "4326edb70ff20d0ee5ba58fa5cb09d60",
      .rule = "score = 100 * bcd(A8,A7); over = [AD] == $FF; lives = ([AD] & 7) + 1",
-     .start = "lives = 3", .modes = "0-1", .mode_script = UNTIL("[BA] == m || [BA] == m + $80", 2)},
+     .wraps = 1000000, .start = "lives = 3", .modes = "0-1", .mode_script = UNTIL("[BA] == m || [BA] == m + $80", 2)},
     {"keystone_kapers", ALE, ALL & ~(URF | ULF | DRF | DLF),
      "6c1f3f2e359dbf55df462ccbcdd2f6bf "
      "be929419902e21bd7830a7a7d746195d",
      .rule = "score = bcd(9C,9B); lives = [96]; over = lives == 0 && [88] == 0",
-     .start = "lives = 3", .press = "RESET"},
+     .wraps = 10000, .start = "lives = 3", .press = "RESET"},
     {"king_kong", ALE, PAD,
      "0dd4c69b5f9a7ae96a7a08329496779a "
      "0b1056f1091cfdc5eb0e2301f47ac6c3",
      .rule = "score = bcd(83,82); lives = [EE]; over = lives == 0",
-     .start = "lives = 3", .modes = "0-3", .mode_script = UNTIL("[EC] == 2 * m", 2)},
+     .wraps = 10000, .start = "lives = 3", .modes = "0-3", .mode_script = UNTIL("[EC] == 2 * m", 2)},
     {"klax", ALE, ALL,
      "eed9eaf1a0b6a2b9bc4c8032cb43e3fb "
      "2c29182edf0965a7f56fe0897d2f84ba",
@@ -288,12 +298,15 @@ static const vcs_game_t games[] = {
              "over = [F0E9] > 0 && [F0EE] == [F0E9] || [A8] == 4 && x == 25 || [F09D] == $99",
      .start = "lives = 1", .press = "FIRE NOOP", .modes = "0-2", .mode_script = UNTIL("[F0EA] == m", 2)},
     {"koolaid", ALE, MOVES, "534e23210dd1993c828d944c6ac4d9fb",
-     .rule = "score = 100 * bcd(81,80); over = [D1] == $80; lives = 0"},
+     .rule = "score = 100 * bcd(81,80); over = [D1] == $80; lives = 0",
+     .wraps = 1000000},
     {"krull", BOTH, ALL, "4baada22435320d185c95b7dd2bcdb24",
      .rule = "score = bcd(9E,9D,9C); over = [9F] == 0 && [A2] == 3 && [80] == $80; lives = ([9F] & 7) + 1",
-     .start = "lives = 3"},
+     .wraps = 1000000, .start = "lives = 3"},
     {"kung_fu_master", BOTH, ALL & ~(F | UR | UL | UF), "5b92a93b23523ff16e2789b820e2a4c5",
      .rule = "score = bcd(9A,99,98); over = [9D] == $FF; lives = ([9D] & 7) + 1",
+     .fixed_rule = "x = [98] == $FF; score = x ? 1000000 : bcd(9A,99,98); over = [9D] == $FF || x; "
+                   "lives = ([9D] & 7) + 1",
      .start = "lives = 4"},
     {"laser_gates", ALE, ALL, "8e4cd60d93fcde8065c1a2b972a26377",
      .rule = "score = bcd(82,81,80); over = [83] == 0; lives = 0",
@@ -302,11 +315,12 @@ static const vcs_game_t games[] = {
      "2d76c5d1aad506442b9e9fb67765e051 "
      "7c00e7a205d3fda98eb20da7c9c50a55",
      .rule = "score = bcd(96,95,94); lives = [CA]; over = lives == 0 && [C8] == 10 && [A5] == 0 && [A9] == 0",
-     .start = "lives = 3", .press = "FIRE", .illegal = ALL & ~MOVES, .difficulties = "01", .modes = "0-1",
+     .wraps = 1000000, .start = "lives = 3", .press = "FIRE", .illegal = ALL & ~MOVES, .difficulties = "01",
+     .modes = "0-1",
      .mode_script = UNTIL("[94] == 3 * m + 1", 2)},
     {"mario_bros", ALE, ALL, "e908611d99890733be31733a979c62d8",
      .rule = "score = 100 * bcd(8A,89); lives = [87]; over = lives == 0",
-     .press = "NOOP*10 FIRE*7", .modes = "0-6/2", .mode_script = UNTIL("[80] == m", 5)},
+     .wraps = 1000000, .press = "NOOP*10 FIRE*7", .modes = "0-6/2", .mode_script = UNTIL("[80] == m", 5)},
     {"maze_craze", TWO_PLAYERS, ALL,
      "ed2218b3075d15eaa34e3356025ccca3 "
      "f825c538481f9a7a46d1e9bc06200aaf",
@@ -324,14 +338,15 @@ static const vcs_game_t games[] = {
      "aa7bb54d2c189a31bb1fa20099e42859 "
      "0164f26f6b38a34208cd4a2d0212afc3",
      .rule = "score = 10 * bcd(82,83); lives = [DB]; over = [DA] == $40",
-     .start = "lives = 4", .press = "FIRE", .modes = "0-3", .mode_script = UNTIL("[80] == m", 5)},
+     .wraps = 100000, .start = "lives = 4", .press = "FIRE", .modes = "0-3", .mode_script = UNTIL("[80] == m", 5)},
     {"ms_pacman", BOTH, MOVES, "87e79cd41ce136fd4f72cc6e2c161bee",
      .rule = "score = bcd(F8,F9,FA); over = ([FB] & 15) == 0 && [A7] == $53; lives = ([FB] & 7) + 1",
-     .start = "lives = 3", .reward_max = 5000, .modes = "0-3",
+     .wraps = 1000000, .start = "lives = 3", .reward_max = 5000, .modes = "0-3",
      .mode_script = UNTIL("[99] == (m ? m : 1) && [A1] == !m", 10)},
     {"name_this_game", BOTH, SIDEWAYS, "36306070f0c90a72461551a7a4f3a209",
      .rule = "score = bcd(C6,C5,C4); lives = [C7] & 7; over = lives == 0",
-     .start = "lives = 3", .difficulties = "01", .modes = "8-40/16", .mode_script = UNTIL("[DE] == m", 2)},
+     .wraps = 1000000, .start = "lives = 3", .difficulties = "01", .modes = "8-40/16",
+     .mode_script = UNTIL("[DE] == m", 2)},
     {"othello", ALE, MOVES | F, "113cd09c9771ac278544b7e90efe7df2",
      .rule = "score = bcd(CE) - bcd(D0); m0 = [C0] == 0 ? m0 + 1 : 0; over = m0 > 50",
      .start = "lives = 1", .difficulties = "02", .modes = "0-2", .mode_script = UNTIL("[DE] == m + 1", 2)},
@@ -339,13 +354,15 @@ static const vcs_game_t games[] = {
      "fc2233fc116faef0d3c31541717ca2db "
      "6e372f076fb9586aff416144f5cfe1cb",
      .rule = "score = bcd(CC,CE,D0); lives = [98] + 1; over = lives == 1 && [E4] == $3F",
-     .start = "lives = 4", .difficulties = "01", .modes = "0-7",
+     .wraps = 1000000, .start = "lives = 4", .difficulties = "01", .modes = "0-7",
      .mode_script = UNTIL("[CC] == m + 1 && [E6] == 0", 2)},
     {"phoenix", BOTH, N | F | R | L | D | RF | LF | DF, "7e52a95074a66640fcfde124fffd491a",
      .rule = "score = 10 * (10 * bcd(C8,C9) + ([C7] >> 4)); over = [CC] == $80; lives = [CB] & 7",
-     .start = "lives = 5"},
+     .wraps = 1000000, .start = "lives = 5"},
     {"pitfall", BOTH, ALL, "3e90cf23106f2e08b2781e41299de556",
      .rule = "score = bcd(D7,D6,D5); x = [80] >> 4; over = x == 0 && [9E] != 0; lives = x == 10 ? 3 : x == 8 ? 2 : 1",
+     .fixed_rule = "score = bcd(D7,D6,D5); x = [80] >> 4; over = x == 0 && [9E] != 0 || [D8] == 0 && [D9] == 0; "
+                   "lives = x == 10 ? 3 : x == 8 ? 2 : 1",
      .start = "score = 2000; lives = 3", .press = "UP"},
     {"pitfall2", ALE, ALL,
      "6d842c96d5a01967be9680080dd5be54 "
@@ -358,7 +375,7 @@ static const vcs_game_t games[] = {
      .modes = "0-1", .mode_script = UNTIL("[96] == m", 2)},
     {"pooyan", BOTH, UP_DOWN, "4799a40b6e889370b7ee55c17ba65141",
      .rule = "score = bcd(8A,89,88); over = [96] == 0 && [98] == 5; lives = ([96] & 7) + 1",
-     .start = "lives = 3", .modes = "10-70/20", .mode_script = "select(2); " UNTIL("[BD] == m", 2)},
+     .wraps = 1000000, .start = "lives = 3", .modes = "10-70/20", .mode_script = "select(2); " UNTIL("[BD] == m", 2)},
     {"private_eye", BOTH, ALL, "ef3a4f64b6494ba770862768caf04b86",
      .rule = "score = bcd(CA,C9,C8); over = [C2] > 1; lives = 0",
      .start = "score = 1000", .press = "UP", .difficulties = "0123", .modes = "0-4",
@@ -368,20 +385,23 @@ static const vcs_game_t games[] = {
              "score = over ? was : bcd(DB,DA,D9); lives = m1",
      .xitari_rule = "over = [88] == $FE || [88] == 2 && m0 == -1; m1 = m1 - (signed([88]) == m0 - 1); m0 = [88]; "
                     "score = over ? was : bcd(DB,DA,D9); lives = m1",
-     .start = "lives = 4; m0 = 2; m1 = 4", .difficulties = "01"},
+     .wraps = 1000000, .start = "lives = 4; m0 = 2; m1 = 4", .difficulties = "01"},
     {"riverraid", BOTH, ALL,
      "393948436d1f4cc3192410bb918f9724 "
      "291cc37604bc899e8e065c30153fc4b9 "
      "95c4576d6a14e2debfa0fd6f6ec254ab",
      .rule = "score = digits(D7,D5,D3,D1,CF,CD: it % 8 == 0 && it <= 72 ? it / 8 : 0); "
              "over = [C0] == $58 && m0 == $59; m0 = [C0]; lives = m0 == $58 ? 4 : m0 == $59 ? 1 : m0 / 8 + 1",
+     .fixed_rule = "score = [D7] == $50 ? 1000000 : digits(D7,D5,D3,D1,CF,CD: it % 8 == 0 && it <= 72 ? it / 8 : 0); "
+                   "over = [C0] == $58 && m0 == $59; m0 = [C0]; "
+                   "lives = m0 == $58 ? 4 : m0 == $59 ? 1 : m0 / 8 + 1",
      .start = "lives = 4; m0 = $58", .difficulties = "01"},
     {"road_runner", BOTH, ALL,
      "ce5cc62608be2cd3ed8abd844efb8919 "
      "2bd00beefdb424fa39931a75e890695d",
      .rule = "score = 100 * digits(C9..CC: (it & 15) == 10 ? 0 : it & 15); x = [C4] & 7; "
              "over = x == 0 && ([B9] || [BD]); lives = x + 1",
-     .start = "lives = 3"},
+     .wraps = 1000000, .start = "lives = 3"},
     {"robotank", BOTH, ALL, "4f618c2429138e0280969193ed6c107e",
      .rule = "score = 12 * [B6] + [B5]; over = [A8] == 0 && [B4] == $FF; lives = ([A8] & 15) + 1",
      .start = "lives = 4"},
@@ -393,13 +413,13 @@ static const vcs_game_t games[] = {
      "7ead257e8b5a44cac538f5f54c7a0023 "
      "4c8970f6c294a0a54c9c45e5e8445f93",
      .rule = "score = bcd(A0,9F,9E); lives = [A9]; over = lives == 0 && [A7] == $A0",
-     .start = "lives = 3", .press = "RESET LEFT"},
+     .wraps = 1000000, .start = "lives = 3", .press = "RESET LEFT"},
     {"skiing", BOTH, N | R | L, "b76fbadc8ffb1f83e2ca08b6fb4d6c9f",
      .rule = "score = 6000 * [E8] + bcd(EA,E9); reward = -gain; over = [91] == $FF; lives = 0",
      .press = "DOWN*16", .illegal = ALL & ~MOVES},
     {"solaris", BOTH, ALL, "e72eb8d4410152bdcb69e7fba327b420",
      .rule = "score = 10 * bcd(DC,DD,DE); over = [D9] == 0; lives = [D9] & 15",
-     .start = "lives = 3"},
+     .wraps = 10000000, .start = "lives = 3"},
     {"space_invaders", BOTH, SIDEWAYS, "72ffbef6504b75e69ee1045af9075f66",
      .rule = "score = bcd(E8,E6); reward = gain < 0 ? gain + 10000 : gain; lives = [C9]; "
              "over = [98] & $80 || lives == 0",
@@ -414,7 +434,7 @@ static const vcs_game_t games[] = {
     {"star_gunner", BOTH, ALL, "a3c1c70024d7aabb41381adbfb6d3b25",
      .rule = "score = 100 * digits(83..86: (it & 15) == 10 ? 0 : it & 15); m0 = m0 || [87] == 5; over = [87] == 0; "
              "lives = m0 ? [87] & 15 : 5",
-     .start = "lives = 5", .modes = "0-3", .mode_script = UNTIL("[F4] == m", 15)},
+     .wraps = 1000000, .start = "lives = 5", .modes = "0-3", .mode_script = UNTIL("[F4] == m", 15)},
     {"superman", ALE, ALL,
      "a9531c763077464307086ec9a1fd057d "
      "5de8803a59c36725888346fdc6e7429d",
@@ -440,21 +460,21 @@ static const vcs_game_t games[] = {
      .start = "lives = 1", .difficulties = "02", .modes = "0-8", .mode_script = UNTIL("[88] == m", 2)},
     {"time_pilot", BOTH, FOUR_WAYS, "fc2104dd2dadf9a6176c1c1c8f87ced9",
      .rule = "score = 100 * bcd(8D,8F); over = [A0]; m0 = ([80] & 15) == 2 ? ([8B] & 7) + 1 : m0; lives = m0",
-     .start = "lives = 5; m0 = 5", .difficulties = "012"},
+     .wraps = 1000000, .start = "lives = 5; m0 = 5", .difficulties = "012"},
     {"trondead", ALE, ALL, "fb27afe896e7c928089307b32e5642ee",
      .rule = "score = bcd(BF,BE,BD); over = [C8] == 5; lives = 5 - [C8]",
-     .start = "lives = 5", .difficulties = "01"},
+     .wraps = 1000000, .start = "lives = 5", .difficulties = "01"},
     {"turmoil", ALE, N | F | U | R | L | D | UR | UL | DR | DL | RF | LF,
      "7a5463545dfb2dcfdafa6074b2f2c15e "
      "152e55f88af3ff647e75a3070b7b6842",
      .rule = "score = 10 * (bcd(89,8A) + [D3]); lives = [B9]; over = lives == 0 && [C5] == 1",
-     .start = "lives = 4", .press = "FIRE", .modes = "0-8", .mode_script = UNTIL("[EA] == m", 2)},
+     .wraps = 100000, .start = "lives = 4", .press = "FIRE", .modes = "0-8", .mode_script = UNTIL("[EA] == m", 2)},
     {"tutankham", BOTH, N | U | R | L | D | UF | RF | LF, "085322bae40d904f53bdcc56df0593fc",
      .rule = "score = bcd(9C,9A); over = [9E] == 0 && [81] != $84; lives = [9E] & 3",
-     .start = "lives = 3", .modes = "0-12/4", .mode_script = UNTIL("[AB] == m", 2)},
+     .wraps = 10000, .start = "lives = 3", .modes = "0-12/4", .mode_script = UNTIL("[AB] == m", 2)},
     {"up_n_down", BOTH, UP_DOWN, "a499d720e7ee35c62424de882a3351b6",
      .rule = "score = bcd(82,81,80); x = [86] & 15; over = x == 0 && [94] > $40; lives = x + 1",
-     .start = "lives = 5", .press = "FIRE", .difficulties = "0123"},
+     .wraps = 1000000, .start = "lives = 5", .press = "FIRE", .difficulties = "0123"},
     {"venture", BOTH, ALL,
      "3e899eba0ca8cd2972da1ae5479b4f0d "
      "c63a98ca404aa5ee9fcff1de488c3f43",
@@ -484,7 +504,8 @@ static const vcs_game_t games[] = {
                     "until (bcd(9F) == (m < 100 ? 1 : m / 100)) { act(RIGHT) }"},
     {"video_pinball", BOTH, N | F | U | R | L | D | UF | RF | LF, "107cc025334211e6d29da0b6be46aec7",
      .rule = "score = bcd(B0,B2,B4); over = [AF] & 1; lives = 4 + ([A8] & 1) - ([99] & 7)",
-     .start = "lives = 3", .difficulties = "01", .modes = "0 2", .mode_script = UNTIL("[C1] == m", 2)},
+     .wraps = 1000000, .start = "lives = 3", .difficulties = "01", .modes = "0 2",
+     .mode_script = UNTIL("[C1] == m", 2)},
     {"warlords", TWO_PLAYERS, ALL, "cbe5a166550a8129a5e6d374901dffad",
      .rule = "lives_kept = 1",
      .start = "lives = 1"},
@@ -501,12 +522,12 @@ static const vcs_game_t games[] = {
      "c5930d0e8cdae3e037349bfa08e871be "
      "5f681403b1051a0822344f467b05a94d",
      .rule = "score = bcd(E2,E1,E0); lives = [9E] >> 4; over = lives == 0",
-     .start = "lives = 4", .press = "FIRE", .difficulties = "01", .modes = "0-96/32",
+     .wraps = 1000000, .start = "lives = 4", .press = "FIRE", .difficulties = "01", .modes = "0-96/32",
      .mode_script = "select(2); " UNTIL("[E3] == m", 1)},
     {"zaxxon", BOTH, ALL, "eea0da9b987d661264cce69a7c13c3bd",
      .rule = "score = 100 * bcd(E9,E8); lives = [EA] & 7; over = lives == 0",
      .xitari_rule = "score = 100 * bcd(E9,E8); lives = [EA] & 15; over = lives == 0",
-     .start = "lives = 5", .modes = "0-24/8", .mode_script = UNTIL("[82] == m", 10)},
+     .wraps = 1000000, .start = "lives = 5", .modes = "0-24/8", .mode_script = UNTIL("[82] == m", 10)},
 
     /* Our own cartridge (demo/). No reference has it, so it stands behind the games that are counted. */
     {"contour", BOTH, ALL, "99bdedb18cbad5b1029a5b15e5683023",
@@ -671,15 +692,26 @@ int32_t vcs_game_max_frames(const vcs_game_t *game, vcs_profile_t profile) {
 
 /* The only state the table has: programs are compiled when first asked for, into storage that never moves. Whoever
  * comes first compiles; others wait the few microseconds this takes. */
-enum { RAW, COMPILING, READY };
+enum { RAW, COMPILING, READY, RULE_TEXT = 1024 };
 static vcs_game_code_t codes[GAMES][VCS_PROFILE_COUNT];
 static atomic_int code_state[GAMES][VCS_PROFILE_COUNT];
 
-vcs_status_t vcs_game_compile(const vcs_game_t *game, vcs_profile_t profile, vcs_game_code_t *out, vcs_error_t *error) {
-  vcs_status_t status = vcs_rule_compile(vcs_game_start(game, profile), VCS_RULE_FOR_START, &out->start, error);
-  if (status == VCS_OK) {
-    status = vcs_rule_compile(vcs_game_rule(game, profile), VCS_RULE_FOR_STEP, &out->step, error);
+/* A score that falls by more than half of what its counter can hold has wrapped. */
+static void write_rule(const vcs_game_t *game, vcs_profile_t profile, char text[RULE_TEXT]) {
+  const char *rule = vcs_game_rule(game, profile), *usual = strstr(rule, "reward =") ? "reward" : "gain";
+  if (profile == VCS_PROFILE_FIXED && game->wraps) {
+    snprintf(text, RULE_TEXT, "%s; reward = gain < -%d ? gain + %d : %s", rule, (int)game->wraps / 2, (int)game->wraps,
+             usual);
+  } else {
+    snprintf(text, RULE_TEXT, "%s", rule);
   }
+}
+
+vcs_status_t vcs_game_compile(const vcs_game_t *game, vcs_profile_t profile, vcs_game_code_t *out, vcs_error_t *error) {
+  char rule[RULE_TEXT];
+  write_rule(game, profile, rule);
+  vcs_status_t status = vcs_rule_compile(vcs_game_start(game, profile), VCS_RULE_FOR_START, &out->start, error);
+  if (status == VCS_OK) status = vcs_rule_compile(rule, VCS_RULE_FOR_STEP, &out->step, error);
   if (status == VCS_OK) {
     const char *script = profile != VCS_PROFILE_XITARI ? game->mode_script : NULL;
     status = vcs_rule_compile(script, VCS_RULE_FOR_MODE, &out->mode, error);

@@ -54,6 +54,7 @@ typedef struct vcs_game {
   const char *alias;                /* another name, or NULL */
   const char *rule, *xitari_rule;   /* after every frame */
   const char *fixed_rule;           /* profile fixed; NULL: as in profile ale, where nothing is known to be wrong */
+  int32_t wraps;                    /* profile fixed: the score is counted modulo this; 0: it does not wrap */
   const char *start, *xitari_start; /* after a reset; score, reward, lives, over and m0..m2 are 0 before it runs */
   const char *press, *xitari_press; /* starting actions: "FIRE*16 NOOP RESET" */
   uint32_t xitari_minimal;
@@ -82,7 +83,7 @@ const vcs_game_t *vcs_game_find(vcs_profile_t profile, const char *md5_hex, cons
 bool vcs_game_has(const vcs_game_t *game, vcs_profile_t profile);
 bool vcs_game_is_two_player(const vcs_game_t *game); /* no rules known: no reward, never over */
 
-/* The row as a profile sees it. */
+/* The row as a profile sees it; compiling adds what follows from `wraps`. */
 const char *vcs_game_rule(const vcs_game_t *game, vcs_profile_t profile);
 const char *vcs_game_start(const vcs_game_t *game, vcs_profile_t profile);
 uint32_t vcs_game_minimal(const vcs_game_t *game, vcs_profile_t profile);

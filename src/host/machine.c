@@ -26,7 +26,7 @@ void vcs_frame_begin(const vcs_cart_t *cart, vcs_t *m) { vcs_console_start_frame
 
 void vcs_frame_end(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
   vcs_video_t video;
-  vcs_video_start(&video, frames);
+  vcs_video_start(&video, cart, frames);
   vcs_console_finish_frame(cart, m, &video);
 }
 
@@ -34,7 +34,7 @@ void vcs_step(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_step_t *ste
   bool frame_over = false;
   uint32_t before = m->cycles;
   vcs_video_t video;
-  vcs_video_start(&video, frames);
+  vcs_video_start(&video, cart, frames);
   step->pc_before = m->pc;
   if (!m->jammed) {
     step->opcode = vcs_cpu_step(cart, m, &video, &frame_over);

@@ -42,7 +42,8 @@ void vcs_env_state_copy(const vcs_env_t *env, void *state) {
   memcpy(to, &header, sizeof header);
   memcpy(to + sizeof header, &env->live, sizeof env->live);
   memcpy(to + machine_at(), env->m, vcs_state_size(env->cart));
-  for (int i = 0; i < 2; i++) memcpy(to + frame_at(env, i), env->frames + i * VCS_FRAME_BYTES, picture_size(env));
+  memcpy(to + frame_at(env, 0), env->frames, picture_size(env));
+  memcpy(to + frame_at(env, 1), env->frames + VCS_FRAME_BYTES, picture_size(env));
 }
 
 /* ---- What a machine cannot have ------------------------------------------------------------------------------ */
@@ -74,11 +75,16 @@ static bool cartridge_is_possible(const vcs_cart_t *cart, const vcs_t *m) {
   }
 }
 
-/* The beam is in the picture or just below it, and the clocks of the frame fit their type. */
+/* The beam is in the picture or just below it, and the clocks of the frame are in the frame. */
 static bool beam_is_possible(const vcs_cart_t *cart, const vcs_t *m) {
-  return (m->first_line == 0 || m->first_line == cart->top_line) && m->line >= m->first_line &&
-         m->line <= cart->top_line + cart->height && m->line_clock >= 0 && m->line_clock <= VCS_LINE_CLOCKS &&
-         m->frame_clock > -VCS_LINE_CLOCKS && m->frame_clock <= 0 && m->cycles < 1u << 29;
+  const int32_t end = cart->top_line + cart->height;
+  const int32_t clocks[] = {m->seen_clock, m->seen_before, m->blank_clock, m->blank_first};
+  for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+    if (clocks[i] < 0 || clocks[i] > VCS_LINE_CLOCKS * end) return false;
+  }
+  return (m->first_line == 0 || m->first_line == cart->top_line) && m->line >= m->first_line && m->line <= end &&
+         m->line_clock >= 0 && m->line_clock <= VCS_LINE_CLOCKS && m->frame_clock > -VCS_LINE_CLOCKS &&
+         m->frame_clock <= 0 && m->cycles < 1u << 29;
 }
 
 #define SMALL(field, limit) all_below((const uint8_t *)&m->field, sizeof m->field, limit)
@@ -110,7 +116,8 @@ static vcs_status_t restore(vcs_env_t *env, const void *state, size_t size, bool
   state_header_t header;
   vcs_env_live_t live;
   if (error) error->message[0] = 0;
-  if (!state || size < sizeof header) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "this is no state: it is too short");
+  if (!state || size < sizeof header)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "this is no state: it is too short");
   memcpy(&header, from, sizeof header);
   if (header.magic != STATE_MAGIC || header.size != size) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "this is no state of this version, or not a whole one");
@@ -131,7 +138,8 @@ static vcs_status_t restore(vcs_env_t *env, const void *state, size_t size, bool
   env->options.mode = live.mode;
   env->options.difficulty = live.difficulty;
   memcpy(env->m, env->spare, vcs_state_size(env->cart));
-  for (int i = 0; i < 2; i++) memcpy(env->frames + i * VCS_FRAME_BYTES, from + frame_at(env, i), picture_size(env));
+  memcpy(env->frames, from + frame_at(env, 0), picture_size(env));
+  memcpy(env->frames + VCS_FRAME_BYTES, from + frame_at(env, 1), picture_size(env));
   return VCS_OK;
 }
 
@@ -154,18 +162,18 @@ typedef struct {
 enum { FIELDS_MAX = 160 };
 
 static void add_field(field_t *fields, int *n, const char *part, const char *name, size_t offset, size_t element,
-                      size_t count) {
-  if (count == 0 || *n == FIELDS_MAX) return;
+                      size_t bytes) {
+  if (bytes == 0 || *n == FIELDS_MAX) return;
   field_t *field = &fields[(*n)++];
   snprintf(field->name, sizeof field->name, "%s.%s", part, name);
   field->offset = offset;
   field->element = element;
-  field->count = count;
+  field->count = bytes / element;
 }
 
-#define ADD_LIVE(type, element, name, dimension)                                                            \
+#define ADD_LIVE(type, element, name, dimension)                                                                \
   add_field(fields, &n, "env", #name, sizeof(state_header_t) + offsetof(vcs_env_live_t, name), sizeof(element), \
-            sizeof(((vcs_env_live_t *)0)->name) / sizeof(element));
+            sizeof(((vcs_env_live_t *)0)->name));
 
 static int list_fields(const vcs_env_t *env, field_t fields[FIELDS_MAX]) {
   int n = 0;
@@ -173,7 +181,7 @@ static int list_fields(const vcs_env_t *env, field_t fields[FIELDS_MAX]) {
   for (int i = 0; (field = vcs_field(i)) != NULL; i++) {
     const bool is_cart_ram = field->offset == offsetof(vcs_t, cart_ram);
     add_field(fields, &n, "m", field->name, machine_at() + field->offset, field->size,
-              is_cart_ram ? env->cart->ram_size : field->count);
+              is_cart_ram ? env->cart->ram_size : field->size * field->count);
   }
   VCS_ENV_FIELDS(ADD_LIVE)
   add_field(fields, &n, "frame", "0", frame_at(env, 0), 1, picture_size(env));
@@ -225,7 +233,7 @@ static void put_name(uint8_t *to, const char *name, size_t room) {
 
 /* The digest in its 32 bytes, from its 64 digits. */
 static void put_sha256(uint8_t to[32], const char *hex) {
-  for (int i = 0; i < 32; i++) {
+  for (size_t i = 0; i < 32; i++) {
     unsigned byte = 0;
     sscanf(hex + 2 * i, "%2x", &byte);
     to[i] = (uint8_t)byte;
@@ -234,7 +242,7 @@ static void put_sha256(uint8_t to[32], const char *hex) {
 
 enum { MAGIC_AT = 0, VERSION_AT = 8, FIELDS_AT = 12, RAW_AT = 16, PACKED_AT = 20, NUMBER_AT = 24, SHA_AT = 32 };
 enum { PROFILE_AT = 64, SCHEME_AT = 80, FORMAT_AT = 88, GAME_AT = 96, ROW = 8, HASH = 8 };
-static const char magic[] = "VCSSAVE\n";
+static const uint8_t magic[8] = {'V', 'C', 'S', 'S', 'A', 'V', 'E', '\n'};
 
 /* What makes a file belong to an environment: bytes SHA_AT to VCS_SAVE_HEADER. */
 static void put_identity(const vcs_env_t *env, uint8_t *header) {
@@ -289,7 +297,7 @@ vcs_status_t vcs_env_save_to(const vcs_env_t *env, void *file, size_t *size, vcs
   free(state);
   free(raw);
   if (failed != Z_OK) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory while compressing");
-  memcpy(to + MAGIC_AT, magic, 8);
+  memcpy(to + MAGIC_AT, magic, sizeof magic);
   put(to + VERSION_AT, VCS_SAVE_VERSION, 4);
   put(to + FIELDS_AT, (uint64_t)n, 4);
   put(to + RAW_AT, raw_size, 4);
@@ -316,7 +324,7 @@ vcs_status_t vcs_env_save(const vcs_env_t *env, const char *path, vcs_error_t *e
 
 /* Magic, checksum and version, in this order: a damaged file is called damaged, whatever it says. */
 static vcs_status_t check_file(const uint8_t *file, size_t size, vcs_error_t *error) {
-  if (!file || size < 8 || memcmp(file, magic, 8) != 0) {
+  if (!file || size < sizeof magic || memcmp(file, magic, sizeof magic) != 0) {
     return vcs_error_fill(error, VCS_BAD_FILE, "this is no save file of diffvcs");
   }
   if (size < VCS_SAVE_HEADER + HASH || get(file + size - HASH, HASH) != vcs_hash64(file, size - HASH, 0)) {
@@ -342,7 +350,7 @@ vcs_status_t vcs_save_info(const void *file, size_t size, vcs_save_info_t *info,
   if (status) return vcs_error_fill(error, VCS_BAD_FILE, "the save file is of an unknown profile, '%s'", profile);
   info->version = (uint32_t)get(from + VERSION_AT, 4);
   info->frame_number = get(from + NUMBER_AT, 8);
-  for (int i = 0; i < 32; i++) snprintf(info->sha256 + 2 * i, 3, "%02x", from[SHA_AT + i]);
+  for (size_t i = 0; i < 32; i++) snprintf(info->sha256 + 2 * i, 3, "%02x", from[SHA_AT + i]);
   return VCS_OK;
 }
 
@@ -351,16 +359,17 @@ static vcs_status_t check_identity(const vcs_env_t *env, const uint8_t *file, vc
     const char *what;
     int at, size;
   } parts[] = {
-      {"cartridge", SHA_AT, 32}, {"profile", PROFILE_AT, 16}, {"bank scheme", SCHEME_AT, 8}, {"television", FORMAT_AT, 8},
-      {"game", GAME_AT, 32},
+      {"cartridge", SHA_AT, 32},    {"profile", PROFILE_AT, 16}, {"bank scheme", SCHEME_AT, 8},
+      {"television", FORMAT_AT, 8}, {"game", GAME_AT, 32},
   };
   uint8_t ours[VCS_SAVE_HEADER];
   put_identity(env, ours);
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     if (memcmp(file + parts[i].at, ours + parts[i].at, (size_t)parts[i].size) == 0) continue;
     if (parts[i].at == SHA_AT) {
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the save file is of another cartridge, SHA-256 %02x%02x%02x%02x...",
-                            file[SHA_AT], file[SHA_AT + 1], file[SHA_AT + 2], file[SHA_AT + 3]);
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                            "the save file is of another cartridge, SHA-256 %02x%02x%02x%02x...", file[SHA_AT],
+                            file[SHA_AT + 1], file[SHA_AT + 2], file[SHA_AT + 3]);
     }
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the save file is of another %s: '%.*s', here it is '%.*s'",
                           parts[i].what, parts[i].size, (const char *)file + parts[i].at, parts[i].size,
@@ -432,7 +441,8 @@ vcs_status_t vcs_env_load_from(vcs_env_t *env, const void *data, size_t size, vc
   uint8_t *raw = malloc(expected), *state = calloc(1, vcs_env_state_size(env));
   if (!raw || !state) {
     status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  } else if (uncompress(raw, &raw_size, file + payload, (uLong)(size - HASH - payload)) != Z_OK || raw_size != expected) {
+  } else if (uncompress(raw, &raw_size, file + payload, (uLong)(size - HASH - payload)) != Z_OK ||
+             raw_size != expected) {
     status = vcs_error_fill(error, VCS_BAD_FILE, "the save file is damaged: it cannot be unpacked");
   } else {
     const state_header_t header = {STATE_MAGIC, (uint32_t)vcs_env_state_size(env), env->key};

@@ -15,10 +15,10 @@
  *        payload   all fields behind one another, compressed (zlib)
  *        u64       XXH64 of everything before
  *
- * Fields are those of the machine (`m.pc`, from vcs_field), of the environment (`env.play`, from VCS_ENV_FIELDS) and the
- * two frames (`frame.0`, `frame.1`, as many rows as the picture has). A version reads files of earlier ones: a field
- * they do not have is zero. It refuses a field it does not know, one of another size, and of its own version also a
- * missing one; then values the machine cannot have. So a file either says all that a state is, or is not read.
+ * Fields are those of the machine (`m.pc`, from vcs_field), of the environment (`env.play`, from VCS_ENV_FIELDS) and
+ * the two frames (`frame.0`, `frame.1`, as many rows as the picture has). A version reads files of earlier ones: a
+ * field they do not have is zero. It refuses a field it does not know, one of another size, and of its own version also
+ * a missing one; then values the machine cannot have. So a file either says all that a state is, or is not read.
  */
 #ifndef VCS_HOST_SAVE_H
 #define VCS_HOST_SAVE_H

@@ -1,0 +1,915 @@
+/* batch.c: many environments, few threads, small pictures.
+ *
+ * Work is a place and what to do with it; threads take the next when they are free. What a place does depends on
+ * nothing but itself, so results are the same whatever the threads. In a synchronous call the caller's thread works too,
+ * and results are written where the caller wants them; otherwise a receive copies them.
+ *
+ * Which frames are drawn. An agent sees the last two frames of a step, so only those are. But a frame buffer keeps the
+ * rows that the beam does not reach, and what they show is the frame two before. So every frame is looked at when it has
+ * ended: did it cover the picture? While all do, nothing of a frame survives the next but one, and the buffers may be
+ * anybody's (`exact` is off). When one does not, the machine as it was before the last three frames is at hand: run
+ * again, with drawing, the first two fill both buffers and the third is drawn over them. From there on `exact` is on,
+ * everything is drawn and the place owns its buffers, until two frames in a row cover the picture again.
+ *
+ * The end of an episode has a trait of the reference: a step that ends before its last frame shows the picture before
+ * once more; one that ends with its last frame shows the frame before that and the whole picture before, pooled. That
+ * picture is gone by then, so it is made again from the machines it was made from (`shown`).
+ *
+ * A seeded reset is a load and a reset, of which all environments of a cartridge, mode and difficulty have the same
+ * result: it is done once, and copied. Then come FIRE and the no-ops, which the seed decides.
+ */
+#include "host/batch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/files.h"
+#include "host/parallel.h"
+
+/* ---- The film ----------------------------------------------------------------------------------------------- */
+
+enum { NOW = 0, BEFORE = 1, SHOWN = BEFORE + VCS_FILM_BEFORE };
+
+static uint8_t *machine_at(const vcs_place_t *place, int which) {
+  return place->machines + (size_t)which * vcs_state_size(place->cart->cart);
+}
+
+static size_t frame_size(const vcs_place_t *place) {
+  return (size_t)VCS_WIDTH * (size_t)place->cart->cart->frame_height;
+}
+
+/* Which of before[] the last frame but `back` began with. */
+static const uint8_t *machine_before(const vcs_place_t *place, int back) {
+  return machine_at(place, BEFORE + (place->before_next + VCS_FILM_BEFORE - 1 - back) % VCS_FILM_BEFORE);
+}
+
+static bool covers(const vcs_cart_t *cart, const vcs_t *m) {
+  return !m->partial && m->first_line == cart->top_line &&
+         m->seen_clock == VCS_LINE_CLOCKS * (cart->top_line + cart->height);
+}
+
+/* Draws a frame that has been run already. Returns where. */
+static const uint8_t *draw_again(const vcs_place_t *place, const uint8_t *before, uint8_t *frames) {
+  vcs_worker_t *worker = place->worker;
+  memcpy(worker->m, before, vcs_state_size(place->cart->cart));
+  vcs_frame(place->cart->cart, worker->m, frames);
+  return vcs_picture(worker->m, frames);
+}
+
+/* Rows that are never drawn are black: a picture has at least 200. */
+static void blacken(const vcs_place_t *place, uint8_t *frames, int first_row) {
+  for (int i = 0; i < 2; i++) {
+    const size_t first = (size_t)VCS_WIDTH * (size_t)first_row;
+    memset(frames + (size_t)i * VCS_FRAME_BYTES + first, 0, frame_size(place) - first);
+  }
+}
+
+/* In the place of vcs_frame and vcs_reset (env.h). */
+static void run(void *context, vcs_env_t *env, bool reset) {
+  vcs_place_t *place = context;
+  uint8_t *frames = place->worker->frames;
+  if (reset) {
+    vcs_reset(env->cart, env->m, NULL);
+    blacken(place, frames, 0);
+    place->exact = true;
+    place->covered = 0;
+    return;
+  }
+  memcpy(machine_at(place, BEFORE + place->before_next), env->m, vcs_state_size(env->cart));
+  place->before_next = (place->before_next + 1) % VCS_FILM_BEFORE;
+  vcs_frame(env->cart, env->m, place->exact || place->draws ? frames : NULL);
+  if (covers(env->cart, env->m)) {
+    if (place->covered < 2) place->covered++;
+    if (place->covered == 2) place->exact = false;
+  } else {
+    place->covered = 0;
+    if (!place->exact) {
+      for (int back = 2; back >= 0; back--) draw_again(place, machine_before(place, back), frames);
+      place->exact = true;
+    }
+  }
+}
+
+/* A place that is exact brings its frames and takes them away. */
+static void film_load(vcs_place_t *place, vcs_worker_t *worker) {
+  const size_t size = frame_size(place);
+  place->worker = worker;
+  if (place->exact) {
+    for (int i = 0; i < 2; i++) memcpy(worker->frames + i * VCS_FRAME_BYTES, place->own + (size_t)i * size, size);
+  } else if (place->cart->cart->height < place->cart->cart->frame_height) {
+    blacken(place, worker->frames, place->cart->cart->height);
+  }
+  if (place->cart->cart->height < place->cart->cart->frame_height) {
+    blacken(place, worker->again, place->cart->cart->height);
+  }
+}
+
+static void film_store(vcs_place_t *place) {
+  const size_t size = frame_size(place);
+  if (place->exact) {
+    for (int i = 0; i < 2; i++) {
+      memcpy(place->own + (size_t)i * size, place->worker->frames + i * VCS_FRAME_BYTES, size);
+    }
+  }
+  place->worker = NULL;
+}
+
+/* ---- Pictures ----------------------------------------------------------------------------------------------- */
+
+/* Where the next small picture goes, and the one before it. */
+static uint8_t *next_picture(const vcs_batch_t *batch, vcs_place_t *place) {
+  const size_t size = batch->picture_size;
+  const int32_t stack = batch->options.stack;
+  if (batch->options.stack_in_place) {
+    memmove(place->stack, place->stack + size, (size_t)(stack - 1) * size);
+    return place->stack + (size_t)(stack - 1) * size;
+  }
+  uint8_t *picture = place->stack + (size_t)place->stack_next * size;
+  place->stack_next = (place->stack_next + 1) % stack;
+  return picture;
+}
+
+static void show_again(const vcs_batch_t *batch, vcs_place_t *place) {
+  const size_t size = batch->picture_size;
+  const int32_t stack = batch->options.stack;
+  if (stack == 1) return;
+  uint8_t *to = next_picture(batch, place);
+  if (batch->options.stack_in_place) {
+    memcpy(to, to - size, size);
+  } else {
+    memcpy(to, place->stack + (size_t)((place->stack_next + 2 * stack - 2) % stack) * size, size);
+  }
+}
+
+static void show(const vcs_batch_t *batch, vcs_place_t *place, const uint8_t *const *rows) {
+  vcs_resize_rows(place->cart->resize, rows, place->worker->scratch, next_picture(batch, place));
+}
+
+static uint8_t *kept_picture(const vcs_place_t *place) { return place->own + 2 * frame_size(place); }
+
+static void keep_picture(const vcs_batch_t *batch, vcs_place_t *place, const uint8_t *const *rows) {
+  const size_t length = (size_t)(VCS_WIDTH * batch->channels);
+  for (int y = 0; y < place->cart->cart->frame_height; y++) memcpy(kept_picture(place) + (size_t)y * length, rows[y], length);
+  place->shown_kept = true;
+}
+
+/* Shows the last frame, or the last two; `second` may be NULL. */
+static void show_frames(const vcs_batch_t *batch, vcs_place_t *place, const uint8_t *first, const uint8_t *second) {
+  vcs_worker_t *worker = place->worker;
+  const uint8_t **rows = worker->rows[0];
+  vcs_tint_pool(&place->cart->tint, first, second, place->cart->cart->frame_height, worker->picture[0], rows);
+  show(batch, place, rows);
+  place->shown = second ? 2 : 1;
+  place->shown_kept = false;
+  if (place->covered < place->shown) {
+    keep_picture(batch, place, rows);
+  } else {
+    for (int back = 0; back < place->shown; back++) {
+      memcpy(machine_at(place, SHOWN + back), machine_before(place, back), vcs_state_size(place->cart->cart));
+    }
+  }
+}
+
+/* Shows a frame, pooled with the picture that was shown before. */
+static void show_onto(const vcs_batch_t *batch, vcs_place_t *place, const uint8_t *frame) {
+  vcs_worker_t *worker = place->worker;
+  const int height = place->cart->cart->frame_height;
+  const uint8_t **rows = worker->rows[0];
+  if (place->shown_kept) {
+    for (int y = 0; y < height; y++) rows[y] = kept_picture(place) + (size_t)y * (size_t)(VCS_WIDTH * batch->channels);
+  } else {
+    const uint8_t *second = place->shown == 2 ? draw_again(place, machine_at(place, SHOWN + 1), worker->again) : NULL;
+    const uint8_t *first = draw_again(place, machine_at(place, SHOWN), worker->again);
+    vcs_tint_pool(&place->cart->tint, first, second, height, worker->picture[0], rows);
+  }
+  vcs_tint_pool_onto(&place->cart->tint, frame, rows, height, worker->picture[1], worker->rows[1]);
+  show(batch, place, worker->rows[1]);
+  if (batch->options.autoreset == VCS_AUTORESET_DISABLED) keep_picture(batch, place, worker->rows[1]);
+}
+
+/* ---- Episodes ----------------------------------------------------------------------------------------------- */
+
+static bool episode_ended(const vcs_batch_t *batch, const vcs_place_t *place) {
+  const vcs_batch_options_t *o = &batch->options;
+  return place->over || (o->max_episode_frames > 0 && place->elapsed >= o->max_episode_frames) ||
+         (o->episodic_life && place->life_lost);
+}
+
+static void step(const vcs_batch_t *batch, vcs_place_t *place) {
+  const vcs_batch_options_t *o = &batch->options;
+  const bool pools = o->max_pool && o->frame_skip > 1;
+  const int32_t lives = place->lives;
+  const uint8_t *second = NULL;
+  int64_t reward = 0;
+  int left = o->frame_skip;
+  for (; left > 0; left--) {
+    place->draws = left <= (pools ? 2 : 1);
+    reward += vcs_env_act_strength(&place->env, place->action, VCS_NOOP, place->strength, 1);
+    place->over = vcs_env_over(&place->env);
+    place->elapsed++;
+    place->life_lost = place->env.play.lives < lives && place->env.play.lives > 0;
+    if (episode_ended(batch, place)) break;
+    if (left == 2 && pools) {
+      second = vcs_picture(place->env.m, place->worker->frames);
+      if (place->exact) second = memcpy(place->worker->kept, second, frame_size(place)); /* the last frame may go on in it */
+    }
+  }
+  place->draws = false;
+  if (left == 0) {
+    show_frames(batch, place, vcs_picture(place->env.m, place->worker->frames), second);
+  } else if (second) {
+    show_onto(batch, place, second);
+  } else {
+    show_again(batch, place);
+  }
+  place->lives = place->env.play.lives;
+  if (o->reward_clipping) reward = reward < -1 ? -1 : reward > 1 ? 1 : reward;
+  place->reward = (int32_t)(reward < INT32_MIN ? INT32_MIN : reward > INT32_MAX ? INT32_MAX : reward);
+  place->was_terminated = place->over || ((o->life_loss_info || o->episodic_life) && place->life_lost);
+  place->was_truncated = !place->was_terminated && o->max_episode_frames > 0 && place->elapsed >= o->max_episode_frames;
+}
+
+/* What loading and a first reset give: copied, or where the seed matters made. */
+static void load(const vcs_kind_t *kind, vcs_place_t *place, uint32_t seed) {
+  if (kind->draws_numbers) {
+    vcs_env_reload(&place->env, seed);
+    vcs_env_begin(&place->env);
+    return;
+  }
+  const vcs_place_t *from = &kind->place;
+  place->env.live = from->env.live;
+  place->env.options.seed = seed;
+  vcs_mt19937_start(&place->env.sticky_random, seed, 0);
+  place->env.noop_random = place->env.sticky_random;
+  memcpy(place->machines, from->machines, SHOWN * vcs_state_size(place->cart->cart));
+  place->exact = from->exact;
+  place->covered = from->covered;
+  place->before_next = from->before_next;
+  if (place->exact) {
+    const size_t size = frame_size(place);
+    for (int i = 0; i < 2; i++) {
+      memcpy(place->worker->frames + i * VCS_FRAME_BYTES, from->own + (size_t)i * size, size);
+    }
+  }
+}
+
+static void start_episode(const vcs_batch_t *batch, vcs_place_t *place, bool seeds) {
+  if (seeds) {
+    load(&batch->kinds[place->kind], place, (uint32_t)place->seed);
+  } else {
+    vcs_env_begin(&place->env);
+  }
+  vcs_env_open(&place->env);
+  memset(place->stack, 0, (size_t)batch->options.stack * batch->picture_size);
+  place->stack_next = 0;
+  const uint8_t *picture = place->exact ? vcs_picture(place->env.m, place->worker->frames)
+                                        : draw_again(place, machine_before(place, 0), place->worker->frames);
+  show_frames(batch, place, picture, NULL);
+  place->elapsed = place->reward = 0;
+  place->lives = place->env.play.lives;
+  place->over = place->life_lost = false;
+}
+
+/* ---- Results ------------------------------------------------------------------------------------------------ */
+
+static void copy_stack(const vcs_batch_t *batch, const vcs_place_t *place, uint8_t *to) {
+  const size_t size = batch->picture_size;
+  const size_t first = (size_t)(batch->options.stack_in_place ? 0 : place->stack_next) * size;
+  const size_t whole = (size_t)batch->options.stack * size;
+  memcpy(to, place->stack + first, whole - first);
+  memcpy(to + (whole - first), place->stack, first);
+}
+
+static void write_numbers(const vcs_place_t *place, int32_t id, const vcs_batch_results_t *results, int32_t at) {
+  if (results->env_ids) results->env_ids[at] = id;
+  if (results->rewards) results->rewards[at] = place->reward;
+  if (results->terminated) results->terminated[at] = place->was_terminated;
+  if (results->truncated) results->truncated[at] = place->was_truncated;
+  if (results->lives) results->lives[at] = place->lives;
+  if (results->frame_numbers) results->frame_numbers[at] = (int32_t)place->env.frame_number;
+  if (results->episode_frame_numbers) results->episode_frame_numbers[at] = (int32_t)place->env.episode_frame_number;
+}
+
+static void write_result(const vcs_batch_t *batch, int32_t id, const vcs_batch_results_t *results, int32_t at) {
+  const vcs_place_t *place = &batch->places[id];
+  const size_t size = vcs_batch_observation_size(batch);
+  write_numbers(place, id, results, at);
+  if (results->observations && !batch->options.stack_in_place) {
+    copy_stack(batch, place, results->observations + (size_t)at * size);
+  }
+}
+
+/* ---- Work --------------------------------------------------------------------------------------------------- */
+
+static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
+  vcs_place_t *place = &batch->places[id];
+  const vcs_batch_results_t *results = batch->results;
+  const size_t size = vcs_batch_observation_size(batch);
+  if (batch->options.stack_in_place) place->stack = results->observations + (size_t)id * size;
+  film_load(place, worker);
+  place->has_final = false;
+  bool starts = place->work != VCS_WORK_STEP;
+  if (batch->options.autoreset == VCS_AUTORESET_NEXT_STEP && episode_ended(batch, place)) starts = true;
+  if (starts) {
+    start_episode(batch, place, place->work == VCS_WORK_SEED);
+    place->was_terminated = place->was_truncated = false;
+  } else {
+    step(batch, place);
+    if (batch->options.autoreset == VCS_AUTORESET_SAME_STEP && episode_ended(batch, place)) {
+      const int32_t reward = place->reward;
+      if (!results) {
+        copy_stack(batch, place, place->final);
+      } else if (results->final_observations) {
+        copy_stack(batch, place, results->final_observations + (size_t)id * size);
+      }
+      place->has_final = true;
+      start_episode(batch, place, false);
+      place->reward = reward;
+    }
+  }
+  place->work = VCS_WORK_STEP;
+  film_store(place);
+  if (results) write_result(batch, id, results, id);
+}
+
+/* Takes places as long as there are any; waits for more, if the thread lives for this. */
+static void work(vcs_batch_t *batch, vcs_worker_t *worker, bool waits) {
+  const int32_t envs = batch->options.envs;
+  pthread_mutex_lock(&batch->lock);
+  while (!batch->stop) {
+    if (batch->todo_count == 0) {
+      if (!waits) break;
+      pthread_cond_wait(&batch->work_came, &batch->lock);
+      continue;
+    }
+    const int32_t id = batch->todo[batch->todo_first];
+    batch->todo_first = (batch->todo_first + 1) % envs;
+    batch->todo_count--;
+    pthread_mutex_unlock(&batch->lock);
+    work_on(batch, id, worker);
+    pthread_mutex_lock(&batch->lock);
+    batch->done[(batch->done_first + batch->done_count) % envs] = id;
+    batch->done_count++;
+    batch->under_way--;
+    if (batch->under_way == 0 || batch->done_count >= batch->options.batch_size) pthread_cond_signal(&batch->work_done);
+  }
+  pthread_mutex_unlock(&batch->lock);
+}
+
+typedef struct {
+  vcs_batch_t *batch;
+  int32_t number;
+} thread_t;
+
+static void *run_thread(void *argument) {
+  const thread_t thread = *(thread_t *)argument;
+  free(argument);
+  work(thread.batch, &thread.batch->workers[thread.number], true);
+  return NULL;
+}
+
+static void add_work(vcs_batch_t *batch, const int32_t *ids, int32_t count) {
+  const int32_t envs = batch->options.envs;
+  pthread_mutex_lock(&batch->lock);
+  for (int32_t i = 0; i < count; i++) {
+    batch->todo[(batch->todo_first + batch->todo_count) % envs] = ids ? ids[i] : i;
+    batch->todo_count++;
+  }
+  batch->under_way += count;
+  pthread_cond_broadcast(&batch->work_came);
+  pthread_mutex_unlock(&batch->lock);
+}
+
+/* Waits for `count` places to be done, or for all; the caller's thread helps where it does not have others to do so. */
+static void wait_for(vcs_batch_t *batch, int32_t count) {
+  if (batch->options.batch_size == batch->options.envs || batch->thread_count == 0) {
+    work(batch, &batch->workers[batch->worker_count - 1], false);
+  }
+  pthread_mutex_lock(&batch->lock);
+  while (batch->under_way > 0 && batch->done_count < count) pthread_cond_wait(&batch->work_done, &batch->lock);
+  pthread_mutex_unlock(&batch->lock);
+}
+
+/* Takes `count` of what is done; in order of the environments if that is all of them. */
+static void take_done(vcs_batch_t *batch, int32_t count) {
+  const int32_t envs = batch->options.envs;
+  pthread_mutex_lock(&batch->lock);
+  for (int32_t i = 0; i < count; i++) {
+    batch->last_ids[i] = count == envs ? i : batch->done[batch->done_first];
+    batch->done_first = (batch->done_first + 1) % envs;
+  }
+  batch->done_count -= count;
+  pthread_mutex_unlock(&batch->lock);
+  batch->sent = false;
+}
+
+/* ---- Calls -------------------------------------------------------------------------------------------------- */
+
+static const vcs_batch_results_t nowhere;
+
+static vcs_status_t check_results(const vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error) {
+  if (batch->options.stack_in_place && (!results || !results->observations)) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "stack_in_place needs `observations` at every call");
+  }
+  return VCS_OK;
+}
+
+static vcs_status_t check_reset(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error) {
+  const int32_t envs = batch->options.envs;
+  if (!ids && count != envs) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%d environments without ids; there are %d", (int)count, (int)envs);
+  }
+  if (count < 0 || count > envs) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%d environments to reset, but there are %d", (int)count, (int)envs);
+  }
+  for (int32_t i = 0; ids && i < count; i++) {
+    if (ids[i] < 0 || ids[i] >= envs) {
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no environment %d, but 0 to %d", (int)ids[i],
+                            (int)envs - 1);
+    }
+    batch->last_ids[i] = ids[i];
+  }
+  if (count < envs && !batch->started) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the first reset must be of all %d environments", (int)envs);
+  }
+  if (count < envs && batch->options.batch_size < envs) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "with batch_size %d of %d, a reset must be of all environments",
+                          (int)batch->options.batch_size, (int)envs);
+  }
+  return VCS_OK;
+}
+
+/* Each id must come once: they are marked by the work they are given. */
+static vcs_status_t mark_resets(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
+                                vcs_error_t *error) {
+  for (int32_t i = 0; i < count; i++) {
+    vcs_place_t *place = &batch->places[ids ? ids[i] : i];
+    if (place->work != VCS_WORK_STEP) {
+      for (int32_t k = 0; k < i; k++) batch->places[ids[k]].work = VCS_WORK_STEP;
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "environment %d is to be reset twice", (int)ids[i]);
+    }
+    place->work = VCS_WORK_RESET;
+  }
+  for (int32_t i = 0; i < count; i++) {
+    vcs_place_t *place = &batch->places[ids ? ids[i] : i];
+    if (seeds && seeds[i] >= 0) place->seed = seeds[i];
+    if (!place->started || (seeds && seeds[i] >= 0)) place->work = VCS_WORK_SEED;
+    place->started = true;
+  }
+  return VCS_OK;
+}
+
+vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
+                             const vcs_batch_results_t *results, vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  const int32_t envs = batch->options.envs;
+  const bool all = batch->options.batch_size == envs;
+  vcs_status_t status = check_results(batch, results, error);
+  if (!status) status = check_reset(batch, ids, count, error);
+  if (status) return status;
+  wait_for(batch, envs); /* what is under way is dropped */
+  pthread_mutex_lock(&batch->lock);
+  batch->done_first = batch->done_count = 0;
+  pthread_mutex_unlock(&batch->lock);
+  status = mark_resets(batch, ids, seeds, count, error);
+  if (status) return status;
+  batch->started = true;
+  if (!results) results = &nowhere;
+  if (!all) {
+    batch->sent = true;
+    batch->results = NULL;
+    add_work(batch, ids, count);
+    return vcs_batch_receive(batch, results, error);
+  }
+  for (int32_t i = 0; i < envs; i++) {
+    const vcs_place_t *place = &batch->places[i];
+    batch->last_ids[i] = i;
+    if (place->work == VCS_WORK_STEP) write_result(batch, i, results, i);
+  }
+  batch->results = results;
+  add_work(batch, ids, count);
+  wait_for(batch, count);
+  batch->results = NULL;
+  batch->done_first = batch->done_count = 0;
+  batch->sent = false;
+  return VCS_OK;
+}
+
+/* Gives the places of the last results their actions. */
+static vcs_status_t set_actions(vcs_batch_t *batch, const int32_t *actions, const float *strengths, vcs_error_t *error) {
+  if (!batch->started) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a batch must be reset before its first step");
+  if (batch->sent) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
+  if (!actions) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no actions were given");
+  for (int pass = 0; pass < 2; pass++) {
+    for (int32_t i = 0; i < batch->options.batch_size; i++) {
+      vcs_place_t *place = &batch->places[batch->last_ids[i]];
+      int32_t list[VCS_ACTIONS];
+      const int count = vcs_batch_actions(batch, batch->last_ids[i], list);
+      if (actions[i] < 0 || actions[i] >= count) {
+        return vcs_error_fill(error, VCS_BAD_ARGUMENT, "environment %d has actions 0 to %d, not %d",
+                              (int)batch->last_ids[i], count - 1, (int)actions[i]);
+      }
+      if (pass == 0) continue;
+      place->action = list[actions[i]];
+      place->strength = strengths ? strengths[i] : 1;
+    }
+  }
+  return VCS_OK;
+}
+
+vcs_status_t vcs_batch_send(vcs_batch_t *batch, const int32_t *actions, const float *strengths, vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  if (batch->options.stack_in_place) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "with stack_in_place there is vcs_batch_step only");
+  }
+  vcs_status_t status = set_actions(batch, actions, strengths, error);
+  if (status) return status;
+  batch->sent = true;
+  add_work(batch, batch->last_ids, batch->options.batch_size);
+  return VCS_OK;
+}
+
+vcs_status_t vcs_batch_receive(vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  const int32_t count = batch->options.batch_size;
+  if (!batch->sent) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "nothing was sent, so there is nothing to receive");
+  if (!results) results = &nowhere;
+  wait_for(batch, count);
+  take_done(batch, count);
+  for (int32_t i = 0; i < count; i++) {
+    const vcs_place_t *place = &batch->places[batch->last_ids[i]];
+    const size_t size = vcs_batch_observation_size(batch);
+    write_result(batch, batch->last_ids[i], results, i);
+    if (place->has_final && results->final_observations) {
+      memcpy(results->final_observations + (size_t)i * size, place->final, size);
+    }
+  }
+  return VCS_OK;
+}
+
+vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
+                            const vcs_batch_results_t *results, vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  if (batch->options.batch_size < batch->options.envs) {
+    vcs_status_t status = vcs_batch_send(batch, actions, strengths, error);
+    return status ? status : vcs_batch_receive(batch, results, error);
+  }
+  vcs_status_t status = check_results(batch, results, error);
+  if (!status) status = set_actions(batch, actions, strengths, error);
+  if (status) return status;
+  batch->results = results ? results : &nowhere;
+  add_work(batch, NULL, batch->options.envs);
+  wait_for(batch, batch->options.envs);
+  batch->results = NULL;
+  batch->done_first = batch->done_count = 0;
+  return VCS_OK;
+}
+
+int vcs_batch_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]) {
+  if (env < 0 || env >= batch->options.envs) return 0;
+  const vcs_env_t *game = &batch->places[env].env;
+  return batch->options.full_action_space ? vcs_env_legal_actions(game, actions) : vcs_env_minimal_actions(game, actions);
+}
+
+const uint8_t *vcs_batch_ram(const vcs_batch_t *batch, int32_t env) {
+  return env >= 0 && env < batch->options.envs ? vcs_env_ram(&batch->places[env].env) : NULL;
+}
+
+const vcs_batch_options_t *vcs_batch_options(const vcs_batch_t *batch) { return &batch->options; }
+
+size_t vcs_batch_observation_size(const vcs_batch_t *batch) {
+  return (size_t)batch->options.stack * batch->picture_size;
+}
+
+void vcs_batch_continuous(const float *polar, int32_t count, float threshold, int32_t *actions, float *strengths) {
+  static const uint8_t by_direction[3][3] = {/* left, centre, right; down, centre, up */
+                                             {VCS_DOWNLEFT, VCS_LEFT, VCS_UPLEFT},
+                                             {VCS_DOWN, VCS_NOOP, VCS_UP},
+                                             {VCS_DOWNRIGHT, VCS_RIGHT, VCS_UPRIGHT}};
+  static const uint8_t with_fire[3][3] = {{VCS_DOWNLEFTFIRE, VCS_LEFTFIRE, VCS_UPLEFTFIRE},
+                                          {VCS_DOWNFIRE, VCS_FIRE, VCS_UPFIRE},
+                                          {VCS_DOWNRIGHTFIRE, VCS_RIGHTFIRE, VCS_UPRIGHTFIRE}};
+  for (int32_t i = 0; i < count; i++, polar += 3) {
+    const float x = polar[0] * cosf(polar[1]), y = polar[0] * sinf(polar[1]);
+    const int h = 1 + (x > threshold) - (x < -threshold), v = 1 + (y > threshold) - (y < -threshold);
+    actions[i] = polar[2] > threshold ? with_fire[h][v] : by_direction[h][v];
+    strengths[i] = polar[0];
+  }
+}
+
+/* ---- Life --------------------------------------------------------------------------------------------------- */
+
+void vcs_batch_defaults(vcs_batch_options_t *options) {
+  memset(options, 0, sizeof *options);
+  options->envs = 1;
+  options->width = options->height = 84;
+  options->stack = options->frame_skip = 4;
+  options->noop_max = 30;
+  options->max_episode_frames = 108000;
+  options->max_pool = options->fire_reset = options->reward_clipping = 1;
+}
+
+static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *error) {
+  const struct {
+    const char *name;
+    int32_t value, min, max;
+  } ranges[] = {
+      {"envs", o->envs, 1, 1 << 24},
+      {"batch_size", o->batch_size, 0, o->envs},
+      {"threads", o->threads, 0, 4096},
+      {"device", o->device, VCS_DEVICE_CPU, VCS_DEVICE_CPU},
+      {"width", o->width, 1, 4096},
+      {"height", o->height, 1, 4096},
+      {"stack", o->stack, 1, 1024},
+      {"frame_skip", o->frame_skip, 1, 1000},
+      {"noop_max", o->noop_max, 0, 1000},
+      {"max_episode_frames", o->max_episode_frames, 0, INT32_MAX},
+      {"autoreset", o->autoreset, VCS_AUTORESET_NEXT_STEP, VCS_AUTORESET_DISABLED},
+  };
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+    if (ranges[i].value < ranges[i].min || ranges[i].value > ranges[i].max) {
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%s is %d, but goes from %d to %d", ranges[i].name,
+                            (int)ranges[i].value, (int)ranges[i].min, (int)ranges[i].max);
+    }
+  }
+  if (o->stack_in_place && o->batch_size && o->batch_size < o->envs) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "stack_in_place needs batch_size to be all environments");
+  }
+  return VCS_OK;
+}
+
+/* A block cut into pieces of 64 bytes. */
+static size_t padded(size_t size) { return (size + 63) & ~(size_t)63; }
+
+static bool make_worker(const vcs_batch_t *batch, vcs_worker_t *worker) {
+  size_t height = 0, scratch = 0;
+  for (int32_t i = 0; i < batch->cart_count; i++) {
+    const size_t rows = (size_t)batch->carts[i].cart->frame_height, needs = vcs_resize_scratch(batch->carts[i].resize);
+    if (rows > height) height = rows;
+    if (needs > scratch) scratch = needs;
+  }
+  const size_t picture = padded(height * VCS_WIDTH * (size_t)batch->channels), rows = padded(height * sizeof(void *));
+  const size_t sizes[] = {2 * VCS_FRAME_BYTES, 2 * VCS_FRAME_BYTES, VCS_FRAME_BYTES,  picture,
+                          picture,             rows,                rows,             padded(scratch),
+                          padded(sizeof(vcs_t))};
+  uint8_t *parts[sizeof sizes / sizeof *sizes];
+  size_t total = 0;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) total += sizes[i];
+  uint8_t *at = worker->memory = aligned_alloc(64, total);
+  if (!at) return false;
+  memset(at, 0, total);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; at += sizes[i++]) parts[i] = at;
+  worker->frames = parts[0];
+  worker->again = parts[1];
+  worker->kept = parts[2];
+  worker->picture[0] = parts[3];
+  worker->picture[1] = parts[4];
+  worker->rows[0] = (const uint8_t **)(void *)parts[5];
+  worker->rows[1] = (const uint8_t **)(void *)parts[6];
+  worker->scratch = parts[7];
+  worker->m = (vcs_t *)(void *)parts[8];
+  return true;
+}
+
+static size_t own_bytes(const vcs_batch_t *batch, const vcs_cart_t *cart) {
+  return (size_t)cart->frame_height * VCS_WIDTH * (size_t)(2 + batch->channels);
+}
+
+static vcs_status_t make_place(vcs_batch_t *batch, vcs_place_t *place, int32_t cart, const vcs_env_options_t *options,
+                               uint8_t *machines, uint8_t *own, vcs_error_t *error) {
+  place->cart = &batch->carts[cart];
+  place->machines = machines;
+  place->own = own;
+  place->env.m = (vcs_t *)(void *)machines;
+  place->env.run = run;
+  place->env.run_context = place;
+  place->strength = 1;
+  place->seed = (int32_t)options->seed;
+  return vcs_env_setup(&place->env, place->cart->cart, options, error);
+}
+
+/* What the environments of a batch ask of their games: ale-py's vector environment skips frames itself. */
+static vcs_env_options_t env_options(const vcs_batch_t *batch, const vcs_batch_env_t *env) {
+  const vcs_batch_options_t *o = &batch->options;
+  vcs_env_options_t options;
+  vcs_env_defaults(batch->carts[env->cart].cart, &options);
+  options.repeat_action_probability = o->repeat_action_probability;
+  options.noop_max = o->noop_max;
+  if (o->fire_reset) options.fire_reset = o->full_action_space ? VCS_FIRE_RESET_LEGAL : VCS_FIRE_RESET_MINIMAL;
+  if (env->mode >= 0) options.mode = env->mode;
+  if (env->difficulty >= 0) options.difficulty = env->difficulty;
+  options.seed = env->seed;
+  return options;
+}
+
+static bool same_kind(const vcs_kind_t *kind, int32_t cart, const vcs_env_options_t *options) {
+  return kind->cart == cart && kind->options.mode == options->mode && kind->options.difficulty == options->difficulty;
+}
+
+/* Finds the kind of an environment, or adds it to the list. */
+static int32_t find_kind(vcs_batch_t *batch, int32_t cart, const vcs_env_options_t *options) {
+  for (int32_t i = batch->kind_count - 1; i >= 0; i--) {
+    if (same_kind(&batch->kinds[i], cart, options)) return i;
+  }
+  vcs_kind_t *kind = &batch->kinds[batch->kind_count];
+  kind->cart = cart;
+  kind->options = *options;
+  return batch->kind_count++;
+}
+
+/* Loads and resets, once for all environments of a kind. */
+static bool boot_kind(void *context, size_t item, int number) {
+  vcs_batch_t *batch = context;
+  vcs_kind_t *kind = &batch->kinds[item];
+  vcs_mt19937_t fresh;
+  if (kind->place.started) return true;
+  film_load(&kind->place, &batch->workers[number]);
+  vcs_mt19937_start(&fresh, 0, 0);
+  vcs_env_reload(&kind->place.env, 0);
+  vcs_env_begin(&kind->place.env);
+  kind->draws_numbers = memcmp(&fresh, &kind->place.env.sticky_random, sizeof fresh) != 0;
+  kind->place.started = true;
+  film_store(&kind->place);
+  return true;
+}
+
+static vcs_status_t make_carts(vcs_batch_t *batch, const vcs_cart_t *const *carts, vcs_error_t *error) {
+  const vcs_batch_options_t *o = &batch->options;
+  for (int32_t i = 0; i < batch->cart_count; i++) {
+    vcs_batch_cart_t *cart = &batch->carts[i];
+    if (!carts[i]) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "cartridge %d is missing", (int)i);
+    cart->cart = carts[i];
+    vcs_tint_make(&cart->tint, (vcs_format_t)carts[i]->format, o->rgb);
+    cart->resize = vcs_resize_create(carts[i]->frame_height, VCS_WIDTH, o->height, o->width, batch->channels);
+    if (!cart->resize) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  return VCS_OK;
+}
+
+/* The environments and their kinds. Memory is one block of each sort, so that what is not touched costs nothing. */
+static vcs_status_t make_places(vcs_batch_t *batch, const vcs_batch_env_t *envs, vcs_error_t *error) {
+  const vcs_batch_options_t *o = &batch->options;
+  const size_t count = (size_t)o->envs;
+  vcs_env_options_t *options = calloc(count, sizeof *options);
+  size_t machines = 0, own = 0, kind_machines = 0, kind_own = 0;
+  vcs_status_t status = VCS_OK;
+  if (!options) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  for (int32_t i = 0; i < o->envs; i++) {
+    const vcs_batch_env_t env = envs ? envs[i] : (vcs_batch_env_t){i % batch->cart_count, -1, -1, (uint32_t)i};
+    if (env.cart < 0 || env.cart >= batch->cart_count) {
+      status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "environment %d plays cartridge %d, but there are 0 to %d", (int)i,
+                              (int)env.cart, (int)batch->cart_count - 1);
+      break;
+    }
+    const vcs_cart_t *cart = batch->carts[env.cart].cart;
+    const int32_t kinds = batch->kind_count;
+    options[i] = env_options(batch, &env);
+    batch->places[i].kind = find_kind(batch, env.cart, &options[i]);
+    machines += VCS_FILM_MACHINES * padded(vcs_state_size(cart));
+    own += own_bytes(batch, cart);
+    if (batch->kind_count > kinds) {
+      kind_machines += VCS_FILM_MACHINES * padded(vcs_state_size(cart));
+      kind_own += own_bytes(batch, cart);
+    }
+  }
+  batch->machine_bytes = machines;
+  if (!status) {
+    batch->machines = calloc(1, machines + kind_machines);
+    batch->own = calloc(1, own + kind_own);
+    if (!o->stack_in_place) batch->stacks = calloc(count, vcs_batch_observation_size(batch));
+    if (o->autoreset == VCS_AUTORESET_SAME_STEP) batch->finals = calloc(count, vcs_batch_observation_size(batch));
+    if (!batch->machines || !batch->own || (!o->stack_in_place && !batch->stacks) ||
+        (o->autoreset == VCS_AUTORESET_SAME_STEP && !batch->finals)) {
+      status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+    }
+  }
+  uint8_t *machine = batch->machines, *frames = batch->own;
+  for (int32_t i = 0; !status && i < o->envs + batch->kind_count; i++) {
+    const bool is_kind = i >= o->envs;
+    vcs_kind_t *kind = &batch->kinds[is_kind ? i - o->envs : batch->places[i].kind];
+    vcs_place_t *place = is_kind ? &kind->place : &batch->places[i];
+    status = make_place(batch, place, kind->cart, is_kind ? &kind->options : &options[i], machine, frames, error);
+    machine += VCS_FILM_MACHINES * padded(vcs_state_size(batch->carts[kind->cart].cart));
+    frames += own_bytes(batch, batch->carts[kind->cart].cart);
+    if (is_kind) continue;
+    if (batch->stacks) place->stack = batch->stacks + (size_t)i * vcs_batch_observation_size(batch);
+    if (batch->finals) place->final = batch->finals + (size_t)i * vcs_batch_observation_size(batch);
+  }
+  free(options);
+  return status;
+}
+
+static vcs_status_t make_workers(vcs_batch_t *batch, vcs_error_t *error) {
+  batch->workers = calloc((size_t)batch->options.threads + 1, sizeof *batch->workers);
+  for (int32_t i = 0; batch->workers && i <= batch->options.threads; i++) {
+    if (!make_worker(batch, &batch->workers[i])) break;
+    batch->worker_count++;
+  }
+  if (batch->worker_count <= batch->options.threads) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  return VCS_OK;
+}
+
+/* Threads that cannot be started are done without: then the caller's thread does all. */
+static void start_threads(vcs_batch_t *batch) {
+  const int32_t wanted = batch->options.threads - (batch->options.batch_size == batch->options.envs);
+  for (; batch->thread_count < wanted; batch->thread_count++) {
+    thread_t *thread = malloc(sizeof *thread);
+    if (!thread) return;
+    *thread = (thread_t){batch, batch->thread_count};
+    if (pthread_create(&batch->threads[batch->thread_count], NULL, run_thread, thread) != 0) {
+      free(thread);
+      return;
+    }
+  }
+}
+
+vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
+                              const vcs_batch_options_t *options, vcs_batch_t **out, vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  if (!out) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no place for the batch was given");
+  *out = NULL;
+  if (!carts || cart_count < 1) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a batch needs a cartridge");
+  vcs_batch_options_t defaults;
+  vcs_batch_defaults(&defaults);
+  if (!options) options = &defaults;
+  vcs_status_t status = check_options(options, error);
+  if (status) return status;
+
+  const size_t count = (size_t)options->envs;
+  vcs_batch_t *batch = calloc(1, sizeof *batch);
+  if (!batch) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  pthread_mutex_init(&batch->lock, NULL);
+  pthread_cond_init(&batch->work_came, NULL);
+  pthread_cond_init(&batch->work_done, NULL);
+  batch->options = *options;
+  if (batch->options.batch_size == 0) batch->options.batch_size = options->envs;
+  batch->options.threads = vcs_thread_count(options->threads, (size_t)batch->options.batch_size);
+  batch->channels = options->rgb ? 3 : 1;
+  batch->picture_size = (size_t)options->width * (size_t)options->height * (size_t)batch->channels;
+  batch->cart_count = cart_count;
+  batch->carts = calloc((size_t)cart_count, sizeof *batch->carts);
+  batch->places = calloc(count, sizeof *batch->places);
+  batch->kinds = calloc(count, sizeof *batch->kinds);
+  batch->todo = calloc(count, sizeof *batch->todo);
+  batch->done = calloc(count, sizeof *batch->done);
+  batch->last_ids = calloc(count, sizeof *batch->last_ids);
+  batch->threads = calloc((size_t)batch->options.threads, sizeof *batch->threads);
+  if (!batch->carts || !batch->places || !batch->kinds || !batch->todo || !batch->done || !batch->last_ids ||
+      !batch->threads) {
+    batch->cart_count = batch->carts ? cart_count : 0;
+    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  if (!status) status = make_carts(batch, carts, error);
+  if (!status) status = make_places(batch, envs, error);
+  if (!status) status = make_workers(batch, error);
+  if (status) {
+    vcs_batch_free(batch);
+    return status;
+  }
+  const size_t kinds = (size_t)batch->kind_count;
+  if (vcs_parallel(kinds, batch->options.threads, boot_kind, batch) < kinds) { /* somebody pressed Ctrl-C */
+    for (size_t i = 0; i < kinds; i++) boot_kind(batch, i, 0);
+  }
+  start_threads(batch);
+  *out = batch;
+  return VCS_OK;
+}
+
+void vcs_batch_free(vcs_batch_t *batch) {
+  if (!batch) return;
+  pthread_mutex_lock(&batch->lock);
+  batch->stop = true;
+  pthread_cond_broadcast(&batch->work_came);
+  pthread_mutex_unlock(&batch->lock);
+  for (int32_t i = 0; i < batch->thread_count; i++) pthread_join(batch->threads[i], NULL);
+  for (int32_t i = 0; i < batch->cart_count; i++) vcs_resize_free(batch->carts[i].resize);
+  for (int32_t i = 0; i < batch->worker_count; i++) free(batch->workers[i].memory);
+  pthread_mutex_destroy(&batch->lock);
+  pthread_cond_destroy(&batch->work_came);
+  pthread_cond_destroy(&batch->work_done);
+  free(batch->carts);
+  free(batch->kinds);
+  free(batch->places);
+  free(batch->workers);
+  free(batch->machines);
+  free(batch->stacks);
+  free(batch->finals);
+  free(batch->own);
+  free(batch->threads);
+  free(batch->todo);
+  free(batch->done);
+  free(batch->last_ids);
+  free(batch);
+}
+
+size_t vcs_batch_bytes(const vcs_batch_t *batch, size_t *per_thread) {
+  const size_t envs = (size_t)batch->options.envs;
+  if (per_thread) {
+    *per_thread = 5 * VCS_FRAME_BYTES + padded(sizeof(vcs_t)) +
+                  2 * (size_t)(VCS_WIDTH * batch->channels) * (size_t)batch->carts[0].cart->frame_height +
+                  vcs_resize_scratch(batch->carts[0].resize);
+  }
+  return sizeof *batch->places + batch->machine_bytes / envs + 3 * sizeof(int32_t) +
+         (batch->stacks ? vcs_batch_observation_size(batch) : 0);
+}

@@ -1,0 +1,109 @@
+/* batch.h: what a batch holds.
+ *
+ * A place is one environment: the game (vcs_env_t), the machine, a few copies of it, and the pictures its agent sees.
+ * It has no frame buffers. A worker, one a thread, has them, and lends them to the environment it steps:
+ *
+ *   place (some 10 KiB)                                 worker (under 1 MiB)
+ *     game, generators        lives, score, MT19937       frames   two frame buffers, for the environment at hand
+ *     now                     the machine                 again    two more, for frames that are drawn once more
+ *     before[3]               ... before the last frames  picture  coloured, before it is made small
+ *     shown[2]                ... before what was shown
+ *     stack                   small pictures
+ *
+ * That is exact because a frame is drawn over everything: its picture follows from the machine before it. Where the beam
+ * did not reach the last row the rows below keep an old picture, and then (`exact`) the place keeps both frames, in
+ * memory that is reserved for it but that costs nothing as long as it is not touched. batch.c has the rules.
+ */
+#ifndef VCS_HOST_BATCH_H
+#define VCS_HOST_BATCH_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "host/env.h"
+#include "host/preprocess.h"
+
+enum { VCS_FILM_BEFORE = 3, VCS_FILM_SHOWN = 2, VCS_FILM_MACHINES = 1 + VCS_FILM_BEFORE + VCS_FILM_SHOWN };
+
+typedef struct {
+  uint8_t *frames, *again; /* 2 * VCS_FRAME_BYTES each */
+  uint8_t *kept;           /* VCS_FRAME_BYTES */
+  uint8_t *picture[2];
+  const uint8_t **rows[2];
+  void *scratch; /* for resizing */
+  vcs_t *m;
+  void *memory;
+} vcs_worker_t;
+
+/* What environments of one cartridge have in common. */
+typedef struct {
+  const vcs_cart_t *cart;
+  vcs_tint_t tint;
+  vcs_resize_t *resize;
+} vcs_batch_cart_t;
+
+/* What a worker does with a place: nothing, a step, an episode that goes on from here, one from a seed. */
+typedef enum { VCS_WORK_STEP, VCS_WORK_RESET, VCS_WORK_SEED } vcs_work_t;
+
+typedef struct {
+  vcs_env_t env;
+  const vcs_batch_cart_t *cart;
+  int32_t kind;
+  vcs_worker_t *worker; /* while one works on it */
+
+  /* The film: which frames are drawn, and what they are drawn over. */
+  uint8_t *machines;   /* VCS_FILM_MACHINES of them: now, before[], shown[] */
+  uint8_t *own;        /* two frames and a coloured picture; touched only if needed */
+  bool draws;          /* the next frame will be looked at */
+  bool exact;          /* what the frame buffers show may be seen again: every frame is drawn, into the right ones */
+  int32_t covered;     /* frames in a row that covered the whole picture, up to 2 */
+  int32_t before_next; /* which of before[] is the oldest */
+  int32_t shown;       /* frames of the last picture: 1 or 2 */
+  bool shown_kept;     /* it is in `own`, not to be had from shown[] */
+
+  uint8_t *stack, *final;
+  int32_t stack_next;
+
+  vcs_work_t work;
+  int32_t action, seed;
+  float strength;
+  int32_t elapsed, lives, reward;
+  bool over, life_lost, started;
+  bool was_terminated, was_truncated, has_final; /* what the last step reported */
+} vcs_place_t;
+
+/* One cartridge, mode and difficulty, as it is after loading and a first reset. */
+typedef struct {
+  vcs_place_t place;
+  int32_t cart;
+  vcs_env_options_t options;
+  bool draws_numbers; /* its mode script draws from the generator: every seed has to go through it */
+} vcs_kind_t;
+
+struct vcs_batch {
+  vcs_batch_options_t options;
+  int32_t channels;
+  size_t picture_size;
+  vcs_batch_cart_t *carts;
+  vcs_kind_t *kinds;
+  vcs_place_t *places;
+  vcs_worker_t *workers; /* one a thread of the pool, and the last one is the caller's */
+  int32_t cart_count, kind_count, worker_count;
+  uint8_t *machines, *stacks, *finals, *own; /* of all places */
+  size_t machine_bytes, kind_machine_bytes;
+
+  /* The pool: places to be worked on, places that are done, both in rings of `envs` entries. */
+  pthread_t *threads;
+  int32_t thread_count;
+  pthread_mutex_t lock;
+  pthread_cond_t work_came, work_done;
+  int32_t *todo, *done;
+  int32_t todo_first, todo_count, done_first, done_count, under_way;
+  bool stop;
+  const vcs_batch_results_t *results; /* where workers write, in a synchronous call; else NULL */
+
+  int32_t *last_ids; /* of the last results */
+  bool started, sent;
+};
+
+#endif

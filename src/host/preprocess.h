@@ -1,0 +1,47 @@
+/* preprocess.h: from palette indices to the small pictures that agents see.
+ *
+ *   two frames of indices -> gray or RGB, the brighter of both at each pixel -> resized -> uint8
+ *
+ * Resizing is OpenCV's INTER_AREA, to the bit: its picture of a float sum that is rounded to the nearest even depends
+ * on the order of the additions, so that order is part of the definition here. docs/batch.md tells how.
+ */
+#ifndef VCS_HOST_PREPROCESS_H
+#define VCS_HOST_PREPROCESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "diffvcs/diffvcs.h"
+
+/* ---- Pictures ----------------------------------------------------------------------------------------------- */
+
+/* Indices to bytes: what a pixel becomes, in one or three tables. */
+typedef struct {
+  int channels;
+  uint8_t byte[3][256];
+} vcs_tint_t;
+
+void vcs_tint_make(vcs_tint_t *tint, vcs_format_t format, int rgb);
+
+/* Colours `height` rows of 160 indices into `picture`; rows[y] is where row y of it is, which for a row that repeats
+ * the one above is the same place. `b` may be NULL: then there is nothing to compare with. */
+void vcs_tint_pool(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b, int height, uint8_t *picture,
+                   const uint8_t **rows);
+
+/* The same, the brighter of that and of rows which are already coloured. */
+void vcs_tint_pool_onto(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *const *coloured, int height,
+                        uint8_t *picture, const uint8_t **rows);
+
+/* ---- Resizing ----------------------------------------------------------------------------------------------- */
+
+typedef struct vcs_resize vcs_resize_t;
+
+/* A plan from one size to another, with 1 or 3 channels; NULL when there is no memory. It is const from then on. */
+vcs_resize_t *vcs_resize_create(int from_height, int from_width, int height, int width, int channels);
+void vcs_resize_free(vcs_resize_t *plan);
+size_t vcs_resize_scratch(const vcs_resize_t *plan); /* bytes of the scratch space, which is aligned to 64 */
+
+/* rows[y] points to row y of the source; equal pointers are equal rows and are only looked at once. */
+void vcs_resize_rows(const vcs_resize_t *plan, const uint8_t *const *rows, void *scratch, uint8_t *out);
+
+#endif
