@@ -496,7 +496,7 @@ def start_up(rom: str, name: str, lib: ctypes.CDLL, threads: int, count: int = 1
         print(f"start-up, a batch of {count:,} of {name} with its first reset, {threads} threads: {seconds:.2f} s")
         print(
             f"memory in a batch: {each:,} bytes by environment, {by_thread:,} by thread; resident "
-            f"{grown / count / 1024:.1f} KiB by environment, {seen / count / 1024:.1f} of them the caller's observations"
+            f"{grown / count / 1024:.1f} KiB each, {seen / count / 1024:.1f} of it the caller's observations"
         )
         batch.close()
         del batch

@@ -210,7 +210,7 @@ def check_sticky(game, plan):
 
 
 def check_same_step(game, plan):
-    return play(game, plan, plan.few, autoreset_mode="SameStep", max_num_frames_per_episode=97, resets=(plan.few // 2,))
+    return play(game, plan, plan.few, autoreset_mode="SameStep", max_num_frames_per_episode=45, resets=(plan.few // 2,))
 
 
 def check_same_step_life(game, plan):

@@ -975,7 +975,7 @@ static void test_tia_programs_of_writes_draw_what_the_oracle_draws(void **state)
   (void)state;
   static oracle_tv_t tv;
   static vcs_t drawn;
-  for (int number = 0; number < 100; number++) {
+  for (int number = 0; number < 1500; number++) {
     switch_on(NULL);
     random_state = (uint64_t)number;
     int lines = make_program(&tv) / 76;

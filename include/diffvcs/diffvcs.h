@@ -159,7 +159,8 @@ VCS_API const uint8_t *vcs_demo_image(size_t *size);
 /* Bytes of a machine with this cartridge. A vcs_t may be copied with memcpy(dst, src, vcs_state_size(cart)). */
 VCS_API size_t vcs_state_size(const vcs_cart_t *cart);
 
-/* Power-on and first reset, with nothing held. Where the television format is probed, returns 1 if it looks like PAL. */
+/* Power-on and first reset, with nothing held. Where the television format is probed, returns 1 if it looks like PAL.
+ */
 VCS_API int vcs_boot(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
 
 /* The console's reset line: RAM survives. */
@@ -333,7 +334,7 @@ VCS_API void vcs_env_screen_indices(const vcs_env_t *env, uint8_t *indices);
 VCS_API void vcs_env_screen_rgb(const vcs_env_t *env, uint8_t *rgb);
 VCS_API void vcs_env_screen_gray(const vcs_env_t *env, uint8_t *gray);
 
-VCS_API const uint8_t *vcs_env_ram(const vcs_env_t *env); /* 128 bytes */
+VCS_API const uint8_t *vcs_env_ram(const vcs_env_t *env);                                           /* 128 bytes */
 VCS_API vcs_status_t vcs_env_set_ram(vcs_env_t *env, int index, uint8_t value, vcs_error_t *error); /* index 0 to 127 */
 
 /* What the game offers, ascending; each returns how many. Unknown cartridges have all actions, mode 0 and difficulties
@@ -397,9 +398,9 @@ VCS_API int vcs_stream_next(vcs_stream_t *stream);
 
 /* ---- Batch -------------------------------------------------------------------------------------------------- */
 
-/* Many environments at once, stepped by a pool of threads, with the usual preprocessing of Atari learning: what ale-py's
- * AtariVectorEnv does, result for result (docs/batch.md). Any mix of cartridges; the cartridges must outlive the batch.
- * A batch is driven by one thread at a time. Nothing is allocated after creation. */
+/* Many environments at once, stepped by a pool of threads, with the usual preprocessing of Atari learning: what
+ * ale-py's AtariVectorEnv does, result for result (docs/batch.md). Any mix of cartridges; the cartridges must outlive
+ * the batch. A batch is driven by one thread at a time. Nothing is allocated after creation. */
 typedef struct vcs_batch vcs_batch_t;
 
 enum { VCS_DEVICE_CPU = 0 };
@@ -408,7 +409,8 @@ enum { VCS_DEVICE_CPU = 0 };
 enum {
   VCS_AUTORESET_NEXT_STEP, /* the environment's next step starts an episode, whatever the action, and has reward 0 */
   VCS_AUTORESET_SAME_STEP, /* the same step does; what ended is in final_observations, lives and numbers are new */
-  VCS_AUTORESET_DISABLED   /* nothing: reset it. A step of an environment whose game is over shows the last picture again */
+  VCS_AUTORESET_DISABLED /* nothing: reset it. A step of an environment whose game is over shows the last picture again
+                          */
 };
 
 /* Plain data; vcs_batch_defaults fills it with AtariVectorEnv's defaults. */
@@ -430,8 +432,8 @@ typedef struct {
   uint8_t life_loss_info;          /* 0; 1: losing a life is reported as terminated, but the episode goes on */
   uint8_t reward_clipping;         /* 1: rewards from -1 to 1 */
   uint8_t full_action_space;       /* 0: actions are numbers in the game's minimal set; 1: in its legal set */
-  uint8_t stack_in_place;          /* 0; 1: saves the memory of the stacks: every call gets the same `observations`, whose
-                                      content the caller leaves alone. Needs batch_size to be all. */
+  uint8_t stack_in_place; /* 0; 1: saves the memory of the stacks: every call gets the same `observations`, whose
+                             content the caller leaves alone. Needs batch_size to be all. */
 } vcs_batch_options_t;
 VCS_API void vcs_batch_defaults(vcs_batch_options_t *options);
 
@@ -450,9 +452,9 @@ VCS_API vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t ca
 VCS_API void vcs_batch_free(vcs_batch_t *batch);
 VCS_API const vcs_batch_options_t *vcs_batch_options(const vcs_batch_t *batch); /* with 0 filled in */
 
-/* Where results go: caller's arrays of batch_size entries, each of which may be NULL. An observation is stack x height x
- * width bytes (or x 3), oldest picture first; those from before the episode are 0. Of final_observations, only those of
- * environments that are terminated or truncated are written, and only in mode same-step. */
+/* Where results go: caller's arrays of batch_size entries, each of which may be NULL. An observation is stack x height
+ * x width bytes (or x 3), oldest picture first; those from before the episode are 0. Of final_observations, only those
+ * of environments that are terminated or truncated are written, and only in mode same-step. */
 typedef struct {
   uint8_t *observations, *final_observations;
   int32_t *env_ids, *rewards, *lives, *frame_numbers, *episode_frame_numbers;
@@ -461,9 +463,9 @@ typedef struct {
 VCS_API size_t vcs_batch_observation_size(const vcs_batch_t *batch);
 
 /* Starts episodes in `count` environments (ids NULL: in all). An environment whose seed is 0 or above is loaded afresh
- * with it; the others (seeds NULL: all) go on as they are. The first reset must be of all. With batch_size less than all
- * a reset is always of all, drops what was under way, and gives the first batch_size results; the others are received
- * later. Otherwise the results are of all environments; those that were not reset show what they showed. */
+ * with it; the others (seeds NULL: all) go on as they are. The first reset must be of all. With batch_size less than
+ * all a reset is always of all, drops what was under way, and gives the first batch_size results; the others are
+ * received later. Otherwise the results are of all environments; those that were not reset show what they showed. */
 VCS_API vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
                                      const vcs_batch_results_t *results, vcs_error_t *error);
 
@@ -472,7 +474,8 @@ VCS_API vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, con
  * refused before anything moves. vcs_batch_step is a send and a receive. */
 VCS_API vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
                                     const vcs_batch_results_t *results, vcs_error_t *error);
-VCS_API vcs_status_t vcs_batch_send(vcs_batch_t *batch, const int32_t *actions, const float *strengths, vcs_error_t *error);
+VCS_API vcs_status_t vcs_batch_send(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
+                                    vcs_error_t *error);
 
 /* The first batch_size results that are ready; with batch_size all, in the order of the environments. */
 VCS_API vcs_status_t vcs_batch_receive(vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error);
@@ -485,7 +488,8 @@ VCS_API const uint8_t *vcs_batch_ram(const vcs_batch_t *batch, int32_t env);
 
 /* ale-py's continuous actions: `count` triples of radius, angle and fire become actions (in the full action space) and
  * strengths. The threshold is where a direction or fire counts; ale-py's default is 0.5. */
-VCS_API void vcs_batch_continuous(const float *polar, int32_t count, float threshold, int32_t *actions, float *strengths);
+VCS_API void vcs_batch_continuous(const float *polar, int32_t count, float threshold, int32_t *actions,
+                                  float *strengths);
 
 /* Bytes held for each environment, memory that was never touched aside, and by each thread. */
 VCS_API size_t vcs_batch_bytes(const vcs_batch_t *batch, size_t *per_thread);

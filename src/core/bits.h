@@ -82,7 +82,7 @@ VCS_FN vcs_alu_t vcs_alu_arr(uint8_t a, uint8_t b, uint8_t carry, uint8_t decima
 }
 
 /* Bit order reversed: the TIA draws bit 7 of GRPx leftmost, our line masks have the leftmost pixel in bit 0. */
-#define VCS_REVERSED_1(b)                                                                                    \
+#define VCS_REVERSED_1(b)                                                                                     \
   ((b)&1) << 7 | ((b)&2) << 5 | ((b)&4) << 3 | ((b)&8) << 1 | ((b)&16) >> 1 | ((b)&32) >> 3 | ((b)&64) >> 5 | \
       ((b)&128) >> 7
 #define VCS_REVERSED_4(b) VCS_REVERSED_1(b), VCS_REVERSED_1((b) + 1), VCS_REVERSED_1((b) + 2), VCS_REVERSED_1((b) + 3)

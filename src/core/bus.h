@@ -39,7 +39,8 @@ typedef struct {
 } vcs_cpu_t;
 
 /* TIA, RIOT ports and whatever a cartridge does below $1000. The chips look at m->cycles. */
-VCS_SLOW_FN uint8_t vcs_bus_read_chip(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t bus) {
+VCS_SLOW_FN uint8_t vcs_bus_read_chip(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr,
+                                      uint8_t bus) {
   uint8_t value = addr & 0x80 ? vcs_riot_read(cart, m, addr) : vcs_tia_read(cart, m, video, addr, bus);
   if (VCS_UNLIKELY(cart->snoops)) vcs_cart_snoop_read(cart, m, addr, &value);
   return value;

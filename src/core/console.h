@@ -80,7 +80,8 @@ VCS_FN void vcs_console_control(const vcs_cart_t *cart, vcs_t *m, const vcs_cont
   m->swchb = (uint8_t)((m->swchb | 3) & ~(hands->console & 3));
 }
 
-/* Power-on: everything zero but what the chips wake up with, nothing pressed. The reset that follows is the caller's. */
+/* Power-on: everything zero but what the chips wake up with, nothing pressed. The reset that follows is the caller's.
+ */
 VCS_FN void vcs_console_power_on(const vcs_cart_t *cart, vcs_t *m) {
   uint8_t *bytes = (uint8_t *)m;
   for (size_t i = 0; i < offsetof(vcs_t, cart_ram) + cart->ram_size; i++) bytes[i] = 0;

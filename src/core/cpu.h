@@ -14,7 +14,16 @@
 
 /* ---- Status register ---------------------------------------------------------------------------------------- */
 
-enum { VCS_FLAG_C = 1, VCS_FLAG_Z = 2, VCS_FLAG_I = 4, VCS_FLAG_D = 8, VCS_FLAG_B = 16, VCS_FLAG_1 = 32, VCS_FLAG_V = 64, VCS_FLAG_N = 128 };
+enum {
+  VCS_FLAG_C = 1,
+  VCS_FLAG_Z = 2,
+  VCS_FLAG_I = 4,
+  VCS_FLAG_D = 8,
+  VCS_FLAG_B = 16,
+  VCS_FLAG_1 = 32,
+  VCS_FLAG_V = 64,
+  VCS_FLAG_N = 128
+};
 
 VCS_HOT_FN uint8_t vcs_cpu_status(const vcs_cpu_t *cpu) {
   return (uint8_t)((cpu->n & VCS_FLAG_N) | cpu->v << 6 | VCS_FLAG_1 | VCS_FLAG_B | cpu->d << 3 | cpu->i << 2 |
@@ -144,10 +153,8 @@ VCS_HOT_FN uint16_t vcs_addr_IZY(VCS_ON, bool reads) {
 }
 
 /* The operand of a READ; an immediate one is fetched like the opcode. */
-#define VCS_OPERAND_MODE(mode)                                       \
-  VCS_HOT_FN uint8_t vcs_operand_##mode(VCS_ON) {                    \
-    return vcs_bus_read(VCS_BUS, vcs_addr_##mode(VCS_HERE, true));   \
-  }
+#define VCS_OPERAND_MODE(mode) \
+  VCS_HOT_FN uint8_t vcs_operand_##mode(VCS_ON) { return vcs_bus_read(VCS_BUS, vcs_addr_##mode(VCS_HERE, true)); }
 VCS_HOT_FN uint8_t vcs_operand_IMM(VCS_ON) { return vcs_cpu_fetch(VCS_HERE); }
 VCS_OPERAND_MODE(ZP)
 VCS_OPERAND_MODE(ZPX)
@@ -186,8 +193,12 @@ VCS_HOT_FN void vcs_op_LAX(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a =
 VCS_HOT_FN void vcs_op_AND(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a &= b); }
 VCS_HOT_FN void vcs_op_ORA(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a |= b); }
 VCS_HOT_FN void vcs_op_EOR(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a ^= b); }
-VCS_HOT_FN void vcs_op_ADC(vcs_cpu_t *cpu, uint8_t b) { cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_adc(cpu->a, b, cpu->c, cpu->d)); }
-VCS_HOT_FN void vcs_op_SBC(vcs_cpu_t *cpu, uint8_t b) { cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_sbc(cpu->a, b, cpu->c, cpu->d)); }
+VCS_HOT_FN void vcs_op_ADC(vcs_cpu_t *cpu, uint8_t b) {
+  cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_adc(cpu->a, b, cpu->c, cpu->d));
+}
+VCS_HOT_FN void vcs_op_SBC(vcs_cpu_t *cpu, uint8_t b) {
+  cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_sbc(cpu->a, b, cpu->c, cpu->d));
+}
 VCS_HOT_FN void vcs_op_CMP(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nzc(cpu, vcs_alu_cmp(cpu->a, b)); }
 VCS_HOT_FN void vcs_op_CPX(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nzc(cpu, vcs_alu_cmp(cpu->x, b)); }
 VCS_HOT_FN void vcs_op_CPY(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nzc(cpu, vcs_alu_cmp(cpu->y, b)); }
@@ -202,7 +213,9 @@ VCS_HOT_FN void vcs_op_ANC(vcs_cpu_t *cpu, uint8_t b) {
 }
 VCS_HOT_FN void vcs_op_ASR(vcs_cpu_t *cpu, uint8_t b) { cpu->a = vcs_cpu_nzc(cpu, vcs_alu_lsr(cpu->a & b)); }
 /* In decimal mode N is the old carry and Z comes from the byte before its digits are corrected. */
-VCS_HOT_FN void vcs_op_ARR(vcs_cpu_t *cpu, uint8_t b) { cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_arr(cpu->a, b, cpu->c, cpu->d)); }
+VCS_HOT_FN void vcs_op_ARR(vcs_cpu_t *cpu, uint8_t b) {
+  cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_arr(cpu->a, b, cpu->c, cpu->d));
+}
 VCS_HOT_FN void vcs_op_SBX(vcs_cpu_t *cpu, uint8_t b) { cpu->x = vcs_cpu_nzc(cpu, vcs_alu_cmp(cpu->a & cpu->x, b)); }
 VCS_HOT_FN void vcs_op_LAS(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a = cpu->x = cpu->sp &= b); }
 VCS_HOT_FN void vcs_op_LXA(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a = cpu->x = (cpu->a | 0xEE) & b); }
@@ -353,26 +366,26 @@ VCS_HOT_FN void vcs_do_JAM(VCS_ON) { VCS_QUIETLY, cpu->jammed = true, cpu->plain
 
 #define VCS_CASE_IMPLIED(operation, mode) vcs_do_##operation(VCS_HERE);
 #define VCS_CASE_READ(operation, mode) vcs_op_##operation(cpu, vcs_operand_##mode(VCS_HERE));
-#define VCS_CASE_WRITE(operation, mode)                      \
-  {                                                          \
-    uint16_t addr = vcs_addr_##mode(VCS_HERE, false);        \
+#define VCS_CASE_WRITE(operation, mode)                          \
+  {                                                              \
+    uint16_t addr = vcs_addr_##mode(VCS_HERE, false);            \
     vcs_bus_write(VCS_BUS, addr, vcs_op_##operation(cpu, addr)); \
   }
-#define VCS_CASE_MODIFY(operation, mode)                                    \
-  {                                                                         \
-    uint16_t addr = vcs_addr_##mode(VCS_HERE, false);                       \
-    uint8_t value = vcs_op_##operation(cpu, vcs_bus_read(VCS_BUS, addr));  \
-    vcs_bus_write(VCS_BUS, addr, value);                                   \
+#define VCS_CASE_MODIFY(operation, mode)                                  \
+  {                                                                       \
+    uint16_t addr = vcs_addr_##mode(VCS_HERE, false);                     \
+    uint8_t value = vcs_op_##operation(cpu, vcs_bus_read(VCS_BUS, addr)); \
+    vcs_bus_write(VCS_BUS, addr, value);                                  \
   }
 #define VCS_CASE_JUMP(operation, mode) cpu->pc = vcs_addr_##mode(VCS_HERE, false);
-#define VCS_CASE_BRANCH(operation, mode)                               \
-  {                                                                    \
-    int8_t offset = (int8_t)vcs_cpu_fetch(VCS_HERE);                   \
-    if (vcs_op_##operation(cpu)) {                                     \
-      uint16_t target = (uint16_t)(cpu->pc + offset);                  \
-      cpu->cycles += (cpu->pc ^ target) & 0xFF00 ? 2 : 1;              \
-      cpu->pc = target;                                                \
-    }                                                                  \
+#define VCS_CASE_BRANCH(operation, mode)                  \
+  {                                                       \
+    int8_t offset = (int8_t)vcs_cpu_fetch(VCS_HERE);      \
+    if (vcs_op_##operation(cpu)) {                        \
+      uint16_t target = (uint16_t)(cpu->pc + offset);     \
+      cpu->cycles += (cpu->pc ^ target) & 0xFF00 ? 2 : 1; \
+      cpu->pc = target;                                   \
+    }                                                     \
   }
 
 /* Executes one instruction and returns its opcode. */
@@ -414,9 +427,9 @@ VCS_SLOW_FN vcs_plain_t vcs_cpu_find_plain(const vcs_cart_t *cart, const vcs_t *
 
 /* Executes up to `count` instructions; stops when a frame is over or the CPU has jammed. Returns how many it did.
  *
- * This is the hot loop. With gcc the opcode's row is jumped to from the end of the row before it (labels as values): the
- * registers stay where they are and each kind of instruction has an indirect branch of its own to predict, which makes
- * it a third faster than the switch. With clang it is the other way round, so it has the switch. */
+ * This is the hot loop. With gcc the opcode's row is jumped to from the end of the row before it (labels as values):
+ * the registers stay where they are and each kind of instruction has an indirect branch of its own to predict, which
+ * makes it a third faster than the switch. With clang it is the other way round, so it has the switch. */
 VCS_SLOW_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t count) {
   vcs_cpu_t registers, *cpu = &registers;
   const bool direct = true;
@@ -437,11 +450,11 @@ VCS_SLOW_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *
     }
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define VCS_ROW_ADDRESS(code, operation, mode, access, cost) &&row_##code,
-#define VCS_NEXT_ROW                                                                   \
-  left--;                                                                              \
-  at = (uint16_t)(cpu->pc - cpu->plain.start);                                         \
-  if (VCS_UNLIKELY(!left || cpu->frame_over || at >= cpu->plain.length)) continue;     \
-  __builtin_memcpy(&cpu->word, cpu->plain.rom + at, 4);                                \
+#define VCS_NEXT_ROW                                                               \
+  left--;                                                                          \
+  at = (uint16_t)(cpu->pc - cpu->plain.start);                                     \
+  if (VCS_UNLIKELY(!left || cpu->frame_over || at >= cpu->plain.length)) continue; \
+  __builtin_memcpy(&cpu->word, cpu->plain.rom + at, 4);                            \
   goto *rows[vcs_cpu_fetch(VCS_HERE)];
 #define VCS_ROW(code, operation, mode, access, cost) \
   row_##code : cpu->cycles += cost;                  \

@@ -50,19 +50,19 @@ struct vcs_cart {
   uint8_t snoops;     /* the scheme also watches addresses below $1000 */
 
   /* The console */
-  uint8_t format;        /* vcs_format_t */
-  uint8_t probed;        /* the format was found by running 60 frames, which every power-on then does (console.h) */
-  uint8_t colour_loss;   /* odd frames lose their colour (PAL) */
-  uint8_t hmove_blanks;  /* HMOVE blanks eight pixels */
-  uint8_t switches;      /* console switches at power-on, as SWCHB reads them */
-  uint8_t timer_spread;  /* the RIOT timer starts at 25 plus a random value below this; 0: at 25 */
-  uint8_t random_ram;    /* RAM starts from the random generator instead of zero */
-  uint32_t random_seed;  /* of that generator (riot_random.h) */
-  int32_t max_lines;     /* a frame without VSYNC ends after this many lines */
-  int32_t top_line;      /* the scan line shown in the top row of the picture */
-  int32_t height;        /* rows drawn */
-  int32_t probe_height;  /* rows drawn while probing */
-  int32_t frame_height;  /* rows of the picture, at least 200 */
+  uint8_t format;       /* vcs_format_t */
+  uint8_t probed;       /* the format was found by running 60 frames, which every power-on then does (console.h) */
+  uint8_t colour_loss;  /* odd frames lose their colour (PAL) */
+  uint8_t hmove_blanks; /* HMOVE blanks eight pixels */
+  uint8_t switches;     /* console switches at power-on, as SWCHB reads them */
+  uint8_t timer_spread; /* the RIOT timer starts at 25 plus a random value below this; 0: at 25 */
+  uint8_t random_ram;   /* RAM starts from the random generator instead of zero */
+  uint32_t random_seed; /* of that generator (riot_random.h) */
+  int32_t max_lines;    /* a frame without VSYNC ends after this many lines */
+  int32_t top_line;     /* the scan line shown in the top row of the picture */
+  int32_t height;       /* rows drawn */
+  int32_t probe_height; /* rows drawn while probing */
+  int32_t frame_height; /* rows of the picture, at least 200 */
 
   /* The controllers. Player 0's is plugged into port 0, on the left, unless the ports are swapped. */
   uint8_t controller[2]; /* vcs_controller_t by port */

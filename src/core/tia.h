@@ -21,20 +21,61 @@
 #include "tia_video.h"
 
 enum vcs_tia_register {
-  VCS_VSYNC = 0x00, VCS_VBLANK, VCS_WSYNC, VCS_RSYNC, VCS_NUSIZ0, VCS_NUSIZ1, VCS_COLUP0_W, VCS_COLUP1_W, VCS_COLUPF_W,
-  VCS_COLUBK_W, VCS_CTRLPF, VCS_REFP0, VCS_REFP1, VCS_PF0, VCS_PF1, VCS_PF2, VCS_RESP0, VCS_RESP1, VCS_RESM0, VCS_RESM1,
-  VCS_RESBL, VCS_AUDC0, VCS_AUDC1, VCS_AUDF0, VCS_AUDF1, VCS_AUDV0, VCS_AUDV1, VCS_GRP0, VCS_GRP1, VCS_ENAM0, VCS_ENAM1,
-  VCS_ENABL, VCS_HMP0, VCS_HMP1, VCS_HMM0, VCS_HMM1, VCS_HMBL, VCS_VDELP0, VCS_VDELP1, VCS_VDELBL, VCS_RESMP0, VCS_RESMP1,
-  VCS_HMOVE, VCS_HMCLR, VCS_CXCLR
+  VCS_VSYNC = 0x00,
+  VCS_VBLANK,
+  VCS_WSYNC,
+  VCS_RSYNC,
+  VCS_NUSIZ0,
+  VCS_NUSIZ1,
+  VCS_COLUP0_W,
+  VCS_COLUP1_W,
+  VCS_COLUPF_W,
+  VCS_COLUBK_W,
+  VCS_CTRLPF,
+  VCS_REFP0,
+  VCS_REFP1,
+  VCS_PF0,
+  VCS_PF1,
+  VCS_PF2,
+  VCS_RESP0,
+  VCS_RESP1,
+  VCS_RESM0,
+  VCS_RESM1,
+  VCS_RESBL,
+  VCS_AUDC0,
+  VCS_AUDC1,
+  VCS_AUDF0,
+  VCS_AUDF1,
+  VCS_AUDV0,
+  VCS_AUDV1,
+  VCS_GRP0,
+  VCS_GRP1,
+  VCS_ENAM0,
+  VCS_ENAM1,
+  VCS_ENABL,
+  VCS_HMP0,
+  VCS_HMP1,
+  VCS_HMM0,
+  VCS_HMM1,
+  VCS_HMBL,
+  VCS_VDELP0,
+  VCS_VDELP1,
+  VCS_VDELBL,
+  VCS_RESMP0,
+  VCS_RESMP1,
+  VCS_HMOVE,
+  VCS_HMCLR,
+  VCS_CXCLR
 };
 
 /* Clocks from the bus cycle of a write to its effect on the picture. The playfield registers' depends on the phase of
  * the write within four cycles: VCS_DELAY_PHASE. */
 enum { VCS_DELAY_PHASE = -1 };
-VCS_TABLE(int8_t, vcs_write_delay, 64, {
-    0, 1, 0, 0, 8, 8, 0, 0, 0, 0, 0, 1, 1, -1, -1, -1, /* VBLANK 1, NUSIZx 8, REFPx 1, PFx by phase */
-    0, 0, 8, 8, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0,  0,  0,  /* RESMx 8, GRPx 1 */
-})
+VCS_TABLE(int8_t, vcs_write_delay, 64,
+          {
+              0, 1, 0, 0, 8, 8, 0, 0, 0, 0, 0, 1, 1, -1, -1, -1, /* VBLANK 1, NUSIZx 8, REFPx 1, PFx by phase */
+              0, 0, 8, 8, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0,  0,  0,  /* RESMx 8, GRPx 1 */
+          })
 VCS_TABLE(int8_t, vcs_phase_delay, 4, {4, 5, 2, 3})
 
 /* ---- The beam ----------------------------------------------------------------------------------------------- */
@@ -45,9 +86,7 @@ VCS_FN int32_t vcs_tia_clock(const vcs_t *m) { return (int32_t)(m->cycles * 3); 
 VCS_FN int32_t vcs_wrap_minus(int32_t a, int32_t b) { return (int32_t)((uint32_t)a - (uint32_t)b); }
 
 /* Clocks into the line the CPU is at; a program that never writes to the TIA can make time wrap around. */
-VCS_FN int vcs_tia_hpos(const vcs_t *m) {
-  return (int)((m->cycles * 3 - (uint32_t)m->frame_clock) % VCS_LINE_CLOCKS);
-}
+VCS_FN int vcs_tia_hpos(const vcs_t *m) { return (int)((m->cycles * 3 - (uint32_t)m->frame_clock) % VCS_LINE_CLOCKS); }
 
 /* The line is complete: what holds only to its end. With the star field effect on, missile 0 moves by itself. Returns
  * whether the next line may look different for it. */
@@ -120,7 +159,8 @@ VCS_SLOW_FN void vcs_tia_advance(vcs_t *m, vcs_video_t *video, int32_t target) {
   m->line_clock = to;
 }
 
-/* An access at `clock`: the reference would now have drawn up to it. Times are in clocks since the frame's first line. */
+/* An access at `clock`: the reference would now have drawn up to it. Times are in clocks since the frame's first line.
+ */
 VCS_FN void vcs_tia_see(vcs_t *m, const vcs_video_t *video, int32_t clock) {
   int32_t target = vcs_wrap_minus(clock, m->frame_clock);
   if (target < video->start) return;
@@ -286,7 +326,13 @@ typedef struct {
   uint8_t object, cycles, hpos, pos;
 } vcs_after_hmove_t;
 VCS_TABLE(vcs_after_hmove_t, vcs_after_hmove, 7,
-          {{VCS_M0, 20, 69, 8}, {VCS_M1, 3, 18, 3}, {VCS_BL, 18, 60, 10}, {VCS_BL, 18, 69, 10}, {VCS_BL, 3, 18, 3}, {VCS_BL, 7, 30, 6}, {VCS_BL, 6, 27, 5}})
+          {{VCS_M0, 20, 69, 8},
+           {VCS_M1, 3, 18, 3},
+           {VCS_BL, 18, 60, 10},
+           {VCS_BL, 18, 69, 10},
+           {VCS_BL, 3, 18, 3},
+           {VCS_BL, 7, 30, 6},
+           {VCS_BL, 6, 27, 5}})
 
 VCS_FN void vcs_tia_reset_object(vcs_t *m, vcs_video_t *video, int object) {
   int hpos = vcs_tia_hpos(m);

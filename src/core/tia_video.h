@@ -122,7 +122,8 @@ VCS_FN uint64_t vcs_missile_shape(const vcs_t *m, int missile) {
 VCS_FN uint64_t vcs_playfield_bits(const vcs_t *m) {
   uint32_t left = m->pf[0] >> 4 | (uint32_t)vcs_reverse(m->pf[1]) << 4 | (uint32_t)m->pf[2] << 12;
   if (!m->pf_mirrored) return left | (uint64_t)left << 20;
-  uint32_t right = (uint32_t)vcs_reverse(m->pf[2]) | (uint32_t)m->pf[1] << 8 | (uint32_t)(vcs_reverse(m->pf[0]) & 15) << 16;
+  uint32_t right =
+      (uint32_t)vcs_reverse(m->pf[2]) | (uint32_t)m->pf[1] << 8 | (uint32_t)(vcs_reverse(m->pf[0]) & 15) << 16;
   return left | (uint64_t)right << 20;
 }
 
@@ -145,8 +146,8 @@ VCS_FN uint64_t vcs_object_mask(const vcs_t *m, int object, int x) {
     case VCS_P0:
     case VCS_P1:
       if (!(m->vdelp[side] ? m->grp_old[side] : m->grp[side])) return 0;
-      return vcs_place_copies(vcs_player_shape(vcs_player_bits(m, side), m->nusiz[side]), m->pos[object], m->nusiz[side],
-                              m->first_copy_off[side], x);
+      return vcs_place_copies(vcs_player_shape(vcs_player_bits(m, side), m->nusiz[side]), m->pos[object],
+                              m->nusiz[side], m->first_copy_off[side], x);
     case VCS_M0:
     case VCS_M1:
       if (!vcs_missile_on(m, side)) return 0;
@@ -215,14 +216,15 @@ VCS_SLOW_FN void vcs_line_refresh(const vcs_t *m, vcs_video_t *video, int word) 
 }
 
 /* Each bit of b as a byte of 0x00 or 0xFF. */
-#define VCS_SPREAD_1(b)                                                                                         \
+#define VCS_SPREAD_1(b)                                                                                             \
   (((b)&1 ? 0xFFULL : 0) | ((b)&2 ? 0xFFULL << 8 : 0) | ((b)&4 ? 0xFFULL << 16 : 0) | ((b)&8 ? 0xFFULL << 24 : 0) | \
    ((b)&16 ? 0xFFULL << 32 : 0) | ((b)&32 ? 0xFFULL << 40 : 0) | ((b)&64 ? 0xFFULL << 48 : 0) |                     \
    ((b)&128 ? 0xFFULL << 56 : 0))
 #define VCS_SPREAD_4(b) VCS_SPREAD_1(b), VCS_SPREAD_1((b) + 1), VCS_SPREAD_1((b) + 2), VCS_SPREAD_1((b) + 3)
 #define VCS_SPREAD_16(b) VCS_SPREAD_4(b), VCS_SPREAD_4((b) + 4), VCS_SPREAD_4((b) + 8), VCS_SPREAD_4((b) + 12)
 #define VCS_SPREAD_64(b) VCS_SPREAD_16(b), VCS_SPREAD_16((b) + 16), VCS_SPREAD_16((b) + 32), VCS_SPREAD_16((b) + 48)
-VCS_TABLE(uint64_t, vcs_spread_bytes, 256, {VCS_SPREAD_64(0), VCS_SPREAD_64(64), VCS_SPREAD_64(128), VCS_SPREAD_64(192)})
+VCS_TABLE(uint64_t, vcs_spread_bytes, 256,
+          {VCS_SPREAD_64(0), VCS_SPREAD_64(64), VCS_SPREAD_64(128), VCS_SPREAD_64(192)})
 
 VCS_FN void vcs_fill(uint8_t *bytes, uint8_t value, int count) {
 #if defined(__CUDA_ARCH__)

@@ -113,13 +113,14 @@ vcs_status_t vcs_cart_load(const void *image, size_t size, const vcs_cart_option
   if (!scheme) scheme = vcs_scheme_detect(image, size);
   if (!scheme) {
     return vcs_error_fill(error, VCS_BAD_IMAGE,
-                    "no bank scheme is known for an image of %zu bytes; name one if you know better", size);
+                          "no bank scheme is known for an image of %zu bytes; name one if you know better", size);
   }
   vcs_status_t status = vcs_scheme_check(scheme, size, error);
   if (status) return status;
-  if (props.ystart < 0 || props.height < 1 || props.ystart + (props.height == 210 ? 250 : props.height) > VCS_FRAME_BYTES / VCS_WIDTH) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the picture (%d rows from line %d) does not fit a frame", props.height,
-                    props.ystart);
+  if (props.ystart < 0 || props.height < 1 ||
+      props.ystart + (props.height == 210 ? 250 : props.height) > VCS_FRAME_BYTES / VCS_WIDTH) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the picture (%d rows from line %d) does not fit a frame",
+                          props.height, props.ystart);
   }
 
   vcs_cartridge_t *c = calloc(1, sizeof *c + vcs_scheme_rom_size(scheme, size) + VCS_ROM_MARGIN);

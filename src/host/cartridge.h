@@ -1,4 +1,5 @@
-/* cartridge.h: a loaded cartridge as the host keeps it: the part the machine needs, what is known about it, its image. */
+/* cartridge.h: a loaded cartridge as the host keeps it: the part the machine needs, what is known about it, its image.
+ */
 #ifndef VCS_HOST_CARTRIDGE_H
 #define VCS_HOST_CARTRIDGE_H
 

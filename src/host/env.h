@@ -63,8 +63,8 @@ struct vcs_env {
   };
 };
 
-/* Creating and resetting in parts, for batches. vcs_env_setup needs `m`, and `frames` unless there is a `run`, and boots
- * nothing; vcs_env_reset is vcs_env_begin and vcs_env_open. */
+/* Creating and resetting in parts, for batches. vcs_env_setup needs `m`, and `frames` unless there is a `run`, and
+ * boots nothing; vcs_env_reset is vcs_env_begin and vcs_env_open. */
 vcs_status_t vcs_env_setup(vcs_env_t *env, const vcs_cart_t *cart, const vcs_env_options_t *options,
                            vcs_error_t *error);
 void vcs_env_begin(vcs_env_t *env);

@@ -116,6 +116,8 @@ typedef struct vcs_rule_run {
   uint16_t pc;
 } vcs_rule_run_t;
 
+/* The compiler (game_rules.c) gives out only programs whose stack is deep enough and whose bytes are in range; the
+ * analyzer cannot know that. NOLINTBEGIN(clang-analyzer-core.*) */
 VCS_FN int32_t vcs_rule_byte(uint8_t index, const uint8_t *ram, const uint8_t *cart_ram) {
   if (index < 128) return ram[index];
   return cart_ram ? cart_ram[index - 128] : 0;
@@ -125,23 +127,40 @@ VCS_FN int32_t vcs_rule_byte(uint8_t index, const uint8_t *ram, const uint8_t *c
 VCS_FN int32_t vcs_rule_binary(uint8_t op, int32_t b, int32_t a) {
   const uint32_t ub = (uint32_t)b, ua = (uint32_t)a;
   switch (op) {
-    case VCS_RULE_MUL: return (int32_t)(ub * ua);
-    case VCS_RULE_DIV: return a == 0 ? 0 : a == -1 ? (int32_t)(0u - ub) : b / a;
-    case VCS_RULE_MOD: return a == 0 || a == -1 ? 0 : b % a;
-    case VCS_RULE_ADD: return (int32_t)(ub + ua);
-    case VCS_RULE_SUB: return (int32_t)(ub - ua);
-    case VCS_RULE_SHL: return (int32_t)(ub << (ua & 31));
-    case VCS_RULE_SHR: return b >> (ua & 31);
-    case VCS_RULE_LT: return b < a;
-    case VCS_RULE_LE: return b <= a;
-    case VCS_RULE_GT: return b > a;
-    case VCS_RULE_GE: return b >= a;
-    case VCS_RULE_EQ: return b == a;
-    case VCS_RULE_NE: return b != a;
-    case VCS_RULE_AND: return b & a;
-    case VCS_RULE_OR: return b | a;
-    case VCS_RULE_LAND: return b && a;
-    default: return b || a;
+    case VCS_RULE_MUL:
+      return (int32_t)(ub * ua);
+    case VCS_RULE_DIV:
+      return a == 0 ? 0 : a == -1 ? (int32_t)(0u - ub) : b / a;
+    case VCS_RULE_MOD:
+      return a == 0 || a == -1 ? 0 : b % a;
+    case VCS_RULE_ADD:
+      return (int32_t)(ub + ua);
+    case VCS_RULE_SUB:
+      return (int32_t)(ub - ua);
+    case VCS_RULE_SHL:
+      return (int32_t)(ub << (ua & 31));
+    case VCS_RULE_SHR:
+      return b >> (ua & 31);
+    case VCS_RULE_LT:
+      return b < a;
+    case VCS_RULE_LE:
+      return b <= a;
+    case VCS_RULE_GT:
+      return b > a;
+    case VCS_RULE_GE:
+      return b >= a;
+    case VCS_RULE_EQ:
+      return b == a;
+    case VCS_RULE_NE:
+      return b != a;
+    case VCS_RULE_AND:
+      return b & a;
+    case VCS_RULE_OR:
+      return b | a;
+    case VCS_RULE_LAND:
+      return b && a;
+    default:
+      return b || a;
   }
 }
 
@@ -156,14 +175,20 @@ VCS_SLOW_FN vcs_rule_op_t vcs_rule_resume(const vcs_rule_t *rule, vcs_rule_run_t
   for (;;) {
     const uint8_t op = code[pc++];
     switch (op) {
-      case VCS_RULE_END: run->pc = (uint16_t)(pc - 1); return VCS_RULE_END;
-      case VCS_RULE_CONST8: stack[++top] = code[pc++]; break;
+      case VCS_RULE_END:
+        run->pc = (uint16_t)(pc - 1);
+        return VCS_RULE_END;
+      case VCS_RULE_CONST8:
+        stack[++top] = code[pc++];
+        break;
       case VCS_RULE_CONST32:
         stack[++top] = (int32_t)(code[pc] | (uint32_t)code[pc + 1] << 8 | (uint32_t)code[pc + 2] << 16 |
                                  (uint32_t)code[pc + 3] << 24);
         pc += 4;
         break;
-      case VCS_RULE_BYTE: stack[++top] = vcs_rule_byte(code[pc++], ram, cart_ram); break;
+      case VCS_RULE_BYTE:
+        stack[++top] = vcs_rule_byte(code[pc++], ram, cart_ram);
+        break;
       case VCS_RULE_BCD: {
         int32_t value = 0;
         const int count = code[pc++];
@@ -181,10 +206,18 @@ VCS_SLOW_FN vcs_rule_op_t vcs_rule_resume(const vcs_rule_t *rule, vcs_rule_run_t
                                          : run->var[v];
         break;
       }
-      case VCS_RULE_SET: run->var[code[pc++]] = stack[top--]; break;
-      case VCS_RULE_NEG: stack[top] = (int32_t)(0u - (uint32_t)stack[top]); break;
-      case VCS_RULE_NOT: stack[top] = !stack[top]; break;
-      case VCS_RULE_SIGNED: stack[top] = (int32_t)(((uint32_t)stack[top] & 0xFF) ^ 0x80) - 0x80; break;
+      case VCS_RULE_SET:
+        run->var[code[pc++]] = stack[top--];
+        break;
+      case VCS_RULE_NEG:
+        stack[top] = (int32_t)(0u - (uint32_t)stack[top]);
+        break;
+      case VCS_RULE_NOT:
+        stack[top] = !stack[top];
+        break;
+      case VCS_RULE_SIGNED:
+        stack[top] = (int32_t)(((uint32_t)stack[top] & 0xFF) ^ 0x80) - 0x80;
+        break;
       case VCS_RULE_CHOOSE:
         top -= 2;
         stack[top] = stack[top] ? stack[top + 1] : stack[top + 2];
@@ -222,8 +255,12 @@ VCS_SLOW_FN vcs_rule_op_t vcs_rule_resume(const vcs_rule_t *rule, vcs_rule_run_t
           pc = body;
         }
         break;
-      case VCS_RULE_JUMP: pc = code[pc] | code[pc + 1] << 8; break;
-      case VCS_RULE_EXIT: pc = stack[top--] ? code[pc] | code[pc + 1] << 8 : pc + 2; break;
+      case VCS_RULE_JUMP:
+        pc = code[pc] | code[pc + 1] << 8;
+        break;
+      case VCS_RULE_EXIT:
+        pc = stack[top--] ? code[pc] | code[pc + 1] << 8 : pc + 2;
+        break;
       case VCS_RULE_SELECT:
         run->arg[0] = stack[top - 1];
         run->arg[1] = stack[top];
@@ -233,7 +270,9 @@ VCS_SLOW_FN vcs_rule_op_t vcs_rule_resume(const vcs_rule_t *rule, vcs_rule_run_t
         run->arg[0] = stack[top];
         run->pc = (uint16_t)pc;
         return VCS_RULE_ACT;
-      case VCS_RULE_RESET: run->pc = (uint16_t)pc; return VCS_RULE_RESET;
+      case VCS_RULE_RESET:
+        run->pc = (uint16_t)pc;
+        return VCS_RULE_RESET;
       default:
         top--;
         stack[top] = vcs_rule_binary(op, stack[top], stack[top + 1]);
@@ -241,6 +280,8 @@ VCS_SLOW_FN vcs_rule_op_t vcs_rule_resume(const vcs_rule_t *rule, vcs_rule_run_t
     }
   }
 }
+
+/* NOLINTEND(clang-analyzer-core.*) */
 
 /* The play state's place in a run, and back. */
 VCS_FN void vcs_rule_load(vcs_rule_run_t *run, const vcs_play_t *play) {

@@ -14,9 +14,7 @@ int vcs_boot(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) { return vcs_con
 
 void vcs_reset(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) { vcs_console_reset(cart, m, frames); }
 
-void vcs_control(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *hands) {
-  vcs_console_control(cart, m, hands);
-}
+void vcs_control(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *hands) { vcs_console_control(cart, m, hands); }
 
 void vcs_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) { vcs_console_frame(cart, m, frames); }
 
@@ -61,8 +59,7 @@ void vcs_sound(vcs_t *m, uint8_t *samples, int count) { vcs_audio_samples(m, sam
 uint64_t vcs_hash(const vcs_cart_t *cart, const vcs_t *m) { return vcs_hash64(m, vcs_state_size(cart), 0); }
 
 const vcs_field_t *vcs_field(int index) {
-#define VCS_FIELD_ROW(type, name, count, meaning) \
-  {#name, #type, meaning, offsetof(vcs_t, name), sizeof(type), count},
+#define VCS_FIELD_ROW(type, name, count, meaning) {#name, #type, meaning, offsetof(vcs_t, name), sizeof(type), count},
   static const vcs_field_t fields[] = {VCS_FIELDS(VCS_FIELD_ROW)};
   return index >= 0 && (size_t)index < sizeof fields / sizeof *fields ? &fields[index] : NULL;
 }
@@ -74,8 +71,8 @@ int vcs_disassemble(const vcs_cart_t *cart, const vcs_t *m, uint16_t pc, char *t
   static const struct {
     const char *format;
     int length;
-  } modes[] = {{"", 1},          {"A", 1},        {"#$%02X", 2}, {"$%02X", 2},   {"$%02X,X", 2},
-               {"$%02X,Y", 2},   {"$%04X", 3},    {"$%04X,X", 3}, {"$%04X,Y", 3}, {"($%04X)", 3},
+  } modes[] = {{"", 1},          {"A", 1},         {"#$%02X", 2},  {"$%02X", 2},   {"$%02X,X", 2},
+               {"$%02X,Y", 2},   {"$%04X", 3},     {"$%04X,X", 3}, {"$%04X,Y", 3}, {"($%04X)", 3},
                {"($%02X,X)", 2}, {"($%02X),Y", 2}, {"$%04X", 2}};
   vcs_opcode_t op = vcs_opcode(vcs_bus_peek(cart, m, pc));
   unsigned low = vcs_bus_peek(cart, m, (uint16_t)(pc + 1)), high = vcs_bus_peek(cart, m, (uint16_t)(pc + 2));

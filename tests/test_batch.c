@@ -1,0 +1,689 @@
+/* Batches: against a twin that does the same the plain way, with one environment, every frame drawn into its own buffers
+ * and every picture kept; then threads, orders, resets, refusals. Two cartridges: our own, and one made here whose frames
+ * are often too short for the picture, or do not end, so that old rows show. Equality with ale-py's AtariVectorEnv is
+ * tests/ale_vector_live.py. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "host/env.h"
+#include "host/preprocess.h"
+
+/* ---- Cartridges --------------------------------------------------------------------------------------------- */
+
+static vcs_cart_t *load(const void *image, size_t size) {
+  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_NTSC, NULL};
+  vcs_cart_t *cart = NULL;
+  vcs_error_t error;
+  if (vcs_cart_load(image, size, &options, &cart, &error)) fail_msg("%s", error.message);
+  return cart;
+}
+
+static vcs_cart_t *load_demo(void) {
+  size_t size;
+  const uint8_t *image = vcs_demo_image(&size);
+  return load(image, size);
+}
+
+/* Frames of 263 lines; of 143 while bit 4 of the frame counter is set; and 45,000 instructions without an end before
+ * every 32nd. The colour of a line follows from its number, the frame and the joystick. */
+static vcs_cart_t *load_ragged(void) {
+  static const uint8_t program[] = {
+      0x78, 0xD8, 0xA2, 0xFF, 0x9A,       /* F000 SEI, CLD, LDX #FF, TXS */
+      0xA9, 0x02, 0x85, 0x00,             /* F005 LDA #2, STA VSYNC */
+      0x85, 0x02, 0x85, 0x02, 0x85, 0x02, /* F009 STA WSYNC, three times */
+      0xA9, 0x00, 0x85, 0x00,             /* F00F LDA #0, STA VSYNC */
+      0xE6, 0x80,                         /* F013 INC 80 */
+      0xA5, 0x80, 0x29, 0x1F, 0xD0, 0x0A, /* F015 LDA 80, AND #1F, BNE F025 */
+      0xA0, 0x58, 0xA2, 0x00,             /* F01B LDY #58, LDX #0 */
+      0xCA, 0xD0, 0xFD, 0x88, 0xD0, 0xFA, /* F01F DEX, BNE F01F, DEY, BNE F01F */
+      0xA2, 0x28,                         /* F025 LDX #28 */
+      0x85, 0x02, 0xCA, 0xD0, 0xFB,       /* F027 STA WSYNC, DEX, BNE F027 */
+      0xA2, 0xDC,                         /* F02C LDX #DC */
+      0xA5, 0x80, 0x29, 0x10, 0xF0, 0x02, /* F02E LDA 80, AND #10, BEQ F036 */
+      0xA2, 0x64,                         /* F034 LDX #64 */
+      0x85, 0x02,                         /* F036 STA WSYNC */
+      0x8A, 0x65, 0x80, 0x4D, 0x80, 0x02, /* F038 TXA, ADC 80, EOR SWCHA */
+      0x85, 0x09, 0xCA, 0xD0, 0xF3,       /* F03E STA COLUBK, DEX, BNE F036 */
+      0x4C, 0x05, 0xF0,                   /* F043 JMP F005 */
+  };
+  uint8_t image[4096] = {0};
+  memcpy(image, program, sizeof program);
+  image[0xFFC] = image[0xFFE] = 0x00;
+  image[0xFFD] = image[0xFFF] = 0xF0;
+  return load(image, sizeof image);
+}
+
+/* ---- The twin ----------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  vcs_env_t *env;
+  vcs_batch_options_t o;
+  vcs_resize_t *resize;
+  void *scratch;
+  int height, channels, lives, elapsed, over, life_lost, reward, terminated, truncated;
+  size_t raw_size, picture_size;
+  uint8_t *raw[2], *stack, *final;
+} twin_t;
+
+static twin_t twin_create(const vcs_cart_t *cart, const vcs_batch_options_t *o, const vcs_batch_env_t *place) {
+  twin_t t = {.o = *o, .channels = o->rgb ? 3 : 1};
+  vcs_env_options_t options;
+  vcs_env_defaults(cart, &options);
+  options.repeat_action_probability = o->repeat_action_probability;
+  options.noop_max = o->noop_max;
+  options.fire_reset = o->fire_reset ? o->full_action_space ? VCS_FIRE_RESET_LEGAL : VCS_FIRE_RESET_MINIMAL : 0;
+  if (place && place->mode >= 0) options.mode = place->mode;
+  if (place && place->difficulty >= 0) options.difficulty = place->difficulty;
+  assert_int_equal(vcs_env_create_with(cart, &options, &t.env, NULL), VCS_OK);
+  t.height = vcs_env_height(t.env);
+  t.raw_size = (size_t)(t.height * 160 * t.channels);
+  t.picture_size = (size_t)(o->height * o->width * t.channels);
+  t.resize = vcs_resize_create(t.height, 160, o->height, o->width, t.channels);
+  t.scratch = aligned_alloc(64, (vcs_resize_scratch(t.resize) + 63) & ~(size_t)63);
+  for (int i = 0; i < 2; i++) t.raw[i] = calloc(1, t.raw_size);
+  t.stack = calloc((size_t)o->stack, t.picture_size);
+  t.final = calloc((size_t)o->stack, t.picture_size);
+  return t;
+}
+
+static void twin_free(twin_t *t) {
+  vcs_env_free(t->env);
+  vcs_resize_free(t->resize);
+  free(t->scratch);
+  free(t->raw[0]);
+  free(t->raw[1]);
+  free(t->stack);
+  free(t->final);
+}
+
+static void twin_capture(twin_t *t, uint8_t *raw) {
+  if (t->o.rgb) {
+    vcs_env_screen_rgb(t->env, raw);
+  } else {
+    vcs_env_screen_gray(t->env, raw);
+  }
+}
+
+static void twin_show(twin_t *t) {
+  const uint8_t *rows[320];
+  for (size_t i = 0; t->o.max_pool && i < t->raw_size; i++) {
+    if (t->raw[1][i] > t->raw[0][i]) t->raw[0][i] = t->raw[1][i];
+  }
+  for (int y = 0; y < t->height; y++) rows[y] = t->raw[0] + y * 160 * t->channels;
+  memmove(t->stack, t->stack + t->picture_size, (size_t)(t->o.stack - 1) * t->picture_size);
+  vcs_resize_rows(t->resize, rows, t->scratch, t->stack + (size_t)(t->o.stack - 1) * t->picture_size);
+}
+
+static void twin_reset(twin_t *t, int64_t seed) {
+  if (seed >= 0) vcs_env_reload(t->env, (uint32_t)seed);
+  vcs_env_reset(t->env);
+  memset(t->stack, 0, (size_t)t->o.stack * t->picture_size);
+  memset(t->raw[1], 0, t->raw_size);
+  twin_capture(t, t->raw[0]);
+  twin_show(t);
+  t->elapsed = t->reward = t->over = t->life_lost = t->terminated = t->truncated = 0;
+  t->lives = vcs_env_lives(t->env);
+}
+
+static bool twin_ended(const twin_t *t) {
+  return t->over || t->elapsed >= t->o.max_episode_frames || (t->o.episodic_life && t->life_lost);
+}
+
+static void twin_step(twin_t *t, int number) {
+  int32_t list[VCS_ACTIONS];
+  if (t->o.autoreset == VCS_AUTORESET_NEXT_STEP && twin_ended(t)) {
+    twin_reset(t, -1);
+    return;
+  }
+  if (t->o.full_action_space) {
+    vcs_env_legal_actions(t->env, list);
+  } else {
+    vcs_env_minimal_actions(t->env, list);
+  }
+  t->reward = 0;
+  for (int left = t->o.frame_skip; left > 0; left--) {
+    t->reward += vcs_env_act(t->env, list[number], VCS_NOOP);
+    t->over = vcs_env_over(t->env);
+    t->elapsed++;
+    t->life_lost = vcs_env_lives(t->env) < t->lives && vcs_env_lives(t->env) > 0;
+    if (twin_ended(t)) break;
+    if (left <= 2) twin_capture(t, t->raw[left - 1]);
+  }
+  twin_show(t);
+  t->lives = vcs_env_lives(t->env);
+  if (t->o.reward_clipping) t->reward = t->reward < -1 ? -1 : t->reward > 1 ? 1 : t->reward;
+  t->terminated = t->over || ((t->o.life_loss_info || t->o.episodic_life) && t->life_lost);
+  t->truncated = !t->terminated && t->elapsed >= t->o.max_episode_frames;
+  if (t->o.autoreset == VCS_AUTORESET_SAME_STEP && twin_ended(t)) {
+    const int reward = t->reward, terminated = t->terminated, truncated = t->truncated;
+    memcpy(t->final, t->stack, (size_t)t->o.stack * t->picture_size);
+    twin_reset(t, -1);
+    t->reward = reward;
+    t->terminated = terminated;
+    t->truncated = truncated;
+  }
+}
+
+/* ---- A batch and its buffers -------------------------------------------------------------------------------- */
+
+enum { ENVS = 6 };
+
+typedef struct {
+  vcs_batch_t *batch;
+  vcs_batch_results_t to;
+  int32_t ids[ENVS], rewards[ENVS], lives[ENVS], frames[ENVS], episode_frames[ENVS];
+  uint8_t terminated[ENVS], truncated[ENVS];
+} fixture_t;
+
+static vcs_batch_options_t defaults(void) {
+  vcs_batch_options_t o;
+  vcs_batch_defaults(&o);
+  o.envs = ENVS;
+  o.threads = 2;
+  o.max_episode_frames = 61;
+  return o;
+}
+
+static fixture_t *create(const vcs_cart_t *const *carts, int count, const vcs_batch_env_t *envs,
+                         const vcs_batch_options_t *o) {
+  fixture_t *f = calloc(1, sizeof *f);
+  vcs_error_t error;
+  if (vcs_batch_create(carts, count, envs, o, &f->batch, &error)) fail_msg("%s", error.message);
+  const size_t size = vcs_batch_observation_size(f->batch);
+  f->to = (vcs_batch_results_t){calloc(ENVS, size), calloc(ENVS, size), f->ids,        f->rewards,   f->lives,
+                                f->frames,          f->episode_frames,  f->terminated, f->truncated};
+  return f;
+}
+
+static void destroy(fixture_t *f) {
+  vcs_batch_free(f->batch);
+  free(f->to.observations);
+  free(f->to.final_observations);
+  free(f);
+}
+
+static void require(vcs_status_t status, const vcs_error_t *error) {
+  if (status) fail_msg("%s", error->message);
+}
+
+static void reset_all(fixture_t *f, int32_t seed) {
+  int32_t seeds[ENVS];
+  vcs_error_t error;
+  for (int i = 0; i < ENVS; i++) seeds[i] = seed + i;
+  require(vcs_batch_reset(f->batch, NULL, seeds, ENVS, &f->to, &error), &error);
+}
+
+static void step(fixture_t *f, const int32_t *actions) {
+  vcs_error_t error;
+  require(vcs_batch_step(f->batch, actions, NULL, &f->to, &error), &error);
+}
+
+/* Actions of a step, from nowhere in particular. */
+static void draw(uint32_t *random, int32_t actions[ENVS]) {
+  for (int i = 0; i < ENVS; i++) {
+    *random = *random * 1664525u + 1013904223u;
+    actions[i] = (int32_t)(*random >> 16) % 6;
+  }
+}
+
+static void compare(const fixture_t *f, int at, const twin_t *t, int when) {
+  const size_t size = vcs_batch_observation_size(f->batch);
+  if (memcmp(f->to.observations + (size_t)at * size, t->stack, size) != 0) fail_msg("observation %d of step %d", at, when);
+  assert_int_equal(f->rewards[at], t->reward);
+  assert_int_equal(f->lives[at], t->lives);
+  assert_int_equal(f->terminated[at], t->terminated);
+  assert_int_equal(f->truncated[at], t->truncated);
+  assert_int_equal(f->frames[at], vcs_env_frame_number(t->env));
+  assert_int_equal(f->episode_frames[at], vcs_env_episode_frame_number(t->env));
+  if (t->o.autoreset == VCS_AUTORESET_SAME_STEP && (t->truncated || (t->terminated && twin_ended(t)))) {
+    assert_memory_equal(f->to.final_observations + (size_t)at * size, t->final, size);
+  }
+}
+
+/* Plays both; returns how many episodes ended. */
+static int play_beside_twins(const vcs_cart_t *const *carts, int count, const vcs_batch_env_t *envs,
+                             const vcs_batch_options_t *o, int steps) {
+  fixture_t *f = create(carts, count, envs, o);
+  twin_t twins[ENVS];
+  uint32_t random = 7;
+  int endings = 0;
+  for (int i = 0; i < ENVS; i++) {
+    twins[i] = twin_create(carts[envs ? envs[i].cart : i % count], o, envs ? &envs[i] : NULL);
+    twin_reset(&twins[i], 50 + i);
+  }
+  reset_all(f, 50);
+  for (int i = 0; i < ENVS; i++) compare(f, i, &twins[i], -1);
+  for (int k = 0; k < steps; k++) {
+    int32_t actions[ENVS];
+    draw(&random, actions);
+    step(f, actions);
+    for (int i = 0; i < ENVS; i++) {
+      twin_step(&twins[i], actions[i]);
+      compare(f, i, &twins[i], k);
+      endings += twins[i].terminated || twins[i].truncated;
+    }
+    if (k == steps / 2) { /* some, with and without seeds */
+      const int32_t ids[] = {4, 1}, seeds[] = {-1, 99};
+      vcs_error_t error;
+      require(vcs_batch_reset(f->batch, ids, seeds, 2, &f->to, &error), &error);
+      twin_reset(&twins[4], -1);
+      twin_reset(&twins[1], 99);
+      for (int i = 0; i < ENVS; i++) compare(f, i, &twins[i], k);
+    }
+  }
+  for (int i = 0; i < ENVS; i++) twin_free(&twins[i]);
+  destroy(f);
+  return endings;
+}
+
+/* ---- Equal to the twin -------------------------------------------------------------------------------------- */
+
+static void test_batch_equals_the_plain_way(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  const vcs_cart_t *carts[] = {cart};
+  vcs_batch_options_t o = defaults();
+  assert_true(play_beside_twins(carts, 1, NULL, &o, 60) > 0);
+  o.max_episode_frames = 4000;
+  o.repeat_action_probability = 0.25f;
+  o.episodic_life = 1;
+  o.reward_clipping = 0;
+  play_beside_twins(carts, 1, NULL, &o, 150);
+  vcs_cart_free(cart);
+}
+
+static void test_rows_the_beam_did_not_reach_are_exact(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_ragged();
+  const vcs_cart_t *carts[] = {cart};
+  vcs_batch_options_t o = defaults();
+  o.max_episode_frames = 171;
+  assert_true(play_beside_twins(carts, 1, NULL, &o, 120) > 0);
+  o.frame_skip = 1;
+  play_beside_twins(carts, 1, NULL, &o, 200);
+  o.frame_skip = 3;
+  o.max_pool = 0;
+  play_beside_twins(carts, 1, NULL, &o, 60);
+  vcs_cart_free(cart);
+}
+
+static void test_episodes_end_at_every_frame_of_a_step(void **state) {
+  (void)state;
+  vcs_cart_t *demo = load_demo(), *ragged = load_ragged();
+  const vcs_cart_t *carts[] = {demo, ragged};
+  for (int autoreset = VCS_AUTORESET_NEXT_STEP; autoreset <= VCS_AUTORESET_SAME_STEP; autoreset++) {
+    for (int frames = 4; frames < 9; frames++) {
+      vcs_batch_options_t o = defaults();
+      o.autoreset = (uint8_t)autoreset;
+      o.max_episode_frames = frames;
+      o.noop_max = 5;
+      assert_true(play_beside_twins(carts, 2, NULL, &o, 8) > 0);
+    }
+  }
+  vcs_cart_free(demo);
+  vcs_cart_free(ragged);
+}
+
+static void test_autoreset_can_be_disabled(void **state) {
+  (void)state;
+  vcs_cart_t *demo = load_demo(), *ragged = load_ragged();
+  const vcs_cart_t *carts[] = {demo, ragged};
+  vcs_batch_options_t o = defaults();
+  o.autoreset = VCS_AUTORESET_DISABLED;
+  o.max_episode_frames = 40;
+  assert_true(play_beside_twins(carts, 2, NULL, &o, 20) > 6 * 2);
+  vcs_cart_free(demo);
+  vcs_cart_free(ragged);
+}
+
+static void test_colours_sizes_and_stacks(void **state) {
+  (void)state;
+  vcs_cart_t *demo = load_demo(), *ragged = load_ragged();
+  const vcs_cart_t *carts[] = {demo, ragged};
+  vcs_batch_options_t o = defaults();
+  o.rgb = 1;
+  o.stack = 2;
+  play_beside_twins(carts, 2, NULL, &o, 20);
+  o.rgb = 0;
+  o.width = 160;
+  o.height = 210;
+  o.stack = 1;
+  play_beside_twins(carts, 2, NULL, &o, 20);
+  vcs_cart_free(demo);
+  vcs_cart_free(ragged);
+}
+
+static void test_environments_have_cartridges_modes_and_difficulties_of_their_own(void **state) {
+  (void)state;
+  vcs_cart_t *demo = load_demo(), *ragged = load_ragged();
+  const vcs_cart_t *carts[] = {demo, ragged};
+  const vcs_batch_env_t envs[ENVS] = {{0, 1, -1, 3}, {1, -1, -1, 4}, {0, 2, 1, 5}, {0, -1, -1, 6}, {0, 1, -1, 7}, {1, 0, 3, 8}};
+  vcs_batch_options_t o = defaults();
+  o.full_action_space = 1;
+  o.fire_reset = 0;
+  play_beside_twins(carts, 2, envs, &o, 30);
+  vcs_cart_free(demo);
+  vcs_cart_free(ragged);
+}
+
+/* ---- Threads and orders ------------------------------------------------------------------------------------- */
+
+static void assert_same_results(const fixture_t *a, const fixture_t *b) {
+  const size_t size = vcs_batch_observation_size(a->batch);
+  assert_memory_equal(a->to.observations, b->to.observations, ENVS * size);
+  assert_memory_equal(a->ids, b->ids, sizeof a->ids);
+  assert_memory_equal(a->rewards, b->rewards, sizeof a->rewards);
+  assert_memory_equal(a->lives, b->lives, sizeof a->lives);
+  assert_memory_equal(a->frames, b->frames, sizeof a->frames);
+  assert_memory_equal(a->terminated, b->terminated, sizeof a->terminated);
+  assert_memory_equal(a->truncated, b->truncated, sizeof a->truncated);
+  for (int i = 0; i < ENVS; i++) {
+    if (!a->terminated[i] && !a->truncated[i]) continue;
+    const size_t at = (size_t)i * size;
+    assert_memory_equal(a->to.final_observations + at, b->to.final_observations + at, size);
+  }
+}
+
+static void test_thread_count_changes_nothing(void **state) {
+  (void)state;
+  static const int threads[] = {1, 2, 7};
+  vcs_cart_t *demo = load_demo(), *ragged = load_ragged();
+  const vcs_cart_t *carts[] = {demo, ragged};
+  fixture_t *f[3];
+  uint32_t random = 3;
+  for (int i = 0; i < 3; i++) {
+    vcs_batch_options_t o = defaults();
+    o.threads = threads[i];
+    o.autoreset = VCS_AUTORESET_SAME_STEP;
+    f[i] = create(carts, 2, NULL, &o);
+    reset_all(f[i], 1);
+  }
+  for (int k = 0; k < 40; k++) {
+    int32_t actions[ENVS];
+    draw(&random, actions);
+    for (int i = 0; i < 3; i++) step(f[i], actions);
+    assert_same_results(f[0], f[1]);
+    assert_same_results(f[0], f[2]);
+  }
+  for (int i = 0; i < 3; i++) destroy(f[i]);
+  vcs_cart_free(demo);
+  vcs_cart_free(ragged);
+}
+
+static void test_send_and_receive_are_a_step(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  const vcs_cart_t *carts[] = {cart};
+  vcs_batch_options_t o = defaults();
+  o.autoreset = VCS_AUTORESET_SAME_STEP;
+  fixture_t *a = create(carts, 1, NULL, &o), *b = create(carts, 1, NULL, &o);
+  uint32_t random = 5;
+  reset_all(a, 1);
+  reset_all(b, 1);
+  for (int k = 0; k < 40; k++) {
+    int32_t actions[ENVS];
+    vcs_error_t error;
+    draw(&random, actions);
+    step(a, actions);
+    require(vcs_batch_send(b->batch, actions, NULL, &error), &error);
+    require(vcs_batch_receive(b->batch, &b->to, &error), &error);
+    assert_same_results(a, b);
+  }
+  destroy(a);
+  destroy(b);
+  vcs_cart_free(cart);
+}
+
+/* Each environment's story is the same, whatever the order in which they are ready. */
+static void test_first_ready_results_tell_the_same_stories(void **state) {
+  (void)state;
+  enum { MOVES = 30, READY = 2 };
+  vcs_cart_t *demo = load_demo(), *ragged = load_ragged();
+  const vcs_cart_t *carts[] = {demo, ragged};
+  vcs_batch_options_t o = defaults();
+  o.batch_size = READY;
+  fixture_t *f = create(carts, 2, NULL, &o);
+  twin_t twins[ENVS];
+  int seen[ENVS] = {0};
+  const int32_t seeds[ENVS] = {10, 11, 12, 13, 14, 15};
+  vcs_error_t error;
+  for (int i = 0; i < ENVS; i++) {
+    twins[i] = twin_create(carts[i % 2], &o, NULL);
+    twin_reset(&twins[i], seeds[i]);
+  }
+  require(vcs_batch_reset(f->batch, NULL, seeds, ENVS, &f->to, &error), &error);
+  for (int k = 0; k < MOVES * ENVS; k++) {
+    int32_t actions[READY];
+    for (int i = 0; i < READY; i++) {
+      const int id = f->ids[i];
+      if (seen[id]++ > 0) twin_step(&twins[id], (id + seen[id] - 1) % 6);
+      compare(f, i, &twins[id], k);
+      actions[i] = (id + seen[id]) % 6;
+    }
+    require(vcs_batch_send(f->batch, actions, NULL, &error), &error);
+    require(vcs_batch_receive(f->batch, &f->to, &error), &error);
+  }
+  for (int i = 0; i < ENVS; i++) {
+    assert_true(seen[i] > 0);
+    twin_free(&twins[i]);
+  }
+  require(vcs_batch_reset(f->batch, NULL, NULL, ENVS, &f->to, &error), &error); /* drops what is under way */
+  destroy(f);
+  vcs_cart_free(demo);
+  vcs_cart_free(ragged);
+}
+
+static void test_a_batch_can_be_freed_with_work_under_way(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  const vcs_cart_t *carts[] = {cart};
+  vcs_batch_options_t o = defaults();
+  o.batch_size = 2;
+  const int32_t actions[2] = {0, 0};
+  fixture_t *f = create(carts, 1, NULL, &o);
+  destroy(f);
+  f = create(carts, 1, NULL, &o);
+  reset_all(f, 1);
+  assert_int_equal(vcs_batch_send(f->batch, actions, NULL, NULL), VCS_OK);
+  destroy(f);
+  vcs_cart_free(cart);
+}
+
+static void test_stacks_in_place_are_the_same(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  const vcs_cart_t *carts[] = {cart};
+  vcs_batch_options_t o = defaults();
+  o.autoreset = VCS_AUTORESET_SAME_STEP;
+  fixture_t *a = create(carts, 1, NULL, &o);
+  o.stack_in_place = 1;
+  fixture_t *b = create(carts, 1, NULL, &o);
+  uint32_t random = 5;
+  reset_all(a, 1);
+  reset_all(b, 1);
+  for (int k = 0; k < 40; k++) {
+    int32_t actions[ENVS];
+    draw(&random, actions);
+    step(a, actions);
+    step(b, actions);
+    assert_same_results(a, b);
+  }
+  const int32_t some[] = {2};
+  assert_int_equal(vcs_batch_reset(a->batch, some, NULL, 1, &a->to, NULL), VCS_OK);
+  assert_int_equal(vcs_batch_reset(b->batch, some, NULL, 1, &b->to, NULL), VCS_OK);
+  assert_same_results(a, b);
+  assert_true(vcs_batch_bytes(b->batch, NULL) <= 16384);
+  destroy(a);
+  destroy(b);
+  vcs_cart_free(cart);
+}
+
+/* ---- Small things ------------------------------------------------------------------------------------------- */
+
+static void test_ram_and_actions_are_the_environments(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  const vcs_cart_t *carts[] = {cart};
+  const vcs_batch_options_t o = defaults();
+  fixture_t *f = create(carts, 1, NULL, &o);
+  twin_t twin = twin_create(cart, &o, NULL);
+  int32_t list[VCS_ACTIONS], expected[VCS_ACTIONS];
+  reset_all(f, 1);
+  twin_reset(&twin, 3);
+  assert_memory_equal(vcs_batch_ram(f->batch, 2), vcs_env_ram(twin.env), 128);
+  const int count = vcs_env_minimal_actions(twin.env, expected);
+  assert_int_equal(vcs_batch_actions(f->batch, 2, list), count);
+  assert_memory_equal(list, expected, (size_t)count * sizeof *list);
+  assert_int_equal(vcs_batch_actions(f->batch, ENVS, list), 0);
+  assert_null(vcs_batch_ram(f->batch, -1));
+  twin_free(&twin);
+  destroy(f);
+  vcs_cart_free(cart);
+}
+
+static void test_continuous_actions_are_directions(void **state) {
+  (void)state;
+  static const struct {
+    float radius, angle, fire;
+    int action;
+  } cases[] = {{0, 0, 0, VCS_NOOP},       {0, 1, 1, VCS_FIRE},          {1, 0, 0, VCS_RIGHT},
+               {1, 3.14f, 1, VCS_LEFTFIRE}, {1, 1.5708f, 0, VCS_UP},      {1, -1.5708f, 1, VCS_DOWNFIRE},
+               {1, 0.7854f, 0, VCS_UPRIGHT}, {1, -2.3562f, 1, VCS_DOWNLEFTFIRE}, {0.4f, 0, 0.4f, VCS_NOOP}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const float polar[3] = {cases[i].radius, cases[i].angle, cases[i].fire};
+    int32_t action;
+    float strength;
+    vcs_batch_continuous(polar, 1, 0.5f, &action, &strength);
+    assert_int_equal(action, cases[i].action);
+    assert_true(strength == cases[i].radius);
+  }
+}
+
+static void test_a_thousand_environments_share_their_boot(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  const vcs_cart_t *carts[] = {cart};
+  vcs_batch_options_t o = defaults();
+  o.envs = 1000;
+  vcs_batch_t *batch;
+  assert_int_equal(vcs_batch_create(carts, 1, NULL, &o, &batch, NULL), VCS_OK);
+  assert_int_equal(vcs_batch_reset(batch, NULL, NULL, 1000, NULL, NULL), VCS_OK);
+  assert_true(vcs_batch_bytes(batch, NULL) <= 65536);
+  vcs_batch_free(batch);
+  vcs_cart_free(cart);
+}
+
+/* ---- Refusals ----------------------------------------------------------------------------------------------- */
+
+static void assert_refused(vcs_status_t status, vcs_status_t expected, const vcs_error_t *error, const char *part) {
+  assert_int_equal(status, expected);
+  if (!strstr(error->message, part)) fail_msg("'%s' does not say '%s'", error->message, part);
+}
+
+static void test_bad_options_are_refused(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  const vcs_cart_t *carts[] = {cart}, *none[] = {NULL};
+  vcs_batch_t *batch = NULL;
+  vcs_error_t e;
+#define REFUSES(field, value, part)                                                                                   \
+  do {                                                                                                                \
+    vcs_batch_options_t o = defaults();                                                                               \
+    o.field = value;                                                                                                  \
+    assert_refused(vcs_batch_create(carts, 1, NULL, &o, &batch, &e), VCS_BAD_ARGUMENT, &e, part);                     \
+    assert_null(batch);                                                                                               \
+  } while (0)
+  REFUSES(envs, 0, "envs is 0");
+  REFUSES(batch_size, ENVS + 1, "batch_size is 7");
+  REFUSES(threads, -1, "threads");
+  REFUSES(device, 1, "device");
+  REFUSES(width, 0, "width");
+  REFUSES(height, 5000, "height");
+  REFUSES(stack, 0, "stack");
+  REFUSES(frame_skip, 0, "frame_skip");
+  REFUSES(noop_max, 1001, "noop_max");
+  REFUSES(max_episode_frames, -1, "max_episode_frames");
+  REFUSES(autoreset, 3, "autoreset");
+  REFUSES(repeat_action_probability, 1.5f, "repeat_action_probability");
+  vcs_batch_options_t o = defaults();
+  assert_refused(vcs_batch_create(carts, 0, NULL, &o, &batch, &e), VCS_BAD_ARGUMENT, &e, "needs a cartridge");
+  assert_refused(vcs_batch_create(none, 1, NULL, &o, &batch, &e), VCS_BAD_ARGUMENT, &e, "is missing");
+  assert_refused(vcs_batch_create(carts, 1, NULL, &o, NULL, &e), VCS_BAD_ARGUMENT, &e, "no place");
+  o.envs = 1;
+  vcs_batch_env_t place = {1, -1, -1, 0};
+  assert_refused(vcs_batch_create(carts, 1, &place, &o, &batch, &e), VCS_BAD_ARGUMENT, &e, "cartridge 1");
+  place = (vcs_batch_env_t){0, 77, -1, 0};
+  assert_refused(vcs_batch_create(carts, 1, &place, &o, &batch, &e), VCS_NOT_FOUND, &e, "mode 77");
+  o.stack_in_place = 1;
+  o.envs = 2;
+  o.batch_size = 1;
+  assert_refused(vcs_batch_create(carts, 1, NULL, &o, &batch, &e), VCS_BAD_ARGUMENT, &e, "stack_in_place");
+  vcs_cart_free(cart);
+}
+
+static void test_calls_out_of_order_are_refused(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  const vcs_cart_t *carts[] = {cart};
+  const vcs_batch_options_t o = defaults();
+  fixture_t *f = create(carts, 1, NULL, &o);
+  const int32_t actions[ENVS] = {0}, wrong[ENVS] = {0, 0, 18}, twice[] = {1, 1}, beyond[] = {ENVS}, one[] = {1};
+  vcs_error_t e;
+  assert_refused(vcs_batch_step(f->batch, actions, NULL, &f->to, &e), VCS_BAD_ARGUMENT, &e, "reset before");
+  assert_refused(vcs_batch_receive(f->batch, &f->to, &e), VCS_BAD_ARGUMENT, &e, "nothing was sent");
+  assert_refused(vcs_batch_reset(f->batch, one, NULL, 1, &f->to, &e), VCS_BAD_ARGUMENT, &e, "first reset");
+  reset_all(f, 1);
+  assert_refused(vcs_batch_reset(f->batch, twice, NULL, 2, &f->to, &e), VCS_BAD_ARGUMENT, &e, "twice");
+  assert_refused(vcs_batch_reset(f->batch, beyond, NULL, 1, &f->to, &e), VCS_BAD_ARGUMENT, &e, "no environment 6");
+  assert_refused(vcs_batch_reset(f->batch, NULL, NULL, 2, &f->to, &e), VCS_BAD_ARGUMENT, &e, "without ids");
+  assert_refused(vcs_batch_step(f->batch, wrong, NULL, &f->to, &e), VCS_BAD_ARGUMENT, &e, "environment 2 has actions");
+  assert_refused(vcs_batch_step(f->batch, NULL, NULL, &f->to, &e), VCS_BAD_ARGUMENT, &e, "no actions");
+  const int32_t before = f->frames[1];
+  require(vcs_batch_send(f->batch, actions, NULL, &e), &e);
+  assert_refused(vcs_batch_send(f->batch, actions, NULL, &e), VCS_BAD_ARGUMENT, &e, "not received");
+  require(vcs_batch_receive(f->batch, &f->to, &e), &e);
+  assert_int_equal(f->frames[1], before + 4); /* what was refused has moved nothing */
+  destroy(f);
+  vcs_batch_options_t ready = defaults();
+  ready.batch_size = 2;
+  f = create(carts, 1, NULL, &ready);
+  reset_all(f, 1);
+  assert_refused(vcs_batch_reset(f->batch, one, NULL, 1, &f->to, &e), VCS_BAD_ARGUMENT, &e, "must be of all");
+  destroy(f);
+  ready = defaults();
+  ready.stack_in_place = 1;
+  f = create(carts, 1, NULL, &ready);
+  assert_refused(vcs_batch_reset(f->batch, NULL, NULL, ENVS, NULL, &e), VCS_BAD_ARGUMENT, &e, "observations");
+  reset_all(f, 1);
+  assert_refused(vcs_batch_send(f->batch, actions, NULL, &e), VCS_BAD_ARGUMENT, &e, "vcs_batch_step only");
+  destroy(f);
+  vcs_cart_free(cart);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_batch_equals_the_plain_way),
+      cmocka_unit_test(test_rows_the_beam_did_not_reach_are_exact),
+      cmocka_unit_test(test_episodes_end_at_every_frame_of_a_step),
+      cmocka_unit_test(test_autoreset_can_be_disabled),
+      cmocka_unit_test(test_colours_sizes_and_stacks),
+      cmocka_unit_test(test_environments_have_cartridges_modes_and_difficulties_of_their_own),
+      cmocka_unit_test(test_thread_count_changes_nothing),
+      cmocka_unit_test(test_send_and_receive_are_a_step),
+      cmocka_unit_test(test_first_ready_results_tell_the_same_stories),
+      cmocka_unit_test(test_a_batch_can_be_freed_with_work_under_way),
+      cmocka_unit_test(test_stacks_in_place_are_the_same),
+      cmocka_unit_test(test_ram_and_actions_are_the_environments),
+      cmocka_unit_test(test_continuous_actions_are_directions),
+      cmocka_unit_test(test_a_thousand_environments_share_their_boot),
+      cmocka_unit_test(test_bad_options_are_refused),
+      cmocka_unit_test(test_calls_out_of_order_are_refused),
+  };
+  return cmocka_run_group_tests_name("batch", tests, NULL, NULL);
+}
