@@ -43,7 +43,10 @@ if [ -n "$roms" ]; then
     build/diffvcs verify --roms "$roms" tests/golden/xitari/*.tsv.gz tests/golden/xitari-cpu/*.tsv.gz
   step "ale-py live: RAM, screen, reward, lives, game over, every frame of every game" \
     .venv/bin/python tests/ale_live.py --frames 250 --episodes 0
+  step "ale-py live: options, modes, difficulties, sticky actions, colours of every game" \
+    .venv/bin/python tests/ale_env_live.py --quick
   step "ale-py live: every sample of the sound of twenty games" .venv/bin/python tests/ale_sound_live.py --quick
+  step "ale-py live: the vector environment's observations and rewards" .venv/bin/python tests/ale_vector_live.py --quick
 else
   skip "golden records" "no ROM images (pip install ale-py)"
   skip "ale-py live" "ale-py is not installed"

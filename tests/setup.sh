@@ -35,9 +35,10 @@ if [ ${#packages[@]} -gt 0 ]; then
 fi
 
 if [ "${1:-}" = --roms ]; then
-  if ! compgen -G '.venv/lib/python3*/site-packages/ale_py/roms/pong.bin' > /dev/null; then
+  if ! compgen -G '.venv/lib/python3*/site-packages/ale_py/roms/pong.bin' > /dev/null ||
+    ! compgen -G '.venv/lib/python3*/site-packages/gymnasium/vector' > /dev/null; then
     echo "setup: installing ale-py into .venv (its ROM images and its emulator are what we compare with)"
-    if ! { python3 -m venv .venv && .venv/bin/pip -q install 'ale-py>=0.12,<0.13' numpy; } > setup.log 2>&1; then
+    if ! { python3 -m venv .venv && .venv/bin/pip -q install 'ale-py>=0.12,<0.13' numpy gymnasium; } > setup.log 2>&1; then
       tail -3 setup.log
       echo "setup: ale-py could not be installed: everything that needs ROM images will be skipped" >&2
       exit 1
