@@ -1,7 +1,7 @@
-/* Batches: against a twin that does the same the plain way, with one environment, every frame drawn into its own buffers
- * and every picture kept; then threads, orders, resets, refusals. Two cartridges: our own, and one made here whose frames
- * are often too short for the picture, or do not end, so that old rows show. Equality with ale-py's AtariVectorEnv is
- * tests/ale_vector_live.py. */
+/* Batches: against a twin that does the same the plain way, with one environment, every frame drawn into its own
+ * buffers and every picture kept; then threads, orders, resets, refusals. Two cartridges: our own, and one made here
+ * whose frames are often too short for the picture, or do not end, so that old rows show. Equality with ale-py's
+ * AtariVectorEnv is tests/ale_vector_live.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -196,7 +196,7 @@ static fixture_t *create(const vcs_cart_t *const *carts, int count, const vcs_ba
   vcs_error_t error;
   if (vcs_batch_create(carts, count, envs, o, &f->batch, &error)) fail_msg("%s", error.message);
   const size_t size = vcs_batch_observation_size(f->batch);
-  f->to = (vcs_batch_results_t){calloc(ENVS, size), calloc(ENVS, size), f->ids,        f->rewards,   f->lives,
+  f->to = (vcs_batch_results_t){calloc(ENVS, size), calloc(ENVS, size), f->ids,        f->rewards,  f->lives,
                                 f->frames,          f->episode_frames,  f->terminated, f->truncated};
   return f;
 }
@@ -234,7 +234,8 @@ static void draw(uint32_t *random, int32_t actions[ENVS]) {
 
 static void compare(const fixture_t *f, int at, const twin_t *t, int when) {
   const size_t size = vcs_batch_observation_size(f->batch);
-  if (memcmp(f->to.observations + (size_t)at * size, t->stack, size) != 0) fail_msg("observation %d of step %d", at, when);
+  if (memcmp(f->to.observations + (size_t)at * size, t->stack, size) != 0)
+    fail_msg("observation %d of step %d", at, when);
   assert_int_equal(f->rewards[at], t->reward);
   assert_int_equal(f->lives[at], t->lives);
   assert_int_equal(f->terminated[at], t->terminated);
@@ -363,7 +364,8 @@ static void test_environments_have_cartridges_modes_and_difficulties_of_their_ow
   (void)state;
   vcs_cart_t *demo = load_demo(), *ragged = load_ragged();
   const vcs_cart_t *carts[] = {demo, ragged};
-  const vcs_batch_env_t envs[ENVS] = {{0, 1, -1, 3}, {1, -1, -1, 4}, {0, 2, 1, 5}, {0, -1, -1, 6}, {0, 1, -1, 7}, {1, 0, 3, 8}};
+  const vcs_batch_env_t envs[ENVS] = {{0, 1, -1, 3},  {1, -1, -1, 4}, {0, 2, 0, 5},
+                                      {0, -1, -1, 6}, {0, 1, -1, 7},  {1, 0, 3, 8}};
   vcs_batch_options_t o = defaults();
   o.full_action_space = 1;
   o.fire_reset = 0;
@@ -552,9 +554,11 @@ static void test_continuous_actions_are_directions(void **state) {
   static const struct {
     float radius, angle, fire;
     int action;
-  } cases[] = {{0, 0, 0, VCS_NOOP},       {0, 1, 1, VCS_FIRE},          {1, 0, 0, VCS_RIGHT},
-               {1, 3.14f, 1, VCS_LEFTFIRE}, {1, 1.5708f, 0, VCS_UP},      {1, -1.5708f, 1, VCS_DOWNFIRE},
-               {1, 0.7854f, 0, VCS_UPRIGHT}, {1, -2.3562f, 1, VCS_DOWNLEFTFIRE}, {0.4f, 0, 0.4f, VCS_NOOP}};
+  } cases[] = {{0, 0, 0, VCS_NOOP},          {0, 1, 1, VCS_FIRE},
+               {1, 0, 0, VCS_RIGHT},         {1, 3.14f, 1, VCS_LEFTFIRE},
+               {1, 1.5708f, 0, VCS_UP},      {1, -1.5708f, 1, VCS_DOWNFIRE},
+               {1, 0.7854f, 0, VCS_UPRIGHT}, {1, -2.3562f, 1, VCS_DOWNLEFTFIRE},
+               {0.4f, 0, 0.4f, VCS_NOOP}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const float polar[3] = {cases[i].radius, cases[i].angle, cases[i].fire};
     int32_t action;
@@ -592,12 +596,12 @@ static void test_bad_options_are_refused(void **state) {
   const vcs_cart_t *carts[] = {cart}, *none[] = {NULL};
   vcs_batch_t *batch = NULL;
   vcs_error_t e;
-#define REFUSES(field, value, part)                                                                                   \
-  do {                                                                                                                \
-    vcs_batch_options_t o = defaults();                                                                               \
-    o.field = value;                                                                                                  \
-    assert_refused(vcs_batch_create(carts, 1, NULL, &o, &batch, &e), VCS_BAD_ARGUMENT, &e, part);                     \
-    assert_null(batch);                                                                                               \
+#define REFUSES(field, value, part)                                                               \
+  do {                                                                                            \
+    vcs_batch_options_t o = defaults();                                                           \
+    o.field = value;                                                                              \
+    assert_refused(vcs_batch_create(carts, 1, NULL, &o, &batch, &e), VCS_BAD_ARGUMENT, &e, part); \
+    assert_null(batch);                                                                           \
   } while (0)
   REFUSES(envs, 0, "envs is 0");
   REFUSES(batch_size, ENVS + 1, "batch_size is 7");

@@ -1,5 +1,5 @@
-/* Small pictures: tinted, pooled, resized as OpenCV resizes. The digests are of what cv2.resize(INTER_AREA) makes of the
- * same pictures, which come from a linear congruential generator; equality on games is tests/ale_vector_live.py. */
+/* Small pictures: tinted, pooled, resized as OpenCV resizes. The digests are of what cv2.resize(INTER_AREA) makes of
+ * the same pictures, which come from a linear congruential generator; equality on games is tests/ale_vector_live.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -187,10 +187,10 @@ static void make_frames(uint8_t *a, uint8_t *b) {
   uint8_t *noise = make_picture(2 * HEIGHT, 160, 1, NOISE);
   memcpy(a, noise, HEIGHT * 160);
   memcpy(b, noise + HEIGHT * 160, HEIGHT * 160);
-  memcpy(b + 3 * 160, a + 3 * 160, 160);             /* row 3 is the same in both */
-  memcpy(a + 6 * 160, a + 5 * 160, 160);             /* row 6 repeats row 5 in both */
+  memcpy(b + 3 * 160, a + 3 * 160, 160); /* row 3 is the same in both */
+  memcpy(a + 6 * 160, a + 5 * 160, 160); /* row 6 repeats row 5 in both */
   memcpy(b + 6 * 160, b + 5 * 160, 160);
-  memcpy(a + 8 * 160, a + 7 * 160, 160);             /* row 8 repeats row 7 in one */
+  memcpy(a + 8 * 160, a + 7 * 160, 160); /* row 8 repeats row 7 in one */
   free(noise);
 }
 

@@ -28,7 +28,7 @@ typedef struct {
   const char *roms;            /* a directory, or NULL */
 } vcs_cart_choice_t;
 
-#define VCS_PROFILE_CHOICES "xitari|ale"
+#define VCS_PROFILE_CHOICES "xitari|ale|fixed"
 #define VCS_FORMAT_CHOICES "auto|ntsc|pal|pal60|secam"
 #define VCS_SCHEME_CHOICES "auto|2K|4K|F8|F6|F4|F8SC|F6SC|F4SC|E0|FE|DPC|3F|3E|E7|FA|UA|CV|0840|SB"
 

@@ -129,7 +129,7 @@ VCS_FN void vcs_console_start_frame(const vcs_cart_t *cart, vcs_t *m) {
 }
 
 VCS_FN void vcs_console_finish_frame(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video) {
-  vcs_tia_stop(m, video);
+  vcs_tia_catch_up(m, video);
   if (m->partial) {
     if (video->frames && !m->greyed) vcs_console_grey(cart, m, video->frames);
     m->greyed = 1;

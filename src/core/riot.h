@@ -46,7 +46,7 @@ VCS_FN void vcs_riot_rebase(vcs_t *m) {
 
 /* Intervals left, negative once the timer has run out. */
 VCS_FN int32_t vcs_riot_intervals(const vcs_t *m, uint32_t elapsed) {
-  return (int32_t)m->timer - (int32_t)(elapsed >> m->timer_shift) - 1;
+  return (int32_t)(m->timer - (elapsed >> m->timer_shift) - 1);
 }
 
 VCS_FN uint8_t vcs_riot_intim(vcs_t *m) {
@@ -60,8 +60,8 @@ VCS_FN uint8_t vcs_riot_intim(vcs_t *m) {
     m->timer_read_cycle = m->cycles;
   }
   if (m->timer_was_read) {
-    int32_t offset = (int32_t)(m->timer_read_cycle - (m->timer_cycle + length));
-    past = (int32_t)m->timer - (int32_t)(elapsed >> m->timer_shift) - offset;
+    uint32_t offset = m->timer_read_cycle - (m->timer_cycle + length);
+    past = (int32_t)(m->timer - (elapsed >> m->timer_shift) - offset);
   }
   return (uint8_t)past;
 }

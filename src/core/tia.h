@@ -172,26 +172,23 @@ VCS_FN void vcs_tia_see(vcs_t *m, const vcs_video_t *video, int32_t clock) {
   }
 }
 
-/* Draws what the reference has drawn by now; what it has painted ahead of the beam (tia_video.h) belongs to its last
- * piece, which began at the access before. */
+/* Draws what the reference has drawn by now, and what it has done ahead of the beam, which shows where a frame stops in
+ * mid-line. It cuts the blank after HMOVE: at the first access after it, if that is before the line's first pixel, as
+ * many pixels as there are clocks to the eighth. And it has painted ahead (tia_video.h) in its last piece, which began
+ * at the access before. */
 VCS_FN void vcs_tia_catch_up(vcs_t *m, vcs_video_t *video) {
   if (m->seen_clock <= VCS_LINE_CLOCKS * m->line + m->line_clock) return;
   vcs_tia_advance(m, video, m->seen_clock);
-  if (video->frames && m->line_clock & 3 && m->line_clock > VCS_HBLANK_CLOCKS && !(m->vblank & 2)) {
-    int began = m->seen_before - VCS_LINE_CLOCKS * m->line - VCS_HBLANK_CLOCKS;
-    vcs_line_paint_ahead(m, video, vcs_objects_on(m), began < 0 ? 0 : began, m->line_clock - VCS_HBLANK_CLOCKS,
-                         vcs_tia_row(m, video));
-  }
-}
-
-/* The frame stops here. The reference cuts the blank after HMOVE out of the picture ahead of the beam: from the first
- * access after it, if that is before the line's first pixel, as many pixels as there are clocks to the eighth. */
-VCS_FN void vcs_tia_stop(vcs_t *m, vcs_video_t *video) {
-  vcs_tia_catch_up(m, video);
-  int blanked = VCS_HBLANK_CLOCKS + 8 - (m->blank_first - VCS_LINE_CLOCKS * m->line);
+  if (!video->frames) return;
+  int line_start = VCS_LINE_CLOCKS * m->line;
   int x = m->line_clock < VCS_HBLANK_CLOCKS ? 0 : m->line_clock - VCS_HBLANK_CLOCKS;
-  if (video->frames && m->blank_first && blanked > 8 && blanked <= VCS_HBLANK_CLOCKS + 8 && x < blanked) {
-    vcs_fill(vcs_tia_row(m, video) + x, 0, blanked - x);
+  if (m->blank_first > line_start) {
+    int blanked = VCS_HBLANK_CLOCKS + 8 - (m->blank_first - line_start);
+    if (blanked >= 8 && x < blanked) vcs_fill(vcs_tia_row(m, video) + x, 0, blanked - x);
+  }
+  if (x & 3 && !(m->vblank & 2)) {
+    int began = m->seen_before - line_start - VCS_HBLANK_CLOCKS;
+    vcs_line_paint_ahead(m, video, vcs_objects_on(m), began < 0 ? 0 : began, x, vcs_tia_row(m, video));
   }
 }
 
@@ -428,7 +425,7 @@ VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, 
     case VCS_NUSIZ0:
     case VCS_NUSIZ1:
       i = r - VCS_NUSIZ0;
-      VCS_DRAW_IF(m->nusiz[i] != value || m->first_copy_off[i] || m->stars_shape);
+      VCS_DRAW_IF(m->nusiz[i] != value || m->first_copy_off[i] || m->stars || m->stars_shape);
       m->nusiz[i] = value;
       m->first_copy_off[i] = 0;
       if (i == 0) m->stars_shape = 0;

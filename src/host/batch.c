@@ -1,13 +1,13 @@
 /* batch.c: many environments, few threads, small pictures.
  *
  * Work is a place and what to do with it; threads take the next when they are free. What a place does depends on
- * nothing but itself, so results are the same whatever the threads. In a synchronous call the caller's thread works too,
- * and results are written where the caller wants them; otherwise a receive copies them.
+ * nothing but itself, so results are the same whatever the threads. In a synchronous call the caller's thread works
+ * too, and results are written where the caller wants them; otherwise a receive copies them.
  *
  * Which frames are drawn. An agent sees the last two frames of a step, so only those are. But a frame buffer keeps the
- * rows that the beam does not reach, and what they show is the frame two before. So every frame is looked at when it has
- * ended: did it cover the picture? While all do, nothing of a frame survives the next but one, and the buffers may be
- * anybody's (`exact` is off). When one does not, the machine as it was before the last three frames is at hand: run
+ * rows that the beam does not reach, and what they show is the frame two before. So every frame is looked at when it
+ * has ended: did it cover the picture? While all do, nothing of a frame survives the next but one, and the buffers may
+ * be anybody's (`exact` is off). When one does not, the machine as it was before the last three frames is at hand: run
  * again, with drawing, the first two fill both buffers and the third is drawn over them. From there on `exact` is on,
  * everything is drawn and the place owns its buffers, until two frames in a row cover the picture again.
  *
@@ -150,7 +150,8 @@ static uint8_t *kept_picture(const vcs_place_t *place) { return place->own + 2 *
 
 static void keep_picture(const vcs_batch_t *batch, vcs_place_t *place, const uint8_t *const *rows) {
   const size_t length = (size_t)(VCS_WIDTH * batch->channels);
-  for (int y = 0; y < place->cart->cart->frame_height; y++) memcpy(kept_picture(place) + (size_t)y * length, rows[y], length);
+  for (int y = 0; y < place->cart->cart->frame_height; y++)
+    memcpy(kept_picture(place) + (size_t)y * length, rows[y], length);
   place->shown_kept = true;
 }
 
@@ -212,7 +213,8 @@ static void step(const vcs_batch_t *batch, vcs_place_t *place) {
     if (episode_ended(batch, place)) break;
     if (left == 2 && pools) {
       second = vcs_picture(place->env.m, place->worker->frames);
-      if (place->exact) second = memcpy(place->worker->kept, second, frame_size(place)); /* the last frame may go on in it */
+      if (place->exact)
+        second = memcpy(place->worker->kept, second, frame_size(place)); /* the last frame may go on in it */
     }
   }
   place->draws = false;
@@ -428,7 +430,6 @@ static vcs_status_t check_reset(const vcs_batch_t *batch, const int32_t *ids, in
       return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no environment %d, but 0 to %d", (int)ids[i],
                             (int)envs - 1);
     }
-    batch->last_ids[i] = ids[i];
   }
   if (count < envs && !batch->started) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the first reset must be of all %d environments", (int)envs);
@@ -497,7 +498,8 @@ vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32
 }
 
 /* Gives the places of the last results their actions. */
-static vcs_status_t set_actions(vcs_batch_t *batch, const int32_t *actions, const float *strengths, vcs_error_t *error) {
+static vcs_status_t set_actions(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
+                                vcs_error_t *error) {
   if (!batch->started) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a batch must be reset before its first step");
   if (batch->sent) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
   if (!actions) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no actions were given");
@@ -569,7 +571,8 @@ vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const fl
 int vcs_batch_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]) {
   if (env < 0 || env >= batch->options.envs) return 0;
   const vcs_env_t *game = &batch->places[env].env;
-  return batch->options.full_action_space ? vcs_env_legal_actions(game, actions) : vcs_env_minimal_actions(game, actions);
+  return batch->options.full_action_space ? vcs_env_legal_actions(game, actions)
+                                          : vcs_env_minimal_actions(game, actions);
 }
 
 const uint8_t *vcs_batch_ram(const vcs_batch_t *batch, int32_t env) {
@@ -650,9 +653,8 @@ static bool make_worker(const vcs_batch_t *batch, vcs_worker_t *worker) {
     if (needs > scratch) scratch = needs;
   }
   const size_t picture = padded(height * VCS_WIDTH * (size_t)batch->channels), rows = padded(height * sizeof(void *));
-  const size_t sizes[] = {2 * VCS_FRAME_BYTES, 2 * VCS_FRAME_BYTES, VCS_FRAME_BYTES,  picture,
-                          picture,             rows,                rows,             padded(scratch),
-                          padded(sizeof(vcs_t))};
+  const size_t sizes[] = {2 * VCS_FRAME_BYTES, 2 * VCS_FRAME_BYTES,  VCS_FRAME_BYTES, picture, picture, rows, rows,
+                          padded(scratch),     padded(sizeof(vcs_t))};
   uint8_t *parts[sizeof sizes / sizeof *sizes];
   size_t total = 0;
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) total += sizes[i];
@@ -758,8 +760,8 @@ static vcs_status_t make_places(vcs_batch_t *batch, const vcs_batch_env_t *envs,
   for (int32_t i = 0; i < o->envs; i++) {
     const vcs_batch_env_t env = envs ? envs[i] : (vcs_batch_env_t){i % batch->cart_count, -1, -1, (uint32_t)i};
     if (env.cart < 0 || env.cart >= batch->cart_count) {
-      status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "environment %d plays cartridge %d, but there are 0 to %d", (int)i,
-                              (int)env.cart, (int)batch->cart_count - 1);
+      status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "environment %d plays cartridge %d, but there are 0 to %d",
+                              (int)i, (int)env.cart, (int)batch->cart_count - 1);
       break;
     }
     const vcs_cart_t *cart = batch->carts[env.cart].cart;

@@ -10,9 +10,9 @@
  *     shown[2]                ... before what was shown
  *     stack                   small pictures
  *
- * That is exact because a frame is drawn over everything: its picture follows from the machine before it. Where the beam
- * did not reach the last row the rows below keep an old picture, and then (`exact`) the place keeps both frames, in
- * memory that is reserved for it but that costs nothing as long as it is not touched. batch.c has the rules.
+ * That is exact because a frame is drawn over everything: its picture follows from the machine before it. Where the
+ * beam did not reach the last row the rows below keep an old picture, and then (`exact`) the place keeps both frames,
+ * in memory that is reserved for it but that costs nothing as long as it is not touched. batch.c has the rules.
  */
 #ifndef VCS_HOST_BATCH_H
 #define VCS_HOST_BATCH_H

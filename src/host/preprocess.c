@@ -3,10 +3,10 @@
  * OpenCV has four ways of INTER_AREA for bytes, by the scale (source size over size) of both directions:
  *
  *   copy    the sizes are equal
- *   mean    both scales are whole numbers: the mean of a block; of 2 x 2 in integers, of others sum * (1 / area) in float
- *   area    both are at least 1: a float sum of the pixels that a cell covers, weighted by how much of them it covers;
- *           first along the row, in order, then down the column, in order; rounded half to even
- *   blend   one is less: between two neighbours with 11-bit weights, of which most pixels show just one
+ *   mean    both scales are whole numbers: the mean of a block; of 2 x 2 in integers, of others sum * (1 / area) in
+ * float area    both are at least 1: a float sum of the pixels that a cell covers, weighted by how much of them it
+ * covers; first along the row, in order, then down the column, in order; rounded half to even blend   one is less:
+ * between two neighbours with 11-bit weights, of which most pixels show just one
  *
  * Area is what agents see (210 x 160 to 84 x 84), and has a short cut. In units of the common divisor all weights are
  * small whole numbers, so the exact value of a pixel is an integer over `den` (for 84 x 84: 200). Float sums err by
@@ -14,7 +14,8 @@
  * pixels of a picture), the pixel is done again, in their order. Exact sums may be made in any order, so here they go
  * down first, over contiguous bytes, then along with eight rows side by side: all loops are plain and vectorise.
  *
- *   rows of bytes  --down-->  8 rows of 160 sums  --interleave-->  160 x 8  --along-->  84 x 8  --round, part-->  8 rows
+ *   rows of bytes  --down-->  8 rows of 160 sums  --interleave-->  160 x 8  --along-->  84 x 8  --round, part-->  8
+ * rows
  *
  * A row of the result whose source rows are all the one row that those of the row above are too is that row again,
  * near halves aside.
@@ -27,6 +28,13 @@
 #include <string.h>
 
 #include "host/palette.h"
+
+#define INLINE static inline __attribute__((always_inline))
+#if defined(__x86_64__) && defined(__GNUC__)
+#define WIDE 1
+#else
+#define WIDE 0
+#endif
 
 /* ---- Pictures ----------------------------------------------------------------------------------------------- */
 
@@ -109,7 +117,7 @@ typedef struct {
 
 struct vcs_resize {
   int kind, channels;
-  bool exact;
+  bool exact, wide;
   axis_t x, y;
 };
 
@@ -217,6 +225,9 @@ vcs_resize_t *vcs_resize_create(int from_height, int from_width, int height, int
     plan_area(&plan->x);
     plan_area(&plan->y);
     plan->exact = is_exact(&plan->x) && is_exact(&plan->y);
+#if WIDE
+    plan->wide = __builtin_cpu_supports("avx2");
+#endif
   }
   return plan;
 }
@@ -280,7 +291,7 @@ static void area_rows_slow(const vcs_resize_t *plan, const uint8_t *const *rows,
 }
 
 /* Sums down the columns of one cell row. */
-static void sum_down(const axis_t *axis, const uint8_t *const *rows, int y, int length, uint16_t *restrict sums) {
+INLINE void sum_down(const axis_t *axis, const uint8_t *const *rows, int y, int length, uint16_t *restrict sums) {
   const int32_t *units = axis->units + y * axis->most;
   const uint8_t *const *from = rows + axis->first[y];
   const int taps = axis->taps[y];
@@ -299,7 +310,7 @@ static void sum_down(const axis_t *axis, const uint8_t *const *rows, int y, int 
 }
 
 /* Eight rows of sums side by side, as float. */
-static void interleave(const uint16_t *restrict sums, int length, float *restrict side) {
+INLINE void interleave(const uint16_t *restrict sums, int length, float *restrict side) {
   const uint16_t *r0 = sums, *r1 = r0 + length, *r2 = r1 + length, *r3 = r2 + length;
   const uint16_t *r4 = r3 + length, *r5 = r4 + length, *r6 = r5 + length, *r7 = r6 + length;
   for (int x = 0; x < length; x++) {
@@ -314,53 +325,45 @@ static void interleave(const uint16_t *restrict sums, int length, float *restric
   }
 }
 
-/* Sums along the rows, eight at a time, over den, rounded. Where one is too near to a half, `near` of its row is set. */
-static void sum_along(const vcs_resize_t *plan, const float *restrict side, uint8_t *restrict done,
-                      uint32_t near[LANES]) {
+/* Sums along the rows, eight at a time, over den, rounded. Where one is too near to a half its `near` is set, and that
+ * of its row. */
+INLINE void sum_along(const vcs_resize_t *plan, const float *restrict side, uint8_t *restrict done,
+                      uint8_t *restrict near, uint8_t row_near[LANES]) {
   const axis_t *axis = &plan->x;
   const int channels = plan->channels;
   const float part = 1.0f / (float)(axis->cell * plan->y.cell), whole = 8388608.0f;
-  int32_t close[LANES] = {0};
+  uint8_t any[LANES] = {0};
   for (int cell = 0; cell < axis->to; cell++) {
     const int32_t *units = axis->units + cell * axis->most;
     const int taps = axis->taps[cell];
     for (int c = 0; c < channels; c++) {
       const float *restrict from = side + LANES * (axis->first[cell] * channels + c);
+      const int at = LANES * (cell * channels + c);
       float sum[LANES] = {0};
       for (int t = 0; t < taps; t++) {
         const float weight = (float)units[t];
         for (int k = 0; k < LANES; k++) sum[k] += weight * from[LANES * t * channels + k];
       }
-      uint8_t *restrict to = done + LANES * (cell * channels + c);
       for (int k = 0; k < LANES; k++) {
         const float value = sum[k] * part, rounded = (value + whole) - whole;
-        close[k] |= fabsf(value - rounded) > 0.499f;
-        to[k] = (uint8_t)(int32_t)rounded;
+        done[at + k] = (uint8_t)(int32_t)rounded;
+        near[at + k] = fabsf(value - rounded) > 0.499f;
       }
+      for (int k = 0; k < LANES; k++) any[k] |= near[at + k];
     }
   }
-  for (int k = 0; k < LANES; k++) near[k] = (uint32_t)close[k];
+  memcpy(row_near, any, sizeof any);
 }
 
 /* The lane k of eight rows side by side. */
-static void part_rows(const uint8_t *restrict done, int columns, int k, uint8_t *restrict out) {
+INLINE void part_rows(const uint8_t *restrict done, int columns, int k, uint8_t *restrict out) {
   for (int j = 0; j < columns; j++) out[j] = done[LANES * j + k];
 }
 
-/* Does the pixels of a row again that are too near to a half. They are found by their exact sums. */
-static void mend_row(const vcs_resize_t *plan, const uint8_t *const *rows, int y, const uint16_t *sums, uint8_t *out) {
-  const axis_t *axis = &plan->x;
-  const int32_t den = axis->cell * plan->y.cell, band = den / 500;
-  for (int cell = 0; cell < axis->to; cell++) {
-    const int32_t *units = axis->units + cell * axis->most;
-    for (int c = 0; c < plan->channels; c++) {
-      const uint16_t *from = sums + axis->first[cell] * plan->channels + c;
-      int32_t sum = 0;
-      for (int t = 0; t < axis->taps[cell]; t++) sum += units[t] * from[t * plan->channels];
-      const int32_t twice = 2 * (sum % den) - den;
-      const int column = cell * plan->channels + c;
-      if (twice <= band && twice >= -band) out[column] = area_pixel(plan, rows, y, column);
-    }
+/* Does the pixels of a row again that are too near to a half. */
+static void mend_row(const vcs_resize_t *plan, const uint8_t *const *rows, int y, const uint8_t *near, uint8_t *out) {
+  for (int j = 0; j < plan->x.to * plan->channels; j++) {
+    if (near[LANES * j]) out[j] = area_pixel(plan, rows, y, j);
   }
 }
 
@@ -373,16 +376,23 @@ static const uint8_t *only_row(const axis_t *axis, const uint8_t *const *rows, i
   return from[0];
 }
 
+static bool same_weights(const axis_t *axis, int y, int other) {
+  const float *a = axis->weight + y * axis->most, *b = axis->weight + other * axis->most;
+  return axis->taps[y] == axis->taps[other] && memcmp(a, b, (size_t)axis->taps[y] * sizeof *a) == 0;
+}
+
 /* Rows are made eight at a time, each with the rows below it that repeat it. Those may still differ where a sum is near
- * to a half, because their weights come in another order. */
-static void area_rows(const vcs_resize_t *plan, const uint8_t *const *rows, void *scratch, uint8_t *out) {
+ * to a half, unless their weights come in the same order. */
+INLINE void make_area_rows(const vcs_resize_t *plan, const uint8_t *const *rows, void *scratch, uint8_t *out) {
   const int from_length = plan->x.from * plan->channels, length = plan->x.to * plan->channels;
+  const int period = plan->y.to / greatest_divisor(plan->y.from, plan->y.to); /* of the weights */
   float *side = scratch;
   uint16_t *sums = (uint16_t *)(side + (size_t)LANES * (size_t)from_length);
-  uint8_t *done = (uint8_t *)(sums + (size_t)LANES * (size_t)from_length);
+  uint8_t *done = (uint8_t *)(sums + (size_t)LANES * (size_t)from_length),
+          *near = done + (size_t)LANES * (size_t)length;
   for (int y = 0; y < plan->y.to;) {
     const uint8_t *above = NULL;
-    uint32_t near[LANES];
+    uint8_t row_near[LANES];
     const int first = y;
     int lanes = 0, last[LANES]; /* the last row that is this one of the eight */
     for (; y < plan->y.to; y++) {
@@ -395,17 +405,34 @@ static void area_rows(const vcs_resize_t *plan, const uint8_t *const *rows, void
       last[lanes - 1] = y;
     }
     interleave(sums, from_length, side);
-    sum_along(plan, side, done, near);
+    sum_along(plan, side, done, near, row_near);
     for (int k = 0, row = first; k < lanes; k++) {
-      uint8_t *made = out + row * length;
-      part_rows(done, length, k, made);
-      for (int copy = row + 1; copy <= last[k]; copy++) memcpy(out + copy * length, made, (size_t)length);
-      for (; row <= last[k]; row++) {
-        if (near[k]) mend_row(plan, rows, row, sums + k * from_length, out + row * length);
+      for (const int top = row; row <= last[k]; row++) {
+        uint8_t *made = out + row * length;
+        if (row - period >= top && same_weights(&plan->y, row, row - period)) {
+          memcpy(made, made - period * length, (size_t)length);
+        } else if (row > top && !row_near[k]) {
+          memcpy(made, made - length, (size_t)length);
+        } else {
+          part_rows(done, length, k, made);
+          if (row_near[k]) mend_row(plan, rows, row, near + k, made);
+        }
       }
     }
   }
 }
+
+/* The same loops, once for any machine and once for those with wider vectors. */
+static void area_rows(const vcs_resize_t *plan, const uint8_t *const *rows, void *scratch, uint8_t *out) {
+  make_area_rows(plan, rows, scratch, out);
+}
+
+#if WIDE
+__attribute__((target("avx2"))) static void area_rows_wide(const vcs_resize_t *plan, const uint8_t *const *rows,
+                                                           void *scratch, uint8_t *out) {
+  make_area_rows(plan, rows, scratch, out);
+}
+#endif
 
 /* ---- Blend -------------------------------------------------------------------------------------------------- */
 
@@ -440,7 +467,7 @@ static void blend_rows(const vcs_resize_t *plan, const uint8_t *const *rows, voi
 
 size_t vcs_resize_scratch(const vcs_resize_t *plan) {
   const size_t from = (size_t)plan->x.from * (size_t)plan->channels, to = (size_t)plan->x.to * (size_t)plan->channels;
-  const size_t area = LANES * (from * (sizeof(float) + sizeof(uint16_t)) + to), blend = 2 * to * sizeof(int32_t);
+  const size_t area = LANES * (from * (sizeof(float) + sizeof(uint16_t)) + 2 * to), blend = 2 * to * sizeof(int32_t);
   return area > blend ? area : blend;
 }
 
@@ -451,6 +478,10 @@ void vcs_resize_rows(const vcs_resize_t *plan, const uint8_t *const *rows, void 
     mean_rows(plan, rows, out);
   } else if (plan->kind == BLEND) {
     blend_rows(plan, rows, scratch, out);
+#if WIDE
+  } else if (plan->exact && plan->wide) {
+    area_rows_wide(plan, rows, scratch, out);
+#endif
   } else if (plan->exact) {
     area_rows(plan, rows, scratch, out);
   } else {
