@@ -740,7 +740,10 @@ static vcs_status_t make_carts(vcs_batch_t *batch, const vcs_cart_t *const *cart
   const vcs_batch_options_t *o = &batch->options;
   for (int32_t i = 0; i < batch->cart_count; i++) {
     vcs_batch_cart_t *cart = &batch->carts[i];
-    if (!carts[i]) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "cartridge %d is missing", (int)i);
+    if (!carts[i]) {
+      vcs_error_fill(error, VCS_BAD_ARGUMENT, "cartridge %d is missing", (int)i);
+      return VCS_BAD_ARGUMENT;
+    }
     cart->cart = carts[i];
     vcs_tint_make(&cart->tint, (vcs_format_t)carts[i]->format, o->rgb);
     cart->resize = vcs_resize_create(carts[i]->frame_height, VCS_WIDTH, o->height, o->width, batch->channels);
