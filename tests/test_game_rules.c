@@ -536,14 +536,13 @@ static void test_pong_has_swapped_paddles_on_both_sides(void **state) {
   assert_true(props.swap_paddles);
 }
 
-static void test_surround_swaps_ports_by_property_in_ale_and_by_game_in_xitari(void **state) {
+static void test_surround_swaps_ports_in_ale_and_not_in_xitari(void **state) {
   (void)state;
   vcs_console_props_t props;
   vcs_game_props(VCS_PROFILE_ALE, "4d7517ae69f95cfbc053be01312b7dba", &props);
   assert_true(props.swap_ports);
   vcs_game_props(VCS_PROFILE_XITARI, "4d7517ae69f95cfbc053be01312b7dba", &props);
   assert_false(props.swap_ports);
-  assert_true(ale_game("surround")->swap_ports);
 }
 
 static void test_wizard_of_wor_uses_the_right_socket(void **state) {
@@ -715,7 +714,7 @@ int main(void) {
       TEST(test_a_profile_does_not_find_what_it_lacks),
       TEST(test_an_unknown_image_gets_the_default_console),
       TEST(test_pong_has_swapped_paddles_on_both_sides),
-      TEST(test_surround_swaps_ports_by_property_in_ale_and_by_game_in_xitari),
+      TEST(test_surround_swaps_ports_in_ale_and_not_in_xitari),
       TEST(test_wizard_of_wor_uses_the_right_socket),
       TEST(test_space_invaders_score_wraps_in_ale_only),
       TEST(test_breakout_is_not_over_before_it_started),

@@ -446,7 +446,7 @@ static const vcs_game_t games[] = {
      .rule = "score = bcd(F7) - bcd(F6); over = bcd(F6) == 10 || bcd(F7) == 10",
      .xitari_rule = "score = bcd(F7) - bcd(F6); over = bcd(F6) == 10 || bcd(F7) == 10; lives = 0",
      .start = "lives = 1", .xitari_start = "", .xitari_press = "SELECT RESET", .reward_min = -1, .reward_max = 1,
-     .swap_ports = true, .difficulties = "0123", .modes = "0 2", .mode_script = UNTIL("[F9] == m + 1", 2)},
+     .difficulties = "0123", .modes = "0 2", .mode_script = UNTIL("[F9] == m + 1", 2)},
     {"tennis", BOTH, ALL, "42cdd6a9e42a3639e190722b8ea3fc51",
      .rule = "x = [C5] - [C6]; y = [C7] - [C8]; reward = y == m0 ? x - m1 : y - m0; m0 = y; m1 = x; "
              "over = [C7] >= 6 && y >= 2 || [C8] >= 6 && y <= -2 || [C7] == 7 || [C8] == 7; lives = 0",

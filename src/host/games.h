@@ -60,8 +60,7 @@ typedef struct vcs_game {
   uint32_t xitari_minimal;
   uint32_t illegal;                           /* actions that become NOOP */
   int32_t reward_min, reward_max, max_frames; /* profile xitari; see the functions below */
-  bool swap_ports;          /* profile xitari exchanges the sockets, on top of the console's property */
-  int32_t paddle_max;       /* profile ale: upper end of the paddle's range; 0: the usual one */
+  int32_t paddle_max;                         /* profile ale: upper end of the paddle's range; 0: the usual one */
   const char *difficulties; /* profile ale: "03"; bit 0 is the left switch on A, bit 1 the right; NULL: "0" */
   const char *modes;        /* profile ale: "0-3 16 32-96/32", the first one is the default; NULL: "0" */
   const char *mode_script;  /* profile ale: how a mode is selected; NULL: nothing to do */
