@@ -42,7 +42,7 @@ typedef struct {
   vcs_resize_t *resize;
 } vcs_batch_cart_t;
 
-/* What a worker does with a place: nothing, a step, an episode that goes on from here, one from a seed. */
+/* What a worker does with a place: a step, an episode that goes on from here, one from a seed. */
 typedef enum { VCS_WORK_STEP, VCS_WORK_RESET, VCS_WORK_SEED } vcs_work_t;
 
 typedef struct {
@@ -90,7 +90,7 @@ struct vcs_batch {
   vcs_worker_t *workers; /* one a thread of the pool, and the last one is the caller's */
   int32_t cart_count, kind_count, worker_count;
   uint8_t *machines, *stacks, *finals, *own; /* of all places */
-  size_t machine_bytes, kind_machine_bytes;
+  size_t machine_bytes;
 
   /* The pool: places to be worked on, places that are done, both in rings of `envs` entries. */
   pthread_t *threads;
