@@ -16,6 +16,7 @@ need clang-format clang-format
 need clang-tidy clang-tidy
 need python3 python3
 need dasm dasm
+need pkg-config pkg-config
 header zlib.h zlib1g-dev
 header png.h libpng-dev
 header cmocka.h libcmocka-dev

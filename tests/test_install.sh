@@ -22,14 +22,18 @@ int main(void) {
   return 0;
 }
 C
-pc=$(find "$dir/usr" -name diffvcs.pc)
-lib=$(sed -n 's/^libdir=//p' "$pc" | sed "s|\${prefix}|$dir/usr|")
-# The package says where it was configured for; point it at where it was put.
-flags="-I$dir/usr/include -L$lib -ldiffvcs"
+lib=$(dirname "$(find "$dir/usr" -name libdiffvcs.a)")
+if command -v pkg-config > /dev/null; then
+  flags=$(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs diffvcs)
+  how="pkg-config"
+else
+  flags="-I$dir/usr/include -L$lib -ldiffvcs"
+  how="flags by hand, pkg-config is not installed"
+fi
 # shellcheck disable=SC2086
 cc "$dir/main.c" -o "$dir/shared" $flags
 [ "$(LD_LIBRARY_PATH=$lib "$dir/shared")" = 60 ]
-echo "ok: C, shared library"
+echo "ok: C, shared library ($how)"
 cc "$dir/main.c" -I"$dir/usr/include" "$lib/libdiffvcs.a" -lz -lpng -lpthread -lm -o "$dir/static"
 [ "$("$dir/static")" = 60 ]
 echo "ok: C, static library"
