@@ -1,7 +1,7 @@
 /* tia.h: the Television Interface Adapter: registers, strobes, delays, the beam.
  *
  * The CPU changes registers while the beam sweeps 228 colour clocks a line, 68 of them blank. Nothing is drawn when
- * time passes, only when a register is about to change or a collision is about to be read: vcs_tia_update draws from
+ * time passes, only when a register is about to change or a collision is about to be read: vcs_tia_catch_up draws from
  * where the picture ends to the clock of the access. A write reaches the picture some clocks after its bus cycle:
  * the picture is first drawn up to `clock + delay` with the old value. Most writes store what is there already: they
  * draw nothing and are only remembered (`seen_clock`), because a frame that stops in mid-line shows what was drawn.
@@ -11,7 +11,7 @@
  *   hides its first copy for the rest of the line; reset while a copy is being drawn, it takes effect 11 clocks late.
  * - HMOVE moves by a table of cycle and motion value (late HMOVEs move too far, or only left; cycles 21-54 not at
  *   all), and blanks eight pixels when it comes in time.
- * - Some strobes right after HMOVE have fixed results, known from the games that use them (vcs_tia_after_hmove).
+ * - Some strobes right after HMOVE have fixed results, known from the games that use them (vcs_after_hmove).
  * - Collisions are latched only where the picture is: not in VBLANK, not above or below the displayed rows.
  * - A frame ends when VSYNC is cleared after at least one line, or when there is none for max_lines.
  */

@@ -29,13 +29,11 @@ typedef struct {
   uint64_t mask[3][VCS_OBJECTS]; /* by word of the line */
   uint64_t meet[3];              /* where two objects or more are */
   uint64_t colour[3][4];         /* where each colour shows; only made when somebody looks */
-  uint32_t stale;                /* bit 8 * word + object: that mask is out of date; bit 6: only the colours are */
+  uint32_t stale;                /* bit 8 * word + object: that mask is out of date */
   uint8_t *frames;               /* two frame buffers, or NULL when nobody looks */
   int32_t start, stop;           /* the clocks of the frame that are in the picture */
   int32_t limit;                 /* the clock of the frame from which the next write ends it */
 } vcs_video_t;
-
-enum { VCS_TOUCH_COLOURS = 1 << 6 };
 
 VCS_FN void vcs_video_start(vcs_video_t *video, const vcs_cart_t *cart, uint8_t *frames) {
   video->frames = frames;
@@ -45,7 +43,7 @@ VCS_FN void vcs_video_start(vcs_video_t *video, const vcs_cart_t *cart, uint8_t 
   video->limit = VCS_LINE_CLOCKS * (cart->max_lines + 1);
 }
 
-/* Objects (a set of 1 << VCS_P0 ...) whose pixels may have changed, or VCS_TOUCH_COLOURS where only priorities did. */
+/* Objects (a set of 1 << VCS_P0 ...) whose pixels may have changed. */
 VCS_FN void vcs_video_touch(vcs_video_t *video, unsigned objects) { video->stale |= objects * 0x010101u; }
 
 /* NUSIZ bits 0-2: where the copies are (in units of 16 pixels after the first, 0: none), and the stretch. */
@@ -212,7 +210,7 @@ VCS_SLOW_FN void vcs_line_refresh(const vcs_t *m, vcs_video_t *video, int word) 
   }
   video->meet[word] = twice;
   if (video->frames) vcs_line_colours(m, 64 * word, k, video->colour[word]);
-  video->stale &= ~(0x7Fu << 8 * word);
+  video->stale &= ~(0x3Fu << 8 * word);
 }
 
 /* Each bit of b as a byte of 0x00 or 0xFF. */
@@ -264,8 +262,7 @@ VCS_FN void vcs_line_paint(const vcs_t *m, const uint64_t colour[4], int x, int 
 
 /* The pieces the reference paints four pixels at a time it may paint up to three pixels too far. The beam paints
  * over them when it goes on; where a frame stops in mid-line they stay. It does so only for some combinations of
- * objects (bit n of word `score`: combination n of objects on), and only where none of them has a pixel position in
- * the whole group of four. */
+ * objects that are on, and only where none of them has a place in the whole group of four. */
 VCS_FN bool vcs_paints_ahead(unsigned on, bool score) {
   enum { P0 = 1 << VCS_P0, P1 = 1 << VCS_P1, M0 = 1 << VCS_M0, M1 = 1 << VCS_M1, BL = 1 << VCS_BL, PF = 1 << VCS_PF };
   switch (on) {
@@ -302,7 +299,7 @@ VCS_SLOW_FN void vcs_line_paint_ahead(const vcs_t *m, vcs_video_t *video, unsign
     }
   }
   int word = x >> 6;
-  if (video->stale >> 8 * word & 0x7F) vcs_line_refresh(m, video, word);
+  if (video->stale >> 8 * word & 0x3F) vcs_line_refresh(m, video, word);
   const uint64_t *k = video->mask[word];
   if ((k[VCS_M0] | k[VCS_M1] | k[VCS_BL]) & four) return;
   vcs_line_paint(m, video->colour[word], x, x1, group + 4, row);
@@ -316,7 +313,7 @@ VCS_FN void vcs_line_draw(vcs_t *m, vcs_video_t *video, int x0, int x1, uint8_t 
   }
   for (int word = x0 >> 6; 64 * word < x1; word++) {
     int x = 64 * word, first = x0 > x ? x0 : x, last = x1 < x + 64 ? x1 : x + 64;
-    if (video->stale >> 8 * word & 0x7F) vcs_line_refresh(m, video, word);
+    if (video->stale >> 8 * word & 0x3F) vcs_line_refresh(m, video, word);
     if (row) vcs_line_paint(m, video->colour[word], x, first, last, row);
     uint64_t meet = video->meet[word] & (~0ULL >> (64 - (last - first))) << (first - x);
     if (VCS_UNLIKELY(meet)) {
