@@ -1,0 +1,378 @@
+/* chips.c: derivatives of the accesses to TIA and RIOT registers.
+ *
+ * Most registers keep some bits of what is written: a table. The others turn bits or time into numbers, and are
+ * differenced by doing them again:
+ *
+ *   GRP0, GRP1    latch the other player's graphics (and the ball's) for vertical delay
+ *   RESxx         position = a function of time
+ *   HMOVE         position = position + a function of the motion register and of time
+ *   RESMPx        position of a released missile = the player's
+ *   WSYNC         time = the end of the line: absorbs time, unless one cycle more would reach the next line
+ *   INTIM         = a function of what the timer was set to, when, and of time
+ *   INPT0-3       = whether the capacitor has charged: a function of time and of when it was released
+ *
+ * Stops: the strobes right after HMOVE with fixed results (vcs_after_hmove), whether HMOVE draws its comb, the star
+ * field, the timer's interval and what its first reading after zero does, port A's direction, wheels and keypads.
+ */
+#include <string.h>
+
+#include "sweep.h"
+
+/* ---- TIA writes --------------------------------------------------------------------------------------------- */
+
+/* A register that keeps the bits `mask` of what is written, shifted right. */
+typedef struct {
+  uint16_t offset;
+  uint8_t mask, shift;
+} keeps_t;
+
+static const keeps_t keeps[64] = {
+    [VCS_VSYNC] = {VCS_OFFSET(vsync), 0xFF, 0},
+    [VCS_VBLANK] = {VCS_OFFSET(vblank), 0xFF, 0},
+    [VCS_NUSIZ0] = {VCS_OFFSET(nusiz), 0xFF, 0},
+    [VCS_NUSIZ1] = {VCS_OFFSET(nusiz) + 1, 0xFF, 0},
+    [VCS_COLUP0_W] = {VCS_OFFSET(colu) + VCS_COLUP0, 0xFE, 0},
+    [VCS_COLUP1_W] = {VCS_OFFSET(colu) + VCS_COLUP1, 0xFE, 0},
+    [VCS_COLUPF_W] = {VCS_OFFSET(colu) + VCS_COLUPF, 0xFE, 0},
+    [VCS_COLUBK_W] = {VCS_OFFSET(colu) + VCS_COLUBK, 0xFE, 0},
+    [VCS_CTRLPF] = {VCS_OFFSET(ctrlpf), 0xFF, 0},
+    [VCS_REFP0] = {VCS_OFFSET(reflect), 0x08, 0},
+    [VCS_REFP1] = {VCS_OFFSET(reflect) + 1, 0x08, 0},
+    [VCS_PF0] = {VCS_OFFSET(pf), 0xFF, 0},
+    [VCS_PF1] = {VCS_OFFSET(pf) + 1, 0xFF, 0},
+    [VCS_PF2] = {VCS_OFFSET(pf) + 2, 0xFF, 0},
+    [VCS_AUDC0] = {VCS_OFFSET(audio), 0xFF, 0},
+    [VCS_AUDC1] = {VCS_OFFSET(audio) + 1, 0xFF, 0},
+    [VCS_AUDF0] = {VCS_OFFSET(audio) + 2, 0xFF, 0},
+    [VCS_AUDF1] = {VCS_OFFSET(audio) + 3, 0xFF, 0},
+    [VCS_AUDV0] = {VCS_OFFSET(audio) + 4, 0xFF, 0},
+    [VCS_AUDV1] = {VCS_OFFSET(audio) + 5, 0xFF, 0},
+    [VCS_GRP0] = {VCS_OFFSET(grp), 0xFF, 0},
+    [VCS_GRP1] = {VCS_OFFSET(grp) + 1, 0xFF, 0},
+    [VCS_ENAM0] = {VCS_OFFSET(enam), 0x02, 0},
+    [VCS_ENAM1] = {VCS_OFFSET(enam) + 1, 0x02, 0},
+    [VCS_ENABL] = {VCS_OFFSET(enabl), 0x02, 0},
+    [VCS_HMP0] = {VCS_OFFSET(hm), 0xF0, 4},
+    [VCS_HMP1] = {VCS_OFFSET(hm) + 1, 0xF0, 4},
+    [VCS_HMM0] = {VCS_OFFSET(hm) + 2, 0xF0, 4},
+    [VCS_HMM1] = {VCS_OFFSET(hm) + 3, 0xF0, 4},
+    [VCS_HMBL] = {VCS_OFFSET(hm) + 4, 0xF0, 4},
+    [VCS_VDELP0] = {VCS_OFFSET(vdelp), 0x01, 0},
+    [VCS_VDELP1] = {VCS_OFFSET(vdelp) + 1, 0x01, 0},
+    [VCS_VDELBL] = {VCS_OFFSET(vdelbl), 0x01, 0},
+    [VCS_RESMP0] = {VCS_OFFSET(resmp), 0x02, 0},
+    [VCS_RESMP1] = {VCS_OFFSET(resmp) + 1, 0x02, 0},
+};
+
+/* forward: to = from, all eight bits */
+static void copy_byte(const vcs_sweep_t *s, size_t from, size_t to) {
+  float *in = vcs_slots(s, from), *out = vcs_slots(s, to);
+  if (!s->live[s->reverse ? to : from]) {
+    if (!s->reverse && s->live[to]) memset(out, 0, 8 * sizeof *out);
+    if (!s->reverse) s->live[to] = 0;
+    return;
+  }
+  for (int i = 0; i < 8; i++) {
+    if (s->reverse) {
+      in[i] += out[i];
+      out[i] = 0;
+    } else {
+      out[i] = in[i];
+    }
+  }
+  s->live[to] = !s->reverse;
+  s->live[from] = 1;
+}
+
+/* A number that is set anew depends on nothing it was before. */
+static void forget(const vcs_sweep_t *s, size_t offset) {
+  memset(vcs_slots(s, offset), 0, 8 * sizeof(float));
+  s->live[offset] = 0;
+}
+
+/* Where an object is after its strobe at a clock of the line. */
+static int strobe_position(int object, int32_t clock) {
+  int hpos = clock % VCS_LINE_CLOCKS, player = object <= VCS_P1;
+  return hpos < VCS_HBLANK_CLOCKS ? 2 + player : (hpos - VCS_HBLANK_CLOCKS + 4 + player) % 160;
+}
+
+/* The shorter way round the line from one position to another. */
+static int moved_by(int from, int to) {
+  int by = (to - from + 160) % 160;
+  return by > 80 ? by - 160 : by;
+}
+
+/* forward: pos = f(time) */
+static void link_strobe(const vcs_sweep_t *s, const vcs_event_t *event, int object) {
+  size_t offset = VCS_OFFSET(pos) + (size_t)object;
+  float *time = vcs_slots(s, VCS_OFFSET(cycles)), *pos = vcs_slots(s, offset);
+  int here = strobe_position(object, event->clock);
+  vcs_sides_t sides = vcs_sides(s, *time);
+  float by = sides.more * (float)moved_by(here, strobe_position(object, event->clock + 3)) +
+             sides.less * (float)moved_by(here, strobe_position(object, event->clock - 3));
+  if (s->reverse) {
+    *time += by * *pos;
+    if (*pos != 0) s->live[VCS_OFFSET(cycles)] = 1;
+    forget(s, offset);
+  } else {
+    forget(s, offset);
+    *pos = by * *time;
+    s->live[offset] = *pos != 0;
+  }
+  if (object <= VCS_P1) forget(s, VCS_OFFSET(first_copy_off) + (size_t)object);
+}
+
+/* forward: pos += motion(hm, time) for every object */
+static void link_hmove(vcs_sweep_t *s, const vcs_event_t *event) {
+  float *time = vcs_slots(s, VCS_OFFSET(cycles));
+  int cycle = event->clock % VCS_LINE_CLOCKS / 3, later = (cycle + 1) % 76, sooner = (cycle + 75) % 76;
+  vcs_sides_t sides = vcs_sides(s, *time);
+  const uint8_t *hm = event->tia + VCS_OFFSET(hm) - VCS_OFFSET(vsync);
+  for (int i = 0; i < 5; i++) {
+    size_t offset = VCS_OFFSET(pos) + (size_t)i, motion = VCS_OFFSET(hm) + (size_t)i;
+    float *pos = vcs_slots(s, offset), *bits = vcs_slots(s, motion);
+    if (s->reverse ? *pos == 0 : !s->live[motion] && *time == 0) continue;
+    int base = vcs_hmove_motion(cycle, hm[i]);
+    for (int bit = 0; bit < 4; bit++) {
+      int by = vcs_hmove_motion(cycle, hm[i] ^ 1u << bit) - base;
+      if (by) vcs_link(s, &bits[bit], pos, vcs_sign(hm[i], bit) * (float)by);
+    }
+    vcs_link(s, time, pos,
+             sides.more * (float)(vcs_hmove_motion(later, hm[i]) - base) +
+                 sides.less * (float)(vcs_hmove_motion(sooner, hm[i]) - base));
+    s->live[offset] = s->live[motion] = 1;
+    if (s->reverse) s->live[VCS_OFFSET(cycles)] = 1;
+  }
+  for (size_t p = 0; p < 2; p++) forget(s, VCS_OFFSET(first_copy_off) + p);
+}
+
+/* Cycles that WSYNC waits, `cycle` cycles into a line. */
+static int wsync_wait(int cycle) {
+  return (VCS_LINE_CYCLES - (cycle + VCS_LINE_CYCLES) % VCS_LINE_CYCLES) % VCS_LINE_CYCLES;
+}
+
+/* forward: time += wait(time) */
+static void link_wsync(const vcs_sweep_t *s, const vcs_event_t *event) {
+  float *time = vcs_slots(s, VCS_OFFSET(cycles));
+  int cycle = event->clock / 3 % VCS_LINE_CYCLES, base = wsync_wait(cycle);
+  vcs_sides_t sides = vcs_sides(s, *time);
+  *time *=
+      sides.more * (float)(1 + wsync_wait(cycle + 1) - base) + sides.less * (float)(-1 + wsync_wait(cycle - 1) - base);
+  s->live[VCS_OFFSET(cycles)] = *time != 0;
+}
+
+/* forward: field = (value & mask) >> shift */
+static void link_kept(const vcs_sweep_t *s, const keeps_t *k, float v[8]) {
+  float *field = vcs_slots(s, k->offset);
+  if (s->reverse && !s->live[k->offset]) return;
+  bool any = false;
+  for (int bit = 0; bit < 8; bit++) {
+    int from = bit + k->shift; /* of the value */
+    bool kept = from < 8 && k->mask >> from & 1;
+    if (s->reverse) {
+      if (kept) v[from] += field[bit];
+      field[bit] = 0;
+    } else {
+      field[bit] = kept ? v[from] : 0;
+      any |= field[bit] != 0;
+    }
+  }
+  s->live[k->offset] = any;
+}
+
+void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[8]) {
+  unsigned reg = event->reg;
+  const keeps_t *k = &keeps[reg];
+  const uint8_t *tia = event->tia;
+  size_t player = reg & 1;
+  switch (reg) {
+    case VCS_GRP0: /* forward: grp_old[1] = grp[1]; grp[0] = value */
+      copy_byte(s, VCS_OFFSET(grp) + 1, VCS_OFFSET(grp_old) + 1);
+      link_kept(s, k, v);
+      return;
+    case VCS_GRP1: /* forward: grp_old[0] = grp[0]; enabl_old = enabl; grp[1] = value */
+      copy_byte(s, VCS_OFFSET(grp), VCS_OFFSET(grp_old));
+      copy_byte(s, VCS_OFFSET(enabl), VCS_OFFSET(enabl_old));
+      link_kept(s, k, v);
+      return;
+    case VCS_RESP0:
+    case VCS_RESP1:
+    case VCS_RESM0:
+    case VCS_RESM1:
+    case VCS_RESBL:
+      link_strobe(s, event, (int)reg - VCS_RESP0);
+      return;
+    case VCS_RESMP0:
+    case VCS_RESMP1: /* forward: if it is released, pos[missile] = pos[player] + middle; resmp = value & 2 */
+      if (tia[VCS_OFFSET(resmp) - VCS_OFFSET(vsync) + player] && !(event->value & 2)) {
+        copy_byte(s, VCS_OFFSET(pos) + player, VCS_OFFSET(pos) + VCS_M0 + player);
+      }
+      link_kept(s, k, v);
+      return;
+    case VCS_HMOVE:
+      link_hmove(s, event);
+      return;
+    case VCS_HMCLR:
+      for (size_t i = 0; i < 5; i++) forget(s, VCS_OFFSET(hm) + i);
+      return;
+    case VCS_CXCLR:
+      memset(vcs_slots(s, VCS_OFFSET(collisions)), 0, 16 * sizeof(float));
+      s->live[VCS_OFFSET(collisions)] = s->live[VCS_OFFSET(collisions) + 1] = 0;
+      return;
+    case VCS_WSYNC:
+      link_wsync(s, event);
+      return;
+    case VCS_NUSIZ0:
+    case VCS_NUSIZ1:
+      forget(s, VCS_OFFSET(first_copy_off) + player);
+      link_kept(s, k, v);
+      return;
+    case VCS_CTRLPF: /* forward: ctrlpf = value; pf_mirrored = value & 1 unless the right half has begun */
+      if (event->clock % VCS_LINE_CLOCKS < VCS_HBLANK_CLOCKS + 79) {
+        const keeps_t mirrored = {VCS_OFFSET(pf_mirrored), 0x01, 0};
+        link_kept(s, &mirrored, v);
+      }
+      link_kept(s, k, v);
+      return;
+    case VCS_VBLANK: /* forward: vblank = value; when bit 7 falls, dump_cycle = time */
+      if (tia[VCS_OFFSET(vblank) - VCS_OFFSET(vsync)] & ~event->value & 0x80) {
+        copy_byte(s, VCS_OFFSET(cycles), VCS_OFFSET(dump_cycle));
+      }
+      link_kept(s, k, v);
+      return;
+    default:
+      if (k->mask) link_kept(s, k, v);
+      return;
+  }
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------------ */
+
+/* The fields of the machine that the RIOT and the ports have, at the row of the walk. */
+static void look_up(const vcs_sweep_t *s, vcs_t *t, uint32_t cycles) {
+  memcpy(t, s->tape->sides[s->side].machine, offsetof(vcs_t, cart_ram));
+  t->cycles = cycles;
+}
+
+static uint8_t timer_at(vcs_sweep_t *s, uint32_t cycles, uint8_t timer, bool status) {
+  look_up(s, s->scratch, cycles);
+  s->scratch->timer = timer;
+  return status ? vcs_riot_instat(s->scratch) : vcs_riot_intim(s->scratch);
+}
+
+/* forward: v = intim(timer, time - timer_cycle) */
+static void link_timer(vcs_sweep_t *s, uint32_t cycles, bool status, float v[8]) {
+  float *time = vcs_slots(s, VCS_OFFSET(cycles)), *set = vcs_slots(s, VCS_OFFSET(timer_cycle)),
+        *timer = vcs_slots(s, VCS_OFFSET(timer));
+  look_up(s, s->scratch, cycles);
+  uint8_t value = s->scratch->timer, base = timer_at(s, cycles, value, status);
+  for (int bit = 0; bit < 8; bit++) {
+    if (!s->reverse && timer[bit] == 0) continue;
+    vcs_link_byte(s, &timer[bit], v, base, timer_at(s, cycles, value ^ (uint8_t)(1 << bit), status),
+                  vcs_sign(value, bit));
+  }
+  uint8_t later = timer_at(s, cycles + 1, value, status), sooner = timer_at(s, cycles - 1, value, status);
+  vcs_sides_t since = vcs_sides(s, *time), until = vcs_sides(s, *set);
+  vcs_link_byte(s, time, v, base, later, since.more);
+  vcs_link_byte(s, time, v, base, sooner, since.less);
+  vcs_link_byte(s, set, v, base, sooner, until.more);
+  vcs_link_byte(s, set, v, base, later, until.less);
+  if (s->reverse) s->live[VCS_OFFSET(cycles)] = s->live[VCS_OFFSET(timer_cycle)] = s->live[VCS_OFFSET(timer)] = 1;
+}
+
+/* forward: v bit 7 = whether the capacitor has charged at this time */
+static void link_pot(vcs_sweep_t *s, uint32_t cycles, int input, float v[8]) {
+  float *time = vcs_slots(s, VCS_OFFSET(cycles)), *released = vcs_slots(s, VCS_OFFSET(dump_cycle));
+  size_t offset = VCS_OFFSET(paddle) + 4 * (size_t)input;
+  float *paddle = vcs_slots(s, offset);
+  vcs_t *t = s->scratch;
+  look_up(s, t, cycles);
+  uint8_t base = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7), side[2];
+  for (int i = 0; i < 2; i++) {
+    t->cycles = cycles + (i ? -1u : 1u);
+    side[i] = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
+  }
+  vcs_sides_t since = vcs_sides(s, *time), until = vcs_sides(s, *released);
+  vcs_link_byte(s, time, v, base, side[0], since.more);
+  vcs_link_byte(s, time, v, base, side[1], since.less);
+  vcs_link_byte(s, released, v, base, side[1], until.more);
+  vcs_link_byte(s, released, v, base, side[0], until.less);
+  t->cycles = cycles;
+  for (int i = 0; i < 2; i++) { /* a paddle's unit is one step of its resistance */
+    t->paddle[input] = s->tape->start->paddle[input] + (i ? -1 : 1);
+    side[i] = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
+  }
+  vcs_sides_t turned = vcs_sides(s, *paddle);
+  vcs_link_byte(s, paddle, v, base, side[0], turned.more);
+  vcs_link_byte(s, paddle, v, base, side[1], turned.less);
+  if (s->reverse) s->live[VCS_OFFSET(cycles)] = s->live[VCS_OFFSET(dump_cycle)] = s->live[offset] = 1;
+}
+
+/* forward: v[to] = field[from] */
+static void link_bits(const vcs_sweep_t *s, size_t offset, uint8_t bits, float v[8]) {
+  float *field = vcs_slots(s, offset);
+  for (int bit = 0; bit < 8; bit++) {
+    if (bits >> bit & 1) vcs_link(s, &field[bit], &v[bit], 1);
+  }
+  if (s->reverse) s->live[offset] = 1;
+}
+
+static void link_tia_read(vcs_sweep_t *s, unsigned reg, uint32_t cycles, float v[8]) {
+  if (reg < 8) { /* forward: v7, v6 = two latches */
+    float *latches = vcs_slots(s, VCS_OFFSET(collisions)) + 2 * reg;
+    vcs_link(s, &latches[0], &v[7], 1);
+    vcs_link(s, &latches[1], &v[6], 1);
+    if (s->reverse && (v[7] != 0 || v[6] != 0))
+      s->live[VCS_OFFSET(collisions)] = s->live[VCS_OFFSET(collisions) + 1] = 1;
+    return;
+  }
+  int input = (int)reg - 8;
+  if (input >= 6) return;
+  int port = input < 4 ? input >> 1 : input - 4;
+  if (s->cart->controller[port] == VCS_CONTROLLER_KEYBOARD) return;
+  if (input < 4) {
+    link_pot(s, cycles, input, v);
+  } else {
+    float *fire = vcs_slots(s, VCS_OFFSET(fire) + (size_t)port);
+    vcs_link(s, &fire[0], &v[7], 1);
+    if (s->reverse) s->live[VCS_OFFSET(fire) + (size_t)port] = 1;
+  }
+}
+
+void vcs_sweep_chip_read(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, uint32_t cycles, float v[8]) {
+  (void)row;
+  if (vcs_chip_at(addr) == VCS_TO_TIA) {
+    link_tia_read(s, addr & 15, cycles, v);
+    return;
+  }
+  switch (addr & 7) {
+    case 0:
+      if (s->cart->passive_ports) link_bits(s, VCS_OFFSET(swcha), 0xFF, v);
+      return;
+    case 1:
+      link_bits(s, VCS_OFFSET(ddra), 0xFF, v);
+      return;
+    case 2:
+      link_bits(s, VCS_OFFSET(swchb), 0xFF, v);
+      return;
+    case 3:
+      return;
+    case 4:
+    case 6:
+      link_timer(s, cycles, false, v);
+      return;
+    default:
+      link_timer(s, cycles, true, v);
+      return;
+  }
+}
+
+void vcs_sweep_riot_write(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, float v[8]) {
+  (void)row;
+  const keeps_t ddra = {VCS_OFFSET(ddra), 0xFF, 0}, timer = {VCS_OFFSET(timer), 0xFF, 0};
+  unsigned reg = addr & 7;
+  if (reg == 1) link_kept(s, &ddra, v);
+  if (reg < 4 || !(addr & 0x10)) return;
+  link_kept(s, &timer, v); /* forward: timer = value; timer_cycle = time */
+  copy_byte(s, VCS_OFFSET(cycles), VCS_OFFSET(timer_cycle));
+}

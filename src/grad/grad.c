@@ -1,0 +1,249 @@
+/* grad.c: derivatives of whole runs: frames in order (JVP) or in reverse (VJP), one tape at a time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/files.h"
+#include "sweep.h"
+
+void vcs_grad_defaults(vcs_grad_options_t *options) {
+  vcs_grad_options_t defaults = {VCS_METHOD_BIT, 0, 6.0F, 0.0F, VCS_SIDE_MEAN, NULL};
+  *options = defaults;
+}
+
+/* ---- What a walk needs --------------------------------------------------------------------------------------------
+ */
+
+typedef struct {
+  vcs_sweep_t sweep;
+  vcs_tape_t *tape;
+  const vcs_run_t *run;
+  size_t size;     /* of a machine */
+  uint8_t *starts; /* VJP: the machine before every frame */
+  vcs_t *machine;  /* that is running */
+  float *rom;
+  float scale[256];
+} walk_t;
+
+static void close_walk(walk_t *walk) {
+  vcs_tape_free(walk->tape);
+  free(walk->starts);
+  free(walk->machine);
+  free(walk->sweep.m);
+  free(walk->sweep.scratch);
+  free(walk->sweep.state);
+  free(walk->sweep.live);
+  free(walk->sweep.lit);
+  free(walk->sweep.latched);
+}
+
+static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *options, vcs_error_t *error) {
+  if (!run || !run->cart || !run->start || !run->controls || run->frames < 1)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                          "a run needs a cartridge, a machine, controls and at least one frame");
+  if (options->method < 0 || options->method >= VCS_METHODS)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no method %d", (int)options->method);
+  if (options->side < VCS_SIDE_MEAN || options->side > VCS_SIDE_TANGENT)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no side %d", (int)options->side);
+  return VCS_OK;
+}
+
+static vcs_status_t open_walk(walk_t *walk, const vcs_run_t *run, const vcs_grad_options_t *options, bool reverse,
+                              vcs_error_t *error) {
+  memset(walk, 0, sizeof *walk);
+  vcs_status_t status = check(run, options, error);
+  if (status) return status;
+  vcs_sweep_t *s = &walk->sweep;
+  walk->run = run;
+  walk->size = vcs_state_size(run->cart);
+  for (int i = 0; i < 256; i++) walk->scale[i] = options->scale ? options->scale[i] : (float)i;
+  s->cart = run->cart;
+  s->scale = walk->scale;
+  s->rule = options->side;
+  if (reverse && s->rule == VCS_SIDE_TANGENT) s->rule = VCS_SIDE_MEAN;
+  s->reverse = reverse;
+  s->m = calloc(1, sizeof(vcs_t));
+  s->scratch = calloc(1, sizeof(vcs_t));
+  s->state = calloc(8 * walk->size, sizeof(float));
+  s->live = calloc(walk->size, 1);
+  s->lit = calloc(VCS_ROWS_MAX, 1);
+  walk->machine = calloc(1, sizeof(vcs_t));
+  if (reverse) walk->starts = malloc(walk->size * (size_t)run->frames);
+  status = vcs_tape_create(run->cart, &walk->tape, error);
+  bool all = s->m && s->scratch && s->state && s->live && s->lit && walk->machine && (!reverse || walk->starts);
+  if (!status && !all) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (status) {
+    close_walk(walk);
+  } else {
+    memcpy(walk->machine, run->start, walk->size);
+  }
+  return status;
+}
+
+/* ---- Hands --------------------------------------------------------------------------------------------------------
+ */
+
+static void toggle_input(vcs_controls_t *controls, int input) {
+  if (input >= VCS_INPUT_RESET) {
+    controls->console ^= (uint8_t)(1 << (input - VCS_INPUT_RESET));
+  } else {
+    controls->held[input / VCS_INPUT_SECOND_PLAYER] ^= (uint8_t)(1 << input % VCS_INPUT_SECOND_PLAYER);
+  }
+}
+
+static bool input_held(const vcs_controls_t *controls, int input) {
+  if (input >= VCS_INPUT_RESET) return controls->console >> (input - VCS_INPUT_RESET) & 1;
+  return controls->held[input / VCS_INPUT_SECOND_PLAYER] >> input % VCS_INPUT_SECOND_PLAYER & 1;
+}
+
+/* What putting hands on the controllers sets: bits of these bytes. */
+static const struct {
+  uint16_t offset;
+  uint8_t bits;
+} pins[] = {
+    {VCS_OFFSET(swcha), 0xFF}, {VCS_OFFSET(swchb), 0x03}, {VCS_OFFSET(fire), 0xFF}, {VCS_OFFSET(fire) + 1, 0xFF}};
+enum { PINS = sizeof pins / sizeof *pins };
+
+/* forward: the pins = what hands hold in this frame. m is the machine before it. */
+static void link_hands(vcs_sweep_t *s, const vcs_t *m, const vcs_controls_t *controls, float *inputs) {
+  vcs_t *base = s->m, *other = s->scratch;
+  memcpy(base, m, offsetof(vcs_t, cart_ram));
+  vcs_console_control(s->cart, base, controls);
+  if (!s->reverse) {
+    for (int i = 0; i < PINS; i++) {
+      for (int bit = 0; bit < 8; bit++) {
+        if (pins[i].bits >> bit & 1) vcs_slots(s, pins[i].offset)[bit] = 0;
+      }
+    }
+  }
+  for (int input = 0; inputs && input < VCS_INPUTS; input++) {
+    if (!s->reverse && inputs[input] == 0) continue;
+    vcs_controls_t hands = *controls;
+    toggle_input(&hands, input);
+    memcpy(other, m, offsetof(vcs_t, cart_ram));
+    vcs_console_control(s->cart, other, &hands);
+    for (int i = 0; i < PINS; i++) {
+      uint8_t was = ((uint8_t *)base)[pins[i].offset], is = ((uint8_t *)other)[pins[i].offset];
+      vcs_link_byte(s, &inputs[input], vcs_slots(s, pins[i].offset), was, is,
+                    input_held(controls, input) ? -1.0F : 1.0F);
+      if (!s->reverse) s->live[pins[i].offset] = 1;
+    }
+  }
+  if (!s->reverse) return;
+  for (int i = 0; i < PINS; i++) {
+    for (int bit = 0; bit < 8; bit++) {
+      if (pins[i].bits >> bit & 1) vcs_slots(s, pins[i].offset)[bit] = 0;
+    }
+  }
+}
+
+/* ---- Frames -------------------------------------------------------------------------------------------------------
+ */
+
+static vcs_status_t prepare(walk_t *walk, vcs_error_t *error) {
+  vcs_sweep_t *s = &walk->sweep;
+  if (!vcs_tape_record(walk->tape, s->cart, walk->machine, NULL))
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  uint16_t *latched = realloc(s->latched, (size_t)walk->tape->event_count * sizeof *latched);
+  if (!latched) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  s->latched = latched;
+  s->have_latched = false;
+  s->tape = walk->tape;
+  return VCS_OK;
+}
+
+/* One frame forwards: walk->machine goes on by it. */
+static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, float *pixels, vcs_error_t *error) {
+  vcs_sweep_t *s = &walk->sweep;
+  const vcs_controls_t *controls = &walk->run->controls[frame];
+  link_hands(s, walk->machine, controls, inputs);
+  vcs_console_control(s->cart, walk->machine, controls);
+  vcs_status_t status = prepare(walk, error);
+  if (status) return status;
+  s->pixels = pixels;
+  memcpy(s->m, walk->tape->start, walk->size);
+  s->side = s->event = 0;
+  for (int32_t row = 0; row < walk->tape->count; row++) vcs_sweep_row(s, row);
+  vcs_sweep_span(s, &walk->tape->events[walk->tape->event_count - 1]);
+  return VCS_OK;
+}
+
+/* One frame backwards, from the machine before it. */
+static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, float *pixels, vcs_error_t *error) {
+  vcs_sweep_t *s = &walk->sweep;
+  const vcs_controls_t *controls = &walk->run->controls[frame];
+  const vcs_t *before = (const vcs_t *)(walk->starts + walk->size * (size_t)frame);
+  memcpy(walk->machine, before, walk->size);
+  vcs_console_control(s->cart, walk->machine, controls);
+  vcs_status_t status = prepare(walk, error);
+  if (status) return status;
+  s->pixels = pixels;
+  memset(s->lit, 0, VCS_ROWS_MAX);
+  for (int32_t i = 0; pixels && i < VCS_WIDTH * s->cart->height; i++) {
+    if (pixels[i] != 0) s->lit[i / VCS_WIDTH] = 1;
+  }
+  memcpy(s->m, walk->machine, walk->size);
+  s->side = walk->tape->side_count - 1;
+  s->event = walk->tape->event_count - 1;
+  vcs_sweep_span(s, &walk->tape->events[s->event]);
+  for (int32_t row = walk->tape->count - 1; row >= 0; row--) vcs_sweep_row(s, row);
+  link_hands(s, before, controls, inputs);
+  return VCS_OK;
+}
+
+static void mark_live(vcs_sweep_t *s, size_t size) {
+  for (size_t i = 0; i < size; i++) {
+    s->live[i] = 0;
+    for (size_t bit = 0; bit < 8; bit++) s->live[i] |= s->state[8 * i + bit] != 0;
+  }
+}
+
+vcs_status_t vcs_grad_jvp(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
+                          const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
+  walk_t walk;
+  vcs_status_t status = open_walk(&walk, run, options, false, error);
+  if (status) return status;
+  vcs_sweep_t *s = &walk.sweep;
+  if (inputs->state) memcpy(s->state, inputs->state, 8 * walk.size * sizeof(float));
+  mark_live(s, walk.size);
+  s->rom = inputs->rom;
+  uint64_t instructions = 0;
+  for (int32_t f = 0; !status && f < run->frames; f++) {
+    float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
+    status = frame_forwards(&walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
+    instructions += (uint64_t)walk.tape->count;
+  }
+  if (!status && outputs->state) {
+    for (size_t i = 0; i < 8 * walk.size; i++) outputs->state[i] += s->state[i];
+  }
+  if (report) *report = (vcs_grad_report_t){instructions, 0, 0, 0};
+  close_walk(&walk);
+  return status;
+}
+
+vcs_status_t vcs_grad_vjp(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
+                          const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
+  walk_t walk;
+  vcs_status_t status = open_walk(&walk, run, options, true, error);
+  if (status) return status;
+  vcs_sweep_t *s = &walk.sweep;
+  for (int32_t f = 0; f < run->frames; f++) {
+    memcpy(walk.starts + walk.size * (size_t)f, walk.machine, walk.size);
+    vcs_console_control(run->cart, walk.machine, &run->controls[f]);
+    if (f + 1 < run->frames) vcs_frame(run->cart, walk.machine, NULL);
+  }
+  if (outputs->state) memcpy(s->state, outputs->state, 8 * walk.size * sizeof(float));
+  mark_live(s, walk.size);
+  s->rom = inputs->rom;
+  uint64_t instructions = 0;
+  for (int32_t f = run->frames - 1; !status && f >= 0; f--) {
+    float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
+    status = frame_backwards(&walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
+    instructions += (uint64_t)walk.tape->count;
+  }
+  if (!status && inputs->state) {
+    for (size_t i = 0; i < 8 * walk.size; i++) inputs->state[i] += s->state[i];
+  }
+  if (report) *report = (vcs_grad_report_t){instructions, 0, 0, 0};
+  close_walk(&walk);
+  return status;
+}

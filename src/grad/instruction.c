@@ -1,0 +1,448 @@
+/* instruction.c: derivatives of one instruction.
+ *
+ * An instruction is three primitives in a row: a byte is read, registers and the byte go through a pure function
+ * (local.h), a byte is written. The bytes' own bits pass unchanged. The function's bits are linked by flipping each
+ * input. An address is an input too: with one bit of the index, of the pointer or of the operand flipped, another byte
+ * would have been read (a peek, without side effects), or another cell written and this one spared; and a page might
+ * have been crossed, which costs time.
+ *
+ * Stops: which TIA or RIOT register an indexed store reaches, bank switches, the program counter.
+ */
+#include <string.h>
+
+#include "sweep.h"
+
+enum { BITS = 8 * VCS_LANES };
+
+static const uint16_t lane_offset[VCS_LANES - 1] = {VCS_OFFSET(a), VCS_OFFSET(x), VCS_OFFSET(y), VCS_OFFSET(sp),
+                                                    VCS_OFFSET(p)};
+
+/* Everything about the row that is being linked. */
+typedef struct {
+  vcs_sweep_t *s;
+  const vcs_row_t *row;
+  const vcs_event_t *event; /* the TIA access it makes, or NULL */
+  vcs_opcode_t op;
+  vcs_uses_t uses;
+  bool reads, stores;    /* a data byte from, or to, `addr` */
+  vcs_address_t at;      /* how the address was formed */
+  uint64_t word, result; /* before and after */
+  float in[BITS], out[BITS];
+} work_t;
+
+/* ---- Cells ---------------------------------------------------------------------------------------------------- */
+
+/* A byte that a data access reaches: its slots, and its place in `live` (or -1: ROM, which has none). */
+typedef struct {
+  float *slots; /* NULL: it has none */
+  int32_t live;
+} cell_t;
+
+static cell_t state_cell(const vcs_sweep_t *s, size_t offset) {
+  cell_t cell = {vcs_slots(s, offset), (int32_t)offset};
+  return cell;
+}
+
+static cell_t rom_cell(const vcs_sweep_t *s, int32_t place) {
+  cell_t cell = {s->rom ? s->rom + 8 * (size_t)place : NULL, -1};
+  return cell;
+}
+
+static cell_t cell_read(const vcs_sweep_t *s, uint16_t addr) {
+  cell_t none = {NULL, -1};
+  switch (vcs_chip_at(addr)) {
+    case VCS_TO_RAM:
+      return state_cell(s, VCS_OFFSET(ram) + (addr & 0x7F));
+    case VCS_TO_CART: {
+      int32_t place = vcs_cart_read_place(s->cart, s->m, addr);
+      if (place == VCS_CART_REGISTER) return none;
+      return place < 0 ? state_cell(s, VCS_OFFSET(cart_ram) + (size_t)~place) : rom_cell(s, place);
+    }
+    default:
+      return none;
+  }
+}
+
+static cell_t cell_written(const vcs_sweep_t *s, uint16_t addr) {
+  cell_t none = {NULL, -1};
+  if (vcs_chip_at(addr) == VCS_TO_RAM) return state_cell(s, VCS_OFFSET(ram) + (addr & 0x7F));
+  if (vcs_chip_at(addr) != VCS_TO_CART) return none;
+  int32_t place = vcs_cart_write_place(s->cart, s->m, addr);
+  return place >= 0 ? state_cell(s, VCS_OFFSET(cart_ram) + (size_t)place) : none;
+}
+
+static uint8_t content_of(const vcs_sweep_t *s, cell_t cell) { return ((const uint8_t *)s->m)[cell.live]; }
+
+static bool any(const float *values, int count) {
+  for (int i = 0; i < count; i++) {
+    if (values[i] != 0) return true;
+  }
+  return false;
+}
+
+static bool cell_live(const vcs_sweep_t *s, cell_t cell) {
+  if (!cell.slots) return false;
+  return cell.live >= 0 ? s->live[cell.live] : any(cell.slots, 8);
+}
+
+static void mark(const vcs_sweep_t *s, cell_t cell) {
+  if (cell.live >= 0) s->live[cell.live] = 1;
+}
+
+/* ---- Reading and writing the byte itself ------------------------------------------------------------------------ */
+
+/* forward: V = the byte at addr */
+static void link_read(work_t *w) {
+  vcs_sweep_t *s = w->s;
+  float *v = w->in + 8 * VCS_LANE_V;
+  if (s->reverse && !any(v, 8)) return;
+  vcs_chip_t chip = vcs_chip_at(w->row->addr);
+  if (w->op.mode != VCS_MODE_IMM && (chip == VCS_TO_TIA || chip == VCS_TO_RIOT)) {
+    vcs_sweep_chip_read(s, w->row, w->row->addr, vcs_row_time(w->row, w->at.crosses), v);
+    return;
+  }
+  cell_t cell = cell_read(s, w->op.mode == VCS_MODE_IMM ? (uint16_t)(w->row->pc + 1) : w->row->addr);
+  if (!cell.slots || (!s->reverse && !cell_live(s, cell))) return;
+  for (int i = 0; i < 8; i++) vcs_link(s, &cell.slots[i], &v[i], 1);
+  if (s->reverse) mark(s, cell);
+}
+
+/* forward: the byte at addr = V */
+static void link_write(work_t *w) {
+  vcs_sweep_t *s = w->s;
+  float *v = w->out + 8 * VCS_LANE_V;
+  switch (vcs_chip_at(w->row->addr)) {
+    case VCS_TO_TIA:
+      if (w->event) vcs_sweep_tia_write(s, w->event, v);
+      return;
+    case VCS_TO_RIOT:
+      vcs_sweep_riot_write(s, w->row, w->row->addr, v);
+      return;
+    default:
+      break;
+  }
+  cell_t cell = cell_written(s, w->row->addr);
+  if (!cell.slots) return;
+  if (s->reverse) {
+    if (!s->live[cell.live]) return;
+    memcpy(v, cell.slots, 8 * sizeof *v);
+    memset(cell.slots, 0, 8 * sizeof *v);
+    s->live[cell.live] = 0;
+  } else {
+    bool live = any(v, 8);
+    if (!live && !s->live[cell.live]) return;
+    memcpy(cell.slots, v, 8 * sizeof *v);
+    s->live[cell.live] = live;
+  }
+}
+
+/* Bytes that become constants: return addresses on the stack. */
+static void forget_stack(const vcs_sweep_t *s, uint8_t sp, int count) {
+  for (int i = 0; i < count; i++) {
+    uint16_t addr = (uint16_t)(0x100 + (uint8_t)(sp - i));
+    if (vcs_chip_at(addr) != VCS_TO_RAM) continue;
+    size_t offset = VCS_OFFSET(ram) + (addr & 0x7F);
+    if (!s->live[offset]) continue;
+    memset(vcs_slots(s, offset), 0, 8 * sizeof(float));
+    s->live[offset] = 0;
+  }
+}
+
+/* ---- The function ------------------------------------------------------------------------------------------------ */
+
+/* Links an input, whose change turns the result into `result`, to the bits that move. */
+static void link_result(work_t *w, float *in, uint64_t result, float weight) {
+  for (uint64_t moved = (result ^ w->result) & w->uses.writes; moved; moved &= moved - 1) {
+    int bit = __builtin_ctzll(moved);
+    vcs_link(w->s, in, &w->out[bit], w->result >> bit & 1 ? -weight : weight);
+  }
+}
+
+static void link_function(work_t *w) {
+  for (uint64_t reads = w->uses.reads; reads; reads &= reads - 1) {
+    int bit = __builtin_ctzll(reads);
+    if (!w->s->reverse && w->in[bit] == 0) continue;
+    uint64_t result = vcs_local(w->row->opcode, w->row->addr, w->word ^ 1ULL << bit);
+    link_result(w, &w->in[bit], result, w->word >> bit & 1 ? -1.0F : 1.0F);
+  }
+}
+
+/* ---- Other addresses --------------------------------------------------------------------------------------------- */
+
+/* The access as it would have gone with another address: `in` is the bit on which it depends, `weight` its sign. */
+static void link_elsewhere(work_t *w, float *in, float weight, vcs_address_t at) {
+  vcs_sweep_t *s = w->s;
+  if (at.crosses != w->at.crosses) vcs_link(s, in, vcs_slots(s, VCS_OFFSET(cycles)), at.crosses ? weight : -weight);
+  if (at.addr == w->row->addr) return;
+  if (w->reads) {
+    uint64_t v = vcs_code_byte(s->cart, s->m, at.addr);
+    uint64_t word = (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, v);
+    uint64_t result = vcs_local(w->row->opcode, at.addr, word);
+    if (w->stores) result = (result & ~VCS_V) | (w->result & VCS_V); /* that byte goes elsewhere: below */
+    link_result(w, in, result, weight);
+  }
+  if (w->stores) {
+    uint8_t value = w->op.access == VCS_ACCESS_IMPLIED || w->op.access == VCS_ACCESS_WRITE ? w->row->value : 0;
+    cell_t spared = cell_written(s, w->row->addr), hit = cell_written(s, at.addr);
+    if (w->op.access == VCS_ACCESS_MODIFY) { /* another byte is modified */
+      uint64_t word = (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, vcs_code_byte(s->cart, s->m, at.addr));
+      value = (uint8_t)(vcs_local(w->row->opcode, at.addr, word) >> 8 * VCS_LANE_V);
+    }
+    /* walking forwards the spared cell's new slots are still in V; backwards they are there already */
+    if (spared.slots) vcs_link_byte(s, in, w->out + 8 * VCS_LANE_V, w->row->value, w->row->old, weight);
+    if (hit.slots && (!s->reverse || s->live[hit.live])) {
+      vcs_link_byte(s, in, hit.slots, content_of(s, hit), value, weight);
+      if (!s->reverse) mark(s, hit);
+    }
+  }
+}
+
+static vcs_address_t address_of(const work_t *w, uint8_t low, uint8_t high, uint8_t x, uint8_t y) {
+  return vcs_form_address(w->s->cart, w->s->m, w->op, low, high, x, y);
+}
+
+/* The base of an indirect access with one bit of its pointer flipped. */
+static vcs_address_t address_with_base(const work_t *w, uint16_t base) {
+  vcs_address_t at = w->at;
+  at.base = base;
+  at.addr = (uint16_t)(base + (w->op.mode == VCS_MODE_IZY ? w->row->y : 0));
+  at.crosses = w->op.access == VCS_ACCESS_READ && (at.base ^ at.addr) & 0xFF00;
+  return at;
+}
+
+static void link_address(work_t *w) {
+  vcs_sweep_t *s = w->s;
+  const vcs_row_t *row = w->row;
+  bool by_x = w->op.mode == VCS_MODE_ZPX || w->op.mode == VCS_MODE_ABX || w->op.mode == VCS_MODE_IZX;
+  bool by_y = w->op.mode == VCS_MODE_ZPY || w->op.mode == VCS_MODE_ABY || w->op.mode == VCS_MODE_IZY;
+  if (by_x || by_y) {
+    float *in = w->in + 8 * (by_x ? VCS_LANE_X : VCS_LANE_Y);
+    uint8_t index = by_x ? row->x : row->y;
+    for (int bit = 0; bit < 8; bit++) {
+      if (!s->reverse && in[bit] == 0) continue;
+      uint8_t other = index ^ (uint8_t)(1 << bit);
+      link_elsewhere(w, &in[bit], vcs_sign(index, bit),
+                     address_of(w, w->at.low, w->at.high, by_x ? other : row->x, by_y ? other : row->y));
+    }
+  }
+  if (w->op.mode == VCS_MODE_IZX || w->op.mode == VCS_MODE_IZY) {
+    for (int half = 0; half < 2; half++) {
+      cell_t cell = cell_read(s, (uint16_t)(w->at.pointer + half));
+      if (!cell.slots || (!s->reverse && !cell_live(s, cell))) continue;
+      for (int bit = 0; bit < 8; bit++) {
+        if (!s->reverse && cell.slots[bit] == 0) continue;
+        int place = 8 * half + bit;
+        link_elsewhere(w, &cell.slots[bit], w->at.base >> place & 1 ? -1.0F : 1.0F,
+                       address_with_base(w, w->at.base ^ (uint16_t)(1u << place)));
+      }
+      if (s->reverse) mark(s, cell);
+    }
+  }
+  int length = vcs_mode_length(w->op.mode);
+  for (int byte = 1; s->rom && byte < length; byte++) {
+    cell_t cell = cell_read(s, (uint16_t)(row->pc + byte));
+    if (!cell.slots || (!s->reverse && !cell_live(s, cell))) continue;
+    uint8_t operand = byte == 1 ? w->at.low : w->at.high;
+    for (int bit = 0; bit < 8; bit++) {
+      if (!s->reverse && cell.slots[bit] == 0) continue;
+      uint8_t other = operand ^ (uint8_t)(1 << bit);
+      link_elsewhere(w, &cell.slots[bit], vcs_sign(operand, bit),
+                     address_of(w, byte == 1 ? other : w->at.low, byte == 2 ? other : w->at.high, row->x, row->y));
+    }
+    if (s->reverse) mark(s, cell);
+  }
+}
+
+/* PHA, PHP, PLA, PLP: the stack pointer is the address. */
+static void link_stack_address(work_t *w) {
+  vcs_sweep_t *s = w->s;
+  float *in = w->in + 8 * VCS_LANE_S;
+  for (int bit = 0; bit < 8; bit++) {
+    if (!s->reverse && in[bit] == 0) continue;
+    uint8_t sp = w->row->sp ^ (uint8_t)(1 << bit);
+    vcs_address_t at = w->at;
+    at.addr = (uint16_t)(0x100 + (w->reads ? (uint8_t)(sp + 1) : sp));
+    link_elsewhere(w, &in[bit], vcs_sign(w->row->sp, bit), at);
+  }
+}
+
+/* ---- Registers --------------------------------------------------------------------------------------------------- */
+
+/* Register lanes of a set of bits; those that are live. */
+static bool lanes_live(const vcs_sweep_t *s, uint64_t bits) {
+  for (int lane = 0; lane < VCS_LANE_V; lane++) {
+    if (bits >> 8 * lane & 0xFF && s->live[lane_offset[lane]]) return true;
+  }
+  return false;
+}
+
+static void gather(const vcs_sweep_t *s, uint64_t bits, float *to) {
+  for (int lane = 0; lane < VCS_LANE_V; lane++) {
+    if (bits >> 8 * lane & 0xFF && s->live[lane_offset[lane]])
+      memcpy(to + 8 * lane, vcs_slots(s, lane_offset[lane]), 8 * sizeof *to);
+  }
+}
+
+/* Walking backwards, the adjoints of what the instruction sets; they end here. */
+static void take(const vcs_sweep_t *s, uint64_t writes, float *out) {
+  for (int lane = 0; lane < VCS_LANE_V; lane++) {
+    unsigned bits = writes >> 8 * lane & 0xFF;
+    if (!bits || !s->live[lane_offset[lane]]) continue;
+    float *slots = vcs_slots(s, lane_offset[lane]);
+    for (int bit = 0; bit < 8; bit++) {
+      if (!(bits >> bit & 1)) continue;
+      out[8 * lane + bit] = slots[bit];
+      slots[bit] = 0;
+    }
+    if (bits == 0xFF) s->live[lane_offset[lane]] = 0;
+  }
+}
+
+/* Walking backwards, what the instruction read gets its share. */
+static void give(const vcs_sweep_t *s, const float *in) {
+  for (int lane = 0; lane < VCS_LANE_V; lane++) {
+    float *slots = vcs_slots(s, lane_offset[lane]);
+    if (!any(in + 8 * lane, 8)) continue;
+    for (int bit = 0; bit < 8; bit++) slots[bit] += in[8 * lane + bit];
+    s->live[lane_offset[lane]] = 1;
+  }
+}
+
+/* Walking forwards, the tangents of what the instruction sets. */
+static void put(const vcs_sweep_t *s, uint64_t writes, const float *out) {
+  for (int lane = 0; lane < VCS_LANE_V; lane++) {
+    unsigned bits = writes >> 8 * lane & 0xFF;
+    if (!bits) continue;
+    float *slots = vcs_slots(s, lane_offset[lane]);
+    if (!s->live[lane_offset[lane]] && !any(out + 8 * lane, 8)) continue;
+    for (int bit = 0; bit < 8; bit++) {
+      if (bits >> bit & 1) slots[bit] = out[8 * lane + bit];
+    }
+    s->live[lane_offset[lane]] = any(slots, 8);
+  }
+}
+
+/* ---- One row ------------------------------------------------------------------------------------------------------
+ */
+
+/* Contents follow the walk: what a row stored is there after it, and not before it. */
+static void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
+  if (row->opcode == 0x20 || row->opcode == 0x00) { /* JSR, BRK push the address of their last byte, or the next */
+    uint16_t pc = (uint16_t)(row->pc + 2);
+    uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, row->p | VCS_FLAG_1 | VCS_FLAG_B};
+    for (int i = 0; i < (row->opcode ? 2 : 3); i++) {
+      uint16_t addr = (uint16_t)(0x100 + (uint8_t)(row->sp - i));
+      if (vcs_chip_at(addr) == VCS_TO_RAM) s->m->ram[addr & 0x7F] = pushed[i];
+    }
+  } else if (stores) {
+    cell_t cell = cell_written(s, row->addr);
+    if (cell.slots) ((uint8_t *)s->m)[cell.live] = row->value;
+  }
+}
+
+static void undo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
+  if (row->opcode == 0x00) {
+    memcpy(s->m->ram, s->tape->sides[s->side].machine + VCS_OFFSET(ram), sizeof s->m->ram);
+  } else if (row->opcode == 0x20) {
+    uint16_t second = (uint16_t)(0x100 + (uint8_t)(row->sp - 1));
+    if (vcs_chip_at(second) == VCS_TO_RAM) s->m->ram[second & 0x7F] = row->value;
+    if (vcs_chip_at(row->addr) == VCS_TO_RAM) s->m->ram[row->addr & 0x7F] = row->old;
+  } else if (stores) {
+    cell_t cell = cell_written(s, row->addr);
+    if (cell.slots) ((uint8_t *)s->m)[cell.live] = row->old;
+  }
+}
+
+/* Points event and side to the first ones at or after the row; the machine's banks and ports are the side's. */
+static void follow(vcs_sweep_t *s, int32_t row) {
+  const vcs_tape_t *tape = s->tape;
+  int32_t side = s->side;
+  while (tape->sides[s->side].row < row) s->side++;
+  while (s->side > 0 && tape->sides[s->side - 1].row >= row) s->side--;
+  while (tape->events[s->event].row < row) s->event++;
+  while (s->event > 0 && tape->events[s->event - 1].row >= row) s->event--;
+  if (side == s->side) return;
+  const uint8_t *machine = tape->sides[s->side].machine;
+  uint8_t *m = (uint8_t *)s->m;
+  size_t behind = VCS_OFFSET(ram) + sizeof s->m->ram;
+  memcpy(m, machine, VCS_OFFSET(ram));
+  memcpy(m + behind, machine + behind, VCS_OFFSET(cart_ram) - behind);
+}
+
+/* Whether the address decides how long the instruction takes. */
+static bool may_cross(vcs_opcode_t op) {
+  return op.access == VCS_ACCESS_READ &&
+         (op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY);
+}
+
+static void link_all(work_t *w, bool stack) {
+  link_function(w);
+  if (stack) {
+    link_stack_address(w);
+  } else if (w->op.access != VCS_ACCESS_IMPLIED && w->op.mode != VCS_MODE_IMM) {
+    link_address(w);
+  }
+}
+
+void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
+  follow(s, index);
+  work_t w;
+  const vcs_row_t *row = w.row = &s->tape->rows[index];
+  w.s = s;
+  w.op = vcs_opcode(row->opcode);
+  w.uses = vcs_uses(row->opcode);
+  bool stack = row->opcode == 0x08 || row->opcode == 0x48 || row->opcode == 0x28 || row->opcode == 0x68;
+  bool modifies = w.op.access == VCS_ACCESS_MODIFY;
+  w.stores = w.op.access == VCS_ACCESS_WRITE || modifies || (stack && !(row->opcode & 0x20));
+  w.reads = w.op.access == VCS_ACCESS_READ || modifies || (stack && row->opcode & 0x20);
+  w.event = s->tape->events[s->event].row == index ? &s->tape->events[s->event] : NULL;
+  bool writes_tia = w.event && w.event->reg < VCS_EVENT_READ;
+
+  if (s->reverse) undo(s, row, w.stores);
+  if (!s->reverse && w.event) {
+    vcs_sweep_span(s, w.event);
+    if (writes_tia) vcs_sweep_shift(s, s->event);
+  }
+
+  memset(w.in, 0, sizeof w.in);
+  memset(w.out, 0, sizeof w.out);
+  bool busy;
+  if (s->reverse) {
+    if (w.stores) link_write(&w);
+    take(s, w.uses.writes, w.out);
+    busy = any(w.out, BITS) || w.stores || (s->live[VCS_OFFSET(cycles)] && may_cross(w.op));
+  } else {
+    w.at.crosses = false;
+    busy = lanes_live(s, w.uses.reads | VCS_X | VCS_Y) || w.reads || w.stores;
+  }
+  if (busy) {
+    vcs_cart_t const *cart = s->cart;
+    uint8_t low = vcs_code_byte(cart, s->m, (uint16_t)(row->pc + 1)),
+            high = vcs_code_byte(cart, s->m, (uint16_t)(row->pc + 2));
+    w.at = vcs_form_address(cart, s->m, w.op, low, high, row->x, row->y);
+    uint8_t operand = modifies ? row->old : w.reads ? row->value : 0;
+    w.word = vcs_local_pack(row->a, row->x, row->y, row->sp, row->p, operand);
+    w.result = vcs_local(row->opcode, row->addr, w.word);
+    if (!s->reverse) {
+      gather(s, w.uses.reads | VCS_X | VCS_Y | VCS_S, w.in);
+      if (w.reads) link_read(&w);
+    }
+    link_all(&w, stack);
+    if (s->reverse) {
+      if (w.reads) link_read(&w);
+      give(s, w.in);
+    }
+  }
+  if (!s->reverse) {
+    put(s, w.uses.writes, w.out);
+    if (w.stores) link_write(&w);
+  }
+  if (row->opcode == 0x20) forget_stack(s, row->sp, 2);
+  if (row->opcode == 0x00) forget_stack(s, row->sp, 3);
+
+  if (s->reverse && w.event) {
+    if (writes_tia) vcs_sweep_shift(s, s->event);
+    vcs_sweep_span(s, w.event);
+  }
+  if (!s->reverse) redo(s, row, w.stores);
+}

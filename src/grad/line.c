@@ -1,0 +1,397 @@
+/* line.c: derivatives of the picture and of the collisions with respect to the TIA's registers.
+ *
+ * Between two register writes the beam draws a span; within a line that is a piece. A piece is the primitive here: with
+ * the registers as they are it shows certain colours and latches certain collisions. With one register bit flipped, or
+ * an object one pixel further, tia_video.h says what it would show instead, and the difference is the link from that
+ * slot to each pixel that changes and to each latch. Nothing is derived by hand, so nothing can disagree with the
+ * picture: every register bit, priority, score mode, delays, copies, stretches and wrap-around come out exactly.
+ *
+ * A latch is an OR over the pieces since it was cleared: a piece moves it only if no earlier piece has set it. That is
+ * first order, like every chain of differences: two pieces that both set a latch each see that the other would.
+ *
+ * Stops: pixels under the comb of HMOVE, in rows the beam did not reach, and in the greyed rest of a partial frame.
+ */
+#include <string.h>
+
+#include "sweep.h"
+
+/* ---- Pieces --------------------------------------------------------------------------------------------------- */
+
+/* A piece of a line as the registers show it. */
+typedef struct {
+  uint64_t k[3][VCS_OBJECTS], colour[3][4];
+  uint8_t index[4]; /* the palette index of each colour */
+  uint16_t hits;    /* collisions */
+} shown_t;
+
+typedef struct {
+  int y, first_word, last_word;
+  uint64_t beam[3]; /* its pixels */
+  uint64_t mask[3]; /* those of them that are not under a comb */
+  uint16_t latched; /* collisions before it */
+  shown_t base;
+} piece_t;
+
+/* Masks of the objects in `objects` afresh, the others from `base`; then colours and collisions. */
+static void show(const vcs_t *t, const piece_t *piece, const shown_t *base, unsigned objects, shown_t *shown) {
+  uint64_t met[VCS_OBJECTS] = {0};
+  for (int w = piece->first_word; w <= piece->last_word; w++) {
+    for (int i = 0; i < VCS_OBJECTS; i++)
+      shown->k[w][i] = objects >> i & 1 ? vcs_object_mask(t, i, 64 * w) : base->k[w][i];
+    vcs_line_colours(t, 64 * w, shown->k[w], shown->colour[w]);
+  }
+  bool black = t->vblank & 2;
+  for (int c = 0; c < 4; c++) shown->index[c] = black ? 0 : t->colu[c];
+  shown->hits = 0;
+  for (int w = piece->first_word; w <= piece->last_word && !black; w++) {
+    for (int i = 0; i < VCS_OBJECTS; i++) met[i] = shown->k[w][i] & piece->beam[w];
+    shown->hits |= vcs_line_collisions(met);
+  }
+}
+
+/* Links from a slot to what changes between two ways to show a piece. */
+static void link_change(const vcs_sweep_t *s, const piece_t *piece, const shown_t *is, float *slot, float weight) {
+  const shown_t *was = &piece->base;
+  if (s->pixels) {
+    float *row = s->pixels + VCS_WIDTH * piece->y;
+    for (int w = piece->first_word; w <= piece->last_word; w++) {
+      for (int from = 0; from < 4; from++) {
+        uint64_t there = was->colour[w][from] & piece->mask[w];
+        for (int to = 0; there && to < 4; to++) {
+          uint64_t change = there & is->colour[w][to];
+          if (was->index[from] == is->index[to]) continue;
+          float by = weight * (s->scale[is->index[to]] - s->scale[was->index[from]]);
+          for (; change; change &= change - 1) vcs_link(s, slot, &row[64 * w + __builtin_ctzll(change)], by);
+        }
+      }
+    }
+  }
+  for (unsigned moved = (was->hits ^ is->hits) & ~(unsigned)piece->latched; moved; moved &= moved - 1) {
+    int bit = VCS_LOWEST(moved);
+    float by = weight * (was->hits >> bit & 1 ? -1.0F : 1.0F);
+    vcs_link(s, slot, vcs_slots(s, VCS_OFFSET(collisions)) + bit, by);
+  }
+}
+
+/* ---- Registers ------------------------------------------------------------------------------------------------ */
+
+/* What a piece depends on: bits of registers, and the objects each of them shapes. */
+typedef struct {
+  uint16_t offset;
+  uint8_t bits, objects;
+} dependence_t;
+
+enum {
+  ON_P0 = 1 << VCS_P0,
+  ON_P1 = 1 << VCS_P1,
+  ON_M0 = 1 << VCS_M0,
+  ON_M1 = 1 << VCS_M1,
+  ON_BL = 1 << VCS_BL,
+  ON_PF = 1 << VCS_PF
+};
+
+static const dependence_t dependences[] = {
+    {VCS_OFFSET(vblank), 0x02, 0},
+    {VCS_OFFSET(nusiz), 0x37, ON_P0 | ON_M0},
+    {VCS_OFFSET(nusiz) + 1, 0x37, ON_P1 | ON_M1},
+    {VCS_OFFSET(colu), 0xFF, 0},
+    {VCS_OFFSET(colu) + 1, 0xFF, 0},
+    {VCS_OFFSET(colu) + 2, 0xFF, 0},
+    {VCS_OFFSET(colu) + 3, 0xFF, 0},
+    {VCS_OFFSET(ctrlpf), 0x36, ON_BL},
+    {VCS_OFFSET(reflect), 0x08, ON_P0},
+    {VCS_OFFSET(reflect) + 1, 0x08, ON_P1},
+    {VCS_OFFSET(pf), 0xF0, ON_PF},
+    {VCS_OFFSET(pf) + 1, 0xFF, ON_PF},
+    {VCS_OFFSET(pf) + 2, 0xFF, ON_PF},
+    {VCS_OFFSET(grp), 0xFF, ON_P0},
+    {VCS_OFFSET(grp) + 1, 0xFF, ON_P1},
+    {VCS_OFFSET(grp_old), 0xFF, ON_P0},
+    {VCS_OFFSET(grp_old) + 1, 0xFF, ON_P1},
+    {VCS_OFFSET(enam), 0x02, ON_M0},
+    {VCS_OFFSET(enam) + 1, 0x02, ON_M1},
+    {VCS_OFFSET(enabl), 0x02, ON_BL},
+    {VCS_OFFSET(enabl_old), 0x02, ON_BL},
+    {VCS_OFFSET(vdelp), 0x01, ON_P0},
+    {VCS_OFFSET(vdelp) + 1, 0x01, ON_P1},
+    {VCS_OFFSET(vdelbl), 0x01, ON_BL},
+    {VCS_OFFSET(resmp), 0x02, ON_M0},
+    {VCS_OFFSET(resmp) + 1, 0x02, ON_M1},
+    {VCS_OFFSET(first_copy_off), 0x01, ON_P0},
+    {VCS_OFFSET(first_copy_off) + 1, 0x01, ON_P1},
+    {VCS_OFFSET(pf_mirrored), 0x01, ON_PF},
+};
+
+static void link_registers(const vcs_sweep_t *s, vcs_t *t, const piece_t *piece) {
+  uint8_t *bytes = (uint8_t *)t;
+  shown_t is;
+  for (size_t i = 0; i < sizeof dependences / sizeof *dependences; i++) {
+    const dependence_t *d = &dependences[i];
+    float *slots = vcs_slots(s, d->offset);
+    if (!s->reverse && !s->live[d->offset]) continue;
+    for (unsigned bits = d->bits; bits; bits &= bits - 1) {
+      int bit = VCS_LOWEST(bits);
+      if (!s->reverse && slots[bit] == 0) continue;
+      bytes[d->offset] ^= (uint8_t)(1 << bit);
+      show(t, piece, &piece->base, d->objects, &is);
+      bytes[d->offset] ^= (uint8_t)(1 << bit);
+      link_change(s, piece, &is, &slots[bit], vcs_sign(bytes[d->offset], bit));
+    }
+    if (s->reverse) s->live[d->offset] = 1;
+  }
+}
+
+/* An object one pixel to the right, and one to the left. */
+static void link_positions(const vcs_sweep_t *s, vcs_t *t, const piece_t *piece) {
+  shown_t is;
+  for (int i = 0; i < 5; i++) {
+    size_t offset = VCS_OFFSET(pos) + (size_t)i;
+    float *slot = vcs_slots(s, offset);
+    if (!s->reverse && *slot == 0) continue;
+    vcs_sides_t sides = vcs_sides(s, *slot);
+    uint8_t pos = t->pos[i];
+    if (sides.more != 0) {
+      t->pos[i] = (uint8_t)(pos == 159 ? 0 : pos + 1);
+      show(t, piece, &piece->base, 1u << i, &is);
+      link_change(s, piece, &is, slot, sides.more);
+    }
+    if (sides.less != 0) {
+      t->pos[i] = (uint8_t)(pos == 0 ? 159 : pos - 1);
+      show(t, piece, &piece->base, 1u << i, &is);
+      link_change(s, piece, &is, slot, sides.less);
+    }
+    t->pos[i] = pos;
+    if (s->reverse) s->live[offset] = 1;
+  }
+}
+
+/* ---- Pieces and spans ----------------------------------------------------------------------------------------- */
+
+/* The pixels [x0, x1) of t's line. What the comb covers is black whatever the registers say, but collisions happen
+ * under it. False if there are none. */
+static bool lay_piece(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1, uint16_t latched, piece_t *piece) {
+  piece->y = t->line - t->first_line;
+  piece->latched = latched;
+  if (piece->y < 0 || piece->y >= VCS_ROWS_MAX || x1 <= x0) return false;
+  piece->first_word = x0 >> 6;
+  piece->last_word = (x1 - 1) >> 6;
+  for (int w = piece->first_word; w <= piece->last_word; w++) {
+    int from = x0 > 64 * w ? x0 - 64 * w : 0, to = x1 < 64 * w + 64 ? x1 - 64 * w : 64;
+    piece->beam[w] = piece->mask[w] = (~0ULL >> (64 - (to - from))) << from;
+  }
+  vcs_comb_t comb = s->tape->comb[piece->y];
+  if (comb.to && piece->first_word == 0) piece->mask[0] &= ~(0xFFULL >> comb.from << comb.from);
+  return true;
+}
+
+static bool any_pixel(const vcs_sweep_t *s, const piece_t *piece) {
+  if (!s->pixels || !s->lit[piece->y]) return false;
+  const float *row = s->pixels + VCS_WIDTH * piece->y;
+  for (int w = piece->first_word; w <= piece->last_word; w++) {
+    for (uint64_t mask = piece->mask[w]; mask; mask &= mask - 1) {
+      if (row[64 * w + __builtin_ctzll(mask)] != 0) return true;
+    }
+  }
+  return false;
+}
+
+static bool any_latch(const vcs_sweep_t *s) {
+  return s->live[VCS_OFFSET(collisions)] || s->live[VCS_OFFSET(collisions) + 1];
+}
+
+static bool any_register(const vcs_sweep_t *s) {
+  for (size_t i = VCS_OFFSET(vsync); i < VCS_OFFSET(dump); i++) {
+    if (s->live[i]) return true;
+  }
+  return false;
+}
+
+/* Latches that a piece sets do not depend on what they were before it. */
+static void forget_latches(const vcs_sweep_t *s, uint16_t hits) {
+  for (unsigned set = hits; set; set &= set - 1) vcs_slots(s, VCS_OFFSET(collisions))[VCS_LOWEST(set)] = 0;
+}
+
+/* The links of one piece, the registers in t. Returns the collisions it hits. */
+static uint16_t link_piece(vcs_sweep_t *s, vcs_t *t, int x0, int x1, uint16_t latched) {
+  piece_t piece;
+  if (!lay_piece(s, t, x0, x1, latched, &piece)) return 0;
+  if (s->reverse && !any_latch(s) && !any_pixel(s, &piece)) return 0;
+  show(t, &piece, NULL, (1u << VCS_OBJECTS) - 1, &piece.base);
+  if (!s->reverse) forget_latches(s, piece.base.hits);
+  link_registers(s, t, &piece);
+  link_positions(s, t, &piece);
+  if (s->reverse) forget_latches(s, piece.base.hits);
+  if (!s->reverse) s->live[VCS_OFFSET(collisions)] = s->live[VCS_OFFSET(collisions) + 1] = 1;
+  return piece.base.hits;
+}
+
+static uint16_t piece_hits(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1) {
+  piece_t piece;
+  if (!lay_piece(s, t, x0, x1, 0, &piece)) return 0;
+  show(t, &piece, NULL, (1u << VCS_OBJECTS) - 1, &piece.base);
+  return piece.base.hits;
+}
+
+/* Registers of t that hold for one line only, at the beginning of the next one. */
+static void next_line(vcs_t *t) {
+  vcs_video_t nobody;
+  nobody.stale = 0;
+  vcs_tia_end_line(t, &nobody);
+}
+
+/* forward: first_copy_off = 0; pf_mirrored = ctrlpf & 1 */
+static void link_line_end(const vcs_sweep_t *s) {
+  size_t mirrored = VCS_OFFSET(pf_mirrored), ctrlpf = VCS_OFFSET(ctrlpf);
+  float *out = vcs_slots(s, mirrored), *in = vcs_slots(s, ctrlpf);
+  for (size_t p = 0; p < 2; p++) {
+    *vcs_slots(s, VCS_OFFSET(first_copy_off) + p) = 0;
+    s->live[VCS_OFFSET(first_copy_off) + p] = 0;
+  }
+  if (s->reverse) {
+    if (!s->live[mirrored]) return;
+    in[0] += out[0];
+    out[0] = 0;
+    s->live[mirrored] = 0;
+    s->live[ctrlpf] = 1;
+  } else {
+    out[0] = in[0];
+    s->live[mirrored] = s->live[ctrlpf];
+  }
+}
+
+void vcs_sweep_tia(vcs_sweep_t *s, const vcs_event_t *event, int32_t clock) {
+  vcs_t *t = s->scratch;
+  memcpy(&t->vsync, event->tia, VCS_TIA_BYTES);
+  t->first_line = s->tape->start->first_line;
+  t->line = event->line;
+  while (VCS_LINE_CLOCKS * (t->line + 1) <= clock) next_line(t);
+}
+
+/* The pixels of clocks [from, to) that lie in a line. */
+typedef struct {
+  int x0, x1;
+} stretch_t;
+
+static stretch_t stretch_of(int32_t line, int32_t from, int32_t to) {
+  int32_t left = VCS_LINE_CLOCKS * line + VCS_HBLANK_CLOCKS;
+  stretch_t at = {from > left ? from - left : 0, to - left < VCS_WIDTH ? to - left : VCS_WIDTH};
+  return at;
+}
+
+/* The collisions at the beginning of every event's span. */
+static void find_latched(vcs_sweep_t *s) {
+  uint16_t latched = s->tape->start->collisions;
+  for (int32_t i = 0; i < s->tape->event_count; i++) {
+    const vcs_event_t *event = &s->tape->events[i];
+    s->latched[i] = latched;
+    if (event->to > event->from) {
+      vcs_sweep_tia(s, event, event->from);
+      for (vcs_t *t = s->scratch; VCS_LINE_CLOCKS * t->line < event->to; next_line(t)) {
+        stretch_t at = stretch_of(t->line, event->from, event->to);
+        latched |= piece_hits(s, t, at.x0, at.x1);
+      }
+    }
+    if (event->reg == VCS_CXCLR) latched = 0;
+  }
+  s->have_latched = true;
+}
+
+/* Whether a span can matter: backwards, if a pixel of its rows or a latch has an adjoint; forwards, if a register or a
+ * latch has a tangent. */
+static bool span_matters(const vcs_sweep_t *s, const vcs_event_t *event) {
+  if (any_latch(s)) return true;
+  if (!s->reverse) return any_register(s);
+  if (!s->pixels) return false;
+  int32_t first = event->from / VCS_LINE_CLOCKS - s->tape->start->first_line;
+  int32_t last = (event->to - 1) / VCS_LINE_CLOCKS - s->tape->start->first_line;
+  for (int32_t y = first < 0 ? 0 : first; y <= last && y < VCS_ROWS_MAX; y++) {
+    if (s->lit[y]) return true;
+  }
+  return false;
+}
+
+/* Lines end within a span at every multiple of VCS_LINE_CLOCKS in [from, to). */
+void vcs_sweep_span(vcs_sweep_t *s, const vcs_event_t *event) {
+  if (event->to <= event->from) return;
+  int32_t first = event->from / VCS_LINE_CLOCKS, last = (event->to - 1) / VCS_LINE_CLOCKS;
+  bool begins_line = event->from % VCS_LINE_CLOCKS == 0;
+  if (!span_matters(s, event)) {
+    if (begins_line || last > first) link_line_end(s);
+    return;
+  }
+  bool latches = !s->reverse || any_latch(s);
+  if (latches && !s->have_latched) find_latched(s);
+  uint16_t latched = latches ? s->latched[event - s->tape->events] : 0;
+  vcs_t *t = s->scratch;
+  vcs_sweep_tia(s, event, event->from);
+  if (!s->reverse) {
+    for (int32_t line = first; line <= last; line++) {
+      if (line > first || begins_line) link_line_end(s);
+      if (line > first) next_line(t);
+      stretch_t at = stretch_of(line, event->from, event->to);
+      latched |= link_piece(s, t, at.x0, at.x1, latched);
+    }
+    return;
+  }
+  /* Backwards each line is reached again from the span's first. */
+  for (int32_t line = last; line >= first; line--) {
+    vcs_sweep_tia(s, event, event->from);
+    uint16_t before = latched;
+    for (int32_t l = first; l < line; l++) {
+      stretch_t at = stretch_of(l, event->from, event->to);
+      if (latches) before |= piece_hits(s, t, at.x0, at.x1);
+      next_line(t);
+    }
+    stretch_t at = stretch_of(line, event->from, event->to);
+    link_piece(s, t, at.x0, at.x1, before);
+    if (line > first || begins_line) link_line_end(s);
+  }
+}
+
+/* ---- Time ------------------------------------------------------------------------------------------------------- */
+
+/* The clock up to which the picture is drawn before a write at `clock` takes effect. */
+static int32_t effective(const vcs_sweep_t *s, unsigned reg, int32_t clock) {
+  int32_t start = VCS_LINE_CLOCKS * s->cart->top_line, stop = start + VCS_LINE_CLOCKS * s->cart->height;
+  int delay = vcs_write_delay(reg);
+  if (delay == VCS_DELAY_PHASE) delay = vcs_phase_delay((unsigned)clock % VCS_LINE_CLOCKS / 3 & 3);
+  clock += delay;
+  return clock < start ? start : clock > stop ? stop : clock;
+}
+
+/* Pixels [from, to), which one event's registers show and would be shown by another's. */
+static void link_between(vcs_sweep_t *s, const vcs_event_t *as, const vcs_event_t *instead, int32_t from, int32_t to,
+                         float weight) {
+  if (to <= from) return;
+  vcs_t *t = s->scratch;
+  for (int32_t line = from / VCS_LINE_CLOCKS; line <= (to - 1) / VCS_LINE_CLOCKS; line++) {
+    stretch_t at = stretch_of(line, from, to);
+    int32_t clock = VCS_LINE_CLOCKS * line;
+    piece_t piece;
+    shown_t is;
+    vcs_sweep_tia(s, as, clock);
+    t->line = line;
+    if (!lay_piece(s, t, at.x0, at.x1, 0xFFFF, &piece)) continue;
+    if (s->reverse && !any_pixel(s, &piece)) continue;
+    show(t, &piece, NULL, (1u << VCS_OBJECTS) - 1, &piece.base);
+    vcs_sweep_tia(s, instead, clock);
+    show(t, &piece, NULL, (1u << VCS_OBJECTS) - 1, &is);
+    link_change(s, &piece, &is, vcs_slots(s, VCS_OFFSET(cycles)), weight);
+  }
+}
+
+/* A write that happens one cycle later leaves the old registers on the screen for some clocks more; one that happens
+ * earlier shows the new ones sooner. */
+void vcs_sweep_shift(vcs_sweep_t *s, int32_t index) {
+  const vcs_event_t *event = &s->tape->events[index], *next = event + 1;
+  float *time = vcs_slots(s, VCS_OFFSET(cycles));
+  if (!s->pixels || (!s->reverse && *time == 0) || !memcmp(event->tia, next->tia, VCS_TIA_BYTES)) return;
+  vcs_sides_t sides = vcs_sides(s, *time);
+  int32_t here = event->to, later = effective(s, event->reg, event->clock + 3),
+          sooner = effective(s, event->reg, event->clock - 3);
+  if (later > next->to) later = next->to;
+  if (sooner < event->from) sooner = event->from;
+  if (sides.more != 0) link_between(s, next, event, here, later, sides.more);
+  if (sides.less != 0) link_between(s, event, next, sooner, here, sides.less);
+  if (s->reverse) s->live[VCS_OFFSET(cycles)] = 1;
+}

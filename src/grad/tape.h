@@ -1,0 +1,160 @@
+/* tape.h: what a frame leaves behind, enough to differentiate it.
+ *
+ * A tape holds one frame: the machine at its start, a row for every instruction, an event for every write to the TIA
+ * and every reading of a collision, and a snapshot before everything that reaches further than registers, RAM and TIA
+ * (the RIOT's ports and timer, bank switches, cartridge RAM). It is walked in both directions: RAM is redone and undone
+ * from the rows, the rest is looked up in the next event or snapshot.
+ *
+ *   rows        16 bytes an instruction: registers before it, address, byte read or written, byte overwritten, time
+ *   events      the TIA before an access, and the span of clocks it had drawn since the event before
+ *   snapshots   the whole machine before a row
+ *
+ * Long runs keep the machine at every frame's start (a few hundred bytes) and make one tape at a time: memory does not
+ * grow with the tapes of an episode.
+ */
+#ifndef VCS_GRAD_TAPE_H
+#define VCS_GRAD_TAPE_H
+
+#include "local.h"
+
+/* An instruction. `cycles` is the time before it. What it stores to is `addr`, what was there `old`; for JSR, which
+ * stores two bytes at addr and below, the second one's old content is in `value`. */
+typedef struct {
+  uint16_t pc, addr;
+  uint32_t cycles;
+  uint8_t a, x, y, sp, p;
+  uint8_t opcode, value, old;
+} vcs_row_t;
+
+/* The TIA's registers as they are in vcs_t, from vsync up to the star field's. */
+enum { VCS_TIA_BYTES = offsetof(vcs_t, dump) - offsetof(vcs_t, vsync) };
+
+/* A write to the TIA (reg below 64) or the reading of a collision register (64 + reg), or the end of the frame
+ * (VCS_EVENT_END). With the registers as they are in `tia` the clocks [from, to) of the frame have been drawn. */
+enum { VCS_EVENT_READ = 64, VCS_EVENT_END = 255 };
+typedef struct {
+  int32_t row;      /* the instruction */
+  int32_t clock;    /* of the bus access, in clocks of the frame */
+  int32_t from, to; /* clocks of the frame */
+  int32_t line;     /* the line for which the line-dependent registers in `tia` hold */
+  uint16_t collisions;
+  uint8_t reg, value;
+  uint8_t tia[VCS_TIA_BYTES];
+} vcs_event_t;
+
+/* The machine before a row. cart_ram is not in it. */
+typedef struct {
+  int32_t row;
+  uint8_t machine[offsetof(vcs_t, cart_ram)];
+} vcs_side_t;
+
+/* A picture has at most this many rows; for each, the first pixel of the blank after HMOVE and the one behind it. */
+enum { VCS_ROWS_MAX = VCS_FRAME_BYTES / VCS_WIDTH };
+typedef struct {
+  uint8_t from, to;
+} vcs_comb_t;
+
+typedef struct {
+  vcs_row_t *rows;
+  vcs_event_t *events;
+  vcs_side_t *sides;
+  int32_t count, event_count, side_count;
+  int32_t capacity, event_capacity, side_capacity;
+  vcs_t *start; /* the machine when the frame's first instruction is about to run; vcs_state_size bytes */
+  vcs_comb_t comb[VCS_ROWS_MAX];
+  int32_t drawn, comb_end; /* while recording: clocks the picture is drawn up to, and where the last comb ends */
+} vcs_tape_t;
+
+vcs_status_t vcs_tape_create(const vcs_cart_t *cart, vcs_tape_t **tape, vcs_error_t *error);
+void vcs_tape_free(vcs_tape_t *tape);
+
+/* Runs a frame as vcs_frame does, machine and picture alike, and records it. False: no memory. */
+bool vcs_tape_record(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
+
+/* The same in parts, for a frame that has begun: start, instruction by instruction, end. */
+void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m);
+bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool *frame_over);
+bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m);
+
+/* The time at which a row's data access happens. */
+VCS_FN uint32_t vcs_row_time(const vcs_row_t *row, bool crosses) {
+  return row->cycles + vcs_opcode(row->opcode).cycles + crosses;
+}
+
+/* ---- Where a data access goes ------------------------------------------------------------------------------- */
+
+typedef enum { VCS_TO_RAM, VCS_TO_TIA, VCS_TO_RIOT, VCS_TO_CART } vcs_chip_t;
+
+VCS_FN vcs_chip_t vcs_chip_at(uint16_t addr) {
+  if (addr & 0x1000) return VCS_TO_CART;
+  if (!(addr & 0x80)) return VCS_TO_TIA;
+  return addr & 0x200 ? VCS_TO_RIOT : VCS_TO_RAM;
+}
+
+/* A byte of code or of a table, as quickly as possible. */
+VCS_FN uint8_t vcs_code_byte(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
+  if (VCS_LIKELY(addr & 0x1000) && VCS_LIKELY(!(cart->hot_pages >> (addr >> 6 & 63) & 1)))
+    return cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FF)];
+  return vcs_bus_peek(cart, m, addr);
+}
+
+/* How an instruction forms its address: base (from the operand or the pointer) plus index. */
+typedef struct {
+  uint16_t addr, base;
+  uint16_t pointer;  /* indirect modes: where the base was read */
+  uint8_t low, high; /* the operand's bytes */
+  bool crosses;      /* a page, and pays a cycle for it */
+} vcs_address_t;
+
+VCS_FN uint16_t vcs_pointer_at(const vcs_cart_t *cart, const vcs_t *m, uint16_t pointer) {
+  return (uint16_t)(vcs_code_byte(cart, m, pointer) | vcs_code_byte(cart, m, (uint16_t)(pointer + 1)) << 8);
+}
+
+/* The address from the operand's bytes and the registers: also of operands and registers other than those executed. */
+VCS_FN vcs_address_t vcs_form_address(const vcs_cart_t *cart, const vcs_t *m, vcs_opcode_t op, uint8_t low,
+                                      uint8_t high, uint8_t x, uint8_t y) {
+  vcs_address_t at = {0, 0, 0, low, high, false};
+  uint16_t word = (uint16_t)(low | high << 8);
+  uint8_t index = 0;
+  switch (op.mode) {
+    case VCS_MODE_ZP:
+      at.base = low;
+      break;
+    case VCS_MODE_ZPX:
+      at.base = (uint8_t)(low + x);
+      break;
+    case VCS_MODE_ZPY:
+      at.base = (uint8_t)(low + y);
+      break;
+    case VCS_MODE_ABS:
+      at.base = word;
+      break;
+    case VCS_MODE_ABX:
+      at.base = word, index = x;
+      break;
+    case VCS_MODE_ABY:
+      at.base = word, index = y;
+      break;
+    case VCS_MODE_IZX:
+      at.pointer = (uint8_t)(low + x);
+      at.base = vcs_pointer_at(cart, m, at.pointer);
+      break;
+    case VCS_MODE_IZY:
+      at.pointer = low;
+      at.base = vcs_pointer_at(cart, m, low), index = y;
+      break;
+    default:
+      break;
+  }
+  at.addr = (uint16_t)(at.base + index);
+  at.crosses = op.access == VCS_ACCESS_READ && (at.base ^ at.addr) & 0xFF00;
+  return at;
+}
+
+/* Bytes of an instruction by addressing mode. */
+VCS_FN int vcs_mode_length(unsigned mode) {
+  static const uint8_t lengths[] = {1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 2, 2, 2};
+  return lengths[mode];
+}
+
+#endif
