@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "host/files.h"
-#include "sweep.h"
+#include "ste.h"
 
 void vcs_grad_defaults(vcs_grad_options_t *options) {
   vcs_grad_options_t defaults = {VCS_METHOD_BIT, 0, 6.0F, 0.0F, VCS_SIDE_MEAN, NULL};
@@ -17,6 +17,7 @@ typedef struct {
   vcs_sweep_t sweep;
   vcs_tape_t *tape;
   const vcs_run_t *run;
+  const vcs_grad_options_t *options;
   size_t size;     /* of a machine */
   uint8_t *starts; /* VJP: the machine before every frame */
   vcs_t *machine;  /* that is running */
@@ -54,6 +55,7 @@ static vcs_status_t open_walk(walk_t *walk, const vcs_run_t *run, const vcs_grad
   if (status) return status;
   vcs_sweep_t *s = &walk->sweep;
   walk->run = run;
+  walk->options = options;
   walk->size = vcs_state_size(run->cart);
   for (int i = 0; i < 256; i++) walk->scale[i] = options->scale ? options->scale[i] : (float)i;
   s->cart = run->cart;
@@ -161,10 +163,20 @@ static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, f
   if (status) return status;
   s->pixels = pixels;
   memcpy(s->m, walk->tape->start, walk->size);
+  if (walk->options->method != VCS_METHOD_BIT) {
+    vcs_ste_frame(s, walk->options);
+    return VCS_OK;
+  }
   s->side = s->event = 0;
   for (int32_t row = 0; row < walk->tape->count; row++) vcs_sweep_row(s, row);
   vcs_sweep_span(s, &walk->tape->events[walk->tape->event_count - 1]);
   return VCS_OK;
+}
+
+static bool any_lit(const float *row) {
+  int lit = 0;
+  for (int x = 0; x < VCS_WIDTH; x++) lit |= row[x] != 0;
+  return lit;
 }
 
 /* One frame backwards, from the machine before it. */
@@ -177,11 +189,14 @@ static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, 
   vcs_status_t status = prepare(walk, error);
   if (status) return status;
   s->pixels = pixels;
-  memset(s->lit, 0, VCS_ROWS_MAX);
-  for (int32_t i = 0; pixels && i < VCS_WIDTH * s->cart->height; i++) {
-    if (pixels[i] != 0) s->lit[i / VCS_WIDTH] = 1;
-  }
+  for (int32_t y = 0; y < VCS_ROWS_MAX; y++)
+    s->lit[y] = pixels && y < s->cart->height && any_lit(pixels + VCS_WIDTH * y);
   memcpy(s->m, walk->machine, walk->size);
+  if (walk->options->method != VCS_METHOD_BIT) {
+    vcs_ste_frame(s, walk->options);
+    link_hands(s, before, controls, inputs);
+    return VCS_OK;
+  }
   s->side = walk->tape->side_count - 1;
   s->event = walk->tape->event_count - 1;
   vcs_sweep_span(s, &walk->tape->events[s->event]);
@@ -204,6 +219,7 @@ vcs_status_t vcs_grad_jvp(const vcs_run_t *run, const vcs_grad_options_t *option
   if (status) return status;
   vcs_sweep_t *s = &walk.sweep;
   if (inputs->state) memcpy(s->state, inputs->state, 8 * walk.size * sizeof(float));
+  if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk.size);
   mark_live(s, walk.size);
   s->rom = inputs->rom;
   uint64_t instructions = 0;
@@ -212,6 +228,7 @@ vcs_status_t vcs_grad_jvp(const vcs_run_t *run, const vcs_grad_options_t *option
     status = frame_forwards(&walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
     instructions += (uint64_t)walk.tape->count;
   }
+  if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk.size);
   if (!status && outputs->state) {
     for (size_t i = 0; i < 8 * walk.size; i++) outputs->state[i] += s->state[i];
   }
@@ -232,6 +249,7 @@ vcs_status_t vcs_grad_vjp(const vcs_run_t *run, const vcs_grad_options_t *option
     if (f + 1 < run->frames) vcs_frame(run->cart, walk.machine, NULL);
   }
   if (outputs->state) memcpy(s->state, outputs->state, 8 * walk.size * sizeof(float));
+  if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk.size);
   mark_live(s, walk.size);
   s->rom = inputs->rom;
   uint64_t instructions = 0;
@@ -240,6 +258,7 @@ vcs_status_t vcs_grad_vjp(const vcs_run_t *run, const vcs_grad_options_t *option
     status = frame_backwards(&walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
     instructions += (uint64_t)walk.tape->count;
   }
+  if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk.size);
   if (!status && inputs->state) {
     for (size_t i = 0; i < 8 * walk.size; i++) inputs->state[i] += s->state[i];
   }
