@@ -63,12 +63,12 @@ static vcs_status_t open_walk(walk_t *walk, const vcs_run_t *run, const vcs_grad
   s->rule = options->side;
   if (reverse && s->rule == VCS_SIDE_TANGENT) s->rule = VCS_SIDE_MEAN;
   s->reverse = reverse;
-  s->m = calloc(1, sizeof(vcs_t));
-  s->scratch = calloc(1, sizeof(vcs_t));
+  s->m = calloc(1, walk->size);
+  s->scratch = calloc(1, walk->size);
   s->state = calloc(8 * walk->size, sizeof(float));
   s->live = calloc(walk->size, 1);
   s->lit = calloc(VCS_ROWS_MAX, 1);
-  walk->machine = calloc(1, sizeof(vcs_t));
+  walk->machine = calloc(1, walk->size);
   if (reverse) walk->starts = malloc(walk->size * (size_t)run->frames);
   status = vcs_tape_create(run->cart, &walk->tape, error);
   bool all = s->m && s->scratch && s->state && s->live && s->lit && walk->machine && (!reverse || walk->starts);

@@ -52,21 +52,25 @@ typedef enum {
 
 typedef struct {
   float weights[VCS_STE_INPUTS];
-  uint8_t to; /* a set of lanes */
+  uint8_t to;   /* the lane r goes to; one that nobody reads if there is none */
+  uint8_t also; /* a set of further lanes */
   uint8_t sets;
   uint8_t kind;
 } step_t;
 
-#define TO(lane) (1 << VCS_STE_##lane)
+#define TO_NOTHING (VCS_STE_INPUTS - 1), 0
+#define TO(lane) VCS_STE_##lane, 0
+#define TO_BOTH(lane, other) VCS_STE_##lane, 1 << VCS_STE_##other
+#define TO_ALL(lane, other, third) VCS_STE_##lane, 1 << VCS_STE_##other | 1 << VCS_STE_##third
 
 /* clang-format off */
 /*     name        A  X  Y  S  M   C     to               sets                       kind */
 #define STEPS(STEP)                                                                          \
-  STEP(NONE,       0, 0, 0, 0, 0,  0,    0,               0,                         PLAIN)  \
+  STEP(NONE,       0, 0, 0, 0, 0,  0,    TO_NOTHING,      0,                         PLAIN)  \
   STEP(M_TO_A,     0, 0, 0, 0, 1,  0,    TO(A),           SETS_NZ,                   PLAIN)  \
   STEP(M_TO_X,     0, 0, 0, 0, 1,  0,    TO(X),           SETS_NZ,                   PLAIN)  \
   STEP(M_TO_Y,     0, 0, 0, 0, 1,  0,    TO(Y),           SETS_NZ,                   PLAIN)  \
-  STEP(M_TO_AX,    0, 0, 0, 0, 1,  0,    TO(A) | TO(X),   SETS_NZ,                   PLAIN)  \
+  STEP(M_TO_AX,    0, 0, 0, 0, 1,  0,    TO_BOTH(A, X),   SETS_NZ,                   PLAIN)  \
   STEP(M_TO_M,     0, 0, 0, 0, 1,  0,    TO(M),           SETS_NZ,                   PLAIN)  \
   STEP(X_TO_X,     0, 1, 0, 0, 0,  0,    TO(X),           SETS_NZ,                   PLAIN)  \
   STEP(Y_TO_Y,     0, 0, 1, 0, 0,  0,    TO(Y),           SETS_NZ,                   PLAIN)  \
@@ -81,9 +85,9 @@ typedef struct {
   STEP(Y_TO_M,     0, 0, 1, 0, 0,  0,    TO(M),           0,                         PLAIN)  \
   STEP(ADC,        1, 0, 0, 0, 1,  1,    TO(A),           SETS_NZ | SETS_C | CLEARS_V, PLAIN) \
   STEP(SBC,        1, 0, 0, 0, -1, 1,    TO(A),           SETS_NZ | SETS_C | CLEARS_V, PLAIN) \
-  STEP(CMP,        1, 0, 0, 0, -1, 0,    0,               SETS_NZ | SETS_C,          PLAIN)  \
-  STEP(CPX,        0, 1, 0, 0, -1, 0,    0,               SETS_NZ | SETS_C,          PLAIN)  \
-  STEP(CPY,        0, 0, 1, 0, -1, 0,    0,               SETS_NZ | SETS_C,          PLAIN)  \
+  STEP(CMP,        1, 0, 0, 0, -1, 0,    TO_NOTHING,      SETS_NZ | SETS_C,          PLAIN)  \
+  STEP(CPX,        0, 1, 0, 0, -1, 0,    TO_NOTHING,      SETS_NZ | SETS_C,          PLAIN)  \
+  STEP(CPY,        0, 0, 1, 0, -1, 0,    TO_NOTHING,      SETS_NZ | SETS_C,          PLAIN)  \
   STEP(ASL,        0, 0, 0, 0, 2,  0,    TO(M),           SETS_NZ | SHIFTS_M,        PLAIN)  \
   STEP(ROL,        0, 0, 0, 0, 2,  1,    TO(M),           SETS_NZ | SHIFTS_M,        PLAIN)  \
   STEP(LSR,        0, 0, 0, 0, 1,  0,    TO(M),           SETS_NZ | SHIFTS_M,        HALF)   \
@@ -97,8 +101,8 @@ typedef struct {
   STEP(ANC,        0, 0, 0, 0, 0,  0,    TO(A),           SETS_NZ | SETS_C,          AND)    \
   STEP(ORA,        0, 0, 0, 0, 0,  0,    TO(A),           SETS_NZ,                   ORA)    \
   STEP(EOR,        0, 0, 0, 0, 0,  0,    TO(A),           SETS_NZ,                   EOR)    \
-  STEP(LAS,        0, 0, 0, 0, 0,  0,    TO(A) | TO(X) | TO(S), SETS_NZ,             LAS)    \
-  STEP(LXA,        0, 0, 0, 0, 0,  0,    TO(A) | TO(X),   SETS_NZ,                   LXA)    \
+  STEP(LAS,        0, 0, 0, 0, 0,  0,    TO_ALL(A, X, S), SETS_NZ,             LAS)    \
+  STEP(LXA,        0, 0, 0, 0, 0,  0,    TO_BOTH(A, X),   SETS_NZ,                   LXA)    \
   STEP(ANE,        0, 0, 0, 0, 0,  0,    TO(A),           SETS_NZ,                   ANE)    \
   STEP(SBX,        0, 0, 0, 0, -1, 0,    TO(X),           SETS_NZ | SETS_C,          SBX)    \
   STEP(SAX,        0, 0, 0, 0, 0,  0,    TO(M),           0,                         SAX)    \
@@ -106,19 +110,19 @@ typedef struct {
   STEP(SHX,        0, 0, 0, 0, 0,  0,    TO(M),           0,                         SHX)    \
   STEP(SHY,        0, 0, 0, 0, 0,  0,    TO(M),           0,                         SHY)    \
   STEP(SHS,        0, 0, 0, 0, 0,  0,    TO(S),           0,                         SAX)    \
-  STEP(BIT,        0, 0, 0, 0, 0,  0,    0,               SETS_NZ,                   BIT)    \
+  STEP(BIT,        0, 0, 0, 0, 0,  0,    TO_NOTHING,      SETS_NZ,                   BIT)    \
   STEP(PHP,        0, 0, 0, 0, 0,  0,    TO(M),           0,                         PHP)    \
-  STEP(PLP,        0, 0, 0, 0, 0,  0,    0,               SETS_NZ,                   PLP)    \
-  STEP(SET_C,      0, 0, 0, 0, 0,  0,    0,               SETS_C,                    PLAIN)  \
-  STEP(SET_I,      0, 0, 0, 0, 0,  0,    0,               CLEARS_I,                  PLAIN)  \
-  STEP(SET_D,      0, 0, 0, 0, 0,  0,    0,               CLEARS_D,                  PLAIN)  \
-  STEP(SET_V,      0, 0, 0, 0, 0,  0,    0,               CLEARS_V,                  PLAIN)  \
-  STEP(SET_P,      0, 0, 0, 0, 0,  0,    0,               SETS_NZ | SETS_C | CLEARS_V | CLEARS_D | CLEARS_I, PLAIN)
+  STEP(PLP,        0, 0, 0, 0, 0,  0,    TO_NOTHING,      SETS_NZ,                   PLP)    \
+  STEP(SET_C,      0, 0, 0, 0, 0,  0,    TO_NOTHING,      SETS_C,                    PLAIN)  \
+  STEP(SET_I,      0, 0, 0, 0, 0,  0,    TO_NOTHING,      CLEARS_I,                  PLAIN)  \
+  STEP(SET_D,      0, 0, 0, 0, 0,  0,    TO_NOTHING,      CLEARS_D,                  PLAIN)  \
+  STEP(SET_V,      0, 0, 0, 0, 0,  0,    TO_NOTHING,      CLEARS_V,                  PLAIN)  \
+  STEP(SET_P,      0, 0, 0, 0, 0,  0,    TO_NOTHING,      SETS_NZ | SETS_C | CLEARS_V | CLEARS_D | CLEARS_I, PLAIN)
 
 #define STEP_NAME(name, ...) STEP_##name,
 enum { STEPS(STEP_NAME) };
 
-#define STEP_ROW(name, a, x, y, s, m, c, to, sets, kind) {{a, x, y, s, m, c, 0, 0}, to, sets, kind},
+#define STEP_ROW(name, a, x, y, s, m, c, ...) {{a, x, y, s, m, c, 0, 0}, __VA_ARGS__},
 static const step_t steps[] = {STEPS(STEP_ROW)};
 
 /* The steps of every operation. */
@@ -277,10 +281,18 @@ static void weigh(const vcs_ste_t *ste, const step_t *step, const vcs_row_t *row
 
 /* The byte that decides Z: of a comparison the difference, else what the step makes. */
 static uint8_t result_of(const step_t *step, const vcs_row_t *row, const vcs_row_t *next) {
-  if (step->to & TO(A)) return next->a;
-  if (step->to & TO(X)) return next->x;
-  if (step->to & TO(Y)) return next->y;
-  if (step->to) return row->value;
+  switch (step->to) {
+    case VCS_STE_A:
+      return next->a;
+    case VCS_STE_X:
+      return next->x;
+    case VCS_STE_Y:
+      return next->y;
+    case VCS_STE_M:
+      return row->value;
+    default:
+      break;
+  }
   if (step->kind == BIT) return row->a & row->value;
   uint8_t left = step == &steps[STEP_CPX] ? row->x : step == &steps[STEP_CPY] ? row->y : row->a;
   return (uint8_t)(left - row->value);
@@ -339,39 +351,76 @@ static void test_bits(vcs_ste_t *ste, const step_t *step, const vcs_row_t *row, 
   }
 }
 
+/* Slopes below one shrink a derivative on its way; what is smaller than this ends here, because numbers that a float
+ * can only hold with fewer digits cost a hundred times as much. */
+#define FADED 1e-30F
+
+static bool faded(float value) { return fabsf(value) < FADED; }
+
 /* ---- One step -----------------------------------------------------------------------------------------------------
  */
 
+/* Walking backwards: the adjoint of r, and of the bit that is shifted out. */
+VCS_HOT_FN float take_flags(vcs_ste_t *ste, const step_t *step, const vcs_row_t *row, const vcs_row_t *next,
+                            float *shifted) {
+  float *lane = ste->lane, r = 0;
+  const float lift = ste->rules.lift;
+  if (step->sets & SETS_NZ) {
+    r += lift * lane[VCS_STE_N];
+    if (lane[VCS_STE_Z] != 0 && result_of(step, row, next) <= 1) r += ste->rules.zero * lane[VCS_STE_Z];
+    lane[VCS_STE_N] = lane[VCS_STE_Z] = 0;
+  }
+  if (step->sets & (SETS_C | SHIFTS_M | SHIFTS_A)) {
+    float c = lift * lane[VCS_STE_C];
+    lane[VCS_STE_C] = 0;
+    if (step->sets & SETS_C) {
+      r += c;
+    } else {
+      *shifted = c;
+    }
+  }
+  return r;
+}
+
+/* Walking forwards: the flags from r and from the bit that is shifted out. */
+VCS_HOT_FN void put_flags(vcs_ste_t *ste, const step_t *step, const vcs_row_t *row, const vcs_row_t *next, float r,
+                          float shifted) {
+  float *lane = ste->lane;
+  if (step->sets & SETS_NZ) {
+    lane[VCS_STE_N] = ste->rules.lift * r;
+    lane[VCS_STE_Z] = r != 0 && result_of(step, row, next) <= 1 ? ste->rules.zero * r : 0;
+  }
+  if (step->sets & SETS_C) lane[VCS_STE_C] = ste->rules.lift * r;
+  if (step->sets & (SHIFTS_M | SHIFTS_A)) lane[VCS_STE_C] = shifted;
+}
+
+static void clear_flags(vcs_ste_t *ste, unsigned sets) {
+  if (sets & CLEARS_V) ste->lane[VCS_STE_V] = 0;
+  if (sets & CLEARS_D) ste->lane[VCS_STE_D] = 0;
+  if (sets & CLEARS_I) ste->lane[VCS_STE_I] = 0;
+}
+
 VCS_HOT_FN void take_step(vcs_ste_t *ste, unsigned index, const vcs_row_t *row, const vcs_row_t *next, bool reverse) {
   const step_t *step = &steps[index];
-  float *lane = ste->lane, r = 0, shifted = 0;
+  float *lane = ste->lane, r = 0, shifted = 0, w[VCS_STE_INPUTS];
   const unsigned sets = step->sets, source = sets & SHIFTS_M ? VCS_STE_M : VCS_STE_A;
-  const float lift = ste->rules.lift;
   if (VCS_UNLIKELY(step->kind >= BIT)) {
     if (step->kind == BIT) test_bits(ste, step, row, next);
     if (step->kind == PHP) push_flags(ste);
     if (step->kind == PLP) pull_flags(ste);
     return;
   }
+  if (sets >= CLEARS_V) clear_flags(ste, sets);
   if (reverse) {
-    for (unsigned to = step->to; to; to &= to - 1) {
-      r += lane[VCS_LOWEST(to)];
-      lane[VCS_LOWEST(to)] = 0;
+    r = lane[step->to];
+    lane[step->to] = 0;
+    for (unsigned also = step->also; VCS_UNLIKELY(also); also &= also - 1) {
+      r += lane[VCS_LOWEST(also)];
+      lane[VCS_LOWEST(also)] = 0;
     }
-    if (sets & SETS_NZ) {
-      r += lift * lane[VCS_STE_N];
-      if (lane[VCS_STE_Z] != 0 && result_of(step, row, next) <= 1) r += ste->rules.zero * lane[VCS_STE_Z];
-      lane[VCS_STE_N] = lane[VCS_STE_Z] = 0;
-    }
-    if (sets & SETS_C) r += lift * lane[VCS_STE_C];
-    if (sets & (SHIFTS_M | SHIFTS_A)) shifted = lift * lane[VCS_STE_C];
-    if (sets & (SETS_C | SHIFTS_M | SHIFTS_A)) lane[VCS_STE_C] = 0;
+    if (sets) r += take_flags(ste, step, row, next, &shifted);
+    if (faded(r) && faded(shifted)) return;
   }
-  if (sets & CLEARS_V) lane[VCS_STE_V] = 0;
-  if (sets & CLEARS_D) lane[VCS_STE_D] = 0;
-  if (sets & CLEARS_I) lane[VCS_STE_I] = 0;
-  if (reverse && r == 0 && shifted == 0) return;
-  float w[VCS_STE_INPUTS];
   memcpy(w, step->weights, sizeof w);
   if (step->kind) weigh(ste, step, row, w);
   if (reverse) {
@@ -380,14 +429,12 @@ VCS_HOT_FN void take_step(vcs_ste_t *ste, unsigned index, const vcs_row_t *row, 
     return;
   }
   for (int i = 0; i < VCS_STE_INPUTS; i++) r += w[i] * lane[i];
-  shifted = lift * lane[source];
-  for (unsigned to = step->to; to; to &= to - 1) lane[VCS_LOWEST(to)] = r;
-  if (sets & SETS_NZ) {
-    lane[VCS_STE_N] = lift * r;
-    lane[VCS_STE_Z] = r != 0 && result_of(step, row, next) <= 1 ? ste->rules.zero * r : 0;
-  }
-  if (sets & SETS_C) lane[VCS_STE_C] = lift * r;
-  if (sets & (SHIFTS_M | SHIFTS_A)) lane[VCS_STE_C] = shifted;
+  shifted = ste->rules.lift * lane[source];
+  if (faded(r)) r = 0;
+  if (faded(shifted)) shifted = 0;
+  lane[step->to] = r;
+  for (unsigned also = step->also; also; also &= also - 1) lane[VCS_LOWEST(also)] = r;
+  if (sets) put_flags(ste, step, row, next, r, shifted);
 }
 
 /* ---- The byte on the bus ------------------------------------------------------------------------------------------
@@ -546,7 +593,7 @@ static void forget_stack(const vcs_ste_t *ste, uint8_t sp, int count) {
 /* forward: time += cycles that the branch costs * its gate, along its flag */
 static void link_branch(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *next) {
   float *flag = &ste->lane[branch_lanes[row->opcode >> 6]];
-  if ((ste->s->reverse ? *ste->time : *flag) == 0) return;
+  if (faded(ste->s->reverse ? *ste->time : *flag)) return;
   uint16_t behind = (uint16_t)(row->pc + 2), target = next->pc;
   if (next->pc == behind) { /* not taken: where it would have gone */
     cell_t operand = cell_read(ste, (uint16_t)(row->pc + 1));
@@ -578,26 +625,50 @@ static void keep_contents(const vcs_ste_t *ste, const vcs_row_t *row, bus_t bus,
   }
 }
 
+VCS_HOT_FN void take_steps(vcs_ste_t *ste, recipe_t recipe, const vcs_row_t *row, const vcs_row_t *next, bool reverse) {
+  if (VCS_UNLIKELY(recipe.second) && reverse) take_step(ste, recipe.second, row, next, reverse);
+  if (recipe.first) take_step(ste, recipe.first, row, next, reverse);
+  if (VCS_UNLIKELY(recipe.second) && !reverse) take_step(ste, recipe.second, row, next, reverse);
+}
+
 VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *next, const vcs_event_t *event,
                          bool reverse) {
-  recipe_t recipe = recipes[row->opcode];
-  bus_t bus = (bus_t)recipe.bus;
-  bool reads = bus == DOES_READ || bus == DOES_MODIFY, writes = bus == DOES_WRITE || bus == DOES_MODIFY;
-  if (ste->rules.temperature > 0 && reverse) keep_contents(ste, row, bus, true);
-  if (bus == DOES_BRANCH) link_branch(ste, row, next);
-  if (bus == DOES_JSR || bus == DOES_BRK) forget_stack(ste, row->sp, bus == DOES_JSR ? 2 : 3);
-  if (reverse) {
-    if (writes) link_write(ste, row, event, true);
-    if (recipe.second) take_step(ste, recipe.second, row, next, true);
-    if (recipe.first) take_step(ste, recipe.first, row, next, true);
-    if (reads) link_read(ste, row, true);
-  } else {
-    if (reads) link_read(ste, row, false);
-    if (recipe.first) take_step(ste, recipe.first, row, next, false);
-    if (recipe.second) take_step(ste, recipe.second, row, next, false);
-    if (writes) link_write(ste, row, event, false);
+  const recipe_t recipe = recipes[row->opcode];
+  const bus_t bus = (bus_t)recipe.bus;
+  switch (bus) {
+    case DOES_NOTHING:
+      take_steps(ste, recipe, row, next, reverse);
+      return;
+    case DOES_BRANCH:
+      link_branch(ste, row, next);
+      return;
+    case DOES_READ:
+      if (!reverse) link_read(ste, row, false);
+      take_steps(ste, recipe, row, next, reverse);
+      if (reverse) link_read(ste, row, true);
+      return;
+    case DOES_JSR:
+    case DOES_BRK:
+      if (ste->rules.temperature > 0) keep_contents(ste, row, bus, reverse);
+      forget_stack(ste, row->sp, bus == DOES_JSR ? 2 : 3);
+      take_steps(ste, recipe, row, next, reverse);
+      return;
+    default:
+      if (reverse) {
+        if (ste->rules.temperature > 0) keep_contents(ste, row, bus, true);
+        link_write(ste, row, event, true);
+      } else if (bus == DOES_MODIFY) {
+        link_read(ste, row, false);
+      }
+      take_steps(ste, recipe, row, next, reverse);
+      if (!reverse) {
+        link_write(ste, row, event, false);
+        if (ste->rules.temperature > 0) keep_contents(ste, row, bus, false);
+      } else if (bus == DOES_MODIFY) {
+        link_read(ste, row, true);
+      }
+      return;
   }
-  if (ste->rules.temperature > 0 && !reverse) keep_contents(ste, row, bus, false);
 }
 
 /* The machine at a row that has a snapshot; banks and ports are the same since the one before. */
@@ -614,17 +685,20 @@ static vcs_row_t end_of(const vcs_tape_t *tape) {
 }
 
 static void walk_forwards(vcs_ste_t *ste) {
-  vcs_sweep_t *s = ste->s;
-  const vcs_tape_t *tape = s->tape;
-  const vcs_row_t end = end_of(tape);
-  int32_t event = 0;
+  const vcs_tape_t *tape = ste->s->tape;
+  const vcs_row_t end = end_of(tape), *row = tape->rows;
+  const vcs_event_t *event = tape->events, *last = event + tape->event_count - 1;
+  int32_t side_row = tape->sides[0].row;
   look_at_side(ste, 0);
-  for (int32_t i = 0; i < tape->count; i++) {
-    const vcs_row_t *row = &tape->rows[i], *next = i + 1 < tape->count ? row + 1 : &end;
+  for (int32_t i = 0; i < tape->count; i++, row++) {
+    const vcs_row_t *next = i + 1 < tape->count ? row + 1 : &end;
     const vcs_event_t *written = NULL;
-    while (tape->sides[s->side].row < i) look_at_side(ste, s->side + 1);
-    if (tape->events[event].row == i && event < tape->event_count - 1) {
-      if (tape->events[event].reg < VCS_EVENT_READ) written = &tape->events[event];
+    while (side_row < i) {
+      look_at_side(ste, ste->s->side + 1);
+      side_row = tape->sides[ste->s->side].row;
+    }
+    if (event->row == i && event < last) {
+      if (event->reg < VCS_EVENT_READ) written = event;
       vcs_ste_span(ste, event);
       vcs_ste_shift(ste, event);
       event++;
@@ -635,22 +709,28 @@ static void walk_forwards(vcs_ste_t *ste) {
 }
 
 static void walk_backwards(vcs_ste_t *ste) {
-  vcs_sweep_t *s = ste->s;
-  const vcs_tape_t *tape = s->tape;
-  const vcs_row_t end = end_of(tape);
-  int32_t event = tape->event_count - 1;
-  look_at_side(ste, tape->side_count - 1);
+  const vcs_tape_t *tape = ste->s->tape;
+  const vcs_row_t end = end_of(tape), *next = &end;
+  const vcs_event_t *event = tape->events + tape->event_count - 1;
+  int32_t side = tape->side_count - 1, side_row = side ? tape->sides[side - 1].row : -1, event_row;
+  look_at_side(ste, side);
   vcs_ste_span(ste, event--);
+  event_row = event >= tape->events ? event->row : -1;
   for (int32_t i = tape->count - 1; i >= 0; i--) {
-    const vcs_row_t *row = &tape->rows[i], *next = i + 1 < tape->count ? row + 1 : &end;
-    while (s->side > 0 && tape->sides[s->side - 1].row >= i) look_at_side(ste, s->side - 1);
-    if (event < 0 || tape->events[event].row != i) {
-      walk_row(ste, row, next, NULL, true);
-      continue;
+    const vcs_row_t *row = &tape->rows[i];
+    while (side_row >= i) {
+      look_at_side(ste, --side);
+      side_row = side ? tape->sides[side - 1].row : -1;
     }
-    walk_row(ste, row, next, tape->events[event].reg < VCS_EVENT_READ ? &tape->events[event] : NULL, true);
-    vcs_ste_shift(ste, event);
-    vcs_ste_span(ste, event--);
+    if (event_row == i) {
+      walk_row(ste, row, next, event->reg < VCS_EVENT_READ ? event : NULL, true);
+      vcs_ste_shift(ste, event);
+      vcs_ste_span(ste, event--);
+      event_row = event >= tape->events ? event->row : -1;
+    } else {
+      walk_row(ste, row, next, NULL, true);
+    }
+    next = row;
   }
 }
 

@@ -53,6 +53,7 @@ typedef struct {
   /* the line at the event of the walk */
   vcs_video_t video;              /* masks of what objects light */
   uint64_t could[3][VCS_OBJECTS]; /* and of what they would light with all their bits set */
+  uint64_t reach[3][VCS_OBJECTS]; /* and one pixel further on both sides */
   unsigned could_stale;           /* objects for which that is out of date */
   float sums[VCS_WIDTH + 1];      /* of the adjoints of a picture row, up to each pixel */
   int32_t sums_of;                /* that row, or -1 */
@@ -66,17 +67,17 @@ void vcs_ste_unfold(vcs_sweep_t *s, size_t size);
 /* Walks over the frame on the sweep's tape, in the sweep's direction. */
 void vcs_ste_frame(vcs_sweep_t *s, const vcs_grad_options_t *options);
 
-/* The register write of event number `event`; its byte is lane M (ste_chips.c). */
+/* The register write of an event; its byte is lane M (ste_chips.c). */
 void vcs_ste_tia_write(vcs_ste_t *ste, const vcs_event_t *event);
 void vcs_ste_riot_write(vcs_ste_t *ste, uint16_t addr);
 
 /* A byte from the TIA or the RIOT into lane M. */
 void vcs_ste_chip_read(vcs_ste_t *ste, const vcs_row_t *row);
 
-/* The picture before event number `event` (ste_line.c), and that event's write one cycle later or earlier. The walk
- * passes every event through vcs_ste_shift, which notes what it changes. */
+/* The picture before an event of the tape (ste_line.c), and its write one cycle later or earlier. The walk passes every
+ * event through vcs_ste_shift, which notes what it changes. */
 void vcs_ste_line_begin(vcs_ste_t *ste);
-void vcs_ste_span(vcs_ste_t *ste, int32_t event);
-void vcs_ste_shift(vcs_ste_t *ste, int32_t event);
+void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event);
+void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event);
 
 #endif

@@ -69,6 +69,7 @@ static const struct {
 
 static bool shows(unsigned reg) { return reg == VCS_EVENT_END || (reg < 64 && effects[reg].shows); }
 
+/* Objects that may look different from now on. */
 static void touch(vcs_ste_t *ste, unsigned bits, unsigned places) {
   vcs_video_touch(&ste->video, bits | places);
   ste->could_stale |= places;
@@ -167,14 +168,25 @@ static uint64_t could_light(const vcs_t *t, int object, int x) {
   }
 }
 
-static void refresh(vcs_ste_t *ste) {
-  const vcs_t *t = ste->s->scratch;
-  for (int w = 0; w < 3; w++) {
-    if (ste->video.stale >> 8 * w & 0x3F) vcs_line_refresh(t, &ste->video, w);
-  }
+/* Pixels one to the right, and one to the left, in word w of a line; they go round its edges. */
+static uint64_t moved_right(const uint64_t line[3], int w) {
+  return line[w] << 1 | (w == 0 ? line[2] >> 31 & 1 : line[w - 1] >> 63);
+}
+static uint64_t moved_left(const uint64_t line[3], int w) {
+  if (w == 2) return (line[2] & 0xFFFFFFFF) >> 1 | (line[0] & 1) << 31;
+  return line[w] >> 1 | line[w + 1] << 63;
+}
+
+static void refresh_word(vcs_ste_t *ste, int w) {
+  if (ste->video.stale >> 8 * w & 0x3F) vcs_line_refresh(ste->s->scratch, &ste->video, w);
+}
+
+static void refresh_places(vcs_ste_t *ste) {
   for (; ste->could_stale; ste->could_stale &= ste->could_stale - 1) {
     int object = VCS_LOWEST(ste->could_stale);
-    for (int w = 0; w < 3; w++) ste->could[w][object] = could_light(t, object, 64 * w);
+    uint64_t line[3];
+    for (int w = 0; w < 3; w++) line[w] = ste->could[w][object] = could_light(ste->s->scratch, object, 64 * w);
+    for (int w = 0; w < 3; w++) ste->reach[w][object] = line[w] | moved_right(line, w) | moved_left(line, w);
   }
 }
 
@@ -203,31 +215,24 @@ static size_t graphics_of(const vcs_t *t, int object) {
   }
 }
 
-/* An object's pixels one to the right, and one to the left, in word w of the line; it goes round the edges. */
-static uint64_t moved_right(const vcs_ste_t *ste, int object, int w) {
-  const uint64_t on = ste->video.mask[w][object];
-  const uint64_t last = w == 0 ? ste->video.mask[2][object] >> 31 : ste->video.mask[w - 1][object] >> 63;
-  return on << 1 | (last & 1);
-}
-static uint64_t moved_left(const vcs_ste_t *ste, int object, int w) {
-  const uint64_t first = ste->video.mask[w == 2 ? 0 : w + 1][object] & 1;
-  const uint64_t on = ste->video.mask[w][object];
-  return w == 2 ? (on & 0xFFFFFFFF) >> 1 | first << 31 : on >> 1 | first << 63;
-}
-
 /* forward: the pixels of an object in a word += their slopes along its graphics and its position */
 static void link_object(vcs_ste_t *ste, const word_t *word, int w, int object) {
   const vcs_sweep_t *s = ste->s;
   const vcs_t *t = s->scratch;
   const float *scale = s->scale;
-  uint64_t on = ste->video.mask[w][object], k[VCS_OBJECTS], with[4], without[4];
-  uint64_t could = ste->could[w][object], right = on, left = on;
-  if (object < VCS_PF) {
-    right = moved_right(ste, object, w);
-    left = moved_left(ste, object, w);
-  }
-  const uint64_t concerned = (could | right | left) & word->mask;
+  const uint64_t concerned = ste->reach[w][object] & word->mask;
   if (!concerned) return;
+  const uint64_t on = ste->video.mask[w][object], could = ste->could[w][object];
+  uint64_t k[VCS_OBJECTS], with[4], without[4], right = on, left = on;
+  if (object < VCS_PF) {
+    uint64_t line[3];
+    for (int i = 0; i < 3; i++) {
+      refresh_word(ste, i);
+      line[i] = ste->video.mask[i][object];
+    }
+    right = moved_right(line, w);
+    left = moved_left(line, w);
+  }
   float *pos = vcs_slots(s, VCS_OFFSET(pos) + (size_t)object), *graphics = vcs_slots(s, graphics_of(t, object)),
         *pf = vcs_slots(s, VCS_OFFSET(pf));
   const bool is_pf = object == VCS_PF;
@@ -293,10 +298,11 @@ static void link_piece(vcs_ste_t *ste, int32_t y, int x0, int x1) {
   const vcs_sweep_t *s = ste->s;
   const vcs_t *t = s->scratch;
   if (t->vblank & 2 || x1 <= x0) return;
-  refresh(ste);
+  refresh_places(ste);
   if (s->reverse) sum_row(ste, y);
   for (int w = x0 >> 6; 64 * w < x1; w++) {
     word_t word = word_of(s, y, w, x0, x1);
+    refresh_word(ste, w);
     for (size_t c = 0; c < 4; c++)
       link_mask(ste, &word, ste->video.colour[w][c], vcs_slots(s, VCS_OFFSET(colu) + c), ste->slope[t->colu[c]]);
     if (ste->rules.place == 0) continue; /* nothing but colours */
@@ -305,19 +311,18 @@ static void link_piece(vcs_ste_t *ste, int32_t y, int x0, int x1) {
 }
 
 /* Writes that do not show do not end a span. */
-void vcs_ste_span(vcs_ste_t *ste, int32_t index) {
+void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event) {
   vcs_sweep_t *s = ste->s;
-  const vcs_event_t *events = s->tape->events;
-  if (!s->pixels || !shows(events[index].reg)) return;
-  int32_t first = index;
-  while (first > 0 && !shows(events[first - 1].reg)) first--;
-  int32_t from = events[first].from, to = events[index].to;
+  const vcs_event_t *first = event;
+  if (!s->pixels || !shows(event->reg)) return;
+  while (first > s->tape->events && !shows(first[-1].reg)) first--;
+  int32_t from = first->from, to = event->to;
   if (to <= from || (!s->reverse && !any_tangent(s))) return;
   bool loaded = false;
   for (int32_t line = from / VCS_LINE_CLOCKS; VCS_LINE_CLOCKS * line < to; line++) {
     int32_t y = line - s->tape->start->first_line, left = VCS_LINE_CLOCKS * line + VCS_HBLANK_CLOCKS;
     if (to <= left || from >= left + VCS_WIDTH || !row_matters(s, y)) continue;
-    if (!loaded) load(ste, &events[first], VCS_LINE_CLOCKS * line);
+    if (!loaded) load(ste, first, VCS_LINE_CLOCKS * line);
     loaded = true;
     while (s->scratch->line < line) next_line(ste);
     link_piece(ste, y, from > left ? from - left : 0, to - left < VCS_WIDTH ? to - left : VCS_WIDTH);
@@ -336,73 +341,87 @@ static int32_t effective(const vcs_sweep_t *s, unsigned reg, int32_t clock) {
   return clock < start ? start : clock > stop ? stop : clock;
 }
 
-/* What the pixels of a line show. */
+/* Clocks of a line, the pixels there, and what they show. */
+typedef struct {
+  int32_t from, to, y;
+  int x0, x1;
+} window_t;
+
 typedef struct {
   uint64_t colour[3][4];
   uint8_t index[4];
 } shown_t;
 
-static void show(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock, shown_t *shown) {
+/* The pixels of a window; false if there are none that matter. */
+static bool window_matters(const vcs_sweep_t *s, window_t *window) {
+  int32_t line = window->from / VCS_LINE_CLOCKS, left = VCS_LINE_CLOCKS * line + VCS_HBLANK_CLOCKS;
+  window->y = line - s->tape->start->first_line;
+  window->x0 = window->from > left ? window->from - left : 0;
+  window->x1 = window->to - left < VCS_WIDTH ? window->to - left : VCS_WIDTH;
+  return window->x1 > window->x0 && row_matters(s, window->y);
+}
+
+/* The colours of the words from w0 to w1 of the line at `clock`. */
+static void show(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock, int w0, int w1, shown_t *shown) {
+  const vcs_t *t = ste->s->scratch;
   load(ste, event, clock);
-  refresh(ste);
-  memcpy(shown->colour, ste->video.colour, sizeof shown->colour);
-  for (int c = 0; c < 4; c++) shown->index[c] = ste->s->scratch->vblank & 2 ? 0 : ste->s->scratch->colu[c];
+  for (int w = w0; w <= w1; w++) {
+    refresh_word(ste, w);
+    memcpy(shown->colour[w], ste->video.colour[w], sizeof shown->colour[w]);
+  }
+  for (int c = 0; c < 4; c++) shown->index[c] = t->vblank & 2 ? 0 : t->colu[c];
 }
 
-/* Clocks of a line, of which pixels may be seen. */
-typedef struct {
-  int32_t from, to;
-} window_t;
-
-static bool window_matters(const vcs_sweep_t *s, window_t window) {
-  int32_t line = window.from / VCS_LINE_CLOCKS, left = VCS_LINE_CLOCKS * line + VCS_HBLANK_CLOCKS;
-  return window.to > window.from && window.to > left && row_matters(s, line - s->tape->start->first_line);
-}
-
-/* forward: pixels of the window += weight * time * (what they would show instead) */
-static void link_window(vcs_ste_t *ste, window_t window, const shown_t *is, const shown_t *instead, float weight) {
+/* forward: pixels of the window += weight * time * (what they would show instead - what they show) */
+static void link_window(vcs_ste_t *ste, const window_t *window, const shown_t *is, const shown_t *instead,
+                        float weight) {
   const vcs_sweep_t *s = ste->s;
-  int32_t line = window.from / VCS_LINE_CLOCKS, left = VCS_LINE_CLOCKS * line + VCS_HBLANK_CLOCKS;
-  int32_t y = line - s->tape->start->first_line;
-  int x0 = window.from > left ? window.from - left : 0,
-      x1 = window.to - left < VCS_WIDTH ? window.to - left : VCS_WIDTH;
-  if (s->reverse) sum_row(ste, y);
-  for (int w = x0 >> 6; 64 * w < x1; w++) {
-    word_t word = word_of(s, y, w, x0, x1);
+  if (s->reverse) sum_row(ste, window->y);
+  for (int w = window->x0 >> 6; 64 * w < window->x1; w++) {
+    word_t word = word_of(s, window->y, w, window->x0, window->x1);
     for (int c = 0; c < 4; c++) {
       uint64_t there = is->colour[w][c] & word.mask;
       for (int to = 0; there && to < 4; to++) {
-        float by = weight * (s->scale[instead->index[to]] - s->scale[is->index[c]]);
-        if (by != 0) link_mask(ste, &word, there & instead->colour[w][to], ste->time, by);
+        uint64_t change = there & instead->colour[w][to];
+        if (change && is->index[c] != instead->index[to])
+          link_mask(ste, &word, change, ste->time, weight * (s->scale[instead->index[to]] - s->scale[is->index[c]]));
       }
     }
   }
 }
 
-void vcs_ste_shift(vcs_ste_t *ste, int32_t index) {
+/* The pixels between a write's clock and that of one a cycle later, and earlier, if it is a write that shows there. */
+static bool windows_of(const vcs_ste_t *ste, const vcs_event_t *event, window_t *later, window_t *sooner) {
   const vcs_sweep_t *s = ste->s;
-  const vcs_event_t *event = &s->tape->events[index], *next = event + 1;
-  if (event->reg >= 64) return;
-  vcs_sides_t sides = vcs_sides(s, *ste->time);
-  bool matters = s->pixels && effects[event->reg].shows && ste->rules.place != 0 && (s->reverse || *ste->time != 0);
-  window_t later = {event->to, 0}, sooner = {0, event->to};
-  if (matters) {
-    later.to = effective(s, event->reg, event->clock + 3);
-    sooner.from = effective(s, event->reg, event->clock - 3);
-    if (later.to > next->to) later.to = next->to;
-    if (sooner.from < event->from) sooner.from = event->from;
-  }
-  bool more = matters && sides.more != 0 && window_matters(s, later),
-       less = matters && sides.less != 0 && window_matters(s, sooner);
+  const vcs_event_t *next = event + 1;
+  later->x1 = later->x0 = sooner->x1 = sooner->x0 = 0;
+  if (!s->pixels || ste->rules.place == 0 || (!s->reverse && *ste->time == 0)) return false;
+  later->from = sooner->to = event->to;
+  later->to = effective(s, event->reg, event->clock + 3);
+  sooner->from = effective(s, event->reg, event->clock - 3);
+  if (later->to > next->to) later->to = next->to;
+  if (sooner->from < event->from) sooner->from = event->from;
+  if (!window_matters(s, later)) later->x1 = later->x0;
+  if (!window_matters(s, sooner)) sooner->x1 = sooner->x0;
+  return later->x1 > later->x0 || sooner->x1 > sooner->x0;
+}
+
+void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
+  const bool reverse = ste->s->reverse;
+  window_t later, sooner;
+  if (event->reg >= 64 || !effects[event->reg].shows || !memcmp(event->tia, event[1].tia, VCS_TIA_BYTES)) return;
+  bool matters = windows_of(ste, event, &later, &sooner), more = matters && later.x1 > later.x0,
+       less = matters && sooner.x1 > sooner.x0;
   shown_t before, after;
   int32_t clock = more ? later.from : sooner.from;
-  if ((more || less) && s->reverse) show(ste, next, clock, &after);
-  if ((more || less) && !s->reverse) show(ste, event, clock, &before);
+  int w0 = (less ? sooner.x0 : later.x0) >> 6, w1 = ((more ? later.x1 : sooner.x1) - 1) >> 6;
+  if (matters) show(ste, reverse ? event + 1 : event, clock, w0, w1, reverse ? &after : &before);
   touch(ste, effects[event->reg].bits, effects[event->reg].places);
-  if ((more || less) && s->reverse) show(ste, event, clock, &before);
-  if ((more || less) && !s->reverse) show(ste, next, clock, &after);
-  if (more) link_window(ste, later, &after, &before, sides.more);
-  if (less) link_window(ste, sooner, &before, &after, sides.less);
+  if (!matters) return;
+  show(ste, reverse ? event : event + 1, clock, w0, w1, reverse ? &before : &after);
+  vcs_sides_t sides = vcs_sides(ste->s, *ste->time);
+  if (more && sides.more != 0) link_window(ste, &later, &after, &before, sides.more);
+  if (less && sides.less != 0) link_window(ste, &sooner, &before, &after, sides.less);
 }
 
 /* ---- Beginning ------------------------------------------------------------------------------------------------------
@@ -419,7 +438,7 @@ void vcs_ste_line_begin(vcs_ste_t *ste) {
   ste->video.frames = s->lit; /* nothing is drawn, but colours are made only when there is a picture */
   ste->video.stale = 0x3F3F3F;
   ste->could_stale = ON_MOVABLE;
-  for (int w = 0; w < 3; w++) ste->could[w][VCS_PF] = ~0ULL;
+  for (int w = 0; w < 3; w++) ste->could[w][VCS_PF] = ste->reach[w][VCS_PF] = ~0ULL;
   ste->sums_of = -1;
   s->scratch->first_line = s->tape->start->first_line;
   for (int i = 0; i < 256; i++) ste->slope[i] = luminance_slope(s->scale, i);
