@@ -52,6 +52,7 @@ typedef enum {
 
 typedef struct {
   float weights[VCS_STE_INPUTS];
+  uint8_t from; /* the only lane with a weight, or the number of lanes: there are several */
   uint8_t to;   /* the lane r goes to; one that nobody reads if there is none */
   uint8_t also; /* a set of further lanes */
   uint8_t sets;
@@ -122,7 +123,12 @@ typedef struct {
 #define STEP_NAME(name, ...) STEP_##name,
 enum { STEPS(STEP_NAME) };
 
-#define STEP_ROW(name, a, x, y, s, m, c, ...) {{a, x, y, s, m, c, 0, 0}, __VA_ARGS__},
+#define HAS(weight) ((weight) != 0)
+#define ONLY(a, x, y, s, m, c)                                                     \
+  (HAS(a) + HAS(x) + HAS(y) + HAS(s) + HAS(m) + HAS(c) == 1                        \
+       ? HAS(x) * VCS_STE_X + HAS(y) * VCS_STE_Y + HAS(s) * VCS_STE_S + HAS(m) * VCS_STE_M + HAS(c) * VCS_STE_C \
+       : VCS_STE_INPUTS)
+#define STEP_ROW(name, a, x, y, s, m, c, ...) {{a, x, y, s, m, c, 0, 0}, ONLY(a, x, y, s, m, c), __VA_ARGS__},
 static const step_t steps[] = {STEPS(STEP_ROW)};
 
 /* The steps of every operation. */
@@ -400,17 +406,38 @@ static void clear_flags(vcs_ste_t *ste, unsigned sets) {
   if (sets & CLEARS_I) ste->lane[VCS_STE_I] = 0;
 }
 
+/* Walking backwards: the step's inputs get their shares. */
+VCS_HOT_FN void give(vcs_ste_t *ste, const step_t *step, const vcs_row_t *row, float r, float shifted) {
+  float *lane = ste->lane, w[VCS_STE_INPUTS];
+  if (VCS_LIKELY(step->from < VCS_STE_INPUTS && step->kind == PLAIN)) {
+    lane[step->from] += step->weights[step->from] * r + shifted;
+    return;
+  }
+  memcpy(w, step->weights, sizeof w);
+  weigh(ste, step, row, w);
+  for (int i = 0; i < VCS_STE_INPUTS; i++) lane[i] += w[i] * r;
+  lane[step->sets & SHIFTS_M ? VCS_STE_M : VCS_STE_A] += shifted;
+}
+
+/* Walking forwards: r. */
+VCS_HOT_FN float gather(const vcs_ste_t *ste, const step_t *step, const vcs_row_t *row) {
+  float w[VCS_STE_INPUTS], r = 0;
+  memcpy(w, step->weights, sizeof w);
+  weigh(ste, step, row, w);
+  for (int i = 0; i < VCS_STE_INPUTS; i++) r += w[i] * ste->lane[i];
+  return faded(r) ? 0 : r;
+}
+
 VCS_HOT_FN void take_step(vcs_ste_t *ste, unsigned index, const vcs_row_t *row, const vcs_row_t *next, bool reverse) {
   const step_t *step = &steps[index];
-  float *lane = ste->lane, r = 0, shifted = 0, w[VCS_STE_INPUTS];
-  const unsigned sets = step->sets, source = sets & SHIFTS_M ? VCS_STE_M : VCS_STE_A;
+  float *lane = ste->lane, r, shifted = 0;
   if (VCS_UNLIKELY(step->kind >= BIT)) {
     if (step->kind == BIT) test_bits(ste, step, row, next);
     if (step->kind == PHP) push_flags(ste);
     if (step->kind == PLP) pull_flags(ste);
     return;
   }
-  if (sets >= CLEARS_V) clear_flags(ste, sets);
+  if (step->sets >= CLEARS_V) clear_flags(ste, step->sets);
   if (reverse) {
     r = lane[step->to];
     lane[step->to] = 0;
@@ -418,23 +445,16 @@ VCS_HOT_FN void take_step(vcs_ste_t *ste, unsigned index, const vcs_row_t *row, 
       r += lane[VCS_LOWEST(also)];
       lane[VCS_LOWEST(also)] = 0;
     }
-    if (sets) r += take_flags(ste, step, row, next, &shifted);
-    if (faded(r) && faded(shifted)) return;
+    if (step->sets) r += take_flags(ste, step, row, next, &shifted);
+    if (!faded(r) || !faded(shifted)) give(ste, step, row, r, shifted);
+  } else {
+    r = gather(ste, step, row);
+    if (step->sets & (SHIFTS_M | SHIFTS_A))
+      shifted = ste->rules.lift * lane[step->sets & SHIFTS_M ? VCS_STE_M : VCS_STE_A];
+    lane[step->to] = r;
+    for (unsigned also = step->also; also; also &= also - 1) lane[VCS_LOWEST(also)] = r;
+    if (step->sets) put_flags(ste, step, row, next, r, faded(shifted) ? 0 : shifted);
   }
-  memcpy(w, step->weights, sizeof w);
-  if (step->kind) weigh(ste, step, row, w);
-  if (reverse) {
-    for (int i = 0; i < VCS_STE_INPUTS; i++) lane[i] += w[i] * r;
-    lane[source] += shifted;
-    return;
-  }
-  for (int i = 0; i < VCS_STE_INPUTS; i++) r += w[i] * lane[i];
-  shifted = ste->rules.lift * lane[source];
-  if (faded(r)) r = 0;
-  if (faded(shifted)) shifted = 0;
-  lane[step->to] = r;
-  for (unsigned also = step->also; also; also &= also - 1) lane[VCS_LOWEST(also)] = r;
-  if (sets) put_flags(ste, step, row, next, r, shifted);
 }
 
 /* ---- The byte on the bus ------------------------------------------------------------------------------------------
@@ -625,16 +645,17 @@ static void keep_contents(const vcs_ste_t *ste, const vcs_row_t *row, bus_t bus,
   }
 }
 
-VCS_HOT_FN void take_steps(vcs_ste_t *ste, recipe_t recipe, const vcs_row_t *row, const vcs_row_t *next, bool reverse) {
-  if (VCS_UNLIKELY(recipe.second) && reverse) take_step(ste, recipe.second, row, next, reverse);
-  if (recipe.first) take_step(ste, recipe.first, row, next, reverse);
-  if (VCS_UNLIKELY(recipe.second) && !reverse) take_step(ste, recipe.second, row, next, reverse);
+VCS_HOT_FN void take_steps(vcs_ste_t *ste, const recipe_t *recipe, const vcs_row_t *row, const vcs_row_t *next,
+                           bool reverse) {
+  if (VCS_UNLIKELY(recipe->second) && reverse) take_step(ste, recipe->second, row, next, reverse);
+  if (recipe->first) take_step(ste, recipe->first, row, next, reverse);
+  if (VCS_UNLIKELY(recipe->second) && !reverse) take_step(ste, recipe->second, row, next, reverse);
 }
 
 VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *next, const vcs_event_t *event,
                          bool reverse) {
-  const recipe_t recipe = recipes[row->opcode];
-  const bus_t bus = (bus_t)recipe.bus;
+  const recipe_t *recipe = &recipes[row->opcode];
+  const bus_t bus = (bus_t)recipe->bus;
   switch (bus) {
     case DOES_NOTHING:
       take_steps(ste, recipe, row, next, reverse);
@@ -708,15 +729,27 @@ static void walk_forwards(vcs_ste_t *ste) {
   vcs_ste_span(ste, event);
 }
 
+static bool any_slot(const vcs_sweep_t *s, size_t size) {
+  bool any = false;
+  for (size_t i = 0; i < 8 * size; i++) any |= s->state[i] != 0;
+  return any;
+}
+
 static void walk_backwards(vcs_ste_t *ste) {
   const vcs_tape_t *tape = ste->s->tape;
   const vcs_row_t end = end_of(tape), *next = &end;
   const vcs_event_t *event = tape->events + tape->event_count - 1;
-  int32_t side = tape->side_count - 1, side_row = side ? tape->sides[side - 1].row : -1, event_row;
+  int32_t side = tape->side_count - 1, side_row = side ? tape->sides[side - 1].row : -1, event_row, i = tape->count - 1;
   look_at_side(ste, side);
-  vcs_ste_span(ste, event--);
-  event_row = event >= tape->events ? event->row : -1;
-  for (int32_t i = tape->count - 1; i >= 0; i--) {
+  if (ste->rules.temperature == 0 && !any_slot(ste->s, vcs_state_size(ste->s->cart)))
+    event = vcs_ste_last_event(ste->s);
+  if (event->reg == VCS_EVENT_END) {
+    vcs_ste_span(ste, event--);
+  } else {
+    i = event->row;
+    next = &tape->rows[i + 1];
+  }
+  for (event_row = event >= tape->events ? event->row : -1; i >= 0; i--) {
     const vcs_row_t *row = &tape->rows[i];
     while (side_row >= i) {
       look_at_side(ste, --side);

@@ -78,6 +78,7 @@ void vcs_ste_chip_read(vcs_ste_t *ste, const vcs_row_t *row);
  * event through vcs_ste_shift, which notes what it changes. */
 void vcs_ste_line_begin(vcs_ste_t *ste);
 void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event);
+const vcs_event_t *vcs_ste_last_event(const vcs_sweep_t *s);
 void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event);
 
 #endif

@@ -130,9 +130,8 @@ typedef struct {
 } word_t;
 
 /* forward: the pixels of `mask` += weight * slot */
-static void link_mask(vcs_ste_t *ste, const word_t *word, uint64_t mask, float *slot, float weight) {
+static void link_pixels(vcs_ste_t *ste, const word_t *word, uint64_t mask, float *slot, float weight) {
   const vcs_sweep_t *s = ste->s;
-  mask &= word->mask;
   if (s->reverse) {
     const float *sums = ste->sums + word->x;
     float sum = 0;
@@ -147,6 +146,11 @@ static void link_mask(vcs_ste_t *ste, const word_t *word, uint64_t mask, float *
     float *pixels = s->pixels + VCS_WIDTH * word->y + word->x;
     for (; mask; mask &= mask - 1) pixels[__builtin_ctzll(mask)] += weight * *slot;
   }
+}
+
+static inline void link_mask(vcs_ste_t *ste, const word_t *word, uint64_t mask, float *slot, float weight) {
+  mask &= word->mask;
+  if (mask) link_pixels(ste, word, mask, slot, weight);
 }
 
 /* ---- Objects --------------------------------------------------------------------------------------------------------
@@ -200,6 +204,14 @@ static const uint64_t playfield[2][3][3] = {
      {0xFFFF000000000000, 0x0000FFFFFFFFFFFF, 0}},
 };
 
+/* The colours an object can show; the playfield those of the score, too. */
+static const struct {
+  uint8_t first, last;
+} own_colour[VCS_OBJECTS] = {
+    [VCS_P0] = {VCS_COLUP0, VCS_COLUP0}, [VCS_P1] = {VCS_COLUP1, VCS_COLUP1}, [VCS_M0] = {VCS_COLUP0, VCS_COLUP0},
+    [VCS_M1] = {VCS_COLUP1, VCS_COLUP1}, [VCS_BL] = {VCS_COLUPF, VCS_COLUPF}, [VCS_PF] = {VCS_COLUPF, VCS_COLUP1},
+};
+
 /* The register whose bits light an object now. */
 static size_t graphics_of(const vcs_t *t, int object) {
   size_t side = (size_t)object & 1;
@@ -243,12 +255,13 @@ static void link_object(vcs_ste_t *ste, const word_t *word, int w, int object) {
   vcs_line_colours(t, word->x, k, without);
   k[object] = ~0ULL;
   vcs_line_colours(t, word->x, k, with);
-  for (int c = 0; c < 4; c++) {
+  for (int c = own_colour[object].first; c <= own_colour[object].last; c++) {
     uint64_t gained = with[c] & ~without[c] & concerned;
-    for (int from = 0; gained && from < 4; from++) {
+    for (int from = 0; gained; from++) {
       uint64_t change = gained & without[from];
+      gained &= ~change;
+      if (!change || t->colu[c] == t->colu[from]) continue;
       float by = scale[t->colu[c]] - scale[t->colu[from]];
-      if (!change || by == 0) continue;
       if (is_pf) {
         for (size_t r = 0; r < 3; r++)
           link_mask(ste, word, change & playfield[t->pf_mirrored][r][w], pf + 8 * r, by * share);
@@ -308,6 +321,16 @@ static void link_piece(vcs_ste_t *ste, int32_t y, int x0, int x1) {
     if (ste->rules.place == 0) continue; /* nothing but colours */
     for (int object = 0; object < VCS_OBJECTS; object++) link_object(ste, &word, w, object);
   }
+}
+
+/* Where a walk backwards may begin if nothing but pixels has an adjoint: at the last event that is behind one. */
+const vcs_event_t *vcs_ste_last_event(const vcs_sweep_t *s) {
+  const vcs_event_t *event = s->tape->events, *end = event + s->tape->event_count - 1;
+  int32_t y = s->pixels ? VCS_ROWS_MAX - 1 : -1;
+  while (y >= 0 && !s->lit[y]) y--;
+  int32_t clock = VCS_LINE_CLOCKS * (s->tape->start->first_line + y + 1);
+  while (event < end && (event->to < clock || !shows(event->reg))) event++;
+  return event;
 }
 
 /* Writes that do not show do not end a span. */
