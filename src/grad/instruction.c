@@ -12,7 +12,7 @@
 
 #include "sweep.h"
 
-enum { BITS = 8 * VCS_LANES };
+enum { ALL = VCS_SLOTS * VCS_LANES };
 
 static const uint16_t lane_offset[VCS_LANES - 1] = {VCS_OFFSET(a), VCS_OFFSET(x), VCS_OFFSET(y), VCS_OFFSET(sp),
                                                     VCS_OFFSET(p)};
@@ -27,16 +27,18 @@ typedef struct {
   bool reads, stores;    /* a data byte from, or to, `addr` */
   vcs_address_t at;      /* how the address was formed */
   uint64_t word, result; /* before and after */
-  float in[BITS], out[BITS];
+  float in[ALL], out[ALL];
 } work_t;
 
 /* ---- Cells ---------------------------------------------------------------------------------------------------- */
 
-/* A byte that a data access reaches: its slots, and its place in `live` (or -1: ROM, which has none). */
+/* A byte that a data access reaches: its slots, and its offset in the state; ROM has none (-1), and its bits only. */
 typedef struct {
   float *slots; /* NULL: it has none */
   int32_t live;
 } cell_t;
+
+static int slots_of(cell_t cell) { return cell.live < 0 ? 8 : VCS_SLOTS; }
 
 static cell_t state_cell(const vcs_sweep_t *s, size_t offset) {
   cell_t cell = {vcs_slots(s, offset), (int32_t)offset};
@@ -94,8 +96,8 @@ static void mark(const vcs_sweep_t *s, cell_t cell) {
 /* forward: V = the byte at addr */
 static void link_read(work_t *w) {
   vcs_sweep_t *s = w->s;
-  float *v = w->in + 8 * VCS_LANE_V;
-  if (s->reverse && !any(v, 8)) return;
+  float *v = w->in + VCS_SLOTS * VCS_LANE_V;
+  if (s->reverse && !any(v, VCS_SLOTS)) return;
   vcs_chip_t chip = vcs_chip_at(w->row->addr);
   if (w->op.mode != VCS_MODE_IMM && (chip == VCS_TO_TIA || chip == VCS_TO_RIOT)) {
     vcs_sweep_chip_read(s, w->row, w->row->addr, vcs_row_time(w->row, w->at.crosses), v);
@@ -103,14 +105,14 @@ static void link_read(work_t *w) {
   }
   cell_t cell = cell_read(s, w->op.mode == VCS_MODE_IMM ? (uint16_t)(w->row->pc + 1) : w->row->addr);
   if (!cell.slots || (!s->reverse && !cell_live(s, cell))) return;
-  for (int i = 0; i < 8; i++) vcs_link(s, &cell.slots[i], &v[i], 1);
+  for (int i = 0; i < slots_of(cell); i++) vcs_link(s, &cell.slots[i], &v[i], 1);
   if (s->reverse) mark(s, cell);
 }
 
 /* forward: the byte at addr = V */
 static void link_write(work_t *w) {
   vcs_sweep_t *s = w->s;
-  float *v = w->out + 8 * VCS_LANE_V;
+  float *v = w->out + VCS_SLOTS * VCS_LANE_V;
   switch (vcs_chip_at(w->row->addr)) {
     case VCS_TO_TIA:
       if (w->event) vcs_sweep_tia_write(s, w->event, v);
@@ -125,13 +127,13 @@ static void link_write(work_t *w) {
   if (!cell.slots) return;
   if (s->reverse) {
     if (!s->live[cell.live]) return;
-    memcpy(v, cell.slots, 8 * sizeof *v);
-    memset(cell.slots, 0, 8 * sizeof *v);
+    memcpy(v, cell.slots, VCS_SLOTS * sizeof *v);
+    memset(cell.slots, 0, VCS_SLOTS * sizeof *v);
     s->live[cell.live] = 0;
   } else {
-    bool live = any(v, 8);
+    bool live = any(v, VCS_SLOTS);
     if (!live && !s->live[cell.live]) return;
-    memcpy(cell.slots, v, 8 * sizeof *v);
+    memcpy(cell.slots, v, VCS_SLOTS * sizeof *v);
     s->live[cell.live] = live;
   }
 }
@@ -143,27 +145,40 @@ static void forget_stack(const vcs_sweep_t *s, uint8_t sp, int count) {
     if (vcs_chip_at(addr) != VCS_TO_RAM) continue;
     size_t offset = VCS_OFFSET(ram) + (addr & 0x7F);
     if (!s->live[offset]) continue;
-    memset(vcs_slots(s, offset), 0, 8 * sizeof(float));
+    memset(vcs_slots(s, offset), 0, VCS_SLOTS * sizeof(float));
     s->live[offset] = 0;
   }
 }
 
 /* ---- The function ------------------------------------------------------------------------------------------------ */
 
-/* Links an input, whose change turns the result into `result`, to the bits that move. */
+/* Links an input, whose change turns the result into `result`, to the bytes that move. */
 static void link_result(work_t *w, float *in, uint64_t result, float weight) {
-  for (uint64_t moved = (result ^ w->result) & w->uses.writes; moved; moved &= moved - 1) {
-    int bit = __builtin_ctzll(moved);
-    vcs_link(w->s, in, &w->out[bit], w->result >> bit & 1 ? -weight : weight);
+  uint64_t moved = (result ^ w->result) & w->uses.writes;
+  for (int lane = 0; moved; lane++, moved >>= 8) {
+    if (!(moved & 0xFF)) continue;
+    uint8_t was = (uint8_t)(w->result >> 8 * lane), is = (uint8_t)(was ^ (moved & 0xFF));
+    if (lane == VCS_LANE_P) {
+      vcs_link_bits(w->s, in, w->out + VCS_SLOTS * lane, was, is, weight);
+    } else {
+      vcs_link_byte(w->s, in, w->out + VCS_SLOTS * lane, was, is, weight);
+    }
   }
 }
 
 static void link_function(work_t *w) {
-  for (uint64_t reads = w->uses.reads; reads; reads &= reads - 1) {
-    int bit = __builtin_ctzll(reads);
-    if (!w->s->reverse && w->in[bit] == 0) continue;
-    uint64_t result = vcs_local(w->row->opcode, w->row->addr, w->word ^ 1ULL << bit);
-    link_result(w, &w->in[bit], result, w->word >> bit & 1 ? -1.0F : 1.0F);
+  for (int lane = 0; lane < VCS_LANES; lane++) {
+    unsigned reads = w->uses.reads >> 8 * lane & 0xFF;
+    if (lane != VCS_LANE_P) reads |= reads << 8;
+    uint8_t byte = (uint8_t)(w->word >> 8 * lane);
+    uint64_t others = w->word & ~VCS_LANE(lane, 0xFF);
+    for (; reads; reads &= reads - 1) {
+      int slot = VCS_LOWEST(reads);
+      float *in = &w->in[VCS_SLOTS * lane + slot];
+      if (!w->s->reverse && *in == 0) continue;
+      uint64_t result = vcs_local(w->row->opcode, w->row->addr, others | VCS_LANE(lane, vcs_moved(byte, slot)));
+      link_result(w, in, result, vcs_direction(byte, slot));
+    }
   }
 }
 
@@ -189,7 +204,7 @@ static void link_elsewhere(work_t *w, float *in, float weight, vcs_address_t at)
       value = (uint8_t)(vcs_local(w->row->opcode, at.addr, word) >> 8 * VCS_LANE_V);
     }
     /* walking forwards the spared cell's new slots are still in V; backwards they are there already */
-    if (spared.slots) vcs_link_byte(s, in, w->out + 8 * VCS_LANE_V, w->row->value, w->row->old, weight);
+    if (spared.slots) vcs_link_byte(s, in, w->out + VCS_SLOTS * VCS_LANE_V, w->row->value, w->row->old, weight);
     if (hit.slots && (!s->reverse || s->live[hit.live])) {
       vcs_link_byte(s, in, hit.slots, content_of(s, hit), value, weight);
       if (!s->reverse) mark(s, hit);
@@ -216,12 +231,12 @@ static void link_address(work_t *w) {
   bool by_x = w->op.mode == VCS_MODE_ZPX || w->op.mode == VCS_MODE_ABX || w->op.mode == VCS_MODE_IZX;
   bool by_y = w->op.mode == VCS_MODE_ZPY || w->op.mode == VCS_MODE_ABY || w->op.mode == VCS_MODE_IZY;
   if (by_x || by_y) {
-    float *in = w->in + 8 * (by_x ? VCS_LANE_X : VCS_LANE_Y);
+    float *in = w->in + VCS_SLOTS * (by_x ? VCS_LANE_X : VCS_LANE_Y);
     uint8_t index = by_x ? row->x : row->y;
-    for (int bit = 0; bit < 8; bit++) {
-      if (!s->reverse && in[bit] == 0) continue;
-      uint8_t other = index ^ (uint8_t)(1 << bit);
-      link_elsewhere(w, &in[bit], vcs_sign(index, bit),
+    for (int slot = 0; slot < VCS_SLOTS; slot++) {
+      if (!s->reverse && in[slot] == 0) continue;
+      uint8_t other = vcs_moved(index, slot);
+      link_elsewhere(w, &in[slot], vcs_direction(index, slot),
                      address_of(w, w->at.low, w->at.high, by_x ? other : row->x, by_y ? other : row->y));
     }
   }
@@ -229,11 +244,12 @@ static void link_address(work_t *w) {
     for (int half = 0; half < 2; half++) {
       cell_t cell = cell_read(s, (uint16_t)(w->at.pointer + half));
       if (!cell.slots || (!s->reverse && !cell_live(s, cell))) continue;
-      for (int bit = 0; bit < 8; bit++) {
-        if (!s->reverse && cell.slots[bit] == 0) continue;
-        int place = 8 * half + bit;
-        link_elsewhere(w, &cell.slots[bit], w->at.base >> place & 1 ? -1.0F : 1.0F,
-                       address_with_base(w, w->at.base ^ (uint16_t)(1u << place)));
+      uint8_t byte = (uint8_t)(w->at.base >> 8 * half), other = (uint8_t)(w->at.base >> 8 * !half);
+      for (int slot = 0; slot < slots_of(cell); slot++) {
+        if (!s->reverse && cell.slots[slot] == 0) continue;
+        uint8_t moved = vcs_moved(byte, slot);
+        link_elsewhere(w, &cell.slots[slot], vcs_direction(byte, slot),
+                       address_with_base(w, (uint16_t)(half ? moved << 8 | other : other << 8 | moved)));
       }
       if (s->reverse) mark(s, cell);
     }
@@ -256,13 +272,13 @@ static void link_address(work_t *w) {
 /* PHA, PHP, PLA, PLP: the stack pointer is the address. */
 static void link_stack_address(work_t *w) {
   vcs_sweep_t *s = w->s;
-  float *in = w->in + 8 * VCS_LANE_S;
-  for (int bit = 0; bit < 8; bit++) {
-    if (!s->reverse && in[bit] == 0) continue;
-    uint8_t sp = w->row->sp ^ (uint8_t)(1 << bit);
+  float *in = w->in + VCS_SLOTS * VCS_LANE_S;
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    if (!s->reverse && in[slot] == 0) continue;
+    uint8_t sp = vcs_moved(w->row->sp, slot);
     vcs_address_t at = w->at;
     at.addr = (uint16_t)(0x100 + (w->reads ? (uint8_t)(sp + 1) : sp));
-    link_elsewhere(w, &in[bit], vcs_sign(w->row->sp, bit), at);
+    link_elsewhere(w, &in[slot], vcs_direction(w->row->sp, slot), at);
   }
 }
 
@@ -279,22 +295,25 @@ static bool lanes_live(const vcs_sweep_t *s, uint64_t bits) {
 static void gather(const vcs_sweep_t *s, uint64_t bits, float *to) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
     if (bits >> 8 * lane & 0xFF && s->live[lane_offset[lane]])
-      memcpy(to + 8 * lane, vcs_slots(s, lane_offset[lane]), 8 * sizeof *to);
+      memcpy(to + VCS_SLOTS * lane, vcs_slots(s, lane_offset[lane]), VCS_SLOTS * sizeof *to);
   }
 }
+
+/* The slots of a register of which an instruction sets these bits: all, or some flags. */
+static unsigned slots_set(int lane, unsigned bits) { return lane == VCS_LANE_P ? bits : bits ? 0xFFFF : 0; }
 
 /* Walking backwards, the adjoints of what the instruction sets; they end here. */
 static void take(const vcs_sweep_t *s, uint64_t writes, float *out) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
-    unsigned bits = writes >> 8 * lane & 0xFF;
-    if (!bits || !s->live[lane_offset[lane]]) continue;
+    unsigned set = slots_set(lane, writes >> 8 * lane & 0xFF);
+    if (!set || !s->live[lane_offset[lane]]) continue;
     float *slots = vcs_slots(s, lane_offset[lane]);
-    for (int bit = 0; bit < 8; bit++) {
-      if (!(bits >> bit & 1)) continue;
-      out[8 * lane + bit] = slots[bit];
-      slots[bit] = 0;
+    for (unsigned left = set; left; left &= left - 1) {
+      int slot = VCS_LOWEST(left);
+      out[VCS_SLOTS * lane + slot] = slots[slot];
+      slots[slot] = 0;
     }
-    if (bits == 0xFF) s->live[lane_offset[lane]] = 0;
+    if (lane != VCS_LANE_P) s->live[lane_offset[lane]] = 0;
   }
 }
 
@@ -302,8 +321,8 @@ static void take(const vcs_sweep_t *s, uint64_t writes, float *out) {
 static void give(const vcs_sweep_t *s, const float *in) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
     float *slots = vcs_slots(s, lane_offset[lane]);
-    if (!any(in + 8 * lane, 8)) continue;
-    for (int bit = 0; bit < 8; bit++) slots[bit] += in[8 * lane + bit];
+    if (!any(in + VCS_SLOTS * lane, VCS_SLOTS)) continue;
+    for (int slot = 0; slot < VCS_SLOTS; slot++) slots[slot] += in[VCS_SLOTS * lane + slot];
     s->live[lane_offset[lane]] = 1;
   }
 }
@@ -311,14 +330,13 @@ static void give(const vcs_sweep_t *s, const float *in) {
 /* Walking forwards, the tangents of what the instruction sets. */
 static void put(const vcs_sweep_t *s, uint64_t writes, const float *out) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
-    unsigned bits = writes >> 8 * lane & 0xFF;
-    if (!bits) continue;
+    unsigned set = slots_set(lane, writes >> 8 * lane & 0xFF);
+    if (!set) continue;
     float *slots = vcs_slots(s, lane_offset[lane]);
-    if (!s->live[lane_offset[lane]] && !any(out + 8 * lane, 8)) continue;
-    for (int bit = 0; bit < 8; bit++) {
-      if (bits >> bit & 1) slots[bit] = out[8 * lane + bit];
-    }
-    s->live[lane_offset[lane]] = any(slots, 8);
+    if (!s->live[lane_offset[lane]] && !any(out + VCS_SLOTS * lane, VCS_SLOTS)) continue;
+    for (unsigned left = set; left; left &= left - 1)
+      slots[VCS_LOWEST(left)] = out[VCS_SLOTS * lane + VCS_LOWEST(left)];
+    s->live[lane_offset[lane]] = any(slots, VCS_SLOTS);
   }
 }
 
@@ -410,7 +428,7 @@ void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
   if (s->reverse) {
     if (w.stores) link_write(&w);
     take(s, w.uses.writes, w.out);
-    busy = any(w.out, BITS) || w.stores || (s->live[VCS_OFFSET(cycles)] && may_cross(w.op));
+    busy = any(w.out, ALL) || w.stores || (s->live[VCS_OFFSET(cycles)] && may_cross(w.op));
   } else {
     w.at.crosses = false;
     busy = lanes_live(s, w.uses.reads | VCS_X | VCS_Y) || w.reads || w.stores;

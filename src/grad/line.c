@@ -69,7 +69,7 @@ static void link_change(const vcs_sweep_t *s, const piece_t *piece, const shown_
   for (unsigned moved = (was->hits ^ is->hits) & ~(unsigned)piece->latched; moved; moved &= moved - 1) {
     int bit = VCS_LOWEST(moved);
     float by = weight * (was->hits >> bit & 1 ? -1.0F : 1.0F);
-    vcs_link(s, slot, vcs_slots(s, VCS_OFFSET(collisions)) + bit, by);
+    vcs_link(s, slot, vcs_latch(s, bit), by);
   }
 }
 
@@ -129,13 +129,16 @@ static void link_registers(const vcs_sweep_t *s, vcs_t *t, const piece_t *piece)
     const dependence_t *d = &dependences[i];
     float *slots = vcs_slots(s, d->offset);
     if (!s->reverse && !s->live[d->offset]) continue;
-    for (unsigned bits = d->bits; bits; bits &= bits - 1) {
-      int bit = VCS_LOWEST(bits);
-      if (!s->reverse && slots[bit] == 0) continue;
-      bytes[d->offset] ^= (uint8_t)(1 << bit);
+    unsigned wanted = d->bits;
+    if (vcs_has_carries(d->offset)) wanted |= wanted << 8;
+    for (; wanted; wanted &= wanted - 1) {
+      int slot = VCS_LOWEST(wanted);
+      if (!s->reverse && slots[slot] == 0) continue;
+      uint8_t byte = bytes[d->offset];
+      bytes[d->offset] = vcs_moved(byte, slot);
       show(t, piece, &piece->base, d->objects, &is);
-      bytes[d->offset] ^= (uint8_t)(1 << bit);
-      link_change(s, piece, &is, &slots[bit], vcs_sign(bytes[d->offset], bit));
+      bytes[d->offset] = byte;
+      link_change(s, piece, &is, &slots[slot], vcs_direction(byte, slot));
     }
     if (s->reverse) s->live[d->offset] = 1;
   }
@@ -208,7 +211,7 @@ static bool any_register(const vcs_sweep_t *s) {
 
 /* Latches that a piece sets do not depend on what they were before it. */
 static void forget_latches(const vcs_sweep_t *s, uint16_t hits) {
-  for (unsigned set = hits; set; set &= set - 1) vcs_slots(s, VCS_OFFSET(collisions))[VCS_LOWEST(set)] = 0;
+  for (unsigned set = hits; set; set &= set - 1) *vcs_latch(s, VCS_LOWEST(set)) = 0;
 }
 
 /* The links of one piece, the registers in t. Returns the collisions it hits. */
