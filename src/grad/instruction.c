@@ -25,6 +25,7 @@ typedef struct {
   vcs_opcode_t op;
   vcs_uses_t uses;
   bool reads, stores;    /* a data byte from, or to, `addr` */
+  bool moves;            /* it moves a byte, and nobody asks for its flags */
   vcs_address_t at;      /* how the address was formed */
   uint64_t word, result; /* before and after */
   float in[ALL], out[ALL];
@@ -110,9 +111,8 @@ static void link_read(work_t *w) {
 }
 
 /* forward: the byte at addr = V */
-static void link_write(work_t *w) {
+static void link_write(work_t *w, float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
-  float *v = w->out + VCS_SLOTS * VCS_LANE_V;
   switch (vcs_chip_at(w->row->addr)) {
     case VCS_TO_TIA:
       if (w->event) vcs_sweep_tia_write(s, w->event, v);
@@ -167,6 +167,11 @@ static void link_result(work_t *w, float *in, uint64_t result, float weight) {
 }
 
 static void link_function(work_t *w) {
+  if (w->moves) { /* forward: to = from */
+    float *in = w->in + VCS_SLOTS * w->uses.from, *out = w->out + VCS_SLOTS * w->uses.to;
+    for (int slot = 0; slot < VCS_SLOTS; slot++) vcs_link(w->s, &in[slot], &out[slot], 1);
+    return;
+  }
   for (int lane = 0; lane < VCS_LANES; lane++) {
     unsigned reads = w->uses.reads >> 8 * lane & 0xFF;
     if (lane != VCS_LANE_P) reads |= reads << 8;
@@ -190,7 +195,11 @@ static void link_elsewhere(work_t *w, float *in, float weight, vcs_address_t at)
   if (at.crosses != w->at.crosses) vcs_link(s, in, vcs_slots(s, VCS_OFFSET(cycles)), at.crosses ? weight : -weight);
   if (at.addr == w->row->addr) return;
   if (w->reads) {
-    uint64_t v = vcs_code_byte(s->cart, s->m, at.addr);
+    uint8_t v = vcs_code_byte(s->cart, s->m, at.addr);
+    if (w->moves) {
+      vcs_link_byte(s, in, w->out + VCS_SLOTS * w->uses.to, w->row->value, v, weight);
+      return;
+    }
     uint64_t word = (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, v);
     uint64_t result = vcs_local(w->row->opcode, at.addr, word);
     if (w->stores) result = (result & ~VCS_V) | (w->result & VCS_V); /* that byte goes elsewhere: below */
@@ -313,7 +322,7 @@ static void take(const vcs_sweep_t *s, uint64_t writes, float *out) {
       out[VCS_SLOTS * lane + slot] = slots[slot];
       slots[slot] = 0;
     }
-    if (lane != VCS_LANE_P) s->live[lane_offset[lane]] = 0;
+    s->live[lane_offset[lane]] = lane == VCS_LANE_P && any(slots, 8);
   }
 }
 
@@ -402,6 +411,54 @@ static void link_all(work_t *w, bool stack) {
   }
 }
 
+/* Walking backwards, whether a store that went elsewhere could have hit a byte that matters. */
+static bool might_hit(const work_t *w) {
+  const vcs_sweep_t *s = w->s;
+  const uint8_t *live = s->live + VCS_OFFSET(ram);
+  if (w->op.mode == VCS_MODE_ZP) {
+    for (int bit = 0; s->rom && bit < 8; bit++) {
+      uint16_t addr = w->row->addr ^ (uint16_t)(1 << bit);
+      if (addr & 0x80 && live[addr & 0x7F]) return true;
+    }
+    return false;
+  }
+  for (int i = 0; i < 128; i++) {
+    if (live[i]) return true;
+  }
+  return s->cart->ram_size > 0;
+}
+
+/* The links of the row, once it is known that they matter. Backwards V is the adjoint of what it stored. */
+static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
+  vcs_sweep_t *s = w->s;
+  const vcs_row_t *row = w->row;
+  memset(w->in, 0, sizeof w->in);
+  memset(w->out, 0, sizeof w->out);
+  if (s->reverse) {
+    memcpy(w->out + VCS_SLOTS * VCS_LANE_V, v, VCS_SLOTS * sizeof *v);
+    take(s, w->uses.writes, w->out);
+  }
+  uint8_t low = vcs_code_byte(s->cart, s->m, (uint16_t)(row->pc + 1)),
+          high = vcs_code_byte(s->cart, s->m, (uint16_t)(row->pc + 2));
+  w->at = vcs_form_address(s->cart, s->m, w->op, low, high, row->x, row->y);
+  uint8_t operand = w->op.access == VCS_ACCESS_MODIFY ? row->old : w->reads ? row->value : 0;
+  w->word = vcs_local_pack(row->a, row->x, row->y, row->sp, row->p, operand);
+  w->moves = w->uses.from != w->uses.to && s->reverse && !any(w->out + VCS_SLOTS * VCS_LANE_P, VCS_SLOTS);
+  if (!w->moves) w->result = vcs_local(row->opcode, row->addr, w->word);
+  if (!s->reverse) {
+    gather(s, w->uses.reads | VCS_X | VCS_Y | VCS_S, w->in);
+    if (w->reads) link_read(w);
+  }
+  link_all(w, stack);
+  if (s->reverse) {
+    if (w->reads) link_read(w);
+    give(s, w->in);
+  } else {
+    put(s, w->uses.writes, w->out);
+    if (w->stores) link_write(w, w->out + VCS_SLOTS * VCS_LANE_V);
+  }
+}
+
 void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
   follow(s, index);
   work_t w;
@@ -416,51 +473,25 @@ void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
   w.event = s->tape->events[s->event].row == index ? &s->tape->events[s->event] : NULL;
   bool writes_tia = w.event && w.event->reg < VCS_EVENT_READ;
 
-  if (s->reverse) undo(s, row, w.stores);
-  if (!s->reverse && w.event) {
-    vcs_sweep_span(s, w.event);
-    if (writes_tia) vcs_sweep_shift(s, s->event);
-  }
-
-  memset(w.in, 0, sizeof w.in);
-  memset(w.out, 0, sizeof w.out);
-  bool busy;
-  if (s->reverse) {
-    if (w.stores) link_write(&w);
-    take(s, w.uses.writes, w.out);
-    busy = any(w.out, ALL) || w.stores || (s->live[VCS_OFFSET(cycles)] && may_cross(w.op));
-  } else {
-    w.at.crosses = false;
-    busy = lanes_live(s, w.uses.reads | VCS_X | VCS_Y) || w.reads || w.stores;
-  }
-  if (busy) {
-    vcs_cart_t const *cart = s->cart;
-    uint8_t low = vcs_code_byte(cart, s->m, (uint16_t)(row->pc + 1)),
-            high = vcs_code_byte(cart, s->m, (uint16_t)(row->pc + 2));
-    w.at = vcs_form_address(cart, s->m, w.op, low, high, row->x, row->y);
-    uint8_t operand = modifies ? row->old : w.reads ? row->value : 0;
-    w.word = vcs_local_pack(row->a, row->x, row->y, row->sp, row->p, operand);
-    w.result = vcs_local(row->opcode, row->addr, w.word);
-    if (!s->reverse) {
-      gather(s, w.uses.reads | VCS_X | VCS_Y | VCS_S, w.in);
-      if (w.reads) link_read(&w);
-    }
-    link_all(&w, stack);
-    if (s->reverse) {
-      if (w.reads) link_read(&w);
-      give(s, w.in);
-    }
-  }
   if (!s->reverse) {
-    put(s, w.uses.writes, w.out);
-    if (w.stores) link_write(&w);
+    if (w.event) vcs_sweep_span(s, w.event);
+    if (writes_tia) vcs_sweep_shift(s, s->event);
+    link_row(&w, stack, NULL);
+  } else {
+    float v[VCS_SLOTS] = {0};
+    undo(s, row, w.stores);
+    if (w.stores) link_write(&w, v);
+    bool busy = lanes_live(s, w.uses.writes) || (s->live[VCS_OFFSET(cycles)] && may_cross(w.op));
+    if (w.stores) busy = busy || any(v, VCS_SLOTS) || might_hit(&w);
+    if (busy) link_row(&w, stack, v);
   }
   if (row->opcode == 0x20) forget_stack(s, row->sp, 2);
   if (row->opcode == 0x00) forget_stack(s, row->sp, 3);
 
-  if (s->reverse && w.event) {
+  if (s->reverse) {
     if (writes_tia) vcs_sweep_shift(s, s->event);
-    vcs_sweep_span(s, w.event);
+    if (w.event) vcs_sweep_span(s, w.event);
+  } else {
+    redo(s, row, w.stores);
   }
-  if (!s->reverse) redo(s, row, w.stores);
 }

@@ -13,7 +13,7 @@
  * Without carries INC would move four bits of 0x37 that are each differentiated as if the others stood still, and a
  * position of 56 instead of 55 would be a sum of positions 54, 53, 51 and 63. With them every move of a byte by a power
  * of two is differenced as what it is; other moves are told bit by bit. Slots count upwards: a positive one means that
- * the byte grows.
+ * the byte grows. (Slot 15 is idle: to move by 128 is to flip bit 7, up or down.)
  *
  * Some fields are numbers of their own: positions, times. Their derivative is in slot 0 of their first byte, and
  * `cycles` is time itself: what everything later would gain if it happened one cycle later. ROM has its bits only.
