@@ -26,6 +26,9 @@ typedef struct {
   vcs_uses_t uses;
   bool reads, stores;    /* a data byte from, or to, `addr` */
   bool moves;            /* it moves a byte, and nobody asks for its flags */
+  unsigned index_lanes;  /* registers that the address depends on */
+  bool spares;           /* what it stores to has slots */
+  bool only_time;        /* walking backwards, nothing but the time it takes matters */
   vcs_address_t at;      /* how the address was formed */
   uint64_t word, result; /* before and after */
   float in[ALL], out[ALL];
@@ -76,11 +79,31 @@ static cell_t cell_written(const vcs_sweep_t *s, uint16_t addr) {
 
 static uint8_t content_of(const vcs_sweep_t *s, cell_t cell) { return ((const uint8_t *)s->m)[cell.live]; }
 
-static bool any(const float *values, int count) {
+/* Whether any of a byte's slots is not zero (neither +0 nor -0). */
+static bool any(const float *slots, int count) {
+  uint32_t bits = 0;
   for (int i = 0; i < count; i++) {
-    if (values[i] != 0) return true;
+    uint32_t word;
+    memcpy(&word, &slots[i], sizeof word);
+    bits |= word;
   }
-  return false;
+  return bits << 1;
+}
+
+/* forward: out = in, slot by slot */
+static void link_slots(const vcs_sweep_t *s, float *in, float *out, int count) {
+  if (s->reverse) {
+    for (int i = 0; i < count; i++) in[i] += out[i];
+  } else {
+    for (int i = 0; i < count; i++) out[i] += in[i];
+  }
+}
+
+/* The lanes that a set of bits touches. */
+static unsigned lanes_of(uint64_t bits) {
+  unsigned lanes = 0;
+  for (unsigned lane = 0; lane < VCS_LANES; lane++) lanes |= (unsigned)((bits >> 8 * lane & 0xFF) != 0) << lane;
+  return lanes;
 }
 
 static bool cell_live(const vcs_sweep_t *s, cell_t cell) {
@@ -106,7 +129,7 @@ static void link_read(work_t *w) {
   }
   cell_t cell = cell_read(s, w->op.mode == VCS_MODE_IMM ? (uint16_t)(w->row->pc + 1) : w->row->addr);
   if (!cell.slots || (!s->reverse && !cell_live(s, cell))) return;
-  for (int i = 0; i < slots_of(cell); i++) vcs_link(s, &cell.slots[i], &v[i], 1);
+  link_slots(s, cell.slots, v, slots_of(cell));
   if (s->reverse) mark(s, cell);
 }
 
@@ -169,7 +192,7 @@ static void link_result(work_t *w, float *in, uint64_t result, float weight) {
 static void link_function(work_t *w) {
   if (w->moves) { /* forward: to = from */
     float *in = w->in + VCS_SLOTS * w->uses.from, *out = w->out + VCS_SLOTS * w->uses.to;
-    for (int slot = 0; slot < VCS_SLOTS; slot++) vcs_link(w->s, &in[slot], &out[slot], 1);
+    link_slots(w->s, in, out, VCS_SLOTS);
     return;
   }
   for (int lane = 0; lane < VCS_LANES; lane++) {
@@ -189,67 +212,110 @@ static void link_function(work_t *w) {
 
 /* ---- Other addresses --------------------------------------------------------------------------------------------- */
 
-/* The access as it would have gone with another address: `in` is the bit on which it depends, `weight` its sign. */
-static void link_elsewhere(work_t *w, float *in, float weight, vcs_address_t at) {
+/* A byte of ROM or RAM, mostly. */
+static uint8_t byte_at(const vcs_sweep_t *s, uint16_t addr) {
+  return vcs_chip_at(addr) == VCS_TO_RAM ? s->m->ram[addr & 0x7F] : vcs_code_byte(s->cart, s->m, addr);
+}
+
+/* The store as it would have gone with another address: the cell is spared, and another one hit. */
+static void link_store_elsewhere(work_t *w, float *in, float weight, uint16_t addr) {
   vcs_sweep_t *s = w->s;
-  if (at.crosses != w->at.crosses) vcs_link(s, in, vcs_slots(s, VCS_OFFSET(cycles)), at.crosses ? weight : -weight);
-  if (at.addr == w->row->addr) return;
+  cell_t hit = cell_written(s, addr);
+  /* walking forwards the spared cell's new slots are still in V; backwards they are there already */
+  if (w->spares) vcs_link_byte(s, in, w->out + VCS_SLOTS * VCS_LANE_V, w->row->value, w->row->old, weight);
+  if (!hit.slots || (s->reverse && !s->live[hit.live])) return;
+  uint8_t value = w->row->value;
+  if (w->op.access == VCS_ACCESS_MODIFY) { /* another byte is modified */
+    uint64_t word = (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, byte_at(s, addr));
+    value = (uint8_t)(vcs_local(w->row->opcode, addr, word) >> 8 * VCS_LANE_V);
+  }
+  vcs_link_byte(s, in, hit.slots, content_of(s, hit), value, weight);
+  if (!s->reverse) mark(s, hit);
+}
+
+/* The access as it would have gone with another address: `in` is the slot on which it depends, `weight` its direction.
+ */
+static void link_elsewhere(work_t *w, float *in, float weight, uint16_t addr, bool crosses) {
+  vcs_sweep_t *s = w->s;
+  if (crosses != w->at.crosses) vcs_link(s, in, vcs_slots(s, VCS_OFFSET(cycles)), crosses ? weight : -weight);
+  if (addr == w->row->addr || w->only_time) return;
   if (w->reads) {
-    uint8_t v = vcs_code_byte(s->cart, s->m, at.addr);
+    uint8_t v = byte_at(s, addr);
     if (w->moves) {
       vcs_link_byte(s, in, w->out + VCS_SLOTS * w->uses.to, w->row->value, v, weight);
       return;
     }
-    uint64_t word = (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, v);
-    uint64_t result = vcs_local(w->row->opcode, at.addr, word);
+    uint64_t result = vcs_local(w->row->opcode, addr, (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, v));
     if (w->stores) result = (result & ~VCS_V) | (w->result & VCS_V); /* that byte goes elsewhere: below */
     link_result(w, in, result, weight);
   }
-  if (w->stores) {
-    uint8_t value = w->op.access == VCS_ACCESS_IMPLIED || w->op.access == VCS_ACCESS_WRITE ? w->row->value : 0;
-    cell_t spared = cell_written(s, w->row->addr), hit = cell_written(s, at.addr);
-    if (w->op.access == VCS_ACCESS_MODIFY) { /* another byte is modified */
-      uint64_t word = (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, vcs_code_byte(s->cart, s->m, at.addr));
-      value = (uint8_t)(vcs_local(w->row->opcode, at.addr, word) >> 8 * VCS_LANE_V);
-    }
-    /* walking forwards the spared cell's new slots are still in V; backwards they are there already */
-    if (spared.slots) vcs_link_byte(s, in, w->out + VCS_SLOTS * VCS_LANE_V, w->row->value, w->row->old, weight);
-    if (hit.slots && (!s->reverse || s->live[hit.live])) {
-      vcs_link_byte(s, in, hit.slots, content_of(s, hit), value, weight);
-      if (!s->reverse) mark(s, hit);
-    }
+  if (w->stores) link_store_elsewhere(w, in, weight, addr);
+}
+
+/* The same from a base that is another one. */
+static void link_base(work_t *w, float *in, float weight, uint16_t base, uint8_t index) {
+  uint16_t addr = (uint16_t)(base + index);
+  link_elsewhere(w, in, weight, addr, w->op.access == VCS_ACCESS_READ && (base ^ addr) & 0xFF00);
+}
+
+/* The same with other operand bytes. */
+static void link_operand(work_t *w, float *in, float weight, uint8_t low, uint8_t high, uint8_t x, uint8_t y) {
+  vcs_sweep_t *s = w->s;
+  uint16_t word = (uint16_t)(low | high << 8);
+  switch (w->op.mode) {
+    case VCS_MODE_ZP:
+      link_elsewhere(w, in, weight, low, false);
+      return;
+    case VCS_MODE_ZPX:
+      link_elsewhere(w, in, weight, (uint8_t)(low + x), false);
+      return;
+    case VCS_MODE_ZPY:
+      link_elsewhere(w, in, weight, (uint8_t)(low + y), false);
+      return;
+    case VCS_MODE_ABS:
+      link_elsewhere(w, in, weight, word, false);
+      return;
+    case VCS_MODE_ABX:
+      link_base(w, in, weight, word, x);
+      return;
+    case VCS_MODE_ABY:
+      link_base(w, in, weight, word, y);
+      return;
+    case VCS_MODE_IZX:
+      link_base(w, in, weight, vcs_pointer_at(s->cart, s->m, (uint8_t)(low + x)), 0);
+      return;
+    default:
+      link_base(w, in, weight, vcs_pointer_at(s->cart, s->m, low), y);
+      return;
   }
 }
 
-static vcs_address_t address_of(const work_t *w, uint8_t low, uint8_t high, uint8_t x, uint8_t y) {
-  return vcs_form_address(w->s->cart, w->s->m, w->op, low, high, x, y);
-}
-
-/* The base of an indirect access with one bit of its pointer flipped. */
-static vcs_address_t address_with_base(const work_t *w, uint16_t base) {
-  vcs_address_t at = w->at;
-  at.base = base;
-  at.addr = (uint16_t)(base + (w->op.mode == VCS_MODE_IZY ? w->row->y : 0));
-  at.crosses = w->op.access == VCS_ACCESS_READ && (at.base ^ at.addr) & 0xFF00;
-  return at;
+static unsigned index_lanes(vcs_opcode_t op) {
+  bool by_x = op.mode == VCS_MODE_ZPX || op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_IZX;
+  bool by_y = op.mode == VCS_MODE_ZPY || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY;
+  return (unsigned)by_x << VCS_LANE_X | (unsigned)by_y << VCS_LANE_Y;
 }
 
 static void link_address(work_t *w) {
   vcs_sweep_t *s = w->s;
   const vcs_row_t *row = w->row;
-  bool by_x = w->op.mode == VCS_MODE_ZPX || w->op.mode == VCS_MODE_ABX || w->op.mode == VCS_MODE_IZX;
-  bool by_y = w->op.mode == VCS_MODE_ZPY || w->op.mode == VCS_MODE_ABY || w->op.mode == VCS_MODE_IZY;
+  bool by_x = w->index_lanes >> VCS_LANE_X & 1, by_y = w->index_lanes >> VCS_LANE_Y & 1;
   if (by_x || by_y) {
     float *in = w->in + VCS_SLOTS * (by_x ? VCS_LANE_X : VCS_LANE_Y);
     uint8_t index = by_x ? row->x : row->y;
-    for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    for (int slot = 0; slot < VCS_SLOTS - 1; slot++) {
       if (!s->reverse && in[slot] == 0) continue;
-      uint8_t other = vcs_moved(index, slot);
-      link_elsewhere(w, &in[slot], vcs_direction(index, slot),
-                     address_of(w, w->at.low, w->at.high, by_x ? other : row->x, by_y ? other : row->y));
+      uint8_t moved = vcs_moved(index, slot);
+      float weight = vcs_direction(index, slot);
+      if (w->op.mode == VCS_MODE_IZY) { /* the base stays */
+        link_base(w, &in[slot], weight, w->at.base, moved);
+      } else {
+        link_operand(w, &in[slot], weight, w->at.low, w->at.high, by_x ? moved : row->x, by_y ? moved : row->y);
+      }
     }
   }
   if (w->op.mode == VCS_MODE_IZX || w->op.mode == VCS_MODE_IZY) {
+    uint8_t index = w->op.mode == VCS_MODE_IZY ? row->y : 0;
     for (int half = 0; half < 2; half++) {
       cell_t cell = cell_read(s, (uint16_t)(w->at.pointer + half));
       if (!cell.slots || (!s->reverse && !cell_live(s, cell))) continue;
@@ -257,8 +323,8 @@ static void link_address(work_t *w) {
       for (int slot = 0; slot < slots_of(cell); slot++) {
         if (!s->reverse && cell.slots[slot] == 0) continue;
         uint8_t moved = vcs_moved(byte, slot);
-        link_elsewhere(w, &cell.slots[slot], vcs_direction(byte, slot),
-                       address_with_base(w, (uint16_t)(half ? moved << 8 | other : other << 8 | moved)));
+        link_base(w, &cell.slots[slot], vcs_direction(byte, slot),
+                  (uint16_t)(half ? moved << 8 | other : other << 8 | moved), index);
       }
       if (s->reverse) mark(s, cell);
     }
@@ -271,8 +337,8 @@ static void link_address(work_t *w) {
     for (int bit = 0; bit < 8; bit++) {
       if (!s->reverse && cell.slots[bit] == 0) continue;
       uint8_t other = operand ^ (uint8_t)(1 << bit);
-      link_elsewhere(w, &cell.slots[bit], vcs_sign(operand, bit),
-                     address_of(w, byte == 1 ? other : w->at.low, byte == 2 ? other : w->at.high, row->x, row->y));
+      link_operand(w, &cell.slots[bit], vcs_sign(operand, bit), byte == 1 ? other : w->at.low,
+                   byte == 2 ? other : w->at.high, row->x, row->y);
     }
     if (s->reverse) mark(s, cell);
   }
@@ -285,9 +351,8 @@ static void link_stack_address(work_t *w) {
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
     if (!s->reverse && in[slot] == 0) continue;
     uint8_t sp = vcs_moved(w->row->sp, slot);
-    vcs_address_t at = w->at;
-    at.addr = (uint16_t)(0x100 + (w->reads ? (uint8_t)(sp + 1) : sp));
-    link_elsewhere(w, &in[slot], vcs_direction(w->row->sp, slot), at);
+    uint16_t addr = (uint16_t)(0x100 + (w->reads ? (uint8_t)(sp + 1) : sp));
+    link_elsewhere(w, &in[slot], vcs_direction(w->row->sp, slot), addr, false);
   }
 }
 
@@ -301,9 +366,9 @@ static bool lanes_live(const vcs_sweep_t *s, uint64_t bits) {
   return false;
 }
 
-static void gather(const vcs_sweep_t *s, uint64_t bits, float *to) {
+static void gather(const vcs_sweep_t *s, unsigned lanes, float *to) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
-    if (bits >> 8 * lane & 0xFF && s->live[lane_offset[lane]])
+    if (lanes >> lane & 1 && s->live[lane_offset[lane]])
       memcpy(to + VCS_SLOTS * lane, vcs_slots(s, lane_offset[lane]), VCS_SLOTS * sizeof *to);
   }
 }
@@ -327,10 +392,10 @@ static void take(const vcs_sweep_t *s, uint64_t writes, float *out) {
 }
 
 /* Walking backwards, what the instruction read gets its share. */
-static void give(const vcs_sweep_t *s, const float *in) {
+static void give(const vcs_sweep_t *s, unsigned lanes, const float *in) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
+    if (!(lanes >> lane & 1) || !any(in + VCS_SLOTS * lane, VCS_SLOTS)) continue;
     float *slots = vcs_slots(s, lane_offset[lane]);
-    if (!any(in + VCS_SLOTS * lane, VCS_SLOTS)) continue;
     for (int slot = 0; slot < VCS_SLOTS; slot++) slots[slot] += in[VCS_SLOTS * lane + slot];
     s->live[lane_offset[lane]] = 1;
   }
@@ -403,7 +468,7 @@ static bool may_cross(vcs_opcode_t op) {
 }
 
 static void link_all(work_t *w, bool stack) {
-  link_function(w);
+  if (!w->only_time) link_function(w);
   if (stack) {
     link_stack_address(w);
   } else if (w->op.access != VCS_ACCESS_IMPLIED && w->op.mode != VCS_MODE_IMM) {
@@ -432,8 +497,11 @@ static bool might_hit(const work_t *w) {
 static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
   const vcs_row_t *row = w->row;
-  memset(w->in, 0, sizeof w->in);
-  memset(w->out, 0, sizeof w->out);
+  unsigned set = lanes_of(w->uses.writes | VCS_V), looked_at = lanes_of(w->uses.reads | VCS_V) | w->index_lanes;
+  for (int lane = 0; lane < VCS_LANES; lane++) {
+    if (looked_at >> lane & 1) memset(w->in + VCS_SLOTS * lane, 0, VCS_SLOTS * sizeof *v);
+    if (set >> lane & 1) memset(w->out + VCS_SLOTS * lane, 0, VCS_SLOTS * sizeof *v);
+  }
   if (s->reverse) {
     memcpy(w->out + VCS_SLOTS * VCS_LANE_V, v, VCS_SLOTS * sizeof *v);
     take(s, w->uses.writes, w->out);
@@ -443,16 +511,22 @@ static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
   w->at = vcs_form_address(s->cart, s->m, w->op, low, high, row->x, row->y);
   uint8_t operand = w->op.access == VCS_ACCESS_MODIFY ? row->old : w->reads ? row->value : 0;
   w->word = vcs_local_pack(row->a, row->x, row->y, row->sp, row->p, operand);
-  w->moves = w->uses.from != w->uses.to && s->reverse && !any(w->out + VCS_SLOTS * VCS_LANE_P, VCS_SLOTS);
+  bool flags = set >> VCS_LANE_P & 1 && any(w->out + VCS_SLOTS * VCS_LANE_P, VCS_SLOTS);
+  w->moves = w->uses.from != w->uses.to && s->reverse && !flags;
   if (!w->moves) w->result = vcs_local(row->opcode, row->addr, w->word);
+  w->spares = w->stores && cell_written(s, row->addr).slots;
+  w->only_time = s->reverse && !w->stores;
+  for (int lane = 0; w->only_time && lane < VCS_LANES; lane++) {
+    if (set >> lane & 1 && any(w->out + VCS_SLOTS * lane, VCS_SLOTS)) w->only_time = false;
+  }
   if (!s->reverse) {
-    gather(s, w->uses.reads | VCS_X | VCS_Y | VCS_S, w->in);
+    gather(s, looked_at, w->in);
     if (w->reads) link_read(w);
   }
   link_all(w, stack);
   if (s->reverse) {
     if (w->reads) link_read(w);
-    give(s, w->in);
+    give(s, looked_at, w->in);
   } else {
     put(s, w->uses.writes, w->out);
     if (w->stores) link_write(w, w->out + VCS_SLOTS * VCS_LANE_V);
@@ -468,6 +542,7 @@ void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
   w.uses = vcs_uses(row->opcode);
   bool stack = row->opcode == 0x08 || row->opcode == 0x48 || row->opcode == 0x28 || row->opcode == 0x68;
   bool modifies = w.op.access == VCS_ACCESS_MODIFY;
+  w.index_lanes = stack ? 1u << VCS_LANE_S : index_lanes(w.op);
   w.stores = w.op.access == VCS_ACCESS_WRITE || modifies || (stack && !(row->opcode & 0x20));
   w.reads = w.op.access == VCS_ACCESS_READ || modifies || (stack && row->opcode & 0x20);
   w.event = s->tape->events[s->event].row == index ? &s->tape->events[s->event] : NULL;
@@ -481,7 +556,7 @@ void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
     float v[VCS_SLOTS] = {0};
     undo(s, row, w.stores);
     if (w.stores) link_write(&w, v);
-    bool busy = lanes_live(s, w.uses.writes) || (s->live[VCS_OFFSET(cycles)] && may_cross(w.op));
+    bool busy = lanes_live(s, w.uses.writes) || (*vcs_slots(s, VCS_OFFSET(cycles)) != 0 && may_cross(w.op));
     if (w.stores) busy = busy || any(v, VCS_SLOTS) || might_hit(&w);
     if (busy) link_row(&w, stack, v);
   }
