@@ -108,8 +108,8 @@ static void link_strobe(const vcs_sweep_t *s, const vcs_event_t *event, int obje
   float *time = vcs_slots(s, VCS_OFFSET(cycles)), *pos = vcs_slots(s, offset);
   int here = strobe_position(object, event->clock);
   vcs_sides_t sides = vcs_sides(s, *time);
-  float by = sides.more * (float)moved_by(here, strobe_position(object, event->clock + 3)) +
-             sides.less * (float)moved_by(here, strobe_position(object, event->clock - 3));
+  float by = sides.more * (float)moved_by(here, strobe_position(object, event->clock + 3 * sides.up)) +
+             sides.less * (float)moved_by(here, strobe_position(object, event->clock - 3 * sides.down));
   if (s->reverse) {
     *time += by * *pos;
     if (*pos != 0) s->live[VCS_OFFSET(cycles)] = 1;
@@ -125,8 +125,10 @@ static void link_strobe(const vcs_sweep_t *s, const vcs_event_t *event, int obje
 /* forward: pos += motion(hm, time) for every object */
 static void link_hmove(vcs_sweep_t *s, const vcs_event_t *event) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles));
-  int cycle = event->clock % VCS_LINE_CLOCKS / 3, later = (cycle + 1) % 76, sooner = (cycle + 75) % 76;
+  int cycle = event->clock % VCS_LINE_CLOCKS / 3, later, sooner;
   vcs_sides_t sides = vcs_sides(s, *time);
+  later = (cycle + sides.up) % VCS_LINE_CYCLES;
+  sooner = (cycle + VCS_LINE_CYCLES - sides.down) % VCS_LINE_CYCLES;
   const uint8_t *hm = event->tia + VCS_OFFSET(hm) - VCS_OFFSET(vsync);
   for (int i = 0; i < 5; i++) {
     size_t offset = VCS_OFFSET(pos) + (size_t)i, motion = VCS_OFFSET(hm) + (size_t)i;
@@ -157,8 +159,8 @@ static void link_wsync(const vcs_sweep_t *s, const vcs_event_t *event) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles));
   int cycle = event->clock / 3 % VCS_LINE_CYCLES, base = wsync_wait(cycle);
   vcs_sides_t sides = vcs_sides(s, *time);
-  *time *=
-      sides.more * (float)(1 + wsync_wait(cycle + 1) - base) + sides.less * (float)(-1 + wsync_wait(cycle - 1) - base);
+  *time *= sides.more * (float)(sides.up + wsync_wait(cycle + sides.up) - base) +
+           sides.less * (float)(-sides.down + wsync_wait(cycle - sides.down) - base);
   s->live[VCS_OFFSET(cycles)] = *time != 0;
 }
 
@@ -282,12 +284,13 @@ static void link_timer(vcs_sweep_t *s, uint32_t cycles, bool status, float v[VCS
     vcs_link_byte(s, &timer[slot], v, base, timer_at(s, cycles, vcs_moved(value, slot), status),
                   vcs_direction(value, slot));
   }
-  uint8_t later = timer_at(s, cycles + 1, value, status), sooner = timer_at(s, cycles - 1, value, status);
-  vcs_sides_t since = vcs_sides(s, *time), until = vcs_sides(s, *set);
+  vcs_sides_t since = vcs_sides(s, *time - *set); /* what counts is the time between */
+  uint8_t later = timer_at(s, cycles + (uint32_t)since.up, value, status);
+  uint8_t sooner = timer_at(s, cycles - (uint32_t)since.down, value, status);
   vcs_link_byte(s, time, v, base, later, since.more);
   vcs_link_byte(s, time, v, base, sooner, since.less);
-  vcs_link_byte(s, set, v, base, sooner, until.more);
-  vcs_link_byte(s, set, v, base, later, until.less);
+  vcs_link_byte(s, set, v, base, later, -since.more);
+  vcs_link_byte(s, set, v, base, sooner, -since.less);
   if (s->reverse) s->live[VCS_OFFSET(cycles)] = s->live[VCS_OFFSET(timer_cycle)] = s->live[VCS_OFFSET(timer)] = 1;
 }
 
@@ -298,24 +301,22 @@ static void link_pot(vcs_sweep_t *s, uint32_t cycles, int input, float v[VCS_SLO
   float *paddle = vcs_slots(s, offset);
   vcs_t *t = s->scratch;
   look_up(s, t, cycles);
-  uint8_t base = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7), side[2];
-  for (int i = 0; i < 2; i++) {
-    t->cycles = cycles + (i ? -1u : 1u);
-    side[i] = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
+  uint8_t base = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
+  vcs_sides_t since = vcs_sides(s, *time - *released), turned = vcs_sides(s, *paddle);
+  for (int i = 0; i < 2; i++) { /* later, sooner */
+    t->cycles = i ? cycles - (uint32_t)since.down : cycles + (uint32_t)since.up;
+    uint8_t is = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
+    float weight = i ? since.less : since.more;
+    vcs_link_byte(s, time, v, base, is, weight);
+    vcs_link_byte(s, released, v, base, is, -weight);
   }
-  vcs_sides_t since = vcs_sides(s, *time), until = vcs_sides(s, *released);
-  vcs_link_byte(s, time, v, base, side[0], since.more);
-  vcs_link_byte(s, time, v, base, side[1], since.less);
-  vcs_link_byte(s, released, v, base, side[1], until.more);
-  vcs_link_byte(s, released, v, base, side[0], until.less);
   t->cycles = cycles;
-  for (int i = 0; i < 2; i++) { /* a paddle's unit is one step of its resistance */
-    t->paddle[input] = s->tape->start->paddle[input] + (i ? -1 : 1);
-    side[i] = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
+  int32_t resistance = t->paddle[input];
+  for (int i = 0; i < 2; i++) { /* more, less */
+    t->paddle[input] = i ? resistance - turned.down : resistance + turned.up;
+    uint8_t is = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
+    vcs_link_byte(s, paddle, v, base, is, i ? turned.less : turned.more);
   }
-  vcs_sides_t turned = vcs_sides(s, *paddle);
-  vcs_link_byte(s, paddle, v, base, side[0], turned.more);
-  vcs_link_byte(s, paddle, v, base, side[1], turned.less);
   if (s->reverse) s->live[VCS_OFFSET(cycles)] = s->live[VCS_OFFSET(dump_cycle)] = s->live[offset] = 1;
 }
 

@@ -10,6 +10,10 @@
  *             `---- other side -----'                     backwards: at the meeting, column . adjoint is kept; at the
  *                                                         branch, it is added to the flag's adjoint
  *
+ * Where the run comes by again is not always a meeting. A loop that is entered again for the next object has the same
+ * PCs; so a meeting must not lie between the branch and its target, and must be in the same activation: both sides must
+ * have come down to the same depth of the stack.
+ *
  * Branches on the other side are taken as they come, not forked again. Sides that do not meet have no derivative and
  * are counted (vcs_grad_report_t). A frame's end is not crossed.
  *
@@ -33,6 +37,7 @@ struct vcs_forks {
   int32_t *next_here;    /* by row: the next row with the same PC */
   int32_t *by_row;       /* by row: the first fork that meets there */
   int32_t *branch_at;    /* by row: which branch it is, or -1 */
+  int32_t *popped;       /* by row: the next row with less on the stack, or one past the last */
   int32_t rows;          /* room in these */
   vcs_fork_t *forks;     /* by branch */
   int32_t fork_capacity;
@@ -63,6 +68,7 @@ void vcs_forks_free(vcs_forks_t *f) {
   free(f->next_here);
   free(f->by_row);
   free(f->branch_at);
+  free(f->popped);
   free(f->forks);
   free(f->differences);
   free(f);
@@ -169,10 +175,25 @@ static const vcs_event_t *event_at(const vcs_tape_t *tape, int32_t row) {
   return &tape->events[low];
 }
 
+/* The least that was on the stack between two rows of the run, as a stack pointer. */
+static uint8_t shallowest(const vcs_forks_t *f, int32_t from, int32_t to) {
+  while (f->popped[from] <= to) from = f->popped[from];
+  return f->tape->rows[from].sp;
+}
+
+/* The other side of a branch on its way: the addresses between the branch and its target, where no meeting is, and the
+ * least that was on the stack. */
+typedef struct {
+  uint16_t inside_from, inside_to;
+  uint8_t sp;
+} way_t;
+
 /* The first row after `row`, within the window, at which the run is where m is; or -1. */
-static int32_t meeting_of(const vcs_forks_t *f, int32_t row, const vcs_t *m, const int32_t *first) {
+static int32_t meeting_of(const vcs_forks_t *f, int32_t row, const vcs_t *m, const way_t *way, const int32_t *first) {
+  if (m->pc >= way->inside_from && m->pc < way->inside_to) return -1;
   for (int32_t j = first[m->pc & (ADDRESSES - 1)]; j >= 0 && j <= row + f->window; j = f->next_here[j]) {
-    if (f->tape->rows[j].pc == m->pc && f->tape->rows[j].sp == m->sp) return j;
+    const vcs_row_t *at = &f->tape->rows[j];
+    if (at->pc == m->pc && at->sp == m->sp && shallowest(f, row, j) == way->sp) return j;
   }
   return -1;
 }
@@ -258,12 +279,17 @@ static void take_other_side(vcs_forks_t *f, int32_t branch, const int32_t *first
   m->pc = taken ? next : target;
   m->cycles += vcs_opcode(row->opcode).cycles + (taken ? 0 : (next ^ target) & 0xFF00 ? 2u : 1u);
 
+  way_t way = {next, target, row->sp};
+  if (target < next) {
+    way.inside_from = target;
+    way.inside_to = next;
+  }
   vcs_video_t video;
   vcs_video_start(&video, f->cart, f->frames ? f->other_frames : NULL);
   bool frame_over = false;
   f->report.forks++;
   for (int32_t steps = 0; steps <= f->window && !frame_over && !m->jammed; steps++) {
-    int32_t meets = meeting_of(f, fork->row, m, first);
+    int32_t meets = meeting_of(f, fork->row, m, &way, first);
     if (meets >= 0 && same_banks(f, meets)) {
       fork->meets = meets;
       find_differences(f, before, fork, &video);
@@ -272,6 +298,7 @@ static void take_other_side(vcs_forks_t *f, int32_t branch, const int32_t *first
       return;
     }
     vcs_cpu_step(f->cart, m, &video, &frame_over);
+    if (m->sp > way.sp) way.sp = m->sp;
   }
 }
 
@@ -284,13 +311,19 @@ bool vcs_forks_begin(vcs_forks_t *f, const vcs_tape_t *tape, const uint8_t *fram
   f->difference_count = 0;
   size_t rows = (size_t)tape->count + 1;
   if (!resize((void **)&f->next_here, rows, sizeof(int32_t)) || !resize((void **)&f->by_row, rows, sizeof(int32_t)) ||
-      !resize((void **)&f->branch_at, rows, sizeof(int32_t)) ||
+      !resize((void **)&f->branch_at, rows, sizeof(int32_t)) || !resize((void **)&f->popped, rows, sizeof(int32_t)) ||
       !resize((void **)&f->forks, (size_t)tape->branch_count + 1, sizeof *f->forks)) {
     return false;
   }
   for (int32_t i = 0; i <= tape->count; i++) f->by_row[i] = f->branch_at[i] = -1;
   f->report.branches += (uint64_t)tape->branch_count;
   f->report.instructions += (uint64_t)tape->count;
+
+  for (int32_t i = tape->count - 1; i >= 0; i--) {
+    int32_t next = i + 1;
+    while (next < tape->count && tape->rows[next].sp <= tape->rows[i].sp) next = f->popped[next];
+    f->popped[i] = next;
+  }
 
   /* from the last branch to the first, so that for each the next row at every PC is known */
   int32_t first[ADDRESSES], row = tape->count - 1;
@@ -328,12 +361,16 @@ static void link_column(const vcs_forks_t *f, vcs_sweep_t *s, vcs_fork_t *fork) 
   }
 }
 
-/* Forwards this is called before the row, backwards after it: both times the walk stands before the row. */
-void vcs_forks_row(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
+/* forward: what the sides of earlier branches have in common again differs by their columns */
+static void link_meetings(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   for (int32_t b = f->by_row[row]; b >= 0; b = f->forks[b].next) {
     vcs_fork_t *fork = &f->forks[b];
     if (s->reverse || fork->pending != 0) link_column(f, s, fork);
   }
+}
+
+/* forward: the branch at this row keeps its flag's tangent */
+static void link_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   int32_t branch = f->branch_at[row];
   if (branch < 0) return;
   vcs_fork_t *fork = &f->forks[branch];
@@ -346,5 +383,16 @@ void vcs_forks_row(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
     s->live[VCS_OFFSET(p)] = 1;
   } else {
     fork->pending = sign * *slot;
+  }
+}
+
+/* Forwards this is called before the row, backwards after it: both times the walk stands before the row. */
+void vcs_forks_row(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
+  if (s->reverse) {
+    link_branch(f, s, row);
+    link_meetings(f, s, row);
+  } else {
+    link_meetings(f, s, row);
+    link_branch(f, s, row);
   }
 }

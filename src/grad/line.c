@@ -144,12 +144,12 @@ static void link_positions(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *pi
     vcs_sides_t sides = vcs_sides(s, *slot);
     uint8_t pos = t->pos[i];
     if (sides.more != 0) {
-      t->pos[i] = (uint8_t)(pos == 159 ? 0 : pos + 1);
+      t->pos[i] = (uint8_t)((pos + sides.up) % 160);
       show(t, piece, &piece->base, 1u << i, &is);
       link_change(s, piece, &is, slot, sides.more);
     }
     if (sides.less != 0) {
-      t->pos[i] = (uint8_t)(pos == 0 ? 159 : pos - 1);
+      t->pos[i] = (uint8_t)((pos + 160 - sides.down) % 160);
       show(t, piece, &piece->base, 1u << i, &is);
       link_change(s, piece, &is, slot, sides.less);
     }
@@ -460,8 +460,8 @@ void vcs_sweep_shift(vcs_sweep_t *s, int32_t index) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles));
   if (!s->pixels || (!s->reverse && *time == 0) || !memcmp(event->tia, next->tia, VCS_TIA_BYTES)) return;
   vcs_sides_t sides = vcs_sides(s, *time);
-  int32_t here = event->to, later = effective(s, event->reg, event->clock + 3),
-          sooner = effective(s, event->reg, event->clock - 3);
+  int32_t here = event->to, later = effective(s, event->reg, event->clock + 3 * sides.up),
+          sooner = effective(s, event->reg, event->clock - 3 * sides.down);
   if (later > next->to) later = next->to;
   if (sooner < event->from) sooner = event->from;
   if (sides.more != 0) link_between(s, next, event, here, later, sides.more);

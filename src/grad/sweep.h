@@ -76,15 +76,32 @@ VCS_FN float vcs_direction(uint8_t byte, int slot) {
   return slot < 8 ? vcs_sign(byte, slot) : -vcs_sign(byte, slot & 7);
 }
 
-/* Which side of a number's one-sided differences counts: weights of the effect of one more and of one less. */
+/* How a number is differenced: moved by `up` with weight `more`, and by -`down` with weight `less`. Walking forwards
+ * along the tangent it moves as far as the tangent says, to the nearest whole step: three clocks are then three clocks,
+ * and not three times one. */
 typedef struct {
   float more, less;
+  int up, down;
 } vcs_sides_t;
 
+enum { VCS_STEP_MAX = 64 };
+
 VCS_FN vcs_sides_t vcs_sides(const vcs_sweep_t *s, float tangent) {
-  static const vcs_sides_t sides[] = {{0.5F, -0.5F}, {1, 0}, {0, -1}};
-  if (s->rule == VCS_SIDE_TANGENT) return tangent < 0 ? sides[2] : sides[1];
-  return sides[s->rule == VCS_SIDE_MORE ? 1 : s->rule == VCS_SIDE_LESS ? 2 : 0];
+  vcs_sides_t sides = {0, 0, 1, 1};
+  if (s->rule == VCS_SIDE_TANGENT) {
+    float size = tangent < 0 ? -tangent : tangent;
+    int step = size >= VCS_STEP_MAX ? VCS_STEP_MAX : size < 1 ? 1 : (int)(size + 0.5F);
+    sides.up = sides.down = step;
+    if (tangent < 0) {
+      sides.less = -1.0F / (float)step;
+    } else {
+      sides.more = 1.0F / (float)step;
+    }
+  } else {
+    sides.more = s->rule == VCS_SIDE_MORE ? 1 : s->rule == VCS_SIDE_LESS ? 0 : 0.5F;
+    sides.less = sides.more - 1;
+  }
+  return sides;
 }
 
 /* Links an input to the bits that move between two bytes. */
