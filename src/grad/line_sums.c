@@ -20,8 +20,9 @@ typedef struct {
   const vcs_sweep_t *s;
   const vcs_t *t;
   const vcs_piece_t *piece;
-  const float *w; /* adjoints of the row's pixels */
-  float by[4][4]; /* scalar of the second colour minus scalar of the first */
+  const float *w;            /* adjoints of the row's pixels */
+  float four[VCS_WIDTH / 4]; /* their sums by four */
+  float by[4][4];            /* scalar of the second colour minus scalar of the first */
   uint64_t toggled[VCS_OBJECTS][3][4];
   unsigned have;
 } sums_t;
@@ -37,26 +38,40 @@ static void toggle(sums_t *q, int object) {
   q->have |= 1u << object;
 }
 
-/* Over the pixels of `mask` in a word. */
-static float sum_word(sums_t *q, int object, int word, uint64_t mask) {
+/* The adjoints of the pixels of `mask` in a word, four at a time where it can be. */
+static float sum_adjoints(const sums_t *q, int word, uint64_t mask) {
   float sum = 0;
-  const uint64_t *was = q->piece->base.colour[word], *is = q->toggled[object][word];
-  mask &= q->piece->mask[word];
-  for (int from = 0; mask && from < 4; from++) {
-    uint64_t there = mask & was[from];
-    if (!there) continue;
-    for (int to = 0; to < 4; to++) {
-      uint64_t change = there & is[to];
-      if (!change || q->by[from][to] == 0) continue;
-      float adjoints = 0;
-      for (; change; change &= change - 1) adjoints += q->w[64 * word + __builtin_ctzll(change)];
-      sum += adjoints * q->by[from][to];
+  while (mask) {
+    int x = __builtin_ctzll(mask);
+    if (!(x & 3) && (mask >> x & 15) == 15) {
+      sum += q->four[16 * word + x / 4];
+      mask &= ~(15ULL << x);
+    } else {
+      sum += q->w[64 * word + x];
+      mask &= mask - 1;
     }
   }
   return sum;
 }
 
-static float sum_change(sums_t *q, int object, const uint64_t changed[3]) {
+/* The same times what the pixels would gain by the object's toggling. */
+static float sum_word(const sums_t *q, int object, int word, uint64_t mask) {
+  float sum = 0;
+  const uint64_t *was = q->piece->base.colour[word], *is = q->toggled[object][word];
+  mask &= q->piece->mask[word];
+  for (int from = 0; mask && from < 4; from++) {
+    uint64_t there = mask & was[from];
+    mask &= ~there;
+    for (int to = 0; there && to < 4; to++) {
+      uint64_t change = there & is[to];
+      there &= ~change;
+      if (change && q->by[from][to] != 0) sum += sum_adjoints(q, word, change) * q->by[from][to];
+    }
+  }
+  return sum;
+}
+
+static float sum_change(const sums_t *q, int object, const uint64_t changed[3]) {
   float sum = 0;
   for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
     if (changed[word] & q->piece->mask[word]) sum += sum_word(q, object, word, changed[word]);
@@ -90,8 +105,7 @@ static void sum_colours(sums_t *q) {
   for (int c = 0; c < 4; c++) {
     float adjoints = 0;
     for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
-      uint64_t pixels = q->piece->base.colour[word][c] & q->piece->mask[word];
-      for (; pixels; pixels &= pixels - 1) adjoints += q->w[64 * word + __builtin_ctzll(pixels)];
+      adjoints += sum_adjoints(q, word, q->piece->base.colour[word][c] & q->piece->mask[word]);
     }
     if (adjoints == 0) continue;
     uint8_t index = q->t->colu[c];
@@ -149,20 +163,61 @@ static bool reaches(const sums_t *q, vcs_t *t, int object, uint64_t area[3]) {
   return any;
 }
 
+/* The gain of one pixel by the object's toggling; 0 outside the piece. */
+static float gain_at(const sums_t *q, int object, int x) {
+  int word = x >> 6, bit = x & 63;
+  if (word < q->piece->first_word || word > q->piece->last_word || !(q->piece->mask[word] >> bit & 1)) return 0;
+  const uint64_t *was = q->piece->base.colour[word], *is = q->toggled[object][word];
+  int from = 0, to = 0;
+  for (int c = 1; c < 4; c++) {
+    from |= (was[c] >> bit & 1 ? c : 0);
+    to |= (is[c] >> bit & 1 ? c : 0);
+  }
+  return q->w[x] * q->by[from][to];
+}
+
+/* Graphics bits and position of a player, copy by copy: pixel i of a copy shows bit 7 - i, or i if it is mirrored. To
+ * the right, the pixels change at which a bit differs from the one before it. */
+static void sum_copies(const sums_t *q, const vcs_t *t, int p, size_t grp, uint8_t shown) {
+  vcs_copies_t copies = vcs_copies(t->nusiz[p] & 7);
+  vcs_sides_t sides = vcs_sides(q->s, 0);
+  const int starts[3] = {0, 16 * copies.second, 16 * copies.third};
+  int late = copies.stretch > 1, width = 8 * copies.stretch;
+  float bits[8] = {0}, more = 0, less = 0;
+  for (int copy = 0; copy < 3; copy++) {
+    if (copy == 0 ? t->first_copy_off[p] : !starts[copy]) continue;
+    int left = t->pos[p] + starts[copy] + late;
+    unsigned before = 0;
+    float gain_before = 0;
+    for (int i = -1; i <= width; i++) {
+      int column = i < 0 || i == width ? -1 : i / copies.stretch;
+      int bit = t->reflect[p] ? column : 7 - column;
+      unsigned lit = column < 0 ? 0 : shown >> bit & 1u;
+      float gain = gain_at(q, VCS_P0 + p, (left + i + VCS_WIDTH) % VCS_WIDTH);
+      if (column >= 0) bits[bit] += gain;
+      if (i >= 0 && lit != before) {
+        more += gain;        /* one to the right this pixel shows what the one before it shows */
+        less += gain_before; /* and one to the left the other way round */
+      }
+      before = lit;
+      gain_before = gain;
+    }
+  }
+  for (int bit = 0; bit < 8; bit++) add(q, grp, bit, vcs_sign(shown, bit) * bits[bit]);
+  if (shown) add(q, VCS_OFFSET(pos) + (size_t)p, 0, sides.more * more + sides.less * less);
+}
+
 static void sum_player(sums_t *q, vcs_t *t, int p) {
   uint64_t area[3];
   size_t side = (size_t)p, grp = (t->vdelp[p] ? VCS_OFFSET(grp_old) : VCS_OFFSET(grp)) + side;
   uint8_t shown = *((uint8_t *)t + grp);
-  if (reaches(q, t, VCS_P0 + p, area)) {
+  if (shown || reaches(q, t, VCS_P0 + p, area)) { /* moved by one it may reach what it does not reach now */
     toggle(q, VCS_P0 + p);
-    for (int bit = 0; bit < 8; bit++) sum_bit(q, t, VCS_P0 + p, grp, bit);
+    sum_copies(q, t, p, grp, shown);
+    if (t->grp[p] != t->grp_old[p]) sum_bit(q, t, VCS_P0 + p, VCS_OFFSET(vdelp) + side, 0);
+    if (shown != vcs_reverse(shown)) sum_bit(q, t, VCS_P0 + p, VCS_OFFSET(reflect) + side, 3);
   }
-  if (t->grp[p] != t->grp_old[p]) toggle(q, VCS_P0 + p), sum_bit(q, t, VCS_P0 + p, VCS_OFFSET(vdelp) + side, 0);
-  if (!shown) return;
-  toggle(q, VCS_P0 + p);
-  sum_position(q, t, VCS_P0 + p);
-  sum_bit(q, t, VCS_P0 + p, VCS_OFFSET(reflect) + side, 3);
-  sum_bit(q, t, VCS_P0 + p, VCS_OFFSET(first_copy_off) + side, 0);
+  if (shown) toggle(q, VCS_P0 + p), sum_bit(q, t, VCS_P0 + p, VCS_OFFSET(first_copy_off) + side, 0);
 }
 
 static void sum_missile(sums_t *q, vcs_t *t, int p) {
@@ -190,20 +245,36 @@ static void sum_ball(sums_t *q, vcs_t *t) {
   sum_bit(q, t, VCS_BL, VCS_OFFSET(ctrlpf), 5);
 }
 
-/* The register and bit behind each of the 40 playfield bits of a line, leftmost first. */
+/* The gains of the 40 columns of the playfield, then the register and bit behind each of them, leftmost first. */
 static void sum_playfield(sums_t *q, vcs_t *t) {
+  float columns[48] = {0};
   toggle(q, VCS_PF);
   for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
-    uint64_t mask = q->piece->mask[word];
-    while (mask) {
-      int x = __builtin_ctzll(mask) & ~3, column = (64 * word + x) / 4;
-      uint64_t four = 15ULL << x;
-      int place = column < 20 ? column : t->pf_mirrored ? 39 - column : column - 20;
-      int bit = place < 4 ? 4 + place : place < 12 ? 11 - place : place - 12;
-      size_t pf = place < 4 ? 0 : place < 12 ? 1 : 2;
-      add(q, VCS_OFFSET(pf) + pf, bit, vcs_sign(t->pf[pf], bit) * sum_word(q, VCS_PF, word, four));
-      mask &= ~four;
+    for (int from = 0; from < 4; from++) {
+      uint64_t there = q->piece->base.colour[word][from] & q->piece->mask[word];
+      for (int to = 0; there && to < 4; to++) {
+        uint64_t change = there & q->toggled[VCS_PF][word][to];
+        float by = q->by[from][to];
+        there &= ~change;
+        while (by != 0 && change) {
+          int x = __builtin_ctzll(change), column = 16 * word + x / 4;
+          unsigned four = change >> (x & ~3) & 15;
+          if (four == 15) {
+            columns[column] += by * q->four[column];
+          } else {
+            for (; four; four &= four - 1) columns[column] += by * q->w[4 * column + VCS_LOWEST(four)];
+          }
+          change &= ~(15ULL << (x & ~3));
+        }
+      }
     }
+  }
+  for (int column = 0; column < 40; column++) {
+    if (columns[column] == 0) continue;
+    int place = column < 20 ? column : t->pf_mirrored ? 39 - column : column - 20;
+    int bit = place < 4 ? 4 + place : place < 12 ? 11 - place : place - 12;
+    size_t pf = place < 4 ? 0 : place < 12 ? 1 : 2;
+    add(q, VCS_OFFSET(pf) + pf, bit, vcs_sign(t->pf[pf], bit) * columns[column]);
   }
   if (q->piece->last_word > 0) sum_bit(q, t, VCS_PF, VCS_OFFSET(pf_mirrored), 0);
 }
@@ -270,6 +341,9 @@ bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, const flo
   q.w = adjoints;
   q.have = 0;
   bool blanked = t->vblank & 2;
+  for (int i = 16 * piece->first_word; i < 16 * (piece->last_word + 1) && i < VCS_WIDTH / 4; i++) {
+    q.four[i] = (adjoints[4 * i] + adjoints[4 * i + 1]) + (adjoints[4 * i + 2] + adjoints[4 * i + 3]);
+  }
   if (!blanked) {
     for (int from = 0; from < 4; from++) {
       for (int to = 0; to < 4; to++) q.by[from][to] = s->scale[t->colu[to]] - s->scale[t->colu[from]];
