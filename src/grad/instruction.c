@@ -290,6 +290,51 @@ static void link_operand(work_t *w, float *in, float weight, uint8_t low, uint8_
   }
 }
 
+/* Whether the address decides how long the instruction takes. */
+static bool may_cross(vcs_opcode_t op) {
+  return op.access == VCS_ACCESS_READ &&
+         (op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY);
+}
+
+/* Walking backwards, what a byte gains if it is `is` instead of `was`: vcs_link_byte without the link. */
+static float gain_of(const float *slots, uint8_t was, uint8_t is) {
+  unsigned moved = was ^ is;
+  if (moved & (moved - 1)) {
+    int carry = vcs_carry_between(was, is, 0xFF);
+    if (carry >= 0) return vcs_direction(was, 8 + carry) * slots[8 + carry];
+  }
+  float gain = 0;
+  for (; moved; moved &= moved - 1) {
+    int bit = VCS_LOWEST(moved);
+    gain += was >> bit & 1 ? -slots[bit] : slots[bit];
+  }
+  return gain;
+}
+
+/* Walking backwards over a load from base + index: the slots of a byte on which the address depends. `step` is the
+ * place of the byte in the address, 0 or 8 bits up; the other parts stay. This is link_elsewhere for most of what there
+ * is. */
+static void gains_elsewhere(work_t *w, float *in, int count, uint8_t byte, int step, bool index) {
+  vcs_sweep_t *s = w->s;
+  const float *out = w->out + VCS_SLOTS * w->uses.to;
+  float time = *vcs_slots(s, VCS_OFFSET(cycles));
+  uint16_t base = w->at.base, offset = (uint16_t)(w->row->addr - base);
+  for (int slot = 0; slot < count; slot++) {
+    uint8_t other = vcs_moved(byte, slot);
+    uint16_t from = index ? base : (uint16_t)(base + ((other - byte) << step));
+    uint16_t addr = index ? (uint16_t)(base + other) : (uint16_t)(from + offset);
+    float gain = 0;
+    uint8_t v = byte_at(s, addr);
+    if (v != w->row->value && !w->only_time) gain = gain_of(out, w->row->value, v);
+    bool crosses = (from ^ addr) & 0xFF00;
+    if (crosses != w->at.crosses) gain += crosses ? time : -time;
+    in[slot] += vcs_direction(byte, slot) * gain;
+  }
+}
+
+/* Whether gains_elsewhere can do it. */
+static bool loads_from_base(const work_t *w) { return w->s->reverse && (w->moves || w->only_time) && may_cross(w->op); }
+
 static unsigned index_lanes(vcs_opcode_t op) {
   bool by_x = op.mode == VCS_MODE_ZPX || op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_IZX;
   bool by_y = op.mode == VCS_MODE_ZPY || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY;
@@ -303,7 +348,8 @@ static void link_address(work_t *w) {
   if (by_x || by_y) {
     float *in = w->in + VCS_SLOTS * (by_x ? VCS_LANE_X : VCS_LANE_Y);
     uint8_t index = by_x ? row->x : row->y;
-    for (int slot = 0; slot < VCS_SLOTS - 1; slot++) {
+    if (loads_from_base(w)) gains_elsewhere(w, in, VCS_SLOTS - 1, index, 0, true);
+    for (int slot = 0; slot < VCS_SLOTS - 1 && !loads_from_base(w); slot++) {
       if (!s->reverse && in[slot] == 0) continue;
       uint8_t moved = vcs_moved(index, slot);
       float weight = vcs_direction(index, slot);
@@ -320,7 +366,8 @@ static void link_address(work_t *w) {
       cell_t cell = cell_read(s, (uint16_t)(w->at.pointer + half));
       if (!cell.slots || (!s->reverse && !cell_live(s, cell))) continue;
       uint8_t byte = (uint8_t)(w->at.base >> 8 * half), other = (uint8_t)(w->at.base >> 8 * !half);
-      for (int slot = 0; slot < slots_of(cell); slot++) {
+      if (loads_from_base(w)) gains_elsewhere(w, cell.slots, slots_of(cell), byte, 8 * half, false);
+      for (int slot = 0; slot < slots_of(cell) && !loads_from_base(w); slot++) {
         if (!s->reverse && cell.slots[slot] == 0) continue;
         uint8_t moved = vcs_moved(byte, slot);
         link_base(w, &cell.slots[slot], vcs_direction(byte, slot),
@@ -334,7 +381,9 @@ static void link_address(work_t *w) {
     cell_t cell = cell_read(s, (uint16_t)(row->pc + byte));
     if (!cell.slots || (!s->reverse && !cell_live(s, cell))) continue;
     uint8_t operand = byte == 1 ? w->at.low : w->at.high;
-    for (int bit = 0; bit < 8; bit++) {
+    bool direct = loads_from_base(w) && w->op.mode != VCS_MODE_IZY;
+    if (direct) gains_elsewhere(w, cell.slots, 8, operand, 8 * (byte - 1), false);
+    for (int bit = 0; bit < 8 && !direct; bit++) {
       if (!s->reverse && cell.slots[bit] == 0) continue;
       uint8_t other = operand ^ (uint8_t)(1 << bit);
       link_operand(w, &cell.slots[bit], vcs_sign(operand, bit), byte == 1 ? other : w->at.low,
@@ -459,12 +508,6 @@ static void follow(vcs_sweep_t *s, int32_t row) {
   size_t behind = VCS_OFFSET(ram) + sizeof s->m->ram;
   memcpy(m, machine, VCS_OFFSET(ram));
   memcpy(m + behind, machine + behind, VCS_OFFSET(cart_ram) - behind);
-}
-
-/* Whether the address decides how long the instruction takes. */
-static bool may_cross(vcs_opcode_t op) {
-  return op.access == VCS_ACCESS_READ &&
-         (op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY);
 }
 
 static void link_all(work_t *w, bool stack) {
