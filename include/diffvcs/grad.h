@@ -1,0 +1,131 @@
+/* diffvcs/grad.h: derivatives of a run, and the truth they are scored against.
+ *
+ * A run is a machine, the controls of each of its frames, and nothing else: y = F(b), where b is every bit the machine
+ * reads and y the pixels and the RAM after the last frame. The derivative with respect to a bit is F with the bit set
+ * minus F with the bit clear. vcs_truth finds it by running again; the vcs_grad_* calls estimate it for all bits at
+ * once (docs/gradients.md has the mathematics).
+ *
+ * Conventions as in diffvcs.h: callers own buffers, results are added to what is there, nothing is hidden.
+ */
+#ifndef DIFFVCS_GRAD_H
+#define DIFFVCS_GRAD_H
+
+#include "diffvcs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Places: what can be flipped ---------------------------------------------------------------------------- */
+
+/* One bit that a run reads. A place in the state is a bit of vcs_t when the run begins: `index` is the offset of its
+ * byte (vcs_field gives the offsets by name). A place in ROM holds for the whole run. An input is held or not during
+ * one frame of the run. */
+typedef enum { VCS_PLACE_STATE, VCS_PLACE_ROM, VCS_PLACE_INPUT } vcs_place_kind_t;
+
+/* Inputs: what hands can hold down, by player, and the console's switches. */
+enum {
+  VCS_INPUT_UP,
+  VCS_INPUT_DOWN,
+  VCS_INPUT_LEFT,
+  VCS_INPUT_RIGHT,
+  VCS_INPUT_FIRE,
+  VCS_INPUT_SECOND_PLAYER, /* the same five again */
+  VCS_INPUT_RESET = 10,
+  VCS_INPUT_SELECT,
+  VCS_INPUTS
+};
+
+typedef struct {
+  uint8_t kind;   /* vcs_place_kind_t */
+  uint8_t bit;    /* of the byte; 0 for an input */
+  uint16_t frame; /* of the run, for an input */
+  uint32_t index; /* of the byte in the state or the image, or the input */
+} vcs_place_t;
+
+/* ---- Runs --------------------------------------------------------------------------------------------------- */
+
+/* The machine before the run and what is held in each of its frames. `picture` is the frame buffers as they are before
+ * the run (2 * VCS_FRAME_BYTES), or NULL for black: rows that no beam reaches keep what they showed. */
+typedef struct {
+  const vcs_cart_t *cart;
+  const vcs_t *start;
+  const uint8_t *picture;
+  const vcs_controls_t *controls; /* one for each frame */
+  int32_t frames;
+} vcs_run_t;
+
+/* The next `frames` frames of an environment in which nobody does anything: what vcs_env_act_on(env, VCS_NOOP,
+ * VCS_NOOP) would run. `controls` is the caller's, one for each frame. The run points into the environment, so it holds
+ * until the environment goes on. */
+VCS_API void vcs_run_idle(vcs_env_t *env, int32_t frames, vcs_controls_t *controls, vcs_run_t *run);
+
+/* A bit as it is in the run, 0 or 1; -1 where there is no such place. */
+VCS_API int vcs_run_bit(const vcs_run_t *run, const vcs_place_t *place);
+
+/* What a pixel is worth, by palette index: itself, its luminance, or its red, green and blue (0 to 255). Fills
+ * values[256 * channels] and returns the channels, 1 or 3. */
+enum { VCS_VALUES_INDEX, VCS_VALUES_LUMINANCE, VCS_VALUES_RGB };
+VCS_API int32_t vcs_pixel_values(const vcs_cart_t *cart, int kind, float values[768]);
+
+/* ---- Truth: what a bit does, by running again (docs/truth.md) -------------------------------------------------- */
+
+/* What is asked. Plain data; all zero is a good beginning. */
+typedef struct {
+  const int32_t *horizons; /* the frames of the run after which is looked, ascending, from 1 on; NULL: after the last */
+  int32_t horizon_count;
+  const vcs_env_t *env;   /* the rules of its game count the score, from its present play on; NULL: there is no score */
+  int32_t threads;        /* 0: one a core */
+  uint8_t stop_when_over; /* with env: a game that is over stands still, as in ale-py; 0: frames go on */
+  const float *values;    /* of pixels, for maps: [256 * channels], as vcs_pixel_values gives them */
+  int32_t channels;       /* of them */
+  void (*progress)(void *context, size_t runs); /* called by any thread: so many more runs are done; or NULL */
+  void *progress_context;
+} vcs_truth_options_t;
+
+/* How a flip turned out. */
+enum {
+  VCS_TRUTH_NOT_RUN,    /* interrupted before its turn came */
+  VCS_TRUTH_RAN,        /* and the row is right */
+  VCS_TRUTH_IMPOSSIBLE, /* no machine has this value in this field (a position of 200, say): nothing was run */
+};
+
+/* The run with flipped bits beside the one without, at a horizon. `score` is signed: the sum of rewards with the bit
+ * set minus with the bit clear; where several bits are flipped together, with the flips minus without. */
+typedef struct {
+  uint8_t outcome;
+  int32_t pixels, ram_bytes; /* that differ */
+  int32_t score;
+  uint32_t screen_crc, ram_crc; /* CRC-32 of height x 160 palette indices and of 128 bytes, as in records */
+} vcs_truth_t;
+
+/* Where results go: caller's buffers, each of which may be NULL. A flip has a row a horizon, one behind the other; a
+ * row's maps are height x 160 x channels values of pixels and 1024 RAM bits (8 a byte, lowest first). Rows are written;
+ * maps are signed like the score, and added to what is there. */
+typedef struct {
+  vcs_truth_t *base; /* the run itself: its score and CRCs, a row a horizon */
+  vcs_truth_t *rows;
+  float *pixels, *ram;
+} vcs_truth_results_t;
+
+/* Each place flipped by itself: an exact difference F(1) - F(0), whatever the bit is in the run. */
+VCS_API vcs_status_t vcs_truth(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places,
+                               size_t count, const vcs_truth_results_t *results, vcs_error_t *error);
+
+/* Places flipped together: set i is places[ends[i - 1]] up to, without it, places[ends[i]]. Differences are with the
+ * flips minus without; a set of one is signed as in vcs_truth. */
+VCS_API vcs_status_t vcs_truth_sets(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places,
+                                    const size_t *ends, size_t set_count, const vcs_truth_results_t *results,
+                                    vcs_error_t *error);
+
+/* What two places do together beyond what each does alone: F(11) - F(10) - F(01) + F(00), for pairs of numbers of
+ * places. A row then counts the pixels (by palette index) and RAM bytes where that is not zero, its score is the
+ * score's, and its CRCs are those of the run with both flipped. */
+VCS_API vcs_status_t vcs_truth_pairs(const vcs_run_t *run, const vcs_truth_options_t *options,
+                                     const vcs_place_t *places, size_t count, const size_t (*pairs)[2],
+                                     size_t pair_count, const vcs_truth_results_t *results, vcs_error_t *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
