@@ -125,6 +125,58 @@ VCS_API vcs_status_t vcs_truth_pairs(const vcs_run_t *run, const vcs_truth_optio
                                      const vcs_place_t *places, size_t count, const size_t (*pairs)[2],
                                      size_t pair_count, const vcs_truth_results_t *results, vcs_error_t *error);
 
+/* ---- Smooth: the derivative inside the cube, by drawing (docs/truth.md) ---------------------------------------- */
+
+/* A number that a run ends with. */
+enum {
+  VCS_SCALAR_PIXELS, /* the sum of values[palette index] over a rectangle of the picture */
+  VCS_SCALAR_RAM,    /* byte `index` of RAM, or its bit `bit` */
+  VCS_SCALAR_SCORE   /* the sum of rewards; needs an environment */
+};
+typedef struct {
+  int32_t kind;
+  int32_t x, y, width, height;
+  const float *values; /* [256] */
+  int32_t index, bit;  /* bit -1: the whole byte */
+} vcs_scalar_t;
+
+/* How the derivative is estimated. Both are unbiased. */
+enum {
+  VCS_SMOOTH_DIFFERENCE, /* F(b, b_i = 1) - F(b, b_i = 0) under the same drawn b: a run for each place and draw */
+  VCS_SMOOTH_SCORE       /* F(b) (b_i - p_i) / (p_i (1 - p_i)): a run a draw; p strictly between 0 and 1 */
+};
+
+/* Plain data; vcs_smooth_defaults fills it. */
+typedef struct {
+  vcs_scalar_t output;
+  int32_t method;         /* VCS_SMOOTH_DIFFERENCE */
+  int32_t samples;        /* draws of b; 1000 */
+  uint8_t antithetic;     /* 1: draws come in pairs, from numbers u and 1 - u; samples must be even */
+  uint8_t baseline;       /* 1: VCS_SMOOTH_SCORE subtracts from F the mean of all other draws */
+  uint64_t seed;          /* 0; the same seed gives the same result whatever the threads */
+  double confidence;      /* of the intervals: 0.95 */
+  const vcs_env_t *env;   /* as in vcs_truth_options_t */
+  uint8_t stop_when_over; /* ... */
+  int32_t threads;        /* ... */
+  void (*progress)(void *context, size_t draws);
+  void *progress_context;
+} vcs_smooth_options_t;
+VCS_API void vcs_smooth_defaults(vcs_smooth_options_t *options);
+
+/* An estimate: the interval from mean - half_width to mean + half_width holds the true value with the probability
+ * `confidence` (Student's t over independent draws, or pairs of draws). */
+typedef struct {
+  double mean, deviation, half_width; /* deviation: the standard error of the mean */
+} vcs_estimate_t;
+
+/* v(p) = E[F(b)] with b_i = 1 with probability p_i, independently, for `count` different places; all other bits are as
+ * in the run, and F is the output after its last frame. `value` is v, `gradient` dv/dp_i for each place; both may be
+ * NULL. `done` (may be NULL) is how many draws they rest on: all, unless interrupted. Refuses places of which some
+ * draw makes a machine that cannot be: positions and others that do not use all values of their bits. */
+VCS_API vcs_status_t vcs_smooth(const vcs_run_t *run, const vcs_smooth_options_t *options, const vcs_place_t *places,
+                                const double *probabilities, size_t count, vcs_estimate_t *value,
+                                vcs_estimate_t *gradient, int32_t *done, vcs_error_t *error);
+
 #ifdef __cplusplus
 }
 #endif
