@@ -372,6 +372,43 @@ static void test_truth_cuts_runs_that_rejoin(void **context) {
   }
 }
 
+/* Inverting a byte that is said to be unread changes nothing; what is executed is not said to be. */
+static void test_truth_knows_rom_that_is_not_read(void **context) {
+  (void)context;
+  static const int32_t end = FRAMES;
+  for (int ragged = 0; ragged < 2; ragged++) {
+    stage_t stage;
+    vcs_base_t base;
+    bool possible;
+    uint32_t unread = 0;
+    const vcs_view_t view = {.horizons = &end, .horizon_count = 1, .pictures = true, .rom = true};
+    outcome_t *plain = malloc(sizeof *plain), *inverted = malloc(sizeof *inverted);
+    open_stage(&stage, ragged, 35);
+    assert_int_equal(vcs_base_create(&base, &stage.run, &view, NULL), VCS_OK);
+    assert_int_equal(vcs_base_record(&base, &possible, NULL), VCS_OK);
+    vcs_base_find_unread(&base);
+    assert_non_null(base.unread);
+    run_twin(&stage, NULL, 0, plain);
+    for (uint32_t i = 0; i < base.cart.rom_size; i++) {
+      vcs_place_t byte[8];
+      unread += base.unread[i];
+      if (!base.unread[i] || i % 13) continue;
+      for (uint8_t bit = 0; bit < 8; bit++) byte[bit] = (vcs_place_t){VCS_PLACE_ROM, bit, 0, i};
+      run_twin(&stage, byte, 8, inverted);
+      assert_memory_equal(plain->ram, inverted->ram, sizeof plain->ram);
+      for (int h = 0; h < HORIZONS; h++) {
+        assert_memory_equal(plain->picture[h], inverted->picture[h], pixels_of(&stage));
+      }
+    }
+    assert_true(unread > 1000 && unread < 4090);
+    for (uint32_t i = 0x05; ragged && i < 0x16; i++) assert_int_equal(base.unread[i], 0);
+    vcs_base_free(&base);
+    free(plain);
+    free(inverted);
+    close_stage(&stage);
+  }
+}
+
 static void test_truth_refuses_what_is_not_there(void **context) {
   (void)context;
   stage_t stage;
@@ -436,6 +473,7 @@ int main(void) {
       cmocka_unit_test(test_truth_of_sets),
       cmocka_unit_test(test_truth_of_pairs),
       cmocka_unit_test(test_truth_cuts_runs_that_rejoin),
+      cmocka_unit_test(test_truth_knows_rom_that_is_not_read),
       cmocka_unit_test(test_truth_refuses_what_is_not_there),
       cmocka_unit_test(test_truth_idle_run_is_what_the_environment_does),
   };

@@ -4,7 +4,7 @@
  * base's was after as many frames, and whose score rules remember the same, has the base's future; the rest is copied.
  * Machines are compared as they begin their next frame, when all times have been rebased to it, and without what
  * nothing of an output is computed from: counters of frames and instructions, sound, the byte left on the bus. A run
- * with flipped ROM never rejoins: an equal machine reads a different image.
+ * with flipped ROM never rejoins: an equal machine reads a different image. But most ROM is not read at all (unread.c).
  *
  * What is not drawn. A picture is needed at horizons only. A frame that began and ended within its call and swept every
  * row depends on nothing drawn before; then its own drawing is the picture. Where the base's frame at some horizon is
@@ -225,10 +225,13 @@ void vcs_base_free(vcs_base_t *base) {
   free(base->rom);
   free(base->film);
   free(base->frames);
+  free(base->unread);
   *base = (vcs_base_t){0};
 }
 
 void vcs_base_restore(vcs_base_t *base, const vcs_run_t *run) {
+  free(base->unread);
+  base->unread = NULL;
   memcpy(base->controls, run->controls, (size_t)run->frames * sizeof *base->controls);
   memcpy(base->states, run->start, vcs_state_size(run->cart));
   if (base->rom) memcpy(base->rom, run->cart->rom, run->cart->rom_size);
@@ -290,6 +293,8 @@ vcs_status_t vcs_base_record(vcs_base_t *base, bool *possible, vcs_error_t *erro
   return VCS_OK;
 }
 
+const vcs_t *vcs_base_state(const vcs_base_t *base, int32_t frames) { return state_after(base, frames); }
+
 vcs_sight_t vcs_base_sight(const vcs_base_t *base, int horizon) {
   const int32_t after = base->view.horizons[horizon];
   const size_t picture = base->view.pictures ? (size_t)horizon * vcs_base_pixels(base) : 0;
@@ -349,6 +354,14 @@ static void find_flips(rerun_t *r) {
     if (flip->kind == VCS_PLACE_ROM) r->settled = -1;
     if (flip->kind == VCS_PLACE_INPUT && r->settled >= 0 && frame + 1 > r->settled) r->settled = frame + 1;
   }
+}
+
+/* Whether only bytes of ROM are flipped that the run does not read. */
+static bool is_unread(const rerun_t *r) {
+  for (size_t i = 0; i < r->count; i++) {
+    if (r->flips[i].kind != VCS_PLACE_ROM || !r->base->unread || !r->base->unread[r->flips[i].index]) return false;
+  }
+  return true;
 }
 
 static void flip_rom(const rerun_t *r) {
@@ -436,6 +449,10 @@ bool vcs_rerun(const vcs_base_t *base, vcs_runner_t *runner, const vcs_place_t *
                void *context) {
   rerun_t r = {.base = base, .runner = runner, .flips = flips, .count = count, .see = see, .context = context};
   find_flips(&r);
+  if (is_unread(&r)) {
+    show_base(&r, base->run.frames, 0);
+    return true;
+  }
   memcpy(runner->m, base->states, vcs_state_size(&base->cart));
   flip_state(&r);
   if (!vcs_machine_is_possible(&base->cart, runner->m)) return false;

@@ -53,6 +53,7 @@ typedef struct {
   bool draws_all;    /* some picture cannot be drawn from its own frame alone */
   uint8_t *film;     /* draws_all: both frame buffers after 0, 1, ... frames */
   uint8_t *frames;   /* what is drawn into */
+  uint8_t *unread;   /* bytes of ROM, 1: the run does not read it; NULL: not known */
 } vcs_base_t;
 
 vcs_status_t vcs_base_create(vcs_base_t *base, const vcs_run_t *run, const vcs_view_t *view, vcs_error_t *error);
@@ -64,6 +65,11 @@ void vcs_base_restore(vcs_base_t *base, const vcs_run_t *run);
 void vcs_base_flip(vcs_base_t *base, const vcs_place_t *place);
 vcs_status_t vcs_base_record(vcs_base_t *base, bool *possible, vcs_error_t *error);
 
+/* Finds bytes of ROM that the recorded run does not read, whose flips then need no run; lets it be where that is hard.
+ */
+void vcs_base_find_unread(vcs_base_t *base);
+
+const vcs_t *vcs_base_state(const vcs_base_t *base, int32_t frames); /* after so many */
 vcs_sight_t vcs_base_sight(const vcs_base_t *base, int horizon);
 size_t vcs_base_pixels(const vcs_base_t *base);
 

@@ -289,6 +289,7 @@ static vcs_status_t prepare(job_t *job, const vcs_run_t *run, size_t items, vcs_
   if (status == VCS_OK) status = vcs_base_record(&job->base, &possible, error);
   if (status) return status;
   if (!possible) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the run begins with a machine that cannot be");
+  if (view.rom) vcs_base_find_unread(&job->base);
   job->screen_crc = calloc((size_t)job->horizon_count, sizeof *job->screen_crc);
   job->ram_crc = calloc((size_t)job->horizon_count, sizeof *job->ram_crc);
   job->runner_count = vcs_thread_count(options->threads, items);
