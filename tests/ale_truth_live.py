@@ -18,6 +18,17 @@ import zlib
 MASK = (1 << 64) - 1
 
 
+def clocks():
+    """Seconds now, and of processors: of this process and of its children."""
+    times = os.times()
+    return time.monotonic(), times.user + times.system + times.children_user + times.children_system
+
+
+def since(start):
+    now = clocks()
+    return now[0] - start[0], now[1] - start[1]
+
+
 def stream(seed):
     """The actions of the records."""
     state, hold, action = seed, 0, 0
@@ -96,17 +107,18 @@ class Theirs:
 
 
 def our_rows(program, rom, seed, frames, horizons):
-    start = time.monotonic()
+    start = clocks()
     command = [program, "truth", rom, "--profile", "ale", "--seed", str(seed), "--frames", str(frames), "--wrt", "ram"]
     command += ["--horizon", ",".join(map(str, horizons)), "--stop-when-over"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    spent = since(start)
     rows = []
     for line in text.splitlines():
         cells = line.split("\t")
         if len(horizons) == 1:
             cells.insert(0, str(horizons[0]))
         rows.append((int(cells[0]), cells[1], cells[2], int(cells[3]), int(cells[4]), int(cells[5], 16), int(cells[6], 16)))
-    return rows, time.monotonic() - start
+    return rows, spent
 
 
 def compare(job):
@@ -115,9 +127,9 @@ def compare(job):
     theirs = Theirs(rom, seed, frames, horizons)
     if not theirs.state:
         return name, None, 0, 0, 0, 0, 0
-    start = time.monotonic()
+    start = clocks()
     expected = theirs.rows()
-    their_time = time.monotonic() - start
+    their_time = since(start)
     ours, our_time = our_rows(program, rom, seed, frames, horizons)
     if len(ours) != len(expected):
         return name, f"{len(ours)} rows, not {len(expected)}", 0, 0, 0, 0, 0
@@ -160,7 +172,9 @@ def main():
         for name, difference, rows, changed, afresh, their_time, our_time in pool.imap(compare, jobs):
             wrong += bool(difference)
             total += rows
-            times = f", ale-py {their_time:.3f} s, diffvcs {our_time:.3f} s" if arguments.time else ""
+            times = ""
+            if arguments.time and rows:
+                times = ", ale-py {:.3f} s (of processors {:.3f}), diffvcs {:.3f} s ({:.3f})".format(*their_time, *our_time)
             equal = f"{rows} rows equal, {changed} with an effect, {afresh} bits from a fresh load{times}"
             note = difference or (equal if rows else "over before the flip, nothing compared")
             print(f"{'not ok' if difference else 'ok'} {name}: {note}", flush=True)

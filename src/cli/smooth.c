@@ -185,7 +185,7 @@ int vcs_cli_smooth(int argc, char **argv) {
           VCS_ROMS_NOTE,
       "diffvcs smooth demo --frames 100 --horizon 2 --output pixel:80,100 --p 0.01 --top 10\n"
       "diffvcs smooth pong --seed 1 --frames 200 --horizon 4 --output ram:8D --bits B6,B8 --samples 1000\n"
-      "diffvcs smooth breakout --frames 200 --horizon 60 --wrt input --output score --method score --samples 20000\n",
+      "diffvcs smooth space_invaders --seed 1 --frames 200 --horizon 60 --wrt input --output score --method score\n",
       args};
   int exit_code = vcs_args_read(&usage, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
