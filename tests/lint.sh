@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Style: clang-format on every C file, clang-tidy on the host and command-line sources, shell syntax.
+# Style: clang-format on every C file, clang-tidy on the host, gradient and command-line sources, shell syntax.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 failed=0
@@ -14,7 +14,7 @@ else
 fi
 rm -f build-format.log
 # shellcheck disable=SC2046
-if clang-tidy --quiet -p build $(git ls-files 'src/host/*.c' 'src/cli/*.c') > build-tidy.log 2> /dev/null; then
+if clang-tidy --quiet -p build $(git ls-files 'src/host/*.c' 'src/grad/*.c' 'src/cli/*.c') > build-tidy.log 2> /dev/null; then
   echo "ok clang-tidy"
 else
   echo "not ok clang-tidy"

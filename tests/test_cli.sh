@@ -68,7 +68,7 @@ exits 2 "a misspelled command" verfy
 says err "did you mean verify"
 exits 2 "an unknown command" xylophone
 says err "diffvcs --help"
-for command in info run record verify trace; do
+for command in info run record verify trace truth smooth; do
   exits 0 "help of $command" "$command" --help
   says out "^examples:"
   exits 2 "an unknown option of $command" "$command" --rom x
@@ -108,7 +108,7 @@ head -c 1000 /dev/zero >short.bin
 head -c 5000000 /dev/zero >long.bin
 printf 'not gzip' | gzip >cut.bin.gz
 head -c 20 cut.bin.gz >cut.bin
-for command in info run trace record; do
+for command in info run trace record truth smooth; do
   exits 2 "$command of an empty file" "$command" ./empty.bin
   says err "empty"
   exits 2 "$command of a directory" "$command" directory
@@ -284,6 +284,86 @@ head -c 4095 /dev/zero | tr '\0' '\002' >>jam.bin
 exits 1 "a jam ends a trace" trace jam.bin --limit 1000
 says err "jammed"
 
+# ---- truth ----------------------------------------------------------------------------------------------------------
+
+exits 0 "truth of RAM" truth demo --seed 1 --frames 100 --horizon 8
+cp out truth.tsv
+[ "$(wc -l <out)" = 1025 ] && [ "$(awk -F '\t' 'NF != 6' out | wc -l)" = 0 ]
+report $? "a row for the run and one a bit, six columns"
+says out '^-	-	0	0	[0-9a-f]{8}	[0-9a-f]{8}$'
+says out '^127	7	'
+awk -F '\t' '$3 > 0 { seen = 1 } END { exit !seen }' out
+report $? "some bits show"
+exits 0 "truth with one thread, into a file" truth demo --seed 1 --frames 100 --horizon 8 --jobs 1 --out truth.tsv.gz
+gzip -dc truth.tsv.gz >unpacked.tsv
+same "the same table" truth.tsv unpacked.tsv
+exits 0 "truth at several horizons" truth demo --seed 1 --frames 100 --horizon 1,8 --wrt ram
+awk -F '\t' -v OFS='\t' '$1 == 8 { print $2, $3, $4, $5, $6, $7 }' out >eighth.tsv
+same "the last is the same" truth.tsv eighth.tsv
+for group in rom input cpu pc tia riot state; do
+  exits 0 "truth of $group" truth demo --frames 30 --wrt $group --score
+  says out '	0$'
+done
+exits 0 "truth of several groups" truth demo --frames 30 --wrt cpu,ram
+says out '^cpu:a	0	'
+says out '^ram:0	0	'
+exits 0 "truth of bits" truth demo --frames 30 --horizon 3 --bits '9C,grp[1].3,rom:1F0.7,input:2.fire2,pc.12,a'
+[ "$(wc -l <out)" = 21 ]
+report $? "so many rows"
+says out '^ram:28	7	'
+says out '^tia:grp\[1\]	3	'
+says out '^input:2.fire2	0	'
+exits 0 "truth of bits together" truth demo --frames 30 --bits 80,81 --together
+says out '^all	16	'
+exits 0 "truth of pairs" truth demo --frames 30 --bits 80 --pairs
+[ "$(wc -l <out)" = 29 ] && grep -q '^0	6	0	7	' out
+report $? "a row a pair"
+for bits in 7F 9C.8 9C.x rom:1000 rom: a.8 'grp[2]' 'grp[' input:1.left input:0.jump nothing '' 9C, cartram:0; do
+  exits 2 "no such bit: '$bits'" truth demo --frames 1 --bits "$bits"
+  says err "there is no bit"
+done
+exits 2 "an unknown group" truth demo --wrt ram,rim
+says err "not 'rim'"
+exits 2 "a group that is empty here" truth demo --wrt cartram
+says err "no bits of 'cartram'"
+for horizon in 0 2,1 1,,2 x 70000 -1; do
+  exits 2 "a bad horizon: $horizon" truth demo --horizon=$horizon
+  says err "horizon"
+done
+exits 2 "both ways to say which" truth demo --wrt ram --bits 9C
+exits 2 "two questions at once" truth demo --pairs --together
+exits 1 "truth into nowhere" truth demo --frames 1 --out nowhere/x.tsv
+
+# ---- smooth ---------------------------------------------------------------------------------------------------------
+
+exits 0 "smooth" smooth demo --frames 50 --horizon 2 --output region:0,0,160,100 --bits 80,85,8B --samples 20
+cp out smooth.tsv
+[ "$(wc -l <out)" = 25 ] && [ "$(awk -F '\t' 'NF != 4' out | wc -l)" = 0 ]
+report $? "a row for the output and one a bit, four columns"
+tail -n +2 out | awk -F '\t' '{ size = $3 < 0 ? -$3 : $3; if (NR > 1 && size > last) exit 1; last = size }'
+report $? "the largest first"
+exits 0 "smooth with one thread" smooth demo --frames 50 --horizon 2 --output region:0,0,160,100 --bits 80,85,8B --samples 20 --jobs 1
+same "the same table" smooth.tsv out
+exits 0 "smooth by the score function, into a file" smooth demo --frames 50 --output ram:85.3 --bits 85 --method score \
+  --samples 50 --top 3 --out smooth.tsv.gz
+[ "$(gzip -dc smooth.tsv.gz | wc -l)" = 4 ]
+report $? "as many rows as asked for"
+exits 0 "smooth at a corner" smooth demo --frames 50 --output ram:FA --bits FA --p 0 --samples 4
+says out '^122	7	128	0$'
+exits 0 "smooth counts pixels of a colour" smooth demo --frames 50 --output region:0,0,160,200=00 --bits 80 --samples 4
+for output in pixel:1 pixel:1,2,3 pixel:160,0 pixel:0,250 region:0,0,0,1 region:1,2,3,4=100 ram:7F ram:9C.8 ram: lives; do
+  exits 2 "no such output: $output" smooth demo --frames 1 --output "$output"
+  says err "output|RAM"
+done
+exits 2 "the score of a game nobody knows" smooth random.bin --frames 1 --output score
+says err "known game"
+exits 2 "an odd number of samples for pairs" smooth demo --frames 1 --output ram:80 --samples 3
+exits 2 "a corner with the score function" smooth demo --frames 1 --output ram:80 --method score --p 0
+exits 2 "a probability that is none" smooth demo --frames 1 --output ram:80 --p 1.5
+exits 2 "a machine that cannot be" smooth demo --frames 1 --output ram:80 --bits pos --p 0.5
+says err "cannot be"
+exits 2 "several horizons" smooth demo --frames 1 --output ram:80 --horizon 1,2
+
 # ---- Ctrl-C ---------------------------------------------------------------------------------------------------------
 
 # interrupt NAME ARGUMENT...: sends SIGINT after a second; the program must end by itself, with status 1.
@@ -311,6 +391,14 @@ interrupt "an interrupted trace" trace demo --to-frame 1000000000 --out trace/de
 grep -v '^#' trace/demo.tsv | head -2000 | tail -n +2 >rows
 [ -s rows ] && [ "$(tail -c 1 trace/demo.tsv | od -An -tx1 | tr -d ' ')" = 0a ]
 report $? "what it wrote ends with a whole row"
+interrupt "an interrupted truth" truth demo --frames 60 --wrt rom --horizon 3000 --out cut.tsv
+says err "interrupted: [0-9]+ of 32768 rows were written"
+[ "$(awk -F '\t' 'NF != 6' cut.tsv | wc -l)" = 0 ] && [ -s cut.tsv ]
+report $? "its rows are whole"
+interrupt "an interrupted smooth" smooth demo --frames 60 --output ram:80 --bits 80 --samples 1000000 --out cut.tsv
+says err "interrupted after [0-9]+ of 1000000 draws"
+[ "$(awk -F '\t' 'NF != 4' cut.tsv | wc -l)" = 0 ] && [ -s cut.tsv ]
+report $? "its table is whole"
 awk -F '\t' -v OFS='\t' '$1 == 400 { $1 = 900000000 } { print }' demo.1.tsv >flipped/demo.1.tsv
 interrupt "an interrupted verify" verify flipped/demo.1.tsv
 says out "^demo.1 interrupted, equal up to frame 300$"

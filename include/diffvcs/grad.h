@@ -55,6 +55,19 @@ typedef struct {
   int32_t frames;
 } vcs_run_t;
 
+/* The next `frames` frames of an environment in which nobody does anything: what vcs_env_act_on(env, VCS_NOOP,
+ * VCS_NOOP) would run. `controls` is the caller's, one for each frame. The run points into the environment, so it holds
+ * until the environment goes on. */
+VCS_API void vcs_run_idle(vcs_env_t *env, int32_t frames, vcs_controls_t *controls, vcs_run_t *run);
+
+/* A bit as it is in the run, 0 or 1; -1 where there is no such place. */
+VCS_API int vcs_run_bit(const vcs_run_t *run, const vcs_place_t *place);
+
+/* What a pixel is worth, by palette index: itself, its luminance, or its red, green and blue (0 to 255). Fills
+ * values[256 * channels] and returns the channels, 1 or 3. */
+enum { VCS_VALUES_INDEX, VCS_VALUES_LUMINANCE, VCS_VALUES_RGB };
+VCS_API int32_t vcs_pixel_values(const vcs_cart_t *cart, int kind, float values[768]);
+
 /* ---- Derivatives ---------------------------------------------------------------------------------------------- */
 
 /* Numbers (positions, times) have two one-sided differences at an integer. */
@@ -112,6 +125,115 @@ VCS_API vcs_status_t vcs_grad_jvp(const vcs_run_t *run, const vcs_grad_options_t
 VCS_API vcs_status_t vcs_grad_vjp(const vcs_run_t *run, const vcs_grad_options_t *options,
                                   const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs,
                                   vcs_grad_report_t *report, vcs_error_t *error);
+
+/* ---- Truth: what a bit does, by running again (docs/truth.md) -------------------------------------------------- */
+
+/* What is asked. Plain data; all zero is a good beginning. */
+typedef struct {
+  const int32_t *horizons; /* the frames of the run after which is looked, ascending, from 1 on; NULL: after the last */
+  int32_t horizon_count;
+  const vcs_env_t *env;   /* the rules of its game count the score, from its present play on; NULL: there is no score */
+  int32_t threads;        /* 0: one a core */
+  uint8_t stop_when_over; /* with env: a game that is over stands still, as in ale-py; 0: frames go on */
+  const float *values;    /* of pixels, for maps: [256 * channels], as vcs_pixel_values gives them */
+  int32_t channels;       /* of them */
+  void (*progress)(void *context, size_t runs); /* called by any thread: so many more runs are done; or NULL */
+  void *progress_context;
+} vcs_truth_options_t;
+
+/* How a flip turned out. */
+enum {
+  VCS_TRUTH_NOT_RUN,    /* interrupted before its turn came */
+  VCS_TRUTH_RAN,        /* and the row is right */
+  VCS_TRUTH_IMPOSSIBLE, /* no machine has this value in this field (a position of 200, say): nothing was run */
+};
+
+/* The run with flipped bits beside the one without, at a horizon. `score` is signed: the sum of rewards with the bit
+ * set minus with the bit clear; where several bits are flipped together, with the flips minus without. */
+typedef struct {
+  uint8_t outcome;
+  int32_t pixels, ram_bytes; /* that differ */
+  int32_t score;
+  uint32_t screen_crc, ram_crc; /* CRC-32 of height x 160 palette indices and of 128 bytes, as in records */
+} vcs_truth_t;
+
+/* Where results go: caller's buffers, each of which may be NULL. A flip has a row a horizon, one behind the other; a
+ * row's maps are height x 160 x channels values of pixels and 1024 RAM bits (8 a byte, lowest first). Rows are written;
+ * maps are signed like the score, and added to what is there. */
+typedef struct {
+  vcs_truth_t *base; /* the run itself: its score and CRCs, a row a horizon */
+  vcs_truth_t *rows;
+  float *pixels, *ram;
+} vcs_truth_results_t;
+
+/* Each place flipped by itself: an exact difference F(1) - F(0), whatever the bit is in the run. */
+VCS_API vcs_status_t vcs_truth(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places,
+                               size_t count, const vcs_truth_results_t *results, vcs_error_t *error);
+
+/* Places flipped together: set i is places[ends[i - 1]] up to, without it, places[ends[i]]. Differences are with the
+ * flips minus without; a set of one is signed as in vcs_truth. */
+VCS_API vcs_status_t vcs_truth_sets(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places,
+                                    const size_t *ends, size_t set_count, const vcs_truth_results_t *results,
+                                    vcs_error_t *error);
+
+/* What two places do together beyond what each does alone: F(11) - F(10) - F(01) + F(00), for pairs of numbers of
+ * places. A row then counts the pixels (by palette index) and RAM bytes where that is not zero, its score is the
+ * score's, and its CRCs are those of the run with both flipped. */
+VCS_API vcs_status_t vcs_truth_pairs(const vcs_run_t *run, const vcs_truth_options_t *options,
+                                     const vcs_place_t *places, size_t count, const size_t (*pairs)[2],
+                                     size_t pair_count, const vcs_truth_results_t *results, vcs_error_t *error);
+
+/* ---- Smooth: the derivative inside the cube, by drawing (docs/truth.md) ---------------------------------------- */
+
+/* A number that a run ends with. */
+enum {
+  VCS_SCALAR_PIXELS, /* the sum of values[palette index] over a rectangle of the picture */
+  VCS_SCALAR_RAM,    /* byte `index` of RAM, or its bit `bit` */
+  VCS_SCALAR_SCORE   /* the sum of rewards; needs an environment */
+};
+typedef struct {
+  int32_t kind;
+  int32_t x, y, width, height;
+  const float *values; /* [256] */
+  int32_t index, bit;  /* bit -1: the whole byte */
+} vcs_scalar_t;
+
+/* How the derivative is estimated. Both are unbiased. */
+enum {
+  VCS_SMOOTH_DIFFERENCE, /* F(b, b_i = 1) - F(b, b_i = 0) under the same drawn b: a run for each place and draw */
+  VCS_SMOOTH_SCORE       /* F(b) (b_i - p_i) / (p_i (1 - p_i)): a run a draw; p strictly between 0 and 1 */
+};
+
+/* Plain data; vcs_smooth_defaults fills it. */
+typedef struct {
+  vcs_scalar_t output;
+  int32_t method;         /* VCS_SMOOTH_DIFFERENCE */
+  int32_t samples;        /* draws of b; 1000 */
+  uint8_t antithetic;     /* 1: draws come in pairs, from numbers u and 1 - u; samples must be even */
+  uint8_t baseline;       /* 1: VCS_SMOOTH_SCORE subtracts from F the mean of all other draws */
+  uint64_t seed;          /* 0; the same seed gives the same result whatever the threads */
+  double confidence;      /* of the intervals: 0.95 */
+  const vcs_env_t *env;   /* as in vcs_truth_options_t */
+  uint8_t stop_when_over; /* ... */
+  int32_t threads;        /* ... */
+  void (*progress)(void *context, size_t draws);
+  void *progress_context;
+} vcs_smooth_options_t;
+VCS_API void vcs_smooth_defaults(vcs_smooth_options_t *options);
+
+/* An estimate: the interval from mean - half_width to mean + half_width holds the true value with the probability
+ * `confidence` (Student's t over independent draws, or pairs of draws). */
+typedef struct {
+  double mean, deviation, half_width; /* deviation: the standard error of the mean */
+} vcs_estimate_t;
+
+/* v(p) = E[F(b)] with b_i = 1 with probability p_i, independently, for `count` different places; all other bits are as
+ * in the run, and F is the output after its last frame. `value` is v, `gradient` dv/dp_i for each place; both may be
+ * NULL. `done` (may be NULL) is how many draws they rest on: all, unless interrupted. Refuses places of which some
+ * draw makes a machine that cannot be: positions and others that do not use all values of their bits. */
+VCS_API vcs_status_t vcs_smooth(const vcs_run_t *run, const vcs_smooth_options_t *options, const vcs_place_t *places,
+                                const double *probabilities, size_t count, vcs_estimate_t *value,
+                                vcs_estimate_t *gradient, int32_t *done, vcs_error_t *error);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,8 @@ int vcs_cli_run(int argc, char **argv);
 int vcs_cli_record(int argc, char **argv);
 int vcs_cli_verify(int argc, char **argv);
 int vcs_cli_trace(int argc, char **argv);
+int vcs_cli_truth(int argc, char **argv);
+int vcs_cli_smooth(int argc, char **argv);
 
 /* "diffvcs run: what was wrong", to stderr; returns the exit code it is given. */
 int vcs_cli_complain(const char *command, int exit_code, const char *format, ...) VCS_PRINTF(3, 4);

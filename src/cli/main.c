@@ -18,6 +18,8 @@ static const struct {
     {"record", vcs_cli_record, "write a record of a run: checksums of RAM, screen and play"},
     {"verify", vcs_cli_verify, "run what records say and tell whether it is the same"},
     {"trace", vcs_cli_trace, "every instruction of some frames, with disassembly"},
+    {"truth", vcs_cli_truth, "what bits do to screen, RAM and score: flip each, run again, exactly"},
+    {"smooth", vcs_cli_smooth, "how an expected output changes with the probability of bits: draw, run, estimate"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

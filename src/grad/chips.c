@@ -64,15 +64,15 @@ static const keeps_t keeps[64] = {
     [VCS_RESMP1] = {VCS_OFFSET(resmp) + 1, 0x02, 0},
 };
 
-/* forward: to = from, all eight bits */
+/* forward: to = from */
 static void copy_byte(const vcs_sweep_t *s, size_t from, size_t to) {
   float *in = vcs_slots(s, from), *out = vcs_slots(s, to);
   if (!s->live[s->reverse ? to : from]) {
-    if (!s->reverse && s->live[to]) memset(out, 0, 8 * sizeof *out);
+    if (!s->reverse && s->live[to]) memset(out, 0, VCS_SLOTS * sizeof *out);
     if (!s->reverse) s->live[to] = 0;
     return;
   }
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < VCS_SLOTS; i++) {
     if (s->reverse) {
       in[i] += out[i];
       out[i] = 0;
@@ -86,7 +86,7 @@ static void copy_byte(const vcs_sweep_t *s, size_t from, size_t to) {
 
 /* A number that is set anew depends on nothing it was before. */
 static void forget(const vcs_sweep_t *s, size_t offset) {
-  memset(vcs_slots(s, offset), 0, 8 * sizeof(float));
+  memset(vcs_slots(s, offset), 0, VCS_SLOTS * sizeof(float));
   s->live[offset] = 0;
 }
 
@@ -108,8 +108,8 @@ static void link_strobe(const vcs_sweep_t *s, const vcs_event_t *event, int obje
   float *time = vcs_slots(s, VCS_OFFSET(cycles)), *pos = vcs_slots(s, offset);
   int here = strobe_position(object, event->clock);
   vcs_sides_t sides = vcs_sides(s, *time);
-  float by = sides.more * (float)moved_by(here, strobe_position(object, event->clock + 3)) +
-             sides.less * (float)moved_by(here, strobe_position(object, event->clock - 3));
+  float by = sides.more * (float)moved_by(here, strobe_position(object, event->clock + 3 * sides.up)) +
+             sides.less * (float)moved_by(here, strobe_position(object, event->clock - 3 * sides.down));
   if (s->reverse) {
     *time += by * *pos;
     if (*pos != 0) s->live[VCS_OFFSET(cycles)] = 1;
@@ -125,17 +125,20 @@ static void link_strobe(const vcs_sweep_t *s, const vcs_event_t *event, int obje
 /* forward: pos += motion(hm, time) for every object */
 static void link_hmove(vcs_sweep_t *s, const vcs_event_t *event) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles));
-  int cycle = event->clock % VCS_LINE_CLOCKS / 3, later = (cycle + 1) % 76, sooner = (cycle + 75) % 76;
+  int cycle = event->clock % VCS_LINE_CLOCKS / 3, later, sooner;
   vcs_sides_t sides = vcs_sides(s, *time);
+  later = (cycle + sides.up) % VCS_LINE_CYCLES;
+  sooner = (cycle + VCS_LINE_CYCLES - sides.down) % VCS_LINE_CYCLES;
   const uint8_t *hm = event->tia + VCS_OFFSET(hm) - VCS_OFFSET(vsync);
   for (int i = 0; i < 5; i++) {
     size_t offset = VCS_OFFSET(pos) + (size_t)i, motion = VCS_OFFSET(hm) + (size_t)i;
     float *pos = vcs_slots(s, offset), *bits = vcs_slots(s, motion);
     if (s->reverse ? *pos == 0 : !s->live[motion] && *time == 0) continue;
     int base = vcs_hmove_motion(cycle, hm[i]);
-    for (int bit = 0; bit < 4; bit++) {
-      int by = vcs_hmove_motion(cycle, hm[i] ^ 1u << bit) - base;
-      if (by) vcs_link(s, &bits[bit], pos, vcs_sign(hm[i], bit) * (float)by);
+    for (int slot = 0; slot < 12; slot++) {
+      if ((slot & 7) > 3 || (!s->reverse && bits[slot] == 0)) continue;
+      int by = vcs_hmove_motion(cycle, vcs_moved(hm[i], slot) & 15) - base;
+      vcs_link(s, &bits[slot], pos, vcs_direction(hm[i], slot) * (float)by);
     }
     vcs_link(s, time, pos,
              sides.more * (float)(vcs_hmove_motion(later, hm[i]) - base) +
@@ -156,31 +159,42 @@ static void link_wsync(const vcs_sweep_t *s, const vcs_event_t *event) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles));
   int cycle = event->clock / 3 % VCS_LINE_CYCLES, base = wsync_wait(cycle);
   vcs_sides_t sides = vcs_sides(s, *time);
-  *time *=
-      sides.more * (float)(1 + wsync_wait(cycle + 1) - base) + sides.less * (float)(-1 + wsync_wait(cycle - 1) - base);
+  *time *= sides.more * (float)(sides.up + wsync_wait(cycle + sides.up) - base) +
+           sides.less * (float)(-sides.down + wsync_wait(cycle - sides.down) - base);
   s->live[VCS_OFFSET(cycles)] = *time != 0;
 }
 
-/* forward: field = (value & mask) >> shift */
-static void link_kept(const vcs_sweep_t *s, const keeps_t *k, float v[8]) {
+/* Links an input that turns one byte written into another to what a register keeps of them. Motion registers and
+ * colours are numbers, and keep carries; of the others every bit means something else. */
+static void link_field(const vcs_sweep_t *s, const keeps_t *k, float *in, uint8_t was, uint8_t is, float weight) {
   float *field = vcs_slots(s, k->offset);
-  if (s->reverse && !s->live[k->offset]) return;
-  bool any = false;
-  for (int bit = 0; bit < 8; bit++) {
-    int from = bit + k->shift; /* of the value */
-    bool kept = from < 8 && k->mask >> from & 1;
-    if (s->reverse) {
-      if (kept) v[from] += field[bit];
-      field[bit] = 0;
-    } else {
-      field[bit] = kept ? v[from] : 0;
-      any |= field[bit] != 0;
-    }
+  was = (uint8_t)((was & k->mask) >> k->shift);
+  is = (uint8_t)((is & k->mask) >> k->shift);
+  bool number = k->shift || vcs_has_carries(k->offset);
+  int carry = number ? vcs_carry_between(was, is, k->shift ? 0x0F : 0xFF) : -1;
+  if (carry < 0) {
+    vcs_link_bits(s, in, field, was, is, weight);
+  } else {
+    vcs_link(s, in, field + 8 + carry, weight * vcs_direction(was, 8 + carry));
   }
-  s->live[k->offset] = any;
 }
 
-void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[8]) {
+/* forward: field = (value & mask) >> shift */
+static void link_kept(const vcs_sweep_t *s, const keeps_t *k, uint8_t value, float v[VCS_SLOTS]) {
+  if (s->reverse && !s->live[k->offset]) return;
+  float *field = vcs_slots(s, k->offset);
+  if (!s->reverse) memset(field, 0, VCS_SLOTS * sizeof *field);
+  bool any = false;
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    if (!s->reverse && v[slot] == 0) continue;
+    link_field(s, k, &v[slot], value, vcs_moved(value, slot), vcs_direction(value, slot));
+    any = true;
+  }
+  if (s->reverse) memset(field, 0, VCS_SLOTS * sizeof *field);
+  s->live[k->offset] = any && !s->reverse;
+}
+
+void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_SLOTS]) {
   unsigned reg = event->reg;
   const keeps_t *k = &keeps[reg];
   const uint8_t *tia = event->tia;
@@ -188,12 +202,12 @@ void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[8]) {
   switch (reg) {
     case VCS_GRP0: /* forward: grp_old[1] = grp[1]; grp[0] = value */
       copy_byte(s, VCS_OFFSET(grp) + 1, VCS_OFFSET(grp_old) + 1);
-      link_kept(s, k, v);
+      link_kept(s, k, event->value, v);
       return;
     case VCS_GRP1: /* forward: grp_old[0] = grp[0]; enabl_old = enabl; grp[1] = value */
       copy_byte(s, VCS_OFFSET(grp), VCS_OFFSET(grp_old));
       copy_byte(s, VCS_OFFSET(enabl), VCS_OFFSET(enabl_old));
-      link_kept(s, k, v);
+      link_kept(s, k, event->value, v);
       return;
     case VCS_RESP0:
     case VCS_RESP1:
@@ -207,7 +221,7 @@ void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[8]) {
       if (tia[VCS_OFFSET(resmp) - VCS_OFFSET(vsync) + player] && !(event->value & 2)) {
         copy_byte(s, VCS_OFFSET(pos) + player, VCS_OFFSET(pos) + VCS_M0 + player);
       }
-      link_kept(s, k, v);
+      link_kept(s, k, event->value, v);
       return;
     case VCS_HMOVE:
       link_hmove(s, event);
@@ -216,8 +230,7 @@ void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[8]) {
       for (size_t i = 0; i < 5; i++) forget(s, VCS_OFFSET(hm) + i);
       return;
     case VCS_CXCLR:
-      memset(vcs_slots(s, VCS_OFFSET(collisions)), 0, 16 * sizeof(float));
-      s->live[VCS_OFFSET(collisions)] = s->live[VCS_OFFSET(collisions) + 1] = 0;
+      for (size_t i = 0; i < 2; i++) forget(s, VCS_OFFSET(collisions) + i);
       return;
     case VCS_WSYNC:
       link_wsync(s, event);
@@ -225,23 +238,23 @@ void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[8]) {
     case VCS_NUSIZ0:
     case VCS_NUSIZ1:
       forget(s, VCS_OFFSET(first_copy_off) + player);
-      link_kept(s, k, v);
+      link_kept(s, k, event->value, v);
       return;
     case VCS_CTRLPF: /* forward: ctrlpf = value; pf_mirrored = value & 1 unless the right half has begun */
       if (event->clock % VCS_LINE_CLOCKS < VCS_HBLANK_CLOCKS + 79) {
         const keeps_t mirrored = {VCS_OFFSET(pf_mirrored), 0x01, 0};
-        link_kept(s, &mirrored, v);
+        link_kept(s, &mirrored, event->value, v);
       }
-      link_kept(s, k, v);
+      link_kept(s, k, event->value, v);
       return;
     case VCS_VBLANK: /* forward: vblank = value; when bit 7 falls, dump_cycle = time */
       if (tia[VCS_OFFSET(vblank) - VCS_OFFSET(vsync)] & ~event->value & 0x80) {
         copy_byte(s, VCS_OFFSET(cycles), VCS_OFFSET(dump_cycle));
       }
-      link_kept(s, k, v);
+      link_kept(s, k, event->value, v);
       return;
     default:
-      if (k->mask) link_kept(s, k, v);
+      if (k->mask) link_kept(s, k, event->value, v);
       return;
   }
 }
@@ -261,55 +274,54 @@ static uint8_t timer_at(vcs_sweep_t *s, uint32_t cycles, uint8_t timer, bool sta
 }
 
 /* forward: v = intim(timer, time - timer_cycle) */
-static void link_timer(vcs_sweep_t *s, uint32_t cycles, bool status, float v[8]) {
+static void link_timer(vcs_sweep_t *s, uint32_t cycles, bool status, float v[VCS_SLOTS]) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles)), *set = vcs_slots(s, VCS_OFFSET(timer_cycle)),
         *timer = vcs_slots(s, VCS_OFFSET(timer));
   look_up(s, s->scratch, cycles);
   uint8_t value = s->scratch->timer, base = timer_at(s, cycles, value, status);
-  for (int bit = 0; bit < 8; bit++) {
-    if (!s->reverse && timer[bit] == 0) continue;
-    vcs_link_byte(s, &timer[bit], v, base, timer_at(s, cycles, value ^ (uint8_t)(1 << bit), status),
-                  vcs_sign(value, bit));
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    if (!s->reverse && timer[slot] == 0) continue;
+    vcs_link_byte(s, &timer[slot], v, base, timer_at(s, cycles, vcs_moved(value, slot), status),
+                  vcs_direction(value, slot));
   }
-  uint8_t later = timer_at(s, cycles + 1, value, status), sooner = timer_at(s, cycles - 1, value, status);
-  vcs_sides_t since = vcs_sides(s, *time), until = vcs_sides(s, *set);
+  vcs_sides_t since = vcs_sides(s, *time - *set); /* what counts is the time between */
+  uint8_t later = timer_at(s, cycles + (uint32_t)since.up, value, status);
+  uint8_t sooner = timer_at(s, cycles - (uint32_t)since.down, value, status);
   vcs_link_byte(s, time, v, base, later, since.more);
   vcs_link_byte(s, time, v, base, sooner, since.less);
-  vcs_link_byte(s, set, v, base, sooner, until.more);
-  vcs_link_byte(s, set, v, base, later, until.less);
+  vcs_link_byte(s, set, v, base, later, -since.more);
+  vcs_link_byte(s, set, v, base, sooner, -since.less);
   if (s->reverse) s->live[VCS_OFFSET(cycles)] = s->live[VCS_OFFSET(timer_cycle)] = s->live[VCS_OFFSET(timer)] = 1;
 }
 
 /* forward: v bit 7 = whether the capacitor has charged at this time */
-static void link_pot(vcs_sweep_t *s, uint32_t cycles, int input, float v[8]) {
+static void link_pot(vcs_sweep_t *s, uint32_t cycles, int input, float v[VCS_SLOTS]) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles)), *released = vcs_slots(s, VCS_OFFSET(dump_cycle));
   size_t offset = VCS_OFFSET(paddle) + 4 * (size_t)input;
   float *paddle = vcs_slots(s, offset);
   vcs_t *t = s->scratch;
   look_up(s, t, cycles);
-  uint8_t base = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7), side[2];
-  for (int i = 0; i < 2; i++) {
-    t->cycles = cycles + (i ? -1u : 1u);
-    side[i] = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
+  uint8_t base = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
+  vcs_sides_t since = vcs_sides(s, *time - *released), turned = vcs_sides(s, *paddle);
+  for (int i = 0; i < 2; i++) { /* later, sooner */
+    t->cycles = i ? cycles - (uint32_t)since.down : cycles + (uint32_t)since.up;
+    uint8_t is = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
+    float weight = i ? since.less : since.more;
+    vcs_link_byte(s, time, v, base, is, weight);
+    vcs_link_byte(s, released, v, base, is, -weight);
   }
-  vcs_sides_t since = vcs_sides(s, *time), until = vcs_sides(s, *released);
-  vcs_link_byte(s, time, v, base, side[0], since.more);
-  vcs_link_byte(s, time, v, base, side[1], since.less);
-  vcs_link_byte(s, released, v, base, side[1], until.more);
-  vcs_link_byte(s, released, v, base, side[0], until.less);
   t->cycles = cycles;
-  for (int i = 0; i < 2; i++) { /* a paddle's unit is one step of its resistance */
-    t->paddle[input] = s->tape->start->paddle[input] + (i ? -1 : 1);
-    side[i] = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
+  int32_t resistance = t->paddle[input];
+  for (int i = 0; i < 2; i++) { /* more, less */
+    t->paddle[input] = i ? resistance - turned.down : resistance + turned.up;
+    uint8_t is = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
+    vcs_link_byte(s, paddle, v, base, is, i ? turned.less : turned.more);
   }
-  vcs_sides_t turned = vcs_sides(s, *paddle);
-  vcs_link_byte(s, paddle, v, base, side[0], turned.more);
-  vcs_link_byte(s, paddle, v, base, side[1], turned.less);
   if (s->reverse) s->live[VCS_OFFSET(cycles)] = s->live[VCS_OFFSET(dump_cycle)] = s->live[offset] = 1;
 }
 
 /* forward: v[to] = field[from] */
-static void link_bits(const vcs_sweep_t *s, size_t offset, uint8_t bits, float v[8]) {
+static void link_bits(const vcs_sweep_t *s, size_t offset, uint8_t bits, float v[VCS_SLOTS]) {
   float *field = vcs_slots(s, offset);
   for (int bit = 0; bit < 8; bit++) {
     if (bits >> bit & 1) vcs_link(s, &field[bit], &v[bit], 1);
@@ -317,11 +329,10 @@ static void link_bits(const vcs_sweep_t *s, size_t offset, uint8_t bits, float v
   if (s->reverse) s->live[offset] = 1;
 }
 
-static void link_tia_read(vcs_sweep_t *s, unsigned reg, uint32_t cycles, float v[8]) {
+static void link_tia_read(vcs_sweep_t *s, unsigned reg, uint32_t cycles, float v[VCS_SLOTS]) {
   if (reg < 8) { /* forward: v7, v6 = two latches */
-    float *latches = vcs_slots(s, VCS_OFFSET(collisions)) + 2 * reg;
-    vcs_link(s, &latches[0], &v[7], 1);
-    vcs_link(s, &latches[1], &v[6], 1);
+    vcs_link(s, vcs_latch(s, 2 * (int)reg), &v[7], 1);
+    vcs_link(s, vcs_latch(s, 2 * (int)reg + 1), &v[6], 1);
     if (s->reverse && (v[7] != 0 || v[6] != 0))
       s->live[VCS_OFFSET(collisions)] = s->live[VCS_OFFSET(collisions) + 1] = 1;
     return;
@@ -339,7 +350,7 @@ static void link_tia_read(vcs_sweep_t *s, unsigned reg, uint32_t cycles, float v
   }
 }
 
-void vcs_sweep_chip_read(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, uint32_t cycles, float v[8]) {
+void vcs_sweep_chip_read(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, uint32_t cycles, float v[VCS_SLOTS]) {
   (void)row;
   if (vcs_chip_at(addr) == VCS_TO_TIA) {
     link_tia_read(s, addr & 15, cycles, v);
@@ -367,12 +378,11 @@ void vcs_sweep_chip_read(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, ui
   }
 }
 
-void vcs_sweep_riot_write(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, float v[8]) {
-  (void)row;
+void vcs_sweep_riot_write(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, float v[VCS_SLOTS]) {
   const keeps_t ddra = {VCS_OFFSET(ddra), 0xFF, 0}, timer = {VCS_OFFSET(timer), 0xFF, 0};
   unsigned reg = addr & 7;
-  if (reg == 1) link_kept(s, &ddra, v);
+  if (reg == 1) link_kept(s, &ddra, row->value, v);
   if (reg < 4 || !(addr & 0x10)) return;
-  link_kept(s, &timer, v); /* forward: timer = value; timer_cycle = time */
+  link_kept(s, &timer, row->value, v); /* forward: timer = value; timer_cycle = time */
   copy_byte(s, VCS_OFFSET(cycles), VCS_OFFSET(timer_cycle));
 }

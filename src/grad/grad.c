@@ -21,12 +21,16 @@ typedef struct {
   size_t size;     /* of a machine */
   uint8_t *starts; /* VJP: the machine before every frame */
   vcs_t *machine;  /* that is running */
-  float *rom;
+  vcs_forks_t *forks;
+  uint8_t *frames; /* drawn into when there are forks, which look at the picture */
+  vcs_grad_report_t report;
   float scale[256];
 } walk_t;
 
 static void close_walk(walk_t *walk) {
   vcs_tape_free(walk->tape);
+  vcs_forks_free(walk->forks);
+  free(walk->frames);
   free(walk->starts);
   free(walk->machine);
   free(walk->sweep.m);
@@ -65,13 +69,19 @@ static vcs_status_t open_walk(walk_t *walk, const vcs_run_t *run, const vcs_grad
   s->reverse = reverse;
   s->m = calloc(1, walk->size);
   s->scratch = calloc(1, walk->size);
-  s->state = calloc(8 * walk->size, sizeof(float));
+  s->state = calloc(VCS_SLOTS * walk->size, sizeof(float));
   s->live = calloc(walk->size, 1);
   s->lit = calloc(VCS_ROWS_MAX, 1);
   walk->machine = calloc(1, walk->size);
   if (reverse) walk->starts = malloc(walk->size * (size_t)run->frames);
   status = vcs_tape_create(run->cart, &walk->tape, error);
   bool all = s->m && s->scratch && s->state && s->live && s->lit && walk->machine && (!reverse || walk->starts);
+  if (options->fork_window > 0 && options->method == VCS_METHOD_BIT && !status) {
+    walk->tape->forks = true;
+    walk->forks = vcs_forks_create(run->cart, options->fork_window);
+    walk->frames = calloc(2, VCS_FRAME_BYTES);
+    all = all && walk->forks && walk->frames;
+  }
   if (!status && !all) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   if (status) {
     close_walk(walk);
@@ -125,7 +135,7 @@ static void link_hands(vcs_sweep_t *s, const vcs_t *m, const vcs_controls_t *con
     vcs_console_control(s->cart, other, &hands);
     for (int i = 0; i < PINS; i++) {
       uint8_t was = ((uint8_t *)base)[pins[i].offset], is = ((uint8_t *)other)[pins[i].offset];
-      vcs_link_byte(s, &inputs[input], vcs_slots(s, pins[i].offset), was, is,
+      vcs_link_bits(s, &inputs[input], vcs_slots(s, pins[i].offset), was, is,
                     input_held(controls, input) ? -1.0F : 1.0F);
       if (!s->reverse) s->live[pins[i].offset] = 1;
     }
@@ -143,8 +153,11 @@ static void link_hands(vcs_sweep_t *s, const vcs_t *m, const vcs_controls_t *con
 
 static vcs_status_t prepare(walk_t *walk, vcs_error_t *error) {
   vcs_sweep_t *s = &walk->sweep;
-  if (!vcs_tape_record(walk->tape, s->cart, walk->machine, NULL))
+  if (!vcs_tape_record(walk->tape, s->cart, walk->machine, walk->frames) ||
+      (walk->forks && !vcs_forks_begin(walk->forks, walk->tape, walk->frames))) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  walk->report.instructions += (uint64_t)walk->tape->count;
   uint16_t *latched = realloc(s->latched, (size_t)walk->tape->event_count * sizeof *latched);
   if (!latched) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   s->latched = latched;
@@ -168,7 +181,10 @@ static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, f
     return VCS_OK;
   }
   s->side = s->event = 0;
-  for (int32_t row = 0; row < walk->tape->count; row++) vcs_sweep_row(s, row);
+  for (int32_t row = 0; row < walk->tape->count; row++) {
+    if (walk->forks) vcs_forks_row(walk->forks, s, row);
+    vcs_sweep_row(s, row);
+  }
   vcs_sweep_span(s, &walk->tape->events[walk->tape->event_count - 1]);
   return VCS_OK;
 }
@@ -200,15 +216,33 @@ static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, 
   s->side = walk->tape->side_count - 1;
   s->event = walk->tape->event_count - 1;
   vcs_sweep_span(s, &walk->tape->events[s->event]);
-  for (int32_t row = walk->tape->count - 1; row >= 0; row--) vcs_sweep_row(s, row);
+  for (int32_t row = walk->tape->count - 1; row >= 0; row--) {
+    vcs_sweep_row(s, row);
+    if (walk->forks) vcs_forks_row(walk->forks, s, row);
+  }
   link_hands(s, before, controls, inputs);
   return VCS_OK;
+}
+
+/* The caller's slots are bits, ours have carries too: at the run's end (the machine is there) a carry is the bits that
+ * it moves together. At its start there are none. */
+static void link_bits_of_state(walk_t *walk, const vcs_t *m, float *bits) {
+  const vcs_sweep_t *s = &walk->sweep;
+  for (size_t offset = 0; offset < walk->size; offset++) {
+    uint8_t byte = ((const uint8_t *)m)[offset];
+    float *out = bits + 8 * offset, *in = vcs_slots(s, offset);
+    for (int bit = 0; bit < 8; bit++) vcs_link(s, &in[bit], &out[bit], 1);
+    if (!vcs_has_carries(offset)) continue;
+    for (int slot = 8; slot < VCS_SLOTS; slot++) {
+      vcs_link_bits(s, &in[slot], out, byte, vcs_moved(byte, slot), vcs_direction(byte, slot));
+    }
+  }
 }
 
 static void mark_live(vcs_sweep_t *s, size_t size) {
   for (size_t i = 0; i < size; i++) {
     s->live[i] = 0;
-    for (size_t bit = 0; bit < 8; bit++) s->live[i] |= s->state[8 * i + bit] != 0;
+    for (int slot = 0; slot < VCS_SLOTS; slot++) s->live[i] |= vcs_slots(s, i)[slot] != 0;
   }
 }
 
@@ -218,21 +252,18 @@ vcs_status_t vcs_grad_jvp(const vcs_run_t *run, const vcs_grad_options_t *option
   vcs_status_t status = open_walk(&walk, run, options, false, error);
   if (status) return status;
   vcs_sweep_t *s = &walk.sweep;
-  if (inputs->state) memcpy(s->state, inputs->state, 8 * walk.size * sizeof(float));
+  for (size_t i = 0; inputs->state && i < 8 * walk.size; i++) vcs_slots(s, i / 8)[i % 8] = inputs->state[i];
   if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk.size);
   mark_live(s, walk.size);
   s->rom = inputs->rom;
-  uint64_t instructions = 0;
   for (int32_t f = 0; !status && f < run->frames; f++) {
     float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
     status = frame_forwards(&walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
-    instructions += (uint64_t)walk.tape->count;
   }
   if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk.size);
-  if (!status && outputs->state) {
-    for (size_t i = 0; i < 8 * walk.size; i++) outputs->state[i] += s->state[i];
-  }
-  if (report) *report = (vcs_grad_report_t){instructions, 0, 0, 0};
+  if (!status && outputs->state) link_bits_of_state(&walk, walk.machine, outputs->state);
+  if (walk.forks) vcs_forks_report(walk.forks, &walk.report);
+  if (report) *report = walk.report;
   close_walk(&walk);
   return status;
 }
@@ -246,23 +277,22 @@ vcs_status_t vcs_grad_vjp(const vcs_run_t *run, const vcs_grad_options_t *option
   for (int32_t f = 0; f < run->frames; f++) {
     memcpy(walk.starts + walk.size * (size_t)f, walk.machine, walk.size);
     vcs_console_control(run->cart, walk.machine, &run->controls[f]);
-    if (f + 1 < run->frames) vcs_frame(run->cart, walk.machine, NULL);
+    if (f + 1 < run->frames || outputs->state) vcs_frame(run->cart, walk.machine, NULL);
   }
-  if (outputs->state) memcpy(s->state, outputs->state, 8 * walk.size * sizeof(float));
+  if (outputs->state) link_bits_of_state(&walk, walk.machine, outputs->state);
   if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk.size);
   mark_live(s, walk.size);
   s->rom = inputs->rom;
-  uint64_t instructions = 0;
   for (int32_t f = run->frames - 1; !status && f >= 0; f--) {
     float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
     status = frame_backwards(&walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
-    instructions += (uint64_t)walk.tape->count;
   }
   if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk.size);
   if (!status && inputs->state) {
-    for (size_t i = 0; i < 8 * walk.size; i++) inputs->state[i] += s->state[i];
+    for (size_t i = 0; i < 8 * walk.size; i++) inputs->state[i] += vcs_slots(s, i / 8)[i % 8];
   }
-  if (report) *report = (vcs_grad_report_t){instructions, 0, 0, 0};
+  if (walk.forks) vcs_forks_report(walk.forks, &walk.report);
+  if (report) *report = walk.report;
   close_walk(&walk);
   return status;
 }

@@ -12,7 +12,7 @@
 
 #include "sweep.h"
 
-enum { BITS = 8 * VCS_LANES };
+enum { ALL = VCS_SLOTS * VCS_LANES };
 
 static const uint16_t lane_offset[VCS_LANES - 1] = {VCS_OFFSET(a), VCS_OFFSET(x), VCS_OFFSET(y), VCS_OFFSET(sp),
                                                     VCS_OFFSET(p)};
@@ -25,18 +25,24 @@ typedef struct {
   vcs_opcode_t op;
   vcs_uses_t uses;
   bool reads, stores;    /* a data byte from, or to, `addr` */
+  bool moves;            /* it moves a byte, and nobody asks for its flags */
+  unsigned index_lanes;  /* registers that the address depends on */
+  bool spares;           /* what it stores to has slots */
+  bool only_time;        /* walking backwards, nothing but the time it takes matters */
   vcs_address_t at;      /* how the address was formed */
   uint64_t word, result; /* before and after */
-  float in[BITS], out[BITS];
+  float in[ALL], out[ALL];
 } work_t;
 
 /* ---- Cells ---------------------------------------------------------------------------------------------------- */
 
-/* A byte that a data access reaches: its slots, and its place in `live` (or -1: ROM, which has none). */
+/* A byte that a data access reaches: its slots, and its offset in the state; ROM has none (-1), and its bits only. */
 typedef struct {
   float *slots; /* NULL: it has none */
   int32_t live;
 } cell_t;
+
+static int slots_of(cell_t cell) { return cell.live < 0 ? 8 : VCS_SLOTS; }
 
 static cell_t state_cell(const vcs_sweep_t *s, size_t offset) {
   cell_t cell = {vcs_slots(s, offset), (int32_t)offset};
@@ -73,11 +79,31 @@ static cell_t cell_written(const vcs_sweep_t *s, uint16_t addr) {
 
 static uint8_t content_of(const vcs_sweep_t *s, cell_t cell) { return ((const uint8_t *)s->m)[cell.live]; }
 
-static bool any(const float *values, int count) {
+/* Whether any of a byte's slots is not zero (neither +0 nor -0). */
+static bool any(const float *slots, int count) {
+  uint32_t bits = 0;
   for (int i = 0; i < count; i++) {
-    if (values[i] != 0) return true;
+    uint32_t word;
+    memcpy(&word, &slots[i], sizeof word);
+    bits |= word;
   }
-  return false;
+  return bits << 1;
+}
+
+/* forward: out = in, slot by slot */
+static void link_slots(const vcs_sweep_t *s, float *in, float *out, int count) {
+  if (s->reverse) {
+    for (int i = 0; i < count; i++) in[i] += out[i];
+  } else {
+    for (int i = 0; i < count; i++) out[i] += in[i];
+  }
+}
+
+/* The lanes that a set of bits touches. */
+static unsigned lanes_of(uint64_t bits) {
+  unsigned lanes = 0;
+  for (unsigned lane = 0; lane < VCS_LANES; lane++) lanes |= (unsigned)((bits >> 8 * lane & 0xFF) != 0) << lane;
+  return lanes;
 }
 
 static bool cell_live(const vcs_sweep_t *s, cell_t cell) {
@@ -94,8 +120,8 @@ static void mark(const vcs_sweep_t *s, cell_t cell) {
 /* forward: V = the byte at addr */
 static void link_read(work_t *w) {
   vcs_sweep_t *s = w->s;
-  float *v = w->in + 8 * VCS_LANE_V;
-  if (s->reverse && !any(v, 8)) return;
+  float *v = w->in + VCS_SLOTS * VCS_LANE_V;
+  if (s->reverse && !any(v, VCS_SLOTS)) return;
   vcs_chip_t chip = vcs_chip_at(w->row->addr);
   if (w->op.mode != VCS_MODE_IMM && (chip == VCS_TO_TIA || chip == VCS_TO_RIOT)) {
     vcs_sweep_chip_read(s, w->row, w->row->addr, vcs_row_time(w->row, w->at.crosses), v);
@@ -103,14 +129,13 @@ static void link_read(work_t *w) {
   }
   cell_t cell = cell_read(s, w->op.mode == VCS_MODE_IMM ? (uint16_t)(w->row->pc + 1) : w->row->addr);
   if (!cell.slots || (!s->reverse && !cell_live(s, cell))) return;
-  for (int i = 0; i < 8; i++) vcs_link(s, &cell.slots[i], &v[i], 1);
+  link_slots(s, cell.slots, v, slots_of(cell));
   if (s->reverse) mark(s, cell);
 }
 
 /* forward: the byte at addr = V */
-static void link_write(work_t *w) {
+static void link_write(work_t *w, float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
-  float *v = w->out + 8 * VCS_LANE_V;
   switch (vcs_chip_at(w->row->addr)) {
     case VCS_TO_TIA:
       if (w->event) vcs_sweep_tia_write(s, w->event, v);
@@ -125,13 +150,13 @@ static void link_write(work_t *w) {
   if (!cell.slots) return;
   if (s->reverse) {
     if (!s->live[cell.live]) return;
-    memcpy(v, cell.slots, 8 * sizeof *v);
-    memset(cell.slots, 0, 8 * sizeof *v);
+    memcpy(v, cell.slots, VCS_SLOTS * sizeof *v);
+    memset(cell.slots, 0, VCS_SLOTS * sizeof *v);
     s->live[cell.live] = 0;
   } else {
-    bool live = any(v, 8);
+    bool live = any(v, VCS_SLOTS);
     if (!live && !s->live[cell.live]) return;
-    memcpy(cell.slots, v, 8 * sizeof *v);
+    memcpy(cell.slots, v, VCS_SLOTS * sizeof *v);
     s->live[cell.live] = live;
   }
 }
@@ -143,97 +168,210 @@ static void forget_stack(const vcs_sweep_t *s, uint8_t sp, int count) {
     if (vcs_chip_at(addr) != VCS_TO_RAM) continue;
     size_t offset = VCS_OFFSET(ram) + (addr & 0x7F);
     if (!s->live[offset]) continue;
-    memset(vcs_slots(s, offset), 0, 8 * sizeof(float));
+    memset(vcs_slots(s, offset), 0, VCS_SLOTS * sizeof(float));
     s->live[offset] = 0;
   }
 }
 
 /* ---- The function ------------------------------------------------------------------------------------------------ */
 
-/* Links an input, whose change turns the result into `result`, to the bits that move. */
+/* Links an input, whose change turns the result into `result`, to the bytes that move. */
 static void link_result(work_t *w, float *in, uint64_t result, float weight) {
-  for (uint64_t moved = (result ^ w->result) & w->uses.writes; moved; moved &= moved - 1) {
-    int bit = __builtin_ctzll(moved);
-    vcs_link(w->s, in, &w->out[bit], w->result >> bit & 1 ? -weight : weight);
+  uint64_t moved = (result ^ w->result) & w->uses.writes;
+  for (int lane = 0; moved; lane++, moved >>= 8) {
+    if (!(moved & 0xFF)) continue;
+    uint8_t was = (uint8_t)(w->result >> 8 * lane), is = (uint8_t)(was ^ (moved & 0xFF));
+    if (lane == VCS_LANE_P) {
+      vcs_link_bits(w->s, in, w->out + VCS_SLOTS * lane, was, is, weight);
+    } else {
+      vcs_link_byte(w->s, in, w->out + VCS_SLOTS * lane, was, is, weight);
+    }
   }
 }
 
 static void link_function(work_t *w) {
-  for (uint64_t reads = w->uses.reads; reads; reads &= reads - 1) {
-    int bit = __builtin_ctzll(reads);
-    if (!w->s->reverse && w->in[bit] == 0) continue;
-    uint64_t result = vcs_local(w->row->opcode, w->row->addr, w->word ^ 1ULL << bit);
-    link_result(w, &w->in[bit], result, w->word >> bit & 1 ? -1.0F : 1.0F);
+  if (w->moves) { /* forward: to = from */
+    float *in = w->in + VCS_SLOTS * w->uses.from, *out = w->out + VCS_SLOTS * w->uses.to;
+    link_slots(w->s, in, out, VCS_SLOTS);
+    return;
+  }
+  for (int lane = 0; lane < VCS_LANES; lane++) {
+    unsigned reads = w->uses.reads >> 8 * lane & 0xFF;
+    if (lane != VCS_LANE_P) reads |= reads << 8;
+    uint8_t byte = (uint8_t)(w->word >> 8 * lane);
+    uint64_t others = w->word & ~VCS_LANE(lane, 0xFF);
+    for (; reads; reads &= reads - 1) {
+      int slot = VCS_LOWEST(reads);
+      float *in = &w->in[VCS_SLOTS * lane + slot];
+      if (!w->s->reverse && *in == 0) continue;
+      uint64_t result = vcs_local(w->row->opcode, w->row->addr, others | VCS_LANE(lane, vcs_moved(byte, slot)));
+      link_result(w, in, result, vcs_direction(byte, slot));
+    }
   }
 }
 
 /* ---- Other addresses --------------------------------------------------------------------------------------------- */
 
-/* The access as it would have gone with another address: `in` is the bit on which it depends, `weight` its sign. */
-static void link_elsewhere(work_t *w, float *in, float weight, vcs_address_t at) {
+/* A byte of ROM or RAM, mostly. */
+static uint8_t byte_at(const vcs_sweep_t *s, uint16_t addr) {
+  return vcs_chip_at(addr) == VCS_TO_RAM ? s->m->ram[addr & 0x7F] : vcs_code_byte(s->cart, s->m, addr);
+}
+
+/* The store as it would have gone with another address: the cell is spared, and another one hit. */
+static void link_store_elsewhere(work_t *w, float *in, float weight, uint16_t addr) {
   vcs_sweep_t *s = w->s;
-  if (at.crosses != w->at.crosses) vcs_link(s, in, vcs_slots(s, VCS_OFFSET(cycles)), at.crosses ? weight : -weight);
-  if (at.addr == w->row->addr) return;
+  cell_t hit = cell_written(s, addr);
+  /* walking forwards the spared cell's new slots are still in V; backwards they are there already */
+  if (w->spares) vcs_link_byte(s, in, w->out + VCS_SLOTS * VCS_LANE_V, w->row->value, w->row->old, weight);
+  if (!hit.slots || (s->reverse && !s->live[hit.live])) return;
+  uint8_t value = w->row->value;
+  if (w->op.access == VCS_ACCESS_MODIFY) { /* another byte is modified */
+    uint64_t word = (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, byte_at(s, addr));
+    value = (uint8_t)(vcs_local(w->row->opcode, addr, word) >> 8 * VCS_LANE_V);
+  }
+  vcs_link_byte(s, in, hit.slots, content_of(s, hit), value, weight);
+  if (!s->reverse) mark(s, hit);
+}
+
+/* The access as it would have gone with another address: `in` is the slot on which it depends, `weight` its direction.
+ */
+static void link_elsewhere(work_t *w, float *in, float weight, uint16_t addr, bool crosses) {
+  vcs_sweep_t *s = w->s;
+  if (crosses != w->at.crosses) vcs_link(s, in, vcs_slots(s, VCS_OFFSET(cycles)), crosses ? weight : -weight);
+  if (addr == w->row->addr || w->only_time) return;
   if (w->reads) {
-    uint64_t v = vcs_code_byte(s->cart, s->m, at.addr);
-    uint64_t word = (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, v);
-    uint64_t result = vcs_local(w->row->opcode, at.addr, word);
+    uint8_t v = byte_at(s, addr);
+    if (w->moves) {
+      vcs_link_byte(s, in, w->out + VCS_SLOTS * w->uses.to, w->row->value, v, weight);
+      return;
+    }
+    uint64_t result = vcs_local(w->row->opcode, addr, (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, v));
     if (w->stores) result = (result & ~VCS_V) | (w->result & VCS_V); /* that byte goes elsewhere: below */
     link_result(w, in, result, weight);
   }
-  if (w->stores) {
-    uint8_t value = w->op.access == VCS_ACCESS_IMPLIED || w->op.access == VCS_ACCESS_WRITE ? w->row->value : 0;
-    cell_t spared = cell_written(s, w->row->addr), hit = cell_written(s, at.addr);
-    if (w->op.access == VCS_ACCESS_MODIFY) { /* another byte is modified */
-      uint64_t word = (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, vcs_code_byte(s->cart, s->m, at.addr));
-      value = (uint8_t)(vcs_local(w->row->opcode, at.addr, word) >> 8 * VCS_LANE_V);
-    }
-    /* walking forwards the spared cell's new slots are still in V; backwards they are there already */
-    if (spared.slots) vcs_link_byte(s, in, w->out + 8 * VCS_LANE_V, w->row->value, w->row->old, weight);
-    if (hit.slots && (!s->reverse || s->live[hit.live])) {
-      vcs_link_byte(s, in, hit.slots, content_of(s, hit), value, weight);
-      if (!s->reverse) mark(s, hit);
-    }
+  if (w->stores) link_store_elsewhere(w, in, weight, addr);
+}
+
+/* The same from a base that is another one. */
+static void link_base(work_t *w, float *in, float weight, uint16_t base, uint8_t index) {
+  uint16_t addr = (uint16_t)(base + index);
+  link_elsewhere(w, in, weight, addr, w->op.access == VCS_ACCESS_READ && (base ^ addr) & 0xFF00);
+}
+
+/* The same with other operand bytes. */
+static void link_operand(work_t *w, float *in, float weight, uint8_t low, uint8_t high, uint8_t x, uint8_t y) {
+  vcs_sweep_t *s = w->s;
+  uint16_t word = (uint16_t)(low | high << 8);
+  switch (w->op.mode) {
+    case VCS_MODE_ZP:
+      link_elsewhere(w, in, weight, low, false);
+      return;
+    case VCS_MODE_ZPX:
+      link_elsewhere(w, in, weight, (uint8_t)(low + x), false);
+      return;
+    case VCS_MODE_ZPY:
+      link_elsewhere(w, in, weight, (uint8_t)(low + y), false);
+      return;
+    case VCS_MODE_ABS:
+      link_elsewhere(w, in, weight, word, false);
+      return;
+    case VCS_MODE_ABX:
+      link_base(w, in, weight, word, x);
+      return;
+    case VCS_MODE_ABY:
+      link_base(w, in, weight, word, y);
+      return;
+    case VCS_MODE_IZX:
+      link_base(w, in, weight, vcs_pointer_at(s->cart, s->m, (uint8_t)(low + x)), 0);
+      return;
+    default:
+      link_base(w, in, weight, vcs_pointer_at(s->cart, s->m, low), y);
+      return;
   }
 }
 
-static vcs_address_t address_of(const work_t *w, uint8_t low, uint8_t high, uint8_t x, uint8_t y) {
-  return vcs_form_address(w->s->cart, w->s->m, w->op, low, high, x, y);
+/* Whether the address decides how long the instruction takes. */
+static bool may_cross(vcs_opcode_t op) {
+  return op.access == VCS_ACCESS_READ &&
+         (op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY);
 }
 
-/* The base of an indirect access with one bit of its pointer flipped. */
-static vcs_address_t address_with_base(const work_t *w, uint16_t base) {
-  vcs_address_t at = w->at;
-  at.base = base;
-  at.addr = (uint16_t)(base + (w->op.mode == VCS_MODE_IZY ? w->row->y : 0));
-  at.crosses = w->op.access == VCS_ACCESS_READ && (at.base ^ at.addr) & 0xFF00;
-  return at;
+/* Walking backwards, what a byte gains if it is `is` instead of `was`: vcs_link_byte without the link. */
+static float gain_of(const float *slots, uint8_t was, uint8_t is) {
+  unsigned moved = was ^ is;
+  if (moved & (moved - 1)) {
+    int carry = vcs_carry_between(was, is, 0xFF);
+    if (carry >= 0) return vcs_direction(was, 8 + carry) * slots[8 + carry];
+  }
+  float gain = 0;
+  for (; moved; moved &= moved - 1) {
+    int bit = VCS_LOWEST(moved);
+    gain += was >> bit & 1 ? -slots[bit] : slots[bit];
+  }
+  return gain;
+}
+
+/* Walking backwards over a load from base + index: the slots of a byte on which the address depends. `step` is the
+ * place of the byte in the address, 0 or 8 bits up; the other parts stay. This is link_elsewhere for most of what there
+ * is. */
+static void gains_elsewhere(work_t *w, float *in, int count, uint8_t byte, int step, bool index) {
+  vcs_sweep_t *s = w->s;
+  const float *out = w->out + VCS_SLOTS * w->uses.to;
+  float time = *vcs_slots(s, VCS_OFFSET(cycles));
+  uint16_t base = w->at.base, offset = (uint16_t)(w->row->addr - base);
+  for (int slot = 0; slot < count; slot++) {
+    uint8_t other = vcs_moved(byte, slot);
+    uint16_t from = index ? base : (uint16_t)(base + ((other - byte) << step));
+    uint16_t addr = index ? (uint16_t)(base + other) : (uint16_t)(from + offset);
+    float gain = 0;
+    uint8_t v = byte_at(s, addr);
+    if (v != w->row->value && !w->only_time) gain = gain_of(out, w->row->value, v);
+    bool crosses = (from ^ addr) & 0xFF00;
+    if (crosses != w->at.crosses) gain += crosses ? time : -time;
+    in[slot] += vcs_direction(byte, slot) * gain;
+  }
+}
+
+/* Whether gains_elsewhere can do it. */
+static bool loads_from_base(const work_t *w) { return w->s->reverse && (w->moves || w->only_time) && may_cross(w->op); }
+
+static unsigned index_lanes(vcs_opcode_t op) {
+  bool by_x = op.mode == VCS_MODE_ZPX || op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_IZX;
+  bool by_y = op.mode == VCS_MODE_ZPY || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY;
+  return (unsigned)by_x << VCS_LANE_X | (unsigned)by_y << VCS_LANE_Y;
 }
 
 static void link_address(work_t *w) {
   vcs_sweep_t *s = w->s;
   const vcs_row_t *row = w->row;
-  bool by_x = w->op.mode == VCS_MODE_ZPX || w->op.mode == VCS_MODE_ABX || w->op.mode == VCS_MODE_IZX;
-  bool by_y = w->op.mode == VCS_MODE_ZPY || w->op.mode == VCS_MODE_ABY || w->op.mode == VCS_MODE_IZY;
+  bool by_x = w->index_lanes >> VCS_LANE_X & 1, by_y = w->index_lanes >> VCS_LANE_Y & 1;
   if (by_x || by_y) {
-    float *in = w->in + 8 * (by_x ? VCS_LANE_X : VCS_LANE_Y);
+    float *in = w->in + VCS_SLOTS * (by_x ? VCS_LANE_X : VCS_LANE_Y);
     uint8_t index = by_x ? row->x : row->y;
-    for (int bit = 0; bit < 8; bit++) {
-      if (!s->reverse && in[bit] == 0) continue;
-      uint8_t other = index ^ (uint8_t)(1 << bit);
-      link_elsewhere(w, &in[bit], vcs_sign(index, bit),
-                     address_of(w, w->at.low, w->at.high, by_x ? other : row->x, by_y ? other : row->y));
+    if (loads_from_base(w)) gains_elsewhere(w, in, VCS_SLOTS - 1, index, 0, true);
+    for (int slot = 0; slot < VCS_SLOTS - 1 && !loads_from_base(w); slot++) {
+      if (!s->reverse && in[slot] == 0) continue;
+      uint8_t moved = vcs_moved(index, slot);
+      float weight = vcs_direction(index, slot);
+      if (w->op.mode == VCS_MODE_IZY) { /* the base stays */
+        link_base(w, &in[slot], weight, w->at.base, moved);
+      } else {
+        link_operand(w, &in[slot], weight, w->at.low, w->at.high, by_x ? moved : row->x, by_y ? moved : row->y);
+      }
     }
   }
   if (w->op.mode == VCS_MODE_IZX || w->op.mode == VCS_MODE_IZY) {
+    uint8_t index = w->op.mode == VCS_MODE_IZY ? row->y : 0;
     for (int half = 0; half < 2; half++) {
       cell_t cell = cell_read(s, (uint16_t)(w->at.pointer + half));
       if (!cell.slots || (!s->reverse && !cell_live(s, cell))) continue;
-      for (int bit = 0; bit < 8; bit++) {
-        if (!s->reverse && cell.slots[bit] == 0) continue;
-        int place = 8 * half + bit;
-        link_elsewhere(w, &cell.slots[bit], w->at.base >> place & 1 ? -1.0F : 1.0F,
-                       address_with_base(w, w->at.base ^ (uint16_t)(1u << place)));
+      uint8_t byte = (uint8_t)(w->at.base >> 8 * half), other = (uint8_t)(w->at.base >> 8 * !half);
+      if (loads_from_base(w)) gains_elsewhere(w, cell.slots, slots_of(cell), byte, 8 * half, false);
+      for (int slot = 0; slot < slots_of(cell) && !loads_from_base(w); slot++) {
+        if (!s->reverse && cell.slots[slot] == 0) continue;
+        uint8_t moved = vcs_moved(byte, slot);
+        link_base(w, &cell.slots[slot], vcs_direction(byte, slot),
+                  (uint16_t)(half ? moved << 8 | other : other << 8 | moved), index);
       }
       if (s->reverse) mark(s, cell);
     }
@@ -243,11 +381,13 @@ static void link_address(work_t *w) {
     cell_t cell = cell_read(s, (uint16_t)(row->pc + byte));
     if (!cell.slots || (!s->reverse && !cell_live(s, cell))) continue;
     uint8_t operand = byte == 1 ? w->at.low : w->at.high;
-    for (int bit = 0; bit < 8; bit++) {
+    bool direct = loads_from_base(w) && w->op.mode != VCS_MODE_IZY;
+    if (direct) gains_elsewhere(w, cell.slots, 8, operand, 8 * (byte - 1), false);
+    for (int bit = 0; bit < 8 && !direct; bit++) {
       if (!s->reverse && cell.slots[bit] == 0) continue;
       uint8_t other = operand ^ (uint8_t)(1 << bit);
-      link_elsewhere(w, &cell.slots[bit], vcs_sign(operand, bit),
-                     address_of(w, byte == 1 ? other : w->at.low, byte == 2 ? other : w->at.high, row->x, row->y));
+      link_operand(w, &cell.slots[bit], vcs_sign(operand, bit), byte == 1 ? other : w->at.low,
+                   byte == 2 ? other : w->at.high, row->x, row->y);
     }
     if (s->reverse) mark(s, cell);
   }
@@ -256,13 +396,12 @@ static void link_address(work_t *w) {
 /* PHA, PHP, PLA, PLP: the stack pointer is the address. */
 static void link_stack_address(work_t *w) {
   vcs_sweep_t *s = w->s;
-  float *in = w->in + 8 * VCS_LANE_S;
-  for (int bit = 0; bit < 8; bit++) {
-    if (!s->reverse && in[bit] == 0) continue;
-    uint8_t sp = w->row->sp ^ (uint8_t)(1 << bit);
-    vcs_address_t at = w->at;
-    at.addr = (uint16_t)(0x100 + (w->reads ? (uint8_t)(sp + 1) : sp));
-    link_elsewhere(w, &in[bit], vcs_sign(w->row->sp, bit), at);
+  float *in = w->in + VCS_SLOTS * VCS_LANE_S;
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    if (!s->reverse && in[slot] == 0) continue;
+    uint8_t sp = vcs_moved(w->row->sp, slot);
+    uint16_t addr = (uint16_t)(0x100 + (w->reads ? (uint8_t)(sp + 1) : sp));
+    link_elsewhere(w, &in[slot], vcs_direction(w->row->sp, slot), addr, false);
   }
 }
 
@@ -276,34 +415,37 @@ static bool lanes_live(const vcs_sweep_t *s, uint64_t bits) {
   return false;
 }
 
-static void gather(const vcs_sweep_t *s, uint64_t bits, float *to) {
+static void gather(const vcs_sweep_t *s, unsigned lanes, float *to) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
-    if (bits >> 8 * lane & 0xFF && s->live[lane_offset[lane]])
-      memcpy(to + 8 * lane, vcs_slots(s, lane_offset[lane]), 8 * sizeof *to);
+    if (lanes >> lane & 1 && s->live[lane_offset[lane]])
+      memcpy(to + VCS_SLOTS * lane, vcs_slots(s, lane_offset[lane]), VCS_SLOTS * sizeof *to);
   }
 }
+
+/* The slots of a register of which an instruction sets these bits: all, or some flags. */
+static unsigned slots_set(int lane, unsigned bits) { return lane == VCS_LANE_P ? bits : bits ? 0xFFFF : 0; }
 
 /* Walking backwards, the adjoints of what the instruction sets; they end here. */
 static void take(const vcs_sweep_t *s, uint64_t writes, float *out) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
-    unsigned bits = writes >> 8 * lane & 0xFF;
-    if (!bits || !s->live[lane_offset[lane]]) continue;
+    unsigned set = slots_set(lane, writes >> 8 * lane & 0xFF);
+    if (!set || !s->live[lane_offset[lane]]) continue;
     float *slots = vcs_slots(s, lane_offset[lane]);
-    for (int bit = 0; bit < 8; bit++) {
-      if (!(bits >> bit & 1)) continue;
-      out[8 * lane + bit] = slots[bit];
-      slots[bit] = 0;
+    for (unsigned left = set; left; left &= left - 1) {
+      int slot = VCS_LOWEST(left);
+      out[VCS_SLOTS * lane + slot] = slots[slot];
+      slots[slot] = 0;
     }
-    if (bits == 0xFF) s->live[lane_offset[lane]] = 0;
+    s->live[lane_offset[lane]] = lane == VCS_LANE_P && any(slots, 8);
   }
 }
 
 /* Walking backwards, what the instruction read gets its share. */
-static void give(const vcs_sweep_t *s, const float *in) {
+static void give(const vcs_sweep_t *s, unsigned lanes, const float *in) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
+    if (!(lanes >> lane & 1) || !any(in + VCS_SLOTS * lane, VCS_SLOTS)) continue;
     float *slots = vcs_slots(s, lane_offset[lane]);
-    if (!any(in + 8 * lane, 8)) continue;
-    for (int bit = 0; bit < 8; bit++) slots[bit] += in[8 * lane + bit];
+    for (int slot = 0; slot < VCS_SLOTS; slot++) slots[slot] += in[VCS_SLOTS * lane + slot];
     s->live[lane_offset[lane]] = 1;
   }
 }
@@ -311,14 +453,13 @@ static void give(const vcs_sweep_t *s, const float *in) {
 /* Walking forwards, the tangents of what the instruction sets. */
 static void put(const vcs_sweep_t *s, uint64_t writes, const float *out) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
-    unsigned bits = writes >> 8 * lane & 0xFF;
-    if (!bits) continue;
+    unsigned set = slots_set(lane, writes >> 8 * lane & 0xFF);
+    if (!set) continue;
     float *slots = vcs_slots(s, lane_offset[lane]);
-    if (!s->live[lane_offset[lane]] && !any(out + 8 * lane, 8)) continue;
-    for (int bit = 0; bit < 8; bit++) {
-      if (bits >> bit & 1) slots[bit] = out[8 * lane + bit];
-    }
-    s->live[lane_offset[lane]] = any(slots, 8);
+    if (!s->live[lane_offset[lane]] && !any(out + VCS_SLOTS * lane, VCS_SLOTS)) continue;
+    for (unsigned left = set; left; left &= left - 1)
+      slots[VCS_LOWEST(left)] = out[VCS_SLOTS * lane + VCS_LOWEST(left)];
+    s->live[lane_offset[lane]] = any(slots, VCS_SLOTS);
   }
 }
 
@@ -369,18 +510,69 @@ static void follow(vcs_sweep_t *s, int32_t row) {
   memcpy(m + behind, machine + behind, VCS_OFFSET(cart_ram) - behind);
 }
 
-/* Whether the address decides how long the instruction takes. */
-static bool may_cross(vcs_opcode_t op) {
-  return op.access == VCS_ACCESS_READ &&
-         (op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY);
-}
-
 static void link_all(work_t *w, bool stack) {
-  link_function(w);
+  if (!w->only_time) link_function(w);
   if (stack) {
     link_stack_address(w);
   } else if (w->op.access != VCS_ACCESS_IMPLIED && w->op.mode != VCS_MODE_IMM) {
     link_address(w);
+  }
+}
+
+/* Walking backwards, whether a store that went elsewhere could have hit a byte that matters. */
+static bool might_hit(const work_t *w) {
+  const vcs_sweep_t *s = w->s;
+  const uint8_t *live = s->live + VCS_OFFSET(ram);
+  if (w->op.mode == VCS_MODE_ZP) {
+    for (int bit = 0; s->rom && bit < 8; bit++) {
+      uint16_t addr = w->row->addr ^ (uint16_t)(1 << bit);
+      if (addr & 0x80 && live[addr & 0x7F]) return true;
+    }
+    return false;
+  }
+  for (int i = 0; i < 128; i++) {
+    if (live[i]) return true;
+  }
+  return s->cart->ram_size > 0;
+}
+
+/* The links of the row, once it is known that they matter. Backwards V is the adjoint of what it stored. */
+static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
+  vcs_sweep_t *s = w->s;
+  const vcs_row_t *row = w->row;
+  unsigned set = lanes_of(w->uses.writes | VCS_V), looked_at = lanes_of(w->uses.reads | VCS_V) | w->index_lanes;
+  for (int lane = 0; lane < VCS_LANES; lane++) {
+    if (looked_at >> lane & 1) memset(w->in + VCS_SLOTS * lane, 0, VCS_SLOTS * sizeof *v);
+    if (set >> lane & 1) memset(w->out + VCS_SLOTS * lane, 0, VCS_SLOTS * sizeof *v);
+  }
+  if (s->reverse) {
+    memcpy(w->out + VCS_SLOTS * VCS_LANE_V, v, VCS_SLOTS * sizeof *v);
+    take(s, w->uses.writes, w->out);
+  }
+  uint8_t low = vcs_code_byte(s->cart, s->m, (uint16_t)(row->pc + 1)),
+          high = vcs_code_byte(s->cart, s->m, (uint16_t)(row->pc + 2));
+  w->at = vcs_form_address(s->cart, s->m, w->op, low, high, row->x, row->y);
+  uint8_t operand = w->op.access == VCS_ACCESS_MODIFY ? row->old : w->reads ? row->value : 0;
+  w->word = vcs_local_pack(row->a, row->x, row->y, row->sp, row->p, operand);
+  bool flags = set >> VCS_LANE_P & 1 && any(w->out + VCS_SLOTS * VCS_LANE_P, VCS_SLOTS);
+  w->moves = w->uses.from != w->uses.to && s->reverse && !flags;
+  if (!w->moves) w->result = vcs_local(row->opcode, row->addr, w->word);
+  w->spares = w->stores && cell_written(s, row->addr).slots;
+  w->only_time = s->reverse && !w->stores;
+  for (int lane = 0; w->only_time && lane < VCS_LANES; lane++) {
+    if (set >> lane & 1 && any(w->out + VCS_SLOTS * lane, VCS_SLOTS)) w->only_time = false;
+  }
+  if (!s->reverse) {
+    gather(s, looked_at, w->in);
+    if (w->reads) link_read(w);
+  }
+  link_all(w, stack);
+  if (s->reverse) {
+    if (w->reads) link_read(w);
+    give(s, looked_at, w->in);
+  } else {
+    put(s, w->uses.writes, w->out);
+    if (w->stores) link_write(w, w->out + VCS_SLOTS * VCS_LANE_V);
   }
 }
 
@@ -393,56 +585,31 @@ void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
   w.uses = vcs_uses(row->opcode);
   bool stack = row->opcode == 0x08 || row->opcode == 0x48 || row->opcode == 0x28 || row->opcode == 0x68;
   bool modifies = w.op.access == VCS_ACCESS_MODIFY;
+  w.index_lanes = stack ? 1u << VCS_LANE_S : index_lanes(w.op);
   w.stores = w.op.access == VCS_ACCESS_WRITE || modifies || (stack && !(row->opcode & 0x20));
   w.reads = w.op.access == VCS_ACCESS_READ || modifies || (stack && row->opcode & 0x20);
   w.event = s->tape->events[s->event].row == index ? &s->tape->events[s->event] : NULL;
   bool writes_tia = w.event && w.event->reg < VCS_EVENT_READ;
 
-  if (s->reverse) undo(s, row, w.stores);
-  if (!s->reverse && w.event) {
-    vcs_sweep_span(s, w.event);
-    if (writes_tia) vcs_sweep_shift(s, s->event);
-  }
-
-  memset(w.in, 0, sizeof w.in);
-  memset(w.out, 0, sizeof w.out);
-  bool busy;
-  if (s->reverse) {
-    if (w.stores) link_write(&w);
-    take(s, w.uses.writes, w.out);
-    busy = any(w.out, BITS) || w.stores || (s->live[VCS_OFFSET(cycles)] && may_cross(w.op));
-  } else {
-    w.at.crosses = false;
-    busy = lanes_live(s, w.uses.reads | VCS_X | VCS_Y) || w.reads || w.stores;
-  }
-  if (busy) {
-    vcs_cart_t const *cart = s->cart;
-    uint8_t low = vcs_code_byte(cart, s->m, (uint16_t)(row->pc + 1)),
-            high = vcs_code_byte(cart, s->m, (uint16_t)(row->pc + 2));
-    w.at = vcs_form_address(cart, s->m, w.op, low, high, row->x, row->y);
-    uint8_t operand = modifies ? row->old : w.reads ? row->value : 0;
-    w.word = vcs_local_pack(row->a, row->x, row->y, row->sp, row->p, operand);
-    w.result = vcs_local(row->opcode, row->addr, w.word);
-    if (!s->reverse) {
-      gather(s, w.uses.reads | VCS_X | VCS_Y | VCS_S, w.in);
-      if (w.reads) link_read(&w);
-    }
-    link_all(&w, stack);
-    if (s->reverse) {
-      if (w.reads) link_read(&w);
-      give(s, w.in);
-    }
-  }
   if (!s->reverse) {
-    put(s, w.uses.writes, w.out);
-    if (w.stores) link_write(&w);
+    if (w.event) vcs_sweep_span(s, w.event);
+    if (writes_tia) vcs_sweep_shift(s, s->event);
+    link_row(&w, stack, NULL);
+  } else {
+    float v[VCS_SLOTS] = {0};
+    undo(s, row, w.stores);
+    if (w.stores) link_write(&w, v);
+    bool busy = lanes_live(s, w.uses.writes) || (*vcs_slots(s, VCS_OFFSET(cycles)) != 0 && may_cross(w.op));
+    if (w.stores) busy = busy || any(v, VCS_SLOTS) || might_hit(&w);
+    if (busy) link_row(&w, stack, v);
   }
   if (row->opcode == 0x20) forget_stack(s, row->sp, 2);
   if (row->opcode == 0x00) forget_stack(s, row->sp, 3);
 
-  if (s->reverse && w.event) {
+  if (s->reverse) {
     if (writes_tia) vcs_sweep_shift(s, s->event);
-    vcs_sweep_span(s, w.event);
+    if (w.event) vcs_sweep_span(s, w.event);
+  } else {
+    redo(s, row, w.stores);
   }
-  if (!s->reverse) redo(s, row, w.stores);
 }

@@ -13,27 +13,13 @@
  */
 #include <string.h>
 
-#include "sweep.h"
+#include "line.h"
 
 /* ---- Pieces --------------------------------------------------------------------------------------------------- */
 
-/* A piece of a line as the registers show it. */
-typedef struct {
-  uint64_t k[3][VCS_OBJECTS], colour[3][4];
-  uint8_t index[4]; /* the palette index of each colour */
-  uint16_t hits;    /* collisions */
-} shown_t;
-
-typedef struct {
-  int y, first_word, last_word;
-  uint64_t beam[3]; /* its pixels */
-  uint64_t mask[3]; /* those of them that are not under a comb */
-  uint16_t latched; /* collisions before it */
-  shown_t base;
-} piece_t;
-
 /* Masks of the objects in `objects` afresh, the others from `base`; then colours and collisions. */
-static void show(const vcs_t *t, const piece_t *piece, const shown_t *base, unsigned objects, shown_t *shown) {
+static void show(const vcs_t *t, const vcs_piece_t *piece, const vcs_shown_t *base, unsigned objects,
+                 vcs_shown_t *shown) {
   uint64_t met[VCS_OBJECTS] = {0};
   for (int w = piece->first_word; w <= piece->last_word; w++) {
     for (int i = 0; i < VCS_OBJECTS; i++)
@@ -50,8 +36,9 @@ static void show(const vcs_t *t, const piece_t *piece, const shown_t *base, unsi
 }
 
 /* Links from a slot to what changes between two ways to show a piece. */
-static void link_change(const vcs_sweep_t *s, const piece_t *piece, const shown_t *is, float *slot, float weight) {
-  const shown_t *was = &piece->base;
+static void link_change(const vcs_sweep_t *s, const vcs_piece_t *piece, const vcs_shown_t *is, float *slot,
+                        float weight) {
+  const vcs_shown_t *was = &piece->base;
   if (s->pixels) {
     float *row = s->pixels + VCS_WIDTH * piece->y;
     for (int w = piece->first_word; w <= piece->last_word; w++) {
@@ -69,7 +56,7 @@ static void link_change(const vcs_sweep_t *s, const piece_t *piece, const shown_
   for (unsigned moved = (was->hits ^ is->hits) & ~(unsigned)piece->latched; moved; moved &= moved - 1) {
     int bit = VCS_LOWEST(moved);
     float by = weight * (was->hits >> bit & 1 ? -1.0F : 1.0F);
-    vcs_link(s, slot, vcs_slots(s, VCS_OFFSET(collisions)) + bit, by);
+    vcs_link(s, slot, vcs_latch(s, bit), by);
   }
 }
 
@@ -122,28 +109,34 @@ static const dependence_t dependences[] = {
     {VCS_OFFSET(pf_mirrored), 0x01, ON_PF},
 };
 
-static void link_registers(const vcs_sweep_t *s, vcs_t *t, const piece_t *piece) {
-  uint8_t *bytes = (uint8_t *)t;
-  shown_t is;
+void vcs_piece_link(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, size_t offset, int slot,
+                    unsigned objects) {
+  uint8_t *at = (uint8_t *)t + offset, byte = *at;
+  vcs_shown_t is;
+  *at = vcs_moved(byte, slot);
+  show(t, piece, &piece->base, objects, &is);
+  *at = byte;
+  link_change(s, piece, &is, &vcs_slots(s, offset)[slot], vcs_direction(byte, slot));
+}
+
+static void link_registers(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece) {
   for (size_t i = 0; i < sizeof dependences / sizeof *dependences; i++) {
     const dependence_t *d = &dependences[i];
     float *slots = vcs_slots(s, d->offset);
     if (!s->reverse && !s->live[d->offset]) continue;
-    for (unsigned bits = d->bits; bits; bits &= bits - 1) {
-      int bit = VCS_LOWEST(bits);
-      if (!s->reverse && slots[bit] == 0) continue;
-      bytes[d->offset] ^= (uint8_t)(1 << bit);
-      show(t, piece, &piece->base, d->objects, &is);
-      bytes[d->offset] ^= (uint8_t)(1 << bit);
-      link_change(s, piece, &is, &slots[bit], vcs_sign(bytes[d->offset], bit));
+    unsigned wanted = d->bits;
+    if (vcs_has_carries(d->offset)) wanted |= wanted << 8;
+    for (; wanted; wanted &= wanted - 1) {
+      int slot = VCS_LOWEST(wanted);
+      if (s->reverse || slots[slot] != 0) vcs_piece_link(s, t, piece, d->offset, slot, d->objects);
     }
     if (s->reverse) s->live[d->offset] = 1;
   }
 }
 
 /* An object one pixel to the right, and one to the left. */
-static void link_positions(const vcs_sweep_t *s, vcs_t *t, const piece_t *piece) {
-  shown_t is;
+static void link_positions(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece) {
+  vcs_shown_t is;
   for (int i = 0; i < 5; i++) {
     size_t offset = VCS_OFFSET(pos) + (size_t)i;
     float *slot = vcs_slots(s, offset);
@@ -151,12 +144,12 @@ static void link_positions(const vcs_sweep_t *s, vcs_t *t, const piece_t *piece)
     vcs_sides_t sides = vcs_sides(s, *slot);
     uint8_t pos = t->pos[i];
     if (sides.more != 0) {
-      t->pos[i] = (uint8_t)(pos == 159 ? 0 : pos + 1);
+      t->pos[i] = (uint8_t)((pos + sides.up) % 160);
       show(t, piece, &piece->base, 1u << i, &is);
       link_change(s, piece, &is, slot, sides.more);
     }
     if (sides.less != 0) {
-      t->pos[i] = (uint8_t)(pos == 0 ? 159 : pos - 1);
+      t->pos[i] = (uint8_t)((pos + 160 - sides.down) % 160);
       show(t, piece, &piece->base, 1u << i, &is);
       link_change(s, piece, &is, slot, sides.less);
     }
@@ -169,7 +162,7 @@ static void link_positions(const vcs_sweep_t *s, vcs_t *t, const piece_t *piece)
 
 /* The pixels [x0, x1) of t's line. What the comb covers is black whatever the registers say, but collisions happen
  * under it. False if there are none. */
-static bool lay_piece(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1, uint16_t latched, piece_t *piece) {
+static bool lay_piece(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1, uint16_t latched, vcs_piece_t *piece) {
   piece->y = t->line - t->first_line;
   piece->latched = latched;
   if (piece->y < 0 || piece->y >= VCS_ROWS_MAX || x1 <= x0) return false;
@@ -184,7 +177,7 @@ static bool lay_piece(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1, uint
   return true;
 }
 
-static bool any_pixel(const vcs_sweep_t *s, const piece_t *piece) {
+static bool any_pixel(const vcs_sweep_t *s, const vcs_piece_t *piece) {
   if (!s->pixels || !s->lit[piece->y]) return false;
   const float *row = s->pixels + VCS_WIDTH * piece->y;
   for (int w = piece->first_word; w <= piece->last_word; w++) {
@@ -208,12 +201,12 @@ static bool any_register(const vcs_sweep_t *s) {
 
 /* Latches that a piece sets do not depend on what they were before it. */
 static void forget_latches(const vcs_sweep_t *s, uint16_t hits) {
-  for (unsigned set = hits; set; set &= set - 1) vcs_slots(s, VCS_OFFSET(collisions))[VCS_LOWEST(set)] = 0;
+  for (unsigned set = hits; set; set &= set - 1) *vcs_latch(s, VCS_LOWEST(set)) = 0;
 }
 
 /* The links of one piece, the registers in t. Returns the collisions it hits. */
 static uint16_t link_piece(vcs_sweep_t *s, vcs_t *t, int x0, int x1, uint16_t latched) {
-  piece_t piece;
+  vcs_piece_t piece;
   if (!lay_piece(s, t, x0, x1, latched, &piece)) return 0;
   if (s->reverse && !any_latch(s) && !any_pixel(s, &piece)) return 0;
   show(t, &piece, NULL, (1u << VCS_OBJECTS) - 1, &piece.base);
@@ -226,7 +219,7 @@ static uint16_t link_piece(vcs_sweep_t *s, vcs_t *t, int x0, int x1, uint16_t la
 }
 
 static uint16_t piece_hits(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1) {
-  piece_t piece;
+  vcs_piece_t piece;
   if (!lay_piece(s, t, x0, x1, 0, &piece)) return 0;
   show(t, &piece, NULL, (1u << VCS_OBJECTS) - 1, &piece.base);
   return piece.base.hits;
@@ -310,6 +303,94 @@ static bool span_matters(const vcs_sweep_t *s, const vcs_event_t *event) {
   return false;
 }
 
+/* Backwards, each line is reached again from the span's first. */
+static void span_backwards(vcs_sweep_t *s, const vcs_event_t *event, uint16_t latched) {
+  vcs_t *t = s->scratch;
+  int32_t first = event->from / VCS_LINE_CLOCKS, last = (event->to - 1) / VCS_LINE_CLOCKS;
+  for (int32_t line = last; line >= first; line--) {
+    vcs_sweep_tia(s, event, event->from);
+    uint16_t before = latched;
+    for (int32_t l = first; l < line; l++) {
+      stretch_t at = stretch_of(l, event->from, event->to);
+      before |= piece_hits(s, t, at.x0, at.x1);
+      next_line(t);
+    }
+    stretch_t at = stretch_of(line, event->from, event->to);
+    link_piece(s, t, at.x0, at.x1, before);
+    if (line > first || event->from % VCS_LINE_CLOCKS == 0) link_line_end(s);
+  }
+}
+
+/* Adjoints of a piece's pixels, from lines that look alike. */
+static void sum_piece(vcs_sweep_t *s, vcs_t *t, stretch_t at, const float *adjoints) {
+  vcs_piece_t piece;
+  if (!lay_piece(s, t, at.x0, at.x1, 0, &piece)) return;
+  show(t, &piece, NULL, (1u << VCS_OBJECTS) - 1, &piece.base);
+  if (vcs_line_sums(s, t, &piece, adjoints)) return;
+  float *pixels = s->pixels; /* line.c finds the row by itself */
+  float *row = pixels + VCS_WIDTH * piece.y, kept[VCS_WIDTH];
+  memcpy(kept, row, sizeof kept);
+  memcpy(row, adjoints, sizeof kept);
+  link_registers(s, t, &piece);
+  link_positions(s, t, &piece);
+  memcpy(row, kept, sizeof kept);
+}
+
+/* Backwards and without collisions lines can be added up: those in the middle of a span mostly look alike. Each line
+ * but the first begins within the span, so the adjoints of what begins with a line end there, whichever line it was. */
+static void lines_backwards(vcs_sweep_t *s, const vcs_event_t *event) {
+  vcs_t *t = s->scratch;
+  int32_t first = event->from / VCS_LINE_CLOCKS, last = (event->to - 1) / VCS_LINE_CLOCKS, top = t->first_line;
+  stretch_t beginning = stretch_of(first, event->from, event->to);
+  if (last > first) {
+    float sum[VCS_WIDTH];
+    uint8_t tia[VCS_TIA_BYTES];
+    stretch_t like = {0, 0};
+    int32_t lines = 0, like_line = 0;
+    bool like_comb = false;
+    for (int32_t line = first + 1; line <= last; line++) {
+      next_line(t);
+      int32_t y = line - top;
+      if (y < 0 || y >= VCS_ROWS_MAX || !s->lit[y]) continue;
+      stretch_t at = stretch_of(line, event->from, event->to);
+      bool comb = s->tape->comb[y].to != 0;
+      const float *row = s->pixels + VCS_WIDTH * y;
+      bool alike = lines && at.x0 == like.x0 && at.x1 == like.x1 && !comb && !like_comb &&
+                   !memcmp(tia, &t->vsync, VCS_TIA_BYTES);
+      if (alike) {
+        for (int x = 0; x < VCS_WIDTH; x++) sum[x] += row[x];
+        lines++;
+        continue;
+      }
+      if (lines) { /* what has been added up so far is shown by the registers that were kept */
+        uint8_t now[VCS_TIA_BYTES];
+        memcpy(now, &t->vsync, VCS_TIA_BYTES);
+        memcpy(&t->vsync, tia, VCS_TIA_BYTES);
+        t->line = like_line;
+        sum_piece(s, t, like, sum);
+        memcpy(&t->vsync, now, VCS_TIA_BYTES);
+        t->line = line;
+      }
+      memcpy(sum, row, sizeof sum);
+      memcpy(tia, &t->vsync, VCS_TIA_BYTES);
+      like = at;
+      like_line = line;
+      like_comb = comb;
+      lines = 1;
+    }
+    if (lines) {
+      memcpy(&t->vsync, tia, VCS_TIA_BYTES);
+      t->line = like_line;
+      sum_piece(s, t, like, sum);
+    }
+    link_line_end(s);
+    vcs_sweep_tia(s, event, event->from);
+  }
+  int32_t y = first - top;
+  if (y >= 0 && y < VCS_ROWS_MAX && s->lit[y]) sum_piece(s, t, beginning, s->pixels + VCS_WIDTH * y);
+  if (event->from % VCS_LINE_CLOCKS == 0) link_line_end(s);
+}
+
 /* Lines end within a span at every multiple of VCS_LINE_CLOCKS in [from, to). */
 void vcs_sweep_span(vcs_sweep_t *s, const vcs_event_t *event) {
   if (event->to <= event->from) return;
@@ -333,18 +414,10 @@ void vcs_sweep_span(vcs_sweep_t *s, const vcs_event_t *event) {
     }
     return;
   }
-  /* Backwards each line is reached again from the span's first. */
-  for (int32_t line = last; line >= first; line--) {
-    vcs_sweep_tia(s, event, event->from);
-    uint16_t before = latched;
-    for (int32_t l = first; l < line; l++) {
-      stretch_t at = stretch_of(l, event->from, event->to);
-      if (latches) before |= piece_hits(s, t, at.x0, at.x1);
-      next_line(t);
-    }
-    stretch_t at = stretch_of(line, event->from, event->to);
-    link_piece(s, t, at.x0, at.x1, before);
-    if (line > first || begins_line) link_line_end(s);
+  if (latches) {
+    span_backwards(s, event, latched);
+  } else {
+    lines_backwards(s, event);
   }
 }
 
@@ -367,8 +440,8 @@ static void link_between(vcs_sweep_t *s, const vcs_event_t *as, const vcs_event_
   for (int32_t line = from / VCS_LINE_CLOCKS; line <= (to - 1) / VCS_LINE_CLOCKS; line++) {
     stretch_t at = stretch_of(line, from, to);
     int32_t clock = VCS_LINE_CLOCKS * line;
-    piece_t piece;
-    shown_t is;
+    vcs_piece_t piece;
+    vcs_shown_t is;
     vcs_sweep_tia(s, as, clock);
     t->line = line;
     if (!lay_piece(s, t, at.x0, at.x1, 0xFFFF, &piece)) continue;
@@ -387,8 +460,8 @@ void vcs_sweep_shift(vcs_sweep_t *s, int32_t index) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles));
   if (!s->pixels || (!s->reverse && *time == 0) || !memcmp(event->tia, next->tia, VCS_TIA_BYTES)) return;
   vcs_sides_t sides = vcs_sides(s, *time);
-  int32_t here = event->to, later = effective(s, event->reg, event->clock + 3),
-          sooner = effective(s, event->reg, event->clock - 3);
+  int32_t here = event->to, later = effective(s, event->reg, event->clock + 3 * sides.up),
+          sooner = effective(s, event->reg, event->clock - 3 * sides.down);
   if (later > next->to) later = next->to;
   if (sooner < event->from) sooner = event->from;
   if (sides.more != 0) link_between(s, next, event, here, later, sides.more);

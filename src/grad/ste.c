@@ -731,7 +731,7 @@ static void walk_forwards(vcs_ste_t *ste) {
 
 static bool any_slot(const vcs_sweep_t *s, size_t size) {
   bool any = false;
-  for (size_t i = 0; i < 8 * size; i++) any |= s->state[i] != 0;
+  for (size_t i = 0; i < VCS_SLOTS * size; i++) any |= s->state[i] != 0;
   return any;
 }
 
@@ -865,21 +865,27 @@ static void unfold_byte(float *slots, form_t form, bool by_weight) {
   for (int bit = 0; bit < 8; bit++) slots[bit] = bit_factor(form, bit, by_weight) * number;
 }
 
+/* No derivative from one byte of the state up to another. */
+static void clear_bytes(const vcs_sweep_t *s, size_t from, size_t to) {
+  memset(vcs_slots(s, from), 0, VCS_SLOTS * (to - from) * sizeof(float));
+}
+
 static void convert(vcs_sweep_t *s, size_t size, void (*byte)(float *, form_t, bool), bool by_weight) {
   size_t done = 0;
   for (size_t i = 0; i < sizeof carriers / sizeof *carriers; i++) {
     size_t from = carriers[i].offset, to = from + carriers[i].bytes;
     form_t form = carriers[i].form;
     if (to > size) to = size;
-    memset(vcs_slots(s, done), 0, 8 * (from - done) * sizeof(float));
+    clear_bytes(s, done, from);
     for (size_t offset = from; offset < to; offset++) {
       float *slots = vcs_slots(s, offset);
-      if (form == NUMBER) memset(slots + 1, 0, 7 * sizeof *slots);
+      int kept = form == NUMBER ? 1 : 8;
+      memset(slots + kept, 0, (size_t)(VCS_SLOTS - kept) * sizeof *slots);
       if (form < EVERY_BIT) byte(slots, form, by_weight);
     }
     done = to;
   }
-  memset(vcs_slots(s, done), 0, 8 * (size - done) * sizeof(float));
+  clear_bytes(s, done, size);
 }
 
 void vcs_ste_fold(vcs_sweep_t *s, size_t size) { convert(s, size, fold_byte, !s->reverse); }

@@ -138,7 +138,7 @@ void vcs_ste_tia_write(vcs_ste_t *ste, const vcs_event_t *event) {
       for (size_t i = 0; i < 5; i++) *vcs_slots(s, VCS_OFFSET(hm) + i) = 0;
       return;
     case VCS_CXCLR:
-      for (size_t i = 0; i < 16; i++) vcs_slots(s, VCS_OFFSET(collisions))[i] = 0;
+      for (int i = 0; i < 16; i++) *vcs_latch(s, i) = 0;
       return;
     case VCS_WSYNC:
       *ste->time = 0;
@@ -194,9 +194,8 @@ static void link_pot(vcs_ste_t *ste, size_t input, float *m) {
 static void link_tia_read(vcs_ste_t *ste, unsigned reg, float *m) {
   const vcs_sweep_t *s = ste->s;
   if (reg < 8) {
-    float *latches = vcs_slots(s, VCS_OFFSET(collisions)) + 2 * reg;
-    vcs_link(s, &latches[0], m, 128);
-    vcs_link(s, &latches[1], m, 64);
+    vcs_link(s, vcs_latch(s, 2 * (int)reg), m, 128);
+    vcs_link(s, vcs_latch(s, 2 * (int)reg + 1), m, 64);
     return;
   }
   unsigned input = reg - 8;

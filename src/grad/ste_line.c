@@ -122,6 +122,14 @@ static void sum_row(vcs_ste_t *ste, int32_t y) {
   }
 }
 
+/* The weights of a number's one-sided differences, each for a step of one. */
+static vcs_sides_t unit_sides(const vcs_sweep_t *s, float tangent) {
+  vcs_sides_t sides = vcs_sides(s, tangent);
+  sides.more *= (float)sides.up;
+  sides.less *= (float)sides.down;
+  return sides;
+}
+
 /* A word of a row of the picture, within a piece. */
 typedef struct {
   int32_t y;
@@ -245,11 +253,10 @@ static void link_object(vcs_ste_t *ste, const word_t *word, int w, int object) {
     right = moved_right(line, w);
     left = moved_left(line, w);
   }
-  float *pos = vcs_slots(s, VCS_OFFSET(pos) + (size_t)object), *graphics = vcs_slots(s, graphics_of(t, object)),
-        *pf = vcs_slots(s, VCS_OFFSET(pf));
+  float *pos = vcs_slots(s, VCS_OFFSET(pos) + (size_t)object), *graphics = vcs_slots(s, graphics_of(t, object));
   const bool is_pf = object == VCS_PF;
   const float share = object <= VCS_P1 || is_pf ? ste->rules.lift : ste->rules.place;
-  vcs_sides_t sides = vcs_sides(s, *pos);
+  const vcs_sides_t sides = unit_sides(s, *pos);
   memcpy(k, ste->video.mask[w], sizeof k);
   k[object] = 0;
   vcs_line_colours(t, word->x, k, without);
@@ -264,7 +271,7 @@ static void link_object(vcs_ste_t *ste, const word_t *word, int w, int object) {
       float by = scale[t->colu[c]] - scale[t->colu[from]];
       if (is_pf) {
         for (size_t r = 0; r < 3; r++)
-          link_mask(ste, word, change & playfield[t->pf_mirrored][r][w], pf + 8 * r, by * share);
+          link_mask(ste, word, change & playfield[t->pf_mirrored][r][w], vcs_slots(s, VCS_OFFSET(pf) + r), by * share);
         continue;
       }
       link_mask(ste, word, change & could, graphics, by * share);
@@ -442,7 +449,7 @@ void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
   touch(ste, effects[event->reg].bits, effects[event->reg].places);
   if (!matters) return;
   show(ste, reverse ? event : event + 1, clock, w0, w1, reverse ? &before : &after);
-  vcs_sides_t sides = vcs_sides(ste->s, *ste->time);
+  const vcs_sides_t sides = unit_sides(ste->s, *ste->time);
   if (more && sides.more != 0) link_window(ste, &later, &after, &before, sides.more);
   if (less && sides.less != 0) link_window(ste, &sooner, &before, &after, sides.less);
 }

@@ -4,9 +4,19 @@
  * of a line) is a set of links (input slot, output slot, coefficient); walking forwards a link adds coefficient * input
  * to the output (JVP), walking backwards it adds coefficient * output to the input (VJP).
  *
- * A slot is a float for every bit of the state: bit b of the byte at offset o of vcs_t is slot 8 * o + b; of ROM
- * likewise. Some fields are numbers, not bits: positions, times. Their derivative is in slot 0 of their first byte, and
- * `cycles` is time itself: what everything later would gain if it happened one cycle later.
+ * A byte has sixteen slots. Slots 0 to 7 are its bits: the byte with one of them flipped. Slots 8 to 15 are its
+ * carries: the byte moved by the same power of two, but the way the bit cannot go by itself. A bit that is 0 can go up;
+ * down by as much means a borrow, and changes several bits at once.
+ *
+ *      0x37 -> 0x36   bit 0                  0x37 -> 0x38   carry 0: bits 0, 1, 2 and 3 together
+ *
+ * Without carries INC would move four bits of 0x37 that are each differentiated as if the others stood still, and a
+ * position of 56 instead of 55 would be a sum of positions 54, 53, 51 and 63. With them every move of a byte by a power
+ * of two is differenced as what it is; other moves are told bit by bit. Slots count upwards: a positive one means that
+ * the byte grows. (Slot 15 is idle: to move by 128 is to flip bit 7, up or down.)
+ *
+ * Some fields are numbers of their own: positions, times. Their derivative is in slot 0 of their first byte, and
+ * `cycles` is time itself: what everything later would gain if it happened one cycle later. ROM has its bits only.
  *
  * `live` says for every byte of the state whether any of its slots may be other than zero; an instruction that meets
  * no live byte costs a few tests.
@@ -36,7 +46,14 @@ typedef struct {
 
 #define VCS_OFFSET(field) offsetof(vcs_t, field)
 
-VCS_FN float *vcs_slots(const vcs_sweep_t *s, size_t offset) { return s->state + 8 * offset; }
+enum { VCS_SLOTS = 16 };
+
+VCS_FN float *vcs_slots(const vcs_sweep_t *s, size_t offset) { return s->state + VCS_SLOTS * offset; }
+
+/* The latch of collision number `bit`, which are two bytes. */
+VCS_FN float *vcs_latch(const vcs_sweep_t *s, int bit) {
+  return vcs_slots(s, VCS_OFFSET(collisions) + (size_t)(bit >> 3)) + (bit & 7);
+}
 
 VCS_FN void vcs_link(const vcs_sweep_t *s, float *in, float *out, float coefficient) {
   if (s->reverse) {
@@ -49,23 +66,77 @@ VCS_FN void vcs_link(const vcs_sweep_t *s, float *in, float *out, float coeffici
 /* +1 where a bit is 0 and would become 1, -1 where it is 1. */
 VCS_FN float vcs_sign(unsigned byte, int bit) { return byte >> bit & 1 ? -1.0F : 1.0F; }
 
-/* Which side of a number's one-sided differences counts: weights of the effect of one more and of one less. */
-typedef struct {
-  float more, less;
-} vcs_sides_t;
-
-VCS_FN vcs_sides_t vcs_sides(const vcs_sweep_t *s, float tangent) {
-  static const vcs_sides_t sides[] = {{0.5F, -0.5F}, {1, 0}, {0, -1}};
-  if (s->rule == VCS_SIDE_TANGENT) return tangent < 0 ? sides[2] : sides[1];
-  return sides[s->rule == VCS_SIDE_MORE ? 1 : s->rule == VCS_SIDE_LESS ? 2 : 0];
+/* The byte that a slot stands for, and whether it is above or below. */
+VCS_FN uint8_t vcs_moved(uint8_t byte, int slot) {
+  unsigned step = 1u << (slot & 7);
+  if (slot < 8) return byte ^ (uint8_t)step;
+  return (uint8_t)(byte & step ? byte + step : byte - step);
+}
+VCS_FN float vcs_direction(uint8_t byte, int slot) {
+  return slot < 8 ? vcs_sign(byte, slot) : -vcs_sign(byte, slot & 7);
 }
 
-/* Links from the bits that move between two bytes: byte `was` becomes `is` when the input changes by one. */
-VCS_FN void vcs_link_byte(const vcs_sweep_t *s, float *in, float *out, uint8_t was, uint8_t is, float weight) {
+/* How a number is differenced: moved by `up` with weight `more`, and by -`down` with weight `less`. Walking forwards
+ * along the tangent it moves as far as the tangent says, to the nearest whole step: three clocks are then three clocks,
+ * and not three times one. */
+typedef struct {
+  float more, less;
+  int up, down;
+} vcs_sides_t;
+
+enum { VCS_STEP_MAX = 64 };
+
+VCS_FN vcs_sides_t vcs_sides(const vcs_sweep_t *s, float tangent) {
+  vcs_sides_t sides = {0, 0, 1, 1};
+  if (s->rule == VCS_SIDE_TANGENT) {
+    float size = tangent < 0 ? -tangent : tangent;
+    int step = size >= VCS_STEP_MAX ? VCS_STEP_MAX : size < 1 ? 1 : (int)(size + 0.5F);
+    sides.up = sides.down = step;
+    if (tangent < 0) {
+      sides.less = -1.0F / (float)step;
+    } else {
+      sides.more = 1.0F / (float)step;
+    }
+  } else {
+    sides.more = s->rule == VCS_SIDE_MORE ? 1 : s->rule == VCS_SIDE_LESS ? 0 : 0.5F;
+    sides.less = sides.more - 1;
+  }
+  return sides;
+}
+
+/* Links an input to the bits that move between two bytes. */
+VCS_FN void vcs_link_bits(const vcs_sweep_t *s, float *in, float *out, uint8_t was, uint8_t is, float weight) {
   for (unsigned moved = was ^ is; moved; moved &= moved - 1) {
     int bit = VCS_LOWEST(moved);
     vcs_link(s, in, out + bit, weight * vcs_sign(was, bit));
   }
+}
+
+/* The carry that turns one byte into the other, or -1; bytes count modulo `top` + 1. */
+VCS_FN int vcs_carry_between(uint8_t was, uint8_t is, uint8_t top) {
+  unsigned moved = was ^ is, up = (unsigned)(is - was) & top, down = (unsigned)(was - is) & top;
+  if (!(moved & (moved - 1))) return -1; /* one bit: no carry */
+  if (!(up & (up - 1)) && was & up) return VCS_LOWEST(up);
+  if (!(down & (down - 1)) && !(was & down)) return VCS_LOWEST(down);
+  return -1;
+}
+
+/* Links an input, whose change by one turns byte `was` into `is`, to the byte's slots. */
+VCS_FN void vcs_link_byte(const vcs_sweep_t *s, float *in, float *out, uint8_t was, uint8_t is, float weight) {
+  if (was == is) return;
+  int carry = vcs_carry_between(was, is, 0xFF);
+  if (carry < 0) {
+    vcs_link_bits(s, in, out, was, is, weight);
+  } else {
+    vcs_link(s, in, out + 8 + carry, weight * vcs_direction(was, 8 + carry));
+  }
+}
+
+/* Whether a byte of the state has carries: registers and memory that games count with. */
+VCS_FN bool vcs_has_carries(size_t offset) {
+  return (offset >= VCS_OFFSET(a) && offset <= VCS_OFFSET(sp)) ||
+         (offset >= VCS_OFFSET(ram) && offset <= VCS_OFFSET(timer)) ||
+         (offset >= VCS_OFFSET(colu) && offset < VCS_OFFSET(colu) + 4) || offset >= VCS_OFFSET(cart_ram);
 }
 
 /* ---- The picture (line.c) ------------------------------------------------------------------------------------- */
@@ -82,16 +153,48 @@ void vcs_sweep_tia(vcs_sweep_t *s, const vcs_event_t *event, int32_t clock);
 /* ---- Registers and ports (chips.c) ---------------------------------------------------------------------------- */
 
 /* A write to the TIA: the bits of V (adjoints if walking backwards) and the registers. */
-void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[8]);
+void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_SLOTS]);
 
 /* A byte read from the TIA or the RIOT, into V. */
-void vcs_sweep_chip_read(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, uint32_t cycles, float v[8]);
+void vcs_sweep_chip_read(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, uint32_t cycles, float v[VCS_SLOTS]);
 
 /* A write to the RIOT. */
-void vcs_sweep_riot_write(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, float v[8]);
+void vcs_sweep_riot_write(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, float v[VCS_SLOTS]);
 
 /* ---- Instructions (instruction.c) ----------------------------------------------------------------------------- */
 
 void vcs_sweep_row(vcs_sweep_t *s, int32_t row);
+
+/* ---- The other side of a branch (fork.c) ------------------------------------------------------------------------ */
+
+/* What is different where the two sides of a branch meet again: the branch's column of the Jacobian, apart from the
+ * sign of its flag. `slot` is VCS_SLOTS * offset + slot in the state, or, above VCS_FORK_PIXEL, a pixel of the frame.
+ */
+enum { VCS_FORK_PIXEL = 1 << 30 };
+typedef struct {
+  uint32_t slot;
+  float by;
+} vcs_difference_t;
+
+typedef struct {
+  int32_t row, meets;   /* the branch, and the row before which the sides have met; -1: they have not */
+  int32_t first, count; /* of the differences */
+  int32_t next;         /* another fork that meets at the same row, or -1 */
+  float pending;        /* its product with the tangent or adjoint */
+} vcs_fork_t;
+
+typedef struct vcs_forks vcs_forks_t;
+
+vcs_forks_t *vcs_forks_create(const vcs_cart_t *cart, int32_t window);
+void vcs_forks_free(vcs_forks_t *forks);
+
+/* A new tape: nothing is known of its forks. `picture` is what the frame shows, `scratch` room for another. False: no
+ * memory. */
+bool vcs_forks_begin(vcs_forks_t *forks, const vcs_tape_t *tape, const uint8_t *frames);
+
+/* Before a row is walked forwards, or after it was walked backwards: what forks have to do there. */
+void vcs_forks_row(vcs_forks_t *forks, vcs_sweep_t *s, int32_t row);
+
+void vcs_forks_report(const vcs_forks_t *forks, vcs_grad_report_t *report);
 
 #endif

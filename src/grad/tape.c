@@ -23,6 +23,8 @@ void vcs_tape_free(vcs_tape_t *tape) {
   free(tape->rows);
   free(tape->events);
   free(tape->sides);
+  free(tape->branches);
+  free(tape->branch_machines);
   free(tape->start);
   free(tape);
 }
@@ -99,6 +101,15 @@ static bool add_side(vcs_tape_t *tape, const vcs_t *m) {
   return true;
 }
 
+static bool add_branch(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
+  size_t size = vcs_state_size(cart);
+  if (!grow((void **)&tape->branches, tape->branch_count, &tape->branch_capacity, sizeof *tape->branches)) return false;
+  if (!grow((void **)&tape->branch_machines, tape->branch_count, &tape->machine_capacity, size)) return false;
+  tape->branches[tape->branch_count].row = tape->count;
+  memcpy(tape->branch_machines + size * (size_t)tape->branch_count++, m, size);
+  return true;
+}
+
 static bool is_hot(const vcs_cart_t *cart, uint16_t addr) {
   return addr & 0x1000 && cart->hot_pages >> (addr >> 6 & 63) & 1;
 }
@@ -168,6 +179,7 @@ static bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
     }
   }
   if (cart->snoops) deep = true;
+  if (tape->forks && op.access == VCS_ACCESS_BRANCH && !add_branch(tape, cart, m)) return false;
   if (deep && !add_side(tape, m)) return false;
   if ((stores || reads) && (op.mode != VCS_MODE_IMM) && vcs_chip_at(row->addr) == VCS_TO_TIA) {
     uint8_t value = 0; /* of a store: known before it happens */
@@ -183,7 +195,7 @@ static bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
 }
 
 void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
-  tape->count = tape->event_count = tape->side_count = 0;
+  tape->count = tape->event_count = tape->side_count = tape->branch_count = 0;
   memset(tape->comb, 0, sizeof tape->comb);
   memcpy(tape->start, m, vcs_state_size(cart));
   tape->drawn = m->seen_clock;

@@ -48,6 +48,12 @@ typedef struct {
   uint8_t machine[offsetof(vcs_t, cart_ram)];
 } vcs_side_t;
 
+/* A conditional branch, with the whole machine before it (vcs_state_size bytes, in vcs_tape_t.branch_machines). Kept
+ * only for forks. */
+typedef struct {
+  int32_t row;
+} vcs_branch_t;
+
 /* A picture has at most this many rows; for each, the first pixel of the blank after HMOVE and the one behind it. */
 enum { VCS_ROWS_MAX = VCS_FRAME_BYTES / VCS_WIDTH };
 typedef struct {
@@ -58,8 +64,11 @@ typedef struct {
   vcs_row_t *rows;
   vcs_event_t *events;
   vcs_side_t *sides;
-  int32_t count, event_count, side_count;
-  int32_t capacity, event_capacity, side_capacity;
+  vcs_branch_t *branches; /* if `forks` */
+  uint8_t *branch_machines;
+  int32_t count, event_count, side_count, branch_count;
+  int32_t capacity, event_capacity, side_capacity, branch_capacity, machine_capacity;
+  bool forks;   /* keep the machine before every conditional branch */
   vcs_t *start; /* the machine when the frame's first instruction is about to run; vcs_state_size bytes */
   vcs_comb_t comb[VCS_ROWS_MAX];
   int32_t drawn, comb_end; /* while recording: clocks the picture is drawn up to, and where the last comb ends */

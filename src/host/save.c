@@ -89,7 +89,7 @@ static bool beam_is_possible(const vcs_cart_t *cart, const vcs_t *m) {
 
 #define SMALL(field, limit) all_below((const uint8_t *)&m->field, sizeof m->field, limit)
 
-static bool machine_is_possible(const vcs_cart_t *cart, const vcs_t *m) {
+bool vcs_machine_is_possible(const vcs_cart_t *cart, const vcs_t *m) {
   return cartridge_is_possible(cart, m) && beam_is_possible(cart, m) && SMALL(pos, 160) && SMALL(hm, 16) &&
          SMALL(timer_shift, 11) && SMALL(wheel, 80) && SMALL(turn, 3) && SMALL(stars_phase, 4) &&
          SMALL(stars_shape, 3) && SMALL(front, 2) && SMALL(jammed, 2) && SMALL(partial, 2) && SMALL(greyed, 2) &&
@@ -127,7 +127,7 @@ static vcs_status_t restore(vcs_env_t *env, const void *state, size_t size, bool
   }
   memcpy(&live, from + sizeof header, sizeof live);
   memcpy(env->spare, from + machine_at(), vcs_state_size(env->cart));
-  if (!live_is_possible(env, &live) || !machine_is_possible(env->cart, env->spare)) {
+  if (!live_is_possible(env, &live) || !vcs_machine_is_possible(env->cart, env->spare)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "this state has values that no machine can have");
   }
   if (!with_generators) {

@@ -23,8 +23,14 @@
 #ifndef VCS_HOST_SAVE_H
 #define VCS_HOST_SAVE_H
 
+#include <stdbool.h>
+
 #include "diffvcs/diffvcs.h"
 
 enum { VCS_SAVE_VERSION = 1, VCS_SAVE_HEADER = 128 };
+
+/* Whether a machine could have these values where it uses them as an index, a shift or a count: whether running it is
+ * safe. */
+bool vcs_machine_is_possible(const vcs_cart_t *cart, const vcs_t *m);
 
 #endif

@@ -1,0 +1,203 @@
+/* smooth.c: `diffvcs smooth ROM`: the derivative of an expected output, bits being drawn at random (docs/truth.md).
+ *
+ * A table, largest first: byte, bit, derivative, half the width of its interval. The first row, `- -`, is the expected
+ * output itself.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/stage.h"
+#include "host/progress.h"
+
+static const char command[] = "diffvcs smooth";
+
+typedef struct {
+  double size;
+  size_t place;
+} rank_t;
+
+typedef struct {
+  vcs_stage_t stage;
+  const char *output;
+  double p, confidence;
+  int64_t samples, draw_seed, top;
+  int method;
+  bool no_antithetic, no_baseline, stop_when_over;
+  float values[768];
+  double *probabilities;
+  vcs_estimate_t value, *gradient;
+  rank_t *order;
+} job_t;
+
+/* ---- The output --------------------------------------------------------------------------------------------- */
+
+/* "X,Y" or "X,Y,W,H", then "=HEX": the pixels of one colour are counted instead. */
+static bool read_pixels(job_t *job, const char *text, int count, vcs_scalar_t *output) {
+  char numbers[64];
+  int64_t n[4] = {0, 0, 1, 1};
+  const char *colour = strchr(text, '=');
+  snprintf(numbers, sizeof numbers, "%.*s", colour ? (int)(colour - text) : (int)sizeof numbers, text);
+  if (vcs_parse_numbers(numbers, n, count) != count) return false;
+  for (int i = 0; i < 4; i++) {
+    if (n[i] > VCS_FRAME_BYTES) return false;
+  }
+  *output =
+      (vcs_scalar_t){VCS_SCALAR_PIXELS, (int32_t)n[0], (int32_t)n[1], (int32_t)n[2], (int32_t)n[3], job->values, 0, 0};
+  vcs_pixel_values(job->stage.rom.cart, VCS_VALUES_LUMINANCE, job->values);
+  if (!colour) return true;
+  char *end;
+  const unsigned long index = strtoul(colour + 1, &end, 16);
+  if (end == colour + 1 || *end || index > 255) return false;
+  for (unsigned long i = 0; i < 256; i++) job->values[i] = i == index;
+  return true;
+}
+
+static bool read_ram(const char *text, vcs_scalar_t *output) {
+  char *end;
+  const unsigned long address = strtoul(text, &end, 16);
+  *output = (vcs_scalar_t){.kind = VCS_SCALAR_RAM, .index = (int32_t)address - 0x80, .bit = -1};
+  if (end == text || address < 0x80 || address > 0xFF) return false;
+  if (*end == '.' && end[1] >= '0' && end[1] <= '7') {
+    output->bit = end[1] - '0';
+    end += 2;
+  }
+  return !*end;
+}
+
+static bool read_output(job_t *job, const char *text, vcs_scalar_t *output) {
+  if (strncmp(text, "pixel:", 6) == 0) return read_pixels(job, text + 6, 2, output);
+  if (strncmp(text, "region:", 7) == 0) return read_pixels(job, text + 7, 4, output);
+  if (strncmp(text, "ram:", 4) == 0) return read_ram(text + 4, output);
+  *output = (vcs_scalar_t){.kind = VCS_SCALAR_SCORE};
+  return strcmp(text, "score") == 0;
+}
+
+/* ---- The table ---------------------------------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b) {
+  const rank_t *x = a, *y = b;
+  return x->size > y->size ? -1 : x->size < y->size ? 1 : x->place < y->place ? -1 : 1;
+}
+
+static void print(job_t *job, vcs_text_t *text) {
+  const size_t count = job->stage.count;
+  const size_t rows = job->top && (size_t)job->top < count ? (size_t)job->top : count;
+  for (size_t i = 0; i < count; i++) job->order[i] = (rank_t){fabs(job->gradient[i].mean), i};
+  qsort(job->order, count, sizeof *job->order, by_size);
+  vcs_text_printf(text, "-\t-\t%.6g\t%.3g\n", job->value.mean, job->value.half_width);
+  for (size_t i = 0; i < rows; i++) {
+    const size_t place = job->order[i].place;
+    vcs_text_printf(text, "%s\t%.6g\t%.3g\n", job->stage.labels[place], job->gradient[place].mean,
+                    job->gradient[place].half_width);
+  }
+}
+
+/* ---- The command -------------------------------------------------------------------------------------------- */
+
+static void add_progress(void *context, size_t draws) { vcs_progress_add(context, draws); }
+
+static vcs_status_t find(job_t *job, const vcs_scalar_t *output, int32_t *done, vcs_error_t *error) {
+  const vcs_stage_t *stage = &job->stage;
+  vcs_progress_t progress;
+  const vcs_smooth_options_t options = {.output = *output,
+                                        .method = job->method,
+                                        .samples = (int32_t)job->samples,
+                                        .antithetic = !job->no_antithetic,
+                                        .baseline = !job->no_baseline,
+                                        .seed = (uint64_t)job->draw_seed,
+                                        .confidence = job->confidence,
+                                        .env = stage->env,
+                                        .stop_when_over = job->stop_when_over,
+                                        .threads = (int32_t)stage->threads,
+                                        .progress = add_progress,
+                                        .progress_context = &progress};
+  vcs_progress_start(&progress, stage->rom.name, (uint64_t)job->samples, VCS_PROGRESS_AUTO);
+  vcs_status_t status = vcs_smooth(&stage->run, &options, stage->places, job->probabilities, stage->count, &job->value,
+                                   job->gradient, done, error);
+  vcs_progress_finish(&progress);
+  return status;
+}
+
+static int smooth(job_t *job) {
+  const vcs_stage_t *stage = &job->stage;
+  vcs_error_t error = {""};
+  vcs_scalar_t scalar;
+  vcs_output_t output;
+  vcs_text_t text = {0};
+  int32_t done = 0;
+  if (!read_output(job, job->output, &scalar)) {
+    return vcs_cli_complain(
+        command, VCS_EXIT_USAGE,
+        "--output takes pixel:X,Y or region:X,Y,W,H (with =COLOUR), ram:9C, ram:9C.3 or score, not '%s'", job->output);
+  }
+  job->probabilities = malloc(stage->count * sizeof *job->probabilities);
+  job->gradient = malloc(stage->count * sizeof *job->gradient);
+  job->order = malloc(stage->count * sizeof *job->order);
+  if (!job->probabilities || !job->gradient || !job->order) {
+    return vcs_cli_complain(command, VCS_EXIT_FAILED, "out of memory");
+  }
+  for (size_t i = 0; i < stage->count; i++) {
+    job->probabilities[i] = vcs_run_bit(&stage->run, &stage->places[i]) ? 1 - job->p : job->p;
+  }
+  vcs_status_t status = find(job, &scalar, &done, &error);
+  if (status == VCS_BAD_ARGUMENT) return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
+  if (status == VCS_OK && done > 0) status = vcs_output_open(&output, stage->out, &error);
+  if (status == VCS_OK && done > 0) {
+    print(job, &text);
+    vcs_output_text(&output, &text);
+    status = vcs_output_close(&output, &error);
+  }
+  vcs_text_free(&text);
+  if (status) return vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message);
+  if (done < job->samples) {
+    return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted after %d of %" PRId64 " draws", (int)done,
+                            job->samples);
+  }
+  return VCS_EXIT_OK;
+}
+
+int vcs_cli_smooth(int argc, char **argv) {
+  job_t job = {.stage = VCS_STAGE, .output = "score", .p = 0.1, .confidence = 0.95, .samples = 100};
+  const vcs_arg_t args[] = {
+      VCS_ARGS_STAGE(&job.stage),
+      VCS_ARG_TEXT("horizon", &job.stage.horizon, "K", "NOOP frames to run after the draw"),
+      VCS_ARG_TEXT("output", &job.output, "WHAT", "pixel:X,Y, region:X,Y,W,H, ram:9C, ram:9C.3 or score"),
+      VCS_ARG_NUMBER("p", &job.p, 0, 1, "the probability that a bit is not what it is in the run"),
+      VCS_ARG_INTEGER("samples", &job.samples, 1, 1 << 24, "draws; an even number for antithetic pairs"),
+      VCS_ARG_CHOICE("method", &job.method, "difference|score", "a run for each bit and draw, or one for each draw"),
+      VCS_ARG_INTEGER("draw-seed", &job.draw_seed, 0, INT64_MAX, "of the draws"),
+      VCS_ARG_NUMBER("confidence", &job.confidence, 0.01, 0.9999, "of the intervals"),
+      VCS_ARG_INTEGER("top", &job.top, 0, INT64_MAX, "print so many rows; 0: all"),
+      VCS_ARG_FLAG("no-antithetic", &job.no_antithetic, "independent draws instead of pairs"),
+      VCS_ARG_FLAG("no-baseline", &job.no_baseline, "score function without the mean of the other draws"),
+      VCS_ARG_FLAG("stop-when-over", &job.stop_when_over, "a game that is over stands still, as in ale-py"),
+      VCS_ARG_END};
+  const vcs_usage_t usage = {
+      command,
+      "Plays, then draws the chosen bits at random, runs on with nobody doing anything, and estimates how the "
+      "expected\n"
+      "output changes with the probability that a bit is 1. Columns: byte, bit, derivative, half the width of its\n"
+      "confidence interval, largest derivative first; the first row (`-`) is the expected output. A pixel is its\n"
+      "luminance, a region the sum of them; with =COLOUR (a palette index, hex), as region:0,0,160,210=44, the number\n"
+      "of pixels of that colour. The score is the sum of rewards. The default is --wrt ram." VCS_STAGE_NOTE
+          VCS_ROMS_NOTE,
+      "diffvcs smooth demo --frames 100 --horizon 2 --output pixel:80,100 --p 0.01 --top 10\n"
+      "diffvcs smooth pong --seed 1 --frames 200 --horizon 4 --output ram:8D --bits B6,B8 --samples 1000\n"
+      "diffvcs smooth space_invaders --seed 1 --frames 200 --horizon 60 --wrt input --output score --method score\n",
+      args};
+  int exit_code = vcs_args_read(&usage, argc, argv);
+  if (exit_code != VCS_ARGS_GO) return exit_code;
+  exit_code = vcs_stage_set(&job.stage, command);
+  if (exit_code == VCS_ARGS_GO && job.stage.horizon_count > 1) {
+    exit_code =
+        vcs_cli_complain(command, VCS_EXIT_USAGE, "--horizon takes one number here, not '%s'", job.stage.horizon);
+  }
+  if (exit_code == VCS_ARGS_GO) exit_code = smooth(&job);
+  vcs_stage_free(&job.stage);
+  free(job.probabilities);
+  free(job.gradient);
+  free(job.order);
+  return exit_code;
+}

@@ -1,0 +1,398 @@
+/* fork.c: the other side of a branch.
+ *
+ * A conditional branch turns a flag into a path. To differentiate it the machine is copied, sent the other way, and run
+ * until it is where the run itself comes by: same PC, same SP, same banks, within a window of instructions on both
+ * sides. What is different there (registers, flags, memory, TIA, timer, pixels drawn meanwhile, and the time itself) is
+ * the branch's column of the Jacobian.
+ *
+ *        branch --- run ------------- meeting --->        forwards: at the branch, the flag's tangent is kept; at the
+ *            \                       /                    meeting, column * tangent is added
+ *             `---- other side -----'                     backwards: at the meeting, column . adjoint is kept; at the
+ *                                                         branch, it is added to the flag's adjoint
+ *
+ * Where the run comes by again is not always a meeting. A loop that is entered again for the next object has the same
+ * PCs; so a meeting must not lie between the branch and its target, and must be in the same activation: both sides must
+ * have come down to the same depth of the stack.
+ *
+ * Branches on the other side are taken as they come, not forked again. Sides that do not meet have no derivative and
+ * are counted (vcs_grad_report_t). A frame's end is not crossed.
+ *
+ * Stops: collisions latched on the other side, and registers of a line that is not drawn yet.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sweep.h"
+
+enum { ADDRESSES = 8192 };
+
+struct vcs_forks {
+  const vcs_cart_t *cart;
+  const vcs_tape_t *tape;
+  size_t size; /* of a machine */
+  int32_t window;
+  const uint8_t *frames; /* the frame buffers after the frame */
+  uint8_t *other_frames; /* those of the other side */
+  vcs_t *other, *base;   /* the other side's machine; the run's at the meeting, as far as it is compared */
+  int32_t *next_here;    /* by row: the next row with the same PC */
+  int32_t *by_row;       /* by row: the first fork that meets there */
+  int32_t *branch_at;    /* by row: which branch it is, or -1 */
+  int32_t *popped;       /* by row: the next row with less on the stack, or one past the last */
+  int32_t rows;          /* room in these */
+  vcs_fork_t *forks;     /* by branch */
+  int32_t fork_capacity;
+  vcs_difference_t *differences;
+  int32_t difference_count, difference_capacity;
+  vcs_grad_report_t report;
+};
+
+vcs_forks_t *vcs_forks_create(const vcs_cart_t *cart, int32_t window) {
+  vcs_forks_t *f = calloc(1, sizeof *f);
+  if (!f) return NULL;
+  f->cart = cart;
+  f->size = vcs_state_size(cart);
+  f->window = window;
+  f->other_frames = malloc(2 * VCS_FRAME_BYTES);
+  f->other = calloc(1, sizeof *f->other);
+  f->base = calloc(1, sizeof *f->base);
+  if (f->other_frames && f->other && f->base) return f;
+  vcs_forks_free(f);
+  return NULL;
+}
+
+void vcs_forks_free(vcs_forks_t *f) {
+  if (!f) return;
+  free(f->other_frames);
+  free(f->other);
+  free(f->base);
+  free(f->next_here);
+  free(f->by_row);
+  free(f->branch_at);
+  free(f->popped);
+  free(f->forks);
+  free(f->differences);
+  free(f);
+}
+
+void vcs_forks_report(const vcs_forks_t *f, vcs_grad_report_t *report) { *report = f->report; }
+
+static bool resize(void **array, size_t count, size_t size) {
+  void *larger = realloc(*array, count * size);
+  if (larger) *array = larger;
+  return larger;
+}
+
+/* ---- Differences ------------------------------------------------------------------------------------------------- */
+
+static void differs(vcs_forks_t *f, uint32_t slot, float by) {
+  if (f->difference_count == f->difference_capacity) {
+    int32_t wanted = f->difference_capacity ? 2 * f->difference_capacity : 1024;
+    if (!resize((void **)&f->differences, (size_t)wanted, sizeof *f->differences)) return;
+    f->difference_capacity = wanted;
+  }
+  vcs_difference_t difference = {slot, by};
+  f->differences[f->difference_count++] = difference;
+}
+
+static void bytes_differ(vcs_forks_t *f, size_t offset, size_t count, const uint8_t *was, const uint8_t *is) {
+  for (size_t i = 0; i < count; i++) {
+    if (was[i] == is[i]) continue;
+    uint32_t slots = (uint32_t)(VCS_SLOTS * (offset + i));
+    int carry = vcs_has_carries(offset + i) ? vcs_carry_between(was[i], is[i], 0xFF) : -1;
+    if (carry >= 0) {
+      differs(f, slots + 8 + (uint32_t)carry, vcs_direction(was[i], 8 + carry));
+      continue;
+    }
+    for (unsigned moved = was[i] ^ is[i]; moved; moved &= moved - 1) {
+      int bit = VCS_LOWEST(moved);
+      differs(f, slots + (uint32_t)bit, vcs_sign(was[i], bit));
+    }
+  }
+}
+
+static void registers_differ(vcs_forks_t *f, const vcs_row_t *row, const vcs_t *m) {
+  const uint8_t was[] = {row->a, row->x, row->y, row->p}, is[] = {m->a, m->x, m->y, m->p};
+  const size_t offsets[] = {VCS_OFFSET(a), VCS_OFFSET(x), VCS_OFFSET(y), VCS_OFFSET(p)};
+  for (int i = 0; i < 4; i++) bytes_differ(f, offsets[i], 1, &was[i], &is[i]);
+  if (m->cycles != row->cycles) differs(f, VCS_SLOTS * VCS_OFFSET(cycles), (float)(int32_t)(m->cycles - row->cycles));
+}
+
+/* Positions are numbers; what holds to a line's end only may be out of date on either side. */
+static void tia_differs(vcs_forks_t *f, const uint8_t *was, const vcs_t *m) {
+  const uint8_t *is = &m->vsync;
+  for (size_t i = 0; i < VCS_TIA_BYTES; i++) {
+    if (was[i] == is[i]) continue;
+    size_t offset = VCS_OFFSET(vsync) + i;
+    if (offset >= VCS_OFFSET(pos) && offset < VCS_OFFSET(pos) + 5) {
+      int by = (is[i] - was[i] + 160) % 160;
+      differs(f, (uint32_t)(VCS_SLOTS * offset), (float)(by > 80 ? by - 160 : by));
+    } else if (offset < VCS_OFFSET(first_copy_off)) {
+      bytes_differ(f, offset, 1, &was[i], &is[i]);
+    }
+  }
+}
+
+/* Pixels of clocks [from, to), drawn on both sides. */
+static void pixels_differ(vcs_forks_t *f, const vcs_t *m, int32_t from, int32_t to) {
+  int32_t top = f->tape->start->first_line;
+  const uint8_t *was = f->frames + m->front * VCS_FRAME_BYTES, *is = f->other_frames + m->front * VCS_FRAME_BYTES;
+  for (int32_t line = from / VCS_LINE_CLOCKS; VCS_LINE_CLOCKS * line < to; line++) {
+    int32_t left = VCS_LINE_CLOCKS * line + VCS_HBLANK_CLOCKS, y = line - top;
+    int32_t x0 = from > left ? from - left : 0, x1 = to - left < VCS_WIDTH ? to - left : VCS_WIDTH;
+    if (y < 0 || y >= f->cart->height || x1 <= x0) continue;
+    for (int32_t i = VCS_WIDTH * y + x0; i < VCS_WIDTH * y + x1; i++) {
+      if (was[i] != is[i]) differs(f, (uint32_t)VCS_FORK_PIXEL | (uint32_t)i, (float)(was[i] << 8 | is[i]));
+    }
+  }
+}
+
+/* ---- Running the other side -----------------------------------------------------------------------------------------
+ */
+
+static const vcs_side_t *side_at(const vcs_tape_t *tape, int32_t row) {
+  int32_t low = 0, high = tape->side_count - 1;
+  while (low < high) {
+    int32_t middle = (low + high) / 2;
+    if (tape->sides[middle].row < row) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return &tape->sides[low];
+}
+
+static const vcs_event_t *event_at(const vcs_tape_t *tape, int32_t row) {
+  int32_t low = 0, high = tape->event_count - 1;
+  while (low < high) {
+    int32_t middle = (low + high) / 2;
+    if (tape->events[middle].row < row) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return &tape->events[low];
+}
+
+/* The least that was on the stack between two rows of the run, as a stack pointer. */
+static uint8_t shallowest(const vcs_forks_t *f, int32_t from, int32_t to) {
+  while (f->popped[from] <= to) from = f->popped[from];
+  return f->tape->rows[from].sp;
+}
+
+/* The other side of a branch on its way: the addresses between the branch and its target, where no meeting is, and the
+ * least that was on the stack. */
+typedef struct {
+  uint16_t inside_from, inside_to;
+  uint8_t sp;
+} way_t;
+
+/* The first row after `row`, within the window, at which the run is where m is; or -1. */
+static int32_t meeting_of(const vcs_forks_t *f, int32_t row, const vcs_t *m, const way_t *way, const int32_t *first) {
+  if (m->pc >= way->inside_from && m->pc < way->inside_to) return -1;
+  for (int32_t j = first[m->pc & (ADDRESSES - 1)]; j >= 0 && j <= row + f->window; j = f->next_here[j]) {
+    const vcs_row_t *at = &f->tape->rows[j];
+    if (at->pc == m->pc && at->sp == m->sp && shallowest(f, row, j) == way->sp) return j;
+  }
+  return -1;
+}
+
+/* The run's memory before row `to`, from the machine before row `from`. */
+static void memory_at(const vcs_forks_t *f, const vcs_t *before, int32_t from, int32_t to) {
+  const vcs_tape_t *tape = f->tape;
+  vcs_t *m = f->base;
+  memcpy(m->ram, before->ram, sizeof m->ram);
+  memcpy(m->cart_ram, before->cart_ram, f->cart->ram_size);
+  for (int32_t i = from; i < to; i++) {
+    const vcs_row_t *row = &tape->rows[i];
+    if (!row->addr) continue;
+    vcs_opcode_t op = vcs_opcode(row->opcode);
+    bool pushes = row->opcode == 0x08 || row->opcode == 0x48;
+    if (row->opcode == 0x20) {
+      uint16_t pc = (uint16_t)(row->pc + 2), second = (uint16_t)(0x100 + (uint8_t)(row->sp - 1));
+      if (vcs_chip_at(row->addr) == VCS_TO_RAM) m->ram[row->addr & 0x7F] = (uint8_t)(pc >> 8);
+      if (vcs_chip_at(second) == VCS_TO_RAM) m->ram[second & 0x7F] = (uint8_t)pc;
+    } else if (pushes || op.access == VCS_ACCESS_WRITE || op.access == VCS_ACCESS_MODIFY) {
+      if (vcs_chip_at(row->addr) == VCS_TO_RAM) {
+        m->ram[row->addr & 0x7F] = row->value;
+      } else if (vcs_chip_at(row->addr) == VCS_TO_CART) {
+        const vcs_t *banks = (const vcs_t *)(const void *)side_at(tape, i)->machine;
+        int32_t place = vcs_cart_write_place(f->cart, banks, row->addr);
+        if (place >= 0) m->cart_ram[place] = row->value;
+      }
+    }
+  }
+}
+
+static void find_differences(vcs_forks_t *f, const vcs_t *before, vcs_fork_t *fork, vcs_video_t *video) {
+  const vcs_tape_t *tape = f->tape;
+  vcs_t *m = f->other;
+  const vcs_row_t *there = &tape->rows[fork->meets];
+  const vcs_event_t *drawn_before = event_at(tape, fork->row), *drawn_there = event_at(tape, fork->meets);
+  const vcs_t *ports = (const vcs_t *)(const void *)side_at(tape, fork->meets)->machine;
+  registers_differ(f, there, m);
+  memory_at(f, before, fork->row, fork->meets);
+  bytes_differ(f, VCS_OFFSET(ram), sizeof m->ram, f->base->ram, m->ram);
+  bytes_differ(f, VCS_OFFSET(cart_ram), f->cart->ram_size, f->base->cart_ram, m->cart_ram);
+  bool tia = drawn_before != drawn_there || memcmp(&m->vsync, &before->vsync, VCS_TIA_BYTES) != 0;
+  if (tia) tia_differs(f, drawn_there->tia, m);
+  if (m->timer_cycle != ports->timer_cycle) {
+    differs(f, VCS_SLOTS * VCS_OFFSET(timer_cycle), (float)(int32_t)(m->timer_cycle - ports->timer_cycle));
+    bytes_differ(f, VCS_OFFSET(timer), 1, &ports->timer, &m->timer);
+  }
+  if (f->frames && (tia || m->seen_clock != before->seen_clock)) {
+    int32_t from = drawn_before->from, to = drawn_there->from;
+    if (m->seen_clock < to) to = m->seen_clock;
+    if (to > from) {
+      vcs_tia_catch_up(m, video);
+      pixels_differ(f, m, from, to);
+    }
+  }
+}
+
+/* Whether the other side's banks are those of the run at the meeting. */
+static bool same_banks(const vcs_forks_t *f, int32_t row) {
+  if (f->cart->rom_size <= 4096) return true;
+  const vcs_t *there = (const vcs_t *)(const void *)side_at(f->tape, row)->machine;
+  return !memcmp(there->bank, f->other->bank, sizeof there->bank) &&
+         !memcmp(there->cart_byte, f->other->cart_byte, sizeof there->cart_byte);
+}
+
+/* Takes the other side of branch number `branch`. `first` is the next row by PC, after the branch's. */
+static void take_other_side(vcs_forks_t *f, int32_t branch, const int32_t *first) {
+  const vcs_tape_t *tape = f->tape;
+  vcs_fork_t *fork = &f->forks[branch];
+  const vcs_t *before = (const vcs_t *)(const void *)(tape->branch_machines + f->size * (size_t)branch);
+  fork->row = tape->branches[branch].row;
+  fork->meets = -1;
+  fork->first = f->difference_count;
+  fork->count = 0;
+  fork->pending = 0;
+  const vcs_row_t *row = &tape->rows[fork->row];
+  vcs_t *m = f->other;
+  memcpy(m, before, f->size);
+
+  bool taken = !!(row->p & vcs_branch_flag(row->opcode)) == vcs_branch_if_set(row->opcode);
+  uint16_t next = (uint16_t)(row->pc + 2);
+  uint16_t target = (uint16_t)(next + (int8_t)vcs_code_byte(f->cart, m, (uint16_t)(row->pc + 1)));
+  m->pc = taken ? next : target;
+  m->cycles += vcs_opcode(row->opcode).cycles + (taken ? 0 : (next ^ target) & 0xFF00 ? 2u : 1u);
+
+  way_t way = {next, target, row->sp};
+  if (target < next) {
+    way.inside_from = target;
+    way.inside_to = next;
+  }
+  vcs_video_t video;
+  vcs_video_start(&video, f->cart, f->frames ? f->other_frames : NULL);
+  bool frame_over = false;
+  f->report.forks++;
+  for (int32_t steps = 0; steps <= f->window && !frame_over && !m->jammed; steps++) {
+    int32_t meets = meeting_of(f, fork->row, m, &way, first);
+    if (meets >= 0 && same_banks(f, meets)) {
+      fork->meets = meets;
+      find_differences(f, before, fork, &video);
+      fork->count = f->difference_count - fork->first;
+      f->report.rejoined++;
+      return;
+    }
+    vcs_cpu_step(f->cart, m, &video, &frame_over);
+    if (m->sp > way.sp) way.sp = m->sp;
+  }
+}
+
+/* ---- Walking
+ * ----------------------------------------------------------------------------------------------------------- */
+
+bool vcs_forks_begin(vcs_forks_t *f, const vcs_tape_t *tape, const uint8_t *frames) {
+  f->tape = tape;
+  f->frames = frames;
+  f->difference_count = 0;
+  size_t rows = (size_t)tape->count + 1;
+  if (!resize((void **)&f->next_here, rows, sizeof(int32_t)) || !resize((void **)&f->by_row, rows, sizeof(int32_t)) ||
+      !resize((void **)&f->branch_at, rows, sizeof(int32_t)) || !resize((void **)&f->popped, rows, sizeof(int32_t)) ||
+      !resize((void **)&f->forks, (size_t)tape->branch_count + 1, sizeof *f->forks)) {
+    return false;
+  }
+  for (int32_t i = 0; i <= tape->count; i++) f->by_row[i] = f->branch_at[i] = -1;
+  f->report.branches += (uint64_t)tape->branch_count;
+  f->report.instructions += (uint64_t)tape->count;
+
+  for (int32_t i = tape->count - 1; i >= 0; i--) {
+    int32_t next = i + 1;
+    while (next < tape->count && tape->rows[next].sp <= tape->rows[i].sp) next = f->popped[next];
+    f->popped[i] = next;
+  }
+
+  /* from the last branch to the first, so that for each the next row at every PC is known */
+  int32_t first[ADDRESSES], row = tape->count - 1;
+  for (int32_t i = 0; i < ADDRESSES; i++) first[i] = -1;
+  for (int32_t b = tape->branch_count - 1; b >= 0; b--) {
+    for (; row > tape->branches[b].row; row--) {
+      int32_t *here = &first[tape->rows[row].pc & (ADDRESSES - 1)];
+      f->next_here[row] = *here;
+      *here = row;
+    }
+    take_other_side(f, b, first);
+    vcs_fork_t *fork = &f->forks[b];
+    f->branch_at[fork->row] = b;
+    if (fork->meets < 0) continue;
+    fork->next = f->by_row[fork->meets];
+    f->by_row[fork->meets] = b;
+  }
+  return true;
+}
+
+/* The links of a fork's column, between the flag (through `pending`) and what is different at the meeting. */
+static void link_column(const vcs_forks_t *f, vcs_sweep_t *s, vcs_fork_t *fork) {
+  for (int32_t i = fork->first; i < fork->first + fork->count; i++) {
+    const vcs_difference_t *d = &f->differences[i];
+    if (d->slot & VCS_FORK_PIXEL) {
+      if (!s->pixels) continue;
+      unsigned both = (unsigned)d->by;
+      vcs_link(s, &fork->pending, &s->pixels[d->slot & ~(unsigned)VCS_FORK_PIXEL],
+               s->scale[both & 255] - s->scale[both >> 8]);
+    } else {
+      if (s->reverse && !s->live[d->slot / VCS_SLOTS]) continue;
+      vcs_link(s, &fork->pending, &s->state[d->slot], d->by);
+      if (!s->reverse) s->live[d->slot / VCS_SLOTS] = 1;
+    }
+  }
+}
+
+/* forward: what the sides of earlier branches have in common again differs by their columns */
+static void link_meetings(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
+  for (int32_t b = f->by_row[row]; b >= 0; b = f->forks[b].next) {
+    vcs_fork_t *fork = &f->forks[b];
+    if (s->reverse || fork->pending != 0) link_column(f, s, fork);
+  }
+}
+
+/* forward: the branch at this row keeps its flag's tangent */
+static void link_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
+  int32_t branch = f->branch_at[row];
+  if (branch < 0) return;
+  vcs_fork_t *fork = &f->forks[branch];
+  const vcs_row_t *at = &f->tape->rows[row];
+  uint8_t flag = vcs_branch_flag(at->opcode);
+  float *slot = &vcs_slots(s, VCS_OFFSET(p))[VCS_LOWEST((unsigned)flag)], sign = at->p & flag ? -1.0F : 1.0F;
+  if (s->reverse) {
+    if (fork->pending == 0) return;
+    *slot += sign * fork->pending;
+    s->live[VCS_OFFSET(p)] = 1;
+  } else {
+    fork->pending = sign * *slot;
+  }
+}
+
+/* Forwards this is called before the row, backwards after it: both times the walk stands before the row. */
+void vcs_forks_row(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
+  if (s->reverse) {
+    link_branch(f, s, row);
+    link_meetings(f, s, row);
+  } else {
+    link_meetings(f, s, row);
+    link_branch(f, s, row);
+  }
+}

@@ -1,0 +1,362 @@
+/* line_sums.c: the adjoints of all registers of a piece at once.
+ *
+ * Walking backwards over a whole picture, line.c would show every piece again for each of a hundred register bits. Most
+ * of them need not be shown: a pixel depends on an object only through whether the object is there, so what matters is
+ *
+ *   toggled[o]    the colours the piece would have if object o were there where it is not, and not there where it is
+ *   sum(m, o)     over the pixels in mask m: adjoint * (scalar with o toggled - scalar as it is)
+ *
+ * and every bit that only shapes one object is sum(mask with the bit flipped ^ mask, o). Graphics bits have masks of
+ * their own, a position has the object's mask moved by one, colours are sums over the pixels that show them. Bits that
+ * change two objects at one pixel, or the rule of priority itself, and pieces with playfield priority and score
+ * together (where the reference looks at all objects to colour one) are left to line.c. test_line.c compares the two.
+ */
+#include <string.h>
+
+#include "line.h"
+
+/* The piece with one object toggled everywhere, made when first asked for. */
+typedef struct {
+  const vcs_sweep_t *s;
+  const vcs_t *t;
+  const vcs_piece_t *piece;
+  const float *w;            /* adjoints of the row's pixels */
+  float four[VCS_WIDTH / 4]; /* their sums by four */
+  float by[4][4];            /* scalar of the second colour minus scalar of the first */
+  uint64_t toggled[VCS_OBJECTS][3][4];
+  unsigned have;
+} sums_t;
+
+static void toggle(sums_t *q, int object) {
+  if (q->have >> object & 1) return;
+  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
+    uint64_t k[VCS_OBJECTS];
+    memcpy(k, q->piece->base.k[word], sizeof k);
+    k[object] = ~k[object];
+    vcs_line_colours(q->t, 64 * word, k, q->toggled[object][word]);
+  }
+  q->have |= 1u << object;
+}
+
+/* The adjoints of the pixels of `mask` in a word, four at a time where it can be. */
+static float sum_adjoints(const sums_t *q, int word, uint64_t mask) {
+  float sum = 0;
+  while (mask) {
+    int x = __builtin_ctzll(mask);
+    if (!(x & 3) && (mask >> x & 15) == 15) {
+      sum += q->four[16 * word + x / 4];
+      mask &= ~(15ULL << x);
+    } else {
+      sum += q->w[64 * word + x];
+      mask &= mask - 1;
+    }
+  }
+  return sum;
+}
+
+/* The same times what the pixels would gain by the object's toggling. */
+static float sum_word(const sums_t *q, int object, int word, uint64_t mask) {
+  float sum = 0;
+  const uint64_t *was = q->piece->base.colour[word], *is = q->toggled[object][word];
+  mask &= q->piece->mask[word];
+  for (int from = 0; mask && from < 4; from++) {
+    uint64_t there = mask & was[from];
+    mask &= ~there;
+    for (int to = 0; there && to < 4; to++) {
+      uint64_t change = there & is[to];
+      there &= ~change;
+      if (change && q->by[from][to] != 0) sum += sum_adjoints(q, word, change) * q->by[from][to];
+    }
+  }
+  return sum;
+}
+
+static float sum_change(const sums_t *q, int object, const uint64_t changed[3]) {
+  float sum = 0;
+  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
+    if (changed[word] & q->piece->mask[word]) sum += sum_word(q, object, word, changed[word]);
+  }
+  return sum;
+}
+
+/* Where an object's pixels are otherwise when its registers are as in t. */
+static bool changed_by(const sums_t *q, const vcs_t *t, int object, uint64_t changed[3]) {
+  uint64_t any = 0;
+  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
+    changed[word] = vcs_object_mask(t, object, 64 * word) ^ q->piece->base.k[word][object];
+    any |= changed[word] & q->piece->mask[word];
+  }
+  return any;
+}
+
+static void add(const sums_t *q, size_t offset, int slot, float by) {
+  if (by == 0) return;
+  vcs_slots(q->s, offset)[slot] += by;
+  q->s->live[offset] = 1;
+}
+
+/* ---- Colours ------------------------------------------------------------------------------------------------------
+ */
+
+static void sum_colours(sums_t *q) {
+  const float *scale = q->s->scale;
+  float black = 0;
+  bool blanked = q->t->vblank & 2;
+  for (int c = 0; c < 4; c++) {
+    float adjoints = 0;
+    for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
+      adjoints += sum_adjoints(q, word, q->piece->base.colour[word][c] & q->piece->mask[word]);
+    }
+    if (adjoints == 0) continue;
+    uint8_t index = q->t->colu[c];
+    black += adjoints * (scale[0] - scale[index]);
+    if (blanked) continue;
+    float *slots = vcs_slots(q->s, VCS_OFFSET(colu) + (size_t)c);
+    for (int slot = 0; slot < VCS_SLOTS; slot++) {
+      slots[slot] += vcs_direction(index, slot) * adjoints * (scale[vcs_moved(index, slot)] - scale[index]);
+    }
+    q->s->live[VCS_OFFSET(colu) + (size_t)c] = 1;
+  }
+  add(q, VCS_OFFSET(vblank), 1, black); /* F(1) - F(0), whichever it is now */
+}
+
+/* ---- Objects ------------------------------------------------------------------------------------------------------
+ */
+
+/* One bit of one register that shapes one object. */
+static void sum_bit(sums_t *q, vcs_t *t, int object, size_t offset, int bit) {
+  uint64_t changed[3];
+  uint8_t *byte = (uint8_t *)t + offset;
+  *byte ^= (uint8_t)(1 << bit);
+  bool any = changed_by(q, t, object, changed);
+  *byte ^= (uint8_t)(1 << bit);
+  if (any) add(q, offset, bit, vcs_sign(*byte, bit) * sum_change(q, object, changed));
+}
+
+static void sum_position(sums_t *q, vcs_t *t, int object) {
+  uint64_t changed[3];
+  vcs_sides_t sides = vcs_sides(q->s, 0);
+  uint8_t pos = t->pos[object];
+  float by = 0;
+  t->pos[object] = (uint8_t)(pos == 159 ? 0 : pos + 1);
+  if (sides.more != 0 && changed_by(q, t, object, changed)) by += sides.more * sum_change(q, object, changed);
+  t->pos[object] = (uint8_t)(pos == 0 ? 159 : pos - 1);
+  if (sides.less != 0 && changed_by(q, t, object, changed)) by += sides.less * sum_change(q, object, changed);
+  t->pos[object] = pos;
+  add(q, VCS_OFFSET(pos) + (size_t)object, 0, by);
+}
+
+/* Whether any of the object's pixels would be in the piece if all its bits were set. */
+static bool reaches(const sums_t *q, vcs_t *t, int object, uint64_t area[3]) {
+  uint64_t any = 0;
+  int side = object & 1;
+  bool player = object <= VCS_P1;
+  uint64_t shape = player             ? vcs_player_shape(0xFF, t->nusiz[side])
+                   : object == VCS_BL ? vcs_width_shape(t->ctrlpf >> 4)
+                                      : vcs_missile_shape(t, side);
+  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
+    area[word] = object == VCS_BL ? vcs_place(shape, t->pos[object], 64 * word)
+                                  : vcs_place_copies(shape, t->pos[object], t->nusiz[side],
+                                                     player ? t->first_copy_off[side] : 0, 64 * word);
+    any |= area[word] & q->piece->mask[word];
+  }
+  return any;
+}
+
+/* The gain of one pixel by the object's toggling; 0 outside the piece. */
+static float gain_at(const sums_t *q, int object, int x) {
+  int word = x >> 6, bit = x & 63;
+  if (word < q->piece->first_word || word > q->piece->last_word || !(q->piece->mask[word] >> bit & 1)) return 0;
+  const uint64_t *was = q->piece->base.colour[word], *is = q->toggled[object][word];
+  int from = 0, to = 0;
+  for (int c = 1; c < 4; c++) {
+    from |= (was[c] >> bit & 1 ? c : 0);
+    to |= (is[c] >> bit & 1 ? c : 0);
+  }
+  return q->w[x] * q->by[from][to];
+}
+
+/* Graphics bits and position of a player, copy by copy: pixel i of a copy shows bit 7 - i, or i if it is mirrored. To
+ * the right, the pixels change at which a bit differs from the one before it. */
+static void sum_copies(const sums_t *q, const vcs_t *t, int p, size_t grp, uint8_t shown) {
+  vcs_copies_t copies = vcs_copies(t->nusiz[p] & 7);
+  vcs_sides_t sides = vcs_sides(q->s, 0);
+  const int starts[3] = {0, 16 * copies.second, 16 * copies.third};
+  int late = copies.stretch > 1, width = 8 * copies.stretch;
+  float bits[8] = {0}, more = 0, less = 0;
+  for (int copy = 0; copy < 3; copy++) {
+    if (copy == 0 ? t->first_copy_off[p] : !starts[copy]) continue;
+    int left = t->pos[p] + starts[copy] + late;
+    unsigned before = 0;
+    float gain_before = 0;
+    for (int i = -1; i <= width; i++) {
+      int column = i < 0 || i == width ? -1 : i / copies.stretch;
+      int bit = t->reflect[p] ? column : 7 - column;
+      unsigned lit = column < 0 ? 0 : shown >> bit & 1u;
+      float gain = gain_at(q, VCS_P0 + p, (left + i + VCS_WIDTH) % VCS_WIDTH);
+      if (column >= 0) bits[bit] += gain;
+      if (i >= 0 && lit != before) {
+        more += gain;        /* one to the right this pixel shows what the one before it shows */
+        less += gain_before; /* and one to the left the other way round */
+      }
+      before = lit;
+      gain_before = gain;
+    }
+  }
+  for (int bit = 0; bit < 8; bit++) add(q, grp, bit, vcs_sign(shown, bit) * bits[bit]);
+  if (shown) add(q, VCS_OFFSET(pos) + (size_t)p, 0, sides.more * more + sides.less * less);
+}
+
+static void sum_player(sums_t *q, vcs_t *t, int p) {
+  uint64_t area[3];
+  size_t side = (size_t)p, grp = (t->vdelp[p] ? VCS_OFFSET(grp_old) : VCS_OFFSET(grp)) + side;
+  uint8_t shown = *((uint8_t *)t + grp);
+  if (shown || reaches(q, t, VCS_P0 + p, area)) { /* moved by one it may reach what it does not reach now */
+    toggle(q, VCS_P0 + p);
+    sum_copies(q, t, p, grp, shown);
+    if (t->grp[p] != t->grp_old[p]) sum_bit(q, t, VCS_P0 + p, VCS_OFFSET(vdelp) + side, 0);
+    if (shown != vcs_reverse(shown)) sum_bit(q, t, VCS_P0 + p, VCS_OFFSET(reflect) + side, 3);
+  }
+  if (shown) toggle(q, VCS_P0 + p), sum_bit(q, t, VCS_P0 + p, VCS_OFFSET(first_copy_off) + side, 0);
+}
+
+static void sum_missile(sums_t *q, vcs_t *t, int p) {
+  uint64_t area[3];
+  size_t side = (size_t)p;
+  int object = VCS_M0 + p;
+  if (t->enam[p] || reaches(q, t, object, area)) {
+    toggle(q, object);
+    if (!t->resmp[p]) sum_bit(q, t, object, VCS_OFFSET(enam) + side, 1);
+    if (t->enam[p]) sum_bit(q, t, object, VCS_OFFSET(resmp) + side, 1);
+    if (vcs_missile_on(t, p)) sum_position(q, t, object);
+  }
+}
+
+static void sum_ball(sums_t *q, vcs_t *t) {
+  uint64_t area[3];
+  size_t enabl = t->vdelbl ? VCS_OFFSET(enabl_old) : VCS_OFFSET(enabl);
+  if (!reaches(q, t, VCS_BL, area) && !vcs_ball_on(t)) return;
+  toggle(q, VCS_BL);
+  sum_bit(q, t, VCS_BL, enabl, 1);
+  sum_bit(q, t, VCS_BL, VCS_OFFSET(vdelbl), 0);
+  if (!vcs_ball_on(t)) return;
+  sum_position(q, t, VCS_BL);
+  sum_bit(q, t, VCS_BL, VCS_OFFSET(ctrlpf), 4);
+  sum_bit(q, t, VCS_BL, VCS_OFFSET(ctrlpf), 5);
+}
+
+/* The gains of the 40 columns of the playfield, then the register and bit behind each of them, leftmost first. */
+static void sum_playfield(sums_t *q, vcs_t *t) {
+  float columns[48] = {0};
+  toggle(q, VCS_PF);
+  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
+    for (int from = 0; from < 4; from++) {
+      uint64_t there = q->piece->base.colour[word][from] & q->piece->mask[word];
+      for (int to = 0; there && to < 4; to++) {
+        uint64_t change = there & q->toggled[VCS_PF][word][to];
+        float by = q->by[from][to];
+        there &= ~change;
+        while (by != 0 && change) {
+          int x = __builtin_ctzll(change), column = 16 * word + x / 4;
+          unsigned four = change >> (x & ~3) & 15;
+          if (four == 15) {
+            columns[column] += by * q->four[column];
+          } else {
+            for (; four; four &= four - 1) columns[column] += by * q->w[4 * column + VCS_LOWEST(four)];
+          }
+          change &= ~(15ULL << (x & ~3));
+        }
+      }
+    }
+  }
+  for (int column = 0; column < 40; column++) {
+    if (columns[column] == 0) continue;
+    int place = column < 20 ? column : t->pf_mirrored ? 39 - column : column - 20;
+    int bit = place < 4 ? 4 + place : place < 12 ? 11 - place : place - 12;
+    size_t pf = place < 4 ? 0 : place < 12 ? 1 : 2;
+    add(q, VCS_OFFSET(pf) + pf, bit, vcs_sign(t->pf[pf], bit) * columns[column]);
+  }
+  if (q->piece->last_word > 0) sum_bit(q, t, VCS_PF, VCS_OFFSET(pf_mirrored), 0);
+}
+
+/* Copies and sizes shape player and missile; where both change at one pixel the piece is shown again. */
+static void sum_nusiz(sums_t *q, vcs_t *t, int p) {
+  bool missile = vcs_missile_on(t, p), player = t->vdelp[p] ? t->grp_old[p] : t->grp[p];
+  if (!missile && !player) return;
+  if (player) toggle(q, VCS_P0 + p);
+  if (missile) toggle(q, VCS_M0 + p);
+  for (unsigned bits = missile ? 0x37 : 0x07; bits; bits &= bits - 1) {
+    int bit = VCS_LOWEST(bits);
+    uint64_t moved_player[3], moved_missile[3];
+    t->nusiz[p] ^= (uint8_t)(1 << bit);
+    bool players = player && changed_by(q, t, VCS_P0 + p, moved_player);
+    bool missiles = missile && changed_by(q, t, VCS_M0 + p, moved_missile);
+    t->nusiz[p] ^= (uint8_t)(1 << bit);
+    bool meet = false;
+    for (int word = q->piece->first_word; players && missiles && word <= q->piece->last_word; word++) {
+      meet |= (moved_player[word] & moved_missile[word] & q->piece->mask[word]) != 0;
+    }
+    if (meet) {
+      float *row = q->s->pixels + VCS_WIDTH * q->piece->y, kept[VCS_WIDTH];
+      memcpy(kept, row, sizeof kept);
+      memcpy(row, q->w, sizeof kept);
+      vcs_piece_link(q->s, t, q->piece, VCS_OFFSET(nusiz) + (size_t)p, bit, 5u << (VCS_P0 + p));
+      memcpy(row, kept, sizeof kept);
+      q->s->live[VCS_OFFSET(nusiz) + (size_t)p] = 1;
+      continue;
+    }
+    float by = (players ? sum_change(q, VCS_P0 + p, moved_player) : 0) +
+               (missiles ? sum_change(q, VCS_M0 + p, moved_missile) : 0);
+    add(q, VCS_OFFSET(nusiz) + (size_t)p, bit, vcs_sign(t->nusiz[p], bit) * by);
+  }
+}
+
+/* Score and priority: the same objects, coloured otherwise. */
+static void sum_rules(sums_t *q, vcs_t *t) {
+  for (int bit = 1; bit <= 2; bit++) {
+    float by = 0;
+    t->ctrlpf ^= (uint8_t)(1 << bit);
+    for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
+      uint64_t colour[4];
+      vcs_line_colours(t, 64 * word, q->piece->base.k[word], colour);
+      for (int from = 0; from < 4; from++) {
+        uint64_t there = q->piece->base.colour[word][from] & ~colour[from] & q->piece->mask[word];
+        for (int to = 0; there && to < 4; to++) {
+          uint64_t change = there & colour[to];
+          for (; change; change &= change - 1) by += q->w[64 * word + __builtin_ctzll(change)] * q->by[from][to];
+        }
+      }
+    }
+    t->ctrlpf ^= (uint8_t)(1 << bit);
+    add(q, VCS_OFFSET(ctrlpf), bit, vcs_sign(t->ctrlpf, bit) * by);
+  }
+}
+
+bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, const float *adjoints) {
+  if ((t->ctrlpf & 6) == 6) return false;
+  sums_t q;
+  q.s = s;
+  q.t = t;
+  q.piece = piece;
+  q.w = adjoints;
+  q.have = 0;
+  bool blanked = t->vblank & 2;
+  for (int i = 16 * piece->first_word; i < 16 * (piece->last_word + 1) && i < VCS_WIDTH / 4; i++) {
+    q.four[i] = (adjoints[4 * i] + adjoints[4 * i + 1]) + (adjoints[4 * i + 2] + adjoints[4 * i + 3]);
+  }
+  if (!blanked) {
+    for (int from = 0; from < 4; from++) {
+      for (int to = 0; to < 4; to++) q.by[from][to] = s->scale[t->colu[to]] - s->scale[t->colu[from]];
+    }
+    for (int p = 0; p < 2; p++) {
+      sum_nusiz(&q, t, p);
+      sum_player(&q, t, p);
+      sum_missile(&q, t, p);
+    }
+    sum_ball(&q, t);
+    sum_playfield(&q, t);
+    sum_rules(&q, t);
+  }
+  sum_colours(&q);
+  return true;
+}

@@ -1,0 +1,352 @@
+/* truth.c: what bits do, found by flipping them and running again.
+ *
+ * The run is made once and remembered (rerun.c); then threads take flips, one after the other, and write what differs
+ * at each horizon. Results do not depend on the threads. With s = 1 for a bit that is 0 in the run and -1 for one that
+ * is 1,
+ *
+ *     F(1) - F(0)                    = s (flipped - base)                          one bit
+ *     F(11) - F(10) - F(01) + F(00)  = s t (both - first - second + base)          a pair
+ *
+ * A pair needs the runs with one flip, too: they are made first and kept.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "grad/rerun.h"
+#include "host/files.h"
+#include "host/hash.h"
+#include "host/palette.h"
+#include "host/parallel.h"
+
+enum { RAM_BYTES = 128, RAM_BITS = 1024 };
+
+/* ---- Runs and values ---------------------------------------------------------------------------------------- */
+
+void vcs_run_idle(vcs_env_t *env, int32_t frames, vcs_controls_t *controls, vcs_run_t *run) {
+  for (int32_t i = 0; i < frames; i++) {
+    controls[i] = (vcs_controls_t){.paddle = {env->paddle[0], env->paddle[1], 0, 0}};
+  }
+  *run = (vcs_run_t){env->cart, env->m, env->frames, controls, frames};
+}
+
+int32_t vcs_pixel_values(const vcs_cart_t *cart, int kind, float values[768]) {
+  const vcs_format_t format = (vcs_format_t)cart->format;
+  const uint32_t *palette = vcs_palette(format);
+  const uint8_t *gray = vcs_palette_gray(format);
+  for (int i = 0; i < 256; i++) {
+    if (kind == VCS_VALUES_RGB) {
+      for (int c = 0; c < 3; c++) values[3 * i + c] = (float)(palette[i] >> (16 - 8 * c) & 255);
+    } else {
+      values[i] = kind == VCS_VALUES_LUMINANCE ? (float)gray[i] : (float)i;
+    }
+  }
+  return kind == VCS_VALUES_RGB ? 3 : 1;
+}
+
+/* ---- A job -------------------------------------------------------------------------------------------------- */
+
+typedef struct job job_t;
+
+/* What is kept of a run with one flip, for pairs: a horizon's picture, RAM and score. */
+typedef struct {
+  uint8_t *pictures, *ram;
+  int32_t *scores;
+  uint8_t *possible; /* by place */
+} singles_t;
+
+struct job {
+  const vcs_truth_options_t *options;
+  const vcs_truth_results_t *results;
+  const vcs_place_t *places;
+  const size_t *ends;       /* sets; NULL: each place by itself */
+  const size_t (*pairs)[2]; /* or pairs */
+  int32_t horizon_count;
+  vcs_base_t base;
+  uint32_t *screen_crc, *ram_crc; /* of the base, by horizon */
+  vcs_runner_t *runners;
+  int runner_count;
+  singles_t singles;
+  size_t place_count;
+};
+
+/* A flip that is being looked at. */
+typedef struct {
+  job_t *job;
+  size_t item;
+  const size_t *pair;
+  float sign;
+} look_t;
+
+static float sign_of(const job_t *job, const vcs_place_t *place) {
+  return vcs_place_bit(&job->base.run, place) ? -1.0f : 1.0f;
+}
+
+static vcs_truth_t *row_at(const job_t *job, size_t item, int horizon) {
+  return &job->results->rows[item * (size_t)job->horizon_count + (size_t)horizon];
+}
+
+static void mark(const job_t *job, size_t item, uint8_t outcome) {
+  if (!job->results->rows) return;
+  for (int h = 0; h < job->horizon_count; h++) *row_at(job, item, h) = (vcs_truth_t){.outcome = outcome};
+}
+
+static vcs_sight_t single_sight(const job_t *job, size_t place, int horizon) {
+  const singles_t *singles = &job->singles;
+  const size_t at = place * (size_t)job->horizon_count + (size_t)horizon;
+  return (vcs_sight_t){singles->pictures + at * vcs_base_pixels(&job->base), singles->ram + at * RAM_BYTES,
+                       singles->scores[at]};
+}
+
+/* The other terms of a difference: the base, and for a pair the two single flips. */
+typedef struct {
+  vcs_sight_t base, first, second;
+  bool pair;
+} terms_t;
+
+static terms_t terms_of(const look_t *look, int horizon) {
+  terms_t terms = {.base = vcs_base_sight(&look->job->base, horizon), .pair = look->pair != NULL};
+  terms.first = look->pair ? single_sight(look->job, look->pair[0], horizon) : terms.base;
+  terms.second = look->pair ? single_sight(look->job, look->pair[1], horizon) : terms.base;
+  return terms;
+}
+
+/* Where the difference of bytes is not zero. For one flip `first` and `second` are the base. */
+static int32_t count_differences(const uint8_t *now, const uint8_t *first, const uint8_t *second, const uint8_t *base,
+                                 size_t size) {
+  int32_t count = 0;
+  if (first == base && second == base) {
+    if (now == base) return 0;
+    for (size_t i = 0; i < size; i++) count += now[i] != base[i];
+    return count;
+  }
+  for (size_t i = 0; i < size; i++) count += now[i] - first[i] - second[i] + base[i] != 0;
+  return count;
+}
+
+static void fill_row(const look_t *look, int horizon, const vcs_sight_t *sight, const terms_t *terms) {
+  const job_t *job = look->job;
+  const size_t pixels = vcs_base_pixels(&job->base);
+  vcs_truth_t *row = row_at(job, look->item, horizon);
+  const int64_t score = (int64_t)sight->score - terms->first.score - terms->second.score + terms->base.score;
+  *row = (vcs_truth_t){
+      .outcome = VCS_TRUTH_RAN,
+      .ram_bytes = count_differences(sight->ram, terms->first.ram, terms->second.ram, terms->base.ram, RAM_BYTES),
+      .score = (int32_t)(look->sign < 0 ? -score : score),
+  };
+  row->ram_crc = sight->ram == terms->base.ram ? job->ram_crc[horizon] : vcs_crc32(sight->ram, RAM_BYTES);
+  row->pixels =
+      count_differences(sight->picture, terms->first.picture, terms->second.picture, terms->base.picture, pixels);
+  bool same = sight->picture == terms->base.picture || (!terms->pair && row->pixels == 0);
+  row->screen_crc = same ? job->screen_crc[horizon] : vcs_crc32(sight->picture, pixels);
+}
+
+static void add_pixels(const look_t *look, int horizon, const vcs_sight_t *sight, const terms_t *terms) {
+  const job_t *job = look->job;
+  const size_t pixels = vcs_base_pixels(&job->base), channels = (size_t)job->options->channels;
+  const float *values = job->options->values, sign = look->sign;
+  float *map = job->results->pixels + (look->item * (size_t)job->horizon_count + (size_t)horizon) * pixels * channels;
+  if (sight->picture == terms->base.picture && !terms->pair) return;
+  const uint8_t *now = sight->picture, *first = terms->first.picture, *second = terms->second.picture,
+                *base = terms->base.picture;
+  for (size_t i = 0; i < pixels; i++) {
+    if (now[i] == first[i] && second[i] == base[i]) continue;
+    for (size_t c = 0; c < channels; c++) {
+      map[i * channels + c] += sign * (values[now[i] * channels + c] - values[first[i] * channels + c] -
+                                       values[second[i] * channels + c] + values[base[i] * channels + c]);
+    }
+  }
+}
+
+static void add_ram(const look_t *look, int horizon, const vcs_sight_t *sight, const terms_t *terms) {
+  const job_t *job = look->job;
+  float *map = job->results->ram + (look->item * (size_t)job->horizon_count + (size_t)horizon) * RAM_BITS;
+  for (int i = 0; i < RAM_BITS; i++) {
+    const int byte = i >> 3, bit = i & 7;
+    const int difference = (sight->ram[byte] >> bit & 1) - (terms->first.ram[byte] >> bit & 1) -
+                           (terms->second.ram[byte] >> bit & 1) + (terms->base.ram[byte] >> bit & 1);
+    map[i] += look->sign * (float)difference;
+  }
+}
+
+static void look_at(void *context, int horizon, const vcs_sight_t *sight) {
+  const look_t *look = context;
+  const vcs_truth_results_t *results = look->job->results;
+  const terms_t terms = terms_of(look, horizon);
+  if (results->rows) fill_row(look, horizon, sight, &terms);
+  if (results->pixels) add_pixels(look, horizon, sight, &terms);
+  if (results->ram) add_ram(look, horizon, sight, &terms);
+}
+
+static void keep(void *context, int horizon, const vcs_sight_t *sight) {
+  const look_t *look = context;
+  const job_t *job = look->job;
+  const size_t at = look->item * (size_t)job->horizon_count + (size_t)horizon, pixels = vcs_base_pixels(&job->base);
+  memcpy(job->singles.pictures + at * pixels, sight->picture, pixels);
+  memcpy(job->singles.ram + at * RAM_BYTES, sight->ram, RAM_BYTES);
+  job->singles.scores[at] = sight->score;
+}
+
+/* ---- Items -------------------------------------------------------------------------------------------------- */
+
+static void report(const job_t *job) {
+  if (job->options->progress) job->options->progress(job->options->progress_context, 1);
+}
+
+static bool run_set(void *context, size_t item, int worker) {
+  job_t *job = context;
+  const size_t first = job->ends ? (item ? job->ends[item - 1] : 0) : item;
+  const size_t count = job->ends ? job->ends[item] - first : 1;
+  look_t look = {job, item, NULL, count == 1 ? sign_of(job, &job->places[first]) : 1.0f};
+  if (!vcs_rerun(&job->base, &job->runners[worker], job->places + first, count, look_at, &look)) {
+    mark(job, item, VCS_TRUTH_IMPOSSIBLE);
+  }
+  report(job);
+  return true;
+}
+
+static bool run_single(void *context, size_t item, int worker) {
+  job_t *job = context;
+  look_t look = {job, item, NULL, 1.0f};
+  job->singles.possible[item] = vcs_rerun(&job->base, &job->runners[worker], &job->places[item], 1, keep, &look);
+  report(job);
+  return true;
+}
+
+static bool run_pair(void *context, size_t item, int worker) {
+  job_t *job = context;
+  const size_t *pair = job->pairs[item];
+  const vcs_place_t both[2] = {job->places[pair[0]], job->places[pair[1]]};
+  look_t look = {job, item, pair, sign_of(job, &both[0]) * sign_of(job, &both[1])};
+  const bool apart = job->singles.possible[pair[0]] && job->singles.possible[pair[1]];
+  if (!apart || !vcs_rerun(&job->base, &job->runners[worker], both, 2, look_at, &look)) {
+    mark(job, item, VCS_TRUTH_IMPOSSIBLE);
+  }
+  report(job);
+  return true;
+}
+
+/* ---- The whole ---------------------------------------------------------------------------------------------- */
+
+static vcs_status_t check_request(const vcs_run_t *run, const vcs_truth_options_t *options,
+                                  const vcs_truth_results_t *results, vcs_error_t *error) {
+  if (results && results->pixels && (!options->values || options->channels < 1)) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "maps of pixels need what a pixel is worth: options.values");
+  }
+  if (!results) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no place for results was given");
+  return vcs_run_check(run, options->horizons, options->horizon_count, options->env, error);
+}
+
+static void free_job(job_t *job) {
+  vcs_base_free(&job->base);
+  for (int i = 0; job->runners && i < job->runner_count; i++) vcs_runner_free(&job->runners[i]);
+  free(job->runners);
+  free(job->screen_crc);
+  free(job->ram_crc);
+  free(job->singles.pictures);
+  free(job->singles.ram);
+  free(job->singles.scores);
+  free(job->singles.possible);
+}
+
+/* Memory for the single flips of pairs. */
+static vcs_status_t prepare_singles(job_t *job, vcs_error_t *error) {
+  const size_t sights = job->place_count * (size_t)job->horizon_count;
+  singles_t *singles = &job->singles;
+  singles->pictures = malloc(sights * vcs_base_pixels(&job->base));
+  singles->ram = malloc(sights * RAM_BYTES);
+  singles->scores = malloc(sights * sizeof *singles->scores);
+  singles->possible = calloc(job->place_count, 1);
+  if (singles->pictures && singles->ram && singles->scores && singles->possible) return VCS_OK;
+  return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for what %zu bits do alone", job->place_count);
+}
+
+static void fill_base(job_t *job) {
+  for (int h = 0; h < job->horizon_count; h++) {
+    const vcs_sight_t sight = vcs_base_sight(&job->base, h);
+    job->screen_crc[h] = vcs_crc32(sight.picture, vcs_base_pixels(&job->base));
+    job->ram_crc[h] = vcs_crc32(sight.ram, RAM_BYTES);
+    if (job->results->base) {
+      job->results->base[h] = (vcs_truth_t){VCS_TRUTH_RAN, 0, 0, sight.score, job->screen_crc[h], job->ram_crc[h]};
+    }
+  }
+}
+
+static vcs_status_t prepare(job_t *job, const vcs_run_t *run, size_t items, vcs_error_t *error) {
+  const vcs_truth_options_t *options = job->options;
+  vcs_view_t view = {options->horizons, options->horizon_count, options->env, options->stop_when_over, true, false};
+  if (!view.horizons || view.horizon_count == 0) {
+    view.horizons = &run->frames;
+    view.horizon_count = 1;
+  }
+  job->horizon_count = view.horizon_count;
+  for (size_t i = 0; i < job->place_count; i++) {
+    vcs_status_t status = vcs_place_check(run, &job->places[i], error);
+    if (status) return status;
+    view.rom = view.rom || job->places[i].kind == VCS_PLACE_ROM;
+  }
+  vcs_status_t status = vcs_base_create(&job->base, run, &view, error);
+  bool possible = false;
+  if (status == VCS_OK) status = vcs_base_record(&job->base, &possible, error);
+  if (status) return status;
+  if (!possible) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the run begins with a machine that cannot be");
+  if (view.rom) vcs_base_find_unread(&job->base);
+  job->screen_crc = calloc((size_t)job->horizon_count, sizeof *job->screen_crc);
+  job->ram_crc = calloc((size_t)job->horizon_count, sizeof *job->ram_crc);
+  job->runner_count = vcs_thread_count(options->threads, items);
+  job->runners = calloc((size_t)job->runner_count, sizeof *job->runners);
+  if (!job->screen_crc || !job->ram_crc || !job->runners) {
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  for (int i = 0; i < job->runner_count && status == VCS_OK; i++) {
+    status = vcs_runner_create(&job->runners[i], &job->base, error);
+  }
+  if (status) return status;
+  fill_base(job);
+  for (size_t i = 0; i < items; i++) mark(job, i, VCS_TRUTH_NOT_RUN);
+  return job->pairs ? prepare_singles(job, error) : VCS_OK;
+}
+
+static vcs_status_t find_truth(job_t *job, const vcs_run_t *run, size_t items, vcs_error_t *error) {
+  static const vcs_truth_options_t defaults = {0};
+  if (error) error->message[0] = 0;
+  if (!job->options) job->options = &defaults;
+  vcs_status_t status = check_request(run, job->options, job->results, error);
+  if (status == VCS_OK) status = prepare(job, run, items, error);
+  if (status == VCS_OK && job->pairs) {
+    const size_t done = vcs_parallel(job->place_count, job->runner_count, run_single, job);
+    if (done == job->place_count) vcs_parallel(items, job->runner_count, run_pair, job);
+  } else if (status == VCS_OK) {
+    vcs_parallel(items, job->runner_count, run_set, job);
+  }
+  free_job(job);
+  return status;
+}
+
+vcs_status_t vcs_truth(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places,
+                       size_t count, const vcs_truth_results_t *results, vcs_error_t *error) {
+  job_t job = {.options = options, .results = results, .places = places, .place_count = count};
+  return find_truth(&job, run, count, error);
+}
+
+vcs_status_t vcs_truth_sets(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places,
+                            const size_t *ends, size_t set_count, const vcs_truth_results_t *results,
+                            vcs_error_t *error) {
+  for (size_t i = 0; i < set_count; i++) {
+    if (i && ends[i] < ends[i - 1]) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the ends of sets must ascend");
+  }
+  job_t job = {.options = options, .results = results, .places = places, .ends = ends};
+  job.place_count = set_count ? ends[set_count - 1] : 0;
+  return find_truth(&job, run, set_count, error);
+}
+
+vcs_status_t vcs_truth_pairs(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places,
+                             size_t count, const size_t (*pairs)[2], size_t pair_count,
+                             const vcs_truth_results_t *results, vcs_error_t *error) {
+  for (size_t i = 0; i < pair_count; i++) {
+    if (pairs[i][0] >= count || pairs[i][1] >= count || pairs[i][0] == pairs[i][1]) {
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "pair %zu is not of two different places", i);
+    }
+  }
+  job_t job = {.options = options, .results = results, .places = places, .pairs = pairs, .place_count = count};
+  return find_truth(&job, run, pair_count, error);
+}
