@@ -11,8 +11,10 @@
  *   INTIM         = a function of what the timer was set to, when, and of time
  *   INPT0-3       = whether the capacitor has charged: a function of time and of when it was released
  *
- * Stops: the strobes right after HMOVE with fixed results (vcs_after_hmove), whether HMOVE draws its comb, the star
- * field, the timer's interval and what its first reading after zero does, port A's direction, wheels and keypads.
+ * Stops: the strobes right after HMOVE with fixed results (vcs_after_hmove), whether HMOVE draws its comb, whether
+ * RESPx hides the player's first copy, the star field, when VSYNC ends the frame, the timer's interval and what its
+ * first reading after zero does, whether a write to VBLANK is the one that lets the paddles' capacitors charge, what
+ * port A drives, wheels and keypads.
  */
 #include <string.h>
 
@@ -162,6 +164,60 @@ static void link_wsync(const vcs_sweep_t *s, const vcs_event_t *event) {
   s->live[VCS_OFFSET(cycles)] = *time != 0;
 }
 
+/* Where a missile is after a write to its RESMPx. */
+static int released_at(const vcs_t *t, size_t missile, uint8_t value) {
+  if (!t->resmp[missile] || value & 2) return t->pos[VCS_M0 + missile];
+  return (t->pos[VCS_P0 + missile] + 4 * vcs_copies(t->nusiz[missile] & 7).stretch) % 160;
+}
+
+/* forward: pos[missile] = f(value, resmp, nusiz, positions) */
+static void link_release(vcs_sweep_t *s, const vcs_event_t *event, size_t missile, float v[VCS_SLOTS]) {
+  size_t offset = VCS_OFFSET(pos) + VCS_M0 + missile, player = VCS_OFFSET(pos) + missile;
+  size_t held = VCS_OFFSET(resmp) + missile, size = VCS_OFFSET(nusiz) + missile;
+  vcs_t *t = s->scratch;
+  memcpy(&t->vsync, event->tia, VCS_TIA_BYTES);
+  bool released = t->resmp[missile] && !(event->value & 2);
+  int here = released_at(t, missile, event->value);
+  float pos = *vcs_slots(s, offset), new_pos = 0, *to = s->reverse ? &pos : &new_pos;
+  if (s->reverse && pos == 0) return;
+  forget(s, offset);
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    int there = released_at(t, missile, vcs_moved(event->value, slot));
+    vcs_link(s, &v[slot], to, vcs_direction(event->value, slot) * (float)moved_by(here, there));
+  }
+  t->resmp[missile] ^= 2;
+  vcs_link(s, &vcs_slots(s, held)[1], to,
+           vcs_sign(t->resmp[missile] ^ 2u, 1) * (float)moved_by(here, released_at(t, missile, event->value)));
+  t->resmp[missile] ^= 2;
+  uint8_t nusiz = t->nusiz[missile];
+  for (int bit = 0; bit < 3; bit++) {
+    t->nusiz[missile] = nusiz ^ (uint8_t)(1 << bit);
+    vcs_link(s, &vcs_slots(s, size)[bit], to,
+             vcs_sign(nusiz, bit) * (float)moved_by(here, released_at(t, missile, event->value)));
+  }
+  if (s->reverse) {
+    *vcs_slots(s, released ? player : offset) += pos;
+    s->live[released ? player : offset] = s->live[held] = s->live[size] = 1;
+  } else {
+    *vcs_slots(s, offset) = new_pos + (released ? *vcs_slots(s, player) : pos);
+    s->live[offset] = 1;
+  }
+}
+
+/* forward: pf_mirrored += f(time): a write in time mirrors this line, a later one the next */
+static void link_mirroring(const vcs_sweep_t *s, const vcs_event_t *event) {
+  float *time = vcs_slots(s, VCS_OFFSET(cycles)), *mirrored = vcs_slots(s, VCS_OFFSET(pf_mirrored));
+  if (*(s->reverse ? mirrored : time) == 0) return;
+  int before = event->tia[VCS_OFFSET(pf_mirrored) - VCS_OFFSET(vsync)], after = event->value & 1, now[3];
+  for (int i = 0; i < 3; i++) {
+    int hpos = (event->clock + 3 * (i - 1) + VCS_LINE_CLOCKS) % VCS_LINE_CLOCKS;
+    now[i] = hpos < VCS_HBLANK_CLOCKS + 79 ? after : before;
+  }
+  vcs_sides_t sides = vcs_sides(s, *time);
+  vcs_link(s, time, mirrored, sides.more * (float)(now[2] - now[1]) + sides.less * (float)(now[0] - now[1]));
+  s->live[s->reverse ? VCS_OFFSET(cycles) : VCS_OFFSET(pf_mirrored)] = 1;
+}
+
 /* Links an input that turns one byte written into another to what a register keeps of them. Motion registers and
  * colours are numbers, and keep carries; of the others every bit means something else. */
 static void link_field(const vcs_sweep_t *s, const keeps_t *k, float *in, uint8_t was, uint8_t is, float weight) {
@@ -197,6 +253,7 @@ void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_S
   const keeps_t *k = &keeps[reg];
   const uint8_t *tia = event->tia;
   size_t player = reg & 1;
+  const keeps_t dump = {VCS_OFFSET(dump), 0x80, 7};
   switch (reg) {
     case VCS_GRP0: /* forward: grp_old[1] = grp[1]; grp[0] = value */
       copy_byte(s, VCS_OFFSET(grp) + 1, VCS_OFFSET(grp_old) + 1);
@@ -216,10 +273,9 @@ void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_S
       return;
     case VCS_RESMP0:
     case VCS_RESMP1: /* forward: if it is released, pos[missile] = pos[player] + middle; resmp = value & 2 */
-      if (tia[VCS_OFFSET(resmp) - VCS_OFFSET(vsync) + player] && !(event->value & 2)) {
-        copy_byte(s, VCS_OFFSET(pos) + player, VCS_OFFSET(pos) + VCS_M0 + player);
-      }
+      if (!s->reverse) link_release(s, event, player, v);
       link_kept(s, k, event->value, v);
+      if (s->reverse) link_release(s, event, player, v);
       return;
     case VCS_HMOVE:
       link_hmove(s, event);
@@ -239,13 +295,16 @@ void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_S
       link_kept(s, k, event->value, v);
       return;
     case VCS_CTRLPF: /* forward: ctrlpf = value; pf_mirrored = value & 1 unless the right half has begun */
+      if (s->reverse) link_mirroring(s, event);
       if (event->clock % VCS_LINE_CLOCKS < VCS_HBLANK_CLOCKS + 79) {
         const keeps_t mirrored = {VCS_OFFSET(pf_mirrored), 0x01, 0};
         link_kept(s, &mirrored, event->value, v);
       }
+      if (!s->reverse) link_mirroring(s, event);
       link_kept(s, k, event->value, v);
       return;
-    case VCS_VBLANK: /* forward: vblank = value; when bit 7 falls, dump_cycle = time */
+    case VCS_VBLANK: /* forward: vblank = value; dump = bit 7 of it; when that falls, dump_cycle = time */
+      link_kept(s, &dump, event->value, v);
       if (tia[VCS_OFFSET(vblank) - VCS_OFFSET(vsync)] & ~event->value & 0x80) {
         copy_byte(s, VCS_OFFSET(cycles), VCS_OFFSET(dump_cycle));
       }
@@ -265,13 +324,32 @@ static void look_up(const vcs_sweep_t *s, vcs_t *t, uint32_t cycles) {
   t->cycles = cycles;
 }
 
+bool vcs_sweep_chip_byte(vcs_sweep_t *s, uint16_t addr, uint32_t cycles, uint8_t bus, uint8_t *byte) {
+  vcs_t *t = s->scratch;
+  look_up(s, t, cycles);
+  if (vcs_chip_at(addr) == VCS_TO_RIOT) {
+    *byte = vcs_riot_read(s->cart, t, addr);
+    return addr & 7 || s->cart->passive_ports;
+  }
+  int input = (addr & 15) - 8;
+  *byte = (uint8_t)((bus & 0x3F) | (input >= 0 && input < 6 ? vcs_tia_input(s->cart, t, input) << 7 : 0));
+  return input >= 0;
+}
+
 static uint8_t timer_at(vcs_sweep_t *s, uint32_t cycles, uint8_t timer, bool status) {
   look_up(s, s->scratch, cycles);
   s->scratch->timer = timer;
   return status ? vcs_riot_instat(s->scratch) : vcs_riot_intim(s->scratch);
 }
 
-/* forward: v = intim(timer, time - timer_cycle) */
+/* The same with the timer set earlier or later; when it was first read after it ran out does not move with it. */
+static uint8_t timer_set_at(vcs_sweep_t *s, uint32_t cycles, int by, bool status) {
+  look_up(s, s->scratch, cycles);
+  s->scratch->timer_cycle += (uint32_t)by;
+  return status ? vcs_riot_instat(s->scratch) : vcs_riot_intim(s->scratch);
+}
+
+/* forward: v = intim(timer, time, timer_cycle) */
 static void link_timer(vcs_sweep_t *s, uint32_t cycles, bool status, float v[VCS_SLOTS]) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles)), *set = vcs_slots(s, VCS_OFFSET(timer_cycle)),
         *timer = vcs_slots(s, VCS_OFFSET(timer));
@@ -286,8 +364,8 @@ static void link_timer(vcs_sweep_t *s, uint32_t cycles, bool status, float v[VCS
   vcs_sides_t since = vcs_sides(s, *time), until = vcs_sides(s, *set);
   vcs_link_byte(s, time, v, base, later, since.more);
   vcs_link_byte(s, time, v, base, sooner, since.less);
-  vcs_link_byte(s, set, v, base, sooner, until.more);
-  vcs_link_byte(s, set, v, base, later, until.less);
+  vcs_link_byte(s, set, v, base, timer_set_at(s, cycles, 1, status), until.more);
+  vcs_link_byte(s, set, v, base, timer_set_at(s, cycles, -1, status), until.less);
   if (s->reverse) s->live[VCS_OFFSET(cycles)] = s->live[VCS_OFFSET(timer_cycle)] = s->live[VCS_OFFSET(timer)] = 1;
 }
 
@@ -309,6 +387,11 @@ static void link_pot(vcs_sweep_t *s, uint32_t cycles, int input, float v[VCS_SLO
   vcs_link_byte(s, released, v, base, side[1], until.more);
   vcs_link_byte(s, released, v, base, side[0], until.less);
   t->cycles = cycles;
+  float *held = vcs_slots(s, VCS_OFFSET(dump));
+  t->dump ^= 1;
+  vcs_link_byte(s, held, v, base, (uint8_t)(vcs_tia_input(s->cart, t, input) << 7), vcs_sign(t->dump ^ 1u, 0));
+  t->dump ^= 1;
+  if (s->reverse) s->live[VCS_OFFSET(dump)] = 1;
   for (int i = 0; i < 2; i++) { /* a paddle's unit is one step of its resistance */
     t->paddle[input] = s->tape->start->paddle[input] + (i ? -1 : 1);
     side[i] = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);

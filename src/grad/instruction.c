@@ -6,7 +6,10 @@
  * would have been read (a peek, without side effects), or another cell written and this one spared; and a page might
  * have been crossed, which costs time.
  *
- * Stops: which TIA or RIOT register an indexed store reaches, bank switches, the program counter.
+ * Stops: which TIA or RIOT register a store reaches, which collision register a load reaches, what the stack finds in
+ * the TIA, pointers in the TIA's registers, bank switches, the program counter and with it the cycles of a branch and
+ * the bytes of the stack a call fills. A byte with two parts in an access (operand, pointer, the byte read) is linked
+ * as each of them, to first order.
  */
 #include <string.h>
 
@@ -166,9 +169,17 @@ static void link_result(work_t *w, float *in, uint64_t result, float weight) {
   }
 }
 
+/* The register that is the index, or -1. */
+static int index_lane(vcs_opcode_t op) {
+  if (op.mode == VCS_MODE_ZPX || op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_IZX) return VCS_LANE_X;
+  if (op.mode == VCS_MODE_ZPY || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY) return VCS_LANE_Y;
+  return -1;
+}
+
 static void link_function(work_t *w) {
   for (int lane = 0; lane < VCS_LANES; lane++) {
     unsigned reads = w->uses.reads >> 8 * lane & 0xFF;
+    if (w->stores && lane == index_lane(w->op)) continue; /* SAX (zp,X): link_index does both */
     if (lane != VCS_LANE_P) reads |= reads << 8;
     uint8_t byte = (uint8_t)(w->word >> 8 * lane);
     uint64_t others = w->word & ~VCS_LANE(lane, 0xFF);
@@ -184,39 +195,72 @@ static void link_function(work_t *w) {
 
 /* ---- Other addresses --------------------------------------------------------------------------------------------- */
 
-/* The access as it would have gone with another address: `in` is the bit on which it depends, `weight` its sign. */
-static void link_elsewhere(work_t *w, float *in, float weight, vcs_address_t at) {
+/* The last byte on the bus before the data access, of which the TIA leaves six bits: of the operand or the pointer. */
+static uint8_t byte_before(vcs_opcode_t op, vcs_address_t at) {
+  switch (op.mode) {
+    case VCS_MODE_ZP:
+    case VCS_MODE_ZPX:
+    case VCS_MODE_ZPY:
+      return at.low;
+    case VCS_MODE_IZX:
+    case VCS_MODE_IZY:
+      return (uint8_t)(at.base >> 8);
+    default:
+      return at.high;
+  }
+}
+
+/* The byte that a read at another address would have found. False: that is a stop. */
+static bool byte_at(const work_t *w, vcs_address_t at, uint8_t *byte) {
+  vcs_sweep_t *s = w->s;
+  vcs_chip_t chip = vcs_chip_at(at.addr);
+  if (chip == VCS_TO_RAM || chip == VCS_TO_CART) {
+    *byte = vcs_code_byte(s->cart, s->m, at.addr);
+    return true;
+  }
+  return w->op.access != VCS_ACCESS_IMPLIED &&
+         vcs_sweep_chip_byte(s, at.addr, vcs_row_time(w->row, at.crosses), byte_before(w->op, at), byte);
+}
+
+/* Another cell is written with `value` instead, and this one is spared. Walking forwards the spared cell's new slots
+ * are still in V; backwards they are there already. */
+static void link_store_elsewhere(work_t *w, float *in, float weight, uint16_t addr, uint8_t value) {
+  vcs_sweep_t *s = w->s;
+  float *v = w->out + VCS_SLOTS * VCS_LANE_V;
+  cell_t spared = cell_written(s, w->row->addr), hit = cell_written(s, addr);
+  if (spared.slots == hit.slots) { /* a mirror of the same cell */
+    vcs_link_byte(s, in, v, w->row->value, value, weight);
+    return;
+  }
+  if (spared.slots) vcs_link_byte(s, in, v, w->row->value, content_of(s, spared), weight);
+  if (!hit.slots || (s->reverse && !s->live[hit.live])) return;
+  vcs_link_byte(s, in, hit.slots, content_of(s, hit), value, weight);
+  if (!s->reverse) mark(s, hit);
+}
+
+/* The access as it would have gone with another address: `in` is the slot on which it depends, `weight` its direction,
+ * `word` the registers, of which the index may be different. */
+static void link_elsewhere(work_t *w, float *in, float weight, vcs_address_t at, uint64_t word) {
   vcs_sweep_t *s = w->s;
   if (at.crosses != w->at.crosses) vcs_link(s, in, vcs_slots(s, VCS_OFFSET(cycles)), at.crosses ? weight : -weight);
-  if (at.addr == w->row->addr) return;
+  if (at.addr == w->row->addr && !(w->stores && word != w->word)) return;
   if (w->reads) {
-    uint64_t v = vcs_code_byte(s->cart, s->m, at.addr);
-    uint64_t word = (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, v);
-    uint64_t result = vcs_local(w->row->opcode, at.addr, word);
-    if (w->stores) result = (result & ~VCS_V) | (w->result & VCS_V); /* that byte goes elsewhere: below */
-    link_result(w, in, result, weight);
+    uint8_t byte;
+    if (!byte_at(w, at, &byte)) return;
+    word = (word & ~VCS_V) | VCS_LANE(VCS_LANE_V, byte);
   }
-  if (w->stores) {
-    uint8_t value = w->op.access == VCS_ACCESS_IMPLIED || w->op.access == VCS_ACCESS_WRITE ? w->row->value : 0;
-    cell_t spared = cell_written(s, w->row->addr), hit = cell_written(s, at.addr);
-    if (w->op.access == VCS_ACCESS_MODIFY) { /* another byte is modified */
-      uint64_t word = (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, vcs_code_byte(s->cart, s->m, at.addr));
-      value = (uint8_t)(vcs_local(w->row->opcode, at.addr, word) >> 8 * VCS_LANE_V);
-    }
-    /* walking forwards the spared cell's new slots are still in V; backwards they are there already */
-    if (spared.slots) vcs_link_byte(s, in, w->out + VCS_SLOTS * VCS_LANE_V, w->row->value, w->row->old, weight);
-    if (hit.slots && (!s->reverse || s->live[hit.live])) {
-      vcs_link_byte(s, in, hit.slots, content_of(s, hit), value, weight);
-      if (!s->reverse) mark(s, hit);
-    }
-  }
+  uint64_t result = vcs_local(w->row->opcode, at.addr, word), v = w->stores ? VCS_V : 0;
+  link_result(w, in, (result & ~v) | (w->result & v), weight);
+  if (w->stores) link_store_elsewhere(w, in, weight, at.addr, (uint8_t)(result >> 8 * VCS_LANE_V));
 }
 
 static vcs_address_t address_of(const work_t *w, uint8_t low, uint8_t high, uint8_t x, uint8_t y) {
   return vcs_form_address(w->s->cart, w->s->m, w->op, low, high, x, y);
 }
 
-/* The base of an indirect access with one bit of its pointer flipped. */
+static bool is_indirect(vcs_opcode_t op) { return op.mode == VCS_MODE_IZX || op.mode == VCS_MODE_IZY; }
+
+/* The address of an indirect access with another base. */
 static vcs_address_t address_with_base(const work_t *w, uint16_t base) {
   vcs_address_t at = w->at;
   at.base = base;
@@ -225,48 +269,81 @@ static vcs_address_t address_with_base(const work_t *w, uint16_t base) {
   return at;
 }
 
-static void link_address(work_t *w) {
+/* A byte in memory that the address is made of. Its slots are taken before anything is linked, and given back after
+ * everything is: the access may store into it. */
+typedef struct {
+  cell_t cell;
+  float slots[VCS_SLOTS];
+} source_t;
+
+static void take_source(const vcs_sweep_t *s, uint16_t addr, source_t *source) {
+  source->cell = cell_read(s, addr);
+  memset(source->slots, 0, sizeof source->slots);
+  if (!s->reverse && cell_live(s, source->cell))
+    memcpy(source->slots, source->cell.slots, (size_t)slots_of(source->cell) * sizeof(float));
+}
+
+static void give_source(const vcs_sweep_t *s, const source_t *source) {
+  if (!s->reverse || !source->cell.slots) return;
+  for (int i = 0; i < slots_of(source->cell); i++) source->cell.slots[i] += source->slots[i];
+  mark(s, source->cell);
+}
+
+/* Slots of a source that have something to say. */
+static bool source_speaks(const vcs_sweep_t *s, const source_t *source, int slot) {
+  return source->cell.slots && slot < slots_of(source->cell) && (s->reverse || source->slots[slot] != 0);
+}
+
+static void link_index(work_t *w, int lane) {
   vcs_sweep_t *s = w->s;
   const vcs_row_t *row = w->row;
-  bool by_x = w->op.mode == VCS_MODE_ZPX || w->op.mode == VCS_MODE_ABX || w->op.mode == VCS_MODE_IZX;
-  bool by_y = w->op.mode == VCS_MODE_ZPY || w->op.mode == VCS_MODE_ABY || w->op.mode == VCS_MODE_IZY;
-  if (by_x || by_y) {
-    float *in = w->in + VCS_SLOTS * (by_x ? VCS_LANE_X : VCS_LANE_Y);
-    uint8_t index = by_x ? row->x : row->y;
-    for (int slot = 0; slot < VCS_SLOTS; slot++) {
-      if (!s->reverse && in[slot] == 0) continue;
-      uint8_t other = vcs_moved(index, slot);
-      link_elsewhere(w, &in[slot], vcs_direction(index, slot),
-                     address_of(w, w->at.low, w->at.high, by_x ? other : row->x, by_y ? other : row->y));
-    }
+  float *in = w->in + VCS_SLOTS * lane;
+  uint8_t index = lane == VCS_LANE_X ? row->x : row->y;
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    if (!s->reverse && in[slot] == 0) continue;
+    uint8_t other = vcs_moved(index, slot);
+    vcs_address_t at =
+        address_of(w, w->at.low, w->at.high, lane == VCS_LANE_X ? other : row->x, lane == VCS_LANE_Y ? other : row->y);
+    if (is_indirect(w->op) && !vcs_pointer_in_ram(at.pointer)) continue;
+    link_elsewhere(w, &in[slot], vcs_direction(index, slot), at,
+                   (w->word & ~VCS_LANE(lane, 0xFF)) | VCS_LANE(lane, other));
   }
-  if (w->op.mode == VCS_MODE_IZX || w->op.mode == VCS_MODE_IZY) {
-    for (int half = 0; half < 2; half++) {
-      cell_t cell = cell_read(s, (uint16_t)(w->at.pointer + half));
-      if (!cell.slots || (!s->reverse && !cell_live(s, cell))) continue;
-      uint8_t byte = (uint8_t)(w->at.base >> 8 * half), other = (uint8_t)(w->at.base >> 8 * !half);
-      for (int slot = 0; slot < slots_of(cell); slot++) {
-        if (!s->reverse && cell.slots[slot] == 0) continue;
-        uint8_t moved = vcs_moved(byte, slot);
-        link_elsewhere(w, &cell.slots[slot], vcs_direction(byte, slot),
-                       address_with_base(w, (uint16_t)(half ? moved << 8 | other : other << 8 | moved)));
-      }
-      if (s->reverse) mark(s, cell);
-    }
+}
+
+static void link_pointer(work_t *w, source_t *source, int half) {
+  uint8_t byte = (uint8_t)(w->at.base >> 8 * half), other = (uint8_t)(w->at.base >> 8 * !half);
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    if (!source_speaks(w->s, source, slot)) continue;
+    uint8_t moved = vcs_moved(byte, slot);
+    link_elsewhere(w, &source->slots[slot], vcs_direction(byte, slot),
+                   address_with_base(w, (uint16_t)(half ? moved << 8 | other : other << 8 | moved)), w->word);
   }
-  int length = vcs_mode_length(w->op.mode);
-  for (int byte = 1; s->rom && byte < length; byte++) {
-    cell_t cell = cell_read(s, (uint16_t)(row->pc + byte));
-    if (!cell.slots || (!s->reverse && !cell_live(s, cell))) continue;
-    uint8_t operand = byte == 1 ? w->at.low : w->at.high;
-    for (int bit = 0; bit < 8; bit++) {
-      if (!s->reverse && cell.slots[bit] == 0) continue;
-      uint8_t other = operand ^ (uint8_t)(1 << bit);
-      link_elsewhere(w, &cell.slots[bit], vcs_sign(operand, bit),
-                     address_of(w, byte == 1 ? other : w->at.low, byte == 2 ? other : w->at.high, row->x, row->y));
-    }
-    if (s->reverse) mark(s, cell);
+}
+
+static void link_operand(work_t *w, source_t *source, int number) {
+  uint8_t operand = number == 1 ? w->at.low : w->at.high;
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    if (!source_speaks(w->s, source, slot)) continue;
+    uint8_t other = vcs_moved(operand, slot);
+    vcs_address_t at =
+        address_of(w, number == 1 ? other : w->at.low, number == 2 ? other : w->at.high, w->row->x, w->row->y);
+    if (is_indirect(w->op) && !vcs_pointer_in_ram(at.pointer)) continue;
+    link_elsewhere(w, &source->slots[slot], vcs_direction(operand, slot), at, w->word);
   }
+}
+
+static void link_address(work_t *w) {
+  vcs_sweep_t *s = w->s;
+  source_t pointer[2], operand[2];
+  bool indirect = is_indirect(w->op);
+  int operands = vcs_mode_length(w->op.mode) - 1;
+  for (int i = 0; indirect && i < 2; i++) take_source(s, (uint16_t)(w->at.pointer + i), &pointer[i]);
+  for (int i = 0; i < operands; i++) take_source(s, (uint16_t)(w->row->pc + 1 + i), &operand[i]);
+  if (index_lane(w->op) >= 0) link_index(w, index_lane(w->op));
+  for (int i = 0; indirect && i < 2; i++) link_pointer(w, &pointer[i], i);
+  for (int i = 0; i < operands; i++) link_operand(w, &operand[i], i + 1);
+  for (int i = 0; indirect && i < 2; i++) give_source(s, &pointer[i]);
+  for (int i = 0; i < operands; i++) give_source(s, &operand[i]);
 }
 
 /* PHA, PHP, PLA, PLP: the stack pointer is the address. */
@@ -278,7 +355,7 @@ static void link_stack_address(work_t *w) {
     uint8_t sp = vcs_moved(w->row->sp, slot);
     vcs_address_t at = w->at;
     at.addr = (uint16_t)(0x100 + (w->reads ? (uint8_t)(sp + 1) : sp));
-    link_elsewhere(w, &in[slot], vcs_direction(w->row->sp, slot), at);
+    link_elsewhere(w, &in[slot], vcs_direction(w->row->sp, slot), at, w->word);
   }
 }
 
@@ -352,6 +429,8 @@ static void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
       uint16_t addr = (uint16_t)(0x100 + (uint8_t)(row->sp - i));
       if (vcs_chip_at(addr) == VCS_TO_RAM) s->m->ram[addr & 0x7F] = pushed[i];
     }
+  } else if (row->opcode == VCS_DARK) {
+    memcpy(s->m->ram, s->tape->sides[s->side + 1].machine + VCS_OFFSET(ram), sizeof s->m->ram);
   } else if (stores) {
     cell_t cell = cell_written(s, row->addr);
     if (cell.slots) ((uint8_t *)s->m)[cell.live] = row->value;
@@ -359,7 +438,7 @@ static void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
 }
 
 static void undo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
-  if (row->opcode == 0x00) {
+  if (row->opcode == 0x00 || row->opcode == VCS_DARK) {
     memcpy(s->m->ram, s->tape->sides[s->side].machine + VCS_OFFSET(ram), sizeof s->m->ram);
   } else if (row->opcode == 0x20) {
     uint16_t second = (uint16_t)(0x100 + (uint8_t)(row->sp - 1));
@@ -397,9 +476,28 @@ static void link_all(work_t *w, bool stack) {
   link_function(w);
   if (stack) {
     link_stack_address(w);
-  } else if (w->op.access != VCS_ACCESS_IMPLIED && w->op.mode != VCS_MODE_IMM) {
+  } else if ((w->reads || w->stores) && w->op.mode != VCS_MODE_IMM &&
+             !(is_indirect(w->op) && !vcs_pointer_in_ram(w->at.pointer))) {
     link_address(w);
   }
+}
+
+/* How the row formed its address, and the byte it read there. */
+static void look_back(work_t *w) {
+  const vcs_cart_t *cart = w->s->cart;
+  const vcs_t *m = w->s->m;
+  const vcs_row_t *row = w->row;
+  uint8_t low = vcs_code_byte(cart, m, (uint16_t)(row->pc + 1)), high = vcs_code_byte(cart, m, (uint16_t)(row->pc + 2));
+  w->at = vcs_form_address(cart, m, w->op, low, high, row->x, row->y);
+  if (is_indirect(w->op) && !vcs_pointer_in_ram(w->at.pointer))
+    w->at = address_with_base(w, (uint16_t)(row->addr - (w->op.mode == VCS_MODE_IZY ? row->y : 0)));
+  uint8_t operand = w->reads ? row->value : 0;
+  if (w->op.access == VCS_ACCESS_MODIFY) {
+    vcs_chip_t chip = vcs_chip_at(row->addr);
+    operand = chip == VCS_TO_RAM || chip == VCS_TO_CART ? vcs_code_byte(cart, m, row->addr) : row->old;
+  }
+  w->word = vcs_local_pack(row->a, row->x, row->y, row->sp, row->p, operand);
+  w->result = vcs_local(row->opcode, row->addr, w->word);
 }
 
 void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
@@ -434,13 +532,7 @@ void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
     busy = lanes_live(s, w.uses.reads | VCS_X | VCS_Y) || w.reads || w.stores;
   }
   if (busy) {
-    vcs_cart_t const *cart = s->cart;
-    uint8_t low = vcs_code_byte(cart, s->m, (uint16_t)(row->pc + 1)),
-            high = vcs_code_byte(cart, s->m, (uint16_t)(row->pc + 2));
-    w.at = vcs_form_address(cart, s->m, w.op, low, high, row->x, row->y);
-    uint8_t operand = modifies ? row->old : w.reads ? row->value : 0;
-    w.word = vcs_local_pack(row->a, row->x, row->y, row->sp, row->p, operand);
-    w.result = vcs_local(row->opcode, row->addr, w.word);
+    look_back(&w);
     if (!s->reverse) {
       gather(s, w.uses.reads | VCS_X | VCS_Y | VCS_S, w.in);
       if (w.reads) link_read(&w);

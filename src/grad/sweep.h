@@ -141,6 +141,9 @@ void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_S
 /* A byte read from the TIA or the RIOT, into V. */
 void vcs_sweep_chip_read(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, uint32_t cycles, float v[VCS_SLOTS]);
 
+/* The byte that a read of a chip's register would find; `bus` is what was on the bus before. False: it is not known. */
+bool vcs_sweep_chip_byte(vcs_sweep_t *s, uint16_t addr, uint32_t cycles, uint8_t bus, uint8_t *byte);
+
 /* A write to the RIOT. */
 void vcs_sweep_riot_write(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, float v[VCS_SLOTS]);
 
