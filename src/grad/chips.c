@@ -205,10 +205,11 @@ static void link_release(vcs_sweep_t *s, const vcs_event_t *event, size_t missil
 }
 
 /* forward: pf_mirrored += f(time): a write in time mirrors this line, a later one the next */
-static void link_mirroring(const vcs_sweep_t *s, const vcs_event_t *event) {
+static void link_mirroring(vcs_sweep_t *s, const vcs_event_t *event) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles)), *mirrored = vcs_slots(s, VCS_OFFSET(pf_mirrored));
   if (*(s->reverse ? mirrored : time) == 0) return;
-  int before = event->tia[VCS_OFFSET(pf_mirrored) - VCS_OFFSET(vsync)], after = event->value & 1, now[3];
+  vcs_sweep_tia(s, event, event->clock);
+  int before = s->scratch->pf_mirrored, after = event->value & 1, now[3];
   for (int i = 0; i < 3; i++) {
     int hpos = (event->clock + 3 * (i - 1) + VCS_LINE_CLOCKS) % VCS_LINE_CLOCKS;
     now[i] = hpos < VCS_HBLANK_CLOCKS + 79 ? after : before;

@@ -313,11 +313,11 @@ static bool span_matters(const vcs_sweep_t *s, const vcs_event_t *event) {
   return false;
 }
 
-/* Lines end within a span at every multiple of VCS_LINE_CLOCKS in [from, to). */
+/* Lines end within a span at every multiple of VCS_LINE_CLOCKS in [from, to), but none does where the picture begins. */
 void vcs_sweep_span(vcs_sweep_t *s, const vcs_event_t *event) {
   if (event->to <= event->from) return;
   int32_t first = event->from / VCS_LINE_CLOCKS, last = (event->to - 1) / VCS_LINE_CLOCKS;
-  bool begins_line = event->from % VCS_LINE_CLOCKS == 0;
+  bool begins_line = event->from % VCS_LINE_CLOCKS == 0 && event->line < first;
   if (!span_matters(s, event)) {
     if (begins_line || last > first) link_line_end(s);
     return;
