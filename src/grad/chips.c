@@ -66,15 +66,15 @@ static const keeps_t keeps[64] = {
     [VCS_RESMP1] = {VCS_OFFSET(resmp) + 1, 0x02, 0},
 };
 
-/* forward: to = from */
-static void copy_byte(const vcs_sweep_t *s, size_t from, size_t to) {
+/* forward: to = from, of which the first `count` slots are there: all of a byte's, one of a number's */
+static void copy_slots(const vcs_sweep_t *s, size_t from, size_t to, int count) {
   float *in = vcs_slots(s, from), *out = vcs_slots(s, to);
   if (!s->live[s->reverse ? to : from]) {
-    if (!s->reverse && s->live[to]) memset(out, 0, VCS_SLOTS * sizeof *out);
+    if (!s->reverse && s->live[to]) memset(out, 0, (size_t)count * sizeof *out);
     if (!s->reverse) s->live[to] = 0;
     return;
   }
-  for (int i = 0; i < VCS_SLOTS; i++) {
+  for (int i = 0; i < count; i++) {
     if (s->reverse) {
       in[i] += out[i];
       out[i] = 0;
@@ -257,12 +257,12 @@ void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_S
   const keeps_t dump = {VCS_OFFSET(dump), 0x80, 7};
   switch (reg) {
     case VCS_GRP0: /* forward: grp_old[1] = grp[1]; grp[0] = value */
-      copy_byte(s, VCS_OFFSET(grp) + 1, VCS_OFFSET(grp_old) + 1);
+      copy_slots(s, VCS_OFFSET(grp) + 1, VCS_OFFSET(grp_old) + 1, VCS_SLOTS);
       link_kept(s, k, event->value, v);
       return;
     case VCS_GRP1: /* forward: grp_old[0] = grp[0]; enabl_old = enabl; grp[1] = value */
-      copy_byte(s, VCS_OFFSET(grp), VCS_OFFSET(grp_old));
-      copy_byte(s, VCS_OFFSET(enabl), VCS_OFFSET(enabl_old));
+      copy_slots(s, VCS_OFFSET(grp), VCS_OFFSET(grp_old), VCS_SLOTS);
+      copy_slots(s, VCS_OFFSET(enabl), VCS_OFFSET(enabl_old), VCS_SLOTS);
       link_kept(s, k, event->value, v);
       return;
     case VCS_RESP0:
@@ -307,7 +307,7 @@ void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_S
     case VCS_VBLANK: /* forward: vblank = value; dump = bit 7 of it; when that falls, dump_cycle = time */
       link_kept(s, &dump, event->value, v);
       if (tia[VCS_OFFSET(vblank) - VCS_OFFSET(vsync)] & ~event->value & 0x80) {
-        copy_byte(s, VCS_OFFSET(cycles), VCS_OFFSET(dump_cycle));
+        copy_slots(s, VCS_OFFSET(cycles), VCS_OFFSET(dump_cycle), 1);
       }
       link_kept(s, k, event->value, v);
       return;
@@ -467,5 +467,5 @@ void vcs_sweep_riot_write(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, f
   if (reg == 1) link_kept(s, &ddra, row->value, v);
   if (reg < 4 || !(addr & 0x10)) return;
   link_kept(s, &timer, row->value, v); /* forward: timer = value; timer_cycle = time */
-  copy_byte(s, VCS_OFFSET(cycles), VCS_OFFSET(timer_cycle));
+  copy_slots(s, VCS_OFFSET(cycles), VCS_OFFSET(timer_cycle), 1);
 }

@@ -242,7 +242,10 @@ static void link_store_elsewhere(work_t *w, float *in, float weight, uint16_t ad
  * `word` the registers, of which the index may be different. */
 static void link_elsewhere(work_t *w, float *in, float weight, vcs_address_t at, uint64_t word) {
   vcs_sweep_t *s = w->s;
-  if (at.crosses != w->at.crosses) vcs_link(s, in, vcs_slots(s, VCS_OFFSET(cycles)), at.crosses ? weight : -weight);
+  if (at.crosses != w->at.crosses) {
+    vcs_link(s, in, vcs_slots(s, VCS_OFFSET(cycles)), at.crosses ? weight : -weight);
+    if (!s->reverse) s->live[VCS_OFFSET(cycles)] = 1;
+  }
   if (at.addr == w->row->addr && !(w->stores && word != w->word)) return;
   if (w->reads) {
     uint8_t byte;
