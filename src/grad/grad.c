@@ -41,7 +41,10 @@ static void close_walk(walk_t *walk) {
   free(walk->sweep.latched);
 }
 
-static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *options, vcs_error_t *error) {
+static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
+                          const vcs_grad_outputs_t *outputs, vcs_error_t *error) {
+  if (!options || !inputs || !outputs)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "options, inputs and outputs may be empty, but must be there");
   if (!run || !run->cart || !run->start || !run->controls || run->frames < 1)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "a run needs a cartridge, a machine, controls and at least one frame");
@@ -55,8 +58,6 @@ static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *option
 static vcs_status_t open_walk(walk_t *walk, const vcs_run_t *run, const vcs_grad_options_t *options, bool reverse,
                               vcs_error_t *error) {
   memset(walk, 0, sizeof *walk);
-  vcs_status_t status = check(run, options, error);
-  if (status) return status;
   vcs_sweep_t *s = &walk->sweep;
   walk->run = run;
   walk->options = options;
@@ -74,7 +75,7 @@ static vcs_status_t open_walk(walk_t *walk, const vcs_run_t *run, const vcs_grad
   s->lit = calloc(VCS_ROWS_MAX, 1);
   walk->machine = calloc(1, walk->size);
   if (reverse) walk->starts = malloc(walk->size * (size_t)run->frames);
-  status = vcs_tape_create(run->cart, &walk->tape, error);
+  vcs_status_t status = vcs_tape_create(run->cart, &walk->tape, error);
   bool all = s->m && s->scratch && s->state && s->live && s->lit && walk->machine && (!reverse || walk->starts);
   if (options->fork_window > 0 && options->method == VCS_METHOD_BIT && !status) {
     walk->tape->forks = true;
@@ -249,7 +250,8 @@ static void mark_live(vcs_sweep_t *s, size_t size) {
 vcs_status_t vcs_grad_jvp(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
                           const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
   walk_t walk;
-  vcs_status_t status = open_walk(&walk, run, options, false, error);
+  vcs_status_t status = check(run, options, inputs, outputs, error);
+  if (!status) status = open_walk(&walk, run, options, false, error);
   if (status) return status;
   vcs_sweep_t *s = &walk.sweep;
   for (size_t i = 0; inputs->state && i < 8 * walk.size; i++) vcs_slots(s, i / 8)[i % 8] = inputs->state[i];
@@ -271,7 +273,8 @@ vcs_status_t vcs_grad_jvp(const vcs_run_t *run, const vcs_grad_options_t *option
 vcs_status_t vcs_grad_vjp(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
                           const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
   walk_t walk;
-  vcs_status_t status = open_walk(&walk, run, options, true, error);
+  vcs_status_t status = check(run, options, inputs, outputs, error);
+  if (!status) status = open_walk(&walk, run, options, true, error);
   if (status) return status;
   vcs_sweep_t *s = &walk.sweep;
   for (int32_t f = 0; f < run->frames; f++) {
