@@ -424,7 +424,6 @@ static void link_window(vcs_ste_t *ste, const window_t *window, const shown_t *i
 static bool windows_of(const vcs_ste_t *ste, const vcs_event_t *event, window_t *later, window_t *sooner) {
   const vcs_sweep_t *s = ste->s;
   const vcs_event_t *next = event + 1;
-  later->x1 = later->x0 = sooner->x1 = sooner->x0 = 0;
   if (!s->pixels || ste->rules.place == 0 || (!s->reverse && *ste->time == 0)) return false;
   later->from = sooner->to = event->to;
   later->to = effective(s, event->reg, event->clock + 3);
@@ -438,7 +437,7 @@ static bool windows_of(const vcs_ste_t *ste, const vcs_event_t *event, window_t 
 
 void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
   const bool reverse = ste->s->reverse;
-  window_t later, sooner;
+  window_t later = {0}, sooner = {0};
   if (event->reg >= 64 || !effects[event->reg].shows || !memcmp(event->tia, event[1].tia, VCS_TIA_BYTES)) return;
   bool matters = windows_of(ste, event, &later, &sooner), more = matters && later.x1 > later.x0,
        less = matters && sooner.x1 > sooner.x0;
