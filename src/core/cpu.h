@@ -180,11 +180,20 @@ VCS_HOT_FN void vcs_op_LAX(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a =
 VCS_HOT_FN void vcs_op_AND(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a &= b); }
 VCS_HOT_FN void vcs_op_ORA(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a |= b); }
 VCS_HOT_FN void vcs_op_EOR(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a ^= b); }
+/* Binary and decimal apart: a result that comes from one place stays in registers. */
 VCS_HOT_FN void vcs_op_ADC(vcs_cpu_t *cpu, uint8_t b) {
-  cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_adc(cpu->a, b, cpu->c, cpu->d));
+  if (VCS_UNLIKELY(cpu->d)) {
+    cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_adc(cpu->a, b, cpu->c, 1));
+  } else {
+    cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_adc(cpu->a, b, cpu->c, 0));
+  }
 }
 VCS_HOT_FN void vcs_op_SBC(vcs_cpu_t *cpu, uint8_t b) {
-  cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_sbc(cpu->a, b, cpu->c, cpu->d));
+  if (VCS_UNLIKELY(cpu->d)) {
+    cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_sbc(cpu->a, b, cpu->c, 1));
+  } else {
+    cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_sbc(cpu->a, b, cpu->c, 0));
+  }
 }
 VCS_HOT_FN void vcs_op_CMP(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nzc(cpu, vcs_alu_cmp(cpu->a, b)); }
 VCS_HOT_FN void vcs_op_CPX(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nzc(cpu, vcs_alu_cmp(cpu->x, b)); }

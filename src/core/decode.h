@@ -9,7 +9,7 @@
  *   absolute        read: ROM of the same bank, operand: offset   anything, over the bus
  *     indexed       the same for all values of the index          the same
  *   branch          lands in its own page                         lands in another page of its bank
- *   (pointer),Y     the pointer is in RAM                         -
+ *   (pointer),Y     the window is one bank                        it is not; the pointer is in RAM both times
  *
  * Everything that is not worth a row of its own is VCS_ROW_STEP: cpu.h does one instruction over the bus. So is,
  * whatever it may be, an instruction with a byte on a page with hot spots or RAM ports, one that runs over the end of
@@ -151,10 +151,13 @@ VCS_FN vcs_code_t vcs_decode(const vcs_cart_t *cart, uint32_t at) {
       if (op.access != VCS_ACCESS_READ) code.row = VCS_ROW_STEP;
       break;
     case VCS_MODE_IZY:
+      if (op.access == VCS_ACCESS_READ && !vcs_decode_whole(cart)) code.row = second;
       if (op.access == VCS_ACCESS_MODIFY || operand < 0x80 || operand == 0xFF) code.row = VCS_ROW_STEP;
+      code.operand = operand & 0x7F;
       break;
     case VCS_MODE_IND:
       if (operand < 0x80 || operand >= 0xFF) code.row = VCS_ROW_STEP;
+      code.operand = operand & 0x7F;
       break;
     case VCS_MODE_REL: {
       int32_t to = (int32_t)offset + 2 + (int8_t)operand;
@@ -191,7 +194,7 @@ typedef struct {
 } vcs_bank_t;
 
 /* The bank around pc; false when there is none, or it does not show as it was decoded. */
-VCS_FN bool vcs_find_bank(const vcs_cart_t *cart, const vcs_t *m, uint16_t pc, vcs_bank_t *bank) {
+VCS_SLOW_FN bool vcs_find_bank(const vcs_cart_t *cart, const vcs_t *m, uint16_t pc, vcs_bank_t *bank) {
   uint32_t size = vcs_scheme_row(cart->scheme)->bank_size, window = pc & 0xFFFu & ~(size - 1);
   uint32_t base = m->bank[window >> 10];
   if (!(pc & 0x1000) || !cart->code || base & (size - 1) || base + size > vcs_decode_size(cart)) return false;

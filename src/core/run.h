@@ -64,14 +64,16 @@ enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
     uint16_t offset = (uint16_t)(cpu->pc - bank.start);            \
     if (VCS_UNLIKELY(offset >= bank.size || cpu->time >= limit)) { \
       m->bus = (uint8_t)(last);                                    \
-      cpu->stop = VCS_STOP_BANKS;                                  \
       goto elsewhere;                                              \
     }                                                              \
     at = bank.code + offset;                                       \
   }                                                                \
   VCS_DISPATCH
 
-#define VCS_PAGE_CROSSED(base, index) VCS_CYCLES(((uint8_t)(base) + (index)) >> 8)
+VCS_HOT_FN uint16_t vcs_run_pointer(const uint8_t *bytes) { return (uint16_t)(bytes[0] | bytes[1] << 8); }
+
+/* A cycle if the index carries into the high byte. */
+#define VCS_PAGE_CROSSED(base, index) ((((uint64_t)(uint8_t)(base) + (index)) & 0x100) << (VCS_CYCLES_SHIFT - 8))
 
 /* ---- The two ways of each access and mode ------------------------------------------------------------------- */
 
@@ -130,14 +132,23 @@ enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
 #define VCS_SECOND_READ_ABS(operation, cost) VCS_READ_ANYTHING(operation, cost, at->operand, 0, 3)
 #define VCS_SECOND_READ_ABX(operation, cost) VCS_READ_ANYTHING(operation, cost, at->operand, cpu->x, 3)
 #define VCS_SECOND_READ_ABY(operation, cost) VCS_READ_ANYTHING(operation, cost, at->operand, cpu->y, 3)
-#define VCS_RAM_POINTER(operand) (uint16_t)(m->ram[(operand)&0x7F] | m->ram[((operand)&0x7F) + 1] << 8)
-#define VCS_FIRST_READ_IZY(operation, cost)        \
+#define VCS_RAM_POINTER(offset) vcs_run_pointer(&m->ram[offset])
+#define VCS_FIRST_READ_IZY(operation, cost)                                      \
+  uint16_t pointer = VCS_RAM_POINTER(at->operand);                               \
+  uint32_t addr = (uint32_t)pointer + cpu->y;                                    \
+  if (VCS_LIKELY(addr & 0x1000 && !(cart->hot_pages >> (addr >> 6 & 63) & 1))) { \
+    cpu->time += VCS_COST(cost) + VCS_PAGE_CROSSED(pointer, cpu->y);             \
+    vcs_op_##operation(cpu, bank.rom[addr & (bank.size - 1u)]);                  \
+    VCS_RUN_ON(2);                                                               \
+  }                                                                              \
+  VCS_READ_ANYTHING(operation, cost, pointer, cpu->y, 2)
+#define VCS_SECOND_READ_IZY(operation, cost)       \
   uint16_t pointer = VCS_RAM_POINTER(at->operand); \
   VCS_READ_ANYTHING(operation, cost, pointer, cpu->y, 2)
 #define VCS_FIRST_READ_IZX(operation, cost)                   \
   uint8_t place = (uint8_t)(at->operand + cpu->x);            \
   if (VCS_UNLIKELY(place < 0x80 || place == 0xFF)) goto step; \
-  uint16_t pointer = VCS_RAM_POINTER(place);                  \
+  uint16_t pointer = VCS_RAM_POINTER(place & 0x7F);           \
   VCS_READ_ANYTHING(operation, cost, pointer, 0, 2)
 
 /* WRITE */
@@ -226,14 +237,22 @@ enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
   m->ram[cpu->sp-- & 0x7F] = (uint8_t)(back >> 8);               \
   m->ram[cpu->sp-- & 0x7F] = (uint8_t)back;                      \
   VCS_RUN_TO(at->operand, cpu->pc >> 8);
-/* Reads the byte before the one it goes on at, which must not be a hot spot. */
-#define VCS_RUN_RTS(cost)                                                                   \
-  if (VCS_UNLIKELY(cpu->sp < 0x80 || cpu->sp > 0xFD)) goto step;                            \
-  uint16_t back = VCS_RAM_POINTER(cpu->sp + 1), target = (uint16_t)(back - bank.start);     \
-  if (VCS_UNLIKELY(target >= bank.size || bank.code[target].row == VCS_ROW_HOT)) goto step; \
-  cpu->time += VCS_COST(cost);                                                              \
-  cpu->sp += 2;                                                                             \
-  VCS_RUN_TO((uint16_t)(back + 1), bank.rom[target]);
+/* Also reads the byte before the one it goes on at, which may be a hot spot or in another bank. */
+#define VCS_RUN_RTS(cost)                                                         \
+  cpu->time += VCS_COST(cost);                                                    \
+  if (VCS_LIKELY(cpu->sp >= 0x80 && cpu->sp <= 0xFD)) {                           \
+    uint16_t back = VCS_RAM_POINTER((cpu->sp + 1) & 0x7F);                        \
+    uint16_t target = (uint16_t)(back - bank.start);                              \
+    if (VCS_LIKELY(target < bank.size && bank.code[target].row != VCS_ROW_HOT)) { \
+      cpu->sp += 2;                                                               \
+      VCS_RUN_TO((uint16_t)(back + 1), bank.rom[target]);                         \
+    }                                                                             \
+  }                                                                               \
+  cpu->stop = 0;                                                                  \
+  cpu->bus = 0x60;                                                                \
+  vcs_do_RTS(VCS_HERE);                                                           \
+  m->bus = cpu->bus;                                                              \
+  goto elsewhere;
 #define VCS_RUN_RTI(cost) goto step;
 #define VCS_RUN_BRK(cost) goto step;
 
@@ -250,7 +269,6 @@ enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
 #define VCS_SECOND_READ_ZPX VCS_STEP
 #define VCS_SECOND_READ_ZPY VCS_STEP
 #define VCS_SECOND_READ_IZX VCS_STEP
-#define VCS_SECOND_READ_IZY VCS_STEP
 #define VCS_SECOND_WRITE_ZPX VCS_STEP
 #define VCS_SECOND_WRITE_ZPY VCS_STEP
 #define VCS_SECOND_WRITE_ABS VCS_STEP
@@ -315,16 +333,18 @@ VCS_FN uint32_t vcs_turns_of_timer(const vcs_t *m, uint32_t now, uint32_t period
     VCS_SECOND_##access##_##mode(operation, cost)                                                \
   }
 
-/* Runs decoded instructions, at most `allowance` and VCS_RUN_MARGIN; may run none. Returns how many it did, and why it
- * stopped in *stop: 0 when the next instruction is one for vcs_cpu_step. */
-VCS_SLOW_FN uint32_t vcs_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t allowance, uint8_t *stop) {
+/* Runs decoded instructions until the frame is over, at most about `allowance`, surely not VCS_RUN_MARGIN more; may run
+ * none. Returns how many it did, and whether the next instruction is one for vcs_cpu_step in VCS_RUN_STEP, whether the
+ * frame is over in VCS_RUN_OVER. */
+enum { VCS_RUN_STEP = 1 << 16, VCS_RUN_OVER = 1 << 17 };
+VCS_SLOW_FN uint32_t vcs_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t allowance) {
   vcs_cpu_t registers, *cpu = &registers;
   vcs_bank_t bank;
-  *stop = 0;
-  if (!vcs_find_bank(cart, m, m->pc, &bank)) return 0;
+  if (!vcs_find_bank(cart, m, m->pc, &bank)) return VCS_RUN_STEP;
   vcs_cpu_load(cpu, m);
   const uint64_t limit = cpu->time + VCS_CYCLES(2 * allowance);
   const vcs_code_t *at = bank.code + (uint16_t)(cpu->pc - bank.start);
+  uint32_t end;
 
 #if VCS_ROWS_JUMP
 #define VCS_FIRST_ADDRESS(code, operation, mode, access, cost) &&first_##code,
@@ -347,15 +367,15 @@ VCS_SLOW_FN uint32_t vcs_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *vide
 next:
   switch (at->row) {
 #endif
-    VCS_OPCODES(VCS_ROW_PAIR)
+    VCS_OPCODES(VCS_ROW_PAIR) /* NOLINT(bugprone-branch-clone): rows that only step are alike */
     VCS_ROW_LABEL(wsync, VCS_ROW_WSYNC) {
       cpu->time += VCS_COST(3);
       uint32_t cycles = vcs_cpu_cycles(cpu);
       m->cycles = cycles;
       cpu->stop = (uint8_t)vcs_bus_write_wsync(cart, m, video);
       cpu->time += VCS_CYCLES((uint32_t)(m->cycles - cycles));
-      uint8_t value = (uint8_t)(at->operand == 0x84 ? cpu->y : at->operand == 0x85 ? cpu->a : cpu->x);
-      VCS_RUN_ON_AFTER_WRITE(2);
+      if (VCS_UNLIKELY(cpu->stop)) m->bus = at->operand == 0x84 ? cpu->y : at->operand == 0x85 ? cpu->a : cpu->x;
+      VCS_RUN_ON_UNLESS_STOPPED(2);
     }
     VCS_ROW_LABEL(wait_bne, VCS_ROW_WAIT_BNE){VCS_WAIT(BNE, 1, 255)} VCS_ROW_LABEL(
         wait_bpl, VCS_ROW_WAIT_BPL){VCS_WAIT(BPL, 0, 127)} VCS_ROW_LABEL(wait_bmi, VCS_ROW_WAIT_BMI){
@@ -371,16 +391,26 @@ next:
 #endif
   }
 step:
-  cpu->stop = 0;
-  goto stopped;
+  cpu->pc = (uint16_t)(bank.start + (at - bank.code));
+  end = VCS_RUN_STEP;
+  goto out;
 look_up:
-  cpu->stop = VCS_STOP_BANKS;
+  cpu->stop = 0;
 stopped:
   cpu->pc = (uint16_t)(bank.start + (at - bank.code));
+  end = VCS_RUN_OVER;
+  if (cpu->stop & VCS_STOP_FRAME) goto out;
 elsewhere:
+  end = 0;
+  if (cpu->time >= limit) goto out;
+  if (vcs_find_bank(cart, m, cpu->pc, &bank)) {
+    at = bank.code + (uint16_t)(cpu->pc - bank.start);
+    VCS_DISPATCH;
+  }
+  end = VCS_RUN_STEP;
+out:
   vcs_cpu_store(cpu, m);
-  *stop = cpu->stop;
-  return (uint32_t)(cpu->time & VCS_COUNT_MASK);
+  return end | (uint32_t)(cpu->time & VCS_COUNT_MASK);
 }
 
 /* Executes up to `count` instructions; stops when a frame is over or the CPU has jammed. Returns how many it did. */
@@ -388,14 +418,16 @@ VCS_SLOW_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *
   uint32_t left = count;
   bool frame_over = false;
   while (left && !frame_over && !m->jammed) {
+    uint32_t end = VCS_RUN_STEP;
     if (VCS_LIKELY(left > VCS_RUN_MARGIN)) {
-      uint8_t stop;
-      left -= vcs_run(cart, m, video, (left < VCS_RUN_MOST ? left : VCS_RUN_MOST) - VCS_RUN_MARGIN, &stop);
-      frame_over = stop & VCS_STOP_FRAME;
-      if (stop) continue;
+      end = vcs_run(cart, m, video, (left < VCS_RUN_MOST ? left : VCS_RUN_MOST) - VCS_RUN_MARGIN);
+      left -= end & VCS_COUNT_MASK;
+      frame_over = end & VCS_RUN_OVER;
     }
-    vcs_cpu_step(cart, m, video, &frame_over);
-    left--;
+    if (end & VCS_RUN_STEP) {
+      vcs_cpu_step(cart, m, video, &frame_over);
+      left--;
+    }
   }
   m->instructions += count - left;
   if (frame_over) m->partial = 0;

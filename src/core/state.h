@@ -44,7 +44,7 @@ _Static_assert(sizeof(struct vcs) == 0 VCS_FIELDS(VCS_SIZE_OF), "vcs_t has paddi
 /* What does not change while the machine runs. */
 struct vcs_cart {
   /* The cartridge (set up by cart_detect.c) */
-  const uint8_t *rom; /* the image; every slice a scheme can select lies inside it */
+  const uint8_t *rom;     /* the image; every slice a scheme can select lies inside it */
   const vcs_code_t *code; /* what begins at each byte of the image (decode.h), or NULL: then the CPU only steps */
   uint32_t rom_size;
   uint32_t ram_size;  /* cartridge RAM in bytes, at most VCS_CART_RAM_MAX */
