@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/state.h"
+#include "core/decode.h"
 #include "oracle_tia.h"
 
 static uint64_t random_state;
@@ -66,7 +66,8 @@ enum { BACKGROUND, PLAYFIELD, PLAYER_0, PLAYER_1 }; /* in m.colu */
 static vcs_cart_t *loaded;
 static vcs_cart_t console; /* as loaded, but with a picture from line 0 on, and an image that tests write */
 enum { ROM_SIZE = 4096 };
-static uint8_t rom[ROM_SIZE + 64]; /* instructions may be fetched several bytes at a time */
+static uint8_t rom[ROM_SIZE];
+static vcs_code_t code_of_rom[ROM_SIZE];
 static vcs_t m, fresh;
 static size_t state_size;
 static uint8_t frames[2 * VCS_FRAME_BYTES];
@@ -81,6 +82,7 @@ static int plug_in(void **state) {
   state_size = vcs_state_size(loaded);
   console = *loaded;
   console.rom = rom;
+  console.code = NULL;
   console.top_line = 0;
   vcs_boot(&console, &fresh, NULL);
   return 0;
@@ -96,6 +98,7 @@ static int switch_on(void **state) {
   (void)state;
   console = *loaded;
   console.rom = rom;
+  console.code = NULL;
   console.top_line = 0;
   console.height = 210;
   console.max_lines = 290;
@@ -983,6 +986,7 @@ static void test_tia_programs_of_writes_draw_what_the_oracle_draws(void **state)
       for (int x = 0; x < 160; x++) tv.picture[line][x] = tv.picture[line][x] % 16 / 2;
     }
     m.pc = 0xF000;
+    console.code = vcs_decode_image(&console, code_of_rom);
     vcs_frame(&console, &m, frames);
     assert_int_equal(m.jammed, 1);
     for (int line = 0; line < ORACLE_LINES; line++) {
