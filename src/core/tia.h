@@ -88,31 +88,26 @@ VCS_FN int32_t vcs_wrap_minus(int32_t a, int32_t b) { return (int32_t)((uint32_t
 /* Clocks into the line the CPU is at; a program that never writes to the TIA can make time wrap around. */
 VCS_FN int vcs_tia_hpos(const vcs_t *m) { return (int)((m->cycles * 3 - (uint32_t)m->frame_clock) % VCS_LINE_CLOCKS); }
 
-/* The line is complete: what holds only to its end. With the star field effect on, missile 0 moves by itself. Returns
- * whether the next line may look different for it. */
-VCS_FN bool vcs_tia_end_line(vcs_t *m, vcs_video_t *video) {
-  unsigned touched = 0;
+/* The line is complete: what holds only to its end. With the star field effect on, missile 0 moves by itself. */
+VCS_FN void vcs_tia_end_line(vcs_t *m, vcs_video_t *video) {
   m->line++;
   m->line_clock = 0;
+  if (video->split) vcs_line_next(video);
   if (m->pf_mirrored != (m->ctrlpf & 1)) {
     m->pf_mirrored = m->ctrlpf & 1;
-    touched |= 1 << VCS_PF;
+    vcs_video_touch(video, 1 << VCS_PF);
   }
-  for (int p = 0; p < 2; p++) {
-    if (m->first_copy_off[p]) {
-      m->first_copy_off[p] = 0;
-      touched |= 1u << (VCS_P0 + p);
-    }
+  if (m->first_copy_off[0] | m->first_copy_off[1]) {
+    m->first_copy_off[0] = m->first_copy_off[1] = 0;
+    vcs_video_touch(video, 1 << VCS_P0 | 1 << VCS_P1);
   }
   if (VCS_UNLIKELY(m->stars)) {
     m->stars_phase = (m->stars_phase + 1) & 3;
     int moved = m->stars_phase == 0 ? 18 : m->stars_phase == 1 ? 33 : m->stars_phase == 2 ? 0 : 17;
     m->pos[VCS_M0] = (uint8_t)((m->pos[VCS_M0] + 160 - moved) % 160);
     m->stars_shape = m->stars_phase == 1 ? 1 : m->stars_phase == 2 ? 2 : 0;
-    touched |= 1 << VCS_M0;
+    vcs_video_touch(video, 1 << VCS_M0);
   }
-  vcs_video_touch(video, touched);
-  return touched;
 }
 
 /* Draws clocks [from, to) of the current line. A blank after HMOVE covers the first eight pixels of the line that it
@@ -124,7 +119,11 @@ VCS_FN void vcs_tia_draw(vcs_t *m, vcs_video_t *video, int from, int to, uint8_t
     int since = m->blank_clock - VCS_LINE_CLOCKS * m->line;
     if (since > first) first = since;
     if (first >= VCS_HBLANK_CLOCKS + 8 || since >= to) return;
-    if (row) vcs_fill(row + first - VCS_HBLANK_CLOCKS, 0, VCS_HBLANK_CLOCKS + 8 - first);
+    if (row) {
+      vcs_fill(row + first - VCS_HBLANK_CLOCKS, 0, VCS_HBLANK_CLOCKS + 8 - first);
+      video->above_blanked = true;
+      video->changed |= VCS_LOOK;
+    }
     if (to >= VCS_HBLANK_CLOCKS + 8) {
       m->hmove_blank = 0;
       if (m->blank_first >= VCS_LINE_CLOCKS * (m->line + 1)) m->blank_first = 0;
@@ -137,26 +136,33 @@ VCS_FN uint8_t *vcs_tia_row(const vcs_t *m, const vcs_video_t *video) {
   return video->frames ? video->frames + m->front * VCS_FRAME_BYTES + VCS_WIDTH * (m->line - m->first_line) : NULL;
 }
 
-/* Brings picture and collisions from the beam up to `target`, in clocks since the frame's first line, which is at least
- * a clock on. A line drawn exactly to its end is closed only when the beam goes on: a write at that clock still belongs
- * to it. A whole line that follows a whole line is the same again. */
-VCS_SLOW_FN void vcs_tia_advance(vcs_t *m, vcs_video_t *video, int32_t target) {
-  int32_t to = target - VCS_LINE_CLOCKS * m->line; /* in clocks of the current line */
+/* Draws all lines that end before `target`, a clock of the frame. A line drawn exactly to its end is closed only when
+ * the beam goes on: a write at that clock still belongs to it. */
+VCS_FN void vcs_tia_close_lines(vcs_t *m, vcs_video_t *video, int32_t target) {
   uint8_t *row = vcs_tia_row(m, video);
-  bool again = false;
-  while (to > VCS_LINE_CLOCKS) {
-    if (again) {
-      if (row) __builtin_memcpy(row, row - VCS_WIDTH, VCS_WIDTH);
-    } else {
-      again = m->line_clock <= VCS_HBLANK_CLOCKS && !m->hmove_blank;
-      vcs_tia_draw(m, video, m->line_clock, VCS_LINE_CLOCKS, row);
-    }
-    if (vcs_tia_end_line(m, video)) again = false;
-    to -= VCS_LINE_CLOCKS;
+  for (int32_t lines = (target - 1) / VCS_LINE_CLOCKS - m->line; lines > 0; lines--) {
+    vcs_tia_draw(m, video, m->line_clock, VCS_LINE_CLOCKS, row);
+    vcs_tia_end_line(m, video);
     if (row) row += VCS_WIDTH;
   }
-  vcs_tia_draw(m, video, m->line_clock, (int)to, row);
+}
+
+/* Up to which clock of the frame a change needs nothing but a mark: the line shows nothing up to there, or is drawn. */
+VCS_FN void vcs_tia_set_free(const vcs_t *m, vcs_video_t *video) {
+  int32_t clock = m->vblank & 2                       ? VCS_LINE_CLOCKS
+                  : m->line_clock > VCS_HBLANK_CLOCKS ? m->line_clock
+                                                      : VCS_HBLANK_CLOCKS;
+  video->free_clock = VCS_LINE_CLOCKS * m->line + clock;
+}
+
+/* Brings picture and collisions from the beam up to `target`, in clocks since the frame's first line, which is at least
+ * a clock on. */
+VCS_SLOW_FN void vcs_tia_advance(vcs_t *m, vcs_video_t *video, int32_t target) {
+  vcs_tia_close_lines(m, video, target);
+  int32_t to = target - VCS_LINE_CLOCKS * m->line;
+  vcs_tia_draw(m, video, m->line_clock, (int)to, vcs_tia_row(m, video));
   m->line_clock = to;
+  vcs_tia_set_free(m, video);
 }
 
 /* An access at `clock`: the reference would now have drawn up to it. Times are in clocks since the frame's first line.
@@ -172,11 +178,21 @@ VCS_FN void vcs_tia_see(vcs_t *m, const vcs_video_t *video, int32_t clock) {
   }
 }
 
+/* Exchanges the registers with those before the last change. */
+VCS_FN void vcs_tia_swap_looks(vcs_t *m, vcs_video_t *video) {
+  uint8_t *looks = (uint8_t *)m + VCS_LOOKS_FROM;
+  for (int i = 0; i < VCS_LOOKS_SIZE; i++) {
+    uint8_t kept = looks[i];
+    looks[i] = video->before[i];
+    video->before[i] = kept;
+  }
+}
+
 /* Draws what the reference has drawn by now, and what it has done ahead of the beam, which shows where a frame stops in
  * mid-line. It cuts the blank after HMOVE: at the first access after it, if that is before the line's first pixel, as
  * many pixels as there are clocks to the eighth. And it has painted ahead (tia_video.h) in its last piece, which began
  * at the access before. */
-VCS_FN void vcs_tia_catch_up(vcs_t *m, vcs_video_t *video) {
+VCS_SLOW_FN void vcs_tia_catch_up(vcs_t *m, vcs_video_t *video) {
   if (m->seen_clock <= VCS_LINE_CLOCKS * m->line + m->line_clock) return;
   vcs_tia_advance(m, video, m->seen_clock);
   if (!video->frames) return;
@@ -188,8 +204,43 @@ VCS_FN void vcs_tia_catch_up(vcs_t *m, vcs_video_t *video) {
   }
   if (x & 3 && !(m->vblank & 2)) {
     int began = m->seen_before - line_start - VCS_HBLANK_CLOCKS;
-    vcs_line_paint_ahead(m, video, vcs_objects_on(m), began < 0 ? 0 : began, x, vcs_tia_row(m, video));
+    bool changed = video->before_clock == m->seen_clock;
+    if (changed) vcs_tia_swap_looks(m, video);
+    vcs_line_paint_ahead(m, vcs_objects_on(m), began < 0 ? 0 : began, x, vcs_tia_row(m, video));
+    if (changed) vcs_tia_swap_looks(m, video);
   }
+}
+
+/* Objects are about to change in a line that is being shown. What they have been so far is kept, not drawn: that is
+ * done once for the whole line. */
+VCS_SLOW_FN void vcs_tia_change_shown(vcs_t *m, vcs_video_t *video, unsigned objects) {
+  vcs_tia_close_lines(m, video, m->seen_clock);
+  vcs_tia_set_free(m, video);
+  if (m->seen_clock <= video->free_clock) return;
+  if (video->frames) {
+    if (VCS_UNLIKELY((m->ctrlpf & 6) == 6)) { /* whether the score's colours show depends on which objects are on */
+      vcs_tia_catch_up(m, video);
+      return;
+    }
+    if (video->before_clock != m->seen_clock) {
+      __builtin_memcpy(video->before, (uint8_t *)m + VCS_LOOKS_FROM, VCS_LOOKS_SIZE);
+      video->before_clock = m->seen_clock;
+    }
+  }
+  vcs_line_cut(m, video, objects, m->seen_clock - VCS_LINE_CLOCKS * m->line - VCS_HBLANK_CLOCKS);
+}
+
+/* Objects are about to change. */
+VCS_FN void vcs_tia_change(vcs_t *m, vcs_video_t *video, unsigned objects) {
+  if (m->seen_clock > video->free_clock) vcs_tia_change_shown(m, video, objects);
+  vcs_video_touch(video, objects);
+}
+
+/* Something is about to change that is not an object: a colour, a priority. */
+VCS_FN void vcs_tia_change_look(vcs_t *m, vcs_video_t *video) {
+  if (!video->frames) return;
+  if (m->seen_clock > video->free_clock) vcs_tia_catch_up(m, video);
+  video->changed |= VCS_LOOK;
 }
 
 VCS_FN void vcs_tia_update(vcs_t *m, vcs_video_t *video, int32_t clock) {
@@ -347,14 +398,13 @@ VCS_FN void vcs_tia_reset_object(vcs_t *m, vcs_video_t *video, int object) {
 }
 
 /* RESMPx: while set the missile hides; released, it is at the player's middle. */
-VCS_FN void vcs_tia_resmp(vcs_t *m, vcs_video_t *video, int missile, uint8_t value) {
+VCS_FN void vcs_tia_resmp(vcs_t *m, int missile, uint8_t value) {
   if (m->resmp[missile] && !(value & 2)) {
     int middle = 4 * vcs_copies(m->nusiz[missile] & 7).stretch;
     m->pos[VCS_M0 + missile] = (uint8_t)((m->pos[VCS_P0 + missile] + middle) % 160);
     if (missile == 0) m->stars_shape = 0;
   }
   m->resmp[missile] = value & 2;
-  vcs_video_touch(video, 1u << (VCS_M0 + missile));
 }
 
 /* Halts the CPU to the end of the line. */
@@ -416,7 +466,10 @@ VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, 
     case VCS_VSYNC:
       return over | vcs_tia_vsync(m, value);
     case VCS_VBLANK:
-      VCS_DRAW_IF((m->vblank ^ value) & 2);
+      if ((m->vblank ^ value) & 2) {
+        vcs_tia_catch_up(m, video);
+        video->free_clock = -1;
+      }
       vcs_tia_vblank(m, value);
       break;
     case VCS_WSYNC:
@@ -425,7 +478,8 @@ VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, 
     case VCS_NUSIZ0:
     case VCS_NUSIZ1:
       i = r - VCS_NUSIZ0;
-      VCS_DRAW_IF(m->nusiz[i] != value || m->first_copy_off[i] || m->stars || m->stars_shape);
+      if (m->nusiz[i] == value && !(m->first_copy_off[i] | m->stars | m->stars_shape)) break;
+      vcs_tia_catch_up(m, video);
       m->nusiz[i] = value;
       m->first_copy_off[i] = 0;
       if (i == 0) m->stars_shape = 0;
@@ -437,30 +491,31 @@ VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, 
     case VCS_COLUBK_W:
       i = vcs_tia_colour_index(r);
       value = vcs_tia_colour(cart, m, value);
-      VCS_DRAW_IF(m->colu[i] != value && video->frames);
+      if (m->colu[i] == value) break;
+      vcs_tia_change_look(m, video);
       m->colu[i] = value;
       break;
     case VCS_CTRLPF:
-      VCS_DRAW_IF(m->ctrlpf != value || m->pf_mirrored != (value & 1));
+      if (m->ctrlpf == value && m->pf_mirrored == (value & 1)) break;
+      if ((m->ctrlpf ^ value) & 6) vcs_tia_change_look(m, video);
+      vcs_tia_change(m, video, 1 << VCS_PF | 1 << VCS_BL);
       m->ctrlpf = value;
       if (vcs_tia_mirrors_now(m)) m->pf_mirrored = value & 1;
-      vcs_video_touch(video, 1 << VCS_PF | 1 << VCS_BL);
       break;
     case VCS_REFP0:
     case VCS_REFP1:
       i = r - VCS_REFP0;
-      VCS_DRAW_IF(m->reflect[i] != (value & 8));
+      if (m->reflect[i] == (value & 8)) break;
+      vcs_tia_change(m, video, 1u << (VCS_P0 + i));
       m->reflect[i] = value & 8;
-      vcs_video_touch(video, 1u << (VCS_P0 + i));
       break;
     case VCS_PF0:
     case VCS_PF1:
     case VCS_PF2:
       i = r - VCS_PF0;
       if (m->pf[i] == value) break;
-      vcs_tia_catch_up(m, video);
+      vcs_tia_change(m, video, 1 << VCS_PF);
       m->pf[i] = value;
-      vcs_video_touch(video, 1 << VCS_PF);
       break;
     case VCS_RESP0:
     case VCS_RESP1:
@@ -482,18 +537,17 @@ VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, 
       m->audio[r - VCS_AUDC0] = value;
       break;
     case VCS_GRP0: /* what is delayed does not show yet; what it delays may show now */
-      VCS_DRAW_IF((m->grp[0] != value && !m->vdelp[0]) || (m->grp_old[1] != m->grp[1] && m->vdelp[1]));
-      if (m->grp[0] != value && !m->vdelp[0]) vcs_video_touch(video, 1 << VCS_P0);
-      if (m->grp_old[1] != m->grp[1] && m->vdelp[1]) vcs_video_touch(video, 1 << VCS_P1);
+      i = (m->grp[0] != value && !m->vdelp[0] ? 1u << VCS_P0 : 0) |
+          (m->grp_old[1] != m->grp[1] && m->vdelp[1] ? 1u << VCS_P1 : 0);
+      if (i) vcs_tia_change(m, video, i);
       m->grp[0] = value;
       m->grp_old[1] = m->grp[1];
       break;
     case VCS_GRP1:
-      VCS_DRAW_IF((m->grp[1] != value && !m->vdelp[1]) || (m->grp_old[0] != m->grp[0] && m->vdelp[0]) ||
-                  (m->enabl_old != m->enabl && m->vdelbl));
-      if (m->grp[1] != value && !m->vdelp[1]) vcs_video_touch(video, 1 << VCS_P1);
-      if (m->grp_old[0] != m->grp[0] && m->vdelp[0]) vcs_video_touch(video, 1 << VCS_P0);
-      if (m->enabl_old != m->enabl && m->vdelbl) vcs_video_touch(video, 1 << VCS_BL);
+      i = (m->grp[1] != value && !m->vdelp[1] ? 1u << VCS_P1 : 0) |
+          (m->grp_old[0] != m->grp[0] && m->vdelp[0] ? 1u << VCS_P0 : 0) |
+          (m->enabl_old != m->enabl && m->vdelbl ? 1u << VCS_BL : 0);
+      if (i) vcs_tia_change(m, video, i);
       m->grp[1] = value;
       m->grp_old[0] = m->grp[0];
       m->enabl_old = m->enabl;
@@ -502,15 +556,13 @@ VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, 
     case VCS_ENAM1:
       i = r - VCS_ENAM0;
       if (m->enam[i] == (value & 2)) break;
-      vcs_tia_catch_up(m, video);
+      vcs_tia_change(m, video, 1u << (VCS_M0 + i));
       m->enam[i] = value & 2;
-      vcs_video_touch(video, 1u << (VCS_M0 + i));
       break;
     case VCS_ENABL:
       if (m->enabl == (value & 2)) break;
-      VCS_DRAW_IF(!m->vdelbl);
+      if (!m->vdelbl) vcs_tia_change(m, video, 1 << VCS_BL);
       m->enabl = value & 2;
-      vcs_video_touch(video, 1 << VCS_BL);
       break;
     case VCS_HMM0: /* changed from 7 to 6 just as motion ends, missile 0 never stops: the stars of Cosmic Ark */
       i = vcs_wrap_minus(clock, m->hmove_clock) == 21 * 3 && m->hm[VCS_M0] == 7 && value >> 4 == 6;
@@ -530,20 +582,22 @@ VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, 
     case VCS_VDELP0:
     case VCS_VDELP1:
       i = r - VCS_VDELP0;
-      VCS_DRAW_IF(m->vdelp[i] != (value & 1));
+      if (m->vdelp[i] == (value & 1)) break;
+      vcs_tia_change(m, video, 1u << (VCS_P0 + i));
       m->vdelp[i] = value & 1;
-      vcs_video_touch(video, 1u << (VCS_P0 + i));
       break;
     case VCS_VDELBL:
-      VCS_DRAW_IF(m->vdelbl != (value & 1));
+      if (m->vdelbl == (value & 1)) break;
+      vcs_tia_change(m, video, 1 << VCS_BL);
       m->vdelbl = value & 1;
-      vcs_video_touch(video, 1 << VCS_BL);
       break;
     case VCS_RESMP0:
     case VCS_RESMP1:
       i = r - VCS_RESMP0;
-      VCS_DRAW_IF(m->resmp[i] != (value & 2));
-      vcs_tia_resmp(m, video, (int)i, value);
+      if (m->resmp[i] == (value & 2)) break;
+      vcs_tia_catch_up(m, video);
+      vcs_video_touch(video, 1u << (VCS_M0 + i));
+      vcs_tia_resmp(m, (int)i, value);
       break;
     case VCS_HMOVE:
       vcs_tia_hmove(cart, m, video);
@@ -552,8 +606,9 @@ VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, 
       for (int k = 0; k < 5; k++) m->hm[k] = 0;
       break;
     case VCS_CXCLR:
-      VCS_DRAW_IF(true);
+      vcs_tia_catch_up(m, video);
       m->collisions = 0;
+      video->changed |= VCS_ALL_OBJECTS;
       break;
     default: /* RSYNC and the unused addresses */
       break;
