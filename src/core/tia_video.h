@@ -11,9 +11,21 @@
  *
  * Order of objects everywhere: P0, P1, M0, M1, BL (as in pos[] and hm[]), then PF.
  *
- * A mask is made when it is first needed after a change, and kept: a register write marks the objects it moves as stale
- * (tia.h), a word at a time is made afresh. The masks are not part of the machine, they can always be made again; they
- * live in vcs_video_t, which is set up anew whenever the CPU is started.
+ * A line is drawn once, when it is over. An object's mask is made when it is first needed after a change, and kept: a
+ * register write marks the objects it changes as stale (tia.h). A change in mid-line splits the object: its mask keeps
+ * what it was to the left of the cut, and the registers at the end of the line make the rest. So a write costs at most
+ * the mask of one object, and a line without changes costs nothing:
+ *
+ *   GRP0 written at x:   line[P0]  ..##..#|.......     to the left of the cut as it was
+ *                        now[P0]   ..#.##.|.#.##..     with the new graphics; the next line begins with it
+ *
+ * Collisions are looked for only in pairs that are lit, not yet latched, and not both as they were in the line before.
+ * When nobody looks and there is no such pair, masks are not even made. When somebody does, the line begins as a copy
+ * of the row above it, and only the groups of eight pixels that differ are painted. A change of colour or priority in
+ * mid-line draws the piece up to it at once.
+ *
+ * None of this is part of the machine, it can always be made again; it lives in vcs_video_t, which is set up anew
+ * whenever the CPU is started, after the piece that it was working on is drawn (vcs_tia_catch_up).
  */
 #ifndef VCS_CORE_TIA_VIDEO_H
 #define VCS_CORE_TIA_VIDEO_H
@@ -31,28 +43,30 @@ typedef struct {
 
 /* The registers that make the picture lie behind each other in vcs_t. */
 enum {
-  VCS_LOOKS_FROM = offsetof(vcs_t, nusiz),
-  VCS_LOOKS_SIZE = offsetof(vcs_t, hmove_blank) - VCS_LOOKS_FROM,
+  VCS_LOOKS_FROM = offsetof(vcs_t, vblank),
+  VCS_LOOKS_SIZE = offsetof(vcs_t, dump) - VCS_LOOKS_FROM,
 };
 
 /* What goes with a machine while it runs: where it draws, and the line it is working on. */
 typedef struct {
-  vcs_pixels_t line[VCS_OBJECTS]; /* what each object lights in this line, as far as registers are known */
-  vcs_pixels_t now[VCS_OBJECTS];  /* what a split object would light with the present registers all along the line */
-  uint8_t cut[VCS_OBJECTS];       /* a split object has its present registers from this pixel on */
-  uint8_t split;                  /* objects that changed in mid-line */
-  uint8_t stale;                  /* objects whose registers have changed since line[] was made */
-  uint8_t lit;                    /* objects that light a pixel of line[] */
-  uint8_t changed;                /* objects, or VCS_LOOK, that are not as they were in the last whole line */
+  vcs_pixels_t line[VCS_OBJECTS];  /* what each object lights in this line, as far as registers are known */
+  vcs_pixels_t now[VCS_OBJECTS];   /* what a split object would light with the present registers all along the line */
+  uint8_t cut[VCS_OBJECTS];        /* a split object has its present registers from this pixel on */
+  uint8_t split;                   /* objects that changed in mid-line */
+  uint8_t stale;                   /* objects whose registers have changed since line[] was made */
+  uint8_t lit;                     /* objects that light a pixel of line[] */
+  uint8_t changed;                 /* objects, or VCS_LOOK, that are not as they were in the last whole line */
   bool above_known, above_blanked; /* shown[] and colours are those of the row above; an HMOVE blank covers its start */
   uint8_t colours[4];
-  vcs_pixels_t shown[4];         /* where the row above has each of them; only when somebody looks */
+  vcs_pixels_t shown[4];          /* where the row above has each of them; only when somebody looks */
   uint8_t before[VCS_LOOKS_SIZE]; /* the registers before the last change in mid-line, ... */
   int32_t before_clock;           /* ... and its clock; only when somebody looks */
-  int32_t free_clock;             /* changes up to this clock of the frame need no cut: nothing of the line is shown yet */
-  uint8_t *frames;                /* two frame buffers, or NULL when nobody looks */
-  int32_t start, stop;            /* the clocks of the frame that are in the picture */
-  int32_t limit;                  /* the clock of the frame from which the next write ends it */
+  int32_t free_clock;  /* changes up to this clock of the frame need no cut: nothing of the line is shown yet */
+  uint8_t *frames;     /* two frame buffers, or NULL when nobody looks */
+  int32_t start, stop; /* the clocks of the frame that are in the picture */
+  int32_t limit;       /* the clock of the frame from which the next write ends it */
+  int32_t late;        /* `stop` or `limit`, whichever comes first */
+  bool hmove_blanks, colour_loss; /* as in vcs_cart_t */
 } vcs_video_t;
 
 enum { VCS_ALL_OBJECTS = (1 << VCS_OBJECTS) - 1, VCS_LOOK = 1 << VCS_OBJECTS };
@@ -67,6 +81,9 @@ VCS_FN void vcs_video_start(vcs_video_t *video, const vcs_cart_t *cart, uint8_t 
   video->start = VCS_LINE_CLOCKS * cart->top_line;
   video->stop = video->start + VCS_LINE_CLOCKS * cart->height;
   video->limit = VCS_LINE_CLOCKS * (cart->max_lines + 1);
+  video->late = video->stop < video->limit ? video->stop : video->limit;
+  video->hmove_blanks = cart->hmove_blanks;
+  video->colour_loss = cart->colour_loss;
 }
 
 /* Objects (a set of 1 << VCS_P0 ...) whose pixels may have changed. */
@@ -144,7 +161,7 @@ VCS_FN uint64_t vcs_missile_shape(const vcs_t *m, int missile) {
 }
 
 /* Each bit of a byte as four neighbouring pixels; a byte of the playfield is 32 of them. */
-#define VCS_FOUR_1(b)                                                                                              \
+#define VCS_FOUR_1(b)                                                                                                  \
   (((b)&1 ? 0xFu : 0) | ((b)&2 ? 0xF0u : 0) | ((b)&4 ? 0xF00u : 0) | ((b)&8 ? 0xF000u : 0) | ((b)&16 ? 0xF0000u : 0) | \
    ((b)&32 ? 0xF00000u : 0) | ((b)&64 ? 0xF000000u : 0) | ((b)&128 ? 0xF0000000u : 0))
 #define VCS_FOUR_4(b) VCS_FOUR_1(b), VCS_FOUR_1((b) + 1), VCS_FOUR_1((b) + 2), VCS_FOUR_1((b) + 3)
@@ -216,21 +233,71 @@ VCS_FN uint64_t vcs_from(int x, int word) {
   return n <= 0 ? ~0ULL : n >= 64 ? 0 : ~0ULL << n;
 }
 
+VCS_FN void vcs_line_set(vcs_video_t *video, int object, vcs_pixels_t pixels) {
+  unsigned bit = 1u << object, any = pixels.word[0] | pixels.word[1] | pixels.word[2] ? bit : 0;
+  video->line[object] = pixels;
+  video->lit = (uint8_t)((video->lit & ~bit) | any);
+}
+
+/* Of a split object: the old pixels up to its cut, the new ones from there on. */
+VCS_FN vcs_pixels_t vcs_line_join(const vcs_video_t *video, int object, vcs_pixels_t pixels) {
+  const vcs_pixels_t *old = &video->line[object];
+  int x = video->cut[object], w = x >> 6;
+  uint64_t after = ~0ULL << (x & 63);
+  pixels.word[w] = (old->word[w] & ~after) | (pixels.word[w] & after);
+  if (w > 0) pixels.word[0] = old->word[0];
+  if (w > 1) pixels.word[1] = old->word[1];
+  return pixels;
+}
+
 /* Makes an object's part of the line that has the present registers. */
 VCS_SLOW_FN void vcs_line_make(const vcs_t *m, vcs_video_t *video, int object) {
-  unsigned bit = 1u << object;
   vcs_pixels_t pixels = vcs_object_pixels(m, object);
-  if (VCS_UNLIKELY(video->split & bit)) {
+  if (video->split >> object & 1) {
     video->now[object] = pixels;
-    for (int w = 0; w < 3; w++) {
-      uint64_t after = vcs_from(video->cut[object], w);
-      pixels.word[w] = (video->line[object].word[w] & ~after) | (pixels.word[w] & after);
-    }
+    pixels = vcs_line_join(video, object, pixels);
   }
-  video->line[object] = pixels;
-  video->stale &= (uint8_t)~bit;
-  video->lit &= (uint8_t)~bit;
-  if (pixels.word[0] | pixels.word[1] | pixels.word[2]) video->lit |= (uint8_t)bit;
+  vcs_line_set(video, object, pixels);
+  video->stale &= (uint8_t) ~(1u << object);
+}
+
+/* Nobody looks, and no collision of this object that is not yet latched is possible with its present registers: it may
+ * as well be dark. */
+VCS_FN void vcs_line_darken(vcs_video_t *video, int object) {
+  vcs_pixels_t dark = {{0, 0, 0}};
+  if (video->split >> object & 1) dark = vcs_line_join(video, object, dark);
+  vcs_line_set(video, object, dark);
+}
+
+/* Collision latches: bit 2r is D7 and bit 2r+1 is D6 of collision register r. A row is X(set, object, object, latch).
+ */
+/* clang-format off */
+enum { VCS_NOBODY = VCS_OBJECTS };
+#define VCS_COLLISIONS(X, set)                                                                       \
+  X(set, M0, P1, 0)  X(set, M0, P0, 1)  X(set, M1, P0, 2)   X(set, M1, P1, 3)                        \
+  X(set, P0, PF, 4)  X(set, P0, BL, 5)  X(set, P1, PF, 6)   X(set, P1, BL, 7)                        \
+  X(set, M0, PF, 8)  X(set, M0, BL, 9)  X(set, M1, PF, 10)  X(set, M1, BL, 11)                       \
+  X(set, BL, PF, 12) X(set, NOBODY, NOBODY, 13)             X(set, P0, P1, 14)   X(set, M0, M1, 15)
+/* clang-format on */
+
+/* The two objects of a latch. */
+typedef struct {
+  uint8_t a, b;
+} vcs_pair_t;
+#define VCS_PAIR(set, a, b, latch) {VCS_##a, VCS_##b},
+VCS_TABLE(vcs_pair_t, vcs_pair, 16, {VCS_COLLISIONS(VCS_PAIR, )})
+
+/* The latches of the pairs within a set of objects. */
+#define VCS_WITHIN(set, a, b, latch) | ((set) >> VCS_##a & (set) >> VCS_##b & 1) << (latch)
+#define VCS_PAIRS_1(set) 0 VCS_COLLISIONS(VCS_WITHIN, set)
+#define VCS_PAIRS_4(set) VCS_PAIRS_1(set), VCS_PAIRS_1((set) + 1), VCS_PAIRS_1((set) + 2), VCS_PAIRS_1((set) + 3)
+#define VCS_PAIRS_16(set) VCS_PAIRS_4(set), VCS_PAIRS_4((set) + 4), VCS_PAIRS_4((set) + 8), VCS_PAIRS_4((set) + 12)
+VCS_TABLE(uint16_t, vcs_pairs, 64, {VCS_PAIRS_16(0), VCS_PAIRS_16(16), VCS_PAIRS_16(32), VCS_PAIRS_16(48)})
+
+/* The collisions that objects may have in this line, as far as registers are known, and that are not yet latched. */
+VCS_FN unsigned vcs_line_chances(const vcs_t *m, const vcs_video_t *video) {
+  unsigned lit = video->lit & (~video->stale | video->split);
+  return vcs_pairs(lit | (vcs_objects_on(m) & video->stale)) & ~m->collisions;
 }
 
 /* Objects are about to change at pixel x of the line: what they have been so far stays to the left of it. */
@@ -239,7 +306,13 @@ VCS_FN void vcs_line_cut(const vcs_t *m, vcs_video_t *video, unsigned objects, i
     int i = VCS_LOWEST(objects);
     unsigned bit = 1u << i;
     if (video->split & bit && video->cut[i] == x) continue; /* what was changed at this very pixel never showed */
-    if (video->stale & bit) vcs_line_make(m, video, i);
+    if (video->stale & bit) {
+      if (video->frames || vcs_line_chances(m, video) & ~vcs_pairs(VCS_ALL_OBJECTS & ~bit)) {
+        vcs_line_make(m, video, i);
+      } else {
+        vcs_line_darken(video, i);
+      }
+    }
     video->split |= (uint8_t)bit;
     video->cut[i] = (uint8_t)x;
   }
@@ -249,50 +322,15 @@ VCS_FN void vcs_line_cut(const vcs_t *m, vcs_video_t *video, unsigned objects, i
 VCS_FN void vcs_line_next(vcs_video_t *video) {
   for (unsigned split = video->split; split; split &= split - 1) {
     int i = VCS_LOWEST(split);
-    const vcs_pixels_t *now = &video->now[i];
-    if (video->stale >> i & 1) continue;
-    video->line[i] = *now;
-    video->lit &= (uint8_t) ~(1u << i);
-    if (now->word[0] | now->word[1] | now->word[2]) video->lit |= (uint8_t)(1u << i);
+    if (!(video->stale >> i & 1)) vcs_line_set(video, i, video->now[i]);
   }
   video->changed |= video->split;
   video->split = 0;
 }
 
-/* Collision latches: bit 2r is D7 and bit 2r+1 is D6 of collision register r. The two objects of each. */
-typedef struct {
-  uint8_t a, b;
-} vcs_pair_t;
-VCS_TABLE(vcs_pair_t, vcs_pair, 16,
-          {{VCS_M0, VCS_P1},
-           {VCS_M0, VCS_P0},
-           {VCS_M1, VCS_P0},
-           {VCS_M1, VCS_P1},
-           {VCS_P0, VCS_PF},
-           {VCS_P0, VCS_BL},
-           {VCS_P1, VCS_PF},
-           {VCS_P1, VCS_BL},
-           {VCS_M0, VCS_PF},
-           {VCS_M0, VCS_BL},
-           {VCS_M1, VCS_PF},
-           {VCS_M1, VCS_BL},
-           {VCS_BL, VCS_PF},
-           {0, 0},
-           {VCS_P0, VCS_P1},
-           {VCS_M0, VCS_M1}})
-
-/* The latches of pairs within a set of objects. */
-#define VCS_WITHIN(set, a, b, latch) (((set) >> (a)&1) & ((set) >> (b)&1)) << (latch)
-#define VCS_PAIRS_1(set)                                                                                    \
-  VCS_WITHIN(set, VCS_M0, VCS_P1, 0) | VCS_WITHIN(set, VCS_M0, VCS_P0, 1) | VCS_WITHIN(set, VCS_M1, VCS_P0, 2) |     \
-      VCS_WITHIN(set, VCS_M1, VCS_P1, 3) | VCS_WITHIN(set, VCS_P0, VCS_PF, 4) | VCS_WITHIN(set, VCS_P0, VCS_BL, 5) | \
-      VCS_WITHIN(set, VCS_P1, VCS_PF, 6) | VCS_WITHIN(set, VCS_P1, VCS_BL, 7) | VCS_WITHIN(set, VCS_M0, VCS_PF, 8) | \
-      VCS_WITHIN(set, VCS_M0, VCS_BL, 9) | VCS_WITHIN(set, VCS_M1, VCS_PF, 10) |                                     \
-      VCS_WITHIN(set, VCS_M1, VCS_BL, 11) | VCS_WITHIN(set, VCS_BL, VCS_PF, 12) |                                    \
-      VCS_WITHIN(set, VCS_P0, VCS_P1, 14) | VCS_WITHIN(set, VCS_M0, VCS_M1, 15)
-#define VCS_PAIRS_4(set) VCS_PAIRS_1(set), VCS_PAIRS_1((set) + 1), VCS_PAIRS_1((set) + 2), VCS_PAIRS_1((set) + 3)
-#define VCS_PAIRS_16(set) VCS_PAIRS_4(set), VCS_PAIRS_4((set) + 4), VCS_PAIRS_4((set) + 8), VCS_PAIRS_4((set) + 12)
-VCS_TABLE(uint16_t, vcs_pairs, 64, {VCS_PAIRS_16(0), VCS_PAIRS_16(16), VCS_PAIRS_16(32), VCS_PAIRS_16(48)})
+VCS_FN void vcs_line_refresh(const vcs_t *m, vcs_video_t *video) {
+  for (unsigned stale = video->stale; stale; stale &= stale - 1) vcs_line_make(m, video, VCS_LOWEST(stale));
+}
 
 /* Latches the collisions in a piece of the line. Two objects that are as they were in the last whole line have had
  * theirs there. */
@@ -354,53 +392,84 @@ VCS_FN void vcs_fill(uint8_t *bytes, uint8_t value, int count) {
 #endif
 }
 
-/* Writes a word of the row, eight pixels at a time: all groups of eight with a `dirty` pixel, in them the pixels of
- * the piece. */
-VCS_FN void vcs_paint_word(const uint8_t colu[4], const uint64_t colour[4], uint64_t dirty, uint64_t piece,
-                           uint8_t *row) {
-  uint64_t bk = colu[VCS_COLUBK] * 0x0101010101010101ULL;
-  uint64_t pf = colu[VCS_COLUPF] * 0x0101010101010101ULL ^ bk;
-  uint64_t p0 = colu[VCS_COLUP0] * 0x0101010101010101ULL ^ bk;
-  uint64_t p1 = colu[VCS_COLUP1] * 0x0101010101010101ULL ^ bk;
-  while (dirty) {
-    int g = VCS_LOWEST_64(dirty) & ~7;
-    uint64_t eight = bk ^ (pf & vcs_spread_bytes(colour[VCS_COLUPF] >> g & 0xFF)) ^
-                     (p0 & vcs_spread_bytes(colour[VCS_COLUP0] >> g & 0xFF)) ^
-                     (p1 & vcs_spread_bytes(colour[VCS_COLUP1] >> g & 0xFF));
+/* The four colours, each eight times; all but the background as a difference from it. */
+typedef struct {
+  uint64_t bk, pf, p0, p1;
+} vcs_ink_t;
+
+VCS_FN vcs_ink_t vcs_ink(const uint8_t colu[4]) {
+  const uint64_t eight = 0x0101010101010101ULL;
+  vcs_ink_t ink = {colu[VCS_COLUBK] * eight, (uint64_t)(colu[VCS_COLUPF] ^ colu[VCS_COLUBK]) * eight,
+                   (uint64_t)(colu[VCS_COLUP0] ^ colu[VCS_COLUBK]) * eight,
+                   (uint64_t)(colu[VCS_COLUP1] ^ colu[VCS_COLUBK]) * eight};
+  return ink;
+}
+
+/* The eight pixels from g on, of a word with these colours. */
+VCS_FN uint64_t vcs_paint_eight(const vcs_ink_t *ink, const uint64_t colour[4], int g) {
+  return ink->bk ^ (ink->pf & vcs_spread_bytes(colour[VCS_COLUPF] >> g & 0xFF)) ^
+         (ink->p0 & vcs_spread_bytes(colour[VCS_COLUP0] >> g & 0xFF)) ^
+         (ink->p1 & vcs_spread_bytes(colour[VCS_COLUP1] >> g & 0xFF));
+}
+
+/* Writes the pixels of a piece of a word, eight at a time. */
+VCS_FN void vcs_paint_piece(const vcs_ink_t *ink, const uint64_t colour[4], uint64_t piece, uint8_t *row) {
+  while (piece) {
+    int g = VCS_LOWEST_64(piece) & ~7;
+    uint64_t eight = vcs_paint_eight(ink, colour, g);
     unsigned inside = piece >> g & 0xFF;
-    if (VCS_UNLIKELY(inside != 0xFF)) { /* keep what is outside the piece */
+    if (inside != 0xFF) { /* keep what is outside the piece */
       uint64_t old, keep = ~vcs_spread_bytes(inside);
       __builtin_memcpy(&old, row + g, 8);
       eight = (eight & ~keep) | (old & keep);
     }
     __builtin_memcpy(row + g, &eight, 8);
-    dirty &= ~(0xFFULL << g);
+    piece &= ~(0xFFULL << g);
   }
 }
 
-/* Paints a piece of the line. A whole line begins as a copy of the row above, if that is known, and only what is
- * different in it is painted. */
-VCS_FN void vcs_line_paint(const vcs_t *m, vcs_video_t *video, const uint64_t piece[3], bool whole, uint8_t *row) {
-  bool by_difference = whole && video->above_known;
-  uint64_t recoloured[4];
-  if (by_difference) {
-    __builtin_memcpy(row, row - VCS_WIDTH, VCS_WIDTH);
-    for (int i = 0; i < 4; i++) recoloured[i] = m->colu[i] != video->colours[i] ? ~0ULL : 0;
+/* Paints a piece of the line. */
+VCS_FN void vcs_line_paint(const vcs_t *m, vcs_video_t *video, const uint64_t piece[3], uint8_t *row) {
+  vcs_ink_t ink = vcs_ink(m->colu);
+  for (int w = 0; w < 3; w++) {
+    uint64_t colour[4];
+    if (!piece[w]) continue;
+    vcs_line_colours(m, w, video->line, colour);
+    vcs_paint_piece(&ink, colour, piece[w], row + 64 * w);
+  }
+  video->above_known = false;
+}
+
+/* Paints the whole line. It begins as a copy of the row above, if that is known, and only the groups of eight in which
+ * something is different are painted. */
+VCS_FN void vcs_line_paint_whole(const vcs_t *m, vcs_video_t *video, uint8_t *row) {
+  vcs_ink_t ink = vcs_ink(m->colu);
+  bool known = video->above_known;
+  uint64_t recoloured[4] = {0, 0, 0, 0};
+  if (known) __builtin_memcpy(row, row - VCS_WIDTH, VCS_WIDTH);
+  if (!known || __builtin_memcmp(video->colours, m->colu, 4) != 0) {
+    for (int i = 0; known && i < 4; i++) recoloured[i] = m->colu[i] != video->colours[i] ? ~0ULL : 0;
+    __builtin_memcpy(video->colours, m->colu, 4);
   }
   for (int w = 0; w < 3; w++) {
-    uint64_t colour[4], dirty = piece[w], all = w < 2 ? ~0ULL : 0xFFFFFFFF;
+    uint64_t colour[4], dirty = ~0ULL;
     vcs_line_colours(m, w, video->line, colour);
-    if (by_difference) {
-      dirty = w == 0 && video->above_blanked ? 0xFF : 0;
-      for (int i = 0; i < 4; i++) {
+    if (known) {
+      dirty = (w == 0 && video->above_blanked ? 0xFF : 0) | (colour[VCS_COLUBK] & recoloured[VCS_COLUBK]);
+      for (int i = VCS_COLUPF; i <= VCS_COLUP1; i++) {
         dirty |= (colour[i] ^ video->shown[i].word[w]) | (colour[i] & recoloured[i]);
       }
     }
-    for (int i = 0; i < 4; i++) video->shown[i].word[w] = colour[i];
-    vcs_paint_word(m->colu, colour, dirty & all, piece[w], row + 64 * w);
+    for (int i = VCS_COLUPF; i <= VCS_COLUP1; i++) video->shown[i].word[w] = colour[i];
+    if (w == 2) dirty &= 0xFFFFFFFF;
+    while (dirty) {
+      int g = VCS_LOWEST_64(dirty) & ~7;
+      uint64_t eight = vcs_paint_eight(&ink, colour, g);
+      __builtin_memcpy(row + 64 * w + g, &eight, 8);
+      dirty &= ~(0xFFULL << g);
+    }
   }
-  __builtin_memcpy(video->colours, m->colu, 4);
-  video->above_known = whole;
+  video->above_known = true;
   video->above_blanked = false;
 }
 
@@ -447,28 +516,44 @@ VCS_SLOW_FN void vcs_line_paint_ahead(const vcs_t *m, unsigned on, int x0, int x
   if ((line[VCS_M0].word[w] | line[VCS_M1].word[w] | line[VCS_BL].word[w]) & four) return;
   vcs_line_colours(m, w, line, colour);
   uint64_t ahead = four & vcs_from(x1, w);
-  vcs_paint_word(m->colu, colour, ahead, ahead, row + 64 * w);
+  vcs_ink_t ink = vcs_ink(m->colu);
+  vcs_paint_piece(&ink, colour, ahead, row + 64 * w);
 }
 
-/* Draws pixels [x0, x1) of the current line: latches collisions, and paints into `row` unless it is NULL. */
+/* Draws the whole of the current line: latches collisions, and paints into `row` unless it is NULL. */
+VCS_FN void vcs_line_draw_whole(vcs_t *m, vcs_video_t *video, uint8_t *row) {
+  static const uint64_t whole[3] = {~0ULL, ~0ULL, ~0ULL};
+  if (!video->changed) {
+    if (row) __builtin_memcpy(row, row - VCS_WIDTH, VCS_WIDTH);
+    return;
+  }
+  if (row || vcs_line_chances(m, video) & ~vcs_pairs(VCS_ALL_OBJECTS & ~video->changed)) {
+    vcs_line_refresh(m, video);
+    vcs_line_collide(m, video, whole);
+    if (row) vcs_line_paint_whole(m, video, row);
+  }
+  video->changed = 0;
+}
+
+/* The same for pixels [x0, x1). */
+VCS_FN void vcs_line_draw_piece(vcs_t *m, vcs_video_t *video, int x0, int x1, uint8_t *row) {
+  uint64_t piece[3];
+  for (int w = 0; w < 3; w++) piece[w] = vcs_from(x0, w) & ~vcs_from(x1, w);
+  vcs_line_refresh(m, video);
+  vcs_line_collide(m, video, piece);
+  if (row) vcs_line_paint(m, video, piece, row);
+}
+
 VCS_FN void vcs_line_draw(vcs_t *m, vcs_video_t *video, int x0, int x1, uint8_t *row) {
-  bool whole = x1 - x0 == VCS_WIDTH;
   if (m->vblank & 2) {
     if (row) vcs_fill(row + x0, 0, x1 - x0);
     video->above_known = false;
     video->changed = VCS_ALL_OBJECTS | VCS_LOOK;
-    return;
+  } else if (x1 - x0 == VCS_WIDTH) {
+    vcs_line_draw_whole(m, video, row);
+  } else {
+    vcs_line_draw_piece(m, video, x0, x1, row);
   }
-  if (whole && !video->changed) {
-    if (row) __builtin_memcpy(row, row - VCS_WIDTH, VCS_WIDTH);
-    return;
-  }
-  for (unsigned stale = video->stale; stale; stale &= stale - 1) vcs_line_make(m, video, VCS_LOWEST(stale));
-  uint64_t piece[3];
-  for (int w = 0; w < 3; w++) piece[w] = vcs_from(x0, w) & ~vcs_from(x1, w);
-  vcs_line_collide(m, video, piece);
-  if (row) vcs_line_paint(m, video, piece, whole, row);
-  if (whole) video->changed = 0;
 }
 
 #endif
