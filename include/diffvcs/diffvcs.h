@@ -347,7 +347,6 @@ VCS_API int vcs_env_difficulties(const vcs_env_t *env, int32_t difficulties[VCS_
 VCS_API int vcs_env_two_players(const vcs_env_t *env); /* a game for two, which has no rewards and does not end */
 
 VCS_API vcs_t *vcs_env_machine(vcs_env_t *env);
-VCS_API uint8_t *vcs_env_frames(vcs_env_t *env); /* the machine's two frame buffers */
 VCS_API const vcs_cart_t *vcs_env_cart(const vcs_env_t *env);
 
 /* A state is everything that changes while a game is played: machine, both frames, play, generators, last actions,

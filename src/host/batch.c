@@ -4,12 +4,7 @@
  * nothing but itself, so results are the same whatever the threads. In a synchronous call the caller's thread works
  * too, and results are written where the caller wants them; otherwise a receive copies them.
  *
- * Which frames are drawn. An agent sees the last two frames of a step, so only those are. But a frame buffer keeps the
- * rows that the beam does not reach, and what they show is the frame two before. So every frame is looked at when it
- * has ended: did it cover the picture? While all do, nothing of a frame survives the next but one, and the buffers may
- * be anybody's (`exact` is off). When one does not, the machine as it was before the last three frames is at hand: run
- * again, with drawing, the first two fill both buffers and the third is drawn over them. From there on `exact` is on,
- * everything is drawn and the place owns its buffers, until two frames in a row cover the picture again.
+ * An agent sees the last two frames of a step, so only those are drawn (film.h).
  *
  * The end of an episode has a trait of the reference: a step that ends before its last frame shows the picture before
  * once more; one that ends with its last frame shows the frame before that and the whole picture before, pooled. That
@@ -27,7 +22,7 @@
 #include "host/files.h"
 #include "host/parallel.h"
 
-/* ---- The film ----------------------------------------------------------------------------------------------- */
+/* ---- Frames ------------------------------------------------------------------------------------------------- */
 
 enum { NOW = 0, BEFORE = 1, SHOWN = BEFORE + VCS_FILM_BEFORE };
 
@@ -35,83 +30,20 @@ static uint8_t *machine_at(const vcs_place_t *place, int which) {
   return place->machines + (size_t)which * vcs_state_size(place->cart->cart);
 }
 
-static size_t frame_size(const vcs_place_t *place) {
-  return (size_t)VCS_WIDTH * (size_t)place->cart->cart->frame_height;
-}
+static size_t frame_size(const vcs_place_t *place) { return vcs_film_size(place->cart->cart); }
 
-/* Which of before[] the last frame but `back` began with. */
-static const uint8_t *machine_before(const vcs_place_t *place, int back) {
-  return machine_at(place, BEFORE + (place->before_next + VCS_FILM_BEFORE - 1 - back) % VCS_FILM_BEFORE);
-}
-
-static bool covers(const vcs_cart_t *cart, const vcs_t *m) {
-  return !m->partial && m->first_line == cart->top_line &&
-         m->seen_clock == VCS_LINE_CLOCKS * (cart->top_line + cart->height);
-}
-
-/* Draws a frame that has been run already. Returns where. */
-static const uint8_t *draw_again(const vcs_place_t *place, const uint8_t *before, uint8_t *frames) {
-  vcs_worker_t *worker = place->worker;
-  memcpy(worker->m, before, vcs_state_size(place->cart->cart));
-  vcs_frame(place->cart->cart, worker->m, frames);
-  return vcs_picture(worker->m, frames);
-}
-
-/* Rows that are never drawn are black: a picture has at least 200. */
-static void blacken(const vcs_place_t *place, uint8_t *frames, int first_row) {
-  for (int i = 0; i < 2; i++) {
-    const size_t first = (size_t)VCS_WIDTH * (size_t)first_row;
-    memset(frames + (size_t)i * VCS_FRAME_BYTES + first, 0, frame_size(place) - first);
-  }
-}
-
-/* In the place of vcs_frame and vcs_reset (env.h). */
-static void run(void *context, vcs_env_t *env, bool reset) {
-  vcs_place_t *place = context;
-  uint8_t *frames = place->worker->frames;
-  if (reset) {
-    vcs_reset(env->cart, env->m, NULL);
-    blacken(place, frames, 0);
-    place->exact = true;
-    place->covered = 0;
-    return;
-  }
-  memcpy(machine_at(place, BEFORE + place->before_next), env->m, vcs_state_size(env->cart));
-  place->before_next = (place->before_next + 1) % VCS_FILM_BEFORE;
-  vcs_frame(env->cart, env->m, place->exact || place->draws ? frames : NULL);
-  if (covers(env->cart, env->m)) {
-    if (place->covered < 2) place->covered++;
-    if (place->covered == 2) place->exact = false;
-  } else {
-    place->covered = 0;
-    if (!place->exact) {
-      for (int back = 2; back >= 0; back--) draw_again(place, machine_before(place, back), frames);
-      place->exact = true;
-    }
-  }
-}
-
-/* A place that is exact brings its frames and takes them away. */
+/* A place's film goes into the worker's frames, and back into its own. Rows that are never drawn are black. */
 static void film_load(vcs_place_t *place, vcs_worker_t *worker) {
-  const size_t size = frame_size(place);
+  const vcs_cart_t *cart = place->cart->cart;
   place->worker = worker;
-  if (place->exact) {
-    for (int i = 0; i < 2; i++) memcpy(worker->frames + i * VCS_FRAME_BYTES, place->own + (size_t)i * size, size);
-  } else if (place->cart->cart->height < place->cart->cart->frame_height) {
-    blacken(place, worker->frames, place->cart->cart->height);
-  }
-  if (place->cart->cart->height < place->cart->cart->frame_height) {
-    blacken(place, worker->again, place->cart->cart->height);
-  }
+  place->env.film.spare = worker->m;
+  vcs_film_move(&place->env.film, cart, worker->frames);
+  if (!place->env.film.exact) vcs_film_blacken(cart, worker->frames, cart->height);
+  vcs_film_blacken(cart, worker->again, cart->height);
 }
 
 static void film_store(vcs_place_t *place) {
-  const size_t size = frame_size(place);
-  if (place->exact) {
-    for (int i = 0; i < 2; i++) {
-      memcpy(place->own + (size_t)i * size, place->worker->frames + i * VCS_FRAME_BYTES, size);
-    }
-  }
+  vcs_film_move(&place->env.film, place->cart->cart, place->own);
   place->worker = NULL;
 }
 
@@ -146,7 +78,7 @@ static void show(const vcs_batch_t *batch, vcs_place_t *place, const uint8_t *co
   vcs_resize_rows(place->cart->resize, rows, place->worker->scratch, next_picture(batch, place));
 }
 
-static uint8_t *kept_picture(const vcs_place_t *place) { return place->own + 2 * frame_size(place); }
+static uint8_t *kept_picture(const vcs_place_t *place) { return place->own + 2 * VCS_FRAME_BYTES; }
 
 static void keep_picture(const vcs_batch_t *batch, vcs_place_t *place, const uint8_t *const *rows) {
   const size_t length = (size_t)(VCS_WIDTH * batch->channels);
@@ -163,13 +95,19 @@ static void show_frames(const vcs_batch_t *batch, vcs_place_t *place, const uint
   show(batch, place, rows);
   place->shown = second ? 2 : 1;
   place->shown_kept = false;
-  if (place->covered < place->shown) {
+  if (place->env.film.covered < place->shown) {
     keep_picture(batch, place, rows);
   } else {
+    const vcs_cart_t *cart = place->cart->cart;
     for (int back = 0; back < place->shown; back++) {
-      memcpy(machine_at(place, SHOWN + back), machine_before(place, back), vcs_state_size(place->cart->cart));
+      memcpy(machine_at(place, SHOWN + back), vcs_film_before(&place->env.film, cart, back), vcs_state_size(cart));
     }
   }
+}
+
+/* Draws again one of the frames that were shown. */
+static const uint8_t *draw_shown(vcs_place_t *place, int back) {
+  return vcs_film_again(&place->env.film, place->cart->cart, machine_at(place, SHOWN + back), place->worker->again);
 }
 
 /* Shows a frame, pooled with the picture that was shown before. */
@@ -180,8 +118,7 @@ static void show_onto(const vcs_batch_t *batch, vcs_place_t *place, const uint8_
   if (place->shown_kept) {
     for (int y = 0; y < height; y++) rows[y] = kept_picture(place) + (size_t)y * (size_t)(VCS_WIDTH * batch->channels);
   } else {
-    const uint8_t *second = place->shown == 2 ? draw_again(place, machine_at(place, SHOWN + 1), worker->again) : NULL;
-    const uint8_t *first = draw_again(place, machine_at(place, SHOWN), worker->again);
+    const uint8_t *second = place->shown == 2 ? draw_shown(place, 1) : NULL, *first = draw_shown(place, 0);
     vcs_tint_pool(&place->cart->tint, first, second, height, worker->picture[0], rows);
   }
   vcs_tint_pool_onto(&place->cart->tint, frame, rows, height, worker->picture[1], worker->rows[1]);
@@ -205,21 +142,21 @@ static void step(const vcs_batch_t *batch, vcs_place_t *place) {
   int64_t reward = 0;
   int left = o->frame_skip;
   for (; left > 0; left--) {
-    place->draws = left <= (pools ? 2 : 1);
+    place->env.look = left <= (pools ? 2 : 1) ? VCS_LOOK_NOW : VCS_LOOK_LATER;
     reward += vcs_env_act_strength(&place->env, place->action, VCS_NOOP, place->strength, 1);
     place->over = vcs_env_over(&place->env);
     place->elapsed++;
     place->life_lost = place->env.play.lives < lives && place->env.play.lives > 0;
     if (episode_ended(batch, place)) break;
     if (left == 2 && pools) {
-      second = vcs_picture(place->env.m, place->worker->frames);
-      if (place->exact)
+      second = place->env.film.picture;
+      if (place->env.film.exact)
         second = memcpy(place->worker->kept, second, frame_size(place)); /* the last frame may go on in it */
     }
   }
-  place->draws = false;
+  place->env.look = VCS_LOOK_LATER;
   if (left == 0) {
-    show_frames(batch, place, vcs_picture(place->env.m, place->worker->frames), second);
+    show_frames(batch, place, place->env.film.picture, second);
   } else if (second) {
     show_onto(batch, place, second);
   } else {
@@ -235,7 +172,7 @@ static void step(const vcs_batch_t *batch, vcs_place_t *place) {
 /* What loading and a first reset give: copied, or where the seed matters made. */
 static void load(const vcs_kind_t *kind, vcs_place_t *place, uint32_t seed) {
   if (kind->draws_numbers) {
-    vcs_env_reload(&place->env, seed);
+    vcs_env_boot(&place->env, seed);
     vcs_env_begin(&place->env);
     return;
   }
@@ -245,14 +182,15 @@ static void load(const vcs_kind_t *kind, vcs_place_t *place, uint32_t seed) {
   vcs_mt19937_start(&place->env.sticky_random, seed, 0);
   place->env.noop_random = place->env.sticky_random;
   memcpy(place->machines, from->machines, SHOWN * vcs_state_size(place->cart->cart));
-  place->exact = from->exact;
-  place->covered = from->covered;
-  place->before_next = from->before_next;
-  if (place->exact) {
-    const size_t size = frame_size(place);
-    for (int i = 0; i < 2; i++) {
-      memcpy(place->worker->frames + i * VCS_FRAME_BYTES, from->own + (size_t)i * size, size);
-    }
+  vcs_film_t *film = &place->env.film;
+  const vcs_film_t *source = &from->env.film;
+  film->exact = source->exact;
+  film->drawn = source->drawn;
+  film->covered = source->covered;
+  film->before_next = source->before_next;
+  if (film->exact) {
+    memcpy(film->frames, source->frames, 2 * VCS_FRAME_BYTES);
+    film->picture = film->frames + (source->picture - source->frames);
   }
 }
 
@@ -265,9 +203,8 @@ static void start_episode(const vcs_batch_t *batch, vcs_place_t *place, bool see
   vcs_env_open(&place->env);
   memset(place->stack, 0, (size_t)batch->options.stack * batch->picture_size);
   place->stack_next = 0;
-  const uint8_t *picture = place->exact ? vcs_picture(place->env.m, place->worker->frames)
-                                        : draw_again(place, machine_before(place, 0), place->worker->frames);
-  show_frames(batch, place, picture, NULL);
+  vcs_film_show(&place->env.film, place->cart->cart);
+  show_frames(batch, place, place->env.film.picture, NULL);
   place->elapsed = place->reward = 0;
   place->lives = place->env.play.lives;
   place->over = place->life_lost = false;
@@ -675,7 +612,7 @@ static bool make_worker(const vcs_batch_t *batch, vcs_worker_t *worker) {
 }
 
 static size_t own_bytes(const vcs_batch_t *batch, const vcs_cart_t *cart) {
-  return (size_t)cart->frame_height * VCS_WIDTH * (size_t)(2 + batch->channels);
+  return 2 * VCS_FRAME_BYTES + vcs_film_size(cart) * (size_t)batch->channels;
 }
 
 static vcs_status_t make_place(vcs_batch_t *batch, vcs_place_t *place, int32_t cart, const vcs_env_options_t *options,
@@ -684,8 +621,9 @@ static vcs_status_t make_place(vcs_batch_t *batch, vcs_place_t *place, int32_t c
   place->machines = machines;
   place->own = own;
   place->env.m = (vcs_t *)(void *)machines;
-  place->env.run = run;
-  place->env.run_context = place;
+  place->env.film.before = machine_at(place, BEFORE);
+  place->env.film.frames = own;
+  place->env.look = place->env.film.look = VCS_LOOK_LATER;
   place->strength = 1;
   place->seed = (int32_t)options->seed;
   return vcs_env_setup(&place->env, place->cart->cart, options, error);
@@ -728,7 +666,7 @@ static bool boot_kind(void *context, size_t item, int number) {
   if (kind->place.started) return true;
   film_load(&kind->place, &batch->workers[number]);
   vcs_mt19937_start(&fresh, 0, 0);
-  vcs_env_reload(&kind->place.env, 0);
+  vcs_env_boot(&kind->place.env, 0);
   vcs_env_begin(&kind->place.env);
   kind->draws_numbers = memcmp(&fresh, &kind->place.env.sticky_random, sizeof fresh) != 0;
   kind->place.started = true;
@@ -771,10 +709,10 @@ static vcs_status_t make_places(vcs_batch_t *batch, const vcs_batch_env_t *envs,
     const int32_t kinds = batch->kind_count;
     options[i] = env_options(batch, &env);
     batch->places[i].kind = find_kind(batch, env.cart, &options[i]);
-    machines += VCS_FILM_MACHINES * padded(vcs_state_size(cart));
+    machines += VCS_PLACE_MACHINES * padded(vcs_state_size(cart));
     own += own_bytes(batch, cart);
     if (batch->kind_count > kinds) {
-      kind_machines += VCS_FILM_MACHINES * padded(vcs_state_size(cart));
+      kind_machines += VCS_PLACE_MACHINES * padded(vcs_state_size(cart));
       kind_own += own_bytes(batch, cart);
     }
   }
@@ -795,7 +733,7 @@ static vcs_status_t make_places(vcs_batch_t *batch, const vcs_batch_env_t *envs,
     vcs_kind_t *kind = &batch->kinds[is_kind ? i - o->envs : batch->places[i].kind];
     vcs_place_t *place = is_kind ? &kind->place : &batch->places[i];
     status = make_place(batch, place, kind->cart, is_kind ? &kind->options : &options[i], machine, frames, error);
-    machine += VCS_FILM_MACHINES * padded(vcs_state_size(batch->carts[kind->cart].cart));
+    machine += VCS_PLACE_MACHINES * padded(vcs_state_size(batch->carts[kind->cart].cart));
     frames += own_bytes(batch, batch->carts[kind->cart].cart);
     if (is_kind) continue;
     if (batch->stacks) place->stack = batch->stacks + (size_t)i * vcs_batch_observation_size(batch);

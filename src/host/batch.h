@@ -10,9 +10,8 @@
  *     shown[2]                ... before what was shown
  *     stack                   small pictures
  *
- * That is exact because a frame is drawn over everything: its picture follows from the machine before it. Where the
- * beam did not reach the last row the rows below keep an old picture, and then (`exact`) the place keeps both frames,
- * in memory that is reserved for it but that costs nothing as long as it is not touched. batch.c has the rules.
+ * film.h tells why that is exact. A place whose film needs its frames keeps them in memory that is reserved for it but
+ * that costs nothing as long as it is not touched.
  */
 #ifndef VCS_HOST_BATCH_H
 #define VCS_HOST_BATCH_H
@@ -23,7 +22,7 @@
 #include "host/env.h"
 #include "host/preprocess.h"
 
-enum { VCS_FILM_BEFORE = 3, VCS_FILM_SHOWN = 2, VCS_FILM_MACHINES = 1 + VCS_FILM_BEFORE + VCS_FILM_SHOWN };
+enum { VCS_PLACE_SHOWN = 2, VCS_PLACE_MACHINES = 1 + VCS_FILM_BEFORE + VCS_PLACE_SHOWN };
 
 typedef struct {
   uint8_t *frames, *again; /* 2 * VCS_FRAME_BYTES each */
@@ -51,15 +50,10 @@ typedef struct {
   int32_t kind;
   vcs_worker_t *worker; /* while one works on it */
 
-  /* The film: which frames are drawn, and what they are drawn over. */
-  uint8_t *machines;   /* VCS_FILM_MACHINES of them: now, before[], shown[] */
-  uint8_t *own;        /* two frames and a coloured picture; touched only if needed */
-  bool draws;          /* the next frame will be looked at */
-  bool exact;          /* what the frame buffers show may be seen again: every frame is drawn, into the right ones */
-  int32_t covered;     /* frames in a row that covered the whole picture, up to 2 */
-  int32_t before_next; /* which of before[] is the oldest */
-  int32_t shown;       /* frames of the last picture: 1 or 2 */
-  bool shown_kept;     /* it is in `own`, not to be had from shown[] */
+  uint8_t *machines; /* VCS_PLACE_MACHINES of them: now, before[] (of the film), shown[] */
+  uint8_t *own;      /* two frames and a coloured picture; touched only if needed */
+  int32_t shown;     /* frames of the last picture: 1 or 2 */
+  bool shown_kept;   /* it is in `own`, not to be had from shown[] */
 
   uint8_t *stack, *final;
   int32_t stack_next;
