@@ -303,7 +303,7 @@ class BatchOptions(ctypes.Structure):
         [(n, ctypes.c_int32) for n in "envs batch_size threads device width height stack frame_skip noop_max".split()]
         + [("max_episode_frames", ctypes.c_int32), ("repeat_action_probability", ctypes.c_float)]
         + [(n, ctypes.c_uint8) for n in "autoreset rgb max_pool fire_reset episodic_life life_loss_info".split()]
-        + [(n, ctypes.c_uint8) for n in "reward_clipping full_action_space stack_in_place".split()]
+        + [(n, ctypes.c_uint8) for n in "reward_clipping full_action_space stack_in_place sound".split()]
     )
 
 
@@ -311,7 +311,7 @@ class BatchResults(ctypes.Structure):
     _fields_ = [
         (n, ctypes.c_void_p)
         for n in "observations final_observations env_ids rewards lives frame_numbers episode_frame_numbers "
-        "terminated truncated".split()
+        "terminated truncated ram sound".split()
     ]
 
 

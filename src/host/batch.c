@@ -212,13 +212,15 @@ static void start_episode(const vcs_batch_t *batch, vcs_place_t *place, bool see
 
 /* ---- Results ------------------------------------------------------------------------------------------------ */
 
-static void copy_stack(const vcs_batch_t *batch, const vcs_place_t *place, uint8_t *to) {
+void vcs_place_copy_stack(const vcs_batch_t *batch, const vcs_place_t *place, uint8_t *to) {
   const size_t size = batch->picture_size;
   const size_t first = (size_t)(batch->options.stack_in_place ? 0 : place->stack_next) * size;
   const size_t whole = (size_t)batch->options.stack * size;
   memcpy(to, place->stack + first, whole - first);
   memcpy(to + (whole - first), place->stack, first);
 }
+
+enum { RAM_BYTES = sizeof(((vcs_t *)0)->ram) };
 
 static void write_numbers(const vcs_place_t *place, int32_t id, const vcs_batch_results_t *results, int32_t at) {
   if (results->env_ids) results->env_ids[at] = id;
@@ -227,19 +229,23 @@ static void write_numbers(const vcs_place_t *place, int32_t id, const vcs_batch_
   if (results->truncated) results->truncated[at] = place->was_truncated;
   if (results->lives) results->lives[at] = place->lives;
   if (results->frame_numbers) results->frame_numbers[at] = (int32_t)place->env.frame_number;
+  if (results->ram) memcpy(results->ram + (size_t)at * RAM_BYTES, place->env.m->ram, RAM_BYTES);
+  if (results->sound) memcpy(results->sound + (size_t)at * VCS_SOUND_SAMPLES, place->env.sound, VCS_SOUND_SAMPLES);
   if (results->episode_frame_numbers) results->episode_frame_numbers[at] = (int32_t)place->env.episode_frame_number;
 }
 
-static void write_result(const vcs_batch_t *batch, int32_t id, const vcs_batch_results_t *results, int32_t at) {
+void vcs_place_report(const vcs_batch_t *batch, int32_t id, const vcs_batch_results_t *results, int32_t at) {
   const vcs_place_t *place = &batch->places[id];
   const size_t size = vcs_batch_observation_size(batch);
   write_numbers(place, id, results, at);
   if (results->observations && !batch->options.stack_in_place) {
-    copy_stack(batch, place, results->observations + (size_t)at * size);
+    vcs_place_copy_stack(batch, place, results->observations + (size_t)at * size);
   }
 }
 
 /* ---- Work --------------------------------------------------------------------------------------------------- */
+
+enum { SPINS = 2000 }; /* looks, some tens of microseconds together */
 
 static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
   vcs_place_t *place = &batch->places[id];
@@ -258,9 +264,9 @@ static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
     if (batch->options.autoreset == VCS_AUTORESET_SAME_STEP && episode_ended(batch, place)) {
       const int32_t reward = place->reward;
       if (!results) {
-        copy_stack(batch, place, place->final);
+        vcs_place_copy_stack(batch, place, place->final);
       } else if (results->final_observations) {
-        copy_stack(batch, place, results->final_observations + (size_t)id * size);
+        vcs_place_copy_stack(batch, place, results->final_observations + (size_t)id * size);
       }
       place->has_final = true;
       start_episode(batch, place, false);
@@ -269,7 +275,26 @@ static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
   }
   place->work = VCS_WORK_STEP;
   film_store(place);
-  if (results) write_result(batch, id, results, id);
+  if (results) vcs_place_report(batch, id, results, id);
+}
+
+/* Looks for a while: sleeping and waking up take longer than a small step. Called with the lock held. */
+static void look_for(vcs_batch_t *batch, vcs_news_t *news) {
+  const unsigned seen = atomic_load_explicit(&news->number, memory_order_relaxed);
+  if (!batch->spins) return;
+  pthread_mutex_unlock(&batch->lock);
+  for (int i = 0; i < SPINS && atomic_load_explicit(&news->number, memory_order_relaxed) == seen; i++) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_ia32_pause();
+#endif
+  }
+  pthread_mutex_lock(&batch->lock);
+}
+
+/* Called with the lock held. */
+static void tell(vcs_news_t *news) {
+  atomic_fetch_add_explicit(&news->number, 1, memory_order_relaxed);
+  pthread_cond_broadcast(&news->bed);
 }
 
 /* Takes places as long as there are any; waits for more, if the thread lives for this. */
@@ -279,7 +304,8 @@ static void work(vcs_batch_t *batch, vcs_worker_t *worker, bool waits) {
   while (!batch->stop) {
     if (batch->todo_count == 0) {
       if (!waits) break;
-      pthread_cond_wait(&batch->work_came, &batch->lock);
+      look_for(batch, &batch->work_came);
+      while (batch->todo_count == 0 && !batch->stop) pthread_cond_wait(&batch->work_came.bed, &batch->lock);
       continue;
     }
     const int32_t id = batch->todo[batch->todo_first];
@@ -291,7 +317,7 @@ static void work(vcs_batch_t *batch, vcs_worker_t *worker, bool waits) {
     batch->done[(batch->done_first + batch->done_count) % envs] = id;
     batch->done_count++;
     batch->under_way--;
-    if (batch->under_way == 0 || batch->done_count >= batch->options.batch_size) pthread_cond_signal(&batch->work_done);
+    if (batch->under_way == 0 || batch->done_count >= batch->options.batch_size) tell(&batch->work_done);
   }
   pthread_mutex_unlock(&batch->lock);
 }
@@ -316,7 +342,7 @@ static void add_work(vcs_batch_t *batch, const int32_t *ids, int32_t count) {
     batch->todo_count++;
   }
   batch->under_way += count;
-  pthread_cond_broadcast(&batch->work_came);
+  tell(&batch->work_came);
   pthread_mutex_unlock(&batch->lock);
 }
 
@@ -326,7 +352,8 @@ static void wait_for(vcs_batch_t *batch, int32_t count) {
     work(batch, &batch->workers[batch->worker_count - 1], false);
   }
   pthread_mutex_lock(&batch->lock);
-  while (batch->under_way > 0 && batch->done_count < count) pthread_cond_wait(&batch->work_done, &batch->lock);
+  if (batch->under_way > 0 && batch->done_count < count) look_for(batch, &batch->work_done);
+  while (batch->under_way > 0 && batch->done_count < count) pthread_cond_wait(&batch->work_done.bed, &batch->lock);
   pthread_mutex_unlock(&batch->lock);
 }
 
@@ -347,20 +374,21 @@ static void take_done(vcs_batch_t *batch, int32_t count) {
 
 static const vcs_batch_results_t nowhere;
 
-static vcs_status_t check_results(const vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error) {
+vcs_status_t vcs_batch_check_results(const vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error) {
   if (batch->options.stack_in_place && (!results || !results->observations)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "stack_in_place needs `observations` at every call");
   }
   return VCS_OK;
 }
 
-static vcs_status_t check_reset(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error) {
+vcs_status_t vcs_batch_check_ids(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error) {
   const int32_t envs = batch->options.envs;
   if (!ids && count != envs) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%d environments without ids; there are %d", (int)count, (int)envs);
   }
   if (count < 0 || count > envs) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%d environments to reset, but there are %d", (int)count, (int)envs);
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%d environments were named, but there are %d", (int)count,
+                          (int)envs);
   }
   for (int32_t i = 0; ids && i < count; i++) {
     if (ids[i] < 0 || ids[i] >= envs) {
@@ -368,6 +396,13 @@ static vcs_status_t check_reset(const vcs_batch_t *batch, const int32_t *ids, in
                             (int)envs - 1);
     }
   }
+  return VCS_OK;
+}
+
+static vcs_status_t check_reset(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error) {
+  const int32_t envs = batch->options.envs;
+  vcs_status_t status = vcs_batch_check_ids(batch, ids, count, error);
+  if (status) return status;
   if (count < envs && !batch->started) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the first reset must be of all %d environments", (int)envs);
   }
@@ -403,7 +438,7 @@ vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32
   if (error) error->message[0] = 0;
   const int32_t envs = batch->options.envs;
   const bool all = batch->options.batch_size == envs;
-  vcs_status_t status = check_results(batch, results, error);
+  vcs_status_t status = vcs_batch_check_results(batch, results, error);
   if (!status) status = check_reset(batch, ids, count, error);
   if (status) return status;
   wait_for(batch, envs); /* what is under way is dropped */
@@ -423,7 +458,7 @@ vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32
   for (int32_t i = 0; i < envs; i++) {
     const vcs_place_t *place = &batch->places[i];
     batch->last_ids[i] = i;
-    if (place->work == VCS_WORK_STEP) write_result(batch, i, results, i);
+    if (place->work == VCS_WORK_STEP) vcs_place_report(batch, i, results, i);
   }
   batch->results = results;
   add_work(batch, ids, count);
@@ -479,7 +514,7 @@ vcs_status_t vcs_batch_receive(vcs_batch_t *batch, const vcs_batch_results_t *re
   for (int32_t i = 0; i < count; i++) {
     const vcs_place_t *place = &batch->places[batch->last_ids[i]];
     const size_t size = vcs_batch_observation_size(batch);
-    write_result(batch, batch->last_ids[i], results, i);
+    vcs_place_report(batch, batch->last_ids[i], results, i);
     if (place->has_final && results->final_observations) {
       memcpy(results->final_observations + (size_t)i * size, place->final, size);
     }
@@ -494,7 +529,7 @@ vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const fl
     vcs_status_t status = vcs_batch_send(batch, actions, strengths, error);
     return status ? status : vcs_batch_receive(batch, results, error);
   }
-  vcs_status_t status = check_results(batch, results, error);
+  vcs_status_t status = vcs_batch_check_results(batch, results, error);
   if (!status) status = set_actions(batch, actions, strengths, error);
   if (status) return status;
   batch->results = results ? results : &nowhere;
@@ -624,6 +659,7 @@ static vcs_status_t make_place(vcs_batch_t *batch, vcs_place_t *place, int32_t c
   place->env.film.before = machine_at(place, BEFORE);
   place->env.film.frames = own;
   place->env.look = place->env.film.look = VCS_LOOK_LATER;
+  place->env.listening = batch->options.sound;
   place->strength = 1;
   place->seed = (int32_t)options->seed;
   return vcs_env_setup(&place->env, place->cart->cart, options, error);
@@ -783,11 +819,12 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count
   vcs_batch_t *batch = calloc(1, sizeof *batch);
   if (!batch) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   pthread_mutex_init(&batch->lock, NULL);
-  pthread_cond_init(&batch->work_came, NULL);
-  pthread_cond_init(&batch->work_done, NULL);
+  pthread_cond_init(&batch->work_came.bed, NULL);
+  pthread_cond_init(&batch->work_done.bed, NULL);
   batch->options = *options;
   if (batch->options.batch_size == 0) batch->options.batch_size = options->envs;
   batch->options.threads = vcs_thread_count(options->threads, (size_t)batch->options.batch_size);
+  batch->spins = batch->options.threads <= vcs_cpu_count();
   batch->channels = options->rgb ? 3 : 1;
   batch->picture_size = (size_t)options->width * (size_t)options->height * (size_t)batch->channels;
   batch->cart_count = cart_count;
@@ -823,14 +860,14 @@ void vcs_batch_free(vcs_batch_t *batch) {
   if (!batch) return;
   pthread_mutex_lock(&batch->lock);
   batch->stop = true;
-  pthread_cond_broadcast(&batch->work_came);
+  tell(&batch->work_came);
   pthread_mutex_unlock(&batch->lock);
   for (int32_t i = 0; i < batch->thread_count; i++) pthread_join(batch->threads[i], NULL);
   for (int32_t i = 0; i < batch->cart_count; i++) vcs_resize_free(batch->carts[i].resize);
   for (int32_t i = 0; i < batch->worker_count; i++) free(batch->workers[i].memory);
   pthread_mutex_destroy(&batch->lock);
-  pthread_cond_destroy(&batch->work_came);
-  pthread_cond_destroy(&batch->work_done);
+  pthread_cond_destroy(&batch->work_came.bed);
+  pthread_cond_destroy(&batch->work_done.bed);
   free(batch->carts);
   free(batch->kinds);
   free(batch->places);

@@ -17,6 +17,7 @@
 #define VCS_HOST_BATCH_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "host/env.h"
@@ -74,6 +75,12 @@ typedef struct {
   bool draws_numbers; /* its mode script draws from the generator: every seed has to go through it */
 } vcs_kind_t;
 
+/* Something that threads wait for: a number that goes up when it happens, and a bed. */
+typedef struct {
+  atomic_uint number;
+  pthread_cond_t bed;
+} vcs_news_t;
+
 struct vcs_batch {
   vcs_batch_options_t options;
   int32_t channels;
@@ -90,14 +97,23 @@ struct vcs_batch {
   pthread_t *threads;
   int32_t thread_count;
   pthread_mutex_t lock;
-  pthread_cond_t work_came, work_done;
+  vcs_news_t work_came, work_done;
   int32_t *todo, *done;
   int32_t todo_first, todo_count, done_first, done_count, under_way;
+  bool spins; /* there is a core for every thread: who waits may look for a while before sleeping */
   bool stop;
   const vcs_batch_results_t *results; /* where workers write, in a synchronous call; else NULL */
 
   int32_t *last_ids; /* of the last results */
   bool started, sent;
 };
+
+/* The stack of a place, oldest picture first; what a place reports, at this place of the results. */
+void vcs_place_copy_stack(const vcs_batch_t *batch, const vcs_place_t *place, uint8_t *to);
+void vcs_place_report(const vcs_batch_t *batch, int32_t id, const vcs_batch_results_t *results, int32_t at);
+
+/* Refuses ids out of range (NULL: all of them), and results that stacks cannot be left in. */
+vcs_status_t vcs_batch_check_ids(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error);
+vcs_status_t vcs_batch_check_results(const vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error);
 
 #endif

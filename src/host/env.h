@@ -74,4 +74,9 @@ void vcs_env_open(vcs_env_t *env);
  * where it is: the state must outlive the next frame. */
 void vcs_env_state_share(vcs_env_t *env, const void *state);
 
+/* Whether an environment could have these fields, machines (one behind the other) and film (save.c). */
+bool vcs_env_is_possible(const vcs_env_t *env, const vcs_env_live_t *live, const uint8_t *machines, size_t count,
+                         vcs_t *spare);
+bool vcs_film_is_possible(const vcs_film_mark_t *film);
+
 #endif

@@ -124,6 +124,22 @@ static bool live_is_possible(const vcs_env_t *env, const vcs_env_live_t *live) {
          live->sticky_random.next <= VCS_MT_WORDS && live->noop_random.next <= VCS_MT_WORDS;
 }
 
+/* Machines of a state need not be aligned there. */
+bool vcs_env_is_possible(const vcs_env_t *env, const vcs_env_live_t *live, const uint8_t *machines, size_t count,
+                         vcs_t *spare) {
+  const size_t size = vcs_state_size(env->cart);
+  for (size_t i = 0; i < count; i++) {
+    memcpy(spare, machines + i * size, size);
+    if (!machine_is_possible(env->cart, spare)) return false;
+  }
+  return live_is_possible(env, live);
+}
+
+bool vcs_film_is_possible(const vcs_film_mark_t *film) {
+  return film->covered >= 0 && film->covered <= 2 && film->before_next >= 0 && film->before_next < VCS_FILM_BEFORE &&
+         (film->exact == 0 || film->exact == 1);
+}
+
 /* ---- Restoring ---------------------------------------------------------------------------------------------- */
 
 /* Takes over all but the pictures. */
@@ -161,22 +177,6 @@ void vcs_env_state_share(vcs_env_t *env, const void *state) {
   }
 }
 
-/* Every machine of a state, one after the other; they need not be aligned there. */
-static bool machines_are_possible(const vcs_env_t *env, const uint8_t *machines) {
-  const size_t size = vcs_state_size(env->cart);
-  for (size_t i = 0; i <= VCS_FILM_BEFORE; i++) {
-    memcpy(env->film.spare, machines + i * size, size);
-    if (!machine_is_possible(env->cart, env->film.spare)) return false;
-  }
-  return true;
-}
-
-static bool film_is_possible(const state_header_t *header) {
-  const vcs_film_mark_t *film = &header->film;
-  return film->covered >= 0 && film->covered <= 2 && film->before_next >= 0 && film->before_next < VCS_FILM_BEFORE &&
-         (film->exact == 0 || film->exact == 1) && header->shown <= (uint32_t)film->exact;
-}
-
 static vcs_status_t restore(vcs_env_t *env, const void *state, size_t size, bool with_generators, vcs_error_t *error) {
   const uint8_t *from = state;
   state_header_t header;
@@ -192,7 +192,8 @@ static vcs_status_t restore(vcs_env_t *env, const void *state, size_t size, bool
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "this is a state of another cartridge or profile");
   }
   memcpy(&live, from + sizeof header, sizeof live);
-  if (!film_is_possible(&header) || !live_is_possible(env, &live) || !machines_are_possible(env, from + machine_at())) {
+  if (!vcs_film_is_possible(&header.film) || header.shown > (uint32_t)header.film.exact ||
+      !vcs_env_is_possible(env, &live, from + machine_at(), 1 + VCS_FILM_BEFORE, env->film.spare)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "this state has values that no machine can have");
   }
   const vcs_mt19937_t sticky_random = env->sticky_random, noop_random = env->noop_random;
