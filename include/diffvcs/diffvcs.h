@@ -275,7 +275,8 @@ typedef struct {
 VCS_API void vcs_env_defaults(const vcs_cart_t *cart, vcs_env_options_t *options);
 
 /* A game on a machine. The cartridge must outlive it. Creating does what ale-py does when it loads a ROM: it boots the
- * machine, seeds the generators and starts one episode in the default mode and difficulty without no-ops and FIRE.
+ * machine, seeds the generators and starts one episode in the default mode and difficulty without no-ops and FIRE (the
+ * cartridge keeps the result, so that only its first environment has to run it; any thread may create one).
  * vcs_env_reset then starts one that follows the options. vcs_env_create has no sticky actions and is otherwise
  * vcs_env_create_with the defaults. */
 VCS_API vcs_status_t vcs_env_create(const vcs_cart_t *cart, vcs_env_t **env, vcs_error_t *error);
@@ -349,7 +350,7 @@ VCS_API int vcs_env_two_players(const vcs_env_t *env); /* a game for two, which 
 VCS_API vcs_t *vcs_env_machine(vcs_env_t *env);
 VCS_API const vcs_cart_t *vcs_env_cart(const vcs_env_t *env);
 
-/* A state is everything that changes while a game is played: machine, both frames, play, generators, last actions,
+/* A state is everything that changes while a game is played: machine, frames, play, generators, last actions,
  * paddles, numbers, mode and difficulty. It is plain data of vcs_env_state_size bytes, the same for all environments
  * with this cartridge, on this kind of machine, in this version; files are for everything else. Restoring it, into this
  * or another environment with the same cartridge and profile, makes every later frame the same; ale-py also keeps the
