@@ -14,7 +14,7 @@
 #include "grad/rerun.h"
 #include "host/hash.h"
 #include "host/save.h"
-#include "ragged_cart.h"
+#include "ragged.h"
 
 enum { FRAMES = 24, RAM_BITS = 1024 };
 static const int32_t horizons[] = {1, 2, 7, FRAMES};

@@ -159,6 +159,18 @@ vcs_status_t vcs_cart_load(const void *image, size_t size, const vcs_cart_option
   return VCS_OK;
 }
 
-void vcs_cart_free(vcs_cart_t *cart) { free(cart); }
+void vcs_cart_free(vcs_cart_t *cart) {
+  if (cart) free(atomic_load(&vcs_cartridge(cart)->boot));
+  free(cart);
+}
+
+/* The one thing of a cartridge that changes, and only once. */
+void vcs_cart_keep_boot(const vcs_cart_t *cart, void *state) {
+  vcs_cartridge_t *cartridge = (vcs_cartridge_t *)(uintptr_t)cart;
+  void *none = NULL;
+  if (!atomic_compare_exchange_strong(&cartridge->boot, &none, state)) free(state);
+}
+
+const void *vcs_cart_boot(const vcs_cart_t *cart) { return atomic_load(&vcs_cartridge(cart)->boot); }
 
 const vcs_cart_info_t *vcs_cart_info(const vcs_cart_t *cart) { return &vcs_cartridge(cart)->info; }
