@@ -514,7 +514,7 @@ static void link_all(work_t *w, bool stack) {
   if (!w->only_time) link_function(w);
   if (stack) {
     link_stack_address(w);
-  } else if (w->op.access != VCS_ACCESS_IMPLIED && w->op.mode != VCS_MODE_IMM) {
+  } else if (w->op.access != VCS_ACCESS_IMPLIED && w->op.access != VCS_ACCESS_STACK && w->op.mode != VCS_MODE_IMM) {
     link_address(w);
   }
 }

@@ -149,7 +149,7 @@ VCS_FN void vcs_local_BRK(vcs_cpu_t *cpu, uint8_t *v) { (void)v, cpu->sp = (uint
 /* The others do not touch the bus: cpu.h has them. */
 #define VCS_LOCAL_DO(operation)                                   \
   VCS_FN void vcs_local_##operation(vcs_cpu_t *cpu, uint8_t *v) { \
-    (void)v, vcs_do_##operation(NULL, NULL, cpu, NULL, false);    \
+    (void)v, vcs_do_##operation(NULL, NULL, cpu, NULL);    \
   }
 VCS_LOCAL_DO(NOP)
 VCS_LOCAL_DO(ASLA)
@@ -173,9 +173,10 @@ VCS_LOCAL_DO(TAY)
 VCS_LOCAL_DO(TYA)
 VCS_LOCAL_DO(TSX)
 VCS_LOCAL_DO(TXS)
-VCS_LOCAL_DO(JAM)
+VCS_FN void vcs_local_JAM(vcs_cpu_t *cpu, uint8_t *v) { (void)cpu, (void)v; }
 
 #define VCS_LOCAL_IMPLIED(operation) vcs_local_##operation(cpu, &v)
+#define VCS_LOCAL_STACK(operation) vcs_local_##operation(cpu, &v)
 #define VCS_LOCAL_READ(operation) vcs_op_##operation(cpu, v)
 #define VCS_LOCAL_WRITE(operation) v = vcs_op_##operation(cpu, addr)
 #define VCS_LOCAL_MODIFY(operation) v = vcs_op_##operation(cpu, v)

@@ -131,7 +131,7 @@ static bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   vcs_opcode_t op = vcs_opcode(row->opcode);
   bool stores = op.access == VCS_ACCESS_WRITE || op.access == VCS_ACCESS_MODIFY, reads = op.access == VCS_ACCESS_READ;
   bool crosses = false, deep = is_hot(cart, m->pc);
-  if (op.access == VCS_ACCESS_IMPLIED) {
+  if (op.access == VCS_ACCESS_STACK) {
     switch (row->opcode) {
       case 0x08: /* PHP */
       case 0x48: /* PHA */
