@@ -11,8 +11,10 @@
  *   INTIM         = a function of what the timer was set to, when, and of time
  *   INPT0-3       = whether the capacitor has charged: a function of time and of when it was released
  *
- * Stops: the strobes right after HMOVE with fixed results (vcs_after_hmove), whether HMOVE draws its comb, the star
- * field, the timer's interval and what its first reading after zero does, port A's direction, wheels and keypads.
+ * Stops: the strobes right after HMOVE with fixed results (vcs_after_hmove), whether HMOVE draws its comb, whether
+ * RESPx hides the player's first copy, the star field, when VSYNC ends the frame, the timer's interval and what its
+ * first reading after zero does, whether a write to VBLANK is the one that lets the paddles' capacitors charge, what
+ * port A drives, wheels and keypads.
  */
 #include <string.h>
 
@@ -64,15 +66,15 @@ static const keeps_t keeps[64] = {
     [VCS_RESMP1] = {VCS_OFFSET(resmp) + 1, 0x02, 0},
 };
 
-/* forward: to = from */
-static void copy_byte(const vcs_sweep_t *s, size_t from, size_t to) {
+/* forward: to = from, of which the first `count` slots are there: all of a byte's, one of a number's */
+static void copy_slots(const vcs_sweep_t *s, size_t from, size_t to, int count) {
   float *in = vcs_slots(s, from), *out = vcs_slots(s, to);
   if (!s->live[s->reverse ? to : from]) {
-    if (!s->reverse && s->live[to]) memset(out, 0, VCS_SLOTS * sizeof *out);
+    if (!s->reverse && s->live[to]) memset(out, 0, (size_t)count * sizeof *out);
     if (!s->reverse) s->live[to] = 0;
     return;
   }
-  for (int i = 0; i < VCS_SLOTS; i++) {
+  for (int i = 0; i < count; i++) {
     if (s->reverse) {
       in[i] += out[i];
       out[i] = 0;
@@ -164,6 +166,62 @@ static void link_wsync(const vcs_sweep_t *s, const vcs_event_t *event) {
   s->live[VCS_OFFSET(cycles)] = *time != 0;
 }
 
+/* Where a missile is after a write to its RESMPx. */
+static int released_at(const vcs_t *t, size_t missile, uint8_t value) {
+  if (!t->resmp[missile] || value & 2) return t->pos[VCS_M0 + missile];
+  return (t->pos[VCS_P0 + missile] + 4 * vcs_copies(t->nusiz[missile] & 7).stretch) % 160;
+}
+
+/* forward: pos[missile] = f(value, resmp, nusiz, positions) */
+static void link_release(vcs_sweep_t *s, const vcs_event_t *event, size_t missile, float v[VCS_SLOTS]) {
+  size_t offset = VCS_OFFSET(pos) + VCS_M0 + missile, player = VCS_OFFSET(pos) + missile;
+  size_t held = VCS_OFFSET(resmp) + missile, size = VCS_OFFSET(nusiz) + missile;
+  vcs_t *t = s->scratch;
+  memcpy(&t->vsync, event->tia, VCS_TIA_BYTES);
+  bool released = t->resmp[missile] && !(event->value & 2);
+  int here = released_at(t, missile, event->value);
+  float pos = *vcs_slots(s, offset), new_pos = 0, *to = s->reverse ? &pos : &new_pos;
+  if (s->reverse && pos == 0) return;
+  forget(s, offset);
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    int there = released_at(t, missile, vcs_moved(event->value, slot));
+    vcs_link(s, &v[slot], to, vcs_direction(event->value, slot) * (float)moved_by(here, there));
+  }
+  t->resmp[missile] ^= 2;
+  vcs_link(s, &vcs_slots(s, held)[1], to,
+           vcs_sign(t->resmp[missile] ^ 2u, 1) * (float)moved_by(here, released_at(t, missile, event->value)));
+  t->resmp[missile] ^= 2;
+  uint8_t nusiz = t->nusiz[missile];
+  for (int bit = 0; bit < 3; bit++) {
+    t->nusiz[missile] = nusiz ^ (uint8_t)(1 << bit);
+    vcs_link(s, &vcs_slots(s, size)[bit], to,
+             vcs_sign(nusiz, bit) * (float)moved_by(here, released_at(t, missile, event->value)));
+  }
+  if (s->reverse) {
+    *vcs_slots(s, released ? player : offset) += pos;
+    s->live[released ? player : offset] = s->live[held] = s->live[size] = 1;
+  } else {
+    *vcs_slots(s, offset) = new_pos + (released ? *vcs_slots(s, player) : pos);
+    s->live[offset] = 1;
+  }
+}
+
+/* forward: pf_mirrored += f(time): a write in time mirrors this line, a later one the next */
+static void link_mirroring(vcs_sweep_t *s, const vcs_event_t *event) {
+  float *time = vcs_slots(s, VCS_OFFSET(cycles)), *mirrored = vcs_slots(s, VCS_OFFSET(pf_mirrored));
+  if (*(s->reverse ? mirrored : time) == 0) return;
+  vcs_sweep_tia(s, event, event->clock);
+  vcs_sides_t sides = vcs_sides(s, *time);
+  const int moved[3] = {-3 * sides.down, 0, 3 * sides.up};
+  int before = s->scratch->pf_mirrored, after = event->value & 1, now[3];
+  for (int i = 0; i < 3; i++) {
+    int hpos = (event->clock + moved[i] + VCS_LINE_CLOCKS) % VCS_LINE_CLOCKS;
+    now[i] = hpos < VCS_HBLANK_CLOCKS + 79 ? after : before;
+  }
+  vcs_link(s, time, mirrored, sides.more * (float)(now[2] - now[1]) + sides.less * (float)(now[0] - now[1]));
+  s->live[s->reverse ? VCS_OFFSET(cycles) : VCS_OFFSET(pf_mirrored)] = 1;
+}
+
 /* Links an input that turns one byte written into another to what a register keeps of them. Motion registers and
  * colours are numbers, and keep carries; of the others every bit means something else. */
 static void link_field(const vcs_sweep_t *s, const keeps_t *k, float *in, uint8_t was, uint8_t is, float weight) {
@@ -199,14 +257,15 @@ void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_S
   const keeps_t *k = &keeps[reg];
   const uint8_t *tia = event->tia;
   size_t player = reg & 1;
+  const keeps_t dump = {VCS_OFFSET(dump), 0x80, 7};
   switch (reg) {
     case VCS_GRP0: /* forward: grp_old[1] = grp[1]; grp[0] = value */
-      copy_byte(s, VCS_OFFSET(grp) + 1, VCS_OFFSET(grp_old) + 1);
+      copy_slots(s, VCS_OFFSET(grp) + 1, VCS_OFFSET(grp_old) + 1, VCS_SLOTS);
       link_kept(s, k, event->value, v);
       return;
     case VCS_GRP1: /* forward: grp_old[0] = grp[0]; enabl_old = enabl; grp[1] = value */
-      copy_byte(s, VCS_OFFSET(grp), VCS_OFFSET(grp_old));
-      copy_byte(s, VCS_OFFSET(enabl), VCS_OFFSET(enabl_old));
+      copy_slots(s, VCS_OFFSET(grp), VCS_OFFSET(grp_old), VCS_SLOTS);
+      copy_slots(s, VCS_OFFSET(enabl), VCS_OFFSET(enabl_old), VCS_SLOTS);
       link_kept(s, k, event->value, v);
       return;
     case VCS_RESP0:
@@ -218,10 +277,9 @@ void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_S
       return;
     case VCS_RESMP0:
     case VCS_RESMP1: /* forward: if it is released, pos[missile] = pos[player] + middle; resmp = value & 2 */
-      if (tia[VCS_OFFSET(resmp) - VCS_OFFSET(vsync) + player] && !(event->value & 2)) {
-        copy_byte(s, VCS_OFFSET(pos) + player, VCS_OFFSET(pos) + VCS_M0 + player);
-      }
+      if (!s->reverse) link_release(s, event, player, v);
       link_kept(s, k, event->value, v);
+      if (s->reverse) link_release(s, event, player, v);
       return;
     case VCS_HMOVE:
       link_hmove(s, event);
@@ -241,15 +299,18 @@ void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_S
       link_kept(s, k, event->value, v);
       return;
     case VCS_CTRLPF: /* forward: ctrlpf = value; pf_mirrored = value & 1 unless the right half has begun */
+      if (s->reverse) link_mirroring(s, event);
       if (event->clock % VCS_LINE_CLOCKS < VCS_HBLANK_CLOCKS + 79) {
         const keeps_t mirrored = {VCS_OFFSET(pf_mirrored), 0x01, 0};
         link_kept(s, &mirrored, event->value, v);
       }
+      if (!s->reverse) link_mirroring(s, event);
       link_kept(s, k, event->value, v);
       return;
-    case VCS_VBLANK: /* forward: vblank = value; when bit 7 falls, dump_cycle = time */
+    case VCS_VBLANK: /* forward: vblank = value; dump = bit 7 of it; when that falls, dump_cycle = time */
+      link_kept(s, &dump, event->value, v);
       if (tia[VCS_OFFSET(vblank) - VCS_OFFSET(vsync)] & ~event->value & 0x80) {
-        copy_byte(s, VCS_OFFSET(cycles), VCS_OFFSET(dump_cycle));
+        copy_slots(s, VCS_OFFSET(cycles), VCS_OFFSET(dump_cycle), 1);
       }
       link_kept(s, k, event->value, v);
       return;
@@ -267,13 +328,32 @@ static void look_up(const vcs_sweep_t *s, vcs_t *t, uint32_t cycles) {
   t->cycles = cycles;
 }
 
+bool vcs_sweep_chip_byte(vcs_sweep_t *s, uint16_t addr, uint32_t cycles, uint8_t bus, uint8_t *byte) {
+  vcs_t *t = s->scratch;
+  look_up(s, t, cycles);
+  if (vcs_chip_at(addr) == VCS_TO_RIOT) {
+    *byte = vcs_riot_read(s->cart, t, addr);
+    return addr & 7 || s->cart->passive_ports;
+  }
+  int input = (addr & 15) - 8;
+  *byte = (uint8_t)((bus & 0x3F) | (input >= 0 && input < 6 ? vcs_tia_input(s->cart, t, input) << 7 : 0));
+  return input >= 0;
+}
+
 static uint8_t timer_at(vcs_sweep_t *s, uint32_t cycles, uint8_t timer, bool status) {
   look_up(s, s->scratch, cycles);
   s->scratch->timer = timer;
   return status ? vcs_riot_instat(s->scratch) : vcs_riot_intim(s->scratch);
 }
 
-/* forward: v = intim(timer, time - timer_cycle) */
+/* The same with the timer set earlier or later; when it was first read after it ran out does not move with it. */
+static uint8_t timer_set_at(vcs_sweep_t *s, uint32_t cycles, int by, bool status) {
+  look_up(s, s->scratch, cycles);
+  s->scratch->timer_cycle += (uint32_t)by;
+  return status ? vcs_riot_instat(s->scratch) : vcs_riot_intim(s->scratch);
+}
+
+/* forward: v = intim(timer, time, timer_cycle) */
 static void link_timer(vcs_sweep_t *s, uint32_t cycles, bool status, float v[VCS_SLOTS]) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles)), *set = vcs_slots(s, VCS_OFFSET(timer_cycle)),
         *timer = vcs_slots(s, VCS_OFFSET(timer));
@@ -289,8 +369,9 @@ static void link_timer(vcs_sweep_t *s, uint32_t cycles, bool status, float v[VCS
   uint8_t sooner = timer_at(s, cycles - (uint32_t)since.down, value, status);
   vcs_link_byte(s, time, v, base, later, since.more);
   vcs_link_byte(s, time, v, base, sooner, since.less);
-  vcs_link_byte(s, set, v, base, later, -since.more);
-  vcs_link_byte(s, set, v, base, sooner, -since.less);
+  vcs_sides_t until = vcs_sides_of_beginning(s, since);
+  vcs_link_byte(s, set, v, base, timer_set_at(s, cycles, until.up, status), until.more);
+  vcs_link_byte(s, set, v, base, timer_set_at(s, cycles, -until.down, status), until.less);
   if (s->reverse) s->live[VCS_OFFSET(cycles)] = s->live[VCS_OFFSET(timer_cycle)] = s->live[VCS_OFFSET(timer)] = 1;
 }
 
@@ -306,11 +387,20 @@ static void link_pot(vcs_sweep_t *s, uint32_t cycles, int input, float v[VCS_SLO
   for (int i = 0; i < 2; i++) { /* later, sooner */
     t->cycles = i ? cycles - (uint32_t)since.down : cycles + (uint32_t)since.up;
     uint8_t is = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
-    float weight = i ? since.less : since.more;
-    vcs_link_byte(s, time, v, base, is, weight);
-    vcs_link_byte(s, released, v, base, is, -weight);
+    vcs_link_byte(s, time, v, base, is, i ? since.less : since.more);
+  }
+  vcs_sides_t until = vcs_sides_of_beginning(s, since);
+  for (int i = 0; i < 2; i++) { /* released later is read sooner */
+    t->cycles = i ? cycles + (uint32_t)until.down : cycles - (uint32_t)until.up;
+    uint8_t is = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
+    vcs_link_byte(s, released, v, base, is, i ? until.less : until.more);
   }
   t->cycles = cycles;
+  float *held = vcs_slots(s, VCS_OFFSET(dump));
+  t->dump ^= 1;
+  vcs_link_byte(s, held, v, base, (uint8_t)(vcs_tia_input(s->cart, t, input) << 7), vcs_sign(t->dump ^ 1u, 0));
+  t->dump ^= 1;
+  if (s->reverse) s->live[VCS_OFFSET(dump)] = 1;
   int32_t resistance = t->paddle[input];
   for (int i = 0; i < 2; i++) { /* more, less */
     t->paddle[input] = i ? resistance - turned.down : resistance + turned.up;
@@ -384,5 +474,5 @@ void vcs_sweep_riot_write(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, f
   if (reg == 1) link_kept(s, &ddra, row->value, v);
   if (reg < 4 || !(addr & 0x10)) return;
   link_kept(s, &timer, row->value, v); /* forward: timer = value; timer_cycle = time */
-  copy_byte(s, VCS_OFFSET(cycles), VCS_OFFSET(timer_cycle));
+  copy_slots(s, VCS_OFFSET(cycles), VCS_OFFSET(timer_cycle), 1);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "host/files.h"
-#include "sweep.h"
+#include "ste.h"
 
 void vcs_grad_defaults(vcs_grad_options_t *options) {
   vcs_grad_options_t defaults = {VCS_METHOD_BIT, 0, 6.0F, 0.0F, VCS_SIDE_MEAN, NULL};
@@ -17,6 +17,7 @@ typedef struct {
   vcs_sweep_t sweep;
   vcs_tape_t *tape;
   const vcs_run_t *run;
+  const vcs_grad_options_t *options;
   size_t size;     /* of a machine */
   uint8_t *starts; /* VJP: the machine before every frame */
   vcs_t *machine;  /* that is running */
@@ -40,7 +41,10 @@ static void close_walk(walk_t *walk) {
   free(walk->sweep.latched);
 }
 
-static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *options, vcs_error_t *error) {
+static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
+                          const vcs_grad_outputs_t *outputs, vcs_error_t *error) {
+  if (!options || !inputs || !outputs)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "options, inputs and outputs may be empty, but must be there");
   if (!run || !run->cart || !run->start || !run->controls || run->frames < 1)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "a run needs a cartridge, a machine, controls and at least one frame");
@@ -54,10 +58,9 @@ static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *option
 static vcs_status_t open_walk(walk_t *walk, const vcs_run_t *run, const vcs_grad_options_t *options, bool reverse,
                               vcs_error_t *error) {
   memset(walk, 0, sizeof *walk);
-  vcs_status_t status = check(run, options, error);
-  if (status) return status;
   vcs_sweep_t *s = &walk->sweep;
   walk->run = run;
+  walk->options = options;
   walk->size = vcs_state_size(run->cart);
   for (int i = 0; i < 256; i++) walk->scale[i] = options->scale ? options->scale[i] : (float)i;
   s->cart = run->cart;
@@ -65,16 +68,16 @@ static vcs_status_t open_walk(walk_t *walk, const vcs_run_t *run, const vcs_grad
   s->rule = options->side;
   if (reverse && s->rule == VCS_SIDE_TANGENT) s->rule = VCS_SIDE_MEAN;
   s->reverse = reverse;
-  s->m = calloc(1, sizeof(vcs_t));
-  s->scratch = calloc(1, sizeof(vcs_t));
+  s->m = calloc(1, walk->size);
+  s->scratch = calloc(1, walk->size);
   s->state = calloc(VCS_SLOTS * walk->size, sizeof(float));
   s->live = calloc(walk->size, 1);
   s->lit = calloc(VCS_ROWS_MAX, 1);
-  walk->machine = calloc(1, sizeof(vcs_t));
+  walk->machine = calloc(1, walk->size);
   if (reverse) walk->starts = malloc(walk->size * (size_t)run->frames);
-  status = vcs_tape_create(run->cart, &walk->tape, error);
+  vcs_status_t status = vcs_tape_create(run->cart, &walk->tape, error);
   bool all = s->m && s->scratch && s->state && s->live && s->lit && walk->machine && (!reverse || walk->starts);
-  if (options->fork_window > 0 && !status) {
+  if (options->fork_window > 0 && options->method == VCS_METHOD_BIT && !status) {
     walk->tape->forks = true;
     walk->forks = vcs_forks_create(run->cart, options->fork_window);
     walk->frames = calloc(2, VCS_FRAME_BYTES);
@@ -174,6 +177,10 @@ static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, f
   if (status) return status;
   s->pixels = pixels;
   memcpy(s->m, walk->tape->start, walk->size);
+  if (walk->options->method != VCS_METHOD_BIT) {
+    vcs_ste_frame(s, walk->options);
+    return VCS_OK;
+  }
   s->side = s->event = 0;
   for (int32_t row = 0; row < walk->tape->count; row++) {
     if (walk->forks) vcs_forks_row(walk->forks, s, row);
@@ -181,6 +188,12 @@ static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, f
   }
   vcs_sweep_span(s, &walk->tape->events[walk->tape->event_count - 1]);
   return VCS_OK;
+}
+
+static bool any_lit(const float *row) {
+  int lit = 0;
+  for (int x = 0; x < VCS_WIDTH; x++) lit |= row[x] != 0;
+  return lit;
 }
 
 /* One frame backwards, from the machine before it. */
@@ -193,11 +206,14 @@ static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, 
   vcs_status_t status = prepare(walk, error);
   if (status) return status;
   s->pixels = pixels;
-  memset(s->lit, 0, VCS_ROWS_MAX);
-  for (int32_t i = 0; pixels && i < VCS_WIDTH * s->cart->height; i++) {
-    if (pixels[i] != 0) s->lit[i / VCS_WIDTH] = 1;
-  }
+  for (int32_t y = 0; y < VCS_ROWS_MAX; y++)
+    s->lit[y] = pixels && y < s->cart->height && any_lit(pixels + VCS_WIDTH * y);
   memcpy(s->m, walk->machine, walk->size);
+  if (walk->options->method != VCS_METHOD_BIT) {
+    vcs_ste_frame(s, walk->options);
+    link_hands(s, before, controls, inputs);
+    return VCS_OK;
+  }
   s->side = walk->tape->side_count - 1;
   s->event = walk->tape->event_count - 1;
   vcs_sweep_span(s, &walk->tape->events[s->event]);
@@ -234,16 +250,19 @@ static void mark_live(vcs_sweep_t *s, size_t size) {
 vcs_status_t vcs_grad_jvp(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
                           const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
   walk_t walk;
-  vcs_status_t status = open_walk(&walk, run, options, false, error);
+  vcs_status_t status = check(run, options, inputs, outputs, error);
+  if (!status) status = open_walk(&walk, run, options, false, error);
   if (status) return status;
   vcs_sweep_t *s = &walk.sweep;
   for (size_t i = 0; inputs->state && i < 8 * walk.size; i++) vcs_slots(s, i / 8)[i % 8] = inputs->state[i];
+  if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk.size);
   mark_live(s, walk.size);
   s->rom = inputs->rom;
   for (int32_t f = 0; !status && f < run->frames; f++) {
     float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
     status = frame_forwards(&walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
   }
+  if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk.size);
   if (!status && outputs->state) link_bits_of_state(&walk, walk.machine, outputs->state);
   if (walk.forks) vcs_forks_report(walk.forks, &walk.report);
   if (report) *report = walk.report;
@@ -254,7 +273,8 @@ vcs_status_t vcs_grad_jvp(const vcs_run_t *run, const vcs_grad_options_t *option
 vcs_status_t vcs_grad_vjp(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
                           const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
   walk_t walk;
-  vcs_status_t status = open_walk(&walk, run, options, true, error);
+  vcs_status_t status = check(run, options, inputs, outputs, error);
+  if (!status) status = open_walk(&walk, run, options, true, error);
   if (status) return status;
   vcs_sweep_t *s = &walk.sweep;
   for (int32_t f = 0; f < run->frames; f++) {
@@ -263,12 +283,14 @@ vcs_status_t vcs_grad_vjp(const vcs_run_t *run, const vcs_grad_options_t *option
     if (f + 1 < run->frames || outputs->state) vcs_frame(run->cart, walk.machine, NULL);
   }
   if (outputs->state) link_bits_of_state(&walk, walk.machine, outputs->state);
+  if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk.size);
   mark_live(s, walk.size);
   s->rom = inputs->rom;
   for (int32_t f = run->frames - 1; !status && f >= 0; f--) {
     float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
     status = frame_backwards(&walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
   }
+  if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk.size);
   if (!status && inputs->state) {
     for (size_t i = 0; i < 8 * walk.size; i++) inputs->state[i] += vcs_slots(s, i / 8)[i % 8];
   }

@@ -6,7 +6,10 @@
  * would have been read (a peek, without side effects), or another cell written and this one spared; and a page might
  * have been crossed, which costs time.
  *
- * Stops: which TIA or RIOT register an indexed store reaches, bank switches, the program counter.
+ * Stops: which TIA or RIOT register a store reaches, which collision register a load reaches, what the stack finds in
+ * the TIA, pointers in the TIA's registers, bank switches, the program counter and with it the cycles of a branch and
+ * the bytes of the stack a call fills. A byte with two parts in an access (operand, pointer, the byte read) is linked
+ * as each of them, to first order.
  */
 #include <string.h>
 
@@ -25,12 +28,10 @@ typedef struct {
   vcs_opcode_t op;
   vcs_uses_t uses;
   bool reads, stores;    /* a data byte from, or to, `addr` */
-  bool moves;            /* it moves a byte, and nobody asks for its flags */
-  unsigned index_lanes;  /* registers that the address depends on */
-  bool spares;           /* what it stores to has slots */
-  bool only_time;        /* walking backwards, nothing but the time it takes matters */
   vcs_address_t at;      /* how the address was formed */
   uint64_t word, result; /* before and after */
+  bool moves;            /* it moves a byte, and nobody asks for its flags */
+  bool only_time;        /* walking backwards, nothing but the time it takes matters */
   float in[ALL], out[ALL];
 } work_t;
 
@@ -189,14 +190,21 @@ static void link_result(work_t *w, float *in, uint64_t result, float weight) {
   }
 }
 
+/* The register that is the index, or -1. */
+static int index_lane(vcs_opcode_t op) {
+  if (op.mode == VCS_MODE_ZPX || op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_IZX) return VCS_LANE_X;
+  if (op.mode == VCS_MODE_ZPY || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY) return VCS_LANE_Y;
+  return -1;
+}
+
 static void link_function(work_t *w) {
   if (w->moves) { /* forward: to = from */
-    float *in = w->in + VCS_SLOTS * w->uses.from, *out = w->out + VCS_SLOTS * w->uses.to;
-    link_slots(w->s, in, out, VCS_SLOTS);
+    link_slots(w->s, w->in + VCS_SLOTS * w->uses.from, w->out + VCS_SLOTS * w->uses.to, VCS_SLOTS);
     return;
   }
   for (int lane = 0; lane < VCS_LANES; lane++) {
     unsigned reads = w->uses.reads >> 8 * lane & 0xFF;
+    if (w->stores && lane == index_lane(w->op)) continue; /* SAX (zp,X): link_index does both */
     if (lane != VCS_LANE_P) reads |= reads << 8;
     uint8_t byte = (uint8_t)(w->word >> 8 * lane);
     uint64_t others = w->word & ~VCS_LANE(lane, 0xFF);
@@ -212,82 +220,110 @@ static void link_function(work_t *w) {
 
 /* ---- Other addresses --------------------------------------------------------------------------------------------- */
 
-/* A byte of ROM or RAM, mostly. */
-static uint8_t byte_at(const vcs_sweep_t *s, uint16_t addr) {
-  return vcs_chip_at(addr) == VCS_TO_RAM ? s->m->ram[addr & 0x7F] : vcs_code_byte(s->cart, s->m, addr);
+/* The last byte on the bus before the data access, of which the TIA leaves six bits: of the operand or the pointer. */
+static uint8_t byte_before(vcs_opcode_t op, vcs_address_t at) {
+  switch (op.mode) {
+    case VCS_MODE_ZP:
+    case VCS_MODE_ZPX:
+    case VCS_MODE_ZPY:
+      return at.low;
+    case VCS_MODE_IZX:
+    case VCS_MODE_IZY:
+      return (uint8_t)(at.base >> 8);
+    default:
+      return at.high;
+  }
 }
 
-/* The store as it would have gone with another address: the cell is spared, and another one hit. */
-static void link_store_elsewhere(work_t *w, float *in, float weight, uint16_t addr) {
+/* The byte that a read at another address would have found. False: that is a stop. */
+static bool byte_at(const work_t *w, vcs_address_t at, uint8_t *byte) {
   vcs_sweep_t *s = w->s;
-  cell_t hit = cell_written(s, addr);
-  /* walking forwards the spared cell's new slots are still in V; backwards they are there already */
-  if (w->spares) vcs_link_byte(s, in, w->out + VCS_SLOTS * VCS_LANE_V, w->row->value, w->row->old, weight);
-  if (!hit.slots || (s->reverse && !s->live[hit.live])) return;
-  uint8_t value = w->row->value;
-  if (w->op.access == VCS_ACCESS_MODIFY) { /* another byte is modified */
-    uint64_t word = (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, byte_at(s, addr));
-    value = (uint8_t)(vcs_local(w->row->opcode, addr, word) >> 8 * VCS_LANE_V);
+  vcs_chip_t chip = vcs_chip_at(at.addr);
+  if (chip == VCS_TO_RAM || chip == VCS_TO_CART) {
+    *byte = vcs_code_byte(s->cart, s->m, at.addr);
+    return true;
   }
+  return w->op.access != VCS_ACCESS_STACK &&
+         vcs_sweep_chip_byte(s, at.addr, vcs_row_time(w->row, at.crosses), byte_before(w->op, at), byte);
+}
+
+/* Another cell is written with `value` instead, and this one is spared. Walking forwards the spared cell's new slots
+ * are still in V; backwards they are there already. */
+static void link_store_elsewhere(work_t *w, float *in, float weight, uint16_t addr, uint8_t value) {
+  vcs_sweep_t *s = w->s;
+  float *v = w->out + VCS_SLOTS * VCS_LANE_V;
+  cell_t spared = cell_written(s, w->row->addr), hit = cell_written(s, addr);
+  if (spared.slots == hit.slots) { /* a mirror of the same cell */
+    vcs_link_byte(s, in, v, w->row->value, value, weight);
+    return;
+  }
+  if (spared.slots) vcs_link_byte(s, in, v, w->row->value, content_of(s, spared), weight);
+  if (!hit.slots || (s->reverse && !s->live[hit.live])) return;
   vcs_link_byte(s, in, hit.slots, content_of(s, hit), value, weight);
   if (!s->reverse) mark(s, hit);
 }
 
-/* The access as it would have gone with another address: `in` is the slot on which it depends, `weight` its direction.
- */
-static void link_elsewhere(work_t *w, float *in, float weight, uint16_t addr, bool crosses) {
+/* The access as it would have gone with another address: `in` is the slot on which it depends, `weight` its direction,
+ * `word` the registers, of which the index may be different. */
+static void link_elsewhere(work_t *w, float *in, float weight, vcs_address_t at, uint64_t word) {
   vcs_sweep_t *s = w->s;
-  if (crosses != w->at.crosses) vcs_link(s, in, vcs_slots(s, VCS_OFFSET(cycles)), crosses ? weight : -weight);
-  if (addr == w->row->addr || w->only_time) return;
+  if (at.crosses != w->at.crosses) {
+    vcs_link(s, in, vcs_slots(s, VCS_OFFSET(cycles)), at.crosses ? weight : -weight);
+    if (!s->reverse) s->live[VCS_OFFSET(cycles)] = 1;
+  }
+  if ((at.addr == w->row->addr && !(w->stores && word != w->word)) || w->only_time) return;
   if (w->reads) {
-    uint8_t v = byte_at(s, addr);
+    uint8_t byte;
+    if (!byte_at(w, at, &byte)) return;
     if (w->moves) {
-      vcs_link_byte(s, in, w->out + VCS_SLOTS * w->uses.to, w->row->value, v, weight);
+      vcs_link_byte(s, in, w->out + VCS_SLOTS * w->uses.to, w->row->value, byte, weight);
       return;
     }
-    uint64_t result = vcs_local(w->row->opcode, addr, (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, v));
-    if (w->stores) result = (result & ~VCS_V) | (w->result & VCS_V); /* that byte goes elsewhere: below */
-    link_result(w, in, result, weight);
+    word = (word & ~VCS_V) | VCS_LANE(VCS_LANE_V, byte);
   }
-  if (w->stores) link_store_elsewhere(w, in, weight, addr);
+  uint64_t result = vcs_local(w->row->opcode, at.addr, word), v = w->stores ? VCS_V : 0;
+  if (!w->moves) link_result(w, in, (result & ~v) | (w->result & v), weight);
+  if (w->stores) link_store_elsewhere(w, in, weight, at.addr, (uint8_t)(result >> 8 * VCS_LANE_V));
 }
 
-/* The same from a base that is another one. */
-static void link_base(work_t *w, float *in, float weight, uint16_t base, uint8_t index) {
-  uint16_t addr = (uint16_t)(base + index);
-  link_elsewhere(w, in, weight, addr, w->op.access == VCS_ACCESS_READ && (base ^ addr) & 0xFF00);
+static vcs_address_t address_of(const work_t *w, uint8_t low, uint8_t high, uint8_t x, uint8_t y) {
+  return vcs_form_address(w->s->cart, w->s->m, w->op, low, high, x, y);
 }
 
-/* The same with other operand bytes. */
-static void link_operand(work_t *w, float *in, float weight, uint8_t low, uint8_t high, uint8_t x, uint8_t y) {
-  vcs_sweep_t *s = w->s;
-  uint16_t word = (uint16_t)(low | high << 8);
-  switch (w->op.mode) {
-    case VCS_MODE_ZP:
-      link_elsewhere(w, in, weight, low, false);
-      return;
-    case VCS_MODE_ZPX:
-      link_elsewhere(w, in, weight, (uint8_t)(low + x), false);
-      return;
-    case VCS_MODE_ZPY:
-      link_elsewhere(w, in, weight, (uint8_t)(low + y), false);
-      return;
-    case VCS_MODE_ABS:
-      link_elsewhere(w, in, weight, word, false);
-      return;
-    case VCS_MODE_ABX:
-      link_base(w, in, weight, word, x);
-      return;
-    case VCS_MODE_ABY:
-      link_base(w, in, weight, word, y);
-      return;
-    case VCS_MODE_IZX:
-      link_base(w, in, weight, vcs_pointer_at(s->cart, s->m, (uint8_t)(low + x)), 0);
-      return;
-    default:
-      link_base(w, in, weight, vcs_pointer_at(s->cart, s->m, low), y);
-      return;
-  }
+static bool is_indirect(vcs_opcode_t op) { return op.mode == VCS_MODE_IZX || op.mode == VCS_MODE_IZY; }
+
+/* The address of an indirect access with another base. */
+static vcs_address_t address_with_base(const work_t *w, uint16_t base) {
+  vcs_address_t at = w->at;
+  at.base = base;
+  at.addr = (uint16_t)(base + (w->op.mode == VCS_MODE_IZY ? w->row->y : 0));
+  at.crosses = w->op.access == VCS_ACCESS_READ && (at.base ^ at.addr) & 0xFF00;
+  return at;
+}
+
+/* A byte in memory that the address is made of. Its slots are taken before anything is linked, and given back after
+ * everything is: the access may store into it. */
+typedef struct {
+  cell_t cell;
+  float slots[VCS_SLOTS];
+} source_t;
+
+static void take_source(const vcs_sweep_t *s, uint16_t addr, source_t *source) {
+  source->cell = cell_read(s, addr);
+  memset(source->slots, 0, sizeof source->slots);
+  if (!s->reverse && cell_live(s, source->cell))
+    memcpy(source->slots, source->cell.slots, (size_t)slots_of(source->cell) * sizeof(float));
+}
+
+static void give_source(const vcs_sweep_t *s, const source_t *source) {
+  if (!s->reverse || !source->cell.slots) return;
+  for (int i = 0; i < slots_of(source->cell); i++) source->cell.slots[i] += source->slots[i];
+  mark(s, source->cell);
+}
+
+/* Slots of a source that have something to say. */
+static bool source_speaks(const vcs_sweep_t *s, const source_t *source, int slot) {
+  return source->cell.slots && slot < slots_of(source->cell) && (s->reverse || source->slots[slot] != 0);
 }
 
 /* Whether the address decides how long the instruction takes. */
@@ -311,86 +347,99 @@ static float gain_of(const float *slots, uint8_t was, uint8_t is) {
   return gain;
 }
 
-/* Walking backwards over a load from base + index: the slots of a byte on which the address depends. `step` is the
- * place of the byte in the address, 0 or 8 bits up; the other parts stay. This is link_elsewhere for most of what there
- * is. */
+/* Whether gains_elsewhere can do it: loads from base + index, walking backwards. */
+static bool loads_from_base(const work_t *w) { return w->s->reverse && (w->moves || w->only_time) && may_cross(w->op); }
+
+/* This is link_elsewhere for most of what there is. The slots `in` belong to a byte on which the address depends: the
+ * index, or a part of the base, `step` bits up. */
 static void gains_elsewhere(work_t *w, float *in, int count, uint8_t byte, int step, bool index) {
   vcs_sweep_t *s = w->s;
   const float *out = w->out + VCS_SLOTS * w->uses.to;
   float time = *vcs_slots(s, VCS_OFFSET(cycles));
-  uint16_t base = w->at.base, offset = (uint16_t)(w->row->addr - base);
+  uint16_t offset = (uint16_t)(w->row->addr - w->at.base);
   for (int slot = 0; slot < count; slot++) {
     uint8_t other = vcs_moved(byte, slot);
-    uint16_t from = index ? base : (uint16_t)(base + ((other - byte) << step));
-    uint16_t addr = index ? (uint16_t)(base + other) : (uint16_t)(from + offset);
+    float weight = vcs_direction(byte, slot);
+    vcs_address_t at = w->at;
+    if (!index) at.base = (uint16_t)(at.base + ((other - byte) << step));
+    at.addr = (uint16_t)(at.base + (index ? other : offset));
+    at.crosses = (at.base ^ at.addr) & 0xFF00;
+    vcs_chip_t chip = vcs_chip_at(at.addr);
+    if (chip != VCS_TO_RAM && chip != VCS_TO_CART) {
+      if (step == 8 && w->op.mode != VCS_MODE_IZY) at.high = other;
+      link_elsewhere(w, &in[slot], weight, at, w->word);
+      continue;
+    }
+    uint8_t v = chip == VCS_TO_RAM ? s->m->ram[at.addr & 0x7F] : vcs_code_byte(s->cart, s->m, at.addr);
     float gain = 0;
-    uint8_t v = byte_at(s, addr);
     if (v != w->row->value && !w->only_time) gain = gain_of(out, w->row->value, v);
-    bool crosses = (from ^ addr) & 0xFF00;
-    if (crosses != w->at.crosses) gain += crosses ? time : -time;
-    in[slot] += vcs_direction(byte, slot) * gain;
+    if (at.crosses != w->at.crosses) gain += at.crosses ? time : -time;
+    in[slot] += weight * gain;
   }
 }
 
-/* Whether gains_elsewhere can do it. */
-static bool loads_from_base(const work_t *w) { return w->s->reverse && (w->moves || w->only_time) && may_cross(w->op); }
+static void link_index(work_t *w, int lane) {
+  vcs_sweep_t *s = w->s;
+  const vcs_row_t *row = w->row;
+  float *in = w->in + VCS_SLOTS * lane;
+  uint8_t index = lane == VCS_LANE_X ? row->x : row->y;
+  if (loads_from_base(w)) {
+    gains_elsewhere(w, in, VCS_SLOTS, index, 0, true);
+    return;
+  }
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    if (!s->reverse && in[slot] == 0) continue;
+    uint8_t other = vcs_moved(index, slot);
+    vcs_address_t at =
+        address_of(w, w->at.low, w->at.high, lane == VCS_LANE_X ? other : row->x, lane == VCS_LANE_Y ? other : row->y);
+    if (is_indirect(w->op) && !vcs_pointer_in_ram(at.pointer)) continue;
+    link_elsewhere(w, &in[slot], vcs_direction(index, slot), at,
+                   (w->word & ~VCS_LANE(lane, 0xFF)) | VCS_LANE(lane, other));
+  }
+}
 
-static unsigned index_lanes(vcs_opcode_t op) {
-  bool by_x = op.mode == VCS_MODE_ZPX || op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_IZX;
-  bool by_y = op.mode == VCS_MODE_ZPY || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY;
-  return (unsigned)by_x << VCS_LANE_X | (unsigned)by_y << VCS_LANE_Y;
+static void link_pointer(work_t *w, source_t *source, int half) {
+  uint8_t byte = (uint8_t)(w->at.base >> 8 * half), other = (uint8_t)(w->at.base >> 8 * !half);
+  if (loads_from_base(w)) {
+    if (source->cell.slots) gains_elsewhere(w, source->slots, slots_of(source->cell), byte, 8 * half, false);
+    return;
+  }
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    if (!source_speaks(w->s, source, slot)) continue;
+    uint8_t moved = vcs_moved(byte, slot);
+    link_elsewhere(w, &source->slots[slot], vcs_direction(byte, slot),
+                   address_with_base(w, (uint16_t)(half ? moved << 8 | other : other << 8 | moved)), w->word);
+  }
+}
+
+static void link_operand(work_t *w, source_t *source, int number) {
+  uint8_t operand = number == 1 ? w->at.low : w->at.high;
+  if (loads_from_base(w) && w->op.mode != VCS_MODE_IZY) {
+    if (source->cell.slots) gains_elsewhere(w, source->slots, slots_of(source->cell), operand, 8 * (number - 1), false);
+    return;
+  }
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    if (!source_speaks(w->s, source, slot)) continue;
+    uint8_t other = vcs_moved(operand, slot);
+    vcs_address_t at =
+        address_of(w, number == 1 ? other : w->at.low, number == 2 ? other : w->at.high, w->row->x, w->row->y);
+    if (is_indirect(w->op) && !vcs_pointer_in_ram(at.pointer)) continue;
+    link_elsewhere(w, &source->slots[slot], vcs_direction(operand, slot), at, w->word);
+  }
 }
 
 static void link_address(work_t *w) {
   vcs_sweep_t *s = w->s;
-  const vcs_row_t *row = w->row;
-  bool by_x = w->index_lanes >> VCS_LANE_X & 1, by_y = w->index_lanes >> VCS_LANE_Y & 1;
-  if (by_x || by_y) {
-    float *in = w->in + VCS_SLOTS * (by_x ? VCS_LANE_X : VCS_LANE_Y);
-    uint8_t index = by_x ? row->x : row->y;
-    if (loads_from_base(w)) gains_elsewhere(w, in, VCS_SLOTS - 1, index, 0, true);
-    for (int slot = 0; slot < VCS_SLOTS - 1 && !loads_from_base(w); slot++) {
-      if (!s->reverse && in[slot] == 0) continue;
-      uint8_t moved = vcs_moved(index, slot);
-      float weight = vcs_direction(index, slot);
-      if (w->op.mode == VCS_MODE_IZY) { /* the base stays */
-        link_base(w, &in[slot], weight, w->at.base, moved);
-      } else {
-        link_operand(w, &in[slot], weight, w->at.low, w->at.high, by_x ? moved : row->x, by_y ? moved : row->y);
-      }
-    }
-  }
-  if (w->op.mode == VCS_MODE_IZX || w->op.mode == VCS_MODE_IZY) {
-    uint8_t index = w->op.mode == VCS_MODE_IZY ? row->y : 0;
-    for (int half = 0; half < 2; half++) {
-      cell_t cell = cell_read(s, (uint16_t)(w->at.pointer + half));
-      if (!cell.slots || (!s->reverse && !cell_live(s, cell))) continue;
-      uint8_t byte = (uint8_t)(w->at.base >> 8 * half), other = (uint8_t)(w->at.base >> 8 * !half);
-      if (loads_from_base(w)) gains_elsewhere(w, cell.slots, slots_of(cell), byte, 8 * half, false);
-      for (int slot = 0; slot < slots_of(cell) && !loads_from_base(w); slot++) {
-        if (!s->reverse && cell.slots[slot] == 0) continue;
-        uint8_t moved = vcs_moved(byte, slot);
-        link_base(w, &cell.slots[slot], vcs_direction(byte, slot),
-                  (uint16_t)(half ? moved << 8 | other : other << 8 | moved), index);
-      }
-      if (s->reverse) mark(s, cell);
-    }
-  }
-  int length = vcs_mode_length(w->op.mode);
-  for (int byte = 1; s->rom && byte < length; byte++) {
-    cell_t cell = cell_read(s, (uint16_t)(row->pc + byte));
-    if (!cell.slots || (!s->reverse && !cell_live(s, cell))) continue;
-    uint8_t operand = byte == 1 ? w->at.low : w->at.high;
-    bool direct = loads_from_base(w) && w->op.mode != VCS_MODE_IZY;
-    if (direct) gains_elsewhere(w, cell.slots, 8, operand, 8 * (byte - 1), false);
-    for (int bit = 0; bit < 8 && !direct; bit++) {
-      if (!s->reverse && cell.slots[bit] == 0) continue;
-      uint8_t other = operand ^ (uint8_t)(1 << bit);
-      link_operand(w, &cell.slots[bit], vcs_sign(operand, bit), byte == 1 ? other : w->at.low,
-                   byte == 2 ? other : w->at.high, row->x, row->y);
-    }
-    if (s->reverse) mark(s, cell);
-  }
+  source_t pointer[2], operand[2];
+  bool indirect = is_indirect(w->op);
+  int operands = vcs_mode_length(w->op.mode) - 1;
+  for (int i = 0; indirect && i < 2; i++) take_source(s, (uint16_t)(w->at.pointer + i), &pointer[i]);
+  for (int i = 0; i < operands; i++) take_source(s, (uint16_t)(w->row->pc + 1 + i), &operand[i]);
+  if (index_lane(w->op) >= 0) link_index(w, index_lane(w->op));
+  for (int i = 0; indirect && i < 2; i++) link_pointer(w, &pointer[i], i);
+  for (int i = 0; i < operands; i++) link_operand(w, &operand[i], i + 1);
+  for (int i = 0; indirect && i < 2; i++) give_source(s, &pointer[i]);
+  for (int i = 0; i < operands; i++) give_source(s, &operand[i]);
 }
 
 /* PHA, PHP, PLA, PLP: the stack pointer is the address. */
@@ -400,8 +449,9 @@ static void link_stack_address(work_t *w) {
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
     if (!s->reverse && in[slot] == 0) continue;
     uint8_t sp = vcs_moved(w->row->sp, slot);
-    uint16_t addr = (uint16_t)(0x100 + (w->reads ? (uint8_t)(sp + 1) : sp));
-    link_elsewhere(w, &in[slot], vcs_direction(w->row->sp, slot), addr, false);
+    vcs_address_t at = w->at;
+    at.addr = (uint16_t)(0x100 + (w->reads ? (uint8_t)(sp + 1) : sp));
+    link_elsewhere(w, &in[slot], vcs_direction(w->row->sp, slot), at, w->word);
   }
 }
 
@@ -475,6 +525,8 @@ static void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
       uint16_t addr = (uint16_t)(0x100 + (uint8_t)(row->sp - i));
       if (vcs_chip_at(addr) == VCS_TO_RAM) s->m->ram[addr & 0x7F] = pushed[i];
     }
+  } else if (row->opcode == VCS_DARK) {
+    memcpy(s->m->ram, s->tape->sides[s->side + 1].machine + VCS_OFFSET(ram), sizeof s->m->ram);
   } else if (stores) {
     cell_t cell = cell_written(s, row->addr);
     if (cell.slots) ((uint8_t *)s->m)[cell.live] = row->value;
@@ -482,7 +534,7 @@ static void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
 }
 
 static void undo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
-  if (row->opcode == 0x00) {
+  if (row->opcode == 0x00 || row->opcode == VCS_DARK) {
     memcpy(s->m->ram, s->tape->sides[s->side].machine + VCS_OFFSET(ram), sizeof s->m->ram);
   } else if (row->opcode == 0x20) {
     uint16_t second = (uint16_t)(0x100 + (uint8_t)(row->sp - 1));
@@ -514,16 +566,34 @@ static void link_all(work_t *w, bool stack) {
   if (!w->only_time) link_function(w);
   if (stack) {
     link_stack_address(w);
-  } else if (w->op.access != VCS_ACCESS_IMPLIED && w->op.access != VCS_ACCESS_STACK && w->op.mode != VCS_MODE_IMM) {
+  } else if ((w->reads || w->stores) && w->op.mode != VCS_MODE_IMM &&
+             !(is_indirect(w->op) && !vcs_pointer_in_ram(w->at.pointer))) {
     link_address(w);
   }
+}
+
+/* How the row formed its address, and the byte it read there. */
+static void look_back(work_t *w) {
+  const vcs_cart_t *cart = w->s->cart;
+  const vcs_t *m = w->s->m;
+  const vcs_row_t *row = w->row;
+  uint8_t low = vcs_code_byte(cart, m, (uint16_t)(row->pc + 1)), high = vcs_code_byte(cart, m, (uint16_t)(row->pc + 2));
+  w->at = vcs_form_address(cart, m, w->op, low, high, row->x, row->y);
+  if (is_indirect(w->op) && !vcs_pointer_in_ram(w->at.pointer))
+    w->at = address_with_base(w, (uint16_t)(row->addr - (w->op.mode == VCS_MODE_IZY ? row->y : 0)));
+  uint8_t operand = w->reads ? row->value : 0;
+  if (w->op.access == VCS_ACCESS_MODIFY) {
+    vcs_chip_t chip = vcs_chip_at(row->addr);
+    operand = chip == VCS_TO_RAM || chip == VCS_TO_CART ? vcs_code_byte(cart, m, row->addr) : row->old;
+  }
+  w->word = vcs_local_pack(row->a, row->x, row->y, row->sp, row->p, operand);
 }
 
 /* Walking backwards, whether a store that went elsewhere could have hit a byte that matters. */
 static bool might_hit(const work_t *w) {
   const vcs_sweep_t *s = w->s;
   const uint8_t *live = s->live + VCS_OFFSET(ram);
-  if (w->op.mode == VCS_MODE_ZP) {
+  if (w->op.mode == VCS_MODE_ZP && w->row->pc & 0x1000) {
     for (int bit = 0; s->rom && bit < 8; bit++) {
       uint16_t addr = w->row->addr ^ (uint16_t)(1 << bit);
       if (addr & 0x80 && live[addr & 0x7F]) return true;
@@ -539,8 +609,9 @@ static bool might_hit(const work_t *w) {
 /* The links of the row, once it is known that they matter. Backwards V is the adjoint of what it stored. */
 static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
-  const vcs_row_t *row = w->row;
-  unsigned set = lanes_of(w->uses.writes | VCS_V), looked_at = lanes_of(w->uses.reads | VCS_V) | w->index_lanes;
+  unsigned set = lanes_of(w->uses.writes | VCS_V), looked_at = lanes_of(w->uses.reads | VCS_V);
+  if (stack) looked_at |= 1u << VCS_LANE_S;
+  if (index_lane(w->op) >= 0) looked_at |= 1u << index_lane(w->op);
   for (int lane = 0; lane < VCS_LANES; lane++) {
     if (looked_at >> lane & 1) memset(w->in + VCS_SLOTS * lane, 0, VCS_SLOTS * sizeof *v);
     if (set >> lane & 1) memset(w->out + VCS_SLOTS * lane, 0, VCS_SLOTS * sizeof *v);
@@ -549,19 +620,14 @@ static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
     memcpy(w->out + VCS_SLOTS * VCS_LANE_V, v, VCS_SLOTS * sizeof *v);
     take(s, w->uses.writes, w->out);
   }
-  uint8_t low = vcs_code_byte(s->cart, s->m, (uint16_t)(row->pc + 1)),
-          high = vcs_code_byte(s->cart, s->m, (uint16_t)(row->pc + 2));
-  w->at = vcs_form_address(s->cart, s->m, w->op, low, high, row->x, row->y);
-  uint8_t operand = w->op.access == VCS_ACCESS_MODIFY ? row->old : w->reads ? row->value : 0;
-  w->word = vcs_local_pack(row->a, row->x, row->y, row->sp, row->p, operand);
+  look_back(w);
   bool flags = set >> VCS_LANE_P & 1 && any(w->out + VCS_SLOTS * VCS_LANE_P, VCS_SLOTS);
   w->moves = w->uses.from != w->uses.to && s->reverse && !flags;
-  if (!w->moves) w->result = vcs_local(row->opcode, row->addr, w->word);
-  w->spares = w->stores && cell_written(s, row->addr).slots;
   w->only_time = s->reverse && !w->stores;
   for (int lane = 0; w->only_time && lane < VCS_LANES; lane++) {
     if (set >> lane & 1 && any(w->out + VCS_SLOTS * lane, VCS_SLOTS)) w->only_time = false;
   }
+  if (!w->moves) w->result = vcs_local(w->row->opcode, w->row->addr, w->word);
   if (!s->reverse) {
     gather(s, looked_at, w->in);
     if (w->reads) link_read(w);
@@ -585,7 +651,6 @@ void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
   w.uses = vcs_uses(row->opcode);
   bool stack = row->opcode == 0x08 || row->opcode == 0x48 || row->opcode == 0x28 || row->opcode == 0x68;
   bool modifies = w.op.access == VCS_ACCESS_MODIFY;
-  w.index_lanes = stack ? 1u << VCS_LANE_S : index_lanes(w.op);
   w.stores = w.op.access == VCS_ACCESS_WRITE || modifies || (stack && !(row->opcode & 0x20));
   w.reads = w.op.access == VCS_ACCESS_READ || modifies || (stack && row->opcode & 0x20);
   w.event = s->tape->events[s->event].row == index ? &s->tape->events[s->event] : NULL;
@@ -606,10 +671,9 @@ void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
   if (row->opcode == 0x20) forget_stack(s, row->sp, 2);
   if (row->opcode == 0x00) forget_stack(s, row->sp, 3);
 
-  if (s->reverse) {
+  if (s->reverse && w.event) {
     if (writes_tia) vcs_sweep_shift(s, s->event);
-    if (w.event) vcs_sweep_span(s, w.event);
-  } else {
-    redo(s, row, w.stores);
+    vcs_sweep_span(s, w.event);
   }
+  if (!s->reverse) redo(s, row, w.stores);
 }

@@ -313,7 +313,7 @@ static bool span_matters(const vcs_sweep_t *s, const vcs_event_t *event) {
 }
 
 /* Backwards, each line is reached again from the span's first. */
-static void span_backwards(vcs_sweep_t *s, const vcs_event_t *event, uint16_t latched) {
+static void span_backwards(vcs_sweep_t *s, const vcs_event_t *event, uint16_t latched, bool begins_line) {
   vcs_t *t = s->scratch;
   int32_t first = event->from / VCS_LINE_CLOCKS, last = (event->to - 1) / VCS_LINE_CLOCKS;
   for (int32_t line = last; line >= first; line--) {
@@ -326,7 +326,7 @@ static void span_backwards(vcs_sweep_t *s, const vcs_event_t *event, uint16_t la
     }
     stretch_t at = stretch_of(line, event->from, event->to);
     link_piece(s, t, at.x0, at.x1, before);
-    if (line > first || event->from % VCS_LINE_CLOCKS == 0) link_line_end(s);
+    if (line > first || begins_line) link_line_end(s);
   }
 }
 
@@ -347,7 +347,7 @@ static void sum_piece(vcs_sweep_t *s, vcs_t *t, stretch_t at, const float *adjoi
 
 /* Backwards and without collisions lines can be added up: those in the middle of a span mostly look alike. Each line
  * but the first begins within the span, so the adjoints of what begins with a line end there, whichever line it was. */
-static void lines_backwards(vcs_sweep_t *s, const vcs_event_t *event) {
+static void lines_backwards(vcs_sweep_t *s, const vcs_event_t *event, bool begins_line) {
   vcs_t *t = s->scratch;
   int32_t first = event->from / VCS_LINE_CLOCKS, last = (event->to - 1) / VCS_LINE_CLOCKS, top = t->first_line;
   stretch_t beginning = stretch_of(first, event->from, event->to);
@@ -397,14 +397,15 @@ static void lines_backwards(vcs_sweep_t *s, const vcs_event_t *event) {
   }
   int32_t y = first - top;
   if (y >= 0 && y < VCS_ROWS_MAX && s->lit[y]) sum_piece(s, t, beginning, s->pixels + VCS_WIDTH * y);
-  if (event->from % VCS_LINE_CLOCKS == 0) link_line_end(s);
+  if (begins_line) link_line_end(s);
 }
 
-/* Lines end within a span at every multiple of VCS_LINE_CLOCKS in [from, to). */
+/* Lines end within a span at every multiple of VCS_LINE_CLOCKS in [from, to), but none does where the picture begins.
+ */
 void vcs_sweep_span(vcs_sweep_t *s, const vcs_event_t *event) {
   if (event->to <= event->from) return;
   int32_t first = event->from / VCS_LINE_CLOCKS, last = (event->to - 1) / VCS_LINE_CLOCKS;
-  bool begins_line = event->from % VCS_LINE_CLOCKS == 0;
+  bool begins_line = event->from % VCS_LINE_CLOCKS == 0 && event->line < first;
   if (!span_matters(s, event)) {
     if (begins_line || last > first) link_line_end(s);
     return;
@@ -424,9 +425,9 @@ void vcs_sweep_span(vcs_sweep_t *s, const vcs_event_t *event) {
     return;
   }
   if (latches) {
-    span_backwards(s, event, latched);
+    span_backwards(s, event, latched, begins_line);
   } else {
-    lines_backwards(s, event);
+    lines_backwards(s, event, begins_line);
   }
 }
 

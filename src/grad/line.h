@@ -8,8 +8,8 @@
 typedef struct {
   vcs_pixels_t line[VCS_OBJECTS]; /* where each object is */
   uint64_t colour[3][4];          /* where each colour shows */
-  uint8_t index[4]; /* the palette index of each colour */
-  uint16_t hits;    /* collisions */
+  uint8_t index[4];               /* the palette index of each colour */
+  uint16_t hits;                  /* collisions */
 } vcs_shown_t;
 
 typedef struct {

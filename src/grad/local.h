@@ -147,10 +147,8 @@ VCS_FN void vcs_local_RTS(vcs_cpu_t *cpu, uint8_t *v) { (void)v, cpu->sp = (uint
 VCS_FN void vcs_local_RTI(vcs_cpu_t *cpu, uint8_t *v) { (void)v, cpu->sp = (uint8_t)(cpu->sp + 3); }
 VCS_FN void vcs_local_BRK(vcs_cpu_t *cpu, uint8_t *v) { (void)v, cpu->sp = (uint8_t)(cpu->sp - 3), cpu->i = 1; }
 /* The others do not touch the bus: cpu.h has them. */
-#define VCS_LOCAL_DO(operation)                                   \
-  VCS_FN void vcs_local_##operation(vcs_cpu_t *cpu, uint8_t *v) { \
-    (void)v, vcs_do_##operation(NULL, NULL, cpu, NULL);    \
-  }
+#define VCS_LOCAL_DO(operation) \
+  VCS_FN void vcs_local_##operation(vcs_cpu_t *cpu, uint8_t *v) { (void)v, vcs_do_##operation(NULL, NULL, cpu, NULL); }
 VCS_LOCAL_DO(NOP)
 VCS_LOCAL_DO(ASLA)
 VCS_LOCAL_DO(LSRA)

@@ -104,6 +104,13 @@ VCS_FN vcs_sides_t vcs_sides(const vcs_sweep_t *s, float tangent) {
   return sides;
 }
 
+/* The same for the beginning of a stretch of time whose end is moved by `sides`. Along the tangent only the length of
+ * the stretch counts: moving both by the same moves nothing. */
+VCS_FN vcs_sides_t vcs_sides_of_beginning(const vcs_sweep_t *s, vcs_sides_t sides) {
+  vcs_sides_t opposite = {-sides.less, -sides.more, sides.down, sides.up};
+  return s->rule == VCS_SIDE_TANGENT ? opposite : sides;
+}
+
 /* Links an input to the bits that move between two bytes. */
 VCS_FN void vcs_link_bits(const vcs_sweep_t *s, float *in, float *out, uint8_t was, uint8_t is, float weight) {
   for (unsigned moved = was ^ is; moved; moved &= moved - 1) {
@@ -157,6 +164,9 @@ void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_S
 
 /* A byte read from the TIA or the RIOT, into V. */
 void vcs_sweep_chip_read(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, uint32_t cycles, float v[VCS_SLOTS]);
+
+/* The byte that a read of a chip's register would find; `bus` is what was on the bus before. False: it is not known. */
+bool vcs_sweep_chip_byte(vcs_sweep_t *s, uint16_t addr, uint32_t cycles, uint8_t bus, uint8_t *byte);
 
 /* A write to the RIOT. */
 void vcs_sweep_riot_write(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, float v[VCS_SLOTS]);

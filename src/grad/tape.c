@@ -8,8 +8,11 @@
 
 vcs_status_t vcs_tape_create(const vcs_cart_t *cart, vcs_tape_t **tape, vcs_error_t *error) {
   vcs_tape_t *t = calloc(1, sizeof *t);
-  if (t) t->start = malloc(vcs_state_size(cart));
-  if (!t || !t->start) {
+  if (t) {
+    t->start = malloc(vcs_state_size(cart));
+    t->copy = malloc(vcs_state_size(cart));
+  }
+  if (!t || !t->start || !t->copy) {
     vcs_tape_free(t);
     *tape = NULL;
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
@@ -26,6 +29,7 @@ void vcs_tape_free(vcs_tape_t *tape) {
   free(tape->branches);
   free(tape->branch_machines);
   free(tape->start);
+  free(tape->copy);
   free(tape);
 }
 
@@ -114,6 +118,46 @@ static bool is_hot(const vcs_cart_t *cart, uint16_t addr) {
   return addr & 0x1000 && cart->hot_pages >> (addr >> 6 & 63) & 1;
 }
 
+static bool is_chip(uint16_t addr) { return vcs_chip_at(addr) == VCS_TO_TIA || vcs_chip_at(addr) == VCS_TO_RIOT; }
+
+/* The byte that a read is about to find, which may be a chip's: the read is done, on a copy. */
+static uint8_t byte_found(const vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, uint16_t addr,
+                          uint32_t cycles, uint8_t bus) {
+  if (!is_chip(addr)) return vcs_code_byte(cart, m, addr);
+  vcs_video_t nobody;
+  vcs_video_start(&nobody, cart, NULL);
+  memcpy(tape->copy, m, vcs_state_size(cart));
+  tape->copy->cycles = cycles;
+  return vcs_bus_read_chip(cart, tape->copy, &nobody, addr, bus);
+}
+
+/* The address of an instruction that is about to run. */
+static vcs_address_t address_of(const vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, const vcs_row_t *row) {
+  vcs_opcode_t op = vcs_opcode(row->opcode);
+  uint8_t low = vcs_code_byte(cart, m, (uint16_t)(m->pc + 1)), high = vcs_code_byte(cart, m, (uint16_t)(m->pc + 2));
+  vcs_address_t at = vcs_form_address(cart, m, op, low, high, m->x, m->y);
+  if ((op.mode == VCS_MODE_IZX || op.mode == VCS_MODE_IZY) && !vcs_pointer_in_ram(at.pointer)) {
+    uint32_t cycles = vcs_row_time(row, false);
+    uint8_t base_low = byte_found(tape, cart, m, at.pointer, cycles, low);
+    at.base = (uint16_t)(base_low | byte_found(tape, cart, m, (uint16_t)(at.pointer + 1), cycles, base_low) << 8);
+    at.addr = (uint16_t)(at.base + (op.mode == VCS_MODE_IZY ? m->y : 0));
+    at.crosses = op.access == VCS_ACCESS_READ && (at.base ^ at.addr) & 0xFF00;
+  }
+  return at;
+}
+
+/* The byte on the bus before the data access of an instruction that reads and writes. */
+static uint8_t bus_before(const vcs_cart_t *cart, const vcs_t *m, vcs_opcode_t op, vcs_address_t at) {
+  if (op.mode == VCS_MODE_IZX || op.mode == VCS_MODE_IZY) return (uint8_t)(at.base >> 8);
+  return vcs_code_byte(cart, m, (uint16_t)(m->pc + vcs_mode_length(op.mode) - 1));
+}
+
+static bool is_dark(const vcs_cart_t *cart, const vcs_t *m) {
+  if (is_chip(m->pc)) return true;
+  int length = vcs_mode_length(vcs_opcode(vcs_code_byte(cart, m, m->pc)).mode);
+  return is_chip((uint16_t)(m->pc + length - 1)) || is_chip((uint16_t)(m->pc + length / 2));
+}
+
 /* Writes down an instruction that is about to be executed. What it will read or write is filled in afterwards. */
 static bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   if (!grow((void **)&tape->rows, tape->count, &tape->capacity, sizeof *tape->rows)) return false;
@@ -125,12 +169,13 @@ static bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   row->y = m->y;
   row->sp = m->sp;
   row->p = m->p;
-  row->opcode = vcs_code_byte(cart, m, m->pc);
+  row->opcode = is_dark(cart, m) ? VCS_DARK : vcs_code_byte(cart, m, m->pc);
   row->addr = 0;
   row->old = 0;
   vcs_opcode_t op = vcs_opcode(row->opcode);
   bool stores = op.access == VCS_ACCESS_WRITE || op.access == VCS_ACCESS_MODIFY, reads = op.access == VCS_ACCESS_READ;
-  bool crosses = false, deep = is_hot(cart, m->pc);
+  bool crosses = false, deep = is_hot(cart, m->pc) || tape->dark || row->opcode == VCS_DARK;
+  tape->dark = row->opcode == VCS_DARK;
   if (op.access == VCS_ACCESS_STACK) {
     switch (row->opcode) {
       case 0x08: /* PHP */
@@ -154,10 +199,11 @@ static bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
         break;
     }
   } else if ((reads && op.mode != VCS_MODE_IMM) || stores) {
-    uint8_t low = vcs_code_byte(cart, m, (uint16_t)(m->pc + 1)), high = vcs_code_byte(cart, m, (uint16_t)(m->pc + 2));
-    vcs_address_t at = vcs_form_address(cart, m, op, low, high, m->x, m->y);
+    vcs_address_t at = address_of(tape, cart, m, row);
     row->addr = at.addr;
     crosses = at.crosses;
+    if (op.access == VCS_ACCESS_MODIFY && is_chip(at.addr))
+      row->old = byte_found(tape, cart, m, at.addr, vcs_row_time(row, false), bus_before(cart, m, op, at));
   }
   if (row->addr) {
     switch (vcs_chip_at(row->addr)) {
@@ -175,6 +221,7 @@ static bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
         deep = true;
         break;
       default:
+        deep |= stores && (row->addr & 63) == VCS_VBLANK; /* the paddles' capacitors */
         break;
     }
   }
@@ -184,7 +231,7 @@ static bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   if ((stores || reads) && (op.mode != VCS_MODE_IMM) && vcs_chip_at(row->addr) == VCS_TO_TIA) {
     uint8_t value = 0; /* of a store: known before it happens */
     if (stores) {
-      uint64_t word = vcs_local_pack(m->a, m->x, m->y, m->sp, m->p, vcs_bus_peek(cart, m, row->addr));
+      uint64_t word = vcs_local_pack(m->a, m->x, m->y, m->sp, m->p, row->old);
       value = (uint8_t)(vcs_local(row->opcode, row->addr, word) >> 8 * VCS_LANE_V);
     }
     unsigned reg = stores ? row->addr & 63u : VCS_EVENT_READ + (row->addr & 15u);
@@ -200,6 +247,7 @@ void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   memcpy(tape->start, m, vcs_state_size(cart));
   tape->drawn = m->seen_clock;
   tape->comb_end = 0;
+  tape->dark = false;
   if (m->hmove_blank) place_comb(tape, m);
 }
 

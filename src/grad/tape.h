@@ -19,13 +19,18 @@
 #include "local.h"
 
 /* An instruction. `cycles` is the time before it. What it stores to is `addr`, what was there `old`; for JSR, which
- * stores two bytes at addr and below, the second one's old content is in `value`. */
+ * stores two bytes at addr and below, the second one's old content is in `value`. For instructions that modify a
+ * register of a chip `old` is what they read. */
 typedef struct {
   uint16_t pc, addr;
   uint32_t cycles;
   uint8_t a, x, y, sp, p;
   uint8_t opcode, value, old;
 } vcs_row_t;
+
+/* An instruction with a byte in the TIA or the RIOT, where a program gets by mistake, is told as this opcode, which
+ * does nothing: it carries no derivative, and its row is between two snapshots. */
+enum { VCS_DARK = 0x02 };
 
 /* The TIA's registers as they are in vcs_t, from vsync up to the star field's. */
 enum { VCS_TIA_BYTES = offsetof(vcs_t, dump) - offsetof(vcs_t, vsync) };
@@ -70,6 +75,8 @@ typedef struct {
   int32_t count, event_count, side_count, branch_count;
   int32_t capacity, event_capacity, side_capacity, branch_capacity, machine_capacity;
   bool forks;   /* keep the machine before every conditional branch */
+  bool dark;    /* while recording: the last row was dark */
+  vcs_t *copy;  /* a machine to try a read on */
   vcs_t *start; /* the machine when the frame's first instruction is about to run; vcs_state_size bytes */
   vcs_comb_t comb[VCS_ROWS_MAX];
   int32_t drawn, comb_end; /* while recording: clocks the picture is drawn up to, and where the last comb ends */
@@ -119,6 +126,9 @@ typedef struct {
 VCS_FN uint16_t vcs_pointer_at(const vcs_cart_t *cart, const vcs_t *m, uint16_t pointer) {
   return (uint16_t)(vcs_code_byte(cart, m, pointer) | vcs_code_byte(cart, m, (uint16_t)(pointer + 1)) << 8);
 }
+
+/* Whether both bytes of a pointer are in RAM. The rest of page zero, and $0100 behind it, is the TIA. */
+VCS_FN bool vcs_pointer_in_ram(uint16_t pointer) { return pointer >= 0x80 && pointer < 0xFF; }
 
 /* The address from the operand's bytes and the registers: also of operands and registers other than those executed. */
 VCS_FN vcs_address_t vcs_form_address(const vcs_cart_t *cart, const vcs_t *m, vcs_opcode_t op, uint8_t low,

@@ -1,0 +1,92 @@
+/* ste.h: straight-through derivatives: one number for a byte.
+ *
+ * The run itself is the machine's, bit for bit; only the derivative is relaxed. A byte is a number from 0 to 255, a
+ * flag a number from 0 to 1, and each operation has the slope that its relaxation has at the values that were met:
+ * docs/ste.md has the rules. The walk is that of sweep.h, over the same tape and the same slots, with a byte's number
+ * in slot 0 of the byte; flags, pins and collision latches keep a slot for every bit, positions and times are numbers
+ * as they are there. `live` is not used: a product with zero is as quick as asking.
+ *
+ *   ste.c         instructions, and the way from bits to numbers and back at both ends of a run
+ *   ste_chips.c   registers and ports
+ *   ste_line.c    the picture
+ *
+ * The naive derivative, that of the integer program as written, is the same walk with the relaxations' slopes zero.
+ */
+#ifndef VCS_GRAD_STE_H
+#define VCS_GRAD_STE_H
+
+#include "sweep.h"
+
+/* Slopes that a relaxation chooses; all zero in the naive derivative. */
+/* What objects light and where colours show, made afresh when a register has changed. */
+typedef struct {
+  vcs_pixels_t line[VCS_OBJECTS];
+  uint64_t colour[3][4];
+  uint8_t stale;    /* objects */
+  uint8_t coloured; /* words of which the colours are known */
+} vcs_masks_t;
+
+typedef struct {
+  float lift;  /* of a bit along its byte: a byte's change is spread evenly over its bits */
+  float zero;  /* of Z along the value, where that is 0 or 1 */
+  float half;  /* of a shift to the right along the byte */
+  float gate;  /* of a branch along its flag */
+  float place; /* of what happens at a place or a time: 1 */
+  float temperature;
+} vcs_ste_rules_t;
+
+/* What an instruction reads and sets. Those before VCS_STE_INPUTS can be read; M is the byte from or to the bus. */
+enum {
+  VCS_STE_A,
+  VCS_STE_X,
+  VCS_STE_Y,
+  VCS_STE_S,
+  VCS_STE_M,
+  VCS_STE_C,
+  VCS_STE_INPUTS = 8,
+  VCS_STE_N = VCS_STE_INPUTS,
+  VCS_STE_Z,
+  VCS_STE_V,
+  VCS_STE_D,
+  VCS_STE_I,
+  VCS_STE_LANES
+};
+
+typedef struct {
+  vcs_sweep_t *s;
+  vcs_ste_rules_t rules;
+  float lane[VCS_STE_LANES];
+  float *time;
+  const vcs_t *side; /* banks, timer and ports at the row of the walk; without cartridge RAM */
+  /* the line at the event of the walk */
+  vcs_masks_t masks;
+  uint64_t could[3][VCS_OBJECTS]; /* and of what they would light with all their bits set */
+  uint64_t reach[3][VCS_OBJECTS]; /* and one pixel further on both sides */
+  unsigned could_stale;           /* objects for which that is out of date */
+  float sums[VCS_WIDTH + 1];      /* of the adjoints of a picture row, up to each pixel */
+  int32_t sums_of;                /* that row, or -1 */
+  float slope[256];               /* of the scalar of a palette index along the luminance */
+} vcs_ste_t;
+
+/* The slots of a run's beginning, or end, from a number for every bit to one for every byte, and back. */
+void vcs_ste_fold(vcs_sweep_t *s, size_t size);
+void vcs_ste_unfold(vcs_sweep_t *s, size_t size);
+
+/* Walks over the frame on the sweep's tape, in the sweep's direction. */
+void vcs_ste_frame(vcs_sweep_t *s, const vcs_grad_options_t *options);
+
+/* The register write of an event; its byte is lane M (ste_chips.c). */
+void vcs_ste_tia_write(vcs_ste_t *ste, const vcs_event_t *event);
+void vcs_ste_riot_write(vcs_ste_t *ste, uint16_t addr);
+
+/* A byte from the TIA or the RIOT into lane M. */
+void vcs_ste_chip_read(vcs_ste_t *ste, const vcs_row_t *row);
+
+/* The picture before an event of the tape (ste_line.c), and its write one cycle later or earlier. The walk passes every
+ * event through vcs_ste_shift, which notes what it changes. */
+void vcs_ste_line_begin(vcs_ste_t *ste);
+void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event);
+const vcs_event_t *vcs_ste_last_event(const vcs_sweep_t *s);
+void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event);
+
+#endif

@@ -1,0 +1,485 @@
+/* ste_line.c: straight-through derivatives of the picture.
+ *
+ * Who wins a pixel is a stored switch. With the winner known, a pixel is linear in what it was made from:
+ *
+ *   colour     pixel = the winner's colour: the slope of the scalar along the luminance goes to that register
+ *   graphics   pixel = without + bit * (with - without), "with" and "without" the object's bit being lit: the
+ *              difference, times the bit's share of its byte, goes to the byte, whether the bit is set or not
+ *   position   an object one pixel further lights the pixels it enters and darkens those it leaves: the same
+ *              differences along its edges, one-sided, as a triangular kernel has them at an integer
+ *   time       a write one cycle later leaves the pixels between as they were
+ *
+ * All of it is sums over masks. A mask is a few runs of pixels, and with the sums of a row's adjoints up to each pixel
+ * a run is one subtraction; the masks are those of tia_video.h, made afresh only when a register that shapes them
+ * changed on the way from event to event.
+ *
+ * Stops: NUSIZx, CTRLPF, REFPx, VDELxx, RESMPx and VBLANK as shapes and switches; collisions; what line.c stops at.
+ */
+#include <string.h>
+
+#include "ste.h"
+
+/* ---- What a register write changes ------------------------------------------------------------------------------ */
+
+enum {
+  ON_P0 = 1 << VCS_P0,
+  ON_P1 = 1 << VCS_P1,
+  ON_M0 = 1 << VCS_M0,
+  ON_M1 = 1 << VCS_M1,
+  ON_BL = 1 << VCS_BL,
+  ON_PF = 1 << VCS_PF,
+  ON_MOVABLE = ON_PF - 1,
+};
+
+/* Objects whose lit bits, or whose places, a write may change; and whether the picture can show it at all. */
+static const struct {
+  uint8_t bits, places, shows;
+} effects[64] = {
+    [VCS_VBLANK] = {0, 0, 1},
+    [VCS_NUSIZ0] = {0, ON_P0 | ON_M0, 1},
+    [VCS_NUSIZ1] = {0, ON_P1 | ON_M1, 1},
+    [VCS_COLUP0_W] = {0, 0, 1},
+    [VCS_COLUP1_W] = {0, 0, 1},
+    [VCS_COLUPF_W] = {0, 0, 1},
+    [VCS_COLUBK_W] = {0, 0, 1},
+    [VCS_CTRLPF] = {ON_PF, ON_BL, 1},
+    [VCS_REFP0] = {ON_P0, 0, 1},
+    [VCS_REFP1] = {ON_P1, 0, 1},
+    [VCS_PF0] = {ON_PF, 0, 1},
+    [VCS_PF1] = {ON_PF, 0, 1},
+    [VCS_PF2] = {ON_PF, 0, 1},
+    [VCS_RESP0] = {0, ON_P0, 1},
+    [VCS_RESP1] = {0, ON_P1, 1},
+    [VCS_RESM0] = {0, ON_M0, 1},
+    [VCS_RESM1] = {0, ON_M1, 1},
+    [VCS_RESBL] = {0, ON_BL, 1},
+    [VCS_GRP0] = {ON_P0 | ON_P1, 0, 1},
+    [VCS_GRP1] = {ON_P0 | ON_P1 | ON_BL, 0, 1},
+    [VCS_ENAM0] = {ON_M0, 0, 1},
+    [VCS_ENAM1] = {ON_M1, 0, 1},
+    [VCS_ENABL] = {ON_BL, 0, 1},
+    [VCS_HMM0] = {0, ON_M0, 1}, /* the star field */
+    [VCS_VDELP0] = {ON_P0, 0, 1},
+    [VCS_VDELP1] = {ON_P1, 0, 1},
+    [VCS_VDELBL] = {ON_BL, 0, 1},
+    [VCS_RESMP0] = {0, ON_M0, 1},
+    [VCS_RESMP1] = {0, ON_M1, 1},
+    [VCS_HMOVE] = {0, ON_MOVABLE, 1},
+};
+
+static bool shows(unsigned reg) { return reg == VCS_EVENT_END || (reg < 64 && effects[reg].shows); }
+
+/* Objects that may look different from now on. */
+static void touch(vcs_ste_t *ste, unsigned bits, unsigned places) {
+  ste->masks.stale |= (uint8_t)(bits | places);
+  ste->masks.coloured = 0;
+  ste->could_stale |= places;
+}
+
+/* ---- The registers at an event ------------------------------------------------------------------------------------
+ */
+
+/* A line ends: what holds only to its end. */
+static void next_line(vcs_ste_t *ste) {
+  vcs_video_t nobody;
+  nobody.split = nobody.stale = nobody.changed = 0;
+  vcs_tia_end_line(ste->s->scratch, &nobody);
+  if (nobody.stale) touch(ste, nobody.stale, nobody.stale & ON_MOVABLE);
+}
+
+/* The TIA as an event found it, brought to the line of `clock`. */
+static void load(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock) {
+  vcs_t *t = ste->s->scratch;
+  const uint8_t *tia = event->tia - VCS_OFFSET(vsync);
+  unsigned moved = (t->first_copy_off[0] != tia[VCS_OFFSET(first_copy_off)] ? ON_P0 : 0) |
+                   (t->first_copy_off[1] != tia[VCS_OFFSET(first_copy_off) + 1] ? ON_P1 : 0) |
+                   (t->pos[VCS_M0] != tia[VCS_OFFSET(pos) + VCS_M0] ? ON_M0 : 0) |
+                   (t->stars_shape != tia[VCS_OFFSET(stars_shape)] ? ON_M0 : 0);
+  touch(ste, t->pf_mirrored != tia[VCS_OFFSET(pf_mirrored)] ? ON_PF : 0, moved);
+  memcpy(&t->vsync, event->tia, VCS_TIA_BYTES);
+  t->line = event->line;
+  int32_t line = clock / VCS_LINE_CLOCKS;
+  if (t->line < line - 1 && !t->stars) t->line = line - 1; /* one end of a line is like many */
+  while (t->line < line) next_line(ste);
+}
+
+/* ---- Words of pixels ----------------------------------------------------------------------------------------------
+ */
+
+/* The sums of a row's adjoints up to each pixel: five stretches side by side, then one behind the other. */
+static void sum_row(vcs_ste_t *ste, int32_t y) {
+  enum { STRETCH = 32, STRETCHES = VCS_WIDTH / STRETCH };
+  if (ste->sums_of == y) return;
+  ste->sums_of = y;
+  const float *row = ste->s->pixels + VCS_WIDTH * y;
+  float *sums = ste->sums + 1, run[STRETCHES] = {0}, before = 0;
+  for (int x = 0; x < STRETCH; x++) {
+    for (int i = 0; i < STRETCHES; i++) sums[STRETCH * i + x] = run[i] += row[STRETCH * i + x];
+  }
+  for (int i = 1; i < STRETCHES; i++) {
+    before += run[i - 1];
+    for (int x = 0; x < STRETCH; x++) sums[STRETCH * i + x] += before;
+  }
+}
+
+/* The weights of a number's one-sided differences, each for a step of one. */
+static vcs_sides_t unit_sides(const vcs_sweep_t *s, float tangent) {
+  vcs_sides_t sides = vcs_sides(s, tangent);
+  sides.more *= (float)sides.up;
+  sides.less *= (float)sides.down;
+  return sides;
+}
+
+/* A word of a row of the picture, within a piece. */
+typedef struct {
+  int32_t y;
+  int x;         /* of its first pixel */
+  uint64_t mask; /* the pixels that count */
+} word_t;
+
+/* forward: the pixels of `mask` += weight * slot */
+static void link_pixels(vcs_ste_t *ste, const word_t *word, uint64_t mask, float *slot, float weight) {
+  const vcs_sweep_t *s = ste->s;
+  if (s->reverse) {
+    const float *sums = ste->sums + word->x;
+    float sum = 0;
+    while (mask) {
+      int from = __builtin_ctzll(mask);
+      uint64_t behind = mask + (mask & -mask);
+      sum += sums[behind ? __builtin_ctzll(behind) : 64] - sums[from];
+      mask &= behind;
+    }
+    *slot += weight * sum;
+  } else if (*slot != 0) {
+    float *pixels = s->pixels + VCS_WIDTH * word->y + word->x;
+    for (; mask; mask &= mask - 1) pixels[__builtin_ctzll(mask)] += weight * *slot;
+  }
+}
+
+static inline void link_mask(vcs_ste_t *ste, const word_t *word, uint64_t mask, float *slot, float weight) {
+  mask &= word->mask;
+  if (mask) link_pixels(ste, word, mask, slot, weight);
+}
+
+/* ---- Objects --------------------------------------------------------------------------------------------------------
+ */
+
+/* What an object would light with all its bits set. */
+static vcs_pixels_t could_light(const vcs_t *t, int object) {
+  int side = object & 1;
+  uint64_t k[4] = {0, 0, 0, 0};
+  switch (object) {
+    case VCS_P0:
+    case VCS_P1:
+      vcs_place_copies(k, vcs_player_shape(0xFF, t->nusiz[side]), t->pos[object], t->nusiz[side],
+                       t->first_copy_off[side]);
+      break;
+    case VCS_M0:
+    case VCS_M1:
+      if (!t->resmp[side]) vcs_place_copies(k, vcs_missile_shape(t, side), t->pos[object], t->nusiz[side], 0);
+      break;
+    default:
+      vcs_place(k, vcs_width_shape(t->ctrlpf >> 4), t->pos[VCS_BL]);
+      break;
+  }
+  vcs_pixels_t pixels = {{k[0] | k[2] >> 32, k[1], k[2] & 0xFFFFFFFF}};
+  return pixels;
+}
+
+/* Pixels one to the right, and one to the left, in word w of a line; they go round its edges. */
+static uint64_t moved_right(const uint64_t line[3], int w) {
+  return line[w] << 1 | (w == 0 ? line[2] >> 31 & 1 : line[w - 1] >> 63);
+}
+static uint64_t moved_left(const uint64_t line[3], int w) {
+  if (w == 2) return (line[2] & 0xFFFFFFFF) >> 1 | (line[0] & 1) << 31;
+  return line[w] >> 1 | line[w + 1] << 63;
+}
+
+static void refresh_word(vcs_ste_t *ste, int w) {
+  vcs_masks_t *masks = &ste->masks;
+  for (; masks->stale; masks->stale &= (uint8_t)(masks->stale - 1)) {
+    int object = VCS_LOWEST((unsigned)masks->stale);
+    masks->line[object] = vcs_object_pixels(ste->s->scratch, object);
+  }
+  if (masks->coloured >> w & 1) return;
+  vcs_line_colours(ste->s->scratch, w, masks->line, masks->colour[w]);
+  masks->coloured |= (uint8_t)(1 << w);
+}
+
+static void refresh_places(vcs_ste_t *ste) {
+  for (; ste->could_stale; ste->could_stale &= ste->could_stale - 1) {
+    int object = VCS_LOWEST(ste->could_stale);
+    uint64_t line[3];
+    vcs_pixels_t pixels = could_light(ste->s->scratch, object);
+    for (int w = 0; w < 3; w++) line[w] = ste->could[w][object] = pixels.word[w];
+    for (int w = 0; w < 3; w++) ste->reach[w][object] = line[w] | moved_right(line, w) | moved_left(line, w);
+  }
+}
+
+/* Pixels of each playfield register, with the right half repeated, and mirrored. */
+static const uint64_t playfield[2][3][3] = {
+    {{0x000000000000FFFF, 0x00000000FFFF0000, 0}, /* PF0: 0 to 15, 80 to 95 */
+     {0x0000FFFFFFFF0000, 0xFFFFFFFF00000000, 0}, /* PF1: 16 to 47, 96 to 127 */
+     {0xFFFF000000000000, 0x000000000000FFFF, 0x00000000FFFFFFFF}},
+    {{0x000000000000FFFF, 0, 0x00000000FFFF0000},
+     {0x0000FFFFFFFF0000, 0xFFFF000000000000, 0x000000000000FFFF},
+     {0xFFFF000000000000, 0x0000FFFFFFFFFFFF, 0}},
+};
+
+/* The colours an object can show; the playfield those of the score, too. */
+static const struct {
+  uint8_t first, last;
+} own_colour[VCS_OBJECTS] = {
+    [VCS_P0] = {VCS_COLUP0, VCS_COLUP0}, [VCS_P1] = {VCS_COLUP1, VCS_COLUP1}, [VCS_M0] = {VCS_COLUP0, VCS_COLUP0},
+    [VCS_M1] = {VCS_COLUP1, VCS_COLUP1}, [VCS_BL] = {VCS_COLUPF, VCS_COLUPF}, [VCS_PF] = {VCS_COLUPF, VCS_COLUP1},
+};
+
+/* The register whose bits light an object now. */
+static size_t graphics_of(const vcs_t *t, int object) {
+  size_t side = (size_t)object & 1;
+  switch (object) {
+    case VCS_P0:
+    case VCS_P1:
+      return (t->vdelp[side] ? VCS_OFFSET(grp_old) : VCS_OFFSET(grp)) + side;
+    case VCS_M0:
+    case VCS_M1:
+      return VCS_OFFSET(enam) + side;
+    default:
+      return t->vdelbl ? VCS_OFFSET(enabl_old) : VCS_OFFSET(enabl);
+  }
+}
+
+/* forward: the pixels of an object in a word += their slopes along its graphics and its position */
+static void link_object(vcs_ste_t *ste, const word_t *word, int w, int object) {
+  const vcs_sweep_t *s = ste->s;
+  const vcs_t *t = s->scratch;
+  const float *scale = s->scale;
+  const uint64_t concerned = ste->reach[w][object] & word->mask;
+  if (!concerned) return;
+  const uint64_t on = ste->masks.line[object].word[w], could = ste->could[w][object];
+  vcs_pixels_t line[VCS_OBJECTS];
+  uint64_t with[4], without[4], right = on, left = on;
+  if (object < VCS_PF) {
+    right = moved_right(ste->masks.line[object].word, w);
+    left = moved_left(ste->masks.line[object].word, w);
+  }
+  float *pos = vcs_slots(s, VCS_OFFSET(pos) + (size_t)object), *graphics = vcs_slots(s, graphics_of(t, object));
+  const bool is_pf = object == VCS_PF;
+  const float share = object <= VCS_P1 || is_pf ? ste->rules.lift : ste->rules.place;
+  const vcs_sides_t sides = unit_sides(s, *pos);
+  memcpy(line, ste->masks.line, sizeof line);
+  line[object].word[w] = 0;
+  vcs_line_colours(t, w, line, without);
+  line[object].word[w] = ~0ULL;
+  vcs_line_colours(t, w, line, with);
+  for (int c = own_colour[object].first; c <= own_colour[object].last; c++) {
+    uint64_t gained = with[c] & ~without[c] & concerned;
+    for (int from = 0; gained; from++) {
+      uint64_t change = gained & without[from];
+      gained &= ~change;
+      if (!change || t->colu[c] == t->colu[from]) continue;
+      float by = scale[t->colu[c]] - scale[t->colu[from]];
+      if (is_pf) {
+        for (size_t r = 0; r < 3; r++)
+          link_mask(ste, word, change & playfield[t->pf_mirrored][r][w], vcs_slots(s, VCS_OFFSET(pf) + r), by * share);
+        continue;
+      }
+      link_mask(ste, word, change & could, graphics, by * share);
+      if (right != on) {
+        float more = by * sides.more * ste->rules.place;
+        link_mask(ste, word, change & right & ~on, pos, more);
+        link_mask(ste, word, change & on & ~right, pos, -more);
+      }
+      if (left != on) {
+        float less = by * sides.less * ste->rules.place;
+        link_mask(ste, word, change & left & ~on, pos, less);
+        link_mask(ste, word, change & on & ~left, pos, -less);
+      }
+    }
+  }
+}
+
+/* ---- Pieces and spans -----------------------------------------------------------------------------------------------
+ */
+
+/* The first register of which the picture has slopes, and the one behind the last. */
+enum { SHOWN_FROM = VCS_OFFSET(colu), SHOWN_TO = VCS_OFFSET(first_copy_off) };
+
+static bool any_tangent(const vcs_sweep_t *s) {
+  for (size_t offset = SHOWN_FROM; offset < SHOWN_TO; offset++) {
+    if (*vcs_slots(s, offset) != 0) return true;
+  }
+  return false;
+}
+
+static bool row_matters(const vcs_sweep_t *s, int32_t y) {
+  return y >= 0 && y < VCS_ROWS_MAX && (!s->reverse || s->lit[y]);
+}
+
+/* Word w of the pixels [x0, x1) of a row, without those under the comb of HMOVE. */
+static word_t word_of(const vcs_sweep_t *s, int32_t y, int w, int x0, int x1) {
+  int x = 64 * w, from = x0 > x ? x0 - x : 0, to = x1 < x + 64 ? x1 - x : 64;
+  word_t word = {y, x, to > from ? (~0ULL >> (64 - (to - from))) << from : 0};
+  if (w == 0 && s->tape->comb[y].to) word.mask &= ~(0xFFULL >> s->tape->comb[y].from << s->tape->comb[y].from);
+  return word;
+}
+
+static void link_piece(vcs_ste_t *ste, int32_t y, int x0, int x1) {
+  const vcs_sweep_t *s = ste->s;
+  const vcs_t *t = s->scratch;
+  if (t->vblank & 2 || x1 <= x0) return;
+  refresh_places(ste);
+  if (s->reverse) sum_row(ste, y);
+  for (int w = x0 >> 6; 64 * w < x1; w++) {
+    word_t word = word_of(s, y, w, x0, x1);
+    refresh_word(ste, w);
+    for (size_t c = 0; c < 4; c++)
+      link_mask(ste, &word, ste->masks.colour[w][c], vcs_slots(s, VCS_OFFSET(colu) + c), ste->slope[t->colu[c]]);
+    if (ste->rules.place == 0) continue; /* nothing but colours */
+    for (int object = 0; object < VCS_OBJECTS; object++) link_object(ste, &word, w, object);
+  }
+}
+
+/* Where a walk backwards may begin if nothing but pixels has an adjoint: at the last event that is behind one. */
+const vcs_event_t *vcs_ste_last_event(const vcs_sweep_t *s) {
+  const vcs_event_t *event = s->tape->events, *end = event + s->tape->event_count - 1;
+  int32_t y = s->pixels ? VCS_ROWS_MAX - 1 : -1;
+  while (y >= 0 && !s->lit[y]) y--;
+  int32_t clock = VCS_LINE_CLOCKS * (s->tape->start->first_line + y + 1);
+  while (event < end && (event->to < clock || !shows(event->reg))) event++;
+  return event;
+}
+
+/* Writes that do not show do not end a span. */
+void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event) {
+  vcs_sweep_t *s = ste->s;
+  const vcs_event_t *first = event;
+  if (!s->pixels || !shows(event->reg)) return;
+  while (first > s->tape->events && !shows(first[-1].reg)) first--;
+  int32_t from = first->from, to = event->to;
+  if (to <= from || (!s->reverse && !any_tangent(s))) return;
+  bool loaded = false;
+  for (int32_t line = from / VCS_LINE_CLOCKS; VCS_LINE_CLOCKS * line < to; line++) {
+    int32_t y = line - s->tape->start->first_line, left = VCS_LINE_CLOCKS * line + VCS_HBLANK_CLOCKS;
+    if (to <= left || from >= left + VCS_WIDTH || !row_matters(s, y)) continue;
+    if (!loaded) load(ste, first, VCS_LINE_CLOCKS * line);
+    loaded = true;
+    while (s->scratch->line < line) next_line(ste);
+    link_piece(ste, y, from > left ? from - left : 0, to - left < VCS_WIDTH ? to - left : VCS_WIDTH);
+  }
+}
+
+/* ---- Time -----------------------------------------------------------------------------------------------------------
+ */
+
+/* The clock up to which the picture is drawn before a write at `clock` takes effect. */
+static int32_t effective(const vcs_sweep_t *s, unsigned reg, int32_t clock) {
+  int32_t start = VCS_LINE_CLOCKS * s->cart->top_line, stop = start + VCS_LINE_CLOCKS * s->cart->height;
+  int delay = vcs_write_delay(reg);
+  if (delay == VCS_DELAY_PHASE) delay = vcs_phase_delay((unsigned)clock % VCS_LINE_CLOCKS / 3 & 3);
+  clock += delay;
+  return clock < start ? start : clock > stop ? stop : clock;
+}
+
+/* Clocks of a line, the pixels there, and what they show. */
+typedef struct {
+  int32_t from, to, y;
+  int x0, x1;
+} window_t;
+
+typedef struct {
+  uint64_t colour[3][4];
+  uint8_t index[4];
+} shown_t;
+
+/* The pixels of a window; false if there are none that matter. */
+static bool window_matters(const vcs_sweep_t *s, window_t *window) {
+  int32_t line = window->from / VCS_LINE_CLOCKS, left = VCS_LINE_CLOCKS * line + VCS_HBLANK_CLOCKS;
+  window->y = line - s->tape->start->first_line;
+  window->x0 = window->from > left ? window->from - left : 0;
+  window->x1 = window->to - left < VCS_WIDTH ? window->to - left : VCS_WIDTH;
+  return window->x1 > window->x0 && row_matters(s, window->y);
+}
+
+/* The colours of the words from w0 to w1 of the line at `clock`. */
+static void show(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock, int w0, int w1, shown_t *shown) {
+  const vcs_t *t = ste->s->scratch;
+  load(ste, event, clock);
+  for (int w = w0; w <= w1; w++) {
+    refresh_word(ste, w);
+    memcpy(shown->colour[w], ste->masks.colour[w], sizeof shown->colour[w]);
+  }
+  for (int c = 0; c < 4; c++) shown->index[c] = t->vblank & 2 ? 0 : t->colu[c];
+}
+
+/* forward: pixels of the window += weight * time * (what they would show instead - what they show) */
+static void link_window(vcs_ste_t *ste, const window_t *window, const shown_t *is, const shown_t *instead,
+                        float weight) {
+  const vcs_sweep_t *s = ste->s;
+  if (s->reverse) sum_row(ste, window->y);
+  for (int w = window->x0 >> 6; 64 * w < window->x1; w++) {
+    word_t word = word_of(s, window->y, w, window->x0, window->x1);
+    for (int c = 0; c < 4; c++) {
+      uint64_t there = is->colour[w][c] & word.mask;
+      for (int to = 0; there && to < 4; to++) {
+        uint64_t change = there & instead->colour[w][to];
+        if (change && is->index[c] != instead->index[to])
+          link_mask(ste, &word, change, ste->time, weight * (s->scale[instead->index[to]] - s->scale[is->index[c]]));
+      }
+    }
+  }
+}
+
+/* The pixels between a write's clock and that of one a cycle later, and earlier, if it is a write that shows there. */
+static bool windows_of(const vcs_ste_t *ste, const vcs_event_t *event, window_t *later, window_t *sooner) {
+  const vcs_sweep_t *s = ste->s;
+  const vcs_event_t *next = event + 1;
+  later->x1 = later->x0 = sooner->x1 = sooner->x0 = 0;
+  if (!s->pixels || ste->rules.place == 0 || (!s->reverse && *ste->time == 0)) return false;
+  later->from = sooner->to = event->to;
+  later->to = effective(s, event->reg, event->clock + 3);
+  sooner->from = effective(s, event->reg, event->clock - 3);
+  if (later->to > next->to) later->to = next->to;
+  if (sooner->from < event->from) sooner->from = event->from;
+  if (!window_matters(s, later)) later->x1 = later->x0;
+  if (!window_matters(s, sooner)) sooner->x1 = sooner->x0;
+  return later->x1 > later->x0 || sooner->x1 > sooner->x0;
+}
+
+void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
+  const bool reverse = ste->s->reverse;
+  window_t later, sooner;
+  if (event->reg >= 64 || !effects[event->reg].shows || !memcmp(event->tia, event[1].tia, VCS_TIA_BYTES)) return;
+  bool matters = windows_of(ste, event, &later, &sooner), more = matters && later.x1 > later.x0,
+       less = matters && sooner.x1 > sooner.x0;
+  shown_t before, after;
+  int32_t clock = more ? later.from : sooner.from;
+  int w0 = (less ? sooner.x0 : later.x0) >> 6, w1 = ((more ? later.x1 : sooner.x1) - 1) >> 6;
+  if (matters) show(ste, reverse ? event + 1 : event, clock, w0, w1, reverse ? &after : &before);
+  touch(ste, effects[event->reg].bits, effects[event->reg].places);
+  if (!matters) return;
+  show(ste, reverse ? event : event + 1, clock, w0, w1, reverse ? &before : &after);
+  const vcs_sides_t sides = unit_sides(ste->s, *ste->time);
+  if (more && sides.more != 0) link_window(ste, &later, &after, &before, sides.more);
+  if (less && sides.less != 0) link_window(ste, &sooner, &before, &after, sides.less);
+}
+
+/* ---- Beginning ------------------------------------------------------------------------------------------------------
+ */
+
+/* The scalar's slope along the luminance, in its own hue; bit 0 of a colour shows nothing. */
+static float luminance_slope(const float *scale, int index) {
+  int less = index & 0x0E ? index - 2 : index, more = (index & 0x0E) < 0x0E ? index + 2 : index;
+  return (scale[more] - scale[less]) / (float)(more - less);
+}
+
+void vcs_ste_line_begin(vcs_ste_t *ste) {
+  vcs_sweep_t *s = ste->s;
+  ste->masks.stale = VCS_ALL_OBJECTS;
+  ste->masks.coloured = 0;
+  ste->could_stale = ON_MOVABLE;
+  for (int w = 0; w < 3; w++) ste->could[w][VCS_PF] = ste->reach[w][VCS_PF] = ~0ULL;
+  ste->sums_of = -1;
+  s->scratch->first_line = s->tape->start->first_line;
+  for (int i = 0; i < 256; i++) ste->slope[i] = luminance_slope(s->scale, i);
+}

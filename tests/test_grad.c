@@ -1,0 +1,475 @@
+/* test_grad.c: derivatives of whole runs.
+ *
+ * Recording is running: a frame written to tape leaves machine and picture as vcs_frame does. The two products are of
+ * one matrix: <J v, w> = <v, J^T w> for random v and w. Results are added to what is there and do not change from call
+ * to call. An episode needs memory by frames for one machine each, and one tape: the peak is measured in a child
+ * process.
+ *
+ *   test_grad               our own cartridge, and, where DIFFVCS_ROMS names ale-py's folder, a few games
+ *   test_grad all           the same with every image in that folder
+ *   test_grad episode N     differentiates N frames of our own cartridge; prints time and peak memory
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "grad/sweep.h"
+
+static uint64_t random_state;
+
+static uint32_t noise(void) {
+  uint64_t z = random_state += 0x9E3779B97F4A7C15ull;
+  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+  return (uint32_t)(z ^ z >> 31);
+}
+
+static float noise_float(void) { return (float)(int32_t)noise() / 2147483648.0F; }
+
+/* ---- Cartridges ------------------------------------------------------------------------------------------------- */
+
+static bool every_game;
+
+static vcs_cart_t *load(const void *image, size_t size) {
+  vcs_cart_options_t options = {VCS_PROFILE_XITARI, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, NULL};
+  vcs_cart_t *cart;
+  vcs_error_t error;
+  return vcs_cart_load(image, size, &options, &cart, &error) == VCS_OK ? cart : NULL;
+}
+
+static vcs_cart_t *load_demo(void) {
+  size_t size;
+  const uint8_t *image = vcs_demo_image(&size);
+  return load(image, size);
+}
+
+static vcs_cart_t *load_file(const char *folder, const char *name) {
+  static uint8_t image[1 << 20];
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "rb");
+  if (!file) return NULL;
+  size_t size = fread(image, 1, sizeof image, file);
+  fclose(file);
+  return load(image, size);
+}
+
+/* Calls with our own cartridge, and with games: all of them, or some that differ much from each other. */
+static void each_cartridge(void (*check)(const char *name, const vcs_cart_t *cart)) {
+  static const char *const some[] = {"breakout.bin", "pong.bin", "pitfall2.bin", "qbert.bin", "robotank.bin"};
+  vcs_cart_t *cart = load_demo();
+  assert_non_null(cart);
+  check("demo", cart);
+  vcs_cart_free(cart);
+  const char *folder = getenv("DIFFVCS_ROMS");
+  DIR *directory = folder ? opendir(folder) : NULL;
+  if (!directory) {
+    print_message("SKIPPED: set DIFFVCS_ROMS to ale-py's roms folder to differentiate games\n");
+    return;
+  }
+  for (struct dirent *entry; (entry = readdir(directory));) {
+    const char *end = strrchr(entry->d_name, '.');
+    bool wanted = every_game && end && strcmp(end, ".bin") == 0;
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) wanted |= strcmp(entry->d_name, some[i]) == 0;
+    cart = wanted ? load_file(folder, entry->d_name) : NULL;
+    if (!cart) continue;
+    check(entry->d_name, cart);
+    vcs_cart_free(cart);
+  }
+  closedir(directory);
+}
+
+/* ---- Runs ------------------------------------------------------------------------------------------------------- */
+
+enum { FRAMES = 2 };
+
+typedef struct {
+  vcs_cart_t const *cart;
+  size_t size, rom, pixels;
+  vcs_t start;
+  vcs_controls_t controls[FRAMES];
+  vcs_run_t run;
+} scene_t;
+
+static vcs_controls_t some_hands(void) {
+  vcs_controls_t hands = {{(uint8_t)(1u << noise() % 6), 0}, {100000, 200000, 300000, 400000}, {0, 0}, 0};
+  return hands;
+}
+
+/* A game some way into playing: reset is pressed once, then hands move. */
+static void set_scene(scene_t *scene, const vcs_cart_t *cart, int warm_up) {
+  memset(scene, 0, sizeof *scene);
+  scene->cart = cart;
+  scene->size = 8 * vcs_state_size(cart);
+  scene->rom = 8 * (size_t)cart->rom_size;
+  scene->pixels = (size_t)(VCS_WIDTH * cart->height);
+  vcs_boot(cart, &scene->start, NULL);
+  for (int i = 0; i < warm_up; i++) {
+    vcs_controls_t hands = some_hands();
+    hands.console = i > 5 && i < 12 ? 1 : 0;
+    vcs_control(cart, &scene->start, &hands);
+    vcs_frame(cart, &scene->start, NULL);
+  }
+  for (int i = 0; i < FRAMES; i++) scene->controls[i] = some_hands();
+  vcs_run_t run = {cart, &scene->start, NULL, scene->controls, FRAMES};
+  scene->run = run;
+}
+
+static float *floats(size_t count) {
+  float *values = calloc(count, sizeof *values);
+  assert_non_null(values);
+  return values;
+}
+
+static float *noisy_floats(size_t count) {
+  float *values = floats(count);
+  for (size_t i = 0; i < count; i++) values[i] = noise_float();
+  return values;
+}
+
+/* Time grows without bound where every WSYNC of a game comes at the last cycle that does not wait (one cycle later each
+ * waits for a line): by 1e31 in two frames of Up'n Down. Products are linear, so everything that goes in is this small,
+ * and nothing leaves the range of a float. A power of two rounds nothing. */
+static const float small = 0x1p-80F;
+
+static float *small_noisy_floats(size_t count) {
+  float *values = noisy_floats(count);
+  for (size_t i = 0; i < count; i++) values[i] *= small;
+  return values;
+}
+
+typedef struct {
+  float *state, *rom, *input;
+} in_t;
+typedef struct {
+  float *state, *pixels[FRAMES];
+} out_t;
+
+static void free_all(in_t *in, out_t *out) {
+  free(in->state);
+  free(in->rom);
+  free(in->input);
+  free(out->state);
+  for (int i = 0; i < FRAMES; i++) free(out->pixels[i]);
+}
+
+static void product(bool transposed, const scene_t *scene, const vcs_grad_options_t *options, in_t *in, out_t *out) {
+  vcs_grad_inputs_t inputs = {in->state, in->rom, in->input};
+  vcs_grad_outputs_t outputs = {out->pixels, out->state};
+  vcs_error_t error;
+  vcs_status_t status = transposed ? vcs_grad_vjp(&scene->run, options, &inputs, &outputs, NULL, &error)
+                                   : vcs_grad_jvp(&scene->run, options, &inputs, &outputs, NULL, &error);
+  assert_int_equal(status, VCS_OK);
+}
+
+/* ---- Recording is running ------------------------------------------------------------------------------------------
+ */
+
+static void check_recording(const char *name, const vcs_cart_t *cart) {
+  static uint8_t drawn[2 * VCS_FRAME_BYTES], recorded[2 * VCS_FRAME_BYTES];
+  static vcs_t m, twin;
+  vcs_tape_t *tape;
+  vcs_error_t error;
+  random_state = 3;
+  vcs_boot(cart, &m, drawn);
+  memcpy(&twin, &m, vcs_state_size(cart));
+  memcpy(recorded, drawn, sizeof drawn);
+  assert_int_equal(vcs_tape_create(cart, &tape, &error), VCS_OK);
+  for (int frame = 0; frame < 90; frame++) {
+    vcs_controls_t hands = some_hands();
+    hands.console = frame == 20;
+    vcs_control(cart, &m, &hands);
+    vcs_control(cart, &twin, &hands);
+    vcs_frame(cart, &m, drawn);
+    assert_true(vcs_tape_record(tape, cart, &twin, recorded));
+    if (memcmp(&m, &twin, vcs_state_size(cart)) != 0 || memcmp(drawn, recorded, sizeof drawn) != 0)
+      fail_msg("%s: frame %d is not the same on tape", name, frame);
+  }
+  vcs_tape_free(tape);
+}
+
+static void test_recording_a_frame_is_running_it(void **state) {
+  (void)state;
+  each_cartridge(check_recording);
+}
+
+/* ---- Two products of one matrix
+ * -------------------------------------------------------------------------------------- */
+
+/* The sum of products, and of their magnitudes: where a sum cancels, rounding is relative to the latter. */
+typedef struct {
+  double sum, magnitude;
+} dot_t;
+
+static void add_dot(dot_t *dot, const float *a, const float *b, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    double product = (double)a[i] / (double)small * ((double)b[i] / (double)small);
+    dot->sum += product;
+    dot->magnitude += fabs(product);
+  }
+}
+
+/* |<Jv, w> - <v, J'w>| relative to the terms of the larger side: a float carries seven digits of each term, however the
+ * terms cancel. The terms themselves are rounded along thousands of links, hence 1e-5 and not 1e-7. */
+static double disagreement(const scene_t *scene, const vcs_grad_options_t *options, double *size) {
+  in_t v = {small_noisy_floats(scene->size), small_noisy_floats(scene->rom),
+            small_noisy_floats((size_t)VCS_INPUTS * FRAMES)};
+  out_t jv = {floats(scene->size), {floats(scene->pixels), floats(scene->pixels)}};
+  in_t jw = {floats(scene->size), floats(scene->rom), floats((size_t)VCS_INPUTS * FRAMES)};
+  out_t w = {small_noisy_floats(scene->size), {small_noisy_floats(scene->pixels), small_noisy_floats(scene->pixels)}};
+  product(false, scene, options, &v, &jv);
+  product(true, scene, options, &jw, &w);
+  dot_t left = {0, 0}, right = {0, 0};
+  add_dot(&left, jv.state, w.state, scene->size);
+  for (int i = 0; i < FRAMES; i++) add_dot(&left, jv.pixels[i], w.pixels[i], scene->pixels);
+  add_dot(&right, v.state, jw.state, scene->size);
+  add_dot(&right, v.rom, jw.rom, scene->rom);
+  add_dot(&right, v.input, jw.input, (size_t)VCS_INPUTS * FRAMES);
+  *size = fmax(left.magnitude, right.magnitude);
+  free_all(&v, &jv);
+  free_all(&jw, &w);
+  return fabs(left.sum - right.sum) / *size;
+}
+
+static int disagreeing;
+
+static void check_dot(const char *name, const vcs_cart_t *cart) {
+  static scene_t scene;
+  random_state = 11;
+  set_scene(&scene, cart, 60);
+  vcs_grad_options_t options;
+  vcs_grad_defaults(&options);
+  for (vcs_side_rule_t side = VCS_SIDE_MEAN; side <= VCS_SIDE_LESS; side++) {
+    options.side = side;
+    double size, by = disagreement(&scene, &options, &size);
+    if (every_game) print_message("%-24s side %d: %.1e of %.1e\n", name, (int)side, by, size);
+    if (!(by < 1e-5)) {
+      disagreeing++;
+      print_error("%s, side %d: the products disagree by %.1e of %.1e\n", name, (int)side, by, size);
+    }
+  }
+}
+
+static void test_forwards_and_backwards_are_one_matrix(void **state) {
+  (void)state;
+  disagreeing = 0;
+  each_cartridge(check_dot);
+  assert_int_equal(disagreeing, 0);
+}
+
+/* ---- Results
+ * --------------------------------------------------------------------------------------------------------- */
+
+static scene_t demo_scene;
+static vcs_grad_options_t defaults;
+
+static int set_demo_scene(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  if (!cart) return -1;
+  random_state = 5;
+  set_scene(&demo_scene, cart, 30);
+  vcs_grad_defaults(&defaults);
+  return 0;
+}
+
+static int free_demo_scene(void **state) {
+  (void)state;
+  vcs_cart_free((vcs_cart_t *)demo_scene.cart);
+  return 0;
+}
+
+static void test_results_are_the_same_every_time_and_added(void **state) {
+  (void)state;
+  const scene_t *scene = &demo_scene;
+  in_t v = {noisy_floats(scene->size), noisy_floats(scene->rom), noisy_floats((size_t)VCS_INPUTS * FRAMES)};
+  in_t adjoints[2];
+  out_t tangents[2];
+  for (int i = 0; i < 2; i++) {
+    out_t zero = {floats(scene->size), {floats(scene->pixels), floats(scene->pixels)}};
+    in_t none = {floats(scene->size), floats(scene->rom), floats((size_t)VCS_INPUTS * FRAMES)};
+    tangents[i] = zero;
+    adjoints[i] = none;
+    if (i) tangents[i].pixels[1][80] = 100; /* somewhere to add to */
+    if (i) adjoints[i].rom[0] = 100;
+    product(false, scene, &defaults, &v, &tangents[i]);
+    product(true, scene, &defaults, &adjoints[i], &tangents[0]);
+  }
+  tangents[0].pixels[1][80] += 100;
+  adjoints[0].rom[0] += 100;
+  assert_memory_equal(tangents[0].state, tangents[1].state, scene->size * sizeof(float));
+  for (int i = 0; i < FRAMES; i++)
+    assert_memory_equal(tangents[0].pixels[i], tangents[1].pixels[i], scene->pixels * sizeof(float));
+  assert_memory_equal(adjoints[0].input, adjoints[1].input, (size_t)VCS_INPUTS * FRAMES * sizeof(float));
+  free_all(&v, &tangents[0]);
+  free_all(&adjoints[0], &tangents[1]);
+  free(adjoints[1].state);
+  free(adjoints[1].rom);
+  free(adjoints[1].input);
+}
+
+static void test_the_start_of_a_run_is_not_changed(void **state) {
+  (void)state;
+  static vcs_t before;
+  memcpy(&before, &demo_scene.start, sizeof before);
+  in_t in = {floats(demo_scene.size), NULL, NULL};
+  out_t out = {noisy_floats(demo_scene.size), {NULL, NULL}};
+  product(true, &demo_scene, &defaults, &in, &out);
+  product(false, &demo_scene, &defaults, &in, &out);
+  assert_memory_equal(&before, &demo_scene.start, sizeof before);
+  free_all(&in, &out);
+}
+
+/* What is not asked for changes nothing in what is. */
+static void test_missing_arrays_are_zero_or_not_wanted(void **state) {
+  (void)state;
+  const scene_t *scene = &demo_scene;
+  vcs_error_t error;
+  in_t all = {floats(scene->size), floats(scene->rom), floats((size_t)VCS_INPUTS * FRAMES)};
+  in_t some = {floats(scene->size), NULL, NULL};
+  out_t w = {noisy_floats(scene->size), {NULL, noisy_floats(scene->pixels)}};
+  product(true, scene, &defaults, &all, &w);
+  product(true, scene, &defaults, &some, &w);
+  assert_memory_equal(all.state, some.state, scene->size * sizeof(float));
+  vcs_grad_inputs_t no_inputs = {NULL, NULL, NULL};
+  vcs_grad_outputs_t no_outputs = {NULL, NULL};
+  vcs_grad_report_t report;
+  assert_int_equal(vcs_grad_vjp(&scene->run, &defaults, &no_inputs, &no_outputs, &report, &error), VCS_OK);
+  assert_true(report.instructions > 100);
+  assert_int_equal(vcs_grad_jvp(&scene->run, &defaults, &no_inputs, &no_outputs, NULL, NULL), VCS_OK);
+  free_all(&all, &w);
+  free(some.state);
+}
+
+static void refuse(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
+                   const vcs_grad_outputs_t *outputs) {
+  vcs_error_t error;
+  assert_int_equal(vcs_grad_jvp(run, options, inputs, outputs, NULL, &error), VCS_BAD_ARGUMENT);
+  assert_true(error.message[0]);
+  assert_int_equal(vcs_grad_vjp(run, options, inputs, outputs, NULL, NULL), VCS_BAD_ARGUMENT);
+}
+
+static void test_bad_arguments_are_refused(void **state) {
+  (void)state;
+  vcs_grad_inputs_t in = {NULL, NULL, NULL};
+  vcs_grad_outputs_t out = {NULL, NULL};
+  vcs_run_t run = demo_scene.run;
+  vcs_grad_options_t options = defaults;
+  refuse(NULL, &options, &in, &out);
+  refuse(&run, NULL, &in, &out);
+  refuse(&run, &options, NULL, &out);
+  refuse(&run, &options, &in, NULL);
+  run.frames = 0;
+  refuse(&run, &options, &in, &out);
+  run = demo_scene.run, run.cart = NULL;
+  refuse(&run, &options, &in, &out);
+  run = demo_scene.run, run.start = NULL;
+  refuse(&run, &options, &in, &out);
+  run = demo_scene.run, run.controls = NULL;
+  refuse(&run, &options, &in, &out);
+  run = demo_scene.run, options.method = VCS_METHODS;
+  refuse(&run, &options, &in, &out);
+  options = defaults, options.side = (vcs_side_rule_t)(VCS_SIDE_TANGENT + 1);
+  refuse(&run, &options, &in, &out);
+}
+
+/* ---- Memory
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* Differentiates the last picture of an episode with respect to its start and all its inputs. */
+static int episode(int32_t frames) {
+  static vcs_t start;
+  vcs_cart_t *cart = load_demo();
+  vcs_controls_t *controls = calloc((size_t)frames, sizeof *controls);
+  float **pixels = calloc((size_t)frames, sizeof *pixels);
+  float *last = calloc(VCS_FRAME_BYTES, sizeof *last), *inputs = calloc((size_t)(VCS_INPUTS * frames), sizeof *inputs);
+  float *slots = calloc(8 * sizeof(vcs_t), sizeof *slots);
+  if (!cart || !controls || !pixels || !last || !inputs || !slots) return 1;
+  vcs_boot(cart, &start, NULL);
+  for (int i = 0; i < VCS_FRAME_BYTES; i++) last[i] = noise_float();
+  pixels[frames - 1] = last;
+  vcs_run_t run = {cart, &start, NULL, controls, frames};
+  vcs_grad_inputs_t in = {slots, NULL, inputs};
+  vcs_grad_outputs_t out = {pixels, NULL};
+  vcs_grad_options_t options;
+  vcs_grad_defaults(&options);
+  vcs_status_t status = vcs_grad_vjp(&run, &options, &in, &out, NULL, NULL);
+  vcs_cart_free(cart);
+  free(controls);
+  free((void *)pixels);
+  free(last);
+  free(inputs);
+  free(slots);
+  return status != VCS_OK;
+}
+
+/* Runs an episode in a child. The child's peak of resident memory in KiB. */
+static long episode_peak(int32_t frames) {
+  fflush(NULL);
+  pid_t child = fork();
+  if (child == 0) {
+    struct rusage used;
+    int failed = episode(frames);
+    getrusage(RUSAGE_SELF, &used);
+    FILE *note = fopen("episode_peak", "w");
+    if (note) fprintf(note, "%ld\n", used.ru_maxrss), fclose(note);
+    _exit(failed);
+  }
+  int status = 1;
+  long peak = -1;
+  waitpid(child, &status, 0);
+  FILE *note = fopen("episode_peak", "r");
+  if (note && fscanf(note, "%ld", &peak) != 1) peak = -1; /* NOLINT(cert-err34-c) */
+  if (note) fclose(note);
+  remove("episode_peak");
+  return status == 0 ? peak : -1;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+enum { SANITIZED = 1 }; /* keeps freed memory, by which the peak means nothing */
+#else
+enum { SANITIZED = 0 };
+#endif
+
+/* 18,000 frames fit into a GiB if a frame more costs less than 58 KiB. A frame's controls, inputs and machine are well
+ * below one; the tape is there once. */
+static void test_an_episode_needs_memory_for_a_machine_a_frame(void **state) {
+  (void)state;
+  if (SANITIZED) return;
+  long few = episode_peak(20), many = episode_peak(420);
+  assert_true(few > 0 && many > 0);
+  assert_true((many - few) / 400 <= 4);
+  assert_true(few < 256 * 1024);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 2 && strcmp(argv[1], "episode") == 0) {
+    int32_t frames = (int32_t)strtol(argv[2], NULL, 10);
+    time_t began = time(NULL);
+    long peak = episode_peak(frames < 1 ? 1 : frames);
+    printf("%d frames: %ld s, peak %.1f MiB\n", (int)frames, (long)(time(NULL) - began), (double)peak / 1024);
+    return peak < 0 || peak >= 1024 * 1024;
+  }
+  every_game = argc > 1 && strcmp(argv[1], "all") == 0;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_recording_a_frame_is_running_it),
+      cmocka_unit_test(test_forwards_and_backwards_are_one_matrix),
+      cmocka_unit_test(test_results_are_the_same_every_time_and_added),
+      cmocka_unit_test(test_the_start_of_a_run_is_not_changed),
+      cmocka_unit_test(test_missing_arrays_are_zero_or_not_wanted),
+      cmocka_unit_test(test_bad_arguments_are_refused),
+      cmocka_unit_test(test_an_episode_needs_memory_for_a_machine_a_frame),
+  };
+  return cmocka_run_group_tests(tests, set_demo_scene, free_demo_scene);
+}
