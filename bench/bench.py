@@ -28,7 +28,6 @@ import numpy as np
 
 TEN = "pong breakout space_invaders seaquest ms_pacman qbert montezuma_revenge asteroids pitfall road_runner".split()
 ALE, HERE = 1, os.path.dirname(os.path.abspath(__file__))
-FRAME_BYTES = 160 * 320
 WAYS = (("step", "screen"), ("calls", "screen"), ("loop", "screen"), ("step", "emulate"), ("loop", "emulate"))
 OTHER_NAMES = {"videochess": "video_chess"}  # records' names that are not ale-py's
 NAN = float("nan")
@@ -303,7 +302,7 @@ class BatchOptions(ctypes.Structure):
         [(n, ctypes.c_int32) for n in "envs batch_size threads device width height stack frame_skip noop_max".split()]
         + [("max_episode_frames", ctypes.c_int32), ("repeat_action_probability", ctypes.c_float)]
         + [(n, ctypes.c_uint8) for n in "autoreset rgb max_pool fire_reset episodic_life life_loss_info".split()]
-        + [(n, ctypes.c_uint8) for n in "reward_clipping full_action_space stack_in_place".split()]
+        + [(n, ctypes.c_uint8) for n in "reward_clipping full_action_space stack_in_place sound".split()]
     )
 
 
@@ -311,7 +310,7 @@ class BatchResults(ctypes.Structure):
     _fields_ = [
         (n, ctypes.c_void_p)
         for n in "observations final_observations env_ids rewards lives frame_numbers episode_frame_numbers "
-        "terminated truncated".split()
+        "terminated truncated ram sound".split()
     ]
 
 
@@ -504,11 +503,14 @@ def start_up(rom: str, name: str, lib: ctypes.CDLL, threads: int, count: int = 1
     before, start = resident(), time.perf_counter()
     envs = [cart.environment() for _ in range(count)]
     seconds, grown = time.perf_counter() - start, resident() - before
+    for env in envs:
+        lib.vcs_env_act(env, 0, 0)
+    drawn = resident() - before
     machine, state = lib.vcs_state_size(cart.handle), lib.vcs_env_state_size(envs[0])
     print(f"start-up, {count:,} environments of {name} one by one: {seconds:.2f} s")
     print(
-        f"memory: machine {machine:,} bytes, two frame buffers {2 * FRAME_BYTES:,}, state of an environment {state:,}; "
-        f"resident {grown / count / 1024:.1f} KiB by environment"
+        f"memory: machine {machine:,} bytes, state of an environment {state:,}; resident by environment "
+        f"{grown / count / 1024:.1f} KiB, {drawn / count / 1024:.1f} KiB once it has drawn a frame"
     )
     for env in envs:
         lib.vcs_env_free(env)

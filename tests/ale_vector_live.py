@@ -34,13 +34,13 @@ class BatchOptions(ctypes.Structure):
         [(n, ctypes.c_int32) for n in ("envs", "batch_size", "threads", "device", "width", "height", "stack", "frame_skip")]
         + [("noop_max", ctypes.c_int32), ("max_episode_frames", ctypes.c_int32), ("repeat_action_probability", ctypes.c_float)]
         + [(n, ctypes.c_uint8) for n in ("autoreset", "rgb", "max_pool", "fire_reset", "episodic_life", "life_loss_info")]
-        + [(n, ctypes.c_uint8) for n in ("reward_clipping", "full_action_space", "stack_in_place")]
+        + [(n, ctypes.c_uint8) for n in ("reward_clipping", "full_action_space", "stack_in_place", "sound")]
     )
 
 
 class Results(ctypes.Structure):
     NAMES = "observations final_observations env_ids rewards lives frame_numbers episode_frame_numbers terminated truncated".split()
-    _fields_ = [(name, ctypes.c_void_p) for name in NAMES]
+    _fields_ = [(name, ctypes.c_void_p) for name in NAMES + ["ram", "sound"]]
 
 
 def library(path):

@@ -54,8 +54,8 @@ mutate_rows() {
 s|^#define VCS_CASE(code, operation, mode, access, cost).*|extern int vcs_mutant_code, vcs_mutant_what;\
 #include "mutant.h"\
 &|
-s|^    cpu->cycles += cost; .*|    vcs_mutant_begin(cpu, code);\\\
-    cpu->cycles += cost + vcs_mutant_cycles(code);\\|
+s|^    cpu->time += VCS_COST(cost); .*|    vcs_mutant_begin(cpu, code);\\\
+    cpu->time += VCS_COST(cost + vcs_mutant_cycles(code));\\|
 s|^    VCS_CASE_##access(operation, mode) break;|    VCS_CASE_##access(operation, mode)\\\
     vcs_mutant_end(cpu, code);\\\
     break;|
@@ -72,17 +72,17 @@ static inline int vcs_mutant_cycles(int code) {
 static inline void vcs_mutant_end(vcs_cpu_t *cpu, int code) {
   if (vcs_mutant_code != code) return;
   switch (vcs_mutant_what) {
-    case 'n': cpu->n = vcs_mutant_before.n; break;
+    case 'n': vcs_cpu_set_nz(cpu, vcs_mutant_before.nz & 0x8080 ? 0x80 : 0, !vcs_cpu_is_zero(cpu)); break;
     case 'v': cpu->v = vcs_mutant_before.v; break;
     case 'd': cpu->d = vcs_mutant_before.d; break;
     case 'i': cpu->i = vcs_mutant_before.i; break;
-    case 'z': cpu->z = vcs_mutant_before.z; break;
+    case 'z': vcs_cpu_set_nz(cpu, cpu->nz & 0x8080 ? 0x80 : 0, (vcs_mutant_before.nz & 0xFF) != 0); break;
     case 'c': cpu->c = vcs_mutant_before.c; break;
-    case 'N': cpu->n = 0; break;
+    case 'N': vcs_cpu_set_nz(cpu, 0, !vcs_cpu_is_zero(cpu)); break;
     case 'V': cpu->v = 0; break;
     case 'D': cpu->d = 0; break;
     case 'I': cpu->i = 0; break;
-    case 'Z': cpu->z = 1; break;
+    case 'Z': vcs_cpu_set_nz(cpu, cpu->nz & 0x8080 ? 0x80 : 0, 1); break;
     case 'C': cpu->c = 0; break;
     default: break;
   }
@@ -109,12 +109,11 @@ END
 # One edit a line, as sed's s command; each is applied to each line of the operations where it changes something.
 edits() {
   cat << 'END'
-s/cpu->n = [^;]*;//
-s/cpu->z = [^;]*;//
+s/cpu->nz = [^;]*;//
+s/vcs_cpu_set_nz([^;]*);//
 s/cpu->v = [^;]*;//
 s/cpu->c = [^;]*;//
 s/cpu->[di] = [^;]*;//
-s/r\.n = value;/r.n = 0;/
 s/r\.z = value;/r.z = 1;/
 s/r\.v = v;/r.v = 0;/
 s/r\.c = c;/r.c = 0;/
@@ -138,7 +137,8 @@ s/ < 0/ <= 0/
 s/ != 0/ == 0/
 s/ == 0/ != 0/
 s/return !/return /
-s/return \(cpu->[nvc]\)/return !\1/
+s/return \(cpu->[vc]\)/return !\1/
+s/return \(vcs_cpu_is\)/return !\1/
 s/ + carry/ - carry/
 s/ + 1)/ + 2)/
 s/++b/b/
@@ -178,7 +178,7 @@ s/vcs_cpu_fetch(VCS_HERE);$//
 s/0xFFFE, 0xFFFF/0xFFFC, 0xFFFD/
 s/ ? 2 : 1/ ? 1 : 1/
 s/ ? 2 : 1/ ? 2 : 2/
-s/cpu->cycles++/(void)0/
+s/cpu->time += VCS_CYCLES(1)/(void)0/
 s/(VCS_HERE, true);  /(VCS_HERE, false); /
 s/(VCS_HERE, false);  /(VCS_HERE, true); /
 s/(uint8_t)(pointer + 1)/(pointer + 1)/

@@ -1,6 +1,6 @@
 /* Batches: against a twin that does the same the plain way, with one environment, every frame drawn into its own
- * buffers and every picture kept; then threads, orders, resets, refusals. Two cartridges: our own, and one made here
- * whose frames are often too short for the picture, or do not end, so that old rows show. Equality with ale-py's
+ * buffers and every picture kept; then threads, orders, resets, refusals. Two cartridges: our own, and a ragged
+ * one, so that old rows show. Equality with ale-py's
  * AtariVectorEnv is tests/ale_vector_live.py. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "host/env.h"
 #include "host/preprocess.h"
-#include "ragged_cart.h"
+#include "ragged.h"
 
 /* ---- Cartridges --------------------------------------------------------------------------------------------- */
 
@@ -59,6 +59,8 @@ static twin_t twin_create(const vcs_cart_t *cart, const vcs_batch_options_t *o, 
   if (place && place->mode >= 0) options.mode = place->mode;
   if (place && place->difficulty >= 0) options.difficulty = place->difficulty;
   assert_int_equal(vcs_env_create_with(cart, &options, &t.env, NULL), VCS_OK);
+  vcs_env_set_sound(t.env, o->sound);
+  t.env->film.pinned = true; /* every frame is drawn */
   t.height = vcs_env_height(t.env);
   t.raw_size = (size_t)(t.height * 160 * t.channels);
   t.picture_size = (size_t)(o->height * o->width * t.channels);
@@ -156,7 +158,7 @@ typedef struct {
   vcs_batch_t *batch;
   vcs_batch_results_t to;
   int32_t ids[ENVS], rewards[ENVS], lives[ENVS], frames[ENVS], episode_frames[ENVS];
-  uint8_t terminated[ENVS], truncated[ENVS];
+  uint8_t terminated[ENVS], truncated[ENVS], ram[ENVS][128], sound[ENVS][VCS_SOUND_SAMPLES];
 } fixture_t;
 
 static vcs_batch_options_t defaults(void) {
@@ -174,8 +176,8 @@ static fixture_t *create(const vcs_cart_t *const *carts, int count, const vcs_ba
   vcs_error_t error;
   if (vcs_batch_create(carts, count, envs, o, &f->batch, &error)) fail_msg("%s", error.message);
   const size_t size = vcs_batch_observation_size(f->batch);
-  f->to = (vcs_batch_results_t){calloc(ENVS, size), calloc(ENVS, size), f->ids,        f->rewards,  f->lives,
-                                f->frames,          f->episode_frames,  f->terminated, f->truncated};
+  f->to = (vcs_batch_results_t){calloc(ENVS, size), calloc(ENVS, size), f->ids,       f->rewards, f->lives,   f->frames,
+                                f->episode_frames,  f->terminated,      f->truncated, f->ram[0],  f->sound[0]};
   return f;
 }
 
@@ -184,6 +186,11 @@ static void destroy(fixture_t *f) {
   free(f->to.observations);
   free(f->to.final_observations);
   free(f);
+}
+
+static void assert_refused(vcs_status_t status, vcs_status_t expected, const vcs_error_t *error, const char *part) {
+  assert_int_equal(status, expected);
+  if (!strstr(error->message, part)) fail_msg("'%s' does not say '%s'", error->message, part);
 }
 
 static void require(vcs_status_t status, const vcs_error_t *error) {
@@ -220,6 +227,8 @@ static void compare(const fixture_t *f, int at, const twin_t *t, int when) {
   assert_int_equal(f->truncated[at], t->truncated);
   assert_int_equal(f->frames[at], vcs_env_frame_number(t->env));
   assert_int_equal(f->episode_frames[at], vcs_env_episode_frame_number(t->env));
+  assert_memory_equal(f->ram[at], vcs_env_ram(t->env), 128);
+  if (t->o.sound) assert_memory_equal(f->sound[at], vcs_env_sound(t->env), VCS_SOUND_SAMPLES);
   if (t->o.autoreset == VCS_AUTORESET_SAME_STEP && (t->truncated || (t->terminated && twin_ended(t)))) {
     assert_memory_equal(f->to.final_observations + (size_t)at * size, t->final, size);
   }
@@ -338,6 +347,20 @@ static void test_colours_sizes_and_stacks(void **state) {
   vcs_cart_free(ragged);
 }
 
+static void test_sound_is_that_of_the_last_frame(void **state) {
+  (void)state;
+  vcs_cart_t *demo = load_demo(), *ragged = load_ragged();
+  const vcs_cart_t *carts[] = {demo, ragged};
+  for (int autoreset = VCS_AUTORESET_NEXT_STEP; autoreset <= VCS_AUTORESET_DISABLED; autoreset++) {
+    vcs_batch_options_t o = defaults();
+    o.sound = 1;
+    o.autoreset = (uint8_t)autoreset;
+    play_beside_twins(carts, 2, NULL, &o, 40);
+  }
+  vcs_cart_free(demo);
+  vcs_cart_free(ragged);
+}
+
 static void test_environments_have_cartridges_modes_and_difficulties_of_their_own(void **state) {
   (void)state;
   vcs_cart_t *demo = load_demo(), *ragged = load_ragged();
@@ -363,6 +386,7 @@ static void assert_same_results(const fixture_t *a, const fixture_t *b) {
   assert_memory_equal(a->frames, b->frames, sizeof a->frames);
   assert_memory_equal(a->terminated, b->terminated, sizeof a->terminated);
   assert_memory_equal(a->truncated, b->truncated, sizeof a->truncated);
+  assert_memory_equal(a->ram, b->ram, sizeof a->ram);
   for (int i = 0; i < ENVS; i++) {
     if (!a->terminated[i] && !a->truncated[i]) continue;
     const size_t at = (size_t)i * size;
@@ -504,6 +528,116 @@ static void test_stacks_in_place_are_the_same(void **state) {
   vcs_cart_free(cart);
 }
 
+/* ---- States ------------------------------------------------------------------------------------------------- */
+
+static void play(fixture_t *f, uint32_t seed, int steps) {
+  for (int k = 0; k < steps; k++) {
+    int32_t actions[ENVS];
+    draw(&seed, actions);
+    step(f, actions);
+  }
+}
+
+/* Both cartridges, so that some films are exact; frame by frame, so that states are taken in all their moods. */
+static void test_restored_states_repeat_every_later_step(void **state) {
+  (void)state;
+  vcs_cart_t *demo = load_demo(), *ragged = load_ragged();
+  const vcs_cart_t *carts[] = {demo, ragged};
+  for (int in_place = 0; in_place < 2; in_place++) {
+    vcs_batch_options_t o = defaults();
+    o.sound = 1;
+    o.frame_skip = 3;
+    fixture_t *a = create(carts, 2, NULL, &o);
+    o.stack_in_place = (uint8_t)in_place;
+    fixture_t *b = create(carts, 2, NULL, &o);
+    const size_t size = vcs_batch_state_size(a->batch);
+    uint8_t *states = malloc(ENVS * size);
+    vcs_error_t error;
+    reset_all(a, 1);
+    reset_all(b, 50);
+    for (int trial = 0; trial < 40; trial++) {
+      play(a, (uint32_t)trial, 1 + trial % 3);
+      require(vcs_batch_copy(a->batch, NULL, ENVS, states, &error), &error);
+      require(vcs_batch_restore(b->batch, NULL, ENVS, states, &b->to, &error), &error);
+      assert_same_results(a, b);
+      play(a, 99, 3);
+      play(b, 99, 3);
+      assert_same_results(a, b);
+      require(vcs_batch_restore(a->batch, NULL, ENVS, states, &a->to, &error), &error);
+    }
+    free(states);
+    destroy(a);
+    destroy(b);
+  }
+  vcs_cart_free(demo);
+  vcs_cart_free(ragged);
+}
+
+static void test_a_state_goes_into_other_environments(void **state) {
+  (void)state;
+  vcs_cart_t *demo = load_demo(), *ragged = load_ragged();
+  const vcs_cart_t *carts[] = {demo, ragged};
+  const vcs_batch_options_t o = defaults();
+  fixture_t *f = create(carts, 2, NULL, &o);
+  const size_t size = vcs_batch_state_size(f->batch), seen = vcs_batch_observation_size(f->batch);
+  const int32_t from[] = {2, 3}, to[] = {0, 5}, other[] = {4, 5}, crossed[] = {1, 0};
+  uint8_t *states = malloc(2 * size), *before = malloc(ENVS * seen);
+  vcs_error_t e;
+  reset_all(f, 1);
+  play(f, 4, 3);
+  memcpy(before, f->to.observations, ENVS * seen);
+  require(vcs_batch_copy(f->batch, from, 2, states, &e), &e);
+  require(vcs_batch_restore(f->batch, to, 2, states, &f->to, &e), &e);
+  for (int i = 0; i < ENVS; i++) {
+    const int source = i == 0 ? 2 : i == 5 ? 3 : i;
+    assert_memory_equal(f->to.observations + (size_t)i * seen, before + (size_t)source * seen, seen);
+    assert_memory_equal(f->ram[i], f->ram[source], 128);
+  }
+  for (int k = 0; k < 20; k++) {
+    const int32_t actions[ENVS] = {k % 6, 1, k % 6, k % 5, 2, k % 5};
+    step(f, actions);
+    assert_memory_equal(f->to.observations, f->to.observations + 2 * seen, seen);
+    assert_memory_equal(f->to.observations + 5 * seen, f->to.observations + 3 * seen, seen);
+  }
+  assert_refused(vcs_batch_restore(f->batch, crossed, 2, states, &f->to, &e), VCS_BAD_ARGUMENT, &e,
+                 "another cartridge");
+  assert_refused(vcs_batch_copy(f->batch, from, 2, NULL, &e), VCS_BAD_ARGUMENT, &e, "no states");
+  assert_refused(vcs_batch_copy(f->batch, NULL, 2, states, &e), VCS_BAD_ARGUMENT, &e, "without ids");
+  memset(states + size, 0xFF, 64);
+  assert_refused(vcs_batch_restore(f->batch, other, 2, states, &f->to, &e), VCS_BAD_ARGUMENT, &e, "no state");
+  require(vcs_batch_copy(f->batch, from, 2, states, &e), &e);
+  memset(states + size + 64 + sizeof(vcs_env_live_t), 0xFF, 300); /* into the first machine */
+  assert_refused(vcs_batch_restore(f->batch, other, 2, states, &f->to, &e), VCS_BAD_ARGUMENT, &e, "no machine");
+  free(states);
+  free(before);
+  destroy(f);
+  vcs_cart_free(demo);
+  vcs_cart_free(ragged);
+}
+
+static void test_states_need_a_batch_at_rest(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  const vcs_cart_t *carts[] = {cart};
+  vcs_batch_options_t o = defaults();
+  fixture_t *f = create(carts, 1, NULL, &o);
+  uint8_t *states = malloc(ENVS * vcs_batch_state_size(f->batch));
+  const int32_t actions[ENVS] = {0};
+  vcs_error_t e;
+  assert_refused(vcs_batch_copy(f->batch, NULL, ENVS, states, &e), VCS_BAD_ARGUMENT, &e, "first reset");
+  reset_all(f, 1);
+  require(vcs_batch_send(f->batch, actions, NULL, &e), &e);
+  assert_refused(vcs_batch_copy(f->batch, NULL, ENVS, states, &e), VCS_BAD_ARGUMENT, &e, "not received");
+  destroy(f);
+  o.batch_size = 2;
+  f = create(carts, 1, NULL, &o);
+  reset_all(f, 1);
+  assert_refused(vcs_batch_copy(f->batch, NULL, ENVS, states, &e), VCS_BAD_ARGUMENT, &e, "batch_size");
+  destroy(f);
+  free(states);
+  vcs_cart_free(cart);
+}
+
 /* ---- Small things ------------------------------------------------------------------------------------------- */
 
 static void test_ram_and_actions_are_the_environments(void **state) {
@@ -562,11 +696,6 @@ static void test_a_thousand_environments_share_their_boot(void **state) {
 }
 
 /* ---- Refusals ----------------------------------------------------------------------------------------------- */
-
-static void assert_refused(vcs_status_t status, vcs_status_t expected, const vcs_error_t *error, const char *part) {
-  assert_int_equal(status, expected);
-  if (!strstr(error->message, part)) fail_msg("'%s' does not say '%s'", error->message, part);
-}
 
 static void test_bad_options_are_refused(void **state) {
   (void)state;
@@ -655,12 +784,16 @@ int main(void) {
       cmocka_unit_test(test_episodes_end_at_every_frame_of_a_step),
       cmocka_unit_test(test_autoreset_can_be_disabled),
       cmocka_unit_test(test_colours_sizes_and_stacks),
+      cmocka_unit_test(test_sound_is_that_of_the_last_frame),
       cmocka_unit_test(test_environments_have_cartridges_modes_and_difficulties_of_their_own),
       cmocka_unit_test(test_thread_count_changes_nothing),
       cmocka_unit_test(test_send_and_receive_are_a_step),
       cmocka_unit_test(test_first_ready_results_tell_the_same_stories),
       cmocka_unit_test(test_a_batch_can_be_freed_with_work_under_way),
       cmocka_unit_test(test_stacks_in_place_are_the_same),
+      cmocka_unit_test(test_restored_states_repeat_every_later_step),
+      cmocka_unit_test(test_a_state_goes_into_other_environments),
+      cmocka_unit_test(test_states_need_a_batch_at_rest),
       cmocka_unit_test(test_ram_and_actions_are_the_environments),
       cmocka_unit_test(test_continuous_actions_are_directions),
       cmocka_unit_test(test_a_thousand_environments_share_their_boot),

@@ -18,14 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/state.h"
+#include "core/decode.h"
 #include "oracle_6502.h"
 
 /* ---- A machine with a program ------------------------------------------------------------------------------- */
 
 enum { ROM_SIZE = 4096 };
-static uint8_t rom[ROM_SIZE + 64]; /* instructions may be fetched several bytes at a time */
-static vcs_cart_t cart;            /* as loaded, but its image is `rom`, which tests write */
+static uint8_t rom[ROM_SIZE];
+static vcs_code_t code_of_rom[ROM_SIZE]; /* only what a test decodes; the rest are steps */
+static vcs_cart_t cart;                  /* as loaded, but its image is `rom`, which tests write */
 static vcs_cart_t *loaded;
 static vcs_t m, fresh;
 static size_t state_size;
@@ -40,6 +41,8 @@ static int plug_in(void **state) {
   if (vcs_cart_load(rom, ROM_SIZE, &options, &loaded, &error) != VCS_OK) return -1;
   cart = *loaded;
   cart.rom = rom;
+  cart.code = code_of_rom;
+  for (int i = 0; i < ROM_SIZE; i++) code_of_rom[i].row = VCS_ROW_STEP;
   state_size = vcs_state_size(&cart);
   vcs_boot(&cart, &fresh, NULL);
   return 0;
@@ -208,7 +211,7 @@ static const char *compare_step(uint8_t code) {
   return difference(&o, &o, &before);
 }
 
-/* The same in the loop that runs whole frames, which fetches another way: the instruction, and then a jam. */
+/* The same in the loop that runs whole frames, on decoded instructions: the instruction, and then a jam. */
 static const char *compare_frame(uint8_t code) {
   static vcs_t before;
   oracle_t o, once;
@@ -224,7 +227,10 @@ static const char *compare_frame(uint8_t code) {
   oracle_step(&o);
   m.partial = 1; /* go on with a frame: time does not restart */
   memcpy(&before, &m, state_size);
+  vcs_code_t *decoded = &code_of_rom[m.pc & 0xFFF];
+  *decoded = vcs_decode(&cart, m.pc & 0xFFF);
   vcs_frame(&cart, &m, NULL);
+  decoded->row = VCS_ROW_STEP;
   before.instructions += 2;
   before.greyed = 1;
   return difference(&o, &once, &before);

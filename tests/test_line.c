@@ -59,7 +59,7 @@ static const struct {
 enum { REGISTERS = sizeof registers / sizeof *registers };
 
 static vcs_cart_t console;
-static uint8_t image[4096 + VCS_ROM_MARGIN];
+static uint8_t image[4096];
 static vcs_t start, m;
 static uint8_t shown[2 * VCS_FRAME_BYTES], shown_else[2 * VCS_FRAME_BYTES];
 static vcs_tape_t *tape;
@@ -314,7 +314,8 @@ static void run_store(uint32_t cycles, uint8_t *frames) {
   memcpy(&m, &start, sizeof m);
   m.cycles = cycles;
   vcs_cpu_step(&console, &m, &video, &frame_over);
-  draw(frames);
+  m.seen_clock = to;
+  vcs_tia_catch_up(&m, &video);
 }
 
 /* Registers whose write is not itself a function of time, as strobes are. */

@@ -119,7 +119,7 @@ static const struct {
 enum { BOARDS = sizeof boards / sizeof *boards };
 
 static vcs_cart_t console;
-static uint8_t image[IMAGE_MAX + VCS_ROM_MARGIN];
+static uint8_t image[IMAGE_MAX];
 static vcs_t before, after, other;
 static size_t size; /* of the state */
 static vcs_tape_t *tape;
@@ -317,7 +317,7 @@ static vcs_address_t address_on(const vcs_t *m) {
   vcs_address_t at = vcs_form_address(&console, m, op, vcs_code_byte(&console, m, (uint16_t)(m->pc + 1)),
                                       vcs_code_byte(&console, m, (uint16_t)(m->pc + 2)), m->x, m->y);
   bool pulls = opcode == 0x28 || opcode == 0x68;
-  if (op.access == VCS_ACCESS_IMPLIED) at.addr = (uint16_t)(0x100 + (uint8_t)(m->sp + pulls));
+  if (op.access == VCS_ACCESS_STACK) at.addr = (uint16_t)(0x100 + (uint8_t)(m->sp + pulls));
   return at;
 }
 
@@ -361,7 +361,7 @@ static uint8_t stops(const vcs_t *m, const vcs_t *is, const input_t *input, vcs_
   if (op.access == VCS_ACCESS_IMPLIED && !(opcode == 0x08 || opcode == 0x28 || opcode == 0x48 || opcode == 0x68))
     return 0;
   /* instruction.c: what the stack finds in the TIA: six bits of the byte that was its top */
-  if (op.access == VCS_ACCESS_IMPLIED && to_chip(base.addr) && place == place_read(&before, 0x100 + before.sp))
+  if (op.access == VCS_ACCESS_STACK && to_chip(base.addr) && place == place_read(&before, 0x100 + before.sp))
     return CPU;
   /* sweep.h: what the timer reads moves by more than a power of two, and is told bit by bit */
   if (vcs_chip_at(base.addr) == VCS_TO_RIOT && base.addr & 4 && op.mode != VCS_MODE_IMM &&
@@ -373,7 +373,7 @@ static uint8_t stops(const vcs_t *m, const vcs_t *is, const input_t *input, vcs_
   bool indirect = op.mode == VCS_MODE_IZX || op.mode == VCS_MODE_IZY;
   if (indirect && !(vcs_pointer_in_ram(base.pointer) && vcs_pointer_in_ram(at.pointer))) return EVERYTHING;
   if (op.mode == VCS_MODE_IMM || base.addr == at.addr) return 0;
-  bool stack = op.access == VCS_ACCESS_IMPLIED;
+  bool stack = op.access == VCS_ACCESS_STACK || op.access == VCS_ACCESS_IMPLIED;
   bool stores = op.access == VCS_ACCESS_WRITE || op.access == VCS_ACCESS_MODIFY || (stack && !(opcode & 0x20));
   /* instruction.c: a byte with two parts in the access */
   bool operand = false, pointer = false;

@@ -187,6 +187,10 @@ static void make_frames(uint8_t *a, uint8_t *b) {
   uint8_t *noise = make_picture(2 * HEIGHT, 160, 1, NOISE);
   memcpy(a, noise, HEIGHT * 160);
   memcpy(b, noise + HEIGHT * 160, HEIGHT * 160);
+  for (int i = 0; i < 9 * 160; i++) { /* rows 0 to 8 have kept their colour */
+    a[i] &= 0xFE;
+    b[i] &= 0xFE;
+  }
   memcpy(b + 3 * 160, a + 3 * 160, 160); /* row 3 is the same in both */
   memcpy(a + 6 * 160, a + 5 * 160, 160); /* row 6 repeats row 5 in both */
   memcpy(b + 6 * 160, b + 5 * 160, 160);

@@ -17,7 +17,7 @@
 static vcs_cart_t *loaded;
 static vcs_cart_t cart;
 enum { ROM_SIZE = 4096 };
-static uint8_t rom[ROM_SIZE + 64]; /* instructions may be fetched several bytes at a time */
+static uint8_t rom[ROM_SIZE];
 static vcs_t m;
 
 static int plug_in(void **state) {
@@ -41,6 +41,7 @@ static int switch_on(void **state) {
   (void)state;
   cart = *loaded;
   cart.rom = rom;
+  cart.code = NULL;
   memset(rom, 0xEA, ROM_SIZE);
   rom[0xFFD] = 0xF0;
   memset(&m, 0, sizeof m);

@@ -114,6 +114,17 @@ static void assert_is(const vcs_env_t *env, const uint8_t *state) {
   free(now);
 }
 
+/* ... and the file it makes is the one that was made. A film that comes from a file is exact, so that its state may not
+ * be the one that was copied, but it shows the same. */
+static void assert_saves(const vcs_env_t *env, const fixture_t *f) {
+  size_t size = 0;
+  uint8_t *now = malloc(vcs_env_save_bound(env));
+  assert_int_equal(vcs_env_save_to(env, now, &size, NULL), VCS_OK);
+  assert_int_equal(size, f->file_size);
+  assert_memory_equal(now, f->file, size);
+  free(now);
+}
+
 /* Puts the right checksum at the end of a file that was changed. */
 static void seal(uint8_t *file, size_t size) {
   const uint64_t hash = vcs_hash64(file, size - 8, 0);
@@ -209,7 +220,7 @@ static void test_damaged_states_are_refused_or_play_on(void **state) {
   for (long i = 0; i < mutations / 10; i++) {
     memcpy(damaged, f.state, f.state_size);
     random_state = (uint64_t)i + 1000;
-    const size_t interesting = i % 2 ? f.state_size : 16 + sizeof(vcs_env_live_t) + 600; /* frames are just bytes */
+    const size_t interesting = i % 2 ? f.state_size : 32 + sizeof(vcs_env_live_t) + 4 * 400; /* frames are just bytes */
     for (uint32_t k = 0; k <= below(4); k++) damaged[below((uint32_t)interesting)] = (uint8_t)below(256);
     if (vcs_env_state_restore(f.other, damaged, f.state_size, NULL)) {
       refused++;
@@ -228,7 +239,7 @@ static void test_a_file_restores_every_later_frame(void **state) {
   (void)state;
   fixture_t f = begin();
   assert_int_equal(vcs_env_load_from(f.other, f.file, f.file_size, NULL), VCS_OK);
-  assert_is(f.other, f.state);
+  assert_saves(f.other, &f);
   assert_int_equal(future(f.other, 200), future(f.env, 200));
   end(&f);
 }
@@ -241,7 +252,7 @@ static void test_a_file_is_written_and_read(void **state) {
   snprintf(path, sizeof path, "%s/game.vcs", directory);
   assert_int_equal(vcs_env_save(f.env, path, NULL), VCS_OK);
   assert_int_equal(vcs_env_load(f.other, path, NULL), VCS_OK);
-  assert_is(f.other, f.state);
+  assert_saves(f.other, &f);
   assert_int_equal(unlink(path), 0);
   assert_int_equal(vcs_env_load(f.other, path, NULL), VCS_NOT_FOUND);
   assert_int_equal(rmdir(directory), 0); /* and nothing else was left there */
@@ -382,7 +393,7 @@ static void test_damaged_files_are_refused(void **state) {
     if ((status == VCS_OK) != unchanged) fail_msg("damage %ld: %s", i, vcs_status_name(status));
     same += unchanged;
   }
-  assert_is(f.env, f.state);
+  assert_saves(f.env, &f);
   assert_true(same < mutations / 10);
   free(damaged);
   end(&f);

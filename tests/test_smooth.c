@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "grad/rerun.h"
-#include "ragged_cart.h"
+#include "ragged.h"
 
 enum { FRAMES = 3, BITS = 6, CORNERS = 1 << BITS };
 

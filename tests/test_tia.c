@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/state.h"
+#include "core/decode.h"
 #include "oracle_tia.h"
 
 static uint64_t random_state;
@@ -66,7 +66,8 @@ enum { BACKGROUND, PLAYFIELD, PLAYER_0, PLAYER_1 }; /* in m.colu */
 static vcs_cart_t *loaded;
 static vcs_cart_t console; /* as loaded, but with a picture from line 0 on, and an image that tests write */
 enum { ROM_SIZE = 4096 };
-static uint8_t rom[ROM_SIZE + 64]; /* instructions may be fetched several bytes at a time */
+static uint8_t rom[ROM_SIZE];
+static vcs_code_t code_of_rom[ROM_SIZE];
 static vcs_t m, fresh;
 static size_t state_size;
 static uint8_t frames[2 * VCS_FRAME_BYTES];
@@ -81,6 +82,7 @@ static int plug_in(void **state) {
   state_size = vcs_state_size(loaded);
   console = *loaded;
   console.rom = rom;
+  console.code = NULL;
   console.top_line = 0;
   vcs_boot(&console, &fresh, NULL);
   return 0;
@@ -96,6 +98,7 @@ static int switch_on(void **state) {
   (void)state;
   console = *loaded;
   console.rom = rom;
+  console.code = NULL;
   console.top_line = 0;
   console.height = 210;
   console.max_lines = 290;
@@ -906,10 +909,17 @@ static void test_tia_time_may_wrap_in_an_endless_frame(void **state) {
 /* ---- Programs of writes ------------------------------------------------------------------------------------- */
 
 /* A program of some hundred writes, run in one go by the machine and followed by the oracle as it is made. Values are
- * written again, registers read, lines waited for. It ends with a jam in mid-picture. Returns how many cycles it takes.
+ * written again, registers read, lines waited for. A kernel is a program as games have them: lines that look like the
+ * one above, objects that are off most of the time and written in mid-line, latches that are set already. It ends with
+ * a jam in mid-picture. Returns how many cycles it takes.
  */
-static int make_program(oracle_tv_t *tv) {
+static int make_program(oracle_tv_t *tv, bool kernel) {
   static const uint8_t often[] = {RESP0, RESP0 + 1, RESM0, RESM0 + 1, RESBL, HMOVE, GRP0, GRP1, CTRLPF, NUSIZ0, NUSIZ1};
+  static const uint8_t kernels[] = {GRP0,      GRP1,      GRP0,   GRP1,   PF1 - 1, PF1,    PF1 + 1, PF1,
+                                    ENABL,     ENABL - 1, COLUP0, COLUBK, COLUPF,  COLUP1, HMOVE,   CTRLPF,
+                                    ENABL - 2, RESP0,     0x0B,   0x0C,   0x25,    0x26,   0x27,    GRP0,
+                                    GRP1,      PF1,       AUDV0,  RESMP0, HMP0,    CXCLR};
+  static const uint8_t plain[] = {0, 0, 0, 0, 0x18, 0x81, 0xFF, 0x02, 0x0A, 0x10};
   uint8_t a = 0;
   int cycles = 0, n = 0;
   int length = 200 + below(0xD80); /* bytes */
@@ -918,6 +928,10 @@ static int make_program(oracle_tv_t *tv) {
   while (n < length && cycles < 76 * 180) {
     int r = below(3) ? below(0x2D) : often[below(sizeof often)];
     int kind = below(16);
+    if (kernel) {
+      if (below(20)) r = kernels[below(sizeof kernels)];
+      if (below(5) == 0) kind = 0;
+    }
     if (r == VSYNC || r == WSYNC) r = COLUBK;
     if (r == VBLANK && below(4)) r = GRP0;
     if (kind == 0) { /* STA WSYNC */
@@ -952,7 +966,7 @@ static int make_program(oracle_tv_t *tv) {
       cycles += 2;
     }
     if (kind < 12) { /* LDA #; every now and then what the accumulator holds is written again */
-      a = (uint8_t)noise();
+      a = kernel ? plain[below(sizeof plain)] : (uint8_t)noise();
       if (r == VBLANK) a &= below(3) ? 0xFD : 0xFF;
       rom[n++] = 0xA9, rom[n++] = a;
       cycles += 2;
@@ -971,18 +985,34 @@ static int make_program(oracle_tv_t *tv) {
   return cycles + 2;
 }
 
+/* The same program again, one instruction at a time: nothing but the machine itself goes from one to the next. */
+static void check_stepped(const vcs_t *expected) {
+  static uint8_t picture[VCS_FRAME_BYTES];
+  vcs_step_t step = {0};
+  memcpy(picture, vcs_picture(expected, frames), sizeof picture);
+  memset(frames, 0xEE, sizeof frames);
+  memcpy(&m, &fresh, state_size);
+  m.pc = 0xF000;
+  vcs_frame_begin(&console, &m);
+  while (!m.jammed) vcs_step(&console, &m, frames, &step);
+  vcs_frame_end(&console, &m, frames);
+  assert_memory_equal(&m, expected, state_size);
+  assert_memory_equal(vcs_picture(&m, frames), picture, 160 * ORACLE_LINES);
+}
+
 static void test_tia_programs_of_writes_draw_what_the_oracle_draws(void **state) {
   (void)state;
   static oracle_tv_t tv;
   static vcs_t drawn;
-  for (int number = 0; number < 1500; number++) {
+  for (int number = 0; number < 3000; number++) {
     switch_on(NULL);
     random_state = (uint64_t)number;
-    int lines = make_program(&tv) / 76;
+    int lines = make_program(&tv, number & 1) / 76;
     for (int line = lines; line < ORACLE_LINES; line++) { /* the frame stops in this line: grey from here on */
       for (int x = 0; x < 160; x++) tv.picture[line][x] = tv.picture[line][x] % 16 / 2;
     }
     m.pc = 0xF000;
+    console.code = vcs_decode_image(&console, code_of_rom);
     vcs_frame(&console, &m, frames);
     assert_int_equal(m.jammed, 1);
     for (int line = 0; line < ORACLE_LINES; line++) {
@@ -1002,6 +1032,7 @@ static void test_tia_programs_of_writes_draw_what_the_oracle_draws(void **state)
     m.pc = 0xF000;
     vcs_frame(&console, &m, NULL);
     assert_memory_equal(&m, &drawn, state_size);
+    if (number % 10 < 2) check_stepped(&drawn);
   }
 }
 

@@ -14,7 +14,7 @@
 #include "grad/rerun.h"
 #include "host/hash.h"
 #include "host/save.h"
-#include "ragged_cart.h"
+#include "ragged.h"
 
 enum { FRAMES = 24, RAM_BITS = 1024 };
 static const int32_t horizons[] = {1, 2, 7, FRAMES};
@@ -78,14 +78,15 @@ static void run_twin(const stage_t *stage, const vcs_place_t *flips, size_t coun
   vcs_cart_t cart = *stage->cart;
   vcs_controls_t controls[FRAMES];
   vcs_t *m = malloc(sizeof *m);
-  uint8_t *frames = malloc(2 * VCS_FRAME_BYTES), *rom = malloc(cart.rom_size + VCS_ROM_MARGIN);
+  uint8_t *frames = malloc(2 * VCS_FRAME_BYTES), *rom = malloc(cart.rom_size);
   vcs_play_t play = stage->env->play;
   int32_t score = 0;
   memcpy(m, stage->run.start, vcs_state_size(&cart));
   memcpy(frames, stage->run.picture, 2 * VCS_FRAME_BYTES);
-  memcpy(rom, cart.rom, cart.rom_size + VCS_ROM_MARGIN);
+  memcpy(rom, cart.rom, cart.rom_size);
   memcpy(controls, stage->controls, sizeof controls);
   cart.rom = rom;
+  cart.code = NULL; /* bytes change */
   for (size_t i = 0; i < count; i++) flip_by_hand(&flips[i], m, rom, controls);
   outcome->possible = vcs_machine_is_possible(&cart, m);
   for (int i = 0, h = 0; i < FRAMES && outcome->possible; i++) {

@@ -275,7 +275,8 @@ typedef struct {
 VCS_API void vcs_env_defaults(const vcs_cart_t *cart, vcs_env_options_t *options);
 
 /* A game on a machine. The cartridge must outlive it. Creating does what ale-py does when it loads a ROM: it boots the
- * machine, seeds the generators and starts one episode in the default mode and difficulty without no-ops and FIRE.
+ * machine, seeds the generators and starts one episode in the default mode and difficulty without no-ops and FIRE (the
+ * cartridge keeps the result, so that only its first environment has to run it; any thread may create one).
  * vcs_env_reset then starts one that follows the options. vcs_env_create has no sticky actions and is otherwise
  * vcs_env_create_with the defaults. */
 VCS_API vcs_status_t vcs_env_create(const vcs_cart_t *cart, vcs_env_t **env, vcs_error_t *error);
@@ -347,10 +348,9 @@ VCS_API int vcs_env_difficulties(const vcs_env_t *env, int32_t difficulties[VCS_
 VCS_API int vcs_env_two_players(const vcs_env_t *env); /* a game for two, which has no rewards and does not end */
 
 VCS_API vcs_t *vcs_env_machine(vcs_env_t *env);
-VCS_API uint8_t *vcs_env_frames(vcs_env_t *env); /* the machine's two frame buffers */
 VCS_API const vcs_cart_t *vcs_env_cart(const vcs_env_t *env);
 
-/* A state is everything that changes while a game is played: machine, both frames, play, generators, last actions,
+/* A state is everything that changes while a game is played: machine, frames, play, generators, last actions,
  * paddles, numbers, mode and difficulty. It is plain data of vcs_env_state_size bytes, the same for all environments
  * with this cartridge, on this kind of machine, in this version; files are for everything else. Restoring it, into this
  * or another environment with the same cartridge and profile, makes every later frame the same; ale-py also keeps the
@@ -434,6 +434,7 @@ typedef struct {
   uint8_t full_action_space;       /* 0: actions are numbers in the game's minimal set; 1: in its legal set */
   uint8_t stack_in_place; /* 0; 1: saves the memory of the stacks: every call gets the same `observations`, whose
                              content the caller leaves alone. Needs batch_size to be all. */
+  uint8_t sound;          /* 0; 1: environments make sound */
 } vcs_batch_options_t;
 VCS_API void vcs_batch_defaults(vcs_batch_options_t *options);
 
@@ -459,6 +460,8 @@ typedef struct {
   uint8_t *observations, *final_observations;
   int32_t *env_ids, *rewards, *lives, *frame_numbers, *episode_frame_numbers;
   uint8_t *terminated, *truncated;
+  uint8_t *ram;   /* 128 bytes each */
+  uint8_t *sound; /* VCS_SOUND_SAMPLES each, of the last frame (vcs_env_set_sound); 0 unless the options ask for it */
 } vcs_batch_results_t;
 VCS_API size_t vcs_batch_observation_size(const vcs_batch_t *batch);
 
@@ -485,6 +488,19 @@ VCS_API int vcs_batch_actions(const vcs_batch_t *batch, int32_t env, int32_t act
 
 /* RAM of an environment (128 bytes) as it is between a receive and the next send, or NULL. */
 VCS_API const uint8_t *vcs_batch_ram(const vcs_batch_t *batch, int32_t env);
+
+/* States of environments: all that a later step depends on, and the stack. vcs_batch_copy writes `count` of them (ids
+ * NULL: of all), vcs_batch_state_size bytes apart; what a state does not need of that room, which is most of it, is
+ * left as it is. vcs_batch_restore puts states into environments, not necessarily those they come from, but of the same
+ * cartridge, mode and difficulty, in this batch or in one with observations of the same shape. It gives results of all,
+ * as a reset does. Generators are part of a state: two environments with one state and the same actions do the same.
+ * VCS_BAD_ARGUMENT: a state of others, values no machine can have, a batch that was not reset yet, a send that was not
+ * received, or batch_size not all; nothing has changed then. */
+VCS_API size_t vcs_batch_state_size(const vcs_batch_t *batch);
+VCS_API vcs_status_t vcs_batch_copy(const vcs_batch_t *batch, const int32_t *ids, int32_t count, void *states,
+                                    vcs_error_t *error);
+VCS_API vcs_status_t vcs_batch_restore(vcs_batch_t *batch, const int32_t *ids, int32_t count, const void *states,
+                                       const vcs_batch_results_t *results, vcs_error_t *error);
 
 /* ale-py's continuous actions: `count` triples of radius, angle and fire become actions (in the full action space) and
  * strengths. The threshold is where a direction or fire counts; ale-py's default is 0.5. */

@@ -43,8 +43,10 @@
 /* The number of the lowest bit that is set. */
 #if defined(__CUDA_ARCH__)
 #define VCS_LOWEST(bits) (__ffs((int)(bits)) - 1)
+#define VCS_LOWEST_64(bits) (__ffsll((long long)(bits)) - 1)
 #else
 #define VCS_LOWEST(bits) __builtin_ctz(bits)
+#define VCS_LOWEST_64(bits) __builtin_ctzll(bits)
 #endif
 
 /* Lines have 228 colour clocks, the first 68 of them blank; a CPU cycle is three clocks, 76 cycles a line. */

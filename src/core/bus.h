@@ -12,7 +12,8 @@
  * crossed it, because the TIA drives only two of the eight lines when it is read.
  *
  * vcs_cpu_t is the CPU on the bus: its registers while instructions are running, kept apart from vcs_t so that a
- * compiler can hold them in registers. Flags: N is bit 7 of n, Z is z == 0, the others are 0 or 1.
+ * compiler can hold them in registers. Flags: Z is set when the low byte of nz is zero, N when bit 7 or bit 15 of nz is
+ * set, so that both come from one byte almost always; the others are 0 or 1.
  */
 #ifndef VCS_CORE_BUS_H
 #define VCS_CORE_BUS_H
@@ -21,22 +22,26 @@
 #include "riot.h"
 #include "tia.h"
 
-/* A run of addresses whose bytes lie behind each other in ROM and can be fetched directly (cpu.h). */
-typedef struct {
-  const uint8_t *rom;
-  uint16_t start, length;
-} vcs_plain_t;
+/* Time while instructions are running: cycles, and in the bits below them the instructions since the CPU was started,
+ * so that one addition counts both. */
+enum { VCS_CYCLES_SHIFT = 15, VCS_COUNT_MASK = 0x7FFF };
+#define VCS_CYCLES(cycles) ((uint64_t)(cycles) << VCS_CYCLES_SHIFT)
+#define VCS_COST(cycles) (VCS_CYCLES(cycles) + 1) /* of an instruction */
+
+/* Why the CPU may have to look up from what it is doing. */
+enum { VCS_STOP_FRAME = 1 /* the frame is over */, VCS_STOP_BANKS = 2 /* banks may have changed */ };
 
 typedef struct {
-  uint32_t cycles;
+  uint64_t time;
+  uint32_t nz;
   uint16_t pc;
   uint8_t a, x, y, sp;
-  uint8_t n, z, v, d, i, c;
+  uint8_t v, d, i, c;
   uint8_t bus;
-  bool frame_over, jammed;
-  vcs_plain_t plain;
-  uint32_t word; /* an instruction fetched directly: the bytes still to come, the next one lowest */
+  uint8_t stop; /* a set of VCS_STOP_... */
 } vcs_cpu_t;
+
+VCS_HOT_FN uint32_t vcs_cpu_cycles(const vcs_cpu_t *cpu) { return (uint32_t)(cpu->time >> VCS_CYCLES_SHIFT); }
 
 /* TIA, RIOT ports and whatever a cartridge does below $1000. The chips look at m->cycles. */
 VCS_SLOW_FN uint8_t vcs_bus_read_chip(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr,
@@ -46,36 +51,63 @@ VCS_SLOW_FN uint8_t vcs_bus_read_chip(const vcs_cart_t *cart, vcs_t *m, vcs_vide
   return value;
 }
 
+VCS_HOT_FN uint8_t vcs_bus_read_low(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video,
+                                    uint16_t addr) {
+  m->cycles = vcs_cpu_cycles(cpu);
+  if (VCS_UNLIKELY(cart->snoops)) cpu->stop |= VCS_STOP_BANKS;
+  return vcs_bus_read_chip(cart, m, video, addr, cpu->bus);
+}
+
 VCS_HOT_FN uint8_t vcs_bus_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr) {
   uint8_t value;
   if (addr & 0x1000) {
     if (VCS_UNLIKELY(cart->hot_pages >> (addr >> 6 & 63) & 1)) {
-      m->cycles = cpu->cycles;
-      cpu->plain.length = 0; /* banks may change */
+      m->cycles = vcs_cpu_cycles(cpu);
+      cpu->stop |= VCS_STOP_BANKS;
     }
     value = vcs_cart_read(cart, m, addr);
   } else if ((addr & 0x280) == 0x80) {
     value = m->ram[addr & 0x7F];
   } else {
-    m->cycles = cpu->cycles;
-    value = vcs_bus_read_chip(cart, m, video, addr, cpu->bus);
-    if (VCS_UNLIKELY(cart->snoops)) cpu->plain.length = 0;
+    value = vcs_bus_read_low(cart, m, cpu, video, addr);
   }
   cpu->bus = value;
   return value;
 }
 
 /* Anything but RAM; WSYNC lets m->cycles advance. `stalls`: the access before this one was a read (tia.h, WSYNC).
- * Returns whether the frame is over. */
-VCS_SLOW_FN bool vcs_bus_write_chip(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t value,
-                                    bool stalls) {
-  if (addr & 0x1000) {
-    return vcs_cart_write(cart, m, addr, value) && vcs_tia_write(cart, m, video, addr & 0xFFF, value, stalls);
+ * Returns a set of VCS_STOP_... */
+VCS_SLOW_FN unsigned vcs_bus_write_chip(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr,
+                                        uint8_t value, bool stalls) {
+  unsigned stop = 0;
+  bool seen_by_tia = !(addr & 0x80);
+  if (VCS_UNLIKELY(addr & 0x1000)) {
+    stop = VCS_STOP_BANKS;
+    if (!vcs_cart_write(cart, m, addr, value)) return stop;
+    seen_by_tia = true;
+  } else if (VCS_UNLIKELY(cart->snoops)) {
+    stop = VCS_STOP_BANKS;
+    vcs_cart_snoop_write(cart, m, addr, value);
   }
-  if (VCS_UNLIKELY(cart->snoops)) vcs_cart_snoop_write(cart, m, addr, value);
-  if (!(addr & 0x80)) return vcs_tia_write(cart, m, video, addr, value, stalls);
+  if (seen_by_tia) return stop | (vcs_tia_write(cart, m, video, addr & 0xFFF, value, stalls) ? VCS_STOP_FRAME : 0);
   vcs_riot_write(m, addr, value);
-  return false;
+  return stop;
+}
+
+/* The same for what is known to be a register of the TIA, and for WSYNC, by far the commonest of them. */
+VCS_SLOW_FN bool vcs_bus_write_register(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr,
+                                        uint8_t value, bool stalls) {
+  return vcs_tia_write(cart, m, video, addr, value, stalls);
+}
+
+VCS_HOT_FN unsigned vcs_bus_write_tia(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr,
+                                      uint8_t value) {
+  if (VCS_UNLIKELY(cart->snoops)) return vcs_bus_write_chip(cart, m, video, addr, value, true);
+  return vcs_bus_write_register(cart, m, video, addr, value, true) ? VCS_STOP_FRAME : 0;
+}
+
+VCS_SLOW_FN unsigned vcs_bus_write_wsync(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video) {
+  return vcs_tia_write(cart, m, video, VCS_WSYNC, 0, true) ? VCS_STOP_FRAME : 0;
 }
 
 VCS_HOT_FN void vcs_bus_write_after(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr,
@@ -83,10 +115,10 @@ VCS_HOT_FN void vcs_bus_write_after(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t 
   if ((addr & 0x1280) == 0x80) {
     m->ram[addr & 0x7F] = value;
   } else {
-    m->cycles = cpu->cycles;
-    if (VCS_UNLIKELY(vcs_bus_write_chip(cart, m, video, addr, value, stalls))) cpu->frame_over = true;
-    if (VCS_UNLIKELY(addr & 0x1000 || cart->snoops)) cpu->plain.length = 0;
-    cpu->cycles = m->cycles;
+    uint32_t cycles = vcs_cpu_cycles(cpu);
+    m->cycles = cycles;
+    cpu->stop |= (uint8_t)vcs_bus_write_chip(cart, m, video, addr, value, stalls);
+    cpu->time += VCS_CYCLES((uint32_t)(m->cycles - cycles));
   }
   cpu->bus = value;
 }

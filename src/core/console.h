@@ -12,7 +12,7 @@
 #ifndef VCS_CORE_CONSOLE_H
 #define VCS_CORE_CONSOLE_H
 
-#include "cpu.h"
+#include "run.h"
 #include "tia_audio.h"
 
 /* All times restart from now. */

@@ -25,22 +25,26 @@ enum {
   VCS_FLAG_N = 128
 };
 
+/* N and Z are those of the last result (bus.h), unless an operation sets them apart. */
+VCS_HOT_FN bool vcs_cpu_is_negative(const vcs_cpu_t *cpu) { return cpu->nz & 0x8080; }
+VCS_HOT_FN bool vcs_cpu_is_zero(const vcs_cpu_t *cpu) { return (uint8_t)cpu->nz == 0; }
+VCS_HOT_FN void vcs_cpu_set_nz(vcs_cpu_t *cpu, uint8_t n, uint8_t z) { cpu->nz = (n & 0x80u) << 8 | z; }
+
 VCS_HOT_FN uint8_t vcs_cpu_status(const vcs_cpu_t *cpu) {
-  return (uint8_t)((cpu->n & VCS_FLAG_N) | cpu->v << 6 | VCS_FLAG_1 | VCS_FLAG_B | cpu->d << 3 | cpu->i << 2 |
-                   (cpu->z == 0) << 1 | cpu->c);
+  return (uint8_t)((vcs_cpu_is_negative(cpu) ? VCS_FLAG_N : 0) | cpu->v << 6 | VCS_FLAG_1 | VCS_FLAG_B | cpu->d << 3 |
+                   cpu->i << 2 | vcs_cpu_is_zero(cpu) << 1 | cpu->c);
 }
 
 VCS_HOT_FN void vcs_cpu_set_status(vcs_cpu_t *cpu, uint8_t p) {
-  cpu->n = p & VCS_FLAG_N;
+  vcs_cpu_set_nz(cpu, p, !(p & VCS_FLAG_Z));
   cpu->v = p >> 6 & 1;
   cpu->d = p >> 3 & 1;
   cpu->i = p >> 2 & 1;
-  cpu->z = !(p & VCS_FLAG_Z);
   cpu->c = p & 1;
 }
 
 VCS_HOT_FN void vcs_cpu_load(vcs_cpu_t *cpu, const vcs_t *m) {
-  cpu->cycles = m->cycles;
+  cpu->time = (uint64_t)m->cycles << VCS_CYCLES_SHIFT;
   cpu->pc = m->pc;
   cpu->a = m->a;
   cpu->x = m->x;
@@ -48,65 +52,51 @@ VCS_HOT_FN void vcs_cpu_load(vcs_cpu_t *cpu, const vcs_t *m) {
   cpu->sp = m->sp;
   vcs_cpu_set_status(cpu, m->p);
   cpu->bus = m->bus;
-  cpu->frame_over = false;
-  cpu->jammed = m->jammed;
-  cpu->plain.rom = NULL;
-  cpu->plain.start = cpu->plain.length = 0;
+  cpu->stop = 0;
 }
 
 VCS_HOT_FN void vcs_cpu_store(const vcs_cpu_t *cpu, vcs_t *m) {
-  m->cycles = cpu->cycles;
+  m->cycles = vcs_cpu_cycles(cpu);
   m->pc = cpu->pc;
   m->a = cpu->a;
   m->x = cpu->x;
   m->y = cpu->y;
   m->sp = cpu->sp;
   m->p = vcs_cpu_status(cpu);
-  m->bus = cpu->bus;
-  m->jammed = cpu->jammed;
 }
 
 /* ---- Accesses ----------------------------------------------------------------------------------------------- */
 
-/* Everything below works on the same things: the cartridge, the machine, the running CPU, the frame buffers, and
- * whether instructions are fetched directly, that is, from bytes of ROM that lie behind each other in memory. */
-#define VCS_ON_BUS const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video
-#define VCS_ON VCS_ON_BUS, bool direct
-#define VCS_BUS cart, m, cpu, video
-#define VCS_HERE VCS_BUS, direct
+/* Everything below works on the same things: the cartridge, the machine, the running CPU, the frame buffers. */
+#define VCS_ON const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video
+#define VCS_HERE cart, m, cpu, video
 
-VCS_HOT_FN uint8_t vcs_cpu_fetch(VCS_ON) {
-  if (!direct) return vcs_bus_read(VCS_BUS, cpu->pc++);
-  cpu->pc++;
-  cpu->bus = (uint8_t)cpu->word;
-  cpu->word >>= 8;
-  return cpu->bus;
-}
+VCS_HOT_FN uint8_t vcs_cpu_fetch(VCS_ON) { return vcs_bus_read(VCS_HERE, cpu->pc++); }
 
 VCS_HOT_FN uint16_t vcs_cpu_fetch_word(VCS_ON) {
   uint8_t low = vcs_cpu_fetch(VCS_HERE);
   return (uint16_t)(low | vcs_cpu_fetch(VCS_HERE) << 8);
 }
 
-VCS_HOT_FN uint16_t vcs_cpu_read_word(VCS_ON_BUS, uint16_t low_addr, uint16_t high_addr) {
-  uint8_t low = vcs_bus_read(VCS_BUS, low_addr);
-  return (uint16_t)(low | vcs_bus_read(VCS_BUS, high_addr) << 8);
+VCS_HOT_FN uint16_t vcs_cpu_read_word(VCS_ON, uint16_t low_addr, uint16_t high_addr) {
+  uint8_t low = vcs_bus_read(VCS_HERE, low_addr);
+  return (uint16_t)(low | vcs_bus_read(VCS_HERE, high_addr) << 8);
 }
 
-VCS_HOT_FN void vcs_cpu_push(VCS_ON_BUS, uint8_t value, bool stalls) {
-  vcs_bus_write_after(VCS_BUS, (uint16_t)(0x100 + cpu->sp--), value, stalls);
+VCS_HOT_FN void vcs_cpu_push(VCS_ON, uint8_t value, bool stalls) {
+  vcs_bus_write_after(VCS_HERE, (uint16_t)(0x100 + cpu->sp--), value, stalls);
 }
 
-VCS_HOT_FN uint8_t vcs_cpu_pull(VCS_ON_BUS) { return vcs_bus_read(VCS_BUS, (uint16_t)(0x100 + ++cpu->sp)); }
+VCS_HOT_FN uint8_t vcs_cpu_pull(VCS_ON) { return vcs_bus_read(VCS_HERE, (uint16_t)(0x100 + ++cpu->sp)); }
 
 /* The bus cycle a pull spends on the old top of the stack. */
-VCS_HOT_FN void vcs_cpu_touch_stack(VCS_ON_BUS) { vcs_bus_read(VCS_BUS, (uint16_t)(0x100 + cpu->sp)); }
+VCS_HOT_FN void vcs_cpu_touch_stack(VCS_ON) { vcs_bus_read(VCS_HERE, (uint16_t)(0x100 + cpu->sp)); }
 
 /* ---- Addressing modes: the effective address. `reads`: a page crossing costs a cycle. ------------------------- */
 
 VCS_HOT_FN uint16_t vcs_cpu_index(vcs_cpu_t *cpu, uint16_t base, uint8_t index, bool reads) {
   uint16_t addr = (uint16_t)(base + index);
-  if (reads && (base ^ addr) & 0xFF00) cpu->cycles++;
+  if (reads && (base ^ addr) & 0xFF00) cpu->time += VCS_CYCLES(1);
   return addr;
 }
 
@@ -138,23 +128,23 @@ VCS_HOT_FN uint16_t vcs_addr_ABY(VCS_ON, bool reads) {
 VCS_HOT_FN uint16_t vcs_addr_IND(VCS_ON, bool reads) {
   (void)reads;
   uint16_t pointer = vcs_cpu_fetch_word(VCS_HERE);
-  return vcs_cpu_read_word(VCS_BUS, pointer, (uint16_t)((pointer & 0xFF00) | (uint8_t)(pointer + 1)));
+  return vcs_cpu_read_word(VCS_HERE, pointer, (uint16_t)((pointer & 0xFF00) | (uint8_t)(pointer + 1)));
 }
 /* The pointer's second byte is not wrapped to page zero in the reference; $0100 is the same TIA register as $0000. */
 VCS_HOT_FN uint16_t vcs_addr_IZX(VCS_ON, bool reads) {
   (void)reads;
   uint8_t pointer = (uint8_t)(vcs_cpu_fetch(VCS_HERE) + cpu->x);
-  return vcs_cpu_read_word(VCS_BUS, pointer, (uint16_t)(pointer + 1));
+  return vcs_cpu_read_word(VCS_HERE, pointer, (uint16_t)(pointer + 1));
 }
 VCS_HOT_FN uint16_t vcs_addr_IZY(VCS_ON, bool reads) {
   uint8_t pointer = vcs_cpu_fetch(VCS_HERE);
-  uint16_t base = vcs_cpu_read_word(VCS_BUS, pointer, (uint16_t)(pointer + 1));
+  uint16_t base = vcs_cpu_read_word(VCS_HERE, pointer, (uint16_t)(pointer + 1));
   return vcs_cpu_index(cpu, base, cpu->y, reads);
 }
 
 /* The operand of a READ; an immediate one is fetched like the opcode. */
 #define VCS_OPERAND_MODE(mode) \
-  VCS_HOT_FN uint8_t vcs_operand_##mode(VCS_ON) { return vcs_bus_read(VCS_BUS, vcs_addr_##mode(VCS_HERE, true)); }
+  VCS_HOT_FN uint8_t vcs_operand_##mode(VCS_ON) { return vcs_bus_read(VCS_HERE, vcs_addr_##mode(VCS_HERE, true)); }
 VCS_HOT_FN uint8_t vcs_operand_IMM(VCS_ON) { return vcs_cpu_fetch(VCS_HERE); }
 VCS_OPERAND_MODE(ZP)
 VCS_OPERAND_MODE(ZPX)
@@ -167,15 +157,12 @@ VCS_OPERAND_MODE(IZY)
 
 /* ---- Operations on an operand ------------------------------------------------------------------------------- */
 
-VCS_HOT_FN void vcs_cpu_nz(vcs_cpu_t *cpu, uint8_t value) {
-  cpu->n = value;
-  cpu->z = value;
-}
+VCS_HOT_FN void vcs_cpu_nz(vcs_cpu_t *cpu, uint8_t value) { cpu->nz = value; }
 
-/* Takes all flags but V from a result; the operations that set V do so themselves. */
+/* Takes all flags but V from a result, whose N and Z always come from one byte; the operations that set V do so
+ * themselves. */
 VCS_HOT_FN uint8_t vcs_cpu_nzc(vcs_cpu_t *cpu, vcs_alu_t r) {
-  cpu->n = r.n;
-  cpu->z = r.z;
+  vcs_cpu_nz(cpu, r.z);
   cpu->c = r.c;
   return r.value;
 }
@@ -193,19 +180,27 @@ VCS_HOT_FN void vcs_op_LAX(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a =
 VCS_HOT_FN void vcs_op_AND(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a &= b); }
 VCS_HOT_FN void vcs_op_ORA(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a |= b); }
 VCS_HOT_FN void vcs_op_EOR(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a ^= b); }
+/* Binary and decimal apart: a result that comes from one place stays in registers. */
 VCS_HOT_FN void vcs_op_ADC(vcs_cpu_t *cpu, uint8_t b) {
-  cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_adc(cpu->a, b, cpu->c, cpu->d));
+  if (VCS_UNLIKELY(cpu->d)) {
+    cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_adc(cpu->a, b, cpu->c, 1));
+  } else {
+    cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_adc(cpu->a, b, cpu->c, 0));
+  }
 }
 VCS_HOT_FN void vcs_op_SBC(vcs_cpu_t *cpu, uint8_t b) {
-  cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_sbc(cpu->a, b, cpu->c, cpu->d));
+  if (VCS_UNLIKELY(cpu->d)) {
+    cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_sbc(cpu->a, b, cpu->c, 1));
+  } else {
+    cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_sbc(cpu->a, b, cpu->c, 0));
+  }
 }
 VCS_HOT_FN void vcs_op_CMP(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nzc(cpu, vcs_alu_cmp(cpu->a, b)); }
 VCS_HOT_FN void vcs_op_CPX(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nzc(cpu, vcs_alu_cmp(cpu->x, b)); }
 VCS_HOT_FN void vcs_op_CPY(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nzc(cpu, vcs_alu_cmp(cpu->y, b)); }
 VCS_HOT_FN void vcs_op_BIT(vcs_cpu_t *cpu, uint8_t b) {
-  cpu->n = b;
+  vcs_cpu_set_nz(cpu, b, cpu->a & b);
   cpu->v = b >> 6 & 1;
-  cpu->z = cpu->a & b;
 }
 VCS_HOT_FN void vcs_op_ANC(vcs_cpu_t *cpu, uint8_t b) {
   vcs_op_AND(cpu, b);
@@ -278,18 +273,18 @@ VCS_HOT_FN uint8_t vcs_op_ISB(vcs_cpu_t *cpu, uint8_t b) {
 }
 
 /* BRANCH: taken = operation(cpu) */
-VCS_HOT_FN bool vcs_op_BPL(const vcs_cpu_t *cpu) { return !(cpu->n & VCS_FLAG_N); }
-VCS_HOT_FN bool vcs_op_BMI(const vcs_cpu_t *cpu) { return cpu->n & VCS_FLAG_N; }
+VCS_HOT_FN bool vcs_op_BPL(const vcs_cpu_t *cpu) { return !vcs_cpu_is_negative(cpu); }
+VCS_HOT_FN bool vcs_op_BMI(const vcs_cpu_t *cpu) { return vcs_cpu_is_negative(cpu); }
 VCS_HOT_FN bool vcs_op_BVC(const vcs_cpu_t *cpu) { return !cpu->v; }
 VCS_HOT_FN bool vcs_op_BVS(const vcs_cpu_t *cpu) { return cpu->v; }
 VCS_HOT_FN bool vcs_op_BCC(const vcs_cpu_t *cpu) { return !cpu->c; }
 VCS_HOT_FN bool vcs_op_BCS(const vcs_cpu_t *cpu) { return cpu->c; }
-VCS_HOT_FN bool vcs_op_BNE(const vcs_cpu_t *cpu) { return cpu->z != 0; }
-VCS_HOT_FN bool vcs_op_BEQ(const vcs_cpu_t *cpu) { return cpu->z == 0; }
+VCS_HOT_FN bool vcs_op_BNE(const vcs_cpu_t *cpu) { return !vcs_cpu_is_zero(cpu); }
+VCS_HOT_FN bool vcs_op_BEQ(const vcs_cpu_t *cpu) { return vcs_cpu_is_zero(cpu); }
 
 /* ---- Operations that do their own accesses -------------------------------------------------------------------- */
 
-#define VCS_QUIETLY (void)cart, (void)m, (void)video, (void)direct
+#define VCS_QUIETLY (void)cart, (void)m, (void)video
 VCS_HOT_FN void vcs_do_NOP(VCS_ON) { VCS_QUIETLY, (void)cpu; }
 VCS_HOT_FN void vcs_do_ASLA(VCS_ON) { VCS_QUIETLY, cpu->a = vcs_op_ASL(cpu, cpu->a); }
 VCS_HOT_FN void vcs_do_LSRA(VCS_ON) { VCS_QUIETLY, cpu->a = vcs_op_LSR(cpu, cpu->a); }
@@ -312,167 +307,95 @@ VCS_HOT_FN void vcs_do_TAY(VCS_ON) { VCS_QUIETLY, vcs_op_LDY(cpu, cpu->a); }
 VCS_HOT_FN void vcs_do_TYA(VCS_ON) { VCS_QUIETLY, vcs_op_LDA(cpu, cpu->y); }
 VCS_HOT_FN void vcs_do_TSX(VCS_ON) { VCS_QUIETLY, vcs_op_LDX(cpu, cpu->sp); }
 VCS_HOT_FN void vcs_do_TXS(VCS_ON) { VCS_QUIETLY, cpu->sp = cpu->x; }
-VCS_HOT_FN void vcs_do_PHA(VCS_ON) { (void)direct, vcs_cpu_push(VCS_BUS, cpu->a, true); }
-VCS_HOT_FN void vcs_do_PHP(VCS_ON) { (void)direct, vcs_cpu_push(VCS_BUS, vcs_cpu_status(cpu), true); }
+VCS_HOT_FN void vcs_do_PHA(VCS_ON) { vcs_cpu_push(VCS_HERE, cpu->a, true); }
+VCS_HOT_FN void vcs_do_PHP(VCS_ON) { vcs_cpu_push(VCS_HERE, vcs_cpu_status(cpu), true); }
 VCS_HOT_FN void vcs_do_PLA(VCS_ON) {
-  (void)direct;
-  vcs_cpu_touch_stack(VCS_BUS);
-  vcs_op_LDA(cpu, vcs_cpu_pull(VCS_BUS));
+  vcs_cpu_touch_stack(VCS_HERE);
+  vcs_op_LDA(cpu, vcs_cpu_pull(VCS_HERE));
 }
 VCS_HOT_FN void vcs_do_PLP(VCS_ON) {
-  (void)direct;
-  vcs_cpu_touch_stack(VCS_BUS);
-  vcs_cpu_set_status(cpu, vcs_cpu_pull(VCS_BUS));
+  vcs_cpu_touch_stack(VCS_HERE);
+  vcs_cpu_set_status(cpu, vcs_cpu_pull(VCS_HERE));
 }
 /* Pushes the address of its own last byte; only the first of the two writes can be halted by WSYNC. */
 VCS_HOT_FN void vcs_do_JSR(VCS_ON) {
   uint8_t low = vcs_cpu_fetch(VCS_HERE);
-  vcs_cpu_touch_stack(VCS_BUS);
-  vcs_cpu_push(VCS_BUS, (uint8_t)(cpu->pc >> 8), true);
-  vcs_cpu_push(VCS_BUS, (uint8_t)cpu->pc, false);
+  vcs_cpu_touch_stack(VCS_HERE);
+  vcs_cpu_push(VCS_HERE, (uint8_t)(cpu->pc >> 8), true);
+  vcs_cpu_push(VCS_HERE, (uint8_t)cpu->pc, false);
   cpu->pc = (uint16_t)(low | vcs_cpu_fetch(VCS_HERE) << 8);
 }
 VCS_HOT_FN void vcs_do_RTS(VCS_ON) {
-  (void)direct;
-  vcs_cpu_touch_stack(VCS_BUS);
-  uint8_t low = vcs_cpu_pull(VCS_BUS);
-  cpu->pc = (uint16_t)(low | vcs_cpu_pull(VCS_BUS) << 8);
-  vcs_bus_read(VCS_BUS, cpu->pc++);
+  vcs_cpu_touch_stack(VCS_HERE);
+  uint8_t low = vcs_cpu_pull(VCS_HERE);
+  cpu->pc = (uint16_t)(low | vcs_cpu_pull(VCS_HERE) << 8);
+  vcs_bus_read(VCS_HERE, cpu->pc++);
 }
 VCS_HOT_FN void vcs_do_RTI(VCS_ON) {
-  (void)direct;
-  vcs_cpu_touch_stack(VCS_BUS);
-  vcs_cpu_set_status(cpu, vcs_cpu_pull(VCS_BUS));
-  uint8_t low = vcs_cpu_pull(VCS_BUS);
-  cpu->pc = (uint16_t)(low | vcs_cpu_pull(VCS_BUS) << 8);
+  vcs_cpu_touch_stack(VCS_HERE);
+  vcs_cpu_set_status(cpu, vcs_cpu_pull(VCS_HERE));
+  uint8_t low = vcs_cpu_pull(VCS_HERE);
+  cpu->pc = (uint16_t)(low | vcs_cpu_pull(VCS_HERE) << 8);
 }
 VCS_HOT_FN void vcs_do_BRK(VCS_ON) {
   vcs_cpu_fetch(VCS_HERE);
-  vcs_cpu_push(VCS_BUS, (uint8_t)(cpu->pc >> 8), true);
-  vcs_cpu_push(VCS_BUS, (uint8_t)cpu->pc, false);
-  vcs_cpu_push(VCS_BUS, vcs_cpu_status(cpu), false);
+  vcs_cpu_push(VCS_HERE, (uint8_t)(cpu->pc >> 8), true);
+  vcs_cpu_push(VCS_HERE, (uint8_t)cpu->pc, false);
+  vcs_cpu_push(VCS_HERE, vcs_cpu_status(cpu), false);
   cpu->i = 1;
-  cpu->pc = vcs_cpu_read_word(VCS_BUS, 0xFFFE, 0xFFFF);
+  cpu->pc = vcs_cpu_read_word(VCS_HERE, 0xFFFE, 0xFFFF);
 }
-/* The CPU stands still; whoever runs it notices because nothing can be fetched directly any more. */
-VCS_HOT_FN void vcs_do_JAM(VCS_ON) { VCS_QUIETLY, cpu->jammed = true, cpu->plain.length = 0; }
+/* The CPU stands still. */
+VCS_HOT_FN void vcs_do_JAM(VCS_ON) { (void)cart, (void)video, (void)cpu, m->jammed = 1; }
 
 /* ---- One instruction ---------------------------------------------------------------------------------------- */
 
 #define VCS_CASE(code, operation, mode, access, cost) \
   case code:                                          \
-    cpu->cycles += cost;                              \
+    cpu->time += VCS_COST(cost);                      \
     VCS_CASE_##access(operation, mode) break;
 
 #define VCS_CASE_IMPLIED(operation, mode) vcs_do_##operation(VCS_HERE);
+#define VCS_CASE_STACK(operation, mode) vcs_do_##operation(VCS_HERE);
 #define VCS_CASE_READ(operation, mode) vcs_op_##operation(cpu, vcs_operand_##mode(VCS_HERE));
-#define VCS_CASE_WRITE(operation, mode)                          \
-  {                                                              \
-    uint16_t addr = vcs_addr_##mode(VCS_HERE, false);            \
-    vcs_bus_write(VCS_BUS, addr, vcs_op_##operation(cpu, addr)); \
+#define VCS_CASE_WRITE(operation, mode)                           \
+  {                                                               \
+    uint16_t addr = vcs_addr_##mode(VCS_HERE, false);             \
+    vcs_bus_write(VCS_HERE, addr, vcs_op_##operation(cpu, addr)); \
   }
-#define VCS_CASE_MODIFY(operation, mode)                                  \
-  {                                                                       \
-    uint16_t addr = vcs_addr_##mode(VCS_HERE, false);                     \
-    uint8_t value = vcs_op_##operation(cpu, vcs_bus_read(VCS_BUS, addr)); \
-    vcs_bus_write(VCS_BUS, addr, value);                                  \
+#define VCS_CASE_MODIFY(operation, mode)                                   \
+  {                                                                        \
+    uint16_t addr = vcs_addr_##mode(VCS_HERE, false);                      \
+    uint8_t value = vcs_op_##operation(cpu, vcs_bus_read(VCS_HERE, addr)); \
+    vcs_bus_write(VCS_HERE, addr, value);                                  \
   }
 #define VCS_CASE_JUMP(operation, mode) cpu->pc = vcs_addr_##mode(VCS_HERE, false);
-#define VCS_CASE_BRANCH(operation, mode)                  \
-  {                                                       \
-    int8_t offset = (int8_t)vcs_cpu_fetch(VCS_HERE);      \
-    if (vcs_op_##operation(cpu)) {                        \
-      uint16_t target = (uint16_t)(cpu->pc + offset);     \
-      cpu->cycles += (cpu->pc ^ target) & 0xFF00 ? 2 : 1; \
-      cpu->pc = target;                                   \
-    }                                                     \
+#define VCS_CASE_BRANCH(operation, mode)                            \
+  {                                                                 \
+    int8_t offset = (int8_t)vcs_cpu_fetch(VCS_HERE);                \
+    if (vcs_op_##operation(cpu)) {                                  \
+      uint16_t target = (uint16_t)(cpu->pc + offset);               \
+      cpu->time += VCS_CYCLES((cpu->pc ^ target) & 0xFF00 ? 2 : 1); \
+      cpu->pc = target;                                             \
+    }                                                               \
   }
 
-/* Executes one instruction and returns its opcode. */
+/* Executes one instruction, all its bytes taken over the bus, and returns its opcode. */
 VCS_HOT_FN uint8_t vcs_cpu_instruction(VCS_ON) {
   uint8_t opcode = vcs_cpu_fetch(VCS_HERE);
   switch (opcode) { VCS_OPCODES(VCS_CASE) }
   return opcode;
 }
 
-/* One instruction with all its bytes taken over the bus, on the registers in m. Sets *frame_over if it ends a frame. */
+/* The same on the registers in m. Sets *frame_over if it ends a frame. */
 VCS_SLOW_FN uint8_t vcs_cpu_step(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool *frame_over) {
   vcs_cpu_t registers, *cpu = &registers;
   vcs_cpu_load(cpu, m);
-  uint8_t opcode = vcs_cpu_instruction(VCS_BUS, false);
+  uint8_t opcode = vcs_cpu_instruction(VCS_HERE);
   vcs_cpu_store(cpu, m);
-  *frame_over = cpu->frame_over;
+  m->bus = cpu->bus;
+  *frame_over = cpu->stop & VCS_STOP_FRAME;
   return opcode;
-}
-
-/* Direct fetching: the addresses around pc whose bytes lie behind each other in ROM, with no hot spot or RAM port in
- * them, up to the last one where the longest instruction still fits. They hold until a bank may have changed. */
-VCS_SLOW_FN vcs_plain_t vcs_cpu_find_plain(const vcs_cart_t *cart, const vcs_t *m, uint16_t pc) {
-  vcs_plain_t plain = {NULL, 0, 0};
-  int first = pc >> 6 & 63, last = first;
-  if (!(pc & 0x1000) || cart->hot_pages >> first & 1) return plain;
-  while (first > 0 && !(cart->hot_pages >> (first - 1) & 1) &&
-         (first & 15 || m->bank[(first >> 4) - 1] + 1024 == m->bank[first >> 4])) {
-    first--;
-  }
-  while (last < 63 && !(cart->hot_pages >> (last + 1) & 1) &&
-         (~last & 15 || m->bank[last >> 4] + 1024 == m->bank[(last >> 4) + 1])) {
-    last++;
-  }
-  plain.rom = cart->rom + m->bank[first >> 4] + (first & 15) * 64;
-  plain.start = (uint16_t)((pc & 0xF000) | first << 6);
-  plain.length = (uint16_t)((last - first + 1) * 64 - 2);
-  return plain;
-}
-
-/* Executes up to `count` instructions; stops when a frame is over or the CPU has jammed. Returns how many it did.
- *
- * This is the hot loop. With gcc the opcode's row is jumped to from the end of the row before it (labels as values):
- * the registers stay where they are and each kind of instruction has an indirect branch of its own to predict, which
- * makes it a third faster than the switch. With clang it is the other way round, so it has the switch. */
-VCS_SLOW_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t count) {
-  vcs_cpu_t registers, *cpu = &registers;
-  const bool direct = true;
-  uint32_t left = count;
-  vcs_cpu_load(cpu, m);
-  while (left && !cpu->frame_over && !cpu->jammed) {
-    uint16_t at = (uint16_t)(cpu->pc - cpu->plain.start);
-    if (VCS_UNLIKELY(at >= cpu->plain.length)) {
-      cpu->plain = vcs_cpu_find_plain(cart, m, cpu->pc);
-      if ((uint16_t)(cpu->pc - cpu->plain.start) < cpu->plain.length) continue;
-      bool frame_over;
-      vcs_cpu_store(cpu, m);
-      vcs_cpu_step(cart, m, video, &frame_over);
-      vcs_cpu_load(cpu, m);
-      cpu->frame_over = frame_over;
-      left--;
-      continue;
-    }
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
-#define VCS_ROW_ADDRESS(code, operation, mode, access, cost) &&row_##code,
-#define VCS_NEXT_ROW                                                               \
-  left--;                                                                          \
-  at = (uint16_t)(cpu->pc - cpu->plain.start);                                     \
-  if (VCS_UNLIKELY(!left || cpu->frame_over || at >= cpu->plain.length)) continue; \
-  __builtin_memcpy(&cpu->word, cpu->plain.rom + at, 4);                            \
-  goto *rows[vcs_cpu_fetch(VCS_HERE)];
-#define VCS_ROW(code, operation, mode, access, cost) \
-  row_##code : cpu->cycles += cost;                  \
-  VCS_CASE_##access(operation, mode) VCS_NEXT_ROW
-    static const void *const rows[256] = {VCS_OPCODES(VCS_ROW_ADDRESS)};
-    __builtin_memcpy(&cpu->word, cpu->plain.rom + at, 4);
-    goto *rows[vcs_cpu_fetch(VCS_HERE)];
-    VCS_OPCODES(VCS_ROW)
-#else
-    __builtin_memcpy(&cpu->word, cpu->plain.rom + at, 4);
-    vcs_cpu_instruction(VCS_HERE);
-    left--;
-#endif
-  }
-  vcs_cpu_store(cpu, m);
-  m->instructions += count - left;
-  if (cpu->frame_over) m->partial = 0;
-  return count - left;
 }
 
 VCS_FN void vcs_cpu_reset(const vcs_cart_t *cart, vcs_t *m) {
@@ -483,9 +406,10 @@ VCS_FN void vcs_cpu_reset(const vcs_cart_t *cart, vcs_t *m) {
   cpu->a = cpu->x = cpu->y = 0;
   cpu->sp = 0xFF;
   vcs_cpu_set_status(cpu, 0);
-  cpu->jammed = false;
-  cpu->pc = vcs_cpu_read_word(VCS_BUS, 0xFFFC, 0xFFFD);
+  cpu->pc = vcs_cpu_read_word(VCS_HERE, 0xFFFC, 0xFFFD);
   vcs_cpu_store(cpu, m);
+  m->bus = cpu->bus;
+  m->jammed = 0;
 }
 
 #endif

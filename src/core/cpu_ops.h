@@ -9,7 +9,8 @@
  *          MODIFY   reads, then writes the same address
  *          JUMP     the address is the operand
  *          BRANCH   one cycle more when taken, two when it lands on another page
- *          IMPLIED  the operation does its own accesses
+ *          STACK    pushes or pulls
+ *          IMPLIED  registers only
  *
  * Cycles are the reference's. They are charged when the opcode is fetched, before the operand is read or written, so
  * every access of an instruction happens at the time the instruction ends; and there are no dummy accesses. That is
@@ -23,7 +24,7 @@
 
 /* clang-format off */
 #define VCS_OPCODES(X) \
-  X(0x00, BRK,  IMP, IMPLIED, 7) \
+  X(0x00, BRK,  IMP, STACK,   7) \
   X(0x01, ORA,  IZX, READ,    6) \
   X(0x02, JAM,  IMP, IMPLIED, 2) \
   X(0x03, SLO,  IZX, MODIFY,  8) \
@@ -31,7 +32,7 @@
   X(0x05, ORA,  ZP,  READ,    3) \
   X(0x06, ASL,  ZP,  MODIFY,  5) \
   X(0x07, SLO,  ZP,  MODIFY,  5) \
-  X(0x08, PHP,  IMP, IMPLIED, 3) \
+  X(0x08, PHP,  IMP, STACK,   3) \
   X(0x09, ORA,  IMM, READ,    2) \
   X(0x0A, ASLA, ACC, IMPLIED, 2) \
   X(0x0B, ANC,  IMM, READ,    2) \
@@ -55,7 +56,7 @@
   X(0x1D, ORA,  ABX, READ,    4) \
   X(0x1E, ASL,  ABX, MODIFY,  7) \
   X(0x1F, SLO,  ABX, MODIFY,  7) \
-  X(0x20, JSR,  ABS, IMPLIED, 6) \
+  X(0x20, JSR,  ABS, STACK,   6) \
   X(0x21, AND,  IZX, READ,    6) \
   X(0x22, JAM,  IMP, IMPLIED, 2) \
   X(0x23, RLA,  IZX, MODIFY,  8) \
@@ -63,7 +64,7 @@
   X(0x25, AND,  ZP,  READ,    3) \
   X(0x26, ROL,  ZP,  MODIFY,  5) \
   X(0x27, RLA,  ZP,  MODIFY,  5) \
-  X(0x28, PLP,  IMP, IMPLIED, 4) \
+  X(0x28, PLP,  IMP, STACK,   4) \
   X(0x29, AND,  IMM, READ,    2) \
   X(0x2A, ROLA, ACC, IMPLIED, 2) \
   X(0x2B, ANC,  IMM, READ,    2) \
@@ -87,7 +88,7 @@
   X(0x3D, AND,  ABX, READ,    4) \
   X(0x3E, ROL,  ABX, MODIFY,  7) \
   X(0x3F, RLA,  ABX, MODIFY,  7) \
-  X(0x40, RTI,  IMP, IMPLIED, 6) \
+  X(0x40, RTI,  IMP, STACK,   6) \
   X(0x41, EOR,  IZX, READ,    6) \
   X(0x42, JAM,  IMP, IMPLIED, 2) \
   X(0x43, SRE,  IZX, MODIFY,  8) \
@@ -95,7 +96,7 @@
   X(0x45, EOR,  ZP,  READ,    3) \
   X(0x46, LSR,  ZP,  MODIFY,  5) \
   X(0x47, SRE,  ZP,  MODIFY,  5) \
-  X(0x48, PHA,  IMP, IMPLIED, 3) \
+  X(0x48, PHA,  IMP, STACK,   3) \
   X(0x49, EOR,  IMM, READ,    2) \
   X(0x4A, LSRA, ACC, IMPLIED, 2) \
   X(0x4B, ASR,  IMM, READ,    2) \
@@ -119,7 +120,7 @@
   X(0x5D, EOR,  ABX, READ,    4) \
   X(0x5E, LSR,  ABX, MODIFY,  7) \
   X(0x5F, SRE,  ABX, MODIFY,  7) \
-  X(0x60, RTS,  IMP, IMPLIED, 6) \
+  X(0x60, RTS,  IMP, STACK,   6) \
   X(0x61, ADC,  IZX, READ,    6) \
   X(0x62, JAM,  IMP, IMPLIED, 2) \
   X(0x63, RRA,  IZX, MODIFY,  8) \
@@ -127,7 +128,7 @@
   X(0x65, ADC,  ZP,  READ,    3) \
   X(0x66, ROR,  ZP,  MODIFY,  5) \
   X(0x67, RRA,  ZP,  MODIFY,  5) \
-  X(0x68, PLA,  IMP, IMPLIED, 4) \
+  X(0x68, PLA,  IMP, STACK,   4) \
   X(0x69, ADC,  IMM, READ,    2) \
   X(0x6A, RORA, ACC, IMPLIED, 2) \
   X(0x6B, ARR,  IMM, READ,    2) \
@@ -299,6 +300,7 @@ enum vcs_mode {
 
 enum vcs_access {
   VCS_ACCESS_IMPLIED,
+  VCS_ACCESS_STACK,
   VCS_ACCESS_READ,
   VCS_ACCESS_WRITE,
   VCS_ACCESS_MODIFY,

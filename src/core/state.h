@@ -11,8 +11,10 @@
 
 enum { VCS_CART_RAM_MAX = 32768 };
 
-/* Bytes that can be read behind an image: instructions are fetched four bytes at a time. */
-enum { VCS_ROM_MARGIN = 4 };
+/* An instruction of the image, decoded for vcs_cpu_run (decode.h). */
+typedef struct {
+  uint16_t row, operand;
+} vcs_code_t;
 
 /* A field of count 1 is declared as a scalar, any other as an array. */
 #define VCS_DECLARE(type, name, count, meaning) VCS_DECLARE_##count(type, name)
@@ -42,7 +44,8 @@ _Static_assert(sizeof(struct vcs) == 0 VCS_FIELDS(VCS_SIZE_OF), "vcs_t has paddi
 /* What does not change while the machine runs. */
 struct vcs_cart {
   /* The cartridge (set up by cart_detect.c) */
-  const uint8_t *rom; /* the image; every slice a scheme can select lies inside it */
+  const uint8_t *rom;     /* the image; every slice a scheme can select lies inside it */
+  const vcs_code_t *code; /* what begins at each byte of the image (decode.h), or NULL: then the CPU only steps */
   uint32_t rom_size;
   uint32_t ram_size;  /* cartridge RAM in bytes, at most VCS_CART_RAM_MAX */
   uint64_t hot_pages; /* one bit for each 64 bytes of the 4 KiB window: accesses there go through cart.h */

@@ -1,10 +1,16 @@
 /* tia.h: the Television Interface Adapter: registers, strobes, delays, the beam.
  *
  * The CPU changes registers while the beam sweeps 228 colour clocks a line, 68 of them blank. Nothing is drawn when
- * time passes, only when a register is about to change or a collision is about to be read: vcs_tia_catch_up draws from
- * where the picture ends to the clock of the access. A write reaches the picture some clocks after its bus cycle:
- * the picture is first drawn up to `clock + delay` with the old value. Most writes store what is there already: they
- * draw nothing and are only remembered (`seen_clock`), because a frame that stops in mid-line shows what was drawn.
+ * time passes. An access is only remembered (`seen_clock`): the reference draws up to each, a write reaches the picture
+ * some clocks after its bus cycle, so the reference has drawn up to `clock + delay` with the old value. A write that
+ * changes an object draws the lines that are over by then and leaves the current one for later (tia_video.h); in the
+ * blank it only marks the object (`free_clock`). Reading a collision draws up to now.
+ *
+ * A frame that stops in mid-line shows what the reference has drawn: up to the last access, and a little ahead of it,
+ * with the registers as they were before it. vcs_tia_catch_up does that whenever the CPU stops.
+ *
+ * Writes come a thousand times a frame. vcs_tia_write_first and vcs_tia_store_register do nothing after a call, so that
+ * they need no stack; what is rare is in functions of its own.
  *
  * Facts here are the reference's (Stella 2's TIA as xitari and ale-py carry it), not always the chip's:
  * - Objects are at a position 0..159, not counters: RESPx and HMOVE compute it. A player reset outside its own copies
@@ -85,34 +91,31 @@ VCS_FN int32_t vcs_tia_clock(const vcs_t *m) { return (int32_t)(m->cycles * 3); 
 /* a - b in 32 bits that wrap around, as the reference's do. */
 VCS_FN int32_t vcs_wrap_minus(int32_t a, int32_t b) { return (int32_t)((uint32_t)a - (uint32_t)b); }
 
+VCS_FN int32_t vcs_tia_since_frame(const vcs_t *m) { return vcs_wrap_minus(vcs_tia_clock(m), m->frame_clock); }
+
 /* Clocks into the line the CPU is at; a program that never writes to the TIA can make time wrap around. */
 VCS_FN int vcs_tia_hpos(const vcs_t *m) { return (int)((m->cycles * 3 - (uint32_t)m->frame_clock) % VCS_LINE_CLOCKS); }
 
-/* The line is complete: what holds only to its end. With the star field effect on, missile 0 moves by itself. Returns
- * whether the next line may look different for it. */
-VCS_FN bool vcs_tia_end_line(vcs_t *m, vcs_video_t *video) {
-  unsigned touched = 0;
+/* The line is complete: what holds only to its end. With the star field effect on, missile 0 moves by itself. */
+VCS_FN void vcs_tia_end_line(vcs_t *m, vcs_video_t *video) {
   m->line++;
   m->line_clock = 0;
+  if (video->split) vcs_line_next(video);
   if (m->pf_mirrored != (m->ctrlpf & 1)) {
     m->pf_mirrored = m->ctrlpf & 1;
-    touched |= 1 << VCS_PF;
+    vcs_video_touch(video, 1 << VCS_PF);
   }
-  for (int p = 0; p < 2; p++) {
-    if (m->first_copy_off[p]) {
-      m->first_copy_off[p] = 0;
-      touched |= 1u << (VCS_P0 + p);
-    }
+  if (m->first_copy_off[0] | m->first_copy_off[1]) {
+    m->first_copy_off[0] = m->first_copy_off[1] = 0;
+    vcs_video_touch(video, 1 << VCS_P0 | 1 << VCS_P1);
   }
   if (VCS_UNLIKELY(m->stars)) {
     m->stars_phase = (m->stars_phase + 1) & 3;
     int moved = m->stars_phase == 0 ? 18 : m->stars_phase == 1 ? 33 : m->stars_phase == 2 ? 0 : 17;
     m->pos[VCS_M0] = (uint8_t)((m->pos[VCS_M0] + 160 - moved) % 160);
     m->stars_shape = m->stars_phase == 1 ? 1 : m->stars_phase == 2 ? 2 : 0;
-    touched |= 1 << VCS_M0;
+    vcs_video_touch(video, 1 << VCS_M0);
   }
-  vcs_video_touch(video, touched);
-  return touched;
 }
 
 /* Draws clocks [from, to) of the current line. A blank after HMOVE covers the first eight pixels of the line that it
@@ -124,7 +127,11 @@ VCS_FN void vcs_tia_draw(vcs_t *m, vcs_video_t *video, int from, int to, uint8_t
     int since = m->blank_clock - VCS_LINE_CLOCKS * m->line;
     if (since > first) first = since;
     if (first >= VCS_HBLANK_CLOCKS + 8 || since >= to) return;
-    if (row) vcs_fill(row + first - VCS_HBLANK_CLOCKS, 0, VCS_HBLANK_CLOCKS + 8 - first);
+    if (row) {
+      vcs_fill(row + first - VCS_HBLANK_CLOCKS, 0, VCS_HBLANK_CLOCKS + 8 - first);
+      video->above_blanked = true;
+      video->changed |= VCS_LOOK;
+    }
     if (to >= VCS_HBLANK_CLOCKS + 8) {
       m->hmove_blank = 0;
       if (m->blank_first >= VCS_LINE_CLOCKS * (m->line + 1)) m->blank_first = 0;
@@ -137,49 +144,76 @@ VCS_FN uint8_t *vcs_tia_row(const vcs_t *m, const vcs_video_t *video) {
   return video->frames ? video->frames + m->front * VCS_FRAME_BYTES + VCS_WIDTH * (m->line - m->first_line) : NULL;
 }
 
-/* Brings picture and collisions from the beam up to `target`, in clocks since the frame's first line, which is at least
- * a clock on. A line drawn exactly to its end is closed only when the beam goes on: a write at that clock still belongs
- * to it. A whole line that follows a whole line is the same again. */
-VCS_SLOW_FN void vcs_tia_advance(vcs_t *m, vcs_video_t *video, int32_t target) {
-  int32_t to = target - VCS_LINE_CLOCKS * m->line; /* in clocks of the current line */
+/* Draws all lines that end before `target`, a clock of the frame. A line drawn exactly to its end is closed only when
+ * the beam goes on: a write at that clock still belongs to it. */
+VCS_SLOW_FN void vcs_tia_draw_lines(vcs_t *m, vcs_video_t *video, int32_t target) {
   uint8_t *row = vcs_tia_row(m, video);
-  bool again = false;
-  while (to > VCS_LINE_CLOCKS) {
-    if (again) {
-      if (row) __builtin_memcpy(row, row - VCS_WIDTH, VCS_WIDTH);
-    } else {
-      again = m->line_clock <= VCS_HBLANK_CLOCKS && !m->hmove_blank;
-      vcs_tia_draw(m, video, m->line_clock, VCS_LINE_CLOCKS, row);
-    }
-    if (vcs_tia_end_line(m, video)) again = false;
-    to -= VCS_LINE_CLOCKS;
+  for (int32_t left = target - VCS_LINE_CLOCKS * m->line; left > VCS_LINE_CLOCKS; left -= VCS_LINE_CLOCKS) {
+    vcs_tia_draw(m, video, m->line_clock, VCS_LINE_CLOCKS, row);
+    vcs_tia_end_line(m, video);
     if (row) row += VCS_WIDTH;
   }
-  vcs_tia_draw(m, video, m->line_clock, (int)to, row);
-  m->line_clock = to;
 }
 
-/* An access at `clock`: the reference would now have drawn up to it. Times are in clocks since the frame's first line.
- */
-VCS_FN void vcs_tia_see(vcs_t *m, const vcs_video_t *video, int32_t clock) {
-  int32_t target = vcs_wrap_minus(clock, m->frame_clock);
-  if (target < video->start) return;
-  if (target > video->stop) target = video->stop;
-  if (target > m->seen_clock) {
-    m->seen_before = m->seen_clock;
-    m->seen_clock = target;
-    if (m->hmove_blank && !m->blank_first) m->blank_first = target;
+VCS_FN void vcs_tia_close_lines(vcs_t *m, vcs_video_t *video, int32_t target) {
+  if (target > VCS_LINE_CLOCKS * m->line + VCS_LINE_CLOCKS) vcs_tia_draw_lines(m, video, target);
+}
+
+/* Up to which clock of the frame a change needs nothing but a mark: the line shows nothing up to there, or is drawn. */
+VCS_FN void vcs_tia_set_free(const vcs_t *m, vcs_video_t *video) {
+  int32_t clock = m->vblank & 2                       ? VCS_LINE_CLOCKS
+                  : m->line_clock > VCS_HBLANK_CLOCKS ? m->line_clock
+                                                      : VCS_HBLANK_CLOCKS;
+  video->free_clock = VCS_LINE_CLOCKS * m->line + clock;
+}
+
+/* Brings picture and collisions from the beam up to `target`, in clocks since the frame's first line, which is at least
+ * a clock on. */
+VCS_SLOW_FN void vcs_tia_advance(vcs_t *m, vcs_video_t *video, int32_t target) {
+  vcs_tia_close_lines(m, video, target);
+  int32_t to = target - VCS_LINE_CLOCKS * m->line;
+  vcs_tia_draw(m, video, m->line_clock, (int)to, vcs_tia_row(m, video));
+  m->line_clock = to;
+  vcs_tia_set_free(m, video);
+}
+
+/* An access at clock `target` of the frame: the reference would now have drawn up to it. */
+VCS_FN void vcs_tia_see(vcs_t *m, const vcs_video_t *video, int32_t target) {
+  if (target >= video->late && target > video->stop) target = video->stop;
+  if (target <= m->seen_clock || target < video->start) return;
+  m->seen_before = m->seen_clock;
+  m->seen_clock = target;
+  if (m->hmove_blank && !m->blank_first) m->blank_first = target;
+}
+
+/* Something is about to change: remembers what the reference has drawn the last piece with. */
+VCS_FN void vcs_tia_remember(const vcs_t *m, vcs_video_t *video) {
+  if (video->before_clock == m->seen_clock) return;
+  __builtin_memcpy(video->before, (const uint8_t *)m + VCS_LOOKS_FROM, VCS_LOOKS_SIZE);
+  video->before_clock = m->seen_clock;
+}
+
+/* Exchanges the registers with those before the last change. */
+VCS_FN void vcs_tia_swap_looks(vcs_t *m, vcs_video_t *video) {
+  uint8_t *looks = (uint8_t *)m + VCS_LOOKS_FROM;
+  for (int i = 0; i < VCS_LOOKS_SIZE; i++) {
+    uint8_t kept = looks[i];
+    looks[i] = video->before[i];
+    video->before[i] = kept;
   }
 }
 
-/* Draws what the reference has drawn by now, and what it has done ahead of the beam, which shows where a frame stops in
- * mid-line. It cuts the blank after HMOVE: at the first access after it, if that is before the line's first pixel, as
- * many pixels as there are clocks to the eighth. And it has painted ahead (tia_video.h) in its last piece, which began
- * at the access before. */
-VCS_FN void vcs_tia_catch_up(vcs_t *m, vcs_video_t *video) {
+/* Draws what the reference has drawn by now. */
+VCS_SLOW_FN void vcs_tia_draw_seen(vcs_t *m, vcs_video_t *video) {
   if (m->seen_clock <= VCS_LINE_CLOCKS * m->line + m->line_clock) return;
   vcs_tia_advance(m, video, m->seen_clock);
-  if (!video->frames) return;
+  if (video->frames) vcs_tia_remember(m, video);
+}
+
+/* What the reference has done ahead of the beam: it has cut the blank after HMOVE, at the first access after it, if
+ * that was before the line's first pixel, as many pixels as there are clocks to the eighth. And it has painted ahead
+ * (tia_video.h) in its last piece, which began at the access before. */
+VCS_SLOW_FN void vcs_tia_draw_ahead(vcs_t *m, const vcs_video_t *video) {
   int line_start = VCS_LINE_CLOCKS * m->line;
   int x = m->line_clock < VCS_HBLANK_CLOCKS ? 0 : m->line_clock - VCS_HBLANK_CLOCKS;
   if (m->blank_first > line_start) {
@@ -188,13 +222,56 @@ VCS_FN void vcs_tia_catch_up(vcs_t *m, vcs_video_t *video) {
   }
   if (x & 3 && !(m->vblank & 2)) {
     int began = m->seen_before - line_start - VCS_HBLANK_CLOCKS;
-    vcs_line_paint_ahead(m, video, vcs_objects_on(m), began < 0 ? 0 : began, x, vcs_tia_row(m, video));
+    vcs_line_paint_ahead(m, vcs_objects_on(m), began < 0 ? 0 : began, x, vcs_tia_row(m, video));
   }
 }
 
-VCS_FN void vcs_tia_update(vcs_t *m, vcs_video_t *video, int32_t clock) {
-  vcs_tia_see(m, video, clock);
-  vcs_tia_catch_up(m, video);
+/* Draws all that can be seen by now, the beam stopping here for a while. The registers may already have changed at this
+ * very clock. */
+VCS_SLOW_FN void vcs_tia_catch_up(vcs_t *m, vcs_video_t *video) {
+  bool news = m->seen_clock > VCS_LINE_CLOCKS * m->line + m->line_clock;
+  bool changed = video->before_clock == m->seen_clock;
+  if (news) vcs_tia_advance(m, video, m->seen_clock);
+  if (!video->frames || !(news || changed)) return;
+  if (changed) vcs_tia_swap_looks(m, video);
+  vcs_tia_draw_ahead(m, video);
+  if (changed) vcs_tia_swap_looks(m, video);
+}
+
+/* Objects are about to change in a line that is being shown. What they have been so far is kept, not drawn: that is
+ * done once for the whole line. */
+VCS_SLOW_FN void vcs_tia_change_shown(vcs_t *m, vcs_video_t *video, unsigned objects) {
+  vcs_tia_close_lines(m, video, m->seen_clock);
+  vcs_tia_set_free(m, video);
+  if (m->seen_clock <= video->free_clock) return;
+  if (video->frames) {
+    if (VCS_UNLIKELY((m->ctrlpf & 6) == 6)) { /* whether the score's colours show depends on which objects are on */
+      vcs_tia_draw_seen(m, video);
+      return;
+    }
+    vcs_tia_remember(m, video);
+  }
+  vcs_line_cut(m, video, objects, m->seen_clock - VCS_LINE_CLOCKS * m->line - VCS_HBLANK_CLOCKS);
+}
+
+/* Objects are about to change by a strobe, or by anything else that may show where a frame stops in the next few
+ * clocks: somebody who looks wants all of it drawn first. */
+VCS_FN void vcs_tia_strobe(vcs_t *m, vcs_video_t *video, unsigned objects) {
+  if (m->seen_clock > video->free_clock) {
+    if (video->frames) {
+      vcs_tia_catch_up(m, video);
+    } else {
+      vcs_tia_change_shown(m, video, objects);
+    }
+  }
+  vcs_video_touch(video, objects);
+}
+
+/* Something is about to change that is not an object: a colour, a priority. */
+VCS_FN void vcs_tia_change_look(vcs_t *m, vcs_video_t *video) {
+  if (!video->frames) return;
+  if (m->seen_clock > video->free_clock) vcs_tia_draw_seen(m, video);
+  video->changed |= VCS_LOOK;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
@@ -233,7 +310,7 @@ VCS_FN bool vcs_tia_input(const vcs_cart_t *cart, const vcs_t *m, int input) {
 VCS_FN uint8_t vcs_tia_read(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t bus) {
   unsigned r = addr & 15;
   uint8_t undriven = bus & 0x3F;
-  vcs_tia_see(m, video, vcs_tia_clock(m));
+  vcs_tia_see(m, video, vcs_tia_since_frame(m));
   if (r < 8) {
     vcs_tia_catch_up(m, video);
     unsigned latches = m->collisions >> 2 * r;
@@ -252,37 +329,55 @@ VCS_FN uint8_t vcs_tia_read(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video
 VCS_TABLE(int8_t, vcs_hmove_least, 21, {-7, -7, -7, -7, -6, -5, -5, -4, -3, -2, -2, -1, 0, 1, 1, 2, 3, 4, 4, 5, 6})
 VCS_TABLE(int8_t, vcs_hmove_late, 20, {6, 5, 4, 4, 3, 2, 1, 1, 0, -1, -2, -2, -3, -4, -5, -5, -6, -7, -8, -8})
 
-VCS_FN int vcs_hmove_motion(int cycle, unsigned hm) {
-  int full = hm < 8 ? -(int)hm : 16 - (int)hm;
-  if (cycle == 75) return full;
-  if (cycle <= 20) return full > vcs_hmove_least((unsigned)cycle) ? full : vcs_hmove_least((unsigned)cycle);
-  if (cycle < 55) return 0;
-  int moved = full + vcs_hmove_late((unsigned)cycle - 55);
-  return moved < 0 ? moved : 0;
+/* Motion is least <= full + late <= most: the three at a cycle. */
+typedef struct {
+  int least, late, most;
+} vcs_motion_t;
+
+VCS_FN vcs_motion_t vcs_hmove_at(unsigned cycle) {
+  vcs_motion_t full = {-7, 0, 8}, none = {0, 0, 0}, early = {0, 0, 8}, late = {-15, 0, 0};
+  if (cycle <= 3 || cycle == 75) return full;
+  if (cycle <= 20) {
+    early.least = vcs_hmove_least(cycle);
+    return early;
+  }
+  if (cycle < 55) return none;
+  late.late = vcs_hmove_late(cycle - 55);
+  return late;
 }
 
-VCS_FN void vcs_tia_hmove(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video) {
-  int cycle = vcs_tia_hpos(m) / 3, motion[5];
-  unsigned touched = (m->first_copy_off[0] ? 1u << VCS_P0 : 0) | (m->first_copy_off[1] ? 1u << VCS_P1 : 0) |
-                     (m->stars ? 1u << VCS_M0 : 0);
-  for (int i = 0; i < 5; i++) {
-    motion[i] = vcs_hmove_motion(cycle, m->hm[i]);
-    if (motion[i]) touched |= 1u << i;
-  }
-  if (touched) {
-    vcs_tia_catch_up(m, video);
+VCS_FN int vcs_hmove_motion(vcs_motion_t at, unsigned hm) {
+  int moved = (hm < 8 ? -(int)hm : 16 - (int)hm) + at.late;
+  return moved < at.least ? at.least : moved > at.most ? at.most : moved;
+}
+
+VCS_SLOW_FN bool vcs_tia_hmove(vcs_t *m, vcs_video_t *video) {
+  unsigned cycle = (unsigned)vcs_tia_hpos(m) / 3;
+  vcs_motion_t at = vcs_hmove_at(cycle);
+  bool moves = m->hm[0] | m->hm[1] | m->hm[2] | m->hm[3] | m->hm[4] | (cycle > 3 && cycle < 75);
+  if (moves | m->first_copy_off[0] | m->first_copy_off[1] | m->stars | m->stars_shape) {
+    unsigned touched = (m->first_copy_off[0] ? 1u << VCS_P0 : 0) | (m->first_copy_off[1] ? 1u << VCS_P1 : 0) |
+                       (m->stars ? 1u << VCS_M0 : 0);
+    int motion[5];
     for (int i = 0; i < 5; i++) {
-      int pos = m->pos[i] + motion[i];
-      m->pos[i] = (uint8_t)(pos >= 160 ? pos - 160 : pos < 0 ? pos + 160 : pos);
+      motion[i] = vcs_hmove_motion(at, m->hm[i]);
+      touched |= (unsigned)(motion[i] != 0) << i;
     }
-    m->first_copy_off[0] = 0;
-    m->first_copy_off[1] = 0;
-    m->stars_shape = 0;
-    m->stars = 0;
-    vcs_video_touch(video, touched);
+    if (touched) {
+      vcs_tia_strobe(m, video, touched);
+      for (int i = 0; i < 5; i++) {
+        int to = m->pos[i] + motion[i];
+        m->pos[i] = (uint8_t)(to >= 160 ? to - 160 : to < 0 ? to + 160 : to);
+      }
+      m->first_copy_off[0] = 0;
+      m->first_copy_off[1] = 0;
+      m->stars_shape = 0;
+      m->stars = 0;
+    }
   }
-  if (cart->hmove_blanks && (cycle <= 20 || cycle == 75)) {
-    if (m->hmove_blank) vcs_tia_catch_up(m, video); /* the one before it may still be due */
+  if (video->hmove_blanks && (cycle <= 20 || cycle == 75)) {
+    if (m->hmove_blank) vcs_tia_close_lines(m, video, m->seen_clock); /* the one before it may still be due */
+    if (VCS_UNLIKELY(m->hmove_blank)) vcs_tia_draw_seen(m, video);
     if (!m->hmove_blank) {
       m->blank_clock = m->seen_clock;
       m->blank_first = 0;
@@ -290,6 +385,7 @@ VCS_FN void vcs_tia_hmove(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video) 
     }
   }
   m->hmove_clock = vcs_tia_clock(m);
+  return false;
 }
 
 /* Where in its own picture a player is when it is reset to pixel `to`: 1 while one of its copies is drawn, -1 in the
@@ -306,14 +402,15 @@ VCS_FN int vcs_player_phase(unsigned nusiz, int pos, int to) {
   return 0;
 }
 
-VCS_FN void vcs_tia_reset_player(vcs_t *m, vcs_video_t *video, int player) {
+VCS_SLOW_FN bool vcs_tia_reset_player(vcs_t *m, vcs_video_t *video, int player) {
   int hpos = vcs_tia_hpos(m);
   int to = hpos < VCS_HBLANK_CLOCKS ? 3 : (hpos - VCS_HBLANK_CLOCKS + 5) % 160;
   int phase = vcs_player_phase(m->nusiz[player], m->pos[player], to);
-  if (phase == 1) vcs_tia_update(m, video, vcs_wrap_minus(vcs_tia_clock(m), -11));
+  if (phase == 1) vcs_tia_see(m, video, vcs_wrap_minus(vcs_tia_since_frame(m), -11));
+  vcs_tia_strobe(m, video, 1u << (VCS_P0 + player));
   m->pos[player] = (uint8_t)to;
   m->first_copy_off[player] = phase >= 0;
-  vcs_video_touch(video, 1u << (VCS_P0 + player));
+  return false;
 }
 
 /* Strobes a few cycles after HMOVE, while objects are still moving: object, cycles since HMOVE, clock in the line, and
@@ -331,7 +428,7 @@ VCS_TABLE(vcs_after_hmove_t, vcs_after_hmove, 7,
            {VCS_BL, 7, 30, 6},
            {VCS_BL, 6, 27, 5}})
 
-VCS_FN void vcs_tia_reset_object(vcs_t *m, vcs_video_t *video, int object) {
+VCS_SLOW_FN bool vcs_tia_reset_object(vcs_t *m, vcs_video_t *video, int object) {
   int hpos = vcs_tia_hpos(m);
   int pos = hpos < VCS_HBLANK_CLOCKS ? 2 : (hpos - VCS_HBLANK_CLOCKS + 4) % 160;
   int32_t since = vcs_wrap_minus(vcs_tia_clock(m), m->hmove_clock);
@@ -341,20 +438,22 @@ VCS_FN void vcs_tia_reset_object(vcs_t *m, vcs_video_t *video, int object) {
       if (row.object == object && row.cycles * 3 == since && row.hpos == hpos) pos = row.pos;
     }
   }
+  vcs_tia_strobe(m, video, 1u << object);
   m->pos[object] = (uint8_t)pos;
   if (object == VCS_M0) m->stars_shape = 0;
-  vcs_video_touch(video, 1u << object);
+  return false;
 }
 
 /* RESMPx: while set the missile hides; released, it is at the player's middle. */
-VCS_FN void vcs_tia_resmp(vcs_t *m, vcs_video_t *video, int missile, uint8_t value) {
+VCS_SLOW_FN bool vcs_tia_resmp(vcs_t *m, vcs_video_t *video, int missile, uint8_t value) {
+  vcs_tia_strobe(m, video, 1u << (VCS_M0 + missile));
   if (m->resmp[missile] && !(value & 2)) {
     int middle = 4 * vcs_copies(m->nusiz[missile] & 7).stretch;
     m->pos[VCS_M0 + missile] = (uint8_t)((m->pos[VCS_P0 + missile] + middle) % 160);
     if (missile == 0) m->stars_shape = 0;
   }
   m->resmp[missile] = value & 2;
-  vcs_video_touch(video, 1u << (VCS_M0 + missile));
+  return false;
 }
 
 /* Halts the CPU to the end of the line. */
@@ -375,104 +474,155 @@ VCS_FN bool vcs_tia_vsync(vcs_t *m, uint8_t value) {
   return false;
 }
 
-VCS_FN void vcs_tia_vblank(vcs_t *m, uint8_t value) {
+VCS_SLOW_FN bool vcs_tia_vblank(vcs_t *m, vcs_video_t *video, uint8_t value) {
+  if ((m->vblank ^ value) & 2) {
+    vcs_tia_draw_seen(m, video);
+    video->free_clock = -1;
+  }
   if (~m->vblank & value & 0x80) m->dump = 1;
   if (m->vblank & ~value & 0x80) {
     m->dump = 0;
     m->dump_cycle = (int32_t)m->cycles;
   }
   m->vblank = value;
+  return false;
 }
 
 /* Colour and luminance; bit 0 is not there, but marks the grey lines of a PAL set after an odd frame. */
-VCS_FN uint8_t vcs_tia_colour(const vcs_cart_t *cart, const vcs_t *m, uint8_t value) {
-  return (value & 0xFE) | (cart->colour_loss && (m->scanlines & 1));
+VCS_FN uint8_t vcs_tia_colour(const vcs_t *m, const vcs_video_t *video, uint8_t value) {
+  return (value & 0xFE) | (VCS_UNLIKELY(video->colour_loss) && (m->scanlines & 1));
 }
 
-/* The colour register behind a write address: COLUP0, COLUP1, COLUPF, COLUBK from $06 on. */
-VCS_FN unsigned vcs_tia_colour_index(unsigned r) {
-  return r == VCS_COLUP0_W ? VCS_COLUP0 : r == VCS_COLUP1_W ? VCS_COLUP1 : r == VCS_COLUPF_W ? VCS_COLUPF : VCS_COLUBK;
+/* The colour registers from $06 on. */
+VCS_TABLE(uint8_t, vcs_colour_index, 4, {VCS_COLUP0, VCS_COLUP1, VCS_COLUPF, VCS_COLUBK})
+
+VCS_SLOW_FN bool vcs_tia_recolour(vcs_t *m, vcs_video_t *video, unsigned index, uint8_t colour) {
+  vcs_tia_change_look(m, video);
+  m->colu[index] = colour;
+  return false;
 }
 
-/* Whether a change of CTRLPF still mirrors this line's right half; later it holds from the next line on. */
-VCS_FN bool vcs_tia_mirrors_now(const vcs_t *m) { return vcs_tia_hpos(m) < VCS_HBLANK_CLOCKS + 79; }
+/* A change of the mirror bit still holds for this line's right half if it comes before it. */
+VCS_SLOW_FN bool vcs_tia_ctrlpf(vcs_t *m, vcs_video_t *video, uint8_t value) {
+  if ((m->ctrlpf ^ value) & 6) vcs_tia_change_look(m, video);
+  vcs_tia_change_shown(m, video, 1 << VCS_PF | 1 << VCS_BL);
+  vcs_video_touch(video, 1 << VCS_PF | 1 << VCS_BL);
+  m->ctrlpf = value;
+  if (vcs_tia_hpos(m) < VCS_HBLANK_CLOCKS + 79) m->pf_mirrored = value & 1;
+  return false;
+}
 
-/* Draws up to a write that can show, in the picture or in the collisions. */
-#define VCS_DRAW_IF(shows) \
-  if (shows) vcs_tia_catch_up(m, video)
+VCS_SLOW_FN bool vcs_tia_nusiz(vcs_t *m, vcs_video_t *video, unsigned side, uint8_t value) {
+  vcs_tia_strobe(m, video, (1u << VCS_P0 | 1u << VCS_M0) << side);
+  m->nusiz[side] = value;
+  m->first_copy_off[side] = 0;
+  if (side == 0) m->stars_shape = 0;
+  return false;
+}
 
-/* A write to the TIA; `stalls` is false for the second and later of successive writes of an instruction, which WSYNC
- * does not halt. Returns true when the frame is over. */
-VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t value,
-                          bool stalls) {
-  unsigned r = addr & 63, i;
-  int32_t clock = vcs_tia_clock(m);
-  bool over = vcs_wrap_minus(clock, m->frame_clock) >= video->limit;
-  int delay = vcs_write_delay(r);
-  if (delay == VCS_DELAY_PHASE) delay = vcs_phase_delay((unsigned)vcs_tia_hpos(m) / 3 & 3);
-  vcs_tia_see(m, video, vcs_wrap_minus(clock, -delay));
+/* HMM0 changed from 7 to 6 just as motion ends: missile 0 never stops. These are the stars of Cosmic Ark. */
+VCS_SLOW_FN bool vcs_tia_start_stars(vcs_t *m, vcs_video_t *video) {
+  vcs_tia_draw_seen(m, video);
+  m->stars = 1;
+  m->stars_phase = 0;
+  m->hm[VCS_M0] = 6;
+  return false;
+}
 
+VCS_SLOW_FN bool vcs_tia_clear_collisions(vcs_t *m, vcs_video_t *video) {
+  vcs_tia_draw_seen(m, video);
+  m->collisions = 0;
+  video->changed |= VCS_ALL_OBJECTS;
+  return false;
+}
+
+/* Stores a register that makes up objects. */
+VCS_SLOW_FN bool vcs_tia_store_shown(vcs_t *m, vcs_video_t *video, unsigned objects, uint8_t *reg, uint8_t value) {
+  vcs_tia_change_shown(m, video, objects);
+  vcs_video_touch(video, objects);
+  *reg = value;
+  return false;
+}
+
+VCS_FN bool vcs_tia_store(vcs_t *m, vcs_video_t *video, unsigned objects, uint8_t *reg, uint8_t value) {
+  if (*reg == value) return false;
+  if (m->seen_clock > video->free_clock) return vcs_tia_store_shown(m, video, objects, reg, value);
+  vcs_video_touch(video, objects);
+  *reg = value;
+  return false;
+}
+
+/* A player's graphics, which also latch what the other player shows if it is delayed, and GRP1 the ball. */
+VCS_FN bool vcs_tia_latch(vcs_t *m, unsigned side, uint8_t value) {
+  m->grp[side] = value;
+  m->grp_old[side ^ 1] = m->grp[side ^ 1];
+  if (side) m->enabl_old = m->enabl;
+  return false;
+}
+
+VCS_SLOW_FN bool vcs_tia_latch_shown(vcs_t *m, vcs_video_t *video, unsigned objects, unsigned side, uint8_t value) {
+  vcs_tia_change_shown(m, video, objects);
+  vcs_video_touch(video, objects);
+  return vcs_tia_latch(m, side, value);
+}
+
+VCS_FN bool vcs_tia_grp(vcs_t *m, vcs_video_t *video, unsigned side, uint8_t value) {
+  unsigned other = side ^ 1, objects = 0; /* what is delayed does not show yet; what it delays may show now */
+  if (m->grp[side] != value && !m->vdelp[side]) objects = 1u << (VCS_P0 + side);
+  if (m->grp_old[other] != m->grp[other] && m->vdelp[other]) objects |= 1u << (VCS_P0 + other);
+  if (side && m->enabl_old != m->enabl && m->vdelbl) objects |= 1u << VCS_BL;
+  if (objects) {
+    if (m->seen_clock > video->free_clock) return vcs_tia_latch_shown(m, video, objects, side, value);
+    vcs_video_touch(video, objects);
+  }
+  return vcs_tia_latch(m, side, value);
+}
+
+/* What a write does, the picture being seen up to it. Most writes change nothing, or nothing that shows yet; the others
+ * go on in functions of their own, so that this one needs no stack. Returns true when the frame is over. */
+VCS_SLOW_FN bool vcs_tia_store_register(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
+  unsigned i;
   switch (r) {
     case VCS_VSYNC:
-      return over | vcs_tia_vsync(m, value);
+      return vcs_tia_vsync(m, value);
     case VCS_VBLANK:
-      VCS_DRAW_IF((m->vblank ^ value) & 2);
-      vcs_tia_vblank(m, value);
-      break;
+      return vcs_tia_vblank(m, video, value);
     case VCS_WSYNC:
-      if (stalls) vcs_tia_wsync(m);
-      break;
+      vcs_tia_wsync(m);
+      return false;
     case VCS_NUSIZ0:
     case VCS_NUSIZ1:
       i = r - VCS_NUSIZ0;
-      VCS_DRAW_IF(m->nusiz[i] != value || m->first_copy_off[i] || m->stars || m->stars_shape);
-      m->nusiz[i] = value;
-      m->first_copy_off[i] = 0;
-      if (i == 0) m->stars_shape = 0;
-      vcs_video_touch(video, (1u << VCS_P0 | 1u << VCS_M0) << i);
-      break;
+      if (m->nusiz[i] == value && !(m->first_copy_off[i] | m->stars | m->stars_shape)) return false;
+      return vcs_tia_nusiz(m, video, i, value);
     case VCS_COLUP0_W:
     case VCS_COLUP1_W:
     case VCS_COLUPF_W:
     case VCS_COLUBK_W:
-      i = vcs_tia_colour_index(r);
-      value = vcs_tia_colour(cart, m, value);
-      VCS_DRAW_IF(m->colu[i] != value && video->frames);
+      i = vcs_colour_index(r - VCS_COLUP0_W);
+      value = vcs_tia_colour(m, video, value);
+      if (m->colu[i] == value) return false;
+      if (video->frames) return vcs_tia_recolour(m, video, i, value);
       m->colu[i] = value;
-      break;
+      return false;
     case VCS_CTRLPF:
-      VCS_DRAW_IF(m->ctrlpf != value || m->pf_mirrored != (value & 1));
-      m->ctrlpf = value;
-      if (vcs_tia_mirrors_now(m)) m->pf_mirrored = value & 1;
-      vcs_video_touch(video, 1 << VCS_PF | 1 << VCS_BL);
-      break;
+      if (m->ctrlpf == value && m->pf_mirrored == (value & 1)) return false;
+      return vcs_tia_ctrlpf(m, video, value);
     case VCS_REFP0:
     case VCS_REFP1:
       i = r - VCS_REFP0;
-      VCS_DRAW_IF(m->reflect[i] != (value & 8));
-      m->reflect[i] = value & 8;
-      vcs_video_touch(video, 1u << (VCS_P0 + i));
-      break;
+      return vcs_tia_store(m, video, 1u << (VCS_P0 + i), &m->reflect[i], value & 8);
     case VCS_PF0:
     case VCS_PF1:
     case VCS_PF2:
-      i = r - VCS_PF0;
-      if (m->pf[i] == value) break;
-      vcs_tia_catch_up(m, video);
-      m->pf[i] = value;
-      vcs_video_touch(video, 1 << VCS_PF);
-      break;
+      return vcs_tia_store(m, video, 1u << VCS_PF, &m->pf[r - VCS_PF0], value);
     case VCS_RESP0:
     case VCS_RESP1:
-      VCS_DRAW_IF(true);
-      vcs_tia_reset_player(m, video, (int)r - VCS_RESP0);
-      break;
+      return vcs_tia_reset_player(m, video, (int)r - VCS_RESP0);
     case VCS_RESM0:
     case VCS_RESM1:
     case VCS_RESBL:
-      VCS_DRAW_IF(true);
-      vcs_tia_reset_object(m, video, VCS_M0 + (int)r - VCS_RESM0);
-      break;
+      return vcs_tia_reset_object(m, video, VCS_M0 + (int)r - VCS_RESM0);
     case VCS_AUDC0:
     case VCS_AUDC1:
     case VCS_AUDF0:
@@ -480,85 +630,89 @@ VCS_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, 
     case VCS_AUDV0:
     case VCS_AUDV1:
       m->audio[r - VCS_AUDC0] = value;
-      break;
-    case VCS_GRP0: /* what is delayed does not show yet; what it delays may show now */
-      VCS_DRAW_IF((m->grp[0] != value && !m->vdelp[0]) || (m->grp_old[1] != m->grp[1] && m->vdelp[1]));
-      if (m->grp[0] != value && !m->vdelp[0]) vcs_video_touch(video, 1 << VCS_P0);
-      if (m->grp_old[1] != m->grp[1] && m->vdelp[1]) vcs_video_touch(video, 1 << VCS_P1);
-      m->grp[0] = value;
-      m->grp_old[1] = m->grp[1];
-      break;
+      return false;
+    case VCS_GRP0:
+      return vcs_tia_grp(m, video, 0, value);
     case VCS_GRP1:
-      VCS_DRAW_IF((m->grp[1] != value && !m->vdelp[1]) || (m->grp_old[0] != m->grp[0] && m->vdelp[0]) ||
-                  (m->enabl_old != m->enabl && m->vdelbl));
-      if (m->grp[1] != value && !m->vdelp[1]) vcs_video_touch(video, 1 << VCS_P1);
-      if (m->grp_old[0] != m->grp[0] && m->vdelp[0]) vcs_video_touch(video, 1 << VCS_P0);
-      if (m->enabl_old != m->enabl && m->vdelbl) vcs_video_touch(video, 1 << VCS_BL);
-      m->grp[1] = value;
-      m->grp_old[0] = m->grp[0];
-      m->enabl_old = m->enabl;
-      break;
+      return vcs_tia_grp(m, video, 1, value);
     case VCS_ENAM0:
     case VCS_ENAM1:
       i = r - VCS_ENAM0;
-      if (m->enam[i] == (value & 2)) break;
-      vcs_tia_catch_up(m, video);
-      m->enam[i] = value & 2;
-      vcs_video_touch(video, 1u << (VCS_M0 + i));
-      break;
+      return vcs_tia_store(m, video, 1u << (VCS_M0 + i), &m->enam[i], value & 2);
     case VCS_ENABL:
-      if (m->enabl == (value & 2)) break;
-      VCS_DRAW_IF(!m->vdelbl);
+      if (!m->vdelbl) return vcs_tia_store(m, video, 1u << VCS_BL, &m->enabl, value & 2);
       m->enabl = value & 2;
-      vcs_video_touch(video, 1 << VCS_BL);
-      break;
-    case VCS_HMM0: /* changed from 7 to 6 just as motion ends, missile 0 never stops: the stars of Cosmic Ark */
-      i = vcs_wrap_minus(clock, m->hmove_clock) == 21 * 3 && m->hm[VCS_M0] == 7 && value >> 4 == 6;
-      VCS_DRAW_IF(i);
-      if (i) {
-        m->stars = 1;
-        m->stars_phase = 0;
+      return false;
+    case VCS_HMM0:
+      if (VCS_UNLIKELY(m->hm[VCS_M0] == 7 && value >> 4 == 6) &&
+          vcs_wrap_minus(vcs_tia_clock(m), m->hmove_clock) == 21 * 3) {
+        return vcs_tia_start_stars(m, video);
       }
       m->hm[VCS_M0] = value >> 4;
-      break;
+      return false;
     case VCS_HMP0:
     case VCS_HMP1:
     case VCS_HMM1:
     case VCS_HMBL:
       m->hm[r - VCS_HMP0] = value >> 4;
-      break;
+      return false;
     case VCS_VDELP0:
     case VCS_VDELP1:
       i = r - VCS_VDELP0;
-      VCS_DRAW_IF(m->vdelp[i] != (value & 1));
-      m->vdelp[i] = value & 1;
-      vcs_video_touch(video, 1u << (VCS_P0 + i));
-      break;
+      return vcs_tia_store(m, video, 1u << (VCS_P0 + i), &m->vdelp[i], value & 1);
     case VCS_VDELBL:
-      VCS_DRAW_IF(m->vdelbl != (value & 1));
-      m->vdelbl = value & 1;
-      vcs_video_touch(video, 1 << VCS_BL);
-      break;
+      return vcs_tia_store(m, video, 1u << VCS_BL, &m->vdelbl, value & 1);
     case VCS_RESMP0:
     case VCS_RESMP1:
       i = r - VCS_RESMP0;
-      VCS_DRAW_IF(m->resmp[i] != (value & 2));
-      vcs_tia_resmp(m, video, (int)i, value);
-      break;
+      if (m->resmp[i] == (value & 2)) return false;
+      return vcs_tia_resmp(m, video, (int)i, value);
     case VCS_HMOVE:
-      vcs_tia_hmove(cart, m, video);
-      break;
+      return vcs_tia_hmove(m, video);
     case VCS_HMCLR:
       for (int k = 0; k < 5; k++) m->hm[k] = 0;
-      break;
+      return false;
     case VCS_CXCLR:
-      VCS_DRAW_IF(true);
-      m->collisions = 0;
-      break;
+      return vcs_tia_clear_collisions(m, video);
     default: /* RSYNC and the unused addresses */
-      break;
+      return false;
   }
-  return over;
+}
+
+/* The clocks from the bus cycle of a write, at a clock of the frame, to its effect. */
+VCS_FN int vcs_tia_delay(unsigned r, int32_t now) {
+  int delay = vcs_write_delay(r);
+  return delay == VCS_DELAY_PHASE ? vcs_phase_delay((uint32_t)now / 3 & 3) : delay;
+}
+
+/* A write late in the frame: below the picture, or after its last line, when it ends the frame. */
+VCS_SLOW_FN bool vcs_tia_write_late(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
+  int32_t now = vcs_tia_since_frame(m);
+  vcs_tia_see(m, video, vcs_wrap_minus(now, -vcs_tia_delay(r, now)));
+  return vcs_tia_store_register(m, video, r, value) | (now >= video->limit);
+}
+
+VCS_SLOW_FN bool vcs_tia_write_first(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
+  int32_t now = vcs_tia_since_frame(m), target = vcs_wrap_minus(now, -vcs_tia_delay(r, now));
+  if (VCS_UNLIKELY(target >= video->late)) return vcs_tia_write_late(m, video, r, value);
+  vcs_tia_see(m, video, target);
+  return vcs_tia_store_register(m, video, r, value);
+}
+
+/* The second or a later one of successive writes of an instruction: it may come before the one before it has shown, and
+ * WSYNC does not halt; RSYNC does nothing at all. */
+VCS_SLOW_FN bool vcs_tia_write_next(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
+  vcs_tia_catch_up(m, video);
+  return vcs_tia_write_first(m, video, r == VCS_WSYNC ? VCS_RSYNC : r, value);
+}
+
+/* A write to the TIA; `stalls` is false for the second and later of successive writes of an instruction. Returns true
+ * when the frame is over. */
+VCS_HOT_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t value,
+                              bool stalls) {
+  (void)cart;
+  return VCS_LIKELY(stalls) ? vcs_tia_write_first(m, video, addr & 63, value)
+                            : vcs_tia_write_next(m, video, addr & 63, value);
 }
 
 /* ---- Reset -------------------------------------------------------------------------------------------------- */

@@ -11,9 +11,21 @@
  *
  * Order of objects everywhere: P0, P1, M0, M1, BL (as in pos[] and hm[]), then PF.
  *
- * A mask is made when it is first needed after a change, and kept: a register write marks the objects it moves as stale
- * (tia.h), a word at a time is made afresh. The masks are not part of the machine, they can always be made again; they
- * live in vcs_video_t, which is set up anew whenever the CPU is started.
+ * A line is drawn once, when it is over. An object's mask is made when it is first needed after a change, and kept: a
+ * register write marks the objects it changes as stale (tia.h). A change in mid-line splits the object: its mask keeps
+ * what it was to the left of the cut, and the registers at the end of the line make the rest. So a write costs at most
+ * the mask of one object, and a line without changes costs nothing:
+ *
+ *   GRP0 written at x:   line[P0]  ..##..#|.......     to the left of the cut as it was
+ *                        now[P0]   ..#.##.|.#.##..     with the new graphics; the next line begins with it
+ *
+ * Collisions are looked for only in pairs that are lit, not yet latched, and not both as they were in the line before.
+ * When nobody looks and there is no such pair, masks are not even made. When somebody does, the line begins as a copy
+ * of the row above it, and only the groups of eight pixels that differ are painted. A change of colour or priority in
+ * mid-line draws the piece up to it at once.
+ *
+ * None of this is part of the machine, it can always be made again; it lives in vcs_video_t, which is set up anew
+ * whenever the CPU is started, after the piece that it was working on is drawn (vcs_tia_catch_up).
  */
 #ifndef VCS_CORE_TIA_VIDEO_H
 #define VCS_CORE_TIA_VIDEO_H
@@ -24,27 +36,61 @@
 enum { VCS_P0, VCS_P1, VCS_M0, VCS_M1, VCS_BL, VCS_PF, VCS_OBJECTS };
 enum { VCS_COLUBK, VCS_COLUPF, VCS_COLUP0, VCS_COLUP1 };
 
-/* What goes with a machine while it runs: where it draws, and its masks. */
+/* 160 pixels, leftmost in bit 0 of word 0; the upper half of the last word is empty. */
 typedef struct {
-  uint64_t mask[3][VCS_OBJECTS]; /* by word of the line */
-  uint64_t meet[3];              /* where two objects or more are */
-  uint64_t colour[3][4];         /* where each colour shows; only made when somebody looks */
-  uint32_t stale;                /* bit 8 * word + object: that mask is out of date */
-  uint8_t *frames;               /* two frame buffers, or NULL when nobody looks */
-  int32_t start, stop;           /* the clocks of the frame that are in the picture */
-  int32_t limit;                 /* the clock of the frame from which the next write ends it */
+  uint64_t word[3];
+} vcs_pixels_t;
+
+/* The registers that make the picture lie behind each other in vcs_t. */
+enum {
+  VCS_LOOKS_FROM = offsetof(vcs_t, vblank),
+  VCS_LOOKS_SIZE = offsetof(vcs_t, dump) - VCS_LOOKS_FROM,
+};
+
+/* What goes with a machine while it runs: where it draws, and the line it is working on. */
+typedef struct {
+  vcs_pixels_t line[VCS_OBJECTS];  /* what each object lights in this line, as far as registers are known */
+  vcs_pixels_t now[VCS_OBJECTS];   /* what a split object would light with the present registers all along the line */
+  uint8_t cut[VCS_OBJECTS];        /* a split object has its present registers from this pixel on */
+  uint8_t split;                   /* objects that changed in mid-line */
+  uint8_t stale;                   /* objects whose registers have changed since line[] was made */
+  uint8_t lit;                     /* objects that light a pixel of line[] */
+  uint8_t changed;                 /* objects, or VCS_LOOK, that are not as they were in the last whole line */
+  bool above_known, above_blanked; /* shown[] and colours are those of the row above; an HMOVE blank covers its start */
+  uint8_t colours[4];
+  vcs_pixels_t shown[4];          /* where the row above has each of them; only when somebody looks */
+  uint8_t before[VCS_LOOKS_SIZE]; /* the registers before the last change in mid-line, ... */
+  int32_t before_clock;           /* ... and its clock; only when somebody looks */
+  int32_t free_clock;  /* changes up to this clock of the frame need no cut: nothing of the line is shown yet */
+  uint8_t *frames;     /* two frame buffers, or NULL when nobody looks */
+  int32_t start, stop; /* the clocks of the frame that are in the picture */
+  int32_t limit;       /* the clock of the frame from which the next write ends it */
+  int32_t late;        /* `stop` or `limit`, whichever comes first */
+  bool hmove_blanks, colour_loss; /* as in vcs_cart_t */
 } vcs_video_t;
+
+enum { VCS_ALL_OBJECTS = (1 << VCS_OBJECTS) - 1, VCS_LOOK = 1 << VCS_OBJECTS };
 
 VCS_FN void vcs_video_start(vcs_video_t *video, const vcs_cart_t *cart, uint8_t *frames) {
   video->frames = frames;
-  video->stale = 0x3F3F3F;
+  video->stale = VCS_ALL_OBJECTS;
+  video->changed = VCS_ALL_OBJECTS | VCS_LOOK;
+  video->split = video->lit = 0;
+  video->above_known = video->above_blanked = false;
+  video->before_clock = video->free_clock = -1;
   video->start = VCS_LINE_CLOCKS * cart->top_line;
   video->stop = video->start + VCS_LINE_CLOCKS * cart->height;
   video->limit = VCS_LINE_CLOCKS * (cart->max_lines + 1);
+  video->late = video->stop < video->limit ? video->stop : video->limit;
+  video->hmove_blanks = cart->hmove_blanks;
+  video->colour_loss = cart->colour_loss;
 }
 
 /* Objects (a set of 1 << VCS_P0 ...) whose pixels may have changed. */
-VCS_FN void vcs_video_touch(vcs_video_t *video, unsigned objects) { video->stale |= objects * 0x010101u; }
+VCS_FN void vcs_video_touch(vcs_video_t *video, unsigned objects) {
+  video->stale |= (uint8_t)objects;
+  video->changed |= (uint8_t)objects;
+}
 
 /* NUSIZ bits 0-2: where the copies are (in units of 16 pixels after the first, 0: none), and the stretch. */
 typedef struct {
@@ -72,24 +118,22 @@ VCS_FN uint64_t vcs_stretch4(uint64_t b) {
   return b * 15;
 }
 
-/* A shape (at most 33 pixels wide) starting at pixel `pos`, as seen in the 64 pixels from `x` on. */
-VCS_FN uint64_t vcs_place(uint64_t shape, int pos, int x) {
-  if (pos >= 160) pos -= 160;
-  int d = pos - x;
-  uint64_t seen = (unsigned)d < 64 ? shape << d : (unsigned)-d < 64 ? shape >> -d : 0;
-  if (VCS_UNLIKELY(pos > 160 - 33) && x == 0) seen |= shape >> (160 - pos); /* what passed the right edge */
-  return seen;
+/* Adds a shape (at most 33 pixels wide) that starts at pixel `pos`. What passes the right edge lies above pixel 159
+ * until vcs_object_pixels folds it back; the fourth word only takes the zeros behind it. */
+VCS_FN void vcs_place(uint64_t k[4], uint64_t shape, unsigned pos) {
+  if (pos >= VCS_WIDTH) pos -= VCS_WIDTH;
+  k[pos >> 6] |= shape << (pos & 63);
+  k[(pos >> 6) + 1] |= shape >> 1 >> (63 - (pos & 63));
 }
 
-/* The pixels of an object's copies in the 64 pixels from x on. */
-VCS_FN uint64_t vcs_place_copies(uint64_t shape, int pos, unsigned nusiz, unsigned first_off, int x) {
-  uint64_t seen = first_off ? 0 : vcs_place(shape, pos, x);
+/* The pixels of an object's copies. */
+VCS_FN void vcs_place_copies(uint64_t k[4], uint64_t shape, unsigned pos, unsigned nusiz, unsigned first_off) {
+  if (VCS_LIKELY(!first_off)) vcs_place(k, shape, pos);
   if (vcs_has_copies(nusiz)) {
     vcs_copies_t copies = vcs_copies(nusiz & 7);
-    seen |= vcs_place(shape, pos + 16 * copies.second, x);
-    if (copies.third) seen |= vcs_place(shape, pos + 16 * copies.third, x);
+    vcs_place(k, shape, pos + 16u * copies.second);
+    if (copies.third) vcs_place(k, shape, pos + 16u * copies.third);
   }
-  return seen;
 }
 
 /* The eight bits a player shows now: delayed or not, mirrored or not, leftmost pixel in bit 0. */
@@ -116,13 +160,28 @@ VCS_FN uint64_t vcs_missile_shape(const vcs_t *m, int missile) {
   return vcs_width_shape(width);
 }
 
-/* The playfield's 40 bits on a line, leftmost first: PF0 high nibble upwards, PF1 downwards, PF2 upwards. */
-VCS_FN uint64_t vcs_playfield_bits(const vcs_t *m) {
-  uint32_t left = m->pf[0] >> 4 | (uint32_t)vcs_reverse(m->pf[1]) << 4 | (uint32_t)m->pf[2] << 12;
-  if (!m->pf_mirrored) return left | (uint64_t)left << 20;
-  uint32_t right =
-      (uint32_t)vcs_reverse(m->pf[2]) | (uint32_t)m->pf[1] << 8 | (uint32_t)(vcs_reverse(m->pf[0]) & 15) << 16;
-  return left | (uint64_t)right << 20;
+/* Each bit of a byte as four neighbouring pixels; a byte of the playfield is 32 of them. */
+#define VCS_FOUR_1(b)                                                                                                  \
+  (((b)&1 ? 0xFu : 0) | ((b)&2 ? 0xF0u : 0) | ((b)&4 ? 0xF00u : 0) | ((b)&8 ? 0xF000u : 0) | ((b)&16 ? 0xF0000u : 0) | \
+   ((b)&32 ? 0xF00000u : 0) | ((b)&64 ? 0xF000000u : 0) | ((b)&128 ? 0xF0000000u : 0))
+#define VCS_FOUR_4(b) VCS_FOUR_1(b), VCS_FOUR_1((b) + 1), VCS_FOUR_1((b) + 2), VCS_FOUR_1((b) + 3)
+#define VCS_FOUR_16(b) VCS_FOUR_4(b), VCS_FOUR_4((b) + 4), VCS_FOUR_4((b) + 8), VCS_FOUR_4((b) + 12)
+#define VCS_FOUR_64(b) VCS_FOUR_16(b), VCS_FOUR_16((b) + 16), VCS_FOUR_16((b) + 32), VCS_FOUR_16((b) + 48)
+VCS_TABLE(uint32_t, vcs_fours, 256, {VCS_FOUR_64(0), VCS_FOUR_64(64), VCS_FOUR_64(128), VCS_FOUR_64(192)})
+
+/* The playfield: PF0's high nibble upwards (16 pixels), PF1 downwards (32), PF2 upwards (32); then the same again, or
+ * backwards. */
+VCS_FN void vcs_place_playfield(const vcs_t *m, uint64_t k[4]) {
+  uint64_t pf0 = vcs_fours(m->pf[0] >> 4), pf1 = vcs_fours(vcs_reverse(m->pf[1])), pf2 = vcs_fours(m->pf[2]);
+  k[0] = pf0 | pf1 << 16 | pf2 << 48;
+  if (!m->pf_mirrored) {
+    k[1] = pf2 >> 16 | pf0 << 16 | pf1 << 32;
+    k[2] = pf2;
+  } else {
+    uint64_t pf1_back = vcs_fours(m->pf[1]);
+    k[1] = pf2 >> 16 | (uint64_t)vcs_fours(vcs_reverse(m->pf[2])) << 16 | pf1_back << 48;
+    k[2] = pf1_back >> 16 | (uint64_t)vcs_fours(vcs_reverse(m->pf[0]) & 15) << 16;
+  }
 }
 
 /* The objects that are on at all: those that can light a pixel with the right position. */
@@ -137,36 +196,154 @@ VCS_FN unsigned vcs_objects_on(const vcs_t *m) {
   return on;
 }
 
-/* The pixels of one object in the 64 from x = 0, 64 or 128 on. */
-VCS_FN uint64_t vcs_object_mask(const vcs_t *m, int object, int x) {
+/* The pixels of one object with the present registers. */
+VCS_FN vcs_pixels_t vcs_object_pixels(const vcs_t *m, int object) {
+  uint64_t k[4] = {0, 0, 0, 0};
   int side = object & 1;
+  uint8_t bits;
   switch (object) {
     case VCS_P0:
     case VCS_P1:
-      if (!(m->vdelp[side] ? m->grp_old[side] : m->grp[side])) return 0;
-      return vcs_place_copies(vcs_player_shape(vcs_player_bits(m, side), m->nusiz[side]), m->pos[object],
-                              m->nusiz[side], m->first_copy_off[side], x);
+      bits = vcs_player_bits(m, side);
+      if (bits) {
+        vcs_place_copies(k, vcs_player_shape(bits, m->nusiz[side]), m->pos[object], m->nusiz[side],
+                         m->first_copy_off[side]);
+      }
+      break;
     case VCS_M0:
     case VCS_M1:
-      if (!vcs_missile_on(m, side)) return 0;
-      return vcs_place_copies(vcs_missile_shape(m, side), m->pos[object], m->nusiz[side], 0, x);
+      if (vcs_missile_on(m, side)) {
+        vcs_place_copies(k, vcs_missile_shape(m, side), m->pos[object], m->nusiz[side], 0);
+      }
+      break;
     case VCS_BL:
-      return vcs_ball_on(m) ? vcs_place(vcs_width_shape(m->ctrlpf >> 4), m->pos[VCS_BL], x) : 0;
+      if (vcs_ball_on(m)) vcs_place(k, vcs_width_shape(m->ctrlpf >> 4), m->pos[VCS_BL]);
+      break;
     default:
-      return vcs_stretch4(vcs_playfield_bits(m) >> (x / 4) & 0xFFFF);
+      vcs_place_playfield(m, k);
+      break;
+  }
+  vcs_pixels_t pixels = {{k[0] | k[2] >> 32, k[1], k[2] & 0xFFFFFFFF}};
+  return pixels;
+}
+
+/* The pixels from `x` on, in a word of the line. */
+VCS_FN uint64_t vcs_from(int x, int word) {
+  int n = x - 64 * word;
+  return n <= 0 ? ~0ULL : n >= 64 ? 0 : ~0ULL << n;
+}
+
+VCS_FN void vcs_line_set(vcs_video_t *video, int object, vcs_pixels_t pixels) {
+  unsigned bit = 1u << object, any = pixels.word[0] | pixels.word[1] | pixels.word[2] ? bit : 0;
+  video->line[object] = pixels;
+  video->lit = (uint8_t)((video->lit & ~bit) | any);
+}
+
+/* Of a split object: the old pixels up to its cut, the new ones from there on. */
+VCS_FN vcs_pixels_t vcs_line_join(const vcs_video_t *video, int object, vcs_pixels_t pixels) {
+  const vcs_pixels_t *old = &video->line[object];
+  int x = video->cut[object], w = x >> 6;
+  uint64_t after = ~0ULL << (x & 63);
+  pixels.word[w] = (old->word[w] & ~after) | (pixels.word[w] & after);
+  if (w > 0) pixels.word[0] = old->word[0];
+  if (w > 1) pixels.word[1] = old->word[1];
+  return pixels;
+}
+
+/* Makes an object's part of the line that has the present registers. */
+VCS_SLOW_FN void vcs_line_make(const vcs_t *m, vcs_video_t *video, int object) {
+  vcs_pixels_t pixels = vcs_object_pixels(m, object);
+  if (video->split >> object & 1) {
+    video->now[object] = pixels;
+    pixels = vcs_line_join(video, object, pixels);
+  }
+  vcs_line_set(video, object, pixels);
+  video->stale &= (uint8_t) ~(1u << object);
+}
+
+/* Nobody looks, and no collision of this object that is not yet latched is possible with its present registers: it may
+ * as well be dark. */
+VCS_FN void vcs_line_darken(vcs_video_t *video, int object) {
+  vcs_pixels_t dark = {{0, 0, 0}};
+  if (video->split >> object & 1) dark = vcs_line_join(video, object, dark);
+  vcs_line_set(video, object, dark);
+}
+
+/* Collision latches: bit 2r is D7 and bit 2r+1 is D6 of collision register r. A row is X(set, object, object, latch).
+ */
+/* clang-format off */
+enum { VCS_NOBODY = VCS_OBJECTS };
+#define VCS_COLLISIONS(X, set)                                                                       \
+  X(set, M0, P1, 0)  X(set, M0, P0, 1)  X(set, M1, P0, 2)   X(set, M1, P1, 3)                        \
+  X(set, P0, PF, 4)  X(set, P0, BL, 5)  X(set, P1, PF, 6)   X(set, P1, BL, 7)                        \
+  X(set, M0, PF, 8)  X(set, M0, BL, 9)  X(set, M1, PF, 10)  X(set, M1, BL, 11)                       \
+  X(set, BL, PF, 12) X(set, NOBODY, NOBODY, 13)             X(set, P0, P1, 14)   X(set, M0, M1, 15)
+/* clang-format on */
+
+/* The two objects of a latch. */
+typedef struct {
+  uint8_t a, b;
+} vcs_pair_t;
+#define VCS_PAIR(set, a, b, latch) {VCS_##a, VCS_##b},
+VCS_TABLE(vcs_pair_t, vcs_pair, 16, {VCS_COLLISIONS(VCS_PAIR, )})
+
+/* The latches of the pairs within a set of objects. */
+#define VCS_WITHIN(set, a, b, latch) | ((set) >> VCS_##a & (set) >> VCS_##b & 1) << (latch)
+#define VCS_PAIRS_1(set) 0 VCS_COLLISIONS(VCS_WITHIN, set)
+#define VCS_PAIRS_4(set) VCS_PAIRS_1(set), VCS_PAIRS_1((set) + 1), VCS_PAIRS_1((set) + 2), VCS_PAIRS_1((set) + 3)
+#define VCS_PAIRS_16(set) VCS_PAIRS_4(set), VCS_PAIRS_4((set) + 4), VCS_PAIRS_4((set) + 8), VCS_PAIRS_4((set) + 12)
+VCS_TABLE(uint16_t, vcs_pairs, 64, {VCS_PAIRS_16(0), VCS_PAIRS_16(16), VCS_PAIRS_16(32), VCS_PAIRS_16(48)})
+
+/* The collisions that objects may have in this line, as far as registers are known, and that are not yet latched. */
+VCS_FN unsigned vcs_line_chances(const vcs_t *m, const vcs_video_t *video) {
+  unsigned lit = video->lit & (~video->stale | video->split);
+  return vcs_pairs(lit | (vcs_objects_on(m) & video->stale)) & ~m->collisions;
+}
+
+/* Objects are about to change at pixel x of the line: what they have been so far stays to the left of it. */
+VCS_FN void vcs_line_cut(const vcs_t *m, vcs_video_t *video, unsigned objects, int x) {
+  for (; objects; objects &= objects - 1) {
+    int i = VCS_LOWEST(objects);
+    unsigned bit = 1u << i;
+    if (video->split & bit && video->cut[i] == x) continue; /* what was changed at this very pixel never showed */
+    if (video->stale & bit) {
+      if (video->frames || vcs_line_chances(m, video) & ~vcs_pairs(VCS_ALL_OBJECTS & ~bit)) {
+        vcs_line_make(m, video, i);
+      } else {
+        vcs_line_darken(video, i);
+      }
+    }
+    video->split |= (uint8_t)bit;
+    video->cut[i] = (uint8_t)x;
   }
 }
 
-/* Collision latches: bit 2r is D7 and bit 2r+1 is D6 of collision register r. */
-VCS_FN uint16_t vcs_line_collisions(const uint64_t k[VCS_OBJECTS]) {
-  return (uint16_t)((k[VCS_M0] & k[VCS_P1] ? 1u << 0 : 0) | (k[VCS_M0] & k[VCS_P0] ? 1u << 1 : 0) |
-                    (k[VCS_M1] & k[VCS_P0] ? 1u << 2 : 0) | (k[VCS_M1] & k[VCS_P1] ? 1u << 3 : 0) |
-                    (k[VCS_P0] & k[VCS_PF] ? 1u << 4 : 0) | (k[VCS_P0] & k[VCS_BL] ? 1u << 5 : 0) |
-                    (k[VCS_P1] & k[VCS_PF] ? 1u << 6 : 0) | (k[VCS_P1] & k[VCS_BL] ? 1u << 7 : 0) |
-                    (k[VCS_M0] & k[VCS_PF] ? 1u << 8 : 0) | (k[VCS_M0] & k[VCS_BL] ? 1u << 9 : 0) |
-                    (k[VCS_M1] & k[VCS_PF] ? 1u << 10 : 0) | (k[VCS_M1] & k[VCS_BL] ? 1u << 11 : 0) |
-                    (k[VCS_BL] & k[VCS_PF] ? 1u << 12 : 0) | (k[VCS_P0] & k[VCS_P1] ? 1u << 14 : 0) |
-                    (k[VCS_M0] & k[VCS_M1] ? 1u << 15 : 0));
+/* The next line begins with the present registers. */
+VCS_FN void vcs_line_next(vcs_video_t *video) {
+  for (unsigned split = video->split; split; split &= split - 1) {
+    int i = VCS_LOWEST(split);
+    if (!(video->stale >> i & 1)) vcs_line_set(video, i, video->now[i]);
+  }
+  video->changed |= video->split;
+  video->split = 0;
+}
+
+VCS_FN void vcs_line_refresh(const vcs_t *m, vcs_video_t *video) {
+  for (unsigned stale = video->stale; stale; stale &= stale - 1) vcs_line_make(m, video, VCS_LOWEST(stale));
+}
+
+/* Latches the collisions in a piece of the line. Two objects that are as they were in the last whole line have had
+ * theirs there. */
+VCS_FN void vcs_line_collide(vcs_t *m, const vcs_video_t *video, const uint64_t piece[3]) {
+  unsigned pairs = vcs_pairs(video->lit) & ~vcs_pairs(VCS_ALL_OBJECTS & ~video->changed) & ~m->collisions;
+  for (; pairs; pairs &= pairs - 1) {
+    int latch = VCS_LOWEST(pairs);
+    vcs_pair_t pair = vcs_pair((unsigned)latch);
+    const uint64_t *a = video->line[pair.a].word, *b = video->line[pair.b].word;
+    if ((a[0] & b[0] & piece[0]) | (a[1] & b[1] & piece[1]) | (a[2] & b[2] & piece[2])) {
+      m->collisions |= (uint16_t)(1u << latch);
+    }
+  }
 }
 
 /* Which pixels show COLUPF, COLUP0 and COLUP1 (the rest show COLUBK).
@@ -175,11 +352,12 @@ VCS_FN uint16_t vcs_line_collisions(const uint64_t k[VCS_OBJECTS]) {
  * Score (bit 1): the playfield takes COLUP0 on the left half, where it also has player 0's priority, and COLUP1 on
  * the right. Playfield priority overrides score, except where nothing but the playfield is on: there the reference
  * shows the score colours. */
-VCS_FN void vcs_line_colours(const vcs_t *m, int x, const uint64_t k[VCS_OBJECTS], uint64_t colour[4]) {
-  uint64_t p0 = k[VCS_P0] | k[VCS_M0], p1 = k[VCS_P1] | k[VCS_M1], pf = k[VCS_PF], bl = k[VCS_BL];
+VCS_FN void vcs_line_colours(const vcs_t *m, int w, const vcs_pixels_t line[VCS_OBJECTS], uint64_t colour[4]) {
+  uint64_t p0 = line[VCS_P0].word[w] | line[VCS_M0].word[w], p1 = line[VCS_P1].word[w] | line[VCS_M1].word[w];
+  uint64_t pf = line[VCS_PF].word[w], bl = line[VCS_BL].word[w];
   bool front = m->ctrlpf & 4, score = m->ctrlpf & 2;
   if (score && (!front || vcs_objects_on(m) == 1u << VCS_PF)) {
-    uint64_t left = x < 64 ? ~0ULL : x < 128 ? 0xFFFF : 0; /* pixels below 80 */
+    uint64_t left = ~vcs_from(80, w);
     colour[VCS_COLUP0] = p0 | (pf & left);
     colour[VCS_COLUP1] = (p1 | (pf & ~left)) & ~colour[VCS_COLUP0];
     colour[VCS_COLUPF] = bl & ~(colour[VCS_COLUP0] | colour[VCS_COLUP1]);
@@ -193,24 +371,6 @@ VCS_FN void vcs_line_colours(const vcs_t *m, int x, const uint64_t k[VCS_OBJECTS
     colour[VCS_COLUPF] = (pf | bl) & ~(p0 | p1);
   }
   colour[VCS_COLUBK] = ~(colour[VCS_COLUPF] | colour[VCS_COLUP0] | colour[VCS_COLUP1]);
-}
-
-/* Makes a word of the line afresh where it is stale. */
-VCS_SLOW_FN void vcs_line_refresh(const vcs_t *m, vcs_video_t *video, int word) {
-  unsigned stale = video->stale >> 8 * word & 0x3F;
-  uint64_t *k = video->mask[word];
-  for (; stale; stale &= stale - 1) {
-    int i = VCS_LOWEST(stale);
-    k[i] = vcs_object_mask(m, i, 64 * word);
-  }
-  uint64_t once = k[0], twice = 0;
-  for (int i = 1; i < VCS_OBJECTS; i++) {
-    twice |= once & k[i];
-    once |= k[i];
-  }
-  video->meet[word] = twice;
-  if (video->frames) vcs_line_colours(m, 64 * word, k, video->colour[word]);
-  video->stale &= ~(0x3Fu << 8 * word);
 }
 
 /* Each bit of b as a byte of 0x00 or 0xFF. */
@@ -232,32 +392,85 @@ VCS_FN void vcs_fill(uint8_t *bytes, uint8_t value, int count) {
 #endif
 }
 
-/* Writes pixels [x0, x1) of the row, which lie in the 64 pixels from x on. */
-VCS_FN void vcs_line_paint(const vcs_t *m, const uint64_t colour[4], int x, int x0, int x1, uint8_t *row) {
-  uint64_t piece = (~0ULL >> (64 - (x1 - x0))) << (x0 - x);
-  if (!(~colour[VCS_COLUBK] & piece)) {
-    vcs_fill(row + x0, m->colu[VCS_COLUBK], x1 - x0);
-    return;
+/* The four colours, each eight times; all but the background as a difference from it. */
+typedef struct {
+  uint64_t bk, pf, p0, p1;
+} vcs_ink_t;
+
+VCS_FN vcs_ink_t vcs_ink(const uint8_t colu[4]) {
+  const uint64_t eight = 0x0101010101010101ULL;
+  vcs_ink_t ink = {colu[VCS_COLUBK] * eight, (uint64_t)(colu[VCS_COLUPF] ^ colu[VCS_COLUBK]) * eight,
+                   (uint64_t)(colu[VCS_COLUP0] ^ colu[VCS_COLUBK]) * eight,
+                   (uint64_t)(colu[VCS_COLUP1] ^ colu[VCS_COLUBK]) * eight};
+  return ink;
+}
+
+/* The eight pixels from g on, of a word with these colours. */
+VCS_FN uint64_t vcs_paint_eight(const vcs_ink_t *ink, const uint64_t colour[4], int g) {
+  return ink->bk ^ (ink->pf & vcs_spread_bytes(colour[VCS_COLUPF] >> g & 0xFF)) ^
+         (ink->p0 & vcs_spread_bytes(colour[VCS_COLUP0] >> g & 0xFF)) ^
+         (ink->p1 & vcs_spread_bytes(colour[VCS_COLUP1] >> g & 0xFF));
+}
+
+/* Writes the pixels of a piece of a word, eight at a time. */
+VCS_FN void vcs_paint_piece(const vcs_ink_t *ink, const uint64_t colour[4], uint64_t piece, uint8_t *row) {
+  while (piece) {
+    int g = VCS_LOWEST_64(piece) & ~7;
+    uint64_t eight = vcs_paint_eight(ink, colour, g);
+    unsigned inside = piece >> g & 0xFF;
+    if (inside != 0xFF) { /* keep what is outside the piece */
+      uint64_t old, keep = ~vcs_spread_bytes(inside);
+      __builtin_memcpy(&old, row + g, 8);
+      eight = (eight & ~keep) | (old & keep);
+    }
+    __builtin_memcpy(row + g, &eight, 8);
+    piece &= ~(0xFFULL << g);
   }
-  uint64_t bk = m->colu[VCS_COLUBK] * 0x0101010101010101ULL;
-  uint64_t pf = m->colu[VCS_COLUPF] * 0x0101010101010101ULL ^ bk;
-  uint64_t p0 = m->colu[VCS_COLUP0] * 0x0101010101010101ULL ^ bk;
-  uint64_t p1 = m->colu[VCS_COLUP1] * 0x0101010101010101ULL ^ bk;
-  int from = x0 - x, to = x1 - x;
-  for (int g = from & ~7; g < to; g += 8) {
-    uint64_t eight = bk ^ (pf & vcs_spread_bytes(colour[VCS_COLUPF] >> g & 0xFF)) ^
-                     (p0 & vcs_spread_bytes(colour[VCS_COLUP0] >> g & 0xFF)) ^
-                     (p1 & vcs_spread_bytes(colour[VCS_COLUP1] >> g & 0xFF));
-    uint8_t *at = row + x + g;
-    if (g >= from && g + 8 <= to) {
-      __builtin_memcpy(at, &eight, 8);
-    } else { /* keep what is outside the piece */
-      uint64_t old, inside = vcs_spread_bytes(piece >> g & 0xFF);
-      __builtin_memcpy(&old, at, 8);
-      eight = (eight & inside) | (old & ~inside);
-      __builtin_memcpy(at, &eight, 8);
+}
+
+/* Paints a piece of the line. */
+VCS_FN void vcs_line_paint(const vcs_t *m, vcs_video_t *video, const uint64_t piece[3], uint8_t *row) {
+  vcs_ink_t ink = vcs_ink(m->colu);
+  for (int w = 0; w < 3; w++) {
+    uint64_t colour[4];
+    if (!piece[w]) continue;
+    vcs_line_colours(m, w, video->line, colour);
+    vcs_paint_piece(&ink, colour, piece[w], row + 64 * w);
+  }
+  video->above_known = false;
+}
+
+/* Paints the whole line. It begins as a copy of the row above, if that is known, and only the groups of eight in which
+ * something is different are painted. */
+VCS_FN void vcs_line_paint_whole(const vcs_t *m, vcs_video_t *video, uint8_t *row) {
+  vcs_ink_t ink = vcs_ink(m->colu);
+  bool known = video->above_known;
+  uint64_t recoloured[4] = {0, 0, 0, 0};
+  if (known) __builtin_memcpy(row, row - VCS_WIDTH, VCS_WIDTH);
+  if (!known || __builtin_memcmp(video->colours, m->colu, 4) != 0) {
+    for (int i = 0; known && i < 4; i++) recoloured[i] = m->colu[i] != video->colours[i] ? ~0ULL : 0;
+    __builtin_memcpy(video->colours, m->colu, 4);
+  }
+  for (int w = 0; w < 3; w++) {
+    uint64_t colour[4], dirty = ~0ULL;
+    vcs_line_colours(m, w, video->line, colour);
+    if (known) {
+      dirty = (w == 0 && video->above_blanked ? 0xFF : 0) | (colour[VCS_COLUBK] & recoloured[VCS_COLUBK]);
+      for (int i = VCS_COLUPF; i <= VCS_COLUP1; i++) {
+        dirty |= (colour[i] ^ video->shown[i].word[w]) | (colour[i] & recoloured[i]);
+      }
+    }
+    for (int i = VCS_COLUPF; i <= VCS_COLUP1; i++) video->shown[i].word[w] = colour[i];
+    if (w == 2) dirty &= 0xFFFFFFFF;
+    while (dirty) {
+      int g = VCS_LOWEST_64(dirty) & ~7;
+      uint64_t eight = vcs_paint_eight(&ink, colour, g);
+      __builtin_memcpy(row + 64 * w + g, &eight, 8);
+      dirty &= ~(0xFFULL << g);
     }
   }
+  video->above_known = true;
+  video->above_blanked = false;
 }
 
 /* The pieces the reference paints four pixels at a time it may paint up to three pixels too far. The beam paints
@@ -287,40 +500,59 @@ VCS_FN bool vcs_paints_ahead(unsigned on, bool score) {
   }
 }
 
-VCS_SLOW_FN void vcs_line_paint_ahead(const vcs_t *m, vcs_video_t *video, unsigned on, int x0, int x1, uint8_t *row) {
-  int group = x1 & ~3, x = group & ~63;
+VCS_SLOW_FN void vcs_line_paint_ahead(const vcs_t *m, unsigned on, int x0, int x1, uint8_t *row) {
+  int group = x1 & ~3, w = group >> 6;
   if (group < x0 || !vcs_paints_ahead(on, m->ctrlpf & 2)) return;
-  uint64_t four = 15ULL << (group - x);
-  for (int p = 0; p < 2; p++) {
-    uint64_t whole = vcs_player_shape(0xFF, m->nusiz[p]); /* where the player could be, whatever its graphics */
-    if (on & 1u << (VCS_P0 + p) &&
-        vcs_place_copies(whole, m->pos[VCS_P0 + p], m->nusiz[p], m->first_copy_off[p], x) & four) {
-      return;
-    }
+  uint64_t four = 15ULL << (group & 63), colour[4];
+  vcs_pixels_t line[VCS_OBJECTS];
+  for (int i = 0; i < VCS_OBJECTS; i++) line[i] = vcs_object_pixels(m, i);
+  for (int p = 0; p < 2; p++) { /* where the player could be, whatever its graphics */
+    uint64_t k[4] = {0, 0, 0, 0};
+    if (!(on & 1u << (VCS_P0 + p))) continue;
+    vcs_place_copies(k, vcs_player_shape(0xFF, m->nusiz[p]), m->pos[VCS_P0 + p], m->nusiz[p], m->first_copy_off[p]);
+    k[0] |= k[2] >> 32;
+    if (k[w] & four) return;
   }
-  int word = x >> 6;
-  if (video->stale >> 8 * word & 0x3F) vcs_line_refresh(m, video, word);
-  const uint64_t *k = video->mask[word];
-  if ((k[VCS_M0] | k[VCS_M1] | k[VCS_BL]) & four) return;
-  vcs_line_paint(m, video->colour[word], x, x1, group + 4, row);
+  if ((line[VCS_M0].word[w] | line[VCS_M1].word[w] | line[VCS_BL].word[w]) & four) return;
+  vcs_line_colours(m, w, line, colour);
+  uint64_t ahead = four & vcs_from(x1, w);
+  vcs_ink_t ink = vcs_ink(m->colu);
+  vcs_paint_piece(&ink, colour, ahead, row + 64 * w);
 }
 
-/* Draws pixels [x0, x1) of the current line: latches collisions, and paints into `row` unless it is NULL. */
+/* Draws the whole of the current line: latches collisions, and paints into `row` unless it is NULL. */
+VCS_FN void vcs_line_draw_whole(vcs_t *m, vcs_video_t *video, uint8_t *row) {
+  static const uint64_t whole[3] = {~0ULL, ~0ULL, ~0ULL};
+  if (!video->changed) {
+    if (row) __builtin_memcpy(row, row - VCS_WIDTH, VCS_WIDTH);
+    return;
+  }
+  if (row || vcs_line_chances(m, video) & ~vcs_pairs(VCS_ALL_OBJECTS & ~video->changed)) {
+    vcs_line_refresh(m, video);
+    vcs_line_collide(m, video, whole);
+    if (row) vcs_line_paint_whole(m, video, row);
+  }
+  video->changed = 0;
+}
+
+/* The same for pixels [x0, x1). */
+VCS_FN void vcs_line_draw_piece(vcs_t *m, vcs_video_t *video, int x0, int x1, uint8_t *row) {
+  uint64_t piece[3];
+  for (int w = 0; w < 3; w++) piece[w] = vcs_from(x0, w) & ~vcs_from(x1, w);
+  vcs_line_refresh(m, video);
+  vcs_line_collide(m, video, piece);
+  if (row) vcs_line_paint(m, video, piece, row);
+}
+
 VCS_FN void vcs_line_draw(vcs_t *m, vcs_video_t *video, int x0, int x1, uint8_t *row) {
   if (m->vblank & 2) {
     if (row) vcs_fill(row + x0, 0, x1 - x0);
-    return;
-  }
-  for (int word = x0 >> 6; 64 * word < x1; word++) {
-    int x = 64 * word, first = x0 > x ? x0 : x, last = x1 < x + 64 ? x1 : x + 64;
-    if (video->stale >> 8 * word & 0x3F) vcs_line_refresh(m, video, word);
-    if (row) vcs_line_paint(m, video->colour[word], x, first, last, row);
-    uint64_t meet = video->meet[word] & (~0ULL >> (64 - (last - first))) << (first - x);
-    if (VCS_UNLIKELY(meet)) {
-      uint64_t met[VCS_OBJECTS];
-      for (int i = 0; i < VCS_OBJECTS; i++) met[i] = video->mask[word][i] & meet;
-      m->collisions |= vcs_line_collisions(met);
-    }
+    video->above_known = false;
+    video->changed = VCS_ALL_OBJECTS | VCS_LOOK;
+  } else if (x1 - x0 == VCS_WIDTH) {
+    vcs_line_draw_whole(m, video, row);
+  } else {
+    vcs_line_draw_piece(m, video, x0, x1, row);
   }
 }
 

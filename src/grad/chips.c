@@ -136,15 +136,15 @@ static void link_hmove(vcs_sweep_t *s, const vcs_event_t *event) {
     size_t offset = VCS_OFFSET(pos) + (size_t)i, motion = VCS_OFFSET(hm) + (size_t)i;
     float *pos = vcs_slots(s, offset), *bits = vcs_slots(s, motion);
     if (s->reverse ? *pos == 0 : !s->live[motion] && *time == 0) continue;
-    int base = vcs_hmove_motion(cycle, hm[i]);
+    int base = vcs_hmove_motion(vcs_hmove_at((unsigned)cycle), hm[i]);
     for (int slot = 0; slot < 12; slot++) {
       if ((slot & 7) > 3 || (!s->reverse && bits[slot] == 0)) continue;
-      int by = vcs_hmove_motion(cycle, vcs_moved(hm[i], slot) & 15) - base;
+      int by = vcs_hmove_motion(vcs_hmove_at((unsigned)cycle), vcs_moved(hm[i], slot) & 15) - base;
       vcs_link(s, &bits[slot], pos, vcs_direction(hm[i], slot) * (float)by);
     }
     vcs_link(s, time, pos,
-             sides.more * (float)(vcs_hmove_motion(later, hm[i]) - base) +
-                 sides.less * (float)(vcs_hmove_motion(sooner, hm[i]) - base));
+             sides.more * (float)(vcs_hmove_motion(vcs_hmove_at((unsigned)later), hm[i]) - base) +
+                 sides.less * (float)(vcs_hmove_motion(vcs_hmove_at((unsigned)sooner), hm[i]) - base));
     s->live[offset] = s->live[motion] = 1;
     if (s->reverse) s->live[VCS_OFFSET(cycles)] = 1;
   }

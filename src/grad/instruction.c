@@ -243,7 +243,7 @@ static bool byte_at(const work_t *w, vcs_address_t at, uint8_t *byte) {
     *byte = vcs_code_byte(s->cart, s->m, at.addr);
     return true;
   }
-  return w->op.access != VCS_ACCESS_IMPLIED &&
+  return w->op.access != VCS_ACCESS_STACK &&
          vcs_sweep_chip_byte(s, at.addr, vcs_row_time(w->row, at.crosses), byte_before(w->op, at), byte);
 }
 

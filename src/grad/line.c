@@ -17,22 +17,31 @@
 
 /* ---- Pieces --------------------------------------------------------------------------------------------------- */
 
-/* Masks of the objects in `objects` afresh, the others from `base`; then colours and collisions. */
+/* The latches of the objects that meet in the piece. */
+static uint16_t hits_of(const vcs_piece_t *piece, const vcs_pixels_t line[VCS_OBJECTS]) {
+  uint16_t hits = 0;
+  unsigned lit = 0;
+  for (int i = 0; i < VCS_OBJECTS; i++) lit |= (line[i].word[0] | line[i].word[1] | line[i].word[2] ? 1u : 0) << i;
+  for (unsigned pairs = vcs_pairs(lit); pairs; pairs &= pairs - 1) {
+    int latch = VCS_LOWEST(pairs);
+    vcs_pair_t pair = vcs_pair((unsigned)latch);
+    uint64_t met = 0;
+    for (int w = piece->first_word; w <= piece->last_word; w++) {
+      met |= line[pair.a].word[w] & line[pair.b].word[w] & piece->beam[w];
+    }
+    if (met) hits |= (uint16_t)(1u << latch);
+  }
+  return hits;
+}
+
+/* The objects in `objects` afresh, the others from `base`; then colours and collisions. */
 static void show(const vcs_t *t, const vcs_piece_t *piece, const vcs_shown_t *base, unsigned objects,
                  vcs_shown_t *shown) {
-  uint64_t met[VCS_OBJECTS] = {0};
-  for (int w = piece->first_word; w <= piece->last_word; w++) {
-    for (int i = 0; i < VCS_OBJECTS; i++)
-      shown->k[w][i] = objects >> i & 1 ? vcs_object_mask(t, i, 64 * w) : base->k[w][i];
-    vcs_line_colours(t, 64 * w, shown->k[w], shown->colour[w]);
-  }
+  for (int i = 0; i < VCS_OBJECTS; i++) shown->line[i] = objects >> i & 1 ? vcs_object_pixels(t, i) : base->line[i];
+  for (int w = piece->first_word; w <= piece->last_word; w++) vcs_line_colours(t, w, shown->line, shown->colour[w]);
   bool black = t->vblank & 2;
   for (int c = 0; c < 4; c++) shown->index[c] = black ? 0 : t->colu[c];
-  shown->hits = 0;
-  for (int w = piece->first_word; w <= piece->last_word && !black; w++) {
-    for (int i = 0; i < VCS_OBJECTS; i++) met[i] = shown->k[w][i] & piece->beam[w];
-    shown->hits |= vcs_line_collisions(met);
-  }
+  shown->hits = black ? 0 : hits_of(piece, shown->line);
 }
 
 /* Links from a slot to what changes between two ways to show a piece. */
@@ -228,7 +237,7 @@ static uint16_t piece_hits(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1)
 /* Registers of t that hold for one line only, at the beginning of the next one. */
 static void next_line(vcs_t *t) {
   vcs_video_t nobody;
-  nobody.stale = 0;
+  nobody.split = nobody.stale = nobody.changed = 0;
   vcs_tia_end_line(t, &nobody);
 }
 

@@ -6,9 +6,10 @@
 
 /* A piece as the registers show it. */
 typedef struct {
-  uint64_t k[3][VCS_OBJECTS], colour[3][4];
-  uint8_t index[4]; /* the palette index of each colour */
-  uint16_t hits;    /* collisions */
+  vcs_pixels_t line[VCS_OBJECTS]; /* where each object is */
+  uint64_t colour[3][4];          /* where each colour shows */
+  uint8_t index[4];               /* the palette index of each colour */
+  uint16_t hits;                  /* collisions */
 } vcs_shown_t;
 
 typedef struct {

@@ -29,11 +29,11 @@ typedef struct {
 
 static void toggle(sums_t *q, int object) {
   if (q->have >> object & 1) return;
+  vcs_pixels_t line[VCS_OBJECTS];
+  memcpy(line, q->piece->base.line, sizeof line);
+  for (int word = 0; word < 3; word++) line[object].word[word] = ~line[object].word[word];
   for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
-    uint64_t k[VCS_OBJECTS];
-    memcpy(k, q->piece->base.k[word], sizeof k);
-    k[object] = ~k[object];
-    vcs_line_colours(q->t, 64 * word, k, q->toggled[object][word]);
+    vcs_line_colours(q->t, word, line, q->toggled[object][word]);
   }
   q->have |= 1u << object;
 }
@@ -82,8 +82,9 @@ static float sum_change(const sums_t *q, int object, const uint64_t changed[3]) 
 /* Where an object's pixels are otherwise when its registers are as in t. */
 static bool changed_by(const sums_t *q, const vcs_t *t, int object, uint64_t changed[3]) {
   uint64_t any = 0;
+  vcs_pixels_t pixels = vcs_object_pixels(t, object);
   for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
-    changed[word] = vcs_object_mask(t, object, 64 * word) ^ q->piece->base.k[word][object];
+    changed[word] = pixels.word[word] ^ q->piece->base.line[object].word[word];
     any |= changed[word] & q->piece->mask[word];
   }
   return any;
@@ -146,20 +147,19 @@ static void sum_position(sums_t *q, vcs_t *t, int object) {
   add(q, VCS_OFFSET(pos) + (size_t)object, 0, by);
 }
 
-/* Whether any of the object's pixels would be in the piece if all its bits were set. */
-static bool reaches(const sums_t *q, vcs_t *t, int object, uint64_t area[3]) {
-  uint64_t any = 0;
+/* Whether any of the object's pixels would be in the piece if it were there with all its bits. */
+static bool reaches(const sums_t *q, vcs_t *t, int object) {
   int side = object & 1;
   bool player = object <= VCS_P1;
-  uint64_t shape = player             ? vcs_player_shape(0xFF, t->nusiz[side])
-                   : object == VCS_BL ? vcs_width_shape(t->ctrlpf >> 4)
-                                      : vcs_missile_shape(t, side);
-  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
-    area[word] = object == VCS_BL ? vcs_place(shape, t->pos[object], 64 * word)
-                                  : vcs_place_copies(shape, t->pos[object], t->nusiz[side],
-                                                     player ? t->first_copy_off[side] : 0, 64 * word);
-    any |= area[word] & q->piece->mask[word];
+  uint64_t k[4] = {0, 0, 0, 0}, any = 0;
+  if (object == VCS_BL) {
+    vcs_place(k, vcs_width_shape(t->ctrlpf >> 4), t->pos[object]);
+  } else {
+    uint64_t shape = player ? vcs_player_shape(0xFF, t->nusiz[side]) : vcs_missile_shape(t, side);
+    vcs_place_copies(k, shape, t->pos[object], t->nusiz[side], player ? t->first_copy_off[side] : 0);
   }
+  k[0] |= k[2] >> 32;
+  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) any |= k[word] & q->piece->mask[word];
   return any;
 }
 
@@ -208,10 +208,9 @@ static void sum_copies(const sums_t *q, const vcs_t *t, int p, size_t grp, uint8
 }
 
 static void sum_player(sums_t *q, vcs_t *t, int p) {
-  uint64_t area[3];
   size_t side = (size_t)p, grp = (t->vdelp[p] ? VCS_OFFSET(grp_old) : VCS_OFFSET(grp)) + side;
   uint8_t shown = *((uint8_t *)t + grp);
-  if (shown || reaches(q, t, VCS_P0 + p, area)) { /* moved by one it may reach what it does not reach now */
+  if (shown || reaches(q, t, VCS_P0 + p)) { /* moved by one it may reach what it does not reach now */
     toggle(q, VCS_P0 + p);
     sum_copies(q, t, p, grp, shown);
     if (t->grp[p] != t->grp_old[p]) sum_bit(q, t, VCS_P0 + p, VCS_OFFSET(vdelp) + side, 0);
@@ -221,10 +220,9 @@ static void sum_player(sums_t *q, vcs_t *t, int p) {
 }
 
 static void sum_missile(sums_t *q, vcs_t *t, int p) {
-  uint64_t area[3];
   size_t side = (size_t)p;
   int object = VCS_M0 + p;
-  if (t->enam[p] || reaches(q, t, object, area)) {
+  if (t->enam[p] || reaches(q, t, object)) {
     toggle(q, object);
     if (!t->resmp[p]) sum_bit(q, t, object, VCS_OFFSET(enam) + side, 1);
     if (t->enam[p]) sum_bit(q, t, object, VCS_OFFSET(resmp) + side, 1);
@@ -233,9 +231,8 @@ static void sum_missile(sums_t *q, vcs_t *t, int p) {
 }
 
 static void sum_ball(sums_t *q, vcs_t *t) {
-  uint64_t area[3];
   size_t enabl = t->vdelbl ? VCS_OFFSET(enabl_old) : VCS_OFFSET(enabl);
-  if (!reaches(q, t, VCS_BL, area) && !vcs_ball_on(t)) return;
+  if (!reaches(q, t, VCS_BL) && !vcs_ball_on(t)) return;
   toggle(q, VCS_BL);
   sum_bit(q, t, VCS_BL, enabl, 1);
   sum_bit(q, t, VCS_BL, VCS_OFFSET(vdelbl), 0);
@@ -318,7 +315,7 @@ static void sum_rules(sums_t *q, vcs_t *t) {
     t->ctrlpf ^= (uint8_t)(1 << bit);
     for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
       uint64_t colour[4];
-      vcs_line_colours(t, 64 * word, q->piece->base.k[word], colour);
+      vcs_line_colours(t, word, q->piece->base.line, colour);
       for (int from = 0; from < 4; from++) {
         uint64_t there = q->piece->base.colour[word][from] & ~colour[from] & q->piece->mask[word];
         for (int to = 0; there && to < 4; to++) {

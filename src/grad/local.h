@@ -147,10 +147,8 @@ VCS_FN void vcs_local_RTS(vcs_cpu_t *cpu, uint8_t *v) { (void)v, cpu->sp = (uint
 VCS_FN void vcs_local_RTI(vcs_cpu_t *cpu, uint8_t *v) { (void)v, cpu->sp = (uint8_t)(cpu->sp + 3); }
 VCS_FN void vcs_local_BRK(vcs_cpu_t *cpu, uint8_t *v) { (void)v, cpu->sp = (uint8_t)(cpu->sp - 3), cpu->i = 1; }
 /* The others do not touch the bus: cpu.h has them. */
-#define VCS_LOCAL_DO(operation)                                   \
-  VCS_FN void vcs_local_##operation(vcs_cpu_t *cpu, uint8_t *v) { \
-    (void)v, vcs_do_##operation(NULL, NULL, cpu, NULL, false);    \
-  }
+#define VCS_LOCAL_DO(operation) \
+  VCS_FN void vcs_local_##operation(vcs_cpu_t *cpu, uint8_t *v) { (void)v, vcs_do_##operation(NULL, NULL, cpu, NULL); }
 VCS_LOCAL_DO(NOP)
 VCS_LOCAL_DO(ASLA)
 VCS_LOCAL_DO(LSRA)
@@ -173,9 +171,10 @@ VCS_LOCAL_DO(TAY)
 VCS_LOCAL_DO(TYA)
 VCS_LOCAL_DO(TSX)
 VCS_LOCAL_DO(TXS)
-VCS_LOCAL_DO(JAM)
+VCS_FN void vcs_local_JAM(vcs_cpu_t *cpu, uint8_t *v) { (void)cpu, (void)v; }
 
 #define VCS_LOCAL_IMPLIED(operation) vcs_local_##operation(cpu, &v)
+#define VCS_LOCAL_STACK(operation) vcs_local_##operation(cpu, &v)
 #define VCS_LOCAL_READ(operation) vcs_op_##operation(cpu, v)
 #define VCS_LOCAL_WRITE(operation) v = vcs_op_##operation(cpu, addr)
 #define VCS_LOCAL_MODIFY(operation) v = vcs_op_##operation(cpu, v)

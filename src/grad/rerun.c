@@ -185,7 +185,7 @@ static vcs_t *begun_after(const vcs_base_t *base, int32_t frames) {
 }
 
 static uint8_t *copy_rom(const vcs_cart_t *cart) {
-  uint8_t *rom = calloc(1, cart->rom_size + VCS_ROM_MARGIN);
+  uint8_t *rom = calloc(1, cart->rom_size);
   if (rom) memcpy(rom, cart->rom, cart->rom_size);
   return rom;
 }
@@ -207,7 +207,10 @@ vcs_status_t vcs_base_create(vcs_base_t *base, const vcs_run_t *run, const vcs_v
     vcs_base_free(base);
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for a run of %d frames", (int)run->frames);
   }
-  if (base->rom) base->cart.rom = base->rom;
+  if (base->rom) {
+    base->cart.rom = base->rom;
+    base->cart.code = NULL; /* bytes will change: nothing is decoded ahead */
+  }
   base->run.cart = &base->cart;
   base->run.controls = base->controls;
   base->run.start = state_after(base, 0);
@@ -313,7 +316,10 @@ vcs_status_t vcs_runner_create(vcs_runner_t *runner, const vcs_base_t *base, vcs
     vcs_runner_free(runner);
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
-  if (runner->rom) runner->cart.rom = runner->rom;
+  if (runner->rom) {
+    runner->cart.rom = runner->rom;
+    runner->cart.code = NULL;
+  }
   start_frames(base, runner->frames); /* rows below the last that is ever drawn stay so */
   return VCS_OK;
 }

@@ -222,7 +222,8 @@ typedef enum { DOES_NOTHING, DOES_READ, DOES_WRITE, DOES_MODIFY, DOES_BRANCH, DO
 #define BUS_MODIFY(code) DOES_MODIFY
 #define BUS_JUMP(code) DOES_NOTHING
 #define BUS_BRANCH(code) DOES_BRANCH
-#define BUS_IMPLIED(code)                          \
+#define BUS_IMPLIED(code) DOES_NOTHING
+#define BUS_STACK(code)                            \
   ((code) == 0x08 || (code) == 0x48   ? DOES_WRITE \
    : (code) == 0x28 || (code) == 0x68 ? DOES_READ  \
    : (code) == 0x20                   ? DOES_JSR   \

@@ -18,6 +18,14 @@
 #include "sweep.h"
 
 /* Slopes that a relaxation chooses; all zero in the naive derivative. */
+/* What objects light and where colours show, made afresh when a register has changed. */
+typedef struct {
+  vcs_pixels_t line[VCS_OBJECTS];
+  uint64_t colour[3][4];
+  uint8_t stale;    /* objects */
+  uint8_t coloured; /* words of which the colours are known */
+} vcs_masks_t;
+
 typedef struct {
   float lift;  /* of a bit along its byte: a byte's change is spread evenly over its bits */
   float zero;  /* of Z along the value, where that is 0 or 1 */
@@ -51,7 +59,7 @@ typedef struct {
   float *time;
   const vcs_t *side; /* banks, timer and ports at the row of the walk; without cartridge RAM */
   /* the line at the event of the walk */
-  vcs_video_t video;              /* masks of what objects light */
+  vcs_masks_t masks;
   uint64_t could[3][VCS_OBJECTS]; /* and of what they would light with all their bits set */
   uint64_t reach[3][VCS_OBJECTS]; /* and one pixel further on both sides */
   unsigned could_stale;           /* objects for which that is out of date */

@@ -88,9 +88,10 @@ static void link_strobe(vcs_ste_t *ste, const vcs_event_t *event, size_t object)
 
 /* Pixels to the right by one unit more of signed motion, -8 to 7 as the nibble has it. */
 static float motion_slope(int cycle, unsigned nibble) {
+  vcs_motion_t at = vcs_hmove_at((unsigned)cycle);
   int motion = nibble < 8 ? (int)nibble : (int)nibble - 16, more = motion < 7 ? motion + 1 : motion,
       less = motion > -8 ? motion - 1 : motion;
-  int moved = vcs_hmove_motion(cycle, (unsigned)more & 15) - vcs_hmove_motion(cycle, (unsigned)less & 15);
+  int moved = vcs_hmove_motion(at, (unsigned)more & 15) - vcs_hmove_motion(at, (unsigned)less & 15);
   return (float)moved / (float)(more - less);
 }
 

@@ -71,7 +71,8 @@ static bool shows(unsigned reg) { return reg == VCS_EVENT_END || (reg < 64 && ef
 
 /* Objects that may look different from now on. */
 static void touch(vcs_ste_t *ste, unsigned bits, unsigned places) {
-  vcs_video_touch(&ste->video, bits | places);
+  ste->masks.stale |= (uint8_t)(bits | places);
+  ste->masks.coloured = 0;
   ste->could_stale |= places;
 }
 
@@ -80,11 +81,10 @@ static void touch(vcs_ste_t *ste, unsigned bits, unsigned places) {
 
 /* A line ends: what holds only to its end. */
 static void next_line(vcs_ste_t *ste) {
-  uint32_t stale = ste->video.stale;
-  ste->video.stale = 0;
-  vcs_tia_end_line(ste->s->scratch, &ste->video);
-  ste->could_stale |= ste->video.stale & ON_MOVABLE;
-  ste->video.stale |= stale;
+  vcs_video_t nobody;
+  nobody.split = nobody.stale = nobody.changed = 0;
+  vcs_tia_end_line(ste->s->scratch, &nobody);
+  if (nobody.stale) touch(ste, nobody.stale, nobody.stale & ON_MOVABLE);
 }
 
 /* The TIA as an event found it, brought to the line of `clock`. */
@@ -164,20 +164,26 @@ static inline void link_mask(vcs_ste_t *ste, const word_t *word, uint64_t mask, 
 /* ---- Objects --------------------------------------------------------------------------------------------------------
  */
 
-/* What an object would light with all its bits set, in the 64 pixels from x on. */
-static uint64_t could_light(const vcs_t *t, int object, int x) {
+/* What an object would light with all its bits set. */
+static vcs_pixels_t could_light(const vcs_t *t, int object) {
   int side = object & 1;
+  uint64_t k[4] = {0, 0, 0, 0};
   switch (object) {
     case VCS_P0:
     case VCS_P1:
-      return vcs_place_copies(vcs_player_shape(0xFF, t->nusiz[side]), t->pos[object], t->nusiz[side],
-                              t->first_copy_off[side], x);
+      vcs_place_copies(k, vcs_player_shape(0xFF, t->nusiz[side]), t->pos[object], t->nusiz[side],
+                       t->first_copy_off[side]);
+      break;
     case VCS_M0:
     case VCS_M1:
-      return t->resmp[side] ? 0 : vcs_place_copies(vcs_missile_shape(t, side), t->pos[object], t->nusiz[side], 0, x);
+      if (!t->resmp[side]) vcs_place_copies(k, vcs_missile_shape(t, side), t->pos[object], t->nusiz[side], 0);
+      break;
     default:
-      return vcs_place(vcs_width_shape(t->ctrlpf >> 4), t->pos[VCS_BL], x);
+      vcs_place(k, vcs_width_shape(t->ctrlpf >> 4), t->pos[VCS_BL]);
+      break;
   }
+  vcs_pixels_t pixels = {{k[0] | k[2] >> 32, k[1], k[2] & 0xFFFFFFFF}};
+  return pixels;
 }
 
 /* Pixels one to the right, and one to the left, in word w of a line; they go round its edges. */
@@ -190,14 +196,22 @@ static uint64_t moved_left(const uint64_t line[3], int w) {
 }
 
 static void refresh_word(vcs_ste_t *ste, int w) {
-  if (ste->video.stale >> 8 * w & 0x3F) vcs_line_refresh(ste->s->scratch, &ste->video, w);
+  vcs_masks_t *masks = &ste->masks;
+  for (; masks->stale; masks->stale &= (uint8_t)(masks->stale - 1)) {
+    int object = VCS_LOWEST((unsigned)masks->stale);
+    masks->line[object] = vcs_object_pixels(ste->s->scratch, object);
+  }
+  if (masks->coloured >> w & 1) return;
+  vcs_line_colours(ste->s->scratch, w, masks->line, masks->colour[w]);
+  masks->coloured |= (uint8_t)(1 << w);
 }
 
 static void refresh_places(vcs_ste_t *ste) {
   for (; ste->could_stale; ste->could_stale &= ste->could_stale - 1) {
     int object = VCS_LOWEST(ste->could_stale);
     uint64_t line[3];
-    for (int w = 0; w < 3; w++) line[w] = ste->could[w][object] = could_light(ste->s->scratch, object, 64 * w);
+    vcs_pixels_t pixels = could_light(ste->s->scratch, object);
+    for (int w = 0; w < 3; w++) line[w] = ste->could[w][object] = pixels.word[w];
     for (int w = 0; w < 3; w++) ste->reach[w][object] = line[w] | moved_right(line, w) | moved_left(line, w);
   }
 }
@@ -242,26 +256,22 @@ static void link_object(vcs_ste_t *ste, const word_t *word, int w, int object) {
   const float *scale = s->scale;
   const uint64_t concerned = ste->reach[w][object] & word->mask;
   if (!concerned) return;
-  const uint64_t on = ste->video.mask[w][object], could = ste->could[w][object];
-  uint64_t k[VCS_OBJECTS], with[4], without[4], right = on, left = on;
+  const uint64_t on = ste->masks.line[object].word[w], could = ste->could[w][object];
+  vcs_pixels_t line[VCS_OBJECTS];
+  uint64_t with[4], without[4], right = on, left = on;
   if (object < VCS_PF) {
-    uint64_t line[3];
-    for (int i = 0; i < 3; i++) {
-      refresh_word(ste, i);
-      line[i] = ste->video.mask[i][object];
-    }
-    right = moved_right(line, w);
-    left = moved_left(line, w);
+    right = moved_right(ste->masks.line[object].word, w);
+    left = moved_left(ste->masks.line[object].word, w);
   }
   float *pos = vcs_slots(s, VCS_OFFSET(pos) + (size_t)object), *graphics = vcs_slots(s, graphics_of(t, object));
   const bool is_pf = object == VCS_PF;
   const float share = object <= VCS_P1 || is_pf ? ste->rules.lift : ste->rules.place;
   const vcs_sides_t sides = unit_sides(s, *pos);
-  memcpy(k, ste->video.mask[w], sizeof k);
-  k[object] = 0;
-  vcs_line_colours(t, word->x, k, without);
-  k[object] = ~0ULL;
-  vcs_line_colours(t, word->x, k, with);
+  memcpy(line, ste->masks.line, sizeof line);
+  line[object].word[w] = 0;
+  vcs_line_colours(t, w, line, without);
+  line[object].word[w] = ~0ULL;
+  vcs_line_colours(t, w, line, with);
   for (int c = own_colour[object].first; c <= own_colour[object].last; c++) {
     uint64_t gained = with[c] & ~without[c] & concerned;
     for (int from = 0; gained; from++) {
@@ -324,7 +334,7 @@ static void link_piece(vcs_ste_t *ste, int32_t y, int x0, int x1) {
     word_t word = word_of(s, y, w, x0, x1);
     refresh_word(ste, w);
     for (size_t c = 0; c < 4; c++)
-      link_mask(ste, &word, ste->video.colour[w][c], vcs_slots(s, VCS_OFFSET(colu) + c), ste->slope[t->colu[c]]);
+      link_mask(ste, &word, ste->masks.colour[w][c], vcs_slots(s, VCS_OFFSET(colu) + c), ste->slope[t->colu[c]]);
     if (ste->rules.place == 0) continue; /* nothing but colours */
     for (int object = 0; object < VCS_OBJECTS; object++) link_object(ste, &word, w, object);
   }
@@ -397,7 +407,7 @@ static void show(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock, int w0
   load(ste, event, clock);
   for (int w = w0; w <= w1; w++) {
     refresh_word(ste, w);
-    memcpy(shown->colour[w], ste->video.colour[w], sizeof shown->colour[w]);
+    memcpy(shown->colour[w], ste->masks.colour[w], sizeof shown->colour[w]);
   }
   for (int c = 0; c < 4; c++) shown->index[c] = t->vblank & 2 ? 0 : t->colu[c];
 }
@@ -464,8 +474,8 @@ static float luminance_slope(const float *scale, int index) {
 
 void vcs_ste_line_begin(vcs_ste_t *ste) {
   vcs_sweep_t *s = ste->s;
-  ste->video.frames = s->lit; /* nothing is drawn, but colours are made only when there is a picture */
-  ste->video.stale = 0x3F3F3F;
+  ste->masks.stale = VCS_ALL_OBJECTS;
+  ste->masks.coloured = 0;
   ste->could_stale = ON_MOVABLE;
   for (int w = 0; w < 3; w++) ste->could[w][VCS_PF] = ste->reach[w][VCS_PF] = ~0ULL;
   ste->sums_of = -1;

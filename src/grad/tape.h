@@ -15,6 +15,7 @@
 #ifndef VCS_GRAD_TAPE_H
 #define VCS_GRAD_TAPE_H
 
+#include "core/decode.h"
 #include "local.h"
 
 /* An instruction. `cycles` is the time before it. What it stores to is `addr`, what was there `old`; for JSR, which
@@ -168,12 +169,6 @@ VCS_FN vcs_address_t vcs_form_address(const vcs_cart_t *cart, const vcs_t *m, vc
   at.addr = (uint16_t)(at.base + index);
   at.crosses = op.access == VCS_ACCESS_READ && (at.base ^ at.addr) & 0xFF00;
   return at;
-}
-
-/* Bytes of an instruction by addressing mode. */
-VCS_FN int vcs_mode_length(unsigned mode) {
-  static const uint8_t lengths[] = {1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 2, 2, 2};
-  return lengths[mode];
 }
 
 #endif

@@ -26,7 +26,8 @@ void vcs_run_idle(vcs_env_t *env, int32_t frames, vcs_controls_t *controls, vcs_
   for (int32_t i = 0; i < frames; i++) {
     controls[i] = (vcs_controls_t){.paddle = {env->paddle[0], env->paddle[1], 0, 0}};
   }
-  *run = (vcs_run_t){env->cart, env->m, env->frames, controls, frames};
+  if (!env->film.exact) vcs_film_redraw(&env->film, env->cart); /* the run looks at both frame buffers */
+  *run = (vcs_run_t){env->cart, env->m, env->film.frames, controls, frames};
 }
 
 int32_t vcs_pixel_values(const vcs_cart_t *cart, int kind, float values[768]) {

@@ -124,9 +124,10 @@ static bool watch_frame(watch_t *watch, const vcs_base_t *base, int32_t frame, v
 /* Whether the run goes as it did on an image whose unread bytes are inverted. */
 static bool is_unnoticed(const vcs_base_t *base, const uint8_t *unread, uint8_t *rom, int32_t frames, vcs_t *m) {
   vcs_cart_t cart = base->cart;
-  memset(rom, 0, cart.rom_size + VCS_ROM_MARGIN);
+  memset(rom, 0, cart.rom_size);
   for (uint32_t i = 0; i < cart.rom_size; i++) rom[i] = unread[i] ? (uint8_t)~cart.rom[i] : cart.rom[i];
   cart.rom = rom;
+  cart.code = NULL;
   memcpy(m, vcs_base_state(base, 0), vcs_state_size(&cart));
   for (int32_t i = 0; i < frames; i++) {
     vcs_control(&cart, m, &base->controls[i]);
@@ -151,7 +152,7 @@ void vcs_base_find_unread(vcs_base_t *base) {
   free(base->unread);
   base->unread = NULL;
   if (base->cart.snoops || base->cart.scheme == VCS_SCHEME_DPC) return;
-  uint8_t *unread = malloc(size), *rom = malloc(size + VCS_ROM_MARGIN);
+  uint8_t *unread = malloc(size), *rom = malloc(size);
   vcs_t *before = malloc(vcs_state_size(&base->cart)), *m = malloc(vcs_state_size(&base->cart));
   if (unread) memset(unread, 1, size);
   if (unread && rom && before && m && find(base, unread, before, m, rom)) {

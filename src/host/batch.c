@@ -4,12 +4,7 @@
  * nothing but itself, so results are the same whatever the threads. In a synchronous call the caller's thread works
  * too, and results are written where the caller wants them; otherwise a receive copies them.
  *
- * Which frames are drawn. An agent sees the last two frames of a step, so only those are. But a frame buffer keeps the
- * rows that the beam does not reach, and what they show is the frame two before. So every frame is looked at when it
- * has ended: did it cover the picture? While all do, nothing of a frame survives the next but one, and the buffers may
- * be anybody's (`exact` is off). When one does not, the machine as it was before the last three frames is at hand: run
- * again, with drawing, the first two fill both buffers and the third is drawn over them. From there on `exact` is on,
- * everything is drawn and the place owns its buffers, until two frames in a row cover the picture again.
+ * An agent sees the last two frames of a step, so only those are drawn (film.h).
  *
  * The end of an episode has a trait of the reference: a step that ends before its last frame shows the picture before
  * once more; one that ends with its last frame shows the frame before that and the whole picture before, pooled. That
@@ -27,7 +22,7 @@
 #include "host/files.h"
 #include "host/parallel.h"
 
-/* ---- The film ----------------------------------------------------------------------------------------------- */
+/* ---- Frames ------------------------------------------------------------------------------------------------- */
 
 enum { NOW = 0, BEFORE = 1, SHOWN = BEFORE + VCS_FILM_BEFORE };
 
@@ -35,83 +30,20 @@ static uint8_t *machine_at(const vcs_place_t *place, int which) {
   return place->machines + (size_t)which * vcs_state_size(place->cart->cart);
 }
 
-static size_t frame_size(const vcs_place_t *place) {
-  return (size_t)VCS_WIDTH * (size_t)place->cart->cart->frame_height;
-}
+static size_t frame_size(const vcs_place_t *place) { return vcs_film_size(place->cart->cart); }
 
-/* Which of before[] the last frame but `back` began with. */
-static const uint8_t *machine_before(const vcs_place_t *place, int back) {
-  return machine_at(place, BEFORE + (place->before_next + VCS_FILM_BEFORE - 1 - back) % VCS_FILM_BEFORE);
-}
-
-static bool covers(const vcs_cart_t *cart, const vcs_t *m) {
-  return !m->partial && m->first_line == cart->top_line &&
-         m->seen_clock == VCS_LINE_CLOCKS * (cart->top_line + cart->height);
-}
-
-/* Draws a frame that has been run already. Returns where. */
-static const uint8_t *draw_again(const vcs_place_t *place, const uint8_t *before, uint8_t *frames) {
-  vcs_worker_t *worker = place->worker;
-  memcpy(worker->m, before, vcs_state_size(place->cart->cart));
-  vcs_frame(place->cart->cart, worker->m, frames);
-  return vcs_picture(worker->m, frames);
-}
-
-/* Rows that are never drawn are black: a picture has at least 200. */
-static void blacken(const vcs_place_t *place, uint8_t *frames, int first_row) {
-  for (int i = 0; i < 2; i++) {
-    const size_t first = (size_t)VCS_WIDTH * (size_t)first_row;
-    memset(frames + (size_t)i * VCS_FRAME_BYTES + first, 0, frame_size(place) - first);
-  }
-}
-
-/* In the place of vcs_frame and vcs_reset (env.h). */
-static void run(void *context, vcs_env_t *env, bool reset) {
-  vcs_place_t *place = context;
-  uint8_t *frames = place->worker->frames;
-  if (reset) {
-    vcs_reset(env->cart, env->m, NULL);
-    blacken(place, frames, 0);
-    place->exact = true;
-    place->covered = 0;
-    return;
-  }
-  memcpy(machine_at(place, BEFORE + place->before_next), env->m, vcs_state_size(env->cart));
-  place->before_next = (place->before_next + 1) % VCS_FILM_BEFORE;
-  vcs_frame(env->cart, env->m, place->exact || place->draws ? frames : NULL);
-  if (covers(env->cart, env->m)) {
-    if (place->covered < 2) place->covered++;
-    if (place->covered == 2) place->exact = false;
-  } else {
-    place->covered = 0;
-    if (!place->exact) {
-      for (int back = 2; back >= 0; back--) draw_again(place, machine_before(place, back), frames);
-      place->exact = true;
-    }
-  }
-}
-
-/* A place that is exact brings its frames and takes them away. */
+/* A place's film goes into the worker's frames, and back into its own. Rows that are never drawn are black. */
 static void film_load(vcs_place_t *place, vcs_worker_t *worker) {
-  const size_t size = frame_size(place);
+  const vcs_cart_t *cart = place->cart->cart;
   place->worker = worker;
-  if (place->exact) {
-    for (int i = 0; i < 2; i++) memcpy(worker->frames + i * VCS_FRAME_BYTES, place->own + (size_t)i * size, size);
-  } else if (place->cart->cart->height < place->cart->cart->frame_height) {
-    blacken(place, worker->frames, place->cart->cart->height);
-  }
-  if (place->cart->cart->height < place->cart->cart->frame_height) {
-    blacken(place, worker->again, place->cart->cart->height);
-  }
+  place->env.film.spare = worker->m;
+  vcs_film_move(&place->env.film, cart, worker->frames);
+  if (!place->env.film.exact) vcs_film_blacken(cart, worker->frames, cart->height);
+  vcs_film_blacken(cart, worker->again, cart->height);
 }
 
 static void film_store(vcs_place_t *place) {
-  const size_t size = frame_size(place);
-  if (place->exact) {
-    for (int i = 0; i < 2; i++) {
-      memcpy(place->own + (size_t)i * size, place->worker->frames + i * VCS_FRAME_BYTES, size);
-    }
-  }
+  vcs_film_move(&place->env.film, place->cart->cart, place->own);
   place->worker = NULL;
 }
 
@@ -146,7 +78,7 @@ static void show(const vcs_batch_t *batch, vcs_place_t *place, const uint8_t *co
   vcs_resize_rows(place->cart->resize, rows, place->worker->scratch, next_picture(batch, place));
 }
 
-static uint8_t *kept_picture(const vcs_place_t *place) { return place->own + 2 * frame_size(place); }
+static uint8_t *kept_picture(const vcs_place_t *place) { return place->own + 2 * VCS_FRAME_BYTES; }
 
 static void keep_picture(const vcs_batch_t *batch, vcs_place_t *place, const uint8_t *const *rows) {
   const size_t length = (size_t)(VCS_WIDTH * batch->channels);
@@ -163,13 +95,19 @@ static void show_frames(const vcs_batch_t *batch, vcs_place_t *place, const uint
   show(batch, place, rows);
   place->shown = second ? 2 : 1;
   place->shown_kept = false;
-  if (place->covered < place->shown) {
+  if (place->env.film.covered < place->shown) {
     keep_picture(batch, place, rows);
   } else {
+    const vcs_cart_t *cart = place->cart->cart;
     for (int back = 0; back < place->shown; back++) {
-      memcpy(machine_at(place, SHOWN + back), machine_before(place, back), vcs_state_size(place->cart->cart));
+      memcpy(machine_at(place, SHOWN + back), vcs_film_before(&place->env.film, cart, back), vcs_state_size(cart));
     }
   }
+}
+
+/* Draws again one of the frames that were shown. */
+static const uint8_t *draw_shown(vcs_place_t *place, int back) {
+  return vcs_film_again(&place->env.film, place->cart->cart, machine_at(place, SHOWN + back), place->worker->again);
 }
 
 /* Shows a frame, pooled with the picture that was shown before. */
@@ -180,8 +118,7 @@ static void show_onto(const vcs_batch_t *batch, vcs_place_t *place, const uint8_
   if (place->shown_kept) {
     for (int y = 0; y < height; y++) rows[y] = kept_picture(place) + (size_t)y * (size_t)(VCS_WIDTH * batch->channels);
   } else {
-    const uint8_t *second = place->shown == 2 ? draw_again(place, machine_at(place, SHOWN + 1), worker->again) : NULL;
-    const uint8_t *first = draw_again(place, machine_at(place, SHOWN), worker->again);
+    const uint8_t *second = place->shown == 2 ? draw_shown(place, 1) : NULL, *first = draw_shown(place, 0);
     vcs_tint_pool(&place->cart->tint, first, second, height, worker->picture[0], rows);
   }
   vcs_tint_pool_onto(&place->cart->tint, frame, rows, height, worker->picture[1], worker->rows[1]);
@@ -205,21 +142,21 @@ static void step(const vcs_batch_t *batch, vcs_place_t *place) {
   int64_t reward = 0;
   int left = o->frame_skip;
   for (; left > 0; left--) {
-    place->draws = left <= (pools ? 2 : 1);
+    place->env.look = left <= (pools ? 2 : 1) ? VCS_LOOK_NOW : VCS_LOOK_LATER;
     reward += vcs_env_act_strength(&place->env, place->action, VCS_NOOP, place->strength, 1);
     place->over = vcs_env_over(&place->env);
     place->elapsed++;
     place->life_lost = place->env.play.lives < lives && place->env.play.lives > 0;
     if (episode_ended(batch, place)) break;
     if (left == 2 && pools) {
-      second = vcs_picture(place->env.m, place->worker->frames);
-      if (place->exact)
+      second = place->env.film.picture;
+      if (place->env.film.exact)
         second = memcpy(place->worker->kept, second, frame_size(place)); /* the last frame may go on in it */
     }
   }
-  place->draws = false;
+  place->env.look = VCS_LOOK_LATER;
   if (left == 0) {
-    show_frames(batch, place, vcs_picture(place->env.m, place->worker->frames), second);
+    show_frames(batch, place, place->env.film.picture, second);
   } else if (second) {
     show_onto(batch, place, second);
   } else {
@@ -235,7 +172,7 @@ static void step(const vcs_batch_t *batch, vcs_place_t *place) {
 /* What loading and a first reset give: copied, or where the seed matters made. */
 static void load(const vcs_kind_t *kind, vcs_place_t *place, uint32_t seed) {
   if (kind->draws_numbers) {
-    vcs_env_reload(&place->env, seed);
+    vcs_env_boot(&place->env, seed);
     vcs_env_begin(&place->env);
     return;
   }
@@ -245,14 +182,15 @@ static void load(const vcs_kind_t *kind, vcs_place_t *place, uint32_t seed) {
   vcs_mt19937_start(&place->env.sticky_random, seed, 0);
   place->env.noop_random = place->env.sticky_random;
   memcpy(place->machines, from->machines, SHOWN * vcs_state_size(place->cart->cart));
-  place->exact = from->exact;
-  place->covered = from->covered;
-  place->before_next = from->before_next;
-  if (place->exact) {
-    const size_t size = frame_size(place);
-    for (int i = 0; i < 2; i++) {
-      memcpy(place->worker->frames + i * VCS_FRAME_BYTES, from->own + (size_t)i * size, size);
-    }
+  vcs_film_t *film = &place->env.film;
+  const vcs_film_t *source = &from->env.film;
+  film->exact = source->exact;
+  film->drawn = source->drawn;
+  film->covered = source->covered;
+  film->before_next = source->before_next;
+  if (film->exact) {
+    memcpy(film->frames, source->frames, 2 * VCS_FRAME_BYTES);
+    film->picture = film->frames + (source->picture - source->frames);
   }
 }
 
@@ -265,9 +203,8 @@ static void start_episode(const vcs_batch_t *batch, vcs_place_t *place, bool see
   vcs_env_open(&place->env);
   memset(place->stack, 0, (size_t)batch->options.stack * batch->picture_size);
   place->stack_next = 0;
-  const uint8_t *picture = place->exact ? vcs_picture(place->env.m, place->worker->frames)
-                                        : draw_again(place, machine_before(place, 0), place->worker->frames);
-  show_frames(batch, place, picture, NULL);
+  vcs_film_show(&place->env.film, place->cart->cart);
+  show_frames(batch, place, place->env.film.picture, NULL);
   place->elapsed = place->reward = 0;
   place->lives = place->env.play.lives;
   place->over = place->life_lost = false;
@@ -275,13 +212,15 @@ static void start_episode(const vcs_batch_t *batch, vcs_place_t *place, bool see
 
 /* ---- Results ------------------------------------------------------------------------------------------------ */
 
-static void copy_stack(const vcs_batch_t *batch, const vcs_place_t *place, uint8_t *to) {
+void vcs_place_copy_stack(const vcs_batch_t *batch, const vcs_place_t *place, uint8_t *to) {
   const size_t size = batch->picture_size;
   const size_t first = (size_t)(batch->options.stack_in_place ? 0 : place->stack_next) * size;
   const size_t whole = (size_t)batch->options.stack * size;
   memcpy(to, place->stack + first, whole - first);
   memcpy(to + (whole - first), place->stack, first);
 }
+
+enum { RAM_BYTES = sizeof(((vcs_t *)0)->ram) };
 
 static void write_numbers(const vcs_place_t *place, int32_t id, const vcs_batch_results_t *results, int32_t at) {
   if (results->env_ids) results->env_ids[at] = id;
@@ -290,19 +229,23 @@ static void write_numbers(const vcs_place_t *place, int32_t id, const vcs_batch_
   if (results->truncated) results->truncated[at] = place->was_truncated;
   if (results->lives) results->lives[at] = place->lives;
   if (results->frame_numbers) results->frame_numbers[at] = (int32_t)place->env.frame_number;
+  if (results->ram) memcpy(results->ram + (size_t)at * RAM_BYTES, place->env.m->ram, RAM_BYTES);
+  if (results->sound) memcpy(results->sound + (size_t)at * VCS_SOUND_SAMPLES, place->env.sound, VCS_SOUND_SAMPLES);
   if (results->episode_frame_numbers) results->episode_frame_numbers[at] = (int32_t)place->env.episode_frame_number;
 }
 
-static void write_result(const vcs_batch_t *batch, int32_t id, const vcs_batch_results_t *results, int32_t at) {
+void vcs_place_report(const vcs_batch_t *batch, int32_t id, const vcs_batch_results_t *results, int32_t at) {
   const vcs_place_t *place = &batch->places[id];
   const size_t size = vcs_batch_observation_size(batch);
   write_numbers(place, id, results, at);
   if (results->observations && !batch->options.stack_in_place) {
-    copy_stack(batch, place, results->observations + (size_t)at * size);
+    vcs_place_copy_stack(batch, place, results->observations + (size_t)at * size);
   }
 }
 
 /* ---- Work --------------------------------------------------------------------------------------------------- */
+
+enum { SPINS = 2000 }; /* looks, some tens of microseconds together */
 
 static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
   vcs_place_t *place = &batch->places[id];
@@ -321,9 +264,9 @@ static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
     if (batch->options.autoreset == VCS_AUTORESET_SAME_STEP && episode_ended(batch, place)) {
       const int32_t reward = place->reward;
       if (!results) {
-        copy_stack(batch, place, place->final);
+        vcs_place_copy_stack(batch, place, place->final);
       } else if (results->final_observations) {
-        copy_stack(batch, place, results->final_observations + (size_t)id * size);
+        vcs_place_copy_stack(batch, place, results->final_observations + (size_t)id * size);
       }
       place->has_final = true;
       start_episode(batch, place, false);
@@ -332,7 +275,26 @@ static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
   }
   place->work = VCS_WORK_STEP;
   film_store(place);
-  if (results) write_result(batch, id, results, id);
+  if (results) vcs_place_report(batch, id, results, id);
+}
+
+/* Looks for a while: sleeping and waking up take longer than a small step. Called with the lock held. */
+static void look_for(vcs_batch_t *batch, vcs_news_t *news) {
+  const unsigned seen = atomic_load_explicit(&news->number, memory_order_relaxed);
+  if (!batch->spins) return;
+  pthread_mutex_unlock(&batch->lock);
+  for (int i = 0; i < SPINS && atomic_load_explicit(&news->number, memory_order_relaxed) == seen; i++) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_ia32_pause();
+#endif
+  }
+  pthread_mutex_lock(&batch->lock);
+}
+
+/* Called with the lock held. */
+static void tell(vcs_news_t *news) {
+  atomic_fetch_add_explicit(&news->number, 1, memory_order_relaxed);
+  pthread_cond_broadcast(&news->bed);
 }
 
 /* Takes places as long as there are any; waits for more, if the thread lives for this. */
@@ -342,7 +304,8 @@ static void work(vcs_batch_t *batch, vcs_worker_t *worker, bool waits) {
   while (!batch->stop) {
     if (batch->todo_count == 0) {
       if (!waits) break;
-      pthread_cond_wait(&batch->work_came, &batch->lock);
+      look_for(batch, &batch->work_came);
+      while (batch->todo_count == 0 && !batch->stop) pthread_cond_wait(&batch->work_came.bed, &batch->lock);
       continue;
     }
     const int32_t id = batch->todo[batch->todo_first];
@@ -354,7 +317,7 @@ static void work(vcs_batch_t *batch, vcs_worker_t *worker, bool waits) {
     batch->done[(batch->done_first + batch->done_count) % envs] = id;
     batch->done_count++;
     batch->under_way--;
-    if (batch->under_way == 0 || batch->done_count >= batch->options.batch_size) pthread_cond_signal(&batch->work_done);
+    if (batch->under_way == 0 || batch->done_count >= batch->options.batch_size) tell(&batch->work_done);
   }
   pthread_mutex_unlock(&batch->lock);
 }
@@ -379,7 +342,7 @@ static void add_work(vcs_batch_t *batch, const int32_t *ids, int32_t count) {
     batch->todo_count++;
   }
   batch->under_way += count;
-  pthread_cond_broadcast(&batch->work_came);
+  tell(&batch->work_came);
   pthread_mutex_unlock(&batch->lock);
 }
 
@@ -389,7 +352,8 @@ static void wait_for(vcs_batch_t *batch, int32_t count) {
     work(batch, &batch->workers[batch->worker_count - 1], false);
   }
   pthread_mutex_lock(&batch->lock);
-  while (batch->under_way > 0 && batch->done_count < count) pthread_cond_wait(&batch->work_done, &batch->lock);
+  if (batch->under_way > 0 && batch->done_count < count) look_for(batch, &batch->work_done);
+  while (batch->under_way > 0 && batch->done_count < count) pthread_cond_wait(&batch->work_done.bed, &batch->lock);
   pthread_mutex_unlock(&batch->lock);
 }
 
@@ -410,20 +374,21 @@ static void take_done(vcs_batch_t *batch, int32_t count) {
 
 static const vcs_batch_results_t nowhere;
 
-static vcs_status_t check_results(const vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error) {
+vcs_status_t vcs_batch_check_results(const vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error) {
   if (batch->options.stack_in_place && (!results || !results->observations)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "stack_in_place needs `observations` at every call");
   }
   return VCS_OK;
 }
 
-static vcs_status_t check_reset(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error) {
+vcs_status_t vcs_batch_check_ids(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error) {
   const int32_t envs = batch->options.envs;
   if (!ids && count != envs) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%d environments without ids; there are %d", (int)count, (int)envs);
   }
   if (count < 0 || count > envs) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%d environments to reset, but there are %d", (int)count, (int)envs);
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%d environments were named, but there are %d", (int)count,
+                          (int)envs);
   }
   for (int32_t i = 0; ids && i < count; i++) {
     if (ids[i] < 0 || ids[i] >= envs) {
@@ -431,6 +396,13 @@ static vcs_status_t check_reset(const vcs_batch_t *batch, const int32_t *ids, in
                             (int)envs - 1);
     }
   }
+  return VCS_OK;
+}
+
+static vcs_status_t check_reset(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error) {
+  const int32_t envs = batch->options.envs;
+  vcs_status_t status = vcs_batch_check_ids(batch, ids, count, error);
+  if (status) return status;
   if (count < envs && !batch->started) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the first reset must be of all %d environments", (int)envs);
   }
@@ -466,7 +438,7 @@ vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32
   if (error) error->message[0] = 0;
   const int32_t envs = batch->options.envs;
   const bool all = batch->options.batch_size == envs;
-  vcs_status_t status = check_results(batch, results, error);
+  vcs_status_t status = vcs_batch_check_results(batch, results, error);
   if (!status) status = check_reset(batch, ids, count, error);
   if (status) return status;
   wait_for(batch, envs); /* what is under way is dropped */
@@ -486,7 +458,7 @@ vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32
   for (int32_t i = 0; i < envs; i++) {
     const vcs_place_t *place = &batch->places[i];
     batch->last_ids[i] = i;
-    if (place->work == VCS_WORK_STEP) write_result(batch, i, results, i);
+    if (place->work == VCS_WORK_STEP) vcs_place_report(batch, i, results, i);
   }
   batch->results = results;
   add_work(batch, ids, count);
@@ -542,7 +514,7 @@ vcs_status_t vcs_batch_receive(vcs_batch_t *batch, const vcs_batch_results_t *re
   for (int32_t i = 0; i < count; i++) {
     const vcs_place_t *place = &batch->places[batch->last_ids[i]];
     const size_t size = vcs_batch_observation_size(batch);
-    write_result(batch, batch->last_ids[i], results, i);
+    vcs_place_report(batch, batch->last_ids[i], results, i);
     if (place->has_final && results->final_observations) {
       memcpy(results->final_observations + (size_t)i * size, place->final, size);
     }
@@ -557,7 +529,7 @@ vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const fl
     vcs_status_t status = vcs_batch_send(batch, actions, strengths, error);
     return status ? status : vcs_batch_receive(batch, results, error);
   }
-  vcs_status_t status = check_results(batch, results, error);
+  vcs_status_t status = vcs_batch_check_results(batch, results, error);
   if (!status) status = set_actions(batch, actions, strengths, error);
   if (status) return status;
   batch->results = results ? results : &nowhere;
@@ -675,7 +647,7 @@ static bool make_worker(const vcs_batch_t *batch, vcs_worker_t *worker) {
 }
 
 static size_t own_bytes(const vcs_batch_t *batch, const vcs_cart_t *cart) {
-  return (size_t)cart->frame_height * VCS_WIDTH * (size_t)(2 + batch->channels);
+  return 2 * VCS_FRAME_BYTES + vcs_film_size(cart) * (size_t)batch->channels;
 }
 
 static vcs_status_t make_place(vcs_batch_t *batch, vcs_place_t *place, int32_t cart, const vcs_env_options_t *options,
@@ -684,8 +656,10 @@ static vcs_status_t make_place(vcs_batch_t *batch, vcs_place_t *place, int32_t c
   place->machines = machines;
   place->own = own;
   place->env.m = (vcs_t *)(void *)machines;
-  place->env.run = run;
-  place->env.run_context = place;
+  place->env.film.before = machine_at(place, BEFORE);
+  place->env.film.frames = own;
+  place->env.look = place->env.film.look = VCS_LOOK_LATER;
+  place->env.listening = batch->options.sound;
   place->strength = 1;
   place->seed = (int32_t)options->seed;
   return vcs_env_setup(&place->env, place->cart->cart, options, error);
@@ -728,7 +702,7 @@ static bool boot_kind(void *context, size_t item, int number) {
   if (kind->place.started) return true;
   film_load(&kind->place, &batch->workers[number]);
   vcs_mt19937_start(&fresh, 0, 0);
-  vcs_env_reload(&kind->place.env, 0);
+  vcs_env_boot(&kind->place.env, 0);
   vcs_env_begin(&kind->place.env);
   kind->draws_numbers = memcmp(&fresh, &kind->place.env.sticky_random, sizeof fresh) != 0;
   kind->place.started = true;
@@ -771,10 +745,10 @@ static vcs_status_t make_places(vcs_batch_t *batch, const vcs_batch_env_t *envs,
     const int32_t kinds = batch->kind_count;
     options[i] = env_options(batch, &env);
     batch->places[i].kind = find_kind(batch, env.cart, &options[i]);
-    machines += VCS_FILM_MACHINES * padded(vcs_state_size(cart));
+    machines += VCS_PLACE_MACHINES * padded(vcs_state_size(cart));
     own += own_bytes(batch, cart);
     if (batch->kind_count > kinds) {
-      kind_machines += VCS_FILM_MACHINES * padded(vcs_state_size(cart));
+      kind_machines += VCS_PLACE_MACHINES * padded(vcs_state_size(cart));
       kind_own += own_bytes(batch, cart);
     }
   }
@@ -795,7 +769,7 @@ static vcs_status_t make_places(vcs_batch_t *batch, const vcs_batch_env_t *envs,
     vcs_kind_t *kind = &batch->kinds[is_kind ? i - o->envs : batch->places[i].kind];
     vcs_place_t *place = is_kind ? &kind->place : &batch->places[i];
     status = make_place(batch, place, kind->cart, is_kind ? &kind->options : &options[i], machine, frames, error);
-    machine += VCS_FILM_MACHINES * padded(vcs_state_size(batch->carts[kind->cart].cart));
+    machine += VCS_PLACE_MACHINES * padded(vcs_state_size(batch->carts[kind->cart].cart));
     frames += own_bytes(batch, batch->carts[kind->cart].cart);
     if (is_kind) continue;
     if (batch->stacks) place->stack = batch->stacks + (size_t)i * vcs_batch_observation_size(batch);
@@ -845,11 +819,12 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count
   vcs_batch_t *batch = calloc(1, sizeof *batch);
   if (!batch) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   pthread_mutex_init(&batch->lock, NULL);
-  pthread_cond_init(&batch->work_came, NULL);
-  pthread_cond_init(&batch->work_done, NULL);
+  pthread_cond_init(&batch->work_came.bed, NULL);
+  pthread_cond_init(&batch->work_done.bed, NULL);
   batch->options = *options;
   if (batch->options.batch_size == 0) batch->options.batch_size = options->envs;
   batch->options.threads = vcs_thread_count(options->threads, (size_t)batch->options.batch_size);
+  batch->spins = batch->options.threads <= vcs_cpu_count();
   batch->channels = options->rgb ? 3 : 1;
   batch->picture_size = (size_t)options->width * (size_t)options->height * (size_t)batch->channels;
   batch->cart_count = cart_count;
@@ -885,14 +860,14 @@ void vcs_batch_free(vcs_batch_t *batch) {
   if (!batch) return;
   pthread_mutex_lock(&batch->lock);
   batch->stop = true;
-  pthread_cond_broadcast(&batch->work_came);
+  tell(&batch->work_came);
   pthread_mutex_unlock(&batch->lock);
   for (int32_t i = 0; i < batch->thread_count; i++) pthread_join(batch->threads[i], NULL);
   for (int32_t i = 0; i < batch->cart_count; i++) vcs_resize_free(batch->carts[i].resize);
   for (int32_t i = 0; i < batch->worker_count; i++) free(batch->workers[i].memory);
   pthread_mutex_destroy(&batch->lock);
-  pthread_cond_destroy(&batch->work_came);
-  pthread_cond_destroy(&batch->work_done);
+  pthread_cond_destroy(&batch->work_came.bed);
+  pthread_cond_destroy(&batch->work_done.bed);
   free(batch->carts);
   free(batch->kinds);
   free(batch->places);

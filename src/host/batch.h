@@ -10,20 +10,20 @@
  *     shown[2]                ... before what was shown
  *     stack                   small pictures
  *
- * That is exact because a frame is drawn over everything: its picture follows from the machine before it. Where the
- * beam did not reach the last row the rows below keep an old picture, and then (`exact`) the place keeps both frames,
- * in memory that is reserved for it but that costs nothing as long as it is not touched. batch.c has the rules.
+ * film.h tells why that is exact. A place whose film needs its frames keeps them in memory that is reserved for it but
+ * that costs nothing as long as it is not touched.
  */
 #ifndef VCS_HOST_BATCH_H
 #define VCS_HOST_BATCH_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "host/env.h"
 #include "host/preprocess.h"
 
-enum { VCS_FILM_BEFORE = 3, VCS_FILM_SHOWN = 2, VCS_FILM_MACHINES = 1 + VCS_FILM_BEFORE + VCS_FILM_SHOWN };
+enum { VCS_PLACE_SHOWN = 2, VCS_PLACE_MACHINES = 1 + VCS_FILM_BEFORE + VCS_PLACE_SHOWN };
 
 typedef struct {
   uint8_t *frames, *again; /* 2 * VCS_FRAME_BYTES each */
@@ -51,15 +51,10 @@ typedef struct {
   int32_t kind;
   vcs_worker_t *worker; /* while one works on it */
 
-  /* The film: which frames are drawn, and what they are drawn over. */
-  uint8_t *machines;   /* VCS_FILM_MACHINES of them: now, before[], shown[] */
-  uint8_t *own;        /* two frames and a coloured picture; touched only if needed */
-  bool draws;          /* the next frame will be looked at */
-  bool exact;          /* what the frame buffers show may be seen again: every frame is drawn, into the right ones */
-  int32_t covered;     /* frames in a row that covered the whole picture, up to 2 */
-  int32_t before_next; /* which of before[] is the oldest */
-  int32_t shown;       /* frames of the last picture: 1 or 2 */
-  bool shown_kept;     /* it is in `own`, not to be had from shown[] */
+  uint8_t *machines; /* VCS_PLACE_MACHINES of them: now, before[] (of the film), shown[] */
+  uint8_t *own;      /* two frames and a coloured picture; touched only if needed */
+  int32_t shown;     /* frames of the last picture: 1 or 2 */
+  bool shown_kept;   /* it is in `own`, not to be had from shown[] */
 
   uint8_t *stack, *final;
   int32_t stack_next;
@@ -80,6 +75,12 @@ typedef struct {
   bool draws_numbers; /* its mode script draws from the generator: every seed has to go through it */
 } vcs_kind_t;
 
+/* Something that threads wait for: a number that goes up when it happens, and a bed. */
+typedef struct {
+  atomic_uint number;
+  pthread_cond_t bed;
+} vcs_news_t;
+
 struct vcs_batch {
   vcs_batch_options_t options;
   int32_t channels;
@@ -96,14 +97,23 @@ struct vcs_batch {
   pthread_t *threads;
   int32_t thread_count;
   pthread_mutex_t lock;
-  pthread_cond_t work_came, work_done;
+  vcs_news_t work_came, work_done;
   int32_t *todo, *done;
   int32_t todo_first, todo_count, done_first, done_count, under_way;
+  bool spins; /* there is a core for every thread: who waits may look for a while before sleeping */
   bool stop;
   const vcs_batch_results_t *results; /* where workers write, in a synchronous call; else NULL */
 
   int32_t *last_ids; /* of the last results */
   bool started, sent;
 };
+
+/* The stack of a place, oldest picture first; what a place reports, at this place of the results. */
+void vcs_place_copy_stack(const vcs_batch_t *batch, const vcs_place_t *place, uint8_t *to);
+void vcs_place_report(const vcs_batch_t *batch, int32_t id, const vcs_batch_results_t *results, int32_t at);
+
+/* Refuses ids out of range (NULL: all of them), and results that stacks cannot be left in. */
+vcs_status_t vcs_batch_check_ids(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error);
+vcs_status_t vcs_batch_check_results(const vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/decode.h"
 #include "host/cart_detect.h"
 #include "host/files.h"
 #include "host/hash.h"
@@ -123,12 +124,15 @@ vcs_status_t vcs_cart_load(const void *image, size_t size, const vcs_cart_option
                           props.height, props.ystart);
   }
 
-  vcs_cartridge_t *c = calloc(1, sizeof *c + vcs_scheme_rom_size(scheme, size) + VCS_ROM_MARGIN);
+  /* the image, and as many decoded instructions, aligned */
+  const size_t rom_size = vcs_scheme_rom_size(scheme, size), code_at = (rom_size + 7) & ~(size_t)7;
+  vcs_cartridge_t *c = calloc(1, sizeof *c + code_at + rom_size * sizeof(vcs_code_t));
   if (!c) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   c->info = info;
   c->game = game;
   status = vcs_cart_setup(&c->cart, scheme, image, size, c->rom, error);
   if (status == VCS_OK) {
+    c->cart.code = vcs_decode_image(&c->cart, (vcs_code_t *)(void *)(c->rom + code_at));
     set_console(c, &props);
     vcs_format_t format = options->format ? options->format : props.format;
     if (format) {
@@ -155,6 +159,18 @@ vcs_status_t vcs_cart_load(const void *image, size_t size, const vcs_cart_option
   return VCS_OK;
 }
 
-void vcs_cart_free(vcs_cart_t *cart) { free(cart); }
+void vcs_cart_free(vcs_cart_t *cart) {
+  if (cart) free(atomic_load(&vcs_cartridge(cart)->boot));
+  free(cart);
+}
+
+/* The one thing of a cartridge that changes, and only once. */
+void vcs_cart_keep_boot(const vcs_cart_t *cart, void *state) {
+  vcs_cartridge_t *cartridge = (vcs_cartridge_t *)(uintptr_t)cart;
+  void *none = NULL;
+  if (!atomic_compare_exchange_strong(&cartridge->boot, &none, state)) free(state);
+}
+
+const void *vcs_cart_boot(const vcs_cart_t *cart) { return atomic_load(&vcs_cartridge(cart)->boot); }
 
 const vcs_cart_info_t *vcs_cart_info(const vcs_cart_t *cart) { return &vcs_cartridge(cart)->info; }

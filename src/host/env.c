@@ -113,14 +113,13 @@ static void watched_frame(vcs_env_t *env, uint8_t *frames) {
 }
 
 static void frame(vcs_env_t *env) {
-  uint8_t *frames = env->drawing ? env->frames : NULL;
-  if (env->run) {
-    env->run(env->run_context, env, false);
-  } else if (env->watch) {
+  uint8_t *frames = vcs_film_begin(&env->film, env->cart, env->m);
+  if (env->watch) {
     watched_frame(env, frames);
   } else {
     vcs_frame(env->cart, env->m, frames);
   }
+  vcs_film_end(&env->film, env->cart, env->m);
 }
 
 static void judge(vcs_env_t *env) {
@@ -149,14 +148,17 @@ static int allowed(const vcs_env_t *env, int action) {
   return action >= 0 && action < VCS_ACTIONS && (env->legal >> action & 1) ? action : VCS_NOOP;
 }
 
+/* Frames before the last of a step are drawn only if old rows are seen. */
+static vcs_look_t glance(const vcs_env_t *env) { return env->look == VCS_LOOK_NOW ? VCS_LOOK_LATER : env->look; }
+
 static bool is_stopped(const vcs_env_t *env) { return vcs_env_over(env) || vcs_env_truncated(env); }
 
 static bool goes_on(vcs_env_t *env) {
   return vcs_mt19937_draw(&env->sticky_random) / 4294967296.0 < (double)env->options.repeat_action_probability;
 }
 
-/* Frames of a player's wish, each of which sticky actions may refuse; returns their rewards. */
-static int32_t act(vcs_env_t *env, hands_t wish, int frames, bool stops_at_life_loss) {
+/* Frames of a player's wish, each of which sticky actions may refuse. */
+static void act(vcs_env_t *env, hands_t wish, int frames, bool stops_at_life_loss) {
   const int32_t lives = env->play.lives;
   int64_t sum = 0;
   env->life_lost = 0;
@@ -170,6 +172,7 @@ static int32_t act(vcs_env_t *env, hands_t wish, int frames, bool stops_at_life_
       env->strength[1] = wish.strength_b;
     }
     if (is_stopped(env)) continue;
+    env->film.look = i + 1 < frames ? glance(env) : env->look;
     emulate(env, (hands_t){env->action[0], env->action[1], env->strength[0], env->strength[1]}, 1);
     count_frame(env);
     sum += env->play.reward;
@@ -178,12 +181,14 @@ static int32_t act(vcs_env_t *env, hands_t wish, int frames, bool stops_at_life_
   }
   vcs_env_listen(env);
   const int32_t min = env->options.reward_min, max = env->options.reward_max;
-  return env->reward = (int32_t)(sum < min ? min : sum > max ? max : sum);
+  env->reward = (int32_t)(sum < min ? min : sum > max ? max : sum);
 }
 
 int32_t vcs_env_act_strength(vcs_env_t *env, int player_a, int player_b, float strength_a, float strength_b) {
   const hands_t wish = {player_a, player_b, strength_a, strength_b};
-  return act(env, wish, env->options.frame_skip, env->options.life_loss == VCS_LIFE_LOSS_ENDS);
+  act(env, wish, env->options.frame_skip, env->options.life_loss == VCS_LIFE_LOSS_ENDS);
+  if (env->look == VCS_LOOK_NOW) vcs_film_show(&env->film, env->cart);
+  return env->reward;
 }
 
 int32_t vcs_env_act(vcs_env_t *env, int player_a, int player_b) {
@@ -192,6 +197,7 @@ int32_t vcs_env_act(vcs_env_t *env, int player_a, int player_b) {
 
 int32_t vcs_env_act_on(vcs_env_t *env, int player_a, int player_b) {
   const int32_t lives = env->play.lives;
+  env->film.look = env->look;
   emulate(env, (hands_t){allowed(env, player_a), allowed(env, player_b), 1, 1}, 1);
   count_frame(env);
   env->life_lost = env->play.lives < lives && env->play.lives > 0;
@@ -258,11 +264,9 @@ static void select_mode(vcs_env_t *env) {
 void vcs_env_begin(vcs_env_t *env) {
   env->episode_frame_number = 0;
   env->paddle[0] = env->paddle[1] = (PADDLE_LOW + env->paddle_high) / 2;
-  if (env->run) {
-    env->run(env->run_context, env, true);
-  } else {
-    vcs_reset(env->cart, env->m, env->frames);
-  }
+  env->film.look = glance(env);
+  vcs_reset(env->cart, env->m, NULL);
+  vcs_film_clear(&env->film, env->cart);
   emulate(env, still, BOOT_FRAMES);
   soft_reset(env);
   if (env->game) {
@@ -306,9 +310,33 @@ void vcs_env_open(vcs_env_t *env) {
   env->reward = env->life_lost = 0;
 }
 
+/* The first frames of an episode seldom cover the picture, so they need both buffers; borrowed ones, or else every
+ * environment would have touched its second one. */
+typedef struct {
+  uint8_t *own, *borrowed;
+  vcs_look_t look;
+} loan_t;
+
+static loan_t borrow_frames(vcs_env_t *env) {
+  loan_t loan = {env->film.frames, NULL, env->look};
+  if (env->look != VCS_LOOK_NEVER) loan.borrowed = malloc(2 * VCS_FRAME_BYTES);
+  if (loan.borrowed) env->film.frames = loan.borrowed;
+  env->look = glance(env);
+  return loan;
+}
+
+static void return_frames(vcs_env_t *env, loan_t loan) {
+  if (loan.borrowed) vcs_film_move(&env->film, env->cart, loan.own);
+  free(loan.borrowed);
+  env->look = loan.look;
+  vcs_film_show(&env->film, env->cart);
+}
+
 void vcs_env_reset(vcs_env_t *env) {
+  const loan_t loan = borrow_frames(env);
   vcs_env_begin(env);
   vcs_env_open(env);
+  return_frames(env, loan);
 }
 
 /* ---- Options ------------------------------------------------------------------------------------------------ */
@@ -391,6 +419,12 @@ static vcs_status_t check_options(const vcs_env_t *env, const vcs_env_options_t 
   return VCS_OK;
 }
 
+/* Averages need the frame before, and who watches sees the machine as it is: both buffers are used then. */
+static void pin_film(vcs_env_t *env) {
+  env->film.pinned = env->watch || env->options.colour_averaging;
+  if (env->film.pinned && !env->film.exact) vcs_film_redraw(&env->film, env->cart);
+}
+
 vcs_status_t vcs_env_configure(vcs_env_t *env, const vcs_env_options_t *options, vcs_error_t *error) {
   if (error) error->message[0] = 0;
   if (!options) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no options were given");
@@ -400,6 +434,7 @@ vcs_status_t vcs_env_configure(vcs_env_t *env, const vcs_env_options_t *options,
   env->mode = options->mode;
   env->difficulty = options->difficulty;
   if (options->colour_averaging) vcs_blend_prepare((vcs_format_t)env->cart->format);
+  pin_film(env);
   return VCS_OK;
 }
 
@@ -443,21 +478,53 @@ int vcs_env_two_players(const vcs_env_t *env) { return env->game && vcs_game_is_
 /* ---- Life ----------------------------------------------------------------------------------------------------- */
 
 /* The sound of what selects a mode is heard, so that sound turned on next is in step with ale-py's. */
-void vcs_env_reload(vcs_env_t *env, uint32_t seed) {
+void vcs_env_boot(vcs_env_t *env, uint32_t seed) {
   const bool listening = env->listening;
-  const vcs_env_options_t options = env->options;
   memset(&env->live, 0, sizeof env->live);
   vcs_mt19937_start(&env->sticky_random, seed, 0);
-  vcs_mt19937_start(&env->noop_random, seed, 0);
+  env->noop_random = env->sticky_random;
   env->mode = default_mode(env->game, env->profile);
   env->listening = true;
-  vcs_boot(env->cart, env->m, env->frames);
+  vcs_boot(env->cart, env->m, NULL);
   vcs_env_begin(env);
   env->listening = listening;
+  env->options.seed = seed;
+  env->mode = env->options.mode;
+  env->difficulty = env->options.difficulty;
+}
+
+/* Loading gives the same state whatever the options, unless numbers are drawn on the way: then the cartridge keeps it
+ * for the next environment. What was not drawn as usual is not kept. */
+static void keep_boot(const vcs_env_t *env) {
+  if (env->watch || env->film.pinned || env->look == VCS_LOOK_NEVER) return;
+  if (memcmp(&env->sticky_random, &env->noop_random, sizeof env->sticky_random) != 0) return;
+  void *state = malloc(vcs_env_state_size(env));
+  if (!state) return;
+  vcs_env_state_copy(env, state);
+  vcs_cart_keep_boot(env->cart, state);
+}
+
+static void take_boot(vcs_env_t *env, const void *boot, uint32_t seed) {
+  const vcs_env_options_t options = env->options;
+  vcs_env_state_share(env, boot);
+  vcs_mt19937_start(&env->sticky_random, seed, 0);
+  env->noop_random = env->sticky_random;
   env->options = options;
   env->options.seed = seed;
   env->mode = options.mode;
   env->difficulty = options.difficulty;
+}
+
+void vcs_env_reload(vcs_env_t *env, uint32_t seed) {
+  const void *boot = env->watch ? NULL : vcs_cart_boot(env->cart);
+  if (boot) {
+    take_boot(env, boot, seed);
+    return;
+  }
+  const loan_t loan = borrow_frames(env);
+  vcs_env_boot(env, seed);
+  return_frames(env, loan);
+  keep_boot(env);
 }
 
 /* A digest of all that decides what a state means. */
@@ -478,7 +545,8 @@ vcs_status_t vcs_env_setup(vcs_env_t *env, const vcs_cart_t *cart, const vcs_env
   env->profile = cartridge->info.profile;
   env->game = cartridge->game;
   env->key = state_key(cartridge);
-  env->drawing = true;
+  env->film.exact = true;
+  env->film.picture = env->film.frames;
   env->uses_paddles = cartridge->info.left == VCS_CONTROLLER_PADDLES || cartridge->info.right == VCS_CONTROLLER_PADDLES;
   env->paddle_high = PADDLE_HIGH;
   env->minimal = env->legal = VCS_ALL_ACTIONS;
@@ -502,14 +570,24 @@ vcs_status_t vcs_env_create_with(const vcs_cart_t *cart, const vcs_env_options_t
   if (error) error->message[0] = 0;
   if (!cart || !out) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no cartridge, or no place for the environment");
   *out = NULL;
+  enum { NOW, SPARE, BEFORE, MACHINES = BEFORE + VCS_FILM_BEFORE };
+  const size_t machine = (vcs_state_size(cart) + 7) & ~(size_t)7;
   vcs_env_t *env = calloc(1, sizeof *env);
-  if (env) env->m = calloc(1, vcs_state_size(cart));
-  if (env) env->spare = calloc(1, vcs_state_size(cart));
-  if (env) env->frames = calloc(2, VCS_FRAME_BYTES);
-  if (!env || !env->m || !env->spare || !env->frames) {
-    vcs_env_free(env);
+  uint8_t *machines = calloc(MACHINES, machine);
+  uint8_t *frames = malloc(2 * VCS_FRAME_BYTES); /* as good as free until it is touched */
+  if (!env || !machines || !frames) {
+    free(env);
+    free(machines);
+    free(frames);
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
+  env->m = (vcs_t *)(void *)machines;
+  env->film.spare = (vcs_t *)(void *)(machines + SPARE * machine);
+  env->film.before = machines + BEFORE * machine;
+  env->film.frames = frames;
+  env->film.single = true;
+  env->look = env->film.look = VCS_LOOK_NOW;
+  vcs_film_blacken(cart, frames, cart->height);
   vcs_status_t status = vcs_env_setup(env, cart, options, error);
   if (status) {
     vcs_env_free(env);
@@ -527,16 +605,16 @@ vcs_status_t vcs_env_create(const vcs_cart_t *cart, vcs_env_t **out, vcs_error_t
 void vcs_env_free(vcs_env_t *env) {
   if (!env) return;
   free(env->m);
-  free(env->spare);
-  free(env->frames);
+  free(env->film.frames);
   free(env);
 }
 
-void vcs_env_set_drawing(vcs_env_t *env, int drawing) { env->drawing = drawing != 0; }
+void vcs_env_set_drawing(vcs_env_t *env, int drawing) { env->look = drawing ? VCS_LOOK_NOW : VCS_LOOK_NEVER; }
 
 void vcs_env_watch(vcs_env_t *env, vcs_watch_t watch, void *context) {
   env->watch = watch;
   env->watch_context = context;
+  pin_film(env);
 }
 
 /* The write passes over the bus like any other. */
@@ -555,7 +633,6 @@ uint64_t vcs_env_frame_number(const vcs_env_t *env) { return env->frame_number; 
 uint64_t vcs_env_episode_frame_number(const vcs_env_t *env) { return env->episode_frame_number; }
 const uint8_t *vcs_env_ram(const vcs_env_t *env) { return env->m->ram; }
 vcs_t *vcs_env_machine(vcs_env_t *env) { return env->m; }
-uint8_t *vcs_env_frames(vcs_env_t *env) { return env->frames; }
 const vcs_cart_t *vcs_env_cart(const vcs_env_t *env) { return env->cart; }
 
 /* ---- The action stream of the records --------------------------------------------------------------------------- */

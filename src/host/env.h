@@ -9,6 +9,7 @@
 
 #include "core/riot_random.h"
 #include "host/cartridge.h"
+#include "host/film.h"
 
 /* clang-format off */
 #define VCS_ENV_FIELDS(X)                                                                        \
@@ -36,8 +37,6 @@ typedef struct {
 
 _Static_assert(sizeof(vcs_env_live_t) == 0 VCS_ENV_FIELDS(VCS_ENV_SIZE), "padding: reorder VCS_ENV_FIELDS");
 
-typedef void (*vcs_env_run_t)(void *context, vcs_env_t *env, bool reset);
-
 struct vcs_env {
   const vcs_cart_t *cart;
   const vcs_game_t *game;      /* NULL: unknown cartridge, no rewards, never over */
@@ -48,14 +47,13 @@ struct vcs_env {
   int32_t max_lives; /* before the first frame */
   int32_t paddle_high;
   uint32_t minimal, legal; /* actions, a bit each */
-  bool drawing, uses_paddles, listening;
+  bool uses_paddles, listening;
   vcs_watch_t watch;
   void *watch_context;
-  vcs_env_run_t run; /* in the place of vcs_frame and vcs_reset, for who draws elsewhere (batch.c); or NULL */
-  void *run_context;
-  uint8_t *frames;
-  vcs_t *m, *spare; /* the machine; room for a state that is looked at before it becomes the machine */
-  union {           /* the same fields, by themselves and together */
+  vcs_t *m;
+  vcs_film_t film; /* what is drawn, and where */
+  vcs_look_t look; /* at the last frame of a step */
+  union {          /* the same fields, by themselves and together */
     vcs_env_live_t live;
     struct {
       VCS_ENV_FIELDS(VCS_ENV_DECLARE)
@@ -63,11 +61,22 @@ struct vcs_env {
   };
 };
 
-/* Creating and resetting in parts, for batches. vcs_env_setup needs `m`, and `frames` unless there is a `run`, and
- * boots nothing; vcs_env_reset is vcs_env_begin and vcs_env_open. */
+/* Creating and resetting in parts, for batches. vcs_env_setup needs `m` and the memory of `film`, and boots nothing;
+ * vcs_env_boot is what creating and vcs_env_reload do, vcs_env_begin and vcs_env_open what vcs_env_reset does. None of
+ * them draws the last frame, and all draw into film.frames what they have to. */
 vcs_status_t vcs_env_setup(vcs_env_t *env, const vcs_cart_t *cart, const vcs_env_options_t *options,
                            vcs_error_t *error);
+void vcs_env_boot(vcs_env_t *env, uint32_t seed);
 void vcs_env_begin(vcs_env_t *env);
 void vcs_env_open(vcs_env_t *env);
+
+/* Takes over a state (save.c) that is known to be one of this cartridge's. Where a picture is enough, it is looked at
+ * where it is: the state must outlive the next frame. */
+void vcs_env_state_share(vcs_env_t *env, const void *state);
+
+/* Whether an environment could have these fields, machines (one behind the other) and film (save.c). */
+bool vcs_env_is_possible(const vcs_env_t *env, const vcs_env_live_t *live, const uint8_t *machines, size_t count,
+                         vcs_t *spare);
+bool vcs_film_is_possible(const vcs_film_mark_t *film);
 
 #endif

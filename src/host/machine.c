@@ -38,6 +38,7 @@ void vcs_step(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_step_t *ste
     step->opcode = vcs_cpu_step(cart, m, &video, &frame_over);
     m->instructions++;
   }
+  vcs_tia_catch_up(m, &video);
   if (frame_over) m->partial = 0;
   step->cycles = m->cycles - before;
   step->pc = m->pc;

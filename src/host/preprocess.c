@@ -11,14 +11,18 @@
  * Area is what agents see (210 x 160 to 84 x 84), and has a short cut. In units of the common divisor all weights are
  * small whole numbers, so the exact value of a pixel is an integer over `den` (for 84 x 84: 200). Float sums err by
  * less than 1/1000, so unless the exact value is that near to a half, its rounding is theirs. Where it is (some ten
- * pixels of a picture), the pixel is done again, in their order. Exact sums may be made in any order, so here they go
- * down first, over contiguous bytes, then along with eight rows side by side: all loops are plain and vectorise.
+ * pixels of a picture), the pixel is done again, in their order. Exact sums may be made in any order, so here every
+ * different row is summed along once, and what is left is adding up rows of sums:
  *
- *   rows of bytes  --down-->  8 rows of 160 sums  --interleave-->  160 x 8  --along-->  84 x 8  --round, part-->  8
- * rows
+ *   row of bytes  --along-->  row of 84 sums  \
+ *   row of bytes  --along-->  row of 84 sums   >--down, round-->  row of 84 bytes
+ *   row that repeats the one above: its sums  /
  *
  * A row of the result whose source rows are all the one row that those of the row above are too is that row again,
  * near halves aside.
+ *
+ * Loops are plain and vectorise, but two that are bound by loads of single bytes and are written for x86 by hand: the
+ * table of grays, and sums along a row.
  */
 #include "host/preprocess.h"
 
@@ -32,31 +36,31 @@
 #define INLINE static inline __attribute__((always_inline))
 #if defined(__x86_64__) && defined(__GNUC__)
 #define WIDE 1
+#include <immintrin.h>
 #else
 #define WIDE 0
 #endif
 
 /* ---- Pictures ----------------------------------------------------------------------------------------------- */
 
+static bool is_wide(void) {
+#if WIDE
+  return __builtin_cpu_supports("avx2");
+#else
+  return false;
+#endif
+}
+
 void vcs_tint_make(vcs_tint_t *tint, vcs_format_t format, int rgb) {
   const uint32_t *palette = vcs_palette(format);
   tint->channels = rgb ? 3 : 1;
+  tint->wide = !rgb && is_wide();
   for (int i = 0; i < 256; i++) {
     for (int c = 0; c < 3; c++) {
       tint->byte[c][i] = rgb ? (uint8_t)(palette[i] >> (16 - 8 * c)) : vcs_palette_gray(format)[i];
     }
   }
-}
-
-static void tint_row(const vcs_tint_t *tint, const uint8_t *a, uint8_t *out) {
-  if (tint->channels == 1) {
-    const uint8_t *gray = tint->byte[0];
-    for (int x = 0; x < VCS_WIDTH; x++) out[x] = gray[a[x]];
-    return;
-  }
-  for (int x = 0; x < VCS_WIDTH; x++) {
-    for (int c = 0; c < 3; c++) out[3 * x + c] = tint->byte[c][a[x]];
-  }
+  for (int i = 0; i < 128; i++) tint->even[i] = tint->byte[0][2 * i];
 }
 
 static inline uint8_t brighter(uint8_t a, uint8_t b) { return a > b ? a : b; }
@@ -72,6 +76,46 @@ static void pool_row(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b,
   }
 }
 
+#if WIDE
+enum { EIGHTHS = 8 };
+
+/* Even indices looked up in eight tables of 16: a table answers those of its own, and 0 to the others. */
+__attribute__((target("avx2"))) INLINE __m256i look_up(const __m256i table[EIGHTHS], __m256i index) {
+  const __m256i half = _mm256_and_si256(_mm256_srli_epi16(index, 1), _mm256_set1_epi8(0x7F));
+  __m256i found = _mm256_setzero_si256();
+  for (int i = 0; i < EIGHTHS; i++) {
+    const __m256i mine = _mm256_xor_si256(half, _mm256_set1_epi8((char)(16 * i)));
+    found = _mm256_or_si256(found, _mm256_shuffle_epi8(table[i], _mm256_adds_epu8(mine, _mm256_set1_epi8(0x70))));
+  }
+  return found;
+}
+
+/* Gray, 32 pixels at a time; false if there is an odd index. */
+__attribute__((target("avx2"))) static bool pool_row_wide(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b,
+                                                          uint8_t *out) {
+  __m256i table[EIGHTHS], odd = _mm256_setzero_si256();
+  for (int i = 0; i < EIGHTHS; i++) {
+    table[i] = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(tint->even + 16 * i)));
+  }
+  for (int x = 0; x < VCS_WIDTH; x += 32) {
+    const __m256i one = _mm256_loadu_si256((const __m256i *)(a + x));
+    const __m256i other = _mm256_loadu_si256((const __m256i *)(b + x));
+    __m256i gray = look_up(table, one);
+    if (_mm256_movemask_epi8(_mm256_cmpeq_epi8(one, other)) != -1) gray = _mm256_max_epu8(gray, look_up(table, other));
+    odd = _mm256_or_si256(odd, _mm256_or_si256(one, other));
+    _mm256_storeu_si256((__m256i *)(out + x), gray);
+  }
+  return _mm256_testz_si256(odd, _mm256_set1_epi8(1));
+}
+#endif
+
+static void tint_row(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b, uint8_t *out) {
+#if WIDE
+  if (tint->wide && pool_row_wide(tint, a, b, out)) return;
+#endif
+  pool_row(tint, a, b, out);
+}
+
 static bool repeats(const uint8_t *row) { return memcmp(row, row - VCS_WIDTH, VCS_WIDTH) == 0; }
 
 void vcs_tint_pool(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b, int height, uint8_t *picture,
@@ -82,11 +126,7 @@ void vcs_tint_pool(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b, i
       continue;
     }
     rows[y] = picture;
-    if (!b || memcmp(a, b, VCS_WIDTH) == 0) {
-      tint_row(tint, a, picture);
-    } else {
-      pool_row(tint, a, b, picture);
-    }
+    tint_row(tint, a, b ? b : a, picture);
     picture += VCS_WIDTH * tint->channels;
   }
 }
@@ -96,7 +136,7 @@ void vcs_tint_pool_onto(const vcs_tint_t *tint, const uint8_t *a, const uint8_t 
   const int length = VCS_WIDTH * tint->channels;
   for (int y = 0; y < height; y++, a += VCS_WIDTH, picture += length) {
     rows[y] = picture;
-    tint_row(tint, a, picture);
+    tint_row(tint, a, a, picture);
     for (int x = 0; x < length; x++) picture[x] = brighter(picture[x], coloured[y][x]);
   }
 }
@@ -104,7 +144,7 @@ void vcs_tint_pool_onto(const vcs_tint_t *tint, const uint8_t *a, const uint8_t 
 /* ---- Plans -------------------------------------------------------------------------------------------------- */
 
 enum { COPY, MEAN, AREA, BLEND };
-enum { LANES = 8, BLEND_BITS = 11, EXACT_MAX = 128 };
+enum { BLEND_BITS = 11, EXACT_MAX = 128, BLOCK = 8, SLICE = 32 };
 
 /* A direction: cell i has taps[i] pixels from first[i] on, weighted `weight` (float) and `units` (whole numbers whose
  * sum is `cell`), at [i * most + t]. For blending, two 11-bit weights. */
@@ -115,10 +155,25 @@ typedef struct {
   float *weight;
 } axis_t;
 
+/* Sums of eight cells with up to three taps each: where the first two are, relative to `at`, and their weights, in
+ * turn; the third ones relative to `third_at`. A position of 0x80 is none. */
+typedef struct {
+  int32_t at, third_at;
+  uint8_t place[2 * BLOCK], third_place[2 * BLOCK], weight[2 * BLOCK], third_weight[2 * BLOCK];
+} block_t;
+
+/* Division of 16-bit numbers by a fixed one: (n >> before) * factor >> 16 >> after. Factor 0: there is none. */
+typedef struct {
+  uint16_t factor;
+  uint8_t before, after;
+} quotient_t;
+
 struct vcs_resize {
   int kind, channels;
   bool exact, wide;
   axis_t x, y;
+  block_t *blocks;   /* of a row, if it can be summed in blocks; else NULL */
+  quotient_t by_den; /* where sums are small and den is even, so that halves are whole numbers */
 };
 
 static int greatest_divisor(int a, int b) {
@@ -206,6 +261,72 @@ static bool is_exact(const axis_t *axis) {
   return axis->cell <= EXACT_MAX;
 }
 
+static int least(int a, int b) { return a < b ? a : b; }
+
+/* Cells from `first` on as a block; false if they are too far apart. */
+static bool plan_block(const axis_t *axis, int first, block_t *block) {
+  memset(block, 0, sizeof *block);
+  memset(block->place, 0x80, sizeof block->place);
+  memset(block->third_place, 0x80, sizeof block->third_place);
+  block->at = least(axis->first[first], axis->from - 2 * BLOCK);
+  block->third_at = least(axis->first[first] + 2, axis->from - 2 * BLOCK);
+  for (int i = 0; i < BLOCK && first + i < axis->to; i++) {
+    const int32_t *units = axis->units + (first + i) * axis->most;
+    const int taps = axis->taps[first + i];
+    if (taps > 3) return false;
+    for (int t = 0; t < taps; t++) {
+      const int from = axis->first[first + i] + t - (t < 2 ? block->at : block->third_at);
+      if (from < 0 || from >= 2 * BLOCK || units[t] >= EXACT_MAX) return false;
+      (t < 2 ? block->place : block->third_place)[2 * i + t % 2] = (uint8_t)from;
+      (t < 2 ? block->weight : block->third_weight)[2 * i + t % 2] = (uint8_t)units[t];
+    }
+  }
+  return true;
+}
+
+/* Blocks are for gray rows; without them rows are summed a cell at a time. */
+static void plan_blocks(vcs_resize_t *plan) {
+  const int count = (plan->x.to + BLOCK - 1) / BLOCK;
+  if (!plan->wide || !plan->exact || plan->channels > 1 || plan->x.from < 2 * BLOCK) return;
+  plan->blocks = calloc((size_t)count, sizeof *plan->blocks);
+  for (int i = 0; plan->blocks && i < count; i++) {
+    if (plan_block(&plan->x, BLOCK * i, &plan->blocks[i])) continue;
+    free(plan->blocks);
+    plan->blocks = NULL;
+  }
+}
+
+static int most_taps(const axis_t *axis) {
+  int most = 0;
+  for (int i = 0; i < axis->to; i++) most = axis->taps[i] > most ? axis->taps[i] : most;
+  return most;
+}
+
+INLINE uint16_t divide(quotient_t by, uint16_t n) {
+  return (uint16_t)((uint32_t)(uint16_t)(n >> by.before) * by.factor >> 16) >> by.after;
+}
+
+static bool divides_up_to(quotient_t by, uint32_t den, uint32_t most) {
+  for (uint32_t n = 0; n <= most; n++) {
+    if (divide(by, (uint16_t)n) != n / den) return false;
+  }
+  return true;
+}
+
+/* The first factor that is right for every sum there can be, with half of den added. */
+static quotient_t plan_quotient(uint32_t den) {
+  quotient_t by = {0, 0, 0};
+  const uint32_t most = 255 * den + den / 2;
+  if (den % 2 || most > UINT16_MAX) return by;
+  while (!(den >> by.before & 1)) by.before++;
+  for (; by.after < 16; by.after++) {
+    const uint32_t odd = den >> by.before, factor = ((1u << (16 + by.after)) + odd - 1) / odd;
+    by.factor = (uint16_t)factor;
+    if (factor <= UINT16_MAX && divides_up_to(by, den, most)) return by;
+  }
+  return (quotient_t){0, 0, 0};
+}
+
 vcs_resize_t *vcs_resize_create(int from_height, int from_width, int height, int width, int channels) {
   vcs_resize_t *plan = calloc(1, sizeof *plan);
   if (!plan) return NULL;
@@ -225,9 +346,9 @@ vcs_resize_t *vcs_resize_create(int from_height, int from_width, int height, int
     plan_area(&plan->x);
     plan_area(&plan->y);
     plan->exact = is_exact(&plan->x) && is_exact(&plan->y);
-#if WIDE
-    plan->wide = __builtin_cpu_supports("avx2");
-#endif
+    plan->wide = is_wide();
+    plan_blocks(plan);
+    if (plan->exact && most_taps(&plan->y) <= 3) plan->by_den = plan_quotient((uint32_t)(plan->x.cell * plan->y.cell));
   }
   return plan;
 }
@@ -236,6 +357,7 @@ void vcs_resize_free(vcs_resize_t *plan) {
   if (!plan) return;
   axis_free(&plan->x);
   axis_free(&plan->y);
+  free(plan->blocks);
   free(plan);
 }
 
@@ -290,80 +412,90 @@ static void area_rows_slow(const vcs_resize_t *plan, const uint8_t *const *rows,
   }
 }
 
-/* Sums down the columns of one cell row. */
-INLINE void sum_down(const axis_t *axis, const uint8_t *const *rows, int y, int length, uint16_t *restrict sums) {
-  const int32_t *units = axis->units + y * axis->most;
-  const uint8_t *const *from = rows + axis->first[y];
-  const int taps = axis->taps[y];
-  if (taps == 3) {
-    const uint8_t *restrict a = from[0], *restrict b = from[1], *restrict c = from[2];
-    const uint16_t p = (uint16_t)units[0], q = (uint16_t)units[1], r = (uint16_t)units[2];
-    for (int x = 0; x < length; x++) sums[x] = (uint16_t)(a[x] * p + b[x] * q + c[x] * r);
-    return;
-  }
-  for (int x = 0; x < length; x++) sums[x] = 0;
-  for (int t = 0; t < taps; t++) {
-    const uint8_t *restrict a = from[t];
-    const uint16_t p = (uint16_t)units[t];
-    for (int x = 0; x < length; x++) sums[x] = (uint16_t)(sums[x] + a[x] * p);
-  }
-}
-
-/* Eight rows of sums side by side, as float. */
-INLINE void interleave(const uint16_t *restrict sums, int length, float *restrict side) {
-  const uint16_t *r0 = sums, *r1 = r0 + length, *r2 = r1 + length, *r3 = r2 + length;
-  const uint16_t *r4 = r3 + length, *r5 = r4 + length, *r6 = r5 + length, *r7 = r6 + length;
-  for (int x = 0; x < length; x++) {
-    side[8 * x + 0] = r0[x];
-    side[8 * x + 1] = r1[x];
-    side[8 * x + 2] = r2[x];
-    side[8 * x + 3] = r3[x];
-    side[8 * x + 4] = r4[x];
-    side[8 * x + 5] = r5[x];
-    side[8 * x + 6] = r6[x];
-    side[8 * x + 7] = r7[x];
-  }
-}
-
-/* Sums along the rows, eight at a time, over den, rounded. Where one is too near to a half its `near` is set, and that
- * of its row. */
-INLINE void sum_along(const vcs_resize_t *plan, const float *restrict side, uint8_t *restrict done,
-                      uint8_t *restrict near, uint8_t row_near[LANES]) {
+/* Sums along a row. */
+static void sum_along(const vcs_resize_t *plan, const uint8_t *row, uint16_t *sums) {
   const axis_t *axis = &plan->x;
-  const int channels = plan->channels;
-  const float part = 1.0f / (float)(axis->cell * plan->y.cell), whole = 8388608.0f;
-  uint8_t any[LANES] = {0};
   for (int cell = 0; cell < axis->to; cell++) {
     const int32_t *units = axis->units + cell * axis->most;
-    const int taps = axis->taps[cell];
-    for (int c = 0; c < channels; c++) {
-      const float *restrict from = side + LANES * (axis->first[cell] * channels + c);
-      const int at = LANES * (cell * channels + c);
-      float sum[LANES] = {0};
-      for (int t = 0; t < taps; t++) {
-        const float weight = (float)units[t];
-        for (int k = 0; k < LANES; k++) sum[k] += weight * from[LANES * t * channels + k];
-      }
-      for (int k = 0; k < LANES; k++) {
-        const float value = sum[k] * part, rounded = (value + whole) - whole;
-        done[at + k] = (uint8_t)(int32_t)rounded;
-        near[at + k] = fabsf(value - rounded) > 0.499f;
-      }
-      for (int k = 0; k < LANES; k++) any[k] |= near[at + k];
+    for (int c = 0; c < plan->channels; c++) {
+      const uint8_t *at = row + axis->first[cell] * plan->channels + c;
+      int32_t sum = 0;
+      for (int t = 0; t < axis->taps[cell]; t++) sum += at[t * plan->channels] * units[t];
+      *sums++ = (uint16_t)sum;
     }
   }
-  memcpy(row_near, any, sizeof any);
 }
 
-/* The lane k of eight rows side by side. */
-INLINE void part_rows(const uint8_t *restrict done, int columns, int k, uint8_t *restrict out) {
-  for (int j = 0; j < columns; j++) out[j] = done[LANES * j + k];
+#if WIDE
+__attribute__((target("avx2"))) INLINE __m128i weigh(const uint8_t *from, const uint8_t *places,
+                                                     const uint8_t *weights) {
+  const __m128i bytes = _mm_loadu_si128((const __m128i *)from), place = _mm_loadu_si128((const __m128i *)places);
+  return _mm_maddubs_epi16(_mm_shuffle_epi8(bytes, place), _mm_loadu_si128((const __m128i *)weights));
+}
+
+/* The same, eight cells at a time, into whole blocks. */
+__attribute__((target("avx2"))) static void sum_along_wide(const vcs_resize_t *plan, const uint8_t *row,
+                                                           uint16_t *sums) {
+  const block_t *end = plan->blocks + (plan->x.to + BLOCK - 1) / BLOCK;
+  for (const block_t *b = plan->blocks; b < end; b++, sums += BLOCK) {
+    const __m128i two = weigh(row + b->at, b->place, b->weight);
+    const __m128i third = weigh(row + b->third_at, b->third_place, b->third_weight);
+    _mm_storeu_si128((__m128i *)sums, _mm_add_epi16(two, third));
+  }
+}
+#endif
+
+static void sum_row(const vcs_resize_t *plan, const uint8_t *row, uint16_t *sums) {
+#if WIDE
+  if (plan->blocks) {
+    sum_along_wide(plan, row, sums);
+    return;
+  }
+#endif
+  sum_along(plan, row, sums);
+}
+
+/* Sums down rows of sums, over den, rounded. Where one is too near to a half its `near` is set. */
+static void sum_down(const vcs_resize_t *plan, const uint16_t *const *from, int y, uint8_t *restrict out,
+                     uint8_t *restrict near) {
+  const axis_t *axis = &plan->y;
+  const int32_t *units = axis->units + y * axis->most;
+  const float part = 1.0f / (float)(plan->x.cell * axis->cell);
+  for (int x = 0; x < plan->x.to * plan->channels; x++) {
+    int32_t sum = 0;
+    for (int t = 0; t < axis->taps[y]; t++) sum += units[t] * from[t][x];
+    const float value = (float)sum * part;
+    out[x] = round_byte(value);
+    near[x] = fabsf(value - (float)out[x]) > 0.499f;
+  }
+}
+
+/* The same where sums and den are so small that all fits 16 bits, and a cell has at most three taps: only a half itself
+ * is near to a half. */
+INLINE void sum_down_small(const vcs_resize_t *plan, const uint16_t *const *from, int y, uint8_t *restrict out,
+                           uint8_t *restrict near) {
+  const axis_t *axis = &plan->y;
+  const int32_t *units = axis->units + y * axis->most;
+  const int length = plan->x.to * plan->channels;
+  const uint16_t den = (uint16_t)(plan->x.cell * axis->cell), half = den / 2;
+  const quotient_t by = plan->by_den;
+  const int second = axis->taps[y] > 1 ? 1 : 0, third = axis->taps[y] > 2 ? 2 : 0;
+  const uint16_t p = (uint16_t)units[0], q = (uint16_t)(second ? units[1] : 0), r = (uint16_t)(third ? units[2] : 0);
+  for (int first = 0; first < length; first += SLICE) {
+    const uint16_t *a = from[0] + first, *b = from[second] + first, *c = from[third] + first;
+    uint16_t sum[SLICE], whole[SLICE];
+    for (int x = 0; x < SLICE; x++) sum[x] = (uint16_t)(half + a[x] * p + b[x] * q + c[x] * r);
+    for (int x = 0; x < SLICE; x++) whole[x] = divide(by, sum[x]);
+    for (int x = 0; x < SLICE; x++) near[first + x] = (uint16_t)(whole[x] * den) == sum[x];
+    for (int x = 0; x < SLICE; x++) out[first + x] = (uint8_t)whole[x];
+  }
 }
 
 /* Does the pixels of a row again that are too near to a half. */
 static void mend_row(const vcs_resize_t *plan, const uint8_t *const *rows, int y, const uint8_t *near, uint8_t *out) {
-  for (int j = 0; j < plan->x.to * plan->channels; j++) {
-    if (near[LANES * j]) out[j] = area_pixel(plan, rows, y, j);
+  const uint8_t *end = near + plan->x.to * plan->channels;
+  for (const uint8_t *at = near; (at = memchr(at, 1, (size_t)(end - at))) != NULL; at++) {
+    out[at - near] = area_pixel(plan, rows, y, (int)(at - near));
   }
 }
 
@@ -381,43 +513,62 @@ static bool same_weights(const axis_t *axis, int y, int other) {
   return axis->taps[y] == axis->taps[other] && memcmp(a, b, (size_t)axis->taps[y] * sizeof *a) == 0;
 }
 
-/* Rows are made eight at a time, each with the rows below it that repeat it. Those may still differ where a sum is near
- * to a half, unless their weights come in the same order. */
+/* What making a row needs: sums of as many source rows as a cell covers, in turn, and the row with some room. */
+typedef struct {
+  uint16_t *sums;             /* a ring of axis.most rows, `stride` apart */
+  const uint16_t **of_source; /* the sums of each source row */
+  uint8_t *row, *near;
+} area_t;
+
+static size_t area_stride(const vcs_resize_t *plan) {
+  const size_t length = (size_t)plan->x.to * (size_t)plan->channels;
+  return (length + SLICE - 1) / SLICE * SLICE;
+}
+
+static area_t area_split(const vcs_resize_t *plan, void *scratch) {
+  const size_t stride = area_stride(plan);
+  area_t a = {.of_source = scratch};
+  a.sums = (uint16_t *)(void *)(a.of_source + plan->y.from);
+  a.row = (uint8_t *)(a.sums + (size_t)plan->y.most * stride);
+  a.near = a.row + stride;
+  return a;
+}
+
+/* Rows that repeat the row above may still differ where a sum is near to a half, unless their weights come in the same
+ * order. */
 INLINE void make_area_rows(const vcs_resize_t *plan, const uint8_t *const *rows, void *scratch, uint8_t *out) {
-  const int from_length = plan->x.from * plan->channels, length = plan->x.to * plan->channels;
-  const int period = plan->y.to / greatest_divisor(plan->y.from, plan->y.to); /* of the weights */
-  float *side = scratch;
-  uint16_t *sums = (uint16_t *)(side + (size_t)LANES * (size_t)from_length);
-  uint8_t *done = (uint8_t *)(sums + (size_t)LANES * (size_t)from_length),
-          *near = done + (size_t)LANES * (size_t)length;
-  for (int y = 0; y < plan->y.to;) {
-    const uint8_t *above = NULL;
-    uint8_t row_near[LANES];
-    const int first = y;
-    int lanes = 0, last[LANES]; /* the last row that is this one of the eight */
-    for (; y < plan->y.to; y++) {
-      const uint8_t *only = only_row(&plan->y, rows, y);
-      if (!only || only != above) {
-        if (lanes == LANES) break;
-        sum_down(&plan->y, rows, y, from_length, sums + lanes++ * from_length);
+  const axis_t *axis = &plan->y;
+  const size_t stride = area_stride(plan), length = (size_t)plan->x.to * (size_t)plan->channels;
+  const int period = axis->to / greatest_divisor(axis->from, axis->to); /* of the weights */
+  const area_t a = area_split(plan, scratch);
+  const uint8_t *above = NULL;
+  int source = 0, slot = 0, top = 0;
+  for (int y = 0; y < axis->to; y++, out += length) {
+    for (; source < axis->first[y] + axis->taps[y]; source++) {
+      if (source > 0 && rows[source] == rows[source - 1]) {
+        a.of_source[source] = a.of_source[source - 1];
+        continue;
       }
-      above = only;
-      last[lanes - 1] = y;
+      uint16_t *sums = a.sums + (size_t)slot * stride;
+      slot = (slot + 1) % axis->most;
+      sum_row(plan, rows[source], sums);
+      a.of_source[source] = sums;
     }
-    interleave(sums, from_length, side);
-    sum_along(plan, side, done, near, row_near);
-    for (int k = 0, row = first; k < lanes; k++) {
-      for (const int top = row; row <= last[k]; row++) {
-        uint8_t *made = out + row * length;
-        if (row - period >= top && same_weights(&plan->y, row, row - period)) {
-          memcpy(made, made - period * length, (size_t)length);
-        } else if (row > top && !row_near[k]) {
-          memcpy(made, made - length, (size_t)length);
-        } else {
-          part_rows(done, length, k, made);
-          if (row_near[k]) mend_row(plan, rows, row, near + k, made);
-        }
+    const uint8_t *only = only_row(axis, rows, y);
+    if (!only || only != above) {
+      top = y;
+      if (plan->by_den.factor) {
+        sum_down_small(plan, a.of_source + axis->first[y], y, a.row, a.near);
+      } else {
+        sum_down(plan, a.of_source + axis->first[y], y, a.row, a.near);
       }
+    }
+    above = only;
+    if (y - period >= top && same_weights(axis, y, y - period)) {
+      memcpy(out, out - (size_t)period * length, length);
+    } else {
+      memcpy(out, a.row, length);
+      mend_row(plan, rows, y, a.near, out);
     }
   }
 }
@@ -466,8 +617,9 @@ static void blend_rows(const vcs_resize_t *plan, const uint8_t *const *rows, voi
 /* ---- All ---------------------------------------------------------------------------------------------------- */
 
 size_t vcs_resize_scratch(const vcs_resize_t *plan) {
-  const size_t from = (size_t)plan->x.from * (size_t)plan->channels, to = (size_t)plan->x.to * (size_t)plan->channels;
-  const size_t area = LANES * (from * (sizeof(float) + sizeof(uint16_t)) + 2 * to), blend = 2 * to * sizeof(int32_t);
+  const size_t stride = area_stride(plan), blend = 2 * stride * sizeof(int32_t);
+  const size_t area =
+      (size_t)plan->y.from * sizeof(uint16_t *) + stride * ((size_t)plan->y.most * sizeof(uint16_t) + 2);
   return area > blend ? area : blend;
 }
 

@@ -17,8 +17,9 @@
 
 /* Indices to bytes: what a pixel becomes, in one or three tables. */
 typedef struct {
-  int channels;
+  int channels, wide; /* wide: for machines with wide vectors */
   uint8_t byte[3][256];
+  uint8_t even[128]; /* every other one of the first table: a television that has not lost its colour needs no more */
 } vcs_tint_t;
 
 void vcs_tint_make(vcs_tint_t *tint, vcs_format_t format, int rgb);

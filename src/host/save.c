@@ -1,9 +1,10 @@
 /* save.c: states, plain and in files.
  *
- * A plain state is a header, the environment's fields, the machine and the picture's part of both frame buffers, one
- * behind the other. A file is the same by name (save.h). Both are checked before anything is changed: whether they
- * belong to this cartridge, and whether every value that the machine uses as an index, a shift or a count is one it
- * could have. What is left after that can be played wrong, but not crash.
+ * A plain state is a header, the environment's fields, the machine, its film (film.h) and two pictures, one behind the
+ * other. An exact film has both frame buffers there, any other one the last picture and zeros. A file is the same by
+ * name (save.h), and its film is always exact. Both are checked before anything is changed: whether they belong to this
+ * cartridge, and whether every value that the machine uses as an index, a shift or a count is one it could have. What
+ * is left after that can be played wrong, but not crash.
  */
 #include "host/save.h"
 
@@ -19,31 +20,45 @@
 
 /* ---- Plain states ------------------------------------------------------------------------------------------- */
 
-enum { STATE_MAGIC = 0x31534356 /* "VCS1" */ };
+enum { STATE_MAGIC = 0x32534356 /* "VCS2" */ };
 
 typedef struct {
   uint32_t magic, size;
   uint64_t key;
+  vcs_film_mark_t film;
+  uint32_t shown; /* which of the two frames is the picture */
 } state_header_t;
 
-static size_t picture_size(const vcs_env_t *env) { return (size_t)VCS_WIDTH * (size_t)env->cart->frame_height; }
-
-/* Where the parts are; all are multiples of four bytes but the machine with odd RAM, so the frames are bytes anyway. */
+/* Where the parts are. Machines with odd RAM make the frames' addresses odd, which are bytes anyway. */
 static size_t machine_at(void) { return sizeof(state_header_t) + sizeof(vcs_env_live_t); }
+static size_t before_at(const vcs_env_t *env) { return machine_at() + vcs_state_size(env->cart); }
 static size_t frame_at(const vcs_env_t *env, int which) {
-  return machine_at() + vcs_state_size(env->cart) + (size_t)which * picture_size(env);
+  return before_at(env) + VCS_FILM_BEFORE * vcs_state_size(env->cart) + (size_t)which * vcs_film_size(env->cart);
 }
 
 size_t vcs_env_state_size(const vcs_env_t *env) { return frame_at(env, 2); }
 
 void vcs_env_state_copy(const vcs_env_t *env, void *state) {
   uint8_t *to = state;
-  const state_header_t header = {STATE_MAGIC, (uint32_t)vcs_env_state_size(env), env->key};
+  const vcs_film_t *film = &env->film;
+  const size_t machine = vcs_state_size(env->cart), picture = vcs_film_size(env->cart);
+  const bool second = film->exact && film->picture == film->frames + VCS_FRAME_BYTES;
+  const state_header_t header = {STATE_MAGIC,
+                                 (uint32_t)vcs_env_state_size(env),
+                                 env->key,
+                                 {film->covered, film->before_next, film->exact},
+                                 second};
   memcpy(to, &header, sizeof header);
   memcpy(to + sizeof header, &env->live, sizeof env->live);
-  memcpy(to + machine_at(), env->m, vcs_state_size(env->cart));
-  memcpy(to + frame_at(env, 0), env->frames, picture_size(env));
-  memcpy(to + frame_at(env, 1), env->frames + VCS_FRAME_BYTES, picture_size(env));
+  memcpy(to + machine_at(), env->m, machine);
+  memcpy(to + before_at(env), film->before, VCS_FILM_BEFORE * machine);
+  if (film->exact) {
+    memcpy(to + frame_at(env, 0), film->frames, picture);
+    memcpy(to + frame_at(env, 1), film->frames + VCS_FRAME_BYTES, picture);
+  } else {
+    memcpy(to + frame_at(env, 0), film->picture, picture);
+    memset(to + frame_at(env, 1), 0, picture);
+  }
 }
 
 /* ---- What a machine cannot have ------------------------------------------------------------------------------ */
@@ -109,7 +124,58 @@ static bool live_is_possible(const vcs_env_t *env, const vcs_env_live_t *live) {
          live->sticky_random.next <= VCS_MT_WORDS && live->noop_random.next <= VCS_MT_WORDS;
 }
 
+/* Machines of a state need not be aligned there. */
+bool vcs_env_is_possible(const vcs_env_t *env, const vcs_env_live_t *live, const uint8_t *machines, size_t count,
+                         vcs_t *spare) {
+  const size_t size = vcs_state_size(env->cart);
+  for (size_t i = 0; i < count; i++) {
+    memcpy(spare, machines + i * size, size);
+    if (!vcs_machine_is_possible(env->cart, spare)) return false;
+  }
+  return live_is_possible(env, live);
+}
+
+bool vcs_film_is_possible(const vcs_film_mark_t *film) {
+  return film->covered >= 0 && film->covered <= 2 && film->before_next >= 0 && film->before_next < VCS_FILM_BEFORE &&
+         (film->exact == 0 || film->exact == 1);
+}
+
 /* ---- Restoring ---------------------------------------------------------------------------------------------- */
+
+/* Takes over all but the pictures. */
+static state_header_t take_over(vcs_env_t *env, const uint8_t *from) {
+  const size_t machine = vcs_state_size(env->cart);
+  state_header_t header;
+  memcpy(&header, from, sizeof header);
+  memcpy(&env->live, from + sizeof header, sizeof env->live);
+  memcpy(env->m, from + machine_at(), machine);
+  memcpy(env->film.before, from + before_at(env), VCS_FILM_BEFORE * machine);
+  env->options.mode = env->mode;
+  env->options.difficulty = env->difficulty;
+  env->film.covered = header.film.covered;
+  env->film.before_next = header.film.before_next;
+  env->film.exact = header.film.exact;
+  env->film.drawn = true;
+  return header;
+}
+
+static void take_frames(vcs_env_t *env, const uint8_t *from, const state_header_t *header) {
+  const size_t picture = vcs_film_size(env->cart);
+  uint8_t *frames = env->film.frames;
+  memcpy(frames, from + frame_at(env, 0), picture);
+  if (env->film.exact) memcpy(frames + VCS_FRAME_BYTES, from + frame_at(env, 1), picture);
+  env->film.picture = frames + (header->shown ? VCS_FRAME_BYTES : 0);
+  if (env->film.pinned && !env->film.exact) vcs_film_redraw(&env->film, env->cart);
+}
+
+void vcs_env_state_share(vcs_env_t *env, const void *state) {
+  const state_header_t header = take_over(env, state);
+  if (env->film.exact || env->film.pinned) {
+    take_frames(env, state, &header);
+  } else {
+    env->film.picture = (const uint8_t *)state + frame_at(env, 0);
+  }
+}
 
 static vcs_status_t restore(vcs_env_t *env, const void *state, size_t size, bool with_generators, vcs_error_t *error) {
   const uint8_t *from = state;
@@ -126,20 +192,17 @@ static vcs_status_t restore(vcs_env_t *env, const void *state, size_t size, bool
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "this is a state of another cartridge or profile");
   }
   memcpy(&live, from + sizeof header, sizeof live);
-  memcpy(env->spare, from + machine_at(), vcs_state_size(env->cart));
-  if (!live_is_possible(env, &live) || !vcs_machine_is_possible(env->cart, env->spare)) {
+  if (!vcs_film_is_possible(&header.film) || header.shown > (uint32_t)header.film.exact ||
+      !vcs_env_is_possible(env, &live, from + machine_at(), 1 + VCS_FILM_BEFORE, env->film.spare)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "this state has values that no machine can have");
   }
+  const vcs_mt19937_t sticky_random = env->sticky_random, noop_random = env->noop_random;
+  take_over(env, from);
   if (!with_generators) {
-    live.sticky_random = env->sticky_random;
-    live.noop_random = env->noop_random;
+    env->sticky_random = sticky_random;
+    env->noop_random = noop_random;
   }
-  env->live = live;
-  env->options.mode = live.mode;
-  env->options.difficulty = live.difficulty;
-  memcpy(env->m, env->spare, vcs_state_size(env->cart));
-  memcpy(env->frames, from + frame_at(env, 0), picture_size(env));
-  memcpy(env->frames + VCS_FRAME_BYTES, from + frame_at(env, 1), picture_size(env));
+  take_frames(env, from, &header);
   return VCS_OK;
 }
 
@@ -184,8 +247,8 @@ static int list_fields(const vcs_env_t *env, field_t fields[FIELDS_MAX]) {
               is_cart_ram ? env->cart->ram_size : field->size * field->count);
   }
   VCS_ENV_FIELDS(ADD_LIVE)
-  add_field(fields, &n, "frame", "0", frame_at(env, 0), 1, picture_size(env));
-  add_field(fields, &n, "frame", "1", frame_at(env, 1), 1, picture_size(env));
+  add_field(fields, &n, "frame", "0", frame_at(env, 0), 1, vcs_film_size(env->cart));
+  add_field(fields, &n, "frame", "1", frame_at(env, 1), 1, vcs_film_size(env->cart));
   return n;
 }
 
@@ -266,6 +329,22 @@ size_t vcs_env_save_bound(const vcs_env_t *env) {
   return VCS_SAVE_HEADER + table_size(fields, n) + compressBound((uLong)fields_size(fields, n)) + HASH;
 }
 
+/* A state whose film is exact, whatever the environment's is: what was not drawn is drawn in borrowed buffers. */
+static bool copy_exact(const vcs_env_t *env, uint8_t *state) {
+  vcs_env_state_copy(env, state);
+  if (env->film.exact) return true;
+  vcs_film_t film = env->film;
+  film.frames = malloc(2 * VCS_FRAME_BYTES);
+  if (!film.frames) return false;
+  vcs_film_blacken(env->cart, film.frames, 0);
+  vcs_film_redraw(&film, env->cart);
+  for (int i = 0; i < 2; i++) {
+    memcpy(state + frame_at(env, i), film.frames + (size_t)i * VCS_FRAME_BYTES, vcs_film_size(env->cart));
+  }
+  free(film.frames);
+  return true;
+}
+
 vcs_status_t vcs_env_save_to(const vcs_env_t *env, void *file, size_t *size, vcs_error_t *error) {
   if (error) error->message[0] = 0;
   if (!file || !size) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no place for the file was given");
@@ -278,7 +357,11 @@ vcs_status_t vcs_env_save_to(const vcs_env_t *env, void *file, size_t *size, vcs
     free(raw);
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
-  vcs_env_state_copy(env, state);
+  if (!copy_exact(env, state)) {
+    free(state);
+    free(raw);
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
   uint8_t *at = to + VCS_SAVE_HEADER, *next = raw;
   for (int i = 0; i < n; i++) {
     const field_t *field = &fields[i];
@@ -427,6 +510,18 @@ static vcs_status_t read_table(const vcs_env_t *env, const uint8_t *file, size_t
   return VCS_OK;
 }
 
+/* What a state has beside the fields of a file. Nothing is known of the frames before, and nothing needs to be: by the
+ * time an exact film has covered the picture twice, it has seen three of them. */
+static void complete(const vcs_env_t *env, uint8_t *state) {
+  const size_t machine = vcs_state_size(env->cart);
+  const uint8_t front = state[machine_at() + offsetof(vcs_t, front)];
+  const state_header_t header = {
+      STATE_MAGIC, (uint32_t)vcs_env_state_size(env), env->key, {.covered = 0, .before_next = 0, .exact = 1}, front};
+  memcpy(state, &header, sizeof header);
+  for (size_t i = 0; i < VCS_FILM_BEFORE; i++)
+    memcpy(state + before_at(env) + i * machine, state + machine_at(), machine);
+}
+
 vcs_status_t vcs_env_load_from(vcs_env_t *env, const void *data, size_t size, vcs_error_t *error) {
   const uint8_t *file = data;
   size_t payload = 0;
@@ -445,9 +540,8 @@ vcs_status_t vcs_env_load_from(vcs_env_t *env, const void *data, size_t size, vc
              raw_size != expected) {
     status = vcs_error_fill(error, VCS_BAD_FILE, "the save file is damaged: it cannot be unpacked");
   } else {
-    const state_header_t header = {STATE_MAGIC, (uint32_t)vcs_env_state_size(env), env->key};
-    memcpy(state, &header, sizeof header);
     status = read_table(env, file, size, raw, state, &payload, error);
+    if (status == VCS_OK) complete(env, state);
     if (status == VCS_OK) status = restore(env, state, vcs_env_state_size(env), true, error);
     if (status == VCS_BAD_ARGUMENT) status = VCS_BAD_FILE;
   }

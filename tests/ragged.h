@@ -1,12 +1,13 @@
-/* ragged_cart.h: a cartridge whose frames are often too short for the picture, or do not end, so that old rows show. */
-#ifndef VCS_TESTS_RAGGED_CART_H
-#define VCS_TESTS_RAGGED_CART_H
+/* ragged.h: a cartridge whose frames are often too short for the picture, or do not end, so that old rows show.
+ *
+ * Frames of 263 lines; of 143 while bit 4 of the frame counter is set; and 45,000 instructions without an end before
+ * every 32nd. The colour of a line follows from its number, the frame and the joystick. */
+#ifndef VCS_TESTS_RAGGED_H
+#define VCS_TESTS_RAGGED_H
 
 #include <stdint.h>
 #include <string.h>
 
-/* Frames of 263 lines; of 143 while bit 4 of the frame counter is set; and 45,000 instructions without an end before
- * every 32nd. The colour of a line follows from its number, the frame and the joystick. */
 static inline void ragged_image(uint8_t image[4096]) {
   static const uint8_t program[] = {
       0x78, 0xD8, 0xA2, 0xFF, 0x9A,       /* F000 SEI, CLD, LDX #FF, TXS */

@@ -1,0 +1,214 @@
+/* decode.h: the image as the running CPU wants it: every instruction looked at once, when the cartridge is loaded.
+ *
+ * For each byte of the image a vcs_code_t says what the instruction that begins there does: a row of the loop in run.h,
+ * and an operand. A row is an opcode, in one of two ways: the first is the common and cheap case of its addressing
+ * mode, the second the other one, and the decoder tells them apart where the bytes alone decide it.
+ *
+ *   mode            first way                                     second way
+ *   zero page       RAM, operand: offset in RAM                   a chip
+ *   absolute        read: ROM of the same bank, operand: offset   anything, over the bus
+ *     indexed       the same for all values of the index          the same
+ *   branch          lands in its own page                         lands in another page of its bank
+ *   (pointer),Y     the window is one bank                        it is not; the pointer is in RAM both times
+ *
+ * Everything that is not worth a row of its own is VCS_ROW_STEP: cpu.h does one instruction over the bus. So is,
+ * whatever it may be, an instruction with a byte on a page with hot spots or RAM ports, one that runs over the end of
+ * its bank, and a branch out of it: a decoded program can run on without ever asking where it is.
+ *
+ * A bank is what one number selects (bank_size of cart.h). All of it is in the window at once, so code in it can be
+ * decoded without knowing what else is there; which of its pages are hot depends on where it shows. The decoder assumes
+ * the place where the scheme usually shows that bank (vcs_decode_home), and vcs_find_bank, which looks for the decoded
+ * code around a program counter, gives up when it shows somewhere else with other hot pages.
+ *
+ * Loops that only wait are rows too, recognised by their last instruction, the branch back:
+ *
+ *   wait:   LDA INTIM   (LDX, LDY, BIT)     until the timer has run down       VCS_ROW_WAIT + a window of timer values
+ *           BNE wait    (BPL, BMI)
+ *   delay:  DEX         (DEY)               until the register has run down    VCS_ROW_DELAY + 2 * (BPL) + (DEY)
+ *           BNE delay   (BPL)
+ */
+#ifndef VCS_CORE_DECODE_H
+#define VCS_CORE_DECODE_H
+
+#include "cart.h"
+#include "cpu_ops.h"
+
+enum {
+  VCS_ROW_SECOND = 0x100, /* the second way of row - VCS_ROW_SECOND */
+  VCS_ROW_STEP = 0x200,
+  VCS_ROW_HOT,   /* the same; here because of the page */
+  VCS_ROW_WSYNC, /* STA, STX or STY to WSYNC in page zero; operand: its opcode */
+  VCS_ROW_WAIT_BNE,
+  VCS_ROW_WAIT_BPL,
+  VCS_ROW_WAIT_BMI,
+  VCS_ROW_DELAY_DEX_BNE,
+  VCS_ROW_DELAY_DEY_BNE,
+  VCS_ROW_DELAY_DEX_BPL,
+  VCS_ROW_DELAY_DEY_BPL,
+  VCS_ROWS
+};
+
+VCS_TABLE(uint8_t, vcs_mode_length, 13, {1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 2, 2, 2}) /* by enum vcs_mode */
+
+/* Bytes of the image that are decoded: whole banks; what is behind them is data of a coprocessor. */
+VCS_FN uint32_t vcs_decode_size(const vcs_cart_t *cart) {
+  return cart->rom_size & ~(vcs_scheme_row(cart->scheme)->bank_size - 1u);
+}
+
+/* The window offset where the bank at `base` in the image is expected to show. */
+VCS_FN uint32_t vcs_decode_home(const vcs_cart_t *cart, uint32_t base) {
+  const vcs_scheme_row_t *row = vcs_scheme_row(cart->scheme);
+  if (row->bank_size == 4096) return 0;
+  bool last = base + row->bank_size == cart->rom_size;
+  return last ? 4096u - row->bank_size : 0;
+}
+
+/* Whether the window always shows one bank and nothing else. */
+VCS_FN bool vcs_decode_whole(const vcs_cart_t *cart) {
+  int kind = vcs_scheme_row(cart->scheme)->kind;
+  return kind == VCS_CART_FULL || kind == VCS_CART_DPC || kind == VCS_CART_LOW || kind == VCS_CART_SB;
+}
+
+/* Whether all the pages from one window offset to another are plain ROM. */
+VCS_FN bool vcs_decode_plain(const vcs_cart_t *cart, uint32_t from, uint32_t to) {
+  for (uint32_t page = from >> 6; page <= to >> 6; page++) {
+    if (page > 63 || cart->hot_pages >> page & 1) return false;
+  }
+  return true;
+}
+
+/* Whether reads from `addr` to `addr` + `reach` all find ROM of the bank they are in. */
+VCS_FN bool vcs_decode_own_rom(const vcs_cart_t *cart, uint32_t addr, uint32_t reach) {
+  uint32_t size = vcs_scheme_row(cart->scheme)->bank_size;
+  return vcs_decode_whole(cart) && addr & 0x1000 && (addr & (size - 1)) + reach < size &&
+         vcs_decode_plain(cart, addr & 0xFFF, (addr & 0xFFF) + reach);
+}
+
+/* A read of the timer or of its flag (riot.h). */
+VCS_FN bool vcs_decode_reads_timer(const uint8_t *bytes) {
+  bool reads = bytes[0] == 0xAD || bytes[0] == 0xAE || bytes[0] == 0xAC || bytes[0] == 0x2C; /* LDA LDX LDY BIT */
+  return reads && ((bytes[1] | bytes[2] << 8) & 0x1284) == 0x284;
+}
+
+/* The row of a branch that goes back by one instruction in its page, if both are a loop that only waits; `branch` is
+ * its opcode, `body` what it goes back to. Otherwise the branch. */
+VCS_FN uint16_t vcs_decode_loop(const vcs_cart_t *cart, const uint8_t *body, int length, uint8_t branch) {
+  enum { BPL = 0x10, BMI = 0x30, BNE = 0xD0, BIT = 0x2C, DEX = 0xCA, DEY = 0x88 };
+  if (length == 1 && (body[0] == DEX || body[0] == DEY) && (branch == BNE || branch == BPL)) {
+    return (uint16_t)(VCS_ROW_DELAY_DEX_BNE + 2 * (branch == BPL) + (body[0] == DEY));
+  }
+  if (length == 3 && vcs_decode_reads_timer(body) && !cart->snoops) {
+    bool flag = body[1] & 1; /* only its sign means anything, and it is clear while the timer runs */
+    if (branch == BNE && body[0] != BIT && !flag) return VCS_ROW_WAIT_BNE;
+    if (branch == BPL) return VCS_ROW_WAIT_BPL;
+    if (branch == BMI && !flag) return VCS_ROW_WAIT_BMI;
+  }
+  return branch;
+}
+
+/* What begins at an offset in the image. */
+VCS_FN vcs_code_t vcs_decode(const vcs_cart_t *cart, uint32_t at) {
+  enum { SAX = 0x87 };
+  uint32_t size = vcs_scheme_row(cart->scheme)->bank_size, offset = at & (size - 1);
+  const uint8_t *bytes = cart->rom + at;
+  vcs_opcode_t op = vcs_opcode(bytes[0]);
+  uint32_t length = vcs_mode_length(op.mode);
+  uint32_t home = vcs_decode_home(cart, at - offset) + offset;
+  vcs_code_t code = {VCS_ROW_STEP, 0};
+  if (!vcs_decode_plain(cart, home, home)) code.row = VCS_ROW_HOT;
+  if (offset + length >= size || !vcs_decode_plain(cart, home, home + length - 1)) return code;
+
+  uint16_t operand = length == 1 ? 0 : length == 2 ? bytes[1] : (uint16_t)(bytes[1] | bytes[2] << 8);
+  uint16_t first = bytes[0], second = (uint16_t)(bytes[0] + VCS_ROW_SECOND);
+  uint32_t reach = op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_ABY ? 255 : 0;
+  code.row = first;
+  code.operand = operand;
+  switch (op.mode) {
+    case VCS_MODE_ZP:
+      if (operand & 0x80) {
+        code.operand = operand & 0x7F;
+      } else if (op.access == VCS_ACCESS_WRITE && (operand & 63) == 2) {
+        code.row = bytes[0] == SAX || cart->snoops ? VCS_ROW_STEP : VCS_ROW_WSYNC;
+        code.operand = bytes[0];
+      } else {
+        code.row = op.access == VCS_ACCESS_MODIFY ? VCS_ROW_STEP : second;
+      }
+      break;
+    case VCS_MODE_ABS:
+    case VCS_MODE_ABX:
+    case VCS_MODE_ABY:
+      if (op.access == VCS_ACCESS_MODIFY) {
+        code.row = VCS_ROW_STEP;
+      } else if (op.access == VCS_ACCESS_READ) {
+        if (vcs_decode_own_rom(cart, operand, reach)) {
+          code.operand = operand & (uint16_t)(size - 1);
+        } else {
+          code.row = second;
+        }
+      }
+      break;
+    case VCS_MODE_IZX:
+      if (op.access != VCS_ACCESS_READ) code.row = VCS_ROW_STEP;
+      break;
+    case VCS_MODE_IZY:
+      if (op.access == VCS_ACCESS_READ && !vcs_decode_whole(cart)) code.row = second;
+      if (op.access == VCS_ACCESS_MODIFY || operand < 0x80 || operand == 0xFF) code.row = VCS_ROW_STEP;
+      code.operand = operand & 0x7F;
+      break;
+    case VCS_MODE_IND:
+      if (operand < 0x80 || operand >= 0xFF) code.row = VCS_ROW_STEP;
+      code.operand = operand & 0x7F;
+      break;
+    case VCS_MODE_REL: {
+      int32_t to = (int32_t)offset + 2 + (int8_t)operand;
+      code.operand = (uint16_t)(2 + (int8_t)operand); /* from the branch itself */
+      if (to < 0 || to >= (int32_t)size) {
+        code.row = VCS_ROW_STEP;
+      } else if ((to ^ (int32_t)(offset + 2)) & 0xFF00) {
+        code.row = second;
+      } else if (to < (int32_t)offset && vcs_decode_plain(cart, home - (offset - (uint32_t)to), home)) {
+        code.row = vcs_decode_loop(cart, bytes - (offset - (uint32_t)to), (int)offset - to, bytes[0]);
+      }
+      break;
+    }
+    default:
+      if (op.name[0] == 'J' || bytes[0] == 0x00 || bytes[0] == 0x40) code.row = VCS_ROW_STEP; /* JAM, BRK, RTI */
+      break;
+  }
+  return code;
+}
+
+/* All of the image, into as many vcs_code_t as it has bytes; returns them. */
+VCS_FN const vcs_code_t *vcs_decode_image(const vcs_cart_t *cart, vcs_code_t *code) {
+  for (uint32_t at = 0; at < vcs_decode_size(cart); at++) code[at] = vcs_decode(cart, at);
+  return code;
+}
+
+/* ---- Finding it ----------------------------------------------------------------------------------------------- */
+
+/* A bank as the CPU sees it now: addresses `start` to `start` + `size`, its bytes, its code. */
+typedef struct {
+  const vcs_code_t *code;
+  const uint8_t *rom;
+  uint16_t start, size;
+} vcs_bank_t;
+
+/* The bank around pc; false when there is none, or it does not show as it was decoded. */
+VCS_SLOW_FN bool vcs_find_bank(const vcs_cart_t *cart, const vcs_t *m, uint16_t pc, vcs_bank_t *bank) {
+  uint32_t size = vcs_scheme_row(cart->scheme)->bank_size, window = pc & 0xFFFu & ~(size - 1);
+  uint32_t base = m->bank[window >> 10];
+  if (!(pc & 0x1000) || !cart->code || base & (size - 1) || base + size > vcs_decode_size(cart)) return false;
+  for (uint32_t i = 1; i < size >> 10; i++) {
+    if (m->bank[(window >> 10) + i] != base + (i << 10)) return false;
+  }
+  uint64_t here = cart->hot_pages >> (window >> 6), home = cart->hot_pages >> (vcs_decode_home(cart, base) >> 6);
+  uint64_t pages = size == 4096 ? ~0ull : (1ull << (size >> 6)) - 1;
+  if ((here ^ home) & pages) return false;
+  bank->code = cart->code + base;
+  bank->rom = cart->rom + base;
+  bank->start = (uint16_t)(pc & ~(size - 1));
+  bank->size = (uint16_t)size;
+  return true;
+}
+
+#endif
