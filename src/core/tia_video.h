@@ -78,6 +78,7 @@ VCS_FN void vcs_video_start(vcs_video_t *video, const vcs_cart_t *cart, uint8_t 
   video->split = video->lit = 0;
   video->above_known = video->above_blanked = false;
   video->before_clock = video->free_clock = -1;
+  for (int i = 0; i < VCS_LOOKS_SIZE; i++) video->before[i] = 0;
   video->start = VCS_LINE_CLOCKS * cart->top_line;
   video->stop = video->start + VCS_LINE_CLOCKS * cart->height;
   video->limit = VCS_LINE_CLOCKS * (cart->max_lines + 1);
