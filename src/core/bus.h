@@ -94,20 +94,20 @@ VCS_SLOW_FN unsigned vcs_bus_write_chip(const vcs_cart_t *cart, vcs_t *m, vcs_vi
   return stop;
 }
 
-/* The same for what is known to be a register of the TIA, and for WSYNC, by far the commonest of them. */
-VCS_SLOW_FN bool vcs_bus_write_register(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr,
-                                        uint8_t value, bool stalls) {
-  return vcs_tia_write(cart, m, video, addr, value, stalls);
-}
-
+/* The same for what is known to be a register of the TIA. */
 VCS_HOT_FN unsigned vcs_bus_write_tia(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr,
                                       uint8_t value) {
   if (VCS_UNLIKELY(cart->snoops)) return vcs_bus_write_chip(cart, m, video, addr, value, true);
-  return vcs_bus_write_register(cart, m, video, addr, value, true) ? VCS_STOP_FRAME : 0;
+  return vcs_tia_write(cart, m, video, addr, value, true) ? VCS_STOP_FRAME : 0;
 }
 
-VCS_SLOW_FN unsigned vcs_bus_write_wsync(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video) {
-  return vcs_tia_write(cart, m, video, VCS_WSYNC, 0, true) ? VCS_STOP_FRAME : 0;
+/* ... and for WSYNC, by far the commonest of them. */
+VCS_SLOW_FN unsigned vcs_bus_write_wsync(vcs_t *m, vcs_video_t *video) {
+  int32_t now = vcs_tia_since_frame(m);
+  if (VCS_UNLIKELY(now >= video->late)) return vcs_tia_write_late(m, video, VCS_WSYNC, 0) ? VCS_STOP_FRAME : 0;
+  vcs_tia_see(m, video, now);
+  vcs_tia_wsync(m);
+  return 0;
 }
 
 VCS_HOT_FN void vcs_bus_write_after(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr,

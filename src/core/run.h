@@ -372,7 +372,7 @@ next:
       cpu->time += VCS_COST(3);
       uint32_t cycles = vcs_cpu_cycles(cpu);
       m->cycles = cycles;
-      cpu->stop = (uint8_t)vcs_bus_write_wsync(cart, m, video);
+      cpu->stop = (uint8_t)vcs_bus_write_wsync(m, video);
       cpu->time += VCS_CYCLES((uint32_t)(m->cycles - cycles));
       if (VCS_UNLIKELY(cpu->stop)) m->bus = at->operand == 0x84 ? cpu->y : at->operand == 0x85 ? cpu->a : cpu->x;
       VCS_RUN_ON_UNLESS_STOPPED(2);
