@@ -394,7 +394,8 @@ static void link_pot(vcs_sweep_t *s, uint32_t cycles, int input, float v[VCS_SLO
   t->dump ^= 1;
   if (s->reverse) s->live[VCS_OFFSET(dump)] = 1;
   for (int i = 0; i < 2; i++) { /* a paddle's unit is one step of its resistance */
-    t->paddle[input] = s->tape->start->paddle[input] + (i ? -1 : 1);
+    int32_t turned_to = s->tape->start->paddle[input], end = i ? VCS_RESISTANCE_MIN : VCS_RESISTANCE_MAX;
+    t->paddle[input] = turned_to == end ? end : turned_to + (i ? -1 : 1);
     side[i] = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
   }
   vcs_sides_t turned = vcs_sides(s, *paddle);
