@@ -1,6 +1,7 @@
 /* fuzz_rom.c: bytes that are no game, executed.
  *
- *   fuzz_rom [FRAMES [SEED]]        run about FRAMES frames in total (20000 unless told otherwise)
+ *   fuzz_rom [FRAMES [SEED [EVERY]]]     run about FRAMES frames in total (20000 unless told otherwise), and
+ *                                        differentiate from one in EVERY of them on (200)
  *
  * Meant for builds with -fsanitize=address,undefined: every buffer is allocated exactly as long as the API asks, so
  * that an access outside it stops the program. Images of every bank scheme are made of plain noise, of noise without
@@ -10,15 +11,21 @@
  * is handed to the loader that is empty, cut short, too long or of an odd size; it may be refused, with a message, or
  * run. Some machines run with time nearly used up, so that the 32-bit clocks of an endless frame wrap.
  *
- * Prints how much was done and exits 0; a difference between the two ways exits 1.
+ * Derivatives are taken of one or two frames, with noise on everything that can have a tangent or an adjoint: the
+ * product of the Jacobian and that of its transpose must agree. Noise waits for lines that begin at once, over and
+ * over, and time's derivative grows until it is no float any more; such runs are counted, and only have to end.
+ *
+ * Prints how much was done and exits 0; a difference between two ways exits 1.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/state.h"
+#include "diffvcs/grad.h"
 
 /* ---- Noise -------------------------------------------------------------------------------------------------- */
 
@@ -99,7 +106,10 @@ static uint8_t *make_image(size_t size, unsigned kind) {
 
 /* ---- Running ------------------------------------------------------------------------------------------------ */
 
-static struct { uint64_t frames, drawn, jams, images, refused, instructions, environments; } done;
+static struct {
+  uint64_t frames, drawn, jams, images, refused, instructions, environments, derivatives, too_large;
+} done;
+static unsigned derive_every = 200;
 
 static vcs_controls_t random_hands(void) {
   vcs_controls_t hands;
@@ -140,6 +150,80 @@ static void frame_by_steps(const vcs_cart_t *cart, vcs_t *m) {
   }
   vcs_frame_end(cart, m, NULL);
 }
+
+/* ---- Derivatives ---------------------------------------------------------------------------------------------- */
+
+/* Slots of a run: of the state, the image, the inputs, or of the state and the pictures; on one side or the other. */
+enum { STATE, ROM, INPUT, PIXELS, PARTS = PIXELS + 2 };
+typedef struct {
+  float *slots[PARTS];
+  size_t count[PARTS];
+} vector_t;
+
+static vector_t make_vector(const size_t count[PARTS], int noisy) {
+  vector_t vector;
+  for (int part = 0; part < PARTS; part++) {
+    vector.count[part] = count[part];
+    vector.slots[part] = calloc(count[part] ? count[part] : 1, sizeof(float));
+    if (!vector.slots[part]) exit(2);
+    for (size_t i = 0; noisy && i < count[part]; i++)
+      vector.slots[part][i] = 0x1p-80F * ((float)below(2001) / 1000.0F - 1);
+  }
+  return vector;
+}
+
+static void free_vector(vector_t *vector) {
+  for (int part = 0; part < PARTS; part++) free(vector->slots[part]);
+}
+
+/* The sum of the products, and of their magnitudes. */
+static double dot(const vector_t *a, const vector_t *b, double *magnitude) {
+  double sum = 0;
+  *magnitude = 0;
+  for (int part = 0; part < PARTS; part++) {
+    for (size_t i = 0; i < a->count[part]; i++) {
+      double product = 0x1p80 * (double)a->slots[part][i] * (0x1p80 * (double)b->slots[part][i]);
+      sum += product;
+      *magnitude += fabs(product);
+    }
+  }
+  return sum;
+}
+
+static void differentiate(const vcs_cart_t *cart, const vcs_t *m) {
+  vcs_controls_t hands[2] = {random_hands(), random_hands()};
+  int frames = 1 + (int)below(2);
+  vcs_run_t run = {cart, m, NULL, hands, frames};
+  vcs_grad_options_t options;
+  vcs_grad_defaults(&options);
+  options.side = (vcs_side_rule_t)below(3);
+  size_t picture = (size_t)(VCS_WIDTH * cart->height), state = 8 * vcs_state_size(cart);
+  const size_t in[PARTS] = {state, 8 * (size_t)cart->rom_size, (size_t)(VCS_INPUTS * frames), 0, 0};
+  const size_t out[PARTS] = {state, 0, 0, picture, frames > 1 ? picture : 0};
+  vector_t v = make_vector(in, 1), jv = make_vector(out, 0), w = make_vector(out, 1), jw = make_vector(in, 0);
+  vcs_grad_inputs_t tangents = {v.slots[STATE], v.slots[ROM], v.slots[INPUT]};
+  vcs_grad_outputs_t effects = {&jv.slots[PIXELS], jv.slots[STATE]};
+  vcs_grad_inputs_t causes = {jw.slots[STATE], jw.slots[ROM], jw.slots[INPUT]};
+  vcs_grad_outputs_t adjoints = {&w.slots[PIXELS], w.slots[STATE]};
+  if (vcs_grad_jvp(&run, &options, &tangents, &effects, NULL, NULL) != VCS_OK) exit(2);
+  if (vcs_grad_vjp(&run, &options, &causes, &adjoints, NULL, NULL) != VCS_OK) exit(2);
+  double forwards, backwards, left = dot(&jv, &w, &forwards), right = dot(&v, &jw, &backwards);
+  double size = fmax(forwards, backwards);
+  done.derivatives++;
+  if (!isfinite(forwards) || !isfinite(backwards)) {
+    done.too_large++;
+  } else if (fabs(left - right) > 1e-3 * size) { /* a loop of 25,000 instructions rounds as often */
+    fprintf(stderr, "two products: image %" PRIu64 ", scheme %s, side %d, %d frames: %g and %g of %g\n", done.images,
+            vcs_cart_info(cart)->scheme_name, (int)options.side, frames, left, right, size);
+    exit(1);
+  }
+  free_vector(&v);
+  free_vector(&jv);
+  free_vector(&w);
+  free_vector(&jw);
+}
+
+/* ---- Playing -------------------------------------------------------------------------------------------------- */
 
 /* A frame that has lasted for days: the clocks are about to wrap. */
 static void age(vcs_t *m) { m->cycles += 0x2AAAAAAAu - below(4000) + below(4) * 0x15555555u; }
@@ -182,6 +266,7 @@ static void play(const vcs_cart_t *cart, uint64_t frames_left) {
       }
     }
     look(cart, m, frames);
+    if (below(derive_every) == 0) differentiate(cart, m);
     if (m->jammed) {
       done.jams++;
       if (below(2)) break;
@@ -245,6 +330,8 @@ static void one_image(uint64_t frames_left) {
 int main(int argc, char **argv) {
   uint64_t frames = argc > 1 ? strtoull(argv[1], NULL, 10) : 20000, reported = 0;
   random_state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+  if (argc > 3) derive_every = (unsigned)strtoul(argv[3], NULL, 10);
+  if (derive_every == 0) derive_every = 1;
   while (done.frames < frames) {
     one_image(frames - done.frames);
     if (done.frames - reported >= 100000) {
@@ -253,7 +340,9 @@ int main(int argc, char **argv) {
     }
   }
   printf("%" PRIu64 " images (%" PRIu64 " refused), %" PRIu64 " frames (%" PRIu64 " drawn), %" PRIu64
-         " instructions or more, %" PRIu64 " jams, %" PRIu64 " environments: no crash\n",
-         done.images, done.refused, done.frames, done.drawn, done.instructions, done.jams, done.environments);
+         " instructions or more, %" PRIu64 " jams, %" PRIu64 " environments, %" PRIu64 " derivatives (%" PRIu64
+         " too large): no crash\n",
+         done.images, done.refused, done.frames, done.drawn, done.instructions, done.jams, done.environments,
+         done.derivatives, done.too_large);
   return 0;
 }

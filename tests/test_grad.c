@@ -221,7 +221,7 @@ static void add_dot(dot_t *dot, const float *a, const float *b, size_t count) {
 }
 
 /* |<Jv, w> - <v, J'w>| relative to the terms of the larger side: a float carries seven digits of each term, however the
- * terms cancel. The terms themselves are rounded along thousands of links, hence 1e-5 and not 1e-7. */
+ * terms cancel. The terms themselves are rounded along thousands of links: over all games the worst is 7e-7. */
 static double disagreement(const scene_t *scene, const vcs_grad_options_t *options, double *size) {
   in_t v = {small_noisy_floats(scene->size), small_noisy_floats(scene->rom),
             small_noisy_floats((size_t)VCS_INPUTS * FRAMES)};
@@ -254,7 +254,7 @@ static void check_dot(const char *name, const vcs_cart_t *cart) {
     options.side = side;
     double size, by = disagreement(&scene, &options, &size);
     if (every_game) print_message("%-24s side %d: %.1e of %.1e\n", name, (int)side, by, size);
-    if (!(by < 1e-5)) {
+    if (!(by < 2e-6)) {
       disagreeing++;
       print_error("%s, side %d: the products disagree by %.1e of %.1e\n", name, (int)side, by, size);
     }

@@ -401,9 +401,12 @@ static void link_pot(vcs_sweep_t *s, uint32_t cycles, int input, float v[VCS_SLO
   vcs_link_byte(s, held, v, base, (uint8_t)(vcs_tia_input(s->cart, t, input) << 7), vcs_sign(t->dump ^ 1u, 0));
   t->dump ^= 1;
   if (s->reverse) s->live[VCS_OFFSET(dump)] = 1;
-  int32_t resistance = t->paddle[input];
-  for (int i = 0; i < 2; i++) { /* more, less */
-    t->paddle[input] = i ? resistance - turned.down : resistance + turned.up;
+  int64_t resistance = t->paddle[input];
+  for (int i = 0; i < 2; i++) { /* more, less; a paddle's unit is one step of its resistance, and its track has ends */
+    int64_t turned_to = i ? resistance - turned.down : resistance + turned.up;
+    t->paddle[input] = (int32_t)(turned_to < VCS_RESISTANCE_MIN   ? VCS_RESISTANCE_MIN
+                                 : turned_to > VCS_RESISTANCE_MAX ? VCS_RESISTANCE_MAX
+                                                                  : turned_to);
     uint8_t is = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
     vcs_link_byte(s, paddle, v, base, is, i ? turned.less : turned.more);
   }

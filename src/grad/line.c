@@ -169,8 +169,9 @@ static void link_positions(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *pi
 
 /* ---- Pieces and spans ----------------------------------------------------------------------------------------- */
 
-/* The pixels [x0, x1) of t's line. What the comb covers is black whatever the registers say, but collisions happen
- * under it. False if there are none. */
+/* The pixels [x0, x1) of t's line. What the comb covers is black whatever the registers say, and rows below the picture
+ * (after a reset in the middle of a frame it is drawn too low) are not looked at, but collisions happen there. False if
+ * there are none. */
 static bool lay_piece(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1, uint16_t latched, vcs_piece_t *piece) {
   piece->y = t->line - t->first_line;
   piece->latched = latched;
@@ -179,7 +180,8 @@ static bool lay_piece(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1, uint
   piece->last_word = (x1 - 1) >> 6;
   for (int w = piece->first_word; w <= piece->last_word; w++) {
     int from = x0 > 64 * w ? x0 - 64 * w : 0, to = x1 < 64 * w + 64 ? x1 - 64 * w : 64;
-    piece->beam[w] = piece->mask[w] = (~0ULL >> (64 - (to - from))) << from;
+    piece->beam[w] = (~0ULL >> (64 - (to - from))) << from;
+    piece->mask[w] = piece->y < s->cart->height ? piece->beam[w] : 0;
   }
   vcs_comb_t comb = s->tape->comb[piece->y];
   if (comb.to && piece->first_word == 0) piece->mask[0] &= ~(0xFFULL >> comb.from << comb.from);
