@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The shared library exports exactly the functions that the public header declares, and nothing else.
-# Arguments: the library, the header.
+# The shared library exports exactly the functions that the public headers declare, and nothing else.
+# Arguments: the library, the headers.
 set -euo pipefail
 exported=$(nm -D --defined-only "$1" | awk '$2 ~ /[A-Z]/ && $3 !~ /^(_init|_fini)$/ { print $3 }' | grep -v '^__' | sort)
-declared=$(grep -oE '\bvcs_[a-z0-9_]+\(' <(grep -E '^VCS_API|^ {2,}.*\bvcs_' "$2" | grep VCS_API) | tr -d '(' | sort -u)
+declared=$(grep -hoE '\bvcs_[a-z0-9_]+\(' <(cat "${@:2}" | grep -E '^VCS_API') | tr -d '(' | sort -u)
 if ! diff <(echo "$declared") <(echo "$exported"); then
   echo "not ok: declared (<) and exported (>) functions differ"
   exit 1
