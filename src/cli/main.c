@@ -18,6 +18,8 @@ static const struct {
     {"record", vcs_cli_record, "write a record of a run: checksums of RAM, screen and play"},
     {"verify", vcs_cli_verify, "run what records say and tell whether it is the same"},
     {"trace", vcs_cli_trace, "every instruction of some frames, with disassembly"},
+    {"grad", vcs_cli_grad, "what moves a pixel, a byte, the score; what a key or a bit moves"},
+    {"score", vcs_cli_score, "how good the methods are: derivatives beside the truth"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
