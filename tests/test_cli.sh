@@ -68,7 +68,7 @@ exits 2 "a misspelled command" verfy
 says err "did you mean verify"
 exits 2 "an unknown command" xylophone
 says err "diffvcs --help"
-for command in info run record verify trace truth smooth; do
+for command in info run record verify trace truth smooth grad score; do
   exits 0 "help of $command" "$command" --help
   says out "^examples:"
   exits 2 "an unknown option of $command" "$command" --rom x
@@ -363,6 +363,74 @@ exits 2 "a probability that is none" smooth demo --frames 1 --output ram:80 --p 
 exits 2 "a machine that cannot be" smooth demo --frames 1 --output ram:80 --bits pos --p 0.5
 says err "cannot be"
 exits 2 "several horizons" smooth demo --frames 1 --output ram:80 --horizon 1,2
+# ---- grad -----------------------------------------------------------------------------------------------------------
+
+exits 0 "grad of a pixel" grad demo --frame 100 --output pixel:100,80 --horizon 2 --out back
+says out "^output +pixel:100,80 = [0-9]+$"
+says out "^wrote +back/rom.png$"
+for file in rom ram inputs; do
+  png_is_whole back/$file.png
+  report $? "$file.png is a PNG"
+done
+grep -q '^ROM: ' back/ranking.txt && grep -q '^RAM: ' back/ranking.txt
+report $? "the ranking has ROM and RAM"
+missing "no heat map backwards" back/heat.png
+exits 0 "grad of an input" grad demo --frame 100 --input RIGHT@1 --horizon 3 --out forth
+says out "^moved by +RIGHT@1$"
+png_is_whole forth/heat.png
+report $? "heat.png is a PNG"
+missing "no ROM map forwards" forth/rom.png
+for what in "--output screen" "--output region:10,20,30,40" "--output ram:80" "--output ram:80.7" "--output score" \
+  "--bit ram:81.0" "--bit rom:F010.3" "--bit rom:@10.3" "--input fire" "--output screen --method bit --scale red" \
+  "--output screen --side more --wrt cpu,tia,riot" "--actions NOOP*30,right*3 --output screen"; do
+  # shellcheck disable=SC2086
+  exits 0 "grad $what" grad demo $what --horizon 1 --out some
+  if command -v python3 >/dev/null; then
+    python3 -m json.tool some/grad.json >/dev/null 2>err
+    report $? "  writes JSON"
+  fi
+done
+exits 0 "a script and the stream of NOOPs" grad demo --actions NOOP*50 --input right --out one
+exits 0 "lead to the same" grad demo --frame 50 --input right --out two
+same "JSON" one/grad.json two/grad.json
+exits 2 "grad of nothing in particular" grad demo --out some
+says err "give one of --output"
+exits 2 "grad of two things" grad demo --output screen --input right
+for what in "--output pixel:1000,3" "--output pixel:3" "--output ram:7F" "--output pixles" "--bit ram:9C" "--bit rom:@FFFFF.0" \
+  "--input sideways" "--input right@8" "--output screen --wrt rom,rum" "--output screen --seed 1 --actions NOOP" \
+  "--output screen --actions NOOP*x" "--output screen --actions JUMP" "--output screen --method guess"; do
+  # shellcheck disable=SC2086
+  exits 2 "grad $what" grad demo $what --out some
+done
+exits 2 "grad of an empty file" grad ./empty.bin --output screen --out some
+says err "empty"
+exits 2 "grad into a file" grad demo --output screen --out empty.bin
+exits 1 "grad into nowhere" grad demo --output screen --out nowhere/some
+
+# ---- score ----------------------------------------------------------------------------------------------------------
+
+exits 0 "score demo" score demo --bits 8 --horizons 1,3 --methods bit --out score.tsv
+says out '^\| 3 \| `bit` \|'
+cp score.tsv once.tsv
+exits 0 "score it again" score demo --bits 8 --horizons 1,3 --methods bit --out score.tsv
+same "nothing is done twice" score.tsv once.tsv
+exits 0 "with another method" score demo --bits 8 --horizons 1,3 --methods bit,bit+fork --out score.tsv
+[ "$(wc -l <score.tsv)" = 10 ]
+report $? "it is added"
+exits 0 "at once, by one thread" score demo --bits 8 --horizons 1,3 --methods bit,bit+fork --out other.tsv --jobs 1
+same "the same table" score.tsv other.tsv
+exits 0 "its summary" score --summary score.tsv
+says out '^\| 3 \| `bit\+fork` \|'
+exits 2 "other settings" score demo --bits 9 --horizons 1,3 --methods bit --out score.tsv
+says err "was made with other settings"
+exits 0 "other settings in a new table" score demo --bits 9 --horizons 1,3 --methods bit --out score.tsv --fresh
+exits 2 "horizons backwards" score demo --horizons 3,1
+exits 2 "an unknown method" score demo --methods bit,byte
+exits 2 "all and one" score demo --all
+exits 2 "a table that is none" score demo --out empty.bin
+exits 2 "a summary of nothing" score --summary nothing.tsv
+exits 2 "a game that is none" score no_such_game --bits 1 --roms directory --out other2.tsv
+exits 1 "score into nowhere" score demo --bits 1 --out nowhere/score.tsv
 
 # ---- Ctrl-C ---------------------------------------------------------------------------------------------------------
 
@@ -402,6 +470,9 @@ report $? "its table is whole"
 awk -F '\t' -v OFS='\t' '$1 == 400 { $1 = 900000000 } { print }' demo.1.tsv >flipped/demo.1.tsv
 interrupt "an interrupted verify" verify flipped/demo.1.tsv
 says out "^demo.1 interrupted, equal up to frame 300$"
+interrupt "an interrupted score" score demo --horizons 1,1000 --out cut.tsv
+says err "interrupted: 0 of 1 games"
+exits 0 "its table is whole" score --summary cut.tsv
 no_drafts "no drafts are left behind"
 missing "nothing was written into nowhere" nowhere
 

@@ -103,11 +103,12 @@ typedef struct {
   float *state, *rom, *input;
 } vcs_grad_inputs_t;
 
-/* What a run shows: a picture after each frame, height * 160 floats, and the state after the last one. pixels[f] may be
- * NULL, and so may `pixels` and `state`. */
+/* What a run shows: a picture after each frame, height * 160 floats, the state after the last one, and, for who looks
+ * at several horizons in one go, the state after each. Any pointer may be NULL, also those in the arrays. */
 typedef struct {
   float *const *pixels;
   float *state;
+  float *const *states;
 } vcs_grad_outputs_t;
 
 typedef struct {

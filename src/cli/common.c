@@ -1,8 +1,10 @@
 /* common.c: cartridges and results for the commands (common.h). */
 #include "cli/common.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "host/games.h"
@@ -16,6 +18,24 @@ int vcs_cli_complain(const char *command, int exit_code, const char *format, ...
   va_end(arguments);
   fprintf(stderr, "\n");
   return exit_code;
+}
+
+/* ---- Actions ------------------------------------------------------------------------------------------------ */
+
+int vcs_cli_action(const char *word) {
+  for (int i = 0; i < VCS_ACTIONS; i++) {
+    if (strcasecmp(word, vcs_action_name(i)) == 0) return i;
+  }
+  char *end;
+  long number = strtol(word, &end, 10);
+  return isdigit((unsigned char)*word) && !*end && number < VCS_ACTIONS ? (int)number : -1;
+}
+
+const char *vcs_cli_action_near(const char *word) {
+  const char *names[VCS_ACTIONS];
+  for (int i = 0; i < VCS_ACTIONS; i++) names[i] = vcs_action_name(i);
+  int near = isdigit((unsigned char)*word) ? -1 : vcs_args_nearest(word, names, VCS_ACTIONS);
+  return near >= 0 ? names[near] : NULL;
 }
 
 /* ---- Cartridges --------------------------------------------------------------------------------------------- */
@@ -149,4 +169,16 @@ vcs_status_t vcs_output_try(const char *path, vcs_error_t *error) {
   vcs_status_t status = vcs_draft_open(&draft, path, error);
   if (status == VCS_OK) vcs_draft_abandon(&draft);
   return status;
+}
+
+void vcs_text_json(vcs_text_t *text, const char *string) {
+  vcs_text_printf(text, "\"");
+  for (const unsigned char *c = (const unsigned char *)string; *c; c++) {
+    if (*c < 0x20) {
+      vcs_text_printf(text, "\\u%04x", *c);
+    } else {
+      vcs_text_printf(text, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
+    }
+  }
+  vcs_text_printf(text, "\"");
 }

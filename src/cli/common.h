@@ -19,9 +19,16 @@ int vcs_cli_verify(int argc, char **argv);
 int vcs_cli_trace(int argc, char **argv);
 int vcs_cli_truth(int argc, char **argv);
 int vcs_cli_smooth(int argc, char **argv);
+int vcs_cli_grad(int argc, char **argv);
+int vcs_cli_score(int argc, char **argv);
 
 /* "diffvcs run: what was wrong", to stderr; returns the exit code it is given. */
 int vcs_cli_complain(const char *command, int exit_code, const char *format, ...) VCS_PRINTF(3, 4);
+
+/* ---- Actions ------------------------------------------------------------------------------------------------ */
+
+int vcs_cli_action(const char *word);              /* by name in any case, or by number; -1: none */
+const char *vcs_cli_action_near(const char *word); /* the action that was perhaps meant, or NULL */
 
 /* ---- Cartridges --------------------------------------------------------------------------------------------- */
 
@@ -76,6 +83,9 @@ vcs_status_t vcs_output_open(vcs_output_t *output, const char *path, vcs_error_t
 void vcs_output_text(vcs_output_t *output, vcs_text_t *text); /* writes it and empties it */
 vcs_status_t vcs_output_close(vcs_output_t *output, vcs_error_t *error);
 void vcs_output_abandon(vcs_output_t *output);
+
+/* A string as JSON has it, with its quotes; bytes of UTF-8 pass. */
+void vcs_text_json(vcs_text_t *text, const char *string);
 
 /* Whether a file of that name could be written: asked before a long run instead of after it. */
 vcs_status_t vcs_output_try(const char *path, vcs_error_t *error);

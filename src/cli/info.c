@@ -1,40 +1,28 @@
 /* info.c: `diffvcs info ROM`: what is known about a cartridge, for people or as JSON. */
 #include "cli/common.h"
 
-/* A text with quotes around it, as JSON wants it; bytes of UTF-8 pass. */
-static void print_json_text(const char *text) {
-  putchar('"');
-  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-    if (*c == '"' || *c == '\\') {
-      printf("\\%c", *c);
-    } else if (*c < 0x20) {
-      printf("\\u%04x", *c);
-    } else {
-      putchar(*c);
-    }
-  }
-  putchar('"');
-}
-
 static void print_json(const vcs_rom_t *rom) {
   const vcs_cart_info_t *info = vcs_cart_info(rom->cart);
-  printf("{\n  \"file\": ");
-  print_json_text(rom->path);
-  printf(",\n  \"name\": ");
-  print_json_text(rom->name);
-  printf(",\n  \"game\": ");
+  vcs_text_t text = {0};
+  vcs_text_printf(&text, "{\n  \"file\": ");
+  vcs_text_json(&text, rom->path);
+  vcs_text_printf(&text, ",\n  \"name\": ");
+  vcs_text_json(&text, rom->name);
+  vcs_text_printf(&text, ",\n  \"game\": ");
   if (info->game) {
-    print_json_text(info->game);
+    vcs_text_json(&text, info->game);
   } else {
-    printf("null");
+    vcs_text_printf(&text, "null");
   }
-  printf(",\n  \"profile\": \"%s\",\n  \"mapper\": \"%s\",\n  \"format\": \"%s\",\n", vcs_profile_name(info->profile),
-         info->scheme_name, vcs_format_name(info->format));
-  printf("  \"size\": %u,\n  \"ram\": %u,\n  \"controllers\": [\"%s\", \"%s\"],\n", info->image_size, info->ram_size,
-         vcs_controller_name(info->left), vcs_controller_name(info->right));
-  printf("  \"picture\": {\"width\": %d, \"height\": %d, \"top_line\": %d},\n", VCS_WIDTH, info->height,
-         info->top_line);
-  printf("  \"md5\": \"%s\",\n  \"sha256\": \"%s\"\n}\n", info->md5, info->sha256);
+  vcs_text_printf(&text, ",\n  \"profile\": \"%s\",\n  \"mapper\": \"%s\",\n  \"format\": \"%s\",\n",
+                  vcs_profile_name(info->profile), info->scheme_name, vcs_format_name(info->format));
+  vcs_text_printf(&text, "  \"size\": %u,\n  \"ram\": %u,\n  \"controllers\": [\"%s\", \"%s\"],\n", info->image_size,
+                  info->ram_size, vcs_controller_name(info->left), vcs_controller_name(info->right));
+  vcs_text_printf(&text, "  \"picture\": {\"width\": %d, \"height\": %d, \"top_line\": %d},\n", VCS_WIDTH, info->height,
+                  info->top_line);
+  vcs_text_printf(&text, "  \"md5\": \"%s\",\n  \"sha256\": \"%s\"\n}\n", info->md5, info->sha256);
+  if (text.text) fputs(text.text, stdout);
+  vcs_text_free(&text);
 }
 
 static void print_lines(const vcs_rom_t *rom) {

@@ -20,6 +20,8 @@ static const struct {
     {"trace", vcs_cli_trace, "every instruction of some frames, with disassembly"},
     {"truth", vcs_cli_truth, "what bits do to screen, RAM and score: flip each, run again, exactly"},
     {"smooth", vcs_cli_smooth, "how an expected output changes with the probability of bits: draw, run, estimate"},
+    {"grad", vcs_cli_grad, "what moves a pixel, a byte, the score; what a key or a bit moves"},
+    {"score", vcs_cli_score, "how good the methods are: derivatives beside the truth"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

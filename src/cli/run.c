@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cli/common.h"
 #include "host/picture.h"
@@ -28,27 +27,15 @@ typedef struct {
   int64_t count;
 } script_t;
 
-/* The action of that name or number, or -1. */
-static int action_of(const char *word) {
-  for (int i = 0; i < VCS_ACTIONS; i++) {
-    if (strcasecmp(word, vcs_action_name(i)) == 0) return i;
-  }
-  char *end;
-  long number = strtol(word, &end, 10);
-  return isdigit((unsigned char)*word) && !*end && number < VCS_ACTIONS ? (int)number : -1;
-}
-
 static vcs_status_t wrong_action(const char *path, int64_t line, const char *word, vcs_error_t *error) {
-  const char *names[VCS_ACTIONS];
-  for (int i = 0; i < VCS_ACTIONS; i++) names[i] = vcs_action_name(i);
-  int near = isdigit((unsigned char)*word) ? -1 : vcs_args_nearest(word, names, VCS_ACTIONS);
-  if (near >= 0) {
+  const char *near = vcs_cli_action_near(word);
+  if (near) {
     return vcs_error_fill(error, VCS_BAD_FILE, "%.100s, line %" PRId64 ": no action '%.40s'; did you mean %s?", path,
-                          line, word, names[near]);
+                          line, word, near);
   }
   return vcs_error_fill(error, VCS_BAD_FILE,
                         "%.100s, line %" PRId64 ": no action '%.40s'; actions are 0 to %d or names from NOOP to %s",
-                        path, line, word, VCS_ACTIONS - 1, names[VCS_ACTIONS - 1]);
+                        path, line, word, VCS_ACTIONS - 1, vcs_action_name(VCS_ACTIONS - 1));
 }
 
 /* One action a line: a name in any case or a number; empty lines and what follows a '#' do not count. */
@@ -68,7 +55,7 @@ static vcs_status_t read_script(const char *path, script_t *script, vcs_error_t 
     while (stop > at && isspace((unsigned char)stop[-1])) stop--;
     if (stop > at) {
       snprintf(word, sizeof word, "%.*s", (int)(stop - at < 63 ? stop - at : 63), at);
-      int action = action_of(word);
+      int action = vcs_cli_action(word);
       if (action < 0) status = wrong_action(path, line, word, error);
       data[script->count++] = (uint8_t)action; /* a line has at least one byte, so the actions fit in its place */
     }

@@ -240,6 +240,10 @@ static void link_bits_of_state(walk_t *walk, const vcs_t *m, float *bits) {
   }
 }
 
+static float *state_after(const vcs_grad_outputs_t *outputs, int32_t frame) {
+  return outputs->states ? outputs->states[frame] : NULL;
+}
+
 static void mark_live(vcs_sweep_t *s, size_t size) {
   for (size_t i = 0; i < size; i++) {
     s->live[i] = 0;
@@ -261,6 +265,8 @@ vcs_status_t vcs_grad_jvp(const vcs_run_t *run, const vcs_grad_options_t *option
   for (int32_t f = 0; !status && f < run->frames; f++) {
     float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
     status = frame_forwards(&walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
+    float *after = state_after(outputs, f);
+    if (!status && after) link_bits_of_state(&walk, walk.machine, after);
   }
   if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk.size);
   if (!status && outputs->state) link_bits_of_state(&walk, walk.machine, outputs->state);
@@ -280,13 +286,19 @@ vcs_status_t vcs_grad_vjp(const vcs_run_t *run, const vcs_grad_options_t *option
   for (int32_t f = 0; f < run->frames; f++) {
     memcpy(walk.starts + walk.size * (size_t)f, walk.machine, walk.size);
     vcs_console_control(run->cart, walk.machine, &run->controls[f]);
-    if (f + 1 < run->frames || outputs->state) vcs_frame(run->cart, walk.machine, NULL);
+    if (f + 1 < run->frames || outputs->state || outputs->states) vcs_frame(run->cart, walk.machine, NULL);
   }
   if (outputs->state) link_bits_of_state(&walk, walk.machine, outputs->state);
   if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk.size);
   mark_live(s, walk.size);
   s->rom = inputs->rom;
   for (int32_t f = run->frames - 1; !status && f >= 0; f--) {
+    float *after = state_after(outputs, f);
+    if (after) {
+      const uint8_t *next = walk.starts + walk.size * (size_t)(f + 1);
+      link_bits_of_state(&walk, f + 1 < run->frames ? (const vcs_t *)next : walk.machine, after);
+      mark_live(s, walk.size);
+    }
     float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
     status = frame_backwards(&walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
   }

@@ -1,0 +1,55 @@
+/* aim.h: what is differentiated, by name: the number at the end of a run, or the bit at its beginning.
+ *
+ *   outputs   pixel:ROW,COLUMN   region:X,Y,WIDTH,HEIGHT   screen   ram:9C (a byte)   ram:9C.3 (a bit)   score
+ *   bits      ram:9C.3   rom:F123.4 (an address, in the bank that is there when the run begins)   rom:@1F0.4 (an
+ * offset) inputs    right   right@2 (held in frame 2 of the run, counted from 0)
+ *
+ * Pixels count as the scalars of a scale, by palette index. The score is the sum of the rewards of the run. Its adjoint
+ * is found like everything else, by flipping: every bit of RAM after the last frame, through the rules of the game.
+ * That is the whole of it, because rewards are gains of a score that is kept in RAM: earlier frames cancel out.
+ */
+#ifndef VCS_CLI_AIM_H
+#define VCS_CLI_AIM_H
+
+#include "cli/scene.h"
+#include "host/games.h"
+
+typedef enum { VCS_AIM_PIXELS, VCS_AIM_RAM, VCS_AIM_SCORE } vcs_aim_kind_t;
+
+typedef struct {
+  vcs_aim_kind_t kind;
+  int x, y, width, height; /* pixels */
+  int index, bit;          /* RAM; bit -1: the byte */
+} vcs_aim_t;
+
+vcs_status_t vcs_aim_read(const char *text, const vcs_scene_t *scene, vcs_aim_t *aim, vcs_error_t *error);
+vcs_status_t vcs_aim_bit(const char *text, const vcs_scene_t *scene, vcs_place_t *place, vcs_error_t *error);
+vcs_status_t vcs_aim_input(const char *text, const vcs_scene_t *scene, vcs_place_t *place, vcs_error_t *error);
+
+/* A run that was made: its last picture, machine and play. */
+typedef struct {
+  uint8_t *frames;
+  const uint8_t *picture;
+  vcs_t *machine;
+  vcs_play_t before, play; /* before and after the rules looked at the last frame */
+  int64_t rewards;
+} vcs_ending_t;
+
+/* Runs, with a bit flipped unless it is NULL: one of ROM, RAM or an input. */
+vcs_status_t vcs_ending_make(const vcs_scene_t *scene, const vcs_place_t *flipped, vcs_ending_t *ending,
+                             vcs_error_t *error);
+void vcs_ending_free(vcs_ending_t *ending);
+
+/* Whether a bit is set, or an input held, when the run begins. */
+bool vcs_place_set(const vcs_scene_t *scene, const vcs_place_t *place);
+
+/* The output at the end, and its derivative there: pixels [height * 160] and state slots, both zero before. */
+double vcs_aim_value(const vcs_aim_t *aim, const vcs_ending_t *ending, const float scale[256]);
+void vcs_aim_adjoint(const vcs_aim_t *aim, const vcs_scene_t *scene, const vcs_ending_t *ending, float *pixels,
+                     float *state);
+
+/* The derivative as it is: the output with the bit set minus with the bit clear, by running again. NaN: no memory. */
+double vcs_aim_truth(const vcs_aim_t *aim, const vcs_scene_t *scene, const vcs_place_t *place, const float scale[256],
+                     double value);
+
+#endif

@@ -1,0 +1,160 @@
+/* scene.c: a game played up to a frame (scene.h). */
+#include "cli/scene.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "host/env.h"
+#include "host/progress.h"
+
+/* ---- Actions ------------------------------------------------------------------------------------------------ */
+
+/* "NOOP*1050,RIGHT*40,FIRE": an action and for how many frames. */
+typedef struct {
+  int action;
+  int64_t frames;
+} stretch_t;
+
+enum { STRETCHES_MAX = 256, SCENE_FRAMES_MAX = 100000000 };
+
+/* One stretch at *at, which moves behind it. */
+static bool read_stretch(const char **at, stretch_t *stretch) {
+  char word[32];
+  const size_t length = strcspn(*at, "*,");
+  snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : 0), *at);
+  *stretch = (stretch_t){vcs_cli_action(word), 1};
+  *at += length;
+  if (**at == '*') {
+    char *end;
+    if (!isdigit((unsigned char)*++*at)) return false;
+    stretch->frames = strtoll(*at, &end, 10);
+    *at = end;
+  }
+  return stretch->action >= 0 && stretch->frames <= SCENE_FRAMES_MAX && (!**at || **at == ',');
+}
+
+/* Returns how many stretches there are, or -1. */
+static int read_actions(const char *text, stretch_t stretches[STRETCHES_MAX], vcs_error_t *error) {
+  int count = 0;
+  for (const char *at = text;; at++) {
+    const char *from = at;
+    if (count == STRETCHES_MAX) {
+      vcs_error_fill(error, VCS_BAD_ARGUMENT, "--actions: at most %d stretches", STRETCHES_MAX);
+      return -1;
+    }
+    if (!read_stretch(&at, &stretches[count++])) {
+      vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                     "--actions: '%.40s' is not an action and how often, as in NOOP*60,RIGHT*4,FIRE", from);
+      return -1;
+    }
+    if (!*at) return count;
+  }
+}
+
+static int action_at(const stretch_t *stretches, int count, int64_t frame) {
+  for (int i = 0; i < count; i++) {
+    if (frame < stretches[i].frames) return stretches[i].action;
+    frame -= stretches[i].frames;
+  }
+  return VCS_NOOP;
+}
+
+/* ---- The scene ---------------------------------------------------------------------------------------------- */
+
+static vcs_status_t play(const vcs_scene_choice_t *choice, vcs_scene_t *scene, vcs_error_t *error) {
+  stretch_t stretches[STRETCHES_MAX];
+  const int count = choice->actions ? read_actions(choice->actions, stretches, error) : 0;
+  if (count < 0) return VCS_BAD_ARGUMENT;
+  scene->frame = choice->frame;
+  if (choice->frame < 0) {
+    scene->frame = 0;
+    for (int i = 0; i < count; i++) scene->frame += stretches[i].frames;
+  }
+  vcs_stream_t stream;
+  vcs_stream_start(&stream, (uint64_t)choice->seed);
+  for (int64_t i = 0; i < scene->frame && !vcs_interrupted(); i++) {
+    const int action = vcs_stream_next(&stream);
+    vcs_env_act_on(scene->env, choice->actions ? action_at(stretches, count, i) : action, VCS_NOOP);
+  }
+  return VCS_OK;
+}
+
+/* Nobody does anything; paddles stay where they are. */
+static vcs_status_t plan_run(vcs_scene_t *scene, int32_t frames, vcs_error_t *error) {
+  vcs_env_t *env = scene->env;
+  scene->controls = calloc((size_t)frames, sizeof *scene->controls);
+  if (!scene->controls) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  for (int32_t i = 0; i < frames; i++) {
+    scene->controls[i].paddle[0] = env->paddle[0];
+    scene->controls[i].paddle[1] = env->paddle[1];
+  }
+  scene->run = (vcs_run_t){scene->rom.cart, env->m, env->frames, scene->controls, frames};
+  return VCS_OK;
+}
+
+vcs_status_t vcs_scene_open(const vcs_scene_choice_t *choice, vcs_scene_t *scene, vcs_error_t *error) {
+  *scene = (vcs_scene_t){0};
+  vcs_status_t status = vcs_rom_open(choice->rom, &choice->choice, &scene->rom, error);
+  if (status) return status;
+  status = vcs_env_create(scene->rom.cart, &scene->env, error);
+  if (status == VCS_OK) {
+    vcs_env_reset(scene->env); /* as records begin, so that frames have the numbers of their rows */
+    status = play(choice, scene, error);
+  }
+  if (status == VCS_OK) status = plan_run(scene, (int32_t)choice->horizon, error);
+  if (status) vcs_scene_free(scene);
+  return status;
+}
+
+void vcs_scene_free(vcs_scene_t *scene) {
+  vcs_env_free(scene->env);
+  free(scene->controls);
+  vcs_rom_free(&scene->rom);
+  *scene = (vcs_scene_t){0};
+}
+
+/* ---- Inputs ------------------------------------------------------------------------------------------------- */
+
+static const char *const inputs[VCS_INPUTS] = {"up",    "down",  "left",   "right", "fire",  "up2",
+                                               "down2", "left2", "right2", "fire2", "reset", "select"};
+
+const char *vcs_input_name(int input) { return inputs[input]; }
+
+int vcs_input_by_name(const char *name) {
+  for (int i = 0; i < VCS_INPUTS; i++) {
+    if (strcasecmp(name, inputs[i]) == 0) return i;
+  }
+  return -1;
+}
+
+void vcs_input_names(char *text, size_t size) {
+  size_t length = 0;
+  for (int i = 0; i < VCS_INPUTS && length < size; i++) {
+    length += (size_t)snprintf(text + length, size - length, "%s%s", i ? ", " : "", inputs[i]);
+  }
+}
+
+/* ---- Methods ------------------------------------------------------------------------------------------------ */
+
+static const struct {
+  const char *name;
+  vcs_method_t method;
+} methods[VCS_CLI_METHODS] = {
+    {"naive", VCS_METHOD_NAIVE}, {"ste", VCS_METHOD_STE}, {"bit", VCS_METHOD_BIT}, {"bit+fork", VCS_METHOD_BIT}};
+
+const char *vcs_cli_method_name(int method) { return methods[method].name; }
+
+int vcs_cli_method_by_name(const char *name, size_t length) {
+  for (int i = 0; i < VCS_CLI_METHODS; i++) {
+    if (strlen(methods[i].name) == length && strncasecmp(methods[i].name, name, length) == 0) return i;
+  }
+  return -1;
+}
+
+void vcs_cli_method_options(int method, int64_t window, vcs_grad_options_t *options) {
+  vcs_grad_defaults(options);
+  options->method = methods[method].method;
+  options->fork_window = method == VCS_CLI_BIT_FORK ? (int32_t)window : 0;
+}

@@ -1,0 +1,152 @@
+/* score_table.c: the table that `diffvcs score` fills (score_table.h). */
+#include "cli/score_table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char title[] = "# diffvcs score: ";
+static const char columns[] =
+    "# game\tmethod\thorizon\tview\tmaps\tstill\tcosine\tpooled\tsign\tprecision\trecall\tin_truth\tin_estimate\t"
+    "in_both\tlargest\toverflown\n";
+static const char *const views[VCS_VIEWS] = {"screen", "ram"};
+
+enum { TABLE_LIMIT = 64 << 20 };
+
+void vcs_score_begin(vcs_text_t *table, const char *made) { vcs_text_printf(table, "%s%s\n%s", title, made, columns); }
+
+vcs_status_t vcs_score_read(const char *path, const char *made, vcs_text_t *table, vcs_error_t *error) {
+  uint8_t *data;
+  size_t size;
+  vcs_status_t status = vcs_file_read(path, TABLE_LIMIT, &data, &size, error);
+  if (status) return status;
+  const char *text = (const char *)data, *line = strchr(text, '\n');
+  const size_t start = strlen(title);
+  if (strncmp(text, title, start) != 0 || !line || strncmp(line + 1, columns, strlen(columns)) != 0) {
+    status = vcs_error_fill(error, VCS_BAD_FILE, "%.150s is no table of diffvcs score", path);
+  } else if (made && (strncmp(text + start, made, strlen(made)) != 0 || text[start + strlen(made)] != '\n')) {
+    status = vcs_error_fill(error, VCS_BAD_FILE, "%.60s was made with other settings (%.*s); --fresh begins a new one",
+                            path, (int)(line - text - (long)start), text + start);
+  } else {
+    vcs_text_append(table, data, size);
+  }
+  free(data);
+  return status;
+}
+
+bool vcs_score_has(const vcs_text_t *table, const char *game, const char *method) {
+  char start[128];
+  snprintf(start, sizeof start, "\n%.60s\t%.20s\t", game, method);
+  return table->text && strstr(table->text, start);
+}
+
+static void print_value(vcs_text_t *table, double value) {
+  if (isnan(value)) {
+    vcs_text_printf(table, "\t-");
+  } else {
+    vcs_text_printf(table, "\t%.6f", value);
+  }
+}
+
+void vcs_score_row(vcs_text_t *table, const char *game, const char *method, int horizon, int view,
+                   const vcs_agreements_t *a) {
+  vcs_text_printf(table, "%s\t%s\t%d\t%s\t%" PRId64 "\t%" PRId64, game, method, horizon, views[view], a->maps,
+                  a->still);
+  print_value(table, vcs_agreements_cosine(a));
+  print_value(table, vcs_agreement_cosine(&a->pooled));
+  print_value(table, vcs_agreement_sign(&a->pooled));
+  print_value(table, vcs_agreement_precision(&a->pooled));
+  print_value(table, vcs_agreement_recall(&a->pooled));
+  vcs_text_printf(table, "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%.6g\t%" PRId64 "\n", a->pooled.in_truth,
+                  a->pooled.in_estimate, a->pooled.in_both, a->pooled.largest, a->pooled.overflown);
+}
+
+/* ---- The summary -------------------------------------------------------------------------------------------- */
+
+enum { FIRST_VALUE = 6, VALUES = 5, FIELDS = 16, CELLS_MAX = 256 };
+
+/* A method and a horizon: sums of the values and how many there are, by view. */
+typedef struct {
+  char method[24];
+  int horizon;
+  double sum[VCS_VIEWS][VALUES];
+  int count[VCS_VIEWS][VALUES], games;
+} cell_t;
+
+static cell_t *cell_of(cell_t cells[CELLS_MAX], int *count, const char *method, int horizon) {
+  for (int i = 0; i < *count; i++) {
+    if (cells[i].horizon == horizon && strcmp(cells[i].method, method) == 0) return &cells[i];
+  }
+  if (*count == CELLS_MAX) return NULL;
+  cell_t *cell = &cells[(*count)++];
+  *cell = (cell_t){.horizon = horizon};
+  snprintf(cell->method, sizeof cell->method, "%s", method);
+  return cell;
+}
+
+/* Cuts a line into its fields; returns how many. */
+static int split(char *line, char *fields[FIELDS]) {
+  int count = 0;
+  for (char *at = line; at && count < FIELDS; count++) {
+    fields[count] = at;
+    at = strchr(at, '\t');
+    if (at) *at++ = 0;
+  }
+  return count;
+}
+
+static void add_row(cell_t cells[CELLS_MAX], int *count, char *line) {
+  char *fields[FIELDS];
+  if (*line == '#' || split(line, fields) < FIELDS) return;
+  cell_t *cell = cell_of(cells, count, fields[1], atoi(fields[2]));
+  const int view = strcmp(fields[3], views[VCS_VIEW_RAM]) == 0 ? VCS_VIEW_RAM : VCS_VIEW_SCREEN;
+  if (!cell) return;
+  if (view == VCS_VIEW_SCREEN) cell->games++;
+  for (int i = 0; i < VALUES; i++) {
+    const char *value = fields[FIRST_VALUE + i];
+    if (*value == '-' && !value[1]) continue;
+    cell->sum[view][i] += strtod(value, NULL);
+    cell->count[view][i]++;
+  }
+}
+
+static int by_horizon(const void *a, const void *b) {
+  return ((const cell_t *)a)->horizon - ((const cell_t *)b)->horizon;
+}
+
+void vcs_score_summary(const vcs_text_t *table, vcs_text_t *out) {
+  cell_t cells[CELLS_MAX];
+  int count = 0;
+  for (const char *line = table->text; line && *line;) {
+    char copy[512];
+    const size_t length = strcspn(line, "\n");
+    snprintf(copy, sizeof copy, "%.*s", (int)(length < sizeof copy ? length : 0), line);
+    add_row(cells, &count, copy);
+    line += length + (line[length] == '\n');
+  }
+  /* Rows of a horizon stay in the order in which their methods came. */
+  for (int i = 1; i < count; i++) {
+    for (int j = i; j > 0 && by_horizon(&cells[j - 1], &cells[j]) > 0; j--) {
+      const cell_t swapped = cells[j];
+      cells[j] = cells[j - 1];
+      cells[j - 1] = swapped;
+    }
+  }
+  vcs_text_printf(out,
+                  "| horizon | method | screen: cosine | pooled | sign | precision | recall | RAM: cosine | pooled | "
+                  "sign | precision | recall | games |\n"
+                  "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  for (int i = 0; i < count; i++) {
+    vcs_text_printf(out, "| %d | `%s`", cells[i].horizon, cells[i].method);
+    for (int v = 0; v < VCS_VIEWS * VALUES; v++) {
+      const int n = cells[i].count[v / VALUES][v % VALUES];
+      if (n) {
+        vcs_text_printf(out, " | %.3f", cells[i].sum[v / VALUES][v % VALUES] / n);
+      } else {
+        vcs_text_printf(out, " | -");
+      }
+    }
+    vcs_text_printf(out, " | %d |\n", cells[i].games);
+  }
+}

@@ -1,0 +1,118 @@
+/* States after every frame of a run: the same as those of shorter runs, and their adjoints go back the same way. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/state.h"
+#include "diffvcs/grad.h"
+
+enum { FRAMES = 4, WARM_UP = 100 };
+
+typedef struct {
+  vcs_cart_t *cart;
+  vcs_env_t *env;
+  vcs_controls_t controls[FRAMES];
+  vcs_run_t run;
+  vcs_grad_options_t options;
+  size_t slots;
+} scene_t;
+
+static int set_up(void **state) {
+  static scene_t scene;
+  size_t size;
+  const uint8_t *image = vcs_demo_image(&size);
+  const vcs_cart_options_t options = {0};
+  if (vcs_cart_load(image, size, &options, &scene.cart, NULL)) return -1;
+  if (vcs_env_create(scene.cart, &scene.env, NULL)) return -1;
+  for (int i = 0; i < WARM_UP; i++) vcs_env_act_on(scene.env, VCS_NOOP, VCS_NOOP);
+  scene.run = (vcs_run_t){scene.cart, vcs_env_machine(scene.env), NULL, scene.controls, FRAMES};
+  scene.slots = 8 * vcs_state_size(scene.cart);
+  vcs_grad_defaults(&scene.options);
+  *state = &scene;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  scene_t *scene = *state;
+  vcs_env_free(scene->env);
+  vcs_cart_free(scene->cart);
+  return 0;
+}
+
+static float *make(size_t slots) {
+  float *values = calloc(slots, sizeof *values);
+  assert_non_null(values);
+  return values;
+}
+
+/* Small whole numbers on RAM: sums of products stay exact for a while. */
+static void fill_ram(float *slots, unsigned seed) {
+  for (unsigned i = 0; i < 1024; i++) slots[8 * offsetof(vcs_t, ram) + i] = (float)((int)((i * 31 + seed * 7) % 5) - 2);
+}
+
+static void test_states_are_those_of_shorter_runs(void **state) {
+  const scene_t *scene = *state;
+  float *in = make(scene->slots), *states[FRAMES];
+  fill_ram(in, 1);
+  for (int f = 0; f < FRAMES; f++) states[f] = make(scene->slots);
+  const vcs_grad_inputs_t inputs = {in, NULL, NULL};
+  const vcs_grad_outputs_t all = {.states = states};
+  assert_int_equal(vcs_grad_jvp(&scene->run, &scene->options, &inputs, &all, NULL, NULL), VCS_OK);
+  for (int f = 0; f < FRAMES; f++) {
+    vcs_run_t shorter = scene->run;
+    float *last = make(scene->slots);
+    const vcs_grad_outputs_t one = {.state = last};
+    shorter.frames = f + 1;
+    assert_int_equal(vcs_grad_jvp(&shorter, &scene->options, &inputs, &one, NULL, NULL), VCS_OK);
+    assert_memory_equal(states[f], last, scene->slots * sizeof *last);
+    free(last);
+    free(states[f]);
+  }
+  free(in);
+}
+
+static void test_adjoints_of_states_are_the_transpose(void **state) {
+  const scene_t *scene = *state;
+  float *tangent = make(scene->slots), *adjoint = make(scene->slots), *out[FRAMES], *weights[FRAMES];
+  double forwards = 0, backwards = 0, size = 0;
+  fill_ram(tangent, 2);
+  for (int f = 0; f < FRAMES; f++) {
+    out[f] = f == 1 ? NULL : make(scene->slots); /* one of them is not asked for */
+    weights[f] = f == 1 ? NULL : make(scene->slots);
+    if (weights[f]) fill_ram(weights[f], (unsigned)f + 3);
+  }
+  const vcs_grad_inputs_t from = {tangent, NULL, NULL}, to = {adjoint, NULL, NULL};
+  const vcs_grad_outputs_t seen = {.states = out}, weighed = {.states = weights};
+  assert_int_equal(vcs_grad_jvp(&scene->run, &scene->options, &from, &seen, NULL, NULL), VCS_OK);
+  assert_int_equal(vcs_grad_vjp(&scene->run, &scene->options, &to, &weighed, NULL, NULL), VCS_OK);
+  for (size_t i = 0; i < scene->slots; i++) {
+    for (int f = 0; f < FRAMES; f++) {
+      if (!out[f]) continue;
+      forwards += (double)out[f][i] * (double)weights[f][i];
+      size += fabs((double)out[f][i] * (double)weights[f][i]);
+    }
+    backwards += (double)tangent[i] * (double)adjoint[i];
+  }
+  assert_true(size > 0);
+  assert_true(fabs(forwards - backwards) <= 1e-4 * size);
+  for (int f = 0; f < FRAMES; f++) {
+    free(out[f]);
+    free(weights[f]);
+  }
+  free(tangent);
+  free(adjoint);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_states_are_those_of_shorter_runs),
+      cmocka_unit_test(test_adjoints_of_states_are_the_transpose),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
