@@ -39,7 +39,7 @@ static void differentiate(work_t *w) {
   const vcs_grad_inputs_t inputs = {w->state, w->rom, NULL};
   float *pictures[RUN_MAX];
   for (int i = 0; i < RUN_MAX; i++) pictures[i] = w->pixels;
-  const vcs_grad_outputs_t outputs = {pictures, NULL};
+  const vcs_grad_outputs_t outputs = {.pixels = pictures};
   vcs_grad_vjp(&run, &w->options, &inputs, &outputs, NULL, NULL);
 }
 

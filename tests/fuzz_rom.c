@@ -202,9 +202,9 @@ static void differentiate(const vcs_cart_t *cart, const vcs_t *m) {
   const size_t out[PARTS] = {state, 0, 0, picture, frames > 1 ? picture : 0};
   vector_t v = make_vector(in, 1), jv = make_vector(out, 0), w = make_vector(out, 1), jw = make_vector(in, 0);
   vcs_grad_inputs_t tangents = {v.slots[STATE], v.slots[ROM], v.slots[INPUT]};
-  vcs_grad_outputs_t effects = {&jv.slots[PIXELS], jv.slots[STATE]};
+  vcs_grad_outputs_t effects = {.pixels = &jv.slots[PIXELS], .state = jv.slots[STATE]};
   vcs_grad_inputs_t causes = {jw.slots[STATE], jw.slots[ROM], jw.slots[INPUT]};
-  vcs_grad_outputs_t adjoints = {&w.slots[PIXELS], w.slots[STATE]};
+  vcs_grad_outputs_t adjoints = {.pixels = &w.slots[PIXELS], .state = w.slots[STATE]};
   if (vcs_grad_jvp(&run, &options, &tangents, &effects, NULL, NULL) != VCS_OK) exit(2);
   if (vcs_grad_vjp(&run, &options, &causes, &adjoints, NULL, NULL) != VCS_OK) exit(2);
   double forwards, backwards, left = dot(&jv, &w, &forwards), right = dot(&v, &jw, &backwards);

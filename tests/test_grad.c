@@ -166,7 +166,7 @@ static void free_all(in_t *in, out_t *out) {
 
 static void product(bool transposed, const scene_t *scene, const vcs_grad_options_t *options, in_t *in, out_t *out) {
   vcs_grad_inputs_t inputs = {in->state, in->rom, in->input};
-  vcs_grad_outputs_t outputs = {out->pixels, out->state};
+  vcs_grad_outputs_t outputs = {.pixels = out->pixels, .state = out->state};
   vcs_error_t error;
   vcs_status_t status = transposed ? vcs_grad_vjp(&scene->run, options, &inputs, &outputs, NULL, &error)
                                    : vcs_grad_jvp(&scene->run, options, &inputs, &outputs, NULL, &error);
@@ -343,7 +343,7 @@ static void test_missing_arrays_are_zero_or_not_wanted(void **state) {
   product(true, scene, &defaults, &some, &w);
   assert_memory_equal(all.state, some.state, scene->size * sizeof(float));
   vcs_grad_inputs_t no_inputs = {NULL, NULL, NULL};
-  vcs_grad_outputs_t no_outputs = {NULL, NULL};
+  vcs_grad_outputs_t no_outputs = {.pixels = NULL};
   vcs_grad_report_t report;
   assert_int_equal(vcs_grad_vjp(&scene->run, &defaults, &no_inputs, &no_outputs, &report, &error), VCS_OK);
   assert_true(report.instructions > 100);
@@ -363,7 +363,7 @@ static void refuse(const vcs_run_t *run, const vcs_grad_options_t *options, cons
 static void test_bad_arguments_are_refused(void **state) {
   (void)state;
   vcs_grad_inputs_t in = {NULL, NULL, NULL};
-  vcs_grad_outputs_t out = {NULL, NULL};
+  vcs_grad_outputs_t out = {.pixels = NULL};
   vcs_run_t run = demo_scene.run;
   vcs_grad_options_t options = defaults;
   refuse(NULL, &options, &in, &out);
@@ -401,7 +401,7 @@ static int episode(int32_t frames) {
   pixels[frames - 1] = last;
   vcs_run_t run = {cart, &start, NULL, controls, frames};
   vcs_grad_inputs_t in = {slots, NULL, inputs};
-  vcs_grad_outputs_t out = {pixels, NULL};
+  vcs_grad_outputs_t out = {.pixels = pixels};
   vcs_grad_options_t options;
   vcs_grad_defaults(&options);
   vcs_status_t status = vcs_grad_vjp(&run, &options, &in, &out, NULL, NULL);

@@ -89,7 +89,7 @@ static void close_trial(trial_t *t) {
 static void product(trial_t *t, const vcs_grad_options_t *options, int frames, bool reverse) {
   const vcs_run_t run = {t->cart, t->start, NULL, t->controls, frames};
   const vcs_grad_inputs_t inputs = {t->state, t->rom, t->input};
-  const vcs_grad_outputs_t outputs = {t->pixels, t->end};
+  const vcs_grad_outputs_t outputs = {.pixels = t->pixels, .state = t->end};
   vcs_status_t status = reverse ? vcs_grad_vjp(&run, options, &inputs, &outputs, NULL, NULL)
                                 : vcs_grad_jvp(&run, options, &inputs, &outputs, NULL, NULL);
   assert_int_equal(status, VCS_OK);

@@ -86,11 +86,7 @@ static vcs_status_t plan_run(vcs_scene_t *scene, int32_t frames, vcs_error_t *er
   vcs_env_t *env = scene->env;
   scene->controls = calloc((size_t)frames, sizeof *scene->controls);
   if (!scene->controls) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  for (int32_t i = 0; i < frames; i++) {
-    scene->controls[i].paddle[0] = env->paddle[0];
-    scene->controls[i].paddle[1] = env->paddle[1];
-  }
-  scene->run = (vcs_run_t){scene->rom.cart, env->m, env->frames, scene->controls, frames};
+  vcs_run_idle(env, frames, scene->controls, &scene->run);
   return VCS_OK;
 }
 
