@@ -470,9 +470,9 @@ report $? "its table is whole"
 awk -F '\t' -v OFS='\t' '$1 == 400 { $1 = 900000000 } { print }' demo.1.tsv >flipped/demo.1.tsv
 interrupt "an interrupted verify" verify flipped/demo.1.tsv
 says out "^demo.1 interrupted, equal up to frame 300$"
-interrupt "an interrupted score" score demo --horizons 1,1000 --out cut.tsv
+interrupt "an interrupted score" score demo --horizons 1,1000 --out score_cut.tsv
 says err "interrupted: 0 of 1 games"
-exits 0 "its table is whole" score --summary cut.tsv
+exits 0 "its table is whole" score --summary score_cut.tsv
 no_drafts "no drafts are left behind"
 missing "nothing was written into nowhere" nowhere
 

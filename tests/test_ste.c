@@ -99,6 +99,7 @@ static vcs_grad_options_t options_for(vcs_method_t method) {
   vcs_grad_options_t options;
   vcs_grad_defaults(&options);
   options.method = method;
+  options.side = VCS_SIDE_MEAN; /* linear: what the tangent points to would not be */
   return options;
 }
 

@@ -72,10 +72,10 @@ VCS_API int32_t vcs_pixel_values(const vcs_cart_t *cart, int kind, float values[
 
 /* Numbers (positions, times) have two one-sided differences at an integer. */
 typedef enum {
-  VCS_SIDE_MEAN,    /* their mean; what a VJP takes unless told otherwise */
-  VCS_SIDE_MORE,    /* one to the right, one cycle later */
-  VCS_SIDE_LESS,    /* one to the left, one cycle earlier */
-  VCS_SIDE_TANGENT, /* the side a JVP's tangent points to; its default */
+  VCS_SIDE_MEAN,   /* their mean */
+  VCS_SIDE_MORE,   /* one to the right, one cycle later */
+  VCS_SIDE_LESS,   /* one to the left, one cycle earlier */
+  VCS_SIDE_TANGENT /* the side a JVP's tangent points to, as far as it says; in a VJP, which has none, the mean */
 } vcs_side_rule_t;
 
 typedef enum {
@@ -93,7 +93,7 @@ typedef struct {
   const float *scale; /* the scalar that each of the 256 palette indices stands for; NULL: the index itself */
 } vcs_grad_options_t;
 
-/* `bit` without forks, alpha 6, temperature 0, VCS_SIDE_MEAN, palette indices. */
+/* `bit` without forks, alpha 6, temperature 0, VCS_SIDE_TANGENT, palette indices. */
 VCS_API void vcs_grad_defaults(vcs_grad_options_t *options);
 
 /* Slots: a float for every bit. `state` has 8 * vcs_state_size(cart) of them, bit b of the byte at offset o at 8 * o +

@@ -6,7 +6,7 @@
 #include "ste.h"
 
 void vcs_grad_defaults(vcs_grad_options_t *options) {
-  vcs_grad_options_t defaults = {VCS_METHOD_BIT, 0, 6.0F, 0.0F, VCS_SIDE_MEAN, NULL};
+  vcs_grad_options_t defaults = {VCS_METHOD_BIT, 0, 6.0F, 0.0F, VCS_SIDE_TANGENT, NULL};
   *options = defaults;
 }
 
@@ -116,18 +116,22 @@ static const struct {
     {VCS_OFFSET(swcha), 0xFF}, {VCS_OFFSET(swchb), 0x03}, {VCS_OFFSET(fire), 0xFF}, {VCS_OFFSET(fire) + 1, 0xFF}};
 enum { PINS = sizeof pins / sizeof *pins };
 
+/* The pins, and the paddles, do not depend on what they were before. */
+static void forget_pins(const vcs_sweep_t *s) {
+  for (int i = 0; i < PINS; i++) {
+    for (int bit = 0; bit < 8; bit++) {
+      if (pins[i].bits >> bit & 1) vcs_slots(s, pins[i].offset)[bit] = 0;
+    }
+  }
+  for (size_t i = 0; i < 4; i++) *vcs_slots(s, VCS_OFFSET(paddle) + 4 * i) = 0;
+}
+
 /* forward: the pins = what hands hold in this frame. m is the machine before it. */
 static void link_hands(vcs_sweep_t *s, const vcs_t *m, const vcs_controls_t *controls, float *inputs) {
   vcs_t *base = s->m, *other = s->scratch;
   memcpy(base, m, offsetof(vcs_t, cart_ram));
   vcs_console_control(s->cart, base, controls);
-  if (!s->reverse) {
-    for (int i = 0; i < PINS; i++) {
-      for (int bit = 0; bit < 8; bit++) {
-        if (pins[i].bits >> bit & 1) vcs_slots(s, pins[i].offset)[bit] = 0;
-      }
-    }
-  }
+  if (!s->reverse) forget_pins(s);
   for (int input = 0; inputs && input < VCS_INPUTS; input++) {
     if (!s->reverse && inputs[input] == 0) continue;
     vcs_controls_t hands = *controls;
@@ -141,12 +145,7 @@ static void link_hands(vcs_sweep_t *s, const vcs_t *m, const vcs_controls_t *con
       if (!s->reverse) s->live[pins[i].offset] = 1;
     }
   }
-  if (!s->reverse) return;
-  for (int i = 0; i < PINS; i++) {
-    for (int bit = 0; bit < 8; bit++) {
-      if (pins[i].bits >> bit & 1) vcs_slots(s, pins[i].offset)[bit] = 0;
-    }
-  }
+  if (s->reverse) forget_pins(s);
 }
 
 /* ---- Frames -------------------------------------------------------------------------------------------------------
@@ -233,9 +232,11 @@ static void link_bits_of_state(walk_t *walk, const vcs_t *m, float *bits) {
     uint8_t byte = ((const uint8_t *)m)[offset];
     float *out = bits + 8 * offset, *in = vcs_slots(s, offset);
     for (int bit = 0; bit < 8; bit++) vcs_link(s, &in[bit], &out[bit], 1);
-    if (!vcs_has_carries(offset)) continue;
-    for (int slot = 8; slot < VCS_SLOTS; slot++) {
-      vcs_link_bits(s, &in[slot], out, byte, vcs_moved(byte, slot), vcs_direction(byte, slot));
+    bool nibble = offset >= VCS_OFFSET(hm) && offset < VCS_OFFSET(hm) + 5;
+    if (!nibble && !vcs_has_carries(offset)) continue;
+    for (int slot = 8; slot < (nibble ? 12 : VCS_SLOTS); slot++) {
+      uint8_t moved = vcs_moved(byte, slot) & (nibble ? 15 : 255);
+      vcs_link_bits(s, &in[slot], out, byte, moved, vcs_direction(byte, slot));
     }
   }
 }

@@ -593,7 +593,7 @@ static void look_back(work_t *w) {
 static bool might_hit(const work_t *w) {
   const vcs_sweep_t *s = w->s;
   const uint8_t *live = s->live + VCS_OFFSET(ram);
-  if (w->op.mode == VCS_MODE_ZP && w->row->pc & 0x1000) {
+  if (w->op.mode == VCS_MODE_ZP && cell_read(s, (uint16_t)(w->row->pc + 1)).live < 0) { /* its operand is in ROM */
     for (int bit = 0; s->rom && bit < 8; bit++) {
       uint16_t addr = w->row->addr ^ (uint16_t)(1 << bit);
       if (addr & 0x80 && live[addr & 0x7F]) return true;

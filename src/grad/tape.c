@@ -74,6 +74,8 @@ static bool add_event(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, 
   int32_t clock = vcs_wrap_minus((int32_t)(cycles * 3), m->frame_clock);
   event->row = tape->count;
   event->clock = clock;
+  /* Writes that have no event (a call whose stack is in the TIA) may have drawn lines: those have no derivative. */
+  if (tape->drawn < VCS_LINE_CLOCKS * m->line) tape->drawn = VCS_LINE_CLOCKS * m->line;
   event->from = tape->drawn;
   event->line = m->line;
   event->collisions = m->collisions;
