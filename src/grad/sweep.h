@@ -90,7 +90,7 @@ VCS_FN vcs_sides_t vcs_sides(const vcs_sweep_t *s, float tangent) {
   vcs_sides_t sides = {0, 0, 1, 1};
   if (s->rule == VCS_SIDE_TANGENT) {
     float size = tangent < 0 ? -tangent : tangent;
-    int step = size >= VCS_STEP_MAX ? VCS_STEP_MAX : size < 1 ? 1 : (int)(size + 0.5F);
+    int step = size >= VCS_STEP_MAX ? VCS_STEP_MAX : size > 1 ? (int)(size + 0.5F) : 1; /* 1 also if it overflowed */
     sides.up = sides.down = step;
     if (tangent < 0) {
       sides.less = -1.0F / (float)step;
