@@ -361,11 +361,29 @@ static void link_column(const vcs_forks_t *f, vcs_sweep_t *s, vcs_fork_t *fork) 
   }
 }
 
+/* Bytes that a column has added to, and that may have been moved the other way before. */
+static void settle_column(const vcs_forks_t *f, const vcs_sweep_t *s, const vcs_fork_t *fork) {
+  const vcs_row_t *row = &f->tape->rows[fork->meets];
+  for (int32_t i = fork->first; i < fork->first + fork->count; i++) {
+    size_t offset = f->differences[i].slot / VCS_SLOTS;
+    if (f->differences[i].slot & VCS_FORK_PIXEL || !vcs_has_carries(offset)) continue;
+    uint8_t byte = ((const uint8_t *)s->m)[offset]; /* memory; registers are in the row */
+    if (offset == VCS_OFFSET(a)) byte = row->a;
+    if (offset == VCS_OFFSET(x)) byte = row->x;
+    if (offset == VCS_OFFSET(y)) byte = row->y;
+    if (offset >= VCS_OFFSET(colu) && offset < VCS_OFFSET(colu) + 4)
+      byte = event_at(f->tape, fork->meets)->tia[offset - VCS_OFFSET(vsync)];
+    vcs_settle(s, byte, vcs_slots(s, offset));
+  }
+}
+
 /* forward: what the sides of earlier branches have in common again differs by their columns */
 static void link_meetings(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   for (int32_t b = f->by_row[row]; b >= 0; b = f->forks[b].next) {
     vcs_fork_t *fork = &f->forks[b];
-    if (s->reverse || fork->pending != 0) link_column(f, s, fork);
+    if (!s->reverse && fork->pending == 0) continue;
+    link_column(f, s, fork);
+    if (!s->reverse) settle_column(f, s, fork);
   }
 }
 

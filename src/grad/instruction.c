@@ -361,7 +361,7 @@ static void gains_elsewhere(work_t *w, float *in, int count, uint8_t byte, int s
     uint8_t other = vcs_moved(byte, slot);
     float weight = vcs_direction(byte, slot);
     vcs_address_t at = w->at;
-    if (!index) at.base = (uint16_t)(at.base + ((other - byte) << step));
+    if (!index) at.base = (uint16_t)(at.base + (other - byte) * (1 << step));
     at.addr = (uint16_t)(at.base + (index ? other : offset));
     at.crosses = (at.base ^ at.addr) & 0xFF00;
     vcs_chip_t chip = vcs_chip_at(at.addr);
@@ -637,6 +637,11 @@ static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
     if (w->reads) link_read(w);
     give(s, looked_at, w->in);
   } else {
+    for (int lane = 0; lane < VCS_LANES; lane++) {
+      if (set >> lane & 1 && lane != VCS_LANE_P) {
+        vcs_settle(s, (uint8_t)(w->result >> 8 * lane), w->out + VCS_SLOTS * lane);
+      }
+    }
     put(s, w->uses.writes, w->out);
     if (w->stores) link_write(w, w->out + VCS_SLOTS * VCS_LANE_V);
   }

@@ -139,6 +139,19 @@ VCS_FN void vcs_link_byte(const vcs_sweep_t *s, float *in, float *out, uint8_t w
   }
 }
 
+/* Walking along the tangent, moves of a byte up and down by the same power of two are one move: what is left of them
+ * goes the way it points to. A DEC that an INC undoes is then nothing, as it should be. */
+VCS_FN void vcs_settle(const vcs_sweep_t *s, uint8_t byte, float slots[VCS_SLOTS]) {
+  if (s->reverse || s->rule != VCS_SIDE_TANGENT) return;
+  for (int bit = 0; bit < 7; bit++) {
+    if (slots[bit] == 0 || slots[8 + bit] == 0) continue;
+    float left = slots[bit] + slots[8 + bit];
+    bool flips = left * vcs_direction(byte, bit) > 0;
+    slots[bit] = flips ? left : 0;
+    slots[8 + bit] = flips ? 0 : left;
+  }
+}
+
 /* Whether a byte of the state has carries: registers and memory that games count with. */
 VCS_FN bool vcs_has_carries(size_t offset) {
   return (offset >= VCS_OFFSET(a) && offset <= VCS_OFFSET(sp)) ||
