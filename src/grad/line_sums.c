@@ -182,7 +182,7 @@ static void sum_copies(const sums_t *q, const vcs_t *t, int p, size_t grp, uint8
   vcs_copies_t copies = vcs_copies(t->nusiz[p] & 7);
   vcs_sides_t sides = vcs_sides(q->s, 0);
   const int starts[3] = {0, 16 * copies.second, 16 * copies.third};
-  int late = copies.stretch > 1, width = 8 * copies.stretch;
+  int late = copies.stretch > 1, width = 8 * copies.stretch, stretch_shift = copies.stretch >> 1; /* by 1, 2, 4 */
   float bits[8] = {0}, more = 0, less = 0;
   for (int copy = 0; copy < 3; copy++) {
     if (copy == 0 ? t->first_copy_off[p] : !starts[copy]) continue;
@@ -190,7 +190,7 @@ static void sum_copies(const sums_t *q, const vcs_t *t, int p, size_t grp, uint8
     unsigned before = 0;
     float gain_before = 0;
     for (int i = -1; i <= width; i++) {
-      int column = i < 0 || i == width ? -1 : i / copies.stretch;
+      int column = i < 0 || i == width ? -1 : i >> stretch_shift;
       int bit = t->reflect[p] ? column : 7 - column;
       unsigned lit = column < 0 ? 0 : shown >> bit & 1u;
       float gain = gain_at(q, VCS_P0 + p, (left + i + VCS_WIDTH) % VCS_WIDTH);
