@@ -84,7 +84,8 @@ int main(int argc, char **argv) {
   }
   w.frames_in_run = 1;
   vcs_grad_defaults(&w.options);
-  w.options.method = (vcs_method_t)atoi(argv[3]);
+  w.options.method = argv[3][0] == 's' ? VCS_METHOD_STE : VCS_METHOD_BIT;
+  if (argv[3][0] == 'f') w.options.fork_window = 256;
   w.start = calloc(1, sizeof *w.start);
   w.machine = calloc(1, sizeof *w.machine);
   w.frames = calloc(2, VCS_FRAME_BYTES);

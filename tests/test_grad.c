@@ -176,27 +176,69 @@ static void product(bool transposed, const scene_t *scene, const vcs_grad_option
 /* ---- Recording is running ------------------------------------------------------------------------------------------
  */
 
+/* The same frame, every instruction by vcs_tape_step. */
+static void record_step_by_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
+  vcs_video_t video;
+  bool frame_over = false;
+  vcs_video_start(&video, cart, frames);
+  vcs_frame_begin(cart, m);
+  vcs_tape_begin(tape, cart, m);
+  while (tape->count < VCS_FRAME_INSTRUCTIONS && !frame_over && !m->jammed)
+    assert_true(vcs_tape_step(tape, cart, m, &video, &frame_over));
+  assert_true(vcs_tape_end(tape, cart, m));
+}
+
+/* Rows and events are the same, and what the next snapshot says of banks, timer and ports. */
+static void check_same_tape(const char *name, const vcs_tape_t *tape, const vcs_tape_t *other) {
+  const size_t event = offsetof(vcs_event_t, tia) + VCS_TIA_BYTES;
+  const size_t parts[][2] = {{VCS_OFFSET(timer), VCS_OFFSET(vsync)},
+                             {VCS_OFFSET(bank), VCS_OFFSET(frames)},
+                             {VCS_OFFSET(timer_cycle), VCS_OFFSET(timer_read_cycle)}};
+  if (tape->count != other->count || tape->event_count != other->event_count)
+    fail_msg("%s: %d rows and %d events instead of %d and %d", name, tape->count, tape->event_count, other->count,
+             other->event_count);
+  for (int32_t i = 0; i < tape->count; i++) {
+    if (memcmp(&tape->rows[i], &other->rows[i], sizeof *tape->rows) != 0) fail_msg("%s: row %d is another", name, i);
+  }
+  for (int32_t i = 0; i < tape->event_count; i++) {
+    if (memcmp(&tape->events[i], &other->events[i], event) != 0) fail_msg("%s: event %d is another", name, i);
+  }
+  for (int32_t i = 0, j = 0; i < other->side_count; i++) {
+    while (tape->sides[j].row < other->sides[i].row) j++;
+    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {
+      size_t from = parts[part][0], size = parts[part][1] - from;
+      if (memcmp(tape->sides[j].machine + from, other->sides[i].machine + from, size) != 0)
+        fail_msg("%s: snapshot %d is another", name, i);
+    }
+  }
+}
+
 static void check_recording(const char *name, const vcs_cart_t *cart) {
-  static uint8_t drawn[2 * VCS_FRAME_BYTES], recorded[2 * VCS_FRAME_BYTES];
-  static vcs_t m, twin;
-  vcs_tape_t *tape;
+  static uint8_t drawn[2 * VCS_FRAME_BYTES], recorded[2 * VCS_FRAME_BYTES], again[2 * VCS_FRAME_BYTES];
+  static vcs_t m, twin, third;
+  vcs_tape_t *tape, *other;
   vcs_error_t error;
   random_state = 3;
   vcs_boot(cart, &m, drawn);
   memcpy(&twin, &m, vcs_state_size(cart));
   memcpy(recorded, drawn, sizeof drawn);
   assert_int_equal(vcs_tape_create(cart, &tape, &error), VCS_OK);
+  assert_int_equal(vcs_tape_create(cart, &other, &error), VCS_OK);
   for (int frame = 0; frame < 90; frame++) {
     vcs_controls_t hands = some_hands();
     hands.console = frame == 20;
     vcs_control(cart, &m, &hands);
     vcs_control(cart, &twin, &hands);
+    memcpy(&third, &twin, vcs_state_size(cart));
     vcs_frame(cart, &m, drawn);
     assert_true(vcs_tape_record(tape, cart, &twin, recorded));
+    record_step_by_step(other, cart, &third, again);
+    check_same_tape(name, tape, other);
     if (memcmp(&m, &twin, vcs_state_size(cart)) != 0 || memcmp(drawn, recorded, sizeof drawn) != 0)
       fail_msg("%s: frame %d is not the same on tape", name, frame);
   }
   vcs_tape_free(tape);
+  vcs_tape_free(other);
 }
 
 static void test_recording_a_frame_is_running_it(void **state) {

@@ -13,7 +13,7 @@
  */
 #include <string.h>
 
-#include "sweep.h"
+#include "gain.h"
 
 enum { ALL = VCS_SLOTS * VCS_LANES };
 
@@ -100,13 +100,6 @@ static void link_slots(const vcs_sweep_t *s, float *in, float *out, int count) {
   }
 }
 
-/* The lanes that a set of bits touches. */
-static unsigned lanes_of(uint64_t bits) {
-  unsigned lanes = 0;
-  for (unsigned lane = 0; lane < VCS_LANES; lane++) lanes |= (unsigned)((bits >> 8 * lane & 0xFF) != 0) << lane;
-  return lanes;
-}
-
 static bool cell_live(const vcs_sweep_t *s, cell_t cell) {
   if (!cell.slots) return false;
   return cell.live >= 0 ? s->live[cell.live] : any(cell.slots, 8);
@@ -190,6 +183,20 @@ static void link_result(work_t *w, float *in, uint64_t result, float weight) {
   }
 }
 
+/* Walking backwards, what the registers and V gain if the function's result is another. */
+static float gain_of_result(const work_t *w, uint64_t result) {
+  uint64_t moved = (result ^ w->result) & w->uses.writes;
+  float gain = 0;
+  for (int lane = 0; moved; lane++, moved >>= 8) {
+    uint8_t bits = (uint8_t)moved;
+    if (!bits) continue;
+    const float *slots = w->out + VCS_SLOTS * lane;
+    uint8_t was = (uint8_t)(w->result >> 8 * lane);
+    gain += lane == VCS_LANE_P ? vcs_gain_of_bits(slots, was, bits) : vcs_gain_of(slots, was, was ^ bits);
+  }
+  return gain;
+}
+
 /* The register that is the index, or -1. */
 static int index_lane(vcs_opcode_t op) {
   if (op.mode == VCS_MODE_ZPX || op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_IZX) return VCS_LANE_X;
@@ -213,7 +220,11 @@ static void link_function(work_t *w) {
       float *in = &w->in[VCS_SLOTS * lane + slot];
       if (!w->s->reverse && *in == 0) continue;
       uint64_t result = vcs_local(w->row->opcode, w->row->addr, others | VCS_LANE(lane, vcs_moved(byte, slot)));
-      link_result(w, in, result, vcs_direction(byte, slot));
+      if (w->s->reverse) {
+        *in += vcs_direction(byte, slot) * gain_of_result(w, result);
+      } else {
+        link_result(w, in, result, vcs_direction(byte, slot));
+      }
     }
   }
 }
@@ -332,61 +343,11 @@ static bool may_cross(vcs_opcode_t op) {
          (op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY);
 }
 
-/* Walking backwards, what a byte gains if it is `is` instead of `was`: vcs_link_byte without the link. */
-static float gain_of(const float *slots, uint8_t was, uint8_t is) {
-  unsigned moved = was ^ is;
-  if (moved & (moved - 1)) {
-    int carry = vcs_carry_between(was, is, 0xFF);
-    if (carry >= 0) return vcs_direction(was, 8 + carry) * slots[8 + carry];
-  }
-  float gain = 0;
-  for (; moved; moved &= moved - 1) {
-    int bit = VCS_LOWEST(moved);
-    gain += was >> bit & 1 ? -slots[bit] : slots[bit];
-  }
-  return gain;
-}
-
-/* Whether gains_elsewhere can do it: loads from base + index, walking backwards. */
-static bool loads_from_base(const work_t *w) { return w->s->reverse && (w->moves || w->only_time) && may_cross(w->op); }
-
-/* This is link_elsewhere for most of what there is. The slots `in` belong to a byte on which the address depends: the
- * index, or a part of the base, `step` bits up. */
-static void gains_elsewhere(work_t *w, float *in, int count, uint8_t byte, int step, bool index) {
-  vcs_sweep_t *s = w->s;
-  const float *out = w->out + VCS_SLOTS * w->uses.to;
-  float time = *vcs_slots(s, VCS_OFFSET(cycles));
-  uint16_t offset = (uint16_t)(w->row->addr - w->at.base);
-  for (int slot = 0; slot < count; slot++) {
-    uint8_t other = vcs_moved(byte, slot);
-    float weight = vcs_direction(byte, slot);
-    vcs_address_t at = w->at;
-    if (!index) at.base = (uint16_t)(at.base + ((other - byte) << step));
-    at.addr = (uint16_t)(at.base + (index ? other : offset));
-    at.crosses = (at.base ^ at.addr) & 0xFF00;
-    vcs_chip_t chip = vcs_chip_at(at.addr);
-    if (chip != VCS_TO_RAM && chip != VCS_TO_CART) {
-      if (step == 8 && w->op.mode != VCS_MODE_IZY) at.high = other;
-      link_elsewhere(w, &in[slot], weight, at, w->word);
-      continue;
-    }
-    uint8_t v = chip == VCS_TO_RAM ? s->m->ram[at.addr & 0x7F] : vcs_code_byte(s->cart, s->m, at.addr);
-    float gain = 0;
-    if (v != w->row->value && !w->only_time) gain = gain_of(out, w->row->value, v);
-    if (at.crosses != w->at.crosses) gain += at.crosses ? time : -time;
-    in[slot] += weight * gain;
-  }
-}
-
 static void link_index(work_t *w, int lane) {
   vcs_sweep_t *s = w->s;
   const vcs_row_t *row = w->row;
   float *in = w->in + VCS_SLOTS * lane;
   uint8_t index = lane == VCS_LANE_X ? row->x : row->y;
-  if (loads_from_base(w)) {
-    gains_elsewhere(w, in, VCS_SLOTS, index, 0, true);
-    return;
-  }
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
     if (!s->reverse && in[slot] == 0) continue;
     uint8_t other = vcs_moved(index, slot);
@@ -400,10 +361,6 @@ static void link_index(work_t *w, int lane) {
 
 static void link_pointer(work_t *w, source_t *source, int half) {
   uint8_t byte = (uint8_t)(w->at.base >> 8 * half), other = (uint8_t)(w->at.base >> 8 * !half);
-  if (loads_from_base(w)) {
-    if (source->cell.slots) gains_elsewhere(w, source->slots, slots_of(source->cell), byte, 8 * half, false);
-    return;
-  }
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
     if (!source_speaks(w->s, source, slot)) continue;
     uint8_t moved = vcs_moved(byte, slot);
@@ -414,10 +371,6 @@ static void link_pointer(work_t *w, source_t *source, int half) {
 
 static void link_operand(work_t *w, source_t *source, int number) {
   uint8_t operand = number == 1 ? w->at.low : w->at.high;
-  if (loads_from_base(w) && w->op.mode != VCS_MODE_IZY) {
-    if (source->cell.slots) gains_elsewhere(w, source->slots, slots_of(source->cell), operand, 8 * (number - 1), false);
-    return;
-  }
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
     if (!source_speaks(w->s, source, slot)) continue;
     uint8_t other = vcs_moved(operand, slot);
@@ -453,6 +406,142 @@ static void link_stack_address(work_t *w) {
     at.addr = (uint16_t)(0x100 + (w->reads ? (uint8_t)(sp + 1) : sp));
     link_elsewhere(w, &in[slot], vcs_direction(w->row->sp, slot), at, w->word);
   }
+}
+
+/* ---- Gains --------------------------------------------------------------------------------------------------------
+ *
+ * Walking backwards, all links of a slot are one number: what would be gained, by the adjoints of what the instruction
+ * sets, if the slot had moved. For most instructions that is quicker to find than links are to add one by one. A load
+ * gains by its byte alone, which a table tells (gain.h); any other reader gains by what its function makes of the byte;
+ * a store gains by the cell it spares, the same wherever else it goes, and by the one it hits.
+ */
+
+typedef enum { LOADS, COMPUTES, STORES, ONLY_TIME } gains_by_t;
+
+typedef struct {
+  work_t *w;
+  gains_by_t by;
+  vcs_gain_t byte; /* LOADS */
+  float spared;    /* STORES */
+  float *cell;     /* STORES: the slots of the byte it went to, or NULL */
+  float time;
+} gains_t;
+
+/* Whether the row's address can be differenced here: memory is not both read and written, and what a store writes does
+ * not depend on where. */
+static bool gains_apply(const work_t *w) {
+  return w->s->reverse &&
+         (w->stores ? w->op.access == VCS_ACCESS_WRITE && w->uses.from != w->uses.to : w->op.access == VCS_ACCESS_READ);
+}
+
+static float gain_of_store(const gains_t *g, uint16_t addr) {
+  const vcs_sweep_t *s = g->w->s;
+  cell_t hit = cell_written(s, addr);
+  if (hit.slots == g->cell) return 0;
+  if (!hit.slots || !s->live[hit.live]) return g->spared;
+  return g->spared + vcs_gain_of(hit.slots, content_of(s, hit), g->w->row->value);
+}
+
+VCS_HOT_FN float gain_elsewhere(const gains_t *g, vcs_address_t at) {
+  const work_t *w = g->w;
+  const vcs_sweep_t *s = w->s;
+  float gain = at.crosses == w->at.crosses ? 0 : at.crosses ? g->time : -g->time;
+  if (g->by == ONLY_TIME || at.addr == w->row->addr) return gain;
+  if (g->by == STORES) return gain_of_store(g, at.addr);
+  uint8_t byte;
+  if ((at.addr & 0x1280) == 0x80) {
+    byte = s->m->ram[at.addr & 0x7F];
+  } else if (!byte_at(w, at, &byte)) {
+    return gain;
+  }
+  if (byte == w->row->value) return gain;
+  if (g->by == LOADS) return gain + vcs_gain(&g->byte, byte);
+  uint64_t word = (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, byte);
+  return gain + gain_of_result(w, vcs_local(w->row->opcode, at.addr, word));
+}
+
+/* The same with another base, or another index: the address is their sum. */
+VCS_HOT_FN vcs_address_t address_of_sum(const work_t *w, uint16_t base, uint8_t index) {
+  vcs_address_t at = w->at;
+  at.base = base;
+  at.addr = (uint16_t)(base + index);
+  at.crosses = w->op.access == VCS_ACCESS_READ && (base ^ at.addr) & 0xFF00;
+  return at;
+}
+
+static bool is_sum(vcs_opcode_t op) {
+  return op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY;
+}
+
+static void gain_by_index(const gains_t *g, int lane, float *in) {
+  const work_t *w = g->w;
+  uint8_t index = lane == VCS_LANE_X ? w->row->x : w->row->y;
+  bool sum = is_sum(w->op);
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    uint8_t other = vcs_moved(index, slot);
+    vcs_address_t at = sum ? address_of_sum(w, w->at.base, other)
+                           : address_of(w, w->at.low, w->at.high, lane == VCS_LANE_X ? other : w->row->x,
+                                        lane == VCS_LANE_Y ? other : w->row->y);
+    if (!sum && is_indirect(w->op) && !vcs_pointer_in_ram(at.pointer)) continue;
+    in[slot] += vcs_direction(index, slot) * gain_elsewhere(g, at);
+  }
+}
+
+/* One half of the base, which the operand or the pointer gives. */
+static void gain_by_base(const gains_t *g, int half, bool operand, source_t *source) {
+  const work_t *w = g->w;
+  uint8_t byte = (uint8_t)(w->at.base >> 8 * half), index = (uint8_t)(w->row->addr - w->at.base);
+  int count = slots_of(source->cell);
+  if (g->by == ONLY_TIME && half) return; /* pages are crossed as before */
+  for (int slot = 0; slot < count; slot++) {
+    uint8_t other = vcs_moved(byte, slot);
+    vcs_address_t at = address_of_sum(w, (uint16_t)(w->at.base + (half ? 256 : 1) * (other - byte)), index);
+    if (half && operand) at.high = other;
+    source->slots[slot] += vcs_direction(byte, slot) * gain_elsewhere(g, at);
+  }
+}
+
+/* The operand of an access whose base it is not, or not as it stands: page zero and pointers. */
+static void gain_by_operand(const gains_t *g, source_t *source) {
+  const work_t *w = g->w;
+  int count = slots_of(source->cell);
+  for (int slot = 0; slot < count; slot++) {
+    vcs_address_t at = address_of(w, vcs_moved(w->at.low, slot), w->at.high, w->row->x, w->row->y);
+    if (is_indirect(w->op) && !vcs_pointer_in_ram(at.pointer)) continue;
+    source->slots[slot] += vcs_direction(w->at.low, slot) * gain_elsewhere(g, at);
+  }
+}
+
+static void gain_by_address(work_t *w) {
+  vcs_sweep_t *s = w->s;
+  gains_t g = {.w = w, .time = *vcs_slots(s, VCS_OFFSET(cycles))};
+  g.by = w->stores ? STORES : w->only_time ? ONLY_TIME : w->moves ? LOADS : COMPUTES;
+  if (g.by == LOADS) vcs_gain_make(&g.byte, w->out + VCS_SLOTS * w->uses.to, w->row->value);
+  if (g.by == STORES) {
+    cell_t spared = cell_written(s, w->row->addr);
+    g.cell = spared.slots;
+    if (spared.slots) g.spared = vcs_gain_of(w->out + VCS_SLOTS * VCS_LANE_V, w->row->value, content_of(s, spared));
+  }
+  source_t pointer[2], operand[2];
+  bool indirect = is_indirect(w->op),
+       words = w->op.mode == VCS_MODE_ABS || w->op.mode == VCS_MODE_ABX || w->op.mode == VCS_MODE_ABY;
+  int operands = s->rom || !(w->row->pc & 0x1000) ? vcs_mode_length(w->op.mode) - 1 : 0, lane = index_lane(w->op);
+  for (int i = 0; indirect && i < 2; i++) take_source(s, (uint16_t)(w->at.pointer + i), &pointer[i]);
+  for (int i = 0; i < operands; i++) take_source(s, (uint16_t)(w->row->pc + 1 + i), &operand[i]);
+  if (lane >= 0) gain_by_index(&g, lane, w->in + VCS_SLOTS * lane);
+  for (int i = 0; indirect && i < 2; i++) {
+    if (pointer[i].cell.slots) gain_by_base(&g, i, false, &pointer[i]);
+  }
+  for (int i = 0; i < operands; i++) {
+    if (!operand[i].cell.slots) continue;
+    if (words) {
+      gain_by_base(&g, i, true, &operand[i]);
+    } else {
+      gain_by_operand(&g, &operand[i]);
+    }
+  }
+  for (int i = 0; indirect && i < 2; i++) give_source(s, &pointer[i]);
+  for (int i = 0; i < operands; i++) give_source(s, &operand[i]);
 }
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
@@ -568,7 +657,11 @@ static void link_all(work_t *w, bool stack) {
     link_stack_address(w);
   } else if ((w->reads || w->stores) && w->op.mode != VCS_MODE_IMM &&
              !(is_indirect(w->op) && !vcs_pointer_in_ram(w->at.pointer))) {
-    link_address(w);
+    if (gains_apply(w)) {
+      gain_by_address(w);
+    } else {
+      link_address(w);
+    }
   }
 }
 
@@ -609,7 +702,7 @@ static bool might_hit(const work_t *w) {
 /* The links of the row, once it is known that they matter. Backwards V is the adjoint of what it stored. */
 static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
-  unsigned set = lanes_of(w->uses.writes | VCS_V), looked_at = lanes_of(w->uses.reads | VCS_V);
+  unsigned set = w->uses.written_lanes | 1u << VCS_LANE_V, looked_at = w->uses.read_lanes | 1u << VCS_LANE_V;
   if (stack) looked_at |= 1u << VCS_LANE_S;
   if (index_lane(w->op) >= 0) looked_at |= 1u << index_lane(w->op);
   for (int lane = 0; lane < VCS_LANES; lane++) {
@@ -620,13 +713,14 @@ static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
     memcpy(w->out + VCS_SLOTS * VCS_LANE_V, v, VCS_SLOTS * sizeof *v);
     take(s, w->uses.writes, w->out);
   }
-  look_back(w);
   bool flags = set >> VCS_LANE_P & 1 && any(w->out + VCS_SLOTS * VCS_LANE_P, VCS_SLOTS);
   w->moves = w->uses.from != w->uses.to && s->reverse && !flags;
   w->only_time = s->reverse && !w->stores;
   for (int lane = 0; w->only_time && lane < VCS_LANES; lane++) {
     if (set >> lane & 1 && any(w->out + VCS_SLOTS * lane, VCS_SLOTS)) w->only_time = false;
   }
+  if (w->only_time && !(may_cross(w->op) && *vcs_slots(s, VCS_OFFSET(cycles)) != 0)) return;
+  look_back(w);
   if (!w->moves) w->result = vcs_local(w->row->opcode, w->row->addr, w->word);
   if (!s->reverse) {
     gather(s, looked_at, w->in);
