@@ -330,14 +330,16 @@ static void look_up(const vcs_sweep_t *s, vcs_t *t, uint32_t cycles) {
 
 bool vcs_sweep_chip_byte(vcs_sweep_t *s, uint16_t addr, uint32_t cycles, uint8_t bus, uint8_t *byte) {
   vcs_t *t = s->scratch;
-  look_up(s, t, cycles);
+  int input = (addr & 15) - 8;
   if (vcs_chip_at(addr) == VCS_TO_RIOT) {
+    look_up(s, t, cycles);
     *byte = vcs_riot_read(s->cart, t, addr);
     return addr & 7 || s->cart->passive_ports;
   }
-  int input = (addr & 15) - 8;
-  *byte = (uint8_t)((bus & 0x3F) | (input >= 0 && input < 6 ? vcs_tia_input(s->cart, t, input) << 7 : 0));
-  return input >= 0;
+  if (input < 0) return false;
+  if (input < 6) look_up(s, t, cycles);
+  *byte = (uint8_t)((bus & 0x3F) | (input < 6 ? vcs_tia_input(s->cart, t, input) << 7 : 0));
+  return true;
 }
 
 static uint8_t timer_at(vcs_sweep_t *s, uint32_t cycles, uint8_t timer, bool status) {

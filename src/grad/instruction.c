@@ -112,9 +112,8 @@ static void mark(const vcs_sweep_t *s, cell_t cell) {
 /* ---- Reading and writing the byte itself ------------------------------------------------------------------------ */
 
 /* forward: V = the byte at addr */
-static void link_read(work_t *w) {
+static void link_read(const work_t *w, float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
-  float *v = w->in + VCS_SLOTS * VCS_LANE_V;
   if (s->reverse && !any(v, VCS_SLOTS)) return;
   vcs_chip_t chip = vcs_chip_at(w->row->addr);
   if (w->op.mode != VCS_MODE_IMM && (chip == VCS_TO_TIA || chip == VCS_TO_RIOT)) {
@@ -506,7 +505,14 @@ static void gain_by_operand(const gains_t *g, source_t *source) {
   const work_t *w = g->w;
   int count = slots_of(source->cell);
   for (int slot = 0; slot < count; slot++) {
-    vcs_address_t at = address_of(w, vcs_moved(w->at.low, slot), w->at.high, w->row->x, w->row->y);
+    uint8_t other = vcs_moved(w->at.low, slot);
+    vcs_address_t at = w->at;
+    if (w->op.mode == VCS_MODE_ZP) {
+      at.low = other;
+      at.addr = other;
+    } else {
+      at = address_of(w, other, w->at.high, w->row->x, w->row->y);
+    }
     if (is_indirect(w->op) && !vcs_pointer_in_ram(at.pointer)) continue;
     source->slots[slot] += vcs_direction(w->at.low, slot) * gain_elsewhere(g, at);
   }
@@ -651,12 +657,17 @@ static void follow(vcs_sweep_t *s, int32_t row) {
   memcpy(m + behind, machine + behind, VCS_OFFSET(cart_ram) - behind);
 }
 
+/* Whether other addresses can be looked at. */
+static bool has_address(const work_t *w) {
+  return (w->reads || w->stores) && w->op.mode != VCS_MODE_IMM &&
+         !(is_indirect(w->op) && !vcs_pointer_in_ram(w->at.pointer));
+}
+
 static void link_all(work_t *w, bool stack) {
   if (!w->only_time) link_function(w);
   if (stack) {
     link_stack_address(w);
-  } else if ((w->reads || w->stores) && w->op.mode != VCS_MODE_IMM &&
-             !(is_indirect(w->op) && !vcs_pointer_in_ram(w->at.pointer))) {
+  } else if (has_address(w)) {
     if (gains_apply(w)) {
       gain_by_address(w);
     } else {
@@ -699,6 +710,45 @@ static bool might_hit(const work_t *w) {
   return s->cart->ram_size > 0;
 }
 
+/* Backwards, a row that only moves a byte: nobody asks for its flags. The byte's slots go to where it came from. */
+static void move_row(work_t *w, const float v[VCS_SLOTS]) {
+  vcs_sweep_t *s = w->s;
+  float *out = w->out + VCS_SLOTS * w->uses.to;
+  if (w->stores) {
+    memcpy(out, v, VCS_SLOTS * sizeof *v);
+  } else {
+    size_t to = lane_offset[w->uses.to];
+    memcpy(out, vcs_slots(s, to), VCS_SLOTS * sizeof *v);
+    memset(vcs_slots(s, to), 0, VCS_SLOTS * sizeof *v);
+    s->live[to] = 0;
+  }
+  bool quiet = !any(out, VCS_SLOTS);
+  w->moves = true;
+  w->only_time = quiet && !w->stores;
+  if (w->only_time && !(may_cross(w->op) && *vcs_slots(s, VCS_OFFSET(cycles)) != 0)) return;
+  if (w->reads || w->stores) {
+    look_back(w);
+    int lane = index_lane(w->op);
+    if (lane >= 0) memset(w->in + VCS_SLOTS * lane, 0, VCS_SLOTS * sizeof *v);
+    if (has_address(w)) gain_by_address(w);
+    if (lane >= 0) give(s, 1u << lane, w->in);
+  }
+  if (quiet) return;
+  if (w->reads) {
+    link_read(w, out);
+  } else {
+    size_t from = lane_offset[w->uses.from];
+    for (int slot = 0; slot < VCS_SLOTS; slot++) vcs_slots(s, from)[slot] += out[slot];
+    s->live[from] = 1;
+  }
+}
+
+/* Whether somebody asks for N or Z, which a move sets. */
+static bool flags_asked_for(const vcs_sweep_t *s) {
+  const float *p = vcs_slots(s, VCS_OFFSET(p));
+  return s->live[VCS_OFFSET(p)] && (p[1] != 0 || p[7] != 0);
+}
+
 /* The links of the row, once it is known that they matter. Backwards V is the adjoint of what it stored. */
 static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
@@ -724,11 +774,11 @@ static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
   if (!w->moves) w->result = vcs_local(w->row->opcode, w->row->addr, w->word);
   if (!s->reverse) {
     gather(s, looked_at, w->in);
-    if (w->reads) link_read(w);
+    if (w->reads) link_read(w, w->in + VCS_SLOTS * VCS_LANE_V);
   }
   link_all(w, stack);
   if (s->reverse) {
-    if (w->reads) link_read(w);
+    if (w->reads) link_read(w, w->in + VCS_SLOTS * VCS_LANE_V);
     give(s, looked_at, w->in);
   } else {
     put(s, w->uses.writes, w->out);
@@ -760,7 +810,11 @@ void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
     if (w.stores) link_write(&w, v);
     bool busy = lanes_live(s, w.uses.writes) || (*vcs_slots(s, VCS_OFFSET(cycles)) != 0 && may_cross(w.op));
     if (w.stores) busy = busy || any(v, VCS_SLOTS) || might_hit(&w);
-    if (busy) link_row(&w, stack, v);
+    if (busy && w.uses.from != w.uses.to && !flags_asked_for(s)) {
+      move_row(&w, v);
+    } else if (busy) {
+      link_row(&w, stack, v);
+    }
   }
   if (row->opcode == 0x20) forget_stack(s, row->sp, 2);
   if (row->opcode == 0x00) forget_stack(s, row->sp, 3);
