@@ -18,7 +18,7 @@
  */
 #include <string.h>
 
-#include "sweep.h"
+#include "gain.h"
 
 /* ---- TIA writes --------------------------------------------------------------------------------------------- */
 
@@ -237,10 +237,27 @@ static void link_field(const vcs_sweep_t *s, const keeps_t *k, float *in, uint8_
   }
 }
 
+/* The same for all slots of the byte at once, walking backwards, where the field is not shifted. */
+static void gain_by_field(const vcs_sweep_t *s, const keeps_t *k, uint8_t value, float v[VCS_SLOTS]) {
+  vcs_gain_t field;
+  bool number = vcs_has_carries(k->offset);
+  vcs_gain_make(&field, vcs_slots(s, k->offset), value & k->mask);
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    uint8_t is = vcs_moved(value, slot) & k->mask;
+    if (is != field.was)
+      v[slot] += vcs_direction(value, slot) * (number ? vcs_gain(&field, is) : vcs_gain_bits(&field, is));
+  }
+}
+
 /* forward: field = (value & mask) >> shift */
 static void link_kept(const vcs_sweep_t *s, const keeps_t *k, uint8_t value, float v[VCS_SLOTS]) {
   if (s->reverse && !s->live[k->offset]) return;
   float *field = vcs_slots(s, k->offset);
+  if (s->reverse && !k->shift) {
+    if (vcs_any(field, VCS_SLOTS)) gain_by_field(s, k, value, v);
+    forget(s, k->offset);
+    return;
+  }
   if (!s->reverse) memset(field, 0, VCS_SLOTS * sizeof *field);
   bool any = false;
   for (int slot = 0; slot < VCS_SLOTS; slot++) {

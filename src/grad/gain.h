@@ -58,12 +58,15 @@ VCS_FN void vcs_gain_make(vcs_gain_t *g, const float *slots, uint8_t was) {
   }
 }
 
+VCS_HOT_FN float vcs_gain_bits(const vcs_gain_t *g, uint8_t is) {
+  unsigned moved = g->was ^ is;
+  return g->low[moved & 15] + g->high[moved >> 4];
+}
+
 /* `is` is not what it was. */
 VCS_HOT_FN float vcs_gain(const vcs_gain_t *g, uint8_t is) {
   float gain;
-  if (vcs_gain_of_carry(g->slots, g->was, is, &gain)) return gain;
-  unsigned moved = g->was ^ is;
-  return g->low[moved & 15] + g->high[moved >> 4];
+  return vcs_gain_of_carry(g->slots, g->was, is, &gain) ? gain : vcs_gain_bits(g, is);
 }
 
 #endif

@@ -190,12 +190,6 @@ static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, f
   return VCS_OK;
 }
 
-static bool any_lit(const float *row) {
-  int lit = 0;
-  for (int x = 0; x < VCS_WIDTH; x++) lit |= row[x] != 0;
-  return lit;
-}
-
 /* One frame backwards, from the machine before it. */
 static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, float *pixels, vcs_error_t *error) {
   vcs_sweep_t *s = &walk->sweep;
@@ -207,7 +201,7 @@ static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, 
   if (status) return status;
   s->pixels = pixels;
   for (int32_t y = 0; y < VCS_ROWS_MAX; y++)
-    s->lit[y] = pixels && y < s->cart->height && any_lit(pixels + VCS_WIDTH * y);
+    s->lit[y] = pixels && y < s->cart->height && vcs_any(pixels + VCS_WIDTH * y, VCS_WIDTH);
   memcpy(s->m, walk->machine, walk->size);
   if (walk->options->method != VCS_METHOD_BIT) {
     vcs_ste_frame(s, walk->options);
@@ -241,10 +235,7 @@ static void link_bits_of_state(walk_t *walk, const vcs_t *m, float *bits) {
 }
 
 static void mark_live(vcs_sweep_t *s, size_t size) {
-  for (size_t i = 0; i < size; i++) {
-    s->live[i] = 0;
-    for (int slot = 0; slot < VCS_SLOTS; slot++) s->live[i] |= vcs_slots(s, i)[slot] != 0;
-  }
+  for (size_t i = 0; i < size; i++) s->live[i] = vcs_any(vcs_slots(s, i), VCS_SLOTS);
 }
 
 vcs_status_t vcs_grad_jvp(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,

@@ -27,11 +27,14 @@ typedef struct {
   const vcs_event_t *event; /* the TIA access it makes, or NULL */
   vcs_opcode_t op;
   vcs_uses_t uses;
-  bool reads, stores;    /* a data byte from, or to, `addr` */
-  vcs_address_t at;      /* how the address was formed */
-  uint64_t word, result; /* before and after */
-  bool moves;            /* it moves a byte, and nobody asks for its flags */
-  bool only_time;        /* walking backwards, nothing but the time it takes matters */
+  bool reads, stores;      /* a data byte from, or to, `addr` */
+  vcs_address_t at;        /* how the address was formed */
+  uint64_t word, result;   /* before and after */
+  vcs_cpu_t before, after; /* the same unpacked, walking backwards */
+  uint8_t v_before, v_after;
+  bool flags;     /* somebody asks for flags that it sets */
+  bool moves;     /* it moves a byte, and nobody asks for its flags */
+  bool only_time; /* walking backwards, nothing but the time it takes matters */
   float in[ALL], out[ALL];
 } work_t;
 
@@ -80,17 +83,6 @@ static cell_t cell_written(const vcs_sweep_t *s, uint16_t addr) {
 
 static uint8_t content_of(const vcs_sweep_t *s, cell_t cell) { return ((const uint8_t *)s->m)[cell.live]; }
 
-/* Whether any of a byte's slots is not zero (neither +0 nor -0). */
-static bool any(const float *slots, int count) {
-  uint32_t bits = 0;
-  for (int i = 0; i < count; i++) {
-    uint32_t word;
-    memcpy(&word, &slots[i], sizeof word);
-    bits |= word;
-  }
-  return bits << 1;
-}
-
 /* forward: out = in, slot by slot */
 static void link_slots(const vcs_sweep_t *s, float *in, float *out, int count) {
   if (s->reverse) {
@@ -102,7 +94,7 @@ static void link_slots(const vcs_sweep_t *s, float *in, float *out, int count) {
 
 static bool cell_live(const vcs_sweep_t *s, cell_t cell) {
   if (!cell.slots) return false;
-  return cell.live >= 0 ? s->live[cell.live] : any(cell.slots, 8);
+  return cell.live >= 0 ? s->live[cell.live] : vcs_any(cell.slots, 8);
 }
 
 static void mark(const vcs_sweep_t *s, cell_t cell) {
@@ -114,7 +106,7 @@ static void mark(const vcs_sweep_t *s, cell_t cell) {
 /* forward: V = the byte at addr */
 static void link_read(const work_t *w, float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
-  if (s->reverse && !any(v, VCS_SLOTS)) return;
+  if (s->reverse && !vcs_any(v, VCS_SLOTS)) return;
   vcs_chip_t chip = vcs_chip_at(w->row->addr);
   if (w->op.mode != VCS_MODE_IMM && (chip == VCS_TO_TIA || chip == VCS_TO_RIOT)) {
     vcs_sweep_chip_read(s, w->row, w->row->addr, vcs_row_time(w->row, w->at.crosses), v);
@@ -147,7 +139,7 @@ static void link_write(work_t *w, float v[VCS_SLOTS]) {
     memset(cell.slots, 0, VCS_SLOTS * sizeof *v);
     s->live[cell.live] = 0;
   } else {
-    bool live = any(v, VCS_SLOTS);
+    bool live = vcs_any(v, VCS_SLOTS);
     if (!live && !s->live[cell.live]) return;
     memcpy(cell.slots, v, VCS_SLOTS * sizeof *v);
     s->live[cell.live] = live;
@@ -182,18 +174,51 @@ static void link_result(work_t *w, float *in, uint64_t result, float weight) {
   }
 }
 
-/* Walking backwards, what the registers and V gain if the function's result is another. */
-static float gain_of_result(const work_t *w, uint64_t result) {
-  uint64_t moved = (result ^ w->result) & w->uses.writes;
+/* ---- The function backwards: what is gained if it is given something else --------------------------------------- */
+
+/* What the registers and V gain if the function is given other registers or another V. */
+static float gain_of_input(const work_t *w, vcs_cpu_t cpu, uint8_t v) {
+  const float *out = w->out;
+  unsigned lanes = w->uses.written_lanes;
   float gain = 0;
-  for (int lane = 0; moved; lane++, moved >>= 8) {
-    uint8_t bits = (uint8_t)moved;
-    if (!bits) continue;
-    const float *slots = w->out + VCS_SLOTS * lane;
-    uint8_t was = (uint8_t)(w->result >> 8 * lane);
-    gain += lane == VCS_LANE_P ? vcs_gain_of_bits(slots, was, bits) : vcs_gain_of(slots, was, was ^ bits);
+  vcs_local_run(w->row->opcode, w->row->addr, &cpu, &v);
+  if (lanes & 1 << VCS_LANE_A) gain += vcs_gain_of(out + VCS_SLOTS * VCS_LANE_A, w->after.a, cpu.a);
+  if (lanes & 1 << VCS_LANE_X) gain += vcs_gain_of(out + VCS_SLOTS * VCS_LANE_X, w->after.x, cpu.x);
+  if (lanes & 1 << VCS_LANE_Y) gain += vcs_gain_of(out + VCS_SLOTS * VCS_LANE_Y, w->after.y, cpu.y);
+  if (lanes & 1 << VCS_LANE_S) gain += vcs_gain_of(out + VCS_SLOTS * VCS_LANE_S, w->after.sp, cpu.sp);
+  if (lanes & 1 << VCS_LANE_V) gain += vcs_gain_of(out + VCS_SLOTS * VCS_LANE_V, w->v_after, v);
+  if (w->flags) {
+    uint8_t was = vcs_cpu_status(&w->after), set = (uint8_t)(w->uses.writes >> 8 * VCS_LANE_P);
+    gain += vcs_gain_of_bits(out + VCS_SLOTS * VCS_LANE_P, was, (was ^ vcs_cpu_status(&cpu)) & set);
   }
   return gain;
+}
+
+/* The same with one lane's byte moved. */
+static float gain_of_lane(const work_t *w, int lane, uint8_t byte) {
+  vcs_cpu_t cpu = w->before;
+  uint8_t v = w->v_before;
+  switch (lane) {
+    case VCS_LANE_A:
+      cpu.a = byte;
+      break;
+    case VCS_LANE_X:
+      cpu.x = byte;
+      break;
+    case VCS_LANE_Y:
+      cpu.y = byte;
+      break;
+    case VCS_LANE_S:
+      cpu.sp = byte;
+      break;
+    case VCS_LANE_P:
+      vcs_cpu_set_status(&cpu, byte);
+      break;
+    default:
+      v = byte;
+      break;
+  }
+  return gain_of_input(w, cpu, v);
 }
 
 /* The register that is the index, or -1. */
@@ -218,10 +243,11 @@ static void link_function(work_t *w) {
       int slot = VCS_LOWEST(reads);
       float *in = &w->in[VCS_SLOTS * lane + slot];
       if (!w->s->reverse && *in == 0) continue;
-      uint64_t result = vcs_local(w->row->opcode, w->row->addr, others | VCS_LANE(lane, vcs_moved(byte, slot)));
+      uint8_t moved = vcs_moved(byte, slot);
       if (w->s->reverse) {
-        *in += vcs_direction(byte, slot) * gain_of_result(w, result);
+        *in += vcs_direction(byte, slot) * gain_of_lane(w, lane, moved);
       } else {
+        uint64_t result = vcs_local(w->row->opcode, w->row->addr, others | VCS_LANE(lane, moved));
         link_result(w, in, result, vcs_direction(byte, slot));
       }
     }
@@ -450,13 +476,14 @@ VCS_HOT_FN float gain_elsewhere(const gains_t *g, vcs_address_t at) {
   uint8_t byte;
   if ((at.addr & 0x1280) == 0x80) {
     byte = s->m->ram[at.addr & 0x7F];
+  } else if (at.addr & 0x1000) {
+    byte = vcs_code_byte(s->cart, s->m, at.addr);
   } else if (!byte_at(w, at, &byte)) {
     return gain;
   }
   if (byte == w->row->value) return gain;
   if (g->by == LOADS) return gain + vcs_gain(&g->byte, byte);
-  uint64_t word = (w->word & ~VCS_V) | VCS_LANE(VCS_LANE_V, byte);
-  return gain + gain_of_result(w, vcs_local(w->row->opcode, at.addr, word));
+  return gain + gain_of_lane(w, VCS_LANE_V, byte);
 }
 
 /* The same with another base, or another index: the address is their sum. */
@@ -552,10 +579,10 @@ static void gain_by_address(work_t *w) {
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
 
-/* Register lanes of a set of bits; those that are live. */
-static bool lanes_live(const vcs_sweep_t *s, uint64_t bits) {
-  for (int lane = 0; lane < VCS_LANE_V; lane++) {
-    if (bits >> 8 * lane & 0xFF && s->live[lane_offset[lane]]) return true;
+/* Whether any of these registers is live. */
+static bool lanes_live(const vcs_sweep_t *s, unsigned lanes) {
+  for (lanes &= (1u << VCS_LANE_V) - 1; lanes; lanes &= lanes - 1) {
+    if (s->live[lane_offset[VCS_LOWEST(lanes)]]) return true;
   }
   return false;
 }
@@ -581,14 +608,14 @@ static void take(const vcs_sweep_t *s, uint64_t writes, float *out) {
       out[VCS_SLOTS * lane + slot] = slots[slot];
       slots[slot] = 0;
     }
-    s->live[lane_offset[lane]] = lane == VCS_LANE_P && any(slots, 8);
+    s->live[lane_offset[lane]] = lane == VCS_LANE_P && vcs_any(slots, 8);
   }
 }
 
 /* Walking backwards, what the instruction read gets its share. */
 static void give(const vcs_sweep_t *s, unsigned lanes, const float *in) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
-    if (!(lanes >> lane & 1) || !any(in + VCS_SLOTS * lane, VCS_SLOTS)) continue;
+    if (!(lanes >> lane & 1) || !vcs_any(in + VCS_SLOTS * lane, VCS_SLOTS)) continue;
     float *slots = vcs_slots(s, lane_offset[lane]);
     for (int slot = 0; slot < VCS_SLOTS; slot++) slots[slot] += in[VCS_SLOTS * lane + slot];
     s->live[lane_offset[lane]] = 1;
@@ -601,10 +628,10 @@ static void put(const vcs_sweep_t *s, uint64_t writes, const float *out) {
     unsigned set = slots_set(lane, writes >> 8 * lane & 0xFF);
     if (!set) continue;
     float *slots = vcs_slots(s, lane_offset[lane]);
-    if (!s->live[lane_offset[lane]] && !any(out + VCS_SLOTS * lane, VCS_SLOTS)) continue;
+    if (!s->live[lane_offset[lane]] && !vcs_any(out + VCS_SLOTS * lane, VCS_SLOTS)) continue;
     for (unsigned left = set; left; left &= left - 1)
       slots[VCS_LOWEST(left)] = out[VCS_SLOTS * lane + VCS_LOWEST(left)];
-    s->live[lane_offset[lane]] = any(slots, VCS_SLOTS);
+    s->live[lane_offset[lane]] = vcs_any(slots, VCS_SLOTS);
   }
 }
 
@@ -722,7 +749,7 @@ static void move_row(work_t *w, const float v[VCS_SLOTS]) {
     memset(vcs_slots(s, to), 0, VCS_SLOTS * sizeof *v);
     s->live[to] = 0;
   }
-  bool quiet = !any(out, VCS_SLOTS);
+  bool quiet = !vcs_any(out, VCS_SLOTS);
   w->moves = true;
   w->only_time = quiet && !w->stores;
   if (w->only_time && !(may_cross(w->op) && *vcs_slots(s, VCS_OFFSET(cycles)) != 0)) return;
@@ -763,15 +790,19 @@ static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
     memcpy(w->out + VCS_SLOTS * VCS_LANE_V, v, VCS_SLOTS * sizeof *v);
     take(s, w->uses.writes, w->out);
   }
-  bool flags = set >> VCS_LANE_P & 1 && any(w->out + VCS_SLOTS * VCS_LANE_P, VCS_SLOTS);
-  w->moves = w->uses.from != w->uses.to && s->reverse && !flags;
+  w->flags = set >> VCS_LANE_P & 1 && vcs_any(w->out + VCS_SLOTS * VCS_LANE_P, VCS_SLOTS);
+  w->moves = w->uses.from != w->uses.to && s->reverse && !w->flags;
   w->only_time = s->reverse && !w->stores;
   for (int lane = 0; w->only_time && lane < VCS_LANES; lane++) {
-    if (set >> lane & 1 && any(w->out + VCS_SLOTS * lane, VCS_SLOTS)) w->only_time = false;
+    if (set >> lane & 1 && vcs_any(w->out + VCS_SLOTS * lane, VCS_SLOTS)) w->only_time = false;
   }
   if (w->only_time && !(may_cross(w->op) && *vcs_slots(s, VCS_OFFSET(cycles)) != 0)) return;
   look_back(w);
   if (!w->moves) w->result = vcs_local(w->row->opcode, w->row->addr, w->word);
+  if (!w->moves && s->reverse) {
+    vcs_local_unpack(w->word, &w->before, &w->v_before);
+    vcs_local_unpack(w->result, &w->after, &w->v_after);
+  }
   if (!s->reverse) {
     gather(s, looked_at, w->in);
     if (w->reads) link_read(w, w->in + VCS_SLOTS * VCS_LANE_V);
@@ -808,8 +839,8 @@ void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
     float v[VCS_SLOTS] = {0};
     undo(s, row, w.stores);
     if (w.stores) link_write(&w, v);
-    bool busy = lanes_live(s, w.uses.writes) || (*vcs_slots(s, VCS_OFFSET(cycles)) != 0 && may_cross(w.op));
-    if (w.stores) busy = busy || any(v, VCS_SLOTS) || might_hit(&w);
+    bool busy = lanes_live(s, w.uses.written_lanes) || (*vcs_slots(s, VCS_OFFSET(cycles)) != 0 && may_cross(w.op));
+    if (w.stores) busy = busy || vcs_any(v, VCS_SLOTS) || might_hit(&w);
     if (busy && w.uses.from != w.uses.to && !flags_asked_for(s)) {
       move_row(&w, v);
     } else if (busy) {

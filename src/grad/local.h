@@ -198,16 +198,28 @@ VCS_FN uint64_t vcs_local_pack(uint8_t a, uint8_t x, uint8_t y, uint8_t sp, uint
          VCS_LANE(VCS_LANE_P, p) | VCS_LANE(VCS_LANE_V, v);
 }
 
-VCS_FN uint64_t vcs_local(uint8_t opcode, uint16_t addr, uint64_t word) {
-  vcs_cpu_t registers, *cpu = &registers;
-  uint8_t v = (uint8_t)(word >> 8 * VCS_LANE_V);
+/* On registers that are not packed; V is in and out. */
+VCS_HOT_FN void vcs_local_run(uint8_t opcode, uint16_t addr, vcs_cpu_t *cpu, uint8_t *byte) {
+  uint8_t v = *byte;
+  switch (opcode) { VCS_OPCODES(VCS_LOCAL_CASE) }
+  *byte = v;
+}
+
+VCS_FN void vcs_local_unpack(uint64_t word, vcs_cpu_t *cpu, uint8_t *v) {
   cpu->a = (uint8_t)(word >> 8 * VCS_LANE_A);
   cpu->x = (uint8_t)(word >> 8 * VCS_LANE_X);
   cpu->y = (uint8_t)(word >> 8 * VCS_LANE_Y);
   cpu->sp = (uint8_t)(word >> 8 * VCS_LANE_S);
   vcs_cpu_set_status(cpu, (uint8_t)(word >> 8 * VCS_LANE_P));
-  switch (opcode) { VCS_OPCODES(VCS_LOCAL_CASE) }
-  return vcs_local_pack(cpu->a, cpu->x, cpu->y, cpu->sp, vcs_cpu_status(cpu), v);
+  *v = (uint8_t)(word >> 8 * VCS_LANE_V);
+}
+
+VCS_FN uint64_t vcs_local(uint8_t opcode, uint16_t addr, uint64_t word) {
+  vcs_cpu_t cpu;
+  uint8_t v;
+  vcs_local_unpack(word, &cpu, &v);
+  vcs_local_run(opcode, addr, &cpu, &v);
+  return vcs_local_pack(cpu.a, cpu.x, cpu.y, cpu.sp, vcs_cpu_status(&cpu), v);
 }
 
 #endif
