@@ -450,6 +450,7 @@ typedef struct {
   float spared;    /* STORES */
   float *cell;     /* STORES: the slots of the byte it went to, or NULL */
   float time;
+  bool may_cross;
 } gains_t;
 
 /* Whether the row's address can be differenced here: memory is not both read and written, and what a store writes does
@@ -467,87 +468,97 @@ static float gain_of_store(const gains_t *g, uint16_t addr) {
   return g->spared + vcs_gain_of(hit.slots, content_of(s, hit), g->w->row->value);
 }
 
-VCS_HOT_FN float gain_elsewhere(const gains_t *g, vcs_address_t at) {
+/* What is gained by an access at `addr`, which is `base` and an index; `before` is the byte on the bus before it. */
+VCS_HOT_FN float gain_elsewhere(const gains_t *g, uint16_t base, uint16_t addr, uint8_t before) {
   const work_t *w = g->w;
   const vcs_sweep_t *s = w->s;
-  float gain = at.crosses == w->at.crosses ? 0 : at.crosses ? g->time : -g->time;
-  if (g->by == ONLY_TIME || at.addr == w->row->addr) return gain;
-  if (g->by == STORES) return gain_of_store(g, at.addr);
+  bool crosses = g->may_cross && (base ^ addr) & 0xFF00;
+  float gain = crosses == w->at.crosses ? 0 : crosses ? g->time : -g->time;
+  if (g->by == ONLY_TIME || addr == w->row->addr) return gain;
+  if (g->by == STORES) return gain_of_store(g, addr);
   uint8_t byte;
-  if ((at.addr & 0x1280) == 0x80) {
-    byte = s->m->ram[at.addr & 0x7F];
-  } else if (at.addr & 0x1000) {
-    byte = vcs_code_byte(s->cart, s->m, at.addr);
-  } else if (!byte_at(w, at, &byte)) {
+  if (addr & 0x1000 || (addr & 0x280) == 0x80) {
+    byte = vcs_code_byte(s->cart, s->m, addr);
+  } else if (!vcs_sweep_chip_byte(w->s, addr, vcs_row_time(w->row, crosses), before, &byte)) {
     return gain;
   }
   if (byte == w->row->value) return gain;
-  if (g->by == LOADS) return gain + vcs_gain(&g->byte, byte);
-  return gain + gain_of_lane(w, VCS_LANE_V, byte);
+  return gain + (g->by == LOADS ? vcs_gain(&g->byte, byte) : gain_of_lane(w, VCS_LANE_V, byte));
 }
 
-/* The same with another base, or another index: the address is their sum. */
-VCS_HOT_FN vcs_address_t address_of_sum(const work_t *w, uint16_t base, uint8_t index) {
-  vcs_address_t at = w->at;
-  at.base = base;
-  at.addr = (uint16_t)(base + index);
-  at.crosses = w->op.access == VCS_ACCESS_READ && (base ^ at.addr) & 0xFF00;
-  return at;
-}
+/* A byte's slots come in pairs: bit k moves it by 2^k one way, carry k the other way. */
+#define EACH_MOVE(byte, count, slots, gain_of)       \
+  for (int k = 0; k < 8; k++) {                      \
+    int step = (byte) >> k & 1 ? -(1 << k) : 1 << k; \
+    float there = gain_of((uint8_t)((byte) + step)); \
+    (slots)[k] += step < 0 ? -there : there;         \
+    if ((count) == 8) continue;                      \
+    float back = gain_of((uint8_t)((byte)-step));    \
+    (slots)[8 + k] += step < 0 ? back : -back;       \
+  }
 
 static bool is_sum(vcs_opcode_t op) {
   return op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY;
 }
 
+/* The access with other operands or registers, whatever its mode. */
+static float gain_of_address(const gains_t *g, uint8_t low, uint8_t x, uint8_t y) {
+  vcs_address_t at = address_of(g->w, low, g->w->at.high, x, y);
+  if (is_indirect(g->w->op) && !vcs_pointer_in_ram(at.pointer)) return 0;
+  return gain_elsewhere(g, at.base, at.addr, byte_before(g->w->op, at));
+}
+
 static void gain_by_index(const gains_t *g, int lane, float *in) {
   const work_t *w = g->w;
-  uint8_t index = lane == VCS_LANE_X ? w->row->x : w->row->y;
-  bool sum = is_sum(w->op);
-  for (int slot = 0; slot < VCS_SLOTS; slot++) {
-    uint8_t other = vcs_moved(index, slot);
-    vcs_address_t at = sum ? address_of_sum(w, w->at.base, other)
-                           : address_of(w, w->at.low, w->at.high, lane == VCS_LANE_X ? other : w->row->x,
-                                        lane == VCS_LANE_Y ? other : w->row->y);
-    if (!sum && is_indirect(w->op) && !vcs_pointer_in_ram(at.pointer)) continue;
-    in[slot] += vcs_direction(index, slot) * gain_elsewhere(g, at);
+  const uint8_t x = w->row->x, y = w->row->y, index = lane == VCS_LANE_X ? x : y;
+  if (is_sum(w->op)) {
+    const uint16_t base = w->at.base;
+    const uint8_t before = byte_before(w->op, w->at);
+#define GAIN_OF_SUM(other) gain_elsewhere(g, base, (uint16_t)(base + (other)), before)
+    EACH_MOVE(index, VCS_SLOTS, in, GAIN_OF_SUM)
+  } else if (lane == VCS_LANE_X) {
+#define GAIN_OF_X(other) gain_of_address(g, w->at.low, other, y)
+    EACH_MOVE(index, VCS_SLOTS, in, GAIN_OF_X)
+  } else {
+#define GAIN_OF_Y(other) gain_of_address(g, w->at.low, x, other)
+    EACH_MOVE(index, VCS_SLOTS, in, GAIN_OF_Y)
   }
 }
 
 /* One half of the base, which the operand or the pointer gives. */
-static void gain_by_base(const gains_t *g, int half, bool operand, source_t *source) {
+static void gain_by_base(const gains_t *g, int half, source_t *source) {
   const work_t *w = g->w;
-  uint8_t byte = (uint8_t)(w->at.base >> 8 * half), index = (uint8_t)(w->row->addr - w->at.base);
-  int count = slots_of(source->cell);
-  if (g->by == ONLY_TIME && half) return; /* pages are crossed as before */
-  for (int slot = 0; slot < count; slot++) {
-    uint8_t other = vcs_moved(byte, slot);
-    vcs_address_t at = address_of_sum(w, (uint16_t)(w->at.base + (half ? 256 : 1) * (other - byte)), index);
-    if (half && operand) at.high = other;
-    source->slots[slot] += vcs_direction(byte, slot) * gain_elsewhere(g, at);
+  const uint16_t index = (uint16_t)(w->row->addr - w->at.base);
+  const int count = slots_of(source->cell);
+  const uint8_t low = (uint8_t)w->at.base, high = (uint8_t)(w->at.base >> 8);
+  if (half) {
+    if (g->by == ONLY_TIME) return; /* pages are crossed as before */
+#define GAIN_OF_HIGH(other) \
+  gain_elsewhere(g, (uint16_t)(low | (other) << 8), (uint16_t)((low | (other) << 8) + index), other)
+    EACH_MOVE(high, count, source->slots, GAIN_OF_HIGH)
+  } else {
+#define GAIN_OF_LOW(other) \
+  gain_elsewhere(g, (uint16_t)((other) | high << 8), (uint16_t)(((other) | high << 8) + index), high)
+    EACH_MOVE(low, count, source->slots, GAIN_OF_LOW)
   }
 }
 
 /* The operand of an access whose base it is not, or not as it stands: page zero and pointers. */
 static void gain_by_operand(const gains_t *g, source_t *source) {
   const work_t *w = g->w;
-  int count = slots_of(source->cell);
-  for (int slot = 0; slot < count; slot++) {
-    uint8_t other = vcs_moved(w->at.low, slot);
-    vcs_address_t at = w->at;
-    if (w->op.mode == VCS_MODE_ZP) {
-      at.low = other;
-      at.addr = other;
-    } else {
-      at = address_of(w, other, w->at.high, w->row->x, w->row->y);
-    }
-    if (is_indirect(w->op) && !vcs_pointer_in_ram(at.pointer)) continue;
-    source->slots[slot] += vcs_direction(w->at.low, slot) * gain_elsewhere(g, at);
+  const int count = slots_of(source->cell);
+  if (w->op.mode == VCS_MODE_ZP) {
+#define GAIN_OF_PAGE_ZERO(other) gain_elsewhere(g, other, other, other)
+    EACH_MOVE(w->at.low, count, source->slots, GAIN_OF_PAGE_ZERO)
+  } else {
+#define GAIN_OF_OPERAND(other) gain_of_address(g, other, w->row->x, w->row->y)
+    EACH_MOVE(w->at.low, count, source->slots, GAIN_OF_OPERAND)
   }
 }
 
 static void gain_by_address(work_t *w) {
   vcs_sweep_t *s = w->s;
-  gains_t g = {.w = w, .time = *vcs_slots(s, VCS_OFFSET(cycles))};
+  gains_t g = {.w = w, .time = *vcs_slots(s, VCS_OFFSET(cycles)), .may_cross = may_cross(w->op)};
   g.by = w->stores ? STORES : w->only_time ? ONLY_TIME : w->moves ? LOADS : COMPUTES;
   if (g.by == LOADS) vcs_gain_make(&g.byte, w->out + VCS_SLOTS * w->uses.to, w->row->value);
   if (g.by == STORES) {
@@ -563,12 +574,12 @@ static void gain_by_address(work_t *w) {
   for (int i = 0; i < operands; i++) take_source(s, (uint16_t)(w->row->pc + 1 + i), &operand[i]);
   if (lane >= 0) gain_by_index(&g, lane, w->in + VCS_SLOTS * lane);
   for (int i = 0; indirect && i < 2; i++) {
-    if (pointer[i].cell.slots) gain_by_base(&g, i, false, &pointer[i]);
+    if (pointer[i].cell.slots) gain_by_base(&g, i, &pointer[i]);
   }
   for (int i = 0; i < operands; i++) {
     if (!operand[i].cell.slots) continue;
     if (words) {
-      gain_by_base(&g, i, true, &operand[i]);
+      gain_by_base(&g, i, &operand[i]);
     } else {
       gain_by_operand(&g, &operand[i]);
     }
