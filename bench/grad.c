@@ -17,6 +17,7 @@ typedef struct {
   vcs_cart_t *cart;
   vcs_t *start, *machine;
   vcs_tape_t *tape;
+  vcs_grad_workspace_t *workspace;
   uint8_t *frames;
   float *pixels, *state, *rom;
   vcs_grad_options_t options;
@@ -40,7 +41,7 @@ static void differentiate(work_t *w) {
   float *pictures[RUN_MAX];
   for (int i = 0; i < RUN_MAX; i++) pictures[i] = w->pixels;
   const vcs_grad_outputs_t outputs = {pictures, NULL};
-  vcs_grad_vjp(&run, &w->options, &inputs, &outputs, NULL, NULL);
+  vcs_grad_vjp_in(w->workspace, &run, &w->options, &inputs, &outputs, NULL, NULL);
 }
 
 static double now(void) {
@@ -83,6 +84,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   w.frames_in_run = 1;
+  w.workspace = vcs_grad_workspace_create();
   vcs_grad_defaults(&w.options);
   w.options.method = argv[3][0] == 's' ? VCS_METHOD_STE : VCS_METHOD_BIT;
   if (argv[3][0] == 'f') w.options.fork_window = 256;
@@ -116,6 +118,7 @@ int main(int argc, char **argv) {
     printf("%-16s frame %5.1f  tape %5.1f  dense %5.1f  sparse %5.1f  dense, a frame of many %5.1f (sweep %5.1f)\n",
            argv[2], frame, tape, dense, sparse, many, many - tape - frame);
   }
+  vcs_grad_workspace_free(w.workspace);
   vcs_tape_free(w.tape);
   vcs_cart_free(w.cart);
   free(w.start);

@@ -164,12 +164,14 @@ static void free_all(in_t *in, out_t *out) {
   for (int i = 0; i < FRAMES; i++) free(out->pixels[i]);
 }
 
+static vcs_grad_workspace_t *workspace; /* of product(), or NULL */
+
 static void product(bool transposed, const scene_t *scene, const vcs_grad_options_t *options, in_t *in, out_t *out) {
   vcs_grad_inputs_t inputs = {in->state, in->rom, in->input};
   vcs_grad_outputs_t outputs = {out->pixels, out->state};
   vcs_error_t error;
-  vcs_status_t status = transposed ? vcs_grad_vjp(&scene->run, options, &inputs, &outputs, NULL, &error)
-                                   : vcs_grad_jvp(&scene->run, options, &inputs, &outputs, NULL, &error);
+  vcs_status_t status = transposed ? vcs_grad_vjp_in(workspace, &scene->run, options, &inputs, &outputs, NULL, &error)
+                                   : vcs_grad_jvp_in(workspace, &scene->run, options, &inputs, &outputs, NULL, &error);
   assert_int_equal(status, VCS_OK);
 }
 
@@ -361,6 +363,36 @@ static void test_results_are_the_same_every_time_and_added(void **state) {
   free(adjoints[1].input);
 }
 
+/* Whatever a workspace has served before. */
+static void test_a_workspace_makes_no_difference(void **state) {
+  (void)state;
+  const scene_t *scene = &demo_scene;
+  out_t w = {noisy_floats(scene->size), {noisy_floats(scene->pixels), noisy_floats(scene->pixels)}};
+  vcs_grad_workspace_t *kept = vcs_grad_workspace_create();
+  assert_non_null(kept);
+  for (int round = 0; round < 6; round++) {
+    vcs_grad_options_t options = defaults;
+    options.method = round % 3 == 1 ? VCS_METHOD_STE : VCS_METHOD_BIT;
+    options.fork_window = round % 3 == 2 ? 64 : 0;
+    in_t in[2];
+    for (int i = 0; i < 2; i++) {
+      in_t none = {floats(scene->size), floats(scene->rom), floats((size_t)VCS_INPUTS * FRAMES)};
+      in[i] = none;
+      workspace = i ? kept : NULL;
+      product(true, scene, &options, &in[i], &w);
+    }
+    workspace = NULL;
+    assert_memory_equal(in[0].state, in[1].state, scene->size * sizeof(float));
+    assert_memory_equal(in[0].rom, in[1].rom, scene->rom * sizeof(float));
+    out_t nothing = {NULL, {NULL, NULL}};
+    free_all(&in[0], &nothing);
+    free_all(&in[1], &nothing);
+  }
+  vcs_grad_workspace_free(kept);
+  in_t nothing = {NULL, NULL, NULL};
+  free_all(&nothing, &w);
+}
+
 static void test_the_start_of_a_run_is_not_changed(void **state) {
   (void)state;
   static vcs_t before;
@@ -508,6 +540,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_recording_a_frame_is_running_it),
       cmocka_unit_test(test_forwards_and_backwards_are_one_matrix),
       cmocka_unit_test(test_results_are_the_same_every_time_and_added),
+      cmocka_unit_test(test_a_workspace_makes_no_difference),
       cmocka_unit_test(test_the_start_of_a_run_is_not_changed),
       cmocka_unit_test(test_missing_arrays_are_zero_or_not_wanted),
       cmocka_unit_test(test_bad_arguments_are_refused),

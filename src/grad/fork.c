@@ -74,6 +74,11 @@ void vcs_forks_free(vcs_forks_t *f) {
   free(f);
 }
 
+void vcs_forks_restart(vcs_forks_t *f) {
+  const vcs_grad_report_t nothing = {0};
+  f->report = nothing;
+}
+
 void vcs_forks_report(const vcs_forks_t *f, vcs_grad_report_t *report) { *report = f->report; }
 
 static bool resize(void **array, size_t count, size_t size) {

@@ -211,6 +211,9 @@ typedef struct vcs_forks vcs_forks_t;
 vcs_forks_t *vcs_forks_create(const vcs_cart_t *cart, int32_t window);
 void vcs_forks_free(vcs_forks_t *forks);
 
+/* Another run: nothing is counted yet. */
+void vcs_forks_restart(vcs_forks_t *forks);
+
 /* A new tape: nothing is known of its forks. `picture` is what the frame shows, `scratch` room for another. False: no
  * memory. */
 bool vcs_forks_begin(vcs_forks_t *forks, const vcs_tape_t *tape, const uint8_t *frames);

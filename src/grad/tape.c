@@ -458,7 +458,8 @@ VCS_HOT_FN bool quick_row(vcs_tape_t *tape, vcs_row_t *row, VCS_ON) {
 /* Whether three bytes of code are in ROM and nowhere near what a cartridge reacts to. */
 VCS_HOT_FN bool is_plain_code(const vcs_cart_t *cart, uint16_t pc) {
   uint16_t last = (uint16_t)(pc + 2);
-  return pc & last & 0x1000 && !((cart->hot_pages >> (pc >> 6 & 63) | cart->hot_pages >> (last >> 6 & 63)) & 1);
+  if (!(pc & last & 0x1000)) return false;
+  return !cart->hot_pages || !((cart->hot_pages >> (pc >> 6 & 63) | cart->hot_pages >> (last >> 6 & 63)) & 1);
 }
 
 bool vcs_tape_record(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
@@ -474,7 +475,7 @@ bool vcs_tape_record(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t
     if (VCS_LIKELY(is_plain_code(cart, cpu->pc) && !cart->snoops && !tape->dark) &&
         code_at(cart, m, cpu->pc) != VCS_DARK && quick_row(tape, &tape->rows[tape->count], VCS_HERE)) {
       tape->count++;
-      frame_over = cpu->stop & VCS_STOP_FRAME;
+      if (VCS_UNLIKELY(cpu->stop)) frame_over = cpu->stop & VCS_STOP_FRAME;
       continue;
     }
     QUICK_STORE(cpu, m)
