@@ -590,12 +590,15 @@ static void gain_by_address(work_t *w) {
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
 
-/* Whether any of these registers is live. */
+/* Whether any of these registers is live, and not only said to be. */
 static bool lanes_live(const vcs_sweep_t *s, unsigned lanes) {
+  bool found = false;
   for (lanes &= (1u << VCS_LANE_V) - 1; lanes; lanes &= lanes - 1) {
-    if (s->live[lane_offset[VCS_LOWEST(lanes)]]) return true;
+    uint8_t *live = &s->live[lane_offset[VCS_LOWEST(lanes)]];
+    if (*live) *live = vcs_any(vcs_slots(s, lane_offset[VCS_LOWEST(lanes)]), VCS_SLOTS);
+    found |= *live;
   }
-  return false;
+  return found;
 }
 
 static void gather(const vcs_sweep_t *s, unsigned lanes, float *to) {
@@ -828,7 +831,43 @@ static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
   }
 }
 
-void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
+/* Which rows can be passed by when nobody asks for anything they set: those that store nothing. `lanes` has a one for
+ * every register an opcode sets, as `live` has for every one that is asked for: registers lie there in the same order.
+ */
+typedef struct {
+  uint64_t lanes;
+  bool passes, reads, may_cross;
+} passing_t;
+
+#define ONE_IN(bits, lane) ((bits) >> 8 * (lane)&0xFF ? 1ULL << 8 * (lane) : 0)
+#define ONES_IN(bits)                                                                                          \
+  (ONE_IN(bits, VCS_LANE_A) | ONE_IN(bits, VCS_LANE_X) | ONE_IN(bits, VCS_LANE_Y) | ONE_IN(bits, VCS_LANE_S) | \
+   ONE_IN(bits, VCS_LANE_P))
+#define WRITES_OF(...) WRITES_OF_THEM(__VA_ARGS__)
+#define WRITES_OF_THEM(reads, writes, ...) ((uint64_t)(writes))
+#define PASSING_ROW(code, operation, mode, access, cycles)                                                      \
+  {ONES_IN(WRITES_OF(VCS_USES_##operation)),                                                                    \
+   (code) != VCS_DARK && VCS_ACCESS_##access != VCS_ACCESS_WRITE && VCS_ACCESS_##access != VCS_ACCESS_MODIFY && \
+       VCS_ACCESS_##access != VCS_ACCESS_STACK,                                                                 \
+   VCS_ACCESS_##access == VCS_ACCESS_READ && VCS_MODE_##mode != VCS_MODE_IMM,                                   \
+   VCS_ACCESS_##access == VCS_ACCESS_READ &&                                                                    \
+       (VCS_MODE_##mode == VCS_MODE_ABX || VCS_MODE_##mode == VCS_MODE_ABY || VCS_MODE_##mode == VCS_MODE_IZY)},
+static const passing_t passing[256] = {VCS_OPCODES(PASSING_ROW)};
+
+_Static_assert(VCS_OFFSET(x) == VCS_OFFSET(a) + VCS_LANE_X && VCS_OFFSET(y) == VCS_OFFSET(a) + VCS_LANE_Y &&
+                   VCS_OFFSET(sp) == VCS_OFFSET(a) + VCS_LANE_S && VCS_OFFSET(p) == VCS_OFFSET(a) + VCS_LANE_P,
+               "registers are in the order of the lanes");
+
+/* A read of the TIA ends a span of the picture, so it does not pass. */
+static bool passes(const vcs_sweep_t *s, const vcs_row_t *row) {
+  const passing_t *at = &passing[row->opcode];
+  uint64_t live;
+  memcpy(&live, s->live + VCS_OFFSET(a), sizeof live);
+  return at->passes && !(live & at->lanes) && !(at->reads && !(row->addr & 0x1080)) &&
+         !(at->may_cross && *vcs_slots(s, VCS_OFFSET(cycles)) != 0);
+}
+
+VCS_SLOW_FN void sweep_row(vcs_sweep_t *s, int32_t index) {
   follow(s, index);
   work_t w;
   const vcs_row_t *row = w.row = &s->tape->rows[index];
@@ -866,4 +905,8 @@ void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
     vcs_sweep_span(s, w.event);
   }
   if (!s->reverse) redo(s, row, w.stores);
+}
+
+void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
+  if (!s->reverse || !passes(s, &s->tape->rows[index])) sweep_row(s, index);
 }
