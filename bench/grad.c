@@ -23,7 +23,7 @@ typedef struct {
   vcs_tape_t *tape;
   vcs_grad_workspace_t *workspace;
   uint8_t *frames;
-  float *pixels, *state, *rom;
+  float *dense, *sparse, *state, *rom;
   vcs_truth_t *rows;
 } work_t;
 
@@ -43,12 +43,9 @@ static void record(work_t *w) {
 static const vcs_controls_t idle[TRUTH_FRAMES];
 
 static void differentiate(work_t *w, vcs_method_t method, int32_t window, bool dense) {
-  const int count = VCS_WIDTH * w->cart->height;
-  for (int i = 0; i < count; i++) w->pixels[i] = dense ? (float)(i % 7 - 3) + 0.5F : 0;
-  if (!dense) w->pixels[count / 2 + VCS_WIDTH / 2] = 1;
   const vcs_run_t one = {w->cart, w->start, NULL, idle, 1};
   const vcs_grad_inputs_t inputs = {w->state, w->rom, NULL};
-  float *const pictures[] = {w->pixels};
+  float *const pictures[] = {dense ? w->dense : w->sparse};
   const vcs_grad_outputs_t outputs = {pictures, NULL};
   vcs_grad_options_t options;
   vcs_grad_defaults(&options);
@@ -107,12 +104,17 @@ work_t *grad_open(const char *rom, const char *name) {
   w->start = calloc(1, sizeof *w->start);
   w->machine = calloc(1, sizeof *w->machine);
   w->frames = calloc(2, VCS_FRAME_BYTES);
-  w->pixels = calloc(VCS_FRAME_BYTES, sizeof *w->pixels);
+  w->dense = calloc(VCS_FRAME_BYTES, sizeof *w->dense);
+  w->sparse = calloc(VCS_FRAME_BYTES, sizeof *w->sparse);
   w->state = calloc(8 * sizeof *w->start, sizeof *w->state);
   w->rom = calloc(8 * size, sizeof *w->rom);
   w->rows = calloc(RAM_BITS, sizeof *w->rows);
-  if (!w->workspace || !w->start || !w->machine || !w->frames || !w->pixels || !w->state || !w->rom || !w->rows)
+  if (!w->workspace || !w->start || !w->machine || !w->frames || !w->dense || !w->sparse || !w->state || !w->rom ||
+      !w->rows)
     return NULL;
+  const int count = VCS_WIDTH * w->cart->height;
+  for (int i = 0; i < count; i++) w->dense[i] = (float)(i % 7 - 3) + 0.5F;
+  w->sparse[count / 2 + VCS_WIDTH / 2] = 1;
   vcs_boot(w->cart, w->start, w->frames);
   for (int i = 0; i < FRAMES_BEFORE; i++) {
     vcs_controls_t hands = {.console = i >= 60 && i < 64};

@@ -228,13 +228,50 @@ static int index_lane(vcs_opcode_t op) {
   return -1;
 }
 
+/* A byte's slots come in pairs: bit k moves it by 2^k one way, carry k the other way. */
+#define EACH_MOVE(byte, count, slots, gain_of)       \
+  for (int k = 0; k < 8; k++) {                      \
+    int step = (byte) >> k & 1 ? -(1 << k) : 1 << k; \
+    float there = gain_of((uint8_t)((byte) + step)); \
+    (slots)[k] += step < 0 ? -there : there;         \
+    if ((count) == 8) continue;                      \
+    float back = gain_of((uint8_t)((byte)-step));    \
+    (slots)[8 + k] += step < 0 ? back : -back;       \
+  }
+
+/* Sums of bytes: ADC and SBC in binary, INC and DEC of memory, X and Y. The lane their result is in, or -1. */
+static int lane_of_sum(const vcs_row_t *row) {
+  const uint8_t opcode = row->opcode;
+  if ((opcode & 0xE3) == 0x61 || (opcode & 0xE3) == 0xE1) return row->p & VCS_FLAG_D ? -1 : VCS_LANE_A;
+  if ((opcode & 0xE7) == 0xE6 || (opcode & 0xE7) == 0xC6) return VCS_LANE_V;
+  if (opcode == 0xE8 || opcode == 0xCA) return VCS_LANE_X;
+  return opcode == 0xC8 || opcode == 0x88 ? VCS_LANE_Y : -1;
+}
+
+/* Walking backwards and without flags, a sum moves as far as what is added: the function need not be asked. SBC takes V
+ * away. */
+static void gain_by_sum(work_t *w, int lane, int sum_lane, const vcs_gain_t *sum) {
+  const uint8_t byte = (uint8_t)(w->word >> 8 * lane);
+  const bool less = lane == VCS_LANE_V && sum_lane == VCS_LANE_A && w->row->opcode & 0x80;
+  float *in = w->in + VCS_SLOTS * lane;
+#define GAIN_OF_TERM(other) vcs_gain(sum, (uint8_t)(less ? sum->was - (other) + byte : sum->was + (other)-byte))
+  EACH_MOVE(byte, VCS_SLOTS, in, GAIN_OF_TERM)
+}
+
 static void link_function(work_t *w) {
   if (w->moves) { /* forward: to = from */
     link_slots(w->s, w->in + VCS_SLOTS * w->uses.from, w->out + VCS_SLOTS * w->uses.to, VCS_SLOTS);
     return;
   }
+  const int sum_lane = w->s->reverse && !w->flags ? lane_of_sum(w->row) : -1;
+  vcs_gain_t sum;
+  if (sum_lane >= 0) vcs_gain_make(&sum, w->out + VCS_SLOTS * sum_lane, (uint8_t)(w->result >> 8 * sum_lane));
   for (int lane = 0; lane < VCS_LANES; lane++) {
     unsigned reads = w->uses.reads >> 8 * lane & 0xFF;
+    if (reads && sum_lane >= 0 && lane != VCS_LANE_P) {
+      gain_by_sum(w, lane, sum_lane, &sum);
+      continue;
+    }
     if (w->stores && lane == index_lane(w->op)) continue; /* SAX (zp,X): link_index does both */
     if (lane != VCS_LANE_P) reads |= reads << 8;
     uint8_t byte = (uint8_t)(w->word >> 8 * lane);
@@ -485,17 +522,6 @@ VCS_HOT_FN float gain_elsewhere(const gains_t *g, uint16_t base, uint16_t addr, 
   if (byte == w->row->value) return gain;
   return gain + (g->by == LOADS ? vcs_gain(&g->byte, byte) : gain_of_lane(w, VCS_LANE_V, byte));
 }
-
-/* A byte's slots come in pairs: bit k moves it by 2^k one way, carry k the other way. */
-#define EACH_MOVE(byte, count, slots, gain_of)       \
-  for (int k = 0; k < 8; k++) {                      \
-    int step = (byte) >> k & 1 ? -(1 << k) : 1 << k; \
-    float there = gain_of((uint8_t)((byte) + step)); \
-    (slots)[k] += step < 0 ? -there : there;         \
-    if ((count) == 8) continue;                      \
-    float back = gain_of((uint8_t)((byte)-step));    \
-    (slots)[8 + k] += step < 0 ? back : -back;       \
-  }
 
 static bool is_sum(vcs_opcode_t op) {
   return op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY;
