@@ -793,7 +793,8 @@ static void move_row(work_t *w, const float v[VCS_SLOTS]) {
   w->moves = true;
   w->only_time = quiet && !w->stores;
   if (w->only_time && !(may_cross(w->op) && *vcs_slots(s, VCS_OFFSET(cycles)) != 0)) return;
-  if (w->reads || w->stores) {
+  bool spares_nothing = vcs_chip_at(w->row->addr) == VCS_TO_TIA || vcs_chip_at(w->row->addr) == VCS_TO_RIOT;
+  if (w->reads || (w->stores && !(spares_nothing && !might_hit(w)))) {
     look_back(w);
     int lane = index_lane(w->op);
     if (lane >= 0) memset(w->in + VCS_SLOTS * lane, 0, VCS_SLOTS * sizeof *v);
