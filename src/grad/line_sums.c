@@ -130,8 +130,11 @@ static void sum_colours(sums_t *q) {
     black += adjoints * (scale[0] - scale[index]);
     if (blanked) continue;
     float *slots = vcs_slots(q->s, VCS_OFFSET(colu) + (size_t)c);
-    for (int slot = 0; slot < VCS_SLOTS; slot++) {
-      slots[slot] += vcs_direction(index, slot) * adjoints * (scale[vcs_moved(index, slot)] - scale[index]);
+    for (int k = 0; k < 8; k++) { /* a bit moves the index one way, the carry the other */
+      int step = index >> k & 1 ? -(1 << k) : 1 << k;
+      float up = step > 0 ? adjoints : -adjoints;
+      slots[k] += up * (scale[index + step] - scale[index]);
+      slots[8 + k] -= up * (scale[(uint8_t)(index - step)] - scale[index]);
     }
     q->s->live[VCS_OFFSET(colu) + (size_t)c] = 1;
   }
@@ -335,6 +338,12 @@ static void sum_nusiz(sums_t *q, vcs_t *t, int p) {
 
 /* Score and priority: the same objects, coloured otherwise. */
 static void sum_rules(sums_t *q, vcs_t *t) {
+  uint64_t field = 0; /* without playfield and ball there is nothing to decide */
+  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
+    const vcs_pixels_t *line = q->piece->base.line;
+    field |= (line[VCS_PF].word[word] | line[VCS_BL].word[word]) & q->piece->mask[word];
+  }
+  if (!field) return;
   for (int bit = 1; bit <= 2; bit++) {
     float by = 0;
     t->ctrlpf ^= (uint8_t)(1 << bit);
