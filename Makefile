@@ -7,7 +7,7 @@ ROMS = $(firstword $(DIFFVCS_ROMS) $(wildcard $(VENV)/lib/python3*/site-packages
 CMAKE_FLAGS ?=
 
 .PHONY: all help setup roms build check test test-quick test-sanitize test-golden test-ale test-builds lint format demo \
-        bench bench-full install clean
+        bench bench-full bench-grad install clean
 
 all: build
 
@@ -17,6 +17,7 @@ help:
 	@echo "make test     everything: unit tests, sanitizers, golden records, ale-py live, two compilers, style"
 	@echo "make check    the one-minute subset"
 	@echo "make bench    beside ale-py and EnvPool, a minute or two;  make bench-full  all games, more rounds, callgrind"
+	@echo "make bench-grad  what derivatives cost, in frames of ale-py"
 	@echo "make lint     clang-format and clang-tidy;  make format  rewrites"
 	@echo "make install  PREFIX=/usr/local"
 
@@ -72,6 +73,16 @@ bench bench-full: build
 	@$(CC) -std=c11 -O2 -Wall -Wextra -Werror -Iinclude -shared -fPIC -o $(BUILD)/bench/loop.so bench/loop.c -L$(BUILD) \
 	  -ldiffvcs '-Wl,-rpath,$$ORIGIN/..'
 	@$(PYTHON) bench/bench.py --build $(BUILD) $(if $(filter bench-full,$@),--full) $(BENCH_FLAGS)
+
+# What derivatives cost, in frames of ale-py. BENCH_FLAGS="--count" adds host instructions by callgrind.
+bench-grad: build
+	@bench/setup.sh "$(PYTHON)"
+	@mkdir -p $(BUILD)/bench
+	@for output in "grad.so -shared" grad; do \
+	  $(CC) -std=c11 -O2 -Wall -Wextra -Werror -fPIC -Iinclude -Isrc -o $(BUILD)/bench/$$output bench/grad.c \
+	    $(BUILD)/libdiffvcs.a -lz -lpng -lpthread -lm || exit 1; \
+	done
+	@$(PYTHON) bench/grad.py --build $(BUILD) $(BENCH_FLAGS)
 
 install: build
 	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)

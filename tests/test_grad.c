@@ -164,39 +164,83 @@ static void free_all(in_t *in, out_t *out) {
   for (int i = 0; i < FRAMES; i++) free(out->pixels[i]);
 }
 
+static vcs_grad_workspace_t *workspace; /* of product(), or NULL */
+
 static void product(bool transposed, const scene_t *scene, const vcs_grad_options_t *options, in_t *in, out_t *out) {
   vcs_grad_inputs_t inputs = {in->state, in->rom, in->input};
   vcs_grad_outputs_t outputs = {.pixels = out->pixels, .state = out->state};
   vcs_error_t error;
-  vcs_status_t status = transposed ? vcs_grad_vjp(&scene->run, options, &inputs, &outputs, NULL, &error)
-                                   : vcs_grad_jvp(&scene->run, options, &inputs, &outputs, NULL, &error);
+  vcs_status_t status = transposed ? vcs_grad_vjp_in(workspace, &scene->run, options, &inputs, &outputs, NULL, &error)
+                                   : vcs_grad_jvp_in(workspace, &scene->run, options, &inputs, &outputs, NULL, &error);
   assert_int_equal(status, VCS_OK);
 }
 
 /* ---- Recording is running ------------------------------------------------------------------------------------------
  */
 
+/* The same frame, every instruction by vcs_tape_step. */
+static void record_step_by_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
+  vcs_video_t video;
+  bool frame_over = false;
+  vcs_video_start(&video, cart, frames);
+  vcs_frame_begin(cart, m);
+  vcs_tape_begin(tape, cart, m);
+  while (tape->count < VCS_FRAME_INSTRUCTIONS && !frame_over && !m->jammed)
+    assert_true(vcs_tape_step(tape, cart, m, &video, &frame_over));
+  assert_true(vcs_tape_end(tape, cart, m));
+}
+
+/* Rows and events are the same, and what the next snapshot says of banks, timer and ports. */
+static void check_same_tape(const char *name, const vcs_tape_t *tape, const vcs_tape_t *other) {
+  const size_t event = offsetof(vcs_event_t, tia) + VCS_TIA_BYTES;
+  const size_t parts[][2] = {{VCS_OFFSET(timer), VCS_OFFSET(vsync)},
+                             {VCS_OFFSET(bank), VCS_OFFSET(frames)},
+                             {VCS_OFFSET(timer_cycle), VCS_OFFSET(timer_read_cycle)}};
+  if (tape->count != other->count || tape->event_count != other->event_count)
+    fail_msg("%s: %d rows and %d events instead of %d and %d", name, tape->count, tape->event_count, other->count,
+             other->event_count);
+  for (int32_t i = 0; i < tape->count; i++) {
+    if (memcmp(&tape->rows[i], &other->rows[i], sizeof *tape->rows) != 0) fail_msg("%s: row %d is another", name, i);
+  }
+  for (int32_t i = 0; i < tape->event_count; i++) {
+    if (memcmp(&tape->events[i], &other->events[i], event) != 0) fail_msg("%s: event %d is another", name, i);
+  }
+  for (int32_t i = 0, j = 0; i < other->side_count; i++) {
+    while (tape->sides[j].row < other->sides[i].row) j++;
+    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {
+      size_t from = parts[part][0], size = parts[part][1] - from;
+      if (memcmp(tape->sides[j].machine + from, other->sides[i].machine + from, size) != 0)
+        fail_msg("%s: snapshot %d is another", name, i);
+    }
+  }
+}
+
 static void check_recording(const char *name, const vcs_cart_t *cart) {
-  static uint8_t drawn[2 * VCS_FRAME_BYTES], recorded[2 * VCS_FRAME_BYTES];
-  static vcs_t m, twin;
-  vcs_tape_t *tape;
+  static uint8_t drawn[2 * VCS_FRAME_BYTES], recorded[2 * VCS_FRAME_BYTES], again[2 * VCS_FRAME_BYTES];
+  static vcs_t m, twin, third;
+  vcs_tape_t *tape, *other;
   vcs_error_t error;
   random_state = 3;
   vcs_boot(cart, &m, drawn);
   memcpy(&twin, &m, vcs_state_size(cart));
   memcpy(recorded, drawn, sizeof drawn);
   assert_int_equal(vcs_tape_create(cart, &tape, &error), VCS_OK);
+  assert_int_equal(vcs_tape_create(cart, &other, &error), VCS_OK);
   for (int frame = 0; frame < 90; frame++) {
     vcs_controls_t hands = some_hands();
     hands.console = frame == 20;
     vcs_control(cart, &m, &hands);
     vcs_control(cart, &twin, &hands);
+    memcpy(&third, &twin, vcs_state_size(cart));
     vcs_frame(cart, &m, drawn);
     assert_true(vcs_tape_record(tape, cart, &twin, recorded));
+    record_step_by_step(other, cart, &third, again);
+    check_same_tape(name, tape, other);
     if (memcmp(&m, &twin, vcs_state_size(cart)) != 0 || memcmp(drawn, recorded, sizeof drawn) != 0)
       fail_msg("%s: frame %d is not the same on tape", name, frame);
   }
   vcs_tape_free(tape);
+  vcs_tape_free(other);
 }
 
 static void test_recording_a_frame_is_running_it(void **state) {
@@ -317,6 +361,36 @@ static void test_results_are_the_same_every_time_and_added(void **state) {
   free(adjoints[1].state);
   free(adjoints[1].rom);
   free(adjoints[1].input);
+}
+
+/* Whatever a workspace has served before. */
+static void test_a_workspace_makes_no_difference(void **state) {
+  (void)state;
+  const scene_t *scene = &demo_scene;
+  out_t w = {noisy_floats(scene->size), {noisy_floats(scene->pixels), noisy_floats(scene->pixels)}};
+  vcs_grad_workspace_t *kept = vcs_grad_workspace_create();
+  assert_non_null(kept);
+  for (int round = 0; round < 6; round++) {
+    vcs_grad_options_t options = defaults;
+    options.method = round % 3 == 1 ? VCS_METHOD_STE : VCS_METHOD_BIT;
+    options.fork_window = round % 3 == 2 ? 64 : 0;
+    in_t in[2];
+    for (int i = 0; i < 2; i++) {
+      in_t none = {floats(scene->size), floats(scene->rom), floats((size_t)VCS_INPUTS * FRAMES)};
+      in[i] = none;
+      workspace = i ? kept : NULL;
+      product(true, scene, &options, &in[i], &w);
+    }
+    workspace = NULL;
+    assert_memory_equal(in[0].state, in[1].state, scene->size * sizeof(float));
+    assert_memory_equal(in[0].rom, in[1].rom, scene->rom * sizeof(float));
+    out_t nothing = {NULL, {NULL, NULL}};
+    free_all(&in[0], &nothing);
+    free_all(&in[1], &nothing);
+  }
+  vcs_grad_workspace_free(kept);
+  in_t nothing = {NULL, NULL, NULL};
+  free_all(&nothing, &w);
 }
 
 static void test_the_start_of_a_run_is_not_changed(void **state) {
@@ -466,6 +540,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_recording_a_frame_is_running_it),
       cmocka_unit_test(test_forwards_and_backwards_are_one_matrix),
       cmocka_unit_test(test_results_are_the_same_every_time_and_added),
+      cmocka_unit_test(test_a_workspace_makes_no_difference),
       cmocka_unit_test(test_the_start_of_a_run_is_not_changed),
       cmocka_unit_test(test_missing_arrays_are_zero_or_not_wanted),
       cmocka_unit_test(test_bad_arguments_are_refused),

@@ -34,6 +34,7 @@ static int set_up(void **state) {
   scene.run = (vcs_run_t){scene.cart, vcs_env_machine(scene.env), NULL, scene.controls, FRAMES};
   scene.slots = 8 * vcs_state_size(scene.cart);
   vcs_grad_defaults(&scene.options);
+  scene.options.side = VCS_SIDE_MEAN;
   *state = &scene;
   return 0;
 }

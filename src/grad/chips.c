@@ -18,7 +18,7 @@
  */
 #include <string.h>
 
-#include "sweep.h"
+#include "gain.h"
 
 /* ---- TIA writes --------------------------------------------------------------------------------------------- */
 
@@ -237,10 +237,27 @@ static void link_field(const vcs_sweep_t *s, const keeps_t *k, float *in, uint8_
   }
 }
 
+/* The same for all slots of the byte at once, walking backwards, where the field is not shifted. */
+static void gain_by_field(const vcs_sweep_t *s, const keeps_t *k, uint8_t value, float v[VCS_SLOTS]) {
+  vcs_gain_t field;
+  bool number = vcs_has_carries(k->offset);
+  vcs_gain_make(&field, vcs_slots(s, k->offset), value & k->mask);
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    uint8_t is = vcs_moved(value, slot) & k->mask;
+    if (is != field.was)
+      v[slot] += vcs_direction(value, slot) * (number ? vcs_gain(&field, is) : vcs_gain_bits(&field, is));
+  }
+}
+
 /* forward: field = (value & mask) >> shift */
 static void link_kept(const vcs_sweep_t *s, const keeps_t *k, uint8_t value, float v[VCS_SLOTS]) {
   if (s->reverse && !s->live[k->offset]) return;
   float *field = vcs_slots(s, k->offset);
+  if (s->reverse && !k->shift) {
+    if (vcs_any(field, VCS_SLOTS)) gain_by_field(s, k, value, v);
+    forget(s, k->offset);
+    return;
+  }
   if (!s->reverse) memset(field, 0, VCS_SLOTS * sizeof *field);
   bool any = false;
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
@@ -330,14 +347,16 @@ static void look_up(const vcs_sweep_t *s, vcs_t *t, uint32_t cycles) {
 
 bool vcs_sweep_chip_byte(vcs_sweep_t *s, uint16_t addr, uint32_t cycles, uint8_t bus, uint8_t *byte) {
   vcs_t *t = s->scratch;
-  look_up(s, t, cycles);
+  int input = (addr & 15) - 8;
   if (vcs_chip_at(addr) == VCS_TO_RIOT) {
+    look_up(s, t, cycles);
     *byte = vcs_riot_read(s->cart, t, addr);
     return addr & 7 || s->cart->passive_ports;
   }
-  int input = (addr & 15) - 8;
-  *byte = (uint8_t)((bus & 0x3F) | (input >= 0 && input < 6 ? vcs_tia_input(s->cart, t, input) << 7 : 0));
-  return input >= 0;
+  if (input < 0) return false;
+  if (input < 6) look_up(s, t, cycles);
+  *byte = (uint8_t)((bus & 0x3F) | (input < 6 ? vcs_tia_input(s->cart, t, input) << 7 : 0));
+  return true;
 }
 
 static uint8_t timer_at(vcs_sweep_t *s, uint32_t cycles, uint8_t timer, bool status) {

@@ -74,6 +74,11 @@ void vcs_forks_free(vcs_forks_t *f) {
   free(f);
 }
 
+void vcs_forks_restart(vcs_forks_t *f) {
+  const vcs_grad_report_t nothing = {0};
+  f->report = nothing;
+}
+
 void vcs_forks_report(const vcs_forks_t *f, vcs_grad_report_t *report) { *report = f->report; }
 
 static bool resize(void **array, size_t count, size_t size) {
@@ -96,7 +101,8 @@ static void differs(vcs_forks_t *f, uint32_t slot, float by) {
 
 static void bytes_differ(vcs_forks_t *f, size_t offset, size_t count, const uint8_t *was, const uint8_t *is) {
   for (size_t i = 0; i < count; i++) {
-    if (was[i] == is[i]) continue;
+    if (i + 8 <= count && !memcmp(was + i, is + i, 8)) i += 8; /* mostly all is the same */
+    if (i == count || was[i] == is[i]) continue;
     uint32_t slots = (uint32_t)(VCS_SLOTS * (offset + i));
     int carry = vcs_has_carries(offset + i) ? vcs_carry_between(was[i], is[i], 0xFF) : -1;
     if (carry >= 0) {
@@ -188,14 +194,26 @@ typedef struct {
   uint8_t sp;
 } way_t;
 
-/* The first row after `row`, within the window, at which the run is where m is; or -1. */
-static int32_t meeting_of(const vcs_forks_t *f, int32_t row, const vcs_t *m, const way_t *way, const int32_t *first) {
-  if (m->pc >= way->inside_from && m->pc < way->inside_to) return -1;
-  for (int32_t j = first[m->pc & (ADDRESSES - 1)]; j >= 0 && j <= row + f->window; j = f->next_here[j]) {
+static bool is_inside(const way_t *way, uint16_t pc) { return pc >= way->inside_from && pc < way->inside_to; }
+
+/* The first row after `row`, within the window, at which the run is where the other side is; or -1. */
+VCS_HOT_FN int32_t meeting_of(const vcs_forks_t *f, int32_t row, uint16_t pc, uint8_t sp, const way_t *way,
+                              const int32_t *first) {
+  int32_t j = first[pc & (ADDRESSES - 1)];
+  if (j < 0 || j > row + f->window || is_inside(way, pc)) return -1;
+  for (; j >= 0 && j <= row + f->window; j = f->next_here[j]) {
     const vcs_row_t *at = &f->tape->rows[j];
-    if (at->pc == m->pc && at->sp == m->sp && shallowest(f, row, j) == way->sp) return j;
+    if (at->pc == pc && at->sp == sp && shallowest(f, row, j) == way->sp) return j;
   }
   return -1;
+}
+
+/* Whether the run stays between the branch and its target throughout the window, as in a loop that waits: there is
+ * nowhere to meet. */
+static bool stays_inside(const vcs_forks_t *f, int32_t row, const way_t *way) {
+  int32_t last = row + f->window < f->tape->count ? row + f->window : f->tape->count - 1;
+  while (row < last && is_inside(way, f->tape->rows[row + 1].pc)) row++;
+  return row == last;
 }
 
 /* The run's memory before row `to`, from the machine before row `from`. */
@@ -259,6 +277,25 @@ static bool same_banks(const vcs_forks_t *f, int32_t row) {
          !memcmp(there->cart_byte, f->other->cart_byte, sizeof there->cart_byte);
 }
 
+/* Runs the other side from f->other until it meets the run; returns the row, or -1. */
+static int32_t run_other_side(vcs_forks_t *f, int32_t row, way_t *way, const int32_t *first, vcs_video_t *video) {
+  const vcs_cart_t *cart = f->cart;
+  vcs_t *m = f->other;
+  vcs_cpu_t registers, *cpu = &registers;
+  int32_t meets = -1;
+  vcs_cpu_load(cpu, m);
+  for (int32_t steps = 0; steps <= f->window && !(cpu->stop & VCS_STOP_FRAME) && !m->jammed; steps++) {
+    meets = meeting_of(f, row, cpu->pc, cpu->sp, way, first);
+    if (meets >= 0 && same_banks(f, meets)) break;
+    meets = -1;
+    vcs_cpu_instruction(VCS_HERE);
+    if (cpu->sp > way->sp) way->sp = cpu->sp;
+  }
+  vcs_cpu_store(cpu, m);
+  m->bus = cpu->bus;
+  return meets;
+}
+
 /* Takes the other side of branch number `branch`. `first` is the next row by PC, after the branch's. */
 static void take_other_side(vcs_forks_t *f, int32_t branch, const int32_t *first) {
   const vcs_tape_t *tape = f->tape;
@@ -280,26 +317,19 @@ static void take_other_side(vcs_forks_t *f, int32_t branch, const int32_t *first
   m->cycles += vcs_opcode(row->opcode).cycles + (taken ? 0 : (next ^ target) & 0xFF00 ? 2u : 1u);
 
   way_t way = {next, target, row->sp};
+  vcs_video_t video;
+  vcs_video_start(&video, f->cart, f->frames ? f->other_frames : NULL);
   if (target < next) {
     way.inside_from = target;
     way.inside_to = next;
   }
-  vcs_video_t video;
-  vcs_video_start(&video, f->cart, f->frames ? f->other_frames : NULL);
-  bool frame_over = false;
   f->report.forks++;
-  for (int32_t steps = 0; steps <= f->window && !frame_over && !m->jammed; steps++) {
-    int32_t meets = meeting_of(f, fork->row, m, &way, first);
-    if (meets >= 0 && same_banks(f, meets)) {
-      fork->meets = meets;
-      find_differences(f, before, fork, &video);
-      fork->count = f->difference_count - fork->first;
-      f->report.rejoined++;
-      return;
-    }
-    vcs_cpu_step(f->cart, m, &video, &frame_over);
-    if (m->sp > way.sp) way.sp = m->sp;
-  }
+  if (stays_inside(f, fork->row, &way)) return;
+  fork->meets = run_other_side(f, fork->row, &way, first, &video);
+  if (fork->meets < 0) return;
+  find_differences(f, before, fork, &video);
+  fork->count = f->difference_count - fork->first;
+  f->report.rejoined++;
 }
 
 /* ---- Walking

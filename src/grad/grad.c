@@ -13,11 +13,16 @@ void vcs_grad_defaults(vcs_grad_options_t *options) {
 /* ---- What a walk needs --------------------------------------------------------------------------------------------
  */
 
+/* Buffers stay from call to call if the next one needs the same: a run on the same cartridge, with the same window of
+ * forks, of not more frames. */
 typedef struct {
   vcs_sweep_t sweep;
   vcs_tape_t *tape;
   const vcs_run_t *run;
   const vcs_grad_options_t *options;
+  const vcs_cart_t *cart;
+  int32_t window;  /* of forks */
+  int32_t room;    /* frames */
   size_t size;     /* of a machine */
   uint8_t *starts; /* VJP: the machine before every frame */
   vcs_t *machine;  /* that is running */
@@ -26,6 +31,10 @@ typedef struct {
   vcs_grad_report_t report;
   float scale[256];
 } walk_t;
+
+struct vcs_grad_workspace {
+  walk_t walk;
+};
 
 static void close_walk(walk_t *walk) {
   vcs_tape_free(walk->tape);
@@ -39,6 +48,15 @@ static void close_walk(walk_t *walk) {
   free(walk->sweep.live);
   free(walk->sweep.lit);
   free(walk->sweep.latched);
+  memset(walk, 0, sizeof *walk);
+}
+
+vcs_grad_workspace_t *vcs_grad_workspace_create(void) { return calloc(1, sizeof(vcs_grad_workspace_t)); }
+
+void vcs_grad_workspace_free(vcs_grad_workspace_t *workspace) {
+  if (!workspace) return;
+  close_walk(&workspace->walk);
+  free(workspace);
 }
 
 static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
@@ -55,41 +73,62 @@ static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *option
   return VCS_OK;
 }
 
+/* Room for a run. */
+static vcs_status_t make_room(walk_t *walk, const vcs_cart_t *cart, int32_t window, int32_t frames,
+                              vcs_error_t *error) {
+  vcs_sweep_t *s = &walk->sweep;
+  size_t size = vcs_state_size(cart);
+  if (walk->cart == cart && walk->size == size && walk->window == window && walk->room >= frames) return VCS_OK;
+  close_walk(walk);
+  walk->size = size;
+  s->m = malloc(size);
+  s->scratch = malloc(size);
+  s->state = malloc(VCS_SLOTS * size * sizeof(float));
+  s->live = malloc(size);
+  s->lit = malloc(VCS_ROWS_MAX);
+  walk->machine = malloc(size);
+  walk->starts = malloc(size * (size_t)frames);
+  vcs_status_t status = vcs_tape_create(cart, &walk->tape, error);
+  bool all = s->m && s->scratch && s->state && s->live && s->lit && walk->machine && walk->starts;
+  if (window && !status) {
+    walk->tape->forks = true;
+    walk->forks = vcs_forks_create(cart, window);
+    walk->frames = malloc((size_t)2 * VCS_FRAME_BYTES);
+    all = all && walk->forks && walk->frames;
+  }
+  if (!status && !all) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (status) {
+    close_walk(walk);
+    return status;
+  }
+  walk->cart = cart;
+  walk->window = window;
+  walk->room = frames;
+  return VCS_OK;
+}
+
 static vcs_status_t open_walk(walk_t *walk, const vcs_run_t *run, const vcs_grad_options_t *options, bool reverse,
                               vcs_error_t *error) {
-  memset(walk, 0, sizeof *walk);
   vcs_sweep_t *s = &walk->sweep;
+  bool forks = options->fork_window > 0 && options->method == VCS_METHOD_BIT;
+  vcs_status_t status = make_room(walk, run->cart, forks ? options->fork_window : 0, reverse ? run->frames : 1, error);
+  if (status) return status;
+  const vcs_grad_report_t nothing = {0};
   walk->run = run;
   walk->options = options;
-  walk->size = vcs_state_size(run->cart);
+  walk->report = nothing;
   for (int i = 0; i < 256; i++) walk->scale[i] = options->scale ? options->scale[i] : (float)i;
   s->cart = run->cart;
   s->scale = walk->scale;
   s->rule = options->side;
   if (reverse && s->rule == VCS_SIDE_TANGENT) s->rule = VCS_SIDE_MEAN;
   s->reverse = reverse;
-  s->m = calloc(1, walk->size);
-  s->scratch = calloc(1, walk->size);
-  s->state = calloc(VCS_SLOTS * walk->size, sizeof(float));
-  s->live = calloc(walk->size, 1);
-  s->lit = calloc(VCS_ROWS_MAX, 1);
-  walk->machine = calloc(1, walk->size);
-  if (reverse) walk->starts = malloc(walk->size * (size_t)run->frames);
-  vcs_status_t status = vcs_tape_create(run->cart, &walk->tape, error);
-  bool all = s->m && s->scratch && s->state && s->live && s->lit && walk->machine && (!reverse || walk->starts);
-  if (options->fork_window > 0 && options->method == VCS_METHOD_BIT && !status) {
-    walk->tape->forks = true;
-    walk->forks = vcs_forks_create(run->cart, options->fork_window);
-    walk->frames = calloc(2, VCS_FRAME_BYTES);
-    all = all && walk->forks && walk->frames;
-  }
-  if (!status && !all) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  if (status) {
-    close_walk(walk);
-  } else {
-    memcpy(walk->machine, run->start, walk->size);
-  }
-  return status;
+  memset(s->scratch, 0, walk->size);
+  memset(s->state, 0, VCS_SLOTS * walk->size * sizeof(float));
+  if (walk->frames) memset(walk->frames, 0, (size_t)2 * VCS_FRAME_BYTES);
+  if (walk->forks) vcs_forks_restart(walk->forks);
+  memcpy(walk->machine, run->start, walk->size);
+  return VCS_OK;
 }
 
 /* ---- Hands --------------------------------------------------------------------------------------------------------
@@ -189,12 +228,6 @@ static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, f
   return VCS_OK;
 }
 
-static bool any_lit(const float *row) {
-  int lit = 0;
-  for (int x = 0; x < VCS_WIDTH; x++) lit |= row[x] != 0;
-  return lit;
-}
-
 /* One frame backwards, from the machine before it. */
 static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, float *pixels, vcs_error_t *error) {
   vcs_sweep_t *s = &walk->sweep;
@@ -206,7 +239,7 @@ static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, 
   if (status) return status;
   s->pixels = pixels;
   for (int32_t y = 0; y < VCS_ROWS_MAX; y++)
-    s->lit[y] = pixels && y < s->cart->height && any_lit(pixels + VCS_WIDTH * y);
+    s->lit[y] = pixels && y < s->cart->height && vcs_any(pixels + VCS_WIDTH * y, VCS_WIDTH);
   memcpy(s->m, walk->machine, walk->size);
   if (walk->options->method != VCS_METHOD_BIT) {
     vcs_ste_frame(s, walk->options);
@@ -246,69 +279,107 @@ static float *state_after(const vcs_grad_outputs_t *outputs, int32_t frame) {
 }
 
 static void mark_live(vcs_sweep_t *s, size_t size) {
-  for (size_t i = 0; i < size; i++) {
-    s->live[i] = 0;
-    for (int slot = 0; slot < VCS_SLOTS; slot++) s->live[i] |= vcs_slots(s, i)[slot] != 0;
+  for (size_t i = 0; i < size; i++) s->live[i] = vcs_any(vcs_slots(s, i), VCS_SLOTS);
+}
+
+/* Links the state in the middle of a run to the caller's bits, if he looks at it there. */
+static void look_at_state(walk_t *walk, const vcs_t *m, float *bits) {
+  vcs_sweep_t *s = &walk->sweep;
+  if (!bits) return;
+  if (walk->options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk->size);
+  link_bits_of_state(walk, m, bits);
+  if (walk->options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk->size);
+  if (s->reverse) mark_live(s, walk->size);
+}
+
+static vcs_status_t jvp(walk_t *walk, const vcs_run_t *run, const vcs_grad_options_t *options,
+                        const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report,
+                        vcs_error_t *error) {
+  vcs_status_t status = check(run, options, inputs, outputs, error);
+  if (!status) status = open_walk(walk, run, options, false, error);
+  if (status) return status;
+  vcs_sweep_t *s = &walk->sweep;
+  for (size_t i = 0; inputs->state && i < 8 * walk->size; i++) vcs_slots(s, i / 8)[i % 8] = inputs->state[i];
+  if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk->size);
+  mark_live(s, walk->size);
+  s->rom = inputs->rom;
+  for (int32_t f = 0; !status && f < run->frames; f++) {
+    float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
+    status = frame_forwards(walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
+    if (!status) look_at_state(walk, walk->machine, state_after(outputs, f));
   }
+  if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk->size);
+  if (!status && outputs->state) link_bits_of_state(walk, walk->machine, outputs->state);
+  if (walk->forks) vcs_forks_report(walk->forks, &walk->report);
+  if (report) *report = walk->report;
+  return status;
+}
+
+static vcs_status_t vjp(walk_t *walk, const vcs_run_t *run, const vcs_grad_options_t *options,
+                        const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report,
+                        vcs_error_t *error) {
+  vcs_status_t status = check(run, options, inputs, outputs, error);
+  if (!status) status = open_walk(walk, run, options, true, error);
+  if (status) return status;
+  vcs_sweep_t *s = &walk->sweep;
+  for (int32_t f = 0; f < run->frames; f++) {
+    memcpy(walk->starts + walk->size * (size_t)f, walk->machine, walk->size);
+    vcs_console_control(run->cart, walk->machine, &run->controls[f]);
+    if (f + 1 < run->frames || outputs->state || outputs->states) vcs_frame(run->cart, walk->machine, NULL);
+  }
+  if (outputs->state) link_bits_of_state(walk, walk->machine, outputs->state);
+  if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk->size);
+  mark_live(s, walk->size);
+  s->rom = inputs->rom;
+  for (int32_t f = run->frames - 1; !status && f >= 0; f--) {
+    const uint8_t *next = walk->starts + walk->size * (size_t)(f + 1);
+    look_at_state(walk, f + 1 < run->frames ? (const vcs_t *)next : walk->machine, state_after(outputs, f));
+    float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
+    status = frame_backwards(walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
+  }
+  if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk->size);
+  if (!status && inputs->state) {
+    for (size_t i = 0; i < 8 * walk->size; i++) inputs->state[i] += vcs_slots(s, i / 8)[i % 8];
+  }
+  if (walk->forks) vcs_forks_report(walk->forks, &walk->report);
+  if (report) *report = walk->report;
+  return status;
+}
+
+/* With the caller's workspace, or one of the call's own. */
+typedef vcs_status_t product_t(walk_t *walk, const vcs_run_t *run, const vcs_grad_options_t *options,
+                               const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs,
+                               vcs_grad_report_t *report, vcs_error_t *error);
+
+static vcs_status_t work_in(vcs_grad_workspace_t *workspace, product_t *product, const vcs_run_t *run,
+                            const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
+                            const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
+  if (workspace) return product(&workspace->walk, run, options, inputs, outputs, report, error);
+  walk_t own;
+  memset(&own, 0, sizeof own);
+  vcs_status_t status = product(&own, run, options, inputs, outputs, report, error);
+  close_walk(&own);
+  return status;
+}
+
+vcs_status_t vcs_grad_jvp_in(vcs_grad_workspace_t *workspace, const vcs_run_t *run, const vcs_grad_options_t *options,
+                             const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs,
+                             vcs_grad_report_t *report, vcs_error_t *error) {
+  return work_in(workspace, jvp, run, options, inputs, outputs, report, error);
+}
+
+vcs_status_t vcs_grad_vjp_in(vcs_grad_workspace_t *workspace, const vcs_run_t *run, const vcs_grad_options_t *options,
+                             const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs,
+                             vcs_grad_report_t *report, vcs_error_t *error) {
+  return work_in(workspace, vjp, run, options, inputs, outputs, report, error);
 }
 
 vcs_status_t vcs_grad_jvp(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
                           const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
-  walk_t walk;
-  vcs_status_t status = check(run, options, inputs, outputs, error);
-  if (!status) status = open_walk(&walk, run, options, false, error);
-  if (status) return status;
-  vcs_sweep_t *s = &walk.sweep;
-  for (size_t i = 0; inputs->state && i < 8 * walk.size; i++) vcs_slots(s, i / 8)[i % 8] = inputs->state[i];
-  if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk.size);
-  mark_live(s, walk.size);
-  s->rom = inputs->rom;
-  for (int32_t f = 0; !status && f < run->frames; f++) {
-    float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
-    status = frame_forwards(&walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
-    float *after = state_after(outputs, f);
-    if (!status && after) link_bits_of_state(&walk, walk.machine, after);
-  }
-  if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk.size);
-  if (!status && outputs->state) link_bits_of_state(&walk, walk.machine, outputs->state);
-  if (walk.forks) vcs_forks_report(walk.forks, &walk.report);
-  if (report) *report = walk.report;
-  close_walk(&walk);
-  return status;
+  return work_in(NULL, jvp, run, options, inputs, outputs, report, error);
 }
 
 vcs_status_t vcs_grad_vjp(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
                           const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
-  walk_t walk;
-  vcs_status_t status = check(run, options, inputs, outputs, error);
-  if (!status) status = open_walk(&walk, run, options, true, error);
-  if (status) return status;
-  vcs_sweep_t *s = &walk.sweep;
-  for (int32_t f = 0; f < run->frames; f++) {
-    memcpy(walk.starts + walk.size * (size_t)f, walk.machine, walk.size);
-    vcs_console_control(run->cart, walk.machine, &run->controls[f]);
-    if (f + 1 < run->frames || outputs->state || outputs->states) vcs_frame(run->cart, walk.machine, NULL);
-  }
-  if (outputs->state) link_bits_of_state(&walk, walk.machine, outputs->state);
-  if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk.size);
-  mark_live(s, walk.size);
-  s->rom = inputs->rom;
-  for (int32_t f = run->frames - 1; !status && f >= 0; f--) {
-    float *after = state_after(outputs, f);
-    if (after) {
-      const uint8_t *next = walk.starts + walk.size * (size_t)(f + 1);
-      link_bits_of_state(&walk, f + 1 < run->frames ? (const vcs_t *)next : walk.machine, after);
-      mark_live(s, walk.size);
-    }
-    float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
-    status = frame_backwards(&walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
-  }
-  if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk.size);
-  if (!status && inputs->state) {
-    for (size_t i = 0; i < 8 * walk.size; i++) inputs->state[i] += vcs_slots(s, i / 8)[i % 8];
-  }
-  if (walk.forks) vcs_forks_report(walk.forks, &walk.report);
-  if (report) *report = walk.report;
-  close_walk(&walk);
-  return status;
+  return work_in(NULL, vjp, run, options, inputs, outputs, report, error);
 }

@@ -13,7 +13,7 @@
  */
 #include <string.h>
 
-#include "sweep.h"
+#include "gain.h"
 
 enum { ALL = VCS_SLOTS * VCS_LANES };
 
@@ -27,11 +27,14 @@ typedef struct {
   const vcs_event_t *event; /* the TIA access it makes, or NULL */
   vcs_opcode_t op;
   vcs_uses_t uses;
-  bool reads, stores;    /* a data byte from, or to, `addr` */
-  vcs_address_t at;      /* how the address was formed */
-  uint64_t word, result; /* before and after */
-  bool moves;            /* it moves a byte, and nobody asks for its flags */
-  bool only_time;        /* walking backwards, nothing but the time it takes matters */
+  bool reads, stores;      /* a data byte from, or to, `addr` */
+  vcs_address_t at;        /* how the address was formed */
+  uint64_t word, result;   /* before and after */
+  vcs_cpu_t before, after; /* the same unpacked, walking backwards */
+  uint8_t v_before, v_after;
+  bool flags;     /* somebody asks for flags that it sets */
+  bool moves;     /* it moves a byte, and nobody asks for its flags */
+  bool only_time; /* walking backwards, nothing but the time it takes matters */
   float in[ALL], out[ALL];
 } work_t;
 
@@ -80,17 +83,6 @@ static cell_t cell_written(const vcs_sweep_t *s, uint16_t addr) {
 
 static uint8_t content_of(const vcs_sweep_t *s, cell_t cell) { return ((const uint8_t *)s->m)[cell.live]; }
 
-/* Whether any of a byte's slots is not zero (neither +0 nor -0). */
-static bool any(const float *slots, int count) {
-  uint32_t bits = 0;
-  for (int i = 0; i < count; i++) {
-    uint32_t word;
-    memcpy(&word, &slots[i], sizeof word);
-    bits |= word;
-  }
-  return bits << 1;
-}
-
 /* forward: out = in, slot by slot */
 static void link_slots(const vcs_sweep_t *s, float *in, float *out, int count) {
   if (s->reverse) {
@@ -100,16 +92,9 @@ static void link_slots(const vcs_sweep_t *s, float *in, float *out, int count) {
   }
 }
 
-/* The lanes that a set of bits touches. */
-static unsigned lanes_of(uint64_t bits) {
-  unsigned lanes = 0;
-  for (unsigned lane = 0; lane < VCS_LANES; lane++) lanes |= (unsigned)((bits >> 8 * lane & 0xFF) != 0) << lane;
-  return lanes;
-}
-
 static bool cell_live(const vcs_sweep_t *s, cell_t cell) {
   if (!cell.slots) return false;
-  return cell.live >= 0 ? s->live[cell.live] : any(cell.slots, 8);
+  return cell.live >= 0 ? s->live[cell.live] : vcs_any(cell.slots, 8);
 }
 
 static void mark(const vcs_sweep_t *s, cell_t cell) {
@@ -119,10 +104,9 @@ static void mark(const vcs_sweep_t *s, cell_t cell) {
 /* ---- Reading and writing the byte itself ------------------------------------------------------------------------ */
 
 /* forward: V = the byte at addr */
-static void link_read(work_t *w) {
+static void link_read(const work_t *w, float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
-  float *v = w->in + VCS_SLOTS * VCS_LANE_V;
-  if (s->reverse && !any(v, VCS_SLOTS)) return;
+  if (s->reverse && !vcs_any(v, VCS_SLOTS)) return;
   vcs_chip_t chip = vcs_chip_at(w->row->addr);
   if (w->op.mode != VCS_MODE_IMM && (chip == VCS_TO_TIA || chip == VCS_TO_RIOT)) {
     vcs_sweep_chip_read(s, w->row, w->row->addr, vcs_row_time(w->row, w->at.crosses), v);
@@ -155,7 +139,7 @@ static void link_write(work_t *w, float v[VCS_SLOTS]) {
     memset(cell.slots, 0, VCS_SLOTS * sizeof *v);
     s->live[cell.live] = 0;
   } else {
-    bool live = any(v, VCS_SLOTS);
+    bool live = vcs_any(v, VCS_SLOTS);
     if (!live && !s->live[cell.live]) return;
     memcpy(cell.slots, v, VCS_SLOTS * sizeof *v);
     s->live[cell.live] = live;
@@ -190,6 +174,53 @@ static void link_result(work_t *w, float *in, uint64_t result, float weight) {
   }
 }
 
+/* ---- The function backwards: what is gained if it is given something else --------------------------------------- */
+
+/* What the registers and V gain if the function is given other registers or another V. */
+static float gain_of_input(const work_t *w, vcs_cpu_t cpu, uint8_t v) {
+  const float *out = w->out;
+  unsigned lanes = w->uses.written_lanes;
+  float gain = 0;
+  vcs_local_run(w->row->opcode, w->row->addr, &cpu, &v);
+  if (lanes & 1 << VCS_LANE_A) gain += vcs_gain_of(out + VCS_SLOTS * VCS_LANE_A, w->after.a, cpu.a);
+  if (lanes & 1 << VCS_LANE_X) gain += vcs_gain_of(out + VCS_SLOTS * VCS_LANE_X, w->after.x, cpu.x);
+  if (lanes & 1 << VCS_LANE_Y) gain += vcs_gain_of(out + VCS_SLOTS * VCS_LANE_Y, w->after.y, cpu.y);
+  if (lanes & 1 << VCS_LANE_S) gain += vcs_gain_of(out + VCS_SLOTS * VCS_LANE_S, w->after.sp, cpu.sp);
+  if (lanes & 1 << VCS_LANE_V) gain += vcs_gain_of(out + VCS_SLOTS * VCS_LANE_V, w->v_after, v);
+  if (w->flags) {
+    uint8_t was = vcs_cpu_status(&w->after), set = (uint8_t)(w->uses.writes >> 8 * VCS_LANE_P);
+    gain += vcs_gain_of_bits(out + VCS_SLOTS * VCS_LANE_P, was, (was ^ vcs_cpu_status(&cpu)) & set);
+  }
+  return gain;
+}
+
+/* The same with one lane's byte moved. */
+static float gain_of_lane(const work_t *w, int lane, uint8_t byte) {
+  vcs_cpu_t cpu = w->before;
+  uint8_t v = w->v_before;
+  switch (lane) {
+    case VCS_LANE_A:
+      cpu.a = byte;
+      break;
+    case VCS_LANE_X:
+      cpu.x = byte;
+      break;
+    case VCS_LANE_Y:
+      cpu.y = byte;
+      break;
+    case VCS_LANE_S:
+      cpu.sp = byte;
+      break;
+    case VCS_LANE_P:
+      vcs_cpu_set_status(&cpu, byte);
+      break;
+    default:
+      v = byte;
+      break;
+  }
+  return gain_of_input(w, cpu, v);
+}
+
 /* The register that is the index, or -1. */
 static int index_lane(vcs_opcode_t op) {
   if (op.mode == VCS_MODE_ZPX || op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_IZX) return VCS_LANE_X;
@@ -197,13 +228,50 @@ static int index_lane(vcs_opcode_t op) {
   return -1;
 }
 
+/* A byte's slots come in pairs: bit k moves it by 2^k one way, carry k the other way. */
+#define EACH_MOVE(byte, count, slots, gain_of)       \
+  for (int k = 0; k < 8; k++) {                      \
+    int step = (byte) >> k & 1 ? -(1 << k) : 1 << k; \
+    float there = gain_of((uint8_t)((byte) + step)); \
+    (slots)[k] += step < 0 ? -there : there;         \
+    if ((count) == 8) continue;                      \
+    float back = gain_of((uint8_t)((byte)-step));    \
+    (slots)[8 + k] += step < 0 ? back : -back;       \
+  }
+
+/* Sums of bytes: ADC and SBC in binary, INC and DEC of memory, X and Y. The lane their result is in, or -1. */
+static int lane_of_sum(const vcs_row_t *row) {
+  const uint8_t opcode = row->opcode;
+  if ((opcode & 0xE3) == 0x61 || (opcode & 0xE3) == 0xE1) return row->p & VCS_FLAG_D ? -1 : VCS_LANE_A;
+  if ((opcode & 0xE7) == 0xE6 || (opcode & 0xE7) == 0xC6) return VCS_LANE_V;
+  if (opcode == 0xE8 || opcode == 0xCA) return VCS_LANE_X;
+  return opcode == 0xC8 || opcode == 0x88 ? VCS_LANE_Y : -1;
+}
+
+/* Walking backwards and without flags, a sum moves as far as what is added: the function need not be asked. SBC takes V
+ * away. */
+static void gain_by_sum(work_t *w, int lane, int sum_lane, const vcs_gain_t *sum) {
+  const uint8_t byte = (uint8_t)(w->word >> 8 * lane);
+  const bool less = lane == VCS_LANE_V && sum_lane == VCS_LANE_A && w->row->opcode & 0x80;
+  float *in = w->in + VCS_SLOTS * lane;
+#define GAIN_OF_TERM(other) vcs_gain(sum, (uint8_t)(less ? sum->was - (other) + byte : sum->was + (other)-byte))
+  EACH_MOVE(byte, VCS_SLOTS, in, GAIN_OF_TERM)
+}
+
 static void link_function(work_t *w) {
   if (w->moves) { /* forward: to = from */
     link_slots(w->s, w->in + VCS_SLOTS * w->uses.from, w->out + VCS_SLOTS * w->uses.to, VCS_SLOTS);
     return;
   }
+  const int sum_lane = w->s->reverse && !w->flags ? lane_of_sum(w->row) : -1;
+  vcs_gain_t sum;
+  if (sum_lane >= 0) vcs_gain_make(&sum, w->out + VCS_SLOTS * sum_lane, (uint8_t)(w->result >> 8 * sum_lane));
   for (int lane = 0; lane < VCS_LANES; lane++) {
     unsigned reads = w->uses.reads >> 8 * lane & 0xFF;
+    if (reads && sum_lane >= 0 && lane != VCS_LANE_P) {
+      gain_by_sum(w, lane, sum_lane, &sum);
+      continue;
+    }
     if (w->stores && lane == index_lane(w->op)) continue; /* SAX (zp,X): link_index does both */
     if (lane != VCS_LANE_P) reads |= reads << 8;
     uint8_t byte = (uint8_t)(w->word >> 8 * lane);
@@ -212,8 +280,13 @@ static void link_function(work_t *w) {
       int slot = VCS_LOWEST(reads);
       float *in = &w->in[VCS_SLOTS * lane + slot];
       if (!w->s->reverse && *in == 0) continue;
-      uint64_t result = vcs_local(w->row->opcode, w->row->addr, others | VCS_LANE(lane, vcs_moved(byte, slot)));
-      link_result(w, in, result, vcs_direction(byte, slot));
+      uint8_t moved = vcs_moved(byte, slot);
+      if (w->s->reverse) {
+        *in += vcs_direction(byte, slot) * gain_of_lane(w, lane, moved);
+      } else {
+        uint64_t result = vcs_local(w->row->opcode, w->row->addr, others | VCS_LANE(lane, moved));
+        link_result(w, in, result, vcs_direction(byte, slot));
+      }
     }
   }
 }
@@ -332,61 +405,11 @@ static bool may_cross(vcs_opcode_t op) {
          (op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY);
 }
 
-/* Walking backwards, what a byte gains if it is `is` instead of `was`: vcs_link_byte without the link. */
-static float gain_of(const float *slots, uint8_t was, uint8_t is) {
-  unsigned moved = was ^ is;
-  if (moved & (moved - 1)) {
-    int carry = vcs_carry_between(was, is, 0xFF);
-    if (carry >= 0) return vcs_direction(was, 8 + carry) * slots[8 + carry];
-  }
-  float gain = 0;
-  for (; moved; moved &= moved - 1) {
-    int bit = VCS_LOWEST(moved);
-    gain += was >> bit & 1 ? -slots[bit] : slots[bit];
-  }
-  return gain;
-}
-
-/* Whether gains_elsewhere can do it: loads from base + index, walking backwards. */
-static bool loads_from_base(const work_t *w) { return w->s->reverse && (w->moves || w->only_time) && may_cross(w->op); }
-
-/* This is link_elsewhere for most of what there is. The slots `in` belong to a byte on which the address depends: the
- * index, or a part of the base, `step` bits up. */
-static void gains_elsewhere(work_t *w, float *in, int count, uint8_t byte, int step, bool index) {
-  vcs_sweep_t *s = w->s;
-  const float *out = w->out + VCS_SLOTS * w->uses.to;
-  float time = *vcs_slots(s, VCS_OFFSET(cycles));
-  uint16_t offset = (uint16_t)(w->row->addr - w->at.base);
-  for (int slot = 0; slot < count; slot++) {
-    uint8_t other = vcs_moved(byte, slot);
-    float weight = vcs_direction(byte, slot);
-    vcs_address_t at = w->at;
-    if (!index) at.base = (uint16_t)(at.base + (other - byte) * (1 << step));
-    at.addr = (uint16_t)(at.base + (index ? other : offset));
-    at.crosses = (at.base ^ at.addr) & 0xFF00;
-    vcs_chip_t chip = vcs_chip_at(at.addr);
-    if (chip != VCS_TO_RAM && chip != VCS_TO_CART) {
-      if (step == 8 && w->op.mode != VCS_MODE_IZY) at.high = other;
-      link_elsewhere(w, &in[slot], weight, at, w->word);
-      continue;
-    }
-    uint8_t v = chip == VCS_TO_RAM ? s->m->ram[at.addr & 0x7F] : vcs_code_byte(s->cart, s->m, at.addr);
-    float gain = 0;
-    if (v != w->row->value && !w->only_time) gain = gain_of(out, w->row->value, v);
-    if (at.crosses != w->at.crosses) gain += at.crosses ? time : -time;
-    in[slot] += weight * gain;
-  }
-}
-
 static void link_index(work_t *w, int lane) {
   vcs_sweep_t *s = w->s;
   const vcs_row_t *row = w->row;
   float *in = w->in + VCS_SLOTS * lane;
   uint8_t index = lane == VCS_LANE_X ? row->x : row->y;
-  if (loads_from_base(w)) {
-    gains_elsewhere(w, in, VCS_SLOTS, index, 0, true);
-    return;
-  }
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
     if (!s->reverse && in[slot] == 0) continue;
     uint8_t other = vcs_moved(index, slot);
@@ -400,10 +423,6 @@ static void link_index(work_t *w, int lane) {
 
 static void link_pointer(work_t *w, source_t *source, int half) {
   uint8_t byte = (uint8_t)(w->at.base >> 8 * half), other = (uint8_t)(w->at.base >> 8 * !half);
-  if (loads_from_base(w)) {
-    if (source->cell.slots) gains_elsewhere(w, source->slots, slots_of(source->cell), byte, 8 * half, false);
-    return;
-  }
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
     if (!source_speaks(w->s, source, slot)) continue;
     uint8_t moved = vcs_moved(byte, slot);
@@ -414,10 +433,6 @@ static void link_pointer(work_t *w, source_t *source, int half) {
 
 static void link_operand(work_t *w, source_t *source, int number) {
   uint8_t operand = number == 1 ? w->at.low : w->at.high;
-  if (loads_from_base(w) && w->op.mode != VCS_MODE_IZY) {
-    if (source->cell.slots) gains_elsewhere(w, source->slots, slots_of(source->cell), operand, 8 * (number - 1), false);
-    return;
-  }
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
     if (!source_speaks(w->s, source, slot)) continue;
     uint8_t other = vcs_moved(operand, slot);
@@ -455,14 +470,161 @@ static void link_stack_address(work_t *w) {
   }
 }
 
+/* ---- Gains --------------------------------------------------------------------------------------------------------
+ *
+ * Walking backwards, all links of a slot are one number: what would be gained, by the adjoints of what the instruction
+ * sets, if the slot had moved. For most instructions that is quicker to find than links are to add one by one. A load
+ * gains by its byte alone, which a table tells (gain.h); any other reader gains by what its function makes of the byte;
+ * a store gains by the cell it spares, the same wherever else it goes, and by the one it hits.
+ */
+
+typedef enum { LOADS, COMPUTES, STORES, ONLY_TIME } gains_by_t;
+
+typedef struct {
+  work_t *w;
+  gains_by_t by;
+  vcs_gain_t byte; /* LOADS */
+  float spared;    /* STORES */
+  float *cell;     /* STORES: the slots of the byte it went to, or NULL */
+  float time;
+  bool may_cross;
+} gains_t;
+
+/* Whether the row's address can be differenced here: memory is not both read and written, and what a store writes does
+ * not depend on where. */
+static bool gains_apply(const work_t *w) {
+  return w->s->reverse &&
+         (w->stores ? w->op.access == VCS_ACCESS_WRITE && w->uses.from != w->uses.to : w->op.access == VCS_ACCESS_READ);
+}
+
+static float gain_of_store(const gains_t *g, uint16_t addr) {
+  const vcs_sweep_t *s = g->w->s;
+  cell_t hit = cell_written(s, addr);
+  if (hit.slots == g->cell) return 0;
+  if (!hit.slots || !s->live[hit.live]) return g->spared;
+  return g->spared + vcs_gain_of(hit.slots, content_of(s, hit), g->w->row->value);
+}
+
+/* What is gained by an access at `addr`, which is `base` and an index; `before` is the byte on the bus before it. */
+VCS_HOT_FN float gain_elsewhere(const gains_t *g, uint16_t base, uint16_t addr, uint8_t before) {
+  const work_t *w = g->w;
+  const vcs_sweep_t *s = w->s;
+  bool crosses = g->may_cross && (base ^ addr) & 0xFF00;
+  float gain = crosses == w->at.crosses ? 0 : crosses ? g->time : -g->time;
+  if (g->by == ONLY_TIME || addr == w->row->addr) return gain;
+  if (g->by == STORES) return gain_of_store(g, addr);
+  uint8_t byte;
+  if (addr & 0x1000 || (addr & 0x280) == 0x80) {
+    byte = vcs_code_byte(s->cart, s->m, addr);
+  } else if (!vcs_sweep_chip_byte(w->s, addr, vcs_row_time(w->row, crosses), before, &byte)) {
+    return gain;
+  }
+  if (byte == w->row->value) return gain;
+  return gain + (g->by == LOADS ? vcs_gain(&g->byte, byte) : gain_of_lane(w, VCS_LANE_V, byte));
+}
+
+static bool is_sum(vcs_opcode_t op) {
+  return op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY;
+}
+
+/* The access with other operands or registers, whatever its mode. */
+static float gain_of_address(const gains_t *g, uint8_t low, uint8_t x, uint8_t y) {
+  vcs_address_t at = address_of(g->w, low, g->w->at.high, x, y);
+  if (is_indirect(g->w->op) && !vcs_pointer_in_ram(at.pointer)) return 0;
+  return gain_elsewhere(g, at.base, at.addr, byte_before(g->w->op, at));
+}
+
+static void gain_by_index(const gains_t *g, int lane, float *in) {
+  const work_t *w = g->w;
+  const uint8_t x = w->row->x, y = w->row->y, index = lane == VCS_LANE_X ? x : y;
+  if (is_sum(w->op)) {
+    const uint16_t base = w->at.base;
+    const uint8_t before = byte_before(w->op, w->at);
+#define GAIN_OF_SUM(other) gain_elsewhere(g, base, (uint16_t)(base + (other)), before)
+    EACH_MOVE(index, VCS_SLOTS, in, GAIN_OF_SUM)
+  } else if (lane == VCS_LANE_X) {
+#define GAIN_OF_X(other) gain_of_address(g, w->at.low, other, y)
+    EACH_MOVE(index, VCS_SLOTS, in, GAIN_OF_X)
+  } else {
+#define GAIN_OF_Y(other) gain_of_address(g, w->at.low, x, other)
+    EACH_MOVE(index, VCS_SLOTS, in, GAIN_OF_Y)
+  }
+}
+
+/* One half of the base, which the operand or the pointer gives. */
+static void gain_by_base(const gains_t *g, int half, source_t *source) {
+  const work_t *w = g->w;
+  const uint16_t index = (uint16_t)(w->row->addr - w->at.base);
+  const int count = slots_of(source->cell);
+  const uint8_t low = (uint8_t)w->at.base, high = (uint8_t)(w->at.base >> 8);
+  if (half) {
+    if (g->by == ONLY_TIME) return; /* pages are crossed as before */
+#define GAIN_OF_HIGH(other) \
+  gain_elsewhere(g, (uint16_t)(low | (other) << 8), (uint16_t)((low | (other) << 8) + index), other)
+    EACH_MOVE(high, count, source->slots, GAIN_OF_HIGH)
+  } else {
+#define GAIN_OF_LOW(other) \
+  gain_elsewhere(g, (uint16_t)((other) | high << 8), (uint16_t)(((other) | high << 8) + index), high)
+    EACH_MOVE(low, count, source->slots, GAIN_OF_LOW)
+  }
+}
+
+/* The operand of an access whose base it is not, or not as it stands: page zero and pointers. */
+static void gain_by_operand(const gains_t *g, source_t *source) {
+  const work_t *w = g->w;
+  const int count = slots_of(source->cell);
+  if (w->op.mode == VCS_MODE_ZP) {
+#define GAIN_OF_PAGE_ZERO(other) gain_elsewhere(g, other, other, other)
+    EACH_MOVE(w->at.low, count, source->slots, GAIN_OF_PAGE_ZERO)
+  } else {
+#define GAIN_OF_OPERAND(other) gain_of_address(g, other, w->row->x, w->row->y)
+    EACH_MOVE(w->at.low, count, source->slots, GAIN_OF_OPERAND)
+  }
+}
+
+static void gain_by_address(work_t *w) {
+  vcs_sweep_t *s = w->s;
+  gains_t g = {.w = w, .time = *vcs_slots(s, VCS_OFFSET(cycles)), .may_cross = may_cross(w->op)};
+  g.by = w->stores ? STORES : w->only_time ? ONLY_TIME : w->moves ? LOADS : COMPUTES;
+  if (g.by == LOADS) vcs_gain_make(&g.byte, w->out + VCS_SLOTS * w->uses.to, w->row->value);
+  if (g.by == STORES) {
+    cell_t spared = cell_written(s, w->row->addr);
+    g.cell = spared.slots;
+    if (spared.slots) g.spared = vcs_gain_of(w->out + VCS_SLOTS * VCS_LANE_V, w->row->value, content_of(s, spared));
+  }
+  source_t pointer[2], operand[2];
+  bool indirect = is_indirect(w->op),
+       words = w->op.mode == VCS_MODE_ABS || w->op.mode == VCS_MODE_ABX || w->op.mode == VCS_MODE_ABY;
+  int operands = s->rom || !(w->row->pc & 0x1000) ? vcs_mode_length(w->op.mode) - 1 : 0, lane = index_lane(w->op);
+  for (int i = 0; indirect && i < 2; i++) take_source(s, (uint16_t)(w->at.pointer + i), &pointer[i]);
+  for (int i = 0; i < operands; i++) take_source(s, (uint16_t)(w->row->pc + 1 + i), &operand[i]);
+  if (lane >= 0) gain_by_index(&g, lane, w->in + VCS_SLOTS * lane);
+  for (int i = 0; indirect && i < 2; i++) {
+    if (pointer[i].cell.slots) gain_by_base(&g, i, &pointer[i]);
+  }
+  for (int i = 0; i < operands; i++) {
+    if (!operand[i].cell.slots) continue;
+    if (words) {
+      gain_by_base(&g, i, &operand[i]);
+    } else {
+      gain_by_operand(&g, &operand[i]);
+    }
+  }
+  for (int i = 0; indirect && i < 2; i++) give_source(s, &pointer[i]);
+  for (int i = 0; i < operands; i++) give_source(s, &operand[i]);
+}
+
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
 
-/* Register lanes of a set of bits; those that are live. */
-static bool lanes_live(const vcs_sweep_t *s, uint64_t bits) {
-  for (int lane = 0; lane < VCS_LANE_V; lane++) {
-    if (bits >> 8 * lane & 0xFF && s->live[lane_offset[lane]]) return true;
+/* Whether any of these registers is live, and not only said to be. */
+static bool lanes_live(const vcs_sweep_t *s, unsigned lanes) {
+  bool found = false;
+  for (lanes &= (1u << VCS_LANE_V) - 1; lanes; lanes &= lanes - 1) {
+    uint8_t *live = &s->live[lane_offset[VCS_LOWEST(lanes)]];
+    if (*live) *live = vcs_any(vcs_slots(s, lane_offset[VCS_LOWEST(lanes)]), VCS_SLOTS);
+    found |= *live;
   }
-  return false;
+  return found;
 }
 
 static void gather(const vcs_sweep_t *s, unsigned lanes, float *to) {
@@ -486,14 +648,14 @@ static void take(const vcs_sweep_t *s, uint64_t writes, float *out) {
       out[VCS_SLOTS * lane + slot] = slots[slot];
       slots[slot] = 0;
     }
-    s->live[lane_offset[lane]] = lane == VCS_LANE_P && any(slots, 8);
+    s->live[lane_offset[lane]] = lane == VCS_LANE_P && vcs_any(slots, 8);
   }
 }
 
 /* Walking backwards, what the instruction read gets its share. */
 static void give(const vcs_sweep_t *s, unsigned lanes, const float *in) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
-    if (!(lanes >> lane & 1) || !any(in + VCS_SLOTS * lane, VCS_SLOTS)) continue;
+    if (!(lanes >> lane & 1) || !vcs_any(in + VCS_SLOTS * lane, VCS_SLOTS)) continue;
     float *slots = vcs_slots(s, lane_offset[lane]);
     for (int slot = 0; slot < VCS_SLOTS; slot++) slots[slot] += in[VCS_SLOTS * lane + slot];
     s->live[lane_offset[lane]] = 1;
@@ -506,10 +668,10 @@ static void put(const vcs_sweep_t *s, uint64_t writes, const float *out) {
     unsigned set = slots_set(lane, writes >> 8 * lane & 0xFF);
     if (!set) continue;
     float *slots = vcs_slots(s, lane_offset[lane]);
-    if (!s->live[lane_offset[lane]] && !any(out + VCS_SLOTS * lane, VCS_SLOTS)) continue;
+    if (!s->live[lane_offset[lane]] && !vcs_any(out + VCS_SLOTS * lane, VCS_SLOTS)) continue;
     for (unsigned left = set; left; left &= left - 1)
       slots[VCS_LOWEST(left)] = out[VCS_SLOTS * lane + VCS_LOWEST(left)];
-    s->live[lane_offset[lane]] = any(slots, VCS_SLOTS);
+    s->live[lane_offset[lane]] = vcs_any(slots, VCS_SLOTS);
   }
 }
 
@@ -562,13 +724,22 @@ static void follow(vcs_sweep_t *s, int32_t row) {
   memcpy(m + behind, machine + behind, VCS_OFFSET(cart_ram) - behind);
 }
 
+/* Whether other addresses can be looked at. */
+static bool has_address(const work_t *w) {
+  return (w->reads || w->stores) && w->op.mode != VCS_MODE_IMM &&
+         !(is_indirect(w->op) && !vcs_pointer_in_ram(w->at.pointer));
+}
+
 static void link_all(work_t *w, bool stack) {
   if (!w->only_time) link_function(w);
   if (stack) {
     link_stack_address(w);
-  } else if ((w->reads || w->stores) && w->op.mode != VCS_MODE_IMM &&
-             !(is_indirect(w->op) && !vcs_pointer_in_ram(w->at.pointer))) {
-    link_address(w);
+  } else if (has_address(w)) {
+    if (gains_apply(w)) {
+      gain_by_address(w);
+    } else {
+      link_address(w);
+    }
   }
 }
 
@@ -606,10 +777,50 @@ static bool might_hit(const work_t *w) {
   return s->cart->ram_size > 0;
 }
 
+/* Backwards, a row that only moves a byte: nobody asks for its flags. The byte's slots go to where it came from. */
+static void move_row(work_t *w, const float v[VCS_SLOTS]) {
+  vcs_sweep_t *s = w->s;
+  float *out = w->out + VCS_SLOTS * w->uses.to;
+  if (w->stores) {
+    memcpy(out, v, VCS_SLOTS * sizeof *v);
+  } else {
+    size_t to = lane_offset[w->uses.to];
+    memcpy(out, vcs_slots(s, to), VCS_SLOTS * sizeof *v);
+    memset(vcs_slots(s, to), 0, VCS_SLOTS * sizeof *v);
+    s->live[to] = 0;
+  }
+  bool quiet = !vcs_any(out, VCS_SLOTS);
+  w->moves = true;
+  w->only_time = quiet && !w->stores;
+  if (w->only_time && !(may_cross(w->op) && *vcs_slots(s, VCS_OFFSET(cycles)) != 0)) return;
+  bool spares_nothing = vcs_chip_at(w->row->addr) == VCS_TO_TIA || vcs_chip_at(w->row->addr) == VCS_TO_RIOT;
+  if (w->reads || (w->stores && !(spares_nothing && !might_hit(w)))) {
+    look_back(w);
+    int lane = index_lane(w->op);
+    if (lane >= 0) memset(w->in + VCS_SLOTS * lane, 0, VCS_SLOTS * sizeof *v);
+    if (has_address(w)) gain_by_address(w);
+    if (lane >= 0) give(s, 1u << lane, w->in);
+  }
+  if (quiet) return;
+  if (w->reads) {
+    link_read(w, out);
+  } else {
+    size_t from = lane_offset[w->uses.from];
+    for (int slot = 0; slot < VCS_SLOTS; slot++) vcs_slots(s, from)[slot] += out[slot];
+    s->live[from] = 1;
+  }
+}
+
+/* Whether somebody asks for N or Z, which a move sets. */
+static bool flags_asked_for(const vcs_sweep_t *s) {
+  const float *p = vcs_slots(s, VCS_OFFSET(p));
+  return s->live[VCS_OFFSET(p)] && (p[1] != 0 || p[7] != 0);
+}
+
 /* The links of the row, once it is known that they matter. Backwards V is the adjoint of what it stored. */
 static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
-  unsigned set = lanes_of(w->uses.writes | VCS_V), looked_at = lanes_of(w->uses.reads | VCS_V);
+  unsigned set = w->uses.written_lanes | 1u << VCS_LANE_V, looked_at = w->uses.read_lanes | 1u << VCS_LANE_V;
   if (stack) looked_at |= 1u << VCS_LANE_S;
   if (index_lane(w->op) >= 0) looked_at |= 1u << index_lane(w->op);
   for (int lane = 0; lane < VCS_LANES; lane++) {
@@ -620,21 +831,26 @@ static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
     memcpy(w->out + VCS_SLOTS * VCS_LANE_V, v, VCS_SLOTS * sizeof *v);
     take(s, w->uses.writes, w->out);
   }
-  look_back(w);
-  bool flags = set >> VCS_LANE_P & 1 && any(w->out + VCS_SLOTS * VCS_LANE_P, VCS_SLOTS);
-  w->moves = w->uses.from != w->uses.to && s->reverse && !flags;
+  w->flags = set >> VCS_LANE_P & 1 && vcs_any(w->out + VCS_SLOTS * VCS_LANE_P, VCS_SLOTS);
+  w->moves = w->uses.from != w->uses.to && s->reverse && !w->flags;
   w->only_time = s->reverse && !w->stores;
   for (int lane = 0; w->only_time && lane < VCS_LANES; lane++) {
-    if (set >> lane & 1 && any(w->out + VCS_SLOTS * lane, VCS_SLOTS)) w->only_time = false;
+    if (set >> lane & 1 && vcs_any(w->out + VCS_SLOTS * lane, VCS_SLOTS)) w->only_time = false;
   }
+  if (w->only_time && !(may_cross(w->op) && *vcs_slots(s, VCS_OFFSET(cycles)) != 0)) return;
+  look_back(w);
   if (!w->moves) w->result = vcs_local(w->row->opcode, w->row->addr, w->word);
+  if (!w->moves && s->reverse) {
+    vcs_local_unpack(w->word, &w->before, &w->v_before);
+    vcs_local_unpack(w->result, &w->after, &w->v_after);
+  }
   if (!s->reverse) {
     gather(s, looked_at, w->in);
-    if (w->reads) link_read(w);
+    if (w->reads) link_read(w, w->in + VCS_SLOTS * VCS_LANE_V);
   }
   link_all(w, stack);
   if (s->reverse) {
-    if (w->reads) link_read(w);
+    if (w->reads) link_read(w, w->in + VCS_SLOTS * VCS_LANE_V);
     give(s, looked_at, w->in);
   } else {
     for (int lane = 0; lane < VCS_LANES; lane++) {
@@ -647,7 +863,43 @@ static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
   }
 }
 
-void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
+/* Which rows can be passed by when nobody asks for anything they set: those that store nothing. `lanes` has a one for
+ * every register an opcode sets, as `live` has for every one that is asked for: registers lie there in the same order.
+ */
+typedef struct {
+  uint64_t lanes;
+  bool passes, reads, may_cross;
+} passing_t;
+
+#define ONE_IN(bits, lane) ((bits) >> 8 * (lane)&0xFF ? 1ULL << 8 * (lane) : 0)
+#define ONES_IN(bits)                                                                                          \
+  (ONE_IN(bits, VCS_LANE_A) | ONE_IN(bits, VCS_LANE_X) | ONE_IN(bits, VCS_LANE_Y) | ONE_IN(bits, VCS_LANE_S) | \
+   ONE_IN(bits, VCS_LANE_P))
+#define WRITES_OF(...) WRITES_OF_THEM(__VA_ARGS__)
+#define WRITES_OF_THEM(reads, writes, ...) ((uint64_t)(writes))
+#define PASSING_ROW(code, operation, mode, access, cycles)                                                      \
+  {ONES_IN(WRITES_OF(VCS_USES_##operation)),                                                                    \
+   (code) != VCS_DARK && VCS_ACCESS_##access != VCS_ACCESS_WRITE && VCS_ACCESS_##access != VCS_ACCESS_MODIFY && \
+       VCS_ACCESS_##access != VCS_ACCESS_STACK,                                                                 \
+   VCS_ACCESS_##access == VCS_ACCESS_READ && VCS_MODE_##mode != VCS_MODE_IMM,                                   \
+   VCS_ACCESS_##access == VCS_ACCESS_READ &&                                                                    \
+       (VCS_MODE_##mode == VCS_MODE_ABX || VCS_MODE_##mode == VCS_MODE_ABY || VCS_MODE_##mode == VCS_MODE_IZY)},
+static const passing_t passing[256] = {VCS_OPCODES(PASSING_ROW)};
+
+_Static_assert(VCS_OFFSET(x) == VCS_OFFSET(a) + VCS_LANE_X && VCS_OFFSET(y) == VCS_OFFSET(a) + VCS_LANE_Y &&
+                   VCS_OFFSET(sp) == VCS_OFFSET(a) + VCS_LANE_S && VCS_OFFSET(p) == VCS_OFFSET(a) + VCS_LANE_P,
+               "registers are in the order of the lanes");
+
+/* A read of the TIA ends a span of the picture, so it does not pass. */
+static bool passes(const vcs_sweep_t *s, const vcs_row_t *row) {
+  const passing_t *at = &passing[row->opcode];
+  uint64_t live;
+  memcpy(&live, s->live + VCS_OFFSET(a), sizeof live);
+  return at->passes && !(live & at->lanes) && !(at->reads && !(row->addr & 0x1080)) &&
+         !(at->may_cross && *vcs_slots(s, VCS_OFFSET(cycles)) != 0);
+}
+
+VCS_SLOW_FN void sweep_row(vcs_sweep_t *s, int32_t index) {
   follow(s, index);
   work_t w;
   const vcs_row_t *row = w.row = &s->tape->rows[index];
@@ -669,9 +921,13 @@ void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
     float v[VCS_SLOTS] = {0};
     undo(s, row, w.stores);
     if (w.stores) link_write(&w, v);
-    bool busy = lanes_live(s, w.uses.writes) || (*vcs_slots(s, VCS_OFFSET(cycles)) != 0 && may_cross(w.op));
-    if (w.stores) busy = busy || any(v, VCS_SLOTS) || might_hit(&w);
-    if (busy) link_row(&w, stack, v);
+    bool busy = lanes_live(s, w.uses.written_lanes) || (*vcs_slots(s, VCS_OFFSET(cycles)) != 0 && may_cross(w.op));
+    if (w.stores) busy = busy || vcs_any(v, VCS_SLOTS) || might_hit(&w);
+    if (busy && w.uses.from != w.uses.to && !flags_asked_for(s)) {
+      move_row(&w, v);
+    } else if (busy) {
+      link_row(&w, stack, v);
+    }
   }
   if (row->opcode == 0x20) forget_stack(s, row->sp, 2);
   if (row->opcode == 0x00) forget_stack(s, row->sp, 3);
@@ -681,4 +937,8 @@ void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
     vcs_sweep_span(s, w.event);
   }
   if (!s->reverse) redo(s, row, w.stores);
+}
+
+void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
+  if (!s->reverse || !passes(s, &s->tape->rows[index])) sweep_row(s, index);
 }

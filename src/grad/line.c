@@ -177,6 +177,8 @@ static bool lay_piece(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1, uint
   piece->latched = latched;
   if (piece->y < 0 || piece->y >= VCS_ROWS_MAX || x1 <= x0) return false;
   vcs_comb_t comb = s->tape->comb[piece->y];
+  piece->x0 = x0;
+  piece->x1 = x1;
   piece->first_word = x0 >> 6;
   piece->last_word = (x1 - 1) >> 6;
   for (int w = piece->first_word; w <= piece->last_word; w++) {

@@ -13,7 +13,8 @@ typedef struct {
 } vcs_shown_t;
 
 typedef struct {
-  int y, first_word, last_word;
+  int y, x0, x1; /* its row, its first pixel and the one behind its last */
+  int first_word, last_word;
   uint64_t beam[3]; /* its pixels */
   uint64_t mask[3]; /* those of them that are not under a comb */
   uint16_t latched; /* collisions before it */

@@ -96,6 +96,23 @@ static void add(const sums_t *q, size_t offset, int slot, float by) {
   q->s->live[offset] = 1;
 }
 
+/* Whether any of `width` pixels from `left` on, round the line, is in the piece. Most pieces are short, and most
+ * objects elsewhere. */
+static bool touches(const sums_t *q, int left, int width) {
+  int behind = q->piece->x0 - left, ahead = left - q->piece->x0;
+  if (behind < 0) behind += VCS_WIDTH;
+  if (behind >= VCS_WIDTH) behind -= VCS_WIDTH;
+  if (ahead < 0) ahead += VCS_WIDTH;
+  if (ahead >= VCS_WIDTH) ahead -= VCS_WIDTH;
+  return behind < width || ahead < q->piece->x1 - q->piece->x0;
+}
+
+/* The same for a player or missile with whatever copies and sizes, or moved by one. */
+enum { COPIES_REACH = 64 + 8 };
+static bool might_touch(const sums_t *q, const vcs_t *t, int object) {
+  return touches(q, t->pos[object] - 1, COPIES_REACH + 2);
+}
+
 /* ---- Colours ------------------------------------------------------------------------------------------------------
  */
 
@@ -113,8 +130,11 @@ static void sum_colours(sums_t *q) {
     black += adjoints * (scale[0] - scale[index]);
     if (blanked) continue;
     float *slots = vcs_slots(q->s, VCS_OFFSET(colu) + (size_t)c);
-    for (int slot = 0; slot < VCS_SLOTS; slot++) {
-      slots[slot] += vcs_direction(index, slot) * adjoints * (scale[vcs_moved(index, slot)] - scale[index]);
+    for (int k = 0; k < 8; k++) { /* a bit moves the index one way, the carry the other */
+      int step = index >> k & 1 ? -(1 << k) : 1 << k;
+      float up = step > 0 ? adjoints : -adjoints;
+      slots[k] += up * (scale[index + step] - scale[index]);
+      slots[8 + k] -= up * (scale[(uint8_t)(index - step)] - scale[index]);
     }
     q->s->live[VCS_OFFSET(colu) + (size_t)c] = 1;
   }
@@ -165,8 +185,9 @@ static bool reaches(const sums_t *q, vcs_t *t, int object) {
 
 /* The gain of one pixel by the object's toggling; 0 outside the piece. */
 static float gain_at(const sums_t *q, int object, int x) {
+  if (x < q->piece->x0 || x >= q->piece->x1) return 0;
   int word = x >> 6, bit = x & 63;
-  if (word < q->piece->first_word || word > q->piece->last_word || !(q->piece->mask[word] >> bit & 1)) return 0;
+  if (!(q->piece->mask[word] >> bit & 1)) return 0;
   const uint64_t *was = q->piece->base.colour[word], *is = q->toggled[object][word];
   int from = 0, to = 0;
   for (int c = 1; c < 4; c++) {
@@ -182,18 +203,20 @@ static void sum_copies(const sums_t *q, const vcs_t *t, int p, size_t grp, uint8
   vcs_copies_t copies = vcs_copies(t->nusiz[p] & 7);
   vcs_sides_t sides = vcs_sides(q->s, 0);
   const int starts[3] = {0, 16 * copies.second, 16 * copies.third};
-  int late = copies.stretch > 1, width = 8 * copies.stretch, stretch_shift = copies.stretch >> 1; /* by 1, 2, 4 */
+  int late = copies.stretch > 1, width = 8 * copies.stretch, shift = copies.stretch >> 1;
   float bits[8] = {0}, more = 0, less = 0;
   for (int copy = 0; copy < 3; copy++) {
     if (copy == 0 ? t->first_copy_off[p] : !starts[copy]) continue;
     int left = t->pos[p] + starts[copy] + late;
+    if (!touches(q, left - 1, width + 2)) continue;
     unsigned before = 0;
     float gain_before = 0;
     for (int i = -1; i <= width; i++) {
-      int column = i < 0 || i == width ? -1 : i >> stretch_shift;
+      int column = i < 0 || i == width ? -1 : i >> shift;
       int bit = t->reflect[p] ? column : 7 - column;
       unsigned lit = column < 0 ? 0 : shown >> bit & 1u;
-      float gain = gain_at(q, VCS_P0 + p, (left + i + VCS_WIDTH) % VCS_WIDTH);
+      int x = left + i; /* the line goes round its edges */
+      float gain = gain_at(q, VCS_P0 + p, x < 0 ? x + VCS_WIDTH : x < VCS_WIDTH ? x : x - VCS_WIDTH);
       if (column >= 0) bits[bit] += gain;
       if (i >= 0 && lit != before) {
         more += gain;        /* one to the right this pixel shows what the one before it shows */
@@ -203,13 +226,16 @@ static void sum_copies(const sums_t *q, const vcs_t *t, int p, size_t grp, uint8
       gain_before = gain;
     }
   }
-  for (int bit = 0; bit < 8; bit++) add(q, grp, bit, vcs_sign(shown, bit) * bits[bit]);
+  float *slots = vcs_slots(q->s, grp);
+  for (int bit = 0; bit < 8; bit++) slots[bit] += shown >> bit & 1 ? -bits[bit] : bits[bit];
+  q->s->live[grp] = 1;
   if (shown) add(q, VCS_OFFSET(pos) + (size_t)p, 0, sides.more * more + sides.less * less);
 }
 
 static void sum_player(sums_t *q, vcs_t *t, int p) {
   size_t side = (size_t)p, grp = (t->vdelp[p] ? VCS_OFFSET(grp_old) : VCS_OFFSET(grp)) + side;
   uint8_t shown = *((uint8_t *)t + grp);
+  if (!might_touch(q, t, VCS_P0 + p)) return;
   if (shown || reaches(q, t, VCS_P0 + p)) { /* moved by one it may reach what it does not reach now */
     toggle(q, VCS_P0 + p);
     sum_copies(q, t, p, grp, shown);
@@ -222,6 +248,7 @@ static void sum_player(sums_t *q, vcs_t *t, int p) {
 static void sum_missile(sums_t *q, vcs_t *t, int p) {
   size_t side = (size_t)p;
   int object = VCS_M0 + p;
+  if (!might_touch(q, t, object)) return;
   if (t->enam[p] || reaches(q, t, object)) {
     toggle(q, object);
     if (!t->resmp[p]) sum_bit(q, t, object, VCS_OFFSET(enam) + side, 1);
@@ -232,7 +259,7 @@ static void sum_missile(sums_t *q, vcs_t *t, int p) {
 
 static void sum_ball(sums_t *q, vcs_t *t) {
   size_t enabl = t->vdelbl ? VCS_OFFSET(enabl_old) : VCS_OFFSET(enabl);
-  if (!reaches(q, t, VCS_BL) && !vcs_ball_on(t)) return;
+  if (!touches(q, t->pos[VCS_BL] - 1, 8 + 2)) return;
   toggle(q, VCS_BL);
   sum_bit(q, t, VCS_BL, enabl, 1);
   sum_bit(q, t, VCS_BL, VCS_OFFSET(vdelbl), 0);
@@ -266,19 +293,21 @@ static void sum_playfield(sums_t *q, vcs_t *t) {
       }
     }
   }
-  for (int column = 0; column < 40; column++) {
+  for (int column = q->piece->x0 / 4; 4 * column < q->piece->x1; column++) {
     if (columns[column] == 0) continue;
     int place = column < 20 ? column : t->pf_mirrored ? 39 - column : column - 20;
     int bit = place < 4 ? 4 + place : place < 12 ? 11 - place : place - 12;
     size_t pf = place < 4 ? 0 : place < 12 ? 1 : 2;
     add(q, VCS_OFFSET(pf) + pf, bit, vcs_sign(t->pf[pf], bit) * columns[column]);
   }
-  if (q->piece->last_word > 0) sum_bit(q, t, VCS_PF, VCS_OFFSET(pf_mirrored), 0);
+  if (q->piece->x1 > VCS_WIDTH / 2) sum_bit(q, t, VCS_PF, VCS_OFFSET(pf_mirrored), 0);
 }
 
 /* Copies and sizes shape player and missile; where both change at one pixel the piece is shown again. */
 static void sum_nusiz(sums_t *q, vcs_t *t, int p) {
   bool missile = vcs_missile_on(t, p), player = t->vdelp[p] ? t->grp_old[p] : t->grp[p];
+  missile = missile && might_touch(q, t, VCS_M0 + p);
+  player = player && might_touch(q, t, VCS_P0 + p);
   if (!missile && !player) return;
   if (player) toggle(q, VCS_P0 + p);
   if (missile) toggle(q, VCS_M0 + p);
@@ -310,6 +339,12 @@ static void sum_nusiz(sums_t *q, vcs_t *t, int p) {
 
 /* Score and priority: the same objects, coloured otherwise. */
 static void sum_rules(sums_t *q, vcs_t *t) {
+  uint64_t field = 0; /* without playfield and ball there is nothing to decide */
+  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
+    const vcs_pixels_t *line = q->piece->base.line;
+    field |= (line[VCS_PF].word[word] | line[VCS_BL].word[word]) & q->piece->mask[word];
+  }
+  if (!field) return;
   for (int bit = 1; bit <= 2; bit++) {
     float by = 0;
     t->ctrlpf ^= (uint8_t)(1 << bit);
@@ -338,7 +373,7 @@ bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, const flo
   q.w = adjoints;
   q.have = 0;
   bool blanked = t->vblank & 2;
-  for (int i = 16 * piece->first_word; i < 16 * (piece->last_word + 1) && i < VCS_WIDTH / 4; i++) {
+  for (int i = piece->x0 / 4; 4 * i < piece->x1; i++) {
     q.four[i] = (adjoints[4 * i] + adjoints[4 * i + 1]) + (adjoints[4 * i + 2] + adjoints[4 * i + 3]);
   }
   if (!blanked) {

@@ -35,10 +35,11 @@ enum { VCS_LANE_A, VCS_LANE_X, VCS_LANE_Y, VCS_LANE_S, VCS_LANE_P, VCS_LANE_V, V
 #define VCS_FLAGS VCS_P(VCS_FLAG_N | VCS_FLAG_V | VCS_FLAG_D | VCS_FLAG_I | VCS_FLAG_Z | VCS_FLAG_C)
 
 /* Which bits an operation looks at, and which it sets. One that does nothing but move a byte (and set N and Z by it)
- * says from where to where; for the others from == to. */
+ * says from where to where; for the others from == to. The lanes of these bits are sets of 1 << lane. */
 typedef struct {
   uint64_t reads, writes;
   uint8_t from, to;
+  uint8_t read_lanes, written_lanes;
 } vcs_uses_t;
 #define VCS_STAYS 0, 0
 
@@ -125,7 +126,14 @@ typedef struct {
 #define VCS_USES_BEQ 0, 0, VCS_STAYS
 /* clang-format on */
 
-#define VCS_USES_ROW(code, operation, mode, access, cycles) {VCS_USES_##operation},
+#define VCS_HAS_LANE(bits, lane) ((bits) >> 8 * (lane)&0xFF ? 1 << (lane) : 0)
+#define VCS_LANES_OF(bits)                                                                            \
+  (VCS_HAS_LANE(bits, VCS_LANE_A) | VCS_HAS_LANE(bits, VCS_LANE_X) | VCS_HAS_LANE(bits, VCS_LANE_Y) | \
+   VCS_HAS_LANE(bits, VCS_LANE_S) | VCS_HAS_LANE(bits, VCS_LANE_P) | VCS_HAS_LANE(bits, VCS_LANE_V))
+#define VCS_WITH_LANES(...) VCS_WITH_THEIR_LANES(__VA_ARGS__)
+#define VCS_WITH_THEIR_LANES(reads, writes, ...) \
+  {reads, writes, __VA_ARGS__, VCS_LANES_OF((uint64_t)(reads)), VCS_LANES_OF((uint64_t)(writes))},
+#define VCS_USES_ROW(code, operation, mode, access, cycles) VCS_WITH_LANES(VCS_USES_##operation)
 VCS_TABLE(vcs_uses_t, vcs_uses, 256, {VCS_OPCODES(VCS_USES_ROW)})
 
 /* The flag a branch looks at, and whether it is taken when the flag is set: BPL BMI BVC BVS BCC BCS BNE BEQ. */
@@ -190,16 +198,28 @@ VCS_FN uint64_t vcs_local_pack(uint8_t a, uint8_t x, uint8_t y, uint8_t sp, uint
          VCS_LANE(VCS_LANE_P, p) | VCS_LANE(VCS_LANE_V, v);
 }
 
-VCS_FN uint64_t vcs_local(uint8_t opcode, uint16_t addr, uint64_t word) {
-  vcs_cpu_t registers, *cpu = &registers;
-  uint8_t v = (uint8_t)(word >> 8 * VCS_LANE_V);
+/* On registers that are not packed; V is in and out. */
+VCS_HOT_FN void vcs_local_run(uint8_t opcode, uint16_t addr, vcs_cpu_t *cpu, uint8_t *byte) {
+  uint8_t v = *byte;
+  switch (opcode) { VCS_OPCODES(VCS_LOCAL_CASE) }
+  *byte = v;
+}
+
+VCS_FN void vcs_local_unpack(uint64_t word, vcs_cpu_t *cpu, uint8_t *v) {
   cpu->a = (uint8_t)(word >> 8 * VCS_LANE_A);
   cpu->x = (uint8_t)(word >> 8 * VCS_LANE_X);
   cpu->y = (uint8_t)(word >> 8 * VCS_LANE_Y);
   cpu->sp = (uint8_t)(word >> 8 * VCS_LANE_S);
   vcs_cpu_set_status(cpu, (uint8_t)(word >> 8 * VCS_LANE_P));
-  switch (opcode) { VCS_OPCODES(VCS_LOCAL_CASE) }
-  return vcs_local_pack(cpu->a, cpu->x, cpu->y, cpu->sp, vcs_cpu_status(cpu), v);
+  *v = (uint8_t)(word >> 8 * VCS_LANE_V);
+}
+
+VCS_FN uint64_t vcs_local(uint8_t opcode, uint16_t addr, uint64_t word) {
+  vcs_cpu_t cpu;
+  uint8_t v;
+  vcs_local_unpack(word, &cpu, &v);
+  vcs_local_run(opcode, addr, &cpu, &v);
+  return vcs_local_pack(cpu.a, cpu.x, cpu.y, cpu.sp, vcs_cpu_status(&cpu), v);
 }
 
 #endif

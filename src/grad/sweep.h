@@ -63,6 +63,19 @@ VCS_FN void vcs_link(const vcs_sweep_t *s, float *in, float *out, float coeffici
   }
 }
 
+/* Whether any of some slots is not zero (neither +0 nor -0). */
+VCS_FN bool vcs_any(const float *slots, int count) {
+  uint32_t bits = 0;
+  for (int i = 0; i < count; i++) {
+    union {
+      float slot;
+      uint32_t bits;
+    } word = {slots[i]};
+    bits |= word.bits;
+  }
+  return bits << 1;
+}
+
 /* +1 where a bit is 0 and would become 1, -1 where it is 1. */
 VCS_FN float vcs_sign(unsigned byte, int bit) { return byte >> bit & 1 ? -1.0F : 1.0F; }
 
@@ -210,6 +223,9 @@ typedef struct vcs_forks vcs_forks_t;
 
 vcs_forks_t *vcs_forks_create(const vcs_cart_t *cart, int32_t window);
 void vcs_forks_free(vcs_forks_t *forks);
+
+/* Another run: nothing is counted yet. */
+void vcs_forks_restart(vcs_forks_t *forks);
 
 /* A new tape: nothing is known of its forks. `picture` is what the frame shows, `scratch` room for another. False: no
  * memory. */

@@ -1,4 +1,11 @@
-/* tape.c: running a frame and writing down what happened. */
+/* tape.c: running a frame and writing down what happened.
+ *
+ * vcs_tape_step writes down any instruction, whatever it does: it finds out beforehand what the instruction is going to
+ * read and overwrite, and then lets cpu.h execute it. Nearly all instructions need none of that care. They are code in
+ * ROM which meets RAM, ROM, or a chip at the end of its bus cycle, and quick_row executes and writes them down at the
+ * same time, with the registers in place from row to row. What it does not do itself it leaves to vcs_tape_step, before
+ * it has changed anything. test_grad.c compares the two.
+ */
 #include "tape.h"
 
 #include <stdlib.h>
@@ -266,18 +273,221 @@ bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   return add_side(tape, m) && add_event(tape, cart, m, VCS_EVENT_END, 0, m->cycles);
 }
 
+/* ---- The quick way --------------------------------------------------------------------------------------------- */
+
+/* Whether a read of the RIOT leaves it as it was: then the next snapshot is as good as one before it. */
+static bool riot_stays(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr, uint32_t cycles) {
+  if (!(addr & 7)) return cart->passive_ports;
+  if ((addr & 5) != 4) return true;
+  return m->timer_was_read || vcs_riot_intervals(m, cycles - 1 - m->timer_cycle) >= 0;
+}
+
+/* The registers are copied back and forth, not pointed at: so they can stay in the host's. */
+#define QUICK_STORE(cpu, m)    \
+  {                            \
+    vcs_cpu_store((cpu), (m)); \
+    (m)->bus = (cpu)->bus;     \
+  }
+
+/* A read of a chip at the end of an instruction; `bus` is the byte before it. -1: this is for vcs_tape_step. */
+VCS_SLOW_FN int quick_chip_read(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr,
+                                uint32_t cycles, uint8_t bus) {
+  if (addr & 0x80 && !riot_stays(cart, m, addr, cycles)) return -1;
+  if (!(addr & 0x80) && (addr & 15) < 8 && !add_event(tape, cart, m, VCS_EVENT_READ + (addr & 15u), 0, cycles))
+    return -1;
+  m->cycles = cycles;
+  return vcs_bus_read_chip(cart, m, video, addr, bus);
+}
+
+/* A write to a chip; `deep` if the machine has to be kept. A set of VCS_STOP_..., or -1. */
+VCS_SLOW_FN int quick_chip_write(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr,
+                                 uint8_t value, uint32_t cycles, bool deep) {
+  if (deep && !add_side(tape, m)) return -1;
+  if (!(addr & 0x80) && !add_event(tape, cart, m, addr & 63u, value, cycles)) return -1;
+  m->cycles = cycles;
+  return (int)vcs_bus_write_chip(cart, m, video, addr, value, true);
+}
+
+/* A byte of code, in ROM. */
+VCS_HOT_FN uint8_t code_at(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
+  return cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FF)];
+}
+
+/* The address of a data access, and the last byte on the bus before it. False: the pointer is not in RAM. */
+VCS_HOT_FN bool quick_address(const vcs_cart_t *cart, const vcs_t *m, vcs_cpu_t *cpu, vcs_opcode_t op,
+                              vcs_address_t *at) {
+  bool indirect = op.mode == VCS_MODE_IZX || op.mode == VCS_MODE_IZY;
+  uint8_t low = code_at(cart, m, (uint16_t)(cpu->pc + 1)), high = low;
+  if (vcs_mode_length(op.mode) == 3) high = code_at(cart, m, (uint16_t)(cpu->pc + 2));
+  *at = vcs_form_address(cart, m, op, low, high, cpu->x, cpu->y);
+  cpu->bus = indirect ? (uint8_t)(at->base >> 8) : high;
+  return !indirect || vcs_pointer_in_ram(at->pointer);
+}
+
+#define QUICK_IMPLIED(code, operation, cost) \
+  cpu->pc++;                                 \
+  cpu->time += VCS_COST(cost);               \
+  cpu->bus = (code);                         \
+  vcs_do_##operation(VCS_HERE);
+
+/* PHP PHA JSR, PLP PLA RTS in RAM */
+#define QUICK_STACK(code, operation, cost)                                                              \
+  {                                                                                                     \
+    const bool pulls = (code)&0x20 && (code) != 0x20, keeps = (code) == 0x60;                           \
+    uint8_t sp = cpu->sp, second = m->ram[(uint8_t)(sp - 1) & 0x7F];                                    \
+    if ((code) == 0x00 || (code) == 0x40 || (pulls ? sp < 0x80 || sp > 0xFD : sp < 0x81)) return false; \
+    if (!keeps) {                                                                                       \
+      row->addr = (uint16_t)(0x100 + sp + pulls);                                                       \
+      row->old = m->ram[row->addr & 0x7F];                                                              \
+    }                                                                                                   \
+    cpu->pc++;                                                                                          \
+    cpu->time += VCS_COST(cost);                                                                        \
+    vcs_do_##operation(VCS_HERE);                                                                       \
+    row->value = second;                                                                                \
+    if ((code) == 0x20) return true;                                                                    \
+  }
+
+#define QUICK_READ(code, operation, cost)                                                                         \
+  {                                                                                                               \
+    const vcs_opcode_t op = vcs_opcode(code);                                                                     \
+    const bool immediate = op.mode == VCS_MODE_IMM;                                                               \
+    vcs_address_t at = {.crosses = false};                                                                        \
+    if (immediate) {                                                                                              \
+      cpu->bus = code_at(cart, m, (uint16_t)(cpu->pc + 1));                                                       \
+    } else {                                                                                                      \
+      if (!quick_address(cart, m, cpu, op, &at)) return false;                                                    \
+      row->addr = at.addr;                                                                                        \
+    }                                                                                                             \
+    uint64_t time = cpu->time + VCS_COST(cost) + VCS_CYCLES(at.crosses);                                          \
+    if (immediate) {                                                                                              \
+    } else if ((at.addr & 0x1280) == 0x80) {                                                                      \
+      cpu->bus = row->old = m->ram[at.addr & 0x7F];                                                               \
+    } else if (at.addr & 0x1000) {                                                                                \
+      if (is_hot(cart, at.addr)) return false;                                                                    \
+      cpu->bus = code_at(cart, m, at.addr);                                                                       \
+    } else {                                                                                                      \
+      int found = quick_chip_read(tape, cart, m, video, at.addr, (uint32_t)(time >> VCS_CYCLES_SHIFT), cpu->bus); \
+      if (found < 0) return false;                                                                                \
+      cpu->bus = (uint8_t)found;                                                                                  \
+    }                                                                                                             \
+    cpu->time = time;                                                                                             \
+    cpu->pc = (uint16_t)(cpu->pc + vcs_mode_length(op.mode));                                                     \
+    vcs_op_##operation(cpu, cpu->bus);                                                                            \
+  }
+
+#define QUICK_WRITE(code, operation, cost)                                             \
+  {                                                                                    \
+    const vcs_opcode_t op = vcs_opcode(code);                                          \
+    vcs_address_t at;                                                                  \
+    if (!quick_address(cart, m, cpu, op, &at) || at.addr & 0x1000) return false;       \
+    row->addr = at.addr;                                                               \
+    uint8_t value = vcs_op_##operation(cpu, at.addr);                                  \
+    if ((at.addr & 0x280) == 0x80) {                                                   \
+      row->old = m->ram[at.addr & 0x7F];                                               \
+      m->ram[at.addr & 0x7F] = value;                                                  \
+      cpu->time += VCS_COST(cost);                                                     \
+    } else {                                                                           \
+      uint64_t time = cpu->time + VCS_COST(cost);                                      \
+      uint32_t cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT);                          \
+      bool deep = at.addr & 0x80 || (at.addr & 63) == VCS_VBLANK;                      \
+      if (deep) QUICK_STORE(cpu, m)                                                    \
+      int stop = quick_chip_write(tape, cart, m, video, at.addr, value, cycles, deep); \
+      if (stop < 0) return false;                                                      \
+      cpu->stop |= (uint8_t)stop;                                                      \
+      cpu->time = time + VCS_CYCLES((uint32_t)(m->cycles - cycles));                   \
+    }                                                                                  \
+    cpu->bus = value;                                                                  \
+    cpu->pc = (uint16_t)(cpu->pc + vcs_mode_length(op.mode));                          \
+  }
+
+#define QUICK_MODIFY(code, operation, cost)                                                \
+  {                                                                                        \
+    const vcs_opcode_t op = vcs_opcode(code);                                              \
+    vcs_address_t at;                                                                      \
+    if (!quick_address(cart, m, cpu, op, &at) || (at.addr & 0x1280) != 0x80) return false; \
+    row->addr = at.addr;                                                                   \
+    row->old = m->ram[at.addr & 0x7F];                                                     \
+    cpu->time += VCS_COST(cost);                                                           \
+    cpu->bus = m->ram[at.addr & 0x7F] = vcs_op_##operation(cpu, row->old);                 \
+    cpu->pc = (uint16_t)(cpu->pc + vcs_mode_length(op.mode));                              \
+  }
+
+#define QUICK_JUMP(code, operation, cost)                                            \
+  {                                                                                  \
+    if (vcs_opcode(code).mode != VCS_MODE_ABS) return false;                         \
+    cpu->time += VCS_COST(cost);                                                     \
+    cpu->bus = code_at(cart, m, (uint16_t)(cpu->pc + 2));                            \
+    cpu->pc = (uint16_t)(code_at(cart, m, (uint16_t)(cpu->pc + 1)) | cpu->bus << 8); \
+  }
+
+#define QUICK_BRANCH(code, operation, cost)                         \
+  {                                                                 \
+    if (tape->forks) {                                              \
+      QUICK_STORE(cpu, m)                                           \
+      if (!add_branch(tape, cart, m)) return false;                 \
+    }                                                               \
+    cpu->bus = code_at(cart, m, (uint16_t)(cpu->pc + 1));           \
+    cpu->pc = (uint16_t)(cpu->pc + 2);                              \
+    cpu->time += VCS_COST(cost);                                    \
+    if (vcs_op_##operation(cpu)) {                                  \
+      uint16_t target = (uint16_t)(cpu->pc + (int8_t)cpu->bus);     \
+      cpu->time += VCS_CYCLES((cpu->pc ^ target) & 0xFF00 ? 2 : 1); \
+      cpu->pc = target;                                             \
+    }                                                               \
+  }
+
+#define QUICK_CASE(code, operation, mode, access, cost) \
+  case code:                                            \
+    QUICK_##access(code, operation, cost) break;
+
+/* Executes and writes down an instruction whose bytes are all in ROM. False: nothing has happened yet. */
+VCS_HOT_FN bool quick_row(vcs_tape_t *tape, vcs_row_t *row, VCS_ON) {
+  row->pc = cpu->pc;
+  row->addr = 0;
+  row->cycles = vcs_cpu_cycles(cpu);
+  row->a = cpu->a;
+  row->x = cpu->x;
+  row->y = cpu->y;
+  row->sp = cpu->sp;
+  row->p = vcs_cpu_status(cpu);
+  row->opcode = code_at(cart, m, cpu->pc);
+  row->old = 0;
+  switch (row->opcode) { VCS_OPCODES(QUICK_CASE) }
+  row->value = cpu->bus;
+  return true;
+}
+
+/* Whether three bytes of code are in ROM and nowhere near what a cartridge reacts to. */
+VCS_HOT_FN bool is_plain_code(const vcs_cart_t *cart, uint16_t pc) {
+  uint16_t last = (uint16_t)(pc + 2);
+  if (!(pc & last & 0x1000)) return false;
+  return !cart->hot_pages || !((cart->hot_pages >> (pc >> 6 & 63) | cart->hot_pages >> (last >> 6 & 63)) & 1);
+}
+
 bool vcs_tape_record(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
-  vcs_video_t video;
-  vcs_video_start(&video, cart, frames);
+  vcs_video_t looking, *video = &looking;
+  vcs_cpu_t registers, *cpu = &registers;
+  bool frame_over = false;
+  vcs_video_start(video, cart, frames);
   vcs_console_start_frame(cart, m);
   vcs_tape_begin(tape, cart, m);
-  bool frame_over = false;
+  vcs_cpu_load(cpu, m);
   while (tape->count < VCS_FRAME_INSTRUCTIONS && !frame_over && !m->jammed) {
-    if (!vcs_tape_step(tape, cart, m, &video, &frame_over)) return false;
+    if (!grow((void **)&tape->rows, tape->count, &tape->capacity, sizeof *tape->rows)) return false;
+    if (VCS_LIKELY(is_plain_code(cart, cpu->pc) && !cart->snoops && !tape->dark) &&
+        code_at(cart, m, cpu->pc) != VCS_DARK && quick_row(tape, &tape->rows[tape->count], VCS_HERE)) {
+      tape->count++;
+      if (VCS_UNLIKELY(cpu->stop)) frame_over = cpu->stop & VCS_STOP_FRAME;
+      continue;
+    }
+    QUICK_STORE(cpu, m)
+    if (!vcs_tape_step(tape, cart, m, video, &frame_over)) return false;
+    vcs_cpu_load(cpu, m);
   }
+  QUICK_STORE(cpu, m)
   m->instructions += (uint32_t)tape->count;
   if (frame_over) m->partial = 0;
   if (!vcs_tape_end(tape, cart, m)) return false;
-  vcs_console_finish_frame(cart, m, &video);
+  vcs_console_finish_frame(cart, m, video);
   return true;
 }

@@ -109,7 +109,7 @@ VCS_FN vcs_chip_t vcs_chip_at(uint16_t addr) {
 }
 
 /* A byte of code or of a table, as quickly as possible. */
-VCS_FN uint8_t vcs_code_byte(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
+VCS_HOT_FN uint8_t vcs_code_byte(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
   if (VCS_LIKELY(addr & 0x1000) && VCS_LIKELY(!(cart->hot_pages >> (addr >> 6 & 63) & 1)))
     return cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FF)];
   return vcs_bus_peek(cart, m, addr);
@@ -123,7 +123,7 @@ typedef struct {
   bool crosses;      /* a page, and pays a cycle for it */
 } vcs_address_t;
 
-VCS_FN uint16_t vcs_pointer_at(const vcs_cart_t *cart, const vcs_t *m, uint16_t pointer) {
+VCS_HOT_FN uint16_t vcs_pointer_at(const vcs_cart_t *cart, const vcs_t *m, uint16_t pointer) {
   return (uint16_t)(vcs_code_byte(cart, m, pointer) | vcs_code_byte(cart, m, (uint16_t)(pointer + 1)) << 8);
 }
 
@@ -131,8 +131,8 @@ VCS_FN uint16_t vcs_pointer_at(const vcs_cart_t *cart, const vcs_t *m, uint16_t 
 VCS_FN bool vcs_pointer_in_ram(uint16_t pointer) { return pointer >= 0x80 && pointer < 0xFF; }
 
 /* The address from the operand's bytes and the registers: also of operands and registers other than those executed. */
-VCS_FN vcs_address_t vcs_form_address(const vcs_cart_t *cart, const vcs_t *m, vcs_opcode_t op, uint8_t low,
-                                      uint8_t high, uint8_t x, uint8_t y) {
+VCS_HOT_FN vcs_address_t vcs_form_address(const vcs_cart_t *cart, const vcs_t *m, vcs_opcode_t op, uint8_t low,
+                                          uint8_t high, uint8_t x, uint8_t y) {
   vcs_address_t at = {0, 0, 0, low, high, false};
   uint16_t word = (uint16_t)(low | high << 8);
   uint8_t index = 0;

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""What derivatives cost, in frames of ale-py: both in one run, interleaved, and counts by callgrind if it is there.
+
+The yardstick is a frame of ale-py's ALEInterface with its screen, on the same game. Every round times it and each of
+the works of bench/grad.c, one after the other; a ratio is our time by ale-py's in that round, a game's ratio the median
+over its rounds. `truth` is by bit and frame: 1,024 bits of RAM, each flipped for eight frames, in one thread.
+"""
+
+import argparse
+import ctypes
+import os
+import shutil
+import statistics
+import subprocess
+import time
+
+import numpy as np
+
+GAMES = "space_invaders pong breakout seaquest qbert".split()
+WORKS = "frame run tape ste-dense ste-sparse bit-dense bit-sparse fork-dense fork-sparse truth".split()
+TRUTH_FRAMES = 1024 * 8
+FRAMES_BEFORE, FRAMES = 300, 40
+
+
+class Yardstick:
+    def __init__(self, rom: str):
+        import ale_py
+
+        self.ale = ale_py.ALEInterface()
+        self.ale.setFloat("repeat_action_probability", 0.0)
+        self.ale.setInt("frame_skip", 1)
+        self.ale.setInt("random_seed", 0)
+        self.ale.loadROM(rom)
+        self.screen = np.empty(self.ale.getScreenDims(), np.uint8)
+        self.frames(FRAMES_BEFORE)
+
+    def frames(self, count: int) -> None:
+        for _ in range(count):
+            self.ale.act(1)
+            self.ale.getScreen(self.screen)
+            if self.ale.game_over():
+                self.ale.reset_game()
+
+
+def library(build: str) -> ctypes.CDLL:
+    lib = ctypes.CDLL(os.path.abspath(os.path.join(build, "bench", "grad.so")))
+    lib.grad_open.restype = ctypes.c_void_p
+    lib.grad_open.argtypes = (ctypes.c_char_p, ctypes.c_char_p)
+    lib.grad_do.restype = ctypes.c_bool
+    lib.grad_do.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int)
+    return lib
+
+
+def ratios(lib: ctypes.CDLL, rom: str, game: str, rounds: int) -> tuple[dict, float]:
+    yardstick, handle = Yardstick(rom), lib.grad_open(rom.encode(), game.encode())
+    if not handle:
+        raise RuntimeError(f"{game} cannot be opened")
+    found, frames = {work: [] for work in WORKS}, []
+
+    def timed(call) -> float:
+        begin = time.perf_counter()
+        call()
+        return time.perf_counter() - begin
+
+    for number in range(rounds):
+        frame = timed(lambda: yardstick.frames(FRAMES)) / FRAMES
+        frames.append(frame)
+        for work in WORKS:
+            if work == "truth" and number % 5:
+                continue
+            times = 1 if work == "truth" else 10
+            took = timed(lambda work=work, times=times: lib.grad_do(handle, work.encode(), times)) / times
+            found[work].append(took / frame / (TRUTH_FRAMES if work == "truth" else 1))
+    return {work: statistics.median(values) for work, values in found.items()}, 1e6 * statistics.median(frames)
+
+
+def counts(build: str, rom: str, game: str) -> dict:
+    """Host instructions of each work, in millions."""
+    found, rounds = {}, 4
+    for work in WORKS[:-1]:
+        out = os.path.join(build, "bench", "grad.callgrind")
+        command = ["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}", "--collect-atstart=no"]
+        command += ["--toggle-collect=grad_do", os.path.join(build, "bench", "grad"), rom, game, work, str(rounds)]
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+        with open(out, encoding="utf-8") as file:
+            total = next(line for line in file if line.startswith(("summary:", "totals:")))
+        found[work] = int(total.split()[1]) / rounds / 1e6
+    return found
+
+
+def table(title: str, rows: dict, works: list[str], places: int) -> None:
+    print(f"| {title} | " + " | ".join(works) + " |")
+    print("|---|" + "---:|" * len(works))
+    for game, row in rows.items():
+        print(f"| {game} | " + " | ".join(f"{row[work]:.{places}f}" for work in works) + " |")
+    print()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--roms", default=os.environ.get("DIFFVCS_ROMS"))
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--games", nargs="+", default=GAMES)
+    parser.add_argument("--count", action="store_true", help="host instructions by callgrind, too")
+    options = parser.parse_args()
+    if not options.roms:
+        import ale_py
+
+        options.roms = os.path.join(os.path.dirname(ale_py.__file__), "roms")
+
+    lib, rows, counted = library(options.build), {}, {}
+    for game in options.games:
+        rom = os.path.join(options.roms, f"{game}.bin")
+        rows[game], frame = ratios(lib, rom, game, options.rounds)
+        rows[game]["ale-py, us"] = frame
+        if options.count and shutil.which("valgrind"):
+            counted[game] = counts(options.build, rom, game)
+    table("frames of ale-py", rows, [*WORKS, "ale-py, us"], 2)
+    if counted:
+        table("million host instructions", counted, WORKS[:-1], 2)
+    means = {work: statistics.geometric_mean(row[work] for row in rows.values()) for work in WORKS}
+    print("grad " + " ".join(f"{work}={mean:.3f}" for work, mean in means.items()))
+
+
+if __name__ == "__main__":
+    main()
