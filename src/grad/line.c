@@ -175,6 +175,7 @@ static bool lay_piece(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1, uint
   piece->y = t->line - t->first_line;
   piece->latched = latched;
   if (piece->y < 0 || piece->y >= VCS_ROWS_MAX || x1 <= x0) return false;
+  const vcs_comb_t comb = s->tape->comb[piece->y];
   piece->x0 = x0;
   piece->x1 = x1;
   piece->first_word = x0 >> 6;
@@ -182,9 +183,8 @@ static bool lay_piece(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1, uint
   for (int w = piece->first_word; w <= piece->last_word; w++) {
     int from = x0 > 64 * w ? x0 - 64 * w : 0, to = x1 < 64 * w + 64 ? x1 - 64 * w : 64;
     piece->beam[w] = piece->mask[w] = (~0ULL >> (64 - (to - from))) << from;
+    if (comb.to && w == 0) piece->mask[w] &= ~(0xFFULL >> comb.from << comb.from);
   }
-  vcs_comb_t comb = s->tape->comb[piece->y];
-  if (comb.to && piece->first_word == 0) piece->mask[0] &= ~(0xFFULL >> comb.from << comb.from);
   return true;
 }
 

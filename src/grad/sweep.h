@@ -164,8 +164,8 @@ VCS_FN bool vcs_has_carries(size_t offset) {
 /* The span an event ends: pixels and collisions as they depend on the TIA's registers. */
 void vcs_sweep_span(vcs_sweep_t *s, const vcs_event_t *event);
 
-/* The register write of event number `event` one cycle later or earlier: the pixels between. */
-void vcs_sweep_shift(vcs_sweep_t *s, int32_t event);
+/* The register write of event number `index` one cycle later or earlier: the pixels between. */
+void vcs_sweep_shift(vcs_sweep_t *s, int32_t index);
 
 /* The TIA as an event found it, brought to the line of `clock`, in s->scratch. */
 void vcs_sweep_tia(vcs_sweep_t *s, const vcs_event_t *event, int32_t clock);
@@ -186,7 +186,7 @@ void vcs_sweep_riot_write(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, f
 
 /* ---- Instructions (instruction.c) ----------------------------------------------------------------------------- */
 
-void vcs_sweep_row(vcs_sweep_t *s, int32_t row);
+void vcs_sweep_row(vcs_sweep_t *s, int32_t index);
 
 /* ---- The other side of a branch (fork.c) ------------------------------------------------------------------------ */
 
