@@ -128,8 +128,8 @@ VCS_API vcs_status_t vcs_grad_vjp(const vcs_run_t *run, const vcs_grad_options_t
                                   vcs_grad_report_t *report, vcs_error_t *error);
 
 /* The same with buffers that stay from call to call, for many short runs on one cartridge: those of a frame cost half
- * as much to make as the frame's derivative by `ste`. A workspace serves one call at a time and any run, and what it
- * has served before makes no difference to a result. NULL instead of one is allowed: the call makes its own. */
+ * as much time to make as the frame's derivative by `ste`. A workspace serves one call at a time and any run, and what
+ * it has served before makes no difference to a result. NULL instead of one is allowed: the call makes its own. */
 typedef struct vcs_grad_workspace vcs_grad_workspace_t;
 VCS_API vcs_grad_workspace_t *vcs_grad_workspace_create(void); /* NULL: no memory */
 VCS_API void vcs_grad_workspace_free(vcs_grad_workspace_t *workspace);

@@ -465,7 +465,7 @@ VCS_HOT_FN bool is_plain_code(const vcs_cart_t *cart, uint16_t pc) {
 }
 
 bool vcs_tape_record(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
-  vcs_video_t looking, *video = &looking;
+  vcs_video_t looking = {0}, *video = &looking;
   vcs_cpu_t registers, *cpu = &registers;
   bool frame_over = false;
   vcs_video_start(video, cart, frames);
