@@ -432,6 +432,28 @@ exits 2 "a summary of nothing" score --summary nothing.tsv
 exits 2 "a game that is none" score no_such_game --bits 1 --roms directory --out other2.tsv
 exits 1 "score into nowhere" score demo --bits 1 --out nowhere/score.tsv
 
+# ---- joystick -------------------------------------------------------------------------------------------------------
+
+exits 0 "help of joystick" joystick --help
+says out "^examples:"
+exits 2 "an unknown option of joystick" joystick --rom x
+says err "did you mean --roms"
+exits 0 "joystick demo" joystick demo --actions NOOP*100 --frames 3 --rows 20:180 --out stick
+says out "^\\| RIGHT \\| 3 \\| [0-9]+ \\|"
+says out "^\\| .bit\\+fork. \\|.* \\| [A-Z]+ [>=] [A-Z]+ [>=] [A-Z]+ [>=] [A-Z]+ \\|$"
+[ "$(wc -l <stick/table.tsv)" = 49 ] && [ "$(awk -F '\t' 'NF != 11' stick/table.tsv | wc -l)" = 0 ]
+report $? "4 controls, 3 frames, 4 methods"
+png_is_whole stick/right-truth.png && png_is_whole stick/down-bit-fork.png
+report $? "its maps are PNGs"
+exits 0 "joystick held" joystick demo --actions NOOP*100 --frames 2 --press 1 --held --out stick
+for what in "--rows 5" "--rows 7:7" "--rows 9:1000" "--rows 1:2x" "--frames 2 --press 2" "--actions JUMP" "--frames 0"; do
+  # shellcheck disable=SC2086
+  exits 2 "joystick $what" joystick demo --actions NOOP $what --out stick
+done
+exits 2 "joystick of no game" joystick no_such_game --roms directory --out stick
+exits 2 "joystick into a file" joystick demo --out empty.bin
+exits 1 "joystick into nowhere" joystick demo --out nowhere/stick
+
 # ---- Ctrl-C ---------------------------------------------------------------------------------------------------------
 
 # interrupt NAME ARGUMENT...: sends SIGINT after a second; the program must end by itself, with status 1.
@@ -473,6 +495,8 @@ says out "^demo.1 interrupted, equal up to frame 300$"
 interrupt "an interrupted score" score demo --horizons 1,1000 --out score_cut.tsv
 says err "interrupted: 0 of 1 games"
 exits 0 "its table is whole" score --summary score_cut.tsv
+interrupt "an interrupted joystick" joystick demo --actions NOOP*100000000 --out stick_cut
+says err "interrupted: nothing was written"
 no_drafts "no drafts are left behind"
 missing "nothing was written into nowhere" nowhere
 
