@@ -4,6 +4,7 @@
 # games are used too. Prints ok / not ok lines; exit status 0 when all are ok.
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
 roms=${DIFFVCS_ROMS:-}
+here=$(cd "$(dirname "$0")" && pwd)
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 diffvcs=$(cd "$(dirname "$diffvcs")" && pwd)/$(basename "$diffvcs")
@@ -68,7 +69,7 @@ exits 2 "a misspelled command" verfy
 says err "did you mean verify"
 exits 2 "an unknown command" xylophone
 says err "diffvcs --help"
-for command in info run record verify trace truth smooth grad score; do
+for command in info run record verify trace truth smooth grad score edit; do
   exits 0 "help of $command" "$command" --help
   says out "^examples:"
   exits 2 "an unknown option of $command" "$command" --rom x
@@ -454,6 +455,25 @@ exits 2 "joystick of no game" joystick no_such_game --roms directory --out stick
 exits 2 "joystick into a file" joystick demo --out empty.bin
 exits 1 "joystick into nowhere" joystick demo --out nowhere/stick
 
+# ---- edit -----------------------------------------------------------------------------------------------------------
+
+exits 0 "a picture" run demo --frames 60 --screenshot wide.png --zoom 1
+exits 2 "edit without a target" edit demo --region 0,0,8,8 --out edited
+says err "are both needed"
+exits 2 "edit with a target of another size" edit demo --target wide.png --region 0,0,8,8 --out edited
+says err "is 320x210 pixels, but the region is 8x8"
+exits 2 "edit with a target that is none" edit demo --target empty.bin --region 0,0,8,8 --out edited
+for region in 1,2,3 -1,0,8,8 0,0,0,8 156,0,8,8 0,300,8,8 0,0,8,8x; do
+  exits 2 "edit of the region $region" edit demo --target wide.png --region $region --out edited
+done
+exits 2 "edit into a file" edit demo --target wide.png --region 0,0,8,8 --out empty.bin
+exits 1 "edit into nowhere" edit demo --target wide.png --region 0,0,8,8 --out nowhere/edited
+if command -v python3 >/dev/null; then
+  python3 "$here/draw_png.py" dots.png "#.#.#.#." ".#.#.#.#" "........" "........"
+  exits 2 "edit of one colour" edit demo --frame 60 --target dots.png --region 0,0,8,4 --out edited
+  exits 2 "edit to a colour that there is not" edit demo --frame 60 --target dots.png --region 0,0,8,4 --exact --out edited
+fi
+
 # ---- Ctrl-C ---------------------------------------------------------------------------------------------------------
 
 # interrupt NAME ARGUMENT...: sends SIGINT after a second; the program must end by itself, with status 1.
@@ -497,6 +517,7 @@ says err "interrupted: 0 of 1 games"
 exits 0 "its table is whole" score --summary score_cut.tsv
 interrupt "an interrupted joystick" joystick demo --actions NOOP*100000000 --out stick_cut
 says err "interrupted: nothing was written"
+interrupt "an interrupted edit" edit demo --actions NOOP*100000000 --target wide.png --region 0,0,8,8 --out edit_cut
 no_drafts "no drafts are left behind"
 missing "nothing was written into nowhere" nowhere
 

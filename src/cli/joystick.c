@@ -7,11 +7,9 @@
  * method ranks all directions. docs/joystick.md has the study that this was made for.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/agreement.h"
 #include "cli/map.h"
@@ -416,13 +414,7 @@ static int check_options(options_t *o) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--press %d: the run has the frames 0 to %d", (int)o->press,
                             (int)o->scene.horizon - 1);
   }
-  if (mkdir(o->out, 0777) != 0 && errno != EEXIST) {
-    return vcs_cli_complain(command, VCS_EXIT_FAILED, "cannot make the directory %s: %s", o->out, strerror(errno));
-  }
-  if (!vcs_path_is_directory(o->out)) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--out must be a directory; %s is a file", o->out);
-  }
-  return VCS_ARGS_GO;
+  return vcs_output_directory(command, o->out);
 }
 
 int vcs_cli_joystick(int argc, char **argv) {

@@ -23,6 +23,7 @@ static const struct {
     {"grad", vcs_cli_grad, "what moves a pixel, a byte, the score; what a key or a bit moves"},
     {"score", vcs_cli_score, "how good the methods are: derivatives beside the truth"},
     {"joystick", vcs_cli_joystick, "what the stick does to the screen, by every method, and the inverse"},
+    {"edit", vcs_cli_edit, "from a drawing to the bytes of ROM that make the game show it"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
