@@ -69,7 +69,7 @@ exits 2 "a misspelled command" verfy
 says err "did you mean verify"
 exits 2 "an unknown command" xylophone
 says err "diffvcs --help"
-for command in info run record verify trace truth smooth grad score edit; do
+for command in info run record verify trace truth smooth grad score edit steer; do
   exits 0 "help of $command" "$command" --help
   says out "^examples:"
   exits 2 "an unknown option of $command" "$command" --rom x
@@ -474,6 +474,25 @@ if command -v python3 >/dev/null; then
   exits 2 "edit to a colour that there is not" edit demo --frame 60 --target dots.png --region 0,0,8,4 --exact --out edited
 fi
 
+# ---- steer ----------------------------------------------------------------------------------------------------------
+
+exits 0 "steer demo" steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3 --out steer.tsv
+says out "^\\| guided \\| [0-9.]+ \\|.* of 3 \\|"
+[ "$(wc -l <steer.tsv)" = 10 ] && [ "$(awk -F '\t' 'NF != 5' steer.tsv | wc -l)" = 0 ]
+report $? "3 seeds, 3 searches"
+exits 0 "by one thread" steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3 --jobs 1 --out one.tsv
+same "the same sequences" steer.tsv one.tsv
+actions=$(awk -F '\t' 'END { print $5 }' steer.tsv)
+exits 0 "which can be played" grad demo --actions "$actions" --output screen --horizon 1 --out some
+exits 0 "steer to a score" steer demo --goal score --frames 5 --budget 50 --seeds 2 --out steer.tsv
+for goal in ram:80 ram:80=256 ram:80=x ram:80.3=1 ram:7F=1 pixel:1,1=3 screen points; do
+  exits 2 "steer to $goal" steer demo --actions NOOP --goal $goal --out steer.tsv
+done
+says err "takes score or ram:9C=60"
+exits 2 "steer nowhere in particular" steer demo --out steer.tsv
+exits 2 "steer with too little" steer demo --goal score --frames 60 --budget 59
+exits 1 "steer into nowhere" steer demo --goal score --out nowhere/steer.tsv
+
 # ---- Ctrl-C ---------------------------------------------------------------------------------------------------------
 
 # interrupt NAME ARGUMENT...: sends SIGINT after a second; the program must end by itself, with status 1.
@@ -518,6 +537,8 @@ exits 0 "its table is whole" score --summary score_cut.tsv
 interrupt "an interrupted joystick" joystick demo --actions NOOP*100000000 --out stick_cut
 says err "interrupted: nothing was written"
 interrupt "an interrupted edit" edit demo --actions NOOP*100000000 --target wide.png --region 0,0,8,8 --out edit_cut
+interrupt "an interrupted steer" steer demo --goal score --frames 60 --budget 1000000000 --out steer_cut.tsv
+missing "it wrote nothing" steer_cut.tsv
 no_drafts "no drafts are left behind"
 missing "nothing was written into nowhere" nowhere
 
