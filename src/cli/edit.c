@@ -70,7 +70,8 @@ static vcs_status_t read_png(const options_t *o, uint8_t **rgb, vcs_error_t *err
   png_image image = {.version = PNG_IMAGE_VERSION};
   *rgb = NULL;
   if (!png_image_begin_read_from_file(&image, o->target)) {
-    return vcs_error_fill(error, VCS_BAD_FILE, "cannot read %.200s: %.100s", o->target, image.message);
+    vcs_error_fill(error, VCS_BAD_FILE, "cannot read %.200s: %.100s", o->target, image.message);
+    return VCS_BAD_FILE;
   }
   if ((int)image.width != o->width || (int)image.height != o->height) {
     vcs_error_fill(error, VCS_BAD_ARGUMENT, "%.200s is %ux%u pixels, but the region is %dx%d", o->target,
@@ -277,7 +278,8 @@ static vcs_status_t prepare(job_t *job, vcs_error_t *error) {
   job->candidates = malloc((size_t)8 * cart->rom_size * sizeof *job->candidates);
   if (!job->rom || !job->uses || !job->wanted || !job->first || !job->frames || !job->picture || !job->machine ||
       !job->slots || !job->pixels || !job->pixels_by_frame || !job->candidates) {
-    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+    vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+    return VCS_NO_MEMORY;
   }
   memcpy(job->rom, cart->rom, cart->rom_size);
   job->cart.rom = job->rom;
