@@ -4,6 +4,7 @@
 # games are used too. Prints ok / not ok lines; exit status 0 when all are ok.
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
 roms=${DIFFVCS_ROMS:-}
+here=$(cd "$(dirname "$0")" && pwd)
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 diffvcs=$(cd "$(dirname "$diffvcs")" && pwd)/$(basename "$diffvcs")
@@ -68,7 +69,7 @@ exits 2 "a misspelled command" verfy
 says err "did you mean verify"
 exits 2 "an unknown command" xylophone
 says err "diffvcs --help"
-for command in info run record verify trace truth smooth grad score; do
+for command in info run record verify trace truth smooth grad score edit steer; do
   exits 0 "help of $command" "$command" --help
   says out "^examples:"
   exits 2 "an unknown option of $command" "$command" --rom x
@@ -432,6 +433,66 @@ exits 2 "a summary of nothing" score --summary nothing.tsv
 exits 2 "a game that is none" score no_such_game --bits 1 --roms directory --out other2.tsv
 exits 1 "score into nowhere" score demo --bits 1 --out nowhere/score.tsv
 
+# ---- joystick -------------------------------------------------------------------------------------------------------
+
+exits 0 "help of joystick" joystick --help
+says out "^examples:"
+exits 2 "an unknown option of joystick" joystick --rom x
+says err "did you mean --roms"
+exits 0 "joystick demo" joystick demo --actions NOOP*100 --frames 3 --rows 20:180 --out stick
+says out "^\\| RIGHT \\| 3 \\| [0-9]+ \\|"
+says out "^\\| .bit\\+fork. \\|.* \\| [A-Z]+ [>=] [A-Z]+ [>=] [A-Z]+ [>=] [A-Z]+ \\|$"
+[ "$(wc -l <stick/table.tsv)" = 49 ] && [ "$(awk -F '\t' 'NF != 11' stick/table.tsv | wc -l)" = 0 ]
+report $? "4 controls, 3 frames, 4 methods"
+png_is_whole stick/right-truth.png && png_is_whole stick/down-bit-fork.png
+report $? "its maps are PNGs"
+exits 0 "joystick held" joystick demo --actions NOOP*100 --frames 2 --press 1 --held --out stick
+for what in "--rows 5" "--rows 7:7" "--rows 9:1000" "--rows 1:2x" "--frames 2 --press 2" "--actions JUMP" "--frames 0"; do
+  # shellcheck disable=SC2086
+  exits 2 "joystick $what" joystick demo --actions NOOP $what --out stick
+done
+exits 2 "joystick of no game" joystick no_such_game --roms directory --out stick
+exits 2 "joystick into a file" joystick demo --out empty.bin
+exits 1 "joystick into nowhere" joystick demo --out nowhere/stick
+
+# ---- edit -----------------------------------------------------------------------------------------------------------
+
+exits 0 "a picture" run demo --frames 60 --screenshot wide.png --zoom 1
+exits 2 "edit without a target" edit demo --region 0,0,8,8 --out edited
+says err "are both needed"
+exits 2 "edit with a target of another size" edit demo --target wide.png --region 0,0,8,8 --out edited
+says err "is 320x210 pixels, but the region is 8x8"
+exits 2 "edit with a target that is none" edit demo --target empty.bin --region 0,0,8,8 --out edited
+for region in 1,2,3 -1,0,8,8 0,0,0,8 156,0,8,8 0,300,8,8 0,0,8,8x; do
+  exits 2 "edit of the region $region" edit demo --target wide.png --region $region --out edited
+done
+exits 2 "edit into a file" edit demo --target wide.png --region 0,0,8,8 --out empty.bin
+exits 1 "edit into nowhere" edit demo --target wide.png --region 0,0,8,8 --out nowhere/edited
+if command -v python3 >/dev/null; then
+  python3 "$here/draw_png.py" dots.png "#.#.#.#." ".#.#.#.#" "........" "........"
+  exits 2 "edit of one colour" edit demo --frame 60 --target dots.png --region 0,0,8,4 --out edited
+  exits 2 "edit to a colour that there is not" edit demo --frame 60 --target dots.png --region 0,0,8,4 --exact --out edited
+fi
+
+# ---- steer ----------------------------------------------------------------------------------------------------------
+
+exits 0 "steer demo" steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3 --out steer.tsv
+says out "^\\| guided \\| [0-9.]+ \\|.* of 3 \\|"
+[ "$(wc -l <steer.tsv)" = 10 ] && [ "$(awk -F '\t' 'NF != 5' steer.tsv | wc -l)" = 0 ]
+report $? "3 seeds, 3 searches"
+exits 0 "by one thread" steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3 --jobs 1 --out one.tsv
+same "the same sequences" steer.tsv one.tsv
+actions=$(awk -F '\t' 'END { print $5 }' steer.tsv)
+exits 0 "which can be played" grad demo --actions "$actions" --output screen --horizon 1 --out some
+exits 0 "steer to a score" steer demo --goal score --frames 5 --budget 50 --seeds 2 --out steer.tsv
+for goal in ram:80 ram:80=256 ram:80=x ram:80.3=1 ram:7F=1 pixel:1,1=3 screen points; do
+  exits 2 "steer to $goal" steer demo --actions NOOP --goal $goal --out steer.tsv
+done
+says err "takes score or ram:9C=60"
+exits 2 "steer nowhere in particular" steer demo --out steer.tsv
+exits 2 "steer with too little" steer demo --goal score --frames 60 --budget 59
+exits 1 "steer into nowhere" steer demo --goal score --out nowhere/steer.tsv
+
 # ---- Ctrl-C ---------------------------------------------------------------------------------------------------------
 
 # interrupt NAME ARGUMENT...: sends SIGINT after a second; the program must end by itself, with status 1.
@@ -473,6 +534,11 @@ says out "^demo.1 interrupted, equal up to frame 300$"
 interrupt "an interrupted score" score demo --horizons 1,1000 --out score_cut.tsv
 says err "interrupted: 0 of 1 games"
 exits 0 "its table is whole" score --summary score_cut.tsv
+interrupt "an interrupted joystick" joystick demo --actions NOOP*100000000 --out stick_cut
+says err "interrupted: nothing was written"
+interrupt "an interrupted edit" edit demo --actions NOOP*100000000 --target wide.png --region 0,0,8,8 --out edit_cut
+interrupt "an interrupted steer" steer demo --goal score --frames 60 --budget 1000000000 --out steer_cut.tsv
+missing "it wrote nothing" steer_cut.tsv
 no_drafts "no drafts are left behind"
 missing "nothing was written into nowhere" nowhere
 

@@ -2,9 +2,11 @@
 #include "cli/common.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/games.h"
@@ -181,4 +183,14 @@ void vcs_text_json(vcs_text_t *text, const char *string) {
     }
   }
   vcs_text_printf(text, "\"");
+}
+
+int vcs_output_directory(const char *command, const char *path) {
+  if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+    return vcs_cli_complain(command, VCS_EXIT_FAILED, "cannot make the directory %s: %s", path, strerror(errno));
+  }
+  if (!vcs_path_is_directory(path)) {
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--out must be a directory; %s is a file", path);
+  }
+  return VCS_ARGS_GO;
 }

@@ -21,6 +21,9 @@ int vcs_cli_truth(int argc, char **argv);
 int vcs_cli_smooth(int argc, char **argv);
 int vcs_cli_grad(int argc, char **argv);
 int vcs_cli_score(int argc, char **argv);
+int vcs_cli_joystick(int argc, char **argv);
+int vcs_cli_edit(int argc, char **argv);
+int vcs_cli_steer(int argc, char **argv);
 
 /* "diffvcs run: what was wrong", to stderr; returns the exit code it is given. */
 int vcs_cli_complain(const char *command, int exit_code, const char *format, ...) VCS_PRINTF(3, 4);
@@ -89,5 +92,8 @@ void vcs_text_json(vcs_text_t *text, const char *string);
 
 /* Whether a file of that name could be written: asked before a long run instead of after it. */
 vcs_status_t vcs_output_try(const char *path, vcs_error_t *error);
+
+/* Makes the directory of --out unless it is there; returns VCS_ARGS_GO, or complains and returns the exit code. */
+int vcs_output_directory(const char *command, const char *path);
 
 #endif

@@ -4,10 +4,8 @@
  * and registers and every input would do to it (VJP). With --input or --bit one cause is chosen, and one walk forwards
  * tells which pixels and RAM cells it moves (JVP).
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/grad_text.h"
 #include "cli/map.h"
@@ -311,13 +309,7 @@ static int check_options(options_t *o) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--seed and --actions both say what to press: give one of them");
   }
   if (!o->scene.actions && o->scene.frame < 0) o->scene.frame = 300;
-  if (mkdir(o->out, 0777) != 0 && errno != EEXIST) {
-    return vcs_cli_complain(command, VCS_EXIT_FAILED, "cannot make the directory %s: %s", o->out, strerror(errno));
-  }
-  if (!vcs_path_is_directory(o->out)) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--out must be a directory; %s is a file", o->out);
-  }
-  return VCS_ARGS_GO;
+  return vcs_output_directory(command, o->out);
 }
 
 int vcs_cli_grad(int argc, char **argv) {

@@ -22,6 +22,9 @@ static const struct {
     {"smooth", vcs_cli_smooth, "how an expected output changes with the probability of bits: draw, run, estimate"},
     {"grad", vcs_cli_grad, "what moves a pixel, a byte, the score; what a key or a bit moves"},
     {"score", vcs_cli_score, "how good the methods are: derivatives beside the truth"},
+    {"joystick", vcs_cli_joystick, "what the stick does to the screen, by every method, and the inverse"},
+    {"edit", vcs_cli_edit, "from a drawing to the bytes of ROM that make the game show it"},
+    {"steer", vcs_cli_steer, "what to press to reach a goal: by chance, by blind search, by derivatives"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -37,7 +37,7 @@ void vcs_input_names(char *text, size_t size); /* all of them, for complaints */
 /* ---- Methods ------------------------------------------------------------------------------------------------ */
 
 #define VCS_METHOD_CHOICES "naive|ste|bit|bit+fork"
-enum { VCS_CLI_METHODS = 4, VCS_CLI_BIT_FORK = 3, VCS_CLI_WINDOW = 256 };
+enum { VCS_CLI_METHODS = 4, VCS_CLI_BIT = 2, VCS_CLI_BIT_FORK = 3, VCS_CLI_WINDOW = 256 };
 
 const char *vcs_cli_method_name(int method);                 /* of the choices above */
 int vcs_cli_method_by_name(const char *name, size_t length); /* -1: none */

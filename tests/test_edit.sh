@@ -1,0 +1,48 @@
+#!/bin/bash
+# test_edit: drawings become bytes of ROM (docs/edit.md): an invader becomes a heart, a digit of Pong's score an H. The
+# patch is applied, and the game is played from power-on on the patched image: it must show the drawing. $DIFFVCS is the
+# program. Skipped (exit status 77) without the images or python3. Exit status 0 when all is well.
+diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
+here=$(cd "$(dirname "$0")" && pwd)
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+failures=0
+
+image_of() { "$diffvcs" info "$1" 2>/dev/null | sed -n 's/^file *//p' | head -1; }
+
+if ! command -v python3 >/dev/null || ! [ -f "$(image_of pong)" ] || ! [ -f "$(image_of space_invaders)" ]; then
+  echo "# SKIPPED: no python3, or no images of pong and space_invaders (set DIFFVCS_ROMS)"
+  exit 77
+fi
+
+# shows GAME REGION ROW...: the game can be made to show the drawing, by a patch that holds from power-on.
+shows() {
+  local game=$1 region=$2
+  shift 2
+  python3 "$here/draw_png.py" "$tmp/target.png" "$@" || exit 1
+  "$diffvcs" edit "$game" --frame 200 --region "$region" --target "$tmp/target.png" --out "$tmp/$game" >"$tmp/said" 2>&1 &&
+    grep -Eq '^wrong +[1-9][0-9]* of [0-9]+ pixels before, 0 after$' "$tmp/said" &&
+    python3 - "$(image_of "$game")" "$tmp/$game/patch.ips" "$tmp/patched.bin" <<'END' &&
+import sys
+image, patch = bytearray(open(sys.argv[1], "rb").read()), open(sys.argv[2], "rb").read()
+at = 5
+while patch[at : at + 3] != b"EOF":
+    offset, size = int.from_bytes(patch[at : at + 3], "big"), int.from_bytes(patch[at + 3 : at + 5], "big")
+    image[offset : offset + size] = patch[at + 5 : at + 5 + size]
+    at += 5 + size
+open(sys.argv[3], "wb").write(image)
+END
+    "$diffvcs" edit "$tmp/patched.bin" --frame 200 --region "$region" --target "$tmp/target.png" --out "$tmp/again" \
+      >"$tmp/said" 2>&1 && grep -Eq '^wrong +0 of' "$tmp/said" && echo "ok - $game shows it" && return
+  failures=$((failures + 1))
+  echo "not ok - $game shows it"
+  sed 's/^/#   /' "$tmp/said"
+}
+
+none=................
+shows space_invaders 21,48,16,12 $none $none ".....##..##....." "....########...." "....########...." \
+  "....########...." "....########...." ".....######....." "......####......" ".......##......." $none $none
+two="....####....####...."
+all="....############...."
+shows pong 32,1,20,20 $two $two $two $two $two $two $two $two $all $all $all $all $two $two $two $two $two $two $two $two
+[ "$failures" = 0 ]

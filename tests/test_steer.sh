@@ -1,0 +1,15 @@
+#!/bin/bash
+# test_steer: derivatives find what to press (docs/steer.md): the cannon of Space Invaders is to be 45 columns further to
+# the right after 100 frames. Guided search must reach it from every seed, with a better median than random search.
+# $DIFFVCS is the program. Skipped (exit status 77) without the image. Exit status 0 when all is well.
+diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+if ! "$diffvcs" info space_invaders >"$tmp/info" 2>&1; then
+  echo "# SKIPPED: no image of space_invaders (set DIFFVCS_ROMS)"
+  exit 77
+fi
+"$diffvcs" steer space_invaders --actions NOOP*1050,RIGHT*40,NOOP*4 --goal ram:9C=100 --frames 100 --budget 8000 \
+  --seeds 5 --out "$tmp/steer.tsv" || exit 1
+awk -F '\t' '$2 == "guided" && $3 == 0 { there++ } $2 == "random" && $3 > 0 { missed++ } END { exit there != 5 || missed < 3 }' \
+  "$tmp/steer.tsv"
