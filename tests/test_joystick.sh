@@ -59,7 +59,7 @@ for profile in xitari ale; do
 
   study stop --profile $profile
   holds "LEFT at the left stop: the truth" stop '$1 == "LEFT" && $3 == "truth"' '$4 == 0'
-  holds "forks agree until the next poll" stop '$1 == "LEFT" && $3 == "bit+fork" && $2 <= 3' '$4 == 0'
+  holds "and forks agree" stop '$1 == "LEFT" && $3 == "bit+fork"' '$4 == 0'
   holds "RIGHT at the left stop" stop '$1 == "RIGHT" && $3 == "bit+fork" && $2 > 1' '$8 == 1 && $9 == 1 && $10 == 1'
 done
 
