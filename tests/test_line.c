@@ -356,7 +356,7 @@ static void test_a_write_a_cycle_later_or_earlier_moves_as_redrawing_moves_it(vo
       run_store(cycle + (uint32_t)by, shown_else);
       start_walk(false, VCS_SIDE_TANGENT);
       memset(pixels, 0, sizeof pixels);
-      memcpy(&contents, tape->start, sizeof contents);
+      memcpy(&contents, tape->start, vcs_state_size(&console));
       *vcs_slots(&sweep, VCS_OFFSET(cycles)) = (float)by;
       live[VCS_OFFSET(cycles)] = 1;
       vcs_sweep_row(&sweep, 0);
