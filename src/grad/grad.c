@@ -138,7 +138,8 @@ static void toggle_input(vcs_controls_t *controls, int input) {
   if (input >= VCS_INPUT_RESET) {
     controls->console ^= (uint8_t)(1 << (input - VCS_INPUT_RESET));
   } else {
-    controls->held[input / VCS_INPUT_SECOND_PLAYER] ^= (uint8_t)(1 << input % VCS_INPUT_SECOND_PLAYER);
+    const int second = input >= VCS_INPUT_SECOND_PLAYER;
+    controls->held[second] ^= (uint8_t)(1 << (input - VCS_INPUT_SECOND_PLAYER * second));
   }
 }
 
