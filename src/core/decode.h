@@ -131,7 +131,7 @@ VCS_FN vcs_code_t vcs_decode(const vcs_cart_t *cart, uint32_t at) {
         code.row = bytes[0] == SAX || cart->snoops ? VCS_ROW_STEP : VCS_ROW_WSYNC;
         code.operand = bytes[0];
       } else {
-        code.row = op.access == VCS_ACCESS_MODIFY ? VCS_ROW_STEP : second;
+        code.row = op.access == VCS_ACCESS_MODIFY ? (uint16_t)VCS_ROW_STEP : second;
       }
       break;
     case VCS_MODE_ABS:

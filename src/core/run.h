@@ -420,7 +420,7 @@ VCS_SLOW_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *
   while (left && !frame_over && !m->jammed) {
     uint32_t end = VCS_RUN_STEP;
     if (VCS_LIKELY(left > VCS_RUN_MARGIN)) {
-      end = vcs_run(cart, m, video, (left < VCS_RUN_MOST ? left : VCS_RUN_MOST) - VCS_RUN_MARGIN);
+      end = vcs_run(cart, m, video, (left < VCS_RUN_MOST ? left : (uint32_t)VCS_RUN_MOST) - VCS_RUN_MARGIN);
       left -= end & VCS_COUNT_MASK;
       frame_over = end & VCS_RUN_OVER;
     }

@@ -703,7 +703,7 @@ VCS_SLOW_FN bool vcs_tia_write_first(vcs_t *m, vcs_video_t *video, unsigned r, u
  * WSYNC does not halt; RSYNC does nothing at all. */
 VCS_SLOW_FN bool vcs_tia_write_next(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
   vcs_tia_catch_up(m, video);
-  return vcs_tia_write_first(m, video, r == VCS_WSYNC ? VCS_RSYNC : r, value);
+  return vcs_tia_write_first(m, video, r == VCS_WSYNC ? (unsigned)VCS_RSYNC : r, value);
 }
 
 /* A write to the TIA; `stalls` is false for the second and later of successive writes of an instruction. Returns true

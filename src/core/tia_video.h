@@ -448,7 +448,10 @@ VCS_FN void vcs_line_paint_whole(const vcs_t *m, vcs_video_t *video, uint8_t *ro
   bool known = video->above_known;
   uint64_t recoloured[4] = {0, 0, 0, 0};
   if (known) __builtin_memcpy(row, row - VCS_WIDTH, VCS_WIDTH);
-  if (!known || __builtin_memcmp(video->colours, m->colu, 4) != 0) {
+  uint32_t above, now; /* four colours each */
+  __builtin_memcpy(&above, video->colours, 4);
+  __builtin_memcpy(&now, m->colu, 4);
+  if (!known || above != now) {
     for (int i = 0; known && i < 4; i++) recoloured[i] = m->colu[i] != video->colours[i] ? ~0ULL : 0;
     __builtin_memcpy(video->colours, m->colu, 4);
   }

@@ -264,7 +264,7 @@ static void link_function(work_t *w) {
     return;
   }
   const int sum_lane = w->s->reverse && !w->flags ? lane_of_sum(w->row) : -1;
-  vcs_gain_t sum;
+  vcs_gain_t sum = {0};
   if (sum_lane >= 0) vcs_gain_make(&sum, w->out + VCS_SLOTS * sum_lane, (uint8_t)(w->result >> 8 * sum_lane));
   for (int lane = 0; lane < VCS_LANES; lane++) {
     unsigned reads = w->uses.reads >> 8 * lane & 0xFF;
