@@ -167,8 +167,9 @@ static vcs_status_t make_room(job_t *job, vcs_error_t *error) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
   vcs_pixel_values(cart, VCS_VALUES_LUMINANCE, job->scale);
+  const int middle = VCS_WIDTH / 2;
   for (int y = o->top; y < o->bottom; y++) {
-    for (int x = 0; x < VCS_WIDTH; x++) job->weights[VCS_WIDTH * y + x] = (float)(x - VCS_WIDTH / 2);
+    for (int x = 0; x < VCS_WIDTH; x++) job->weights[VCS_WIDTH * y + x] = (float)(x - middle);
   }
   return show_last(job, error);
 }
