@@ -9,7 +9,8 @@
  * A latch is an OR over the pieces since it was cleared: a piece moves it only if no earlier piece has set it. That is
  * first order, like every chain of differences: two pieces that both set a latch each see that the other would.
  *
- * Stops: pixels under the comb of HMOVE, in rows the beam did not reach, and in the greyed rest of a partial frame.
+ * Stops: pixels under the comb of HMOVE, in rows the beam did not reach, and in the greyed rest of a partial frame;
+ * collisions that the time of a write would add or spare.
  */
 #include <string.h>
 
