@@ -1,0 +1,192 @@
+/* breakpoint.c: where the debugger stops (breakpoint.h). */
+#include "cli/breakpoint.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/cpu_ops.h"
+#include "core/state.h"
+#include "host/files.h"
+
+enum { LINE_CLOCKS = 228, BLANK_CLOCKS = 68, ACCESSES_MAX = 8 };
+
+static const char *const kinds[] = {"pc", "cycle", "scanline", "pixel", "read", "write", "access", "if"};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* ---- What an instruction is about to touch --------------------------------------------------------------------- */
+
+typedef struct {
+  uint16_t address[ACCESSES_MAX];
+  bool writes[ACCESSES_MAX];
+  int count;
+} touched_t;
+
+static void touch(touched_t *touched, unsigned address, bool writes) {
+  touched->address[touched->count] = (uint16_t)address;
+  touched->writes[touched->count++] = writes;
+}
+
+/* Reads a pointer from zero page and counts it. */
+static unsigned follow(touched_t *touched, const vcs_moment_t *moment, unsigned zero_page) {
+  const unsigned low = zero_page & 0xFF, high = (zero_page + 1) & 0xFF;
+  touch(touched, low, false);
+  touch(touched, high, false);
+  return vcs_peek(moment->cart, moment->m, (uint16_t)low) | vcs_peek(moment->cart, moment->m, (uint16_t)high) << 8;
+}
+
+/* How many bytes an instruction pushes (1 to 3) or pulls (-1 to -3). */
+static int pushed(uint8_t opcode) {
+  static const struct {
+    uint8_t opcode;
+    int8_t count;
+  } rows[] = {{0x00, 3}, {0x20, 2}, {0x08, 1}, {0x48, 1}, {0x28, -1}, {0x68, -1}, {0x60, -2}, {0x40, -3}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (rows[i].opcode == opcode) return rows[i].count;
+  }
+  return 0;
+}
+
+static void touch_stack(touched_t *touched, uint8_t opcode, unsigned sp) {
+  const int count = pushed(opcode);
+  for (int i = 0; i < count; i++) touch(touched, 0x100 | ((sp - (unsigned)i) & 0xFF), true);
+  for (int i = 1; i <= -count; i++) touch(touched, 0x100 | ((sp + (unsigned)i) & 0xFF), false);
+}
+
+static touched_t about_to_touch(const vcs_moment_t *moment) {
+  const vcs_t *m = moment->m;
+  touched_t touched = {.count = 0};
+  const uint8_t opcode = vcs_peek(moment->cart, m, m->pc);
+  const vcs_opcode_t op = vcs_opcode(opcode);
+  const unsigned low = vcs_peek(moment->cart, m, (uint16_t)(m->pc + 1));
+  const unsigned word = low | (unsigned)vcs_peek(moment->cart, m, (uint16_t)(m->pc + 2)) << 8;
+  unsigned address = 0;
+  switch (op.mode) {
+    case VCS_MODE_ZP:
+      address = low;
+      break;
+    case VCS_MODE_ZPX:
+      address = (low + m->x) & 0xFF;
+      break;
+    case VCS_MODE_ZPY:
+      address = (low + m->y) & 0xFF;
+      break;
+    case VCS_MODE_ABS:
+      address = word;
+      break;
+    case VCS_MODE_ABX:
+      address = word + m->x;
+      break;
+    case VCS_MODE_ABY:
+      address = word + m->y;
+      break;
+    case VCS_MODE_IZX:
+      address = follow(&touched, moment, low + m->x);
+      break;
+    case VCS_MODE_IZY:
+      address = follow(&touched, moment, low) + m->y;
+      break;
+    case VCS_MODE_IND:
+      touch(&touched, word, false);
+      touch(&touched, (word & 0xFF00) | ((word + 1) & 0xFF), false);
+      return touched;
+    default:
+      break;
+  }
+  const bool memory = op.mode != VCS_MODE_IMM && op.mode != VCS_MODE_REL;
+  if (memory && (op.access == VCS_ACCESS_READ || op.access == VCS_ACCESS_MODIFY)) touch(&touched, address, false);
+  if (memory && (op.access == VCS_ACCESS_WRITE || op.access == VCS_ACCESS_MODIFY)) touch(&touched, address, true);
+  if (op.access == VCS_ACCESS_STACK) touch_stack(&touched, opcode, m->sp);
+  return touched;
+}
+
+static bool touches(const vcs_moment_t *moment, int32_t address, bool reads, bool writes) {
+  const touched_t touched = about_to_touch(moment);
+  for (int i = 0; i < touched.count; i++) {
+    const bool writing = touched.writes[i];
+    if (!(writing ? writes : reads)) continue;
+    if (vcs_address_plain(touched.address[i], writing) == vcs_address_plain((uint16_t)address, writing)) return true;
+  }
+  return false;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------------ */
+
+static vcs_status_t read_place(const char *text, const vcs_symbols_t *symbols, const vcs_moment_t *moment,
+                               vcs_break_t *breakpoint, vcs_error_t *error) {
+  vcs_expression_t expression;
+  char *comma = breakpoint->kind == VCS_BREAK_PIXEL ? strchr(text, ',') : NULL;
+  if (breakpoint->kind == VCS_BREAK_PIXEL) {
+    unsigned x, y;
+    char more;
+    if (!comma || sscanf(text, "%u,%u%c", &x, &y, &more) != 2 || x >= VCS_WIDTH || y >= 320) {
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "break pixel takes a column and a row, as in: break pixel 80,100");
+    }
+    breakpoint->at = (moment->cart->top_line + (int32_t)y) * LINE_CLOCKS + BLANK_CLOCKS + (int32_t)x;
+    return VCS_OK;
+  }
+  const vcs_status_t status = vcs_expression_read(text, symbols, &expression, error);
+  if (status) return status;
+  const int64_t value = vcs_expression_value(&expression, moment);
+  if (value < 0 || value > 1 << 24) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%s is %" PRId64 ", which is out of range", text, value);
+  }
+  breakpoint->at = (int32_t)value * (breakpoint->kind == VCS_BREAK_SCANLINE ? LINE_CLOCKS : 1);
+  return VCS_OK;
+}
+
+/* KIND [PLACE] [if CONDITION] */
+vcs_status_t vcs_break_read(const char *text, const vcs_symbols_t *symbols, const vcs_moment_t *moment,
+                            vcs_break_t *breakpoint, vcs_error_t *error) {
+  char word[16] = "", place[sizeof breakpoint->text];
+  int length = 0, kind = 0;
+  *breakpoint = (vcs_break_t){.conditional = false};
+  snprintf(breakpoint->text, sizeof breakpoint->text, "%s", text);
+  sscanf(text, "%15s%n", word, &length);
+  while (kind < KINDS && strcasecmp(word, kinds[kind]) != 0) kind++;
+  if (kind == KINDS || strlen(text) >= sizeof place) {
+    return vcs_error_fill(
+        error, VCS_BAD_ARGUMENT,
+        "break takes pc, cycle, scanline, pixel, read, write, access or if, and where: break pc $F123");
+  }
+  breakpoint->kind = (vcs_break_kind_t)kind;
+  strcpy(place, text + length);
+  char *condition = kind == VCS_BREAK_IF ? place : strstr(place, " if ");
+  if (condition) {
+    const vcs_status_t status =
+        vcs_expression_read(condition + (kind == VCS_BREAK_IF ? 0 : 4), symbols, &breakpoint->condition, error);
+    if (status) return status;
+    breakpoint->conditional = true;
+    *condition = 0;
+  }
+  return kind == VCS_BREAK_IF ? VCS_OK : read_place(place, symbols, moment, breakpoint, error);
+}
+
+/* ---- Stopping ------------------------------------------------------------------------------------------------ */
+
+static bool place_met(const vcs_break_t *breakpoint, const vcs_moment_t *moment, int32_t before) {
+  const int32_t at = breakpoint->at;
+  switch (breakpoint->kind) {
+    case VCS_BREAK_PC:
+      return moment->m->pc == at || (moment->m->pc & 0x1FFF) == (at & 0x1FFF);
+    case VCS_BREAK_CYCLE:
+      return (int32_t)moment->m->cycles >= at && before < 3 * at - moment->m->frame_clock;
+    case VCS_BREAK_SCANLINE:
+    case VCS_BREAK_PIXEL:
+      return vcs_moment_clock(moment->m) >= at && before < at;
+    case VCS_BREAK_READ:
+      return touches(moment, at, true, false);
+    case VCS_BREAK_WRITE:
+      return touches(moment, at, false, true);
+    case VCS_BREAK_ACCESS:
+      return touches(moment, at, true, true);
+    default:
+      return true;
+  }
+}
+
+bool vcs_break_met(const vcs_break_t *breakpoint, const vcs_moment_t *moment, int32_t before) {
+  return place_met(breakpoint, moment, before) &&
+         (!breakpoint->conditional || vcs_expression_value(&breakpoint->condition, moment));
+}

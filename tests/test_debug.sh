@@ -1,0 +1,60 @@
+#!/bin/bash
+# The debugger, by its answers: it stops where it should, and going back and forth again comes to the same state.
+set -u
+debug=("${DIFFVCS:-build/diffvcs}" debug demo)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAILED: $1"; failed=1; }
+ask() { printf '%s\n' "$@" | "${debug[@]}" --frame 60; }
+
+# Backwards: the state after 1,000 steps, 700 back and 700 again is the same, to the last field; so for lines and frames.
+for unit in "step 1000|back 700|step 700" "step 5|frame 3|back frame 2|frame 2" "step 40|line 30|back 200|step 200" \
+  "frame 30|back frame 30|frame 30" "step 1|back|step 1"; do
+  there=${unit%%|back*}
+  ask "${there//|/$'\n'}" state > "$work/there"
+  ask "${unit//|/$'\n'}" state > "$work/again"
+  there=$(grep -v '^frame' "$work/there")
+  again=$(grep -v '^frame' "$work/again")
+  if [ "$there" != "$again" ] || [ -z "$there" ]; then
+    fail "$unit does not come back"
+    diff <(echo "$there") <(echo "$again") | head -5
+  fi
+done
+
+# Breakpoints, each met where it says; and met again backwards.
+ask "break pixel 80,100" continue | tail -1 | grep -qE 'line 1[0-9][0-9] clock (1(4[89]|[5-9][0-9])|2[0-9][0-9])' || fail "break pixel"
+ask "break scanline 100" continue | tail -1 | grep -q 'line 100 clock' || fail "break scanline"
+ask "break cycle 5000" continue "print cycle >= 5000 && cycle < 5080" | tail -1 | grep -q '^1 ' || fail "break cycle"
+ask "break write COLUBK" continue | tail -1 | grep -q 'COLUBK' || fail "break write COLUBK"
+ask "break write WSYNC if scanline > 50" continue "print scanline > 50" | tail -1 | grep -q '^1 ' || fail "break with a condition"
+pc=$(ask "break write WSYNC" continue "print pc" | tail -1 | sed 's/.*\$//')
+ask "break pc \$$pc" continue | tail -1 | grep -qi " $pc " || fail "break pc"
+first=$(ask "break write WSYNC" continue | tail -1)
+[ "$(ask "break write WSYNC" continue continue reverse | tail -1)" = "$first" ] || fail "reverse does not stop where continue did"
+ask reverse | grep -q 'no breakpoint' || fail "reverse at the beginning"
+ask back | grep -q 'beginning' || fail "back at the beginning"
+
+# What hands hold makes another future; the past stays.
+[ "$(ask "frame 20" "memory")" != "$(ask "hold right" "frame 20" "memory")" ] || fail "hold changes nothing"
+[ "$(ask "frame 20" memory | tail -8)" = "$(ask "hold right" "frame 20" "back frame 20" hold "frame 20" memory | tail -8)" ] ||
+  fail "the past is not the same after hold"
+
+# Symbols, watches, traces, pictures.
+printf -- '--- Symbol List (sorted by symbol)\nCOUNTER                  0080              (R )\n' > "$work/demo.sym"
+ask "symbols $work/demo.sym" "watch [COUNTER]" step | grep -q '\[COUNTER\] = ' || fail "watch"
+ask "trace $work/t.csv" "step 50" "trace off" > /dev/null
+[ "$(wc -l < "$work/t.csv")" = 51 ] || fail "trace has not 50 rows and a heading"
+ask "trace $work/u.csv" "step 50" "back 20" "step 20" "trace off" > /dev/null
+[ "$(wc -l < "$work/u.csv")" = 71 ] || fail "going back is traced"
+ask "screenshot $work/now.png" > /dev/null && [ -s "$work/now.png" ] || fail "screenshot"
+
+# What is not understood is said, and nothing crashes.
+for wrong in nonsense "break" "break pc" "break pixel 200,3" "break pixel" "print" "print (" "delete 7" "hold sideways" \
+  "symbols /nowhere" "screenshot /nowhere/x.png" "trace /nowhere/x.csv" "break if" "step x y"; do
+  out=$(ask "$wrong")
+  code=$?
+  [ "$wrong" = break ] && continue
+  if [ $code != 1 ] || ! echo "$out" | grep -q '^!'; then fail "'$wrong' is not refused (exit status $code)"; fi
+done
+exit $failed
