@@ -25,6 +25,7 @@ done
 # Breakpoints, each met where it says; and met again backwards.
 ask "break pixel 80,100" continue | tail -1 | grep -qE 'line 1[0-9][0-9] clock (1(4[89]|[5-9][0-9])|2[0-9][0-9])' || fail "break pixel"
 ask "break scanline 100" continue | tail -1 | grep -q 'line 100 clock' || fail "break scanline"
+ask "break scanline 100" continue continue | tail -1 | grep -q '^frame 61.* line 100 clock' || fail "break scanline in the next frame"
 ask "break cycle 5000" continue "print cycle >= 5000 && cycle < 5080" | tail -1 | grep -q '^1 ' || fail "break cycle"
 ask "break write COLUBK" continue | tail -1 | grep -q 'COLUBK' || fail "break write COLUBK"
 ask "break write WSYNC if scanline > 50" continue "print scanline > 50" | tail -1 | grep -q '^1 ' || fail "break with a condition"
@@ -37,7 +38,7 @@ ask back | grep -q 'beginning' || fail "back at the beginning"
 
 # What hands hold makes another future; the past stays.
 [ "$(ask "frame 20" "memory")" != "$(ask "hold right" "frame 20" "memory")" ] || fail "hold changes nothing"
-[ "$(ask "frame 20" memory | tail -8)" = "$(ask "hold right" "frame 20" "back frame 20" hold "frame 20" memory | tail -8)" ] ||
+[ "$(ask "frame 21" memory | tail -8)" = "$(ask "hold right" "frame 20" "back frame 20" hold "frame 21" memory | tail -8)" ] ||
   fail "the past is not the same after hold"
 
 # Symbols, watches, traces, pictures.

@@ -24,7 +24,15 @@
 
 static const char command[] = "diffvcs debug";
 
-enum { LINE_CLOCKS = 228, BREAKS_MAX = 64, WATCHES_MAX = 16, PAST_INTERVAL = 20, PAST_ROOM = 600, LINE_SIZE = 512 };
+enum {
+  LINE_CLOCKS = 228,
+  LINES_MAX = 100000,
+  BREAKS_MAX = 64,
+  WATCHES_MAX = 16,
+  PAST_INTERVAL = 20,
+  PAST_ROOM = 600,
+  LINE_SIZE = 512
+};
 
 typedef struct {
   char text[96];
@@ -37,8 +45,8 @@ typedef struct {
   vcs_t *m;
   uint8_t *frames;
   vcs_history_t *past;
-  int64_t frame;   /* the one under way, or the next one */
-  int instruction; /* done in it; 0: it has not begun */
+  int64_t frame;   /* the one under way: the next one begins as soon as one ends */
+  int instruction; /* done in it */
   int32_t before;  /* clock at which the last instruction of the frame began; -1: none */
   vcs_controls_t hands;
   vcs_symbols_t symbols;
@@ -74,13 +82,14 @@ static void trace_row(debugger_t *d) {
 /* A frame that is known to the past is the same again; a new one is added. */
 static bool begin_frame(debugger_t *d) {
   vcs_error_t error = {""};
+  d->instruction = 0;
+  d->before = -1;
   if (d->frame == vcs_history_end(d->past) && vcs_history_add(d->past, d->m, d->frames, &d->hands, &error)) {
     complain(d, error.message);
     return false;
   }
   vcs_control(d->cart, d->m, vcs_history_hands(d->past, d->frame));
   vcs_frame_begin(d->cart, d->m);
-  d->before = -1;
   return true;
 }
 
@@ -88,18 +97,14 @@ static bool begin_frame(debugger_t *d) {
 static bool step(debugger_t *d) {
   vcs_step_t done;
   if (d->m->jammed) return false;
-  if (d->instruction == 0 && !begin_frame(d)) return false;
   if (d->tracing) trace_row(d);
   d->before = vcs_moment_clock(d->m);
   vcs_step(d->cart, d->m, d->frames, &done);
   d->instruction++;
-  if (done.frame_over || done.jammed || d->instruction == VCS_FRAME_INSTRUCTIONS) {
-    vcs_frame_end(d->cart, d->m, d->frames);
-    d->frame++;
-    d->instruction = 0;
-    d->before = -1;
-  }
-  return true;
+  if (!done.frame_over && !done.jammed && d->instruction < VCS_FRAME_INSTRUCTIONS) return true;
+  vcs_frame_end(d->cart, d->m, d->frames);
+  d->frame++;
+  return begin_frame(d);
 }
 
 /* To a moment of the past. Nothing is traced on the way. */
@@ -108,8 +113,7 @@ static void go(debugger_t *d, int64_t frame, int instruction) {
   d->tracing = false;
   vcs_history_go(d->past, frame, d->m, d->frames);
   d->frame = frame;
-  d->instruction = 0;
-  d->before = -1;
+  begin_frame(d);
   while (d->frame == frame && d->instruction < instruction && step(d)) {
   }
   d->tracing = tracing;
@@ -200,9 +204,7 @@ typedef bool (*arrived_t)(const debugger_t *d, int64_t target);
 static bool never(const debugger_t *d, int64_t target) { return (void)d, (void)target, false; }
 static bool at_frame(const debugger_t *d, int64_t target) { return d->frame >= target; }
 
-static int64_t line_number(const debugger_t *d) {
-  return d->frame * 1000 + (d->instruction ? vcs_moment_clock(d->m) / LINE_CLOCKS : 0);
-}
+static int64_t line_number(const debugger_t *d) { return d->frame * LINES_MAX + vcs_moment_clock(d->m) / LINE_CLOCKS; }
 static bool past_line(const debugger_t *d, int64_t target) { return line_number(d) > target; }
 
 static void run_until(debugger_t *d, arrived_t arrived, int64_t target) {
@@ -259,8 +261,7 @@ static bool back_line(debugger_t *d) {
   int first = 0; /* the first instruction on that line */
   const int last = d->instruction;
   for (go(d, frame, 0); d->instruction < last; first = d->instruction) {
-    if (line_number(d) >= before && d->instruction > 0) break;
-    if (!step(d)) break;
+    if (line_number(d) >= before || !step(d)) break;
   }
   go(d, frame, first);
   return moved;
@@ -448,7 +449,7 @@ static void command_hold(debugger_t *d, const char *rest) {
       hands.console |= (uint8_t)(1 << (input - VCS_INPUT_RESET));
   }
   d->hands = hands;
-  vcs_history_cut(d->past, d->instruction ? d->frame + 1 : d->frame);
+  vcs_history_cut(d->past, d->frame + 1);
   printf("held from frame %" PRId64 " on: %s\n", vcs_history_end(d->past), *rest ? rest : "nothing");
 }
 
@@ -565,8 +566,8 @@ static vcs_status_t set_up(debugger_t *d, const vcs_scene_choice_t *choice, cons
   memcpy(d->m, run->start, vcs_state_size(d->cart));
   if (run->picture) memcpy(d->frames, run->picture, (size_t)2 * VCS_FRAME_BYTES);
   status = vcs_history_create(d->cart, d->frame, PAST_INTERVAL, PAST_ROOM, &d->past, error);
-  if (status == VCS_OK) status = vcs_history_add(d->past, d->m, d->frames, &d->hands, error);
   if (status == VCS_OK && symbols) status = vcs_symbols_read(&d->symbols, symbols, error);
+  if (status == VCS_OK && !begin_frame(d)) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   return status;
 }
 
