@@ -6,107 +6,23 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/cpu_ops.h"
+#include "cli/touch.h"
 #include "core/state.h"
 #include "host/files.h"
 
-enum { LINE_CLOCKS = 228, BLANK_CLOCKS = 68, ACCESSES_MAX = 8 };
+enum { LINE_CLOCKS = 228, BLANK_CLOCKS = 68 };
 
 static const char *const kinds[] = {"pc", "cycle", "scanline", "pixel", "read", "write", "access", "if"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* ---- What an instruction is about to touch --------------------------------------------------------------------- */
-
-typedef struct {
-  uint16_t address[ACCESSES_MAX];
-  bool writes[ACCESSES_MAX];
-  int count;
-} touched_t;
-
-static void touch(touched_t *touched, unsigned address, bool writes) {
-  touched->address[touched->count] = (uint16_t)address;
-  touched->writes[touched->count++] = writes;
-}
-
-/* Reads a pointer from zero page and counts it. */
-static unsigned follow(touched_t *touched, const vcs_moment_t *moment, unsigned zero_page) {
-  const unsigned low = zero_page & 0xFF, high = (zero_page + 1) & 0xFF;
-  touch(touched, low, false);
-  touch(touched, high, false);
-  return vcs_peek(moment->cart, moment->m, (uint16_t)low) | vcs_peek(moment->cart, moment->m, (uint16_t)high) << 8;
-}
-
-/* How many bytes an instruction pushes (1 to 3) or pulls (-1 to -3). */
-static int pushed(uint8_t opcode) {
-  static const struct {
-    uint8_t opcode;
-    int8_t count;
-  } rows[] = {{0x00, 3}, {0x20, 2}, {0x08, 1}, {0x48, 1}, {0x28, -1}, {0x68, -1}, {0x60, -2}, {0x40, -3}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    if (rows[i].opcode == opcode) return rows[i].count;
-  }
-  return 0;
-}
-
-static void touch_stack(touched_t *touched, uint8_t opcode, unsigned sp) {
-  const int count = pushed(opcode);
-  for (int i = 0; i < count; i++) touch(touched, 0x100 | ((sp - (unsigned)i) & 0xFF), true);
-  for (int i = 1; i <= -count; i++) touch(touched, 0x100 | ((sp + (unsigned)i) & 0xFF), false);
-}
-
-static touched_t about_to_touch(const vcs_moment_t *moment) {
-  const vcs_t *m = moment->m;
-  touched_t touched = {.count = 0};
-  const uint8_t opcode = vcs_peek(moment->cart, m, m->pc);
-  const vcs_opcode_t op = vcs_opcode(opcode);
-  const unsigned low = vcs_peek(moment->cart, m, (uint16_t)(m->pc + 1));
-  const unsigned word = low | (unsigned)vcs_peek(moment->cart, m, (uint16_t)(m->pc + 2)) << 8;
-  unsigned address = 0;
-  switch (op.mode) {
-    case VCS_MODE_ZP:
-      address = low;
-      break;
-    case VCS_MODE_ZPX:
-      address = (low + m->x) & 0xFF;
-      break;
-    case VCS_MODE_ZPY:
-      address = (low + m->y) & 0xFF;
-      break;
-    case VCS_MODE_ABS:
-      address = word;
-      break;
-    case VCS_MODE_ABX:
-      address = word + m->x;
-      break;
-    case VCS_MODE_ABY:
-      address = word + m->y;
-      break;
-    case VCS_MODE_IZX:
-      address = follow(&touched, moment, low + m->x);
-      break;
-    case VCS_MODE_IZY:
-      address = follow(&touched, moment, low) + m->y;
-      break;
-    case VCS_MODE_IND:
-      touch(&touched, word, false);
-      touch(&touched, (word & 0xFF00) | ((word + 1) & 0xFF), false);
-      return touched;
-    default:
-      break;
-  }
-  const bool memory = op.mode != VCS_MODE_IMM && op.mode != VCS_MODE_REL;
-  if (memory && (op.access == VCS_ACCESS_READ || op.access == VCS_ACCESS_MODIFY)) touch(&touched, address, false);
-  if (memory && (op.access == VCS_ACCESS_WRITE || op.access == VCS_ACCESS_MODIFY)) touch(&touched, address, true);
-  if (op.access == VCS_ACCESS_STACK) touch_stack(&touched, opcode, m->sp);
-  return touched;
-}
+/* ---- Accesses ---------------------------------------------------------------------------------------------- */
 
 static bool touches(const vcs_moment_t *moment, int32_t address, bool reads, bool writes) {
-  const touched_t touched = about_to_touch(moment);
+  const vcs_touched_t touched = vcs_about_to_touch(moment->cart, moment->m);
   for (int i = 0; i < touched.count; i++) {
     const bool writing = touched.writes[i];
     if (!(writing ? writes : reads)) continue;
-    if (vcs_address_plain(touched.address[i], writing) == vcs_address_plain((uint16_t)address, writing)) return true;
+    if (touched.address[i] == vcs_address_plain((uint16_t)address, writing)) return true;
   }
   return false;
 }

@@ -25,6 +25,7 @@ static const struct {
     {"joystick", vcs_cli_joystick, "what the stick does to the screen, by every method, and the inverse"},
     {"edit", vcs_cli_edit, "from a drawing to the bytes of ROM that make the game show it"},
     {"steer", vcs_cli_steer, "what to press to reach a goal: by chance, by blind search, by derivatives"},
+    {"explain", vcs_cli_explain, "why a pixel is what it is: a page of objects, writes, instructions, bytes, controls"},
     {"debug", vcs_cli_debug, "a debugger in the terminal: breakpoints, steps forwards and backwards"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };

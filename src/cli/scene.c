@@ -63,43 +63,84 @@ static int action_at(const stretch_t *stretches, int count, int64_t frame) {
 
 /* ---- The scene ---------------------------------------------------------------------------------------------- */
 
-static vcs_status_t play(const vcs_scene_choice_t *choice, vcs_scene_t *scene, vcs_error_t *error) {
+/* Who presses what. */
+typedef struct {
   stretch_t stretches[STRETCHES_MAX];
-  const int count = choice->actions ? read_actions(choice->actions, stretches, error) : 0;
-  if (count < 0) return VCS_BAD_ARGUMENT;
+  int count; /* of them; 0: the stream decides */
+  vcs_stream_t stream;
+  int64_t frame; /* the next one */
+} script_t;
+
+static int next_action(script_t *script) {
+  const int drawn = vcs_stream_next(&script->stream);
+  const int64_t frame = script->frame++;
+  return script->count ? action_at(script->stretches, script->count, frame) : drawn;
+}
+
+static vcs_status_t play(const vcs_scene_choice_t *choice, vcs_scene_t *scene, script_t *script, vcs_error_t *error) {
+  script->count = choice->actions ? read_actions(choice->actions, script->stretches, error) : 0;
+  if (script->count < 0) return VCS_BAD_ARGUMENT;
   scene->frame = choice->frame;
   if (choice->frame < 0) {
     scene->frame = 0;
-    for (int i = 0; i < count; i++) scene->frame += stretches[i].frames;
+    for (int i = 0; i < script->count; i++) scene->frame += script->stretches[i].frames;
   }
-  vcs_stream_t stream;
-  vcs_stream_start(&stream, (uint64_t)choice->seed);
-  for (int64_t i = 0; i < scene->frame && !vcs_interrupted(); i++) {
-    const int action = vcs_stream_next(&stream);
-    vcs_env_act_on(scene->env, choice->actions ? action_at(stretches, count, i) : action, VCS_NOOP);
+  if (choice->replay && scene->frame < choice->horizon) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                          "frame %lld has fewer than %lld frames before it: choose a later one",
+                          (long long)scene->frame, (long long)choice->horizon);
   }
+  vcs_stream_start(&script->stream, (uint64_t)choice->seed);
+  const int64_t frames = scene->frame - (choice->replay ? choice->horizon : 0);
+  while (script->frame < frames && !vcs_interrupted()) vcs_env_act_on(scene->env, next_action(script), VCS_NOOP);
   return VCS_OK;
 }
 
-/* Nobody does anything; paddles stay where they are. */
-static vcs_status_t plan_run(vcs_scene_t *scene, int32_t frames, vcs_error_t *error) {
+/* What was held: the environment goes on once, telling where it turned the paddles to, and is put back. */
+static vcs_status_t replay(vcs_scene_t *scene, script_t *script, int32_t frames, vcs_error_t *error) {
   vcs_env_t *env = scene->env;
+  const size_t size = vcs_env_state_size(env);
+  void *state = malloc(size);
+  if (!state) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  vcs_env_state_copy(env, state);
+  for (int32_t i = 0; i < frames; i++) {
+    const int action = next_action(script);
+    const uint8_t held = vcs_action_held(action);
+    vcs_env_act_on(env, action, VCS_NOOP);
+    scene->controls[i].held[0] = env->uses_paddles ? held & VCS_HELD_FIRE : held;
+    memcpy(scene->controls[i].paddle, env->paddle, sizeof env->paddle);
+  }
+  const vcs_status_t status = vcs_env_state_restore(env, state, size, error);
+  free(state);
+  return status;
+}
+
+/* Nobody does anything, and paddles stay where they are; or what was done is done again. */
+static vcs_status_t plan_run(vcs_scene_t *scene, script_t *script, const vcs_scene_choice_t *choice,
+                             vcs_error_t *error) {
+  const int32_t frames = (int32_t)choice->horizon;
   scene->controls = calloc((size_t)frames, sizeof *scene->controls);
-  if (!scene->controls) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  vcs_run_idle(env, frames, scene->controls, &scene->run);
-  return VCS_OK;
+  vcs_controls_t *idle = calloc((size_t)frames, sizeof *idle);
+  vcs_status_t status = VCS_OK;
+  if (!scene->controls || !idle) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (status == VCS_OK && choice->replay) status = replay(scene, script, frames, error);
+  if (status == VCS_OK) vcs_run_idle(scene->env, frames, choice->replay ? idle : scene->controls, &scene->run);
+  scene->run.controls = scene->controls;
+  free(idle);
+  return status;
 }
 
 vcs_status_t vcs_scene_open(const vcs_scene_choice_t *choice, vcs_scene_t *scene, vcs_error_t *error) {
+  script_t script = {.frame = 0};
   *scene = (vcs_scene_t){0};
   vcs_status_t status = vcs_rom_open(choice->rom, &choice->choice, &scene->rom, error);
   if (status) return status;
   status = vcs_env_create(scene->rom.cart, &scene->env, error);
   if (status == VCS_OK) {
     vcs_env_reset(scene->env); /* as records begin, so that frames have the numbers of their rows */
-    status = play(choice, scene, error);
+    status = play(choice, scene, &script, error);
   }
-  if (status == VCS_OK) status = plan_run(scene, (int32_t)choice->horizon, error);
+  if (status == VCS_OK) status = plan_run(scene, &script, choice, error);
   if (status) vcs_scene_free(scene);
   return status;
 }

@@ -1,5 +1,6 @@
 /* scene.h: what the commands about derivatives share: a game played up to a frame, the frames of nothing that follow
- * (the run that is differentiated), and the names of inputs and methods.
+ * (the run that is differentiated), and the names of inputs and methods. The run may instead be the last frames of the
+ * game itself, with what was pressed in them.
  *
  * Whether the game is over does not matter here: frames go on, as on a real machine.
  */
@@ -12,6 +13,8 @@
 typedef struct {
   const char *rom, *actions; /* actions: "NOOP*60,RIGHT*4", or NULL: those of the stream */
   int64_t seed, frame, horizon;
+  bool replay; /* the run is the last `horizon` of the `frame` frames, as they were played, instead of frames behind
+                  them */
   vcs_cart_choice_t choice;
 } vcs_scene_choice_t;
 
@@ -20,7 +23,7 @@ typedef struct {
   vcs_env_t *env; /* after `frame` frames */
   vcs_controls_t *controls;
   int64_t frame;
-  vcs_run_t run; /* `horizon` frames in which nobody does anything; points into the others */
+  vcs_run_t run; /* `horizon` frames, in which nobody does anything unless they are replayed; points into the others */
 } vcs_scene_t;
 
 /* Opens the cartridge and plays. On success vcs_scene_free is due. A frame of -1 means: as many as there are actions.

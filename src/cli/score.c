@@ -280,7 +280,8 @@ static vcs_status_t score_game(const options_t *o, const char *name, vcs_progres
                                vcs_error_t *error) {
   job_t *job = calloc(1, sizeof *job);
   vcs_scene_t scene;
-  const vcs_scene_choice_t choice = {name, NULL, o->seed, o->frame, o->horizons[o->horizon_count - 1], o->choice};
+  const vcs_scene_choice_t choice = {name,  NULL,     o->seed, o->frame, o->horizons[o->horizon_count - 1],
+                                     false, o->choice};
   if (!job) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   vcs_status_t status = vcs_scene_open(&choice, &scene, error);
   if (status == VCS_OK) {

@@ -70,7 +70,7 @@ static void turn_paddle(vcs_env_t *env, int paddle, uint8_t held, float strength
 }
 
 /* What a player does in a frame: an action, or a switch of the console. */
-static uint8_t held_by(int press) { return press >= 0 && press < VCS_ACTIONS ? actions[press].held : 0; }
+uint8_t vcs_action_held(int press) { return press >= 0 && press < VCS_ACTIONS ? actions[press].held : 0; }
 
 /* What both players do in a frame, and how far they turn a paddle. */
 typedef struct {
@@ -81,7 +81,7 @@ typedef struct {
 static const hands_t still = {VCS_NOOP, VCS_NOOP, 1, 1};
 
 static void take_hands(vcs_env_t *env, hands_t both) {
-  uint8_t a = held_by(both.a), b = held_by(both.b);
+  uint8_t a = vcs_action_held(both.a), b = vcs_action_held(both.b);
   vcs_controls_t hands = {{a, b}, {env->paddle[0], env->paddle[1], 0, 0}, {0, 0}, 0};
   if (env->uses_paddles) {
     turn_paddle(env, 0, a, both.strength_a);

@@ -61,6 +61,9 @@ struct vcs_env {
   };
 };
 
+/* What an action holds down, as bits of vcs_controls_t; 0 for what is no action. */
+uint8_t vcs_action_held(int action);
+
 /* Creating and resetting in parts, for batches. vcs_env_setup needs `m` and the memory of `film`, and boots nothing;
  * vcs_env_boot is what creating and vcs_env_reload do, vcs_env_begin and vcs_env_open what vcs_env_reset does. None of
  * them draws the last frame, and all draw into film.frames what they have to. */
