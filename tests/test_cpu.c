@@ -704,6 +704,19 @@ static void test_cpu_the_stack_wraps_at_both_ends(void **state) {
   assert_int_equal(m.ram[0x7F], 0x02);
 }
 
+/* The TIA notices: the picture is drawn up to the look, then up to the push, which shows later. */
+static void test_cpu_jsr_looks_at_the_stack_first(void **state) {
+  (void)state;
+  program(0xF000, 3, 0x20, 0x00, 0xF3);
+  m.sp = 0x04; /* a mirror of NUSIZ0, whose writes show eight clocks later */
+  m.cycles = 76 * 60 + 40;
+  m.seen_clock = m.seen_before = 228 * 50;
+  const int32_t look = (int32_t)(m.cycles + 6) * 3 - m.frame_clock;
+  step();
+  assert_int_equal(m.seen_before, look);
+  assert_true(m.seen_clock > look);
+}
+
 static void test_cpu_sta_wsync_waits_for_the_end_of_the_line(void **state) {
   (void)state;
   for (uint32_t cycle = 0; cycle < 76; cycle++) {
@@ -835,6 +848,7 @@ int main(void) {
       cmocka_unit_test(test_cpu_jsr_pushes_its_last_byte_and_rts_returns_behind_it),
       cmocka_unit_test(test_cpu_jsr_reads_its_target_after_the_pushes),
       cmocka_unit_test(test_cpu_the_stack_wraps_at_both_ends),
+      cmocka_unit_test(test_cpu_jsr_looks_at_the_stack_first),
       cmocka_unit_test(test_cpu_sta_wsync_waits_for_the_end_of_the_line),
       cmocka_unit_test(test_cpu_inc_wsync_waits_too),
       cmocka_unit_test(test_cpu_wsync_halts_only_the_first_push_of_jsr),
