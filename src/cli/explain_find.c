@@ -324,7 +324,7 @@ static vcs_status_t find_rom(vcs_explanation_t *e, const slots_t *slots, vcs_err
   if (!places || !indices || !e->uses) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   if (status == VCS_OK) status = vcs_rom_uses(&e->span, e->uses, error);
   for (uint32_t i = 0; i < size && status == VCS_OK; i++) {
-    if (e->uses[i].kind != VCS_ROM_DATA && e->uses[i].kind != VCS_ROM_OPERAND) continue;
+    if (!e->uses[i].read && e->uses[i].kind != VCS_ROM_OPERAND) continue;
     for (int bit = 0; bit < 8; bit++)
       places[8 * bytes + (size_t)bit] = (vcs_place_t){VCS_PLACE_ROM, (uint8_t)bit, 0, i};
     indices[bytes++] = i;

@@ -19,8 +19,9 @@ static void note(watcher_t *w, uint16_t address, uint16_t pc, vcs_rom_kind_t kin
   const int32_t place = vcs_cart_read_place(w->cart, w->m, address);
   if (place < 0 || (uint32_t)place >= w->cart->rom_size) return;
   vcs_rom_use_t *use = &w->uses[place];
+  use->read |= kind == VCS_ROM_DATA;
   if (use->kind >= kind) return;
-  *use = (vcs_rom_use_t){(uint8_t)kind, address, pc, ""};
+  *use = (vcs_rom_use_t){(uint8_t)kind, use->read, address, pc, ""};
   vcs_disassemble(w->cart, w->m, pc, use->text, sizeof use->text);
 }
 

@@ -2,6 +2,8 @@
 #ifndef VCS_CLI_ROM_USE_H
 #define VCS_CLI_ROM_USE_H
 
+#include <stdbool.h>
+
 #include "diffvcs/grad.h"
 
 typedef enum { VCS_ROM_UNUSED, VCS_ROM_DATA, VCS_ROM_OPERAND, VCS_ROM_OPCODE } vcs_rom_kind_t;
@@ -9,6 +11,7 @@ typedef enum { VCS_ROM_UNUSED, VCS_ROM_DATA, VCS_ROM_OPERAND, VCS_ROM_OPCODE } v
 /* The first use of the byte; code counts more than data. */
 typedef struct {
   uint8_t kind;     /* vcs_rom_kind_t */
+  bool read;        /* as data, whatever else it is */
   uint16_t address; /* of the byte, as the CPU saw it */
   uint16_t pc;      /* of the instruction that it is part of, or that reads it */
   char text[24];    /* its disassembly */
