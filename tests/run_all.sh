@@ -47,6 +47,7 @@ if [ -n "$roms" ]; then
     .venv/bin/python tests/ale_env_live.py --quick
   step "ale-py live: every sample of the sound of twenty games" .venv/bin/python tests/ale_sound_live.py --quick
   step "ale-py live: what every RAM bit of eight games does, by setRAM" .venv/bin/python tests/ale_truth_live.py --quick
+  step "ale-py live: the bytes of RAM that explain lists, by setRAM" .venv/bin/python tests/ale_explain_live.py --quick
   step "ale-py live: the vector environment's observations and rewards" .venv/bin/python tests/ale_vector_live.py --quick
 else
   skip "golden records" "no ROM images (pip install ale-py)"

@@ -20,6 +20,9 @@ need pkg-config pkg-config
 header zlib.h zlib1g-dev
 header png.h libpng-dev
 header cmocka.h libcmocka-dev
+header SDL2/SDL.h libsdl2-dev
+need xvfb-run xvfb
+need xauth xauth
 python3 -c 'import ensurepip, venv' > /dev/null 2>&1 || packages+=(python3-venv)
 
 if [ ${#packages[@]} -gt 0 ]; then

@@ -122,9 +122,24 @@ static void test_a_cut_and_another_future(void **state) {
   end(&past);
 }
 
+static void test_changes_by_hand_are_kept(void **state) {
+  (void)state;
+  uint64_t hashes[FRAMES];
+  past_t past = begin(false, 1000);
+  play(&past, 0, 10, hashes, NULL);
+  past.m->swchb ^= 0x40;
+  vcs_history_changed(past.history);
+  play(&past, 10, 40, hashes, NULL);
+  for (int i = 39; i >= 0; i--) {
+    vcs_history_go(past.history, i, past.m, past.frames);
+    assert_true(vcs_hash(past.cart, past.m) == hashes[i]);
+  }
+  end(&past);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_frame),
-                                     cmocka_unit_test(test_the_oldest_are_forgotten),
-                                     cmocka_unit_test(test_a_cut_and_another_future)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_every_frame), cmocka_unit_test(test_the_oldest_are_forgotten),
+      cmocka_unit_test(test_a_cut_and_another_future), cmocka_unit_test(test_changes_by_hand_are_kept)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "host/games.h"
+#include "host/patch.h"
 
 int vcs_cli_complain(const char *command, int exit_code, const char *format, ...) {
   va_list arguments;
@@ -46,7 +47,7 @@ _Static_assert(VCS_SCHEME_COUNT == 20 && VCS_SCHEME_SB == 19, "VCS_SCHEME_CHOICE
 _Static_assert(VCS_FORMAT_SECAM == 4, "VCS_FORMAT_CHOICES lists the formats in order");
 _Static_assert(VCS_PROFILE_XITARI == 0 && VCS_PROFILE_ALE == 1, "VCS_PROFILE_CHOICES lists the profiles in order");
 
-enum { ROM_LIMIT = 4 << 20 }; /* bytes; no scheme holds as many */
+enum { ROM_LIMIT = 4 << 20, PATCH_MAX = 16 << 20 }; /* bytes; no scheme holds as many */
 
 static vcs_status_t read_rom(const char *name, const char *roms, vcs_rom_t *rom, uint8_t **image, size_t *size,
                              vcs_error_t *error) {
@@ -57,6 +58,17 @@ static vcs_status_t read_rom(const char *name, const char *roms, vcs_rom_t *rom,
   if (status) return status;
   vcs_path_stem(rom->path, rom->name, sizeof rom->name);
   return vcs_file_read(rom->path, ROM_LIMIT, image, size, error);
+}
+
+static vcs_status_t apply_patch(const char *path, vcs_cart_t *cart, vcs_error_t *error) {
+  uint8_t *patch;
+  size_t size;
+  vcs_error_t why = {""};
+  vcs_status_t status = vcs_file_read(path, PATCH_MAX, &patch, &size, error);
+  if (status) return status;
+  status = vcs_cart_patch(cart, patch, size, &why);
+  free(patch);
+  return status ? vcs_error_fill(error, status, "%.120s: %s", path, why.message) : VCS_OK;
 }
 
 vcs_status_t vcs_rom_open(const char *name, const vcs_cart_choice_t *choice, vcs_rom_t *rom, vcs_error_t *error) {
@@ -79,7 +91,9 @@ vcs_status_t vcs_rom_open(const char *name, const vcs_cart_choice_t *choice, vcs
   vcs_error_t why = {""};
   vcs_status_t status = vcs_cart_load(image, size, &options, &rom->cart, &why);
   free(data);
-  if (status) vcs_error_fill(error, status, "%.120s: %s", rom->path, why.message);
+  if (status) return vcs_error_fill(error, status, "%.120s: %s", rom->path, why.message);
+  status = choice->patch ? apply_patch(choice->patch, rom->cart, error) : VCS_OK;
+  if (status) vcs_rom_free(rom);
   return status;
 }
 

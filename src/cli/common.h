@@ -25,6 +25,7 @@ int vcs_cli_joystick(int argc, char **argv);
 int vcs_cli_edit(int argc, char **argv);
 int vcs_cli_steer(int argc, char **argv);
 int vcs_cli_debug(int argc, char **argv);
+int vcs_cli_play(int argc, char **argv);
 int vcs_cli_explain(int argc, char **argv);
 
 /* "diffvcs run: what was wrong", to stderr; returns the exit code it is given. */
@@ -40,6 +41,7 @@ const char *vcs_cli_action_near(const char *word); /* the action that was perhap
 typedef struct {
   int profile, scheme, format; /* vcs_profile_t, vcs_scheme_t, vcs_format_t */
   const char *roms;            /* a directory, or NULL */
+  const char *patch;           /* a file, or NULL */
 } vcs_cart_choice_t;
 
 #define VCS_PROFILE_CHOICES "xitari|ale|fixed"
@@ -51,7 +53,8 @@ typedef struct {
       VCS_ARG_TEXT("roms", &(c)->roms, "DIR", "where ROM images are; see above for the other places")
 #define VCS_ARGS_CART(c)                                                                       \
   VCS_ARGS_ROMS(c), VCS_ARG_CHOICE("scheme", &(c)->scheme, VCS_SCHEME_CHOICES, "bank scheme"), \
-      VCS_ARG_CHOICE("format", &(c)->format, VCS_FORMAT_CHOICES, "television")
+      VCS_ARG_CHOICE("format", &(c)->format, VCS_FORMAT_CHOICES, "television"),                \
+      VCS_ARG_TEXT("patch", &(c)->patch, "FILE", "an IPS or BPS patch for the image")
 
 /* Closes the summary of every command that takes ROMs. */
 #define VCS_ROMS_NOTE                                                                                            \

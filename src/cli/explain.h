@@ -61,6 +61,9 @@ typedef struct {
 
 extern const char *const vcs_object_names[VCS_OBJECTS];
 
+/* The first frame of a run, in which an object is never there, into m and frames. */
+void vcs_frame_without(const vcs_run_t *run, int object, vcs_t *m, uint8_t *frames);
+
 /* How long to look back, and for what. */
 typedef struct {
   vcs_scene_choice_t scene;
@@ -69,7 +72,11 @@ typedef struct {
   int64_t span, window;
 } vcs_question_t;
 
+/* Plays up to the frame and explains; or explains the end of a run that is there, which the explanation then owns.
+ * vcs_explanation_free is due in any case. */
 vcs_status_t vcs_explain(const vcs_question_t *question, vcs_explanation_t *explanation, vcs_error_t *error);
+vcs_status_t vcs_explain_scene(const vcs_question_t *question, const vcs_scene_t *scene, vcs_explanation_t *explanation,
+                               vcs_error_t *error);
 void vcs_explanation_free(vcs_explanation_t *explanation);
 
 /* The same as a page, which needs nothing but itself, and as JSON. */

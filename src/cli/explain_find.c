@@ -73,18 +73,17 @@ static void take_away(vcs_t *m, int object) {
   }
 }
 
-/* The last frame without an object, into trial->frames. */
-static void run_without(const vcs_run_t *last, trial_t *trial, int object) {
+void vcs_frame_without(const vcs_run_t *run, int object, vcs_t *m, uint8_t *frames) {
   vcs_step_t step = {0};
-  memcpy(trial->m, last->start, vcs_state_size(last->cart));
-  memcpy(trial->frames, last->picture, (size_t)2 * VCS_FRAME_BYTES);
-  vcs_control(last->cart, trial->m, last->controls);
-  vcs_frame_begin(last->cart, trial->m);
-  for (int i = 0; i < VCS_FRAME_INSTRUCTIONS && !trial->m->jammed && !step.frame_over; i++) {
-    take_away(trial->m, object);
-    vcs_step(last->cart, trial->m, trial->frames, &step);
+  memcpy(m, run->start, vcs_state_size(run->cart));
+  memcpy(frames, run->picture, (size_t)2 * VCS_FRAME_BYTES);
+  vcs_control(run->cart, m, run->controls);
+  vcs_frame_begin(run->cart, m);
+  for (int i = 0; i < VCS_FRAME_INSTRUCTIONS && !m->jammed && !step.frame_over; i++) {
+    take_away(m, object);
+    vcs_step(run->cart, m, frames, &step);
   }
-  vcs_frame_end(last->cart, trial->m, trial->frames);
+  vcs_frame_end(run->cart, m, frames);
 }
 
 /* ---- Writes to the TIA -------------------------------------------------------------------------------------- */
@@ -395,7 +394,7 @@ static void fill_mask(vcs_explanation_t *e, const vcs_run_t *last, trial_t *tria
   if (aim->kind != VCS_AIM_PIXELS) return;
   for (int y = aim->y; y < aim->y + aim->height; y++) memset(e->mask + VCS_WIDTH * y + aim->x, 1, (size_t)aim->width);
   for (int object = 0; object < VCS_OBJECTS; object++) {
-    run_without(last, trial, object);
+    vcs_frame_without(last, object, trial->m, trial->frames);
     e->lit_by[object] = differs(trial);
     if (!e->object || e->object != vcs_object_names[object]) continue;
     const uint8_t *without = vcs_picture(trial->m, trial->frames);
@@ -467,10 +466,18 @@ static vcs_status_t answer(const vcs_question_t *q, vcs_explanation_t *e, vcs_t 
 
 vcs_status_t vcs_explain(const vcs_question_t *question, vcs_explanation_t *e, vcs_error_t *error) {
   vcs_scene_choice_t choice = question->scene;
-  memset(e, 0, sizeof *e);
+  vcs_scene_t scene;
   choice.replay = true;
-  vcs_status_t status = vcs_scene_open(&choice, &e->scene, error);
-  if (status) return status;
+  memset(e, 0, sizeof *e);
+  const vcs_status_t status = vcs_scene_open(&choice, &scene, error);
+  return status ? status : vcs_explain_scene(question, &scene, e, error);
+}
+
+vcs_status_t vcs_explain_scene(const vcs_question_t *question, const vcs_scene_t *scene, vcs_explanation_t *e,
+                               vcs_error_t *error) {
+  vcs_status_t status;
+  memset(e, 0, sizeof *e);
+  e->scene = *scene;
   trial_t trial = {e, calloc(1, sizeof(vcs_t)), malloc((size_t)2 * VCS_FRAME_BYTES), 0};
   vcs_t *start = calloc(1, sizeof *start);
   uint8_t *pictures = malloc((size_t)2 * VCS_FRAME_BYTES);

@@ -26,6 +26,7 @@ static const struct {
     {"edit", vcs_cli_edit, "from a drawing to the bytes of ROM that make the game show it"},
     {"steer", vcs_cli_steer, "what to press to reach a goal: by chance, by blind search, by derivatives"},
     {"explain", vcs_cli_explain, "why a pixel is what it is: a page of objects, writes, instructions, bytes, controls"},
+    {"play", vcs_cli_play, "a window to play in: rewind, save, film, look into the machine"},
     {"debug", vcs_cli_debug, "a debugger in the terminal: breakpoints, steps forwards and backwards"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };

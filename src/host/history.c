@@ -1,6 +1,7 @@
 /* history.c: a machine's past (history.h). */
 #include "host/history.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct vcs_history {
   const vcs_cart_t *cart;
   size_t state_size, picture_size;
   int interval, room;
+  bool changed;
   checkpoint_t *checkpoints; /* oldest first */
   int count;
   vcs_controls_t *hands; /* of frames hands_first, ... */
@@ -96,14 +98,17 @@ static bool add_hands(vcs_history_t *history, const vcs_controls_t *hands) {
 
 vcs_status_t vcs_history_add(vcs_history_t *history, const vcs_t *m, const uint8_t *frames, const vcs_controls_t *hands,
                              vcs_error_t *error) {
-  const bool due =
-      history->count == 0 || history->end >= history->checkpoints[history->count - 1].frame + history->interval;
+  const bool due = history->changed || history->count == 0 ||
+                   history->end >= history->checkpoints[history->count - 1].frame + history->interval;
   if ((due && !add_checkpoint(history, m, frames)) || !add_hands(history, hands)) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for the history; give it less room");
   }
+  history->changed = false;
   history->end++;
   return VCS_OK;
 }
+
+void vcs_history_changed(vcs_history_t *history) { history->changed = true; }
 
 int64_t vcs_history_first(const vcs_history_t *history) { return history->hands_first; }
 

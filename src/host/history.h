@@ -22,6 +22,9 @@ void vcs_history_free(vcs_history_t *history);
 vcs_status_t vcs_history_add(vcs_history_t *history, const vcs_t *m, const uint8_t *frames, const vcs_controls_t *hands,
                              vcs_error_t *error);
 
+/* The machine was changed by hand (a switch of the console, say): the next frame that is added gets a checkpoint. */
+void vcs_history_changed(vcs_history_t *history);
+
 /* The frames that can be gone back to: from `first` up to but not including `end`, the number of the next one. */
 int64_t vcs_history_first(const vcs_history_t *history);
 int64_t vcs_history_end(const vcs_history_t *history);

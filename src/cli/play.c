@@ -1,0 +1,565 @@
+/* play.c: `diffvcs play GAME`: a window to play in, and to look into the machine while it runs.
+ *
+ * Everything about the game is in play_run.c; here are the window, the keys and what is drawn over the picture. Keys
+ * that do something once are a table; what hands hold is another. --script feeds the same keys from a file, by frame,
+ * which is how tests play.
+ *
+ * The program can be built without SDL2; then this command says so.
+ */
+#include "cli/play.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/map.h"
+#include "core/state.h"
+#include "host/palette.h"
+#include "host/picture.h"
+#include "host/progress.h"
+
+static const char command[] = "diffvcs play";
+
+typedef struct {
+  vcs_scene_choice_t scene;
+  int64_t zoom, frames;
+  const char *out, *script;
+  bool silent, fast;
+} options_t;
+
+#ifdef DIFFVCS_SDL
+#include <SDL.h>
+
+enum {
+  REWIND_STEP = 2,      /* frames back for each frame of time while the key is down */
+  GRADIENT_HORIZON = 4, /* frames from the stick to the picture */
+  GRADIENT_EVERY = 8,   /* frames between two looks at it */
+  EXPLAIN_HORIZON = 8,
+  SOUND_AHEAD = 6,      /* frames of sound that may wait to be played */
+  PADDLE_LEFT = 790196, /* resistances at the ends of the window */
+  PADDLE_RIGHT = 27450,
+  SCRIPT_MAX = 4096
+};
+
+enum { OVERLAY_NONE, OVERLAY_BOXES, OVERLAY_RAM, OVERLAY_GRADIENT, OVERLAYS };
+static const char *const overlay_names[OVERLAYS] = {"", "objects", "RAM", "gradient of RIGHT"};
+
+/* A key of the script: pressed or let go before a frame. */
+typedef struct {
+  int64_t frame;
+  SDL_Keycode key;
+  bool down;
+} cue_t;
+
+typedef struct {
+  const options_t *options;
+  vcs_game_run_t run;
+  SDL_Window *window;
+  SDL_Renderer *renderer;
+  SDL_Texture *texture;
+  SDL_AudioDeviceID speaker;
+  SDL_GameController *pads[2];
+  vcs_controls_t hands;
+  uint32_t *pixels; /* ARGB, as shown */
+  float *gradient;  /* [height * 160] */
+  vcs_box_t boxes[VCS_OBJECTS];
+  vcs_gif_t *film;
+  cue_t *cues;
+  int cue_count, cue_next, slot, shots, films, overlay;
+  int64_t time; /* frames of time, played or not */
+  bool paused, rewinding, turbo, step, quits, dirty;
+} player_t;
+
+/* What is going on, to the terminal: a window has no room for sentences. */
+static void say(const char *format, const char *what) {
+  printf(format, what);
+  putchar('\n');
+  fflush(stdout);
+}
+
+static void complain(const vcs_error_t *error) { vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error->message); }
+
+static const char *file_name(const player_t *p, char path[VCS_PATH_SIZE], const char *what, int number,
+                             const char *ending) {
+  char name[320];
+  snprintf(name, sizeof name, "%.255s-%s%d%s", p->run.scene.rom.name, what, number, ending);
+  return vcs_path_join(path, VCS_PATH_SIZE, p->options->out, name) ? path : name;
+}
+
+/* ---- Keys that do something once ------------------------------------------------------------------------------ */
+
+static void pause_game(player_t *p) { p->paused = !p->paused; }
+static void step_frame(player_t *p) { p->paused = p->step = true; }
+static void quit(player_t *p) { p->quits = true; }
+static void next_overlay(player_t *p) {
+  p->overlay = (p->overlay + 1) % OVERLAYS;
+  p->dirty = true;
+}
+
+static void next_slot(player_t *p) {
+  char text[16];
+  p->slot = (p->slot + 1) % 10;
+  snprintf(text, sizeof text, "%d", p->slot);
+  say("slot %s", text);
+}
+
+static void save_slot(player_t *p) {
+  char path[VCS_PATH_SIZE];
+  vcs_error_t error = {""};
+  file_name(p, path, "slot", p->slot, ".sav");
+  if (vcs_game_run_save(&p->run, path, &error))
+    complain(&error);
+  else
+    say("saved     %s", path);
+}
+
+static void load_slot(player_t *p) {
+  char path[VCS_PATH_SIZE];
+  vcs_error_t error = {""};
+  file_name(p, path, "slot", p->slot, ".sav");
+  if (vcs_game_run_load(&p->run, path, &error))
+    complain(&error);
+  else
+    say("loaded    %s", path);
+  p->dirty = true;
+}
+
+static void screenshot(player_t *p) {
+  char path[VCS_PATH_SIZE];
+  vcs_error_t error = {""};
+  const vcs_cart_t *cart = p->run.cart;
+  file_name(p, path, "shot", p->shots++, ".png");
+  const uint8_t *picture = vcs_game_run_picture(&p->run);
+  if (vcs_png_write(path, picture, VCS_WIDTH, cart->frame_height, vcs_cart_info(cart)->format, 2, &error))
+    complain(&error);
+  else
+    say("wrote     %s", path);
+}
+
+static void toggle_film(player_t *p) {
+  char path[VCS_PATH_SIZE];
+  vcs_error_t error = {""};
+  const vcs_cart_t *cart = p->run.cart;
+  if (p->film) {
+    if (vcs_gif_close(p->film, &error))
+      complain(&error);
+    else
+      say("filmed    %s", file_name(p, path, "film", p->films++, ".gif"));
+    p->film = NULL;
+    return;
+  }
+  file_name(p, path, "film", p->films, ".gif");
+  if (vcs_gif_open(&p->film, path, VCS_WIDTH, cart->frame_height, vcs_cart_info(cart)->format, 1, 2, &error)) {
+    complain(&error);
+  } else {
+    say("filming   %s", path);
+  }
+}
+
+/* The console's other switches stay where they are put. */
+static void flip_switch(player_t *p, uint8_t bit) {
+  p->run.m->swchb ^= bit;
+  vcs_history_changed(p->run.past);
+}
+static void flip_left(player_t *p) { flip_switch(p, 0x40); }
+static void flip_right(player_t *p) { flip_switch(p, 0x80); }
+static void flip_colour(player_t *p) { flip_switch(p, 0x08); }
+
+static const struct {
+  SDL_Keycode key;
+  const char *name, *help;
+  void (*act)(player_t *p);
+} actions[] = {
+    {SDLK_p, "p", "pause", pause_game},
+    {SDLK_n, "n", "one frame", step_frame},
+    {SDLK_o, "o", "what is drawn over: objects, RAM, the gradient of the screen by the stick", next_overlay},
+    {SDLK_F3, "f3", "left difficulty", flip_left},
+    {SDLK_F4, "f4", "right difficulty", flip_right},
+    {SDLK_F5, "f5", "colour or black and white", flip_colour},
+    {SDLK_F6, "f6", "save", save_slot},
+    {SDLK_F7, "f7", "the next slot", next_slot},
+    {SDLK_F8, "f8", "load", load_slot},
+    {SDLK_F11, "f11", "film (GIF): start and end", toggle_film},
+    {SDLK_F12, "f12", "screenshot", screenshot},
+    {SDLK_ESCAPE, "escape", "quit", quit},
+};
+enum { ACTIONS = sizeof actions / sizeof *actions };
+
+/* ---- Keys that are held ----------------------------------------------------------------------------------------- */
+
+static const struct {
+  SDL_Keycode key;
+  const char *name;
+  uint8_t player, bit; /* player 2: the console */
+} holds[] = {
+    {SDLK_UP, "up", 0, VCS_HELD_UP},         {SDLK_DOWN, "down", 0, VCS_HELD_DOWN},
+    {SDLK_LEFT, "left", 0, VCS_HELD_LEFT},   {SDLK_RIGHT, "right", 0, VCS_HELD_RIGHT},
+    {SDLK_SPACE, "space", 0, VCS_HELD_FIRE}, {SDLK_w, "w", 1, VCS_HELD_UP},
+    {SDLK_s, "s", 1, VCS_HELD_DOWN},         {SDLK_a, "a", 1, VCS_HELD_LEFT},
+    {SDLK_d, "d", 1, VCS_HELD_RIGHT},        {SDLK_f, "f", 1, VCS_HELD_FIRE},
+    {SDLK_F1, "f1", 2, VCS_CONSOLE_SELECT},  {SDLK_F2, "f2", 2, VCS_CONSOLE_RESET},
+};
+enum { HOLDS = sizeof holds / sizeof *holds };
+
+static void set_bit(uint8_t *byte, uint8_t bit, bool on) { *byte = (uint8_t)(on ? *byte | bit : *byte & ~bit); }
+
+static void handle_key(player_t *p, SDL_Keycode key, bool down, bool repeated) {
+  if (key == SDLK_BACKSPACE) p->rewinding = down;
+  if (key == SDLK_TAB) p->turbo = down;
+  for (int i = 0; i < HOLDS; i++) {
+    uint8_t *byte = holds[i].player == 2 ? &p->hands.console : &p->hands.held[holds[i].player];
+    if (holds[i].key == key) set_bit(byte, holds[i].bit, down);
+  }
+  for (int i = 0; i < ACTIONS && down && !repeated; i++) {
+    if (actions[i].key == key) actions[i].act(p);
+  }
+}
+
+static void handle_button(player_t *p, const SDL_ControllerButtonEvent *event, bool down) {
+  static const struct {
+    uint8_t button, bit;
+  } buttons[] = {{SDL_CONTROLLER_BUTTON_DPAD_UP, VCS_HELD_UP},     {SDL_CONTROLLER_BUTTON_DPAD_DOWN, VCS_HELD_DOWN},
+                 {SDL_CONTROLLER_BUTTON_DPAD_LEFT, VCS_HELD_LEFT}, {SDL_CONTROLLER_BUTTON_DPAD_RIGHT, VCS_HELD_RIGHT},
+                 {SDL_CONTROLLER_BUTTON_A, VCS_HELD_FIRE},         {SDL_CONTROLLER_BUTTON_B, VCS_HELD_FIRE_2}};
+  const SDL_GameController *pad = SDL_GameControllerFromInstanceID(event->which);
+  for (size_t i = 0; i < sizeof buttons / sizeof *buttons; i++) {
+    if (buttons[i].button == event->button) set_bit(&p->hands.held[pad == p->pads[1]], buttons[i].bit, down);
+  }
+}
+
+/* ---- The mouse: paddles, and why ----------------------------------------------------------------------------------
+ */
+
+static void turn_paddle(player_t *p, int x) {
+  int width, height;
+  SDL_GetWindowSize(p->window, &width, &height);
+  const int64_t span = PADDLE_LEFT - PADDLE_RIGHT;
+  for (int i = 0; i < 2; i++) p->hands.paddle[i] = (int32_t)(PADDLE_LEFT - span * x / (width > 1 ? width : 1));
+}
+
+static void explain_click(player_t *p, int x, int y) {
+  static vcs_explanation_t explanation;
+  char pixel[32], path[VCS_PATH_SIZE];
+  int width, height;
+  vcs_scene_t scene;
+  vcs_error_t error = {""};
+  SDL_GetWindowSize(p->window, &width, &height);
+  snprintf(pixel, sizeof pixel, "%d,%d", x * VCS_WIDTH / width, y * p->run.cart->frame_height / height);
+  const vcs_question_t question = {.pixel = pixel, .span = 1, .window = VCS_CLI_WINDOW};
+  vcs_status_t status = vcs_game_run_scene(&p->run, EXPLAIN_HORIZON, &scene, &error);
+  if (status) return complain(&error);
+  say("why is pixel %s what it is? A moment ...", pixel);
+  status = vcs_explain_scene(&question, &scene, &explanation, &error);
+  if (status == VCS_OK && vcs_path_join(path, sizeof path, p->options->out, "explain")) {
+    if (vcs_output_directory(command, path) == VCS_ARGS_GO) status = vcs_explain_page(&explanation, path, &error);
+  }
+  if (status) complain(&error);
+  explanation.scene.rom = (vcs_rom_t){0}; /* the cartridge is the game's */
+  vcs_explanation_free(&explanation);
+}
+
+static void handle_event(player_t *p, const SDL_Event *event) {
+  switch (event->type) {
+    case SDL_QUIT:
+      p->quits = true;
+      break;
+    case SDL_KEYDOWN:
+    case SDL_KEYUP:
+      handle_key(p, event->key.keysym.sym, event->type == SDL_KEYDOWN, event->key.repeat);
+      break;
+    case SDL_CONTROLLERBUTTONDOWN:
+    case SDL_CONTROLLERBUTTONUP:
+      handle_button(p, &event->cbutton, event->type == SDL_CONTROLLERBUTTONDOWN);
+      break;
+    case SDL_MOUSEMOTION:
+      turn_paddle(p, event->motion.x);
+      break;
+    case SDL_MOUSEBUTTONDOWN:
+    case SDL_MOUSEBUTTONUP:
+      if (event->button.button == SDL_BUTTON_LEFT) {
+        set_bit(&p->hands.held[0], VCS_HELD_FIRE, event->type == SDL_MOUSEBUTTONDOWN);
+      } else if (event->type == SDL_MOUSEBUTTONDOWN) {
+        explain_click(p, event->button.x, event->button.y);
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+/* ---- Drawing ---------------------------------------------------------------------------------------------------- */
+
+static uint32_t mixed(uint32_t under, uint32_t over, int percent) {
+  uint32_t result = 0;
+  for (int shift = 0; shift < 24; shift += 8) {
+    const int from = (int)(under >> shift & 255), to = (int)(over >> shift & 255);
+    result |= (uint32_t)(from + (to - from) * percent / 100) << shift;
+  }
+  return result;
+}
+
+static void draw_boxes(player_t *p) {
+  static const uint32_t colours[VCS_OBJECTS] = {0xFF5050, 0x50A0FF, 0xFFB030, 0x60E0E0, 0xFFFFFF, 0x70D070};
+  for (int i = 0; i < VCS_OBJECTS; i++) {
+    const vcs_box_t *box = &p->boxes[i];
+    for (int y = box->y; y < box->y + box->height && box->width; y++) {
+      for (int x = box->x; x < box->x + box->width; x++) {
+        const bool edge = x == box->x || x == box->x + box->width - 1 || y == box->y || y == box->y + box->height - 1;
+        if (edge) p->pixels[VCS_WIDTH * y + x] = colours[i];
+      }
+    }
+  }
+}
+
+/* 16 cells by 8 in the lower right corner: red where a byte has just changed. */
+static void draw_heat(player_t *p) {
+  enum { CELL = 4 };
+  const int left = VCS_WIDTH - 16 * CELL - 2, top = p->run.cart->frame_height - 8 * CELL - 2;
+  for (int i = 0; i < 16 * 8 * CELL * CELL; i++) {
+    const int x = i % (16 * CELL), y = i / (16 * CELL), byte = y / CELL * 16 + x / CELL;
+    uint32_t *pixel = &p->pixels[VCS_WIDTH * (top + y) + left + x];
+    const uint32_t value = (uint32_t)p->run.ram[byte] / 3;
+    *pixel = mixed(value << 16 | value << 8 | value, 0xFF3010, 100 * p->run.heat[byte] / 255);
+  }
+}
+
+static void draw_gradient(player_t *p) {
+  const size_t count = (size_t)VCS_WIDTH * (size_t)p->run.cart->frame_height;
+  for (size_t i = 0; i < count; i++) {
+    p->pixels[i] = mixed(p->pixels[i], 0, 60);
+    if (p->gradient[i] != 0) p->pixels[i] = p->gradient[i] > 0 ? 0xFF8C1E : 0x3C96FF;
+  }
+}
+
+/* Overlays that need the machine's past are made when the picture has changed. */
+static void update_overlay(player_t *p) {
+  vcs_error_t error = {""};
+  if (p->overlay == OVERLAY_BOXES && vcs_game_run_boxes(&p->run, p->boxes, &error))
+    memset(p->boxes, 0, sizeof p->boxes);
+  if (p->overlay != OVERLAY_GRADIENT || (!p->paused && p->run.frame % GRADIENT_EVERY)) return;
+  const size_t size = (size_t)VCS_WIDTH * (size_t)p->run.cart->frame_height * sizeof *p->gradient;
+  if (vcs_game_run_gradient(&p->run, VCS_INPUT_RIGHT, GRADIENT_HORIZON, p->gradient, &error))
+    memset(p->gradient, 0, size);
+}
+
+static void draw(player_t *p) {
+  const vcs_cart_t *cart = p->run.cart;
+  const uint32_t *palette = vcs_palette(vcs_cart_info(cart)->format);
+  const uint8_t *picture = vcs_game_run_picture(&p->run);
+  char title[320];
+  if (p->dirty) update_overlay(p);
+  p->dirty = false;
+  for (int i = 0; i < VCS_WIDTH * cart->frame_height; i++) p->pixels[i] = palette[picture[i]];
+  if (p->overlay == OVERLAY_BOXES) draw_boxes(p);
+  if (p->overlay == OVERLAY_RAM) draw_heat(p);
+  if (p->overlay == OVERLAY_GRADIENT) draw_gradient(p);
+  snprintf(title, sizeof title, "%.200s  frame %" PRId64 "%s%s%s%s", p->run.scene.rom.name, p->run.frame,
+           p->paused ? "  paused" : "", p->rewinding ? "  rewinding" : "", p->overlay ? "  " : "",
+           overlay_names[p->overlay]);
+  SDL_SetWindowTitle(p->window, title);
+  SDL_UpdateTexture(p->texture, NULL, p->pixels, VCS_WIDTH * (int)sizeof *p->pixels);
+  SDL_RenderClear(p->renderer);
+  SDL_RenderCopy(p->renderer, p->texture, NULL, NULL);
+  SDL_RenderPresent(p->renderer);
+}
+
+/* ---- Time ------------------------------------------------------------------------------------------------------- */
+
+static void play_cues(player_t *p) {
+  while (p->cue_next < p->cue_count && p->cues[p->cue_next].frame <= p->time) {
+    const cue_t *cue = &p->cues[p->cue_next++];
+    handle_key(p, cue->key, cue->down, false);
+  }
+}
+
+static vcs_status_t advance(player_t *p, vcs_error_t *error) {
+  vcs_status_t status = VCS_OK;
+  if (p->rewinding) {
+    vcs_game_run_go(&p->run, p->run.frame - REWIND_STEP);
+    p->dirty = true;
+  } else if (!p->paused || p->step) {
+    status = vcs_game_run_frame(&p->run, &p->hands, error);
+    p->step = false;
+    p->dirty = true;
+    if (p->speaker && SDL_GetQueuedAudioSize(p->speaker) < SOUND_AHEAD * (unsigned)p->run.sample_count) {
+      SDL_QueueAudio(p->speaker, p->run.samples, (Uint32)p->run.sample_count);
+    }
+    if (status == VCS_OK && p->film) status = vcs_gif_frame(p->film, vcs_game_run_picture(&p->run), error);
+  }
+  p->time++;
+  return status;
+}
+
+static vcs_status_t loop(player_t *p, vcs_error_t *error) {
+  vcs_status_t status = VCS_OK;
+  const double period = vcs_cart_info(p->run.cart)->format == VCS_FORMAT_NTSC ? 1 / 59.92 : 1 / 50.0;
+  double due = vcs_seconds();
+  while (!p->quits && status == VCS_OK && !vcs_interrupted()) {
+    SDL_Event event;
+    play_cues(p);
+    while (SDL_PollEvent(&event)) handle_event(p, &event);
+    if (p->quits || (p->options->frames && p->time >= p->options->frames)) break;
+    status = advance(p, error);
+    const bool hurries = p->turbo || p->options->fast;
+    if (!hurries || p->time % 16 == 0) draw(p);
+    due = hurries ? vcs_seconds() : due + period;
+    const double early = due - vcs_seconds();
+    if (early > 0)
+      SDL_Delay((Uint32)(1000 * early));
+    else if (early < -0.25)
+      due = vcs_seconds(); /* it was slow; it does not run after lost time */
+  }
+  draw(p);
+  if (p->film) toggle_film(p);
+  return status;
+}
+
+/* ---- The window ------------------------------------------------------------------------------------------------- */
+
+/* "FRAME KEY" presses, "FRAME -KEY" lets go: a line each, in order of time. */
+static vcs_status_t read_script(player_t *p, vcs_error_t *error) {
+  const char *path = p->options->script;
+  char line[128], name[32];
+  FILE *file = path ? fopen(path, "r") : NULL;
+  if (!path) return VCS_OK;
+  if (!file) return vcs_error_fill(error, VCS_BAD_FILE, "%s: %s", path, strerror(errno));
+  p->cues = calloc(SCRIPT_MAX, sizeof *p->cues);
+  vcs_status_t status = p->cues ? VCS_OK : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  while (status == VCS_OK && fgets(line, sizeof line, file)) {
+    long long frame;
+    SDL_Keycode key = SDLK_UNKNOWN;
+    line[strcspn(line, "\r\n")] = 0;
+    if (line[strspn(line, " \t")] == 0) continue;
+    const bool read = sscanf(line, "%lld %31s", &frame, name) == 2;
+    const char *word = read && name[0] == '-' ? name + 1 : name;
+    for (int i = 0; read && i < HOLDS; i++) key = strcasecmp(word, holds[i].name) == 0 ? holds[i].key : key;
+    for (int i = 0; read && i < ACTIONS; i++) key = strcasecmp(word, actions[i].name) == 0 ? actions[i].key : key;
+    if (read && strcasecmp(word, "backspace") == 0) key = SDLK_BACKSPACE;
+    if (read && strcasecmp(word, "tab") == 0) key = SDLK_TAB;
+    if (key == SDLK_UNKNOWN || p->cue_count == SCRIPT_MAX) {
+      status = vcs_error_fill(error, VCS_BAD_FILE, "%s: '%.40s' is not a frame and a key, as in: 60 right", path, line);
+    } else {
+      p->cues[p->cue_count++] = (cue_t){frame, key, word == name};
+    }
+  }
+  fclose(file);
+  return status;
+}
+
+static vcs_status_t open_window(player_t *p, vcs_error_t *error) {
+  const vcs_cart_info_t *info = vcs_cart_info(p->run.cart);
+  const int zoom = (int)p->options->zoom;
+  if (SDL_Init(SDL_INIT_VIDEO) < 0) {
+    return vcs_error_fill(error, VCS_NOT_FOUND, "no window: %s (without a display, run under xvfb-run)",
+                          SDL_GetError());
+  }
+  SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "nearest");
+  p->window = SDL_CreateWindow(p->run.scene.rom.name, SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED,
+                               2 * VCS_WIDTH * zoom, info->height * zoom, SDL_WINDOW_RESIZABLE);
+  p->renderer = p->window ? SDL_CreateRenderer(p->window, -1, 0) : NULL;
+  p->texture = p->renderer ? SDL_CreateTexture(p->renderer, SDL_PIXELFORMAT_RGB888, SDL_TEXTUREACCESS_STREAMING,
+                                               VCS_WIDTH, info->height)
+                           : NULL;
+  if (!p->texture) return vcs_error_fill(error, VCS_NOT_FOUND, "no window: %s", SDL_GetError());
+  /* Sound and game pads are welcome, not needed. */
+  if (!p->options->silent && SDL_InitSubSystem(SDL_INIT_AUDIO) == 0) {
+    const SDL_AudioSpec wanted = {
+        .freq = vcs_sound_rate(info->format), .format = AUDIO_U8, .channels = 1, .samples = 1024};
+    p->speaker = SDL_OpenAudioDevice(NULL, 0, &wanted, NULL, 0);
+    if (p->speaker) SDL_PauseAudioDevice(p->speaker, 0);
+  }
+  if (SDL_InitSubSystem(SDL_INIT_GAMECONTROLLER) == 0) {
+    for (int i = 0, found = 0; i < SDL_NumJoysticks() && found < 2; i++) {
+      if (SDL_IsGameController(i)) p->pads[found++] = SDL_GameControllerOpen(i);
+    }
+  }
+  return VCS_OK;
+}
+
+static void close_window(player_t *p) {
+  for (int i = 0; i < 2; i++) {
+    if (p->pads[i]) SDL_GameControllerClose(p->pads[i]);
+  }
+  if (p->speaker) SDL_CloseAudioDevice(p->speaker);
+  if (p->texture) SDL_DestroyTexture(p->texture);
+  if (p->renderer) SDL_DestroyRenderer(p->renderer);
+  if (p->window) SDL_DestroyWindow(p->window);
+  SDL_Quit();
+}
+
+static int play(const options_t *options) {
+  player_t p = {.options = options};
+  vcs_error_t error = {""};
+  vcs_status_t status = vcs_game_run_begin(&options->scene, &p.run, &error);
+  if (status) return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
+  p.hands = p.run.scene.controls[0];
+  p.pixels = calloc(VCS_FRAME_BYTES, sizeof *p.pixels);
+  p.gradient = calloc(VCS_FRAME_BYTES, sizeof *p.gradient);
+  if (!p.pixels || !p.gradient) status = vcs_error_fill(&error, VCS_NO_MEMORY, "out of memory");
+  if (status == VCS_OK) status = read_script(&p, &error);
+  if (status == VCS_OK) status = open_window(&p, &error);
+  if (status == VCS_OK) status = loop(&p, &error);
+  if (status == VCS_OK) {
+    printf("frame %" PRId64 ", state %016" PRIx64 "\n", p.run.frame, vcs_hash(p.run.cart, p.run.m));
+  }
+  close_window(&p);
+  free(p.pixels);
+  free(p.gradient);
+  free(p.cues);
+  vcs_game_run_end(&p.run);
+  return status ? vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message) : VCS_EXIT_OK;
+}
+#else
+static int play(const options_t *options) {
+  (void)options;
+  return vcs_cli_complain(command, VCS_EXIT_FAILED,
+                          "this program was built without SDL2: install libsdl2-dev and build again");
+}
+#endif
+
+int vcs_cli_play(int argc, char **argv) {
+  options_t o = {.scene = {.frame = -1, .horizon = 1}, .zoom = 2, .out = "."};
+  const vcs_arg_t args[] = {
+      VCS_ARG_POSITIONAL("ROM", &o.scene.rom, "a ROM image, the name of a game, or demo"),
+      VCS_ARG_INTEGER("zoom", &o.zoom, 1, 16, "size of the window"),
+      VCS_ARG_INTEGER("frame", &o.scene.frame, -1, 100000000,
+                      "frames that are played before; -1: all --actions, or none"),
+      VCS_ARG_INTEGER("seed", &o.scene.seed, 0, INT64_MAX, "by whom: the records' stream; 0: NOOP only"),
+      VCS_ARG_TEXT("actions", &o.scene.actions, "LIST", "or these actions: NOOP*60,RIGHT*4"),
+      VCS_ARG_TEXT("out", &o.out, "DIR", "where saves, screenshots, films and explanations go"),
+      VCS_ARG_FLAG("silent", &o.silent, "no sound"),
+      VCS_ARG_INTEGER("frames", &o.frames, 0, INT64_MAX, "quit after so many; 0: never"),
+      VCS_ARG_FLAG("fast", &o.fast, "as fast as it goes"),
+      VCS_ARG_TEXT("script", &o.script, "FILE", "keys by frame: lines of '60 right' (down) and '70 -right' (up)"),
+      VCS_ARGS_CART(&o.scene.choice),
+      VCS_ARG_END};
+  const vcs_usage_t usage = {
+      command,
+      "Plays a game in a window. Arrows and space are the left stick, WASD and f the right one; game pads are taken;\n"
+      "the mouse turns paddles, its left button fires. F1 SELECT, F2 RESET, F3 F4 difficulties, F5 colour. p pauses, "
+      "n\n"
+      "steps a frame, backspace (held) rewinds up to ten minutes, tab (held) hurries. F6 saves, F8 loads, F7 takes "
+      "the\n"
+      "next slot. F12 a screenshot, F11 begins and ends a film. o shows, in turn, objects, RAM and the gradient of "
+      "the\n"
+      "screen by the stick. The right mouse button explains a pixel (explain/explain.html). Escape "
+      "quits." VCS_ROMS_NOTE,
+      "diffvcs play demo\n"
+      "diffvcs play pong --zoom 3\n"
+      "diffvcs play space_invaders --patch heart/patch.ips\n"
+      "xvfb-run diffvcs play demo --frames 600 --fast\n",
+      args};
+  int exit_code = vcs_args_read(&usage, argc, argv);
+  if (exit_code != VCS_ARGS_GO) return exit_code;
+  vcs_rom_t rom;
+  exit_code = vcs_rom_open_or_complain(command, o.scene.rom, &o.scene.choice, &rom);
+  if (exit_code != VCS_ARGS_GO) return exit_code;
+  vcs_rom_free(&rom);
+  exit_code = vcs_output_directory(command, o.out);
+  if (exit_code != VCS_ARGS_GO) return exit_code;
+  vcs_interrupt_catch();
+  return play(&o);
+}

@@ -1,0 +1,51 @@
+#!/bin/bash
+# Explanations of our own cartridge: the page is whole, the JSON is JSON, and what it says is so.
+set -u
+program=${DIFFVCS:-build/diffvcs}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAILED: $1"; failed=1; }
+explain() { "$program" explain demo --seed 1 --frame 120 --out "$work/why" "$@" > "$work/said" 2> "$work/error"; }
+
+# Every kind of question; what an object lights, it lights.
+for question in "--pixel 80,100" "--region 70,90,20,10" "--object P0" "--object PF" "--ram 9C" "--ram 9C.0" "--score"; do
+  # shellcheck disable=SC2086
+  explain $question --horizon 2 || fail "$question: $(cat "$work/error")"
+  python3 - "$work/why" "$question" << 'END' || fail "$question"
+import html.parser, json, os, sys
+folder, question = sys.argv[1:]
+answer = json.load(open(os.path.join(folder, "explain.json")))
+page = open(os.path.join(folder, "explain.html")).read()
+class Tags(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.links = [], []
+    def handle_starttag(self, tag, attributes):
+        if tag not in ("meta", "img", "rect", "image"): self.open.append(tag)
+        self.links += [value for name, value in attributes if name in ("href", "src")]
+    def handle_startendtag(self, tag, attributes):
+        self.links += [value for name, value in attributes if name in ("href", "src")]
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+tags = Tags()
+tags.feed(page)
+assert not tags.open, tags.open
+assert tags.links and all(link.startswith("data:") for link in tags.links), "the page needs other files"
+if "P0" in question: assert "player 0" in answer["lit_by"]
+if "PF" in question: assert "playfield" in answer["lit_by"]
+if "pixel" in question:
+    # a pixel has a colour, so a write to a colour register made it so, with VBLANK off
+    assert any(write["register"].startswith("COLU") for write in answer["writes"]), answer["writes"]
+    assert answer["slice"] and answer["rom"]
+    assert all(write["bits"] or write["needed"] for write in answer["writes"])
+END
+done
+
+# What is wrong is said.
+for question in "" "--pixel 80" "--pixel 200,3" "--pixel 1,2 --score" "--object P7" "--ram 20" "--pixel 1,1 --frame 3 --horizon 9"; do
+  # shellcheck disable=SC2086
+  explain $question && fail "'$question' was taken"
+  [ -s "$work/error" ] || fail "'$question' was refused without a word"
+done
+exit $failed
