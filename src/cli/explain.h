@@ -16,7 +16,7 @@
 #include "cli/slice.h"
 #include "cli/symbols.h"
 
-enum { VCS_OBJECTS = 6 }; /* player 0, player 1, missile 0, missile 1, ball, playfield */
+enum { VCS_SHOWN_OBJECTS = 6 }; /* player 0, player 1, missile 0, missile 1, ball, playfield */
 
 typedef struct {
   int row; /* of the slice's rows */
@@ -45,21 +45,21 @@ typedef struct {
   vcs_t *start;      /* of it */
   uint8_t *pictures; /* at its start */
   vcs_aim_t aim;
-  const char *what;         /* "pixel 80,100" */
-  const char *object;       /* asked for, or NULL */
-  uint8_t *mask;            /* [height * 160]: the pixels that are asked about */
-  uint8_t *frames;          /* after the run */
-  const uint8_t *picture;   /* the last one of them */
-  double value;             /* of the output, as palette indices, RAM or score */
-  bool lit_by[VCS_OBJECTS]; /* objects without which the output would be another */
-  vcs_slice_t slice;        /* of the last frame */
+  const char *what;               /* "pixel 80,100" */
+  const char *object;             /* asked for, or NULL */
+  uint8_t *mask;                  /* [height * 160]: the pixels that are asked about */
+  uint8_t *frames;                /* after the run */
+  const uint8_t *picture;         /* the last one of them */
+  double value;                   /* of the output, as palette indices, RAM or score */
+  bool lit_by[VCS_SHOWN_OBJECTS]; /* objects without which the output would be another */
+  vcs_slice_t slice;              /* of the last frame */
   vcs_cause_t *causes;
   int cause_count;
   vcs_reasons_t ram, rom, inputs;
   vcs_rom_use_t *uses; /* of each byte of the image, in the span */
 } vcs_explanation_t;
 
-extern const char *const vcs_object_names[VCS_OBJECTS];
+extern const char *const vcs_object_names[VCS_SHOWN_OBJECTS];
 
 /* The first frame of a run, in which an object is never there, into m and frames. */
 void vcs_frame_without(const vcs_run_t *run, int object, vcs_t *m, uint8_t *frames);

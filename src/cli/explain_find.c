@@ -12,9 +12,9 @@
 
 enum { CHUNK = 64 }; /* flips whose pictures are kept at a time */
 
-const char *const vcs_object_names[VCS_OBJECTS] = {"player 0",  "player 1", "missile 0",
-                                                   "missile 1", "ball",     "playfield"};
-static const char *const brief_names[VCS_OBJECTS] = {"p0", "p1", "m0", "m1", "bl", "pf"};
+const char *const vcs_object_names[VCS_SHOWN_OBJECTS] = {"player 0",  "player 1", "missile 0",
+                                                         "missile 1", "ball",     "playfield"};
+static const char *const brief_names[VCS_SHOWN_OBJECTS] = {"p0", "p1", "m0", "m1", "bl", "pf"};
 
 static size_t picture_bytes(const vcs_cart_t *cart) { return (size_t)VCS_WIDTH * (size_t)cart->frame_height; }
 
@@ -363,8 +363,8 @@ static vcs_status_t read_question(const vcs_question_t *q, vcs_explanation_t *e,
   e->what = q->pixel ? q->pixel : q->region ? q->region : q->object ? q->object : q->ram ? q->ram : "score";
   if (q->object) {
     int object = 0;
-    while (object < VCS_OBJECTS && strcasecmp(q->object, brief_names[object]) != 0) object++;
-    if (object == VCS_OBJECTS) {
+    while (object < VCS_SHOWN_OBJECTS && strcasecmp(q->object, brief_names[object]) != 0) object++;
+    if (object == VCS_SHOWN_OBJECTS) {
       return vcs_error_fill(error, VCS_BAD_ARGUMENT, "--object takes P0, P1, M0, M1, BL or PF, not '%.20s'", q->object);
     }
     e->object = vcs_object_names[object];
@@ -393,7 +393,7 @@ static void fill_mask(vcs_explanation_t *e, const vcs_run_t *last, trial_t *tria
   const vcs_aim_t *aim = &e->aim;
   if (aim->kind != VCS_AIM_PIXELS) return;
   for (int y = aim->y; y < aim->y + aim->height; y++) memset(e->mask + VCS_WIDTH * y + aim->x, 1, (size_t)aim->width);
-  for (int object = 0; object < VCS_OBJECTS; object++) {
+  for (int object = 0; object < VCS_SHOWN_OBJECTS; object++) {
     vcs_frame_without(last, object, trial->m, trial->frames);
     e->lit_by[object] = differs(trial);
     if (!e->object || e->object != vcs_object_names[object]) continue;

@@ -101,7 +101,7 @@ static const char *register_name(const vcs_cause_t *cause) {
 
 static void put_objects(const vcs_explanation_t *e, vcs_text_t *text) {
   int count = 0;
-  for (int i = 0; i < VCS_OBJECTS; i++) {
+  for (int i = 0; i < VCS_SHOWN_OBJECTS; i++) {
     if (e->lit_by[i]) vcs_text_printf(text, "%s%s", count++ ? ", " : "", vcs_object_names[i]);
   }
   if (count == 0) vcs_text_printf(text, "no object: it is background");
@@ -502,7 +502,7 @@ void vcs_explain_json(const vcs_explanation_t *e, vcs_text_t *text) {
   vcs_text_printf(text, ",\"value\":%.9g,\"span\":%d,\"horizon\":%d,\"inputs_per_frame\":%d,\"lit_by\":[", e->value,
                   (int)e->span.frames, (int)e->scene.run.frames, VCS_INPUTS);
   int count = 0;
-  for (int i = 0; i < VCS_OBJECTS; i++) {
+  for (int i = 0; i < VCS_SHOWN_OBJECTS; i++) {
     if (e->lit_by[i]) vcs_text_printf(text, "%s\"%s\"", count++ ? "," : "", vcs_object_names[i]);
   }
   vcs_text_printf(text, "],\n\"writes\":[");

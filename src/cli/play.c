@@ -65,7 +65,7 @@ typedef struct {
   vcs_controls_t hands;
   uint32_t *pixels; /* ARGB, as shown */
   float *gradient;  /* [height * 160] */
-  vcs_box_t boxes[VCS_OBJECTS];
+  vcs_box_t boxes[VCS_SHOWN_OBJECTS];
   vcs_gif_t *film;
   cue_t *cues;
   int cue_count, cue_next, slot, shots, films, overlay;
@@ -302,8 +302,8 @@ static uint32_t mixed(uint32_t under, uint32_t over, int percent) {
 }
 
 static void draw_boxes(player_t *p) {
-  static const uint32_t colours[VCS_OBJECTS] = {0xFF5050, 0x50A0FF, 0xFFB030, 0x60E0E0, 0xFFFFFF, 0x70D070};
-  for (int i = 0; i < VCS_OBJECTS; i++) {
+  static const uint32_t colours[VCS_SHOWN_OBJECTS] = {0xFF5050, 0x50A0FF, 0xFFB030, 0x60E0E0, 0xFFFFFF, 0x70D070};
+  for (int i = 0; i < VCS_SHOWN_OBJECTS; i++) {
     const vcs_box_t *box = &p->boxes[i];
     for (int y = box->y; y < box->y + box->height && box->width; y++) {
       for (int x = box->x; x < box->x + box->width; x++) {

@@ -42,7 +42,7 @@ vcs_status_t vcs_game_run_scene(const vcs_game_run_t *run, int32_t horizon, vcs_
 typedef struct {
   int x, y, width, height;
 } vcs_box_t;
-vcs_status_t vcs_game_run_boxes(const vcs_game_run_t *run, vcs_box_t boxes[VCS_OBJECTS], vcs_error_t *error);
+vcs_status_t vcs_game_run_boxes(const vcs_game_run_t *run, vcs_box_t boxes[VCS_SHOWN_OBJECTS], vcs_error_t *error);
 
 /* d(screen) / d(an input of the frame `horizon` frames ago), by bit+fork, into [height * 160]. */
 vcs_status_t vcs_game_run_gradient(const vcs_game_run_t *run, int input, int32_t horizon, float *pixels,

@@ -135,14 +135,14 @@ static void free_scene(vcs_scene_t *scene) {
   vcs_scene_free(scene);
 }
 
-vcs_status_t vcs_game_run_boxes(const vcs_game_run_t *run, vcs_box_t boxes[VCS_OBJECTS], vcs_error_t *error) {
+vcs_status_t vcs_game_run_boxes(const vcs_game_run_t *run, vcs_box_t boxes[VCS_SHOWN_OBJECTS], vcs_error_t *error) {
   vcs_scene_t scene;
   const vcs_status_t status = vcs_game_run_scene(run, 1, &scene, error);
   if (status) return status;
   vcs_t *m = calloc(1, sizeof *m);
   uint8_t *frames = malloc((size_t)2 * VCS_FRAME_BYTES);
   const uint8_t *picture = vcs_game_run_picture(run);
-  for (int object = 0; object < VCS_OBJECTS && m && frames; object++) {
+  for (int object = 0; object < VCS_SHOWN_OBJECTS && m && frames; object++) {
     int left = VCS_WIDTH, top = 1 << 20, right = -1, bottom = -1;
     vcs_frame_without(&scene.run, object, m, frames);
     const uint8_t *without = vcs_picture(m, frames);
