@@ -16,6 +16,12 @@ const char *const vcs_object_names[VCS_SHOWN_OBJECTS] = {"player 0",  "player 1"
                                                          "missile 1", "ball",     "playfield"};
 static const char *const brief_names[VCS_SHOWN_OBJECTS] = {"p0", "p1", "m0", "m1", "bl", "pf"};
 
+/* Said as a constant, so that it is plain what follows. */
+static vcs_status_t no_memory(vcs_error_t *error) {
+  vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  return VCS_NO_MEMORY;
+}
+
 static size_t picture_bytes(const vcs_cart_t *cart) { return (size_t)VCS_WIDTH * (size_t)cart->frame_height; }
 
 /* ---- Doing otherwise ---------------------------------------------------------------------------------------- */
@@ -150,7 +156,7 @@ static vcs_status_t find_causes(vcs_explanation_t *e, const vcs_run_t *last, tri
   if (!m || !frames || !e->causes) {
     free(m);
     free(frames);
-    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+    return no_memory(error);
   }
   memcpy(m, last->start, vcs_state_size(cart));
   memcpy(frames, last->picture, (size_t)2 * VCS_FRAME_BYTES);
@@ -191,7 +197,7 @@ static vcs_status_t find_truth(vcs_explanation_t *e, const vcs_run_t *run, const
   vcs_truth_t *rows = calloc(CHUNK, sizeof *rows);
   float *maps = malloc(CHUNK * pixels * sizeof *maps), *ram = malloc(CHUNK * 1024 * sizeof *ram);
   vcs_status_t status = VCS_OK;
-  if (!rows || !maps || !ram) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (!rows || !maps || !ram) status = no_memory(error);
   vcs_pixel_values(run->cart, VCS_VALUES_INDEX, values);
   const vcs_truth_options_t options = {
       .env = e->aim.kind == VCS_AIM_SCORE ? e->scene.env : NULL, .values = values, .channels = 1};
@@ -243,7 +249,7 @@ static vcs_status_t walk(vcs_explanation_t *e, const vcs_run_t *run, int64_t win
   float **by_frame = calloc((size_t)run->frames, sizeof *by_frame);
   vcs_status_t status = VCS_OK;
   vcs_ending_t ending = {0};
-  if (!pixels || !end || !by_frame) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (!pixels || !end || !by_frame) status = no_memory(error);
   if (status == VCS_OK) status = vcs_ending_make(&e->scene, NULL, &ending, error);
   if (status == VCS_OK) {
     by_frame[run->frames - 1] = pixels;
@@ -260,7 +266,7 @@ static vcs_status_t walk(vcs_explanation_t *e, const vcs_run_t *run, int64_t win
     slots->rom[i] = calloc((size_t)8 * run->cart->rom_size, sizeof(float));
     slots->input[i] = calloc((size_t)VCS_INPUTS * (size_t)run->frames, sizeof(float));
     if (!slots->state[i] || !slots->rom[i] || !slots->input[i]) {
-      status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+      status = no_memory(error);
       break;
     }
     const vcs_grad_inputs_t inputs = {slots->state[i], slots->rom[i], slots->input[i]};
@@ -282,7 +288,7 @@ static vcs_status_t gather(vcs_explanation_t *e, const vcs_run_t *run, const vcs
   float *truth = calloc(bytes * (size_t)bits + 1, sizeof *truth);
   reasons->reasons = calloc(bytes + 1, sizeof *reasons->reasons);
   vcs_status_t status = VCS_OK;
-  if (!truth || !reasons->reasons) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (!truth || !reasons->reasons) status = no_memory(error);
   if (status == VCS_OK) status = find_truth(e, run, places, bytes * (size_t)bits, truth, error);
   for (size_t i = 0; i < bytes && status == VCS_OK; i++) {
     vcs_reason_t reason = {.index = indices[i]};
@@ -320,7 +326,7 @@ static vcs_status_t find_rom(vcs_explanation_t *e, const slots_t *slots, vcs_err
   size_t bytes = 0;
   e->uses = calloc(size, sizeof *e->uses);
   vcs_status_t status = VCS_OK;
-  if (!places || !indices || !e->uses) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (!places || !indices || !e->uses) status = no_memory(error);
   if (status == VCS_OK) status = vcs_rom_uses(&e->span, e->uses, error);
   for (uint32_t i = 0; i < size && status == VCS_OK; i++) {
     if (!e->uses[i].read && e->uses[i].kind != VCS_ROM_OPERAND) continue;
@@ -340,7 +346,7 @@ static vcs_status_t find_inputs(vcs_explanation_t *e, const slots_t *slots, vcs_
   vcs_place_t *places = calloc(count, sizeof *places);
   uint32_t *indices = calloc(count, sizeof *indices);
   vcs_status_t status = VCS_OK;
-  if (!places || !indices) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (!places || !indices) status = no_memory(error);
   for (size_t i = 0; i < count && status == VCS_OK; i++) {
     places[i] = (vcs_place_t){VCS_PLACE_INPUT, 0, (uint16_t)(i / VCS_INPUTS), (uint32_t)(i % VCS_INPUTS)};
     indices[i] = (uint32_t)i;
@@ -488,7 +494,7 @@ vcs_status_t vcs_explain_scene(const vcs_question_t *question, const vcs_scene_t
   if (trial.m && trial.frames && start && pictures && e->start && e->pictures && e->frames && e->mask) {
     status = answer(question, e, start, pictures, &trial, error);
   } else {
-    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+    status = no_memory(error);
   }
   free(trial.m);
   free(trial.frames);

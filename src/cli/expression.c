@@ -80,10 +80,10 @@ static bool take(reader_t *reader, char symbol) {
 static bool read_ranked(reader_t *reader, int rank);
 
 static bool read_number(reader_t *reader, int base) {
-  char *end;
-  const unsigned long value = isalnum((unsigned char)*reader->at) ? strtoul(reader->at, &end, base) : 0;
-  if (!isalnum((unsigned char)*reader->at) || end == reader->at || value > INT32_MAX)
-    return refuse(reader, "no number");
+  char *end = NULL;
+  if (!isalnum((unsigned char)*reader->at)) return refuse(reader, "no number");
+  const unsigned long value = strtoul(reader->at, &end, base);
+  if (end == reader->at || value > INT32_MAX) return refuse(reader, "no number");
   reader->at = end;
   return emit(reader, NUMBER, (int32_t)value);
 }

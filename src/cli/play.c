@@ -86,7 +86,8 @@ static const char *file_name(const player_t *p, char path[VCS_PATH_SIZE], const 
                              const char *ending) {
   char name[320];
   snprintf(name, sizeof name, "%.255s-%s%d%s", p->run.scene.rom.name, what, number, ending);
-  return vcs_path_join(path, VCS_PATH_SIZE, p->options->out, name) ? path : name;
+  if (!vcs_path_join(path, VCS_PATH_SIZE, p->options->out, name)) snprintf(path, VCS_PATH_SIZE, "%s", name);
+  return path;
 }
 
 /* ---- Keys that do something once ------------------------------------------------------------------------------ */

@@ -9,6 +9,12 @@
 /* A checkpoint twice a second; ten minutes of them. */
 enum { PAST_INTERVAL = 30, PAST_ROOM = 1200, HEAT_LOSS = 6 };
 
+/* Said as a constant, so that it is plain what follows. */
+static vcs_status_t no_memory(vcs_error_t *error) {
+  vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  return VCS_NO_MEMORY;
+}
+
 static size_t picture_bytes(const vcs_game_run_t *run) { return (size_t)VCS_WIDTH * (size_t)run->cart->frame_height; }
 
 /* ---- Beginning and going on ------------------------------------------------------------------------------------ */
@@ -35,7 +41,7 @@ vcs_status_t vcs_game_run_begin(const vcs_scene_choice_t *choice, vcs_game_run_t
   run->listener = calloc(1, sizeof *run->listener);
   run->frames = calloc(2, VCS_FRAME_BYTES);
   if (!run->m || !run->listener || !run->frames) {
-    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+    status = no_memory(error);
   } else {
     memcpy(run->m, run->scene.run.start, vcs_state_size(run->cart));
     memcpy(run->frames, run->scene.run.picture, (size_t)2 * VCS_FRAME_BYTES);
@@ -112,7 +118,7 @@ vcs_status_t vcs_game_run_scene(const vcs_game_run_t *run, int32_t horizon, vcs_
   if (run->frame - horizon < first) horizon = (int32_t)(run->frame - first);
   vcs_status_t status = vcs_env_create(run->cart, &scene->env, error);
   scene->controls = calloc((size_t)horizon, sizeof *scene->controls);
-  if (status == VCS_OK && !scene->controls) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (status == VCS_OK && !scene->controls) status = no_memory(error);
   if (status) {
     vcs_scene_free(scene);
     return status;
@@ -160,7 +166,7 @@ vcs_status_t vcs_game_run_boxes(const vcs_game_run_t *run, vcs_box_t boxes[VCS_S
   free(m);
   free(frames);
   free_scene(&scene);
-  return done ? VCS_OK : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  return done ? VCS_OK : no_memory(error);
 }
 
 vcs_status_t vcs_game_run_gradient(const vcs_game_run_t *run, int input, int32_t horizon, float *pixels,
@@ -168,8 +174,8 @@ vcs_status_t vcs_game_run_gradient(const vcs_game_run_t *run, int input, int32_t
   vcs_scene_t scene;
   vcs_status_t status = vcs_game_run_scene(run, horizon, &scene, error);
   if (status) return status;
-  float *tangent = calloc((size_t)VCS_INPUTS * (size_t)scene.run.frames, sizeof *tangent);
-  float **by_frame = calloc((size_t)scene.run.frames, sizeof *by_frame);
+  float *tangent = calloc((size_t)VCS_INPUTS * (size_t)scene.run.frames + 1, sizeof *tangent);
+  float **by_frame = calloc((size_t)scene.run.frames + 1, sizeof *by_frame);
   if (tangent && by_frame) {
     vcs_grad_options_t options;
     vcs_cli_method_options(VCS_CLI_BIT_FORK, VCS_CLI_WINDOW, &options);
@@ -180,7 +186,7 @@ vcs_status_t vcs_game_run_gradient(const vcs_game_run_t *run, int input, int32_t
     const vcs_grad_outputs_t outputs = {.pixels = by_frame};
     status = vcs_grad_jvp(&scene.run, &options, &inputs, &outputs, NULL, error);
   } else {
-    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+    status = no_memory(error);
   }
   free(tangent);
   free(by_frame);

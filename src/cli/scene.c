@@ -9,6 +9,12 @@
 #include "host/env.h"
 #include "host/progress.h"
 
+/* Said as a constant, so that it is plain what follows. */
+static vcs_status_t no_memory(vcs_error_t *error) {
+  vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  return VCS_NO_MEMORY;
+}
+
 /* ---- Actions ------------------------------------------------------------------------------------------------ */
 
 /* "NOOP*1050,RIGHT*40,FIRE": an action and for how many frames. */
@@ -101,7 +107,7 @@ static vcs_status_t replay(vcs_scene_t *scene, script_t *script, int32_t frames,
   vcs_env_t *env = scene->env;
   const size_t size = vcs_env_state_size(env);
   void *state = malloc(size);
-  if (!state) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (!state) return no_memory(error);
   vcs_env_state_copy(env, state);
   for (int32_t i = 0; i < frames; i++) {
     const int action = next_action(script);
@@ -122,7 +128,7 @@ static vcs_status_t plan_run(vcs_scene_t *scene, script_t *script, const vcs_sce
   scene->controls = calloc((size_t)frames, sizeof *scene->controls);
   vcs_controls_t *idle = calloc((size_t)frames, sizeof *idle);
   vcs_status_t status = VCS_OK;
-  if (!scene->controls || !idle) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (!scene->controls || !idle) status = no_memory(error);
   if (status == VCS_OK && choice->replay) status = replay(scene, script, frames, error);
   if (status == VCS_OK) vcs_run_idle(scene->env, frames, choice->replay ? idle : scene->controls, &scene->run);
   scene->run.controls = scene->controls;
