@@ -32,6 +32,17 @@
 
 #include "cart.h"
 #include "cpu_ops.h"
+#include "tia.h"
+
+/* The registers of the TIA that are written most often: a store to one of them in page zero is a row of its own. */
+/* clang-format off */
+#define VCS_TIA_ROWS(X)                                                                                           \
+  X(NUSIZ0) X(NUSIZ1) X(COLUP0_W) X(COLUP1_W) X(COLUPF_W) X(COLUBK_W) X(CTRLPF) X(REFP0) X(REFP1) X(PF0) X(PF1)   \
+  X(PF2) X(GRP0) X(GRP1) X(ENAM0) X(ENAM1) X(ENABL) X(HMP0) X(HMP1) X(HMM0) X(HMM1) X(HMBL)     \
+  X(RESP0) X(RESP1) X(RESM0) X(RESM1) X(RESBL) X(HMOVE) X(HMCLR) X(VDELP0) X(VDELP1)
+/* clang-format on */
+
+#define VCS_TIA_ROW_NAMES(name) VCS_ROW_STY_##name, VCS_ROW_STA_##name, VCS_ROW_STX_##name,
 
 enum {
   VCS_ROW_SECOND = 0x100, /* the second way of row - VCS_ROW_SECOND */
@@ -45,6 +56,7 @@ enum {
   VCS_ROW_DELAY_DEY_BNE,
   VCS_ROW_DELAY_DEX_BPL,
   VCS_ROW_DELAY_DEY_BPL,
+  VCS_TIA_ROWS(VCS_TIA_ROW_NAMES) /* by register, and its store */
   VCS_ROWS
 };
 
@@ -106,6 +118,22 @@ VCS_FN uint16_t vcs_decode_loop(const vcs_cart_t *cart, const uint8_t *body, int
   return branch;
 }
 
+/* The row of STY, STA or STX to a register of the TIA, if it has one of its own. */
+VCS_FN uint16_t vcs_decode_tia_store(uint8_t opcode, unsigned r) {
+  enum { STY = 0x84, STX = 0x86 };
+#define VCS_TIA_ROW_CASE(name) \
+  case VCS_##name:             \
+    return (uint16_t)(VCS_ROW_STY_##name + (opcode - STY));
+  if (opcode >= STY && opcode <= STX) {
+    switch (r) {
+      VCS_TIA_ROWS(VCS_TIA_ROW_CASE)
+      default:
+        break;
+    }
+  }
+  return (uint16_t)(opcode + VCS_ROW_SECOND);
+}
+
 /* What begins at an offset in the image. */
 VCS_FN vcs_code_t vcs_decode(const vcs_cart_t *cart, uint32_t at) {
   enum { SAX = 0x87 };
@@ -130,6 +158,8 @@ VCS_FN vcs_code_t vcs_decode(const vcs_cart_t *cart, uint32_t at) {
       } else if (op.access == VCS_ACCESS_WRITE && (operand & 63) == 2) {
         code.row = bytes[0] == SAX || cart->snoops ? VCS_ROW_STEP : VCS_ROW_WSYNC;
         code.operand = bytes[0];
+      } else if (op.access == VCS_ACCESS_WRITE && !cart->snoops) {
+        code.row = vcs_decode_tia_store(bytes[0], operand & 63);
       } else {
         code.row = op.access == VCS_ACCESS_MODIFY ? (uint16_t)VCS_ROW_STEP : second;
       }

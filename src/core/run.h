@@ -162,6 +162,18 @@ VCS_HOT_FN uint16_t vcs_run_pointer(const uint8_t *bytes) { return (uint16_t)(by
   m->cycles = vcs_cpu_cycles(cpu);                                            \
   cpu->stop = (uint8_t)vcs_bus_write_tia(cart, m, video, at->operand, value); \
   VCS_RUN_ON_AFTER_WRITE(2);
+/* A row for a register of the TIA. */
+#define VCS_WRITE_TIA(name, stored)                                                 \
+  const uint8_t value = stored;                                                     \
+  cpu->time += VCS_COST(3);                                                         \
+  m->cycles = vcs_cpu_cycles(cpu);                                                  \
+  cpu->stop = vcs_tia_write_this(m, video, VCS_##name, value) ? VCS_STOP_FRAME : 0; \
+  VCS_RUN_ON_AFTER_WRITE(2);
+#define VCS_TIA_ROW(name)                                                                                          \
+  VCS_ROW_LABEL(sty_##name, VCS_ROW_STY_##name){VCS_WRITE_TIA(name, cpu->y)} VCS_ROW_LABEL(                        \
+      sta_##name, VCS_ROW_STA_##name){VCS_WRITE_TIA(name, cpu->a)} VCS_ROW_LABEL(stx_##name, VCS_ROW_STX_##name) { \
+    VCS_WRITE_TIA(name, cpu->x)                                                                                    \
+  }
 #define VCS_WRITE_ANYTHING(operation, cost, addr_of, length) \
   uint16_t addr = (uint16_t)(addr_of);                       \
   uint8_t value = vcs_op_##operation(cpu, addr);             \
@@ -349,18 +361,18 @@ VCS_SLOW_FN uint32_t vcs_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *vide
 #if VCS_ROWS_JUMP
 #define VCS_FIRST_ADDRESS(code, operation, mode, access, cost) &&first_##code,
 #define VCS_SECOND_ADDRESS(code, operation, mode, access, cost) &&second_##code,
-  static const void *const rows[VCS_ROWS] = {
-      VCS_OPCODES(VCS_FIRST_ADDRESS) VCS_OPCODES(VCS_SECOND_ADDRESS) && step,
-      &&step,
-      &&wsync,
-      &&wait_bne,
-      &&wait_bpl,
-      &&wait_bmi,
-      &&delay_dex_bne,
-      &&delay_dey_bne,
-      &&delay_dex_bpl,
-      &&delay_dey_bpl,
-  };
+  static const void *const rows[VCS_ROWS] = {VCS_OPCODES(VCS_FIRST_ADDRESS) VCS_OPCODES(VCS_SECOND_ADDRESS) && step,
+                                             &&step,
+                                             &&wsync,
+                                             &&wait_bne,
+                                             &&wait_bpl,
+                                             &&wait_bmi,
+                                             &&delay_dex_bne,
+                                             &&delay_dey_bne,
+                                             &&delay_dex_bpl,
+                                             &&delay_dey_bpl,
+#define VCS_TIA_ROW_ADDRESSES(name) &&sty_##name, &&sta_##name, &&stx_##name,
+                                             VCS_TIA_ROWS(VCS_TIA_ROW_ADDRESSES)};
   VCS_DISPATCH;
   {
 #else
@@ -382,12 +394,10 @@ next:
         VCS_WAIT(BMI, 128, 255)} VCS_ROW_LABEL(delay_dex_bne, VCS_ROW_DELAY_DEX_BNE){
         VCS_DELAY(BNE, cpu->x, VCS_TURNS_BNE(cpu->x))} VCS_ROW_LABEL(delay_dey_bne, VCS_ROW_DELAY_DEY_BNE){
         VCS_DELAY(BNE, cpu->y, VCS_TURNS_BNE(cpu->y))} VCS_ROW_LABEL(delay_dex_bpl, VCS_ROW_DELAY_DEX_BPL){
-        VCS_DELAY(BPL, cpu->x, VCS_TURNS_BPL(cpu->x))} VCS_ROW_LABEL(delay_dey_bpl, VCS_ROW_DELAY_DEY_BPL) {
-      VCS_DELAY(BPL, cpu->y, VCS_TURNS_BPL(cpu->y))
-    }
+        VCS_DELAY(BPL, cpu->x, VCS_TURNS_BPL(cpu->x))} VCS_ROW_LABEL(delay_dey_bpl, VCS_ROW_DELAY_DEY_BPL){
+        VCS_DELAY(BPL, cpu->y, VCS_TURNS_BPL(cpu->y))} VCS_TIA_ROWS(VCS_TIA_ROW)
 #if !VCS_ROWS_JUMP
-    default:
-      break;
+        default : break;
 #endif
   }
 step:

@@ -129,7 +129,6 @@ VCS_FN void vcs_tia_draw(vcs_t *m, vcs_video_t *video, int from, int to, uint8_t
     if (first >= VCS_HBLANK_CLOCKS + 8 || since >= to) return;
     if (row) {
       vcs_fill(row + first - VCS_HBLANK_CLOCKS, 0, VCS_HBLANK_CLOCKS + 8 - first);
-      video->above_blanked = true;
       video->changed |= VCS_LOOK;
     }
     if (to >= VCS_HBLANK_CLOCKS + 8) {
@@ -351,40 +350,55 @@ VCS_FN int vcs_hmove_motion(vcs_motion_t at, unsigned hm) {
   return moved < at.least ? at.least : moved > at.most ? at.most : moved;
 }
 
-VCS_SLOW_FN bool vcs_tia_hmove(vcs_t *m, vcs_video_t *video) {
-  unsigned cycle = (unsigned)vcs_tia_hpos(m) / 3;
+/* The motion of an HMOVE at a cycle of the line. */
+VCS_SLOW_FN void vcs_tia_move_objects(vcs_t *m, vcs_video_t *video, unsigned cycle) {
   vcs_motion_t at = vcs_hmove_at(cycle);
-  bool moves = m->hm[0] | m->hm[1] | m->hm[2] | m->hm[3] | m->hm[4] | (cycle > 3 && cycle < 75);
-  if (moves | m->first_copy_off[0] | m->first_copy_off[1] | m->stars | m->stars_shape) {
-    unsigned touched = (m->first_copy_off[0] ? 1u << VCS_P0 : 0) | (m->first_copy_off[1] ? 1u << VCS_P1 : 0) |
-                       (m->stars ? 1u << VCS_M0 : 0);
-    int motion[5];
-    for (int i = 0; i < 5; i++) {
-      motion[i] = vcs_hmove_motion(at, m->hm[i]);
-      touched |= (unsigned)(motion[i] != 0) << i;
-    }
-    if (touched) {
-      vcs_tia_strobe(m, video, touched);
-      for (int i = 0; i < 5; i++) {
-        int to = m->pos[i] + motion[i];
-        m->pos[i] = (uint8_t)(to >= 160 ? to - 160 : to < 0 ? to + 160 : to);
-      }
-      m->first_copy_off[0] = 0;
-      m->first_copy_off[1] = 0;
-      m->stars_shape = 0;
-      m->stars = 0;
-    }
+  unsigned touched = (m->first_copy_off[0] ? 1u << VCS_P0 : 0) | (m->first_copy_off[1] ? 1u << VCS_P1 : 0) |
+                     (m->stars ? 1u << VCS_M0 : 0);
+  int motion[5];
+  for (int i = 0; i < 5; i++) {
+    motion[i] = vcs_hmove_motion(at, m->hm[i]);
+    touched |= (unsigned)(motion[i] != 0) << i;
   }
-  if (video->hmove_blanks && (cycle <= 20 || cycle == 75)) {
-    if (m->hmove_blank) vcs_tia_close_lines(m, video, m->seen_clock); /* the one before it may still be due */
-    if (VCS_UNLIKELY(m->hmove_blank)) vcs_tia_draw_seen(m, video);
-    if (!m->hmove_blank) {
-      m->blank_clock = m->seen_clock;
-      m->blank_first = 0;
-      m->hmove_blank = 1;
-    }
+  if (!touched) return;
+  vcs_tia_strobe(m, video, touched);
+  for (int i = 0; i < 5; i++) {
+    if (!motion[i]) continue;
+    int to = m->pos[i] + motion[i];
+    m->pos[i] = (uint8_t)(to >= 160 ? to - 160 : to < 0 ? to + 160 : to);
+  }
+  m->first_copy_off[0] = 0;
+  m->first_copy_off[1] = 0;
+  m->stars_shape = 0;
+  m->stars = 0;
+}
+
+/* A second blank while one is still due: that one is drawn first, if it is in what is over. */
+VCS_SLOW_FN void vcs_tia_blank_again(vcs_t *m, vcs_video_t *video) {
+  vcs_tia_close_lines(m, video, m->seen_clock);
+  if (m->hmove_blank) vcs_tia_draw_seen(m, video);
+  if (m->hmove_blank) return;
+  m->blank_clock = m->seen_clock;
+  m->blank_first = 0;
+  m->hmove_blank = 1;
+}
+
+/* Most HMOVEs come right after WSYNC and move nothing. */
+VCS_FN bool vcs_tia_hmove(vcs_t *m, vcs_video_t *video) {
+  unsigned next_cycle = ((uint32_t)vcs_tia_since_frame(m) / 3 + 1) % VCS_LINE_CYCLES; /* 0 to 4: all of the motion */
+  unsigned fresh = m->first_copy_off[0] | m->first_copy_off[1] | m->stars | m->stars_shape;
+  if (next_cycle > 4 || m->hm[0] | m->hm[1] | m->hm[2] | m->hm[3] | m->hm[4] | fresh) {
+    vcs_tia_move_objects(m, video, (next_cycle + VCS_LINE_CYCLES - 1) % VCS_LINE_CYCLES);
   }
   m->hmove_clock = vcs_tia_clock(m);
+  if (!video->hmove_blanks || next_cycle > 21) return false;
+  if (m->hmove_blank) {
+    vcs_tia_blank_again(m, video);
+  } else {
+    m->blank_clock = m->seen_clock;
+    m->blank_first = 0;
+    m->hmove_blank = 1;
+  }
   return false;
 }
 
@@ -580,7 +594,7 @@ VCS_FN bool vcs_tia_grp(vcs_t *m, vcs_video_t *video, unsigned side, uint8_t val
 
 /* What a write does, the picture being seen up to it. Most writes change nothing, or nothing that shows yet; the others
  * go on in functions of their own, so that this one needs no stack. Returns true when the frame is over. */
-VCS_SLOW_FN bool vcs_tia_store_register(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
+VCS_HOT_FN bool vcs_tia_store_this(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
   unsigned i;
   switch (r) {
     case VCS_VSYNC:
@@ -679,6 +693,10 @@ VCS_SLOW_FN bool vcs_tia_store_register(vcs_t *m, vcs_video_t *video, unsigned r
   }
 }
 
+VCS_SLOW_FN bool vcs_tia_store_register(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
+  return vcs_tia_store_this(m, video, r, value);
+}
+
 /* The clocks from the bus cycle of a write, at a clock of the frame, to its effect. */
 VCS_FN int vcs_tia_delay(unsigned r, int32_t now) {
   int delay = vcs_write_delay(r);
@@ -690,6 +708,14 @@ VCS_SLOW_FN bool vcs_tia_write_late(vcs_t *m, vcs_video_t *video, unsigned r, ui
   int32_t now = vcs_tia_since_frame(m);
   vcs_tia_see(m, video, vcs_wrap_minus(now, -vcs_tia_delay(r, now)));
   return vcs_tia_store_register(m, video, r, value) | (now >= video->limit);
+}
+
+/* For the loop of run.h, which knows the register when it is decoded: only what that register does is left of this. */
+VCS_HOT_FN bool vcs_tia_write_this(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
+  int32_t now = vcs_tia_since_frame(m), target = vcs_wrap_minus(now, -vcs_tia_delay(r, now));
+  if (VCS_UNLIKELY(target >= video->late)) return vcs_tia_write_late(m, video, r, value);
+  vcs_tia_see(m, video, target);
+  return vcs_tia_store_this(m, video, r, value);
 }
 
 VCS_SLOW_FN bool vcs_tia_write_first(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {

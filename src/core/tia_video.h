@@ -20,8 +20,8 @@
  *                        now[P0]   ..#.##.|.#.##..     with the new graphics; the next line begins with it
  *
  * Collisions are looked for only in pairs that are lit, not yet latched, and not both as they were in the line before.
- * When nobody looks and there is no such pair, masks are not even made. When somebody does, the line begins as a copy
- * of the row above it, and only the groups of eight pixels that differ are painted. A change of colour or priority in
+ * When nobody looks and there is no such pair, masks are not even made. When somebody does, a line in which nothing has
+ * changed is a copy of the row above it, and the others are painted (paint.h). A change of colour or priority in
  * mid-line draws the piece up to it at once.
  *
  * None of this is part of the machine, it can always be made again; it lives in vcs_video_t, which is set up anew
@@ -31,10 +31,10 @@
 #define VCS_CORE_TIA_VIDEO_H
 
 #include "bits.h"
+#include "paint.h"
 #include "state.h"
 
 enum { VCS_P0, VCS_P1, VCS_M0, VCS_M1, VCS_BL, VCS_PF, VCS_OBJECTS };
-enum { VCS_COLUBK, VCS_COLUPF, VCS_COLUP0, VCS_COLUP1 };
 
 /* 160 pixels, leftmost in bit 0 of word 0; the upper half of the last word is empty. */
 typedef struct {
@@ -49,16 +49,13 @@ enum {
 
 /* What goes with a machine while it runs: where it draws, and the line it is working on. */
 typedef struct {
-  vcs_pixels_t line[VCS_OBJECTS];  /* what each object lights in this line, as far as registers are known */
-  vcs_pixels_t now[VCS_OBJECTS];   /* what a split object would light with the present registers all along the line */
-  uint8_t cut[VCS_OBJECTS];        /* a split object has its present registers from this pixel on */
-  uint8_t split;                   /* objects that changed in mid-line */
-  uint8_t stale;                   /* objects whose registers have changed since line[] was made */
-  uint8_t lit;                     /* objects that light a pixel of line[] */
-  uint8_t changed;                 /* objects, or VCS_LOOK, that are not as they were in the last whole line */
-  bool above_known, above_blanked; /* shown[] and colours are those of the row above; an HMOVE blank covers its start */
-  uint8_t colours[4];
-  vcs_pixels_t shown[4];          /* where the row above has each of them; only when somebody looks */
+  vcs_pixels_t line[VCS_OBJECTS]; /* what each object lights in this line, as far as registers are known */
+  vcs_pixels_t now[VCS_OBJECTS];  /* what a split object would light with the present registers all along the line */
+  uint8_t cut[VCS_OBJECTS];       /* a split object has its present registers from this pixel on */
+  uint8_t split;                  /* objects that changed in mid-line */
+  uint8_t stale;                  /* objects whose registers have changed since line[] was made */
+  uint8_t lit;                    /* objects that light a pixel of line[] */
+  uint8_t changed;                /* objects, or VCS_LOOK, that are not as they were in the last whole line */
   uint8_t before[VCS_LOOKS_SIZE]; /* the registers before the last change in mid-line, ... */
   int32_t before_clock;           /* ... and its clock; only when somebody looks */
   int32_t free_clock;  /* changes up to this clock of the frame need no cut: nothing of the line is shown yet */
@@ -76,7 +73,6 @@ VCS_FN void vcs_video_start(vcs_video_t *video, const vcs_cart_t *cart, uint8_t 
   video->stale = VCS_ALL_OBJECTS;
   video->changed = VCS_ALL_OBJECTS | VCS_LOOK;
   video->split = video->lit = 0;
-  video->above_known = video->above_blanked = false;
   video->before_clock = video->free_clock = -1;
   for (int i = 0; i < VCS_LOOKS_SIZE; i++) video->before[i] = 0;
   video->start = VCS_LINE_CLOCKS * cart->top_line;
@@ -374,107 +370,11 @@ VCS_FN void vcs_line_colours(const vcs_t *m, int w, const vcs_pixels_t line[VCS_
   colour[VCS_COLUBK] = ~(colour[VCS_COLUPF] | colour[VCS_COLUP0] | colour[VCS_COLUP1]);
 }
 
-/* Each bit of b as a byte of 0x00 or 0xFF. */
-#define VCS_SPREAD_1(b)                                                                                             \
-  (((b)&1 ? 0xFFULL : 0) | ((b)&2 ? 0xFFULL << 8 : 0) | ((b)&4 ? 0xFFULL << 16 : 0) | ((b)&8 ? 0xFFULL << 24 : 0) | \
-   ((b)&16 ? 0xFFULL << 32 : 0) | ((b)&32 ? 0xFFULL << 40 : 0) | ((b)&64 ? 0xFFULL << 48 : 0) |                     \
-   ((b)&128 ? 0xFFULL << 56 : 0))
-#define VCS_SPREAD_4(b) VCS_SPREAD_1(b), VCS_SPREAD_1((b) + 1), VCS_SPREAD_1((b) + 2), VCS_SPREAD_1((b) + 3)
-#define VCS_SPREAD_16(b) VCS_SPREAD_4(b), VCS_SPREAD_4((b) + 4), VCS_SPREAD_4((b) + 8), VCS_SPREAD_4((b) + 12)
-#define VCS_SPREAD_64(b) VCS_SPREAD_16(b), VCS_SPREAD_16((b) + 16), VCS_SPREAD_16((b) + 32), VCS_SPREAD_16((b) + 48)
-VCS_TABLE(uint64_t, vcs_spread_bytes, 256,
-          {VCS_SPREAD_64(0), VCS_SPREAD_64(64), VCS_SPREAD_64(128), VCS_SPREAD_64(192)})
-
-VCS_FN void vcs_fill(uint8_t *bytes, uint8_t value, int count) {
-#if defined(__CUDA_ARCH__)
-  for (int i = 0; i < count; i++) bytes[i] = value;
-#else
-  __builtin_memset(bytes, value, (size_t)count);
-#endif
-}
-
-/* The four colours, each eight times; all but the background as a difference from it. */
-typedef struct {
-  uint64_t bk, pf, p0, p1;
-} vcs_ink_t;
-
-VCS_FN vcs_ink_t vcs_ink(const uint8_t colu[4]) {
-  const uint64_t eight = 0x0101010101010101ULL;
-  vcs_ink_t ink = {colu[VCS_COLUBK] * eight, (uint64_t)(colu[VCS_COLUPF] ^ colu[VCS_COLUBK]) * eight,
-                   (uint64_t)(colu[VCS_COLUP0] ^ colu[VCS_COLUBK]) * eight,
-                   (uint64_t)(colu[VCS_COLUP1] ^ colu[VCS_COLUBK]) * eight};
-  return ink;
-}
-
-/* The eight pixels from g on, of a word with these colours. */
-VCS_FN uint64_t vcs_paint_eight(const vcs_ink_t *ink, const uint64_t colour[4], int g) {
-  return ink->bk ^ (ink->pf & vcs_spread_bytes(colour[VCS_COLUPF] >> g & 0xFF)) ^
-         (ink->p0 & vcs_spread_bytes(colour[VCS_COLUP0] >> g & 0xFF)) ^
-         (ink->p1 & vcs_spread_bytes(colour[VCS_COLUP1] >> g & 0xFF));
-}
-
-/* Writes the pixels of a piece of a word, eight at a time. */
-VCS_FN void vcs_paint_piece(const vcs_ink_t *ink, const uint64_t colour[4], uint64_t piece, uint8_t *row) {
-  while (piece) {
-    int g = VCS_LOWEST_64(piece) & ~7;
-    uint64_t eight = vcs_paint_eight(ink, colour, g);
-    unsigned inside = piece >> g & 0xFF;
-    if (inside != 0xFF) { /* keep what is outside the piece */
-      uint64_t old, keep = ~vcs_spread_bytes(inside);
-      __builtin_memcpy(&old, row + g, 8);
-      eight = (eight & ~keep) | (old & keep);
-    }
-    __builtin_memcpy(row + g, &eight, 8);
-    piece &= ~(0xFFULL << g);
-  }
-}
-
 /* Paints a piece of the line. */
-VCS_FN void vcs_line_paint(const vcs_t *m, vcs_video_t *video, const uint64_t piece[3], uint8_t *row) {
-  vcs_ink_t ink = vcs_ink(m->colu);
-  for (int w = 0; w < 3; w++) {
-    uint64_t colour[4];
-    if (!piece[w]) continue;
-    vcs_line_colours(m, w, video->line, colour);
-    vcs_paint_piece(&ink, colour, piece[w], row + 64 * w);
-  }
-  video->above_known = false;
-}
-
-/* Paints the whole line. It begins as a copy of the row above, if that is known, and only the groups of eight in which
- * something is different are painted. */
-VCS_FN void vcs_line_paint_whole(const vcs_t *m, vcs_video_t *video, uint8_t *row) {
-  vcs_ink_t ink = vcs_ink(m->colu);
-  bool known = video->above_known;
-  uint64_t recoloured[4] = {0, 0, 0, 0};
-  if (known) __builtin_memcpy(row, row - VCS_WIDTH, VCS_WIDTH);
-  uint32_t above, now; /* four colours each */
-  __builtin_memcpy(&above, video->colours, 4);
-  __builtin_memcpy(&now, m->colu, 4);
-  if (!known || above != now) {
-    for (int i = 0; known && i < 4; i++) recoloured[i] = m->colu[i] != video->colours[i] ? ~0ULL : 0;
-    __builtin_memcpy(video->colours, m->colu, 4);
-  }
-  for (int w = 0; w < 3; w++) {
-    uint64_t colour[4], dirty = ~0ULL;
-    vcs_line_colours(m, w, video->line, colour);
-    if (known) {
-      dirty = (w == 0 && video->above_blanked ? 0xFF : 0) | (colour[VCS_COLUBK] & recoloured[VCS_COLUBK]);
-      for (int i = VCS_COLUPF; i <= VCS_COLUP1; i++) {
-        dirty |= (colour[i] ^ video->shown[i].word[w]) | (colour[i] & recoloured[i]);
-      }
-    }
-    for (int i = VCS_COLUPF; i <= VCS_COLUP1; i++) video->shown[i].word[w] = colour[i];
-    if (w == 2) dirty &= 0xFFFFFFFF;
-    while (dirty) {
-      int g = VCS_LOWEST_64(dirty) & ~7;
-      uint64_t eight = vcs_paint_eight(&ink, colour, g);
-      __builtin_memcpy(row + 64 * w + g, &eight, 8);
-      dirty &= ~(0xFFULL << g);
-    }
-  }
-  video->above_known = true;
-  video->above_blanked = false;
+VCS_FN void vcs_line_paint(const vcs_t *m, const vcs_video_t *video, const uint64_t piece[3], uint8_t *row) {
+  uint64_t colour[3][4];
+  for (int w = 0; w < 3; w++) vcs_line_colours(m, w, video->line, colour[w]);
+  vcs_paint(colour, piece, m->colu, row);
 }
 
 /* The pieces the reference paints four pixels at a time it may paint up to three pixels too far. The beam paints
@@ -507,7 +407,7 @@ VCS_FN bool vcs_paints_ahead(unsigned on, bool score) {
 VCS_SLOW_FN void vcs_line_paint_ahead(const vcs_t *m, unsigned on, int x0, int x1, uint8_t *row) {
   int group = x1 & ~3, w = group >> 6;
   if (group < x0 || !vcs_paints_ahead(on, m->ctrlpf & 2)) return;
-  uint64_t four = 15ULL << (group & 63), colour[4];
+  uint64_t four = 15ULL << (group & 63), colour[3][4], ahead[3] = {0, 0, 0};
   vcs_pixels_t line[VCS_OBJECTS];
   for (int i = 0; i < VCS_OBJECTS; i++) line[i] = vcs_object_pixels(m, i);
   for (int p = 0; p < 2; p++) { /* where the player could be, whatever its graphics */
@@ -518,10 +418,9 @@ VCS_SLOW_FN void vcs_line_paint_ahead(const vcs_t *m, unsigned on, int x0, int x
     if (k[w] & four) return;
   }
   if ((line[VCS_M0].word[w] | line[VCS_M1].word[w] | line[VCS_BL].word[w]) & four) return;
-  vcs_line_colours(m, w, line, colour);
-  uint64_t ahead = four & vcs_from(x1, w);
-  vcs_ink_t ink = vcs_ink(m->colu);
-  vcs_paint_piece(&ink, colour, ahead, row + 64 * w);
+  vcs_line_colours(m, w, line, colour[w]);
+  ahead[w] = four & vcs_from(x1, w);
+  vcs_paint(colour, ahead, m->colu, row);
 }
 
 /* Draws the whole of the current line: latches collisions, and paints into `row` unless it is NULL. */
@@ -534,7 +433,7 @@ VCS_FN void vcs_line_draw_whole(vcs_t *m, vcs_video_t *video, uint8_t *row) {
   if (row || vcs_line_chances(m, video) & ~vcs_pairs(VCS_ALL_OBJECTS & ~video->changed)) {
     vcs_line_refresh(m, video);
     vcs_line_collide(m, video, whole);
-    if (row) vcs_line_paint_whole(m, video, row);
+    if (row) vcs_line_paint(m, video, whole, row);
   }
   video->changed = 0;
 }
@@ -551,7 +450,6 @@ VCS_FN void vcs_line_draw_piece(vcs_t *m, vcs_video_t *video, int x0, int x1, ui
 VCS_FN void vcs_line_draw(vcs_t *m, vcs_video_t *video, int x0, int x1, uint8_t *row) {
   if (m->vblank & 2) {
     if (row) vcs_fill(row + x0, 0, x1 - x0);
-    video->above_known = false;
     video->changed = VCS_ALL_OBJECTS | VCS_LOOK;
   } else if (x1 - x0 == VCS_WIDTH) {
     vcs_line_draw_whole(m, video, row);
