@@ -200,7 +200,10 @@ static void check_same_tape(const char *name, const vcs_tape_t *tape, const vcs_
     fail_msg("%s: %d rows and %d events instead of %d and %d", name, tape->count, tape->event_count, other->count,
              other->event_count);
   for (int32_t i = 0; i < tape->count; i++) {
-    if (memcmp(&tape->rows[i], &other->rows[i], sizeof *tape->rows) != 0) fail_msg("%s: row %d is another", name, i);
+    const vcs_row_t *row = &tape->rows[i], *step = &other->rows[i];
+    if (memcmp(row, step, offsetof(vcs_row_t, v)) != 0 || vcs_row_status(row) != vcs_row_status(step) ||
+        row->opcode != step->opcode || row->value != step->value || row->old != step->old)
+      fail_msg("%s: row %d is another", name, i);
   }
   for (int32_t i = 0; i < tape->event_count; i++) {
     if (memcmp(&tape->events[i], &other->events[i], event) != 0) fail_msg("%s: event %d is another", name, i);

@@ -117,7 +117,7 @@ static void bytes_differ(vcs_forks_t *f, size_t offset, size_t count, const uint
 }
 
 static void registers_differ(vcs_forks_t *f, const vcs_row_t *row, const vcs_t *m) {
-  const uint8_t was[] = {row->a, row->x, row->y, row->p}, is[] = {m->a, m->x, m->y, m->p};
+  const uint8_t was[] = {row->a, row->x, row->y, vcs_row_status(row)}, is[] = {m->a, m->x, m->y, m->p};
   const size_t offsets[] = {VCS_OFFSET(a), VCS_OFFSET(x), VCS_OFFSET(y), VCS_OFFSET(p)};
   for (int i = 0; i < 4; i++) bytes_differ(f, offsets[i], 1, &was[i], &is[i]);
   if (m->cycles != row->cycles) differs(f, VCS_SLOTS * VCS_OFFSET(cycles), (float)(int32_t)(m->cycles - row->cycles));
@@ -310,7 +310,7 @@ static void take_other_side(vcs_forks_t *f, int32_t branch, const int32_t *first
   vcs_t *m = f->other;
   memcpy(m, before, f->size);
 
-  bool taken = !!(row->p & vcs_branch_flag(row->opcode)) == vcs_branch_if_set(row->opcode);
+  bool taken = !!(vcs_row_status(row) & vcs_branch_flag(row->opcode)) == vcs_branch_if_set(row->opcode);
   uint16_t next = (uint16_t)(row->pc + 2);
   uint16_t target = (uint16_t)(next + (int8_t)vcs_code_byte(f->cart, m, (uint16_t)(row->pc + 1)));
   m->pc = taken ? next : target;
@@ -424,7 +424,7 @@ static void link_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   vcs_fork_t *fork = &f->forks[branch];
   const vcs_row_t *at = &f->tape->rows[row];
   uint8_t flag = vcs_branch_flag(at->opcode);
-  float *slot = &vcs_slots(s, VCS_OFFSET(p))[VCS_LOWEST((unsigned)flag)], sign = at->p & flag ? -1.0F : 1.0F;
+  float *slot = &vcs_slots(s, VCS_OFFSET(p))[VCS_LOWEST((unsigned)flag)], sign = vcs_row_status(at) & flag ? -1.0F : 1.0F;
   if (s->reverse) {
     if (fork->pending == 0) return;
     *slot += sign * fork->pending;

@@ -90,6 +90,7 @@ static vcs_status_t make_room(walk_t *walk, const vcs_cart_t *cart, int32_t wind
   walk->starts = malloc(size * (size_t)frames);
   vcs_status_t status = vcs_tape_create(cart, &walk->tape, error);
   bool all = s->m && s->scratch && s->state && s->live && s->lit && walk->machine && walk->starts;
+  if (!status) walk->tape->brief = !window;
   if (window && !status) {
     walk->tape->forks = true;
     walk->forks = vcs_forks_create(cart, window);

@@ -632,7 +632,7 @@ static void keep_contents(const vcs_ste_t *ste, const vcs_row_t *row, bus_t bus,
   uint8_t *m = (uint8_t *)ste->s->m;
   if (bus == DOES_JSR || bus == DOES_BRK) {
     uint16_t pc = (uint16_t)(row->pc + 2);
-    uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, row->p | VCS_FLAG_1 | VCS_FLAG_B};
+    uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, vcs_row_status(row)};
     uint8_t there[3] = {row->old, row->value, 0};
     for (int i = 0; i < (bus == DOES_JSR ? 2 : 3); i++) {
       int32_t offset = offset_written(ste, (uint16_t)(0x100 + (uint8_t)(row->sp - i)));
