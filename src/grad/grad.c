@@ -192,9 +192,14 @@ static void link_hands(vcs_sweep_t *s, const vcs_t *m, const vcs_controls_t *con
 /* ---- Frames -------------------------------------------------------------------------------------------------------
  */
 
-static vcs_status_t prepare(walk_t *walk, vcs_error_t *error) {
+/* Puts the next frame of walk->machine on tape: all of it, or what is needed for the picture's rows up to one. */
+enum { WHOLE_FRAME = VCS_ROWS_MAX };
+
+static vcs_status_t prepare(walk_t *walk, int32_t last_row, vcs_error_t *error) {
   vcs_sweep_t *s = &walk->sweep;
-  if (!vcs_tape_record(walk->tape, s->cart, walk->machine, walk->frames) ||
+  bool whole = last_row == WHOLE_FRAME;
+  if (!(whole ? vcs_tape_record(walk->tape, s->cart, walk->machine, walk->frames)
+              : vcs_tape_record_to(walk->tape, s->cart, walk->machine, walk->frames, last_row, walk->window)) ||
       (walk->forks && !vcs_forks_begin(walk->forks, walk->tape, walk->frames))) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
@@ -213,7 +218,7 @@ static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, f
   const vcs_controls_t *controls = &walk->run->controls[frame];
   link_hands(s, walk->machine, controls, inputs);
   vcs_console_control(s->cart, walk->machine, controls);
-  vcs_status_t status = prepare(walk, error);
+  vcs_status_t status = prepare(walk, WHOLE_FRAME, error);
   if (status) return status;
   s->pixels = pixels;
   memcpy(s->m, walk->tape->start, walk->size);
@@ -230,18 +235,29 @@ static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, f
   return VCS_OK;
 }
 
+/* Which rows of a picture have adjoints; returns the last of them, or -1. */
+static int32_t find_lit(vcs_sweep_t *s, const float *pixels) {
+  int32_t last = -1;
+  memset(s->lit, 0, VCS_ROWS_MAX);
+  for (int32_t y = 0; pixels && y < s->cart->height; y++) {
+    s->lit[y] = vcs_any(pixels + VCS_WIDTH * y, VCS_WIDTH);
+    if (s->lit[y]) last = y;
+  }
+  return last;
+}
+
 /* One frame backwards, from the machine before it. */
-static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, float *pixels, vcs_error_t *error) {
+static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, float *pixels, bool only_pixels,
+                                    vcs_error_t *error) {
   vcs_sweep_t *s = &walk->sweep;
   const vcs_controls_t *controls = &walk->run->controls[frame];
   const vcs_t *before = (const vcs_t *)(walk->starts + walk->size * (size_t)frame);
   memcpy(walk->machine, before, walk->size);
   vcs_console_control(s->cart, walk->machine, controls);
-  vcs_status_t status = prepare(walk, error);
+  int32_t last_row = find_lit(s, pixels);
+  vcs_status_t status = prepare(walk, only_pixels ? last_row : WHOLE_FRAME, error);
   if (status) return status;
   s->pixels = pixels;
-  for (int32_t y = 0; y < VCS_ROWS_MAX; y++)
-    s->lit[y] = pixels && y < s->cart->height && vcs_any(pixels + VCS_WIDTH * y, VCS_WIDTH);
   memcpy(s->m, walk->machine, walk->size);
   if (walk->options->method != VCS_METHOD_BIT) {
     vcs_ste_frame(s, walk->options);
@@ -329,19 +345,25 @@ static vcs_status_t vjp(walk_t *walk, const vcs_run_t *run, const vcs_grad_optio
     vcs_console_control(run->cart, walk->machine, &run->controls[f]);
     if (f + 1 < run->frames || outputs->state || outputs->states) vcs_frame(run->cart, walk->machine, NULL);
   }
-  if (outputs->state) link_bits_of_state(walk, walk->machine, outputs->state);
-  if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk->size);
-  mark_live(s, walk->size);
+  memset(s->live, 0, walk->size);
+  if (outputs->state) {
+    link_bits_of_state(walk, walk->machine, outputs->state);
+    if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk->size);
+    mark_live(s, walk->size);
+  }
   s->rom = inputs->rom;
   for (int32_t f = run->frames - 1; !status && f >= 0; f--) {
+    bool only_pixels = f + 1 == run->frames && !outputs->state && !state_after(outputs, f);
     const uint8_t *next = walk->starts + walk->size * (size_t)(f + 1);
     look_at_state(walk, f + 1 < run->frames ? (const vcs_t *)next : walk->machine, state_after(outputs, f));
     float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
-    status = frame_backwards(walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
+    status = frame_backwards(walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, only_pixels, error);
   }
-  if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk->size);
   if (!status && inputs->state) {
-    for (size_t i = 0; i < 8 * walk->size; i++) inputs->state[i] += vcs_slots(s, i / 8)[i % 8];
+    if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk->size);
+    for (size_t i = 0; i < walk->size; i++) {
+      for (int bit = 0; bit < 8; bit++) inputs->state[8 * i + (size_t)bit] += vcs_slots(s, i)[bit];
+    }
   }
   if (walk->forks) vcs_forks_report(walk->forks, &walk->report);
   if (report) *report = walk->report;

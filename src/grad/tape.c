@@ -52,10 +52,9 @@ static bool grow(void **array, int32_t count, int32_t *capacity, size_t size) {
 }
 
 /* The picture is drawn up to this clock of the frame. */
-static void draw_to(vcs_tape_t *tape, const vcs_cart_t *cart, int32_t clock) {
-  int32_t start = VCS_LINE_CLOCKS * cart->top_line, stop = start + VCS_LINE_CLOCKS * cart->height;
-  if (clock < start) return;
-  if (clock > stop) clock = stop;
+static void draw_to(vcs_tape_t *tape, int32_t clock) {
+  if (clock < tape->picture_from) return;
+  if (clock > tape->picture_to) clock = tape->picture_to;
   if (clock > tape->drawn) tape->drawn = clock;
 }
 
@@ -90,17 +89,26 @@ static bool add_event(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, 
   event->value = value;
   memcpy(event->tia, &m->vsync, VCS_TIA_BYTES);
   if (reg < VCS_EVENT_READ) {
-    int hpos = clock % VCS_LINE_CLOCKS, delay = vcs_write_delay(reg);
-    if (delay == VCS_DELAY_PHASE) delay = vcs_phase_delay((unsigned)hpos / 3 & 3);
-    draw_to(tape, cart, clock + delay);
-    if (reg == VCS_RESP0 || reg == VCS_RESP1) {
-      int to = hpos < VCS_HBLANK_CLOCKS ? 3 : (hpos - VCS_HBLANK_CLOCKS + 5) % 160;
-      if (vcs_player_phase(m->nusiz[reg - VCS_RESP0], m->pos[reg - VCS_RESP0], to) == 1)
-        draw_to(tape, cart, clock + 11);
+    int delay = vcs_write_delay(reg), hpos;
+    if (delay == VCS_DELAY_PHASE) delay = vcs_phase_delay((unsigned)(clock % VCS_LINE_CLOCKS) / 3 & 3);
+    draw_to(tape, clock + delay);
+    switch (reg) {
+      case VCS_RESP0:
+      case VCS_RESP1:
+        hpos = clock % VCS_LINE_CLOCKS;
+        if (vcs_player_phase(m->nusiz[reg - VCS_RESP0], m->pos[reg - VCS_RESP0],
+                             hpos < VCS_HBLANK_CLOCKS ? 3 : (hpos - VCS_HBLANK_CLOCKS + 5) % 160) == 1)
+          draw_to(tape, clock + 11);
+        break;
+      case VCS_HMOVE:
+        hpos = clock % VCS_LINE_CLOCKS;
+        if (cart->hmove_blanks && (hpos <= 62 || hpos >= 225)) place_comb(tape, m);
+        break;
+      default:
+        break;
     }
-    if (reg == VCS_HMOVE && cart->hmove_blanks && (hpos <= 62 || hpos >= 225)) place_comb(tape, m);
   } else {
-    draw_to(tape, cart, reg == VCS_EVENT_END ? m->seen_clock : clock);
+    draw_to(tape, reg == VCS_EVENT_END ? m->seen_clock : clock);
   }
   event->to = tape->drawn;
   return true;
@@ -265,6 +273,9 @@ void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   memset(tape->comb, 0, sizeof tape->comb);
   memcpy(tape->start, m, vcs_state_size(cart));
   tape->drawn = m->seen_clock;
+  tape->picture_from = VCS_LINE_CLOCKS * cart->top_line;
+  tape->picture_to = tape->picture_from + VCS_LINE_CLOCKS * cart->height;
+  tape->until = INT32_MAX;
   tape->comb_end = 0;
   tape->dark = false;
   if (m->hmove_blank) place_comb(tape, m);
@@ -309,7 +320,9 @@ VCS_SLOW_FN int quick_chip_read(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t 
   return vcs_bus_read_chip(cart, m, video, addr, bus);
 }
 
-/* A write to a chip, with the registers as in `cpu`. A set of VCS_STOP_..., or -1. */
+enum { STOP_DRAWN = 4 }; /* beside VCS_STOP_...: all that anybody looks at is drawn */
+
+/* A write to a chip, with the registers as in `cpu`. Why the CPU has to look up, or -1. */
 VCS_SLOW_FN int quick_chip_write(vcs_tape_t *tape, const vcs_row_t *row, VCS_ON, uint32_t cycles) {
   const uint16_t addr = row->addr;
   tape->count = (int32_t)(row - tape->rows);
@@ -323,7 +336,8 @@ VCS_SLOW_FN int quick_chip_write(vcs_tape_t *tape, const vcs_row_t *row, VCS_ON,
   }
   if (!add_event(tape, cart, m, addr & 63u, row->value, cycles)) return -1;
   m->cycles = cycles;
-  return (int)vcs_bus_write_tia(cart, m, video, addr, row->value);
+  int stop = tape->drawn >= tape->until ? STOP_DRAWN : 0;
+  return stop | (int)vcs_bus_write_tia(cart, m, video, addr, row->value);
 }
 
 VCS_SLOW_FN bool quick_branch(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, const vcs_cpu_t *cpu,
@@ -602,23 +616,50 @@ stopped:
   return (int32_t)(row - first) + left_out;
 }
 
+/* The frame's instructions, `further` of them after the picture is drawn to tape->until. Returns how many are left of
+ * those that a frame may have; -1: no memory. */
+static int32_t run_frame(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, int32_t further,
+                         bool *frame_over) {
+  int32_t left = VCS_FRAME_INSTRUCTIONS;
+  while (left && !*frame_over && !m->jammed) {
+    if (tape->drawn >= tape->until) {
+      if (further < left) left = further;
+      tape->until = INT32_MAX;
+      continue;
+    }
+    if (!grow((void **)&tape->rows, tape->count, &tape->capacity, sizeof *tape->rows)) return -1;
+    left -= quick_rows(tape, cart, m, video, left, frame_over);
+    if (!left || *frame_over || tape->count == tape->capacity || tape->drawn >= tape->until) continue;
+    if (!vcs_tape_step(tape, cart, m, video, frame_over)) return -1;
+    left--;
+  }
+  return left;
+}
+
 bool vcs_tape_record(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
   vcs_video_t video = {0};
   bool frame_over = false;
-  int32_t left = VCS_FRAME_INSTRUCTIONS;
   vcs_video_start(&video, cart, frames);
   vcs_console_start_frame(cart, m);
   vcs_tape_begin(tape, cart, m);
-  while (left && !frame_over && !m->jammed) {
-    if (!grow((void **)&tape->rows, tape->count, &tape->capacity, sizeof *tape->rows)) return false;
-    left -= quick_rows(tape, cart, m, &video, left, &frame_over);
-    if (!left || frame_over || tape->count == tape->capacity) continue;
-    if (!vcs_tape_step(tape, cart, m, &video, &frame_over)) return false;
-    left--;
-  }
+  int32_t left = run_frame(tape, cart, m, &video, 0, &frame_over);
+  if (left < 0) return false;
   m->instructions += (uint32_t)(VCS_FRAME_INSTRUCTIONS - left);
   if (frame_over) m->partial = 0;
   if (!vcs_tape_end(tape, cart, m)) return false;
   vcs_console_finish_frame(cart, m, &video);
+  return true;
+}
+
+bool vcs_tape_record_to(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, int32_t row,
+                        int32_t further) {
+  vcs_video_t video = {0};
+  bool frame_over = false;
+  vcs_video_start(&video, cart, frames);
+  vcs_console_start_frame(cart, m);
+  vcs_tape_begin(tape, cart, m);
+  tape->until = row < 0 ? 0 : VCS_LINE_CLOCKS * (m->first_line + row + 1);
+  if (run_frame(tape, cart, m, &video, further, &frame_over) < 0 || !vcs_tape_end(tape, cart, m)) return false;
+  vcs_tia_catch_up(m, &video);
   return true;
 }

@@ -90,6 +90,8 @@ typedef struct {
   vcs_t *start; /* the machine when the frame's first instruction is about to run; vcs_state_size bytes */
   vcs_comb_t comb[VCS_ROWS_MAX];
   int32_t drawn, comb_end; /* while recording: clocks the picture is drawn up to, and where the last comb ends */
+  int32_t picture_from, picture_to; /* clocks of the picture */
+  int32_t until;                    /* nobody looks at what is drawn from this clock on, nor at the machine */
 } vcs_tape_t;
 
 vcs_status_t vcs_tape_create(const vcs_cart_t *cart, vcs_tape_t **tape, vcs_error_t *error);
@@ -97,6 +99,11 @@ void vcs_tape_free(vcs_tape_t *tape);
 
 /* Runs a frame as vcs_frame does, machine and picture alike, and records it. False: no memory. */
 bool vcs_tape_record(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
+
+/* The same for who looks at nothing but the picture down to a row, -1 for none of it: not more is run than is needed
+ * for that, and `further` instructions. The machine is left where that is. */
+bool vcs_tape_record_to(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, int32_t row,
+                        int32_t further);
 
 /* The same in parts, for a frame that has begun: start, instruction by instruction, end. */
 void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m);
