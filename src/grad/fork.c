@@ -424,7 +424,8 @@ static void link_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   vcs_fork_t *fork = &f->forks[branch];
   const vcs_row_t *at = &f->tape->rows[row];
   uint8_t flag = vcs_branch_flag(at->opcode);
-  float *slot = &vcs_slots(s, VCS_OFFSET(p))[VCS_LOWEST((unsigned)flag)], sign = vcs_row_status(at) & flag ? -1.0F : 1.0F;
+  float *slot = &vcs_slots(s, VCS_OFFSET(p))[VCS_LOWEST((unsigned)flag)],
+        sign = vcs_row_status(at) & flag ? -1.0F : 1.0F;
   if (s->reverse) {
     if (fork->pending == 0) return;
     *slot += sign * fork->pending;

@@ -192,14 +192,14 @@ static void link_hands(vcs_sweep_t *s, const vcs_t *m, const vcs_controls_t *con
 /* ---- Frames -------------------------------------------------------------------------------------------------------
  */
 
-/* Puts the next frame of walk->machine on tape: all of it, or what is needed for the picture's rows up to one. */
-enum { WHOLE_FRAME = VCS_ROWS_MAX };
+/* Puts the next frame of walk->machine on tape: all of it, or what is needed for the picture's first rows. */
+enum { WHOLE_FRAME = -1 };
 
-static vcs_status_t prepare(walk_t *walk, int32_t last_row, vcs_error_t *error) {
+static vcs_status_t prepare(walk_t *walk, int32_t rows, vcs_error_t *error) {
   vcs_sweep_t *s = &walk->sweep;
-  bool whole = last_row == WHOLE_FRAME;
+  bool whole = rows == WHOLE_FRAME;
   if (!(whole ? vcs_tape_record(walk->tape, s->cart, walk->machine, walk->frames)
-              : vcs_tape_record_to(walk->tape, s->cart, walk->machine, walk->frames, last_row, walk->window)) ||
+              : vcs_tape_record_to(walk->tape, s->cart, walk->machine, walk->frames, rows, walk->window)) ||
       (walk->forks && !vcs_forks_begin(walk->forks, walk->tape, walk->frames))) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
@@ -235,15 +235,22 @@ static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, f
   return VCS_OK;
 }
 
-/* Which rows of a picture have adjoints; returns the last of them, or -1. */
-static int32_t find_lit(vcs_sweep_t *s, const float *pixels) {
-  int32_t last = -1;
+/* Which rows of a picture have adjoints; returns the first and the one behind the last of them. */
+typedef struct {
+  int32_t first, behind;
+} rows_t;
+
+static rows_t find_lit(vcs_sweep_t *s, const float *pixels) {
+  static const float dark[VCS_WIDTH];
+  rows_t rows = {s->cart->height, 0};
   memset(s->lit, 0, VCS_ROWS_MAX);
   for (int32_t y = 0; pixels && y < s->cart->height; y++) {
-    s->lit[y] = vcs_any(pixels + VCS_WIDTH * y, VCS_WIDTH);
-    if (s->lit[y]) last = y;
+    s->lit[y] = memcmp(pixels + VCS_WIDTH * y, dark, sizeof dark) != 0;
+    if (!s->lit[y]) continue;
+    if (y < rows.first) rows.first = y;
+    rows.behind = y + 1;
   }
-  return last;
+  return rows;
 }
 
 /* One frame backwards, from the machine before it. */
@@ -254,9 +261,10 @@ static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, 
   const vcs_t *before = (const vcs_t *)(walk->starts + walk->size * (size_t)frame);
   memcpy(walk->machine, before, walk->size);
   vcs_console_control(s->cart, walk->machine, controls);
-  int32_t last_row = find_lit(s, pixels);
-  vcs_status_t status = prepare(walk, only_pixels ? last_row : WHOLE_FRAME, error);
+  rows_t lit = find_lit(s, pixels);
+  vcs_status_t status = prepare(walk, only_pixels ? lit.behind : WHOLE_FRAME, error);
   if (status) return status;
+  s->lit_from = VCS_LINE_CLOCKS * (walk->tape->start->first_line + lit.first);
   s->pixels = pixels;
   memcpy(s->m, walk->machine, walk->size);
   if (walk->options->method != VCS_METHOD_BIT) {

@@ -340,21 +340,11 @@ static void link_piece(vcs_ste_t *ste, int32_t y, int x0, int x1) {
   }
 }
 
-/* Where a walk backwards may begin if nothing but pixels has an adjoint: at the last event that is behind one. */
-const vcs_event_t *vcs_ste_last_event(const vcs_sweep_t *s) {
-  const vcs_event_t *event = s->tape->events, *end = event + s->tape->event_count - 1;
-  int32_t y = s->pixels ? VCS_ROWS_MAX - 1 : -1;
-  while (y >= 0 && !s->lit[y]) y--;
-  int32_t clock = VCS_LINE_CLOCKS * (s->tape->start->first_line + y + 1);
-  while (event < end && (event->to < clock || !shows(event->reg))) event++;
-  return event;
-}
-
 /* Writes that do not show do not end a span. */
 void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event) {
   vcs_sweep_t *s = ste->s;
   const vcs_event_t *first = event;
-  if (!s->pixels || !shows(event->reg)) return;
+  if (!s->pixels || !shows(event->reg) || (s->reverse && event->to <= s->lit_from)) return;
   while (first > s->tape->events && !shows(first[-1].reg)) first--;
   int32_t from = first->from, to = event->to;
   if (to <= from || (!s->reverse && !any_tangent(s))) return;
@@ -434,7 +424,7 @@ static void link_window(vcs_ste_t *ste, const window_t *window, const shown_t *i
 static bool windows_of(const vcs_ste_t *ste, const vcs_event_t *event, window_t *later, window_t *sooner) {
   const vcs_sweep_t *s = ste->s;
   const vcs_event_t *next = event + 1;
-  if (!s->pixels || ste->rules.place == 0 || (!s->reverse && *ste->time == 0)) return false;
+  if (!s->pixels || ste->rules.place == 0 || (s->reverse ? next->to <= s->lit_from : *ste->time == 0)) return false;
   later->from = sooner->to = event->to;
   later->to = effective(s, event->reg, event->clock + 3);
   sooner->from = effective(s, event->reg, event->clock - 3);

@@ -35,6 +35,7 @@ typedef struct {
   float *pixels;       /* of this frame, or NULL */
   uint8_t *live;       /* by byte of the state */
   uint8_t *lit;        /* walking backwards, by row of the picture: it has pixels that are not zero */
+  int32_t lit_from;    /* the clock at which the first of these rows begins */
   vcs_t *m;            /* contents at the row the walk is at: RAM and cartridge RAM; the rest is looked up */
   vcs_t *scratch;      /* a machine whose TIA registers are tried out */
   uint16_t *latched;   /* collisions at the beginning of each event's span; made when first needed */

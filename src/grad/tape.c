@@ -651,14 +651,14 @@ bool vcs_tape_record(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t
   return true;
 }
 
-bool vcs_tape_record_to(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, int32_t row,
+bool vcs_tape_record_to(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, int32_t rows,
                         int32_t further) {
   vcs_video_t video = {0};
   bool frame_over = false;
   vcs_video_start(&video, cart, frames);
   vcs_console_start_frame(cart, m);
   vcs_tape_begin(tape, cart, m);
-  tape->until = row < 0 ? 0 : VCS_LINE_CLOCKS * (m->first_line + row + 1);
+  tape->until = rows ? VCS_LINE_CLOCKS * (m->first_line + rows) : 0;
   if (run_frame(tape, cart, m, &video, further, &frame_over) < 0 || !vcs_tape_end(tape, cart, m)) return false;
   vcs_tia_catch_up(m, &video);
   return true;

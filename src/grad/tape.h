@@ -100,9 +100,9 @@ void vcs_tape_free(vcs_tape_t *tape);
 /* Runs a frame as vcs_frame does, machine and picture alike, and records it. False: no memory. */
 bool vcs_tape_record(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
 
-/* The same for who looks at nothing but the picture down to a row, -1 for none of it: not more is run than is needed
- * for that, and `further` instructions. The machine is left where that is. */
-bool vcs_tape_record_to(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, int32_t row,
+/* The same for who looks at nothing but the first rows of the picture: not more is run than is needed for them, and
+ * `further` instructions. The machine is left where that is. */
+bool vcs_tape_record_to(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, int32_t rows,
                         int32_t further);
 
 /* The same in parts, for a frame that has begun: start, instruction by instruction, end. */
