@@ -789,6 +789,7 @@ static void move_row(work_t *w, const float v[VCS_SLOTS]) {
     memset(vcs_slots(s, to), 0, VCS_SLOTS * sizeof *v);
     s->live[to] = 0;
   }
+  vcs_settle(s, -1, w->uses.to, w->row->value, out);
   bool quiet = !vcs_any(out, VCS_SLOTS);
   w->moves = true;
   w->only_time = quiet && !w->stores;
@@ -830,6 +831,9 @@ static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
   if (s->reverse) {
     memcpy(w->out + VCS_SLOTS * VCS_LANE_V, v, VCS_SLOTS * sizeof *v);
     take(s, w->uses.writes, w->out);
+    for (int lane = 0; s->along && lane < VCS_LANES; lane++) {
+      if (set >> lane & 1 && lane != VCS_LANE_P) vcs_settle(s, -1, (size_t)lane, 0, w->out + VCS_SLOTS * lane);
+    }
   }
   w->flags = set >> VCS_LANE_P & 1 && vcs_any(w->out + VCS_SLOTS * VCS_LANE_P, VCS_SLOTS);
   w->moves = w->uses.from != w->uses.to && s->reverse && !w->flags;
@@ -855,7 +859,7 @@ static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
   } else {
     for (int lane = 0; lane < VCS_LANES; lane++) {
       if (set >> lane & 1 && lane != VCS_LANE_P) {
-        vcs_settle(s, (uint8_t)(w->result >> 8 * lane), w->out + VCS_SLOTS * lane);
+        vcs_settle(s, -1, (size_t)lane, (uint8_t)(w->result >> 8 * lane), w->out + VCS_SLOTS * lane);
       }
     }
     put(s, w->uses.writes, w->out);
@@ -940,5 +944,6 @@ VCS_SLOW_FN void sweep_row(vcs_sweep_t *s, int32_t index) {
 }
 
 void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
+  if (s->along) vcs_along_at(s, index);
   if (!s->reverse || !passes(s, &s->tape->rows[index])) sweep_row(s, index);
 }

@@ -151,7 +151,7 @@ static void link_positions(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *pi
     size_t offset = VCS_OFFSET(pos) + (size_t)i;
     float *slot = vcs_slots(s, offset);
     if (!s->reverse && *slot == 0) continue;
-    vcs_sides_t sides = vcs_sides(s, *slot);
+    vcs_sides_t sides = vcs_sides(s, vcs_tangent(s, offset));
     uint8_t pos = t->pos[i];
     if (sides.more != 0) {
       t->pos[i] = (uint8_t)((pos + sides.up) % 160);
@@ -475,7 +475,7 @@ void vcs_sweep_shift(vcs_sweep_t *s, int32_t index) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles));
   if (!s->pixels || (s->reverse ? next->to <= s->lit_from : *time == 0)) return;
   if (!memcmp(event->tia, next->tia, VCS_TIA_BYTES)) return;
-  vcs_sides_t sides = vcs_sides(s, *time);
+  vcs_sides_t sides = vcs_sides(s, vcs_tangent(s, VCS_OFFSET(cycles)));
   int32_t here = event->to, later = effective(s, event->reg, event->clock + 3 * sides.up),
           sooner = effective(s, event->reg, event->clock - 3 * sides.down);
   if (later > next->to) later = next->to;
