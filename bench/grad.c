@@ -100,6 +100,7 @@ work_t *grad_open(const char *rom, const char *name) {
   if (file) fclose(file);
   if (!w || !size || vcs_cart_load(image, size, &options, &w->cart, NULL) || vcs_tape_create(w->cart, &w->tape, NULL))
     return NULL;
+  w->tape->brief = true; /* as derivatives without forks have it */
   w->workspace = vcs_grad_workspace_create();
   w->start = calloc(1, sizeof *w->start);
   w->machine = calloc(1, sizeof *w->machine);

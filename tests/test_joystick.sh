@@ -60,6 +60,8 @@ for profile in xitari ale; do
   study stop --profile $profile
   holds "LEFT at the left stop: the truth" stop '$1 == "LEFT" && $3 == "truth"' '$4 == 0'
   holds "and forks agree" stop '$1 == "LEFT" && $3 == "bit+fork"' '$4 == 0'
+  ranks "backwards LEFT is nothing there" stop truth "4312 \| 0 \| 0 \| 0 \| RIGHT > LEFT = UP = DOWN"
+  ranks "and forks agree" stop 'bit\+fork' "4312 \| 0 \| 0 \| 0 \| RIGHT > LEFT = UP = DOWN"
   holds "RIGHT at the left stop" stop '$1 == "RIGHT" && $3 == "bit+fork" && $2 > 1' '$8 == 1 && $9 == 1 && $10 == 1'
 done
 

@@ -3,8 +3,9 @@
  * A state of a game is taken, and from there a run in which nobody does anything. Forwards: each direction is pressed,
  * for one frame or from then on, and d(screen)/d(direction) is looked at after every frame: by running again (the
  * truth), and by one walk forwards a method. Backwards, the inverse question: which direction moves light to the right?
- * The output is the sum of luminance * (column - 80) over some rows after the last frame, and one walk backwards a
- * method ranks all directions. docs/joystick.md has the study that this was made for.
+ * The output is the sum of luminance * (column - 80) over some rows after the last frame. One walk backwards a method
+ * ranks all directions; for `bit+fork` it is one along each of them, which knows of steps that are undone.
+ * docs/joystick.md has the study that this was made for.
  */
 #include <ctype.h>
 #include <math.h>
@@ -28,7 +29,7 @@ enum { CONTROLS = sizeof controls };
 static const struct {
   const char *name, *file;
 } answers[] = {{"truth", "truth"}, {"bit+fork", "bit-fork"}, {"ste", "ste"}, {"naive", "naive"}};
-enum { ANSWERS = sizeof answers / sizeof *answers, TRUTH = 0 };
+enum { ANSWERS = sizeof answers / sizeof *answers, TRUTH = 0, FORKS = 1 };
 
 typedef struct {
   vcs_scene_choice_t scene;
@@ -46,7 +47,7 @@ typedef struct {
   float *weights;                    /* of the inverse's output, by pixel */
   float *maps;                       /* [answer][control][frame][pixel] */
   float **map_by_frame;              /* for one walk */
-  float *input;                      /* tangents or adjoints, by frame and input */
+  float *input, *direction;          /* tangents or adjoints, by frame and input */
   double inverse[ANSWERS][CONTROLS]; /* d(output)/d(control) */
   uint8_t *picture;                  /* after the last frame */
 } job_t;
@@ -97,31 +98,37 @@ static void set_method(const job_t *job, int answer, vcs_grad_options_t *options
   options->scale = job->scale;
 }
 
-static void clear_input(job_t *job) {
-  memset(job->input, 0, (size_t)VCS_INPUTS * (size_t)job->scene.run.frames * sizeof *job->input);
+/* The direction of a control: it is down in some frames. */
+static void press(const job_t *job, int control, float *input) {
+  memset(input, 0, (size_t)VCS_INPUTS * (size_t)job->scene.run.frames * sizeof *input);
+  for (int f = first_frame(job); f < end_frame(job); f++) input[VCS_INPUTS * f + controls[control]] = 1;
 }
 
 static vcs_status_t walk_forwards(job_t *job, int answer, int control, vcs_error_t *error) {
   vcs_grad_options_t options;
   set_method(job, answer, &options);
-  clear_input(job);
-  for (int f = first_frame(job); f < end_frame(job); f++) job->input[VCS_INPUTS * f + controls[control]] = 1;
+  press(job, control, job->input);
   for (int f = 0; f < job->scene.run.frames; f++) job->map_by_frame[f] = map_of(job, answer, control, f);
   const vcs_grad_inputs_t inputs = {.input = job->input};
   const vcs_grad_outputs_t outputs = {.pixels = job->map_by_frame};
   return vcs_grad_jvp(&job->scene.run, &options, &inputs, &outputs, NULL, error);
 }
 
-static vcs_status_t walk_backwards(job_t *job, int answer, vcs_error_t *error) {
+/* From the output back to the inputs, for the controls from `first` up to, without it, `behind`: along the only one, or
+ * all at once. */
+static vcs_status_t walk_backwards(job_t *job, int answer, int first, int behind, vcs_error_t *error) {
   vcs_grad_options_t options;
   const int frames = job->scene.run.frames;
   set_method(job, answer, &options);
-  clear_input(job);
+  memset(job->input, 0, (size_t)VCS_INPUTS * (size_t)frames * sizeof *job->input);
   for (int f = 0; f < frames; f++) job->map_by_frame[f] = f + 1 < frames ? NULL : job->weights;
-  const vcs_grad_inputs_t inputs = {.input = job->input};
+  press(job, first, job->direction);
+  const vcs_grad_inputs_t inputs = {.input = job->input}, along = {.input = job->direction};
   const vcs_grad_outputs_t outputs = {.pixels = job->map_by_frame};
-  vcs_status_t status = vcs_grad_vjp(&job->scene.run, &options, &inputs, &outputs, NULL, error);
-  for (int c = 0; c < CONTROLS; c++) {
+  vcs_status_t status =
+      behind - first == 1 ? vcs_grad_vjp_along(NULL, &job->scene.run, &options, &along, &inputs, &outputs, NULL, error)
+                          : vcs_grad_vjp(&job->scene.run, &options, &inputs, &outputs, NULL, error);
+  for (int c = first; c < behind; c++) {
     double sum = 0;
     for (int f = first_frame(job); f < end_frame(job); f++) sum += (double)job->input[VCS_INPUTS * f + controls[c]];
     job->inverse[answer][c] = sum;
@@ -163,7 +170,8 @@ static vcs_status_t make_room(job_t *job, vcs_error_t *error) {
   job->maps = calloc(ANSWERS * CONTROLS * frames * job->pixel_count, sizeof(float));
   job->map_by_frame = calloc(frames, sizeof *job->map_by_frame);
   job->input = calloc(VCS_INPUTS * frames, sizeof(float));
-  if (!job->weights || !job->maps || !job->map_by_frame || !job->input) {
+  job->direction = calloc(VCS_INPUTS * frames, sizeof(float));
+  if (!job->weights || !job->maps || !job->map_by_frame || !job->input || !job->direction) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
   vcs_pixel_values(cart, VCS_VALUES_LUMINANCE, job->scale);
@@ -178,7 +186,7 @@ static vcs_status_t find(job_t *job, vcs_error_t *error) {
   vcs_progress_t progress;
   vcs_status_t status = make_room(job, error);
   if (status) return status;
-  vcs_progress_start(&progress, "walking", 1 + (ANSWERS - 1) * (CONTROLS + 1), VCS_PROGRESS_AUTO);
+  vcs_progress_start(&progress, "walking", ANSWERS - 1 + ANSWERS * CONTROLS, VCS_PROGRESS_AUTO);
   status = find_truth(job, error);
   vcs_progress_add(&progress, 1);
   for (int answer = TRUTH + 1; answer < ANSWERS; answer++) {
@@ -186,8 +194,11 @@ static vcs_status_t find(job_t *job, vcs_error_t *error) {
       status = walk_forwards(job, answer, c, error);
       vcs_progress_add(&progress, 1);
     }
-    if (status == VCS_OK && !vcs_interrupted()) status = walk_backwards(job, answer, error);
-    vcs_progress_add(&progress, 1);
+    const int walks = answer == FORKS ? CONTROLS : 1;
+    for (int i = 0; i < walks && status == VCS_OK && !vcs_interrupted(); i++) {
+      status = walk_backwards(job, answer, i, walks == 1 ? CONTROLS : i + 1, error);
+      vcs_progress_add(&progress, 1);
+    }
   }
   vcs_progress_finish(&progress);
   return status;
@@ -395,6 +406,7 @@ static int joystick(const options_t *options) {
   free(job.maps);
   free(job.map_by_frame);
   free(job.input);
+  free(job.direction);
   free(job.picture);
   vcs_scene_free(&job.scene);
   if (status) {

@@ -109,7 +109,7 @@ static void link_strobe(const vcs_sweep_t *s, const vcs_event_t *event, int obje
   size_t offset = VCS_OFFSET(pos) + (size_t)object;
   float *time = vcs_slots(s, VCS_OFFSET(cycles)), *pos = vcs_slots(s, offset);
   int here = strobe_position(object, event->clock);
-  vcs_sides_t sides = vcs_sides(s, *time);
+  vcs_sides_t sides = vcs_sides(s, vcs_tangent(s, VCS_OFFSET(cycles)));
   float by = sides.more * (float)moved_by(here, strobe_position(object, event->clock + 3 * sides.up)) +
              sides.less * (float)moved_by(here, strobe_position(object, event->clock - 3 * sides.down));
   if (s->reverse) {
@@ -128,7 +128,7 @@ static void link_strobe(const vcs_sweep_t *s, const vcs_event_t *event, int obje
 static void link_hmove(vcs_sweep_t *s, const vcs_event_t *event) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles));
   int cycle = event->clock % VCS_LINE_CLOCKS / 3, later, sooner;
-  vcs_sides_t sides = vcs_sides(s, *time);
+  vcs_sides_t sides = vcs_sides(s, vcs_tangent(s, VCS_OFFSET(cycles)));
   later = (cycle + sides.up) % VCS_LINE_CYCLES;
   sooner = (cycle + VCS_LINE_CYCLES - sides.down) % VCS_LINE_CYCLES;
   const uint8_t *hm = event->tia + VCS_OFFSET(hm) - VCS_OFFSET(vsync);
@@ -160,7 +160,7 @@ static int wsync_wait(int cycle) {
 static void link_wsync(const vcs_sweep_t *s, const vcs_event_t *event) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles));
   int cycle = event->clock / 3 % VCS_LINE_CYCLES, base = wsync_wait(cycle);
-  vcs_sides_t sides = vcs_sides(s, *time);
+  vcs_sides_t sides = vcs_sides(s, vcs_tangent(s, VCS_OFFSET(cycles)));
   *time *= sides.more * (float)(sides.up + wsync_wait(cycle + sides.up) - base) +
            sides.less * (float)(-sides.down + wsync_wait(cycle - sides.down) - base);
   s->live[VCS_OFFSET(cycles)] = *time != 0;
@@ -211,7 +211,7 @@ static void link_mirroring(vcs_sweep_t *s, const vcs_event_t *event) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles)), *mirrored = vcs_slots(s, VCS_OFFSET(pf_mirrored));
   if (*(s->reverse ? mirrored : time) == 0) return;
   vcs_sweep_tia(s, event, event->clock);
-  vcs_sides_t sides = vcs_sides(s, *time);
+  vcs_sides_t sides = vcs_sides(s, vcs_tangent(s, VCS_OFFSET(cycles)));
   const int moved[3] = {-3 * sides.down, 0, 3 * sides.up};
   int before = s->scratch->pf_mirrored, after = event->value & 1, now[3];
   for (int i = 0; i < 3; i++) {
@@ -383,7 +383,8 @@ static void link_timer(vcs_sweep_t *s, uint32_t cycles, bool status, float v[VCS
     vcs_link_byte(s, &timer[slot], v, base, timer_at(s, cycles, vcs_moved(value, slot), status),
                   vcs_direction(value, slot));
   }
-  vcs_sides_t since = vcs_sides(s, *time - *set); /* what counts is the time between */
+  vcs_sides_t since = vcs_sides(s, vcs_tangent(s, VCS_OFFSET(cycles)) -
+                                       vcs_tangent(s, VCS_OFFSET(timer_cycle))); /* what counts is the time between */
   uint8_t later = timer_at(s, cycles + (uint32_t)since.up, value, status);
   uint8_t sooner = timer_at(s, cycles - (uint32_t)since.down, value, status);
   vcs_link_byte(s, time, v, base, later, since.more);
@@ -402,7 +403,8 @@ static void link_pot(vcs_sweep_t *s, uint32_t cycles, int input, float v[VCS_SLO
   vcs_t *t = s->scratch;
   look_up(s, t, cycles);
   uint8_t base = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);
-  vcs_sides_t since = vcs_sides(s, *time - *released), turned = vcs_sides(s, *paddle);
+  vcs_sides_t since = vcs_sides(s, vcs_tangent(s, VCS_OFFSET(cycles)) - vcs_tangent(s, VCS_OFFSET(dump_cycle))),
+              turned = vcs_sides(s, vcs_tangent(s, offset));
   for (int i = 0; i < 2; i++) { /* later, sooner */
     t->cycles = i ? cycles - (uint32_t)since.down : cycles + (uint32_t)since.up;
     uint8_t is = (uint8_t)(vcs_tia_input(s->cart, t, input) << 7);

@@ -36,6 +36,7 @@ struct vcs_forks {
   vcs_t *other, *base;   /* the other side's machine; the run's at the meeting, as far as it is compared */
   int32_t *next_here;    /* by row: the next row with the same PC */
   int32_t *by_row;       /* by row: the first fork that meets there */
+  int32_t *last_by_row;  /* and the last one */
   int32_t *branch_at;    /* by row: which branch it is, or -1 */
   int32_t *popped;       /* by row: the next row with less on the stack, or one past the last */
   int32_t rows;          /* room in these */
@@ -67,6 +68,7 @@ void vcs_forks_free(vcs_forks_t *f) {
   free(f->base);
   free(f->next_here);
   free(f->by_row);
+  free(f->last_by_row);
   free(f->branch_at);
   free(f->popped);
   free(f->forks);
@@ -117,7 +119,7 @@ static void bytes_differ(vcs_forks_t *f, size_t offset, size_t count, const uint
 }
 
 static void registers_differ(vcs_forks_t *f, const vcs_row_t *row, const vcs_t *m) {
-  const uint8_t was[] = {row->a, row->x, row->y, row->p}, is[] = {m->a, m->x, m->y, m->p};
+  const uint8_t was[] = {row->a, row->x, row->y, vcs_row_status(row)}, is[] = {m->a, m->x, m->y, m->p};
   const size_t offsets[] = {VCS_OFFSET(a), VCS_OFFSET(x), VCS_OFFSET(y), VCS_OFFSET(p)};
   for (int i = 0; i < 4; i++) bytes_differ(f, offsets[i], 1, &was[i], &is[i]);
   if (m->cycles != row->cycles) differs(f, VCS_SLOTS * VCS_OFFSET(cycles), (float)(int32_t)(m->cycles - row->cycles));
@@ -310,7 +312,7 @@ static void take_other_side(vcs_forks_t *f, int32_t branch, const int32_t *first
   vcs_t *m = f->other;
   memcpy(m, before, f->size);
 
-  bool taken = !!(row->p & vcs_branch_flag(row->opcode)) == vcs_branch_if_set(row->opcode);
+  bool taken = !!(vcs_row_status(row) & vcs_branch_flag(row->opcode)) == vcs_branch_if_set(row->opcode);
   uint16_t next = (uint16_t)(row->pc + 2);
   uint16_t target = (uint16_t)(next + (int8_t)vcs_code_byte(f->cart, m, (uint16_t)(row->pc + 1)));
   m->pc = taken ? next : target;
@@ -341,11 +343,12 @@ bool vcs_forks_begin(vcs_forks_t *f, const vcs_tape_t *tape, const uint8_t *fram
   f->difference_count = 0;
   size_t rows = (size_t)tape->count + 1;
   if (!resize((void **)&f->next_here, rows, sizeof(int32_t)) || !resize((void **)&f->by_row, rows, sizeof(int32_t)) ||
+      !resize((void **)&f->last_by_row, rows, sizeof(int32_t)) ||
       !resize((void **)&f->branch_at, rows, sizeof(int32_t)) || !resize((void **)&f->popped, rows, sizeof(int32_t)) ||
       !resize((void **)&f->forks, (size_t)tape->branch_count + 1, sizeof *f->forks)) {
     return false;
   }
-  for (int32_t i = 0; i <= tape->count; i++) f->by_row[i] = f->branch_at[i] = -1;
+  for (int32_t i = 0; i <= tape->count; i++) f->by_row[i] = f->last_by_row[i] = f->branch_at[i] = -1;
   f->report.branches += (uint64_t)tape->branch_count;
   f->report.instructions += (uint64_t)tape->count;
 
@@ -369,9 +372,19 @@ bool vcs_forks_begin(vcs_forks_t *f, const vcs_tape_t *tape, const uint8_t *fram
     f->branch_at[fork->row] = b;
     if (fork->meets < 0) continue;
     fork->next = f->by_row[fork->meets];
+    fork->before = -1;
+    if (fork->next >= 0) {
+      f->forks[fork->next].before = b;
+    } else {
+      f->last_by_row[fork->meets] = b;
+    }
     f->by_row[fork->meets] = b;
   }
   return true;
+}
+
+void vcs_forks_forget(vcs_forks_t *f) {
+  for (int32_t b = 0; b < f->tape->branch_count; b++) f->forks[b].pending = 0;
 }
 
 /* The links of a fork's column, between the flag (through `pending`) and what is different at the meeting. */
@@ -394,26 +407,38 @@ static void link_column(const vcs_forks_t *f, vcs_sweep_t *s, vcs_fork_t *fork) 
 /* Bytes that a column has added to, and that may have been moved the other way before. */
 static void settle_column(const vcs_forks_t *f, const vcs_sweep_t *s, const vcs_fork_t *fork) {
   const vcs_row_t *row = &f->tape->rows[fork->meets];
-  for (int32_t i = fork->first; i < fork->first + fork->count; i++) {
-    size_t offset = f->differences[i].slot / VCS_SLOTS;
-    if (f->differences[i].slot & VCS_FORK_PIXEL || !vcs_has_carries(offset)) continue;
+  for (int32_t i = 0; i < fork->count; i++) {
+    const vcs_difference_t *d = &f->differences[fork->first + (s->reverse ? fork->count - 1 - i : i)];
+    size_t offset = d->slot / VCS_SLOTS;
+    if (d->slot & VCS_FORK_PIXEL || !vcs_has_carries(offset)) continue;
     uint8_t byte = ((const uint8_t *)s->m)[offset]; /* memory; registers are in the row */
     if (offset == VCS_OFFSET(a)) byte = row->a;
     if (offset == VCS_OFFSET(x)) byte = row->x;
     if (offset == VCS_OFFSET(y)) byte = row->y;
     if (offset >= VCS_OFFSET(colu) && offset < VCS_OFFSET(colu) + 4)
       byte = event_at(f->tape, fork->meets)->tia[offset - VCS_OFFSET(vsync)];
-    vcs_settle(s, byte, vcs_slots(s, offset));
+    vcs_settle(s, (int32_t)(fork - f->forks), offset, byte, vcs_slots(s, offset));
   }
 }
 
 /* forward: what the sides of earlier branches have in common again differs by their columns */
-static void link_meetings(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
+static void meetings_forwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
+  s->row = row;
   for (int32_t b = f->by_row[row]; b >= 0; b = f->forks[b].next) {
     vcs_fork_t *fork = &f->forks[b];
-    if (!s->reverse && fork->pending == 0) continue;
+    if (fork->pending == 0) continue;
     link_column(f, s, fork);
-    if (!s->reverse) settle_column(f, s, fork);
+    settle_column(f, s, fork);
+  }
+}
+
+/* The same from the last to the first. */
+static void meetings_backwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
+  s->row = row;
+  for (int32_t b = f->last_by_row[row]; b >= 0; b = f->forks[b].before) {
+    vcs_fork_t *fork = &f->forks[b];
+    if (s->along) settle_column(f, s, fork);
+    link_column(f, s, fork);
   }
 }
 
@@ -424,7 +449,8 @@ static void link_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   vcs_fork_t *fork = &f->forks[branch];
   const vcs_row_t *at = &f->tape->rows[row];
   uint8_t flag = vcs_branch_flag(at->opcode);
-  float *slot = &vcs_slots(s, VCS_OFFSET(p))[VCS_LOWEST((unsigned)flag)], sign = at->p & flag ? -1.0F : 1.0F;
+  float *slot = &vcs_slots(s, VCS_OFFSET(p))[VCS_LOWEST((unsigned)flag)],
+        sign = vcs_row_status(at) & flag ? -1.0F : 1.0F;
   if (s->reverse) {
     if (fork->pending == 0) return;
     *slot += sign * fork->pending;
@@ -438,9 +464,9 @@ static void link_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
 void vcs_forks_row(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   if (s->reverse) {
     link_branch(f, s, row);
-    link_meetings(f, s, row);
+    meetings_backwards(f, s, row);
   } else {
-    link_meetings(f, s, row);
+    meetings_forwards(f, s, row);
     link_branch(f, s, row);
   }
 }

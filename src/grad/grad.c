@@ -27,7 +27,11 @@ typedef struct {
   uint8_t *starts; /* VJP: the machine before every frame */
   vcs_t *machine;  /* that is running */
   vcs_forks_t *forks;
-  uint8_t *frames; /* drawn into when there are forks, which look at the picture */
+  uint8_t *frames;                /* drawn into when there are forks, which look at the picture */
+  const vcs_grad_inputs_t *along; /* the direction of a walk backwards, or NULL */
+  float *tangents;                /* along it: the slots before every frame, its hands on the controllers */
+  uint8_t *moving;                /* which bytes of them are live */
+  vcs_along_t choices;            /* of one frame */
   vcs_grad_report_t report;
   float scale[256];
 } walk_t;
@@ -39,6 +43,7 @@ struct vcs_grad_workspace {
 static void close_walk(walk_t *walk) {
   vcs_tape_free(walk->tape);
   vcs_forks_free(walk->forks);
+  vcs_along_free(&walk->choices);
   free(walk->frames);
   free(walk->starts);
   free(walk->machine);
@@ -90,6 +95,7 @@ static vcs_status_t make_room(walk_t *walk, const vcs_cart_t *cart, int32_t wind
   walk->starts = malloc(size * (size_t)frames);
   vcs_status_t status = vcs_tape_create(cart, &walk->tape, error);
   bool all = s->m && s->scratch && s->state && s->live && s->lit && walk->machine && walk->starts;
+  if (!status) walk->tape->brief = !window;
   if (window && !status) {
     walk->tape->forks = true;
     walk->forks = vcs_forks_create(cart, window);
@@ -122,7 +128,9 @@ static vcs_status_t open_walk(walk_t *walk, const vcs_run_t *run, const vcs_grad
   s->scale = walk->scale;
   s->rule = options->side;
   if (reverse && s->rule == VCS_SIDE_TANGENT) s->rule = VCS_SIDE_MEAN;
+  if (walk->along) s->rule = VCS_SIDE_TANGENT;
   s->reverse = reverse;
+  s->along = NULL;
   memset(s->scratch, 0, walk->size);
   memset(s->state, 0, VCS_SLOTS * walk->size * sizeof(float));
   if (walk->frames) memset(walk->frames, 0, (size_t)2 * VCS_FRAME_BYTES);
@@ -191,9 +199,14 @@ static void link_hands(vcs_sweep_t *s, const vcs_t *m, const vcs_controls_t *con
 /* ---- Frames -------------------------------------------------------------------------------------------------------
  */
 
-static vcs_status_t prepare(walk_t *walk, vcs_error_t *error) {
+/* Puts the next frame of walk->machine on tape: all of it, or what is needed for the picture's first rows. */
+enum { WHOLE_FRAME = -1 };
+
+static vcs_status_t prepare(walk_t *walk, int32_t rows, vcs_error_t *error) {
   vcs_sweep_t *s = &walk->sweep;
-  if (!vcs_tape_record(walk->tape, s->cart, walk->machine, walk->frames) ||
+  bool whole = rows == WHOLE_FRAME;
+  if (!(whole ? vcs_tape_record(walk->tape, s->cart, walk->machine, walk->frames)
+              : vcs_tape_record_to(walk->tape, s->cart, walk->machine, walk->frames, rows, walk->window)) ||
       (walk->forks && !vcs_forks_begin(walk->forks, walk->tape, walk->frames))) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
@@ -206,13 +219,44 @@ static vcs_status_t prepare(walk_t *walk, vcs_error_t *error) {
   return VCS_OK;
 }
 
+static size_t slots_size(const walk_t *walk) { return VCS_SLOTS * walk->size * sizeof(float); }
+static float *tangents_of(const walk_t *walk, int32_t frame) {
+  return walk->tangents + VCS_SLOTS * walk->size * (size_t)frame;
+}
+
+static void walk_tape_forwards(walk_t *walk) {
+  vcs_sweep_t *s = &walk->sweep;
+  const vcs_tape_t *tape = walk->tape;
+  s->side = s->event = 0;
+  for (int32_t row = 0; row < tape->count; row++) {
+    if (walk->forks) vcs_forks_row(walk->forks, s, row);
+    vcs_sweep_row(s, row);
+  }
+  vcs_along_at(s, tape->count);
+  vcs_sweep_span(s, &tape->events[tape->event_count - 1]);
+}
+
+static void walk_tape_backwards(walk_t *walk) {
+  vcs_sweep_t *s = &walk->sweep;
+  const vcs_tape_t *tape = walk->tape;
+  s->side = tape->side_count - 1;
+  s->event = tape->event_count - 1;
+  vcs_along_at(s, tape->count);
+  vcs_sweep_span(s, &tape->events[s->event]);
+  for (int32_t row = tape->count - 1; row >= 0; row--) {
+    vcs_sweep_row(s, row);
+    if (walk->forks) vcs_forks_row(walk->forks, s, row);
+  }
+}
+
 /* One frame forwards: walk->machine goes on by it. */
 static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, float *pixels, vcs_error_t *error) {
   vcs_sweep_t *s = &walk->sweep;
   const vcs_controls_t *controls = &walk->run->controls[frame];
   link_hands(s, walk->machine, controls, inputs);
+  if (walk->tangents) memcpy(tangents_of(walk, frame), s->state, slots_size(walk));
   vcs_console_control(s->cart, walk->machine, controls);
-  vcs_status_t status = prepare(walk, error);
+  vcs_status_t status = prepare(walk, WHOLE_FRAME, error);
   if (status) return status;
   s->pixels = pixels;
   memcpy(s->m, walk->tape->start, walk->size);
@@ -220,40 +264,77 @@ static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, f
     vcs_ste_frame(s, walk->options);
     return VCS_OK;
   }
-  s->side = s->event = 0;
-  for (int32_t row = 0; row < walk->tape->count; row++) {
-    if (walk->forks) vcs_forks_row(walk->forks, s, row);
-    vcs_sweep_row(s, row);
-  }
-  vcs_sweep_span(s, &walk->tape->events[walk->tape->event_count - 1]);
+  walk_tape_forwards(walk);
   return VCS_OK;
 }
 
+static void mark_live(vcs_sweep_t *s, size_t size) {
+  for (size_t i = 0; i < size; i++) s->live[i] = vcs_any(vcs_slots(s, i), VCS_SLOTS);
+}
+
+/* Backwards along a direction: walks forwards over the tape from the tangents before the frame, for the choices that
+ * are made on the way. */
+static vcs_status_t choose(walk_t *walk, int32_t frame, vcs_error_t *error) {
+  vcs_sweep_t *s = &walk->sweep;
+  const vcs_sweep_t backwards = *s;
+  if (!vcs_along_begin(&walk->choices, walk->tape->count)) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  s->reverse = false;
+  s->along = &walk->choices;
+  s->state = tangents_of(walk, frame);
+  s->live = walk->moving;
+  s->rom = walk->along->rom;
+  s->pixels = NULL;
+  mark_live(s, walk->size);
+  memcpy(s->m, walk->tape->start, walk->size);
+  walk_tape_forwards(walk);
+  if (walk->forks) vcs_forks_forget(walk->forks);
+  const bool have_latched = s->have_latched;
+  *s = backwards;
+  s->have_latched = have_latched;
+  s->along = &walk->choices;
+  return walk->choices.failed ? vcs_error_fill(error, VCS_NO_MEMORY, "out of memory") : VCS_OK;
+}
+
+/* Which rows of a picture have adjoints; returns the first and the one behind the last of them. */
+typedef struct {
+  int32_t first, behind;
+} rows_t;
+
+static rows_t find_lit(vcs_sweep_t *s, const float *pixels) {
+  static const float dark[VCS_WIDTH];
+  rows_t rows = {s->cart->height, 0};
+  memset(s->lit, 0, VCS_ROWS_MAX);
+  for (int32_t y = 0; pixels && y < s->cart->height; y++) {
+    s->lit[y] = memcmp(pixels + VCS_WIDTH * y, dark, sizeof dark) != 0;
+    if (!s->lit[y]) continue;
+    if (y < rows.first) rows.first = y;
+    rows.behind = y + 1;
+  }
+  return rows;
+}
+
 /* One frame backwards, from the machine before it. */
-static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, float *pixels, vcs_error_t *error) {
+static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, float *pixels, bool only_pixels,
+                                    vcs_error_t *error) {
   vcs_sweep_t *s = &walk->sweep;
   const vcs_controls_t *controls = &walk->run->controls[frame];
   const vcs_t *before = (const vcs_t *)(walk->starts + walk->size * (size_t)frame);
   memcpy(walk->machine, before, walk->size);
   vcs_console_control(s->cart, walk->machine, controls);
-  vcs_status_t status = prepare(walk, error);
+  rows_t lit = find_lit(s, pixels);
+  vcs_status_t status = prepare(walk, only_pixels ? lit.behind : WHOLE_FRAME, error);
   if (status) return status;
+  s->lit_from = VCS_LINE_CLOCKS * (walk->tape->start->first_line + lit.first);
   s->pixels = pixels;
-  for (int32_t y = 0; y < VCS_ROWS_MAX; y++)
-    s->lit[y] = pixels && y < s->cart->height && vcs_any(pixels + VCS_WIDTH * y, VCS_WIDTH);
+  if (walk->along) status = choose(walk, frame, error);
+  if (status) return status;
   memcpy(s->m, walk->machine, walk->size);
   if (walk->options->method != VCS_METHOD_BIT) {
     vcs_ste_frame(s, walk->options);
     link_hands(s, before, controls, inputs);
     return VCS_OK;
   }
-  s->side = walk->tape->side_count - 1;
-  s->event = walk->tape->event_count - 1;
-  vcs_sweep_span(s, &walk->tape->events[s->event]);
-  for (int32_t row = walk->tape->count - 1; row >= 0; row--) {
-    vcs_sweep_row(s, row);
-    if (walk->forks) vcs_forks_row(walk->forks, s, row);
-  }
+  walk_tape_backwards(walk);
   link_hands(s, before, controls, inputs);
   return VCS_OK;
 }
@@ -277,10 +358,6 @@ static void link_bits_of_state(walk_t *walk, const vcs_t *m, float *bits) {
 
 static float *state_after(const vcs_grad_outputs_t *outputs, int32_t frame) {
   return outputs->states ? outputs->states[frame] : NULL;
-}
-
-static void mark_live(vcs_sweep_t *s, size_t size) {
-  for (size_t i = 0; i < size; i++) s->live[i] = vcs_any(vcs_slots(s, i), VCS_SLOTS);
 }
 
 /* Links the state in the middle of a run to the caller's bits, if he looks at it there. */
@@ -328,22 +405,72 @@ static vcs_status_t vjp(walk_t *walk, const vcs_run_t *run, const vcs_grad_optio
     vcs_console_control(run->cart, walk->machine, &run->controls[f]);
     if (f + 1 < run->frames || outputs->state || outputs->states) vcs_frame(run->cart, walk->machine, NULL);
   }
-  if (outputs->state) link_bits_of_state(walk, walk->machine, outputs->state);
-  if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk->size);
-  mark_live(s, walk->size);
+  memset(s->live, 0, walk->size);
+  if (outputs->state) {
+    link_bits_of_state(walk, walk->machine, outputs->state);
+    if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk->size);
+    mark_live(s, walk->size);
+  }
   s->rom = inputs->rom;
   for (int32_t f = run->frames - 1; !status && f >= 0; f--) {
+    bool only_pixels = f + 1 == run->frames && !outputs->state && !state_after(outputs, f);
     const uint8_t *next = walk->starts + walk->size * (size_t)(f + 1);
     look_at_state(walk, f + 1 < run->frames ? (const vcs_t *)next : walk->machine, state_after(outputs, f));
     float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
-    status = frame_backwards(walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
+    status = frame_backwards(walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, only_pixels, error);
   }
-  if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk->size);
   if (!status && inputs->state) {
-    for (size_t i = 0; i < 8 * walk->size; i++) inputs->state[i] += vcs_slots(s, i / 8)[i % 8];
+    if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk->size);
+    for (size_t i = 0; i < walk->size; i++) {
+      for (int bit = 0; bit < 8; bit++) inputs->state[8 * i + (size_t)bit] += vcs_slots(s, i)[bit];
+    }
   }
   if (walk->forks) vcs_forks_report(walk->forks, &walk->report);
   if (report) *report = walk->report;
+  return status;
+}
+
+/* The tangents before every frame. */
+static vcs_status_t follow(walk_t *walk, const vcs_run_t *run, const vcs_grad_options_t *options,
+                           const vcs_grad_inputs_t *along, vcs_error_t *error) {
+  vcs_sweep_t *s = &walk->sweep;
+  vcs_status_t status = open_walk(walk, run, options, true, error);
+  if (status) return status;
+  walk->along = along;
+  walk->tangents = malloc(slots_size(walk) * (size_t)run->frames);
+  walk->moving = malloc(walk->size);
+  if (!walk->tangents || !walk->moving) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  s->reverse = false;
+  s->rule = VCS_SIDE_TANGENT;
+  s->rom = along->rom;
+  for (size_t i = 0; along->state && i < 8 * walk->size; i++) vcs_slots(s, i / 8)[i % 8] = along->state[i];
+  mark_live(s, walk->size);
+  for (int32_t f = 0; !status && f < run->frames; f++) {
+    float *hands = along->input ? along->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
+    status = frame_forwards(walk, f, hands, NULL, error);
+  }
+  return status;
+}
+
+vcs_status_t vcs_grad_vjp_along(vcs_grad_workspace_t *workspace, const vcs_run_t *run,
+                                const vcs_grad_options_t *options, const vcs_grad_inputs_t *along,
+                                const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs,
+                                vcs_grad_report_t *report, vcs_error_t *error) {
+  walk_t own, *walk = workspace ? &workspace->walk : &own;
+  vcs_status_t status = check(run, options, inputs, outputs, error);
+  if (!status && !along) status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "a walk along a direction needs one");
+  if (!status && options->method != VCS_METHOD_BIT)
+    status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "only `bit`, with or without forks, walks along a direction");
+  if (status) return status;
+  if (!workspace) memset(&own, 0, sizeof own);
+  status = follow(walk, run, options, along, error);
+  if (!status) status = vjp(walk, run, options, inputs, outputs, report, error);
+  free(walk->tangents);
+  free(walk->moving);
+  walk->tangents = NULL;
+  walk->moving = NULL;
+  walk->along = NULL;
+  if (!workspace) close_walk(&own);
   return status;
 }
 

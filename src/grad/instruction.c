@@ -242,7 +242,7 @@ static int index_lane(vcs_opcode_t op) {
 /* Sums of bytes: ADC and SBC in binary, INC and DEC of memory, X and Y. The lane their result is in, or -1. */
 static int lane_of_sum(const vcs_row_t *row) {
   const uint8_t opcode = row->opcode;
-  if ((opcode & 0xE3) == 0x61 || (opcode & 0xE3) == 0xE1) return row->p & VCS_FLAG_D ? -1 : VCS_LANE_A;
+  if ((opcode & 0xE3) == 0x61 || (opcode & 0xE3) == 0xE1) return row->d ? -1 : VCS_LANE_A;
   if ((opcode & 0xE7) == 0xE6 || (opcode & 0xE7) == 0xC6) return VCS_LANE_V;
   if (opcode == 0xE8 || opcode == 0xCA) return VCS_LANE_X;
   return opcode == 0xC8 || opcode == 0x88 ? VCS_LANE_Y : -1;
@@ -682,7 +682,7 @@ static void put(const vcs_sweep_t *s, uint64_t writes, const float *out) {
 static void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
   if (row->opcode == 0x20 || row->opcode == 0x00) { /* JSR, BRK push the address of their last byte, or the next */
     uint16_t pc = (uint16_t)(row->pc + 2);
-    uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, row->p | VCS_FLAG_1 | VCS_FLAG_B};
+    uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, vcs_row_status(row)};
     for (int i = 0; i < (row->opcode ? 2 : 3); i++) {
       uint16_t addr = (uint16_t)(0x100 + (uint8_t)(row->sp - i));
       if (vcs_chip_at(addr) == VCS_TO_RAM) s->m->ram[addr & 0x7F] = pushed[i];
@@ -757,7 +757,7 @@ static void look_back(work_t *w) {
     vcs_chip_t chip = vcs_chip_at(row->addr);
     operand = chip == VCS_TO_RAM || chip == VCS_TO_CART ? vcs_code_byte(cart, m, row->addr) : row->old;
   }
-  w->word = vcs_local_pack(row->a, row->x, row->y, row->sp, row->p, operand);
+  w->word = vcs_local_pack(row->a, row->x, row->y, row->sp, vcs_row_status(row), operand);
 }
 
 /* Walking backwards, whether a store that went elsewhere could have hit a byte that matters. */
@@ -789,6 +789,7 @@ static void move_row(work_t *w, const float v[VCS_SLOTS]) {
     memset(vcs_slots(s, to), 0, VCS_SLOTS * sizeof *v);
     s->live[to] = 0;
   }
+  vcs_settle(s, -1, w->uses.to, w->row->value, out);
   bool quiet = !vcs_any(out, VCS_SLOTS);
   w->moves = true;
   w->only_time = quiet && !w->stores;
@@ -830,6 +831,9 @@ static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
   if (s->reverse) {
     memcpy(w->out + VCS_SLOTS * VCS_LANE_V, v, VCS_SLOTS * sizeof *v);
     take(s, w->uses.writes, w->out);
+    for (int lane = 0; s->along && lane < VCS_LANES; lane++) {
+      if (set >> lane & 1 && lane != VCS_LANE_P) vcs_settle(s, -1, (size_t)lane, 0, w->out + VCS_SLOTS * lane);
+    }
   }
   w->flags = set >> VCS_LANE_P & 1 && vcs_any(w->out + VCS_SLOTS * VCS_LANE_P, VCS_SLOTS);
   w->moves = w->uses.from != w->uses.to && s->reverse && !w->flags;
@@ -855,7 +859,7 @@ static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
   } else {
     for (int lane = 0; lane < VCS_LANES; lane++) {
       if (set >> lane & 1 && lane != VCS_LANE_P) {
-        vcs_settle(s, (uint8_t)(w->result >> 8 * lane), w->out + VCS_SLOTS * lane);
+        vcs_settle(s, -1, (size_t)lane, (uint8_t)(w->result >> 8 * lane), w->out + VCS_SLOTS * lane);
       }
     }
     put(s, w->uses.writes, w->out);
@@ -940,5 +944,6 @@ VCS_SLOW_FN void sweep_row(vcs_sweep_t *s, int32_t index) {
 }
 
 void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
+  if (s->along) vcs_along_at(s, index);
   if (!s->reverse || !passes(s, &s->tape->rows[index])) sweep_row(s, index);
 }

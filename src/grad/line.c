@@ -151,7 +151,7 @@ static void link_positions(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *pi
     size_t offset = VCS_OFFSET(pos) + (size_t)i;
     float *slot = vcs_slots(s, offset);
     if (!s->reverse && *slot == 0) continue;
-    vcs_sides_t sides = vcs_sides(s, *slot);
+    vcs_sides_t sides = vcs_sides(s, vcs_tangent(s, offset));
     uint8_t pos = t->pos[i];
     if (sides.more != 0) {
       t->pos[i] = (uint8_t)((pos + sides.up) % 160);
@@ -308,7 +308,7 @@ static void find_latched(vcs_sweep_t *s) {
 static bool span_matters(const vcs_sweep_t *s, const vcs_event_t *event) {
   if (any_latch(s)) return true;
   if (!s->reverse) return any_register(s);
-  if (!s->pixels) return false;
+  if (!s->pixels || event->to <= s->lit_from) return false;
   int32_t first = event->from / VCS_LINE_CLOCKS - s->tape->start->first_line;
   int32_t last = (event->to - 1) / VCS_LINE_CLOCKS - s->tape->start->first_line;
   for (int32_t y = first < 0 ? 0 : first; y <= last && y < VCS_ROWS_MAX; y++) {
@@ -473,8 +473,9 @@ static void link_between(vcs_sweep_t *s, const vcs_event_t *as, const vcs_event_
 void vcs_sweep_shift(vcs_sweep_t *s, int32_t index) {
   const vcs_event_t *event = &s->tape->events[index], *next = event + 1;
   float *time = vcs_slots(s, VCS_OFFSET(cycles));
-  if (!s->pixels || (!s->reverse && *time == 0) || !memcmp(event->tia, next->tia, VCS_TIA_BYTES)) return;
-  vcs_sides_t sides = vcs_sides(s, *time);
+  if (!s->pixels || (s->reverse ? next->to <= s->lit_from : *time == 0)) return;
+  if (!memcmp(event->tia, next->tia, VCS_TIA_BYTES)) return;
+  vcs_sides_t sides = vcs_sides(s, vcs_tangent(s, VCS_OFFSET(cycles)));
   int32_t here = event->to, later = effective(s, event->reg, event->clock + 3 * sides.up),
           sooner = effective(s, event->reg, event->clock - 3 * sides.down);
   if (later > next->to) later = next->to;

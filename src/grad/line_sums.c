@@ -365,7 +365,7 @@ static void sum_rules(sums_t *q, vcs_t *t) {
 }
 
 bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, const float *adjoints) {
-  if ((t->ctrlpf & 6) == 6) return false;
+  if ((t->ctrlpf & 6) == 6 || s->along) return false; /* along a direction objects move by more than one */
   sums_t q;
   q.s = s;
   q.t = t;

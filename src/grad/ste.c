@@ -233,9 +233,21 @@ typedef enum { DOES_NOTHING, DOES_READ, DOES_WRITE, DOES_MODIFY, DOES_BRANCH, DO
 typedef struct {
   uint8_t first, second; /* steps */
   uint8_t bus, mode;
+  uint16_t sets; /* lanes, apart from M */
 } recipe_t;
 
-#define RECIPE_ROW(code, operation, mode, access, cycles) {STE_##operation, BUS_##access(code), VCS_MODE_##mode},
+/* Lanes that an operation sets, from local.h; pushes and pulls leave S alone here. */
+#define FLAG_SET(bits, flag, lane) ((bits)&VCS_P(VCS_FLAG_##flag) ? 1 << VCS_STE_##lane : 0)
+#define LANE_SET(bits, lane) ((bits)&VCS_##lane ? 1 << VCS_STE_##lane : 0)
+#define LANES_SET(...) LANES_SET_BY(__VA_ARGS__)
+#define LANES_SET_BY(reads, writes, ...)                                                                          \
+  (LANE_SET((uint64_t)(writes), A) | LANE_SET((uint64_t)(writes), X) | LANE_SET((uint64_t)(writes), Y) |          \
+   LANE_SET((uint64_t)(writes), S) | FLAG_SET((uint64_t)(writes), C, C) | FLAG_SET((uint64_t)(writes), N, N) |    \
+   FLAG_SET((uint64_t)(writes), Z, Z) | FLAG_SET((uint64_t)(writes), V, V) | FLAG_SET((uint64_t)(writes), D, D) | \
+   FLAG_SET((uint64_t)(writes), I, I))
+#define RECIPE_ROW(code, operation, mode, access, cycles) \
+  {STE_##operation, BUS_##access(code), VCS_MODE_##mode,  \
+   LANES_SET(VCS_USES_##operation) & ~(VCS_ACCESS_##access == VCS_ACCESS_STACK ? 1 << VCS_STE_S : 0)},
 static const recipe_t recipes[256] = {VCS_OPCODES(RECIPE_ROW)};
 
 /* ---- Weights that depend on values ------------------------------------------------------------------------------ */
@@ -312,7 +324,10 @@ static uint8_t result_of(const step_t *step, const vcs_row_t *row, const vcs_row
 static const struct {
   uint8_t lane, bit;
 } flags[] = {{VCS_STE_C, 0}, {VCS_STE_Z, 1}, {VCS_STE_I, 2}, {VCS_STE_D, 3}, {VCS_STE_V, 6}, {VCS_STE_N, 7}};
-enum { FLAGS = sizeof flags / sizeof *flags };
+enum {
+  FLAGS = sizeof flags / sizeof *flags,
+  ALL_FLAGS = 1 << VCS_STE_C | 1 << VCS_STE_Z | 1 << VCS_STE_I | 1 << VCS_STE_D | 1 << VCS_STE_V | 1 << VCS_STE_N
+};
 
 static const uint8_t branch_lanes[4] = {VCS_STE_N, VCS_STE_V, VCS_STE_C, VCS_STE_Z}; /* BPL BVC BCC BNE */
 
@@ -320,6 +335,7 @@ static const uint8_t branch_lanes[4] = {VCS_STE_N, VCS_STE_V, VCS_STE_C, VCS_STE
 static void push_flags(vcs_ste_t *ste) {
   float *m = &ste->lane[VCS_STE_M], adjoint = *m, sum = 0;
   const float weight = 255 * ste->rules.lift;
+  ste->asked |= ALL_FLAGS;
   for (int i = 0; i < FLAGS; i++) {
     float by = weight * (float)(1 << flags[i].bit);
     sum += by * ste->lane[flags[i].lane];
@@ -349,6 +365,7 @@ static void test_bits(vcs_ste_t *ste, const step_t *step, const vcs_row_t *row, 
   weigh(ste, step, row, w);
   if (ste->s->reverse) {
     float r = zero * lane[VCS_STE_Z];
+    ste->asked |= 1 << VCS_STE_A;
     lane[VCS_STE_A] += w[VCS_STE_A] * r;
     lane[VCS_STE_M] += w[VCS_STE_M] * r + lift * (lane[VCS_STE_N] + lane[VCS_STE_V]);
     lane[VCS_STE_Z] = lane[VCS_STE_N] = lane[VCS_STE_V] = 0;
@@ -412,11 +429,13 @@ VCS_HOT_FN void give(vcs_ste_t *ste, const step_t *step, const vcs_row_t *row, f
   float *lane = ste->lane, w[VCS_STE_INPUTS];
   if (VCS_LIKELY(step->from < VCS_STE_INPUTS && step->kind == PLAIN)) {
     lane[step->from] += step->weights[step->from] * r + shifted;
+    ste->asked |= 1u << step->from;
     return;
   }
   memcpy(w, step->weights, sizeof w);
   weigh(ste, step, row, w);
   for (int i = 0; i < VCS_STE_INPUTS; i++) lane[i] += w[i] * r;
+  ste->asked |= (1u << VCS_STE_INPUTS) - 1;
   lane[step->sets & SHIFTS_M ? VCS_STE_M : VCS_STE_A] += shifted;
 }
 
@@ -621,6 +640,7 @@ static void link_branch(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *n
     if (operand.place >= 0) target = (uint16_t)(behind + (int8_t)ste->s->cart->rom[operand.place]);
   }
   float cost = (behind ^ target) & 0xFF00 ? 2 : 1;
+  ste->asked |= 1u << branch_lanes[row->opcode >> 6];
   vcs_link(ste->s, flag, ste->time, vcs_branch_if_set(row->opcode) ? cost * ste->rules.gate : -cost * ste->rules.gate);
 }
 
@@ -632,7 +652,7 @@ static void keep_contents(const vcs_ste_t *ste, const vcs_row_t *row, bus_t bus,
   uint8_t *m = (uint8_t *)ste->s->m;
   if (bus == DOES_JSR || bus == DOES_BRK) {
     uint16_t pc = (uint16_t)(row->pc + 2);
-    uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, row->p | VCS_FLAG_1 | VCS_FLAG_B};
+    uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, vcs_row_status(row)};
     uint8_t there[3] = {row->old, row->value, 0};
     for (int i = 0; i < (bus == DOES_JSR ? 2 : 3); i++) {
       int32_t offset = offset_written(ste, (uint16_t)(0x100 + (uint8_t)(row->sp - i)));
@@ -730,28 +750,41 @@ static void walk_forwards(vcs_ste_t *ste) {
   vcs_ste_span(ste, event);
 }
 
-static bool any_slot(const vcs_sweep_t *s, size_t size) {
-  bool any = false;
-  for (size_t i = 0; i < VCS_SLOTS * size; i++) any |= s->state[i] != 0;
-  return any;
+/* Whether a row without an event does nothing to any adjoint; ste->asked is what it leaves if it does. */
+VCS_HOT_FN bool passes(const vcs_ste_t *ste, const vcs_row_t *row, const recipe_t *recipe) {
+  switch ((bus_t)recipe->bus) {
+    case DOES_NOTHING:
+    case DOES_READ:
+      return !(ste->asked & recipe->sets);
+    case DOES_BRANCH:
+      return faded(*ste->time);
+    case DOES_WRITE:
+    case DOES_MODIFY:
+      return (row->addr & 0x1280) == 0x80 && !(ste->asked & recipe->sets) &&
+             *vcs_slots(ste->s, VCS_OFFSET(ram) + (row->addr & 0x7F)) == 0;
+    default:
+      return false;
+  }
 }
 
 static void walk_backwards(vcs_ste_t *ste) {
   const vcs_tape_t *tape = ste->s->tape;
   const vcs_row_t end = end_of(tape), *next = &end;
   const vcs_event_t *event = tape->events + tape->event_count - 1;
-  int32_t side = tape->side_count - 1, side_row = side ? tape->sides[side - 1].row : -1, event_row, i = tape->count - 1;
+  int32_t side = tape->side_count - 1, side_row = side ? tape->sides[side - 1].row : -1, event_row;
+  const bool hard = ste->rules.temperature == 0; /* else contents have to follow */
   look_at_side(ste, side);
-  if (ste->rules.temperature == 0 && !any_slot(ste->s, vcs_state_size(ste->s->cart)))
-    event = vcs_ste_last_event(ste->s);
-  if (event->reg == VCS_EVENT_END) {
-    vcs_ste_span(ste, event--);
-  } else {
-    i = event->row;
-    next = &tape->rows[i + 1];
-  }
-  for (event_row = event >= tape->events ? event->row : -1; i >= 0; i--) {
+  ste->asked = (1u << VCS_STE_LANES) - 1;
+  vcs_ste_span(ste, event--);
+  event_row = event >= tape->events ? event->row : -1;
+  for (int32_t i = tape->count - 1; i >= 0; i--) {
     const vcs_row_t *row = &tape->rows[i];
+    const recipe_t *recipe = &recipes[row->opcode];
+    if (event_row != i && hard && passes(ste, row, recipe)) {
+      next = row;
+      continue;
+    }
+    ste->asked = hard ? ste->asked & ~(unsigned)recipe->sets : ste->asked;
     while (side_row >= i) {
       look_at_side(ste, --side);
       side_row = side ? tape->sides[side - 1].row : -1;
@@ -880,8 +913,8 @@ static void convert(vcs_sweep_t *s, size_t size, void (*byte)(float *, form_t, b
     clear_bytes(s, done, from);
     for (size_t offset = from; offset < to; offset++) {
       float *slots = vcs_slots(s, offset);
-      int kept = form == NUMBER ? 1 : 8;
-      memset(slots + kept, 0, (size_t)(VCS_SLOTS - kept) * sizeof *slots);
+      if (form == NUMBER) memset(slots + 1, 0, 7 * sizeof *slots);
+      memset(slots + 8, 0, 8 * sizeof *slots);
       if (form < EVERY_BIT) byte(slots, form, by_weight);
     }
     done = to;

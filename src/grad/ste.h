@@ -4,7 +4,8 @@
  * flag a number from 0 to 1, and each operation has the slope that its relaxation has at the values that were met:
  * docs/ste.md has the rules. The walk is that of sweep.h, over the same tape and the same slots, with a byte's number
  * in slot 0 of the byte; flags, pins and collision latches keep a slot for every bit, positions and times are numbers
- * as they are there. `live` is not used: a product with zero is as quick as asking.
+ * as they are there. `live` of the sweep is not used. Walking backwards a set of lanes takes its place: a row that sets
+ * nothing that anybody asks for is passed by.
  *
  *   ste.c         instructions, and the way from bits to numbers and back at both ends of a run
  *   ste_chips.c   registers and ports
@@ -17,7 +18,6 @@
 
 #include "sweep.h"
 
-/* Slopes that a relaxation chooses; all zero in the naive derivative. */
 /* What objects light and where colours show, made afresh when a register has changed. */
 typedef struct {
   vcs_pixels_t line[VCS_OBJECTS];
@@ -26,6 +26,7 @@ typedef struct {
   uint8_t coloured; /* words of which the colours are known */
 } vcs_masks_t;
 
+/* Slopes that a relaxation chooses; all zero in the naive derivative. */
 typedef struct {
   float lift;  /* of a bit along its byte: a byte's change is spread evenly over its bits */
   float zero;  /* of Z along the value, where that is 0 or 1 */
@@ -56,6 +57,7 @@ typedef struct {
   vcs_sweep_t *s;
   vcs_ste_rules_t rules;
   float lane[VCS_STE_LANES];
+  unsigned asked; /* walking backwards: the lanes that may have adjoints, as a set */
   float *time;
   const vcs_t *side; /* banks, timer and ports at the row of the walk; without cartridge RAM */
   /* the line at the event of the walk */
@@ -86,7 +88,6 @@ void vcs_ste_chip_read(vcs_ste_t *ste, const vcs_row_t *row);
  * event through vcs_ste_shift, which notes what it changes. */
 void vcs_ste_line_begin(vcs_ste_t *ste);
 void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event);
-const vcs_event_t *vcs_ste_last_event(const vcs_sweep_t *s);
 void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event);
 
 #endif

@@ -71,6 +71,7 @@ static bool shows(unsigned reg) { return reg == VCS_EVENT_END || (reg < 64 && ef
 
 /* Objects that may look different from now on. */
 static void touch(vcs_ste_t *ste, unsigned bits, unsigned places) {
+  if (!(bits | places)) return;
   ste->masks.stale |= (uint8_t)(bits | places);
   ste->masks.coloured = 0;
   ste->could_stale |= places;
@@ -257,8 +258,7 @@ static void link_object(vcs_ste_t *ste, const word_t *word, int w, int object) {
   const uint64_t concerned = ste->reach[w][object] & word->mask;
   if (!concerned) return;
   const uint64_t on = ste->masks.line[object].word[w], could = ste->could[w][object];
-  vcs_pixels_t line[VCS_OBJECTS];
-  uint64_t with[4], without[4], right = on, left = on;
+  uint64_t with[4], without[4], *here = &ste->masks.line[object].word[w], right = on, left = on;
   if (object < VCS_PF) {
     right = moved_right(ste->masks.line[object].word, w);
     left = moved_left(ste->masks.line[object].word, w);
@@ -267,11 +267,11 @@ static void link_object(vcs_ste_t *ste, const word_t *word, int w, int object) {
   const bool is_pf = object == VCS_PF;
   const float share = object <= VCS_P1 || is_pf ? ste->rules.lift : ste->rules.place;
   const vcs_sides_t sides = unit_sides(s, *pos);
-  memcpy(line, ste->masks.line, sizeof line);
-  line[object].word[w] = 0;
-  vcs_line_colours(t, w, line, without);
-  line[object].word[w] = ~0ULL;
-  vcs_line_colours(t, w, line, with);
+  *here = 0;
+  vcs_line_colours(t, w, ste->masks.line, without);
+  *here = ~0ULL;
+  vcs_line_colours(t, w, ste->masks.line, with);
+  *here = on;
   for (int c = own_colour[object].first; c <= own_colour[object].last; c++) {
     uint64_t gained = with[c] & ~without[c] & concerned;
     for (int from = 0; gained; from++) {
@@ -340,21 +340,11 @@ static void link_piece(vcs_ste_t *ste, int32_t y, int x0, int x1) {
   }
 }
 
-/* Where a walk backwards may begin if nothing but pixels has an adjoint: at the last event that is behind one. */
-const vcs_event_t *vcs_ste_last_event(const vcs_sweep_t *s) {
-  const vcs_event_t *event = s->tape->events, *end = event + s->tape->event_count - 1;
-  int32_t y = s->pixels ? VCS_ROWS_MAX - 1 : -1;
-  while (y >= 0 && !s->lit[y]) y--;
-  int32_t clock = VCS_LINE_CLOCKS * (s->tape->start->first_line + y + 1);
-  while (event < end && (event->to < clock || !shows(event->reg))) event++;
-  return event;
-}
-
 /* Writes that do not show do not end a span. */
 void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event) {
   vcs_sweep_t *s = ste->s;
   const vcs_event_t *first = event;
-  if (!s->pixels || !shows(event->reg)) return;
+  if (!s->pixels || (s->reverse && event->to <= s->lit_from) || !shows(event->reg)) return;
   while (first > s->tape->events && !shows(first[-1].reg)) first--;
   int32_t from = first->from, to = event->to;
   if (to <= from || (!s->reverse && !any_tangent(s))) return;
@@ -434,7 +424,7 @@ static void link_window(vcs_ste_t *ste, const window_t *window, const shown_t *i
 static bool windows_of(const vcs_ste_t *ste, const vcs_event_t *event, window_t *later, window_t *sooner) {
   const vcs_sweep_t *s = ste->s;
   const vcs_event_t *next = event + 1;
-  if (!s->pixels || ste->rules.place == 0 || (!s->reverse && *ste->time == 0)) return false;
+  if (!s->pixels || ste->rules.place == 0 || (s->reverse ? next->to <= s->lit_from : *ste->time == 0)) return false;
   later->from = sooner->to = event->to;
   later->to = effective(s, event->reg, event->clock + 3);
   sooner->from = effective(s, event->reg, event->clock - 3);
@@ -448,6 +438,7 @@ static bool windows_of(const vcs_ste_t *ste, const vcs_event_t *event, window_t 
 void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
   const bool reverse = ste->s->reverse;
   window_t later = {0}, sooner = {0};
+  if (reverse && event[1].to <= ste->s->lit_from) return; /* nothing is shown any more */
   if (event->reg >= 64 || !effects[event->reg].shows || !memcmp(event->tia, event[1].tia, VCS_TIA_BYTES)) return;
   bool matters = windows_of(ste, event, &later, &sooner), more = matters && later.x1 > later.x0,
        less = matters && sooner.x1 > sooner.x0;

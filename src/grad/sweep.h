@@ -27,6 +27,21 @@
 #include "diffvcs/grad.h"
 #include "tape.h"
 
+/* The choices of a walk forwards that a walk backwards along the same direction makes again (along.c). */
+enum { VCS_NUMBERS = 12 };
+typedef struct {
+  int32_t row, fork;   /* what a fork's column has added to, before the row; -1: what the row itself sets */
+  uint16_t place;      /* a byte of the state, or a lane */
+  uint8_t bits, flips; /* that were settled; of these, those in which what was left flips the bit */
+} vcs_settled_t;
+
+typedef struct {
+  float *numbers; /* [row][VCS_NUMBERS]: the tangents before it */
+  vcs_settled_t *settled;
+  int32_t rows, count, capacity;
+  bool failed; /* out of memory */
+} vcs_along_t;
+
 typedef struct {
   const vcs_cart_t *cart;
   const vcs_tape_t *tape;
@@ -35,10 +50,13 @@ typedef struct {
   float *pixels;       /* of this frame, or NULL */
   uint8_t *live;       /* by byte of the state */
   uint8_t *lit;        /* walking backwards, by row of the picture: it has pixels that are not zero */
+  int32_t lit_from;    /* the clock at which the first of these rows begins */
   vcs_t *m;            /* contents at the row the walk is at: RAM and cartridge RAM; the rest is looked up */
   vcs_t *scratch;      /* a machine whose TIA registers are tried out */
   uint16_t *latched;   /* collisions at the beginning of each event's span; made when first needed */
   int32_t event, side; /* the next ones at or after the row */
+  int32_t row;         /* the walk is at */
+  vcs_along_t *along;  /* forwards, where choices are written down, backwards, whence they are taken; or NULL */
   vcs_side_rule_t rule;
   bool reverse;
   bool have_latched;
@@ -152,25 +170,28 @@ VCS_FN void vcs_link_byte(const vcs_sweep_t *s, float *in, float *out, uint8_t w
   }
 }
 
-/* Walking along the tangent, moves of a byte up and down by the same power of two are one move: what is left of them
- * goes the way it points to. A DEC that an INC undoes is then nothing, as it should be. */
-VCS_FN void vcs_settle(const vcs_sweep_t *s, uint8_t byte, float slots[VCS_SLOTS]) {
-  if (s->reverse || s->rule != VCS_SIDE_TANGENT) return;
-  for (int bit = 0; bit < 7; bit++) {
-    if (slots[bit] == 0 || slots[8 + bit] == 0) continue;
-    float left = slots[bit] + slots[8 + bit];
-    bool flips = left * vcs_direction(byte, bit) > 0;
-    slots[bit] = flips ? left : 0;
-    slots[8 + bit] = flips ? 0 : left;
-  }
-}
-
 /* Whether a byte of the state has carries: registers and memory that games count with. */
 VCS_FN bool vcs_has_carries(size_t offset) {
   return (offset >= VCS_OFFSET(a) && offset <= VCS_OFFSET(sp)) ||
          (offset >= VCS_OFFSET(ram) && offset <= VCS_OFFSET(timer)) ||
          (offset >= VCS_OFFSET(colu) && offset < VCS_OFFSET(colu) + 4) || offset >= VCS_OFFSET(cart_ram);
 }
+
+/* ---- Choices (along.c) ------------------------------------------------------------------------------------------ */
+
+/* Room for a tape's choices; false: no memory. */
+bool vcs_along_begin(vcs_along_t *along, int32_t rows);
+void vcs_along_free(vcs_along_t *along);
+
+/* The walk is about to do what a row does; or, with the number behind the last row, what comes after it. */
+void vcs_along_at(vcs_sweep_t *s, int32_t row);
+
+/* The tangent of a number, for vcs_sides: walking backwards that of the walk forwards, if there was one. */
+float vcs_tangent(const vcs_sweep_t *s, size_t offset);
+
+/* Walking along the tangent, moves of a byte up and down by the same power of two are one move: what is left of them
+ * goes the way it points to. A DEC that an INC undoes is then nothing, as it should be. */
+void vcs_settle(const vcs_sweep_t *s, int32_t fork, size_t place, uint8_t byte, float slots[VCS_SLOTS]);
 
 /* ---- The picture (line.c) ------------------------------------------------------------------------------------- */
 
@@ -215,7 +236,7 @@ typedef struct {
 typedef struct {
   int32_t row, meets;   /* the branch, and the row before which the sides have met; -1: they have not */
   int32_t first, count; /* of the differences */
-  int32_t next;         /* another fork that meets at the same row, or -1 */
+  int32_t next, before; /* other forks that meet at the same row, or -1 */
   float pending;        /* its product with the tangent or adjoint */
 } vcs_fork_t;
 
@@ -230,6 +251,9 @@ void vcs_forks_restart(vcs_forks_t *forks);
 /* A new tape: nothing is known of its forks. `picture` is what the frame shows, `scratch` room for another. False: no
  * memory. */
 bool vcs_forks_begin(vcs_forks_t *forks, const vcs_tape_t *tape, const uint8_t *frames);
+
+/* Another walk over the same tape. */
+void vcs_forks_forget(vcs_forks_t *forks);
 
 /* Before a row is walked forwards, or after it was walked backwards: what forks have to do there. */
 void vcs_forks_row(vcs_forks_t *forks, vcs_sweep_t *s, int32_t row);

@@ -52,10 +52,9 @@ static bool grow(void **array, int32_t count, int32_t *capacity, size_t size) {
 }
 
 /* The picture is drawn up to this clock of the frame. */
-static void draw_to(vcs_tape_t *tape, const vcs_cart_t *cart, int32_t clock) {
-  int32_t start = VCS_LINE_CLOCKS * cart->top_line, stop = start + VCS_LINE_CLOCKS * cart->height;
-  if (clock < start) return;
-  if (clock > stop) clock = stop;
+static void draw_to(vcs_tape_t *tape, int32_t clock) {
+  if (clock < tape->picture_from) return;
+  if (clock > tape->picture_to) clock = tape->picture_to;
   if (clock > tape->drawn) tape->drawn = clock;
 }
 
@@ -90,17 +89,26 @@ static bool add_event(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, 
   event->value = value;
   memcpy(event->tia, &m->vsync, VCS_TIA_BYTES);
   if (reg < VCS_EVENT_READ) {
-    int hpos = clock % VCS_LINE_CLOCKS, delay = vcs_write_delay(reg);
-    if (delay == VCS_DELAY_PHASE) delay = vcs_phase_delay((unsigned)hpos / 3 & 3);
-    draw_to(tape, cart, clock + delay);
-    if (reg == VCS_RESP0 || reg == VCS_RESP1) {
-      int to = hpos < VCS_HBLANK_CLOCKS ? 3 : (hpos - VCS_HBLANK_CLOCKS + 5) % 160;
-      if (vcs_player_phase(m->nusiz[reg - VCS_RESP0], m->pos[reg - VCS_RESP0], to) == 1)
-        draw_to(tape, cart, clock + 11);
+    int delay = vcs_write_delay(reg), hpos;
+    if (delay == VCS_DELAY_PHASE) delay = vcs_phase_delay((unsigned)(clock % VCS_LINE_CLOCKS) / 3 & 3);
+    draw_to(tape, clock + delay);
+    switch (reg) {
+      case VCS_RESP0:
+      case VCS_RESP1:
+        hpos = clock % VCS_LINE_CLOCKS;
+        if (vcs_player_phase(m->nusiz[reg - VCS_RESP0], m->pos[reg - VCS_RESP0],
+                             hpos < VCS_HBLANK_CLOCKS ? 3 : (hpos - VCS_HBLANK_CLOCKS + 5) % 160) == 1)
+          draw_to(tape, clock + 11);
+        break;
+      case VCS_HMOVE:
+        hpos = clock % VCS_LINE_CLOCKS;
+        if (cart->hmove_blanks && (hpos <= 62 || hpos >= 225)) place_comb(tape, m);
+        break;
+      default:
+        break;
     }
-    if (reg == VCS_HMOVE && cart->hmove_blanks && (hpos <= 62 || hpos >= 225)) place_comb(tape, m);
   } else {
-    draw_to(tape, cart, reg == VCS_EVENT_END ? m->seen_clock : clock);
+    draw_to(tape, reg == VCS_EVENT_END ? m->seen_clock : clock);
   }
   event->to = tape->drawn;
   return true;
@@ -167,6 +175,16 @@ static bool is_dark(const vcs_cart_t *cart, const vcs_t *m) {
   return is_chip((uint16_t)(m->pc + length - 1)) || is_chip((uint16_t)(m->pc + length / 2));
 }
 
+static void note_flags(vcs_row_t *row, uint8_t p) {
+  vcs_cpu_t flags;
+  vcs_cpu_set_status(&flags, p);
+  row->v = flags.v;
+  row->d = flags.d;
+  row->i = flags.i;
+  row->c = flags.c;
+  row->nz = (uint16_t)flags.nz;
+}
+
 /* Writes down an instruction that is about to be executed. What it will read or write is filled in afterwards. */
 static bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   if (!grow((void **)&tape->rows, tape->count, &tape->capacity, sizeof *tape->rows)) return false;
@@ -177,7 +195,7 @@ static bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   row->x = m->x;
   row->y = m->y;
   row->sp = m->sp;
-  row->p = m->p;
+  note_flags(row, m->p);
   row->opcode = is_dark(cart, m) ? VCS_DARK : vcs_code_byte(cart, m, m->pc);
   row->addr = 0;
   row->old = 0;
@@ -255,6 +273,9 @@ void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   memset(tape->comb, 0, sizeof tape->comb);
   memcpy(tape->start, m, vcs_state_size(cart));
   tape->drawn = m->seen_clock;
+  tape->picture_from = VCS_LINE_CLOCKS * cart->top_line;
+  tape->picture_to = tape->picture_from + VCS_LINE_CLOCKS * cart->height;
+  tape->until = INT32_MAX;
   tape->comb_end = 0;
   tape->dark = false;
   if (m->hmove_blank) place_comb(tape, m);
@@ -273,7 +294,11 @@ bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   return add_side(tape, m) && add_event(tape, cart, m, VCS_EVENT_END, 0, m->cycles);
 }
 
-/* ---- The quick way --------------------------------------------------------------------------------------------- */
+/* ---- The quick way ---------------------------------------------------------------------------------------------
+ *
+ * Decoded instructions (decode.h), each written down and run: what run.h does, with a row for each. The last byte on
+ * the bus is the row's `value`, so it need not be kept.
+ */
 
 /* Whether a read of the RIOT leaves it as it was: then the next snapshot is as good as one before it. */
 static bool riot_stays(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr, uint32_t cycles) {
@@ -282,212 +307,359 @@ static bool riot_stays(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr, ui
   return m->timer_was_read || vcs_riot_intervals(m, cycles - 1 - m->timer_cycle) >= 0;
 }
 
-/* The registers are copied back and forth, not pointed at: so they can stay in the host's. */
-#define QUICK_STORE(cpu, m)    \
-  {                            \
-    vcs_cpu_store((cpu), (m)); \
-    (m)->bus = (cpu)->bus;     \
-  }
-
 /* A read of a chip at the end of an instruction; `bus` is the byte before it. -1: this is for vcs_tape_step. */
-VCS_SLOW_FN int quick_chip_read(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr,
-                                uint32_t cycles, uint8_t bus) {
+VCS_SLOW_FN int quick_chip_read(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video,
+                                const vcs_row_t *row, uint32_t cycles, uint8_t bus) {
+  const uint16_t addr = row->addr;
   if (addr & 0x80 && !riot_stays(cart, m, addr, cycles)) return -1;
-  if (!(addr & 0x80) && (addr & 15) < 8 && !add_event(tape, cart, m, VCS_EVENT_READ + (addr & 15u), 0, cycles))
-    return -1;
+  if (!(addr & 0x80) && (addr & 15) < 8) {
+    tape->count = (int32_t)(row - tape->rows);
+    if (!add_event(tape, cart, m, VCS_EVENT_READ + (addr & 15u), 0, cycles)) return -1;
+  }
   m->cycles = cycles;
   return vcs_bus_read_chip(cart, m, video, addr, bus);
 }
 
-/* A write to a chip; `deep` if the machine has to be kept. A set of VCS_STOP_..., or -1. */
-VCS_SLOW_FN int quick_chip_write(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr,
-                                 uint8_t value, uint32_t cycles, bool deep) {
-  if (deep && !add_side(tape, m)) return -1;
-  if (!(addr & 0x80) && !add_event(tape, cart, m, addr & 63u, value, cycles)) return -1;
+enum { STOP_DRAWN = 4 }; /* beside VCS_STOP_...: all that anybody looks at is drawn */
+
+/* A write to a chip, with the registers as in `cpu`. Why the CPU has to look up, or -1. */
+VCS_SLOW_FN int quick_chip_write(vcs_tape_t *tape, const vcs_row_t *row, VCS_ON, uint32_t cycles) {
+  const uint16_t addr = row->addr;
+  tape->count = (int32_t)(row - tape->rows);
+  if (addr & 0x80 || (addr & 63) == VCS_VBLANK) { /* ports, the timer, the paddles' capacitors */
+    vcs_cpu_store(cpu, m);
+    if (!add_side(tape, m)) return -1;
+  }
+  if (addr & 0x80) {
+    m->cycles = cycles;
+    return (int)vcs_bus_write_chip(cart, m, video, addr, row->value, true);
+  }
+  if (!add_event(tape, cart, m, addr & 63u, row->value, cycles)) return -1;
   m->cycles = cycles;
-  return (int)vcs_bus_write_chip(cart, m, video, addr, value, true);
+  int stop = tape->drawn >= tape->until ? STOP_DRAWN : 0;
+  return stop | (int)vcs_bus_write_tia(cart, m, video, addr, row->value);
 }
 
-/* A byte of code, in ROM. */
-VCS_HOT_FN uint8_t code_at(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
-  return cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FF)];
+VCS_SLOW_FN bool quick_branch(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, const vcs_cpu_t *cpu,
+                              const vcs_row_t *row) {
+  tape->count = (int32_t)(row - tape->rows);
+  vcs_cpu_store(cpu, m);
+  m->pc = row->pc;
+  m->bus = row > tape->rows ? row[-1].value : m->bus;
+  return add_branch(tape, cart, m);
 }
 
-/* The address of a data access, and the last byte on the bus before it. False: the pointer is not in RAM. */
-VCS_HOT_FN bool quick_address(const vcs_cart_t *cart, const vcs_t *m, vcs_cpu_t *cpu, vcs_opcode_t op,
-                              vcs_address_t *at) {
-  bool indirect = op.mode == VCS_MODE_IZX || op.mode == VCS_MODE_IZY;
-  uint8_t low = code_at(cart, m, (uint16_t)(cpu->pc + 1)), high = low;
-  if (vcs_mode_length(op.mode) == 3) high = code_at(cart, m, (uint16_t)(cpu->pc + 2));
-  *at = vcs_form_address(cart, m, op, low, high, cpu->x, cpu->y);
-  cpu->bus = indirect ? (uint8_t)(at->base >> 8) : high;
-  return !indirect || vcs_pointer_in_ram(at->pointer);
+/* What a decoded instruction adds its index to; its second way is the decoder's. */
+VCS_HOT_FN uint16_t quick_base(const vcs_t *m, const vcs_cpu_t *cpu, vcs_code_t at, const uint8_t *bytes,
+                               unsigned mode) {
+  switch (mode) {
+    case VCS_MODE_ZP:
+      return bytes[1];
+    case VCS_MODE_ZPX:
+      return (uint8_t)(at.operand + cpu->x);
+    case VCS_MODE_ZPY:
+      return (uint8_t)(at.operand + cpu->y);
+    case VCS_MODE_IZY:
+      return vcs_run_pointer(&m->ram[at.operand]);
+    default: /* ABS, ABX, ABY */
+      return vcs_run_pointer(bytes + 1);
+  }
 }
 
-#define QUICK_IMPLIED(code, operation, cost) \
-  cpu->pc++;                                 \
-  cpu->time += VCS_COST(cost);               \
-  cpu->bus = (code);                         \
-  vcs_do_##operation(VCS_HERE);
-
-/* PHP PHA JSR, PLP PLA RTS in RAM */
-#define QUICK_STACK(code, operation, cost)                                                              \
-  {                                                                                                     \
-    const bool pulls = (code)&0x20 && (code) != 0x20, keeps = (code) == 0x60;                           \
-    uint8_t sp = cpu->sp, second = m->ram[(uint8_t)(sp - 1) & 0x7F];                                    \
-    if ((code) == 0x00 || (code) == 0x40 || (pulls ? sp < 0x80 || sp > 0xFD : sp < 0x81)) return false; \
-    if (!keeps) {                                                                                       \
-      row->addr = (uint16_t)(0x100 + sp + pulls);                                                       \
-      row->old = m->ram[row->addr & 0x7F];                                                              \
-    }                                                                                                   \
-    cpu->pc++;                                                                                          \
-    cpu->time += VCS_COST(cost);                                                                        \
-    vcs_do_##operation(VCS_HERE);                                                                       \
-    row->value = second;                                                                                \
-    if ((code) == 0x20) return true;                                                                    \
-  }
-
-#define QUICK_READ(code, operation, cost)                                                                         \
-  {                                                                                                               \
-    const vcs_opcode_t op = vcs_opcode(code);                                                                     \
-    const bool immediate = op.mode == VCS_MODE_IMM;                                                               \
-    vcs_address_t at = {.crosses = false};                                                                        \
-    if (immediate) {                                                                                              \
-      cpu->bus = code_at(cart, m, (uint16_t)(cpu->pc + 1));                                                       \
-    } else {                                                                                                      \
-      if (!quick_address(cart, m, cpu, op, &at)) return false;                                                    \
-      row->addr = at.addr;                                                                                        \
-    }                                                                                                             \
-    uint64_t time = cpu->time + VCS_COST(cost) + VCS_CYCLES(at.crosses);                                          \
-    if (immediate) {                                                                                              \
-    } else if ((at.addr & 0x1280) == 0x80) {                                                                      \
-      cpu->bus = row->old = m->ram[at.addr & 0x7F];                                                               \
-    } else if (at.addr & 0x1000) {                                                                                \
-      if (is_hot(cart, at.addr)) return false;                                                                    \
-      cpu->bus = code_at(cart, m, at.addr);                                                                       \
-    } else {                                                                                                      \
-      int found = quick_chip_read(tape, cart, m, video, at.addr, (uint32_t)(time >> VCS_CYCLES_SHIFT), cpu->bus); \
-      if (found < 0) return false;                                                                                \
-      cpu->bus = (uint8_t)found;                                                                                  \
-    }                                                                                                             \
-    cpu->time = time;                                                                                             \
-    cpu->pc = (uint16_t)(cpu->pc + vcs_mode_length(op.mode));                                                     \
-    vcs_op_##operation(cpu, cpu->bus);                                                                            \
-  }
-
-#define QUICK_WRITE(code, operation, cost)                                             \
-  {                                                                                    \
-    const vcs_opcode_t op = vcs_opcode(code);                                          \
-    vcs_address_t at;                                                                  \
-    if (!quick_address(cart, m, cpu, op, &at) || at.addr & 0x1000) return false;       \
-    row->addr = at.addr;                                                               \
-    uint8_t value = vcs_op_##operation(cpu, at.addr);                                  \
-    if ((at.addr & 0x280) == 0x80) {                                                   \
-      row->old = m->ram[at.addr & 0x7F];                                               \
-      m->ram[at.addr & 0x7F] = value;                                                  \
-      cpu->time += VCS_COST(cost);                                                     \
-    } else {                                                                           \
-      uint64_t time = cpu->time + VCS_COST(cost);                                      \
-      uint32_t cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT);                          \
-      bool deep = at.addr & 0x80 || (at.addr & 63) == VCS_VBLANK;                      \
-      if (deep) QUICK_STORE(cpu, m)                                                    \
-      int stop = quick_chip_write(tape, cart, m, video, at.addr, value, cycles, deep); \
-      if (stop < 0) return false;                                                      \
-      cpu->stop |= (uint8_t)stop;                                                      \
-      cpu->time = time + VCS_CYCLES((uint32_t)(m->cycles - cycles));                   \
-    }                                                                                  \
-    cpu->bus = value;                                                                  \
-    cpu->pc = (uint16_t)(cpu->pc + vcs_mode_length(op.mode));                          \
-  }
-
-#define QUICK_MODIFY(code, operation, cost)                                                \
-  {                                                                                        \
-    const vcs_opcode_t op = vcs_opcode(code);                                              \
-    vcs_address_t at;                                                                      \
-    if (!quick_address(cart, m, cpu, op, &at) || (at.addr & 0x1280) != 0x80) return false; \
-    row->addr = at.addr;                                                                   \
-    row->old = m->ram[at.addr & 0x7F];                                                     \
-    cpu->time += VCS_COST(cost);                                                           \
-    cpu->bus = m->ram[at.addr & 0x7F] = vcs_op_##operation(cpu, row->old);                 \
-    cpu->pc = (uint16_t)(cpu->pc + vcs_mode_length(op.mode));                              \
-  }
-
-#define QUICK_JUMP(code, operation, cost)                                            \
-  {                                                                                  \
-    if (vcs_opcode(code).mode != VCS_MODE_ABS) return false;                         \
-    cpu->time += VCS_COST(cost);                                                     \
-    cpu->bus = code_at(cart, m, (uint16_t)(cpu->pc + 2));                            \
-    cpu->pc = (uint16_t)(code_at(cart, m, (uint16_t)(cpu->pc + 1)) | cpu->bus << 8); \
-  }
-
-#define QUICK_BRANCH(code, operation, cost)                         \
-  {                                                                 \
-    if (tape->forks) {                                              \
-      QUICK_STORE(cpu, m)                                           \
-      if (!add_branch(tape, cart, m)) return false;                 \
-    }                                                               \
-    cpu->bus = code_at(cart, m, (uint16_t)(cpu->pc + 1));           \
-    cpu->pc = (uint16_t)(cpu->pc + 2);                              \
-    cpu->time += VCS_COST(cost);                                    \
-    if (vcs_op_##operation(cpu)) {                                  \
-      uint16_t target = (uint16_t)(cpu->pc + (int8_t)cpu->bus);     \
-      cpu->time += VCS_CYCLES((cpu->pc ^ target) & 0xFF00 ? 2 : 1); \
-      cpu->pc = target;                                             \
-    }                                                               \
-  }
-
-#define QUICK_CASE(code, operation, mode, access, cost) \
-  case code:                                            \
-    QUICK_##access(code, operation, cost) break;
-
-/* Executes and writes down an instruction whose bytes are all in ROM. False: nothing has happened yet. */
-VCS_HOT_FN bool quick_row(vcs_tape_t *tape, vcs_row_t *row, VCS_ON) {
-  row->pc = cpu->pc;
-  row->addr = 0;
-  row->cycles = vcs_cpu_cycles(cpu);
-  row->a = cpu->a;
-  row->x = cpu->x;
-  row->y = cpu->y;
-  row->sp = cpu->sp;
-  row->p = vcs_cpu_status(cpu);
-  row->opcode = code_at(cart, m, cpu->pc);
-  row->old = 0;
-  switch (row->opcode) { VCS_OPCODES(QUICK_CASE) }
-  row->value = cpu->bus;
-  return true;
+VCS_HOT_FN uint8_t quick_index(const vcs_cpu_t *cpu, unsigned mode) {
+  return mode == VCS_MODE_ABX ? cpu->x : mode == VCS_MODE_ABY || mode == VCS_MODE_IZY ? cpu->y : 0;
 }
 
-/* Whether three bytes of code are in ROM and nowhere near what a cartridge reacts to. */
-VCS_HOT_FN bool is_plain_code(const vcs_cart_t *cart, uint16_t pc) {
-  uint16_t last = (uint16_t)(pc + 2);
-  if (!(pc & last & 0x1000)) return false;
-  return !cart->hot_pages || !((cart->hot_pages >> (pc >> 6 & 63) | cart->hot_pages >> (last >> 6 & 63)) & 1);
+/* The last byte on the bus before a data access: of the operand or of the pointer. */
+VCS_HOT_FN uint8_t quick_bus(const uint8_t *bytes, unsigned mode, uint16_t base) {
+  return mode == VCS_MODE_ZP || mode == VCS_MODE_ZPX || mode == VCS_MODE_ZPY ? bytes[1] : (uint8_t)(base >> 8);
+}
+
+#define QUICK_ON(length) \
+  offset += (length);    \
+  row++;                 \
+  break;
+
+/* To an address; `row` is done. */
+#define QUICK_TO(target)                      \
+  row++;                                      \
+  cpu->pc = (target);                         \
+  offset = (uint16_t)(cpu->pc - bank.start);  \
+  if (offset >= bank.size) goto another_bank; \
+  break;
+
+#define QUICK_IMPLIED(code, operation, cost, second) \
+  cpu->time += VCS_COST(cost);                       \
+  row->value = (code);                               \
+  vcs_do_##operation(VCS_HERE);                      \
+  QUICK_ON(1)
+
+#define QUICK_READ(code, operation, cost, second)                                                                  \
+  {                                                                                                                \
+    const unsigned mode = vcs_opcode(code).mode;                                                                   \
+    uint64_t time = cpu->time + VCS_COST(cost);                                                                    \
+    if (mode == VCS_MODE_IMM) {                                                                                    \
+      row->value = (uint8_t)at.operand;                                                                            \
+    } else if (mode == VCS_MODE_IZX) {                                                                             \
+      goto step;                                                                                                   \
+    } else {                                                                                                       \
+      const uint16_t base = quick_base(m, cpu, at, bytes, mode), addr = (uint16_t)(base + quick_index(cpu, mode)); \
+      time += VCS_PAGE_CROSSED(base, quick_index(cpu, mode));                                                      \
+      row->addr = addr;                                                                                            \
+      if ((mode == VCS_MODE_ABS || mode == VCS_MODE_ABX || mode == VCS_MODE_ABY) && !(second)) {                   \
+        row->value = bank.rom[(uint32_t)at.operand + quick_index(cpu, mode)];                                      \
+      } else if ((addr & 0x1280) == 0x80) {                                                                        \
+        row->value = row->old = m->ram[addr & 0x7F];                                                               \
+      } else if (addr & 0x1000) {                                                                                  \
+        if (is_hot(cart, addr)) goto step;                                                                         \
+        row->value = cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FF)];                                          \
+      } else {                                                                                                     \
+        int found = quick_chip_read(tape, cart, m, video, row, (uint32_t)(time >> VCS_CYCLES_SHIFT),               \
+                                    quick_bus(bytes, mode, base));                                                 \
+        if (found < 0) goto step;                                                                                  \
+        row->value = (uint8_t)found;                                                                               \
+      }                                                                                                            \
+    }                                                                                                              \
+    cpu->time = time;                                                                                              \
+    vcs_op_##operation(cpu, row->value);                                                                           \
+    QUICK_ON(vcs_mode_length(mode))                                                                                \
+  }
+
+#define QUICK_WRITE(code, operation, cost, second)                                                  \
+  {                                                                                                 \
+    const unsigned mode = vcs_opcode(code).mode;                                                    \
+    if (mode == VCS_MODE_IZX) goto step;                                                            \
+    const uint16_t addr = (uint16_t)(quick_base(m, cpu, at, bytes, mode) + quick_index(cpu, mode)); \
+    if (addr & 0x1000) goto step;                                                                   \
+    row->addr = addr;                                                                               \
+    row->value = vcs_op_##operation(cpu, addr);                                                     \
+    if ((addr & 0x280) == 0x80) {                                                                   \
+      row->old = m->ram[addr & 0x7F];                                                               \
+      m->ram[addr & 0x7F] = row->value;                                                             \
+      cpu->time += VCS_COST(cost);                                                                  \
+      QUICK_ON(vcs_mode_length(mode))                                                               \
+    }                                                                                               \
+    const uint32_t cycles = (uint32_t)((cpu->time + VCS_COST(cost)) >> VCS_CYCLES_SHIFT);           \
+    cpu->pc = row->pc;                                                                              \
+    int stop = quick_chip_write(tape, row, VCS_HERE, cycles);                                       \
+    if (stop < 0) goto step;                                                                        \
+    cpu->stop = (uint8_t)stop;                                                                      \
+    cpu->time += VCS_COST(cost) + VCS_CYCLES((uint32_t)(m->cycles - cycles));                       \
+    if (VCS_UNLIKELY(cpu->stop)) {                                                                  \
+      cpu->pc = (uint16_t)(row->pc + vcs_mode_length(mode));                                        \
+      row++;                                                                                        \
+      goto stopped;                                                                                 \
+    }                                                                                               \
+    QUICK_ON(vcs_mode_length(mode))                                                                 \
+  }
+
+#define QUICK_MODIFY(code, operation, cost, second)                                                 \
+  {                                                                                                 \
+    const unsigned mode = vcs_opcode(code).mode;                                                    \
+    if (mode == VCS_MODE_IZX || mode == VCS_MODE_IZY) goto step;                                    \
+    const uint16_t addr = (uint16_t)(quick_base(m, cpu, at, bytes, mode) + quick_index(cpu, mode)); \
+    if ((addr & 0x1280) != 0x80) goto step;                                                         \
+    row->addr = addr;                                                                               \
+    row->old = m->ram[addr & 0x7F];                                                                 \
+    cpu->time += VCS_COST(cost);                                                                    \
+    row->value = m->ram[addr & 0x7F] = vcs_op_##operation(cpu, row->old);                           \
+    QUICK_ON(vcs_mode_length(mode))                                                                 \
+  }
+
+#define QUICK_JUMP(code, operation, cost, second)       \
+  if (vcs_opcode(code).mode != VCS_MODE_ABS) goto step; \
+  cpu->time += VCS_COST(cost);                          \
+  row->value = bytes[2];                                \
+  QUICK_TO(at.operand)
+
+#define QUICK_BRANCH(code, operation, cost, second)                     \
+  if (tape->forks && !quick_branch(tape, cart, m, cpu, row)) goto step; \
+  row->value = bytes[1];                                                \
+  if (vcs_op_##operation(cpu)) {                                        \
+    cpu->time += VCS_COST((cost) + ((second) ? 2 : 1));                 \
+    QUICK_ON((uint32_t)(int16_t)at.operand)                             \
+  }                                                                     \
+  cpu->time += VCS_COST(cost);                                          \
+  QUICK_ON(2)
+
+#define QUICK_STACK(code, operation, cost, second) QUICK_##operation(cost)
+/* The stack in RAM, the byte that a pull touches first included. */
+#define QUICK_PUSH(cost, pushed)                    \
+  if (cpu->sp < 0x80) goto step;                    \
+  row->addr = (uint16_t)(0x100 + cpu->sp);          \
+  row->old = m->ram[cpu->sp & 0x7F];                \
+  m->ram[cpu->sp-- & 0x7F] = row->value = (pushed); \
+  cpu->time += VCS_COST(cost);                      \
+  QUICK_ON(1)
+#define QUICK_PHA(cost) QUICK_PUSH(cost, cpu->a)
+#define QUICK_PHP(cost) QUICK_PUSH(cost, vcs_cpu_status(cpu))
+#define QUICK_PULL(cost, set)                      \
+  if (cpu->sp < 0x80 || cpu->sp > 0xFE) goto step; \
+  row->addr = (uint16_t)(0x100 + ++cpu->sp);       \
+  row->value = row->old = m->ram[cpu->sp & 0x7F];  \
+  cpu->time += VCS_COST(cost);                     \
+  set(cpu, row->value);                            \
+  QUICK_ON(1)
+#define QUICK_PLA(cost) QUICK_PULL(cost, vcs_op_LDA)
+#define QUICK_PLP(cost) QUICK_PULL(cost, vcs_cpu_set_status)
+#define QUICK_JSR(cost)                                 \
+  {                                                     \
+    if (cpu->sp < 0x81) goto step;                      \
+    const uint16_t back = (uint16_t)(row->pc + 2);      \
+    row->addr = (uint16_t)(0x100 + cpu->sp);            \
+    row->old = m->ram[cpu->sp & 0x7F];                  \
+    row->value = m->ram[(uint8_t)(cpu->sp - 1) & 0x7F]; \
+    m->ram[cpu->sp-- & 0x7F] = (uint8_t)(back >> 8);    \
+    m->ram[cpu->sp-- & 0x7F] = (uint8_t)back;           \
+    cpu->time += VCS_COST(cost);                        \
+    QUICK_TO(at.operand)                                \
+  }
+#define QUICK_RTS(cost)                                                       \
+  {                                                                           \
+    if (cpu->sp < 0x80 || cpu->sp > 0xFD) goto step;                          \
+    const uint16_t back = vcs_run_pointer(&m->ram[(cpu->sp + 1) & 0x7F]);     \
+    const uint16_t there = (uint16_t)(back - bank.start);                     \
+    if (there >= bank.size || bank.code[there].row == VCS_ROW_HOT) goto step; \
+    row->value = bank.rom[there];                                             \
+    cpu->sp = (uint8_t)(cpu->sp + 2);                                         \
+    cpu->time += VCS_COST(cost);                                              \
+    QUICK_TO((uint16_t)(back + 1))                                            \
+  }
+#define QUICK_RTI(cost) goto step;
+#define QUICK_BRK(cost) goto step;
+
+#define QUICK_FIRST(code, operation, mode, access, cost) \
+  case code: {                                           \
+    QUICK_##access(code, operation, cost, false)         \
+  }
+#define QUICK_SECOND(code, operation, mode, access, cost) \
+  case code + VCS_ROW_SECOND: {                           \
+    QUICK_##access(code, operation, cost, true)           \
+  }
+
+/* Turns of a loop that waits for the timer, beginning with its branch, that are left out: the timer is surely above 1
+ * at their readings, so that neither the branch nor a slope of Z (docs/ste.md) takes notice of it. */
+static uint32_t turns_left_out(const vcs_tape_t *tape, const vcs_t *m, uint32_t cycles, int32_t allowed) {
+  if (!tape->brief || tape->forks) return 0;
+  uint32_t turns = vcs_turns_of_timer(m, cycles, 7, 2, 255);
+  return turns < (uint32_t)allowed / 2 ? turns : (uint32_t)allowed / 2;
+}
+
+/* Runs on, and writes down, as long as it can; not more than `allowed` instructions. Returns how many. */
+static int32_t quick_rows(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, int32_t allowed,
+                          bool *frame_over) {
+  vcs_cpu_t registers, *cpu = &registers;
+  vcs_bank_t bank;
+  if (cart->snoops || tape->dark || !vcs_find_bank(cart, m, m->pc, &bank)) return 0;
+  int32_t room = tape->capacity - tape->count, left_out = 0;
+  vcs_row_t *row = tape->rows + tape->count, *const first = row, *end = row + (room < allowed ? room : allowed);
+  uint32_t offset = (uint16_t)(m->pc - bank.start);
+  vcs_cpu_load(cpu, m);
+  while (row < end) {
+    const vcs_code_t at = bank.code[offset];
+    const uint8_t *bytes = bank.rom + offset;
+    row->pc = (uint16_t)(bank.start + offset);
+    row->addr = 0;
+    row->cycles = vcs_cpu_cycles(cpu);
+    memcpy(&row->a, &cpu->a, 8); /* A X Y S, V D I C */
+    row->nz = (uint16_t)cpu->nz;
+    row->opcode = *bytes;
+    row->old = 0;
+    switch (at.row) {
+      VCS_OPCODES(QUICK_FIRST)
+      VCS_OPCODES(QUICK_SECOND)
+      case VCS_ROW_WSYNC:
+        switch (at.operand) {
+          case 0x84: {
+            QUICK_WRITE(0x84, STY, 3, true)
+          }
+          case 0x85: {
+            QUICK_WRITE(0x85, STA, 3, true)
+          }
+          default: {
+            QUICK_WRITE(0x86, STX, 3, true)
+          }
+        }
+        break;
+      case VCS_ROW_WAIT_BNE:
+        if (vcs_op_BNE(cpu)) {
+          uint32_t turns = turns_left_out(tape, m, row->cycles, (int32_t)(end - row) - 2);
+          cpu->time += turns * (VCS_COST(3) + VCS_COST(4));
+          left_out += (int32_t)turns * 2;
+          end -= turns * 2;
+        }
+        QUICK_BRANCH(0xD0, BNE, 2, false)
+      case VCS_ROW_DELAY_DEX_BNE:
+      case VCS_ROW_DELAY_DEY_BNE:
+        QUICK_BRANCH(0xD0, BNE, 2, false)
+      case VCS_ROW_WAIT_BPL:
+      case VCS_ROW_DELAY_DEX_BPL:
+      case VCS_ROW_DELAY_DEY_BPL:
+        QUICK_BRANCH(0x10, BPL, 2, false)
+      case VCS_ROW_WAIT_BMI:
+        QUICK_BRANCH(0x30, BMI, 2, false)
+      default:
+        goto step;
+    }
+    continue;
+  another_bank:
+    if (!vcs_find_bank(cart, m, cpu->pc, &bank)) goto stopped;
+    offset = (uint16_t)(cpu->pc - bank.start);
+  }
+step:
+  cpu->pc = (uint16_t)(bank.start + offset);
+stopped:
+  *frame_over = cpu->stop & VCS_STOP_FRAME;
+  vcs_cpu_store(cpu, m);
+  if (row > first) m->bus = row[-1].opcode == 0x20 ? (uint8_t)(cpu->pc >> 8) : row[-1].value;
+  tape->count = (int32_t)(row - tape->rows);
+  return (int32_t)(row - first) + left_out;
+}
+
+/* The frame's instructions, `further` of them after the picture is drawn to tape->until. Returns how many are left of
+ * those that a frame may have; -1: no memory. */
+static int32_t run_frame(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, int32_t further,
+                         bool *frame_over) {
+  int32_t left = VCS_FRAME_INSTRUCTIONS;
+  while (left && !*frame_over && !m->jammed) {
+    if (tape->drawn >= tape->until) {
+      if (further < left) left = further;
+      tape->until = INT32_MAX;
+      continue;
+    }
+    if (!grow((void **)&tape->rows, tape->count, &tape->capacity, sizeof *tape->rows)) return -1;
+    left -= quick_rows(tape, cart, m, video, left, frame_over);
+    if (!left || *frame_over || tape->count == tape->capacity || tape->drawn >= tape->until) continue;
+    if (!vcs_tape_step(tape, cart, m, video, frame_over)) return -1;
+    left--;
+  }
+  return left;
 }
 
 bool vcs_tape_record(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
-  vcs_video_t looking = {0}, *video = &looking;
-  vcs_cpu_t registers, *cpu = &registers;
+  vcs_video_t video = {0};
   bool frame_over = false;
-  vcs_video_start(video, cart, frames);
+  vcs_video_start(&video, cart, frames);
   vcs_console_start_frame(cart, m);
   vcs_tape_begin(tape, cart, m);
-  vcs_cpu_load(cpu, m);
-  while (tape->count < VCS_FRAME_INSTRUCTIONS && !frame_over && !m->jammed) {
-    if (!grow((void **)&tape->rows, tape->count, &tape->capacity, sizeof *tape->rows)) return false;
-    if (VCS_LIKELY(is_plain_code(cart, cpu->pc) && !cart->snoops && !tape->dark) &&
-        code_at(cart, m, cpu->pc) != VCS_DARK && quick_row(tape, &tape->rows[tape->count], VCS_HERE)) {
-      tape->count++;
-      if (VCS_UNLIKELY(cpu->stop)) frame_over = cpu->stop & VCS_STOP_FRAME;
-      continue;
-    }
-    QUICK_STORE(cpu, m)
-    if (!vcs_tape_step(tape, cart, m, video, &frame_over)) return false;
-    vcs_cpu_load(cpu, m);
-  }
-  QUICK_STORE(cpu, m)
-  m->instructions += (uint32_t)tape->count;
+  int32_t left = run_frame(tape, cart, m, &video, 0, &frame_over);
+  if (left < 0) return false;
+  m->instructions += (uint32_t)(VCS_FRAME_INSTRUCTIONS - left);
   if (frame_over) m->partial = 0;
   if (!vcs_tape_end(tape, cart, m)) return false;
-  vcs_console_finish_frame(cart, m, video);
+  vcs_console_finish_frame(cart, m, &video);
+  return true;
+}
+
+bool vcs_tape_record_to(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, int32_t rows,
+                        int32_t further) {
+  vcs_video_t video = {0};
+  bool frame_over = false;
+  vcs_video_start(&video, cart, frames);
+  vcs_console_start_frame(cart, m);
+  vcs_tape_begin(tape, cart, m);
+  tape->until = rows ? VCS_LINE_CLOCKS * (m->first_line + rows) : 0;
+  if (run_frame(tape, cart, m, &video, further, &frame_over) < 0 || !vcs_tape_end(tape, cart, m)) return false;
+  vcs_tia_catch_up(m, &video);
   return true;
 }

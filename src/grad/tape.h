@@ -5,7 +5,7 @@
  * (the RIOT's ports and timer, bank switches, cartridge RAM). It is walked in both directions: RAM is redone and undone
  * from the rows, the rest is looked up in the next event or snapshot.
  *
- *   rows        16 bytes an instruction: registers before it, address, byte read or written, byte overwritten, time
+ *   rows        24 bytes an instruction: registers before it, address, byte read or written, byte overwritten, time
  *   events      the TIA before an access, and the span of clocks it had drawn since the event before
  *   snapshots   the whole machine before a row
  *
@@ -20,13 +20,22 @@
 
 /* An instruction. `cycles` is the time before it. What it stores to is `addr`, what was there `old`; for JSR, which
  * stores two bytes at addr and below, the second one's old content is in `value`. For instructions that modify a
- * register of a chip `old` is what they read. */
+ * register of a chip `old` is what they read. The flags are as they are in vcs_cpu_t (bus.h): vcs_row_status makes the
+ * status register of them when somebody asks. */
 typedef struct {
   uint16_t pc, addr;
   uint32_t cycles;
-  uint8_t a, x, y, sp, p;
+  uint8_t a, x, y, sp;
+  uint8_t v, d, i, c;
+  uint16_t nz;
   uint8_t opcode, value, old;
+  uint8_t unused[3];
 } vcs_row_t;
+
+VCS_FN uint8_t vcs_row_status(const vcs_row_t *row) {
+  const vcs_cpu_t flags = {.nz = row->nz, .v = row->v, .d = row->d, .i = row->i, .c = row->c};
+  return vcs_cpu_status(&flags);
+}
 
 /* An instruction with a byte in the TIA or the RIOT, where a program gets by mistake, is told as this opcode, which
  * does nothing: it carries no derivative, and its row is between two snapshots. */
@@ -75,11 +84,14 @@ typedef struct {
   int32_t count, event_count, side_count, branch_count;
   int32_t capacity, event_capacity, side_capacity, branch_capacity, machine_capacity;
   bool forks;   /* keep the machine before every conditional branch */
+  bool brief;   /* leave out turns of a loop that waits for the timer where it cannot end */
   bool dark;    /* while recording: the last row was dark */
   vcs_t *copy;  /* a machine to try a read on */
   vcs_t *start; /* the machine when the frame's first instruction is about to run; vcs_state_size bytes */
   vcs_comb_t comb[VCS_ROWS_MAX];
   int32_t drawn, comb_end; /* while recording: clocks the picture is drawn up to, and where the last comb ends */
+  int32_t picture_from, picture_to; /* clocks of the picture */
+  int32_t until;                    /* nobody looks at what is drawn from this clock on, nor at the machine */
 } vcs_tape_t;
 
 vcs_status_t vcs_tape_create(const vcs_cart_t *cart, vcs_tape_t **tape, vcs_error_t *error);
@@ -87,6 +99,11 @@ void vcs_tape_free(vcs_tape_t *tape);
 
 /* Runs a frame as vcs_frame does, machine and picture alike, and records it. False: no memory. */
 bool vcs_tape_record(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
+
+/* The same for who looks at nothing but the first rows of the picture: not more is run than is needed for them, and
+ * `further` instructions. The machine is left where that is. */
+bool vcs_tape_record_to(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, int32_t rows,
+                        int32_t further);
 
 /* The same in parts, for a frame that has begun: start, instruction by instruction, end. */
 void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m);
