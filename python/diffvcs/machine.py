@@ -52,12 +52,12 @@ class Machine:
 
     def __init__(self, cart: Cartridge | str | os.PathLike, profile: str = "ale", **options: Any):
         self.cart = Cartridge.find(cart, profile)
-        self._options = _c.EnvOptions()
-        lib.vcs_env_defaults(self.cart.handle, ctypes.addressof(self._options))
-        self._options.repeat_action_probability = 0
-        self._set_options(options)
+        settings = _c.EnvOptions()
+        lib.vcs_env_defaults(self.cart.handle, ctypes.addressof(settings))
+        settings.repeat_action_probability = 0
+        self._change(settings, options)
         handle = ctypes.c_void_p()
-        _c.call("vcs_env_create_with", self.cart.handle, ctypes.addressof(self._options), ctypes.addressof(handle))
+        _c.call("vcs_env_create_with", self.cart.handle, ctypes.addressof(settings), ctypes.addressof(handle))
         self.handle: int = handle.value
         self._owner = _c.Owner(self.handle, "vcs_env_free", needs=self.cart)
         self._state = _c.view(lib.vcs_env_machine(self.handle), self.cart.state_size, owner=self._owner)
@@ -70,25 +70,26 @@ class Machine:
 
     # ---- options ---------------------------------------------------------------------------------------------------
 
-    def _set_options(self, options: dict[str, Any]) -> None:
+    @staticmethod
+    def _change(settings: ctypes.Structure, options: dict[str, Any]) -> None:
         for name, value in options.items():
             if name not in OPTIONS:
                 raise TypeError(f"no option {name!r}; there are {', '.join(OPTIONS)}")
-            setattr(self._options, name, value)
+            setattr(settings, name, value)
+
+    def _settings(self) -> ctypes.Structure:
+        return _c.EnvOptions.from_buffer_copy(_c.EnvOptions.from_address(lib.vcs_env_options(self.handle)))
 
     def configure(self, **options: Any) -> None:
         """Changes options. The mode counts from the next reset on, the seed from the next reload, others from now."""
-        before = type(self._options).from_buffer_copy(self._options)
-        try:
-            self._set_options(options)
-            _c.call("vcs_env_configure", self.handle, ctypes.addressof(self._options))
-        except Exception:
-            self._options = before
-            raise
+        settings = self._settings()
+        self._change(settings, options)
+        _c.call("vcs_env_configure", self.handle, ctypes.addressof(settings))
 
     @property
     def options(self) -> dict[str, Any]:
-        return {name: getattr(self._options, name) for name in OPTIONS}
+        settings = self._settings()
+        return {name: getattr(settings, name) for name in OPTIONS}
 
     def _numbers(self, what: str) -> list[int]:
         numbers = (ctypes.c_int32 * 160)()
@@ -118,7 +119,6 @@ class Machine:
 
     def reload(self, seed: int) -> None:
         """As if it had just been made, with this seed."""
-        self._options.seed = seed & 0xFFFFFFFF
         lib.vcs_env_reload(self.handle, seed & 0xFFFFFFFF)
 
     def act(self, action: int | str, strength: float = 1.0, player_b: int | str = 0, strength_b: float = 1.0) -> int:
@@ -246,15 +246,15 @@ class Machine:
             addr += step
         return lines
 
-    def save(self) -> np.ndarray:
-        """Everything that changes while a game is played, as bytes."""
+    def save(self, generators: bool = True) -> np.ndarray:
+        """Everything that changes while a game is played, as bytes; `generators`: those of sticky actions and no-ops too
+        (else they are zero, and only `restore` without them makes sense)."""
         state = np.zeros(lib.vcs_env_state_size(self.handle), np.uint8)
-        lib.vcs_env_state_copy(self.handle, state.ctypes.data)
+        (lib.vcs_env_state_copy if generators else lib.vcs_env_state_copy_play)(self.handle, state.ctypes.data)
         return state
 
     def restore(self, state: np.ndarray, generators: bool = True) -> None:
-        """Back to a saved state, of this or another machine with the same cartridge; `generators`: those of sticky
-        actions and no-ops too."""
+        """Back to a saved state, of this or another machine with the same cartridge."""
         state = np.ascontiguousarray(state, np.uint8)
         name = "vcs_env_state_restore" if generators else "vcs_env_state_restore_play"
         _c.call(name, self.handle, _c.address(state), state.size)
