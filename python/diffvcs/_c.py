@@ -89,6 +89,8 @@ vcs_status_t vcs_truth(const vcs_run_t *, const vcs_truth_options_t *, const vcs
 vcs_status_t vcs_truth_sets(const vcs_run_t *, const vcs_truth_options_t *, const vcs_place_t *, const size_t *, size_t, const vcs_truth_results_t *, vcs_error_t *)
 void vcs_smooth_defaults(vcs_smooth_options_t *)
 vcs_status_t vcs_smooth(const vcs_run_t *, const vcs_smooth_options_t *, const vcs_place_t *, const double *, size_t, vcs_estimate_t *, vcs_estimate_t *, int32_t *, vcs_error_t *)
+void vcs_play(vcs_env_t *, int, float, int, int, uint8_t *, vcs_seen_t *)
+void vcs_see(const vcs_env_t *, int, uint8_t *, vcs_seen_t *)
 vcs_status_t vcs_bits_run(const vcs_bits_t *, const vcs_bits_results_t *, vcs_error_t *)
 vcs_status_t vcs_bits_jvp(const vcs_bits_t *, const vcs_bits_arguments_t *, const vcs_bits_results_t *, vcs_error_t *)
 vcs_status_t vcs_bits_vjp(const vcs_bits_t *, const vcs_bits_arguments_t *, const vcs_bits_results_t *, vcs_error_t *)
@@ -108,6 +110,7 @@ TYPES = {
     "uint16_t": ctypes.c_uint16,
     "int32_t": ctypes.c_int32,
     "uint32_t": ctypes.c_uint32,
+    "int64_t": ctypes.c_int64,
     "uint64_t": ctypes.c_uint64,
     "vcs_status_t": ctypes.c_int,
     "vcs_profile_t": ctypes.c_int,
@@ -204,6 +207,9 @@ SmoothOptions = struct(
     "double confidence; const vcs_env_t *env; uint8_t stop_when_over; int32_t threads; void *progress; void *progress_context",
 )
 Estimate = struct("vcs_estimate_t", "double mean, deviation, half_width")
+Seen = struct(
+    "vcs_seen_t", "int64_t frame_number, episode_frame_number; int32_t reward, lives; uint8_t over, truncated"
+)
 Bits = struct(
     "vcs_bits_t",
     "const vcs_cart_t *cart; int32_t runs, frames, threads; vcs_grad_options_t options; const float *state; "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +14,8 @@ try:
 except ImportError as problem:
     raise ImportError("environments need Gymnasium: pip install 'diffvcs[gym]'") from problem
 
-from . import roms
+from . import _c, roms
+from ._c import lib
 from .ale import Action, ALEInterface, ALEState, LoggerMode
 
 KEYS = {"UP": "w", "LEFT": "a", "RIGHT": "d", "DOWN": "s", "FIRE": " "}
@@ -97,11 +99,16 @@ class AtariEnv(gymnasium.Env, EzPickle):
         self._action_set = self.ale.getLegalActionSet() if everything else self.ale.getMinimalActionSet()
         self.action_space = continuous_space() if continuous else spaces.Discrete(len(self._action_set))
         self.observation_space = self._space()
+        self._seen = _c.Seen()
+        self._seen_at = ctypes.addressof(self._seen)
+        self._see, self._shape = OBSERVATIONS.index(obs_type), self._image_shape()
+
+    def _image_shape(self) -> tuple[int, ...]:
+        screen = self.ale.getScreenDims()
+        return {"rgb": (*screen, 3), "grayscale": screen, "ram": (self.ale.getRAMSize(),)}[self._obs_type]
 
     def _space(self) -> spaces.Space:
-        shape = self.ale.getScreenDims()
-        shape = {"rgb": (*shape, 3), "grayscale": shape, "ram": (self.ale.getRAMSize(),)}[self._obs_type]
-        image = spaces.Box(0, 255, shape, np.uint8)
+        image = spaces.Box(0, 255, self._image_shape(), np.uint8)
         if not self.sound_obs:
             return image
         return spaces.Dict(image=image, sound=spaces.Box(0, 255, (self.ale.getAudioSize(),), np.uint8))
@@ -123,7 +130,6 @@ class AtariEnv(gymnasium.Env, EzPickle):
             self.ale.setMode(mode)
         if difficulty is not None:
             self.ale.setDifficulty(difficulty)
-        self._look = {"rgb": self.ale.machine.rgb, "grayscale": self.ale.machine.gray}.get(self._obs_type)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
         super().reset(seed=seed, options=options)
@@ -132,10 +138,10 @@ class AtariEnv(gymnasium.Env, EzPickle):
             seeds = self.seed_game(seed)
             self.load_game()
         self.ale.reset_game()
-        info = self._get_info()
+        observation, info = self._get_obs(), self._numbers()
         if seeds is not None:
             info["seeds"] = seeds
-        return self._get_obs(), info
+        return observation, info
 
     # ---- steps -----------------------------------------------------------------------------------------------------
 
@@ -147,11 +153,14 @@ class AtariEnv(gymnasium.Env, EzPickle):
             choice, strength = self._direct(action)
         else:
             choice, strength = self._action_set[action], 1.0
-        ale, reward = self.ale, 0.0
-        for _ in range(frameskip):
-            reward += ale.act(choice, strength)
-        over, truncated = ale.game_over(with_truncation=False), ale.game_truncated()
-        return self._get_obs(), reward, over, truncated, self._get_info()
+        seen, image, ale = self._seen, np.empty(self._shape, np.uint8), self.ale
+        if ale._window is None:
+            lib.vcs_play(ale._env, choice, strength, frameskip, self._see, image.ctypes.data, self._seen_at)
+            reward = seen.reward
+        else:  # every frame is seen
+            reward = sum(ale.act(choice, strength) for _ in range(frameskip))
+            lib.vcs_see(ale._env, self._see, image.ctypes.data, self._seen_at)
+        return self._with_sound(image), float(reward), bool(seen.over), bool(seen.truncated), self._numbers()
 
     def _direct(self, action: np.ndarray) -> tuple[Action, float]:
         if not isinstance(action, np.ndarray) or action.dtype != np.float32 or action.shape != (3,):
@@ -177,17 +186,26 @@ class AtariEnv(gymnasium.Env, EzPickle):
             return None
         raise error.Error('there is nothing to render: make the environment with render_mode="rgb_array" or "human"')
 
-    def _get_obs(self) -> np.ndarray | dict[str, np.ndarray]:
-        image = self._look() if self._look is not None else self.ale.getRAM()
+    def _with_sound(self, image: np.ndarray) -> np.ndarray | dict[str, np.ndarray]:
         return {"image": image, "sound": self.ale.getAudio()} if self.sound_obs else image
 
-    def _get_info(self) -> dict[str, Any]:
-        ale = self.ale
+    def _numbers(self) -> dict[str, Any]:
+        seen = self._seen
         return {
-            "lives": ale.lives(),
-            "episode_frame_number": ale.getEpisodeFrameNumber(),
-            "frame_number": ale.getFrameNumber(),
+            "lives": seen.lives,
+            "episode_frame_number": seen.episode_frame_number,
+            "frame_number": seen.frame_number,
         }
+
+    def _get_obs(self) -> np.ndarray | dict[str, np.ndarray]:
+        """What there is to see now."""
+        image = np.empty(self._shape, np.uint8)
+        lib.vcs_see(self.ale.machine.handle, self._see, image.ctypes.data, self._seen_at)
+        return self._with_sound(image)
+
+    def _get_info(self) -> dict[str, Any]:
+        lib.vcs_see(self.ale.machine.handle, len(OBSERVATIONS), None, self._seen_at)  # the numbers alone
+        return self._numbers()
 
     # ---- what people ask -------------------------------------------------------------------------------------------
 

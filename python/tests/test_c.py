@@ -23,7 +23,7 @@ def compile_c(tmp_path, text):
 
 def test_prototypes_are_those_of_the_headers(tmp_path):
     lines = [f"VCS_API {line};" for line in _c.PROTOTYPES]
-    result = compile_c(tmp_path, '#include "bits.h"\n' + "\n".join(lines))
+    result = compile_c(tmp_path, '#include "bits.h"\n#include "step.h"\n' + "\n".join(lines))
     assert result.returncode == 0, result.stderr
 
 
@@ -32,7 +32,7 @@ def test_a_wrong_prototype_would_be_noticed(tmp_path):
 
 
 def test_structs_are_laid_out_as_in_c(tmp_path):
-    lines = ['#include "bits.h"', "#include <stddef.h>"]
+    lines = ['#include "bits.h"', '#include "step.h"', "#include <stddef.h>"]
     for name, struct in _c.STRUCTS.items():
         lines.append(f'_Static_assert(sizeof({name}) == {ctypes.sizeof(struct)}, "{name}");')
         for field, kind in struct._fields_:
