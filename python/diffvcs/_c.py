@@ -262,6 +262,11 @@ def address(array: np.ndarray | None) -> int | None:
     return array.ctypes.data
 
 
+def room(array: np.ndarray) -> int:
+    """The same for an array that is written to, in a quarter of the time."""
+    return ctypes.addressof(ctypes.c_char.from_buffer(array))
+
+
 class Owner:
     """Something of the library's that is freed when nobody holds it any more: neither its Python object nor an array
     that looks into it. `needs` is what must outlive it."""

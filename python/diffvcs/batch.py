@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,15 @@ from .ale import Action
 from .cartridge import Cartridge
 
 AUTORESET = ("NextStep", "SameStep", "Disabled")
+POOL = 8  # results that are kept to be used again
+
+
+def _references(arrays: dict[str, np.ndarray]) -> int:
+    """The most references that there are to one of them."""
+    return max(sys.getrefcount(array) for array in arrays.values())
+
+
+UNHELD = _references({"nobody's": np.zeros(1)})
 
 
 def _each(value, count: int, default: int) -> list[int]:
@@ -100,30 +110,31 @@ class ALEVectorInterface:
         self.num_envs, self.batch_size = num_envs, batch_size or num_envs
         shape = (stack_num, img_height, img_width) if grayscale else (stack_num, img_height, img_width, 3)
         self.observation_shape: tuple[int, ...] = shape
-        self._same_step = autoreset_mode == "SameStep"
-        self._copy, self._started, self._sent = copy, False, False
-        self._names = [
-            ("observations", shape, np.uint8) if observations else None,
-            ("final_observations", shape, np.uint8) if self._same_step and observations else None,
-            *((name, (), np.int32) for name in ("env_ids", "rewards", "lives", "frame_numbers", "episode_frame_numbers")),
-            ("terminated", (), np.bool_),
-            ("truncated", (), np.bool_),
-            ("ram", (_c.RAM_BYTES,), np.uint8) if ram else None,
-            ("sound", (_c.SOUND_SAMPLES,), np.uint8) if sound else None,
+        self._copy, self._started = copy, False
+        numbers = ("env_ids", "rewards", "lives", "frame_numbers", "episode_frame_numbers")
+        rows = [
+            (observations, "observations", shape, np.uint8),
+            (observations and autoreset_mode == "SameStep", "final_observations", shape, np.uint8),
+            *((True, name, (), np.int32) for name in numbers),
+            (True, "terminated", (), np.bool_),
+            (True, "truncated", (), np.bool_),
+            (ram, "ram", (_c.RAM_BYTES,), np.uint8),
+            (sound, "sound", (_c.SOUND_SAMPLES,), np.uint8),
         ]
-        self._arrays = self._pointers = None
+        self._rows = [row[1:] for row in rows if row[0]]
+        self._pool: list[tuple[dict[str, np.ndarray], ctypes.Structure]] = []
 
     def _results(self) -> tuple[dict[str, np.ndarray], ctypes.Structure]:
-        if self._arrays is None or self._copy:
-            make, count = (np.empty if self._copy else np.zeros), self.batch_size
-            self._arrays = {}
-            for row in self._names:
-                if row:
-                    name, shape, dtype = row
-                    maker = np.zeros if name == "final_observations" else make
-                    self._arrays[name] = maker((count, *shape), dtype)
-            self._pointers = _c.BatchResults(**{n: a.ctypes.data for n, a in self._arrays.items()})
-        return self._arrays, self._pointers
+        """Arrays to write into: with `copy`, some that nobody else holds any more (fresh memory has to be mapped by the
+        operating system, page by page), or else new ones."""
+        for arrays, pointers in self._pool:
+            if not self._copy or _references(arrays) <= UNHELD:
+                return arrays, pointers
+        arrays = {n: np.zeros((self.batch_size, *shape), dtype) for n, shape, dtype in self._rows}
+        pointers = _c.BatchResults(**{n: _c.room(array) for n, array in arrays.items()})
+        if len(self._pool) < POOL:
+            self._pool.append((arrays, pointers))
+        return arrays, pointers
 
     def _info(self, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         info = {
@@ -152,12 +163,12 @@ class ALEVectorInterface:
             raise RuntimeError("the first reset() must reset every environment")
         arrays, pointers = self._results()
         _c.call("vcs_batch_reset", self.handle, _c.address(ids), _c.address(seeds), ids.size, ctypes.addressof(pointers))
-        self._started, self._sent = True, False
+        self._started = True
         return arrays.get("observations"), self._info(arrays)
 
     def send(self, action_ids, paddle_strengths=None) -> None:
         """Actions, by number in each environment's own set, for the environments of the last results, in their order."""
-        actions = np.ascontiguousarray(action_ids, np.int32)
+        actions = np.array(action_ids, np.int32)
         if actions.shape != (self.batch_size,):
             raise ValueError(f"{self.batch_size} actions are expected, not {actions.shape}")
         strengths = None
@@ -165,7 +176,7 @@ class ALEVectorInterface:
             strengths = np.ascontiguousarray(paddle_strengths, np.float32)
             if strengths.shape != actions.shape:
                 raise ValueError("there is one strength for each action")
-        _c.call("vcs_batch_send", self.handle, actions.ctypes.data, _c.address(strengths))
+        _c.call("vcs_batch_send", self.handle, _c.room(actions), _c.address(strengths))
 
     def recv(self) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Observations, rewards, terminations, truncations and info of the environments that are ready."""

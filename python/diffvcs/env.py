@@ -155,11 +155,11 @@ class AtariEnv(gymnasium.Env, EzPickle):
             choice, strength = self._action_set[action], 1.0
         seen, image, ale = self._seen, np.empty(self._shape, np.uint8), self.ale
         if ale._window is None:
-            lib.vcs_play(ale._env, choice, strength, frameskip, self._see, image.ctypes.data, self._seen_at)
+            lib.vcs_play(ale._env, choice, strength, frameskip, self._see, _c.room(image), self._seen_at)
             reward = seen.reward
         else:  # every frame is seen
             reward = sum(ale.act(choice, strength) for _ in range(frameskip))
-            lib.vcs_see(ale._env, self._see, image.ctypes.data, self._seen_at)
+            lib.vcs_see(ale._env, self._see, _c.room(image), self._seen_at)
         return self._with_sound(image), float(reward), bool(seen.over), bool(seen.truncated), self._numbers()
 
     def _direct(self, action: np.ndarray) -> tuple[Action, float]:
@@ -200,7 +200,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
     def _get_obs(self) -> np.ndarray | dict[str, np.ndarray]:
         """What there is to see now."""
         image = np.empty(self._shape, np.uint8)
-        lib.vcs_see(self.ale.machine.handle, self._see, image.ctypes.data, self._seen_at)
+        lib.vcs_see(self.ale.machine.handle, self._see, _c.room(image), self._seen_at)
         return self._with_sound(image)
 
     def _get_info(self) -> dict[str, Any]:

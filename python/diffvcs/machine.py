@@ -167,7 +167,7 @@ class Machine:
             out = np.empty(shape, np.uint8)
         elif out.shape != shape or out.dtype != np.uint8 or not out.flags.c_contiguous or not out.flags.writeable:
             raise TypeError(f"a picture goes into a writable, contiguous uint8 array of shape {shape}")
-        fill(self.handle, out.ctypes.data)
+        fill(self.handle, _c.room(out))
         return out
 
     def screen(self, out: np.ndarray | None = None) -> np.ndarray:
@@ -250,7 +250,7 @@ class Machine:
         """Everything that changes while a game is played, as bytes; `generators`: those of sticky actions and no-ops too
         (else they are zero, and only `restore` without them makes sense)."""
         state = np.zeros(lib.vcs_env_state_size(self.handle), np.uint8)
-        (lib.vcs_env_state_copy if generators else lib.vcs_env_state_copy_play)(self.handle, state.ctypes.data)
+        (lib.vcs_env_state_copy if generators else lib.vcs_env_state_copy_play)(self.handle, _c.room(state))
         return state
 
     def restore(self, state: np.ndarray, generators: bool = True) -> None:

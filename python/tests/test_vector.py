@@ -115,6 +115,21 @@ def test_without_copies_the_arrays_are_the_same_ones():
     assert np.array_equal(first[0], copies.step(np.array([2, 3]))[0])
 
 
+def test_with_copies_what_is_held_does_not_change():
+    """Arrays are used again, but only those that nobody sees: neither themselves nor a part of them."""
+    envs, whole, parts, copies = DiffVCSVectorEnv("pong", 2, noop_max=0), [], [], []
+    envs.reset(seed=0)
+    for i in range(30):
+        results = envs.step(np.array([2, 3]))
+        copies.append([results[0].copy(), results[4]["lives"].copy()])
+        (whole if i % 2 else parts).append(results[0] if i % 2 else results[0][1, 3])
+        del results
+    for i, (observations, _) in enumerate(copies):
+        assert np.array_equal(whole[i // 2], observations) if i % 2 else np.array_equal(parts[i // 2], observations[1, 3])
+    seen = {id(envs.step(np.array([2, 3]))[0]) for _ in range(40)}
+    assert len(seen) < 10
+
+
 def test_presets():
     envs = DiffVCSVectorEnv("pong", 1, preset="machado18")
     assert envs.single_action_space.n == 18
