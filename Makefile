@@ -6,8 +6,8 @@ PYTHON := $(VENV)/bin/python
 ROMS = $(firstword $(DIFFVCS_ROMS) $(wildcard $(VENV)/lib/python3*/site-packages/ale_py/roms))
 CMAKE_FLAGS ?=
 
-.PHONY: all help setup roms build check test test-quick test-sanitize test-golden test-ale test-builds lint format demo \
-        bench bench-full bench-grad install clean
+.PHONY: all help setup roms build check test test-quick test-sanitize test-golden test-ale test-builds test-python lint format demo \
+        bench bench-full bench-grad bench-python install clean
 
 all: build
 
@@ -18,6 +18,7 @@ help:
 	@echo "make check    the one-minute subset"
 	@echo "make bench    beside ale-py and EnvPool, a minute or two;  make bench-full  all games, more rounds, callgrind"
 	@echo "make bench-grad  what derivatives cost, in frames of ale-py"
+	@echo "make test-python  the Python package; FULL=1 installs PyTorch and Captum for it;  make bench-python  what it costs"
 	@echo "make lint     clang-format and clang-tidy;  make format  rewrites"
 	@echo "make install  PREFIX=/usr/local"
 
@@ -55,11 +56,14 @@ test-sanitize: setup
 test-builds: setup
 	@tests/builds.sh
 
+test-python: setup roms
+	@tests/python.sh $(if $(FULL),--full)
+
 lint: setup
 	@tests/lint.sh
 
 format:
-	clang-format -i $$(git ls-files '*.c' '*.h')
+	clang-format -i $$(git ls-files '*.c' '*.h' | grep -v xla_ffi_c_api.h)
 
 # ---- showing ------------------------------------------------------------------------------------------------------
 demo: build
@@ -83,6 +87,10 @@ bench-grad: build
 	    $(BUILD)/libdiffvcs.a -lz -lpng -lpthread -lm || exit 1; \
 	done
 	@$(PYTHON) bench/grad.py --build $(BUILD) $(BENCH_FLAGS)
+
+# What Python costs on top of C. Measures the package that is installed in PYTHON.
+bench-python: build
+	@$(PYTHON) bench/python.py
 
 install: build
 	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)

@@ -55,6 +55,7 @@ else
 fi
 step "PXC2: two compilers, four optimisations, CUDA C++ on the host" tests/builds.sh
 step "installed package is usable" tests/test_install.sh
+step "python: the package, beside ale-py through Gymnasium, PyTorch and JAX" tests/python.sh
 step "style" tests/lint.sh
 
 echo

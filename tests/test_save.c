@@ -182,6 +182,25 @@ static void test_restoring_the_play_leaves_the_generators(void **state) {
   end(&f);
 }
 
+static void test_states_without_generators_are_equal_when_only_these_differ(void **state) {
+  (void)state;
+  fixture_t f = begin();
+  assert_int_equal(vcs_env_state_restore_play(f.other, f.state, f.state_size, NULL), VCS_OK);
+  uint8_t *one = malloc(f.state_size), *two = malloc(f.state_size);
+  assert_non_null(one);
+  assert_non_null(two);
+  vcs_env_state_copy(f.env, one);
+  vcs_env_state_copy(f.other, two);
+  assert_memory_not_equal(one, two, f.state_size);
+  vcs_env_state_copy_play(f.env, one);
+  vcs_env_state_copy_play(f.other, two);
+  assert_memory_equal(one, two, f.state_size);
+  assert_int_equal(vcs_env_state_restore_play(f.other, one, f.state_size, NULL), VCS_OK);
+  free(one);
+  free(two);
+  end(&f);
+}
+
 static void test_states_of_others_are_refused(void **state) {
   (void)state;
   fixture_t f = begin();
@@ -434,6 +453,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_a_state_restores_into_another_environment),
       cmocka_unit_test(test_a_state_brings_its_mode),
       cmocka_unit_test(test_restoring_the_play_leaves_the_generators),
+      cmocka_unit_test(test_states_without_generators_are_equal_when_only_these_differ),
       cmocka_unit_test(test_states_of_others_are_refused),
       cmocka_unit_test(test_states_of_a_wrong_length_are_refused),
       cmocka_unit_test(test_damaged_states_are_refused_or_play_on),

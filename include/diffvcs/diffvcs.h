@@ -360,8 +360,10 @@ VCS_API size_t vcs_env_state_size(const vcs_env_t *env);
 VCS_API void vcs_env_state_copy(const vcs_env_t *env, void *state);
 VCS_API vcs_status_t vcs_env_state_restore(vcs_env_t *env, const void *state, size_t size, vcs_error_t *error);
 
-/* The same without the generators of sticky actions and no-ops: they go on as they are (ale-py's restoreState of a
- * state that was cloned without them). */
+/* The same without the generators of sticky actions and no-ops. vcs_env_state_copy_play writes zeros for them, so that
+ * states can be compared without them; vcs_env_state_restore_play lets them go on as they are (ale-py's restoreState of
+ * a state that was cloned without them). */
+VCS_API void vcs_env_state_copy_play(const vcs_env_t *env, void *state);
 VCS_API vcs_status_t vcs_env_state_restore_play(vcs_env_t *env, const void *state, size_t size, vcs_error_t *error);
 
 /* Save files: a state with names and checksums (src/host/save.h describes the format), written atomically, read on any

@@ -8,6 +8,7 @@
  */
 #include "host/save.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,13 @@ void vcs_env_state_copy(const vcs_env_t *env, void *state) {
     memcpy(to + frame_at(env, 0), film->picture, picture);
     memset(to + frame_at(env, 1), 0, picture);
   }
+}
+
+void vcs_env_state_copy_play(const vcs_env_t *env, void *state) {
+  uint8_t *live = (uint8_t *)state + sizeof(state_header_t);
+  vcs_env_state_copy(env, state);
+  memset(live + offsetof(vcs_env_live_t, sticky_random), 0, sizeof env->sticky_random);
+  memset(live + offsetof(vcs_env_live_t, noop_random), 0, sizeof env->noop_random);
 }
 
 /* ---- What a machine cannot have ------------------------------------------------------------------------------ */

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""What Python costs on top of C: a step of an environment, and a vector environment's throughput.
+
+A step through Gymnasium is compared with the one C call it makes (act, picture, numbers), which writes into a buffer that
+stays; both are CPU time, in turns, and the quickest turns count. The vector environment is compared with
+vcs_batch_step in a loop of the same actions. The last line is for scripts.
+"""
+
+import argparse
+import ctypes
+import time
+
+import numpy as np
+
+from diffvcs import DiffVCSVectorEnv, _c
+from diffvcs.env import AtariEnv
+
+
+def per_call(function, count, clock):
+    start = clock()
+    for _ in range(count):
+        function()
+    return (clock() - start) / count * 1e6
+
+
+def step_overhead(game, obs_type, frameskip, rounds):
+    env = AtariEnv(game, obs_type=obs_type, frameskip=frameskip, repeat_action_probability=0.0)
+    env.reset(seed=0)
+    state = env.clone_state(include_rng=True)
+    buffer, seen = np.empty(env._shape, np.uint8), _c.Seen()
+    handle, see, at, to = env.ale._env, env._see, buffer.ctypes.data, ctypes.addressof(seen)
+    action = env._action_set[2]
+
+    def through_c():
+        _c.lib.vcs_play(handle, action, 1.0, frameskip, see, at, to)
+
+    def through_python():
+        env.step(2)
+
+    pairs = []
+    for _ in range(rounds):
+        times = []
+        for function in (through_c, through_python):
+            env.restore_state(state)
+            times.append(per_call(function, 100, time.process_time))
+        pairs.append(times)
+    c, python = (min(times) for times in zip(*pairs))
+    overhead = python - c
+    print(f"  {game:16} {obs_type:10} frameskip {frameskip}: C {c:7.1f} us, Python {overhead:+5.1f} us a step")
+    return overhead
+
+
+def vector_ratio(game, envs, steps, rounds, copy):
+    vector = DiffVCSVectorEnv(game, envs, copy=copy)
+    vector.reset(seed=0)
+    lib, handle = _c.lib, vector.ale.handle
+    actions = np.random.default_rng(0).integers(0, vector.single_action_space.n, (steps, envs)).astype(np.int32)
+    arrays, pointers = vector.ale._results()
+    keep, results = dict(arrays), _c.BatchResults.from_buffer_copy(pointers)
+    where, message = ctypes.addressof(results), ctypes.create_string_buffer(256)
+    rows = [a.ctypes.data for a in actions]
+
+    def through_c():
+        for row in rows:
+            lib.vcs_batch_send(handle, row, None, ctypes.addressof(message))
+            lib.vcs_batch_receive(handle, where, ctypes.addressof(message))
+
+    def through_python():
+        for row in actions:
+            vector.step(row)
+
+    c, python = [], []
+    for _ in range(rounds):
+        vector.reset(seed=0)
+        c.append(per_call(through_c, 1, time.process_time))
+        vector.reset(seed=0)
+        python.append(per_call(through_python, 1, time.process_time))
+    assert keep
+    ratio, rate = min(c) / min(python), envs * steps * 4 / min(python) * 1e6
+    print(f"  {game:16} {envs} environments, copy={copy}: {100 * ratio:5.1f} % of C ({rate:,.0f} frames a CPU second)")
+    return ratio
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", default="pong,breakout,seaquest,ms_pacman")
+    parser.add_argument("--rounds", type=int, default=21)
+    options = parser.parse_args()
+    games = options.games.split(",")
+    print("a step of an environment:")
+    overheads = [
+        step_overhead(game, obs_type, frameskip, options.rounds)
+        for game in games
+        for obs_type, frameskip in (("rgb", 4), ("ram", 1))
+    ]
+    print("a vector environment, 84 x 84 x 4:")
+    ratios = [vector_ratio(game, 32, 50, max(options.rounds // 3, 5), copy) for game in games for copy in (True, False)]
+    print(f"result: overhead_us={max(overheads):.2f} vector_percent={100 * min(ratios):.1f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""diffvcs: an Atari 2600 that is exact, fast and differentiable.
+
+    from diffvcs import ALEInterface               # ale-py's interface, method for method
+    gymnasium.make("DiffVCS/Pong-v5")              # its environments; the vector one is DiffVCSVectorEnv
+    diffvcs.run, vjp, jvp, truth, smooth           # pure functions of cartridge, state and actions
+    diffvcs.torch, diffvcs.jax, diffvcs.attr       # the same for PyTorch, JAX and Captum
+
+docs/python.md has examples of everything.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from . import roms
+from ._c import BadArgument, VCSError
+from .cartridge import Cartridge
+from .functional import (
+    INPUT_NAMES,
+    Derivatives,
+    Pixels,
+    Ram,
+    Run,
+    Score,
+    Smooth,
+    Truth,
+    input_places,
+    inputs_of,
+    jvp,
+    ram_places,
+    rom_places,
+    run,
+    smooth,
+    state_places,
+    truth,
+    vjp,
+)
+from .machine import ACTION_NAMES, Machine
+
+if TYPE_CHECKING:
+    from .ale import Action, ALEInterface, ALEState, LoggerMode
+    from .env import AtariEnv
+    from .envpool import make
+    from .vector import DiffVCSVectorEnv
+
+__version__ = "0.1.0"
+
+_ELSEWHERE = {  # imported when asked for: the package itself needs NumPy only
+    "Action": "ale", "ALEInterface": "ale", "ALEState": "ale", "LoggerMode": "ale", "AtariEnv": "env", "make": "envpool",
+    "DiffVCSVectorEnv": "vector",
+}  # fmt: skip
+_MODULES = ("ale", "attr", "compat", "env", "envpool", "jax", "plot", "registration", "torch", "vector")
+
+__all__ = [
+    "ACTION_NAMES", "ALEInterface", "ALEState", "Action", "AtariEnv", "BadArgument", "Cartridge", "Derivatives",
+    "DiffVCSVectorEnv", "INPUT_NAMES", "LoggerMode", "Machine", "Pixels", "Ram", "Run", "Score", "Smooth", "Truth",
+    "VCSError", "input_places", "inputs_of", "jvp", "make", "ram_places", "roms", "rom_places", "run", "smooth",
+    "state_places", "truth", "vjp",
+]  # fmt: skip
+
+
+def __getattr__(name: str):
+    if name in _ELSEWHERE:
+        return getattr(importlib.import_module(f".{_ELSEWHERE[name]}", __name__), name)
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ELSEWHERE, *_MODULES})

@@ -1,0 +1,312 @@
+"""ale-py's interface on our machine: the same names, the same results.
+
+    from diffvcs import ALEInterface      # instead of: from ale_py import ALEInterface
+
+Settings count when a ROM is loaded, as in ale-py; its defaults are ours. Where ale-py would crash (acting without a ROM,
+say) there is an exception.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import struct
+import time
+from pathlib import Path
+
+import numpy as np
+
+from . import _c, png
+from ._c import lib
+from .cartridge import Cartridge
+from .machine import ACTION_NAMES, Machine
+
+Action = enum.IntEnum("Action", [(name, i) for i, name in enumerate(ACTION_NAMES)], module=__name__)
+
+
+class LoggerMode(enum.IntEnum):
+    Info = 0
+    Warning = 1
+    Error = 2
+
+
+DEFAULTS: dict[str, int | float | bool | str] = {
+    "random_seed": -1,  # the time
+    "frame_skip": 1,
+    "max_num_frames": 0,
+    "max_num_frames_per_episode": 0,
+    "reward_min": -(2**31),
+    "reward_max": 2**31 - 1,
+    "repeat_action_probability": 0.25,
+    "color_averaging": False,
+    "truncate_on_loss_of_life": False,
+    "sound_obs": False,
+    "display_screen": False,
+    "sound": False,
+    "record_screen_dir": "",
+    "record_sound_filename": "",
+    "rom_file": "",
+}
+
+
+class ALEState:
+    """A cloned state. Two are equal when every later frame is, or, without generators, would be with the same ones."""
+
+    _HEADER = struct.Struct("<4s?qqii")
+
+    def __init__(self, serialized: bytes = b""):
+        self._bytes = bytes(serialized)
+        if not serialized:
+            self._fields, self._state = (b"ALES", False, 0, 0, 0, 0), b""
+            return
+        if len(serialized) < self._HEADER.size or serialized[:4] != b"ALES":
+            raise ValueError("these bytes are no state that ALEState.serialize gave")
+        self._fields = self._HEADER.unpack_from(self._bytes)
+        self._state = self._bytes[self._HEADER.size :]
+
+    @classmethod
+    def _of(cls, machine: Machine, include_rng: bool) -> ALEState:
+        options = machine._settings()
+        header = cls._HEADER.pack(
+            b"ALES", include_rng, machine.frame_number, machine.episode_frame_number, options.mode, options.difficulty
+        )
+        return cls(header + machine.save(generators=include_rng).tobytes())
+
+    def _into(self, machine: Machine) -> None:
+        machine.restore(np.frombuffer(self._state, np.uint8), generators=self._fields[1])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ALEState) and self._bytes == other._bytes
+
+    def equals(self, other: ALEState) -> bool:
+        return self == other
+
+    __hash__ = None
+
+    def __reduce__(self):
+        return ALEState, (self._bytes,)
+
+    def serialize(self) -> bytes:
+        return self._bytes
+
+    def getFrameNumber(self) -> int:
+        return self._fields[2]
+
+    def getEpisodeFrameNumber(self) -> int:
+        return self._fields[3]
+
+    def getCurrentMode(self) -> int:
+        return self._fields[4]
+
+    def getDifficulty(self) -> int:
+        return self._fields[5]
+
+
+class ALEInterface:
+    """A game, by ale-py's method names."""
+
+    def __init__(self):
+        self._settings = dict(DEFAULTS)
+        self._machine: Machine | None = None
+        self._env: int | None = None
+        self._window = None
+
+    @property
+    def machine(self) -> Machine:
+        """The machine below: fields by name, derivatives."""
+        if self._machine is None:
+            raise RuntimeError("no ROM is loaded: call loadROM first")
+        return self._machine
+
+    # ---- settings --------------------------------------------------------------------------------------------------
+
+    def _set(self, key: str, value, kind: type) -> None:
+        known = DEFAULTS.get(key)
+        if known is None:
+            raise RuntimeError(f"there is no setting {key!r}; there are {', '.join(DEFAULTS)}")
+        self._settings[key] = type(known)(kind(value))
+
+    def setInt(self, key: str, value: int) -> None:
+        self._set(key, value, int)
+
+    def setFloat(self, key: str, value: float) -> None:
+        self._set(key, value, float)
+
+    def setBool(self, key: str, value: bool) -> None:
+        self._set(key, value, bool)
+
+    def setString(self, key: str, value: str) -> None:
+        self._set(key, value, str)
+
+    def getInt(self, key: str) -> int:
+        return int(self._settings.get(key, -1))
+
+    def getFloat(self, key: str) -> float:
+        return float(self._settings.get(key, -1.0))
+
+    def getBool(self, key: str) -> bool:
+        return bool(self._settings.get(key, False))
+
+    def getString(self, key: str) -> str:
+        return str(self._settings.get(key, ""))
+
+    @staticmethod
+    def setLoggerMode(mode: LoggerMode) -> None:
+        LoggerMode(mode)  # there is nothing to log, but a wrong mode is one
+
+    # ---- loading ---------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def isSupportedROM(rom: str | os.PathLike) -> str | None:
+        """The game's name if its image is one we know by content."""
+        path = Path(rom)
+        if not path.is_file():
+            raise RuntimeError(f"there is no ROM image {path}")
+        try:
+            return Cartridge(path.read_bytes()).game
+        except _c.VCSError:
+            return None
+
+    def loadROM(self, rom: str | os.PathLike) -> None:
+        path = Path(rom)
+        if not path.is_file():
+            raise RuntimeError(f"there is no ROM image {path}")
+        settings = self._settings
+        seed = settings["random_seed"]
+        self._machine = Machine(
+            Cartridge.find(path),
+            seed=(time.time_ns() // 1_000_000 if seed == -1 else seed) & 0xFFFFFFFF,
+            frame_skip=max(settings["frame_skip"], 1),
+            repeat_action_probability=settings["repeat_action_probability"],
+            max_episode_frames=max(settings["max_num_frames_per_episode"], 0),
+            reward_min=settings["reward_min"],
+            reward_max=settings["reward_max"],
+            life_loss=int(settings["truncate_on_loss_of_life"]),
+            colour_averaging=settings["color_averaging"],
+        )
+        settings["rom_file"] = str(path)
+        self._env = self._machine.handle
+        self._machine.listen(settings["sound_obs"] or settings["sound"])
+        self._legal = [Action(a) for a in self._machine.legal_actions]
+        self._minimal = [Action(a) for a in self._machine.minimal_actions]
+        if settings["display_screen"] and self._window is None:
+            from .window import Window
+
+            self._window = Window(path.stem, self._machine, settings["sound"])
+        elif self._window:
+            self._window.machine = self._machine
+
+    def _vary(self, **variation: int) -> None:
+        try:
+            self.machine.configure(**variation)
+        except _c.VCSError as problem:  # exactly a RuntimeError, as in ale-py
+            raise RuntimeError(str(problem)) from None
+
+    def setMode(self, mode: int) -> None:
+        self._vary(mode=mode)
+
+    def setDifficulty(self, difficulty: int) -> None:
+        self._vary(difficulty=difficulty)
+
+    def getAvailableModes(self) -> list[int]:
+        return self.machine.modes
+
+    def getAvailableDifficulties(self) -> list[int]:
+        return self.machine.difficulties
+
+    def getLegalActionSet(self) -> list[Action]:
+        return list(self._legal) if self._machine else list(Action)
+
+    def getMinimalActionSet(self) -> list[Action]:
+        return list(self._minimal) if self.machine else []
+
+    # ---- playing ---------------------------------------------------------------------------------------------------
+
+    def reset_game(self) -> None:
+        self.machine.reset()
+
+    def act(self, action: Action | int, paddle_strength: float = 1.0) -> int:
+        if self._env is None or not 0 <= action < _c.ACTIONS:
+            self.machine.act(int(action))  # which says what is wrong
+        reward = lib.vcs_env_act_strength(self._env, action, 0, paddle_strength, 1.0)
+        if self._window is not None:
+            self._window.show()
+        return reward
+
+    def game_over(self, with_truncation: bool = True) -> bool:
+        env = self._env or self.machine.handle
+        return bool(lib.vcs_env_over(env) or (with_truncation and lib.vcs_env_truncated(env)))
+
+    def game_truncated(self) -> bool:
+        return bool(lib.vcs_env_truncated(self._env or self.machine.handle))
+
+    def lives(self) -> int:
+        return lib.vcs_env_lives(self._env or self.machine.handle)
+
+    def getFrameNumber(self) -> int:
+        return lib.vcs_env_frame_number(self._env or self.machine.handle)
+
+    def getEpisodeFrameNumber(self) -> int:
+        return lib.vcs_env_episode_frame_number(self._env or self.machine.handle)
+
+    # ---- looking ---------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _fill(array: np.ndarray | None, source: np.ndarray) -> np.ndarray | None:
+        if array is None:
+            return source
+        if not isinstance(array, np.ndarray) or array.dtype != np.uint8 or array.size != source.size:
+            raise TypeError(
+                "incompatible function arguments. The following argument types are supported: "
+                f"nothing, or a uint8 array of shape {source.shape}"
+            )
+        array.reshape(source.shape)[...] = source
+        return None
+
+    def getScreenDims(self) -> tuple[int, int]:
+        return self.machine.shape
+
+    def getScreen(self, array: np.ndarray | None = None) -> np.ndarray | None:
+        return self._fill(array, self.machine.screen())
+
+    def getScreenRGB(self, array: np.ndarray | None = None) -> np.ndarray | None:
+        return self._fill(array, self.machine.rgb())
+
+    def getScreenGrayscale(self, array: np.ndarray | None = None) -> np.ndarray | None:
+        return self._fill(array, self.machine.gray())
+
+    def saveScreenPNG(self, path: str | os.PathLike) -> None:
+        png.write(path, self.machine.rgb())
+
+    def getRAMSize(self) -> int:
+        return _c.RAM_BYTES
+
+    def getRAM(self, array: np.ndarray | None = None) -> np.ndarray | None:
+        return self._fill(array, self.machine.ram.copy())
+
+    def setRAM(self, index: int, value: int) -> None:
+        if not 0 <= value <= 255:
+            raise TypeError(f"incompatible function arguments: a byte is a number from 0 to 255, and {value} is none")
+        self.machine.set_ram(index, value)
+
+    def getAudioSize(self) -> int:
+        return _c.SOUND_SAMPLES
+
+    def getAudio(self, array: np.ndarray | None = None) -> np.ndarray | None:
+        if not (self._settings["sound_obs"] or self._settings["sound"]):
+            raise RuntimeError('there is no sound: setBool("sound_obs", True) before loadROM')
+        return self._fill(array, self.machine.sound)
+
+    # ---- states ----------------------------------------------------------------------------------------------------
+
+    def cloneState(self, *, include_rng: bool = False) -> ALEState:
+        return ALEState._of(self.machine, include_rng)
+
+    def restoreState(self, state: ALEState) -> None:
+        state._into(self.machine)
+
+    def cloneSystemState(self) -> ALEState:
+        return self.cloneState(include_rng=True)
+
+    def restoreSystemState(self, state: ALEState) -> None:
+        self.restoreState(state)

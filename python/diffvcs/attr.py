@@ -1,0 +1,202 @@
+"""Attribution: which bits explain a number that a run ends with, by the methods people use, on exact forwards.
+
+    problem = Problem("pong", state, ["NOOP"] * 8, ram_places(cart), Pixels(80, 100, 8, 8))
+    problem.integrated_gradients()       # a number for each place
+    problem.truth()                      # what flipping each really does
+    problem.scores(problem.saliency())   # how well that attribution says so
+
+Features are places (bits of RAM, of any field, of the image, inputs of a frame); the forward is a run with them replaced,
+the gradient is ours, by any of its methods. Methods are Captum's where it has them. The forward lives on the corners of the
+cube: a feature between 0 and 1, as integrated gradients and SmoothGrad make them, is rounded (diffvcs.smooth has the inside).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+try:
+    import captum.attr
+    import torch
+except ImportError as problem:
+    raise ImportError("attribution needs Captum: pip install 'diffvcs[xai]'") from problem
+
+from . import functional
+from . import torch as vt
+from ._c import WIDTH
+from .bits import rom_bits
+from .cartridge import Cartridge
+from .functional import WEIGHTS, Pixels, Ram
+
+METHODS = (
+    "saliency", "grad_x_input", "integrated_gradients", "smoothgrad", "occlusion", "lime", "kernel_shap", "rise",
+)  # fmt: skip
+STATE, ROM, INPUT = range(3)
+
+
+class Problem:
+    """A run, the places that may explain it, and the number to explain: Pixels, Ram, or weights of the last picture's
+    pixels (height x 160). Options are those of diffvcs.vjp: method ("bit+fork" here), fork_window, side, values, ..."""
+
+    def __init__(
+        self,
+        cart: Cartridge | str,
+        state: np.ndarray,
+        actions: Sequence[int | str],
+        features: np.ndarray,
+        output: Pixels | Ram | np.ndarray,
+        **options,
+    ):
+        self.cart = cart = Cartridge.find(cart)
+        self.state, self.actions, self.features, self.output = state, list(actions), features, output
+        self.played = functional.run(cart, state, actions)
+        self._bases = [
+            torch.from_numpy(np.unpackbits(self.played.start, bitorder="little").astype(np.float32)),
+            torch.from_numpy(rom_bits(cart)),
+            torch.from_numpy(self.played.inputs),
+        ]
+        self._weights, self._ram_weights, values = self._measure(output)
+        self._options = {"method": "bit+fork", "values": values, **options}
+        index, kind = features["index"].astype(np.int64), features["kind"]
+        slots = np.where(kind == INPUT, 12 * features["frame"].astype(np.int64) + index, 8 * index + features["bit"])
+        self._slots = [torch.from_numpy(slots[kind == k]) for k in range(3)]
+        self._columns = [torch.from_numpy(np.flatnonzero(kind == k)) for k in range(3)]
+        self.bits = torch.zeros(len(features))
+        for base, columns, places in zip(self._bases, self._columns, self._slots):
+            self.bits[columns] = base.reshape(-1)[places]
+
+    def _measure(self, output) -> tuple[torch.Tensor | None, torch.Tensor | None, str]:
+        shape = (self.cart.height, WIDTH)
+        if isinstance(output, Pixels):
+            weights = torch.zeros(shape)
+            weights[output.y : output.y + output.height, output.x : output.x + output.width] = 1
+            if not weights.any():
+                raise ValueError(f"{output} lies outside the picture of {shape[1]} x {shape[0]} pixels")
+            return weights, None, output.values
+        if isinstance(output, Ram):
+            weights = torch.zeros(128, 8)
+            weights[output.index] = torch.from_numpy(WEIGHTS) if output.bit is None else torch.eye(8)[output.bit]
+            return None, weights, "index"
+        weights = torch.as_tensor(np.asarray(output, np.float32))
+        if weights.shape != shape:
+            raise ValueError(f"weights of pixels are {shape}, not {tuple(weights.shape)}")
+        return weights, None, "index"
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """The number, for rows of features; differentiable."""
+        arguments = []
+        for base, columns, places in zip(self._bases, self._columns, self._slots):
+            whole = base.reshape(1, -1).repeat(len(features), 1) if len(columns) else base.reshape(1, -1)
+            if len(columns):
+                whole = whole.index_copy(1, places, features[:, columns].to(torch.float32))
+            arguments.append(whole.reshape(-1, *base.shape))
+        state, rom, inputs = arguments
+        pixels, after = vt.run(self.cart, state, inputs, rom, **self._options)
+        value = 0
+        if self._weights is not None:
+            value = value + (pixels[:, -1] * self._weights).sum((-1, -2))
+        if self._ram_weights is not None:
+            value = value + (vt.ram(self.cart, after) * self._ram_weights).sum((-1, -2))
+        return value.expand(len(features)) if len(value) != len(features) else value
+
+    def _x(self) -> torch.Tensor:
+        return self.bits.clone()[None].requires_grad_()
+
+    @property
+    def flipped(self) -> torch.Tensor:
+        """Every feature the other way round: the baseline of what asks for one."""
+        return 1 - self.bits[None]
+
+    # ---- methods ---------------------------------------------------------------------------------------------------
+
+    def attribute(self, method: str, **settings) -> np.ndarray:
+        """A method by name (METHODS)."""
+        if method not in METHODS:
+            raise ValueError(f"no method {method!r}; there are {', '.join(METHODS)}")
+        return getattr(self, method)(**settings)
+
+    def gradient(self) -> np.ndarray:
+        """The derivative itself, signed."""
+        return captum.attr.Saliency(self.forward).attribute(self._x(), abs=False)[0].detach().numpy()
+
+    def saliency(self) -> np.ndarray:
+        return np.abs(self.gradient())
+
+    def grad_x_input(self) -> np.ndarray:
+        return captum.attr.InputXGradient(self.forward).attribute(self._x())[0].detach().numpy()
+
+    def integrated_gradients(self, steps: int = 32, baseline: torch.Tensor | None = None) -> np.ndarray:
+        method = captum.attr.IntegratedGradients(self.forward)
+        baseline = self.flipped if baseline is None else baseline
+        return method.attribute(self._x(), baseline, n_steps=steps, internal_batch_size=steps)[0].detach().numpy()
+
+    def smoothgrad(self, samples: int = 32, noise: float = 0.3, seed: int = 0) -> np.ndarray:
+        method = captum.attr.NoiseTunnel(captum.attr.Saliency(self.forward))
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            found = method.attribute(self._x(), nt_type="smoothgrad", nt_samples=samples, stdevs=noise, abs=False)
+        return found[0].detach().numpy()
+
+    def occlusion(self, baseline: torch.Tensor | None = None) -> np.ndarray:
+        """Each feature replaced in turn; flipped, unless a baseline says otherwise: then it is the truth, unsigned by the
+        bit."""
+        method = captum.attr.FeatureAblation(self.forward)
+        baseline = self.flipped if baseline is None else baseline
+        return method.attribute(self.bits[None], baseline, perturbations_per_eval=64)[0].detach().numpy()
+
+    def lime(self, samples: int = 256, alpha: float = 0.01, seed: int = 0) -> np.ndarray:
+        from captum._utils.models.linear_model import SkLearnLasso
+
+        method = captum.attr.Lime(self.forward, interpretable_model=SkLearnLasso(alpha=alpha))
+        return self._surrogate(method, samples, seed)
+
+    def kernel_shap(self, samples: int = 256, seed: int = 0) -> np.ndarray:
+        return self._surrogate(captum.attr.KernelShap(self.forward), samples, seed)
+
+    def _surrogate(self, method, samples: int, seed: int) -> np.ndarray:
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            found = method.attribute(
+                self.bits[None], baselines=self.flipped, n_samples=samples, perturbations_per_eval=64, show_progress=False
+            )
+        return found[0].detach().numpy()
+
+    def rise(self, samples: int = 256, keep: float = 0.5, seed: int = 0) -> np.ndarray:
+        """RISE (Petsiuk et al. 2018), which Captum does not have: random masks, weighted by what they leave."""
+        masks = torch.from_numpy((np.random.default_rng(seed).random((samples, len(self.bits))) < keep).astype(np.float32))
+        rows = masks * self.bits + (1 - masks) * self.flipped
+        with torch.no_grad():
+            values = torch.cat([self.forward(part) for part in rows.split(64)])
+        centred = values - values.mean()
+        kept = (centred[:, None] * masks).sum(0) / masks.sum(0).clamp(min=1)
+        return kept.numpy()
+
+    # ---- the truth -------------------------------------------------------------------------------------------------
+
+    def truth(self) -> np.ndarray:
+        """What each feature really does: F with the bit set minus F with it clear."""
+        exact = functional.truth(
+            self.cart, self.state, self.actions, self.features, values=self._options["values"], played=self.played
+        )
+        effect = np.zeros(len(self.features))
+        if self._weights is not None:
+            effect += np.einsum("fhw,hw->f", exact.dframes[:, 0], self._weights.numpy())
+        if self._ram_weights is not None:
+            effect += np.einsum("fcb,cb->f", exact.dram[:, 0], self._ram_weights.numpy())
+        return effect
+
+    def scores(self, attribution: np.ndarray, truth: np.ndarray | None = None) -> dict[str, float]:
+        """How an attribution compares with the size of the true effects: Pearson's correlation, the cosine, and the
+        precision and recall of its support (what is not zero)."""
+        size = np.abs(self.truth() if truth is None else truth)
+        found = np.abs(np.asarray(attribution, float))
+        hit = np.count_nonzero((found > 0) & (size > 0))
+        norm = np.linalg.norm(found) * np.linalg.norm(size)
+        varied = np.ptp(found) > 0 and np.ptp(size) > 0
+        return {
+            "pearson": float(np.corrcoef(found, size)[0, 1]) if varied else float("nan"),
+            "cosine": float(found @ size / norm) if norm else float("nan"),
+            "precision": hit / max(np.count_nonzero(found), 1),
+            "recall": hit / max(np.count_nonzero(size), 1),
+        }

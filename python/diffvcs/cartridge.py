@@ -1,0 +1,111 @@
+"""A cartridge in a console: image, bank scheme, television, controllers. Const once loaded, so everybody may share it."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from pathlib import Path
+
+import numpy as np
+
+from . import _c, roms
+from ._c import lib
+
+VALUES = {"index": 0, "luminance": 1, "rgb": 2}
+FORMATS = ("auto", "ntsc", "pal", "pal60", "secam")
+
+
+class Cartridge:
+    """A loaded image.
+
+    `image` is the name of a game whose image is found (roms.py), a path, or the bytes themselves; "demo" is Contour, our
+    own cartridge, which is always there. `profile` is whose boot protocol and rules count: "ale", "xitari", or "fixed",
+    which is "ale" with its known wrongs set right. Cartridge.find shares one for all who ask alike.
+    """
+
+    def __init__(self, image: str | os.PathLike | bytes, profile: str = "ale", format: str = "auto", name: str | None = None):
+        if profile not in _c.PROFILES:
+            raise ValueError(f"no profile {profile!r}; there are {', '.join(_c.PROFILES)}")
+        if format not in FORMATS:
+            raise ValueError(f"no television format {format!r}; there are {', '.join(FORMATS)}")
+        data, found = self._read(image)
+        self.name = name or found
+        options = _c.CartOptions(_c.PROFILES.index(profile), 0, FORMATS.index(format), self.name.encode())
+        handle = ctypes.c_void_p()
+        _c.call("vcs_cart_load", data, len(data), ctypes.addressof(options), ctypes.addressof(handle))
+        self.handle: int = handle.value
+        self._owner = _c.Owner(self.handle, "vcs_cart_free")
+        info = _c.CartInfo.from_address(lib.vcs_cart_info(self.handle))
+        self.profile = profile
+        self.game: str | None = info.game.decode() if info.game else None
+        self.scheme: str = info.scheme_name.decode()
+        self.format: str = lib.vcs_format_name(info.format).decode()
+        self.controllers: tuple[str, str] = tuple(lib.vcs_controller_name(c).decode() for c in (info.left, info.right))
+        self.height: int = info.height
+        self.md5: str = info.md5.decode()
+        self.sha256: str = info.sha256.decode()
+        self.state_size: int = lib.vcs_state_size(self.handle)
+        self.rom: np.ndarray = _c.view(lib.vcs_bits_rom(self.handle), lib.vcs_bits_rom_size(self.handle), owner=self._owner)
+        self.rom.flags.writeable = False
+
+    @staticmethod
+    def _read(image: str | os.PathLike | bytes) -> tuple[bytes, str]:
+        if isinstance(image, (bytes, bytearray, memoryview)):
+            return bytes(image), ""
+        if image == "demo":
+            size = ctypes.c_size_t()
+            return ctypes.string_at(lib.vcs_demo_image(ctypes.addressof(size)), size.value), "demo"
+        path = Path(image)
+        if not path.is_file():
+            if path.suffix or len(path.parts) > 1:
+                raise FileNotFoundError(f"there is no ROM image {path}")
+            path = roms.require(str(image))
+        return path.read_bytes(), path.stem
+
+    @classmethod
+    def find(cls, image: str | os.PathLike | Cartridge, profile: str = "ale") -> Cartridge:
+        """The same cartridge for the same name or path: it is booted once, whoever plays it."""
+        return image if isinstance(image, Cartridge) else _shared(os.fspath(image), profile)
+
+    def __repr__(self) -> str:
+        return f"Cartridge({self.name or self.md5!r}, {self.scheme}, {self.format}, profile {self.profile!r})"
+
+    @functools.cached_property
+    def state_dtype(self) -> np.dtype:
+        """Every field of the machine by name, in one record: generated from src/core/fields.h."""
+        names, formats, offsets = [], [], []
+        for field in fields():
+            count = min(field.count, (self.state_size - field.offset) // field.size)  # cartridge RAM may be stored short
+            if count > 0:
+                kind = ("i" if field.type.startswith(b"int") else "u") + str(field.size)
+                names.append(field.name.decode())
+                formats.append((kind, (count,)) if field.count > 1 else kind)
+                offsets.append(field.offset)
+        return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": self.state_size})
+
+    def offset(self, field: str) -> int:
+        """Where a field begins in a machine, in bytes."""
+        return self.state_dtype.fields[field][1]
+
+    def pixel_values(self, kind: str = "index") -> np.ndarray:
+        """What each of the 256 palette indices is worth: itself, its "luminance" or its "rgb" (256 x 3)."""
+        if kind not in VALUES:
+            raise ValueError(f"no pixel values {kind!r}; there are {', '.join(VALUES)}")
+        values = np.zeros(768, np.float32)
+        channels = lib.vcs_pixel_values(self.handle, VALUES[kind], _c.address(values))
+        return values[: 256 * channels].reshape((256, channels) if channels > 1 else 256)
+
+
+@functools.lru_cache(maxsize=None)
+def _shared(image: str, profile: str) -> Cartridge:
+    return Cartridge(image, profile)
+
+
+@functools.lru_cache(maxsize=1)
+def fields() -> list[ctypes.Structure]:
+    """The rows of src/core/fields.h: name, type, meaning, offset, size of an element, how many."""
+    rows = []
+    while row := lib.vcs_field(len(rows)):
+        rows.append(_c.Field.from_buffer_copy(_c.Field.from_address(row)))
+    return rows

@@ -1,0 +1,65 @@
+"""`ale_py`, replaced: programs that import it get us.
+
+    import diffvcs.compat
+    diffvcs.compat.install()
+    import ale_py, gymnasium          # ours
+    gymnasium.make("ALE/Pong-v5")     # ours
+
+or, without changing a line of the program: python -m diffvcs.compat program.py arguments. ROM images are still taken from
+the ale-py on disk.
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+import types
+
+from . import __version__, ale, roms
+
+
+def install() -> types.ModuleType:
+    """Puts modules named ale_py, ale_py.roms, ale_py.env, ... in place of the real ones, and registers its names."""
+    module = types.ModuleType("ale_py", __doc__)
+    module.__path__ = []
+    module.__version__ = __version__
+    module.SDL_SUPPORT = _has_window()
+    for name in ("Action", "ALEInterface", "ALEState", "LoggerMode"):
+        setattr(module, name, getattr(ale, name))
+    modules = {"ale_py": module, "ale_py.roms": roms}
+    try:
+        from . import batch, env, registration, vector
+    except ImportError:  # no Gymnasium: the interface alone, as in ale-py
+        pass
+    else:
+        module.ALEVectorInterface = batch.ALEVectorInterface
+        module.AtariEnv, module.AtariVectorEnv = env.AtariEnv, vector.DiffVCSVectorEnv
+        vectors = types.ModuleType("ale_py.vector_env")
+        vectors.AtariVectorEnv = vector.DiffVCSVectorEnv
+        modules.update({"ale_py.env": env, "ale_py.vector_env": vectors, "ale_py.registration": registration})
+        registration.register_as_ale_py()
+    for name, found in modules.items():
+        sys.modules[name] = found
+        if "." in name:
+            setattr(module, name.split(".")[1], found)
+    return module
+
+
+def _has_window() -> bool:
+    try:
+        import pygame  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit("usage: python -m diffvcs.compat program.py [arguments], or -m module [arguments]")
+    install()
+    del sys.argv[0]
+    if sys.argv[0] == "-m":
+        del sys.argv[0]
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+    else:
+        runpy.run_path(sys.argv[0], run_name="__main__")

@@ -1,0 +1,235 @@
+"""Gymnasium environments: ale-py's AtariEnv, argument for argument, on our machine."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Literal
+
+import numpy as np
+
+try:
+    import gymnasium
+    from gymnasium import error, spaces
+    from gymnasium.utils import EzPickle, seeding
+except ImportError as problem:
+    raise ImportError("environments need Gymnasium: pip install 'diffvcs[gym]'") from problem
+
+from . import _c, roms
+from ._c import lib
+from .ale import Action, ALEInterface, ALEState, LoggerMode
+
+KEYS = {"UP": "w", "LEFT": "a", "RIGHT": "d", "DOWN": "s", "FIRE": " "}
+OBSERVATIONS = ("rgb", "grayscale", "ram")
+
+
+def continuous_space() -> spaces.Box:
+    """Radius, angle, fire."""
+    low, high = np.array([0, -np.pi, 0], np.float32), np.array([1, np.pi, 1], np.float32)
+    return spaces.Box(low, high, dtype=np.float32)
+
+
+def check_frameskip(frameskip: int | tuple[int, int]) -> None:
+    """A positive number, or a range (low, high) to draw one from."""
+    if type(frameskip) is int:
+        fine = frameskip > 0
+    else:
+        fine = type(frameskip) is tuple and len(frameskip) == 2 and 0 < frameskip[0] < frameskip[1]
+    if not fine:
+        raise error.Error(f"frameskip is a positive number, or a tuple 0 < low < high; {frameskip!r} is neither")
+
+
+class AtariEnv(gymnasium.Env, EzPickle):
+    """A game. Defaults are those of Machado et al. 2018, as in ale-py.
+
+    Args:
+        game: its name in snake_case, such as "ms_pacman".
+        mode, difficulty: the variation; None: the game's default.
+        obs_type: "rgb", "grayscale" or "ram".
+        frameskip: frames a step, or a range to draw it from.
+        repeat_action_probability: of sticky actions.
+        full_action_space: all 18 actions instead of those that do something.
+        continuous: actions are radius, angle and fire, which count from continuous_action_threshold on.
+        max_num_frames_per_episode: episodes are truncated then.
+        render_mode: "human" opens a window (pip install 'diffvcs[human]'), "rgb_array" makes render() return the picture.
+        sound_obs: observations are {"image": ..., "sound": 512 samples}.
+    """
+
+    metadata = {"render_modes": ["human", "rgb_array"], "render_fps": 30}
+
+    def __init__(
+        self,
+        game: str,
+        mode: int | None = None,
+        difficulty: int | None = None,
+        obs_type: Literal["rgb", "grayscale", "ram"] = "rgb",
+        frameskip: tuple[int, int] | int = 4,
+        repeat_action_probability: float = 0.25,
+        full_action_space: bool = False,
+        continuous: bool = False,
+        continuous_action_threshold: float = 0.5,
+        max_num_frames_per_episode: int | None = None,
+        render_mode: Literal["human", "rgb_array"] | None = None,
+        sound_obs: bool = False,
+    ):
+        if obs_type not in OBSERVATIONS:
+            raise error.Error(f"obs_type is one of {', '.join(OBSERVATIONS)}; {obs_type!r} is none of them")
+        if render_mode not in (None, "human", "rgb_array"):
+            raise error.Error(f"render_mode is human, rgb_array or None; {render_mode!r} is none of them")
+        check_frameskip(frameskip)
+        EzPickle.__init__(
+            self, game, mode, difficulty, obs_type, frameskip, repeat_action_probability, full_action_space, continuous,
+            continuous_action_threshold, max_num_frames_per_episode, render_mode, sound_obs,
+        )  # fmt: skip
+        self._game, self._variation = game, (mode, difficulty)
+        self._frameskip, self._obs_type = frameskip, obs_type
+        self.render_mode, self.sound_obs = render_mode, sound_obs
+        self.continuous, self.continuous_action_threshold = continuous, continuous_action_threshold
+
+        self.ale = ALEInterface()
+        self.ale.setLoggerMode(LoggerMode.Error)
+        self.ale.setFloat("repeat_action_probability", repeat_action_probability)
+        if max_num_frames_per_episode is not None:
+            self.ale.setInt("max_num_frames_per_episode", max_num_frames_per_episode)
+        self.ale.setBool("display_screen", render_mode == "human")
+        self.ale.setBool("sound", render_mode == "human")
+        self.ale.setBool("sound_obs", sound_obs)
+        self.seed_game()
+        self.load_game()
+        everything = full_action_space or continuous
+        self._action_set = self.ale.getLegalActionSet() if everything else self.ale.getMinimalActionSet()
+        self.action_space = continuous_space() if continuous else spaces.Discrete(len(self._action_set))
+        self.observation_space = self._space()
+        self._seen = _c.Seen()
+        self._seen_at = ctypes.addressof(self._seen)
+        self._see, self._shape = OBSERVATIONS.index(obs_type), self._image_shape()
+
+    def _image_shape(self) -> tuple[int, ...]:
+        screen = self.ale.getScreenDims()
+        return {"rgb": (*screen, 3), "grayscale": screen, "ram": (self.ale.getRAMSize(),)}[self._obs_type]
+
+    def _space(self) -> spaces.Space:
+        image = spaces.Box(0, 255, self._image_shape(), np.uint8)
+        if not self.sound_obs:
+            return image
+        return spaces.Dict(image=image, sound=spaces.Box(0, 255, (self.ale.getAudioSize(),), np.uint8))
+
+    # ---- seeds and episodes ----------------------------------------------------------------------------------------
+
+    def seed_game(self, seed: int | None = None) -> tuple[int, int]:
+        """Seeds the generator of frame skips, and the game's from the next loading on."""
+        own, game = np.random.SeedSequence(seed).generate_state(n_words=2)
+        self._np_random, _ = seeding.np_random(int(own))
+        self.ale.setInt("random_seed", np.int32(game))
+        return own, game
+
+    def load_game(self) -> None:
+        """Loads the game, in its mode and difficulty."""
+        self.ale.loadROM(roms.require(self._game))
+        mode, difficulty = self._variation
+        if mode is not None:
+            self.ale.setMode(mode)
+        if difficulty is not None:
+            self.ale.setDifficulty(difficulty)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
+        super().reset(seed=seed, options=options)
+        seeds = None
+        if seed is not None:
+            seeds = self.seed_game(seed)
+            self.load_game()
+        self.ale.reset_game()
+        observation, info = self._get_obs(), self._numbers()
+        if seeds is not None:
+            info["seeds"] = seeds
+        return observation, info
+
+    # ---- steps -----------------------------------------------------------------------------------------------------
+
+    def step(self, action: int | np.ndarray):
+        frameskip = self._frameskip
+        if type(frameskip) is tuple:
+            frameskip = int(self.np_random.integers(*frameskip))
+        if self.continuous:
+            choice, strength = self._direct(action)
+        else:
+            choice, strength = self._action_set[action], 1.0
+        seen, image, ale = self._seen, np.empty(self._shape, np.uint8), self.ale
+        if ale._window is None:
+            lib.vcs_play(ale._env, choice, strength, frameskip, self._see, _c.room(image), self._seen_at)
+            reward = seen.reward
+        else:  # every frame is seen
+            reward = sum(ale.act(choice, strength) for _ in range(frameskip))
+            lib.vcs_see(ale._env, self._see, _c.room(image), self._seen_at)
+        return self._with_sound(image), float(reward), bool(seen.over), bool(seen.truncated), self._numbers()
+
+    def _direct(self, action: np.ndarray) -> tuple[Action, float]:
+        if not isinstance(action, np.ndarray) or action.dtype != np.float32 or action.shape != (3,):
+            raise ValueError("a continuous action is a float32 array of radius, angle and fire")
+        radius, angle, fire = action
+        x, y, enough = radius * np.cos(angle), radius * np.sin(angle), self.continuous_action_threshold
+        across, along = int(x > enough) - int(x < -enough), int(y > enough) - int(y < -enough)
+        return self.map_action_idx(across, along, bool(fire > enough)), radius
+
+    @staticmethod
+    def map_action_idx(left_center_right: int, down_center_up: int, fire: bool) -> Action:
+        """The action of a joystick held in these directions (-1, 0 or 1)."""
+        try:
+            name = ("DOWN", "", "UP")[down_center_up + 1] + ("LEFT", "", "RIGHT")[left_center_right + 1]
+        except IndexError:
+            raise LookupError(f"directions are -1, 0 or 1, not {left_center_right} and {down_center_up}") from None
+        return Action[name + "FIRE" * bool(fire) or "NOOP"]
+
+    def render(self) -> np.ndarray | None:
+        if self.render_mode == "rgb_array":
+            return self.ale.getScreenRGB()
+        if self.render_mode == "human":
+            return None
+        raise error.Error('there is nothing to render: make the environment with render_mode="rgb_array" or "human"')
+
+    def _with_sound(self, image: np.ndarray) -> np.ndarray | dict[str, np.ndarray]:
+        return {"image": image, "sound": self.ale.getAudio()} if self.sound_obs else image
+
+    def _numbers(self) -> dict[str, Any]:
+        seen = self._seen
+        return {
+            "lives": seen.lives,
+            "episode_frame_number": seen.episode_frame_number,
+            "frame_number": seen.frame_number,
+        }
+
+    def _get_obs(self) -> np.ndarray | dict[str, np.ndarray]:
+        """What there is to see now."""
+        image = np.empty(self._shape, np.uint8)
+        lib.vcs_see(self.ale.machine.handle, self._see, _c.room(image), self._seen_at)
+        return self._with_sound(image)
+
+    def _get_info(self) -> dict[str, Any]:
+        lib.vcs_see(self.ale.machine.handle, len(OBSERVATIONS), None, self._seen_at)  # the numbers alone
+        return self._numbers()
+
+    # ---- what people ask -------------------------------------------------------------------------------------------
+
+    def get_action_meanings(self) -> list[str]:
+        return [Action(action).name for action in self._action_set]
+
+    def get_keys_to_action(self) -> dict[tuple[str, ...], int]:
+        """Keys to play with: w, a, s, d, space; e for nothing."""
+        if self.continuous:
+            raise AttributeError(
+                "`get_keys_to_action` can't be provided for this Atari environment as `continuous=True`."
+            )
+        found = {}
+        for i, name in enumerate(self.get_action_meanings()):
+            found[tuple(key for part, key in KEYS.items() if part in name) or ("e",)] = i
+        return found
+
+    def clone_state(self, include_rng: bool = False) -> ALEState:
+        return self.ale.cloneState(include_rng=include_rng)
+
+    def restore_state(self, state: ALEState) -> None:
+        self.ale.restoreState(state)
+
+    def close(self) -> None:
+        if self.ale._window is not None:
+            self.ale._window.close()
+            self.ale._window = None

@@ -1,0 +1,183 @@
+"""EnvPool's way of making and driving environments, on our batches.
+
+    env = diffvcs.make("Pong-v5", env_type="gymnasium", num_envs=64, batch_size=16)
+    env.async_reset()
+    while True:
+        observation, reward, terminated, truncated, info = env.recv()
+        env.send(policy(observation), info["env_id"])
+
+Names and defaults are EnvPool's: rewards are not clipped unless asked for, episodes are limited in steps, info["reward"]
+is the reward before clipping. Pictures are those of ale-py's preprocessing, which averages areas; EnvPool's differ in the
+last digit, and its emulator is an older one. Actions are sent for the environments of the last recv, in any order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import roms
+from .batch import ALEVectorInterface
+
+DEFAULTS: dict[str, Any] = {
+    "num_envs": 1, "batch_size": 0, "num_threads": 0, "thread_affinity_offset": -1, "seed": 42, "max_episode_steps": 27000,
+    "stack_num": 4, "frame_skip": 4, "noop_max": 30, "zero_discount_on_life_loss": False, "episodic_life": False,
+    "reward_clip": False, "use_fire_reset": True, "img_height": 84, "img_width": 84, "mode": -1, "difficulty": -1,
+    "full_action_space": False, "repeat_action_probability": 0.0, "use_inter_area_resize": True, "gray_scale": True,
+}  # fmt: skip
+TYPES = ("gymnasium", "gym", "dm")
+
+
+class Observation(NamedTuple):
+    """Of env_type="dm"."""
+
+    env_id: np.ndarray
+    obs: np.ndarray
+    lives: np.ndarray
+    reward: np.ndarray
+    terminated: np.ndarray
+    ram: np.ndarray
+
+
+class TimeStep(NamedTuple):
+    """Of env_type="dm": dm_env's, for many environments. step_type is 0 for a first step, 1 for others, 2 for a last."""
+
+    step_type: np.ndarray
+    reward: np.ndarray
+    discount: np.ndarray
+    observation: Observation
+
+    def first(self) -> np.ndarray:
+        return self.step_type == 0
+
+    def last(self) -> np.ndarray:
+        return self.step_type == 2
+
+
+class EnvPool:
+    """Environments of one task; `make` makes it."""
+
+    def __init__(self, task_id: str, env_type: str, config: dict[str, Any]):
+        unknown = set(config) - set(DEFAULTS)
+        if unknown:
+            raise TypeError(f"no option {', '.join(sorted(unknown))}; there are {', '.join(DEFAULTS)}")
+        if env_type not in TYPES:
+            raise ValueError(f"env_type is one of {', '.join(TYPES)}; {env_type!r} is none of them")
+        self.config = {**DEFAULTS, **config, "task": roms.name_to_rom_id(task_id.split("/")[-1].rsplit("-", 1)[0])}
+        self.env_type, c = env_type, self.config
+        if not c["use_inter_area_resize"]:
+            raise ValueError("pictures are made small by area only: use_inter_area_resize=True")
+        self.num_envs = c["num_envs"]
+        self._batch = ALEVectorInterface(
+            roms.require(c["task"]), self.num_envs, frame_skip=c["frame_skip"], stack_num=c["stack_num"],
+            img_height=c["img_height"], img_width=c["img_width"], grayscale=c["gray_scale"], noop_max=c["noop_max"],
+            use_fire_reset=c["use_fire_reset"], episodic_life=c["episodic_life"], reward_clipping=False,
+            max_episode_steps=c["max_episode_steps"] * c["frame_skip"], full_action_space=c["full_action_space"],
+            repeat_action_probability=c["repeat_action_probability"], batch_size=c["batch_size"],
+            num_threads=c["num_threads"], mode=None if c["mode"] < 0 else c["mode"],
+            difficulty=None if c["difficulty"] < 0 else c["difficulty"], ram=True,
+        )  # fmt: skip
+        self.batch_size = self._batch.batch_size
+        self.all_env_ids = np.arange(self.num_envs, dtype=np.int32)
+        self._elapsed, self._lives = np.zeros(self.num_envs, np.int32), np.zeros(self.num_envs, np.int32)
+        self._ended = np.zeros(self.num_envs, bool)
+        self._waiting: tuple | None = None  # what a reset already has
+        self._seeded, self._order = False, np.arange(self.batch_size)
+
+    def __len__(self) -> int:
+        return self.num_envs
+
+    @property
+    def is_async(self) -> bool:
+        return self.batch_size < self.num_envs
+
+    @property
+    def observation_space(self):
+        from gymnasium.spaces import Box
+
+        return Box(0, 255, self._batch.observation_shape, np.uint8)
+
+    @property
+    def action_space(self):
+        from gymnasium.spaces import Discrete
+
+        return Discrete(len(self._batch.get_action_set()))
+
+    single_observation_space, single_action_space = observation_space, action_space
+
+    # ---- driving ---------------------------------------------------------------------------------------------------
+
+    def async_reset(self) -> None:
+        """Starts episodes everywhere; results come with recv."""
+        seed = -1 if self._seeded else self.config["seed"]
+        seeds = np.full(self.num_envs, -1) if seed < 0 else np.arange(seed, seed + self.num_envs)
+        observations, info = self._batch.reset(self.all_env_ids, seeds)
+        self._seeded, none = True, np.zeros(self.batch_size, bool)
+        self._ended[:] = True  # so that recv counts each environment's first result as a beginning
+        self._waiting = (observations, np.zeros(self.batch_size, np.int32), none, none.copy(), info)
+
+    def send(self, action: np.ndarray, env_id: np.ndarray | None = None) -> None:
+        """Actions for the environments of the last recv; env_id says in which order, if in another one."""
+        action = np.asarray(action)
+        if env_id is not None:
+            place = {int(e): i for i, e in enumerate(np.asarray(env_id))}
+            if sorted(place) != sorted(self._order.tolist()) or len(place) != len(action):
+                raise ValueError("send takes one action for each environment of the last recv")
+            action = action[[place[int(e)] for e in self._order]]
+        self._batch.send(action)
+
+    def recv(self):
+        """The results that are ready first."""
+        results = self._waiting or self._batch.recv()
+        self._waiting = None
+        observations, raw, terminated, truncated, info = results
+        self._order = ids = info["env_id"]
+        begun = self._ended[ids]
+        self._elapsed[ids] = np.where(begun, 0, self._elapsed[ids] + 1)
+        life_lost = ~begun & (info["lives"] < self._lives[ids]) & (info["lives"] > 0)
+        self._lives[ids] = info["lives"]
+        self._ended[ids] = terminated | truncated
+        reward = (np.sign(raw) if self.config["reward_clip"] else raw).astype(np.float32)
+        if self.env_type == "dm":
+            over = terminated | truncated
+            dead = terminated | (life_lost if self.config["zero_discount_on_life_loss"] else False)
+            seen = Observation(ids, observations, info["lives"], raw.astype(np.float32), terminated.astype(np.int32), info["ram"])
+            kind = np.where(begun, 0, np.where(over, 2, 1)).astype(np.int32)
+            return TimeStep(kind, reward, np.where(dead, 0, 1).astype(np.float32), seen)
+        info = {
+            "env_id": ids,
+            "players": {"env_id": ids},
+            "lives": info["lives"],
+            "reward": raw.astype(np.float32),
+            "terminated": terminated.astype(np.int32),
+            "ram": info["ram"],
+            "elapsed_step": self._elapsed[ids],
+        }
+        return observations, reward, terminated, truncated, info
+
+    def step(self, action: np.ndarray, env_id: np.ndarray | None = None):
+        self.send(action, env_id)
+        return self.recv()
+
+    def reset(self):
+        """Starts episodes everywhere and gives the first results."""
+        self.async_reset()
+        results = self.recv()
+        return results if self.env_type == "dm" else (results[0], results[4])
+
+    def close(self) -> None:
+        self._batch = None
+
+
+def make(task_id: str, env_type: str = "gymnasium", **config: Any) -> EnvPool:
+    """envpool.make for Atari tasks, such as "Pong-v5" or "MsPacman-v5"."""
+    return EnvPool(task_id, env_type, config)
+
+
+def make_gymnasium(task_id: str, **config: Any) -> EnvPool:
+    return make(task_id, "gymnasium", **config)
+
+
+def make_dm(task_id: str, **config: Any) -> EnvPool:
+    return make(task_id, "dm", **config)

@@ -1,0 +1,173 @@
+"""The machine as a JAX function: pure, state in and state out, nothing behind a handle.
+
+    pixels, after = diffvcs.jax.run("space_invaders", bits, inputs)
+
+`bits` are a machine's bits as floats (Machine.bits), `inputs` what is held, frames x 12, `rom` the image's bits, the
+cartridge's own unless given. Results are pixels after each frame (frames x height x 160) and the bits after the last,
+which the next run takes: jit, vmap, scan and grad work, and compose (jvp with forwards=True). The forward is exact; derivatives are
+estimates by `method`, as docs/gradients.md says. The cartridge is a constant of the compiled program.
+
+It is an XLA custom call (python/native/xla.c), so nothing comes back to Python while a compiled function runs, and a
+vmapped call uses all cores. Arrays live on the CPU.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+try:
+    import jax
+    import jax.numpy as jnp
+    from jax.experimental import io_callback
+except ImportError as problem:
+    raise ImportError("this needs JAX: pip install 'diffvcs[jax]'") from problem
+
+from . import bits as core
+from ._c import INPUTS, WIDTH, lib
+from .cartridge import Cartridge
+from .functional import METHODS, SIDES, grad_options
+from .machine import Machine, inputs_of
+
+for _name in ("run", "jvp", "vjp"):
+    jax.ffi.register_ffi_target(f"diffvcs_{_name}", jax.ffi.pycapsule(getattr(lib, f"vcs_xla_{_name}")), platform="cpu")
+
+_seen_by_xla: dict[int, Cartridge] = {}  # compiled programs hold addresses of these for ever
+
+
+def _attributes(cart: Cartridge, options: dict) -> dict:
+    settings, scale = grad_options(cart, **options)
+    _seen_by_xla[cart.handle] = cart
+    return {
+        "cart": np.int64(cart.handle),
+        "method": np.int64(settings.method),
+        "fork_window": np.int64(settings.fork_window),
+        "side": np.int64(settings.side),
+        "alpha": np.float32(settings.alpha),
+        "temperature": np.float32(settings.temperature),
+        "scale": scale,
+    }
+
+
+def _results(cart: Cartridge, inputs) -> tuple[jax.ShapeDtypeStruct, jax.ShapeDtypeStruct]:
+    frames = inputs.shape[-2]
+    pixels = jax.ShapeDtypeStruct((frames, cart.height, WIDTH), jnp.float32)
+    return pixels, jax.ShapeDtypeStruct((8 * cart.state_size,), jnp.float32)
+
+
+def _like(arrays) -> tuple[jax.ShapeDtypeStruct, ...]:
+    return tuple(jax.ShapeDtypeStruct(a.shape, jnp.float32) for a in arrays)
+
+
+def _call(name: str, results, cart: Cartridge, options: dict):
+    return functools.partial(
+        jax.ffi.ffi_call(f"diffvcs_{name}", results, vmap_method="broadcast_all"), **_attributes(cart, options)
+    )
+
+
+@functools.lru_cache(maxsize=None)
+def _function(cart: Cartridge, options: tuple, forwards: bool):
+    """run for one cartridge and one set of options, with the rule that reverse or forward differentiation asks for."""
+    chosen = dict(options)
+
+    def call(state, rom, inputs):
+        return tuple(_call("run", _results(cart, inputs), cart, chosen)(state, rom, inputs))
+
+    if forwards:
+        function = jax.custom_jvp(call)
+
+        @function.defjvp
+        def _(given, tangents):
+            return call(*given), tuple(_call("jvp", _results(cart, given[2]), cart, chosen)(*given, *tangents))
+
+    else:
+        function = jax.custom_vjp(call)
+        function.defvjp(
+            lambda *given: (call(*given), given),
+            lambda given, adjoints: tuple(_call("vjp", _like(given), cart, chosen)(*given, *adjoints)),
+        )
+    return function
+
+
+def run(
+    cart: Cartridge | str, bits, inputs, rom=None, *, forwards: bool = False, **options
+) -> tuple[jax.Array, jax.Array]:
+    """Pixels (frames x height x 160) and bits after. Options are those of diffvcs.vjp: method, fork_window, alpha,
+    temperature, side, values ("index" or "luminance"). Batches are vmap's. JAX wants one rule for each function, so this
+    one is for grad, vjp and jacrev, and with `forwards` for jvp and jacfwd."""
+    cart = Cartridge.find(cart)
+    rom = core.rom_bits(cart) if rom is None else rom
+    bits, rom, inputs = (jnp.asarray(a, jnp.float32) for a in (bits, rom, inputs))
+    for name, array, shape in (("bits", bits, (8 * cart.state_size,)), ("rom", rom, (8 * cart.rom.size,))):
+        if array.shape != shape:
+            raise ValueError(f"{name} has shape {array.shape}, and {shape} is expected (vmap makes batches)")
+    if inputs.ndim != 2 or inputs.shape[1] != INPUTS or inputs.shape[0] < 1:
+        raise ValueError(f"inputs are frames x {INPUTS}, not {inputs.shape} (vmap makes batches)")
+    return _function(cart, tuple(sorted(options.items())), forwards)(bits, rom, inputs)
+
+
+def rom_bits(cart: Cartridge | str) -> jax.Array:
+    """An image's bits as floats."""
+    return jnp.asarray(core.rom_bits(Cartridge.find(cart)))
+
+
+def machine_bits(machine: Machine) -> jax.Array:
+    """A machine's bits as floats."""
+    return jnp.asarray(machine.bits)
+
+
+def held(*actions: int | str) -> jax.Array:
+    """Inputs of one action for each frame."""
+    return jnp.asarray(np.stack([inputs_of(a) for a in actions]))
+
+
+def ram(cart: Cartridge | str, bits: jax.Array) -> jax.Array:
+    """RAM in a machine's bits, ... x 128 x 8."""
+    at = 8 * Cartridge.find(cart).offset("ram")
+    return bits[..., at : at + 1024].reshape(*bits.shape[:-1], 128, 8)
+
+
+# ---- the vector environment ------------------------------------------------------------------------------------------
+
+
+def vector_functions(envs):
+    """(handle, reset, step) of a vector environment for jit and scan; see DiffVCSVectorEnv.xla."""
+    count, observation = envs.batch_size, envs.observation_space.shape
+    numbers = {k: jax.ShapeDtypeStruct((count,), jnp.int32) for k in ("env_id", "lives", "frame_number", "episode_frame_number")}
+    handle_shape = jax.ShapeDtypeStruct((8,), jnp.uint8)
+    shown = jax.ShapeDtypeStruct(observation, jnp.uint8)
+    flags = jax.ShapeDtypeStruct((count,), jnp.bool_)
+
+    def only_numbers(info):
+        return {key: np.asarray(info[key]) for key in numbers}
+
+    def host_reset(handle, seeds, mask):
+        (ids,) = np.nonzero(np.asarray(mask))
+        observations, info = envs.ale.reset(ids, np.asarray(seeds)[: len(ids)])
+        return np.asarray(handle), envs._shown(observations, info), only_numbers(info)
+
+    def host_step(handle, actions):
+        observations, rewards, terminated, truncated, info = envs.step(np.asarray(actions))
+        return np.asarray(handle), observations, rewards, terminated, truncated, only_numbers(info)
+
+    def reset(handle, seed=None, reset_mask=None):
+        mask = jnp.ones(envs.num_envs, bool) if reset_mask is None else jnp.asarray(reset_mask, bool)
+        if seed is None:
+            seed = jnp.full(envs.num_envs, -1, jnp.int32)
+        elif isinstance(seed, int):
+            seed = jnp.arange(seed, seed + envs.num_envs, dtype=jnp.int32)
+        seed = jnp.asarray(seed, jnp.int32)
+        handle, observations, info = io_callback(host_reset, (handle_shape, shown, numbers), handle, seed, mask, ordered=True)
+        return handle, (observations, info)
+
+    def step(handle, actions):
+        actions = jnp.asarray(actions, jnp.float32 if envs.continuous else jnp.int32)
+        results = (handle_shape, shown, jax.ShapeDtypeStruct((count,), jnp.int32), flags, flags, numbers)
+        handle, *rest = io_callback(host_step, results, handle, actions, ordered=True)
+        return handle, tuple(rest)
+
+    return jnp.zeros(8, jnp.uint8), reset, step
+
+
+__all__ = ["METHODS", "SIDES", "held", "machine_bits", "ram", "rom_bits", "run", "vector_functions"]

@@ -1,0 +1,267 @@
+"""A machine that plays: what it holds, what it shows, and how time goes on.
+
+`Machine` is a vcs_env_t, the console with the rules of its game: nothing is hidden in it. `state` is every field by name,
+seen in place; `save` is all of it as bytes, and `restore` makes every later frame the same.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any
+
+import numpy as np
+
+from . import _c
+from ._c import lib
+from .cartridge import Cartridge
+
+ACTION_NAMES: list[str] = [lib.vcs_action_name(i).decode() for i in range(_c.ACTIONS)]
+INPUT_NAMES: list[str] = [
+    f"{player}{key}" for player in ("", "p2_") for key in ("up", "down", "left", "right", "fire")
+] + ["reset", "select"]
+OPTIONS = [name for name, _ in _c.EnvOptions._fields_]
+
+
+def action_number(action: int | str) -> int:
+    """An action by number or name, checked."""
+    if isinstance(action, str):
+        if action.upper() not in ACTION_NAMES:
+            raise ValueError(f"no action {action!r}; there are {', '.join(ACTION_NAMES)}")
+        return ACTION_NAMES.index(action.upper())
+    action = int(action)
+    if not 0 <= action < _c.ACTIONS:
+        raise ValueError(f"actions are numbers from 0 to {_c.ACTIONS - 1}, and {action} is none")
+    return action
+
+
+def inputs_of(action: int | str, player: int = 0) -> np.ndarray:
+    """What an action holds down, as the twelve inputs that have derivatives (INPUT_NAMES)."""
+    held = np.zeros(_c.INPUTS, np.float32)
+    name = ACTION_NAMES[action_number(action)]
+    for i, key in enumerate(("UP", "DOWN", "LEFT", "RIGHT", "FIRE")):
+        held[5 * player + i] = key in name
+    return held
+
+
+class Machine:
+    """A cartridge being played. Options are those of vcs_env_options_t, without sticky actions unless asked for:
+    frame_skip, repeat_action_probability, seed, max_episode_frames, noop_max, reward_min, reward_max, mode, difficulty,
+    life_loss, fire_reset, colour_averaging.
+    """
+
+    def __init__(self, cart: Cartridge | str | os.PathLike, profile: str = "ale", **options: Any):
+        self.cart = Cartridge.find(cart, profile)
+        settings = _c.EnvOptions()
+        lib.vcs_env_defaults(self.cart.handle, ctypes.addressof(settings))
+        settings.repeat_action_probability = 0
+        self._change(settings, options)
+        handle = ctypes.c_void_p()
+        _c.call("vcs_env_create_with", self.cart.handle, ctypes.addressof(settings), ctypes.addressof(handle))
+        self.handle: int = handle.value
+        self._owner = _c.Owner(self.handle, "vcs_env_free", needs=self.cart)
+        self._state = _c.view(lib.vcs_env_machine(self.handle), self.cart.state_size, owner=self._owner)
+        self._ram = _c.view(lib.vcs_env_ram(self.handle), _c.RAM_BYTES, owner=self._owner)
+        self._ram.flags.writeable = False
+        self.shape: tuple[int, int] = (lib.vcs_env_height(self.handle), _c.WIDTH)
+
+    def __repr__(self) -> str:
+        return f"Machine({self.cart!r}, frame {self.frame_number})"
+
+    # ---- options ---------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _change(settings: ctypes.Structure, options: dict[str, Any]) -> None:
+        for name, value in options.items():
+            if name not in OPTIONS:
+                raise TypeError(f"no option {name!r}; there are {', '.join(OPTIONS)}")
+            setattr(settings, name, value)
+
+    def _settings(self) -> ctypes.Structure:
+        return _c.EnvOptions.from_buffer_copy(_c.EnvOptions.from_address(lib.vcs_env_options(self.handle)))
+
+    def configure(self, **options: Any) -> None:
+        """Changes options. The mode counts from the next reset on, the seed from the next reload, others from now."""
+        settings = self._settings()
+        self._change(settings, options)
+        _c.call("vcs_env_configure", self.handle, ctypes.addressof(settings))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        settings = self._settings()
+        return {name: getattr(settings, name) for name in OPTIONS}
+
+    def _numbers(self, what: str) -> list[int]:
+        numbers = (ctypes.c_int32 * 160)()
+        return list(numbers[: getattr(lib, what)(self.handle, ctypes.addressof(numbers))])
+
+    @property
+    def minimal_actions(self) -> list[int]:
+        return self._numbers("vcs_env_minimal_actions")
+
+    @property
+    def legal_actions(self) -> list[int]:
+        return self._numbers("vcs_env_legal_actions")
+
+    @property
+    def modes(self) -> list[int]:
+        return self._numbers("vcs_env_modes")
+
+    @property
+    def difficulties(self) -> list[int]:
+        return self._numbers("vcs_env_difficulties")
+
+    # ---- time ------------------------------------------------------------------------------------------------------
+
+    def reset(self) -> None:
+        """Starts an episode."""
+        lib.vcs_env_reset(self.handle)
+
+    def reload(self, seed: int) -> None:
+        """As if it had just been made, with this seed."""
+        lib.vcs_env_reload(self.handle, seed & 0xFFFFFFFF)
+
+    def act(self, action: int | str, strength: float = 1.0, player_b: int | str = 0, strength_b: float = 1.0) -> int:
+        """One step, and its reward. Nothing happens once the game is over or truncated."""
+        return lib.vcs_env_act_strength(
+            self.handle, action_number(action), action_number(player_b), strength, strength_b
+        )
+
+    def act_on(self, action: int | str, player_b: int | str = 0) -> int:
+        """One frame of just this action: no frame skip, no sticky actions, and on after the game is over."""
+        return lib.vcs_env_act_on(self.handle, action_number(action), action_number(player_b))
+
+    # ---- what it shows ---------------------------------------------------------------------------------------------
+
+    @property
+    def lives(self) -> int:
+        return lib.vcs_env_lives(self.handle)
+
+    @property
+    def over(self) -> bool:
+        return bool(lib.vcs_env_over(self.handle))
+
+    @property
+    def truncated(self) -> bool:
+        return bool(lib.vcs_env_truncated(self.handle))
+
+    @property
+    def done(self) -> bool:
+        return bool(lib.vcs_env_done(self.handle))
+
+    @property
+    def frame_number(self) -> int:
+        return lib.vcs_env_frame_number(self.handle)
+
+    @property
+    def episode_frame_number(self) -> int:
+        return lib.vcs_env_episode_frame_number(self.handle)
+
+    @property
+    def ram(self) -> np.ndarray:
+        """The 128 bytes, seen in place; read only (write them with `set`)."""
+        return self._ram
+
+    def _picture(self, fill, shape: tuple[int, ...], out: np.ndarray | None) -> np.ndarray:
+        if out is None:
+            out = np.empty(shape, np.uint8)
+        elif out.shape != shape or out.dtype != np.uint8 or not out.flags.c_contiguous or not out.flags.writeable:
+            raise TypeError(f"a picture goes into a writable, contiguous uint8 array of shape {shape}")
+        fill(self.handle, _c.room(out))
+        return out
+
+    def screen(self, out: np.ndarray | None = None) -> np.ndarray:
+        """The picture in palette indices."""
+        return self._picture(lib.vcs_env_screen_indices, self.shape, out)
+
+    def rgb(self, out: np.ndarray | None = None) -> np.ndarray:
+        return self._picture(lib.vcs_env_screen_rgb, (*self.shape, 3), out)
+
+    def gray(self, out: np.ndarray | None = None) -> np.ndarray:
+        return self._picture(lib.vcs_env_screen_gray, self.shape, out)
+
+    def listen(self, on: bool = True) -> None:
+        """Whether steps make sound."""
+        lib.vcs_env_set_sound(self.handle, on)
+
+    def draw(self, on: bool = True) -> None:
+        """Whether frames are drawn; not drawing is faster."""
+        lib.vcs_env_set_drawing(self.handle, on)
+
+    @property
+    def sound(self) -> np.ndarray:
+        """The 512 samples of the last step."""
+        return _c.view(lib.vcs_env_sound(self.handle), _c.SOUND_SAMPLES).copy()
+
+    # ---- what it holds ---------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> np.ndarray:
+        """Every field of the machine by name, seen in place: state["ram"], state["pc"], state.dtype.names. Read only,
+        because not every value is one a machine can have; `set` writes, and checks."""
+        seen = self._state.view(self.cart.state_dtype).reshape(())
+        seen.flags.writeable = False
+        return seen
+
+    @property
+    def bits(self) -> np.ndarray:
+        """The machine as the floats that have derivatives: 8 for each byte, lowest bit first."""
+        return np.unpackbits(self._state, bitorder="little").astype(np.float32)
+
+    def set(self, **fields: Any) -> None:
+        """Writes fields by name, as in machine.set(ram=values, a=3); refuses, changing nothing, what cannot be."""
+        before, kept = self._state.copy(), self.save()
+        record = self._state.view(self.cart.state_dtype).reshape(())
+        try:
+            for name, value in fields.items():
+                if name not in record.dtype.names:
+                    raise KeyError(f"no field {name!r}; there are {', '.join(record.dtype.names)}")
+                record[name] = value
+            self.restore(self.save())
+        except Exception:
+            self._state[:] = before
+            self.restore(kept)
+            raise
+
+    def set_ram(self, index: int, value: int) -> None:
+        """Writes a byte of RAM."""
+        if not 0 <= value <= 255:
+            raise ValueError(f"a byte is a number from 0 to 255, and {value} is none")
+        _c.call("vcs_env_set_ram", self.handle, index, value)
+
+    def hash(self) -> int:
+        """64 bits that differ when machines do."""
+        return lib.vcs_hash(self.cart.handle, _c.address(self._state))
+
+    def peek(self, addr: int) -> int:
+        """A byte as the CPU would read it, without side effects."""
+        return lib.vcs_peek(self.cart.handle, _c.address(self._state), addr & 0xFFFF)
+
+    def disassemble(self, addr: int | None = None, count: int = 1) -> list[str]:
+        """So many instructions, from the program counter or an address on."""
+        addr, lines, text = int(self.state["pc"]) if addr is None else addr, [], ctypes.create_string_buffer(80)
+        for _ in range(count):
+            step = lib.vcs_disassemble(self.cart.handle, _c.address(self._state), addr & 0xFFFF, ctypes.addressof(text), 80)
+            lines.append(text.value.decode())
+            addr += step
+        return lines
+
+    def save(self, generators: bool = True) -> np.ndarray:
+        """Everything that changes while a game is played, as bytes; `generators`: those of sticky actions and no-ops too
+        (else they are zero, and only `restore` without them makes sense)."""
+        state = np.zeros(lib.vcs_env_state_size(self.handle), np.uint8)
+        (lib.vcs_env_state_copy if generators else lib.vcs_env_state_copy_play)(self.handle, _c.room(state))
+        return state
+
+    def restore(self, state: np.ndarray, generators: bool = True) -> None:
+        """Back to a saved state, of this or another machine with the same cartridge."""
+        state = np.ascontiguousarray(state, np.uint8)
+        name = "vcs_env_state_restore" if generators else "vcs_env_state_restore_play"
+        _c.call(name, self.handle, _c.address(state), state.size)
+
+    def save_file(self, path: str | os.PathLike) -> None:
+        """A save file, which other versions and other kinds of machines read."""
+        _c.call("vcs_env_save", self.handle, os.fsencode(path))
+
+    def load_file(self, path: str | os.PathLike) -> None:
+        _c.call("vcs_env_load", self.handle, os.fsencode(path))

@@ -1,0 +1,41 @@
+"""Pictures as PNG files, with nothing but the standard library."""
+
+from __future__ import annotations
+
+import os
+import struct
+import tempfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def encode(picture: np.ndarray) -> bytes:
+    """A height x width (x 3) picture of bytes as a PNG."""
+    picture = np.ascontiguousarray(picture, np.uint8)
+    if picture.ndim not in (2, 3) or (picture.ndim == 3 and picture.shape[2] != 3):
+        raise ValueError(f"a picture is height x width or height x width x 3, not {picture.shape}")
+    height, width = picture.shape[:2]
+    header = struct.pack(">IIBBBBB", width, height, 8, 2 if picture.ndim == 3 else 0, 0, 0, 0)
+    rows = b"".join(b"\0" + row.tobytes() for row in picture)  # each row unfiltered
+    parts = (_chunk(b"IHDR", header), _chunk(b"IDAT", zlib.compress(rows, 9)), _chunk(b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
+
+
+def write(path: str | os.PathLike, picture: np.ndarray) -> None:
+    """Writes it atomically: the file is there whole, or as it was."""
+    path = Path(path)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(encode(picture))
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise

@@ -1,0 +1,56 @@
+"""Where ROM images are: in an installed ale-py, or in the folders of $DIFFVCS_ROMS and $ALE_ROMS_DIR."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import os
+from pathlib import Path
+
+TWO_PLAYERS = frozenset({"combat", "joust", "maze_craze", "warlords"})  # games that cannot be played alone
+
+
+def folders() -> list[Path]:
+    """Folders that may hold images, the first one first."""
+    found = [Path(os.environ[name]) for name in ("DIFFVCS_ROMS", "ALE_ROMS_DIR") if os.environ.get(name)]
+    spec = importlib.machinery.PathFinder.find_spec("ale_py")  # on disk, whatever has that name in memory (compat.py)
+    if spec and spec.submodule_search_locations:
+        found += [Path(place) / "roms" for place in spec.submodule_search_locations]
+    return found
+
+
+def get_all_rom_ids() -> list[str]:
+    """Names of the games whose images are there, such as "pong" and "ms_pacman"."""
+    names = {path.stem for folder in folders() if folder.is_dir() for path in folder.glob("*.bin")}
+    return sorted(names)
+
+
+def get_rom_path(name: str) -> Path | None:
+    """The image of a game, or None."""
+    for folder in folders():
+        path = folder / f"{name}.bin"
+        if path.is_file():
+            return path
+    return None
+
+
+def require(name: str) -> Path:
+    """The image of a game, or an error that says how to get it."""
+    path = get_rom_path(name)
+    if path is None:
+        where = ", ".join(map(str, folders())) or "no folder"
+        raise FileNotFoundError(
+            f"no ROM image of {name!r} (looked in {where}). Names are snake_case, as in ms_pacman; `pip install ale-py` "
+            "brings 108 images, and $DIFFVCS_ROMS names a folder of your own."
+        )
+    return path
+
+
+def rom_id_to_name(rom: str) -> str:
+    """ "ms_pacman" -> "MsPacman"."""
+    return rom.title().replace("_", "")
+
+
+def name_to_rom_id(name: str) -> str:
+    """ "MsPacman" -> "ms_pacman"."""
+    known = {rom_id_to_name(rom): rom for rom in get_all_rom_ids()}
+    return known.get(name, "".join("_" + c.lower() if c.isupper() else c for c in name).lstrip("_"))

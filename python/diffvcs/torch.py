@@ -1,0 +1,142 @@
+"""The machine as a PyTorch operator.
+
+    pixels, after = diffvcs.torch.run("space_invaders", bits, inputs)
+
+`bits` are a machine's bits as floats (Machine.bits), `inputs` what is held, frames x 12; `rom` is the image's bits, the
+cartridge's own unless given. Each may have leading batch dimensions. Results are pixels after each frame (frames x height
+x 160) and the bits of the machine after the last, which the next run takes; so a recurrent policy is a loop. Backward is
+our VJP: exact forward, estimated derivative, by `method` ("bit", "bit+fork", "ste", "naive"), as docs/gradients.md says.
+
+`torch.ops.diffvcs.run` is registered with a fake and an autograd kernel: torch.compile, export and functional transforms
+know it, and opcheck passes. Arrays are shared with NumPy, not copied.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+
+import numpy as np
+
+try:
+    import torch
+except ImportError as problem:
+    raise ImportError("this needs PyTorch: pip install 'diffvcs[torch]'") from problem
+
+from . import bits as core
+from ._c import INPUTS, WIDTH
+from .cartridge import Cartridge
+from .machine import Machine, inputs_of
+
+_cartridges: dict[str, Cartridge] = {}
+
+
+def _key(cart: Cartridge, options: dict) -> str:
+    """What an operator can have as an argument: a string. Cartridges that were named stay."""
+    name = f"{cart.sha256}/{cart.profile}"
+    _cartridges.setdefault(name, cart)
+    return json.dumps([name, sorted(options.items())])
+
+
+@functools.lru_cache(maxsize=None)
+def _parse(key: str) -> tuple[Cartridge, dict]:
+    name, options = json.loads(key)
+    return _cartridges[name], dict(options)
+
+
+def _numpy(tensor: torch.Tensor) -> np.ndarray:
+    return tensor.detach().contiguous().numpy()
+
+
+@torch.library.custom_op("diffvcs::run", mutates_args=(), device_types="cpu")
+def _run(state: torch.Tensor, rom: torch.Tensor, inputs: torch.Tensor, key: str) -> tuple[torch.Tensor, torch.Tensor]:
+    cart, options = _parse(key)
+    pixels, after = core.forward(cart, _numpy(state), _numpy(rom), _numpy(inputs), **options)
+    return torch.from_numpy(pixels), torch.from_numpy(after)
+
+
+@_run.register_fake
+def _(state, rom, inputs, key):
+    cart, _ = _parse(key)
+    runs, frames = inputs.shape[:2]
+    return state.new_empty((runs, frames, cart.height, WIDTH)), state.new_empty((runs, 8 * cart.state_size))
+
+
+@torch.library.custom_op("diffvcs::run_vjp", mutates_args=(), device_types="cpu")
+def _run_vjp(
+    state: torch.Tensor, rom: torch.Tensor, inputs: torch.Tensor, dpixels: torch.Tensor, dafter: torch.Tensor, key: str
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    cart, options = _parse(key)
+    adjoints = _numpy(dpixels), _numpy(dafter)
+    results = core.vjp(cart, _numpy(state), _numpy(rom), _numpy(inputs), adjoints, **options)
+    return tuple(torch.from_numpy(r) for r in results)
+
+
+@_run_vjp.register_fake
+def _(state, rom, inputs, dpixels, dafter, key):
+    return torch.empty_like(state), torch.empty_like(rom), torch.empty_like(inputs)
+
+
+def _save(ctx, inputs, output):
+    state, rom, held, ctx.key = inputs
+    ctx.save_for_backward(state, rom, held)
+
+
+def _backward(ctx, dpixels, dafter):
+    return (*torch.ops.diffvcs.run_vjp(*ctx.saved_tensors, dpixels, dafter, ctx.key), None)
+
+
+_run.register_autograd(_backward, setup_context=_save)
+
+
+def _flat(tensor: torch.Tensor, batch: torch.Size, shape: tuple[int, ...]) -> torch.Tensor:
+    """float32, the batch as one dimension, shared by all runs where it is not given for each."""
+    tensor = tensor.to(torch.float32)
+    tail = tensor.shape[tensor.ndim - len(shape) :]
+    if tuple(tail) != shape:
+        raise ValueError(f"a tensor ends with {tuple(tail)}, and {shape} is expected")
+    return tensor.expand(*batch, *shape).reshape(-1, *shape)
+
+
+def run(
+    cart: Cartridge | str,
+    bits: torch.Tensor,
+    inputs: torch.Tensor,
+    rom: torch.Tensor | None = None,
+    **options,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Pixels (... x frames x height x 160) and bits after. Options are those of diffvcs.vjp: method, fork_window, alpha,
+    temperature, side, values ("index" or "luminance")."""
+    cart = Cartridge.find(cart)
+    rom = rom_bits(cart) if rom is None else rom
+    if inputs.ndim < 2 or inputs.shape[-1] != INPUTS:
+        raise ValueError(f"inputs end with frames x {INPUTS}, not {tuple(inputs.shape)}")
+    batch = torch.broadcast_shapes(bits.shape[:-1], rom.shape[:-1], inputs.shape[:-2])
+    pixels, after = torch.ops.diffvcs.run(
+        _flat(bits, batch, (8 * cart.state_size,)),
+        _flat(rom, batch, (8 * cart.rom.size,)),
+        _flat(inputs, batch, tuple(inputs.shape[-2:])),
+        _key(cart, options),
+    )
+    return pixels.reshape(*batch, *pixels.shape[1:]), after.reshape(*batch, *after.shape[1:])
+
+
+def rom_bits(cart: Cartridge | str) -> torch.Tensor:
+    """An image's bits as floats."""
+    return torch.from_numpy(core.rom_bits(Cartridge.find(cart)))
+
+
+def machine_bits(machine: Machine) -> torch.Tensor:
+    """A machine's bits as floats."""
+    return torch.from_numpy(machine.bits)
+
+
+def held(*actions: int | str) -> torch.Tensor:
+    """Inputs of one action for each frame."""
+    return torch.from_numpy(np.stack([inputs_of(a) for a in actions]))
+
+
+def ram(cart: Cartridge | str, bits: torch.Tensor) -> torch.Tensor:
+    """RAM in a machine's bits, ... x 128 x 8: a view, so that derivatives go through."""
+    at = 8 * Cartridge.find(cart).offset("ram")
+    return bits[..., at : at + 1024].unflatten(-1, (128, 8))

@@ -1,0 +1,208 @@
+"""The vector environment: ale-py's AtariVectorEnv, argument for argument, and what its users ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+try:
+    from gymnasium import error
+    from gymnasium.spaces import Box, Discrete, MultiDiscrete, Space
+    from gymnasium.vector import AutoresetMode, VectorEnv
+    from gymnasium.vector.utils import batch_space
+except ImportError as problem:
+    raise ImportError("environments need Gymnasium: pip install 'diffvcs[gym]'") from problem
+
+from . import _c, roms
+from .batch import ALEVectorInterface
+from .cartridge import Cartridge
+from .env import continuous_space
+
+# Settings of papers, by name; arguments given beside a preset win.
+PRESETS: dict[str, dict[str, Any]] = {
+    # Mnih et al., Nature 518 (2015): no-op starts, a lost life ends an episode, rewards of -1, 0, 1
+    "dqn": dict(noop_max=30, episodic_life=True, reward_clipping=True, use_fire_reset=True, repeat_action_probability=0.0),
+    # Hessel et al., AAAI 2018: the same environment, episodes of half an hour
+    "rainbow": dict(
+        noop_max=30, episodic_life=True, reward_clipping=True, use_fire_reset=True, repeat_action_probability=0.0,
+        max_num_frames_per_episode=108_000,
+    ),
+    # Machado et al., JAIR 61 (2018): sticky actions, all actions, episodes end with the game, no other randomness
+    "machado18": dict(
+        noop_max=0, episodic_life=False, reward_clipping=False, use_fire_reset=False, repeat_action_probability=0.25,
+        full_action_space=True, max_num_frames_per_episode=108_000,
+    ),
+}  # fmt: skip
+
+
+class DiffVCSVectorEnv(VectorEnv):
+    """Many games, stepped by all cores, with the usual preprocessing.
+
+    The arguments of AtariVectorEnv, whose results it gives, and:
+
+    Args:
+        game: a name, a path or a Cartridge, or a list of them: environment i plays the i-th, modulo their number.
+        mode, difficulty: for all environments, or a list with one for each; None: the game's default.
+        obs_type: "image", or "ram": observations are 128 bytes, and nothing is drawn.
+        ram, sound_obs: info["ram"] (128 bytes each) and info["sound"] (512 samples each).
+        preset: "dqn", "rainbow" or "machado18"; other arguments win over it.
+        profile: "ale", "xitari" or "fixed".
+        copy: False gives the same arrays at every step, overwritten.
+
+    thread_affinity_offset is accepted, and left to the operating system.
+    """
+
+    def __init__(
+        self,
+        game: str | Cartridge | Sequence[str | Cartridge],
+        num_envs: int = 1,
+        *,
+        preset: str | None = None,
+        **settings: Any,
+    ):
+        if preset is not None:
+            if preset not in PRESETS:
+                raise ValueError(f"no preset {preset!r}; there are {', '.join(PRESETS)}")
+            settings = {**PRESETS[preset], **settings}
+        self._open(game, num_envs, **settings)
+
+    def _open(
+        self,
+        game,
+        num_envs: int,
+        *,
+        batch_size: int = 0,
+        num_threads: int = 0,
+        thread_affinity_offset: int = -1,
+        max_num_frames_per_episode: int = 108000,
+        repeat_action_probability: float = 0.0,
+        full_action_space: bool = False,
+        continuous: bool = False,
+        continuous_action_threshold: float = 0.5,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        img_height: int = 84,
+        img_width: int = 84,
+        grayscale: bool = True,
+        stack_num: int = 4,
+        frameskip: int = 4,
+        maxpool: bool = True,
+        noop_max: int = 30,
+        episodic_life: bool = False,
+        life_loss_info: bool = False,
+        reward_clipping: bool = True,
+        use_fire_reset: bool = True,
+        mode: int | Sequence[int | None] | None = None,
+        difficulty: int | Sequence[int | None] | None = None,
+        obs_type: str = "image",
+        ram: bool = False,
+        sound_obs: bool = False,
+        profile: str = "ale",
+        copy: bool = True,
+    ) -> None:
+        if type(frameskip) is not int or frameskip < 1:
+            raise error.Error(f"frameskip is a positive number of frames; {frameskip!r} is none")
+        if obs_type not in ("image", "ram"):
+            raise error.Error(f"obs_type is image or ram; {obs_type!r} is neither")
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        games = [game] if isinstance(game, (str, Cartridge)) else list(game)
+        self.ale = ALEVectorInterface(
+            [Cartridge.find(g if isinstance(g, Cartridge) or roms.get_rom_path(g) is None else roms.get_rom_path(g), profile) for g in games],
+            num_envs, frame_skip=frameskip, stack_num=stack_num, img_height=img_height, img_width=img_width,
+            grayscale=grayscale, maxpool=maxpool, noop_max=noop_max, use_fire_reset=use_fire_reset,
+            episodic_life=episodic_life, life_loss_info=life_loss_info, reward_clipping=reward_clipping,
+            max_episode_steps=max_num_frames_per_episode, repeat_action_probability=repeat_action_probability,
+            full_action_space=full_action_space or continuous or len(games) > 1, batch_size=batch_size,
+            num_threads=num_threads, thread_affinity_offset=thread_affinity_offset,
+            autoreset_mode=self.autoreset_mode.value, profile=profile, mode=mode, difficulty=difficulty,
+            ram=ram or obs_type == "ram", sound=sound_obs, observations=obs_type == "image", copy=copy,
+        )  # fmt: skip
+        self.num_envs, self.batch_size = num_envs, self.ale.batch_size
+        self.continuous, self.continuous_action_threshold = continuous, continuous_action_threshold
+        self.grayscale, self.obs_type = grayscale, obs_type
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        shape = self.ale.observation_shape if obs_type == "image" else (_c.RAM_BYTES,)
+        self.single_observation_space = Box(0, 255, shape, np.uint8)
+        self.observation_space = batch_space(self.single_observation_space, self.batch_size)
+        self.single_action_space, self.action_space = self._action_spaces()
+
+    def _action_spaces(self) -> tuple[Space, Space]:
+        if self.continuous:
+            single = continuous_space()
+            return single, batch_space(single, self.batch_size)
+        counts = [len(self.ale.get_action_set(i)) for i in range(self.num_envs)]
+        single = Discrete(max(counts))
+        if min(counts) < max(counts) and self.batch_size == self.num_envs:
+            return single, MultiDiscrete(counts)
+        return single, batch_space(Discrete(min(counts)), self.batch_size)
+
+    def _shown(self, observations, info):
+        return observations if self.obs_type == "image" else info["ram"]
+
+    def reset(
+        self, *, seed: int | np.ndarray | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Starts episodes. An int seeds environments with seed, seed + 1, ..., an array each with its own.
+        options["reset_mask"] says which environments; the others show what they showed."""
+        ids = np.arange(self.num_envs)
+        if options and "reset_mask" in options:
+            mask = options["reset_mask"]
+            if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_:
+                raise TypeError("`reset_mask` must be a boolean numpy array")
+            if mask.shape != (self.num_envs,):
+                raise ValueError(f"`reset_mask` must have shape {(self.num_envs,)}, got {mask.shape}")
+            (ids,) = np.nonzero(mask)
+        if seed is None:
+            seeds = np.full(len(ids), -1)
+        elif isinstance(seed, (int, np.integer)):
+            seeds = np.arange(seed, seed + len(ids))
+        elif isinstance(seed, (np.ndarray, list, tuple)):
+            seeds = np.asarray(seed)
+            if seeds.shape != (len(ids),):
+                raise ValueError(f"`seed` needs one entry per sub-environment being reset: {len(ids)}, got {seeds.shape}")
+        else:
+            raise TypeError("a seed is a number, or an array of numbers")
+        observations, info = self.ale.reset(ids, seeds)
+        return self._shown(observations, info), info
+
+    def step(self, actions: np.ndarray):
+        self.send(actions)
+        return self.recv()
+
+    def send(self, actions: np.ndarray) -> None:
+        """Actions for the environments of the last results."""
+        if self.continuous:
+            self.ale.send(*self.ale.continuous(actions, self.continuous_action_threshold))
+        else:
+            self.ale.send(actions)
+
+    def recv(self):
+        """The first batch_size results that are ready; info["env_id"] says whose they are."""
+        observations, rewards, terminated, truncated, info = self.ale.recv()
+        return self._shown(observations, info), rewards, terminated, truncated, info
+
+    # ---- states ----------------------------------------------------------------------------------------------------
+
+    def clone_state(self, env_ids: Sequence[int] | None = None) -> np.ndarray:
+        """States of environments, a row of bytes each."""
+        return self.ale.clone_states(env_ids)
+
+    def restore_state(self, states: np.ndarray, env_ids: Sequence[int] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+        """Puts states into environments of the same game, mode and difficulty; returns what reset returns."""
+        observations, info = self.ale.restore_states(states, env_ids)
+        return self._shown(observations, info), info
+
+    def get_action_meanings(self, env: int = 0) -> list[str]:
+        return [action.name for action in self.ale.get_action_set(env)]
+
+    # ---- JAX -------------------------------------------------------------------------------------------------------
+
+    def xla(self):
+        """(handle, reset, step) for jit and scan, as AtariVectorEnv.xla. The environments stay in this object and the
+        handle only keeps calls in order; diffvcs.jax is the machine as a pure function."""
+        from .jax import vector_functions
+
+        return vector_functions(self)
+
+

@@ -1,0 +1,38 @@
+/* step.c: steps for Python (step.h). */
+#include "step.h"
+
+#include <string.h>
+
+#include "host/env.h"
+
+/* Sound is made once for each call, so frames that are listened to are calls of their own. */
+static int64_t act(vcs_env_t *env, int action, float strength, int frames) {
+  if (env->listening) {
+    int64_t sum = 0;
+    for (int i = 0; i < frames; i++) sum += vcs_env_act_strength(env, action, VCS_NOOP, strength, 1);
+    return sum;
+  }
+  const int32_t frame_skip = env->options.frame_skip;
+  env->options.frame_skip = frames;
+  const int32_t reward = vcs_env_act_strength(env, action, VCS_NOOP, strength, 1);
+  env->options.frame_skip = frame_skip;
+  return reward;
+}
+
+void vcs_see(const vcs_env_t *env, int see, uint8_t *observation, vcs_seen_t *seen) {
+  if (see == VCS_SEE_RGB) vcs_env_screen_rgb(env, observation);
+  if (see == VCS_SEE_GRAY) vcs_env_screen_gray(env, observation);
+  if (see == VCS_SEE_RAM) memcpy(observation, vcs_env_ram(env), 128);
+  *seen = (vcs_seen_t){(int64_t)vcs_env_frame_number(env),
+                       (int64_t)vcs_env_episode_frame_number(env),
+                       0,
+                       vcs_env_lives(env),
+                       (uint8_t)vcs_env_over(env),
+                       (uint8_t)vcs_env_truncated(env)};
+}
+
+void vcs_play(vcs_env_t *env, int action, float strength, int frames, int see, uint8_t *observation, vcs_seen_t *seen) {
+  const int64_t reward = act(env, action, strength, frames);
+  vcs_see(env, see, observation, seen);
+  seen->reward = (int32_t)reward;
+}

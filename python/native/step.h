@@ -1,0 +1,23 @@
+/* step.h: a step of an environment with all that a Python caller asks next, in one call. */
+#ifndef DIFFVCS_PYTHON_STEP_H
+#define DIFFVCS_PYTHON_STEP_H
+
+#include "diffvcs/diffvcs.h"
+
+enum { VCS_SEE_RGB, VCS_SEE_GRAY, VCS_SEE_RAM, VCS_SEE_NOTHING };
+
+typedef struct {
+  int64_t frame_number, episode_frame_number;
+  int32_t reward, lives;
+  uint8_t over, truncated;
+} vcs_seen_t;
+
+/* `frames` times what vcs_env_act_strength does with a frame skip of 1, but only the last frame is drawn; then the
+ * observation (VCS_SEE_...) and the numbers. Sound is that of the last frame. */
+VCS_API void vcs_play(vcs_env_t *env, int action, float strength, int frames, int see, uint8_t *observation,
+                      vcs_seen_t *seen);
+
+/* The observation and the numbers alone. */
+VCS_API void vcs_see(const vcs_env_t *env, int see, uint8_t *observation, vcs_seen_t *seen);
+
+#endif

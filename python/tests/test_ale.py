@@ -1,0 +1,130 @@
+"""ALEInterface: ale-py's names, and its results step by step."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import diffvcs
+from diffvcs import Action, ALEInterface, ALEState
+
+pytestmark = pytest.mark.roms
+
+
+def load(**settings):
+    ale = ALEInterface()
+    for key, value in settings.items():
+        {int: ale.setInt, float: ale.setFloat, bool: ale.setBool}[type(value)](key, value)
+    ale.loadROM(diffvcs.roms.require("breakout"))
+    return ale
+
+
+def test_every_method_of_ale_py_is_there():
+    theirs = pytest.importorskip("ale_py")
+    for name in ("ALEInterface", "ALEState"):
+        missing = {n for n in dir(getattr(theirs, name)) if not n.startswith("_")} - set(dir(getattr(diffvcs, name)))
+        assert not missing
+    assert {a.name: a.value for a in theirs.Action} == {a.name: a.value for a in Action}
+
+
+def test_steps_are_those_of_ale_py():
+    ale_py = pytest.importorskip("ale_py")
+    theirs, ours = ale_py.ALEInterface(), ALEInterface()
+    for ale in (theirs, ours):
+        ale.setInt("random_seed", -17)
+        ale.setFloat("repeat_action_probability", 0.25)
+        ale.setInt("frame_skip", 3)
+        ale.setBool("sound_obs", True)
+        ale.loadROM(diffvcs.roms.require("breakout"))
+        ale.reset_game()
+    for i in range(400):
+        assert theirs.act(i * 7 % 18, 0.7) == ours.act(i * 7 % 18, 0.7)
+        assert np.array_equal(theirs.getRAM(), ours.getRAM())
+        assert np.array_equal(theirs.getScreenRGB(), ours.getScreenRGB())
+        assert np.array_equal(theirs.getAudio(), ours.getAudio())
+        for name in ("lives", "game_over", "game_truncated", "getFrameNumber", "getEpisodeFrameNumber"):
+            assert getattr(theirs, name)() == getattr(ours, name)(), name
+        if ours.game_over():
+            theirs.reset_game()
+            ours.reset_game()
+
+
+def test_settings_have_ale_py_s_types():
+    ale = ALEInterface()
+    ale.setFloat("repeat_action_probability", 1)
+    assert ale.getFloat("repeat_action_probability") == 1.0
+    assert ale.getInt("nothing_of_the_kind") == -1
+    with pytest.raises(RuntimeError, match="setting"):
+        ale.setInt("nothing_of_the_kind", 1)
+
+
+def test_nothing_crashes_without_a_rom():
+    ale = ALEInterface()
+    for use in (ale.reset_game, ale.lives, ale.getRAM, lambda: ale.act(0), ale.game_over, ale.cloneState):
+        with pytest.raises(RuntimeError, match="loadROM"):
+            use()
+    with pytest.raises(RuntimeError):
+        ale.loadROM("no/such/file.bin")
+    with pytest.raises(ValueError):
+        load().act(18)
+
+
+def test_states_know_their_numbers_and_travel():
+    ale = load(random_seed=1)
+    for _ in range(30):
+        ale.act(3)
+    state = ale.cloneState(include_rng=True)
+    assert (state.getFrameNumber(), state.getEpisodeFrameNumber()) == (30, 30)
+    again = pickle.loads(pickle.dumps(state))
+    assert again == state and ALEState(state.serialize()).equals(state)
+    with pytest.raises(ValueError):
+        ALEState(b"nonsense")
+
+
+def test_states_without_generators_let_them_go_on():
+    ale = load(random_seed=1, repeat_action_probability=0.5)
+    ale.reset_game()
+    with_rng, without = ale.cloneState(include_rng=True), ale.cloneState()
+
+    def future():
+        for i in range(100):
+            ale.act(3 + i % 2)
+        return ale.cloneState()
+
+    first = future()
+    ale.restoreState(without)
+    assert ale.cloneState() == without
+    second = future()
+    ale.restoreState(with_rng)
+    assert future() == first != second
+
+
+def test_images_are_known_by_content(tmp_path):
+    assert ALEInterface.isSupportedROM(diffvcs.roms.require("pong")) == "pong"
+    unknown = tmp_path / "pong.bin"
+    unknown.write_bytes(bytes(range(256)) * 16)
+    assert ALEInterface.isSupportedROM(unknown) is None
+
+
+def test_a_screenshot_is_the_screen(tmp_path):
+    import zlib
+
+    ale = load()
+    ale.saveScreenPNG(tmp_path / "screen.png")
+    data = (tmp_path / "screen.png").read_bytes()
+    at = data.index(b"IDAT")
+    size = int.from_bytes(data[at - 4 : at], "big")
+    rows = np.frombuffer(zlib.decompress(data[at + 4 : at + 4 + size]), np.uint8).reshape(210, -1)
+    assert np.array_equal(rows[:, 1:].reshape(210, 160, 3), ale.getScreenRGB())
+
+
+def test_a_window_shows_frames(monkeypatch):
+    pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
+    ale = load(display_screen=True, sound=True)
+    for _ in range(3):
+        ale.act(0)
+    surface = ale._window._pygame.surfarray.array3d(ale._window._screen)
+    assert np.array_equal(surface[::4, ::2].swapaxes(0, 1), ale.getScreenRGB())
+    ale._window.close()

@@ -1,0 +1,79 @@
+"""Attribution methods: each runs, those that are exact are the truth, and plots draw."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("captum", reason="Captum is not installed")
+pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
+import diffvcs  # noqa: E402
+from diffvcs import Pixels, Ram, attr  # noqa: E402
+
+
+@pytest.fixture
+def problem(machine):
+    cart, state = machine.cart, machine.save()
+    exact = diffvcs.truth(cart, state, [0, 0], diffvcs.ram_places(cart))
+    cells = np.unique(np.flatnonzero(exact.rows["pixels"][:, 0]) // 8)[:4]  # cells that show, and some beside them
+    features = np.concatenate(
+        [diffvcs.ram_places(cart, sorted({*cells.tolist(), 1, 2})), diffvcs.input_places([0], ["left", "fire"])]
+    )
+    return attr.Problem(cart, state, [0, 0], features, Pixels(0, 0, 160, cart.height))
+
+
+def test_the_number_is_that_of_the_run(problem):
+    value = problem.forward(problem.bits[None])
+    luminance = problem.cart.pixel_values("luminance")[problem.played.frames[-1]]
+    assert np.isclose(value.item(), luminance.sum())
+
+
+def test_occlusion_by_flips_is_the_truth(problem):
+    signs = np.where(problem.bits.numpy() > 0.5, 1, -1)  # flipping a set bit clears it
+    assert np.allclose(problem.occlusion() * signs, problem.truth(), atol=1e-2)
+    assert problem.truth().any()
+
+
+def test_a_gradient_is_the_vjp(problem):
+    weights = np.ones((problem.cart.height, 160))
+    want = diffvcs.vjp(problem.cart, problem.state, [0, 0], dframes=weights, values="luminance", method="bit+fork")
+    ram = problem.features["kind"] == 0
+    cells = problem.features["index"][ram] - problem.cart.offset("ram")
+    assert np.allclose(problem.gradient()[ram], want.dram[cells, problem.features["bit"][ram]])
+    assert np.array_equal(problem.saliency(), np.abs(problem.gradient()))
+
+
+@pytest.mark.parametrize("method", attr.METHODS)
+def test_every_method_gives_a_number_for_each_place(problem, method):
+    found = problem.attribute(method)
+    assert found.shape == (len(problem.features),) and np.isfinite(found).all()
+    assert problem.scores(np.abs(problem.truth()))["pearson"] == pytest.approx(1)
+
+
+def test_other_numbers_can_be_explained(machine):
+    cart, state = machine.cart, machine.save()
+    cell = diffvcs.ram_places(cart, [3])
+    byte = attr.Problem(cart, state, [0], cell, Ram(3))
+    assert np.isclose(byte.forward(byte.bits[None]).item(), byte.played.ram[-1][3])
+    rom = attr.Problem(cart, state, [0], diffvcs.rom_places(cart, [4092, 4093]), np.eye(cart.height, 160))
+    assert rom.saliency().shape == (16,)
+    for wrong in (Pixels(500, 0), np.zeros((3, 3))):
+        with pytest.raises(ValueError):
+            attr.Problem(cart, state, [0], cell, wrong)
+    with pytest.raises(ValueError, match="method"):
+        byte.attribute("astrology")
+
+
+def test_plots_draw(machine):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from diffvcs import plot
+
+    cart, played = machine.cart, diffvcs.run(machine.cart, machine.save(), [0, 3])
+    derivative = diffvcs.vjp(cart, machine.save(), [0, 3], dframes=np.ones((cart.height, 160)))
+    axes = [
+        plot.frame(cart, played.frames[-1], np.eye(cart.height, 160)), plot.ram(derivative.dram), plot.rom(derivative.drom),
+        plot.inputs(derivative.dinput), plot.ram(np.zeros(128)),
+    ]  # fmt: skip
+    for ax in axes:
+        ax.figure.canvas.draw()
+        matplotlib.pyplot.close(ax.figure)

@@ -1,0 +1,134 @@
+"""Runs as pure functions, and derivatives beside the truth."""
+
+import zlib
+
+import numpy as np
+import pytest
+
+import diffvcs
+from diffvcs import Pixels, Ram, input_places, jvp, ram_places, rom_places, run, smooth, truth, vjp
+
+
+@pytest.fixture
+def scene(machine):
+    return machine.cart, machine.save(), ["NOOP"] * 3
+
+
+def test_run_is_what_the_machine_does(machine):
+    actions = ["RIGHT", "FIRE", 0, 5]
+    played = run(machine.cart, machine.save(), actions)
+    for i, action in enumerate(actions):
+        reward = machine.act_on(action)
+        assert np.array_equal(played.frames[i], machine.screen())
+        assert np.array_equal(played.ram[i], machine.ram)
+        assert played.reward[i] == reward and played.lives[i] == machine.lives
+    assert np.array_equal(played.bits, machine.bits)
+    machine.restore(played.state)
+    assert np.array_equal(machine.ram, played.ram[-1])
+
+
+def test_run_is_pure(scene):
+    first, second = run(*scene), run(*scene)
+    assert np.array_equal(first.frames, second.frames) and np.array_equal(first.state, second.state)
+    assert np.array_equal(run(scene[0], scene[1], [3]).inputs[0], diffvcs.inputs_of("RIGHT"))
+
+
+@pytest.mark.parametrize("method", ["bit", "bit+fork", "ste", "naive"])
+def test_products_with_the_jacobian_agree(scene, random, method):
+    played = run(*scene)
+    dram, weights = random.standard_normal((128, 8)), random.standard_normal(played.frames.shape)
+    drom = random.standard_normal((scene[0].rom.size, 8))
+    forward = jvp(*scene, dram=dram, drom=drom, method=method, side="mean")
+    backward = vjp(*scene, dframes=weights, method=method, side="mean")
+    left = np.sum(forward.dframes.astype(float) * weights)
+    right = np.sum(dram * backward.dram) + np.sum(drom * backward.drom)
+    assert np.isclose(left, right, rtol=1e-3, atol=1e-3 * np.abs(forward.dframes).sum() / 100)
+
+
+def test_ram_of_one_frame_agrees_with_the_truth(scene):
+    """Bits of RAM whose flip changes one pixel or none are where first order is exact most of the time."""
+    cart, state, _ = scene
+    exact = truth(cart, state, [0], ram_places(cart))
+    possible = exact.possible[:, 0]
+    dframes = np.stack([jvp(cart, state, [0], dram=np.eye(1024)[i].reshape(128, 8), method="bit").dframes[0] for i in range(0, 1024, 16)])
+    wanted = exact.dframes[::16, 0][possible[::16]]
+    found = dframes[possible[::16]]
+    same = [np.array_equal(a, b) for a, b in zip(found, wanted)]
+    assert np.mean(same) > 0.8, f"{sum(same)} of {len(same)}"
+
+
+def test_truth_is_a_flip(machine):
+    cart, state = machine.cart, machine.save()
+    exact = truth(cart, state, [0, 0], ram_places(cart, [40]))
+    for bit in range(8):
+        pictures = []
+        for value in (0, 1):
+            other = diffvcs.Machine(cart)
+            other.restore(state)
+            other.set_ram(40, int(other.ram[40]) & ~(1 << bit) | value << bit)
+            pictures.append(run(cart, other.save(), [0, 0]).frames[-1].astype(int))
+        assert np.array_equal(exact.dframes[bit, 0], pictures[1] - pictures[0])
+
+
+def test_truth_has_horizons_maps_and_scores(scene):
+    cart, state, actions = scene
+    seen = []
+    exact = truth(*scene, rom_places(cart, range(100)), horizons=[1, 3], score=True, progress=lambda *a: seen.append(a))
+    assert exact.rows.shape == (800, 2) and exact.dram.shape == (800, 2, 128, 8)
+    assert seen == [(512, 800), (800, 800)]
+    assert np.array_equal((exact.dframes != 0).sum((2, 3)), exact.rows["pixels"])
+    with pytest.raises(diffvcs.BadArgument):
+        truth(*scene, ram_places(cart), horizons=[4])
+
+
+def test_smooth_is_the_truth_at_a_vertex(scene):
+    cart, state, actions = scene
+    places = input_places([0], ["left", "right"])
+    exact = truth(*scene, places, values="luminance")
+    value = Pixels(0, 0, 160, scene[0].height)
+    estimate = smooth(*scene, places, 0.0, value, samples=8)
+    assert np.allclose(estimate.gradient["mean"], exact.dframes[:, 0].sum((1, 2)))
+    assert np.all(estimate.gradient["half_width"] < 1e-6)
+    ram = smooth(*scene, places, 0.5, Ram(0), samples=20, method="score")
+    assert ram.draws == 20 and ram.gradient.shape == (2,)
+
+
+def test_weights_have_shapes(scene):
+    with pytest.raises(ValueError, match="dframes"):
+        vjp(*scene, dframes=np.zeros((3, 3)))
+    with pytest.raises(ValueError, match="method"):
+        vjp(*scene, dram=np.zeros(128), method="magic")
+    with pytest.raises(ValueError, match="side"):
+        vjp(*scene, dram=np.zeros(128), side="left")
+    with pytest.raises(ValueError):
+        run(scene[0], scene[1], [])
+    by_byte, by_bit = vjp(*scene, dram=np.ones(128)), vjp(*scene, dram=np.tile(2.0 ** np.arange(8), (128, 1)))
+    assert np.array_equal(by_byte.dstate, by_bit.dstate)
+
+
+@pytest.mark.roms
+def test_the_cannon_of_space_invaders_moves():
+    """docs/joystick.md: RIGHT for a frame moves 20 pixels two frames later, and the derivative is the same 20."""
+    machine = diffvcs.Machine("space_invaders")
+    machine.reset()
+    for _ in range(1050):
+        machine.act_on(0)
+    state, held = machine.save(), np.zeros((2, 12))
+    held[0, diffvcs.INPUT_NAMES.index("right")] = 1
+    moved = jvp(machine.cart, state, [0, 0], dinput=held, method="bit+fork")
+    exact = truth(machine.cart, state, [0, 0], input_places([0], ["right"]))
+    assert exact.rows["pixels"][0, 0] == 20
+    assert np.array_equal(moved.dframes[-1], exact.dframes[0, 0])
+    assert not jvp(machine.cart, state, [0, 0], dinput=held, method="bit").dframes.any()
+
+
+@pytest.mark.roms
+def test_paddles_are_where_the_game_has_them():
+    machine = diffvcs.Machine("pong")
+    machine.reset()
+    for i in range(60):
+        machine.act_on("RIGHT")
+    played = run(machine.cart, machine.save(), ["LEFT"] * 4)
+    assert len(set(played.controls["paddle"][:, 0])) == 4
+    again = truth(machine.cart, machine.save(), ["LEFT"] * 4, input_places([0], ["fire"]), played=played)
+    assert again.base["ram_crc"][0] == zlib.crc32(played.ram[-1].tobytes())

@@ -1,0 +1,120 @@
+"""The JAX function: the run itself, its transformations, its derivatives."""
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax", reason="JAX is not installed")
+import jax.numpy as jnp  # noqa: E402
+
+import diffvcs  # noqa: E402
+import diffvcs.jax as vj  # noqa: E402
+
+
+@pytest.fixture
+def scene(machine):
+    return machine.cart, vj.machine_bits(machine), vj.held(0, 3)
+
+
+def test_forward_is_the_run_also_compiled(machine, scene):
+    cart, bits, inputs = scene
+    played = diffvcs.run(cart, machine.save(), [0, 3])
+    for function in (lambda b: vj.run(cart, b, inputs), jax.jit(lambda b: vj.run(cart, b, inputs))):
+        pixels, after = function(bits)
+        assert np.array_equal(pixels, played.frames)
+        assert np.array_equal(vj.ram(cart, after).reshape(-1), np.unpackbits(played.ram[-1], bitorder="little"))
+
+
+@pytest.mark.parametrize("method", ["bit", "bit+fork", "ste"])
+def test_grad_is_the_vjp(machine, scene, method):
+    cart, bits, inputs = scene
+    weights = np.linspace(-1, 1, cart.height * 160, dtype=np.float32).reshape(cart.height, 160)
+
+    def loss(b, rom, held):
+        pixels, after = vj.run(cart, b, held, rom, method=method)
+        return (pixels[-1] * weights).sum() + vj.ram(cart, after)[5].sum()
+
+    gradients = jax.jit(jax.grad(loss, argnums=(0, 1, 2)))(bits, vj.rom_bits(cart), inputs)
+    dram = np.zeros((128, 8))
+    dram[5] = 1
+    want = diffvcs.vjp(cart, machine.save(), [0, 3], dframes=weights, dram=dram, method=method)
+    for got, wanted in zip(gradients, (want.dstate, want.drom.reshape(-1), want.dinput)):
+        assert np.array_equal(got, wanted)
+
+
+def test_jvp_is_the_jvp(machine, scene, random):
+    cart, bits, inputs = scene
+    tangent = random.standard_normal(bits.shape).astype(np.float32)
+    _, (moved, _) = jax.jvp(lambda b: vj.run(cart, b, inputs, method="bit+fork", forwards=True), (bits,), (tangent,))
+    want = diffvcs.jvp(cart, machine.save(), [0, 3], dstate=tangent, method="bit+fork")
+    assert np.array_equal(moved, want.dframes) and moved.any()
+
+
+def test_vmap_of_grad_over_64_states_is_a_loop(machine, random):
+    cart, states = machine.cart, []
+    for _ in range(64):
+        machine.act_on(int(random.integers(18)))
+        states.append(machine.bits)
+    states, inputs = jnp.asarray(np.stack(states)), vj.held(0)
+    weights = jnp.asarray(random.standard_normal((cart.height, 160)), jnp.float32)
+
+    def loss(b):
+        return (vj.run(cart, b, inputs)[0][0] * weights).sum()
+
+    batch = jax.vmap(jax.grad(loss))(states)
+    assert batch.shape == states.shape
+    one = jax.jit(jax.grad(loss))
+    for i in range(64):
+        assert np.array_equal(batch[i], one(states[i])), i
+    assert len({np.asarray(g).tobytes() for g in batch}) > 32
+
+
+def test_scan_carries_the_state(machine, scene):
+    cart, bits, _ = scene
+    actions = [0, 3, 3, 1, 4]
+
+    def step(carry, inputs):
+        pixels, after = vj.run(cart, carry, inputs[None])
+        return after, pixels[0]
+
+    after, frames = jax.jit(lambda b: jax.lax.scan(step, b, vj.held(*actions)))(bits)
+    played = diffvcs.run(cart, machine.save(), actions)
+    assert np.array_equal(frames, played.frames)
+    whole = jax.grad(lambda i: vj.run(cart, bits, i)[0][-1].sum())(vj.held(*actions))
+    chained = jax.grad(lambda i: jax.lax.scan(step, bits, i)[1][-1].sum())(vj.held(*actions))
+    assert np.allclose(whole, chained, rtol=1e-4, atol=1e-2)
+
+
+def test_gradients_are_differences_where_first_order_is_exact(machine, scene):
+    cart, bits, _ = scene
+    inputs, at = vj.held(0), 8 * cart.offset("ram")
+    gradient = jax.grad(lambda b: vj.run(cart, b, inputs)[0][0].sum())(bits)[at : at + 1024 : 16]
+    exact = diffvcs.truth(cart, machine.save(), [0], diffvcs.ram_places(cart)[::16])
+    wanted = exact.dframes[:, 0].sum((1, 2))
+    close = np.isclose(gradient, wanted, rtol=1e-3, atol=1e-2)
+    assert close.mean() > 0.85, f"{close.sum()} of 64"
+
+
+def test_wrong_shapes_and_states_are_refused(scene):
+    cart, bits, inputs = scene
+    with pytest.raises(ValueError):
+        vj.run(cart, bits[:-1], inputs)
+    with pytest.raises(ValueError):
+        vj.run(cart, bits, inputs[0])
+    with pytest.raises(Exception, match="none that a machine can have"):
+        jax.block_until_ready(vj.run(cart, jnp.ones_like(bits), inputs))
+
+
+@pytest.mark.roms
+def test_the_vector_environment_in_a_scan():
+    pytest.importorskip("gymnasium")
+    first, second = (diffvcs.DiffVCSVectorEnv("pong", 3) for _ in range(2))
+    handle, reset, step = second.xla()
+    observations, _ = first.reset(seed=4)
+    handle, (seen, info) = reset(handle, seed=4)
+    assert np.array_equal(observations, seen) and info["env_id"].tolist() == [0, 1, 2]
+    actions = np.random.default_rng(1).integers(0, 6, (20, 3)).astype(np.int32)
+    _, results = jax.lax.scan(jax.jit(step), handle, jnp.asarray(actions))
+    for i, action in enumerate(actions):
+        want = first.step(action)
+        for part, wanted in zip(results[:4], want[:4]):
+            assert np.array_equal(part[i], wanted), i

@@ -1,0 +1,134 @@
+"""The PyTorch operator: PyTorch's own checks, and derivatives beside the truth."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+import diffvcs  # noqa: E402
+import diffvcs.torch as vt  # noqa: E402
+
+
+@pytest.fixture
+def scene(machine):
+    return machine.cart, vt.machine_bits(machine), vt.held(0, 3)
+
+
+def test_forward_is_the_run(machine, scene):
+    cart, bits, inputs = scene
+    pixels, after = vt.run(cart, bits, inputs)
+    played = diffvcs.run(cart, machine.save(), [0, 3])
+    assert np.array_equal(pixels.numpy(), played.frames)
+    assert np.array_equal(vt.ram(cart, after).numpy().reshape(-1), np.unpackbits(played.ram[-1], bitorder="little"))
+    again, _ = vt.run(cart, after, vt.held("UP"))
+    assert np.array_equal(again[0].numpy(), diffvcs.run(cart, played.state, ["UP"]).frames[0])
+
+
+def test_opcheck(scene):
+    cart, bits, inputs = scene
+    arguments = [t[None].clone().requires_grad_() for t in (bits, vt.rom_bits(cart), inputs)]
+    tests = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
+    torch.library.opcheck(torch.ops.diffvcs.run.default, (*arguments, vt._key(cart, {})), test_utils=tests)
+
+
+@pytest.mark.parametrize("method", ["bit", "bit+fork", "ste"])
+def test_backward_is_the_vjp(machine, scene, method):
+    cart, bits, inputs = scene
+    bits.requires_grad_()
+    rom = vt.rom_bits(cart).requires_grad_()
+    inputs = inputs.clone().requires_grad_()
+    weights = torch.linspace(-1, 1, cart.height * 160).reshape(cart.height, 160)
+    pixels, after = vt.run(cart, bits, inputs, rom, method=method)
+    ((pixels[-1] * weights).sum() + vt.ram(cart, after)[5].sum()).backward()
+    dram = np.zeros((128, 8))
+    dram[5] = 1
+    want = diffvcs.vjp(cart, machine.save(), [0, 3], dframes=weights.numpy(), dram=dram, method=method)
+    assert np.array_equal(bits.grad.numpy(), want.dstate)
+    assert np.array_equal(rom.grad.numpy(), want.drom.reshape(-1))
+    assert np.array_equal(inputs.grad.numpy(), want.dinput)
+
+
+def test_gradients_are_differences_where_first_order_is_exact(machine, scene):
+    """gradcheck for a function of bits: flip each, run again, subtract. One frame, 64 bits of RAM, every one of them."""
+    cart, bits, _ = scene
+    inputs, at = vt.held(0), 8 * cart.offset("ram")
+    random = torch.Generator().manual_seed(1)
+    weights = torch.randn(cart.height, 160, generator=random)
+
+    def loss(b):
+        return (vt.run(cart, b, inputs, side="mean")[0][0] * weights).sum()
+
+    gradient = torch.autograd.functional.jacobian(loss, bits)
+    chosen = torch.randperm(1024, generator=random)[:64] + at
+    flipped = bits.expand(64, -1).clone()
+    flipped[torch.arange(64), chosen] = 1 - flipped[torch.arange(64), chosen]
+    pixels, _ = vt.run(cart, flipped, inputs)
+    base = loss(bits)
+    difference = (pixels[:, 0] * weights).sum((-1, -2)) - base
+    signed = torch.where(bits[chosen] > 0.5, -difference, difference)
+    exact = diffvcs.truth(cart, machine.save(), [0], diffvcs.ram_places(cart))
+    truth = (torch.from_numpy(exact.dframes[chosen.numpy() - at, 0]) * weights).sum((-1, -2))
+    assert torch.allclose(signed, truth, atol=1e-2)  # a difference of PyTorch's forwards is the truth
+    close = torch.isclose(gradient[chosen], truth, rtol=1e-3, atol=1e-2)
+    assert close.float().mean() > 0.85, f"{int(close.sum())} of 64"
+
+
+def test_batches_are_loops(scene):
+    cart, bits, inputs = scene
+    many = bits.expand(3, 2, -1).clone().requires_grad_()
+    held = torch.stack([vt.held(a, 0) for a in (0, 3, 4)])[:, None]
+    pixels, after = vt.run(cart, many, held)
+    assert pixels.shape == (3, 2, 2, cart.height, 160) and after.shape == many.shape
+    pixels[..., 40:80, :].sum().backward()
+    for i in range(3):
+        one = bits.clone().requires_grad_()
+        vt.run(cart, one, held[i, 0])[0][:, 40:80].sum().backward()
+        assert torch.equal(many.grad[i, 0], one.grad) and torch.equal(many.grad[i, 1], one.grad)
+
+
+def test_another_image_is_another_game(scene):
+    """A bit of the image flipped as a float is the bit flipped in the cartridge."""
+    cart, bits, inputs = scene
+    exact = diffvcs.truth(cart, _save(cart, bits), [0, 3], diffvcs.rom_places(cart, range(0, 4096, 64)))
+    place = int(exact.rows["pixels"][:, 0].argmax())
+    rom = vt.rom_bits(cart)
+    at = 8 * 64 * (place // 8) + place % 8
+    sign = 1 if rom[at] < 0.5 else -1
+    rom[at] = 1 - rom[at]
+    changed = vt.run(cart, bits, inputs, rom)[0][-1] - vt.run(cart, bits, inputs)[0][-1]
+    assert np.array_equal(sign * changed.numpy(), exact.dframes[place, 0]) and changed.any()
+
+
+def _save(cart, bits):
+    machine = diffvcs.Machine(cart)
+    fields = np.packbits(bits.numpy().astype(np.uint8), bitorder="little").view(cart.state_dtype)[0]
+    machine.set(**{name: fields[name] for name in fields.dtype.names})
+    return machine.save()
+
+
+def test_memory_is_shared(machine):
+    """A picture drawn into a tensor, and an array seen as one: no byte is copied."""
+    picture = torch.zeros(machine.shape, dtype=torch.uint8)
+    machine.screen(out=picture.numpy())
+    assert np.array_equal(picture.numpy(), machine.screen()) and picture.any()
+    array = machine.rgb()
+    tensor = torch.from_dlpack(array)
+    assert tensor.data_ptr() == array.ctypes.data
+    machine.rgb(out=array)
+    assert np.array_equal(tensor.numpy(), machine.rgb())
+
+
+def test_wrong_shapes_and_states_are_refused(scene):
+    cart, bits, inputs = scene
+    with pytest.raises(ValueError):
+        vt.run(cart, bits[:-1], inputs)
+    with pytest.raises(ValueError):
+        vt.run(cart, bits, inputs[:, :5])
+    with pytest.raises(Exception, match="none that a machine can have"):
+        vt.run(cart, torch.ones_like(bits), inputs)
+
+
+def test_compile_traces_through(scene):
+    cart, bits, inputs = scene
+    f = torch.compile(lambda b: vt.run(cart, b, inputs)[0].sum(), backend="aot_eager", fullgraph=False)
+    assert f(bits) == vt.run(cart, bits, inputs)[0].sum()

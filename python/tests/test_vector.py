@@ -1,0 +1,200 @@
+"""The vector environment, and EnvPool's way of driving it."""
+
+import numpy as np
+import pytest
+
+gymnasium = pytest.importorskip("gymnasium")
+
+import diffvcs  # noqa: E402
+from diffvcs import DiffVCSVectorEnv  # noqa: E402
+from diffvcs.registration import register_envs  # noqa: E402
+
+pytestmark = pytest.mark.roms
+register_envs()
+
+
+def play(envs, steps, seed=0):
+    random = np.random.default_rng(seed)
+    counts = np.atleast_1d(envs.action_space.nvec)
+    return [envs.step(random.integers(0, counts).astype(np.int64)) for _ in range(steps)]
+
+
+def assert_same(first, second):
+    for i, (a, b) in enumerate(zip(first, second)):
+        for x, y in zip(a[:4], b[:4]):
+            assert np.array_equal(x, y), f"step {i}"
+        assert a[4].keys() == b[4].keys()
+        for key in a[4]:
+            shown = a[2] | a[3] if key == "final_obs" else slice(None)  # ale-py leaves the others as they happen to be
+            assert np.array_equal(a[4][key][shown], b[4][key][shown]), f"step {i}: {key}"
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
+@pytest.mark.parametrize("game", ["breakout", "seaquest"])
+def test_results_are_those_of_ale_py(game, mode):
+    vector_env = pytest.importorskip("ale_py.vector_env")
+    kwargs = dict(num_envs=4, episodic_life=True, autoreset_mode=mode, repeat_action_probability=0.25)
+    theirs, ours = vector_env.AtariVectorEnv(game, **kwargs), DiffVCSVectorEnv(game, **kwargs)
+    assert theirs.observation_space == ours.observation_space and theirs.action_space == ours.action_space
+    a, b = theirs.reset(seed=7), ours.reset(seed=7)
+    assert np.array_equal(a[0], b[0]) and all(np.array_equal(a[1][k], b[1][k]) for k in a[1])
+    assert_same(play(theirs, 150), play(ours, 150))
+
+
+def test_disabled_autoreset_waits_for_a_reset():
+    """Which ale-py does not have: a game that is over stays so until it is reset by a mask."""
+    envs = DiffVCSVectorEnv("breakout", 2, autoreset_mode="Disabled", max_num_frames_per_episode=40, noop_max=0)
+    first, _ = envs.reset(seed=1)
+    truncated = [envs.step(np.array([2, 3]))[3].tolist() for _ in range(12)]
+    assert truncated == [[False, False]] * 9 + [[True, True]] * 3
+    again, info = envs.reset(seed=np.array([1]), options={"reset_mask": np.array([True, False])})
+    assert np.array_equal(again[0], first[0]) and info["episode_frame_number"][0] == 1 < info["episode_frame_number"][1]
+    assert envs.step(np.array([2, 3]))[3].tolist() == [False, True]
+
+
+def test_make_vec_makes_it():
+    envs = gymnasium.make_vec("DiffVCS/Pong-v5", 3, stack_num=2)
+    assert isinstance(envs.unwrapped, DiffVCSVectorEnv)
+    observations, info = envs.reset(seed=0)
+    assert observations.shape == (3, 2, 84, 84) and observations in envs.observation_space
+    for kind in ("sync", "async"):
+        others = gymnasium.make_vec("DiffVCS/Pong-ram-v5", 2, vectorization_mode=kind)
+        assert others.reset(seed=0)[0].shape == (2, 128)
+        others.close()
+
+
+def test_several_games_modes_and_difficulties_in_one_batch():
+    games = ["pong", "breakout", "skiing"]
+    envs = DiffVCSVectorEnv(games, 6, mode=[None, None, None, 1, 12, 0], difficulty=[0, 0, 0, 1, 1, 0], noop_max=0)
+    assert envs.action_space.nvec.tolist() == [18, 18, len(envs.ale.get_action_set(2))] * 2
+    envs.reset(seed=np.arange(6))
+    mixed = play(envs, 30)
+    for i, game in enumerate(games):
+        alone = DiffVCSVectorEnv(game, 2, mode=[None, (1, 12, 0)[i]], difficulty=[0, (1, 1, 0)[i]], noop_max=0, full_action_space=True)
+        alone.reset(seed=np.array([i, i + 3]))
+        random = np.random.default_rng(0)
+        for step in mixed:
+            actions = random.integers(0, envs.action_space.nvec)
+            assert np.array_equal(alone.step(actions[[i, i + 3]])[0], step[0][[i, i + 3]])
+
+
+def test_ram_and_sound():
+    envs = DiffVCSVectorEnv("pong", 2, ram=True, sound_obs=True)
+    envs.reset(seed=1)
+    results = play(envs, 20)
+    alone = DiffVCSVectorEnv("pong", 2, obs_type="ram")
+    assert alone.reset(seed=1)[0].shape == (2, 128)
+    for got, step in zip(play(alone, 20), results):
+        assert np.array_equal(got[0], step[4]["ram"])
+    assert results[-1][4]["sound"].shape == (2, 512) and np.ptp(results[-1][4]["sound"]) >= 0
+
+
+def test_states_can_be_copied_to_others():
+    envs = DiffVCSVectorEnv("breakout", 3, repeat_action_probability=0.25)
+    envs.reset(seed=5)
+    play(envs, 20)
+    states = envs.clone_state()
+    first = play(envs, 20, seed=1)
+    envs.restore_state(states)
+    assert_same(first, play(envs, 20, seed=1))
+    observations, _ = envs.restore_state(states[[0, 0, 0]])
+    assert np.array_equal(observations[0], observations[2])
+    results = [envs.step(np.full(3, 2)) for _ in range(20)]
+    assert all(np.array_equal(r[0][0], r[0][1]) for r in results)
+    with pytest.raises(ValueError):
+        envs.restore_state(states[:, :-1])
+
+
+def test_without_copies_the_arrays_are_the_same_ones():
+    envs, copies = DiffVCSVectorEnv("pong", 2, copy=False), DiffVCSVectorEnv("pong", 2)
+    envs.reset(seed=0)
+    copies.reset(seed=0)
+    first, second = envs.step(np.array([2, 3])), copies.step(np.array([2, 3]))
+    assert np.array_equal(first[0], second[0])
+    assert envs.step(np.array([2, 3]))[0] is first[0]
+    assert np.array_equal(first[0], copies.step(np.array([2, 3]))[0])
+
+
+def test_with_copies_what_is_held_does_not_change():
+    """Arrays are used again, but only those that nobody sees: neither themselves nor a part of them."""
+    envs, whole, parts, copies = DiffVCSVectorEnv("pong", 2, noop_max=0), [], [], []
+    envs.reset(seed=0)
+    for i in range(30):
+        results = envs.step(np.array([2, 3]))
+        copies.append([results[0].copy(), results[4]["lives"].copy()])
+        (whole if i % 2 else parts).append(results[0] if i % 2 else results[0][1, 3])
+        del results
+    for i, (observations, _) in enumerate(copies):
+        assert np.array_equal(whole[i // 2], observations) if i % 2 else np.array_equal(parts[i // 2], observations[1, 3])
+    seen = {id(envs.step(np.array([2, 3]))[0]) for _ in range(40)}
+    assert len(seen) < 10
+
+
+def test_presets():
+    envs = DiffVCSVectorEnv("pong", 1, preset="machado18")
+    assert envs.single_action_space.n == 18
+    assert DiffVCSVectorEnv("pong", 1, preset="dqn", full_action_space=True).single_action_space.n == 18
+    with pytest.raises(ValueError, match="preset"):
+        DiffVCSVectorEnv("pong", 1, preset="alphago")
+
+
+def test_wrong_arguments_are_refused():
+    envs = DiffVCSVectorEnv("pong", 2)
+    with pytest.raises(RuntimeError, match="first reset"):
+        envs.reset(options={"reset_mask": np.array([True, False])})
+    envs.reset()
+    with pytest.raises(ValueError):
+        envs.step(np.zeros(3, int))
+    with pytest.raises(ValueError):
+        envs.step(np.full(2, 6))
+    with pytest.raises(FileNotFoundError):
+        DiffVCSVectorEnv("pongg", 2)
+    with pytest.raises(TypeError):
+        DiffVCSVectorEnv("pong", 2, colour=True)
+    with pytest.raises(ValueError):
+        DiffVCSVectorEnv("pong", 2, mode=[0, 0, 0])
+
+
+def test_envpool_in_step():
+    pool = diffvcs.make("Breakout-v5", num_envs=4, seed=3, reward_clip=True, noop_max=1)
+    envs = DiffVCSVectorEnv("breakout", 4, reward_clipping=False, noop_max=1)
+    observations, info = pool.reset()
+    assert np.array_equal(observations, envs.reset(seed=3)[0]) and info["elapsed_step"].tolist() == [0] * 4
+    for i in range(60):
+        actions = np.array([1, 2, 3, 0])
+        order = np.array([2, 0, 3, 1])
+        got, want = pool.step(actions[order], order), envs.step(actions)
+        assert np.array_equal(got[0], want[0]) and np.array_equal(got[4]["reward"], want[1])
+        assert np.array_equal(got[1], np.sign(want[1])) and got[1].dtype == np.float32
+        assert np.array_equal(got[4]["ram"].shape, (4, 128)) and got[4]["elapsed_step"].tolist() == [i + 1] * 4
+    with pytest.raises(ValueError):
+        pool.send(actions, np.array([0, 0, 1, 2]))
+
+
+def test_envpool_asynchronously():
+    pool = diffvcs.make("Pong-v5", num_envs=6, batch_size=2)
+    pool.async_reset()
+    seen = set()
+    for _ in range(60):
+        observations, reward, terminated, truncated, info = pool.recv()
+        assert observations.shape == (2, 4, 84, 84)
+        seen.update(info["env_id"].tolist())
+        pool.send(np.zeros(2, int), info["env_id"])
+    assert seen == set(range(6))
+
+
+def test_envpool_in_the_way_of_dm():
+    pool = diffvcs.make("Breakout-v5", env_type="dm", num_envs=2, episodic_life=True)
+    step = pool.reset()
+    assert step.first().all() and step.observation.obs.shape == (2, 4, 84, 84)
+    ended = 0
+    for _ in range(200):
+        before, step = step, pool.step(np.ones(2, int))
+        assert np.array_equal(step.first(), before.last())
+        assert np.array_equal(step.discount == 0, step.last())
+        ended += step.last().sum()
+    assert ended
+    with pytest.raises(TypeError):
+        diffvcs.make("Pong-v5", colour=1)
+    with pytest.raises(ValueError):
+        diffvcs.make("Pong-v5", env_type="tf")
