@@ -130,14 +130,15 @@ VCS_API size_t vcs_relax_state_slots(const vcs_relax_t *relax);
 VCS_API size_t vcs_relax_input_slots(const vcs_relax_t *relax);
 
 /* All input slots. Setting keeps registers and cells in 0..255, flags in 0..1, and does not change the chips; with
- * VCS_CAST_ROUND it rounds. The image may be set to real numbers, too, and stays so until the next load. */
-VCS_API void vcs_relax_values(const vcs_relax_t *relax, double *values);
+ * VCS_CAST_ROUND it rounds. The image stays as it is set until the next load; a machine that is rounded and dispatched
+ * hard reads the cartridge's own. */
+VCS_API void vcs_relax_values(vcs_relax_t *relax, double *values);
 VCS_API void vcs_relax_set_values(vcs_relax_t *relax, const double *values);
 
 /* The derivative of the next `steps` instructions: d_state += J d_input, and d_input += J^T d_state. The machine goes
  * on by these steps, as by vcs_relax_step without anybody looking; a frame that ends is followed by the next. Where
  * the map has a kink (an integer operand, a read exactly at a cell) the derivative is the mean of the two one-sided
- * ones. Casts count as the identity; chips do not carry derivatives, except that port A reads as pins. */
+ * ones. Casts count as the identity; chips do not carry derivatives. */
 VCS_API vcs_status_t vcs_relax_jvp(vcs_relax_t *relax, int32_t steps, const double *d_input, double *d_state,
                                    vcs_error_t *error);
 VCS_API vcs_status_t vcs_relax_vjp(vcs_relax_t *relax, int32_t steps, double *d_input, const double *d_state,

@@ -10,7 +10,7 @@
 #include "core/state.h"
 #include "soften.h"
 
-struct vcs_real; /* real.h */
+typedef struct vcs_reals vcs_reals_t; /* real.h */
 
 struct vcs_relax {
   const vcs_cart_t *cart;
@@ -20,6 +20,7 @@ struct vcs_relax {
   vcs_relax_watch_t watch;
   void *watch_context;
   vcs_t *m;
+  vcs_reals_t *reals; /* NULL: there are only integers */
 };
 
 /* Counts a value and shows it to who watches. */
@@ -42,6 +43,18 @@ VCS_FN void vcs_relax_note(vcs_relax_t *relax, const vcs_relax_value_t *value, b
   }
   if (relax->watch) relax->watch(relax->watch_context, value);
 }
+
+/* The paper's reduced machine knows 189 of the 256 opcodes. The others do nothing and are one byte long. */
+bool vcs_reduced_away(uint8_t opcode);
+
+/* Its bus below $1000: 128 cells, but the ports read $FF, the timer what it was last set to (m->timer; it never ticks),
+ * and INSTAT 0. True: the address is one of these. */
+VCS_FN bool vcs_reduced_port(const vcs_t *m, uint16_t addr, uint8_t *value) {
+  if ((addr & 0x1280) != 0x280) return false;
+  *value = (addr & 7) == 4 ? m->timer : (addr & 7) == 5 ? 0 : 0xFF;
+  return true;
+}
+VCS_FN bool vcs_reduced_timer(uint16_t addr) { return (addr & 0x1294) == 0x294; }
 
 void vcs_rounded_step(vcs_relax_t *relax, uint8_t *frames);
 void vcs_rounded_frame(vcs_relax_t *relax, uint8_t *frames);

@@ -27,25 +27,12 @@ static uint8_t soften(soft_cpu_t *soft, const uint8_t *cells, int32_t size, int3
   return cast;
 }
 
-/* The reduced bus below $1000: 128 cells, but port A and B read $FF, the timer what it was last set to (m->timer; it
- * never ticks), and INSTAT 0. */
-static uint8_t reduced_read_low(soft_cpu_t *soft, const vcs_t *m, uint16_t addr) {
-  if ((addr & 0x280) != 0x280) return soften(soft, m->ram, 128, addr & 0x7F, addr);
-  return (addr & 7) == 4 ? m->timer : (addr & 7) == 5 ? 0 : 0xFF;
-}
-
-static void reduced_write(vcs_t *m, uint16_t addr, uint8_t value) {
-  if (addr & 0x1000) return;
-  if ((addr & 0x294) == 0x294)
-    m->timer = value;
-  else
-    m->ram[addr & 0x7F] = value;
-}
-
 static uint8_t soft_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr) {
   soft_cpu_t *soft = (soft_cpu_t *)cpu;
   if (soft->relax->options.bus == VCS_BUS_REDUCED) {
-    if (!(addr & 0x1000)) return reduced_read_low(soft, m, addr);
+    uint8_t port;
+    if (vcs_reduced_port(m, addr, &port)) return port;
+    if (!(addr & 0x1000)) return soften(soft, m->ram, 128, addr & 0x7F, addr);
     return soften(soft, cart->rom, (int32_t)cart->rom_size, (int32_t)((addr & 0xFFF) % cart->rom_size), addr);
   }
   uint8_t value = vcs_bus_read(cart, m, cpu, video, addr);
@@ -65,8 +52,10 @@ static void soft_write_after(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, v
                              uint8_t value, bool stalls) {
   if (((soft_cpu_t *)cpu)->relax->options.bus == VCS_BUS_REAL) {
     vcs_bus_write_after(cart, m, cpu, video, addr, value, stalls);
-  } else {
-    reduced_write(m, addr, value);
+  } else if (vcs_reduced_timer(addr)) {
+    m->timer = value;
+  } else if (!(addr & 0x1000)) {
+    m->ram[addr & 0x7F] = value;
   }
 }
 
@@ -93,16 +82,15 @@ static void soft_branch(vcs_cpu_t *cpu, int8_t offset, bool taken) {
 #undef VCS_CASE_BRANCH
 #define VCS_CASE_BRANCH(operation, mode) soft_branch(cpu, (int8_t)vcs_cpu_fetch(VCS_HERE), vcs_op_##operation(cpu));
 
-/* The reduced machine knows 189 of the 256 opcodes. The others do nothing and are one byte long, and BRK stays where it
- * is. */
-static bool is_reduced_away(uint8_t opcode) {
+bool vcs_reduced_away(uint8_t opcode) {
   static const char unknown[] = "SLO RLA SRE RRA DCP ISB ANC ANE ARR ASR LAS LXA SBX SHA SHS SHX SHY JAM";
   return strstr(unknown, vcs_opcode(opcode).name) != NULL;
 }
 
+/* BRK stays where it is. */
 static bool do_reduced(vcs_cpu_t *cpu, uint8_t opcode) {
   if (opcode == 0x00) cpu->pc--;
-  return opcode == 0x00 || is_reduced_away(opcode);
+  return opcode == 0x00 || vcs_reduced_away(opcode);
 }
 
 static void instruction(VCS_ON) {
