@@ -25,6 +25,7 @@ static const struct {
     {"joystick", vcs_cli_joystick, "what the stick does to the screen, by every method, and the inverse"},
     {"edit", vcs_cli_edit, "from a drawing to the bytes of ROM that make the game show it"},
     {"steer", vcs_cli_steer, "what to press to reach a goal: by chance, by blind search, by derivatives"},
+    {"paper", vcs_cli_paper, "every table and figure of the paper again, beside its numbers, on one page"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
