@@ -98,7 +98,7 @@ const char *const vcs_paper_games[VCS_PAPER_GAMES] = {"air_raid",
                                                       "up_n_down",
                                                       "venture",
                                                       "video_pinball",
-                                                      "video_chess",
+                                                      "videochess",
                                                       "wizard_of_wor",
                                                       "yars_revenge",
                                                       "zaxxon"};

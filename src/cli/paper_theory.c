@@ -193,11 +193,14 @@ static const char *const bound_games[] = {"demo",     "space_invaders", "pong",
                                           "breakout", "seaquest",       "montezuma_revenge"};
 enum { BOUND_GAMES = sizeof bound_games / sizeof *bound_games };
 
+/* With this times a number's range for C the bound holds, as far as we can see why (docs/relaxed.md). */
+enum { FACTOR = 2048, COUNTER_RANGE = 65536 };
+
 /* What is compared apart: numbers of a byte's size, and the counter, whose range is another. */
 typedef struct {
   double bytes, counter;                   /* largest deviation */
   double bytes_by_bound, counter_by_bound; /* largest deviation / bracket: the C that is needed */
-  int steps, above;                        /* steps, and those above 256 times the bracket in any number */
+  int steps, above, above_ours;            /* steps, and those above the printed bound and above ours */
   double reads;                            /* all reads of all steps */
 } deviation_t;
 
@@ -231,6 +234,7 @@ static void measure(vcs_relax_t *relax, const vcs_relax_options_t *options, cons
   d->bytes_by_bound = fmax(d->bytes_by_bound, bytes / bound);
   d->counter_by_bound = fmax(d->counter_by_bound, counter / bound);
   d->above += fmax(bytes, counter) > BYTE_RANGE * bound;
+  d->above_ours += bytes > (double)FACTOR * BYTE_RANGE * bound || counter > (double)FACTOR * COUNTER_RANGE * bound;
   d->steps++;
   d->reads += reads;
 }
@@ -343,15 +347,16 @@ static deviation_t worst(const deviation_t *first, size_t stride, int count) {
     all.counter_by_bound = fmax(all.counter_by_bound, d->counter_by_bound);
     all.steps += d->steps;
     all.above += d->above;
+    all.above_ours += d->above_ours;
     all.reads += d->reads;
   }
   return all;
 }
 
-/* The slope of ln(deviation) over 1/T, by least squares over T up to 0.14. */
-static double slope_of(const double *deviations) {
+/* The slope of ln(deviation) over 1/T, by least squares over T up to `most`. */
+static double slope_of(const double *deviations, double most) {
   double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
-  for (int t = 0; t < TEMPERATURES && temperatures[t] <= 0.14; t++) {
+  for (int t = 0; t < TEMPERATURES && temperatures[t] <= most; t++) {
     if (deviations[t] <= 0) continue;
     double x = 1 / temperatures[t], y = log(deviations[t]);
     n++, sx += x, sy += y, sxx += x * x, sxy += x * y;
@@ -377,18 +382,22 @@ static vcs_status_t draw_bound(vcs_section_t *section, deviation_t soft[TEMPERAT
                              true,
                              10,
                              8};
-  double x[TEMPERATURES], y[TEMPERATURES], bound[TEMPERATURES];
+  enum { FINE = 80 };
+  double x[TEMPERATURES], y[TEMPERATURES], fine[FINE], bound[FINE];
   char label[64];
   vcs_chart_frame(drawing, &chart);
   for (int a = 0; a < ALPHAS; a += 2) {
     for (int t = 0; t < TEMPERATURES; t++) {
       x[t] = 1 / temperatures[t];
       y[t] = soft[t][a].bytes;
-      bound[t] = BYTE_RANGE * bracket(alphas[a], temperatures[t], soft[t][a].reads / soft[t][a].steps, true);
       vcs_chart_dot(drawing, &chart, x[t], y[t], vcs_colour_of(a));
     }
+    for (int i = 0; i < FINE; i++) {
+      fine[i] = x[TEMPERATURES - 1] + (x[0] - x[TEMPERATURES - 1]) * i / (FINE - 1);
+      bound[i] = BYTE_RANGE * bracket(alphas[a], 1 / fine[i], soft[0][a].reads / soft[0][a].steps, true);
+    }
     vcs_chart_curve(drawing, &chart, x, y, TEMPERATURES, vcs_colour_of(a), false);
-    vcs_chart_curve(drawing, &chart, x, bound, TEMPERATURES, vcs_colour_of(a), true);
+    vcs_chart_curve(drawing, &chart, fine, bound, FINE, vcs_colour_of(a), true);
     snprintf(label, sizeof label, "alpha %g (dashed: bound)", alphas[a]);
     vcs_chart_key(drawing, &chart, a / 2, vcs_colour_of(a), label);
   }
@@ -403,7 +412,7 @@ static void write_bound(vcs_section_t *section, deviation_t soft[TEMPERATURES][A
                         const deviation_t reads_only[TEMPERATURES]) {
   double full[TEMPERATURES], counter[TEMPERATURES], reads[TEMPERATURES], needed = 0, needed_counter = 0,
                                                                          reads_needed = 0;
-  int above = 0, steps = 0;
+  int above = 0, above_ours = 0, steps = 0;
   vcs_table_begin(
       section,
       "T|alpha|largest deviation: bytes|counter|C needed: bytes|counter|steps above 256 x bracket|reads per step");
@@ -416,6 +425,7 @@ static void write_bound(vcs_section_t *section, deviation_t soft[TEMPERATURES][A
       needed = fmax(needed, d->bytes_by_bound);
       needed_counter = fmax(needed_counter, d->counter_by_bound);
       above += d->above;
+      above_ours += d->above_ours;
       steps += d->steps;
     }
     full[t] = soft[t][ALPHAS - 1].bytes;
@@ -425,21 +435,24 @@ static void write_bound(vcs_section_t *section, deviation_t soft[TEMPERATURES][A
   }
   vcs_table_end(section);
   vcs_table_begin(section, "what|paper|measured|verdict");
-  vcs_table_row(section, "bytes: deviation / bracket, at most C|C = 256|%.4g|%s", needed,
+  vcs_table_row(section, "bytes: largest deviation / bracket|at most C = 256|%.4g|%s", needed,
                 vcs_verdict(section, needed <= BYTE_RANGE));
-  vcs_table_row(section, "program counter: deviation / bracket|C = 256|%.5g|%s", needed_counter,
+  vcs_table_row(section, "program counter: largest deviation / bracket|at most C = 256|%.5g|%s", needed_counter,
                 vcs_verdict(section, needed_counter <= BYTE_RANGE));
-  vcs_table_row(section, "program counter, with its own range|C = 65536|%.5g|%s", needed_counter,
-                vcs_verdict(section, needed_counter <= 65536));
-  vcs_table_row(section, "reads only (hard dispatch): bytes / bracket|C = 256|%.4g|%s", reads_needed,
-                vcs_verdict(section, reads_needed <= BYTE_RANGE));
-  vcs_table_row(section, "steps above the printed bound|0|%d of %d|%s", above, steps, vcs_verdict(section, above == 0));
-  vcs_table_row(section, "slope of ln(deviation) over 1/T: bytes|-1|%.4f|%s", slope_of(full),
-                vcs_verdict(section, fabs(slope_of(full) + 1) < 0.05));
-  vcs_table_row(section, "the same: counter|-1|%.4f|%s", slope_of(counter),
-                vcs_verdict(section, fabs(slope_of(counter) + 1) < 0.05));
-  vcs_table_row(section, "the same: bytes, reads only|-1|%.4f|%s", slope_of(reads),
-                vcs_verdict(section, fabs(slope_of(reads) + 1) < 0.05));
+  vcs_table_row(section, "reads only (hard dispatch), bytes: largest deviation / bracket|at most C = 256|%.4g|%s",
+                reads_needed, vcs_verdict(section, reads_needed <= BYTE_RANGE));
+  vcs_table_row(section, "steps above the bound with C = 256|0|%d of %d|%s", above, steps,
+                vcs_verdict(section, above == 0));
+  vcs_table_row(section, "steps above the bound with C = 2048 R, R the number's range (256, 65536)|0|%d of %d|%s",
+                above_ours, steps, vcs_verdict(section, above_ours == 0));
+  vcs_table_row(section, "slope of ln(deviation) over 1/T for T up to 0.07: bytes|-1|%.4f|%s", slope_of(full, 0.07),
+                vcs_verdict(section, fabs(slope_of(full, 0.07) + 1) < 0.05));
+  vcs_table_row(section, "the same: counter|-1|%.4f|%s", slope_of(counter, 0.07),
+                vcs_verdict(section, fabs(slope_of(counter, 0.07) + 1) < 0.05));
+  vcs_table_row(section, "the same: bytes, reads only|-1|%.4f|%s", slope_of(reads, 0.07),
+                vcs_verdict(section, fabs(slope_of(reads, 0.07) + 1) < 0.05));
+  vcs_table_row(section, "for T up to 0.14: bytes|-1|%.4f|%s", slope_of(full, 0.14),
+                vcs_verdict(section, fabs(slope_of(full, 0.14) + 1) < 0.05));
   vcs_table_end(section);
 }
 
@@ -474,8 +487,11 @@ vcs_status_t vcs_paper_theorem2(vcs_section_t *section, vcs_error_t *error) {
   if (status == VCS_OK) write_bound(section, soft, reads_only);
   vcs_section_say(
       section,
-      "What the proof leaves out: a blend of opcodes blends counters, whose range is 65536 and not 256, and a softened "
-      "byte that is half of an address moves the address by up to 256 cells for one. So C has to be the range of the "
-      "counter; with it the bound holds everywhere, and the rate e^(-1/T) is right.");
+      "What the proof leaves out: a softened byte goes on through the step. As the high byte of an address it moves "
+      "the address by 256 cells for one, so that from 256 * 510 e^(-1/T) = 1/2 on, T = %.4f, another cell is read; "
+      "as an operand of AND, EOR or a carry it moves a byte by up to 255 for one. And a blend of opcodes blends "
+      "counters, whose range is 65536. So C is not the range of values but about 2048 times the range of the number "
+      "looked at; with that no step is above the bound. Below that temperature the rate e^(-1/T) is right.",
+      1 / log(2 * 256 * 510.0));
   return status;
 }
