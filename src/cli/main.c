@@ -28,6 +28,7 @@ static const struct {
     {"explain", vcs_cli_explain, "why a pixel is what it is: a page of objects, writes, instructions, bytes, controls"},
     {"play", vcs_cli_play, "a window to play in: rewind, save, film, look into the machine"},
     {"debug", vcs_cli_debug, "a debugger in the terminal: breakpoints, steps forwards and backwards"},
+    {"paper", vcs_cli_paper, "every table and figure of the paper again, beside its numbers, on one page"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

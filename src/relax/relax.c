@@ -1,0 +1,201 @@
+/* relax.c: the calls of relax.h: making a relaxed machine, loading it, running it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/files.h"
+#include "real.h"
+
+void vcs_relax_defaults(vcs_relax_options_t *options) {
+  const vcs_relax_options_t defaults = {.alpha = 6, .temperature = 0.14};
+  *options = defaults;
+}
+
+/* Whether the machine is one of real numbers, and not only looked at as one. */
+static bool is_real(const vcs_relax_t *relax) {
+  return relax->options.cast == VCS_CAST_NONE || relax->options.dispatch != VCS_DISPATCH_HARD;
+}
+
+static vcs_status_t check_options(const vcs_relax_options_t *o, vcs_error_t *error) {
+  if (!(o->alpha > 0) || !isfinite(o->alpha))
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "alpha is %g; a positive number is needed", o->alpha);
+  if (!(o->temperature > 0) || !isfinite(o->temperature))
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the temperature is %g; a positive number is needed",
+                          o->temperature);
+  if (o->window < 0)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the window is %d; 0 (the whole array) or more is needed",
+                          o->window);
+  if (o->cast > VCS_CAST_NONE || o->dispatch > VCS_DISPATCH_DISTANCE || o->bus > VCS_BUS_REDUCED)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no such cast, dispatch or bus");
+  return VCS_OK;
+}
+
+vcs_status_t vcs_relax_create(const vcs_cart_t *cart, const vcs_relax_options_t *options, vcs_relax_t **relax,
+                              vcs_error_t *error) {
+  *relax = NULL;
+  vcs_status_t status = check_options(options, error);
+  if (status) return status;
+  int32_t largest = (int32_t)(cart->rom_size > cart->ram_size ? cart->rom_size : cart->ram_size);
+  vcs_relax_t *r = calloc(1, sizeof *r);
+  if (r) {
+    r->cart = cart;
+    r->options = *options;
+    r->m = calloc(1, vcs_state_size(cart));
+  }
+  if (!r || !r->m || !vcs_reals_start(r) || !vcs_soften_start(&r->soften, options, largest < 128 ? 128 : largest)) {
+    vcs_relax_free(r);
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  vcs_boot(cart, r->m, NULL);
+  vcs_relax_load(r, r->m);
+  *relax = r;
+  return VCS_OK;
+}
+
+void vcs_relax_free(vcs_relax_t *relax) {
+  if (!relax) return;
+  vcs_soften_free(&relax->soften);
+  vcs_reals_free(relax);
+  free(relax->m);
+  free(relax);
+}
+
+void vcs_relax_load(vcs_relax_t *relax, const vcs_t *m) {
+  const vcs_relax_report_t nothing = {0};
+  memmove(relax->m, m, vcs_state_size(relax->cart));
+  relax->report = nothing;
+  vcs_reals_load(relax);
+  vcs_reals_load_image(relax);
+}
+
+void vcs_relax_load_reduced(vcs_relax_t *relax) {
+  vcs_boot(relax->cart, relax->m, NULL);
+  memset(relax->m->ram, 0, sizeof relax->m->ram);
+  relax->m->a = relax->m->x = relax->m->y = 0;
+  relax->m->sp = 0xFD;
+  relax->m->p = 0x34;
+  vcs_relax_load(relax, relax->m);
+}
+
+const vcs_t *vcs_relax_machine(const vcs_relax_t *relax) { return relax->m; }
+
+const vcs_relax_report_t *vcs_relax_report(const vcs_relax_t *relax) { return &relax->report; }
+
+void vcs_relax_watch(vcs_relax_t *relax, vcs_relax_watch_t watch, void *context) {
+  relax->watch = watch;
+  relax->watch_context = context;
+}
+
+void vcs_relax_control(vcs_relax_t *relax, const vcs_controls_t *hands) { vcs_control(relax->cart, relax->m, hands); }
+
+void vcs_relax_step(vcs_relax_t *relax, uint8_t *frames) {
+  if (is_real(relax))
+    vcs_real_step(relax, NULL, frames);
+  else
+    vcs_rounded_step(relax, frames);
+}
+
+void vcs_relax_frame(vcs_relax_t *relax, uint8_t *frames) {
+  if (relax->options.bus == VCS_BUS_REDUCED) return;
+  if (is_real(relax))
+    vcs_real_frame(relax, frames);
+  else
+    vcs_rounded_frame(relax, frames);
+}
+
+double vcs_relax_read(const vcs_relax_t *relax, const uint8_t *cells, int32_t size, int32_t index) {
+  return vcs_soften_read(&relax->soften, cells, size, index);
+}
+
+double vcs_relax_branch(const vcs_relax_t *relax, uint16_t next, int offset, int taken) {
+  return vcs_soften_branch(&relax->soften, next, offset, taken);
+}
+
+/* ---- Values --------------------------------------------------------------------------------------------------- */
+
+size_t vcs_relax_state_slots(const vcs_relax_t *relax) { return VCS_SLOT_RAM + relax->reals->state_cells; }
+
+size_t vcs_relax_input_slots(const vcs_relax_t *relax) { return VCS_SLOT_RAM + relax->reals->cell_count; }
+
+static vcs_real_t *number_at(const vcs_relax_t *relax, size_t slot) {
+  return slot < VCS_SLOT_RAM ? &relax->reals->reg[slot] : &relax->reals->cells[slot - VCS_SLOT_RAM];
+}
+
+void vcs_relax_values(vcs_relax_t *relax, double *values) {
+  if (!is_real(relax)) vcs_reals_load(relax);
+  for (size_t i = 0; i < vcs_relax_input_slots(relax); i++) values[i] = number_at(relax, i)->value;
+}
+
+static double most_of(size_t slot) {
+  if (slot >= VCS_SLOT_N && slot <= VCS_SLOT_C) return 1;
+  return slot == VCS_SLOT_PC ? 65535 : slot == VCS_SLOT_TIME ? INT32_MAX : 255;
+}
+
+void vcs_relax_set_values(vcs_relax_t *relax, const double *values) {
+  for (size_t i = 0; i < vcs_relax_input_slots(relax); i++) {
+    double value = fmin(fmax(values[i], 0), most_of(i));
+    *number_at(relax, i) = vcs_real_constant(relax->options.cast == VCS_CAST_ROUND ? nearbyint(value) : value);
+  }
+  vcs_reals_adopt(relax);
+}
+
+/* ---- Derivatives ---------------------------------------------------------------------------------------------- */
+
+/* Runs, keeping links: the inputs are the variables 1, 2, ... */
+static void run_linked(vcs_relax_t *relax, int32_t steps, vcs_links_t *links) {
+  const size_t inputs = vcs_relax_input_slots(relax);
+  if (!is_real(relax)) vcs_reals_load(relax);
+  for (size_t i = 0; i < inputs; i++) number_at(relax, i)->variable = (int32_t)i + 1;
+  links->variables = (int32_t)inputs;
+  for (int32_t i = 0; i < steps && !links->failed; i++) {
+    bool was_partial = relax->m->partial;
+    vcs_real_step(relax, links, NULL);
+    if (relax->options.bus == VCS_BUS_REDUCED || !was_partial || relax->m->partial) continue;
+    vcs_frame_end(relax->cart, relax->m, NULL);
+    vcs_real_begin_frame(relax);
+  }
+}
+
+static void forget(vcs_relax_t *relax) {
+  for (size_t i = 0; i < vcs_relax_input_slots(relax); i++) number_at(relax, i)->variable = 0;
+}
+
+/* Runs and makes room for a derivative of every variable; [0] is that of all constants. NULL: no memory. */
+static double *start_product(vcs_relax_t *relax, int32_t steps, vcs_links_t *links, vcs_error_t *error) {
+  run_linked(relax, steps, links);
+  double *d = links->failed ? NULL : calloc((size_t)links->variables + 1, sizeof *d);
+  if (!d) vcs_error_fill(error, VCS_NO_MEMORY, "out of memory: %d steps are too many at once", steps);
+  return d;
+}
+
+static vcs_status_t end_product(vcs_relax_t *relax, vcs_links_t *links, double *d) {
+  const vcs_status_t status = d ? VCS_OK : VCS_NO_MEMORY;
+  forget(relax);
+  vcs_links_free(links);
+  free(d);
+  return status;
+}
+
+vcs_status_t vcs_relax_jvp(vcs_relax_t *relax, int32_t steps, const double *d_input, double *d_state,
+                           vcs_error_t *error) {
+  vcs_links_t links = {0};
+  double *d = start_product(relax, steps, &links, error);
+  if (d) {
+    memcpy(d + 1, d_input, vcs_relax_input_slots(relax) * sizeof *d);
+    vcs_links_forward(&links, d);
+    for (size_t i = 0; i < vcs_relax_state_slots(relax); i++) d_state[i] += d[number_at(relax, i)->variable];
+  }
+  return end_product(relax, &links, d);
+}
+
+vcs_status_t vcs_relax_vjp(vcs_relax_t *relax, int32_t steps, double *d_input, const double *d_state,
+                           vcs_error_t *error) {
+  vcs_links_t links = {0};
+  double *d = start_product(relax, steps, &links, error);
+  if (d) {
+    for (size_t i = 0; i < vcs_relax_state_slots(relax); i++) d[number_at(relax, i)->variable] += d_state[i];
+    vcs_links_backward(&links, d);
+    for (size_t i = 0; i < vcs_relax_input_slots(relax); i++) d_input[i] += d[i + 1];
+  }
+  return end_product(relax, &links, d);
+}
