@@ -1,9 +1,9 @@
 /* test_run.c: decoded instructions (run.h) against the same machine one instruction at a time (cpu.h).
  *
  * Programs are made of the pieces that run.h treats on its own: waiting for the timer in every spelling, delay loops,
- * pushes and pulls with the stack in RAM and in the TIA, calls, branches over pages, tables and pointers into ROM, RAM
- * and chips, and now and then plain noise. They run frame by frame (vcs_frame) and step by step (vcs_step), and the two
- * machines must be equal after every frame, byte for byte, time and instruction count included.
+ * pushes and pulls with the stack in RAM and in the TIA, calls, stores to the TIA, branches over pages, tables and
+ * pointers into ROM, RAM and chips, and now and then plain noise. They run frame by frame (vcs_frame) and step by step
+ * (vcs_step), and the two machines must be equal after every frame, byte for byte, time and instruction count included.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,12 +87,20 @@ static void put_accesses(void) {
   put(3, 0xC9, noise(), 0xEA);
 }
 
+/* Stores to registers of the TIA, most of which have rows of their own, in all of a line; and to their mirrors. */
+static void put_registers(void) {
+  for (unsigned i = 4 + below(12); i > 0; i--) {
+    put(2, ONE_OF(0xA9, 0xA2, 0xA0), noise());
+    put(2, ONE_OF(0x85, 0x86, 0x84), 0x04 + below(0x29) + (below(4) ? 0 : 0x40));
+  }
+}
+
 /* A frame: pieces, then three lines of VSYNC and round again. */
 static void make_program(size_t size) {
-  static void (*const pieces[])(void) = {put_wait, put_delay, put_stack, put_accesses};
+  static void (*const pieces[])(void) = {put_wait, put_delay, put_stack, put_accesses, put_registers};
   for (size_t i = 0; i < size; i++) image[i] = below(8) ? 0xEA : ONE_OF(0x18, 0x38, 0xCA, 0x88, 0x4A, 0xE8);
   end = 0x200;
-  for (unsigned count = 2 + below(14); count > 0; count--) pieces[below(4)]();
+  for (unsigned count = 2 + below(14); count > 0; count--) pieces[below(5)]();
   put(17, 0xA9, 0x02, 0x85, 0x00, 0x85, 0x02, 0x85, 0x02, 0x85, 0x02, 0xA9, 0x00, 0x85, 0x00, 0x4C, 0x00, 0xF2);
   for (size_t bank = 4096; bank < size; bank += 4096) memcpy(image + bank, image, 4096);
   for (size_t bank = size; bank > 0; bank -= size < 4096 ? size : 4096) {

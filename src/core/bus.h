@@ -102,7 +102,7 @@ VCS_HOT_FN unsigned vcs_bus_write_tia(const vcs_cart_t *cart, vcs_t *m, vcs_vide
 }
 
 /* ... and for WSYNC, by far the commonest of them. */
-VCS_SLOW_FN unsigned vcs_bus_write_wsync(vcs_t *m, vcs_video_t *video) {
+VCS_HOT_FN unsigned vcs_bus_write_wsync(vcs_t *m, vcs_video_t *video) {
   int32_t now = vcs_tia_since_frame(m);
   if (VCS_UNLIKELY(now >= video->late)) return vcs_tia_write_late(m, video, VCS_WSYNC, 0) ? VCS_STOP_FRAME : 0;
   vcs_tia_see(m, video, now);

@@ -9,8 +9,9 @@
  * A frame that stops in mid-line shows what the reference has drawn: up to the last access, and a little ahead of it,
  * with the registers as they were before it. vcs_tia_catch_up does that whenever the CPU stops.
  *
- * Writes come a thousand times a frame. vcs_tia_write_first and vcs_tia_store_register do nothing after a call, so that
- * they need no stack; what is rare is in functions of its own.
+ * Writes come a thousand times a frame. Most are of a register that the decoder knows: vcs_tia_write_this is inlined
+ * there (run.h), one register at a time. vcs_tia_write_first and vcs_tia_store_register are for the others; they do
+ * nothing after a call, so that they need no stack. What is rare is in functions of its own.
  *
  * Facts here are the reference's (Stella 2's TIA as xitari and ale-py carry it), not always the chip's:
  * - Objects are at a position 0..159, not counters: RESPx and HMOVE compute it. A player reset outside its own copies

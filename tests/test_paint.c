@@ -1,0 +1,84 @@
+/* test_paint.c: the painters of paint.h, each against one pixel at a time. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/paint.h"
+
+enum { LINES = 4000, GUARD = 32 };
+
+typedef void (*painter_t)(uint64_t colour[VCS_LINE_WORDS][4], const uint64_t piece[VCS_LINE_WORDS],
+                          const uint8_t colu[4], uint8_t *row);
+
+static uint64_t random_state = 1;
+
+static uint64_t noise(void) {
+  uint64_t z = random_state += 0x9E3779B97F4A7C15ull;
+  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+  return z ^ z >> 31;
+}
+
+static bool lit(uint64_t mask, int x) { return mask >> (x & 63) & 1; }
+
+/* Every pixel has one colour; pieces are all of the line, a stretch of it, nothing, or any pixels at all. What lies
+ * around the row, and outside the piece, must stay. */
+static void check(painter_t paint) {
+  for (int line = 0; line < LINES; line++) {
+    uint8_t row[VCS_WIDTH + 2 * GUARD], expected[VCS_WIDTH + 2 * GUARD], colu[4];
+    uint64_t colour[VCS_LINE_WORDS][4], piece[VCS_LINE_WORDS];
+    int kind = (int)(noise() % 4), from = (int)(noise() % VCS_WIDTH), to = from + (int)(noise() % VCS_WIDTH);
+    for (int i = 0; i < 4; i++) colu[i] = (uint8_t)noise();
+    for (size_t i = 0; i < sizeof row; i++) row[i] = expected[i] = (uint8_t)noise();
+    for (int w = 0; w < VCS_LINE_WORDS; w++) {
+      uint64_t low = noise(), high = noise();
+      colour[w][0] = ~low & ~high;
+      colour[w][1] = low & ~high;
+      colour[w][2] = ~low & high;
+      colour[w][3] = low & high;
+      piece[w] = kind == 0 ? ~0ull : kind == 1 ? noise() : 0;
+    }
+    for (int x = from; kind == 2 && x < to && x < VCS_WIDTH; x++) piece[x >> 6] |= 1ull << (x & 63);
+    for (int x = 0; x < VCS_WIDTH; x++) {
+      for (int i = 0; i < 4; i++) {
+        if (lit(piece[x >> 6], x) && lit(colour[x >> 6][i], x)) expected[GUARD + x] = colu[i];
+      }
+    }
+    paint(colour, piece, colu, row + GUARD);
+    assert_memory_equal(row, expected, sizeof row);
+  }
+}
+
+static void test_paint_by_eight_is_pixel_by_pixel(void **state) {
+  (void)state;
+  check(vcs_paint_by_eight);
+}
+
+static void test_paint_by_32_is_pixel_by_pixel(void **state) {
+  (void)state;
+#if VCS_PAINT_WIDE
+  if (__builtin_cpu_supports("avx2")) {
+    check(vcs_paint_by_32);
+    return;
+  }
+#endif
+  skip();
+}
+
+static void test_paint_is_pixel_by_pixel(void **state) {
+  (void)state;
+  check(vcs_paint);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_paint_by_eight_is_pixel_by_pixel),
+      cmocka_unit_test(test_paint_by_32_is_pixel_by_pixel),
+      cmocka_unit_test(test_paint_is_pixel_by_pixel),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
