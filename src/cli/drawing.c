@@ -109,7 +109,7 @@ void vcs_draw_pixels(vcs_drawing_t *drawing, double x, double y, const uint8_t *
   }
 }
 
-/* ---- SVG ---------------------------------------------------------------------------------------------------- */
+/* ---- SVG ------------------------------------------------------------------------------------------------------- */
 
 static void escape(vcs_text_t *out, const char *text) {
   for (; *text; text++) {
@@ -145,7 +145,7 @@ static void write_svg(const vcs_drawing_t *drawing, vcs_text_t *out) {
   vcs_text_printf(out, "</svg>\n");
 }
 
-/* ---- PNG ---------------------------------------------------------------------------------------------------- */
+/* ---- PNG ------------------------------------------------------------------------------------------------------- */
 
 /* Columns from left to right, the top in bit 0; from ' ' on. */
 static const uint8_t font[95][GLYPH_WIDTH] = {
@@ -280,7 +280,7 @@ vcs_status_t vcs_drawing_write(const vcs_drawing_t *drawing, const char *path, v
   return status ? status : write_png(drawing, name, error);
 }
 
-/* ---- Charts ------------------------------------------------------------------------------------------------- */
+/* ---- Charts ---------------------------------------------------------------------------------------------------- */
 
 static double y_unit(const vcs_chart_t *chart, double y) { return chart->y_log ? log10(y) : y; }
 
@@ -351,7 +351,7 @@ void vcs_chart_key(vcs_drawing_t *drawing, const vcs_chart_t *chart, int line, u
   vcs_draw_text(drawing, x + 21, y, VCS_TEXT_LEFT, 0x202020, text);
 }
 
-/* ---- Colours ------------------------------------------------------------------------------------------------ */
+/* ---- Colours --------------------------------------------------------------------------------------------------- */
 
 static uint32_t between(uint32_t a, uint32_t b, double part) {
   uint32_t colour = 0;

@@ -103,7 +103,7 @@ const char *const vcs_paper_games[VCS_PAPER_GAMES] = {"air_raid",
                                                       "yars_revenge",
                                                       "zaxxon"};
 
-/* ---- Writing ------------------------------------------------------------------------------------------------ */
+/* ---- Writing --------------------------------------------------------------------------------------------------- */
 
 /* &, < and > are written as they are: all text here is ours. */
 void vcs_section_say(vcs_section_t *section, const char *format, ...) {
@@ -180,7 +180,7 @@ vcs_status_t vcs_section_figure(vcs_section_t *section, vcs_drawing_t *drawing, 
   return status;
 }
 
-/* ---- Games -------------------------------------------------------------------------------------------------- */
+/* ---- Games ----------------------------------------------------------------------------------------------------- */
 
 vcs_status_t vcs_paper_game_open(const vcs_paper_t *paper, const char *name, vcs_profile_t profile,
                                  vcs_paper_game_t *game, vcs_error_t *error) {
@@ -211,7 +211,19 @@ void vcs_paper_game_free(vcs_paper_game_t *game) {
   if (game->rom.cart) vcs_rom_free(&game->rom);
 }
 
-/* ---- Keys --------------------------------------------------------------------------------------------------- */
+int vcs_paper_game_over(const vcs_paper_game_t *game, int most) {
+  vcs_env_t *env;
+  int over = 0;
+  if (vcs_env_create(game->rom.cart, &env, NULL)) return 0;
+  for (int f = 1; f <= most && !over; f++) {
+    vcs_env_act_on(env, VCS_NOOP, VCS_NOOP);
+    if (vcs_env_over(env)) over = f;
+  }
+  vcs_env_free(env);
+  return over;
+}
+
+/* ---- Keys ------------------------------------------------------------------------------------------------------ */
 
 enum { FILE_LIMIT = 1 << 28 };
 
@@ -254,7 +266,7 @@ static uint64_t key_of_inputs(const vcs_paper_t *paper) {
   return key;
 }
 
-/* ---- Sections ------------------------------------------------------------------------------------------------- */
+/* ---- Sections -------------------------------------------------------------------------------------------------- */
 
 /* The section as it was kept, if its key is this one. */
 static bool find_kept(const vcs_paper_t *paper, const char *name, const char *key, vcs_text_t *html) {
@@ -269,14 +281,18 @@ static bool find_kept(const vcs_paper_t *paper, const char *name, const char *ke
   return right;
 }
 
+/* Writes the section's files, and adds what find_kept would to *html. */
 static vcs_status_t keep(const vcs_section_t *section, const char *key, vcs_text_t *html, vcs_error_t *error) {
   char path[VCS_PATH_SIZE];
-  vcs_text_printf(html, "%s", key);
-  vcs_text_append(html, section->html.text ? section->html.text : "", section->html.length);
+  vcs_text_t kept = {0};
+  vcs_text_printf(&kept, "%s%s", key, section->html.text ? section->html.text : "");
   vcs_status_t status = path_in(section->paper, path, "sections/", section->name, ".tsv", error);
   if (status == VCS_OK && section->tsv.length) status = vcs_file_write_text(path, &section->tsv, error);
   if (status == VCS_OK) status = path_in(section->paper, path, "sections/", section->name, ".html", error);
-  return status ? status : vcs_file_write_text(path, html, error);
+  if (status == VCS_OK) status = vcs_file_write_text(path, &kept, error);
+  vcs_text_append(html, kept.text ? kept.text : "", kept.length);
+  vcs_text_free(&kept);
+  return status;
 }
 
 /* Makes a section, or takes it as it was kept; its HTML, the key in front, is added to *html. */
@@ -302,7 +318,7 @@ static vcs_status_t make(const vcs_paper_t *paper, int number, uint64_t inputs, 
   return status;
 }
 
-/* ---- The page ------------------------------------------------------------------------------------------------- */
+/* ---- The page -------------------------------------------------------------------------------------------------- */
 
 static const char style[] =
     "body{font:15px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}"
@@ -359,7 +375,7 @@ static vcs_status_t make_all(const vcs_paper_t *paper, int only, vcs_error_t *er
   return status;
 }
 
-/* ---- The command ---------------------------------------------------------------------------------------------- */
+/* ---- The command ----------------------------------------------------------------------------------------------- */
 
 static int make_folders(const vcs_paper_t *paper) {
   static const char *const folders[] = {"", "figures", "sections"};

@@ -39,7 +39,7 @@ static const struct {
     {"E0", "403397fe8583"}, {"F8", "74890a43e591"},   {"4K", "1870b0dd6fb1"}, {"4K", "cef82c39bbb0"},
     {"4K", "d44f2a115393"}, {"4K", "d69ee89e65c3"},   {"4K", "ff777c8d4ea0"}, {"F8", "e1c323ce00cc"}};
 
-/* ---- Records -------------------------------------------------------------------------------------------------- */
+/* ---- Records --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
   vcs_status_t status;
@@ -99,7 +99,7 @@ static vcs_status_t verify(const vcs_paper_t *paper, const vcs_cart_t *cart, con
   return status;
 }
 
-/* ---- Three engines -------------------------------------------------------------------------------------------- */
+/* ---- Three engines --------------------------------------------------------------------------------------------- */
 
 static void frame_by_steps(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
   vcs_step_t step = {0};
@@ -147,7 +147,7 @@ static vcs_status_t cross(const vcs_paper_game_t *game, int frames, conformance_
   return status;
 }
 
-/* ---- Conformance ---------------------------------------------------------------------------------------------- */
+/* ---- Conformance ----------------------------------------------------------------------------------------------- */
 
 static bool check_game(void *context, size_t item, int worker) {
   job_t *job = context;
@@ -244,7 +244,7 @@ vcs_status_t vcs_paper_conformance(vcs_section_t *section, vcs_error_t *error) {
   return status;
 }
 
-/* ---- Throughput ----------------------------------------------------------------------------------------------- */
+/* ---- Throughput ------------------------------------------------------------------------------------------------ */
 
 typedef struct {
   const vcs_paper_game_t *game;

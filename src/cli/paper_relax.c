@@ -28,7 +28,7 @@ static vcs_relax_options_t options_of(double alpha, double temperature) {
 /* As sharp as doubles allow: the exact machine, in the same code. */
 static vcs_relax_options_t exact_options(void) { return options_of(1000, 0.001); }
 
-/* ---- The reduced machine ---------------------------------------------------------------------------------------- */
+/* ---- The reduced machine --------------------------------------------------------------------------------------- */
 
 static vcs_status_t reduced(const vcs_cart_t *cart, vcs_relax_options_t options, vcs_relax_t **relax,
                             vcs_error_t *error) {
@@ -57,7 +57,7 @@ static vcs_status_t first_difference(const vcs_cart_t *cart, double alpha, doubl
   return status;
 }
 
-/* ---- Margins ---------------------------------------------------------------------------------------------------- */
+/* ---- Margins --------------------------------------------------------------------------------------------------- */
 
 /* What a run's casts look like: offsets of branches, and the cells around everything that was read. */
 enum { AROUND = 4, SPAN = 2 * AROUND + 1 };
@@ -168,7 +168,7 @@ static double p_step(const margins_t *margins, double alpha, double temperature)
          pow(p_branch(margins, alpha), branch_share(margins));
 }
 
-/* ---- Frames ----------------------------------------------------------------------------------------------------- */
+/* ---- Frames ---------------------------------------------------------------------------------------------------- */
 
 /* A relaxed run beside the exact one, from the same machine, nobody doing anything. Frames are counted from 1. */
 typedef struct {
@@ -177,6 +177,8 @@ typedef struct {
   bool whole;      /* reads are over the whole array instead of +-4 */
   int ram, screen; /* the first frame after which they differ; 0: none */
   int first_wrong; /* the frame of the first wrong value; 0: none */
+  int over;        /* the frame after which the game is over; 0: it is not asked for */
+  uint64_t wrong_before_over;
   vcs_relax_report_t report;
 } race_t;
 
@@ -204,6 +206,7 @@ static vcs_status_t run_race(const vcs_paper_game_t *game, race_t *race, bool to
     if (!race->first_wrong && report->wrong_reads + report->wrong_branches) race->first_wrong = f;
     if (!race->ram && memcmp(soft->ram, m->ram, sizeof m->ram)) race->ram = f;
     if (!race->screen && memcmp(vcs_picture(soft, frames), vcs_picture(m, exact), VCS_FRAME_BYTES)) race->screen = f;
+    if (f == race->over) race->wrong_before_over = report->wrong_reads;
     if (race->ram && race->screen && !to_the_end) break;
   }
   if (relax) race->report = *vcs_relax_report(relax);
@@ -258,8 +261,7 @@ static const char *frame_text(int frame, char text[16]) {
   return text;
 }
 
-/* ---- N_div --------------------------------------------------------------------------------------------------------
- */
+/* ---- N_div ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
   double alpha, temperature;
@@ -316,7 +318,8 @@ vcs_status_t vcs_paper_ndiv(vcs_section_t *section, vcs_error_t *error) {
   if (status) return status;
   status = reduced_margins(game.rom.cart, NDIV_STEPS, &margins, error);
   for (int i = 0; i < NDIV_ROWS && status == VCS_OK; i++) {
-    const race_t race = {ndiv_rows[i].alpha, ndiv_rows[i].temperature, NDIV_FRAMES, true, 0, 0, 0, {0}};
+    const race_t race = {
+        .alpha = ndiv_rows[i].alpha, .temperature = ndiv_rows[i].temperature, .frames = NDIV_FRAMES, .whole = true};
     real[i] = race;
     games[i] = &game;
     status =
@@ -343,8 +346,7 @@ vcs_status_t vcs_paper_ndiv(vcs_section_t *section, vcs_error_t *error) {
   return status;
 }
 
-/* ---- P_step -------------------------------------------------------------------------------------------------------
- */
+/* ---- P_step ---------------------------------------------------------------------------------------------------- */
 
 enum { MAP_COLUMNS = 56, MAP_ROWS = 56 };
 
@@ -407,8 +409,7 @@ vcs_status_t vcs_paper_pstep(vcs_section_t *section, vcs_error_t *error) {
   return status;
 }
 
-/* ---- Delayed divergence -------------------------------------------------------------------------------------------
- */
+/* ---- Delayed divergence ---------------------------------------------------------------------------------------- */
 
 vcs_status_t vcs_paper_delayed(vcs_section_t *section, vcs_error_t *error) {
   static const struct {
@@ -425,8 +426,11 @@ vcs_status_t vcs_paper_delayed(vcs_section_t *section, vcs_error_t *error) {
   if (status) return status;
   status = vcs_paper_game_open(section->paper, invaders, VCS_PROFILE_ALE, &game[1], error);
   if (status == VCS_OK) {
+    int over[2];
+    for (int i = 0; i < 2; i++) over[i] = vcs_paper_game_over(&game[i], frames);
     for (int i = 0; i < RACES; i++) {
-      const race_t race = {20, rows[i % ROWS].temperature, frames, false, 0, 0, 0, {0}};
+      const race_t race = {
+          .alpha = 20, .temperature = rows[i % ROWS].temperature, .frames = frames, .over = over[i / ROWS]};
       races[i] = race;
       games[i] = &game[i / ROWS];
     }
@@ -440,34 +444,38 @@ vcs_status_t vcs_paper_delayed(vcs_section_t *section, vcs_error_t *error) {
       "Space Invaders, alpha = 20, exact boot, then reads over +-4 cells of RAM and ROM, NOOP, %d frames; the "
       "whole machine, in both profiles.",
       frames);
-  vcs_table_begin(section,
-                  "profile|T|paper: screen differs, frame|screen differs|RAM differs|verdict|wrong reads|first wrong: "
-                  "frame|counter|address|exact|relaxed");
+  vcs_table_begin(
+      section,
+      "profile|T|paper: screen differs, frame|screen differs|RAM differs|verdict|wrong reads|game over, frame|"
+      "wrong reads until then|first wrong: frame|counter|address|exact|relaxed");
   for (int i = 0; i < RACES; i++) {
     const race_t *race = &races[i];
     const vcs_relax_value_t *wrong = &race->report.first_wrong;
-    char screen[16], ram[16], where[64] = "|||";
+    char screen[16], ram[16], where[64] = "|||", end[32] = "-|-";
     const int expected = rows[i % ROWS].expected <= frames ? rows[i % ROWS].expected : 0;
     if (race->first_wrong)
       snprintf(where, sizeof where, "$%04X|$%02X|%d|%.6f", wrong->pc, wrong->address, wrong->exact, wrong->relaxed);
-    vcs_table_row(section, "%s|%.4f|%s|%s|%s|%s|%d|%d|%s", i / ROWS ? "ale" : "xitari", race->temperature,
+    if (race->over) snprintf(end, sizeof end, "%d|%d", race->over, (int)race->wrong_before_over);
+    vcs_table_row(section, "%s|%.4f|%s|%s|%s|%s|%d|%s|%d|%s", i / ROWS ? "ale" : "xitari", race->temperature,
                   rows[i % ROWS].paper, frame_text(race->screen, screen), frame_text(race->ram, ram),
-                  vcs_verdict(section, race->screen == expected), (int)race->report.wrong_reads, race->first_wrong,
+                  vcs_verdict(section, race->screen == expected), (int)race->report.wrong_reads, end, race->first_wrong,
                   where);
   }
   vcs_table_end(section);
   vcs_section_say(
       section,
-      "The largest pull of a read is 510 q / (1 + q), q = exp(-1/T): a byte of 0 between two of 255, or the "
-      "reverse. It reaches one half at T = %.5f, so that at 0.1442 and below no read can round wrongly, and the "
-      "paper's 2365 at `T &lt;= 0.1444` cannot hold for all of them. A read that is wrong need not show: most "
-      "wrong bytes are masked before they are used.",
+      "The largest pull of a read is 510 q / (1 + q), q = exp(-1/T): a byte of 0 among bytes of 255, or the reverse. "
+      "It "
+      "reaches one half at T = %.5f, so that at 0.1442 and below no read can round wrongly, and the paper's 2365 at `T "
+      "&lt;= 0.1444` cannot hold for all of them. A read that is wrong need not show: at 0.1444 hundreds are wrong and "
+      "all "
+      "of them masked until the game is over, where an environment stops; the machine itself goes on, into the attract "
+      "mode.",
       1 / log(1019.0));
   return VCS_OK;
 }
 
-/* ---- The corner ---------------------------------------------------------------------------------------------------
- */
+/* ---- The corner ------------------------------------------------------------------------------------------------ */
 
 vcs_status_t vcs_paper_corner(vcs_section_t *section, vcs_error_t *error) {
   static const double settings[][2] = {{6, 0.14}, {5.5, 0.145}};
@@ -478,7 +486,8 @@ vcs_status_t vcs_paper_corner(vcs_section_t *section, vcs_error_t *error) {
   vcs_status_t status = vcs_paper_game_open(section->paper, invaders, VCS_PROFILE_XITARI, &game, error);
   if (status) return status;
   for (int i = 0; i < 4; i++) {
-    const race_t race = {settings[i / 2][0], settings[i / 2][1], frames, i & 1, 0, 0, 0, {0}};
+    const race_t race = {
+        .alpha = settings[i / 2][0], .temperature = settings[i / 2][1], .frames = frames, .whole = i & 1};
     races[i] = race;
     games[i] = &game;
   }
@@ -500,8 +509,7 @@ vcs_status_t vcs_paper_corner(vcs_section_t *section, vcs_error_t *error) {
   return VCS_OK;
 }
 
-/* ---- Other games --------------------------------------------------------------------------------------------------
- */
+/* ---- Other games ----------------------------------------------------------------------------------------------- */
 
 static const char *const others[] = {"space_invaders", "pong",      "breakout",          "ms_pacman",
                                      "seaquest",       "qbert",     "beam_rider",        "asterix",
@@ -586,7 +594,8 @@ vcs_status_t vcs_paper_games_table(vcs_section_t *section, vcs_error_t *error) {
   for (; opened < count && status == VCS_OK; opened += status == VCS_OK)
     status = vcs_paper_game_open(section->paper, others[opened], VCS_PROFILE_XITARI, &games[opened], error);
   for (int i = 0; i < count * SETTINGS && status == VCS_OK; i++) {
-    const race_t race = {other_settings[i % SETTINGS][0], other_settings[i % SETTINGS][1], frames, false, 0, 0, 0, {0}};
+    const race_t race = {
+        .alpha = other_settings[i % SETTINGS][0], .temperature = other_settings[i % SETTINGS][1], .frames = frames};
     races[i] = race;
     which[i] = &games[i / SETTINGS];
   }
