@@ -268,6 +268,14 @@ static uint64_t key_of_inputs(const vcs_paper_t *paper) {
 
 /* ---- Sections -------------------------------------------------------------------------------------------------- */
 
+enum { KEY_SIZE = 64 };
+
+static void key_of(const vcs_paper_t *paper, const char *name, uint64_t inputs, char key[KEY_SIZE]) {
+  uint64_t digest = vcs_hash64(name, strlen(name), inputs);
+  if (strcmp(name, "games") == 0 && paper->games) digest = vcs_hash64(paper->games, strlen(paper->games), digest);
+  snprintf(key, KEY_SIZE, "<!-- key %016" PRIx64 " -->\n", digest);
+}
+
 /* The section as it was kept, if its key is this one. */
 static bool find_kept(const vcs_paper_t *paper, const char *name, const char *key, vcs_text_t *html) {
   char path[VCS_PATH_SIZE];
@@ -297,9 +305,9 @@ static vcs_status_t keep(const vcs_section_t *section, const char *key, vcs_text
 
 /* Makes a section, or takes it as it was kept; its HTML, the key in front, is added to *html. */
 static vcs_status_t make(const vcs_paper_t *paper, int number, uint64_t inputs, vcs_text_t *html, vcs_error_t *error) {
-  char key[64];
+  char key[KEY_SIZE];
   const char *name = sections[number].name;
-  snprintf(key, sizeof key, "<!-- key %016" PRIx64 " -->\n", vcs_hash64(name, strlen(name), inputs));
+  key_of(paper, name, inputs, key);
   if (find_kept(paper, name, key, html)) {
     printf("%-12s kept\n", name);
     return VCS_OK;
@@ -364,9 +372,8 @@ static vcs_status_t make_all(const vcs_paper_t *paper, int only, vcs_error_t *er
     if (only < 0 || only == i) {
       status = make(paper, i, inputs, &body, error);
     } else { /* what is there from before belongs on the page, too */
-      char key[64];
-      snprintf(key, sizeof key, "<!-- key %016" PRIx64 " -->\n",
-               vcs_hash64(sections[i].name, strlen(sections[i].name), inputs));
+      char key[KEY_SIZE];
+      key_of(paper, sections[i].name, inputs, key);
       find_kept(paper, sections[i].name, key, &body);
     }
   }
@@ -416,6 +423,7 @@ int vcs_cli_paper(int argc, char **argv) {
   const vcs_arg_t args[] = {
       VCS_ARG_TEXT("only", &only, "TABLE", "just this one; the others stay as they were made before"),
       VCS_ARG_TEXT("out", &paper.out, "DIR", "where to write"),
+      VCS_ARG_TEXT("games", &paper.games, "LIST", "of the table `games`: where they diverge, and their cast margins"),
       VCS_ARG_FLAG("quick", &paper.quick, "a reduced version: fewer games, shorter runs"),
       VCS_ARG_TEXT("records", &paper.records, "DIR", "records of the reference, for the conformance table"),
       VCS_ARG_INTEGER("jobs", &paper.threads, 0, 4096, "threads; 0: one for each CPU"),
@@ -431,6 +439,7 @@ int vcs_cli_paper(int argc, char **argv) {
       "an image or a record has changed. docs/paper.md has the results." VCS_ROMS_NOTE,
       "diffvcs paper\n"
       "diffvcs paper --only ndiv --out ndiv\n"
+      "diffvcs paper --only games --games demo,pitfall,frostbite --out margins\n"
       "diffvcs paper --quick --out quick\n",
       args};
   int exit_code = vcs_args_read(&usage, argc, argv);
@@ -442,6 +451,9 @@ int vcs_cli_paper(int argc, char **argv) {
   vcs_status_t status = make_all(&paper, number, &error);
   if (vcs_interrupted())
     return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted; what is done is kept: run it again to go on");
-  if (status == VCS_NOT_FOUND) vcs_rom_advise(paper.choice.roms);
+  if (status == VCS_NOT_FOUND) {
+    vcs_rom_advise(paper.choice.roms);
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
+  }
   return status ? vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message) : VCS_EXIT_OK;
 }

@@ -14,7 +14,8 @@
 typedef struct {
   vcs_cart_choice_t choice;
   const char *out, *records;
-  bool quick; /* the reduced version that tests run */
+  const char *games; /* of the table `games`, with commas between them; NULL: twelve */
+  bool quick;        /* the reduced version that tests run */
   int64_t threads;
 } vcs_paper_t;
 

@@ -327,11 +327,12 @@ vcs_status_t vcs_paper_joystick(vcs_section_t *section, vcs_error_t *error) {
   vcs_pixel_values(s.scene.rom.cart, VCS_VALUES_LUMINANCE, s.scale);
   float *memory = calloc((1 + METHODS * CONTROLS) * s.pixels, sizeof *memory);
   if (memory) {
+    const int middle = VCS_WIDTH / 2;
     s.weights = memory;
     for (int i = 0; i < METHODS * CONTROLS; i++)
       s.maps[i / CONTROLS][i % CONTROLS] = memory + (size_t)(i + 1) * s.pixels;
     for (int i = CANNON_FIRST_ROW * VCS_WIDTH; i < CANNON_END_ROW * VCS_WIDTH; i++)
-      s.weights[i] = (float)(i % VCS_WIDTH - VCS_WIDTH / 2);
+      s.weights[i] = (float)(i % VCS_WIDTH - middle);
     status = find_truth(&s, error);
     for (int method = 1; method < METHODS && status == VCS_OK; method++) status = find_method(&s, method, error);
   } else {
