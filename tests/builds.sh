@@ -5,7 +5,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 out=build-variants
 mkdir -p "$out"
-sources="src/host/*.c src/grad/*.c build/demo_image.c"
+sources="src/host/*.c src/grad/*.c src/relax/*.c build/demo_image.c"
 [ -e build/demo_image.c ] || cmake -DIN=demo/demo.bin -DOUT=build/demo_image.c -P cmake/embed.cmake
 flags="-std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -Iinclude -Isrc"
 roms=${DIFFVCS_ROMS:-$(compgen -G '.venv/lib/python3*/site-packages/ale_py/roms' || true)}

@@ -34,7 +34,7 @@ static uint32_t noise(void) {
 
 static double fraction(void) { return noise() / 4294967296.0; }
 
-/* ---- Machines ------------------------------------------------------------------------------------------------- */
+/* ---- Machines -------------------------------------------------------------------------------------------------- */
 
 static vcs_cart_t *load(const uint8_t *image, size_t size, const char *name) {
   const vcs_cart_options_t options = {.profile = VCS_PROFILE_XITARI, .name = name};
@@ -97,7 +97,7 @@ static void assert_same_machine(const vcs_cart_t *cart, const vcs_t *a, const vc
   fail();
 }
 
-/* ---- Softened values ------------------------------------------------------------------------------------------ */
+/* ---- Softened values ------------------------------------------------------------------------------------------- */
 
 /* The same read by the definition: a softmax over every cell of the array. */
 static double read_all(const vcs_relax_options_t *o, const uint8_t *cells, int size, int index) {
@@ -175,7 +175,7 @@ static void test_bad_options_are_refused(void **state) {
   vcs_cart_free(cart);
 }
 
-/* ---- Machines against each other ------------------------------------------------------------------------------ */
+/* ---- Machines against each other ------------------------------------------------------------------------------- */
 
 /* Sharp settings are HARD, whole frames long, with every field of the machine. */
 static void check_sharp(vcs_cart_t *cart, uint8_t cast, uint8_t dispatch, int frames) {
@@ -284,7 +284,7 @@ static void test_integers_and_rounded_numbers_agree(void **state) {
   }
 }
 
-/* ---- Real numbers --------------------------------------------------------------------------------------------- */
+/* ---- Real numbers ---------------------------------------------------------------------------------------------- */
 
 /* A cartridge with one instruction at $F000, an operand of $80 and up. */
 static vcs_cart_t *load_one(int opcode) {

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* ---- Options ------------------------------------------------------------------------------------------------ */
+/* ---- Options --------------------------------------------------------------------------------------------------- */
 
 typedef enum { VCS_CAST_ROUND, VCS_CAST_NONE } vcs_cast_t;
 
@@ -52,7 +52,7 @@ typedef struct {
 /* alpha 6, T 0.14, the whole array, no wrap, double, VCS_CAST_ROUND, VCS_DISPATCH_HARD, VCS_BUS_REAL. */
 VCS_API void vcs_relax_defaults(vcs_relax_options_t *options);
 
-/* ---- The machine -------------------------------------------------------------------------------------------- */
+/* ---- The machine ----------------------------------------------------------------------------------------------- */
 
 typedef struct vcs_relax vcs_relax_t;
 
@@ -76,7 +76,7 @@ VCS_API void vcs_relax_control(vcs_relax_t *relax, const vcs_controls_t *hands);
 VCS_API void vcs_relax_step(vcs_relax_t *relax, uint8_t *frames);
 VCS_API void vcs_relax_frame(vcs_relax_t *relax, uint8_t *frames);
 
-/* ---- What is counted ---------------------------------------------------------------------------------------- */
+/* ---- What is counted ------------------------------------------------------------------------------------------- */
 
 /* A value that was relaxed and cast: a read, or the counter after a branch. `relaxed` is the value before the cast. */
 typedef struct {
@@ -108,7 +108,7 @@ VCS_API double vcs_relax_read(const vcs_relax_t *relax, const uint8_t *cells, in
 /* The counter after a relaxed branch, before the cast. `next` is that of the instruction behind it. */
 VCS_API double vcs_relax_branch(const vcs_relax_t *relax, uint16_t next, int offset, int taken);
 
-/* ---- Values and derivatives ----------------------------------------------------------------------------------- */
+/* ---- Values and derivatives ------------------------------------------------------------------------------------ */
 
 /* The state as numbers: registers, flags, time, RAM, cartridge RAM; then, for inputs only, the image. Slots: */
 enum {

@@ -109,7 +109,7 @@ void vcs_draw_pixels(vcs_drawing_t *drawing, double x, double y, const uint8_t *
   }
 }
 
-/* ---- SVG ---------------------------------------------------------------------------------------------------- */
+/* ---- SVG ------------------------------------------------------------------------------------------------------- */
 
 static void escape(vcs_text_t *out, const char *text) {
   for (; *text; text++) {
@@ -145,7 +145,7 @@ static void write_svg(const vcs_drawing_t *drawing, vcs_text_t *out) {
   vcs_text_printf(out, "</svg>\n");
 }
 
-/* ---- PNG ---------------------------------------------------------------------------------------------------- */
+/* ---- PNG ------------------------------------------------------------------------------------------------------- */
 
 /* Columns from left to right, the top in bit 0; from ' ' on. */
 static const uint8_t font[95][GLYPH_WIDTH] = {
@@ -253,7 +253,7 @@ static vcs_status_t write_png(const vcs_drawing_t *drawing, const char *path, vc
   canvas_t canvas = {NULL, SMOOTH * drawing->width, SMOOTH * drawing->height};
   size_t pixels = (size_t)drawing->width * (size_t)drawing->height;
   uint8_t *rgb = malloc(3 * pixels);
-  canvas.rgb = malloc(3 * SMOOTH * SMOOTH * pixels);
+  canvas.rgb = calloc(pixels, 3 * SMOOTH * SMOOTH);
   vcs_status_t status = VCS_NO_MEMORY;
   if (rgb && canvas.rgb) {
     paint(drawing, &canvas);
@@ -280,7 +280,7 @@ vcs_status_t vcs_drawing_write(const vcs_drawing_t *drawing, const char *path, v
   return status ? status : write_png(drawing, name, error);
 }
 
-/* ---- Charts ------------------------------------------------------------------------------------------------- */
+/* ---- Charts ---------------------------------------------------------------------------------------------------- */
 
 static double y_unit(const vcs_chart_t *chart, double y) { return chart->y_log ? log10(y) : y; }
 
@@ -304,19 +304,19 @@ void vcs_chart_frame(vcs_drawing_t *drawing, const vcs_chart_t *chart) {
   const uint32_t ink = 0x202020, faint = 0xDDDDDD;
   char label[32];
   double step = tick_of(chart->x_to - chart->x_from, chart->x_ticks);
-  for (double x = ceil(chart->x_from / step - 1e-9) * step; x <= chart->x_to + 1e-9 * step; x += step) {
-    double at = vcs_chart_x(chart, x);
+  for (int i = (int)ceil(chart->x_from / step - 1e-9); i <= chart->x_to / step + 1e-9; i++) {
+    double x = i * step, at = vcs_chart_x(chart, x);
     vcs_draw_line(drawing, at, chart->top, at, bottom, 1, faint);
-    snprintf(label, sizeof label, "%.4g", fabs(x) < 1e-9 * step ? 0 : x);
+    snprintf(label, sizeof label, "%.4g", x);
     vcs_draw_text(drawing, at, bottom + 13, VCS_TEXT_MIDDLE, ink, label);
   }
   double from = y_unit(chart, chart->y_from), to = y_unit(chart, chart->y_to);
   step = tick_of(to - from, chart->y_ticks);
   if (chart->y_log && step < 1) step = 1;
-  for (double y = ceil(from / step - 1e-9) * step; y <= to + 1e-9 * step; y += step) {
-    double value = chart->y_log ? pow(10, y) : y, at = vcs_chart_y(chart, value);
+  for (int i = (int)ceil(from / step - 1e-9); i <= to / step + 1e-9; i++) {
+    double value = chart->y_log ? pow(10, i * step) : i * step, at = vcs_chart_y(chart, value);
     vcs_draw_line(drawing, chart->left, at, right, at, 1, faint);
-    snprintf(label, sizeof label, "%.4g", fabs(value) < 1e-9 * step && !chart->y_log ? 0 : value);
+    snprintf(label, sizeof label, "%.4g", value);
     vcs_draw_text(drawing, chart->left - 5, at + 4, VCS_TEXT_RIGHT, ink, label);
   }
   vcs_draw_line(drawing, chart->left, chart->top, chart->left, bottom, 1, ink);
@@ -351,7 +351,7 @@ void vcs_chart_key(vcs_drawing_t *drawing, const vcs_chart_t *chart, int line, u
   vcs_draw_text(drawing, x + 21, y, VCS_TEXT_LEFT, 0x202020, text);
 }
 
-/* ---- Colours ------------------------------------------------------------------------------------------------ */
+/* ---- Colours --------------------------------------------------------------------------------------------------- */
 
 static uint32_t between(uint32_t a, uint32_t b, double part) {
   uint32_t colour = 0;

@@ -33,7 +33,7 @@ void vcs_draw_pixels(vcs_drawing_t *drawing, double x, double y, const uint8_t *
 /* path.svg and path.png. */
 vcs_status_t vcs_drawing_write(const vcs_drawing_t *drawing, const char *path, vcs_error_t *error);
 
-/* ---- Charts ------------------------------------------------------------------------------------------------- */
+/* ---- Charts ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
   const char *title, *x_label, *y_label;

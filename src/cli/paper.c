@@ -103,7 +103,7 @@ const char *const vcs_paper_games[VCS_PAPER_GAMES] = {"air_raid",
                                                       "yars_revenge",
                                                       "zaxxon"};
 
-/* ---- Writing ------------------------------------------------------------------------------------------------ */
+/* ---- Writing --------------------------------------------------------------------------------------------------- */
 
 /* &, < and > are written as they are: all text here is ours. */
 void vcs_section_say(vcs_section_t *section, const char *format, ...) {
@@ -180,7 +180,7 @@ vcs_status_t vcs_section_figure(vcs_section_t *section, vcs_drawing_t *drawing, 
   return status;
 }
 
-/* ---- Games -------------------------------------------------------------------------------------------------- */
+/* ---- Games ----------------------------------------------------------------------------------------------------- */
 
 vcs_status_t vcs_paper_game_open(const vcs_paper_t *paper, const char *name, vcs_profile_t profile,
                                  vcs_paper_game_t *game, vcs_error_t *error) {
@@ -211,7 +211,19 @@ void vcs_paper_game_free(vcs_paper_game_t *game) {
   if (game->rom.cart) vcs_rom_free(&game->rom);
 }
 
-/* ---- Keys --------------------------------------------------------------------------------------------------- */
+int vcs_paper_game_over(const vcs_paper_game_t *game, int most) {
+  vcs_env_t *env;
+  int over = 0;
+  if (vcs_env_create(game->rom.cart, &env, NULL)) return 0;
+  for (int f = 1; f <= most && !over; f++) {
+    vcs_env_act_on(env, VCS_NOOP, VCS_NOOP);
+    if (vcs_env_over(env)) over = f;
+  }
+  vcs_env_free(env);
+  return over;
+}
+
+/* ---- Keys ------------------------------------------------------------------------------------------------------ */
 
 enum { FILE_LIMIT = 1 << 28 };
 
@@ -254,7 +266,15 @@ static uint64_t key_of_inputs(const vcs_paper_t *paper) {
   return key;
 }
 
-/* ---- Sections ------------------------------------------------------------------------------------------------- */
+/* ---- Sections -------------------------------------------------------------------------------------------------- */
+
+enum { KEY_SIZE = 64 };
+
+static void key_of(const vcs_paper_t *paper, const char *name, uint64_t inputs, char key[KEY_SIZE]) {
+  uint64_t digest = vcs_hash64(name, strlen(name), inputs);
+  if (strcmp(name, "games") == 0 && paper->games) digest = vcs_hash64(paper->games, strlen(paper->games), digest);
+  snprintf(key, KEY_SIZE, "<!-- key %016" PRIx64 " -->\n", digest);
+}
 
 /* The section as it was kept, if its key is this one. */
 static bool find_kept(const vcs_paper_t *paper, const char *name, const char *key, vcs_text_t *html) {
@@ -269,21 +289,25 @@ static bool find_kept(const vcs_paper_t *paper, const char *name, const char *ke
   return right;
 }
 
+/* Writes the section's files, and adds what find_kept would to *html. */
 static vcs_status_t keep(const vcs_section_t *section, const char *key, vcs_text_t *html, vcs_error_t *error) {
   char path[VCS_PATH_SIZE];
-  vcs_text_printf(html, "%s", key);
-  vcs_text_append(html, section->html.text ? section->html.text : "", section->html.length);
+  vcs_text_t kept = {0};
+  vcs_text_printf(&kept, "%s%s", key, section->html.text ? section->html.text : "");
   vcs_status_t status = path_in(section->paper, path, "sections/", section->name, ".tsv", error);
   if (status == VCS_OK && section->tsv.length) status = vcs_file_write_text(path, &section->tsv, error);
   if (status == VCS_OK) status = path_in(section->paper, path, "sections/", section->name, ".html", error);
-  return status ? status : vcs_file_write_text(path, html, error);
+  if (status == VCS_OK) status = vcs_file_write_text(path, &kept, error);
+  vcs_text_append(html, kept.text ? kept.text : "", kept.length);
+  vcs_text_free(&kept);
+  return status;
 }
 
 /* Makes a section, or takes it as it was kept; its HTML, the key in front, is added to *html. */
 static vcs_status_t make(const vcs_paper_t *paper, int number, uint64_t inputs, vcs_text_t *html, vcs_error_t *error) {
-  char key[64];
+  char key[KEY_SIZE];
   const char *name = sections[number].name;
-  snprintf(key, sizeof key, "<!-- key %016" PRIx64 " -->\n", vcs_hash64(name, strlen(name), inputs));
+  key_of(paper, name, inputs, key);
   if (find_kept(paper, name, key, html)) {
     printf("%-12s kept\n", name);
     return VCS_OK;
@@ -302,7 +326,7 @@ static vcs_status_t make(const vcs_paper_t *paper, int number, uint64_t inputs, 
   return status;
 }
 
-/* ---- The page ------------------------------------------------------------------------------------------------- */
+/* ---- The page -------------------------------------------------------------------------------------------------- */
 
 static const char style[] =
     "body{font:15px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}"
@@ -348,9 +372,8 @@ static vcs_status_t make_all(const vcs_paper_t *paper, int only, vcs_error_t *er
     if (only < 0 || only == i) {
       status = make(paper, i, inputs, &body, error);
     } else { /* what is there from before belongs on the page, too */
-      char key[64];
-      snprintf(key, sizeof key, "<!-- key %016" PRIx64 " -->\n",
-               vcs_hash64(sections[i].name, strlen(sections[i].name), inputs));
+      char key[KEY_SIZE];
+      key_of(paper, sections[i].name, inputs, key);
       find_kept(paper, sections[i].name, key, &body);
     }
   }
@@ -359,7 +382,7 @@ static vcs_status_t make_all(const vcs_paper_t *paper, int only, vcs_error_t *er
   return status;
 }
 
-/* ---- The command ---------------------------------------------------------------------------------------------- */
+/* ---- The command ----------------------------------------------------------------------------------------------- */
 
 static int make_folders(const vcs_paper_t *paper) {
   static const char *const folders[] = {"", "figures", "sections"};
@@ -400,6 +423,7 @@ int vcs_cli_paper(int argc, char **argv) {
   const vcs_arg_t args[] = {
       VCS_ARG_TEXT("only", &only, "TABLE", "just this one; the others stay as they were made before"),
       VCS_ARG_TEXT("out", &paper.out, "DIR", "where to write"),
+      VCS_ARG_TEXT("games", &paper.games, "LIST", "of the table `games`: where they diverge, and their cast margins"),
       VCS_ARG_FLAG("quick", &paper.quick, "a reduced version: fewer games, shorter runs"),
       VCS_ARG_TEXT("records", &paper.records, "DIR", "records of the reference, for the conformance table"),
       VCS_ARG_INTEGER("jobs", &paper.threads, 0, 4096, "threads; 0: one for each CPU"),
@@ -415,6 +439,7 @@ int vcs_cli_paper(int argc, char **argv) {
       "an image or a record has changed. docs/paper.md has the results." VCS_ROMS_NOTE,
       "diffvcs paper\n"
       "diffvcs paper --only ndiv --out ndiv\n"
+      "diffvcs paper --only games --games demo,pitfall,frostbite --out margins\n"
       "diffvcs paper --quick --out quick\n",
       args};
   int exit_code = vcs_args_read(&usage, argc, argv);
@@ -426,6 +451,9 @@ int vcs_cli_paper(int argc, char **argv) {
   vcs_status_t status = make_all(&paper, number, &error);
   if (vcs_interrupted())
     return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted; what is done is kept: run it again to go on");
-  if (status == VCS_NOT_FOUND) vcs_rom_advise(paper.choice.roms);
+  if (status == VCS_NOT_FOUND) {
+    vcs_rom_advise(paper.choice.roms);
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
+  }
   return status ? vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message) : VCS_EXIT_OK;
 }

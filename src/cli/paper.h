@@ -14,7 +14,8 @@
 typedef struct {
   vcs_cart_choice_t choice;
   const char *out, *records;
-  bool quick; /* the reduced version that tests run */
+  const char *games; /* of the table `games`, with commas between them; NULL: twelve */
+  bool quick;        /* the reduced version that tests run */
   int64_t threads;
 } vcs_paper_t;
 
@@ -28,7 +29,7 @@ typedef struct {
 
 typedef vcs_status_t (*vcs_section_make_t)(vcs_section_t *section, vcs_error_t *error);
 
-/* ---- Writing ------------------------------------------------------------------------------------------------ */
+/* ---- Writing --------------------------------------------------------------------------------------------------- */
 
 void vcs_section_say(vcs_section_t *section, const char *format, ...) VCS_PRINTF(2, 3); /* a paragraph */
 
@@ -45,7 +46,7 @@ const char *vcs_verdict(vcs_section_t *section, bool equal);
 vcs_status_t vcs_section_figure(vcs_section_t *section, vcs_drawing_t *drawing, const char *name, const char *caption,
                                 vcs_error_t *error);
 
-/* ---- Games -------------------------------------------------------------------------------------------------- */
+/* ---- Games ----------------------------------------------------------------------------------------------------- */
 
 /* A cartridge and the machine after its boot, with nothing held: where runs begin. */
 typedef struct {
@@ -54,6 +55,10 @@ typedef struct {
   vcs_controls_t idle;
 } vcs_paper_game_t;
 
+/* The frame after which the game is over if nobody does anything, among the next `most`; 0: none. An environment stands
+ * still from then on; a machine goes on. */
+int vcs_paper_game_over(const vcs_paper_game_t *game, int most);
+
 vcs_status_t vcs_paper_game_open(const vcs_paper_t *paper, const char *name, vcs_profile_t profile,
                                  vcs_paper_game_t *game, vcs_error_t *error);
 void vcs_paper_game_free(vcs_paper_game_t *game);
@@ -61,7 +66,7 @@ void vcs_paper_game_free(vcs_paper_game_t *game);
 enum { VCS_PAPER_GAMES = 64 };
 extern const char *const vcs_paper_games[VCS_PAPER_GAMES]; /* the paper's, by their names here */
 
-/* ---- Sections ------------------------------------------------------------------------------------------------- */
+/* ---- Sections -------------------------------------------------------------------------------------------------- */
 
 vcs_status_t vcs_paper_conformance(vcs_section_t *section, vcs_error_t *error);
 vcs_status_t vcs_paper_throughput(vcs_section_t *section, vcs_error_t *error);

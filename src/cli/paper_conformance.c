@@ -39,7 +39,7 @@ static const struct {
     {"E0", "403397fe8583"}, {"F8", "74890a43e591"},   {"4K", "1870b0dd6fb1"}, {"4K", "cef82c39bbb0"},
     {"4K", "d44f2a115393"}, {"4K", "d69ee89e65c3"},   {"4K", "ff777c8d4ea0"}, {"F8", "e1c323ce00cc"}};
 
-/* ---- Records -------------------------------------------------------------------------------------------------- */
+/* ---- Records --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
   vcs_status_t status;
@@ -99,7 +99,7 @@ static vcs_status_t verify(const vcs_paper_t *paper, const vcs_cart_t *cart, con
   return status;
 }
 
-/* ---- Three engines -------------------------------------------------------------------------------------------- */
+/* ---- Three engines --------------------------------------------------------------------------------------------- */
 
 static void frame_by_steps(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
   vcs_step_t step = {0};
@@ -108,46 +108,65 @@ static void frame_by_steps(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
   vcs_frame_end(cart, m, frames);
 }
 
-static vcs_status_t cross(const vcs_paper_game_t *game, int frames, conformance_t *c) {
-  const vcs_cart_t *cart = game->rom.cart;
-  const size_t size = vcs_state_size(cart);
+typedef struct {
+  vcs_t *loop, *steps;
+  vcs_relax_t *relax;
+  uint8_t *pictures[3];
+} engines_t;
+
+static vcs_status_t open_engines(const vcs_paper_game_t *game, engines_t *e, vcs_error_t *error) {
+  const size_t size = vcs_state_size(game->rom.cart);
   vcs_relax_options_t options;
-  vcs_relax_t *relax = NULL;
   vcs_relax_defaults(&options);
   options.alpha = 1000;
   options.temperature = 0.001;
-  vcs_t *loop = malloc(size), *steps = malloc(size);
-  uint8_t *pictures = calloc(6, VCS_FRAME_BYTES), *second = pictures + (pictures ? 2 * VCS_FRAME_BYTES : 0);
-  uint8_t *third = second + (pictures ? 2 * VCS_FRAME_BYTES : 0);
-  vcs_controls_t hands = game->idle;
-  vcs_status_t status = loop && steps && pictures ? vcs_relax_create(cart, &options, &relax, &c->error)
-                                                  : vcs_error_fill(&c->error, VCS_NO_MEMORY, "out of memory");
-  if (status == VCS_OK) {
-    memcpy(loop, game->start, size);
-    memcpy(steps, game->start, size);
-    vcs_relax_load(relax, game->start);
-  }
-  for (int f = 1; f <= frames && status == VCS_OK && !c->cross_differs && !vcs_interrupted(); f++) {
-    hands.held[0] = (uint8_t)(f * 0x9E3779B9u >> 27);
-    vcs_control(cart, loop, &hands);
-    vcs_control(cart, steps, &hands);
-    vcs_relax_control(relax, &hands);
-    vcs_frame(cart, loop, pictures);
-    frame_by_steps(cart, steps, second);
-    vcs_relax_frame(relax, third);
-    c->crossed = f;
-    if (memcmp(loop, steps, size) || memcmp(loop, vcs_relax_machine(relax), size) ||
-        memcmp(pictures, second, 2 * VCS_FRAME_BYTES) || memcmp(pictures, third, 2 * VCS_FRAME_BYTES))
-      c->cross_differs = f;
-  }
-  vcs_relax_free(relax);
-  free(loop);
-  free(steps);
-  free(pictures);
+  memset(e, 0, sizeof *e);
+  e->loop = malloc(size);
+  e->steps = malloc(size);
+  for (int i = 0; i < 3; i++) e->pictures[i] = calloc(2, VCS_FRAME_BYTES);
+  if (!e->loop || !e->steps || !e->pictures[0] || !e->pictures[1] || !e->pictures[2])
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  memcpy(e->loop, game->start, size);
+  memcpy(e->steps, game->start, size);
+  vcs_status_t status = vcs_relax_create(game->rom.cart, &options, &e->relax, error);
+  if (status == VCS_OK) vcs_relax_load(e->relax, game->start);
   return status;
 }
 
-/* ---- Conformance ---------------------------------------------------------------------------------------------- */
+static void free_engines(engines_t *e) {
+  vcs_relax_free(e->relax);
+  free(e->loop);
+  free(e->steps);
+  for (int i = 0; i < 3; i++) free(e->pictures[i]);
+}
+
+/* A frame by each of them; whether all is the same afterwards. */
+static bool agree(const vcs_cart_t *cart, const engines_t *e, const vcs_controls_t *hands) {
+  const size_t size = vcs_state_size(cart), two = 2 * VCS_FRAME_BYTES;
+  vcs_control(cart, e->loop, hands);
+  vcs_control(cart, e->steps, hands);
+  vcs_relax_control(e->relax, hands);
+  vcs_frame(cart, e->loop, e->pictures[0]);
+  frame_by_steps(cart, e->steps, e->pictures[1]);
+  vcs_relax_frame(e->relax, e->pictures[2]);
+  return memcmp(e->loop, e->steps, size) == 0 && memcmp(e->loop, vcs_relax_machine(e->relax), size) == 0 &&
+         memcmp(e->pictures[0], e->pictures[1], two) == 0 && memcmp(e->pictures[0], e->pictures[2], two) == 0;
+}
+
+static vcs_status_t cross(const vcs_paper_game_t *game, int frames, conformance_t *c) {
+  engines_t engines;
+  vcs_controls_t hands = game->idle;
+  vcs_status_t status = open_engines(game, &engines, &c->error);
+  for (int f = 1; f <= frames && status == VCS_OK && !c->cross_differs && !vcs_interrupted(); f++) {
+    hands.held[0] = (uint8_t)(f * 0x9E3779B9u >> 27);
+    c->crossed = f;
+    if (!agree(game->rom.cart, &engines, &hands)) c->cross_differs = f;
+  }
+  free_engines(&engines);
+  return status;
+}
+
+/* ---- Conformance ----------------------------------------------------------------------------------------------- */
 
 static bool check_game(void *context, size_t item, int worker) {
   job_t *job = context;
@@ -244,7 +263,7 @@ vcs_status_t vcs_paper_conformance(vcs_section_t *section, vcs_error_t *error) {
   return status;
 }
 
-/* ---- Throughput ----------------------------------------------------------------------------------------------- */
+/* ---- Throughput ------------------------------------------------------------------------------------------------ */
 
 typedef struct {
   const vcs_paper_game_t *game;
@@ -329,7 +348,7 @@ vcs_status_t vcs_paper_throughput(vcs_section_t *section, vcs_error_t *error) {
   vcs_status_t status = vcs_paper_game_open(section->paper, "pong", VCS_PROFILE_XITARI, &game, error);
   if (status) return status;
   const double seconds = section->paper->quick ? 0.05 : 2;
-  measure_t one = {.game = &game, .seconds = seconds}, gradient = one, many[MACHINES_MAX], soft[5];
+  measure_t one = {.game = &game, .seconds = seconds}, gradient = one, many[MACHINES_MAX] = {{0}}, soft[5] = {{0}};
   static const char *const names[] = {"FULL, round, reduced bus (the paper's machine)", "FULL, round, real bus, +-4",
                                       "FULL, none, hard dispatch", "FULL, none, softmax over 256 opcodes",
                                       "FULL, round, real bus, whole array"};

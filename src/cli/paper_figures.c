@@ -15,7 +15,7 @@ static const double operating_point = 0.25;
 static double gate(double alpha, double z) { return 1 / (1 + exp(-alpha * z)); }
 static double gate_slope(double alpha, double z) { return alpha * gate(alpha, z) * (1 - gate(alpha, z)); }
 
-/* ---- The gate ------------------------------------------------------------------------------------------------- */
+/* ---- The gate -------------------------------------------------------------------------------------------------- */
 
 vcs_status_t vcs_paper_gate(vcs_section_t *section, vcs_error_t *error) {
   vcs_drawing_t *drawing = vcs_drawing_create(760, 300);
@@ -43,7 +43,7 @@ vcs_status_t vcs_paper_gate(vcs_section_t *section, vcs_error_t *error) {
                             error);
 }
 
-/* ---- Alpha ---------------------------------------------------------------------------------------------------- */
+/* ---- Alpha ----------------------------------------------------------------------------------------------------- */
 
 enum { CANNON = 0x1C, CANNON_LEFT = 45, CANNON_RIGHT = 95, CANNON_TOP = 178, CANNON_ROWS = 24, SETTLE = 4 };
 
@@ -111,7 +111,7 @@ vcs_status_t vcs_paper_alpha(vcs_section_t *section, vcs_error_t *error) {
                             "d(screen)/dz at z = 0.25. Red: a pixel brightens; blue: it darkens.", error);
 }
 
-/* ---- Temperature ---------------------------------------------------------------------------------------------- */
+/* ---- Temperature ----------------------------------------------------------------------------------------------- */
 
 enum { FIRST_COLUMN = 30, COLUMNS = 81, TARGET = 70, SAMPLES = 100, FIGURE_ROWS = 8, FIELD = 140 };
 
@@ -184,7 +184,7 @@ vcs_status_t vcs_paper_temperature(vcs_section_t *section, vcs_error_t *error) {
   return vcs_section_figure(section, drawing, "temperature", "Expected occupancy; bright: always lit.", error);
 }
 
-/* ---- The joystick --------------------------------------------------------------------------------------------- */
+/* ---- The joystick ---------------------------------------------------------------------------------------------- */
 
 static const uint8_t controls[] = {VCS_INPUT_RIGHT, VCS_INPUT_LEFT, VCS_INPUT_UP, VCS_INPUT_DOWN};
 static const char *const control_names[] = {"RIGHT", "LEFT", "UP", "DOWN"};
@@ -327,11 +327,12 @@ vcs_status_t vcs_paper_joystick(vcs_section_t *section, vcs_error_t *error) {
   vcs_pixel_values(s.scene.rom.cart, VCS_VALUES_LUMINANCE, s.scale);
   float *memory = calloc((1 + METHODS * CONTROLS) * s.pixels, sizeof *memory);
   if (memory) {
+    const int middle = VCS_WIDTH / 2;
     s.weights = memory;
     for (int i = 0; i < METHODS * CONTROLS; i++)
       s.maps[i / CONTROLS][i % CONTROLS] = memory + (size_t)(i + 1) * s.pixels;
     for (int i = CANNON_FIRST_ROW * VCS_WIDTH; i < CANNON_END_ROW * VCS_WIDTH; i++)
-      s.weights[i] = (float)(i % VCS_WIDTH - VCS_WIDTH / 2);
+      s.weights[i] = (float)(i % VCS_WIDTH - middle);
     status = find_truth(&s, error);
     for (int method = 1; method < METHODS && status == VCS_OK; method++) status = find_method(&s, method, error);
   } else {

@@ -29,8 +29,7 @@ static double draw_between(uint64_t *state, double low, double high) {
   return low + (high - low) * (double)(draw(state) >> 11) / 9007199254740992.0;
 }
 
-/* ---- Theorem 1 ----------------------------------------------------------------------------------------------------
- */
+/* ---- Theorem 1 ------------------------------------------------------------------------------------------------- */
 
 typedef struct {
   const vcs_section_t *section;
@@ -182,8 +181,7 @@ vcs_status_t vcs_paper_theorem1(vcs_section_t *section, vcs_error_t *error) {
   return status;
 }
 
-/* ---- Theorem 2 ----------------------------------------------------------------------------------------------------
- */
+/* ---- Theorem 2 ------------------------------------------------------------------------------------------------- */
 
 static const double temperatures[] = {0.04, 0.05, 0.06, 0.07, 0.08, 0.10, 0.12, 0.14, 0.16, 0.20, 0.25, 0.30};
 static const double alphas[] = {2, 4, 6, 10, 20, 40};

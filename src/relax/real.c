@@ -7,7 +7,7 @@
 
 #include "core/cpu.h"
 
-/* ---- Numbers and integers ------------------------------------------------------------------------------------- */
+/* ---- Numbers and integers -------------------------------------------------------------------------------------- */
 
 bool vcs_reals_start(vcs_relax_t *relax) {
   const vcs_cart_t *cart = relax->cart;
@@ -80,7 +80,7 @@ void vcs_reals_adopt(vcs_relax_t *relax) {
   for (int32_t i = 0; i < (int32_t)relax->reals->state_cells; i++) vcs_reals_adopt_cell(relax, i);
 }
 
-/* ---- All opcodes ---------------------------------------------------------------------------------------------- */
+/* ---- All opcodes ----------------------------------------------------------------------------------------------- */
 
 /* The weight of every opcode, and how the weights move with the opcode's byte. One-hot logits do not: they jump. */
 typedef struct {
@@ -191,7 +191,7 @@ static void blend(vcs_doing_t *doing, vcs_real_t opcode) {
   }
 }
 
-/* ---- Running -------------------------------------------------------------------------------------------------- */
+/* ---- Running --------------------------------------------------------------------------------------------------- */
 
 /* Returns whether the frame is over. */
 static bool instruction(vcs_relax_t *relax, vcs_links_t *links, vcs_video_t *video) {

@@ -59,7 +59,7 @@ typedef struct {
   int memo_count;
 } vcs_doing_t;
 
-/* ---- Accesses (real_bus.c) ---------------------------------------------------------------------------------- */
+/* ---- Accesses (real_bus.c) ------------------------------------------------------------------------------------- */
 
 /* The cast: what the options make of a number that was softened. */
 vcs_real_t vcs_real_cast(const vcs_doing_t *doing, vcs_real_t real);
@@ -74,12 +74,12 @@ vcs_real_t vcs_real_wrapped(vcs_real_t real, double range);
 
 vcs_real_t vcs_real_clamped(vcs_real_t real, double most); /* to 0 .. most; there it is a constant */
 
-/* ---- Instructions (real_ops.c) ------------------------------------------------------------------------------ */
+/* ---- Instructions (real_ops.c) --------------------------------------------------------------------------------- */
 
 /* doing->reg is what the registers are, with the counter behind the opcode; afterwards what they would be. */
 void vcs_real_evaluate(vcs_doing_t *doing, uint8_t opcode);
 
-/* ---- The machine (real.c) ----------------------------------------------------------------------------------- */
+/* ---- The machine (real.c) -------------------------------------------------------------------------------------- */
 
 bool vcs_reals_start(vcs_relax_t *relax); /* false: no memory */
 void vcs_reals_free(vcs_relax_t *relax);

@@ -32,7 +32,7 @@ vcs_real_t vcs_real_clamped(vcs_real_t real, double most) {
   return real.value > most ? vcs_real_constant(most) : real;
 }
 
-/* ---- Where a byte is ---------------------------------------------------------------------------------------- */
+/* ---- Where a byte is ------------------------------------------------------------------------------------------- */
 
 typedef struct {
   const vcs_real_t *cells; /* NULL: not a cell but a chip's register */
@@ -63,7 +63,7 @@ static place_t find(const vcs_doing_t *doing, uint16_t addr) {
   return (addr & 0x280) == 0x80 ? ram : nowhere;
 }
 
-/* ---- Softened reads ------------------------------------------------------------------------------------------- */
+/* ---- Softened reads -------------------------------------------------------------------------------------------- */
 
 /* The weight of the neighbour k, `past` being how far the address is beyond the cell. */
 static double weight_of(const vcs_soften_t *soften, int32_t k, double past) {
@@ -114,7 +114,7 @@ static vcs_real_t soften_once(vcs_doing_t *doing, const place_t *place, vcs_real
   return value;
 }
 
-/* ---- Accesses ----------------------------------------------------------------------------------------------- */
+/* ---- Accesses -------------------------------------------------------------------------------------------------- */
 
 static void set_clock(const vcs_doing_t *doing) {
   doing->relax->m->cycles = (uint32_t)(int64_t)nearbyint(doing->reg[VCS_SLOT_TIME].value);

@@ -13,7 +13,7 @@
 #include "core/cpu.h"
 #include "real.h"
 
-/* ---- The table ---------------------------------------------------------------------------------------------- */
+/* ---- The table ------------------------------------------------------------------------------------------------- */
 
 enum {
   A = 1 << VCS_SLOT_A,
@@ -92,7 +92,7 @@ static uint8_t exactly(uint8_t opcode, vcs_t *m, vcs_cpu_t *cpu, uint8_t operand
 #define MASKS_ROW(code, operation, mode, access, cost) {uses_##operation, sets_##operation},
 static const struct { uint16_t uses, sets; } masks[256] = {VCS_OPCODES(MASKS_ROW)};
 
-/* ---- Interpolation ------------------------------------------------------------------------------------------ */
+/* ---- Interpolation --------------------------------------------------------------------------------------------- */
 
 static double most_of(int input) { return input >= VCS_SLOT_N && input <= VCS_SLOT_C ? 1 : 255; }
 
@@ -184,7 +184,7 @@ static vcs_real_t operate(vcs_doing_t *doing, uint8_t opcode, vcs_real_t operand
   return sets & B ? made[OPERAND] : operand;
 }
 
-/* ---- Fetches, addresses, the stack ---------------------------------------------------------------------------- */
+/* ---- Fetches, addresses, the stack ----------------------------------------------------------------------------- */
 
 static vcs_real_t plus(const vcs_doing_t *doing, vcs_real_t a, double number) {
   return vcs_real_linear(doing->links, number, a, 1);
@@ -301,7 +301,7 @@ static vcs_real_t status(const vcs_doing_t *doing) {
   return byte;
 }
 
-/* ---- Branches ------------------------------------------------------------------------------------------------- */
+/* ---- Branches -------------------------------------------------------------------------------------------------- */
 
 /* pc = next + g offset, g = sigma(alpha z), z = sign (2 flag - 1); what it costs is blended alike. */
 static void branch(vcs_doing_t *doing, uint8_t opcode) {
@@ -335,7 +335,7 @@ static void branch(vcs_doing_t *doing, uint8_t opcode) {
   doing->reg[VCS_SLOT_TIME] = time;
 }
 
-/* ---- Opcodes -------------------------------------------------------------------------------------------------- */
+/* ---- Opcodes --------------------------------------------------------------------------------------------------- */
 
 static void use_stack(vcs_doing_t *doing, uint8_t opcode) {
   vcs_real_t *reg = doing->reg, low;

@@ -111,7 +111,7 @@ double vcs_relax_branch(const vcs_relax_t *relax, uint16_t next, int offset, int
   return vcs_soften_branch(&relax->soften, next, offset, taken);
 }
 
-/* ---- Values --------------------------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------------------------- */
 
 size_t vcs_relax_state_slots(const vcs_relax_t *relax) { return VCS_SLOT_RAM + relax->reals->state_cells; }
 
@@ -139,7 +139,7 @@ void vcs_relax_set_values(vcs_relax_t *relax, const double *values) {
   vcs_reals_adopt(relax);
 }
 
-/* ---- Derivatives ---------------------------------------------------------------------------------------------- */
+/* ---- Derivatives ----------------------------------------------------------------------------------------------- */
 
 /* Runs, keeping links: the inputs are the variables 1, 2, ... */
 static void run_linked(vcs_relax_t *relax, int32_t steps, vcs_links_t *links) {
