@@ -47,6 +47,7 @@ typedef struct {
   uint8_t reward_clipping;         /* 1: rewards from -1 to 1 */
   uint8_t fire_reset;              /* 1: episodes begin with FIRE if it is one of the actions */
   uint8_t episodic_life;           /* 0; 1: losing a life ends an episode */
+  uint8_t endless;                 /* 0; 1: endings are reported, but machines go on: who wants another episode restores */
 } vcs_fleet_options_t;
 VCS_API void vcs_fleet_defaults(vcs_fleet_options_t *options);
 

@@ -15,6 +15,9 @@
 
 namespace {
 
+#ifndef WARPS_PER_SM
+#define WARPS_PER_SM 16
+#endif
 enum { WARP = 32, LOCAL_RAM = 256, SHOW_THREADS = 256 };
 
 const char *error_of(cudaError_t status) { return status == cudaSuccess ? nullptr : cudaGetErrorString(status); }
@@ -89,7 +92,7 @@ __global__ void __launch_bounds__(WARP)
   vcs_seat_report(number, seat, m, &results);
 }
 
-__global__ void __launch_bounds__(WARP)
+__global__ void __launch_bounds__(WARP, WARPS_PER_SM)
     step_kernel(const __grid_constant__ vcs_fleet_view_t fleet, const int32_t *actions, vcs_batch_results_t results) {
   const int32_t number = blockIdx.x * WARP + threadIdx.x;
   const unsigned lanes = __ballot_sync(~0u, number < fleet.count);

@@ -87,7 +87,7 @@ static bool work_on(void *context, size_t item, int worker) {
   if (work->resets) {
     vcs_seat_reset(work->fleet, number, seat, m, work->seed, work->results);
   } else {
-    vcs_seat_step(work->fleet, number, seat, m, work->actions, work->results, 1);
+    vcs_seat_step(work->fleet, number, seat, m, work->actions, work->results, VCS_THIS_LANE);
   }
   vcs_seat_report(number, seat, m, work->results);
   uint8_t *observations = work->results->observations;
@@ -153,8 +153,8 @@ static bool run_again(void *context, size_t item, int worker) {
   (void)worker;
   for (int32_t frame = truth->from; frame < truth->to; frame++) {
     const vcs_controls_t hands = vcs_truth_hands(truth, run, frame);
-    vcs_control(truth->cart, m, &hands);
-    vcs_frame(truth->cart, m, truth->frames + 2 * item * VCS_FRAME_BYTES);
+    vcs_console_control(truth->cart, m, &hands);
+    vcs_frame_together(truth->cart, m, truth->frames + 2 * item * VCS_FRAME_BYTES, true, VCS_THIS_LANE);
   }
   return true;
 }

@@ -91,10 +91,47 @@ static vcs_status_t told(const char *why, vcs_error_t *error) {
   return why ? vcs_error_fill(error, VCS_NO_MEMORY, "the device: %s", why) : VCS_OK;
 }
 
+/* The name of an operation in lockstep.h, or -1. */
+static int coded_name(uint8_t opcode) {
+#define NAME(name) #name,
+  static const char *const names[] = {VCS_NAMED(NAME)};
+  const char *wanted = vcs_opcode(opcode).name;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (strcmp(names[i], wanted) == 0) return (int)i;
+  }
+  return -1;
+}
+
+/* A cartridge as an engine has it: its instructions coded for lockstep.h. NULL: out of memory. */
+static vcs_code_t *code_image(const vcs_cart_t *cart) {
+  vcs_code_t *code = malloc(cart->rom_size * sizeof *code);
+  int names[256];
+  for (int i = 0; i < 256; i++) names[i] = coded_name((uint8_t)i);
+  for (uint32_t i = 0; code && i < cart->rom_size; i++) {
+    const vcs_code_t decoded = i < vcs_decode_size(cart) ? cart->code[i] : (vcs_code_t){VCS_ROW_STEP, 0};
+    code[i] = vcs_code_of(decoded, names[decoded.row & 0xFF]);
+  }
+  return code;
+}
+
 /* A copy of host memory on the device. */
 static const char *upload(const vcs_engine_t *engine, const void *from, size_t size, void **to) {
   const char *why = engine->allocate(size, to);
   return why ? why : engine->move(*to, from, size);
+}
+
+/* The image and the code of a cartridge on the device, in `there`, which is otherwise the cartridge. */
+static const char *upload_cart(const vcs_engine_t *engine, const vcs_cart_t *cart, vcs_cart_t *there) {
+  *there = *cart;
+  there->rom = NULL;
+  there->code = NULL;
+  const char *why = upload(engine, cart->rom, cart->rom_size, (void **)&there->rom);
+  if (why || !cart->code) return why;
+  vcs_code_t *code = code_image(cart);
+  if (!code) return "out of memory";
+  why = upload(engine, code, cart->rom_size * sizeof *code, (void **)&there->code);
+  free(code);
+  return why;
 }
 
 /* ---- Kinds ------------------------------------------------------------------------------------------------------ */
@@ -159,9 +196,6 @@ static const char *make_kind(vcs_fleet_t *fleet, vcs_env_t *env, int32_t number)
   vcs_fleet_kind_t *kind = &fleet->kinds[number];
   const vcs_engine_t *engine = fleet->engine;
   const vcs_cart_t *cart = env->cart;
-  kind->cart = *cart;
-  kind->cart.rom = NULL;
-  kind->cart.code = NULL;
   describe(env, kind);
   const int32_t waits = (fleet->options.noop_max > 0 ? fleet->options.noop_max - 1 : 0) - kind->fires;
   kind->start_count = 1 + (waits > 0 ? waits : 0);
@@ -180,11 +214,7 @@ static const char *make_kind(vcs_fleet_t *fleet, vcs_env_t *env, int32_t number)
   }
   const char *why = upload(engine, starts, size, (void **)&kind->starts);
   free(starts);
-  if (!why) why = upload(engine, cart->rom, cart->rom_size, (void **)&kind->cart.rom);
-  if (!why && cart->code) {
-    why = upload(engine, cart->code, cart->rom_size * sizeof *cart->code, (void **)&kind->cart.code);
-  }
-  return why;
+  return why ? why : upload_cart(engine, cart, &kind->cart);
 }
 
 /* ---- Creating --------------------------------------------------------------------------------------------------- */
@@ -252,6 +282,7 @@ static void plan_view(vcs_fleet_t *fleet, const vcs_cart_t *const *carts, int32_
   view->max_pool = o->max_pool;
   view->reward_clipping = o->reward_clipping;
   view->episodic_life = o->episodic_life;
+  view->endless = o->endless;
 }
 
 /* What a seat plays: its number in the list of different cartridges, modes and difficulties, which grows. */
@@ -564,11 +595,10 @@ static void give_back(const vcs_engine_t *engine, const loan_t *loan) {
 
 static const char *lend(const vcs_engine_t *engine, const vcs_run_t *run, const flips_t *flips, size_t runs,
                         size_t machine_bytes, size_t row_count, loan_t *loan) {
-  vcs_cart_t cart = *run->cart;
-  const char *why = upload(engine, cart.rom, cart.rom_size, &loan->rom);
-  if (!why && cart.code) why = upload(engine, cart.code, cart.rom_size * sizeof *cart.code, &loan->code);
-  cart.rom = loan->rom;
-  cart.code = loan->code;
+  vcs_cart_t cart;
+  const char *why = upload_cart(engine, run->cart, &cart);
+  loan->rom = (void *)cart.rom;
+  loan->code = (void *)cart.code;
   if (!why) why = upload(engine, &cart, sizeof cart, &loan->cart);
   if (!why) why = upload(engine, flips->machines, runs * machine_bytes, &loan->machines);
   if (!why) why = upload(engine, run->controls, (size_t)run->frames * sizeof *run->controls, &loan->controls);

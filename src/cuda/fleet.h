@@ -12,11 +12,6 @@
  *
  * Everything here is host and device code alike: the CPU runs a fleet seat by seat (engine_cpu.c), a GPU with a thread
  * a seat (engine.cu). The order of events in a frame is env.c's, what is drawn is what film.h would draw.
- *
- * On a GPU the 32 threads of a warp share one program counter, and machines that play different episodes soon are at
- * different instructions. But they are at the same place of their frames: a program waits for the beam (WSYNC) in every
- * line and for the timer in every frame. So a warp runs in epochs of one scan line: who has reached the line's end
- * waits there for the others (vcs_run_together), and most of them then go on with the same instruction.
  */
 #ifndef VCS_CUDA_FLEET_H
 #define VCS_CUDA_FLEET_H
@@ -24,13 +19,8 @@
 #include "diffvcs/cuda.h"
 
 #include "../host/games.h"
+#include "lockstep.h"
 #include "picture.h"
-
-#if defined(__CUDACC__)
-#include "../core/console.h"
-#else
-#include "../core/state.h"
-#endif
 
 enum { VCS_SEAT_NOW, VCS_SEAT_BEFORE, VCS_SEAT_MACHINES = VCS_SEAT_BEFORE + 3 };
 enum { VCS_SEAT_KEPT = 2 }; /* the third frame buffer: a picture that the next frame draws over */
@@ -81,7 +71,7 @@ typedef struct {
   int32_t frame_skip, noop_max, max_episode_frames;
   float repeat_action_probability;
   uint8_t shows; /* VCS_FLEET_SHOWS_... */
-  uint8_t max_pool, reward_clipping, episodic_life;
+  uint8_t max_pool, reward_clipping, episodic_life, endless;
 } vcs_fleet_view_t;
 
 VCS_FN uint8_t *vcs_fleet_record(const vcs_fleet_view_t *fleet, int32_t seat) {
@@ -115,69 +105,6 @@ VCS_FN int32_t vcs_seat_draw(vcs_seat_t *seat, int32_t n) {
   return (int32_t)((vcs_splitmix64(&seat->random) >> 32) * (uint64_t)n >> 32);
 }
 
-/* ---- A frame --------------------------------------------------------------------------------------------------- */
-
-#if defined(__CUDA_ARCH__)
-
-enum { VCS_EPOCH_CYCLES = VCS_LINE_CYCLES };
-
-/* The instructions of a frame, for the lanes of a warp that are `playing`: vcs_cpu_run, an epoch at a time. All `lanes`
- * have to come here together. */
-__device__ static void vcs_run_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool playing,
-                                        unsigned lanes) {
-  uint32_t left = VCS_FRAME_INSTRUCTIONS, until = 0;
-  bool over = !playing;
-  for (;;) {
-    if (!__any_sync(lanes, left && !over && !m->jammed)) break;
-    until += VCS_EPOCH_CYCLES;
-    while (left && !over && !m->jammed && m->cycles < until) {
-      uint32_t end = VCS_RUN_STEP;
-      if (left > VCS_RUN_MARGIN) {
-        const uint32_t most = (left < VCS_RUN_MOST ? left : (uint32_t)VCS_RUN_MOST) - VCS_RUN_MARGIN;
-        const uint32_t here = (until - m->cycles + 1) / 2; /* an instruction takes two cycles at least */
-        end = vcs_run(cart, m, video, here < most ? here : most);
-        left -= end & VCS_COUNT_MASK;
-        over = end & VCS_RUN_OVER;
-      }
-      if (end & VCS_RUN_STEP) {
-        vcs_cpu_step(cart, m, video, &over);
-        left--;
-      }
-    }
-    __syncwarp(lanes);
-  }
-  if (!playing) return;
-  m->instructions += VCS_FRAME_INSTRUCTIONS - left;
-  if (over) m->partial = 0;
-}
-
-__device__ static void vcs_frame_together(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, bool playing,
-                                          unsigned lanes) {
-  vcs_video_t video;
-  if (playing) {
-    vcs_video_start(&video, cart, frames);
-    vcs_console_start_frame(cart, m);
-  }
-  vcs_run_together(cart, m, &video, playing, lanes);
-  if (playing) vcs_console_finish_frame(cart, m, &video);
-}
-
-/* A frame by itself, and hands. */
-#define VCS_FRAME_ALONE vcs_console_frame
-#define VCS_CONTROL vcs_console_control
-
-#else
-
-static inline void vcs_frame_together(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, bool playing, unsigned lanes) {
-  (void)lanes;
-  if (playing) vcs_frame(cart, m, frames);
-}
-
-#define VCS_FRAME_ALONE vcs_frame
-#define VCS_CONTROL vcs_control
-
-#endif
-
 /* ---- Hands (as in env.c) ------------------------------------------------------------------------------------- */
 
 enum { VCS_PADDLE_STEP = 23000, VCS_PADDLE_LOW = 27450 };
@@ -205,7 +132,7 @@ VCS_FN void vcs_seat_hands(const vcs_fleet_kind_t *kind, vcs_seat_t *seat, vcs_t
   if (kind->holds_switches) {
     m->swchb = (uint8_t)((m->swchb & 0x3F) | (kind->difficulty & 1) << 6 | (kind->difficulty & 2) << 6);
   }
-  VCS_CONTROL(&kind->cart, m, &hands);
+  vcs_console_control(&kind->cart, m, &hands);
 }
 
 /* ---- Film: only frames that somebody will see are drawn (film.h) ------------------------------------------------ */
@@ -223,7 +150,7 @@ VCS_SLOW_FN void vcs_seat_redraw(const vcs_fleet_view_t *fleet, const vcs_cart_t
   const size_t size = vcs_machine_size(cart);
   for (int i = 0; i < 3; i++) {
     vcs_copy_machine(m, vcs_record_machine(fleet, record, VCS_SEAT_BEFORE + (seat->before_next + i) % 3), size);
-    VCS_FRAME_ALONE(cart, m, record + fleet->frames_at);
+    vcs_frame_together(cart, m, record + fleet->frames_at, true, VCS_THIS_LANE);
   }
   seat->exact = 1;
 }
@@ -329,7 +256,7 @@ VCS_FN void vcs_seat_step(const vcs_fleet_view_t *fleet, int32_t number, vcs_sea
     over = vcs_seat_over(kind, seat);
     lost = seat->play.lives < lives && seat->play.lives > 0;
     truncated = fleet->max_episode_frames > 0 && seat->elapsed >= fleet->max_episode_frames;
-    playing = !(over || truncated || (fleet->episodic_life && lost));
+    playing = fleet->endless || !(over || truncated || (fleet->episodic_life && lost));
   }
   const bool terminated = over || (fleet->episodic_life && lost);
   if (!playing) vcs_seat_begin(fleet, kind, seat, record, m);
