@@ -403,7 +403,8 @@ static void test_fleet_states_of_a_subset_go_back(void **state) {
 
 /* ---- Truth -------------------------------------------------------------------------------------------------------- */
 
-static void compare_truth(vcs_cart_t *cart, size_t stride) {
+/* At several horizons, and at the last one alone, which need not draw every frame. */
+static void compare_truth(vcs_cart_t *cart, size_t stride, int first) {
   enum { FRAMES = 4, HORIZONS = 3 };
   static const int32_t horizons[HORIZONS] = {1, 2, FRAMES};
   vcs_env_t *env;
@@ -422,13 +423,14 @@ static void compare_truth(vcs_cart_t *cart, size_t stride) {
   }
   vcs_truth_t *want = calloc(count * HORIZONS, sizeof *want), *got = calloc(count * HORIZONS, sizeof *got);
   vcs_truth_t base[HORIZONS], our_base[HORIZONS];
-  const vcs_truth_options_t options = {.horizons = horizons, .horizon_count = HORIZONS};
+  const int horizon_count = HORIZONS - first;
+  const vcs_truth_options_t options = {.horizons = horizons + first, .horizon_count = horizon_count};
   const vcs_truth_results_t theirs = {.base = base, .rows = want}, ours = {.base = our_base, .rows = got};
   vcs_error_t error;
   if (vcs_truth(&run, &options, places, count, &theirs, &error)) fail_msg("%s", error.message);
   if (vcs_fleet_truth(device(), &run, &options, places, count, &ours, &error)) fail_msg("%s", error.message);
   int moved = 0;
-  for (size_t i = 0; i < count * HORIZONS; i++) {
+  for (size_t i = 0; i < count * (size_t)horizon_count; i++) {
     moved += want[i].pixels > 0;
     assert_int_equal(got[i].outcome, want[i].outcome);
     assert_int_equal(got[i].pixels, want[i].pixels);
@@ -436,7 +438,7 @@ static void compare_truth(vcs_cart_t *cart, size_t stride) {
     assert_int_equal(got[i].screen_crc, want[i].screen_crc);
     assert_int_equal(got[i].ram_crc, want[i].ram_crc);
   }
-  for (int i = 0; i < HORIZONS; i++) assert_int_equal(our_base[i].screen_crc, base[i].screen_crc);
+  for (int i = 0; i < horizon_count; i++) assert_int_equal(our_base[i].screen_crc, base[i].screen_crc);
   assert_true(moved > 0);
   free(places);
   free(want);
@@ -449,7 +451,8 @@ static void test_fleet_truth_is_the_truth(void **state) {
   vcs_cart_t *carts[CARTS];
   const int count = load_some(carts);
   for (int i = 0; i < count; i++) {
-    if (vcs_state_size(carts[i]) < 1000) compare_truth(carts[i], i < 2 ? 3 : 11);
+    compare_truth(carts[i], i < 2 ? 5 : 23, 0);
+    compare_truth(carts[i], i < 2 ? 5 : 23, 2);
   }
   free_carts(carts, count);
 }

@@ -20,6 +20,8 @@ namespace {
 #endif
 enum { WARP = 32, LOCAL_RAM = 256, SHOW_THREADS = 256 };
 
+constexpr uint64_t POOL_KEEPS = 1ull << 30;
+
 const char *error_of(cudaError_t status) { return status == cudaSuccess ? nullptr : cudaGetErrorString(status); }
 
 #define TRY(call)                         \
@@ -43,11 +45,22 @@ const char *use(int32_t device) {
     std::snprintf(why, sizeof why, "there is no GPU %d, but 0 to %d", static_cast<int>(device), count - 1);
     return why;
   }
-  return error_of(cudaSetDevice(device));
+  TRY(cudaSetDevice(device));
+  cudaMemPool_t pool;
+  uint64_t kept = POOL_KEEPS;
+  TRY(cudaDeviceGetDefaultMemPool(&pool, device));
+  return error_of(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
 }
 
-const char *allocate(size_t size, void **memory) { return error_of(cudaMalloc(memory, size)); }
-void release(void *memory) { cudaFree(memory); }
+/* From the device's pool, which keeps some for the next time: a truth is over in less time than cudaMalloc takes. */
+const char *allocate(size_t size, void **memory) {
+  const cudaError_t status = cudaMallocAsync(memory, size, nullptr);
+  return error_of(status == cudaSuccess ? cudaStreamSynchronize(nullptr) : status);
+}
+
+void release(void *memory) {
+  if (memory != nullptr) cudaFreeAsync(memory, nullptr);
+}
 
 const char *move(void *to, const void *from, size_t size) {
   return error_of(cudaMemcpy(to, from, size, cudaMemcpyDefault));
@@ -221,15 +234,19 @@ const char *copy(const vcs_fleet_view_t *fleet, const int32_t *ids, int32_t coun
 
 /* Few runs that must be done soon: a warp has only some of them, so that more of the chip works and fewer lanes wait
  * for each other. */
-enum { TRUTH_LANES = 4 };
+#ifndef TRUTH_LANES
+#define TRUTH_LANES 2
+#endif
 
 __global__ void picture_kernel(const __grid_constant__ vcs_truth_view_t truth, const uint8_t *picture) {
   copy_together(truth.frames + 2 * blockIdx.x * static_cast<size_t>(VCS_FRAME_BYTES), picture, 2 * VCS_FRAME_BYTES);
 }
 
 const char *begin_truth(const vcs_truth_view_t *truth, const uint8_t *picture) {
-  uint8_t *there;
-  TRY(cudaMalloc(&there, 2 * VCS_FRAME_BYTES));
+  void *memory;
+  const char *why = allocate(2 * VCS_FRAME_BYTES, &memory);
+  if (why != nullptr) return why;
+  uint8_t *there = static_cast<uint8_t *>(memory);
   if (picture != nullptr) {
     TRY(cudaMemcpy(there, picture, 2 * VCS_FRAME_BYTES, cudaMemcpyHostToDevice));
   } else {
@@ -237,7 +254,8 @@ const char *begin_truth(const vcs_truth_view_t *truth, const uint8_t *picture) {
   }
   picture_kernel<<<truth->count + 1, 256>>>(*truth, there);
   TRY(cudaGetLastError());
-  return error_of(cudaFree(there)); /* which waits */
+  release(there);
+  return nullptr;
 }
 
 __global__ void __launch_bounds__(WARP) run_kernel(const __grid_constant__ vcs_truth_view_t truth) {
@@ -248,31 +266,31 @@ __global__ void __launch_bounds__(WARP) run_kernel(const __grid_constant__ vcs_t
   vcs_t *there = vcs_truth_machine(&truth, run);
   machine_t here;
   vcs_t *m = enter(truth.cart, there, &here);
-  for (int32_t frame = truth.from; frame < truth.to; frame++) {
-    const vcs_controls_t hands = vcs_truth_hands(&truth, run, frame);
-    vcs_console_control(truth.cart, m, &hands);
-    vcs_frame_together(truth.cart, m, truth.frames + 2 * run * static_cast<size_t>(VCS_FRAME_BYTES), true, lanes);
-  }
+  vcs_truth_run(&truth, run, m, m != there ? there : nullptr, lanes);
   leave(truth.cart, there, m);
 }
 
-/* A block a run: everybody counts, one thread makes the checksums meanwhile. */
+/* A block a run, a thread a row: everybody counts and makes the checksum of a row; one puts them together. */
 __global__ void __launch_bounds__(SHOW_THREADS) compare_kernel(const __grid_constant__ vcs_truth_view_t truth) {
   __shared__ int32_t pixels, ram_bytes;
-  const int32_t run = blockIdx.x, size = VCS_WIDTH * truth.cart->frame_height;
+  __shared__ uint32_t row_crc[VCS_FRAME_BYTES / VCS_WIDTH];
+  const int32_t run = blockIdx.x, height = truth.cart->frame_height, size = VCS_WIDTH * height;
   const uint8_t *picture = vcs_truth_picture(&truth, run), *base = vcs_truth_picture(&truth, truth.count);
   const uint8_t *ram = vcs_truth_machine(&truth, run)->ram, *base_ram = vcs_truth_machine(&truth, truth.count)->ram;
   if (threadIdx.x == 0) pixels = ram_bytes = 0;
   __syncthreads();
   atomicAdd(&pixels, vcs_count_different(picture, base, size, threadIdx.x, blockDim.x));
   atomicAdd(&ram_bytes, vcs_count_different(ram, base_ram, 128, threadIdx.x, blockDim.x));
+  for (int y = threadIdx.x; y < height; y += blockDim.x) row_crc[y] = vcs_crc_of(picture + y * VCS_WIDTH, VCS_WIDTH);
   __syncthreads();
   if (threadIdx.x != 0) return;
   vcs_truth_t row = {};
   row.outcome = VCS_TRUTH_RAN;
   row.pixels = pixels;
   row.ram_bytes = ram_bytes;
-  row.screen_crc = vcs_crc_of(picture, size);
+  const uint32_t power = vcs_crc_power(VCS_WIDTH);
+  row.screen_crc = row_crc[0];
+  for (int y = 1; y < height; y++) row.screen_crc = vcs_crc_multiply(row.screen_crc, power) ^ row_crc[y];
   row.ram_crc = vcs_crc_of(ram, 128);
   truth.rows[run * static_cast<size_t>(truth.horizon_count) + truth.horizon] = row;
 }

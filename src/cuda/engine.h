@@ -64,6 +64,25 @@ VCS_FN const uint8_t *vcs_truth_picture(const vcs_truth_view_t *truth, int32_t r
   return truth->frames + buffer * VCS_FRAME_BYTES;
 }
 
+/* The frames up to a horizon, of which only the last is looked at. With one horizon, that is enough to draw unless a
+ * frame leaves rows as they were: then all are run once more from `before`, and drawn. NULL: all are drawn at once. */
+VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, const vcs_t *before, unsigned lanes) {
+  uint8_t *frames = truth->frames + 2 * (size_t)run * VCS_FRAME_BYTES;
+  bool covered = before && truth->horizon_count == 1;
+  for (int pass = 0; pass < 2; pass++) {
+    const bool runs = pass == 0 ? covered : !covered;
+    if (pass == 1 && runs && before) vcs_copy_machine(m, before, vcs_machine_size(truth->cart));
+    for (int32_t frame = truth->from; frame < truth->to; frame++) {
+      if (runs) {
+        const vcs_controls_t hands = vcs_truth_hands(truth, run, frame);
+        vcs_console_control(truth->cart, m, &hands);
+      }
+      vcs_frame_together(truth->cart, m, pass == 1 || frame + 1 == truth->to ? frames : NULL, runs, lanes);
+      if (pass == 0 && runs) covered &= vcs_frame_covers(truth->cart, m);
+    }
+  }
+}
+
 /* CRC-32 of zlib, four bits at a time. */
 VCS_TABLE(uint32_t, vcs_crc_nibble, 16,
           {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4, 0x4DB26158, 0x5005713C, 0xEDB88320,
@@ -77,6 +96,24 @@ VCS_FN uint32_t vcs_crc_of(const uint8_t *bytes, int32_t size) {
     crc = crc >> 4 ^ vcs_crc_nibble(crc & 15);
   }
   return ~crc;
+}
+
+/* The product of two polynomials modulo CRC-32's, both with the coefficient of 1 in bit 31. */
+VCS_FN uint32_t vcs_crc_multiply(uint32_t a, uint32_t b) {
+  uint32_t product = 0;
+  for (int i = 31; i >= 0; i--) {
+    if (a >> i & 1) product ^= b;
+    b = b >> 1 ^ (b & 1 ? 0xEDB88320 : 0);
+  }
+  return product;
+}
+
+/* What the CRC-32 of something is multiplied with when `bytes` follow it: x to the power of their bits. The CRC of both
+ * is that plus the CRC of what follows. */
+VCS_FN uint32_t vcs_crc_power(int32_t bytes) {
+  uint32_t power = 0x80000000;
+  for (int32_t i = 0; i < 8 * bytes; i++) power = power >> 1 ^ (power & 1 ? 0xEDB88320 : 0);
+  return power;
 }
 
 /* A run beside the one without flips: bytes that differ, from `first` on, every `step`-th. */

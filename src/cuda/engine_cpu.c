@@ -149,13 +149,12 @@ static const char *begin_truth(const vcs_truth_view_t *truth, const uint8_t *pic
 static bool run_again(void *context, size_t item, int worker) {
   const vcs_truth_view_t *truth = context;
   const int32_t run = (int32_t)item;
-  vcs_t *m = vcs_truth_machine(truth, run);
+  vcs_t *m = vcs_truth_machine(truth, run), *before = malloc(truth->machine_bytes);
   (void)worker;
-  for (int32_t frame = truth->from; frame < truth->to; frame++) {
-    const vcs_controls_t hands = vcs_truth_hands(truth, run, frame);
-    vcs_console_control(truth->cart, m, &hands);
-    vcs_frame_together(truth->cart, m, truth->frames + 2 * item * VCS_FRAME_BYTES, true, VCS_THIS_LANE);
-  }
+  if (!before) return false;
+  memcpy(before, m, truth->machine_bytes);
+  vcs_truth_run(truth, run, m, before, VCS_THIS_LANE);
+  free(before);
   return true;
 }
 

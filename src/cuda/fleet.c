@@ -109,7 +109,7 @@ static vcs_code_t *code_image(const vcs_cart_t *cart) {
   for (int i = 0; i < 256; i++) names[i] = coded_name((uint8_t)i);
   for (uint32_t i = 0; code && i < cart->rom_size; i++) {
     const vcs_code_t decoded = i < vcs_decode_size(cart) ? cart->code[i] : (vcs_code_t){VCS_ROW_STEP, 0};
-    code[i] = vcs_code_of(decoded, names[decoded.row & 0xFF]);
+    code[i] = vcs_code_of(decoded, cart->rom[i], names[cart->rom[i]]);
   }
   return code;
 }

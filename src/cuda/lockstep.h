@@ -109,8 +109,9 @@ VCS_FN int vcs_code_where(vcs_opcode_t op, bool second) {
   }
 }
 
-/* The coded form of a decoded instruction; `what` is what its operation is called here, or -1. */
-VCS_FN vcs_code_t vcs_code_of(vcs_code_t decoded, int what) {
+/* The coded form of a decoded instruction; `what` is what the operation of its opcode is called here, or -1. Loops,
+ * WSYNC and steps have rows of their own; of the others, the first way of an opcode is the row of its number. */
+VCS_FN vcs_code_t vcs_code_of(vcs_code_t decoded, uint8_t opcode, int what) {
   const uint16_t row = decoded.row;
   vcs_code_t code = {vcs_code_row(VCS_AT_STEP, 0, 1, 0), decoded.operand};
   if (row == VCS_ROW_HOT) {
@@ -119,9 +120,9 @@ VCS_FN vcs_code_t vcs_code_of(vcs_code_t decoded, int what) {
     code.row = vcs_code_row(VCS_AT_WSYNC, VCS_DOES_STA, 3, 2);
   } else if (row >= VCS_ROW_WAIT_BNE && row <= VCS_ROW_DELAY_DEY_BPL) {
     code.row = vcs_code_row(VCS_AT_NONE, VCS_DOES_WAIT_BNE + row - VCS_ROW_WAIT_BNE, 2, 2);
-  } else if (row < VCS_ROW_STEP && what >= 0) {
-    const vcs_opcode_t op = vcs_opcode(row & 0xFF);
-    code.row = vcs_code_row(vcs_code_where(op, row & VCS_ROW_SECOND), what, op.cycles, vcs_mode_length(op.mode));
+  } else if (row != VCS_ROW_STEP && what >= 0) {
+    const vcs_opcode_t op = vcs_opcode(opcode);
+    code.row = vcs_code_row(vcs_code_where(op, row != opcode), what, op.cycles, vcs_mode_length(op.mode));
   }
   return code;
 }
