@@ -7,7 +7,7 @@ ROMS = $(firstword $(DIFFVCS_ROMS) $(wildcard $(VENV)/lib/python3*/site-packages
 CMAKE_FLAGS ?=
 
 .PHONY: all help setup roms build check test test-quick test-sanitize test-golden test-ale test-builds lint format demo \
-        bench bench-full bench-grad install clean
+        bench bench-full bench-grad cuda test-cuda bench-cuda install clean
 
 all: build
 
@@ -18,6 +18,7 @@ help:
 	@echo "make check    the one-minute subset"
 	@echo "make bench    beside ale-py and EnvPool, a minute or two;  make bench-full  all games, more rounds, callgrind"
 	@echo "make bench-grad  what derivatives cost, in frames of ale-py"
+	@echo "make cuda     libdiffvcs_cuda, for fleets on a GPU;  make test-cuda, bench-cuda  need one"
 	@echo "make lint     clang-format and clang-tidy;  make format  rewrites"
 	@echo "make install  PREFIX=/usr/local"
 
@@ -83,6 +84,26 @@ bench-grad: build
 	    $(BUILD)/libdiffvcs.a -lz -lpng -lpthread -lm || exit 1; \
 	done
 	@$(PYTHON) bench/grad.py --build $(BUILD) $(BENCH_FLAGS)
+
+# ---- GPU: needs nvcc to build, a GPU to test and to measure ------------------------------------------------------------
+NVCC ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
+RECORDS := tests/golden/xitari
+ON_GPU = DIFFVCS_DEVICE=0 DIFFVCS_CUDA=$(BUILD)/libdiffvcs_cuda.so DIFFVCS_ROMS="$(ROMS)"
+
+cuda:
+	@test -x "$(NVCC)" || { echo "make cuda: there is no nvcc; install the CUDA toolkit or set NVCC=path/to/nvcc"; exit 1; }
+	@CUDACXX="$(NVCC)" $(MAKE) -s build CMAKE_FLAGS="-DDIFFVCS_CUDA=ON $(CMAKE_FLAGS)"
+
+test-cuda: cuda roms
+	$(ON_GPU) $(BUILD)/tests/test_fleet
+	$(ON_GPU) $(BUILD)/tests/test_fleet many 4096 600
+	$(ON_GPU) $(BUILD)/tests/test_fleet golden $(RECORDS)
+
+bench-cuda: cuda roms
+	@mkdir -p $(BUILD)/bench
+	@$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -Wall -Wextra -Werror -Iinclude -Isrc -o $(BUILD)/bench/cuda bench/cuda.c \
+	  $(BUILD)/libdiffvcs.a -lz -lpng -lpthread -lm
+	@$(ON_GPU) $(BUILD)/bench/cuda "$(ROMS)" $(BENCH_FLAGS)
 
 install: build
 	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)
