@@ -1,8 +1,10 @@
-/* Fleets: on the device that DIFFVCS_DEVICE names (a GPU's number; unset: the CPU), against single environments, against
- * batches, against a fleet on the CPU, and against the golden records. The same program on both is the test of the GPU.
+/* Fleets: on the device that DIFFVCS_DEVICE names (a GPU's number; unset: the CPU), against single environments,
+ * against batches, against a fleet on the CPU, and against the golden records. The same program on both is the test of
+ * the GPU.
  *
  *   test_fleet                     the quick tests
  *   test_fleet many SEATS FRAMES   as many machines, each with its own stream of actions, byte by byte
+ *   test_fleet million             2^20 seats step
  *   test_fleet short               a few steps of everything, for compute-sanitizer
  *   test_fleet golden DIRECTORY    the first 2,000 frames of GAME.1.tsv.gz, all of them at once
  */
@@ -105,14 +107,14 @@ static void *allocate(const port_t *port, size_t size) {
 }
 
 /* A row of results: its name in both structs, and bytes a seat. */
-#define RESULTS(X)                              \
-  X(observations, port->observation_size)       \
-  X(rewards, sizeof(int32_t))                   \
-  X(lives, sizeof(int32_t))                     \
-  X(frame_numbers, sizeof(int32_t))             \
-  X(episode_frame_numbers, sizeof(int32_t))     \
-  X(terminated, 1)                              \
-  X(truncated, 1)                               \
+#define RESULTS(X)                          \
+  X(observations, port->observation_size)   \
+  X(rewards, sizeof(int32_t))               \
+  X(lives, sizeof(int32_t))                 \
+  X(frame_numbers, sizeof(int32_t))         \
+  X(episode_frame_numbers, sizeof(int32_t)) \
+  X(terminated, 1)                          \
+  X(truncated, 1)                           \
   X(ram, 128)
 
 static port_t open_port(vcs_cart_t *const *carts, int count, const vcs_fleet_options_t *options) {
@@ -123,7 +125,7 @@ static port_t open_port(vcs_cart_t *const *carts, int count, const vcs_fleet_opt
   }
   port->seats = options->seats;
   port->observation_size = vcs_fleet_observation_size(port->fleet);
-#define OPEN(name, size)                                              \
+#define OPEN(name, size)                                            \
   port->device.name = allocate(port, (size_t)port->seats * (size)); \
   port->host.name = calloc((size_t)port->seats, (size) + 1);
   RESULTS(OPEN)
@@ -147,7 +149,7 @@ static void move(const port_t *port, void *to, const void *from, size_t size) {
 
 static void fetch_results(port_t *port) {
   assert_int_equal(vcs_fleet_wait(port->fleet, NULL, NULL), VCS_OK);
-#define FETCH(name, size) move(port, port->host.name, port->device.name, (size_t)port->seats * (size));
+#define FETCH(name, size) move(port, port->host.name, port->device.name, (size_t)port->seats *(size));
   RESULTS(FETCH)
 }
 
@@ -168,7 +170,7 @@ static void step_port(port_t *port, const int32_t *actions) {
 }
 
 static void assert_ports_equal(const port_t *port, const port_t *other) {
-#define COMPARE(name, size) assert_memory_equal(port->host.name, other->host.name, (size_t)port->seats * (size));
+#define COMPARE(name, size) assert_memory_equal(port->host.name, other->host.name, (size_t)port->seats *(size));
   RESULTS(COMPARE)
 }
 
@@ -373,7 +375,8 @@ static void test_fleet_is_the_same_on_every_device(void **state) {
   free_carts(carts, count);
 }
 
-/* ---- States ------------------------------------------------------------------------------------------------------- */
+/* ---- States -------------------------------------------------------------------------------------------------------
+ */
 
 static void test_fleet_states_of_a_subset_go_back(void **state) {
   (void)state;
@@ -403,7 +406,8 @@ static void test_fleet_states_of_a_subset_go_back(void **state) {
   vcs_cart_free(cart);
 }
 
-/* ---- Truth -------------------------------------------------------------------------------------------------------- */
+/* ---- Truth --------------------------------------------------------------------------------------------------------
+ */
 
 /* At several horizons, and at the last one alone, which need not draw every frame. */
 static void compare_truth(vcs_cart_t *cart, size_t stride, int first) {
@@ -459,7 +463,8 @@ static void test_fleet_truth_is_the_truth(void **state) {
   free_carts(carts, count);
 }
 
-/* ---- What cannot be ------------------------------------------------------------------------------------------------- */
+/* ---- What cannot be -------------------------------------------------------------------------------------------------
+ */
 
 static void test_fleet_refuses(void **state) {
   (void)state;
@@ -534,22 +539,26 @@ typedef struct {
   uint32_t ram_chain, screen_chain, want_ram, want_screen;
 } golden_t;
 
-/* Puts an environment into a seat: machine, frames, paddles. */
-static void put_env(port_t *port, int seat, const vcs_env_t *env) {
+/* Puts an environment into the seats from this one on: machine, frames, paddles. */
+static void put_env(port_t *port, int first, int count, const vcs_env_t *env) {
   const size_t bytes = vcs_fleet_seat_bytes(port->fleet);
   uint8_t *state = malloc(bytes), *there = allocate(port, bytes);
-  int32_t *id = allocate(port, sizeof *id), number = seat;
-  move(port, id, &number, sizeof number);
-  assert_int_equal(vcs_fleet_copy(port->fleet, id, 1, there, NULL, NULL), VCS_OK);
-  assert_int_equal(vcs_fleet_wait(port->fleet, NULL, NULL), VCS_OK);
-  move(port, state, there, bytes);
-  vcs_seat_t *head = (vcs_seat_t *)(void *)state;
-  memcpy(head->paddle, env->paddle, sizeof head->paddle);
-  memcpy(state + VCS_SEAT_BYTES, env->m, vcs_state_size(env->cart));
-  move(port, there, state, bytes);
-  move(port, there + (bytes - (size_t)2 * VCS_FRAME_BYTES), env->film.frames, (size_t)2 * VCS_FRAME_BYTES);
-  assert_int_equal(vcs_fleet_restore(port->fleet, id, 1, there, NULL, NULL), VCS_OK);
-  assert_int_equal(vcs_fleet_wait(port->fleet, NULL, NULL), VCS_OK);
+  int32_t *id = allocate(port, sizeof *id);
+  for (int32_t seat = first; seat < first + count; seat++) {
+    move(port, id, &seat, sizeof seat);
+    if (seat == first) {
+      assert_int_equal(vcs_fleet_copy(port->fleet, id, 1, there, NULL, NULL), VCS_OK);
+      assert_int_equal(vcs_fleet_wait(port->fleet, NULL, NULL), VCS_OK);
+      move(port, state, there, bytes);
+      vcs_seat_t *head = (vcs_seat_t *)(void *)state;
+      memcpy(head->paddle, env->paddle, sizeof head->paddle);
+      memcpy(state + VCS_SEAT_BYTES, env->m, vcs_state_size(env->cart));
+      move(port, there, state, bytes);
+      move(port, there + (bytes - (size_t)2 * VCS_FRAME_BYTES), env->film.frames, (size_t)2 * VCS_FRAME_BYTES);
+    }
+    assert_int_equal(vcs_fleet_restore(port->fleet, id, 1, there, NULL, NULL), VCS_OK);
+    assert_int_equal(vcs_fleet_wait(port->fleet, NULL, NULL), VCS_OK);
+  }
   vcs_fleet_release(port->fleet, there);
   vcs_fleet_release(port->fleet, id);
   free(state);
@@ -569,7 +578,8 @@ static void read_record(const char *path, golden_t *game, uint32_t boot[2]) {
   while (gzgets(file, line, sizeof line)) {
     int frame;
     sscanf(line, "boot\t-\t%x\t%x", &boot[0], &boot[1]);
-    if (sscanf(line, "%d\t%*d\t%*x\t%*x\t%*d\t%*d\t%*d\t%*d\t%x\t%x", &frame, &game->want_ram, &game->want_screen) == 3 &&
+    if (sscanf(line, "%d\t%*d\t%*x\t%*x\t%*d\t%*d\t%*d\t%*d\t%x\t%x", &frame, &game->want_ram, &game->want_screen) ==
+            3 &&
         frame == GOLDEN_FRAMES) {
       found = true;
       break;
@@ -637,35 +647,38 @@ static int golden(const char *directory) {
     printf("no records, or no ROM images: give the folder of records, and DIFFVCS_ROMS\n");
     return 1;
   }
-  vcs_fleet_options_t options = options_of(count, VCS_FLEET_SHOWS_FRAMES);
+  /* On a GPU a game has a warp of its own, all lanes of which do the same: 32 different games would wait for each
+   * other. */
+  const int lanes = device() == VCS_FLEET_CPU ? 1 : 32;
+  vcs_fleet_options_t options = options_of(count * lanes, VCS_FLEET_SHOWS_FRAMES);
   options.frame_skip = 1;
   options.noop_max = options.max_episode_frames = 0;
   options.fire_reset = 0;
   options.endless = 1;
   port_t port = open_port(carts, count, &options);
   reset_port(&port, 1);
-  for (int i = 0; i < count; i++) put_env(&port, i, games[i].env);
-  int32_t actions[GOLDEN_MAX];
+  for (int i = 0; i < count; i++) put_env(&port, i * lanes, lanes, games[i].env);
+  int32_t actions[GOLDEN_MAX * 32];
   bool wrong[GOLDEN_MAX] = {false};
   for (int frame = 1; frame <= GOLDEN_FRAMES; frame++) {
     for (int i = 0; i < count; i++) {
       if (vcs_env_over(games[i].env)) {
         vcs_env_reset(games[i].env);
-        put_env(&port, i, games[i].env);
+        put_env(&port, i * lanes, lanes, games[i].env);
       }
       vcs_stream_next(&games[i].stream);
     }
     vcs_parallel((size_t)count, 0, follow_one, games);
-    for (int i = 0; i < count; i++) actions[i] = games[i].env->action[0]; /* without those the game does not allow */
+    for (int i = 0; i < count * lanes; i++) actions[i] = games[i / lanes].env->action[0]; /* none that is not allowed */
     step_port(&port, actions);
     for (int i = 0; i < count; i++) {
-      const uint8_t *screen = port.host.observations + (size_t)i * port.observation_size;
-      const uint8_t *ram = port.host.ram + (size_t)i * 128;
+      const uint8_t *screen = port.host.observations + (size_t)(i * lanes) * port.observation_size;
+      const uint8_t *ram = port.host.ram + (size_t)(i * lanes) * 128;
       const size_t size = (size_t)VCS_WIDTH * (size_t)vcs_env_height(games[i].env);
       games[i].ram_chain = (uint32_t)crc32(games[i].ram_chain, ram, 128);
       games[i].screen_chain = (uint32_t)crc32(games[i].screen_chain, screen, (unsigned)size);
-      if (!wrong[i] && (memcmp(ram, games[i].env->m->ram, 128) != 0 ||
-                        memcmp(screen, vcs_env_screen(games[i].env), size) != 0)) {
+      if (!wrong[i] &&
+          (memcmp(ram, games[i].env->m->ram, 128) != 0 || memcmp(screen, vcs_env_screen(games[i].env), size) != 0)) {
         printf("%s: frame %d differs from the CPU's\n", games[i].name, frame);
         wrong[i] = true;
       }
@@ -697,6 +710,30 @@ static void many(int32_t seats, int frames) {
   free_carts(carts, count);
 }
 
+/* A million seats step, and the first of them do what they do in a small fleet. */
+static void test_million(void **state) {
+  (void)state;
+  enum { SEATS = 1 << 20, STEPS = 3, LOOKED_AT = 64 };
+  vcs_cart_t *cart = load_game("pong", VCS_PROFILE_ALE, "pong");
+  if (!cart) cart = load_demo();
+  vcs_fleet_options_t options = options_of(SEATS, VCS_FLEET_SHOWS_NOTHING);
+  port_t port = open_port(&cart, 1, &options);
+  options.seats = LOOKED_AT;
+  options.device = VCS_FLEET_CPU;
+  port_t other = open_port(&cart, 1, &options);
+  reset_port(&port, 1);
+  reset_port(&other, 1);
+  for (int i = 0; i < STEPS; i++) {
+    step_port(&port, NULL);
+    step_port(&other, NULL);
+    assert_memory_equal(port.host.ram, other.host.ram, (size_t)LOOKED_AT * 128);
+  }
+  print_message("%d seats of %zu bytes\n", SEATS, vcs_fleet_seat_bytes(port.fleet));
+  close_port(&port);
+  close_port(&other);
+  vcs_cart_free(cart);
+}
+
 static int32_t many_seats, many_frames;
 
 static void test_many(void **state) {
@@ -715,6 +752,10 @@ int main(int argc, char **argv) {
     const struct CMUnitTest one[] = {cmocka_unit_test(test_many)};
     many_seats = atoi(argv[2]);
     many_frames = atoi(argv[3]);
+    return cmocka_run_group_tests(one, NULL, NULL);
+  }
+  if (argc == 2 && strcmp(argv[1], "million") == 0) {
+    const struct CMUnitTest one[] = {cmocka_unit_test(test_million)};
     return cmocka_run_group_tests(one, NULL, NULL);
   }
   if (argc == 2 && strcmp(argv[1], "short") == 0) {

@@ -47,7 +47,7 @@ typedef struct {
   uint8_t reward_clipping;         /* 1: rewards from -1 to 1 */
   uint8_t fire_reset;              /* 1: episodes begin with FIRE if it is one of the actions */
   uint8_t episodic_life;           /* 0; 1: losing a life ends an episode */
-  uint8_t endless;                 /* 0; 1: endings are reported, but machines go on: who wants another episode restores */
+  uint8_t endless; /* 0; 1: endings are reported, but machines go on: who wants another episode restores */
 } vcs_fleet_options_t;
 VCS_API void vcs_fleet_defaults(vcs_fleet_options_t *options);
 
@@ -108,7 +108,8 @@ VCS_API void *vcs_fleet_dlpack(const vcs_fleet_t *fleet, void *memory, int32_t d
                                int32_t bits, int32_t is_signed);
 
 /* vcs_truth on a device: each place flipped by itself, all of them at once, what they do counted there. Rows are those
- * of vcs_truth. Places in the state and inputs; with ROM places, an env or maps: VCS_BAD_ARGUMENT, the CPU does those. */
+ * of vcs_truth. Places in the state and inputs; with ROM places, an env or maps: VCS_BAD_ARGUMENT, the CPU does those.
+ */
 VCS_API vcs_status_t vcs_fleet_truth(int32_t device, const vcs_run_t *run, const vcs_truth_options_t *options,
                                      const vcs_place_t *places, size_t count, const vcs_truth_results_t *results,
                                      vcs_error_t *error);

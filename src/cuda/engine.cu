@@ -15,19 +15,16 @@
 
 namespace {
 
-#ifndef WARPS_PER_SM
-#define WARPS_PER_SM 16
-#endif
-enum { WARP = 32, LOCAL_RAM = 256, SHOW_THREADS = 256 };
+enum { WARP = 32, WARPS_PER_SM = 16, LOCAL_RAM = 256, SHOW_THREADS = 256 };
 
 constexpr uint64_t POOL_KEEPS = 1ull << 30;
 
 const char *error_of(cudaError_t status) { return status == cudaSuccess ? nullptr : cudaGetErrorString(status); }
 
-#define TRY(call)                         \
-  do {                                    \
-    const char *why_ = error_of(call);    \
-    if (why_ != nullptr) return why_;     \
+#define TRY(call)                      \
+  do {                                 \
+    const char *why_ = error_of(call); \
+    if (why_ != nullptr) return why_;  \
   } while (0)
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
@@ -122,7 +119,8 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM)
   *reinterpret_cast<vcs_seat_t *>(record) = seat;
 }
 
-/* ---- Observations -------------------------------------------------------------------------------------------------- */
+/* ---- Observations --------------------------------------------------------------------------------------------------
+ */
 
 /* All threads of a block copy. Both places are aligned to 16 bytes, and so is the size. */
 __device__ void copy_together(uint8_t *to, const uint8_t *from, size_t size) {
@@ -131,11 +129,12 @@ __device__ void copy_together(uint8_t *to, const uint8_t *from, size_t size) {
   }
 }
 
-__device__ void show_small(const vcs_fleet_kind_t *kind, const uint8_t *a, const uint8_t *b, bool starts, uint8_t *stack,
-                           uint8_t *gray) {
+__device__ void show_small(const vcs_fleet_kind_t *kind, const uint8_t *a, const uint8_t *b, bool starts,
+                           uint8_t *stack, uint8_t *gray) {
   const int last = (VCS_SMALL_STACK - 1) * VCS_SMALL_BYTES;
   for (int i = 4 * threadIdx.x; i < VCS_WIDTH * kind->cart.frame_height; i += 4 * blockDim.x) {
-    const uint32_t four = *reinterpret_cast<const uint32_t *>(a + i), other = *reinterpret_cast<const uint32_t *>(b + i);
+    const uint32_t four = *reinterpret_cast<const uint32_t *>(a + i),
+                   other = *reinterpret_cast<const uint32_t *>(b + i);
     uint32_t first = 0, second = 0;
     for (int k = 0; k < 32; k += 8) {
       first |= static_cast<uint32_t>(kind->small.gray[four >> k & 0xFF]) << k;
@@ -143,7 +142,8 @@ __device__ void show_small(const vcs_fleet_kind_t *kind, const uint8_t *a, const
     }
     *reinterpret_cast<uint32_t *>(gray + i) = __vmaxu4(first, second);
   }
-  for (int i = threadIdx.x; i < VCS_SMALL_BYTES; i += blockDim.x) { /* each thread moves its own pixels down the stack */
+  for (int i = threadIdx.x; i < VCS_SMALL_BYTES;
+       i += blockDim.x) { /* each thread moves its own pixels down the stack */
     for (int k = 0; k < last; k += VCS_SMALL_BYTES) stack[k + i] = starts ? 0 : stack[k + VCS_SMALL_BYTES + i];
   }
   __syncthreads();
@@ -213,7 +213,8 @@ const char *step(const vcs_fleet_view_t *fleet, const int32_t *actions, const vc
   return show(fleet, results->observations, queue);
 }
 
-/* ---- States -------------------------------------------------------------------------------------------------------- */
+/* ---- States --------------------------------------------------------------------------------------------------------
+ */
 
 __global__ void copy_kernel(const __grid_constant__ vcs_fleet_view_t fleet, const int32_t *ids, uint8_t *states,
                             bool restores) {
@@ -230,13 +231,12 @@ const char *copy(const vcs_fleet_view_t *fleet, const int32_t *ids, int32_t coun
   return error_of(cudaGetLastError());
 }
 
-/* ---- Truth --------------------------------------------------------------------------------------------------------- */
+/* ---- Truth ---------------------------------------------------------------------------------------------------------
+ */
 
 /* Few runs that must be done soon: a warp has only some of them, so that more of the chip works and fewer lanes wait
  * for each other. */
-#ifndef TRUTH_LANES
-#define TRUTH_LANES 2
-#endif
+enum { TRUTH_LANES = 1 };
 
 __global__ void picture_kernel(const __grid_constant__ vcs_truth_view_t truth, const uint8_t *picture) {
   copy_together(truth.frames + 2 * blockIdx.x * static_cast<size_t>(VCS_FRAME_BYTES), picture, 2 * VCS_FRAME_BYTES);
@@ -306,5 +306,5 @@ const char *truth_of(const vcs_truth_view_t *truth) {
 }  // namespace
 
 extern "C" VCS_API const vcs_engine_t VCS_CUDA_ENGINE;
-const vcs_engine_t VCS_CUDA_ENGINE = {use,  allocate, release, move,        deal,     reset,
+const vcs_engine_t VCS_CUDA_ENGINE = {use,  allocate, release,     move,     deal,    reset,
                                       step, copy,     begin_truth, truth_of, wait_for};

@@ -33,7 +33,8 @@ typedef struct {
                       void *stream);
   const char *(*copy)(const vcs_fleet_view_t *fleet, const int32_t *ids, int32_t count, uint8_t *states, bool restores,
                       void *stream);
-  const char *(*begin_truth)(const vcs_truth_view_t *truth, const uint8_t *picture); /* in host memory, or NULL: black */
+  const char *(*begin_truth)(const vcs_truth_view_t *truth,
+                             const uint8_t *picture); /* in host memory, or NULL: black */
   const char *(*truth)(const vcs_truth_view_t *truth);
   const char *(*wait)(void *stream);
 } vcs_engine_t;
@@ -64,21 +65,24 @@ VCS_FN const uint8_t *vcs_truth_picture(const vcs_truth_view_t *truth, int32_t r
   return truth->frames + buffer * VCS_FRAME_BYTES;
 }
 
-/* The frames up to a horizon, of which only the last is looked at. With one horizon, that is enough to draw unless a
- * frame leaves rows as they were: then all are run once more from `before`, and drawn. NULL: all are drawn at once. */
+/* The frames up to a horizon, of which only the last is looked at. With one horizon it is enough to draw that one,
+ * unless a frame leaves rows as they were: then all are run once more from `before`, and drawn. NULL: they are drawn at
+ * once.
+ */
 VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, const vcs_t *before, unsigned lanes) {
   uint8_t *frames = truth->frames + 2 * (size_t)run * VCS_FRAME_BYTES;
-  bool covered = before && truth->horizon_count == 1;
+  const bool hopes = before && truth->horizon_count == 1;
+  bool covered = hopes;
   for (int pass = 0; pass < 2; pass++) {
-    const bool runs = pass == 0 ? covered : !covered;
-    if (pass == 1 && runs && before) vcs_copy_machine(m, before, vcs_machine_size(truth->cart));
+    if (pass == 1 && hopes && !covered) vcs_copy_machine(m, before, vcs_machine_size(truth->cart));
     for (int32_t frame = truth->from; frame < truth->to; frame++) {
+      const bool runs = covered == (pass == 0);
       if (runs) {
         const vcs_controls_t hands = vcs_truth_hands(truth, run, frame);
         vcs_console_control(truth->cart, m, &hands);
       }
       vcs_frame_together(truth->cart, m, pass == 1 || frame + 1 == truth->to ? frames : NULL, runs, lanes);
-      if (pass == 0 && runs) covered &= vcs_frame_covers(truth->cart, m);
+      if (pass == 0 && runs) covered = vcs_frame_covers(truth->cart, m);
     }
   }
 }

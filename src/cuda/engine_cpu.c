@@ -176,9 +176,10 @@ static bool compare(void *context, size_t item, int worker) {
 
 static const char *truth_of(const vcs_truth_view_t *truth) {
   const size_t runs = (size_t)truth->count + 1;
-  const bool done = vcs_parallel(runs, 0, run_again, (void *)truth) == runs &&
-                    vcs_parallel(runs, 0, compare, (void *)truth) == runs;
+  const bool done =
+      vcs_parallel(runs, 0, run_again, (void *)truth) == runs && vcs_parallel(runs, 0, compare, (void *)truth) == runs;
   return done ? NULL : "interrupted";
 }
 
-const vcs_engine_t vcs_engine_cpu = {use, allocate, free, move, deal, reset, step, copy, begin_truth, truth_of, wait_for};
+const vcs_engine_t vcs_engine_cpu = {use,  allocate, free,        move,     deal,    reset,
+                                     step, copy,     begin_truth, truth_of, wait_for};

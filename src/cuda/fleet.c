@@ -288,8 +288,8 @@ static void plan_view(vcs_fleet_t *fleet, const vcs_cart_t *const *carts, int32_
 /* What a seat plays: its number in the list of different cartridges, modes and difficulties, which grows. */
 static int32_t kind_of(vcs_batch_env_t *kinds, int32_t *count, vcs_batch_env_t wanted) {
   int32_t i = 0;
-  while (i < *count && (kinds[i].cart != wanted.cart || kinds[i].mode != wanted.mode ||
-                        kinds[i].difficulty != wanted.difficulty)) {
+  while (i < *count &&
+         (kinds[i].cart != wanted.cart || kinds[i].mode != wanted.mode || kinds[i].difficulty != wanted.difficulty)) {
     i++;
   }
   if (i == *count) kinds[(*count)++] = wanted;
@@ -338,8 +338,7 @@ static vcs_status_t fill_fleet(vcs_fleet_t *fleet, const vcs_cart_t *const *cart
     why = make_kind(fleet, env, i);
     vcs_env_free(env);
   }
-  if (!why)
-    why = upload(engine, fleet->kinds, (size_t)fleet->kind_count * sizeof *fleet->kinds, (void **)&view->kinds);
+  if (!why) why = upload(engine, fleet->kinds, (size_t)fleet->kind_count * sizeof *fleet->kinds, (void **)&view->kinds);
   if (!why) why = engine->allocate((size_t)o->seats * view->record_bytes, (void **)&view->records);
 
   /* Heads say what is played; everything else is written by the first reset. */

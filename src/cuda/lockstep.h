@@ -37,7 +37,7 @@
 /* Where an operand is. The first group is plain; of those, indexed zero page and pointers only if they find RAM and
  * ROM. */
 enum {
-  VCS_AT_NONE, /* and branches that stay in their page */
+  VCS_AT_NONE,      /* and branches that stay in their page */
   VCS_AT_IMMEDIATE, /* and branches that do not */
   VCS_AT_RAM,
   VCS_AT_RAM_X,
@@ -56,13 +56,13 @@ enum {
 };
 
 /* What is done with it. The lists are by what the functions of core/cpu.h look like. */
-#define VCS_READS(X) \
-  X(NOP) X(LDA) X(LDX) X(LDY) X(AND) X(ORA) X(EOR) X(ADC) X(SBC) X(CMP) X(CPX) X(CPY) X(BIT)
+#define VCS_READS(X) X(NOP) X(LDA) X(LDX) X(LDY) X(AND) X(ORA) X(EOR) X(ADC) X(SBC) X(CMP) X(CPX) X(CPY) X(BIT)
 #define VCS_STORES(X) X(STA) X(STX) X(STY)
 #define VCS_MODIFIES(X) X(ASL) X(LSR) X(ROL) X(ROR) X(INC) X(DEC)
 #define VCS_IMPLIEDS(X) \
-  X(ASLA) X(LSRA) X(ROLA) X(RORA) X(CLC) X(SEC) X(CLD) X(SED) X(INX) X(INY) X(DEX) X(DEY) X(TAX) X(TXA) X(TAY) X(TYA) \
-  X(TSX) X(TXS)
+  X(ASLA)               \
+  X(LSRA)               \
+  X(ROLA) X(RORA) X(CLC) X(SEC) X(CLD) X(SED) X(INX) X(INY) X(DEX) X(DEY) X(TAX) X(TXA) X(TAY) X(TYA) X(TSX) X(TXS)
 #define VCS_BRANCHES(X) X(BPL) X(BMI) X(BVC) X(BVS) X(BCC) X(BCS) X(BNE) X(BEQ)
 #define VCS_OTHERS(X) X(JMP) X(JSR) X(RTS) X(PHA) X(PLA)
 #define VCS_LOOPS(X) \
@@ -159,7 +159,9 @@ VCS_HOT_FN void vcs_lane_load(vcs_lane_t *lane, const vcs_t *m) {
   lane->known = false;
 }
 
-VCS_HOT_FN bool vcs_lane_goes(const vcs_lane_t *lane, const vcs_t *m) { return lane->left && !lane->over && !m->jammed; }
+VCS_HOT_FN bool vcs_lane_goes(const vcs_lane_t *lane, const vcs_t *m) {
+  return lane->left && !lane->over && !m->jammed;
+}
 
 VCS_HOT_FN void vcs_lane_read(vcs_cpu_t *cpu, unsigned what, uint8_t b) {
   switch (what) {
@@ -202,12 +204,12 @@ VCS_HOT_FN void vcs_lane_wait(vcs_lane_t *lane, const vcs_t *m, unsigned what) {
 
 VCS_HOT_FN bool vcs_lane_wait_is_taken(const vcs_cpu_t *cpu, unsigned what) {
   if (what == VCS_DOES_WAIT_BMI) return vcs_op_BMI(cpu);
-  const bool by_sign =
-      what == VCS_DOES_WAIT_BPL || what == VCS_DOES_DELAY_DEX_BPL || what == VCS_DOES_DELAY_DEY_BPL;
+  const bool by_sign = what == VCS_DOES_WAIT_BPL || what == VCS_DOES_DELAY_DEX_BPL || what == VCS_DOES_DELAY_DEY_BPL;
   return by_sign ? vcs_op_BPL(cpu) : vcs_op_BNE(cpu);
 }
 
-/* ---- Plain instructions ------------------------------------------------------------------------------------------- */
+/* ---- Plain instructions -------------------------------------------------------------------------------------------
+ */
 
 /* Does the instruction at hand if it is plain; false: it is not, and nothing has changed. */
 VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
@@ -245,15 +247,15 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
     VCS_STORES(VCS_STORE_CASE)
     m->ram[place] = vcs_lane_stored(cpu, what);
     break;
-#define VCS_MODIFY_CASE(name)     \
-  case VCS_DOES_##name:           \
+#define VCS_MODIFY_CASE(name)      \
+  case VCS_DOES_##name:            \
     value = vcs_op_##name(cpu, b); \
-    m->ram[place] = value;        \
+    m->ram[place] = value;         \
     break;
     VCS_MODIFIES(VCS_MODIFY_CASE)
-#define VCS_IMPLIED_CASE(name)             \
-  case VCS_DOES_##name:                    \
-    vcs_do_##name(cart, m, cpu, video);    \
+#define VCS_IMPLIED_CASE(name)          \
+  case VCS_DOES_##name:                 \
+    vcs_do_##name(cart, m, cpu, video); \
     break;
     VCS_IMPLIEDS(VCS_IMPLIED_CASE)
 #define VCS_BRANCH_CASE(name)   \
@@ -334,9 +336,9 @@ VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *la
   const unsigned where = code.row & 15, what = code.row >> VCS_WHAT_SHIFT & 63, length = code.row >> VCS_LENGTH_SHIFT;
   const bool pointer = where == VCS_AT_POINTER || where == VCS_AT_BUS_POINTER;
   const bool zero_page = where == VCS_AT_RAM_X || where == VCS_AT_RAM_Y;
-  const uint32_t index = where == VCS_AT_RAM_X || where == VCS_AT_BUS_X                ? cpu->x
+  const uint32_t index = where == VCS_AT_RAM_X || where == VCS_AT_BUS_X              ? cpu->x
                          : pointer || where == VCS_AT_RAM_Y || where == VCS_AT_BUS_Y ? cpu->y
-                                                                                       : 0;
+                                                                                     : 0;
   const uint16_t base = pointer ? vcs_run_pointer(&m->ram[code.operand]) : code.operand;
   const uint16_t addr = (uint16_t)(zero_page ? (uint8_t)(base + index) : base + index);
   const bool reads = what < VCS_DOES_STA;
@@ -373,7 +375,8 @@ VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *la
   if (stop) vcs_lane_leave(lane, vcs_lane_pc(lane));
 }
 
-/* ---- A frame ------------------------------------------------------------------------------------------------------ */
+/* ---- A frame ------------------------------------------------------------------------------------------------------
+ */
 
 /* The instructions of a frame, what vcs_cpu_run does: for those of the `lanes` that are `playing`; all have to come
  * here together. */
