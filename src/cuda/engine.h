@@ -50,9 +50,13 @@ extern const vcs_engine_t vcs_engine_cpu;
 /* What is held in a frame of a run: the controls, but for an input that is flipped. */
 VCS_FN vcs_controls_t vcs_truth_hands(const vcs_truth_view_t *truth, int32_t run, int32_t frame) {
   vcs_controls_t hands = truth->controls[frame];
-  const int input = run < truth->count && truth->input_frames[run] == frame ? truth->inputs[run] : VCS_INPUTS;
-  if (input >= VCS_INPUT_RESET && input < VCS_INPUTS) hands.console ^= (uint8_t)(1 << (input - VCS_INPUT_RESET));
-  if (input < VCS_INPUT_RESET) hands.held[input / 5] ^= (uint8_t)(1 << input % 5);
+  if (run >= truth->count || truth->input_frames[run] != frame) return hands;
+  const int input = truth->inputs[run], keys = VCS_INPUT_SECOND_PLAYER;
+  if (input < VCS_INPUT_RESET) {
+    hands.held[input / keys] ^= (uint8_t)(1 << input % keys);
+  } else if (input < VCS_INPUTS) {
+    hands.console ^= (uint8_t)(1 << (input - VCS_INPUT_RESET));
+  }
   return hands;
 }
 

@@ -82,12 +82,18 @@ VCS_FN vcs_t *vcs_record_machine(const vcs_fleet_view_t *fleet, uint8_t *record,
   return (vcs_t *)(void *)(record + VCS_SEAT_BYTES + (size_t)which * fleet->machine_bytes);
 }
 
-/* `bytes` is rounded up to a multiple of eight; machines have room for that. */
-VCS_FN void vcs_copy_machine(vcs_t *to, const vcs_t *from, size_t bytes) {
-  uint64_t *words = (uint64_t *)(void *)to;
-  const uint64_t *source = (const uint64_t *)(const void *)from;
-  for (size_t i = 0; i < (bytes + 7) / 8; i++) words[i] = source[i];
+/* Between places that are aligned to eight bytes; `bytes` is rounded up to a multiple of eight, for which there is
+ * room.
+ */
+VCS_FN void vcs_copy_words(void *to, const void *from, size_t bytes) {
+#if defined(__CUDA_ARCH__)
+  for (size_t i = 0; i < (bytes + 7) / 8; i++) ((uint64_t *)to)[i] = ((const uint64_t *)from)[i];
+#else
+  memcpy(to, from, (bytes + 7) & ~(size_t)7);
+#endif
 }
+
+VCS_FN void vcs_copy_machine(vcs_t *to, const vcs_t *from, size_t bytes) { vcs_copy_words(to, from, bytes); }
 
 VCS_FN size_t vcs_machine_size(const vcs_cart_t *cart) { return offsetof(vcs_t, cart_ram) + cart->ram_size; }
 
@@ -205,9 +211,8 @@ VCS_FN bool vcs_seat_over(const vcs_fleet_kind_t *kind, const vcs_seat_t *seat) 
 
 /* Copies a picture that the next frame would draw over: it goes on in the same buffer. */
 VCS_SLOW_FN void vcs_seat_keep(const vcs_cart_t *cart, uint8_t *frames, int front) {
-  const uint64_t *from = (const uint64_t *)(const void *)(frames + front * VCS_FRAME_BYTES);
-  uint64_t *to = (uint64_t *)(void *)(frames + VCS_SEAT_KEPT * VCS_FRAME_BYTES);
-  for (int i = 0; i < VCS_WIDTH * cart->frame_height / 8; i++) to[i] = from[i];
+  vcs_copy_words(frames + VCS_SEAT_KEPT * VCS_FRAME_BYTES, frames + front * VCS_FRAME_BYTES,
+                 (size_t)(VCS_WIDTH * cart->frame_height));
 }
 
 /* One frame of a step, `left` with it: of a seat that is `playing`, all `lanes` together. */
