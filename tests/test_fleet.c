@@ -74,7 +74,7 @@ enum { CARTS = 6 };
 
 /* Our own cartridges, and some games if they are there: paddles, Superchip RAM, a coprocessor. */
 static int load_some(vcs_cart_t *carts[CARTS]) {
-  static const char *const games[] = {"pong", "breakout", "road_runner", "pitfall2"};
+  static const char *const games[] = {"pong", "breakout", "elevator_action", "pitfall2"};
   int count = 0;
   carts[count++] = load_demo();
   carts[count++] = load_ragged();
