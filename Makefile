@@ -7,18 +7,18 @@ ROMS = $(firstword $(DIFFVCS_ROMS) $(wildcard $(VENV)/lib/python3*/site-packages
 CMAKE_FLAGS ?=
 
 .PHONY: all help setup roms build check test test-quick test-sanitize test-golden test-ale test-builds lint format demo \
-        bench bench-full bench-grad cuda test-cuda bench-cuda install clean
+        bench bench-full bench-grad install clean
 
 all: build
 
 help:
 	@echo "make          build the library and build/diffvcs"
+	@echo "make cuda     libdiffvcs_cuda, for fleets on a GPU;  make test-cuda, bench-cuda  need one"
 	@echo "make demo     set up, build, run our own cartridge (and a real game if ROMs are there), leave pictures in out/"
 	@echo "make test     everything: unit tests, sanitizers, golden records, ale-py live, two compilers, style"
 	@echo "make check    the one-minute subset"
 	@echo "make bench    beside ale-py and EnvPool, a minute or two;  make bench-full  all games, more rounds, callgrind"
 	@echo "make bench-grad  what derivatives cost, in frames of ale-py"
-	@echo "make cuda     libdiffvcs_cuda, for fleets on a GPU;  make test-cuda, bench-cuda  need one"
 	@echo "make lint     clang-format and clang-tidy;  make format  rewrites"
 	@echo "make install  PREFIX=/usr/local"
 
@@ -85,7 +85,11 @@ bench-grad: build
 	done
 	@$(PYTHON) bench/grad.py --build $(BUILD) $(BENCH_FLAGS)
 
+install: build
+	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)
+
 # ---- GPU: needs nvcc to build, a GPU to test and to measure ------------------------------------------------------------
+.PHONY: cuda test-cuda bench-cuda
 NVCC ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
 RECORDS := tests/golden/xitari
 ON_GPU = DIFFVCS_DEVICE=0 DIFFVCS_CUDA=$(BUILD)/libdiffvcs_cuda.so DIFFVCS_ROMS="$(ROMS)"
@@ -105,9 +109,6 @@ bench-cuda: cuda roms
 	@$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -Wall -Wextra -Werror -Iinclude -Isrc -o $(BUILD)/bench/cuda bench/cuda.c \
 	  $(BUILD)/libdiffvcs.a -lz -lpng -lpthread -lm
 	@$(ON_GPU) $(BUILD)/bench/cuda "$(ROMS)" $(BENCH_FLAGS)
-
-install: build
-	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)
 
 clean:
 	rm -rf build build-* out
