@@ -13,6 +13,7 @@ all: build
 
 help:
 	@echo "make          build the library and build/diffvcs"
+	@echo "make cuda     libdiffvcs_cuda, for fleets on a GPU;  make test-cuda, bench-cuda  need one"
 	@echo "make demo     set up, build, run our own cartridge (and a real game if ROMs are there), leave pictures in out/"
 	@echo "make test     everything: unit tests, sanitizers, golden records, ale-py live, two compilers, style"
 	@echo "make check    the one-minute subset"
@@ -94,6 +95,28 @@ bench-python: build
 
 install: build
 	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)
+
+# ---- GPU: needs nvcc to build, a GPU to test and to measure ------------------------------------------------------------
+.PHONY: cuda test-cuda bench-cuda
+NVCC ?= $(firstword $(shell command -v nvcc) /usr/local/cuda/bin/nvcc)
+RECORDS := tests/golden/xitari
+ON_GPU = DIFFVCS_DEVICE=0 DIFFVCS_CUDA=$(BUILD)/libdiffvcs_cuda.so DIFFVCS_ROMS="$(ROMS)"
+
+cuda:
+	@test -x "$(NVCC)" || { echo "make cuda: there is no nvcc; install the CUDA toolkit or set NVCC=path/to/nvcc"; exit 1; }
+	@CUDACXX="$(NVCC)" $(MAKE) -s build CMAKE_FLAGS="-DDIFFVCS_CUDA=ON $(CMAKE_FLAGS)"
+
+test-cuda: cuda roms
+	$(ON_GPU) $(BUILD)/tests/test_fleet
+	$(ON_GPU) $(BUILD)/tests/test_fleet many 4096 600
+	$(ON_GPU) $(BUILD)/tests/test_fleet million
+	$(ON_GPU) $(BUILD)/tests/test_fleet golden $(RECORDS)
+
+bench-cuda: cuda roms
+	@mkdir -p $(BUILD)/bench
+	@$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -Wall -Wextra -Werror -Iinclude -Isrc -o $(BUILD)/bench/cuda bench/cuda.c \
+	  $(BUILD)/libdiffvcs.a -lz -lpng -lpthread -lm
+	@$(ON_GPU) $(BUILD)/bench/cuda "$(ROMS)" $(BENCH_FLAGS)
 
 clean:
 	rm -rf build build-* out

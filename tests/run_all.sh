@@ -54,6 +54,11 @@ else
   skip "ale-py live" "ale-py is not installed"
 fi
 step "PXC2: two compilers, four optimisations, CUDA C++ on the host" tests/builds.sh
+if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+  step "the library for GPUs compiles" make -s cuda BUILD=build-cuda
+else
+  skip "the library for GPUs" "nvcc is not installed"
+fi
 step "installed package is usable" tests/test_install.sh
 step "python: the package, beside ale-py through Gymnasium, PyTorch and JAX" tests/python.sh
 step "style" tests/lint.sh

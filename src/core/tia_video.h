@@ -448,6 +448,7 @@ VCS_FN void vcs_line_draw_piece(vcs_t *m, vcs_video_t *video, int x0, int x1, ui
 }
 
 VCS_FN void vcs_line_draw(vcs_t *m, vcs_video_t *video, int x0, int x1, uint8_t *row) {
+  row = VCS_ALIGNED_ROW(row);
   if (m->vblank & 2) {
     if (row) vcs_fill(row + x0, 0, x1 - x0);
     video->changed = VCS_ALL_OBJECTS | VCS_LOOK;

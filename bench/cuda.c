@@ -1,0 +1,237 @@
+/* cuda.c: what a GPU makes of fleets, for `make bench-cuda`.
+ *
+ *   cuda ROMS [SECONDS] [WORK...] [SEATS...]     Pong, Breakout and Space Invaders, random play; default: everything,
+ *                                                by fleets of 65,536 and 131,072 seats
+ *
+ * Frames are raw frames of 60 Hz. A fleet plays for a while first, so that its machines are no longer alike. Time is
+ * wall time around steps that are queued and then waited for. Instructions are those of the 6507s: what a machine's own
+ * counter says of a step, mean over a sample. The last line is for scripts.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/state.h"
+#include "diffvcs/cuda.h"
+
+enum { GAMES = 3, SAMPLE = 96, WARM_FRAMES = 120, SIZES_MAX = 8 };
+static const char *const games[GAMES] = {"pong", "breakout", "space_invaders"};
+
+typedef struct {
+  const char *name;
+  uint8_t shows;
+  int32_t frame_skip;
+} work_t;
+
+enum { EMULATE, DRAWN, PIPELINE, TRUTH, WORKS };
+static const work_t works[WORKS] = {{"emulate", VCS_FLEET_SHOWS_NOTHING, 4},
+                                    {"drawn", VCS_FLEET_SHOWS_FRAMES, 1},
+                                    {"pipeline", VCS_FLEET_SHOWS_SMALL, 4},
+                                    {"truth", VCS_FLEET_SHOWS_NOTHING, 0}};
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void die(const char *message) {
+  fprintf(stderr, "bench-cuda: %s\n", message);
+  exit(1);
+}
+
+static void must(vcs_status_t status, const vcs_error_t *error) {
+  if (status) die(error->message);
+}
+
+static vcs_cart_t *load(const char *roms, const char *game) {
+  static uint8_t image[65536];
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s.bin", roms, game);
+  FILE *file = fopen(path, "rb");
+  if (!file) die("an image is missing: give the folder with pong.bin, breakout.bin and space_invaders.bin");
+  const size_t size = fread(image, 1, sizeof image, file);
+  fclose(file);
+  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, game};
+  vcs_cart_t *cart;
+  vcs_error_t error;
+  must(vcs_cart_load(image, size, &options, &cart, &error), &error);
+  return cart;
+}
+
+static void *allocate(const vcs_fleet_t *fleet, size_t size) {
+  void *memory;
+  vcs_error_t error;
+  must(vcs_fleet_allocate(fleet, size ? size : 1, &memory, &error), &error);
+  return memory;
+}
+
+/* Instructions a frame: a sample of machines before and after some steps; episodes that ended in between aside. */
+static double instructions_per_frame(vcs_fleet_t *fleet, const vcs_batch_results_t *results, int32_t seats) {
+  static vcs_t m;
+  static uint32_t before[SAMPLE], frames[SAMPLE];
+  double sum = 0, count = 0;
+  vcs_error_t error;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < SAMPLE; i++) {
+      must(vcs_fleet_machine(fleet, (int32_t)((int64_t)i * seats / SAMPLE), &m, &error), &error);
+      if (pass && m.frames > frames[i] && m.frames - frames[i] < 100) {
+        sum += m.instructions - before[i];
+        count += m.frames - frames[i];
+      }
+      before[i] = m.instructions;
+      frames[i] = m.frames;
+    }
+    for (int i = 0; !pass && i < 4; i++) must(vcs_fleet_step(fleet, NULL, results, NULL, &error), &error);
+  }
+  return count ? sum / count : 0;
+}
+
+typedef struct {
+  double frames_per_second, instructions;
+} rate_t;
+
+static rate_t measure(const vcs_cart_t *cart, const work_t *work, int32_t seats, double seconds) {
+  vcs_fleet_options_t options;
+  vcs_fleet_t *fleet;
+  vcs_error_t error;
+  vcs_fleet_defaults(&options);
+  options.seats = seats;
+  options.shows = work->shows;
+  options.frame_skip = work->frame_skip;
+  must(vcs_fleet_create(&cart, 1, NULL, &options, &fleet, &error), &error);
+  const size_t size = vcs_fleet_observation_size(fleet);
+  const vcs_batch_results_t results = {.observations = size ? allocate(fleet, size * (size_t)seats) : NULL,
+                                       .rewards = allocate(fleet, (size_t)seats * sizeof(int32_t)),
+                                       .lives = allocate(fleet, (size_t)seats * sizeof(int32_t)),
+                                       .terminated = allocate(fleet, (size_t)seats),
+                                       .truncated = allocate(fleet, (size_t)seats)};
+  must(vcs_fleet_reset(fleet, 1, &results, NULL, &error), &error);
+  for (int i = 0; i < WARM_FRAMES / options.frame_skip; i++) {
+    must(vcs_fleet_step(fleet, NULL, &results, NULL, &error), &error);
+  }
+  must(vcs_fleet_wait(fleet, NULL, &error), &error);
+  const double start = now();
+  double spent = 0;
+  int64_t steps = 0;
+  for (int more = 4; spent < seconds; more *= 2) {
+    for (int i = 0; i < more; i++) must(vcs_fleet_step(fleet, NULL, &results, NULL, &error), &error);
+    must(vcs_fleet_wait(fleet, NULL, &error), &error);
+    steps += more;
+    spent = now() - start;
+  }
+  const rate_t rate = {(double)steps * options.frame_skip * seats / spent,
+                       instructions_per_frame(fleet, &results, seats)};
+  vcs_fleet_release(fleet, results.observations);
+  vcs_fleet_release(fleet, results.rewards);
+  vcs_fleet_release(fleet, results.lives);
+  vcs_fleet_release(fleet, results.terminated);
+  vcs_fleet_release(fleet, results.truncated);
+  vcs_fleet_free(fleet);
+  return rate;
+}
+
+/* All 1,024 bits of RAM, the whole screen after 8 frames; milliseconds, the best of a few. */
+static double truth_ms(const vcs_cart_t *cart) {
+  enum { BITS = 1024, FRAMES = 8, TIMES = 5 };
+  static vcs_place_t places[BITS];
+  static vcs_truth_t rows[BITS];
+  vcs_env_t *env;
+  vcs_run_t run;
+  vcs_controls_t controls[FRAMES];
+  vcs_error_t error;
+  must(vcs_env_create(cart, &env, &error), &error);
+  for (int i = 0; i < 200; i++) vcs_env_act(env, i / 7 % VCS_ACTIONS, VCS_NOOP);
+  vcs_run_idle(env, FRAMES, controls, &run);
+  for (uint32_t i = 0; i < BITS; i++) {
+    places[i] = (vcs_place_t){VCS_PLACE_STATE, (uint8_t)(i % 8), 0, (uint32_t)offsetof(vcs_t, ram) + i / 8};
+  }
+  const vcs_truth_results_t results = {.rows = rows};
+  double best = 1e9;
+  for (int i = 0; i < TIMES; i++) {
+    const double start = now();
+    must(vcs_fleet_truth(0, &run, NULL, places, BITS, &results, &error), &error);
+    const double spent = 1e3 * (now() - start);
+    if (spent < best) best = spent;
+  }
+  vcs_env_free(env);
+  return best;
+}
+
+/* What the command line asks for. */
+typedef struct {
+  double seconds;
+  bool wanted[WORKS];
+  int32_t sizes[SIZES_MAX];
+  int size_count;
+} plan_t;
+
+static plan_t read_plan(int argc, char **argv) {
+  plan_t plan = {.seconds = 0.5};
+  bool any = false;
+  if (argc < 2) die("usage: cuda ROMS [SECONDS] [emulate|drawn|pipeline|truth...] [SEATS...]");
+  for (int i = 2; i < argc; i++) {
+    bool work = false;
+    for (int w = 0; w < WORKS; w++) {
+      if (strcmp(argv[i], works[w].name) == 0) plan.wanted[w] = work = any = true;
+    }
+    if (work) continue;
+    const double number = atof(argv[i]);
+    if (number <= 0) die("neither a number nor a kind of work: emulate, drawn, pipeline, truth");
+    if (i == 2) {
+      plan.seconds = number;
+    } else if (plan.size_count < SIZES_MAX) {
+      plan.sizes[plan.size_count++] = (int32_t)number;
+    }
+  }
+  for (int w = 0; !any && w < WORKS; w++) plan.wanted[w] = true;
+  if (!plan.size_count) {
+    plan.sizes[plan.size_count++] = 65536;
+    plan.sizes[plan.size_count++] = 131072;
+  }
+  return plan;
+}
+
+int main(int argc, char **argv) {
+  const plan_t plan = read_plan(argc, argv);
+  const char *missing = vcs_fleet_missing(0);
+  if (missing) die(missing);
+  vcs_cart_t *carts[GAMES];
+  for (int g = 0; g < GAMES; g++) carts[g] = load(argv[1], games[g]);
+  double best[WORKS] = {NAN, NAN, NAN, NAN}, instructions = NAN;
+  printf("raw frames a second, millions\n%-12s%9s", "work", "seats");
+  for (int g = 0; g < GAMES; g++) printf("%16s", games[g]);
+  printf("%16s\n", "mean");
+  for (int w = 0; w < TRUTH; w++) {
+    for (int s = 0; plan.wanted[w] && s < plan.size_count; s++) {
+      double mean = 0, executed = 0;
+      printf("%-12s%9d", works[w].name, (int)plan.sizes[s]);
+      for (int g = 0; g < GAMES; g++) {
+        const rate_t rate = measure(carts[g], &works[w], plan.sizes[s], plan.seconds);
+        mean += rate.frames_per_second / GAMES;
+        executed += rate.frames_per_second * rate.instructions / GAMES;
+        printf("%16.3f", 1e-6 * rate.frames_per_second);
+        fflush(stdout);
+      }
+      printf("%16.3f\n", 1e-6 * mean);
+      best[w] = fmax(best[w], mean); /* fmax takes the number when the other is none */
+      if (w == EMULATE) instructions = fmax(instructions, executed);
+    }
+  }
+  if (plan.wanted[TRUTH]) {
+    best[TRUTH] = 0;
+    printf("%-21s", "truth, 1024 x 8, ms");
+    for (int g = 0; g < GAMES; g++) {
+      const double ms = truth_ms(carts[g]);
+      best[TRUTH] += ms / GAMES;
+      printf("%16.2f", ms);
+    }
+    printf("%16.2f\n", best[TRUTH]);
+  }
+  for (int g = 0; g < GAMES; g++) vcs_cart_free(carts[g]);
+  printf("cuda: emulate=%.3g drawn=%.3g pipeline=%.3g forward_instr=%.3g ste_vjp_instr=nan truth_ms=%.3g\n",
+         best[EMULATE], best[DRAWN], best[PIPELINE], instructions, best[TRUTH]);
+  return 0;
+}

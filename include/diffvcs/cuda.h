@@ -1,0 +1,120 @@
+/* diffvcs/cuda.h: environments by the hundred thousand, on a GPU.
+ *
+ * A fleet is many environments on one device: machines, rewards, lives, endings, new episodes and the pictures that
+ * agents see all stay in the device's memory. Actions come from there and results go there, so that a learner on the
+ * same device never waits for the host. docs/cuda.md tells how it is built and what it costs.
+ *
+ * The CUDA part is a library of its own, libdiffvcs_cuda, found when it is first asked for: beside this library, on the
+ * loader's path, or where the variable DIFFVCS_CUDA says. Without it, or without a GPU, VCS_FLEET_CPU is a fleet with
+ * the same results on the host's processors; everything else fails with VCS_NOT_FOUND and says what is missing.
+ *
+ * Conventions as in diffvcs.h. "Device memory" is that of the fleet's device: cudaMalloc's, or for VCS_FLEET_CPU any.
+ */
+#ifndef DIFFVCS_CUDA_H
+#define DIFFVCS_CUDA_H
+
+#include "diffvcs.h"
+#include "grad.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { VCS_FLEET_CPU = -1 }; /* a device: this, or the number of a GPU */
+
+/* Whether a device can be used. NULL: it can; otherwise a sentence that says what is missing. */
+VCS_API const char *vcs_fleet_missing(int32_t device);
+
+typedef struct vcs_fleet vcs_fleet_t;
+
+/* What an observation is. */
+enum {
+  VCS_FLEET_SHOWS_NOTHING, /* emulation only: RAM, rewards, lives, endings */
+  VCS_FLEET_SHOWS_FRAMES,  /* the last frame, height x 160 palette indices; every frame is drawn */
+  VCS_FLEET_SHOWS_SMALL    /* 4 x 84 x 84 bytes of gray, oldest first, as vcs_batch_step gives them */
+};
+
+/* Plain data; vcs_fleet_defaults fills it. */
+typedef struct {
+  int32_t seats;                   /* how many environments, from 1 on; default 1 */
+  int32_t device;                  /* VCS_FLEET_CPU, or a GPU's number; default 0 */
+  int32_t frame_skip;              /* 4 */
+  int32_t noop_max;                /* 30: episodes begin with 0 to 29 frames of nothing; at most 1000 */
+  int32_t max_episode_frames;      /* 108000; 0: no limit */
+  float repeat_action_probability; /* 0 */
+  uint8_t shows;                   /* VCS_FLEET_SHOWS_SMALL */
+  uint8_t max_pool;                /* 1: a small picture is the maximum of the last two frames; 0: the last one */
+  uint8_t reward_clipping;         /* 1: rewards from -1 to 1 */
+  uint8_t fire_reset;              /* 1: episodes begin with FIRE if it is one of the actions */
+  uint8_t episodic_life;           /* 0; 1: losing a life ends an episode */
+  uint8_t endless; /* 0; 1: endings are reported, but machines go on: who wants another episode restores */
+} vcs_fleet_options_t;
+VCS_API void vcs_fleet_defaults(vcs_fleet_options_t *options);
+
+/* Any mix of cartridges, which must outlive the fleet. `envs` has options->seats entries, of which the seeds are not
+ * used; NULL: the seats are dealt out in as many equal parts as there are cartridges, one behind the other. Machines of
+ * one cartridge run fastest side by side. Starts, where episodes begin, are made here, on the host: one for each number
+ * of no-ops. On failure *fleet is NULL. */
+VCS_API vcs_status_t vcs_fleet_create(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
+                                      const vcs_fleet_options_t *options, vcs_fleet_t **fleet, vcs_error_t *error);
+VCS_API void vcs_fleet_free(vcs_fleet_t *fleet);
+VCS_API const vcs_fleet_options_t *vcs_fleet_options(const vcs_fleet_t *fleet);
+
+/* Bytes of an observation (of the highest frame, if cartridges differ), and bytes of device memory held by a seat. */
+VCS_API size_t vcs_fleet_observation_size(const vcs_fleet_t *fleet);
+VCS_API size_t vcs_fleet_seat_bytes(const vcs_fleet_t *fleet);
+
+/* All seats begin an episode; seat i has the generator of this seed and its number. Results are as in a batch, in
+ * device memory, with an entry a seat: observations, rewards, lives, terminated, truncated, frame_numbers,
+ * episode_frame_numbers and ram may be given, the others must be NULL. Small observations are kept in the caller's
+ * buffer from step to step: every call gets the same one, and the caller leaves its content alone.
+ *
+ * A stream is a cudaStream_t, NULL the default one; calls only queue their work there. vcs_fleet_wait waits for it. */
+VCS_API vcs_status_t vcs_fleet_reset(vcs_fleet_t *fleet, uint64_t seed, const vcs_batch_results_t *results,
+                                     void *stream, vcs_error_t *error);
+
+/* One step: `actions` is an ALE action (vcs_action_t) a seat, in device memory; what a game does not allow does
+ * nothing. NULL: each seat chooses one of its game's minimal set. Sticky actions repeat frame by frame. When an episode
+ * ends, the rest of the step is not run, `terminated` or `truncated` says so, and the next one begins at once, from a
+ * start: observation, lives and numbers are the new episode's. */
+VCS_API vcs_status_t vcs_fleet_step(vcs_fleet_t *fleet, const int32_t *actions, const vcs_batch_results_t *results,
+                                    void *stream, vcs_error_t *error);
+VCS_API vcs_status_t vcs_fleet_wait(vcs_fleet_t *fleet, void *stream, vcs_error_t *error);
+
+/* States of seats: all that a later step depends on, in device memory, vcs_fleet_seat_bytes each, and a multiple of 16
+ * bytes from the buffer's beginning. `ids` is in device memory too (NULL: the first `count` seats). A state may go to
+ * any seats with the same cartridge, mode and difficulty of a fleet with the same carts and options; the stack of small
+ * observations is the caller's. Ids out of range are passed over. */
+VCS_API vcs_status_t vcs_fleet_copy(const vcs_fleet_t *fleet, const int32_t *ids, int32_t count, void *states,
+                                    void *stream, vcs_error_t *error);
+VCS_API vcs_status_t vcs_fleet_restore(vcs_fleet_t *fleet, const int32_t *ids, int32_t count, const void *states,
+                                       void *stream, vcs_error_t *error);
+
+/* The machine of a seat, to and from host memory (vcs_state_size bytes): for looking inside and for tests. Waits for
+ * everything that was queued. */
+VCS_API vcs_status_t vcs_fleet_machine(const vcs_fleet_t *fleet, int32_t seat, vcs_t *machine, vcs_error_t *error);
+VCS_API vcs_status_t vcs_fleet_set_machine(vcs_fleet_t *fleet, int32_t seat, const vcs_t *machine, vcs_error_t *error);
+
+/* Device memory by this library, for programs without CUDA of their own: allocated, freed, and copied to and from. */
+VCS_API vcs_status_t vcs_fleet_allocate(const vcs_fleet_t *fleet, size_t size, void **memory, vcs_error_t *error);
+VCS_API void vcs_fleet_release(const vcs_fleet_t *fleet, void *memory);
+VCS_API vcs_status_t vcs_fleet_move(const vcs_fleet_t *fleet, void *to, const void *from, size_t size,
+                                    vcs_error_t *error);
+
+/* A caller's buffer as a DLPack tensor (a DLManagedTensor *), which numpy, PyTorch, JAX and CuPy take over without a
+ * copy: `shape` of `dimensions` entries, elements of `bits` bits, signed or not, on the fleet's device. The buffer must
+ * outlive the tensor, whose deleter frees the description alone. NULL: out of memory, or more than 8 dimensions. */
+VCS_API void *vcs_fleet_dlpack(const vcs_fleet_t *fleet, void *memory, int32_t dimensions, const int64_t *shape,
+                               int32_t bits, int32_t is_signed);
+
+/* vcs_truth on a device: each place flipped by itself, all of them at once, what they do counted there. Rows are those
+ * of vcs_truth. Places in the state and inputs; with ROM places, an env or maps: VCS_BAD_ARGUMENT, the CPU does those.
+ */
+VCS_API vcs_status_t vcs_fleet_truth(int32_t device, const vcs_run_t *run, const vcs_truth_options_t *options,
+                                     const vcs_place_t *places, size_t count, const vcs_truth_results_t *results,
+                                     vcs_error_t *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,310 @@
+/* engine.cu: a fleet on a GPU: a thread a seat, a warp a block.
+ *
+ * A machine lies in global memory as the host has it, and is copied into the thread's local memory while it runs: local
+ * memory is laid out word by word across a warp, so that lanes which read the same field of their own machines read one
+ * line of the cache. Cartridges with much RAM of their own (E7, CV, 3E) are few and run where they lie. Blocks are one
+ * warp, so that an SM takes the next one as soon as a warp is done, and no warp waits for another.
+ *
+ * What agents see is made by a second kernel, a block a seat: it has the whole picture in shared memory.
+ */
+#include <cuda_runtime.h>
+
+#include <cstdio>
+
+#include "engine.h"
+
+namespace {
+
+enum { WARP = 32, WARPS_PER_SM = 16, LOCAL_RAM = 256, SHOW_THREADS = 256 };
+
+constexpr uint64_t POOL_KEEPS = 1ull << 30;
+
+const char *error_of(cudaError_t status) { return status == cudaSuccess ? nullptr : cudaGetErrorString(status); }
+
+#define TRY(call)                      \
+  do {                                 \
+    const char *why_ = error_of(call); \
+    if (why_ != nullptr) return why_;  \
+  } while (0)
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+const char *use(int32_t device) {
+  static thread_local char why[256];
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess || count == 0) {
+    std::snprintf(why, sizeof why, "there is no GPU that CUDA can use (%s): use the CPU (VCS_FLEET_CPU)",
+                  status == cudaSuccess ? "none was found" : cudaGetErrorString(status));
+    return why;
+  }
+  if (device < 0 || device >= count) {
+    std::snprintf(why, sizeof why, "there is no GPU %d, but 0 to %d", static_cast<int>(device), count - 1);
+    return why;
+  }
+  TRY(cudaSetDevice(device));
+  cudaMemPool_t pool;
+  uint64_t kept = POOL_KEEPS;
+  TRY(cudaDeviceGetDefaultMemPool(&pool, device));
+  return error_of(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
+}
+
+/* From the device's pool, which keeps some for the next time: a truth is over in less time than cudaMalloc takes. */
+const char *allocate(size_t size, void **memory) {
+  const cudaError_t status = cudaMallocAsync(memory, size, nullptr);
+  return error_of(status == cudaSuccess ? cudaStreamSynchronize(nullptr) : status);
+}
+
+void release(void *memory) {
+  if (memory != nullptr) cudaFreeAsync(memory, nullptr);
+}
+
+const char *move(void *to, const void *from, size_t size) {
+  return error_of(cudaMemcpy(to, from, size, cudaMemcpyDefault));
+}
+
+const char *wait_for(void *stream) { return error_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
+
+/* ---- Seats ------------------------------------------------------------------------------------------------------- */
+
+/* A machine while it runs: in local memory, or where it lies. */
+struct machine_t {
+  uint64_t words[(offsetof(vcs_t, cart_ram) + LOCAL_RAM + 7) / 8];
+};
+
+__device__ vcs_t *enter(const vcs_cart_t *cart, vcs_t *there, machine_t *here) {
+  if (cart->ram_size > LOCAL_RAM) return there;
+  vcs_t *m = reinterpret_cast<vcs_t *>(here->words);
+  vcs_copy_machine(m, there, vcs_machine_size(cart));
+  return m;
+}
+
+__device__ void leave(const vcs_cart_t *cart, vcs_t *there, const vcs_t *m) {
+  if (m != there) vcs_copy_machine(there, m, vcs_machine_size(cart));
+}
+
+__global__ void deal_kernel(const __grid_constant__ vcs_fleet_view_t fleet, const int32_t *kinds) {
+  const int32_t number = blockIdx.x * blockDim.x + threadIdx.x;
+  if (number >= fleet.count) return;
+  vcs_seat_t seat = {};
+  seat.kind = kinds[number];
+  *reinterpret_cast<vcs_seat_t *>(vcs_fleet_record(&fleet, number)) = seat;
+}
+
+__global__ void __launch_bounds__(WARP)
+    reset_kernel(const __grid_constant__ vcs_fleet_view_t fleet, uint64_t seed, vcs_batch_results_t results) {
+  const int32_t number = blockIdx.x * WARP + threadIdx.x;
+  if (number >= fleet.count) return;
+  uint8_t *record = vcs_fleet_record(&fleet, number);
+  vcs_seat_t *seat = reinterpret_cast<vcs_seat_t *>(record);
+  vcs_t *m = vcs_record_machine(&fleet, record, VCS_SEAT_NOW);
+  vcs_seat_reset(&fleet, number, seat, m, seed, &results);
+  vcs_seat_report(number, seat, m, &results);
+}
+
+__global__ void __launch_bounds__(WARP, WARPS_PER_SM)
+    step_kernel(const __grid_constant__ vcs_fleet_view_t fleet, const int32_t *actions, vcs_batch_results_t results) {
+  const int32_t number = blockIdx.x * WARP + threadIdx.x;
+  const unsigned lanes = __ballot_sync(~0u, number < fleet.count);
+  if (number >= fleet.count) return;
+  uint8_t *record = vcs_fleet_record(&fleet, number);
+  vcs_seat_t seat = *reinterpret_cast<vcs_seat_t *>(record);
+  const vcs_cart_t *cart = &fleet.kinds[seat.kind].cart;
+  vcs_t *there = vcs_record_machine(&fleet, record, VCS_SEAT_NOW);
+  machine_t here;
+  vcs_t *m = enter(cart, there, &here);
+  vcs_seat_step(&fleet, number, &seat, m, actions, &results, lanes);
+  vcs_seat_report(number, &seat, m, &results);
+  leave(cart, there, m);
+  *reinterpret_cast<vcs_seat_t *>(record) = seat;
+}
+
+/* ---- Observations --------------------------------------------------------------------------------------------------
+ */
+
+/* All threads of a block copy. Both places are aligned to 16 bytes, and so is the size. */
+__device__ void copy_together(uint8_t *to, const uint8_t *from, size_t size) {
+  for (size_t i = threadIdx.x; i < size / 16; i += blockDim.x) {
+    reinterpret_cast<uint4 *>(to)[i] = reinterpret_cast<const uint4 *>(from)[i];
+  }
+}
+
+__device__ void show_small(const vcs_fleet_kind_t *kind, const uint8_t *a, const uint8_t *b, bool starts,
+                           uint8_t *stack, uint8_t *gray) {
+  const int last = (VCS_SMALL_STACK - 1) * VCS_SMALL_BYTES;
+  for (int i = 4 * threadIdx.x; i < VCS_WIDTH * kind->cart.frame_height; i += 4 * blockDim.x) {
+    const uint32_t four = *reinterpret_cast<const uint32_t *>(a + i),
+                   other = *reinterpret_cast<const uint32_t *>(b + i);
+    uint32_t first = 0, second = 0;
+    for (int k = 0; k < 32; k += 8) {
+      first |= static_cast<uint32_t>(kind->small.gray[four >> k & 0xFF]) << k;
+      second |= static_cast<uint32_t>(kind->small.gray[other >> k & 0xFF]) << k;
+    }
+    *reinterpret_cast<uint32_t *>(gray + i) = __vmaxu4(first, second);
+  }
+  for (int i = threadIdx.x; i < VCS_SMALL_BYTES;
+       i += blockDim.x) { /* each thread moves its own pixels down the stack */
+    for (int k = 0; k < last; k += VCS_SMALL_BYTES) stack[k + i] = starts ? 0 : stack[k + VCS_SMALL_BYTES + i];
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < VCS_SMALL_BYTES; i += blockDim.x) {
+    stack[last + i] = vcs_small_pixel(&kind->small, gray, i % VCS_SMALL, i / VCS_SMALL);
+  }
+}
+
+__global__ void __launch_bounds__(SHOW_THREADS)
+    show_kernel(const __grid_constant__ vcs_fleet_view_t fleet, uint8_t *observations) {
+  extern __shared__ uint8_t gray[];
+  const int32_t number = blockIdx.x;
+  uint8_t *record = vcs_fleet_record(&fleet, number), *frames = record + fleet.frames_at;
+  vcs_seat_t *seat = reinterpret_cast<vcs_seat_t *>(record);
+  const vcs_fleet_kind_t *kind = &fleet.kinds[seat->kind];
+  const int32_t start = seat->start;
+  const uint8_t *a = frames + seat->shown[0] * VCS_FRAME_BYTES, *b = frames + seat->shown[1] * VCS_FRAME_BYTES;
+  if (start >= 0) {
+    copy_together(frames, kind->starts + start * fleet.record_bytes + fleet.frames_at,
+                  fleet.record_bytes - fleet.frames_at);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) seat->start = -1;
+  if (observations == nullptr) return;
+  uint8_t *observation = observations + number * fleet.observation_bytes;
+  if (fleet.shows == VCS_FLEET_SHOWS_FRAMES) {
+    copy_together(observation, a, static_cast<size_t>(VCS_WIDTH * kind->cart.frame_height));
+  } else {
+    show_small(kind, a, b, start >= 0, observation, gray);
+  }
+}
+
+const char *show(const vcs_fleet_view_t *fleet, uint8_t *observations, cudaStream_t stream) {
+  if (fleet->frames_at == 0) return nullptr;
+  const bool small = fleet->shows == VCS_FLEET_SHOWS_SMALL;
+  const int shared = small ? VCS_WIDTH * fleet->height : 0;
+  TRY(cudaFuncSetAttribute(show_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+  show_kernel<<<fleet->count, SHOW_THREADS, shared, stream>>>(*fleet, observations);
+  return error_of(cudaGetLastError());
+}
+
+unsigned warps(int32_t count) { return static_cast<unsigned>(count / WARP + (count % WARP != 0)); }
+
+const char *deal(const vcs_fleet_view_t *fleet, const int32_t *kinds) {
+  int32_t *there;
+  TRY(cudaMalloc(&there, fleet->count * sizeof *there));
+  TRY(cudaMemcpy(there, kinds, fleet->count * sizeof *there, cudaMemcpyHostToDevice));
+  TRY(cudaMemset(fleet->records, 0, fleet->count * fleet->record_bytes));
+  deal_kernel<<<warps(fleet->count), WARP>>>(*fleet, there);
+  TRY(cudaGetLastError());
+  TRY(cudaDeviceSynchronize());
+  return error_of(cudaFree(there));
+}
+
+const char *reset(const vcs_fleet_view_t *fleet, uint64_t seed, const vcs_batch_results_t *results, void *stream) {
+  cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  reset_kernel<<<warps(fleet->count), WARP, 0, queue>>>(*fleet, seed, *results);
+  TRY(cudaGetLastError());
+  return show(fleet, results->observations, queue);
+}
+
+const char *step(const vcs_fleet_view_t *fleet, const int32_t *actions, const vcs_batch_results_t *results,
+                 void *stream) {
+  cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  step_kernel<<<warps(fleet->count), WARP, 0, queue>>>(*fleet, actions, *results);
+  TRY(cudaGetLastError());
+  return show(fleet, results->observations, queue);
+}
+
+/* ---- States --------------------------------------------------------------------------------------------------------
+ */
+
+__global__ void copy_kernel(const __grid_constant__ vcs_fleet_view_t fleet, const int32_t *ids, uint8_t *states,
+                            bool restores) {
+  const int32_t seat = ids != nullptr ? ids[blockIdx.x] : static_cast<int32_t>(blockIdx.x);
+  if (seat < 0 || seat >= fleet.count) return;
+  uint8_t *record = vcs_fleet_record(&fleet, seat), *state = states + blockIdx.x * fleet.record_bytes;
+  copy_together(restores ? record : state, restores ? state : record, fleet.record_bytes);
+}
+
+const char *copy(const vcs_fleet_view_t *fleet, const int32_t *ids, int32_t count, uint8_t *states, bool restores,
+                 void *stream) {
+  if (count <= 0) return nullptr;
+  copy_kernel<<<count, 128, 0, static_cast<cudaStream_t>(stream)>>>(*fleet, ids, states, restores);
+  return error_of(cudaGetLastError());
+}
+
+/* ---- Truth ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Few runs that must be done soon: a warp has only some of them, so that more of the chip works and fewer lanes wait
+ * for each other. */
+enum { TRUTH_LANES = 1 };
+
+__global__ void picture_kernel(const __grid_constant__ vcs_truth_view_t truth, const uint8_t *picture) {
+  copy_together(truth.frames + 2 * blockIdx.x * static_cast<size_t>(VCS_FRAME_BYTES), picture, 2 * VCS_FRAME_BYTES);
+}
+
+const char *begin_truth(const vcs_truth_view_t *truth, const uint8_t *picture) {
+  void *memory;
+  const char *why = allocate(2 * VCS_FRAME_BYTES, &memory);
+  if (why != nullptr) return why;
+  uint8_t *there = static_cast<uint8_t *>(memory);
+  if (picture != nullptr) {
+    TRY(cudaMemcpy(there, picture, 2 * VCS_FRAME_BYTES, cudaMemcpyHostToDevice));
+  } else {
+    TRY(cudaMemset(there, 0, 2 * VCS_FRAME_BYTES));
+  }
+  picture_kernel<<<truth->count + 1, 256>>>(*truth, there);
+  TRY(cudaGetLastError());
+  release(there);
+  return nullptr;
+}
+
+__global__ void __launch_bounds__(WARP) run_kernel(const __grid_constant__ vcs_truth_view_t truth) {
+  const int32_t run = blockIdx.x * TRUTH_LANES + threadIdx.x;
+  const bool here_to_run = threadIdx.x < TRUTH_LANES && run <= truth.count;
+  const unsigned lanes = __ballot_sync(~0u, here_to_run);
+  if (!here_to_run) return;
+  vcs_t *there = vcs_truth_machine(&truth, run);
+  machine_t here;
+  vcs_t *m = enter(truth.cart, there, &here);
+  vcs_truth_run(&truth, run, m, m != there ? there : nullptr, lanes);
+  leave(truth.cart, there, m);
+}
+
+/* A block a run, a thread a row: everybody counts and makes the checksum of a row; one puts them together. */
+__global__ void __launch_bounds__(SHOW_THREADS) compare_kernel(const __grid_constant__ vcs_truth_view_t truth) {
+  __shared__ int32_t pixels, ram_bytes;
+  __shared__ uint32_t row_crc[VCS_FRAME_BYTES / VCS_WIDTH];
+  const int32_t run = blockIdx.x, height = truth.cart->frame_height, size = VCS_WIDTH * height;
+  const uint8_t *picture = vcs_truth_picture(&truth, run), *base = vcs_truth_picture(&truth, truth.count);
+  const uint8_t *ram = vcs_truth_machine(&truth, run)->ram, *base_ram = vcs_truth_machine(&truth, truth.count)->ram;
+  if (threadIdx.x == 0) pixels = ram_bytes = 0;
+  __syncthreads();
+  atomicAdd(&pixels, vcs_count_different(picture, base, size, threadIdx.x, blockDim.x));
+  atomicAdd(&ram_bytes, vcs_count_different(ram, base_ram, 128, threadIdx.x, blockDim.x));
+  for (int y = threadIdx.x; y < height; y += blockDim.x) row_crc[y] = vcs_crc_of(picture + y * VCS_WIDTH, VCS_WIDTH);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  vcs_truth_t row = {};
+  row.outcome = VCS_TRUTH_RAN;
+  row.pixels = pixels;
+  row.ram_bytes = ram_bytes;
+  const uint32_t power = vcs_crc_power(VCS_WIDTH);
+  row.screen_crc = row_crc[0];
+  for (int y = 1; y < height; y++) row.screen_crc = vcs_crc_multiply(row.screen_crc, power) ^ row_crc[y];
+  row.ram_crc = vcs_crc_of(ram, 128);
+  truth.rows[run * static_cast<size_t>(truth.horizon_count) + truth.horizon] = row;
+}
+
+const char *truth_of(const vcs_truth_view_t *truth) {
+  run_kernel<<<truth->count / TRUTH_LANES + 1, WARP>>>(*truth);
+  TRY(cudaGetLastError());
+  compare_kernel<<<truth->count + 1, SHOW_THREADS>>>(*truth);
+  TRY(cudaGetLastError());
+  return error_of(cudaDeviceSynchronize());
+}
+
+}  // namespace
+
+extern "C" VCS_API const vcs_engine_t VCS_CUDA_ENGINE;
+const vcs_engine_t VCS_CUDA_ENGINE = {use,  allocate, release,     move,     deal,    reset,
+                                      step, copy,     begin_truth, truth_of, wait_for};

@@ -1,0 +1,134 @@
+/* engine.h: what runs a fleet: this library's own processors (engine_cpu.c), or a GPU (engine.cu).
+ *
+ * fleet.c knows games, files and errors; an engine knows memory and how to do the same to many seats. The table below
+ * is all that is between them. Every function returns NULL, or a sentence about what went wrong.
+ */
+#ifndef VCS_CUDA_ENGINE_H
+#define VCS_CUDA_ENGINE_H
+
+#include "diffvcs/cuda.h"
+#include "fleet.h"
+
+/* Runs with flips, all from one place on: the machine of each, and both frame buffers. */
+typedef struct {
+  const vcs_cart_t *cart;         /* the device's */
+  uint8_t *machines;              /* count + 1 of them; the last is the run without flips */
+  uint8_t *frames;                /* two frame buffers each */
+  const vcs_controls_t *controls; /* one for each frame of the run */
+  const uint8_t *inputs;          /* by run: the number of an input that is flipped, or VCS_INPUTS */
+  const uint16_t *input_frames;   /* ... and in which frame */
+  vcs_truth_t *rows;              /* by run and horizon */
+  size_t machine_bytes;
+  int32_t count, horizon, horizon_count, from, to; /* frames to be run, and the number of the horizon then */
+} vcs_truth_view_t;
+
+typedef struct {
+  const char *(*use)(int32_t device);
+  const char *(*allocate)(size_t size, void **memory);
+  void (*release)(void *memory);
+  const char *(*move)(void *to, const void *from, size_t size);
+  const char *(*deal)(const vcs_fleet_view_t *fleet, const int32_t *kinds); /* what seats play; in host memory */
+  const char *(*reset)(const vcs_fleet_view_t *fleet, uint64_t seed, const vcs_batch_results_t *results, void *stream);
+  const char *(*step)(const vcs_fleet_view_t *fleet, const int32_t *actions, const vcs_batch_results_t *results,
+                      void *stream);
+  const char *(*copy)(const vcs_fleet_view_t *fleet, const int32_t *ids, int32_t count, uint8_t *states, bool restores,
+                      void *stream);
+  const char *(*begin_truth)(const vcs_truth_view_t *truth,
+                             const uint8_t *picture); /* in host memory, or NULL: black */
+  const char *(*truth)(const vcs_truth_view_t *truth);
+  const char *(*wait)(void *stream);
+} vcs_engine_t;
+
+extern const vcs_engine_t vcs_engine_cpu;
+
+/* The name of the table in libdiffvcs_cuda; it changes whenever the table or what it speaks of does. */
+#define VCS_CUDA_ENGINE vcs_cuda_engine_1
+#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_1"
+
+/* ---- Truth, run by run ------------------------------------------------------------------------------------------ */
+
+/* What is held in a frame of a run: the controls, but for an input that is flipped. */
+VCS_FN vcs_controls_t vcs_truth_hands(const vcs_truth_view_t *truth, int32_t run, int32_t frame) {
+  vcs_controls_t hands = truth->controls[frame];
+  if (run >= truth->count || truth->input_frames[run] != frame) return hands;
+  const int input = truth->inputs[run], keys = VCS_INPUT_SECOND_PLAYER;
+  if (input < VCS_INPUT_RESET) {
+    hands.held[input / keys] ^= (uint8_t)(1 << input % keys);
+  } else if (input < VCS_INPUTS) {
+    hands.console ^= (uint8_t)(1 << (input - VCS_INPUT_RESET));
+  }
+  return hands;
+}
+
+VCS_FN vcs_t *vcs_truth_machine(const vcs_truth_view_t *truth, int32_t run) {
+  return (vcs_t *)(void *)(truth->machines + (size_t)run * truth->machine_bytes);
+}
+
+VCS_FN const uint8_t *vcs_truth_picture(const vcs_truth_view_t *truth, int32_t run) {
+  const size_t buffer = 2 * (size_t)run + vcs_truth_machine(truth, run)->front;
+  return truth->frames + buffer * VCS_FRAME_BYTES;
+}
+
+/* The frames up to a horizon, of which only the last is looked at. With one horizon it is enough to draw that one,
+ * unless a frame leaves rows as they were: then all are run once more from `before`, and drawn. NULL: they are drawn at
+ * once.
+ */
+VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, const vcs_t *before, unsigned lanes) {
+  uint8_t *frames = truth->frames + 2 * (size_t)run * VCS_FRAME_BYTES;
+  const bool hopes = before && truth->horizon_count == 1;
+  bool covered = hopes;
+  for (int pass = 0; pass < 2; pass++) {
+    if (pass == 1 && hopes && !covered) vcs_copy_machine(m, before, vcs_machine_size(truth->cart));
+    for (int32_t frame = truth->from; frame < truth->to; frame++) {
+      const bool runs = covered == (pass == 0);
+      if (runs) {
+        const vcs_controls_t hands = vcs_truth_hands(truth, run, frame);
+        vcs_console_control(truth->cart, m, &hands);
+      }
+      vcs_frame_together(truth->cart, m, pass == 1 || frame + 1 == truth->to ? frames : NULL, runs, lanes);
+      if (pass == 0 && runs) covered = vcs_frame_covers(truth->cart, m);
+    }
+  }
+}
+
+/* CRC-32 of zlib, four bits at a time. */
+VCS_TABLE(uint32_t, vcs_crc_nibble, 16,
+          {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4, 0x4DB26158, 0x5005713C, 0xEDB88320,
+           0xF00F9344, 0xD6D6A3E8, 0xCB61B38C, 0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C})
+
+VCS_FN uint32_t vcs_crc_of(const uint8_t *bytes, int32_t size) {
+  uint32_t crc = ~0u;
+  for (int32_t i = 0; i < size; i++) {
+    crc ^= bytes[i];
+    crc = crc >> 4 ^ vcs_crc_nibble(crc & 15);
+    crc = crc >> 4 ^ vcs_crc_nibble(crc & 15);
+  }
+  return ~crc;
+}
+
+/* The product of two polynomials modulo CRC-32's, both with the coefficient of 1 in bit 31. */
+VCS_FN uint32_t vcs_crc_multiply(uint32_t a, uint32_t b) {
+  uint32_t product = 0;
+  for (int i = 31; i >= 0; i--) {
+    if (a >> i & 1) product ^= b;
+    b = b >> 1 ^ (b & 1 ? 0xEDB88320 : 0);
+  }
+  return product;
+}
+
+/* What the CRC-32 of something is multiplied with when `bytes` follow it: x to the power of their bits. The CRC of both
+ * is that plus the CRC of what follows. */
+VCS_FN uint32_t vcs_crc_power(int32_t bytes) {
+  uint32_t power = 0x80000000;
+  for (int32_t i = 0; i < 8 * bytes; i++) power = power >> 1 ^ (power & 1 ? 0xEDB88320 : 0);
+  return power;
+}
+
+/* A run beside the one without flips: bytes that differ, from `first` on, every `step`-th. */
+VCS_FN int32_t vcs_count_different(const uint8_t *a, const uint8_t *b, int32_t size, int32_t first, int32_t step) {
+  int32_t count = 0;
+  for (int32_t i = first; i < size; i += step) count += a[i] != b[i];
+  return count;
+}
+
+#endif

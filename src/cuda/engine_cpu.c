@@ -1,0 +1,185 @@
+/* engine_cpu.c: a fleet on the host: the code of fleet.h, seat by seat, on all cores. What a seat does depends on
+ * nothing but itself, so the results are a GPU's, whatever the threads. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/engine.h"
+#include "host/parallel.h"
+
+static const char *use(int32_t device) {
+  (void)device;
+  return NULL;
+}
+
+static const char *allocate(size_t size, void **memory) {
+  *memory = aligned_alloc(64, (size + 63) & ~(size_t)63);
+  return *memory ? NULL : "out of memory";
+}
+
+static const char *move(void *to, const void *from, size_t size) {
+  memcpy(to, from, size);
+  return NULL;
+}
+
+static const char *wait_for(void *stream) {
+  (void)stream;
+  return NULL;
+}
+
+/* ---- Observations --------------------------------------------------------------------------------------------- */
+
+static void show_frame(const vcs_cart_t *cart, const uint8_t *picture, uint8_t *observation) {
+  memcpy(observation, picture, (size_t)(VCS_WIDTH * cart->frame_height));
+}
+
+static void show_small(const vcs_fleet_kind_t *kind, const vcs_seat_t *seat, const uint8_t *frames, uint8_t *stack) {
+  static const int last = (VCS_SMALL_STACK - 1) * VCS_SMALL_BYTES;
+  uint8_t gray[VCS_FRAME_BYTES];
+  const uint8_t *a = frames + seat->shown[0] * VCS_FRAME_BYTES, *b = frames + seat->shown[1] * VCS_FRAME_BYTES;
+  for (int i = 0; i < VCS_WIDTH * kind->cart.frame_height; i++) {
+    const uint8_t first = kind->small.gray[a[i]], second = kind->small.gray[b[i]];
+    gray[i] = first > second ? first : second;
+  }
+  if (seat->start >= 0) {
+    memset(stack, 0, last);
+  } else {
+    memmove(stack, stack + VCS_SMALL_BYTES, last);
+  }
+  for (int i = 0; i < VCS_SMALL_BYTES; i++) {
+    stack[last + i] = vcs_small_pixel(&kind->small, gray, i % VCS_SMALL, i / VCS_SMALL);
+  }
+}
+
+static void observe(const vcs_fleet_view_t *fleet, vcs_seat_t *seat, uint8_t *record, uint8_t *observation) {
+  const vcs_fleet_kind_t *kind = &fleet->kinds[seat->kind];
+  if (!fleet->frames_at) return;
+  uint8_t *frames = record + fleet->frames_at;
+  if (seat->start >= 0) {
+    memcpy(frames, kind->starts + (size_t)seat->start * fleet->record_bytes + fleet->frames_at,
+           fleet->record_bytes - fleet->frames_at);
+  }
+  if (observation && fleet->shows == VCS_FLEET_SHOWS_FRAMES) {
+    show_frame(&kind->cart, frames + seat->shown[0] * VCS_FRAME_BYTES, observation);
+  } else if (observation) {
+    show_small(kind, seat, frames, observation);
+  }
+  seat->start = -1;
+}
+
+/* ---- Seats ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+  const vcs_fleet_view_t *fleet;
+  const int32_t *actions;
+  const vcs_batch_results_t *results;
+  size_t observation_size;
+  uint64_t seed;
+  bool resets;
+} work_t;
+
+static bool work_on(void *context, size_t item, int worker) {
+  const work_t *work = context;
+  const int32_t number = (int32_t)item;
+  uint8_t *record = vcs_fleet_record(work->fleet, number);
+  vcs_seat_t *seat = (vcs_seat_t *)(void *)record;
+  vcs_t *m = vcs_record_machine(work->fleet, record, VCS_SEAT_NOW);
+  (void)worker;
+  if (work->resets) {
+    vcs_seat_reset(work->fleet, number, seat, m, work->seed, work->results);
+  } else {
+    vcs_seat_step(work->fleet, number, seat, m, work->actions, work->results, VCS_THIS_LANE);
+  }
+  vcs_seat_report(number, seat, m, work->results);
+  uint8_t *observations = work->results->observations;
+  observe(work->fleet, seat, record, observations ? observations + item * work->observation_size : NULL);
+  return true;
+}
+
+static const char *work_on_all(const work_t *work) {
+  const size_t count = (size_t)work->fleet->count;
+  return vcs_parallel(count, 0, work_on, (void *)work) == count ? NULL : "interrupted";
+}
+
+static const char *deal(const vcs_fleet_view_t *fleet, const int32_t *kinds) {
+  for (int32_t i = 0; i < fleet->count; i++) {
+    memset(vcs_fleet_record(fleet, i), 0, fleet->record_bytes);
+    ((vcs_seat_t *)(void *)vcs_fleet_record(fleet, i))->kind = kinds[i];
+  }
+  return NULL;
+}
+
+static const char *reset(const vcs_fleet_view_t *fleet, uint64_t seed, const vcs_batch_results_t *results,
+                         void *stream) {
+  (void)stream;
+  return work_on_all(&(work_t){fleet, NULL, results, fleet->observation_bytes, seed, true});
+}
+
+static const char *step(const vcs_fleet_view_t *fleet, const int32_t *actions, const vcs_batch_results_t *results,
+                        void *stream) {
+  (void)stream;
+  return work_on_all(&(work_t){fleet, actions, results, fleet->observation_bytes, 0, false});
+}
+
+static const char *copy(const vcs_fleet_view_t *fleet, const int32_t *ids, int32_t count, uint8_t *states,
+                        bool restores, void *stream) {
+  (void)stream;
+  for (int32_t i = 0; i < count; i++, states += fleet->record_bytes) {
+    const int32_t seat = ids ? ids[i] : i;
+    if (seat < 0 || seat >= fleet->count) continue;
+    uint8_t *record = vcs_fleet_record(fleet, seat);
+    memcpy(restores ? record : states, restores ? states : record, fleet->record_bytes);
+  }
+  return NULL;
+}
+
+/* ---- Truth ------------------------------------------------------------------------------------------------------ */
+
+static const char *begin_truth(const vcs_truth_view_t *truth, const uint8_t *picture) {
+  for (size_t i = 0; i <= (size_t)truth->count; i++) {
+    uint8_t *frames = truth->frames + 2 * i * VCS_FRAME_BYTES;
+    if (picture) {
+      memcpy(frames, picture, 2 * VCS_FRAME_BYTES);
+    } else {
+      memset(frames, 0, 2 * VCS_FRAME_BYTES);
+    }
+  }
+  return NULL;
+}
+
+static bool run_again(void *context, size_t item, int worker) {
+  const vcs_truth_view_t *truth = context;
+  const int32_t run = (int32_t)item;
+  vcs_t *m = vcs_truth_machine(truth, run), *before = malloc(truth->machine_bytes);
+  (void)worker;
+  if (!before) return false;
+  memcpy(before, m, truth->machine_bytes);
+  vcs_truth_run(truth, run, m, before, VCS_THIS_LANE);
+  free(before);
+  return true;
+}
+
+static bool compare(void *context, size_t item, int worker) {
+  const vcs_truth_view_t *truth = context;
+  const int32_t run = (int32_t)item, pixels = VCS_WIDTH * truth->cart->frame_height;
+  const vcs_t *m = vcs_truth_machine(truth, run), *base = vcs_truth_machine(truth, truth->count);
+  const uint8_t *picture = vcs_truth_picture(truth, run), *of_base = vcs_truth_picture(truth, truth->count);
+  (void)worker;
+  truth->rows[item * (size_t)truth->horizon_count + (size_t)truth->horizon] =
+      (vcs_truth_t){VCS_TRUTH_RAN,
+                    vcs_count_different(picture, of_base, pixels, 0, 1),
+                    vcs_count_different(m->ram, base->ram, 128, 0, 1),
+                    0,
+                    vcs_crc_of(picture, pixels),
+                    vcs_crc_of(m->ram, 128)};
+  return true;
+}
+
+static const char *truth_of(const vcs_truth_view_t *truth) {
+  const size_t runs = (size_t)truth->count + 1;
+  const bool done =
+      vcs_parallel(runs, 0, run_again, (void *)truth) == runs && vcs_parallel(runs, 0, compare, (void *)truth) == runs;
+  return done ? NULL : "interrupted";
+}
+
+const vcs_engine_t vcs_engine_cpu = {use,  allocate, free,        move,     deal,    reset,
+                                     step, copy,     begin_truth, truth_of, wait_for};

@@ -1,0 +1,669 @@
+/* fleet.c: fleets from the host's side: what is played, where episodes begin, which engine does the work.
+ *
+ * Everything that needs a game's rules, an environment or a file happens here, when a fleet is created; the engine gets
+ * plain data. A start is made by an environment (env.c) whose both frame buffers are drawn all the time, and is written
+ * down as the record that a seat would have (fleet.h).
+ */
+#define _GNU_SOURCE /* dladdr */
+#include <dlfcn.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/engine.h"
+#include "grad/rerun.h"
+#include "host/env.h"
+#include "host/files.h"
+#include "host/palette.h"
+#include "host/save.h"
+
+struct vcs_fleet {
+  vcs_fleet_options_t options;
+  const vcs_engine_t *engine;
+  vcs_fleet_view_t view;
+  vcs_fleet_kind_t *kinds; /* the host's copy, with the device's pointers */
+  int32_t kind_count;
+  size_t *state_sizes; /* by kind */
+};
+
+/* ---- Engines -------------------------------------------------------------------------------------------------- */
+
+#define CUDA_LIBRARY "libdiffvcs_cuda.so"
+
+static const vcs_engine_t *cuda_engine;
+static char cuda_missing[512];
+
+static const vcs_engine_t *open_library(const char *path) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  return library ? dlsym(library, VCS_CUDA_ENGINE_NAME) : NULL;
+}
+
+/* The library beside the one, or the program, that this function is in. */
+static const vcs_engine_t *open_beside(void) {
+  Dl_info here;
+  char path[4096];
+  if (!dladdr((const void *)&cuda_engine, &here) || !here.dli_fname) return NULL;
+  const char *slash = strrchr(here.dli_fname, '/');
+  const int length = slash ? (int)(slash + 1 - here.dli_fname) : 0;
+  snprintf(path, sizeof path, "%.*s" CUDA_LIBRARY, length, here.dli_fname);
+  return open_library(path);
+}
+
+static void find_cuda(void) {
+  const char *named = getenv("DIFFVCS_CUDA");
+  cuda_engine = named ? open_library(named) : open_beside();
+  if (!cuda_engine && !named) cuda_engine = open_library(CUDA_LIBRARY);
+  if (!cuda_engine) {
+    const char *why = dlerror();
+    snprintf(cuda_missing, sizeof cuda_missing,
+             CUDA_LIBRARY " was not found (%s): build it with `make cuda`, or use the CPU (VCS_FLEET_CPU)",
+             why ? why : "it is of another version");
+  }
+}
+
+/* The engine of a device; NULL, and why. */
+static const vcs_engine_t *engine_for(int32_t device, const char **why) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (device == VCS_FLEET_CPU) return &vcs_engine_cpu;
+  pthread_once(&once, find_cuda);
+  *why = cuda_engine ? cuda_engine->use(device) : cuda_missing;
+  return *why ? NULL : cuda_engine;
+}
+
+const char *vcs_fleet_missing(int32_t device) {
+  const char *why = NULL;
+  engine_for(device, &why);
+  return why;
+}
+
+static vcs_status_t find_engine(int32_t device, const vcs_engine_t **engine, vcs_error_t *error) {
+  const char *why = NULL;
+  if (error) error->message[0] = 0;
+  *engine = engine_for(device, &why);
+  return *engine ? VCS_OK : vcs_error_fill(error, VCS_NOT_FOUND, "%s", why);
+}
+
+/* What an engine says, as an error. */
+static vcs_status_t told(const char *why, vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  return why ? vcs_error_fill(error, VCS_NO_MEMORY, "the device: %s", why) : VCS_OK;
+}
+
+/* The name of an operation in lockstep.h, or -1. */
+static int coded_name(uint8_t opcode) {
+#define NAME(name) #name,
+  static const char *const names[] = {VCS_NAMED(NAME)};
+  const char *wanted = vcs_opcode(opcode).name;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (strcmp(names[i], wanted) == 0) return (int)i;
+  }
+  return -1;
+}
+
+/* A cartridge as an engine has it: its instructions coded for lockstep.h. NULL: out of memory. */
+static vcs_code_t *code_image(const vcs_cart_t *cart) {
+  vcs_code_t *code = malloc(cart->rom_size * sizeof *code);
+  int names[256];
+  for (int i = 0; i < 256; i++) names[i] = coded_name((uint8_t)i);
+  for (uint32_t i = 0; code && i < cart->rom_size; i++) {
+    const vcs_code_t decoded = i < vcs_decode_size(cart) ? cart->code[i] : (vcs_code_t){VCS_ROW_STEP, 0};
+    code[i] = vcs_code_of(decoded, cart->rom[i], names[cart->rom[i]]);
+  }
+  return code;
+}
+
+/* A copy of host memory on the device. */
+static const char *upload(const vcs_engine_t *engine, const void *from, size_t size, void **to) {
+  const char *why = engine->allocate(size, to);
+  return why ? why : engine->move(*to, from, size);
+}
+
+/* The image and the code of a cartridge on the device, in `there`, which is otherwise the cartridge. */
+static const char *upload_cart(const vcs_engine_t *engine, const vcs_cart_t *cart, vcs_cart_t *there) {
+  *there = *cart;
+  there->rom = NULL;
+  there->code = NULL;
+  const char *why = upload(engine, cart->rom, cart->rom_size, (void **)&there->rom);
+  if (why || !cart->code) return why;
+  vcs_code_t *code = code_image(cart);
+  if (!code) return "out of memory";
+  why = upload(engine, code, cart->rom_size * sizeof *code, (void **)&there->code);
+  free(code);
+  return why;
+}
+
+/* ---- Kinds ------------------------------------------------------------------------------------------------------ */
+
+/* What cell i covers of each pixel, as OpenCV's INTER_AREA has it: less than 1/1000 of one is nothing. */
+static void make_cells(vcs_cells_t *cells, int from) {
+  const double scale = 1.0 / ((double)VCS_SMALL / from);
+  for (int i = 0; i < VCS_SMALL; i++) {
+    const double begin = i * scale, end = begin + scale, width = fmin(scale, from - begin);
+    int last = (int)floor(end), first = (int)ceil(begin), count = 0;
+    if (last > from - 1) last = from - 1;
+    if (first > last) first = last;
+    cells->first[i] = (int16_t)first;
+    if (first - begin > 1e-3) {
+      cells->first[i] = (int16_t)(first - 1);
+      cells->weight[i][count++] = (float)((first - begin) / width);
+    }
+    for (int k = first; k < last; k++) cells->weight[i][count++] = (float)(1.0 / width);
+    if (end - last > 1e-3) cells->weight[i][count++] = (float)(fmin(fmin(end - last, 1.0), width) / width);
+    cells->taps[i] = (int16_t)count;
+  }
+}
+
+static void describe(const vcs_env_t *env, vcs_fleet_kind_t *kind) {
+  kind->has_rules = env->game != NULL;
+  if (env->game) kind->code = *env->code;
+  if (env->game && env->profile == VCS_PROFILE_XITARI) kind->max_frames = env->game->max_frames;
+  kind->legal = env->legal;
+  kind->action_count = vcs_env_minimal_actions(env, kind->actions);
+  kind->paddle_high = env->paddle_high;
+  kind->uses_paddles = env->uses_paddles;
+  kind->holds_switches = env->profile != VCS_PROFILE_XITARI;
+  kind->difficulty = (uint8_t)env->difficulty;
+  kind->fires = env->options.fire_reset && (env->minimal >> VCS_FIRE & 1);
+  memcpy(kind->small.gray, vcs_palette_gray((vcs_format_t)env->cart->format), sizeof kind->small.gray);
+  make_cells(&kind->small.across, VCS_WIDTH);
+  make_cells(&kind->small.down, env->cart->frame_height);
+}
+
+/* The record of a seat that is where the environment is. */
+static void write_start(const vcs_fleet_view_t *view, vcs_env_t *env, int32_t kind, uint8_t *record) {
+  const vcs_film_t *film = &env->film;
+  const size_t size = vcs_state_size(env->cart);
+  vcs_seat_t seat = {.play = env->play, .kind = kind, .action = env->action[0], .start = -1};
+  memcpy(seat.paddle, env->paddle, sizeof seat.paddle);
+  seat.episode_frame_number = (int32_t)env->episode_frame_number;
+  seat.covered = 0;
+  seat.exact = 1;
+  seat.shown[0] = seat.shown[1] = env->m->front;
+  memcpy(record, &seat, sizeof seat);
+  memcpy(vcs_record_machine(view, record, VCS_SEAT_NOW), env->m, size);
+  if (view->shows == VCS_FLEET_SHOWS_SMALL) {
+    for (int i = 0; i < VCS_FILM_BEFORE; i++) { /* the oldest first: before_next is 0 */
+      memcpy(vcs_record_machine(view, record, VCS_SEAT_BEFORE + i),
+             vcs_film_before(film, env->cart, VCS_FILM_BEFORE - 1 - i), size);
+    }
+  }
+  if (view->frames_at) memcpy(record + view->frames_at, film->frames, 2 * VCS_FRAME_BYTES);
+}
+
+static const char *make_kind(vcs_fleet_t *fleet, vcs_env_t *env, int32_t number) {
+  vcs_fleet_kind_t *kind = &fleet->kinds[number];
+  const vcs_engine_t *engine = fleet->engine;
+  const vcs_cart_t *cart = env->cart;
+  describe(env, kind);
+  const int32_t waits = (fleet->options.noop_max > 0 ? fleet->options.noop_max - 1 : 0) - kind->fires;
+  kind->start_count = 1 + (waits > 0 ? waits : 0);
+  fleet->state_sizes[number] = vcs_state_size(cart);
+
+  const size_t size = (size_t)kind->start_count * fleet->view.record_bytes;
+  uint8_t *starts = calloc(1, size);
+  if (!starts) return "out of memory";
+  env->film.pinned = true; /* both frame buffers, all the time */
+  vcs_env_reset(env);
+  for (int32_t i = 0; i < kind->start_count; i++) {
+    if (i > 0) vcs_env_act(env, VCS_NOOP, VCS_NOOP);
+    if (vcs_env_over(env)) vcs_env_reset(env);
+    env->play.reward = 0;
+    write_start(&fleet->view, env, number, starts + (size_t)i * fleet->view.record_bytes);
+  }
+  const char *why = upload(engine, starts, size, (void **)&kind->starts);
+  free(starts);
+  return why ? why : upload_cart(engine, cart, &kind->cart);
+}
+
+/* ---- Creating --------------------------------------------------------------------------------------------------- */
+
+void vcs_fleet_defaults(vcs_fleet_options_t *options) {
+  *options = (vcs_fleet_options_t){.seats = 1,
+                                   .frame_skip = 4,
+                                   .noop_max = 30,
+                                   .max_episode_frames = 108000,
+                                   .shows = VCS_FLEET_SHOWS_SMALL,
+                                   .max_pool = 1,
+                                   .reward_clipping = 1,
+                                   .fire_reset = 1};
+}
+
+static vcs_status_t check_options(const vcs_fleet_options_t *o, int32_t cart_count, vcs_error_t *error) {
+  const struct {
+    const char *name;
+    int64_t value, min, max;
+  } ranges[] = {
+      {"seats", o->seats, 1, INT32_MAX},
+      {"the number of cartridges", cart_count, 1, INT32_MAX},
+      {"frame_skip", o->frame_skip, 1, 1000},
+      {"noop_max", o->noop_max, 0, 1000},
+      {"max_episode_frames", o->max_episode_frames, 0, INT32_MAX},
+      {"shows", o->shows, VCS_FLEET_SHOWS_NOTHING, VCS_FLEET_SHOWS_SMALL},
+  };
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+    if (ranges[i].value < ranges[i].min || ranges[i].value > ranges[i].max) {
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%s is %lld, but goes from %lld to %lld", ranges[i].name,
+                            (long long)ranges[i].value, (long long)ranges[i].min, (long long)ranges[i].max);
+    }
+  }
+  if (!(o->repeat_action_probability >= 0 && o->repeat_action_probability <= 1)) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "repeat_action_probability is %g, but goes from 0 to 1",
+                          (double)o->repeat_action_probability);
+  }
+  return VCS_OK;
+}
+
+/* A record, and how it looks to the engine. */
+static void plan_view(vcs_fleet_t *fleet, const vcs_cart_t *const *carts, int32_t cart_count) {
+  const vcs_fleet_options_t *o = &fleet->options;
+  size_t machine = 0, height = 0;
+  for (int32_t i = 0; i < cart_count; i++) {
+    if (vcs_state_size(carts[i]) > machine) machine = vcs_state_size(carts[i]);
+    if ((size_t)carts[i]->frame_height > height) height = (size_t)carts[i]->frame_height;
+  }
+  const bool small = o->shows == VCS_FLEET_SHOWS_SMALL, draws = o->shows != VCS_FLEET_SHOWS_NOTHING;
+  vcs_fleet_view_t *view = &fleet->view;
+  view->machine_bytes = (machine + 15) & ~(size_t)15;
+  view->record_bytes = VCS_SEAT_BYTES + (small ? (size_t)VCS_SEAT_MACHINES : 1) * view->machine_bytes;
+  if (draws) {
+    view->frames_at = view->record_bytes;
+    view->record_bytes += (small ? 3 : 2) * (size_t)VCS_FRAME_BYTES;
+  }
+  view->observation_bytes = small ? VCS_SMALL_STACK * VCS_SMALL_BYTES : draws ? VCS_WIDTH * height : 0;
+  view->count = o->seats;
+  view->height = (int32_t)height;
+  view->frame_skip = o->frame_skip;
+  view->noop_max = o->noop_max;
+  view->max_episode_frames = o->max_episode_frames;
+  view->repeat_action_probability = o->repeat_action_probability;
+  view->shows = o->shows;
+  view->max_pool = o->max_pool;
+  view->reward_clipping = o->reward_clipping;
+  view->episodic_life = o->episodic_life;
+  view->endless = o->endless;
+}
+
+/* What a seat plays: its number in the list of different cartridges, modes and difficulties, which grows. */
+static int32_t kind_of(vcs_batch_env_t *kinds, int32_t *count, vcs_batch_env_t wanted) {
+  int32_t i = 0;
+  while (i < *count &&
+         (kinds[i].cart != wanted.cart || kinds[i].mode != wanted.mode || kinds[i].difficulty != wanted.difficulty)) {
+    i++;
+  }
+  if (i == *count) kinds[(*count)++] = wanted;
+  return i;
+}
+
+static vcs_batch_env_t env_of(const vcs_batch_env_t *envs, int32_t cart_count, int32_t seats, int32_t seat) {
+  if (envs) return envs[seat];
+  return (vcs_batch_env_t){(int32_t)((int64_t)seat * cart_count / seats), -1, -1, 0};
+}
+
+static vcs_status_t create_env(const vcs_fleet_options_t *o, const vcs_cart_t *cart, vcs_batch_env_t wanted,
+                               vcs_env_t **env, vcs_error_t *error) {
+  vcs_env_options_t options;
+  vcs_env_defaults(cart, &options);
+  options.repeat_action_probability = 0;
+  options.fire_reset = o->fire_reset ? VCS_FIRE_RESET_MINIMAL : VCS_FIRE_RESET_NEVER;
+  if (wanted.mode >= 0) options.mode = wanted.mode;
+  if (wanted.difficulty >= 0) options.difficulty = wanted.difficulty;
+  return vcs_env_create_with(cart, &options, env, error);
+}
+
+enum { KINDS_MAX = 4096 };
+
+static vcs_status_t fill_fleet(vcs_fleet_t *fleet, const vcs_cart_t *const *carts, int32_t cart_count,
+                               const vcs_batch_env_t *envs, vcs_batch_env_t *wanted, vcs_error_t *error) {
+  const vcs_fleet_options_t *o = &fleet->options;
+  vcs_fleet_view_t *view = &fleet->view;
+  const vcs_engine_t *engine = fleet->engine;
+  for (int32_t i = 0; i < o->seats; i++) {
+    const vcs_batch_env_t env = env_of(envs, cart_count, o->seats, i);
+    if (env.cart < 0 || env.cart >= cart_count) {
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "seat %d wants cartridge %d of %d", (int)i, (int)env.cart,
+                            (int)cart_count);
+    }
+    if (kind_of(wanted, &fleet->kind_count, env) == KINDS_MAX) {
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "more than %d cartridges, modes and difficulties", KINDS_MAX);
+    }
+  }
+  plan_view(fleet, carts, cart_count);
+  const char *why = NULL;
+  for (int32_t i = 0; !why && i < fleet->kind_count; i++) {
+    vcs_env_t *env;
+    vcs_status_t status = create_env(o, carts[wanted[i].cart], wanted[i], &env, error);
+    if (status) return status;
+    why = make_kind(fleet, env, i);
+    vcs_env_free(env);
+  }
+  if (!why) why = upload(engine, fleet->kinds, (size_t)fleet->kind_count * sizeof *fleet->kinds, (void **)&view->kinds);
+  if (!why) why = engine->allocate((size_t)o->seats * view->record_bytes, (void **)&view->records);
+
+  /* Heads say what is played; everything else is written by the first reset. */
+  int32_t *numbers = why ? NULL : malloc((size_t)o->seats * sizeof *numbers);
+  if (!why && !numbers) why = "out of memory";
+  for (int32_t i = 0; !why && i < o->seats; i++) {
+    numbers[i] = kind_of(wanted, &fleet->kind_count, env_of(envs, cart_count, o->seats, i));
+  }
+  if (!why) why = engine->deal(view, numbers);
+  free(numbers);
+  return told(why, error);
+}
+
+vcs_status_t vcs_fleet_create(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
+                              const vcs_fleet_options_t *options, vcs_fleet_t **out, vcs_error_t *error) {
+  vcs_fleet_options_t defaults;
+  if (error) error->message[0] = 0;
+  if (!carts || !out) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no cartridges, or no place for the fleet");
+  *out = NULL;
+  vcs_fleet_defaults(&defaults);
+  if (!options) options = &defaults;
+  vcs_status_t status = check_options(options, cart_count, error);
+  if (status) return status;
+  const vcs_engine_t *engine;
+  status = find_engine(options->device, &engine, error);
+  if (status) return status;
+  vcs_fleet_t *fleet = calloc(1, sizeof *fleet);
+  vcs_batch_env_t *wanted = calloc(KINDS_MAX + 1, sizeof *wanted);
+  if (fleet) {
+    fleet->kinds = calloc(KINDS_MAX, sizeof *fleet->kinds);
+    fleet->state_sizes = calloc(KINDS_MAX, sizeof *fleet->state_sizes);
+    fleet->engine = engine;
+    fleet->options = *options;
+  }
+  if (!fleet || !wanted || !fleet->kinds || !fleet->state_sizes) {
+    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  } else {
+    status = fill_fleet(fleet, carts, cart_count, envs, wanted, error);
+  }
+  free(wanted);
+  if (status) {
+    vcs_fleet_free(fleet);
+    return status;
+  }
+  *out = fleet;
+  return VCS_OK;
+}
+
+void vcs_fleet_free(vcs_fleet_t *fleet) {
+  if (!fleet) return;
+  for (int32_t i = 0; fleet->kinds && i < fleet->kind_count; i++) {
+    fleet->engine->release((void *)fleet->kinds[i].starts);
+    fleet->engine->release((void *)fleet->kinds[i].cart.rom);
+    fleet->engine->release((void *)fleet->kinds[i].cart.code);
+  }
+  fleet->engine->release((void *)fleet->view.kinds);
+  fleet->engine->release(fleet->view.records);
+  free(fleet->kinds);
+  free(fleet->state_sizes);
+  free(fleet);
+}
+
+const vcs_fleet_options_t *vcs_fleet_options(const vcs_fleet_t *fleet) { return &fleet->options; }
+size_t vcs_fleet_observation_size(const vcs_fleet_t *fleet) { return fleet->view.observation_bytes; }
+size_t vcs_fleet_seat_bytes(const vcs_fleet_t *fleet) { return fleet->view.record_bytes; }
+
+/* ---- Playing ---------------------------------------------------------------------------------------------------- */
+
+static vcs_status_t check_results(const vcs_batch_results_t *results, vcs_error_t *error) {
+  if (!results) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no results were given");
+  if (results->final_observations || results->env_ids || results->sound) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a fleet has no final_observations, env_ids or sound: give NULL");
+  }
+  return VCS_OK;
+}
+
+vcs_status_t vcs_fleet_reset(vcs_fleet_t *fleet, uint64_t seed, const vcs_batch_results_t *results, void *stream,
+                             vcs_error_t *error) {
+  vcs_status_t status = check_results(results, error);
+  return status ? status : told(fleet->engine->reset(&fleet->view, seed, results, stream), error);
+}
+
+vcs_status_t vcs_fleet_step(vcs_fleet_t *fleet, const int32_t *actions, const vcs_batch_results_t *results,
+                            void *stream, vcs_error_t *error) {
+  vcs_status_t status = check_results(results, error);
+  return status ? status : told(fleet->engine->step(&fleet->view, actions, results, stream), error);
+}
+
+vcs_status_t vcs_fleet_wait(vcs_fleet_t *fleet, void *stream, vcs_error_t *error) {
+  return told(fleet->engine->wait(stream), error);
+}
+
+/* ---- States ----------------------------------------------------------------------------------------------------- */
+
+vcs_status_t vcs_fleet_copy(const vcs_fleet_t *fleet, const int32_t *ids, int32_t count, void *states, void *stream,
+                            vcs_error_t *error) {
+  if (!ids && count > fleet->view.count) count = fleet->view.count;
+  return told(fleet->engine->copy(&fleet->view, ids, count, states, false, stream), error);
+}
+
+vcs_status_t vcs_fleet_restore(vcs_fleet_t *fleet, const int32_t *ids, int32_t count, const void *states, void *stream,
+                               vcs_error_t *error) {
+  if (!ids && count > fleet->view.count) count = fleet->view.count;
+  return told(fleet->engine->copy(&fleet->view, ids, count, (uint8_t *)states, true, stream), error);
+}
+
+/* Where a seat's machine is on the device, and how long it is. */
+static vcs_status_t find_machine(const vcs_fleet_t *fleet, int32_t seat, vcs_t **machine, size_t *size,
+                                 vcs_error_t *error) {
+  if (seat < 0 || seat >= fleet->view.count) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no seat %d, but 0 to %d", (int)seat,
+                          (int)fleet->view.count - 1);
+  }
+  uint8_t *record = vcs_fleet_record(&fleet->view, seat);
+  vcs_seat_t head;
+  const char *why = fleet->engine->wait(NULL);
+  if (!why) why = fleet->engine->move(&head, record, sizeof head);
+  if (why) return told(why, error);
+  *machine = vcs_record_machine(&fleet->view, record, VCS_SEAT_NOW);
+  *size = fleet->state_sizes[head.kind];
+  return VCS_OK;
+}
+
+vcs_status_t vcs_fleet_machine(const vcs_fleet_t *fleet, int32_t seat, vcs_t *machine, vcs_error_t *error) {
+  vcs_t *there = NULL;
+  size_t size = 0;
+  vcs_status_t status = find_machine(fleet, seat, &there, &size, error);
+  return status ? status : told(fleet->engine->move(machine, there, size), error);
+}
+
+vcs_status_t vcs_fleet_set_machine(vcs_fleet_t *fleet, int32_t seat, const vcs_t *machine, vcs_error_t *error) {
+  vcs_t *there = NULL;
+  size_t size = 0;
+  vcs_status_t status = find_machine(fleet, seat, &there, &size, error);
+  return status ? status : told(fleet->engine->move(there, machine, size), error);
+}
+
+/* ---- Memory ----------------------------------------------------------------------------------------------------- */
+
+vcs_status_t vcs_fleet_allocate(const vcs_fleet_t *fleet, size_t size, void **memory, vcs_error_t *error) {
+  return told(fleet->engine->allocate(size, memory), error);
+}
+
+void vcs_fleet_release(const vcs_fleet_t *fleet, void *memory) { fleet->engine->release(memory); }
+
+vcs_status_t vcs_fleet_move(const vcs_fleet_t *fleet, void *to, const void *from, size_t size, vcs_error_t *error) {
+  return told(fleet->engine->move(to, from, size), error);
+}
+
+/* DLPack's own declarations (github.com/dmlc/dlpack, version 0.8), as far as they are used: an interface of C structs
+ * that does not change. */
+typedef struct {
+  void *data;
+  struct {
+    int32_t type, number; /* 1 the CPU, 2 CUDA */
+  } device;
+  int32_t dimensions;
+  struct {
+    uint8_t code, bits; /* 0 signed, 1 unsigned */
+    uint16_t lanes;
+  } element;
+  int64_t *shape, *strides;
+  uint64_t offset;
+} dl_tensor_t;
+
+typedef struct dl_managed {
+  dl_tensor_t tensor;
+  void *context;
+  void (*deleter)(struct dl_managed *);
+  int64_t shape[8];
+} dl_managed_t;
+
+static void free_tensor(dl_managed_t *managed) { free(managed); }
+
+void *vcs_fleet_dlpack(const vcs_fleet_t *fleet, void *memory, int32_t dimensions, const int64_t *shape, int32_t bits,
+                       int32_t is_signed) {
+  dl_managed_t *managed = dimensions < 0 || dimensions > 8 ? NULL : calloc(1, sizeof *managed);
+  if (!managed) return NULL;
+  const int32_t device = fleet->options.device;
+  memcpy(managed->shape, shape, (size_t)dimensions * sizeof *shape);
+  managed->tensor.data = memory;
+  managed->tensor.device.type = device == VCS_FLEET_CPU ? 1 : 2;
+  managed->tensor.device.number = device == VCS_FLEET_CPU ? 0 : device;
+  managed->tensor.dimensions = dimensions;
+  managed->tensor.element.code = !is_signed;
+  managed->tensor.element.bits = (uint8_t)bits;
+  managed->tensor.element.lanes = 1;
+  managed->tensor.shape = managed->shape;
+  managed->deleter = free_tensor;
+  return managed;
+}
+
+/* ---- Truth ------------------------------------------------------------------------------------------------------ */
+
+/* What the engine needs of a run, on the host first. */
+typedef struct {
+  uint8_t *machines, *inputs, *possible;
+  uint16_t *input_frames;
+  vcs_truth_t *rows;
+} flips_t;
+
+static void flips_free(flips_t *flips) {
+  free(flips->machines);
+  free(flips->inputs);
+  free(flips->possible);
+  free(flips->input_frames);
+  free(flips->rows);
+}
+
+static vcs_status_t flip_all(const vcs_run_t *run, const vcs_place_t *places, size_t count, size_t machine_bytes,
+                             size_t horizons, flips_t *flips, vcs_error_t *error) {
+  const size_t size = vcs_state_size(run->cart);
+  flips->machines = calloc(count + 1, machine_bytes);
+  flips->inputs = malloc(count + 1);
+  flips->possible = calloc(count + 1, 1);
+  flips->input_frames = calloc(count + 1, sizeof *flips->input_frames);
+  flips->rows = calloc((count + 1) * horizons, sizeof *flips->rows);
+  if (!flips->machines || !flips->inputs || !flips->possible || !flips->input_frames || !flips->rows) {
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  memset(flips->inputs, VCS_INPUTS, count + 1);
+  for (size_t i = 0; i <= count; i++) {
+    uint8_t *machine = flips->machines + i * machine_bytes;
+    memcpy(machine, run->start, size);
+    if (i == count) break;
+    vcs_status_t status = vcs_place_check(run, &places[i], error);
+    if (status) return status;
+    if (places[i].kind == VCS_PLACE_ROM) {
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "bits of ROM are flipped on the CPU: use vcs_truth");
+    }
+    if (places[i].kind == VCS_PLACE_INPUT) {
+      flips->inputs[i] = (uint8_t)places[i].index;
+      flips->input_frames[i] = places[i].frame;
+    } else {
+      machine[places[i].index] ^= (uint8_t)(1u << places[i].bit);
+    }
+    flips->possible[i] = vcs_machine_is_possible(run->cart, (const vcs_t *)(const void *)machine);
+    if (!flips->possible[i]) memcpy(machine, run->start, size);
+  }
+  return VCS_OK;
+}
+
+/* All the device's memory for a truth; what is not there is NULL. */
+typedef struct {
+  void *rom, *code, *cart, *machines, *frames, *controls, *inputs, *input_frames, *rows;
+} loan_t;
+
+static void give_back(const vcs_engine_t *engine, const loan_t *loan) {
+  void *const all[] = {loan->rom,      loan->code,   loan->cart,         loan->machines, loan->frames,
+                       loan->controls, loan->inputs, loan->input_frames, loan->rows};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) engine->release(all[i]);
+}
+
+static const char *lend(const vcs_engine_t *engine, const vcs_run_t *run, const flips_t *flips, size_t runs,
+                        size_t machine_bytes, size_t row_count, loan_t *loan) {
+  vcs_cart_t cart;
+  const char *why = upload_cart(engine, run->cart, &cart);
+  loan->rom = (void *)cart.rom;
+  loan->code = (void *)cart.code;
+  if (!why) why = upload(engine, &cart, sizeof cart, &loan->cart);
+  if (!why) why = upload(engine, flips->machines, runs * machine_bytes, &loan->machines);
+  if (!why) why = upload(engine, run->controls, (size_t)run->frames * sizeof *run->controls, &loan->controls);
+  if (!why) why = upload(engine, flips->inputs, runs, &loan->inputs);
+  if (!why) why = upload(engine, flips->input_frames, runs * sizeof *flips->input_frames, &loan->input_frames);
+  if (!why) why = engine->allocate(row_count * sizeof *flips->rows, &loan->rows);
+  if (!why) why = engine->allocate(runs * 2 * VCS_FRAME_BYTES, &loan->frames);
+  return why;
+}
+
+static vcs_status_t truth_with(const vcs_engine_t *engine, const vcs_run_t *run, const vcs_truth_options_t *options,
+                               const flips_t *flips, size_t count, size_t machine_bytes, int32_t horizon_count,
+                               vcs_error_t *error) {
+  const size_t rows = (count + 1) * (size_t)horizon_count;
+  loan_t loan = {0};
+  const char *why = lend(engine, run, flips, count + 1, machine_bytes, rows, &loan);
+  vcs_truth_view_t view = {.cart = loan.cart,
+                           .machines = loan.machines,
+                           .frames = loan.frames,
+                           .controls = loan.controls,
+                           .inputs = loan.inputs,
+                           .input_frames = loan.input_frames,
+                           .rows = loan.rows,
+                           .machine_bytes = machine_bytes,
+                           .count = (int32_t)count,
+                           .horizon_count = horizon_count};
+  if (!why) why = engine->begin_truth(&view, run->picture);
+  for (; !why && view.horizon < horizon_count; view.horizon++) {
+    view.to = options->horizons ? options->horizons[view.horizon] : run->frames;
+    why = engine->truth(&view);
+    view.from = view.to;
+  }
+  if (!why) why = engine->move(flips->rows, loan.rows, rows * sizeof *flips->rows);
+  give_back(engine, &loan);
+  return told(why, error);
+}
+
+vcs_status_t vcs_fleet_truth(int32_t device, const vcs_run_t *run, const vcs_truth_options_t *options,
+                             const vcs_place_t *places, size_t count, const vcs_truth_results_t *results,
+                             vcs_error_t *error) {
+  const vcs_engine_t *engine;
+  vcs_truth_options_t none = {0};
+  if (!options) options = &none;
+  vcs_status_t status = find_engine(device, &engine, error);
+  if (!status) status = vcs_run_check(run, options->horizons, options->horizon_count, options->env, error);
+  if (status) return status;
+  if (!places || !results || count > INT32_MAX / 2) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no places, no results, or too many places");
+  }
+  if (options->env || results->pixels || results->ram) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "scores and maps are made on the CPU: use vcs_truth");
+  }
+  const int32_t horizons = options->horizons ? options->horizon_count : 1;
+  const size_t machine_bytes = (vcs_state_size(run->cart) + 15) & ~(size_t)15;
+  flips_t flips = {0};
+  status = flip_all(run, places, count, machine_bytes, (size_t)horizons, &flips, error);
+  if (!status) status = truth_with(engine, run, options, &flips, count, machine_bytes, horizons, error);
+  for (size_t i = 0; !status && i <= count; i++) {
+    for (int32_t h = 0; h < horizons; h++) {
+      vcs_truth_t row = flips.rows[i * (size_t)horizons + (size_t)h];
+      if (i == count && results->base) results->base[h] = row;
+      if (i == count || !results->rows) continue;
+      if (!flips.possible[i]) row = (vcs_truth_t){.outcome = VCS_TRUTH_IMPOSSIBLE};
+      results->rows[i * (size_t)horizons + (size_t)h] = row;
+    }
+  }
+  flips_free(&flips);
+  return status;
+}

@@ -1,0 +1,297 @@
+/* fleet.h: a seat: one environment of a fleet, and what becomes of it in a step.
+ *
+ * A fleet is many environments on one device. Each has a seat, which is one record of bytes:
+ *
+ *   +------+-----+-----------------+----------------------+
+ *   | head | now | before[3]       | frames               |     before: fleets that show small pictures
+ *   +------+-----+-----------------+----------------------+     frames: fleets that show anything, 2 or 3 buffers
+ *
+ * A record is all that a later step depends on, so cloning is copying it, and a start, where episodes begin, is a
+ * record too: it is made on the host once, by an environment (env.c) that has been reset, has pressed FIRE and has
+ * waited some frames, and from then on lies beside the records. An episode that ends costs a copy.
+ *
+ * Everything here is host and device code alike: the CPU runs a fleet seat by seat (engine_cpu.c), a GPU with a thread
+ * a seat (engine.cu). The order of events in a frame is env.c's, what is drawn is what film.h would draw.
+ */
+#ifndef VCS_CUDA_FLEET_H
+#define VCS_CUDA_FLEET_H
+
+#include "diffvcs/cuda.h"
+
+#include "../host/games.h"
+#include "lockstep.h"
+#include "picture.h"
+
+enum { VCS_SEAT_NOW, VCS_SEAT_BEFORE, VCS_SEAT_MACHINES = VCS_SEAT_BEFORE + 3 };
+enum { VCS_SEAT_KEPT = 2 }; /* the third frame buffer: a picture that the next frame draws over */
+
+/* The head of a record. */
+typedef struct {
+  vcs_play_t play;
+  uint64_t random; /* splitmix64: sticky actions, no-op starts, random play */
+  int32_t kind;    /* what it plays */
+  int32_t action;  /* what sticky actions repeat */
+  int32_t paddle[2];
+  int32_t elapsed; /* frames since the episode began */
+  int32_t frame_number, episode_frame_number;
+  int32_t start;                       /* the start whose picture is to be shown next, or -1 */
+  uint8_t covered, before_next, exact; /* as in film.h */
+  uint8_t shown[2];                    /* the buffers that are shown, pooled; twice the same: one of them */
+  uint8_t room[3];
+} vcs_seat_t;
+
+enum { VCS_SEAT_BYTES = 80 };
+#if defined(__cplusplus)
+static_assert(sizeof(vcs_seat_t) == VCS_SEAT_BYTES, "the machine behind the head is aligned");
+#else
+_Static_assert(sizeof(vcs_seat_t) == VCS_SEAT_BYTES, "the machine behind the head is aligned");
+#endif
+
+/* What seats of one cartridge, mode and difficulty have in common. Pointers are the device's. */
+typedef struct {
+  vcs_cart_t cart;
+  vcs_game_code_t code;
+  const uint8_t *starts; /* start_count records */
+  int32_t start_count;
+  uint32_t legal;
+  int32_t actions[VCS_ACTIONS], action_count; /* what random play chooses from */
+  int32_t paddle_high, max_frames;
+  uint8_t has_rules, uses_paddles, holds_switches, difficulty;
+  uint8_t fires; /* starts have pressed FIRE, which counts as one of the no-ops */
+  vcs_small_t small;
+} vcs_fleet_kind_t;
+
+/* A fleet as a kernel sees it. */
+typedef struct {
+  const vcs_fleet_kind_t *kinds;
+  uint8_t *records;
+  size_t record_bytes, machine_bytes, frames_at; /* frames_at 0: nobody looks */
+  size_t observation_bytes;
+  int32_t count, height; /* seats; rows of the highest frame */
+  int32_t frame_skip, noop_max, max_episode_frames;
+  float repeat_action_probability;
+  uint8_t shows; /* VCS_FLEET_SHOWS_... */
+  uint8_t max_pool, reward_clipping, episodic_life, endless;
+} vcs_fleet_view_t;
+
+VCS_FN uint8_t *vcs_fleet_record(const vcs_fleet_view_t *fleet, int32_t seat) {
+  return fleet->records + (size_t)seat * fleet->record_bytes;
+}
+
+VCS_FN vcs_t *vcs_record_machine(const vcs_fleet_view_t *fleet, uint8_t *record, int which) {
+  return (vcs_t *)(void *)(record + VCS_SEAT_BYTES + (size_t)which * fleet->machine_bytes);
+}
+
+/* Between places that are aligned to eight bytes; `bytes` is rounded up to a multiple of eight, for which there is
+ * room.
+ */
+VCS_FN void vcs_copy_words(void *to, const void *from, size_t bytes) {
+#if defined(__CUDA_ARCH__)
+  for (size_t i = 0; i < (bytes + 7) / 8; i++) ((uint64_t *)to)[i] = ((const uint64_t *)from)[i];
+#else
+  memcpy(to, from, (bytes + 7) & ~(size_t)7);
+#endif
+}
+
+VCS_FN void vcs_copy_machine(vcs_t *to, const vcs_t *from, size_t bytes) { vcs_copy_words(to, from, bytes); }
+
+VCS_FN size_t vcs_machine_size(const vcs_cart_t *cart) { return offsetof(vcs_t, cart_ram) + cart->ram_size; }
+
+/* ---- Chance --------------------------------------------------------------------------------------------------- */
+
+VCS_FN uint64_t vcs_splitmix64(uint64_t *state) {
+  uint64_t z = *state += 0x9E3779B97F4A7C15ull;
+  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+  return z ^ z >> 31;
+}
+
+/* 0 to n - 1; the bias of one in 2^32 is nobody's. */
+VCS_FN int32_t vcs_seat_draw(vcs_seat_t *seat, int32_t n) {
+  return (int32_t)((vcs_splitmix64(&seat->random) >> 32) * (uint64_t)n >> 32);
+}
+
+/* ---- Hands (as in env.c) ------------------------------------------------------------------------------------- */
+
+enum { VCS_PADDLE_STEP = 23000, VCS_PADDLE_LOW = 27450 };
+
+VCS_TABLE(uint8_t, vcs_held_by, VCS_ACTIONS,
+          {0, VCS_HELD_FIRE, VCS_HELD_UP, VCS_HELD_RIGHT, VCS_HELD_LEFT, VCS_HELD_DOWN, VCS_HELD_UP | VCS_HELD_RIGHT,
+           VCS_HELD_UP | VCS_HELD_LEFT, VCS_HELD_DOWN | VCS_HELD_RIGHT, VCS_HELD_DOWN | VCS_HELD_LEFT,
+           VCS_HELD_UP | VCS_HELD_FIRE, VCS_HELD_RIGHT | VCS_HELD_FIRE, VCS_HELD_LEFT | VCS_HELD_FIRE,
+           VCS_HELD_DOWN | VCS_HELD_FIRE, VCS_HELD_UP | VCS_HELD_RIGHT | VCS_HELD_FIRE,
+           VCS_HELD_UP | VCS_HELD_LEFT | VCS_HELD_FIRE, VCS_HELD_DOWN | VCS_HELD_RIGHT | VCS_HELD_FIRE,
+           VCS_HELD_DOWN | VCS_HELD_LEFT | VCS_HELD_FIRE})
+
+VCS_FN void vcs_seat_hands(const vcs_fleet_kind_t *kind, vcs_seat_t *seat, vcs_t *m) {
+  const uint8_t held = vcs_held_by((unsigned)seat->action);
+  vcs_controls_t hands = {{held, 0}, {seat->paddle[0], seat->paddle[1], 0, 0}, {0, 0}, 0};
+  if (kind->uses_paddles) {
+    int32_t position = seat->paddle[0];
+    if (held & VCS_HELD_RIGHT) position -= VCS_PADDLE_STEP;
+    if (held & VCS_HELD_LEFT) position += VCS_PADDLE_STEP;
+    if (position < VCS_PADDLE_LOW) position = VCS_PADDLE_LOW;
+    if (position > kind->paddle_high) position = kind->paddle_high;
+    hands.held[0] = held & VCS_HELD_FIRE;
+    hands.paddle[0] = seat->paddle[0] = position;
+  }
+  if (kind->holds_switches) {
+    m->swchb = (uint8_t)((m->swchb & 0x3F) | (kind->difficulty & 1) << 6 | (kind->difficulty & 2) << 6);
+  }
+  vcs_console_control(&kind->cart, m, &hands);
+}
+
+/* ---- Film: only frames that somebody will see are drawn (film.h) ------------------------------------------------ */
+
+enum { VCS_COVERED_ENOUGH = 2 };
+
+VCS_FN bool vcs_frame_covers(const vcs_cart_t *cart, const vcs_t *m) {
+  return !m->partial && m->first_line == cart->top_line &&
+         m->seen_clock == VCS_LINE_CLOCKS * (cart->top_line + cart->height);
+}
+
+/* Runs the last three frames again, the oldest first, so that both buffers are right; `spare` becomes the last. */
+VCS_SLOW_FN void vcs_seat_redraw(const vcs_fleet_view_t *fleet, const vcs_cart_t *cart, vcs_seat_t *seat,
+                                 uint8_t *record, vcs_t *m) {
+  const size_t size = vcs_machine_size(cart);
+  for (int i = 0; i < 3; i++) {
+    vcs_copy_machine(m, vcs_record_machine(fleet, record, VCS_SEAT_BEFORE + (seat->before_next + i) % 3), size);
+    vcs_frame_together(cart, m, record + fleet->frames_at, true, VCS_THIS_LANE);
+  }
+  seat->exact = 1;
+}
+
+/* Before a frame: what it is to be drawn into, or NULL. */
+VCS_FN uint8_t *vcs_film_start(const vcs_fleet_view_t *fleet, const vcs_cart_t *cart, vcs_seat_t *seat, uint8_t *record,
+                               const vcs_t *m, bool looks) {
+  vcs_copy_machine(vcs_record_machine(fleet, record, VCS_SEAT_BEFORE + seat->before_next), m, vcs_machine_size(cart));
+  seat->before_next = (uint8_t)((seat->before_next + 1) % 3);
+  return seat->exact || looks ? record + fleet->frames_at : NULL;
+}
+
+/* After it. What a frame that was not drawn leaves uncovered must be drawn after all; the machine ends where it was. */
+VCS_FN void vcs_film_finish(const vcs_fleet_view_t *fleet, const vcs_cart_t *cart, vcs_seat_t *seat, uint8_t *record,
+                            vcs_t *m) {
+  if (!vcs_frame_covers(cart, m)) {
+    seat->covered = 0;
+    if (!seat->exact) vcs_seat_redraw(fleet, cart, seat, record, m);
+    return;
+  }
+  if (seat->covered < VCS_COVERED_ENOUGH) seat->covered++;
+  if (seat->covered == VCS_COVERED_ENOUGH) seat->exact = 0;
+}
+
+/* ---- Episodes ----------------------------------------------------------------------------------------------- */
+
+/* An episode begins: from a start, all but the generator, the count of frames and the picture, which is copied when it
+ * is shown. `m` is where the machine is while it runs. */
+VCS_FN void vcs_seat_begin(const vcs_fleet_view_t *fleet, const vcs_fleet_kind_t *kind, vcs_seat_t *seat,
+                           uint8_t *record, vcs_t *m) {
+  const int32_t waits = (fleet->noop_max > 0 ? vcs_seat_draw(seat, fleet->noop_max) : 0) - kind->fires;
+  const int32_t number = waits < 0 ? 0 : waits;
+  uint8_t *start = (uint8_t *)kind->starts + (size_t)number * fleet->record_bytes; /* only read */
+  const vcs_seat_t kept = *seat;
+  const size_t size = vcs_machine_size(&kind->cart);
+  *seat = *(const vcs_seat_t *)(const void *)start;
+  seat->random = kept.random;
+  seat->kind = kept.kind;
+  seat->frame_number = kept.frame_number;
+  seat->start = fleet->frames_at ? number : -1;
+  vcs_copy_machine(m, vcs_record_machine(fleet, start, VCS_SEAT_NOW), size);
+  if (fleet->shows != VCS_FLEET_SHOWS_SMALL) return;
+  for (int i = VCS_SEAT_BEFORE; i < VCS_SEAT_MACHINES; i++) {
+    vcs_copy_machine(vcs_record_machine(fleet, record, i), vcs_record_machine(fleet, start, i), size);
+  }
+}
+
+VCS_FN bool vcs_seat_over(const vcs_fleet_kind_t *kind, const vcs_seat_t *seat) {
+  return kind->has_rules &&
+         (seat->play.over || (kind->max_frames > 0 && seat->episode_frame_number >= kind->max_frames));
+}
+
+/* Copies a picture that the next frame would draw over: it goes on in the same buffer. */
+VCS_SLOW_FN void vcs_seat_keep(const vcs_cart_t *cart, uint8_t *frames, int front) {
+  vcs_copy_words(frames + VCS_SEAT_KEPT * VCS_FRAME_BYTES, frames + front * VCS_FRAME_BYTES,
+                 (size_t)(VCS_WIDTH * cart->frame_height));
+}
+
+/* One frame of a step, `left` with it: of a seat that is `playing`, all `lanes` together. */
+VCS_FN void vcs_seat_frame(const vcs_fleet_view_t *fleet, const vcs_fleet_kind_t *kind, vcs_seat_t *seat,
+                           uint8_t *record, vcs_t *m, int wish, int left, bool playing, unsigned lanes) {
+  uint8_t *frames = fleet->frames_at ? record + fleet->frames_at : NULL;
+  const bool small = fleet->shows == VCS_FLEET_SHOWS_SMALL, pools = fleet->max_pool && fleet->frame_skip > 1;
+  if (playing) {
+    const float chance = (float)(vcs_splitmix64(&seat->random) >> 40) * (1 / 16777216.0f);
+    if (chance >= fleet->repeat_action_probability) seat->action = wish;
+    vcs_seat_hands(kind, seat, m);
+    if (small) {
+      if (left == 1 && pools && m->partial) {
+        vcs_seat_keep(&kind->cart, frames, m->front);
+        seat->shown[1] = VCS_SEAT_KEPT;
+      }
+      frames = vcs_film_start(fleet, &kind->cart, seat, record, m, left <= (pools ? 2 : 1));
+    }
+  }
+  vcs_frame_together(&kind->cart, m, frames, playing, lanes);
+  if (!playing) return;
+  if (small) vcs_film_finish(fleet, &kind->cart, seat, record, m);
+  if (left == 1) seat->shown[0] = m->front;
+  if (left == 2 || !pools) seat->shown[1] = m->front;
+  if (kind->has_rules) vcs_game_code_step(&kind->code, &seat->play, m->ram, m->cart_ram);
+  m->bus = m->ram[127]; /* an environment reads all of RAM over the bus */
+  seat->elapsed++;
+  seat->frame_number++;
+  seat->episode_frame_number++;
+}
+
+/* A step of a seat: frame_skip frames, or up to the episode's end; then the next one begins. */
+VCS_FN void vcs_seat_step(const vcs_fleet_view_t *fleet, int32_t number, vcs_seat_t *seat, vcs_t *m,
+                          const int32_t *actions, const vcs_batch_results_t *results, unsigned lanes) {
+  const vcs_fleet_kind_t *kind = &fleet->kinds[seat->kind];
+  uint8_t *record = vcs_fleet_record(fleet, number);
+  const int32_t lives = seat->play.lives;
+  int32_t wish = actions ? actions[number] : kind->actions[vcs_seat_draw(seat, kind->action_count)];
+  int64_t reward = 0;
+  bool over = false, truncated = false, lost = false, playing = true;
+  if (wish < 0 || wish >= VCS_ACTIONS || !(kind->legal >> wish & 1)) wish = VCS_NOOP;
+  for (int left = fleet->frame_skip; left > 0; left--) {
+    vcs_seat_frame(fleet, kind, seat, record, m, wish, left, playing, lanes);
+    if (!playing) continue;
+    reward += seat->play.reward;
+    over = vcs_seat_over(kind, seat);
+    lost = seat->play.lives < lives && seat->play.lives > 0;
+    truncated = fleet->max_episode_frames > 0 && seat->elapsed >= fleet->max_episode_frames;
+    playing = fleet->endless || !(over || truncated || (fleet->episodic_life && lost));
+  }
+  const bool terminated = over || (fleet->episodic_life && lost);
+  if (!playing) vcs_seat_begin(fleet, kind, seat, record, m);
+  if (fleet->reward_clipping) reward = reward < -1 ? -1 : reward > 1 ? 1 : reward;
+  if (results->rewards) {
+    results->rewards[number] = (int32_t)(reward < INT32_MIN ? INT32_MIN : reward > INT32_MAX ? INT32_MAX : reward);
+  }
+  if (results->terminated) results->terminated[number] = terminated;
+  if (results->truncated) results->truncated[number] = truncated && !terminated;
+}
+
+/* What is reported after a step and after a reset. */
+VCS_FN void vcs_seat_report(int32_t number, const vcs_seat_t *seat, const vcs_t *m,
+                            const vcs_batch_results_t *results) {
+  if (results->lives) results->lives[number] = seat->play.lives;
+  if (results->frame_numbers) results->frame_numbers[number] = seat->frame_number;
+  if (results->episode_frame_numbers) results->episode_frame_numbers[number] = seat->episode_frame_number;
+  for (int i = 0; results->ram && i < 128; i++) results->ram[(size_t)number * 128 + (size_t)i] = m->ram[i];
+}
+
+/* A seat takes its place: its generator is that of the fleet's seed and its own number. */
+VCS_FN void vcs_seat_reset(const vcs_fleet_view_t *fleet, int32_t number, vcs_seat_t *seat, vcs_t *m, uint64_t seed,
+                           const vcs_batch_results_t *results) {
+  seat->random = seed;
+  seat->random = vcs_splitmix64(&seat->random) ^ (uint64_t)(uint32_t)number << 32;
+  seat->frame_number = 0;
+  vcs_seat_begin(fleet, &fleet->kinds[seat->kind], seat, vcs_fleet_record(fleet, number), m);
+  if (results->rewards) results->rewards[number] = 0;
+  if (results->terminated) results->terminated[number] = 0;
+  if (results->truncated) results->truncated[number] = 0;
+}
+
+#endif

@@ -1,0 +1,427 @@
+/* lockstep.h: the instruction loop for machines that run side by side.
+ *
+ * The 32 lanes of a warp have one program counter. A loop with a row of code for every opcode (core/run.h) makes them
+ * wait for each other: lanes at different opcodes go one after the other, each with its own loads and its own misses of
+ * the instruction cache. Here an instruction is taken apart into what all have in common:
+ *
+ *   fetch -> where is the operand? -> load it -> what is done with it (a few machine instructions each) -> store, go on
+ *
+ * so that lanes at different instructions differ only in the small switch in the middle. An instruction that does not
+ * fit is not plain: its lane leaves the inner loop and waits until the others have one as well. Then all of them do
+ * what they wait for: WSYNC, an access to a chip, or, for everything rare, one step of core/cpu.h over the bus.
+ *
+ * Lanes that play different episodes are at different instructions, but at the same place of their frames: a program
+ * waits for the beam in every line and for the timer in every frame. So lanes run in epochs of one scan line: who has
+ * reached the line's end waits there for the others, and most of them then go on with the same instruction.
+ *
+ * What an operation does is core/cpu.h's, what can be known of an instruction beforehand core/decode.h's; a lane alone,
+ * as on the host, is a plain interpreter, which the tests compare with core/run.h.
+ */
+#ifndef VCS_CUDA_LOCKSTEP_H
+#define VCS_CUDA_LOCKSTEP_H
+
+#include "../core/console.h"
+
+#if defined(__CUDA_ARCH__)
+#define VCS_ANY_LANE(lanes, condition) __any_sync(lanes, condition)
+#define VCS_JOIN_LANES(lanes) __syncwarp(lanes)
+#define VCS_THIS_LANE (1u << (threadIdx.x & 31))
+#else
+#define VCS_ANY_LANE(lanes, condition) ((void)(lanes), (condition))
+#define VCS_JOIN_LANES(lanes) ((void)(lanes))
+#define VCS_THIS_LANE 1u
+#endif
+
+/* ---- Coding ------------------------------------------------------------------------------------------------------ */
+
+/* Where an operand is. The first group is plain; of those, indexed zero page and pointers only if they find RAM and
+ * ROM. */
+enum {
+  VCS_AT_NONE,      /* and branches that stay in their page */
+  VCS_AT_IMMEDIATE, /* and branches that do not */
+  VCS_AT_RAM,
+  VCS_AT_RAM_X,
+  VCS_AT_RAM_Y,
+  VCS_AT_ROM,
+  VCS_AT_ROM_X,
+  VCS_AT_ROM_Y,
+  VCS_AT_POINTER, /* (pointer),Y in the bank */
+  VCS_AT_BUS,     /* anything, or a chip */
+  VCS_AT_BUS_X,
+  VCS_AT_BUS_Y,
+  VCS_AT_BUS_POINTER,
+  VCS_AT_WSYNC,
+  VCS_AT_STEP, /* an instruction for core/cpu.h */
+  VCS_AT_HOT   /* the same, on a page with hot spots */
+};
+
+/* What is done with it. The lists are by what the functions of core/cpu.h look like. */
+#define VCS_READS(X) X(NOP) X(LDA) X(LDX) X(LDY) X(AND) X(ORA) X(EOR) X(ADC) X(SBC) X(CMP) X(CPX) X(CPY) X(BIT)
+#define VCS_STORES(X) X(STA) X(STX) X(STY)
+#define VCS_MODIFIES(X) X(ASL) X(LSR) X(ROL) X(ROR) X(INC) X(DEC)
+#define VCS_IMPLIEDS(X) \
+  X(ASLA)               \
+  X(LSRA)               \
+  X(ROLA) X(RORA) X(CLC) X(SEC) X(CLD) X(SED) X(INX) X(INY) X(DEX) X(DEY) X(TAX) X(TXA) X(TAY) X(TYA) X(TSX) X(TXS)
+#define VCS_BRANCHES(X) X(BPL) X(BMI) X(BVC) X(BVS) X(BCC) X(BCS) X(BNE) X(BEQ)
+#define VCS_OTHERS(X) X(JMP) X(JSR) X(RTS) X(PHA) X(PLA)
+#define VCS_LOOPS(X) \
+  X(WAIT_BNE) X(WAIT_BPL) X(WAIT_BMI) X(DELAY_DEX_BNE) X(DELAY_DEY_BNE) X(DELAY_DEX_BPL) X(DELAY_DEY_BPL)
+#define VCS_NAMED(X) VCS_READS(X) VCS_STORES(X) VCS_MODIFIES(X) VCS_IMPLIEDS(X) VCS_BRANCHES(X) VCS_OTHERS(X)
+
+#define VCS_DOES_NAME(name) VCS_DOES_##name,
+enum { VCS_NAMED(VCS_DOES_NAME) VCS_LOOPS(VCS_DOES_NAME) VCS_DOES_COUNT };
+
+/* A coded instruction takes the place of a row (decode.h), in 15 bits: where, what, cycles, length. */
+enum { VCS_WHAT_SHIFT = 4, VCS_CYCLES_AT = 10, VCS_LENGTH_SHIFT = 13 };
+
+VCS_FN uint16_t vcs_code_row(int where, int what, int cycles, int length) {
+  return (uint16_t)(where | what << VCS_WHAT_SHIFT | (cycles - 1) << VCS_CYCLES_AT | length << VCS_LENGTH_SHIFT);
+}
+
+/* Where the operand of an opcode in one of its two ways is (decode.h has the table of the ways). */
+VCS_FN int vcs_code_where(vcs_opcode_t op, bool second) {
+  switch (op.mode) {
+    case VCS_MODE_IMP:
+    case VCS_MODE_ACC:
+      return VCS_AT_NONE;
+    case VCS_MODE_REL:
+      return second ? VCS_AT_IMMEDIATE : VCS_AT_NONE;
+    case VCS_MODE_IMM:
+      return VCS_AT_IMMEDIATE;
+    case VCS_MODE_ZP:
+      return second ? VCS_AT_BUS : VCS_AT_RAM;
+    case VCS_MODE_ZPX:
+      return VCS_AT_RAM_X;
+    case VCS_MODE_ZPY:
+      return VCS_AT_RAM_Y;
+    case VCS_MODE_ABS:
+      if (op.access == VCS_ACCESS_JUMP || op.access == VCS_ACCESS_STACK) return VCS_AT_IMMEDIATE;
+      return op.access == VCS_ACCESS_WRITE || second ? VCS_AT_BUS : VCS_AT_ROM;
+    case VCS_MODE_ABX:
+      return op.access == VCS_ACCESS_WRITE || second ? VCS_AT_BUS_X : VCS_AT_ROM_X;
+    case VCS_MODE_ABY:
+      return op.access == VCS_ACCESS_WRITE || second ? VCS_AT_BUS_Y : VCS_AT_ROM_Y;
+    case VCS_MODE_IZY:
+      return op.access == VCS_ACCESS_WRITE || second ? VCS_AT_BUS_POINTER : VCS_AT_POINTER;
+    default: /* JMP (pointer), (pointer,X) */
+      return VCS_AT_STEP;
+  }
+}
+
+/* The coded form of a decoded instruction; `what` is what the operation of its opcode is called here, or -1. Loops,
+ * WSYNC and steps have rows of their own; of the others, the first way of an opcode is the row of its number. */
+VCS_FN vcs_code_t vcs_code_of(vcs_code_t decoded, uint8_t opcode, int what) {
+  const uint16_t row = decoded.row;
+  vcs_code_t code = {vcs_code_row(VCS_AT_STEP, 0, 1, 0), decoded.operand};
+  if (row == VCS_ROW_HOT) {
+    code.row = vcs_code_row(VCS_AT_HOT, 0, 1, 0);
+  } else if (row == VCS_ROW_WSYNC) {
+    code.row = vcs_code_row(VCS_AT_WSYNC, VCS_DOES_STA, 3, 2);
+  } else if (row >= VCS_ROW_WAIT_BNE && row <= VCS_ROW_DELAY_DEY_BPL) {
+    code.row = vcs_code_row(VCS_AT_NONE, VCS_DOES_WAIT_BNE + row - VCS_ROW_WAIT_BNE, 2, 2);
+  } else if (row != VCS_ROW_STEP && what >= 0) {
+    const vcs_opcode_t op = vcs_opcode(opcode);
+    code.row = vcs_code_row(vcs_code_where(op, row != opcode), what, op.cycles, vcs_mode_length(op.mode));
+  }
+  return code;
+}
+
+/* ---- A lane ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+  vcs_cpu_t cpu;
+  vcs_bank_t bank;
+  const vcs_code_t *at; /* the instruction, if the bank is known */
+  uint32_t cycles, left, until;
+  bool known, over;
+} vcs_lane_t;
+
+VCS_HOT_FN uint16_t vcs_lane_pc(const vcs_lane_t *lane) {
+  return lane->known ? (uint16_t)(lane->bank.start + (lane->at - lane->bank.code)) : lane->cpu.pc;
+}
+
+VCS_HOT_FN void vcs_lane_leave(vcs_lane_t *lane, uint16_t pc) {
+  lane->cpu.pc = pc;
+  lane->known = false;
+}
+
+/* The registers go back into the machine. */
+VCS_HOT_FN void vcs_lane_store(vcs_lane_t *lane, vcs_t *m) {
+  lane->cpu.pc = vcs_lane_pc(lane);
+  lane->cpu.time = VCS_CYCLES(lane->cycles);
+  vcs_cpu_store(&lane->cpu, m);
+}
+
+VCS_HOT_FN void vcs_lane_load(vcs_lane_t *lane, const vcs_t *m) {
+  vcs_cpu_load(&lane->cpu, m);
+  lane->cycles = m->cycles;
+  lane->known = false;
+}
+
+VCS_HOT_FN bool vcs_lane_goes(const vcs_lane_t *lane, const vcs_t *m) {
+  return lane->left && !lane->over && !m->jammed;
+}
+
+VCS_HOT_FN void vcs_lane_read(vcs_cpu_t *cpu, unsigned what, uint8_t b) {
+  switch (what) {
+#define VCS_READ_CASE(name) \
+  case VCS_DOES_##name:     \
+    vcs_op_##name(cpu, b);  \
+    break;
+    VCS_READS(VCS_READ_CASE)
+    default:
+      break;
+  }
+}
+
+VCS_HOT_FN uint8_t vcs_lane_stored(vcs_cpu_t *cpu, unsigned what) {
+  return what == VCS_DOES_STA ? cpu->a : what == VCS_DOES_STX ? cpu->x : cpu->y;
+}
+
+/* Passes turns of a loop that only waits (run.h): its branch is taken now, and at least one more turn begins after
+ * that, which sets registers and flags. */
+VCS_HOT_FN void vcs_lane_wait(vcs_lane_t *lane, const vcs_t *m, unsigned what) {
+  vcs_cpu_t *cpu = &lane->cpu;
+  const uint32_t allowed = (lane->left - 2) / 2;
+  uint32_t turns, period = 5;
+  if (what < VCS_DOES_DELAY_DEX_BNE) { /* for the timer: as long as it is in a window */
+    const uint32_t least = what == VCS_DOES_WAIT_BNE ? 1 : what == VCS_DOES_WAIT_BPL ? 0 : 128;
+    const uint32_t most = what == VCS_DOES_WAIT_BPL ? 127 : 255;
+    period = 7;
+    turns = vcs_turns_of_timer(m, lane->cycles, period, least, most);
+    if (turns > allowed) turns = allowed;
+  } else { /* for a register that counts down */
+    const bool is_y = what == VCS_DOES_DELAY_DEY_BNE || what == VCS_DOES_DELAY_DEY_BPL;
+    uint8_t *index = is_y ? &cpu->y : &cpu->x;
+    turns = (uint8_t)(what < VCS_DOES_DELAY_DEX_BPL ? VCS_TURNS_BNE(*index) : VCS_TURNS_BPL(*index));
+    if (turns > allowed) turns = allowed;
+    *index = (uint8_t)(*index - turns);
+  }
+  lane->cycles += period * turns;
+  lane->left -= 2 * turns;
+}
+
+VCS_HOT_FN bool vcs_lane_wait_is_taken(const vcs_cpu_t *cpu, unsigned what) {
+  if (what == VCS_DOES_WAIT_BMI) return vcs_op_BMI(cpu);
+  const bool by_sign = what == VCS_DOES_WAIT_BPL || what == VCS_DOES_DELAY_DEX_BPL || what == VCS_DOES_DELAY_DEY_BPL;
+  return by_sign ? vcs_op_BPL(cpu) : vcs_op_BNE(cpu);
+}
+
+/* ---- Plain instructions -------------------------------------------------------------------------------------------
+ */
+
+/* Does the instruction at hand if it is plain; false: it is not, and nothing has changed. */
+VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
+  vcs_cpu_t *cpu = &lane->cpu;
+  const vcs_bank_t *bank = &lane->bank;
+  const vcs_code_t code = *lane->at;
+  const unsigned where = code.row & 15, what = code.row >> VCS_WHAT_SHIFT & 63;
+  const unsigned by_x = 1u << VCS_AT_RAM_X | 1u << VCS_AT_ROM_X;
+  const unsigned by_y = 1u << VCS_AT_RAM_Y | 1u << VCS_AT_ROM_Y | 1u << VCS_AT_POINTER;
+  const uint32_t index = by_x >> where & 1 ? cpu->x : by_y >> where & 1 ? cpu->y : 0;
+  uint32_t base = code.operand, place = base + index, more = 0;
+  uint8_t b = (uint8_t)base;
+  if (where >= VCS_AT_BUS || lane->left < 2) return false; /* the last one of all leaves its traces on the bus */
+  if (where >= VCS_AT_ROM) {
+    if (where == VCS_AT_POINTER) {
+      base = vcs_run_pointer(&m->ram[base]);
+      place = base + index;
+      if (!(place & 0x1000) || cart->hot_pages >> (place >> 6 & 63) & 1) return false;
+      place &= bank->size - 1u;
+    }
+    b = bank->rom[place];
+    more = ((base & 0xFF) + index) >> 8;
+  } else if (where >= VCS_AT_RAM) {
+    if (where != VCS_AT_RAM && !(place & 0x80)) return false;
+    place &= 0x7F;
+    b = m->ram[place];
+  }
+
+  const vcs_code_t *next = lane->at + (code.row >> VCS_LENGTH_SHIFT);
+  bool taken = false;
+  uint8_t value = 0;
+  switch (what) {
+    VCS_READS(VCS_READ_CASE)
+#define VCS_STORE_CASE(name) case VCS_DOES_##name:
+    VCS_STORES(VCS_STORE_CASE)
+    m->ram[place] = vcs_lane_stored(cpu, what);
+    break;
+#define VCS_MODIFY_CASE(name)      \
+  case VCS_DOES_##name:            \
+    value = vcs_op_##name(cpu, b); \
+    m->ram[place] = value;         \
+    break;
+    VCS_MODIFIES(VCS_MODIFY_CASE)
+#define VCS_IMPLIED_CASE(name)          \
+  case VCS_DOES_##name:                 \
+    vcs_do_##name(cart, m, cpu, video); \
+    break;
+    VCS_IMPLIEDS(VCS_IMPLIED_CASE)
+#define VCS_BRANCH_CASE(name)   \
+  case VCS_DOES_##name:         \
+    taken = vcs_op_##name(cpu); \
+    break;
+    VCS_BRANCHES(VCS_BRANCH_CASE)
+    case VCS_DOES_JMP: {
+      const uint16_t offset = (uint16_t)(code.operand - bank->start);
+      if (offset >= bank->size) return false;
+      next = bank->code + offset;
+      break;
+    }
+    case VCS_DOES_JSR: { /* as long as the stack is in RAM */
+      const uint16_t offset = (uint16_t)(code.operand - bank->start);
+      const uint16_t back = (uint16_t)(bank->start + (lane->at - bank->code) + 2);
+      if (offset >= bank->size || cpu->sp < 0x81) return false;
+      m->ram[cpu->sp-- & 0x7F] = (uint8_t)(back >> 8);
+      m->ram[cpu->sp-- & 0x7F] = (uint8_t)back;
+      next = bank->code + offset;
+      break;
+    }
+    case VCS_DOES_RTS: { /* also reads the byte before the one it goes on at */
+      if (cpu->sp < 0x80 || cpu->sp > 0xFD) return false;
+      const uint16_t back = vcs_run_pointer(&m->ram[(cpu->sp + 1) & 0x7F]), offset = (uint16_t)(back - bank->start);
+      if (offset + 1u >= bank->size || (bank->code[offset].row & 15) == VCS_AT_HOT) return false;
+      cpu->sp += 2;
+      next = bank->code + offset + 1;
+      break;
+    }
+    case VCS_DOES_PHA:
+      if (cpu->sp < 0x80) return false;
+      m->ram[cpu->sp-- & 0x7F] = cpu->a;
+      break;
+    case VCS_DOES_PLA:
+      if (cpu->sp < 0x80 || cpu->sp > 0xFE) return false;
+      vcs_op_LDA(cpu, m->ram[++cpu->sp & 0x7F]);
+      break;
+    default: /* loops that wait */
+      taken = vcs_lane_wait_is_taken(cpu, what);
+      if (taken) vcs_lane_wait(lane, m, what);
+      break;
+  }
+  if (taken) {
+    next = lane->at + (int16_t)code.operand;
+    more = where == VCS_AT_IMMEDIATE ? 2 : 1;
+  }
+  lane->cycles += (code.row >> VCS_CYCLES_AT & 7) + 1 + more;
+  lane->left--;
+  lane->at = next;
+  return true;
+}
+
+/* ---- The others -------------------------------------------------------------------------------------------------- */
+
+/* One instruction over the bus. */
+VCS_HOT_FN void vcs_lane_step(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
+  vcs_lane_store(lane, m);
+  vcs_cpu_step(cart, m, video, &lane->over);
+  vcs_lane_load(lane, m);
+  lane->left--;
+}
+
+VCS_HOT_FN void vcs_lane_wsync(vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
+  const uint16_t opcode = lane->at->operand;
+  lane->left--;
+  lane->at += 2;
+  m->cycles = lane->cycles + 3;
+  lane->over = vcs_bus_write_wsync(m, video) != 0;
+  lane->cycles = m->cycles;
+  if (lane->over) m->bus = opcode == 0x84 ? lane->cpu.y : opcode == 0x85 ? lane->cpu.a : lane->cpu.x;
+}
+
+/* An access to anything. A read's other bits are the last byte of the instruction, or of its pointer. */
+VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
+  vcs_cpu_t *cpu = &lane->cpu;
+  const vcs_code_t code = *lane->at;
+  const unsigned where = code.row & 15, what = code.row >> VCS_WHAT_SHIFT & 63, length = code.row >> VCS_LENGTH_SHIFT;
+  const bool pointer = where == VCS_AT_POINTER || where == VCS_AT_BUS_POINTER;
+  const bool zero_page = where == VCS_AT_RAM_X || where == VCS_AT_RAM_Y;
+  const uint32_t index = where == VCS_AT_RAM_X || where == VCS_AT_BUS_X              ? cpu->x
+                         : pointer || where == VCS_AT_RAM_Y || where == VCS_AT_BUS_Y ? cpu->y
+                                                                                     : 0;
+  const uint16_t base = pointer ? vcs_run_pointer(&m->ram[code.operand]) : code.operand;
+  const uint16_t addr = (uint16_t)(zero_page ? (uint8_t)(base + index) : base + index);
+  const bool reads = what < VCS_DOES_STA;
+  unsigned stop = 0;
+  lane->cycles += (code.row >> VCS_CYCLES_AT & 7) + 1;
+  if (reads && !zero_page) lane->cycles += ((base & 0xFF) + index) >> 8;
+  lane->left--;
+  lane->at += length;
+  m->cycles = lane->cycles;
+  if (reads) {
+    const uint8_t bus = (uint8_t)(zero_page || (length == 2 && !pointer) ? base : base >> 8);
+    uint8_t b;
+    if (addr & 0x1000) {
+      if (cart->hot_pages >> (addr >> 6 & 63) & 1) stop = VCS_STOP_BANKS;
+      b = vcs_cart_read(cart, m, addr);
+    } else if ((addr & 0x280) == 0x80) {
+      b = m->ram[addr & 0x7F];
+    } else {
+      if (cart->snoops) stop = VCS_STOP_BANKS;
+      b = vcs_bus_read_chip(cart, m, video, addr, bus);
+    }
+    vcs_lane_read(cpu, what, b);
+  } else {
+    const uint8_t value = vcs_lane_stored(cpu, what);
+    if ((addr & 0x1280) == 0x80) {
+      m->ram[addr & 0x7F] = value;
+    } else {
+      stop = vcs_bus_write_chip(cart, m, video, addr, value, true);
+      lane->cycles = m->cycles;
+      if (stop) m->bus = value;
+    }
+  }
+  lane->over = stop & VCS_STOP_FRAME;
+  if (stop) vcs_lane_leave(lane, vcs_lane_pc(lane));
+}
+
+/* ---- A frame ------------------------------------------------------------------------------------------------------
+ */
+
+/* The instructions of a frame, what vcs_cpu_run does: for those of the `lanes` that are `playing`; all have to come
+ * here together. */
+VCS_SLOW_FN void vcs_run_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool playing, unsigned lanes) {
+  vcs_lane_t lane;
+  lane.left = VCS_FRAME_INSTRUCTIONS;
+  lane.until = 0;
+  lane.over = !playing;
+  if (playing) vcs_lane_load(&lane, m);
+  while (VCS_ANY_LANE(lanes, playing && vcs_lane_goes(&lane, m))) {
+    lane.until += VCS_LINE_CYCLES;
+    while (playing && vcs_lane_goes(&lane, m) && lane.cycles < lane.until) {
+      if (!lane.known && vcs_find_bank(cart, m, lane.cpu.pc, &lane.bank)) {
+        lane.known = true;
+        lane.at = lane.bank.code + (uint16_t)(lane.cpu.pc - lane.bank.start);
+      }
+      bool plain = lane.known;
+      while (plain && lane.cycles < lane.until) plain = vcs_lane_plain(cart, m, &lane, video);
+      if (plain) break;
+      const unsigned where = lane.known && lane.left > 1 ? lane.at->row & 15 : VCS_AT_STEP;
+      const bool writes_or_reads = lane.known && (lane.at->row >> VCS_WHAT_SHIFT & 63) <= VCS_DOES_STY;
+      if (where == VCS_AT_WSYNC) {
+        vcs_lane_wsync(m, &lane, video);
+      } else if (where >= VCS_AT_RAM_X && where <= VCS_AT_BUS_POINTER && writes_or_reads) {
+        vcs_lane_access(cart, m, &lane, video);
+      } else {
+        vcs_lane_step(cart, m, &lane, video);
+      }
+    }
+    VCS_JOIN_LANES(lanes);
+  }
+  if (!playing) return;
+  vcs_lane_store(&lane, m);
+  m->instructions += VCS_FRAME_INSTRUCTIONS - lane.left;
+  if (lane.over) m->partial = 0;
+}
+
+VCS_FN void vcs_frame_together(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, bool playing, unsigned lanes) {
+  vcs_video_t video;
+  if (playing) {
+    vcs_video_start(&video, cart, frames);
+    vcs_console_start_frame(cart, m);
+  }
+  vcs_run_together(cart, m, &video, playing, lanes);
+  if (playing) vcs_console_finish_frame(cart, m, &video);
+}
+
+#endif

@@ -1,0 +1,777 @@
+/* Fleets: on the device that DIFFVCS_DEVICE names (a GPU's number; unset: the CPU), against single environments,
+ * against batches, against a fleet on the CPU, and against the golden records. The same program on both is the test of
+ * the GPU.
+ *
+ *   test_fleet                     the quick tests
+ *   test_fleet many SEATS FRAMES   as many machines, each with its own stream of actions, byte by byte
+ *   test_fleet million             2^20 seats step
+ *   test_fleet short               a few steps of everything, for compute-sanitizer
+ *   test_fleet golden DIRECTORY    the first 2,000 frames of GAME.1.tsv.gz, all of them at once
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+#include "cuda/fleet.h"
+#include "diffvcs/cuda.h"
+#include "host/env.h"
+#include "host/files.h"
+#include "host/parallel.h"
+#include "ragged.h"
+
+static int32_t device(void) {
+  const char *named = getenv("DIFFVCS_DEVICE");
+  return named ? atoi(named) : VCS_FLEET_CPU;
+}
+
+/* ---- Cartridges --------------------------------------------------------------------------------------------- */
+
+static vcs_cart_t *load_as(const void *image, size_t size, vcs_profile_t profile, const char *name) {
+  const vcs_cart_options_t options = {profile, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, name};
+  vcs_cart_t *cart = NULL;
+  vcs_error_t error;
+  if (vcs_cart_load(image, size, &options, &cart, &error)) fail_msg("%s", error.message);
+  return cart;
+}
+
+static vcs_cart_t *load_demo(void) {
+  size_t size;
+  const uint8_t *image = vcs_demo_image(&size);
+  return load_as(image, size, VCS_PROFILE_ALE, NULL);
+}
+
+static vcs_cart_t *load_ragged(void) {
+  uint8_t image[4096];
+  ragged_image(image);
+  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_NTSC, NULL};
+  vcs_cart_t *cart = NULL;
+  assert_int_equal(vcs_cart_load(image, sizeof image, &options, &cart, NULL), VCS_OK);
+  return cart;
+}
+
+/* A game whose image is in DIFFVCS_ROMS, or NULL. */
+static vcs_cart_t *load_game(const char *name, vcs_profile_t profile, const char *as) {
+  const char *roms = getenv("DIFFVCS_ROMS");
+  static uint8_t image[1 << 19];
+  char path[1024];
+  if (!roms) return NULL;
+  snprintf(path, sizeof path, "%s/%s.bin", roms, name);
+  FILE *file = fopen(path, "rb");
+  if (!file) return NULL;
+  const size_t size = fread(image, 1, sizeof image, file);
+  fclose(file);
+  return load_as(image, size, profile, as);
+}
+
+enum { CARTS = 6 };
+
+/* Our own cartridges, and some games if they are there: paddles, Superchip RAM, a coprocessor. */
+static int load_some(vcs_cart_t *carts[CARTS]) {
+  static const char *const games[] = {"pong", "breakout", "elevator_action", "pitfall2"};
+  int count = 0;
+  carts[count++] = load_demo();
+  carts[count++] = load_ragged();
+  for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
+    carts[count] = load_game(games[i], VCS_PROFILE_ALE, games[i]);
+    if (carts[count]) count++;
+  }
+  return count;
+}
+
+static void free_carts(vcs_cart_t *const *carts, int count) {
+  for (int i = 0; i < count; i++) vcs_cart_free(carts[i]);
+}
+
+/* ---- Fleets and their results ------------------------------------------------------------------------------- */
+
+typedef struct {
+  vcs_fleet_t *fleet;
+  int32_t seats;
+  size_t observation_size;
+  vcs_batch_results_t device, host; /* the same results in both memories */
+  int32_t *actions;                 /* the device's */
+} port_t;
+
+static void *allocate(const port_t *port, size_t size) {
+  void *memory = NULL;
+  vcs_error_t error;
+  if (vcs_fleet_allocate(port->fleet, size ? size : 1, &memory, &error)) fail_msg("%s", error.message);
+  return memory;
+}
+
+/* A row of results: its name in both structs, and bytes a seat. */
+#define RESULTS(X)                          \
+  X(observations, port->observation_size)   \
+  X(rewards, sizeof(int32_t))               \
+  X(lives, sizeof(int32_t))                 \
+  X(frame_numbers, sizeof(int32_t))         \
+  X(episode_frame_numbers, sizeof(int32_t)) \
+  X(terminated, 1)                          \
+  X(truncated, 1)                           \
+  X(ram, 128)
+
+static port_t open_port(vcs_cart_t *const *carts, int count, const vcs_fleet_options_t *options) {
+  port_t opened = {0}, *port = &opened;
+  vcs_error_t error;
+  if (vcs_fleet_create((const vcs_cart_t *const *)carts, count, NULL, options, &port->fleet, &error)) {
+    fail_msg("%s", error.message);
+  }
+  port->seats = options->seats;
+  port->observation_size = vcs_fleet_observation_size(port->fleet);
+#define OPEN(name, size)                                            \
+  port->device.name = allocate(port, (size_t)port->seats * (size)); \
+  port->host.name = calloc((size_t)port->seats, (size) + 1);
+  RESULTS(OPEN)
+  port->actions = allocate(port, (size_t)port->seats * sizeof(int32_t));
+  return opened;
+}
+
+static void close_port(port_t *port) {
+#define CLOSE(name, size)                            \
+  vcs_fleet_release(port->fleet, port->device.name); \
+  free(port->host.name);
+  RESULTS(CLOSE)
+  vcs_fleet_release(port->fleet, port->actions);
+  vcs_fleet_free(port->fleet);
+}
+
+static void move(const port_t *port, void *to, const void *from, size_t size) {
+  vcs_error_t error;
+  if (size && vcs_fleet_move(port->fleet, to, from, size, &error)) fail_msg("%s", error.message);
+}
+
+static void fetch_results(port_t *port) {
+  assert_int_equal(vcs_fleet_wait(port->fleet, NULL, NULL), VCS_OK);
+#define FETCH(name, size) move(port, port->host.name, port->device.name, (size_t)port->seats *(size));
+  RESULTS(FETCH)
+}
+
+static void reset_port(port_t *port, uint64_t seed) {
+  vcs_error_t error;
+  if (vcs_fleet_reset(port->fleet, seed, &port->device, NULL, &error)) fail_msg("%s", error.message);
+  fetch_results(port);
+}
+
+/* A step with the host's actions; NULL: random play. */
+static void step_port(port_t *port, const int32_t *actions) {
+  vcs_error_t error;
+  if (actions) move(port, port->actions, actions, (size_t)port->seats * sizeof *actions);
+  if (vcs_fleet_step(port->fleet, actions ? port->actions : NULL, &port->device, NULL, &error)) {
+    fail_msg("%s", error.message);
+  }
+  fetch_results(port);
+}
+
+static void assert_ports_equal(const port_t *port, const port_t *other) {
+#define COMPARE(name, size) assert_memory_equal(port->host.name, other->host.name, (size_t)port->seats *(size));
+  RESULTS(COMPARE)
+}
+
+static vcs_fleet_options_t options_of(int32_t seats, uint8_t shows) {
+  vcs_fleet_options_t options;
+  vcs_fleet_defaults(&options);
+  options.seats = seats;
+  options.shows = shows;
+  options.device = device();
+  return options;
+}
+
+/* What differs between two machines, by name. */
+static void assert_machines_equal(const vcs_cart_t *cart, const vcs_t *got, const vcs_t *want, int seat, int frame) {
+  if (memcmp(got, want, vcs_state_size(cart)) == 0) return;
+  const vcs_field_t *field;
+  for (int i = 0; (field = vcs_field(i)) != NULL && field->offset < vcs_state_size(cart); i++) {
+    const uint8_t *a = (const uint8_t *)got + field->offset, *b = (const uint8_t *)want + field->offset;
+    if (memcmp(a, b, field->size) != 0) {
+      print_error("seat %d, frame %d: %s is %d, not %d\n", seat, frame, field->name, a[0], b[0]);
+    }
+  }
+  fail();
+}
+
+/* ---- Machines, one by one -------------------------------------------------------------------------------------- */
+
+typedef struct {
+  vcs_env_t **envs;
+  const int32_t *actions;
+} envs_t;
+
+static bool act_one(void *context, size_t item, int worker) {
+  const envs_t *all = context;
+  (void)worker;
+  vcs_env_act_on(all->envs[item], all->actions[item], VCS_NOOP);
+  return true;
+}
+
+/* Every machine, every frame. */
+static void compare_machines(vcs_cart_t *const *carts, int count, int32_t seats, int frames) {
+  vcs_fleet_options_t options = options_of(seats, VCS_FLEET_SHOWS_NOTHING);
+  options.frame_skip = 1;
+  options.noop_max = options.max_episode_frames = 0;
+  port_t port = open_port(carts, count, &options);
+  reset_port(&port, 1);
+  vcs_env_t **envs = calloc((size_t)seats, sizeof(*envs));
+  vcs_stream_t *streams = calloc((size_t)seats, sizeof *streams);
+  int32_t *actions = calloc((size_t)seats, sizeof *actions);
+  uint8_t *done = calloc((size_t)seats, 1), *states = malloc((size_t)seats * vcs_fleet_seat_bytes(port.fleet));
+  void *there = allocate(&port, (size_t)seats * vcs_fleet_seat_bytes(port.fleet));
+  for (int32_t i = 0; i < seats; i++) {
+    vcs_env_options_t env_options;
+    const vcs_cart_t *cart = carts[(int64_t)i * count / seats];
+    vcs_env_defaults(cart, &env_options);
+    env_options.repeat_action_probability = 0;
+    env_options.fire_reset = VCS_FIRE_RESET_MINIMAL;
+    assert_int_equal(vcs_env_create_with(cart, &env_options, &envs[i], NULL), VCS_OK);
+    vcs_env_set_drawing(envs[i], 0);
+    vcs_env_reset(envs[i]);
+    vcs_stream_start(&streams[i], (uint64_t)i + 1);
+  }
+  for (int frame = 0; frame < frames; frame++) {
+    for (int32_t i = 0; i < seats; i++) actions[i] = vcs_stream_next(&streams[i]);
+    envs_t all = {envs, actions};
+    vcs_parallel((size_t)seats, 0, act_one, &all);
+    step_port(&port, actions);
+    assert_int_equal(vcs_fleet_copy(port.fleet, NULL, seats, there, NULL, NULL), VCS_OK);
+    assert_int_equal(vcs_fleet_wait(port.fleet, NULL, NULL), VCS_OK);
+    move(&port, states, there, (size_t)seats * vcs_fleet_seat_bytes(port.fleet));
+    for (int32_t i = 0; i < seats; i++) {
+      if (done[i]) continue;
+      if (vcs_env_over(envs[i])) { /* a fleet begins anew where an environment stands still */
+        assert_true(port.host.terminated[i]);
+        done[i] = 1;
+        continue;
+      }
+      const uint8_t *state = states + (size_t)i * vcs_fleet_seat_bytes(port.fleet);
+      assert_machines_equal(envs[i]->cart, (const vcs_t *)(const void *)(state + VCS_SEAT_BYTES), envs[i]->m, i, frame);
+      assert_int_equal(port.host.lives[i], vcs_env_lives(envs[i]));
+    }
+  }
+  int over = 0;
+  for (int32_t i = 0; i < seats; i++) {
+    over += done[i];
+    vcs_env_free(envs[i]);
+  }
+  print_message("%d machines, %d frames, %d of them over before\n", (int)seats, frames, over);
+  vcs_fleet_release(port.fleet, there);
+  free(envs);
+  free(streams);
+  free(actions);
+  free(done);
+  free(states);
+  close_port(&port);
+}
+
+static void test_fleet_machines_are_those_of_environments(void **state) {
+  (void)state;
+  vcs_cart_t *carts[CARTS];
+  const int count = load_some(carts);
+  compare_machines(carts, count, 70, 90);
+  free_carts(carts, count);
+}
+
+/* ---- Pictures and rewards: against a batch ---------------------------------------------------------------------- */
+
+static void test_fleet_shows_what_a_batch_shows(void **state) {
+  (void)state;
+  enum { SEATS = 12, STEPS = 70 };
+  vcs_cart_t *carts[CARTS];
+  const int count = load_some(carts);
+  vcs_fleet_options_t options = options_of(SEATS, VCS_FLEET_SHOWS_SMALL);
+  options.noop_max = 0;
+  port_t port = open_port(carts, count, &options);
+  vcs_batch_options_t batch_options;
+  vcs_batch_defaults(&batch_options);
+  batch_options.envs = SEATS;
+  batch_options.noop_max = 0;
+  batch_options.autoreset = VCS_AUTORESET_SAME_STEP;
+  vcs_batch_env_t envs[SEATS];
+  for (int i = 0; i < SEATS; i++) envs[i] = (vcs_batch_env_t){i * count / SEATS, -1, -1, (uint32_t)i};
+  vcs_batch_t *batch;
+  vcs_error_t error;
+  if (vcs_batch_create((const vcs_cart_t *const *)carts, count, envs, &batch_options, &batch, &error)) {
+    fail_msg("%s", error.message);
+  }
+  const size_t size = vcs_batch_observation_size(batch);
+  assert_int_equal(size, port.observation_size);
+  uint8_t *observations = malloc(SEATS * size), terminated[SEATS], truncated[SEATS], ram[SEATS * 128];
+  int32_t rewards[SEATS], lives[SEATS], chosen[SEATS], actions[SEATS];
+  const vcs_batch_results_t results = {.observations = observations,
+                                       .rewards = rewards,
+                                       .lives = lives,
+                                       .terminated = terminated,
+                                       .truncated = truncated,
+                                       .ram = ram};
+  if (vcs_batch_reset(batch, NULL, NULL, SEATS, &results, &error)) fail_msg("%s", error.message);
+  reset_port(&port, 5);
+  bool over[SEATS] = {false};
+  uint64_t random = 99;
+  for (int step = 0; step <= STEPS; step++) {
+    for (int i = 0; i < SEATS; i++) {
+      if (over[i]) continue; /* a batch goes on with the same RAM, a fleet from a start */
+      assert_memory_equal(port.host.observations + (size_t)i * size, observations + (size_t)i * size, size);
+      assert_memory_equal(port.host.ram + (size_t)i * 128, ram + (size_t)i * 128, 128);
+      assert_int_equal(port.host.lives[i], lives[i]);
+    }
+    for (int i = 0; i < SEATS; i++) {
+      int32_t list[VCS_ACTIONS];
+      chosen[i] = (int32_t)(vcs_splitmix64(&random) % (uint64_t)vcs_batch_actions(batch, i, list));
+      actions[i] = list[chosen[i]];
+    }
+    if (vcs_batch_step(batch, chosen, NULL, &results, &error)) fail_msg("%s", error.message);
+    step_port(&port, actions);
+    for (int i = 0; i < SEATS; i++) {
+      if (over[i]) continue;
+      assert_int_equal(port.host.rewards[i], rewards[i]);
+      assert_int_equal(port.host.terminated[i], terminated[i]);
+      assert_int_equal(port.host.truncated[i], truncated[i]);
+      over[i] = terminated[i] || truncated[i];
+    }
+  }
+  free(observations);
+  vcs_batch_free(batch);
+  close_port(&port);
+  free_carts(carts, count);
+}
+
+/* ---- The same on every device ------------------------------------------------------------------------------------ */
+
+static int same_seats = 45, same_steps = 40;
+
+/* Random play with sticky actions, no-op starts and short episodes: fleets here and there do the same, all the time. */
+static void test_fleet_is_the_same_on_every_device(void **state) {
+  (void)state;
+  vcs_cart_t *carts[CARTS];
+  const int count = load_some(carts);
+  for (uint8_t shows = VCS_FLEET_SHOWS_NOTHING; shows <= VCS_FLEET_SHOWS_SMALL; shows++) {
+    vcs_fleet_options_t options = options_of(same_seats, shows);
+    options.repeat_action_probability = 0.25f;
+    options.noop_max = 7;
+    options.max_episode_frames = 50;
+    options.episodic_life = 1;
+    options.frame_skip = shows == VCS_FLEET_SHOWS_FRAMES ? 1 : 3;
+    port_t port = open_port(carts, count, &options);
+    options.device = VCS_FLEET_CPU;
+    port_t other = open_port(carts, count, &options);
+    reset_port(&port, 17);
+    reset_port(&other, 17);
+    int ended = 0;
+    for (int step = 0; step <= same_steps; step++) {
+      assert_ports_equal(&port, &other);
+      step_port(&port, NULL);
+      step_port(&other, NULL);
+      for (int i = 0; i < same_seats; i++) ended += port.host.terminated[i] + port.host.truncated[i];
+    }
+    if (options.frame_skip * same_steps > options.max_episode_frames) assert_true(ended >= same_seats);
+    close_port(&port);
+    close_port(&other);
+  }
+  free_carts(carts, count);
+}
+
+/* ---- States -------------------------------------------------------------------------------------------------------
+ */
+
+static void test_fleet_states_of_a_subset_go_back(void **state) {
+  (void)state;
+  enum { SEATS = 33, KEPT = 5, STEPS = 12 };
+  vcs_cart_t *cart = load_demo();
+  const vcs_fleet_options_t options = options_of(SEATS, VCS_FLEET_SHOWS_SMALL);
+  port_t port = open_port(&cart, 1, &options);
+  const int32_t ids[KEPT] = {3, 32, 0, 17, 8}, others[KEPT] = {4, 31, -1, 17, SEATS};
+  const size_t bytes = vcs_fleet_seat_bytes(port.fleet);
+  int32_t *there = allocate(&port, sizeof ids);
+  uint8_t *states = allocate(&port, KEPT * bytes), first[2][128];
+  reset_port(&port, 3);
+  for (int i = 0; i < STEPS; i++) step_port(&port, NULL);
+  move(&port, there, ids, sizeof ids);
+  assert_int_equal(vcs_fleet_copy(port.fleet, there, KEPT, states, NULL, NULL), VCS_OK);
+  for (int i = 0; i < STEPS; i++) step_port(&port, NULL);
+  memcpy(first[0], port.host.ram + 3 * 128, 128);
+  memcpy(first[1], port.host.ram + 17 * 128, 128);
+  move(&port, there, others, sizeof others); /* 3 goes into 4, 17 into itself; what is out of range goes nowhere */
+  assert_int_equal(vcs_fleet_restore(port.fleet, there, KEPT, states, NULL, NULL), VCS_OK);
+  for (int i = 0; i < STEPS; i++) step_port(&port, NULL);
+  assert_memory_equal(port.host.ram + 4 * 128, first[0], 128);
+  assert_memory_equal(port.host.ram + 17 * 128, first[1], 128);
+  vcs_fleet_release(port.fleet, there);
+  vcs_fleet_release(port.fleet, states);
+  close_port(&port);
+  vcs_cart_free(cart);
+}
+
+/* ---- Truth --------------------------------------------------------------------------------------------------------
+ */
+
+/* At several horizons, and at the last one alone, which need not draw every frame. */
+static void compare_truth(vcs_cart_t *cart, size_t stride, int first) {
+  enum { FRAMES = 4, HORIZONS = 3 };
+  static const int32_t horizons[HORIZONS] = {1, 2, FRAMES};
+  vcs_env_t *env;
+  vcs_run_t run;
+  vcs_controls_t controls[FRAMES];
+  assert_int_equal(vcs_env_create(cart, &env, NULL), VCS_OK);
+  for (int i = 0; i < 30; i++) vcs_env_act(env, i % VCS_ACTIONS, VCS_NOOP);
+  vcs_run_idle(env, FRAMES, controls, &run);
+  size_t count = 0;
+  vcs_place_t *places = calloc(8 * vcs_state_size(cart) + (size_t)FRAMES * VCS_INPUTS, sizeof *places);
+  for (size_t bit = 0; bit < 8 * vcs_state_size(cart); bit += stride) {
+    places[count++] = (vcs_place_t){VCS_PLACE_STATE, (uint8_t)(bit % 8), 0, (uint32_t)(bit / 8)};
+  }
+  for (uint32_t i = 0; i < FRAMES * VCS_INPUTS; i++) {
+    places[count++] = (vcs_place_t){VCS_PLACE_INPUT, 0, (uint16_t)(i / VCS_INPUTS), i % VCS_INPUTS};
+  }
+  vcs_truth_t *want = calloc(count * HORIZONS, sizeof *want), *got = calloc(count * HORIZONS, sizeof *got);
+  vcs_truth_t base[HORIZONS], our_base[HORIZONS];
+  const int horizon_count = HORIZONS - first;
+  const vcs_truth_options_t options = {.horizons = horizons + first, .horizon_count = horizon_count};
+  const vcs_truth_results_t theirs = {.base = base, .rows = want}, ours = {.base = our_base, .rows = got};
+  vcs_error_t error;
+  if (vcs_truth(&run, &options, places, count, &theirs, &error)) fail_msg("%s", error.message);
+  if (vcs_fleet_truth(device(), &run, &options, places, count, &ours, &error)) fail_msg("%s", error.message);
+  int moved = 0;
+  for (size_t i = 0; i < count * (size_t)horizon_count; i++) {
+    moved += want[i].pixels > 0;
+    assert_int_equal(got[i].outcome, want[i].outcome);
+    assert_int_equal(got[i].pixels, want[i].pixels);
+    assert_int_equal(got[i].ram_bytes, want[i].ram_bytes);
+    assert_int_equal(got[i].screen_crc, want[i].screen_crc);
+    assert_int_equal(got[i].ram_crc, want[i].ram_crc);
+  }
+  for (int i = 0; i < horizon_count; i++) assert_int_equal(our_base[i].screen_crc, base[i].screen_crc);
+  assert_true(moved > 0);
+  free(places);
+  free(want);
+  free(got);
+  vcs_env_free(env);
+}
+
+static void test_fleet_truth_is_the_truth(void **state) {
+  (void)state;
+  vcs_cart_t *carts[CARTS];
+  const int count = load_some(carts);
+  for (int i = 0; i < count; i++) {
+    compare_truth(carts[i], i < 2 ? 5 : 23, 0);
+    compare_truth(carts[i], i < 2 ? 5 : 23, 2);
+  }
+  free_carts(carts, count);
+}
+
+/* ---- What cannot be -------------------------------------------------------------------------------------------------
+ */
+
+static void test_fleet_refuses(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  vcs_fleet_options_t options = options_of(2, VCS_FLEET_SHOWS_NOTHING);
+  vcs_fleet_t *fleet;
+  vcs_error_t error;
+  options.device = 4711;
+  assert_int_equal(vcs_fleet_create((const vcs_cart_t *const *)&cart, 1, NULL, &options, &fleet, &error),
+                   VCS_NOT_FOUND);
+  assert_null(fleet);
+  assert_non_null(strstr(error.message, "CPU") ? error.message : strstr(error.message, "4711"));
+  assert_non_null(vcs_fleet_missing(4711));
+  assert_null(vcs_fleet_missing(VCS_FLEET_CPU));
+  options.device = device();
+  options.seats = 0;
+  assert_int_equal(vcs_fleet_create((const vcs_cart_t *const *)&cart, 1, NULL, &options, &fleet, &error),
+                   VCS_BAD_ARGUMENT);
+  options.seats = 2;
+  const vcs_batch_env_t wrong[2] = {{0, -1, -1, 0}, {1, -1, -1, 0}};
+  assert_int_equal(vcs_fleet_create((const vcs_cart_t *const *)&cart, 1, wrong, &options, &fleet, &error),
+                   VCS_BAD_ARGUMENT);
+  assert_int_equal(vcs_fleet_create((const vcs_cart_t *const *)&cart, 1, NULL, &options, &fleet, &error), VCS_OK);
+  uint8_t sound[2 * VCS_SOUND_SAMPLES];
+  const vcs_batch_results_t results = {.sound = sound};
+  assert_int_equal(vcs_fleet_step(fleet, NULL, &results, NULL, &error), VCS_BAD_ARGUMENT);
+  static vcs_t machine;
+  assert_int_equal(vcs_fleet_machine(fleet, 2, &machine, &error), VCS_BAD_ARGUMENT);
+  assert_int_equal(vcs_fleet_machine(fleet, 1, &machine, &error), VCS_OK);
+  vcs_fleet_free(fleet);
+  vcs_cart_free(cart);
+}
+
+static void test_fleet_tensors_say_where_they_are(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  const vcs_fleet_options_t options = options_of(1, VCS_FLEET_SHOWS_NOTHING);
+  port_t port = open_port(&cart, 1, &options);
+  const int64_t shape[2] = {3, 5};
+  struct { /* the head of a DLManagedTensor */
+    void *data;
+    int32_t device_type, device_id, dimensions;
+    uint8_t code, bits;
+    uint16_t lanes;
+    int64_t *shape, *strides;
+    uint64_t offset;
+    void *context;
+    void (*deleter)(void *);
+  } *tensor = vcs_fleet_dlpack(port.fleet, port.actions, 2, shape, 32, 1);
+  assert_ptr_equal(tensor->data, port.actions);
+  assert_int_equal(tensor->device_type, device() == VCS_FLEET_CPU ? 1 : 2);
+  assert_int_equal(tensor->dimensions, 2);
+  assert_int_equal(tensor->code, 0);
+  assert_int_equal(tensor->bits, 32);
+  assert_memory_equal(tensor->shape, shape, sizeof shape);
+  tensor->deleter(tensor);
+  assert_null(vcs_fleet_dlpack(port.fleet, port.actions, 9, shape, 8, 0));
+  close_port(&port);
+  vcs_cart_free(cart);
+}
+
+/* ---- Golden records ---------------------------------------------------------------------------------------------- */
+
+enum { GOLDEN_FRAMES = 2000, GOLDEN_MAX = 80 };
+
+/* A game of the records: the environment that follows its reference, and the chains of the fleet's own frames. */
+typedef struct {
+  char name[64];
+  vcs_cart_t *cart;
+  vcs_env_t *env;
+  vcs_stream_t stream;
+  uint32_t ram_chain, screen_chain, want_ram, want_screen;
+} golden_t;
+
+/* Puts an environment into the seats from this one on: machine, frames, paddles. */
+static void put_env(port_t *port, int first, int count, const vcs_env_t *env) {
+  const size_t bytes = vcs_fleet_seat_bytes(port->fleet);
+  uint8_t *state = malloc(bytes), *there = allocate(port, bytes);
+  int32_t *id = allocate(port, sizeof *id);
+  for (int32_t seat = first; seat < first + count; seat++) {
+    move(port, id, &seat, sizeof seat);
+    if (seat == first) {
+      assert_int_equal(vcs_fleet_copy(port->fleet, id, 1, there, NULL, NULL), VCS_OK);
+      assert_int_equal(vcs_fleet_wait(port->fleet, NULL, NULL), VCS_OK);
+      move(port, state, there, bytes);
+      vcs_seat_t *head = (vcs_seat_t *)(void *)state;
+      memcpy(head->paddle, env->paddle, sizeof head->paddle);
+      memcpy(state + VCS_SEAT_BYTES, env->m, vcs_state_size(env->cart));
+      move(port, there, state, bytes);
+      move(port, there + (bytes - (size_t)2 * VCS_FRAME_BYTES), env->film.frames, (size_t)2 * VCS_FRAME_BYTES);
+    }
+    assert_int_equal(vcs_fleet_restore(port->fleet, id, 1, there, NULL, NULL), VCS_OK);
+    assert_int_equal(vcs_fleet_wait(port->fleet, NULL, NULL), VCS_OK);
+  }
+  vcs_fleet_release(port->fleet, there);
+  vcs_fleet_release(port->fleet, id);
+  free(state);
+}
+
+static void look(const vcs_env_t *env, uint32_t crc[2]) {
+  crc[0] = (uint32_t)crc32(0, vcs_env_ram(env), 128);
+  crc[1] = (uint32_t)crc32(0, vcs_env_screen(env), (unsigned)(VCS_WIDTH * vcs_env_height(env)));
+}
+
+/* The record's boot row, and its row of the last frame. */
+static void read_record(const char *path, golden_t *game, uint32_t boot[2]) {
+  char line[512];
+  bool found = false;
+  gzFile file = gzopen(path, "rb");
+  assert_non_null(file);
+  while (gzgets(file, line, sizeof line)) {
+    int frame;
+    sscanf(line, "boot\t-\t%x\t%x", &boot[0], &boot[1]);
+    if (sscanf(line, "%d\t%*d\t%*x\t%*x\t%*d\t%*d\t%*d\t%*d\t%x\t%x", &frame, &game->want_ram, &game->want_screen) ==
+            3 &&
+        frame == GOLDEN_FRAMES) {
+      found = true;
+      break;
+    }
+  }
+  gzclose(file);
+  assert_true(found);
+}
+
+/* An environment as the record begins: after a reset or, in a few games, as it was created. */
+static void start_as_recorded(const char *path, golden_t *game) {
+  uint32_t boot[2] = {0}, created[2], now[2];
+  read_record(path, game, boot);
+  assert_int_equal(vcs_env_create(game->cart, &game->env, NULL), VCS_OK);
+  look(game->env, created);
+  game->env->film.pinned = true;
+  vcs_env_reset(game->env);
+  look(game->env, now);
+  if (memcmp(now, boot, sizeof boot) == 0 || memcmp(created, boot, sizeof boot) != 0) return;
+  vcs_env_free(game->env);
+  assert_int_equal(vcs_env_create(game->cart, &game->env, NULL), VCS_OK);
+  game->env->film.pinned = true;
+  if (!game->env->film.exact) vcs_film_redraw(&game->env->film, game->cart);
+}
+
+/* The record of a game, which may have its other name. */
+static bool find_record(const char *directory, const vcs_game_t *game, char *path, size_t size) {
+  const char *const names[] = {game->name, game->alias};
+  for (int i = 0; i < 2 && names[i]; i++) {
+    snprintf(path, size, "%s/%s.1.tsv.gz", directory, names[i]);
+    FILE *there = fopen(path, "rb");
+    if (!there) continue;
+    fclose(there);
+    return true;
+  }
+  return false;
+}
+
+static bool follow_one(void *context, size_t item, int worker) {
+  golden_t *game = (golden_t *)context + item;
+  (void)worker;
+  vcs_env_act(game->env, game->stream.action, VCS_NOOP);
+  return true;
+}
+
+static int golden(const char *directory) {
+  static golden_t games[GOLDEN_MAX];
+  vcs_cart_t *carts[GOLDEN_MAX];
+  int count = 0, missing = 0;
+  for (int i = 0; i < vcs_game_count() && count < GOLDEN_MAX; i++) {
+    golden_t *game = &games[count];
+    char path[1024];
+    snprintf(game->name, sizeof game->name, "%s", vcs_game_at(i)->name);
+    if (!find_record(directory, vcs_game_at(i), path, sizeof path)) continue;
+    game->cart = load_game(game->name, VCS_PROFILE_XITARI, game->name);
+    if (!game->cart) {
+      missing++;
+      continue;
+    }
+    start_as_recorded(path, game);
+    vcs_stream_start(&game->stream, 1);
+    carts[count++] = game->cart;
+  }
+  if (count == 0) {
+    printf("no records, or no ROM images: give the folder of records, and DIFFVCS_ROMS\n");
+    return 1;
+  }
+  /* On a GPU a game has a warp of its own, all lanes of which do the same: 32 different games would wait for each
+   * other. */
+  const int lanes = device() == VCS_FLEET_CPU ? 1 : 32;
+  vcs_fleet_options_t options = options_of(count * lanes, VCS_FLEET_SHOWS_FRAMES);
+  options.frame_skip = 1;
+  options.noop_max = options.max_episode_frames = 0;
+  options.fire_reset = 0;
+  options.endless = 1;
+  port_t port = open_port(carts, count, &options);
+  reset_port(&port, 1);
+  for (int i = 0; i < count; i++) put_env(&port, i * lanes, lanes, games[i].env);
+  int32_t actions[GOLDEN_MAX * 32];
+  bool wrong[GOLDEN_MAX] = {false};
+  for (int frame = 1; frame <= GOLDEN_FRAMES; frame++) {
+    for (int i = 0; i < count; i++) {
+      if (vcs_env_over(games[i].env)) {
+        vcs_env_reset(games[i].env);
+        put_env(&port, i * lanes, lanes, games[i].env);
+      }
+      vcs_stream_next(&games[i].stream);
+    }
+    vcs_parallel((size_t)count, 0, follow_one, games);
+    for (int i = 0; i < count * lanes; i++) actions[i] = games[i / lanes].env->action[0]; /* none that is not allowed */
+    step_port(&port, actions);
+    for (int i = 0; i < count; i++) {
+      const uint8_t *screen = port.host.observations + (size_t)(i * lanes) * port.observation_size;
+      const uint8_t *ram = port.host.ram + (size_t)(i * lanes) * 128;
+      const size_t size = (size_t)VCS_WIDTH * (size_t)vcs_env_height(games[i].env);
+      games[i].ram_chain = (uint32_t)crc32(games[i].ram_chain, ram, 128);
+      games[i].screen_chain = (uint32_t)crc32(games[i].screen_chain, screen, (unsigned)size);
+      if (!wrong[i] &&
+          (memcmp(ram, games[i].env->m->ram, 128) != 0 || memcmp(screen, vcs_env_screen(games[i].env), size) != 0)) {
+        printf("%s: frame %d differs from the CPU's\n", games[i].name, frame);
+        wrong[i] = true;
+      }
+    }
+  }
+  int exact = 0;
+  for (int i = 0; i < count; i++) {
+    const bool same = games[i].ram_chain == games[i].want_ram && games[i].screen_chain == games[i].want_screen;
+    if (!same) printf("%s: not the record's\n", games[i].name);
+    exact += same && !wrong[i];
+    vcs_env_free(games[i].env);
+  }
+  close_port(&port);
+  for (int i = 0; i < count; i++) vcs_cart_free(games[i].cart);
+  printf("golden: %d of %d games exact over %d frames, %d without image\n", exact, count, GOLDEN_FRAMES, missing);
+  return exact != count;
+}
+
+/* Pong, Breakout and Space Invaders, if they are there, else our own cartridges. */
+static void many(int32_t seats, int frames) {
+  vcs_cart_t *carts[3];
+  static const char *const games[] = {"pong", "breakout", "space_invaders"};
+  int count = 0;
+  for (int i = 0; i < 3; i++) {
+    if ((carts[count] = load_game(games[i], VCS_PROFILE_ALE, games[i])) != NULL) count++;
+  }
+  if (count == 0) carts[count++] = load_demo();
+  compare_machines(carts, count, seats, frames);
+  free_carts(carts, count);
+}
+
+/* A million seats step, and the first of them do what they do in a small fleet. */
+static void test_million(void **state) {
+  (void)state;
+  enum { SEATS = 1 << 20, STEPS = 3, LOOKED_AT = 64 };
+  vcs_cart_t *cart = load_game("pong", VCS_PROFILE_ALE, "pong");
+  if (!cart) cart = load_demo();
+  vcs_fleet_options_t options = options_of(SEATS, VCS_FLEET_SHOWS_NOTHING);
+  port_t port = open_port(&cart, 1, &options);
+  options.seats = LOOKED_AT;
+  options.device = VCS_FLEET_CPU;
+  port_t other = open_port(&cart, 1, &options);
+  reset_port(&port, 1);
+  reset_port(&other, 1);
+  for (int i = 0; i < STEPS; i++) {
+    step_port(&port, NULL);
+    step_port(&other, NULL);
+    assert_memory_equal(port.host.ram, other.host.ram, (size_t)LOOKED_AT * 128);
+  }
+  print_message("%d seats of %zu bytes\n", SEATS, vcs_fleet_seat_bytes(port.fleet));
+  close_port(&port);
+  close_port(&other);
+  vcs_cart_free(cart);
+}
+
+static int32_t many_seats, many_frames;
+
+static void test_many(void **state) {
+  (void)state;
+  many(many_seats, many_frames);
+}
+
+int main(int argc, char **argv) {
+  const char *missing = vcs_fleet_missing(device());
+  if (missing) {
+    printf("SKIPPED: %s\n", missing);
+    return 77;
+  }
+  if (argc == 3 && strcmp(argv[1], "golden") == 0) return golden(argv[2]);
+  if (argc == 4 && strcmp(argv[1], "many") == 0) {
+    const struct CMUnitTest one[] = {cmocka_unit_test(test_many)};
+    many_seats = atoi(argv[2]);
+    many_frames = atoi(argv[3]);
+    return cmocka_run_group_tests(one, NULL, NULL);
+  }
+  if (argc == 2 && strcmp(argv[1], "million") == 0) {
+    const struct CMUnitTest one[] = {cmocka_unit_test(test_million)};
+    return cmocka_run_group_tests(one, NULL, NULL);
+  }
+  if (argc == 2 && strcmp(argv[1], "short") == 0) {
+    const struct CMUnitTest one[] = {cmocka_unit_test(test_fleet_is_the_same_on_every_device)};
+    same_seats = 12;
+    same_steps = 2;
+    return cmocka_run_group_tests(one, NULL, NULL);
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_fleet_machines_are_those_of_environments),
+      cmocka_unit_test(test_fleet_shows_what_a_batch_shows),
+      cmocka_unit_test(test_fleet_is_the_same_on_every_device),
+      cmocka_unit_test(test_fleet_states_of_a_subset_go_back),
+      cmocka_unit_test(test_fleet_truth_is_the_truth),
+      cmocka_unit_test(test_fleet_refuses),
+      cmocka_unit_test(test_fleet_tensors_say_where_they_are),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
