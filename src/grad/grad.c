@@ -287,7 +287,7 @@ static vcs_status_t choose(walk_t *walk, int32_t frame, vcs_error_t *error) {
   mark_live(s, walk->size);
   memcpy(s->m, walk->tape->start, walk->size);
   walk_tape_forwards(walk);
-  if (walk->forks) vcs_forks_forget(walk->forks);
+  if (walk->forks) vcs_forks_turn(walk->forks);
   const bool have_latched = s->have_latched;
   *s = backwards;
   s->have_latched = have_latched;
