@@ -300,12 +300,23 @@ typedef struct {
   int32_t first, behind;
 } rows_t;
 
+/* Whether they are all zero: each is like the one before it. */
+static bool is_dark(const float *pixels, int32_t rows) {
+  return pixels[0] == 0 && !memcmp(pixels, pixels + 1, (size_t)(VCS_WIDTH * rows - 1) * sizeof *pixels);
+}
+
 static rows_t find_lit(vcs_sweep_t *s, const float *pixels) {
-  static const float dark[VCS_WIDTH];
-  rows_t rows = {s->cart->height, 0};
+  enum { TOGETHER = 16 };
+  const int32_t height = s->cart->height;
+  rows_t rows = {height, 0};
   memset(s->lit, 0, VCS_ROWS_MAX);
-  for (int32_t y = 0; pixels && y < s->cart->height; y++) {
-    s->lit[y] = memcmp(pixels + VCS_WIDTH * y, dark, sizeof dark) != 0;
+  for (int32_t y = 0; pixels && y < height; y++) {
+    const float *row = pixels + VCS_WIDTH * y;
+    if (y % TOGETHER == 0 && is_dark(row, height - y < TOGETHER ? height - y : TOGETHER)) {
+      y += TOGETHER - 1;
+      continue;
+    }
+    s->lit[y] = !is_dark(row, 1);
     if (!s->lit[y]) continue;
     if (y < rows.first) rows.first = y;
     rows.behind = y + 1;
