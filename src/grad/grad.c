@@ -132,7 +132,7 @@ static vcs_status_t open_walk(walk_t *walk, const vcs_run_t *run, const vcs_grad
   s->reverse = reverse;
   s->along = NULL;
   memset(s->scratch, 0, walk->size);
-  memset(s->state, 0, VCS_SLOTS * walk->size * sizeof(float));
+  for (size_t i = 0; i < walk->size; i++) memset(vcs_slots(s, i), 0, VCS_SLOTS * sizeof(float));
   if (walk->frames) memset(walk->frames, 0, (size_t)2 * VCS_FRAME_BYTES);
   if (walk->forks) vcs_forks_restart(walk->forks);
   memcpy(walk->machine, run->start, walk->size);
@@ -404,6 +404,10 @@ static vcs_status_t jvp(walk_t *walk, const vcs_run_t *run, const vcs_grad_optio
   return status;
 }
 
+static void add_bits(const float *restrict slots, float *restrict bits) {
+  for (int bit = 0; bit < 8; bit++) bits[bit] += slots[bit];
+}
+
 static vcs_status_t vjp(walk_t *walk, const vcs_run_t *run, const vcs_grad_options_t *options,
                         const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report,
                         vcs_error_t *error) {
@@ -432,9 +436,7 @@ static vcs_status_t vjp(walk_t *walk, const vcs_run_t *run, const vcs_grad_optio
   }
   if (!status && inputs->state) {
     if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk->size);
-    for (size_t i = 0; i < walk->size; i++) {
-      for (int bit = 0; bit < 8; bit++) inputs->state[8 * i + (size_t)bit] += vcs_slots(s, i)[bit];
-    }
+    for (size_t i = 0; i < walk->size; i++) add_bits(vcs_slots(s, i), inputs->state + 8 * i);
   }
   if (walk->forks) vcs_forks_report(walk->forks, &walk->report);
   if (report) *report = walk->report;
