@@ -785,8 +785,11 @@ static void walk_backwards(vcs_ste_t *ste) {
     }
     if (event_row == i) {
       walk_row(ste, row, next, event->reg < VCS_EVENT_READ ? event : NULL, true);
-      vcs_ste_shift(ste, event);
-      vcs_ste_span(ste, event--);
+      if (event[1].to > ste->s->lit_from) { /* else nothing above here is lit */
+        vcs_ste_shift(ste, event);
+        vcs_ste_span(ste, event);
+      }
+      event--;
       event_row = event >= tape->events ? event->row : -1;
     } else {
       walk_row(ste, row, next, NULL, true);
