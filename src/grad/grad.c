@@ -471,10 +471,10 @@ vcs_status_t vcs_grad_vjp_along(vcs_grad_workspace_t *workspace, const vcs_run_t
                                 vcs_grad_report_t *report, vcs_error_t *error) {
   walk_t own, *walk = workspace ? &workspace->walk : &own;
   vcs_status_t status = check(run, options, inputs, outputs, error);
-  if (!status && !along) status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "a walk along a direction needs one");
-  if (!status && options->method != VCS_METHOD_BIT)
-    status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "only `bit`, with or without forks, walks along a direction");
   if (status) return status;
+  if (!along) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a walk along a direction needs one");
+  if (options->method != VCS_METHOD_BIT)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "only `bit`, with or without forks, walks along a direction");
   if (!workspace) memset(&own, 0, sizeof own);
   status = follow(walk, run, options, along, error);
   if (!status) status = vjp(walk, run, options, inputs, outputs, report, error);
