@@ -112,7 +112,7 @@ typedef struct {
 } vcs_grad_outputs_t;
 
 typedef struct {
-  uint64_t instructions, branches; /* executed by the run */
+  uint64_t instructions, branches; /* that were walked over: waits and what nobody looks at may be left out */
   uint64_t forks, rejoined;        /* sides tried out, and those that met the run again */
 } vcs_grad_report_t;
 

@@ -7,11 +7,13 @@
  *   RESxx         position = a function of time
  *   HMOVE         position = position + a function of the motion register and of time
  *   RESMPx        position of a released missile = the player's
- *   WSYNC         time = the end of the line: absorbs time, unless one cycle more would reach the next line
+ *   WSYNC         time = the end of the line: what comes earlier or later within the line waits for the same
  *   INTIM         = a function of what the timer was set to, when, and of time
  *   INPT0-3       = whether the capacitor has charged: a function of time and of when it was released
  *
- * Stops: the strobes right after HMOVE with fixed results (vcs_after_hmove), whether HMOVE draws its comb, whether
+ * Stops: whether WSYNC waits for the end of another line (in its last cycle one more would cost 76, which is a jump and
+ * no slope: chains of such jumps grew by 76 a line, and found less than is found without them); the strobes right after
+ * HMOVE with fixed results (vcs_after_hmove), whether HMOVE draws its comb, whether
  * RESPx hides the player's first copy, the star field, when VSYNC ends the frame, the timer's interval and what its
  * first reading after zero does, whether a write to VBLANK is the one that lets the paddles' capacitors charge, what
  * port A drives, wheels and keypads.
@@ -149,21 +151,6 @@ static void link_hmove(vcs_sweep_t *s, const vcs_event_t *event) {
     if (s->reverse) s->live[VCS_OFFSET(cycles)] = 1;
   }
   for (size_t p = 0; p < 2; p++) forget(s, VCS_OFFSET(first_copy_off) + p);
-}
-
-/* Cycles that WSYNC waits, `cycle` cycles into a line. */
-static int wsync_wait(int cycle) {
-  return (VCS_LINE_CYCLES - (cycle + VCS_LINE_CYCLES) % VCS_LINE_CYCLES) % VCS_LINE_CYCLES;
-}
-
-/* forward: time += wait(time) */
-static void link_wsync(const vcs_sweep_t *s, const vcs_event_t *event) {
-  float *time = vcs_slots(s, VCS_OFFSET(cycles));
-  int cycle = event->clock / 3 % VCS_LINE_CYCLES, base = wsync_wait(cycle);
-  vcs_sides_t sides = vcs_sides(s, vcs_tangent(s, VCS_OFFSET(cycles)));
-  *time *= sides.more * (float)(sides.up + wsync_wait(cycle + sides.up) - base) +
-           sides.less * (float)(-sides.down + wsync_wait(cycle - sides.down) - base);
-  s->live[VCS_OFFSET(cycles)] = *time != 0;
 }
 
 /* Where a missile is after a write to its RESMPx. */
@@ -307,8 +294,8 @@ void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_S
     case VCS_CXCLR:
       for (size_t i = 0; i < 2; i++) forget(s, VCS_OFFSET(collisions) + i);
       return;
-    case VCS_WSYNC:
-      link_wsync(s, event);
+    case VCS_WSYNC: /* forward: time = the end of the line */
+      forget(s, VCS_OFFSET(cycles));
       return;
     case VCS_NUSIZ0:
     case VCS_NUSIZ1:

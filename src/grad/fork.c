@@ -308,6 +308,7 @@ static void take_other_side(vcs_forks_t *f, int32_t branch, const int32_t *first
   fork->first = f->difference_count;
   fork->count = 0;
   fork->pending = 0;
+  fork->idle = false;
   const vcs_row_t *row = &tape->rows[fork->row];
   vcs_t *m = f->other;
   memcpy(m, before, f->size);
@@ -383,8 +384,11 @@ bool vcs_forks_begin(vcs_forks_t *f, const vcs_tape_t *tape, const uint8_t *fram
   return true;
 }
 
-void vcs_forks_forget(vcs_forks_t *f) {
-  for (int32_t b = 0; b < f->tape->branch_count; b++) f->forks[b].pending = 0;
+void vcs_forks_turn(vcs_forks_t *f) {
+  for (int32_t b = 0; b < f->tape->branch_count; b++) {
+    f->forks[b].idle = f->forks[b].pending == 0;
+    f->forks[b].pending = 0;
+  }
 }
 
 /* The links of a fork's column, between the flag (through `pending`) and what is different at the meeting. */
@@ -432,11 +436,12 @@ static void meetings_forwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   }
 }
 
-/* The same from the last to the first. */
+/* The same from the last to the first. Along a direction those whose flag did not move have no part in it. */
 static void meetings_backwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   s->row = row;
   for (int32_t b = f->last_by_row[row]; b >= 0; b = f->forks[b].before) {
     vcs_fork_t *fork = &f->forks[b];
+    if (fork->idle) continue;
     if (s->along) settle_column(f, s, fork);
     link_column(f, s, fork);
   }

@@ -132,7 +132,7 @@ static vcs_status_t open_walk(walk_t *walk, const vcs_run_t *run, const vcs_grad
   s->reverse = reverse;
   s->along = NULL;
   memset(s->scratch, 0, walk->size);
-  memset(s->state, 0, VCS_SLOTS * walk->size * sizeof(float));
+  for (size_t i = 0; i < walk->size; i++) memset(vcs_slots(s, i), 0, VCS_SLOTS * sizeof(float));
   if (walk->frames) memset(walk->frames, 0, (size_t)2 * VCS_FRAME_BYTES);
   if (walk->forks) vcs_forks_restart(walk->forks);
   memcpy(walk->machine, run->start, walk->size);
@@ -287,7 +287,7 @@ static vcs_status_t choose(walk_t *walk, int32_t frame, vcs_error_t *error) {
   mark_live(s, walk->size);
   memcpy(s->m, walk->tape->start, walk->size);
   walk_tape_forwards(walk);
-  if (walk->forks) vcs_forks_forget(walk->forks);
+  if (walk->forks) vcs_forks_turn(walk->forks);
   const bool have_latched = s->have_latched;
   *s = backwards;
   s->have_latched = have_latched;
@@ -300,12 +300,23 @@ typedef struct {
   int32_t first, behind;
 } rows_t;
 
+/* Whether they are all zero: each is like the one before it. */
+static bool is_dark(const float *pixels, int32_t rows) {
+  return pixels[0] == 0 && !memcmp(pixels, pixels + 1, (size_t)(VCS_WIDTH * rows - 1) * sizeof *pixels);
+}
+
 static rows_t find_lit(vcs_sweep_t *s, const float *pixels) {
-  static const float dark[VCS_WIDTH];
-  rows_t rows = {s->cart->height, 0};
+  enum { TOGETHER = 16 };
+  const int32_t height = s->cart->height;
+  rows_t rows = {height, 0};
   memset(s->lit, 0, VCS_ROWS_MAX);
-  for (int32_t y = 0; pixels && y < s->cart->height; y++) {
-    s->lit[y] = memcmp(pixels + VCS_WIDTH * y, dark, sizeof dark) != 0;
+  for (int32_t y = 0; pixels && y < height; y++) {
+    const float *row = pixels + VCS_WIDTH * y;
+    if (y % TOGETHER == 0 && is_dark(row, height - y < TOGETHER ? height - y : TOGETHER)) {
+      y += TOGETHER - 1;
+      continue;
+    }
+    s->lit[y] = !is_dark(row, 1);
     if (!s->lit[y]) continue;
     if (y < rows.first) rows.first = y;
     rows.behind = y + 1;
@@ -393,6 +404,10 @@ static vcs_status_t jvp(walk_t *walk, const vcs_run_t *run, const vcs_grad_optio
   return status;
 }
 
+static void add_bits(const float *restrict slots, float *restrict bits) {
+  for (int bit = 0; bit < 8; bit++) bits[bit] += slots[bit];
+}
+
 static vcs_status_t vjp(walk_t *walk, const vcs_run_t *run, const vcs_grad_options_t *options,
                         const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report,
                         vcs_error_t *error) {
@@ -421,9 +436,7 @@ static vcs_status_t vjp(walk_t *walk, const vcs_run_t *run, const vcs_grad_optio
   }
   if (!status && inputs->state) {
     if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk->size);
-    for (size_t i = 0; i < walk->size; i++) {
-      for (int bit = 0; bit < 8; bit++) inputs->state[8 * i + (size_t)bit] += vcs_slots(s, i)[bit];
-    }
+    for (size_t i = 0; i < walk->size; i++) add_bits(vcs_slots(s, i), inputs->state + 8 * i);
   }
   if (walk->forks) vcs_forks_report(walk->forks, &walk->report);
   if (report) *report = walk->report;
@@ -458,10 +471,10 @@ vcs_status_t vcs_grad_vjp_along(vcs_grad_workspace_t *workspace, const vcs_run_t
                                 vcs_grad_report_t *report, vcs_error_t *error) {
   walk_t own, *walk = workspace ? &workspace->walk : &own;
   vcs_status_t status = check(run, options, inputs, outputs, error);
-  if (!status && !along) status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "a walk along a direction needs one");
-  if (!status && options->method != VCS_METHOD_BIT)
-    status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "only `bit`, with or without forks, walks along a direction");
   if (status) return status;
+  if (!along) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a walk along a direction needs one");
+  if (options->method != VCS_METHOD_BIT)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "only `bit`, with or without forks, walks along a direction");
   if (!workspace) memset(&own, 0, sizeof own);
   status = follow(walk, run, options, along, error);
   if (!status) status = vjp(walk, run, options, inputs, outputs, report, error);

@@ -616,10 +616,20 @@ static void gain_by_address(work_t *w) {
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
 
-/* Whether any of these registers is live, and not only said to be. */
-static bool lanes_live(const vcs_sweep_t *s, unsigned lanes) {
-  bool found = false;
-  for (lanes &= (1u << VCS_LANE_V) - 1; lanes; lanes &= lanes - 1) {
+/* Whether somebody asks for one of these flags. */
+VCS_HOT_FN bool flags_live(const vcs_sweep_t *s, unsigned flags) {
+  if (!s->live[VCS_OFFSET(p)]) return false;
+  const float *p = vcs_slots(s, VCS_OFFSET(p));
+  for (; flags; flags &= flags - 1) {
+    if (p[VCS_LOWEST(flags)] != 0) return true;
+  }
+  return false;
+}
+
+/* Whether any of these registers, or of these flags, is live, and not only said to be. */
+static bool lanes_live(const vcs_sweep_t *s, unsigned lanes, unsigned flags) {
+  bool found = flags_live(s, flags);
+  for (lanes &= (1u << VCS_LANE_P) - 1; lanes; lanes &= lanes - 1) {
     uint8_t *live = &s->live[lane_offset[VCS_LOWEST(lanes)]];
     if (*live) *live = vcs_any(vcs_slots(s, lane_offset[VCS_LOWEST(lanes)]), VCS_SLOTS);
     found |= *live;
@@ -812,12 +822,6 @@ static void move_row(work_t *w, const float v[VCS_SLOTS]) {
   }
 }
 
-/* Whether somebody asks for N or Z, which a move sets. */
-static bool flags_asked_for(const vcs_sweep_t *s) {
-  const float *p = vcs_slots(s, VCS_OFFSET(p));
-  return s->live[VCS_OFFSET(p)] && (p[1] != 0 || p[7] != 0);
-}
-
 /* The links of the row, once it is known that they matter. Backwards V is the adjoint of what it stored. */
 static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
@@ -868,21 +872,21 @@ static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
 }
 
 /* Which rows can be passed by when nobody asks for anything they set: those that store nothing. `lanes` has a one for
- * every register an opcode sets, as `live` has for every one that is asked for: registers lie there in the same order.
- */
+ * every register an opcode sets but P, as `live` has for every one that is asked for: registers lie there in the same
+ * order. */
 typedef struct {
-  uint64_t lanes;
+  uint32_t lanes;
+  uint8_t flags;
   bool passes, reads, may_cross;
 } passing_t;
 
-#define ONE_IN(bits, lane) ((bits) >> 8 * (lane)&0xFF ? 1ULL << 8 * (lane) : 0)
-#define ONES_IN(bits)                                                                                          \
-  (ONE_IN(bits, VCS_LANE_A) | ONE_IN(bits, VCS_LANE_X) | ONE_IN(bits, VCS_LANE_Y) | ONE_IN(bits, VCS_LANE_S) | \
-   ONE_IN(bits, VCS_LANE_P))
+#define ONE_IN(bits, lane) ((bits) >> 8 * (lane)&0xFF ? 1U << 8 * (lane) : 0)
+#define ONES_IN(bits) \
+  (ONE_IN(bits, VCS_LANE_A) | ONE_IN(bits, VCS_LANE_X) | ONE_IN(bits, VCS_LANE_Y) | ONE_IN(bits, VCS_LANE_S))
 #define WRITES_OF(...) WRITES_OF_THEM(__VA_ARGS__)
 #define WRITES_OF_THEM(reads, writes, ...) ((uint64_t)(writes))
 #define PASSING_ROW(code, operation, mode, access, cycles)                                                      \
-  {ONES_IN(WRITES_OF(VCS_USES_##operation)),                                                                    \
+  {ONES_IN(WRITES_OF(VCS_USES_##operation)), WRITES_OF(VCS_USES_##operation) >> 8 * VCS_LANE_P & 0xFF,          \
    (code) != VCS_DARK && VCS_ACCESS_##access != VCS_ACCESS_WRITE && VCS_ACCESS_##access != VCS_ACCESS_MODIFY && \
        VCS_ACCESS_##access != VCS_ACCESS_STACK,                                                                 \
    VCS_ACCESS_##access == VCS_ACCESS_READ && VCS_MODE_##mode != VCS_MODE_IMM,                                   \
@@ -897,9 +901,9 @@ _Static_assert(VCS_OFFSET(x) == VCS_OFFSET(a) + VCS_LANE_X && VCS_OFFSET(y) == V
 /* A read of the TIA ends a span of the picture, so it does not pass. */
 static bool passes(const vcs_sweep_t *s, const vcs_row_t *row) {
   const passing_t *at = &passing[row->opcode];
-  uint64_t live;
+  uint32_t live;
   memcpy(&live, s->live + VCS_OFFSET(a), sizeof live);
-  return at->passes && !(live & at->lanes) && !(at->reads && !(row->addr & 0x1080)) &&
+  return at->passes && !(live & at->lanes) && !flags_live(s, at->flags) && !(at->reads && !(row->addr & 0x1080)) &&
          !(at->may_cross && *vcs_slots(s, VCS_OFFSET(cycles)) != 0);
 }
 
@@ -925,9 +929,10 @@ VCS_SLOW_FN void sweep_row(vcs_sweep_t *s, int32_t index) {
     float v[VCS_SLOTS] = {0};
     undo(s, row, w.stores);
     if (w.stores) link_write(&w, v);
-    bool busy = lanes_live(s, w.uses.written_lanes) || (*vcs_slots(s, VCS_OFFSET(cycles)) != 0 && may_cross(w.op));
+    bool busy = lanes_live(s, w.uses.written_lanes, w.uses.writes >> 8 * VCS_LANE_P & 0xFF) ||
+                (*vcs_slots(s, VCS_OFFSET(cycles)) != 0 && may_cross(w.op));
     if (w.stores) busy = busy || vcs_any(v, VCS_SLOTS) || might_hit(&w);
-    if (busy && w.uses.from != w.uses.to && !flags_asked_for(s)) {
+    if (busy && w.uses.from != w.uses.to && !flags_live(s, VCS_FLAG_N | VCS_FLAG_Z)) {
       move_row(&w, v);
     } else if (busy) {
       link_row(&w, stack, v);

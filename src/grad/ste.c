@@ -677,6 +677,8 @@ VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *
                          bool reverse) {
   const recipe_t *recipe = &recipes[row->opcode];
   const bus_t bus = (bus_t)recipe->bus;
+  const unsigned asked = ste->asked;
+  if (reverse && ste->rules.temperature == 0) ste->asked &= ~(unsigned)recipe->sets;
   switch (bus) {
     case DOES_NOTHING:
       take_steps(ste, recipe, row, next, reverse);
@@ -699,6 +701,7 @@ VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *
       if (reverse) {
         if (ste->rules.temperature > 0) keep_contents(ste, row, bus, true);
         link_write(ste, row, event, true);
+        if (ste->lane[VCS_STE_M] == 0 && !(asked & recipe->sets)) return;
       } else if (bus == DOES_MODIFY) {
         link_read(ste, row, false);
       }
@@ -752,19 +755,11 @@ static void walk_forwards(vcs_ste_t *ste) {
 
 /* Whether a row without an event does nothing to any adjoint; ste->asked is what it leaves if it does. */
 VCS_HOT_FN bool passes(const vcs_ste_t *ste, const vcs_row_t *row, const recipe_t *recipe) {
-  switch ((bus_t)recipe->bus) {
-    case DOES_NOTHING:
-    case DOES_READ:
-      return !(ste->asked & recipe->sets);
-    case DOES_BRANCH:
-      return faded(*ste->time);
-    case DOES_WRITE:
-    case DOES_MODIFY:
-      return (row->addr & 0x1280) == 0x80 && !(ste->asked & recipe->sets) &&
-             *vcs_slots(ste->s, VCS_OFFSET(ram) + (row->addr & 0x7F)) == 0;
-    default:
-      return false;
-  }
+  const bus_t bus = (bus_t)recipe->bus;
+  if (bus == DOES_BRANCH) return faded(*ste->time);
+  if (bus > DOES_MODIFY || ste->asked & recipe->sets) return false;
+  return bus <= DOES_READ ||
+         ((row->addr & 0x1280) == 0x80 && *vcs_slots(ste->s, VCS_OFFSET(ram) + (row->addr & 0x7F)) == 0);
 }
 
 static void walk_backwards(vcs_ste_t *ste) {
@@ -784,15 +779,17 @@ static void walk_backwards(vcs_ste_t *ste) {
       next = row;
       continue;
     }
-    ste->asked = hard ? ste->asked & ~(unsigned)recipe->sets : ste->asked;
     while (side_row >= i) {
       look_at_side(ste, --side);
       side_row = side ? tape->sides[side - 1].row : -1;
     }
     if (event_row == i) {
       walk_row(ste, row, next, event->reg < VCS_EVENT_READ ? event : NULL, true);
-      vcs_ste_shift(ste, event);
-      vcs_ste_span(ste, event--);
+      if (event[1].to > ste->s->lit_from) { /* else nothing above here is lit */
+        vcs_ste_shift(ste, event);
+        vcs_ste_span(ste, event);
+      }
+      event--;
       event_row = event >= tape->events ? event->row : -1;
     } else {
       walk_row(ste, row, next, NULL, true);

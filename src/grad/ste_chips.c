@@ -75,9 +75,11 @@ static void copy_field(const vcs_sweep_t *s, size_t from, size_t to) {
 }
 
 static void write_kept(vcs_ste_t *ste, unsigned reg) {
-  const float weights[] = {0, 1, ste->rules.lift, ste->rules.half / 8};
   if (!registers[reg].keeps) return;
-  set_slot(ste->s, &ste->lane[VCS_STE_M], vcs_slots(ste->s, registers[reg].offset), weights[registers[reg].keeps]);
+  float *kept = vcs_slots(ste->s, registers[reg].offset);
+  if (ste->s->reverse && *kept == 0) return;
+  const float weights[] = {0, 1, ste->rules.lift, ste->rules.half / 8};
+  set_slot(ste->s, &ste->lane[VCS_STE_M], kept, weights[registers[reg].keeps]);
 }
 
 /* forward: pos = 3 * time, as far as the beam is in the picture */

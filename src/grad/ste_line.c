@@ -344,7 +344,7 @@ static void link_piece(vcs_ste_t *ste, int32_t y, int x0, int x1) {
 void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event) {
   vcs_sweep_t *s = ste->s;
   const vcs_event_t *first = event;
-  if (!s->pixels || (s->reverse && event->to <= s->lit_from) || !shows(event->reg)) return;
+  if (!s->pixels || !shows(event->reg)) return;
   while (first > s->tape->events && !shows(first[-1].reg)) first--;
   int32_t from = first->from, to = event->to;
   if (to <= from || (!s->reverse && !any_tangent(s))) return;
@@ -424,7 +424,7 @@ static void link_window(vcs_ste_t *ste, const window_t *window, const shown_t *i
 static bool windows_of(const vcs_ste_t *ste, const vcs_event_t *event, window_t *later, window_t *sooner) {
   const vcs_sweep_t *s = ste->s;
   const vcs_event_t *next = event + 1;
-  if (!s->pixels || ste->rules.place == 0 || (s->reverse ? next->to <= s->lit_from : *ste->time == 0)) return false;
+  if (!s->pixels || ste->rules.place == 0 || (!s->reverse && *ste->time == 0)) return false;
   later->from = sooner->to = event->to;
   later->to = effective(s, event->reg, event->clock + 3);
   sooner->from = effective(s, event->reg, event->clock - 3);
@@ -438,7 +438,6 @@ static bool windows_of(const vcs_ste_t *ste, const vcs_event_t *event, window_t 
 void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
   const bool reverse = ste->s->reverse;
   window_t later = {0}, sooner = {0};
-  if (reverse && event[1].to <= ste->s->lit_from) return; /* nothing is shown any more */
   if (event->reg >= 64 || !effects[event->reg].shows || !memcmp(event->tia, event[1].tia, VCS_TIA_BYTES)) return;
   bool matters = windows_of(ste, event, &later, &sooner), more = matters && later.x1 > later.x0,
        less = matters && sooner.x1 > sooner.x0;

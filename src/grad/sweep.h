@@ -238,6 +238,7 @@ typedef struct {
   int32_t first, count; /* of the differences */
   int32_t next, before; /* other forks that meet at the same row, or -1 */
   float pending;        /* its product with the tangent or adjoint */
+  bool idle;            /* along a direction: its flag does not move */
 } vcs_fork_t;
 
 typedef struct vcs_forks vcs_forks_t;
@@ -252,8 +253,8 @@ void vcs_forks_restart(vcs_forks_t *forks);
  * memory. */
 bool vcs_forks_begin(vcs_forks_t *forks, const vcs_tape_t *tape, const uint8_t *frames);
 
-/* Another walk over the same tape. */
-void vcs_forks_forget(vcs_forks_t *forks);
+/* Back over the same tape, along the direction of the walk forwards that has just ended. */
+void vcs_forks_turn(vcs_forks_t *forks);
 
 /* Before a row is walked forwards, or after it was walked backwards: what forks have to do there. */
 void vcs_forks_row(vcs_forks_t *forks, vcs_sweep_t *s, int32_t row);
