@@ -162,7 +162,9 @@ class ALEVectorInterface:
         if ids.size < self.num_envs and not self._started:
             raise RuntimeError("the first reset() must reset every environment")
         arrays, pointers = self._results()
-        _c.call("vcs_batch_reset", self.handle, _c.address(ids), _c.address(seeds), ids.size, ctypes.addressof(pointers))
+        _c.call(
+            "vcs_batch_reset", self.handle, _c.address(ids), _c.address(seeds), ids.size, ctypes.addressof(pointers)
+        )
         self._started = True
         return arrays.get("observations"), self._info(arrays)
 
@@ -218,7 +220,11 @@ class ALEVectorInterface:
         ids = np.arange(self.num_envs, dtype=np.int32) if env_ids is None else np.ascontiguousarray(env_ids, np.int32)
         states = np.ascontiguousarray(states, np.uint8)
         if states.shape != (ids.size, lib.vcs_batch_state_size(self.handle)):
-            raise ValueError(f"{ids.size} states of {lib.vcs_batch_state_size(self.handle)} bytes are expected, not {states.shape}")
+            raise ValueError(
+                f"{ids.size} states of {lib.vcs_batch_state_size(self.handle)} bytes are expected, not {states.shape}"
+            )
         arrays, pointers = self._results()
-        _c.call("vcs_batch_restore", self.handle, _c.address(ids), ids.size, _c.address(states), ctypes.addressof(pointers))
+        _c.call(
+            "vcs_batch_restore", self.handle, _c.address(ids), ids.size, _c.address(states), ctypes.addressof(pointers)
+        )
         return arrays.get("observations"), self._info(arrays)

@@ -24,7 +24,9 @@ class Cartridge:
     which is "ale" with its known wrongs set right. Cartridge.find shares one for all who ask alike.
     """
 
-    def __init__(self, image: str | os.PathLike | bytes, profile: str = "ale", format: str = "auto", name: str | None = None):
+    def __init__(
+        self, image: str | os.PathLike | bytes, profile: str = "ale", format: str = "auto", name: str | None = None
+    ):
         if profile not in _c.PROFILES:
             raise ValueError(f"no profile {profile!r}; there are {', '.join(_c.PROFILES)}")
         if format not in FORMATS:
@@ -46,7 +48,9 @@ class Cartridge:
         self.md5: str = info.md5.decode()
         self.sha256: str = info.sha256.decode()
         self.state_size: int = lib.vcs_state_size(self.handle)
-        self.rom: np.ndarray = _c.view(lib.vcs_bits_rom(self.handle), lib.vcs_bits_rom_size(self.handle), owner=self._owner)
+        self.rom: np.ndarray = _c.view(
+            lib.vcs_bits_rom(self.handle), lib.vcs_bits_rom_size(self.handle), owner=self._owner
+        )
         self.rom.flags.writeable = False
 
     @staticmethod
@@ -76,7 +80,9 @@ class Cartridge:
         """Every field of the machine by name, in one record: generated from src/core/fields.h."""
         names, formats, offsets = [], [], []
         for field in fields():
-            count = min(field.count, (self.state_size - field.offset) // field.size)  # cartridge RAM may be stored short
+            count = min(
+                field.count, (self.state_size - field.offset) // field.size
+            )  # cartridge RAM may be stored short
             if count > 0:
                 kind = ("i" if field.type.startswith(b"int") else "u") + str(field.size)
                 names.append(field.name.decode())

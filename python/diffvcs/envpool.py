@@ -142,7 +142,9 @@ class EnvPool:
         if self.env_type == "dm":
             over = terminated | truncated
             dead = terminated | (life_lost if self.config["zero_discount_on_life_loss"] else False)
-            seen = Observation(ids, observations, info["lives"], raw.astype(np.float32), terminated.astype(np.int32), info["ram"])
+            seen = Observation(
+                ids, observations, info["lives"], raw.astype(np.float32), terminated.astype(np.int32), info["ram"]
+            )
             kind = np.where(begun, 0, np.where(over, 2, 1)).astype(np.int32)
             return TimeStep(kind, reward, np.where(dead, 0, 1).astype(np.float32), seen)
         info = {

@@ -134,7 +134,10 @@ def ram(cart: Cartridge | str, bits: jax.Array) -> jax.Array:
 def vector_functions(envs):
     """(handle, reset, step) of a vector environment for jit and scan; see DiffVCSVectorEnv.xla."""
     count, observation = envs.batch_size, envs.observation_space.shape
-    numbers = {k: jax.ShapeDtypeStruct((count,), jnp.int32) for k in ("env_id", "lives", "frame_number", "episode_frame_number")}
+    numbers = {
+        k: jax.ShapeDtypeStruct((count,), jnp.int32)
+        for k in ("env_id", "lives", "frame_number", "episode_frame_number")
+    }
     handle_shape = jax.ShapeDtypeStruct((8,), jnp.uint8)
     shown = jax.ShapeDtypeStruct(observation, jnp.uint8)
     flags = jax.ShapeDtypeStruct((count,), jnp.bool_)
@@ -158,7 +161,9 @@ def vector_functions(envs):
         elif isinstance(seed, int):
             seed = jnp.arange(seed, seed + envs.num_envs, dtype=jnp.int32)
         seed = jnp.asarray(seed, jnp.int32)
-        handle, observations, info = io_callback(host_reset, (handle_shape, shown, numbers), handle, seed, mask, ordered=True)
+        handle, observations, info = io_callback(
+            host_reset, (handle_shape, shown, numbers), handle, seed, mask, ordered=True
+        )
         return handle, (observations, info)
 
     def step(handle, actions):

@@ -34,7 +34,9 @@ def _games_v5() -> list[str]:
     return [game for game in roms.get_all_rom_ids() if game not in roms.TWO_PLAYERS]
 
 
-def _register(name: str, game: str, frameskip, probability: float, obs_type: str = "rgb", module: str = "diffvcs") -> None:
+def _register(
+    name: str, game: str, frameskip, probability: float, obs_type: str = "rgb", module: str = "diffvcs"
+) -> None:
     """One name, unless it is taken. Version 5 has a vector environment, of pictures."""
     if name in gymnasium.registry:
         return
@@ -56,7 +58,11 @@ def register_envs() -> None:
             _register(f"DiffVCS/{roms.rom_id_to_name(game)}{kind}-v5", game, 4, 0.25, obs_type)
     for game in LEGACY:
         name = roms.rom_id_to_name(game)
-        for suffix, frameskip in (("", (2, 5)), ("Deterministic", 3 if game == "space_invaders" else 4), ("NoFrameskip", 1)):
+        for suffix, frameskip in (
+            ("", (2, 5)),
+            ("Deterministic", 3 if game == "space_invaders" else 4),
+            ("NoFrameskip", 1),
+        ):
             for version, probability in STICKY.items():
                 for kind, obs_type in kinds:
                     _register(f"DiffVCS/{name}{kind}{suffix}-{version}", game, frameskip, probability, obs_type)
@@ -69,4 +75,6 @@ def register_as_ale_py() -> None:
     for game in LEGACY:
         for suffix, frameskip in (("", (2, 5)), ("NoFrameskip", 1)):
             for version, probability in STICKY.items():
-                _register(f"{roms.rom_id_to_name(game)}{suffix}-{version}", game, frameskip, probability, module="ale_py")
+                _register(
+                    f"{roms.rom_id_to_name(game)}{suffix}-{version}", game, frameskip, probability, module="ale_py"
+                )

@@ -160,7 +160,9 @@ class DiffVCSVectorEnv(VectorEnv):
         elif isinstance(seed, (np.ndarray, list, tuple)):
             seeds = np.asarray(seed)
             if seeds.shape != (len(ids),):
-                raise ValueError(f"`seed` needs one entry per sub-environment being reset: {len(ids)}, got {seeds.shape}")
+                raise ValueError(
+                    f"`seed` needs one entry per sub-environment being reset: {len(ids)}, got {seeds.shape}"
+                )
         else:
             raise TypeError("a seed is a number, or an array of numbers")
         observations, info = self.ale.reset(ids, seeds)
@@ -188,7 +190,9 @@ class DiffVCSVectorEnv(VectorEnv):
         """States of environments, a row of bytes each."""
         return self.ale.clone_states(env_ids)
 
-    def restore_state(self, states: np.ndarray, env_ids: Sequence[int] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+    def restore_state(
+        self, states: np.ndarray, env_ids: Sequence[int] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         """Puts states into environments of the same game, mode and difficulty; returns what reset returns."""
         observations, info = self.ale.restore_states(states, env_ids)
         return self._shown(observations, info), info
@@ -204,5 +208,3 @@ class DiffVCSVectorEnv(VectorEnv):
         from .jax import vector_functions
 
         return vector_functions(self)
-
-

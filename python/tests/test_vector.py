@@ -70,7 +70,9 @@ def test_several_games_modes_and_difficulties_in_one_batch():
     envs.reset(seed=np.arange(6))
     mixed = play(envs, 30)
     for i, game in enumerate(games):
-        alone = DiffVCSVectorEnv(game, 2, mode=[None, (1, 12, 0)[i]], difficulty=[0, (1, 1, 0)[i]], noop_max=0, full_action_space=True)
+        alone = DiffVCSVectorEnv(
+            game, 2, mode=[None, (1, 12, 0)[i]], difficulty=[0, (1, 1, 0)[i]], noop_max=0, full_action_space=True
+        )
         alone.reset(seed=np.array([i, i + 3]))
         random = np.random.default_rng(0)
         for step in mixed:
@@ -125,7 +127,9 @@ def test_with_copies_what_is_held_does_not_change():
         (whole if i % 2 else parts).append(results[0] if i % 2 else results[0][1, 3])
         del results
     for i, (observations, _) in enumerate(copies):
-        assert np.array_equal(whole[i // 2], observations) if i % 2 else np.array_equal(parts[i // 2], observations[1, 3])
+        assert (
+            np.array_equal(whole[i // 2], observations) if i % 2 else np.array_equal(parts[i // 2], observations[1, 3])
+        )
     seen = {id(envs.step(np.array([2, 3]))[0]) for _ in range(40)}
     assert len(seen) < 10
 
