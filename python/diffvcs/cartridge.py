@@ -69,8 +69,11 @@ class Cartridge:
 
     @classmethod
     def find(cls, image: str | os.PathLike | Cartridge, profile: str = "ale") -> Cartridge:
-        """The same cartridge for the same name or path: it is booted once, whoever plays it."""
-        return image if isinstance(image, Cartridge) else _shared(os.fspath(image), profile)
+        """The same cartridge for the same name, or path of an unchanged file: it is booted once, whoever plays it."""
+        if isinstance(image, Cartridge):
+            return image
+        path = os.fspath(image)
+        return _shared(path, profile, os.stat(path).st_mtime_ns if os.path.isfile(path) else 0)
 
     def __repr__(self) -> str:
         return f"Cartridge({self.name or self.md5!r}, {self.scheme}, {self.format}, profile {self.profile!r})"
@@ -104,7 +107,7 @@ class Cartridge:
 
 
 @functools.lru_cache(maxsize=None)
-def _shared(image: str, profile: str) -> Cartridge:
+def _shared(image: str, profile: str, changed: int) -> Cartridge:
     return Cartridge(image, profile)
 
 

@@ -15,7 +15,7 @@ try:
 except ImportError as problem:
     raise ImportError("environments need Gymnasium: pip install 'diffvcs[gym]'") from problem
 
-from . import _c, roms
+from . import _c
 from .batch import ALEVectorInterface
 from .cartridge import Cartridge
 from .env import continuous_space
@@ -108,7 +108,7 @@ class DiffVCSVectorEnv(VectorEnv):
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         games = [game] if isinstance(game, (str, Cartridge)) else list(game)
         self.ale = ALEVectorInterface(
-            [Cartridge.find(g if isinstance(g, Cartridge) or roms.get_rom_path(g) is None else roms.get_rom_path(g), profile) for g in games],
+            games,
             num_envs, frame_skip=frameskip, stack_num=stack_num, img_height=img_height, img_width=img_width,
             grayscale=grayscale, maxpool=maxpool, noop_max=noop_max, use_fire_reset=use_fire_reset,
             episodic_life=episodic_life, life_loss_info=life_loss_info, reward_clipping=reward_clipping,

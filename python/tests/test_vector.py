@@ -81,12 +81,13 @@ def test_several_games_modes_and_difficulties_in_one_batch():
 def test_ram_and_sound():
     envs = DiffVCSVectorEnv("pong", 2, ram=True, sound_obs=True)
     envs.reset(seed=1)
-    results = play(envs, 20)
+    results = play(envs, 60)
     alone = DiffVCSVectorEnv("pong", 2, obs_type="ram")
     assert alone.reset(seed=1)[0].shape == (2, 128)
-    for got, step in zip(play(alone, 20), results):
+    for got, step in zip(play(alone, 60), results):
         assert np.array_equal(got[0], step[4]["ram"])
-    assert results[-1][4]["sound"].shape == (2, 512) and np.ptp(results[-1][4]["sound"]) >= 0
+    assert results[-1][4]["sound"].shape == (2, 512)
+    assert max(np.ptp(step[4]["sound"]) for step in results) > 0, "a ball that bounces is heard"
 
 
 def test_states_can_be_copied_to_others():
