@@ -10,10 +10,9 @@ gymnasium = pytest.importorskip("gymnasium")
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 import diffvcs  # noqa: E402
-from diffvcs.registration import LEGACY, register_envs  # noqa: E402
+from diffvcs.registration import LEGACY  # noqa: E402
 
 pytestmark = pytest.mark.roms
-register_envs()
 
 GAMES = (
     "pong breakout space_invaders seaquest ms_pacman qbert montezuma_revenge asteroids pitfall road_runner beam_rider "

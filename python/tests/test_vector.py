@@ -7,10 +7,8 @@ gymnasium = pytest.importorskip("gymnasium")
 
 import diffvcs  # noqa: E402
 from diffvcs import DiffVCSVectorEnv  # noqa: E402
-from diffvcs.registration import register_envs  # noqa: E402
 
 pytestmark = pytest.mark.roms
-register_envs()
 
 
 def play(envs, steps, seed=0):
