@@ -43,7 +43,8 @@ class ALEVectorInterface:
     """A batch. `rom_path` may be a list (environment i plays cartridge i modulo their number), as may modes,
     difficulties (None: the game's default) and cart_ids (which cartridge each environment plays). With `ram` and `sound`,
     info has them too. `observations=False` makes none: RAM alone is faster. `copy=False` gives the same arrays again at
-    every call, overwritten: faster, for who is done with a result before the next."""
+    every call, overwritten: faster, for who is done with a result before the next. thread_affinity_offset is accepted, and
+    left to the operating system."""
 
     def __init__(
         self,
