@@ -15,7 +15,7 @@ fi
 rm -f build-format.log
 # machine.c has an option of gcc's that clang ignores
 # shellcheck disable=SC2046
-if clang-tidy --quiet -p build --extra-arg=-Wno-ignored-optimization-argument $(git ls-files 'src/host/*.c' 'src/grad/*.c' 'src/relax/*.c' 'src/cuda/*.c' 'src/cli/*.c') > build-tidy.log 2> /dev/null; then
+if clang-tidy --quiet -p build --extra-arg=-Wno-ignored-optimization-argument $(git ls-files 'src/host/*.c' 'src/grad/*.c' 'src/relax/*.c' 'src/cuda/*.c' 'src/cli/*.c' 'python/native/*.c') > build-tidy.log 2> /dev/null; then
   echo "ok clang-tidy"
 else
   echo "not ok clang-tidy"

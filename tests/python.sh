@@ -11,18 +11,18 @@ pip=".venv/bin/python -m pip -q --disable-pip-version-check"
 install() { # what for, packages
   local what=$1
   shift
-  $pip install "$@" > build-python.log 2>&1 && rm -f build-python.log && return
-  tail -3 build-python.log
+  $pip install "$@" > build-python-setup.log 2>&1 && rm -f build-python-setup.log && return
+  tail -3 build-python-setup.log
   echo "python: $what could not be installed: its tests are SKIPPED" >&2
 }
 has() { .venv/bin/python -c "import importlib.util as u, sys; sys.exit(any(u.find_spec(m) is None for m in sys.argv[1:]))" "$@"; }
 
-if ! $pip install . > build-python.log 2>&1; then
-  tail -20 build-python.log
+if ! $pip install . > build-python-setup.log 2>&1; then
+  tail -20 build-python-setup.log
   echo "python: the package could not be built" >&2
   exit 1
 fi
-rm -f build-python.log
+rm -f build-python-setup.log
 has pytest || install "pytest" pytest
 has gymnasium cv2 || install "Gymnasium" gymnasium opencv-python-headless
 has matplotlib sklearn || install "matplotlib and scikit-learn" matplotlib scikit-learn

@@ -11,6 +11,7 @@ docs/python.md has examples of everything.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING
 
 from . import roms
@@ -66,6 +67,12 @@ def __getattr__(name: str):
     if name in _MODULES:
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+if importlib.util.find_spec("gymnasium"):
+    from .registration import register_envs
+
+    register_envs()
 
 
 def __dir__() -> list[str]:

@@ -149,7 +149,9 @@ def struct(name: str, fields: str) -> type[ctypes.Structure]:
 
 STRUCTS: dict[str, type[ctypes.Structure]] = {}
 Error = struct("vcs_error_t", "char message[256]")
-CartOptions = struct("vcs_cart_options_t", "vcs_profile_t profile; vcs_scheme_t scheme; vcs_format_t format; const char *name")
+CartOptions = struct(
+    "vcs_cart_options_t", "vcs_profile_t profile; vcs_scheme_t scheme; vcs_format_t format; const char *name"
+)
 CartInfo = struct(
     "vcs_cart_info_t",
     "vcs_profile_t profile; vcs_scheme_t scheme; vcs_format_t format; vcs_controller_t left, right; "
@@ -194,13 +196,9 @@ TruthOptions = struct(
     "const int32_t *horizons; int32_t horizon_count; const vcs_env_t *env; int32_t threads; uint8_t stop_when_over; "
     "const float *values; int32_t channels; void *progress; void *progress_context",
 )
-Truth = struct(
-    "vcs_truth_t", "uint8_t outcome; int32_t pixels, ram_bytes; int32_t score; uint32_t screen_crc, ram_crc"
-)
+Truth = struct("vcs_truth_t", "uint8_t outcome; int32_t pixels, ram_bytes; int32_t score; uint32_t screen_crc, ram_crc")
 TruthResults = struct("vcs_truth_results_t", "vcs_truth_t *base; vcs_truth_t *rows; float *pixels; float *ram")
-Scalar = struct(
-    "vcs_scalar_t", "int32_t kind; int32_t x, y, width, height; const float *values; int32_t index, bit"
-)
+Scalar = struct("vcs_scalar_t", "int32_t kind; int32_t x, y, width, height; const float *values; int32_t index, bit")
 SmoothOptions = struct(
     "vcs_smooth_options_t",
     "vcs_scalar_t output; int32_t method; int32_t samples; uint8_t antithetic; uint8_t baseline; uint64_t seed; "

@@ -158,13 +158,19 @@ class Problem:
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             found = method.attribute(
-                self.bits[None], baselines=self.flipped, n_samples=samples, perturbations_per_eval=64, show_progress=False
+                self.bits[None],
+                baselines=self.flipped,
+                n_samples=samples,
+                perturbations_per_eval=64,
+                show_progress=False,
             )
         return found[0].detach().numpy()
 
     def rise(self, samples: int = 256, keep: float = 0.5, seed: int = 0) -> np.ndarray:
         """RISE (Petsiuk et al. 2018), which Captum does not have: random masks, weighted by what they leave."""
-        masks = torch.from_numpy((np.random.default_rng(seed).random((samples, len(self.bits))) < keep).astype(np.float32))
+        masks = torch.from_numpy(
+            (np.random.default_rng(seed).random((samples, len(self.bits))) < keep).astype(np.float32)
+        )
         rows = masks * self.bits + (1 - masks) * self.flipped
         with torch.no_grad():
             values = torch.cat([self.forward(part) for part in rows.split(64)])

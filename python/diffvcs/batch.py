@@ -43,7 +43,8 @@ class ALEVectorInterface:
     """A batch. `rom_path` may be a list (environment i plays cartridge i modulo their number), as may modes,
     difficulties (None: the game's default) and cart_ids (which cartridge each environment plays). With `ram` and `sound`,
     info has them too. `observations=False` makes none: RAM alone is faster. `copy=False` gives the same arrays again at
-    every call, overwritten: faster, for who is done with a result before the next."""
+    every call, overwritten: faster, for who is done with a result before the next. thread_affinity_offset is accepted, and
+    left to the operating system."""
 
     def __init__(
         self,
@@ -162,7 +163,9 @@ class ALEVectorInterface:
         if ids.size < self.num_envs and not self._started:
             raise RuntimeError("the first reset() must reset every environment")
         arrays, pointers = self._results()
-        _c.call("vcs_batch_reset", self.handle, _c.address(ids), _c.address(seeds), ids.size, ctypes.addressof(pointers))
+        _c.call(
+            "vcs_batch_reset", self.handle, _c.address(ids), _c.address(seeds), ids.size, ctypes.addressof(pointers)
+        )
         self._started = True
         return arrays.get("observations"), self._info(arrays)
 
@@ -218,7 +221,11 @@ class ALEVectorInterface:
         ids = np.arange(self.num_envs, dtype=np.int32) if env_ids is None else np.ascontiguousarray(env_ids, np.int32)
         states = np.ascontiguousarray(states, np.uint8)
         if states.shape != (ids.size, lib.vcs_batch_state_size(self.handle)):
-            raise ValueError(f"{ids.size} states of {lib.vcs_batch_state_size(self.handle)} bytes are expected, not {states.shape}")
+            raise ValueError(
+                f"{ids.size} states of {lib.vcs_batch_state_size(self.handle)} bytes are expected, not {states.shape}"
+            )
         arrays, pointers = self._results()
-        _c.call("vcs_batch_restore", self.handle, _c.address(ids), ids.size, _c.address(states), ctypes.addressof(pointers))
+        _c.call(
+            "vcs_batch_restore", self.handle, _c.address(ids), ids.size, _c.address(states), ctypes.addressof(pointers)
+        )
         return arrays.get("observations"), self._info(arrays)

@@ -24,7 +24,9 @@ class Cartridge:
     which is "ale" with its known wrongs set right. Cartridge.find shares one for all who ask alike.
     """
 
-    def __init__(self, image: str | os.PathLike | bytes, profile: str = "ale", format: str = "auto", name: str | None = None):
+    def __init__(
+        self, image: str | os.PathLike | bytes, profile: str = "ale", format: str = "auto", name: str | None = None
+    ):
         if profile not in _c.PROFILES:
             raise ValueError(f"no profile {profile!r}; there are {', '.join(_c.PROFILES)}")
         if format not in FORMATS:
@@ -46,7 +48,9 @@ class Cartridge:
         self.md5: str = info.md5.decode()
         self.sha256: str = info.sha256.decode()
         self.state_size: int = lib.vcs_state_size(self.handle)
-        self.rom: np.ndarray = _c.view(lib.vcs_bits_rom(self.handle), lib.vcs_bits_rom_size(self.handle), owner=self._owner)
+        self.rom: np.ndarray = _c.view(
+            lib.vcs_bits_rom(self.handle), lib.vcs_bits_rom_size(self.handle), owner=self._owner
+        )
         self.rom.flags.writeable = False
 
     @staticmethod
@@ -65,8 +69,11 @@ class Cartridge:
 
     @classmethod
     def find(cls, image: str | os.PathLike | Cartridge, profile: str = "ale") -> Cartridge:
-        """The same cartridge for the same name or path: it is booted once, whoever plays it."""
-        return image if isinstance(image, Cartridge) else _shared(os.fspath(image), profile)
+        """The same cartridge for the same name, or path of an unchanged file: it is booted once, whoever plays it."""
+        if isinstance(image, Cartridge):
+            return image
+        path = os.fspath(image)
+        return _shared(path, profile, os.stat(path).st_mtime_ns if os.path.isfile(path) else 0)
 
     def __repr__(self) -> str:
         return f"Cartridge({self.name or self.md5!r}, {self.scheme}, {self.format}, profile {self.profile!r})"
@@ -76,7 +83,9 @@ class Cartridge:
         """Every field of the machine by name, in one record: generated from src/core/fields.h."""
         names, formats, offsets = [], [], []
         for field in fields():
-            count = min(field.count, (self.state_size - field.offset) // field.size)  # cartridge RAM may be stored short
+            count = min(
+                field.count, (self.state_size - field.offset) // field.size
+            )  # cartridge RAM may be stored short
             if count > 0:
                 kind = ("i" if field.type.startswith(b"int") else "u") + str(field.size)
                 names.append(field.name.decode())
@@ -98,7 +107,7 @@ class Cartridge:
 
 
 @functools.lru_cache(maxsize=None)
-def _shared(image: str, profile: str) -> Cartridge:
+def _shared(image: str, profile: str, changed: int) -> Cartridge:
     return Cartridge(image, profile)
 
 

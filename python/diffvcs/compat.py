@@ -45,6 +45,20 @@ def install() -> types.ModuleType:
     return module
 
 
+def install_envpool() -> types.ModuleType:
+    """The same for `envpool`: make, make_gym, make_gymnasium, make_dm, for Atari tasks."""
+    from . import envpool
+
+    module = types.ModuleType("envpool", envpool.__doc__)
+    module.__path__ = []
+    for name in ("make", "make_gym", "make_gymnasium", "make_dm"):
+        setattr(module, name, getattr(envpool, name))
+    for name in ("envpool", "envpool.registration", "envpool.atari", "envpool.atari.registration"):
+        sys.modules[name] = module
+    module.registration = module.atari = module
+    return module
+
+
 def _has_window() -> bool:
     try:
         import pygame  # noqa: F401

@@ -7,12 +7,15 @@
         env.send(policy(observation), info["env_id"])
 
 Names and defaults are EnvPool's: rewards are not clipped unless asked for, episodes are limited in steps, info["reward"]
-is the reward before clipping. Pictures are those of ale-py's preprocessing, which averages areas; EnvPool's differ in the
-last digit, and its emulator is an older one. Actions are sent for the environments of the last recv, in any order.
+is the reward before clipping, info["terminated"] says whether the game is over and not only a life, colours are planes in
+front (3 * stack_num x height x width). Pictures are those of ale-py's preprocessing, which averages areas; EnvPool's differ
+in the last digit, and its emulator is an older one. Actions are sent for the environments of the last recv, in any order,
+and a lost life starts a new game in the way of ale-py's vector environment.
 """
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,10 +96,35 @@ class EnvPool:
         return self.batch_size < self.num_envs
 
     @property
+    def _shape(self) -> tuple[int, ...]:
+        stack, *size = self._batch.observation_shape[:3]
+        return (stack if self.config["gray_scale"] else 3 * stack, *size)
+
+    def _planes(self, observations: np.ndarray) -> np.ndarray:
+        if self.config["gray_scale"]:
+            return observations
+        return np.moveaxis(observations, -1, 2).reshape(len(observations), *self._shape)
+
+    @property
+    def spec(self) -> SimpleNamespace:
+        """The configuration, and what a result has."""
+        rows = {
+            "obs": (np.uint8, self._shape),
+            "reward": (np.float32, ()),
+            "info:env_id": (np.int32, ()),
+            "info:lives": (np.int32, ()),
+            "info:ram": (np.uint8, (128,)),
+        }
+        arrays = {
+            name: SimpleNamespace(dtype=np.dtype(dtype), shape=list(shape)) for name, (dtype, shape) in rows.items()
+        }
+        return SimpleNamespace(config=SimpleNamespace(**self.config), state_array_spec=arrays)
+
+    @property
     def observation_space(self):
         from gymnasium.spaces import Box
 
-        return Box(0, 255, self._batch.observation_shape, np.uint8)
+        return Box(0, 255, self._shape, np.uint8)
 
     @property
     def action_space(self):
@@ -132,25 +160,26 @@ class EnvPool:
         results = self._waiting or self._batch.recv()
         self._waiting = None
         observations, raw, terminated, truncated, info = results
+        observations = self._planes(observations)
         self._order = ids = info["env_id"]
         begun = self._ended[ids]
         self._elapsed[ids] = np.where(begun, 0, self._elapsed[ids] + 1)
         life_lost = ~begun & (info["lives"] < self._lives[ids]) & (info["lives"] > 0)
         self._lives[ids] = info["lives"]
         self._ended[ids] = terminated | truncated
+        over = (terminated & ~life_lost).astype(np.int32)
         reward = (np.sign(raw) if self.config["reward_clip"] else raw).astype(np.float32)
         if self.env_type == "dm":
-            over = terminated | truncated
             dead = terminated | (life_lost if self.config["zero_discount_on_life_loss"] else False)
-            seen = Observation(ids, observations, info["lives"], raw.astype(np.float32), terminated.astype(np.int32), info["ram"])
-            kind = np.where(begun, 0, np.where(over, 2, 1)).astype(np.int32)
+            seen = Observation(ids, observations, info["lives"], raw.astype(np.float32), over, info["ram"])
+            kind = np.where(begun, 0, np.where(terminated | truncated, 2, 1)).astype(np.int32)
             return TimeStep(kind, reward, np.where(dead, 0, 1).astype(np.float32), seen)
         info = {
             "env_id": ids,
             "players": {"env_id": ids},
             "lives": info["lives"],
             "reward": raw.astype(np.float32),
-            "terminated": terminated.astype(np.int32),
+            "terminated": over,
             "ram": info["ram"],
             "elapsed_step": self._elapsed[ids],
         }
@@ -166,6 +195,12 @@ class EnvPool:
         results = self.recv()
         return results if self.env_type == "dm" else (results[0], results[4])
 
+    def xla(self):
+        """(handle, recv, send, step) for jit and loops; the environments stay here, the handle keeps calls in order."""
+        from .jax import pool_functions
+
+        return pool_functions(self)
+
     def close(self) -> None:
         self._batch = None
 
@@ -177,6 +212,10 @@ def make(task_id: str, env_type: str = "gymnasium", **config: Any) -> EnvPool:
 
 def make_gymnasium(task_id: str, **config: Any) -> EnvPool:
     return make(task_id, "gymnasium", **config)
+
+
+def make_gym(task_id: str, **config: Any) -> EnvPool:
+    return make(task_id, "gym", **config)
 
 
 def make_dm(task_id: str, **config: Any) -> EnvPool:

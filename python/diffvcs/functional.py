@@ -67,7 +67,11 @@ class Run:
 
     def _pointer(self) -> ctypes.Structure:
         return _c.Run(
-            self.cart.handle, _c.address(self.start), _c.address(self.picture), _c.address(self.controls), len(self.controls)
+            self.cart.handle,
+            _c.address(self.start),
+            _c.address(self.picture),
+            _c.address(self.controls),
+            len(self.controls),
         )
 
 
@@ -184,7 +188,9 @@ def _array(value, shape: tuple[int, ...], name: str) -> np.ndarray:
 
 def _state_slots(cart: Cartridge, dstate, dram, name: str) -> np.ndarray:
     """Slots of a state from the caller's; RAM may be given alone, by bit (128 x 8) or by byte (128)."""
-    slots = np.zeros(8 * cart.state_size, np.float32) if dstate is None else _array(dstate, (8 * cart.state_size,), name)
+    slots = (
+        np.zeros(8 * cart.state_size, np.float32) if dstate is None else _array(dstate, (8 * cart.state_size,), name)
+    )
     if dram is not None:
         dram = np.asarray(dram, np.float32)
         if dram.shape == (_c.RAM_BYTES,):

@@ -134,7 +134,10 @@ def ram(cart: Cartridge | str, bits: jax.Array) -> jax.Array:
 def vector_functions(envs):
     """(handle, reset, step) of a vector environment for jit and scan; see DiffVCSVectorEnv.xla."""
     count, observation = envs.batch_size, envs.observation_space.shape
-    numbers = {k: jax.ShapeDtypeStruct((count,), jnp.int32) for k in ("env_id", "lives", "frame_number", "episode_frame_number")}
+    numbers = {
+        k: jax.ShapeDtypeStruct((count,), jnp.int32)
+        for k in ("env_id", "lives", "frame_number", "episode_frame_number")
+    }
     handle_shape = jax.ShapeDtypeStruct((8,), jnp.uint8)
     shown = jax.ShapeDtypeStruct(observation, jnp.uint8)
     flags = jax.ShapeDtypeStruct((count,), jnp.bool_)
@@ -158,7 +161,9 @@ def vector_functions(envs):
         elif isinstance(seed, int):
             seed = jnp.arange(seed, seed + envs.num_envs, dtype=jnp.int32)
         seed = jnp.asarray(seed, jnp.int32)
-        handle, observations, info = io_callback(host_reset, (handle_shape, shown, numbers), handle, seed, mask, ordered=True)
+        handle, observations, info = io_callback(
+            host_reset, (handle_shape, shown, numbers), handle, seed, mask, ordered=True
+        )
         return handle, (observations, info)
 
     def step(handle, actions):
@@ -170,4 +175,39 @@ def vector_functions(envs):
     return jnp.zeros(8, jnp.uint8), reset, step
 
 
-__all__ = ["METHODS", "SIDES", "held", "machine_bits", "ram", "rom_bits", "run", "vector_functions"]
+def pool_functions(pool):
+    """(handle, recv, send, step) of diffvcs.make's environments (envpool.py) for jit and loops."""
+    count = pool.batch_size
+
+    def of(dtype, *shape):
+        return jax.ShapeDtypeStruct((count, *shape), dtype)
+
+    info = {
+        "env_id": of(jnp.int32),
+        "players": {"env_id": of(jnp.int32)},
+        "lives": of(jnp.int32),
+        "reward": of(jnp.float32),
+        "terminated": of(jnp.int32),
+        "ram": of(jnp.uint8, 128),
+        "elapsed_step": of(jnp.int32),
+    }
+    results = (of(jnp.uint8, *pool.observation_space.shape), of(jnp.float32), of(jnp.bool_), of(jnp.bool_), info)
+    handle_shape = jax.ShapeDtypeStruct((8,), jnp.uint8)
+
+    def host_send(handle, action, env_id):
+        pool.send(np.asarray(action), None if env_id is None else np.asarray(env_id))
+        return np.asarray(handle)
+
+    def recv(handle):
+        return io_callback(lambda h: (np.asarray(h), pool.recv()), (handle_shape, results), handle, ordered=True)
+
+    def send(handle, action, env_id=None):
+        return io_callback(host_send, handle_shape, handle, action, env_id, ordered=True)
+
+    def step(handle, action, env_id=None):
+        return recv(send(handle, action, env_id))
+
+    return jnp.zeros(8, jnp.uint8), recv, send, step
+
+
+__all__ = ["METHODS", "SIDES", "held", "machine_bits", "ram", "rom_bits", "run", "pool_functions", "vector_functions"]

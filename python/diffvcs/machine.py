@@ -241,7 +241,9 @@ class Machine:
         """So many instructions, from the program counter or an address on."""
         addr, lines, text = int(self.state["pc"]) if addr is None else addr, [], ctypes.create_string_buffer(80)
         for _ in range(count):
-            step = lib.vcs_disassemble(self.cart.handle, _c.address(self._state), addr & 0xFFFF, ctypes.addressof(text), 80)
+            step = lib.vcs_disassemble(
+                self.cart.handle, _c.address(self._state), addr & 0xFFFF, ctypes.addressof(text), 80
+            )
             lines.append(text.value.decode())
             addr += step
         return lines

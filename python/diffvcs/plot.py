@@ -6,6 +6,7 @@ import numpy as np
 
 try:
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator
 except ImportError as problem:
     raise ImportError("plots need matplotlib: pip install 'diffvcs[xai]'") from problem
 
@@ -83,6 +84,7 @@ def inputs(values: np.ndarray, ax=None, title: str = ""):
     shown = ax.imshow(values.T, COLOURS, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
     ax.figure.colorbar(shown, ax=ax, shrink=0.8)
     ax.set_yticks(range(len(INPUT_NAMES)), INPUT_NAMES)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("frame")
     ax.set_title(title)
     return ax

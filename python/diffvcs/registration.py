@@ -1,6 +1,6 @@
 """Names for gymnasium.make: DiffVCS/Pong-v5 is ale-py's ALE/Pong-v5, DiffVCS/Pong-v4 its Pong-v4, and so on.
 
-Gymnasium finds this module by the package's entry point, so that no import of diffvcs is needed.
+Importing diffvcs registers them where Gymnasium is installed.
 
     DiffVCS/Pong-v5                frame skip 4, sticky actions
     DiffVCS/Pong-v0, v4            frame skip 2 to 4 at random; v0 has sticky actions
@@ -31,12 +31,17 @@ LEGACY = (
 
 
 def _games_v5() -> list[str]:
-    return [game for game in roms.get_all_rom_ids() if game not in roms.TWO_PLAYERS]
+    """Those whose images are there, and LEGACY: without an image, making one says where to get it."""
+    return sorted({*roms.get_all_rom_ids(), *LEGACY} - roms.TWO_PLAYERS)
 
 
-def _register(name: str, game: str, frameskip, probability: float, obs_type: str = "rgb", module: str = "diffvcs") -> None:
-    """One name, unless it is taken. Version 5 has a vector environment, of pictures."""
-    if name in gymnasium.registry:
+def _register(
+    name: str, game: str, frameskip, probability: float, obs_type: str = "rgb", module: str = "diffvcs"
+) -> None:
+    """One name; ale-py's are taken from it if it has been there before. Version 5 has a vector environment, of pictures."""
+    if module == "ale_py":
+        gymnasium.registry.pop(name, None)
+    elif name in gymnasium.registry:
         return
     kwargs = dict(
         game=game, repeat_action_probability=probability, full_action_space=False, frameskip=frameskip,
@@ -56,7 +61,11 @@ def register_envs() -> None:
             _register(f"DiffVCS/{roms.rom_id_to_name(game)}{kind}-v5", game, 4, 0.25, obs_type)
     for game in LEGACY:
         name = roms.rom_id_to_name(game)
-        for suffix, frameskip in (("", (2, 5)), ("Deterministic", 3 if game == "space_invaders" else 4), ("NoFrameskip", 1)):
+        for suffix, frameskip in (
+            ("", (2, 5)),
+            ("Deterministic", 3 if game == "space_invaders" else 4),
+            ("NoFrameskip", 1),
+        ):
             for version, probability in STICKY.items():
                 for kind, obs_type in kinds:
                     _register(f"DiffVCS/{name}{kind}{suffix}-{version}", game, frameskip, probability, obs_type)
@@ -69,4 +78,6 @@ def register_as_ale_py() -> None:
     for game in LEGACY:
         for suffix, frameskip in (("", (2, 5)), ("NoFrameskip", 1)):
             for version, probability in STICKY.items():
-                _register(f"{roms.rom_id_to_name(game)}{suffix}-{version}", game, frameskip, probability, module="ale_py")
+                _register(
+                    f"{roms.rom_id_to_name(game)}{suffix}-{version}", game, frameskip, probability, module="ale_py"
+                )

@@ -33,7 +33,7 @@ _cartridges: dict[str, Cartridge] = {}
 
 def _key(cart: Cartridge, options: dict) -> str:
     """What an operator can have as an argument: a string. Cartridges that were named stay."""
-    name = f"{cart.sha256}/{cart.profile}"
+    name = f"{cart.sha256}/{cart.profile}/{cart.format}/{cart.name}"
     _cartridges.setdefault(name, cart)
     return json.dumps([name, sorted(options.items())])
 

@@ -15,7 +15,7 @@ try:
 except ImportError as problem:
     raise ImportError("environments need Gymnasium: pip install 'diffvcs[gym]'") from problem
 
-from . import _c, roms
+from . import _c
 from .batch import ALEVectorInterface
 from .cartridge import Cartridge
 from .env import continuous_space
@@ -108,7 +108,7 @@ class DiffVCSVectorEnv(VectorEnv):
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         games = [game] if isinstance(game, (str, Cartridge)) else list(game)
         self.ale = ALEVectorInterface(
-            [Cartridge.find(g if isinstance(g, Cartridge) or roms.get_rom_path(g) is None else roms.get_rom_path(g), profile) for g in games],
+            games,
             num_envs, frame_skip=frameskip, stack_num=stack_num, img_height=img_height, img_width=img_width,
             grayscale=grayscale, maxpool=maxpool, noop_max=noop_max, use_fire_reset=use_fire_reset,
             episodic_life=episodic_life, life_loss_info=life_loss_info, reward_clipping=reward_clipping,
@@ -160,7 +160,9 @@ class DiffVCSVectorEnv(VectorEnv):
         elif isinstance(seed, (np.ndarray, list, tuple)):
             seeds = np.asarray(seed)
             if seeds.shape != (len(ids),):
-                raise ValueError(f"`seed` needs one entry per sub-environment being reset: {len(ids)}, got {seeds.shape}")
+                raise ValueError(
+                    f"`seed` needs one entry per sub-environment being reset: {len(ids)}, got {seeds.shape}"
+                )
         else:
             raise TypeError("a seed is a number, or an array of numbers")
         observations, info = self.ale.reset(ids, seeds)
@@ -188,7 +190,9 @@ class DiffVCSVectorEnv(VectorEnv):
         """States of environments, a row of bytes each."""
         return self.ale.clone_states(env_ids)
 
-    def restore_state(self, states: np.ndarray, env_ids: Sequence[int] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+    def restore_state(
+        self, states: np.ndarray, env_ids: Sequence[int] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         """Puts states into environments of the same game, mode and difficulty; returns what reset returns."""
         observations, info = self.ale.restore_states(states, env_ids)
         return self._shown(observations, info), info
@@ -204,5 +208,3 @@ class DiffVCSVectorEnv(VectorEnv):
         from .jax import vector_functions
 
         return vector_functions(self)
-
-

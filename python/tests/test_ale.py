@@ -128,3 +128,23 @@ def test_a_window_shows_frames(monkeypatch):
     surface = ale._window._pygame.surfarray.array3d(ale._window._screen)
     assert np.array_equal(surface[::4, ::2].swapaxes(0, 1), ale.getScreenRGB())
     ale._window.close()
+
+
+def test_programs_for_ale_py_run_on_ours(tmp_path):
+    """python -m diffvcs.compat program.py: the names are ale-py's, the machine is ours, also where ale-py came first."""
+    import subprocess
+    import sys
+
+    pytest.importorskip("gymnasium")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import ale_py, gymnasium, sys\n"
+        "from ale_py import ALEInterface, roms\n"
+        "env = gymnasium.make('ALE/Pong-v5')\n"
+        "env.reset(seed=1)\n"
+        "print(type(env.unwrapped).__module__, ALEInterface.__module__, roms.get_rom_path('pong').name, sys.argv[1])\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-m", "diffvcs.compat", str(program), "word"], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.split() == ["diffvcs.env", "diffvcs.ale", "pong.bin", "word"]

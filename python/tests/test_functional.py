@@ -50,7 +50,12 @@ def test_ram_of_one_frame_agrees_with_the_truth(scene):
     cart, state, _ = scene
     exact = truth(cart, state, [0], ram_places(cart))
     possible = exact.possible[:, 0]
-    dframes = np.stack([jvp(cart, state, [0], dram=np.eye(1024)[i].reshape(128, 8), method="bit").dframes[0] for i in range(0, 1024, 16)])
+    dframes = np.stack(
+        [
+            jvp(cart, state, [0], dram=np.eye(1024)[i].reshape(128, 8), method="bit").dframes[0]
+            for i in range(0, 1024, 16)
+        ]
+    )
     wanted = exact.dframes[::16, 0][possible[::16]]
     found = dframes[possible[::16]]
     same = [np.array_equal(a, b) for a, b in zip(found, wanted)]
@@ -126,7 +131,7 @@ def test_the_cannon_of_space_invaders_moves():
 def test_paddles_are_where_the_game_has_them():
     machine = diffvcs.Machine("pong")
     machine.reset()
-    for i in range(60):
+    for _ in range(60):
         machine.act_on("RIGHT")
     played = run(machine.cart, machine.save(), ["LEFT"] * 4)
     assert len(set(played.controls["paddle"][:, 0])) == 4

@@ -10,10 +10,9 @@ gymnasium = pytest.importorskip("gymnasium")
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 import diffvcs  # noqa: E402
-from diffvcs.registration import LEGACY, register_envs  # noqa: E402
+from diffvcs.registration import LEGACY  # noqa: E402
 
 pytestmark = pytest.mark.roms
-register_envs()
 
 GAMES = (
     "pong breakout space_invaders seaquest ms_pacman qbert montezuma_revenge asteroids pitfall road_runner beam_rider "
@@ -63,7 +62,9 @@ def test_steps_are_those_of_ale_py(game):
             assert_same(theirs.reset(), ours.reset(), f"reset after step {i}")
 
 
-@pytest.mark.parametrize("kwargs", [{"continuous": True}, {"sound_obs": True, "frameskip": 2}], ids=["continuous", "sound"])
+@pytest.mark.parametrize(
+    "kwargs", [{"continuous": True}, {"sound_obs": True, "frameskip": 2}], ids=["continuous", "sound"]
+)
 def test_continuous_actions_and_sound_are_those_of_ale_py(kwargs):
     gymnasium.register_envs(pytest.importorskip("ale_py"))
     theirs, ours = gymnasium.make("ALE/Breakout-v5", **kwargs), make("Breakout-v5", **kwargs)
@@ -104,7 +105,13 @@ def test_names_are_registered():
 
 
 def test_wrong_arguments_are_refused():
-    for kwargs in ({"obs_type": "smell"}, {"frameskip": 0}, {"frameskip": (3, 3)}, {"frameskip": 2.0}, {"render_mode": "ansi"}):
+    for kwargs in (
+        {"obs_type": "smell"},
+        {"frameskip": 0},
+        {"frameskip": (3, 3)},
+        {"frameskip": 2.0},
+        {"render_mode": "ansi"},
+    ):
         with pytest.raises(gymnasium.error.Error):
             diffvcs.AtariEnv("pong", **kwargs)
     with pytest.raises(RuntimeError, match="mode"):

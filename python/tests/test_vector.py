@@ -7,10 +7,8 @@ gymnasium = pytest.importorskip("gymnasium")
 
 import diffvcs  # noqa: E402
 from diffvcs import DiffVCSVectorEnv  # noqa: E402
-from diffvcs.registration import register_envs  # noqa: E402
 
 pytestmark = pytest.mark.roms
-register_envs()
 
 
 def play(envs, steps, seed=0):
@@ -57,10 +55,8 @@ def test_make_vec_makes_it():
     assert isinstance(envs.unwrapped, DiffVCSVectorEnv)
     observations, info = envs.reset(seed=0)
     assert observations.shape == (3, 2, 84, 84) and observations in envs.observation_space
-    for kind in ("sync", "async"):
-        others = gymnasium.make_vec("DiffVCS/Pong-ram-v5", 2, vectorization_mode=kind)
-        assert others.reset(seed=0)[0].shape == (2, 128)
-        others.close()
+    others = gymnasium.make_vec("DiffVCS/Pong-ram-v5", 2, vectorization_mode="sync")
+    assert others.reset(seed=0)[0].shape == (2, 128)
 
 
 def test_several_games_modes_and_difficulties_in_one_batch():
@@ -70,7 +66,9 @@ def test_several_games_modes_and_difficulties_in_one_batch():
     envs.reset(seed=np.arange(6))
     mixed = play(envs, 30)
     for i, game in enumerate(games):
-        alone = DiffVCSVectorEnv(game, 2, mode=[None, (1, 12, 0)[i]], difficulty=[0, (1, 1, 0)[i]], noop_max=0, full_action_space=True)
+        alone = DiffVCSVectorEnv(
+            game, 2, mode=[None, (1, 12, 0)[i]], difficulty=[0, (1, 1, 0)[i]], noop_max=0, full_action_space=True
+        )
         alone.reset(seed=np.array([i, i + 3]))
         random = np.random.default_rng(0)
         for step in mixed:
@@ -81,12 +79,13 @@ def test_several_games_modes_and_difficulties_in_one_batch():
 def test_ram_and_sound():
     envs = DiffVCSVectorEnv("pong", 2, ram=True, sound_obs=True)
     envs.reset(seed=1)
-    results = play(envs, 20)
+    results = play(envs, 60)
     alone = DiffVCSVectorEnv("pong", 2, obs_type="ram")
     assert alone.reset(seed=1)[0].shape == (2, 128)
-    for got, step in zip(play(alone, 20), results):
+    for got, step in zip(play(alone, 60), results):
         assert np.array_equal(got[0], step[4]["ram"])
-    assert results[-1][4]["sound"].shape == (2, 512) and np.ptp(results[-1][4]["sound"]) >= 0
+    assert results[-1][4]["sound"].shape == (2, 512)
+    assert max(np.ptp(step[4]["sound"]) for step in results) > 0, "a ball that bounces is heard"
 
 
 def test_states_can_be_copied_to_others():
@@ -125,7 +124,9 @@ def test_with_copies_what_is_held_does_not_change():
         (whole if i % 2 else parts).append(results[0] if i % 2 else results[0][1, 3])
         del results
     for i, (observations, _) in enumerate(copies):
-        assert np.array_equal(whole[i // 2], observations) if i % 2 else np.array_equal(parts[i // 2], observations[1, 3])
+        assert (
+            np.array_equal(whole[i // 2], observations) if i % 2 else np.array_equal(parts[i // 2], observations[1, 3])
+        )
     seen = {id(envs.step(np.array([2, 3]))[0]) for _ in range(40)}
     assert len(seen) < 10
 
@@ -198,3 +199,30 @@ def test_envpool_in_the_way_of_dm():
         diffvcs.make("Pong-v5", colour=1)
     with pytest.raises(ValueError):
         diffvcs.make("Pong-v5", env_type="tf")
+
+
+def test_envpool_in_colour():
+    """Planes in front, as EnvPool has them."""
+    pool = diffvcs.make("Breakout-v5", num_envs=2, gray_scale=False, seed=1, stack_num=2)
+    envs = DiffVCSVectorEnv("breakout", 2, grayscale=False, stack_num=2)
+    observations, _ = pool.reset()
+    want, _ = envs.reset(seed=1)
+    assert observations.shape == (2, 6, 84, 84) == (2, *pool.observation_space.shape)
+    for frame in range(2):
+        for colour in range(3):
+            assert np.array_equal(observations[:, 3 * frame + colour], want[:, frame, :, :, colour])
+    assert pool.spec.config.stack_num == 2 and pool.spec.state_array_spec["info:ram"].shape == [128]
+
+
+def test_envpool_in_a_compiled_loop():
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    first, second = (diffvcs.make("Pong-v5", num_envs=3, seed=2) for _ in range(2))
+    handle, recv, send, step = second.xla()
+    first.reset()
+    second.async_reset()
+    handle, _ = recv(handle)
+    actions = np.random.default_rng(1).integers(0, 6, (20, 3)).astype(np.int32)
+    _, results = jax.lax.scan(jax.jit(step), handle, jax.numpy.asarray(actions))
+    for i, action in enumerate(actions):
+        want = first.step(action)
+        assert np.array_equal(results[0][i], want[0]) and np.array_equal(results[4]["ram"][i], want[4]["ram"])
