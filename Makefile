@@ -16,7 +16,7 @@ help:
 	@echo "make demo     set up, build, run our own cartridge (and a real game if ROMs are there), leave pictures in out/"
 	@echo "make test     everything: unit tests, sanitizers, golden records, ale-py live, two compilers, style"
 	@echo "make check    the one-minute subset"
-	@echo "make paper    every table and figure of the paper again, into out/paper (ten minutes)"
+	@echo "make paper    every table and figure of the paper again, into out/paper (minutes)"
 	@echo "make bench    beside ale-py and EnvPool, a minute or two;  make bench-full  all games, more rounds, callgrind"
 	@echo "make bench-grad  what derivatives cost, in frames of ale-py"
 	@echo "make lint     clang-format and clang-tidy;  make format  rewrites"
