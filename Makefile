@@ -7,7 +7,7 @@ ROMS = $(firstword $(DIFFVCS_ROMS) $(wildcard $(VENV)/lib/python3*/site-packages
 CMAKE_FLAGS ?=
 
 .PHONY: all help setup roms build check test test-quick test-sanitize test-golden test-ale test-builds test-python lint format demo \
-        bench bench-full bench-grad bench-python install clean
+        paper bench bench-full bench-grad bench-python install clean
 
 all: build
 
@@ -17,6 +17,7 @@ help:
 	@echo "make demo     set up, build, run our own cartridge (and a real game if ROMs are there), leave pictures in out/"
 	@echo "make test     everything: unit tests, sanitizers, golden records, ale-py live, two compilers, style"
 	@echo "make check    the one-minute subset"
+	@echo "make paper    every table and figure of the paper again, into out/paper (minutes)"
 	@echo "make bench    beside ale-py and EnvPool, a minute or two;  make bench-full  all games, more rounds, callgrind"
 	@echo "make bench-grad  what derivatives cost, in frames of ale-py"
 	@echo "make test-python  the Python package; FULL=1 installs PyTorch and Captum for it;  make bench-python  what it costs"
@@ -70,6 +71,10 @@ format:
 demo: build
 	@-$(MAKE) -s roms
 	@tests/demo.sh $(BUILD)/diffvcs
+
+paper: build roms
+	@mkdir -p out
+	$(BUILD)/diffvcs paper --roms "$(ROMS)" --out out/paper
 
 # ---- measuring: peers and us in one run; the last line is for scripts. PYTHON=... takes another environment ----------
 bench bench-full: build

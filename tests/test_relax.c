@@ -459,6 +459,32 @@ static void test_derivatives_are_those_of_the_map(void **state) {
   check_derivatives(VCS_DISPATCH_ONE_HOT, VCS_BUS_REAL, 12);
 }
 
+/* Whatever the settings, numbers stay numbers, in their ranges. */
+static void test_extremes_stay_in_range(void **state) {
+  (void)state;
+  static const double alphas[] = {1e-9, 1, 1e300}, temperatures[] = {1e-30, 0.3, 1e30};
+  for (int i = 0; i < 9 * 4; i++) {
+    vcs_cart_t *cart = load_noise();
+    vcs_relax_options_t o = options_of(alphas[i % 3], temperatures[i / 3 % 3]);
+    o.cast = i / 9 & 1 ? VCS_CAST_ROUND : VCS_CAST_NONE;
+    o.dispatch = i / 18 ? VCS_DISPATCH_DISTANCE : VCS_DISPATCH_HARD;
+    o.single = i & 1;
+    vcs_relax_t *relax = relaxed(cart, &o);
+    double *values = calloc(vcs_relax_input_slots(relax), sizeof *values);
+    for (int step = 0; step < (i / 18 ? 4 : 200); step++) vcs_relax_step(relax, NULL);
+    vcs_relax_values(relax, values);
+    for (size_t slot = 0; slot < vcs_relax_state_slots(relax); slot++) {
+      double most = slot >= VCS_SLOT_N && slot <= VCS_SLOT_C ? 1 : slot == VCS_SLOT_PC ? 65535.5 : 255.5;
+      if (slot == VCS_SLOT_TIME) most = 1e9;
+      if (!(values[slot] >= -0.5 && values[slot] <= most))
+        fail_msg("setting %d: slot %zu is %g", i, slot, values[slot]);
+    }
+    free(values);
+    vcs_relax_free(relax);
+    vcs_cart_free(cart);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_read_is_the_softmax_over_the_whole_array),
@@ -468,6 +494,7 @@ int main(void) {
       cmocka_unit_test(test_integers_and_rounded_numbers_agree),
       cmocka_unit_test(test_operations_interpolate),
       cmocka_unit_test(test_derivatives_are_those_of_the_map),
+      cmocka_unit_test(test_extremes_stay_in_range),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,6 @@ typedef struct {
   const vcs_paper_t *paper;
   const char *name;
   vcs_text_t html, tsv;
-  int columns;          /* of the table under way */
   int equal, different; /* verdicts so far */
 } vcs_section_t;
 

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "cli/paper.h"
-#include "core/cpu_ops.h"
 #include "core/state.h"
 #include "diffvcs/relax.h"
 #include "host/parallel.h"
@@ -349,7 +348,72 @@ vcs_status_t vcs_paper_ndiv(vcs_section_t *section, vcs_error_t *error) {
 
 /* ---- P_step ---------------------------------------------------------------------------------------------------- */
 
-enum { MAP_COLUMNS = 56, MAP_ROWS = 56 };
+enum { MAP_SIZE = 56 };
+
+typedef struct {
+  vcs_chart_t chart;
+  double at[MAP_SIZE][MAP_SIZE]; /* row by T, column by alpha */
+} map_t;
+
+static void fill_map(const margins_t *margins, map_t *map) {
+  const vcs_chart_t *c = &map->chart;
+  for (int y = 0; y < MAP_SIZE; y++) {
+    for (int x = 0; x < MAP_SIZE; x++) {
+      map->at[y][x] = p_step(margins, c->x_from + (c->x_to - c->x_from) * (x + 0.5) / MAP_SIZE,
+                             c->y_from + (c->y_to - c->y_from) * (y + 0.5) / MAP_SIZE);
+    }
+  }
+}
+
+/* The sides of cells between which the map passes a level. */
+static void draw_contour(vcs_drawing_t *drawing, const map_t *map, double level, uint32_t colour) {
+  const double wide = map->chart.width / MAP_SIZE, high = map->chart.height / MAP_SIZE;
+  for (int y = 0; y < MAP_SIZE; y++) {
+    for (int x = 0; x < MAP_SIZE; x++) {
+      const double left = map->chart.left + x * wide, top = map->chart.top + (MAP_SIZE - 1 - y) * high;
+      const bool here = map->at[y][x] >= level;
+      if (x + 1 < MAP_SIZE && here != (map->at[y][x + 1] >= level))
+        vcs_draw_line(drawing, left + wide, top, left + wide, top + high, 2, colour);
+      if (y + 1 < MAP_SIZE && here != (map->at[y + 1][x] >= level))
+        vcs_draw_line(drawing, left, top, left + wide, top, 2, colour);
+    }
+  }
+}
+
+static vcs_status_t draw_likelihood(vcs_section_t *section, const margins_t *margins, vcs_error_t *error) {
+  map_t map = {
+      .chart = {"P_step = p_read^rho p_branch^f_b", "alpha", "T", 50, 30, 430, 350, 1, 9, 0.06, 0.22, false, 8, 8}};
+  const double wide = map.chart.width / MAP_SIZE, high = map.chart.height / MAP_SIZE;
+  vcs_drawing_t *drawing = vcs_drawing_create(520, 430);
+  if (!drawing) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  fill_map(margins, &map);
+  vcs_chart_frame(drawing, &map.chart);
+  for (int i = 0; i < MAP_SIZE * MAP_SIZE; i++) {
+    const int x = i % MAP_SIZE, y = i / MAP_SIZE;
+    vcs_draw_box(drawing, map.chart.left + x * wide, map.chart.top + (MAP_SIZE - 1 - y) * high, wide + 0.2, high + 0.2,
+                 vcs_colour_heat(map.at[y][x]));
+  }
+  draw_contour(drawing, &map, 1 - 1e-12, 0x30C050);
+  draw_contour(drawing, &map, 0.5, 0xFFFFFF);
+  vcs_chart_dot(drawing, &map.chart, 6, 0.14, 0x00FFFF);
+  return vcs_section_figure(section, drawing, "pstep",
+                            "P_step of Space Invaders' reduced trace. Green: 1. White: 1/2. The dot: (6, 0.14).",
+                            error);
+}
+
+/* Where the margins say that nothing goes wrong: from which alpha, in thousandths, and up to which T, in ten
+ * thousandths. */
+static int exact_alpha(const margins_t *margins) {
+  int alpha = 1000;
+  while (alpha < 9000 && p_branch(margins, alpha / 1000.0) < 1) alpha++;
+  return alpha;
+}
+
+static int exact_temperature(const margins_t *margins) {
+  int temperature = 2200;
+  while (temperature > 1 && p_read(margins, temperature / 10000.0, true) < 1) temperature--;
+  return temperature;
+}
 
 vcs_status_t vcs_paper_pstep(vcs_section_t *section, vcs_error_t *error) {
   vcs_paper_game_t game;
@@ -357,60 +421,86 @@ vcs_status_t vcs_paper_pstep(vcs_section_t *section, vcs_error_t *error) {
   vcs_status_t status = vcs_paper_game_open(section->paper, invaders, VCS_PROFILE_XITARI, &game, error);
   if (status) return status;
   status = reduced_margins(game.rom.cart, NDIV_STEPS, &margins, error);
-  vcs_drawing_t *drawing = status == VCS_OK ? vcs_drawing_create(520, 430) : NULL;
-  if (drawing) {
-    const vcs_chart_t chart = {
-        "P_step = p_read^rho p_branch^f_b", "alpha", "T", 50, 30, 430, 350, 1, 9, 0.06, 0.22, false, 8, 8};
-    double map[MAP_ROWS + 1][MAP_COLUMNS + 1], exact_alpha = 0, exact_t = 0;
-    vcs_chart_frame(drawing, &chart);
-    for (int y = 0; y <= MAP_ROWS; y++) {
-      for (int x = 0; x <= MAP_COLUMNS; x++)
-        map[y][x] = p_step(&margins, 1 + 8.0 * (x + 0.5) / MAP_COLUMNS, 0.06 + 0.16 * (y + 0.5) / MAP_ROWS);
-    }
-    const double wide = chart.width / MAP_COLUMNS, high = chart.height / MAP_ROWS;
-    for (int y = 0; y < MAP_ROWS; y++) {
-      for (int x = 0; x < MAP_COLUMNS; x++) {
-        double left = chart.left + x * wide, top = chart.top + chart.height - (y + 1) * high;
-        vcs_draw_box(drawing, left, top, wide + 0.2, high + 0.2, vcs_colour_heat(map[y][x]));
-      }
-    }
-    for (int y = 0; y < MAP_ROWS; y++) { /* contours, along the sides of cells: 1 in green, 1/2 in white */
-      for (int x = 0; x < MAP_COLUMNS; x++) {
-        double left = chart.left + x * wide, top = chart.top + chart.height - (y + 1) * high;
-        for (int half = 0; half < 2; half++) {
-          double level = half ? 0.5 : 1 - 1e-12;
-          uint32_t colour = half ? 0xFFFFFF : 0x30C050;
-          bool here = map[y][x] >= level;
-          if (x + 1 < MAP_COLUMNS && here != (map[y][x + 1] >= level))
-            vcs_draw_line(drawing, left + wide, top, left + wide, top + high, 2, colour);
-          if (y + 1 < MAP_ROWS && here != (map[y + 1][x] >= level))
-            vcs_draw_line(drawing, left, top, left + wide, top, 2, colour);
-        }
-      }
-    }
-    vcs_chart_dot(drawing, &chart, 6, 0.14, 0x00FFFF);
-    for (double a = 1; a < 9 && !exact_alpha; a += 0.001) exact_alpha = p_branch(&margins, a) == 1 ? a : 0;
-    for (double t = 0.22; t > 0.06 && !exact_t; t -= 0.0001) exact_t = p_read(&margins, t, true) == 1 ? t : 0;
-    status =
-        vcs_section_figure(section, drawing, "pstep",
-                           "P_step of Space Invaders' reduced trace. Green: 1. White: 1/2. The dot: (6, 0.14).", error);
+  if (status == VCS_OK) status = draw_likelihood(section, &margins, error);
+  if (status == VCS_OK) {
+    const double alpha = exact_alpha(&margins) / 1000.0, temperature = exact_temperature(&margins) / 10000.0;
+    const double corner = p_step(&margins, 6, 0.14);
     vcs_table_begin(section, "edge|paper|ours|verdict");
-    vcs_table_row(section, "p_branch = 1 from alpha|6 (of 2, 3, 4, 5, 6)|%.3f|%s", exact_alpha,
-                  vcs_verdict(section, exact_alpha > 5 && exact_alpha <= 6));
-    vcs_table_row(section, "p_read = 1 up to T|0.1465|%.4f|%s", exact_t,
-                  vcs_verdict(section, fabs(exact_t - 0.1465) < 0.001));
-    vcs_table_row(section, "(6, 0.14): P_step|1.000|%.3f|%s", p_step(&margins, 6, 0.14),
-                  vcs_verdict(section, p_step(&margins, 6, 0.14) == 1));
+    vcs_table_row(section, "p_branch = 1 from alpha|6 (of 2, 3, 4, 5, 6)|%.3f|%s", alpha,
+                  vcs_verdict(section, alpha > 5 && alpha <= 6));
+    vcs_table_row(section, "p_read = 1 up to T|0.14 (of 0.14, 0.15)|%.4f|%s", temperature,
+                  vcs_verdict(section, temperature >= 0.14 && temperature < 0.15));
+    vcs_table_row(section, "(6, 0.14): P_step|1.000|%.3f|%s", corner, vcs_verdict(section, corner == 1));
     vcs_table_end(section);
-  } else if (status == VCS_OK) {
-    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
   free(margins.list);
   vcs_paper_game_free(&game);
   return status;
 }
 
+/* ---- Thresholds ------------------------------------------------------------------------------------------------ */
+
+/* The temperature from which a read of ROM rounds wrongly does not change while a game runs. By what is read: */
+enum { OPCODE, OPERAND, DATA, KINDS };
+
+typedef struct {
+  uint32_t rom_size;
+  uint8_t *seen; /* which kinds have read a byte of the image: a bit each */
+  double lowest[KINDS];
+} thresholds_t;
+
+static void note_threshold(void *context, const vcs_relax_value_t *value) {
+  thresholds_t *thresholds = context;
+  if (!value->cells || (uint32_t)value->size != thresholds->rom_size) return;
+  const int behind = (uint16_t)(value->address - value->pc), kind = behind == 0 ? OPCODE : behind <= 2 ? OPERAND : DATA;
+  if (thresholds->seen[value->index] >> kind & 1) return;
+  thresholds->seen[value->index] |= (uint8_t)(1 << kind);
+  read_t read;
+  for (int k = -AROUND; k <= AROUND; k++)
+    read.around[k + AROUND] = value->cells[(value->index + k + value->size) % value->size];
+  double *lowest = &thresholds->lowest[kind];
+  if (rounds_right(&read, *lowest)) return;
+  double right = 0.1;
+  while (*lowest - right > 1e-6) {
+    const double half = (right + *lowest) / 2;
+    if (rounds_right(&read, half))
+      right = half;
+    else
+      *lowest = half;
+  }
+}
+
+static vcs_status_t find_thresholds(const vcs_paper_game_t *game, int frames, double lowest[KINDS],
+                                    vcs_error_t *error) {
+  const vcs_cart_t *cart = game->rom.cart;
+  const vcs_relax_options_t options = exact_options();
+  thresholds_t thresholds = {cart->rom_size, calloc(cart->rom_size, 1), {1, 1, 1}};
+  vcs_relax_t *relax = NULL;
+  vcs_status_t status = vcs_relax_create(cart, &options, &relax, error);
+  if (status == VCS_OK && thresholds.seen) {
+    vcs_relax_load(relax, game->start);
+    vcs_relax_watch(relax, note_threshold, &thresholds);
+    for (int f = 0; f < frames; f++) vcs_relax_frame(relax, NULL);
+    memcpy(lowest, thresholds.lowest, sizeof thresholds.lowest);
+  } else if (status == VCS_OK) {
+    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  vcs_relax_free(relax);
+  free(thresholds.seen);
+  return status;
+}
+
 /* ---- Delayed divergence ---------------------------------------------------------------------------------------- */
+
+static void write_thresholds(vcs_section_t *section, const double lowest[KINDS]) {
+  vcs_table_begin(section, "the lowest T at which a read of ROM rounds wrongly|paper|ours|verdict");
+  vcs_table_row(section, "operands|0.1465|%.4f|%s", lowest[OPERAND],
+                vcs_verdict(section, fabs(lowest[OPERAND] - 0.1465) < 0.00005));
+  vcs_table_row(section, "opcodes|0.1465|%.4f|%s", lowest[OPCODE],
+                vcs_verdict(section, fabs(lowest[OPCODE] - 0.1465) < 0.00005));
+  vcs_table_row(section, "data|-|%.4f|", lowest[DATA]);
+  vcs_table_end(section);
+}
 
 vcs_status_t vcs_paper_delayed(vcs_section_t *section, vcs_error_t *error) {
   static const struct {
@@ -425,6 +515,8 @@ vcs_status_t vcs_paper_delayed(vcs_section_t *section, vcs_error_t *error) {
   vcs_status_t status = vcs_paper_game_open(section->paper, invaders, VCS_PROFILE_XITARI, &game[0], error);
   if (status) return status;
   status = vcs_paper_game_open(section->paper, invaders, VCS_PROFILE_ALE, &game[1], error);
+  double lowest[KINDS] = {0};
+  if (status == VCS_OK) status = find_thresholds(&game[0], 600, lowest, error);
   if (status == VCS_OK) {
     int over[2];
     for (int i = 0; i < 2; i++) over[i] = vcs_paper_game_over(&game[i], frames);
@@ -464,6 +556,7 @@ vcs_status_t vcs_paper_delayed(vcs_section_t *section, vcs_error_t *error) {
                   where);
   }
   vcs_table_end(section);
+  write_thresholds(section, lowest);
   vcs_section_say(
       section,
       "The largest pull of a read is 510 q / (1 + q), q = exp(-1/T): a byte of 0 among bytes of 255, or the reverse. "

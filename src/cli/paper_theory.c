@@ -114,9 +114,10 @@ static void compare_soft(soft_job_t *job, size_t item, const vcs_paper_game_t *g
         job->games[item].finite = false;
     }
     vcs_frame(cart, room->hard, room->frames);
-    bool recorded = vcs_tape_record(room->tape, cart, room->soft, other);
-    if (!recorded || memcmp(room->hard, room->soft, size) || memcmp(room->frames, other, 2 * VCS_FRAME_BYTES))
-      job->games[item].differs = f;
+    const bool recorded = vcs_tape_record(room->tape, cart, room->soft, other);
+    const bool same =
+        memcmp(room->hard, room->soft, size) == 0 && memcmp(room->frames, other, 2 * VCS_FRAME_BYTES) == 0;
+    if (!recorded || !same) job->games[item].differs = f;
     vcs_progress_add(&job->progress, 1);
   }
 }
@@ -278,45 +279,68 @@ static vcs_status_t make_machines(const vcs_cart_t *cart, vcs_relax_t *soft[TEMP
   return status;
 }
 
-static vcs_status_t measure_game(bound_job_t *job, size_t item, const vcs_paper_game_t *game, vcs_error_t *error) {
-  const vcs_cart_t *cart = game->rom.cart;
-  const size_t size = vcs_state_size(cart);
-  vcs_relax_t *soft[TEMPERATURES][ALPHAS] = {{NULL}}, *reads_only[TEMPERATURES] = {NULL};
+/* Machines of all settings, and room for a step. */
+typedef struct {
+  vcs_relax_t *soft[TEMPERATURES][ALPHAS], *reads_only[TEMPERATURES];
   vcs_relax_options_t options[TEMPERATURES][ALPHAS];
-  uint64_t seed = item + 1;
-  vcs_status_t status = make_machines(cart, soft, reads_only, options, error);
-  vcs_t *m = malloc(size), *after = malloc(size);
-  double *exact = NULL, *values = NULL;
-  if (status == VCS_OK) {
-    exact = malloc(vcs_relax_input_slots(soft[0][0]) * sizeof *exact);
-    values = malloc(vcs_relax_input_slots(soft[0][0]) * sizeof *values);
+  vcs_t *m, *after;
+  double *exact, *values;
+} bench_t;
+
+static vcs_status_t open_bench(const vcs_paper_game_t *game, bench_t *bench, vcs_error_t *error) {
+  const size_t size = vcs_state_size(game->rom.cart);
+  vcs_status_t status = make_machines(game->rom.cart, bench->soft, bench->reads_only, bench->options, error);
+  if (status) return status;
+  const size_t slots = vcs_relax_input_slots(bench->soft[0][0]);
+  bench->m = malloc(size);
+  bench->after = malloc(size);
+  bench->exact = malloc(slots * sizeof *bench->exact);
+  bench->values = malloc(slots * sizeof *bench->values);
+  if (!bench->m || !bench->after || !bench->exact || !bench->values)
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  memcpy(bench->m, game->start, size);
+  return VCS_OK;
+}
+
+static void free_bench(bench_t *bench) {
+  for (int t = 0; t < TEMPERATURES; t++) {
+    for (int a = 0; a < ALPHAS; a++) vcs_relax_free(bench->soft[t][a]);
+    vcs_relax_free(bench->reads_only[t]);
   }
-  if (status == VCS_OK && (!m || !after || !exact || !values))
-    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  if (status == VCS_OK) memcpy(m, game->start, size);
+  free(bench->m);
+  free(bench->after);
+  free(bench->exact);
+  free(bench->values);
+}
+
+/* One step from bench->m by all settings, against the exact one. */
+static void measure_step(bound_job_t *job, size_t item, const vcs_cart_t *cart, const bench_t *bench) {
+  vcs_step_t step;
+  memcpy(bench->after, bench->m, vcs_state_size(cart));
+  vcs_step(cart, bench->after, NULL, &step);
+  vcs_relax_load(bench->soft[0][0], bench->after);
+  vcs_relax_values(bench->soft[0][0], bench->exact);
+  for (int t = 0; t < TEMPERATURES; t++) {
+    for (int a = 0; a < ALPHAS; a++)
+      measure(bench->soft[t][a], &bench->options[t][a], bench->m, bench->exact, bench->values, &job->soft[item][t][a]);
+    vcs_relax_options_t hard = bench->options[t][ALPHAS - 1];
+    hard.dispatch = VCS_DISPATCH_HARD;
+    measure(bench->reads_only[t], &hard, bench->m, bench->exact, bench->values, &job->reads_only[item][t]);
+  }
+}
+
+static vcs_status_t measure_game(bound_job_t *job, size_t item, const vcs_paper_game_t *game, vcs_error_t *error) {
+  bench_t *bench = calloc(1, sizeof *bench);
+  if (!bench) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  uint64_t seed = item + 1;
+  vcs_status_t status = open_bench(game, bench, error);
   for (int i = 0; i < job->states && status == VCS_OK && !vcs_interrupted(); i++) {
-    vcs_step_t step;
-    wander(game, m, &seed);
-    memcpy(after, m, size);
-    vcs_step(cart, after, NULL, &step);
-    vcs_relax_load(soft[0][0], after);
-    vcs_relax_values(soft[0][0], exact);
-    for (int t = 0; t < TEMPERATURES; t++) {
-      for (int a = 0; a < ALPHAS; a++) measure(soft[t][a], &options[t][a], m, exact, values, &job->soft[item][t][a]);
-      vcs_relax_options_t hard = options[t][ALPHAS - 1];
-      hard.dispatch = VCS_DISPATCH_HARD;
-      measure(reads_only[t], &hard, m, exact, values, &job->reads_only[item][t]);
-    }
+    wander(game, bench->m, &seed);
+    measure_step(job, item, game->rom.cart, bench);
     vcs_progress_add(&job->progress, 1);
   }
-  for (int t = 0; t < TEMPERATURES; t++) {
-    for (int a = 0; a < ALPHAS; a++) vcs_relax_free(soft[t][a]);
-    vcs_relax_free(reads_only[t]);
-  }
-  free(m);
-  free(after);
-  free(exact);
-  free(values);
+  free_bench(bench);
+  free(bench);
   return status;
 }
 
