@@ -33,7 +33,7 @@ roms:
 
 # ---- building -----------------------------------------------------------------------------------------------------
 build: setup
-	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release $(CMAKE_FLAGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DDIFFVCS_TESTS=ON $(CMAKE_FLAGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@mv -f $(BUILD).log $(BUILD)/configure.log
 	@cmake --build $(BUILD) -j $(JOBS) -- --no-print-directory -s
 
@@ -68,13 +68,13 @@ format:
 	clang-format -i $$(git ls-files '*.c' '*.h' | grep -v xla_ffi_c_api.h)
 
 # ---- showing ------------------------------------------------------------------------------------------------------
-demo: build
-	@-$(MAKE) -s roms
+# Only what it needs is installed and built: the program, not the tests.
+demo:
+	@tests/setup.sh --build
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DDIFFVCS_TESTS=OFF $(CMAKE_FLAGS) > /dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target diffvcs -- --no-print-directory -s
+	@-tests/setup.sh --build --roms
 	@tests/demo.sh $(BUILD)/diffvcs
-
-paper: build roms
-	@mkdir -p out
-	$(BUILD)/diffvcs paper --roms "$(ROMS)" --out out/paper
 
 # ---- measuring: peers and us in one run; the last line is for scripts. PYTHON=... takes another environment ----------
 bench bench-full: build

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing: Debian packages to build and test with, and (--roms) ale-py in a local virtual environment.
-# Does nothing, quickly, when everything is there.
+# Installs what is missing: Debian packages to build and test with (--build: only to build), and (--roms) ale-py in a
+# local virtual environment. Does nothing, quickly, when everything is there.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,19 +11,21 @@ header() { [ -e "/usr/include/$1" ] || compgen -G "/usr/include/*/$1" > /dev/nul
 need cc gcc
 need make make
 need cmake cmake
-need clang clang
-need clang-format clang-format
-need clang-tidy clang-tidy
 need python3 python3
-need dasm dasm
 need pkg-config pkg-config
 header zlib.h zlib1g-dev
 header png.h libpng-dev
-header cmocka.h libcmocka-dev
 header SDL2/SDL.h libsdl2-dev
-need xvfb-run xvfb
-need xauth xauth
 python3 -c 'import ensurepip, venv' > /dev/null 2>&1 || packages+=(python3-venv)
+if [ "${1:-}" != --build ]; then
+  need clang clang
+  need clang-format clang-format
+  need clang-tidy clang-tidy
+  need dasm dasm
+  need xvfb-run xvfb
+  need xauth xauth
+  header cmocka.h libcmocka-dev
+fi
 
 if [ ${#packages[@]} -gt 0 ]; then
   echo "setup: installing ${packages[*]}"
@@ -38,7 +40,7 @@ if [ ${#packages[@]} -gt 0 ]; then
   rm -f setup.log
 fi
 
-if [ "${1:-}" = --roms ]; then
+if [ "${1:-}" = --roms ] || [ "${2:-}" = --roms ]; then
   if ! compgen -G '.venv/lib/python3*/site-packages/ale_py/roms/pong.bin' > /dev/null ||
     ! compgen -G '.venv/lib/python3*/site-packages/gymnasium/vector' > /dev/null; then
     echo "setup: installing ale-py into .venv (its ROM images and its emulator are what we compare with)"
