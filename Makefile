@@ -50,10 +50,12 @@ test-golden: build roms
 test-ale: build roms
 	$(PYTHON) tests/ale_live.py --library $(BUILD)/libdiffvcs.so --frames 5000 --episodes 3
 
+# Little optimised: compiling the core with checks takes longer than running it. What only repeats others on every game is
+# left to the plain build.
 test-sanitize: setup
-	@cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDIFFVCS_SANITIZE=ON > /dev/null
+	@cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1" -DDIFFVCS_SANITIZE=ON > /dev/null
 	@cmake --build build-sanitize -j $(JOBS) -- --no-print-directory -s
-	@ctest --test-dir build-sanitize --output-on-failure -j $(JOBS)
+	@DIFFVCS_BRIEF=1 ctest --test-dir build-sanitize --output-on-failure -j $(JOBS) -E test_grad_every_game
 
 test-builds: setup
 	@tests/builds.sh

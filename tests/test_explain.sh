@@ -8,8 +8,10 @@ failed=0
 fail() { echo "FAILED: $1"; failed=1; }
 explain() { "$program" explain demo --seed 1 --frame 120 --out "$work/why" "$@" > "$work/said" 2> "$work/error"; }
 
-# Every kind of question; what an object lights, it lights.
-for question in "--pixel 80,100" "--region 70,90,20,10" "--object P0" "--ram 9C.0" "--score"; do
+# Every kind of question (one of them with DIFFVCS_BRIEF, for builds with sanitizers); what an object lights, it lights.
+questions=("--pixel 80,100" "--region 70,90,20,10" "--object P0" "--ram 9C.0" "--score")
+[ -z "${DIFFVCS_BRIEF:-}" ] || questions=("--pixel 80,100")
+for question in "${questions[@]}"; do
   # shellcheck disable=SC2086
   explain $question --horizon 2 || fail "$question: $(cat "$work/error")"
   python3 - "$work/why" "$question" << 'END' || fail "$question"
