@@ -225,10 +225,19 @@ static vcs_status_t find_method(study_t *s, int method, vcs_error_t *error) {
     vcs_status_t status = vcs_grad_jvp(&s->scene.run, &options, &inputs, &outputs, NULL, error);
     if (status) return status;
   }
-  memset(s->input, 0, sizeof s->input);
   pictures[HORIZON - 1] = s->weights;
-  vcs_status_t status = vcs_grad_vjp(&s->scene.run, &options, &inputs, &outputs, NULL, error);
-  for (int c = 0; c < CONTROLS; c++) s->inverse[method][c] = (double)s->input[controls[c]];
+  vcs_status_t status = VCS_OK;
+  /* One walk backwards for all controls; with forks one along each, which knows of steps that a wall undoes. */
+  for (int c = 0; c < CONTROLS && status == VCS_OK; c++) {
+    float direction[VCS_INPUTS * HORIZON] = {0};
+    const vcs_grad_inputs_t along = {.input = direction};
+    direction[controls[c]] = 1;
+    memset(s->input, 0, sizeof s->input);
+    status = options.fork_window
+                 ? vcs_grad_vjp_along(NULL, &s->scene.run, &options, &along, &inputs, &outputs, NULL, error)
+                 : vcs_grad_vjp(&s->scene.run, &options, &inputs, &outputs, NULL, error);
+    s->inverse[method][c] = (double)s->input[controls[c]];
+  }
   return status;
 }
 
