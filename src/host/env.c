@@ -70,7 +70,7 @@ static void turn_paddle(vcs_env_t *env, int paddle, uint8_t held, float strength
 }
 
 /* What a player does in a frame: an action, or a switch of the console. */
-uint8_t vcs_action_held(int press) { return press >= 0 && press < VCS_ACTIONS ? actions[press].held : 0; }
+uint8_t vcs_action_held(int action) { return action >= 0 && action < VCS_ACTIONS ? actions[action].held : 0; }
 
 /* What both players do in a frame, and how far they turn a paddle. */
 typedef struct {
