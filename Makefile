@@ -55,7 +55,7 @@ test-ale: build roms
 test-sanitize: setup
 	@cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1" -DDIFFVCS_SANITIZE=ON > /dev/null
 	@cmake --build build-sanitize -j $(JOBS) -- --no-print-directory -s
-	@DIFFVCS_BRIEF=1 ctest --test-dir build-sanitize --output-on-failure -j $(JOBS) -E test_grad_every_game
+	@DIFFVCS_BRIEF=1 ctest --test-dir build-sanitize --output-on-failure -j $(JOBS) -E 'test_grad_(every_game|episode)|^cli$$'
 
 test-builds: setup
 	@tests/builds.sh
