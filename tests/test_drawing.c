@@ -17,7 +17,7 @@
 
 enum { WIDTH = 120, HEIGHT = 60 };
 
-static char folder[] = "/tmp/test_drawing.XXXXXX";
+static char folder[] = "test_drawing.XXXXXX";
 
 static int make_folder(void **state) {
   (void)state;
