@@ -33,8 +33,12 @@ static void note_instruction(watcher_t *w) {
   const int length = vcs_mode_length(op.mode);
   note(w, pc, pc, VCS_ROM_OPCODE);
   for (int i = 1; i < length; i++) note(w, (uint16_t)(pc + i), pc, VCS_ROM_OPERAND);
-  if (op.mode == VCS_MODE_IMM || (op.access != VCS_ACCESS_READ && op.access != VCS_ACCESS_MODIFY)) return;
   const uint8_t low = vcs_bus_peek(w->cart, m, (uint16_t)(pc + 1)), high = vcs_bus_peek(w->cart, m, (uint16_t)(pc + 2));
+  if (op.mode == VCS_MODE_IND) { /* a table of addresses */
+    note(w, (uint16_t)(high << 8 | low), pc, VCS_ROM_DATA);
+    note(w, (uint16_t)(high << 8 | (uint8_t)(low + 1)), pc, VCS_ROM_DATA);
+  }
+  if (op.mode == VCS_MODE_IMM || (op.access != VCS_ACCESS_READ && op.access != VCS_ACCESS_MODIFY)) return;
   note(w, vcs_form_address(w->cart, m, op, low, high, m->x, m->y).addr, pc, VCS_ROM_DATA);
 }
 
