@@ -25,11 +25,10 @@ typedef struct {
   int32_t frame_skip;
 } work_t;
 
-enum { EMULATE, DRAWN, PIPELINE, TRUTH, WORKS };
-static const work_t works[WORKS] = {{"emulate", VCS_FLEET_SHOWS_NOTHING, 4},
-                                    {"drawn", VCS_FLEET_SHOWS_FRAMES, 1},
-                                    {"pipeline", VCS_FLEET_SHOWS_SMALL, 4},
-                                    {"truth", VCS_FLEET_SHOWS_NOTHING, 0}};
+enum { EMULATE, DRAWN, PIPELINE, STE, BIT, TRUTH, WORKS };
+static const work_t works[WORKS] = {{"emulate", VCS_FLEET_SHOWS_NOTHING, 4}, {"drawn", VCS_FLEET_SHOWS_FRAMES, 1},
+                                    {"pipeline", VCS_FLEET_SHOWS_SMALL, 4},  {"ste", VCS_FLEET_SHOWS_NOTHING, 4},
+                                    {"bit", VCS_FLEET_SHOWS_NOTHING, 4},     {"truth", VCS_FLEET_SHOWS_NOTHING, 0}};
 
 static double now(void) {
   struct timespec t;
@@ -133,6 +132,71 @@ static rate_t measure(const vcs_cart_t *cart, const work_t *work, int32_t seats,
   return rate;
 }
 
+/* Instructions a second of derivatives: a frame is run, recorded, and walked over backwards (VJP) from an adjoint on
+ * every pixel of its picture to the machine before it and to what is held. Counted are the instructions on the tapes.
+ */
+static double product_rate(const vcs_cart_t *cart, vcs_method_t method, int32_t seats, double seconds) {
+  enum { PATTERN = 1 << 20 };
+  vcs_fleet_options_t options;
+  vcs_fleet_grad_options_t grad;
+  vcs_fleet_t *fleet;
+  vcs_error_t error;
+  vcs_fleet_defaults(&options);
+  options.seats = seats;
+  options.shows = VCS_FLEET_SHOWS_NOTHING;
+  must(vcs_fleet_create(&cart, 1, NULL, &options, &fleet, &error), &error);
+  const vcs_batch_results_t results = {0};
+  must(vcs_fleet_reset(fleet, 1, &results, NULL, &error), &error);
+  for (int i = 0; i < WARM_FRAMES / options.frame_skip; i++) {
+    must(vcs_fleet_step(fleet, NULL, &results, NULL, &error), &error);
+  }
+  vcs_fleet_grad_defaults(&grad);
+  grad.grad.method = method;
+  const size_t state = 8 * vcs_state_size(cart), picture = (size_t)VCS_WIDTH * (size_t)cart->height;
+  const size_t pixels = picture * (size_t)seats;
+  const vcs_fleet_inputs_t inputs = {.state = allocate(fleet, state * (size_t)seats * sizeof(float)),
+                                     .state_stride = state,
+                                     .input = allocate(fleet, VCS_INPUTS * (size_t)seats * sizeof(float)),
+                                     .input_stride = VCS_INPUTS};
+  const vcs_fleet_outputs_t outputs = {.pixels = allocate(fleet, pixels * sizeof(float)), .pixels_stride = picture};
+  vcs_controls_t *controls = allocate(fleet, (size_t)seats * sizeof *controls);
+  int64_t *walked = allocate(fleet, (size_t)seats * sizeof *walked);
+  static float pattern[PATTERN];
+  static const vcs_controls_t idle[PATTERN / sizeof(vcs_controls_t)];
+  for (int i = 0; i < PATTERN; i++) pattern[i] = (float)(i % 7 - 3) + 0.5F;
+  for (size_t i = 0; i < pixels; i += PATTERN) {
+    const size_t left = pixels - i < PATTERN ? pixels - i : PATTERN;
+    must(vcs_fleet_move(fleet, outputs.pixels + i, pattern, left * sizeof(float), &error), &error);
+  }
+  const size_t some = sizeof idle / sizeof *idle;
+  for (size_t i = 0; i < (size_t)seats; i += some) {
+    const size_t left = (size_t)seats - i < some ? (size_t)seats - i : some;
+    must(vcs_fleet_move(fleet, controls + i, idle, left * sizeof *idle, &error), &error);
+  }
+  double start = 0, spent = 0;
+  int64_t products = 0;
+  for (int more = 0; spent < seconds; more = more ? 2 * more : 1) { /* the first one makes room, and does not count */
+    for (int i = 0; i < (more ? more : 1); i++) {
+      must(vcs_fleet_vjp(fleet, controls, &grad, &inputs, &outputs, walked, NULL, &error), &error);
+    }
+    must(vcs_fleet_wait(fleet, NULL, &error), &error);
+    if (!more) start = now();
+    products += more;
+    spent = now() - start;
+  }
+  int64_t *here = malloc((size_t)seats * sizeof *here), sum = 0;
+  must(vcs_fleet_move(fleet, here, walked, (size_t)seats * sizeof *here, &error), &error);
+  for (int32_t i = 0; i < seats; i++) {
+    if (here[i] < 0) die("a tape was too short");
+    sum += here[i];
+  }
+  free(here);
+  void *const buffers[] = {inputs.state, inputs.input, outputs.pixels, controls, walked};
+  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) vcs_fleet_release(fleet, buffers[i]);
+  vcs_fleet_free(fleet);
+  return (double)sum * (double)products / spent;
+}
+
 /* All 1,024 bits of RAM, the whole screen after 8 frames; milliseconds, the best of a few. */
 static double truth_ms(const vcs_cart_t *cart) {
   enum { BITS = 1024, FRAMES = 8, TIMES = 5 };
@@ -171,7 +235,7 @@ typedef struct {
 static plan_t read_plan(int argc, char **argv) {
   plan_t plan = {.seconds = 0.5};
   bool any = false;
-  if (argc < 2) die("usage: cuda ROMS [SECONDS] [emulate|drawn|pipeline|truth...] [SEATS...]");
+  if (argc < 2) die("usage: cuda ROMS [SECONDS] [emulate|drawn|pipeline|ste|bit|truth...] [SEATS...]");
   for (int i = 2; i < argc; i++) {
     bool work = false;
     for (int w = 0; w < WORKS; w++) {
@@ -179,7 +243,7 @@ static plan_t read_plan(int argc, char **argv) {
     }
     if (work) continue;
     const double number = atof(argv[i]);
-    if (number <= 0) die("neither a number nor a kind of work: emulate, drawn, pipeline, truth");
+    if (number <= 0) die("neither a number nor a kind of work: emulate, drawn, pipeline, ste, bit, truth");
     if (i == 2) {
       plan.seconds = number;
     } else if (plan.size_count < SIZES_MAX) {
@@ -200,11 +264,12 @@ int main(int argc, char **argv) {
   if (missing) die(missing);
   vcs_cart_t *carts[GAMES];
   for (int g = 0; g < GAMES; g++) carts[g] = load(argv[1], games[g]);
-  double best[WORKS] = {NAN, NAN, NAN, NAN}, instructions = NAN;
+  double best[WORKS], instructions = NAN;
+  for (int w = 0; w < WORKS; w++) best[w] = NAN;
   printf("raw frames a second, millions\n%-12s%9s", "work", "seats");
   for (int g = 0; g < GAMES; g++) printf("%16s", games[g]);
   printf("%16s\n", "mean");
-  for (int w = 0; w < TRUTH; w++) {
+  for (int w = 0; w <= PIPELINE; w++) {
     for (int s = 0; plan.wanted[w] && s < plan.size_count; s++) {
       double mean = 0, executed = 0;
       printf("%-12s%9d", works[w].name, (int)plan.sizes[s]);
@@ -220,6 +285,22 @@ int main(int argc, char **argv) {
       if (w == EMULATE) instructions = fmax(instructions, executed);
     }
   }
+  if (plan.wanted[STE] || plan.wanted[BIT]) printf("instructions a second of a frame's run and VJP, millions\n");
+  for (int w = STE; w <= BIT; w++) {
+    for (int s = 0; plan.wanted[w] && s < plan.size_count; s++) {
+      double mean = 0;
+      printf("%-12s%9d", works[w].name, (int)plan.sizes[s]);
+      for (int g = 0; g < GAMES; g++) {
+        const double rate =
+            product_rate(carts[g], w == STE ? VCS_METHOD_STE : VCS_METHOD_BIT, plan.sizes[s], plan.seconds);
+        mean += rate / GAMES;
+        printf("%16.1f", 1e-6 * rate);
+        fflush(stdout);
+      }
+      printf("%16.1f\n", 1e-6 * mean);
+      best[w] = fmax(best[w], mean);
+    }
+  }
   if (plan.wanted[TRUTH]) {
     best[TRUTH] = 0;
     printf("%-21s", "truth, 1024 x 8, ms");
@@ -231,7 +312,7 @@ int main(int argc, char **argv) {
     printf("%16.2f\n", best[TRUTH]);
   }
   for (int g = 0; g < GAMES; g++) vcs_cart_free(carts[g]);
-  printf("cuda: emulate=%.3g drawn=%.3g pipeline=%.3g forward_instr=%.3g ste_vjp_instr=nan truth_ms=%.3g\n",
-         best[EMULATE], best[DRAWN], best[PIPELINE], instructions, best[TRUTH]);
+  printf("cuda: emulate=%.3g drawn=%.3g pipeline=%.3g forward_instr=%.3g ste_vjp_instr=%.3g truth_ms=%.3g\n",
+         best[EMULATE], best[DRAWN], best[PIPELINE], instructions, best[STE], best[TRUTH]);
   return 0;
 }

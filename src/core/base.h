@@ -34,10 +34,12 @@
 #if defined(__CUDACC__)
 #define VCS_STATIC static VCS_WHERE
 #define VCS_EXTERN static VCS_WHERE
+#define VCS_SLOW_EXTERN static __noinline__ VCS_WHERE
 #define VCS_DATA static __device__ const
 #else
 #define VCS_STATIC static
 #define VCS_EXTERN
+#define VCS_SLOW_EXTERN __attribute__((noinline))
 #define VCS_DATA static const
 #endif
 

@@ -74,4 +74,7 @@ struct vcs_cart {
   uint8_t passive_ports; /* both controllers are plain switches: port A reads m->swcha */
 };
 
+/* Bytes of a machine that are used (vcs_state_size). */
+VCS_FN size_t vcs_machine_size(const vcs_cart_t *cart) { return offsetof(vcs_t, cart_ram) + cart->ram_size; }
+
 #endif

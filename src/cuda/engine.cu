@@ -13,6 +13,8 @@
 
 #include "engine.h"
 
+const char *vcs_grad_product(const struct vcs_fleet_grad_view *view, void *stream); /* grad.cu */
+
 namespace {
 
 enum { WARP = 32, WARPS_PER_SM = 16, LOCAL_RAM = 256, SHOW_THREADS = 256 };
@@ -307,4 +309,4 @@ const char *truth_of(const vcs_truth_view_t *truth) {
 
 extern "C" VCS_API const vcs_engine_t VCS_CUDA_ENGINE;
 const vcs_engine_t VCS_CUDA_ENGINE = {use,  allocate, release,     move,     deal,    reset,
-                                      step, copy,     begin_truth, truth_of, wait_for};
+                                      step, copy,     begin_truth, truth_of, wait_for, vcs_grad_product};

@@ -22,6 +22,8 @@ typedef struct {
   int32_t count, horizon, horizon_count, from, to; /* frames to be run, and the number of the horizon then */
 } vcs_truth_view_t;
 
+struct vcs_fleet_grad_view;
+
 typedef struct {
   const char *(*use)(int32_t device);
   const char *(*allocate)(size_t size, void **memory);
@@ -37,13 +39,30 @@ typedef struct {
                              const uint8_t *picture); /* in host memory, or NULL: black */
   const char *(*truth)(const vcs_truth_view_t *truth);
   const char *(*wait)(void *stream);
+  const char *(*grad)(const struct vcs_fleet_grad_view *view, void *stream); /* a product (grad.h); the CPU has none */
 } vcs_engine_t;
 
 extern const vcs_engine_t vcs_engine_cpu;
 
+/* ---- A fleet on the host's side (fleet.c, fleet_grad.c) ---------------------------------------------------------- */
+
+struct vcs_fleet {
+  vcs_fleet_options_t options;
+  const vcs_engine_t *engine;
+  vcs_fleet_view_t view;
+  vcs_fleet_kind_t *kinds; /* the host's copy, with the device's pointers */
+  int32_t kind_count;
+  const vcs_cart_t **carts;              /* by kind, as the caller has them */
+  struct vcs_fleet_workspace *workspace; /* of derivatives, or NULL */
+};
+
+/* What an engine says, as an error. */
+vcs_status_t vcs_fleet_told(const char *why, vcs_error_t *error);
+void vcs_fleet_free_workspace(vcs_fleet_t *fleet);
+
 /* The name of the table in libdiffvcs_cuda; it changes whenever the table or what it speaks of does. */
-#define VCS_CUDA_ENGINE vcs_cuda_engine_1
-#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_1"
+#define VCS_CUDA_ENGINE vcs_cuda_engine_2
+#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_2"
 
 /* ---- Truth, run by run ------------------------------------------------------------------------------------------ */
 

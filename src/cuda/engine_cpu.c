@@ -181,5 +181,5 @@ static const char *truth_of(const vcs_truth_view_t *truth) {
   return done ? NULL : "interrupted";
 }
 
-const vcs_engine_t vcs_engine_cpu = {use,  allocate, free,        move,     deal,    reset,
-                                     step, copy,     begin_truth, truth_of, wait_for};
+const vcs_engine_t vcs_engine_cpu = {use,  allocate, free,        move,     deal,     reset,
+                                     step, copy,     begin_truth, truth_of, wait_for, NULL};

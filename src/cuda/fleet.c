@@ -19,15 +19,6 @@
 #include "host/palette.h"
 #include "host/save.h"
 
-struct vcs_fleet {
-  vcs_fleet_options_t options;
-  const vcs_engine_t *engine;
-  vcs_fleet_view_t view;
-  vcs_fleet_kind_t *kinds; /* the host's copy, with the device's pointers */
-  int32_t kind_count;
-  size_t *state_sizes; /* by kind */
-};
-
 /* ---- Engines -------------------------------------------------------------------------------------------------- */
 
 #define CUDA_LIBRARY "libdiffvcs_cuda.so"
@@ -85,8 +76,7 @@ static vcs_status_t find_engine(int32_t device, const vcs_engine_t **engine, vcs
   return *engine ? VCS_OK : vcs_error_fill(error, VCS_NOT_FOUND, "%s", why);
 }
 
-/* What an engine says, as an error. */
-static vcs_status_t told(const char *why, vcs_error_t *error) {
+vcs_status_t vcs_fleet_told(const char *why, vcs_error_t *error) {
   if (error) error->message[0] = 0;
   return why ? vcs_error_fill(error, VCS_NO_MEMORY, "the device: %s", why) : VCS_OK;
 }
@@ -199,7 +189,7 @@ static const char *make_kind(vcs_fleet_t *fleet, vcs_env_t *env, int32_t number)
   describe(env, kind);
   const int32_t waits = (fleet->options.noop_max > 0 ? fleet->options.noop_max - 1 : 0) - kind->fires;
   kind->start_count = 1 + (waits > 0 ? waits : 0);
-  fleet->state_sizes[number] = vcs_state_size(cart);
+  fleet->carts[number] = cart;
 
   const size_t size = (size_t)kind->start_count * fleet->view.record_bytes;
   uint8_t *starts = calloc(1, size);
@@ -349,7 +339,7 @@ static vcs_status_t fill_fleet(vcs_fleet_t *fleet, const vcs_cart_t *const *cart
   }
   if (!why) why = engine->deal(view, numbers);
   free(numbers);
-  return told(why, error);
+  return vcs_fleet_told(why, error);
 }
 
 vcs_status_t vcs_fleet_create(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
@@ -369,11 +359,11 @@ vcs_status_t vcs_fleet_create(const vcs_cart_t *const *carts, int32_t cart_count
   vcs_batch_env_t *wanted = calloc(KINDS_MAX + 1, sizeof *wanted);
   if (fleet) {
     fleet->kinds = calloc(KINDS_MAX, sizeof *fleet->kinds);
-    fleet->state_sizes = calloc(KINDS_MAX, sizeof *fleet->state_sizes);
+    fleet->carts = calloc(KINDS_MAX, sizeof *fleet->carts);
     fleet->engine = engine;
     fleet->options = *options;
   }
-  if (!fleet || !wanted || !fleet->kinds || !fleet->state_sizes) {
+  if (!fleet || !wanted || !fleet->kinds || !fleet->carts) {
     status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   } else {
     status = fill_fleet(fleet, carts, cart_count, envs, wanted, error);
@@ -389,6 +379,7 @@ vcs_status_t vcs_fleet_create(const vcs_cart_t *const *carts, int32_t cart_count
 
 void vcs_fleet_free(vcs_fleet_t *fleet) {
   if (!fleet) return;
+  vcs_fleet_free_workspace(fleet);
   for (int32_t i = 0; fleet->kinds && i < fleet->kind_count; i++) {
     fleet->engine->release((void *)fleet->kinds[i].starts);
     fleet->engine->release((void *)fleet->kinds[i].cart.rom);
@@ -397,7 +388,7 @@ void vcs_fleet_free(vcs_fleet_t *fleet) {
   fleet->engine->release((void *)fleet->view.kinds);
   fleet->engine->release(fleet->view.records);
   free(fleet->kinds);
-  free(fleet->state_sizes);
+  free(fleet->carts);
   free(fleet);
 }
 
@@ -418,17 +409,17 @@ static vcs_status_t check_results(const vcs_batch_results_t *results, vcs_error_
 vcs_status_t vcs_fleet_reset(vcs_fleet_t *fleet, uint64_t seed, const vcs_batch_results_t *results, void *stream,
                              vcs_error_t *error) {
   vcs_status_t status = check_results(results, error);
-  return status ? status : told(fleet->engine->reset(&fleet->view, seed, results, stream), error);
+  return status ? status : vcs_fleet_told(fleet->engine->reset(&fleet->view, seed, results, stream), error);
 }
 
 vcs_status_t vcs_fleet_step(vcs_fleet_t *fleet, const int32_t *actions, const vcs_batch_results_t *results,
                             void *stream, vcs_error_t *error) {
   vcs_status_t status = check_results(results, error);
-  return status ? status : told(fleet->engine->step(&fleet->view, actions, results, stream), error);
+  return status ? status : vcs_fleet_told(fleet->engine->step(&fleet->view, actions, results, stream), error);
 }
 
 vcs_status_t vcs_fleet_wait(vcs_fleet_t *fleet, void *stream, vcs_error_t *error) {
-  return told(fleet->engine->wait(stream), error);
+  return vcs_fleet_told(fleet->engine->wait(stream), error);
 }
 
 /* ---- States ----------------------------------------------------------------------------------------------------- */
@@ -436,13 +427,13 @@ vcs_status_t vcs_fleet_wait(vcs_fleet_t *fleet, void *stream, vcs_error_t *error
 vcs_status_t vcs_fleet_copy(const vcs_fleet_t *fleet, const int32_t *ids, int32_t count, void *states, void *stream,
                             vcs_error_t *error) {
   if (!ids && count > fleet->view.count) count = fleet->view.count;
-  return told(fleet->engine->copy(&fleet->view, ids, count, states, false, stream), error);
+  return vcs_fleet_told(fleet->engine->copy(&fleet->view, ids, count, states, false, stream), error);
 }
 
 vcs_status_t vcs_fleet_restore(vcs_fleet_t *fleet, const int32_t *ids, int32_t count, const void *states, void *stream,
                                vcs_error_t *error) {
   if (!ids && count > fleet->view.count) count = fleet->view.count;
-  return told(fleet->engine->copy(&fleet->view, ids, count, (uint8_t *)states, true, stream), error);
+  return vcs_fleet_told(fleet->engine->copy(&fleet->view, ids, count, (uint8_t *)states, true, stream), error);
 }
 
 /* Where a seat's machine is on the device, and how long it is. */
@@ -456,9 +447,9 @@ static vcs_status_t find_machine(const vcs_fleet_t *fleet, int32_t seat, vcs_t *
   vcs_seat_t head;
   const char *why = fleet->engine->wait(NULL);
   if (!why) why = fleet->engine->move(&head, record, sizeof head);
-  if (why) return told(why, error);
+  if (why) return vcs_fleet_told(why, error);
   *machine = vcs_record_machine(&fleet->view, record, VCS_SEAT_NOW);
-  *size = fleet->state_sizes[head.kind];
+  *size = vcs_state_size(fleet->carts[head.kind]);
   return VCS_OK;
 }
 
@@ -466,26 +457,26 @@ vcs_status_t vcs_fleet_machine(const vcs_fleet_t *fleet, int32_t seat, vcs_t *ma
   vcs_t *there = NULL;
   size_t size = 0;
   vcs_status_t status = find_machine(fleet, seat, &there, &size, error);
-  return status ? status : told(fleet->engine->move(machine, there, size), error);
+  return status ? status : vcs_fleet_told(fleet->engine->move(machine, there, size), error);
 }
 
 vcs_status_t vcs_fleet_set_machine(vcs_fleet_t *fleet, int32_t seat, const vcs_t *machine, vcs_error_t *error) {
   vcs_t *there = NULL;
   size_t size = 0;
   vcs_status_t status = find_machine(fleet, seat, &there, &size, error);
-  return status ? status : told(fleet->engine->move(there, machine, size), error);
+  return status ? status : vcs_fleet_told(fleet->engine->move(there, machine, size), error);
 }
 
 /* ---- Memory ----------------------------------------------------------------------------------------------------- */
 
 vcs_status_t vcs_fleet_allocate(const vcs_fleet_t *fleet, size_t size, void **memory, vcs_error_t *error) {
-  return told(fleet->engine->allocate(size, memory), error);
+  return vcs_fleet_told(fleet->engine->allocate(size, memory), error);
 }
 
 void vcs_fleet_release(const vcs_fleet_t *fleet, void *memory) { fleet->engine->release(memory); }
 
 vcs_status_t vcs_fleet_move(const vcs_fleet_t *fleet, void *to, const void *from, size_t size, vcs_error_t *error) {
-  return told(fleet->engine->move(to, from, size), error);
+  return vcs_fleet_told(fleet->engine->move(to, from, size), error);
 }
 
 /* DLPack's own declarations (github.com/dmlc/dlpack, version 0.8), as far as they are used: an interface of C structs
@@ -632,7 +623,7 @@ static vcs_status_t truth_with(const vcs_engine_t *engine, const vcs_run_t *run,
   }
   if (!why) why = engine->move(flips->rows, loan.rows, rows * sizeof *flips->rows);
   give_back(engine, &loan);
-  return told(why, error);
+  return vcs_fleet_told(why, error);
 }
 
 vcs_status_t vcs_fleet_truth(int32_t device, const vcs_run_t *run, const vcs_truth_options_t *options,

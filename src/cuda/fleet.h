@@ -95,8 +95,6 @@ VCS_FN void vcs_copy_words(void *to, const void *from, size_t bytes) {
 
 VCS_FN void vcs_copy_machine(vcs_t *to, const vcs_t *from, size_t bytes) { vcs_copy_words(to, from, bytes); }
 
-VCS_FN size_t vcs_machine_size(const vcs_cart_t *cart) { return offsetof(vcs_t, cart_ram) + cart->ram_size; }
-
 /* ---- Chance --------------------------------------------------------------------------------------------------- */
 
 VCS_FN uint64_t vcs_splitmix64(uint64_t *state) {

@@ -14,6 +14,8 @@
  * waits for the beam in every line and for the timer in every frame. So lanes run in epochs of one scan line: who has
  * reached the line's end waits there for the others, and most of them then go on with the same instruction.
  *
+ * Who defines VCS_LANES_RECORD gets lanes that can write down what they do (record.h); nobody else pays for it.
+ *
  * What an operation does is core/cpu.h's, what can be known of an instruction beforehand core/decode.h's; a lane alone,
  * as on the host, is a plain interpreter, which the tests compare with core/run.h.
  */
@@ -21,6 +23,13 @@
 #define VCS_CUDA_LOCKSTEP_H
 
 #include "../core/console.h"
+
+#if defined(VCS_LANES_RECORD)
+#include "../grad/tape.h"
+#define VCS_RECORDING(...) __VA_ARGS__
+#else
+#define VCS_RECORDING(...)
+#endif
 
 #if defined(__CUDA_ARCH__)
 #define VCS_ANY_LANE(lanes, condition) __any_sync(lanes, condition)
@@ -135,6 +144,7 @@ typedef struct {
   const vcs_code_t *at; /* the instruction, if the bank is known */
   uint32_t cycles, left, until;
   bool known, over;
+  VCS_RECORDING(vcs_tape_t *tape; /* or NULL */)
 } vcs_lane_t;
 
 VCS_HOT_FN uint16_t vcs_lane_pc(const vcs_lane_t *lane) {
@@ -208,6 +218,30 @@ VCS_HOT_FN bool vcs_lane_wait_is_taken(const vcs_cpu_t *cpu, unsigned what) {
   return by_sign ? vcs_op_BPL(cpu) : vcs_op_BNE(cpu);
 }
 
+#if defined(VCS_LANES_RECORD)
+/* The row of the instruction at hand, which has found byte `b` at `place`, or in its operand; what it stores is filled
+ * in later. */
+VCS_HOT_FN void vcs_lane_note(const vcs_lane_t *lane, vcs_row_t *row, unsigned where, unsigned what, uint32_t base,
+                              uint32_t place, uint8_t b) {
+  const uint32_t offset = (uint32_t)(lane->at - lane->bank.code);
+  const uint8_t *bytes = lane->bank.rom + offset;
+  vcs_cpu_t cpu = lane->cpu;
+  cpu.time = VCS_CYCLES(lane->cycles);
+  vcs_row_begin(row, &cpu, lane->bank.start + offset, lane->tape->start->cycles, vcs_row_vdi(&cpu), *bytes);
+  if (where == VCS_AT_NONE || what >= VCS_DOES_ASLA) return; /* no data, or it says itself which */
+  row->value = b;
+  if (where == VCS_AT_IMMEDIATE) return;
+  if (where < VCS_AT_ROM) {
+    row->addr = (uint16_t)(0x80 | place);
+    row->old = b;
+  } else if (where == VCS_AT_POINTER) {
+    row->addr = (uint16_t)(base + lane->cpu.y);
+  } else {
+    row->addr = (uint16_t)(vcs_run_pointer(bytes + 1) + place - base);
+  }
+}
+#endif
+
 /* ---- Plain instructions -------------------------------------------------------------------------------------------
  */
 
@@ -241,16 +275,20 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
   const vcs_code_t *next = lane->at + (code.row >> VCS_LENGTH_SHIFT);
   bool taken = false;
   uint8_t value = 0;
+  VCS_RECORDING(vcs_row_t row; if (lane->tape) vcs_lane_note(lane, &row, where, what, base, place, b);)
   switch (what) {
     VCS_READS(VCS_READ_CASE)
 #define VCS_STORE_CASE(name) case VCS_DOES_##name:
     VCS_STORES(VCS_STORE_CASE)
-    m->ram[place] = vcs_lane_stored(cpu, what);
+    value = vcs_lane_stored(cpu, what);
+    m->ram[place] = value;
+    VCS_RECORDING(row.value = value;)
     break;
-#define VCS_MODIFY_CASE(name)      \
-  case VCS_DOES_##name:            \
-    value = vcs_op_##name(cpu, b); \
-    m->ram[place] = value;         \
+#define VCS_MODIFY_CASE(name)         \
+  case VCS_DOES_##name:               \
+    value = vcs_op_##name(cpu, b);    \
+    m->ram[place] = value;            \
+    VCS_RECORDING(row.value = value;) \
     break;
     VCS_MODIFIES(VCS_MODIFY_CASE)
 #define VCS_IMPLIED_CASE(name)          \
@@ -273,6 +311,8 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
       const uint16_t offset = (uint16_t)(code.operand - bank->start);
       const uint16_t back = (uint16_t)(bank->start + (lane->at - bank->code) + 2);
       if (offset >= bank->size || cpu->sp < 0x81) return false;
+      VCS_RECORDING(row.addr = (uint16_t)(0x100 + cpu->sp); row.old = m->ram[cpu->sp & 0x7F];
+                    row.value = m->ram[(uint8_t)(cpu->sp - 1) & 0x7F];)
       m->ram[cpu->sp-- & 0x7F] = (uint8_t)(back >> 8);
       m->ram[cpu->sp-- & 0x7F] = (uint8_t)back;
       next = bank->code + offset;
@@ -288,14 +328,26 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
     }
     case VCS_DOES_PHA:
       if (cpu->sp < 0x80) return false;
+      VCS_RECORDING(row.addr = (uint16_t)(0x100 + cpu->sp); row.old = m->ram[cpu->sp & 0x7F]; row.value = cpu->a;)
       m->ram[cpu->sp-- & 0x7F] = cpu->a;
       break;
     case VCS_DOES_PLA:
       if (cpu->sp < 0x80 || cpu->sp > 0xFE) return false;
-      vcs_op_LDA(cpu, m->ram[++cpu->sp & 0x7F]);
+      value = m->ram[++cpu->sp & 0x7F];
+      VCS_RECORDING(row.addr = (uint16_t)(0x100 + cpu->sp); row.old = row.value = value;)
+      vcs_op_LDA(cpu, value);
       break;
     default: /* loops that wait */
       taken = vcs_lane_wait_is_taken(cpu, what);
+      VCS_RECORDING(if (lane->tape) {
+        if (taken && what == VCS_DOES_WAIT_BNE) {
+          const uint32_t turns = vcs_tape_turns(lane->tape, m, lane->cycles, (int32_t)lane->left - 2);
+          lane->cycles += 7 * turns;
+          lane->left -= 2 * turns;
+          vcs_row_set_cycles(&row, lane->cycles - lane->tape->start->cycles);
+        }
+        break;
+      })
       if (taken) vcs_lane_wait(lane, m, what);
       break;
   }
@@ -306,6 +358,7 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
   lane->cycles += (code.row >> VCS_CYCLES_AT & 7) + 1 + more;
   lane->left--;
   lane->at = next;
+  VCS_RECORDING(if (lane->tape) lane->tape->rows[lane->tape->count++] = row;)
   return true;
 }
 
@@ -385,6 +438,7 @@ VCS_SLOW_FN void vcs_run_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t 
   lane.left = VCS_FRAME_INSTRUCTIONS;
   lane.until = 0;
   lane.over = !playing;
+  VCS_RECORDING(lane.tape = NULL;)
   if (playing) vcs_lane_load(&lane, m);
   while (VCS_ANY_LANE(lanes, playing && vcs_lane_goes(&lane, m))) {
     lane.until += VCS_LINE_CYCLES;

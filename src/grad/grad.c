@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ends.h"
 #include "host/files.h"
 #include "ste.h"
 
@@ -139,63 +140,6 @@ static vcs_status_t open_walk(walk_t *walk, const vcs_run_t *run, const vcs_grad
   return VCS_OK;
 }
 
-/* ---- Hands --------------------------------------------------------------------------------------------------------
- */
-
-static void toggle_input(vcs_controls_t *controls, int input) {
-  if (input >= VCS_INPUT_RESET) {
-    controls->console ^= (uint8_t)(1 << (input - VCS_INPUT_RESET));
-  } else {
-    const int second = input >= VCS_INPUT_SECOND_PLAYER;
-    controls->held[second] ^= (uint8_t)(1 << (input - VCS_INPUT_SECOND_PLAYER * second));
-  }
-}
-
-static bool input_held(const vcs_controls_t *controls, int input) {
-  if (input >= VCS_INPUT_RESET) return controls->console >> (input - VCS_INPUT_RESET) & 1;
-  return controls->held[input / VCS_INPUT_SECOND_PLAYER] >> input % VCS_INPUT_SECOND_PLAYER & 1;
-}
-
-/* What putting hands on the controllers sets: bits of these bytes. */
-static const struct {
-  uint16_t offset;
-  uint8_t bits;
-} pins[] = {
-    {VCS_OFFSET(swcha), 0xFF}, {VCS_OFFSET(swchb), 0x03}, {VCS_OFFSET(fire), 0xFF}, {VCS_OFFSET(fire) + 1, 0xFF}};
-enum { PINS = sizeof pins / sizeof *pins };
-
-/* The pins, and the paddles, do not depend on what they were before. */
-static void forget_pins(const vcs_sweep_t *s) {
-  for (int i = 0; i < PINS; i++) {
-    for (int bit = 0; bit < 8; bit++) {
-      if (pins[i].bits >> bit & 1) vcs_slots(s, pins[i].offset)[bit] = 0;
-    }
-  }
-  for (size_t i = 0; i < 4; i++) *vcs_slots(s, VCS_OFFSET(paddle) + 4 * i) = 0;
-}
-
-/* forward: the pins = what hands hold in this frame. m is the machine before it. */
-static void link_hands(vcs_sweep_t *s, const vcs_t *m, const vcs_controls_t *controls, float *inputs) {
-  vcs_t *base = s->m, *other = s->scratch;
-  memcpy(base, m, offsetof(vcs_t, cart_ram));
-  vcs_console_control(s->cart, base, controls);
-  if (!s->reverse) forget_pins(s);
-  for (int input = 0; inputs && input < VCS_INPUTS; input++) {
-    if (!s->reverse && inputs[input] == 0) continue;
-    vcs_controls_t hands = *controls;
-    toggle_input(&hands, input);
-    memcpy(other, m, offsetof(vcs_t, cart_ram));
-    vcs_console_control(s->cart, other, &hands);
-    for (int i = 0; i < PINS; i++) {
-      uint8_t was = ((uint8_t *)base)[pins[i].offset], is = ((uint8_t *)other)[pins[i].offset];
-      vcs_link_bits(s, &inputs[input], vcs_slots(s, pins[i].offset), was, is,
-                    input_held(controls, input) ? -1.0F : 1.0F);
-      if (!s->reverse) s->live[pins[i].offset] = 1;
-    }
-  }
-  if (s->reverse) forget_pins(s);
-}
-
 /* ---- Frames -------------------------------------------------------------------------------------------------------
  */
 
@@ -253,7 +197,7 @@ static void walk_tape_backwards(walk_t *walk) {
 static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, float *pixels, vcs_error_t *error) {
   vcs_sweep_t *s = &walk->sweep;
   const vcs_controls_t *controls = &walk->run->controls[frame];
-  link_hands(s, walk->machine, controls, inputs);
+  vcs_link_hands(s, walk->machine, controls, inputs);
   if (walk->tangents) memcpy(tangents_of(walk, frame), s->state, slots_size(walk));
   vcs_console_control(s->cart, walk->machine, controls);
   vcs_status_t status = prepare(walk, WHOLE_FRAME, error);
@@ -268,10 +212,6 @@ static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, f
   return VCS_OK;
 }
 
-static void mark_live(vcs_sweep_t *s, size_t size) {
-  for (size_t i = 0; i < size; i++) s->live[i] = vcs_any(vcs_slots(s, i), VCS_SLOTS);
-}
-
 /* Backwards along a direction: walks forwards over the tape from the tangents before the frame, for the choices that
  * are made on the way. */
 static vcs_status_t choose(walk_t *walk, int32_t frame, vcs_error_t *error) {
@@ -284,7 +224,7 @@ static vcs_status_t choose(walk_t *walk, int32_t frame, vcs_error_t *error) {
   s->live = walk->moving;
   s->rom = walk->along->rom;
   s->pixels = NULL;
-  mark_live(s, walk->size);
+  vcs_mark_live(s, walk->size);
   memcpy(s->m, walk->tape->start, walk->size);
   walk_tape_forwards(walk);
   if (walk->forks) vcs_forks_turn(walk->forks);
@@ -295,35 +235,6 @@ static vcs_status_t choose(walk_t *walk, int32_t frame, vcs_error_t *error) {
   return walk->choices.failed ? vcs_error_fill(error, VCS_NO_MEMORY, "out of memory") : VCS_OK;
 }
 
-/* Which rows of a picture have adjoints; returns the first and the one behind the last of them. */
-typedef struct {
-  int32_t first, behind;
-} rows_t;
-
-/* Whether they are all zero: each is like the one before it. */
-static bool is_dark(const float *pixels, int32_t rows) {
-  return pixels[0] == 0 && !memcmp(pixels, pixels + 1, (size_t)(VCS_WIDTH * rows - 1) * sizeof *pixels);
-}
-
-static rows_t find_lit(vcs_sweep_t *s, const float *pixels) {
-  enum { TOGETHER = 16 };
-  const int32_t height = s->cart->height;
-  rows_t rows = {height, 0};
-  memset(s->lit, 0, VCS_ROWS_MAX);
-  for (int32_t y = 0; pixels && y < height; y++) {
-    const float *row = pixels + VCS_WIDTH * y;
-    if (y % TOGETHER == 0 && is_dark(row, height - y < TOGETHER ? height - y : TOGETHER)) {
-      y += TOGETHER - 1;
-      continue;
-    }
-    s->lit[y] = !is_dark(row, 1);
-    if (!s->lit[y]) continue;
-    if (y < rows.first) rows.first = y;
-    rows.behind = y + 1;
-  }
-  return rows;
-}
-
 /* One frame backwards, from the machine before it. */
 static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, float *pixels, bool only_pixels,
                                     vcs_error_t *error) {
@@ -332,7 +243,7 @@ static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, 
   const vcs_t *before = (const vcs_t *)(walk->starts + walk->size * (size_t)frame);
   memcpy(walk->machine, before, walk->size);
   vcs_console_control(s->cart, walk->machine, controls);
-  rows_t lit = find_lit(s, pixels);
+  vcs_lit_rows_t lit = vcs_find_lit(s, pixels);
   vcs_status_t status = prepare(walk, only_pixels ? lit.behind : WHOLE_FRAME, error);
   if (status) return status;
   s->lit_from = VCS_LINE_CLOCKS * (walk->tape->start->first_line + lit.first);
@@ -342,29 +253,12 @@ static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, 
   memcpy(s->m, walk->machine, walk->size);
   if (walk->options->method != VCS_METHOD_BIT) {
     vcs_ste_frame(s, walk->options);
-    link_hands(s, before, controls, inputs);
+    vcs_link_hands(s, before, controls, inputs);
     return VCS_OK;
   }
   walk_tape_backwards(walk);
-  link_hands(s, before, controls, inputs);
+  vcs_link_hands(s, before, controls, inputs);
   return VCS_OK;
-}
-
-/* The caller's slots are bits, ours have carries too: at the run's end (the machine is there) a carry is the bits that
- * it moves together. At its start there are none. */
-static void link_bits_of_state(walk_t *walk, const vcs_t *m, float *bits) {
-  const vcs_sweep_t *s = &walk->sweep;
-  for (size_t offset = 0; offset < walk->size; offset++) {
-    uint8_t byte = ((const uint8_t *)m)[offset];
-    float *out = bits + 8 * offset, *in = vcs_slots(s, offset);
-    for (int bit = 0; bit < 8; bit++) vcs_link(s, &in[bit], &out[bit], 1);
-    bool nibble = offset >= VCS_OFFSET(hm) && offset < VCS_OFFSET(hm) + 5;
-    if (!nibble && !vcs_has_carries(offset)) continue;
-    for (int slot = 8; slot < (nibble ? 12 : VCS_SLOTS); slot++) {
-      uint8_t moved = vcs_moved(byte, slot) & (nibble ? 15 : 255);
-      vcs_link_bits(s, &in[slot], out, byte, moved, vcs_direction(byte, slot));
-    }
-  }
 }
 
 static float *state_after(const vcs_grad_outputs_t *outputs, int32_t frame) {
@@ -376,9 +270,9 @@ static void look_at_state(walk_t *walk, const vcs_t *m, float *bits) {
   vcs_sweep_t *s = &walk->sweep;
   if (!bits) return;
   if (walk->options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk->size);
-  link_bits_of_state(walk, m, bits);
+  vcs_link_bits_of_state(&walk->sweep, walk->size, m, bits);
   if (walk->options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk->size);
-  if (s->reverse) mark_live(s, walk->size);
+  if (s->reverse) vcs_mark_live(s, walk->size);
 }
 
 static vcs_status_t jvp(walk_t *walk, const vcs_run_t *run, const vcs_grad_options_t *options,
@@ -390,7 +284,7 @@ static vcs_status_t jvp(walk_t *walk, const vcs_run_t *run, const vcs_grad_optio
   vcs_sweep_t *s = &walk->sweep;
   for (size_t i = 0; inputs->state && i < 8 * walk->size; i++) vcs_slots(s, i / 8)[i % 8] = inputs->state[i];
   if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk->size);
-  mark_live(s, walk->size);
+  vcs_mark_live(s, walk->size);
   s->rom = inputs->rom;
   for (int32_t f = 0; !status && f < run->frames; f++) {
     float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
@@ -398,7 +292,7 @@ static vcs_status_t jvp(walk_t *walk, const vcs_run_t *run, const vcs_grad_optio
     if (!status) look_at_state(walk, walk->machine, state_after(outputs, f));
   }
   if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk->size);
-  if (!status && outputs->state) link_bits_of_state(walk, walk->machine, outputs->state);
+  if (!status && outputs->state) vcs_link_bits_of_state(&walk->sweep, walk->size, walk->machine, outputs->state);
   if (walk->forks) vcs_forks_report(walk->forks, &walk->report);
   if (report) *report = walk->report;
   return status;
@@ -422,9 +316,9 @@ static vcs_status_t vjp(walk_t *walk, const vcs_run_t *run, const vcs_grad_optio
   }
   memset(s->live, 0, walk->size);
   if (outputs->state) {
-    link_bits_of_state(walk, walk->machine, outputs->state);
+    vcs_link_bits_of_state(&walk->sweep, walk->size, walk->machine, outputs->state);
     if (options->method != VCS_METHOD_BIT) vcs_ste_fold(s, walk->size);
-    mark_live(s, walk->size);
+    vcs_mark_live(s, walk->size);
   }
   s->rom = inputs->rom;
   for (int32_t f = run->frames - 1; !status && f >= 0; f--) {
@@ -457,7 +351,7 @@ static vcs_status_t follow(walk_t *walk, const vcs_run_t *run, const vcs_grad_op
   s->rule = VCS_SIDE_TANGENT;
   s->rom = along->rom;
   for (size_t i = 0; along->state && i < 8 * walk->size; i++) vcs_slots(s, i / 8)[i % 8] = along->state[i];
-  mark_live(s, walk->size);
+  vcs_mark_live(s, walk->size);
   for (int32_t f = 0; !status && f < run->frames; f++) {
     float *hands = along->input ? along->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
     status = frame_forwards(walk, f, hands, NULL, error);

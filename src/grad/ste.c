@@ -814,19 +814,11 @@ VCS_STATIC void store_lanes(const vcs_ste_t *ste) {
   for (int i = 0; i < FLAGS; i++) vcs_slots(ste->s, VCS_OFFSET(p))[flags[i].bit] = ste->lane[flags[i].lane];
 }
 
-VCS_STATIC vcs_ste_rules_t rules_of(const vcs_grad_options_t *options) {
-  const vcs_ste_rules_t naive = {0};
-  if (options->method == VCS_METHOD_NAIVE) return naive;
-  float open = 1 / (1 + expf(-options->alpha));
-  vcs_ste_rules_t ste = {1.0F / 255, -1, 0.5F, 2 * options->alpha * open * (1 - open), 1, options->temperature};
-  return ste;
-}
-
 VCS_EXTERN void vcs_ste_frame(vcs_sweep_t *s, const vcs_grad_options_t *options) {
   vcs_ste_t ste;
   memset(&ste, 0, sizeof ste);
   ste.s = s;
-  ste.rules = rules_of(options);
+  ste.rules = vcs_ste_rules(options->method, options->alpha, options->temperature);
   ste.time = vcs_slots(s, VCS_OFFSET(cycles));
   load_lanes(&ste);
   vcs_ste_line_begin(&ste);
@@ -911,7 +903,7 @@ VCS_STATIC void convert(vcs_sweep_t *s, size_t size, bool folds, bool by_weight)
     for (size_t offset = from; offset < to; offset++) {
       float *slots = vcs_slots(s, offset);
       if (form == NUMBER) memset(slots + 1, 0, 7 * sizeof *slots);
-      memset(slots + 8, 0, 8 * sizeof *slots);
+      if (VCS_SLOTS > 8) memset(slots + 8, 0, (VCS_SLOTS - 8) * sizeof *slots);
       if (form >= EVERY_BIT) continue;
       if (folds) {
         fold_byte(slots, form, by_weight);

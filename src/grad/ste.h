@@ -16,6 +16,8 @@
 #ifndef VCS_GRAD_STE_H
 #define VCS_GRAD_STE_H
 
+#include <math.h>
+
 #include "sweep.h"
 
 /* What objects light and where colours show, made afresh when a register has changed. */
@@ -35,6 +37,14 @@ typedef struct {
   float place; /* of what happens at a place or a time: 1 */
   float temperature;
 } vcs_ste_rules_t;
+
+VCS_FN vcs_ste_rules_t vcs_ste_rules(vcs_method_t method, float alpha, float temperature) {
+  const vcs_ste_rules_t naive = {0};
+  if (method == VCS_METHOD_NAIVE) return naive;
+  const float open = 1 / (1 + expf(-alpha));
+  const vcs_ste_rules_t ste = {1.0F / 255, -1, 0.5F, 2 * alpha * open * (1 - open), 1, temperature};
+  return ste;
+}
 
 /* What an instruction reads and sets. Those before VCS_STE_INPUTS can be read; M is the byte from or to the bus. */
 enum {
@@ -65,7 +75,8 @@ typedef struct {
   uint64_t could[3][VCS_OBJECTS]; /* and of what they would light with all their bits set */
   uint64_t reach[3][VCS_OBJECTS]; /* and one pixel further on both sides */
   unsigned could_stale;           /* objects for which that is out of date */
-  float sums[VCS_WIDTH + 1];      /* of the adjoints of a picture row, up to each pixel */
+  const float *sums;              /* of the adjoints of a picture row, up to each pixel */
+  float own_sums[VCS_WIDTH + 1];  /* ... if they are made here */
   int32_t sums_of;                /* that row, or -1 */
   float slope[256];               /* of the scalar of a palette index along the luminance */
 } vcs_ste_t;
@@ -87,6 +98,7 @@ VCS_EXTERN void vcs_ste_chip_read(vcs_ste_t *ste, const vcs_row_t *row);
 /* The picture before an event of the tape (ste_line.c), and its write one cycle later or earlier. The walk passes every
  * event through vcs_ste_shift, which notes what it changes. */
 VCS_EXTERN void vcs_ste_line_begin(vcs_ste_t *ste);
+VCS_EXTERN void vcs_ste_line_forget(vcs_ste_t *ste);
 VCS_EXTERN void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event);
 VCS_EXTERN void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event);
 

@@ -114,8 +114,10 @@ VCS_STATIC void sum_row(vcs_ste_t *ste, int32_t y) {
   enum { STRETCH = 32, STRETCHES = VCS_WIDTH / STRETCH };
   if (ste->sums_of == y) return;
   ste->sums_of = y;
+  ste->sums = ste->s->sums ? ste->s->sums + (VCS_WIDTH + 1) * y : ste->own_sums;
+  if (ste->s->sums) return;
   const float *row = ste->s->pixels + VCS_WIDTH * y;
-  float *sums = ste->sums + 1, run[STRETCHES] = {0}, before = 0;
+  float *sums = ste->own_sums + 1, run[STRETCHES] = {0}, before = 0;
   for (int x = 0; x < STRETCH; x++) {
     for (int i = 0; i < STRETCHES; i++) sums[STRETCH * i + x] = run[i] += row[STRETCH * i + x];
   }
@@ -464,11 +466,16 @@ VCS_STATIC float luminance_slope(const float *scale, int index) {
   return (scale[more] - scale[less]) / (float)(more - less);
 }
 
-VCS_EXTERN void vcs_ste_line_begin(vcs_ste_t *ste) {
-  vcs_sweep_t *s = ste->s;
+/* Nothing is known of the registers: before the first event that is looked at, or one that is not the next. */
+VCS_EXTERN void vcs_ste_line_forget(vcs_ste_t *ste) {
   ste->masks.stale = VCS_ALL_OBJECTS;
   ste->masks.coloured = 0;
   ste->could_stale = ON_MOVABLE;
+}
+
+VCS_EXTERN void vcs_ste_line_begin(vcs_ste_t *ste) {
+  vcs_sweep_t *s = ste->s;
+  vcs_ste_line_forget(ste);
   for (int w = 0; w < 3; w++) ste->could[w][VCS_PF] = ste->reach[w][VCS_PF] = ~0ULL;
   ste->sums_of = -1;
   s->scratch->first_line = s->tape->start->first_line;

@@ -50,6 +50,7 @@ typedef struct {
   float *pixels;       /* of this frame, or NULL */
   uint8_t *live;       /* by byte of the state */
   uint8_t *lit;        /* walking backwards, by row of the picture: it has pixels that are not zero */
+  const float *sums;   /* walking backwards by `ste`: those of each row up to each pixel, if they are made; or NULL */
   int32_t lit_from;    /* the clock at which the first of these rows begins */
   vcs_t *m;            /* contents at the row the walk is at: RAM and cartridge RAM; the rest is looked up */
   vcs_t *scratch;      /* a machine whose TIA registers are tried out */
@@ -64,7 +65,9 @@ typedef struct {
 
 #define VCS_OFFSET(field) offsetof(vcs_t, field)
 
-enum { VCS_SLOTS = 16 };
+#if !defined(VCS_SLOTS) /* a device that needs no carries has room for fewer (src/cuda) */
+#define VCS_SLOTS 16
+#endif
 
 VCS_FN float *vcs_slots(const vcs_sweep_t *s, size_t offset) { return s->state + VCS_SLOTS * offset; }
 

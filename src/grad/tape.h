@@ -5,7 +5,7 @@
  * (the RIOT's ports and timer, bank switches, cartridge RAM). It is walked in both directions: RAM is redone and undone
  * from the rows, the rest is looked up in the next event or snapshot.
  *
- *   rows        24 bytes an instruction: registers before it, address, byte read or written, byte overwritten, time
+ *   rows        16 bytes an instruction: registers before it, address, byte read or written, byte overwritten, time
  *   events      the TIA before an access, and the span of clocks it had drawn since the event before
  *   snapshots   the whole machine before a row
  *
@@ -20,23 +20,53 @@
 #include "core/decode.h"
 #include "local.h"
 
-/* An instruction. `cycles` is the time before it. What it stores to is `addr`, what was there `old`; for JSR, which
- * stores two bytes at addr and below, the second one's old content is in `value`. For instructions that modify a
- * register of a chip `old` is what they read. The flags are as they are in vcs_cpu_t (bus.h): vcs_row_status makes the
- * status register of them when somebody asks. */
+/* An instruction. `cycles` is the time before it, since the tape began (vcs_row_cycles puts it together). What it
+ * stores to is `addr`, what was there `old`; for JSR, which stores two bytes at addr and below, the second one's old
+ * content is in `value`. For instructions that modify a register of a chip `old` is what they read. Without a byte of
+ * data `addr`, `value` and `old` are zero. N and Z are as they are in vcs_cpu_t (bus.h), C V D I in the four bits
+ * between them: vcs_row_status makes the status register of them when somebody asks. */
 typedef struct {
   uint16_t pc, addr;
-  uint32_t cycles;
+  uint16_t cycles; /* its lower bits, and its upper ones */
+  uint8_t cycles_high, opcode;
   uint8_t a, x, y, sp;
-  uint8_t v, d, i, c;
-  uint16_t nz;
-  uint8_t opcode, value, old;
-  uint8_t unused[3];
+  uint16_t flags;
+  uint8_t value, old;
 } vcs_row_t;
 
+enum { VCS_ROW_C = 1 << 8, VCS_ROW_V = 1 << 9, VCS_ROW_D = 1 << 10, VCS_ROW_I = 1 << 11 };
+
+/* No frame is as long as that. */
+VCS_HOT_FN void vcs_row_set_cycles(vcs_row_t *row, uint32_t since) {
+  row->cycles = (uint16_t)since;
+  row->cycles_high = (uint8_t)(since >> 16);
+}
+
+/* V D I as a row has them: they change seldom. */
+VCS_HOT_FN unsigned vcs_row_vdi(const vcs_cpu_t *cpu) {
+  return (cpu->v ? VCS_ROW_V : 0u) | (cpu->d ? VCS_ROW_D : 0u) | (cpu->i ? VCS_ROW_I : 0u);
+}
+
+/* The row of an instruction without data. */
+VCS_HOT_FN void vcs_row_begin(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uint32_t origin, unsigned vdi,
+                              uint8_t opcode) {
+  row->pc = (uint16_t)pc;
+  row->addr = 0;
+  vcs_row_set_cycles(row, vcs_cpu_cycles(cpu) - origin);
+  row->opcode = opcode;
+  row->a = cpu->a;
+  row->x = cpu->x;
+  row->y = cpu->y;
+  row->sp = cpu->sp;
+  row->flags = (uint16_t)(cpu->nz | (unsigned)cpu->c << 8 | vdi);
+  row->value = row->old = 0;
+}
+
 VCS_FN uint8_t vcs_row_status(const vcs_row_t *row) {
-  const vcs_cpu_t flags = {.nz = row->nz, .v = row->v, .d = row->d, .i = row->i, .c = row->c};
-  return vcs_cpu_status(&flags);
+  const unsigned flags = row->flags;
+  return (uint8_t)((flags & 0x8080 ? VCS_FLAG_N : 0) | (flags & VCS_ROW_V ? VCS_FLAG_V : 0) | VCS_FLAG_1 | VCS_FLAG_B |
+                   (flags & VCS_ROW_D ? VCS_FLAG_D : 0) | (flags & VCS_ROW_I ? VCS_FLAG_I : 0) |
+                   (flags & 0xFF ? 0 : VCS_FLAG_Z) | (flags & VCS_ROW_C ? VCS_FLAG_C : 0));
 }
 
 /* An instruction with a byte in the TIA or the RIOT, where a program gets by mistake, is told as this opcode, which
@@ -98,6 +128,7 @@ typedef struct {
   bool forks;   /* keep the machine before every conditional branch */
   bool brief;   /* leave out turns of a loop that waits for the timer where it cannot end */
   bool dark;    /* while recording: the last row was dark */
+  bool full;    /* a tape that does not grow (src/cuda) has ended before the frame */
   vcs_t *copy;  /* a machine to try a read on */
   vcs_t *start; /* the machine when the frame's first instruction is about to run; vcs_state_size bytes */
   vcs_comb_t comb[VCS_ROWS_MAX];
@@ -122,9 +153,23 @@ VCS_EXTERN void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const v
 VCS_EXTERN bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool *frame_over);
 VCS_EXTERN bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m);
 
-/* The time at which a row's data access happens. */
-VCS_FN uint32_t vcs_row_time(const vcs_row_t *row, bool crosses) {
-  return row->cycles + vcs_opcode(row->opcode).cycles + crosses;
+/* For who runs instructions himself, and writes a row (vcs_row_begin) for each. A read of a chip by the row, which
+ * gives the byte, and a write, which gives a set of VCS_STOP_...; the registers are in m. -1: this is for
+ * vcs_tape_step, and nothing has happened. */
+VCS_SLOW_EXTERN int vcs_tape_read_chip(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video,
+                                       const vcs_row_t *row, uint16_t addr, uint32_t cycles, uint8_t bus);
+VCS_SLOW_EXTERN int vcs_tape_write_chip(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video,
+                                        const vcs_row_t *row, uint16_t addr, uint8_t value, uint32_t cycles);
+
+/* ... and turns of a loop that waits for the timer which need no rows, of at most `allowed` instructions. */
+VCS_EXTERN uint32_t vcs_tape_turns(const vcs_tape_t *tape, const vcs_t *m, uint32_t cycles, int32_t allowed);
+
+/* The machine's time before a row, and that at which its data access happens. */
+VCS_FN uint32_t vcs_row_cycles(const vcs_tape_t *tape, const vcs_row_t *row) {
+  return tape->start->cycles + (uint32_t)(row->cycles | row->cycles_high << 16);
+}
+VCS_FN uint32_t vcs_row_time(const vcs_tape_t *tape, const vcs_row_t *row, bool crosses) {
+  return vcs_row_cycles(tape, row) + vcs_opcode(row->opcode).cycles + crosses;
 }
 
 /* ---- Where a data access goes ------------------------------------------------------------------------------- */

@@ -1,0 +1,249 @@
+/* fleet_grad.c: derivatives of a fleet's runs, from the host's side: what is asked for, and memory.
+ *
+ * On the CPU every seat is a call of vcs_grad_*. A GPU works on as many seats at once as there is room for (grad.h),
+ * and the room is kept for the next call with the same options.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/engine.h"
+#include "cuda/grad.h"
+#include "host/files.h"
+#include "host/parallel.h"
+
+enum { ROWS = 8192, EVENTS = 2304, SNAPSHOTS = 128, AT_ONCE = 65536, STE_SLOTS = 8, BIT_SLOTS = 16 };
+
+void vcs_fleet_grad_defaults(vcs_fleet_grad_options_t *options) {
+  vcs_fleet_grad_options_t defaults = {
+      .frames = 1, .rows = ROWS, .events = EVENTS, .snapshots = SNAPSHOTS, .at_once = AT_ONCE};
+  vcs_grad_defaults(&defaults.grad);
+  defaults.grad.method = VCS_METHOD_STE;
+  *options = defaults;
+}
+
+/* ---- Room ------------------------------------------------------------------------------------------------------- */
+
+/* What a workspace was made for, and the view of it. */
+struct vcs_fleet_workspace {
+  vcs_fleet_grad_view_t view;
+  int32_t seats, frames, slots;
+  float *scale;
+};
+
+/* The arrays of a view: where the pointer is, and bytes a seat. */
+enum { ARRAYS = 13 };
+typedef struct {
+  void **memory;
+  size_t bytes;
+} array_t;
+
+static void list_arrays(vcs_fleet_grad_view_t *view, array_t arrays[ARRAYS]) {
+  const size_t events = (size_t)view->event_capacity, machine = view->machine_bytes;
+  const array_t all[ARRAYS] = {
+      {(void **)&view->starts, (size_t)view->frames * machine},
+      {(void **)&view->machines, VCS_GRAD_MACHINES * machine},
+      {(void **)&view->tapes, sizeof *view->tapes},
+      {(void **)&view->rows, (size_t)view->row_capacity * sizeof *view->rows},
+      {(void **)&view->events, events * sizeof *view->events},
+      {(void **)&view->sides, (size_t)view->side_capacity * sizeof *view->sides},
+      {(void **)&view->slots, view->slot_count * sizeof *view->slots},
+      {(void **)&view->live, machine},
+      {(void **)&view->lit, VCS_ROWS_MAX},
+      {(void **)&view->latched, events * sizeof *view->latched},
+      {(void **)&view->sums, (size_t)view->height * (VCS_WIDTH + 1) * sizeof *view->sums},
+      {(void **)&view->shown, events * sizeof *view->shown},
+      {(void **)&view->walked, sizeof *view->walked + sizeof *view->failed},
+  };
+  memcpy(arrays, all, sizeof all);
+}
+
+/* Sizes; the pointers are NULL. */
+static vcs_fleet_grad_view_t plan(const vcs_fleet_t *fleet, const vcs_fleet_grad_options_t *options) {
+  vcs_fleet_grad_view_t view = {.fleet = fleet->view,
+                                .frames = options->frames,
+                                .machine_bytes = fleet->view.machine_bytes,
+                                .row_capacity = options->rows,
+                                .event_capacity = options->events,
+                                .side_capacity = options->snapshots,
+                                .height = 0};
+  size_t machine = 0;
+  for (int32_t i = 0; i < fleet->kind_count; i++) {
+    if (fleet->carts[i]->height > view.height) view.height = fleet->carts[i]->height;
+    if (vcs_state_size(fleet->carts[i]) > machine) machine = vcs_state_size(fleet->carts[i]);
+  }
+  view.slot_count = (options->grad.method == VCS_METHOD_BIT ? BIT_SLOTS : STE_SLOTS) * machine;
+  return view;
+}
+
+static size_t bytes_of(vcs_fleet_grad_view_t *view) {
+  array_t arrays[ARRAYS];
+  size_t sum = 0;
+  list_arrays(view, arrays);
+  for (int i = 0; i < ARRAYS; i++) sum += arrays[i].bytes;
+  return sum;
+}
+
+size_t vcs_fleet_grad_bytes(const vcs_fleet_t *fleet, const vcs_fleet_grad_options_t *options) {
+  vcs_fleet_grad_view_t view = plan(fleet, options);
+  return bytes_of(&view);
+}
+
+void vcs_fleet_free_workspace(vcs_fleet_t *fleet) {
+  struct vcs_fleet_workspace *w = fleet->workspace;
+  array_t arrays[ARRAYS];
+  if (!w) return;
+  list_arrays(&w->view, arrays);
+  for (int i = 0; i < ARRAYS; i++) fleet->engine->release(*arrays[i].memory);
+  fleet->engine->release(w->scale);
+  free(w);
+  fleet->workspace = NULL;
+}
+
+/* A workspace for these options: the one that is there, or a new one. */
+static const char *make_room(vcs_fleet_t *fleet, const vcs_fleet_grad_options_t *options) {
+  vcs_fleet_grad_view_t wanted = plan(fleet, options);
+  int32_t seats = options->at_once < fleet->view.count ? options->at_once : fleet->view.count;
+  seats = (seats + 31) / 32 * 32; /* slots lie by warps */
+  struct vcs_fleet_workspace *w = fleet->workspace;
+  if (w && w->seats == seats && w->view.frames == wanted.frames && w->view.slot_count == wanted.slot_count &&
+      w->view.row_capacity == wanted.row_capacity && w->view.event_capacity == wanted.event_capacity &&
+      w->view.side_capacity == wanted.side_capacity) {
+    return NULL;
+  }
+  const char *why = fleet->engine->wait(NULL);
+  vcs_fleet_free_workspace(fleet);
+  w = calloc(1, sizeof *w);
+  if (!w) return "out of memory";
+  fleet->workspace = w;
+  w->view = wanted;
+  w->seats = seats;
+  array_t arrays[ARRAYS];
+  list_arrays(&w->view, arrays);
+  for (int i = 0; !why && i < ARRAYS; i++) {
+    why = fleet->engine->allocate((size_t)seats * arrays[i].bytes, arrays[i].memory);
+  }
+  if (!why) why = fleet->engine->allocate(256 * sizeof *w->scale, (void **)&w->scale);
+  w->view.failed = (uint8_t *)(w->view.walked + seats);
+  if (why) vcs_fleet_free_workspace(fleet);
+  return why;
+}
+
+/* ---- On the CPU ---------------------------------------------------------------------------------------------------
+ */
+
+typedef struct {
+  vcs_fleet_t *fleet;
+  const vcs_controls_t *controls;
+  const vcs_fleet_grad_options_t *options;
+  const vcs_fleet_inputs_t *inputs;
+  const vcs_fleet_outputs_t *outputs;
+  int64_t *instructions;
+  bool reverse;
+} product_t;
+
+static float *seat_slots(float *first, size_t stride, size_t seat) { return first ? first + seat * stride : NULL; }
+
+static bool differentiate(void *context, size_t seat, int worker) {
+  const product_t *p = context;
+  const int32_t frames = p->options->frames;
+  uint8_t *record = vcs_fleet_record(&p->fleet->view, (int32_t)seat);
+  const vcs_cart_t *cart = p->fleet->carts[((const vcs_seat_t *)(const void *)record)->kind];
+  const vcs_run_t run = {cart, vcs_record_machine(&p->fleet->view, record, VCS_SEAT_NOW), NULL,
+                         p->controls + seat * (size_t)frames, frames};
+  const vcs_grad_inputs_t inputs = {seat_slots(p->inputs->state, p->inputs->state_stride, seat),
+                                    seat_slots(p->inputs->rom, p->inputs->rom_stride, seat),
+                                    seat_slots(p->inputs->input, p->inputs->input_stride, seat)};
+  float *pixels = seat_slots(p->outputs->pixels, p->outputs->pixels_stride, seat);
+  float **pictures = calloc((size_t)frames, sizeof *pictures);
+  (void)worker;
+  if (!pictures) return false;
+  for (int32_t f = 0; pixels && f < frames; f++) {
+    if (p->options->last_picture && f + 1 < frames) continue;
+    const size_t picture = p->options->last_picture ? 0 : (size_t)f;
+    pictures[f] = pixels + picture * VCS_WIDTH * (size_t)cart->height;
+  }
+  const vcs_grad_outputs_t outputs = {.pixels = pictures,
+                                      .state = seat_slots(p->outputs->state, p->outputs->state_stride, seat)};
+  vcs_grad_report_t report;
+  vcs_status_t status = p->reverse ? vcs_grad_vjp(&run, &p->options->grad, &inputs, &outputs, &report, NULL)
+                                   : vcs_grad_jvp(&run, &p->options->grad, &inputs, &outputs, &report, NULL);
+  if (p->instructions) p->instructions[seat] = status ? -1 : (int64_t)report.instructions;
+  free(pictures);
+  return !status;
+}
+
+/* ---- On a device ----------------------------------------------------------------------------------------------------
+ */
+
+static const char *work_through(const product_t *p, void *stream) {
+  const vcs_fleet_grad_options_t *options = p->options;
+  const vcs_grad_options_t *grad = &options->grad;
+  float scale[256];
+  const char *why = make_room(p->fleet, options);
+  if (why) return why;
+  const struct vcs_fleet_workspace *w = p->fleet->workspace;
+  for (int i = 0; i < 256; i++) scale[i] = grad->scale ? grad->scale[i] : (float)i;
+  why = p->fleet->engine->move(w->scale, scale, sizeof scale);
+  vcs_fleet_grad_view_t view = w->view;
+  view.fleet = p->fleet->view;
+  view.controls = p->controls;
+  view.reverse = p->reverse;
+  view.last_picture_only = options->last_picture;
+  view.method = grad->method;
+  view.rule = p->reverse && grad->side == VCS_SIDE_TANGENT ? VCS_SIDE_MEAN : grad->side;
+  view.alpha = grad->alpha;
+  view.temperature = grad->temperature;
+  view.scale = w->scale;
+  view.inputs = *p->inputs;
+  view.outputs = *p->outputs;
+  view.instructions = p->instructions;
+  for (; !why && view.first < p->fleet->view.count; view.first += w->seats) {
+    const int32_t left = p->fleet->view.count - view.first;
+    view.count = left < w->seats ? left : w->seats;
+    why = p->fleet->engine->grad(&view, stream);
+  }
+  return why;
+}
+
+/* ---- Products -----------------------------------------------------------------------------------------------------
+ */
+
+static vcs_status_t check(const product_t *p, vcs_error_t *error) {
+  const vcs_fleet_grad_options_t *o = p->options;
+  if (error) error->message[0] = 0;
+  if (!p->controls || !o || !p->inputs || !p->outputs)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "controls, options, inputs and outputs must be given");
+  if (o->frames < 1 || o->rows < 1 || o->events < 2 || o->snapshots < 1 || o->at_once < 1)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "frames, rows, events, snapshots and at_once are counted from 1 on");
+  if (o->grad.method < 0 || o->grad.method >= VCS_METHODS)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no method %d", (int)o->grad.method);
+  if (o->grad.side < VCS_SIDE_MEAN || o->grad.side > VCS_SIDE_TANGENT)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no side %d", (int)o->grad.side);
+  if (o->grad.method == VCS_METHOD_BIT && o->grad.fork_window > 0)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                          "fleets have no forks: set fork_window to 0, or use vcs_grad_jvp and vcs_grad_vjp");
+  return VCS_OK;
+}
+
+static vcs_status_t product(const product_t *p, void *stream, vcs_error_t *error) {
+  vcs_status_t status = check(p, error);
+  if (status) return status;
+  if (p->fleet->engine->grad) return vcs_fleet_told(work_through(p, stream), error);
+  const size_t count = (size_t)p->fleet->view.count;
+  const bool done = vcs_parallel(count, 0, differentiate, (void *)p) == count;
+  return vcs_fleet_told(done ? NULL : "interrupted, or out of memory", error);
+}
+
+vcs_status_t vcs_fleet_jvp(vcs_fleet_t *fleet, const vcs_controls_t *controls, const vcs_fleet_grad_options_t *options,
+                           const vcs_fleet_inputs_t *inputs, const vcs_fleet_outputs_t *outputs, int64_t *instructions,
+                           void *stream, vcs_error_t *error) {
+  const product_t p = {fleet, controls, options, inputs, outputs, instructions, false};
+  return product(&p, stream, error);
+}
+
+vcs_status_t vcs_fleet_vjp(vcs_fleet_t *fleet, const vcs_controls_t *controls, const vcs_fleet_grad_options_t *options,
+                           const vcs_fleet_inputs_t *inputs, const vcs_fleet_outputs_t *outputs, int64_t *instructions,
+                           void *stream, vcs_error_t *error) {
+  const product_t p = {fleet, controls, options, inputs, outputs, instructions, true};
+  return product(&p, stream, error);
+}

@@ -1,0 +1,145 @@
+/* grad_picture.cu: the picture's part in `ste`: pixels and what was shown, event by event.
+ *
+ * The derivative is grad/ste_line.c's. Backwards an event's span and its shift are functions of the tape and of the
+ * pixels' adjoints: a warp a seat, a lane an event. Forwards neighbouring events add to the same pixels, so a seat's
+ * events are one behind the other: a lane a seat.
+ */
+#include <cuda_runtime.h>
+
+#define VCS_DEVICE_ONLY
+#define VCS_SLOTS 1 /* only numbers are shown */
+#include "grad.h"
+
+#include "../grad/ste.h"
+#include "../grad/ste_line.c"
+
+namespace {
+
+enum { WARP = 32, SUM_WARPS = 4 };
+
+/* ---- Sums --------------------------------------------------------------------------------------------------------- */
+
+/* The adjoints of a row up to each of its pixels, and whether there are any: a warp a row. */
+__global__ void __launch_bounds__(SUM_WARPS *WARP) sum_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
+  const int32_t seat = blockIdx.x, lane = threadIdx.x % WARP;
+  const float *pixels = vcs_grad_pixels(&view, seat);
+  const int32_t height = vcs_grad_cart(&view, seat)->height;
+  uint8_t *lit = view.lit + static_cast<size_t>(seat) * VCS_ROWS_MAX;
+  for (int32_t y = height + threadIdx.x; y < VCS_ROWS_MAX; y += blockDim.x) lit[y] = 0;
+  for (int32_t y = threadIdx.x / WARP; y < height; y += SUM_WARPS) {
+    float *sums = view.sums + (static_cast<size_t>(seat) * view.height + y) * (VCS_WIDTH + 1);
+    float before = 0;
+    bool any = false;
+    for (int x = lane; x < VCS_WIDTH; x += WARP) {
+      float sum = pixels[VCS_WIDTH * y + x];
+      any |= sum != 0;
+      for (int by = 1; by < WARP; by *= 2) {
+        const float left = __shfl_up_sync(~0u, sum, by);
+        if (lane >= by) sum += left;
+      }
+      sums[x + 1] = before + sum;
+      before += __shfl_sync(~0u, sum, WARP - 1);
+    }
+    any = __any_sync(~0u, any);
+    if (lane == 0) {
+      sums[0] = 0;
+      lit[y] = any;
+    }
+  }
+}
+
+/* ---- Events ------------------------------------------------------------------------------------------------------- */
+
+/* A walk as far as the picture needs it: registers only, and the machine that shows them. */
+struct picture_t {
+  vcs_sweep_t sweep;
+  vcs_ste_t ste;
+  float slots[VCS_OFFSET(first_copy_off)], time;
+  uint64_t scratch[(offsetof(vcs_t, cart_ram) + 7) / 8];
+};
+
+__device__ void open(const vcs_fleet_grad_view_t *view, int32_t seat, picture_t *p) {
+  vcs_sweep_t *s = &p->sweep;
+  memset(s, 0, sizeof *s);
+  memset(p->scratch, 0, sizeof p->scratch);
+  s->cart = vcs_grad_cart(view, seat);
+  s->tape = &view->tapes[seat];
+  s->scale = view->scale;
+  s->rule = view->rule;
+  s->reverse = view->reverse;
+  s->state = p->slots;
+  s->scratch = reinterpret_cast<vcs_t *>(p->scratch);
+  s->pixels = vcs_grad_pixels(view, seat);
+  s->lit = view->lit + static_cast<size_t>(seat) * VCS_ROWS_MAX;
+  s->sums = view->sums + static_cast<size_t>(seat) * view->height * (VCS_WIDTH + 1);
+  p->ste.s = s;
+  p->ste.time = &p->time;
+  p->ste.rules = vcs_ste_rules(view->method, view->alpha, view->temperature);
+}
+
+__device__ float *slot_of(picture_t *p, int i) {
+#define SLOT_OF(field, count)                                  \
+  if (i < (count)) return &p->slots[VCS_OFFSET(field) + i]; \
+  i -= (count);
+  VCS_SHOWN_STRETCHES(SLOT_OF)
+  return &p->time;
+}
+
+__global__ void __launch_bounds__(WARP) backwards_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
+  const int32_t seat = blockIdx.x;
+  if (view.failed[seat]) return;
+  picture_t p;
+  open(&view, seat, &p);
+  vcs_ste_line_begin(&p.ste);
+  const int32_t count = p.sweep.tape->event_count;
+  vcs_shown_slots_t *shown = view.shown + static_cast<size_t>(seat) * view.event_capacity;
+  for (int32_t i = threadIdx.x; i < count; i += WARP) {
+    const vcs_event_t *event = &p.sweep.tape->events[i];
+    for (int k = 0; k < VCS_SHOWN; k++) *slot_of(&p, k) = 0;
+    vcs_ste_line_forget(&p.ste);
+    if (i + 1 < count) vcs_ste_shift(&p.ste, event);
+    vcs_ste_span(&p.ste, event);
+    uint32_t any = 0;
+    for (int k = 0; k < VCS_SHOWN; k++) {
+      const float slot = *slot_of(&p, k);
+      if (slot == 0) continue;
+      shown[i].slot[k] = slot;
+      any |= 1u << k;
+    }
+    shown[i].any = any;
+  }
+}
+
+__global__ void __launch_bounds__(WARP) forwards_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
+  const int32_t seat = blockIdx.x * WARP + threadIdx.x;
+  if (seat >= view.count || view.failed[seat]) return;
+  picture_t p;
+  open(&view, seat, &p);
+  const int32_t count = p.sweep.tape->event_count;
+  const vcs_shown_slots_t *shown = view.shown + static_cast<size_t>(seat) * view.event_capacity;
+  vcs_ste_line_begin(&p.ste);
+  for (size_t i = 0; i < VCS_OFFSET(first_copy_off); i++) p.slots[i] = 0;
+  for (int32_t i = 0; i < count; i++) {
+    const vcs_event_t *event = &p.sweep.tape->events[i];
+    for (int k = 0; k < VCS_SHOWN; k++) *slot_of(&p, k) = shown[i].any >> k & 1 ? shown[i].slot[k] : 0;
+    vcs_ste_span(&p.ste, event);
+    if (i + 1 < count) vcs_ste_shift(&p.ste, event);
+  }
+}
+
+const char *launched() {
+  const cudaError_t status = cudaGetLastError();
+  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
+}
+
+}  // namespace
+
+const char *vcs_grad_picture(const vcs_fleet_grad_view_t *view, cudaStream_t stream) {
+  if (!view->reverse) {
+    forwards_kernel<<<(view->count + WARP - 1) / WARP, WARP, 0, stream>>>(*view);
+    return launched();
+  }
+  sum_kernel<<<view->count, SUM_WARPS * WARP, 0, stream>>>(*view);
+  backwards_kernel<<<view->count, WARP, 0, stream>>>(*view);
+  return launched();
+}

@@ -1,0 +1,97 @@
+/* grad_record.cu: the frames of runs that are to be differentiated: run, or recorded; a lane a seat. */
+#include <cuda_runtime.h>
+
+#define VCS_DEVICE_ONLY
+#define VCS_LANES_RECORD
+#include "grad.h"
+#include "record.h"
+
+#include "../grad/tape.c"
+
+namespace {
+
+enum { WARP = 32, WARPS_PER_SM = 16, LOCAL_RAM = 256 };
+
+struct machine_t {
+  uint64_t words[(offsetof(vcs_t, cart_ram) + LOCAL_RAM + 7) / 8];
+};
+
+/* Where a machine runs: in local memory, or, with much RAM, in place. */
+__device__ vcs_t *place_of(const vcs_cart_t *cart, vcs_t *there, machine_t *here) {
+  return cart->ram_size > LOCAL_RAM ? there : reinterpret_cast<vcs_t *>(here->words);
+}
+
+/* All frames, the machine before each kept; the last one only if somebody asks for the state after it. */
+__global__ void __launch_bounds__(WARP, WARPS_PER_SM) forward_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
+  const int32_t seat = blockIdx.x * WARP + threadIdx.x;
+  const unsigned lanes = __ballot_sync(~0u, seat < view.count);
+  if (seat >= view.count) return;
+  const vcs_cart_t *cart = vcs_grad_cart(&view, seat);
+  const size_t size = vcs_machine_size(cart);
+  vcs_t *there = vcs_grad_machine(&view, seat, VCS_GRAD_NOW);
+  machine_t here;
+  vcs_t *m = place_of(cart, there, &here);
+  uint8_t *record = vcs_fleet_record(&view.fleet, view.first + seat);
+  vcs_copy_machine(m, vcs_record_machine(&view.fleet, record, VCS_SEAT_NOW), size);
+  view.failed[seat] = 0;
+  view.walked[seat] = 0;
+  const vcs_controls_t *controls = view.controls + static_cast<size_t>(view.first + seat) * view.frames;
+  const int32_t frames = !view.reverse ? 0 : view.outputs.state != nullptr ? view.frames : view.frames - 1;
+  for (int32_t f = 0; f < frames; f++) {
+    vcs_copy_machine(vcs_grad_start(&view, seat, f), m, size);
+    vcs_console_control(cart, m, &controls[f]);
+    vcs_frame_together(cart, m, nullptr, true, lanes);
+  }
+  if (view.reverse && frames < view.frames) vcs_copy_machine(vcs_grad_start(&view, seat, frames), m, size);
+  if (m != there) vcs_copy_machine(there, m, size);
+}
+
+/* One frame on tape: backwards from the machine that was kept, forwards from where the last one ended. */
+__global__ void __launch_bounds__(WARP, WARPS_PER_SM) record_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
+  const int32_t seat = blockIdx.x * WARP + threadIdx.x;
+  const unsigned lanes = __ballot_sync(~0u, seat < view.count);
+  if (seat >= view.count) return;
+  const vcs_cart_t *cart = vcs_grad_cart(&view, seat);
+  const size_t size = vcs_machine_size(cart);
+  vcs_t *there = vcs_grad_machine(&view, seat, VCS_GRAD_NOW);
+  machine_t here;
+  vcs_t *m = place_of(cart, there, &here);
+  const vcs_t *from = view.reverse ? vcs_grad_start(&view, seat, view.frame) : there;
+  if (m != from) vcs_copy_machine(m, from, size);
+  if (!view.reverse) vcs_copy_machine(vcs_grad_start(&view, seat, view.frame), m, size);
+  vcs_console_control(cart, m, vcs_grad_controls(&view, seat));
+  vcs_tape_t *tape = &view.tapes[seat];
+  tape->rows = view.rows + static_cast<size_t>(seat) * view.row_capacity;
+  tape->events = view.events + static_cast<size_t>(seat) * view.event_capacity;
+  tape->sides = view.sides + static_cast<size_t>(seat) * view.side_capacity;
+  tape->start = vcs_grad_machine(&view, seat, VCS_GRAD_TAPE_START);
+  tape->copy = vcs_grad_machine(&view, seat, VCS_GRAD_TAPE_COPY);
+  tape->capacity = view.row_capacity;
+  tape->event_capacity = view.event_capacity;
+  tape->side_capacity = view.side_capacity;
+  tape->forks = false;
+  tape->brief = true;
+  vcs_record_together(tape, cart, m, true, lanes);
+  if (m != there) vcs_copy_machine(there, m, size);
+  if (tape->full) view.failed[seat] = 1;
+  view.walked[seat] += tape->count;
+}
+
+unsigned warps(int32_t count) { return static_cast<unsigned>((count + WARP - 1) / WARP); }
+
+const char *launched() {
+  const cudaError_t status = cudaGetLastError();
+  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
+}
+
+}  // namespace
+
+const char *vcs_grad_forward(const vcs_fleet_grad_view_t *view, cudaStream_t stream) {
+  forward_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
+  return launched();
+}
+
+const char *vcs_grad_record(const vcs_fleet_grad_view_t *view, cudaStream_t stream) {
+  record_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
+  return launched();
+}

@@ -1,0 +1,220 @@
+/* grad_ste.cu: the walk of `ste` over the instructions of a frame; a lane a seat.
+ *
+ * The walk is grad/ste.c's. What it asks of the picture has been found before it (grad_picture.cu) or is left for later:
+ * its functions are at the end of this file. A machine's slots are in the thread's local memory while it walks, which
+ * the hardware interleaves, so that lanes at the same slot of their own machines meet in one line of the cache; between
+ * launches they lie in the same order in global memory. A byte has eight slots here: `ste` knows no carries.
+ */
+#include <cuda_runtime.h>
+
+#define VCS_DEVICE_ONLY
+#define VCS_SLOTS 8
+#include "grad.h"
+
+#include "../grad/ends.h"
+#include "../grad/ste.c"
+#include "../grad/ste_chips.c"
+
+/* ---- The picture -------------------------------------------------------------------------------------------------- */
+
+/* ste.h's functions of the picture. What they know beside a walk: the slots at the events. */
+struct shown_walk_t {
+  vcs_sweep_t sweep; /* first: the walk has a pointer to it */
+  vcs_shown_slots_t *shown;
+};
+
+__device__ static vcs_shown_slots_t *shown_at(const vcs_ste_t *ste, const vcs_event_t *event) {
+  return reinterpret_cast<const shown_walk_t *>(ste->s)->shown + (event - ste->s->tape->events);
+}
+
+__device__ static size_t shown_offset(int i) {
+#define SHOWN_OFFSET(field, count)                  \
+  if (i < (count)) return VCS_OFFSET(field) + i; \
+  i -= (count);
+  VCS_SHOWN_STRETCHES(SHOWN_OFFSET)
+  return VCS_OFFSET(cycles);
+}
+
+VCS_EXTERN void vcs_ste_line_begin(vcs_ste_t *ste) { (void)ste; }
+
+/* Backwards the picture's share is added, the shift's and the span's at once; forwards the tangents are left for it. */
+VCS_EXTERN void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event) {
+  const vcs_sweep_t *s = ste->s;
+  if (s->pixels == nullptr) return;
+  vcs_shown_slots_t *shown = shown_at(ste, event);
+  if (s->reverse) {
+    for (uint32_t any = shown->any; any; any &= any - 1) {
+      const int i = VCS_LOWEST(any);
+      *vcs_slots(s, shown_offset(i)) += shown->slot[i];
+    }
+    return;
+  }
+  uint32_t any = 0;
+  for (int i = 0; i < VCS_SHOWN; i++) {
+    const float slot = *vcs_slots(s, shown_offset(i));
+    if (slot == 0) continue;
+    shown->slot[i] = slot;
+    any |= 1u << i;
+  }
+  shown->any = any;
+}
+
+VCS_EXTERN void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
+  (void)ste;
+  (void)event;
+}
+
+/* ---- Kernels ------------------------------------------------------------------------------------------------------ */
+
+namespace {
+
+enum { WARP = 32, WARPS_PER_SM = 8, LOCAL_SLOTS = VCS_SLOTS * offsetof(vcs_t, cart_ram) };
+
+/* A seat's slots: in local memory, or, with cartridges that have RAM, where they lie. */
+struct slots_t {
+  float here[LOCAL_SLOTS];
+};
+
+/* Slot number i of a seat lies beside those of the other lanes of its warp. */
+__device__ float *interleaved(const vcs_fleet_grad_view_t *view, int32_t seat) {
+  return view->slots + (seat / WARP) * (WARP * view->slot_count) + seat % WARP;
+}
+
+/* Whether no cartridge of the fleet has RAM. */
+__device__ bool fits(const vcs_fleet_grad_view_t *view) { return view->slot_count <= LOCAL_SLOTS; }
+
+__device__ void enter(const vcs_fleet_grad_view_t *view, int32_t seat, slots_t *slots, vcs_sweep_t *s) {
+  if (!fits(view)) {
+    s->state = view->slots + static_cast<size_t>(seat) * view->slot_count;
+    return;
+  }
+  const float *there = interleaved(view, seat);
+  for (int i = 0; i < LOCAL_SLOTS; i++) slots->here[i] = there[i * WARP];
+  s->state = slots->here;
+}
+
+__device__ void leave(const vcs_fleet_grad_view_t *view, int32_t seat, const slots_t *slots) {
+  if (!fits(view)) return;
+  float *there = interleaved(view, seat);
+  for (int i = 0; i < LOCAL_SLOTS; i++) there[i * WARP] = slots->here[i];
+}
+
+/* A sweep without its slots. */
+__device__ void open(const vcs_fleet_grad_view_t *view, const vcs_cart_t *cart, int32_t seat, shown_walk_t *walk) {
+  vcs_sweep_t *s = &walk->sweep;
+  memset(walk, 0, sizeof *walk);
+  s->cart = cart;
+  s->tape = &view->tapes[seat];
+  s->scale = view->scale;
+  s->rule = view->rule;
+  s->reverse = view->reverse;
+  s->rom = view->inputs.rom != nullptr
+               ? view->inputs.rom + static_cast<size_t>(view->first + seat) * view->inputs.rom_stride
+               : nullptr;
+  s->m = vcs_grad_machine(view, seat, VCS_GRAD_CONTENTS);
+  s->scratch = vcs_grad_machine(view, seat, VCS_GRAD_SCRATCH);
+  s->live = view->live + static_cast<size_t>(seat) * view->machine_bytes;
+  walk->shown = view->shown + static_cast<size_t>(seat) * view->event_capacity;
+}
+
+__device__ float *caller_state(float *first, size_t stride, const vcs_fleet_grad_view_t *view, int32_t seat) {
+  return first != nullptr ? first + static_cast<size_t>(view->first + seat) * stride : nullptr;
+}
+
+/* The slots before the first frame that is walked: the caller's tangents, or adjoints. */
+__global__ void __launch_bounds__(WARP) begin_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
+  const int32_t seat = blockIdx.x * WARP + threadIdx.x;
+  if (seat >= view.count) return;
+  const vcs_cart_t *cart = vcs_grad_cart(&view, seat);
+  const size_t size = vcs_machine_size(cart);
+  shown_walk_t walk;
+  slots_t slots;
+  open(&view, cart, seat, &walk);
+  vcs_sweep_t *s = &walk.sweep;
+  s->state = fits(&view) ? slots.here : view.slots + static_cast<size_t>(seat) * view.slot_count;
+  for (size_t i = 0; i < VCS_SLOTS * size; i++) s->state[i] = 0;
+  float *outputs = caller_state(view.outputs.state, view.outputs.state_stride, &view, seat);
+  const float *inputs = caller_state(view.inputs.state, view.inputs.state_stride, &view, seat);
+  if (view.reverse && outputs != nullptr) {
+    vcs_link_bits_of_state(s, size, vcs_grad_machine(&view, seat, VCS_GRAD_NOW), outputs);
+    vcs_ste_fold(s, size);
+  } else if (!view.reverse && inputs != nullptr) {
+    for (size_t i = 0; i < 8 * size; i++) s->state[i] = inputs[i];
+    vcs_ste_fold(s, size);
+  }
+  leave(&view, seat, &slots);
+}
+
+/* Walking forwards, hands come before the frame, and before it is recorded. */
+__global__ void __launch_bounds__(WARP, WARPS_PER_SM) walk_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
+  const int32_t seat = blockIdx.x * WARP + threadIdx.x;
+  if (seat >= view.count || view.failed[seat]) return;
+  const vcs_cart_t *cart = vcs_grad_cart(&view, seat);
+  shown_walk_t walk;
+  slots_t slots;
+  open(&view, cart, seat, &walk);
+  vcs_sweep_t *s = &walk.sweep;
+  enter(&view, seat, &slots, s);
+  s->pixels = vcs_grad_pixels(&view, seat);
+  vcs_grad_options_t options;
+  options.method = view.method;
+  options.alpha = view.alpha;
+  options.temperature = view.temperature;
+  const vcs_t *before = vcs_grad_start(&view, seat, view.frame);
+  if (!view.reverse) vcs_link_hands(s, before, vcs_grad_controls(&view, seat), vcs_grad_input(&view, seat));
+  if (view.temperature > 0) { /* softened reads look at contents */
+    const vcs_t *contents = view.reverse ? vcs_grad_machine(&view, seat, VCS_GRAD_NOW) : s->tape->start;
+    vcs_copy_machine(s->m, contents, vcs_machine_size(cart));
+  }
+  vcs_ste_frame(s, &options);
+  if (view.reverse) vcs_link_hands(s, before, vcs_grad_controls(&view, seat), vcs_grad_input(&view, seat));
+  leave(&view, seat, &slots);
+}
+
+/* What is left is the caller's. */
+__global__ void __launch_bounds__(WARP) end_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
+  const int32_t seat = blockIdx.x * WARP + threadIdx.x;
+  if (seat >= view.count) return;
+  if (view.instructions != nullptr)
+    view.instructions[view.first + seat] = view.failed[seat] ? -1 : view.walked[seat];
+  if (view.failed[seat]) return;
+  const vcs_cart_t *cart = vcs_grad_cart(&view, seat);
+  const size_t size = vcs_machine_size(cart);
+  shown_walk_t walk;
+  slots_t slots;
+  open(&view, cart, seat, &walk);
+  vcs_sweep_t *s = &walk.sweep;
+  enter(&view, seat, &slots, s);
+  vcs_ste_unfold(s, size);
+  float *outputs = caller_state(view.outputs.state, view.outputs.state_stride, &view, seat);
+  float *inputs = caller_state(view.inputs.state, view.inputs.state_stride, &view, seat);
+  if (view.reverse && inputs != nullptr) {
+    for (size_t i = 0; i < 8 * size; i++) inputs[i] += s->state[i];
+  } else if (!view.reverse && outputs != nullptr) {
+    vcs_link_bits_of_state(s, size, vcs_grad_machine(&view, seat, VCS_GRAD_NOW), outputs);
+  }
+}
+
+unsigned warps(int32_t count) { return static_cast<unsigned>((count + WARP - 1) / WARP); }
+
+const char *launched() {
+  const cudaError_t status = cudaGetLastError();
+  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
+}
+
+}  // namespace
+
+const char *vcs_grad_ste_begin(const vcs_fleet_grad_view_t *view, cudaStream_t stream) {
+  begin_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
+  return launched();
+}
+
+const char *vcs_grad_ste_walk(const vcs_fleet_grad_view_t *view, cudaStream_t stream) {
+  walk_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
+  return launched();
+}
+
+const char *vcs_grad_ste_end(const vcs_fleet_grad_view_t *view, cudaStream_t stream) {
+  end_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
+  return launched();
+}

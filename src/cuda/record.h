@@ -1,0 +1,140 @@
+/* record.h: a frame on tape (grad/tape.h), by machines that run side by side.
+ *
+ * The loop is lockstep.h's, and the tape is the one that vcs_tape_record would make, but for turns of waiting loops
+ * that may be left out elsewhere. Plain instructions write their rows themselves. A store to a chip, or a read of one,
+ * is written down here; whatever is rare goes through vcs_tape_step, which writes down anything.
+ *
+ * Tapes do not grow here: one that is full stops its lane, and tape->full says so.
+ */
+#ifndef VCS_CUDA_RECORD_H
+#define VCS_CUDA_RECORD_H
+
+#if !defined(VCS_LANES_RECORD)
+#error "record.h needs lanes that record: define VCS_LANES_RECORD before lockstep.h is included"
+#endif
+#include "lockstep.h"
+
+/* One instruction over the bus. False: the tape is full. */
+VCS_HOT_FN bool vcs_lane_step_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
+  vcs_lane_store(lane, m);
+  const bool fits = vcs_tape_step(lane->tape, cart, m, video, &lane->over);
+  vcs_lane_load(lane, m);
+  lane->left--;
+  return fits;
+}
+
+/* A load or a store that is not plain. False: it is for vcs_tape_step, and nothing has happened. */
+VCS_HOT_FN bool vcs_lane_access_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
+  vcs_cpu_t *cpu = &lane->cpu;
+  vcs_tape_t *tape = lane->tape;
+  const vcs_code_t code = *lane->at;
+  const unsigned where = code.row & 15, what = code.row >> VCS_WHAT_SHIFT & 63, length = code.row >> VCS_LENGTH_SHIFT;
+  const bool pointer = where == VCS_AT_POINTER || where == VCS_AT_BUS_POINTER, wsync = where == VCS_AT_WSYNC;
+  const bool zero_page = where == VCS_AT_RAM_X || where == VCS_AT_RAM_Y;
+  const uint8_t index = where == VCS_AT_RAM_X || where == VCS_AT_BUS_X              ? cpu->x
+                        : pointer || where == VCS_AT_RAM_Y || where == VCS_AT_BUS_Y ? cpu->y
+                                                                                    : 0;
+  const uint16_t pc = vcs_lane_pc(lane);
+  const uint8_t *bytes = lane->bank.rom + (uint16_t)(pc - lane->bank.start);
+  const uint16_t base = pointer ? vcs_run_pointer(&m->ram[code.operand]) : wsync ? bytes[1] : code.operand;
+  const uint16_t addr = (uint16_t)(zero_page ? (uint8_t)(base + index) : base + index);
+  const bool reads = what < VCS_DOES_STA;
+  if (addr & 0x1000) return false;
+  vcs_row_t row;
+  cpu->time = VCS_CYCLES(lane->cycles);
+  vcs_row_begin(&row, cpu, pc, tape->start->cycles, vcs_row_vdi(cpu), *bytes);
+  row.addr = addr;
+  uint32_t cycles = lane->cycles + (code.row >> VCS_CYCLES_AT & 7) + 1;
+  if (reads && !zero_page) cycles += ((base & 0xFF) + (uint32_t)index) >> 8;
+  const bool ram = (addr & 0x280) == 0x80;
+  unsigned stop = 0;
+  vcs_row_t *const place = tape->rows + tape->count;
+  if (ram) row.old = row.value = m->ram[addr & 0x7F];
+  if (reads) {
+    if (!ram) {
+      const uint8_t bus = (uint8_t)(zero_page || (length == 2 && !pointer) ? base : base >> 8);
+      const int found = vcs_tape_read_chip(tape, cart, m, video, place, addr, cycles, bus);
+      if (found < 0) return false;
+      row.value = (uint8_t)found;
+    }
+    lane->cycles = cycles;
+    vcs_lane_read(cpu, what, row.value);
+  } else {
+    row.value = !wsync ? vcs_lane_stored(cpu, what) : *bytes == 0x84 ? cpu->y : *bytes == 0x85 ? cpu->a : cpu->x;
+    if (ram) {
+      m->ram[addr & 0x7F] = row.value;
+      lane->cycles = cycles;
+    } else {
+      if (addr & 0x80 || (addr & 63) == VCS_VBLANK) { /* for the snapshot */
+        cpu->pc = pc;
+        vcs_cpu_store(cpu, m);
+      }
+      const int wrote = vcs_tape_write_chip(tape, cart, m, video, place, addr, row.value, cycles);
+      if (wrote < 0) return false;
+      stop = (unsigned)wrote;
+      lane->cycles = m->cycles;
+      if (stop) m->bus = row.value;
+    }
+  }
+  *place = row;
+  tape->count = (int32_t)(place - tape->rows) + 1;
+  lane->left--;
+  lane->at += length;
+  lane->over = stop & VCS_STOP_FRAME;
+  if (stop) vcs_lane_leave(lane, vcs_lane_pc(lane));
+  return true;
+}
+
+/* The instructions of a frame. */
+VCS_SLOW_FN void vcs_record_lanes(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool playing,
+                                  unsigned lanes) {
+  vcs_lane_t lane;
+  bool fits = true;
+  lane.left = VCS_FRAME_INSTRUCTIONS;
+  lane.until = 0;
+  lane.over = !playing;
+  lane.tape = tape;
+  if (playing) vcs_lane_load(&lane, m);
+  while (VCS_ANY_LANE(lanes, playing && fits && vcs_lane_goes(&lane, m))) {
+    lane.until += VCS_LINE_CYCLES;
+    while (playing && fits && vcs_lane_goes(&lane, m) && lane.cycles < lane.until) {
+      if (!lane.known && !cart->snoops && !tape->dark && vcs_find_bank(cart, m, lane.cpu.pc, &lane.bank)) {
+        lane.known = true;
+        lane.at = lane.bank.code + (uint16_t)(lane.cpu.pc - lane.bank.start);
+      }
+      bool plain = lane.known;
+      while (plain && fits && lane.cycles < lane.until) {
+        plain = vcs_lane_plain(cart, m, &lane, video);
+        fits = tape->count < tape->capacity;
+      }
+      if (plain || !fits) break;
+      const unsigned where = lane.known && lane.left > 1 ? lane.at->row & 15 : VCS_AT_STEP;
+      const bool access =
+          where >= VCS_AT_RAM_X && where <= VCS_AT_WSYNC && (lane.at->row >> VCS_WHAT_SHIFT & 63) <= VCS_DOES_STY;
+      if (!access || !vcs_lane_access_noted(cart, m, &lane, video)) fits = vcs_lane_step_noted(cart, m, &lane, video);
+      fits = fits && tape->count < tape->capacity;
+    }
+    VCS_JOIN_LANES(lanes);
+  }
+  if (!playing) return;
+  vcs_lane_store(&lane, m);
+  m->instructions += VCS_FRAME_INSTRUCTIONS - lane.left;
+  if (lane.over) m->partial = 0;
+  tape->full = !fits;
+}
+
+/* Runs a frame that nobody looks at, and records it: what vcs_tape_record does. */
+VCS_FN void vcs_record_together(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, bool playing, unsigned lanes) {
+  vcs_video_t video;
+  if (playing) {
+    vcs_video_start(&video, cart, NULL);
+    vcs_console_start_frame(cart, m);
+    vcs_tape_begin(tape, cart, m);
+  }
+  vcs_record_lanes(tape, cart, m, &video, playing, lanes);
+  if (!playing) return;
+  if (!vcs_tape_end(tape, cart, m)) tape->full = true;
+  vcs_console_finish_frame(cart, m, &video);
+}
+
+#endif

@@ -1,0 +1,399 @@
+/* Derivatives of fleets: on the device that DIFFVCS_DEVICE names (a GPU's number; unset: the CPU), against vcs_grad_*
+ * seat by seat. The same program on both is the test of the GPU.
+ *
+ *   test_fleet_grad           the quick tests: our cartridge, and games whose images are in DIFFVCS_ROMS
+ *   test_fleet_grad short     a few seats of everything, for compute-sanitizer
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define VCS_LANES_RECORD
+#include "cuda/engine.h"
+#include "cuda/record.h"
+#include "diffvcs/cuda.h"
+
+static int32_t device(void) {
+  const char *named = getenv("DIFFVCS_DEVICE");
+  return named ? atoi(named) : VCS_FLEET_CPU;
+}
+
+static vcs_cart_t *load(const void *image, size_t size, const char *name) {
+  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, name};
+  vcs_cart_t *cart = NULL;
+  vcs_error_t error;
+  if (vcs_cart_load(image, size, &options, &cart, &error)) fail_msg("%s", error.message);
+  return cart;
+}
+
+/* A game of DIFFVCS_ROMS, or NULL; without a name, our own cartridge. */
+static vcs_cart_t *load_game(const char *name) {
+  static uint8_t image[1 << 16];
+  const char *folder = getenv("DIFFVCS_ROMS");
+  char path[4096];
+  size_t size;
+  if (!name) {
+    const uint8_t *demo = vcs_demo_image(&size);
+    return load(demo, size, NULL);
+  }
+  if (!folder) return NULL;
+  snprintf(path, sizeof path, "%s/%s.bin", folder, name);
+  FILE *file = fopen(path, "rb");
+  if (!file) return NULL;
+  size = fread(image, 1, sizeof image, file);
+  fclose(file);
+  return load(image, size, name);
+}
+
+/* Plain ones, and those with many snapshots, paddles, banks, RAM of their own, and a DPC. */
+static const char *const games[] = {NULL,       "pong",    "space_invaders", "breakout",
+                                    "seaquest", "pitfall", "pitfall2",       "elevator_action"};
+enum { GAMES = sizeof games / sizeof *games };
+
+/* ---- A fleet that has played a while, and floats of its device ----------------------------------------------------
+ */
+
+static void must(vcs_status_t status, const vcs_error_t *error) {
+  if (status) fail_msg("%s", error->message);
+}
+
+static vcs_fleet_t *make_fleet(const vcs_cart_t *cart, int32_t seats, int32_t where) {
+  vcs_fleet_options_t options;
+  vcs_fleet_t *fleet;
+  vcs_error_t error;
+  vcs_fleet_defaults(&options);
+  options.seats = seats;
+  options.device = where;
+  options.shows = VCS_FLEET_SHOWS_NOTHING;
+  must(vcs_fleet_create(&cart, 1, NULL, &options, &fleet, &error), &error);
+  const vcs_batch_results_t nothing = {0};
+  must(vcs_fleet_reset(fleet, 7, &nothing, NULL, &error), &error);
+  for (int i = 0; i < 20; i++) must(vcs_fleet_step(fleet, NULL, &nothing, NULL, &error), &error);
+  return fleet;
+}
+
+static void *upload(vcs_fleet_t *fleet, const void *from, size_t size) {
+  void *there;
+  vcs_error_t error;
+  must(vcs_fleet_allocate(fleet, size, &there, &error), &error);
+  must(vcs_fleet_move(fleet, there, from, size, &error), &error);
+  return there;
+}
+
+static float noise(uint64_t *state) { return (float)(int32_t)(vcs_splitmix64(state) >> 40) / 16777216.0F - 0.5F; }
+
+static float *random_floats(size_t count, uint64_t seed) {
+  float *floats = malloc(count * sizeof *floats);
+  for (size_t i = 0; i < count; i++) floats[i] = noise(&seed);
+  return floats;
+}
+
+/* One of everything that a product reads or adds to. */
+enum { STATE_IN, ROM, INPUT, PIXELS, STATE_OUT, BUFFERS };
+typedef struct {
+  size_t stride[BUFFERS]; /* floats a seat */
+  float *host[BUFFERS], *there[BUFFERS];
+} buffers_t;
+
+static bool is_given(int buffer, bool reverse) { return (buffer < PIXELS) != reverse; }
+
+static void fill_buffers(vcs_fleet_t *fleet, const vcs_cart_t *cart, int32_t seats, int32_t frames, bool reverse,
+                         buffers_t *b) {
+  const size_t sizes[BUFFERS] = {8 * vcs_state_size(cart), 8 * (size_t)cart->rom_size,
+                                 (size_t)VCS_INPUTS * (size_t)frames, (size_t)frames * VCS_WIDTH * (size_t)cart->height,
+                                 8 * vcs_state_size(cart)};
+  for (int i = 0; i < BUFFERS; i++) {
+    const size_t count = sizes[i] * (size_t)seats;
+    b->stride[i] = sizes[i];
+    b->host[i] = is_given(i, reverse) ? random_floats(count, (uint64_t)i + 1) : calloc(count, sizeof(float));
+    b->there[i] = upload(fleet, b->host[i], count * sizeof(float));
+  }
+}
+
+static void free_buffers(vcs_fleet_t *fleet, buffers_t *b) {
+  for (int i = 0; i < BUFFERS; i++) {
+    vcs_fleet_release(fleet, b->there[i]);
+    free(b->host[i]);
+  }
+}
+
+static void call(vcs_fleet_t *fleet, const vcs_controls_t *controls, const vcs_fleet_grad_options_t *options,
+                 const buffers_t *b, bool reverse, int64_t *instructions) {
+  const vcs_fleet_inputs_t inputs = {b->there[STATE_IN],  b->there[ROM],  b->there[INPUT],
+                                     b->stride[STATE_IN], b->stride[ROM], b->stride[INPUT]};
+  const vcs_fleet_outputs_t outputs = {b->there[PIXELS], b->there[STATE_OUT], b->stride[PIXELS], b->stride[STATE_OUT]};
+  vcs_error_t error;
+  must((reverse ? vcs_fleet_vjp : vcs_fleet_jvp)(fleet, controls, options, &inputs, &outputs, instructions, NULL,
+                                                 &error),
+       &error);
+  must(vcs_fleet_wait(fleet, NULL, &error), &error);
+}
+
+static float *download(vcs_fleet_t *fleet, const buffers_t *b, int buffer, int32_t seats) {
+  const size_t size = b->stride[buffer] * (size_t)seats * sizeof(float);
+  float *here = malloc(size);
+  vcs_error_t error;
+  must(vcs_fleet_move(fleet, here, b->there[buffer], size, &error), &error);
+  return here;
+}
+
+/* ---- Against the CPU ------------------------------------------------------------------------------------------------
+ */
+
+/* The largest difference, by the largest number. */
+static double distance(const float *a, const float *b, size_t count) {
+  double apart = 0, size = 0;
+  for (size_t i = 0; i < count; i++) {
+    const double by = a[i] > b[i] ? (double)a[i] - b[i] : (double)b[i] - a[i];
+    const double large = b[i] < 0 ? -(double)b[i] : (double)b[i];
+    if (!(by <= apart)) apart = by; /* also if it is no number */
+    if (large > size) size = large;
+  }
+  return apart == 0 ? 0 : apart / size;
+}
+
+/* `tolerance` is float rounding over as many additions as there are pixels and rows. */
+static void compare_product(const char *game, vcs_method_t method, bool reverse, int32_t frames, int32_t seats) {
+  const double tolerance = 1e-4;
+  vcs_cart_t *cart = load_game(game);
+  if (!cart) return;
+  vcs_fleet_t *fleet = make_fleet(cart, seats, device());
+  vcs_fleet_grad_options_t options;
+  vcs_fleet_grad_defaults(&options);
+  options.grad.method = method;
+  options.frames = frames;
+  options.rows = 25100;
+  options.snapshots = 2048;
+  options.at_once = seats / 2 + 1; /* in two parts */
+  vcs_controls_t *controls = calloc((size_t)(seats * frames), sizeof *controls);
+  uint64_t seed = 5;
+  for (int32_t i = 0; i < seats * frames; i++) {
+    controls[i].held[0] = (uint8_t)(vcs_splitmix64(&seed) % 32);
+    for (int k = 0; k < 4; k++) controls[i].paddle[k] = 300000;
+  }
+  vcs_controls_t *controls_there = upload(fleet, controls, (size_t)(seats * frames) * sizeof *controls);
+  int64_t *instructions = calloc((size_t)seats, sizeof *instructions),
+          *instructions_there = upload(fleet, instructions, (size_t)seats * sizeof *instructions);
+  buffers_t b, again;
+  fill_buffers(fleet, cart, seats, frames, reverse, &b);
+  fill_buffers(fleet, cart, seats, frames, reverse, &again);
+  call(fleet, controls_there, &options, &b, reverse, instructions_there);
+  call(fleet, controls_there, &options, &again, reverse, NULL);
+  vcs_error_t error;
+  must(vcs_fleet_move(fleet, instructions, instructions_there, (size_t)seats * sizeof *instructions, &error), &error);
+
+  vcs_t *m = malloc(sizeof *m);
+  double worst = 0;
+  for (int32_t seat = 0; seat < seats; seat++) {
+    assert_true(instructions[seat] > 1000);
+    must(vcs_fleet_machine(fleet, seat, m, &error), &error);
+    const vcs_run_t run = {cart, m, NULL, controls + (size_t)seat * (size_t)frames, frames};
+    float *of[BUFFERS], *pictures[16];
+    for (int i = 0; i < BUFFERS; i++) of[i] = b.host[i] + b.stride[i] * (size_t)seat;
+    for (int32_t f = 0; f < frames; f++) pictures[f] = of[PIXELS] + (size_t)f * VCS_WIDTH * (size_t)cart->height;
+    const vcs_grad_inputs_t inputs = {of[STATE_IN], of[ROM], of[INPUT]};
+    const vcs_grad_outputs_t outputs = {.pixels = pictures, .state = of[STATE_OUT]};
+    must((reverse ? vcs_grad_vjp : vcs_grad_jvp)(&run, &options.grad, &inputs, &outputs, NULL, &error), &error);
+  }
+  for (int i = 0; i < BUFFERS; i++) {
+    float *found = download(fleet, &b, i, seats), *twice = download(fleet, &again, i, seats);
+    assert_memory_equal(found, twice, b.stride[i] * (size_t)seats * sizeof(float));
+    for (int32_t seat = 0; seat < seats; seat++) {
+      const size_t at = b.stride[i] * (size_t)seat;
+      const double apart = distance(found + at, b.host[i] + at, b.stride[i]);
+      if (!(apart <= tolerance)) {
+        fail_msg("%s, method %d, %s, %d frames: buffer %d of seat %d is off by %g", game ? game : "demo", (int)method,
+                 reverse ? "vjp" : "jvp", (int)frames, i, (int)seat, apart);
+      }
+      if (apart > worst) worst = apart;
+    }
+    free(found);
+    free(twice);
+  }
+  print_message("%-16s method %d %s %d: %.1e\n", game ? game : "demo", (int)method, reverse ? "vjp" : "jvp",
+                (int)frames, worst);
+  vcs_fleet_release(fleet, controls_there);
+  vcs_fleet_release(fleet, instructions_there);
+  free_buffers(fleet, &b);
+  free_buffers(fleet, &again);
+  free(controls);
+  free(instructions);
+  free(m);
+  vcs_fleet_free(fleet);
+  vcs_cart_free(cart);
+}
+
+static int32_t seats_wanted(void) { return device() == VCS_FLEET_CPU ? 3 : 37; }
+
+static void compare_method(vcs_method_t method) {
+  for (int g = 0; g < GAMES; g++) {
+    for (int reverse = 0; reverse < 2; reverse++) {
+      compare_product(games[g], method, reverse, 1, seats_wanted());
+      compare_product(games[g], method, reverse, 3, seats_wanted());
+    }
+  }
+}
+
+static void test_fleet_ste_is_the_cpus(void **context) {
+  (void)context;
+  compare_method(VCS_METHOD_STE);
+}
+
+static void test_fleet_bit_is_the_cpus(void **context) {
+  (void)context;
+  compare_method(VCS_METHOD_BIT);
+}
+
+static void test_fleet_naive_is_the_cpus(void **context) {
+  (void)context;
+  compare_product(NULL, VCS_METHOD_NAIVE, true, 2, seats_wanted());
+  compare_product(NULL, VCS_METHOD_NAIVE, false, 2, seats_wanted());
+}
+
+static void test_fleet_grad_short(void **context) {
+  (void)context;
+  for (int reverse = 0; reverse < 2; reverse++) {
+    compare_product(NULL, VCS_METHOD_STE, reverse, 2, 3);
+    compare_product(NULL, VCS_METHOD_BIT, reverse, 1, 2);
+  }
+}
+
+/* ---- Errors -------------------------------------------------------------------------------------------------------
+ */
+
+static void test_forks_are_refused(void **context) {
+  (void)context;
+  vcs_cart_t *cart = load_game(NULL);
+  vcs_fleet_t *fleet = make_fleet(cart, 1, device());
+  vcs_fleet_grad_options_t options;
+  vcs_fleet_grad_defaults(&options);
+  options.grad.method = VCS_METHOD_BIT;
+  options.grad.fork_window = 256;
+  const vcs_controls_t controls = {0};
+  const vcs_fleet_inputs_t inputs = {0};
+  const vcs_fleet_outputs_t outputs = {0};
+  vcs_error_t error;
+  assert_int_equal(vcs_fleet_vjp(fleet, &controls, &options, &inputs, &outputs, NULL, NULL, &error), VCS_BAD_ARGUMENT);
+  assert_non_null(strstr(error.message, "fork_window"));
+  options.grad.fork_window = 0;
+  options.frames = 0;
+  assert_int_equal(vcs_fleet_vjp(fleet, &controls, &options, &inputs, &outputs, NULL, NULL, &error), VCS_BAD_ARGUMENT);
+  vcs_fleet_free(fleet);
+  vcs_cart_free(cart);
+}
+
+/* On a GPU a tape has an end, and says so; what the seat would have given is left out. */
+static void test_a_short_tape_says_so(void **context) {
+  (void)context;
+  if (device() == VCS_FLEET_CPU) skip();
+  vcs_cart_t *cart = load_game(NULL);
+  vcs_fleet_t *fleet = make_fleet(cart, 2, device());
+  vcs_fleet_grad_options_t options;
+  vcs_fleet_grad_defaults(&options);
+  const int32_t rooms[3][3] = {{100, 2304, 128}, {8192, 10, 128}, {8192, 2304, 1}};
+  for (int i = 0; i < 3; i++) {
+    options.rows = rooms[i][0];
+    options.events = rooms[i][1];
+    options.snapshots = rooms[i][2];
+    buffers_t b;
+    fill_buffers(fleet, cart, 2, 1, true, &b);
+    const vcs_controls_t controls[2] = {0};
+    int64_t instructions[2] = {0};
+    vcs_controls_t *controls_there = upload(fleet, controls, sizeof controls);
+    int64_t *instructions_there = upload(fleet, instructions, sizeof instructions);
+    call(fleet, controls_there, &options, &b, true, instructions_there);
+    vcs_error_t error;
+    must(vcs_fleet_move(fleet, instructions, instructions_there, sizeof instructions, &error), &error);
+    assert_int_equal(instructions[0], -1);
+    assert_int_equal(instructions[1], -1);
+    float *state = download(fleet, &b, STATE_IN, 2);
+    assert_memory_equal(state, b.host[STATE_IN], b.stride[STATE_IN] * 2 * sizeof(float));
+    free(state);
+    free_buffers(fleet, &b);
+    vcs_fleet_release(fleet, controls_there);
+    vcs_fleet_release(fleet, instructions_there);
+  }
+  vcs_fleet_free(fleet);
+  vcs_cart_free(cart);
+}
+
+/* ---- Tapes ----------------------------------------------------------------------------------------------------------
+ */
+
+/* Rows are alike if they say the same: flags can be told in several ways. */
+static bool same_row(vcs_row_t a, vcs_row_t b) {
+  if (vcs_row_status(&a) != vcs_row_status(&b)) return false;
+  a.flags = b.flags = 0;
+  return !memcmp(&a, &b, sizeof a);
+}
+
+/* record.h on the host: machine, rows, events and combs of vcs_tape_record. */
+static void test_lanes_record_the_cpus_tape(void **context) {
+  (void)context;
+  enum { ROWS = 25100, EVENTS = 8192, SIDES = 25100, FRAMES = 60 };
+  for (int g = 0; g < GAMES; g++) {
+    vcs_cart_t *cart = load_game(games[g]);
+    if (!cart) continue;
+    vcs_fleet_t *fleet = make_fleet(cart, 1, VCS_FLEET_CPU);
+    const vcs_cart_t *coded = &fleet->kinds[0].cart;
+    vcs_tape_t *tape, *other;
+    assert_int_equal(vcs_tape_create(cart, &tape, NULL), VCS_OK);
+    assert_int_equal(vcs_tape_create(cart, &other, NULL), VCS_OK);
+    tape->brief = other->brief = true;
+    other->rows = malloc(ROWS * sizeof *other->rows);
+    other->events = malloc(EVENTS * sizeof *other->events);
+    other->sides = malloc(SIDES * sizeof *other->sides);
+    other->capacity = ROWS;
+    other->event_capacity = EVENTS;
+    other->side_capacity = SIDES;
+    vcs_t *m = malloc(sizeof *m), *n = malloc(sizeof *n);
+    vcs_error_t error;
+    must(vcs_fleet_machine(fleet, 0, m, &error), &error);
+    memcpy(n, m, vcs_state_size(cart));
+    uint64_t seed = 3;
+    for (int f = 0; f < FRAMES; f++) {
+      const vcs_controls_t hands = {.held = {(uint8_t)(vcs_splitmix64(&seed) % 32)}};
+      vcs_control(cart, m, &hands);
+      vcs_control(cart, n, &hands);
+      assert_true(vcs_tape_record(tape, cart, m, NULL));
+      vcs_record_together(other, coded, n, true, VCS_THIS_LANE);
+      assert_false(other->full);
+      assert_memory_equal(m, n, vcs_state_size(cart));
+      assert_int_equal(tape->count, other->count);
+      assert_int_equal(tape->event_count, other->event_count);
+      for (int32_t i = 0; i < tape->count; i++) assert_true(same_row(tape->rows[i], other->rows[i]));
+      assert_memory_equal(tape->events, other->events, (size_t)tape->event_count * sizeof *tape->events);
+      assert_memory_equal(tape->comb, other->comb, sizeof tape->comb);
+    }
+    vcs_tape_free(tape);
+    vcs_tape_free(other);
+    free(m);
+    free(n);
+    vcs_fleet_free(fleet);
+    vcs_cart_free(cart);
+  }
+}
+
+int main(int argc, char **argv) {
+  const char *missing = vcs_fleet_missing(device());
+  if (missing) {
+    fprintf(stderr, "test_fleet_grad: %s\n", missing);
+    return 1;
+  }
+  if (argc > 1 && strcmp(argv[1], "short") == 0) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fleet_grad_short)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_lanes_record_the_cpus_tape), cmocka_unit_test(test_forks_are_refused),
+      cmocka_unit_test(test_fleet_ste_is_the_cpus),      cmocka_unit_test(test_fleet_naive_is_the_cpus),
+      cmocka_unit_test(test_fleet_bit_is_the_cpus),      cmocka_unit_test(test_a_short_tape_says_so),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
