@@ -32,7 +32,11 @@
 /* A .c file whose code runs on devices, too, is written so that a .cu can include it (with VCS_DEVICE_ONLY): VCS_STATIC
  * is a static function, VCS_EXTERN one with a prototype in a header, VCS_DATA a constant table. */
 #if defined(__CUDACC__)
+#if defined(VCS_SMALL_CODE) /* what is not for the instruction loop stays out of line */
+#define VCS_STATIC static __noinline__ VCS_WHERE
+#else
 #define VCS_STATIC static VCS_WHERE
+#endif
 #define VCS_EXTERN static VCS_WHERE
 #define VCS_SLOW_EXTERN static __noinline__ VCS_WHERE
 #define VCS_DATA static __device__ const

@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #define VCS_DEVICE_ONLY
+#define VCS_SMALL_CODE
 #include "grad.h"
 
 #include "../grad/along.c"

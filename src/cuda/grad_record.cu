@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM) record_kernel(const __grid
   if (m != from) vcs_copy_machine(m, from, size);
   if (!view.reverse) vcs_copy_machine(vcs_grad_start(&view, seat, view.frame), m, size);
   vcs_console_control(cart, m, vcs_grad_controls(&view, seat));
-  vcs_tape_t *tape = &view.tapes[seat];
+  vcs_tape_t head, *tape = &head; /* in local memory, as the machine is */
   tape->rows = view.rows + static_cast<size_t>(seat) * view.row_capacity;
   tape->events = view.events + static_cast<size_t>(seat) * view.event_capacity;
   tape->sides = view.sides + static_cast<size_t>(seat) * view.side_capacity;
@@ -74,6 +74,7 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM) record_kernel(const __grid
   vcs_record_together(tape, cart, m, true, lanes);
   if (m != there) vcs_copy_machine(there, m, size);
   if (tape->full) view.failed[seat] = 1;
+  view.tapes[seat] = head;
   view.walked[seat] += tape->count;
 }
 

@@ -144,7 +144,11 @@ typedef struct {
   const vcs_code_t *at; /* the instruction, if the bank is known */
   uint32_t cycles, left, until;
   bool known, over;
-  VCS_RECORDING(vcs_tape_t *tape; /* or NULL */)
+#if defined(VCS_LANES_RECORD)
+  vcs_tape_t *tape; /* or NULL */
+  vcs_row_t *row;   /* the next one */
+  uint32_t origin;  /* of the rows' times */
+#endif
 } vcs_lane_t;
 
 VCS_HOT_FN uint16_t vcs_lane_pc(const vcs_lane_t *lane) {
@@ -227,7 +231,7 @@ VCS_HOT_FN void vcs_lane_note(const vcs_lane_t *lane, vcs_row_t *row, unsigned w
   const uint8_t *bytes = lane->bank.rom + offset;
   vcs_cpu_t cpu = lane->cpu;
   cpu.time = VCS_CYCLES(lane->cycles);
-  vcs_row_begin(row, &cpu, lane->bank.start + offset, lane->tape->start->cycles, vcs_row_vdi(&cpu), *bytes);
+  vcs_row_begin(row, &cpu, lane->bank.start + offset, lane->origin, vcs_row_vdi(&cpu), *bytes);
   if (where == VCS_AT_NONE || what >= VCS_DOES_ASLA) return; /* no data, or it says itself which */
   row->value = b;
   if (where == VCS_AT_IMMEDIATE) return;
@@ -344,7 +348,7 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
           const uint32_t turns = vcs_tape_turns(lane->tape, m, lane->cycles, (int32_t)lane->left - 2);
           lane->cycles += 7 * turns;
           lane->left -= 2 * turns;
-          vcs_row_set_cycles(&row, lane->cycles - lane->tape->start->cycles);
+          vcs_row_set_cycles(&row, lane->cycles - lane->origin);
         }
         break;
       })
@@ -358,7 +362,7 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
   lane->cycles += (code.row >> VCS_CYCLES_AT & 7) + 1 + more;
   lane->left--;
   lane->at = next;
-  VCS_RECORDING(if (lane->tape) lane->tape->rows[lane->tape->count++] = row;)
+  VCS_RECORDING(if (lane->tape) *lane->row++ = row;)
   return true;
 }
 

@@ -16,8 +16,11 @@
 
 /* One instruction over the bus. False: the tape is full. */
 VCS_HOT_FN bool vcs_lane_step_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
+  vcs_tape_t *tape = lane->tape;
   vcs_lane_store(lane, m);
-  const bool fits = vcs_tape_step(lane->tape, cart, m, video, &lane->over);
+  tape->count = (int32_t)(lane->row - tape->rows);
+  const bool fits = vcs_tape_step(tape, cart, m, video, &lane->over);
+  lane->row = tape->rows + tape->count;
   vcs_lane_load(lane, m);
   lane->left--;
   return fits;
@@ -42,13 +45,13 @@ VCS_HOT_FN bool vcs_lane_access_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane
   if (addr & 0x1000) return false;
   vcs_row_t row;
   cpu->time = VCS_CYCLES(lane->cycles);
-  vcs_row_begin(&row, cpu, pc, tape->start->cycles, vcs_row_vdi(cpu), *bytes);
+  vcs_row_begin(&row, cpu, pc, lane->origin, vcs_row_vdi(cpu), *bytes);
   row.addr = addr;
   uint32_t cycles = lane->cycles + (code.row >> VCS_CYCLES_AT & 7) + 1;
   if (reads && !zero_page) cycles += ((base & 0xFF) + (uint32_t)index) >> 8;
   const bool ram = (addr & 0x280) == 0x80;
   unsigned stop = 0;
-  vcs_row_t *const place = tape->rows + tape->count;
+  vcs_row_t *const place = lane->row;
   if (ram) row.old = row.value = m->ram[addr & 0x7F];
   if (reads) {
     if (!ram) {
@@ -77,7 +80,7 @@ VCS_HOT_FN bool vcs_lane_access_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane
     }
   }
   *place = row;
-  tape->count = (int32_t)(place - tape->rows) + 1;
+  lane->row++;
   lane->left--;
   lane->at += length;
   lane->over = stop & VCS_STOP_FRAME;
@@ -94,7 +97,13 @@ VCS_SLOW_FN void vcs_record_lanes(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_
   lane.until = 0;
   lane.over = !playing;
   lane.tape = tape;
-  if (playing) vcs_lane_load(&lane, m);
+  const vcs_row_t *end = NULL;
+  if (playing) {
+    vcs_lane_load(&lane, m);
+    lane.row = tape->rows;
+    lane.origin = m->cycles;
+    end = tape->rows + tape->capacity;
+  }
   while (VCS_ANY_LANE(lanes, playing && fits && vcs_lane_goes(&lane, m))) {
     lane.until += VCS_LINE_CYCLES;
     while (playing && fits && vcs_lane_goes(&lane, m) && lane.cycles < lane.until) {
@@ -105,14 +114,14 @@ VCS_SLOW_FN void vcs_record_lanes(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_
       bool plain = lane.known;
       while (plain && fits && lane.cycles < lane.until) {
         plain = vcs_lane_plain(cart, m, &lane, video);
-        fits = tape->count < tape->capacity;
+        fits = lane.row < end;
       }
       if (plain || !fits) break;
       const unsigned where = lane.known && lane.left > 1 ? lane.at->row & 15 : VCS_AT_STEP;
       const bool access =
           where >= VCS_AT_RAM_X && where <= VCS_AT_WSYNC && (lane.at->row >> VCS_WHAT_SHIFT & 63) <= VCS_DOES_STY;
       if (!access || !vcs_lane_access_noted(cart, m, &lane, video)) fits = vcs_lane_step_noted(cart, m, &lane, video);
-      fits = fits && tape->count < tape->capacity;
+      fits = fits && lane.row < end;
     }
     VCS_JOIN_LANES(lanes);
   }
@@ -120,6 +129,7 @@ VCS_SLOW_FN void vcs_record_lanes(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_
   vcs_lane_store(&lane, m);
   m->instructions += VCS_FRAME_INSTRUCTIONS - lane.left;
   if (lane.over) m->partial = 0;
+  tape->count = (int32_t)(lane.row - tape->rows);
   tape->full = !fits;
 }
 

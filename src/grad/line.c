@@ -268,7 +268,7 @@ VCS_STATIC void link_line_end(const vcs_sweep_t *s) {
 
 VCS_EXTERN void vcs_sweep_tia(vcs_sweep_t *s, const vcs_event_t *event, int32_t clock) {
   vcs_t *t = s->scratch;
-  memcpy(&t->vsync, event->tia, VCS_TIA_BYTES);
+  vcs_event_put_tia(event, t);
   t->first_line = s->tape->start->first_line;
   t->line = event->line;
   while (VCS_LINE_CLOCKS * (t->line + 1) <= clock) next_line(t);

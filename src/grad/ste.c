@@ -764,7 +764,10 @@ VCS_HOT_FN bool passes(const vcs_ste_t *ste, const vcs_row_t *row, const recipe_
 
 VCS_STATIC void walk_backwards(vcs_ste_t *ste) {
   const vcs_tape_t *tape = ste->s->tape;
-  const vcs_row_t end = end_of(tape), *next = &end;
+  const vcs_row_t end = end_of(tape);
+  VCS_ROW_HERE(row);
+  VCS_ROW_HERE(next);
+  VCS_ROW_LOAD(next, &end);
   const vcs_event_t *event = tape->events + tape->event_count - 1;
   int32_t side = tape->side_count - 1, side_row = side ? tape->sides[side - 1].row : -1, event_row;
   const bool hard = ste->rules.temperature == 0; /* else contents have to follow */
@@ -773,10 +776,10 @@ VCS_STATIC void walk_backwards(vcs_ste_t *ste) {
   vcs_ste_span(ste, event--);
   event_row = event >= tape->events ? event->row : -1;
   for (int32_t i = tape->count - 1; i >= 0; i--) {
-    const vcs_row_t *row = &tape->rows[i];
+    VCS_ROW_LOAD(row, &tape->rows[i]);
     const recipe_t *recipe = &recipes[row->opcode];
     if (event_row != i && hard && passes(ste, row, recipe)) {
-      next = row;
+      VCS_ROW_MOVE(next, row);
       continue;
     }
     while (side_row >= i) {
@@ -794,7 +797,7 @@ VCS_STATIC void walk_backwards(vcs_ste_t *ste) {
     } else {
       walk_row(ste, row, next, NULL, true);
     }
-    next = row;
+    VCS_ROW_MOVE(next, row);
   }
 }
 

@@ -76,9 +76,13 @@ typedef struct {
   uint64_t reach[3][VCS_OBJECTS]; /* and one pixel further on both sides */
   unsigned could_stale;           /* objects for which that is out of date */
   const float *sums;              /* of the adjoints of a picture row, up to each pixel */
-  float own_sums[VCS_WIDTH + 1];  /* ... if they are made here */
-  int32_t sums_of;                /* that row, or -1 */
-  float slope[256];               /* of the scalar of a palette index along the luminance */
+#if !defined(__CUDACC__)
+  float own_sums[VCS_WIDTH + 1]; /* ... which are made here; on a device, beforehand */
+#endif
+  int32_t sums_of; /* that row, or -1 */
+#if !defined(__CUDACC__)
+  float slope[256]; /* of the scalar of a palette index along the luminance; on a device, found when asked for */
+#endif
 } vcs_ste_t;
 
 /* The slots of a run's beginning, or end, from a number for every bit to one for every byte, and back. */

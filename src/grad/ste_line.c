@@ -35,7 +35,10 @@ enum {
 VCS_DATA struct {
   uint8_t bits, places, shows;
 } effects[64] = {
+    [VCS_VSYNC] = {0, 0, 0},
     [VCS_VBLANK] = {0, 0, 1},
+    [VCS_WSYNC] = {0, 0, 0},
+    [VCS_RSYNC] = {0, 0, 0},
     [VCS_NUSIZ0] = {0, ON_P0 | ON_M0, 1},
     [VCS_NUSIZ1] = {0, ON_P1 | ON_M1, 1},
     [VCS_COLUP0_W] = {0, 0, 1},
@@ -53,12 +56,22 @@ VCS_DATA struct {
     [VCS_RESM0] = {0, ON_M0, 1},
     [VCS_RESM1] = {0, ON_M1, 1},
     [VCS_RESBL] = {0, ON_BL, 1},
+    [VCS_AUDC0] = {0, 0, 0},
+    [VCS_AUDC1] = {0, 0, 0},
+    [VCS_AUDF0] = {0, 0, 0},
+    [VCS_AUDF1] = {0, 0, 0},
+    [VCS_AUDV0] = {0, 0, 0},
+    [VCS_AUDV1] = {0, 0, 0},
     [VCS_GRP0] = {ON_P0 | ON_P1, 0, 1},
     [VCS_GRP1] = {ON_P0 | ON_P1 | ON_BL, 0, 1},
     [VCS_ENAM0] = {ON_M0, 0, 1},
     [VCS_ENAM1] = {ON_M1, 0, 1},
     [VCS_ENABL] = {ON_BL, 0, 1},
+    [VCS_HMP0] = {0, 0, 0},
+    [VCS_HMP1] = {0, 0, 0},
     [VCS_HMM0] = {0, ON_M0, 1}, /* the star field */
+    [VCS_HMM1] = {0, 0, 0},
+    [VCS_HMBL] = {0, 0, 0},
     [VCS_VDELP0] = {ON_P0, 0, 1},
     [VCS_VDELP1] = {ON_P1, 0, 1},
     [VCS_VDELBL] = {ON_BL, 0, 1},
@@ -99,7 +112,7 @@ VCS_STATIC void load(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock) {
                    (t->pos[VCS_M0] != tia[IN_TIA(pos) + VCS_M0] ? ON_M0 : 0) |
                    (t->stars_shape != tia[IN_TIA(stars_shape)] ? ON_M0 : 0);
   touch(ste, t->pf_mirrored != tia[IN_TIA(pf_mirrored)] ? ON_PF : 0, moved);
-  memcpy(&t->vsync, event->tia, VCS_TIA_BYTES);
+  vcs_event_put_tia(event, t);
   t->line = event->line;
   int32_t line = clock / VCS_LINE_CLOCKS;
   if (t->line < line - 1 && !t->stars) t->line = line - 1; /* one end of a line is like many */
@@ -114,8 +127,10 @@ VCS_STATIC void sum_row(vcs_ste_t *ste, int32_t y) {
   enum { STRETCH = 32, STRETCHES = VCS_WIDTH / STRETCH };
   if (ste->sums_of == y) return;
   ste->sums_of = y;
-  ste->sums = ste->s->sums ? ste->s->sums + (VCS_WIDTH + 1) * y : ste->own_sums;
-  if (ste->s->sums) return;
+#if defined(__CUDACC__)
+  ste->sums = ste->s->sums + (VCS_WIDTH + 1) * y;
+#else
+  ste->sums = ste->own_sums;
   const float *row = ste->s->pixels + VCS_WIDTH * y;
   float *sums = ste->own_sums + 1, run[STRETCHES] = {0}, before = 0;
   for (int x = 0; x < STRETCH; x++) {
@@ -125,6 +140,7 @@ VCS_STATIC void sum_row(vcs_ste_t *ste, int32_t y) {
     before += run[i - 1];
     for (int x = 0; x < STRETCH; x++) sums[STRETCH * i + x] += before;
   }
+#endif
 }
 
 /* The weights of a number's one-sided differences, each for a step of one. */
@@ -133,6 +149,20 @@ VCS_STATIC vcs_sides_t unit_sides(const vcs_sweep_t *s, float tangent) {
   sides.more *= (float)sides.up;
   sides.less *= (float)sides.down;
   return sides;
+}
+
+/* The scalar's slope along the luminance, in its own hue; bit 0 of a colour shows nothing. */
+VCS_FN float luminance_slope(const float *scale, int index) {
+  int less = index & 0x0E ? index - 2 : index, more = (index & 0x0E) < 0x0E ? index + 2 : index;
+  return (scale[more] - scale[less]) / (float)(more - less);
+}
+
+VCS_FN float slope_of(const vcs_ste_t *ste, int index) {
+#if defined(__CUDACC__)
+  return luminance_slope(ste->s->scale, index);
+#else
+  return ste->slope[index];
+#endif
 }
 
 /* A word of a row of the picture, within a piece. */
@@ -338,7 +368,7 @@ VCS_STATIC void link_piece(vcs_ste_t *ste, int32_t y, int x0, int x1) {
     word_t word = word_of(s, y, w, x0, x1);
     refresh_word(ste, w);
     for (size_t c = 0; c < 4; c++)
-      link_mask(ste, &word, ste->masks.colour[w][c], vcs_slots(s, VCS_OFFSET(colu) + c), ste->slope[t->colu[c]]);
+      link_mask(ste, &word, ste->masks.colour[w][c], vcs_slots(s, VCS_OFFSET(colu) + c), slope_of(ste, t->colu[c]));
     if (ste->rules.place == 0) continue; /* nothing but colours */
     for (int object = 0; object < VCS_OBJECTS; object++) link_object(ste, &word, w, object);
   }
@@ -460,12 +490,6 @@ VCS_EXTERN void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
 /* ---- Beginning ------------------------------------------------------------------------------------------------------
  */
 
-/* The scalar's slope along the luminance, in its own hue; bit 0 of a colour shows nothing. */
-VCS_STATIC float luminance_slope(const float *scale, int index) {
-  int less = index & 0x0E ? index - 2 : index, more = (index & 0x0E) < 0x0E ? index + 2 : index;
-  return (scale[more] - scale[less]) / (float)(more - less);
-}
-
 /* Nothing is known of the registers: before the first event that is looked at, or one that is not the next. */
 VCS_EXTERN void vcs_ste_line_forget(vcs_ste_t *ste) {
   ste->masks.stale = VCS_ALL_OBJECTS;
@@ -479,5 +503,7 @@ VCS_EXTERN void vcs_ste_line_begin(vcs_ste_t *ste) {
   for (int w = 0; w < 3; w++) ste->could[w][VCS_PF] = ste->reach[w][VCS_PF] = ~0ULL;
   ste->sums_of = -1;
   s->scratch->first_line = s->tape->start->first_line;
+#if !defined(__CUDACC__)
   for (int i = 0; i < 256; i++) ste->slope[i] = luminance_slope(s->scale, i);
+#endif
 }

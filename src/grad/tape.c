@@ -96,7 +96,7 @@ VCS_STATIC bool add_event(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t 
   event->collisions = m->collisions;
   event->reg = (uint8_t)reg;
   event->value = value;
-  memcpy(event->tia, &m->vsync, VCS_TIA_BYTES);
+  vcs_event_take_tia(event, m);
   if (reg < VCS_EVENT_READ) {
     int delay = vcs_write_delay(reg), hpos;
     if (delay == VCS_DELAY_PHASE) delay = vcs_phase_delay((unsigned)clock / 3 & 3);

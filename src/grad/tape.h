@@ -20,12 +20,19 @@
 #include "core/decode.h"
 #include "local.h"
 
+/* A device loads and stores a row in one access. */
+#if defined(__CUDACC__)
+#define VCS_ONE_ACCESS __align__(16)
+#else
+#define VCS_ONE_ACCESS
+#endif
+
 /* An instruction. `cycles` is the time before it, since the tape began (vcs_row_cycles puts it together). What it
  * stores to is `addr`, what was there `old`; for JSR, which stores two bytes at addr and below, the second one's old
  * content is in `value`. For instructions that modify a register of a chip `old` is what they read. Without a byte of
  * data `addr`, `value` and `old` are zero. N and Z are as they are in vcs_cpu_t (bus.h), C V D I in the four bits
  * between them: vcs_row_status makes the status register of them when somebody asks. */
-typedef struct {
+typedef struct VCS_ONE_ACCESS {
   uint16_t pc, addr;
   uint16_t cycles; /* its lower bits, and its upper ones */
   uint8_t cycles_high, opcode;
@@ -33,6 +40,19 @@ typedef struct {
   uint16_t flags;
   uint8_t value, old;
 } vcs_row_t;
+
+/* Rows that a walk is at: the tape's, or, on a device, copies in registers. */
+#if defined(__CUDACC__)
+#define VCS_ROW_HERE(name) \
+  vcs_row_t name##_here;   \
+  const vcs_row_t *const name = &name##_here
+#define VCS_ROW_LOAD(name, place) name##_here = *(place)
+#define VCS_ROW_MOVE(to, from) to##_here = from##_here
+#else
+#define VCS_ROW_HERE(name) const vcs_row_t *name
+#define VCS_ROW_LOAD(name, place) name = (place)
+#define VCS_ROW_MOVE(to, from) to = from
+#endif
 
 enum { VCS_ROW_C = 1 << 8, VCS_ROW_V = 1 << 9, VCS_ROW_D = 1 << 10, VCS_ROW_I = 1 << 11 };
 
@@ -98,6 +118,28 @@ typedef struct {
   uint8_t reg, value;
   uint8_t tia[VCS_TIA_BYTES];
 } vcs_event_t;
+
+/* The registers between a machine and an event. Those of an event are aligned, which a device makes use of. */
+VCS_FN void vcs_event_take_tia(vcs_event_t *event, const vcs_t *m) {
+#if defined(__CUDA_ARCH__)
+  const uint8_t *from = &m->vsync;
+  uint32_t *to = (uint32_t *)(void *)event->tia;
+  for (int i = 0; i < VCS_TIA_BYTES; i += 4) {
+    to[i / 4] = from[i] | from[i + 1] << 8 | from[i + 2] << 16 | (uint32_t)from[i + 3] << 24;
+  }
+#else
+  memcpy(event->tia, &m->vsync, VCS_TIA_BYTES);
+#endif
+}
+VCS_FN void vcs_event_put_tia(const vcs_event_t *event, vcs_t *m) {
+#if defined(__CUDA_ARCH__)
+  const uint32_t *from = (const uint32_t *)(const void *)event->tia;
+  uint8_t *to = &m->vsync;
+  for (int i = 0; i < VCS_TIA_BYTES; i++) to[i] = (uint8_t)(from[i / 4] >> 8 * (i % 4));
+#else
+  memcpy(&m->vsync, event->tia, VCS_TIA_BYTES);
+#endif
+}
 
 /* The machine before a row. cart_ram is not in it. */
 typedef struct {
