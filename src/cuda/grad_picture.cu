@@ -85,16 +85,42 @@ __device__ float *slot_of(picture_t *p, int i) {
   return &p->time;
 }
 
+/* Whether the span or the shift of an event can add anything. */
+__device__ bool may_show(const vcs_tape_t *tape, int32_t i) {
+  if (!shows(tape->events[i].reg)) return false;
+  return i + 1 == tape->event_count || tape->events[i + 1].to > tape->picture_from;
+}
+
 __global__ void __launch_bounds__(WARP) backwards_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
+  __shared__ int32_t queue[2 * WARP];
   const int32_t seat = blockIdx.x;
   if (view.failed[seat]) return;
+  queue[threadIdx.x] = queue[WARP + threadIdx.x] = 0;
   picture_t p;
   open(&view, seat, &p);
   vcs_ste_line_begin(&p.ste);
-  const int32_t count = p.sweep.tape->event_count;
+  const vcs_tape_t *tape = p.sweep.tape;
+  const int32_t count = tape->event_count;
   vcs_shown_slots_t *shown = view.shown + static_cast<size_t>(seat) * view.event_capacity;
-  for (int32_t i = threadIdx.x; i < count; i += WARP) {
-    const vcs_event_t *event = &p.sweep.tape->events[i];
+  for (int32_t from = 0, waiting = 0; from < count || waiting > 0;) {
+    while (from < count && waiting < WARP) { /* those that show something, until every lane has one */
+      const int32_t next = from + static_cast<int32_t>(threadIdx.x);
+      const bool matters = next < count && may_show(tape, next);
+      const unsigned lanes = __ballot_sync(~0u, matters);
+      if (matters) queue[waiting + __popc(lanes & ((1u << threadIdx.x) - 1))] = next;
+      if (next < count && !matters) shown[next].any = 0;
+      waiting += __popc(lanes);
+      from += WARP;
+    }
+    __syncwarp();
+    const bool works = static_cast<int32_t>(threadIdx.x) < waiting;
+    const int32_t i = works ? queue[threadIdx.x] : 0, later = queue[WARP + threadIdx.x];
+    __syncwarp();
+    queue[threadIdx.x] = later;
+    waiting = waiting > WARP ? waiting - WARP : 0;
+    __syncwarp();
+    if (!works) continue;
+    const vcs_event_t *event = &tape->events[i];
     for (int k = 0; k < VCS_SHOWN; k++) *slot_of(&p, k) = 0;
     vcs_ste_line_forget(&p.ste);
     if (i + 1 < count) vcs_ste_shift(&p.ste, event);

@@ -119,13 +119,17 @@ typedef struct {
   uint8_t tia[VCS_TIA_BYTES];
 } vcs_event_t;
 
-/* The registers between a machine and an event. Those of an event are aligned, which a device makes use of. */
+/* The registers between a machine and an event. A device moves words: those of an event are aligned, those of a machine
+ * begin in the last byte of one. */
 VCS_FN void vcs_event_take_tia(vcs_event_t *event, const vcs_t *m) {
 #if defined(__CUDA_ARCH__)
-  const uint8_t *from = &m->vsync;
-  uint32_t *to = (uint32_t *)(void *)event->tia;
-  for (int i = 0; i < VCS_TIA_BYTES; i += 4) {
-    to[i / 4] = from[i] | from[i + 1] << 8 | from[i + 2] << 16 | (uint32_t)from[i + 3] << 24;
+  static_assert(offsetof(vcs_t, vsync) % 4 == 3 && VCS_TIA_BYTES % 4 == 0, "words are put together otherwise");
+  const uint32_t *from = (const uint32_t *)(const void *)(&m->vsync - 3);
+  uint32_t *to = (uint32_t *)(void *)event->tia, word = from[0];
+  for (int i = 0; i < VCS_TIA_BYTES / 4; i++) {
+    const uint32_t next = from[i + 1];
+    to[i] = word >> 24 | next << 8;
+    word = next;
   }
 #else
   memcpy(event->tia, &m->vsync, VCS_TIA_BYTES);
@@ -134,8 +138,13 @@ VCS_FN void vcs_event_take_tia(vcs_event_t *event, const vcs_t *m) {
 VCS_FN void vcs_event_put_tia(const vcs_event_t *event, vcs_t *m) {
 #if defined(__CUDA_ARCH__)
   const uint32_t *from = (const uint32_t *)(const void *)event->tia;
-  uint8_t *to = &m->vsync;
-  for (int i = 0; i < VCS_TIA_BYTES; i++) to[i] = (uint8_t)(from[i / 4] >> 8 * (i % 4));
+  uint32_t *to = (uint32_t *)(void *)(&m->vsync - 3), word = to[0] << 8;
+  for (int i = 0; i < VCS_TIA_BYTES / 4; i++) {
+    const uint32_t next = from[i];
+    to[i] = word >> 8 | next << 24;
+    word = next;
+  }
+  to[VCS_TIA_BYTES / 4] = (to[VCS_TIA_BYTES / 4] & 0xFF000000) | word >> 8;
 #else
   memcpy(&m->vsync, event->tia, VCS_TIA_BYTES);
 #endif
