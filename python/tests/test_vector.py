@@ -214,7 +214,9 @@ def test_envpool_asynchronously():
     steps = [0] * 6
     for _ in range(90):
         observations, reward, terminated, truncated, info = pool.recv()
-        assert observations.shape == (2, 4, 84, 84) and info["elapsed_step"].tolist() == [steps[e] for e in info["env_id"]]
+        assert observations.shape == (2, 4, 84, 84) and info["elapsed_step"].tolist() == [
+            steps[e] for e in info["env_id"]
+        ]
         for row, env in enumerate(info["env_id"]):
             if steps[env] == 0:
                 want = alone[env].reset(seed=5 + int(env))[0]
