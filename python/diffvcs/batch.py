@@ -241,7 +241,9 @@ class ALEVectorInterface:
         _c.call("vcs_batch_copy", self.handle, _c.address(ids), ids.size, _c.address(states))
         return states
 
-    def restore_states(self, states: np.ndarray, env_ids: Sequence[int] | None = None):
+    def restore_states(
+        self, states: np.ndarray, env_ids: Sequence[int] | None = None
+    ) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
         """Puts states into environments, not necessarily those they come from; returns what reset returns."""
         ids = np.arange(self.num_envs, dtype=np.int32) if env_ids is None else np.ascontiguousarray(env_ids, np.int32)
         states = np.ascontiguousarray(states, np.uint8)

@@ -149,8 +149,9 @@ class EnvPool:
         """Actions for these environments; without env_id, for all, or for those of the last recv if that gives some only."""
         self._batch.send(action, env_ids=None if env_id is None else np.atleast_1d(np.asarray(env_id, np.int32)))
 
-    def recv(self):
-        """The results that are ready first; with batch_size all, those of all that was sent, in that order."""
+    def recv(self) -> Any:
+        """The results that are ready first; with batch_size all, those of all that was sent, in that order. A TimeStep of
+        env_type "dm", else (observations, rewards, terminated, truncated, info)."""
         observations, raw, terminated, truncated, info = self._batch.recv()
         observations = self._planes(observations)
         ids = info["env_id"]
@@ -177,12 +178,12 @@ class EnvPool:
         }
         return observations, reward, terminated, truncated, info
 
-    def step(self, action: np.ndarray, env_id: np.ndarray | None = None):
+    def step(self, action: np.ndarray, env_id: np.ndarray | None = None) -> Any:
         """A send and a recv."""
         self.send(action, env_id)
         return self.recv()
 
-    def reset(self, env_id: np.ndarray | None = None):
+    def reset(self, env_id: np.ndarray | None = None) -> Any:
         """Starts episodes, everywhere or in these environments, and gives the first results."""
         self.async_reset(env_id)
         results = self.recv()

@@ -168,7 +168,7 @@ class DiffVCSVectorEnv(VectorEnv):
         observations, info = self.ale.reset(ids, seeds)
         return self._shown(observations, info), info
 
-    def step(self, actions: np.ndarray):
+    def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         self.send(actions)
         return self.recv()
 
@@ -179,7 +179,7 @@ class DiffVCSVectorEnv(VectorEnv):
         else:
             self.ale.send(actions)
 
-    def recv(self):
+    def recv(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """The first batch_size results that are ready; info["env_id"] says whose they are."""
         observations, rewards, terminated, truncated, info = self.ale.recv()
         return self._shown(observations, info), rewards, terminated, truncated, info
