@@ -33,8 +33,13 @@ fi
 
 prebuilt=()
 if [ "$full" != --full ] && [ -e build/CMakeCache.txt ]; then
-  cmake --build build -j "$(nproc)" --target diffvcs_static > build-python-setup.log 2>&1 || exit 1
-  prebuilt=(-C build-dir=build-python-linked -C "cmake.define.DIFFVCS_PREBUILT=$PWD/build/libdiffvcs.a")
+  if ! cmake --build build -j "$(nproc)" --target diffvcs_static > build-python-setup.log 2>&1; then
+    tail -20 build-python-setup.log
+    echo "python: the library could not be built" >&2
+    exit 1
+  fi
+  prebuilt=("--config-settings=build-dir=build-python-linked"
+    "--config-settings=cmake.define.DIFFVCS_PREBUILT=$PWD/build/libdiffvcs.a")
 fi
 if ! $pip install "${prebuilt[@]}" . > build-python-setup.log 2>&1; then
   tail -20 build-python-setup.log

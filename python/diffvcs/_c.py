@@ -74,6 +74,7 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *, int32_t, const vcs_batc
 void vcs_batch_free(vcs_batch_t *)
 const vcs_batch_options_t *vcs_batch_options(const vcs_batch_t *)
 vcs_status_t vcs_batch_reset(vcs_batch_t *, const int32_t *, const int32_t *, int32_t, const vcs_batch_results_t *, vcs_error_t *)
+vcs_status_t vcs_batch_step(vcs_batch_t *, const int32_t *, const float *, const vcs_batch_results_t *, vcs_error_t *)
 vcs_status_t vcs_batch_send(vcs_batch_t *, const int32_t *, const float *, vcs_error_t *)
 vcs_status_t vcs_batch_send_to(vcs_batch_t *, const int32_t *, int32_t, const int32_t *, const float *, vcs_error_t *)
 vcs_status_t vcs_batch_send_reset(vcs_batch_t *, const int32_t *, const int32_t *, int32_t, vcs_error_t *)

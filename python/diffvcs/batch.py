@@ -180,19 +180,31 @@ class ALEVectorInterface:
         _c.call("vcs_batch_send_reset", self.handle, _c.address(ids), _c.address(seeds), ids.size)
         self._started = True
 
+    @staticmethod
+    def _actions(action_ids, paddle_strengths, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray | None]:
+        actions = np.array(action_ids, np.int32)
+        if actions.ndim != 1 or actions.shape != shape:
+            raise ValueError(f"actions of shape {shape} are expected, not {actions.shape}")
+        if paddle_strengths is None:
+            return actions, None
+        strengths = np.ascontiguousarray(paddle_strengths, np.float32)
+        if strengths.shape != actions.shape:
+            raise ValueError("there is one strength for each action")
+        return actions, strengths
+
+    def _shown(self, arrays: dict[str, np.ndarray]):
+        """What a step returns."""
+        info: dict[str, Any] = self._info(arrays)
+        if "final_observations" in arrays and (arrays["terminated"].any() or arrays["truncated"].any()):
+            info["final_obs"] = arrays["final_observations"]
+        return arrays.get("observations"), arrays["rewards"], arrays["terminated"], arrays["truncated"], info
+
     def send(self, action_ids, paddle_strengths=None, env_ids=None) -> None:
         """Actions, by number in each environment's own set: for the environments of the last results, in their order, or
         for those in env_ids, none of which may be under way."""
-        actions = np.array(action_ids, np.int32)
         ids = None if env_ids is None else np.ascontiguousarray(env_ids, np.int32)
-        wanted = (self._last_count,) if ids is None else ids.shape
-        if actions.ndim != 1 or actions.shape != wanted:
-            raise ValueError(f"{wanted[0] if wanted else 1} actions are expected, not {actions.shape}")
-        strengths = None
-        if paddle_strengths is not None:
-            strengths = np.ascontiguousarray(paddle_strengths, np.float32)
-            if strengths.shape != actions.shape:
-                raise ValueError("there is one strength for each action")
+        shape = (self._last_count,) if ids is None else ids.shape
+        actions, strengths = self._actions(action_ids, paddle_strengths, shape)
         if ids is None:
             _c.call("vcs_batch_send", self.handle, _c.room(actions), _c.address(strengths))
         else:
@@ -210,10 +222,19 @@ class ALEVectorInterface:
             arrays = {name: array[:count] for name, array in arrays.items()}
         if self.batch_size < self.num_envs:
             self._last_count = count
-        info = self._info(arrays)
-        if "final_observations" in arrays and (arrays["terminated"].any() or arrays["truncated"].any()):
-            info["final_obs"] = arrays["final_observations"]
-        return arrays.get("observations"), arrays["rewards"], arrays["terminated"], arrays["truncated"], info
+        return self._shown(arrays)
+
+    def step(
+        self, action_ids, paddle_strengths=None
+    ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """A send and a recv. Of all environments it is one call, whose threads write directly into the results."""
+        if self.batch_size < self.num_envs:
+            self.send(action_ids, paddle_strengths)
+            return self.recv()
+        actions, strengths = self._actions(action_ids, paddle_strengths, (self.num_envs,))
+        arrays, pointers = self._results()
+        _c.call("vcs_batch_step", self.handle, _c.room(actions), _c.address(strengths), ctypes.addressof(pointers))
+        return self._shown(arrays)
 
     def continuous(self, actions: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
         """Actions and strengths of radius, angle and fire."""
