@@ -71,23 +71,19 @@ VCS_FN const uint8_t *vcs_truth_picture(const vcs_truth_view_t *truth, int32_t r
 
 /* The frames up to a horizon, of which only the last is looked at. With one horizon it is enough to draw that one,
  * unless a frame leaves rows as they were: then all are run once more from `before`, and drawn. NULL: they are drawn at
- * once.
- */
-VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, const vcs_t *before, unsigned lanes) {
+ * once. A run is alone: it waits for no other. */
+VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, vcs_video_t *video,
+                          const vcs_t *before) {
   uint8_t *frames = truth->frames + 2 * (size_t)run * VCS_FRAME_BYTES;
-  const bool hopes = before && truth->horizon_count == 1;
-  bool covered = hopes;
-  for (int pass = 0; pass < 2; pass++) {
-    if (pass == 1 && hopes && !covered) vcs_copy_machine(m, before, vcs_machine_size(truth->cart));
-    for (int32_t frame = truth->from; frame < truth->to; frame++) {
-      const bool runs = covered == (pass == 0);
-      if (runs) {
-        const vcs_controls_t hands = vcs_truth_hands(truth, run, frame);
-        vcs_console_control(truth->cart, m, &hands);
-      }
-      vcs_frame_together(truth->cart, m, pass == 1 || frame + 1 == truth->to ? frames : NULL, runs, lanes);
-      if (pass == 0 && runs) covered = vcs_frame_covers(truth->cart, m);
-    }
+  bool draws_all = !before || truth->horizon_count > 1;
+  for (int32_t frame = truth->from; frame < truth->to; frame++) {
+    const vcs_controls_t hands = vcs_truth_hands(truth, run, frame);
+    vcs_console_control(truth->cart, m, &hands);
+    vcs_frame_together(truth->cart, m, video, draws_all || frame + 1 == truth->to ? frames : NULL, true, VCS_THIS_LANE);
+    if (draws_all || vcs_frame_covers(truth->cart, m)) continue;
+    vcs_copy_machine(m, before, vcs_machine_size(truth->cart));
+    draws_all = true;
+    frame = truth->from - 1;
   }
 }
 

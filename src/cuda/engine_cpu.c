@@ -150,10 +150,11 @@ static bool run_again(void *context, size_t item, int worker) {
   const vcs_truth_view_t *truth = context;
   const int32_t run = (int32_t)item;
   vcs_t *m = vcs_truth_machine(truth, run), *before = malloc(truth->machine_bytes);
+  vcs_video_t video;
   (void)worker;
   if (!before) return false;
   memcpy(before, m, truth->machine_bytes);
-  vcs_truth_run(truth, run, m, before, VCS_THIS_LANE);
+  vcs_truth_run(truth, run, m, &video, before);
   free(before);
   return true;
 }

@@ -58,16 +58,19 @@ enum {
 /* What is done with it. The lists are by what the functions of core/cpu.h look like. */
 #define VCS_READS(X) X(NOP) X(LDA) X(LDX) X(LDY) X(AND) X(ORA) X(EOR) X(ADC) X(SBC) X(CMP) X(CPX) X(CPY) X(BIT)
 #define VCS_STORES(X) X(STA) X(STX) X(STY)
+#define VCS_PUSHES(X) X(PHA) X(PHP)
+#define VCS_PULLS(X) X(PLA) X(PLP)
 #define VCS_MODIFIES(X) X(ASL) X(LSR) X(ROL) X(ROR) X(INC) X(DEC)
 #define VCS_IMPLIEDS(X) \
   X(ASLA)               \
   X(LSRA)               \
   X(ROLA) X(RORA) X(CLC) X(SEC) X(CLD) X(SED) X(INX) X(INY) X(DEX) X(DEY) X(TAX) X(TXA) X(TAY) X(TYA) X(TSX) X(TXS)
 #define VCS_BRANCHES(X) X(BPL) X(BMI) X(BVC) X(BVS) X(BCC) X(BCS) X(BNE) X(BEQ)
-#define VCS_OTHERS(X) X(JMP) X(JSR) X(RTS) X(PHA) X(PLA)
+#define VCS_OTHERS(X) X(JMP) X(JSR) X(RTS)
 #define VCS_LOOPS(X) \
   X(WAIT_BNE) X(WAIT_BPL) X(WAIT_BMI) X(DELAY_DEX_BNE) X(DELAY_DEY_BNE) X(DELAY_DEX_BPL) X(DELAY_DEY_BPL)
-#define VCS_NAMED(X) VCS_READS(X) VCS_STORES(X) VCS_MODIFIES(X) VCS_IMPLIEDS(X) VCS_BRANCHES(X) VCS_OTHERS(X)
+#define VCS_ACCESSES(X) VCS_READS(X) VCS_STORES(X) VCS_PUSHES(X) VCS_PULLS(X)
+#define VCS_NAMED(X) VCS_ACCESSES(X) VCS_MODIFIES(X) VCS_IMPLIEDS(X) VCS_BRANCHES(X) VCS_OTHERS(X)
 
 #define VCS_DOES_NAME(name) VCS_DOES_##name,
 enum { VCS_NAMED(VCS_DOES_NAME) VCS_LOOPS(VCS_DOES_NAME) VCS_DOES_COUNT };
@@ -129,6 +132,7 @@ VCS_FN vcs_code_t vcs_code_of(vcs_code_t decoded, uint8_t opcode, int what) {
 
 /* ---- A lane ------------------------------------------------------------------------------------------------------ */
 
+/* All of it is in registers, because nobody who is not inlined gets the address of any part of it. */
 typedef struct {
   vcs_cpu_t cpu;
   vcs_bank_t bank;
@@ -159,6 +163,24 @@ VCS_HOT_FN void vcs_lane_load(vcs_lane_t *lane, const vcs_t *m) {
   lane->known = false;
 }
 
+/* Where the bank around pc begins in the image, and above that its size; or -1. */
+VCS_SLOW_FN int64_t vcs_lane_bank(const vcs_cart_t *cart, const vcs_t *m, uint16_t pc) {
+  vcs_bank_t bank;
+  if (!vcs_find_bank(cart, m, pc, &bank)) return -1;
+  return (int64_t)bank.size << 32 | (bank.rom - cart->rom);
+}
+
+VCS_HOT_FN void vcs_lane_find(const vcs_cart_t *cart, const vcs_t *m, vcs_lane_t *lane) {
+  const int64_t found = vcs_lane_bank(cart, m, lane->cpu.pc);
+  lane->known = found >= 0;
+  if (!lane->known) return;
+  lane->bank.size = (uint16_t)(found >> 32);
+  lane->bank.start = (uint16_t)(lane->cpu.pc & ~(lane->bank.size - 1u));
+  lane->bank.code = cart->code + (uint32_t)found;
+  lane->bank.rom = cart->rom + (uint32_t)found;
+  lane->at = lane->bank.code + (uint16_t)(lane->cpu.pc - lane->bank.start);
+}
+
 VCS_HOT_FN bool vcs_lane_goes(const vcs_lane_t *lane, const vcs_t *m) {
   return lane->left && !lane->over && !m->jammed;
 }
@@ -176,7 +198,16 @@ VCS_HOT_FN void vcs_lane_read(vcs_cpu_t *cpu, unsigned what, uint8_t b) {
 }
 
 VCS_HOT_FN uint8_t vcs_lane_stored(vcs_cpu_t *cpu, unsigned what) {
-  return what == VCS_DOES_STA ? cpu->a : what == VCS_DOES_STX ? cpu->x : cpu->y;
+  if (what == VCS_DOES_PHP) return vcs_cpu_status(cpu);
+  return what == VCS_DOES_STX ? cpu->x : what == VCS_DOES_STY ? cpu->y : cpu->a;
+}
+
+VCS_HOT_FN void vcs_lane_pulled(vcs_cpu_t *cpu, unsigned what, uint8_t b) {
+  if (what == VCS_DOES_PLP) {
+    vcs_cpu_set_status(cpu, b);
+  } else {
+    vcs_op_LDA(cpu, b);
+  }
 }
 
 /* Passes turns of a loop that only waits (run.h): its branch is taken now, and at least one more turn begins after
@@ -193,10 +224,14 @@ VCS_HOT_FN void vcs_lane_wait(vcs_lane_t *lane, const vcs_t *m, unsigned what) {
     if (turns > allowed) turns = allowed;
   } else { /* for a register that counts down */
     const bool is_y = what == VCS_DOES_DELAY_DEY_BNE || what == VCS_DOES_DELAY_DEY_BPL;
-    uint8_t *index = is_y ? &cpu->y : &cpu->x;
-    turns = (uint8_t)(what < VCS_DOES_DELAY_DEX_BPL ? VCS_TURNS_BNE(*index) : VCS_TURNS_BPL(*index));
+    const uint8_t index = is_y ? cpu->y : cpu->x;
+    turns = (uint8_t)(what < VCS_DOES_DELAY_DEX_BPL ? VCS_TURNS_BNE(index) : VCS_TURNS_BPL(index));
     if (turns > allowed) turns = allowed;
-    *index = (uint8_t)(*index - turns);
+    if (is_y) {
+      cpu->y = (uint8_t)(index - turns);
+    } else {
+      cpu->x = (uint8_t)(index - turns);
+    }
   }
   lane->cycles += period * turns;
   lane->left -= 2 * turns;
@@ -286,13 +321,14 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
       next = bank->code + offset + 1;
       break;
     }
-    case VCS_DOES_PHA:
+#define VCS_STACK_CASE(name) case VCS_DOES_##name:
+      VCS_PUSHES(VCS_STACK_CASE)
       if (cpu->sp < 0x80) return false;
-      m->ram[cpu->sp-- & 0x7F] = cpu->a;
+      m->ram[cpu->sp-- & 0x7F] = vcs_lane_stored(cpu, what);
       break;
-    case VCS_DOES_PLA:
+      VCS_PULLS(VCS_STACK_CASE)
       if (cpu->sp < 0x80 || cpu->sp > 0xFE) return false;
-      vcs_op_LDA(cpu, m->ram[++cpu->sp & 0x7F]);
+      vcs_lane_pulled(cpu, what, m->ram[++cpu->sp & 0x7F]);
       break;
     default: /* loops that wait */
       taken = vcs_lane_wait_is_taken(cpu, what);
@@ -311,10 +347,16 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
 
 /* ---- The others -------------------------------------------------------------------------------------------------- */
 
-/* One instruction over the bus. */
+/* One instruction over the bus, on the registers in m; whether it ends the frame. */
+VCS_SLOW_FN bool vcs_lane_step_cpu(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video) {
+  bool over;
+  vcs_cpu_step(cart, m, video, &over);
+  return over;
+}
+
 VCS_HOT_FN void vcs_lane_step(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
   vcs_lane_store(lane, m);
-  vcs_cpu_step(cart, m, video, &lane->over);
+  lane->over = vcs_lane_step_cpu(cart, m, video);
   vcs_lane_load(lane, m);
   lane->left--;
 }
@@ -329,8 +371,37 @@ VCS_HOT_FN void vcs_lane_wsync(vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
   if (lane->over) m->bus = opcode == 0x84 ? lane->cpu.y : opcode == 0x85 ? lane->cpu.a : lane->cpu.x;
 }
 
-/* An access to anything. A read's other bits are the last byte of the instruction, or of its pointer. */
+/* A store to the TIA, in one call: over the bus it would be three. */
+VCS_SLOW_FN bool vcs_lane_write_tia(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
+  return vcs_tia_write_this(m, video, r, value);
+}
+
+/* What is at an address; `bus` is what was on the bus before. */
+VCS_HOT_FN uint8_t vcs_lane_get(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t bus,
+                                unsigned *stop) {
+  if (addr & 0x1000) {
+    if (cart->hot_pages >> (addr >> 6 & 63) & 1) *stop = VCS_STOP_BANKS;
+    return vcs_cart_read(cart, m, addr);
+  }
+  if ((addr & 0x280) == 0x80) return m->ram[addr & 0x7F];
+  if (cart->snoops) *stop = VCS_STOP_BANKS;
+  return vcs_bus_read_chip(cart, m, video, addr, bus);
+}
+
+/* Returns a set of VCS_STOP_... */
+VCS_HOT_FN unsigned vcs_lane_put(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t value) {
+  if ((addr & 0x1280) == 0x80) {
+    m->ram[addr & 0x7F] = value;
+    return 0;
+  }
+  if (addr & 0x1080 || cart->snoops) return vcs_bus_write_chip(cart, m, video, addr, value, true);
+  return vcs_lane_write_tia(m, video, addr & 63, value) ? VCS_STOP_FRAME : 0;
+}
+
+/* An access to anything. A read's other bits are the last byte of the instruction, or of its pointer. Programs push
+ * into the TIA, too, and pull from it; a pull spends a bus cycle on the old top of the stack. */
 VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
+  enum { PLA = 0x68, PLP = 0x28 };
   vcs_cpu_t *cpu = &lane->cpu;
   const vcs_code_t code = *lane->at;
   const unsigned where = code.row & 15, what = code.row >> VCS_WHAT_SHIFT & 63, length = code.row >> VCS_LENGTH_SHIFT;
@@ -340,36 +411,33 @@ VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *la
                          : pointer || where == VCS_AT_RAM_Y || where == VCS_AT_BUS_Y ? cpu->y
                                                                                      : 0;
   const uint16_t base = pointer ? vcs_run_pointer(&m->ram[code.operand]) : code.operand;
-  const uint16_t addr = (uint16_t)(zero_page ? (uint8_t)(base + index) : base + index);
-  const bool reads = what < VCS_DOES_STA;
+  uint16_t addr = (uint16_t)(zero_page ? (uint8_t)(base + index) : base + index);
+  const bool reads = what < VCS_DOES_STA, pushes = what == VCS_DOES_PHA || what == VCS_DOES_PHP;
+  const bool pulls = what == VCS_DOES_PLA || what == VCS_DOES_PLP;
   unsigned stop = 0;
   lane->cycles += (code.row >> VCS_CYCLES_AT & 7) + 1;
   if (reads && !zero_page) lane->cycles += ((base & 0xFF) + index) >> 8;
   lane->left--;
   lane->at += length;
   m->cycles = lane->cycles;
-  if (reads) {
-    const uint8_t bus = (uint8_t)(zero_page || (length == 2 && !pointer) ? base : base >> 8);
-    uint8_t b;
-    if (addr & 0x1000) {
-      if (cart->hot_pages >> (addr >> 6 & 63) & 1) stop = VCS_STOP_BANKS;
-      b = vcs_cart_read(cart, m, addr);
-    } else if ((addr & 0x280) == 0x80) {
-      b = m->ram[addr & 0x7F];
-    } else {
-      if (cart->snoops) stop = VCS_STOP_BANKS;
-      b = vcs_bus_read_chip(cart, m, video, addr, bus);
+  if (reads || pulls) {
+    uint8_t bus = (uint8_t)(zero_page || (length == 2 && !pointer) ? base : base >> 8);
+    if (pulls) {
+      bus = vcs_lane_get(cart, m, video, 0x100 + cpu->sp, what == VCS_DOES_PLA ? PLA : PLP, &stop);
+      addr = 0x100 + ++cpu->sp;
     }
-    vcs_lane_read(cpu, what, b);
+    const uint8_t b = vcs_lane_get(cart, m, video, addr, bus, &stop);
+    if (pulls) {
+      vcs_lane_pulled(cpu, what, b);
+    } else {
+      vcs_lane_read(cpu, what, b);
+    }
   } else {
     const uint8_t value = vcs_lane_stored(cpu, what);
-    if ((addr & 0x1280) == 0x80) {
-      m->ram[addr & 0x7F] = value;
-    } else {
-      stop = vcs_bus_write_chip(cart, m, video, addr, value, true);
-      lane->cycles = m->cycles;
-      if (stop) m->bus = value;
-    }
+    if (pushes) addr = 0x100 + cpu->sp--;
+    stop = vcs_lane_put(cart, m, video, addr, value);
+    lane->cycles = m->cycles;
+    if (stop) m->bus = value;
   }
   lane->over = stop & VCS_STOP_FRAME;
   if (stop) vcs_lane_leave(lane, vcs_lane_pc(lane));
@@ -379,28 +447,32 @@ VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *la
  */
 
 /* The instructions of a frame, what vcs_cpu_run does: for those of the `lanes` that are `playing`; all have to come
- * here together. */
+ * here together. A lane that is alone has nobody to wait for, and one epoch. */
 VCS_SLOW_FN void vcs_run_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool playing, unsigned lanes) {
+  const uint32_t epoch = lanes == VCS_THIS_LANE ? 1u << 30 : (uint32_t)VCS_LINE_CYCLES;
   vcs_lane_t lane;
+  lane.bank.code = lane.at = NULL;
+  lane.bank.rom = NULL;
+  lane.bank.start = lane.bank.size = 0;
   lane.left = VCS_FRAME_INSTRUCTIONS;
-  lane.until = 0;
   lane.over = !playing;
-  if (playing) vcs_lane_load(&lane, m);
+  lane.until = 0;
+  if (playing) {
+    vcs_lane_load(&lane, m);
+    lane.until = lane.cycles - lane.cycles % VCS_LINE_CYCLES;
+  }
   while (VCS_ANY_LANE(lanes, playing && vcs_lane_goes(&lane, m))) {
-    lane.until += VCS_LINE_CYCLES;
-    while (playing && vcs_lane_goes(&lane, m) && lane.cycles < lane.until) {
-      if (!lane.known && vcs_find_bank(cart, m, lane.cpu.pc, &lane.bank)) {
-        lane.known = true;
-        lane.at = lane.bank.code + (uint16_t)(lane.cpu.pc - lane.bank.start);
-      }
+    lane.until += epoch;
+    while (playing && vcs_lane_goes(&lane, m) && (int32_t)(lane.until - lane.cycles) > 0) {
+      if (!lane.known) vcs_lane_find(cart, m, &lane);
       bool plain = lane.known;
-      while (plain && lane.cycles < lane.until) plain = vcs_lane_plain(cart, m, &lane, video);
+      while (plain && (int32_t)(lane.until - lane.cycles) > 0) plain = vcs_lane_plain(cart, m, &lane, video);
       if (plain) break;
-      const unsigned where = lane.known && lane.left > 1 ? lane.at->row & 15 : VCS_AT_STEP;
-      const bool writes_or_reads = lane.known && (lane.at->row >> VCS_WHAT_SHIFT & 63) <= VCS_DOES_STY;
+      const unsigned row = lane.known && lane.left > 1 ? lane.at->row : (unsigned)VCS_AT_STEP;
+      const unsigned where = row & 15, what = row >> VCS_WHAT_SHIFT & 63;
       if (where == VCS_AT_WSYNC) {
         vcs_lane_wsync(m, &lane, video);
-      } else if (where >= VCS_AT_RAM_X && where <= VCS_AT_BUS_POINTER && writes_or_reads) {
+      } else if (where < VCS_AT_STEP && what <= VCS_DOES_PLP) {
         vcs_lane_access(cart, m, &lane, video);
       } else {
         vcs_lane_step(cart, m, &lane, video);
@@ -414,14 +486,15 @@ VCS_SLOW_FN void vcs_run_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t 
   if (lane.over) m->partial = 0;
 }
 
-VCS_FN void vcs_frame_together(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, bool playing, unsigned lanes) {
-  vcs_video_t video;
+/* A frame. `video` is the caller's, so that it can choose the memory: it is looked at as often as the machine. */
+VCS_FN void vcs_frame_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint8_t *frames, bool playing,
+                               unsigned lanes) {
   if (playing) {
-    vcs_video_start(&video, cart, frames);
+    vcs_video_start(video, cart, frames);
     vcs_console_start_frame(cart, m);
   }
-  vcs_run_together(cart, m, &video, playing, lanes);
-  if (playing) vcs_console_finish_frame(cart, m, &video);
+  vcs_run_together(cart, m, video, playing, lanes);
+  if (playing) vcs_console_finish_frame(cart, m, video);
 }
 
 #endif
