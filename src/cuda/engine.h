@@ -18,6 +18,7 @@ typedef struct {
   const uint8_t *inputs;          /* by run: the number of an input that is flipped, or VCS_INPUTS */
   const uint16_t *input_frames;   /* ... and in which frame */
   vcs_truth_t *rows;              /* by run and horizon */
+  uint8_t *lost;                  /* by run: given up, because a frame did not end by itself; NULL: none is */
   size_t machine_bytes;
   int32_t count, horizon, horizon_count, from, to; /* frames to be run, and the number of the horizon then */
 } vcs_truth_view_t;
@@ -71,15 +72,21 @@ VCS_FN const uint8_t *vcs_truth_picture(const vcs_truth_view_t *truth, int32_t r
 
 /* The frames up to a horizon, of which only the last is looked at. With one horizon it is enough to draw that one,
  * unless a frame leaves rows as they were: then all are run once more from `before`, and drawn. NULL: they are drawn at
- * once. A run is alone: it waits for no other. */
+ * once. A run is alone: it waits for no other.
+ *
+ * A flip can make the program lose itself. Its frames then have all the instructions that a frame may have, five times
+ * as many as others, and everybody else is long done. Such a run may be given up, and done by somebody faster. */
 VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, vcs_video_t *video,
                           const vcs_t *before) {
   uint8_t *frames = truth->frames + 2 * (size_t)run * VCS_FRAME_BYTES;
   bool draws_all = !before || truth->horizon_count > 1;
+  uint8_t *lost = truth->lost && run < truth->count ? &truth->lost[run] : NULL;
   for (int32_t frame = truth->from; frame < truth->to; frame++) {
+    if (lost && *lost) return;
     const vcs_controls_t hands = vcs_truth_hands(truth, run, frame);
     vcs_console_control(truth->cart, m, &hands);
     vcs_frame_together(truth->cart, m, video, draws_all || frame + 1 == truth->to ? frames : NULL, true, VCS_THIS_LANE);
+    if (lost) *lost = m->partial && !m->jammed;
     if (draws_all || vcs_frame_covers(truth->cart, m)) continue;
     vcs_copy_machine(m, before, vcs_machine_size(truth->cart));
     draws_all = true;

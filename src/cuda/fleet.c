@@ -535,7 +535,7 @@ void *vcs_fleet_dlpack(const vcs_fleet_t *fleet, void *memory, int32_t dimension
 
 /* What the engine needs of a run, on the host first. */
 typedef struct {
-  uint8_t *machines, *inputs, *possible;
+  uint8_t *machines, *inputs, *possible, *lost;
   uint16_t *input_frames;
   vcs_truth_t *rows;
 } flips_t;
@@ -544,6 +544,7 @@ static void flips_free(flips_t *flips) {
   free(flips->machines);
   free(flips->inputs);
   free(flips->possible);
+  free(flips->lost);
   free(flips->input_frames);
   free(flips->rows);
 }
@@ -554,9 +555,10 @@ static vcs_status_t flip_all(const vcs_run_t *run, const vcs_place_t *places, si
   flips->machines = calloc(count + 1, machine_bytes);
   flips->inputs = malloc(count + 1);
   flips->possible = calloc(count + 1, 1);
+  flips->lost = calloc(count + 1, 1);
   flips->input_frames = calloc(count + 1, sizeof *flips->input_frames);
   flips->rows = calloc((count + 1) * horizons, sizeof *flips->rows);
-  if (!flips->machines || !flips->inputs || !flips->possible || !flips->input_frames || !flips->rows) {
+  if (!flips->machines || !flips->inputs || !flips->possible || !flips->lost || !flips->input_frames || !flips->rows) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
   memset(flips->inputs, VCS_INPUTS, count + 1);
@@ -583,12 +585,12 @@ static vcs_status_t flip_all(const vcs_run_t *run, const vcs_place_t *places, si
 
 /* All the device's memory for a truth; what is not there is NULL. */
 typedef struct {
-  void *rom, *code, *cart, *machines, *frames, *controls, *inputs, *input_frames, *rows;
+  void *rom, *code, *cart, *machines, *frames, *controls, *inputs, *input_frames, *rows, *lost;
 } loan_t;
 
 static void give_back(const vcs_engine_t *engine, const loan_t *loan) {
   void *const all[] = {loan->rom,      loan->code,   loan->cart,         loan->machines, loan->frames,
-                       loan->controls, loan->inputs, loan->input_frames, loan->rows};
+                       loan->controls, loan->inputs, loan->input_frames, loan->rows,     loan->lost};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) engine->release(all[i]);
 }
 
@@ -603,17 +605,59 @@ static const char *lend(const vcs_engine_t *engine, const vcs_run_t *run, const 
   if (!why) why = upload(engine, run->controls, (size_t)run->frames * sizeof *run->controls, &loan->controls);
   if (!why) why = upload(engine, flips->inputs, runs, &loan->inputs);
   if (!why) why = upload(engine, flips->input_frames, runs * sizeof *flips->input_frames, &loan->input_frames);
+  if (!why) why = upload(engine, flips->lost, runs, &loan->lost);
   if (!why) why = engine->allocate(row_count * sizeof *flips->rows, &loan->rows);
   if (!why) why = engine->allocate(runs * 2 * VCS_FRAME_BYTES, &loan->frames);
   return why;
 }
 
+/* All runs, from horizon to horizon. */
+static const char *run_flips(const vcs_engine_t *engine, const vcs_run_t *run, const vcs_truth_options_t *options,
+                             vcs_truth_view_t view, vcs_truth_t *rows) {
+  const char *why = engine->begin_truth(&view, run->picture);
+  for (; !why && view.horizon < view.horizon_count; view.horizon++) {
+    view.to = options->horizons ? options->horizons[view.horizon] : run->frames;
+    why = engine->truth(&view);
+    view.from = view.to;
+  }
+  return why ? why
+             : engine->move(rows, view.rows, ((size_t)view.count + 1) * (size_t)view.horizon_count * sizeof *rows);
+}
+
+/* Runs that a device gives up are for the host, which does one in a hundredth of the time, as long as they are few. */
+enum { FEW_LOST = 256 };
+
+static size_t count_lost(const flips_t *flips, size_t count) {
+  size_t lost = 0;
+  for (size_t i = 0; i < count; i++) lost += flips->lost[i];
+  return lost;
+}
+
+static vcs_status_t run_lost_here(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places,
+                                  size_t count, const flips_t *flips, size_t horizons, vcs_error_t *error) {
+  const size_t lost = count_lost(flips, count);
+  vcs_place_t *theirs = malloc(lost * sizeof *theirs);
+  vcs_truth_t *rows = calloc(lost * horizons, sizeof *rows);
+  const vcs_truth_results_t results = {.rows = rows};
+  vcs_status_t status = VCS_OK;
+  if (!theirs || !rows) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  for (size_t i = 0, k = 0; !status && i < count; i++) {
+    if (flips->lost[i]) theirs[k++] = places[i];
+  }
+  if (!status) status = vcs_truth(run, options, theirs, lost, &results, error);
+  for (size_t i = 0, k = 0; !status && i < count; i++) {
+    if (flips->lost[i]) memcpy(flips->rows + i * horizons, rows + k++ * horizons, horizons * sizeof *rows);
+  }
+  free(theirs);
+  free(rows);
+  return status;
+}
+
 static vcs_status_t truth_with(const vcs_engine_t *engine, const vcs_run_t *run, const vcs_truth_options_t *options,
-                               const flips_t *flips, size_t count, size_t machine_bytes, int32_t horizon_count,
-                               vcs_error_t *error) {
-  const size_t rows = (count + 1) * (size_t)horizon_count;
+                               const vcs_place_t *places, const flips_t *flips, size_t count, size_t machine_bytes,
+                               int32_t horizon_count, vcs_error_t *error) {
   loan_t loan = {0};
-  const char *why = lend(engine, run, flips, count + 1, machine_bytes, rows, &loan);
+  const char *why = lend(engine, run, flips, count + 1, machine_bytes, (count + 1) * (size_t)horizon_count, &loan);
   vcs_truth_view_t view = {.cart = loan.cart,
                            .machines = loan.machines,
                            .frames = loan.frames,
@@ -621,18 +665,22 @@ static vcs_status_t truth_with(const vcs_engine_t *engine, const vcs_run_t *run,
                            .inputs = loan.inputs,
                            .input_frames = loan.input_frames,
                            .rows = loan.rows,
+                           .lost = loan.lost,
                            .machine_bytes = machine_bytes,
                            .count = (int32_t)count,
                            .horizon_count = horizon_count};
-  if (!why) why = engine->begin_truth(&view, run->picture);
-  for (; !why && view.horizon < horizon_count; view.horizon++) {
-    view.to = options->horizons ? options->horizons[view.horizon] : run->frames;
-    why = engine->truth(&view);
-    view.from = view.to;
+  if (!why) why = run_flips(engine, run, options, view, flips->rows);
+  if (!why) why = engine->move(flips->lost, loan.lost, count);
+  size_t lost = why ? 0 : count_lost(flips, count);
+  if (lost > FEW_LOST) {
+    why = engine->move(loan.machines, flips->machines, (count + 1) * machine_bytes);
+    view.lost = NULL;
+    if (!why) why = run_flips(engine, run, options, view, flips->rows);
+    lost = 0;
   }
-  if (!why) why = engine->move(flips->rows, loan.rows, rows * sizeof *flips->rows);
   give_back(engine, &loan);
-  return told(why, error);
+  if (why || !lost) return told(why, error);
+  return run_lost_here(run, options, places, count, flips, (size_t)horizon_count, error);
 }
 
 vcs_status_t vcs_fleet_truth(int32_t device, const vcs_run_t *run, const vcs_truth_options_t *options,
@@ -654,7 +702,7 @@ vcs_status_t vcs_fleet_truth(int32_t device, const vcs_run_t *run, const vcs_tru
   const size_t machine_bytes = (vcs_state_size(run->cart) + 15) & ~(size_t)15;
   flips_t flips = {0};
   status = flip_all(run, places, count, machine_bytes, (size_t)horizons, &flips, error);
-  if (!status) status = truth_with(engine, run, options, &flips, count, machine_bytes, horizons, error);
+  if (!status) status = truth_with(engine, run, options, places, &flips, count, machine_bytes, horizons, error);
   for (size_t i = 0; !status && i <= count; i++) {
     for (int32_t h = 0; h < horizons; h++) {
       vcs_truth_t row = flips.rows[i * (size_t)horizons + (size_t)h];

@@ -26,23 +26,29 @@
 #define VCS_ANY_LANE(lanes, condition) __any_sync(lanes, condition)
 #define VCS_JOIN_LANES(lanes) __syncwarp(lanes)
 #define VCS_THIS_LANE (1u << (threadIdx.x & 31))
+/* nvcc would make an address again for every use rather than keep it: for one in shared memory that is five times as
+ * long as an addition. */
+#define VCS_IN_A_REGISTER(pointer) asm volatile("" : "+l"(pointer))
 #else
 #define VCS_ANY_LANE(lanes, condition) ((void)(lanes), (condition))
 #define VCS_JOIN_LANES(lanes) ((void)(lanes))
 #define VCS_THIS_LANE 1u
+#define VCS_IN_A_REGISTER(pointer) ((void)(pointer))
 #endif
 
 /* ---- Coding ------------------------------------------------------------------------------------------------------ */
 
-/* Where an operand is. The first group is plain; of those, indexed zero page and pointers only if they find RAM and
- * ROM. */
+/* Where an operand is: a place in the upper two bits, an index in the lower two (from 4 on: 1 is X, 2 or 3 is Y).
+ * Plain are RAM, ROM and what has no place; of those, indexed zero page and pointers only if they find RAM and ROM. */
 enum {
-  VCS_AT_NONE,      /* and branches that stay in their page */
+  VCS_AT_NONE, /* and branches that stay in their page */
+  VCS_AT_WSYNC,
+  VCS_AT_STEP,      /* an instruction for core/cpu.h */
   VCS_AT_IMMEDIATE, /* and branches that do not */
   VCS_AT_RAM,
   VCS_AT_RAM_X,
   VCS_AT_RAM_Y,
-  VCS_AT_ROM,
+  VCS_AT_ROM = 8,
   VCS_AT_ROM_X,
   VCS_AT_ROM_Y,
   VCS_AT_POINTER, /* (pointer),Y in the bank */
@@ -50,9 +56,9 @@ enum {
   VCS_AT_BUS_X,
   VCS_AT_BUS_Y,
   VCS_AT_BUS_POINTER,
-  VCS_AT_WSYNC,
-  VCS_AT_STEP, /* an instruction for core/cpu.h */
-  VCS_AT_HOT   /* the same, on a page with hot spots */
+
+  VCS_NOT_PLAIN = 1 << VCS_AT_WSYNC | 1 << VCS_AT_STEP | 1 << VCS_AT_BUS | 1 << VCS_AT_BUS_X | 1 << VCS_AT_BUS_Y |
+                  1 << VCS_AT_BUS_POINTER
 };
 
 /* What is done with it. The lists are by what the functions of core/cpu.h look like. */
@@ -112,13 +118,20 @@ VCS_FN int vcs_code_where(vcs_opcode_t op, bool second) {
   }
 }
 
+/* A step on a page with hot spots: what is done is told apart from other steps, of which nothing is said. */
+enum { VCS_STEP_IS_HOT = 1 };
+
+VCS_FN bool vcs_code_is_hot(vcs_code_t code) {
+  return (code.row & 15) == VCS_AT_STEP && (code.row >> VCS_WHAT_SHIFT & 63) == VCS_STEP_IS_HOT;
+}
+
 /* The coded form of a decoded instruction; `what` is what the operation of its opcode is called here, or -1. Loops,
  * WSYNC and steps have rows of their own; of the others, the first way of an opcode is the row of its number. */
 VCS_FN vcs_code_t vcs_code_of(vcs_code_t decoded, uint8_t opcode, int what) {
   const uint16_t row = decoded.row;
   vcs_code_t code = {vcs_code_row(VCS_AT_STEP, 0, 1, 0), decoded.operand};
   if (row == VCS_ROW_HOT) {
-    code.row = vcs_code_row(VCS_AT_HOT, 0, 1, 0);
+    code.row = vcs_code_row(VCS_AT_STEP, VCS_STEP_IS_HOT, 1, 0);
   } else if (row == VCS_ROW_WSYNC) {
     code.row = vcs_code_row(VCS_AT_WSYNC, VCS_DOES_STA, 3, 2);
   } else if (row >= VCS_ROW_WAIT_BNE && row <= VCS_ROW_DELAY_DEY_BPL) {
@@ -136,10 +149,29 @@ VCS_FN vcs_code_t vcs_code_of(vcs_code_t decoded, uint8_t opcode, int what) {
 typedef struct {
   vcs_cpu_t cpu;
   vcs_bank_t bank;
-  const vcs_code_t *at; /* the instruction, if the bank is known */
+  const vcs_code_t *at; /* the instruction, if the bank is known, ... */
+  vcs_code_t code;      /* ... and what is there */
   uint32_t cycles, left, until;
-  bool known, over;
+  bool known, over, stands; /* stands: jammed, or no instruction left */
 } vcs_lane_t;
+
+/* An instruction in one access. */
+VCS_HOT_FN vcs_code_t vcs_code_at(const vcs_code_t *at) {
+#if defined(__CUDA_ARCH__)
+  const uint32_t both = *(const uint32_t *)(const void *)at;
+  vcs_code_t code;
+  code.row = (uint16_t)both;
+  code.operand = (uint16_t)(both >> 16);
+  return code;
+#else
+  return *at;
+#endif
+}
+
+VCS_HOT_FN void vcs_lane_go(vcs_lane_t *lane, const vcs_code_t *at) {
+  lane->at = at;
+  lane->code = vcs_code_at(at);
+}
 
 VCS_HOT_FN uint16_t vcs_lane_pc(const vcs_lane_t *lane) {
   return lane->known ? (uint16_t)(lane->bank.start + (lane->at - lane->bank.code)) : lane->cpu.pc;
@@ -178,12 +210,10 @@ VCS_HOT_FN void vcs_lane_find(const vcs_cart_t *cart, const vcs_t *m, vcs_lane_t
   lane->bank.start = (uint16_t)(lane->cpu.pc & ~(lane->bank.size - 1u));
   lane->bank.code = cart->code + (uint32_t)found;
   lane->bank.rom = cart->rom + (uint32_t)found;
-  lane->at = lane->bank.code + (uint16_t)(lane->cpu.pc - lane->bank.start);
+  vcs_lane_go(lane, lane->bank.code + (uint16_t)(lane->cpu.pc - lane->bank.start));
 }
 
-VCS_HOT_FN bool vcs_lane_goes(const vcs_lane_t *lane, const vcs_t *m) {
-  return lane->left && !lane->over && !m->jammed;
-}
+VCS_HOT_FN bool vcs_lane_goes(const vcs_lane_t *lane) { return !lane->over && !lane->stands; }
 
 VCS_HOT_FN void vcs_lane_read(vcs_cpu_t *cpu, unsigned what, uint8_t b) {
   switch (what) {
@@ -247,20 +277,20 @@ VCS_HOT_FN bool vcs_lane_wait_is_taken(const vcs_cpu_t *cpu, unsigned what) {
  */
 
 /* Does the instruction at hand if it is plain; false: it is not, and nothing has changed. */
-VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
+VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, uint8_t *ram, vcs_lane_t *lane, vcs_video_t *video) {
   vcs_cpu_t *cpu = &lane->cpu;
   const vcs_bank_t *bank = &lane->bank;
-  const vcs_code_t code = *lane->at;
+  const vcs_code_t code = lane->code;
   const unsigned where = code.row & 15, what = code.row >> VCS_WHAT_SHIFT & 63;
-  const unsigned by_x = 1u << VCS_AT_RAM_X | 1u << VCS_AT_ROM_X;
-  const unsigned by_y = 1u << VCS_AT_RAM_Y | 1u << VCS_AT_ROM_Y | 1u << VCS_AT_POINTER;
-  const uint32_t index = by_x >> where & 1 ? cpu->x : by_y >> where & 1 ? cpu->y : 0;
+  if (VCS_NOT_PLAIN >> where & 1 || lane->left < 2) return false; /* the last one of all leaves its traces on the bus */
+  const vcs_code_t *next = lane->at + (code.row >> VCS_LENGTH_SHIFT);
+  const vcs_code_t following = vcs_code_at(next); /* on its way while this one is done */
+  const uint32_t index = where & 2 ? cpu->y : where & 1 ? cpu->x : 0;
   uint32_t base = code.operand, place = base + index, more = 0;
   uint8_t b = (uint8_t)base;
-  if (where >= VCS_AT_BUS || lane->left < 2) return false; /* the last one of all leaves its traces on the bus */
   if (where >= VCS_AT_ROM) {
     if (where == VCS_AT_POINTER) {
-      base = vcs_run_pointer(&m->ram[base]);
+      base = vcs_run_pointer(&ram[base]);
       place = base + index;
       if (!(place & 0x1000) || cart->hot_pages >> (place >> 6 & 63) & 1) return false;
       place &= bank->size - 1u;
@@ -270,22 +300,21 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
   } else if (where >= VCS_AT_RAM) {
     if (where != VCS_AT_RAM && !(place & 0x80)) return false;
     place &= 0x7F;
-    b = m->ram[place];
+    b = ram[place];
   }
 
-  const vcs_code_t *next = lane->at + (code.row >> VCS_LENGTH_SHIFT);
-  bool taken = false;
+  bool taken = false, jumps = false;
   uint8_t value = 0;
   switch (what) {
     VCS_READS(VCS_READ_CASE)
 #define VCS_STORE_CASE(name) case VCS_DOES_##name:
     VCS_STORES(VCS_STORE_CASE)
-    m->ram[place] = vcs_lane_stored(cpu, what);
+    ram[place] = vcs_lane_stored(cpu, what);
     break;
 #define VCS_MODIFY_CASE(name)      \
   case VCS_DOES_##name:            \
     value = vcs_op_##name(cpu, b); \
-    m->ram[place] = value;         \
+    ram[place] = value;            \
     break;
     VCS_MODIFIES(VCS_MODIFY_CASE)
 #define VCS_IMPLIED_CASE(name)          \
@@ -302,33 +331,36 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
       const uint16_t offset = (uint16_t)(code.operand - bank->start);
       if (offset >= bank->size) return false;
       next = bank->code + offset;
+      jumps = true;
       break;
     }
     case VCS_DOES_JSR: { /* as long as the stack is in RAM */
       const uint16_t offset = (uint16_t)(code.operand - bank->start);
       const uint16_t back = (uint16_t)(bank->start + (lane->at - bank->code) + 2);
       if (offset >= bank->size || cpu->sp < 0x81) return false;
-      m->ram[cpu->sp-- & 0x7F] = (uint8_t)(back >> 8);
-      m->ram[cpu->sp-- & 0x7F] = (uint8_t)back;
+      ram[cpu->sp-- & 0x7F] = (uint8_t)(back >> 8);
+      ram[cpu->sp-- & 0x7F] = (uint8_t)back;
       next = bank->code + offset;
+      jumps = true;
       break;
     }
     case VCS_DOES_RTS: { /* also reads the byte before the one it goes on at */
       if (cpu->sp < 0x80 || cpu->sp > 0xFD) return false;
-      const uint16_t back = vcs_run_pointer(&m->ram[(cpu->sp + 1) & 0x7F]), offset = (uint16_t)(back - bank->start);
-      if (offset + 1u >= bank->size || (bank->code[offset].row & 15) == VCS_AT_HOT) return false;
+      const uint16_t back = vcs_run_pointer(&ram[(cpu->sp + 1) & 0x7F]), offset = (uint16_t)(back - bank->start);
+      if (offset + 1u >= bank->size || vcs_code_is_hot(bank->code[offset])) return false;
       cpu->sp += 2;
       next = bank->code + offset + 1;
+      jumps = true;
       break;
     }
 #define VCS_STACK_CASE(name) case VCS_DOES_##name:
       VCS_PUSHES(VCS_STACK_CASE)
       if (cpu->sp < 0x80) return false;
-      m->ram[cpu->sp-- & 0x7F] = vcs_lane_stored(cpu, what);
+      ram[cpu->sp-- & 0x7F] = vcs_lane_stored(cpu, what);
       break;
       VCS_PULLS(VCS_STACK_CASE)
       if (cpu->sp < 0x80 || cpu->sp > 0xFE) return false;
-      vcs_lane_pulled(cpu, what, m->ram[++cpu->sp & 0x7F]);
+      vcs_lane_pulled(cpu, what, ram[++cpu->sp & 0x7F]);
       break;
     default: /* loops that wait */
       taken = vcs_lane_wait_is_taken(cpu, what);
@@ -338,10 +370,13 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
   if (taken) {
     next = lane->at + (int16_t)code.operand;
     more = where == VCS_AT_IMMEDIATE ? 2 : 1;
+    jumps = true;
   }
   lane->cycles += (code.row >> VCS_CYCLES_AT & 7) + 1 + more;
   lane->left--;
   lane->at = next;
+  lane->code = following;
+  if (jumps) lane->code = vcs_code_at(next);
   return true;
 }
 
@@ -359,12 +394,13 @@ VCS_HOT_FN void vcs_lane_step(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane
   lane->over = vcs_lane_step_cpu(cart, m, video);
   vcs_lane_load(lane, m);
   lane->left--;
+  lane->stands = m->jammed || !lane->left;
 }
 
 VCS_HOT_FN void vcs_lane_wsync(vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
-  const uint16_t opcode = lane->at->operand;
+  const uint16_t opcode = lane->code.operand;
   lane->left--;
-  lane->at += 2;
+  vcs_lane_go(lane, lane->at + 2);
   m->cycles = lane->cycles + 3;
   lane->over = vcs_bus_write_wsync(m, video) != 0;
   lane->cycles = m->cycles;
@@ -389,27 +425,25 @@ VCS_HOT_FN uint8_t vcs_lane_get(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *v
 }
 
 /* Returns a set of VCS_STOP_... */
-VCS_HOT_FN unsigned vcs_lane_put(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t value) {
+VCS_HOT_FN unsigned vcs_lane_put(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t value,
+                                 bool snoops) {
   if ((addr & 0x1280) == 0x80) {
     m->ram[addr & 0x7F] = value;
     return 0;
   }
-  if (addr & 0x1080 || cart->snoops) return vcs_bus_write_chip(cart, m, video, addr, value, true);
+  if (addr & 0x1080 || snoops) return vcs_bus_write_chip(cart, m, video, addr, value, true);
   return vcs_lane_write_tia(m, video, addr & 63, value) ? VCS_STOP_FRAME : 0;
 }
 
 /* An access to anything. A read's other bits are the last byte of the instruction, or of its pointer. Programs push
  * into the TIA, too, and pull from it; a pull spends a bus cycle on the old top of the stack. */
-VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
+VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video, bool snoops) {
   enum { PLA = 0x68, PLP = 0x28 };
   vcs_cpu_t *cpu = &lane->cpu;
-  const vcs_code_t code = *lane->at;
+  const vcs_code_t code = lane->code;
   const unsigned where = code.row & 15, what = code.row >> VCS_WHAT_SHIFT & 63, length = code.row >> VCS_LENGTH_SHIFT;
-  const bool pointer = where == VCS_AT_POINTER || where == VCS_AT_BUS_POINTER;
-  const bool zero_page = where == VCS_AT_RAM_X || where == VCS_AT_RAM_Y;
-  const uint32_t index = where == VCS_AT_RAM_X || where == VCS_AT_BUS_X              ? cpu->x
-                         : pointer || where == VCS_AT_RAM_Y || where == VCS_AT_BUS_Y ? cpu->y
-                                                                                     : 0;
+  const bool pointer = (where | 4) == VCS_AT_BUS_POINTER, zero_page = where >> 2 == VCS_AT_RAM >> 2;
+  const uint32_t index = where & 2 ? cpu->y : where & 1 ? cpu->x : 0;
   const uint16_t base = pointer ? vcs_run_pointer(&m->ram[code.operand]) : code.operand;
   uint16_t addr = (uint16_t)(zero_page ? (uint8_t)(base + index) : base + index);
   const bool reads = what < VCS_DOES_STA, pushes = what == VCS_DOES_PHA || what == VCS_DOES_PHP;
@@ -418,7 +452,7 @@ VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *la
   lane->cycles += (code.row >> VCS_CYCLES_AT & 7) + 1;
   if (reads && !zero_page) lane->cycles += ((base & 0xFF) + index) >> 8;
   lane->left--;
-  lane->at += length;
+  vcs_lane_go(lane, lane->at + length);
   m->cycles = lane->cycles;
   if (reads || pulls) {
     uint8_t bus = (uint8_t)(zero_page || (length == 2 && !pointer) ? base : base >> 8);
@@ -435,7 +469,7 @@ VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *la
   } else {
     const uint8_t value = vcs_lane_stored(cpu, what);
     if (pushes) addr = 0x100 + cpu->sp--;
-    stop = vcs_lane_put(cart, m, video, addr, value);
+    stop = vcs_lane_put(cart, m, video, addr, value, snoops);
     lane->cycles = m->cycles;
     if (stop) m->bus = value;
   }
@@ -450,30 +484,35 @@ VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *la
  * here together. A lane that is alone has nobody to wait for, and one epoch. */
 VCS_SLOW_FN void vcs_run_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool playing, unsigned lanes) {
   const uint32_t epoch = lanes == VCS_THIS_LANE ? 1u << 30 : (uint32_t)VCS_LINE_CYCLES;
+  const bool snoops = cart->snoops;
+  uint8_t *ram = m->ram;
+  VCS_IN_A_REGISTER(ram);
   vcs_lane_t lane;
   lane.bank.code = lane.at = NULL;
   lane.bank.rom = NULL;
   lane.bank.start = lane.bank.size = 0;
+  lane.code.row = lane.code.operand = 0;
   lane.left = VCS_FRAME_INSTRUCTIONS;
-  lane.over = !playing;
+  lane.over = lane.stands = !playing;
   lane.until = 0;
   if (playing) {
     vcs_lane_load(&lane, m);
+    lane.stands = m->jammed;
     lane.until = lane.cycles - lane.cycles % VCS_LINE_CYCLES;
   }
-  while (VCS_ANY_LANE(lanes, playing && vcs_lane_goes(&lane, m))) {
+  while (VCS_ANY_LANE(lanes, vcs_lane_goes(&lane))) {
     lane.until += epoch;
-    while (playing && vcs_lane_goes(&lane, m) && (int32_t)(lane.until - lane.cycles) > 0) {
+    while (vcs_lane_goes(&lane) && (int32_t)(lane.until - lane.cycles) > 0) {
       if (!lane.known) vcs_lane_find(cart, m, &lane);
       bool plain = lane.known;
-      while (plain && (int32_t)(lane.until - lane.cycles) > 0) plain = vcs_lane_plain(cart, m, &lane, video);
+      while (plain && (int32_t)(lane.until - lane.cycles) > 0) plain = vcs_lane_plain(cart, m, ram, &lane, video);
       if (plain) break;
-      const unsigned row = lane.known && lane.left > 1 ? lane.at->row : (unsigned)VCS_AT_STEP;
+      const unsigned row = lane.known && lane.left > 1 ? lane.code.row : (unsigned)VCS_AT_STEP;
       const unsigned where = row & 15, what = row >> VCS_WHAT_SHIFT & 63;
       if (where == VCS_AT_WSYNC) {
         vcs_lane_wsync(m, &lane, video);
-      } else if (where < VCS_AT_STEP && what <= VCS_DOES_PLP) {
-        vcs_lane_access(cart, m, &lane, video);
+      } else if (where != VCS_AT_STEP && what <= VCS_DOES_PLP) {
+        vcs_lane_access(cart, m, &lane, video, snoops);
       } else {
         vcs_lane_step(cart, m, &lane, video);
       }
