@@ -5,6 +5,7 @@
  *   test_fleet                     the quick tests
  *   test_fleet many SEATS FRAMES   as many machines, each with its own stream of actions, byte by byte
  *   test_fleet million             2^20 seats step
+ *   test_fleet truth               the truth of every bit
  *   test_fleet short               a few steps of everything, for compute-sanitizer
  *   test_fleet golden DIRECTORY    the first 2,000 frames of GAME.1.tsv.gz, all of them at once
  */
@@ -56,6 +57,31 @@ static vcs_cart_t *load_ragged(void) {
   return cart;
 }
 
+/* A cartridge with 1 KiB of RAM (CommaVid): a counter in its first byte; behind it a byte changes in every frame, by
+ * the counter, itself and the joystick; lines have the colours of those bytes. */
+static vcs_cart_t *load_with_ram(void) {
+  static const uint8_t program[] = {
+      0x78, 0xD8, 0xA2, 0xFF, 0x9A,             /* F800 SEI, CLD, LDX #FF, TXS */
+      0xA9, 0x02, 0x85, 0x00,                   /* F805 LDA #2, STA VSYNC */
+      0x85, 0x02, 0x85, 0x02, 0x85, 0x02,       /* F809 STA WSYNC, three times */
+      0xA9, 0x00, 0x85, 0x00, 0xE6, 0x80,       /* F80F LDA #0, STA VSYNC, INC 80 */
+      0xAE, 0x00, 0xF0, 0xE8, 0x8E, 0x00, 0xF4, /* F815 LDX F000, INX, STX F400: RAM is written 1 KiB above */
+      0x8A, 0x7D, 0x00, 0xF0,                   /* F81C TXA, ADC F000,X */
+      0x4D, 0x80, 0x02, 0x9D, 0x00, 0xF4,       /* F820 EOR SWCHA, STA F400,X */
+      0xA2, 0x28, 0x85, 0x02, 0xCA, 0xD0, 0xFB, /* F826 LDX #28, STA WSYNC, DEX, BNE F828 */
+      0xA2, 0xDC, 0x85, 0x02, 0xBD, 0x00, 0xF0, /* F82D LDX #DC, STA WSYNC, LDA F000,X */
+      0x45, 0x80, 0x85, 0x09, 0xCA, 0xD0, 0xF4, /* F834 EOR 80, STA COLUBK, DEX, BNE F82F */
+      0x4C, 0x05, 0xF8,                         /* F83B JMP F805 */
+  };
+  uint8_t image[2048] = {0};
+  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_CV, VCS_FORMAT_NTSC, NULL};
+  vcs_cart_t *cart = NULL;
+  memcpy(image, program, sizeof program);
+  image[0x7FD] = image[0x7FF] = 0xF8;
+  assert_int_equal(vcs_cart_load(image, sizeof image, &options, &cart, NULL), VCS_OK);
+  return cart;
+}
+
 /* A game whose image is in DIFFVCS_ROMS, or NULL. */
 static vcs_cart_t *load_game(const char *name, vcs_profile_t profile, const char *as) {
   const char *roms = getenv("DIFFVCS_ROMS");
@@ -70,7 +96,7 @@ static vcs_cart_t *load_game(const char *name, vcs_profile_t profile, const char
   return load_as(image, size, profile, as);
 }
 
-enum { CARTS = 6 };
+enum { CARTS = 7 };
 
 /* Our own cartridges, and some games if they are there: paddles, Superchip RAM, a coprocessor. */
 static int load_some(vcs_cart_t *carts[CARTS]) {
@@ -78,6 +104,7 @@ static int load_some(vcs_cart_t *carts[CARTS]) {
   int count = 0;
   carts[count++] = load_demo();
   carts[count++] = load_ragged();
+  carts[count++] = load_with_ram();
   for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
     carts[count] = load_game(games[i], VCS_PROFILE_ALE, games[i]);
     if (carts[count]) count++;
