@@ -448,6 +448,20 @@ static void test_fleet_states_of_a_subset_go_back(void **state) {
 /* ---- Truth --------------------------------------------------------------------------------------------------------
  */
 
+/* Returns how many of them have a pixel that differs. */
+static int assert_rows_equal(const vcs_truth_t *got, const vcs_truth_t *want, size_t count) {
+  int moved = 0;
+  for (size_t i = 0; i < count; i++) {
+    moved += want[i].pixels > 0;
+    assert_int_equal(got[i].outcome, want[i].outcome);
+    assert_int_equal(got[i].pixels, want[i].pixels);
+    assert_int_equal(got[i].ram_bytes, want[i].ram_bytes);
+    assert_int_equal(got[i].screen_crc, want[i].screen_crc);
+    assert_int_equal(got[i].ram_crc, want[i].ram_crc);
+  }
+  return moved;
+}
+
 /* At several horizons, and at the last one alone, which need not draw every frame. */
 static void compare_truth(vcs_cart_t *cart, size_t stride, int first) {
   enum { FRAMES = 8, HORIZONS = 3 };
@@ -474,15 +488,7 @@ static void compare_truth(vcs_cart_t *cart, size_t stride, int first) {
   vcs_error_t error;
   if (vcs_truth(&run, &options, places, count, &theirs, &error)) fail_msg("%s", error.message);
   if (vcs_fleet_truth(device(), &run, &options, places, count, &ours, &error)) fail_msg("%s", error.message);
-  int moved = 0;
-  for (size_t i = 0; i < count * (size_t)horizon_count; i++) {
-    moved += want[i].pixels > 0;
-    assert_int_equal(got[i].outcome, want[i].outcome);
-    assert_int_equal(got[i].pixels, want[i].pixels);
-    assert_int_equal(got[i].ram_bytes, want[i].ram_bytes);
-    assert_int_equal(got[i].screen_crc, want[i].screen_crc);
-    assert_int_equal(got[i].ram_crc, want[i].ram_crc);
-  }
+  const int moved = assert_rows_equal(got, want, count * (size_t)horizon_count);
   for (int i = 0; i < horizon_count; i++) assert_int_equal(our_base[i].screen_crc, base[i].screen_crc);
   assert_true(moved > 0);
   free(places);
@@ -503,6 +509,41 @@ static void test_fleet_truth_is_the_truth(void **state) {
     compare_truth(carts[i], stride, 2);
   }
   free_carts(carts, count);
+}
+
+static void test_fleet_truths_of_several_runs_are_those_of_each(void **state) {
+  (void)state;
+  enum { RUNS = 3, FRAMES = 3, HORIZONS = 2, PLACES = 64 };
+  static const int32_t horizons[HORIZONS] = {1, FRAMES};
+  vcs_cart_t *cart = load_with_ram();
+  vcs_env_t *envs[RUNS];
+  vcs_run_t runs[RUNS];
+  vcs_controls_t controls[RUNS][FRAMES];
+  vcs_place_t places[PLACES];
+  vcs_truth_t want[RUNS][PLACES][HORIZONS], got[RUNS][PLACES][HORIZONS], base[RUNS][HORIZONS], our_base[RUNS][HORIZONS];
+  const vcs_truth_options_t options = {.horizons = horizons, .horizon_count = HORIZONS};
+  for (uint32_t i = 0; i < PLACES; i++) { /* the first bytes of the cartridge's RAM, and some inputs */
+    places[i] = (vcs_place_t){VCS_PLACE_STATE, (uint8_t)(i % 8), 0, (uint32_t)offsetof(vcs_t, cart_ram) + i / 8};
+    if (i % 8 == 7) places[i] = (vcs_place_t){VCS_PLACE_INPUT, 0, (uint16_t)(i / 8 % FRAMES), i / 8 % VCS_INPUTS};
+  }
+  for (int i = 0; i < RUNS; i++) {
+    const vcs_truth_results_t theirs = {.base = base[i], .rows = want[i][0]};
+    assert_int_equal(vcs_env_create(cart, &envs[i], NULL), VCS_OK);
+    for (int k = 0; k < 7 * i; k++) vcs_env_act(envs[i], k % VCS_ACTIONS, VCS_NOOP);
+    vcs_run_idle(envs[i], FRAMES, controls[i], &runs[i]);
+    controls[i][1].held[0] = (uint8_t)(i == 1 ? VCS_HELD_RIGHT : 0);
+    assert_int_equal(vcs_truth(&runs[i], &options, places, PLACES, &theirs, NULL), VCS_OK);
+  }
+  const vcs_truth_results_t ours = {.base = our_base[0], .rows = got[0][0]};
+  vcs_error_t error;
+  if (vcs_fleet_truths(device(), runs, RUNS, &options, places, PLACES, &ours, &error)) fail_msg("%s", error.message);
+  assert_true(assert_rows_equal(got[0][0], want[0][0], (size_t)RUNS * PLACES * HORIZONS) > 0);
+  assert_rows_equal(our_base[0], base[0], (size_t)RUNS * HORIZONS);
+  assert_true(base[0][0].screen_crc != base[1][0].screen_crc);
+  runs[1].frames = 2; /* not as long as the others */
+  assert_int_equal(vcs_fleet_truths(device(), runs, RUNS, NULL, places, PLACES, &ours, &error), VCS_BAD_ARGUMENT);
+  for (int i = 0; i < RUNS; i++) vcs_env_free(envs[i]);
+  vcs_cart_free(cart);
 }
 
 /* ---- What cannot be -------------------------------------------------------------------------------------------------
@@ -818,6 +859,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_fleet_is_the_same_on_every_device),
       cmocka_unit_test(test_fleet_states_of_a_subset_go_back),
       cmocka_unit_test(test_fleet_truth_is_the_truth),
+      cmocka_unit_test(test_fleet_truths_of_several_runs_are_those_of_each),
       cmocka_unit_test(test_fleet_refuses),
       cmocka_unit_test(test_fleet_tensors_say_where_they_are),
   };

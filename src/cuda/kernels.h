@@ -25,7 +25,7 @@ static __device__ inline void copy_together(void *to, const void *from, size_t s
 }
 
 /* The engine's functions for truths (truth.cu). */
-const char *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t *picture);
+const char *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures);
 const char *vcs_kernels_truth(const vcs_truth_view_t *truth);
 
 #endif

@@ -240,6 +240,16 @@ VCS_HOT_FN void vcs_lane_pulled(vcs_cpu_t *cpu, unsigned what, uint8_t b) {
   }
 }
 
+/* Branches come in pairs, for a flag that is clear and one that is set. */
+VCS_HOT_FN bool vcs_lane_branches(const vcs_cpu_t *cpu, unsigned what) {
+  const unsigned number = what - VCS_DOES_BPL;
+  const bool flag = number < 2   ? vcs_cpu_is_negative(cpu)
+                    : number < 4 ? cpu->v
+                    : number < 6 ? cpu->c
+                                 : vcs_cpu_is_zero(cpu);
+  return flag == (number & 1);
+}
+
 /* Passes turns of a loop that only waits (run.h): its branch is taken now, and at least one more turn begins after
  * that, which sets registers and flags. */
 VCS_HOT_FN void vcs_lane_wait(vcs_lane_t *lane, const vcs_t *m, unsigned what) {
@@ -322,11 +332,10 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, uint8_t *ram, v
     vcs_do_##name(cart, m, cpu, video); \
     break;
     VCS_IMPLIEDS(VCS_IMPLIED_CASE)
-#define VCS_BRANCH_CASE(name)   \
-  case VCS_DOES_##name:         \
-    taken = vcs_op_##name(cpu); \
-    break;
+#define VCS_BRANCH_CASE(name) case VCS_DOES_##name:
     VCS_BRANCHES(VCS_BRANCH_CASE)
+    taken = vcs_lane_branches(cpu, what);
+    break;
     case VCS_DOES_JMP: {
       const uint16_t offset = (uint16_t)(code.operand - bank->start);
       if (offset >= bank->size) return false;

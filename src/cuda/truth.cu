@@ -13,8 +13,12 @@ namespace {
 
 enum { WARP = 32, COMPARE_THREADS = 256 };
 
-__global__ void picture_kernel(const __grid_constant__ vcs_truth_view_t truth, const uint8_t *picture) {
-  copy_together(truth.frames + 2 * blockIdx.x * static_cast<size_t>(VCS_FRAME_BYTES), picture, 2 * VCS_FRAME_BYTES);
+constexpr size_t PICTURE_BYTES = 2 * static_cast<size_t>(VCS_FRAME_BYTES);
+
+__global__ void picture_kernel(const __grid_constant__ vcs_truth_view_t truth, const uint8_t *pictures) {
+  const int32_t run = blockIdx.x;
+  copy_together(truth.frames + run * PICTURE_BYTES, pictures + vcs_truth_base(&truth, run) * PICTURE_BYTES,
+                PICTURE_BYTES);
 }
 
 /* Shared memory: the machine, however much RAM its cartridge has. */
@@ -34,9 +38,10 @@ __global__ void __launch_bounds__(WARP) run_kernel(const __grid_constant__ vcs_t
 __global__ void __launch_bounds__(COMPARE_THREADS) compare_kernel(const __grid_constant__ vcs_truth_view_t truth) {
   __shared__ int32_t pixels, ram_bytes;
   __shared__ uint32_t row_crc[VCS_FRAME_BYTES / VCS_WIDTH];
-  const int32_t run = blockIdx.x, height = truth.cart->frame_height, size = VCS_WIDTH * height;
-  const uint8_t *picture = vcs_truth_picture(&truth, run), *base = vcs_truth_picture(&truth, truth.count);
-  const uint8_t *ram = vcs_truth_machine(&truth, run)->ram, *base_ram = vcs_truth_machine(&truth, truth.count)->ram;
+  const int32_t run = blockIdx.x, plain = vcs_truth_plain(&truth, run);
+  const int32_t height = truth.cart->frame_height, size = VCS_WIDTH * height;
+  const uint8_t *picture = vcs_truth_picture(&truth, run), *base = vcs_truth_picture(&truth, plain);
+  const uint8_t *ram = vcs_truth_machine(&truth, run)->ram, *base_ram = vcs_truth_machine(&truth, plain)->ram;
   if (threadIdx.x == 0) pixels = ram_bytes = 0;
   __syncthreads();
   atomicAdd(&pixels, vcs_count_different(picture, base, size, threadIdx.x, blockDim.x));
@@ -57,23 +62,20 @@ __global__ void __launch_bounds__(COMPARE_THREADS) compare_kernel(const __grid_c
 
 }  // namespace
 
-const char *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t *picture) {
+const char *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures) {
+  const size_t size = truth->bases * PICTURE_BYTES;
   uint8_t *there;
-  TRY(cudaMallocAsync(&there, 2 * VCS_FRAME_BYTES, nullptr));
-  if (picture != nullptr) {
-    TRY(cudaMemcpyAsync(there, picture, 2 * VCS_FRAME_BYTES, cudaMemcpyHostToDevice));
-  } else {
-    TRY(cudaMemsetAsync(there, 0, 2 * VCS_FRAME_BYTES));
-  }
-  picture_kernel<<<truth->count + 1, 256>>>(*truth, there);
+  TRY(cudaMallocAsync(&there, size, nullptr));
+  TRY(cudaMemcpyAsync(there, pictures, size, cudaMemcpyHostToDevice));
+  picture_kernel<<<vcs_truth_runs(truth), 256>>>(*truth, there);
   TRY(cudaGetLastError());
   return error_of(cudaFreeAsync(there, nullptr));
 }
 
 const char *vcs_kernels_truth(const vcs_truth_view_t *truth) {
-  run_kernel<<<truth->count + 1, WARP, truth->machine_bytes>>>(*truth);
+  run_kernel<<<vcs_truth_runs(truth), WARP, truth->machine_bytes>>>(*truth);
   TRY(cudaGetLastError());
-  compare_kernel<<<truth->count + 1, COMPARE_THREADS>>>(*truth);
+  compare_kernel<<<vcs_truth_runs(truth), COMPARE_THREADS>>>(*truth);
   TRY(cudaGetLastError());
   return error_of(cudaDeviceSynchronize());
 }
