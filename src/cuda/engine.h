@@ -19,7 +19,7 @@ typedef struct {
   const uint8_t *inputs;          /* by flip: the number of an input that is flipped, or VCS_INPUTS */
   const uint16_t *input_frames;   /* ... and in which frame */
   vcs_truth_t *rows;              /* by run and horizon */
-  uint8_t *lost;                  /* by run: given up, because a frame did not end by itself; NULL: none is */
+  uint8_t *lost;                  /* by run: given up, because the program has lost itself; NULL: none is */
   size_t machine_bytes;
   int32_t bases, count, frame_count;        /* frames of a whole run */
   int32_t horizon, horizon_count, from, to; /* frames to be run, and the number of the horizon then */
@@ -85,8 +85,11 @@ VCS_FN const uint8_t *vcs_truth_picture(const vcs_truth_view_t *truth, int32_t r
  * unless a frame leaves rows as they were: then all are run once more from `before`, and drawn. NULL: they are drawn at
  * once. A run is alone: it waits for no other.
  *
- * A flip can make the program lose itself. Its frames then have all the instructions that a frame may have, five times
- * as many as others, and everybody else is long done. Such a run may be given up, and done by somebody faster. */
+ * A flip can make the program lose itself. Its frames then do not end, but have all the instructions that a frame may
+ * have, five times as many as others; or it runs where no program is, and every instruction is one for core/cpu.h, ten
+ * times as slow as others. Everybody else is long done. Such a run may be given up, and done by somebody faster. */
+enum { VCS_TRUTH_STRANGE = 512 }; /* steps a frame; programs that know what they do have a few dozen */
+
 VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, vcs_video_t *video,
                           const vcs_t *before) {
   uint8_t *frames = truth->frames + 2 * (size_t)run * VCS_FRAME_BYTES;
@@ -96,8 +99,9 @@ VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, 
     if (lost && *lost) return;
     const vcs_controls_t hands = vcs_truth_hands(truth, run, frame);
     vcs_console_control(truth->cart, m, &hands);
-    vcs_frame_together(truth->cart, m, video, draws_all || frame + 1 == truth->to ? frames : NULL, true, VCS_THIS_LANE);
-    if (lost) *lost = m->partial && !m->jammed;
+    const uint32_t steps = vcs_frame_together(truth->cart, m, video,
+                                              draws_all || frame + 1 == truth->to ? frames : NULL, true, VCS_THIS_LANE);
+    if (lost) *lost = steps > VCS_TRUTH_STRANGE || (m->partial && !m->jammed);
     if (draws_all || vcs_frame_covers(truth->cart, m)) continue;
     vcs_copy_machine(m, before, vcs_machine_size(truth->cart));
     draws_all = true;

@@ -26,14 +26,10 @@
 #define VCS_ANY_LANE(lanes, condition) __any_sync(lanes, condition)
 #define VCS_JOIN_LANES(lanes) __syncwarp(lanes)
 #define VCS_THIS_LANE (1u << (threadIdx.x & 31))
-/* nvcc would make an address again for every use rather than keep it: for one in shared memory that is five times as
- * long as an addition. */
-#define VCS_IN_A_REGISTER(pointer) asm volatile("" : "+l"(pointer))
 #else
 #define VCS_ANY_LANE(lanes, condition) ((void)(lanes), (condition))
 #define VCS_JOIN_LANES(lanes) ((void)(lanes))
 #define VCS_THIS_LANE 1u
-#define VCS_IN_A_REGISTER(pointer) ((void)(pointer))
 #endif
 
 /* ---- Coding ------------------------------------------------------------------------------------------------------ */
@@ -287,7 +283,7 @@ VCS_HOT_FN bool vcs_lane_wait_is_taken(const vcs_cpu_t *cpu, unsigned what) {
  */
 
 /* Does the instruction at hand if it is plain; false: it is not, and nothing has changed. */
-VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, uint8_t *ram, vcs_lane_t *lane, vcs_video_t *video) {
+VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
   vcs_cpu_t *cpu = &lane->cpu;
   const vcs_bank_t *bank = &lane->bank;
   const vcs_code_t code = lane->code;
@@ -300,7 +296,7 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, uint8_t *ram, v
   uint8_t b = (uint8_t)base;
   if (where >= VCS_AT_ROM) {
     if (where == VCS_AT_POINTER) {
-      base = vcs_run_pointer(&ram[base]);
+      base = vcs_run_pointer(&m->ram[base]);
       place = base + index;
       if (!(place & 0x1000) || cart->hot_pages >> (place >> 6 & 63) & 1) return false;
       place &= bank->size - 1u;
@@ -310,7 +306,7 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, uint8_t *ram, v
   } else if (where >= VCS_AT_RAM) {
     if (where != VCS_AT_RAM && !(place & 0x80)) return false;
     place &= 0x7F;
-    b = ram[place];
+    b = m->ram[place];
   }
 
   bool taken = false, jumps = false;
@@ -319,12 +315,12 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, uint8_t *ram, v
     VCS_READS(VCS_READ_CASE)
 #define VCS_STORE_CASE(name) case VCS_DOES_##name:
     VCS_STORES(VCS_STORE_CASE)
-    ram[place] = vcs_lane_stored(cpu, what);
+    m->ram[place] = vcs_lane_stored(cpu, what);
     break;
 #define VCS_MODIFY_CASE(name)      \
   case VCS_DOES_##name:            \
     value = vcs_op_##name(cpu, b); \
-    ram[place] = value;            \
+    m->ram[place] = value;         \
     break;
     VCS_MODIFIES(VCS_MODIFY_CASE)
 #define VCS_IMPLIED_CASE(name)          \
@@ -347,15 +343,15 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, uint8_t *ram, v
       const uint16_t offset = (uint16_t)(code.operand - bank->start);
       const uint16_t back = (uint16_t)(bank->start + (lane->at - bank->code) + 2);
       if (offset >= bank->size || cpu->sp < 0x81) return false;
-      ram[cpu->sp-- & 0x7F] = (uint8_t)(back >> 8);
-      ram[cpu->sp-- & 0x7F] = (uint8_t)back;
+      m->ram[cpu->sp-- & 0x7F] = (uint8_t)(back >> 8);
+      m->ram[cpu->sp-- & 0x7F] = (uint8_t)back;
       next = bank->code + offset;
       jumps = true;
       break;
     }
     case VCS_DOES_RTS: { /* also reads the byte before the one it goes on at */
       if (cpu->sp < 0x80 || cpu->sp > 0xFD) return false;
-      const uint16_t back = vcs_run_pointer(&ram[(cpu->sp + 1) & 0x7F]), offset = (uint16_t)(back - bank->start);
+      const uint16_t back = vcs_run_pointer(&m->ram[(cpu->sp + 1) & 0x7F]), offset = (uint16_t)(back - bank->start);
       if (offset + 1u >= bank->size || vcs_code_is_hot(bank->code[offset])) return false;
       cpu->sp += 2;
       next = bank->code + offset + 1;
@@ -365,11 +361,11 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, uint8_t *ram, v
 #define VCS_STACK_CASE(name) case VCS_DOES_##name:
       VCS_PUSHES(VCS_STACK_CASE)
       if (cpu->sp < 0x80) return false;
-      ram[cpu->sp-- & 0x7F] = vcs_lane_stored(cpu, what);
+      m->ram[cpu->sp-- & 0x7F] = vcs_lane_stored(cpu, what);
       break;
       VCS_PULLS(VCS_STACK_CASE)
       if (cpu->sp < 0x80 || cpu->sp > 0xFE) return false;
-      vcs_lane_pulled(cpu, what, ram[++cpu->sp & 0x7F]);
+      vcs_lane_pulled(cpu, what, m->ram[++cpu->sp & 0x7F]);
       break;
     default: /* loops that wait */
       taken = vcs_lane_wait_is_taken(cpu, what);
@@ -490,12 +486,13 @@ VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *la
  */
 
 /* The instructions of a frame, what vcs_cpu_run does: for those of the `lanes` that are `playing`; all have to come
- * here together. A lane that is alone has nobody to wait for, and one epoch. */
-VCS_SLOW_FN void vcs_run_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool playing, unsigned lanes) {
+ * here together. A lane that is alone has nobody to wait for, and one epoch. Returns how many instructions were left to
+ * core/cpu.h: few, unless the program has lost itself. */
+VCS_SLOW_FN uint32_t vcs_run_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool playing,
+                                      unsigned lanes) {
   const uint32_t epoch = lanes == VCS_THIS_LANE ? 1u << 30 : (uint32_t)VCS_LINE_CYCLES;
   const bool snoops = cart->snoops;
-  uint8_t *ram = m->ram;
-  VCS_IN_A_REGISTER(ram);
+  uint32_t steps = 0;
   vcs_lane_t lane;
   lane.bank.code = lane.at = NULL;
   lane.bank.rom = NULL;
@@ -514,7 +511,7 @@ VCS_SLOW_FN void vcs_run_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t 
     while (vcs_lane_goes(&lane) && (int32_t)(lane.until - lane.cycles) > 0) {
       if (!lane.known) vcs_lane_find(cart, m, &lane);
       bool plain = lane.known;
-      while (plain && (int32_t)(lane.until - lane.cycles) > 0) plain = vcs_lane_plain(cart, m, ram, &lane, video);
+      while (plain && (int32_t)(lane.until - lane.cycles) > 0) plain = vcs_lane_plain(cart, m, &lane, video);
       if (plain) break;
       const unsigned row = lane.known && lane.left > 1 ? lane.code.row : (unsigned)VCS_AT_STEP;
       const unsigned where = row & 15, what = row >> VCS_WHAT_SHIFT & 63;
@@ -524,25 +521,29 @@ VCS_SLOW_FN void vcs_run_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t 
         vcs_lane_access(cart, m, &lane, video, snoops);
       } else {
         vcs_lane_step(cart, m, &lane, video);
+        steps++;
       }
     }
     VCS_JOIN_LANES(lanes);
   }
-  if (!playing) return;
+  if (!playing) return 0;
   vcs_lane_store(&lane, m);
   m->instructions += VCS_FRAME_INSTRUCTIONS - lane.left;
   if (lane.over) m->partial = 0;
+  return steps;
 }
 
-/* A frame. `video` is the caller's, so that it can choose the memory: it is looked at as often as the machine. */
-VCS_FN void vcs_frame_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint8_t *frames, bool playing,
-                               unsigned lanes) {
+/* A frame. `video` is the caller's, so that it can choose the memory: it is looked at as often as the machine. Returns
+ * what vcs_run_together does. */
+VCS_FN uint32_t vcs_frame_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint8_t *frames, bool playing,
+                                   unsigned lanes) {
   if (playing) {
     vcs_video_start(video, cart, frames);
     vcs_console_start_frame(cart, m);
   }
-  vcs_run_together(cart, m, video, playing, lanes);
+  const uint32_t steps = vcs_run_together(cart, m, video, playing, lanes);
   if (playing) vcs_console_finish_frame(cart, m, video);
+  return steps;
 }
 
 #endif
