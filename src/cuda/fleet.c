@@ -668,14 +668,17 @@ static vcs_status_t run_lost_here(const question_t *q, size_t base, const flips_
   vcs_place_t *places = malloc(count * sizeof *places);
   vcs_truth_t *rows = calloc(count, row_bytes);
   const vcs_truth_results_t results = {.rows = rows};
-  vcs_status_t status = VCS_OK;
-  if (!places || !rows) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  for (size_t i = 0, k = 0; !status && i < q->count; i++) {
-    if (lost[i]) places[k++] = q->places[i];
-  }
-  if (!status) status = vcs_truth(&q->runs[base], q->options, places, count, &results, error);
-  for (size_t i = 0, k = 0; !status && i < q->count; i++) {
-    if (lost[i]) memcpy(flips->rows + (from + i) * q->horizons, rows + k++ * q->horizons, row_bytes);
+  vcs_status_t status;
+  if (places && rows) {
+    for (size_t i = 0, k = 0; i < q->count; i++) {
+      if (lost[i]) places[k++] = q->places[i];
+    }
+    status = vcs_truth(&q->runs[base], q->options, places, count, &results, error);
+    for (size_t i = 0, k = 0; !status && i < q->count; i++) {
+      if (lost[i]) memcpy(flips->rows + (from + i) * q->horizons, rows + k++ * q->horizons, row_bytes);
+    }
+  } else {
+    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
   free(places);
   free(rows);
