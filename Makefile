@@ -119,6 +119,7 @@ cuda-library: # alone: whether it compiles
 
 test-cuda: cuda roms
 	$(ON_GPU) $(BUILD)/tests/test_fleet
+	$(ON_GPU) $(BUILD)/tests/test_fleet truth
 	$(ON_GPU) $(BUILD)/tests/test_fleet many 4096 600
 	$(ON_GPU) $(BUILD)/tests/test_fleet million
 	$(ON_GPU) $(BUILD)/tests/test_fleet golden $(RECORDS)
