@@ -1,34 +1,52 @@
 #!/usr/bin/env bash
 # The Python package as users get it: `pip install .` into .venv, then python/tests, and the command line's demo.
 # Light packages are installed by themselves; PyTorch and Captum are gigabytes, so they are installed by --full only, and
-# their tests are skipped, with a word about it, where they are not there.
+# their tests are skipped, with a word about it, where they are not there. Where `make build` has compiled the library,
+# pip links it instead of compiling it again, which takes longer than all tests; --full compiles, as on a user's machine.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 full=${1:-}
 pip=".venv/bin/python -m pip -q --disable-pip-version-check"
 
 [ -x .venv/bin/python ] || python3 -m venv .venv || exit 1
-install() { # what for, packages
-  local what=$1
-  shift
-  $pip install "$@" > build-python-setup.log 2>&1 && rm -f build-python-setup.log && return
-  tail -3 build-python-setup.log
-  echo "python: $what could not be installed: its tests are SKIPPED" >&2
-}
 has() { .venv/bin/python -c "import importlib.util as u, sys; sys.exit(any(u.find_spec(m) is None for m in sys.argv[1:]))" "$@"; }
+missing=()
+need() { has "$1" || missing+=("$2"); } # module, package
+need pytest pytest
+need gymnasium gymnasium
+need cv2 opencv-python-headless
+need matplotlib matplotlib
+need pygame pygame-ce
+need jax jax
+if [ "$full" = --full ]; then
+  need sklearn scikit-learn
+  need torch torch
+  need captum captum
+fi
+if [ ${#missing[@]} -gt 0 ] && ! $pip install --no-compile "${missing[@]}" > build-python-setup.log 2>&1; then
+  for package in "${missing[@]}"; do
+    $pip install --no-compile "$package" > build-python-setup.log 2>&1 && continue
+    tail -3 build-python-setup.log
+    echo "python: $package could not be installed: what needs it is SKIPPED" >&2
+  done
+fi
 
-if ! $pip install . > build-python-setup.log 2>&1; then
+prebuilt=()
+if [ "$full" != --full ] && [ -e build/CMakeCache.txt ]; then
+  if ! cmake --build build -j "$(nproc)" --target diffvcs_static > build-python-setup.log 2>&1; then
+    tail -20 build-python-setup.log
+    echo "python: the library could not be built" >&2
+    exit 1
+  fi
+  prebuilt=("--config-settings=build-dir=build-python-linked"
+    "--config-settings=cmake.define.DIFFVCS_PREBUILT=$PWD/build/libdiffvcs.a")
+fi
+if ! $pip install "${prebuilt[@]}" . > build-python-setup.log 2>&1; then
   tail -20 build-python-setup.log
   echo "python: the package could not be built" >&2
   exit 1
 fi
 rm -f build-python-setup.log
-has pytest || install "pytest" pytest
-has gymnasium cv2 || install "Gymnasium" gymnasium opencv-python-headless
-has matplotlib sklearn || install "matplotlib and scikit-learn" matplotlib scikit-learn
-has pygame || install "pygame" pygame-ce
-has jax || install "JAX" jax
-if [ "$full" = --full ]; then has torch captum || install "PyTorch and Captum" torch captum; fi
 has torch captum || echo "python: PyTorch and Captum are not installed: their tests are SKIPPED (tests/python.sh --full installs them)"
 has pytest || exit 1
 

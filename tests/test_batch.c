@@ -483,6 +483,95 @@ static void test_first_ready_results_tell_the_same_stories(void **state) {
   vcs_cart_free(ragged);
 }
 
+/* Steps and resets of some environments, several sends before a receive: each goes on as it would alone, results come
+ * in the order of sending, and the others stay where they are. */
+static void test_some_environments_go_on_alone(void **state) {
+  (void)state;
+  vcs_cart_t *demo = load_demo(), *ragged = load_ragged();
+  const vcs_cart_t *carts[] = {demo, ragged};
+  const vcs_batch_options_t o = defaults();
+  fixture_t *f = create(carts, 2, NULL, &o);
+  twin_t twins[ENVS];
+  vcs_error_t error;
+  reset_all(f, 20);
+  for (int i = 0; i < ENVS; i++) {
+    twins[i] = twin_create(carts[i % 2], &o, NULL);
+    twin_reset(&twins[i], 20 + i);
+  }
+  const int32_t some[] = {4, 1}, others[] = {0}, again[] = {3, 5}, seeds[] = {7, 8};
+  for (int k = 0; k < 30; k++) {
+    const int32_t actions[] = {k % 6, (k + 1) % 6};
+    require(vcs_batch_send_to(f->batch, some, 2, actions, NULL, &error), &error);
+    require(vcs_batch_send_to(f->batch, others, 1, actions, NULL, &error), &error);
+    require(vcs_batch_send_reset(f->batch, again, seeds, 2, &error), &error);
+    assert_int_equal(vcs_batch_next(f->batch), 5);
+    require(vcs_batch_receive(f->batch, &f->to, &error), &error);
+    const int32_t order[] = {4, 1, 0, 3, 5};
+    twin_step(&twins[4], actions[0]);
+    twin_step(&twins[1], actions[1]);
+    twin_step(&twins[0], actions[0]);
+    twin_reset(&twins[3], 7);
+    twin_reset(&twins[5], 8);
+    for (int i = 0; i < 5; i++) {
+      assert_int_equal(f->ids[i], order[i]);
+      compare(f, i, &twins[order[i]], k);
+    }
+    assert_int_equal(vcs_batch_next(f->batch), 0);
+  }
+  const int32_t all[ENVS] = {0};
+  step(f, all); /* and all of them together again: 2 has not moved yet */
+  for (int i = 0; i < ENVS; i++) {
+    twin_step(&twins[i], 0);
+    compare(f, i, &twins[i], 30);
+    twin_free(&twins[i]);
+  }
+  destroy(f);
+  vcs_cart_free(demo);
+  vcs_cart_free(ragged);
+}
+
+/* With results of the first that are ready: more may be sent while others are under way. */
+static void test_sends_may_overtake(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  const vcs_cart_t *carts[] = {cart};
+  vcs_batch_options_t o = defaults();
+  o.batch_size = 2;
+  fixture_t *f = create(carts, 1, NULL, &o);
+  int32_t count[ENVS] = {0}, free_ids[ENVS], free_count = 0;
+  twin_t twins[ENVS];
+  uint32_t random = 5;
+  vcs_error_t error;
+  for (int i = 0; i < ENVS; i++) {
+    twins[i] = twin_create(cart, &o, NULL);
+    twin_reset(&twins[i], i);
+  }
+  require(vcs_batch_send_reset(f->batch, NULL, NULL, ENVS, &error), &error);
+  for (int k = 0; k < 200; k++) {
+    const int32_t ready = vcs_batch_next(f->batch);
+    assert_true(ready <= 2);
+    if (ready > 0) require(vcs_batch_receive(f->batch, &f->to, &error), &error);
+    for (int32_t i = 0; i < ready; i++) {
+      const int32_t id = f->ids[i];
+      if (count[id]++ > 0) twin_step(&twins[id], (id + count[id]) % 6);
+      compare(f, i, &twins[id], k);
+      free_ids[free_count++] = id;
+    }
+    random = random * 1664525 + 1013904223;
+    for (int32_t sends = (int32_t)(random >> 30); sends > 0 && free_count > 0; sends--) {
+      const int32_t at = (int32_t)(random >> 8) % free_count, id = free_ids[at], action = (id + count[id] + 1) % 6;
+      free_ids[at] = free_ids[--free_count];
+      require(vcs_batch_send_to(f->batch, &id, 1, &action, NULL, &error), &error);
+    }
+  }
+  for (int i = 0; i < ENVS; i++) {
+    assert_true(count[i] > 10);
+    twin_free(&twins[i]);
+  }
+  destroy(f);
+  vcs_cart_free(cart);
+}
+
 static void test_a_batch_can_be_freed_with_work_under_way(void **state) {
   (void)state;
   vcs_cart_t *cart = load_demo();
@@ -749,6 +838,8 @@ static void test_calls_out_of_order_are_refused(void **state) {
   assert_refused(vcs_batch_step(f->batch, actions, NULL, &f->to, &e), VCS_BAD_ARGUMENT, &e, "reset before");
   assert_refused(vcs_batch_receive(f->batch, &f->to, &e), VCS_BAD_ARGUMENT, &e, "nothing was sent");
   assert_refused(vcs_batch_reset(f->batch, one, NULL, 1, &f->to, &e), VCS_BAD_ARGUMENT, &e, "first reset");
+  assert_refused(vcs_batch_send_reset(f->batch, one, NULL, 1, &e), VCS_BAD_ARGUMENT, &e, "first reset");
+  assert_refused(vcs_batch_send(f->batch, actions, NULL, &e), VCS_BAD_ARGUMENT, &e, "reset before");
   reset_all(f, 1);
   assert_refused(vcs_batch_reset(f->batch, twice, NULL, 2, &f->to, &e), VCS_BAD_ARGUMENT, &e, "twice");
   assert_refused(vcs_batch_reset(f->batch, beyond, NULL, 1, &f->to, &e), VCS_BAD_ARGUMENT, &e, "no environment 6");
@@ -760,6 +851,17 @@ static void test_calls_out_of_order_are_refused(void **state) {
   assert_refused(vcs_batch_send(f->batch, actions, NULL, &e), VCS_BAD_ARGUMENT, &e, "not received");
   require(vcs_batch_receive(f->batch, &f->to, &e), &e);
   assert_int_equal(f->frames[1], before + 4); /* what was refused has moved nothing */
+  require(vcs_batch_send_to(f->batch, one, 1, actions, NULL, &e), &e);
+  assert_refused(vcs_batch_send_to(f->batch, one, 1, actions, NULL, &e), VCS_BAD_ARGUMENT, &e, "not received");
+  assert_refused(vcs_batch_send_reset(f->batch, one, NULL, 1, &e), VCS_BAD_ARGUMENT, &e, "not received");
+  assert_refused(vcs_batch_send(f->batch, actions, NULL, &e), VCS_BAD_ARGUMENT, &e, "environment 1");
+  assert_refused(vcs_batch_step(f->batch, actions, NULL, &f->to, &e), VCS_BAD_ARGUMENT, &e, "not received");
+  require(vcs_batch_receive(f->batch, &f->to, &e), &e);
+  assert_int_equal(f->frames[0], before + 8); /* nor has a batch that refused one of its environments */
+  assert_refused(vcs_batch_send_to(f->batch, twice, 2, actions, NULL, &e), VCS_BAD_ARGUMENT, &e, "twice");
+  assert_refused(vcs_batch_send_to(f->batch, beyond, 1, actions, NULL, &e), VCS_BAD_ARGUMENT, &e, "no environment 6");
+  assert_refused(vcs_batch_send_to(f->batch, NULL, 2, actions, NULL, &e), VCS_BAD_ARGUMENT, &e, "without ids");
+  assert_refused(vcs_batch_receive(f->batch, &f->to, &e), VCS_BAD_ARGUMENT, &e, "nothing was sent");
   destroy(f);
   vcs_batch_options_t ready = defaults();
   ready.batch_size = 2;
@@ -772,7 +874,7 @@ static void test_calls_out_of_order_are_refused(void **state) {
   f = create(carts, 1, NULL, &ready);
   assert_refused(vcs_batch_reset(f->batch, NULL, NULL, ENVS, NULL, &e), VCS_BAD_ARGUMENT, &e, "observations");
   reset_all(f, 1);
-  assert_refused(vcs_batch_send(f->batch, actions, NULL, &e), VCS_BAD_ARGUMENT, &e, "vcs_batch_step only");
+  assert_refused(vcs_batch_send(f->batch, actions, NULL, &e), VCS_BAD_ARGUMENT, &e, "stack_in_place");
   destroy(f);
   vcs_cart_free(cart);
 }
@@ -789,6 +891,8 @@ int main(void) {
       cmocka_unit_test(test_thread_count_changes_nothing),
       cmocka_unit_test(test_send_and_receive_are_a_step),
       cmocka_unit_test(test_first_ready_results_tell_the_same_stories),
+      cmocka_unit_test(test_some_environments_go_on_alone),
+      cmocka_unit_test(test_sends_may_overtake),
       cmocka_unit_test(test_a_batch_can_be_freed_with_work_under_way),
       cmocka_unit_test(test_stacks_in_place_are_the_same),
       cmocka_unit_test(test_restored_states_repeat_every_later_step),

@@ -5,6 +5,7 @@
  *   test_fleet                     the quick tests
  *   test_fleet many SEATS FRAMES   as many machines, each with its own stream of actions, byte by byte
  *   test_fleet million             2^20 seats step
+ *   test_fleet truth               the truth of every bit
  *   test_fleet short               a few steps of everything, for compute-sanitizer
  *   test_fleet golden DIRECTORY    the first 2,000 frames of GAME.1.tsv.gz, all of them at once
  */
@@ -56,6 +57,31 @@ static vcs_cart_t *load_ragged(void) {
   return cart;
 }
 
+/* A cartridge with 1 KiB of RAM (CommaVid): a counter in its first byte; behind it a byte changes in every frame, by
+ * the counter, itself and the joystick; lines have the colours of those bytes. */
+static vcs_cart_t *load_with_ram(void) {
+  static const uint8_t program[] = {
+      0x78, 0xD8, 0xA2, 0xFF, 0x9A,             /* F800 SEI, CLD, LDX #FF, TXS */
+      0xA9, 0x02, 0x85, 0x00,                   /* F805 LDA #2, STA VSYNC */
+      0x85, 0x02, 0x85, 0x02, 0x85, 0x02,       /* F809 STA WSYNC, three times */
+      0xA9, 0x00, 0x85, 0x00, 0xE6, 0x80,       /* F80F LDA #0, STA VSYNC, INC 80 */
+      0xAE, 0x00, 0xF0, 0xE8, 0x8E, 0x00, 0xF4, /* F815 LDX F000, INX, STX F400: RAM is written 1 KiB above */
+      0x8A, 0x7D, 0x00, 0xF0,                   /* F81C TXA, ADC F000,X */
+      0x4D, 0x80, 0x02, 0x9D, 0x00, 0xF4,       /* F820 EOR SWCHA, STA F400,X */
+      0xA2, 0x28, 0x85, 0x02, 0xCA, 0xD0, 0xFB, /* F826 LDX #28, STA WSYNC, DEX, BNE F828 */
+      0xA2, 0xDC, 0x85, 0x02, 0xBD, 0x00, 0xF0, /* F82D LDX #DC, STA WSYNC, LDA F000,X */
+      0x45, 0x80, 0x85, 0x09, 0xCA, 0xD0, 0xF4, /* F834 EOR 80, STA COLUBK, DEX, BNE F82F */
+      0x4C, 0x05, 0xF8,                         /* F83B JMP F805 */
+  };
+  uint8_t image[2048] = {0};
+  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_CV, VCS_FORMAT_NTSC, NULL};
+  vcs_cart_t *cart = NULL;
+  memcpy(image, program, sizeof program);
+  image[0x7FD] = image[0x7FF] = 0xF8;
+  assert_int_equal(vcs_cart_load(image, sizeof image, &options, &cart, NULL), VCS_OK);
+  return cart;
+}
+
 /* A game whose image is in DIFFVCS_ROMS, or NULL. */
 static vcs_cart_t *load_game(const char *name, vcs_profile_t profile, const char *as) {
   const char *roms = getenv("DIFFVCS_ROMS");
@@ -70,7 +96,7 @@ static vcs_cart_t *load_game(const char *name, vcs_profile_t profile, const char
   return load_as(image, size, profile, as);
 }
 
-enum { CARTS = 6 };
+enum { CARTS = 7 };
 
 /* Our own cartridges, and some games if they are there: paddles, Superchip RAM, a coprocessor. */
 static int load_some(vcs_cart_t *carts[CARTS]) {
@@ -78,6 +104,7 @@ static int load_some(vcs_cart_t *carts[CARTS]) {
   int count = 0;
   carts[count++] = load_demo();
   carts[count++] = load_ragged();
+  carts[count++] = load_with_ram();
   for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
     carts[count] = load_game(games[i], VCS_PROFILE_ALE, games[i]);
     if (carts[count]) count++;
@@ -159,14 +186,26 @@ static void reset_port(port_t *port, uint64_t seed) {
   fetch_results(port);
 }
 
-/* A step with the host's actions; NULL: random play. */
-static void step_port(port_t *port, const int32_t *actions) {
+/* A step with the host's actions; NULL: random play. The results stay where they are. */
+static void start_step(port_t *port, const int32_t *actions) {
   vcs_error_t error;
   if (actions) move(port, port->actions, actions, (size_t)port->seats * sizeof *actions);
   if (vcs_fleet_step(port->fleet, actions ? port->actions : NULL, &port->device, NULL, &error)) {
     fail_msg("%s", error.message);
   }
+}
+
+static void step_port(port_t *port, const int32_t *actions) {
+  start_step(port, actions);
   fetch_results(port);
+}
+
+/* Picture and RAM of one seat. */
+static void fetch_seat(port_t *port, int seat) {
+#define FETCH_ONE(name, size) \
+  move(port, port->host.name + (size_t)seat * (size), port->device.name + (size_t)seat * (size), size);
+  FETCH_ONE(observations, port->observation_size)
+  FETCH_ONE(ram, 128)
 }
 
 static void assert_ports_equal(const port_t *port, const port_t *other) {
@@ -409,9 +448,23 @@ static void test_fleet_states_of_a_subset_go_back(void **state) {
 /* ---- Truth --------------------------------------------------------------------------------------------------------
  */
 
+/* Returns how many of them have a pixel that differs. */
+static int assert_rows_equal(const vcs_truth_t *got, const vcs_truth_t *want, size_t count) {
+  int moved = 0;
+  for (size_t i = 0; i < count; i++) {
+    moved += want[i].pixels > 0;
+    assert_int_equal(got[i].outcome, want[i].outcome);
+    assert_int_equal(got[i].pixels, want[i].pixels);
+    assert_int_equal(got[i].ram_bytes, want[i].ram_bytes);
+    assert_int_equal(got[i].screen_crc, want[i].screen_crc);
+    assert_int_equal(got[i].ram_crc, want[i].ram_crc);
+  }
+  return moved;
+}
+
 /* At several horizons, and at the last one alone, which need not draw every frame. */
 static void compare_truth(vcs_cart_t *cart, size_t stride, int first) {
-  enum { FRAMES = 4, HORIZONS = 3 };
+  enum { FRAMES = 8, HORIZONS = 3 };
   static const int32_t horizons[HORIZONS] = {1, 2, FRAMES};
   vcs_env_t *env;
   vcs_run_t run;
@@ -435,15 +488,7 @@ static void compare_truth(vcs_cart_t *cart, size_t stride, int first) {
   vcs_error_t error;
   if (vcs_truth(&run, &options, places, count, &theirs, &error)) fail_msg("%s", error.message);
   if (vcs_fleet_truth(device(), &run, &options, places, count, &ours, &error)) fail_msg("%s", error.message);
-  int moved = 0;
-  for (size_t i = 0; i < count * (size_t)horizon_count; i++) {
-    moved += want[i].pixels > 0;
-    assert_int_equal(got[i].outcome, want[i].outcome);
-    assert_int_equal(got[i].pixels, want[i].pixels);
-    assert_int_equal(got[i].ram_bytes, want[i].ram_bytes);
-    assert_int_equal(got[i].screen_crc, want[i].screen_crc);
-    assert_int_equal(got[i].ram_crc, want[i].ram_crc);
-  }
+  const int moved = assert_rows_equal(got, want, count * (size_t)horizon_count);
   for (int i = 0; i < horizon_count; i++) assert_int_equal(our_base[i].screen_crc, base[i].screen_crc);
   assert_true(moved > 0);
   free(places);
@@ -452,15 +497,53 @@ static void compare_truth(vcs_cart_t *cart, size_t stride, int first) {
   vcs_env_free(env);
 }
 
+static bool every_bit;
+
 static void test_fleet_truth_is_the_truth(void **state) {
   (void)state;
   vcs_cart_t *carts[CARTS];
   const int count = load_some(carts);
   for (int i = 0; i < count; i++) {
-    compare_truth(carts[i], i < 2 ? 5 : 23, 0);
-    compare_truth(carts[i], i < 2 ? 5 : 23, 2);
+    const size_t stride = every_bit ? 1 : i < 2 ? 11 : 47;
+    compare_truth(carts[i], stride, 0);
+    compare_truth(carts[i], stride, 2);
   }
   free_carts(carts, count);
+}
+
+static void test_fleet_truths_of_several_runs_are_those_of_each(void **state) {
+  (void)state;
+  enum { RUNS = 3, FRAMES = 3, HORIZONS = 2, PLACES = 64 };
+  static const int32_t horizons[HORIZONS] = {1, FRAMES};
+  vcs_cart_t *cart = load_with_ram();
+  vcs_env_t *envs[RUNS];
+  vcs_run_t runs[RUNS];
+  vcs_controls_t controls[RUNS][FRAMES];
+  vcs_place_t places[PLACES];
+  vcs_truth_t want[RUNS][PLACES][HORIZONS], got[RUNS][PLACES][HORIZONS], base[RUNS][HORIZONS], our_base[RUNS][HORIZONS];
+  const vcs_truth_options_t options = {.horizons = horizons, .horizon_count = HORIZONS};
+  for (uint32_t i = 0; i < PLACES; i++) { /* the first bytes of the cartridge's RAM, and some inputs */
+    places[i] = (vcs_place_t){VCS_PLACE_STATE, (uint8_t)(i % 8), 0, (uint32_t)offsetof(vcs_t, cart_ram) + i / 8};
+    if (i % 8 == 7) places[i] = (vcs_place_t){VCS_PLACE_INPUT, 0, (uint16_t)(i / 8 % FRAMES), i / 8 % VCS_INPUTS};
+  }
+  for (int i = 0; i < RUNS; i++) {
+    const vcs_truth_results_t theirs = {.base = base[i], .rows = want[i][0]};
+    assert_int_equal(vcs_env_create(cart, &envs[i], NULL), VCS_OK);
+    for (int k = 0; k < 7 * i; k++) vcs_env_act(envs[i], k % VCS_ACTIONS, VCS_NOOP);
+    vcs_run_idle(envs[i], FRAMES, controls[i], &runs[i]);
+    controls[i][1].held[0] = (uint8_t)(i == 1 ? VCS_HELD_RIGHT : 0);
+    assert_int_equal(vcs_truth(&runs[i], &options, places, PLACES, &theirs, NULL), VCS_OK);
+  }
+  const vcs_truth_results_t ours = {.base = our_base[0], .rows = got[0][0]};
+  vcs_error_t error;
+  if (vcs_fleet_truths(device(), runs, RUNS, &options, places, PLACES, &ours, &error)) fail_msg("%s", error.message);
+  assert_true(assert_rows_equal(got[0][0], want[0][0], (size_t)RUNS * PLACES * HORIZONS) > 0);
+  assert_rows_equal(our_base[0], base[0], (size_t)RUNS * HORIZONS);
+  assert_true(base[0][0].screen_crc != base[1][0].screen_crc);
+  runs[1].frames = 2; /* not as long as the others */
+  assert_int_equal(vcs_fleet_truths(device(), runs, RUNS, NULL, places, PLACES, &ours, &error), VCS_BAD_ARGUMENT);
+  for (int i = 0; i < RUNS; i++) vcs_env_free(envs[i]);
+  vcs_cart_free(cart);
 }
 
 /* ---- What cannot be -------------------------------------------------------------------------------------------------
@@ -670,8 +753,9 @@ static int golden(const char *directory) {
     }
     vcs_parallel((size_t)count, 0, follow_one, games);
     for (int i = 0; i < count * lanes; i++) actions[i] = games[i / lanes].env->action[0]; /* none that is not allowed */
-    step_port(&port, actions);
+    start_step(&port, actions);
     for (int i = 0; i < count; i++) {
+      fetch_seat(&port, i * lanes);
       const uint8_t *screen = port.host.observations + (size_t)(i * lanes) * port.observation_size;
       const uint8_t *ram = port.host.ram + (size_t)(i * lanes) * 128;
       const size_t size = (size_t)VCS_WIDTH * (size_t)vcs_env_height(games[i].env);
@@ -758,6 +842,11 @@ int main(int argc, char **argv) {
     const struct CMUnitTest one[] = {cmocka_unit_test(test_million)};
     return cmocka_run_group_tests(one, NULL, NULL);
   }
+  if (argc == 2 && strcmp(argv[1], "truth") == 0) {
+    const struct CMUnitTest one[] = {cmocka_unit_test(test_fleet_truth_is_the_truth)};
+    every_bit = true;
+    return cmocka_run_group_tests(one, NULL, NULL);
+  }
   if (argc == 2 && strcmp(argv[1], "short") == 0) {
     const struct CMUnitTest one[] = {cmocka_unit_test(test_fleet_is_the_same_on_every_device)};
     same_seats = 12;
@@ -770,6 +859,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_fleet_is_the_same_on_every_device),
       cmocka_unit_test(test_fleet_states_of_a_subset_go_back),
       cmocka_unit_test(test_fleet_truth_is_the_truth),
+      cmocka_unit_test(test_fleet_truths_of_several_runs_are_those_of_each),
       cmocka_unit_test(test_fleet_refuses),
       cmocka_unit_test(test_fleet_tensors_say_where_they_are),
   };

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "brief.h"
 #include "grad/sweep.h"
 
 static uint64_t random_state;
@@ -656,16 +657,17 @@ static void check_columns(void) {
 /* ---- Tests ---------------------------------------------------------------------------------------------------------
  */
 
-enum { MACHINES = 5 }; /* of every opcode and board */
+/* Of every opcode and board. */
+static int machines(void) { return trials(5, 1); }
 
 static void test_a_tangent_on_any_input_gives_what_flipping_it_gives(void **state) {
   (void)state;
-  each_opcode(MACHINES, check_rows);
+  each_opcode(machines(), check_rows);
 }
 
 static void test_an_adjoint_on_any_output_gives_what_flipping_every_input_gives(void **state) {
   (void)state;
-  each_opcode(MACHINES, check_columns);
+  each_opcode(machines(), check_columns);
 }
 
 /* vcs_uses promises two things about vcs_local: bits that it does not list as written stay, and bits that it does not
@@ -674,7 +676,7 @@ static void test_nothing_outside_writes_changes(void **state) {
   (void)state;
   random_state = 7;
   for (unsigned opcode = 0; opcode < 256; opcode++) {
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < trials(2000, 200); i++) {
       uint64_t word = ((uint64_t)noise() << 16 ^ noise()) & 0xFFFFFFFFFFFFULL;
       word |= VCS_P(VCS_FLAG_1 | VCS_FLAG_B);
       uint64_t result = vcs_local((uint8_t)opcode, (uint16_t)noise(), word);
@@ -687,7 +689,7 @@ static void test_nothing_outside_reads_moves_what_is_written(void **state) {
   (void)state;
   random_state = 8;
   for (unsigned opcode = 0; opcode < 256; opcode++) {
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < trials(300, 30); i++) {
       uint64_t word = ((uint64_t)noise() << 16 ^ noise()) & 0xFFFFFFFFFFFFULL;
       word |= VCS_P(VCS_FLAG_1 | VCS_FLAG_B);
       uint16_t addr = (uint16_t)noise();

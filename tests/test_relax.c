@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "brief.h"
 #include "core/cpu_ops.h"
 #include "core/state.h"
 #include "diffvcs/grad.h"
@@ -241,7 +242,7 @@ static void scramble(vcs_t *m) {
  * way. */
 static void check_round_both_ways(const vcs_relax_options_t *options) {
   uint64_t wrong = 0;
-  for (int trial = 0; trial < 60; trial++) {
+  for (int trial = 0; trial < trials(60, 10); trial++) {
     vcs_cart_t *cart = load_noise();
     vcs_relax_options_t real = *options;
     vcs_relax_t *integers = relaxed(cart, options), *numbers;
@@ -269,7 +270,7 @@ static void check_round_both_ways(const vcs_relax_options_t *options) {
     vcs_relax_free(numbers);
     vcs_cart_free(cart);
   }
-  if (options->temperature > 0.15) assert_true(wrong > 100);
+  if (options->temperature > 0.15) assert_true(wrong > (uint64_t)trials(100, 10));
 }
 
 static void test_integers_and_rounded_numbers_agree(void **state) {
@@ -315,7 +316,7 @@ static void test_operations_interpolate(void **state) {
     vcs_t *m = malloc(vcs_state_size(cart));
     memcpy(m, vcs_relax_machine(relax), vcs_state_size(cart));
     for (int i = 0; i < 3; i++) out[i] = calloc(slots, sizeof **out);
-    for (int trial = 0; trial < 40; trial++) {
+    for (int trial = 0; trial < trials(40, 8); trial++) {
       scramble(m);
       m->pc = 0xF000;
       vcs_relax_load(relax, m);
@@ -409,9 +410,9 @@ static void difference(trial_t *t, const double *direction, double h, double *ou
 
 static bool is_near(double a, double b, double tolerance) { return fabs(a - b) <= tolerance * (1 + fabs(b)); }
 
-static void check_derivatives(uint8_t dispatch, uint8_t bus, int trials) {
+static void check_derivatives(uint8_t dispatch, uint8_t bus, int count) {
   int all = 0, converged = 0, agreed = 0;
-  for (int trial = 0; trial < trials; trial++) {
+  for (int trial = 0; trial < count; trial++) {
     trial_t t;
     open_trial(&t, dispatch, bus);
     double *direction = calloc(t.slots, sizeof *direction), *forward = calloc(t.states, sizeof *forward);
@@ -453,10 +454,10 @@ static void check_derivatives(uint8_t dispatch, uint8_t bus, int trials) {
 
 static void test_derivatives_are_those_of_the_map(void **state) {
   (void)state;
-  check_derivatives(VCS_DISPATCH_HARD, VCS_BUS_REAL, 400);
-  check_derivatives(VCS_DISPATCH_HARD, VCS_BUS_REDUCED, 100);
-  check_derivatives(VCS_DISPATCH_DISTANCE, VCS_BUS_REAL, 12);
-  check_derivatives(VCS_DISPATCH_ONE_HOT, VCS_BUS_REAL, 12);
+  check_derivatives(VCS_DISPATCH_HARD, VCS_BUS_REAL, trials(400, 60));
+  check_derivatives(VCS_DISPATCH_HARD, VCS_BUS_REDUCED, trials(100, 20));
+  check_derivatives(VCS_DISPATCH_DISTANCE, VCS_BUS_REAL, trials(12, 3));
+  check_derivatives(VCS_DISPATCH_ONE_HOT, VCS_BUS_REAL, trials(12, 3));
 }
 
 /* Whatever the settings, numbers stay numbers, in their ranges. */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "brief.h"
 #include "core/decode.h"
 
 /* ---- Noise, programs ---------------------------------------------------------------------------------------- */
@@ -146,7 +147,7 @@ static void compare(vcs_scheme_t scheme, size_t size, uint64_t seed) {
 
 static void test_run_programs_are_those_of_steps(void **state) {
   (void)state;
-  for (uint64_t seed = 0; seed < 1200; seed++) compare(VCS_SCHEME_4K, 4096, seed);
+  for (int seed = 0; seed < trials(1200, 200); seed++) compare(VCS_SCHEME_4K, 4096, (uint64_t)seed);
 }
 
 static void test_run_banks_are_those_of_steps(void **state) {
@@ -158,7 +159,9 @@ static void test_run_banks_are_those_of_steps(void **state) {
                {VCS_SCHEME_3F, 8192}, {VCS_SCHEME_3E, 8192}, {VCS_SCHEME_E7, 16384},   {VCS_SCHEME_FE, 8192},
                {VCS_SCHEME_CV, 4096}, {VCS_SCHEME_UA, 8192}, {VCS_SCHEME_FA, 12288}};
   for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
-    for (uint64_t seed = 0; seed < 100; seed++) compare(kinds[kind].scheme, kinds[kind].size, 10000 * kind + seed);
+    for (int seed = 0; seed < trials(100, 15); seed++) {
+      compare(kinds[kind].scheme, kinds[kind].size, 10000 * kind + (uint64_t)seed);
+    }
   }
 }
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "brief.h"
 #include "core/state.h"
 
 enum { FRAMES = 24, PROGRAMS = 16 };
@@ -310,7 +311,7 @@ static void test_state_random_bytes_jam_or_run_but_never_crash(void **state) {
   (void)state;
   uint64_t seed = 42;
   int jams = 0, frames = 0;
-  for (int image_number = 0; image_number < 200; image_number++) {
+  for (int image_number = 0; image_number < trials(200, 40); image_number++) {
     uint8_t image[8192];
     size_t size = image_number % 2 ? 8192 : 4096;
     vcs_cart_options_t options = {(vcs_profile_t)(image_number % 2), VCS_SCHEME_AUTO, VCS_FORMAT_NTSC, NULL};
@@ -335,8 +336,8 @@ static void test_state_random_bytes_jam_or_run_but_never_crash(void **state) {
     }
     destroy(&t);
   }
-  assert_int_equal(frames, 4000);
-  assert_true(jams > 100);
+  assert_int_equal(frames, trials(4000, 800));
+  assert_true(jams > trials(100, 20));
 }
 
 int main(void) {

@@ -160,6 +160,12 @@ VCS_API vcs_status_t vcs_fleet_truth(int32_t device, const vcs_run_t *run, const
                                      const vcs_place_t *places, size_t count, const vcs_truth_results_t *results,
                                      vcs_error_t *error);
 
+/* The same for several runs at once, of one cartridge and with equally many frames: the rows of a run, and its `base`,
+ * lie behind those of the run before. */
+VCS_API vcs_status_t vcs_fleet_truths(int32_t device, const vcs_run_t *runs, size_t run_count,
+                                      const vcs_truth_options_t *options, const vcs_place_t *places, size_t count,
+                                      const vcs_truth_results_t *results, vcs_error_t *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -474,16 +474,26 @@ VCS_API size_t vcs_batch_observation_size(const vcs_batch_t *batch);
 VCS_API vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
                                      const vcs_batch_results_t *results, vcs_error_t *error);
 
-/* One step of the environments of the last results: batch_size actions, in their order, by number in the environment's
- * own set (vcs_batch_actions). strengths (NULL: 1) are those of vcs_env_act_strength. An action that is out of range is
- * refused before anything moves. vcs_batch_step is a send and a receive. */
+/* One step of the environments of the last results (with batch_size all: of all, in order): an action for each, by
+ * number in the environment's own set (vcs_batch_actions). strengths (NULL: 1) are those of vcs_env_act_strength. An
+ * action that is out of range is refused before anything moves. vcs_batch_step is a send and a receive. */
 VCS_API vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
                                     const vcs_batch_results_t *results, vcs_error_t *error);
 VCS_API vcs_status_t vcs_batch_send(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
                                     vcs_error_t *error);
 
-/* The first batch_size results that are ready; with batch_size all, in the order of the environments. */
+/* A step, or a new episode, of `count` environments (ids NULL: of all), which threads begin with at once. An
+ * environment that was sent to is received before it is sent to again; others may be, meanwhile. A reset of all drops
+ * what was under way, and the first must be of all. */
+VCS_API vcs_status_t vcs_batch_send_to(vcs_batch_t *batch, const int32_t *ids, int32_t count, const int32_t *actions,
+                                       const float *strengths, vcs_error_t *error);
+VCS_API vcs_status_t vcs_batch_send_reset(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
+                                          vcs_error_t *error);
+
+/* The first batch_size results that are ready; with batch_size all, in the order in which they were sent.
+ * vcs_batch_next is how many there will be: fewer if not so many were sent, 0 if nothing was. */
 VCS_API vcs_status_t vcs_batch_receive(vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error);
+VCS_API int32_t vcs_batch_next(const vcs_batch_t *batch);
 
 /* The actions of an environment, as vcs_action_t; returns how many, or 0 if there is no such environment. */
 VCS_API int vcs_batch_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]);

@@ -3,6 +3,7 @@
     from diffvcs import ALEInterface               # ale-py's interface, method for method
     gymnasium.make("DiffVCS/Pong-v5")              # its environments; the vector one is DiffVCSVectorEnv
     diffvcs.run, vjp, jvp, truth, smooth           # pure functions of cartridge, state and actions
+    diffvcs.Relaxed                                # the fully relaxed machine
     diffvcs.torch, diffvcs.jax, diffvcs.attr       # the same for PyTorch, JAX and Captum
 
 docs/python.md has examples of everything.
@@ -38,6 +39,7 @@ from .functional import (
     vjp,
 )
 from .machine import ACTION_NAMES, Machine
+from .relaxed import Relaxed
 
 if TYPE_CHECKING:
     from .ale import Action, ALEInterface, ALEState, LoggerMode
@@ -55,7 +57,7 @@ _MODULES = ("ale", "attr", "compat", "env", "envpool", "jax", "plot", "registrat
 
 __all__ = [
     "ACTION_NAMES", "ALEInterface", "ALEState", "Action", "AtariEnv", "BadArgument", "Cartridge", "Derivatives",
-    "DiffVCSVectorEnv", "INPUT_NAMES", "LoggerMode", "Machine", "Pixels", "Ram", "Run", "Score", "Smooth", "Truth",
+    "DiffVCSVectorEnv", "INPUT_NAMES", "LoggerMode", "Machine", "Pixels", "Ram", "Relaxed", "Run", "Score", "Smooth", "Truth",
     "VCSError", "input_places", "inputs_of", "jvp", "make", "ram_places", "roms", "rom_places", "run", "smooth",
     "state_places", "truth", "vjp",
 ]  # fmt: skip

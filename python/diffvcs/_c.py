@@ -1,6 +1,6 @@
 """The C library as Python sees it: prototypes, structs, and errors as exceptions.
 
-include/diffvcs/diffvcs.h and grad.h document every call; nothing is documented twice. A prototype is a line of C:
+include/diffvcs (diffvcs.h, grad.h, relax.h) documents every call; nothing is documented twice. A prototype is a line of C:
 pointers become addresses, numbers become numbers, and the tests have a C compiler compare each line and each struct with
 the headers, so that the two cannot drift apart. ctypes lets go of the interpreter's lock during every call.
 """
@@ -24,6 +24,7 @@ const char *vcs_controller_name(vcs_controller_t)
 const uint8_t *vcs_demo_image(size_t *)
 size_t vcs_state_size(const vcs_cart_t *)
 void vcs_control(const vcs_cart_t *, vcs_t *, const vcs_controls_t *)
+void vcs_frame_begin(const vcs_cart_t *, vcs_t *)
 void vcs_frame(const vcs_cart_t *, vcs_t *, uint8_t *)
 void vcs_step(const vcs_cart_t *, vcs_t *, uint8_t *, vcs_step_t *)
 uint8_t vcs_peek(const vcs_cart_t *, const vcs_t *, uint16_t)
@@ -73,7 +74,11 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *, int32_t, const vcs_batc
 void vcs_batch_free(vcs_batch_t *)
 const vcs_batch_options_t *vcs_batch_options(const vcs_batch_t *)
 vcs_status_t vcs_batch_reset(vcs_batch_t *, const int32_t *, const int32_t *, int32_t, const vcs_batch_results_t *, vcs_error_t *)
+vcs_status_t vcs_batch_step(vcs_batch_t *, const int32_t *, const float *, const vcs_batch_results_t *, vcs_error_t *)
 vcs_status_t vcs_batch_send(vcs_batch_t *, const int32_t *, const float *, vcs_error_t *)
+vcs_status_t vcs_batch_send_to(vcs_batch_t *, const int32_t *, int32_t, const int32_t *, const float *, vcs_error_t *)
+vcs_status_t vcs_batch_send_reset(vcs_batch_t *, const int32_t *, const int32_t *, int32_t, vcs_error_t *)
+int32_t vcs_batch_next(const vcs_batch_t *)
 vcs_status_t vcs_batch_receive(vcs_batch_t *, const vcs_batch_results_t *, vcs_error_t *)
 int vcs_batch_actions(const vcs_batch_t *, int32_t, int32_t *)
 size_t vcs_batch_state_size(const vcs_batch_t *)
@@ -89,6 +94,27 @@ vcs_status_t vcs_truth(const vcs_run_t *, const vcs_truth_options_t *, const vcs
 vcs_status_t vcs_truth_sets(const vcs_run_t *, const vcs_truth_options_t *, const vcs_place_t *, const size_t *, size_t, const vcs_truth_results_t *, vcs_error_t *)
 void vcs_smooth_defaults(vcs_smooth_options_t *)
 vcs_status_t vcs_smooth(const vcs_run_t *, const vcs_smooth_options_t *, const vcs_place_t *, const double *, size_t, vcs_estimate_t *, vcs_estimate_t *, int32_t *, vcs_error_t *)
+void vcs_relax_defaults(vcs_relax_options_t *)
+vcs_status_t vcs_relax_create(const vcs_cart_t *, const vcs_relax_options_t *, vcs_relax_t **, vcs_error_t *)
+void vcs_relax_free(vcs_relax_t *)
+void vcs_relax_load(vcs_relax_t *, const vcs_t *)
+void vcs_relax_load_reduced(vcs_relax_t *)
+const vcs_t *vcs_relax_machine(const vcs_relax_t *)
+void vcs_relax_control(vcs_relax_t *, const vcs_controls_t *)
+void vcs_relax_step(vcs_relax_t *, uint8_t *)
+void vcs_relax_frame(vcs_relax_t *, uint8_t *)
+const vcs_relax_report_t *vcs_relax_report(const vcs_relax_t *)
+double vcs_relax_read(const vcs_relax_t *, const uint8_t *, int32_t, int32_t)
+double vcs_relax_branch(const vcs_relax_t *, uint16_t, int, int)
+size_t vcs_relax_state_slots(const vcs_relax_t *)
+size_t vcs_relax_input_slots(const vcs_relax_t *)
+void vcs_relax_values(vcs_relax_t *, double *)
+void vcs_relax_set_values(vcs_relax_t *, const double *)
+vcs_status_t vcs_relax_jvp(vcs_relax_t *, int32_t, const double *, double *, vcs_error_t *)
+vcs_status_t vcs_relax_vjp(vcs_relax_t *, int32_t, double *, const double *, vcs_error_t *)
+vcs_status_t vcs_relaxed_jvp(const vcs_run_t *, const vcs_relax_options_t *, const vcs_grad_inputs_t *, const vcs_grad_outputs_t *, vcs_relaxed_report_t *, vcs_error_t *)
+vcs_status_t vcs_relaxed_vjp(const vcs_run_t *, const vcs_relax_options_t *, const vcs_grad_inputs_t *, const vcs_grad_outputs_t *, vcs_relaxed_report_t *, vcs_error_t *)
+const uint8_t *vcs_picture(const vcs_t *, const uint8_t *)
 void vcs_play(vcs_env_t *, int, float, int, int, uint8_t *, vcs_seen_t *)
 void vcs_see(const vcs_env_t *, int, uint8_t *, vcs_seen_t *)
 vcs_status_t vcs_bits_run(const vcs_bits_t *, const vcs_bits_results_t *, vcs_error_t *)
@@ -108,6 +134,7 @@ TYPES = {
     "char": ctypes.c_char,
     "uint8_t": ctypes.c_uint8,
     "uint16_t": ctypes.c_uint16,
+    "int16_t": ctypes.c_int16,
     "int32_t": ctypes.c_int32,
     "uint32_t": ctypes.c_uint32,
     "int64_t": ctypes.c_int64,
@@ -190,6 +217,21 @@ GradOptions = struct(
 )
 GradInputs = struct("vcs_grad_inputs_t", "float *state; float *rom; float *input")
 GradOutputs = struct("vcs_grad_outputs_t", "float *const *pixels; float *state; float *const *states")
+RelaxOptions = struct(
+    "vcs_relax_options_t",
+    "double alpha, temperature; int32_t window; uint8_t wrap; uint8_t single; uint8_t cast; uint8_t dispatch; uint8_t bus",
+)
+RelaxValue = struct(
+    "vcs_relax_value_t",
+    "const uint8_t *cells; int32_t size, index; uint16_t pc; uint16_t address; int16_t offset; uint8_t taken; "
+    "uint16_t exact; double relaxed",
+)
+RelaxReport = struct(
+    "vcs_relax_report_t",
+    "uint64_t instructions, reads, branches, wrong_reads, wrong_branches; uint64_t first_wrong_instruction; "
+    "vcs_relax_value_t first_wrong",
+)
+RelaxedReport = struct("vcs_relaxed_report_t", "uint64_t instructions, reads, branches, wrong_reads, wrong_branches")
 GradReport = struct("vcs_grad_report_t", "uint64_t instructions, branches; uint64_t forks, rejoined")
 TruthOptions = struct(
     "vcs_truth_options_t",
@@ -210,8 +252,8 @@ Seen = struct(
 )
 Bits = struct(
     "vcs_bits_t",
-    "const vcs_cart_t *cart; int32_t runs, frames, threads; vcs_grad_options_t options; const float *state; "
-    "const float *rom; const float *input",
+    "const vcs_cart_t *cart; int32_t runs, frames, threads; vcs_grad_options_t options; "
+    "const vcs_relax_options_t *relaxed; const float *state; const float *rom; const float *input",
 )
 BitsArguments = struct("vcs_bits_arguments_t", "float *state; float *rom; float *input")
 BitsResults = struct("vcs_bits_results_t", "float *pixels; float *state")

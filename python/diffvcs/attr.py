@@ -37,7 +37,8 @@ STATE, ROM, INPUT = range(3)
 
 class Problem:
     """A run, the places that may explain it, and the number to explain: Pixels, Ram, or weights of the last picture's
-    pixels (height x 160). Options are those of diffvcs.vjp: method ("bit+fork" here), fork_window, side, values, ..."""
+    pixels (height x 160). Options are those of diffvcs.vjp: method ("bit+fork" here), fork_window, side, values, ...
+    With method="relaxed" there are gradients of RAM only; methods that need none take every number."""
 
     def __init__(
         self,

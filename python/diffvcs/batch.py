@@ -112,6 +112,7 @@ class ALEVectorInterface:
         shape = (stack_num, img_height, img_width) if grayscale else (stack_num, img_height, img_width, 3)
         self.observation_shape: tuple[int, ...] = shape
         self._copy, self._started = copy, False
+        self._last_count = self.batch_size  # of those that a send without ids is for
         numbers = ("env_ids", "rewards", "lives", "frame_numbers", "episode_frame_numbers")
         rows = [
             (observations, "observations", shape, np.uint8),
@@ -149,8 +150,7 @@ class ALEVectorInterface:
                 info[name] = arrays[name]
         return info
 
-    def reset(self, reset_indices, reset_seeds) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
-        """Starts episodes in these environments; a seed of -1 lets its generators go on."""
+    def _resets(self, reset_indices, reset_seeds) -> tuple[np.ndarray, np.ndarray]:
         ids, seeds = np.ascontiguousarray(reset_indices, np.int32), np.ascontiguousarray(reset_seeds, np.int32)
         if ids.shape != seeds.shape or ids.ndim != 1:
             raise ValueError("reset takes one seed for each environment")
@@ -158,10 +158,15 @@ class ALEVectorInterface:
             raise IndexError(f"env_id out of range: there are {self.num_envs} environments")
         if len(set(ids.tolist())) != ids.size:
             raise ValueError("duplicate env_id in a reset")
-        if ids.size < self.num_envs and self.batch_size < self.num_envs:
-            raise ValueError("some environments alone cannot be reset with batch_size < num_envs")
         if ids.size < self.num_envs and not self._started:
             raise RuntimeError("the first reset() must reset every environment")
+        return ids, seeds
+
+    def reset(self, reset_indices, reset_seeds) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
+        """Starts episodes in these environments; a seed of -1 lets its generators go on."""
+        ids, seeds = self._resets(reset_indices, reset_seeds)
+        if ids.size < self.num_envs and self.batch_size < self.num_envs:
+            raise ValueError("some environments alone cannot be reset with batch_size < num_envs: send_reset does")
         arrays, pointers = self._results()
         _c.call(
             "vcs_batch_reset", self.handle, _c.address(ids), _c.address(seeds), ids.size, ctypes.addressof(pointers)
@@ -169,26 +174,67 @@ class ALEVectorInterface:
         self._started = True
         return arrays.get("observations"), self._info(arrays)
 
-    def send(self, action_ids, paddle_strengths=None) -> None:
-        """Actions, by number in each environment's own set, for the environments of the last results, in their order."""
-        actions = np.array(action_ids, np.int32)
-        if actions.shape != (self.batch_size,):
-            raise ValueError(f"{self.batch_size} actions are expected, not {actions.shape}")
-        strengths = None
-        if paddle_strengths is not None:
-            strengths = np.ascontiguousarray(paddle_strengths, np.float32)
-            if strengths.shape != actions.shape:
-                raise ValueError("there is one strength for each action")
-        _c.call("vcs_batch_send", self.handle, _c.room(actions), _c.address(strengths))
+    def send_reset(self, reset_indices, reset_seeds) -> None:
+        """The same, with results that come by recv."""
+        ids, seeds = self._resets(reset_indices, reset_seeds)
+        _c.call("vcs_batch_send_reset", self.handle, _c.address(ids), _c.address(seeds), ids.size)
+        self._started = True
 
-    def recv(self) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Observations, rewards, terminations, truncations and info of the environments that are ready."""
-        arrays, pointers = self._results()
-        _c.call("vcs_batch_receive", self.handle, ctypes.addressof(pointers))
-        info = self._info(arrays)
+    @staticmethod
+    def _actions(action_ids, paddle_strengths, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray | None]:
+        actions = np.array(action_ids, np.int32)
+        if actions.ndim != 1 or actions.shape != shape:
+            raise ValueError(f"actions of shape {shape} are expected, not {actions.shape}")
+        if paddle_strengths is None:
+            return actions, None
+        strengths = np.ascontiguousarray(paddle_strengths, np.float32)
+        if strengths.shape != actions.shape:
+            raise ValueError("there is one strength for each action")
+        return actions, strengths
+
+    def _shown(self, arrays: dict[str, np.ndarray]):
+        """What a step returns."""
+        info: dict[str, Any] = self._info(arrays)
         if "final_observations" in arrays and (arrays["terminated"].any() or arrays["truncated"].any()):
             info["final_obs"] = arrays["final_observations"]
         return arrays.get("observations"), arrays["rewards"], arrays["terminated"], arrays["truncated"], info
+
+    def send(self, action_ids, paddle_strengths=None, env_ids=None) -> None:
+        """Actions, by number in each environment's own set: for the environments of the last results, in their order, or
+        for those in env_ids, none of which may be under way."""
+        ids = None if env_ids is None else np.ascontiguousarray(env_ids, np.int32)
+        shape = (self._last_count,) if ids is None else ids.shape
+        actions, strengths = self._actions(action_ids, paddle_strengths, shape)
+        if ids is None:
+            _c.call("vcs_batch_send", self.handle, _c.room(actions), _c.address(strengths))
+        else:
+            _c.call(
+                "vcs_batch_send_to", self.handle, _c.address(ids), ids.size, _c.room(actions), _c.address(strengths)
+            )
+
+    def recv(self) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Observations, rewards, terminations, truncations and info of the first batch_size environments that are ready;
+        of fewer if no more were sent to. With batch_size all, they come in the order in which they were sent to."""
+        arrays, pointers = self._results()
+        count = lib.vcs_batch_next(self.handle)
+        _c.call("vcs_batch_receive", self.handle, ctypes.addressof(pointers))
+        if count < self.batch_size:
+            arrays = {name: array[:count] for name, array in arrays.items()}
+        if self.batch_size < self.num_envs:
+            self._last_count = count
+        return self._shown(arrays)
+
+    def step(
+        self, action_ids, paddle_strengths=None
+    ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """A send and a recv. Of all environments it is one call, whose threads write directly into the results."""
+        if self.batch_size < self.num_envs:
+            self.send(action_ids, paddle_strengths)
+            return self.recv()
+        actions, strengths = self._actions(action_ids, paddle_strengths, (self.num_envs,))
+        arrays, pointers = self._results()
+        _c.call("vcs_batch_step", self.handle, _c.room(actions), _c.address(strengths), ctypes.addressof(pointers))
+        return self._shown(arrays)
 
     def continuous(self, actions: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
         """Actions and strengths of radius, angle and fire."""
@@ -216,7 +262,9 @@ class ALEVectorInterface:
         _c.call("vcs_batch_copy", self.handle, _c.address(ids), ids.size, _c.address(states))
         return states
 
-    def restore_states(self, states: np.ndarray, env_ids: Sequence[int] | None = None):
+    def restore_states(
+        self, states: np.ndarray, env_ids: Sequence[int] | None = None
+    ) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
         """Puts states into environments, not necessarily those they come from; returns what reset returns."""
         ids = np.arange(self.num_envs, dtype=np.int32) if env_ids is None else np.ascontiguousarray(env_ids, np.int32)
         states = np.ascontiguousarray(states, np.uint8)

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _c
 from .cartridge import Cartridge
-from .functional import grad_options
+from .functional import split_options
 
 
 def shapes(cart: Cartridge, runs: int, frames: int) -> dict[str, tuple[int, ...]]:
@@ -38,10 +38,10 @@ def _floats(array: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
 
 
 def _call(name: str, cart: Cartridge, given: tuple[np.ndarray, ...], arguments, results, options: dict) -> None:
-    settings = grad_options(cart, **options)
+    settings, scale, relaxed = split_options(cart, options)
     runs, frames = given[2].shape[:2]
-    state, rom, inputs = given
-    bits = _c.Bits(cart.handle, runs, frames, 0, settings[0], _c.address(state), _c.address(rom), _c.address(inputs))
+    other = ctypes.addressof(relaxed) if relaxed else None
+    bits = _c.Bits(cart.handle, runs, frames, 0, settings, other, *[_c.address(a) for a in given])
     pointers = [_c.BitsResults(*[_c.address(a) for a in results])]
     if arguments is not None:
         pointers.insert(0, _c.BitsArguments(*[_c.address(a) for a in arguments]))

@@ -131,7 +131,9 @@ class AtariEnv(gymnasium.Env, EzPickle):
         if difficulty is not None:
             self.ale.setDifficulty(difficulty)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray | dict[str, np.ndarray], dict[str, Any]]:
         super().reset(seed=seed, options=options)
         seeds = None
         if seed is not None:
@@ -145,7 +147,9 @@ class AtariEnv(gymnasium.Env, EzPickle):
 
     # ---- steps -----------------------------------------------------------------------------------------------------
 
-    def step(self, action: int | np.ndarray):
+    def step(
+        self, action: int | np.ndarray
+    ) -> tuple[np.ndarray | dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
         frameskip = self._frameskip
         if type(frameskip) is tuple:
             frameskip = int(self.np_random.integers(*frameskip))

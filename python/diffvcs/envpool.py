@@ -9,8 +9,10 @@
 Names and defaults are EnvPool's: rewards are not clipped unless asked for, episodes are limited in steps, info["reward"]
 is the reward before clipping, info["terminated"] says whether the game is over and not only a life, colours are planes in
 front (3 * stack_num x height x width). Pictures are those of ale-py's preprocessing, which averages areas; EnvPool's differ
-in the last digit, and its emulator is an older one. Actions are sent for the environments of the last recv, in any order,
-and a lost life starts a new game in the way of ale-py's vector environment.
+in the last digit, and its emulator is an older one. A lost life starts a new game in the way of ale-py's vector environment.
+
+Environments are stepped by threads from `send` on. `recv` waits for the first batch_size that are ready (of fewer if no more
+were sent to) and says whose results they are in info["env_id"]; `send` and `reset` take any that are not under way.
 """
 
 from __future__ import annotations
@@ -85,8 +87,7 @@ class EnvPool:
         self.all_env_ids = np.arange(self.num_envs, dtype=np.int32)
         self._elapsed, self._lives = np.zeros(self.num_envs, np.int32), np.zeros(self.num_envs, np.int32)
         self._ended = np.zeros(self.num_envs, bool)
-        self._waiting: tuple | None = None  # what a reset already has
-        self._seeded, self._order = False, np.arange(self.batch_size)
+        self._seeded = False
 
     def __len__(self) -> int:
         return self.num_envs
@@ -136,32 +137,24 @@ class EnvPool:
 
     # ---- driving ---------------------------------------------------------------------------------------------------
 
-    def async_reset(self) -> None:
-        """Starts episodes everywhere; results come with recv."""
+    def async_reset(self, env_id: np.ndarray | None = None) -> None:
+        """Starts episodes everywhere, or in these environments; results come with recv."""
+        ids = self.all_env_ids if env_id is None else np.atleast_1d(np.asarray(env_id, np.int32))
         seed = -1 if self._seeded else self.config["seed"]
-        seeds = np.full(self.num_envs, -1) if seed < 0 else np.arange(seed, seed + self.num_envs)
-        observations, info = self._batch.reset(self.all_env_ids, seeds)
-        self._seeded, none = True, np.zeros(self.batch_size, bool)
-        self._ended[:] = True  # so that recv counts each environment's first result as a beginning
-        self._waiting = (observations, np.zeros(self.batch_size, np.int32), none, none.copy(), info)
+        self._batch.send_reset(ids, np.full(ids.size, -1) if seed < 0 else seed + ids)
+        self._seeded = True
+        self._ended[ids] = True  # so that recv counts the next result of each as a beginning
 
     def send(self, action: np.ndarray, env_id: np.ndarray | None = None) -> None:
-        """Actions for the environments of the last recv; env_id says in which order, if in another one."""
-        action = np.asarray(action)
-        if env_id is not None:
-            place = {int(e): i for i, e in enumerate(np.asarray(env_id))}
-            if sorted(place) != sorted(self._order.tolist()) or len(place) != len(action):
-                raise ValueError("send takes one action for each environment of the last recv")
-            action = action[[place[int(e)] for e in self._order]]
-        self._batch.send(action)
+        """Actions for these environments; without env_id, for all, or for those of the last recv if that gives some only."""
+        self._batch.send(action, env_ids=None if env_id is None else np.atleast_1d(np.asarray(env_id, np.int32)))
 
-    def recv(self):
-        """The results that are ready first."""
-        results = self._waiting or self._batch.recv()
-        self._waiting = None
-        observations, raw, terminated, truncated, info = results
+    def recv(self) -> Any:
+        """The results that are ready first; with batch_size all, those of all that was sent, in that order. A TimeStep of
+        env_type "dm", else (observations, rewards, terminated, truncated, info)."""
+        observations, raw, terminated, truncated, info = self._batch.recv()
         observations = self._planes(observations)
-        self._order = ids = info["env_id"]
+        ids = info["env_id"]
         begun = self._ended[ids]
         self._elapsed[ids] = np.where(begun, 0, self._elapsed[ids] + 1)
         life_lost = ~begun & (info["lives"] < self._lives[ids]) & (info["lives"] > 0)
@@ -185,13 +178,14 @@ class EnvPool:
         }
         return observations, reward, terminated, truncated, info
 
-    def step(self, action: np.ndarray, env_id: np.ndarray | None = None):
+    def step(self, action: np.ndarray, env_id: np.ndarray | None = None) -> Any:
+        """A send and a recv."""
         self.send(action, env_id)
         return self.recv()
 
-    def reset(self):
-        """Starts episodes everywhere and gives the first results."""
-        self.async_reset()
+    def reset(self, env_id: np.ndarray | None = None) -> Any:
+        """Starts episodes, everywhere or in these environments, and gives the first results."""
+        self.async_reset(env_id)
         results = self.recv()
         return results if self.env_type == "dm" else (results[0], results[4])
 

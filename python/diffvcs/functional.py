@@ -26,8 +26,10 @@ from . import _c
 from ._c import lib
 from .cartridge import Cartridge
 from .machine import ACTION_NAMES, INPUT_NAMES, Machine, action_number, inputs_of
+from .relaxed import relax_options
 
 METHODS = {"bit": 0, "ste": 1, "naive": 2}
+RELAXED = "relaxed"  # another machine's derivative, with options of its own (relaxed.py)
 SIDES = {"mean": 0, "more": 1, "less": 2, "tangent": 3}
 FORK_WINDOW = 256
 WEIGHTS = 2.0 ** np.arange(8, dtype=np.float32)  # of a byte's bits
@@ -145,7 +147,7 @@ def grad_options(
     """vcs_grad_options_t, and the array it points to. "bit+fork" is "bit" with a window of 256 instructions."""
     name = "bit" if method == "bit+fork" else method
     if name not in METHODS:
-        raise ValueError(f"no method {method!r}; there are bit, bit+fork, ste, naive")
+        raise ValueError(f"no method {method!r}; there are bit, bit+fork, ste, naive, relaxed")
     if side not in SIDES:
         raise ValueError(f"no side {side!r}; there are {', '.join(SIDES)}")
     if fork_window is None:
@@ -154,6 +156,18 @@ def grad_options(
     if scale.shape != (256,):
         raise ValueError("pixels have one value here: index, luminance, or 256 numbers of your own")
     return _c.GradOptions(METHODS[name], fork_window, alpha, temperature, SIDES[side], _c.address(scale)), scale
+
+
+def split_options(cart: Cartridge, options: dict) -> tuple[ctypes.Structure, np.ndarray, ctypes.Structure | None]:
+    """Options of a run and its derivative: grad_options, and those of the relaxed machine if that is the method, which
+    takes `values` for the pixels of the run itself."""
+    if options.get("method") != RELAXED:
+        return *grad_options(cart, **options), None
+    rest = {name: value for name, value in options.items() if name not in ("method", "values")}
+    unknown = set(rest) & {"fork_window", "side"}
+    if unknown:
+        raise ValueError(f"method relaxed has no {' and no '.join(sorted(unknown))}")
+    return *grad_options(cart, values=options.get("values", "index")), relax_options(**rest)
 
 
 @dataclass
@@ -165,7 +179,7 @@ class Derivatives:
     drom: np.ndarray | None = None
     dinput: np.ndarray | None = None
     dframes: np.ndarray | None = None
-    report: dict[str, int] = field(default_factory=dict)  # instructions, branches, forks, rejoined
+    report: dict[str, int] = field(default_factory=dict)  # what was walked over: vcs_grad_report_t
 
     def field(self, name: str) -> np.ndarray:
         """The slots of a field of the machine: elements x bits of an element."""
@@ -205,9 +219,10 @@ def _pointers(arrays: Sequence[np.ndarray]) -> ctypes.Array:
 
 
 def _product(name: str, played: Run, inputs, outputs, options) -> dict[str, int]:
-    report, settings = _c.GradReport(), grad_options(played.cart, **options)
-    run_pointer = played._pointer()
-    _c.call(name, *[ctypes.addressof(s) for s in (run_pointer, settings[0], inputs, outputs, report)])
+    settings, scale, relaxed = split_options(played.cart, options)
+    report, call = (_c.RelaxedReport(), "vcs_relaxed_") if relaxed else (_c.GradReport(), "vcs_grad_")
+    pointers = (played._pointer(), relaxed or settings, inputs, outputs, report)
+    _c.call(call + name, *[ctypes.addressof(p) for p in pointers])
     return {key: getattr(report, key) for key, _ in report._fields_}
 
 
@@ -227,6 +242,10 @@ def vjp(
     dframes are weights of pixels (frames x height x 160, or height x 160 for the last frame alone), dram of RAM after the
     run (128 x 8 bits, or 128 bytes), dstate of the whole machine. Options: method ("bit", "bit+fork", "ste", "naive"),
     fork_window, alpha, temperature, side, values. `played` spares running again what `run` gave for these arguments.
+
+    method="relaxed" is the derivative of the fully relaxed machine from the same state on (relaxed.py), whose options are
+    alpha, temperature, window, wrap, single, cast and dispatch. Its chips carry no derivative: dframes are refused, and
+    there is no dinput.
     """
     cart = Cartridge.find(cart)
     played = played or run(cart, state, actions)
@@ -248,7 +267,9 @@ def vjp(
     pictures = None if pixels is None else _pointers(list(pixels))
     inputs = _c.GradInputs(*[_c.address(a) for a in (result.dstate, result.drom, result.dinput)])
     outputs = _c.GradOutputs(ctypes.addressof(pictures) if pictures else None, _c.address(weights), None)
-    result.report = _product("vcs_grad_vjp", played, inputs, outputs, options)
+    result.report = _product("vjp", played, inputs, outputs, options)
+    if options.get("method") == RELAXED:
+        result.dinput = None
     return result
 
 
@@ -264,7 +285,8 @@ def jvp(
     played: Run | None = None,
     **options,
 ) -> Derivatives:
-    """What moves, to first order, when bits before and inputs during the run move that much: dframes and dstate."""
+    """What moves, to first order, when bits before and inputs during the run move that much: dframes and dstate. With
+    method="relaxed", dstate alone, and dinput is refused (see vjp)."""
     cart = Cartridge.find(cart)
     played = played or run(cart, state, actions)
     count, shape = len(played.frames), played.frames.shape[1:]
@@ -279,7 +301,9 @@ def jvp(
     pictures = _pointers(list(result.dframes))
     inputs = _c.GradInputs(*[_c.address(a) for a in given])
     outputs = _c.GradOutputs(ctypes.addressof(pictures), _c.address(result.dstate), None)
-    result.report = _product("vcs_grad_jvp", played, inputs, outputs, options)
+    result.report = _product("jvp", played, inputs, outputs, options)
+    if options.get("method") == RELAXED:
+        result.dframes = None
     return result
 
 

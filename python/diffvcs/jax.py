@@ -27,7 +27,7 @@ except ImportError as problem:
 from . import bits as core
 from ._c import INPUTS, WIDTH, lib
 from .cartridge import Cartridge
-from .functional import METHODS, SIDES, grad_options
+from .functional import METHODS, SIDES, split_options
 from .machine import Machine, inputs_of
 
 for _name in ("run", "jvp", "vjp"):
@@ -37,7 +37,7 @@ _seen_by_xla: dict[int, Cartridge] = {}  # compiled programs hold addresses of t
 
 
 def _attributes(cart: Cartridge, options: dict) -> dict:
-    settings, scale = grad_options(cart, **options)
+    settings, scale, relaxed = split_options(cart, options)
     _seen_by_xla[cart.handle] = cart
     return {
         "cart": np.int64(cart.handle),
@@ -47,6 +47,7 @@ def _attributes(cart: Cartridge, options: dict) -> dict:
         "alpha": np.float32(settings.alpha),
         "temperature": np.float32(settings.temperature),
         "scale": scale,
+        "relaxed": np.frombuffer(bytes(relaxed), np.uint8) if relaxed else np.zeros(1, np.uint8),
     }
 
 
@@ -94,7 +95,7 @@ def run(
     cart: Cartridge | str, bits, inputs, rom=None, *, forwards: bool = False, **options
 ) -> tuple[jax.Array, jax.Array]:
     """Pixels (frames x height x 160) and bits after. Options are those of diffvcs.vjp: method, fork_window, alpha,
-    temperature, side, values ("index" or "luminance"). Batches are vmap's. JAX wants one rule for each function, so this
+    temperature, side, values ("index" or "luminance"), or those of method="relaxed". Batches are vmap's. JAX wants one rule for each function, so this
     one is for grad, vjp and jacrev, and with `forwards` for jvp and jacfwd."""
     cart = Cartridge.find(cart)
     rom = core.rom_bits(cart) if rom is None else rom

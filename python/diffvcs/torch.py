@@ -5,7 +5,8 @@
 `bits` are a machine's bits as floats (Machine.bits), `inputs` what is held, frames x 12; `rom` is the image's bits, the
 cartridge's own unless given. Each may have leading batch dimensions. Results are pixels after each frame (frames x height
 x 160) and the bits of the machine after the last, which the next run takes; so a recurrent policy is a loop. Backward is
-our VJP: exact forward, estimated derivative, by `method` ("bit", "bit+fork", "ste", "naive"), as docs/gradients.md says.
+our VJP: exact forward, estimated derivative, by `method` ("bit", "bit+fork", "ste", "naive", "relaxed"), as docs/gradients.md
+says.
 
 `torch.ops.diffvcs.run` is registered with a fake and an autograd kernel: torch.compile, export and functional transforms
 know it, and opcheck passes. Arrays are shared with NumPy, not copied.
@@ -106,7 +107,7 @@ def run(
     **options,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Pixels (... x frames x height x 160) and bits after. Options are those of diffvcs.vjp: method, fork_window, alpha,
-    temperature, side, values ("index" or "luminance")."""
+    temperature, side, values ("index" or "luminance"), or those of method="relaxed"."""
     cart = Cartridge.find(cart)
     rom = rom_bits(cart) if rom is None else rom
     if inputs.ndim < 2 or inputs.shape[-1] != INPUTS:

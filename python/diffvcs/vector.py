@@ -168,21 +168,22 @@ class DiffVCSVectorEnv(VectorEnv):
         observations, info = self.ale.reset(ids, seeds)
         return self._shown(observations, info), info
 
-    def step(self, actions: np.ndarray):
-        self.send(actions)
-        return self.recv()
+    def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        return self._results(self.ale.step(*self._arguments(actions)))
 
     def send(self, actions: np.ndarray) -> None:
         """Actions for the environments of the last results."""
-        if self.continuous:
-            self.ale.send(*self.ale.continuous(actions, self.continuous_action_threshold))
-        else:
-            self.ale.send(actions)
+        self.ale.send(*self._arguments(actions))
 
-    def recv(self):
+    def recv(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """The first batch_size results that are ready; info["env_id"] says whose they are."""
-        observations, rewards, terminated, truncated, info = self.ale.recv()
-        return self._shown(observations, info), rewards, terminated, truncated, info
+        return self._results(self.ale.recv())
+
+    def _arguments(self, actions: np.ndarray) -> tuple[np.ndarray, ...]:
+        return self.ale.continuous(actions, self.continuous_action_threshold) if self.continuous else (actions,)
+
+    def _results(self, results):
+        return results if self.obs_type == "image" else (results[4]["ram"], *results[1:])
 
     # ---- states ----------------------------------------------------------------------------------------------------
 

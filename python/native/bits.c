@@ -153,12 +153,14 @@ static vcs_status_t derivative(const job_t *job, size_t item, const unpacked_t *
   if (job->product == JVP) {
     clear(pixels, pixel_floats(bits));
     clear(outputs.state, state_floats(bits));
-    status = vcs_grad_jvp(&run, &bits->options, &inputs, &outputs, NULL, error);
+    status = bits->relaxed ? vcs_relaxed_jvp(&run, bits->relaxed, &inputs, &outputs, NULL, error)
+                           : vcs_grad_jvp(&run, &bits->options, &inputs, &outputs, NULL, error);
   } else {
     clear(inputs.state, state_floats(bits));
     clear(inputs.rom, rom_floats(bits));
     clear(inputs.input, input_floats(bits));
-    status = vcs_grad_vjp(&run, &bits->options, &inputs, &outputs, NULL, error);
+    status = bits->relaxed ? vcs_relaxed_vjp(&run, bits->relaxed, &inputs, &outputs, NULL, error)
+                           : vcs_grad_vjp(&run, &bits->options, &inputs, &outputs, NULL, error);
   }
   free(pictures);
   return status;

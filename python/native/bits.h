@@ -9,15 +9,16 @@
 #ifndef DIFFVCS_PYTHON_BITS_H
 #define DIFFVCS_PYTHON_BITS_H
 
-#include "diffvcs/grad.h"
+#include "relaxed.h"
 
 typedef struct {
   const vcs_cart_t *cart;
   int32_t runs, frames, threads; /* threads 0: one a core */
   vcs_grad_options_t options;
-  const float *state; /* runs x 8 * vcs_state_size */
-  const float *rom;   /* runs x 8 * size of the image, or NULL: the cartridge's own */
-  const float *input; /* runs x frames x VCS_INPUTS */
+  const vcs_relax_options_t *relaxed; /* not NULL: derivatives are those of the relaxed machine (relaxed.h) */
+  const float *state;                 /* runs x 8 * vcs_state_size */
+  const float *rom;                   /* runs x 8 * size of the image, or NULL: the cartridge's own */
+  const float *input;                 /* runs x frames x VCS_INPUTS */
 } vcs_bits_t;
 
 /* Tangents or adjoints of the arguments and of the results, laid out like them. Any may be NULL. */

@@ -7,8 +7,9 @@
  *   vcs_xla_vjp   state, rom, input, adjoints of pixels, state   -> adjoints of state, rom, input
  *
  * Attributes: `cart`, the address of a loaded cartridge (const, and never freed once JAX has seen it), the numbers of
- * vcs_grad_options_t by name, and `scale`, what the 256 palette indices are worth. xla_ffi_c_api.h is OpenXLA's own
- * header, unchanged, so that building needs no JAX.
+ * vcs_grad_options_t by name, `scale`, what the 256 palette indices are worth, and `relaxed`, the bytes of a
+ * vcs_relax_options_t (one byte: none). xla_ffi_c_api.h is OpenXLA's own header, unchanged, so that building needs no
+ * JAX.
  */
 #include <string.h>
 
@@ -61,15 +62,18 @@ static int fraction(const XLA_FFI_CallFrame *frame, const char *name, float *val
   return 1;
 }
 
-static int read_attributes(const XLA_FFI_CallFrame *frame, vcs_bits_t *bits) {
+static int read_attributes(const XLA_FFI_CallFrame *frame, vcs_bits_t *bits, vcs_relax_options_t *relaxed) {
   int64_t cart, method, fork_window, side;
   const XLA_FFI_Array *scale = attribute(frame, "scale", XLA_FFI_AttrType_ARRAY);
+  const XLA_FFI_Array *bytes = attribute(frame, "relaxed", XLA_FFI_AttrType_ARRAY);
   if (!number(frame, "cart", &cart) || !number(frame, "method", &method) ||
       !number(frame, "fork_window", &fork_window) || !number(frame, "side", &side) ||
       !fraction(frame, "alpha", &bits->options.alpha) || !fraction(frame, "temperature", &bits->options.temperature) ||
-      !scale || scale->dtype != XLA_FFI_DataType_F32 || scale->size != 256) {
+      !scale || scale->dtype != XLA_FFI_DataType_F32 || scale->size != 256 || !bytes ||
+      bytes->dtype != XLA_FFI_DataType_U8 || (bytes->size != 1 && bytes->size != sizeof *relaxed)) {
     return 0;
   }
+  if (bytes->size == sizeof *relaxed) bits->relaxed = memcpy(relaxed, bytes->data, sizeof *relaxed);
   bits->cart = (const vcs_cart_t *)(uintptr_t)cart; /* NOLINT(performance-no-int-to-ptr): an attribute is a number */
   bits->options.method = (vcs_method_t)method;
   bits->options.fork_window = (int32_t)fork_window;
@@ -95,8 +99,9 @@ static XLA_FFI_Error *call(XLA_FFI_CallFrame *frame, call_t which) {
   if (answered_version(frame)) return NULL;
   static const int argument_counts[] = {3, 6, 5}, result_counts[] = {2, 2, 3};
   vcs_bits_t bits = {0};
+  vcs_relax_options_t relaxed;
   if (frame->args.size != argument_counts[which] || frame->rets.size != result_counts[which] ||
-      !read_attributes(frame, &bits)) {
+      !read_attributes(frame, &bits, &relaxed)) {
     return fail(frame, "diffvcs: this call does not have the arguments that diffvcs.jax gives it");
   }
   XLA_FFI_Buffer **in = (XLA_FFI_Buffer **)frame->args.args, **out = (XLA_FFI_Buffer **)frame->rets.rets;

@@ -5,9 +5,8 @@
     python peer_suites.py envpool CHECKOUT [arguments of pytest]   EnvPool: envpool/atari/atari_envpool_test.py
 
 Nothing of a checkout is kept: its tests are copied into a temporary folder, beside a conftest.py that puts us in the place
-of `ale_py` or `envpool`. ale-py's tests need opencv-python-headless, jax and chex, EnvPool's also absl-py. Two of EnvPool's
-twelve fail, and are expected to: test_raw_envpool is about its C++ classes, test_partial_step sends actions to some of the
-environments of a batch, which ours takes for all of them.
+of `ale_py` or `envpool`. ale-py's tests need opencv-python-headless, jax and chex, EnvPool's also absl-py. One of EnvPool's
+twelve fails, and is expected to: test_raw_envpool is about its C++ classes, which we do not have.
 """
 
 import shutil

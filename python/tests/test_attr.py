@@ -1,4 +1,4 @@
-"""Attribution methods: each runs, those that are exact are the truth, and plots draw."""
+"""Attribution methods: each runs, and those that are exact are the truth."""
 
 import numpy as np
 import pytest
@@ -61,19 +61,3 @@ def test_other_numbers_can_be_explained(machine):
             attr.Problem(cart, state, [0], cell, wrong)
     with pytest.raises(ValueError, match="method"):
         byte.attribute("astrology")
-
-
-def test_plots_draw(machine):
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from diffvcs import plot
-
-    cart, played = machine.cart, diffvcs.run(machine.cart, machine.save(), [0, 3])
-    derivative = diffvcs.vjp(cart, machine.save(), [0, 3], dframes=np.ones((cart.height, 160)))
-    axes = [
-        plot.frame(cart, played.frames[-1], np.eye(cart.height, 160)), plot.ram(derivative.dram), plot.rom(derivative.drom),
-        plot.inputs(derivative.dinput), plot.ram(np.zeros(128)),
-    ]  # fmt: skip
-    for ax in axes:
-        ax.figure.canvas.draw()
-        matplotlib.pyplot.close(ax.figure)

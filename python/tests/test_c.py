@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import diffvcs
-from diffvcs import _c
+from diffvcs import _c, relaxed
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -50,6 +50,9 @@ def test_constants_are_those_of_the_headers(tmp_path):
         "VCS_PROFILE_FIXED": _c.PROFILES.index("fixed"), "VCS_METHOD_STE": diffvcs.functional.METHODS["ste"],
         "VCS_METHOD_NAIVE": diffvcs.functional.METHODS["naive"], "VCS_SIDE_TANGENT": diffvcs.functional.SIDES["tangent"],
         "VCS_INPUT_RESET": diffvcs.INPUT_NAMES.index("reset"), "VCS_TRUTH_IMPOSSIBLE": diffvcs.functional.OUTCOMES.index("impossible"),
+        "VCS_CAST_NONE": relaxed.CASTS.index("none"), "VCS_DISPATCH_DISTANCE": relaxed.DISPATCHES.index("distance"),
+        "VCS_BUS_REDUCED": relaxed.BUSES.index("reduced"), "VCS_SLOT_PC": relaxed.REGISTERS.index("pc"),
+        "VCS_SLOT_RAM": len(relaxed.REGISTERS),
     }  # fmt: skip
     lines = ['#include "bits.h"'] + [f'_Static_assert({n} == {v}, "{n}");' for n, v in pairs.items()]
     result = compile_c(tmp_path, "\n".join(lines))

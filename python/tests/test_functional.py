@@ -62,6 +62,13 @@ def test_ram_of_one_frame_agrees_with_the_truth(scene):
     assert np.mean(same) > 0.8, f"{sum(same)} of {len(same)}"
 
 
+def test_vjp_is_the_truth_where_first_order_is_exact(machine, linear):
+    for method in ("bit", "bit+fork"):
+        found = vjp(machine.cart, machine.save(), [0], dframes=linear.weights, method=method, side="mean")
+        assert np.array_equal(found.dram[linear.cells], linear.dram)
+        assert np.array_equal(found.drom[linear.offsets], linear.drom)
+
+
 def test_truth_is_a_flip(machine):
     cart, state = machine.cart, machine.save()
     exact = truth(cart, state, [0, 0], ram_places(cart, [40]))

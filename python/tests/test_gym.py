@@ -137,3 +137,18 @@ def test_rendering():
     assert np.array_equal(env.render(), observation)
     with pytest.raises(gymnasium.error.Error):
         diffvcs.AtariEnv("pong").render()
+
+
+def test_a_window_is_opened_for_humans(monkeypatch):
+    pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
+    env, plain = make("Pong-v5", render_mode="human"), make("Pong-v5")
+    env.reset(seed=1)
+    plain.reset(seed=1)
+    for action in (0, 2, 3):
+        shown, seen = env.step(action), plain.step(action)
+        assert np.array_equal(shown[0], seen[0]) and shown[1:] == seen[1:]
+    assert env.render() is None and env.unwrapped.ale._window is not None
+    env.close()
+    assert env.unwrapped.ale._window is None

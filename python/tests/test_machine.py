@@ -1,6 +1,8 @@
 """Machines: fields by name, saving and restoring, pictures, what is refused."""
 
 import gc
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -130,3 +132,23 @@ def test_images_are_found_by_name():
     assert Cartridge.find("pong") is Cartridge.find("pong")
     assert "pong" in diffvcs.roms.get_all_rom_ids()
     assert diffvcs.roms.name_to_rom_id("MsPacman") == "ms_pacman"
+
+
+def test_numpy_is_enough():
+    """What needs another package says which, and how to get it."""
+    program = """
+import sys
+for name in ("gymnasium", "torch", "jax", "matplotlib", "captum", "pygame", "ale_py"):
+    sys.modules[name] = None
+import numpy as np
+import diffvcs
+machine = diffvcs.Machine("demo")
+diffvcs.vjp(machine.cart, machine.save(), [0], dram=np.ones(128))
+for module, extra in (("torch", "torch"), ("jax", "jax"), ("attr", "xai"), ("env", "gym"), ("vector", "gym")):
+    try:
+        getattr(diffvcs, module)
+        sys.exit(f"{module} came without what it needs")
+    except ImportError as problem:
+        assert f"diffvcs[{extra}]" in str(problem), problem
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,5 +1,7 @@
 """The vector environment, and EnvPool's way of driving it."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -157,31 +159,94 @@ def test_wrong_arguments_are_refused():
 
 
 def test_envpool_in_step():
+    """All environments at every step; results come in the order of env_id."""
     pool = diffvcs.make("Breakout-v5", num_envs=4, seed=3, reward_clip=True, noop_max=1)
     envs = DiffVCSVectorEnv("breakout", 4, reward_clipping=False, noop_max=1)
     observations, info = pool.reset()
     assert np.array_equal(observations, envs.reset(seed=3)[0]) and info["elapsed_step"].tolist() == [0] * 4
     for i in range(60):
-        actions = np.array([1, 2, 3, 0])
-        order = np.array([2, 0, 3, 1])
+        actions, order = np.array([1, 2, 3, 0]), np.array([2, 0, 3, 1])
         got, want = pool.step(actions[order], order), envs.step(actions)
-        assert np.array_equal(got[0], want[0]) and np.array_equal(got[4]["reward"], want[1])
-        assert np.array_equal(got[1], np.sign(want[1])) and got[1].dtype == np.float32
+        assert np.array_equal(got[0], want[0][order]) and np.array_equal(got[4]["reward"], want[1][order])
+        assert np.array_equal(got[1], np.sign(want[1][order])) and got[1].dtype == np.float32
         assert np.array_equal(got[4]["ram"].shape, (4, 128)) and got[4]["elapsed_step"].tolist() == [i + 1] * 4
-    with pytest.raises(ValueError):
-        pool.send(actions, np.array([0, 0, 1, 2]))
+        assert np.array_equal(got[4]["env_id"], order)
+    for wrong in (np.array([0, 0, 1, 2]), np.array([0, 1, 2, 4]), np.array([0, 1])):
+        with pytest.raises(ValueError):
+            pool.send(actions, wrong)
+    with pytest.raises(ValueError, match="nothing was sent"):
+        pool.recv()
+
+
+def test_envpool_steps_and_resets_some():
+    """Environments that are not named stay where they are; several sends may come before one recv."""
+    pool = diffvcs.make("Breakout-v5", num_envs=4, seed=3, noop_max=0)
+    alone = [DiffVCSVectorEnv("breakout", 1, reward_clipping=False, noop_max=0) for _ in range(4)]
+    pool.reset()
+    for i, env in enumerate(alone):
+        env.reset(seed=3 + i)
+    for i in range(20):
+        ids = np.array([3, 1])
+        pool.send(np.array([2, 3]), ids)
+        if i % 2:
+            pool.send(np.array([1]), np.array([0]))
+            ids = np.array([3, 1, 0])
+            with pytest.raises(ValueError, match="environment 3 .* not received"):
+                pool.send(np.array([0]), np.array([3]))
+        got = pool.recv()
+        assert np.array_equal(got[4]["env_id"], ids) and len(got[0]) == len(got[1]) == len(ids)
+        for row, (env, action) in enumerate(zip(ids, (2, 3, 1))):
+            want = alone[env].step(np.array([action]))
+            assert np.array_equal(got[0][row], want[0][0]) and got[1][row] == want[1][0]
+    observations, info = pool.reset(np.array([1]))
+    assert info["env_id"].tolist() == [1] and info["elapsed_step"].tolist() == [0]
+    assert np.array_equal(observations[0], alone[1].reset()[0][0])
+    info = pool.step(np.zeros(4, int))[4]
+    assert info["elapsed_step"].tolist() == [11, 1, 1, 21]
 
 
 def test_envpool_asynchronously():
-    pool = diffvcs.make("Pong-v5", num_envs=6, batch_size=2)
+    """recv gives the first two that are ready, and each environment's story is that of the same actions alone."""
+    pool = diffvcs.make("Breakout-v5", num_envs=6, batch_size=2, num_threads=2, seed=5, noop_max=0)
+    assert pool.is_async
+    alone = [DiffVCSVectorEnv("breakout", 1, reward_clipping=False, noop_max=0) for _ in range(6)]
     pool.async_reset()
-    seen = set()
-    for _ in range(60):
+    steps = [0] * 6
+    for _ in range(90):
         observations, reward, terminated, truncated, info = pool.recv()
-        assert observations.shape == (2, 4, 84, 84)
-        seen.update(info["env_id"].tolist())
-        pool.send(np.zeros(2, int), info["env_id"])
-    assert seen == set(range(6))
+        assert observations.shape == (2, 4, 84, 84) and info["elapsed_step"].tolist() == [
+            steps[e] for e in info["env_id"]
+        ]
+        for row, env in enumerate(info["env_id"]):
+            if steps[env] == 0:
+                want = alone[env].reset(seed=5 + int(env))[0]
+            else:
+                want = alone[env].step(np.array([(env + steps[env]) % 4]))[0]
+            assert np.array_equal(observations[row], want[0]), (env, steps[env])
+            steps[env] += 1
+        turned = info["env_id"][::-1]
+        pool.send(np.array([(env + steps[env]) % 4 for env in turned]), turned)
+    assert min(steps) > 5
+    pool.async_reset()  # drops what is under way
+    assert pool.recv()[4]["elapsed_step"].tolist() == [0, 0]
+
+
+def test_envpool_does_not_wait_for_all():
+    """With one thread and long steps, the first result is there after a third of the work. (In one of five tries, because
+    this thread may be woken up late.)"""
+    pool = diffvcs.make("Breakout-v5", num_envs=3, batch_size=1, num_threads=1, frame_skip=1000, seed=1)
+    pool.async_reset()
+    shares = []
+    for _ in range(5):
+        ids = [int(pool.recv()[4]["env_id"][0]) for _ in range(3)]
+        start, spent = time.process_time(), []
+        pool.send(np.zeros(3, int), np.array(ids[::-1]))
+        for env in ids[::-1]:
+            assert pool.recv()[4]["env_id"].tolist() == [env], "one thread does them in the order of sending"
+            spent.append(time.process_time() - start)
+        shares.append(spent[0] / spent[2])
+        pool.async_reset()
+    assert min(shares) < 0.6, shares
 
 
 def test_envpool_in_the_way_of_dm():

@@ -7,11 +7,9 @@
  *
  * What agents see is made by a second kernel, a block a seat: it has the whole picture in shared memory.
  */
-#include <cuda_runtime.h>
-
 #include <cstdio>
 
-#include "engine.h"
+#include "kernels.h"
 
 const char *vcs_grad_product(const struct vcs_fleet_grad_view *view, void *stream); /* grad.cu */
 
@@ -20,14 +18,6 @@ namespace {
 enum { WARP = 32, WARPS_PER_SM = 16, LOCAL_RAM = 256, SHOW_THREADS = 256 };
 
 constexpr uint64_t POOL_KEEPS = 1ull << 30;
-
-const char *error_of(cudaError_t status) { return status == cudaSuccess ? nullptr : cudaGetErrorString(status); }
-
-#define TRY(call)                      \
-  do {                                 \
-    const char *why_ = error_of(call); \
-    if (why_ != nullptr) return why_;  \
-  } while (0)
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
@@ -123,13 +113,6 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM)
 
 /* ---- Observations --------------------------------------------------------------------------------------------------
  */
-
-/* All threads of a block copy. Both places are aligned to 16 bytes, and so is the size. */
-__device__ void copy_together(uint8_t *to, const uint8_t *from, size_t size) {
-  for (size_t i = threadIdx.x; i < size / 16; i += blockDim.x) {
-    reinterpret_cast<uint4 *>(to)[i] = reinterpret_cast<const uint4 *>(from)[i];
-  }
-}
 
 __device__ void show_small(const vcs_fleet_kind_t *kind, const uint8_t *a, const uint8_t *b, bool starts,
                            uint8_t *stack, uint8_t *gray) {
@@ -233,80 +216,9 @@ const char *copy(const vcs_fleet_view_t *fleet, const int32_t *ids, int32_t coun
   return error_of(cudaGetLastError());
 }
 
-/* ---- Truth ---------------------------------------------------------------------------------------------------------
- */
-
-/* Few runs that must be done soon: a warp has only some of them, so that more of the chip works and fewer lanes wait
- * for each other. */
-enum { TRUTH_LANES = 1 };
-
-__global__ void picture_kernel(const __grid_constant__ vcs_truth_view_t truth, const uint8_t *picture) {
-  copy_together(truth.frames + 2 * blockIdx.x * static_cast<size_t>(VCS_FRAME_BYTES), picture, 2 * VCS_FRAME_BYTES);
-}
-
-const char *begin_truth(const vcs_truth_view_t *truth, const uint8_t *picture) {
-  void *memory;
-  const char *why = allocate(2 * VCS_FRAME_BYTES, &memory);
-  if (why != nullptr) return why;
-  uint8_t *there = static_cast<uint8_t *>(memory);
-  if (picture != nullptr) {
-    TRY(cudaMemcpy(there, picture, 2 * VCS_FRAME_BYTES, cudaMemcpyHostToDevice));
-  } else {
-    TRY(cudaMemset(there, 0, 2 * VCS_FRAME_BYTES));
-  }
-  picture_kernel<<<truth->count + 1, 256>>>(*truth, there);
-  TRY(cudaGetLastError());
-  release(there);
-  return nullptr;
-}
-
-__global__ void __launch_bounds__(WARP) run_kernel(const __grid_constant__ vcs_truth_view_t truth) {
-  const int32_t run = blockIdx.x * TRUTH_LANES + threadIdx.x;
-  const bool here_to_run = threadIdx.x < TRUTH_LANES && run <= truth.count;
-  const unsigned lanes = __ballot_sync(~0u, here_to_run);
-  if (!here_to_run) return;
-  vcs_t *there = vcs_truth_machine(&truth, run);
-  machine_t here;
-  vcs_t *m = enter(truth.cart, there, &here);
-  vcs_truth_run(&truth, run, m, m != there ? there : nullptr, lanes);
-  leave(truth.cart, there, m);
-}
-
-/* A block a run, a thread a row: everybody counts and makes the checksum of a row; one puts them together. */
-__global__ void __launch_bounds__(SHOW_THREADS) compare_kernel(const __grid_constant__ vcs_truth_view_t truth) {
-  __shared__ int32_t pixels, ram_bytes;
-  __shared__ uint32_t row_crc[VCS_FRAME_BYTES / VCS_WIDTH];
-  const int32_t run = blockIdx.x, height = truth.cart->frame_height, size = VCS_WIDTH * height;
-  const uint8_t *picture = vcs_truth_picture(&truth, run), *base = vcs_truth_picture(&truth, truth.count);
-  const uint8_t *ram = vcs_truth_machine(&truth, run)->ram, *base_ram = vcs_truth_machine(&truth, truth.count)->ram;
-  if (threadIdx.x == 0) pixels = ram_bytes = 0;
-  __syncthreads();
-  atomicAdd(&pixels, vcs_count_different(picture, base, size, threadIdx.x, blockDim.x));
-  atomicAdd(&ram_bytes, vcs_count_different(ram, base_ram, 128, threadIdx.x, blockDim.x));
-  for (int y = threadIdx.x; y < height; y += blockDim.x) row_crc[y] = vcs_crc_of(picture + y * VCS_WIDTH, VCS_WIDTH);
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  vcs_truth_t row = {};
-  row.outcome = VCS_TRUTH_RAN;
-  row.pixels = pixels;
-  row.ram_bytes = ram_bytes;
-  const uint32_t power = vcs_crc_power(VCS_WIDTH);
-  row.screen_crc = row_crc[0];
-  for (int y = 1; y < height; y++) row.screen_crc = vcs_crc_multiply(row.screen_crc, power) ^ row_crc[y];
-  row.ram_crc = vcs_crc_of(ram, 128);
-  truth.rows[run * static_cast<size_t>(truth.horizon_count) + truth.horizon] = row;
-}
-
-const char *truth_of(const vcs_truth_view_t *truth) {
-  run_kernel<<<truth->count / TRUTH_LANES + 1, WARP>>>(*truth);
-  TRY(cudaGetLastError());
-  compare_kernel<<<truth->count + 1, SHOW_THREADS>>>(*truth);
-  TRY(cudaGetLastError());
-  return error_of(cudaDeviceSynchronize());
-}
-
 }  // namespace
 
 extern "C" VCS_API const vcs_engine_t VCS_CUDA_ENGINE;
-const vcs_engine_t VCS_CUDA_ENGINE = {use,  allocate, release,     move,     deal,    reset,
-                                      step, copy,     begin_truth, truth_of, wait_for, vcs_grad_product};
+const vcs_engine_t VCS_CUDA_ENGINE = {
+    use,      allocate,        release, move, deal, reset, step, copy, vcs_kernels_begin_truth, vcs_kernels_truth,
+    wait_for, vcs_grad_product};

@@ -9,17 +9,20 @@
 #include "diffvcs/cuda.h"
 #include "fleet.h"
 
-/* Runs with flips, all from one place on: the machine of each, and both frame buffers. */
+/* Runs with flips: the machine of each, and both frame buffers. They come from one or several bases; a base has `count`
+ * runs with a flip and, behind them, the one without. */
 typedef struct {
   const vcs_cart_t *cart;         /* the device's */
-  uint8_t *machines;              /* count + 1 of them; the last is the run without flips */
+  uint8_t *machines;              /* by run */
   uint8_t *frames;                /* two frame buffers each */
-  const vcs_controls_t *controls; /* one for each frame of the run */
-  const uint8_t *inputs;          /* by run: the number of an input that is flipped, or VCS_INPUTS */
+  const vcs_controls_t *controls; /* by base and frame */
+  const uint8_t *inputs;          /* by flip: the number of an input that is flipped, or VCS_INPUTS */
   const uint16_t *input_frames;   /* ... and in which frame */
   vcs_truth_t *rows;              /* by run and horizon */
+  uint8_t *lost;                  /* by run: given up, because the program has lost itself; NULL: none is */
   size_t machine_bytes;
-  int32_t count, horizon, horizon_count, from, to; /* frames to be run, and the number of the horizon then */
+  int32_t bases, count, frame_count;        /* frames of a whole run */
+  int32_t horizon, horizon_count, from, to; /* frames to be run, and the number of the horizon then */
 } vcs_truth_view_t;
 
 struct vcs_fleet_grad_view;
@@ -35,8 +38,7 @@ typedef struct {
                       void *stream);
   const char *(*copy)(const vcs_fleet_view_t *fleet, const int32_t *ids, int32_t count, uint8_t *states, bool restores,
                       void *stream);
-  const char *(*begin_truth)(const vcs_truth_view_t *truth,
-                             const uint8_t *picture); /* in host memory, or NULL: black */
+  const char *(*begin_truth)(const vcs_truth_view_t *truth, const uint8_t *pictures); /* by base; in host memory */
   const char *(*truth)(const vcs_truth_view_t *truth);
   const char *(*wait)(void *stream);
   const char *(*grad)(const struct vcs_fleet_grad_view *view, void *stream); /* a product (grad.h); the CPU has none */
@@ -61,16 +63,26 @@ vcs_status_t vcs_fleet_told(const char *why, vcs_error_t *error);
 void vcs_fleet_free_workspace(vcs_fleet_t *fleet);
 
 /* The name of the table in libdiffvcs_cuda; it changes whenever the table or what it speaks of does. */
-#define VCS_CUDA_ENGINE vcs_cuda_engine_2
-#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_2"
+#define VCS_CUDA_ENGINE vcs_cuda_engine_3
+#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_3"
 
 /* ---- Truth, run by run ------------------------------------------------------------------------------------------ */
 
+VCS_FN int32_t vcs_truth_runs(const vcs_truth_view_t *truth) { return truth->bases * (truth->count + 1); }
+VCS_FN int32_t vcs_truth_base(const vcs_truth_view_t *truth, int32_t run) { return run / (truth->count + 1); }
+VCS_FN int32_t vcs_truth_flip(const vcs_truth_view_t *truth, int32_t run) { return run % (truth->count + 1); }
+
+/* The run of the same base without flips. */
+VCS_FN int32_t vcs_truth_plain(const vcs_truth_view_t *truth, int32_t run) {
+  return run - vcs_truth_flip(truth, run) + truth->count;
+}
+
 /* What is held in a frame of a run: the controls, but for an input that is flipped. */
 VCS_FN vcs_controls_t vcs_truth_hands(const vcs_truth_view_t *truth, int32_t run, int32_t frame) {
-  vcs_controls_t hands = truth->controls[frame];
-  if (run >= truth->count || truth->input_frames[run] != frame) return hands;
-  const int input = truth->inputs[run], keys = VCS_INPUT_SECOND_PLAYER;
+  const int32_t flip = vcs_truth_flip(truth, run);
+  vcs_controls_t hands = truth->controls[vcs_truth_base(truth, run) * truth->frame_count + frame];
+  if (flip == truth->count || truth->input_frames[flip] != frame) return hands;
+  const int input = truth->inputs[flip], keys = VCS_INPUT_SECOND_PLAYER;
   if (input < VCS_INPUT_RESET) {
     hands.held[input / keys] ^= (uint8_t)(1 << input % keys);
   } else if (input < VCS_INPUTS) {
@@ -90,23 +102,29 @@ VCS_FN const uint8_t *vcs_truth_picture(const vcs_truth_view_t *truth, int32_t r
 
 /* The frames up to a horizon, of which only the last is looked at. With one horizon it is enough to draw that one,
  * unless a frame leaves rows as they were: then all are run once more from `before`, and drawn. NULL: they are drawn at
- * once.
- */
-VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, const vcs_t *before, unsigned lanes) {
+ * once. A run is alone: it waits for no other.
+ *
+ * A flip can make the program lose itself. Its frames then do not end, but have all the instructions that a frame may
+ * have, five times as many as others; or it runs where no program is, and every instruction is one for core/cpu.h, ten
+ * times as slow as others. Everybody else is long done. Such a run may be given up, and done by somebody faster. */
+enum { VCS_TRUTH_STRANGE = 512 }; /* steps a frame; programs that know what they do have a few dozen */
+
+VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, vcs_video_t *video,
+                          const vcs_t *before) {
   uint8_t *frames = truth->frames + 2 * (size_t)run * VCS_FRAME_BYTES;
-  const bool hopes = before && truth->horizon_count == 1;
-  bool covered = hopes;
-  for (int pass = 0; pass < 2; pass++) {
-    if (pass == 1 && hopes && !covered) vcs_copy_machine(m, before, vcs_machine_size(truth->cart));
-    for (int32_t frame = truth->from; frame < truth->to; frame++) {
-      const bool runs = covered == (pass == 0);
-      if (runs) {
-        const vcs_controls_t hands = vcs_truth_hands(truth, run, frame);
-        vcs_console_control(truth->cart, m, &hands);
-      }
-      vcs_frame_together(truth->cart, m, pass == 1 || frame + 1 == truth->to ? frames : NULL, runs, lanes);
-      if (pass == 0 && runs) covered = vcs_frame_covers(truth->cart, m);
-    }
+  bool draws_all = !before || truth->horizon_count > 1;
+  uint8_t *lost = truth->lost && run != vcs_truth_plain(truth, run) ? &truth->lost[run] : NULL;
+  for (int32_t frame = truth->from; frame < truth->to; frame++) {
+    if (lost && *lost) return;
+    const vcs_controls_t hands = vcs_truth_hands(truth, run, frame);
+    vcs_console_control(truth->cart, m, &hands);
+    const uint32_t steps = vcs_frame_together(truth->cart, m, video,
+                                              draws_all || frame + 1 == truth->to ? frames : NULL, true, VCS_THIS_LANE);
+    if (lost) *lost = steps > VCS_TRUTH_STRANGE || (m->partial && !m->jammed);
+    if (draws_all || vcs_frame_covers(truth->cart, m)) continue;
+    vcs_copy_machine(m, before, vcs_machine_size(truth->cart));
+    draws_all = true;
+    frame = truth->from - 1;
   }
 }
 

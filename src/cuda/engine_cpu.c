@@ -134,14 +134,10 @@ static const char *copy(const vcs_fleet_view_t *fleet, const int32_t *ids, int32
 
 /* ---- Truth ------------------------------------------------------------------------------------------------------ */
 
-static const char *begin_truth(const vcs_truth_view_t *truth, const uint8_t *picture) {
-  for (size_t i = 0; i <= (size_t)truth->count; i++) {
-    uint8_t *frames = truth->frames + 2 * i * VCS_FRAME_BYTES;
-    if (picture) {
-      memcpy(frames, picture, 2 * VCS_FRAME_BYTES);
-    } else {
-      memset(frames, 0, 2 * VCS_FRAME_BYTES);
-    }
+static const char *begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures) {
+  static const size_t size = 2 * (size_t)VCS_FRAME_BYTES;
+  for (int32_t i = 0; i < vcs_truth_runs(truth); i++) {
+    memcpy(truth->frames + size * (size_t)i, pictures + size * (size_t)vcs_truth_base(truth, i), size);
   }
   return NULL;
 }
@@ -150,19 +146,21 @@ static bool run_again(void *context, size_t item, int worker) {
   const vcs_truth_view_t *truth = context;
   const int32_t run = (int32_t)item;
   vcs_t *m = vcs_truth_machine(truth, run), *before = malloc(truth->machine_bytes);
+  vcs_video_t video;
   (void)worker;
   if (!before) return false;
   memcpy(before, m, truth->machine_bytes);
-  vcs_truth_run(truth, run, m, before, VCS_THIS_LANE);
+  vcs_truth_run(truth, run, m, &video, before);
   free(before);
   return true;
 }
 
 static bool compare(void *context, size_t item, int worker) {
   const vcs_truth_view_t *truth = context;
-  const int32_t run = (int32_t)item, pixels = VCS_WIDTH * truth->cart->frame_height;
-  const vcs_t *m = vcs_truth_machine(truth, run), *base = vcs_truth_machine(truth, truth->count);
-  const uint8_t *picture = vcs_truth_picture(truth, run), *of_base = vcs_truth_picture(truth, truth->count);
+  const int32_t run = (int32_t)item, plain = vcs_truth_plain(truth, run);
+  const int32_t pixels = VCS_WIDTH * truth->cart->frame_height;
+  const vcs_t *m = vcs_truth_machine(truth, run), *base = vcs_truth_machine(truth, plain);
+  const uint8_t *picture = vcs_truth_picture(truth, run), *of_base = vcs_truth_picture(truth, plain);
   (void)worker;
   truth->rows[item * (size_t)truth->horizon_count + (size_t)truth->horizon] =
       (vcs_truth_t){VCS_TRUTH_RAN,
@@ -175,7 +173,7 @@ static bool compare(void *context, size_t item, int worker) {
 }
 
 static const char *truth_of(const vcs_truth_view_t *truth) {
-  const size_t runs = (size_t)truth->count + 1;
+  const size_t runs = (size_t)vcs_truth_runs(truth);
   const bool done =
       vcs_parallel(runs, 0, run_again, (void *)truth) == runs && vcs_parallel(runs, 0, compare, (void *)truth) == runs;
   return done ? NULL : "interrupted";

@@ -524,87 +524,162 @@ void *vcs_fleet_dlpack(const vcs_fleet_t *fleet, void *memory, int32_t dimension
 
 /* ---- Truth ------------------------------------------------------------------------------------------------------ */
 
-/* What the engine needs of a run, on the host first. */
+/* What is asked: each of `count` places flipped in each of `bases` runs, which are of one cartridge and equally long.
+ */
 typedef struct {
-  uint8_t *machines, *inputs, *possible;
+  const vcs_run_t *runs;
+  size_t bases;
+  const vcs_place_t *places;
+  size_t count, horizons, machine_bytes;
+  const vcs_truth_options_t *options;
+} question_t;
+
+static size_t runs_of(const question_t *q) { return q->bases * (q->count + 1); }
+
+/* What the engine needs, on the host first. */
+typedef struct {
+  uint8_t *machines, *pictures, *inputs, *possible, *lost;
   uint16_t *input_frames;
   vcs_truth_t *rows;
 } flips_t;
 
 static void flips_free(flips_t *flips) {
   free(flips->machines);
+  free(flips->pictures);
   free(flips->inputs);
   free(flips->possible);
+  free(flips->lost);
   free(flips->input_frames);
   free(flips->rows);
 }
 
-static vcs_status_t flip_all(const vcs_run_t *run, const vcs_place_t *places, size_t count, size_t machine_bytes,
-                             size_t horizons, flips_t *flips, vcs_error_t *error) {
-  const size_t size = vcs_state_size(run->cart);
-  flips->machines = calloc(count + 1, machine_bytes);
-  flips->inputs = malloc(count + 1);
-  flips->possible = calloc(count + 1, 1);
-  flips->input_frames = calloc(count + 1, sizeof *flips->input_frames);
-  flips->rows = calloc((count + 1) * horizons, sizeof *flips->rows);
-  if (!flips->machines || !flips->inputs || !flips->possible || !flips->input_frames || !flips->rows) {
-    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+static vcs_status_t flips_allocate(const question_t *q, flips_t *flips, vcs_error_t *error) {
+  const size_t runs = runs_of(q);
+  flips->machines = calloc(runs, q->machine_bytes);
+  flips->pictures = calloc(q->bases, (size_t)2 * VCS_FRAME_BYTES);
+  flips->inputs = malloc(q->count + 1);
+  flips->possible = calloc(runs, 1);
+  flips->lost = calloc(runs, 1);
+  flips->input_frames = calloc(q->count + 1, sizeof *flips->input_frames);
+  flips->rows = calloc(runs * q->horizons, sizeof *flips->rows);
+  if (flips->machines && flips->pictures && flips->inputs && flips->possible && flips->lost && flips->input_frames &&
+      flips->rows) {
+    return VCS_OK;
   }
-  memset(flips->inputs, VCS_INPUTS, count + 1);
-  for (size_t i = 0; i <= count; i++) {
-    uint8_t *machine = flips->machines + i * machine_bytes;
+  return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+}
+
+/* The runs of a base: those with a flip, and the one without. */
+static vcs_status_t flip_all(const question_t *q, size_t base, flips_t *flips, vcs_error_t *error) {
+  const vcs_run_t *run = &q->runs[base];
+  const size_t size = vcs_state_size(run->cart);
+  for (size_t i = 0, at = base * (q->count + 1); i <= q->count; i++, at++) {
+    uint8_t *machine = flips->machines + at * q->machine_bytes;
     memcpy(machine, run->start, size);
-    if (i == count) break;
-    vcs_status_t status = vcs_place_check(run, &places[i], error);
+    if (i == q->count) break;
+    const vcs_place_t *place = &q->places[i];
+    vcs_status_t status = vcs_place_check(run, place, error);
     if (status) return status;
-    if (places[i].kind == VCS_PLACE_ROM) {
+    if (place->kind == VCS_PLACE_ROM) {
       return vcs_error_fill(error, VCS_BAD_ARGUMENT, "bits of ROM are flipped on the CPU: use vcs_truth");
     }
-    if (places[i].kind == VCS_PLACE_INPUT) {
-      flips->inputs[i] = (uint8_t)places[i].index;
-      flips->input_frames[i] = places[i].frame;
+    if (place->kind == VCS_PLACE_INPUT) {
+      flips->inputs[i] = (uint8_t)place->index;
+      flips->input_frames[i] = place->frame;
     } else {
-      machine[places[i].index] ^= (uint8_t)(1u << places[i].bit);
+      machine[place->index] ^= (uint8_t)(1u << place->bit);
     }
-    flips->possible[i] = vcs_machine_is_possible(run->cart, (const vcs_t *)(const void *)machine);
-    if (!flips->possible[i]) memcpy(machine, run->start, size);
+    flips->possible[at] = vcs_machine_is_possible(run->cart, (const vcs_t *)(const void *)machine);
+    if (!flips->possible[at]) memcpy(machine, run->start, size);
+  }
+  if (run->picture) {
+    memcpy(flips->pictures + base * 2 * VCS_FRAME_BYTES, run->picture, (size_t)2 * VCS_FRAME_BYTES);
   }
   return VCS_OK;
 }
 
 /* All the device's memory for a truth; what is not there is NULL. */
 typedef struct {
-  void *rom, *code, *cart, *machines, *frames, *controls, *inputs, *input_frames, *rows;
+  void *rom, *code, *cart, *machines, *frames, *controls, *inputs, *input_frames, *rows, *lost;
 } loan_t;
 
 static void give_back(const vcs_engine_t *engine, const loan_t *loan) {
   void *const all[] = {loan->rom,      loan->code,   loan->cart,         loan->machines, loan->frames,
-                       loan->controls, loan->inputs, loan->input_frames, loan->rows};
+                       loan->controls, loan->inputs, loan->input_frames, loan->rows,     loan->lost};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) engine->release(all[i]);
 }
 
-static const char *lend(const vcs_engine_t *engine, const vcs_run_t *run, const flips_t *flips, size_t runs,
-                        size_t machine_bytes, size_t row_count, loan_t *loan) {
+static const char *lend(const vcs_engine_t *engine, const question_t *q, const flips_t *flips, loan_t *loan) {
+  const size_t runs = runs_of(q), held = (size_t)q->runs->frames * sizeof *q->runs->controls;
   vcs_cart_t cart;
-  const char *why = upload_cart(engine, run->cart, &cart);
+  const char *why = upload_cart(engine, q->runs->cart, &cart);
   loan->rom = (void *)cart.rom;
   loan->code = (void *)cart.code;
   if (!why) why = upload(engine, &cart, sizeof cart, &loan->cart);
-  if (!why) why = upload(engine, flips->machines, runs * machine_bytes, &loan->machines);
-  if (!why) why = upload(engine, run->controls, (size_t)run->frames * sizeof *run->controls, &loan->controls);
-  if (!why) why = upload(engine, flips->inputs, runs, &loan->inputs);
-  if (!why) why = upload(engine, flips->input_frames, runs * sizeof *flips->input_frames, &loan->input_frames);
-  if (!why) why = engine->allocate(row_count * sizeof *flips->rows, &loan->rows);
+  if (!why) why = upload(engine, flips->machines, runs * q->machine_bytes, &loan->machines);
+  if (!why) why = engine->allocate(q->bases * held, &loan->controls);
+  for (size_t i = 0; !why && i < q->bases; i++) {
+    why = engine->move((uint8_t *)loan->controls + i * held, q->runs[i].controls, held);
+  }
+  if (!why) why = upload(engine, flips->inputs, q->count + 1, &loan->inputs);
+  if (!why)
+    why = upload(engine, flips->input_frames, (q->count + 1) * sizeof *flips->input_frames, &loan->input_frames);
+  if (!why) why = upload(engine, flips->lost, runs, &loan->lost);
+  if (!why) why = engine->allocate(runs * q->horizons * sizeof *flips->rows, &loan->rows);
   if (!why) why = engine->allocate(runs * 2 * VCS_FRAME_BYTES, &loan->frames);
   return why;
 }
 
-static vcs_status_t truth_with(const vcs_engine_t *engine, const vcs_run_t *run, const vcs_truth_options_t *options,
-                               const flips_t *flips, size_t count, size_t machine_bytes, int32_t horizon_count,
+/* All runs, from horizon to horizon. */
+static const char *run_flips(const vcs_engine_t *engine, const question_t *q, const flips_t *flips,
+                             vcs_truth_view_t view) {
+  const char *why = engine->begin_truth(&view, flips->pictures);
+  for (; !why && view.horizon < view.horizon_count; view.horizon++) {
+    view.to = q->options->horizons ? q->options->horizons[view.horizon] : view.frame_count;
+    why = engine->truth(&view);
+    view.from = view.to;
+  }
+  return why ? why : engine->move(flips->rows, view.rows, runs_of(q) * q->horizons * sizeof *flips->rows);
+}
+
+/* Runs that a device gives up are for the host, which does one in a hundredth of the time, as long as they are few. */
+enum { FEW_LOST = 256 };
+
+static size_t count_lost(const uint8_t *lost, size_t runs) {
+  size_t count = 0;
+  for (size_t i = 0; i < runs; i++) count += lost[i];
+  return count;
+}
+
+static vcs_status_t run_lost_here(const question_t *q, size_t base, const flips_t *flips, vcs_error_t *error) {
+  const size_t from = base * (q->count + 1), row_bytes = q->horizons * sizeof *flips->rows;
+  const uint8_t *lost = flips->lost + from;
+  const size_t count = count_lost(lost, q->count);
+  if (count == 0) return VCS_OK;
+  vcs_place_t *places = malloc(count * sizeof *places);
+  vcs_truth_t *rows = calloc(count, row_bytes);
+  const vcs_truth_results_t results = {.rows = rows};
+  vcs_status_t status;
+  if (places && rows) {
+    for (size_t i = 0, k = 0; i < q->count; i++) {
+      if (lost[i]) places[k++] = q->places[i];
+    }
+    status = vcs_truth(&q->runs[base], q->options, places, count, &results, error);
+    for (size_t i = 0, k = 0; !status && i < q->count; i++) {
+      if (lost[i]) memcpy(flips->rows + (from + i) * q->horizons, rows + k++ * q->horizons, row_bytes);
+    }
+  } else {
+    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  free(places);
+  free(rows);
+  return status;
+}
+
+static vcs_status_t truth_with(const vcs_engine_t *engine, const question_t *q, const flips_t *flips,
                                vcs_error_t *error) {
-  const size_t rows = (count + 1) * (size_t)horizon_count;
   loan_t loan = {0};
-  const char *why = lend(engine, run, flips, count + 1, machine_bytes, rows, &loan);
+  const char *why = lend(engine, q, flips, &loan);
   vcs_truth_view_t view = {.cart = loan.cart,
                            .machines = loan.machines,
                            .frames = loan.frames,
@@ -612,49 +687,80 @@ static vcs_status_t truth_with(const vcs_engine_t *engine, const vcs_run_t *run,
                            .inputs = loan.inputs,
                            .input_frames = loan.input_frames,
                            .rows = loan.rows,
-                           .machine_bytes = machine_bytes,
-                           .count = (int32_t)count,
-                           .horizon_count = horizon_count};
-  if (!why) why = engine->begin_truth(&view, run->picture);
-  for (; !why && view.horizon < horizon_count; view.horizon++) {
-    view.to = options->horizons ? options->horizons[view.horizon] : run->frames;
-    why = engine->truth(&view);
-    view.from = view.to;
+                           .lost = loan.lost,
+                           .machine_bytes = q->machine_bytes,
+                           .bases = (int32_t)q->bases,
+                           .count = (int32_t)q->count,
+                           .frame_count = q->runs->frames,
+                           .horizon_count = (int32_t)q->horizons};
+  if (!why) why = run_flips(engine, q, flips, view);
+  if (!why) why = engine->move(flips->lost, loan.lost, runs_of(q));
+  if (!why && count_lost(flips->lost, runs_of(q)) > FEW_LOST) {
+    memset(flips->lost, 0, runs_of(q));
+    view.lost = NULL;
+    why = engine->move(loan.machines, flips->machines, runs_of(q) * q->machine_bytes);
+    if (!why) why = run_flips(engine, q, flips, view);
   }
-  if (!why) why = engine->move(flips->rows, loan.rows, rows * sizeof *flips->rows);
   give_back(engine, &loan);
-  return vcs_fleet_told(why, error);
+  vcs_status_t status = vcs_fleet_told(why, error);
+  for (size_t i = 0; !status && i < q->bases; i++) status = run_lost_here(q, i, flips, error);
+  return status;
+}
+
+static void answer(const question_t *q, const flips_t *flips, const vcs_truth_results_t *results) {
+  static const vcs_truth_t impossible = {.outcome = VCS_TRUTH_IMPOSSIBLE};
+  for (size_t base = 0; base < q->bases; base++) {
+    for (size_t k = 0; k < (q->count + 1) * q->horizons; k++) {
+      const size_t flip = k / q->horizons, h = k % q->horizons, run = base * (q->count + 1) + flip;
+      const vcs_truth_t row = flips->rows[run * q->horizons + h];
+      if (flip < q->count && results->rows) {
+        results->rows[(base * q->count + flip) * q->horizons + h] = flips->possible[run] ? row : impossible;
+      }
+      if (flip == q->count && results->base) results->base[base * q->horizons + h] = row;
+    }
+  }
+}
+
+vcs_status_t vcs_fleet_truths(int32_t device, const vcs_run_t *runs, size_t run_count,
+                              const vcs_truth_options_t *options, const vcs_place_t *places, size_t count,
+                              const vcs_truth_results_t *results, vcs_error_t *error) {
+  const vcs_engine_t *engine;
+  vcs_truth_options_t none = {0};
+  if (!options) options = &none;
+  vcs_status_t status = find_engine(device, &engine, error);
+  if (status) return status;
+  if (!runs || !run_count || !places || !results || count >= INT32_MAX / 2 || run_count > INT32_MAX / (count + 1)) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no runs, no places, no results, or too many of them");
+  }
+  if (options->env || results->pixels || results->ram) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "scores and maps are made on the CPU: use vcs_truth");
+  }
+  for (size_t i = 0; i < run_count; i++) {
+    status = vcs_run_check(&runs[i], options->horizons, options->horizon_count, options->env, error);
+    if (status) return status;
+    if (runs[i].cart != runs->cart || runs[i].frames != runs->frames) {
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "runs of one call have one cartridge and equally many frames");
+    }
+  }
+  const question_t q = {runs,
+                        run_count,
+                        places,
+                        count,
+                        options->horizons ? (size_t)options->horizon_count : 1,
+                        (vcs_state_size(runs->cart) + 15) & ~(size_t)15,
+                        options};
+  flips_t flips = {0};
+  status = flips_allocate(&q, &flips, error);
+  if (!status) memset(flips.inputs, VCS_INPUTS, count + 1);
+  for (size_t i = 0; !status && i < run_count; i++) status = flip_all(&q, i, &flips, error);
+  if (!status) status = truth_with(engine, &q, &flips, error);
+  if (!status) answer(&q, &flips, results);
+  flips_free(&flips);
+  return status;
 }
 
 vcs_status_t vcs_fleet_truth(int32_t device, const vcs_run_t *run, const vcs_truth_options_t *options,
                              const vcs_place_t *places, size_t count, const vcs_truth_results_t *results,
                              vcs_error_t *error) {
-  const vcs_engine_t *engine;
-  vcs_truth_options_t none = {0};
-  if (!options) options = &none;
-  vcs_status_t status = find_engine(device, &engine, error);
-  if (!status) status = vcs_run_check(run, options->horizons, options->horizon_count, options->env, error);
-  if (status) return status;
-  if (!places || !results || count > INT32_MAX / 2) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no places, no results, or too many places");
-  }
-  if (options->env || results->pixels || results->ram) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "scores and maps are made on the CPU: use vcs_truth");
-  }
-  const int32_t horizons = options->horizons ? options->horizon_count : 1;
-  const size_t machine_bytes = (vcs_state_size(run->cart) + 15) & ~(size_t)15;
-  flips_t flips = {0};
-  status = flip_all(run, places, count, machine_bytes, (size_t)horizons, &flips, error);
-  if (!status) status = truth_with(engine, run, options, &flips, count, machine_bytes, horizons, error);
-  for (size_t i = 0; !status && i <= count; i++) {
-    for (int32_t h = 0; h < horizons; h++) {
-      vcs_truth_t row = flips.rows[i * (size_t)horizons + (size_t)h];
-      if (i == count && results->base) results->base[h] = row;
-      if (i == count || !results->rows) continue;
-      if (!flips.possible[i]) row = (vcs_truth_t){.outcome = VCS_TRUTH_IMPOSSIBLE};
-      results->rows[i * (size_t)horizons + (size_t)h] = row;
-    }
-  }
-  flips_free(&flips);
-  return status;
+  return vcs_fleet_truths(device, run, 1, options, places, count, results, error);
 }

@@ -152,9 +152,10 @@ VCS_FN bool vcs_frame_covers(const vcs_cart_t *cart, const vcs_t *m) {
 VCS_SLOW_FN void vcs_seat_redraw(const vcs_fleet_view_t *fleet, const vcs_cart_t *cart, vcs_seat_t *seat,
                                  uint8_t *record, vcs_t *m) {
   const size_t size = vcs_machine_size(cart);
+  vcs_video_t video;
   for (int i = 0; i < 3; i++) {
     vcs_copy_machine(m, vcs_record_machine(fleet, record, VCS_SEAT_BEFORE + (seat->before_next + i) % 3), size);
-    vcs_frame_together(cart, m, record + fleet->frames_at, true, VCS_THIS_LANE);
+    vcs_frame_together(cart, m, &video, record + fleet->frames_at, true, VCS_THIS_LANE);
   }
   seat->exact = 1;
 }
@@ -216,6 +217,7 @@ VCS_SLOW_FN void vcs_seat_keep(const vcs_cart_t *cart, uint8_t *frames, int fron
 /* One frame of a step, `left` with it: of a seat that is `playing`, all `lanes` together. */
 VCS_FN void vcs_seat_frame(const vcs_fleet_view_t *fleet, const vcs_fleet_kind_t *kind, vcs_seat_t *seat,
                            uint8_t *record, vcs_t *m, int wish, int left, bool playing, unsigned lanes) {
+  vcs_video_t video;
   uint8_t *frames = fleet->frames_at ? record + fleet->frames_at : NULL;
   const bool small = fleet->shows == VCS_FLEET_SHOWS_SMALL, pools = fleet->max_pool && fleet->frame_skip > 1;
   if (playing) {
@@ -230,7 +232,7 @@ VCS_FN void vcs_seat_frame(const vcs_fleet_view_t *fleet, const vcs_fleet_kind_t
       frames = vcs_film_start(fleet, &kind->cart, seat, record, m, left <= (pools ? 2 : 1));
     }
   }
-  vcs_frame_together(&kind->cart, m, frames, playing, lanes);
+  vcs_frame_together(&kind->cart, m, &video, frames, playing, lanes);
   if (!playing) return;
   if (small) vcs_film_finish(fleet, &kind->cart, seat, record, m);
   if (left == 1) seat->shown[0] = m->front;

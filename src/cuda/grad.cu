@@ -4,9 +4,9 @@
 #define VCS_DEVICE_ONLY
 #include "grad.h"
 
-#define TRY(call)                   \
-  do {                              \
-    const char *why_ = call;        \
+#define TRY(call)                     \
+  do {                                \
+    const char *why_ = call;          \
     if (why_ != nullptr) return why_; \
   } while (0)
 

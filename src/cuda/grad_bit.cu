@@ -1,5 +1,5 @@
-/* grad_bit.cu: the walk of `bit` over a frame; a lane a seat. The walk is that of grad/instruction.c, with all it needs;
- * slots, sixteen a byte, are where they lie. */
+/* grad_bit.cu: the walk of `bit` over a frame; a lane a seat. The walk is that of grad/instruction.c, with all it
+ * needs; slots, sixteen a byte, are where they lie. */
 #include <cuda_runtime.h>
 
 #define VCS_DEVICE_ONLY

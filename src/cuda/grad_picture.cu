@@ -17,7 +17,8 @@ namespace {
 
 enum { WARP = 32, SUM_WARPS = 4 };
 
-/* ---- Sums --------------------------------------------------------------------------------------------------------- */
+/* ---- Sums ---------------------------------------------------------------------------------------------------------
+ */
 
 /* The adjoints of a row up to each of its pixels, and whether there are any: a warp a row. */
 __global__ void __launch_bounds__(SUM_WARPS *WARP) sum_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
@@ -48,7 +49,8 @@ __global__ void __launch_bounds__(SUM_WARPS *WARP) sum_kernel(const __grid_const
   }
 }
 
-/* ---- Events ------------------------------------------------------------------------------------------------------- */
+/* ---- Events -------------------------------------------------------------------------------------------------------
+ */
 
 /* A walk as far as the picture needs it: registers only, and the machine that shows them. */
 struct picture_t {
@@ -78,7 +80,7 @@ __device__ void open(const vcs_fleet_grad_view_t *view, int32_t seat, picture_t 
 }
 
 __device__ float *slot_of(picture_t *p, int i) {
-#define SLOT_OF(field, count)                                  \
+#define SLOT_OF(field, count)                               \
   if (i < (count)) return &p->slots[VCS_OFFSET(field) + i]; \
   i -= (count);
   VCS_SHOWN_STRETCHES(SLOT_OF)
@@ -96,6 +98,7 @@ __global__ void __launch_bounds__(WARP) backwards_kernel(const __grid_constant__
   const int32_t seat = blockIdx.x;
   if (view.failed[seat]) return;
   queue[threadIdx.x] = queue[WARP + threadIdx.x] = 0;
+  __syncwarp();
   picture_t p;
   open(&view, seat, &p);
   vcs_ste_line_begin(&p.ste);

@@ -22,7 +22,8 @@ __device__ vcs_t *place_of(const vcs_cart_t *cart, vcs_t *there, machine_t *here
 }
 
 /* All frames, the machine before each kept; the last one only if somebody asks for the state after it. */
-__global__ void __launch_bounds__(WARP, WARPS_PER_SM) forward_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
+__global__ void __launch_bounds__(WARP, WARPS_PER_SM)
+    forward_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
   const int32_t seat = blockIdx.x * WARP + threadIdx.x;
   const unsigned lanes = __ballot_sync(~0u, seat < view.count);
   if (seat >= view.count) return;
@@ -36,18 +37,20 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM) forward_kernel(const __gri
   view.failed[seat] = 0;
   view.walked[seat] = 0;
   const vcs_controls_t *controls = view.controls + static_cast<size_t>(view.first + seat) * view.frames;
+  vcs_video_t video;
   const int32_t frames = !view.reverse ? 0 : view.outputs.state != nullptr ? view.frames : view.frames - 1;
   for (int32_t f = 0; f < frames; f++) {
     vcs_copy_machine(vcs_grad_start(&view, seat, f), m, size);
     vcs_console_control(cart, m, &controls[f]);
-    vcs_frame_together(cart, m, nullptr, true, lanes);
+    vcs_frame_together(cart, m, &video, nullptr, true, lanes);
   }
   if (view.reverse && frames < view.frames) vcs_copy_machine(vcs_grad_start(&view, seat, frames), m, size);
   if (m != there) vcs_copy_machine(there, m, size);
 }
 
 /* One frame on tape: backwards from the machine that was kept, forwards from where the last one ended. */
-__global__ void __launch_bounds__(WARP, WARPS_PER_SM) record_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
+__global__ void __launch_bounds__(WARP, WARPS_PER_SM)
+    record_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
   const int32_t seat = blockIdx.x * WARP + threadIdx.x;
   const unsigned lanes = __ballot_sync(~0u, seat < view.count);
   if (seat >= view.count) return;

@@ -1,9 +1,9 @@
 /* grad_ste.cu: the walk of `ste` over the instructions of a frame; a lane a seat.
  *
- * The walk is grad/ste.c's. What it asks of the picture has been found before it (grad_picture.cu) or is left for later:
- * its functions are at the end of this file. A machine's slots are in the thread's local memory while it walks, which
- * the hardware interleaves, so that lanes at the same slot of their own machines meet in one line of the cache; between
- * launches they lie in the same order in global memory. A byte has eight slots here: `ste` knows no carries.
+ * The walk is grad/ste.c's. What it asks of the picture has been found before it (grad_picture.cu) or is left for
+ * later: its functions are at the end of this file. A machine's slots are in the thread's local memory while it walks,
+ * which the hardware interleaves, so that lanes at the same slot of their own machines meet in one line of the cache;
+ * between launches they lie in the same order in global memory. A byte has eight slots here: `ste` knows no carries.
  */
 #include <cuda_runtime.h>
 
@@ -15,7 +15,8 @@
 #include "../grad/ste.c"
 #include "../grad/ste_chips.c"
 
-/* ---- The picture -------------------------------------------------------------------------------------------------- */
+/* ---- The picture --------------------------------------------------------------------------------------------------
+ */
 
 /* ste.h's functions of the picture. What they know beside a walk: the slots at the events. */
 struct shown_walk_t {
@@ -28,7 +29,7 @@ __device__ static vcs_shown_slots_t *shown_at(const vcs_ste_t *ste, const vcs_ev
 }
 
 __device__ static size_t shown_offset(int i) {
-#define SHOWN_OFFSET(field, count)                  \
+#define SHOWN_OFFSET(field, count)               \
   if (i < (count)) return VCS_OFFSET(field) + i; \
   i -= (count);
   VCS_SHOWN_STRETCHES(SHOWN_OFFSET)
@@ -64,7 +65,8 @@ VCS_EXTERN void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
   (void)event;
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------ */
+/* ---- Kernels ------------------------------------------------------------------------------------------------------
+ */
 
 namespace {
 
@@ -175,8 +177,7 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM) walk_kernel(const __grid_c
 __global__ void __launch_bounds__(WARP) end_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
   const int32_t seat = blockIdx.x * WARP + threadIdx.x;
   if (seat >= view.count) return;
-  if (view.instructions != nullptr)
-    view.instructions[view.first + seat] = view.failed[seat] ? -1 : view.walked[seat];
+  if (view.instructions != nullptr) view.instructions[view.first + seat] = view.failed[seat] ? -1 : view.walked[seat];
   if (view.failed[seat]) return;
   const vcs_cart_t *cart = vcs_grad_cart(&view, seat);
   const size_t size = vcs_machine_size(cart);

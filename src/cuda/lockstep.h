@@ -43,15 +43,17 @@
 
 /* ---- Coding ------------------------------------------------------------------------------------------------------ */
 
-/* Where an operand is. The first group is plain; of those, indexed zero page and pointers only if they find RAM and
- * ROM. */
+/* Where an operand is: a place in the upper two bits, an index in the lower two (from 4 on: 1 is X, 2 or 3 is Y).
+ * Plain are RAM, ROM and what has no place; of those, indexed zero page and pointers only if they find RAM and ROM. */
 enum {
-  VCS_AT_NONE,      /* and branches that stay in their page */
+  VCS_AT_NONE, /* and branches that stay in their page */
+  VCS_AT_WSYNC,
+  VCS_AT_STEP,      /* an instruction for core/cpu.h */
   VCS_AT_IMMEDIATE, /* and branches that do not */
   VCS_AT_RAM,
   VCS_AT_RAM_X,
   VCS_AT_RAM_Y,
-  VCS_AT_ROM,
+  VCS_AT_ROM = 8,
   VCS_AT_ROM_X,
   VCS_AT_ROM_Y,
   VCS_AT_POINTER, /* (pointer),Y in the bank */
@@ -59,24 +61,27 @@ enum {
   VCS_AT_BUS_X,
   VCS_AT_BUS_Y,
   VCS_AT_BUS_POINTER,
-  VCS_AT_WSYNC,
-  VCS_AT_STEP, /* an instruction for core/cpu.h */
-  VCS_AT_HOT   /* the same, on a page with hot spots */
+
+  VCS_NOT_PLAIN = 1 << VCS_AT_WSYNC | 1 << VCS_AT_STEP | 1 << VCS_AT_BUS | 1 << VCS_AT_BUS_X | 1 << VCS_AT_BUS_Y |
+                  1 << VCS_AT_BUS_POINTER
 };
 
 /* What is done with it. The lists are by what the functions of core/cpu.h look like. */
 #define VCS_READS(X) X(NOP) X(LDA) X(LDX) X(LDY) X(AND) X(ORA) X(EOR) X(ADC) X(SBC) X(CMP) X(CPX) X(CPY) X(BIT)
 #define VCS_STORES(X) X(STA) X(STX) X(STY)
+#define VCS_PUSHES(X) X(PHA) X(PHP)
+#define VCS_PULLS(X) X(PLA) X(PLP)
 #define VCS_MODIFIES(X) X(ASL) X(LSR) X(ROL) X(ROR) X(INC) X(DEC)
 #define VCS_IMPLIEDS(X) \
   X(ASLA)               \
   X(LSRA)               \
   X(ROLA) X(RORA) X(CLC) X(SEC) X(CLD) X(SED) X(INX) X(INY) X(DEX) X(DEY) X(TAX) X(TXA) X(TAY) X(TYA) X(TSX) X(TXS)
 #define VCS_BRANCHES(X) X(BPL) X(BMI) X(BVC) X(BVS) X(BCC) X(BCS) X(BNE) X(BEQ)
-#define VCS_OTHERS(X) X(JMP) X(JSR) X(RTS) X(PHA) X(PLA)
+#define VCS_OTHERS(X) X(JMP) X(JSR) X(RTS)
 #define VCS_LOOPS(X) \
   X(WAIT_BNE) X(WAIT_BPL) X(WAIT_BMI) X(DELAY_DEX_BNE) X(DELAY_DEY_BNE) X(DELAY_DEX_BPL) X(DELAY_DEY_BPL)
-#define VCS_NAMED(X) VCS_READS(X) VCS_STORES(X) VCS_MODIFIES(X) VCS_IMPLIEDS(X) VCS_BRANCHES(X) VCS_OTHERS(X)
+#define VCS_ACCESSES(X) VCS_READS(X) VCS_STORES(X) VCS_PUSHES(X) VCS_PULLS(X)
+#define VCS_NAMED(X) VCS_ACCESSES(X) VCS_MODIFIES(X) VCS_IMPLIEDS(X) VCS_BRANCHES(X) VCS_OTHERS(X)
 
 #define VCS_DOES_NAME(name) VCS_DOES_##name,
 enum { VCS_NAMED(VCS_DOES_NAME) VCS_LOOPS(VCS_DOES_NAME) VCS_DOES_COUNT };
@@ -118,13 +123,20 @@ VCS_FN int vcs_code_where(vcs_opcode_t op, bool second) {
   }
 }
 
+/* A step on a page with hot spots: what is done is told apart from other steps, of which nothing is said. */
+enum { VCS_STEP_IS_HOT = 1 };
+
+VCS_FN bool vcs_code_is_hot(vcs_code_t code) {
+  return (code.row & 15) == VCS_AT_STEP && (code.row >> VCS_WHAT_SHIFT & 63) == VCS_STEP_IS_HOT;
+}
+
 /* The coded form of a decoded instruction; `what` is what the operation of its opcode is called here, or -1. Loops,
  * WSYNC and steps have rows of their own; of the others, the first way of an opcode is the row of its number. */
 VCS_FN vcs_code_t vcs_code_of(vcs_code_t decoded, uint8_t opcode, int what) {
   const uint16_t row = decoded.row;
   vcs_code_t code = {vcs_code_row(VCS_AT_STEP, 0, 1, 0), decoded.operand};
   if (row == VCS_ROW_HOT) {
-    code.row = vcs_code_row(VCS_AT_HOT, 0, 1, 0);
+    code.row = vcs_code_row(VCS_AT_STEP, VCS_STEP_IS_HOT, 1, 0);
   } else if (row == VCS_ROW_WSYNC) {
     code.row = vcs_code_row(VCS_AT_WSYNC, VCS_DOES_STA, 3, 2);
   } else if (row >= VCS_ROW_WAIT_BNE && row <= VCS_ROW_DELAY_DEY_BPL) {
@@ -138,18 +150,38 @@ VCS_FN vcs_code_t vcs_code_of(vcs_code_t decoded, uint8_t opcode, int what) {
 
 /* ---- A lane ------------------------------------------------------------------------------------------------------ */
 
+/* All of it is in registers, because nobody who is not inlined gets the address of any part of it. */
 typedef struct {
   vcs_cpu_t cpu;
   vcs_bank_t bank;
-  const vcs_code_t *at; /* the instruction, if the bank is known */
+  const vcs_code_t *at; /* the instruction, if the bank is known, ... */
+  vcs_code_t code;      /* ... and what is there */
   uint32_t cycles, left, until;
-  bool known, over;
+  bool known, over, stands; /* stands: jammed, or no instruction left */
 #if defined(VCS_LANES_RECORD)
   vcs_tape_t *tape; /* or NULL */
   vcs_row_t *row;   /* the next one */
   uint32_t origin;  /* of the rows' times */
 #endif
 } vcs_lane_t;
+
+/* An instruction in one access. */
+VCS_HOT_FN vcs_code_t vcs_code_at(const vcs_code_t *at) {
+#if defined(__CUDA_ARCH__)
+  const uint32_t both = *(const uint32_t *)(const void *)at;
+  vcs_code_t code;
+  code.row = (uint16_t)both;
+  code.operand = (uint16_t)(both >> 16);
+  return code;
+#else
+  return *at;
+#endif
+}
+
+VCS_HOT_FN void vcs_lane_go(vcs_lane_t *lane, const vcs_code_t *at) {
+  lane->at = at;
+  lane->code = vcs_code_at(at);
+}
 
 VCS_HOT_FN uint16_t vcs_lane_pc(const vcs_lane_t *lane) {
   return lane->known ? (uint16_t)(lane->bank.start + (lane->at - lane->bank.code)) : lane->cpu.pc;
@@ -173,9 +205,25 @@ VCS_HOT_FN void vcs_lane_load(vcs_lane_t *lane, const vcs_t *m) {
   lane->known = false;
 }
 
-VCS_HOT_FN bool vcs_lane_goes(const vcs_lane_t *lane, const vcs_t *m) {
-  return lane->left && !lane->over && !m->jammed;
+/* Where the bank around pc begins in the image, and above that its size; or -1. */
+VCS_SLOW_FN int64_t vcs_lane_bank(const vcs_cart_t *cart, const vcs_t *m, uint16_t pc) {
+  vcs_bank_t bank;
+  if (!vcs_find_bank(cart, m, pc, &bank)) return -1;
+  return (int64_t)bank.size << 32 | (bank.rom - cart->rom);
 }
+
+VCS_HOT_FN void vcs_lane_find(const vcs_cart_t *cart, const vcs_t *m, vcs_lane_t *lane) {
+  const int64_t found = vcs_lane_bank(cart, m, lane->cpu.pc);
+  lane->known = found >= 0;
+  if (!lane->known) return;
+  lane->bank.size = (uint16_t)(found >> 32);
+  lane->bank.start = (uint16_t)(lane->cpu.pc & ~(lane->bank.size - 1u));
+  lane->bank.code = cart->code + (uint32_t)found;
+  lane->bank.rom = cart->rom + (uint32_t)found;
+  vcs_lane_go(lane, lane->bank.code + (uint16_t)(lane->cpu.pc - lane->bank.start));
+}
+
+VCS_HOT_FN bool vcs_lane_goes(const vcs_lane_t *lane) { return !lane->over && !lane->stands; }
 
 VCS_HOT_FN void vcs_lane_read(vcs_cpu_t *cpu, unsigned what, uint8_t b) {
   switch (what) {
@@ -190,7 +238,26 @@ VCS_HOT_FN void vcs_lane_read(vcs_cpu_t *cpu, unsigned what, uint8_t b) {
 }
 
 VCS_HOT_FN uint8_t vcs_lane_stored(vcs_cpu_t *cpu, unsigned what) {
-  return what == VCS_DOES_STA ? cpu->a : what == VCS_DOES_STX ? cpu->x : cpu->y;
+  if (what == VCS_DOES_PHP) return vcs_cpu_status(cpu);
+  return what == VCS_DOES_STX ? cpu->x : what == VCS_DOES_STY ? cpu->y : cpu->a;
+}
+
+VCS_HOT_FN void vcs_lane_pulled(vcs_cpu_t *cpu, unsigned what, uint8_t b) {
+  if (what == VCS_DOES_PLP) {
+    vcs_cpu_set_status(cpu, b);
+  } else {
+    vcs_op_LDA(cpu, b);
+  }
+}
+
+/* Branches come in pairs, for a flag that is clear and one that is set. */
+VCS_HOT_FN bool vcs_lane_branches(const vcs_cpu_t *cpu, unsigned what) {
+  const unsigned number = what - VCS_DOES_BPL;
+  const bool flag = number < 2   ? vcs_cpu_is_negative(cpu)
+                    : number < 4 ? cpu->v
+                    : number < 6 ? cpu->c
+                                 : vcs_cpu_is_zero(cpu);
+  return flag == (number & 1);
 }
 
 /* Passes turns of a loop that only waits (run.h): its branch is taken now, and at least one more turn begins after
@@ -207,10 +274,14 @@ VCS_HOT_FN void vcs_lane_wait(vcs_lane_t *lane, const vcs_t *m, unsigned what) {
     if (turns > allowed) turns = allowed;
   } else { /* for a register that counts down */
     const bool is_y = what == VCS_DOES_DELAY_DEY_BNE || what == VCS_DOES_DELAY_DEY_BPL;
-    uint8_t *index = is_y ? &cpu->y : &cpu->x;
-    turns = (uint8_t)(what < VCS_DOES_DELAY_DEX_BPL ? VCS_TURNS_BNE(*index) : VCS_TURNS_BPL(*index));
+    const uint8_t index = is_y ? cpu->y : cpu->x;
+    turns = (uint8_t)(what < VCS_DOES_DELAY_DEX_BPL ? VCS_TURNS_BNE(index) : VCS_TURNS_BPL(index));
     if (turns > allowed) turns = allowed;
-    *index = (uint8_t)(*index - turns);
+    if (is_y) {
+      cpu->y = (uint8_t)(index - turns);
+    } else {
+      cpu->x = (uint8_t)(index - turns);
+    }
   }
   lane->cycles += period * turns;
   lane->left -= 2 * turns;
@@ -253,14 +324,14 @@ VCS_HOT_FN void vcs_lane_note(const vcs_lane_t *lane, vcs_row_t *row, unsigned w
 VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
   vcs_cpu_t *cpu = &lane->cpu;
   const vcs_bank_t *bank = &lane->bank;
-  const vcs_code_t code = *lane->at;
+  const vcs_code_t code = lane->code;
   const unsigned where = code.row & 15, what = code.row >> VCS_WHAT_SHIFT & 63;
-  const unsigned by_x = 1u << VCS_AT_RAM_X | 1u << VCS_AT_ROM_X;
-  const unsigned by_y = 1u << VCS_AT_RAM_Y | 1u << VCS_AT_ROM_Y | 1u << VCS_AT_POINTER;
-  const uint32_t index = by_x >> where & 1 ? cpu->x : by_y >> where & 1 ? cpu->y : 0;
+  if (VCS_NOT_PLAIN >> where & 1 || lane->left < 2) return false; /* the last one of all leaves its traces on the bus */
+  const vcs_code_t *next = lane->at + (code.row >> VCS_LENGTH_SHIFT);
+  const vcs_code_t following = vcs_code_at(next); /* on its way while this one is done */
+  const uint32_t index = where & 2 ? cpu->y : where & 1 ? cpu->x : 0;
   uint32_t base = code.operand, place = base + index, more = 0;
   uint8_t b = (uint8_t)base;
-  if (where >= VCS_AT_BUS || lane->left < 2) return false; /* the last one of all leaves its traces on the bus */
   if (where >= VCS_AT_ROM) {
     if (where == VCS_AT_POINTER) {
       base = vcs_run_pointer(&m->ram[base]);
@@ -276,8 +347,7 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
     b = m->ram[place];
   }
 
-  const vcs_code_t *next = lane->at + (code.row >> VCS_LENGTH_SHIFT);
-  bool taken = false;
+  bool taken = false, jumps = false;
   uint8_t value = 0;
   VCS_RECORDING(vcs_row_t row; if (lane->tape) vcs_lane_note(lane, &row, where, what, base, place, b);)
   switch (what) {
@@ -300,15 +370,15 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
     vcs_do_##name(cart, m, cpu, video); \
     break;
     VCS_IMPLIEDS(VCS_IMPLIED_CASE)
-#define VCS_BRANCH_CASE(name)   \
-  case VCS_DOES_##name:         \
-    taken = vcs_op_##name(cpu); \
-    break;
+#define VCS_BRANCH_CASE(name) case VCS_DOES_##name:
     VCS_BRANCHES(VCS_BRANCH_CASE)
+    taken = vcs_lane_branches(cpu, what);
+    break;
     case VCS_DOES_JMP: {
       const uint16_t offset = (uint16_t)(code.operand - bank->start);
       if (offset >= bank->size) return false;
       next = bank->code + offset;
+      jumps = true;
       break;
     }
     case VCS_DOES_JSR: { /* as long as the stack is in RAM */
@@ -320,26 +390,30 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
       m->ram[cpu->sp-- & 0x7F] = (uint8_t)(back >> 8);
       m->ram[cpu->sp-- & 0x7F] = (uint8_t)back;
       next = bank->code + offset;
+      jumps = true;
       break;
     }
     case VCS_DOES_RTS: { /* also reads the byte before the one it goes on at */
       if (cpu->sp < 0x80 || cpu->sp > 0xFD) return false;
       const uint16_t back = vcs_run_pointer(&m->ram[(cpu->sp + 1) & 0x7F]), offset = (uint16_t)(back - bank->start);
-      if (offset + 1u >= bank->size || (bank->code[offset].row & 15) == VCS_AT_HOT) return false;
+      if (offset + 1u >= bank->size || vcs_code_is_hot(bank->code[offset])) return false;
       cpu->sp += 2;
       next = bank->code + offset + 1;
+      jumps = true;
       break;
     }
-    case VCS_DOES_PHA:
+#define VCS_STACK_CASE(name) case VCS_DOES_##name:
+      VCS_PUSHES(VCS_STACK_CASE)
       if (cpu->sp < 0x80) return false;
-      VCS_RECORDING(row.addr = (uint16_t)(0x100 + cpu->sp); row.old = m->ram[cpu->sp & 0x7F]; row.value = cpu->a;)
-      m->ram[cpu->sp-- & 0x7F] = cpu->a;
+      value = vcs_lane_stored(cpu, what);
+      VCS_RECORDING(row.addr = (uint16_t)(0x100 + cpu->sp); row.old = m->ram[cpu->sp & 0x7F]; row.value = value;)
+      m->ram[cpu->sp-- & 0x7F] = value;
       break;
-    case VCS_DOES_PLA:
+      VCS_PULLS(VCS_STACK_CASE)
       if (cpu->sp < 0x80 || cpu->sp > 0xFE) return false;
       value = m->ram[++cpu->sp & 0x7F];
       VCS_RECORDING(row.addr = (uint16_t)(0x100 + cpu->sp); row.old = row.value = value;)
-      vcs_op_LDA(cpu, value);
+      vcs_lane_pulled(cpu, what, value);
       break;
     default: /* loops that wait */
       taken = vcs_lane_wait_is_taken(cpu, what);
@@ -358,75 +432,109 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
   if (taken) {
     next = lane->at + (int16_t)code.operand;
     more = where == VCS_AT_IMMEDIATE ? 2 : 1;
+    jumps = true;
   }
   lane->cycles += (code.row >> VCS_CYCLES_AT & 7) + 1 + more;
   lane->left--;
   lane->at = next;
+  lane->code = following;
+  if (jumps) lane->code = vcs_code_at(next);
   VCS_RECORDING(if (lane->tape) *lane->row++ = row;)
   return true;
 }
 
 /* ---- The others -------------------------------------------------------------------------------------------------- */
 
-/* One instruction over the bus. */
+/* One instruction over the bus, on the registers in m; whether it ends the frame. */
+VCS_SLOW_FN bool vcs_lane_step_cpu(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video) {
+  bool over;
+  vcs_cpu_step(cart, m, video, &over);
+  return over;
+}
+
 VCS_HOT_FN void vcs_lane_step(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
   vcs_lane_store(lane, m);
-  vcs_cpu_step(cart, m, video, &lane->over);
+  lane->over = vcs_lane_step_cpu(cart, m, video);
   vcs_lane_load(lane, m);
   lane->left--;
+  lane->stands = m->jammed || !lane->left;
 }
 
 VCS_HOT_FN void vcs_lane_wsync(vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
-  const uint16_t opcode = lane->at->operand;
+  const uint16_t opcode = lane->code.operand;
   lane->left--;
-  lane->at += 2;
+  vcs_lane_go(lane, lane->at + 2);
   m->cycles = lane->cycles + 3;
   lane->over = vcs_bus_write_wsync(m, video) != 0;
   lane->cycles = m->cycles;
   if (lane->over) m->bus = opcode == 0x84 ? lane->cpu.y : opcode == 0x85 ? lane->cpu.a : lane->cpu.x;
 }
 
-/* An access to anything. A read's other bits are the last byte of the instruction, or of its pointer. */
-VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
+/* A store to the TIA, in one call: over the bus it would be three. */
+VCS_SLOW_FN bool vcs_lane_write_tia(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
+  return vcs_tia_write_this(m, video, r, value);
+}
+
+/* What is at an address; `bus` is what was on the bus before. */
+VCS_HOT_FN uint8_t vcs_lane_get(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t bus,
+                                unsigned *stop) {
+  if (addr & 0x1000) {
+    if (cart->hot_pages >> (addr >> 6 & 63) & 1) *stop = VCS_STOP_BANKS;
+    return vcs_cart_read(cart, m, addr);
+  }
+  if ((addr & 0x280) == 0x80) return m->ram[addr & 0x7F];
+  if (cart->snoops) *stop = VCS_STOP_BANKS;
+  return vcs_bus_read_chip(cart, m, video, addr, bus);
+}
+
+/* Returns a set of VCS_STOP_... */
+VCS_HOT_FN unsigned vcs_lane_put(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t value,
+                                 bool snoops) {
+  if ((addr & 0x1280) == 0x80) {
+    m->ram[addr & 0x7F] = value;
+    return 0;
+  }
+  if (addr & 0x1080 || snoops) return vcs_bus_write_chip(cart, m, video, addr, value, true);
+  return vcs_lane_write_tia(m, video, addr & 63, value) ? VCS_STOP_FRAME : 0;
+}
+
+/* An access to anything. A read's other bits are the last byte of the instruction, or of its pointer. Programs push
+ * into the TIA, too, and pull from it; a pull spends a bus cycle on the old top of the stack. */
+VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video, bool snoops) {
+  enum { PLA = 0x68, PLP = 0x28 };
   vcs_cpu_t *cpu = &lane->cpu;
-  const vcs_code_t code = *lane->at;
+  const vcs_code_t code = lane->code;
   const unsigned where = code.row & 15, what = code.row >> VCS_WHAT_SHIFT & 63, length = code.row >> VCS_LENGTH_SHIFT;
-  const bool pointer = where == VCS_AT_POINTER || where == VCS_AT_BUS_POINTER;
-  const bool zero_page = where == VCS_AT_RAM_X || where == VCS_AT_RAM_Y;
-  const uint32_t index = where == VCS_AT_RAM_X || where == VCS_AT_BUS_X              ? cpu->x
-                         : pointer || where == VCS_AT_RAM_Y || where == VCS_AT_BUS_Y ? cpu->y
-                                                                                     : 0;
+  const bool pointer = (where | 4) == VCS_AT_BUS_POINTER, zero_page = where >> 2 == VCS_AT_RAM >> 2;
+  const uint32_t index = where & 2 ? cpu->y : where & 1 ? cpu->x : 0;
   const uint16_t base = pointer ? vcs_run_pointer(&m->ram[code.operand]) : code.operand;
-  const uint16_t addr = (uint16_t)(zero_page ? (uint8_t)(base + index) : base + index);
-  const bool reads = what < VCS_DOES_STA;
+  uint16_t addr = (uint16_t)(zero_page ? (uint8_t)(base + index) : base + index);
+  const bool reads = what < VCS_DOES_STA, pushes = what == VCS_DOES_PHA || what == VCS_DOES_PHP;
+  const bool pulls = what == VCS_DOES_PLA || what == VCS_DOES_PLP;
   unsigned stop = 0;
   lane->cycles += (code.row >> VCS_CYCLES_AT & 7) + 1;
   if (reads && !zero_page) lane->cycles += ((base & 0xFF) + index) >> 8;
   lane->left--;
-  lane->at += length;
+  vcs_lane_go(lane, lane->at + length);
   m->cycles = lane->cycles;
-  if (reads) {
-    const uint8_t bus = (uint8_t)(zero_page || (length == 2 && !pointer) ? base : base >> 8);
-    uint8_t b;
-    if (addr & 0x1000) {
-      if (cart->hot_pages >> (addr >> 6 & 63) & 1) stop = VCS_STOP_BANKS;
-      b = vcs_cart_read(cart, m, addr);
-    } else if ((addr & 0x280) == 0x80) {
-      b = m->ram[addr & 0x7F];
-    } else {
-      if (cart->snoops) stop = VCS_STOP_BANKS;
-      b = vcs_bus_read_chip(cart, m, video, addr, bus);
+  if (reads || pulls) {
+    uint8_t bus = (uint8_t)(zero_page || (length == 2 && !pointer) ? base : base >> 8);
+    if (pulls) {
+      bus = vcs_lane_get(cart, m, video, 0x100 + cpu->sp, what == VCS_DOES_PLA ? PLA : PLP, &stop);
+      addr = 0x100 + ++cpu->sp;
     }
-    vcs_lane_read(cpu, what, b);
+    const uint8_t b = vcs_lane_get(cart, m, video, addr, bus, &stop);
+    if (pulls) {
+      vcs_lane_pulled(cpu, what, b);
+    } else {
+      vcs_lane_read(cpu, what, b);
+    }
   } else {
     const uint8_t value = vcs_lane_stored(cpu, what);
-    if ((addr & 0x1280) == 0x80) {
-      m->ram[addr & 0x7F] = value;
-    } else {
-      stop = vcs_bus_write_chip(cart, m, video, addr, value, true);
-      lane->cycles = m->cycles;
-      if (stop) m->bus = value;
-    }
+    if (pushes) addr = 0x100 + cpu->sp--;
+    stop = vcs_lane_put(cart, m, video, addr, value, snoops);
+    lane->cycles = m->cycles;
+    if (stop) m->bus = value;
   }
   lane->over = stop & VCS_STOP_FRAME;
   if (stop) vcs_lane_leave(lane, vcs_lane_pc(lane));
@@ -436,50 +544,65 @@ VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *la
  */
 
 /* The instructions of a frame, what vcs_cpu_run does: for those of the `lanes` that are `playing`; all have to come
- * here together. */
-VCS_SLOW_FN void vcs_run_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool playing, unsigned lanes) {
+ * here together. A lane that is alone has nobody to wait for, and one epoch. Returns how many instructions were left to
+ * core/cpu.h: few, unless the program has lost itself. */
+VCS_SLOW_FN uint32_t vcs_run_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool playing,
+                                      unsigned lanes) {
+  const uint32_t epoch = lanes == VCS_THIS_LANE ? 1u << 30 : (uint32_t)VCS_LINE_CYCLES;
+  const bool snoops = cart->snoops;
+  uint32_t steps = 0;
   vcs_lane_t lane;
+  lane.bank.code = lane.at = NULL;
+  lane.bank.rom = NULL;
+  lane.bank.start = lane.bank.size = 0;
+  lane.code.row = lane.code.operand = 0;
   lane.left = VCS_FRAME_INSTRUCTIONS;
+  lane.over = lane.stands = !playing;
   lane.until = 0;
-  lane.over = !playing;
   VCS_RECORDING(lane.tape = NULL;)
-  if (playing) vcs_lane_load(&lane, m);
-  while (VCS_ANY_LANE(lanes, playing && vcs_lane_goes(&lane, m))) {
-    lane.until += VCS_LINE_CYCLES;
-    while (playing && vcs_lane_goes(&lane, m) && lane.cycles < lane.until) {
-      if (!lane.known && vcs_find_bank(cart, m, lane.cpu.pc, &lane.bank)) {
-        lane.known = true;
-        lane.at = lane.bank.code + (uint16_t)(lane.cpu.pc - lane.bank.start);
-      }
+  if (playing) {
+    vcs_lane_load(&lane, m);
+    lane.stands = m->jammed;
+    lane.until = lane.cycles - lane.cycles % VCS_LINE_CYCLES;
+  }
+  while (VCS_ANY_LANE(lanes, vcs_lane_goes(&lane))) {
+    lane.until += epoch;
+    while (vcs_lane_goes(&lane) && (int32_t)(lane.until - lane.cycles) > 0) {
+      if (!lane.known) vcs_lane_find(cart, m, &lane);
       bool plain = lane.known;
-      while (plain && lane.cycles < lane.until) plain = vcs_lane_plain(cart, m, &lane, video);
+      while (plain && (int32_t)(lane.until - lane.cycles) > 0) plain = vcs_lane_plain(cart, m, &lane, video);
       if (plain) break;
-      const unsigned where = lane.known && lane.left > 1 ? lane.at->row & 15 : VCS_AT_STEP;
-      const bool writes_or_reads = lane.known && (lane.at->row >> VCS_WHAT_SHIFT & 63) <= VCS_DOES_STY;
+      const unsigned row = lane.known && lane.left > 1 ? lane.code.row : (unsigned)VCS_AT_STEP;
+      const unsigned where = row & 15, what = row >> VCS_WHAT_SHIFT & 63;
       if (where == VCS_AT_WSYNC) {
         vcs_lane_wsync(m, &lane, video);
-      } else if (where >= VCS_AT_RAM_X && where <= VCS_AT_BUS_POINTER && writes_or_reads) {
-        vcs_lane_access(cart, m, &lane, video);
+      } else if (where != VCS_AT_STEP && what <= VCS_DOES_PLP) {
+        vcs_lane_access(cart, m, &lane, video, snoops);
       } else {
         vcs_lane_step(cart, m, &lane, video);
+        steps++;
       }
     }
     VCS_JOIN_LANES(lanes);
   }
-  if (!playing) return;
+  if (!playing) return 0;
   vcs_lane_store(&lane, m);
   m->instructions += VCS_FRAME_INSTRUCTIONS - lane.left;
   if (lane.over) m->partial = 0;
+  return steps;
 }
 
-VCS_FN void vcs_frame_together(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, bool playing, unsigned lanes) {
-  vcs_video_t video;
+/* A frame. `video` is the caller's, so that it can choose the memory: it is looked at as often as the machine. Returns
+ * what vcs_run_together does. */
+VCS_FN uint32_t vcs_frame_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint8_t *frames, bool playing,
+                                   unsigned lanes) {
   if (playing) {
-    vcs_video_start(&video, cart, frames);
+    vcs_video_start(video, cart, frames);
     vcs_console_start_frame(cart, m);
   }
-  vcs_run_together(cart, m, &video, playing, lanes);
-  if (playing) vcs_console_finish_frame(cart, m, &video);
+  const uint32_t steps = vcs_run_together(cart, m, video, playing, lanes);
+  if (playing) vcs_console_finish_frame(cart, m, video);
+  return steps;
 }
 
 #endif

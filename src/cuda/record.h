@@ -23,6 +23,7 @@ VCS_HOT_FN bool vcs_lane_step_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t
   lane->row = tape->rows + tape->count;
   vcs_lane_load(lane, m);
   lane->left--;
+  lane->stands = m->jammed || !lane->left;
   return fits;
 }
 
@@ -30,13 +31,11 @@ VCS_HOT_FN bool vcs_lane_step_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t
 VCS_HOT_FN bool vcs_lane_access_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
   vcs_cpu_t *cpu = &lane->cpu;
   vcs_tape_t *tape = lane->tape;
-  const vcs_code_t code = *lane->at;
+  const vcs_code_t code = lane->code;
   const unsigned where = code.row & 15, what = code.row >> VCS_WHAT_SHIFT & 63, length = code.row >> VCS_LENGTH_SHIFT;
-  const bool pointer = where == VCS_AT_POINTER || where == VCS_AT_BUS_POINTER, wsync = where == VCS_AT_WSYNC;
-  const bool zero_page = where == VCS_AT_RAM_X || where == VCS_AT_RAM_Y;
-  const uint8_t index = where == VCS_AT_RAM_X || where == VCS_AT_BUS_X              ? cpu->x
-                        : pointer || where == VCS_AT_RAM_Y || where == VCS_AT_BUS_Y ? cpu->y
-                                                                                    : 0;
+  const bool pointer = (where | 4) == VCS_AT_BUS_POINTER, zero_page = where >> 2 == VCS_AT_RAM >> 2;
+  const bool wsync = where == VCS_AT_WSYNC;
+  const uint8_t index = wsync ? 0 : where & 2 ? cpu->y : where & 1 ? cpu->x : 0;
   const uint16_t pc = vcs_lane_pc(lane);
   const uint8_t *bytes = lane->bank.rom + (uint16_t)(pc - lane->bank.start);
   const uint16_t base = pointer ? vcs_run_pointer(&m->ram[code.operand]) : wsync ? bytes[1] : code.operand;
@@ -82,7 +81,7 @@ VCS_HOT_FN bool vcs_lane_access_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane
   *place = row;
   lane->row++;
   lane->left--;
-  lane->at += length;
+  vcs_lane_go(lane, lane->at + length);
   lane->over = stop & VCS_STOP_FRAME;
   if (stop) vcs_lane_leave(lane, vcs_lane_pc(lane));
   return true;
@@ -92,34 +91,38 @@ VCS_HOT_FN bool vcs_lane_access_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane
 VCS_SLOW_FN void vcs_record_lanes(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool playing,
                                   unsigned lanes) {
   vcs_lane_t lane;
-  bool fits = true;
-  lane.left = VCS_FRAME_INSTRUCTIONS;
-  lane.until = 0;
-  lane.over = !playing;
-  lane.tape = tape;
   const vcs_row_t *end = NULL;
+  bool fits = true;
+  lane.bank.code = lane.at = NULL;
+  lane.bank.rom = NULL;
+  lane.bank.start = lane.bank.size = 0;
+  lane.code.row = lane.code.operand = 0;
+  lane.left = VCS_FRAME_INSTRUCTIONS;
+  lane.over = lane.stands = !playing;
+  lane.until = lane.origin = 0;
+  lane.tape = tape;
+  lane.row = NULL;
   if (playing) {
     vcs_lane_load(&lane, m);
+    lane.stands = m->jammed;
+    lane.until = lane.cycles - lane.cycles % VCS_LINE_CYCLES;
+    lane.origin = lane.cycles;
     lane.row = tape->rows;
-    lane.origin = m->cycles;
     end = tape->rows + tape->capacity;
   }
-  while (VCS_ANY_LANE(lanes, playing && fits && vcs_lane_goes(&lane, m))) {
+  while (VCS_ANY_LANE(lanes, fits && vcs_lane_goes(&lane))) {
     lane.until += VCS_LINE_CYCLES;
-    while (playing && fits && vcs_lane_goes(&lane, m) && lane.cycles < lane.until) {
-      if (!lane.known && !cart->snoops && !tape->dark && vcs_find_bank(cart, m, lane.cpu.pc, &lane.bank)) {
-        lane.known = true;
-        lane.at = lane.bank.code + (uint16_t)(lane.cpu.pc - lane.bank.start);
-      }
+    while (fits && vcs_lane_goes(&lane) && (int32_t)(lane.until - lane.cycles) > 0) {
+      if (!lane.known && !cart->snoops && !tape->dark) vcs_lane_find(cart, m, &lane);
       bool plain = lane.known;
-      while (plain && fits && lane.cycles < lane.until) {
+      while (plain && fits && (int32_t)(lane.until - lane.cycles) > 0) {
         plain = vcs_lane_plain(cart, m, &lane, video);
         fits = lane.row < end;
       }
       if (plain || !fits) break;
-      const unsigned where = lane.known && lane.left > 1 ? lane.at->row & 15 : VCS_AT_STEP;
-      const bool access =
-          where >= VCS_AT_RAM_X && where <= VCS_AT_WSYNC && (lane.at->row >> VCS_WHAT_SHIFT & 63) <= VCS_DOES_STY;
+      const unsigned row = lane.known && lane.left > 1 ? lane.code.row : (unsigned)VCS_AT_STEP;
+      const unsigned where = row & 15, what = row >> VCS_WHAT_SHIFT & 63;
+      const bool access = where == VCS_AT_WSYNC || (where >= VCS_AT_RAM && what <= VCS_DOES_STY);
       if (!access || !vcs_lane_access_noted(cart, m, &lane, video)) fits = vcs_lane_step_noted(cart, m, &lane, video);
       fits = fits && lane.row < end;
     }

@@ -245,6 +245,8 @@ void vcs_place_report(const vcs_batch_t *batch, int32_t id, const vcs_batch_resu
 
 /* ---- Work --------------------------------------------------------------------------------------------------- */
 
+static bool is_synchronous(const vcs_batch_t *batch) { return batch->options.batch_size == batch->options.envs; }
+
 enum { SPINS = 2000 }; /* looks, some tens of microseconds together */
 
 static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
@@ -346,9 +348,16 @@ static void add_work(vcs_batch_t *batch, const int32_t *ids, int32_t count) {
   pthread_mutex_unlock(&batch->lock);
 }
 
+/* The same, with results that are received later. */
+static void send_work(vcs_batch_t *batch, const int32_t *ids, int32_t count) {
+  for (int32_t i = 0; i < count; i++) batch->sent_ids[batch->sent + i] = ids ? ids[i] : i;
+  batch->sent += count;
+  add_work(batch, ids, count);
+}
+
 /* Waits for `count` places to be done, or for all; the caller's thread helps where it does not have others to do so. */
 static void wait_for(vcs_batch_t *batch, int32_t count) {
-  if (batch->options.batch_size == batch->options.envs || batch->thread_count == 0) {
+  if (is_synchronous(batch) || batch->thread_count == 0) {
     work(batch, &batch->workers[batch->worker_count - 1], false);
   }
   pthread_mutex_lock(&batch->lock);
@@ -357,17 +366,28 @@ static void wait_for(vcs_batch_t *batch, int32_t count) {
   pthread_mutex_unlock(&batch->lock);
 }
 
-/* Takes `count` of what is done; in order of the environments if that is all of them. */
+/* Takes `count` of what is done: as it was sent where all that was sent is waited for, else as it came. */
 static void take_done(vcs_batch_t *batch, int32_t count) {
   const int32_t envs = batch->options.envs;
   pthread_mutex_lock(&batch->lock);
   for (int32_t i = 0; i < count; i++) {
-    batch->last_ids[i] = count == envs ? i : batch->done[batch->done_first];
+    const int32_t id = is_synchronous(batch) ? batch->sent_ids[i] : batch->done[batch->done_first];
+    batch->last_ids[i] = id;
+    batch->places[id].sent = false;
     batch->done_first = (batch->done_first + 1) % envs;
   }
   batch->done_count -= count;
   pthread_mutex_unlock(&batch->lock);
-  batch->sent = false;
+  batch->last_count = count;
+  batch->sent -= count;
+}
+
+/* What is under way is waited for and dropped. */
+static void drop_all(vcs_batch_t *batch) {
+  const int32_t envs = batch->options.envs;
+  wait_for(batch, envs);
+  batch->done_first = batch->done_count = batch->sent = 0;
+  for (int32_t i = 0; i < envs; i++) batch->places[i].sent = false;
 }
 
 /* ---- Calls -------------------------------------------------------------------------------------------------- */
@@ -399,37 +419,62 @@ vcs_status_t vcs_batch_check_ids(const vcs_batch_t *batch, const int32_t *ids, i
   return VCS_OK;
 }
 
-static vcs_status_t check_reset(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error) {
-  const int32_t envs = batch->options.envs;
-  vcs_status_t status = vcs_batch_check_ids(batch, ids, count, error);
-  if (status) return status;
-  if (count < envs && !batch->started) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the first reset must be of all %d environments", (int)envs);
-  }
-  if (count < envs && batch->options.batch_size < envs) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "with batch_size %d of %d, a reset must be of all environments",
-                          (int)batch->options.batch_size, (int)envs);
+static void forget_sent(vcs_batch_t *batch, const int32_t *ids, int32_t count) {
+  for (int32_t i = 0; i < count; i++) batch->places[ids ? ids[i] : i].sent = false;
+}
+
+/* Each environment has one thing to do at a time. On failure nothing has changed. */
+static vcs_status_t note_sent(vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error) {
+  for (int32_t i = 0; i < count; i++) {
+    const int32_t id = ids ? ids[i] : i;
+    vcs_place_t *place = &batch->places[id];
+    if (place->sent) {
+      forget_sent(batch, ids, i);
+      return vcs_error_fill(
+          error, VCS_BAD_ARGUMENT,
+          place->sent ? "environment %d was sent to, and not received yet" : "environment %d was named twice", (int)id);
+    }
+    place->sent = true;
   }
   return VCS_OK;
 }
 
-/* Each id must come once: they are marked by the work they are given. */
-static vcs_status_t mark_resets(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
-                                vcs_error_t *error) {
+static void mark_resets(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count) {
   for (int32_t i = 0; i < count; i++) {
     vcs_place_t *place = &batch->places[ids ? ids[i] : i];
-    if (place->work != VCS_WORK_STEP) {
-      for (int32_t k = 0; k < i; k++) batch->places[ids[k]].work = VCS_WORK_STEP;
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "environment %d is to be reset twice", (int)ids[i]);
-    }
-    place->work = VCS_WORK_RESET;
-  }
-  for (int32_t i = 0; i < count; i++) {
-    vcs_place_t *place = &batch->places[ids ? ids[i] : i];
-    if (seeds && seeds[i] >= 0) place->seed = seeds[i];
-    if (!place->started || (seeds && seeds[i] >= 0)) place->work = VCS_WORK_SEED;
+    const bool seeded = seeds && seeds[i] >= 0;
+    if (seeded) place->seed = seeds[i];
+    place->work = seeded || !place->started ? VCS_WORK_SEED : VCS_WORK_RESET;
     place->started = true;
   }
+  batch->started = true;
+}
+
+static vcs_status_t check_send(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error) {
+  if (batch->options.stack_in_place) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                          "with stack_in_place there are vcs_batch_reset and vcs_batch_step only");
+  }
+  return vcs_batch_check_ids(batch, ids, count, error);
+}
+
+static vcs_status_t check_reset(const vcs_batch_t *batch, int32_t count, vcs_error_t *error) {
+  const int32_t envs = batch->options.envs;
+  if (count == envs || batch->started) return VCS_OK;
+  return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the first reset must be of all %d environments", (int)envs);
+}
+
+vcs_status_t vcs_batch_send_reset(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
+                                  vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  vcs_status_t status = check_send(batch, ids, count, error);
+  if (!status) status = check_reset(batch, count, error);
+  if (status) return status;
+  if (count == batch->options.envs) drop_all(batch);
+  status = note_sent(batch, ids, count, error);
+  if (status) return status;
+  mark_resets(batch, ids, seeds, count);
+  send_work(batch, ids, count);
   return VCS_OK;
 }
 
@@ -437,52 +482,47 @@ vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32
                              const vcs_batch_results_t *results, vcs_error_t *error) {
   if (error) error->message[0] = 0;
   const int32_t envs = batch->options.envs;
-  const bool all = batch->options.batch_size == envs;
   vcs_status_t status = vcs_batch_check_results(batch, results, error);
-  if (!status) status = check_reset(batch, ids, count, error);
+  if (!status) status = vcs_batch_check_ids(batch, ids, count, error);
+  if (!status) status = check_reset(batch, count, error);
+  if (!status && count < envs && !is_synchronous(batch)) {
+    status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "with batch_size %d of %d, a reset must be of all environments",
+                            (int)batch->options.batch_size, (int)envs);
+  }
   if (status) return status;
-  wait_for(batch, envs); /* what is under way is dropped */
-  pthread_mutex_lock(&batch->lock);
-  batch->done_first = batch->done_count = 0;
-  pthread_mutex_unlock(&batch->lock);
-  status = mark_resets(batch, ids, seeds, count, error);
+  drop_all(batch);
+  status = note_sent(batch, ids, count, error);
   if (status) return status;
-  batch->started = true;
-  if (!results) results = &nowhere;
-  if (!all) {
-    batch->sent = true;
-    batch->results = NULL;
-    add_work(batch, ids, count);
+  mark_resets(batch, ids, seeds, count);
+  if (!is_synchronous(batch)) {
+    send_work(batch, ids, count);
     return vcs_batch_receive(batch, results, error);
   }
+  if (!results) results = &nowhere;
   for (int32_t i = 0; i < envs; i++) {
-    const vcs_place_t *place = &batch->places[i];
-    batch->last_ids[i] = i;
-    if (place->work == VCS_WORK_STEP) vcs_place_report(batch, i, results, i);
+    if (batch->places[i].work == VCS_WORK_STEP) vcs_place_report(batch, i, results, i);
   }
   batch->results = results;
   add_work(batch, ids, count);
-  wait_for(batch, count);
+  drop_all(batch); /* workers have written the results */
   batch->results = NULL;
-  batch->done_first = batch->done_count = 0;
-  batch->sent = false;
   return VCS_OK;
 }
 
-/* Gives the places of the last results their actions. */
-static vcs_status_t set_actions(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
-                                vcs_error_t *error) {
+/* Gives environments their actions. */
+static vcs_status_t set_actions(vcs_batch_t *batch, const int32_t *ids, int32_t count, const int32_t *actions,
+                                const float *strengths, vcs_error_t *error) {
   if (!batch->started) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a batch must be reset before its first step");
-  if (batch->sent) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
   if (!actions) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no actions were given");
   for (int pass = 0; pass < 2; pass++) {
-    for (int32_t i = 0; i < batch->options.batch_size; i++) {
-      vcs_place_t *place = &batch->places[batch->last_ids[i]];
+    for (int32_t i = 0; i < count; i++) {
+      const int32_t id = ids ? ids[i] : i;
+      vcs_place_t *place = &batch->places[id];
       int32_t list[VCS_ACTIONS];
-      const int count = vcs_batch_actions(batch, batch->last_ids[i], list);
-      if (actions[i] < 0 || actions[i] >= count) {
-        return vcs_error_fill(error, VCS_BAD_ARGUMENT, "environment %d has actions 0 to %d, not %d",
-                              (int)batch->last_ids[i], count - 1, (int)actions[i]);
+      const int known = vcs_batch_actions(batch, id, list);
+      if (actions[i] < 0 || actions[i] >= known) {
+        return vcs_error_fill(error, VCS_BAD_ARGUMENT, "environment %d has actions 0 to %d, not %d", (int)id, known - 1,
+                              (int)actions[i]);
       }
       if (pass == 0) continue;
       place->action = list[actions[i]];
@@ -492,22 +532,34 @@ static vcs_status_t set_actions(vcs_batch_t *batch, const int32_t *actions, cons
   return VCS_OK;
 }
 
-vcs_status_t vcs_batch_send(vcs_batch_t *batch, const int32_t *actions, const float *strengths, vcs_error_t *error) {
+vcs_status_t vcs_batch_send_to(vcs_batch_t *batch, const int32_t *ids, int32_t count, const int32_t *actions,
+                               const float *strengths, vcs_error_t *error) {
   if (error) error->message[0] = 0;
-  if (batch->options.stack_in_place) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "with stack_in_place there is vcs_batch_step only");
-  }
-  vcs_status_t status = set_actions(batch, actions, strengths, error);
+  vcs_status_t status = check_send(batch, ids, count, error);
+  if (!status) status = note_sent(batch, ids, count, error);
   if (status) return status;
-  batch->sent = true;
-  add_work(batch, batch->last_ids, batch->options.batch_size);
+  status = set_actions(batch, ids, count, actions, strengths, error);
+  if (status) {
+    forget_sent(batch, ids, count);
+    return status;
+  }
+  send_work(batch, ids, count);
   return VCS_OK;
+}
+
+vcs_status_t vcs_batch_send(vcs_batch_t *batch, const int32_t *actions, const float *strengths, vcs_error_t *error) {
+  if (is_synchronous(batch)) return vcs_batch_send_to(batch, NULL, batch->options.envs, actions, strengths, error);
+  return vcs_batch_send_to(batch, batch->last_ids, batch->last_count, actions, strengths, error);
+}
+
+int32_t vcs_batch_next(const vcs_batch_t *batch) {
+  return batch->sent < batch->options.batch_size ? batch->sent : batch->options.batch_size;
 }
 
 vcs_status_t vcs_batch_receive(vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error) {
   if (error) error->message[0] = 0;
-  const int32_t count = batch->options.batch_size;
-  if (!batch->sent) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "nothing was sent, so there is nothing to receive");
+  const int32_t count = vcs_batch_next(batch);
+  if (count == 0) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "nothing was sent, so there is nothing to receive");
   if (!results) results = &nowhere;
   wait_for(batch, count);
   take_done(batch, count);
@@ -525,16 +577,20 @@ vcs_status_t vcs_batch_receive(vcs_batch_t *batch, const vcs_batch_results_t *re
 vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
                             const vcs_batch_results_t *results, vcs_error_t *error) {
   if (error) error->message[0] = 0;
-  if (batch->options.batch_size < batch->options.envs) {
+  const int32_t envs = batch->options.envs;
+  if (!is_synchronous(batch)) {
     vcs_status_t status = vcs_batch_send(batch, actions, strengths, error);
     return status ? status : vcs_batch_receive(batch, results, error);
   }
   vcs_status_t status = vcs_batch_check_results(batch, results, error);
-  if (!status) status = set_actions(batch, actions, strengths, error);
+  if (!status && batch->sent > 0) {
+    status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
+  }
+  if (!status) status = set_actions(batch, NULL, envs, actions, strengths, error);
   if (status) return status;
   batch->results = results ? results : &nowhere;
-  add_work(batch, NULL, batch->options.envs);
-  wait_for(batch, batch->options.envs);
+  add_work(batch, NULL, envs);
+  wait_for(batch, envs);
   batch->results = NULL;
   batch->done_first = batch->done_count = 0;
   return VCS_OK;
@@ -834,9 +890,10 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count
   batch->todo = calloc(count, sizeof *batch->todo);
   batch->done = calloc(count, sizeof *batch->done);
   batch->last_ids = calloc(count, sizeof *batch->last_ids);
+  batch->sent_ids = calloc(count, sizeof *batch->sent_ids);
   batch->threads = calloc((size_t)batch->options.threads, sizeof *batch->threads);
   if (!batch->carts || !batch->places || !batch->kinds || !batch->todo || !batch->done || !batch->last_ids ||
-      !batch->threads) {
+      !batch->sent_ids || !batch->threads) {
     batch->cart_count = batch->carts ? cart_count : 0;
     status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
@@ -880,6 +937,7 @@ void vcs_batch_free(vcs_batch_t *batch) {
   free(batch->todo);
   free(batch->done);
   free(batch->last_ids);
+  free(batch->sent_ids);
   free(batch);
 }
 
@@ -890,6 +948,6 @@ size_t vcs_batch_bytes(const vcs_batch_t *batch, size_t *per_thread) {
                   2 * (size_t)(VCS_WIDTH * batch->channels) * (size_t)batch->carts[0].cart->frame_height +
                   vcs_resize_scratch(batch->carts[0].resize);
   }
-  return sizeof *batch->places + batch->machine_bytes / envs + 3 * sizeof(int32_t) +
+  return sizeof *batch->places + batch->machine_bytes / envs + 4 * sizeof(int32_t) +
          (batch->stacks ? vcs_batch_observation_size(batch) : 0);
 }

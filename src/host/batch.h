@@ -64,6 +64,7 @@ typedef struct {
   float strength;
   int32_t elapsed, lives, reward;
   bool over, life_lost, started;
+  bool sent;                                     /* something to do was sent, and its result not received yet */
   bool was_terminated, was_truncated, has_final; /* what the last step reported */
 } vcs_place_t;
 
@@ -104,8 +105,9 @@ struct vcs_batch {
   bool stop;
   const vcs_batch_results_t *results; /* where workers write, in a synchronous call; else NULL */
 
-  int32_t *last_ids; /* of the last results */
-  bool started, sent;
+  int32_t *last_ids, last_count; /* of the last results */
+  int32_t *sent_ids, sent;       /* what was not received yet; in this order if results come in the order of sending */
+  bool started;
 };
 
 /* The stack of a place, oldest picture first; what a place reports, at this place of the results. */

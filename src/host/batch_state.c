@@ -126,10 +126,11 @@ static vcs_status_t check_call(const vcs_batch_t *batch, const int32_t *ids, int
   if (error) error->message[0] = 0;
   if (!states) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no states were given");
   if (!batch->started) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a batch has states after its first reset");
-  if (batch->sent) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
   if (batch->options.batch_size < batch->options.envs) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "states need batch_size to be all environments");
   }
+  if (batch->sent > 0)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
   return vcs_batch_check_ids(batch, ids, count, error);
 }
 

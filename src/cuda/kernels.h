@@ -1,0 +1,31 @@
+/* kernels.h: what engine.cu and truth.cu have in common. */
+#ifndef VCS_CUDA_KERNELS_H
+#define VCS_CUDA_KERNELS_H
+
+#include <cuda_runtime.h>
+
+#include "engine.h"
+
+static inline const char *error_of(cudaError_t status) {
+  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
+}
+
+/* Returns from a function with what went wrong, if something did. */
+#define TRY(call)                      \
+  do {                                 \
+    const char *why_ = error_of(call); \
+    if (why_ != nullptr) return why_;  \
+  } while (0)
+
+/* All threads of a block copy. Both places are aligned to 16 bytes, and so is the size. */
+static __device__ inline void copy_together(void *to, const void *from, size_t size) {
+  for (size_t i = threadIdx.x; i < size / 16; i += blockDim.x) {
+    static_cast<uint4 *>(to)[i] = static_cast<const uint4 *>(from)[i];
+  }
+}
+
+/* The engine's functions for truths (truth.cu). */
+const char *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures);
+const char *vcs_kernels_truth(const vcs_truth_view_t *truth);
+
+#endif

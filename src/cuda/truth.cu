@@ -1,0 +1,81 @@
+/* truth.cu: the truth on a GPU: a warp a run, all runs at once.
+ *
+ * A thousand runs of a few frames are few for a GPU and all of them begin together, so what counts is how soon the
+ * slowest is done, and that is how long one 6507 instruction takes. Hence a run is alone in its warp, nobody waits for
+ * anybody, and the machine and the line it is working on are in shared memory: in local memory, which is laid out for
+ * 32 lanes, each word of a lone lane has a cache line of its own.
+ *
+ * What a run did is counted by a second kernel, a block a run.
+ */
+#include "kernels.h"
+
+namespace {
+
+enum { WARP = 32, COMPARE_THREADS = 256 };
+
+constexpr size_t PICTURE_BYTES = 2 * static_cast<size_t>(VCS_FRAME_BYTES);
+
+__global__ void picture_kernel(const __grid_constant__ vcs_truth_view_t truth, const uint8_t *pictures) {
+  const int32_t run = blockIdx.x;
+  copy_together(truth.frames + run * PICTURE_BYTES, pictures + vcs_truth_base(&truth, run) * PICTURE_BYTES,
+                PICTURE_BYTES);
+}
+
+/* Shared memory: the machine, however much RAM its cartridge has. */
+__global__ void __launch_bounds__(WARP) run_kernel(const __grid_constant__ vcs_truth_view_t truth) {
+  extern __shared__ uint4 machine[];
+  __shared__ vcs_video_t video;
+  const int32_t run = blockIdx.x;
+  vcs_t *there = vcs_truth_machine(&truth, run), *m = reinterpret_cast<vcs_t *>(machine);
+  copy_together(m, there, truth.machine_bytes);
+  __syncwarp();
+  if (threadIdx.x == 0) vcs_truth_run(&truth, run, m, &video, there);
+  __syncwarp();
+  copy_together(there, m, truth.machine_bytes);
+}
+
+/* A block a run, a thread a row: everybody counts and makes the checksum of a row; one puts them together. */
+__global__ void __launch_bounds__(COMPARE_THREADS) compare_kernel(const __grid_constant__ vcs_truth_view_t truth) {
+  __shared__ int32_t pixels, ram_bytes;
+  __shared__ uint32_t row_crc[VCS_FRAME_BYTES / VCS_WIDTH];
+  const int32_t run = blockIdx.x, plain = vcs_truth_plain(&truth, run);
+  const int32_t height = truth.cart->frame_height, size = VCS_WIDTH * height;
+  const uint8_t *picture = vcs_truth_picture(&truth, run), *base = vcs_truth_picture(&truth, plain);
+  const uint8_t *ram = vcs_truth_machine(&truth, run)->ram, *base_ram = vcs_truth_machine(&truth, plain)->ram;
+  if (threadIdx.x == 0) pixels = ram_bytes = 0;
+  __syncthreads();
+  atomicAdd(&pixels, vcs_count_different(picture, base, size, threadIdx.x, blockDim.x));
+  atomicAdd(&ram_bytes, vcs_count_different(ram, base_ram, 128, threadIdx.x, blockDim.x));
+  for (int y = threadIdx.x; y < height; y += blockDim.x) row_crc[y] = vcs_crc_of(picture + y * VCS_WIDTH, VCS_WIDTH);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  vcs_truth_t row = {};
+  row.outcome = VCS_TRUTH_RAN;
+  row.pixels = pixels;
+  row.ram_bytes = ram_bytes;
+  const uint32_t power = vcs_crc_power(VCS_WIDTH);
+  row.screen_crc = row_crc[0];
+  for (int y = 1; y < height; y++) row.screen_crc = vcs_crc_multiply(row.screen_crc, power) ^ row_crc[y];
+  row.ram_crc = vcs_crc_of(ram, 128);
+  truth.rows[run * static_cast<size_t>(truth.horizon_count) + truth.horizon] = row;
+}
+
+}  // namespace
+
+const char *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures) {
+  const size_t size = truth->bases * PICTURE_BYTES;
+  uint8_t *there;
+  TRY(cudaMallocAsync(&there, size, nullptr));
+  TRY(cudaMemcpyAsync(there, pictures, size, cudaMemcpyHostToDevice));
+  picture_kernel<<<vcs_truth_runs(truth), 256>>>(*truth, there);
+  TRY(cudaGetLastError());
+  return error_of(cudaFreeAsync(there, nullptr));
+}
+
+const char *vcs_kernels_truth(const vcs_truth_view_t *truth) {
+  run_kernel<<<vcs_truth_runs(truth), WARP, truth->machine_bytes>>>(*truth);
+  TRY(cudaGetLastError());
+  compare_kernel<<<vcs_truth_runs(truth), COMPARE_THREADS>>>(*truth);
+  TRY(cudaGetLastError());
+  return error_of(cudaDeviceSynchronize());
+}
