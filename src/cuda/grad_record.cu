@@ -10,7 +10,7 @@
 
 namespace {
 
-enum { WARP = 32, WARPS_PER_SM = 16, LOCAL_RAM = 256 };
+enum { WARP = 32, WARPS_PER_SM = 8, LOCAL_RAM = 256 };
 
 struct machine_t {
   uint64_t words[(offsetof(vcs_t, cart_ram) + LOCAL_RAM + 7) / 8];
