@@ -114,8 +114,8 @@ VCS_API void *vcs_fleet_dlpack(const vcs_fleet_t *fleet, void *memory, int32_t d
  * reading of RAM between frames; what is held is given. `ste`, `naive` and `bit`; not forks, which the CPU does.
  *
  * Slots are those of vcs_grad_inputs_t and vcs_grad_outputs_t in device memory, those of seat i from pointer + i *
- * stride on (strides are in floats). Any pointer may be NULL. Results are added to what is there. They are the CPU's but
- * for rounding, and the same from run to run. */
+ * stride on (strides are in floats). Any pointer may be NULL. Results are added to what is there. They are the CPU's
+ * but for rounding, and the same from run to run. */
 typedef struct {
   float *state, *rom, *input;
   size_t state_stride, rom_stride, input_stride;
@@ -128,9 +128,9 @@ typedef struct {
 
 /* Plain data; vcs_fleet_grad_defaults fills it. */
 typedef struct {
-  vcs_grad_options_t grad; /* the defaults of vcs_grad_defaults, but `ste`; `scale` is in host memory */
-  int32_t frames;          /* of every run; 1 */
-  uint8_t last_picture;    /* 0; 1: outputs->pixels has the picture after the last frame only */
+  vcs_grad_options_t grad;         /* the defaults of vcs_grad_defaults, but `ste`; `scale` is in host memory */
+  int32_t frames;                  /* of every run; 1 */
+  uint8_t last_picture;            /* 0; 1: outputs->pixels has the picture after the last frame only */
   int32_t rows, events, snapshots; /* room on a tape: instructions 8192, TIA accesses 2304, snapshots 128. On a GPU a
                                       tape does not grow; on the CPU it does, and these are not looked at */
   int32_t at_once; /* seats that are worked on at the same time, for which there must be memory (vcs_fleet_grad_bytes
@@ -143,7 +143,8 @@ VCS_API size_t vcs_fleet_grad_bytes(const vcs_fleet_t *fleet, const vcs_fleet_gr
 
 /* `controls` is one for each frame, seat after seat, and `instructions` (or NULL) one number a seat: how many were
  * walked over; -1: the seat's tape was too short for a frame, and its results are not to be used. Both in device
- * memory. Calls only queue their work, but the first with new options waits. */
+ * memory. Calls only queue their work, but the first with new options waits. A fleet has one workspace: its products
+ * follow each other, on one stream or waited for. */
 VCS_API vcs_status_t vcs_fleet_jvp(vcs_fleet_t *fleet, const vcs_controls_t *controls,
                                    const vcs_fleet_grad_options_t *options, const vcs_fleet_inputs_t *inputs,
                                    const vcs_fleet_outputs_t *outputs, int64_t *instructions, void *stream,
