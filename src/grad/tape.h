@@ -18,38 +18,36 @@
 #include "core/decode.h"
 #include "local.h"
 
-/* An instruction. `cycles` is the time before it, since the tape began (vcs_row_cycles puts it together). What it
- * stores to is `addr`, what was there `old`; for JSR, which stores two bytes at addr and below, the second one's old
- * content is in `value`. For instructions that modify a register of a chip `old` is what they read. Without a byte of
- * data `addr`, `value` and `old` are zero. N and Z are as they are in vcs_cpu_t (bus.h), C V D I in the four bits
- * between them: vcs_row_status makes the status register of them when somebody asks. */
+/* An instruction. What it stores to is `addr`, what was there `old`; for JSR, which stores two bytes at addr and below,
+ * the second one's old content is in `value`. For instructions that modify a register of a chip `old` is what they
+ * read. Without a byte of data `addr`, `value` and `old` are zero. Registers, flags and time are those before it.
+ *
+ * What the recorder has at hand is stored as it is: N and Z as in vcs_cpu_t (bus.h), C beside them. V, D and I, and
+ * what `cycles` (since the tape began) has above 16 bits, change seldom: they are in bits 8 to 14 of `flags`, which N
+ * and Z leave free. A frame of most lines and instructions has not half as many cycles as that. vcs_row_status and
+ * vcs_row_cycles put things together when somebody asks. */
 typedef struct {
   uint16_t pc, addr;
-  uint16_t cycles; /* its lower bits, and its upper ones */
-  uint8_t cycles_high, opcode;
+  uint16_t cycles;
+  uint8_t opcode, c;
   uint8_t a, x, y, sp;
   uint16_t flags;
   uint8_t value, old;
 } vcs_row_t;
 
-enum { VCS_ROW_C = 1 << 8, VCS_ROW_V = 1 << 9, VCS_ROW_D = 1 << 10, VCS_ROW_I = 1 << 11 };
+enum { VCS_ROW_V = 1 << 8, VCS_ROW_D = 1 << 9, VCS_ROW_I = 1 << 10, VCS_ROW_HIGH_SHIFT = 11, VCS_ROW_HIGH = 15 };
 
-/* No frame is as long as that. */
-VCS_HOT_FN void vcs_row_set_cycles(vcs_row_t *row, uint32_t since) {
-  row->cycles = (uint16_t)since;
-  row->cycles_high = (uint8_t)(since >> 16);
-}
-
-/* V D I as a row has them: they change seldom. */
-VCS_HOT_FN unsigned vcs_row_vdi(const vcs_cpu_t *cpu) {
-  return (cpu->v ? VCS_ROW_V : 0u) | (cpu->d ? VCS_ROW_D : 0u) | (cpu->i ? VCS_ROW_I : 0u);
+/* What changes seldom, to be stored with N and Z; `since` is the time in cycles. */
+VCS_HOT_FN unsigned vcs_row_seldom(const vcs_cpu_t *cpu, uint32_t since) {
+  return (cpu->v ? VCS_ROW_V : 0u) | (cpu->d ? VCS_ROW_D : 0u) | (cpu->i ? VCS_ROW_I : 0u) |
+         (since >> 16 & VCS_ROW_HIGH) << VCS_ROW_HIGH_SHIFT;
 }
 
 VCS_FN uint8_t vcs_row_status(const vcs_row_t *row) {
   const unsigned flags = row->flags;
   return (uint8_t)((flags & 0x8080 ? VCS_FLAG_N : 0) | (flags & VCS_ROW_V ? VCS_FLAG_V : 0) | VCS_FLAG_1 | VCS_FLAG_B |
                    (flags & VCS_ROW_D ? VCS_FLAG_D : 0) | (flags & VCS_ROW_I ? VCS_FLAG_I : 0) |
-                   (flags & 0xFF ? 0 : VCS_FLAG_Z) | (flags & VCS_ROW_C ? VCS_FLAG_C : 0));
+                   (flags & 0xFF ? 0 : VCS_FLAG_Z) | row->c);
 }
 
 /* An instruction with a byte in the TIA or the RIOT, where a program gets by mistake, is told as this opcode, which
@@ -127,7 +125,8 @@ bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m);
 
 /* The machine's time before a row, and that at which its data access happens. */
 VCS_FN uint32_t vcs_row_cycles(const vcs_tape_t *tape, const vcs_row_t *row) {
-  return tape->start->cycles + (uint32_t)(row->cycles | row->cycles_high << 16);
+  const unsigned high = row->flags >> VCS_ROW_HIGH_SHIFT & VCS_ROW_HIGH;
+  return tape->start->cycles + (high << 16 | row->cycles);
 }
 VCS_FN uint32_t vcs_row_time(const vcs_tape_t *tape, const vcs_row_t *row, bool crosses) {
   return vcs_row_cycles(tape, row) + vcs_opcode(row->opcode).cycles + crosses;
