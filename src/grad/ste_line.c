@@ -32,7 +32,7 @@ enum {
 };
 
 /* Objects whose lit bits, or whose places, a write may change; and whether the picture can show it at all. */
-static const struct {
+VCS_DATA struct {
   uint8_t bits, places, shows;
 } effects[64] = {
     [VCS_VBLANK] = {0, 0, 1},
@@ -67,10 +67,10 @@ static const struct {
     [VCS_HMOVE] = {0, ON_MOVABLE, 1},
 };
 
-static bool shows(unsigned reg) { return reg == VCS_EVENT_END || (reg < 64 && effects[reg].shows); }
+VCS_STATIC bool shows(unsigned reg) { return reg == VCS_EVENT_END || (reg < 64 && effects[reg].shows); }
 
 /* Objects that may look different from now on. */
-static void touch(vcs_ste_t *ste, unsigned bits, unsigned places) {
+VCS_STATIC void touch(vcs_ste_t *ste, unsigned bits, unsigned places) {
   if (!(bits | places)) return;
   ste->masks.stale |= (uint8_t)(bits | places);
   ste->masks.coloured = 0;
@@ -81,22 +81,24 @@ static void touch(vcs_ste_t *ste, unsigned bits, unsigned places) {
  */
 
 /* A line ends: what holds only to its end. */
-static void next_line(vcs_ste_t *ste) {
+VCS_STATIC void next_line(vcs_ste_t *ste) {
   vcs_video_t nobody;
   nobody.split = nobody.stale = nobody.changed = 0;
   vcs_tia_end_line(ste->s->scratch, &nobody);
   if (nobody.stale) touch(ste, nobody.stale, nobody.stale & ON_MOVABLE);
 }
 
+#define IN_TIA(field) (VCS_OFFSET(field) - VCS_OFFSET(vsync))
+
 /* The TIA as an event found it, brought to the line of `clock`. */
-static void load(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock) {
+VCS_STATIC void load(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock) {
   vcs_t *t = ste->s->scratch;
-  const uint8_t *tia = event->tia - VCS_OFFSET(vsync);
-  unsigned moved = (t->first_copy_off[0] != tia[VCS_OFFSET(first_copy_off)] ? ON_P0 : 0) |
-                   (t->first_copy_off[1] != tia[VCS_OFFSET(first_copy_off) + 1] ? ON_P1 : 0) |
-                   (t->pos[VCS_M0] != tia[VCS_OFFSET(pos) + VCS_M0] ? ON_M0 : 0) |
-                   (t->stars_shape != tia[VCS_OFFSET(stars_shape)] ? ON_M0 : 0);
-  touch(ste, t->pf_mirrored != tia[VCS_OFFSET(pf_mirrored)] ? ON_PF : 0, moved);
+  const uint8_t *tia = event->tia;
+  unsigned moved = (t->first_copy_off[0] != tia[IN_TIA(first_copy_off)] ? ON_P0 : 0) |
+                   (t->first_copy_off[1] != tia[IN_TIA(first_copy_off) + 1] ? ON_P1 : 0) |
+                   (t->pos[VCS_M0] != tia[IN_TIA(pos) + VCS_M0] ? ON_M0 : 0) |
+                   (t->stars_shape != tia[IN_TIA(stars_shape)] ? ON_M0 : 0);
+  touch(ste, t->pf_mirrored != tia[IN_TIA(pf_mirrored)] ? ON_PF : 0, moved);
   memcpy(&t->vsync, event->tia, VCS_TIA_BYTES);
   t->line = event->line;
   int32_t line = clock / VCS_LINE_CLOCKS;
@@ -108,7 +110,7 @@ static void load(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock) {
  */
 
 /* The sums of a row's adjoints up to each pixel: five stretches side by side, then one behind the other. */
-static void sum_row(vcs_ste_t *ste, int32_t y) {
+VCS_STATIC void sum_row(vcs_ste_t *ste, int32_t y) {
   enum { STRETCH = 32, STRETCHES = VCS_WIDTH / STRETCH };
   if (ste->sums_of == y) return;
   ste->sums_of = y;
@@ -124,7 +126,7 @@ static void sum_row(vcs_ste_t *ste, int32_t y) {
 }
 
 /* The weights of a number's one-sided differences, each for a step of one. */
-static vcs_sides_t unit_sides(const vcs_sweep_t *s, float tangent) {
+VCS_STATIC vcs_sides_t unit_sides(const vcs_sweep_t *s, float tangent) {
   vcs_sides_t sides = vcs_sides(s, tangent);
   sides.more *= (float)sides.up;
   sides.less *= (float)sides.down;
@@ -139,25 +141,25 @@ typedef struct {
 } word_t;
 
 /* forward: the pixels of `mask` += weight * slot */
-static void link_pixels(vcs_ste_t *ste, const word_t *word, uint64_t mask, float *slot, float weight) {
+VCS_STATIC void link_pixels(vcs_ste_t *ste, const word_t *word, uint64_t mask, float *slot, float weight) {
   const vcs_sweep_t *s = ste->s;
   if (s->reverse) {
     const float *sums = ste->sums + word->x;
     float sum = 0;
     while (mask) {
-      int from = __builtin_ctzll(mask);
+      int from = VCS_LOWEST_64(mask);
       uint64_t behind = mask + (mask & -mask);
-      sum += sums[behind ? __builtin_ctzll(behind) : 64] - sums[from];
+      sum += sums[behind ? VCS_LOWEST_64(behind) : 64] - sums[from];
       mask &= behind;
     }
     *slot += weight * sum;
   } else if (*slot != 0) {
     float *pixels = s->pixels + VCS_WIDTH * word->y + word->x;
-    for (; mask; mask &= mask - 1) pixels[__builtin_ctzll(mask)] += weight * *slot;
+    for (; mask; mask &= mask - 1) pixels[VCS_LOWEST_64(mask)] += weight * *slot;
   }
 }
 
-static inline void link_mask(vcs_ste_t *ste, const word_t *word, uint64_t mask, float *slot, float weight) {
+VCS_FN void link_mask(vcs_ste_t *ste, const word_t *word, uint64_t mask, float *slot, float weight) {
   mask &= word->mask;
   if (mask) link_pixels(ste, word, mask, slot, weight);
 }
@@ -166,7 +168,7 @@ static inline void link_mask(vcs_ste_t *ste, const word_t *word, uint64_t mask, 
  */
 
 /* What an object would light with all its bits set. */
-static vcs_pixels_t could_light(const vcs_t *t, int object) {
+VCS_STATIC vcs_pixels_t could_light(const vcs_t *t, int object) {
   int side = object & 1;
   uint64_t k[4] = {0, 0, 0, 0};
   switch (object) {
@@ -188,15 +190,15 @@ static vcs_pixels_t could_light(const vcs_t *t, int object) {
 }
 
 /* Pixels one to the right, and one to the left, in word w of a line; they go round its edges. */
-static uint64_t moved_right(const uint64_t line[3], int w) {
+VCS_STATIC uint64_t moved_right(const uint64_t line[3], int w) {
   return line[w] << 1 | (w == 0 ? line[2] >> 31 & 1 : line[w - 1] >> 63);
 }
-static uint64_t moved_left(const uint64_t line[3], int w) {
+VCS_STATIC uint64_t moved_left(const uint64_t line[3], int w) {
   if (w == 2) return (line[2] & 0xFFFFFFFF) >> 1 | (line[0] & 1) << 31;
   return line[w] >> 1 | line[w + 1] << 63;
 }
 
-static void refresh_word(vcs_ste_t *ste, int w) {
+VCS_STATIC void refresh_word(vcs_ste_t *ste, int w) {
   vcs_masks_t *masks = &ste->masks;
   for (; masks->stale; masks->stale &= (uint8_t)(masks->stale - 1)) {
     int object = VCS_LOWEST((unsigned)masks->stale);
@@ -207,7 +209,7 @@ static void refresh_word(vcs_ste_t *ste, int w) {
   masks->coloured |= (uint8_t)(1 << w);
 }
 
-static void refresh_places(vcs_ste_t *ste) {
+VCS_STATIC void refresh_places(vcs_ste_t *ste) {
   for (; ste->could_stale; ste->could_stale &= ste->could_stale - 1) {
     int object = VCS_LOWEST(ste->could_stale);
     uint64_t line[3];
@@ -218,7 +220,7 @@ static void refresh_places(vcs_ste_t *ste) {
 }
 
 /* Pixels of each playfield register, with the right half repeated, and mirrored. */
-static const uint64_t playfield[2][3][3] = {
+VCS_DATA uint64_t playfield[2][3][3] = {
     {{0x000000000000FFFF, 0x00000000FFFF0000, 0}, /* PF0: 0 to 15, 80 to 95 */
      {0x0000FFFFFFFF0000, 0xFFFFFFFF00000000, 0}, /* PF1: 16 to 47, 96 to 127 */
      {0xFFFF000000000000, 0x000000000000FFFF, 0x00000000FFFFFFFF}},
@@ -228,7 +230,7 @@ static const uint64_t playfield[2][3][3] = {
 };
 
 /* The colours an object can show; the playfield those of the score, too. */
-static const struct {
+VCS_DATA struct {
   uint8_t first, last;
 } own_colour[VCS_OBJECTS] = {
     [VCS_P0] = {VCS_COLUP0, VCS_COLUP0}, [VCS_P1] = {VCS_COLUP1, VCS_COLUP1}, [VCS_M0] = {VCS_COLUP0, VCS_COLUP0},
@@ -236,7 +238,7 @@ static const struct {
 };
 
 /* The register whose bits light an object now. */
-static size_t graphics_of(const vcs_t *t, int object) {
+VCS_STATIC size_t graphics_of(const vcs_t *t, int object) {
   size_t side = (size_t)object & 1;
   switch (object) {
     case VCS_P0:
@@ -251,7 +253,7 @@ static size_t graphics_of(const vcs_t *t, int object) {
 }
 
 /* forward: the pixels of an object in a word += their slopes along its graphics and its position */
-static void link_object(vcs_ste_t *ste, const word_t *word, int w, int object) {
+VCS_STATIC void link_object(vcs_ste_t *ste, const word_t *word, int w, int object) {
   const vcs_sweep_t *s = ste->s;
   const vcs_t *t = s->scratch;
   const float *scale = s->scale;
@@ -305,26 +307,26 @@ static void link_object(vcs_ste_t *ste, const word_t *word, int w, int object) {
 /* The first register of which the picture has slopes, and the one behind the last. */
 enum { SHOWN_FROM = VCS_OFFSET(colu), SHOWN_TO = VCS_OFFSET(first_copy_off) };
 
-static bool any_tangent(const vcs_sweep_t *s) {
+VCS_STATIC bool any_tangent(const vcs_sweep_t *s) {
   for (size_t offset = SHOWN_FROM; offset < SHOWN_TO; offset++) {
     if (*vcs_slots(s, offset) != 0) return true;
   }
   return false;
 }
 
-static bool row_matters(const vcs_sweep_t *s, int32_t y) {
+VCS_STATIC bool row_matters(const vcs_sweep_t *s, int32_t y) {
   return y >= 0 && y < VCS_ROWS_MAX && (!s->reverse || s->lit[y]);
 }
 
 /* Word w of the pixels [x0, x1) of a row, without those under the comb of HMOVE. */
-static word_t word_of(const vcs_sweep_t *s, int32_t y, int w, int x0, int x1) {
+VCS_STATIC word_t word_of(const vcs_sweep_t *s, int32_t y, int w, int x0, int x1) {
   int x = 64 * w, from = x0 > x ? x0 - x : 0, to = x1 < x + 64 ? x1 - x : 64;
   word_t word = {y, x, to > from ? (~0ULL >> (64 - (to - from))) << from : 0};
   if (w == 0 && s->tape->comb[y].to) word.mask &= ~(0xFFULL >> s->tape->comb[y].from << s->tape->comb[y].from);
   return word;
 }
 
-static void link_piece(vcs_ste_t *ste, int32_t y, int x0, int x1) {
+VCS_STATIC void link_piece(vcs_ste_t *ste, int32_t y, int x0, int x1) {
   const vcs_sweep_t *s = ste->s;
   const vcs_t *t = s->scratch;
   if (t->vblank & 2 || x1 <= x0) return;
@@ -341,7 +343,7 @@ static void link_piece(vcs_ste_t *ste, int32_t y, int x0, int x1) {
 }
 
 /* Writes that do not show do not end a span. */
-void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event) {
+VCS_EXTERN void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event) {
   vcs_sweep_t *s = ste->s;
   const vcs_event_t *first = event;
   if (!s->pixels || !shows(event->reg)) return;
@@ -363,7 +365,7 @@ void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event) {
  */
 
 /* The clock up to which the picture is drawn before a write at `clock` takes effect. */
-static int32_t effective(const vcs_sweep_t *s, unsigned reg, int32_t clock) {
+VCS_STATIC int32_t effective(const vcs_sweep_t *s, unsigned reg, int32_t clock) {
   int32_t start = VCS_LINE_CLOCKS * s->cart->top_line, stop = start + VCS_LINE_CLOCKS * s->cart->height;
   int delay = vcs_write_delay(reg);
   if (delay == VCS_DELAY_PHASE) delay = vcs_phase_delay((unsigned)clock % VCS_LINE_CLOCKS / 3 & 3);
@@ -383,7 +385,7 @@ typedef struct {
 } shown_t;
 
 /* The pixels of a window; false if there are none that matter. */
-static bool window_matters(const vcs_sweep_t *s, window_t *window) {
+VCS_STATIC bool window_matters(const vcs_sweep_t *s, window_t *window) {
   int32_t line = window->from / VCS_LINE_CLOCKS, left = VCS_LINE_CLOCKS * line + VCS_HBLANK_CLOCKS;
   window->y = line - s->tape->start->first_line;
   window->x0 = window->from > left ? window->from - left : 0;
@@ -392,7 +394,7 @@ static bool window_matters(const vcs_sweep_t *s, window_t *window) {
 }
 
 /* The colours of the words from w0 to w1 of the line at `clock`. */
-static void show(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock, int w0, int w1, shown_t *shown) {
+VCS_STATIC void show(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock, int w0, int w1, shown_t *shown) {
   const vcs_t *t = ste->s->scratch;
   load(ste, event, clock);
   for (int w = w0; w <= w1; w++) {
@@ -403,8 +405,8 @@ static void show(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock, int w0
 }
 
 /* forward: pixels of the window += weight * time * (what they would show instead - what they show) */
-static void link_window(vcs_ste_t *ste, const window_t *window, const shown_t *is, const shown_t *instead,
-                        float weight) {
+VCS_STATIC void link_window(vcs_ste_t *ste, const window_t *window, const shown_t *is, const shown_t *instead,
+                            float weight) {
   const vcs_sweep_t *s = ste->s;
   if (s->reverse) sum_row(ste, window->y);
   for (int w = window->x0 >> 6; 64 * w < window->x1; w++) {
@@ -421,7 +423,7 @@ static void link_window(vcs_ste_t *ste, const window_t *window, const shown_t *i
 }
 
 /* The pixels between a write's clock and that of one a cycle later, and earlier, if it is a write that shows there. */
-static bool windows_of(const vcs_ste_t *ste, const vcs_event_t *event, window_t *later, window_t *sooner) {
+VCS_STATIC bool windows_of(const vcs_ste_t *ste, const vcs_event_t *event, window_t *later, window_t *sooner) {
   const vcs_sweep_t *s = ste->s;
   const vcs_event_t *next = event + 1;
   if (!s->pixels || ste->rules.place == 0 || (!s->reverse && *ste->time == 0)) return false;
@@ -435,10 +437,10 @@ static bool windows_of(const vcs_ste_t *ste, const vcs_event_t *event, window_t 
   return later->x1 > later->x0 || sooner->x1 > sooner->x0;
 }
 
-void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
+VCS_EXTERN void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
   const bool reverse = ste->s->reverse;
   window_t later = {0}, sooner = {0};
-  if (event->reg >= 64 || !effects[event->reg].shows || !memcmp(event->tia, event[1].tia, VCS_TIA_BYTES)) return;
+  if (event->reg >= 64 || !effects[event->reg].shows || vcs_same_tia(event->tia, event[1].tia)) return;
   bool matters = windows_of(ste, event, &later, &sooner), more = matters && later.x1 > later.x0,
        less = matters && sooner.x1 > sooner.x0;
   shown_t before, after;
@@ -457,12 +459,12 @@ void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
  */
 
 /* The scalar's slope along the luminance, in its own hue; bit 0 of a colour shows nothing. */
-static float luminance_slope(const float *scale, int index) {
+VCS_STATIC float luminance_slope(const float *scale, int index) {
   int less = index & 0x0E ? index - 2 : index, more = (index & 0x0E) < 0x0E ? index + 2 : index;
   return (scale[more] - scale[less]) / (float)(more - less);
 }
 
-void vcs_ste_line_begin(vcs_ste_t *ste) {
+VCS_EXTERN void vcs_ste_line_begin(vcs_ste_t *ste) {
   vcs_sweep_t *s = ste->s;
   ste->masks.stale = VCS_ALL_OBJECTS;
   ste->masks.coloured = 0;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if !defined(__CUDACC__)
 #include "host/files.h"
 
 vcs_status_t vcs_tape_create(const vcs_cart_t *cart, vcs_tape_t **tape, vcs_error_t *error) {
@@ -40,9 +41,15 @@ void vcs_tape_free(vcs_tape_t *tape) {
   free(tape);
 }
 
-/* Room for more than `count` elements of `size` bytes. */
-static bool grow(void **array, int32_t count, int32_t *capacity, size_t size) {
+#endif
+
+/* Room for more than `count` elements of `size` bytes. A device's tapes do not grow. */
+VCS_STATIC bool grow(void **array, int32_t count, int32_t *capacity, size_t size) {
   if (VCS_LIKELY(count < *capacity)) return true;
+#if defined(__CUDACC__)
+  (void)array, (void)size;
+  return false;
+#else
   int32_t wanted = *capacity ? 2 * *capacity : 512;
   while (wanted <= count) wanted *= 2;
   void *larger = realloc(*array, (size_t)wanted * size);
@@ -50,17 +57,18 @@ static bool grow(void **array, int32_t count, int32_t *capacity, size_t size) {
   *array = larger;
   *capacity = wanted;
   return true;
+#endif
 }
 
 /* The picture is drawn up to this clock of the frame. */
-static void draw_to(vcs_tape_t *tape, int32_t clock) {
+VCS_STATIC void draw_to(vcs_tape_t *tape, int32_t clock) {
   if (clock < tape->picture_from) return;
   if (clock > tape->picture_to) clock = tape->picture_to;
   if (clock > tape->drawn) tape->drawn = clock;
 }
 
 /* The comb of an HMOVE: the first eight pixels of the line, or of the next one if they are drawn. */
-static void place_comb(vcs_tape_t *tape, const vcs_t *m) {
+VCS_STATIC void place_comb(vcs_tape_t *tape, const vcs_t *m) {
   if (tape->drawn < tape->comb_end) return;
   int32_t line = tape->drawn / VCS_LINE_CLOCKS, since = tape->drawn % VCS_LINE_CLOCKS;
   if (since >= VCS_HBLANK_CLOCKS + 8) {
@@ -120,7 +128,7 @@ VCS_HOT_FN bool add_write(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t 
 }
 
 /* A collision register that is about to be read, or the end of the frame. */
-static bool add_look(vcs_tape_t *tape, const vcs_t *m, int32_t row, unsigned reg, uint32_t cycles) {
+VCS_STATIC bool add_look(vcs_tape_t *tape, const vcs_t *m, int32_t row, unsigned reg, uint32_t cycles) {
   if (!event_room(tape)) return false;
   const int32_t clock = vcs_wrap_minus((int32_t)(cycles * 3), m->frame_clock);
   vcs_event_t *event = begin_event(tape, m, row, clock, reg, 0);
@@ -129,7 +137,7 @@ static bool add_look(vcs_tape_t *tape, const vcs_t *m, int32_t row, unsigned reg
   return true;
 }
 
-static bool add_side(vcs_tape_t *tape, const vcs_t *m) {
+VCS_STATIC bool add_side(vcs_tape_t *tape, const vcs_t *m) {
   if (!grow((void **)&tape->sides, tape->side_count, &tape->side_capacity, sizeof *tape->sides)) return false;
   vcs_side_t *side = &tape->sides[tape->side_count++];
   side->row = tape->count;
@@ -137,7 +145,7 @@ static bool add_side(vcs_tape_t *tape, const vcs_t *m) {
   return true;
 }
 
-static bool add_branch(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
+VCS_STATIC bool add_branch(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   size_t size = vcs_state_size(cart);
   if (!grow((void **)&tape->branches, tape->branch_count, &tape->branch_capacity, sizeof *tape->branches)) return false;
   if (!grow((void **)&tape->branch_machines, tape->branch_count, &tape->machine_capacity, size)) return false;
@@ -146,15 +154,15 @@ static bool add_branch(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m)
   return true;
 }
 
-static bool is_hot(const vcs_cart_t *cart, uint16_t addr) {
+VCS_STATIC bool is_hot(const vcs_cart_t *cart, uint16_t addr) {
   return addr & 0x1000 && cart->hot_pages >> (addr >> 6 & 63) & 1;
 }
 
-static bool is_chip(uint16_t addr) { return vcs_chip_at(addr) == VCS_TO_TIA || vcs_chip_at(addr) == VCS_TO_RIOT; }
+VCS_STATIC bool is_chip(uint16_t addr) { return vcs_chip_at(addr) == VCS_TO_TIA || vcs_chip_at(addr) == VCS_TO_RIOT; }
 
 /* The byte that a read is about to find, which may be a chip's: the read is done, on a copy. */
-static uint8_t byte_found(const vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, uint16_t addr,
-                          uint32_t cycles, uint8_t bus) {
+VCS_STATIC uint8_t byte_found(const vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, uint16_t addr,
+                              uint32_t cycles, uint8_t bus) {
   if (!is_chip(addr)) return vcs_code_byte(cart, m, addr);
   vcs_video_t nobody;
   vcs_video_start(&nobody, cart, NULL);
@@ -164,7 +172,8 @@ static uint8_t byte_found(const vcs_tape_t *tape, const vcs_cart_t *cart, const 
 }
 
 /* The address of an instruction that is about to run. */
-static vcs_address_t address_of(const vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, const vcs_row_t *row) {
+VCS_STATIC vcs_address_t address_of(const vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m,
+                                    const vcs_row_t *row) {
   vcs_opcode_t op = vcs_opcode(row->opcode);
   uint8_t low = vcs_code_byte(cart, m, (uint16_t)(m->pc + 1)), high = vcs_code_byte(cart, m, (uint16_t)(m->pc + 2));
   vcs_address_t at = vcs_form_address(cart, m, op, low, high, m->x, m->y);
@@ -179,26 +188,26 @@ static vcs_address_t address_of(const vcs_tape_t *tape, const vcs_cart_t *cart, 
 }
 
 /* The byte on the bus before the data access of an instruction that reads and writes. */
-static uint8_t bus_before(const vcs_cart_t *cart, const vcs_t *m, vcs_opcode_t op, vcs_address_t at) {
+VCS_STATIC uint8_t bus_before(const vcs_cart_t *cart, const vcs_t *m, vcs_opcode_t op, vcs_address_t at) {
   if (op.mode == VCS_MODE_IZX || op.mode == VCS_MODE_IZY) return (uint8_t)(at.base >> 8);
   return vcs_code_byte(cart, m, (uint16_t)(m->pc + vcs_mode_length(op.mode) - 1));
 }
 
-static bool is_dark(const vcs_cart_t *cart, const vcs_t *m) {
+VCS_STATIC bool is_dark(const vcs_cart_t *cart, const vcs_t *m) {
   if (is_chip(m->pc)) return true;
   int length = vcs_mode_length(vcs_opcode(vcs_code_byte(cart, m, m->pc)).mode);
   return is_chip((uint16_t)(m->pc + length - 1)) || is_chip((uint16_t)(m->pc + length / 2));
 }
 
 /* Whether an instruction has a byte of data, which its row keeps: JSR has, and what is immediate is one. */
-static bool has_data(uint8_t opcode) {
+VCS_STATIC bool has_data(uint8_t opcode) {
   const unsigned access = vcs_opcode(opcode).access;
   if (access == VCS_ACCESS_STACK) return opcode == 0x20 || (opcode & 0x8F) == 0x08; /* JSR, PHP PLP PHA PLA */
   return access == VCS_ACCESS_READ || access == VCS_ACCESS_WRITE || access == VCS_ACCESS_MODIFY;
 }
 
 /* Writes down an instruction that is about to be executed. What it will read or write is filled in afterwards. */
-static bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
+VCS_STATIC bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   if (!grow((void **)&tape->rows, tape->count, &tape->capacity, sizeof *tape->rows)) return false;
   vcs_row_t *row = &tape->rows[tape->count];
   row->pc = m->pc;
@@ -284,7 +293,7 @@ static bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   return true;
 }
 
-void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
+VCS_EXTERN void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   tape->count = tape->event_count = tape->side_count = tape->branch_count = 0;
   memset(tape->comb, 0, sizeof tape->comb);
   memcpy(tape->start, m, vcs_state_size(cart));
@@ -297,7 +306,8 @@ void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   if (m->hmove_blank) place_comb(tape, m);
 }
 
-bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool *frame_over) {
+VCS_EXTERN bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video,
+                              bool *frame_over) {
   if (!add_row(tape, cart, m)) return false;
   vcs_row_t *row = &tape->rows[tape->count++];
   uint8_t second = m->ram[(uint8_t)(m->sp - 1) & 0x7F];
@@ -306,7 +316,7 @@ bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video
   return true;
 }
 
-bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
+VCS_EXTERN bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   (void)cart;
   return add_side(tape, m) && add_look(tape, m, tape->count, VCS_EVENT_END, m->cycles);
 }
@@ -326,7 +336,7 @@ bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
  */
 
 /* Whether a read of the RIOT leaves it as it was: then the next snapshot is as good as one before it. */
-static bool riot_stays(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr, uint32_t cycles) {
+VCS_STATIC bool riot_stays(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr, uint32_t cycles) {
   if (!(addr & 7)) return cart->passive_ports;
   if ((addr & 5) != 4) return true;
   return m->timer_was_read || vcs_riot_intervals(m, cycles - 1 - m->timer_cycle) >= 0;
@@ -366,6 +376,8 @@ VCS_SLOW_FN int quick_chip_write(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t
   int stop = quick_event(tape, cart, m, row, addr & 63u, value, cycles);
   return stop < 0 ? stop : stop | (int)vcs_bus_write_tia(cart, m, video, addr, value);
 }
+
+#if !defined(__CUDACC__) /* devices record side by side (src/cuda) */
 
 /* The byte on the bus after a row, from which the program went on to pc. */
 static uint8_t last_byte(const vcs_cart_t *cart, const vcs_t *m, const vcs_row_t *row) {
@@ -819,3 +831,5 @@ bool vcs_tape_record_to(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint
   vcs_tia_catch_up(m, &video);
   return true;
 }
+
+#endif
