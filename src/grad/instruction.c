@@ -555,7 +555,8 @@ VCS_STATIC bool gains_apply(const work_t *w) {
 VCS_STATIC float gain_of_store(const gains_t *g, uint16_t addr, uint8_t value) {
   const vcs_sweep_t *s = g->w->s;
   cell_t hit = cell_written(s, addr);
-  if (hit.slots == g->cell) return 0;
+  if (hit.slots == g->cell) /* a mirror of the same cell */
+    return vcs_gain_of(g->w->out + VCS_SLOTS * VCS_LANE_V, g->w->row->value, value);
   if (!hit.slots || !s->live[hit.live]) return g->spared;
   return g->spared + vcs_gain_of(hit.slots, content_of(s, hit), value);
 }
@@ -662,6 +663,17 @@ VCS_STATIC void gain_by_base(const gains_t *g, int half, source_t *source) {
   }
 }
 
+/* (pointer),Y with another pointer. */
+VCS_STATIC float gain_of_pointer(const gains_t *g, uint8_t pointer) {
+  const uint8_t *ram = g->w->s->m->ram, y = g->w->row->y;
+  if (!vcs_pointer_in_ram(pointer)) return 0;
+  const uint8_t low = ram[pointer & 0x7F], high = ram[(pointer + 1) & 0x7F];
+  const uint16_t base = (uint16_t)(low | high << 8), addr = (uint16_t)(base + y);
+  if (g->by == LOADS && g->rom && addr & 0x1000)
+    return g->cost[(low + y) >> 8] + g->of[g->was ^ g->rom[addr & g->mask]];
+  return gain_elsewhere(g, base, addr, high);
+}
+
 /* The operand of an access whose base it is not, or not as it stands: page zero and pointers. */
 VCS_STATIC void gain_by_operand(const gains_t *g, source_t *source) {
   const work_t *w = g->w;
@@ -680,6 +692,9 @@ VCS_STATIC void gain_by_operand(const gains_t *g, source_t *source) {
   } else if (w->op.mode == VCS_MODE_ZP) {
 #define GAIN_OF_PAGE_ZERO(other) gain_of_access(g, other, false, other)
     EACH_MOVE(w->at.low, count, source->slots, GAIN_OF_PAGE_ZERO)
+  } else if (w->op.mode == VCS_MODE_IZY) {
+#define GAIN_OF_POINTER(other) gain_of_pointer(g, other)
+    EACH_MOVE(w->at.low, count, source->slots, GAIN_OF_POINTER)
   } else {
 #define GAIN_OF_OPERAND(other) gain_of_address(g, other, w->row->x, w->row->y)
     EACH_MOVE(w->at.low, count, source->slots, GAIN_OF_OPERAND)

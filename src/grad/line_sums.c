@@ -24,16 +24,10 @@ typedef struct {
   float four[VCS_WIDTH / 4]; /* their sums by four */
   float by[4][4];            /* scalar of the second colour minus scalar of the first */
   uint64_t toggled[VCS_OBJECTS][3][4];
-  uint64_t number[VCS_OBJECTS + 1][3][2]; /* the two bits of the colour's number: toggled, and, at last, as it is */
   unsigned have;
   float gain[VCS_OBJECTS][VCS_WIDTH]; /* what a pixel gains by an object's toggling, */
   uint64_t known[VCS_OBJECTS][3];     /* where that is known */
 } sums_t;
-
-VCS_HOT_FN void number_colours(const uint64_t colour[4], uint64_t number[2]) {
-  number[0] = colour[1] | colour[3];
-  number[1] = colour[2] | colour[3];
-}
 
 VCS_STATIC void toggle(sums_t *q, int object) {
   if (q->have >> object & 1) return;
@@ -42,7 +36,6 @@ VCS_STATIC void toggle(sums_t *q, int object) {
   for (int word = 0; word < 3; word++) line[object].word[word] = ~line[object].word[word];
   for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
     vcs_line_colours(q->t, word, line, q->toggled[object][word]);
-    number_colours(q->toggled[object][word], q->number[object][word]);
   }
   for (int word = 0; word < 3; word++) q->known[object][word] = 0;
   q->have |= 1u << object;
@@ -50,15 +43,20 @@ VCS_STATIC void toggle(sums_t *q, int object) {
 
 /* Makes the gains of some pixels of a word known. */
 VCS_STATIC void know(sums_t *q, int object, int word, uint64_t mask) {
-  const uint64_t *was = q->number[VCS_OBJECTS][word], *is = q->number[object][word];
-  const float *by = q->by[0], *w = q->w + 64 * word;
+  const uint64_t *was = q->piece->base.colour[word], *is = q->toggled[object][word];
+  const float *w = q->w + 64 * word;
   float *gain = q->gain[object] + 64 * word;
   mask &= ~q->known[object][word];
   q->known[object][word] |= mask;
-  for (; mask; mask &= mask - 1) {
-    const int bit = VCS_LOWEST_64(mask);
-    gain[bit] =
-        w[bit] * by[(was[1] >> bit & 1) << 3 | (was[0] >> bit & 1) << 2 | (is[1] >> bit & 1) << 1 | (is[0] >> bit & 1)];
+  for (int from = 0; mask && from < 4; from++) {
+    uint64_t there = mask & was[from];
+    mask &= ~there;
+    for (int to = 0; there && to < 4; to++) {
+      const float by = q->by[from][to];
+      uint64_t change = there & is[to];
+      there &= ~change;
+      for (; change; change &= change - 1) gain[VCS_LOWEST_64(change)] = w[VCS_LOWEST_64(change)] * by;
+    }
   }
 }
 
@@ -215,27 +213,23 @@ VCS_STATIC bool reaches(const sums_t *q, vcs_t *t, int object) {
   return any;
 }
 
-/* The gain of one pixel by the object's toggling; 0 outside the piece. */
-VCS_STATIC float gain_at(sums_t *q, int object, int x) {
-  if (x < q->piece->x0 || x >= q->piece->x1) return 0;
-  const uint64_t pixel = 1ULL << (x & 63);
-  if (!(q->piece->mask[x >> 6] & pixel)) return 0;
-  know(q, object, x >> 6, pixel);
-  return q->gain[object][x];
-}
-
-/* The gains of pixels from x on, round the line. */
+/* The gains of pixels from x on, round the line; 0 outside the piece. */
 VCS_STATIC void gains_from(sums_t *q, int object, int x, int count, float *gains) {
-  const int word = x >> 6, bit = x & 63;
-  if (x < 0 || bit + count > 64 || x + count > VCS_WIDTH) {
-    for (int i = 0; i < count; i++, x++) gains[i] = gain_at(q, object, (x + VCS_WIDTH) % VCS_WIDTH);
-    return;
+  while (count > 0) {
+    if (x < 0) x += VCS_WIDTH;
+    if (x >= VCS_WIDTH) x -= VCS_WIDTH;
+    const int word = x >> 6, bit = x & 63, end = word < 2 ? 64 : VCS_WIDTH - 128;
+    const int here = count < end - bit ? count : end - bit; /* in one word */
+    uint64_t lit = 0;
+    if (word >= q->piece->first_word && word <= q->piece->last_word)
+      lit = q->piece->mask[word] & ((1ULL << here) - 1) << bit;
+    if (lit) know(q, object, word, lit);
+    lit >>= bit;
+    for (int i = 0; i < here; i++) gains[i] = lit >> i & 1 ? q->gain[object][x + i] : 0;
+    gains += here;
+    count -= here;
+    x += here;
   }
-  uint64_t here = q->piece->mask[word] & ((1ULL << count) - 1) << bit;
-  if (word < q->piece->first_word || word > q->piece->last_word) here = 0;
-  if (here) know(q, object, word, here);
-  here >>= bit;
-  for (int i = 0; i < count; i++) gains[i] = here >> i & 1 ? q->gain[object][x + i] : 0;
 }
 
 /* Graphics bits and position of a player, copy by copy: pixel i of a copy shows bit 7 - i, or i if it is mirrored. To
@@ -426,8 +420,6 @@ VCS_EXTERN bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece
     for (int from = 0; from < 4; from++) {
       for (int to = 0; to < 4; to++) q.by[from][to] = s->scale[t->colu[to]] - s->scale[t->colu[from]];
     }
-    for (int word = piece->first_word; word <= piece->last_word; word++)
-      number_colours(piece->base.colour[word], q.number[VCS_OBJECTS][word]);
     for (int p = 0; p < 2; p++) {
       sum_nusiz(&q, t, p);
       sum_player(&q, t, p);

@@ -84,7 +84,7 @@ VCS_STATIC void place_comb(vcs_tape_t *tape, const vcs_t *m) {
 
 /* What strobes do to the picture beside setting a register: a player that is reset while a copy of it is being drawn
  * shows the rest of it, and HMOVE draws its comb. */
-VCS_SLOW_FN void draw_strobe(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, unsigned reg, int32_t clock) {
+VCS_STATIC void draw_strobe(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, unsigned reg, int32_t clock) {
   const int hpos = clock % VCS_LINE_CLOCKS;
   if (reg == VCS_HMOVE) {
     if (cart->hmove_blanks && (hpos <= 62 || hpos >= 225)) place_comb(tape, m);
@@ -115,14 +115,25 @@ VCS_HOT_FN bool event_room(vcs_tape_t *tape) {
   return grow((void **)&tape->events, tape->event_count, &tape->event_capacity, sizeof *tape->events);
 }
 
-/* A write that is about to be made. False: no memory. */
-VCS_HOT_FN bool add_write(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, int32_t row, unsigned reg,
-                          uint8_t value, uint32_t cycles) {
-  if (!event_room(tape)) return false;
+VCS_HOT_FN bool is_strobe(unsigned reg) { return reg == VCS_RESP0 || reg == VCS_RESP1 || reg == VCS_HMOVE; }
+
+/* A write that is about to be made; for a strobe draw_strobe has to follow. */
+VCS_HOT_FN vcs_event_t *note_write(vcs_tape_t *tape, const vcs_t *m, int32_t row, unsigned reg, uint8_t value,
+                                   uint32_t cycles) {
   const int32_t clock = vcs_wrap_minus((int32_t)(cycles * 3), m->frame_clock);
   vcs_event_t *event = begin_event(tape, m, row, clock, reg, value);
   draw_to(tape, clock + vcs_tia_delay(reg, clock));
-  if (reg == VCS_RESP0 || reg == VCS_RESP1 || reg == VCS_HMOVE) draw_strobe(tape, cart, m, reg, clock);
+  event->to = tape->drawn;
+  return event;
+}
+
+/* The same for all of them. False: no memory. */
+VCS_STATIC bool add_write(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, int32_t row, unsigned reg,
+                          uint8_t value, uint32_t cycles) {
+  if (!event_room(tape)) return false;
+  vcs_event_t *event = note_write(tape, m, row, reg, value, cycles);
+  if (!is_strobe(reg)) return true;
+  draw_strobe(tape, cart, m, reg, event->clock);
   event->to = tape->drawn;
   return true;
 }
@@ -355,9 +366,19 @@ VCS_SLOW_FN int quick_chip_read(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t 
 
 enum { STOP_DRAWN = 4 }; /* beside VCS_STOP_...: all that anybody looks at is drawn */
 
-/* The event of a write to the TIA that is about to be made. STOP_DRAWN, or 0; -1: no memory. */
-VCS_SLOW_FN int quick_event(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, const vcs_row_t *row, unsigned reg,
-                            uint8_t value, uint32_t cycles) {
+/* The event of a write to the TIA that is about to be made, if there is room for it: this calls nothing, and needs no
+ * stack. STOP_DRAWN, or 0; -1: this is for vcs_tape_step. */
+VCS_SLOW_FN int quick_event(vcs_tape_t *tape, vcs_t *m, const vcs_row_t *row, unsigned reg, uint8_t value,
+                            uint32_t cycles) {
+  if (VCS_UNLIKELY(tape->event_count >= tape->event_capacity)) return -1;
+  note_write(tape, m, (int32_t)(row - tape->rows), reg, value, cycles);
+  m->cycles = cycles;
+  return tape->drawn >= tape->until ? STOP_DRAWN : 0;
+}
+
+/* The same for any register. */
+VCS_SLOW_FN int quick_strobe(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, const vcs_row_t *row, unsigned reg,
+                             uint8_t value, uint32_t cycles) {
   if (!add_write(tape, cart, m, (int32_t)(row - tape->rows), reg, value, cycles)) return -1;
   m->cycles = cycles;
   return tape->drawn >= tape->until ? STOP_DRAWN : 0;
@@ -373,7 +394,7 @@ VCS_SLOW_FN int quick_chip_write(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t
     m->cycles = cycles;
     return (int)vcs_bus_write_chip(cart, m, video, addr, value, true);
   }
-  int stop = quick_event(tape, cart, m, row, addr & 63u, value, cycles);
+  int stop = quick_strobe(tape, cart, m, row, addr & 63u, value, cycles);
   return stop < 0 ? stop : stop | (int)vcs_bus_write_tia(cart, m, video, addr, value);
 }
 
@@ -427,24 +448,41 @@ VCS_HOT_FN void quick_store(const vcs_cpu_t *cpu, vcs_t *m, uint32_t pc, uint32_
   m->cycles += origin;
 }
 
-/* The row of an instruction without data. */
-VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, unsigned seldom, uint8_t opcode) {
+/* Where the element of an address is, given the first one's: an array indexed by addresses. */
+static const void *by_address(const void *array, size_t size, uint16_t first) {
+  return (const void *)((uintptr_t)array - size * first); /* NOLINT(performance-no-int-to-ptr) */
+}
+
+/* A X Y S side by side, as a row has them, and with one of them set anew. */
+VCS_HOT_FN uint32_t quick_registers(const vcs_cpu_t *cpu) {
+  return cpu->a | (uint32_t)cpu->x << 8 | (uint32_t)cpu->y << 16 | (uint32_t)cpu->sp << 24;
+}
+VCS_HOT_FN uint32_t quick_register(uint32_t registers, int lane, uint8_t byte) {
+  return (registers & ~(0xFFu << 8 * lane)) | (uint32_t)byte << 8 * lane;
+}
+
+/* The row of an instruction without data. Neighbouring fields go in one store where the host is as the 6507 is. */
+VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uint32_t registers, unsigned seldom,
+                          uint8_t opcode) {
+  const uint32_t flags = cpu->nz | seldom;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+  memcpy(&row->pc, &pc, 4); /* and no address */
+  memcpy(&row->a, &registers, 4);
+  memcpy(&row->flags, &flags, 4); /* and no data */
+#else
   row->pc = (uint16_t)pc;
   row->addr = 0;
-  row->cycles = (uint16_t)(cpu->time >> VCS_CYCLES_SHIFT);
-  row->opcode = opcode;
-  row->c = cpu->c;
   row->a = cpu->a;
   row->x = cpu->x;
   row->y = cpu->y;
   row->sp = cpu->sp;
-  row->flags = (uint16_t)(cpu->nz | seldom);
+  row->flags = (uint16_t)flags;
   row->value = row->old = 0;
-}
-
-/* Where the element of an address is, given the first one's: an array indexed by addresses. */
-static const void *by_address(const void *array, size_t size, uint16_t first) {
-  return (const void *)((uintptr_t)array - size * first); /* NOLINT(performance-no-int-to-ptr) */
+  (void)registers;
+#endif
+  row->cycles = (uint16_t)(cpu->time >> VCS_CYCLES_SHIFT);
+  row->opcode = opcode;
+  row->c = cpu->c;
 }
 
 #if VCS_ROWS_JUMP
@@ -473,13 +511,19 @@ static const void *by_address(const void *array, size_t size, uint16_t first) {
   if (VCS_UNLIKELY((uint16_t)(pc - bank.start) >= bank.size || cpu->time >= limit)) goto look_up; \
   QUICK_DISPATCH;
 
-#define QUICK_ROW(opcode) quick_row(row, cpu, pc, seldom, (opcode));
+#define QUICK_ROW(opcode) quick_row(row, cpu, pc, packed, seldom, (opcode));
 
-#define SETS_SELDOM(operation) SETS_SELDOM_OF(VCS_USES_##operation)
-#define SETS_SELDOM_OF(...) SETS_SELDOM_OF_THEM(__VA_ARGS__)
-#define SETS_SELDOM_OF_THEM(reads, writes, ...) (((uint64_t)(writes)&VCS_P(VCS_FLAG_V | VCS_FLAG_D | VCS_FLAG_I)) != 0)
-#define QUICK_SET(operation) \
-  if (SETS_SELDOM(operation)) seldom = vcs_row_seldom(cpu, vcs_cpu_cycles(cpu));
+/* What is kept beside the registers follows those that an operation sets. */
+#define QUICK_SETS(operation, bits) (QUICK_WRITES(VCS_USES_##operation) & (bits))
+#define QUICK_WRITES(...) QUICK_WRITES_OF(__VA_ARGS__)
+#define QUICK_WRITES_OF(reads, writes, ...) ((uint64_t)(writes))
+#define QUICK_SET(operation)                                                              \
+  if (QUICK_SETS(operation, VCS_A)) packed = quick_register(packed, VCS_LANE_A, cpu->a);  \
+  if (QUICK_SETS(operation, VCS_X)) packed = quick_register(packed, VCS_LANE_X, cpu->x);  \
+  if (QUICK_SETS(operation, VCS_Y)) packed = quick_register(packed, VCS_LANE_Y, cpu->y);  \
+  if (QUICK_SETS(operation, VCS_S)) packed = quick_register(packed, VCS_LANE_S, cpu->sp); \
+  if (QUICK_SETS(operation, VCS_P(VCS_FLAG_V | VCS_FLAG_D | VCS_FLAG_I)))                 \
+    seldom = vcs_row_seldom(cpu, vcs_cpu_cycles(cpu));
 
 #define QUICK_IMPLIED(opcode, operation, cost, second) \
   QUICK_ROW(opcode)                                    \
@@ -535,6 +579,7 @@ static const void *by_address(const void *array, size_t size, uint16_t first) {
     if (!in_ram && addr & 0x1000) goto step;                                                                \
     const uint8_t value = vcs_op_##operation(cpu, addr);                                                    \
     QUICK_ROW(opcode)                                                                                       \
+    QUICK_SET(operation)                                                                                    \
     row->addr = addr;                                                                                       \
     row->value = value;                                                                                     \
     if (in_ram || (addr & 0x280) == 0x80) {                                                                 \
@@ -555,7 +600,8 @@ static const void *by_address(const void *array, size_t size, uint16_t first) {
     QUICK_ROW(opcode)                                                                           \
     row->addr = rom[pc + 1];                                                                    \
     row->value = (stored);                                                                      \
-    stop = quick_event(tape, cart, m, row, reg, (stored), cycles);                              \
+    stop = is_strobe(reg) ? quick_strobe(tape, cart, m, row, reg, (stored), cycles)             \
+                          : quick_event(tape, m, row, reg, (stored), cycles);                   \
     if (VCS_UNLIKELY(stop < 0)) goto step;                                                      \
     stop |= (write) ? VCS_STOP_FRAME : 0;                                                       \
     cpu->time += VCS_COST(3);                                                                   \
@@ -611,18 +657,19 @@ static const void *by_address(const void *array, size_t size, uint16_t first) {
 
 #define QUICK_STACK(opcode, operation, cost, second) QUICK_##operation(opcode, cost)
 /* Programs push into the TIA, too. */
-#define QUICK_PUSH(opcode, cost, pushed)   \
-  QUICK_ROW(opcode)                        \
-  row->addr = (uint16_t)(0x100 + cpu->sp); \
-  row->value = (pushed);                   \
-  if (VCS_UNLIKELY(cpu->sp < 0x80)) {      \
-    time = cpu->time + VCS_COST(cost);     \
-    length = 1;                            \
-    goto chip_write;                       \
-  }                                        \
-  row->old = m->ram[cpu->sp & 0x7F];       \
-  m->ram[cpu->sp-- & 0x7F] = row->value;   \
-  cpu->time += VCS_COST(cost);             \
+#define QUICK_PUSH(opcode, cost, pushed)                \
+  QUICK_ROW(opcode)                                     \
+  row->addr = (uint16_t)(0x100 + cpu->sp);              \
+  row->value = (pushed);                                \
+  if (VCS_UNLIKELY(cpu->sp < 0x80)) {                   \
+    time = cpu->time + VCS_COST(cost);                  \
+    length = 1;                                         \
+    goto chip_write;                                    \
+  }                                                     \
+  row->old = m->ram[cpu->sp & 0x7F];                    \
+  m->ram[cpu->sp-- & 0x7F] = row->value;                \
+  packed = quick_register(packed, VCS_LANE_S, cpu->sp); \
+  cpu->time += VCS_COST(cost);                          \
   QUICK_ON(1)
 #define QUICK_PHA(opcode, cost) QUICK_PUSH(opcode, cost, cpu->a)
 #define QUICK_PHP(opcode, cost) QUICK_PUSH(opcode, cost, vcs_cpu_status(cpu))
@@ -636,19 +683,21 @@ static const void *by_address(const void *array, size_t size, uint16_t first) {
   cpu->time += VCS_COST(cost);                       \
   set(cpu, value);                                   \
   seldom = vcs_row_seldom(cpu, vcs_cpu_cycles(cpu)); \
+  packed = quick_registers(cpu);                     \
   QUICK_ON(1)
 #define QUICK_PLA(opcode, cost) QUICK_PULL(opcode, cost, vcs_op_LDA)
 #define QUICK_PLP(opcode, cost) QUICK_PULL(opcode, cost, vcs_cpu_set_status)
-#define QUICK_JSR(opcode, cost)                       \
-  if (cpu->sp < 0x81) goto step;                      \
-  const uint16_t back = (uint16_t)(pc + 2);           \
-  QUICK_ROW(opcode)                                   \
-  row->addr = (uint16_t)(0x100 + cpu->sp);            \
-  row->old = m->ram[cpu->sp & 0x7F];                  \
-  row->value = m->ram[(uint8_t)(cpu->sp - 1) & 0x7F]; \
-  m->ram[cpu->sp-- & 0x7F] = (uint8_t)(back >> 8);    \
-  m->ram[cpu->sp-- & 0x7F] = (uint8_t)back;           \
-  cpu->time += VCS_COST(cost);                        \
+#define QUICK_JSR(opcode, cost)                         \
+  if (cpu->sp < 0x81) goto step;                        \
+  const uint16_t back = (uint16_t)(pc + 2);             \
+  QUICK_ROW(opcode)                                     \
+  row->addr = (uint16_t)(0x100 + cpu->sp);              \
+  row->old = m->ram[cpu->sp & 0x7F];                    \
+  row->value = m->ram[(uint8_t)(cpu->sp - 1) & 0x7F];   \
+  m->ram[cpu->sp-- & 0x7F] = (uint8_t)(back >> 8);      \
+  m->ram[cpu->sp-- & 0x7F] = (uint8_t)back;             \
+  packed = quick_register(packed, VCS_LANE_S, cpu->sp); \
+  cpu->time += VCS_COST(cost);                          \
   QUICK_TO(code[pc].operand)
 #define QUICK_RTS(opcode, cost)                                             \
   if (cpu->sp < 0x80 || cpu->sp > 0xFD) goto step;                          \
@@ -657,6 +706,7 @@ static const void *by_address(const void *array, size_t size, uint16_t first) {
   if (there >= bank.size || bank.code[there].row == VCS_ROW_HOT) goto step; \
   QUICK_ROW(opcode)                                                         \
   cpu->sp = (uint8_t)(cpu->sp + 2);                                         \
+  packed = quick_register(packed, VCS_LANE_S, cpu->sp);                     \
   cpu->time += VCS_COST(cost);                                              \
   QUICK_TO((uint16_t)(back + 1))
 #define QUICK_RTI(opcode, cost) goto step;
@@ -703,6 +753,7 @@ static int32_t quick_rows(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vc
   cpu->time -= VCS_CYCLES(origin);
   const uint64_t limit = cpu->time + VCS_CYCLES(ahead);
   unsigned seldom = vcs_row_seldom(cpu, vcs_cpu_cycles(cpu));
+  uint32_t packed = quick_registers(cpu);
   uint64_t time;   /* of a write to a chip, */
   unsigned length; /* how long its instruction is, */
   int stop;        /* and whether it stops */
@@ -761,7 +812,7 @@ chip_write : { /* any chip's register: the row has the address and the value */
   if (row->addr & 0x80 || (row->addr & 63) == VCS_VBLANK) quick_store(cpu, m, row->pc, origin); /* for the snapshot */
   stop = quick_chip_write(tape, cart, m, video, row, row->addr, row->value, cycles);
   if (VCS_UNLIKELY(stop < 0)) goto step;
-  if (length == 1) cpu->sp--; /* a push */
+  if (length == 1) packed = quick_register(packed, VCS_LANE_S, --cpu->sp); /* a push */
   cpu->time = time + VCS_CYCLES((uint32_t)(m->cycles - cycles));
   pc += length;
   row++;
