@@ -247,6 +247,7 @@ VCS_STATIC void sum_copies(sums_t *q, const vcs_t *t, int p, size_t grp, uint8_t
     const int left = t->pos[p] + starts[copy] + late;
     if (!touches(q, left - 1, width + 2)) continue;
     gains_from(q, VCS_P0 + p, left - 1, width + 2, gains);
+    /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): gains_from fills them */
     for (int i = 0; i < width; i++) bits[i >> shift] += gains[1 + i];
     for (unsigned edges = pattern ^ pattern << 1; edges; edges &= edges - 1) {
       const int i = VCS_LOWEST(edges) << shift;
@@ -329,10 +330,7 @@ VCS_STATIC void sum_playfield(sums_t *q, vcs_t *t) {
       }
     }
   }
-  for (int column = q->piece->x0 / 4; 4 * column < q->piece->x1; column++) {
-    const int place = column < 20 ? column : t->pf_mirrored ? 39 - column : column - 20;
-    bits[column_bits[place]] += columns[column];
-  }
+  for (int i = 0; i < 20; i++) bits[column_bits[i]] = columns[i] + columns[t->pf_mirrored ? 39 - i : 20 + i];
   for (size_t i = 0; i < 3; i++) {
     if (!vcs_any(bits + 8 * i, 8)) continue;
     float *slots = vcs_slots(q->s, VCS_OFFSET(pf) + i);
