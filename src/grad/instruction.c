@@ -192,7 +192,7 @@ VCS_STATIC void make_gains(work_t *w) {
 /* What lanes that are asked for gain if the function is given these registers and this V. */
 VCS_STATIC float gain_of_input(const work_t *w, unsigned lanes, vcs_cpu_t *cpu, uint8_t v) {
   float gain = 0;
-  vcs_local_run((uint8_t)w->row->opcode, w->row->addr, cpu, &v);
+  vcs_local_run(w->row->opcode, w->row->addr, cpu, &v);
   if (lanes & 1 << VCS_LANE_A && cpu->a != w->after.a) gain += vcs_gain(&w->gains[VCS_LANE_A], cpu->a);
   if (lanes & 1 << VCS_LANE_V && v != w->v_after) gain += vcs_gain(&w->gains[VCS_LANE_V], v);
   if (lanes & 1 << VCS_LANE_P) gain += vcs_gain_bits(&w->gains[VCS_LANE_P], vcs_cpu_status(cpu));
@@ -524,8 +524,7 @@ typedef struct {
   work_t *w;
   gains_by_t by;
   bool may_cross;
-  float time;         /* what a cycle more would gain, */
-  float cost[2];      /* and what it gains not to cross a page, or to cross it */
+  float cost[2];      /* what is gained not to cross a page, or to cross it */
   float spared;       /* STORES, MODIFIES: by the byte it went to, */
   float *cell;        /* the slots of that byte, or NULL */
   uint8_t was;        /* LOADS: the byte, */
@@ -706,9 +705,9 @@ VCS_STATIC void gain_by_address(work_t *w) {
   gains_t g;
   g.w = w;
   g.may_cross = may_cross(w->op);
-  g.time = g.may_cross ? *vcs_slots(s, VCS_OFFSET(cycles)) : 0;
-  g.cost[0] = w->at.crosses ? -g.time : 0;
-  g.cost[1] = w->at.crosses ? 0 : g.time;
+  const float cycle = g.may_cross ? *vcs_slots(s, VCS_OFFSET(cycles)) : 0;
+  g.cost[0] = w->at.crosses ? -cycle : 0;
+  g.cost[1] = w->at.crosses ? 0 : cycle;
   g.spared = 0;
   g.was = w->row->value;
   g.by = w->stores && w->reads ? MODIFIES : w->stores ? STORES : w->only_time ? ONLY_TIME : w->moves ? LOADS : COMPUTES;
