@@ -15,13 +15,30 @@
 /* VCS_FN is an ordinary inline function; VCS_HOT_FN belongs to the instruction loop and is always inlined, VCS_SLOW_FN
  * never is: what an instruction does once in a hundred stays out of the loop's code. */
 #if defined(__CUDACC__)
-#define VCS_FN static inline __host__ __device__
-#define VCS_HOT_FN static __forceinline__ __host__ __device__
-#define VCS_SLOW_FN static __noinline__ __host__ __device__
+#if defined(VCS_DEVICE_ONLY) /* a .cu that has no use for the host's version of all this */
+#define VCS_WHERE __device__
+#else
+#define VCS_WHERE __host__ __device__
+#endif
+#define VCS_FN static inline VCS_WHERE
+#define VCS_HOT_FN static __forceinline__ VCS_WHERE
+#define VCS_SLOW_FN static __noinline__ VCS_WHERE
 #else
 #define VCS_FN static inline __attribute__((unused))
 #define VCS_HOT_FN static inline __attribute__((always_inline, unused))
 #define VCS_SLOW_FN static __attribute__((noinline, unused))
+#endif
+
+/* A .c file whose code runs on devices, too, is written so that a .cu can include it (with VCS_DEVICE_ONLY): VCS_STATIC
+ * is a static function, VCS_EXTERN one with a prototype in a header, VCS_DATA a constant table. */
+#if defined(__CUDACC__)
+#define VCS_STATIC static VCS_WHERE
+#define VCS_EXTERN static VCS_WHERE
+#define VCS_DATA static __device__ const
+#else
+#define VCS_STATIC static
+#define VCS_EXTERN
+#define VCS_DATA static const
 #endif
 
 /* VCS_TABLE(type, name, size, rows...) is a constant table, read as name(index). The rows live in a function because a

@@ -16,11 +16,13 @@
 
 #include "sweep.h"
 
-static const uint16_t numbers[VCS_NUMBERS] = {
+VCS_DATA uint16_t numbers[VCS_NUMBERS] = {
     VCS_OFFSET(cycles),     VCS_OFFSET(timer_cycle), VCS_OFFSET(dump_cycle),  VCS_OFFSET(paddle),
     VCS_OFFSET(paddle) + 4, VCS_OFFSET(paddle) + 8,  VCS_OFFSET(paddle) + 12, VCS_OFFSET(pos),
     VCS_OFFSET(pos) + 1,    VCS_OFFSET(pos) + 2,     VCS_OFFSET(pos) + 3,     VCS_OFFSET(pos) + 4,
 };
+
+#if !defined(__CUDACC__)
 
 bool vcs_along_begin(vcs_along_t *along, int32_t rows) {
   along->count = 0;
@@ -39,33 +41,40 @@ void vcs_along_free(vcs_along_t *along) {
   memset(along, 0, sizeof *along);
 }
 
-void vcs_along_at(vcs_sweep_t *s, int32_t row) {
+#endif
+
+VCS_EXTERN void vcs_along_at(vcs_sweep_t *s, int32_t row) {
   s->row = row;
   if (!s->along || s->reverse) return;
   float *kept = s->along->numbers + VCS_NUMBERS * (size_t)row;
   for (int i = 0; i < VCS_NUMBERS; i++) kept[i] = *vcs_slots(s, numbers[i]);
 }
 
-float vcs_tangent(const vcs_sweep_t *s, size_t offset) {
+VCS_EXTERN float vcs_tangent(const vcs_sweep_t *s, size_t offset) {
   if (!s->reverse || !s->along) return *vcs_slots(s, offset);
   int i = 0;
   while (numbers[i] != offset) i++;
   return s->along->numbers[VCS_NUMBERS * (size_t)s->row + (size_t)i];
 }
 
-static void note(vcs_along_t *along, const vcs_settled_t *settled) {
+VCS_STATIC void note(vcs_along_t *along, const vcs_settled_t *settled) {
   if (along->count == along->capacity) {
+#if defined(__CUDACC__) /* no device walks along a direction */
+    along->failed = true;
+    return;
+#else
     int32_t wanted = along->capacity ? 2 * along->capacity : 256;
     vcs_settled_t *larger = realloc(along->settled, (size_t)wanted * sizeof *larger);
     along->failed |= !larger;
     if (!larger) return;
     along->settled = larger;
     along->capacity = wanted;
+#endif
   }
   along->settled[along->count++] = *settled;
 }
 
-static void settle(const vcs_sweep_t *s, vcs_settled_t where, uint8_t byte, float slots[VCS_SLOTS]) {
+VCS_STATIC void settle(const vcs_sweep_t *s, vcs_settled_t where, uint8_t byte, float slots[VCS_SLOTS]) {
   for (int bit = 0; bit < 7; bit++) {
     if (slots[bit] == 0 || slots[8 + bit] == 0) continue;
     float left = slots[bit] + slots[8 + bit];
@@ -79,7 +88,7 @@ static void settle(const vcs_sweep_t *s, vcs_settled_t where, uint8_t byte, floa
 }
 
 /* The transpose: what was left had two shares. */
-static void unsettle(vcs_along_t *along, vcs_settled_t where, float slots[VCS_SLOTS]) {
+VCS_STATIC void unsettle(vcs_along_t *along, vcs_settled_t where, float slots[VCS_SLOTS]) {
   int32_t i = along->count;
   while (i && along->settled[i - 1].row > where.row) i--; /* rows that nobody asked for */
   along->count = i;
@@ -95,7 +104,7 @@ static void unsettle(vcs_along_t *along, vcs_settled_t where, float slots[VCS_SL
   }
 }
 
-void vcs_settle(const vcs_sweep_t *s, int32_t fork, size_t place, uint8_t byte, float slots[VCS_SLOTS]) {
+VCS_EXTERN void vcs_settle(const vcs_sweep_t *s, int32_t fork, size_t place, uint8_t byte, float slots[VCS_SLOTS]) {
   if (s->rule != VCS_SIDE_TANGENT) return;
   const vcs_settled_t where = {s->row, fork, (uint16_t)place, 0, 0};
   if (!s->reverse) {

@@ -30,7 +30,7 @@ typedef struct {
   uint8_t mask, shift;
 } keeps_t;
 
-static const keeps_t keeps[64] = {
+VCS_DATA keeps_t keeps[64] = {
     [VCS_VSYNC] = {VCS_OFFSET(vsync), 0xFF, 0},
     [VCS_VBLANK] = {VCS_OFFSET(vblank), 0xFF, 0},
     [VCS_NUSIZ0] = {VCS_OFFSET(nusiz), 0xFF, 0},
@@ -69,7 +69,7 @@ static const keeps_t keeps[64] = {
 };
 
 /* forward: to = from, of which the first `count` slots are there: all of a byte's, one of a number's */
-static void copy_slots(const vcs_sweep_t *s, size_t from, size_t to, int count) {
+VCS_STATIC void copy_slots(const vcs_sweep_t *s, size_t from, size_t to, int count) {
   float *in = vcs_slots(s, from), *out = vcs_slots(s, to);
   if (!s->live[s->reverse ? to : from]) {
     if (!s->reverse && s->live[to]) memset(out, 0, (size_t)count * sizeof *out);
@@ -89,25 +89,25 @@ static void copy_slots(const vcs_sweep_t *s, size_t from, size_t to, int count) 
 }
 
 /* A number that is set anew depends on nothing it was before. */
-static void forget(const vcs_sweep_t *s, size_t offset) {
+VCS_STATIC void forget(const vcs_sweep_t *s, size_t offset) {
   memset(vcs_slots(s, offset), 0, VCS_SLOTS * sizeof(float));
   s->live[offset] = 0;
 }
 
 /* Where an object is after its strobe at a clock of the line. */
-static int strobe_position(int object, int32_t clock) {
+VCS_STATIC int strobe_position(int object, int32_t clock) {
   int hpos = clock % VCS_LINE_CLOCKS, player = object <= VCS_P1;
   return hpos < VCS_HBLANK_CLOCKS ? 2 + player : (hpos - VCS_HBLANK_CLOCKS + 4 + player) % 160;
 }
 
 /* The shorter way round the line from one position to another. */
-static int moved_by(int from, int to) {
+VCS_STATIC int moved_by(int from, int to) {
   int by = (to - from + 160) % 160;
   return by > 80 ? by - 160 : by;
 }
 
 /* forward: pos = f(time) */
-static void link_strobe(const vcs_sweep_t *s, const vcs_event_t *event, int object) {
+VCS_STATIC void link_strobe(const vcs_sweep_t *s, const vcs_event_t *event, int object) {
   size_t offset = VCS_OFFSET(pos) + (size_t)object;
   float *time = vcs_slots(s, VCS_OFFSET(cycles)), *pos = vcs_slots(s, offset);
   int here = strobe_position(object, event->clock);
@@ -127,13 +127,13 @@ static void link_strobe(const vcs_sweep_t *s, const vcs_event_t *event, int obje
 }
 
 /* forward: pos += motion(hm, time) for every object */
-static void link_hmove(vcs_sweep_t *s, const vcs_event_t *event) {
+VCS_STATIC void link_hmove(vcs_sweep_t *s, const vcs_event_t *event) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles));
   int cycle = event->clock % VCS_LINE_CLOCKS / 3, later, sooner;
   vcs_sides_t sides = vcs_sides(s, vcs_tangent(s, VCS_OFFSET(cycles)));
   later = (cycle + sides.up) % VCS_LINE_CYCLES;
   sooner = (cycle + VCS_LINE_CYCLES - sides.down) % VCS_LINE_CYCLES;
-  const uint8_t *hm = event->tia + VCS_OFFSET(hm) - VCS_OFFSET(vsync);
+  const uint8_t *hm = &event->tia[VCS_OFFSET(hm) - VCS_OFFSET(vsync)];
   for (int i = 0; i < 5; i++) {
     size_t offset = VCS_OFFSET(pos) + (size_t)i, motion = VCS_OFFSET(hm) + (size_t)i;
     float *pos = vcs_slots(s, offset), *bits = vcs_slots(s, motion);
@@ -154,13 +154,13 @@ static void link_hmove(vcs_sweep_t *s, const vcs_event_t *event) {
 }
 
 /* Where a missile is after a write to its RESMPx. */
-static int released_at(const vcs_t *t, size_t missile, uint8_t value) {
+VCS_STATIC int released_at(const vcs_t *t, size_t missile, uint8_t value) {
   if (!t->resmp[missile] || value & 2) return t->pos[VCS_M0 + missile];
   return (t->pos[VCS_P0 + missile] + 4 * vcs_copies(t->nusiz[missile] & 7).stretch) % 160;
 }
 
 /* forward: pos[missile] = f(value, resmp, nusiz, positions) */
-static void link_release(vcs_sweep_t *s, const vcs_event_t *event, size_t missile, float v[VCS_SLOTS]) {
+VCS_STATIC void link_release(vcs_sweep_t *s, const vcs_event_t *event, size_t missile, float v[VCS_SLOTS]) {
   size_t offset = VCS_OFFSET(pos) + VCS_M0 + missile, player = VCS_OFFSET(pos) + missile;
   size_t held = VCS_OFFSET(resmp) + missile, size = VCS_OFFSET(nusiz) + missile;
   vcs_t *t = s->scratch;
@@ -194,7 +194,7 @@ static void link_release(vcs_sweep_t *s, const vcs_event_t *event, size_t missil
 }
 
 /* forward: pf_mirrored += f(time): a write in time mirrors this line, a later one the next */
-static void link_mirroring(vcs_sweep_t *s, const vcs_event_t *event) {
+VCS_STATIC void link_mirroring(vcs_sweep_t *s, const vcs_event_t *event) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles)), *mirrored = vcs_slots(s, VCS_OFFSET(pf_mirrored));
   if (*(s->reverse ? mirrored : time) == 0) return;
   vcs_sweep_tia(s, event, event->clock);
@@ -211,7 +211,7 @@ static void link_mirroring(vcs_sweep_t *s, const vcs_event_t *event) {
 
 /* Links an input that turns one byte written into another to what a register keeps of them. Motion registers and
  * colours are numbers, and keep carries; of the others every bit means something else. */
-static void link_field(const vcs_sweep_t *s, const keeps_t *k, float *in, uint8_t was, uint8_t is, float weight) {
+VCS_STATIC void link_field(const vcs_sweep_t *s, const keeps_t *k, float *in, uint8_t was, uint8_t is, float weight) {
   float *field = vcs_slots(s, k->offset);
   was = (uint8_t)((was & k->mask) >> k->shift);
   is = (uint8_t)((is & k->mask) >> k->shift);
@@ -225,7 +225,7 @@ static void link_field(const vcs_sweep_t *s, const keeps_t *k, float *in, uint8_
 }
 
 /* The same for all slots of the byte at once, walking backwards, where the field is not shifted. */
-static void gain_by_field(const vcs_sweep_t *s, const keeps_t *k, uint8_t value, float v[VCS_SLOTS]) {
+VCS_STATIC void gain_by_field(const vcs_sweep_t *s, const keeps_t *k, uint8_t value, float v[VCS_SLOTS]) {
   vcs_gain_t field;
   bool number = vcs_has_carries(k->offset);
   vcs_gain_make(&field, vcs_slots(s, k->offset), value & k->mask);
@@ -237,7 +237,7 @@ static void gain_by_field(const vcs_sweep_t *s, const keeps_t *k, uint8_t value,
 }
 
 /* forward: field = (value & mask) >> shift */
-static void link_kept(const vcs_sweep_t *s, const keeps_t *k, uint8_t value, float v[VCS_SLOTS]) {
+VCS_STATIC void link_kept(const vcs_sweep_t *s, const keeps_t *k, uint8_t value, float v[VCS_SLOTS]) {
   if (s->reverse && !s->live[k->offset]) return;
   float *field = vcs_slots(s, k->offset);
   if (s->reverse && !k->shift) {
@@ -256,7 +256,7 @@ static void link_kept(const vcs_sweep_t *s, const keeps_t *k, uint8_t value, flo
   s->live[k->offset] = any && !s->reverse;
 }
 
-void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_SLOTS]) {
+VCS_EXTERN void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_SLOTS]) {
   unsigned reg = event->reg;
   const keeps_t *k = &keeps[reg];
   const uint8_t *tia = event->tia;
@@ -327,12 +327,12 @@ void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_S
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
 
 /* The fields of the machine that the RIOT and the ports have, at the row of the walk. */
-static void look_up(const vcs_sweep_t *s, vcs_t *t, uint32_t cycles) {
+VCS_STATIC void look_up(const vcs_sweep_t *s, vcs_t *t, uint32_t cycles) {
   memcpy(t, s->tape->sides[s->side].machine, offsetof(vcs_t, cart_ram));
   t->cycles = cycles;
 }
 
-bool vcs_sweep_chip_byte(vcs_sweep_t *s, uint16_t addr, uint32_t cycles, uint8_t bus, uint8_t *byte) {
+VCS_EXTERN bool vcs_sweep_chip_byte(vcs_sweep_t *s, uint16_t addr, uint32_t cycles, uint8_t bus, uint8_t *byte) {
   vcs_t *t = s->scratch;
   int input = (addr & 15) - 8;
   if (vcs_chip_at(addr) == VCS_TO_RIOT) {
@@ -346,21 +346,21 @@ bool vcs_sweep_chip_byte(vcs_sweep_t *s, uint16_t addr, uint32_t cycles, uint8_t
   return true;
 }
 
-static uint8_t timer_at(vcs_sweep_t *s, uint32_t cycles, uint8_t timer, bool status) {
+VCS_STATIC uint8_t timer_at(vcs_sweep_t *s, uint32_t cycles, uint8_t timer, bool status) {
   look_up(s, s->scratch, cycles);
   s->scratch->timer = timer;
   return status ? vcs_riot_instat(s->scratch) : vcs_riot_intim(s->scratch);
 }
 
 /* The same with the timer set earlier or later; when it was first read after it ran out does not move with it. */
-static uint8_t timer_set_at(vcs_sweep_t *s, uint32_t cycles, int by, bool status) {
+VCS_STATIC uint8_t timer_set_at(vcs_sweep_t *s, uint32_t cycles, int by, bool status) {
   look_up(s, s->scratch, cycles);
   s->scratch->timer_cycle += (uint32_t)by;
   return status ? vcs_riot_instat(s->scratch) : vcs_riot_intim(s->scratch);
 }
 
 /* forward: v = intim(timer, time, timer_cycle) */
-static void link_timer(vcs_sweep_t *s, uint32_t cycles, bool status, float v[VCS_SLOTS]) {
+VCS_STATIC void link_timer(vcs_sweep_t *s, uint32_t cycles, bool status, float v[VCS_SLOTS]) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles)), *set = vcs_slots(s, VCS_OFFSET(timer_cycle)),
         *timer = vcs_slots(s, VCS_OFFSET(timer));
   look_up(s, s->scratch, cycles);
@@ -383,7 +383,7 @@ static void link_timer(vcs_sweep_t *s, uint32_t cycles, bool status, float v[VCS
 }
 
 /* forward: v bit 7 = whether the capacitor has charged at this time */
-static void link_pot(vcs_sweep_t *s, uint32_t cycles, int input, float v[VCS_SLOTS]) {
+VCS_STATIC void link_pot(vcs_sweep_t *s, uint32_t cycles, int input, float v[VCS_SLOTS]) {
   float *time = vcs_slots(s, VCS_OFFSET(cycles)), *released = vcs_slots(s, VCS_OFFSET(dump_cycle));
   size_t offset = VCS_OFFSET(paddle) + 4 * (size_t)input;
   float *paddle = vcs_slots(s, offset);
@@ -422,7 +422,7 @@ static void link_pot(vcs_sweep_t *s, uint32_t cycles, int input, float v[VCS_SLO
 }
 
 /* forward: v[to] = field[from] */
-static void link_bits(const vcs_sweep_t *s, size_t offset, uint8_t bits, float v[VCS_SLOTS]) {
+VCS_STATIC void link_bits(const vcs_sweep_t *s, size_t offset, uint8_t bits, float v[VCS_SLOTS]) {
   float *field = vcs_slots(s, offset);
   for (int bit = 0; bit < 8; bit++) {
     if (bits >> bit & 1) vcs_link(s, &field[bit], &v[bit], 1);
@@ -430,7 +430,7 @@ static void link_bits(const vcs_sweep_t *s, size_t offset, uint8_t bits, float v
   if (s->reverse) s->live[offset] = 1;
 }
 
-static void link_tia_read(vcs_sweep_t *s, unsigned reg, uint32_t cycles, float v[VCS_SLOTS]) {
+VCS_STATIC void link_tia_read(vcs_sweep_t *s, unsigned reg, uint32_t cycles, float v[VCS_SLOTS]) {
   if (reg < 8) { /* forward: v7, v6 = two latches */
     vcs_link(s, vcs_latch(s, 2 * (int)reg), &v[7], 1);
     vcs_link(s, vcs_latch(s, 2 * (int)reg + 1), &v[6], 1);
@@ -451,7 +451,8 @@ static void link_tia_read(vcs_sweep_t *s, unsigned reg, uint32_t cycles, float v
   }
 }
 
-void vcs_sweep_chip_read(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, uint32_t cycles, float v[VCS_SLOTS]) {
+VCS_EXTERN void vcs_sweep_chip_read(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, uint32_t cycles,
+                                    float v[VCS_SLOTS]) {
   (void)row;
   if (vcs_chip_at(addr) == VCS_TO_TIA) {
     link_tia_read(s, addr & 15, cycles, v);
@@ -479,7 +480,7 @@ void vcs_sweep_chip_read(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, ui
   }
 }
 
-void vcs_sweep_riot_write(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, float v[VCS_SLOTS]) {
+VCS_EXTERN void vcs_sweep_riot_write(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, float v[VCS_SLOTS]) {
   const keeps_t ddra = {VCS_OFFSET(ddra), 0xFF, 0}, timer = {VCS_OFFSET(timer), 0xFF, 0};
   unsigned reg = addr & 7;
   if (reg == 1) link_kept(s, &ddra, row->value, v);

@@ -11,14 +11,15 @@
  * cycles of a branch and the bytes of the stack a call fills. A byte with two parts in an access (operand, pointer, the
  * byte read) is linked as each of them, to first order.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "gain.h"
 
 enum { ALL = VCS_SLOTS * VCS_LANES };
 
-static const uint16_t lane_offset[VCS_LANES - 1] = {VCS_OFFSET(a), VCS_OFFSET(x), VCS_OFFSET(y), VCS_OFFSET(sp),
-                                                    VCS_OFFSET(p)};
+VCS_DATA uint16_t lane_offset[VCS_LANES - 1] = {VCS_OFFSET(a), VCS_OFFSET(x), VCS_OFFSET(y), VCS_OFFSET(sp),
+                                                VCS_OFFSET(p)};
 
 /* Everything about the row that is being linked. */
 typedef struct {
@@ -46,19 +47,19 @@ typedef struct {
   int32_t live;
 } cell_t;
 
-static int slots_of(cell_t cell) { return cell.live < 0 ? 8 : VCS_SLOTS; }
+VCS_STATIC int slots_of(cell_t cell) { return cell.live < 0 ? 8 : VCS_SLOTS; }
 
-static cell_t state_cell(const vcs_sweep_t *s, size_t offset) {
+VCS_STATIC cell_t state_cell(const vcs_sweep_t *s, size_t offset) {
   cell_t cell = {vcs_slots(s, offset), (int32_t)offset};
   return cell;
 }
 
-static cell_t rom_cell(const vcs_sweep_t *s, int32_t place) {
+VCS_STATIC cell_t rom_cell(const vcs_sweep_t *s, int32_t place) {
   cell_t cell = {s->rom ? s->rom + 8 * (size_t)place : NULL, -1};
   return cell;
 }
 
-static cell_t cell_read(const vcs_sweep_t *s, uint16_t addr) {
+VCS_STATIC cell_t cell_read(const vcs_sweep_t *s, uint16_t addr) {
   cell_t none = {NULL, -1};
   switch (vcs_chip_at(addr)) {
     case VCS_TO_RAM:
@@ -73,7 +74,7 @@ static cell_t cell_read(const vcs_sweep_t *s, uint16_t addr) {
   }
 }
 
-static cell_t cell_written(const vcs_sweep_t *s, uint16_t addr) {
+VCS_STATIC cell_t cell_written(const vcs_sweep_t *s, uint16_t addr) {
   cell_t none = {NULL, -1};
   if (vcs_chip_at(addr) == VCS_TO_RAM) return state_cell(s, VCS_OFFSET(ram) + (addr & 0x7F));
   if (vcs_chip_at(addr) != VCS_TO_CART) return none;
@@ -81,10 +82,10 @@ static cell_t cell_written(const vcs_sweep_t *s, uint16_t addr) {
   return place >= 0 ? state_cell(s, VCS_OFFSET(cart_ram) + (size_t)place) : none;
 }
 
-static uint8_t content_of(const vcs_sweep_t *s, cell_t cell) { return ((const uint8_t *)s->m)[cell.live]; }
+VCS_STATIC uint8_t content_of(const vcs_sweep_t *s, cell_t cell) { return ((const uint8_t *)s->m)[cell.live]; }
 
 /* forward: out = in, slot by slot */
-static void link_slots(const vcs_sweep_t *s, float *in, float *out, int count) {
+VCS_STATIC void link_slots(const vcs_sweep_t *s, float *in, float *out, int count) {
   if (s->reverse) {
     for (int i = 0; i < count; i++) in[i] += out[i];
   } else {
@@ -92,19 +93,19 @@ static void link_slots(const vcs_sweep_t *s, float *in, float *out, int count) {
   }
 }
 
-static bool cell_live(const vcs_sweep_t *s, cell_t cell) {
+VCS_STATIC bool cell_live(const vcs_sweep_t *s, cell_t cell) {
   if (!cell.slots) return false;
   return cell.live >= 0 ? s->live[cell.live] : vcs_any(cell.slots, 8);
 }
 
-static void mark(const vcs_sweep_t *s, cell_t cell) {
+VCS_STATIC void mark(const vcs_sweep_t *s, cell_t cell) {
   if (cell.live >= 0) s->live[cell.live] = 1;
 }
 
 /* ---- Reading and writing the byte itself ------------------------------------------------------------------------ */
 
 /* forward: V = the byte at addr */
-static void link_read(const work_t *w, float v[VCS_SLOTS]) {
+VCS_STATIC void link_read(const work_t *w, float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
   if (s->reverse && !vcs_any(v, VCS_SLOTS)) return;
   vcs_chip_t chip = vcs_chip_at(w->row->addr);
@@ -119,7 +120,7 @@ static void link_read(const work_t *w, float v[VCS_SLOTS]) {
 }
 
 /* forward: the byte at addr = V */
-static void link_write(work_t *w, float v[VCS_SLOTS]) {
+VCS_STATIC void link_write(work_t *w, float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
   switch (vcs_chip_at(w->row->addr)) {
     case VCS_TO_TIA:
@@ -147,7 +148,7 @@ static void link_write(work_t *w, float v[VCS_SLOTS]) {
 }
 
 /* Bytes that become constants: return addresses on the stack. */
-static void forget_stack(const vcs_sweep_t *s, uint8_t sp, int count) {
+VCS_STATIC void forget_stack(const vcs_sweep_t *s, uint8_t sp, int count) {
   for (int i = 0; i < count; i++) {
     uint16_t addr = (uint16_t)(0x100 + (uint8_t)(sp - i));
     if (vcs_chip_at(addr) != VCS_TO_RAM) continue;
@@ -161,7 +162,7 @@ static void forget_stack(const vcs_sweep_t *s, uint8_t sp, int count) {
 /* ---- The function ------------------------------------------------------------------------------------------------ */
 
 /* Links an input, whose change turns the result into `result`, to the bytes that move. */
-static void link_result(work_t *w, float *in, uint64_t result, float weight) {
+VCS_STATIC void link_result(work_t *w, float *in, uint64_t result, float weight) {
   uint64_t moved = (result ^ w->result) & w->uses.writes;
   for (int lane = 0; moved; lane++, moved >>= 8) {
     if (!(moved & 0xFF)) continue;
@@ -177,7 +178,7 @@ static void link_result(work_t *w, float *in, uint64_t result, float weight) {
 /* ---- The function backwards: what is gained if it is given something else --------------------------------------- */
 
 /* What the registers and V gain if the function is given other registers or another V. */
-static float gain_of_input(const work_t *w, vcs_cpu_t cpu, uint8_t v) {
+VCS_STATIC float gain_of_input(const work_t *w, vcs_cpu_t cpu, uint8_t v) {
   const float *out = w->out;
   unsigned lanes = w->uses.written_lanes;
   float gain = 0;
@@ -195,7 +196,7 @@ static float gain_of_input(const work_t *w, vcs_cpu_t cpu, uint8_t v) {
 }
 
 /* The same with one lane's byte moved. */
-static float gain_of_lane(const work_t *w, int lane, uint8_t byte) {
+VCS_STATIC float gain_of_lane(const work_t *w, int lane, uint8_t byte) {
   vcs_cpu_t cpu = w->before;
   uint8_t v = w->v_before;
   switch (lane) {
@@ -222,7 +223,7 @@ static float gain_of_lane(const work_t *w, int lane, uint8_t byte) {
 }
 
 /* The register that is the index, or -1. */
-static int index_lane(vcs_opcode_t op) {
+VCS_STATIC int index_lane(vcs_opcode_t op) {
   if (op.mode == VCS_MODE_ZPX || op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_IZX) return VCS_LANE_X;
   if (op.mode == VCS_MODE_ZPY || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY) return VCS_LANE_Y;
   return -1;
@@ -240,7 +241,7 @@ static int index_lane(vcs_opcode_t op) {
   }
 
 /* Sums of bytes: ADC and SBC in binary, INC and DEC of memory, X and Y. The lane their result is in, or -1. */
-static int lane_of_sum(const vcs_row_t *row) {
+VCS_STATIC int lane_of_sum(const vcs_row_t *row) {
   const uint8_t opcode = row->opcode;
   if ((opcode & 0xE3) == 0x61 || (opcode & 0xE3) == 0xE1) return row->d ? -1 : VCS_LANE_A;
   if ((opcode & 0xE7) == 0xE6 || (opcode & 0xE7) == 0xC6) return VCS_LANE_V;
@@ -250,7 +251,7 @@ static int lane_of_sum(const vcs_row_t *row) {
 
 /* Walking backwards and without flags, a sum moves as far as what is added: the function need not be asked. SBC takes V
  * away. */
-static void gain_by_sum(work_t *w, int lane, int sum_lane, const vcs_gain_t *sum) {
+VCS_STATIC void gain_by_sum(work_t *w, int lane, int sum_lane, const vcs_gain_t *sum) {
   const uint8_t byte = (uint8_t)(w->word >> 8 * lane);
   const bool less = lane == VCS_LANE_V && sum_lane == VCS_LANE_A && w->row->opcode & 0x80;
   float *in = w->in + VCS_SLOTS * lane;
@@ -258,7 +259,7 @@ static void gain_by_sum(work_t *w, int lane, int sum_lane, const vcs_gain_t *sum
   EACH_MOVE(byte, VCS_SLOTS, in, GAIN_OF_TERM)
 }
 
-static void link_function(work_t *w) {
+VCS_STATIC void link_function(work_t *w) {
   if (w->moves) { /* forward: to = from */
     link_slots(w->s, w->in + VCS_SLOTS * w->uses.from, w->out + VCS_SLOTS * w->uses.to, VCS_SLOTS);
     return;
@@ -294,7 +295,7 @@ static void link_function(work_t *w) {
 /* ---- Other addresses --------------------------------------------------------------------------------------------- */
 
 /* The last byte on the bus before the data access, of which the TIA leaves six bits: of the operand or the pointer. */
-static uint8_t byte_before(vcs_opcode_t op, vcs_address_t at) {
+VCS_STATIC uint8_t byte_before(vcs_opcode_t op, vcs_address_t at) {
   switch (op.mode) {
     case VCS_MODE_ZP:
     case VCS_MODE_ZPX:
@@ -309,7 +310,7 @@ static uint8_t byte_before(vcs_opcode_t op, vcs_address_t at) {
 }
 
 /* The byte that a read at another address would have found. False: that is a stop. */
-static bool byte_at(const work_t *w, vcs_address_t at, uint8_t *byte) {
+VCS_STATIC bool byte_at(const work_t *w, vcs_address_t at, uint8_t *byte) {
   vcs_sweep_t *s = w->s;
   vcs_chip_t chip = vcs_chip_at(at.addr);
   if (chip == VCS_TO_RAM || chip == VCS_TO_CART) {
@@ -322,7 +323,7 @@ static bool byte_at(const work_t *w, vcs_address_t at, uint8_t *byte) {
 
 /* Another cell is written with `value` instead, and this one is spared. Walking forwards the spared cell's new slots
  * are still in V; backwards they are there already. */
-static void link_store_elsewhere(work_t *w, float *in, float weight, uint16_t addr, uint8_t value) {
+VCS_STATIC void link_store_elsewhere(work_t *w, float *in, float weight, uint16_t addr, uint8_t value) {
   vcs_sweep_t *s = w->s;
   float *v = w->out + VCS_SLOTS * VCS_LANE_V;
   cell_t spared = cell_written(s, w->row->addr), hit = cell_written(s, addr);
@@ -338,7 +339,7 @@ static void link_store_elsewhere(work_t *w, float *in, float weight, uint16_t ad
 
 /* The access as it would have gone with another address: `in` is the slot on which it depends, `weight` its direction,
  * `word` the registers, of which the index may be different. */
-static void link_elsewhere(work_t *w, float *in, float weight, vcs_address_t at, uint64_t word) {
+VCS_STATIC void link_elsewhere(work_t *w, float *in, float weight, vcs_address_t at, uint64_t word) {
   vcs_sweep_t *s = w->s;
   if (at.crosses != w->at.crosses) {
     vcs_link(s, in, vcs_slots(s, VCS_OFFSET(cycles)), at.crosses ? weight : -weight);
@@ -359,14 +360,14 @@ static void link_elsewhere(work_t *w, float *in, float weight, vcs_address_t at,
   if (w->stores) link_store_elsewhere(w, in, weight, at.addr, (uint8_t)(result >> 8 * VCS_LANE_V));
 }
 
-static vcs_address_t address_of(const work_t *w, uint8_t low, uint8_t high, uint8_t x, uint8_t y) {
+VCS_STATIC vcs_address_t address_of(const work_t *w, uint8_t low, uint8_t high, uint8_t x, uint8_t y) {
   return vcs_form_address(w->s->cart, w->s->m, w->op, low, high, x, y);
 }
 
-static bool is_indirect(vcs_opcode_t op) { return op.mode == VCS_MODE_IZX || op.mode == VCS_MODE_IZY; }
+VCS_STATIC bool is_indirect(vcs_opcode_t op) { return op.mode == VCS_MODE_IZX || op.mode == VCS_MODE_IZY; }
 
 /* The address of an indirect access with another base. */
-static vcs_address_t address_with_base(const work_t *w, uint16_t base) {
+VCS_STATIC vcs_address_t address_with_base(const work_t *w, uint16_t base) {
   vcs_address_t at = w->at;
   at.base = base;
   at.addr = (uint16_t)(base + (w->op.mode == VCS_MODE_IZY ? w->row->y : 0));
@@ -381,31 +382,31 @@ typedef struct {
   float slots[VCS_SLOTS];
 } source_t;
 
-static void take_source(const vcs_sweep_t *s, uint16_t addr, source_t *source) {
+VCS_STATIC void take_source(const vcs_sweep_t *s, uint16_t addr, source_t *source) {
   source->cell = cell_read(s, addr);
   memset(source->slots, 0, sizeof source->slots);
   if (!s->reverse && cell_live(s, source->cell))
     memcpy(source->slots, source->cell.slots, (size_t)slots_of(source->cell) * sizeof(float));
 }
 
-static void give_source(const vcs_sweep_t *s, const source_t *source) {
+VCS_STATIC void give_source(const vcs_sweep_t *s, const source_t *source) {
   if (!s->reverse || !source->cell.slots) return;
   for (int i = 0; i < slots_of(source->cell); i++) source->cell.slots[i] += source->slots[i];
   mark(s, source->cell);
 }
 
 /* Slots of a source that have something to say. */
-static bool source_speaks(const vcs_sweep_t *s, const source_t *source, int slot) {
+VCS_STATIC bool source_speaks(const vcs_sweep_t *s, const source_t *source, int slot) {
   return source->cell.slots && slot < slots_of(source->cell) && (s->reverse || source->slots[slot] != 0);
 }
 
 /* Whether the address decides how long the instruction takes. */
-static bool may_cross(vcs_opcode_t op) {
+VCS_STATIC bool may_cross(vcs_opcode_t op) {
   return op.access == VCS_ACCESS_READ &&
          (op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY);
 }
 
-static void link_index(work_t *w, int lane) {
+VCS_STATIC void link_index(work_t *w, int lane) {
   vcs_sweep_t *s = w->s;
   const vcs_row_t *row = w->row;
   float *in = w->in + VCS_SLOTS * lane;
@@ -421,7 +422,7 @@ static void link_index(work_t *w, int lane) {
   }
 }
 
-static void link_pointer(work_t *w, source_t *source, int half) {
+VCS_STATIC void link_pointer(work_t *w, source_t *source, int half) {
   uint8_t byte = (uint8_t)(w->at.base >> 8 * half), other = (uint8_t)(w->at.base >> 8 * !half);
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
     if (!source_speaks(w->s, source, slot)) continue;
@@ -431,7 +432,7 @@ static void link_pointer(work_t *w, source_t *source, int half) {
   }
 }
 
-static void link_operand(work_t *w, source_t *source, int number) {
+VCS_STATIC void link_operand(work_t *w, source_t *source, int number) {
   uint8_t operand = number == 1 ? w->at.low : w->at.high;
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
     if (!source_speaks(w->s, source, slot)) continue;
@@ -443,7 +444,7 @@ static void link_operand(work_t *w, source_t *source, int number) {
   }
 }
 
-static void link_address(work_t *w) {
+VCS_STATIC void link_address(work_t *w) {
   vcs_sweep_t *s = w->s;
   source_t pointer[2], operand[2];
   bool indirect = is_indirect(w->op);
@@ -458,7 +459,7 @@ static void link_address(work_t *w) {
 }
 
 /* PHA, PHP, PLA, PLP: the stack pointer is the address. */
-static void link_stack_address(work_t *w) {
+VCS_STATIC void link_stack_address(work_t *w) {
   vcs_sweep_t *s = w->s;
   float *in = w->in + VCS_SLOTS * VCS_LANE_S;
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
@@ -492,12 +493,12 @@ typedef struct {
 
 /* Whether the row's address can be differenced here: memory is not both read and written, and what a store writes does
  * not depend on where. */
-static bool gains_apply(const work_t *w) {
+VCS_STATIC bool gains_apply(const work_t *w) {
   return w->s->reverse &&
          (w->stores ? w->op.access == VCS_ACCESS_WRITE && w->uses.from != w->uses.to : w->op.access == VCS_ACCESS_READ);
 }
 
-static float gain_of_store(const gains_t *g, uint16_t addr) {
+VCS_STATIC float gain_of_store(const gains_t *g, uint16_t addr) {
   const vcs_sweep_t *s = g->w->s;
   cell_t hit = cell_written(s, addr);
   if (hit.slots == g->cell) return 0;
@@ -523,18 +524,18 @@ VCS_HOT_FN float gain_elsewhere(const gains_t *g, uint16_t base, uint16_t addr, 
   return gain + (g->by == LOADS ? vcs_gain(&g->byte, byte) : gain_of_lane(w, VCS_LANE_V, byte));
 }
 
-static bool is_sum(vcs_opcode_t op) {
+VCS_STATIC bool is_sum(vcs_opcode_t op) {
   return op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY;
 }
 
 /* The access with other operands or registers, whatever its mode. */
-static float gain_of_address(const gains_t *g, uint8_t low, uint8_t x, uint8_t y) {
+VCS_STATIC float gain_of_address(const gains_t *g, uint8_t low, uint8_t x, uint8_t y) {
   vcs_address_t at = address_of(g->w, low, g->w->at.high, x, y);
   if (is_indirect(g->w->op) && !vcs_pointer_in_ram(at.pointer)) return 0;
   return gain_elsewhere(g, at.base, at.addr, byte_before(g->w->op, at));
 }
 
-static void gain_by_index(const gains_t *g, int lane, float *in) {
+VCS_STATIC void gain_by_index(const gains_t *g, int lane, float *in) {
   const work_t *w = g->w;
   const uint8_t x = w->row->x, y = w->row->y, index = lane == VCS_LANE_X ? x : y;
   if (is_sum(w->op)) {
@@ -552,7 +553,7 @@ static void gain_by_index(const gains_t *g, int lane, float *in) {
 }
 
 /* One half of the base, which the operand or the pointer gives. */
-static void gain_by_base(const gains_t *g, int half, source_t *source) {
+VCS_STATIC void gain_by_base(const gains_t *g, int half, source_t *source) {
   const work_t *w = g->w;
   const uint16_t index = (uint16_t)(w->row->addr - w->at.base);
   const int count = slots_of(source->cell);
@@ -570,7 +571,7 @@ static void gain_by_base(const gains_t *g, int half, source_t *source) {
 }
 
 /* The operand of an access whose base it is not, or not as it stands: page zero and pointers. */
-static void gain_by_operand(const gains_t *g, source_t *source) {
+VCS_STATIC void gain_by_operand(const gains_t *g, source_t *source) {
   const work_t *w = g->w;
   const int count = slots_of(source->cell);
   if (w->op.mode == VCS_MODE_ZP) {
@@ -582,7 +583,7 @@ static void gain_by_operand(const gains_t *g, source_t *source) {
   }
 }
 
-static void gain_by_address(work_t *w) {
+VCS_STATIC void gain_by_address(work_t *w) {
   vcs_sweep_t *s = w->s;
   gains_t g = {.w = w, .time = *vcs_slots(s, VCS_OFFSET(cycles)), .may_cross = may_cross(w->op)};
   g.by = w->stores ? STORES : w->only_time ? ONLY_TIME : w->moves ? LOADS : COMPUTES;
@@ -627,7 +628,7 @@ VCS_HOT_FN bool flags_live(const vcs_sweep_t *s, unsigned flags) {
 }
 
 /* Whether any of these registers, or of these flags, is live, and not only said to be. */
-static bool lanes_live(const vcs_sweep_t *s, unsigned lanes, unsigned flags) {
+VCS_STATIC bool lanes_live(const vcs_sweep_t *s, unsigned lanes, unsigned flags) {
   bool found = flags_live(s, flags);
   for (lanes &= (1u << VCS_LANE_P) - 1; lanes; lanes &= lanes - 1) {
     uint8_t *live = &s->live[lane_offset[VCS_LOWEST(lanes)]];
@@ -637,7 +638,7 @@ static bool lanes_live(const vcs_sweep_t *s, unsigned lanes, unsigned flags) {
   return found;
 }
 
-static void gather(const vcs_sweep_t *s, unsigned lanes, float *to) {
+VCS_STATIC void gather(const vcs_sweep_t *s, unsigned lanes, float *to) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
     if (lanes >> lane & 1 && s->live[lane_offset[lane]])
       memcpy(to + VCS_SLOTS * lane, vcs_slots(s, lane_offset[lane]), VCS_SLOTS * sizeof *to);
@@ -645,10 +646,10 @@ static void gather(const vcs_sweep_t *s, unsigned lanes, float *to) {
 }
 
 /* The slots of a register of which an instruction sets these bits: all, or some flags. */
-static unsigned slots_set(int lane, unsigned bits) { return lane == VCS_LANE_P ? bits : bits ? 0xFFFF : 0; }
+VCS_STATIC unsigned slots_set(int lane, unsigned bits) { return lane == VCS_LANE_P ? bits : bits ? 0xFFFF : 0; }
 
 /* Walking backwards, the adjoints of what the instruction sets; they end here. */
-static void take(const vcs_sweep_t *s, uint64_t writes, float *out) {
+VCS_STATIC void take(const vcs_sweep_t *s, uint64_t writes, float *out) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
     unsigned set = slots_set(lane, writes >> 8 * lane & 0xFF);
     if (!set || !s->live[lane_offset[lane]]) continue;
@@ -663,7 +664,7 @@ static void take(const vcs_sweep_t *s, uint64_t writes, float *out) {
 }
 
 /* Walking backwards, what the instruction read gets its share. */
-static void give(const vcs_sweep_t *s, unsigned lanes, const float *in) {
+VCS_STATIC void give(const vcs_sweep_t *s, unsigned lanes, const float *in) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
     if (!(lanes >> lane & 1) || !vcs_any(in + VCS_SLOTS * lane, VCS_SLOTS)) continue;
     float *slots = vcs_slots(s, lane_offset[lane]);
@@ -673,7 +674,7 @@ static void give(const vcs_sweep_t *s, unsigned lanes, const float *in) {
 }
 
 /* Walking forwards, the tangents of what the instruction sets. */
-static void put(const vcs_sweep_t *s, uint64_t writes, const float *out) {
+VCS_STATIC void put(const vcs_sweep_t *s, uint64_t writes, const float *out) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
     unsigned set = slots_set(lane, writes >> 8 * lane & 0xFF);
     if (!set) continue;
@@ -689,7 +690,7 @@ static void put(const vcs_sweep_t *s, uint64_t writes, const float *out) {
  */
 
 /* Contents follow the walk: what a row stored is there after it, and not before it. */
-static void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
+VCS_STATIC void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
   if (row->opcode == 0x20 || row->opcode == 0x00) { /* JSR, BRK push the address of their last byte, or the next */
     uint16_t pc = (uint16_t)(row->pc + 2);
     uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, vcs_row_status(row)};
@@ -705,7 +706,7 @@ static void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
   }
 }
 
-static void undo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
+VCS_STATIC void undo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
   if (row->opcode == 0x00 || row->opcode == VCS_DARK) {
     memcpy(s->m->ram, s->tape->sides[s->side].machine + VCS_OFFSET(ram), sizeof s->m->ram);
   } else if (row->opcode == 0x20) {
@@ -719,7 +720,7 @@ static void undo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
 }
 
 /* Points event and side to the first ones at or after the row; the machine's banks and ports are the side's. */
-static void follow(vcs_sweep_t *s, int32_t row) {
+VCS_STATIC void follow(vcs_sweep_t *s, int32_t row) {
   const vcs_tape_t *tape = s->tape;
   int32_t side = s->side;
   while (tape->sides[s->side].row < row) s->side++;
@@ -735,12 +736,12 @@ static void follow(vcs_sweep_t *s, int32_t row) {
 }
 
 /* Whether other addresses can be looked at. */
-static bool has_address(const work_t *w) {
+VCS_STATIC bool has_address(const work_t *w) {
   return (w->reads || w->stores) && w->op.mode != VCS_MODE_IMM &&
          !(is_indirect(w->op) && !vcs_pointer_in_ram(w->at.pointer));
 }
 
-static void link_all(work_t *w, bool stack) {
+VCS_STATIC void link_all(work_t *w, bool stack) {
   if (!w->only_time) link_function(w);
   if (stack) {
     link_stack_address(w);
@@ -754,7 +755,7 @@ static void link_all(work_t *w, bool stack) {
 }
 
 /* How the row formed its address, and the byte it read there. */
-static void look_back(work_t *w) {
+VCS_STATIC void look_back(work_t *w) {
   const vcs_cart_t *cart = w->s->cart;
   const vcs_t *m = w->s->m;
   const vcs_row_t *row = w->row;
@@ -771,7 +772,7 @@ static void look_back(work_t *w) {
 }
 
 /* Walking backwards, whether a store that went elsewhere could have hit a byte that matters. */
-static bool might_hit(const work_t *w) {
+VCS_STATIC bool might_hit(const work_t *w) {
   const vcs_sweep_t *s = w->s;
   const uint8_t *live = s->live + VCS_OFFSET(ram);
   if (w->op.mode == VCS_MODE_ZP && cell_read(s, (uint16_t)(w->row->pc + 1)).live < 0) { /* its operand is in ROM */
@@ -788,7 +789,7 @@ static bool might_hit(const work_t *w) {
 }
 
 /* Backwards, a row that only moves a byte: nobody asks for its flags. The byte's slots go to where it came from. */
-static void move_row(work_t *w, const float v[VCS_SLOTS]) {
+VCS_STATIC void move_row(work_t *w, const float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
   float *out = w->out + VCS_SLOTS * w->uses.to;
   if (w->stores) {
@@ -823,7 +824,7 @@ static void move_row(work_t *w, const float v[VCS_SLOTS]) {
 }
 
 /* The links of the row, once it is known that they matter. Backwards V is the adjoint of what it stored. */
-static void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
+VCS_STATIC void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
   unsigned set = w->uses.written_lanes | 1u << VCS_LANE_V, looked_at = w->uses.read_lanes | 1u << VCS_LANE_V;
   if (stack) looked_at |= 1u << VCS_LANE_S;
@@ -892,14 +893,14 @@ typedef struct {
    VCS_ACCESS_##access == VCS_ACCESS_READ && VCS_MODE_##mode != VCS_MODE_IMM,                                   \
    VCS_ACCESS_##access == VCS_ACCESS_READ &&                                                                    \
        (VCS_MODE_##mode == VCS_MODE_ABX || VCS_MODE_##mode == VCS_MODE_ABY || VCS_MODE_##mode == VCS_MODE_IZY)},
-static const passing_t passing[256] = {VCS_OPCODES(PASSING_ROW)};
+VCS_DATA passing_t passing[256] = {VCS_OPCODES(PASSING_ROW)};
 
-_Static_assert(VCS_OFFSET(x) == VCS_OFFSET(a) + VCS_LANE_X && VCS_OFFSET(y) == VCS_OFFSET(a) + VCS_LANE_Y &&
-                   VCS_OFFSET(sp) == VCS_OFFSET(a) + VCS_LANE_S && VCS_OFFSET(p) == VCS_OFFSET(a) + VCS_LANE_P,
-               "registers are in the order of the lanes");
+static_assert(VCS_OFFSET(x) == VCS_OFFSET(a) + VCS_LANE_X && VCS_OFFSET(y) == VCS_OFFSET(a) + VCS_LANE_Y &&
+                  VCS_OFFSET(sp) == VCS_OFFSET(a) + VCS_LANE_S && VCS_OFFSET(p) == VCS_OFFSET(a) + VCS_LANE_P,
+              "registers are in the order of the lanes");
 
 /* A read of the TIA ends a span of the picture, so it does not pass. */
-static bool passes(const vcs_sweep_t *s, const vcs_row_t *row) {
+VCS_STATIC bool passes(const vcs_sweep_t *s, const vcs_row_t *row) {
   const passing_t *at = &passing[row->opcode];
   uint32_t live;
   memcpy(&live, s->live + VCS_OFFSET(a), sizeof live);
@@ -948,7 +949,7 @@ VCS_SLOW_FN void sweep_row(vcs_sweep_t *s, int32_t index) {
   if (!s->reverse) redo(s, row, w.stores);
 }
 
-void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
+VCS_EXTERN void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
   if (s->along) vcs_along_at(s, index);
   if (!s->reverse || !passes(s, &s->tape->rows[index])) sweep_row(s, index);
 }

@@ -19,7 +19,7 @@
 /* ---- Pieces --------------------------------------------------------------------------------------------------- */
 
 /* The latches of the objects that meet in the piece. */
-static uint16_t hits_of(const vcs_piece_t *piece, const vcs_pixels_t line[VCS_OBJECTS]) {
+VCS_STATIC uint16_t hits_of(const vcs_piece_t *piece, const vcs_pixels_t line[VCS_OBJECTS]) {
   uint16_t hits = 0;
   unsigned lit = 0;
   for (int i = 0; i < VCS_OBJECTS; i++) lit |= (line[i].word[0] | line[i].word[1] | line[i].word[2] ? 1u : 0) << i;
@@ -36,8 +36,8 @@ static uint16_t hits_of(const vcs_piece_t *piece, const vcs_pixels_t line[VCS_OB
 }
 
 /* The objects in `objects` afresh, the others from `base`; then colours and collisions. */
-static void show(const vcs_t *t, const vcs_piece_t *piece, const vcs_shown_t *base, unsigned objects,
-                 vcs_shown_t *shown) {
+VCS_STATIC void show(const vcs_t *t, const vcs_piece_t *piece, const vcs_shown_t *base, unsigned objects,
+                     vcs_shown_t *shown) {
   for (int i = 0; i < VCS_OBJECTS; i++) shown->line[i] = objects >> i & 1 ? vcs_object_pixels(t, i) : base->line[i];
   for (int w = piece->first_word; w <= piece->last_word; w++) vcs_line_colours(t, w, shown->line, shown->colour[w]);
   bool black = t->vblank & 2;
@@ -46,8 +46,8 @@ static void show(const vcs_t *t, const vcs_piece_t *piece, const vcs_shown_t *ba
 }
 
 /* Links from a slot to what changes between two ways to show a piece. */
-static void link_change(const vcs_sweep_t *s, const vcs_piece_t *piece, const vcs_shown_t *is, float *slot,
-                        float weight) {
+VCS_STATIC void link_change(const vcs_sweep_t *s, const vcs_piece_t *piece, const vcs_shown_t *is, float *slot,
+                            float weight) {
   const vcs_shown_t *was = &piece->base;
   if (s->pixels) {
     float *row = s->pixels + VCS_WIDTH * piece->y;
@@ -58,7 +58,7 @@ static void link_change(const vcs_sweep_t *s, const vcs_piece_t *piece, const vc
           uint64_t change = there & is->colour[w][to];
           if (was->index[from] == is->index[to]) continue;
           float by = weight * (s->scale[is->index[to]] - s->scale[was->index[from]]);
-          for (; change; change &= change - 1) vcs_link(s, slot, &row[64 * w + __builtin_ctzll(change)], by);
+          for (; change; change &= change - 1) vcs_link(s, slot, &row[64 * w + VCS_LOWEST_64(change)], by);
         }
       }
     }
@@ -87,7 +87,7 @@ enum {
   ON_PF = 1 << VCS_PF
 };
 
-static const dependence_t dependences[] = {
+VCS_DATA dependence_t dependences[] = {
     {VCS_OFFSET(vblank), 0x02, 0},
     {VCS_OFFSET(nusiz), 0x37, ON_P0 | ON_M0},
     {VCS_OFFSET(nusiz) + 1, 0x37, ON_P1 | ON_M1},
@@ -119,8 +119,8 @@ static const dependence_t dependences[] = {
     {VCS_OFFSET(pf_mirrored), 0x01, ON_PF},
 };
 
-void vcs_piece_link(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, size_t offset, int slot,
-                    unsigned objects) {
+VCS_EXTERN void vcs_piece_link(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, size_t offset, int slot,
+                               unsigned objects) {
   uint8_t *at = (uint8_t *)t + offset, byte = *at;
   vcs_shown_t is;
   *at = vcs_moved(byte, slot);
@@ -129,7 +129,7 @@ void vcs_piece_link(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, si
   link_change(s, piece, &is, &vcs_slots(s, offset)[slot], vcs_direction(byte, slot));
 }
 
-static void link_registers(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece) {
+VCS_STATIC void link_registers(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece) {
   for (size_t i = 0; i < sizeof dependences / sizeof *dependences; i++) {
     const dependence_t *d = &dependences[i];
     float *slots = vcs_slots(s, d->offset);
@@ -145,7 +145,7 @@ static void link_registers(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *pi
 }
 
 /* An object one pixel to the right, and one to the left. */
-static void link_positions(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece) {
+VCS_STATIC void link_positions(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece) {
   vcs_shown_t is;
   for (int i = 0; i < 5; i++) {
     size_t offset = VCS_OFFSET(pos) + (size_t)i;
@@ -173,7 +173,7 @@ static void link_positions(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *pi
 /* The pixels [x0, x1) of t's line. What the comb covers is black whatever the registers say, and rows below the picture
  * (after a reset in the middle of a frame it is drawn too low) are not looked at, but collisions happen there. False if
  * there are none. */
-static bool lay_piece(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1, uint16_t latched, vcs_piece_t *piece) {
+VCS_STATIC bool lay_piece(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1, uint16_t latched, vcs_piece_t *piece) {
   piece->y = t->line - t->first_line;
   piece->latched = latched;
   if (piece->y < 0 || piece->y >= VCS_ROWS_MAX || x1 <= x0) return false;
@@ -191,22 +191,22 @@ static bool lay_piece(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1, uint
   return true;
 }
 
-static bool any_pixel(const vcs_sweep_t *s, const vcs_piece_t *piece) {
+VCS_STATIC bool any_pixel(const vcs_sweep_t *s, const vcs_piece_t *piece) {
   if (!s->pixels || !s->lit[piece->y]) return false;
   const float *row = s->pixels + VCS_WIDTH * piece->y;
   for (int w = piece->first_word; w <= piece->last_word; w++) {
     for (uint64_t mask = piece->mask[w]; mask; mask &= mask - 1) {
-      if (row[64 * w + __builtin_ctzll(mask)] != 0) return true;
+      if (row[64 * w + VCS_LOWEST_64(mask)] != 0) return true;
     }
   }
   return false;
 }
 
-static bool any_latch(const vcs_sweep_t *s) {
+VCS_STATIC bool any_latch(const vcs_sweep_t *s) {
   return s->live[VCS_OFFSET(collisions)] || s->live[VCS_OFFSET(collisions) + 1];
 }
 
-static bool any_register(const vcs_sweep_t *s) {
+VCS_STATIC bool any_register(const vcs_sweep_t *s) {
   for (size_t i = VCS_OFFSET(vsync); i < VCS_OFFSET(dump); i++) {
     if (s->live[i]) return true;
   }
@@ -214,12 +214,12 @@ static bool any_register(const vcs_sweep_t *s) {
 }
 
 /* Latches that a piece sets do not depend on what they were before it. */
-static void forget_latches(const vcs_sweep_t *s, uint16_t hits) {
+VCS_STATIC void forget_latches(const vcs_sweep_t *s, uint16_t hits) {
   for (unsigned set = hits; set; set &= set - 1) *vcs_latch(s, VCS_LOWEST(set)) = 0;
 }
 
 /* The links of one piece, the registers in t. Returns the collisions it hits. */
-static uint16_t link_piece(vcs_sweep_t *s, vcs_t *t, int x0, int x1, uint16_t latched) {
+VCS_STATIC uint16_t link_piece(vcs_sweep_t *s, vcs_t *t, int x0, int x1, uint16_t latched) {
   vcs_piece_t piece;
   if (!lay_piece(s, t, x0, x1, latched, &piece)) return 0;
   if (s->reverse && !any_latch(s) && !any_pixel(s, &piece)) return 0;
@@ -232,7 +232,7 @@ static uint16_t link_piece(vcs_sweep_t *s, vcs_t *t, int x0, int x1, uint16_t la
   return piece.base.hits;
 }
 
-static uint16_t piece_hits(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1) {
+VCS_STATIC uint16_t piece_hits(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1) {
   vcs_piece_t piece;
   if (!lay_piece(s, t, x0, x1, 0, &piece)) return 0;
   show(t, &piece, NULL, (1u << VCS_OBJECTS) - 1, &piece.base);
@@ -240,14 +240,14 @@ static uint16_t piece_hits(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1)
 }
 
 /* Registers of t that hold for one line only, at the beginning of the next one. */
-static void next_line(vcs_t *t) {
+VCS_STATIC void next_line(vcs_t *t) {
   vcs_video_t nobody;
   nobody.split = nobody.stale = nobody.changed = 0;
   vcs_tia_end_line(t, &nobody);
 }
 
 /* forward: first_copy_off = 0; pf_mirrored = ctrlpf & 1 */
-static void link_line_end(const vcs_sweep_t *s) {
+VCS_STATIC void link_line_end(const vcs_sweep_t *s) {
   size_t mirrored = VCS_OFFSET(pf_mirrored), ctrlpf = VCS_OFFSET(ctrlpf);
   float *out = vcs_slots(s, mirrored), *in = vcs_slots(s, ctrlpf);
   for (size_t p = 0; p < 2; p++) {
@@ -266,7 +266,7 @@ static void link_line_end(const vcs_sweep_t *s) {
   }
 }
 
-void vcs_sweep_tia(vcs_sweep_t *s, const vcs_event_t *event, int32_t clock) {
+VCS_EXTERN void vcs_sweep_tia(vcs_sweep_t *s, const vcs_event_t *event, int32_t clock) {
   vcs_t *t = s->scratch;
   memcpy(&t->vsync, event->tia, VCS_TIA_BYTES);
   t->first_line = s->tape->start->first_line;
@@ -279,14 +279,14 @@ typedef struct {
   int x0, x1;
 } stretch_t;
 
-static stretch_t stretch_of(int32_t line, int32_t from, int32_t to) {
+VCS_STATIC stretch_t stretch_of(int32_t line, int32_t from, int32_t to) {
   int32_t left = VCS_LINE_CLOCKS * line + VCS_HBLANK_CLOCKS;
   stretch_t at = {from > left ? from - left : 0, to - left < VCS_WIDTH ? to - left : VCS_WIDTH};
   return at;
 }
 
 /* The collisions at the beginning of every event's span. */
-static void find_latched(vcs_sweep_t *s) {
+VCS_STATIC void find_latched(vcs_sweep_t *s) {
   uint16_t latched = s->tape->start->collisions;
   for (int32_t i = 0; i < s->tape->event_count; i++) {
     const vcs_event_t *event = &s->tape->events[i];
@@ -305,7 +305,7 @@ static void find_latched(vcs_sweep_t *s) {
 
 /* Whether a span can matter: backwards, if a pixel of its rows or a latch has an adjoint; forwards, if a register or a
  * latch has a tangent. */
-static bool span_matters(const vcs_sweep_t *s, const vcs_event_t *event) {
+VCS_STATIC bool span_matters(const vcs_sweep_t *s, const vcs_event_t *event) {
   if (any_latch(s)) return true;
   if (!s->reverse) return any_register(s);
   if (!s->pixels || event->to <= s->lit_from) return false;
@@ -318,7 +318,7 @@ static bool span_matters(const vcs_sweep_t *s, const vcs_event_t *event) {
 }
 
 /* Backwards, each line is reached again from the span's first. */
-static void span_backwards(vcs_sweep_t *s, const vcs_event_t *event, uint16_t latched, bool begins_line) {
+VCS_STATIC void span_backwards(vcs_sweep_t *s, const vcs_event_t *event, uint16_t latched, bool begins_line) {
   vcs_t *t = s->scratch;
   int32_t first = event->from / VCS_LINE_CLOCKS, last = (event->to - 1) / VCS_LINE_CLOCKS;
   for (int32_t line = last; line >= first; line--) {
@@ -336,7 +336,7 @@ static void span_backwards(vcs_sweep_t *s, const vcs_event_t *event, uint16_t la
 }
 
 /* Adjoints of a piece's pixels, from lines that look alike. */
-static void sum_piece(vcs_sweep_t *s, vcs_t *t, stretch_t at, const float *adjoints) {
+VCS_STATIC void sum_piece(vcs_sweep_t *s, vcs_t *t, stretch_t at, const float *adjoints) {
   vcs_piece_t piece;
   if (!lay_piece(s, t, at.x0, at.x1, 0, &piece)) return;
   show(t, &piece, NULL, (1u << VCS_OBJECTS) - 1, &piece.base);
@@ -352,7 +352,7 @@ static void sum_piece(vcs_sweep_t *s, vcs_t *t, stretch_t at, const float *adjoi
 
 /* Backwards and without collisions lines can be added up: those in the middle of a span mostly look alike. Each line
  * but the first begins within the span, so the adjoints of what begins with a line end there, whichever line it was. */
-static void lines_backwards(vcs_sweep_t *s, const vcs_event_t *event, bool begins_line) {
+VCS_STATIC void lines_backwards(vcs_sweep_t *s, const vcs_event_t *event, bool begins_line) {
   vcs_t *t = s->scratch;
   int32_t first = event->from / VCS_LINE_CLOCKS, last = (event->to - 1) / VCS_LINE_CLOCKS, top = t->first_line;
   stretch_t beginning = stretch_of(first, event->from, event->to);
@@ -369,8 +369,7 @@ static void lines_backwards(vcs_sweep_t *s, const vcs_event_t *event, bool begin
       stretch_t at = stretch_of(line, event->from, event->to);
       bool comb = s->tape->comb[y].to != 0;
       const float *row = s->pixels + VCS_WIDTH * y;
-      bool alike = lines && at.x0 == like.x0 && at.x1 == like.x1 && !comb && !like_comb &&
-                   !memcmp(tia, &t->vsync, VCS_TIA_BYTES);
+      bool alike = lines && at.x0 == like.x0 && at.x1 == like.x1 && !comb && !like_comb && vcs_same_tia(tia, &t->vsync);
       if (alike) {
         for (int x = 0; x < VCS_WIDTH; x++) sum[x] += row[x];
         lines++;
@@ -407,7 +406,7 @@ static void lines_backwards(vcs_sweep_t *s, const vcs_event_t *event, bool begin
 
 /* Lines end within a span at every multiple of VCS_LINE_CLOCKS in [from, to), but none does where the picture begins.
  */
-void vcs_sweep_span(vcs_sweep_t *s, const vcs_event_t *event) {
+VCS_EXTERN void vcs_sweep_span(vcs_sweep_t *s, const vcs_event_t *event) {
   if (event->to <= event->from) return;
   int32_t first = event->from / VCS_LINE_CLOCKS, last = (event->to - 1) / VCS_LINE_CLOCKS;
   bool begins_line = event->from % VCS_LINE_CLOCKS == 0 && event->line < first;
@@ -439,7 +438,7 @@ void vcs_sweep_span(vcs_sweep_t *s, const vcs_event_t *event) {
 /* ---- Time ------------------------------------------------------------------------------------------------------- */
 
 /* The clock up to which the picture is drawn before a write at `clock` takes effect. */
-static int32_t effective(const vcs_sweep_t *s, unsigned reg, int32_t clock) {
+VCS_STATIC int32_t effective(const vcs_sweep_t *s, unsigned reg, int32_t clock) {
   int32_t start = VCS_LINE_CLOCKS * s->cart->top_line, stop = start + VCS_LINE_CLOCKS * s->cart->height;
   int delay = vcs_write_delay(reg);
   if (delay == VCS_DELAY_PHASE) delay = vcs_phase_delay((unsigned)clock % VCS_LINE_CLOCKS / 3 & 3);
@@ -448,8 +447,8 @@ static int32_t effective(const vcs_sweep_t *s, unsigned reg, int32_t clock) {
 }
 
 /* Pixels [from, to), which one event's registers show and would be shown by another's. */
-static void link_between(vcs_sweep_t *s, const vcs_event_t *as, const vcs_event_t *instead, int32_t from, int32_t to,
-                         float weight) {
+VCS_STATIC void link_between(vcs_sweep_t *s, const vcs_event_t *as, const vcs_event_t *instead, int32_t from,
+                             int32_t to, float weight) {
   if (to <= from) return;
   vcs_t *t = s->scratch;
   for (int32_t line = from / VCS_LINE_CLOCKS; line <= (to - 1) / VCS_LINE_CLOCKS; line++) {
@@ -470,11 +469,11 @@ static void link_between(vcs_sweep_t *s, const vcs_event_t *as, const vcs_event_
 
 /* A write that happens one cycle later leaves the old registers on the screen for some clocks more; one that happens
  * earlier shows the new ones sooner. */
-void vcs_sweep_shift(vcs_sweep_t *s, int32_t index) {
+VCS_EXTERN void vcs_sweep_shift(vcs_sweep_t *s, int32_t index) {
   const vcs_event_t *event = &s->tape->events[index], *next = event + 1;
   float *time = vcs_slots(s, VCS_OFFSET(cycles));
   if (!s->pixels || (s->reverse ? next->to <= s->lit_from : *time == 0)) return;
-  if (!memcmp(event->tia, next->tia, VCS_TIA_BYTES)) return;
+  if (vcs_same_tia(event->tia, next->tia)) return;
   vcs_sides_t sides = vcs_sides(s, vcs_tangent(s, VCS_OFFSET(cycles)));
   int32_t here = event->to, later = effective(s, event->reg, event->clock + 3 * sides.up),
           sooner = effective(s, event->reg, event->clock - 3 * sides.down);

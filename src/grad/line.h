@@ -22,11 +22,11 @@ typedef struct {
 } vcs_piece_t;
 
 /* The links of one slot of a register that shapes these objects, by showing the piece again. */
-void vcs_piece_link(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, size_t offset, int slot,
-                    unsigned objects);
+VCS_EXTERN void vcs_piece_link(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, size_t offset, int slot,
+                               unsigned objects);
 
 /* Walking backwards, the links of all slots from the pixels alone; `adjoints` are those of the row. False: it cannot.
  */
-bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, const float *adjoints);
+VCS_EXTERN bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, const float *adjoints);
 
 #endif

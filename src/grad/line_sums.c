@@ -27,7 +27,7 @@ typedef struct {
   unsigned have;
 } sums_t;
 
-static void toggle(sums_t *q, int object) {
+VCS_STATIC void toggle(sums_t *q, int object) {
   if (q->have >> object & 1) return;
   vcs_pixels_t line[VCS_OBJECTS];
   memcpy(line, q->piece->base.line, sizeof line);
@@ -39,10 +39,10 @@ static void toggle(sums_t *q, int object) {
 }
 
 /* The adjoints of the pixels of `mask` in a word, four at a time where it can be. */
-static float sum_adjoints(const sums_t *q, int word, uint64_t mask) {
+VCS_STATIC float sum_adjoints(const sums_t *q, int word, uint64_t mask) {
   float sum = 0;
   while (mask) {
-    int x = __builtin_ctzll(mask);
+    int x = VCS_LOWEST_64(mask);
     if (!(x & 3) && (mask >> x & 15) == 15) {
       sum += q->four[16 * word + x / 4];
       mask &= ~(15ULL << x);
@@ -55,7 +55,7 @@ static float sum_adjoints(const sums_t *q, int word, uint64_t mask) {
 }
 
 /* The same times what the pixels would gain by the object's toggling. */
-static float sum_word(const sums_t *q, int object, int word, uint64_t mask) {
+VCS_STATIC float sum_word(const sums_t *q, int object, int word, uint64_t mask) {
   float sum = 0;
   const uint64_t *was = q->piece->base.colour[word], *is = q->toggled[object][word];
   mask &= q->piece->mask[word];
@@ -71,7 +71,7 @@ static float sum_word(const sums_t *q, int object, int word, uint64_t mask) {
   return sum;
 }
 
-static float sum_change(const sums_t *q, int object, const uint64_t changed[3]) {
+VCS_STATIC float sum_change(const sums_t *q, int object, const uint64_t changed[3]) {
   float sum = 0;
   for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
     if (changed[word] & q->piece->mask[word]) sum += sum_word(q, object, word, changed[word]);
@@ -80,7 +80,7 @@ static float sum_change(const sums_t *q, int object, const uint64_t changed[3]) 
 }
 
 /* Where an object's pixels are otherwise when its registers are as in t. */
-static bool changed_by(const sums_t *q, const vcs_t *t, int object, uint64_t changed[3]) {
+VCS_STATIC bool changed_by(const sums_t *q, const vcs_t *t, int object, uint64_t changed[3]) {
   uint64_t any = 0;
   vcs_pixels_t pixels = vcs_object_pixels(t, object);
   for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
@@ -90,7 +90,7 @@ static bool changed_by(const sums_t *q, const vcs_t *t, int object, uint64_t cha
   return any;
 }
 
-static void add(const sums_t *q, size_t offset, int slot, float by) {
+VCS_STATIC void add(const sums_t *q, size_t offset, int slot, float by) {
   if (by == 0) return;
   vcs_slots(q->s, offset)[slot] += by;
   q->s->live[offset] = 1;
@@ -98,7 +98,7 @@ static void add(const sums_t *q, size_t offset, int slot, float by) {
 
 /* Whether any of `width` pixels from `left` on, round the line, is in the piece. Most pieces are short, and most
  * objects elsewhere. */
-static bool touches(const sums_t *q, int left, int width) {
+VCS_STATIC bool touches(const sums_t *q, int left, int width) {
   int behind = q->piece->x0 - left, ahead = left - q->piece->x0;
   if (behind < 0) behind += VCS_WIDTH;
   if (behind >= VCS_WIDTH) behind -= VCS_WIDTH;
@@ -109,14 +109,14 @@ static bool touches(const sums_t *q, int left, int width) {
 
 /* The same for a player or missile with whatever copies and sizes, or moved by one. */
 enum { COPIES_REACH = 64 + 8 };
-static bool might_touch(const sums_t *q, const vcs_t *t, int object) {
+VCS_STATIC bool might_touch(const sums_t *q, const vcs_t *t, int object) {
   return touches(q, t->pos[object] - 1, COPIES_REACH + 2);
 }
 
 /* ---- Colours ------------------------------------------------------------------------------------------------------
  */
 
-static void sum_colours(sums_t *q) {
+VCS_STATIC void sum_colours(sums_t *q) {
   const float *scale = q->s->scale;
   float black = 0;
   bool blanked = q->t->vblank & 2;
@@ -145,7 +145,7 @@ static void sum_colours(sums_t *q) {
  */
 
 /* One bit of one register that shapes one object. */
-static void sum_bit(sums_t *q, vcs_t *t, int object, size_t offset, int bit) {
+VCS_STATIC void sum_bit(sums_t *q, vcs_t *t, int object, size_t offset, int bit) {
   uint64_t changed[3];
   uint8_t *byte = (uint8_t *)t + offset;
   *byte ^= (uint8_t)(1 << bit);
@@ -154,7 +154,7 @@ static void sum_bit(sums_t *q, vcs_t *t, int object, size_t offset, int bit) {
   if (any) add(q, offset, bit, vcs_sign(*byte, bit) * sum_change(q, object, changed));
 }
 
-static void sum_position(sums_t *q, vcs_t *t, int object) {
+VCS_STATIC void sum_position(sums_t *q, vcs_t *t, int object) {
   uint64_t changed[3];
   vcs_sides_t sides = vcs_sides(q->s, 0);
   uint8_t pos = t->pos[object];
@@ -168,7 +168,7 @@ static void sum_position(sums_t *q, vcs_t *t, int object) {
 }
 
 /* Whether any of the object's pixels would be in the piece if it were there with all its bits. */
-static bool reaches(const sums_t *q, vcs_t *t, int object) {
+VCS_STATIC bool reaches(const sums_t *q, vcs_t *t, int object) {
   int side = object & 1;
   bool player = object <= VCS_P1;
   uint64_t k[4] = {0, 0, 0, 0}, any = 0;
@@ -184,7 +184,7 @@ static bool reaches(const sums_t *q, vcs_t *t, int object) {
 }
 
 /* The gain of one pixel by the object's toggling; 0 outside the piece. */
-static float gain_at(const sums_t *q, int object, int x) {
+VCS_STATIC float gain_at(const sums_t *q, int object, int x) {
   if (x < q->piece->x0 || x >= q->piece->x1) return 0;
   int word = x >> 6, bit = x & 63;
   if (!(q->piece->mask[word] >> bit & 1)) return 0;
@@ -199,7 +199,7 @@ static float gain_at(const sums_t *q, int object, int x) {
 
 /* Graphics bits and position of a player, copy by copy: pixel i of a copy shows bit 7 - i, or i if it is mirrored. To
  * the right, the pixels change at which a bit differs from the one before it. */
-static void sum_copies(const sums_t *q, const vcs_t *t, int p, size_t grp, uint8_t shown) {
+VCS_STATIC void sum_copies(const sums_t *q, const vcs_t *t, int p, size_t grp, uint8_t shown) {
   vcs_copies_t copies = vcs_copies(t->nusiz[p] & 7);
   vcs_sides_t sides = vcs_sides(q->s, 0);
   const int starts[3] = {0, 16 * copies.second, 16 * copies.third};
@@ -232,7 +232,7 @@ static void sum_copies(const sums_t *q, const vcs_t *t, int p, size_t grp, uint8
   if (shown) add(q, VCS_OFFSET(pos) + (size_t)p, 0, sides.more * more + sides.less * less);
 }
 
-static void sum_player(sums_t *q, vcs_t *t, int p) {
+VCS_STATIC void sum_player(sums_t *q, vcs_t *t, int p) {
   size_t side = (size_t)p, grp = (t->vdelp[p] ? VCS_OFFSET(grp_old) : VCS_OFFSET(grp)) + side;
   uint8_t shown = *((uint8_t *)t + grp);
   if (!might_touch(q, t, VCS_P0 + p)) return;
@@ -245,7 +245,7 @@ static void sum_player(sums_t *q, vcs_t *t, int p) {
   if (shown) toggle(q, VCS_P0 + p), sum_bit(q, t, VCS_P0 + p, VCS_OFFSET(first_copy_off) + side, 0);
 }
 
-static void sum_missile(sums_t *q, vcs_t *t, int p) {
+VCS_STATIC void sum_missile(sums_t *q, vcs_t *t, int p) {
   size_t side = (size_t)p;
   int object = VCS_M0 + p;
   if (!might_touch(q, t, object)) return;
@@ -257,7 +257,7 @@ static void sum_missile(sums_t *q, vcs_t *t, int p) {
   }
 }
 
-static void sum_ball(sums_t *q, vcs_t *t) {
+VCS_STATIC void sum_ball(sums_t *q, vcs_t *t) {
   size_t enabl = t->vdelbl ? VCS_OFFSET(enabl_old) : VCS_OFFSET(enabl);
   if (!touches(q, t->pos[VCS_BL] - 1, 8 + 2)) return;
   toggle(q, VCS_BL);
@@ -270,7 +270,7 @@ static void sum_ball(sums_t *q, vcs_t *t) {
 }
 
 /* The gains of the 40 columns of the playfield, then the register and bit behind each of them, leftmost first. */
-static void sum_playfield(sums_t *q, vcs_t *t) {
+VCS_STATIC void sum_playfield(sums_t *q, vcs_t *t) {
   float columns[48] = {0};
   toggle(q, VCS_PF);
   for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
@@ -281,7 +281,7 @@ static void sum_playfield(sums_t *q, vcs_t *t) {
         float by = q->by[from][to];
         there &= ~change;
         while (by != 0 && change) {
-          int x = __builtin_ctzll(change), column = 16 * word + x / 4;
+          int x = VCS_LOWEST_64(change), column = 16 * word + x / 4;
           unsigned four = change >> (x & ~3) & 15;
           if (four == 15) {
             columns[column] += by * q->four[column];
@@ -304,7 +304,7 @@ static void sum_playfield(sums_t *q, vcs_t *t) {
 }
 
 /* Copies and sizes shape player and missile; where both change at one pixel the piece is shown again. */
-static void sum_nusiz(sums_t *q, vcs_t *t, int p) {
+VCS_STATIC void sum_nusiz(sums_t *q, vcs_t *t, int p) {
   bool missile = vcs_missile_on(t, p), player = t->vdelp[p] ? t->grp_old[p] : t->grp[p];
   missile = missile && might_touch(q, t, VCS_M0 + p);
   player = player && might_touch(q, t, VCS_P0 + p);
@@ -338,7 +338,7 @@ static void sum_nusiz(sums_t *q, vcs_t *t, int p) {
 }
 
 /* Score and priority: the same objects, coloured otherwise. */
-static void sum_rules(sums_t *q, vcs_t *t) {
+VCS_STATIC void sum_rules(sums_t *q, vcs_t *t) {
   uint64_t field = 0; /* without playfield and ball there is nothing to decide */
   for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
     const vcs_pixels_t *line = q->piece->base.line;
@@ -355,7 +355,7 @@ static void sum_rules(sums_t *q, vcs_t *t) {
         uint64_t there = q->piece->base.colour[word][from] & ~colour[from] & q->piece->mask[word];
         for (int to = 0; there && to < 4; to++) {
           uint64_t change = there & colour[to];
-          for (; change; change &= change - 1) by += q->w[64 * word + __builtin_ctzll(change)] * q->by[from][to];
+          for (; change; change &= change - 1) by += q->w[64 * word + VCS_LOWEST_64(change)] * q->by[from][to];
         }
       }
     }
@@ -364,7 +364,7 @@ static void sum_rules(sums_t *q, vcs_t *t) {
   }
 }
 
-bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, const float *adjoints) {
+VCS_EXTERN bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, const float *adjoints) {
   if ((t->ctrlpf & 6) == 6 || s->along) return false; /* along a direction objects move by more than one */
   sums_t q;
   q.s = s;

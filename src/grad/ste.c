@@ -129,7 +129,7 @@ enum { STEPS(STEP_NAME) };
        ? HAS(x) * VCS_STE_X + HAS(y) * VCS_STE_Y + HAS(s) * VCS_STE_S + HAS(m) * VCS_STE_M + HAS(c) * VCS_STE_C \
        : VCS_STE_INPUTS)
 #define STEP_ROW(name, a, x, y, s, m, c, ...) {{a, x, y, s, m, c, 0, 0}, ONLY(a, x, y, s, m, c), __VA_ARGS__},
-static const step_t steps[] = {STEPS(STEP_ROW)};
+VCS_DATA step_t steps[] = {STEPS(STEP_ROW)};
 
 /* The steps of every operation. */
 #define STE_LDA STEP_M_TO_A, STEP_NONE
@@ -248,12 +248,12 @@ typedef struct {
 #define RECIPE_ROW(code, operation, mode, access, cycles) \
   {STE_##operation, BUS_##access(code), VCS_MODE_##mode,  \
    LANES_SET(VCS_USES_##operation) & ~(VCS_ACCESS_##access == VCS_ACCESS_STACK ? 1 << VCS_STE_S : 0)},
-static const recipe_t recipes[256] = {VCS_OPCODES(RECIPE_ROW)};
+VCS_DATA recipe_t recipes[256] = {VCS_OPCODES(RECIPE_ROW)};
 
 /* ---- Weights that depend on values ------------------------------------------------------------------------------ */
 
 /* A logical operation passes, of each operand, the bits that the others let pass. */
-static void weigh(const vcs_ste_t *ste, const step_t *step, const vcs_row_t *row, float w[VCS_STE_INPUTS]) {
+VCS_STATIC void weigh(const vcs_ste_t *ste, const step_t *step, const vcs_row_t *row, float w[VCS_STE_INPUTS]) {
   const float lift = ste->rules.lift;
   const int a = row->a, x = row->x, m = row->value, high = ((row->addr >> 8) + 1) & 0xFF;
   switch ((kind_t)step->kind) {
@@ -299,7 +299,7 @@ static void weigh(const vcs_ste_t *ste, const step_t *step, const vcs_row_t *row
 }
 
 /* The byte that decides Z: of a comparison the difference, else what the step makes. */
-static uint8_t result_of(const step_t *step, const vcs_row_t *row, const vcs_row_t *next) {
+VCS_STATIC uint8_t result_of(const step_t *step, const vcs_row_t *row, const vcs_row_t *next) {
   switch (step->to) {
     case VCS_STE_A:
       return next->a;
@@ -321,7 +321,7 @@ static uint8_t result_of(const step_t *step, const vcs_row_t *row, const vcs_row
  */
 
 /* Lanes of the flags that have derivatives, by bit of P. */
-static const struct {
+VCS_DATA struct {
   uint8_t lane, bit;
 } flags[] = {{VCS_STE_C, 0}, {VCS_STE_Z, 1}, {VCS_STE_I, 2}, {VCS_STE_D, 3}, {VCS_STE_V, 6}, {VCS_STE_N, 7}};
 enum {
@@ -329,10 +329,10 @@ enum {
   ALL_FLAGS = 1 << VCS_STE_C | 1 << VCS_STE_Z | 1 << VCS_STE_I | 1 << VCS_STE_D | 1 << VCS_STE_V | 1 << VCS_STE_N
 };
 
-static const uint8_t branch_lanes[4] = {VCS_STE_N, VCS_STE_V, VCS_STE_C, VCS_STE_Z}; /* BPL BVC BCC BNE */
+VCS_DATA uint8_t branch_lanes[4] = {VCS_STE_N, VCS_STE_V, VCS_STE_C, VCS_STE_Z}; /* BPL BVC BCC BNE */
 
 /* forward: M = the flags, each with its weight in the byte */
-static void push_flags(vcs_ste_t *ste) {
+VCS_STATIC void push_flags(vcs_ste_t *ste) {
   float *m = &ste->lane[VCS_STE_M], adjoint = *m, sum = 0;
   const float weight = 255 * ste->rules.lift;
   ste->asked |= ALL_FLAGS;
@@ -345,7 +345,7 @@ static void push_flags(vcs_ste_t *ste) {
 }
 
 /* forward: every flag = its share in M */
-static void pull_flags(vcs_ste_t *ste) {
+VCS_STATIC void pull_flags(vcs_ste_t *ste) {
   float *m = &ste->lane[VCS_STE_M];
   for (int i = 0; i < FLAGS; i++) {
     float *flag = &ste->lane[flags[i].lane];
@@ -359,7 +359,7 @@ static void pull_flags(vcs_ste_t *ste) {
 }
 
 /* forward: N and V = their share in M; Z as that of A AND M */
-static void test_bits(vcs_ste_t *ste, const step_t *step, const vcs_row_t *row, const vcs_row_t *next) {
+VCS_STATIC void test_bits(vcs_ste_t *ste, const step_t *step, const vcs_row_t *row, const vcs_row_t *next) {
   float w[VCS_STE_INPUTS] = {0}, *lane = ste->lane;
   const float lift = ste->rules.lift, zero = result_of(step, row, next) <= 1 ? ste->rules.zero : 0;
   weigh(ste, step, row, w);
@@ -379,7 +379,7 @@ static void test_bits(vcs_ste_t *ste, const step_t *step, const vcs_row_t *row, 
  * can only hold with fewer digits cost a hundred times as much. */
 #define FADED 1e-30F
 
-static bool faded(float value) { return fabsf(value) < FADED; }
+VCS_STATIC bool faded(float value) { return fabsf(value) < FADED; }
 
 /* ---- One step -----------------------------------------------------------------------------------------------------
  */
@@ -418,7 +418,7 @@ VCS_HOT_FN void put_flags(vcs_ste_t *ste, const step_t *step, const vcs_row_t *r
   if (step->sets & (SHIFTS_M | SHIFTS_A)) lane[VCS_STE_C] = shifted;
 }
 
-static void clear_flags(vcs_ste_t *ste, unsigned sets) {
+VCS_STATIC void clear_flags(vcs_ste_t *ste, unsigned sets) {
   if (sets & CLEARS_V) ste->lane[VCS_STE_V] = 0;
   if (sets & CLEARS_D) ste->lane[VCS_STE_D] = 0;
   if (sets & CLEARS_I) ste->lane[VCS_STE_I] = 0;
@@ -523,7 +523,7 @@ VCS_HOT_FN void link_cell(const vcs_ste_t *ste, cell_t cell, float *out, float w
 }
 
 /* The softened read's slope along the address: neighbours weighted by distance, in the same array. */
-static float read_slope(const vcs_ste_t *ste, cell_t cell) {
+VCS_STATIC float read_slope(const vcs_ste_t *ste, cell_t cell) {
   enum { REACH = 4 };
   const vcs_cart_t *cart = ste->s->cart;
   const uint8_t *bytes = cell.place >= 0 ? cart->rom : ste->s->m->ram;
@@ -548,7 +548,7 @@ static float read_slope(const vcs_ste_t *ste, cell_t cell) {
 }
 
 /* forward: M += slope * address: index, pointer and stack pointer */
-static void link_address(vcs_ste_t *ste, const vcs_row_t *row, cell_t cell) {
+VCS_STATIC void link_address(vcs_ste_t *ste, const vcs_row_t *row, cell_t cell) {
   float *m = &ste->lane[VCS_STE_M];
   unsigned mode = recipes[row->opcode].mode;
   if (mode == VCS_MODE_IMM || (cell.offset < 0 && cell.place < 0)) return;
@@ -623,7 +623,7 @@ VCS_HOT_FN void link_write(vcs_ste_t *ste, const vcs_row_t *row, const vcs_event
 }
 
 /* Return addresses on the stack are constants. */
-static void forget_stack(const vcs_ste_t *ste, uint8_t sp, int count) {
+VCS_STATIC void forget_stack(const vcs_ste_t *ste, uint8_t sp, int count) {
   for (int i = 0; i < count; i++) {
     int32_t offset = offset_written(ste, (uint16_t)(0x100 + (uint8_t)(sp - i)));
     if (offset >= 0) *vcs_slots(ste->s, (size_t)offset) = 0;
@@ -631,7 +631,7 @@ static void forget_stack(const vcs_ste_t *ste, uint8_t sp, int count) {
 }
 
 /* forward: time += cycles that the branch costs * its gate, along its flag */
-static void link_branch(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *next) {
+VCS_STATIC void link_branch(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *next) {
   float *flag = &ste->lane[branch_lanes[row->opcode >> 6]];
   if (faded(ste->s->reverse ? *ste->time : *flag)) return;
   uint16_t behind = (uint16_t)(row->pc + 2), target = next->pc;
@@ -648,7 +648,7 @@ static void link_branch(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *n
  */
 
 /* Contents follow the walk where softened reads look at them: what a row stored is there after it, not before it. */
-static void keep_contents(const vcs_ste_t *ste, const vcs_row_t *row, bus_t bus, bool reverse) {
+VCS_STATIC void keep_contents(const vcs_ste_t *ste, const vcs_row_t *row, bus_t bus, bool reverse) {
   uint8_t *m = (uint8_t *)ste->s->m;
   if (bus == DOES_JSR || bus == DOES_BRK) {
     uint16_t pc = (uint16_t)(row->pc + 2);
@@ -717,19 +717,19 @@ VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *
 }
 
 /* The machine at a row that has a snapshot; banks and ports are the same since the one before. */
-static void look_at_side(vcs_ste_t *ste, int32_t side) {
+VCS_STATIC void look_at_side(vcs_ste_t *ste, int32_t side) {
   ste->s->side = side;
   ste->side = (const vcs_t *)ste->s->tape->sides[side].machine;
 }
 
 /* A row for what comes behind the last one. */
-static vcs_row_t end_of(const vcs_tape_t *tape) {
+VCS_STATIC vcs_row_t end_of(const vcs_tape_t *tape) {
   const vcs_t *m = (const vcs_t *)tape->sides[tape->side_count - 1].machine;
   vcs_row_t end = {.pc = m->pc, .a = m->a, .x = m->x, .y = m->y};
   return end;
 }
 
-static void walk_forwards(vcs_ste_t *ste) {
+VCS_STATIC void walk_forwards(vcs_ste_t *ste) {
   const vcs_tape_t *tape = ste->s->tape;
   const vcs_row_t end = end_of(tape), *row = tape->rows;
   const vcs_event_t *event = tape->events, *last = event + tape->event_count - 1;
@@ -762,7 +762,7 @@ VCS_HOT_FN bool passes(const vcs_ste_t *ste, const vcs_row_t *row, const recipe_
          ((row->addr & 0x1280) == 0x80 && *vcs_slots(ste->s, VCS_OFFSET(ram) + (row->addr & 0x7F)) == 0);
 }
 
-static void walk_backwards(vcs_ste_t *ste) {
+VCS_STATIC void walk_backwards(vcs_ste_t *ste) {
   const vcs_tape_t *tape = ste->s->tape;
   const vcs_row_t end = end_of(tape), *next = &end;
   const vcs_event_t *event = tape->events + tape->event_count - 1;
@@ -799,22 +799,22 @@ static void walk_backwards(vcs_ste_t *ste) {
 }
 
 /* The lanes and their slots in the state. */
-static float *lane_slot(const vcs_sweep_t *s, int lane) {
+VCS_STATIC float *lane_slot(const vcs_sweep_t *s, int lane) {
   static const uint16_t offsets[] = {VCS_OFFSET(a), VCS_OFFSET(x), VCS_OFFSET(y), VCS_OFFSET(sp)};
   return vcs_slots(s, offsets[lane]);
 }
 
-static void load_lanes(vcs_ste_t *ste) {
+VCS_STATIC void load_lanes(vcs_ste_t *ste) {
   for (int i = VCS_STE_A; i <= VCS_STE_S; i++) ste->lane[i] = *lane_slot(ste->s, i);
   for (int i = 0; i < FLAGS; i++) ste->lane[flags[i].lane] = vcs_slots(ste->s, VCS_OFFSET(p))[flags[i].bit];
 }
 
-static void store_lanes(const vcs_ste_t *ste) {
+VCS_STATIC void store_lanes(const vcs_ste_t *ste) {
   for (int i = VCS_STE_A; i <= VCS_STE_S; i++) *lane_slot(ste->s, i) = ste->lane[i];
   for (int i = 0; i < FLAGS; i++) vcs_slots(ste->s, VCS_OFFSET(p))[flags[i].bit] = ste->lane[flags[i].lane];
 }
 
-static vcs_ste_rules_t rules_of(const vcs_grad_options_t *options) {
+VCS_STATIC vcs_ste_rules_t rules_of(const vcs_grad_options_t *options) {
   const vcs_ste_rules_t naive = {0};
   if (options->method == VCS_METHOD_NAIVE) return naive;
   float open = 1 / (1 + expf(-options->alpha));
@@ -822,7 +822,7 @@ static vcs_ste_rules_t rules_of(const vcs_grad_options_t *options) {
   return ste;
 }
 
-void vcs_ste_frame(vcs_sweep_t *s, const vcs_grad_options_t *options) {
+VCS_EXTERN void vcs_ste_frame(vcs_sweep_t *s, const vcs_grad_options_t *options) {
   vcs_ste_t ste;
   memset(&ste, 0, sizeof ste);
   ste.s = s;
@@ -845,7 +845,7 @@ void vcs_ste_frame(vcs_sweep_t *s, const vcs_grad_options_t *options) {
 typedef enum { WHOLE_BYTE, LOW_NIBBLE, BIT_0, BIT_1, BIT_3, EVERY_BIT, NUMBER } form_t;
 
 /* What carries a derivative, in the order of the state. All else is a constant here. */
-static const struct {
+VCS_DATA struct {
   uint16_t offset, bytes;
   form_t form;
 } carriers[] = {
@@ -866,7 +866,7 @@ static const struct {
 };
 
 /* The weights of the eight bits in the number, and of the number in each of them. */
-static const struct {
+VCS_DATA struct {
   float weight[8], share;
 } forms[] = {
     [WHOLE_BYTE] = {{1, 2, 4, 8, 16, 32, 64, 128}, 1.0F / 255},
@@ -877,12 +877,12 @@ static const struct {
 };
 
 /* Tangents go from bits to numbers by weight and back by share; adjoints the other way round. */
-static float bit_factor(form_t form, int bit, bool by_weight) {
+VCS_STATIC float bit_factor(form_t form, int bit, bool by_weight) {
   float weight = forms[form].weight[bit];
   return by_weight ? weight : weight != 0 ? forms[form].share : 0;
 }
 
-static void fold_byte(float *slots, form_t form, bool by_weight) {
+VCS_STATIC void fold_byte(float *slots, form_t form, bool by_weight) {
   float sum = 0;
   for (int bit = 0; bit < 8; bit++) {
     sum += bit_factor(form, bit, by_weight) * slots[bit];
@@ -891,17 +891,17 @@ static void fold_byte(float *slots, form_t form, bool by_weight) {
   *slots = sum;
 }
 
-static void unfold_byte(float *slots, form_t form, bool by_weight) {
+VCS_STATIC void unfold_byte(float *slots, form_t form, bool by_weight) {
   float number = *slots;
   for (int bit = 0; bit < 8; bit++) slots[bit] = bit_factor(form, bit, by_weight) * number;
 }
 
 /* No derivative from one byte of the state up to another. */
-static void clear_bytes(const vcs_sweep_t *s, size_t from, size_t to) {
+VCS_STATIC void clear_bytes(const vcs_sweep_t *s, size_t from, size_t to) {
   memset(vcs_slots(s, from), 0, VCS_SLOTS * (to - from) * sizeof(float));
 }
 
-static void convert(vcs_sweep_t *s, size_t size, void (*byte)(float *, form_t, bool), bool by_weight) {
+VCS_STATIC void convert(vcs_sweep_t *s, size_t size, bool folds, bool by_weight) {
   size_t done = 0;
   for (size_t i = 0; i < sizeof carriers / sizeof *carriers; i++) {
     size_t from = carriers[i].offset, to = from + carriers[i].bytes;
@@ -912,12 +912,17 @@ static void convert(vcs_sweep_t *s, size_t size, void (*byte)(float *, form_t, b
       float *slots = vcs_slots(s, offset);
       if (form == NUMBER) memset(slots + 1, 0, 7 * sizeof *slots);
       memset(slots + 8, 0, 8 * sizeof *slots);
-      if (form < EVERY_BIT) byte(slots, form, by_weight);
+      if (form >= EVERY_BIT) continue;
+      if (folds) {
+        fold_byte(slots, form, by_weight);
+      } else {
+        unfold_byte(slots, form, by_weight);
+      }
     }
     done = to;
   }
   clear_bytes(s, done, size);
 }
 
-void vcs_ste_fold(vcs_sweep_t *s, size_t size) { convert(s, size, fold_byte, !s->reverse); }
-void vcs_ste_unfold(vcs_sweep_t *s, size_t size) { convert(s, size, unfold_byte, s->reverse); }
+VCS_EXTERN void vcs_ste_fold(vcs_sweep_t *s, size_t size) { convert(s, size, true, !s->reverse); }
+VCS_EXTERN void vcs_ste_unfold(vcs_sweep_t *s, size_t size) { convert(s, size, false, s->reverse); }

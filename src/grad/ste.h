@@ -75,23 +75,23 @@ typedef struct {
 } vcs_ste_t;
 
 /* The slots of a run's beginning, or end, from a number for every bit to one for every byte, and back. */
-void vcs_ste_fold(vcs_sweep_t *s, size_t size);
-void vcs_ste_unfold(vcs_sweep_t *s, size_t size);
+VCS_EXTERN void vcs_ste_fold(vcs_sweep_t *s, size_t size);
+VCS_EXTERN void vcs_ste_unfold(vcs_sweep_t *s, size_t size);
 
 /* Walks over the frame on the sweep's tape, in the sweep's direction. */
-void vcs_ste_frame(vcs_sweep_t *s, const vcs_grad_options_t *options);
+VCS_EXTERN void vcs_ste_frame(vcs_sweep_t *s, const vcs_grad_options_t *options);
 
 /* The register write of an event; its byte is lane M (ste_chips.c). */
-void vcs_ste_tia_write(vcs_ste_t *ste, const vcs_event_t *event);
-void vcs_ste_riot_write(vcs_ste_t *ste, uint16_t addr);
+VCS_EXTERN void vcs_ste_tia_write(vcs_ste_t *ste, const vcs_event_t *event);
+VCS_EXTERN void vcs_ste_riot_write(vcs_ste_t *ste, uint16_t addr);
 
 /* A byte from the TIA or the RIOT into lane M. */
-void vcs_ste_chip_read(vcs_ste_t *ste, const vcs_row_t *row);
+VCS_EXTERN void vcs_ste_chip_read(vcs_ste_t *ste, const vcs_row_t *row);
 
 /* The picture before an event of the tape (ste_line.c), and its write one cycle later or earlier. The walk passes every
  * event through vcs_ste_shift, which notes what it changes. */
-void vcs_ste_line_begin(vcs_ste_t *ste);
-void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event);
-void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event);
+VCS_EXTERN void vcs_ste_line_begin(vcs_ste_t *ste);
+VCS_EXTERN void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event);
+VCS_EXTERN void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event);
 
 #endif

@@ -19,7 +19,7 @@
 
 typedef enum { KEEPS_NOTHING, KEEPS_BYTE, KEEPS_BIT, KEEPS_NIBBLE } keeps_t;
 
-static const struct {
+VCS_DATA struct {
   uint16_t offset;
   keeps_t keeps;
 } registers[64] = {
@@ -61,7 +61,7 @@ static const struct {
 };
 
 /* forward: to = weight * from */
-static void set_slot(const vcs_sweep_t *s, float *from, float *to, float weight) {
+VCS_STATIC void set_slot(const vcs_sweep_t *s, float *from, float *to, float weight) {
   if (s->reverse) {
     *from += weight * *to;
     *to = 0;
@@ -70,11 +70,11 @@ static void set_slot(const vcs_sweep_t *s, float *from, float *to, float weight)
   }
 }
 
-static void copy_field(const vcs_sweep_t *s, size_t from, size_t to) {
+VCS_STATIC void copy_field(const vcs_sweep_t *s, size_t from, size_t to) {
   set_slot(s, vcs_slots(s, from), vcs_slots(s, to), 1);
 }
 
-static void write_kept(vcs_ste_t *ste, unsigned reg) {
+VCS_STATIC void write_kept(vcs_ste_t *ste, unsigned reg) {
   if (!registers[reg].keeps) return;
   float *kept = vcs_slots(ste->s, registers[reg].offset);
   if (ste->s->reverse && *kept == 0) return;
@@ -83,13 +83,13 @@ static void write_kept(vcs_ste_t *ste, unsigned reg) {
 }
 
 /* forward: pos = 3 * time, as far as the beam is in the picture */
-static void link_strobe(vcs_ste_t *ste, const vcs_event_t *event, size_t object) {
+VCS_STATIC void link_strobe(vcs_ste_t *ste, const vcs_event_t *event, size_t object) {
   bool moves = event->clock % VCS_LINE_CLOCKS >= VCS_HBLANK_CLOCKS;
   set_slot(ste->s, ste->time, vcs_slots(ste->s, VCS_OFFSET(pos) + object), moves ? 3 * ste->rules.place : 0);
 }
 
 /* Pixels to the right by one unit more of signed motion, -8 to 7 as the nibble has it. */
-static float motion_slope(int cycle, unsigned nibble) {
+VCS_STATIC float motion_slope(int cycle, unsigned nibble) {
   vcs_motion_t at = vcs_hmove_at((unsigned)cycle);
   int motion = nibble < 8 ? (int)nibble : (int)nibble - 16, more = motion < 7 ? motion + 1 : motion,
       less = motion > -8 ? motion - 1 : motion;
@@ -98,9 +98,9 @@ static float motion_slope(int cycle, unsigned nibble) {
 }
 
 /* forward: pos += slope * hm for every object */
-static void link_hmove(vcs_ste_t *ste, const vcs_event_t *event) {
+VCS_STATIC void link_hmove(vcs_ste_t *ste, const vcs_event_t *event) {
   const vcs_sweep_t *s = ste->s;
-  const uint8_t *nibbles = event->tia + VCS_OFFSET(hm) - VCS_OFFSET(vsync);
+  const uint8_t *nibbles = &event->tia[VCS_OFFSET(hm) - VCS_OFFSET(vsync)];
   int cycle = event->clock % VCS_LINE_CLOCKS / 3;
   for (size_t i = 0; i < 5; i++) {
     float *motion = vcs_slots(s, VCS_OFFSET(hm) + i), *pos = vcs_slots(s, VCS_OFFSET(pos) + i);
@@ -109,7 +109,7 @@ static void link_hmove(vcs_ste_t *ste, const vcs_event_t *event) {
   }
 }
 
-void vcs_ste_tia_write(vcs_ste_t *ste, const vcs_event_t *event) {
+VCS_EXTERN void vcs_ste_tia_write(vcs_ste_t *ste, const vcs_event_t *event) {
   const vcs_sweep_t *s = ste->s;
   const uint8_t *tia = event->tia;
   unsigned reg = event->reg;
@@ -156,7 +156,7 @@ void vcs_ste_tia_write(vcs_ste_t *ste, const vcs_event_t *event) {
   write_kept(ste, reg);
 }
 
-void vcs_ste_riot_write(vcs_ste_t *ste, uint16_t addr) {
+VCS_EXTERN void vcs_ste_riot_write(vcs_ste_t *ste, uint16_t addr) {
   const vcs_sweep_t *s = ste->s;
   float *m = &ste->lane[VCS_STE_M];
   unsigned reg = addr & 7;
@@ -169,12 +169,12 @@ void vcs_ste_riot_write(vcs_ste_t *ste, uint16_t addr) {
 /* ---- Reading -------------------------------------------------------------------------------------------------- */
 
 /* forward: m += bits, each with its weight in a byte */
-static void link_pins(const vcs_sweep_t *s, float *pins, float *m) {
+VCS_STATIC void link_pins(const vcs_sweep_t *s, float *pins, float *m) {
   for (int bit = 0; bit < 8; bit++) vcs_link(s, &pins[bit], m, (float)(1 << bit));
 }
 
 /* forward: m += timer - (time - timer_cycle) / interval */
-static void link_timer(vcs_ste_t *ste, const vcs_row_t *row, float *m) {
+VCS_STATIC void link_timer(vcs_ste_t *ste, const vcs_row_t *row, float *m) {
   const vcs_sweep_t *s = ste->s;
   const vcs_t *side = ste->side;
   uint32_t elapsed = vcs_row_time(row, false) - 1 - side->timer_cycle;
@@ -186,7 +186,7 @@ static void link_timer(vcs_ste_t *ste, const vcs_row_t *row, float *m) {
 }
 
 /* forward: m += 128 * (time - dump_cycle - cycles to charge) / 255 */
-static void link_pot(vcs_ste_t *ste, size_t input, float *m) {
+VCS_STATIC void link_pot(vcs_ste_t *ste, size_t input, float *m) {
   const vcs_sweep_t *s = ste->s;
   const float ramp = 128 * ste->rules.lift, cycles_to_charge = 1.6F * 0.01E-6F * 1.19E6F;
   vcs_link(s, ste->time, m, ramp);
@@ -194,7 +194,7 @@ static void link_pot(vcs_ste_t *ste, size_t input, float *m) {
   vcs_link(s, vcs_slots(s, VCS_OFFSET(paddle) + 4 * input), m, -ramp * cycles_to_charge);
 }
 
-static void link_tia_read(vcs_ste_t *ste, unsigned reg, float *m) {
+VCS_STATIC void link_tia_read(vcs_ste_t *ste, unsigned reg, float *m) {
   const vcs_sweep_t *s = ste->s;
   if (reg < 8) {
     vcs_link(s, vcs_latch(s, 2 * (int)reg), m, 128);
@@ -210,7 +210,7 @@ static void link_tia_read(vcs_ste_t *ste, unsigned reg, float *m) {
   }
 }
 
-void vcs_ste_chip_read(vcs_ste_t *ste, const vcs_row_t *row) {
+VCS_EXTERN void vcs_ste_chip_read(vcs_ste_t *ste, const vcs_row_t *row) {
   const vcs_sweep_t *s = ste->s;
   float *m = &ste->lane[VCS_STE_M];
   if (vcs_chip_at(row->addr) == VCS_TO_TIA) {

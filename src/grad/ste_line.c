@@ -32,7 +32,7 @@ enum {
 };
 
 /* Objects whose lit bits, or whose places, a write may change; and whether the picture can show it at all. */
-static const struct {
+VCS_DATA struct {
   uint8_t bits, places, shows;
 } effects[64] = {
     [VCS_VBLANK] = {0, 0, 1},
@@ -67,10 +67,10 @@ static const struct {
     [VCS_HMOVE] = {0, ON_MOVABLE, 1},
 };
 
-static bool shows(unsigned reg) { return reg == VCS_EVENT_END || (reg < 64 && effects[reg].shows); }
+VCS_STATIC bool shows(unsigned reg) { return reg == VCS_EVENT_END || (reg < 64 && effects[reg].shows); }
 
 /* Objects that may look different from now on. */
-static void touch(vcs_ste_t *ste, unsigned bits, unsigned places) {
+VCS_STATIC void touch(vcs_ste_t *ste, unsigned bits, unsigned places) {
   if (!(bits | places)) return;
   ste->masks.stale |= (uint8_t)(bits | places);
   ste->masks.coloured = 0;
@@ -81,23 +81,25 @@ static void touch(vcs_ste_t *ste, unsigned bits, unsigned places) {
  */
 
 /* A line ends: what holds only to its end. */
-static void next_line(vcs_ste_t *ste) {
+VCS_STATIC void next_line(vcs_ste_t *ste) {
   vcs_video_t nobody;
   nobody.split = nobody.stale = nobody.changed = 0;
   vcs_tia_end_line(ste->s->scratch, &nobody);
   if (nobody.stale) touch(ste, nobody.stale, nobody.stale & ON_MOVABLE);
 }
 
+#define IN_TIA(field) (VCS_OFFSET(field) - VCS_OFFSET(vsync))
+
 /* The TIA as an event found it, brought to a line. Walking from event to event it is often there already. */
-static void load(vcs_ste_t *ste, const vcs_event_t *event, int32_t line) {
+VCS_STATIC void load(vcs_ste_t *ste, const vcs_event_t *event, int32_t line) {
   vcs_t *t = ste->s->scratch;
   if (ste->loaded != event || t->line > line) {
-    const uint8_t *tia = event->tia - VCS_OFFSET(vsync);
-    unsigned moved = (t->first_copy_off[0] != tia[VCS_OFFSET(first_copy_off)] ? ON_P0 : 0) |
-                     (t->first_copy_off[1] != tia[VCS_OFFSET(first_copy_off) + 1] ? ON_P1 : 0) |
-                     (t->pos[VCS_M0] != tia[VCS_OFFSET(pos) + VCS_M0] ? ON_M0 : 0) |
-                     (t->stars_shape != tia[VCS_OFFSET(stars_shape)] ? ON_M0 : 0);
-    touch(ste, t->pf_mirrored != tia[VCS_OFFSET(pf_mirrored)] ? ON_PF : 0, moved);
+    const uint8_t *tia = event->tia;
+    unsigned moved = (t->first_copy_off[0] != tia[IN_TIA(first_copy_off)] ? ON_P0 : 0) |
+                     (t->first_copy_off[1] != tia[IN_TIA(first_copy_off) + 1] ? ON_P1 : 0) |
+                     (t->pos[VCS_M0] != tia[IN_TIA(pos) + VCS_M0] ? ON_M0 : 0) |
+                     (t->stars_shape != tia[IN_TIA(stars_shape)] ? ON_M0 : 0);
+    touch(ste, t->pf_mirrored != tia[IN_TIA(pf_mirrored)] ? ON_PF : 0, moved);
     memcpy(&t->vsync, event->tia, VCS_TIA_BYTES);
     t->line = event->line;
     ste->loaded = event;
@@ -110,7 +112,7 @@ static void load(vcs_ste_t *ste, const vcs_event_t *event, int32_t line) {
  */
 
 /* The sums of a row's adjoints up to each pixel. Four at a time: only the last of them waits for those before. */
-static void sum_row(vcs_ste_t *ste, int32_t y) {
+VCS_STATIC void sum_row(vcs_ste_t *ste, int32_t y) {
   if (ste->sums_of == y) return;
   ste->sums_of = y;
   const float *row = ste->s->pixels + VCS_WIDTH * y;
@@ -125,7 +127,7 @@ static void sum_row(vcs_ste_t *ste, int32_t y) {
 }
 
 /* The weights of a number's one-sided differences, each for a step of one. */
-static vcs_sides_t unit_sides(const vcs_sweep_t *s, float tangent) {
+VCS_STATIC vcs_sides_t unit_sides(const vcs_sweep_t *s, float tangent) {
   vcs_sides_t sides = vcs_sides(s, tangent);
   sides.more *= (float)sides.up;
   sides.less *= (float)sides.down;
@@ -143,9 +145,9 @@ typedef struct {
 VCS_HOT_FN float sum_of(const float *sums, uint64_t mask) {
   float sum = 0;
   while (mask) {
-    const int from = __builtin_ctzll(mask);
+    const int from = VCS_LOWEST_64(mask);
     const uint64_t behind = mask + (mask & -mask);
-    sum += sums[behind ? __builtin_ctzll(behind) : 64] - sums[from];
+    sum += sums[behind ? VCS_LOWEST_64(behind) : 64] - sums[from];
     mask &= behind;
   }
   return sum;
@@ -158,7 +160,7 @@ VCS_HOT_FN void link_mask(vcs_ste_t *ste, const word_t *word, uint64_t mask, flo
     *slot += weight * sum_of(ste->sums + word->x, mask);
   } else if (*slot != 0) {
     float *pixels = ste->s->pixels + VCS_WIDTH * word->y + word->x;
-    for (; mask; mask &= mask - 1) pixels[__builtin_ctzll(mask)] += weight * *slot;
+    for (; mask; mask &= mask - 1) pixels[VCS_LOWEST_64(mask)] += weight * *slot;
   }
 }
 
@@ -166,7 +168,7 @@ VCS_HOT_FN void link_mask(vcs_ste_t *ste, const word_t *word, uint64_t mask, flo
  */
 
 /* What an object would light with all its bits set. */
-static vcs_pixels_t could_light(const vcs_t *t, int object) {
+VCS_STATIC vcs_pixels_t could_light(const vcs_t *t, int object) {
   int side = object & 1;
   uint64_t k[4] = {0, 0, 0, 0};
   switch (object) {
@@ -188,15 +190,15 @@ static vcs_pixels_t could_light(const vcs_t *t, int object) {
 }
 
 /* Pixels one to the right, and one to the left, in word w of a line; they go round its edges. */
-static uint64_t moved_right(const uint64_t line[3], int w) {
+VCS_STATIC uint64_t moved_right(const uint64_t line[3], int w) {
   return line[w] << 1 | (w == 0 ? line[2] >> 31 & 1 : line[w - 1] >> 63);
 }
-static uint64_t moved_left(const uint64_t line[3], int w) {
+VCS_STATIC uint64_t moved_left(const uint64_t line[3], int w) {
   if (w == 2) return (line[2] & 0xFFFFFFFF) >> 1 | (line[0] & 1) << 31;
   return line[w] >> 1 | line[w + 1] << 63;
 }
 
-static void refresh_word(vcs_ste_t *ste, int w) {
+VCS_STATIC void refresh_word(vcs_ste_t *ste, int w) {
   vcs_masks_t *masks = &ste->masks;
   for (; masks->stale; masks->stale &= (uint8_t)(masks->stale - 1)) {
     int object = VCS_LOWEST((unsigned)masks->stale);
@@ -217,7 +219,7 @@ static void refresh_word(vcs_ste_t *ste, int w) {
   masks->coloured |= (uint8_t)(1 << w);
 }
 
-static void refresh_places(vcs_ste_t *ste) {
+VCS_STATIC void refresh_places(vcs_ste_t *ste) {
   for (; ste->could_stale; ste->could_stale &= ste->could_stale - 1) {
     int object = VCS_LOWEST(ste->could_stale);
     uint64_t line[3];
@@ -228,7 +230,7 @@ static void refresh_places(vcs_ste_t *ste) {
 }
 
 /* Pixels of each playfield register, with the right half repeated, and mirrored. */
-static const uint64_t playfield[2][3][3] = {
+VCS_DATA uint64_t playfield[2][3][3] = {
     {{0x000000000000FFFF, 0x00000000FFFF0000, 0}, /* PF0: 0 to 15, 80 to 95 */
      {0x0000FFFFFFFF0000, 0xFFFFFFFF00000000, 0}, /* PF1: 16 to 47, 96 to 127 */
      {0xFFFF000000000000, 0x000000000000FFFF, 0x00000000FFFFFFFF}},
@@ -238,11 +240,11 @@ static const uint64_t playfield[2][3][3] = {
 };
 
 /* The colour an object shows; the playfield may show those of the score instead. */
-static const uint8_t own_colour[VCS_OBJECTS] = {[VCS_P0] = VCS_COLUP0, [VCS_P1] = VCS_COLUP1, [VCS_M0] = VCS_COLUP0,
-                                                [VCS_M1] = VCS_COLUP1, [VCS_BL] = VCS_COLUPF, [VCS_PF] = VCS_COLUPF};
+VCS_DATA uint8_t own_colour[VCS_OBJECTS] = {[VCS_P0] = VCS_COLUP0, [VCS_P1] = VCS_COLUP1, [VCS_M0] = VCS_COLUP0,
+                                            [VCS_M1] = VCS_COLUP1, [VCS_BL] = VCS_COLUPF, [VCS_PF] = VCS_COLUPF};
 
 /* The register whose bits light an object now. */
-static size_t graphics_of(const vcs_t *t, int object) {
+VCS_STATIC size_t graphics_of(const vcs_t *t, int object) {
   size_t side = (size_t)object & 1;
   switch (object) {
     case VCS_P0:
@@ -301,7 +303,7 @@ VCS_HOT_FN void link_change(vcs_ste_t *ste, const word_t *word, int w, int objec
 }
 
 /* Among other objects: which colours it takes from which is seen by showing the word with it and without. */
-static void link_among(vcs_ste_t *ste, const word_t *word, int w, int object, uint64_t pixels) {
+VCS_STATIC void link_among(vcs_ste_t *ste, const word_t *word, int w, int object, uint64_t pixels) {
   const vcs_t *t = ste->s->scratch;
   uint64_t with[4], without[4], *here = &ste->masks.line[object].word[w];
   const uint64_t on = *here;
@@ -354,19 +356,19 @@ VCS_HOT_FN void link_background(vcs_ste_t *ste, const word_t *word, int w, bool 
 /* The first register of which the picture has slopes, and the one behind the last. */
 enum { SHOWN_FROM = VCS_OFFSET(colu), SHOWN_TO = VCS_OFFSET(first_copy_off) };
 
-static bool any_tangent(const vcs_sweep_t *s) {
+VCS_STATIC bool any_tangent(const vcs_sweep_t *s) {
   for (size_t offset = SHOWN_FROM; offset < SHOWN_TO; offset++) {
     if (*vcs_slots(s, offset) != 0) return true;
   }
   return false;
 }
 
-static bool row_matters(const vcs_sweep_t *s, int32_t y) {
+VCS_STATIC bool row_matters(const vcs_sweep_t *s, int32_t y) {
   return y >= 0 && y < VCS_ROWS_MAX && (!s->reverse || s->lit[y]);
 }
 
 /* Word w of the pixels [x0, x1) of a row, without those under the comb of HMOVE. */
-static word_t word_of(const vcs_sweep_t *s, int32_t y, int w, int x0, int x1) {
+VCS_STATIC word_t word_of(const vcs_sweep_t *s, int32_t y, int w, int x0, int x1) {
   int x = 64 * w, from = x0 > x ? x0 - x : 0, to = x1 < x + 64 ? x1 - x : 64;
   word_t word = {y, x, to > from ? (~0ULL >> (64 - (to - from))) << from : 0};
   if (w == 0 && s->tape->comb[y].to) word.mask &= ~(0xFFULL >> s->tape->comb[y].from << s->tape->comb[y].from);
@@ -391,11 +393,11 @@ VCS_HOT_FN void link_piece(vcs_ste_t *ste, int32_t y, int x0, int x1, bool rever
   }
 }
 
-static void link_piece_forwards(vcs_ste_t *ste, int32_t y, int x0, int x1) { link_piece(ste, y, x0, x1, false); }
-static void link_piece_backwards(vcs_ste_t *ste, int32_t y, int x0, int x1) { link_piece(ste, y, x0, x1, true); }
+VCS_STATIC void link_piece_forwards(vcs_ste_t *ste, int32_t y, int x0, int x1) { link_piece(ste, y, x0, x1, false); }
+VCS_STATIC void link_piece_backwards(vcs_ste_t *ste, int32_t y, int x0, int x1) { link_piece(ste, y, x0, x1, true); }
 
 /* Writes that do not show do not end a span. */
-void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event) {
+VCS_EXTERN void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event) {
   vcs_sweep_t *s = ste->s;
   const vcs_event_t *first = event;
   if (!s->pixels || !shows(event->reg)) return;
@@ -419,7 +421,7 @@ void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event) {
  */
 
 /* The clock up to which the picture is drawn before a write at `clock` takes effect. */
-static int32_t effective(const vcs_sweep_t *s, unsigned reg, int32_t clock) {
+VCS_STATIC int32_t effective(const vcs_sweep_t *s, unsigned reg, int32_t clock) {
   int32_t start = VCS_LINE_CLOCKS * s->cart->top_line, stop = start + VCS_LINE_CLOCKS * s->cart->height;
   int delay = vcs_write_delay(reg);
   if (delay == VCS_DELAY_PHASE) delay = vcs_phase_delay((unsigned)clock % VCS_LINE_CLOCKS / 3 & 3);
@@ -439,7 +441,7 @@ typedef struct {
 } shown_t;
 
 /* The pixels of a window; false if there are none that matter. */
-static bool window_matters(const vcs_sweep_t *s, window_t *window) {
+VCS_STATIC bool window_matters(const vcs_sweep_t *s, window_t *window) {
   int32_t line = window->from / VCS_LINE_CLOCKS, left = VCS_LINE_CLOCKS * line + VCS_HBLANK_CLOCKS;
   window->y = line - s->tape->start->first_line;
   window->x0 = window->from > left ? window->from - left : 0;
@@ -448,7 +450,7 @@ static bool window_matters(const vcs_sweep_t *s, window_t *window) {
 }
 
 /* The colours of the words from w0 to w1 of the line at `clock`. */
-static void show(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock, int w0, int w1, shown_t *shown) {
+VCS_STATIC void show(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock, int w0, int w1, shown_t *shown) {
   const vcs_t *t = ste->s->scratch;
   load(ste, event, clock / VCS_LINE_CLOCKS);
   for (int w = w0; w <= w1; w++) {
@@ -459,15 +461,15 @@ static void show(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock, int w0
 }
 
 /* The pixels of word w that do not show the same in both. */
-static uint64_t differ(const shown_t *a, const shown_t *b, int w) {
+VCS_STATIC uint64_t differ(const shown_t *a, const shown_t *b, int w) {
   uint64_t same = 0;
   for (int c = 0; c < 4; c++) same |= a->index[c] == b->index[c] ? a->colour[w][c] & b->colour[w][c] : 0;
   return ~same;
 }
 
 /* forward: pixels of the window += weight * time * (what they would show instead - what they show) */
-static void link_window(vcs_ste_t *ste, const window_t *window, const shown_t *is, const shown_t *instead,
-                        float weight) {
+VCS_STATIC void link_window(vcs_ste_t *ste, const window_t *window, const shown_t *is, const shown_t *instead,
+                            float weight) {
   const vcs_sweep_t *s = ste->s;
   for (int w = window->x0 >> 6; 64 * w < window->x1; w++) {
     const word_t word = word_of(s, window->y, w, window->x0, window->x1);
@@ -483,7 +485,7 @@ static void link_window(vcs_ste_t *ste, const window_t *window, const shown_t *i
 }
 
 /* The pixels between a write's clock and that of one a cycle later, and earlier, if it is a write that shows there. */
-static bool windows_of(const vcs_ste_t *ste, const vcs_event_t *event, window_t *later, window_t *sooner) {
+VCS_STATIC bool windows_of(const vcs_ste_t *ste, const vcs_event_t *event, window_t *later, window_t *sooner) {
   const vcs_sweep_t *s = ste->s;
   const vcs_event_t *next = event + 1;
   if (!s->pixels || ste->rules.place == 0 || (!s->reverse && *ste->time == 0)) return false;
@@ -497,10 +499,10 @@ static bool windows_of(const vcs_ste_t *ste, const vcs_event_t *event, window_t 
   return later->x1 > later->x0 || sooner->x1 > sooner->x0;
 }
 
-void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
+VCS_EXTERN void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
   const bool reverse = ste->s->reverse;
   window_t later = {0}, sooner = {0};
-  if (event->reg >= 64 || !effects[event->reg].shows || !memcmp(event->tia, event[1].tia, VCS_TIA_BYTES)) return;
+  if (event->reg >= 64 || !effects[event->reg].shows || vcs_same_tia(event->tia, event[1].tia)) return;
   bool matters = windows_of(ste, event, &later, &sooner), more = matters && later.x1 > later.x0,
        less = matters && sooner.x1 > sooner.x0;
   shown_t before, after;
@@ -519,12 +521,12 @@ void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
  */
 
 /* The scalar's slope along the luminance, in its own hue; bit 0 of a colour shows nothing. */
-static float luminance_slope(const float *scale, int index) {
+VCS_STATIC float luminance_slope(const float *scale, int index) {
   int less = index & 0x0E ? index - 2 : index, more = (index & 0x0E) < 0x0E ? index + 2 : index;
   return (scale[more] - scale[less]) / (float)(more - less);
 }
 
-void vcs_ste_line_begin(vcs_ste_t *ste) {
+VCS_EXTERN void vcs_ste_line_begin(vcs_ste_t *ste) {
   vcs_sweep_t *s = ste->s;
   ste->masks.stale = VCS_ALL_OBJECTS;
   ste->masks.coloured = 0;

@@ -184,43 +184,44 @@ bool vcs_along_begin(vcs_along_t *along, int32_t rows);
 void vcs_along_free(vcs_along_t *along);
 
 /* The walk is about to do what a row does; or, with the number behind the last row, what comes after it. */
-void vcs_along_at(vcs_sweep_t *s, int32_t row);
+VCS_EXTERN void vcs_along_at(vcs_sweep_t *s, int32_t row);
 
 /* The tangent of a number, for vcs_sides: walking backwards that of the walk forwards, if there was one. */
-float vcs_tangent(const vcs_sweep_t *s, size_t offset);
+VCS_EXTERN float vcs_tangent(const vcs_sweep_t *s, size_t offset);
 
 /* Walking along the tangent, moves of a byte up and down by the same power of two are one move: what is left of them
  * goes the way it points to. A DEC that an INC undoes is then nothing, as it should be. */
-void vcs_settle(const vcs_sweep_t *s, int32_t fork, size_t place, uint8_t byte, float slots[VCS_SLOTS]);
+VCS_EXTERN void vcs_settle(const vcs_sweep_t *s, int32_t fork, size_t place, uint8_t byte, float slots[VCS_SLOTS]);
 
 /* ---- The picture (line.c) ------------------------------------------------------------------------------------- */
 
 /* The span an event ends: pixels and collisions as they depend on the TIA's registers. */
-void vcs_sweep_span(vcs_sweep_t *s, const vcs_event_t *event);
+VCS_EXTERN void vcs_sweep_span(vcs_sweep_t *s, const vcs_event_t *event);
 
 /* The register write of event number `index` one cycle later or earlier: the pixels between. */
-void vcs_sweep_shift(vcs_sweep_t *s, int32_t index);
+VCS_EXTERN void vcs_sweep_shift(vcs_sweep_t *s, int32_t index);
 
 /* The TIA as an event found it, brought to the line of `clock`, in s->scratch. */
-void vcs_sweep_tia(vcs_sweep_t *s, const vcs_event_t *event, int32_t clock);
+VCS_EXTERN void vcs_sweep_tia(vcs_sweep_t *s, const vcs_event_t *event, int32_t clock);
 
 /* ---- Registers and ports (chips.c) ---------------------------------------------------------------------------- */
 
 /* A write to the TIA: the bits of V (adjoints if walking backwards) and the registers. */
-void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_SLOTS]);
+VCS_EXTERN void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, float v[VCS_SLOTS]);
 
 /* A byte read from the TIA or the RIOT, into V. */
-void vcs_sweep_chip_read(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, uint32_t cycles, float v[VCS_SLOTS]);
+VCS_EXTERN void vcs_sweep_chip_read(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, uint32_t cycles,
+                                    float v[VCS_SLOTS]);
 
 /* The byte that a read of a chip's register would find; `bus` is what was on the bus before. False: it is not known. */
-bool vcs_sweep_chip_byte(vcs_sweep_t *s, uint16_t addr, uint32_t cycles, uint8_t bus, uint8_t *byte);
+VCS_EXTERN bool vcs_sweep_chip_byte(vcs_sweep_t *s, uint16_t addr, uint32_t cycles, uint8_t bus, uint8_t *byte);
 
 /* A write to the RIOT. */
-void vcs_sweep_riot_write(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, float v[VCS_SLOTS]);
+VCS_EXTERN void vcs_sweep_riot_write(vcs_sweep_t *s, const vcs_row_t *row, uint16_t addr, float v[VCS_SLOTS]);
 
 /* ---- Instructions (instruction.c) ----------------------------------------------------------------------------- */
 
-void vcs_sweep_row(vcs_sweep_t *s, int32_t index);
+VCS_EXTERN void vcs_sweep_row(vcs_sweep_t *s, int32_t index);
 
 /* ---- The other side of a branch (fork.c) ------------------------------------------------------------------------ */
 

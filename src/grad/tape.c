@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if !defined(__CUDACC__)
 #include "host/files.h"
 
 vcs_status_t vcs_tape_create(const vcs_cart_t *cart, vcs_tape_t **tape, vcs_error_t *error) {
@@ -40,26 +41,33 @@ void vcs_tape_free(vcs_tape_t *tape) {
   free(tape);
 }
 
-/* Room for one more element of `size` bytes. */
-static bool grow(void **array, int32_t count, int32_t *capacity, size_t size) {
+#endif
+
+/* Room for one more element of `size` bytes. A device's tapes do not grow. */
+VCS_STATIC bool grow(void **array, int32_t count, int32_t *capacity, size_t size) {
   if (VCS_LIKELY(count < *capacity)) return true;
+#if defined(__CUDACC__)
+  (void)array, (void)size;
+  return false;
+#else
   int32_t wanted = *capacity ? 2 * *capacity : 512;
   void *larger = realloc(*array, (size_t)wanted * size);
   if (!larger) return false;
   *array = larger;
   *capacity = wanted;
   return true;
+#endif
 }
 
 /* The picture is drawn up to this clock of the frame. */
-static void draw_to(vcs_tape_t *tape, int32_t clock) {
+VCS_STATIC void draw_to(vcs_tape_t *tape, int32_t clock) {
   if (clock < tape->picture_from) return;
   if (clock > tape->picture_to) clock = tape->picture_to;
   if (clock > tape->drawn) tape->drawn = clock;
 }
 
 /* The comb of an HMOVE: the first eight pixels of the line, or of the next one if they are drawn. */
-static void place_comb(vcs_tape_t *tape, const vcs_t *m) {
+VCS_STATIC void place_comb(vcs_tape_t *tape, const vcs_t *m) {
   if (tape->drawn < tape->comb_end) return;
   int32_t line = tape->drawn / VCS_LINE_CLOCKS, since = tape->drawn % VCS_LINE_CLOCKS;
   if (since >= VCS_HBLANK_CLOCKS + 8) {
@@ -73,8 +81,8 @@ static void place_comb(vcs_tape_t *tape, const vcs_t *m) {
   tape->comb[row].to = 8;
 }
 
-static bool add_event(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, unsigned reg, uint8_t value,
-                      uint32_t cycles) {
+VCS_STATIC bool add_event(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, unsigned reg, uint8_t value,
+                          uint32_t cycles) {
   if (!grow((void **)&tape->events, tape->event_count, &tape->event_capacity, sizeof *tape->events)) return false;
   vcs_event_t *event = &tape->events[tape->event_count++];
   int32_t clock = vcs_wrap_minus((int32_t)(cycles * 3), m->frame_clock);
@@ -114,7 +122,7 @@ static bool add_event(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, 
   return true;
 }
 
-static bool add_side(vcs_tape_t *tape, const vcs_t *m) {
+VCS_STATIC bool add_side(vcs_tape_t *tape, const vcs_t *m) {
   if (!grow((void **)&tape->sides, tape->side_count, &tape->side_capacity, sizeof *tape->sides)) return false;
   vcs_side_t *side = &tape->sides[tape->side_count++];
   side->row = tape->count;
@@ -122,7 +130,7 @@ static bool add_side(vcs_tape_t *tape, const vcs_t *m) {
   return true;
 }
 
-static bool add_branch(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
+VCS_STATIC bool add_branch(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   size_t size = vcs_state_size(cart);
   if (!grow((void **)&tape->branches, tape->branch_count, &tape->branch_capacity, sizeof *tape->branches)) return false;
   if (!grow((void **)&tape->branch_machines, tape->branch_count, &tape->machine_capacity, size)) return false;
@@ -131,15 +139,15 @@ static bool add_branch(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m)
   return true;
 }
 
-static bool is_hot(const vcs_cart_t *cart, uint16_t addr) {
+VCS_STATIC bool is_hot(const vcs_cart_t *cart, uint16_t addr) {
   return addr & 0x1000 && cart->hot_pages >> (addr >> 6 & 63) & 1;
 }
 
-static bool is_chip(uint16_t addr) { return vcs_chip_at(addr) == VCS_TO_TIA || vcs_chip_at(addr) == VCS_TO_RIOT; }
+VCS_STATIC bool is_chip(uint16_t addr) { return vcs_chip_at(addr) == VCS_TO_TIA || vcs_chip_at(addr) == VCS_TO_RIOT; }
 
 /* The byte that a read is about to find, which may be a chip's: the read is done, on a copy. */
-static uint8_t byte_found(const vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, uint16_t addr,
-                          uint32_t cycles, uint8_t bus) {
+VCS_STATIC uint8_t byte_found(const vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, uint16_t addr,
+                              uint32_t cycles, uint8_t bus) {
   if (!is_chip(addr)) return vcs_code_byte(cart, m, addr);
   vcs_video_t nobody;
   vcs_video_start(&nobody, cart, NULL);
@@ -149,7 +157,8 @@ static uint8_t byte_found(const vcs_tape_t *tape, const vcs_cart_t *cart, const 
 }
 
 /* The address of an instruction that is about to run. */
-static vcs_address_t address_of(const vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, const vcs_row_t *row) {
+VCS_STATIC vcs_address_t address_of(const vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m,
+                                    const vcs_row_t *row) {
   vcs_opcode_t op = vcs_opcode(row->opcode);
   uint8_t low = vcs_code_byte(cart, m, (uint16_t)(m->pc + 1)), high = vcs_code_byte(cart, m, (uint16_t)(m->pc + 2));
   vcs_address_t at = vcs_form_address(cart, m, op, low, high, m->x, m->y);
@@ -164,18 +173,18 @@ static vcs_address_t address_of(const vcs_tape_t *tape, const vcs_cart_t *cart, 
 }
 
 /* The byte on the bus before the data access of an instruction that reads and writes. */
-static uint8_t bus_before(const vcs_cart_t *cart, const vcs_t *m, vcs_opcode_t op, vcs_address_t at) {
+VCS_STATIC uint8_t bus_before(const vcs_cart_t *cart, const vcs_t *m, vcs_opcode_t op, vcs_address_t at) {
   if (op.mode == VCS_MODE_IZX || op.mode == VCS_MODE_IZY) return (uint8_t)(at.base >> 8);
   return vcs_code_byte(cart, m, (uint16_t)(m->pc + vcs_mode_length(op.mode) - 1));
 }
 
-static bool is_dark(const vcs_cart_t *cart, const vcs_t *m) {
+VCS_STATIC bool is_dark(const vcs_cart_t *cart, const vcs_t *m) {
   if (is_chip(m->pc)) return true;
   int length = vcs_mode_length(vcs_opcode(vcs_code_byte(cart, m, m->pc)).mode);
   return is_chip((uint16_t)(m->pc + length - 1)) || is_chip((uint16_t)(m->pc + length / 2));
 }
 
-static void note_flags(vcs_row_t *row, uint8_t p) {
+VCS_STATIC void note_flags(vcs_row_t *row, uint8_t p) {
   vcs_cpu_t flags;
   vcs_cpu_set_status(&flags, p);
   row->v = flags.v;
@@ -186,7 +195,7 @@ static void note_flags(vcs_row_t *row, uint8_t p) {
 }
 
 /* Writes down an instruction that is about to be executed. What it will read or write is filled in afterwards. */
-static bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
+VCS_STATIC bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   if (!grow((void **)&tape->rows, tape->count, &tape->capacity, sizeof *tape->rows)) return false;
   vcs_row_t *row = &tape->rows[tape->count];
   row->pc = m->pc;
@@ -268,7 +277,7 @@ static bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   return true;
 }
 
-void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
+VCS_EXTERN void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   tape->count = tape->event_count = tape->side_count = tape->branch_count = 0;
   memset(tape->comb, 0, sizeof tape->comb);
   memcpy(tape->start, m, vcs_state_size(cart));
@@ -281,7 +290,8 @@ void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   if (m->hmove_blank) place_comb(tape, m);
 }
 
-bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool *frame_over) {
+VCS_EXTERN bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video,
+                              bool *frame_over) {
   if (!add_row(tape, cart, m)) return false;
   vcs_row_t *row = &tape->rows[tape->count++];
   uint8_t second = m->ram[(uint8_t)(m->sp - 1) & 0x7F];
@@ -290,7 +300,7 @@ bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video
   return true;
 }
 
-bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
+VCS_EXTERN bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   return add_side(tape, m) && add_event(tape, cart, m, VCS_EVENT_END, 0, m->cycles);
 }
 
@@ -301,7 +311,7 @@ bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
  */
 
 /* Whether a read of the RIOT leaves it as it was: then the next snapshot is as good as one before it. */
-static bool riot_stays(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr, uint32_t cycles) {
+VCS_STATIC bool riot_stays(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr, uint32_t cycles) {
   if (!(addr & 7)) return cart->passive_ports;
   if ((addr & 5) != 4) return true;
   return m->timer_was_read || vcs_riot_intervals(m, cycles - 1 - m->timer_cycle) >= 0;
@@ -339,6 +349,8 @@ VCS_SLOW_FN int quick_chip_write(vcs_tape_t *tape, const vcs_row_t *row, VCS_ON,
   int stop = tape->drawn >= tape->until ? STOP_DRAWN : 0;
   return stop | (int)vcs_bus_write_tia(cart, m, video, addr, row->value);
 }
+
+#if !defined(__CUDACC__) /* devices record side by side (src/cuda) */
 
 VCS_SLOW_FN bool quick_branch(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, const vcs_cpu_t *cpu,
                               const vcs_row_t *row) {
@@ -539,15 +551,15 @@ VCS_HOT_FN uint8_t quick_bus(const uint8_t *bytes, unsigned mode, uint16_t base)
 
 /* Turns of a loop that waits for the timer, beginning with its branch, that are left out: the timer is surely above 1
  * at their readings, so that neither the branch nor a slope of Z (docs/ste.md) takes notice of it. */
-static uint32_t turns_left_out(const vcs_tape_t *tape, const vcs_t *m, uint32_t cycles, int32_t allowed) {
+VCS_STATIC uint32_t turns_left_out(const vcs_tape_t *tape, const vcs_t *m, uint32_t cycles, int32_t allowed) {
   if (!tape->brief || tape->forks) return 0;
   uint32_t turns = vcs_turns_of_timer(m, cycles, 7, 2, 255);
   return turns < (uint32_t)allowed / 2 ? turns : (uint32_t)allowed / 2;
 }
 
 /* Runs on, and writes down, as long as it can; not more than `allowed` instructions. Returns how many. */
-static int32_t quick_rows(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, int32_t allowed,
-                          bool *frame_over) {
+VCS_STATIC int32_t quick_rows(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, int32_t allowed,
+                              bool *frame_over) {
   vcs_cpu_t registers, *cpu = &registers;
   vcs_bank_t bank;
   if (cart->snoops || tape->dark || !vcs_find_bank(cart, m, m->pc, &bank)) return 0;
@@ -618,8 +630,8 @@ stopped:
 
 /* The frame's instructions, `further` of them after the picture is drawn to tape->until. Returns how many are left of
  * those that a frame may have; -1: no memory. */
-static int32_t run_frame(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, int32_t further,
-                         bool *frame_over) {
+VCS_STATIC int32_t run_frame(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, int32_t further,
+                             bool *frame_over) {
   int32_t left = VCS_FRAME_INSTRUCTIONS;
   while (left && !*frame_over && !m->jammed) {
     if (tape->drawn >= tape->until) {
@@ -663,3 +675,5 @@ bool vcs_tape_record_to(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint
   vcs_tia_catch_up(m, &video);
   return true;
 }
+
+#endif

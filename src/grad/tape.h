@@ -15,6 +15,8 @@
 #ifndef VCS_GRAD_TAPE_H
 #define VCS_GRAD_TAPE_H
 
+#include <string.h>
+
 #include "core/decode.h"
 #include "local.h"
 
@@ -43,6 +45,16 @@ enum { VCS_DARK = 0x02 };
 
 /* The TIA's registers as they are in vcs_t, from vsync up to the star field's. */
 enum { VCS_TIA_BYTES = offsetof(vcs_t, dump) - offsetof(vcs_t, vsync) };
+
+VCS_FN bool vcs_same_tia(const uint8_t *one, const uint8_t *other) {
+#if defined(__CUDA_ARCH__)
+  int i = 0;
+  while (i < VCS_TIA_BYTES && one[i] == other[i]) i++;
+  return i == VCS_TIA_BYTES;
+#else
+  return !memcmp(one, other, VCS_TIA_BYTES);
+#endif
+}
 
 /* A write to the TIA (reg below 64) or the reading of a collision register (64 + reg), or the end of the frame
  * (VCS_EVENT_END). With the registers as they are in `tia` the clocks [from, to) of the frame have been drawn. */
@@ -106,9 +118,9 @@ bool vcs_tape_record_to(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint
                         int32_t further);
 
 /* The same in parts, for a frame that has begun: start, instruction by instruction, end. */
-void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m);
-bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool *frame_over);
-bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m);
+VCS_EXTERN void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m);
+VCS_EXTERN bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool *frame_over);
+VCS_EXTERN bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m);
 
 /* The time at which a row's data access happens. */
 VCS_FN uint32_t vcs_row_time(const vcs_row_t *row, bool crosses) {
