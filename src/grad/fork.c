@@ -122,7 +122,8 @@ static void registers_differ(vcs_forks_t *f, const vcs_row_t *row, const vcs_t *
   const uint8_t was[] = {row->a, row->x, row->y, vcs_row_status(row)}, is[] = {m->a, m->x, m->y, m->p};
   const size_t offsets[] = {VCS_OFFSET(a), VCS_OFFSET(x), VCS_OFFSET(y), VCS_OFFSET(p)};
   for (int i = 0; i < 4; i++) bytes_differ(f, offsets[i], 1, &was[i], &is[i]);
-  if (m->cycles != row->cycles) differs(f, VCS_SLOTS * VCS_OFFSET(cycles), (float)(int32_t)(m->cycles - row->cycles));
+  const uint32_t cycles = vcs_row_cycles(f->tape, row);
+  if (m->cycles != cycles) differs(f, VCS_SLOTS * VCS_OFFSET(cycles), (float)(int32_t)(m->cycles - cycles));
 }
 
 /* Positions are numbers; what holds to a line's end only may be out of date on either side. */

@@ -110,7 +110,7 @@ VCS_STATIC void link_read(const work_t *w, float v[VCS_SLOTS]) {
   if (s->reverse && !vcs_any(v, VCS_SLOTS)) return;
   vcs_chip_t chip = vcs_chip_at(w->row->addr);
   if (w->op.mode != VCS_MODE_IMM && (chip == VCS_TO_TIA || chip == VCS_TO_RIOT)) {
-    vcs_sweep_chip_read(s, w->row, w->row->addr, vcs_row_time(w->row, w->at.crosses), v);
+    vcs_sweep_chip_read(s, w->row, w->row->addr, vcs_row_time(s->tape, w->row, w->at.crosses), v);
     return;
   }
   cell_t cell = cell_read(s, w->op.mode == VCS_MODE_IMM ? (uint16_t)(w->row->pc + 1) : w->row->addr);
@@ -243,7 +243,7 @@ VCS_STATIC int index_lane(vcs_opcode_t op) {
 /* Sums of bytes: ADC and SBC in binary, INC and DEC of memory, X and Y. The lane their result is in, or -1. */
 VCS_STATIC int lane_of_sum(const vcs_row_t *row) {
   const uint8_t opcode = row->opcode;
-  if ((opcode & 0xE3) == 0x61 || (opcode & 0xE3) == 0xE1) return row->d ? -1 : VCS_LANE_A;
+  if ((opcode & 0xE3) == 0x61 || (opcode & 0xE3) == 0xE1) return row->flags & VCS_ROW_D ? -1 : VCS_LANE_A;
   if ((opcode & 0xE7) == 0xE6 || (opcode & 0xE7) == 0xC6) return VCS_LANE_V;
   if (opcode == 0xE8 || opcode == 0xCA) return VCS_LANE_X;
   return opcode == 0xC8 || opcode == 0x88 ? VCS_LANE_Y : -1;
@@ -318,7 +318,7 @@ VCS_STATIC bool byte_at(const work_t *w, vcs_address_t at, uint8_t *byte) {
     return true;
   }
   return w->op.access != VCS_ACCESS_STACK &&
-         vcs_sweep_chip_byte(s, at.addr, vcs_row_time(w->row, at.crosses), byte_before(w->op, at), byte);
+         vcs_sweep_chip_byte(s, at.addr, vcs_row_time(s->tape, w->row, at.crosses), byte_before(w->op, at), byte);
 }
 
 /* Another cell is written with `value` instead, and this one is spared. Walking forwards the spared cell's new slots
@@ -517,7 +517,7 @@ VCS_HOT_FN float gain_elsewhere(const gains_t *g, uint16_t base, uint16_t addr, 
   uint8_t byte;
   if (addr & 0x1000 || (addr & 0x280) == 0x80) {
     byte = vcs_code_byte(s->cart, s->m, addr);
-  } else if (!vcs_sweep_chip_byte(w->s, addr, vcs_row_time(w->row, crosses), before, &byte)) {
+  } else if (!vcs_sweep_chip_byte(w->s, addr, vcs_row_time(w->s->tape, w->row, crosses), before, &byte)) {
     return gain;
   }
   if (byte == w->row->value) return gain;

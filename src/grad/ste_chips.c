@@ -177,7 +177,7 @@ VCS_STATIC void link_pins(const vcs_sweep_t *s, float *pins, float *m) {
 VCS_STATIC void link_timer(vcs_ste_t *ste, const vcs_row_t *row, float *m) {
   const vcs_sweep_t *s = ste->s;
   const vcs_t *side = ste->side;
-  uint32_t elapsed = vcs_row_time(row, false) - 1 - side->timer_cycle;
+  uint32_t elapsed = vcs_row_time(ste->s->tape, row, false) - 1 - side->timer_cycle;
   bool runs_out = vcs_riot_intervals(side, elapsed) < 0 && !side->timer_was_read;
   float per_cycle = ste->rules.place / (float)(runs_out ? 1 : 1 << side->timer_shift);
   vcs_link(s, vcs_slots(s, VCS_OFFSET(timer)), m, 1);

@@ -5,7 +5,7 @@
  * (the RIOT's ports and timer, bank switches, cartridge RAM). It is walked in both directions: RAM is redone and undone
  * from the rows, the rest is looked up in the next event or snapshot.
  *
- *   rows        24 bytes an instruction: registers before it, address, byte read or written, byte overwritten, time
+ *   rows        16 bytes an instruction: registers before it, address, byte read or written, byte overwritten, time
  *   events      the TIA before an access, and the span of clocks it had drawn since the event before
  *   snapshots   the whole machine before a row
  *
@@ -20,23 +20,36 @@
 #include "core/decode.h"
 #include "local.h"
 
-/* An instruction. `cycles` is the time before it. What it stores to is `addr`, what was there `old`; for JSR, which
- * stores two bytes at addr and below, the second one's old content is in `value`. For instructions that modify a
- * register of a chip `old` is what they read. The flags are as they are in vcs_cpu_t (bus.h): vcs_row_status makes the
- * status register of them when somebody asks. */
+/* An instruction. What it stores to is `addr`, what was there `old`; for JSR, which stores two bytes at addr and below,
+ * the second one's old content is in `value`. For instructions that modify a register of a chip `old` is what they
+ * read. Without a byte of data `addr`, `value` and `old` are zero. Registers, flags and time are those before it.
+ *
+ * What the recorder has at hand is stored as it is: N and Z as in vcs_cpu_t (bus.h), C beside them. V, D and I, and
+ * what `cycles` (since the tape began) has above 16 bits, change seldom: they are in bits 8 to 14 of `flags`, which N
+ * and Z leave free. A frame of most lines and instructions has not half as many cycles as that. vcs_row_status and
+ * vcs_row_cycles put things together when somebody asks. */
 typedef struct {
   uint16_t pc, addr;
-  uint32_t cycles;
+  uint16_t cycles;
+  uint8_t opcode, c;
   uint8_t a, x, y, sp;
-  uint8_t v, d, i, c;
-  uint16_t nz;
-  uint8_t opcode, value, old;
-  uint8_t unused[3];
+  uint16_t flags;
+  uint8_t value, old;
 } vcs_row_t;
 
+enum { VCS_ROW_V = 1 << 8, VCS_ROW_D = 1 << 9, VCS_ROW_I = 1 << 10, VCS_ROW_HIGH_SHIFT = 11, VCS_ROW_HIGH = 15 };
+
+/* What changes seldom, to be stored with N and Z; `since` is the time in cycles. */
+VCS_HOT_FN unsigned vcs_row_seldom(const vcs_cpu_t *cpu, uint32_t since) {
+  return (cpu->v ? VCS_ROW_V : 0u) | (cpu->d ? VCS_ROW_D : 0u) | (cpu->i ? VCS_ROW_I : 0u) |
+         (since >> 16 & VCS_ROW_HIGH) << VCS_ROW_HIGH_SHIFT;
+}
+
 VCS_FN uint8_t vcs_row_status(const vcs_row_t *row) {
-  const vcs_cpu_t flags = {.nz = row->nz, .v = row->v, .d = row->d, .i = row->i, .c = row->c};
-  return vcs_cpu_status(&flags);
+  const unsigned flags = row->flags;
+  return (uint8_t)((flags & 0x8080 ? VCS_FLAG_N : 0) | (flags & VCS_ROW_V ? VCS_FLAG_V : 0) | VCS_FLAG_1 | VCS_FLAG_B |
+                   (flags & VCS_ROW_D ? VCS_FLAG_D : 0) | (flags & VCS_ROW_I ? VCS_FLAG_I : 0) |
+                   (flags & 0xFF ? 0 : VCS_FLAG_Z) | row->c);
 }
 
 /* An instruction with a byte in the TIA or the RIOT, where a program gets by mistake, is told as this opcode, which
@@ -122,9 +135,13 @@ VCS_EXTERN void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const v
 VCS_EXTERN bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool *frame_over);
 VCS_EXTERN bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m);
 
-/* The time at which a row's data access happens. */
-VCS_FN uint32_t vcs_row_time(const vcs_row_t *row, bool crosses) {
-  return row->cycles + vcs_opcode(row->opcode).cycles + crosses;
+/* The machine's time before a row, and that at which its data access happens. */
+VCS_FN uint32_t vcs_row_cycles(const vcs_tape_t *tape, const vcs_row_t *row) {
+  const unsigned high = row->flags >> VCS_ROW_HIGH_SHIFT & VCS_ROW_HIGH;
+  return tape->start->cycles + (high << 16 | row->cycles);
+}
+VCS_FN uint32_t vcs_row_time(const vcs_tape_t *tape, const vcs_row_t *row, bool crosses) {
+  return vcs_row_cycles(tape, row) + vcs_opcode(row->opcode).cycles + crosses;
 }
 
 /* ---- Where a data access goes ------------------------------------------------------------------------------- */
