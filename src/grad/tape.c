@@ -204,10 +204,27 @@ VCS_STATIC uint8_t bus_before(const vcs_cart_t *cart, const vcs_t *m, vcs_opcode
   return vcs_code_byte(cart, m, (uint16_t)(m->pc + vcs_mode_length(op.mode) - 1));
 }
 
-VCS_STATIC bool is_dark(const vcs_cart_t *cart, const vcs_t *m) {
+/* Whether fetching the instruction that is about to run switches banks: its bytes are then not those that the machine
+ * before it shows. */
+VCS_STATIC bool switches_itself(const vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
+  if (!is_hot(cart, m->pc) && !is_hot(cart, (uint16_t)(m->pc + 2))) return false;
+  memcpy(tape->copy, m, vcs_state_size(cart));
+  int length = 1;
+  for (int i = 0; i < length; i++) {
+    const uint16_t addr = (uint16_t)(m->pc + i);
+    if (vcs_chip_at(addr) != VCS_TO_CART) break;
+    const uint8_t byte = vcs_cart_read(cart, tape->copy, addr);
+    if (byte != vcs_code_byte(cart, m, addr)) return true;
+    if (i == 0) length = vcs_mode_length(vcs_opcode(byte).mode);
+  }
+  return memcmp(tape->copy->bank, m->bank, sizeof m->bank) != 0;
+}
+
+VCS_STATIC bool is_dark(const vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   if (is_chip(m->pc)) return true;
   int length = vcs_mode_length(vcs_opcode(vcs_code_byte(cart, m, m->pc)).mode);
-  return is_chip((uint16_t)(m->pc + length - 1)) || is_chip((uint16_t)(m->pc + length / 2));
+  return is_chip((uint16_t)(m->pc + length - 1)) || is_chip((uint16_t)(m->pc + length / 2)) ||
+         switches_itself(tape, cart, m);
 }
 
 /* Whether an instruction has a byte of data, which its row keeps: JSR has, and what is immediate is one. */
@@ -232,7 +249,7 @@ VCS_STATIC bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m
   vcs_cpu_set_status(&flags, m->p);
   row->flags = (uint16_t)(flags.nz | vcs_row_seldom(&flags, since));
   row->c = flags.c;
-  row->opcode = is_dark(cart, m) ? VCS_DARK : vcs_code_byte(cart, m, m->pc);
+  row->opcode = is_dark(tape, cart, m) ? VCS_DARK : vcs_code_byte(cart, m, m->pc);
   row->addr = 0;
   row->old = 0;
   vcs_opcode_t op = vcs_opcode(row->opcode);

@@ -52,8 +52,8 @@ VCS_FN uint8_t vcs_row_status(const vcs_row_t *row) {
                    (flags & 0xFF ? 0 : VCS_FLAG_Z) | row->c);
 }
 
-/* An instruction with a byte in the TIA or the RIOT, where a program gets by mistake, is told as this opcode, which
- * does nothing: it carries no derivative, and its row is between two snapshots. */
+/* An instruction with a byte in the TIA or the RIOT, where a program gets by mistake, or whose own fetching switches
+ * banks, is told as this opcode, which does nothing: it carries no derivative, and its row is between two snapshots. */
 enum { VCS_DARK = 0x02 };
 
 /* The TIA's registers as they are in vcs_t, from vsync up to the star field's. */
