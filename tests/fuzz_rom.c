@@ -12,8 +12,11 @@
  * run. Some machines run with time nearly used up, so that the 32-bit clocks of an endless frame wrap.
  *
  * Derivatives are taken of one or two frames, with noise on everything that can have a tangent or an adjoint: the
- * product of the Jacobian and that of its transpose must agree. Noise waits for lines that begin at once, over and
- * over, and time's derivative grows until it is no float any more; such runs are counted, and only have to end.
+ * product of the Jacobian and that of its transpose must agree to 1e-5 of their terms. Where they do not, terms cancel
+ * on the way that are not seen at its ends, and rounding is measured instead: multiples of the vectors round
+ * differently, and what that moves is what the two may differ by (eight times it; of 771 products 24 needed it, the
+ * worst 1.8 times). Noise waits for lines that begin at once, over and over, and time's derivative grows until it is no
+ * float any more; such runs are counted, and only have to end.
  *
  * Prints how much was done and exits 0; a difference between two ways exits 1.
  */
@@ -107,7 +110,7 @@ static uint8_t *make_image(size_t size, unsigned kind) {
 /* ---- Running ------------------------------------------------------------------------------------------------ */
 
 static struct {
-  uint64_t frames, drawn, jams, images, refused, instructions, environments, derivatives, too_large;
+  uint64_t frames, drawn, jams, images, refused, instructions, environments, derivatives, too_large, rounded;
 } done;
 static unsigned derive_every = 200;
 
@@ -190,6 +193,52 @@ static double dot(const vector_t *a, const vector_t *b, double *magnitude) {
   return sum;
 }
 
+typedef struct {
+  vector_t v, jv, w, jw; /* tangents and their product, adjoints and theirs */
+  double left, right;    /* <Jv, w> and <v, J'w> */
+  double size;           /* the terms of the larger one, without their signs */
+} products_t;
+
+static void scale(vector_t *a, float by) {
+  for (int part = 0; part < PARTS; part++) {
+    for (size_t i = 0; i < a->count[part]; i++) a->slots[part][i] *= by;
+  }
+}
+
+static void clear(vector_t *a) { scale(a, 0); }
+
+static void multiply(const vcs_run_t *run, const vcs_grad_options_t *options, products_t *p) {
+  clear(&p->jv);
+  clear(&p->jw);
+  vcs_grad_inputs_t tangents = {p->v.slots[STATE], p->v.slots[ROM], p->v.slots[INPUT]};
+  vcs_grad_outputs_t effects = {.pixels = &p->jv.slots[PIXELS], .state = p->jv.slots[STATE]};
+  vcs_grad_inputs_t causes = {p->jw.slots[STATE], p->jw.slots[ROM], p->jw.slots[INPUT]};
+  vcs_grad_outputs_t adjoints = {.pixels = &p->w.slots[PIXELS], .state = p->w.slots[STATE]};
+  if (vcs_grad_jvp(run, options, &tangents, &effects, NULL, NULL) != VCS_OK) exit(2);
+  if (vcs_grad_vjp(run, options, &causes, &adjoints, NULL, NULL) != VCS_OK) exit(2);
+  double forwards, backwards;
+  p->left = dot(&p->jv, &p->w, &forwards);
+  p->right = dot(&p->v, &p->jw, &backwards);
+  p->size = isfinite(forwards) && isfinite(backwards) ? fmax(forwards, backwards) : INFINITY;
+}
+
+/* How far rounding alone moves the two products: a multiple of the tangents and of the adjoints has the same multiple
+ * as its product, but for rounding. Terms that cancel on the way are not seen at its ends; this sees them. */
+static double rounding(const vcs_run_t *run, const vcs_grad_options_t *options, products_t *p) {
+  static const float factors[] = {3, 5, 7};
+  const double left = p->left, right = p->right;
+  double moved = 0;
+  for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+    const float by = i ? factors[i] / factors[i - 1] : factors[i];
+    const double both = (double)factors[i] * (double)factors[i];
+    scale(&p->v, by);
+    scale(&p->w, by);
+    multiply(run, options, p);
+    moved = fmax(moved, fabs(p->left / both - left) + fabs(p->right / both - right));
+  }
+  return moved;
+}
+
 static void differentiate(const vcs_cart_t *cart, const vcs_t *m) {
   vcs_controls_t hands[2] = {random_hands(), random_hands()};
   int frames = 1 + (int)below(2);
@@ -200,27 +249,26 @@ static void differentiate(const vcs_cart_t *cart, const vcs_t *m) {
   size_t picture = (size_t)(VCS_WIDTH * cart->height), state = 8 * vcs_state_size(cart);
   const size_t in[PARTS] = {state, 8 * (size_t)cart->rom_size, (size_t)(VCS_INPUTS * frames), 0, 0};
   const size_t out[PARTS] = {state, 0, 0, picture, frames > 1 ? picture : 0};
-  vector_t v = make_vector(in, 1), jv = make_vector(out, 0), w = make_vector(out, 1), jw = make_vector(in, 0);
-  vcs_grad_inputs_t tangents = {v.slots[STATE], v.slots[ROM], v.slots[INPUT]};
-  vcs_grad_outputs_t effects = {.pixels = &jv.slots[PIXELS], .state = jv.slots[STATE]};
-  vcs_grad_inputs_t causes = {jw.slots[STATE], jw.slots[ROM], jw.slots[INPUT]};
-  vcs_grad_outputs_t adjoints = {.pixels = &w.slots[PIXELS], .state = w.slots[STATE]};
-  if (vcs_grad_jvp(&run, &options, &tangents, &effects, NULL, NULL) != VCS_OK) exit(2);
-  if (vcs_grad_vjp(&run, &options, &causes, &adjoints, NULL, NULL) != VCS_OK) exit(2);
-  double forwards, backwards, left = dot(&jv, &w, &forwards), right = dot(&v, &jw, &backwards);
-  double size = fmax(forwards, backwards);
+  products_t p = {.v = make_vector(in, 1), .w = make_vector(out, 1)};
+  p.jv = make_vector(out, 0);
+  p.jw = make_vector(in, 0);
+  multiply(&run, &options, &p);
+  const double left = p.left, right = p.right, size = p.size;
   done.derivatives++;
-  if (!isfinite(forwards) || !isfinite(backwards)) {
+  if (!isfinite(size)) {
     done.too_large++;
-  } else if (fabs(left - right) > 1e-3 * size) { /* a loop of 25,000 instructions rounds as often */
-    fprintf(stderr, "two products: image %" PRIu64 ", scheme %s, side %d, %d frames: %g and %g of %g\n", done.images,
-            vcs_cart_info(cart)->scheme_name, (int)options.side, frames, left, right, size);
-    exit(1);
+  } else if (fabs(left - right) > 1e-5 * size) {
+    done.rounded++;
+    if (fabs(left - right) > 8 * rounding(&run, &options, &p)) {
+      fprintf(stderr, "two products: image %" PRIu64 ", scheme %s, side %d, %d frames: %g and %g of %g\n", done.images,
+              vcs_cart_info(cart)->scheme_name, (int)options.side, frames, left, right, size);
+      exit(1);
+    }
   }
-  free_vector(&v);
-  free_vector(&jv);
-  free_vector(&w);
-  free_vector(&jw);
+  free_vector(&p.v);
+  free_vector(&p.jv);
+  free_vector(&p.w);
+  free_vector(&p.jw);
 }
 
 /* ---- Playing -------------------------------------------------------------------------------------------------- */
@@ -341,8 +389,8 @@ int main(int argc, char **argv) {
   }
   printf("%" PRIu64 " images (%" PRIu64 " refused), %" PRIu64 " frames (%" PRIu64 " drawn), %" PRIu64
          " instructions or more, %" PRIu64 " jams, %" PRIu64 " environments, %" PRIu64 " derivatives (%" PRIu64
-         " too large): no crash\n",
+         " too large, %" PRIu64 " rounded): no crash\n",
          done.images, done.refused, done.frames, done.drawn, done.instructions, done.jams, done.environments,
-         done.derivatives, done.too_large);
+         done.derivatives, done.too_large, done.rounded);
   return 0;
 }

@@ -154,6 +154,7 @@ static void run_to_end(const vcs_scene_t *scene, const vcs_cart_t *cart, const v
     vcs_frame(cart, ending->machine, ending->frames);
     ending->before = ending->play;
     if (env->game) vcs_game_code_step(env->code, &ending->play, ending->machine->ram, ending->machine->cart_ram);
+    ending->reward[f] = ending->play.reward;
     ending->rewards += ending->play.reward;
   }
   ending->picture = vcs_picture(ending->machine, ending->frames);
@@ -166,9 +167,11 @@ vcs_status_t vcs_ending_make(const vcs_scene_t *scene, const vcs_place_t *flippe
   const uint8_t bit = flipped ? (uint8_t)(1 << flipped->bit) : 0;
   const bool in_rom = flipped && flipped->kind == VCS_PLACE_ROM;
   uint8_t *rom = in_rom ? malloc(cart.rom_size) : NULL;
-  *ending = (vcs_ending_t){
-      .frames = malloc(2 * VCS_FRAME_BYTES), .machine = calloc(1, sizeof(vcs_t)), .play = scene->env->play};
-  if (!ending->frames || !ending->machine || (in_rom && !rom)) {
+  *ending = (vcs_ending_t){.frames = malloc(2 * VCS_FRAME_BYTES),
+                           .machine = calloc(1, sizeof(vcs_t)),
+                           .play = scene->env->play,
+                           .reward = calloc((size_t)run->frames, sizeof *ending->reward)};
+  if (!ending->frames || !ending->machine || !ending->reward || (in_rom && !rom)) {
     free(rom);
     vcs_ending_free(ending);
     vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
@@ -191,6 +194,7 @@ vcs_status_t vcs_ending_make(const vcs_scene_t *scene, const vcs_place_t *flippe
 void vcs_ending_free(vcs_ending_t *ending) {
   free(ending->frames);
   free(ending->machine);
+  free(ending->reward);
   *ending = (vcs_ending_t){0};
 }
 

@@ -33,6 +33,7 @@ typedef struct {
   vcs_t *machine;
   vcs_play_t before, play; /* before and after the rules looked at the last frame */
   int64_t rewards;
+  int32_t *reward; /* of each frame */
 } vcs_ending_t;
 
 /* Runs, with a bit flipped unless it is NULL: one of ROM, RAM or an input. */

@@ -1,7 +1,7 @@
-/* steer.c: `diffvcs steer GAME`: what to press so that something happens: three searches with the same budget.
+/* steer.c: `diffvcs steer GAME`: what to press so that something happens: four searches with the same budget.
  *
  * The unknown is what is held in each of some frames; the goal is a cell of RAM with a certain value after the last of
- * them, or a high score. Three searches look for it:
+ * them, or a high score. Four searches look for it:
  *
  *   random   sequences that have nothing to do with each other, the best of them
  *   blind    a sequence, of which a stretch, or, every other time, all is replaced by chance; kept where that is not
@@ -9,13 +9,16 @@
  *   guided   the same, and after every success one walk backwards (bit+fork) tells which inputs of which frames would
  *            help: as many of them are turned as the goal is far, or half as many, or half of these, until that is
  * better
+ *   smooth   probabilities of what is held in each stretch of frames, and the derivative of the expected score with
+ *            respect to them, from ten drawn sequences at a time
  *
  * The budget counts emulated frames. A walk backwards costs what it may have run at most: the run twice (once to get to
- * the end, once for the tapes) and every fork with all instructions of its window; 5,400 instructions are a frame. The
- * three begin with the same sequence of a seed. All stop at the goal, and no run begins that would go over the budget.
+ * the end, once for the tapes) and every fork with all instructions of its window; 5,400 instructions are a frame. All
+ * begin with the same sequence of a seed. All stop at the goal, and no run begins that would go over the budget.
  */
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,12 +32,19 @@ static const char command[] = "diffvcs steer";
 
 enum { FRAMES_MAX = 3600, SEEDS_MAX = 10000, INSTRUCTIONS_A_FRAME = 5400, STRETCH_MAX = 16 };
 
-enum { RANDOM, BLIND, GUIDED, SEARCHES };
-static const char *const searches[SEARCHES] = {"random", "blind", "guided"};
+enum { RANDOM, BLIND, GUIDED, SMOOTH, SEARCHES };
+static const char *const searches[SEARCHES] = {"random", "blind", "guided", "smooth"};
 
 /* What a player can hold. */
 static const uint8_t inputs[] = {VCS_INPUT_UP, VCS_INPUT_DOWN, VCS_INPUT_LEFT, VCS_INPUT_RIGHT, VCS_INPUT_FIRE};
 enum { INPUTS = sizeof inputs };
+
+/* The same as three decisions: one of the 18 actions is a choice in each. */
+enum { DECISIONS = 3, CHOICES_MAX = 3 };
+static const struct {
+  uint8_t choices, held[CHOICES_MAX];
+} decisions[DECISIONS] = {
+    {3, {0, VCS_HELD_UP, VCS_HELD_DOWN}}, {3, {0, VCS_HELD_LEFT, VCS_HELD_RIGHT}}, {2, {0, VCS_HELD_FIRE}}};
 
 typedef struct {
   vcs_scene_choice_t scene;
@@ -70,6 +80,7 @@ typedef struct {
   vcs_scene_t scene;
   vcs_controls_t *controls;
   uint8_t *held, *tried; /* by frame: the present sequence, and the one that is looked at */
+  double *to_go;         /* by frame: what the one that was looked at still gained from there on */
   float *input, *state;
   turn_t *turns;
   int turn_count;
@@ -91,9 +102,9 @@ static uint32_t draw(uint64_t *state, uint32_t below) { /* splitmix64 */
 
 /* One of the 18 actions. */
 static uint8_t draw_held(uint64_t *random) {
-  static const uint8_t vertical[] = {0, VCS_HELD_UP, VCS_HELD_DOWN}, horizontal[] = {0, VCS_HELD_LEFT, VCS_HELD_RIGHT};
-  const uint8_t up_down = vertical[draw(random, 3)], left_right = horizontal[draw(random, 3)];
-  return (uint8_t)(up_down | left_right | (draw(random, 2) ? VCS_HELD_FIRE : 0));
+  uint8_t held = 0;
+  for (int d = 0; d < DECISIONS; d++) held |= decisions[d].held[draw(random, decisions[d].choices)];
+  return held;
 }
 
 static int draw_stretch(uint64_t *random, uint8_t *held, int from, int frames) {
@@ -120,6 +131,13 @@ static double value_of(const job_t *job, const vcs_ending_t *ending) {
   return -(double)abs((int)ending->machine->ram[job->aim.index] - job->wanted);
 }
 
+/* A cell counts once, at the end. */
+static void sum_to_go(search_t *s, const vcs_ending_t *ending, double value) {
+  const bool score = s->job->aim.kind == VCS_AIM_SCORE;
+  double sum = score ? 0 : value;
+  for (int f = s->scene.run.frames - 1; f >= 0; f--) s->to_go[f] = sum += score ? ending->reward[f] : 0;
+}
+
 static void hold(search_t *s, const uint8_t *held) {
   for (int f = 0; f < s->scene.run.frames; f++) s->controls[f].held[0] = held[f];
 }
@@ -134,6 +152,7 @@ static double look(search_t *s) {
     return 0;
   }
   const double value = value_of(s->job, &ending);
+  sum_to_go(s, &ending, value);
   vcs_ending_free(&ending);
   s->spent += s->scene.run.frames;
   if (!s->result.frames || value > s->result.value) {
@@ -252,6 +271,90 @@ static bool follow(search_t *s) {
   return false;
 }
 
+/* ---- Probabilities -------------------------------------------------------------------------------------------
+ *
+ * With probabilities p for the choices of every stretch, v(p) is the expected value of a drawn sequence: the
+ * multilinear extension of docs/truth.md. Its derivative is estimated as there, from draws of which each one's gain is
+ * taken relative to the mean of all; what a stretch is credited with is only what was gained from its first frame on.
+ * The step is along the natural gradient, which for probabilities is the mean of gain * (chosen - p). The best draw so
+ * far counts in every step.
+ */
+enum { STRETCH = 8, DRAWS = 10, COUNTED = DRAWS + 1 };
+static const double chance_min = 0.02;
+
+typedef struct {
+  double chance[DECISIONS][CHOICES_MAX];
+  struct {
+    uint8_t chosen[DECISIONS];
+    double to_go;
+  } draws[COUNTED]; /* the last one is the best */
+} stretch_t;
+
+static int draw_choice(uint64_t *random, const double *chance, int choices) {
+  const uint32_t fine = 1u << 30;
+  double u = draw(random, fine) / (double)fine;
+  int choice = 0;
+  while (choice < choices - 1 && u >= chance[choice]) u -= chance[choice++];
+  return choice;
+}
+
+/* Draws a sequence and looks at it. */
+static double look_at_draw(search_t *s, stretch_t *stretches, int number) {
+  const int frames = s->scene.run.frames;
+  for (int f = 0; f < frames; f++) {
+    stretch_t *stretch = &stretches[f / STRETCH];
+    uint8_t *chosen = stretch->draws[number].chosen;
+    s->tried[f] = 0;
+    for (int d = 0; d < DECISIONS; d++) {
+      if (f % STRETCH == 0) chosen[d] = (uint8_t)draw_choice(&s->random, stretch->chance[d], decisions[d].choices);
+      s->tried[f] |= decisions[d].held[chosen[d]];
+    }
+  }
+  const double value = look(s);
+  for (int f = 0; f < frames; f += STRETCH) stretches[f / STRETCH].draws[number].to_go = s->to_go[f];
+  return value;
+}
+
+static void climb(stretch_t *stretch) {
+  double mean = 0, variance = 0;
+  for (int i = 0; i < COUNTED; i++) mean += stretch->draws[i].to_go / COUNTED;
+  for (int i = 0; i < COUNTED; i++) variance += pow(stretch->draws[i].to_go - mean, 2) / COUNTED;
+  if (variance == 0) return;
+  for (int d = 0; d < DECISIONS; d++) {
+    double *chance = stretch->chance[d], step[CHOICES_MAX] = {0}, sum = 0;
+    for (int i = 0; i < COUNTED; i++) {
+      const double gain = (stretch->draws[i].to_go - mean) / sqrt(variance) / COUNTED;
+      for (int c = 0; c < decisions[d].choices; c++)
+        step[c] += gain * ((stretch->draws[i].chosen[d] == c ? 1 : 0) - chance[c]);
+    }
+    for (int c = 0; c < decisions[d].choices; c++) sum += chance[c] = fmax(chance[c] + step[c], chance_min);
+    for (int c = 0; c < decisions[d].choices; c++) chance[c] /= sum;
+  }
+}
+
+static void search_probabilities(search_t *s) {
+  const int count = (s->scene.run.frames + STRETCH - 1) / STRETCH;
+  stretch_t *stretches = calloc((size_t)count, sizeof *stretches);
+  double best = -INFINITY;
+  if (!stretches) {
+    s->failed = true;
+    return;
+  }
+  for (int i = 0; i < count * DECISIONS; i++) {
+    const int d = i % DECISIONS;
+    for (int c = 0; c < decisions[d].choices; c++) stretches[i / DECISIONS].chance[d][c] = 1.0 / decisions[d].choices;
+  }
+  while (goes_on(s)) {
+    for (int number = 0; number < DRAWS && goes_on(s); number++) {
+      const double value = look_at_draw(s, stretches, number);
+      for (int i = 0; value > best && i < count; i++) stretches[i].draws[DRAWS] = stretches[i].draws[number];
+      best = fmax(best, value);
+    }
+    for (int i = 0; i < count; i++) climb(&stretches[i]);
+  }
+  free(stretches);
+}
+
 /* ---- The searches ------------------------------------------------------------------------------------------- */
 
 static bool mutate(search_t *s) {
@@ -270,6 +373,7 @@ static void search(search_t *s, int kind) {
   draw_sequence(s);
   s->value = look(s);
   memcpy(s->held, s->tried, (size_t)s->scene.run.frames);
+  if (kind == SMOOTH) search_probabilities(s);
   while (goes_on(s)) {
     if (kind == RANDOM) {
       draw_sequence(s);
@@ -293,8 +397,9 @@ static bool open_search(const job_t *job, search_t *s) {
   s->result.held = calloc(frames, 1);
   s->input = malloc(VCS_INPUTS * frames * sizeof(float));
   s->state = malloc(8 * vcs_state_size(job->scene.run.cart) * sizeof(float));
+  s->to_go = malloc(frames * sizeof *s->to_go);
   s->turns = malloc(INPUTS * frames * sizeof *s->turns);
-  if (!s->controls || !s->held || !s->tried || !s->result.held || !s->input || !s->state || !s->turns) {
+  if (!s->controls || !s->held || !s->tried || !s->result.held || !s->to_go || !s->input || !s->state || !s->turns) {
     return false;
   }
   memcpy(s->controls, job->scene.controls, frames * sizeof *s->controls);
@@ -307,6 +412,7 @@ static void close_search(search_t *s) { /* the result stays */
   free(s->controls);
   free(s->held);
   free(s->tried);
+  free(s->to_go);
   free(s->input);
   free(s->state);
   free(s->turns);
@@ -492,9 +598,10 @@ int vcs_cli_steer(int argc, char **argv) {
   const vcs_usage_t usage = {
       command,
       "Looks for what to press in some frames so that a cell of RAM has a value after the last of them, or that the\n"
-      "score is high; for each seed by three searches with the same budget: random sequences, a local search that is\n"
-      "blind, and one that is guided by derivatives with respect to the inputs. Prints medians; the table has the "
-      "best\n"
+      "score is high; for each seed by four searches with the same budget: random sequences, a local search that is\n"
+      "blind, one that is guided by derivatives with respect to the inputs (good for cells), and one that climbs "
+      "along\n"
+      "the derivative with respect to their probabilities (good for scores). Prints medians; the table has the best\n"
       "sequence of each. A walk backwards is charged as the frames it may have run, forks included. The stick is\n"
       "searched, not paddles. docs/steer.md has results." VCS_ROMS_NOTE,
       "diffvcs steer space_invaders --actions NOOP*1050,RIGHT*40,NOOP*4 --goal ram:9C=100 --frames 100 --budget 8000\n"

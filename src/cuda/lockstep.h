@@ -300,9 +300,7 @@ VCS_HOT_FN void vcs_lane_note(const vcs_lane_t *lane, vcs_row_t *row, unsigned w
                               uint32_t place, uint8_t b) {
   const uint32_t offset = (uint32_t)(lane->at - lane->bank.code);
   const uint8_t *bytes = lane->bank.rom + offset;
-  vcs_cpu_t cpu = lane->cpu;
-  cpu.time = VCS_CYCLES(lane->cycles);
-  vcs_row_begin(row, &cpu, lane->bank.start + offset, lane->origin, vcs_row_vdi(&cpu), *bytes);
+  vcs_row_begin(row, &lane->cpu, lane->bank.start + offset, lane->cycles - lane->origin, *bytes);
   if (where == VCS_AT_NONE || what >= VCS_DOES_ASLA) return; /* no data, or it says itself which */
   row->value = b;
   if (where == VCS_AT_IMMEDIATE) return;
@@ -419,10 +417,10 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
       taken = vcs_lane_wait_is_taken(cpu, what);
       VCS_RECORDING(if (lane->tape) {
         if (taken && what == VCS_DOES_WAIT_BNE) {
-          const uint32_t turns = vcs_tape_turns(lane->tape, m, lane->cycles, (int32_t)lane->left - 2);
+          const uint32_t turns = vcs_tape_turns(lane->tape, m, lane->cycles, (lane->left - 2) / 2);
           lane->cycles += 7 * turns;
           lane->left -= 2 * turns;
-          vcs_row_set_cycles(&row, lane->cycles - lane->origin);
+          vcs_lane_note(lane, &row, where, what, base, place, b);
         }
         break;
       })

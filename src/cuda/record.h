@@ -44,7 +44,7 @@ VCS_HOT_FN bool vcs_lane_access_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane
   if (addr & 0x1000) return false;
   vcs_row_t row;
   cpu->time = VCS_CYCLES(lane->cycles);
-  vcs_row_begin(&row, cpu, pc, lane->origin, vcs_row_vdi(cpu), *bytes);
+  vcs_row_begin(&row, cpu, pc, lane->cycles - lane->origin, *bytes);
   row.addr = addr;
   uint32_t cycles = lane->cycles + (code.row >> VCS_CYCLES_AT & 7) + 1;
   if (reads && !zero_page) cycles += ((base & 0xFF) + (uint32_t)index) >> 8;

@@ -231,15 +231,19 @@ VCS_STATIC void link_field(const vcs_sweep_t *s, const keeps_t *k, float *in, ui
   }
 }
 
-/* The same for all slots of the byte at once, walking backwards, where the field is not shifted. */
+/* The same for all slots of the byte at once, walking backwards, where the field is not shifted. A bit gains by itself;
+ * so do carries of a number that is kept whole, others gain by the bits that they move. */
 VCS_STATIC void gain_by_field(const vcs_sweep_t *s, const keeps_t *k, uint8_t value, float v[VCS_SLOTS]) {
   vcs_gain_t field;
-  bool number = vcs_has_carries(k->offset);
-  vcs_gain_make(&field, vcs_slots(s, k->offset), value & k->mask);
-  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+  const float *slots = vcs_slots(s, k->offset);
+  const bool number = vcs_has_carries(k->offset);
+  for (int bit = 0; bit < 8; bit++) v[bit] += k->mask >> bit & 1 ? slots[bit] : 0;
+  vcs_gain_make(&field, slots, value & k->mask);
+  for (int slot = 8; slot < VCS_SLOTS; slot++) {
     uint8_t is = vcs_moved(value, slot) & k->mask;
-    if (is != field.was)
-      v[slot] += vcs_direction(value, slot) * (number ? vcs_gain(&field, is) : vcs_gain_bits(&field, is));
+    if (is == field.was) continue;
+    float gain = number ? vcs_gain(&field, is) : vcs_gain_bits(&field, is);
+    v[slot] += value >> (slot & 7) & 1 ? gain : -gain;
   }
 }
 

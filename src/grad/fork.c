@@ -14,6 +14,10 @@
  * PCs; so a meeting must not lie between the branch and its target, and must be in the same activation: both sides must
  * have come down to the same depth of the stack.
  *
+ * A column may move the very bits that the next branch looks at, eight of them together, and each would turn it by
+ * itself: first order counts that as eight turns, and a loop of such branches multiplies by eight in every round. Along
+ * a direction a branch is turned once, or less; without one, what has grown beyond all meaning is kept finite.
+ *
  * Branches on the other side are taken as they come, not forked again. Sides that do not meet have no derivative and
  * are counted (vcs_grad_report_t). A frame's end is not crossed.
  *
@@ -309,6 +313,7 @@ static void take_other_side(vcs_forks_t *f, int32_t branch, const int32_t *first
   fork->first = f->difference_count;
   fork->count = 0;
   fork->pending = 0;
+  fork->share = 1;
   fork->idle = false;
   const vcs_row_t *row = &tape->rows[fork->row];
   vcs_t *m = f->other;
@@ -448,7 +453,12 @@ static void meetings_backwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   }
 }
 
-/* forward: the branch at this row keeps its flag's tangent */
+/* Sums of so many times this, and their squares, are still floats. */
+static const float beyond_meaning = 1e15F;
+
+static float bounded(float value, float most) { return value > most ? most : value < -most ? -most : value; }
+
+/* forward: the branch at this row keeps its flag's tangent; along a direction not more of it than one turn */
 static void link_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   int32_t branch = f->branch_at[row];
   if (branch < 0) return;
@@ -459,10 +469,11 @@ static void link_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
         sign = vcs_row_status(at) & flag ? -1.0F : 1.0F;
   if (s->reverse) {
     if (fork->pending == 0) return;
-    *slot += sign * fork->pending;
+    *slot += sign * fork->share * bounded(fork->pending, beyond_meaning);
     s->live[VCS_OFFSET(p)] = 1;
   } else {
-    fork->pending = sign * *slot;
+    fork->pending = sign * bounded(*slot, s->rule == VCS_SIDE_TANGENT ? 1 : beyond_meaning);
+    fork->share = s->rule == VCS_SIDE_TANGENT && *slot != 0 ? sign * fork->pending / *slot : 1;
   }
 }
 

@@ -44,18 +44,22 @@ typedef struct {
   float low[16], high[16]; /* by the bits of a nibble that differ */
 } vcs_gain_t;
 
+/* The sums of four signed slots, by the set of them. */
+VCS_HOT_FN void vcs_gain_nibble(float of[16], const float *slots, unsigned was) {
+  of[0] = 0;
+  of[1] = was & 1 ? -slots[0] : slots[0];
+  of[2] = was & 2 ? -slots[1] : slots[1];
+  of[3] = of[1] + of[2];
+  const float third = was & 4 ? -slots[2] : slots[2], fourth = was & 8 ? -slots[3] : slots[3];
+  for (int i = 0; i < 4; i++) of[4 + i] = of[i] + third;
+  for (int i = 0; i < 8; i++) of[8 + i] = of[i] + fourth;
+}
+
 VCS_FN void vcs_gain_make(vcs_gain_t *g, const float *slots, uint8_t was) {
   g->slots = slots;
   g->was = was;
-  g->low[0] = g->high[0] = 0;
-  for (int bit = 0; bit < 4; bit++) {
-    float low = was >> bit & 1 ? -slots[bit] : slots[bit],
-          high = was >> (4 + bit) & 1 ? -slots[4 + bit] : slots[4 + bit];
-    for (int i = 0; i < 1 << bit; i++) {
-      g->low[i + (1 << bit)] = g->low[i] + low;
-      g->high[i + (1 << bit)] = g->high[i] + high;
-    }
-  }
+  vcs_gain_nibble(g->low, slots, was);
+  vcs_gain_nibble(g->high, slots + 4, was >> 4);
 }
 
 VCS_HOT_FN float vcs_gain_bits(const vcs_gain_t *g, uint8_t is) {
@@ -67,6 +71,19 @@ VCS_HOT_FN float vcs_gain_bits(const vcs_gain_t *g, uint8_t is) {
 VCS_HOT_FN float vcs_gain(const vcs_gain_t *g, uint8_t is) {
   float gain;
   return vcs_gain_of_carry(g->slots, g->was, is, &gain) ? gain : vcs_gain_bits(g, is);
+}
+
+/* The gain of every byte at once, by the bits in which it differs: worth it where sixteen or more are looked at. */
+VCS_FN void vcs_gain_table(float of[256], const float *slots, uint8_t was) {
+  of[0] = 0;
+  for (int bit = 0; bit < 8; bit++) {
+    const float gain = was >> bit & 1 ? -slots[bit] : slots[bit];
+    for (int i = 0; i < 1 << bit; i++) of[i + (1 << bit)] = of[i] + gain;
+  }
+  for (int k = 0; k < 7; k++) {
+    const bool up = was >> k & 1; /* the way the bit cannot go */
+    of[was ^ (uint8_t)(up ? was + (1 << k) : was - (1 << k))] = up ? slots[8 + k] : -slots[8 + k];
+  }
 }
 
 #endif

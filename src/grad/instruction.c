@@ -33,9 +33,11 @@ typedef struct {
   uint64_t word, result;   /* before and after */
   vcs_cpu_t before, after; /* the same unpacked, walking backwards */
   uint8_t v_before, v_after;
-  bool flags;     /* somebody asks for flags that it sets */
-  bool moves;     /* it moves a byte, and nobody asks for its flags */
-  bool only_time; /* walking backwards, nothing but the time it takes matters */
+  unsigned asked;              /* of the lanes that it sets, walking backwards: those with adjoints, */
+  vcs_gain_t gains[VCS_LANES]; /* and what they gain */
+  bool flags;                  /* somebody asks for flags that it sets */
+  bool moves;                  /* it moves a byte, and nobody asks for its flags */
+  bool only_time;              /* walking backwards, nothing but the time it takes matters */
   float in[ALL], out[ALL];
 } work_t;
 
@@ -177,26 +179,32 @@ VCS_STATIC void link_result(work_t *w, float *in, uint64_t result, float weight)
 
 /* ---- The function backwards: what is gained if it is given something else --------------------------------------- */
 
-/* What the registers and V gain if the function is given other registers or another V. */
-VCS_STATIC float gain_of_input(const work_t *w, vcs_cpu_t cpu, uint8_t v) {
-  const float *out = w->out;
-  unsigned lanes = w->uses.written_lanes;
-  float gain = 0;
-  vcs_local_run(w->row->opcode, w->row->addr, &cpu, &v);
-  if (lanes & 1 << VCS_LANE_A) gain += vcs_gain_of(out + VCS_SLOTS * VCS_LANE_A, w->after.a, cpu.a);
-  if (lanes & 1 << VCS_LANE_X) gain += vcs_gain_of(out + VCS_SLOTS * VCS_LANE_X, w->after.x, cpu.x);
-  if (lanes & 1 << VCS_LANE_Y) gain += vcs_gain_of(out + VCS_SLOTS * VCS_LANE_Y, w->after.y, cpu.y);
-  if (lanes & 1 << VCS_LANE_S) gain += vcs_gain_of(out + VCS_SLOTS * VCS_LANE_S, w->after.sp, cpu.sp);
-  if (lanes & 1 << VCS_LANE_V) gain += vcs_gain_of(out + VCS_SLOTS * VCS_LANE_V, w->v_after, v);
-  if (w->flags) {
-    uint8_t was = vcs_cpu_status(&w->after), set = (uint8_t)(w->uses.writes >> 8 * VCS_LANE_P);
-    gain += vcs_gain_of_bits(out + VCS_SLOTS * VCS_LANE_P, was, (was ^ vcs_cpu_status(&cpu)) & set);
+/* Which of the registers, flags and V that the row sets are asked for, and what their moves gain. */
+VCS_STATIC void make_gains(work_t *w) {
+  const uint8_t after[VCS_LANES] = {w->after.a, w->after.x, w->after.y, w->after.sp, vcs_cpu_status(&w->after),
+                                    w->v_after};
+  for (unsigned lanes = w->asked; lanes; lanes &= lanes - 1) {
+    int lane = VCS_LOWEST(lanes);
+    vcs_gain_make(&w->gains[lane], w->out + VCS_SLOTS * lane, after[lane]);
   }
+}
+
+/* What lanes that are asked for gain if the function is given these registers and this V. */
+VCS_STATIC float gain_of_input(const work_t *w, unsigned lanes, vcs_cpu_t *cpu, uint8_t v) {
+  float gain = 0;
+  vcs_local_run(w->row->opcode, w->row->addr, cpu, &v);
+  if (lanes & 1 << VCS_LANE_A && cpu->a != w->after.a) gain += vcs_gain(&w->gains[VCS_LANE_A], cpu->a);
+  if (lanes & 1 << VCS_LANE_V && v != w->v_after) gain += vcs_gain(&w->gains[VCS_LANE_V], v);
+  if (lanes & 1 << VCS_LANE_P) gain += vcs_gain_bits(&w->gains[VCS_LANE_P], vcs_cpu_status(cpu));
+  if (!(lanes & (1 << VCS_LANE_X | 1 << VCS_LANE_Y | 1 << VCS_LANE_S))) return gain;
+  if (lanes & 1 << VCS_LANE_X && cpu->x != w->after.x) gain += vcs_gain(&w->gains[VCS_LANE_X], cpu->x);
+  if (lanes & 1 << VCS_LANE_Y && cpu->y != w->after.y) gain += vcs_gain(&w->gains[VCS_LANE_Y], cpu->y);
+  if (lanes & 1 << VCS_LANE_S && cpu->sp != w->after.sp) gain += vcs_gain(&w->gains[VCS_LANE_S], cpu->sp);
   return gain;
 }
 
 /* The same with one lane's byte moved. */
-VCS_STATIC float gain_of_lane(const work_t *w, int lane, uint8_t byte) {
+VCS_HOT_FN float gain_of_lane(const work_t *w, int lane, uint8_t byte) {
   vcs_cpu_t cpu = w->before;
   uint8_t v = w->v_before;
   switch (lane) {
@@ -219,7 +227,7 @@ VCS_STATIC float gain_of_lane(const work_t *w, int lane, uint8_t byte) {
       v = byte;
       break;
   }
-  return gain_of_input(w, cpu, v);
+  return gain_of_input(w, w->asked, &cpu, v);
 }
 
 /* The register that is the index, or -1. */
@@ -229,15 +237,15 @@ VCS_STATIC int index_lane(vcs_opcode_t op) {
   return -1;
 }
 
-/* A byte's slots come in pairs: bit k moves it by 2^k one way, carry k the other way. */
-#define EACH_MOVE(byte, count, slots, gain_of)       \
-  for (int k = 0; k < 8; k++) {                      \
-    int step = (byte) >> k & 1 ? -(1 << k) : 1 << k; \
-    float there = gain_of((uint8_t)((byte) + step)); \
-    (slots)[k] += step < 0 ? -there : there;         \
-    if ((count) == 8) continue;                      \
-    float back = gain_of((uint8_t)((byte)-step));    \
-    (slots)[8 + k] += step < 0 ? back : -back;       \
+/* A byte's slots come in pairs: bit k moves it by 2^k one way, carry k the other way, which for bit 7 is the same. */
+#define EACH_MOVE(byte, count, slots, gain_of)                     \
+  for (int k = 0; k < 8; k++) {                                    \
+    int step = (byte) >> k & 1 ? -(1 << k) : 1 << k;               \
+    float there = gain_of((uint8_t)((byte) + step));               \
+    (slots)[k] += step < 0 ? -there : there;                       \
+    if ((count) == 8) continue;                                    \
+    float back = k == 7 ? there : gain_of((uint8_t)((byte)-step)); \
+    (slots)[8 + k] += step < 0 ? back : -back;                     \
   }
 
 /* Sums of bytes: ADC and SBC in binary, INC and DEC of memory, X and Y. The lane their result is in, or -1. */
@@ -251,12 +259,48 @@ VCS_STATIC int lane_of_sum(const vcs_row_t *row) {
 
 /* Walking backwards and without flags, a sum moves as far as what is added: the function need not be asked. SBC takes V
  * away. */
-VCS_STATIC void gain_by_sum(work_t *w, int lane, int sum_lane, const vcs_gain_t *sum) {
+VCS_STATIC void gain_by_sum(work_t *w, int lane, int sum_lane, int count) {
+  const vcs_gain_t *sum = &w->gains[sum_lane];
   const uint8_t byte = (uint8_t)(w->word >> 8 * lane);
   const bool less = lane == VCS_LANE_V && sum_lane == VCS_LANE_A && w->row->opcode & 0x80;
   float *in = w->in + VCS_SLOTS * lane;
 #define GAIN_OF_TERM(other) vcs_gain(sum, (uint8_t)(less ? sum->was - (other) + byte : sum->was + (other)-byte))
-  EACH_MOVE(byte, VCS_SLOTS, in, GAIN_OF_TERM)
+  EACH_MOVE(byte, count, in, GAIN_OF_TERM)
+}
+
+/* How many slots the byte that is read has: of ROM its bits, or none if nobody asks for it. */
+VCS_STATIC int slots_read(const work_t *w) {
+  const bool immediate = w->op.mode == VCS_MODE_IMM;
+  if (!immediate && !(w->row->addr & 0x1000)) return VCS_SLOTS;
+  const cell_t cell = cell_read(w->s, immediate ? (uint16_t)(w->row->pc + 1) : w->row->addr);
+  return cell.slots ? slots_of(cell) : 0;
+}
+
+VCS_STATIC void gain_by_function(work_t *w) {
+  const int sum_lane = w->flags ? -1 : lane_of_sum(w->row);
+  if (!(w->asked & (sum_lane < 0 ? ~0u : 1u << sum_lane))) return;
+  for (int lane = 0; lane < VCS_LANES; lane++) {
+    const uint8_t byte = (uint8_t)(w->word >> 8 * lane);
+    float *in = w->in + VCS_SLOTS * lane;
+    unsigned reads = w->uses.reads >> 8 * lane & 0xFF;
+    if (!reads || (w->stores && lane == index_lane(w->op))) continue; /* SAX (zp,X): link_index does both */
+    const int count = lane == VCS_LANE_V ? slots_read(w) : VCS_SLOTS;
+    if (!count) continue;
+    if (lane == VCS_LANE_P) {
+      for (; reads; reads &= reads - 1) {
+        const uint8_t flag = (uint8_t)(1 << VCS_LOWEST(reads));
+        const float gain = gain_of_lane(w, lane, byte ^ flag);
+        in[VCS_LOWEST(reads)] += byte & flag ? -gain : gain;
+      }
+    } else if (sum_lane >= 0) {
+      gain_by_sum(w, lane, sum_lane, count);
+    } else if (lane == VCS_LANE_S && w->op.access == VCS_ACCESS_STACK) { /* it moves as it is counted up or down */
+      if (w->asked >> VCS_LANE_S & 1) gain_by_sum(w, lane, lane, count);
+    } else {
+#define GAIN_OF_BYTE(other) gain_of_lane(w, lane, other)
+      EACH_MOVE(byte, count, in, GAIN_OF_BYTE)
+    }
+  }
 }
 
 VCS_STATIC void link_function(work_t *w) {
@@ -264,15 +308,12 @@ VCS_STATIC void link_function(work_t *w) {
     link_slots(w->s, w->in + VCS_SLOTS * w->uses.from, w->out + VCS_SLOTS * w->uses.to, VCS_SLOTS);
     return;
   }
-  const int sum_lane = w->s->reverse && !w->flags ? lane_of_sum(w->row) : -1;
-  vcs_gain_t sum = {0};
-  if (sum_lane >= 0) vcs_gain_make(&sum, w->out + VCS_SLOTS * sum_lane, (uint8_t)(w->result >> 8 * sum_lane));
+  if (w->s->reverse) {
+    gain_by_function(w);
+    return;
+  }
   for (int lane = 0; lane < VCS_LANES; lane++) {
     unsigned reads = w->uses.reads >> 8 * lane & 0xFF;
-    if (reads && sum_lane >= 0 && lane != VCS_LANE_P) {
-      gain_by_sum(w, lane, sum_lane, &sum);
-      continue;
-    }
     if (w->stores && lane == index_lane(w->op)) continue; /* SAX (zp,X): link_index does both */
     if (lane != VCS_LANE_P) reads |= reads << 8;
     uint8_t byte = (uint8_t)(w->word >> 8 * lane);
@@ -280,14 +321,9 @@ VCS_STATIC void link_function(work_t *w) {
     for (; reads; reads &= reads - 1) {
       int slot = VCS_LOWEST(reads);
       float *in = &w->in[VCS_SLOTS * lane + slot];
-      if (!w->s->reverse && *in == 0) continue;
-      uint8_t moved = vcs_moved(byte, slot);
-      if (w->s->reverse) {
-        *in += vcs_direction(byte, slot) * gain_of_lane(w, lane, moved);
-      } else {
-        uint64_t result = vcs_local(w->row->opcode, w->row->addr, others | VCS_LANE(lane, moved));
-        link_result(w, in, result, vcs_direction(byte, slot));
-      }
+      if (*in == 0) continue;
+      uint64_t result = vcs_local(w->row->opcode, w->row->addr, others | VCS_LANE(lane, vcs_moved(byte, slot)));
+      link_result(w, in, result, vcs_direction(byte, slot));
     }
   }
 }
@@ -459,14 +495,16 @@ VCS_STATIC void link_address(work_t *w) {
 }
 
 /* PHA, PHP, PLA, PLP: the stack pointer is the address. */
+VCS_STATIC uint16_t stack_address(const work_t *w, uint8_t sp) {
+  return (uint16_t)(0x100 + (w->reads ? (uint8_t)(sp + 1) : sp));
+}
+
 VCS_STATIC void link_stack_address(work_t *w) {
-  vcs_sweep_t *s = w->s;
   float *in = w->in + VCS_SLOTS * VCS_LANE_S;
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
-    if (!s->reverse && in[slot] == 0) continue;
-    uint8_t sp = vcs_moved(w->row->sp, slot);
+    if (in[slot] == 0) continue;
     vcs_address_t at = w->at;
-    at.addr = (uint16_t)(0x100 + (w->reads ? (uint8_t)(sp + 1) : sp));
+    at.addr = stack_address(w, vcs_moved(w->row->sp, slot));
     link_elsewhere(w, &in[slot], vcs_direction(w->row->sp, slot), at, w->word);
   }
 }
@@ -476,59 +514,112 @@ VCS_STATIC void link_stack_address(work_t *w) {
  * Walking backwards, all links of a slot are one number: what would be gained, by the adjoints of what the instruction
  * sets, if the slot had moved. For most instructions that is quicker to find than links are to add one by one. A load
  * gains by its byte alone, which a table tells (gain.h); any other reader gains by what its function makes of the byte;
- * a store gains by the cell it spares, the same wherever else it goes, and by the one it hits.
+ * a store gains by the cell it spares, the same wherever else it goes, and by the one it hits; what modifies memory
+ * does both.
  */
 
-typedef enum { LOADS, COMPUTES, STORES, ONLY_TIME } gains_by_t;
+typedef enum { LOADS, COMPUTES, STORES, MODIFIES, ONLY_TIME } gains_by_t;
 
 typedef struct {
   work_t *w;
   gains_by_t by;
-  vcs_gain_t byte; /* LOADS */
-  float spared;    /* STORES */
-  float *cell;     /* STORES: the slots of the byte it went to, or NULL */
-  float time;
   bool may_cross;
+  float cost[2];      /* what is gained not to cross a page, or to cross it */
+  float spared;       /* STORES, MODIFIES: by the byte it went to, */
+  float *cell;        /* the slots of that byte, or NULL */
+  uint8_t was;        /* LOADS: the byte, */
+  vcs_gain_t byte;    /* and what others gain if there are few of them; */
+  bool many;          /* else a table has it, */
+  float of[256];      /* by the bits in which they differ */
+  const uint8_t *rom; /* the cartridge, if the window is ROM and nothing else: the byte at addr & mask; or NULL */
+  uint16_t mask;
 } gains_t;
 
-/* Whether the row's address can be differenced here: memory is not both read and written, and what a store writes does
- * not depend on where. */
-VCS_STATIC bool gains_apply(const work_t *w) {
-  return w->s->reverse &&
-         (w->stores ? w->op.access == VCS_ACCESS_WRITE && w->uses.from != w->uses.to : w->op.access == VCS_ACCESS_READ);
+/* The ROM in the window as one piece: 4 KiB, or 2 KiB shown twice. */
+VCS_STATIC void find_window(gains_t *g) {
+  const vcs_cart_t *cart = g->w->s->cart;
+  const uint32_t *bank = g->w->s->m->bank, first = bank[0];
+  g->rom = NULL;
+  if (cart->hot_pages || bank[1] != first + 1024 || bank[3] != bank[2] + 1024) return;
+  if (bank[2] != first && bank[2] != first + 2048) return;
+  g->rom = cart->rom + first;
+  g->mask = bank[2] == first ? 0x7FF : 0xFFF;
 }
 
-VCS_STATIC float gain_of_store(const gains_t *g, uint16_t addr) {
+/* Whether the row's address can be differenced here: what a store writes does not depend on where. */
+VCS_STATIC bool gains_apply(const work_t *w) {
+  return w->s->reverse && (w->op.access != VCS_ACCESS_WRITE || w->uses.from != w->uses.to);
+}
+
+VCS_STATIC float gain_of_store(const gains_t *g, uint16_t addr, uint8_t value) {
   const vcs_sweep_t *s = g->w->s;
   cell_t hit = cell_written(s, addr);
-  if (hit.slots == g->cell) return 0;
+  if (hit.slots == g->cell) /* a mirror of the same cell */
+    return vcs_gain_of(g->w->out + VCS_SLOTS * VCS_LANE_V, g->w->row->value, value);
   if (!hit.slots || !s->live[hit.live]) return g->spared;
-  return g->spared + vcs_gain_of(hit.slots, content_of(s, hit), g->w->row->value);
+  return g->spared + vcs_gain_of(hit.slots, content_of(s, hit), value);
 }
 
-/* What is gained by an access at `addr`, which is `base` and an index; `before` is the byte on the bus before it. */
-VCS_HOT_FN float gain_elsewhere(const gains_t *g, uint16_t base, uint16_t addr, uint8_t before) {
+/* What is gained by an access at another address; `before` is the byte on the bus before it. */
+VCS_SLOW_FN float gain_of_access(const gains_t *g, uint16_t addr, bool crosses, uint8_t before) {
   const work_t *w = g->w;
-  const vcs_sweep_t *s = w->s;
-  bool crosses = g->may_cross && (base ^ addr) & 0xFF00;
-  float gain = crosses == w->at.crosses ? 0 : crosses ? g->time : -g->time;
-  if (g->by == ONLY_TIME || addr == w->row->addr) return gain;
-  if (g->by == STORES) return gain_of_store(g, addr);
+  vcs_sweep_t *s = w->s;
   uint8_t byte;
+  if (g->by == ONLY_TIME || addr == w->row->addr) return 0;
+  if (g->by == STORES) return gain_of_store(g, addr, w->row->value);
   if (addr & 0x1000 || (addr & 0x280) == 0x80) {
     byte = vcs_code_byte(s->cart, s->m, addr);
-  } else if (!vcs_sweep_chip_byte(w->s, addr, vcs_row_time(w->s->tape, w->row, crosses), before, &byte)) {
-    return gain;
+  } else if (w->op.access == VCS_ACCESS_STACK ||
+             !vcs_sweep_chip_byte(s, addr, vcs_row_time(s->tape, w->row, crosses), before, &byte)) {
+    return 0;
   }
-  if (byte == w->row->value) return gain;
-  return gain + (g->by == LOADS ? vcs_gain(&g->byte, byte) : gain_of_lane(w, VCS_LANE_V, byte));
+  if (g->by == LOADS && g->many) return g->of[g->was ^ byte];
+  if (g->by == LOADS) return byte == g->was ? 0 : vcs_gain(&g->byte, byte);
+  vcs_cpu_t cpu = w->before;
+  if (g->by == COMPUTES) return byte == w->row->value ? 0 : gain_of_input(w, w->asked, &cpu, byte);
+  const float gain = gain_of_input(w, w->asked & ~(1u << VCS_LANE_V), &cpu, byte);
+  cpu = w->before;
+  vcs_local_run(w->row->opcode, addr, &cpu, &byte);
+  return gain + gain_of_store(g, addr, byte);
+}
+
+/* The same, with what it takes, by an access at `addr`, which is `base` and an index. */
+VCS_STATIC float gain_elsewhere(const gains_t *g, uint16_t base, uint16_t addr, uint8_t before) {
+  const bool crosses = g->may_cross && (base ^ addr) & 0xFF00;
+  return g->cost[crosses] + gain_of_access(g, addr, crosses, before);
+}
+
+/* Loads from ROM, where `byte`, which moves, and `rest` are the sum of the low byte: of base and index, or of index and
+ * base. False: it is not only ROM, and nothing is done. */
+VCS_STATIC bool load_by_low(const gains_t *g, uint8_t byte, uint8_t rest, int count, float *slots) {
+  const uint16_t page = g->w->at.base & 0xFF00;
+  if (g->by != LOADS || !g->rom || !(page & (page + 0x100) & 0x1000)) return false;
+  const float *of = g->of;
+  const uint8_t *rom = g->rom, was = g->was;
+#define GAIN_OF_LOAD(other) \
+  (of[was ^ rom[(page + rest + (unsigned)(other)) & g->mask]] + g->cost[(rest + (unsigned)(other)) >> 8])
+  EACH_MOVE(byte, count, slots, GAIN_OF_LOAD)
+  return true;
+}
+
+/* The same for the high byte; what is not in the cartridge goes the other way. */
+VCS_STATIC bool load_by_high(const gains_t *g, uint8_t byte, int count, float *slots) {
+  const unsigned rest = (uint16_t)(g->w->row->addr - (byte << 8));
+  const bool crosses = g->w->at.crosses;
+  if (g->by != LOADS || !g->rom) return false;
+#define GAIN_OF_LOAD_HIGH(other)                                             \
+  ((rest + ((unsigned)(other) << 8)) & 0x1000                                \
+       ? g->of[g->was ^ g->rom[(rest + ((unsigned)(other) << 8)) & g->mask]] \
+       : gain_of_access(g, (uint16_t)(rest + ((unsigned)(other) << 8)), crosses, (uint8_t)(other)))
+  EACH_MOVE(byte, count, slots, GAIN_OF_LOAD_HIGH)
+  return true;
 }
 
 VCS_STATIC bool is_sum(vcs_opcode_t op) {
   return op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY;
 }
 
-/* The access with other operands or registers, whatever its mode. */
+/* The access with other operands or registers, of modes whose address is not a sum. */
 VCS_STATIC float gain_of_address(const gains_t *g, uint8_t low, uint8_t x, uint8_t y) {
   vcs_address_t at = address_of(g->w, low, g->w->at.high, x, y);
   if (is_indirect(g->w->op) && !vcs_pointer_in_ram(at.pointer)) return 0;
@@ -537,18 +628,19 @@ VCS_STATIC float gain_of_address(const gains_t *g, uint8_t low, uint8_t x, uint8
 
 VCS_STATIC void gain_by_index(const gains_t *g, int lane, float *in) {
   const work_t *w = g->w;
-  const uint8_t x = w->row->x, y = w->row->y, index = lane == VCS_LANE_X ? x : y;
+  const uint8_t x = w->row->x, y = w->row->y, index = lane == VCS_LANE_X ? x : y, low = w->at.low;
   if (is_sum(w->op)) {
     const uint16_t base = w->at.base;
+    if (load_by_low(g, index, (uint8_t)base, VCS_SLOTS, in)) return;
     const uint8_t before = byte_before(w->op, w->at);
 #define GAIN_OF_SUM(other) gain_elsewhere(g, base, (uint16_t)(base + (other)), before)
     EACH_MOVE(index, VCS_SLOTS, in, GAIN_OF_SUM)
-  } else if (lane == VCS_LANE_X) {
-#define GAIN_OF_X(other) gain_of_address(g, w->at.low, other, y)
-    EACH_MOVE(index, VCS_SLOTS, in, GAIN_OF_X)
+  } else if (w->op.mode != VCS_MODE_IZX) {
+#define GAIN_OF_ZERO_PAGE(other) gain_of_access(g, (uint8_t)(low + (other)), false, low)
+    EACH_MOVE(index, VCS_SLOTS, in, GAIN_OF_ZERO_PAGE)
   } else {
-#define GAIN_OF_Y(other) gain_of_address(g, w->at.low, x, other)
-    EACH_MOVE(index, VCS_SLOTS, in, GAIN_OF_Y)
+#define GAIN_OF_X(other) gain_of_address(g, low, other, y)
+    EACH_MOVE(index, VCS_SLOTS, in, GAIN_OF_X)
   }
 }
 
@@ -559,24 +651,49 @@ VCS_STATIC void gain_by_base(const gains_t *g, int half, source_t *source) {
   const int count = slots_of(source->cell);
   const uint8_t low = (uint8_t)w->at.base, high = (uint8_t)(w->at.base >> 8);
   if (half) {
-    if (g->by == ONLY_TIME) return; /* pages are crossed as before */
+    if (g->by == ONLY_TIME || load_by_high(g, high, count, source->slots)) return; /* pages are crossed as before */
 #define GAIN_OF_HIGH(other) \
   gain_elsewhere(g, (uint16_t)(low | (other) << 8), (uint16_t)((low | (other) << 8) + index), other)
     EACH_MOVE(high, count, source->slots, GAIN_OF_HIGH)
-  } else {
+  } else if (!load_by_low(g, low, (uint8_t)index, count, source->slots)) {
 #define GAIN_OF_LOW(other) \
   gain_elsewhere(g, (uint16_t)((other) | high << 8), (uint16_t)(((other) | high << 8) + index), high)
     EACH_MOVE(low, count, source->slots, GAIN_OF_LOW)
   }
 }
 
+/* (pointer),Y with another pointer. */
+VCS_STATIC float gain_of_pointer(const gains_t *g, uint8_t pointer) {
+  const uint8_t *ram = g->w->s->m->ram, y = g->w->row->y;
+  if (!vcs_pointer_in_ram(pointer)) return 0;
+  const uint8_t low = ram[pointer & 0x7F], high = ram[(pointer + 1) & 0x7F];
+  const uint16_t base = (uint16_t)(low | high << 8), addr = (uint16_t)(base + y);
+  if (g->by == LOADS && g->rom && addr & 0x1000)
+    return g->cost[(low + y) >> 8] + g->of[g->was ^ g->rom[addr & g->mask]];
+  return gain_elsewhere(g, base, addr, high);
+}
+
 /* The operand of an access whose base it is not, or not as it stands: page zero and pointers. */
 VCS_STATIC void gain_by_operand(const gains_t *g, source_t *source) {
   const work_t *w = g->w;
   const int count = slots_of(source->cell);
-  if (w->op.mode == VCS_MODE_ZP) {
-#define GAIN_OF_PAGE_ZERO(other) gain_elsewhere(g, other, other, other)
+  if (w->op.mode == VCS_MODE_ZP && g->by == STORES && !(w->at.low & 0x80) && count == 8) { /* one bit leads to RAM */
+    source->slots[7] += gain_of_access(g, w->at.low | 0x80, false, 0);
+  } else if (w->op.mode == VCS_MODE_ZP && g->by == LOADS && w->at.low & 0x80 && count == 8) {
+    const uint8_t *ram = w->s->m->ram;
+    for (int bit = 0; bit < 7; bit++) { /* another byte of RAM */
+      const uint8_t byte = ram[(w->at.low ^ 1u << bit) & 0x7F];
+      if (byte == g->was) continue;
+      const float gain = vcs_gain(&g->byte, byte);
+      source->slots[bit] += w->at.low >> bit & 1 ? -gain : gain;
+    }
+    source->slots[7] -= gain_of_access(g, w->at.low & 0x7F, false, w->at.low & 0x7F);
+  } else if (w->op.mode == VCS_MODE_ZP) {
+#define GAIN_OF_PAGE_ZERO(other) gain_of_access(g, other, false, other)
     EACH_MOVE(w->at.low, count, source->slots, GAIN_OF_PAGE_ZERO)
+  } else if (w->op.mode == VCS_MODE_IZY) {
+#define GAIN_OF_POINTER(other) gain_of_pointer(g, other)
+    EACH_MOVE(w->at.low, count, source->slots, GAIN_OF_POINTER)
   } else {
 #define GAIN_OF_OPERAND(other) gain_of_address(g, other, w->row->x, w->row->y)
     EACH_MOVE(w->at.low, count, source->slots, GAIN_OF_OPERAND)
@@ -585,10 +702,26 @@ VCS_STATIC void gain_by_operand(const gains_t *g, source_t *source) {
 
 VCS_STATIC void gain_by_address(work_t *w) {
   vcs_sweep_t *s = w->s;
-  gains_t g = {.w = w, .time = *vcs_slots(s, VCS_OFFSET(cycles)), .may_cross = may_cross(w->op)};
-  g.by = w->stores ? STORES : w->only_time ? ONLY_TIME : w->moves ? LOADS : COMPUTES;
-  if (g.by == LOADS) vcs_gain_make(&g.byte, w->out + VCS_SLOTS * w->uses.to, w->row->value);
-  if (g.by == STORES) {
+  gains_t g;
+  g.w = w;
+  g.may_cross = may_cross(w->op);
+  const float cycle = g.may_cross ? *vcs_slots(s, VCS_OFFSET(cycles)) : 0;
+  g.cost[0] = w->at.crosses ? -cycle : 0;
+  g.cost[1] = w->at.crosses ? 0 : cycle;
+  g.spared = 0;
+  g.was = w->row->value;
+  g.by = w->stores && w->reads ? MODIFIES : w->stores ? STORES : w->only_time ? ONLY_TIME : w->moves ? LOADS : COMPUTES;
+  if (g.by == LOADS) {
+    const float *byte = w->out + VCS_SLOTS * w->uses.to;
+    g.many = w->op.mode != VCS_MODE_ZP;
+    if (g.many) {
+      vcs_gain_table(g.of, byte, g.was);
+      find_window(&g);
+    } else {
+      vcs_gain_make(&g.byte, byte, g.was);
+    }
+  }
+  if (w->stores) {
     cell_t spared = cell_written(s, w->row->addr);
     g.cell = spared.slots;
     if (spared.slots) g.spared = vcs_gain_of(w->out + VCS_SLOTS * VCS_LANE_V, w->row->value, content_of(s, spared));
@@ -600,6 +733,10 @@ VCS_STATIC void gain_by_address(work_t *w) {
   for (int i = 0; indirect && i < 2; i++) take_source(s, (uint16_t)(w->at.pointer + i), &pointer[i]);
   for (int i = 0; i < operands; i++) take_source(s, (uint16_t)(w->row->pc + 1 + i), &operand[i]);
   if (lane >= 0) gain_by_index(&g, lane, w->in + VCS_SLOTS * lane);
+  if (w->op.access == VCS_ACCESS_STACK) {
+#define GAIN_OF_STACK(other) gain_of_access(&g, stack_address(w, other), false, 0)
+    EACH_MOVE(w->row->sp, VCS_SLOTS, w->in + VCS_SLOTS * VCS_LANE_S, GAIN_OF_STACK)
+  }
   for (int i = 0; indirect && i < 2; i++) {
     if (pointer[i].cell.slots) gain_by_base(&g, i, &pointer[i]);
   }
@@ -743,14 +880,13 @@ VCS_STATIC bool has_address(const work_t *w) {
 
 VCS_STATIC void link_all(work_t *w, bool stack) {
   if (!w->only_time) link_function(w);
-  if (stack) {
+  if (!stack && !has_address(w)) return;
+  if (gains_apply(w)) {
+    gain_by_address(w);
+  } else if (stack) {
     link_stack_address(w);
-  } else if (has_address(w)) {
-    if (gains_apply(w)) {
-      gain_by_address(w);
-    } else {
-      link_address(w);
-    }
+  } else {
+    link_address(w);
   }
 }
 
@@ -840,18 +976,21 @@ VCS_STATIC void link_row(work_t *w, bool stack, const float v[VCS_SLOTS]) {
       if (set >> lane & 1 && lane != VCS_LANE_P) vcs_settle(s, -1, (size_t)lane, 0, w->out + VCS_SLOTS * lane);
     }
   }
-  w->flags = set >> VCS_LANE_P & 1 && vcs_any(w->out + VCS_SLOTS * VCS_LANE_P, VCS_SLOTS);
-  w->moves = w->uses.from != w->uses.to && s->reverse && !w->flags;
-  w->only_time = s->reverse && !w->stores;
-  for (int lane = 0; w->only_time && lane < VCS_LANES; lane++) {
-    if (set >> lane & 1 && vcs_any(w->out + VCS_SLOTS * lane, VCS_SLOTS)) w->only_time = false;
+  w->asked = 0;
+  for (unsigned lanes = s->reverse ? set : 0; lanes; lanes &= lanes - 1) {
+    int lane = VCS_LOWEST(lanes);
+    if (vcs_any(w->out + VCS_SLOTS * lane, VCS_SLOTS)) w->asked |= 1u << lane;
   }
+  w->flags = w->asked >> VCS_LANE_P & 1;
+  w->moves = w->uses.from != w->uses.to && s->reverse && !w->flags;
+  w->only_time = s->reverse && !w->stores && !w->asked;
   if (w->only_time && !(may_cross(w->op) && *vcs_slots(s, VCS_OFFSET(cycles)) != 0)) return;
   look_back(w);
   if (!w->moves) w->result = vcs_local(w->row->opcode, w->row->addr, w->word);
   if (!w->moves && s->reverse) {
     vcs_local_unpack(w->word, &w->before, &w->v_before);
     vcs_local_unpack(w->result, &w->after, &w->v_after);
+    make_gains(w);
   }
   if (!s->reverse) {
     gather(s, looked_at, w->in);

@@ -36,13 +36,16 @@ VCS_STATIC uint16_t hits_of(const vcs_piece_t *piece, const vcs_pixels_t line[VC
 }
 
 /* The objects in `objects` afresh, the others from `base`; then colours and collisions. */
+/* Collisions before a piece of which no new ones matter. */
+enum { ALL_LATCHED = 0xFFFF };
+
 VCS_STATIC void show(const vcs_t *t, const vcs_piece_t *piece, const vcs_shown_t *base, unsigned objects,
                      vcs_shown_t *shown) {
   for (int i = 0; i < VCS_OBJECTS; i++) shown->line[i] = objects >> i & 1 ? vcs_object_pixels(t, i) : base->line[i];
   for (int w = piece->first_word; w <= piece->last_word; w++) vcs_line_colours(t, w, shown->line, shown->colour[w]);
   bool black = t->vblank & 2;
   for (int c = 0; c < 4; c++) shown->index[c] = black ? 0 : t->colu[c];
-  shown->hits = black ? 0 : hits_of(piece, shown->line);
+  shown->hits = black || piece->latched == ALL_LATCHED ? 0 : hits_of(piece, shown->line);
 }
 
 /* Links from a slot to what changes between two ways to show a piece. */
@@ -271,6 +274,9 @@ VCS_EXTERN void vcs_sweep_tia(vcs_sweep_t *s, const vcs_event_t *event, int32_t 
   vcs_event_put_tia(event, t);
   t->first_line = s->tape->start->first_line;
   t->line = event->line;
+  if (VCS_LINE_CLOCKS * (t->line + 1) > clock) return;
+  next_line(t);
+  if (!t->stars) t->line = clock / VCS_LINE_CLOCKS; /* the ends of further lines change nothing */
   while (VCS_LINE_CLOCKS * (t->line + 1) <= clock) next_line(t);
 }
 
@@ -338,7 +344,7 @@ VCS_STATIC void span_backwards(vcs_sweep_t *s, const vcs_event_t *event, uint16_
 /* Adjoints of a piece's pixels, from lines that look alike. */
 VCS_STATIC void sum_piece(vcs_sweep_t *s, vcs_t *t, stretch_t at, const float *adjoints) {
   vcs_piece_t piece;
-  if (!lay_piece(s, t, at.x0, at.x1, 0, &piece)) return;
+  if (!lay_piece(s, t, at.x0, at.x1, ALL_LATCHED, &piece)) return;
   show(t, &piece, NULL, (1u << VCS_OBJECTS) - 1, &piece.base);
   if (vcs_line_sums(s, t, &piece, adjoints)) return;
   float *pixels = s->pixels; /* line.c finds the row by itself */
@@ -458,7 +464,7 @@ VCS_STATIC void link_between(vcs_sweep_t *s, const vcs_event_t *as, const vcs_ev
     vcs_shown_t is;
     vcs_sweep_tia(s, as, clock);
     t->line = line;
-    if (!lay_piece(s, t, at.x0, at.x1, 0xFFFF, &piece)) continue;
+    if (!lay_piece(s, t, at.x0, at.x1, ALL_LATCHED, &piece)) continue;
     if (s->reverse && !any_pixel(s, &piece)) continue;
     show(t, &piece, NULL, (1u << VCS_OBJECTS) - 1, &piece.base);
     vcs_sweep_tia(s, instead, clock);

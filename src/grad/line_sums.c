@@ -25,6 +25,8 @@ typedef struct {
   float by[4][4];            /* scalar of the second colour minus scalar of the first */
   uint64_t toggled[VCS_OBJECTS][3][4];
   unsigned have;
+  float gain[VCS_OBJECTS][VCS_WIDTH]; /* what a pixel gains by an object's toggling, */
+  uint64_t known[VCS_OBJECTS][3];     /* where that is known */
 } sums_t;
 
 VCS_STATIC void toggle(sums_t *q, int object) {
@@ -35,7 +37,35 @@ VCS_STATIC void toggle(sums_t *q, int object) {
   for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
     vcs_line_colours(q->t, word, line, q->toggled[object][word]);
   }
+  for (int word = 0; word < 3; word++) q->known[object][word] = 0;
   q->have |= 1u << object;
+}
+
+/* Makes the gains of some pixels of a word known. */
+VCS_STATIC void know(sums_t *q, int object, int word, uint64_t mask) {
+  const uint64_t *was = q->piece->base.colour[word], *is = q->toggled[object][word];
+  const float *w = q->w + 64 * word;
+  float *gain = q->gain[object] + 64 * word;
+  mask &= ~q->known[object][word];
+  q->known[object][word] |= mask;
+  for (int from = 0; mask && from < 4; from++) {
+    uint64_t there = mask & was[from];
+    mask &= ~there;
+    for (int to = 0; there && to < 4; to++) {
+      const float by = q->by[from][to];
+      uint64_t change = there & is[to];
+      there &= ~change;
+      for (; change; change &= change - 1) gain[VCS_LOWEST_64(change)] = w[VCS_LOWEST_64(change)] * by;
+    }
+  }
+}
+
+/* The gains of some pixels of a word by the object's toggling. */
+VCS_STATIC float sum_pixels(sums_t *q, int object, int word, uint64_t mask) {
+  float sum = 0;
+  know(q, object, word, mask);
+  for (; mask; mask &= mask - 1) sum += q->gain[object][64 * word + VCS_LOWEST_64(mask)];
+  return sum;
 }
 
 /* The adjoints of the pixels of `mask` in a word, four at a time where it can be. */
@@ -54,11 +84,10 @@ VCS_STATIC float sum_adjoints(const sums_t *q, int word, uint64_t mask) {
   return sum;
 }
 
-/* The same times what the pixels would gain by the object's toggling. */
-VCS_STATIC float sum_word(const sums_t *q, int object, int word, uint64_t mask) {
+/* The gains where pixels of the playfield change: there are many, and few colours. */
+VCS_STATIC float sum_fields(const sums_t *q, int word, uint64_t mask) {
   float sum = 0;
-  const uint64_t *was = q->piece->base.colour[word], *is = q->toggled[object][word];
-  mask &= q->piece->mask[word];
+  const uint64_t *was = q->piece->base.colour[word], *is = q->toggled[VCS_PF][word];
   for (int from = 0; mask && from < 4; from++) {
     uint64_t there = mask & was[from];
     mask &= ~there;
@@ -71,10 +100,11 @@ VCS_STATIC float sum_word(const sums_t *q, int object, int word, uint64_t mask) 
   return sum;
 }
 
-VCS_STATIC float sum_change(const sums_t *q, int object, const uint64_t changed[3]) {
+VCS_STATIC float sum_change(sums_t *q, int object, const uint64_t changed[3]) {
   float sum = 0;
   for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
-    if (changed[word] & q->piece->mask[word]) sum += sum_word(q, object, word, changed[word]);
+    const uint64_t mask = changed[word] & q->piece->mask[word];
+    if (mask) sum += object == VCS_PF ? sum_fields(q, word, mask) : sum_pixels(q, object, word, mask);
   }
   return sum;
 }
@@ -183,51 +213,53 @@ VCS_STATIC bool reaches(const sums_t *q, vcs_t *t, int object) {
   return any;
 }
 
-/* The gain of one pixel by the object's toggling; 0 outside the piece. */
-VCS_STATIC float gain_at(const sums_t *q, int object, int x) {
-  if (x < q->piece->x0 || x >= q->piece->x1) return 0;
-  int word = x >> 6, bit = x & 63;
-  if (!(q->piece->mask[word] >> bit & 1)) return 0;
-  const uint64_t *was = q->piece->base.colour[word], *is = q->toggled[object][word];
-  int from = 0, to = 0;
-  for (int c = 1; c < 4; c++) {
-    from |= (was[c] >> bit & 1 ? c : 0);
-    to |= (is[c] >> bit & 1 ? c : 0);
+/* The gains of pixels from x on, round the line; 0 outside the piece. */
+VCS_STATIC void gains_from(sums_t *q, int object, int x, int count, float *gains) {
+  while (count > 0) {
+    if (x < 0) x += VCS_WIDTH;
+    if (x >= VCS_WIDTH) x -= VCS_WIDTH;
+    const int word = x >> 6, bit = x & 63, end = word < 2 ? 64 : VCS_WIDTH - 128;
+    const int here = count < end - bit ? count : end - bit; /* in one word */
+    uint64_t lit = 0;
+    if (word >= q->piece->first_word && word <= q->piece->last_word)
+      lit = q->piece->mask[word] & ((1ULL << here) - 1) << bit;
+    if (lit) know(q, object, word, lit);
+    lit >>= bit;
+    for (int i = 0; i < here; i++) gains[i] = lit >> i & 1 ? q->gain[object][x + i] : 0;
+    gains += here;
+    count -= here;
+    x += here;
   }
-  return q->w[x] * q->by[from][to];
 }
 
 /* Graphics bits and position of a player, copy by copy: pixel i of a copy shows bit 7 - i, or i if it is mirrored. To
- * the right, the pixels change at which a bit differs from the one before it. */
-VCS_STATIC void sum_copies(const sums_t *q, const vcs_t *t, int p, size_t grp, uint8_t shown) {
+ * the right, the pixels change at which a bit differs from the one before it; to the left, those before them. */
+VCS_STATIC void sum_copies(sums_t *q, const vcs_t *t, int p, size_t grp, uint8_t shown) {
+  enum { WIDEST = 8 * 4 };
   vcs_copies_t copies = vcs_copies(t->nusiz[p] & 7);
   vcs_sides_t sides = vcs_sides(q->s, 0);
   const int starts[3] = {0, 16 * copies.second, 16 * copies.third};
-  int late = copies.stretch > 1, width = 8 * copies.stretch, shift = copies.stretch >> 1;
-  float bits[8] = {0}, more = 0, less = 0;
+  const int late = copies.stretch > 1, width = 8 * copies.stretch, shift = copies.stretch >> 1;
+  const unsigned pattern = t->reflect[p] ? shown : vcs_reverse(shown); /* in the order of pixels */
+  float bits[8] = {0}, gains[WIDEST + 2], more = 0, less = 0;
   for (int copy = 0; copy < 3; copy++) {
     if (copy == 0 ? t->first_copy_off[p] : !starts[copy]) continue;
-    int left = t->pos[p] + starts[copy] + late;
+    const int left = t->pos[p] + starts[copy] + late;
     if (!touches(q, left - 1, width + 2)) continue;
-    unsigned before = 0;
-    float gain_before = 0;
-    for (int i = -1; i <= width; i++) {
-      int column = i < 0 || i == width ? -1 : i >> shift;
-      int bit = t->reflect[p] ? column : 7 - column;
-      unsigned lit = column < 0 ? 0 : shown >> bit & 1u;
-      int x = left + i; /* the line goes round its edges */
-      float gain = gain_at(q, VCS_P0 + p, x < 0 ? x + VCS_WIDTH : x < VCS_WIDTH ? x : x - VCS_WIDTH);
-      if (column >= 0) bits[bit] += gain;
-      if (i >= 0 && lit != before) {
-        more += gain;        /* one to the right this pixel shows what the one before it shows */
-        less += gain_before; /* and one to the left the other way round */
-      }
-      before = lit;
-      gain_before = gain;
+    gains_from(q, VCS_P0 + p, left - 1, width + 2, gains);
+    /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): gains_from fills them */
+    for (int i = 0; i < width; i++) bits[i >> shift] += gains[1 + i];
+    for (unsigned edges = pattern ^ pattern << 1; edges; edges &= edges - 1) {
+      const int i = VCS_LOWEST(edges) << shift;
+      more += gains[1 + i];
+      less += gains[i];
     }
   }
   float *slots = vcs_slots(q->s, grp);
-  for (int bit = 0; bit < 8; bit++) slots[bit] += shown >> bit & 1 ? -bits[bit] : bits[bit];
+  for (int i = 0; i < 8; i++) {
+    const int bit = t->reflect[p] ? i : 7 - i;
+    slots[bit] += shown >> bit & 1 ? -bits[i] : bits[i];
+  }
   q->s->live[grp] = 1;
   if (shown) add(q, VCS_OFFSET(pos) + (size_t)p, 0, sides.more * more + sides.less * less);
 }
@@ -269,36 +301,42 @@ VCS_STATIC void sum_ball(sums_t *q, vcs_t *t) {
   sum_bit(q, t, VCS_BL, VCS_OFFSET(ctrlpf), 5);
 }
 
-/* The gains of the 40 columns of the playfield, then the register and bit behind each of them, leftmost first. */
+/* The bit of the playfield behind each of its columns, leftmost first: 8 * register + bit. */
+VCS_DATA uint8_t column_bits[VCS_WIDTH / 8] = {4, 5, 6,  7,  15, 14, 13, 12, 11, 10,
+                                               9, 8, 16, 17, 18, 19, 20, 21, 22, 23};
+
+/* The gains of the 40 columns of the playfield, and of the register bits behind them. */
 VCS_STATIC void sum_playfield(sums_t *q, vcs_t *t) {
-  float columns[48] = {0};
+  float columns[48] = {0}, bits[24] = {0};
   toggle(q, VCS_PF);
   for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
     for (int from = 0; from < 4; from++) {
       uint64_t there = q->piece->base.colour[word][from] & q->piece->mask[word];
       for (int to = 0; there && to < 4; to++) {
         uint64_t change = there & q->toggled[VCS_PF][word][to];
-        float by = q->by[from][to];
+        const float by = q->by[from][to];
         there &= ~change;
-        while (by != 0 && change) {
-          int x = VCS_LOWEST_64(change), column = 16 * word + x / 4;
-          unsigned four = change >> (x & ~3) & 15;
-          if (four == 15) {
-            columns[column] += by * q->four[column];
-          } else {
-            for (; four; four &= four - 1) columns[column] += by * q->w[4 * column + VCS_LOWEST(four)];
-          }
-          change &= ~(15ULL << (x & ~3));
+        if (by == 0) continue;
+        uint64_t whole = change & change >> 1 & change >> 2 & change >> 3 & 0x1111111111111111;
+        change &= ~(whole * 15);
+        for (; whole; whole &= whole - 1) {
+          const int column = 16 * word + VCS_LOWEST_64(whole) / 4;
+          columns[column] += by * q->four[column];
+        }
+        for (; change; change &= change - 1) {
+          const int x = 64 * word + VCS_LOWEST_64(change);
+          columns[x / 4] += by * q->w[x];
         }
       }
     }
   }
-  for (int column = q->piece->x0 / 4; 4 * column < q->piece->x1; column++) {
-    if (columns[column] == 0) continue;
-    int place = column < 20 ? column : t->pf_mirrored ? 39 - column : column - 20;
-    int bit = place < 4 ? 4 + place : place < 12 ? 11 - place : place - 12;
-    size_t pf = place < 4 ? 0 : place < 12 ? 1 : 2;
-    add(q, VCS_OFFSET(pf) + pf, bit, vcs_sign(t->pf[pf], bit) * columns[column]);
+  for (int i = 0; i < 20; i++) bits[column_bits[i]] = columns[i] + columns[t->pf_mirrored ? 39 - i : 20 + i];
+  for (size_t i = 0; i < 3; i++) {
+    if (!vcs_any(bits + 8 * i, 8)) continue;
+    float *slots = vcs_slots(q->s, VCS_OFFSET(pf) + i);
+    for (int bit = 0; bit < 8; bit++)
+      slots[bit] += t->pf[i] >> bit & 1 ? -bits[8 * i + (size_t)bit] : bits[8 * i + (size_t)bit];
+    q->s->live[VCS_OFFSET(pf) + i] = 1;
   }
   if (q->piece->x1 > VCS_WIDTH / 2) sum_bit(q, t, VCS_PF, VCS_OFFSET(pf_mirrored), 0);
 }

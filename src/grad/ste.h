@@ -24,8 +24,10 @@
 typedef struct {
   vcs_pixels_t line[VCS_OBJECTS];
   uint64_t colour[3][4];
-  uint8_t stale;    /* objects */
-  uint8_t coloured; /* words of which the colours are known */
+  uint64_t lit[3], twice[3]; /* by any object, and by more than one */
+  uint8_t on;                /* objects that light anything */
+  uint8_t stale;             /* objects of which nothing of this is true any more */
+  uint8_t coloured;          /* words of which the colours are known, and who lights them */
 } vcs_masks_t;
 
 /* Slopes that a relaxation chooses; all zero in the naive derivative. */
@@ -75,11 +77,13 @@ typedef struct {
   uint64_t could[3][VCS_OBJECTS]; /* and of what they would light with all their bits set */
   uint64_t reach[3][VCS_OBJECTS]; /* and one pixel further on both sides */
   unsigned could_stale;           /* objects for which that is out of date */
+  const vcs_event_t *loaded;      /* the event whose registers are in the sweep's scratch, at the line there, or NULL */
   const float *sums;              /* of the adjoints of a picture row, up to each pixel */
 #if !defined(__CUDACC__)
   float own_sums[VCS_WIDTH + 1]; /* ... which are made here; on a device, beforehand */
 #endif
-  int32_t sums_of; /* that row, or -1 */
+  int32_t sums_of;   /* that row, or -1 */
+  vcs_sides_t sides; /* of numbers, walking backwards */
 #if !defined(__CUDACC__)
   float slope[256]; /* of the scalar of a palette index along the luminance; on a device, found when asked for */
 #endif

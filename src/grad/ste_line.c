@@ -103,18 +103,20 @@ VCS_STATIC void next_line(vcs_ste_t *ste) {
 
 #define IN_TIA(field) (VCS_OFFSET(field) - VCS_OFFSET(vsync))
 
-/* The TIA as an event found it, brought to the line of `clock`. */
-VCS_STATIC void load(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock) {
+/* The TIA as an event found it, brought to a line. Walking from event to event it is often there already. */
+VCS_STATIC void load(vcs_ste_t *ste, const vcs_event_t *event, int32_t line) {
   vcs_t *t = ste->s->scratch;
-  const uint8_t *tia = event->tia;
-  unsigned moved = (t->first_copy_off[0] != tia[IN_TIA(first_copy_off)] ? ON_P0 : 0) |
-                   (t->first_copy_off[1] != tia[IN_TIA(first_copy_off) + 1] ? ON_P1 : 0) |
-                   (t->pos[VCS_M0] != tia[IN_TIA(pos) + VCS_M0] ? ON_M0 : 0) |
-                   (t->stars_shape != tia[IN_TIA(stars_shape)] ? ON_M0 : 0);
-  touch(ste, t->pf_mirrored != tia[IN_TIA(pf_mirrored)] ? ON_PF : 0, moved);
-  vcs_event_put_tia(event, t);
-  t->line = event->line;
-  int32_t line = clock / VCS_LINE_CLOCKS;
+  if (ste->loaded != event || t->line > line) {
+    const uint8_t *tia = event->tia;
+    unsigned moved = (t->first_copy_off[0] != tia[IN_TIA(first_copy_off)] ? ON_P0 : 0) |
+                     (t->first_copy_off[1] != tia[IN_TIA(first_copy_off) + 1] ? ON_P1 : 0) |
+                     (t->pos[VCS_M0] != tia[IN_TIA(pos) + VCS_M0] ? ON_M0 : 0) |
+                     (t->stars_shape != tia[IN_TIA(stars_shape)] ? ON_M0 : 0);
+    touch(ste, t->pf_mirrored != tia[IN_TIA(pf_mirrored)] ? ON_PF : 0, moved);
+    vcs_event_put_tia(event, t);
+    t->line = event->line;
+    ste->loaded = event;
+  }
   if (t->line < line - 1 && !t->stars) t->line = line - 1; /* one end of a line is like many */
   while (t->line < line) next_line(ste);
 }
@@ -122,9 +124,8 @@ VCS_STATIC void load(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock) {
 /* ---- Words of pixels ----------------------------------------------------------------------------------------------
  */
 
-/* The sums of a row's adjoints up to each pixel: five stretches side by side, then one behind the other. */
+/* The sums of a row's adjoints up to each pixel. Four at a time: only the last of them waits for those before. */
 VCS_STATIC void sum_row(vcs_ste_t *ste, int32_t y) {
-  enum { STRETCH = 32, STRETCHES = VCS_WIDTH / STRETCH };
   if (ste->sums_of == y) return;
   ste->sums_of = y;
 #if defined(__CUDACC__)
@@ -132,13 +133,13 @@ VCS_STATIC void sum_row(vcs_ste_t *ste, int32_t y) {
 #else
   ste->sums = ste->own_sums;
   const float *row = ste->s->pixels + VCS_WIDTH * y;
-  float *sums = ste->own_sums + 1, run[STRETCHES] = {0}, before = 0;
-  for (int x = 0; x < STRETCH; x++) {
-    for (int i = 0; i < STRETCHES; i++) sums[STRETCH * i + x] = run[i] += row[STRETCH * i + x];
-  }
-  for (int i = 1; i < STRETCHES; i++) {
-    before += run[i - 1];
-    for (int x = 0; x < STRETCH; x++) sums[STRETCH * i + x] += before;
+  float *sums = ste->own_sums + 1, before = 0;
+  for (int x = 0; x < VCS_WIDTH; x += 4) {
+    const float one = row[x], two = one + row[x + 1], third = row[x + 2], last = third + row[x + 3];
+    sums[x] = before + one;
+    sums[x + 1] = before + two;
+    sums[x + 2] = before + (two + third);
+    sums[x + 3] = before += two + last;
   }
 #endif
 }
@@ -172,28 +173,27 @@ typedef struct {
   uint64_t mask; /* the pixels that count */
 } word_t;
 
-/* forward: the pixels of `mask` += weight * slot */
-VCS_STATIC void link_pixels(vcs_ste_t *ste, const word_t *word, uint64_t mask, float *slot, float weight) {
-  const vcs_sweep_t *s = ste->s;
-  if (s->reverse) {
-    const float *sums = ste->sums + word->x;
-    float sum = 0;
-    while (mask) {
-      int from = VCS_LOWEST_64(mask);
-      uint64_t behind = mask + (mask & -mask);
-      sum += sums[behind ? VCS_LOWEST_64(behind) : 64] - sums[from];
-      mask &= behind;
-    }
-    *slot += weight * sum;
-  } else if (*slot != 0) {
-    float *pixels = s->pixels + VCS_WIDTH * word->y + word->x;
-    for (; mask; mask &= mask - 1) pixels[VCS_LOWEST_64(mask)] += weight * *slot;
+/* The sum of the adjoints of some pixels: a difference for every run of them. */
+VCS_HOT_FN float sum_of(const float *sums, uint64_t mask) {
+  float sum = 0;
+  while (mask) {
+    const int from = VCS_LOWEST_64(mask);
+    const uint64_t behind = mask + (mask & -mask);
+    sum += sums[behind ? VCS_LOWEST_64(behind) : 64] - sums[from];
+    mask &= behind;
   }
+  return sum;
 }
 
-VCS_FN void link_mask(vcs_ste_t *ste, const word_t *word, uint64_t mask, float *slot, float weight) {
-  mask &= word->mask;
-  if (mask) link_pixels(ste, word, mask, slot, weight);
+/* forward: the pixels of `mask` += weight * slot */
+VCS_HOT_FN void link_mask(vcs_ste_t *ste, const word_t *word, uint64_t mask, float *slot, float weight, bool reverse) {
+  if (!mask) return;
+  if (reverse) {
+    *slot += weight * sum_of(ste->sums + word->x, mask);
+  } else if (*slot != 0) {
+    float *pixels = ste->s->pixels + VCS_WIDTH * word->y + word->x;
+    for (; mask; mask &= mask - 1) pixels[VCS_LOWEST_64(mask)] += weight * *slot;
+  }
 }
 
 /* ---- Objects --------------------------------------------------------------------------------------------------------
@@ -234,9 +234,19 @@ VCS_STATIC void refresh_word(vcs_ste_t *ste, int w) {
   vcs_masks_t *masks = &ste->masks;
   for (; masks->stale; masks->stale &= (uint8_t)(masks->stale - 1)) {
     int object = VCS_LOWEST((unsigned)masks->stale);
-    masks->line[object] = vcs_object_pixels(ste->s->scratch, object);
+    const vcs_pixels_t pixels = vcs_object_pixels(ste->s->scratch, object);
+    masks->line[object] = pixels;
+    masks->on &= (uint8_t) ~(1 << object);
+    if (pixels.word[0] | pixels.word[1] | pixels.word[2]) masks->on |= (uint8_t)(1 << object);
   }
   if (masks->coloured >> w & 1) return;
+  uint64_t lit = 0, twice = 0;
+  for (int object = 0; object < VCS_OBJECTS; object++) {
+    twice |= lit & masks->line[object].word[w];
+    lit |= masks->line[object].word[w];
+  }
+  masks->lit[w] = lit;
+  masks->twice[w] = twice;
   vcs_line_colours(ste->s->scratch, w, masks->line, masks->colour[w]);
   masks->coloured |= (uint8_t)(1 << w);
 }
@@ -261,13 +271,9 @@ VCS_DATA uint64_t playfield[2][3][3] = {
      {0xFFFF000000000000, 0x0000FFFFFFFFFFFF, 0}},
 };
 
-/* The colours an object can show; the playfield those of the score, too. */
-VCS_DATA struct {
-  uint8_t first, last;
-} own_colour[VCS_OBJECTS] = {
-    [VCS_P0] = {VCS_COLUP0, VCS_COLUP0}, [VCS_P1] = {VCS_COLUP1, VCS_COLUP1}, [VCS_M0] = {VCS_COLUP0, VCS_COLUP0},
-    [VCS_M1] = {VCS_COLUP1, VCS_COLUP1}, [VCS_BL] = {VCS_COLUPF, VCS_COLUPF}, [VCS_PF] = {VCS_COLUPF, VCS_COLUP1},
-};
+/* The colour an object shows; the playfield may show those of the score instead. */
+VCS_DATA uint8_t own_colour[VCS_OBJECTS] = {[VCS_P0] = VCS_COLUP0, [VCS_P1] = VCS_COLUP1, [VCS_M0] = VCS_COLUP0,
+                                            [VCS_M1] = VCS_COLUP1, [VCS_BL] = VCS_COLUPF, [VCS_PF] = VCS_COLUPF};
 
 /* The register whose bits light an object now. */
 VCS_STATIC size_t graphics_of(const vcs_t *t, int object) {
@@ -284,53 +290,96 @@ VCS_STATIC size_t graphics_of(const vcs_t *t, int object) {
   }
 }
 
-/* forward: the pixels of an object in a word += their slopes along its graphics and its position */
-VCS_STATIC void link_object(vcs_ste_t *ste, const word_t *word, int w, int object) {
+/* forward: the pixels of `change`, which the playfield turns by `by`, += their slopes along its registers */
+VCS_HOT_FN void link_playfield(vcs_ste_t *ste, const word_t *word, int w, uint64_t change, float by, bool reverse) {
+  const uint64_t(*pixels)[3] = playfield[ste->s->scratch->pf_mirrored];
+  for (size_t r = 0; r < 3; r++)
+    link_mask(ste, word, change & pixels[r][w], vcs_slots(ste->s, VCS_OFFSET(pf) + r), by * ste->rules.lift, reverse);
+}
+
+/* forward: the pixels of `change`, which a movable object turns by `by`, += their slopes along its graphics and its
+ * position */
+VCS_HOT_FN void link_movable(vcs_ste_t *ste, const word_t *word, int w, int object, uint64_t change, float by,
+                             bool reverse) {
   const vcs_sweep_t *s = ste->s;
-  const vcs_t *t = s->scratch;
-  const float *scale = s->scale;
-  const uint64_t concerned = ste->reach[w][object] & word->mask;
-  if (!concerned) return;
-  const uint64_t on = ste->masks.line[object].word[w], could = ste->could[w][object];
-  uint64_t with[4], without[4], *here = &ste->masks.line[object].word[w], right = on, left = on;
-  if (object < VCS_PF) {
-    right = moved_right(ste->masks.line[object].word, w);
-    left = moved_left(ste->masks.line[object].word, w);
+  const uint64_t *line = ste->masks.line[object].word, on = line[w];
+  const float share = by * (object <= VCS_P1 ? ste->rules.lift : ste->rules.place);
+  link_mask(ste, word, change & ste->could[w][object], vcs_slots(s, graphics_of(s->scratch, object)), share, reverse);
+  if (!(ste->masks.on >> object & 1)) return;
+  const uint64_t right = moved_right(line, w), left = moved_left(line, w);
+  float *pos = vcs_slots(s, VCS_OFFSET(pos) + (size_t)object);
+  const vcs_sides_t sides = reverse ? ste->sides : unit_sides(s, *pos);
+  const float more = by * sides.more * ste->rules.place, less = by * sides.less * ste->rules.place;
+  if (more == -less) { /* what is lit by both, or by none, cancels */
+    link_mask(ste, word, change & right & ~left, pos, more, reverse);
+    link_mask(ste, word, change & left & ~right, pos, less, reverse);
+    return;
   }
-  float *pos = vcs_slots(s, VCS_OFFSET(pos) + (size_t)object), *graphics = vcs_slots(s, graphics_of(t, object));
-  const bool is_pf = object == VCS_PF;
-  const float share = object <= VCS_P1 || is_pf ? ste->rules.lift : ste->rules.place;
-  const vcs_sides_t sides = unit_sides(s, *pos);
+  link_mask(ste, word, change & right & ~on, pos, more, reverse);
+  link_mask(ste, word, change & on & ~right, pos, -more, reverse);
+  link_mask(ste, word, change & left & ~on, pos, less, reverse);
+  link_mask(ste, word, change & on & ~left, pos, -less, reverse);
+}
+
+/* The pixels of `change` turn from one colour to another when the object is lit. */
+VCS_HOT_FN void link_change(vcs_ste_t *ste, const word_t *word, int w, int object, uint64_t change, int from, int to,
+                            bool reverse) {
+  const uint8_t *colu = ste->s->scratch->colu;
+  if (!change || colu[to] == colu[from]) return;
+  const float by = ste->s->scale[colu[to]] - ste->s->scale[colu[from]];
+  if (object == VCS_PF) {
+    link_playfield(ste, word, w, change, by, reverse);
+  } else {
+    link_movable(ste, word, w, object, change, by, reverse);
+  }
+}
+
+/* Among other objects: which colours it takes from which is seen by showing the word with it and without. */
+VCS_STATIC void link_among(vcs_ste_t *ste, const word_t *word, int w, int object, uint64_t pixels) {
+  const vcs_t *t = ste->s->scratch;
+  uint64_t with[4], without[4], *here = &ste->masks.line[object].word[w];
+  const uint64_t on = *here;
   *here = 0;
   vcs_line_colours(t, w, ste->masks.line, without);
   *here = ~0ULL;
   vcs_line_colours(t, w, ste->masks.line, with);
   *here = on;
-  for (int c = own_colour[object].first; c <= own_colour[object].last; c++) {
-    uint64_t gained = with[c] & ~without[c] & concerned;
-    for (int from = 0; gained; from++) {
-      uint64_t change = gained & without[from];
-      gained &= ~change;
-      if (!change || t->colu[c] == t->colu[from]) continue;
-      float by = scale[t->colu[c]] - scale[t->colu[from]];
-      if (is_pf) {
-        for (size_t r = 0; r < 3; r++)
-          link_mask(ste, word, change & playfield[t->pf_mirrored][r][w], vcs_slots(s, VCS_OFFSET(pf) + r), by * share);
-        continue;
-      }
-      link_mask(ste, word, change & could, graphics, by * share);
-      if (right != on) {
-        float more = by * sides.more * ste->rules.place;
-        link_mask(ste, word, change & right & ~on, pos, more);
-        link_mask(ste, word, change & on & ~right, pos, -more);
-      }
-      if (left != on) {
-        float less = by * sides.less * ste->rules.place;
-        link_mask(ste, word, change & left & ~on, pos, less);
-        link_mask(ste, word, change & on & ~left, pos, -less);
-      }
-    }
+  for (int to = 0; to < 4; to++) {
+    const uint64_t gained = with[to] & ~without[to] & pixels;
+    for (int from = 0; gained && from < 4; from++)
+      link_change(ste, word, w, object, gained & without[from], from, to, ste->s->reverse);
   }
+}
+
+/* forward: the pixels of an object in a word += their slopes along its graphics and its position. Where nobody else is
+ * lit it is in front of the background, in its own colour. */
+VCS_HOT_FN void link_object(vcs_ste_t *ste, const word_t *word, int w, int object, bool reverse) {
+  const vcs_masks_t *masks = &ste->masks;
+  const uint64_t concerned = ste->reach[w][object] & word->mask;
+  if (!concerned) return;
+  const uint64_t others = (masks->lit[w] & ~masks->line[object].word[w]) | masks->twice[w];
+  link_change(ste, word, w, object, concerned & ~others, VCS_COLUBK, own_colour[object], reverse);
+  if (concerned & others) link_among(ste, word, w, object, concerned & others);
+}
+
+/* The same for the playfield, which is behind all others unless CTRLPF says something else of it. */
+VCS_HOT_FN void link_background(vcs_ste_t *ste, const word_t *word, int w, bool reverse) {
+  enum { SCORE = 2, FRONT = 4, LEFT_HALF = VCS_WIDTH / 2 };
+  const vcs_masks_t *masks = &ste->masks;
+  const uint64_t others = (masks->lit[w] & ~masks->line[VCS_PF].word[w]) | masks->twice[w];
+  const uint64_t alone = word->mask & ~others, right = vcs_from(LEFT_HALF, w);
+  const unsigned how = ste->s->scratch->ctrlpf & (SCORE | FRONT);
+  if (how == (SCORE | FRONT)) {
+    link_among(ste, word, w, VCS_PF, word->mask);
+    return;
+  }
+  if (how == SCORE) {
+    link_change(ste, word, w, VCS_PF, alone & ~right, VCS_COLUBK, VCS_COLUP0, reverse);
+    link_change(ste, word, w, VCS_PF, alone & right, VCS_COLUBK, VCS_COLUP1, reverse);
+  } else {
+    link_change(ste, word, w, VCS_PF, alone, VCS_COLUBK, VCS_COLUPF, reverse);
+  }
+  if (how && word->mask & others) link_among(ste, word, w, VCS_PF, word->mask & others);
 }
 
 /* ---- Pieces and spans -----------------------------------------------------------------------------------------------
@@ -358,21 +407,26 @@ VCS_STATIC word_t word_of(const vcs_sweep_t *s, int32_t y, int w, int x0, int x1
   return word;
 }
 
-VCS_STATIC void link_piece(vcs_ste_t *ste, int32_t y, int x0, int x1) {
+VCS_HOT_FN void link_piece(vcs_ste_t *ste, int32_t y, int x0, int x1, bool reverse) {
   const vcs_sweep_t *s = ste->s;
   const vcs_t *t = s->scratch;
   if (t->vblank & 2 || x1 <= x0) return;
   refresh_places(ste);
-  if (s->reverse) sum_row(ste, y);
+  if (reverse) sum_row(ste, y);
   for (int w = x0 >> 6; 64 * w < x1; w++) {
-    word_t word = word_of(s, y, w, x0, x1);
+    const word_t word = word_of(s, y, w, x0, x1);
     refresh_word(ste, w);
     for (size_t c = 0; c < 4; c++)
-      link_mask(ste, &word, ste->masks.colour[w][c], vcs_slots(s, VCS_OFFSET(colu) + c), slope_of(ste, t->colu[c]));
+      link_mask(ste, &word, ste->masks.colour[w][c] & word.mask, vcs_slots(s, VCS_OFFSET(colu) + c),
+                slope_of(ste, t->colu[c]), reverse);
     if (ste->rules.place == 0) continue; /* nothing but colours */
-    for (int object = 0; object < VCS_OBJECTS; object++) link_object(ste, &word, w, object);
+    for (int object = 0; object < VCS_PF; object++) link_object(ste, &word, w, object, reverse);
+    link_background(ste, &word, w, reverse);
   }
 }
+
+VCS_STATIC void link_piece_forwards(vcs_ste_t *ste, int32_t y, int x0, int x1) { link_piece(ste, y, x0, x1, false); }
+VCS_STATIC void link_piece_backwards(vcs_ste_t *ste, int32_t y, int x0, int x1) { link_piece(ste, y, x0, x1, true); }
 
 /* Writes that do not show do not end a span. */
 VCS_EXTERN void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event) {
@@ -382,14 +436,16 @@ VCS_EXTERN void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event) {
   while (first > s->tape->events && !shows(first[-1].reg)) first--;
   int32_t from = first->from, to = event->to;
   if (to <= from || (!s->reverse && !any_tangent(s))) return;
-  bool loaded = false;
   for (int32_t line = from / VCS_LINE_CLOCKS; VCS_LINE_CLOCKS * line < to; line++) {
     int32_t y = line - s->tape->start->first_line, left = VCS_LINE_CLOCKS * line + VCS_HBLANK_CLOCKS;
     if (to <= left || from >= left + VCS_WIDTH || !row_matters(s, y)) continue;
-    if (!loaded) load(ste, first, VCS_LINE_CLOCKS * line);
-    loaded = true;
-    while (s->scratch->line < line) next_line(ste);
-    link_piece(ste, y, from > left ? from - left : 0, to - left < VCS_WIDTH ? to - left : VCS_WIDTH);
+    const int x0 = from > left ? from - left : 0, x1 = to - left < VCS_WIDTH ? to - left : VCS_WIDTH;
+    load(ste, first, line);
+    if (s->reverse) {
+      link_piece_backwards(ste, y, x0, x1);
+    } else {
+      link_piece_forwards(ste, y, x0, x1);
+    }
   }
 }
 
@@ -428,7 +484,7 @@ VCS_STATIC bool window_matters(const vcs_sweep_t *s, window_t *window) {
 /* The colours of the words from w0 to w1 of the line at `clock`. */
 VCS_STATIC void show(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock, int w0, int w1, shown_t *shown) {
   const vcs_t *t = ste->s->scratch;
-  load(ste, event, clock);
+  load(ste, event, clock / VCS_LINE_CLOCKS);
   for (int w = w0; w <= w1; w++) {
     refresh_word(ste, w);
     memcpy(shown->colour[w], ste->masks.colour[w], sizeof shown->colour[w]);
@@ -436,19 +492,25 @@ VCS_STATIC void show(vcs_ste_t *ste, const vcs_event_t *event, int32_t clock, in
   for (int c = 0; c < 4; c++) shown->index[c] = t->vblank & 2 ? 0 : t->colu[c];
 }
 
+/* The pixels of word w that do not show the same in both. */
+VCS_STATIC uint64_t differ(const shown_t *a, const shown_t *b, int w) {
+  uint64_t same = 0;
+  for (int c = 0; c < 4; c++) same |= a->index[c] == b->index[c] ? a->colour[w][c] & b->colour[w][c] : 0;
+  return ~same;
+}
+
 /* forward: pixels of the window += weight * time * (what they would show instead - what they show) */
 VCS_STATIC void link_window(vcs_ste_t *ste, const window_t *window, const shown_t *is, const shown_t *instead,
                             float weight) {
   const vcs_sweep_t *s = ste->s;
-  if (s->reverse) sum_row(ste, window->y);
   for (int w = window->x0 >> 6; 64 * w < window->x1; w++) {
-    word_t word = word_of(s, window->y, w, window->x0, window->x1);
-    for (int c = 0; c < 4; c++) {
-      uint64_t there = is->colour[w][c] & word.mask;
-      for (int to = 0; there && to < 4; to++) {
-        uint64_t change = there & instead->colour[w][to];
-        if (change && is->index[c] != instead->index[to])
-          link_mask(ste, &word, change, ste->time, weight * (s->scale[instead->index[to]] - s->scale[is->index[c]]));
+    const word_t word = word_of(s, window->y, w, window->x0, window->x1);
+    const uint64_t change = differ(is, instead, w) & word.mask;
+    if (change && s->reverse) sum_row(ste, window->y);
+    for (int c = 0; change && c < 4; c++) {
+      for (int to = 0; to < 4; to++) {
+        const float by = s->scale[instead->index[to]] - s->scale[is->index[c]];
+        link_mask(ste, &word, change & is->colour[w][c] & instead->colour[w][to], ste->time, weight * by, s->reverse);
       }
     }
   }
@@ -482,7 +544,7 @@ VCS_EXTERN void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
   touch(ste, effects[event->reg].bits, effects[event->reg].places);
   if (!matters) return;
   show(ste, reverse ? event : event + 1, clock, w0, w1, reverse ? &before : &after);
-  const vcs_sides_t sides = unit_sides(ste->s, *ste->time);
+  const vcs_sides_t sides = reverse ? ste->sides : unit_sides(ste->s, *ste->time);
   if (more && sides.more != 0) link_window(ste, &later, &after, &before, sides.more);
   if (less && sides.less != 0) link_window(ste, &sooner, &before, &after, sides.less);
 }
@@ -495,6 +557,7 @@ VCS_EXTERN void vcs_ste_line_forget(vcs_ste_t *ste) {
   ste->masks.stale = VCS_ALL_OBJECTS;
   ste->masks.coloured = 0;
   ste->could_stale = ON_MOVABLE;
+  ste->loaded = NULL;
 }
 
 VCS_EXTERN void vcs_ste_line_begin(vcs_ste_t *ste) {
@@ -503,6 +566,7 @@ VCS_EXTERN void vcs_ste_line_begin(vcs_ste_t *ste) {
   for (int w = 0; w < 3; w++) ste->could[w][VCS_PF] = ste->reach[w][VCS_PF] = ~0ULL;
   ste->sums_of = -1;
   s->scratch->first_line = s->tape->start->first_line;
+  ste->sides = unit_sides(s, 0);
 #if !defined(__CUDACC__)
   for (int i = 0; i < 256; i++) ste->slope[i] = luminance_slope(s->scale, i);
 #endif

@@ -242,7 +242,8 @@ typedef struct {
   int32_t first, count; /* of the differences */
   int32_t next, before; /* other forks that meet at the same row, or -1 */
   float pending;        /* its product with the tangent or adjoint */
-  bool idle;            /* along a direction: its flag does not move */
+  float share;          /* along a direction: how much of its flag's tangent that is */
+  bool idle;            /* ... its flag does not move */
 } vcs_fork_t;
 
 typedef struct vcs_forks vcs_forks_t;

@@ -27,19 +27,45 @@
 #define VCS_ONE_ACCESS
 #endif
 
-/* An instruction. `cycles` is the time before it, since the tape began (vcs_row_cycles puts it together). What it
- * stores to is `addr`, what was there `old`; for JSR, which stores two bytes at addr and below, the second one's old
- * content is in `value`. For instructions that modify a register of a chip `old` is what they read. Without a byte of
- * data `addr`, `value` and `old` are zero. N and Z are as they are in vcs_cpu_t (bus.h), C V D I in the four bits
- * between them: vcs_row_status makes the status register of them when somebody asks. */
+/* An instruction. What it stores to is `addr`, what was there `old`; for JSR, which stores two bytes at addr and below,
+ * the second one's old content is in `value`. For instructions that modify a register of a chip `old` is what they
+ * read. Without a byte of data `addr`, `value` and `old` are zero. Registers, flags and time are those before it.
+ *
+ * What the recorder has at hand is stored as it is: N and Z as in vcs_cpu_t (bus.h), C beside them. V, D and I, and
+ * what `cycles` (since the tape began) has above 16 bits, change seldom: they are in bits 8 to 14 of `flags`, which N
+ * and Z leave free. A frame of most lines and instructions has not half as many cycles as that. vcs_row_status and
+ * vcs_row_cycles put things together when somebody asks. */
 typedef struct VCS_ONE_ACCESS {
   uint16_t pc, addr;
-  uint16_t cycles; /* its lower bits, and its upper ones */
-  uint8_t cycles_high, opcode;
+  uint16_t cycles;
+  uint8_t opcode, c;
   uint8_t a, x, y, sp;
   uint16_t flags;
   uint8_t value, old;
 } vcs_row_t;
+
+enum { VCS_ROW_V = 1 << 8, VCS_ROW_D = 1 << 9, VCS_ROW_I = 1 << 10, VCS_ROW_HIGH_SHIFT = 11, VCS_ROW_HIGH = 15 };
+
+/* What changes seldom, to be stored with N and Z; `since` is the time in cycles. */
+VCS_HOT_FN unsigned vcs_row_seldom(const vcs_cpu_t *cpu, uint32_t since) {
+  return (cpu->v ? VCS_ROW_V : 0u) | (cpu->d ? VCS_ROW_D : 0u) | (cpu->i ? VCS_ROW_I : 0u) |
+         (since >> 16 & VCS_ROW_HIGH) << VCS_ROW_HIGH_SHIFT;
+}
+
+/* The row of an instruction without data, `since` cycles after the tape began. */
+VCS_HOT_FN void vcs_row_begin(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uint32_t since, uint8_t opcode) {
+  row->pc = (uint16_t)pc;
+  row->addr = 0;
+  row->cycles = (uint16_t)since;
+  row->opcode = opcode;
+  row->c = cpu->c;
+  row->a = cpu->a;
+  row->x = cpu->x;
+  row->y = cpu->y;
+  row->sp = cpu->sp;
+  row->flags = (uint16_t)(cpu->nz | vcs_row_seldom(cpu, since));
+  row->value = row->old = 0;
+}
 
 /* Rows that a walk is at: the tape's, or, on a device, copies in registers. */
 #if defined(__CUDACC__)
@@ -54,43 +80,15 @@ typedef struct VCS_ONE_ACCESS {
 #define VCS_ROW_MOVE(to, from) to = from
 #endif
 
-enum { VCS_ROW_C = 1 << 8, VCS_ROW_V = 1 << 9, VCS_ROW_D = 1 << 10, VCS_ROW_I = 1 << 11 };
-
-/* No frame is as long as that. */
-VCS_HOT_FN void vcs_row_set_cycles(vcs_row_t *row, uint32_t since) {
-  row->cycles = (uint16_t)since;
-  row->cycles_high = (uint8_t)(since >> 16);
-}
-
-/* V D I as a row has them: they change seldom. */
-VCS_HOT_FN unsigned vcs_row_vdi(const vcs_cpu_t *cpu) {
-  return (cpu->v ? VCS_ROW_V : 0u) | (cpu->d ? VCS_ROW_D : 0u) | (cpu->i ? VCS_ROW_I : 0u);
-}
-
-/* The row of an instruction without data. */
-VCS_HOT_FN void vcs_row_begin(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uint32_t origin, unsigned vdi,
-                              uint8_t opcode) {
-  row->pc = (uint16_t)pc;
-  row->addr = 0;
-  vcs_row_set_cycles(row, vcs_cpu_cycles(cpu) - origin);
-  row->opcode = opcode;
-  row->a = cpu->a;
-  row->x = cpu->x;
-  row->y = cpu->y;
-  row->sp = cpu->sp;
-  row->flags = (uint16_t)(cpu->nz | (unsigned)cpu->c << 8 | vdi);
-  row->value = row->old = 0;
-}
-
 VCS_FN uint8_t vcs_row_status(const vcs_row_t *row) {
   const unsigned flags = row->flags;
   return (uint8_t)((flags & 0x8080 ? VCS_FLAG_N : 0) | (flags & VCS_ROW_V ? VCS_FLAG_V : 0) | VCS_FLAG_1 | VCS_FLAG_B |
                    (flags & VCS_ROW_D ? VCS_FLAG_D : 0) | (flags & VCS_ROW_I ? VCS_FLAG_I : 0) |
-                   (flags & 0xFF ? 0 : VCS_FLAG_Z) | (flags & VCS_ROW_C ? VCS_FLAG_C : 0));
+                   (flags & 0xFF ? 0 : VCS_FLAG_Z) | row->c);
 }
 
-/* An instruction with a byte in the TIA or the RIOT, where a program gets by mistake, is told as this opcode, which
- * does nothing: it carries no derivative, and its row is between two snapshots. */
+/* An instruction with a byte in the TIA or the RIOT, where a program gets by mistake, or whose own fetching switches
+ * banks, is told as this opcode, which does nothing: it carries no derivative, and its row is between two snapshots. */
 enum { VCS_DARK = 0x02 };
 
 /* The TIA's registers as they are in vcs_t, from vsync up to the star field's. */
@@ -212,12 +210,13 @@ VCS_SLOW_EXTERN int vcs_tape_read_chip(vcs_tape_t *tape, const vcs_cart_t *cart,
 VCS_SLOW_EXTERN int vcs_tape_write_chip(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video,
                                         const vcs_row_t *row, uint16_t addr, uint8_t value, uint32_t cycles);
 
-/* ... and turns of a loop that waits for the timer which need no rows, of at most `allowed` instructions. */
-VCS_EXTERN uint32_t vcs_tape_turns(const vcs_tape_t *tape, const vcs_t *m, uint32_t cycles, int32_t allowed);
+/* ... and turns of a loop that waits for the timer which need no rows; not more than `most`. */
+VCS_EXTERN uint32_t vcs_tape_turns(const vcs_tape_t *tape, const vcs_t *m, uint32_t cycles, uint32_t most);
 
 /* The machine's time before a row, and that at which its data access happens. */
 VCS_FN uint32_t vcs_row_cycles(const vcs_tape_t *tape, const vcs_row_t *row) {
-  return tape->start->cycles + (uint32_t)(row->cycles | row->cycles_high << 16);
+  const unsigned high = row->flags >> VCS_ROW_HIGH_SHIFT & VCS_ROW_HIGH;
+  return tape->start->cycles + (high << 16 | row->cycles);
 }
 VCS_FN uint32_t vcs_row_time(const vcs_tape_t *tape, const vcs_row_t *row, bool crosses) {
   return vcs_row_cycles(tape, row) + vcs_opcode(row->opcode).cycles + crosses;
