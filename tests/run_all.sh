@@ -90,7 +90,7 @@ else
 fi
 step "PXC2: two compilers, four optimisations, CUDA C++ on the host" tests/builds.sh
 step "installed package is usable" tests/test_install.sh
-step "style" tests/lint.sh
+step "style" tests/lint.sh --brief
 finish_beside
 
 echo
