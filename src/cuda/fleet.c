@@ -359,7 +359,7 @@ vcs_status_t vcs_fleet_create(const vcs_cart_t *const *carts, int32_t cart_count
   vcs_batch_env_t *wanted = calloc(KINDS_MAX + 1, sizeof *wanted);
   if (fleet) {
     fleet->kinds = calloc(KINDS_MAX, sizeof *fleet->kinds);
-    fleet->carts = calloc(KINDS_MAX, sizeof *fleet->carts);
+    fleet->carts = calloc(KINDS_MAX, sizeof *fleet->carts); /* NOLINT(bugprone-sizeof-expression): pointers they are */
     fleet->engine = engine;
     fleet->options = *options;
   }

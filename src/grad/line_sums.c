@@ -222,7 +222,7 @@ VCS_STATIC void gains_from(sums_t *q, int object, int x, int count, float *gains
     const int here = count < end - bit ? count : end - bit; /* in one word */
     uint64_t lit = 0;
     if (word >= q->piece->first_word && word <= q->piece->last_word)
-      lit = q->piece->mask[word] & ((1ULL << here) - 1) << bit;
+      lit = q->piece->mask[word] & ~0ULL >> (64 - here) << bit;
     if (lit) know(q, object, word, lit);
     lit >>= bit;
     for (int i = 0; i < here; i++) gains[i] = lit >> i & 1 ? q->gain[object][x + i] : 0;
