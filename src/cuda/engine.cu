@@ -15,7 +15,7 @@ const char *vcs_grad_product(const struct vcs_fleet_grad_view *view, void *strea
 
 namespace {
 
-enum { WARP = 32, WARPS_PER_SM = 16, LOCAL_RAM = 256, SHOW_THREADS = 256 };
+enum { WARPS_PER_SM = 16, LOCAL_RAM = 256, SHOW_THREADS = 256 };
 
 constexpr uint64_t POOL_KEEPS = 1ull << 30;
 
@@ -169,8 +169,6 @@ const char *show(const vcs_fleet_view_t *fleet, uint8_t *observations, cudaStrea
   show_kernel<<<fleet->count, SHOW_THREADS, shared, stream>>>(*fleet, observations);
   return error_of(cudaGetLastError());
 }
-
-unsigned warps(int32_t count) { return static_cast<unsigned>(count / WARP + (count % WARP != 0)); }
 
 const char *deal(const vcs_fleet_view_t *fleet, const int32_t *kinds) {
   int32_t *there;

@@ -100,6 +100,17 @@ VCS_FN float *vcs_grad_pixels(const vcs_fleet_grad_view_t *view, int32_t seat) {
          picture * VCS_WIDTH * (size_t)vcs_grad_cart(view, seat)->height;
 }
 
+/* The caller's slots of a seat's state before the run and after it, or NULL. */
+VCS_FN float *vcs_grad_state_before(const vcs_fleet_grad_view_t *view, int32_t seat) {
+  const vcs_fleet_inputs_t *inputs = &view->inputs;
+  return inputs->state ? inputs->state + (size_t)(view->first + seat) * inputs->state_stride : NULL;
+}
+
+VCS_FN float *vcs_grad_state_after(const vcs_fleet_grad_view_t *view, int32_t seat) {
+  const vcs_fleet_outputs_t *outputs = &view->outputs;
+  return outputs->state ? outputs->state + (size_t)(view->first + seat) * outputs->state_stride : NULL;
+}
+
 VCS_FN float *vcs_grad_input(const vcs_fleet_grad_view_t *view, int32_t seat) {
   if (!view->inputs.input) return NULL;
   return view->inputs.input + (size_t)(view->first + seat) * view->inputs.input_stride +

@@ -5,6 +5,7 @@
 #define VCS_DEVICE_ONLY
 #define VCS_SMALL_CODE
 #include "grad.h"
+#include "launch.h"
 
 #include "../grad/along.c"
 #include "../grad/chips.c"
@@ -14,8 +15,6 @@
 #include "../grad/line_sums.c"
 
 namespace {
-
-enum { WARP = 32 };
 
 __device__ void open(const vcs_fleet_grad_view_t *view, int32_t seat, vcs_sweep_t *s) {
   memset(s, 0, sizeof *s);
@@ -35,10 +34,6 @@ __device__ void open(const vcs_fleet_grad_view_t *view, int32_t seat, vcs_sweep_
   s->latched = view->latched + static_cast<size_t>(seat) * view->event_capacity;
 }
 
-__device__ float *caller_state(float *first, size_t stride, const vcs_fleet_grad_view_t *view, int32_t seat) {
-  return first != nullptr ? first + static_cast<size_t>(view->first + seat) * stride : nullptr;
-}
-
 __global__ void __launch_bounds__(WARP) begin_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
   const int32_t seat = blockIdx.x * WARP + threadIdx.x;
   if (seat >= view.count) return;
@@ -47,8 +42,8 @@ __global__ void __launch_bounds__(WARP) begin_kernel(const __grid_constant__ vcs
   const size_t size = vcs_machine_size(s->cart);
   for (size_t i = 0; i < VCS_SLOTS * size; i++) s->state[i] = 0;
   memset(s->scratch, 0, size);
-  float *outputs = caller_state(view.outputs.state, view.outputs.state_stride, &view, seat);
-  const float *inputs = caller_state(view.inputs.state, view.inputs.state_stride, &view, seat);
+  float *outputs = vcs_grad_state_after(&view, seat);
+  const float *inputs = vcs_grad_state_before(&view, seat);
   if (view.reverse && outputs != nullptr) {
     vcs_link_bits_of_state(s, size, vcs_grad_machine(&view, seat, VCS_GRAD_NOW), outputs);
   } else if (!view.reverse && inputs != nullptr) {
@@ -100,20 +95,13 @@ __global__ void __launch_bounds__(WARP) end_kernel(const __grid_constant__ vcs_f
   vcs_sweep_t sweep, *s = &sweep;
   open(&view, seat, s);
   const size_t size = vcs_machine_size(s->cart);
-  float *outputs = caller_state(view.outputs.state, view.outputs.state_stride, &view, seat);
-  float *inputs = caller_state(view.inputs.state, view.inputs.state_stride, &view, seat);
+  float *outputs = vcs_grad_state_after(&view, seat);
+  float *inputs = vcs_grad_state_before(&view, seat);
   if (view.reverse && inputs != nullptr) {
     for (size_t i = 0; i < 8 * size; i++) inputs[i] += vcs_slots(s, i / 8)[i % 8];
   } else if (!view.reverse && outputs != nullptr) {
     vcs_link_bits_of_state(s, size, vcs_grad_machine(&view, seat, VCS_GRAD_NOW), outputs);
   }
-}
-
-unsigned warps(int32_t count) { return static_cast<unsigned>((count + WARP - 1) / WARP); }
-
-const char *launched() {
-  const cudaError_t status = cudaGetLastError();
-  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
 }
 
 }  // namespace

@@ -9,13 +9,14 @@
 #define VCS_DEVICE_ONLY
 #define VCS_SLOTS 1 /* only numbers are shown */
 #include "grad.h"
+#include "launch.h"
 
 #include "../grad/ste.h"
 #include "../grad/ste_line.c"
 
 namespace {
 
-enum { WARP = 32, SUM_WARPS = 4 };
+enum { SUM_WARPS = 4 };
 
 /* ---- Sums ---------------------------------------------------------------------------------------------------------
  */
@@ -156,16 +157,11 @@ __global__ void __launch_bounds__(WARP) forwards_kernel(const __grid_constant__ 
   }
 }
 
-const char *launched() {
-  const cudaError_t status = cudaGetLastError();
-  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
-}
-
 }  // namespace
 
 const char *vcs_grad_picture(const vcs_fleet_grad_view_t *view, cudaStream_t stream) {
   if (!view->reverse) {
-    forwards_kernel<<<(view->count + WARP - 1) / WARP, WARP, 0, stream>>>(*view);
+    forwards_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
     return launched();
   }
   sum_kernel<<<view->count, SUM_WARPS * WARP, 0, stream>>>(*view);

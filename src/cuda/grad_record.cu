@@ -4,13 +4,14 @@
 #define VCS_DEVICE_ONLY
 #define VCS_LANES_RECORD
 #include "grad.h"
+#include "launch.h"
 #include "record.h"
 
 #include "../grad/tape.c"
 
 namespace {
 
-enum { WARP = 32, WARPS_PER_SM = 8, LOCAL_RAM = 256 };
+enum { WARPS_PER_SM = 8, LOCAL_RAM = 256 };
 
 struct machine_t {
   uint64_t words[(offsetof(vcs_t, cart_ram) + LOCAL_RAM + 7) / 8];
@@ -79,13 +80,6 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM)
   if (tape->full) view.failed[seat] = 1;
   view.tapes[seat] = head;
   view.walked[seat] += tape->count;
-}
-
-unsigned warps(int32_t count) { return static_cast<unsigned>((count + WARP - 1) / WARP); }
-
-const char *launched() {
-  const cudaError_t status = cudaGetLastError();
-  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
 }
 
 }  // namespace

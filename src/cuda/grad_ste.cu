@@ -10,6 +10,7 @@
 #define VCS_DEVICE_ONLY
 #define VCS_SLOTS 8
 #include "grad.h"
+#include "launch.h"
 
 #include "../grad/ends.h"
 #include "../grad/ste.c"
@@ -70,7 +71,7 @@ VCS_EXTERN void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
 
 namespace {
 
-enum { WARP = 32, WARPS_PER_SM = 8, LOCAL_SLOTS = VCS_SLOTS * offsetof(vcs_t, cart_ram) };
+enum { WARPS_PER_SM = 8, LOCAL_SLOTS = VCS_SLOTS * offsetof(vcs_t, cart_ram) };
 
 /* A seat's slots: in local memory, or, with cartridges that have RAM, where they lie. */
 struct slots_t {
@@ -119,10 +120,6 @@ __device__ void open(const vcs_fleet_grad_view_t *view, const vcs_cart_t *cart, 
   walk->shown = view->shown + static_cast<size_t>(seat) * view->event_capacity;
 }
 
-__device__ float *caller_state(float *first, size_t stride, const vcs_fleet_grad_view_t *view, int32_t seat) {
-  return first != nullptr ? first + static_cast<size_t>(view->first + seat) * stride : nullptr;
-}
-
 /* The slots before the first frame that is walked: the caller's tangents, or adjoints. */
 __global__ void __launch_bounds__(WARP) begin_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
   const int32_t seat = blockIdx.x * WARP + threadIdx.x;
@@ -135,8 +132,8 @@ __global__ void __launch_bounds__(WARP) begin_kernel(const __grid_constant__ vcs
   vcs_sweep_t *s = &walk.sweep;
   s->state = fits(&view) ? slots.here : view.slots + static_cast<size_t>(seat) * view.slot_count;
   for (size_t i = 0; i < VCS_SLOTS * size; i++) s->state[i] = 0;
-  float *outputs = caller_state(view.outputs.state, view.outputs.state_stride, &view, seat);
-  const float *inputs = caller_state(view.inputs.state, view.inputs.state_stride, &view, seat);
+  float *outputs = vcs_grad_state_after(&view, seat);
+  const float *inputs = vcs_grad_state_before(&view, seat);
   if (view.reverse && outputs != nullptr) {
     vcs_link_bits_of_state(s, size, vcs_grad_machine(&view, seat, VCS_GRAD_NOW), outputs);
     vcs_ste_fold(s, size);
@@ -187,20 +184,13 @@ __global__ void __launch_bounds__(WARP) end_kernel(const __grid_constant__ vcs_f
   vcs_sweep_t *s = &walk.sweep;
   enter(&view, seat, &slots, s);
   vcs_ste_unfold(s, size);
-  float *outputs = caller_state(view.outputs.state, view.outputs.state_stride, &view, seat);
-  float *inputs = caller_state(view.inputs.state, view.inputs.state_stride, &view, seat);
+  float *outputs = vcs_grad_state_after(&view, seat);
+  float *inputs = vcs_grad_state_before(&view, seat);
   if (view.reverse && inputs != nullptr) {
     for (size_t i = 0; i < 8 * size; i++) inputs[i] += s->state[i];
   } else if (!view.reverse && outputs != nullptr) {
     vcs_link_bits_of_state(s, size, vcs_grad_machine(&view, seat, VCS_GRAD_NOW), outputs);
   }
-}
-
-unsigned warps(int32_t count) { return static_cast<unsigned>((count + WARP - 1) / WARP); }
-
-const char *launched() {
-  const cudaError_t status = cudaGetLastError();
-  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
 }
 
 }  // namespace

@@ -2,13 +2,8 @@
 #ifndef VCS_CUDA_KERNELS_H
 #define VCS_CUDA_KERNELS_H
 
-#include <cuda_runtime.h>
-
 #include "engine.h"
-
-static inline const char *error_of(cudaError_t status) {
-  return status == cudaSuccess ? nullptr : cudaGetErrorString(status);
-}
+#include "launch.h"
 
 /* Returns from a function with what went wrong, if something did. */
 #define TRY(call)                      \

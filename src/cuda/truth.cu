@@ -11,7 +11,7 @@
 
 namespace {
 
-enum { WARP = 32, COMPARE_THREADS = 256 };
+enum { COMPARE_THREADS = 256 };
 
 constexpr size_t PICTURE_BYTES = 2 * static_cast<size_t>(VCS_FRAME_BYTES);
 
