@@ -8,8 +8,8 @@
  *
  * Stops: which TIA or RIOT register a store reaches, which collision register a load reaches, what the stack finds in
  * the TIA, pointers in the TIA's registers, bank switches, registers of the DPC, the program counter and with it the
- * cycles of a branch and the bytes of the stack a call fills. A byte with two parts in an access (operand, pointer, the
- * byte read) is linked as each of them, to first order.
+ * cycles of a branch and the bytes of the stack a call fills; dark rows (tape.h). A byte with two parts in an access
+ * (operand, pointer, the byte read) is linked as each of them, to first order.
  */
 #include <assert.h>
 #include <string.h>
