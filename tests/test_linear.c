@@ -37,7 +37,7 @@ static uint8_t noise_byte(void) { return (uint8_t)noise(); }
 
 /* ---- What is tracked ------------------------------------------------------------------------------------------ */
 
-enum { NOTHING, BITS, NUMBER, POSITION }; /* a position is a number that wraps at 160 */
+enum { NOTHING, BITS, NUMBER, POSITION, KNOB }; /* a position wraps at 160, a knob's unit is VCS_PADDLE_STEP */
 enum { CPU = 1, MEMORY = 2, CHIPS = 4, TIME = 8, EVERYTHING = 15 };
 
 typedef struct {
@@ -50,10 +50,10 @@ static const tracked_t tracked[] = {
     {FIELD(cycles), NUMBER, 0, TIME},
     {FIELD(dump_cycle), NUMBER, 0, CHIPS},
     {FIELD(timer_cycle), NUMBER, 0, CHIPS},
-    {VCS_OFFSET(paddle), 4, NUMBER, 0, CHIPS},
-    {VCS_OFFSET(paddle) + 4, 4, NUMBER, 0, CHIPS},
-    {VCS_OFFSET(paddle) + 8, 4, NUMBER, 0, CHIPS},
-    {VCS_OFFSET(paddle) + 12, 4, NUMBER, 0, CHIPS},
+    {VCS_OFFSET(paddle), 4, KNOB, 0, CHIPS},
+    {VCS_OFFSET(paddle) + 4, 4, KNOB, 0, CHIPS},
+    {VCS_OFFSET(paddle) + 8, 4, KNOB, 0, CHIPS},
+    {VCS_OFFSET(paddle) + 12, 4, KNOB, 0, CHIPS},
     {FIELD(collisions), BITS, 0xFF, CHIPS},
     {FIELD(a), BITS, 0xFF, CPU},
     {FIELD(x), BITS, 0xFF, CPU},
@@ -285,6 +285,7 @@ static float number_effect(const tracked_t *t, const vcs_t *is) {
   uint32_t to, from;
   memcpy(&to, (const uint8_t *)is + t->offset, 4);
   memcpy(&from, (const uint8_t *)&after + t->offset, 4);
+  if (t->kind == KNOB) return to > from ? 1 : -1; /* by a step, of which the track's end may leave less */
   return (float)(int32_t)(to - from);
 }
 
@@ -420,6 +421,9 @@ static void try_input(size_t place, int slot, int by, bool rom) {
     *byte = rom ? vcs_moved(was, slot) : move_byte(place, was, slot);
   } else if (track[place]->kind == POSITION) {
     *byte = (uint8_t)((*byte + 160 + by) % 160);
+  } else if (track[place]->kind == KNOB) {
+    int32_t *resistance = &other.paddle[(place - VCS_OFFSET(paddle)) / 4];
+    *resistance = vcs_turned(*resistance, by > 0, by < 0);
   } else {
     uint32_t number;
     memcpy(&number, byte, 4);

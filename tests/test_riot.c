@@ -381,6 +381,30 @@ static void test_riot_paddles_reach_their_inputs_also_swapped(void **state) {
   }
 }
 
+static void test_riot_paddles_are_held_a_step_to_either_side(void **state) {
+  (void)state;
+  cart.controller[0] = cart.controller[1] = VCS_CONTROLLER_PADDLES;
+  const int32_t at = 100000, left = at + VCS_PADDLE_STEP, right = at - VCS_PADDLE_STEP;
+  static const uint8_t held[] = {VCS_HELD_LEFT, VCS_HELD_RIGHT, VCS_HELD_DOWN, VCS_HELD_UP, 15};
+  const int32_t expected[][2] = {{left, at}, {right, at}, {at, left}, {at, right}, {at, at}};
+  for (size_t i = 0; i < sizeof held; i++) {
+    vcs_controls_t hands = {.held = {held[i], 0}, .paddle = {at, at, at, at}};
+    cart.swap_paddles = 0;
+    hold(hands);
+    const int32_t plain[] = {expected[i][0], expected[i][1], at, at};
+    assert_memory_equal(m.paddle, plain, sizeof m.paddle);
+    cart.swap_paddles = 1;
+    hold(hands);
+    const int32_t swapped[] = {expected[i][1], expected[i][0], at, at};
+    assert_memory_equal(m.paddle, swapped, sizeof m.paddle);
+    assert_int_equal(lda(0x280), 0xFF);
+  }
+  cart.swap_paddles = 0;
+  hold((vcs_controls_t){.held = {VCS_HELD_RIGHT, VCS_HELD_LEFT}, .paddle = {5, 0, VCS_RESISTANCE_MAX - 5, 0}});
+  assert_int_equal(m.paddle[0], VCS_RESISTANCE_MIN); /* the track has ends */
+  assert_int_equal(m.paddle[2], VCS_RESISTANCE_MAX);
+}
+
 static void test_riot_joystick_pots_are_not_connected_and_the_booster_shorts_them(void **state) {
   (void)state;
   hold((vcs_controls_t){.held = {0x7F, 0x7F}});
@@ -492,6 +516,7 @@ int main(void) {
       RIOT_TEST(test_riot_swapped_ports_exchange_the_players),
       RIOT_TEST(test_riot_paddle_buttons_are_on_the_left_and_right_pins),
       RIOT_TEST(test_riot_paddles_reach_their_inputs_also_swapped),
+      RIOT_TEST(test_riot_paddles_are_held_a_step_to_either_side),
       RIOT_TEST(test_riot_joystick_pots_are_not_connected_and_the_booster_shorts_them),
       RIOT_TEST(test_riot_keyboard_rows_read_back_what_port_a_drives),
       RIOT_TEST(test_riot_keyboard_matrix_finds_every_key),

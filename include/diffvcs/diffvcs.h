@@ -90,7 +90,9 @@ typedef enum {
 typedef enum { VCS_PROFILE_XITARI = 0, VCS_PROFILE_ALE, VCS_PROFILE_FIXED, VCS_PROFILE_COUNT } vcs_profile_t;
 
 /* What the players' hands and the console's owner hold down: bits of `held` by player, paddle resistances (two by
- * player), keypad keys (bit 3 * row + column), and the console's RESET and SELECT. */
+ * player), keypad keys (bit 3 * row + column), and the console's RESET and SELECT. On a port with paddles LEFT
+ * holds the player's first one a step (VCS_PADDLE_STEP) above its resistance and RIGHT a step below it; DOWN and UP do
+ * that with the second. */
 enum {
   VCS_HELD_UP = 1,
   VCS_HELD_DOWN = 2,
@@ -117,8 +119,9 @@ enum { VCS_WIDTH = 160, VCS_FRAME_BYTES = 160 * 320 };
 /* A frame that has not ended after this many instructions is given up and goes on in the next call. */
 enum { VCS_FRAME_INSTRUCTIONS = 25000 };
 
-/* Paddle resistances: fully turned to low, and nothing connected. */
-enum { VCS_RESISTANCE_MIN = 0, VCS_RESISTANCE_MAX = 0x7FFFFFFF };
+/* Paddle resistances: fully turned to low, nothing connected, and how far an action of an environment turns in a frame.
+ */
+enum { VCS_RESISTANCE_MIN = 0, VCS_RESISTANCE_MAX = 0x7FFFFFFF, VCS_PADDLE_STEP = 23000 };
 
 typedef struct {
   vcs_profile_t profile;

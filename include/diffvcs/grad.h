@@ -23,7 +23,9 @@ extern "C" {
  * one frame of the run. */
 typedef enum { VCS_PLACE_STATE, VCS_PLACE_ROM, VCS_PLACE_INPUT } vcs_place_kind_t;
 
-/* Inputs: what hands can hold down, by player, and the console's switches. */
+/* Inputs: what hands can hold down, by player, and the console's switches. Where a player has paddles, LEFT and RIGHT
+ * hold the first of them turned by a step, DOWN and UP the second (vcs_controls_t); FIRE is the first one's button. The
+ * difficulty and colour switches are bits of the state (swchb), which stay as they are put. */
 enum {
   VCS_INPUT_UP,
   VCS_INPUT_DOWN,

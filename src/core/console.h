@@ -34,10 +34,19 @@ VCS_FN void vcs_console_reset(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames)
   vcs_cpu_reset(cart, m);
 }
 
+/* A resistance while hands hold the knob one step to the left, or to the right, of where it is. */
+VCS_FN int32_t vcs_turned(int32_t resistance, bool left, bool right) {
+  int64_t turned = (int64_t)resistance + (left ? VCS_PADDLE_STEP : 0) - (right ? VCS_PADDLE_STEP : 0);
+  return (int32_t)(turned < VCS_RESISTANCE_MIN   ? VCS_RESISTANCE_MIN
+                   : turned > VCS_RESISTANCE_MAX ? VCS_RESISTANCE_MAX
+                                                 : turned);
+}
+
 /* What hands do to the pins of the two ports.
  *
  *   joystick, booster grip   four switches, fire; the grip's two extra buttons short its pot inputs
- *   paddles                  two resistances, their buttons on the pins of LEFT and RIGHT
+ *   paddles                  two resistances, a step more or less while they are held turned; their buttons are on
+ *                            the pins of LEFT and RIGHT
  *   driving                  two pins of Gray code that riot.h turns, fire
  *   keyboard                 a matrix that riot.h and tia.h scan
  */
@@ -53,8 +62,13 @@ VCS_FN void vcs_console_control(const vcs_cart_t *cart, vcs_t *m, const vcs_cont
         if (held & VCS_HELD_FIRE) pins &= cart->swap_paddles ? ~4 : ~8;
         if (held & VCS_HELD_FIRE_2) pins &= cart->swap_paddles ? ~8 : ~4;
         m->fire[port] = 1;
-        nine = hands->paddle[2 * player + cart->swap_paddles];
-        five = hands->paddle[2 * player + !cart->swap_paddles];
+        nine = vcs_turned(hands->paddle[2 * player], held & VCS_HELD_LEFT, held & VCS_HELD_RIGHT);
+        five = vcs_turned(hands->paddle[2 * player + 1], held & VCS_HELD_DOWN, held & VCS_HELD_UP);
+        if (cart->swap_paddles) {
+          const int32_t first = nine;
+          nine = five;
+          five = first;
+        }
         break;
       case VCS_CONTROLLER_DRIVING:
         pins = 12;

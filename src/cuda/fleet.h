@@ -111,7 +111,7 @@ VCS_FN int32_t vcs_seat_draw(vcs_seat_t *seat, int32_t n) {
 
 /* ---- Hands (as in env.c) ------------------------------------------------------------------------------------- */
 
-enum { VCS_PADDLE_STEP = 23000, VCS_PADDLE_LOW = 27450 };
+enum { VCS_PADDLE_LOW = 27450 };
 
 VCS_TABLE(uint8_t, vcs_held_by, VCS_ACTIONS,
           {0, VCS_HELD_FIRE, VCS_HELD_UP, VCS_HELD_RIGHT, VCS_HELD_LEFT, VCS_HELD_DOWN, VCS_HELD_UP | VCS_HELD_RIGHT,

@@ -421,8 +421,8 @@ VCS_STATIC void link_pot(vcs_sweep_t *s, uint32_t cycles, int input, float v[VCS
   t->dump ^= 1;
   if (s->reverse) s->live[VCS_OFFSET(dump)] = 1;
   int64_t resistance = t->paddle[input];
-  for (int i = 0; i < 2; i++) { /* more, less; a paddle's unit is one step of its resistance, and its track has ends */
-    int64_t turned_to = i ? resistance - turned.down : resistance + turned.up;
+  for (int i = 0; i < 2; i++) { /* more, less; a paddle's unit is VCS_PADDLE_STEP, and its track has ends */
+    int64_t turned_to = resistance + (int64_t)VCS_PADDLE_STEP * (i ? -turned.down : turned.up);
     t->paddle[input] = (int32_t)(turned_to < VCS_RESISTANCE_MIN   ? VCS_RESISTANCE_MIN
                                  : turned_to > VCS_RESISTANCE_MAX ? VCS_RESISTANCE_MAX
                                                                   : turned_to);

@@ -59,6 +59,13 @@ VCS_FN void vcs_link_hands(vcs_sweep_t *s, const vcs_t *m, const vcs_controls_t 
                     vcs_input_held(controls, input) ? -1.0F : 1.0F);
       if (!s->reverse) s->live[vcs_pins(i).offset] = 1;
     }
+    for (size_t i = 0; i < 4; i++) { /* a knob's unit is a step */
+      const int64_t turned = (int64_t)other->paddle[i] - base->paddle[i];
+      if (!turned) continue;
+      vcs_link(s, &inputs[input], vcs_slots(s, VCS_OFFSET(paddle) + 4 * i),
+               (vcs_input_held(controls, input) ? -1.0F : 1.0F) * (float)turned / VCS_PADDLE_STEP);
+      if (!s->reverse) s->live[VCS_OFFSET(paddle) + 4 * i] = 1;
+    }
   }
   if (s->reverse) vcs_forget_pins(s);
 }

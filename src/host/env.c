@@ -27,7 +27,7 @@
 #include "host/hash.h"
 #include "host/sound.h"
 
-enum { PADDLE_STEP = 23000, PADDLE_LOW = 27450, PADDLE_HIGH = 790196, PADDLE_FAR = 1 << 30 };
+enum { PADDLE_LOW = 27450, PADDLE_HIGH = 790196, PADDLE_FAR = 1 << 30 };
 enum { BOOT_FRAMES = 60, RESET_FRAMES = 4 };
 
 static const struct {
@@ -59,7 +59,7 @@ const char *vcs_action_name(int action) { return action >= 0 && action < VCS_ACT
 /* ---- Hands -------------------------------------------------------------------------------------------------- */
 
 static void turn_paddle(vcs_env_t *env, int paddle, uint8_t held, float strength) {
-  const double turn = PADDLE_STEP * fabs((double)strength);
+  const double turn = VCS_PADDLE_STEP * fabs((double)strength);
   const int32_t delta = turn < PADDLE_FAR ? (int32_t)turn : PADDLE_FAR;
   int32_t position = env->paddle[paddle];
   if (held & VCS_HELD_RIGHT) position -= delta;
