@@ -106,11 +106,14 @@ typedef struct {
 } vcs_grad_inputs_t;
 
 /* What a run shows: a picture after each frame, height * 160 floats, the state after the last one, and, for who looks
- * at several horizons in one go, the state after each. Any pointer may be NULL, also those in the arrays. */
+ * at several horizons in one go, the state after each; and the reward of each frame, by the rules of an environment's
+ * game, from its present play on. Any pointer may be NULL, also those in the arrays. */
 typedef struct {
   float *const *pixels;
   float *state;
   float *const *states;
+  const vcs_env_t *env; /* needed for rewards only */
+  float *rewards;       /* one for each frame */
 } vcs_grad_outputs_t;
 
 typedef struct {

@@ -216,7 +216,7 @@ GradOptions = struct(
     "vcs_method_t method; int32_t fork_window; float alpha, temperature; vcs_side_rule_t side; const float *scale",
 )
 GradInputs = struct("vcs_grad_inputs_t", "float *state; float *rom; float *input")
-GradOutputs = struct("vcs_grad_outputs_t", "float *const *pixels; float *state; float *const *states")
+GradOutputs = struct("vcs_grad_outputs_t", "float *const *pixels; float *state; float *const *states; const vcs_env_t *env; float *rewards")
 RelaxOptions = struct(
     "vcs_relax_options_t",
     "double alpha, temperature; int32_t window; uint8_t wrap; uint8_t single; uint8_t cast; uint8_t dispatch; uint8_t bus",

@@ -11,6 +11,7 @@ A derivative is `d` and the name of what it belongs to. Bits have eight slots a 
     dinput   frames x 12           an input held in a frame (INPUT_NAMES)
     dram     128 x 8               the part of dstate that is RAM
     dframes  frames x height x 160 a pixel
+    dreward  frames                what the game's rules reward in a frame
 """
 
 from __future__ import annotations
@@ -179,6 +180,7 @@ class Derivatives:
     drom: np.ndarray | None = None
     dinput: np.ndarray | None = None
     dframes: np.ndarray | None = None
+    dreward: np.ndarray | None = None
     report: dict[str, int] = field(default_factory=dict)  # what was walked over: vcs_grad_report_t
 
     def field(self, name: str) -> np.ndarray:
@@ -218,6 +220,13 @@ def _pointers(arrays: Sequence[np.ndarray]) -> ctypes.Array:
     return (ctypes.c_void_p * len(arrays))(*[_c.address(a) for a in arrays])
 
 
+def _at(cart: Cartridge, state: np.ndarray) -> int:
+    """The environment whose rules count rewards from this state on; until this thread asks for another."""
+    machine = _machine(cart)
+    machine.restore(state)
+    return machine.handle
+
+
 def _product(name: str, played: Run, inputs, outputs, options) -> dict[str, int]:
     settings, scale, relaxed = split_options(played.cart, options)
     report, call = (_c.RelaxedReport(), "vcs_relaxed_") if relaxed else (_c.GradReport(), "vcs_grad_")
@@ -234,18 +243,20 @@ def vjp(
     dframes: np.ndarray | None = None,
     dram: np.ndarray | None = None,
     dstate: np.ndarray | None = None,
+    dreward: np.ndarray | float | None = None,
     played: Run | None = None,
     **options,
 ) -> Derivatives:
     """How much every bit before the run matters for what you weigh after it.
 
     dframes are weights of pixels (frames x height x 160, or height x 160 for the last frame alone), dram of RAM after the
-    run (128 x 8 bits, or 128 bytes), dstate of the whole machine. Options: method ("bit", "bit+fork", "ste", "naive"),
+    run (128 x 8 bits, or 128 bytes), dstate of the whole machine, dreward of the rewards (one for each frame, or one for
+    all: 1 is the score). Options: method ("bit", "bit+fork", "ste", "naive"),
     fork_window, alpha, temperature, side, values. `played` spares running again what `run` gave for these arguments.
 
     method="relaxed" is the derivative of the fully relaxed machine from the same state on (relaxed.py), whose options are
-    alpha, temperature, window, wrap, single, cast and dispatch. Its chips carry no derivative: dframes are refused, and
-    there is no dinput.
+    alpha, temperature, window, wrap, single, cast and dispatch. Its chips carry no derivative: dframes and dreward are
+    refused, and there is no dinput.
     """
     cart = Cartridge.find(cart)
     played = played or run(cart, state, actions)
@@ -267,6 +278,11 @@ def vjp(
     pictures = None if pixels is None else _pointers(list(pixels))
     inputs = _c.GradInputs(*[_c.address(a) for a in (result.dstate, result.drom, result.dinput)])
     outputs = _c.GradOutputs(ctypes.addressof(pictures) if pictures else None, _c.address(weights), None)
+    if dreward is not None:
+        if options.get("method") == RELAXED:
+            raise ValueError("method relaxed knows no rewards: weigh dram instead")
+        rewards = _array(np.broadcast_to(dreward, (count,)) if np.ndim(dreward) == 0 else dreward, (count,), "dreward")
+        outputs.env, outputs.rewards = _at(cart, state), _c.address(rewards)
     result.report = _product("vjp", played, inputs, outputs, options)
     if options.get("method") == RELAXED:
         result.dinput = None
@@ -282,11 +298,12 @@ def jvp(
     dram: np.ndarray | None = None,
     drom: np.ndarray | None = None,
     dinput: np.ndarray | None = None,
+    rewards: bool = False,
     played: Run | None = None,
     **options,
 ) -> Derivatives:
-    """What moves, to first order, when bits before and inputs during the run move that much: dframes and dstate. With
-    method="relaxed", dstate alone, and dinput is refused (see vjp)."""
+    """What moves, to first order, when bits before and inputs during the run move that much: dframes, dstate and, if
+    asked for, the rewards. With method="relaxed", dstate alone, and dinput is refused (see vjp)."""
     cart = Cartridge.find(cart)
     played = played or run(cart, state, actions)
     count, shape = len(played.frames), played.frames.shape[1:]
@@ -301,6 +318,11 @@ def jvp(
     pictures = _pointers(list(result.dframes))
     inputs = _c.GradInputs(*[_c.address(a) for a in given])
     outputs = _c.GradOutputs(ctypes.addressof(pictures), _c.address(result.dstate), None)
+    if rewards:
+        if options.get("method") == RELAXED:
+            raise ValueError("method relaxed knows no rewards: look at dram instead")
+        result.dreward = np.zeros(count, np.float32)
+        outputs.env, outputs.rewards = _at(cart, state), _c.address(result.dreward)
     result.report = _product("jvp", played, inputs, outputs, options)
     if options.get("method") == RELAXED:
         result.dframes = None
@@ -394,12 +416,8 @@ def truth(
     pixels = np.zeros((count, len(looks), *shape) + ((3,) if channels == 3 else ()), np.float32) if maps else None
     ram = np.zeros((count, len(looks), _c.RAM_BYTES, 8), np.float32) if maps else None
     at = np.asarray(looks, np.int32)
-    env = None
-    if score:
-        env = _machine(cart)
-        env.restore(state)
     options = _c.TruthOptions(
-        _c.address(at), len(looks), env.handle if env else None, threads, 0, _c.address(scale), channels, None, None
+        _c.address(at), len(looks), _at(cart, state) if score else None, threads, 0, _c.address(scale), channels, None, None
     )
     run_pointer = played._pointer()
     for first in range(0, max(count, 1), CHUNK):
@@ -477,7 +495,7 @@ def smooth(
     chances = np.ascontiguousarray(np.broadcast_to(np.asarray(probabilities, np.float64), places.shape))
     if method not in ("difference", "score"):
         raise ValueError(f"no method {method!r}; there are difference, score")
-    options, env, scale = _c.SmoothOptions(), None, None
+    options, scale = _c.SmoothOptions(), None
     lib.vcs_smooth_defaults(ctypes.addressof(options))
     if isinstance(output, Pixels):
         scale = cart.pixel_values(output.values)
@@ -485,10 +503,8 @@ def smooth(
     elif isinstance(output, Ram):
         options.output = _c.Scalar(1, 0, 0, 0, 0, None, output.index, -1 if output.bit is None else output.bit)
     else:
-        env = _machine(cart)
-        env.restore(state)
         options.output = _c.Scalar(2, 0, 0, 0, 0, None, 0, 0)
-        options.env = env.handle
+        options.env = _at(cart, state)
     options.method, options.samples = ("difference", "score").index(method), samples
     options.antithetic, options.baseline, options.seed = antithetic, baseline, seed
     options.confidence, options.threads = confidence, threads

@@ -148,7 +148,7 @@ static vcs_status_t derivative(const job_t *job, size_t item, const unpacked_t *
   float **pictures = pixels ? calloc((size_t)bits->frames, sizeof *pictures) : NULL;
   if (pixels && !pictures) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   for (int32_t f = 0; pixels && f < bits->frames; f++) pictures[f] = pixels + (size_t)f * picture_floats(bits);
-  const vcs_grad_outputs_t outputs = {pictures, at(job->results->state, item, state_floats(bits)), NULL};
+  const vcs_grad_outputs_t outputs = {.pixels = pictures, .state = at(job->results->state, item, state_floats(bits))};
   vcs_status_t status;
   if (job->product == JVP) {
     clear(pixels, pixel_floats(bits));

@@ -45,6 +45,19 @@ def test_products_with_the_jacobian_agree(scene, random, method):
     assert np.isclose(left, right, rtol=1e-3, atol=1e-3 * np.abs(forward.dframes).sum() / 100)
 
 
+def test_rewards_have_derivatives(scene, random):
+    dram, weights = random.standard_normal((128, 8)), random.standard_normal(3)
+    forward = jvp(*scene, dram=dram, rewards=True, side="mean")
+    backward = vjp(*scene, dreward=weights, side="mean")
+    assert np.abs(forward.dreward).sum() > 0
+    assert np.isclose(forward.dreward @ weights, np.sum(dram * backward.dram), rtol=1e-4)
+    score = vjp(*scene, dreward=1)
+    assert np.array_equal(score.dram, vjp(*scene, dreward=np.ones(3)).dram)
+    for product, given in ((vjp, {"dreward": 1}), (jvp, {"rewards": True})):
+        with pytest.raises(ValueError, match="relaxed knows no rewards"):
+            product(*scene, method="relaxed", **given)
+
+
 def test_ram_of_one_frame_agrees_with_the_truth(scene):
     """Bits of RAM whose flip changes one pixel or none are where first order is exact most of the time."""
     cart, state, _ = scene
@@ -144,3 +157,18 @@ def test_paddles_are_where_the_game_has_them():
     assert len(set(played.controls["paddle"][:, 0])) == 4
     again = truth(machine.cart, machine.save(), ["LEFT"] * 4, input_places([0], ["fire"]), played=played)
     assert again.base["ram_crc"][0] == zlib.crc32(played.ram[-1].tobytes())
+
+
+@pytest.mark.roms
+def test_a_knob_held_to_the_left_moves_the_paddle():
+    machine = diffvcs.Machine("pong")
+    machine.reset()
+    for _ in range(60):
+        machine.act_on("NOOP")
+    scene = machine.cart, machine.save(), ["NOOP"] * 3
+    exact = truth(*scene, input_places([0], ["left"]), values="index")
+    held = np.zeros((3, len(diffvcs.INPUT_NAMES)))
+    held[0, diffvcs.INPUT_NAMES.index("left")] = 1
+    found = jvp(*scene, dinput=held, method="bit+fork").dframes[-1]
+    assert exact.dframes[0, 0].any()
+    assert np.array_equal(found != 0, exact.dframes[0, 0] != 0)

@@ -152,7 +152,6 @@ static void run_to_end(const vcs_scene_t *scene, const vcs_cart_t *cart, const v
     if (flipped && flipped->kind == VCS_PLACE_INPUT && flipped->frame == f) hold(&hands, flipped->index);
     vcs_control(cart, ending->machine, &hands);
     vcs_frame(cart, ending->machine, ending->frames);
-    ending->before = ending->play;
     if (env->game) vcs_game_code_step(env->code, &ending->play, ending->machine->ram, ending->machine->cart_ram);
     ending->reward[f] = ending->play.reward;
     ending->rewards += ending->play.reward;
@@ -213,24 +212,7 @@ double vcs_aim_value(const vcs_aim_t *aim, const vcs_ending_t *ending, const flo
   return sum;
 }
 
-/* Flips the bits of `count` bytes of a machine and asks the rules. */
-static void flip_for_score(const vcs_env_t *env, const vcs_ending_t *ending, size_t offset, size_t count,
-                           float *state) {
-  uint8_t *bytes = (uint8_t *)ending->machine;
-  for (size_t i = 8 * offset; i < 8 * (offset + count); i++) {
-    const uint8_t bit = (uint8_t)(1 << i % 8), byte = bytes[i / 8];
-    vcs_play_t play = ending->before;
-    bytes[i / 8] ^= bit;
-    vcs_game_code_step(env->code, &play, ending->machine->ram, ending->machine->cart_ram);
-    bytes[i / 8] ^= bit;
-    const int32_t gained = play.reward - ending->play.reward;
-    state[i] = (float)(byte & bit ? -gained : gained);
-  }
-}
-
-void vcs_aim_adjoint(const vcs_aim_t *aim, const vcs_scene_t *scene, const vcs_ending_t *ending, float *pixels,
-                     float *state) {
-  enum { SCORE_CART_RAM = 128 }; /* what rules can see of it */
+void vcs_aim_adjoint(const vcs_aim_t *aim, int32_t frames, float *pixels, float *state, float *rewards) {
   switch (aim->kind) {
     case VCS_AIM_PIXELS:
       for (int y = aim->y; y < aim->y + aim->height; y++) {
@@ -243,13 +225,9 @@ void vcs_aim_adjoint(const vcs_aim_t *aim, const vcs_scene_t *scene, const vcs_e
         state[8 * (offsetof(vcs_t, ram) + (size_t)aim->index) + (size_t)bit] = aim->bit < 0 ? (float)(1 << bit) : 1;
       }
       break;
-    case VCS_AIM_SCORE: {
-      const size_t ram_size = scene->rom.cart->ram_size;
-      flip_for_score(scene->env, ending, offsetof(vcs_t, ram), 128, state);
-      flip_for_score(scene->env, ending, offsetof(vcs_t, cart_ram),
-                     ram_size < SCORE_CART_RAM ? ram_size : SCORE_CART_RAM, state);
+    case VCS_AIM_SCORE:
+      for (int32_t f = 0; f < frames; f++) rewards[f] = 1;
       break;
-    }
   }
 }
 

@@ -4,9 +4,7 @@
  *   bits      ram:9C.3   rom:F123.4 (an address, in the bank that is there when the run begins)   rom:@1F0.4 (an
  * offset) inputs    right   right@2 (held in frame 2 of the run, counted from 0)
  *
- * Pixels count as the scalars of a scale, by palette index. The score is the sum of the rewards of the run. Its adjoint
- * is found like everything else, by flipping: every bit of RAM after the last frame, through the rules of the game.
- * That is the whole of it, because rewards are gains of a score that is kept in RAM: earlier frames cancel out.
+ * Pixels count as the scalars of a scale, by palette index. The score is the sum of the rewards of the run.
  */
 #ifndef VCS_CLI_AIM_H
 #define VCS_CLI_AIM_H
@@ -31,7 +29,7 @@ typedef struct {
   uint8_t *frames;
   const uint8_t *picture;
   vcs_t *machine;
-  vcs_play_t before, play; /* before and after the rules looked at the last frame */
+  vcs_play_t play; /* after the rules looked at the last frame */
   int64_t rewards;
   int32_t *reward; /* of each frame */
 } vcs_ending_t;
@@ -44,10 +42,10 @@ void vcs_ending_free(vcs_ending_t *ending);
 /* Whether a bit is set, or an input held, when the run begins. */
 bool vcs_place_set(const vcs_scene_t *scene, const vcs_place_t *place);
 
-/* The output at the end, and its derivative there: pixels [height * 160] and state slots, both zero before. */
+/* The output at the end, and its derivative: of the last picture's pixels [height * 160], of the slots of the state
+ * behind it, of the rewards of the frames, of which those that the output is made of must be there, and zero. */
 double vcs_aim_value(const vcs_aim_t *aim, const vcs_ending_t *ending, const float scale[256]);
-void vcs_aim_adjoint(const vcs_aim_t *aim, const vcs_scene_t *scene, const vcs_ending_t *ending, float *pixels,
-                     float *state);
+void vcs_aim_adjoint(const vcs_aim_t *aim, int32_t frames, float *pixels, float *state, float *rewards);
 
 /* The derivative as it is: the output with the bit set minus with the bit clear, by running again. NaN: no memory. */
 double vcs_aim_truth(const vcs_aim_t *aim, const vcs_scene_t *scene, const vcs_place_t *place, const float scale[256],

@@ -247,17 +247,18 @@ static vcs_status_t walk(vcs_explanation_t *e, const vcs_run_t *run, int64_t win
   const size_t state_slots = 8 * vcs_state_size(run->cart);
   float *pixels = calloc(picture_bytes(run->cart), sizeof *pixels), *end = calloc(state_slots, sizeof *end);
   float **by_frame = calloc((size_t)run->frames, sizeof *by_frame);
+  float *rewards = calloc((size_t)run->frames, sizeof *rewards);
+  vcs_grad_outputs_t outputs = {.pixels = by_frame, .state = end};
   vcs_status_t status = VCS_OK;
-  vcs_ending_t ending = {0};
-  if (!pixels || !end || !by_frame) status = no_memory(error);
-  if (status == VCS_OK) status = vcs_ending_make(&e->scene, NULL, &ending, error);
+  if (!pixels || !end || !by_frame || !rewards) status = no_memory(error);
   if (status == VCS_OK) {
     by_frame[run->frames - 1] = pixels;
     if (e->aim.kind == VCS_AIM_PIXELS) {
       for (size_t i = 0; i < picture_bytes(run->cart); i++) pixels[i] = e->mask[i];
     } else {
-      vcs_aim_adjoint(&e->aim, &e->scene, &ending, pixels, end);
+      vcs_aim_adjoint(&e->aim, run->frames, pixels, end, rewards);
     }
+    if (e->aim.kind == VCS_AIM_SCORE) outputs = (vcs_grad_outputs_t){.env = e->scene.env, .rewards = rewards};
   }
   for (int i = 0; i < VCS_CLI_METHODS && status == VCS_OK && !vcs_interrupted(); i++) {
     vcs_grad_options_t options;
@@ -270,10 +271,9 @@ static vcs_status_t walk(vcs_explanation_t *e, const vcs_run_t *run, int64_t win
       break;
     }
     const vcs_grad_inputs_t inputs = {slots->state[i], slots->rom[i], slots->input[i]};
-    const vcs_grad_outputs_t outputs = {.pixels = by_frame, .state = end};
     status = vcs_grad_vjp(run, &options, &inputs, &outputs, NULL, error);
   }
-  vcs_ending_free(&ending);
+  free(rewards);
   free(pixels);
   free(end);
   free(by_frame);

@@ -39,6 +39,7 @@ typedef struct {
   float *rom, *state, *input; /* of the beginning */
   float *pixels, *end;        /* of the end */
   float **frames;             /* pixels by frame: only the last one is looked at */
+  float *rewards;             /* by frame */
   vcs_rom_use_t *uses;
   float scale[256];
   vcs_grad_options_t grad;
@@ -78,7 +79,8 @@ static vcs_status_t make_room(job_t *job, vcs_error_t *error) {
   job->state = calloc(8 * size, sizeof(float));
   job->end = calloc(8 * size, sizeof(float));
   job->pixels = calloc(VCS_FRAME_BYTES, sizeof(float));
-  if (job->rom && job->uses && job->input && job->frames && job->state && job->end && job->pixels) {
+  job->rewards = calloc((size_t)run->frames, sizeof(float));
+  if (job->rom && job->uses && job->input && job->frames && job->state && job->end && job->pixels && job->rewards) {
     job->frames[run->frames - 1] = job->pixels;
     return VCS_OK;
   }
@@ -93,13 +95,14 @@ static vcs_status_t walk_backwards(job_t *job, vcs_error_t *error) {
   if (status) return status;
   f->aim = aim;
   f->value = vcs_aim_value(aim, &job->ending, job->scale);
-  vcs_aim_adjoint(aim, &job->scene, &job->ending, job->pixels, job->end);
+  vcs_aim_adjoint(aim, job->scene.run.frames, job->pixels, job->end, job->rewards);
   f->wrt = groups;
   f->rom = groups & VCS_WRT_ROM ? job->rom : NULL;
   f->input = groups & VCS_WRT_INPUT ? job->input : NULL;
   f->state = job->state;
   const vcs_grad_inputs_t inputs = {job->state, f->rom ? job->rom : NULL, f->input ? job->input : NULL};
-  const vcs_grad_outputs_t outputs = {.pixels = job->frames, .state = job->end};
+  vcs_grad_outputs_t outputs = {.pixels = job->frames, .state = job->end};
+  if (aim->kind == VCS_AIM_SCORE) outputs = (vcs_grad_outputs_t){.env = job->scene.env, .rewards = job->rewards};
   status = vcs_grad_vjp(&job->scene.run, &job->grad, &inputs, &outputs, &f->report, error);
   if (status || !f->rom) return status;
   f->uses = job->uses;
@@ -285,6 +288,7 @@ static int grad(const options_t *options) {
   free(job.state);
   free(job.end);
   free(job.pixels);
+  free(job.rewards);
   free(job.finding.ranking);
   vcs_scene_free(&job.scene);
   if (status) {

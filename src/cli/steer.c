@@ -81,7 +81,7 @@ typedef struct {
   vcs_controls_t *controls;
   uint8_t *held, *tried; /* by frame: the present sequence, and the one that is looked at */
   double *to_go;         /* by frame: what the one that was looked at still gained from there on */
-  float *input, *state;
+  float *input, *state, *rewards;
   turn_t *turns;
   int turn_count;
   uint64_t random;
@@ -220,7 +220,7 @@ static void list_turns(search_t *s) {
 static void set_adjoint(search_t *s, const vcs_ending_t *ending) {
   const size_t slots = 8 * vcs_state_size(s->scene.run.cart);
   memset(s->state, 0, slots * sizeof(float));
-  vcs_aim_adjoint(&s->job->aim, &s->scene, ending, NULL, s->state);
+  vcs_aim_adjoint(&s->job->aim, s->scene.run.frames, NULL, s->state, s->rewards);
   if (s->job->aim.kind != VCS_AIM_RAM || ending->machine->ram[s->job->aim.index] < s->job->wanted) return;
   for (size_t i = 0; i < slots; i++) s->state[i] = -s->state[i];
 }
@@ -242,7 +242,8 @@ static void walk(search_t *s) {
   vcs_ending_free(&ending);
   memset(s->input, 0, (size_t)VCS_INPUTS * (size_t)run->frames * sizeof(float));
   const vcs_grad_inputs_t in = {.input = s->input};
-  const vcs_grad_outputs_t out = {.state = s->state};
+  vcs_grad_outputs_t out = {.state = s->state};
+  if (s->job->aim.kind == VCS_AIM_SCORE) out = (vcs_grad_outputs_t){.env = s->scene.env, .rewards = s->rewards};
   if (vcs_grad_vjp(run, &options, &in, &out, &report, NULL)) s->failed = true;
   const uint64_t instructions = 2 * report.instructions + report.forks * (uint64_t)options.fork_window;
   s->spent += run->frames + (int64_t)((instructions + INSTRUCTIONS_A_FRAME - 1) / INSTRUCTIONS_A_FRAME);
@@ -397,9 +398,11 @@ static bool open_search(const job_t *job, search_t *s) {
   s->result.held = calloc(frames, 1);
   s->input = malloc(VCS_INPUTS * frames * sizeof(float));
   s->state = malloc(8 * vcs_state_size(job->scene.run.cart) * sizeof(float));
+  s->rewards = malloc(frames * sizeof(float));
   s->to_go = malloc(frames * sizeof *s->to_go);
   s->turns = malloc(INPUTS * frames * sizeof *s->turns);
-  if (!s->controls || !s->held || !s->tried || !s->result.held || !s->to_go || !s->input || !s->state || !s->turns) {
+  if (!s->controls || !s->held || !s->tried || !s->result.held || !s->to_go || !s->input || !s->state || !s->rewards ||
+      !s->turns) {
     return false;
   }
   memcpy(s->controls, job->scene.controls, frames * sizeof *s->controls);
@@ -415,6 +418,7 @@ static void close_search(search_t *s) { /* the result stays */
   free(s->to_go);
   free(s->input);
   free(s->state);
+  free(s->rewards);
   free(s->turns);
 }
 

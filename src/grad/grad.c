@@ -4,6 +4,7 @@
 
 #include "ends.h"
 #include "host/files.h"
+#include "reward.h"
 #include "ste.h"
 
 void vcs_grad_defaults(vcs_grad_options_t *options) {
@@ -33,6 +34,7 @@ typedef struct {
   float *tangents;                /* along it: the slots before every frame, its hands on the controllers */
   uint8_t *moving;                /* which bytes of them are live */
   vcs_along_t choices;            /* of one frame */
+  vcs_rewards_t rewards;
   vcs_grad_report_t report;
   float scale[256];
 } walk_t;
@@ -275,11 +277,46 @@ static void look_at_state(walk_t *walk, const vcs_t *m, float *bits) {
   if (s->reverse) vcs_mark_live(s, walk->size);
 }
 
+/* Forwards: the state before this frame has a part in its reward, too, which is known now. */
+static void look_at_rewards(walk_t *walk, int32_t frame, float *of) {
+  const vcs_rewards_t *rewards = &walk->rewards;
+  if (!rewards->env) return;
+  vcs_rewards_play(rewards, frame, walk->machine);
+  if (frame > 0) {
+    float both[2] = {0, 0};
+    vcs_rewards_link(rewards, false, frame - 1, rewards->beside, walk->machine, both);
+    of[frame] += both[1];
+  }
+  memset(rewards->bits, 0, 8 * walk->size * sizeof *rewards->bits);
+  look_at_state(walk, walk->machine, rewards->bits);
+  vcs_rewards_link(rewards, false, frame, walk->machine, NULL, &of[frame]);
+  memcpy(rewards->beside, walk->machine, walk->size);
+}
+
+/* Backwards: the machine after a frame; that after the last one is still where it ran. */
+static vcs_t *machine_after(const walk_t *walk, int32_t frame) {
+  if (frame + 1 == walk->run->frames) return walk->machine;
+  return (vcs_t *)(walk->starts + walk->size * (size_t)(frame + 1));
+}
+
+static void look_back_at_rewards(walk_t *walk, int32_t frame, float *of) {
+  const vcs_rewards_t *rewards = &walk->rewards;
+  const bool last = frame + 1 == walk->run->frames;
+  if (!rewards->env) return;
+  if (of[frame] != 0 || (!last && of[frame + 1] != 0)) {
+    memset(rewards->bits, 0, 8 * walk->size * sizeof *rewards->bits);
+    vcs_rewards_link(rewards, true, frame, machine_after(walk, frame), last ? NULL : rewards->beside, &of[frame]);
+    look_at_state(walk, machine_after(walk, frame), rewards->bits);
+  }
+  memcpy(rewards->beside, machine_after(walk, frame), walk->size);
+}
+
 static vcs_status_t jvp(walk_t *walk, const vcs_run_t *run, const vcs_grad_options_t *options,
                         const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report,
                         vcs_error_t *error) {
   vcs_status_t status = check(run, options, inputs, outputs, error);
   if (!status) status = open_walk(walk, run, options, false, error);
+  if (!status) status = vcs_rewards_open(&walk->rewards, run, outputs, error);
   if (status) return status;
   vcs_sweep_t *s = &walk->sweep;
   for (size_t i = 0; inputs->state && i < 8 * walk->size; i++) vcs_slots(s, i / 8)[i % 8] = inputs->state[i];
@@ -289,8 +326,11 @@ static vcs_status_t jvp(walk_t *walk, const vcs_run_t *run, const vcs_grad_optio
   for (int32_t f = 0; !status && f < run->frames; f++) {
     float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
     status = frame_forwards(walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
-    if (!status) look_at_state(walk, walk->machine, state_after(outputs, f));
+    if (status) break;
+    look_at_state(walk, walk->machine, state_after(outputs, f));
+    look_at_rewards(walk, f, outputs->rewards);
   }
+  vcs_rewards_close(&walk->rewards);
   if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk->size);
   if (!status && outputs->state) vcs_link_bits_of_state(&walk->sweep, walk->size, walk->machine, outputs->state);
   if (walk->forks) vcs_forks_report(walk->forks, &walk->report);
@@ -307,12 +347,15 @@ static vcs_status_t vjp(walk_t *walk, const vcs_run_t *run, const vcs_grad_optio
                         vcs_error_t *error) {
   vcs_status_t status = check(run, options, inputs, outputs, error);
   if (!status) status = open_walk(walk, run, options, true, error);
+  if (!status) status = vcs_rewards_open(&walk->rewards, run, outputs, error);
   if (status) return status;
   vcs_sweep_t *s = &walk->sweep;
+  const bool after_last = outputs->state || outputs->states || outputs->rewards;
   for (int32_t f = 0; f < run->frames; f++) {
     memcpy(walk->starts + walk->size * (size_t)f, walk->machine, walk->size);
     vcs_console_control(run->cart, walk->machine, &run->controls[f]);
-    if (f + 1 < run->frames || outputs->state || outputs->states) vcs_frame(run->cart, walk->machine, NULL);
+    if (f + 1 < run->frames || after_last) vcs_frame(run->cart, walk->machine, NULL);
+    vcs_rewards_play(&walk->rewards, f, walk->machine);
   }
   memset(s->live, 0, walk->size);
   if (outputs->state) {
@@ -322,12 +365,13 @@ static vcs_status_t vjp(walk_t *walk, const vcs_run_t *run, const vcs_grad_optio
   }
   s->rom = inputs->rom;
   for (int32_t f = run->frames - 1; !status && f >= 0; f--) {
-    bool only_pixels = f + 1 == run->frames && !outputs->state && !state_after(outputs, f);
-    const uint8_t *next = walk->starts + walk->size * (size_t)(f + 1);
-    look_at_state(walk, f + 1 < run->frames ? (const vcs_t *)next : walk->machine, state_after(outputs, f));
+    bool only_pixels = f + 1 == run->frames && !outputs->state && !state_after(outputs, f) && !outputs->rewards;
+    look_at_state(walk, machine_after(walk, f), state_after(outputs, f));
+    look_back_at_rewards(walk, f, outputs->rewards);
     float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
     status = frame_backwards(walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, only_pixels, error);
   }
+  vcs_rewards_close(&walk->rewards);
   if (!status && inputs->state) {
     if (options->method != VCS_METHOD_BIT) vcs_ste_unfold(s, walk->size);
     for (size_t i = 0; i < walk->size; i++) add_bits(vcs_slots(s, i), inputs->state + 8 * i);

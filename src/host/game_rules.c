@@ -431,3 +431,40 @@ vcs_status_t vcs_rule_compile(const char *text, vcs_rule_kind_t kind, vcs_rule_t
   emit(&c, VCS_RULE_END);
   return c.failed ? VCS_BAD_ARGUMENT : VCS_OK;
 }
+
+/* ---- Looking at a program ------------------------------------------------------------------------------------ */
+
+void vcs_rule_looks(const vcs_rule_t *rule, uint8_t looks[256]) {
+  const uint8_t *code = rule->code;
+  for (int pc = 0; pc < rule->length;) {
+    switch (code[pc++]) {
+      case VCS_RULE_CONST32:
+        pc += 4;
+        break;
+      case VCS_RULE_BYTE:
+        looks[code[pc++]] = 1;
+        break;
+      case VCS_RULE_BCD:
+        for (int count = code[pc++]; count > 0; count--) looks[code[pc++]] = 1;
+        break;
+      case VCS_RULE_FOLD:
+        pc++;
+        for (int pairs = code[pc++]; pairs > 0; pairs--, pc += 2) {
+          for (int index = code[pc]; index <= code[pc + 1]; index++) looks[index] = 1;
+        }
+        break;
+      case VCS_RULE_JUMP:
+      case VCS_RULE_EXIT:
+        pc += 2;
+        break;
+      case VCS_RULE_CONST8:
+      case VCS_RULE_GET:
+      case VCS_RULE_SET:
+      case VCS_RULE_PICK:
+        pc++;
+        break;
+      default: /* without operands */
+        break;
+    }
+  }
+}

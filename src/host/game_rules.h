@@ -331,6 +331,9 @@ extern "C" {
 /* Compiles; on an error the message quotes the place. Text may be NULL or empty, error may be NULL. */
 vcs_status_t vcs_rule_compile(const char *text, vcs_rule_kind_t kind, vcs_rule_t *out, vcs_error_t *error);
 
+/* Sets looks[index] for every byte, numbered as VCS_RULE_BYTE does, that a run of the program may look at. */
+void vcs_rule_looks(const vcs_rule_t *rule, uint8_t looks[256]);
+
 #ifdef __cplusplus
 }
 #endif
