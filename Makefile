@@ -124,6 +124,7 @@ test-cuda: cuda roms
 	$(ON_GPU) $(BUILD)/tests/test_fleet many 4096 600
 	$(ON_GPU) $(BUILD)/tests/test_fleet million
 	$(ON_GPU) $(BUILD)/tests/test_fleet_grad
+	$(ON_GPU) $(BUILD)/tests/test_device
 	$(ON_GPU) $(BUILD)/tests/test_fleet golden $(RECORDS)
 
 bench-cuda: cuda roms

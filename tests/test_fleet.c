@@ -583,34 +583,6 @@ static void test_fleet_refuses(void **state) {
   vcs_cart_free(cart);
 }
 
-static void test_fleet_tensors_say_where_they_are(void **state) {
-  (void)state;
-  vcs_cart_t *cart = load_demo();
-  const vcs_fleet_options_t options = options_of(1, VCS_FLEET_SHOWS_NOTHING);
-  port_t port = open_port(&cart, 1, &options);
-  const int64_t shape[2] = {3, 5};
-  struct { /* the head of a DLManagedTensor */
-    void *data;
-    int32_t device_type, device_id, dimensions;
-    uint8_t code, bits;
-    uint16_t lanes;
-    int64_t *shape, *strides;
-    uint64_t offset;
-    void *context;
-    void (*deleter)(void *);
-  } *tensor = vcs_device_dlpack(device(), port.actions, 2, shape, 0, 32);
-  assert_ptr_equal(tensor->data, port.actions);
-  assert_int_equal(tensor->device_type, device() == VCS_CPU_AS_GPU ? 1 : 2);
-  assert_int_equal(tensor->dimensions, 2);
-  assert_int_equal(tensor->code, 0);
-  assert_int_equal(tensor->bits, 32);
-  assert_memory_equal(tensor->shape, shape, sizeof shape);
-  tensor->deleter(tensor);
-  assert_null(vcs_device_dlpack(device(), port.actions, 9, shape, 1, 8));
-  close_port(&port);
-  vcs_cart_free(cart);
-}
-
 /* ---- Golden records ---------------------------------------------------------------------------------------------- */
 
 enum { GOLDEN_FRAMES = 2000, GOLDEN_MAX = 80 };
@@ -863,7 +835,6 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_fleet_truth_is_the_truth),
       cmocka_unit_test(test_fleet_truths_of_several_runs_are_those_of_each),
       cmocka_unit_test(test_fleet_refuses),
-      cmocka_unit_test(test_fleet_tensors_say_where_they_are),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,6 +82,7 @@ __global__ void deal_kernel(const __grid_constant__ vcs_fleet_view_t fleet, cons
   vcs_seat_t seat = {};
   seat.kind = kinds[number];
   seat.random = vcs_seat_random(seeds[number]);
+  seat.frame_number = fleet.kinds[seat.kind].loaded;
   *reinterpret_cast<vcs_seat_t *>(vcs_fleet_record(&fleet, number)) = seat;
 }
 

@@ -106,6 +106,7 @@ static const char *deal(const vcs_fleet_view_t *fleet, const int32_t *kinds, con
     vcs_seat_t *seat = (vcs_seat_t *)(void *)vcs_fleet_record(fleet, i);
     seat->kind = kinds[i];
     seat->random = vcs_seat_random(seeds[i]);
+    seat->frame_number = fleet->kinds[kinds[i]].loaded;
   }
   return NULL;
 }

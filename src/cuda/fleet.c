@@ -143,6 +143,7 @@ static const char *make_kind(vcs_fleet_t *fleet, vcs_env_t *env, int32_t number)
   if (!starts) return "out of memory";
   env->film.pinned = true; /* both frame buffers, all the time */
   vcs_env_reset(env);
+  kind->loaded = (int32_t)(env->frame_number - env->episode_frame_number);
   for (int32_t i = 0; i < kind->start_count; i++) {
     if (i > 0) vcs_env_act(env, VCS_NOOP, VCS_NOOP);
     if (vcs_env_over(env)) vcs_env_reset(env);

@@ -53,6 +53,7 @@ typedef struct {
   vcs_game_code_t code;
   const uint8_t *starts; /* start_count records */
   int32_t start_count;
+  int32_t loaded; /* frames that loading has counted before an episode begins */
   uint8_t meanings[VCS_ACTIONS]; /* the actions that numbers stand for; from meaning_count on nothing */
   int32_t meaning_count;
   int32_t actions[VCS_ACTIONS], action_count; /* what random play chooses from */
@@ -215,7 +216,7 @@ VCS_FN void vcs_seat_begin(const vcs_fleet_view_t *fleet, const vcs_fleet_kind_t
   *seat = *(const vcs_seat_t *)(const void *)start;
   seat->random = kept.random;
   seat->kind = kept.kind;
-  seat->frame_number = kept.frame_number;
+  seat->frame_number = kept.frame_number + seat->episode_frame_number;
   seat->start = fleet->frames_at ? number : -1;
   vcs_copy_machine(m, vcs_record_machine(fleet, start, VCS_SEAT_NOW), size);
   if (fleet->shows != VCS_FLEET_SHOWS_SMALL) return;
@@ -317,7 +318,7 @@ VCS_FN void vcs_seat_reset(const vcs_fleet_view_t *fleet, const vcs_fleet_resets
   const bool has_own = resets->seeds && resets->seeds[entry] >= 0;
   if (resets->seeds_all) seat->random = vcs_seat_random(resets->seed) ^ (uint64_t)(uint32_t)number << 32;
   if (has_own) seat->random = vcs_seat_random((uint32_t)resets->seeds[entry]);
-  if (has_own || resets->seeds_all) seat->frame_number = 0;
+  if (has_own || resets->seeds_all) seat->frame_number = fleet->kinds[seat->kind].loaded;
   vcs_seat_begin(fleet, &fleet->kinds[seat->kind], seat, vcs_fleet_record(fleet, number), m);
   if (results->rewards) results->rewards[number] = 0;
   if (results->terminated) results->terminated[number] = 0;
