@@ -406,7 +406,7 @@ VCS_API int vcs_stream_next(vcs_stream_t *stream);
  *
  * What a GPU needs is a library of its own, libdiffvcs_cuda, found when it is first asked for: beside this library, on
  * the loader's path, or where the variable DIFFVCS_CUDA says. Without it, or without a GPU, what has a GPU for its
- * device fails with VCS_NOT_FOUND and says what is missing. */
+ * device fails with VCS_NOT_FOUND and says what is missing. Calls leave their GPU as the thread's current one. */
 enum {
   VCS_CPU_AS_GPU = -1,
   VCS_CPU = 0,
@@ -509,8 +509,9 @@ typedef struct {
 } vcs_batch_results_t;
 VCS_API size_t vcs_batch_observation_size(const vcs_batch_t *batch);
 
-/* The stream, a cudaStream_t, on which later calls queue their work; NULL, and until it is set, the default one. And
- * waiting for all that was queued there. The CPU has none: its calls are done when they return. */
+/* The stream, a cudaStream_t, on which later calls queue their work; NULL, and until it is set, the default one. It
+ * must last as long as it is set. And waiting for all that was queued there. The CPU has none: its calls are done when
+ * they return. */
 VCS_API void vcs_batch_set_stream(vcs_batch_t *batch, void *stream);
 VCS_API vcs_status_t vcs_batch_wait(const vcs_batch_t *batch, vcs_error_t *error);
 

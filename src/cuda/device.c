@@ -97,7 +97,9 @@ void vcs_device_free(int32_t device, void *memory) {
 vcs_status_t vcs_device_move(int32_t device, void *to, const void *from, size_t size, vcs_error_t *error) {
   const vcs_engine_t *engine;
   vcs_status_t status = vcs_engine_find(device, &engine, error);
-  return status ? status : vcs_fleet_told(engine->move(to, from, size), error);
+  if (status) return status;
+  const char *why = engine->move(to, from, size);
+  return vcs_fleet_told(why ? why : engine->wait(NULL), error); /* what comes next may be on any stream */
 }
 
 /* DLPack's own declarations (github.com/dmlc/dlpack, version 0.8), as far as they are used: an interface of C structs

@@ -41,6 +41,8 @@ const char *use(int32_t device) {
   return error_of(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
 }
 
+void turn_to(int32_t device) { cudaSetDevice(device); }
+
 /* From the device's pool, which keeps some for the next time: a truth is over in less time than cudaMalloc takes. */
 const char *allocate(size_t size, void **memory) {
   const cudaError_t status = cudaMallocAsync(memory, size, nullptr);
@@ -239,6 +241,16 @@ const char *copy(const vcs_fleet_view_t *fleet, const vcs_fleet_copies_t *what, 
 }  // namespace
 
 extern "C" VCS_API const vcs_engine_t VCS_CUDA_ENGINE;
-const vcs_engine_t VCS_CUDA_ENGINE = {
-    use,      allocate,        release, move, deal, reset, step, copy, vcs_kernels_begin_truth, vcs_kernels_truth,
-    wait_for, vcs_grad_product};
+const vcs_engine_t VCS_CUDA_ENGINE = {use,
+                                      turn_to,
+                                      allocate,
+                                      release,
+                                      move,
+                                      deal,
+                                      reset,
+                                      step,
+                                      copy,
+                                      vcs_kernels_begin_truth,
+                                      vcs_kernels_truth,
+                                      wait_for,
+                                      vcs_grad_product};

@@ -28,7 +28,8 @@ typedef struct {
 struct vcs_fleet_grad_view;
 
 typedef struct {
-  const char *(*use)(int32_t device);
+  const char *(*use)(int32_t gpu); /* by its number; also that there is one */
+  void (*turn_to)(int32_t gpu);    /* that is known to be there: the caller's thread works on it from now on */
   const char *(*allocate)(size_t size, void **memory);
   void (*release)(void *memory);
   const char *(*move)(void *to, const void *from, size_t size);
@@ -63,6 +64,12 @@ struct vcs_fleet {
   const vcs_cart_t **carts;              /* by kind, as the caller has them */
   struct vcs_fleet_workspace *workspace; /* of derivatives, or NULL */
 };
+
+/* The engine of a fleet, which works on the fleet's GPU, whatever the caller's thread did before. */
+static inline const vcs_engine_t *vcs_fleet_engine(const vcs_fleet_t *fleet) {
+  fleet->engine->turn_to(fleet->options.device - VCS_GPU);
+  return fleet->engine;
+}
 
 /* What an engine says, as an error. */
 vcs_status_t vcs_fleet_told(const char *why, vcs_error_t *error);

@@ -6,10 +6,12 @@
 #include "cuda/engine.h"
 #include "host/parallel.h"
 
-static const char *use(int32_t device) {
-  (void)device;
+static const char *use(int32_t gpu) {
+  (void)gpu;
   return NULL;
 }
+
+static void turn_to(int32_t gpu) { (void)gpu; }
 
 static const char *allocate(size_t size, void **memory) {
   *memory = aligned_alloc(64, (size + 63) & ~(size_t)63);
@@ -192,5 +194,5 @@ static const char *truth_of(const vcs_truth_view_t *truth) {
   return done ? NULL : "interrupted";
 }
 
-const vcs_engine_t vcs_engine_cpu = {use,  allocate, free,        move,     deal,     reset,
-                                     step, copy,     begin_truth, truth_of, wait_for, NULL};
+const vcs_engine_t vcs_engine_cpu = {use,  turn_to, allocate,    free,     move,     deal, reset,
+                                     step, copy,    begin_truth, truth_of, wait_for, NULL};

@@ -338,14 +338,15 @@ vcs_status_t vcs_fleet_create(const vcs_cart_t *const *carts, int32_t cart_count
 
 void vcs_fleet_free(vcs_fleet_t *fleet) {
   if (!fleet) return;
+  const vcs_engine_t *engine = vcs_fleet_engine(fleet);
   vcs_fleet_free_workspace(fleet);
   for (int32_t i = 0; fleet->kinds && i < fleet->kind_count; i++) {
-    fleet->engine->release((void *)fleet->kinds[i].starts);
-    fleet->engine->release((void *)fleet->kinds[i].cart.rom);
-    fleet->engine->release((void *)fleet->kinds[i].cart.code);
+    engine->release((void *)fleet->kinds[i].starts);
+    engine->release((void *)fleet->kinds[i].cart.rom);
+    engine->release((void *)fleet->kinds[i].cart.code);
   }
-  fleet->engine->release((void *)fleet->view.kinds);
-  fleet->engine->release(fleet->view.records);
+  engine->release((void *)fleet->view.kinds);
+  engine->release(fleet->view.records);
   free(fleet->kinds);
   free(fleet->carts);
   free(fleet->played);
@@ -370,17 +371,17 @@ vcs_status_t vcs_fleet_reset(vcs_fleet_t *fleet, uint64_t seed, const vcs_batch_
                              vcs_error_t *error) {
   vcs_status_t status = vcs_fleet_check_results(results, error);
   const vcs_fleet_resets_t all = {.count = fleet->view.count, .seeds_all = true, .seed = seed};
-  return status ? status : vcs_fleet_told(fleet->engine->reset(&fleet->view, &all, results, stream), error);
+  return status ? status : vcs_fleet_told(vcs_fleet_engine(fleet)->reset(&fleet->view, &all, results, stream), error);
 }
 
 vcs_status_t vcs_fleet_step(vcs_fleet_t *fleet, const int32_t *actions, const vcs_batch_results_t *results,
                             void *stream, vcs_error_t *error) {
   vcs_status_t status = vcs_fleet_check_results(results, error);
-  return status ? status : vcs_fleet_told(fleet->engine->step(&fleet->view, actions, results, stream), error);
+  return status ? status : vcs_fleet_told(vcs_fleet_engine(fleet)->step(&fleet->view, actions, results, stream), error);
 }
 
 vcs_status_t vcs_fleet_wait(vcs_fleet_t *fleet, void *stream, vcs_error_t *error) {
-  return vcs_fleet_told(fleet->engine->wait(stream), error);
+  return vcs_fleet_told(vcs_fleet_engine(fleet)->wait(stream), error);
 }
 
 /* ---- States ----------------------------------------------------------------------------------------------------- */
@@ -391,7 +392,7 @@ static vcs_status_t copy(const vcs_fleet_t *fleet, const int32_t *ids, int32_t c
   if (!ids && count > fleet->view.count) count = fleet->view.count;
   const vcs_fleet_copies_t what = {
       .ids = ids, .count = count, .states = states, .state_bytes = fleet->view.record_bytes, .restores = restores};
-  return vcs_fleet_told(fleet->engine->copy(&fleet->view, &what, stream), error);
+  return vcs_fleet_told(vcs_fleet_engine(fleet)->copy(&fleet->view, &what, stream), error);
 }
 
 vcs_status_t vcs_fleet_copy(const vcs_fleet_t *fleet, const int32_t *ids, int32_t count, void *states, void *stream,
@@ -413,7 +414,7 @@ static vcs_status_t find_machine(const vcs_fleet_t *fleet, int32_t seat, vcs_t *
   }
   uint8_t *record = vcs_fleet_record(&fleet->view, seat);
   vcs_seat_t head;
-  const char *why = fleet->engine->wait(NULL);
+  const char *why = vcs_fleet_engine(fleet)->wait(NULL);
   if (!why) why = fleet->engine->move(&head, record, sizeof head);
   if (why) return vcs_fleet_told(why, error);
   *machine = vcs_record_machine(&fleet->view, record, VCS_SEAT_NOW);

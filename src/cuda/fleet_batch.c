@@ -94,6 +94,7 @@ vcs_status_t vcs_fleet_batch_create(const vcs_cart_t *const *carts, int32_t cart
 }
 
 void vcs_fleet_batch_free(vcs_batch_t *batch) {
+  vcs_batch_wait(batch, NULL); /* what is under way needs the memory */
   vcs_fleet_free(batch->fleet);
   free(batch);
 }
@@ -138,7 +139,8 @@ vcs_status_t vcs_fleet_batch_reset(vcs_batch_t *batch, const int32_t *ids, const
   if (status) return status;
   const vcs_fleet_resets_t resets = {.ids = ids, .seeds = seeds, .count = count};
   batch->started = true;
-  return vcs_fleet_told(batch->fleet->engine->reset(&batch->fleet->view, &resets, results, batch->stream), error);
+  return vcs_fleet_told(vcs_fleet_engine(batch->fleet)->reset(&batch->fleet->view, &resets, results, batch->stream),
+                        error);
 }
 
 vcs_status_t vcs_fleet_batch_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
@@ -170,7 +172,9 @@ vcs_status_t vcs_fleet_batch_copy(const vcs_batch_t *batch, const int32_t *ids, 
                                   vcs_error_t *error) {
   const vcs_status_t status = check_aligned(states, "states", error);
   const vcs_fleet_copies_t what = copies(batch, ids, count, states);
-  return status ? status : vcs_fleet_told(batch->fleet->engine->copy(&batch->fleet->view, &what, batch->stream), error);
+  return status
+             ? status
+             : vcs_fleet_told(vcs_fleet_engine(batch->fleet)->copy(&batch->fleet->view, &what, batch->stream), error);
 }
 
 vcs_status_t vcs_fleet_batch_restore(vcs_batch_t *batch, const int32_t *ids, int32_t count, const void *states,
@@ -181,5 +185,5 @@ vcs_status_t vcs_fleet_batch_restore(vcs_batch_t *batch, const int32_t *ids, int
   vcs_fleet_copies_t what = copies(batch, ids, count, (void *)states); /* which are only read */
   what.restores = true;
   what.results = *results;
-  return vcs_fleet_told(batch->fleet->engine->copy(&batch->fleet->view, &what, batch->stream), error);
+  return vcs_fleet_told(vcs_fleet_engine(batch->fleet)->copy(&batch->fleet->view, &what, batch->stream), error);
 }

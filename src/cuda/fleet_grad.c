@@ -259,7 +259,7 @@ static vcs_status_t check(const product_t *p, vcs_error_t *error) {
 static vcs_status_t product_of_fleet(product_t *p, void *stream, vcs_error_t *error) {
   vcs_status_t status = check(p, error);
   if (status) return status;
-  if (p->fleet->engine->grad) return vcs_fleet_told(work_through(p, stream), error);
+  if (vcs_fleet_engine(p->fleet)->grad) return vcs_fleet_told(work_through(p, stream), error);
   return differentiate_all(p, 0, error);
 }
 
