@@ -307,10 +307,10 @@ vcs_status_t vcs_fleet_create(const vcs_cart_t *const *carts, int32_t cart_count
   vcs_fleet_defaults(&defaults);
   if (!options) options = &defaults;
   vcs_status_t status = check_options(options, cart_count, error);
-  for (int32_t i = 0; !status && i < cart_count; i++) {
-    if (!carts[i]) status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "cartridge %d is missing", (int)i);
-  }
   if (status) return status;
+  for (int32_t i = 0; i < cart_count; i++) {
+    if (!carts[i]) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "cartridge %d is missing", (int)i);
+  }
   const vcs_engine_t *engine;
   status = vcs_engine_find(options->device, &engine, error);
   if (status) return status;

@@ -53,7 +53,7 @@ typedef struct {
   vcs_game_code_t code;
   const uint8_t *starts; /* start_count records */
   int32_t start_count;
-  int32_t loaded; /* frames that loading has counted before an episode begins */
+  int32_t loaded;                /* frames that loading has counted before an episode begins */
   uint8_t meanings[VCS_ACTIONS]; /* the actions that numbers stand for; from meaning_count on nothing */
   int32_t meaning_count;
   int32_t actions[VCS_ACTIONS], action_count; /* what random play chooses from */

@@ -196,7 +196,7 @@ static bool differentiate(void *context, size_t seat, int worker) {
 static vcs_status_t differentiate_all(product_t *p, int threads, vcs_error_t *error) {
   const size_t count = (size_t)count_of(p);
   const int workers = vcs_thread_count(threads, count);
-  p->workspaces = calloc((size_t)workers, sizeof(*p->workspaces));
+  p->workspaces = calloc((size_t)workers, sizeof *p->workspaces); /* NOLINT(bugprone-sizeof-expression): pointers */
   const bool done = p->workspaces && vcs_parallel(count, workers, differentiate, p) == count;
   for (int i = 0; p->workspaces && i < workers; i++) vcs_grad_workspace_free(p->workspaces[i]);
   free(p->workspaces);

@@ -123,7 +123,7 @@ vcs_status_t vcs_batch_check_results(const vcs_batch_t *batch, const vcs_batch_r
 
 /* The calls of the same names where there is a fleet, once arguments were looked at as on the CPU. */
 vcs_status_t vcs_fleet_batch_create(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
-                                    const vcs_batch_options_t *options, vcs_batch_t **batch, vcs_error_t *error);
+                                    const vcs_batch_options_t *options, vcs_batch_t **out, vcs_error_t *error);
 void vcs_fleet_batch_free(vcs_batch_t *batch);
 vcs_status_t vcs_fleet_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
                                    const vcs_batch_results_t *results, vcs_error_t *error);
