@@ -47,11 +47,12 @@ class _Tensor(ctypes.Structure):
 
 _DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _NAME = b"dltensor"
-_new = ctypes.pythonapi.PyCapsule_New
+_python = ctypes.PyDLL(None)  # not ctypes.pythonapi, whose prototypes others set too
+_new = _python.PyCapsule_New
 _new.restype, _new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-_is_valid = ctypes.pythonapi.PyCapsule_IsValid
+_is_valid = _python.PyCapsule_IsValid
 _is_valid.restype, _is_valid.argtypes = ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p]
-_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer = _python.PyCapsule_GetPointer
 _pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p]
 
 _lent: dict[int, tuple[Any, Any]] = {}  # tensors that somebody has taken over: their memory, and the library's deleter
