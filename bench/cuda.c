@@ -60,7 +60,7 @@ static vcs_cart_t *load(const char *roms, const char *game) {
   return cart;
 }
 
-static void *allocate(const vcs_fleet_t *fleet, size_t size) {
+static void *allocate(size_t size) {
   void *memory;
   vcs_error_t error;
   must(vcs_device_allocate(VCS_GPU, size ? size : 1, &memory, &error), &error);
@@ -102,11 +102,11 @@ static rate_t measure(const vcs_cart_t *cart, const work_t *work, int32_t seats,
   options.frame_skip = work->frame_skip;
   must(vcs_fleet_create(&cart, 1, NULL, &options, &fleet, &error), &error);
   const size_t size = vcs_fleet_observation_size(fleet);
-  const vcs_batch_results_t results = {.observations = size ? allocate(fleet, size * (size_t)seats) : NULL,
-                                       .rewards = allocate(fleet, (size_t)seats * sizeof(int32_t)),
-                                       .lives = allocate(fleet, (size_t)seats * sizeof(int32_t)),
-                                       .terminated = allocate(fleet, (size_t)seats),
-                                       .truncated = allocate(fleet, (size_t)seats)};
+  const vcs_batch_results_t results = {.observations = size ? allocate(size * (size_t)seats) : NULL,
+                                       .rewards = allocate((size_t)seats * sizeof(int32_t)),
+                                       .lives = allocate((size_t)seats * sizeof(int32_t)),
+                                       .terminated = allocate((size_t)seats),
+                                       .truncated = allocate((size_t)seats)};
   must(vcs_fleet_reset(fleet, 1, &results, NULL, &error), &error);
   for (int i = 0; i < WARM_FRAMES / options.frame_skip; i++) {
     must(vcs_fleet_step(fleet, NULL, &results, NULL, &error), &error);
@@ -154,13 +154,13 @@ static double product_rate(const vcs_cart_t *cart, vcs_method_t method, int32_t 
   grad.grad.method = method;
   const size_t state = 8 * vcs_state_size(cart), picture = (size_t)VCS_WIDTH * (size_t)cart->height;
   const size_t pixels = picture * (size_t)seats;
-  const vcs_batch_inputs_t inputs = {.state = allocate(fleet, state * (size_t)seats * sizeof(float)),
+  const vcs_batch_inputs_t inputs = {.state = allocate(state * (size_t)seats * sizeof(float)),
                                      .state_stride = state,
-                                     .input = allocate(fleet, VCS_INPUTS * (size_t)seats * sizeof(float)),
+                                     .input = allocate(VCS_INPUTS * (size_t)seats * sizeof(float)),
                                      .input_stride = VCS_INPUTS};
-  const vcs_batch_outputs_t outputs = {.pixels = allocate(fleet, pixels * sizeof(float)), .pixels_stride = picture};
-  vcs_controls_t *controls = allocate(fleet, (size_t)seats * sizeof *controls);
-  int64_t *walked = allocate(fleet, (size_t)seats * sizeof *walked);
+  const vcs_batch_outputs_t outputs = {.pixels = allocate(pixels * sizeof(float)), .pixels_stride = picture};
+  vcs_controls_t *controls = allocate((size_t)seats * sizeof *controls);
+  int64_t *walked = allocate((size_t)seats * sizeof *walked);
   static float pattern[PATTERN];
   static const vcs_controls_t idle[PATTERN / sizeof(vcs_controls_t)];
   for (int i = 0; i < PATTERN; i++) pattern[i] = (float)(i % 7 - 3) + 0.5F;
