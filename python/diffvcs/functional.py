@@ -401,10 +401,10 @@ def truth(
         env = _machine(cart)
         env.restore(state)
     options = _c.TruthOptions(
-        _c.address(at), len(looks), env.handle if env else None, threads, 0, _c.address(scale), channels, None, None,
-        devices.number(device),
+        _c.address(at), len(looks), env.handle if env else None, threads, 0, _c.address(scale), channels, None, None
     )
     run_pointer = played._pointer()
+    options.device = devices.number(device)
     for first in range(0, max(count, 1), CHUNK):
         part = slice(first, min(first + CHUNK, count))
         results = _c.TruthResults(
