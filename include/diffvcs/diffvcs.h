@@ -435,18 +435,19 @@ VCS_API void *vcs_device_dlpack(int32_t device, void *memory, int32_t dimensions
  * and what ale-py's AtariVectorEnv does is done result for result (docs/batch.md). On a GPU the same calls keep
  * everything there, for learners that live there:
  *
- * - Arrays (actions, ids, seeds, results, states) are in the device's memory, aligned to 16 bytes; structs, and the
- *   `envs` of vcs_batch_create, are the host's. Calls only queue their work, on the batch's stream; vcs_batch_wait
- * waits.
+ * - Arrays (actions, ids, seeds, results, states) are in the device's memory, observations and states aligned to
+ *   16 bytes; structs, and the `envs` of vcs_batch_create, are the host's.
+ * - Calls only queue their work, on the batch's stream; vcs_batch_wait waits for it.
  * - What is read there later cannot be looked at before: an action out of range does nothing, an id out of range is
  *   passed over, and states are taken as they are.
- * - Some options are as they have to be, and refused otherwise: width and height 84, stack 4, or all three 0 for a
- * batch that draws nothing; stack_in_place 1; autoreset VCS_AUTORESET_SAME_STEP, without final_observations; batch_size
- *   all; rgb and sound 0. There are no strengths, no sends and no receives. threads is not looked at.
- * - New episodes begin from starts that were made at creation, and generators are others: docs/cuda.md has the table.
+ * - Some options are as they have to be, and refused otherwise: width and height 84 and stack 4, or all three 0 for
+ *   a batch that draws nothing; stack_in_place 1; autoreset VCS_AUTORESET_SAME_STEP; batch_size all; rgb and sound
+ *   0. threads is not looked at. There are no final_observations, no strengths, no sends and no receives.
+ * - New episodes begin from starts that were made at creation, and generators are others: docs/cuda.md has the
+ *   table of what is the same and what is not.
  *
  * Any mix of cartridges, which must outlive the batch. A batch is driven by one thread at a time. Nothing is allocated
- * after creation. */
+ * after creation, but for derivatives (grad.h). */
 typedef struct vcs_batch vcs_batch_t;
 
 /* What happens when an episode ends. */
@@ -491,7 +492,8 @@ typedef struct {
 } vcs_batch_env_t;
 
 /* `envs` has options->envs entries; NULL: environment i plays cartridge i modulo cart_count with seed i. Environments
- * of one cartridge, mode and difficulty are booted once. On failure *batch is NULL. */
+ * of one cartridge, mode and difficulty are booted once. On a GPU those of one cartridge run fastest side by side,
+ * which `envs` can arrange. On failure *batch is NULL. */
 VCS_API vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
                                       const vcs_batch_options_t *options, vcs_batch_t **batch, vcs_error_t *error);
 VCS_API void vcs_batch_free(vcs_batch_t *batch);
