@@ -13,7 +13,7 @@ all: build
 
 help:
 	@echo "make          build the library and build/diffvcs"
-	@echo "make cuda     libdiffvcs_cuda, for fleets on a GPU;  make test-cuda, bench-cuda  need one"
+	@echo "make cuda     libdiffvcs_cuda, for batches on a GPU;  make test-cuda, bench-cuda  need one"
 	@echo "make demo     set up, build, run our own cartridge (and a real game if ROMs are there), leave pictures in out/"
 	@echo "make test     everything: unit tests, sanitizers, golden records, ale-py live, two compilers, style"
 	@echo "make check    the one-minute subset"
@@ -124,6 +124,7 @@ test-cuda: cuda roms
 	$(ON_GPU) $(BUILD)/tests/test_fleet many 4096 600
 	$(ON_GPU) $(BUILD)/tests/test_fleet million
 	$(ON_GPU) $(BUILD)/tests/test_fleet_grad
+	$(ON_GPU) $(BUILD)/tests/test_device
 	$(ON_GPU) $(BUILD)/tests/test_fleet golden $(RECORDS)
 
 bench-cuda: cuda roms

@@ -60,10 +60,10 @@ static vcs_cart_t *load(const char *roms, const char *game) {
   return cart;
 }
 
-static void *allocate(const vcs_fleet_t *fleet, size_t size) {
+static void *allocate(size_t size) {
   void *memory;
   vcs_error_t error;
-  must(vcs_fleet_allocate(fleet, size ? size : 1, &memory, &error), &error);
+  must(vcs_device_allocate(VCS_GPU, size ? size : 1, &memory, &error), &error);
   return memory;
 }
 
@@ -102,11 +102,11 @@ static rate_t measure(const vcs_cart_t *cart, const work_t *work, int32_t seats,
   options.frame_skip = work->frame_skip;
   must(vcs_fleet_create(&cart, 1, NULL, &options, &fleet, &error), &error);
   const size_t size = vcs_fleet_observation_size(fleet);
-  const vcs_batch_results_t results = {.observations = size ? allocate(fleet, size * (size_t)seats) : NULL,
-                                       .rewards = allocate(fleet, (size_t)seats * sizeof(int32_t)),
-                                       .lives = allocate(fleet, (size_t)seats * sizeof(int32_t)),
-                                       .terminated = allocate(fleet, (size_t)seats),
-                                       .truncated = allocate(fleet, (size_t)seats)};
+  const vcs_batch_results_t results = {.observations = size ? allocate(size * (size_t)seats) : NULL,
+                                       .rewards = allocate((size_t)seats * sizeof(int32_t)),
+                                       .lives = allocate((size_t)seats * sizeof(int32_t)),
+                                       .terminated = allocate((size_t)seats),
+                                       .truncated = allocate((size_t)seats)};
   must(vcs_fleet_reset(fleet, 1, &results, NULL, &error), &error);
   for (int i = 0; i < WARM_FRAMES / options.frame_skip; i++) {
     must(vcs_fleet_step(fleet, NULL, &results, NULL, &error), &error);
@@ -123,11 +123,11 @@ static rate_t measure(const vcs_cart_t *cart, const work_t *work, int32_t seats,
   }
   const rate_t rate = {(double)steps * options.frame_skip * seats / spent,
                        instructions_per_frame(fleet, &results, seats)};
-  vcs_fleet_release(fleet, results.observations);
-  vcs_fleet_release(fleet, results.rewards);
-  vcs_fleet_release(fleet, results.lives);
-  vcs_fleet_release(fleet, results.terminated);
-  vcs_fleet_release(fleet, results.truncated);
+  vcs_device_free(VCS_GPU, results.observations);
+  vcs_device_free(VCS_GPU, results.rewards);
+  vcs_device_free(VCS_GPU, results.lives);
+  vcs_device_free(VCS_GPU, results.terminated);
+  vcs_device_free(VCS_GPU, results.truncated);
   vcs_fleet_free(fleet);
   return rate;
 }
@@ -138,7 +138,7 @@ static rate_t measure(const vcs_cart_t *cart, const work_t *work, int32_t seats,
 static double product_rate(const vcs_cart_t *cart, vcs_method_t method, int32_t seats, double seconds) {
   enum { PATTERN = 1 << 20 };
   vcs_fleet_options_t options;
-  vcs_fleet_grad_options_t grad;
+  vcs_batch_grad_options_t grad;
   vcs_fleet_t *fleet;
   vcs_error_t error;
   vcs_fleet_defaults(&options);
@@ -150,28 +150,28 @@ static double product_rate(const vcs_cart_t *cart, vcs_method_t method, int32_t 
   for (int i = 0; i < WARM_FRAMES / options.frame_skip; i++) {
     must(vcs_fleet_step(fleet, NULL, &results, NULL, &error), &error);
   }
-  vcs_fleet_grad_defaults(&grad);
+  vcs_batch_grad_defaults(&grad);
   grad.grad.method = method;
   const size_t state = 8 * vcs_state_size(cart), picture = (size_t)VCS_WIDTH * (size_t)cart->height;
   const size_t pixels = picture * (size_t)seats;
-  const vcs_fleet_inputs_t inputs = {.state = allocate(fleet, state * (size_t)seats * sizeof(float)),
+  const vcs_batch_inputs_t inputs = {.state = allocate(state * (size_t)seats * sizeof(float)),
                                      .state_stride = state,
-                                     .input = allocate(fleet, VCS_INPUTS * (size_t)seats * sizeof(float)),
+                                     .input = allocate(VCS_INPUTS * (size_t)seats * sizeof(float)),
                                      .input_stride = VCS_INPUTS};
-  const vcs_fleet_outputs_t outputs = {.pixels = allocate(fleet, pixels * sizeof(float)), .pixels_stride = picture};
-  vcs_controls_t *controls = allocate(fleet, (size_t)seats * sizeof *controls);
-  int64_t *walked = allocate(fleet, (size_t)seats * sizeof *walked);
+  const vcs_batch_outputs_t outputs = {.pixels = allocate(pixels * sizeof(float)), .pixels_stride = picture};
+  vcs_controls_t *controls = allocate((size_t)seats * sizeof *controls);
+  int64_t *walked = allocate((size_t)seats * sizeof *walked);
   static float pattern[PATTERN];
   static const vcs_controls_t idle[PATTERN / sizeof(vcs_controls_t)];
   for (int i = 0; i < PATTERN; i++) pattern[i] = (float)(i % 7 - 3) + 0.5F;
   for (size_t i = 0; i < pixels; i += PATTERN) {
     const size_t left = pixels - i < PATTERN ? pixels - i : PATTERN;
-    must(vcs_fleet_move(fleet, outputs.pixels + i, pattern, left * sizeof(float), &error), &error);
+    must(vcs_device_move(VCS_GPU, outputs.pixels + i, pattern, left * sizeof(float), &error), &error);
   }
   const size_t some = sizeof idle / sizeof *idle;
   for (size_t i = 0; i < (size_t)seats; i += some) {
     const size_t left = (size_t)seats - i < some ? (size_t)seats - i : some;
-    must(vcs_fleet_move(fleet, controls + i, idle, left * sizeof *idle, &error), &error);
+    must(vcs_device_move(VCS_GPU, controls + i, idle, left * sizeof *idle, &error), &error);
   }
   double start = 0, spent = 0;
   int64_t products = 0;
@@ -185,14 +185,14 @@ static double product_rate(const vcs_cart_t *cart, vcs_method_t method, int32_t 
     spent = now() - start;
   }
   int64_t *here = malloc((size_t)seats * sizeof *here), sum = 0;
-  must(vcs_fleet_move(fleet, here, walked, (size_t)seats * sizeof *here, &error), &error);
+  must(vcs_device_move(VCS_GPU, here, walked, (size_t)seats * sizeof *here, &error), &error);
   for (int32_t i = 0; i < seats; i++) {
     if (here[i] < 0) die("a tape was too short");
     sum += here[i];
   }
   free(here);
   void *const buffers[] = {inputs.state, inputs.input, outputs.pixels, controls, walked};
-  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) vcs_fleet_release(fleet, buffers[i]);
+  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) vcs_device_free(VCS_GPU, buffers[i]);
   vcs_fleet_free(fleet);
   return (double)sum * (double)products / spent;
 }
@@ -216,7 +216,7 @@ static double truth_ms(const vcs_cart_t *cart) {
   double best = 1e9;
   for (int i = 0; i < TIMES; i++) {
     const double start = now();
-    must(vcs_fleet_truth(0, &run, NULL, places, BITS, &results, &error), &error);
+    must(vcs_fleet_truth(VCS_GPU, &run, NULL, places, BITS, &results, &error), &error);
     const double spent = 1e3 * (now() - start);
     if (spent < best) best = spent;
   }
@@ -260,7 +260,7 @@ static plan_t read_plan(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   const plan_t plan = read_plan(argc, argv);
-  const char *missing = vcs_fleet_missing(0);
+  const char *missing = vcs_device_missing(VCS_GPU);
   if (missing) die(missing);
   vcs_cart_t *carts[GAMES];
   for (int g = 0; g < GAMES; g++) carts[g] = load(argv[1], games[g]);

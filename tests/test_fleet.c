@@ -29,7 +29,7 @@
 
 static int32_t device(void) {
   const char *named = getenv("DIFFVCS_DEVICE");
-  return named ? atoi(named) : VCS_FLEET_CPU;
+  return named ? VCS_GPU + atoi(named) : VCS_CPU_AS_GPU;
 }
 
 /* ---- Cartridges --------------------------------------------------------------------------------------------- */
@@ -129,7 +129,8 @@ typedef struct {
 static void *allocate(const port_t *port, size_t size) {
   void *memory = NULL;
   vcs_error_t error;
-  if (vcs_fleet_allocate(port->fleet, size ? size : 1, &memory, &error)) fail_msg("%s", error.message);
+  if (vcs_device_allocate(vcs_fleet_options(port->fleet)->device, size ? size : 1, &memory, &error))
+    fail_msg("%s", error.message);
   return memory;
 }
 
@@ -161,17 +162,18 @@ static port_t open_port(vcs_cart_t *const *carts, int count, const vcs_fleet_opt
 }
 
 static void close_port(port_t *port) {
-#define CLOSE(name, size)                            \
-  vcs_fleet_release(port->fleet, port->device.name); \
+#define CLOSE(name, size)                                                     \
+  vcs_device_free(vcs_fleet_options(port->fleet)->device, port->device.name); \
   free(port->host.name);
   RESULTS(CLOSE)
-  vcs_fleet_release(port->fleet, port->actions);
+  vcs_device_free(vcs_fleet_options(port->fleet)->device, port->actions);
   vcs_fleet_free(port->fleet);
 }
 
 static void move(const port_t *port, void *to, const void *from, size_t size) {
   vcs_error_t error;
-  if (size && vcs_fleet_move(port->fleet, to, from, size, &error)) fail_msg("%s", error.message);
+  if (size && vcs_device_move(vcs_fleet_options(port->fleet)->device, to, from, size, &error))
+    fail_msg("%s", error.message);
 }
 
 static void fetch_results(port_t *port) {
@@ -298,7 +300,7 @@ static void compare_machines(vcs_cart_t *const *carts, int count, int32_t seats,
     vcs_env_free(envs[i]);
   }
   print_message("%d machines, %d frames, %d of them over before\n", (int)seats, frames, over);
-  vcs_fleet_release(port.fleet, there);
+  vcs_device_free(vcs_fleet_options(port.fleet)->device, there);
   free(envs);
   free(streams);
   free(actions);
@@ -396,7 +398,7 @@ static void test_fleet_is_the_same_on_every_device(void **state) {
     options.episodic_life = 1;
     options.frame_skip = shows == VCS_FLEET_SHOWS_FRAMES ? 1 : 3;
     port_t port = open_port(carts, count, &options);
-    options.device = VCS_FLEET_CPU;
+    options.device = VCS_CPU_AS_GPU;
     port_t other = open_port(carts, count, &options);
     reset_port(&port, 17);
     reset_port(&other, 17);
@@ -439,8 +441,8 @@ static void test_fleet_states_of_a_subset_go_back(void **state) {
   for (int i = 0; i < STEPS; i++) step_port(&port, NULL);
   assert_memory_equal(port.host.ram + 4 * 128, first[0], 128);
   assert_memory_equal(port.host.ram + 17 * 128, first[1], 128);
-  vcs_fleet_release(port.fleet, there);
-  vcs_fleet_release(port.fleet, states);
+  vcs_device_free(vcs_fleet_options(port.fleet)->device, there);
+  vcs_device_free(vcs_fleet_options(port.fleet)->device, states);
   close_port(&port);
   vcs_cart_free(cart);
 }
@@ -555,13 +557,13 @@ static void test_fleet_refuses(void **state) {
   vcs_fleet_options_t options = options_of(2, VCS_FLEET_SHOWS_NOTHING);
   vcs_fleet_t *fleet;
   vcs_error_t error;
-  options.device = 4711;
+  options.device = VCS_GPU + 4711;
   assert_int_equal(vcs_fleet_create((const vcs_cart_t *const *)&cart, 1, NULL, &options, &fleet, &error),
                    VCS_NOT_FOUND);
   assert_null(fleet);
   assert_non_null(strstr(error.message, "CPU") ? error.message : strstr(error.message, "4711"));
-  assert_non_null(vcs_fleet_missing(4711));
-  assert_null(vcs_fleet_missing(VCS_FLEET_CPU));
+  assert_non_null(vcs_device_missing(VCS_GPU + 4711));
+  assert_null(vcs_device_missing(VCS_CPU_AS_GPU));
   options.device = device();
   options.seats = 0;
   assert_int_equal(vcs_fleet_create((const vcs_cart_t *const *)&cart, 1, NULL, &options, &fleet, &error),
@@ -578,34 +580,6 @@ static void test_fleet_refuses(void **state) {
   assert_int_equal(vcs_fleet_machine(fleet, 2, &machine, &error), VCS_BAD_ARGUMENT);
   assert_int_equal(vcs_fleet_machine(fleet, 1, &machine, &error), VCS_OK);
   vcs_fleet_free(fleet);
-  vcs_cart_free(cart);
-}
-
-static void test_fleet_tensors_say_where_they_are(void **state) {
-  (void)state;
-  vcs_cart_t *cart = load_demo();
-  const vcs_fleet_options_t options = options_of(1, VCS_FLEET_SHOWS_NOTHING);
-  port_t port = open_port(&cart, 1, &options);
-  const int64_t shape[2] = {3, 5};
-  struct { /* the head of a DLManagedTensor */
-    void *data;
-    int32_t device_type, device_id, dimensions;
-    uint8_t code, bits;
-    uint16_t lanes;
-    int64_t *shape, *strides;
-    uint64_t offset;
-    void *context;
-    void (*deleter)(void *);
-  } *tensor = vcs_fleet_dlpack(port.fleet, port.actions, 2, shape, 32, 1);
-  assert_ptr_equal(tensor->data, port.actions);
-  assert_int_equal(tensor->device_type, device() == VCS_FLEET_CPU ? 1 : 2);
-  assert_int_equal(tensor->dimensions, 2);
-  assert_int_equal(tensor->code, 0);
-  assert_int_equal(tensor->bits, 32);
-  assert_memory_equal(tensor->shape, shape, sizeof shape);
-  tensor->deleter(tensor);
-  assert_null(vcs_fleet_dlpack(port.fleet, port.actions, 9, shape, 8, 0));
-  close_port(&port);
   vcs_cart_free(cart);
 }
 
@@ -642,8 +616,8 @@ static void put_env(port_t *port, int first, int count, const vcs_env_t *env) {
     assert_int_equal(vcs_fleet_restore(port->fleet, id, 1, there, NULL, NULL), VCS_OK);
     assert_int_equal(vcs_fleet_wait(port->fleet, NULL, NULL), VCS_OK);
   }
-  vcs_fleet_release(port->fleet, there);
-  vcs_fleet_release(port->fleet, id);
+  vcs_device_free(vcs_fleet_options(port->fleet)->device, there);
+  vcs_device_free(vcs_fleet_options(port->fleet)->device, id);
   free(state);
 }
 
@@ -732,7 +706,7 @@ static int golden(const char *directory) {
   }
   /* On a GPU a game has a warp of its own, all lanes of which do the same: 32 different games would wait for each
    * other. */
-  const int lanes = device() == VCS_FLEET_CPU ? 1 : 32;
+  const int lanes = device() == VCS_CPU_AS_GPU ? 1 : 32;
   vcs_fleet_options_t options = options_of(count * lanes, VCS_FLEET_SHOWS_FRAMES);
   options.frame_skip = 1;
   options.noop_max = options.max_episode_frames = 0;
@@ -803,7 +777,7 @@ static void test_million(void **state) {
   vcs_fleet_options_t options = options_of(SEATS, VCS_FLEET_SHOWS_NOTHING);
   port_t port = open_port(&cart, 1, &options);
   options.seats = LOOKED_AT;
-  options.device = VCS_FLEET_CPU;
+  options.device = VCS_CPU_AS_GPU;
   port_t other = open_port(&cart, 1, &options);
   reset_port(&port, 1);
   reset_port(&other, 1);
@@ -826,7 +800,7 @@ static void test_many(void **state) {
 }
 
 int main(int argc, char **argv) {
-  const char *missing = vcs_fleet_missing(device());
+  const char *missing = vcs_device_missing(device());
   if (missing) {
     printf("SKIPPED: %s\n", missing);
     return 77;
@@ -861,7 +835,6 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_fleet_truth_is_the_truth),
       cmocka_unit_test(test_fleet_truths_of_several_runs_are_those_of_each),
       cmocka_unit_test(test_fleet_refuses),
-      cmocka_unit_test(test_fleet_tensors_say_where_they_are),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@
 
 static int32_t device(void) {
   const char *named = getenv("DIFFVCS_DEVICE");
-  return named ? atoi(named) : VCS_FLEET_CPU;
+  return named ? VCS_GPU + atoi(named) : VCS_CPU_AS_GPU;
 }
 
 static vcs_cart_t *load(const void *image, size_t size, const char *name) {
@@ -81,8 +81,8 @@ static vcs_fleet_t *make_fleet(const vcs_cart_t *cart, int32_t seats, int32_t wh
 static void *upload(vcs_fleet_t *fleet, const void *from, size_t size) {
   void *there;
   vcs_error_t error;
-  must(vcs_fleet_allocate(fleet, size, &there, &error), &error);
-  must(vcs_fleet_move(fleet, there, from, size, &error), &error);
+  must(vcs_device_allocate(vcs_fleet_options(fleet)->device, size, &there, &error), &error);
+  must(vcs_device_move(vcs_fleet_options(fleet)->device, there, from, size, &error), &error);
   return there;
 }
 
@@ -119,16 +119,16 @@ static void fill_buffers(vcs_fleet_t *fleet, const vcs_cart_t *cart, int32_t sea
 
 static void free_buffers(vcs_fleet_t *fleet, buffers_t *b) {
   for (int i = 0; i < BUFFERS; i++) {
-    vcs_fleet_release(fleet, b->there[i]);
+    vcs_device_free(vcs_fleet_options(fleet)->device, b->there[i]);
     free(b->host[i]);
   }
 }
 
-static void call(vcs_fleet_t *fleet, const vcs_controls_t *controls, const vcs_fleet_grad_options_t *options,
+static void call(vcs_fleet_t *fleet, const vcs_controls_t *controls, const vcs_batch_grad_options_t *options,
                  const buffers_t *b, bool reverse, int64_t *instructions) {
-  const vcs_fleet_inputs_t inputs = {b->there[STATE_IN],  b->there[ROM],  b->there[INPUT],
+  const vcs_batch_inputs_t inputs = {b->there[STATE_IN],  b->there[ROM],  b->there[INPUT],
                                      b->stride[STATE_IN], b->stride[ROM], b->stride[INPUT]};
-  const vcs_fleet_outputs_t outputs = {b->there[PIXELS], b->there[STATE_OUT], b->stride[PIXELS], b->stride[STATE_OUT]};
+  const vcs_batch_outputs_t outputs = {b->there[PIXELS], b->there[STATE_OUT], b->stride[PIXELS], b->stride[STATE_OUT]};
   vcs_error_t error;
   must((reverse ? vcs_fleet_vjp : vcs_fleet_jvp)(fleet, controls, options, &inputs, &outputs, instructions, NULL,
                                                  &error),
@@ -140,7 +140,7 @@ static float *download(vcs_fleet_t *fleet, const buffers_t *b, int buffer, int32
   const size_t size = b->stride[buffer] * (size_t)seats * sizeof(float);
   float *here = malloc(size);
   vcs_error_t error;
-  must(vcs_fleet_move(fleet, here, b->there[buffer], size, &error), &error);
+  must(vcs_device_move(vcs_fleet_options(fleet)->device, here, b->there[buffer], size, &error), &error);
   return here;
 }
 
@@ -165,8 +165,8 @@ static void compare_product(const char *game, vcs_method_t method, bool reverse,
   vcs_cart_t *cart = load_game(game);
   if (!cart) return;
   vcs_fleet_t *fleet = make_fleet(cart, seats, device());
-  vcs_fleet_grad_options_t options;
-  vcs_fleet_grad_defaults(&options);
+  vcs_batch_grad_options_t options;
+  vcs_batch_grad_defaults(&options);
   options.grad.method = method;
   options.frames = frames;
   options.rows = 25100;
@@ -188,7 +188,9 @@ static void compare_product(const char *game, vcs_method_t method, bool reverse,
   call(fleet, controls_there, &options, &b, reverse, instructions_there);
   call(fleet, controls_there, &options, &again, reverse, NULL);
   vcs_error_t error;
-  must(vcs_fleet_move(fleet, instructions, instructions_there, (size_t)seats * sizeof *instructions, &error), &error);
+  must(vcs_device_move(vcs_fleet_options(fleet)->device, instructions, instructions_there,
+                       (size_t)seats * sizeof *instructions, &error),
+       &error);
 
   vcs_t *m = malloc(sizeof *m);
   double worst = 0;
@@ -220,8 +222,8 @@ static void compare_product(const char *game, vcs_method_t method, bool reverse,
   }
   print_message("%-16s method %d %s %d: %.1e\n", game ? game : "demo", (int)method, reverse ? "vjp" : "jvp",
                 (int)frames, worst);
-  vcs_fleet_release(fleet, controls_there);
-  vcs_fleet_release(fleet, instructions_there);
+  vcs_device_free(vcs_fleet_options(fleet)->device, controls_there);
+  vcs_device_free(vcs_fleet_options(fleet)->device, instructions_there);
   free_buffers(fleet, &b);
   free_buffers(fleet, &again);
   free(controls);
@@ -231,7 +233,7 @@ static void compare_product(const char *game, vcs_method_t method, bool reverse,
   vcs_cart_free(cart);
 }
 
-static int32_t seats_wanted(void) { return device() == VCS_FLEET_CPU ? 3 : 37; }
+static int32_t seats_wanted(void) { return device() == VCS_CPU_AS_GPU ? 3 : 37; }
 
 static void compare_method(vcs_method_t method, int game_count, int32_t frames) {
   for (int g = 0; g < game_count; g++) {
@@ -249,7 +251,7 @@ static void test_fleet_ste_is_the_cpus(void **context) {
 
 static void test_fleet_bit_is_the_cpus(void **context) {
   (void)context;
-  const bool cpu = device() == VCS_FLEET_CPU; /* a GPU has seconds for what a CPU has milliseconds for */
+  const bool cpu = device() == VCS_CPU_AS_GPU; /* a GPU has seconds for what a CPU has milliseconds for */
   compare_method(VCS_METHOD_BIT, cpu ? GAMES : 3, cpu ? 3 : 1);
   compare_product(NULL, VCS_METHOD_BIT, true, 2, seats_wanted());
 }
@@ -272,13 +274,13 @@ static void test_forks_are_refused(void **context) {
   (void)context;
   vcs_cart_t *cart = load_game(NULL);
   vcs_fleet_t *fleet = make_fleet(cart, 1, device());
-  vcs_fleet_grad_options_t options;
-  vcs_fleet_grad_defaults(&options);
+  vcs_batch_grad_options_t options;
+  vcs_batch_grad_defaults(&options);
   options.grad.method = VCS_METHOD_BIT;
   options.grad.fork_window = 256;
   const vcs_controls_t controls = {0};
-  const vcs_fleet_inputs_t inputs = {0};
-  const vcs_fleet_outputs_t outputs = {0};
+  const vcs_batch_inputs_t inputs = {0};
+  const vcs_batch_outputs_t outputs = {0};
   vcs_error_t error;
   assert_int_equal(vcs_fleet_vjp(fleet, &controls, &options, &inputs, &outputs, NULL, NULL, &error), VCS_BAD_ARGUMENT);
   assert_non_null(strstr(error.message, "fork_window"));
@@ -292,11 +294,11 @@ static void test_forks_are_refused(void **context) {
 /* On a GPU a tape has an end, and says so; what the seat would have given is left out. */
 static void test_a_short_tape_says_so(void **context) {
   (void)context;
-  if (device() == VCS_FLEET_CPU) skip();
+  if (device() == VCS_CPU_AS_GPU) skip();
   vcs_cart_t *cart = load_game(NULL);
   vcs_fleet_t *fleet = make_fleet(cart, 2, device());
-  vcs_fleet_grad_options_t options;
-  vcs_fleet_grad_defaults(&options);
+  vcs_batch_grad_options_t options;
+  vcs_batch_grad_defaults(&options);
   const int32_t rooms[3][3] = {{100, 2304, 128}, {8192, 10, 128}, {8192, 2304, 1}};
   for (int i = 0; i < 3; i++) {
     options.rows = rooms[i][0];
@@ -310,15 +312,17 @@ static void test_a_short_tape_says_so(void **context) {
     int64_t *instructions_there = upload(fleet, instructions, sizeof instructions);
     call(fleet, controls_there, &options, &b, true, instructions_there);
     vcs_error_t error;
-    must(vcs_fleet_move(fleet, instructions, instructions_there, sizeof instructions, &error), &error);
+    must(vcs_device_move(vcs_fleet_options(fleet)->device, instructions, instructions_there, sizeof instructions,
+                         &error),
+         &error);
     assert_int_equal(instructions[0], -1);
     assert_int_equal(instructions[1], -1);
     float *state = download(fleet, &b, STATE_IN, 2);
     assert_memory_equal(state, b.host[STATE_IN], b.stride[STATE_IN] * 2 * sizeof(float));
     free(state);
     free_buffers(fleet, &b);
-    vcs_fleet_release(fleet, controls_there);
-    vcs_fleet_release(fleet, instructions_there);
+    vcs_device_free(vcs_fleet_options(fleet)->device, controls_there);
+    vcs_device_free(vcs_fleet_options(fleet)->device, instructions_there);
   }
   vcs_fleet_free(fleet);
   vcs_cart_free(cart);
@@ -342,7 +346,7 @@ static void test_lanes_record_the_cpus_tape(void **context) {
   for (int g = 0; g < GAMES; g++) {
     vcs_cart_t *cart = load_game(games[g]);
     if (!cart) continue;
-    vcs_fleet_t *fleet = make_fleet(cart, 1, VCS_FLEET_CPU);
+    vcs_fleet_t *fleet = make_fleet(cart, 1, VCS_CPU_AS_GPU);
     const vcs_cart_t *coded = &fleet->kinds[0].cart;
     vcs_tape_t *tape, *other;
     assert_int_equal(vcs_tape_create(cart, &tape, NULL), VCS_OK);
@@ -383,7 +387,7 @@ static void test_lanes_record_the_cpus_tape(void **context) {
 }
 
 int main(int argc, char **argv) {
-  const char *missing = vcs_fleet_missing(device());
+  const char *missing = vcs_device_missing(device());
   if (missing) {
     fprintf(stderr, "test_fleet_grad: %s\n", missing);
     return 1;

@@ -1,14 +1,13 @@
-/* diffvcs/cuda.h: environments by the hundred thousand, on a GPU.
+/* diffvcs/cuda.h: fleets, what batches on a GPU are made of.
  *
  * A fleet is many environments on one device: machines, rewards, lives, endings, new episodes and the pictures that
  * agents see all stay in the device's memory. Actions come from there and results go there, so that a learner on the
- * same device never waits for the host. docs/cuda.md tells how it is built and what it costs.
+ * same device never waits for the host. vcs_batch_create with a device is the usual way to one; this is the same with
+ * all that a fleet has beyond a batch: frames as they are drawn, random play, endless games, a stream for each call,
+ * machines to look at. docs/cuda.md tells how it is built and what it costs.
  *
- * The CUDA part is a library of its own, libdiffvcs_cuda, found when it is first asked for: beside this library, on the
- * loader's path, or where the variable DIFFVCS_CUDA says. Without it, or without a GPU, VCS_FLEET_CPU is a fleet with
- * the same results on the host's processors; everything else fails with VCS_NOT_FOUND and says what is missing.
- *
- * Conventions as in diffvcs.h. "Device memory" is that of the fleet's device: cudaMalloc's, or for VCS_FLEET_CPU any.
+ * Conventions as in diffvcs.h, devices too. "Device memory" is that of the fleet's device; VCS_CPU and VCS_CPU_AS_GPU
+ * are the same here.
  */
 #ifndef DIFFVCS_CUDA_H
 #define DIFFVCS_CUDA_H
@@ -20,11 +19,6 @@
 extern "C" {
 #endif
 
-enum { VCS_FLEET_CPU = -1 }; /* a device: this, or the number of a GPU */
-
-/* Whether a device can be used. NULL: it can; otherwise a sentence that says what is missing. */
-VCS_API const char *vcs_fleet_missing(int32_t device);
-
 typedef struct vcs_fleet vcs_fleet_t;
 
 /* What an observation is. */
@@ -34,10 +28,17 @@ enum {
   VCS_FLEET_SHOWS_SMALL    /* 4 x 84 x 84 bytes of gray, oldest first, as vcs_batch_step gives them */
 };
 
+/* What an action is a number of. */
+enum {
+  VCS_FLEET_ACTIONS_ALL,     /* ALE's 18 (vcs_action_t); what a game does not allow does nothing */
+  VCS_FLEET_ACTIONS_MINIMAL, /* those that matter in the seat's game, as in a batch */
+  VCS_FLEET_ACTIONS_LEGAL    /* those that it allows; then fire_reset looks at these */
+};
+
 /* Plain data; vcs_fleet_defaults fills it. */
 typedef struct {
   int32_t seats;                   /* how many environments, from 1 on; default 1 */
-  int32_t device;                  /* VCS_FLEET_CPU, or a GPU's number; default 0 */
+  int32_t device;                  /* VCS_GPU, the first */
   int32_t frame_skip;              /* 4 */
   int32_t noop_max;                /* 30: episodes begin with 0 to 29 frames of nothing; at most 1000 */
   int32_t max_episode_frames;      /* 108000; 0: no limit */
@@ -47,6 +48,8 @@ typedef struct {
   uint8_t reward_clipping;         /* 1: rewards from -1 to 1 */
   uint8_t fire_reset;              /* 1: episodes begin with FIRE if it is one of the actions */
   uint8_t episodic_life;           /* 0; 1: losing a life ends an episode */
+  uint8_t life_loss_info;          /* 0; 1: losing a life is reported as terminated, but the episode goes on */
+  uint8_t actions;                 /* VCS_FLEET_ACTIONS_ALL */
   uint8_t endless; /* 0; 1: endings are reported, but machines go on: who wants another episode restores */
 } vcs_fleet_options_t;
 VCS_API void vcs_fleet_defaults(vcs_fleet_options_t *options);
@@ -65,18 +68,17 @@ VCS_API size_t vcs_fleet_observation_size(const vcs_fleet_t *fleet);
 VCS_API size_t vcs_fleet_seat_bytes(const vcs_fleet_t *fleet);
 
 /* All seats begin an episode; seat i has the generator of this seed and its number. Results are as in a batch, in
- * device memory, with an entry a seat: observations, rewards, lives, terminated, truncated, frame_numbers,
- * episode_frame_numbers and ram may be given, the others must be NULL. Small observations are kept in the caller's
- * buffer from step to step: every call gets the same one, and the caller leaves its content alone.
+ * device memory, with an entry a seat; final_observations and sound must be NULL. Small observations are kept in the
+ * caller's buffer from step to step: every call gets the same one, and the caller leaves its content alone.
  *
  * A stream is a cudaStream_t, NULL the default one; calls only queue their work there. vcs_fleet_wait waits for it. */
 VCS_API vcs_status_t vcs_fleet_reset(vcs_fleet_t *fleet, uint64_t seed, const vcs_batch_results_t *results,
                                      void *stream, vcs_error_t *error);
 
-/* One step: `actions` is an ALE action (vcs_action_t) a seat, in device memory; what a game does not allow does
- * nothing. NULL: each seat chooses one of its game's minimal set. Sticky actions repeat frame by frame. When an episode
- * ends, the rest of the step is not run, `terminated` or `truncated` says so, and the next one begins at once, from a
- * start: observation, lives and numbers are the new episode's. */
+/* One step: `actions` has one for each seat, in device memory; what is out of range does nothing. NULL: each seat
+ * chooses one of its game's minimal set. Sticky actions repeat frame by frame. When an episode ends, the rest of the
+ * step is not run, `terminated` or `truncated` says so, and the next one begins at once, from a start: observation,
+ * lives and numbers are the new episode's. */
 VCS_API vcs_status_t vcs_fleet_step(vcs_fleet_t *fleet, const int32_t *actions, const vcs_batch_results_t *results,
                                     void *stream, vcs_error_t *error);
 VCS_API vcs_status_t vcs_fleet_wait(vcs_fleet_t *fleet, void *stream, vcs_error_t *error);
@@ -95,63 +97,18 @@ VCS_API vcs_status_t vcs_fleet_restore(vcs_fleet_t *fleet, const int32_t *ids, i
 VCS_API vcs_status_t vcs_fleet_machine(const vcs_fleet_t *fleet, int32_t seat, vcs_t *machine, vcs_error_t *error);
 VCS_API vcs_status_t vcs_fleet_set_machine(vcs_fleet_t *fleet, int32_t seat, const vcs_t *machine, vcs_error_t *error);
 
-/* Device memory by this library, for programs without CUDA of their own: allocated, freed, and copied to and from. */
-VCS_API vcs_status_t vcs_fleet_allocate(const vcs_fleet_t *fleet, size_t size, void **memory, vcs_error_t *error);
-VCS_API void vcs_fleet_release(const vcs_fleet_t *fleet, void *memory);
-VCS_API vcs_status_t vcs_fleet_move(const vcs_fleet_t *fleet, void *to, const void *from, size_t size,
-                                    vcs_error_t *error);
-
-/* A caller's buffer as a DLPack tensor (a DLManagedTensor *), which numpy, PyTorch, JAX and CuPy take over without a
- * copy: `shape` of `dimensions` entries, elements of `bits` bits, signed or not, on the fleet's device. The buffer must
- * outlive the tensor, whose deleter frees the description alone. NULL: out of memory, or more than 8 dimensions. */
-VCS_API void *vcs_fleet_dlpack(const vcs_fleet_t *fleet, void *memory, int32_t dimensions, const int64_t *shape,
-                               int32_t bits, int32_t is_signed);
-
 /* ---- Derivatives ------------------------------------------------------------------------------------------------ */
 
-/* vcs_grad_jvp and vcs_grad_vjp for every seat of a fleet: a seat's run begins with its present machine, which is not
- * changed, and goes on for some frames. Nothing of the fleet's play takes part: no episodes, no sticky actions, no
- * reading of RAM between frames; what is held is given. `ste`, `naive` and `bit`; not forks, which the CPU does.
- *
- * Slots are those of vcs_grad_inputs_t and vcs_grad_outputs_t in device memory, those of seat i from pointer + i *
- * stride on (strides are in floats). Any pointer may be NULL. Results are added to what is there. They are the CPU's
- * but for rounding, and the same from run to run. */
-typedef struct {
-  float *state, *rom, *input;
-  size_t state_stride, rom_stride, input_stride;
-} vcs_fleet_inputs_t;
-typedef struct {
-  float *pixels; /* height * 160 floats for every frame, or for the last one only */
-  float *state;  /* after the last frame */
-  size_t pixels_stride, state_stride;
-} vcs_fleet_outputs_t;
-
-/* Plain data; vcs_fleet_grad_defaults fills it. */
-typedef struct {
-  vcs_grad_options_t grad;         /* the defaults of vcs_grad_defaults, but `ste`; `scale` is in host memory */
-  int32_t frames;                  /* of every run; 1 */
-  uint8_t last_picture;            /* 0; 1: outputs->pixels has the picture after the last frame only */
-  int32_t rows, events, snapshots; /* room on a tape: instructions 8192, TIA accesses 2304, snapshots 128. On a GPU a
-                                      tape does not grow; on the CPU it does, and these are not looked at */
-  int32_t at_once; /* seats that are worked on at the same time, for which there must be memory (vcs_fleet_grad_bytes
-                      each); the others wait. 65536 */
-} vcs_fleet_grad_options_t;
-VCS_API void vcs_fleet_grad_defaults(vcs_fleet_grad_options_t *options);
-
-/* Bytes of device memory that a seat needs while it is differentiated. They are kept for the next call. */
-VCS_API size_t vcs_fleet_grad_bytes(const vcs_fleet_t *fleet, const vcs_fleet_grad_options_t *options);
-
-/* `controls` is one for each frame, seat after seat, and `instructions` (or NULL) one number a seat: how many were
- * walked over; -1: the seat's tape was too short for a frame, and its results are not to be used. Both in device
- * memory. Calls only queue their work, but the first with new options waits. A fleet has one workspace: its products
- * follow each other, on one stream or waited for. */
+/* vcs_batch_jvp and vcs_batch_vjp (grad.h) for the seats of a fleet. It has one workspace: its products follow each
+ * other, on one stream or waited for. */
+VCS_API size_t vcs_fleet_grad_bytes(const vcs_fleet_t *fleet, const vcs_batch_grad_options_t *options);
 VCS_API vcs_status_t vcs_fleet_jvp(vcs_fleet_t *fleet, const vcs_controls_t *controls,
-                                   const vcs_fleet_grad_options_t *options, const vcs_fleet_inputs_t *inputs,
-                                   const vcs_fleet_outputs_t *outputs, int64_t *instructions, void *stream,
+                                   const vcs_batch_grad_options_t *options, const vcs_batch_inputs_t *inputs,
+                                   const vcs_batch_outputs_t *outputs, int64_t *instructions, void *stream,
                                    vcs_error_t *error);
 VCS_API vcs_status_t vcs_fleet_vjp(vcs_fleet_t *fleet, const vcs_controls_t *controls,
-                                   const vcs_fleet_grad_options_t *options, const vcs_fleet_inputs_t *inputs,
-                                   const vcs_fleet_outputs_t *outputs, int64_t *instructions, void *stream,
+                                   const vcs_batch_grad_options_t *options, const vcs_batch_inputs_t *inputs,
+                                   const vcs_batch_outputs_t *outputs, int64_t *instructions, void *stream,
                                    vcs_error_t *error);
 
 /* vcs_truth on a device: each place flipped by itself, all of them at once, what they do counted there. Rows are those

@@ -401,14 +401,57 @@ typedef struct {
 VCS_API void vcs_stream_start(vcs_stream_t *stream, uint64_t seed);
 VCS_API int vcs_stream_next(vcs_stream_t *stream);
 
+/* ---- Devices ------------------------------------------------------------------------------------------------ */
+
+/* Where work is done and where its memory is, wherever something has a `device`. Options that are all zero mean the
+ * CPU. The CPU in a GPU's place does what a GPU does, result for result: for tests, and for writing programs where
+ * there is no GPU (docs/cuda.md).
+ *
+ * What a GPU needs is a library of its own, libdiffvcs_cuda, found when it is first asked for: beside this library, on
+ * the loader's path, or where the variable DIFFVCS_CUDA says. Without it, or without a GPU, what has a GPU for its
+ * device fails with VCS_NOT_FOUND and says what is missing. Calls leave their GPU as the thread's current one. */
+enum {
+  VCS_CPU_AS_GPU = -1,
+  VCS_CPU = 0,
+  VCS_GPU = 1 /* plus the number of the GPU: VCS_GPU is the first */
+};
+
+/* Whether a device can be used. NULL: it can; otherwise a sentence that says what is missing. */
+VCS_API const char *vcs_device_missing(int32_t device);
+
+/* Device memory by this library, for programs without CUDA of their own: allocated, freed (NULL is nothing), and copied
+ * to and from. Any other of the device's memory is as good: cudaMalloc's, or a tensor's; on the CPU any. */
+VCS_API vcs_status_t vcs_device_allocate(int32_t device, size_t size, void **memory, vcs_error_t *error);
+VCS_API void vcs_device_free(int32_t device, void *memory);
+VCS_API vcs_status_t vcs_device_move(int32_t device, void *to, const void *from, size_t size, vcs_error_t *error);
+
+/* A caller's buffer as a DLPack tensor (a DLManagedTensor *), which NumPy, PyTorch, JAX and CuPy take over without a
+ * copy: `shape` of `dimensions` entries, elements of `bits` bits and of one of DLPack's kinds (0 signed, 1 unsigned, 2
+ * float, 6 bool). The buffer must outlive the tensor, whose deleter frees the description alone. NULL: out of memory,
+ * or more than 8 dimensions. */
+VCS_API void *vcs_device_dlpack(int32_t device, void *memory, int32_t dimensions, const int64_t *shape, int32_t kind,
+                                int32_t bits);
+
 /* ---- Batch -------------------------------------------------------------------------------------------------- */
 
-/* Many environments at once, stepped by a pool of threads, with the usual preprocessing of Atari learning: what
- * ale-py's AtariVectorEnv does, result for result (docs/batch.md). Any mix of cartridges; the cartridges must outlive
- * the batch. A batch is driven by one thread at a time. Nothing is allocated after creation. */
+/* Many environments at once, with the usual preprocessing of Atari learning. On the CPU a pool of threads steps them,
+ * and what ale-py's AtariVectorEnv does is done result for result (docs/batch.md). On a GPU the same calls keep
+ * everything there, for learners that live there:
+ *
+ * - Arrays (actions, ids, seeds, results, states) are in the device's memory, observations and states aligned to
+ *   16 bytes; structs, and the `envs` of vcs_batch_create, are the host's.
+ * - Calls only queue their work, on the batch's stream; vcs_batch_wait waits for it.
+ * - What is read there later cannot be looked at before: an action out of range does nothing, an id out of range is
+ *   passed over, and states are taken as they are.
+ * - Some options are as they have to be, and refused otherwise: width and height 84 and stack 4, or all three 0 for
+ *   a batch that draws nothing; stack_in_place 1; autoreset VCS_AUTORESET_SAME_STEP; batch_size all; rgb and sound
+ *   0. threads is not looked at. There are no final_observations, no strengths, no sends and no receives.
+ * - New episodes begin from starts that were made at creation, and generators are others: docs/cuda.md has the
+ *   table of what is the same and what is not.
+ *
+ * Any mix of cartridges, which must outlive the batch. A batch is driven by one thread at a time. Nothing is allocated
+ * after creation, but for derivatives (grad.h). */
 typedef struct vcs_batch vcs_batch_t;
-
-enum { VCS_DEVICE_CPU = 0 };
 
 /* What happens when an episode ends. */
 enum {
@@ -423,7 +466,7 @@ typedef struct {
   int32_t envs;                    /* how many, from 1 on; default 1 */
   int32_t batch_size;              /* results of a receive; default 0: all */
   int32_t threads;                 /* default 0: one a core, but no more than batch_size */
-  int32_t device;                  /* VCS_DEVICE_CPU */
+  int32_t device;                  /* VCS_CPU */
   int32_t width, height, stack;    /* of an observation: 84, 84, 4 */
   int32_t frame_skip;              /* 4 */
   int32_t noop_max;                /* 30: episodes begin with 0 to 29 frames of nothing */
@@ -452,7 +495,8 @@ typedef struct {
 } vcs_batch_env_t;
 
 /* `envs` has options->envs entries; NULL: environment i plays cartridge i modulo cart_count with seed i. Environments
- * of one cartridge, mode and difficulty are booted once. On failure *batch is NULL. */
+ * of one cartridge, mode and difficulty are booted once. On a GPU those of one cartridge run fastest side by side,
+ * which `envs` can arrange. On failure *batch is NULL. */
 VCS_API vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
                                       const vcs_batch_options_t *options, vcs_batch_t **batch, vcs_error_t *error);
 VCS_API void vcs_batch_free(vcs_batch_t *batch);
@@ -470,10 +514,18 @@ typedef struct {
 } vcs_batch_results_t;
 VCS_API size_t vcs_batch_observation_size(const vcs_batch_t *batch);
 
+/* The stream, a cudaStream_t, on which later calls queue their work; NULL, and until it is set, the default one. It
+ * must last as long as it is set. And waiting for all that was queued there. The CPU has none: its calls are done when
+ * they return. */
+VCS_API void vcs_batch_set_stream(vcs_batch_t *batch, void *stream);
+VCS_API vcs_status_t vcs_batch_wait(const vcs_batch_t *batch, vcs_error_t *error);
+
 /* Starts episodes in `count` environments (ids NULL: in all). An environment whose seed is 0 or above is loaded afresh
  * with it; the others (seeds NULL: all) go on as they are. The first reset must be of all. With batch_size less than
  * all a reset is always of all, drops what was under way, and gives the first batch_size results; the others are
- * received later. Otherwise the results are of all environments; those that were not reset show what they showed. */
+ * received later. Otherwise the results are of all environments; those that were not reset show what they showed. On a
+ * device, results of those are left as they are, and a seed of -1 (or NULL) lets generators go on; episodes always
+ * begin from starts. */
 VCS_API vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
                                      const vcs_batch_results_t *results, vcs_error_t *error);
 
@@ -501,7 +553,8 @@ VCS_API int32_t vcs_batch_next(const vcs_batch_t *batch);
 /* The actions of an environment, as vcs_action_t; returns how many, or 0 if there is no such environment. */
 VCS_API int vcs_batch_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]);
 
-/* RAM of an environment (128 bytes) as it is between a receive and the next send, or NULL. */
+/* RAM of an environment (128 bytes) as it is between a receive and the next send, or NULL; it is not to be had on a
+ * device, where results->ram is. */
 VCS_API const uint8_t *vcs_batch_ram(const vcs_batch_t *batch, int32_t env);
 
 /* States of environments: all that a later step depends on, and the stack. vcs_batch_copy writes `count` of them (ids
@@ -510,7 +563,8 @@ VCS_API const uint8_t *vcs_batch_ram(const vcs_batch_t *batch, int32_t env);
  * cartridge, mode and difficulty, in this batch or in one with observations of the same shape. It gives results of all,
  * as a reset does. Generators are part of a state: two environments with one state and the same actions do the same.
  * VCS_BAD_ARGUMENT: a state of others, values no machine can have, a batch that was not reset yet, a send that was not
- * received, or batch_size not all; nothing has changed then. */
+ * received, or batch_size not all; nothing has changed then. On a device, results of environments that were not
+ * restored are left as they are, as are all rewards, terminated and truncated. */
 VCS_API size_t vcs_batch_state_size(const vcs_batch_t *batch);
 VCS_API vcs_status_t vcs_batch_copy(const vcs_batch_t *batch, const int32_t *ids, int32_t count, void *states,
                                     vcs_error_t *error);
@@ -522,7 +576,9 @@ VCS_API vcs_status_t vcs_batch_restore(vcs_batch_t *batch, const int32_t *ids, i
 VCS_API void vcs_batch_continuous(const float *polar, int32_t count, float threshold, int32_t *actions,
                                   float *strengths);
 
-/* Bytes held for each environment, memory that was never touched aside, and by each thread. */
+/* Bytes held for each environment (on a device: of its memory), memory that was never touched aside, and by each
+ * thread.
+ */
 VCS_API size_t vcs_batch_bytes(const vcs_batch_t *batch, size_t *per_thread);
 
 #ifdef __cplusplus

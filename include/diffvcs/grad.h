@@ -154,6 +154,52 @@ VCS_API vcs_status_t vcs_grad_vjp_along(vcs_grad_workspace_t *workspace, const v
                                         const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs,
                                         vcs_grad_report_t *report, vcs_error_t *error);
 
+/* ---- Derivatives of a batch's environments ---------------------------------------------------------------------- */
+
+/* vcs_grad_jvp and vcs_grad_vjp for every environment of a batch, on the batch's device: a run begins with an
+ * environment's present machine, which is not changed, and goes on for some frames. Nothing of the play takes part: no
+ * episodes, no sticky actions, no reading of RAM between frames; what is held is given. A GPU has all methods but
+ * forks.
+ *
+ * Slots are those of vcs_grad_inputs_t and vcs_grad_outputs_t, those of environment i from pointer + i * stride on
+ * (strides are in floats), in the device's memory. Any pointer may be NULL. Results are added to what is there. A GPU's
+ * are the CPU's but for rounding, and the same from run to run. */
+typedef struct {
+  float *state, *rom, *input;
+  size_t state_stride, rom_stride, input_stride;
+} vcs_batch_inputs_t;
+typedef struct {
+  float *pixels; /* height * 160 floats for every frame, or for the last one only */
+  float *state;  /* after the last frame */
+  size_t pixels_stride, state_stride;
+} vcs_batch_outputs_t;
+
+/* Plain data; vcs_batch_grad_defaults fills it. */
+typedef struct {
+  vcs_grad_options_t grad;         /* the defaults of vcs_grad_defaults, but `ste`; `scale` is in host memory */
+  int32_t frames;                  /* of every run; 1 */
+  uint8_t last_picture;            /* 0; 1: outputs->pixels has the picture after the last frame only */
+  int32_t rows, events, snapshots; /* room on a tape: instructions 8192, TIA accesses 2304, snapshots 128. On a GPU a
+                                      tape does not grow; on the CPU it does, and these are not looked at */
+  int32_t at_once;                 /* environments that a GPU works on at the same time, for which there must be memory
+                                      (vcs_batch_grad_bytes each); the others wait. 65536 */
+} vcs_batch_grad_options_t;
+VCS_API void vcs_batch_grad_defaults(vcs_batch_grad_options_t *options);
+
+/* Bytes of device memory that an environment needs while it is differentiated, kept for the next call; 0 on the CPU. */
+VCS_API size_t vcs_batch_grad_bytes(const vcs_batch_t *batch, const vcs_batch_grad_options_t *options);
+
+/* `controls` is one for each frame, environment after environment, and `instructions` (or NULL) one number for each:
+ * how many were walked over; -1: the tape was too short for a frame, and its results are not to be used. Both in the
+ * device's memory. On a GPU calls only queue their work, but the first with new options waits. A batch that was not
+ * reset yet, or one whose send was not received: VCS_BAD_ARGUMENT. */
+VCS_API vcs_status_t vcs_batch_jvp(vcs_batch_t *batch, const vcs_controls_t *controls,
+                                   const vcs_batch_grad_options_t *options, const vcs_batch_inputs_t *inputs,
+                                   const vcs_batch_outputs_t *outputs, int64_t *instructions, vcs_error_t *error);
+VCS_API vcs_status_t vcs_batch_vjp(vcs_batch_t *batch, const vcs_controls_t *controls,
+                                   const vcs_batch_grad_options_t *options, const vcs_batch_inputs_t *inputs,
+                                   const vcs_batch_outputs_t *outputs, int64_t *instructions, vcs_error_t *error);
+
 /* ---- Truth: what a bit does, by running again (docs/truth.md) -------------------------------------------------- */
 
 /* What is asked. Plain data; all zero is a good beginning. */
@@ -167,6 +213,9 @@ typedef struct {
   int32_t channels;       /* of them */
   void (*progress)(void *context, size_t runs); /* called by any thread: so many more runs are done; or NULL */
   void *progress_context;
+  int32_t device; /* VCS_CPU; or vcs_truth on a GPU, for places in the state and inputs, without env: all flips at once,
+                     with the same rows. Run, places and results are in host memory; threads and progress are not
+                     looked at. What a GPU does not do is refused */
 } vcs_truth_options_t;
 
 /* How a flip turned out. */

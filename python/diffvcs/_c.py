@@ -69,6 +69,11 @@ vcs_status_t vcs_env_state_restore(vcs_env_t *, const void *, size_t, vcs_error_
 vcs_status_t vcs_env_state_restore_play(vcs_env_t *, const void *, size_t, vcs_error_t *)
 vcs_status_t vcs_env_save(const vcs_env_t *, const char *, vcs_error_t *)
 vcs_status_t vcs_env_load(vcs_env_t *, const char *, vcs_error_t *)
+const char *vcs_device_missing(int32_t)
+vcs_status_t vcs_device_allocate(int32_t, size_t, void **, vcs_error_t *)
+void vcs_device_free(int32_t, void *)
+vcs_status_t vcs_device_move(int32_t, void *, const void *, size_t, vcs_error_t *)
+void *vcs_device_dlpack(int32_t, void *, int32_t, const int64_t *, int32_t, int32_t)
 void vcs_batch_defaults(vcs_batch_options_t *)
 vcs_status_t vcs_batch_create(const vcs_cart_t *const *, int32_t, const vcs_batch_env_t *, const vcs_batch_options_t *, vcs_batch_t **, vcs_error_t *)
 void vcs_batch_free(vcs_batch_t *)
@@ -78,6 +83,8 @@ vcs_status_t vcs_batch_step(vcs_batch_t *, const int32_t *, const float *, const
 vcs_status_t vcs_batch_send(vcs_batch_t *, const int32_t *, const float *, vcs_error_t *)
 vcs_status_t vcs_batch_send_to(vcs_batch_t *, const int32_t *, int32_t, const int32_t *, const float *, vcs_error_t *)
 vcs_status_t vcs_batch_send_reset(vcs_batch_t *, const int32_t *, const int32_t *, int32_t, vcs_error_t *)
+void vcs_batch_set_stream(vcs_batch_t *, void *)
+vcs_status_t vcs_batch_wait(const vcs_batch_t *, vcs_error_t *)
 int32_t vcs_batch_next(const vcs_batch_t *)
 vcs_status_t vcs_batch_receive(vcs_batch_t *, const vcs_batch_results_t *, vcs_error_t *)
 int vcs_batch_actions(const vcs_batch_t *, int32_t, int32_t *)
@@ -236,7 +243,7 @@ GradReport = struct("vcs_grad_report_t", "uint64_t instructions, branches; uint6
 TruthOptions = struct(
     "vcs_truth_options_t",
     "const int32_t *horizons; int32_t horizon_count; const vcs_env_t *env; int32_t threads; uint8_t stop_when_over; "
-    "const float *values; int32_t channels; void *progress; void *progress_context",
+    "const float *values; int32_t channels; void *progress; void *progress_context; int32_t device",
 )
 Truth = struct("vcs_truth_t", "uint8_t outcome; int32_t pixels, ram_bytes; int32_t score; uint32_t screen_crc, ram_crc")
 TruthResults = struct("vcs_truth_results_t", "vcs_truth_t *base; vcs_truth_t *rows; float *pixels; float *ram")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import _c
+from . import device as devices
 from ._c import lib
 from .ale import Action
 from .cartridge import Cartridge
@@ -44,7 +45,11 @@ class ALEVectorInterface:
     difficulties (None: the game's default) and cart_ids (which cartridge each environment plays). With `ram` and `sound`,
     info has them too. `observations=False` makes none: RAM alone is faster. `copy=False` gives the same arrays again at
     every call, overwritten: faster, for who is done with a result before the next. thread_affinity_offset is accepted, and
-    left to the operating system."""
+    left to the operating system. autoreset_mode is "NextStep" unless told.
+
+    With a `device` ("cuda", "cuda:1"; device.py) everything stays there: results are device.Arrays, the same ones at every
+    call, overwritten; actions may be arrays of the device; autoreset_mode is "SameStep". What a device does not have is
+    refused, and some things differ (docs/cuda.md)."""
 
     def __init__(
         self,
@@ -67,7 +72,7 @@ class ALEVectorInterface:
         batch_size: int = 0,
         num_threads: int = 0,
         thread_affinity_offset: int = -1,
-        autoreset_mode: str = "NextStep",
+        autoreset_mode: str | None = None,
         *,
         profile: str = "ale",
         cart_ids: Sequence[int] | None = None,
@@ -77,14 +82,22 @@ class ALEVectorInterface:
         sound: bool = False,
         observations: bool = True,
         copy: bool = True,
+        device: str = "cpu",
     ):
+        self.device = devices.number(device)
+        if autoreset_mode is None:
+            autoreset_mode = "NextStep" if self.device == devices.CPU else "SameStep"
         if autoreset_mode not in AUTORESET:
             raise ValueError(f"autoreset_mode is one of {', '.join(AUTORESET)}; {autoreset_mode!r} is none of them")
         one = isinstance(rom_path, (str, os.PathLike, Cartridge))
         self.carts = [Cartridge.find(rom, profile) for rom in ([rom_path] if one else rom_path)]
         options = _c.BatchOptions()
         lib.vcs_batch_defaults(ctypes.addressof(options))
+        on_device = self.device != devices.CPU
+        if on_device and not observations:  # none are drawn
+            img_width = img_height = stack_num = 0
         for name, value in (
+            ("device", self.device), ("stack_in_place", on_device and observations),
             ("envs", num_envs), ("batch_size", batch_size), ("threads", num_threads), ("width", img_width),
             ("height", img_height), ("stack", stack_num), ("frame_skip", frame_skip), ("noop_max", noop_max),
             ("max_episode_frames", max_episode_steps), ("repeat_action_probability", repeat_action_probability),
@@ -111,12 +124,12 @@ class ALEVectorInterface:
         self.num_envs, self.batch_size = num_envs, batch_size or num_envs
         shape = (stack_num, img_height, img_width) if grayscale else (stack_num, img_height, img_width, 3)
         self.observation_shape: tuple[int, ...] = shape
-        self._copy, self._started = copy, False
+        self._copy, self._started = copy and not on_device, False
         self._last_count = self.batch_size  # of those that a send without ids is for
         numbers = ("env_ids", "rewards", "lives", "frame_numbers", "episode_frame_numbers")
         rows = [
             (observations, "observations", shape, np.uint8),
-            (observations and autoreset_mode == "SameStep", "final_observations", shape, np.uint8),
+            (observations and autoreset_mode == "SameStep" and not on_device, "final_observations", shape, np.uint8),
             *((True, name, (), np.int32) for name in numbers),
             (True, "terminated", (), np.bool_),
             (True, "truncated", (), np.bool_),
@@ -125,6 +138,11 @@ class ALEVectorInterface:
         ]
         self._rows = [row[1:] for row in rows if row[0]]
         self._pool: list[tuple[dict[str, np.ndarray], ctypes.Structure]] = []
+        self._stream, self._borrowed = 0, None
+        if on_device:
+            self._chosen = devices.Array(self.device, (num_envs,), np.int32, self.wait)
+            arrays = {n: devices.Array(self.device, (num_envs, *s), d, self.wait) for n, s, d in self._rows}
+            self._pool.append((arrays, _c.BatchResults(**{n: a.address for n, a in arrays.items()})))
 
     def _results(self) -> tuple[dict[str, np.ndarray], ctypes.Structure]:
         """Arrays to write into: with `copy`, some that nobody else holds any more (fresh memory has to be mapped by the
@@ -137,6 +155,24 @@ class ALEVectorInterface:
         if len(self._pool) < POOL:
             self._pool.append((arrays, pointers))
         return arrays, pointers
+
+    def _call(self, name: str, *arguments) -> None:
+        """Calls the library with the addresses of arrays; those of the host have copies on a device, until all is done."""
+        if self.device == devices.CPU:
+            _c.call(name, self.handle, *[_c.address(a) if isinstance(a, np.ndarray) else a for a in arguments])
+            return
+        arguments = [devices.put(self.device, a) if isinstance(a, np.ndarray) else a for a in arguments]
+        _c.call(name, self.handle, *[getattr(a, "address", a) for a in arguments])
+        self.wait()
+
+    def wait(self) -> None:
+        """Until everything is done that was queued on a device."""
+        _c.call("vcs_batch_wait", self.handle)
+
+    def set_stream(self, stream: int) -> None:
+        """The CUDA stream of later calls, as torch.cuda.current_stream().cuda_stream gives it; 0: the default one."""
+        self._stream = stream
+        lib.vcs_batch_set_stream(self.handle, stream)
 
     def _info(self, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         info = {
@@ -168,9 +204,7 @@ class ALEVectorInterface:
         if ids.size < self.num_envs and self.batch_size < self.num_envs:
             raise ValueError("some environments alone cannot be reset with batch_size < num_envs: send_reset does")
         arrays, pointers = self._results()
-        _c.call(
-            "vcs_batch_reset", self.handle, _c.address(ids), _c.address(seeds), ids.size, ctypes.addressof(pointers)
-        )
+        self._call("vcs_batch_reset", ids, seeds, ids.size, ctypes.addressof(pointers))
         self._started = True
         return arrays.get("observations"), self._info(arrays)
 
@@ -231,9 +265,27 @@ class ALEVectorInterface:
         if self.batch_size < self.num_envs:
             self.send(action_ids, paddle_strengths)
             return self.recv()
+        if self.device != devices.CPU:
+            return self._step_there(action_ids, paddle_strengths)
         actions, strengths = self._actions(action_ids, paddle_strengths, (self.num_envs,))
         arrays, pointers = self._results()
         _c.call("vcs_batch_step", self.handle, _c.room(actions), _c.address(strengths), ctypes.addressof(pointers))
+        return self._shown(arrays)
+
+    def _step_there(self, action_ids, paddle_strengths):
+        """A step on a device, which is only queued. Actions of the device are read where they are."""
+        if paddle_strengths is not None:
+            raise ValueError("a device has no strengths of actions")
+        borrowed = devices.borrow(action_ids, self.device, self._stream)
+        if borrowed is None:
+            self.wait()  # who may still read the actions before
+            self._chosen.fill(self._actions(action_ids, None, (self.num_envs,))[0])
+        elif borrowed.shape != (self.num_envs,) or borrowed.dtype != np.int32 or not borrowed.dense:
+            raise ValueError(f"int32 actions of shape {(self.num_envs,)} are expected on a device, not {borrowed}")
+        arrays, pointers = self._results()
+        actions = borrowed or self._chosen
+        _c.call("vcs_batch_step", self.handle, actions.address, None, ctypes.addressof(pointers))
+        self._borrowed = borrowed
         return self._shown(arrays)
 
     def continuous(self, actions: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
@@ -255,11 +307,16 @@ class ALEVectorInterface:
 
     # ---- states ----------------------------------------------------------------------------------------------------
 
-    def clone_states(self, env_ids: Sequence[int] | None = None) -> np.ndarray:
+    def clone_states(self, env_ids: Sequence[int] | None = None) -> np.ndarray | devices.Array:
         """States of these environments (None: of all), a row each: all that a later step depends on."""
         ids = np.arange(self.num_envs, dtype=np.int32) if env_ids is None else np.ascontiguousarray(env_ids, np.int32)
-        states = np.zeros((ids.size, lib.vcs_batch_state_size(self.handle)), np.uint8)
-        _c.call("vcs_batch_copy", self.handle, _c.address(ids), ids.size, _c.address(states))
+        shape = (ids.size, lib.vcs_batch_state_size(self.handle))
+        if self.device == devices.CPU:
+            states = np.zeros(shape, np.uint8)
+            self._call("vcs_batch_copy", ids, ids.size, _c.address(states))
+        else:
+            states = devices.Array(self.device, shape, np.uint8, self.wait)
+            self._call("vcs_batch_copy", ids, ids.size, states.address)
         return states
 
     def restore_states(
@@ -267,13 +324,12 @@ class ALEVectorInterface:
     ) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
         """Puts states into environments, not necessarily those they come from; returns what reset returns."""
         ids = np.arange(self.num_envs, dtype=np.int32) if env_ids is None else np.ascontiguousarray(env_ids, np.int32)
-        states = np.ascontiguousarray(states, np.uint8)
+        if self.device == devices.CPU or not isinstance(states, devices.Array):
+            states = np.ascontiguousarray(states, np.uint8)
         if states.shape != (ids.size, lib.vcs_batch_state_size(self.handle)):
             raise ValueError(
                 f"{ids.size} states of {lib.vcs_batch_state_size(self.handle)} bytes are expected, not {states.shape}"
             )
         arrays, pointers = self._results()
-        _c.call(
-            "vcs_batch_restore", self.handle, _c.address(ids), ids.size, _c.address(states), ctypes.addressof(pointers)
-        )
+        self._call("vcs_batch_restore", ids, ids.size, states, ctypes.addressof(pointers))
         return arrays.get("observations"), self._info(arrays)

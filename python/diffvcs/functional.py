@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import _c
+from . import device as devices
 from ._c import lib
 from .cartridge import Cartridge
 from .machine import ACTION_NAMES, INPUT_NAMES, Machine, action_number, inputs_of
@@ -402,10 +403,11 @@ def truth(
     threads: int = 0,
     played: Run | None = None,
     progress: Callable[[int, int], None] | None = None,
+    device: str = "cpu",
 ) -> Truth:
     """What flipping each place does, exactly. Horizons are the frames after which is looked (default: the last); maps are
     signed pictures and RAM bits for each place; `score` counts rewards by the game's rules; `progress` is called with the
-    places done and all."""
+    places done and all. A `device` ("cuda") has places in the state and inputs, without score."""
     cart = Cartridge.find(cart)
     played = played or run(cart, state, actions)
     places = np.ascontiguousarray(places, PLACE).reshape(-1)
@@ -420,6 +422,7 @@ def truth(
         _c.address(at), len(looks), _at(cart, state) if score else None, threads, 0, _c.address(scale), channels, None, None
     )
     run_pointer = played._pointer()
+    options.device = devices.number(device)
     for first in range(0, max(count, 1), CHUNK):
         part = slice(first, min(first + CHUNK, count))
         results = _c.TruthResults(

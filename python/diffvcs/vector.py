@@ -50,6 +50,8 @@ class DiffVCSVectorEnv(VectorEnv):
         preset: "dqn", "rainbow" or "machado18"; other arguments win over it.
         profile: "ale", "xitari" or "fixed".
         copy: False gives the same arrays at every step, overwritten.
+        device: "cuda", "cuda:1", ...: games and results stay on the GPU, as arrays for torch.from_dlpack and the like, the
+            same at every step. Episodes follow each other in the same step; what a device has not is refused (docs/cuda.md).
 
     thread_affinity_offset is accepted, and left to the operating system.
     """
@@ -81,7 +83,7 @@ class DiffVCSVectorEnv(VectorEnv):
         full_action_space: bool = False,
         continuous: bool = False,
         continuous_action_threshold: float = 0.5,
-        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        autoreset_mode: AutoresetMode | str | None = None,
         img_height: int = 84,
         img_width: int = 84,
         grayscale: bool = True,
@@ -100,11 +102,14 @@ class DiffVCSVectorEnv(VectorEnv):
         sound_obs: bool = False,
         profile: str = "ale",
         copy: bool = True,
+        device: str = "cpu",
     ) -> None:
         if type(frameskip) is not int or frameskip < 1:
             raise error.Error(f"frameskip is a positive number of frames; {frameskip!r} is none")
         if obs_type not in ("image", "ram"):
             raise error.Error(f"obs_type is image or ram; {obs_type!r} is neither")
+        if autoreset_mode is None:
+            autoreset_mode = AutoresetMode.NEXT_STEP if device == "cpu" else AutoresetMode.SAME_STEP
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         games = [game] if isinstance(game, (str, Cartridge)) else list(game)
         self.ale = ALEVectorInterface(
@@ -117,6 +122,7 @@ class DiffVCSVectorEnv(VectorEnv):
             num_threads=num_threads, thread_affinity_offset=thread_affinity_offset,
             autoreset_mode=self.autoreset_mode.value, profile=profile, mode=mode, difficulty=difficulty,
             ram=ram or obs_type == "ram", sound=sound_obs, observations=obs_type == "image", copy=copy,
+            device=device,
         )  # fmt: skip
         self.num_envs, self.batch_size = num_envs, self.ale.batch_size
         self.continuous, self.continuous_action_threshold = continuous, continuous_action_threshold
@@ -185,6 +191,10 @@ class DiffVCSVectorEnv(VectorEnv):
     def _results(self, results):
         return results if self.obs_type == "image" else (results[4]["ram"], *results[1:])
 
+    def set_stream(self, stream: int) -> None:
+        """The CUDA stream on which later steps are queued: torch.cuda.current_stream().cuda_stream."""
+        self.ale.set_stream(stream)
+
     # ---- states ----------------------------------------------------------------------------------------------------
 
     def clone_state(self, env_ids: Sequence[int] | None = None) -> np.ndarray:
@@ -208,4 +218,6 @@ class DiffVCSVectorEnv(VectorEnv):
         handle only keeps calls in order; diffvcs.jax is the machine as a pure function."""
         from .jax import vector_functions
 
+        if self.ale.device:
+            raise ValueError("xla() is for environments on the CPU; jax.dlpack.from_dlpack takes arrays of a device")
         return vector_functions(self)

@@ -26,7 +26,7 @@ const char *use(int32_t device) {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess || count == 0) {
-    std::snprintf(why, sizeof why, "there is no GPU that CUDA can use (%s): use the CPU (VCS_FLEET_CPU)",
+    std::snprintf(why, sizeof why, "there is no GPU that CUDA can use (%s): use the CPU (VCS_CPU)",
                   status == cudaSuccess ? "none was found" : cudaGetErrorString(status));
     return why;
   }
@@ -40,6 +40,8 @@ const char *use(int32_t device) {
   TRY(cudaDeviceGetDefaultMemPool(&pool, device));
   return error_of(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept));
 }
+
+void turn_to(int32_t device) { cudaSetDevice(device); }
 
 /* From the device's pool, which keeps some for the next time: a truth is over in less time than cudaMalloc takes. */
 const char *allocate(size_t size, void **memory) {
@@ -75,22 +77,28 @@ __device__ void leave(const vcs_cart_t *cart, vcs_t *there, const vcs_t *m) {
   if (m != there) vcs_copy_machine(there, m, vcs_machine_size(cart));
 }
 
-__global__ void deal_kernel(const __grid_constant__ vcs_fleet_view_t fleet, const int32_t *kinds) {
+__global__ void deal_kernel(const __grid_constant__ vcs_fleet_view_t fleet, const int32_t *kinds,
+                            const uint32_t *seeds) {
   const int32_t number = blockIdx.x * blockDim.x + threadIdx.x;
   if (number >= fleet.count) return;
   vcs_seat_t seat = {};
   seat.kind = kinds[number];
+  seat.random = vcs_seat_random(seeds[number]);
+  seat.frame_number = fleet.kinds[seat.kind].loaded;
   *reinterpret_cast<vcs_seat_t *>(vcs_fleet_record(&fleet, number)) = seat;
 }
 
 __global__ void __launch_bounds__(WARP)
-    reset_kernel(const __grid_constant__ vcs_fleet_view_t fleet, uint64_t seed, vcs_batch_results_t results) {
-  const int32_t number = blockIdx.x * WARP + threadIdx.x;
-  if (number >= fleet.count) return;
+    reset_kernel(const __grid_constant__ vcs_fleet_view_t fleet, const __grid_constant__ vcs_fleet_resets_t resets,
+                 vcs_batch_results_t results) {
+  const int32_t entry = blockIdx.x * WARP + threadIdx.x;
+  if (entry >= resets.count) return;
+  const int32_t number = resets.ids != nullptr ? resets.ids[entry] : entry;
+  if (number < 0 || number >= fleet.count) return;
   uint8_t *record = vcs_fleet_record(&fleet, number);
   vcs_seat_t *seat = reinterpret_cast<vcs_seat_t *>(record);
   vcs_t *m = vcs_record_machine(&fleet, record, VCS_SEAT_NOW);
-  vcs_seat_reset(&fleet, number, seat, m, seed, &results);
+  vcs_seat_reset(&fleet, &resets, entry, number, seat, m, &results);
   vcs_seat_report(number, seat, m, &results);
 }
 
@@ -138,13 +146,14 @@ __device__ void show_small(const vcs_fleet_kind_t *kind, const uint8_t *a, const
 }
 
 __global__ void __launch_bounds__(SHOW_THREADS)
-    show_kernel(const __grid_constant__ vcs_fleet_view_t fleet, uint8_t *observations) {
+    show_kernel(const __grid_constant__ vcs_fleet_view_t fleet, uint8_t *observations, bool starts_only) {
   extern __shared__ uint8_t gray[];
   const int32_t number = blockIdx.x;
   uint8_t *record = vcs_fleet_record(&fleet, number), *frames = record + fleet.frames_at;
   vcs_seat_t *seat = reinterpret_cast<vcs_seat_t *>(record);
   const vcs_fleet_kind_t *kind = &fleet.kinds[seat->kind];
   const int32_t start = seat->start;
+  if (starts_only && start < 0) return;
   const uint8_t *a = frames + seat->shown[0] * VCS_FRAME_BYTES, *b = frames + seat->shown[1] * VCS_FRAME_BYTES;
   if (start >= 0) {
     copy_together(frames, kind->starts + start * fleet.record_bytes + fleet.frames_at,
@@ -161,31 +170,39 @@ __global__ void __launch_bounds__(SHOW_THREADS)
   }
 }
 
-const char *show(const vcs_fleet_view_t *fleet, uint8_t *observations, cudaStream_t stream) {
+/* What seats show; after a reset only those that begin. */
+const char *show(const vcs_fleet_view_t *fleet, uint8_t *observations, bool starts_only, cudaStream_t stream) {
   if (fleet->frames_at == 0) return nullptr;
   const bool small = fleet->shows == VCS_FLEET_SHOWS_SMALL;
   const int shared = small ? VCS_WIDTH * fleet->height : 0;
   TRY(cudaFuncSetAttribute(show_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  show_kernel<<<fleet->count, SHOW_THREADS, shared, stream>>>(*fleet, observations);
+  show_kernel<<<fleet->count, SHOW_THREADS, shared, stream>>>(*fleet, observations, starts_only);
   return error_of(cudaGetLastError());
 }
 
-const char *deal(const vcs_fleet_view_t *fleet, const int32_t *kinds) {
-  int32_t *there;
-  TRY(cudaMalloc(&there, fleet->count * sizeof *there));
-  TRY(cudaMemcpy(there, kinds, fleet->count * sizeof *there, cudaMemcpyHostToDevice));
+const char *deal(const vcs_fleet_view_t *fleet, const int32_t *kinds, const uint32_t *seeds) {
+  const size_t size = fleet->count * sizeof *kinds;
+  int32_t *kinds_there;
+  uint32_t *seeds_there;
+  TRY(cudaMalloc(&kinds_there, size));
+  TRY(cudaMalloc(&seeds_there, size));
+  TRY(cudaMemcpy(kinds_there, kinds, size, cudaMemcpyHostToDevice));
+  TRY(cudaMemcpy(seeds_there, seeds, size, cudaMemcpyHostToDevice));
   TRY(cudaMemset(fleet->records, 0, fleet->count * fleet->record_bytes));
-  deal_kernel<<<warps(fleet->count), WARP>>>(*fleet, there);
+  deal_kernel<<<warps(fleet->count), WARP>>>(*fleet, kinds_there, seeds_there);
   TRY(cudaGetLastError());
   TRY(cudaDeviceSynchronize());
-  return error_of(cudaFree(there));
+  TRY(cudaFree(kinds_there));
+  return error_of(cudaFree(seeds_there));
 }
 
-const char *reset(const vcs_fleet_view_t *fleet, uint64_t seed, const vcs_batch_results_t *results, void *stream) {
+const char *reset(const vcs_fleet_view_t *fleet, const vcs_fleet_resets_t *resets, const vcs_batch_results_t *results,
+                  void *stream) {
   cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  reset_kernel<<<warps(fleet->count), WARP, 0, queue>>>(*fleet, seed, *results);
+  if (resets->count <= 0) return nullptr;
+  reset_kernel<<<warps(resets->count), WARP, 0, queue>>>(*fleet, *resets, *results);
   TRY(cudaGetLastError());
-  return show(fleet, results->observations, queue);
+  return show(fleet, results->observations, true, queue);
 }
 
 const char *step(const vcs_fleet_view_t *fleet, const int32_t *actions, const vcs_batch_results_t *results,
@@ -193,30 +210,47 @@ const char *step(const vcs_fleet_view_t *fleet, const int32_t *actions, const vc
   cudaStream_t queue = static_cast<cudaStream_t>(stream);
   step_kernel<<<warps(fleet->count), WARP, 0, queue>>>(*fleet, actions, *results);
   TRY(cudaGetLastError());
-  return show(fleet, results->observations, queue);
+  return show(fleet, results->observations, false, queue);
 }
 
 /* ---- States --------------------------------------------------------------------------------------------------------
  */
 
-__global__ void copy_kernel(const __grid_constant__ vcs_fleet_view_t fleet, const int32_t *ids, uint8_t *states,
-                            bool restores) {
-  const int32_t seat = ids != nullptr ? ids[blockIdx.x] : static_cast<int32_t>(blockIdx.x);
+__global__ void copy_kernel(const __grid_constant__ vcs_fleet_view_t fleet,
+                            const __grid_constant__ vcs_fleet_copies_t what) {
+  const int32_t seat = what.ids != nullptr ? what.ids[blockIdx.x] : static_cast<int32_t>(blockIdx.x);
   if (seat < 0 || seat >= fleet.count) return;
-  uint8_t *record = vcs_fleet_record(&fleet, seat), *state = states + blockIdx.x * fleet.record_bytes;
-  copy_together(restores ? record : state, restores ? state : record, fleet.record_bytes);
+  uint8_t *record = vcs_fleet_record(&fleet, seat), *state = what.states + blockIdx.x * what.state_bytes;
+  copy_together(what.restores ? record : state, what.restores ? state : record, fleet.record_bytes);
+  if (what.observations != nullptr) {
+    uint8_t *stack = what.observations + seat * fleet.observation_bytes, *kept = state + fleet.record_bytes;
+    copy_together(what.restores ? stack : kept, what.restores ? kept : stack, fleet.observation_bytes);
+  }
+  __syncthreads();
+  if (!what.restores || threadIdx.x != 0) return;
+  vcs_seat_report(seat, reinterpret_cast<const vcs_seat_t *>(record), vcs_record_machine(&fleet, record, VCS_SEAT_NOW),
+                  &what.results);
 }
 
-const char *copy(const vcs_fleet_view_t *fleet, const int32_t *ids, int32_t count, uint8_t *states, bool restores,
-                 void *stream) {
-  if (count <= 0) return nullptr;
-  copy_kernel<<<count, 128, 0, static_cast<cudaStream_t>(stream)>>>(*fleet, ids, states, restores);
+const char *copy(const vcs_fleet_view_t *fleet, const vcs_fleet_copies_t *what, void *stream) {
+  if (what->count <= 0) return nullptr;
+  copy_kernel<<<what->count, 128, 0, static_cast<cudaStream_t>(stream)>>>(*fleet, *what);
   return error_of(cudaGetLastError());
 }
 
 }  // namespace
 
 extern "C" VCS_API const vcs_engine_t VCS_CUDA_ENGINE;
-const vcs_engine_t VCS_CUDA_ENGINE = {
-    use,      allocate,        release, move, deal, reset, step, copy, vcs_kernels_begin_truth, vcs_kernels_truth,
-    wait_for, vcs_grad_product};
+const vcs_engine_t VCS_CUDA_ENGINE = {use,
+                                      turn_to,
+                                      allocate,
+                                      release,
+                                      move,
+                                      deal,
+                                      reset,
+                                      step,
+                                      copy,
+                                      vcs_kernels_begin_truth,
+                                      vcs_kernels_truth,
+                                      wait_for,
+                                      vcs_grad_product};

@@ -28,16 +28,18 @@ typedef struct {
 struct vcs_fleet_grad_view;
 
 typedef struct {
-  const char *(*use)(int32_t device);
+  const char *(*use)(int32_t gpu); /* by its number; also that there is one */
+  void (*turn_to)(int32_t gpu);    /* that is known to be there: the caller's thread works on it from now on */
   const char *(*allocate)(size_t size, void **memory);
   void (*release)(void *memory);
   const char *(*move)(void *to, const void *from, size_t size);
-  const char *(*deal)(const vcs_fleet_view_t *fleet, const int32_t *kinds); /* what seats play; in host memory */
-  const char *(*reset)(const vcs_fleet_view_t *fleet, uint64_t seed, const vcs_batch_results_t *results, void *stream);
+  const char *(*deal)(const vcs_fleet_view_t *fleet, const int32_t *kinds, /* what seats play, and their generators: */
+                      const uint32_t *seeds);                              /* in host memory */
+  const char *(*reset)(const vcs_fleet_view_t *fleet, const vcs_fleet_resets_t *resets,
+                       const vcs_batch_results_t *results, void *stream);
   const char *(*step)(const vcs_fleet_view_t *fleet, const int32_t *actions, const vcs_batch_results_t *results,
                       void *stream);
-  const char *(*copy)(const vcs_fleet_view_t *fleet, const int32_t *ids, int32_t count, uint8_t *states, bool restores,
-                      void *stream);
+  const char *(*copy)(const vcs_fleet_view_t *fleet, const vcs_fleet_copies_t *what, void *stream);
   const char *(*begin_truth)(const vcs_truth_view_t *truth, const uint8_t *pictures); /* by base; in host memory */
   const char *(*truth)(const vcs_truth_view_t *truth);
   const char *(*wait)(void *stream);
@@ -46,7 +48,11 @@ typedef struct {
 
 extern const vcs_engine_t vcs_engine_cpu;
 
-/* ---- A fleet on the host's side (fleet.c, fleet_grad.c) ---------------------------------------------------------- */
+/* The engine of a device, or what is missing (device.c). */
+vcs_status_t vcs_engine_find(int32_t device, const vcs_engine_t **engine, vcs_error_t *error);
+
+/* ---- A fleet on the host's side (fleet.c, fleet_batch.c, fleet_grad.c)
+ * ---------------------------------------------------------- */
 
 struct vcs_fleet {
   vcs_fleet_options_t options;
@@ -54,17 +60,27 @@ struct vcs_fleet {
   vcs_fleet_view_t view;
   vcs_fleet_kind_t *kinds; /* the host's copy, with the device's pointers */
   int32_t kind_count;
+  int32_t *played;                       /* the kind of each seat */
   const vcs_cart_t **carts;              /* by kind, as the caller has them */
   struct vcs_fleet_workspace *workspace; /* of derivatives, or NULL */
 };
 
+/* The engine of a fleet, which works on the fleet's GPU, whatever the caller's thread did before. */
+static inline const vcs_engine_t *vcs_fleet_engine(const vcs_fleet_t *fleet) {
+  fleet->engine->turn_to(fleet->options.device - VCS_GPU);
+  return fleet->engine;
+}
+
 /* What an engine says, as an error. */
 vcs_status_t vcs_fleet_told(const char *why, vcs_error_t *error);
+
+/* Refuses results that a device does not have. */
+vcs_status_t vcs_fleet_check_results(const vcs_batch_results_t *results, vcs_error_t *error);
 void vcs_fleet_free_workspace(vcs_fleet_t *fleet);
 
 /* The name of the table in libdiffvcs_cuda; it changes whenever the table or what it speaks of does. */
-#define VCS_CUDA_ENGINE vcs_cuda_engine_3
-#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_3"
+#define VCS_CUDA_ENGINE vcs_cuda_engine_4
+#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_4"
 
 /* ---- Truth, run by run ------------------------------------------------------------------------------------------ */
 

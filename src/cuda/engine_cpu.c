@@ -6,10 +6,12 @@
 #include "cuda/engine.h"
 #include "host/parallel.h"
 
-static const char *use(int32_t device) {
-  (void)device;
+static const char *use(int32_t gpu) {
+  (void)gpu;
   return NULL;
 }
+
+static void turn_to(int32_t gpu) { (void)gpu; }
 
 static const char *allocate(size_t size, void **memory) {
   *memory = aligned_alloc(64, (size + 63) & ~(size_t)63);
@@ -72,62 +74,75 @@ typedef struct {
   const vcs_fleet_view_t *fleet;
   const int32_t *actions;
   const vcs_batch_results_t *results;
-  size_t observation_size;
-  uint64_t seed;
-  bool resets;
+  const vcs_fleet_resets_t *resets; /* NULL: a step */
 } work_t;
 
 static bool work_on(void *context, size_t item, int worker) {
   const work_t *work = context;
-  const int32_t number = (int32_t)item;
+  const int32_t number = work->resets && work->resets->ids ? work->resets->ids[item] : (int32_t)item;
+  (void)worker;
+  if (number < 0 || number >= work->fleet->count) return true;
   uint8_t *record = vcs_fleet_record(work->fleet, number);
   vcs_seat_t *seat = (vcs_seat_t *)(void *)record;
   vcs_t *m = vcs_record_machine(work->fleet, record, VCS_SEAT_NOW);
-  (void)worker;
   if (work->resets) {
-    vcs_seat_reset(work->fleet, number, seat, m, work->seed, work->results);
+    vcs_seat_reset(work->fleet, work->resets, (int32_t)item, number, seat, m, work->results);
   } else {
     vcs_seat_step(work->fleet, number, seat, m, work->actions, work->results, VCS_THIS_LANE);
   }
   vcs_seat_report(number, seat, m, work->results);
   uint8_t *observations = work->results->observations;
-  observe(work->fleet, seat, record, observations ? observations + item * work->observation_size : NULL);
+  observe(work->fleet, seat, record,
+          observations ? observations + (size_t)number * work->fleet->observation_bytes : NULL);
   return true;
 }
 
 static const char *work_on_all(const work_t *work) {
-  const size_t count = (size_t)work->fleet->count;
+  const size_t count = (size_t)(work->resets ? work->resets->count : work->fleet->count);
   return vcs_parallel(count, 0, work_on, (void *)work) == count ? NULL : "interrupted";
 }
 
-static const char *deal(const vcs_fleet_view_t *fleet, const int32_t *kinds) {
+static const char *deal(const vcs_fleet_view_t *fleet, const int32_t *kinds, const uint32_t *seeds) {
   for (int32_t i = 0; i < fleet->count; i++) {
     memset(vcs_fleet_record(fleet, i), 0, fleet->record_bytes);
-    ((vcs_seat_t *)(void *)vcs_fleet_record(fleet, i))->kind = kinds[i];
+    vcs_seat_t *seat = (vcs_seat_t *)(void *)vcs_fleet_record(fleet, i);
+    seat->kind = kinds[i];
+    seat->random = vcs_seat_random(seeds[i]);
+    seat->frame_number = fleet->kinds[kinds[i]].loaded;
   }
   return NULL;
 }
 
-static const char *reset(const vcs_fleet_view_t *fleet, uint64_t seed, const vcs_batch_results_t *results,
-                         void *stream) {
+static const char *reset(const vcs_fleet_view_t *fleet, const vcs_fleet_resets_t *resets,
+                         const vcs_batch_results_t *results, void *stream) {
   (void)stream;
-  return work_on_all(&(work_t){fleet, NULL, results, fleet->observation_bytes, seed, true});
+  return work_on_all(&(work_t){fleet, NULL, results, resets});
 }
 
 static const char *step(const vcs_fleet_view_t *fleet, const int32_t *actions, const vcs_batch_results_t *results,
                         void *stream) {
   (void)stream;
-  return work_on_all(&(work_t){fleet, actions, results, fleet->observation_bytes, 0, false});
+  return work_on_all(&(work_t){fleet, actions, results, NULL});
 }
 
-static const char *copy(const vcs_fleet_view_t *fleet, const int32_t *ids, int32_t count, uint8_t *states,
-                        bool restores, void *stream) {
+static const char *copy(const vcs_fleet_view_t *fleet, const vcs_fleet_copies_t *what, void *stream) {
+  const size_t seen = fleet->observation_bytes;
+  uint8_t *state = what->states;
   (void)stream;
-  for (int32_t i = 0; i < count; i++, states += fleet->record_bytes) {
-    const int32_t seat = ids ? ids[i] : i;
+  for (int32_t i = 0; i < what->count; i++, state += what->state_bytes) {
+    const int32_t seat = what->ids ? what->ids[i] : i;
     if (seat < 0 || seat >= fleet->count) continue;
     uint8_t *record = vcs_fleet_record(fleet, seat);
-    memcpy(restores ? record : states, restores ? states : record, fleet->record_bytes);
+    uint8_t *stack = what->observations ? what->observations + (size_t)seat * seen : NULL;
+    memcpy(what->restores ? record : state, what->restores ? state : record, fleet->record_bytes);
+    if (stack) {
+      uint8_t *kept = state + fleet->record_bytes;
+      memcpy(what->restores ? stack : kept, what->restores ? kept : stack, seen);
+    }
+    if (what->restores) {
+      vcs_seat_report(seat, (const vcs_seat_t *)(const void *)record, vcs_record_machine(fleet, record, VCS_SEAT_NOW),
+                      &what->results);
+    }
   }
   return NULL;
 }
@@ -179,5 +194,5 @@ static const char *truth_of(const vcs_truth_view_t *truth) {
   return done ? NULL : "interrupted";
 }
 
-const vcs_engine_t vcs_engine_cpu = {use,  allocate, free,        move,     deal,     reset,
-                                     step, copy,     begin_truth, truth_of, wait_for, NULL};
+const vcs_engine_t vcs_engine_cpu = {use,  turn_to, allocate,    free,     move,     deal, reset,
+                                     step, copy,    begin_truth, truth_of, wait_for, NULL};

@@ -4,11 +4,7 @@
  * plain data. A start is made by an environment (env.c) whose both frame buffers are drawn all the time, and is written
  * down as the record that a seat would have (fleet.h).
  */
-#define _GNU_SOURCE /* dladdr */
-#include <dlfcn.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,67 +15,7 @@
 #include "host/palette.h"
 #include "host/save.h"
 
-/* ---- Engines -------------------------------------------------------------------------------------------------- */
-
-#define CUDA_LIBRARY "libdiffvcs_cuda.so"
-
-static const vcs_engine_t *cuda_engine;
-static char cuda_missing[512];
-
-static const vcs_engine_t *open_library(const char *path) {
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  return library ? dlsym(library, VCS_CUDA_ENGINE_NAME) : NULL;
-}
-
-/* The library beside the one, or the program, that this function is in. */
-static const vcs_engine_t *open_beside(void) {
-  Dl_info here;
-  char path[4096];
-  if (!dladdr((const void *)&cuda_engine, &here) || !here.dli_fname) return NULL;
-  const char *slash = strrchr(here.dli_fname, '/');
-  const int length = slash ? (int)(slash + 1 - here.dli_fname) : 0;
-  snprintf(path, sizeof path, "%.*s" CUDA_LIBRARY, length, here.dli_fname);
-  return open_library(path);
-}
-
-static void find_cuda(void) {
-  const char *named = getenv("DIFFVCS_CUDA");
-  cuda_engine = named ? open_library(named) : open_beside();
-  if (!cuda_engine && !named) cuda_engine = open_library(CUDA_LIBRARY);
-  if (!cuda_engine) {
-    const char *why = dlerror();
-    snprintf(cuda_missing, sizeof cuda_missing,
-             CUDA_LIBRARY " was not found (%s): build it with `make cuda`, or use the CPU (VCS_FLEET_CPU)",
-             why ? why : "it is of another version");
-  }
-}
-
-/* The engine of a device; NULL, and why. */
-static const vcs_engine_t *engine_for(int32_t device, const char **why) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  if (device == VCS_FLEET_CPU) return &vcs_engine_cpu;
-  pthread_once(&once, find_cuda);
-  *why = cuda_engine ? cuda_engine->use(device) : cuda_missing;
-  return *why ? NULL : cuda_engine;
-}
-
-const char *vcs_fleet_missing(int32_t device) {
-  const char *why = NULL;
-  engine_for(device, &why);
-  return why;
-}
-
-static vcs_status_t find_engine(int32_t device, const vcs_engine_t **engine, vcs_error_t *error) {
-  const char *why = NULL;
-  if (error) error->message[0] = 0;
-  *engine = engine_for(device, &why);
-  return *engine ? VCS_OK : vcs_error_fill(error, VCS_NOT_FOUND, "%s", why);
-}
-
-vcs_status_t vcs_fleet_told(const char *why, vcs_error_t *error) {
-  if (error) error->message[0] = 0;
-  return why ? vcs_error_fill(error, VCS_NO_MEMORY, "the device: %s", why) : VCS_OK;
-}
+/* ---- Cartridges on a device -------------------------------------------------------------------------------------- */
 
 /* The name of an operation in lockstep.h, or -1. */
 static int coded_name(uint8_t opcode) {
@@ -145,17 +81,28 @@ static void make_cells(vcs_cells_t *cells, int from) {
   }
 }
 
-static void describe(const vcs_env_t *env, vcs_fleet_kind_t *kind) {
+/* What each number of an action means: of those that are not in the set, nothing. */
+static void number_actions(const vcs_env_t *env, uint8_t set, vcs_fleet_kind_t *kind) {
+  int32_t list[VCS_ACTIONS];
+  memset(kind->meanings, VCS_NOOP, sizeof kind->meanings);
+  const int count =
+      set == VCS_FLEET_ACTIONS_MINIMAL ? vcs_env_minimal_actions(env, list) : vcs_env_legal_actions(env, list);
+  for (int i = 0; i < count; i++) kind->meanings[set == VCS_FLEET_ACTIONS_ALL ? list[i] : i] = (uint8_t)list[i];
+  kind->meaning_count = set == VCS_FLEET_ACTIONS_ALL ? VCS_ACTIONS : count;
+}
+
+static void describe(const vcs_env_t *env, uint8_t actions, vcs_fleet_kind_t *kind) {
   kind->has_rules = env->game != NULL;
   if (env->game) kind->code = *env->code;
   if (env->game && env->profile == VCS_PROFILE_XITARI) kind->max_frames = env->game->max_frames;
-  kind->legal = env->legal;
   kind->action_count = vcs_env_minimal_actions(env, kind->actions);
+  number_actions(env, actions, kind);
   kind->paddle_high = env->paddle_high;
   kind->uses_paddles = env->uses_paddles;
   kind->holds_switches = env->profile != VCS_PROFILE_XITARI;
   kind->difficulty = (uint8_t)env->difficulty;
-  kind->fires = env->options.fire_reset && (env->minimal >> VCS_FIRE & 1);
+  const uint32_t pressed = env->options.fire_reset == VCS_FIRE_RESET_LEGAL ? env->legal : env->minimal;
+  kind->fires = env->options.fire_reset && (pressed >> VCS_FIRE & 1);
   memcpy(kind->small.gray, vcs_palette_gray((vcs_format_t)env->cart->format), sizeof kind->small.gray);
   make_cells(&kind->small.across, VCS_WIDTH);
   make_cells(&kind->small.down, env->cart->frame_height);
@@ -186,7 +133,7 @@ static const char *make_kind(vcs_fleet_t *fleet, vcs_env_t *env, int32_t number)
   vcs_fleet_kind_t *kind = &fleet->kinds[number];
   const vcs_engine_t *engine = fleet->engine;
   const vcs_cart_t *cart = env->cart;
-  describe(env, kind);
+  describe(env, fleet->options.actions, kind);
   const int32_t waits = (fleet->options.noop_max > 0 ? fleet->options.noop_max - 1 : 0) - kind->fires;
   kind->start_count = 1 + (waits > 0 ? waits : 0);
   fleet->carts[number] = cart;
@@ -196,6 +143,7 @@ static const char *make_kind(vcs_fleet_t *fleet, vcs_env_t *env, int32_t number)
   if (!starts) return "out of memory";
   env->film.pinned = true; /* both frame buffers, all the time */
   vcs_env_reset(env);
+  kind->loaded = (int32_t)(env->frame_number - env->episode_frame_number);
   for (int32_t i = 0; i < kind->start_count; i++) {
     if (i > 0) vcs_env_act(env, VCS_NOOP, VCS_NOOP);
     if (vcs_env_over(env)) vcs_env_reset(env);
@@ -211,6 +159,7 @@ static const char *make_kind(vcs_fleet_t *fleet, vcs_env_t *env, int32_t number)
 
 void vcs_fleet_defaults(vcs_fleet_options_t *options) {
   *options = (vcs_fleet_options_t){.seats = 1,
+                                   .device = VCS_GPU,
                                    .frame_skip = 4,
                                    .noop_max = 30,
                                    .max_episode_frames = 108000,
@@ -231,6 +180,7 @@ static vcs_status_t check_options(const vcs_fleet_options_t *o, int32_t cart_cou
       {"noop_max", o->noop_max, 0, 1000},
       {"max_episode_frames", o->max_episode_frames, 0, INT32_MAX},
       {"shows", o->shows, VCS_FLEET_SHOWS_NOTHING, VCS_FLEET_SHOWS_SMALL},
+      {"actions", o->actions, VCS_FLEET_ACTIONS_ALL, VCS_FLEET_ACTIONS_LEGAL},
   };
   for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
     if (ranges[i].value < ranges[i].min || ranges[i].value > ranges[i].max) {
@@ -272,6 +222,7 @@ static void plan_view(vcs_fleet_t *fleet, const vcs_cart_t *const *carts, int32_
   view->max_pool = o->max_pool;
   view->reward_clipping = o->reward_clipping;
   view->episodic_life = o->episodic_life;
+  view->life_loss_info = o->life_loss_info;
   view->endless = o->endless;
 }
 
@@ -296,7 +247,9 @@ static vcs_status_t create_env(const vcs_fleet_options_t *o, const vcs_cart_t *c
   vcs_env_options_t options;
   vcs_env_defaults(cart, &options);
   options.repeat_action_probability = 0;
-  options.fire_reset = o->fire_reset ? VCS_FIRE_RESET_MINIMAL : VCS_FIRE_RESET_NEVER;
+  options.fire_reset = !o->fire_reset                          ? VCS_FIRE_RESET_NEVER
+                       : o->actions == VCS_FLEET_ACTIONS_LEGAL ? VCS_FIRE_RESET_LEGAL
+                                                               : VCS_FIRE_RESET_MINIMAL;
   if (wanted.mode >= 0) options.mode = wanted.mode;
   if (wanted.difficulty >= 0) options.difficulty = wanted.difficulty;
   return vcs_env_create_with(cart, &options, env, error);
@@ -312,8 +265,8 @@ static vcs_status_t fill_fleet(vcs_fleet_t *fleet, const vcs_cart_t *const *cart
   for (int32_t i = 0; i < o->seats; i++) {
     const vcs_batch_env_t env = env_of(envs, cart_count, o->seats, i);
     if (env.cart < 0 || env.cart >= cart_count) {
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "seat %d wants cartridge %d of %d", (int)i, (int)env.cart,
-                            (int)cart_count);
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "environment %d plays cartridge %d, but there are 0 to %d", (int)i,
+                            (int)env.cart, (int)cart_count - 1);
     }
     if (kind_of(wanted, &fleet->kind_count, env) == KINDS_MAX) {
       return vcs_error_fill(error, VCS_BAD_ARGUMENT, "more than %d cartridges, modes and difficulties", KINDS_MAX);
@@ -331,14 +284,17 @@ static vcs_status_t fill_fleet(vcs_fleet_t *fleet, const vcs_cart_t *const *cart
   if (!why) why = upload(engine, fleet->kinds, (size_t)fleet->kind_count * sizeof *fleet->kinds, (void **)&view->kinds);
   if (!why) why = engine->allocate((size_t)o->seats * view->record_bytes, (void **)&view->records);
 
-  /* Heads say what is played; everything else is written by the first reset. */
-  int32_t *numbers = why ? NULL : malloc((size_t)o->seats * sizeof *numbers);
-  if (!why && !numbers) why = "out of memory";
+  /* Heads say what is played and with which generator; everything else is written by the first reset. */
+  fleet->played = calloc((size_t)o->seats, sizeof *fleet->played);
+  uint32_t *seeds = calloc((size_t)o->seats, sizeof *seeds);
+  if (!why && (!fleet->played || !seeds)) why = "out of memory";
   for (int32_t i = 0; !why && i < o->seats; i++) {
-    numbers[i] = kind_of(wanted, &fleet->kind_count, env_of(envs, cart_count, o->seats, i));
+    const vcs_batch_env_t env = env_of(envs, cart_count, o->seats, i);
+    fleet->played[i] = kind_of(wanted, &fleet->kind_count, env);
+    seeds[i] = env.seed;
   }
-  if (!why) why = engine->deal(view, numbers);
-  free(numbers);
+  if (!why) why = engine->deal(view, fleet->played, seeds);
+  free(seeds);
   return vcs_fleet_told(why, error);
 }
 
@@ -352,8 +308,11 @@ vcs_status_t vcs_fleet_create(const vcs_cart_t *const *carts, int32_t cart_count
   if (!options) options = &defaults;
   vcs_status_t status = check_options(options, cart_count, error);
   if (status) return status;
+  for (int32_t i = 0; i < cart_count; i++) {
+    if (!carts[i]) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "cartridge %d is missing", (int)i);
+  }
   const vcs_engine_t *engine;
-  status = find_engine(options->device, &engine, error);
+  status = vcs_engine_find(options->device, &engine, error);
   if (status) return status;
   vcs_fleet_t *fleet = calloc(1, sizeof *fleet);
   vcs_batch_env_t *wanted = calloc(KINDS_MAX + 1, sizeof *wanted);
@@ -379,16 +338,18 @@ vcs_status_t vcs_fleet_create(const vcs_cart_t *const *carts, int32_t cart_count
 
 void vcs_fleet_free(vcs_fleet_t *fleet) {
   if (!fleet) return;
+  const vcs_engine_t *engine = vcs_fleet_engine(fleet);
   vcs_fleet_free_workspace(fleet);
   for (int32_t i = 0; fleet->kinds && i < fleet->kind_count; i++) {
-    fleet->engine->release((void *)fleet->kinds[i].starts);
-    fleet->engine->release((void *)fleet->kinds[i].cart.rom);
-    fleet->engine->release((void *)fleet->kinds[i].cart.code);
+    engine->release((void *)fleet->kinds[i].starts);
+    engine->release((void *)fleet->kinds[i].cart.rom);
+    engine->release((void *)fleet->kinds[i].cart.code);
   }
-  fleet->engine->release((void *)fleet->view.kinds);
-  fleet->engine->release(fleet->view.records);
+  engine->release((void *)fleet->view.kinds);
+  engine->release(fleet->view.records);
   free(fleet->kinds);
   free(fleet->carts);
+  free(fleet->played);
   free(fleet);
 }
 
@@ -398,42 +359,50 @@ size_t vcs_fleet_seat_bytes(const vcs_fleet_t *fleet) { return fleet->view.recor
 
 /* ---- Playing ---------------------------------------------------------------------------------------------------- */
 
-static vcs_status_t check_results(const vcs_batch_results_t *results, vcs_error_t *error) {
+vcs_status_t vcs_fleet_check_results(const vcs_batch_results_t *results, vcs_error_t *error) {
   if (!results) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no results were given");
-  if (results->final_observations || results->env_ids || results->sound) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a fleet has no final_observations, env_ids or sound: give NULL");
+  if (results->final_observations || results->sound) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a device has no final_observations and no sound: give NULL");
   }
   return VCS_OK;
 }
 
 vcs_status_t vcs_fleet_reset(vcs_fleet_t *fleet, uint64_t seed, const vcs_batch_results_t *results, void *stream,
                              vcs_error_t *error) {
-  vcs_status_t status = check_results(results, error);
-  return status ? status : vcs_fleet_told(fleet->engine->reset(&fleet->view, seed, results, stream), error);
+  vcs_status_t status = vcs_fleet_check_results(results, error);
+  const vcs_fleet_resets_t all = {.count = fleet->view.count, .seeds_all = true, .seed = seed};
+  return status ? status : vcs_fleet_told(vcs_fleet_engine(fleet)->reset(&fleet->view, &all, results, stream), error);
 }
 
 vcs_status_t vcs_fleet_step(vcs_fleet_t *fleet, const int32_t *actions, const vcs_batch_results_t *results,
                             void *stream, vcs_error_t *error) {
-  vcs_status_t status = check_results(results, error);
-  return status ? status : vcs_fleet_told(fleet->engine->step(&fleet->view, actions, results, stream), error);
+  vcs_status_t status = vcs_fleet_check_results(results, error);
+  return status ? status : vcs_fleet_told(vcs_fleet_engine(fleet)->step(&fleet->view, actions, results, stream), error);
 }
 
 vcs_status_t vcs_fleet_wait(vcs_fleet_t *fleet, void *stream, vcs_error_t *error) {
-  return vcs_fleet_told(fleet->engine->wait(stream), error);
+  return vcs_fleet_told(vcs_fleet_engine(fleet)->wait(stream), error);
 }
 
 /* ---- States ----------------------------------------------------------------------------------------------------- */
 
+/* Records alone, without what was seen. */
+static vcs_status_t copy(const vcs_fleet_t *fleet, const int32_t *ids, int32_t count, void *states, bool restores,
+                         void *stream, vcs_error_t *error) {
+  if (!ids && count > fleet->view.count) count = fleet->view.count;
+  const vcs_fleet_copies_t what = {
+      .ids = ids, .count = count, .states = states, .state_bytes = fleet->view.record_bytes, .restores = restores};
+  return vcs_fleet_told(vcs_fleet_engine(fleet)->copy(&fleet->view, &what, stream), error);
+}
+
 vcs_status_t vcs_fleet_copy(const vcs_fleet_t *fleet, const int32_t *ids, int32_t count, void *states, void *stream,
                             vcs_error_t *error) {
-  if (!ids && count > fleet->view.count) count = fleet->view.count;
-  return vcs_fleet_told(fleet->engine->copy(&fleet->view, ids, count, states, false, stream), error);
+  return copy(fleet, ids, count, states, false, stream, error);
 }
 
 vcs_status_t vcs_fleet_restore(vcs_fleet_t *fleet, const int32_t *ids, int32_t count, const void *states, void *stream,
                                vcs_error_t *error) {
-  if (!ids && count > fleet->view.count) count = fleet->view.count;
-  return vcs_fleet_told(fleet->engine->copy(&fleet->view, ids, count, (uint8_t *)states, true, stream), error);
+  return copy(fleet, ids, count, (void *)states, true, stream, error);
 }
 
 /* Where a seat's machine is on the device, and how long it is. */
@@ -445,7 +414,7 @@ static vcs_status_t find_machine(const vcs_fleet_t *fleet, int32_t seat, vcs_t *
   }
   uint8_t *record = vcs_fleet_record(&fleet->view, seat);
   vcs_seat_t head;
-  const char *why = fleet->engine->wait(NULL);
+  const char *why = vcs_fleet_engine(fleet)->wait(NULL);
   if (!why) why = fleet->engine->move(&head, record, sizeof head);
   if (why) return vcs_fleet_told(why, error);
   *machine = vcs_record_machine(&fleet->view, record, VCS_SEAT_NOW);
@@ -465,61 +434,6 @@ vcs_status_t vcs_fleet_set_machine(vcs_fleet_t *fleet, int32_t seat, const vcs_t
   size_t size = 0;
   vcs_status_t status = find_machine(fleet, seat, &there, &size, error);
   return status ? status : vcs_fleet_told(fleet->engine->move(there, machine, size), error);
-}
-
-/* ---- Memory ----------------------------------------------------------------------------------------------------- */
-
-vcs_status_t vcs_fleet_allocate(const vcs_fleet_t *fleet, size_t size, void **memory, vcs_error_t *error) {
-  return vcs_fleet_told(fleet->engine->allocate(size, memory), error);
-}
-
-void vcs_fleet_release(const vcs_fleet_t *fleet, void *memory) { fleet->engine->release(memory); }
-
-vcs_status_t vcs_fleet_move(const vcs_fleet_t *fleet, void *to, const void *from, size_t size, vcs_error_t *error) {
-  return vcs_fleet_told(fleet->engine->move(to, from, size), error);
-}
-
-/* DLPack's own declarations (github.com/dmlc/dlpack, version 0.8), as far as they are used: an interface of C structs
- * that does not change. */
-typedef struct {
-  void *data;
-  struct {
-    int32_t type, number; /* 1 the CPU, 2 CUDA */
-  } device;
-  int32_t dimensions;
-  struct {
-    uint8_t code, bits; /* 0 signed, 1 unsigned */
-    uint16_t lanes;
-  } element;
-  int64_t *shape, *strides;
-  uint64_t offset;
-} dl_tensor_t;
-
-typedef struct dl_managed {
-  dl_tensor_t tensor;
-  void *context;
-  void (*deleter)(struct dl_managed *);
-  int64_t shape[8];
-} dl_managed_t;
-
-static void free_tensor(dl_managed_t *managed) { free(managed); }
-
-void *vcs_fleet_dlpack(const vcs_fleet_t *fleet, void *memory, int32_t dimensions, const int64_t *shape, int32_t bits,
-                       int32_t is_signed) {
-  dl_managed_t *managed = dimensions < 0 || dimensions > 8 ? NULL : calloc(1, sizeof *managed);
-  if (!managed) return NULL;
-  const int32_t device = fleet->options.device;
-  memcpy(managed->shape, shape, (size_t)dimensions * sizeof *shape);
-  managed->tensor.data = memory;
-  managed->tensor.device.type = device == VCS_FLEET_CPU ? 1 : 2;
-  managed->tensor.device.number = device == VCS_FLEET_CPU ? 0 : device;
-  managed->tensor.dimensions = dimensions;
-  managed->tensor.element.code = !is_signed;
-  managed->tensor.element.bits = (uint8_t)bits;
-  managed->tensor.element.lanes = 1;
-  managed->tensor.shape = managed->shape;
-  managed->deleter = free_tensor;
-  return managed;
 }
 
 /* ---- Truth ------------------------------------------------------------------------------------------------------ */
@@ -581,7 +495,7 @@ static vcs_status_t flip_all(const question_t *q, size_t base, flips_t *flips, v
     vcs_status_t status = vcs_place_check(run, place, error);
     if (status) return status;
     if (place->kind == VCS_PLACE_ROM) {
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "bits of ROM are flipped on the CPU: use vcs_truth");
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "bits of ROM are flipped on the CPU: set device to VCS_CPU");
     }
     if (place->kind == VCS_PLACE_INPUT) {
       flips->inputs[i] = (uint8_t)place->index;
@@ -659,12 +573,14 @@ static vcs_status_t run_lost_here(const question_t *q, size_t base, const flips_
   vcs_place_t *places = malloc(count * sizeof *places);
   vcs_truth_t *rows = calloc(count, row_bytes);
   const vcs_truth_results_t results = {.rows = rows};
+  vcs_truth_options_t here = *q->options;
+  here.device = VCS_CPU;
   vcs_status_t status;
   if (places && rows) {
     for (size_t i = 0, k = 0; i < q->count; i++) {
       if (lost[i]) places[k++] = q->places[i];
     }
-    status = vcs_truth(&q->runs[base], q->options, places, count, &results, error);
+    status = vcs_truth(&q->runs[base], &here, places, count, &results, error);
     for (size_t i = 0, k = 0; !status && i < q->count; i++) {
       if (lost[i]) memcpy(flips->rows + (from + i) * q->horizons, rows + k++ * q->horizons, row_bytes);
     }
@@ -727,7 +643,7 @@ vcs_status_t vcs_fleet_truths(int32_t device, const vcs_run_t *runs, size_t run_
   const vcs_engine_t *engine;
   vcs_truth_options_t none = {0};
   if (!options) options = &none;
-  vcs_status_t status = find_engine(device, &engine, error);
+  vcs_status_t status = vcs_engine_find(device, &engine, error);
   if (status) return status;
   if (!runs || !run_count || !places || !results || count >= INT32_MAX / 2 || run_count > INT32_MAX / (count + 1)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no runs, no places, no results, or too many of them");

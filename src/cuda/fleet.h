@@ -53,7 +53,9 @@ typedef struct {
   vcs_game_code_t code;
   const uint8_t *starts; /* start_count records */
   int32_t start_count;
-  uint32_t legal;
+  int32_t loaded;                /* frames that loading has counted before an episode begins */
+  uint8_t meanings[VCS_ACTIONS]; /* the actions that numbers stand for; from meaning_count on nothing */
+  int32_t meaning_count;
   int32_t actions[VCS_ACTIONS], action_count; /* what random play chooses from */
   int32_t paddle_high, max_frames;
   uint8_t has_rules, uses_paddles, holds_switches, difficulty;
@@ -71,8 +73,28 @@ typedef struct {
   int32_t frame_skip, noop_max, max_episode_frames;
   float repeat_action_probability;
   uint8_t shows; /* VCS_FLEET_SHOWS_... */
-  uint8_t max_pool, reward_clipping, episodic_life, endless;
+  uint8_t max_pool, reward_clipping, episodic_life, life_loss_info, endless;
 } vcs_fleet_view_t;
+
+/* Seats that begin an episode, and their generators. Pointers are the device's. */
+typedef struct {
+  const int32_t *ids;   /* NULL: the first `count`; those out of range are passed over */
+  const int32_t *seeds; /* one for each; below 0, or NULL: its generator, and its count of frames, go on */
+  int32_t count;
+  bool seeds_all; /* or generators are made of `seed` and the seat's number */
+  uint64_t seed;
+} vcs_fleet_resets_t;
+
+/* Records, and what was seen behind them, that are copied or put back. Pointers are the device's. */
+typedef struct {
+  const int32_t *ids; /* as above */
+  int32_t count;
+  uint8_t *states;
+  size_t state_bytes;          /* from one to the next */
+  uint8_t *observations;       /* of all seats; NULL: a state is a record alone */
+  vcs_batch_results_t results; /* of seats that are put back */
+  bool restores;
+} vcs_fleet_copies_t;
 
 VCS_FN uint8_t *vcs_fleet_record(const vcs_fleet_view_t *fleet, int32_t seat) {
   return fleet->records + (size_t)seat * fleet->record_bytes;
@@ -194,7 +216,7 @@ VCS_FN void vcs_seat_begin(const vcs_fleet_view_t *fleet, const vcs_fleet_kind_t
   *seat = *(const vcs_seat_t *)(const void *)start;
   seat->random = kept.random;
   seat->kind = kept.kind;
-  seat->frame_number = kept.frame_number;
+  seat->frame_number = kept.frame_number + seat->episode_frame_number;
   seat->start = fleet->frames_at ? number : -1;
   vcs_copy_machine(m, vcs_record_machine(fleet, start, VCS_SEAT_NOW), size);
   if (fleet->shows != VCS_FLEET_SHOWS_SMALL) return;
@@ -250,10 +272,14 @@ VCS_FN void vcs_seat_step(const vcs_fleet_view_t *fleet, int32_t number, vcs_sea
   const vcs_fleet_kind_t *kind = &fleet->kinds[seat->kind];
   uint8_t *record = vcs_fleet_record(fleet, number);
   const int32_t lives = seat->play.lives;
-  int32_t wish = actions ? actions[number] : kind->actions[vcs_seat_draw(seat, kind->action_count)];
+  int32_t wish = VCS_NOOP;
   int64_t reward = 0;
   bool over = false, truncated = false, lost = false, playing = true;
-  if (wish < 0 || wish >= VCS_ACTIONS || !(kind->legal >> wish & 1)) wish = VCS_NOOP;
+  if (!actions) {
+    wish = kind->actions[vcs_seat_draw(seat, kind->action_count)];
+  } else if (actions[number] >= 0 && actions[number] < VCS_ACTIONS) {
+    wish = kind->meanings[actions[number]];
+  }
   for (int left = fleet->frame_skip; left > 0; left--) {
     vcs_seat_frame(fleet, kind, seat, record, m, wish, left, playing, lanes);
     if (!playing) continue;
@@ -263,7 +289,7 @@ VCS_FN void vcs_seat_step(const vcs_fleet_view_t *fleet, int32_t number, vcs_sea
     truncated = fleet->max_episode_frames > 0 && seat->elapsed >= fleet->max_episode_frames;
     playing = fleet->endless || !(over || truncated || (fleet->episodic_life && lost));
   }
-  const bool terminated = over || (fleet->episodic_life && lost);
+  const bool terminated = over || ((fleet->episodic_life || fleet->life_loss_info) && lost);
   if (!playing) vcs_seat_begin(fleet, kind, seat, record, m);
   if (fleet->reward_clipping) reward = reward < -1 ? -1 : reward > 1 ? 1 : reward;
   if (results->rewards) {
@@ -276,18 +302,23 @@ VCS_FN void vcs_seat_step(const vcs_fleet_view_t *fleet, int32_t number, vcs_sea
 /* What is reported after a step and after a reset. */
 VCS_FN void vcs_seat_report(int32_t number, const vcs_seat_t *seat, const vcs_t *m,
                             const vcs_batch_results_t *results) {
+  if (results->env_ids) results->env_ids[number] = number;
   if (results->lives) results->lives[number] = seat->play.lives;
   if (results->frame_numbers) results->frame_numbers[number] = seat->frame_number;
   if (results->episode_frame_numbers) results->episode_frame_numbers[number] = seat->episode_frame_number;
   for (int i = 0; results->ram && i < 128; i++) results->ram[(size_t)number * 128 + (size_t)i] = m->ram[i];
 }
 
-/* A seat takes its place: its generator is that of the fleet's seed and its own number. */
-VCS_FN void vcs_seat_reset(const vcs_fleet_view_t *fleet, int32_t number, vcs_seat_t *seat, vcs_t *m, uint64_t seed,
-                           const vcs_batch_results_t *results) {
-  seat->random = seed;
-  seat->random = vcs_splitmix64(&seat->random) ^ (uint64_t)(uint32_t)number << 32;
-  seat->frame_number = 0;
+/* The generator of a seed. */
+VCS_FN uint64_t vcs_seat_random(uint64_t seed) { return vcs_splitmix64(&seed); }
+
+/* A seat takes its place: an episode begins, with another generator if there is a seed for one. */
+VCS_FN void vcs_seat_reset(const vcs_fleet_view_t *fleet, const vcs_fleet_resets_t *resets, int32_t entry,
+                           int32_t number, vcs_seat_t *seat, vcs_t *m, const vcs_batch_results_t *results) {
+  const bool has_own = resets->seeds && resets->seeds[entry] >= 0;
+  if (resets->seeds_all) seat->random = vcs_seat_random(resets->seed) ^ (uint64_t)(uint32_t)number << 32;
+  if (has_own) seat->random = vcs_seat_random((uint32_t)resets->seeds[entry]);
+  if (has_own || resets->seeds_all) seat->frame_number = fleet->kinds[seat->kind].loaded;
   vcs_seat_begin(fleet, &fleet->kinds[seat->kind], seat, vcs_fleet_record(fleet, number), m);
   if (results->rewards) results->rewards[number] = 0;
   if (results->terminated) results->terminated[number] = 0;

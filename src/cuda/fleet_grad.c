@@ -1,20 +1,21 @@
-/* fleet_grad.c: derivatives of a fleet's runs, from the host's side: what is asked for, and memory.
+/* fleet_grad.c: derivatives of the runs of a batch or a fleet, from the host's side: what is asked for, and memory.
  *
- * On the CPU every seat is a call of vcs_grad_*. A GPU works on as many seats at once as there is room for (grad.h),
- * and the room is kept for the next call with the same options.
+ * On the CPU every environment is a call of vcs_grad_*. A GPU works on as many seats at once as there is room for
+ * (grad.h), and the room is kept for the next call with the same options.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/engine.h"
 #include "cuda/grad.h"
+#include "host/batch.h"
 #include "host/files.h"
 #include "host/parallel.h"
 
 enum { ROWS = 8192, EVENTS = 2304, SNAPSHOTS = 128, AT_ONCE = 65536, STE_SLOTS = 8, BIT_SLOTS = 16 };
 
-void vcs_fleet_grad_defaults(vcs_fleet_grad_options_t *options) {
-  vcs_fleet_grad_options_t defaults = {
+void vcs_batch_grad_defaults(vcs_batch_grad_options_t *options) {
+  vcs_batch_grad_options_t defaults = {
       .frames = 1, .rows = ROWS, .events = EVENTS, .snapshots = SNAPSHOTS, .at_once = AT_ONCE};
   vcs_grad_defaults(&defaults.grad);
   defaults.grad.method = VCS_METHOD_STE;
@@ -58,7 +59,7 @@ static void list_arrays(vcs_fleet_grad_view_t *view, array_t arrays[ARRAYS]) {
 }
 
 /* Sizes; the pointers are NULL. */
-static vcs_fleet_grad_view_t plan(const vcs_fleet_t *fleet, const vcs_fleet_grad_options_t *options) {
+static vcs_fleet_grad_view_t plan(const vcs_fleet_t *fleet, const vcs_batch_grad_options_t *options) {
   vcs_fleet_grad_view_t view = {.fleet = fleet->view,
                                 .frames = options->frames,
                                 .machine_bytes = fleet->view.machine_bytes,
@@ -83,9 +84,13 @@ static size_t bytes_of(vcs_fleet_grad_view_t *view) {
   return sum;
 }
 
-size_t vcs_fleet_grad_bytes(const vcs_fleet_t *fleet, const vcs_fleet_grad_options_t *options) {
+size_t vcs_fleet_grad_bytes(const vcs_fleet_t *fleet, const vcs_batch_grad_options_t *options) {
   vcs_fleet_grad_view_t view = plan(fleet, options);
   return bytes_of(&view);
+}
+
+size_t vcs_batch_grad_bytes(const vcs_batch_t *batch, const vcs_batch_grad_options_t *options) {
+  return batch->fleet && batch->fleet->engine->grad ? vcs_fleet_grad_bytes(batch->fleet, options) : 0;
 }
 
 void vcs_fleet_free_workspace(vcs_fleet_t *fleet) {
@@ -100,7 +105,7 @@ void vcs_fleet_free_workspace(vcs_fleet_t *fleet) {
 }
 
 /* A workspace for these options: the one that is there, or a new one. */
-static const char *make_room(vcs_fleet_t *fleet, const vcs_fleet_grad_options_t *options) {
+static const char *make_room(vcs_fleet_t *fleet, const vcs_batch_grad_options_t *options) {
   vcs_fleet_grad_view_t wanted = plan(fleet, options);
   int32_t seats = options->at_once < fleet->view.count ? options->at_once : fleet->view.count;
   seats = (seats + 31) / 32 * 32; /* slots lie by warps */
@@ -132,51 +137,77 @@ static const char *make_room(vcs_fleet_t *fleet, const vcs_fleet_grad_options_t 
  */
 
 typedef struct {
-  vcs_fleet_t *fleet;
+  vcs_fleet_t *fleet;       /* of which seats, */
+  const vcs_batch_t *batch; /* or of which environments on the CPU */
   const vcs_controls_t *controls;
-  const vcs_fleet_grad_options_t *options;
-  const vcs_fleet_inputs_t *inputs;
-  const vcs_fleet_outputs_t *outputs;
+  const vcs_batch_grad_options_t *options;
+  const vcs_batch_inputs_t *inputs;
+  const vcs_batch_outputs_t *outputs;
   int64_t *instructions;
   bool reverse;
+  vcs_grad_workspace_t **workspaces; /* on the CPU, one a thread */
 } product_t;
+
+static int32_t count_of(const product_t *p) { return p->fleet ? p->fleet->view.count : p->batch->options.envs; }
+
+/* The run of a seat or an environment: its present machine, and what is held. */
+static vcs_run_t run_of(const product_t *p, size_t item) {
+  const int32_t frames = p->options->frames;
+  const vcs_controls_t *controls = p->controls + item * (size_t)frames;
+  if (!p->fleet) {
+    const vcs_env_t *env = &p->batch->places[item].env;
+    return (vcs_run_t){env->cart, env->m, NULL, controls, frames};
+  }
+  const vcs_cart_t *cart = p->fleet->carts[p->fleet->played[item]];
+  uint8_t *record = vcs_fleet_record(&p->fleet->view, (int32_t)item);
+  return (vcs_run_t){cart, vcs_record_machine(&p->fleet->view, record, VCS_SEAT_NOW), NULL, controls, frames};
+}
 
 static float *seat_slots(float *first, size_t stride, size_t seat) { return first ? first + seat * stride : NULL; }
 
 static bool differentiate(void *context, size_t seat, int worker) {
   const product_t *p = context;
-  const int32_t frames = p->options->frames;
-  uint8_t *record = vcs_fleet_record(&p->fleet->view, (int32_t)seat);
-  const vcs_cart_t *cart = p->fleet->carts[((const vcs_seat_t *)(const void *)record)->kind];
-  const vcs_run_t run = {cart, vcs_record_machine(&p->fleet->view, record, VCS_SEAT_NOW), NULL,
-                         p->controls + seat * (size_t)frames, frames};
+  const vcs_run_t run = run_of(p, seat);
+  const int32_t frames = run.frames;
   const vcs_grad_inputs_t inputs = {seat_slots(p->inputs->state, p->inputs->state_stride, seat),
                                     seat_slots(p->inputs->rom, p->inputs->rom_stride, seat),
                                     seat_slots(p->inputs->input, p->inputs->input_stride, seat)};
   float *pixels = seat_slots(p->outputs->pixels, p->outputs->pixels_stride, seat);
   float **pictures = calloc((size_t)frames, sizeof *pictures);
-  (void)worker;
+  vcs_grad_workspace_t **workspace = &p->workspaces[worker];
+  if (!*workspace) *workspace = vcs_grad_workspace_create();
   if (!pictures) return false;
   for (int32_t f = 0; pixels && f < frames; f++) {
     if (p->options->last_picture && f + 1 < frames) continue;
     const size_t picture = p->options->last_picture ? 0 : (size_t)f;
-    pictures[f] = pixels + picture * VCS_WIDTH * (size_t)cart->height;
+    pictures[f] = pixels + picture * VCS_WIDTH * (size_t)run.cart->height;
   }
   const vcs_grad_outputs_t outputs = {.pixels = pictures,
                                       .state = seat_slots(p->outputs->state, p->outputs->state_stride, seat)};
   vcs_grad_report_t report;
-  vcs_status_t status = p->reverse ? vcs_grad_vjp(&run, &p->options->grad, &inputs, &outputs, &report, NULL)
-                                   : vcs_grad_jvp(&run, &p->options->grad, &inputs, &outputs, &report, NULL);
+  vcs_status_t status = (p->reverse ? vcs_grad_vjp_in : vcs_grad_jvp_in)(*workspace, &run, &p->options->grad, &inputs,
+                                                                         &outputs, &report, NULL);
   if (p->instructions) p->instructions[seat] = status ? -1 : (int64_t)report.instructions;
   free(pictures);
   return !status;
+}
+
+/* All of them, on so many threads. */
+static vcs_status_t differentiate_all(product_t *p, int threads, vcs_error_t *error) {
+  const size_t count = (size_t)count_of(p);
+  const int workers = vcs_thread_count(threads, count);
+  p->workspaces = calloc((size_t)workers, sizeof *p->workspaces); /* NOLINT(bugprone-sizeof-expression): pointers */
+  const bool done = p->workspaces && vcs_parallel(count, workers, differentiate, p) == count;
+  for (int i = 0; p->workspaces && i < workers; i++) vcs_grad_workspace_free(p->workspaces[i]);
+  free(p->workspaces);
+  return done ? VCS_OK : vcs_error_fill(error, VCS_NO_MEMORY, "interrupted, or out of memory");
 }
 
 /* ---- On a device ----------------------------------------------------------------------------------------------------
  */
 
 static const char *work_through(const product_t *p, void *stream) {
-  const vcs_fleet_grad_options_t *options = p->options;
+  const vcs_batch_grad_options_t *options = p->options;
   const vcs_grad_options_t *grad = &options->grad;
   float scale[256];
   const char *why = make_room(p->fleet, options);
@@ -209,7 +240,7 @@ static const char *work_through(const product_t *p, void *stream) {
  */
 
 static vcs_status_t check(const product_t *p, vcs_error_t *error) {
-  const vcs_fleet_grad_options_t *o = p->options;
+  const vcs_batch_grad_options_t *o = p->options;
   if (error) error->message[0] = 0;
   if (!p->controls || !o || !p->inputs || !p->outputs)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "controls, options, inputs and outputs must be given");
@@ -219,31 +250,54 @@ static vcs_status_t check(const product_t *p, vcs_error_t *error) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no method %d", (int)o->grad.method);
   if (o->grad.side < VCS_SIDE_MEAN || o->grad.side > VCS_SIDE_TANGENT)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no side %d", (int)o->grad.side);
-  if (o->grad.method == VCS_METHOD_BIT && o->grad.fork_window > 0)
+  if (p->fleet && o->grad.method == VCS_METHOD_BIT && o->grad.fork_window > 0)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
-                          "fleets have no forks: set fork_window to 0, or use vcs_grad_jvp and vcs_grad_vjp");
+                          "a device has no forks: set fork_window to 0, or use a batch on VCS_CPU, or vcs_grad_jvp");
   return VCS_OK;
 }
 
-static vcs_status_t product(const product_t *p, void *stream, vcs_error_t *error) {
+static vcs_status_t product_of_fleet(product_t *p, void *stream, vcs_error_t *error) {
   vcs_status_t status = check(p, error);
   if (status) return status;
-  if (p->fleet->engine->grad) return vcs_fleet_told(work_through(p, stream), error);
-  const size_t count = (size_t)p->fleet->view.count;
-  const bool done = vcs_parallel(count, 0, differentiate, (void *)p) == count;
-  return vcs_fleet_told(done ? NULL : "interrupted, or out of memory", error);
+  if (vcs_fleet_engine(p->fleet)->grad) return vcs_fleet_told(work_through(p, stream), error);
+  return differentiate_all(p, 0, error);
 }
 
-vcs_status_t vcs_fleet_jvp(vcs_fleet_t *fleet, const vcs_controls_t *controls, const vcs_fleet_grad_options_t *options,
-                           const vcs_fleet_inputs_t *inputs, const vcs_fleet_outputs_t *outputs, int64_t *instructions,
+vcs_status_t vcs_fleet_jvp(vcs_fleet_t *fleet, const vcs_controls_t *controls, const vcs_batch_grad_options_t *options,
+                           const vcs_batch_inputs_t *inputs, const vcs_batch_outputs_t *outputs, int64_t *instructions,
                            void *stream, vcs_error_t *error) {
-  const product_t p = {fleet, controls, options, inputs, outputs, instructions, false};
-  return product(&p, stream, error);
+  product_t p = {fleet, NULL, controls, options, inputs, outputs, instructions, false, NULL};
+  return product_of_fleet(&p, stream, error);
 }
 
-vcs_status_t vcs_fleet_vjp(vcs_fleet_t *fleet, const vcs_controls_t *controls, const vcs_fleet_grad_options_t *options,
-                           const vcs_fleet_inputs_t *inputs, const vcs_fleet_outputs_t *outputs, int64_t *instructions,
+vcs_status_t vcs_fleet_vjp(vcs_fleet_t *fleet, const vcs_controls_t *controls, const vcs_batch_grad_options_t *options,
+                           const vcs_batch_inputs_t *inputs, const vcs_batch_outputs_t *outputs, int64_t *instructions,
                            void *stream, vcs_error_t *error) {
-  const product_t p = {fleet, controls, options, inputs, outputs, instructions, true};
-  return product(&p, stream, error);
+  product_t p = {fleet, NULL, controls, options, inputs, outputs, instructions, true, NULL};
+  return product_of_fleet(&p, stream, error);
+}
+
+static vcs_status_t product_of_batch(product_t *p, vcs_error_t *error) {
+  const vcs_batch_t *batch = p->batch;
+  if (error) error->message[0] = 0;
+  if (!batch->started) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a batch has derivatives after its first reset");
+  if (batch->sent > 0)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
+  if (p->fleet) return product_of_fleet(p, batch->stream, error);
+  vcs_status_t status = check(p, error);
+  return status ? status : differentiate_all(p, batch->options.threads, error);
+}
+
+vcs_status_t vcs_batch_jvp(vcs_batch_t *batch, const vcs_controls_t *controls, const vcs_batch_grad_options_t *options,
+                           const vcs_batch_inputs_t *inputs, const vcs_batch_outputs_t *outputs, int64_t *instructions,
+                           vcs_error_t *error) {
+  product_t p = {batch->fleet, batch, controls, options, inputs, outputs, instructions, false, NULL};
+  return product_of_batch(&p, error);
+}
+
+vcs_status_t vcs_batch_vjp(vcs_batch_t *batch, const vcs_controls_t *controls, const vcs_batch_grad_options_t *options,
+                           const vcs_batch_inputs_t *inputs, const vcs_batch_outputs_t *outputs, int64_t *instructions,
+                           vcs_error_t *error) {
+  product_t p = {batch->fleet, batch, controls, options, inputs, outputs, instructions, true, NULL};
+  return product_of_batch(&p, error);
 }

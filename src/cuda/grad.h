@@ -48,8 +48,8 @@ typedef struct vcs_fleet_grad_view {
   vcs_side_rule_t rule;
   float alpha, temperature;
   const float *scale; /* [256] */
-  vcs_fleet_inputs_t inputs;
-  vcs_fleet_outputs_t outputs;
+  vcs_batch_inputs_t inputs;
+  vcs_batch_outputs_t outputs;
   int64_t *instructions; /* by seat, of all; -1: its tape was full; or NULL */
 
   /* By seat, of those that are worked on. */
@@ -102,12 +102,12 @@ VCS_FN float *vcs_grad_pixels(const vcs_fleet_grad_view_t *view, int32_t seat) {
 
 /* The caller's slots of a seat's state before the run and after it, or NULL. */
 VCS_FN float *vcs_grad_state_before(const vcs_fleet_grad_view_t *view, int32_t seat) {
-  const vcs_fleet_inputs_t *inputs = &view->inputs;
+  const vcs_batch_inputs_t *inputs = &view->inputs;
   return inputs->state ? inputs->state + (size_t)(view->first + seat) * inputs->state_stride : NULL;
 }
 
 VCS_FN float *vcs_grad_state_after(const vcs_fleet_grad_view_t *view, int32_t seat) {
-  const vcs_fleet_outputs_t *outputs = &view->outputs;
+  const vcs_batch_outputs_t *outputs = &view->outputs;
   return outputs->state ? outputs->state + (size_t)(view->first + seat) * outputs->state_stride : NULL;
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diffvcs/cuda.h"
 #include "grad/rerun.h"
 #include "host/files.h"
 #include "host/hash.h"
@@ -234,6 +235,9 @@ static vcs_status_t check_request(const vcs_run_t *run, const vcs_truth_options_
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "maps of pixels need what a pixel is worth: options.values");
   }
   if (!results) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no place for results was given");
+  if (options->device != VCS_CPU) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "sets and pairs are flipped on the CPU: set device to VCS_CPU");
+  }
   return vcs_run_check(run, options->horizons, options->horizon_count, options->env, error);
 }
 
@@ -326,6 +330,9 @@ static vcs_status_t find_truth(job_t *job, const vcs_run_t *run, size_t items, v
 vcs_status_t vcs_truth(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places,
                        size_t count, const vcs_truth_results_t *results, vcs_error_t *error) {
   job_t job = {.options = options, .results = results, .places = places, .place_count = count};
+  if (options && options->device != VCS_CPU) {
+    return vcs_fleet_truth(options->device, run, options, places, count, results, error);
+  }
   return find_truth(&job, run, count, error);
 }
 

@@ -26,14 +26,14 @@
 
 enum { NOW = 0, BEFORE = 1, SHOWN = BEFORE + VCS_FILM_BEFORE };
 
-static uint8_t *machine_at(const vcs_place_t *place, int which) {
+static uint8_t *machine_at(const vcs_batch_place_t *place, int which) {
   return place->machines + (size_t)which * vcs_state_size(place->cart->cart);
 }
 
-static size_t frame_size(const vcs_place_t *place) { return vcs_film_size(place->cart->cart); }
+static size_t frame_size(const vcs_batch_place_t *place) { return vcs_film_size(place->cart->cart); }
 
 /* A place's film goes into the worker's frames, and back into its own. Rows that are never drawn are black. */
-static void film_load(vcs_place_t *place, vcs_worker_t *worker) {
+static void film_load(vcs_batch_place_t *place, vcs_worker_t *worker) {
   const vcs_cart_t *cart = place->cart->cart;
   place->worker = worker;
   place->env.film.spare = worker->m;
@@ -42,7 +42,7 @@ static void film_load(vcs_place_t *place, vcs_worker_t *worker) {
   vcs_film_blacken(cart, worker->again, cart->height);
 }
 
-static void film_store(vcs_place_t *place) {
+static void film_store(vcs_batch_place_t *place) {
   vcs_film_move(&place->env.film, place->cart->cart, place->own);
   place->worker = NULL;
 }
@@ -50,7 +50,7 @@ static void film_store(vcs_place_t *place) {
 /* ---- Pictures ----------------------------------------------------------------------------------------------- */
 
 /* Where the next small picture goes, and the one before it. */
-static uint8_t *next_picture(const vcs_batch_t *batch, vcs_place_t *place) {
+static uint8_t *next_picture(const vcs_batch_t *batch, vcs_batch_place_t *place) {
   const size_t size = batch->picture_size;
   const int32_t stack = batch->options.stack;
   if (batch->options.stack_in_place) {
@@ -62,7 +62,7 @@ static uint8_t *next_picture(const vcs_batch_t *batch, vcs_place_t *place) {
   return picture;
 }
 
-static void show_again(const vcs_batch_t *batch, vcs_place_t *place) {
+static void show_again(const vcs_batch_t *batch, vcs_batch_place_t *place) {
   const size_t size = batch->picture_size;
   const int32_t stack = batch->options.stack;
   if (stack == 1) return;
@@ -74,13 +74,13 @@ static void show_again(const vcs_batch_t *batch, vcs_place_t *place) {
   }
 }
 
-static void show(const vcs_batch_t *batch, vcs_place_t *place, const uint8_t *const *rows) {
+static void show(const vcs_batch_t *batch, vcs_batch_place_t *place, const uint8_t *const *rows) {
   vcs_resize_rows(place->cart->resize, rows, place->worker->scratch, next_picture(batch, place));
 }
 
-static uint8_t *kept_picture(const vcs_place_t *place) { return place->own + 2 * VCS_FRAME_BYTES; }
+static uint8_t *kept_picture(const vcs_batch_place_t *place) { return place->own + 2 * VCS_FRAME_BYTES; }
 
-static void keep_picture(const vcs_batch_t *batch, vcs_place_t *place, const uint8_t *const *rows) {
+static void keep_picture(const vcs_batch_t *batch, vcs_batch_place_t *place, const uint8_t *const *rows) {
   const size_t length = (size_t)(VCS_WIDTH * batch->channels);
   for (int y = 0; y < place->cart->cart->frame_height; y++)
     memcpy(kept_picture(place) + (size_t)y * length, rows[y], length);
@@ -88,7 +88,8 @@ static void keep_picture(const vcs_batch_t *batch, vcs_place_t *place, const uin
 }
 
 /* Shows the last frame, or the last two; `second` may be NULL. */
-static void show_frames(const vcs_batch_t *batch, vcs_place_t *place, const uint8_t *first, const uint8_t *second) {
+static void show_frames(const vcs_batch_t *batch, vcs_batch_place_t *place, const uint8_t *first,
+                        const uint8_t *second) {
   vcs_worker_t *worker = place->worker;
   const uint8_t **rows = worker->rows[0];
   vcs_tint_pool(&place->cart->tint, first, second, place->cart->cart->frame_height, worker->picture[0], rows);
@@ -106,12 +107,12 @@ static void show_frames(const vcs_batch_t *batch, vcs_place_t *place, const uint
 }
 
 /* Draws again one of the frames that were shown. */
-static const uint8_t *draw_shown(vcs_place_t *place, int back) {
+static const uint8_t *draw_shown(vcs_batch_place_t *place, int back) {
   return vcs_film_again(&place->env.film, place->cart->cart, machine_at(place, SHOWN + back), place->worker->again);
 }
 
 /* Shows a frame, pooled with the picture that was shown before. */
-static void show_onto(const vcs_batch_t *batch, vcs_place_t *place, const uint8_t *frame) {
+static void show_onto(const vcs_batch_t *batch, vcs_batch_place_t *place, const uint8_t *frame) {
   vcs_worker_t *worker = place->worker;
   const int height = place->cart->cart->frame_height;
   const uint8_t **rows = worker->rows[0];
@@ -128,13 +129,13 @@ static void show_onto(const vcs_batch_t *batch, vcs_place_t *place, const uint8_
 
 /* ---- Episodes ----------------------------------------------------------------------------------------------- */
 
-static bool episode_ended(const vcs_batch_t *batch, const vcs_place_t *place) {
+static bool episode_ended(const vcs_batch_t *batch, const vcs_batch_place_t *place) {
   const vcs_batch_options_t *o = &batch->options;
   return place->over || (o->max_episode_frames > 0 && place->elapsed >= o->max_episode_frames) ||
          (o->episodic_life && place->life_lost);
 }
 
-static void step(const vcs_batch_t *batch, vcs_place_t *place) {
+static void step(const vcs_batch_t *batch, vcs_batch_place_t *place) {
   const vcs_batch_options_t *o = &batch->options;
   const bool pools = o->max_pool && o->frame_skip > 1;
   const int32_t lives = place->lives;
@@ -170,13 +171,13 @@ static void step(const vcs_batch_t *batch, vcs_place_t *place) {
 }
 
 /* What loading and a first reset give: copied, or where the seed matters made. */
-static void load(const vcs_kind_t *kind, vcs_place_t *place, uint32_t seed) {
+static void load(const vcs_kind_t *kind, vcs_batch_place_t *place, uint32_t seed) {
   if (kind->draws_numbers) {
     vcs_env_boot(&place->env, seed);
     vcs_env_begin(&place->env);
     return;
   }
-  const vcs_place_t *from = &kind->place;
+  const vcs_batch_place_t *from = &kind->place;
   place->env.live = from->env.live;
   place->env.options.seed = seed;
   vcs_mt19937_start(&place->env.sticky_random, seed, 0);
@@ -194,7 +195,7 @@ static void load(const vcs_kind_t *kind, vcs_place_t *place, uint32_t seed) {
   }
 }
 
-static void start_episode(const vcs_batch_t *batch, vcs_place_t *place, bool seeds) {
+static void start_episode(const vcs_batch_t *batch, vcs_batch_place_t *place, bool seeds) {
   if (seeds) {
     load(&batch->kinds[place->kind], place, (uint32_t)place->seed);
   } else {
@@ -212,7 +213,7 @@ static void start_episode(const vcs_batch_t *batch, vcs_place_t *place, bool see
 
 /* ---- Results ------------------------------------------------------------------------------------------------ */
 
-void vcs_place_copy_stack(const vcs_batch_t *batch, const vcs_place_t *place, uint8_t *to) {
+void vcs_place_copy_stack(const vcs_batch_t *batch, const vcs_batch_place_t *place, uint8_t *to) {
   const size_t size = batch->picture_size;
   const size_t first = (size_t)(batch->options.stack_in_place ? 0 : place->stack_next) * size;
   const size_t whole = (size_t)batch->options.stack * size;
@@ -222,7 +223,7 @@ void vcs_place_copy_stack(const vcs_batch_t *batch, const vcs_place_t *place, ui
 
 enum { RAM_BYTES = sizeof(((vcs_t *)0)->ram) };
 
-static void write_numbers(const vcs_place_t *place, int32_t id, const vcs_batch_results_t *results, int32_t at) {
+static void write_numbers(const vcs_batch_place_t *place, int32_t id, const vcs_batch_results_t *results, int32_t at) {
   if (results->env_ids) results->env_ids[at] = id;
   if (results->rewards) results->rewards[at] = place->reward;
   if (results->terminated) results->terminated[at] = place->was_terminated;
@@ -235,7 +236,7 @@ static void write_numbers(const vcs_place_t *place, int32_t id, const vcs_batch_
 }
 
 void vcs_place_report(const vcs_batch_t *batch, int32_t id, const vcs_batch_results_t *results, int32_t at) {
-  const vcs_place_t *place = &batch->places[id];
+  const vcs_batch_place_t *place = &batch->places[id];
   const size_t size = vcs_batch_observation_size(batch);
   write_numbers(place, id, results, at);
   if (results->observations && !batch->options.stack_in_place) {
@@ -250,7 +251,7 @@ static bool is_synchronous(const vcs_batch_t *batch) { return batch->options.bat
 enum { SPINS = 2000 }; /* looks, some tens of microseconds together */
 
 static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
-  vcs_place_t *place = &batch->places[id];
+  vcs_batch_place_t *place = &batch->places[id];
   const vcs_batch_results_t *results = batch->results;
   const size_t size = vcs_batch_observation_size(batch);
   if (batch->options.stack_in_place) place->stack = results->observations + (size_t)id * size;
@@ -410,6 +411,7 @@ vcs_status_t vcs_batch_check_ids(const vcs_batch_t *batch, const int32_t *ids, i
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%d environments were named, but there are %d", (int)count,
                           (int)envs);
   }
+  if (batch->fleet) return VCS_OK; /* ids are in the device's memory */
   for (int32_t i = 0; ids && i < count; i++) {
     if (ids[i] < 0 || ids[i] >= envs) {
       return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no environment %d, but 0 to %d", (int)ids[i],
@@ -427,7 +429,7 @@ static void forget_sent(vcs_batch_t *batch, const int32_t *ids, int32_t count) {
 static vcs_status_t note_sent(vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error) {
   for (int32_t i = 0; i < count; i++) {
     const int32_t id = ids ? ids[i] : i;
-    vcs_place_t *place = &batch->places[id];
+    vcs_batch_place_t *place = &batch->places[id];
     if (place->sent) {
       forget_sent(batch, ids, i);
       return vcs_error_fill(
@@ -441,7 +443,7 @@ static vcs_status_t note_sent(vcs_batch_t *batch, const int32_t *ids, int32_t co
 
 static void mark_resets(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count) {
   for (int32_t i = 0; i < count; i++) {
-    vcs_place_t *place = &batch->places[ids ? ids[i] : i];
+    vcs_batch_place_t *place = &batch->places[ids ? ids[i] : i];
     const bool seeded = seeds && seeds[i] >= 0;
     if (seeded) place->seed = seeds[i];
     place->work = seeded || !place->started ? VCS_WORK_SEED : VCS_WORK_RESET;
@@ -451,9 +453,9 @@ static void mark_resets(vcs_batch_t *batch, const int32_t *ids, const int32_t *s
 }
 
 static vcs_status_t check_send(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error) {
-  if (batch->options.stack_in_place) {
+  if (batch->options.stack_in_place || batch->fleet) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
-                          "with stack_in_place there are vcs_batch_reset and vcs_batch_step only");
+                          "with stack_in_place, and on a device, there are vcs_batch_reset and vcs_batch_step only");
   }
   return vcs_batch_check_ids(batch, ids, count, error);
 }
@@ -490,6 +492,7 @@ vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32
                             (int)batch->options.batch_size, (int)envs);
   }
   if (status) return status;
+  if (batch->fleet) return vcs_fleet_batch_reset(batch, ids, seeds, count, results, error);
   drop_all(batch);
   status = note_sent(batch, ids, count, error);
   if (status) return status;
@@ -517,7 +520,7 @@ static vcs_status_t set_actions(vcs_batch_t *batch, const int32_t *ids, int32_t 
   for (int pass = 0; pass < 2; pass++) {
     for (int32_t i = 0; i < count; i++) {
       const int32_t id = ids ? ids[i] : i;
-      vcs_place_t *place = &batch->places[id];
+      vcs_batch_place_t *place = &batch->places[id];
       int32_t list[VCS_ACTIONS];
       const int known = vcs_batch_actions(batch, id, list);
       if (actions[i] < 0 || actions[i] >= known) {
@@ -564,7 +567,7 @@ vcs_status_t vcs_batch_receive(vcs_batch_t *batch, const vcs_batch_results_t *re
   wait_for(batch, count);
   take_done(batch, count);
   for (int32_t i = 0; i < count; i++) {
-    const vcs_place_t *place = &batch->places[batch->last_ids[i]];
+    const vcs_batch_place_t *place = &batch->places[batch->last_ids[i]];
     const size_t size = vcs_batch_observation_size(batch);
     vcs_place_report(batch, batch->last_ids[i], results, i);
     if (place->has_final && results->final_observations) {
@@ -583,6 +586,7 @@ vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const fl
     return status ? status : vcs_batch_receive(batch, results, error);
   }
   vcs_status_t status = vcs_batch_check_results(batch, results, error);
+  if (!status && batch->fleet) return vcs_fleet_batch_step(batch, actions, strengths, results, error);
   if (!status && batch->sent > 0) {
     status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
   }
@@ -598,12 +602,14 @@ vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const fl
 
 int vcs_batch_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]) {
   if (env < 0 || env >= batch->options.envs) return 0;
+  if (batch->fleet) return vcs_fleet_batch_actions(batch, env, actions);
   const vcs_env_t *game = &batch->places[env].env;
   return batch->options.full_action_space ? vcs_env_legal_actions(game, actions)
                                           : vcs_env_minimal_actions(game, actions);
 }
 
 const uint8_t *vcs_batch_ram(const vcs_batch_t *batch, int32_t env) {
+  if (batch->fleet) return NULL;
   return env >= 0 && env < batch->options.envs ? vcs_env_ram(&batch->places[env].env) : NULL;
 }
 
@@ -642,6 +648,7 @@ void vcs_batch_defaults(vcs_batch_options_t *options) {
 }
 
 static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *error) {
+  const int32_t least = o->device == VCS_CPU ? 1 : 0; /* a device can do without pictures */
   const struct {
     const char *name;
     int32_t value, min, max;
@@ -649,10 +656,10 @@ static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *err
       {"envs", o->envs, 1, 1 << 24},
       {"batch_size", o->batch_size, 0, o->envs},
       {"threads", o->threads, 0, 4096},
-      {"device", o->device, VCS_DEVICE_CPU, VCS_DEVICE_CPU},
-      {"width", o->width, 1, 4096},
-      {"height", o->height, 1, 4096},
-      {"stack", o->stack, 1, 1024},
+      {"device", o->device, VCS_CPU_AS_GPU, INT32_MAX},
+      {"width", o->width, least, 4096},
+      {"height", o->height, least, 4096},
+      {"stack", o->stack, least, 1024},
       {"frame_skip", o->frame_skip, 1, 1000},
       {"noop_max", o->noop_max, 0, 1000},
       {"max_episode_frames", o->max_episode_frames, 0, INT32_MAX},
@@ -706,8 +713,8 @@ static size_t own_bytes(const vcs_batch_t *batch, const vcs_cart_t *cart) {
   return 2 * VCS_FRAME_BYTES + vcs_film_size(cart) * (size_t)batch->channels;
 }
 
-static vcs_status_t make_place(vcs_batch_t *batch, vcs_place_t *place, int32_t cart, const vcs_env_options_t *options,
-                               uint8_t *machines, uint8_t *own, vcs_error_t *error) {
+static vcs_status_t make_place(vcs_batch_t *batch, vcs_batch_place_t *place, int32_t cart,
+                               const vcs_env_options_t *options, uint8_t *machines, uint8_t *own, vcs_error_t *error) {
   place->cart = &batch->carts[cart];
   place->machines = machines;
   place->own = own;
@@ -823,7 +830,7 @@ static vcs_status_t make_places(vcs_batch_t *batch, const vcs_batch_env_t *envs,
   for (int32_t i = 0; !status && i < o->envs + batch->kind_count; i++) {
     const bool is_kind = i >= o->envs;
     vcs_kind_t *kind = &batch->kinds[is_kind ? i - o->envs : batch->places[i].kind];
-    vcs_place_t *place = is_kind ? &kind->place : &batch->places[i];
+    vcs_batch_place_t *place = is_kind ? &kind->place : &batch->places[i];
     status = make_place(batch, place, kind->cart, is_kind ? &kind->options : &options[i], machine, frames, error);
     machine += VCS_PLACE_MACHINES * padded(vcs_state_size(batch->carts[kind->cart].cart));
     frames += own_bytes(batch, batch->carts[kind->cart].cart);
@@ -870,6 +877,7 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count
   if (!options) options = &defaults;
   vcs_status_t status = check_options(options, error);
   if (status) return status;
+  if (options->device != VCS_CPU) return vcs_fleet_batch_create(carts, cart_count, envs, options, out, error);
 
   const size_t count = (size_t)options->envs;
   vcs_batch_t *batch = calloc(1, sizeof *batch);
@@ -915,6 +923,10 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count
 
 void vcs_batch_free(vcs_batch_t *batch) {
   if (!batch) return;
+  if (batch->fleet) {
+    vcs_fleet_batch_free(batch);
+    return;
+  }
   pthread_mutex_lock(&batch->lock);
   batch->stop = true;
   tell(&batch->work_came);
@@ -943,6 +955,10 @@ void vcs_batch_free(vcs_batch_t *batch) {
 
 size_t vcs_batch_bytes(const vcs_batch_t *batch, size_t *per_thread) {
   const size_t envs = (size_t)batch->options.envs;
+  if (batch->fleet) {
+    if (per_thread) *per_thread = 0;
+    return vcs_fleet_batch_bytes(batch);
+  }
   if (per_thread) {
     *per_thread = 5 * VCS_FRAME_BYTES + padded(sizeof(vcs_t)) +
                   2 * (size_t)(VCS_WIDTH * batch->channels) * (size_t)batch->carts[0].cart->frame_height +

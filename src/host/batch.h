@@ -66,11 +66,11 @@ typedef struct {
   bool over, life_lost, started;
   bool sent;                                     /* something to do was sent, and its result not received yet */
   bool was_terminated, was_truncated, has_final; /* what the last step reported */
-} vcs_place_t;
+} vcs_batch_place_t;
 
 /* One cartridge, mode and difficulty, as it is after loading and a first reset. */
 typedef struct {
-  vcs_place_t place;
+  vcs_batch_place_t place;
   int32_t cart;
   vcs_env_options_t options;
   bool draws_numbers; /* its mode script draws from the generator: every seed has to go through it */
@@ -84,11 +84,14 @@ typedef struct {
 
 struct vcs_batch {
   vcs_batch_options_t options;
+  struct vcs_fleet *fleet; /* does the work on a device (cuda/fleet_batch.c), with the next two; else NULL */
+  void *stream;
+  uint8_t *observations; /* where stacks were left by the last call */
   int32_t channels;
   size_t picture_size;
   vcs_batch_cart_t *carts;
   vcs_kind_t *kinds;
-  vcs_place_t *places;
+  vcs_batch_place_t *places;
   vcs_worker_t *workers; /* one a thread of the pool, and the last one is the caller's */
   int32_t cart_count, kind_count, worker_count;
   uint8_t *machines, *stacks, *finals, *own; /* of all places */
@@ -111,11 +114,27 @@ struct vcs_batch {
 };
 
 /* The stack of a place, oldest picture first; what a place reports, at this place of the results. */
-void vcs_place_copy_stack(const vcs_batch_t *batch, const vcs_place_t *place, uint8_t *to);
+void vcs_place_copy_stack(const vcs_batch_t *batch, const vcs_batch_place_t *place, uint8_t *to);
 void vcs_place_report(const vcs_batch_t *batch, int32_t id, const vcs_batch_results_t *results, int32_t at);
 
 /* Refuses ids out of range (NULL: all of them), and results that stacks cannot be left in. */
 vcs_status_t vcs_batch_check_ids(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error);
 vcs_status_t vcs_batch_check_results(const vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error);
+
+/* The calls of the same names where there is a fleet, once arguments were looked at as on the CPU. */
+vcs_status_t vcs_fleet_batch_create(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
+                                    const vcs_batch_options_t *options, vcs_batch_t **out, vcs_error_t *error);
+void vcs_fleet_batch_free(vcs_batch_t *batch);
+vcs_status_t vcs_fleet_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
+                                   const vcs_batch_results_t *results, vcs_error_t *error);
+vcs_status_t vcs_fleet_batch_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
+                                  const vcs_batch_results_t *results, vcs_error_t *error);
+int vcs_fleet_batch_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]);
+size_t vcs_fleet_batch_state_size(const vcs_batch_t *batch);
+vcs_status_t vcs_fleet_batch_copy(const vcs_batch_t *batch, const int32_t *ids, int32_t count, void *states,
+                                  vcs_error_t *error);
+vcs_status_t vcs_fleet_batch_restore(vcs_batch_t *batch, const int32_t *ids, int32_t count, const void *states,
+                                     const vcs_batch_results_t *results, vcs_error_t *error);
+size_t vcs_fleet_batch_bytes(const vcs_batch_t *batch);
 
 #endif

@@ -31,7 +31,7 @@ typedef struct {
 } header_t;
 
 /* A digest of all that decides what a state means: cartridge, console, game, its variation, what is seen. */
-static uint64_t state_key(const vcs_batch_t *batch, const vcs_place_t *place) {
+static uint64_t state_key(const vcs_batch_t *batch, const vcs_batch_place_t *place) {
   const vcs_env_options_t *options = &batch->kinds[place->kind].options;
   const vcs_batch_options_t *o = &batch->options;
   const int32_t shape[] = {options->mode, options->difficulty, o->width, o->height, o->stack, o->rgb};
@@ -50,6 +50,7 @@ static size_t own_at(const vcs_batch_t *batch, const vcs_cart_t *cart, int which
 /* Of the largest cartridge's. */
 size_t vcs_batch_state_size(const vcs_batch_t *batch) {
   size_t most = 0;
+  if (batch->fleet) return vcs_fleet_batch_state_size(batch);
   for (int32_t i = 0; i < batch->cart_count; i++) {
     const size_t size = own_at(batch, batch->carts[i].cart, 2 + batch->channels);
     if (size > most) most = size;
@@ -57,7 +58,7 @@ size_t vcs_batch_state_size(const vcs_batch_t *batch) {
   return (most + 63) & ~(size_t)63;
 }
 
-static void copy_place(const vcs_batch_t *batch, const vcs_place_t *place, uint8_t *to) {
+static void copy_place(const vcs_batch_t *batch, const vcs_batch_place_t *place, uint8_t *to) {
   const vcs_cart_t *cart = place->cart->cart;
   const vcs_film_t *film = &place->env.film;
   const size_t picture = vcs_film_size(cart);
@@ -78,7 +79,7 @@ static void copy_place(const vcs_batch_t *batch, const vcs_place_t *place, uint8
   }
 }
 
-static void take_place(const vcs_batch_t *batch, vcs_place_t *place, const uint8_t *from) {
+static void take_place(const vcs_batch_t *batch, vcs_batch_place_t *place, const uint8_t *from) {
   const vcs_cart_t *cart = place->cart->cart;
   vcs_film_t *film = &place->env.film;
   const size_t picture = vcs_film_size(cart);
@@ -103,7 +104,7 @@ static void take_place(const vcs_batch_t *batch, vcs_place_t *place, const uint8
   }
 }
 
-static vcs_status_t check_state(const vcs_batch_t *batch, const vcs_place_t *place, const uint8_t *from,
+static vcs_status_t check_state(const vcs_batch_t *batch, const vcs_batch_place_t *place, const uint8_t *from,
                                 vcs_error_t *error) {
   header_t header;
   vcs_env_live_t live;
@@ -137,6 +138,7 @@ static vcs_status_t check_call(const vcs_batch_t *batch, const int32_t *ids, int
 vcs_status_t vcs_batch_copy(const vcs_batch_t *batch, const int32_t *ids, int32_t count, void *states,
                             vcs_error_t *error) {
   const vcs_status_t status = check_call(batch, ids, count, states, error);
+  if (!status && batch->fleet) return vcs_fleet_batch_copy(batch, ids, count, states, error);
   const size_t size = vcs_batch_state_size(batch);
   for (int32_t i = 0; !status && i < count; i++) {
     copy_place(batch, &batch->places[ids ? ids[i] : i], (uint8_t *)states + (size_t)i * size);
@@ -149,6 +151,7 @@ vcs_status_t vcs_batch_restore(vcs_batch_t *batch, const int32_t *ids, int32_t c
   const size_t size = vcs_batch_state_size(batch), seen = vcs_batch_observation_size(batch);
   vcs_status_t status = check_call(batch, ids, count, states, error);
   if (!status) status = vcs_batch_check_results(batch, results, error);
+  if (!status && batch->fleet) return vcs_fleet_batch_restore(batch, ids, count, states, results, error);
   for (int32_t i = 0; !status && i < count; i++) {
     const uint8_t *from = (const uint8_t *)states + (size_t)i * size;
     status = check_state(batch, &batch->places[ids ? ids[i] : i], from, error);
@@ -156,7 +159,7 @@ vcs_status_t vcs_batch_restore(vcs_batch_t *batch, const int32_t *ids, int32_t c
   if (status) return status;
   for (int32_t i = 0; i < count; i++) {
     const int32_t id = ids ? ids[i] : i;
-    vcs_place_t *place = &batch->places[id];
+    vcs_batch_place_t *place = &batch->places[id];
     if (batch->options.stack_in_place) place->stack = results->observations + (size_t)id * seen;
     take_place(batch, place, (const uint8_t *)states + (size_t)i * size);
   }

@@ -1,0 +1,177 @@
+"""Devices: where a batch works and where its arrays are.
+
+A device is "cpu", "cuda" (the first GPU), "cuda:1", or "cpu-as-gpu": the CPU doing what a GPU does, for tests and for
+writing programs where there is no GPU (docs/cuda.md). Arrays of a device go to PyTorch, JAX and CuPy, on the CPU to NumPy
+too, by DLPack: torch.from_dlpack(array) is the same memory.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import _c
+from ._c import lib
+
+CPU, GPU, CPU_AS_GPU = 0, 1, -1
+ON_CPU, ON_CUDA = 1, 2  # DLPack's kinds of devices
+KINDS = {"i": 0, "u": 1, "f": 2, "b": 6}  # DLPack's kinds of numbers, by NumPy's
+
+
+def number(device: str) -> int:
+    """The library's number of a device. Raises what is missing where it cannot be used."""
+    found = re.fullmatch(r"(cpu)|(cpu-as-gpu)|(?:cuda|gpu)(?::(\d+))?", device)
+    if not found:
+        raise ValueError(f"a device is cpu, cuda, cuda:1 ... or cpu-as-gpu; {device!r} is none of them")
+    chosen = CPU if found[1] else CPU_AS_GPU if found[2] else GPU + int(found[3] or 0)
+    missing = lib.vcs_device_missing(chosen)
+    if missing:
+        raise _c.VCSError(missing.decode())
+    return chosen
+
+
+class _Tensor(ctypes.Structure):
+    """DLPack's DLManagedTensor."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("dimensions", ctypes.c_int32),
+        ("kind", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("offset", ctypes.c_uint64), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+    ]  # fmt: skip
+
+
+_DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_NAME = b"dltensor"
+_python = ctypes.PyDLL(None)  # not ctypes.pythonapi, whose prototypes others set too
+_new = _python.PyCapsule_New
+_new.restype, _new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+_is_valid = _python.PyCapsule_IsValid
+_is_valid.restype, _is_valid.argtypes = ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p]
+_pointer = _python.PyCapsule_GetPointer
+_pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p]
+
+_lent: dict[int, tuple[Any, Any]] = {}  # tensors that somebody has taken over: their memory, and the library's deleter
+
+
+@_DELETER
+def _take_back(tensor: int) -> None:
+    _memory, delete = _lent.pop(tensor)
+    delete(tensor)
+
+
+@_DELETER
+def _drop_capsule(capsule: int) -> None:
+    if _is_valid(capsule, _NAME):  # nobody took it
+        _take_back(_pointer(capsule, _NAME))
+
+
+class _Memory:
+    def __init__(self, device: int, size: int):
+        self.device, found = device, ctypes.c_void_p()
+        _c.call("vcs_device_allocate", device, max(size, 1), ctypes.addressof(found))
+        self.address: int = found.value
+
+    def __del__(self):
+        if hasattr(self, "address"):
+            lib.vcs_device_free(self.device, self.address)
+
+
+class Array:
+    """Numbers in a device's memory. `ready` waits until they are there; it is called before anybody gets to see them."""
+
+    def __init__(self, device: int, shape: tuple[int, ...], dtype: Any, ready: Callable[[], None]):
+        self.device, self.shape, self.dtype, self.ready = device, tuple(shape), np.dtype(dtype), ready
+        self._memory = _Memory(device, self.nbytes)
+        self.address = self._memory.address
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape))
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        where = f"cuda:{self.device - GPU}" if self.device >= GPU else "the CPU"
+        return f"<{self.dtype} array of shape {self.shape} on {where}>"
+
+    def numpy(self) -> np.ndarray:
+        """A copy in host memory."""
+        self.ready()
+        here = np.empty(self.shape, self.dtype)
+        _c.call("vcs_device_move", self.device, _c.address(here), self.address, self.nbytes)
+        return here
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        return np.asarray(self.numpy(), dtype)
+
+    def fill(self, values: Any) -> None:
+        """Numbers from host memory."""
+        here = np.ascontiguousarray(values, self.dtype)
+        if here.shape != self.shape:
+            raise ValueError(f"numbers of shape {self.shape} are expected, not {here.shape}")
+        _c.call("vcs_device_move", self.device, self.address, _c.address(here), self.nbytes)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (ON_CUDA, self.device - GPU) if self.device >= GPU else (ON_CPU, 0)
+
+    def __dlpack__(self, stream: Any = None, **_: Any) -> Any:
+        """The memory itself: whoever takes it sees what later steps write there. All is done when this returns, so the
+        consumer's stream does not matter."""
+        self.ready()
+        shape = (ctypes.c_int64 * self.ndim)(*self.shape)
+        found = lib.vcs_device_dlpack(
+            self.device, self.address, self.ndim, ctypes.addressof(shape), KINDS[self.dtype.kind], 8 * self.dtype.itemsize
+        )
+        if not found:
+            raise MemoryError("out of memory")
+        tensor = _Tensor.from_address(found)
+        _lent[found] = self._memory, _DELETER(tensor.deleter)
+        tensor.deleter = ctypes.cast(_take_back, ctypes.c_void_p).value
+        return _new(found, _NAME, ctypes.cast(_drop_capsule, ctypes.c_void_p))
+
+
+def put(device: int, array: np.ndarray) -> Array:
+    """A copy on the device."""
+    copied = Array(device, array.shape, array.dtype, lambda: None)
+    copied.fill(array)
+    return copied
+
+
+class Borrowed:
+    """Somebody's array on a device, by DLPack, which is held as long as this is."""
+
+    def __init__(self, array: Any, on_gpu: bool, stream: int):
+        self._held = array, array.__dlpack__(stream=stream or 1) if on_gpu else array.__dlpack__()
+        tensor = _Tensor.from_address(_pointer(id(self._held[1]), _NAME))
+        self.shape = tuple(tensor.shape[: tensor.dimensions])
+        self.address: int = (tensor.data or 0) + tensor.offset
+        kind = {v: k for k, v in KINDS.items()}.get(tensor.kind, "V")
+        self.dtype = np.dtype(f"{kind}{max(tensor.bits // 8, 1)}")
+        steps = [int(np.prod(self.shape[i + 1 :])) for i in range(len(self.shape))]
+        self.dense = not tensor.strides or tensor.strides[: tensor.dimensions] == steps
+
+    def __repr__(self) -> str:
+        return f"{self.dtype} of shape {self.shape}{'' if self.dense else ' with gaps'}"
+
+
+def borrow(array: Any, device: int, stream: int) -> Borrowed | None:
+    """An array that lies on the device already, or None. NumPy's are the host's, on any device."""
+    if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack__"):
+        return None
+    kind, which = (int(n) for n in array.__dlpack_device__())
+    place = GPU + which if kind == ON_CUDA else CPU
+    return Borrowed(array, kind == ON_CUDA, stream) if place == max(device, CPU) else None

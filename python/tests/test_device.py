@@ -1,0 +1,178 @@
+"""Batches on a device: on the GPU that $DIFFVCS_DEVICE numbers, else on the CPU in a GPU's place, which does the same."""
+
+import gc
+import os
+import weakref
+
+import numpy as np
+import pytest
+
+gymnasium = pytest.importorskip("gymnasium")
+
+import diffvcs  # noqa: E402
+from diffvcs import DiffVCSVectorEnv, device  # noqa: E402
+
+DEVICE = f"cuda:{os.environ['DIFFVCS_DEVICE']}" if "DIFFVCS_DEVICE" in os.environ else "cpu-as-gpu"
+on_the_cpu = pytest.mark.skipif(DEVICE != "cpu-as-gpu", reason="NumPy looks into the host's memory only")
+
+
+def make(num_envs=3, where=DEVICE, **settings):
+    return DiffVCSVectorEnv("demo", num_envs, device=where, **settings)
+
+
+def actions_of(envs, steps, seed=0):
+    random = np.random.default_rng(seed)
+    return [random.integers(0, envs.action_space.nvec).astype(np.int32) for _ in range(steps)]
+
+
+def test_first_episodes_are_those_of_the_cpu():
+    there, here = make(noop_max=0, ram=True), make(where="cpu", noop_max=0, ram=True, autoreset_mode="SameStep")
+    assert there.action_space == here.action_space and there.observation_space == here.observation_space
+    assert there.metadata["autoreset_mode"] == gymnasium.vector.AutoresetMode.SAME_STEP
+    a, b = there.reset(seed=3), here.reset(seed=3)
+    assert a[1].keys() == b[1].keys()
+    for action in actions_of(here, 40):
+        for x, y in zip((a[0], *a[1:-1], *a[-1].values()), (b[0], *b[1:-1], *b[-1].values())):
+            assert isinstance(x, device.Array) and x.dtype == y.dtype and np.array_equal(x.numpy(), y)
+        a, b = there.step(action), here.step(action)
+        assert not b[2].any()
+
+
+@on_the_cpu
+def test_arrays_are_shared_not_copied():
+    envs = make()
+    observations, info = envs.reset(seed=0)
+    shared = np.from_dlpack(observations)
+    assert shared.ctypes.data == observations.address and shared.shape == (3, 4, 84, 84)
+    assert np.from_dlpack(info["lives"]).dtype == np.int32
+    before = shared.copy()
+    for action in actions_of(envs, 5):
+        again, _, terminated, _, _ = envs.step(action)
+    assert again is observations and np.array_equal(shared, again.numpy()) and not np.array_equal(shared, before)
+    assert np.from_dlpack(terminated).dtype == np.bool_
+
+
+@on_the_cpu
+def test_memory_goes_back_when_nobody_has_it():
+    envs = make(1)
+    observations, info = envs.reset(seed=0)
+    memory, lent = weakref.ref(observations._memory), len(device._lent)
+    observations.__dlpack__()  # which nobody takes
+    assert len(device._lent) == lent
+    shared = np.from_dlpack(observations)
+    kept = shared.copy()
+    del envs, observations, info
+    gc.collect()
+    assert memory() is not None and np.array_equal(shared, kept)
+    del shared
+    gc.collect()
+    assert memory() is None and len(device._lent) == lent
+
+
+def test_jax_takes_observations_and_gives_actions():
+    jax = pytest.importorskip("jax")
+    envs, others = make(), make()
+    observations, _ = envs.reset(seed=1)
+    others.reset(seed=1)
+    taken = jax.dlpack.from_dlpack(observations)
+    assert taken.shape == (3, 4, 84, 84) and np.array_equal(taken, observations.numpy())
+    for action in actions_of(envs, 5):
+        given = jax.numpy.asarray(action)
+        assert device.borrow(given, envs.ale.device, 0).address
+        a, b = envs.step(given), others.step(action)
+        assert np.array_equal(a[0].numpy(), b[0].numpy())
+    with pytest.raises(ValueError, match="int32 actions"):
+        envs.step(jax.numpy.zeros(3, "uint8"))
+    with pytest.raises(ValueError, match="int32 actions"):
+        envs.step(jax.numpy.zeros(2, "int32"))
+
+
+def test_torch_takes_observations_and_gives_actions():
+    torch = pytest.importorskip("torch")
+    envs, others = make(), make()
+    observations, _ = envs.reset(seed=1)
+    others.reset(seed=1)
+    taken = torch.from_dlpack(observations)
+    assert taken.data_ptr() == observations.address
+    for action in actions_of(envs, 5):
+        envs.step(torch.from_numpy(action).to(taken.device))
+        a, b = taken.cpu().numpy(), others.step(action)[0].numpy()
+        assert np.array_equal(a, b)
+    with pytest.raises(ValueError, match="int32 actions"):
+        envs.step(torch.zeros(3, dtype=torch.int64, device=taken.device))
+
+
+def test_seeds_masks_and_states():
+    envs = make(repeat_action_probability=0.25, ram=True, max_num_frames_per_episode=60)
+    envs.reset(seed=np.array([5, 6, 5]))
+    actions = [np.full(3, a[0]) for a in actions_of(envs, 40)]
+    for action in actions:
+        ram = envs.step(action)[4]["ram"].numpy()
+        assert np.array_equal(ram[0], ram[2])
+    states, shown = envs.clone_state([0, 1]), envs.step(actions[0])[0].numpy()
+    assert isinstance(states, device.Array)
+    then = [envs.step(action)[0].numpy() for action in actions]
+    _, info = envs.restore_state(states, [0, 1])
+    assert info["ram"].shape == (3, 128)
+    assert np.array_equal(envs.step(actions[0])[0].numpy()[:2], shown[:2])
+    for action, was in zip(actions, then):
+        assert np.array_equal(envs.step(action)[0].numpy()[:2], was[:2])
+    before = envs.step(actions[0])[4]["ram"].numpy()
+    _, info = envs.reset(seed=np.array([9]), options={"reset_mask": np.array([False, True, False])})
+    after = info["ram"].numpy()
+    assert np.array_equal(before[[0, 2]], after[[0, 2]]) and not np.array_equal(before[1], after[1])
+    envs.set_stream(0)
+    envs.step(actions[0])
+
+
+def test_ram_alone_draws_nothing():
+    envs, seen = make(obs_type="ram"), make(ram=True)
+    ram, _ = envs.reset(seed=2)
+    seen.reset(seed=2)
+    assert ram.shape == (3, 128) and envs.ale.observation_shape == (0, 0, 0)
+    for action in actions_of(envs, 10):
+        assert np.array_equal(envs.step(action)[0].numpy(), seen.step(action)[4]["ram"].numpy())
+
+
+@pytest.mark.parametrize(
+    "settings, word",
+    [
+        (dict(img_width=96), "width"), (dict(img_height=210), "height"), (dict(stack_num=1), "stack"),
+        (dict(grayscale=False), "rgb"), (dict(sound_obs=True), "sound"), (dict(batch_size=2), "batch_size"),
+        (dict(autoreset_mode="NextStep"), "autoreset"), (dict(autoreset_mode="Disabled"), "autoreset"),
+    ],
+)  # fmt: skip
+def test_what_a_device_has_not_is_refused(settings, word):
+    with pytest.raises(diffvcs.BadArgument, match=word):
+        make(**settings)
+
+
+def test_calls_that_a_device_has_not_are_refused():
+    envs = make()
+    envs.reset(seed=0)
+    with pytest.raises(diffvcs.BadArgument, match="on a device"):
+        envs.send(np.zeros(3, np.int32))
+    with pytest.raises(ValueError, match="strengths"):
+        envs.ale.step(np.zeros(3, np.int32), np.ones(3, np.float32))
+    with pytest.raises(ValueError, match="CPU"):
+        envs.xla()
+    with pytest.raises(ValueError, match="cuda:1"):
+        make(where="tpu")
+
+
+def test_without_a_gpu_it_says_what_is_missing():
+    if device.lib.vcs_device_missing(device.GPU) is None:
+        pytest.skip("there is a GPU")
+    for ask in (lambda: make(where="cuda"), lambda: make(where="cuda:3")):
+        with pytest.raises(diffvcs.VCSError, match="make cuda|no GPU"):
+            ask()
+
+
+def test_truth_has_a_device(machine):
+    cart, state, places = machine.cart, machine.save(), diffvcs.ram_places(machine.cart, range(4))
+    here = diffvcs.truth(cart, state, ["NOOP"] * 2, places, maps=False)
+    there = diffvcs.truth(cart, state, ["NOOP"] * 2, places, maps=False, device=DEVICE)
+    assert np.array_equal(here.rows, there.rows) and np.array_equal(here.base, there.base)
+    assert here.rows["pixels"].any()
+    with pytest.raises(diffvcs.BadArgument, match="ROM"):
+        diffvcs.truth(cart, state, ["NOOP"], diffvcs.rom_places(cart, [0]), maps=False, device=DEVICE)

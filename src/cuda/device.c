@@ -1,0 +1,148 @@
+/* device.c: devices: which engine does the work of one, its memory, and its memory as tensors.
+ *
+ * The CPU's engine is part of this library. The GPUs' is one of its own (libdiffvcs_cuda), so that nothing here needs
+ * CUDA; it is looked for once, when a GPU is first asked for.
+ */
+#define _GNU_SOURCE /* dladdr */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/engine.h"
+#include "host/files.h"
+
+/* ---- Engines -------------------------------------------------------------------------------------------------- */
+
+#define CUDA_LIBRARY "libdiffvcs_cuda.so"
+
+static const vcs_engine_t *cuda_engine;
+static char cuda_missing[512];
+
+static const vcs_engine_t *open_library(const char *path) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  return library ? dlsym(library, VCS_CUDA_ENGINE_NAME) : NULL;
+}
+
+/* The library beside the one, or the program, that this function is in. */
+static const vcs_engine_t *open_beside(void) {
+  Dl_info here;
+  char path[4096];
+  if (!dladdr((const void *)&cuda_engine, &here) || !here.dli_fname) return NULL;
+  const char *slash = strrchr(here.dli_fname, '/');
+  const int length = slash ? (int)(slash + 1 - here.dli_fname) : 0;
+  snprintf(path, sizeof path, "%.*s" CUDA_LIBRARY, length, here.dli_fname);
+  return open_library(path);
+}
+
+static void find_cuda(void) {
+  const char *named = getenv("DIFFVCS_CUDA");
+  cuda_engine = named ? open_library(named) : open_beside();
+  if (!cuda_engine && !named) cuda_engine = open_library(CUDA_LIBRARY);
+  if (!cuda_engine) {
+    const char *why = dlerror();
+    snprintf(cuda_missing, sizeof cuda_missing,
+             CUDA_LIBRARY " was not found (%s): build it with `make cuda`, or use the CPU (VCS_CPU)",
+             why ? why : "it is of another version");
+  }
+}
+
+/* The engine of a device; NULL, and why. */
+static const vcs_engine_t *engine_for(int32_t device, const char **why) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (device == VCS_CPU || device == VCS_CPU_AS_GPU) return &vcs_engine_cpu;
+  if (device < VCS_GPU) {
+    *why = "there is no such device: they are VCS_CPU_AS_GPU, VCS_CPU, and VCS_GPU plus the number of a GPU";
+    return NULL;
+  }
+  pthread_once(&once, find_cuda);
+  *why = cuda_engine ? cuda_engine->use(device - VCS_GPU) : cuda_missing;
+  return *why ? NULL : cuda_engine;
+}
+
+const char *vcs_device_missing(int32_t device) {
+  const char *why = NULL;
+  engine_for(device, &why);
+  return why;
+}
+
+vcs_status_t vcs_engine_find(int32_t device, const vcs_engine_t **engine, vcs_error_t *error) {
+  const char *why = NULL;
+  if (error) error->message[0] = 0;
+  *engine = engine_for(device, &why);
+  return *engine ? VCS_OK : vcs_error_fill(error, VCS_NOT_FOUND, "%s", why);
+}
+
+vcs_status_t vcs_fleet_told(const char *why, vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  return why ? vcs_error_fill(error, VCS_NO_MEMORY, "the device: %s", why) : VCS_OK;
+}
+
+/* ---- Memory ----------------------------------------------------------------------------------------------------- */
+
+vcs_status_t vcs_device_allocate(int32_t device, size_t size, void **memory, vcs_error_t *error) {
+  const vcs_engine_t *engine;
+  *memory = NULL;
+  vcs_status_t status = vcs_engine_find(device, &engine, error);
+  return status ? status : vcs_fleet_told(engine->allocate(size, memory), error);
+}
+
+void vcs_device_free(int32_t device, void *memory) {
+  const char *why = NULL;
+  const vcs_engine_t *engine = memory ? engine_for(device, &why) : NULL;
+  if (engine) engine->release(memory);
+}
+
+vcs_status_t vcs_device_move(int32_t device, void *to, const void *from, size_t size, vcs_error_t *error) {
+  const vcs_engine_t *engine;
+  vcs_status_t status = vcs_engine_find(device, &engine, error);
+  if (status) return status;
+  const char *why = engine->move(to, from, size);
+  return vcs_fleet_told(why ? why : engine->wait(NULL), error); /* what comes next may be on any stream */
+}
+
+/* DLPack's own declarations (github.com/dmlc/dlpack, version 0.8), as far as they are used: an interface of C structs
+ * that does not change. */
+enum { DL_CPU = 1, DL_CUDA = 2, DL_DIMENSIONS = 8 };
+
+typedef struct {
+  void *data;
+  struct {
+    int32_t type, number;
+  } device;
+  int32_t dimensions;
+  struct {
+    uint8_t kind, bits;
+    uint16_t lanes;
+  } element;
+  int64_t *shape, *strides;
+  uint64_t offset;
+} dl_tensor_t;
+
+typedef struct dl_managed {
+  dl_tensor_t tensor;
+  void *context;
+  void (*deleter)(struct dl_managed *);
+  int64_t shape[DL_DIMENSIONS];
+} dl_managed_t;
+
+static void free_tensor(dl_managed_t *managed) { free(managed); }
+
+void *vcs_device_dlpack(int32_t device, void *memory, int32_t dimensions, const int64_t *shape, int32_t kind,
+                        int32_t bits) {
+  dl_managed_t *managed = dimensions < 0 || dimensions > DL_DIMENSIONS ? NULL : calloc(1, sizeof *managed);
+  if (!managed) return NULL;
+  const bool is_gpu = device >= VCS_GPU;
+  memcpy(managed->shape, shape, (size_t)dimensions * sizeof *shape);
+  managed->tensor.data = memory;
+  managed->tensor.device.type = is_gpu ? DL_CUDA : DL_CPU;
+  managed->tensor.device.number = is_gpu ? device - VCS_GPU : 0;
+  managed->tensor.dimensions = dimensions;
+  managed->tensor.element.kind = (uint8_t)kind;
+  managed->tensor.element.bits = (uint8_t)bits;
+  managed->tensor.element.lanes = 1;
+  managed->tensor.shape = managed->shape;
+  managed->deleter = free_tensor;
+  return managed;
+}

@@ -1,0 +1,189 @@
+/* fleet_batch.c: batches on a device: the calls of vcs_batch_*, done by a fleet.
+ *
+ * batch.c has looked at what can be looked at; here is what differs on a device. What it does not have is refused, with
+ * a word about what to do: nobody gets something else than what was asked for. A state is a seat's record and, behind
+ * it, the seat's stack, which lies in the caller's observations.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "cuda/engine.h"
+#include "host/batch.h"
+#include "host/files.h"
+
+/* ---- What is asked for ------------------------------------------------------------------------------------------ */
+
+static bool draws(const vcs_batch_options_t *o) { return o->width > 0 || o->height > 0 || o->stack > 0; }
+
+/* The options that a device has one value for. */
+static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *error) {
+  static const char pictures[] = "pictures there are 84 x 84 x 4, or with width, height and stack 0 there are none";
+  const int32_t side = draws(o) ? VCS_SMALL : 0, stack = draws(o) ? VCS_SMALL_STACK : 0;
+  const struct {
+    const char *name;
+    int32_t value, needed;
+    const char *reason;
+  } fixed[] = {
+      {"width", o->width, side, pictures},
+      {"height", o->height, side, pictures},
+      {"stack", o->stack, stack, pictures},
+      {"rgb", o->rgb, 0, "pictures there are gray"},
+      {"sound", o->sound, 0, "there is no sound there"},
+      {"batch_size", o->batch_size ? o->batch_size : o->envs, o->envs, "steps there are of all environments"},
+      {"autoreset", o->autoreset, VCS_AUTORESET_SAME_STEP,
+       "episodes follow each other in the same step there (VCS_AUTORESET_SAME_STEP)"},
+      {"stack_in_place", !draws(o) || o->stack_in_place, 1, "stacks lie in the caller's observations there"},
+  };
+  for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+    if (fixed[i].value != fixed[i].needed) {
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%s is %d, but on a device it is %d: %s. VCS_CPU has the others",
+                            fixed[i].name, (int)fixed[i].value, (int)fixed[i].needed, fixed[i].reason);
+    }
+  }
+  return VCS_OK;
+}
+
+static vcs_fleet_options_t fleet_options(const vcs_batch_options_t *o) {
+  return (vcs_fleet_options_t){
+      .seats = o->envs,
+      .device = o->device,
+      .frame_skip = o->frame_skip,
+      .noop_max = o->noop_max,
+      .max_episode_frames = o->max_episode_frames,
+      .repeat_action_probability = o->repeat_action_probability,
+      .shows = draws(o) ? VCS_FLEET_SHOWS_SMALL : VCS_FLEET_SHOWS_NOTHING,
+      .max_pool = o->max_pool,
+      .reward_clipping = o->reward_clipping,
+      .fire_reset = o->fire_reset,
+      .episodic_life = o->episodic_life,
+      .life_loss_info = o->life_loss_info,
+      .actions = o->full_action_space ? VCS_FLEET_ACTIONS_LEGAL : VCS_FLEET_ACTIONS_MINIMAL,
+  };
+}
+
+/* What environments play unless told: the same as on the CPU. */
+static vcs_batch_env_t *deal_out(int32_t envs, int32_t cart_count) {
+  vcs_batch_env_t *dealt = malloc((size_t)envs * sizeof *dealt);
+  for (int32_t i = 0; dealt && i < envs; i++) dealt[i] = (vcs_batch_env_t){i % cart_count, -1, -1, (uint32_t)i};
+  return dealt;
+}
+
+vcs_status_t vcs_fleet_batch_create(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
+                                    const vcs_batch_options_t *options, vcs_batch_t **out, vcs_error_t *error) {
+  vcs_status_t status = check_options(options, error);
+  if (status) return status;
+  vcs_batch_t *batch = calloc(1, sizeof *batch);
+  vcs_batch_env_t *dealt = envs ? NULL : deal_out(options->envs, cart_count);
+  if (batch && (envs || dealt)) {
+    const vcs_fleet_options_t of_fleet = fleet_options(options);
+    batch->options = *options;
+    batch->options.batch_size = options->envs;
+    batch->options.stack_in_place = draws(options);
+    batch->picture_size = (size_t)options->width * (size_t)options->height;
+    status = vcs_fleet_create(carts, cart_count, envs ? envs : dealt, &of_fleet, &batch->fleet, error);
+  } else {
+    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  free(dealt);
+  if (status) {
+    free(batch);
+    return status;
+  }
+  *out = batch;
+  return VCS_OK;
+}
+
+void vcs_fleet_batch_free(vcs_batch_t *batch) {
+  vcs_batch_wait(batch, NULL); /* what is under way needs the memory */
+  vcs_fleet_free(batch->fleet);
+  free(batch);
+}
+
+int vcs_fleet_batch_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]) {
+  const vcs_fleet_kind_t *kind = &batch->fleet->kinds[batch->fleet->played[env]];
+  for (int32_t i = 0; i < kind->meaning_count; i++) actions[i] = kind->meanings[i];
+  return kind->meaning_count;
+}
+
+size_t vcs_fleet_batch_bytes(const vcs_batch_t *batch) { return vcs_fleet_seat_bytes(batch->fleet); }
+
+/* ---- Playing ---------------------------------------------------------------------------------------------------- */
+
+void vcs_batch_set_stream(vcs_batch_t *batch, void *stream) { batch->stream = stream; }
+
+vcs_status_t vcs_batch_wait(const vcs_batch_t *batch, vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  return batch->fleet ? vcs_fleet_wait(batch->fleet, batch->stream, error) : VCS_OK;
+}
+
+enum { ALIGNED = 16 }; /* what threads of a GPU copy at a time */
+
+static vcs_status_t check_aligned(const void *memory, const char *name, vcs_error_t *error) {
+  if ((uintptr_t)memory % ALIGNED == 0) return VCS_OK;
+  return vcs_error_fill(error, VCS_BAD_ARGUMENT, "`%s` must be aligned to %d bytes on a device", name, ALIGNED);
+}
+
+/* Results that there are, and where stacks are left from now on. */
+static vcs_status_t take_results(vcs_batch_t *batch, const vcs_batch_results_t **results, vcs_error_t *error) {
+  static const vcs_batch_results_t nowhere;
+  if (!*results) *results = &nowhere;
+  vcs_status_t status = vcs_fleet_check_results(*results, error);
+  if (!status) status = check_aligned((*results)->observations, "observations", error);
+  if (!status && batch->options.stack_in_place) batch->observations = (*results)->observations;
+  return status;
+}
+
+vcs_status_t vcs_fleet_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
+                                   const vcs_batch_results_t *results, vcs_error_t *error) {
+  vcs_status_t status = take_results(batch, &results, error);
+  if (status) return status;
+  const vcs_fleet_resets_t resets = {.ids = ids, .seeds = seeds, .count = count};
+  batch->started = true;
+  return vcs_fleet_told(vcs_fleet_engine(batch->fleet)->reset(&batch->fleet->view, &resets, results, batch->stream),
+                        error);
+}
+
+vcs_status_t vcs_fleet_batch_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
+                                  const vcs_batch_results_t *results, vcs_error_t *error) {
+  if (!batch->started) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a batch must be reset before its first step");
+  if (!actions) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no actions were given");
+  if (strengths) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a device has no strengths of actions: give NULL, or use VCS_CPU");
+  }
+  vcs_status_t status = take_results(batch, &results, error);
+  return status ? status : vcs_fleet_step(batch->fleet, actions, results, batch->stream, error);
+}
+
+/* ---- States ----------------------------------------------------------------------------------------------------- */
+
+size_t vcs_fleet_batch_state_size(const vcs_batch_t *batch) {
+  return batch->fleet->view.record_bytes + batch->fleet->view.observation_bytes;
+}
+
+static vcs_fleet_copies_t copies(const vcs_batch_t *batch, const int32_t *ids, int32_t count, void *states) {
+  return (vcs_fleet_copies_t){.ids = ids,
+                              .count = count,
+                              .states = states,
+                              .state_bytes = vcs_fleet_batch_state_size(batch),
+                              .observations = batch->observations};
+}
+
+vcs_status_t vcs_fleet_batch_copy(const vcs_batch_t *batch, const int32_t *ids, int32_t count, void *states,
+                                  vcs_error_t *error) {
+  const vcs_status_t status = check_aligned(states, "states", error);
+  const vcs_fleet_copies_t what = copies(batch, ids, count, states);
+  return status
+             ? status
+             : vcs_fleet_told(vcs_fleet_engine(batch->fleet)->copy(&batch->fleet->view, &what, batch->stream), error);
+}
+
+vcs_status_t vcs_fleet_batch_restore(vcs_batch_t *batch, const int32_t *ids, int32_t count, const void *states,
+                                     const vcs_batch_results_t *results, vcs_error_t *error) {
+  vcs_status_t status = check_aligned(states, "states", error);
+  if (!status) status = take_results(batch, &results, error);
+  if (status) return status;
+  vcs_fleet_copies_t what = copies(batch, ids, count, (void *)states); /* which are only read */
+  what.restores = true;
+  what.results = *results;
+  return vcs_fleet_told(vcs_fleet_engine(batch->fleet)->copy(&batch->fleet->view, &what, batch->stream), error);
+}
