@@ -28,7 +28,8 @@ void vcs_batch_grad_defaults(vcs_batch_grad_options_t *options) {
 struct vcs_fleet_workspace {
   vcs_fleet_grad_view_t view;
   int32_t seats, frames, slots;
-  float *scale;
+  float *scale;    /* on the device */
+  float held[256]; /* what is in it; NaNs before the first product */
 };
 
 /* The arrays of a view: where the pointer is, and bytes a seat. */
@@ -120,6 +121,7 @@ static const char *make_room(vcs_fleet_t *fleet, const vcs_batch_grad_options_t 
   w = calloc(1, sizeof *w);
   if (!w) return "out of memory";
   fleet->workspace = w;
+  memset(w->held, 0xFF, sizeof w->held);
   w->view = wanted;
   w->seats = seats;
   array_t arrays[ARRAYS];
@@ -206,15 +208,29 @@ static vcs_status_t differentiate_all(product_t *p, int threads, vcs_error_t *er
 /* ---- On a device ----------------------------------------------------------------------------------------------------
  */
 
+/* Another scale than before waits, for who still needs the old one and until the new one is there: a stream knows
+ * nothing of what is done beside it. */
+static const char *put_scale(const product_t *p, void *stream) {
+  struct vcs_fleet_workspace *w = p->fleet->workspace;
+  const vcs_engine_t *engine = p->fleet->engine;
+  const float *given = p->options->grad.scale;
+  float scale[256];
+  for (int i = 0; i < 256; i++) scale[i] = given ? given[i] : (float)i;
+  if (memcmp(w->held, scale, sizeof scale) == 0) return NULL;
+  const char *why = engine->wait(stream);
+  if (!why) why = engine->move(w->scale, scale, sizeof scale);
+  if (!why) why = engine->wait(NULL);
+  if (!why) memcpy(w->held, scale, sizeof scale);
+  return why;
+}
+
 static const char *work_through(const product_t *p, void *stream) {
   const vcs_batch_grad_options_t *options = p->options;
   const vcs_grad_options_t *grad = &options->grad;
-  float scale[256];
   const char *why = make_room(p->fleet, options);
+  if (!why) why = put_scale(p, stream);
   if (why) return why;
   const struct vcs_fleet_workspace *w = p->fleet->workspace;
-  for (int i = 0; i < 256; i++) scale[i] = grad->scale ? grad->scale[i] : (float)i;
-  why = p->fleet->engine->move(w->scale, scale, sizeof scale);
   vcs_fleet_grad_view_t view = w->view;
   view.fleet = p->fleet->view;
   view.controls = p->controls;
