@@ -1,124 +1,44 @@
 /* line_sums.c: the adjoints of all registers of a piece at once.
  *
- * Walking backwards over a whole picture, line.c would show every piece again for each of a hundred register bits. Most
- * of them need not be shown: a pixel depends on an object only through whether the object is there, so what matters is
+ * Walking backwards over a whole picture, line.c would show every piece again for each of a hundred register bits. None
+ * of them needs that: a pixel depends on an object only through whether the object is there. So each object has, at
+ * each pixel, a
  *
- *   toggled[o]    the colours the piece would have if object o were there where it is not, and not there where it is
- *   sum(m, o)     over the pixels in mask m: adjoint * (scalar with o toggled - scalar as it is)
+ *   level    the pixel's adjoint * (its scalar if the object is there - its scalar if it is not)
  *
- * and every bit that only shapes one object is sum(mask with the bit flipped ^ mask, o). Graphics bits have masks of
- * their own, a position has the object's mask moved by one, colours are sums over the pixels that show them. Bits that
- * change two objects at one pixel, or the rule of priority itself, and pieces with playfield priority and score
- * together (where the reference looks at all objects to colour one) are left to line.c. test_line.c compares the two.
+ * and what a register gains is a sum of levels: of the pixels that the object would have with the register's bit set,
+ * less those that it would have without.
+ *
+ *   P0        ..##.#..          ..##.#..            GRP0: for each bit, the levels of the pixels that show it
+ *                                                   position: those of the copies one pixel further, less these
+ *   levels    .................................     NUSIZ: those of the copies that there would be, less these
+ *
+ * Levels are made where the object can get to by any of that, and only in the piece; the eight pixels of a copy are
+ * then a few vector operations. A missile or the ball is a run of pixels, the playfield forty columns of four. Colours
+ * are sums of the adjoints of the pixels that show them.
+ *
+ * Where NUSIZ would change a player and its missile at the same pixel, their levels do not add up: then the piece is
+ * shown again. So are pieces with playfield priority and score together (where the reference looks at all objects to
+ * colour one). test_line.c compares all of this with the picture drawn again.
  */
 #include <string.h>
 
 #include "line.h"
 
-/* The piece with one object toggled everywhere, made when first asked for. */
+/* Where any copy of an object gets to from its position: the third one, eight pixels wide, and one pixel further each
+ * way. */
+enum { COPIES_REACH = 64 + 8, OBJECT_REACH = 1 + COPIES_REACH + 1 };
+
 typedef struct {
   const vcs_sweep_t *s;
+  vcs_piece_t *piece;
   const vcs_t *t;
-  const vcs_piece_t *piece;
   const float *w;            /* adjoints of the row's pixels */
   float four[VCS_WIDTH / 4]; /* their sums by four */
-  float by[4][4];            /* scalar of the second colour minus scalar of the first */
-  uint64_t toggled[VCS_OBJECTS][3][4];
-  unsigned have;
-  float gain[VCS_OBJECTS][VCS_WIDTH]; /* what a pixel gains by an object's toggling, */
-  uint64_t known[VCS_OBJECTS][3];     /* where that is known */
+  float shade[4];            /* the scalar of each colour */
+  /* Levels of the object that is looked at. What passes the right edge goes on behind it. Groups of four are whole. */
+  float level[VCS_WIDTH + OBJECT_REACH + 6];
 } sums_t;
-
-VCS_STATIC void toggle(sums_t *q, int object) {
-  if (q->have >> object & 1) return;
-  vcs_pixels_t line[VCS_OBJECTS];
-  memcpy(line, q->piece->base.line, sizeof line);
-  for (int word = 0; word < 3; word++) line[object].word[word] = ~line[object].word[word];
-  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
-    vcs_line_colours(q->t, word, line, q->toggled[object][word]);
-  }
-  for (int word = 0; word < 3; word++) q->known[object][word] = 0;
-  q->have |= 1u << object;
-}
-
-/* Makes the gains of some pixels of a word known. */
-VCS_STATIC void know(sums_t *q, int object, int word, uint64_t mask) {
-  const uint64_t *was = q->piece->base.colour[word], *is = q->toggled[object][word];
-  const float *w = q->w + 64 * word;
-  float *gain = q->gain[object] + 64 * word;
-  mask &= ~q->known[object][word];
-  q->known[object][word] |= mask;
-  for (int from = 0; mask && from < 4; from++) {
-    uint64_t there = mask & was[from];
-    mask &= ~there;
-    for (int to = 0; there && to < 4; to++) {
-      const float by = q->by[from][to];
-      uint64_t change = there & is[to];
-      there &= ~change;
-      for (; change; change &= change - 1) gain[VCS_LOWEST_64(change)] = w[VCS_LOWEST_64(change)] * by;
-    }
-  }
-}
-
-/* The gains of some pixels of a word by the object's toggling. */
-VCS_STATIC float sum_pixels(sums_t *q, int object, int word, uint64_t mask) {
-  float sum = 0;
-  know(q, object, word, mask);
-  for (; mask; mask &= mask - 1) sum += q->gain[object][64 * word + VCS_LOWEST_64(mask)];
-  return sum;
-}
-
-/* The adjoints of the pixels of `mask` in a word, four at a time where it can be. */
-VCS_STATIC float sum_adjoints(const sums_t *q, int word, uint64_t mask) {
-  float sum = 0;
-  while (mask) {
-    int x = VCS_LOWEST_64(mask);
-    if (!(x & 3) && (mask >> x & 15) == 15) {
-      sum += q->four[16 * word + x / 4];
-      mask &= ~(15ULL << x);
-    } else {
-      sum += q->w[64 * word + x];
-      mask &= mask - 1;
-    }
-  }
-  return sum;
-}
-
-/* The gains where pixels of the playfield change: there are many, and few colours. */
-VCS_STATIC float sum_fields(const sums_t *q, int word, uint64_t mask) {
-  float sum = 0;
-  const uint64_t *was = q->piece->base.colour[word], *is = q->toggled[VCS_PF][word];
-  for (int from = 0; mask && from < 4; from++) {
-    uint64_t there = mask & was[from];
-    mask &= ~there;
-    for (int to = 0; there && to < 4; to++) {
-      uint64_t change = there & is[to];
-      there &= ~change;
-      if (change && q->by[from][to] != 0) sum += sum_adjoints(q, word, change) * q->by[from][to];
-    }
-  }
-  return sum;
-}
-
-VCS_STATIC float sum_change(sums_t *q, int object, const uint64_t changed[3]) {
-  float sum = 0;
-  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
-    const uint64_t mask = changed[word] & q->piece->mask[word];
-    if (mask) sum += object == VCS_PF ? sum_fields(q, word, mask) : sum_pixels(q, object, word, mask);
-  }
-  return sum;
-}
-
-/* Where an object's pixels are otherwise when its registers are as in t. */
-VCS_STATIC bool changed_by(const sums_t *q, const vcs_t *t, int object, uint64_t changed[3]) {
-  uint64_t any = 0;
-  vcs_pixels_t pixels = vcs_object_pixels(t, object);
-  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
-    changed[word] = pixels.word[word] ^ q->piece->base.line[object].word[word];
-    any |= changed[word] & q->piece->mask[word];
-  }
-  return any;
-}
 
 VCS_STATIC void add(const sums_t *q, size_t offset, int slot, float by) {
   if (by == 0) return;
@@ -126,25 +46,92 @@ VCS_STATIC void add(const sums_t *q, size_t offset, int slot, float by) {
   q->s->live[offset] = 1;
 }
 
-/* Whether any of `width` pixels from `left` on, round the line, is in the piece. Most pieces are short, and most
- * objects elsewhere. */
-VCS_STATIC bool touches(const sums_t *q, int left, int width) {
-  int behind = q->piece->x0 - left, ahead = left - q->piece->x0;
-  if (behind < 0) behind += VCS_WIDTH;
-  if (behind >= VCS_WIDTH) behind -= VCS_WIDTH;
-  if (ahead < 0) ahead += VCS_WIDTH;
-  if (ahead >= VCS_WIDTH) ahead -= VCS_WIDTH;
-  return behind < width || ahead < q->piece->x1 - q->piece->x0;
-}
-
-/* The same for a player or missile with whatever copies and sizes, or moved by one. */
-enum { COPIES_REACH = 64 + 8 };
-VCS_STATIC bool might_touch(const sums_t *q, const vcs_t *t, int object) {
-  return touches(q, t->pos[object] - 1, COPIES_REACH + 2);
-}
-
-/* ---- Colours ------------------------------------------------------------------------------------------------------
+/* ---- Levels -------------------------------------------------------------------------------------------------------
  */
+
+/* Pixels of a word at which an object puts one colour in the place of another. */
+typedef struct {
+  uint64_t pixels;
+  float by; /* the scalar of the one less that of the other */
+} change_t;
+enum { CHANGES_MAX = 12 };
+
+VCS_STATIC int changes_by(const sums_t *q, int object, int word, change_t changes[CHANGES_MAX]) {
+  uint64_t with[4], without[4], *there = &q->piece->base.line[object].word[word], is = *there;
+  *there = ~0ULL;
+  vcs_line_colours(q->t, word, q->piece->base.line, with);
+  *there = 0;
+  vcs_line_colours(q->t, word, q->piece->base.line, without);
+  *there = is;
+  int count = 0;
+  for (int from = 0; from < 4; from++) {
+    uint64_t gone = without[from] & ~with[from] & q->piece->mask[word];
+    for (int to = 0; gone; to++) {
+      uint64_t pixels = gone & with[to];
+      gone &= ~pixels;
+      const float by = q->shade[to] - q->shade[from];
+      if (!pixels || by == 0) continue;
+      changes[count].pixels = pixels;
+      changes[count++].by = by;
+    }
+  }
+  return count;
+}
+
+/* The bits of a nibble as numbers. */
+VCS_DATA float nibbles[16][4] = {{0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {1, 1, 0, 0}, {0, 0, 1, 0}, {1, 0, 1, 0},
+                                 {0, 1, 1, 0}, {1, 1, 1, 0}, {0, 0, 0, 1}, {1, 0, 0, 1}, {0, 1, 0, 1}, {1, 1, 0, 1},
+                                 {0, 0, 1, 1}, {1, 0, 1, 1}, {0, 1, 1, 1}, {1, 1, 1, 1}};
+
+/* Adds the levels of pixels [from, to) of the line, `image` pixels further. */
+VCS_STATIC void raise_levels(sums_t *q, int object, int from, int to, int image) {
+  for (int word = from >> 6; 64 * word < to; word++) {
+    const int first = from > 64 * word ? from & ~3 : 64 * word, end = to < 64 * word + 64 ? to : 64 * word + 64;
+    change_t changes[CHANGES_MAX];
+    const int count = changes_by(q, object, word, changes);
+    for (int i = 0; i < count; i++) {
+      for (int x = first; x < end; x += 4) {
+        const float *picked = nibbles[changes[i].pixels >> (x & 63) & 15], *w = q->w + x;
+        float *level = q->level + image + x;
+        for (int k = 0; k < 4; k++) level[k] += w[k] * (changes[i].by * picked[k]);
+      }
+    }
+  }
+}
+
+/* The levels of `count` pixels from pixel `left` on, which may be -1, round the line; outside the piece they are 0.
+ * NULL: all of them are. Most pieces are short, and most objects elsewhere. */
+VCS_STATIC const float *levels_from(sums_t *q, int object, int left, int count) {
+  const int x0 = q->piece->x0, x1 = q->piece->x1;
+  if (left < 0) left += VCS_WIDTH;
+  const int right = left + count;
+  const bool here = left < x1 && right > x0, round = right > x0 + VCS_WIDTH;
+  if (!here && !round) return NULL;
+  for (int x = left & ~3; x < right; x += 4) {
+    for (int k = 0; k < 4; k++) q->level[x + k] = 0;
+  }
+  if (here) raise_levels(q, object, left > x0 ? left : x0, right < x1 ? right : x1, 0);
+  if (round) raise_levels(q, object, x0, right - VCS_WIDTH < x1 ? right - VCS_WIDTH : x1, VCS_WIDTH);
+  return q->level + left;
+}
+
+/* ---- Adjoints -----------------------------------------------------------------------------------------------------
+ */
+
+/* Columns of four pixels that are wholly in a mask, by their first pixel. */
+VCS_STATIC uint64_t whole_columns(uint64_t mask) {
+  mask &= mask >> 1;
+  return mask & mask >> 2 & 0x1111111111111111;
+}
+
+/* The adjoints of the pixels of `mask` in a word, four at a time where it can be. */
+VCS_STATIC float sum_adjoints(const sums_t *q, int word, uint64_t mask) {
+  float sum = 0;
+  uint64_t whole = whole_columns(mask);
+  for (mask &= ~(whole * 15); whole; whole &= whole - 1) sum += q->four[16 * word + VCS_LOWEST_64(whole) / 4];
+  for (; mask; mask &= mask - 1) sum += q->w[64 * word + VCS_LOWEST_64(mask)];
+  return sum;
+}
 
 VCS_STATIC void sum_colours(sums_t *q) {
   const float *scale = q->s->scale;
@@ -171,210 +158,6 @@ VCS_STATIC void sum_colours(sums_t *q) {
   add(q, VCS_OFFSET(vblank), 1, black); /* F(1) - F(0), whichever it is now */
 }
 
-/* ---- Objects ------------------------------------------------------------------------------------------------------
- */
-
-/* One bit of one register that shapes one object. */
-VCS_STATIC void sum_bit(sums_t *q, vcs_t *t, int object, size_t offset, int bit) {
-  uint64_t changed[3];
-  uint8_t *byte = (uint8_t *)t + offset;
-  *byte ^= (uint8_t)(1 << bit);
-  bool any = changed_by(q, t, object, changed);
-  *byte ^= (uint8_t)(1 << bit);
-  if (any) add(q, offset, bit, vcs_sign(*byte, bit) * sum_change(q, object, changed));
-}
-
-VCS_STATIC void sum_position(sums_t *q, vcs_t *t, int object) {
-  uint64_t changed[3];
-  vcs_sides_t sides = vcs_sides(q->s, 0);
-  uint8_t pos = t->pos[object];
-  float by = 0;
-  t->pos[object] = (uint8_t)(pos == 159 ? 0 : pos + 1);
-  if (sides.more != 0 && changed_by(q, t, object, changed)) by += sides.more * sum_change(q, object, changed);
-  t->pos[object] = (uint8_t)(pos == 0 ? 159 : pos - 1);
-  if (sides.less != 0 && changed_by(q, t, object, changed)) by += sides.less * sum_change(q, object, changed);
-  t->pos[object] = pos;
-  add(q, VCS_OFFSET(pos) + (size_t)object, 0, by);
-}
-
-/* Whether any of the object's pixels would be in the piece if it were there with all its bits. */
-VCS_STATIC bool reaches(const sums_t *q, vcs_t *t, int object) {
-  int side = object & 1;
-  bool player = object <= VCS_P1;
-  uint64_t k[4] = {0, 0, 0, 0}, any = 0;
-  if (object == VCS_BL) {
-    vcs_place(k, vcs_width_shape(t->ctrlpf >> 4), t->pos[object]);
-  } else {
-    uint64_t shape = player ? vcs_player_shape(0xFF, t->nusiz[side]) : vcs_missile_shape(t, side);
-    vcs_place_copies(k, shape, t->pos[object], t->nusiz[side], player ? t->first_copy_off[side] : 0);
-  }
-  k[0] |= k[2] >> 32;
-  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) any |= k[word] & q->piece->mask[word];
-  return any;
-}
-
-/* The gains of pixels from x on, round the line; 0 outside the piece. */
-VCS_STATIC void gains_from(sums_t *q, int object, int x, int count, float *gains) {
-  while (count > 0) {
-    if (x < 0) x += VCS_WIDTH;
-    if (x >= VCS_WIDTH) x -= VCS_WIDTH;
-    const int word = x >> 6, bit = x & 63, end = word < 2 ? 64 : VCS_WIDTH - 128;
-    const int here = count < end - bit ? count : end - bit; /* in one word */
-    uint64_t lit = 0;
-    if (word >= q->piece->first_word && word <= q->piece->last_word)
-      lit = q->piece->mask[word] & ~0ULL >> (64 - here) << bit;
-    if (lit) know(q, object, word, lit);
-    lit >>= bit;
-    for (int i = 0; i < here; i++) gains[i] = lit >> i & 1 ? q->gain[object][x + i] : 0;
-    gains += here;
-    count -= here;
-    x += here;
-  }
-}
-
-/* Graphics bits and position of a player, copy by copy: pixel i of a copy shows bit 7 - i, or i if it is mirrored. To
- * the right, the pixels change at which a bit differs from the one before it; to the left, those before them. */
-VCS_STATIC void sum_copies(sums_t *q, const vcs_t *t, int p, size_t grp, uint8_t shown) {
-  enum { WIDEST = 8 * 4 };
-  vcs_copies_t copies = vcs_copies(t->nusiz[p] & 7);
-  vcs_sides_t sides = vcs_sides(q->s, 0);
-  const int starts[3] = {0, 16 * copies.second, 16 * copies.third};
-  const int late = copies.stretch > 1, width = 8 * copies.stretch, shift = copies.stretch >> 1;
-  const unsigned pattern = t->reflect[p] ? shown : vcs_reverse(shown); /* in the order of pixels */
-  float bits[8] = {0}, gains[WIDEST + 2], more = 0, less = 0;
-  for (int copy = 0; copy < 3; copy++) {
-    if (copy == 0 ? t->first_copy_off[p] : !starts[copy]) continue;
-    const int left = t->pos[p] + starts[copy] + late;
-    if (!touches(q, left - 1, width + 2)) continue;
-    gains_from(q, VCS_P0 + p, left - 1, width + 2, gains);
-    /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): gains_from fills them */
-    for (int i = 0; i < width; i++) bits[i >> shift] += gains[1 + i];
-    for (unsigned edges = pattern ^ pattern << 1; edges; edges &= edges - 1) {
-      const int i = VCS_LOWEST(edges) << shift;
-      more += gains[1 + i];
-      less += gains[i];
-    }
-  }
-  float *slots = vcs_slots(q->s, grp);
-  for (int i = 0; i < 8; i++) {
-    const int bit = t->reflect[p] ? i : 7 - i;
-    slots[bit] += shown >> bit & 1 ? -bits[i] : bits[i];
-  }
-  q->s->live[grp] = 1;
-  if (shown) add(q, VCS_OFFSET(pos) + (size_t)p, 0, sides.more * more + sides.less * less);
-}
-
-VCS_STATIC void sum_player(sums_t *q, vcs_t *t, int p) {
-  size_t side = (size_t)p, grp = (t->vdelp[p] ? VCS_OFFSET(grp_old) : VCS_OFFSET(grp)) + side;
-  uint8_t shown = *((uint8_t *)t + grp);
-  if (!might_touch(q, t, VCS_P0 + p)) return;
-  if (shown || reaches(q, t, VCS_P0 + p)) { /* moved by one it may reach what it does not reach now */
-    toggle(q, VCS_P0 + p);
-    sum_copies(q, t, p, grp, shown);
-    if (t->grp[p] != t->grp_old[p]) sum_bit(q, t, VCS_P0 + p, VCS_OFFSET(vdelp) + side, 0);
-    if (shown != vcs_reverse(shown)) sum_bit(q, t, VCS_P0 + p, VCS_OFFSET(reflect) + side, 3);
-  }
-  if (shown) toggle(q, VCS_P0 + p), sum_bit(q, t, VCS_P0 + p, VCS_OFFSET(first_copy_off) + side, 0);
-}
-
-VCS_STATIC void sum_missile(sums_t *q, vcs_t *t, int p) {
-  size_t side = (size_t)p;
-  int object = VCS_M0 + p;
-  if (!might_touch(q, t, object)) return;
-  if (t->enam[p] || reaches(q, t, object)) {
-    toggle(q, object);
-    if (!t->resmp[p]) sum_bit(q, t, object, VCS_OFFSET(enam) + side, 1);
-    if (t->enam[p]) sum_bit(q, t, object, VCS_OFFSET(resmp) + side, 1);
-    if (vcs_missile_on(t, p)) sum_position(q, t, object);
-  }
-}
-
-VCS_STATIC void sum_ball(sums_t *q, vcs_t *t) {
-  size_t enabl = t->vdelbl ? VCS_OFFSET(enabl_old) : VCS_OFFSET(enabl);
-  if (!touches(q, t->pos[VCS_BL] - 1, 8 + 2)) return;
-  toggle(q, VCS_BL);
-  sum_bit(q, t, VCS_BL, enabl, 1);
-  sum_bit(q, t, VCS_BL, VCS_OFFSET(vdelbl), 0);
-  if (!vcs_ball_on(t)) return;
-  sum_position(q, t, VCS_BL);
-  sum_bit(q, t, VCS_BL, VCS_OFFSET(ctrlpf), 4);
-  sum_bit(q, t, VCS_BL, VCS_OFFSET(ctrlpf), 5);
-}
-
-/* The bit of the playfield behind each of its columns, leftmost first: 8 * register + bit. */
-VCS_DATA uint8_t column_bits[VCS_WIDTH / 8] = {4, 5, 6,  7,  15, 14, 13, 12, 11, 10,
-                                               9, 8, 16, 17, 18, 19, 20, 21, 22, 23};
-
-/* The gains of the 40 columns of the playfield, and of the register bits behind them. */
-VCS_STATIC void sum_playfield(sums_t *q, vcs_t *t) {
-  float columns[48] = {0}, bits[24] = {0};
-  toggle(q, VCS_PF);
-  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
-    for (int from = 0; from < 4; from++) {
-      uint64_t there = q->piece->base.colour[word][from] & q->piece->mask[word];
-      for (int to = 0; there && to < 4; to++) {
-        uint64_t change = there & q->toggled[VCS_PF][word][to];
-        const float by = q->by[from][to];
-        there &= ~change;
-        if (by == 0) continue;
-        uint64_t whole = change & change >> 1 & change >> 2 & change >> 3 & 0x1111111111111111;
-        change &= ~(whole * 15);
-        for (; whole; whole &= whole - 1) {
-          const int column = 16 * word + VCS_LOWEST_64(whole) / 4;
-          columns[column] += by * q->four[column];
-        }
-        for (; change; change &= change - 1) {
-          const int x = 64 * word + VCS_LOWEST_64(change);
-          columns[x / 4] += by * q->w[x];
-        }
-      }
-    }
-  }
-  for (int i = 0; i < 20; i++) bits[column_bits[i]] = columns[i] + columns[t->pf_mirrored ? 39 - i : 20 + i];
-  for (size_t i = 0; i < 3; i++) {
-    if (!vcs_any(bits + 8 * i, 8)) continue;
-    float *slots = vcs_slots(q->s, VCS_OFFSET(pf) + i);
-    for (int bit = 0; bit < 8; bit++)
-      slots[bit] += t->pf[i] >> bit & 1 ? -bits[8 * i + (size_t)bit] : bits[8 * i + (size_t)bit];
-    q->s->live[VCS_OFFSET(pf) + i] = 1;
-  }
-  if (q->piece->x1 > VCS_WIDTH / 2) sum_bit(q, t, VCS_PF, VCS_OFFSET(pf_mirrored), 0);
-}
-
-/* Copies and sizes shape player and missile; where both change at one pixel the piece is shown again. */
-VCS_STATIC void sum_nusiz(sums_t *q, vcs_t *t, int p) {
-  bool missile = vcs_missile_on(t, p), player = t->vdelp[p] ? t->grp_old[p] : t->grp[p];
-  missile = missile && might_touch(q, t, VCS_M0 + p);
-  player = player && might_touch(q, t, VCS_P0 + p);
-  if (!missile && !player) return;
-  if (player) toggle(q, VCS_P0 + p);
-  if (missile) toggle(q, VCS_M0 + p);
-  for (unsigned bits = missile ? 0x37 : 0x07; bits; bits &= bits - 1) {
-    int bit = VCS_LOWEST(bits);
-    uint64_t moved_player[3], moved_missile[3];
-    t->nusiz[p] ^= (uint8_t)(1 << bit);
-    bool players = player && changed_by(q, t, VCS_P0 + p, moved_player);
-    bool missiles = missile && changed_by(q, t, VCS_M0 + p, moved_missile);
-    t->nusiz[p] ^= (uint8_t)(1 << bit);
-    bool meet = false;
-    for (int word = q->piece->first_word; players && missiles && word <= q->piece->last_word; word++) {
-      meet |= (moved_player[word] & moved_missile[word] & q->piece->mask[word]) != 0;
-    }
-    if (meet) {
-      float *row = q->s->pixels + VCS_WIDTH * q->piece->y, kept[VCS_WIDTH];
-      memcpy(kept, row, sizeof kept);
-      memcpy(row, q->w, sizeof kept);
-      vcs_piece_link(q->s, t, q->piece, VCS_OFFSET(nusiz) + (size_t)p, bit, 5u << (VCS_P0 + p));
-      memcpy(row, kept, sizeof kept);
-      q->s->live[VCS_OFFSET(nusiz) + (size_t)p] = 1;
-      continue;
-    }
-    float by = (players ? sum_change(q, VCS_P0 + p, moved_player) : 0) +
-               (missiles ? sum_change(q, VCS_M0 + p, moved_missile) : 0);
-    add(q, VCS_OFFSET(nusiz) + (size_t)p, bit, vcs_sign(t->nusiz[p], bit) * by);
-  }
-}
-
 /* Score and priority: the same objects, coloured otherwise. */
 VCS_STATIC void sum_rules(sums_t *q, vcs_t *t) {
   uint64_t field = 0; /* without playfield and ball there is nothing to decide */
@@ -390,10 +173,11 @@ VCS_STATIC void sum_rules(sums_t *q, vcs_t *t) {
       uint64_t colour[4];
       vcs_line_colours(t, word, q->piece->base.line, colour);
       for (int from = 0; from < 4; from++) {
-        uint64_t there = q->piece->base.colour[word][from] & ~colour[from] & q->piece->mask[word];
-        for (int to = 0; there && to < 4; to++) {
-          uint64_t change = there & colour[to];
-          for (; change; change &= change - 1) by += q->w[64 * word + VCS_LOWEST_64(change)] * q->by[from][to];
+        uint64_t gone = q->piece->base.colour[word][from] & ~colour[from] & q->piece->mask[word];
+        for (int to = 0; gone; to++) {
+          uint64_t change = gone & colour[to];
+          gone &= ~change;
+          if (change) by += sum_adjoints(q, word, change) * (q->shade[to] - q->shade[from]);
         }
       }
     }
@@ -402,27 +186,260 @@ VCS_STATIC void sum_rules(sums_t *q, vcs_t *t) {
   }
 }
 
-VCS_EXTERN bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, const float *adjoints) {
+/* ---- Playfield ----------------------------------------------------------------------------------------------------
+ */
+
+/* The slot of the bit behind each column, the first half's and the second's: 16 * register + bit. */
+enum { PF0 = 0, PF1 = VCS_SLOTS, PF2 = 2 * VCS_SLOTS };
+#define FORWARDS                                                                                                       \
+  PF0 + 4, PF0 + 5, PF0 + 6, PF0 + 7, PF1 + 7, PF1 + 6, PF1 + 5, PF1 + 4, PF1 + 3, PF1 + 2, PF1 + 1, PF1 + 0, PF2 + 0, \
+      PF2 + 1, PF2 + 2, PF2 + 3, PF2 + 4, PF2 + 5, PF2 + 6, PF2 + 7
+#define BACKWARDS                                                                                                      \
+  PF2 + 7, PF2 + 6, PF2 + 5, PF2 + 4, PF2 + 3, PF2 + 2, PF2 + 1, PF2 + 0, PF1 + 0, PF1 + 1, PF1 + 2, PF1 + 3, PF1 + 4, \
+      PF1 + 5, PF1 + 6, PF1 + 7, PF0 + 7, PF0 + 6, PF0 + 5, PF0 + 4
+enum { COLUMNS = VCS_WIDTH / 4, HALF = COLUMNS / 2 };
+VCS_DATA uint8_t column_slots[2][COLUMNS] = {{FORWARDS, FORWARDS}, {FORWARDS, BACKWARDS}};
+
+VCS_STATIC void sum_playfield(sums_t *q, const vcs_t *t) {
+  const int first = q->piece->x0 / 4, end = (q->piece->x1 + 3) / 4;
+  float columns[COLUMNS];
+  for (int i = first; i < end; i++) columns[i] = 0;
+  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
+    change_t changes[CHANGES_MAX];
+    const int count = changes_by(q, VCS_PF, word, changes);
+    for (int i = 0; i < count; i++) {
+      uint64_t whole = whole_columns(changes[i].pixels), rest = changes[i].pixels & ~(whole * 15);
+      for (; whole; whole &= whole - 1) {
+        const int column = 16 * word + VCS_LOWEST_64(whole) / 4;
+        columns[column] += changes[i].by * q->four[column];
+      }
+      for (; rest; rest &= rest - 1) {
+        const int x = 64 * word + VCS_LOWEST_64(rest);
+        columns[x / 4] += changes[i].by * q->w[x];
+      }
+    }
+  }
+  float *slots = vcs_slots(q->s, VCS_OFFSET(pf));
+  const uint8_t *slot_of = column_slots[t->pf_mirrored != 0];
+  for (int i = first; i < end; i++) slots[slot_of[i]] += columns[i];
+  for (size_t i = 0; i < 3; i++) q->s->live[VCS_OFFSET(pf) + i] = 1;
+  if (end <= HALF) return;
+  /* The second half's bits as they are and mirrored, leftmost in bit 0. */
+  const unsigned plain = t->pf[0] >> 4 | (unsigned)vcs_reverse(t->pf[1]) << 4 | (unsigned)t->pf[2] << 12;
+  const unsigned mirrored = vcs_reverse(t->pf[2]) | (unsigned)t->pf[1] << 8 | (vcs_reverse(t->pf[0]) & 15u) << 16;
+  float by = 0;
+  for (unsigned differ = plain ^ mirrored; differ; differ &= differ - 1) {
+    const int i = VCS_LOWEST(differ), column = HALF + i;
+    if (column >= first && column < end) by += mirrored >> i & 1 ? columns[column] : -columns[column];
+  }
+  add(q, VCS_OFFSET(pf_mirrored), 0, by);
+}
+
+/* ---- Players ------------------------------------------------------------------------------------------------------
+ */
+
+/* Where copies of an object are: up to three distances from its position. */
+typedef struct {
+  int count, at[3];
+} starts_t;
+
+VCS_STATIC starts_t starts_of(unsigned nusiz, bool first_off) {
+  const vcs_copies_t copies = vcs_copies(nusiz & 7);
+  starts_t starts = {0, {0, 0, 0}};
+  if (!first_off) starts.count++;
+  if (copies.second) starts.at[starts.count++] = 16 * copies.second;
+  if (copies.third) starts.at[starts.count++] = 16 * copies.third;
+  return starts;
+}
+
+/* The pixels from an object's position to its last copy's end; `width` is that of one that is not stretched. */
+VCS_STATIC int extent(unsigned nusiz, int width) {
+  const vcs_copies_t copies = vcs_copies(nusiz & 7);
+  if (copies.stretch > 1) return 1 + width * copies.stretch;
+  return 16 * (copies.third ? copies.third : copies.second) + width;
+}
+
+/* Of eight numbers, those of the bits that are set. */
+VCS_STATIC float sum_pattern(const float *numbers, unsigned pattern) {
+  const float *low = nibbles[pattern & 15], *high = nibbles[pattern >> 4];
+  float sums[4];
+  for (int i = 0; i < 4; i++) sums[i] = numbers[i] * low[i] + numbers[4 + i] * high[i];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+/* The levels of the pixels of a player's bits, in all its copies, leftmost first; `at` is where it stands. Stretched
+ * ones start one pixel late. */
+VCS_STATIC void sum_bits(const float *at, unsigned nusiz, bool first_off, float bits[8]) {
+  const starts_t starts = starts_of(nusiz, first_off);
+  const int stretch = vcs_copies(nusiz & 7).stretch;
+  for (int i = 0; i < 8; i++) bits[i] = 0;
+  for (int copy = 0; copy < starts.count; copy++) {
+    const float *levels = at + starts.at[copy];
+    if (stretch == 1) {
+      for (int i = 0; i < 8; i++) bits[i] += levels[i];
+    } else {
+      for (int i = 0; i < 8 * stretch; i++) bits[i / stretch] += levels[1 + i];
+    }
+  }
+}
+
+VCS_STATIC float sum_player_as(const float *at, unsigned pattern, unsigned nusiz, bool first_off) {
+  float bits[8];
+  sum_bits(at, nusiz, first_off, bits);
+  return sum_pattern(bits, pattern);
+}
+
+/* The way from a position to the next one, or back from it, or the mean of both. */
+VCS_STATIC float sum_move(const sums_t *q, float before, float here, float behind) {
+  const vcs_sides_t sides = vcs_sides(q->s, 0);
+  return sides.more * (behind - here) + sides.less * (before - here);
+}
+
+VCS_STATIC void sum_player(sums_t *q, const vcs_t *t, int p, bool nusiz_too) {
+  const size_t side = (size_t)p;
+  const uint8_t nusiz = t->nusiz[p], shown = t->vdelp[p] ? t->grp_old[p] : t->grp[p], back = vcs_reverse(shown);
+  const bool first_off = t->first_copy_off[p];
+  const float *levels = levels_from(q, VCS_P0 + p, t->pos[p] - 1, shown ? OBJECT_REACH : 1 + extent(nusiz, 8));
+  if (!levels) return;
+  const float *at = levels + 1;
+  float bits[8];
+  sum_bits(at, nusiz, first_off, bits);
+  const size_t grp = (t->vdelp[p] ? VCS_OFFSET(grp_old) : VCS_OFFSET(grp)) + side;
+  float *slots = vcs_slots(q->s, grp);
+  for (int i = 0; i < 8; i++) slots[t->reflect[p] ? i : 7 - i] += bits[i];
+  q->s->live[grp] = 1;
+  const float here = sum_pattern(bits, t->reflect[p] ? shown : back);
+  if (t->grp[p] != t->grp_old[p]) {
+    const uint8_t other = t->vdelp[p] ? t->grp[p] : t->grp_old[p];
+    const float there = sum_pattern(bits, t->reflect[p] ? other : vcs_reverse(other));
+    add(q, VCS_OFFSET(vdelp) + side, 0, t->vdelp[p] ? here - there : there - here);
+  }
+  if (!shown) return;
+  const uint8_t pattern = t->reflect[p] ? shown : back;
+  if (shown != back) add(q, VCS_OFFSET(reflect) + side, 3, sum_pattern(bits, shown) - sum_pattern(bits, back));
+  add(q, VCS_OFFSET(pos) + side, 0,
+      sum_move(q, sum_player_as(at - 1, pattern, nusiz, first_off), here,
+               sum_player_as(at + 1, pattern, nusiz, first_off)));
+  add(q, VCS_OFFSET(first_copy_off) + side, 0,
+      sum_player_as(at, pattern, nusiz, true) - sum_player_as(at, pattern, nusiz, false));
+  if (!nusiz_too) return;
+  for (int bit = 0; bit < 3; bit++) {
+    const float there = sum_player_as(at, pattern, nusiz ^ 1u << bit, first_off);
+    add(q, VCS_OFFSET(nusiz) + side, bit, vcs_sign(nusiz, bit) * (there - here));
+  }
+}
+
+/* ---- Missiles and the ball ----------------------------------------------------------------------------------------
+ */
+
+VCS_STATIC float sum_run(const float *at, int width) {
+  float sum = 0;
+  for (int i = 0; i < width; i++) sum += at[i];
+  return sum;
+}
+
+VCS_STATIC float sum_missile_as(const float *at, unsigned nusiz, int width) {
+  const starts_t starts = starts_of(nusiz, false);
+  float sum = 0;
+  for (int copy = 0; copy < starts.count; copy++) sum += sum_run(at + starts.at[copy], width);
+  return sum;
+}
+
+/* A missile's width in pixels; those of a star field are wider, or off. */
+VCS_STATIC int missile_width(vcs_t *t, int p, uint8_t nusiz) {
+  const uint8_t is = t->nusiz[p];
+  t->nusiz[p] = nusiz;
+  const uint64_t shape = vcs_missile_shape(t, p);
+  t->nusiz[p] = is;
+  return VCS_LOWEST_64(shape + 1);
+}
+
+VCS_STATIC void sum_missile(sums_t *q, vcs_t *t, int p, bool nusiz_too) {
+  const size_t side = (size_t)p;
+  const uint8_t nusiz = t->nusiz[p];
+  const int width = missile_width(t, p, nusiz);
+  const bool on = vcs_missile_on(t, p);
+  const float *levels =
+      levels_from(q, VCS_M0 + p, t->pos[VCS_M0 + p] - 1, on ? OBJECT_REACH : 1 + extent(nusiz, width));
+  if (!levels) return;
+  const float *at = levels + 1, here = sum_missile_as(at, nusiz, width);
+  if (!t->resmp[p]) add(q, VCS_OFFSET(enam) + side, 1, here);
+  if (t->enam[p]) add(q, VCS_OFFSET(resmp) + side, 1, -here);
+  if (!on) return;
+  add(q, VCS_OFFSET(pos) + (size_t)(VCS_M0 + p), 0,
+      sum_move(q, sum_missile_as(at - 1, nusiz, width), here, sum_missile_as(at + 1, nusiz, width)));
+  for (unsigned bits = nusiz_too ? 0x37 : 0x30; bits; bits &= bits - 1) {
+    const int bit = VCS_LOWEST(bits);
+    const uint8_t other = (uint8_t)(nusiz ^ 1u << bit);
+    const float there = sum_missile_as(at, other, missile_width(t, p, other));
+    add(q, VCS_OFFSET(nusiz) + side, bit, vcs_sign(nusiz, bit) * (there - here));
+  }
+}
+
+VCS_STATIC void sum_ball(sums_t *q, const vcs_t *t) {
+  const int code = t->ctrlpf >> 4 & 3;
+  const float *levels = levels_from(q, VCS_BL, t->pos[VCS_BL] - 1, 1 + 8 + 1);
+  if (!levels) return;
+  const float *at = levels + 1, here = sum_run(at, 1 << code);
+  add(q, t->vdelbl ? VCS_OFFSET(enabl_old) : VCS_OFFSET(enabl), 1, here);
+  add(q, VCS_OFFSET(vdelbl), 0, (float)((t->enabl_old != 0) - (t->enabl != 0)) * here);
+  if (!vcs_ball_on(t)) return;
+  add(q, VCS_OFFSET(pos) + VCS_BL, 0, sum_move(q, sum_run(at - 1, 1 << code), here, sum_run(at + 1, 1 << code)));
+  for (int bit = 0; bit < 2; bit++) {
+    const float there = sum_run(at, 1 << (code ^ 1 << bit));
+    add(q, VCS_OFFSET(ctrlpf), 4 + bit, vcs_sign((unsigned)code, bit) * (there - here));
+  }
+}
+
+/* ---- All of them --------------------------------------------------------------------------------------------------
+ */
+
+/* Whether a bit of NUSIZ would change a player and its missile at one pixel of the piece. */
+VCS_STATIC bool meet_by_nusiz(const sums_t *q, vcs_t *t, int p) {
+  uint64_t met = 0;
+  for (int bit = 0; bit < 3; bit++) {
+    t->nusiz[p] ^= (uint8_t)(1 << bit);
+    const vcs_pixels_t player = vcs_object_pixels(t, VCS_P0 + p), missile = vcs_object_pixels(t, VCS_M0 + p);
+    t->nusiz[p] ^= (uint8_t)(1 << bit);
+    for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
+      const vcs_pixels_t *line = q->piece->base.line;
+      met |= (player.word[word] ^ line[VCS_P0 + p].word[word]) & (missile.word[word] ^ line[VCS_M0 + p].word[word]) &
+             q->piece->mask[word];
+    }
+  }
+  return met;
+}
+
+/* A player and its missile. Copies are those of both. */
+VCS_STATIC void sum_side(sums_t *q, vcs_t *t, int p) {
+  const bool player = t->vdelp[p] ? t->grp_old[p] : t->grp[p];
+  const bool meet = player && vcs_missile_on(t, p) && meet_by_nusiz(q, t, p);
+  sum_player(q, t, p, !meet);
+  sum_missile(q, t, p, !meet);
+  if (!meet) return;
+  const size_t nusiz = VCS_OFFSET(nusiz) + (size_t)p;
+  float *row = q->s->pixels + VCS_WIDTH * q->piece->y, kept[VCS_WIDTH];
+  memcpy(kept, row, sizeof kept); /* line.c finds the row by itself */
+  memcpy(row, q->w, sizeof kept);
+  for (int bit = 0; bit < 3; bit++) vcs_piece_link(q->s, t, q->piece, nusiz, bit, 5u << (VCS_P0 + p));
+  memcpy(row, kept, sizeof kept);
+  q->s->live[nusiz] = 1;
+}
+
+VCS_EXTERN bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, vcs_piece_t *piece, const float *adjoints) {
   if ((t->ctrlpf & 6) == 6 || s->along) return false; /* along a direction objects move by more than one */
   sums_t q;
   q.s = s;
   q.t = t;
   q.piece = piece;
   q.w = adjoints;
-  q.have = 0;
-  bool blanked = t->vblank & 2;
   for (int i = piece->x0 / 4; 4 * i < piece->x1; i++) {
     q.four[i] = (adjoints[4 * i] + adjoints[4 * i + 1]) + (adjoints[4 * i + 2] + adjoints[4 * i + 3]);
   }
-  if (!blanked) {
-    for (int from = 0; from < 4; from++) {
-      for (int to = 0; to < 4; to++) q.by[from][to] = s->scale[t->colu[to]] - s->scale[t->colu[from]];
-    }
-    for (int p = 0; p < 2; p++) {
-      sum_nusiz(&q, t, p);
-      sum_player(&q, t, p);
-      sum_missile(&q, t, p);
-    }
+  if (!(t->vblank & 2)) {
+    for (int c = 0; c < 4; c++) q.shade[c] = s->scale[t->colu[c]];
+    sum_side(&q, t, 0);
+    sum_side(&q, t, 1);
     sum_ball(&q, t);
     sum_playfield(&q, t);
     sum_rules(&q, t);
