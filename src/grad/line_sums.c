@@ -29,15 +29,18 @@
  * way. */
 enum { COPIES_REACH = 64 + 8, OBJECT_REACH = 1 + COPIES_REACH + 1 };
 
+/* Pixels of a line that goes on behind its right edge, as copies of an object do. */
+enum { ROUND = VCS_WIDTH + OBJECT_REACH + 6 };
+
 typedef struct {
   const vcs_sweep_t *s;
   vcs_piece_t *piece;
   const vcs_t *t;
-  const float *w;            /* adjoints of the row's pixels */
-  float four[VCS_WIDTH / 4]; /* their sums by four */
   float shade[4];            /* the scalar of each colour */
-  /* Levels of the object that is looked at. What passes the right edge goes on behind it. Groups of four are whole. */
-  float level[VCS_WIDTH + OBJECT_REACH + 6];
+  float w[ROUND];            /* adjoints of the piece's pixels, 0 elsewhere */
+  float four[VCS_WIDTH / 4]; /* their sums by four */
+  uint64_t columns[3];       /* the pixels of all these fours */
+  float level[ROUND];        /* levels of an object, where it needs any of its own */
 } sums_t;
 
 VCS_STATIC void add(const sums_t *q, size_t offset, int slot, float by) {
@@ -56,7 +59,8 @@ typedef struct {
 } change_t;
 enum { CHANGES_MAX = 12 };
 
-VCS_STATIC int changes_by(const sums_t *q, int object, int word, change_t changes[CHANGES_MAX]) {
+/* They are looked for among those of `mask`. */
+VCS_STATIC int changes_by(const sums_t *q, int object, int word, uint64_t mask, change_t changes[CHANGES_MAX]) {
   uint64_t with[4], without[4], *there = &q->piece->base.line[object].word[word], is = *there;
   *there = ~0ULL;
   vcs_line_colours(q->t, word, q->piece->base.line, with);
@@ -64,11 +68,11 @@ VCS_STATIC int changes_by(const sums_t *q, int object, int word, change_t change
   vcs_line_colours(q->t, word, q->piece->base.line, without);
   *there = is;
   int count = 0;
-  for (int from = 0; from < 4; from++) {
-    uint64_t gone = without[from] & ~with[from] & q->piece->mask[word];
-    for (int to = 0; gone; to++) {
-      uint64_t pixels = gone & with[to];
-      gone &= ~pixels;
+  for (int to = 0; to < 4; to++) {
+    uint64_t come = with[to] & ~without[to] & mask;
+    for (int from = 0; come; from++) {
+      uint64_t pixels = come & without[from];
+      come &= ~pixels;
       const float by = q->shade[to] - q->shade[from];
       if (!pixels || by == 0) continue;
       changes[count].pixels = pixels;
@@ -83,12 +87,37 @@ VCS_DATA float nibbles[16][4] = {{0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {1, 1
                                  {0, 1, 1, 0}, {1, 1, 1, 0}, {0, 0, 0, 1}, {1, 0, 0, 1}, {0, 1, 0, 1}, {1, 1, 0, 1},
                                  {0, 0, 1, 1}, {1, 0, 1, 1}, {0, 1, 1, 1}, {1, 1, 1, 1}};
 
+/* Levels are `by` times what is at `at`. */
+typedef struct {
+  const float *at;
+  float by;
+} levels_t;
+
+/* Pixels [from, to) of a word. */
+VCS_STATIC uint64_t stretch_mask(int word, int from, int to) { return vcs_from(from, word) & ~vcs_from(to, word); }
+
+/* Whether an object makes the same change at all pixels [from, to) of the line. */
+VCS_STATIC bool changes_alike(const sums_t *q, int object, int from, int to, float *by) {
+  bool first = true;
+  for (int word = from >> 6; 64 * word < to; word++) {
+    change_t changes[CHANGES_MAX];
+    const uint64_t mask = stretch_mask(word, from, to);
+    const int count = changes_by(q, object, word, mask, changes);
+    if (count > 1 || (count && changes[0].pixels != mask)) return false;
+    const float here = count ? changes[0].by : 0;
+    if (!first && here != *by) return false;
+    *by = here;
+    first = false;
+  }
+  return true;
+}
+
 /* Adds the levels of pixels [from, to) of the line, `image` pixels further. */
 VCS_STATIC void raise_levels(sums_t *q, int object, int from, int to, int image) {
   for (int word = from >> 6; 64 * word < to; word++) {
     const int first = from > 64 * word ? from & ~3 : 64 * word, end = to < 64 * word + 64 ? to : 64 * word + 64;
     change_t changes[CHANGES_MAX];
-    const int count = changes_by(q, object, word, changes);
+    const int count = changes_by(q, object, word, ~0ULL, changes);
     for (int i = 0; i < count; i++) {
       for (int x = first; x < end; x += 4) {
         const float *picked = nibbles[changes[i].pixels >> (x & 63) & 15], *w = q->w + x;
@@ -100,19 +129,31 @@ VCS_STATIC void raise_levels(sums_t *q, int object, int from, int to, int image)
 }
 
 /* The levels of `count` pixels from pixel `left` on, which may be -1, round the line; outside the piece they are 0.
- * NULL: all of them are. Most pieces are short, and most objects elsewhere. */
-VCS_STATIC const float *levels_from(sums_t *q, int object, int left, int count) {
+ * False: all of them are. Most pieces are short, and most objects elsewhere; and mostly there is nothing else where
+ * they are, so that levels are adjoints times a number. */
+VCS_STATIC bool levels_from(sums_t *q, int object, int left, int count, levels_t *levels) {
   const int x0 = q->piece->x0, x1 = q->piece->x1;
   if (left < 0) left += VCS_WIDTH;
-  const int right = left + count;
-  const bool here = left < x1 && right > x0, round = right > x0 + VCS_WIDTH;
-  if (!here && !round) return NULL;
+  const int right = left + count, from = left > x0 ? left : x0, to = right < x1 ? right : x1,
+            to_round = right - VCS_WIDTH < x1 ? right - VCS_WIDTH : x1;
+  const bool here = from < to, round = x0 < to_round;
+  if (!here && !round) return false;
+  float by = 0, by_round = 0;
+  const bool alike = (!here || changes_alike(q, object, from, to, &by)) &&
+                     (!round || changes_alike(q, object, x0, to_round, &by_round));
+  if (alike && (!here || !round || by == by_round)) {
+    levels->at = q->w + left;
+    levels->by = here ? by : by_round;
+    return levels->by != 0;
+  }
   for (int x = left & ~3; x < right; x += 4) {
     for (int k = 0; k < 4; k++) q->level[x + k] = 0;
   }
-  if (here) raise_levels(q, object, left > x0 ? left : x0, right < x1 ? right : x1, 0);
-  if (round) raise_levels(q, object, x0, right - VCS_WIDTH < x1 ? right - VCS_WIDTH : x1, VCS_WIDTH);
-  return q->level + left;
+  if (here) raise_levels(q, object, from, to, 0);
+  if (round) raise_levels(q, object, x0, to_round, VCS_WIDTH);
+  levels->at = q->level + left;
+  levels->by = 1;
+  return true;
 }
 
 /* ---- Adjoints -----------------------------------------------------------------------------------------------------
@@ -140,7 +181,7 @@ VCS_STATIC void sum_colours(sums_t *q) {
   for (int c = 0; c < 4; c++) {
     float adjoints = 0;
     for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
-      adjoints += sum_adjoints(q, word, q->piece->base.colour[word][c] & q->piece->mask[word]);
+      adjoints += sum_adjoints(q, word, q->piece->base.colour[word][c] & q->columns[word]);
     }
     if (adjoints == 0) continue;
     uint8_t index = q->t->colu[c];
@@ -163,7 +204,7 @@ VCS_STATIC void sum_rules(sums_t *q, vcs_t *t) {
   uint64_t field = 0; /* without playfield and ball there is nothing to decide */
   for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
     const vcs_pixels_t *line = q->piece->base.line;
-    field |= (line[VCS_PF].word[word] | line[VCS_BL].word[word]) & q->piece->mask[word];
+    field |= (line[VCS_PF].word[word] | line[VCS_BL].word[word]) & q->columns[word];
   }
   if (!field) return;
   for (int bit = 1; bit <= 2; bit++) {
@@ -173,7 +214,7 @@ VCS_STATIC void sum_rules(sums_t *q, vcs_t *t) {
       uint64_t colour[4];
       vcs_line_colours(t, word, q->piece->base.line, colour);
       for (int from = 0; from < 4; from++) {
-        uint64_t gone = q->piece->base.colour[word][from] & ~colour[from] & q->piece->mask[word];
+        uint64_t gone = q->piece->base.colour[word][from] & ~colour[from] & q->columns[word];
         for (int to = 0; gone; to++) {
           uint64_t change = gone & colour[to];
           gone &= ~change;
@@ -206,7 +247,7 @@ VCS_STATIC void sum_playfield(sums_t *q, const vcs_t *t) {
   for (int i = first; i < end; i++) columns[i] = 0;
   for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
     change_t changes[CHANGES_MAX];
-    const int count = changes_by(q, VCS_PF, word, changes);
+    const int count = changes_by(q, VCS_PF, word, q->columns[word], changes);
     for (int i = 0; i < count; i++) {
       uint64_t whole = whole_columns(changes[i].pixels), rest = changes[i].pixels & ~(whole * 15);
       for (; whole; whole &= whole - 1) {
@@ -267,65 +308,76 @@ VCS_STATIC float sum_pattern(const float *numbers, unsigned pattern) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/* The levels of the pixels of a player's bits, in all its copies, leftmost first; `at` is where it stands. Stretched
- * ones start one pixel late. */
+/* The levels of the pixels of a player's bits, in all its copies, leftmost first. Stretched ones start one pixel late.
+ */
 VCS_STATIC void sum_bits(const float *at, unsigned nusiz, bool first_off, float bits[8]) {
   const starts_t starts = starts_of(nusiz, first_off);
-  const int stretch = vcs_copies(nusiz & 7).stretch;
-  for (int i = 0; i < 8; i++) bits[i] = 0;
+  const int stretch = vcs_copies(nusiz & 7).stretch, shift = stretch >> 1;
+  float sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
   for (int copy = 0; copy < starts.count; copy++) {
     const float *levels = at + starts.at[copy];
     if (stretch == 1) {
-      for (int i = 0; i < 8; i++) bits[i] += levels[i];
+      for (int i = 0; i < 8; i++) sums[i] += levels[i];
     } else {
-      for (int i = 0; i < 8 * stretch; i++) bits[i / stretch] += levels[1 + i];
+      for (int i = 0; i < 8 * stretch; i++) sums[i >> shift] += levels[1 + i];
     }
   }
+  for (int i = 0; i < 8; i++) bits[i] = sums[i];
 }
 
-VCS_STATIC float sum_player_as(const float *at, unsigned pattern, unsigned nusiz, bool first_off) {
-  float bits[8];
-  sum_bits(at, nusiz, first_off, bits);
-  return sum_pattern(bits, pattern);
+/* One copy of a player, or several. */
+VCS_STATIC float sum_copy(const float *at, unsigned pattern, int stretch) {
+  if (stretch == 1) return sum_pattern(at, pattern);
+  float sum = 0;
+  for (; pattern; pattern &= pattern - 1) {
+    const float *levels = at + 1 + stretch * VCS_LOWEST(pattern);
+    sum += levels[0] + levels[1];
+    if (stretch == 4) sum += levels[2] + levels[3];
+  }
+  return sum;
 }
 
-/* The way from a position to the next one, or back from it, or the mean of both. */
+VCS_STATIC float sum_copies(const float *at, unsigned pattern, unsigned nusiz, bool first_off) {
+  const vcs_copies_t copies = vcs_copies(nusiz & 7);
+  float sum = first_off ? 0 : sum_copy(at, pattern, copies.stretch);
+  if (copies.second) sum += sum_pattern(at + 16 * copies.second, pattern);
+  if (copies.third) sum += sum_pattern(at + 16 * copies.third, pattern);
+  return sum;
+}
+
+/* The way from a position to the next one, and to the one before it. */
 VCS_STATIC float sum_move(const sums_t *q, float before, float here, float behind) {
   const vcs_sides_t sides = vcs_sides(q->s, 0);
   return sides.more * (behind - here) + sides.less * (before - here);
 }
 
 VCS_STATIC void sum_player(sums_t *q, const vcs_t *t, int p, bool nusiz_too) {
-  const size_t side = (size_t)p;
+  const size_t side = (size_t)p, grp = (t->vdelp[p] ? VCS_OFFSET(grp_old) : VCS_OFFSET(grp)) + side;
   const uint8_t nusiz = t->nusiz[p], shown = t->vdelp[p] ? t->grp_old[p] : t->grp[p], back = vcs_reverse(shown);
+  const uint8_t pattern = t->reflect[p] ? shown : back; /* in the order of pixels */
   const bool first_off = t->first_copy_off[p];
-  const float *levels = levels_from(q, VCS_P0 + p, t->pos[p] - 1, shown ? OBJECT_REACH : 1 + extent(nusiz, 8));
-  if (!levels) return;
-  const float *at = levels + 1;
-  float bits[8];
+  levels_t levels;
+  if (!levels_from(q, VCS_P0 + p, t->pos[p] - 1, shown ? OBJECT_REACH : 1 + extent(nusiz, 8), &levels)) return;
+  const float *at = levels.at + 1, by = levels.by;
+  float bits[8], *slots = vcs_slots(q->s, grp);
   sum_bits(at, nusiz, first_off, bits);
-  const size_t grp = (t->vdelp[p] ? VCS_OFFSET(grp_old) : VCS_OFFSET(grp)) + side;
-  float *slots = vcs_slots(q->s, grp);
-  for (int i = 0; i < 8; i++) slots[t->reflect[p] ? i : 7 - i] += bits[i];
+  for (int i = 0; i < 8; i++) slots[i] += by * bits[t->reflect[p] ? i : 7 - i];
   q->s->live[grp] = 1;
-  const float here = sum_pattern(bits, t->reflect[p] ? shown : back);
+  const float here = sum_pattern(bits, pattern);
   if (t->grp[p] != t->grp_old[p]) {
     const uint8_t other = t->vdelp[p] ? t->grp[p] : t->grp_old[p];
     const float there = sum_pattern(bits, t->reflect[p] ? other : vcs_reverse(other));
-    add(q, VCS_OFFSET(vdelp) + side, 0, t->vdelp[p] ? here - there : there - here);
+    add(q, VCS_OFFSET(vdelp) + side, 0, t->vdelp[p] ? by * (here - there) : by * (there - here));
   }
   if (!shown) return;
-  const uint8_t pattern = t->reflect[p] ? shown : back;
-  if (shown != back) add(q, VCS_OFFSET(reflect) + side, 3, sum_pattern(bits, shown) - sum_pattern(bits, back));
-  add(q, VCS_OFFSET(pos) + side, 0,
-      sum_move(q, sum_player_as(at - 1, pattern, nusiz, first_off), here,
-               sum_player_as(at + 1, pattern, nusiz, first_off)));
-  add(q, VCS_OFFSET(first_copy_off) + side, 0,
-      sum_player_as(at, pattern, nusiz, true) - sum_player_as(at, pattern, nusiz, false));
-  if (!nusiz_too) return;
-  for (int bit = 0; bit < 3; bit++) {
-    const float there = sum_player_as(at, pattern, nusiz ^ 1u << bit, first_off);
-    add(q, VCS_OFFSET(nusiz) + side, bit, vcs_sign(nusiz, bit) * (there - here));
+  if (shown != back) add(q, VCS_OFFSET(reflect) + side, 3, by * (sum_pattern(bits, shown) - sum_pattern(bits, back)));
+  const float before = sum_copies(at - 1, pattern, nusiz, first_off),
+              behind = sum_copies(at + 1, pattern, nusiz, first_off);
+  add(q, VCS_OFFSET(pos) + side, 0, by * sum_move(q, before, here, behind));
+  add(q, VCS_OFFSET(first_copy_off) + side, 0, -by * sum_copy(at, pattern, vcs_copies(nusiz & 7).stretch));
+  for (int bit = 0; nusiz_too && bit < 3; bit++) {
+    const float there = sum_copies(at, pattern, nusiz ^ 1u << bit, first_off);
+    add(q, VCS_OFFSET(nusiz) + side, bit, by * vcs_sign(nusiz, bit) * (there - here));
   }
 }
 
@@ -338,10 +390,11 @@ VCS_STATIC float sum_run(const float *at, int width) {
   return sum;
 }
 
-VCS_STATIC float sum_missile_as(const float *at, unsigned nusiz, int width) {
-  const starts_t starts = starts_of(nusiz, false);
-  float sum = 0;
-  for (int copy = 0; copy < starts.count; copy++) sum += sum_run(at + starts.at[copy], width);
+VCS_STATIC float sum_runs(const float *at, unsigned nusiz, int width) {
+  const vcs_copies_t copies = vcs_copies(nusiz & 7);
+  float sum = sum_run(at, width);
+  if (copies.second) sum += sum_run(at + 16 * copies.second, width);
+  if (copies.third) sum += sum_run(at + 16 * copies.third, width);
   return sum;
 }
 
@@ -355,39 +408,38 @@ VCS_STATIC int missile_width(vcs_t *t, int p, uint8_t nusiz) {
 }
 
 VCS_STATIC void sum_missile(sums_t *q, vcs_t *t, int p, bool nusiz_too) {
-  const size_t side = (size_t)p;
+  const size_t side = (size_t)p, pos = VCS_OFFSET(pos) + VCS_M0 + side;
   const uint8_t nusiz = t->nusiz[p];
-  const int width = missile_width(t, p, nusiz);
+  const int left = t->pos[VCS_M0 + p] - 1, width = missile_width(t, p, nusiz);
   const bool on = vcs_missile_on(t, p);
-  const float *levels =
-      levels_from(q, VCS_M0 + p, t->pos[VCS_M0 + p] - 1, on ? OBJECT_REACH : 1 + extent(nusiz, width));
-  if (!levels) return;
-  const float *at = levels + 1, here = sum_missile_as(at, nusiz, width);
-  if (!t->resmp[p]) add(q, VCS_OFFSET(enam) + side, 1, here);
-  if (t->enam[p]) add(q, VCS_OFFSET(resmp) + side, 1, -here);
+  levels_t levels;
+  if (!levels_from(q, VCS_M0 + p, left, on ? OBJECT_REACH : 1 + extent(nusiz, width), &levels)) return;
+  const float *at = levels.at + 1, by = levels.by, here = sum_runs(at, nusiz, width);
+  if (!t->resmp[p]) add(q, VCS_OFFSET(enam) + side, 1, by * here);
+  if (t->enam[p]) add(q, VCS_OFFSET(resmp) + side, 1, -by * here);
   if (!on) return;
-  add(q, VCS_OFFSET(pos) + (size_t)(VCS_M0 + p), 0,
-      sum_move(q, sum_missile_as(at - 1, nusiz, width), here, sum_missile_as(at + 1, nusiz, width)));
+  add(q, pos, 0, by * sum_move(q, sum_runs(at - 1, nusiz, width), here, sum_runs(at + 1, nusiz, width)));
   for (unsigned bits = nusiz_too ? 0x37 : 0x30; bits; bits &= bits - 1) {
     const int bit = VCS_LOWEST(bits);
     const uint8_t other = (uint8_t)(nusiz ^ 1u << bit);
-    const float there = sum_missile_as(at, other, missile_width(t, p, other));
-    add(q, VCS_OFFSET(nusiz) + side, bit, vcs_sign(nusiz, bit) * (there - here));
+    const float there = sum_runs(at, other, missile_width(t, p, other));
+    add(q, VCS_OFFSET(nusiz) + side, bit, by * vcs_sign(nusiz, bit) * (there - here));
   }
 }
 
 VCS_STATIC void sum_ball(sums_t *q, const vcs_t *t) {
-  const int code = t->ctrlpf >> 4 & 3;
-  const float *levels = levels_from(q, VCS_BL, t->pos[VCS_BL] - 1, 1 + 8 + 1);
-  if (!levels) return;
-  const float *at = levels + 1, here = sum_run(at, 1 << code);
-  add(q, t->vdelbl ? VCS_OFFSET(enabl_old) : VCS_OFFSET(enabl), 1, here);
-  add(q, VCS_OFFSET(vdelbl), 0, (float)((t->enabl_old != 0) - (t->enabl != 0)) * here);
+  const unsigned code = t->ctrlpf >> 4 & 3;
+  const int width = 1 << code;
+  levels_t levels;
+  if (!levels_from(q, VCS_BL, t->pos[VCS_BL] - 1, 1 + 8 + 1, &levels)) return;
+  const float *at = levels.at + 1, by = levels.by, here = sum_run(at, width);
+  add(q, t->vdelbl ? VCS_OFFSET(enabl_old) : VCS_OFFSET(enabl), 1, by * here);
+  add(q, VCS_OFFSET(vdelbl), 0, by * (float)((t->enabl_old != 0) - (t->enabl != 0)) * here);
   if (!vcs_ball_on(t)) return;
-  add(q, VCS_OFFSET(pos) + VCS_BL, 0, sum_move(q, sum_run(at - 1, 1 << code), here, sum_run(at + 1, 1 << code)));
+  add(q, VCS_OFFSET(pos) + VCS_BL, 0, by * sum_move(q, sum_run(at - 1, width), here, sum_run(at + 1, width)));
   for (int bit = 0; bit < 2; bit++) {
-    const float there = sum_run(at, 1 << (code ^ 1 << bit));
-    add(q, VCS_OFFSET(ctrlpf), 4 + bit, vcs_sign((unsigned)code, bit) * (there - here));
+    const float there = sum_run(at, 1 << (code ^ 1u << bit));
+    add(q, VCS_OFFSET(ctrlpf), 4 + bit, by * vcs_sign(code, bit) * (there - here));
   }
 }
 
@@ -426,16 +478,28 @@ VCS_STATIC void sum_side(sums_t *q, vcs_t *t, int p) {
   q->s->live[nusiz] = 1;
 }
 
+/* The row's adjoints, where the piece is and is not under a comb. */
+VCS_STATIC void take_adjoints(sums_t *q, const float *adjoints) {
+  const vcs_piece_t *piece = q->piece;
+  const int first = piece->x0 & ~3, end = (piece->x1 + 3) & ~3;
+  memset(q->w, 0, sizeof q->w);
+  memcpy(q->w + piece->x0, adjoints + piece->x0, (size_t)(piece->x1 - piece->x0) * sizeof *adjoints);
+  for (int word = piece->first_word; word <= piece->last_word; word++) {
+    uint64_t hidden = piece->beam[word] & ~piece->mask[word];
+    for (; hidden; hidden &= hidden - 1) q->w[64 * word + VCS_LOWEST_64(hidden)] = 0;
+    q->columns[word] = stretch_mask(word, first, end);
+  }
+  if (piece->x0 < ROUND - VCS_WIDTH) memcpy(q->w + VCS_WIDTH, q->w, (ROUND - VCS_WIDTH) * sizeof *q->w);
+  for (int x = first; x < end; x += 4) q->four[x / 4] = (q->w[x] + q->w[x + 1]) + (q->w[x + 2] + q->w[x + 3]);
+}
+
 VCS_EXTERN bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, vcs_piece_t *piece, const float *adjoints) {
   if ((t->ctrlpf & 6) == 6 || s->along) return false; /* along a direction objects move by more than one */
   sums_t q;
   q.s = s;
   q.t = t;
   q.piece = piece;
-  q.w = adjoints;
-  for (int i = piece->x0 / 4; 4 * i < piece->x1; i++) {
-    q.four[i] = (adjoints[4 * i] + adjoints[4 * i + 1]) + (adjoints[4 * i + 2] + adjoints[4 * i + 3]);
-  }
+  take_adjoints(&q, adjoints);
   if (!(t->vblank & 2)) {
     for (int c = 0; c < 4; c++) q.shade[c] = s->scale[t->colu[c]];
     sum_side(&q, t, 0);
