@@ -32,15 +32,21 @@ enum { COPIES_REACH = 64 + 8, OBJECT_REACH = 1 + COPIES_REACH + 1 };
 /* Pixels of a line that goes on behind its right edge, as copies of an object do. */
 enum { ROUND = VCS_WIDTH + OBJECT_REACH + 6 };
 
+/* Columns of the playfield. */
+enum { COLUMNS = VCS_WIDTH / 4, HALF = COLUMNS / 2 };
+
 typedef struct {
   const vcs_sweep_t *s;
   vcs_piece_t *piece;
   const vcs_t *t;
-  float shade[4];            /* the scalar of each colour */
-  float w[ROUND];            /* adjoints of the piece's pixels, 0 elsewhere */
-  float four[VCS_WIDTH / 4]; /* their sums by four */
-  uint64_t columns[3];       /* the pixels of all these fours */
-  float level[ROUND];        /* levels of an object, where it needs any of its own */
+  float shade[4];       /* the scalar of each colour */
+  float w[ROUND];       /* adjoints of the piece's pixels, 0 elsewhere */
+  float four[COLUMNS];  /* their sums by columns */
+  uint64_t columns[3];  /* all pixels of the columns that have any in the piece */
+  float field[COLUMNS]; /* the playfield's levels, summed by columns */
+  float colour[4];      /* sums of the adjoints of what shows each colour */
+  float rule[3];        /* what is gained by score (bit 1 of CTRLPF) and by priority (bit 2) */
+  float level[ROUND];   /* levels of another object, where it needs any of its own */
 } sums_t;
 
 VCS_STATIC void add(const sums_t *q, size_t offset, int slot, float by) {
@@ -52,32 +58,40 @@ VCS_STATIC void add(const sums_t *q, size_t offset, int slot, float by) {
 /* ---- Levels -------------------------------------------------------------------------------------------------------
  */
 
-/* Pixels of a word at which an object puts one colour in the place of another. */
+/* Colours from the one that is before all others to the background, without and with playfield priority. */
+VCS_DATA uint8_t ranks[2][4] = {{VCS_COLUP0, VCS_COLUP1, VCS_COLUPF, VCS_COLUBK},
+                                {VCS_COLUPF, VCS_COLUP0, VCS_COLUP1, VCS_COLUBK}};
+
+/* The colours of the objects; that of the playfield is field_colour's. */
+VCS_DATA uint8_t object_colour[VCS_PF] = {VCS_COLUP0, VCS_COLUP1, VCS_COLUP0, VCS_COLUP1, VCS_COLUPF};
+
+/* Pixels of a word at which an object puts its colour in the place of another. */
 typedef struct {
   uint64_t pixels;
-  float by; /* the scalar of the one less that of the other */
+  float by; /* its scalar less that of the other */
 } change_t;
-enum { CHANGES_MAX = 12 };
+enum { CHANGES_MAX = 3 };
 
-/* They are looked for among those of `mask`. */
-VCS_STATIC int changes_by(const sums_t *q, int object, int word, uint64_t mask, change_t changes[CHANGES_MAX]) {
-  uint64_t with[4], without[4], *there = &q->piece->base.line[object].word[word], is = *there;
-  *there = ~0ULL;
-  vcs_line_colours(q->t, word, q->piece->base.line, with);
-  *there = 0;
-  vcs_line_colours(q->t, word, q->piece->base.line, without);
-  *there = is;
+/* The changes among the pixels of `mask`: an object shows wherever what shows without it has a lower rank. */
+VCS_STATIC int changes_by(const sums_t *q, int object, int colour, int word, uint64_t mask,
+                          change_t changes[CHANGES_MAX]) {
+  vcs_pixels_t *line = q->piece->base.line;
+  uint64_t alone[4], *there = &line[object].word[word], is = *there;
+  const uint64_t *without = q->piece->base.colour[word];
+  if (is & mask) {
+    *there = 0;
+    vcs_line_colours(q->t, word, line, alone);
+    *there = is;
+    without = alone;
+  }
+  const uint8_t *rank = ranks[q->t->ctrlpf >> 2 & 1];
   int count = 0;
-  for (int to = 0; to < 4; to++) {
-    uint64_t come = with[to] & ~without[to] & mask;
-    for (int from = 0; come; from++) {
-      uint64_t pixels = come & without[from];
-      come &= ~pixels;
-      const float by = q->shade[to] - q->shade[from];
-      if (!pixels || by == 0) continue;
-      changes[count].pixels = pixels;
-      changes[count++].by = by;
-    }
+  for (int i = 3; rank[i] != colour; i--) {
+    const uint64_t pixels = without[rank[i]] & mask;
+    const float by = q->shade[colour] - q->shade[rank[i]];
+    if (!pixels || by == 0) continue;
+    changes[count].pixels = pixels;
+    changes[count++].by = by;
   }
   return count;
 }
@@ -94,7 +108,13 @@ typedef struct {
 } levels_t;
 
 /* Pixels [from, to) of a word. */
-VCS_STATIC uint64_t stretch_mask(int word, int from, int to) { return vcs_from(from, word) & ~vcs_from(to, word); }
+VCS_STATIC uint64_t stretch_mask(int word, int from, int to) {
+  from -= 64 * word;
+  to -= 64 * word;
+  if (from < 0) from = 0;
+  if (to > 64) to = 64;
+  return ~0ULL >> (64 - (to - from)) << from;
+}
 
 /* Whether an object makes the same change at all pixels [from, to) of the line. */
 VCS_STATIC bool changes_alike(const sums_t *q, int object, int from, int to, float *by) {
@@ -102,7 +122,7 @@ VCS_STATIC bool changes_alike(const sums_t *q, int object, int from, int to, flo
   for (int word = from >> 6; 64 * word < to; word++) {
     change_t changes[CHANGES_MAX];
     const uint64_t mask = stretch_mask(word, from, to);
-    const int count = changes_by(q, object, word, mask, changes);
+    const int count = changes_by(q, object, object_colour[object], word, mask, changes);
     if (count > 1 || (count && changes[0].pixels != mask)) return false;
     const float here = count ? changes[0].by : 0;
     if (!first && here != *by) return false;
@@ -117,7 +137,7 @@ VCS_STATIC void raise_levels(sums_t *q, int object, int from, int to, int image)
   for (int word = from >> 6; 64 * word < to; word++) {
     const int first = from > 64 * word ? from & ~3 : 64 * word, end = to < 64 * word + 64 ? to : 64 * word + 64;
     change_t changes[CHANGES_MAX];
-    const int count = changes_by(q, object, word, ~0ULL, changes);
+    const int count = changes_by(q, object, object_colour[object], word, ~0ULL, changes);
     for (int i = 0; i < count; i++) {
       for (int x = first; x < end; x += 4) {
         const float *picked = nibbles[changes[i].pixels >> (x & 63) & 15], *w = q->w + x;
@@ -156,78 +176,7 @@ VCS_STATIC bool levels_from(sums_t *q, int object, int left, int count, levels_t
   return true;
 }
 
-/* ---- Adjoints -----------------------------------------------------------------------------------------------------
- */
-
-/* Columns of four pixels that are wholly in a mask, by their first pixel. */
-VCS_STATIC uint64_t whole_columns(uint64_t mask) {
-  mask &= mask >> 1;
-  return mask & mask >> 2 & 0x1111111111111111;
-}
-
-/* The adjoints of the pixels of `mask` in a word, four at a time where it can be. */
-VCS_STATIC float sum_adjoints(const sums_t *q, int word, uint64_t mask) {
-  float sum = 0;
-  uint64_t whole = whole_columns(mask);
-  for (mask &= ~(whole * 15); whole; whole &= whole - 1) sum += q->four[16 * word + VCS_LOWEST_64(whole) / 4];
-  for (; mask; mask &= mask - 1) sum += q->w[64 * word + VCS_LOWEST_64(mask)];
-  return sum;
-}
-
-VCS_STATIC void sum_colours(sums_t *q) {
-  const float *scale = q->s->scale;
-  float black = 0;
-  bool blanked = q->t->vblank & 2;
-  for (int c = 0; c < 4; c++) {
-    float adjoints = 0;
-    for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
-      adjoints += sum_adjoints(q, word, q->piece->base.colour[word][c] & q->columns[word]);
-    }
-    if (adjoints == 0) continue;
-    uint8_t index = q->t->colu[c];
-    black += adjoints * (scale[0] - scale[index]);
-    if (blanked) continue;
-    float *slots = vcs_slots(q->s, VCS_OFFSET(colu) + (size_t)c);
-    for (int k = 0; k < 8; k++) { /* a bit moves the index one way, the carry the other */
-      int step = index >> k & 1 ? -(1 << k) : 1 << k;
-      float up = step > 0 ? adjoints : -adjoints;
-      slots[k] += up * (scale[index + step] - scale[index]);
-      slots[8 + k] -= up * (scale[(uint8_t)(index - step)] - scale[index]);
-    }
-    q->s->live[VCS_OFFSET(colu) + (size_t)c] = 1;
-  }
-  add(q, VCS_OFFSET(vblank), 1, black); /* F(1) - F(0), whichever it is now */
-}
-
-/* Score and priority: the same objects, coloured otherwise. */
-VCS_STATIC void sum_rules(sums_t *q, vcs_t *t) {
-  uint64_t field = 0; /* without playfield and ball there is nothing to decide */
-  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
-    const vcs_pixels_t *line = q->piece->base.line;
-    field |= (line[VCS_PF].word[word] | line[VCS_BL].word[word]) & q->columns[word];
-  }
-  if (!field) return;
-  for (int bit = 1; bit <= 2; bit++) {
-    float by = 0;
-    t->ctrlpf ^= (uint8_t)(1 << bit);
-    for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
-      uint64_t colour[4];
-      vcs_line_colours(t, word, q->piece->base.line, colour);
-      for (int from = 0; from < 4; from++) {
-        uint64_t gone = q->piece->base.colour[word][from] & ~colour[from] & q->columns[word];
-        for (int to = 0; gone; to++) {
-          uint64_t change = gone & colour[to];
-          gone &= ~change;
-          if (change) by += sum_adjoints(q, word, change) * (q->shade[to] - q->shade[from]);
-        }
-      }
-    }
-    t->ctrlpf ^= (uint8_t)(1 << bit);
-    add(q, VCS_OFFSET(ctrlpf), bit, vcs_sign(t->ctrlpf, bit) * by);
-  }
-}
-
-/* ---- Playfield ----------------------------------------------------------------------------------------------------
+/* ---- Playfield and colours ----------------------------------------------------------------------------------------
  */
 
 /* The slot of the bit behind each column, the first half's and the second's: 16 * register + bit. */
@@ -238,31 +187,107 @@ enum { PF0 = 0, PF1 = VCS_SLOTS, PF2 = 2 * VCS_SLOTS };
 #define BACKWARDS                                                                                                      \
   PF2 + 7, PF2 + 6, PF2 + 5, PF2 + 4, PF2 + 3, PF2 + 2, PF2 + 1, PF2 + 0, PF1 + 0, PF1 + 1, PF1 + 2, PF1 + 3, PF1 + 4, \
       PF1 + 5, PF1 + 6, PF1 + 7, PF0 + 7, PF0 + 6, PF0 + 5, PF0 + 4
-enum { COLUMNS = VCS_WIDTH / 4, HALF = COLUMNS / 2 };
 VCS_DATA uint8_t column_slots[2][COLUMNS] = {{FORWARDS, FORWARDS}, {FORWARDS, BACKWARDS}};
 
-VCS_STATIC void sum_playfield(sums_t *q, const vcs_t *t) {
-  const int first = q->piece->x0 / 4, end = (q->piece->x1 + 3) / 4;
-  float columns[COLUMNS];
-  for (int i = first; i < end; i++) columns[i] = 0;
-  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
+/* The sum of the adjoints of some columns of a word; what the playfield's being there is worth, `by` times that, goes
+ * to the columns' levels. */
+VCS_STATIC float sum_columns(sums_t *q, int word, uint64_t columns, float by) {
+  float sum = 0;
+  for (columns &= 0x1111111111111111; columns; columns &= columns - 1) {
+    const int column = 16 * word + VCS_LOWEST_64(columns) / 4;
+    q->field[column] = by * q->four[column];
+    sum += q->four[column];
+  }
+  return sum;
+}
+
+VCS_STATIC float sum_adjoints(const sums_t *q, int word, uint64_t mask) {
+  float sum = 0;
+  for (; mask; mask &= mask - 1) sum += q->w[64 * word + VCS_LOWEST_64(mask)];
+  return sum;
+}
+
+/* The colour of the playfield in a half of the line where nothing else is, as vcs_line_colours has it. */
+VCS_STATIC int field_colour(const vcs_t *t, unsigned ctrlpf, int half) {
+  const bool front = ctrlpf & 4, score = ctrlpf & 2;
+  if (!score || (front && vcs_objects_on(t) != 1u << VCS_PF)) return VCS_COLUPF;
+  return half ? VCS_COLUP1 : VCS_COLUP0;
+}
+
+/* The pixels of a word in one half of the line. */
+VCS_STATIC uint64_t half_mask(int word, int half) {
+  const uint64_t right = vcs_from(VCS_WIDTH / 2, word);
+  return half ? right : ~right;
+}
+
+/* Columns with nothing but playfield and background in them. */
+VCS_STATIC void sum_clear_columns(sums_t *q, int word, uint64_t clear) {
+  const uint64_t playfield = q->piece->base.line[VCS_PF].word[word];
+  const vcs_t *t = q->t;
+  for (int half = word > 1; half <= (word > 0); half++) {
+    const uint64_t columns = clear & half_mask(word, half);
+    const int colour = field_colour(t, t->ctrlpf, half);
+    const float by = q->shade[colour] - q->shade[VCS_COLUBK];
+    q->colour[VCS_COLUBK] += sum_columns(q, word, columns & ~playfield, by);
+    if (!(columns & playfield)) continue;
+    const float lit = sum_columns(q, word, columns & playfield, by);
+    q->colour[colour] += lit;
+    for (int bit = 1; bit <= 2; bit++) {
+      const int other = field_colour(t, t->ctrlpf ^ 1u << bit, half);
+      q->rule[bit] += vcs_sign(t->ctrlpf, bit) * lit * (q->shade[other] - q->shade[colour]);
+    }
+  }
+}
+
+/* The others, pixel by pixel; with the bits of CTRLPF that decide about score and priority, too. */
+VCS_STATIC void sum_busy_columns(sums_t *q, vcs_t *t, int word, uint64_t busy) {
+  const uint64_t *was = q->piece->base.colour[word];
+  for (int c = 0; c < 4; c++) q->colour[c] += sum_adjoints(q, word, was[c] & busy);
+  for (int half = word > 1; half <= (word > 0); half++) {
     change_t changes[CHANGES_MAX];
-    const int count = changes_by(q, VCS_PF, word, q->columns[word], changes);
+    const int colour = field_colour(t, t->ctrlpf, half);
+    const int count = changes_by(q, VCS_PF, colour, word, busy & half_mask(word, half), changes);
     for (int i = 0; i < count; i++) {
-      uint64_t whole = whole_columns(changes[i].pixels), rest = changes[i].pixels & ~(whole * 15);
-      for (; whole; whole &= whole - 1) {
-        const int column = 16 * word + VCS_LOWEST_64(whole) / 4;
-        columns[column] += changes[i].by * q->four[column];
-      }
-      for (; rest; rest &= rest - 1) {
-        const int x = 64 * word + VCS_LOWEST_64(rest);
-        columns[x / 4] += changes[i].by * q->w[x];
+      for (uint64_t pixels = changes[i].pixels; pixels; pixels &= pixels - 1) {
+        const int x = 64 * word + VCS_LOWEST_64(pixels);
+        q->field[x / 4] += changes[i].by * q->w[x];
       }
     }
   }
+  for (int bit = 1; bit <= 2; bit++) {
+    uint64_t is[4];
+    t->ctrlpf ^= (uint8_t)(1 << bit);
+    vcs_line_colours(t, word, q->piece->base.line, is);
+    t->ctrlpf ^= (uint8_t)(1 << bit);
+    for (int from = 0; from < 4; from++) {
+      uint64_t gone = was[from] & ~is[from] & busy;
+      for (int to = 0; gone; to++) {
+        const uint64_t change = gone & is[to];
+        gone &= ~change;
+        if (!change) continue;
+        q->rule[bit] += vcs_sign(t->ctrlpf, bit) * sum_adjoints(q, word, change) * (q->shade[to] - q->shade[from]);
+      }
+    }
+  }
+}
+
+VCS_STATIC void sum_columns_of(sums_t *q, vcs_t *t) {
+  const vcs_pixels_t *line = q->piece->base.line;
+  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
+    uint64_t busy = 0;
+    for (int i = 0; i < VCS_PF; i++) busy |= line[i].word[word];
+    busy |= busy >> 1;
+    busy = ((busy | busy >> 2) & 0x1111111111111111) * 15 & q->columns[word];
+    sum_clear_columns(q, word, q->columns[word] & ~busy);
+    if (busy) sum_busy_columns(q, t, word, busy);
+  }
+}
+
+VCS_STATIC void sum_playfield(sums_t *q, const vcs_t *t) {
   float *slots = vcs_slots(q->s, VCS_OFFSET(pf));
   const uint8_t *slot_of = column_slots[t->pf_mirrored != 0];
-  for (int i = first; i < end; i++) slots[slot_of[i]] += columns[i];
+  const int first = q->piece->x0 / 4, end = (q->piece->x1 + 3) / 4;
+  for (int i = first; i < end; i++) slots[slot_of[i]] += q->field[i];
   for (size_t i = 0; i < 3; i++) q->s->live[VCS_OFFSET(pf) + i] = 1;
   if (end <= HALF) return;
   /* The second half's bits as they are and mirrored, leftmost in bit 0. */
@@ -271,9 +296,30 @@ VCS_STATIC void sum_playfield(sums_t *q, const vcs_t *t) {
   float by = 0;
   for (unsigned differ = plain ^ mirrored; differ; differ &= differ - 1) {
     const int i = VCS_LOWEST(differ), column = HALF + i;
-    if (column >= first && column < end) by += mirrored >> i & 1 ? columns[column] : -columns[column];
+    if (column >= first && column < end) by += mirrored >> i & 1 ? q->field[column] : -q->field[column];
   }
   add(q, VCS_OFFSET(pf_mirrored), 0, by);
+}
+
+VCS_STATIC void sum_colours(sums_t *q) {
+  const float *scale = q->s->scale;
+  float black = 0;
+  for (int c = 0; c < 4; c++) {
+    const float adjoints = q->colour[c];
+    if (adjoints == 0) continue;
+    uint8_t index = q->t->colu[c];
+    black += adjoints * (scale[0] - scale[index]);
+    if (q->t->vblank & 2) continue;
+    float *slots = vcs_slots(q->s, VCS_OFFSET(colu) + (size_t)c);
+    for (int k = 0; k < 8; k++) { /* a bit moves the index one way, the carry the other */
+      int step = index >> k & 1 ? -(1 << k) : 1 << k;
+      float up = step > 0 ? adjoints : -adjoints;
+      slots[k] += up * (scale[index + step] - scale[index]);
+      slots[8 + k] -= up * (scale[(uint8_t)(index - step)] - scale[index]);
+    }
+    q->s->live[VCS_OFFSET(colu) + (size_t)c] = 1;
+  }
+  add(q, VCS_OFFSET(vblank), 1, black); /* F(1) - F(0), whichever it is now */
 }
 
 /* ---- Players ------------------------------------------------------------------------------------------------------
@@ -407,17 +453,36 @@ VCS_STATIC int missile_width(vcs_t *t, int p, uint8_t nusiz) {
   return VCS_LOWEST_64(shape + 1);
 }
 
+/* The levels of the pixels that an object would light if it were on, and nothing else were asked. */
+VCS_STATIC float sum_shape(sums_t *q, int object, const uint64_t shape[3]) {
+  float sum = 0;
+  for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
+    change_t changes[CHANGES_MAX];
+    const uint64_t mask = shape[word] & q->piece->mask[word];
+    const int count = mask ? changes_by(q, object, object_colour[object], word, mask, changes) : 0;
+    for (int i = 0; i < count; i++) sum += changes[i].by * sum_adjoints(q, word, changes[i].pixels);
+  }
+  return sum;
+}
+
 VCS_STATIC void sum_missile(sums_t *q, vcs_t *t, int p, bool nusiz_too) {
   const size_t side = (size_t)p, pos = VCS_OFFSET(pos) + VCS_M0 + side;
   const uint8_t nusiz = t->nusiz[p];
-  const int left = t->pos[VCS_M0 + p] - 1, width = missile_width(t, p, nusiz);
-  const bool on = vcs_missile_on(t, p);
+  if (!vcs_missile_on(t, p)) {
+    uint64_t k[4] = {0, 0, 0, 0};
+    vcs_place_copies(k, vcs_missile_shape(t, p), t->pos[VCS_M0 + p], nusiz, 0);
+    k[0] |= k[2] >> 32;
+    const float there = sum_shape(q, VCS_M0 + p, k);
+    if (!t->resmp[p]) add(q, VCS_OFFSET(enam) + side, 1, there);
+    if (t->enam[p]) add(q, VCS_OFFSET(resmp) + side, 1, -there);
+    return;
+  }
+  const int width = missile_width(t, p, nusiz);
   levels_t levels;
-  if (!levels_from(q, VCS_M0 + p, left, on ? OBJECT_REACH : 1 + extent(nusiz, width), &levels)) return;
+  if (!levels_from(q, VCS_M0 + p, t->pos[VCS_M0 + p] - 1, OBJECT_REACH, &levels)) return;
   const float *at = levels.at + 1, by = levels.by, here = sum_runs(at, nusiz, width);
-  if (!t->resmp[p]) add(q, VCS_OFFSET(enam) + side, 1, by * here);
-  if (t->enam[p]) add(q, VCS_OFFSET(resmp) + side, 1, -by * here);
-  if (!on) return;
+  add(q, VCS_OFFSET(enam) + side, 1, by * here);
+  add(q, VCS_OFFSET(resmp) + side, 1, -by * here);
   add(q, pos, 0, by * sum_move(q, sum_runs(at - 1, nusiz, width), here, sum_runs(at + 1, nusiz, width)));
   for (unsigned bits = nusiz_too ? 0x37 : 0x30; bits; bits &= bits - 1) {
     const int bit = VCS_LOWEST(bits);
@@ -490,7 +555,10 @@ VCS_STATIC void take_adjoints(sums_t *q, const float *adjoints) {
     q->columns[word] = stretch_mask(word, first, end);
   }
   if (piece->x0 < ROUND - VCS_WIDTH) memcpy(q->w + VCS_WIDTH, q->w, (ROUND - VCS_WIDTH) * sizeof *q->w);
-  for (int x = first; x < end; x += 4) q->four[x / 4] = (q->w[x] + q->w[x + 1]) + (q->w[x + 2] + q->w[x + 3]);
+  for (int x = first; x < end; x += 4) {
+    q->four[x / 4] = (q->w[x] + q->w[x + 1]) + (q->w[x + 2] + q->w[x + 3]);
+    q->field[x / 4] = 0;
+  }
 }
 
 VCS_EXTERN bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, vcs_piece_t *piece, const float *adjoints) {
@@ -500,14 +568,18 @@ VCS_EXTERN bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, vcs_piece_t *piece, cons
   q.t = t;
   q.piece = piece;
   take_adjoints(&q, adjoints);
-  if (!(t->vblank & 2)) {
-    for (int c = 0; c < 4; c++) q.shade[c] = s->scale[t->colu[c]];
-    sum_side(&q, t, 0);
-    sum_side(&q, t, 1);
-    sum_ball(&q, t);
-    sum_playfield(&q, t);
-    sum_rules(&q, t);
+  for (int c = 0; c < 4; c++) {
+    q.shade[c] = s->scale[t->colu[c]];
+    q.colour[c] = 0;
   }
+  q.rule[1] = q.rule[2] = 0;
+  sum_columns_of(&q, t);
   sum_colours(&q);
+  if (t->vblank & 2) return true; /* nothing else shows */
+  sum_playfield(&q, t);
+  for (int bit = 1; bit <= 2; bit++) add(&q, VCS_OFFSET(ctrlpf), bit, q.rule[bit]);
+  sum_side(&q, t, 0);
+  sum_side(&q, t, 1);
+  sum_ball(&q, t);
   return true;
 }
