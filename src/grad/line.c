@@ -413,6 +413,7 @@ VCS_STATIC void lines_backwards(vcs_sweep_t *s, const vcs_event_t *event, bool b
 /* Lines end within a span at every multiple of VCS_LINE_CLOCKS in [from, to), but none does where the picture begins.
  */
 VCS_EXTERN void vcs_sweep_span(vcs_sweep_t *s, const vcs_event_t *event) {
+  if (event->reg == VCS_EVENT_END) s->line.known = 0; /* another walk may have another scale */
   if (event->to <= event->from) return;
   int32_t first = event->from / VCS_LINE_CLOCKS, last = (event->to - 1) / VCS_LINE_CLOCKS;
   bool begins_line = event->from % VCS_LINE_CLOCKS == 0 && event->line < first;

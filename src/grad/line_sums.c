@@ -29,24 +29,22 @@
  * way. */
 enum { COPIES_REACH = 64 + 8, OBJECT_REACH = 1 + COPIES_REACH + 1 };
 
-/* Pixels of a line that goes on behind its right edge, as copies of an object do. */
-enum { ROUND = VCS_WIDTH + OBJECT_REACH + 6 };
-
 /* Columns of the playfield. */
 enum { COLUMNS = VCS_WIDTH / 4, HALF = COLUMNS / 2 };
 
 typedef struct {
-  const vcs_sweep_t *s;
+  vcs_sweep_t *s;
   vcs_piece_t *piece;
   const vcs_t *t;
-  float shade[4];       /* the scalar of each colour */
-  float w[ROUND];       /* adjoints of the piece's pixels, 0 elsewhere */
-  float four[COLUMNS];  /* their sums by columns */
-  uint64_t columns[3];  /* all pixels of the columns that have any in the piece */
-  float field[COLUMNS]; /* the playfield's levels, summed by columns */
-  float colour[4];      /* sums of the adjoints of what shows each colour */
-  float rule[3];        /* what is gained by score (bit 1 of CTRLPF) and by priority (bit 2) */
-  float level[ROUND];   /* levels of another object, where it needs any of its own */
+  float shade[4]; /* the scalar of each colour */
+  float *w;       /* adjoints of the piece's pixels, 0 elsewhere; the line's beginning is also behind its end, ... */
+  bool round;     /* ... if that is so */
+  float four[COLUMNS];         /* their sums by columns */
+  uint64_t columns[3];         /* all pixels of the columns that have any in the piece */
+  float field[COLUMNS];        /* the playfield's levels, summed by columns */
+  float colour[4];             /* sums of the adjoints of what shows each colour */
+  float rule[3];               /* what is gained by score (bit 1 of CTRLPF) and by priority (bit 2) */
+  float level[VCS_LINE_ROUND]; /* levels of another object, where it needs any of its own */
 } sums_t;
 
 VCS_STATIC void add(const sums_t *q, size_t offset, int slot, float by) {
@@ -139,13 +137,25 @@ VCS_STATIC void raise_levels(sums_t *q, int object, int from, int to, int image)
     change_t changes[CHANGES_MAX];
     const int count = changes_by(q, object, object_colour[object], word, ~0ULL, changes);
     for (int i = 0; i < count; i++) {
+      const uint64_t pixels = changes[i].pixels;
+      const float by = changes[i].by;
       for (int x = first; x < end; x += 4) {
-        const float *picked = nibbles[changes[i].pixels >> (x & 63) & 15], *w = q->w + x;
-        float *level = q->level + image + x;
-        for (int k = 0; k < 4; k++) level[k] += w[k] * (changes[i].by * picked[k]);
+        const float *picked = nibbles[pixels >> (x & 63) & 15], *w = q->w + x;
+        float *level = q->level + image + x, sums[4];
+        for (int k = 0; k < 4; k++) sums[k] = level[k] + w[k] * (by * picked[k]);
+        for (int k = 0; k < 4; k++) level[k] = sums[k];
       }
     }
   }
+}
+
+/* The adjoints at the beginning of the line, once more behind its end. */
+VCS_STATIC int round_end(const sums_t *q) {
+  return q->piece->x1 < VCS_LINE_ROUND - VCS_WIDTH ? q->piece->x1 : VCS_LINE_ROUND - VCS_WIDTH;
+}
+VCS_STATIC void copy_round(sums_t *q) {
+  for (int x = q->piece->x0; x < round_end(q); x++) q->w[VCS_WIDTH + x] = q->w[x];
+  q->round = true;
 }
 
 /* The levels of `count` pixels from pixel `left` on, which may be -1, round the line; outside the piece they are 0.
@@ -158,6 +168,7 @@ VCS_STATIC bool levels_from(sums_t *q, int object, int left, int count, levels_t
             to_round = right - VCS_WIDTH < x1 ? right - VCS_WIDTH : x1;
   const bool here = from < to, round = x0 < to_round;
   if (!here && !round) return false;
+  if (round && !q->round) copy_round(q);
   float by = 0, by_round = 0;
   const bool alike = (!here || changes_alike(q, object, from, to, &by)) &&
                      (!round || changes_alike(q, object, x0, to_round, &by_round));
@@ -301,22 +312,32 @@ VCS_STATIC void sum_playfield(sums_t *q, const vcs_t *t) {
   add(q, VCS_OFFSET(pf_mirrored), 0, by);
 }
 
+/* What the scalar of a colour gains when its register moves as each slot says: a bit one way, the carry the other. */
+VCS_STATIC void make_steps(vcs_line_kept_t *kept, const float *scale, int c, uint8_t index) {
+  for (int k = 0; k < 8; k++) {
+    const float up = scale[(uint8_t)(index + (1 << k))] - scale[index],
+                down = scale[index] - scale[(uint8_t)(index - (1 << k))];
+    const bool set = index >> k & 1;
+    kept->steps[c][k] = set ? down : up;
+    kept->steps[c][8 + k] = set ? up : down;
+  }
+  kept->index[c] = index;
+  kept->known |= (uint8_t)(1 << c);
+}
+
 VCS_STATIC void sum_colours(sums_t *q) {
-  const float *scale = q->s->scale;
+  vcs_line_kept_t *kept = &q->s->line;
   float black = 0;
   for (int c = 0; c < 4; c++) {
     const float adjoints = q->colour[c];
     if (adjoints == 0) continue;
-    uint8_t index = q->t->colu[c];
-    black += adjoints * (scale[0] - scale[index]);
+    black += adjoints * (q->s->scale[0] - q->shade[c]);
     if (q->t->vblank & 2) continue;
-    float *slots = vcs_slots(q->s, VCS_OFFSET(colu) + (size_t)c);
-    for (int k = 0; k < 8; k++) { /* a bit moves the index one way, the carry the other */
-      int step = index >> k & 1 ? -(1 << k) : 1 << k;
-      float up = step > 0 ? adjoints : -adjoints;
-      slots[k] += up * (scale[index + step] - scale[index]);
-      slots[8 + k] -= up * (scale[(uint8_t)(index - step)] - scale[index]);
-    }
+    const uint8_t index = q->t->colu[c];
+    if (!(kept->known >> c & 1) || kept->index[c] != index) make_steps(kept, q->s->scale, c, index);
+    float *slots = vcs_slots(q->s, VCS_OFFSET(colu) + (size_t)c), sums[16];
+    for (int k = 0; k < 16; k++) sums[k] = slots[k] + adjoints * kept->steps[c][k];
+    for (int k = 0; k < 16; k++) slots[k] = sums[k];
     q->s->live[VCS_OFFSET(colu) + (size_t)c] = 1;
   }
   add(q, VCS_OFFSET(vblank), 1, black); /* F(1) - F(0), whichever it is now */
@@ -324,20 +345,6 @@ VCS_STATIC void sum_colours(sums_t *q) {
 
 /* ---- Players ------------------------------------------------------------------------------------------------------
  */
-
-/* Where copies of an object are: up to three distances from its position. */
-typedef struct {
-  int count, at[3];
-} starts_t;
-
-VCS_STATIC starts_t starts_of(unsigned nusiz, bool first_off) {
-  const vcs_copies_t copies = vcs_copies(nusiz & 7);
-  starts_t starts = {0, {0, 0, 0}};
-  if (!first_off) starts.count++;
-  if (copies.second) starts.at[starts.count++] = 16 * copies.second;
-  if (copies.third) starts.at[starts.count++] = 16 * copies.third;
-  return starts;
-}
 
 /* The pixels from an object's position to its last copy's end; `width` is that of one that is not stretched. */
 VCS_STATIC int extent(unsigned nusiz, int width) {
@@ -354,24 +361,7 @@ VCS_STATIC float sum_pattern(const float *numbers, unsigned pattern) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/* The levels of the pixels of a player's bits, in all its copies, leftmost first. Stretched ones start one pixel late.
- */
-VCS_STATIC void sum_bits(const float *at, unsigned nusiz, bool first_off, float bits[8]) {
-  const starts_t starts = starts_of(nusiz, first_off);
-  const int stretch = vcs_copies(nusiz & 7).stretch, shift = stretch >> 1;
-  float sums[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-  for (int copy = 0; copy < starts.count; copy++) {
-    const float *levels = at + starts.at[copy];
-    if (stretch == 1) {
-      for (int i = 0; i < 8; i++) sums[i] += levels[i];
-    } else {
-      for (int i = 0; i < 8 * stretch; i++) sums[i >> shift] += levels[1 + i];
-    }
-  }
-  for (int i = 0; i < 8; i++) bits[i] = sums[i];
-}
-
-/* One copy of a player, or several. */
+/* One copy of a player. Stretched ones start one pixel late. */
 VCS_STATIC float sum_copy(const float *at, unsigned pattern, int stretch) {
   if (stretch == 1) return sum_pattern(at, pattern);
   float sum = 0;
@@ -383,12 +373,31 @@ VCS_STATIC float sum_copy(const float *at, unsigned pattern, int stretch) {
   return sum;
 }
 
+/* All copies of it. */
 VCS_STATIC float sum_copies(const float *at, unsigned pattern, unsigned nusiz, bool first_off) {
   const vcs_copies_t copies = vcs_copies(nusiz & 7);
   float sum = first_off ? 0 : sum_copy(at, pattern, copies.stretch);
   if (copies.second) sum += sum_pattern(at + 16 * copies.second, pattern);
   if (copies.third) sum += sum_pattern(at + 16 * copies.third, pattern);
   return sum;
+}
+
+/* The levels of the pixels that a player's bits show, leftmost first, with those one pixel before and behind; added up
+ * over its copies, none of which is stretched. */
+enum { WINDOW = 1 + 8 + 1 };
+VCS_STATIC void sum_windows(const float *at, vcs_copies_t copies, bool first_off, float window[WINDOW]) {
+  const int starts[3] = {0, 16 * copies.second, 16 * copies.third};
+  float sums[WINDOW] = {0};
+  for (int copy = 0; copy < 3; copy++) {
+    if (copy == 0 ? first_off : !starts[copy]) continue;
+    for (int i = 0; i < WINDOW; i++) sums[i] += at[starts[copy] - 1 + i];
+  }
+  for (int i = 0; i < WINDOW; i++) window[i] = sums[i];
+}
+
+/* The same for its bits only, of one that is stretched. */
+VCS_STATIC void sum_stretched(const float *at, int stretch, float bits[8]) {
+  for (int i = 0; i < 8; i++) bits[i] = sum_copy(at, 1u << i, stretch);
 }
 
 /* The way from a position to the next one, and to the one before it. */
@@ -402,11 +411,16 @@ VCS_STATIC void sum_player(sums_t *q, const vcs_t *t, int p, bool nusiz_too) {
   const uint8_t nusiz = t->nusiz[p], shown = t->vdelp[p] ? t->grp_old[p] : t->grp[p], back = vcs_reverse(shown);
   const uint8_t pattern = t->reflect[p] ? shown : back; /* in the order of pixels */
   const bool first_off = t->first_copy_off[p];
+  const int stretch = vcs_copies(nusiz & 7).stretch;
   levels_t levels;
   if (!levels_from(q, VCS_P0 + p, t->pos[p] - 1, shown ? OBJECT_REACH : 1 + extent(nusiz, 8), &levels)) return;
   const float *at = levels.at + 1, by = levels.by;
-  float bits[8], *slots = vcs_slots(q->s, grp);
-  sum_bits(at, nusiz, first_off, bits);
+  float window[WINDOW], *bits = window + 1, *slots = vcs_slots(q->s, grp);
+  if (stretch == 1 || first_off) {
+    sum_windows(at, vcs_copies(nusiz & 7), first_off, window);
+  } else {
+    sum_stretched(at, stretch, bits);
+  }
   for (int i = 0; i < 8; i++) slots[i] += by * bits[t->reflect[p] ? i : 7 - i];
   q->s->live[grp] = 1;
   const float here = sum_pattern(bits, pattern);
@@ -417,10 +431,10 @@ VCS_STATIC void sum_player(sums_t *q, const vcs_t *t, int p, bool nusiz_too) {
   }
   if (!shown) return;
   if (shown != back) add(q, VCS_OFFSET(reflect) + side, 3, by * (sum_pattern(bits, shown) - sum_pattern(bits, back)));
-  const float before = sum_copies(at - 1, pattern, nusiz, first_off),
-              behind = sum_copies(at + 1, pattern, nusiz, first_off);
+  const float before = stretch == 1 ? sum_pattern(window, pattern) : sum_copies(at - 1, pattern, nusiz, first_off),
+              behind = stretch == 1 ? sum_pattern(window + 2, pattern) : sum_copies(at + 1, pattern, nusiz, first_off);
   add(q, VCS_OFFSET(pos) + side, 0, by * sum_move(q, before, here, behind));
-  add(q, VCS_OFFSET(first_copy_off) + side, 0, -by * sum_copy(at, pattern, vcs_copies(nusiz & 7).stretch));
+  add(q, VCS_OFFSET(first_copy_off) + side, 0, -by * sum_copy(at, pattern, stretch));
   for (int bit = 0; nusiz_too && bit < 3; bit++) {
     const float there = sum_copies(at, pattern, nusiz ^ 1u << bit, first_off);
     add(q, VCS_OFFSET(nusiz) + side, bit, by * vcs_sign(nusiz, bit) * (there - here));
@@ -547,18 +561,31 @@ VCS_STATIC void sum_side(sums_t *q, vcs_t *t, int p) {
 VCS_STATIC void take_adjoints(sums_t *q, const float *adjoints) {
   const vcs_piece_t *piece = q->piece;
   const int first = piece->x0 & ~3, end = (piece->x1 + 3) & ~3;
-  memset(q->w, 0, sizeof q->w);
   memcpy(q->w + piece->x0, adjoints + piece->x0, (size_t)(piece->x1 - piece->x0) * sizeof *adjoints);
   for (int word = piece->first_word; word <= piece->last_word; word++) {
     uint64_t hidden = piece->beam[word] & ~piece->mask[word];
     for (; hidden; hidden &= hidden - 1) q->w[64 * word + VCS_LOWEST_64(hidden)] = 0;
     q->columns[word] = stretch_mask(word, first, end);
   }
-  if (piece->x0 < ROUND - VCS_WIDTH) memcpy(q->w + VCS_WIDTH, q->w, (ROUND - VCS_WIDTH) * sizeof *q->w);
   for (int x = first; x < end; x += 4) {
     q->four[x / 4] = (q->w[x] + q->w[x + 1]) + (q->w[x + 2] + q->w[x + 3]);
     q->field[x / 4] = 0;
   }
+}
+
+VCS_STATIC void drop_adjoints(sums_t *q) {
+  const vcs_piece_t *piece = q->piece;
+  memset(q->w + piece->x0, 0, (size_t)(piece->x1 - piece->x0) * sizeof *q->w);
+  for (int x = piece->x0; q->round && x < round_end(q); x++) q->w[VCS_WIDTH + x] = 0;
+}
+
+/* All objects of a piece that is not black. */
+VCS_STATIC void sum_objects(sums_t *q, vcs_t *t) {
+  sum_playfield(q, t);
+  for (int bit = 1; bit <= 2; bit++) add(q, VCS_OFFSET(ctrlpf), bit, q->rule[bit]);
+  sum_side(q, t, 0);
+  sum_side(q, t, 1);
+  sum_ball(q, t);
 }
 
 VCS_EXTERN bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, vcs_piece_t *piece, const float *adjoints) {
@@ -567,6 +594,8 @@ VCS_EXTERN bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, vcs_piece_t *piece, cons
   q.s = s;
   q.t = t;
   q.piece = piece;
+  q.w = s->line.row;
+  q.round = false;
   take_adjoints(&q, adjoints);
   for (int c = 0; c < 4; c++) {
     q.shade[c] = s->scale[t->colu[c]];
@@ -575,11 +604,7 @@ VCS_EXTERN bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, vcs_piece_t *piece, cons
   q.rule[1] = q.rule[2] = 0;
   sum_columns_of(&q, t);
   sum_colours(&q);
-  if (t->vblank & 2) return true; /* nothing else shows */
-  sum_playfield(&q, t);
-  for (int bit = 1; bit <= 2; bit++) add(&q, VCS_OFFSET(ctrlpf), bit, q.rule[bit]);
-  sum_side(&q, t, 0);
-  sum_side(&q, t, 1);
-  sum_ball(&q, t);
+  if (!(t->vblank & 2)) sum_objects(&q, t);
+  drop_adjoints(&q);
   return true;
 }
