@@ -25,10 +25,6 @@
 
 #include "line.h"
 
-/* Where any copy of an object gets to from its position: the third one, eight pixels wide, and one pixel further each
- * way. */
-enum { COPIES_REACH = 64 + 8, OBJECT_REACH = 1 + COPIES_REACH + 1 };
-
 /* Columns of the playfield. */
 enum { COLUMNS = VCS_WIDTH / 4, HALF = COLUMNS / 2 };
 
@@ -114,20 +110,16 @@ VCS_STATIC uint64_t stretch_mask(int word, int from, int to) {
   return ~0ULL >> (64 - (to - from)) << from;
 }
 
-/* Whether an object makes the same change at all pixels [from, to) of the line. */
-VCS_STATIC bool changes_alike(const sums_t *q, int object, int from, int to, float *by) {
-  bool first = true;
+/* Whether there is no other object at any pixel [from, to) of the line. */
+VCS_STATIC bool stands_alone(const sums_t *q, int object, int from, int to) {
+  const vcs_pixels_t *line = q->piece->base.line;
+  uint64_t met = 0;
   for (int word = from >> 6; 64 * word < to; word++) {
-    change_t changes[CHANGES_MAX];
-    const uint64_t mask = stretch_mask(word, from, to);
-    const int count = changes_by(q, object, object_colour[object], word, mask, changes);
-    if (count > 1 || (count && changes[0].pixels != mask)) return false;
-    const float here = count ? changes[0].by : 0;
-    if (!first && here != *by) return false;
-    *by = here;
-    first = false;
+    uint64_t others = 0;
+    for (int i = 0; i < VCS_OBJECTS; i++) others |= i == object ? 0 : line[i].word[word];
+    met |= others & stretch_mask(word, from, to);
   }
-  return true;
+  return !met;
 }
 
 /* Adds the levels of pixels [from, to) of the line, `image` pixels further. */
@@ -136,15 +128,14 @@ VCS_STATIC void raise_levels(sums_t *q, int object, int from, int to, int image)
     const int first = from > 64 * word ? from & ~3 : 64 * word, end = to < 64 * word + 64 ? to : 64 * word + 64;
     change_t changes[CHANGES_MAX];
     const int count = changes_by(q, object, object_colour[object], word, ~0ULL, changes);
-    for (int i = 0; i < count; i++) {
-      const uint64_t pixels = changes[i].pixels;
-      const float by = changes[i].by;
-      for (int x = first; x < end; x += 4) {
-        const float *picked = nibbles[pixels >> (x & 63) & 15], *w = q->w + x;
-        float *level = q->level + image + x, sums[4];
-        for (int k = 0; k < 4; k++) sums[k] = level[k] + w[k] * (by * picked[k]);
-        for (int k = 0; k < 4; k++) level[k] = sums[k];
+    for (int x = first; x < end; x += 4) {
+      const float *w = q->w + x;
+      float *level = q->level + image + x, by[4] = {0, 0, 0, 0};
+      for (int i = 0; i < count; i++) {
+        const float *picked = nibbles[changes[i].pixels >> (x & 63) & 15];
+        for (int k = 0; k < 4; k++) by[k] += changes[i].by * picked[k];
       }
+      for (int k = 0; k < 4; k++) level[k] = w[k] * by[k];
     }
   }
 }
@@ -158,23 +149,23 @@ VCS_STATIC void copy_round(sums_t *q) {
   q->round = true;
 }
 
-/* The levels of `count` pixels from pixel `left` on, which may be -1, round the line; outside the piece they are 0.
- * False: all of them are. Most pieces are short, and most objects elsewhere; and mostly there is nothing else where
- * they are, so that levels are adjoints times a number. */
-VCS_STATIC bool levels_from(sums_t *q, int object, int left, int count, levels_t *levels) {
+/* The levels of an object at `count` pixels round the line, the first of which is `start` pixels from its position;
+ * outside the piece they are 0. False: all of them are. Most pieces are short, and most objects elsewhere; and mostly
+ * there is nothing else where they are, so that levels are adjoints times a number. */
+VCS_STATIC bool levels_at(sums_t *q, int object, int start, int count, levels_t *levels) {
   const int x0 = q->piece->x0, x1 = q->piece->x1;
+  int left = q->t->pos[object] + start;
   if (left < 0) left += VCS_WIDTH;
-  const int right = left + count, from = left > x0 ? left : x0, to = right < x1 ? right : x1,
-            to_round = right - VCS_WIDTH < x1 ? right - VCS_WIDTH : x1;
-  const bool here = from < to, round = x0 < to_round;
+  if (left >= VCS_WIDTH) left -= VCS_WIDTH;
+  const int right = left + count;
+  const bool here = left < x1 && right > x0, round = right > x0 + VCS_WIDTH;
   if (!here && !round) return false;
+  const int from = left > x0 ? left : x0, to = right < x1 ? right : x1,
+            to_round = right - VCS_WIDTH < x1 ? right - VCS_WIDTH : x1;
   if (round && !q->round) copy_round(q);
-  float by = 0, by_round = 0;
-  const bool alike = (!here || changes_alike(q, object, from, to, &by)) &&
-                     (!round || changes_alike(q, object, x0, to_round, &by_round));
-  if (alike && (!here || !round || by == by_round)) {
+  if ((!here || stands_alone(q, object, from, to)) && (!round || stands_alone(q, object, x0, to_round))) {
     levels->at = q->w + left;
-    levels->by = here ? by : by_round;
+    levels->by = q->shade[object_colour[object]] - q->shade[VCS_COLUBK];
     return levels->by != 0;
   }
   for (int x = left & ~3; x < right; x += 4) {
@@ -343,15 +334,37 @@ VCS_STATIC void sum_colours(sums_t *q) {
   add(q, VCS_OFFSET(vblank), 1, black); /* F(1) - F(0), whichever it is now */
 }
 
-/* ---- Players ------------------------------------------------------------------------------------------------------
+/* ---- Copies -------------------------------------------------------------------------------------------------------
  */
 
-/* The pixels from an object's position to its last copy's end; `width` is that of one that is not stretched. */
-VCS_STATIC int extent(unsigned nusiz, int width) {
+/* Copies are 16, 32 or 64 pixels apart: that many times 16. The set of those that there are, if none is stretched. */
+enum { COPIES_REACH = 4 * 16 + 8 };
+VCS_STATIC unsigned copies_of(unsigned nusiz, bool first_off) {
   const vcs_copies_t copies = vcs_copies(nusiz & 7);
-  if (copies.stretch > 1) return 1 + width * copies.stretch;
-  return 16 * (copies.third ? copies.third : copies.second) + width;
+  return (1u << copies.second | 1u << copies.third | 1u) & ~(first_off ? 1u : 0u);
 }
+
+/* The pixels from a player's position to its last copy's end. */
+VCS_STATIC int extent(unsigned nusiz) {
+  const vcs_copies_t copies = vcs_copies(nusiz & 7);
+  if (copies.stretch > 1) return 1 + 8 * copies.stretch;
+  return 16 * (copies.third ? copies.third : copies.second) + 8;
+}
+
+VCS_STATIC float sum_set(const float *numbers, unsigned set) {
+  float sum = 0;
+  for (; set; set &= set - 1) sum += numbers[VCS_LOWEST(set)];
+  return sum;
+}
+
+/* The way from a position to the next one, and to the one before it. */
+VCS_STATIC float sum_move(const sums_t *q, float before, float here, float behind) {
+  const vcs_sides_t sides = vcs_sides(q->s, 0);
+  return sides.more * (behind - here) + sides.less * (before - here);
+}
+
+/* ---- Players ------------------------------------------------------------------------------------------------------
+ */
 
 /* Of eight numbers, those of the bits that are set. */
 VCS_STATIC float sum_pattern(const float *numbers, unsigned pattern) {
@@ -361,9 +374,8 @@ VCS_STATIC float sum_pattern(const float *numbers, unsigned pattern) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/* One copy of a player. Stretched ones start one pixel late. */
-VCS_STATIC float sum_copy(const float *at, unsigned pattern, int stretch) {
-  if (stretch == 1) return sum_pattern(at, pattern);
+/* A copy of a player that is stretched; it starts one pixel late. */
+VCS_STATIC float sum_stretched(const float *at, unsigned pattern, int stretch) {
   float sum = 0;
   for (; pattern; pattern &= pattern - 1) {
     const float *levels = at + 1 + stretch * VCS_LOWEST(pattern);
@@ -373,37 +385,22 @@ VCS_STATIC float sum_copy(const float *at, unsigned pattern, int stretch) {
   return sum;
 }
 
-/* All copies of it. */
-VCS_STATIC float sum_copies(const float *at, unsigned pattern, unsigned nusiz, bool first_off) {
-  const vcs_copies_t copies = vcs_copies(nusiz & 7);
-  float sum = first_off ? 0 : sum_copy(at, pattern, copies.stretch);
-  if (copies.second) sum += sum_pattern(at + 16 * copies.second, pattern);
-  if (copies.third) sum += sum_pattern(at + 16 * copies.third, pattern);
-  return sum;
-}
+/* The levels of the pixels that show a player's bits, leftmost first, added up over its copies. */
+typedef struct {
+  float bits[8];
+  float before, behind; /* those of its pattern, one pixel to the left and to the right */
+} player_t;
 
-/* The levels of the pixels that a player's bits show, leftmost first, with those one pixel before and behind; added up
- * over its copies, none of which is stretched. */
-enum { WINDOW = 1 + 8 + 1 };
-VCS_STATIC void sum_windows(const float *at, vcs_copies_t copies, bool first_off, float window[WINDOW]) {
-  const int starts[3] = {0, 16 * copies.second, 16 * copies.third};
-  float sums[WINDOW] = {0};
-  for (int copy = 0; copy < 3; copy++) {
-    if (copy == 0 ? first_off : !starts[copy]) continue;
-    for (int i = 0; i < WINDOW; i++) sums[i] += at[starts[copy] - 1 + i];
+VCS_STATIC void sum_copies(const float *at, unsigned pattern, unsigned copies, player_t *player) {
+  enum { WINDOW = 1 + 8 + 1 };
+  float window[WINDOW] = {0};
+  for (; copies; copies &= copies - 1) {
+    const float *levels = at + 16 * VCS_LOWEST(copies) - 1;
+    for (int i = 0; i < WINDOW; i++) window[i] += levels[i];
   }
-  for (int i = 0; i < WINDOW; i++) window[i] = sums[i];
-}
-
-/* The same for its bits only, of one that is stretched. */
-VCS_STATIC void sum_stretched(const float *at, int stretch, float bits[8]) {
-  for (int i = 0; i < 8; i++) bits[i] = sum_copy(at, 1u << i, stretch);
-}
-
-/* The way from a position to the next one, and to the one before it. */
-VCS_STATIC float sum_move(const sums_t *q, float before, float here, float behind) {
-  const vcs_sides_t sides = vcs_sides(q->s, 0);
-  return sides.more * (behind - here) + sides.less * (before - here);
+  for (int i = 0; i < 8; i++) player->bits[i] = window[1 + i];
+  player->before = sum_pattern(window, pattern);
+  player->behind = sum_pattern(window + 2, pattern);
 }
 
 VCS_STATIC void sum_player(sums_t *q, const vcs_t *t, int p, bool nusiz_too) {
@@ -413,30 +410,42 @@ VCS_STATIC void sum_player(sums_t *q, const vcs_t *t, int p, bool nusiz_too) {
   const bool first_off = t->first_copy_off[p];
   const int stretch = vcs_copies(nusiz & 7).stretch;
   levels_t levels;
-  if (!levels_from(q, VCS_P0 + p, t->pos[p] - 1, shown ? OBJECT_REACH : 1 + extent(nusiz, 8), &levels)) return;
+  if (!levels_at(q, VCS_P0 + p, -1, 1 + (shown ? COPIES_REACH : extent(nusiz)) + 1, &levels)) return;
   const float *at = levels.at + 1, by = levels.by;
-  float window[WINDOW], *bits = window + 1, *slots = vcs_slots(q->s, grp);
+  player_t player;
   if (stretch == 1 || first_off) {
-    sum_windows(at, vcs_copies(nusiz & 7), first_off, window);
+    sum_copies(at, pattern, copies_of(nusiz, first_off), &player);
   } else {
-    sum_stretched(at, stretch, bits);
+    for (int i = 0; i < 8; i++) player.bits[i] = sum_stretched(at, 1u << i, stretch);
+    player.before = sum_stretched(at - 1, pattern, stretch);
+    player.behind = sum_stretched(at + 1, pattern, stretch);
   }
-  for (int i = 0; i < 8; i++) slots[i] += by * bits[t->reflect[p] ? i : 7 - i];
+  float *slots = vcs_slots(q->s, grp);
+  for (int i = 0; i < 8; i++) slots[i] += by * player.bits[t->reflect[p] ? i : 7 - i];
   q->s->live[grp] = 1;
-  const float here = sum_pattern(bits, pattern);
+  const float here = sum_pattern(player.bits, pattern);
   if (t->grp[p] != t->grp_old[p]) {
     const uint8_t other = t->vdelp[p] ? t->grp[p] : t->grp_old[p];
-    const float there = sum_pattern(bits, t->reflect[p] ? other : vcs_reverse(other));
+    const float there = sum_pattern(player.bits, t->reflect[p] ? other : vcs_reverse(other));
     add(q, VCS_OFFSET(vdelp) + side, 0, t->vdelp[p] ? by * (here - there) : by * (there - here));
   }
   if (!shown) return;
-  if (shown != back) add(q, VCS_OFFSET(reflect) + side, 3, by * (sum_pattern(bits, shown) - sum_pattern(bits, back)));
-  const float before = stretch == 1 ? sum_pattern(window, pattern) : sum_copies(at - 1, pattern, nusiz, first_off),
-              behind = stretch == 1 ? sum_pattern(window + 2, pattern) : sum_copies(at + 1, pattern, nusiz, first_off);
-  add(q, VCS_OFFSET(pos) + side, 0, by * sum_move(q, before, here, behind));
-  add(q, VCS_OFFSET(first_copy_off) + side, 0, -by * sum_copy(at, pattern, stretch));
+  if (shown != back)
+    add(q, VCS_OFFSET(reflect) + side, 3, by * (sum_pattern(player.bits, shown) - sum_pattern(player.bits, back)));
+  add(q, VCS_OFFSET(pos) + side, 0, by * sum_move(q, player.before, here, player.behind));
+  float copy[5]; /* what a copy would sum to, by its distance */
+  for (int i = 0; i < 5; i++) copy[i] = sum_pattern(at + 16 * i, pattern);
+  const float first = stretch == 1 ? copy[0] : sum_stretched(at, pattern, stretch);
+  add(q, VCS_OFFSET(first_copy_off) + side, 0, -by * first);
   for (int bit = 0; nusiz_too && bit < 3; bit++) {
-    const float there = sum_copies(at, pattern, nusiz ^ 1u << bit, first_off);
+    const unsigned other = nusiz ^ 1u << bit;
+    const int other_stretch = vcs_copies(other & 7).stretch;
+    float there = 0;
+    if (other_stretch == 1) {
+      there = sum_set(copy, copies_of(other, first_off));
+    } else if (!first_off) {
+      there = sum_stretched(at, pattern, other_stretch);
+    }
     add(q, VCS_OFFSET(nusiz) + side, bit, by * vcs_sign(nusiz, bit) * (there - here));
   }
 }
@@ -450,14 +459,6 @@ VCS_STATIC float sum_run(const float *at, int width) {
   return sum;
 }
 
-VCS_STATIC float sum_runs(const float *at, unsigned nusiz, int width) {
-  const vcs_copies_t copies = vcs_copies(nusiz & 7);
-  float sum = sum_run(at, width);
-  if (copies.second) sum += sum_run(at + 16 * copies.second, width);
-  if (copies.third) sum += sum_run(at + 16 * copies.third, width);
-  return sum;
-}
-
 /* A missile's width in pixels; those of a star field are wider, or off. */
 VCS_STATIC int missile_width(vcs_t *t, int p, uint8_t nusiz) {
   const uint8_t is = t->nusiz[p];
@@ -467,7 +468,7 @@ VCS_STATIC int missile_width(vcs_t *t, int p, uint8_t nusiz) {
   return VCS_LOWEST_64(shape + 1);
 }
 
-/* The levels of the pixels that an object would light if it were on, and nothing else were asked. */
+/* The levels of the pixels that an object would light if it were on. */
 VCS_STATIC float sum_shape(sums_t *q, int object, const uint64_t shape[3]) {
   float sum = 0;
   for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
@@ -479,30 +480,42 @@ VCS_STATIC float sum_shape(sums_t *q, int object, const uint64_t shape[3]) {
   return sum;
 }
 
-VCS_STATIC void sum_missile(sums_t *q, vcs_t *t, int p, bool nusiz_too) {
-  const size_t side = (size_t)p, pos = VCS_OFFSET(pos) + VCS_M0 + side;
+VCS_STATIC void sum_missile_off(sums_t *q, const vcs_t *t, int p) {
+  const size_t side = (size_t)p;
+  uint64_t k[4] = {0, 0, 0, 0};
+  vcs_place_copies(k, vcs_missile_shape(t, p), t->pos[VCS_M0 + p], t->nusiz[p], 0);
+  k[0] |= k[2] >> 32;
+  const float there = sum_shape(q, VCS_M0 + p, k);
+  if (!t->resmp[p]) add(q, VCS_OFFSET(enam) + side, 1, there);
+  if (t->enam[p]) add(q, VCS_OFFSET(resmp) + side, 1, -there);
+}
+
+VCS_STATIC void sum_missile_on(sums_t *q, vcs_t *t, int p, bool nusiz_too) {
+  const size_t side = (size_t)p;
   const uint8_t nusiz = t->nusiz[p];
-  if (!vcs_missile_on(t, p)) {
-    uint64_t k[4] = {0, 0, 0, 0};
-    vcs_place_copies(k, vcs_missile_shape(t, p), t->pos[VCS_M0 + p], nusiz, 0);
-    k[0] |= k[2] >> 32;
-    const float there = sum_shape(q, VCS_M0 + p, k);
-    if (!t->resmp[p]) add(q, VCS_OFFSET(enam) + side, 1, there);
-    if (t->enam[p]) add(q, VCS_OFFSET(resmp) + side, 1, -there);
-    return;
-  }
-  const int width = missile_width(t, p, nusiz);
+  const int width = missile_width(t, p, nusiz), wider = missile_width(t, p, nusiz ^ 0x10),
+            widest = missile_width(t, p, nusiz ^ 0x20);
+  const unsigned copies = copies_of(nusiz, false);
   levels_t levels;
-  if (!levels_from(q, VCS_M0 + p, t->pos[VCS_M0 + p] - 1, OBJECT_REACH, &levels)) return;
-  const float *at = levels.at + 1, by = levels.by, here = sum_runs(at, nusiz, width);
-  add(q, VCS_OFFSET(enam) + side, 1, by * here);
-  add(q, VCS_OFFSET(resmp) + side, 1, -by * here);
-  add(q, pos, 0, by * sum_move(q, sum_runs(at - 1, nusiz, width), here, sum_runs(at + 1, nusiz, width)));
-  for (unsigned bits = nusiz_too ? 0x37 : 0x30; bits; bits &= bits - 1) {
-    const int bit = VCS_LOWEST(bits);
-    const uint8_t other = (uint8_t)(nusiz ^ 1u << bit);
-    const float there = sum_runs(at, other, missile_width(t, p, other));
-    add(q, VCS_OFFSET(nusiz) + side, bit, by * vcs_sign(nusiz, bit) * (there - here));
+  if (!levels_at(q, VCS_M0 + p, -1, 1 + COPIES_REACH + 1, &levels)) return;
+  float copy[5], before = 0, behind = 0, as_wider = 0, as_widest = 0;
+  for (int i = 0; i < 5; i++) copy[i] = levels.by * sum_run(levels.at + 1 + 16 * i, width);
+  for (unsigned set = copies; set; set &= set - 1) {
+    const float *at = levels.at + 1 + 16 * VCS_LOWEST(set), by = levels.by;
+    before += by * (at[-1] - at[width - 1]);
+    behind += by * (at[width] - at[0]);
+    as_wider += by * sum_run(at, wider);
+    as_widest += by * sum_run(at, widest);
+  }
+  const float here = sum_set(copy, copies);
+  add(q, VCS_OFFSET(enam) + side, 1, here);
+  add(q, VCS_OFFSET(resmp) + side, 1, -here);
+  if (width) add(q, VCS_OFFSET(pos) + VCS_M0 + side, 0, sum_move(q, before, 0, behind));
+  add(q, VCS_OFFSET(nusiz) + side, 4, vcs_sign(nusiz, 4) * (as_wider - here));
+  add(q, VCS_OFFSET(nusiz) + side, 5, vcs_sign(nusiz, 5) * (as_widest - here));
+  for (int bit = 0; nusiz_too && bit < 3; bit++) {
+    const float there = sum_set(copy, copies_of(nusiz ^ 1u << bit, false));
+    add(q, VCS_OFFSET(nusiz) + side, bit, vcs_sign(nusiz, bit) * (there - here));
   }
 }
 
@@ -510,7 +523,7 @@ VCS_STATIC void sum_ball(sums_t *q, const vcs_t *t) {
   const unsigned code = t->ctrlpf >> 4 & 3;
   const int width = 1 << code;
   levels_t levels;
-  if (!levels_from(q, VCS_BL, t->pos[VCS_BL] - 1, 1 + 8 + 1, &levels)) return;
+  if (!levels_at(q, VCS_BL, -1, 1 + 8 + 1, &levels)) return;
   const float *at = levels.at + 1, by = levels.by, here = sum_run(at, width);
   add(q, t->vdelbl ? VCS_OFFSET(enabl_old) : VCS_OFFSET(enabl), 1, by * here);
   add(q, VCS_OFFSET(vdelbl), 0, by * (float)((t->enabl_old != 0) - (t->enabl != 0)) * here);
@@ -546,7 +559,11 @@ VCS_STATIC void sum_side(sums_t *q, vcs_t *t, int p) {
   const bool player = t->vdelp[p] ? t->grp_old[p] : t->grp[p];
   const bool meet = player && vcs_missile_on(t, p) && meet_by_nusiz(q, t, p);
   sum_player(q, t, p, !meet);
-  sum_missile(q, t, p, !meet);
+  if (vcs_missile_on(t, p)) {
+    sum_missile_on(q, t, p, !meet);
+  } else {
+    sum_missile_off(q, t, p);
+  }
   if (!meet) return;
   const size_t nusiz = VCS_OFFSET(nusiz) + (size_t)p;
   float *row = q->s->pixels + VCS_WIDTH * q->piece->y, kept[VCS_WIDTH];
