@@ -473,20 +473,67 @@ VCS_STATIC int32_t effective(const vcs_sweep_t *s, unsigned reg, int32_t clock) 
   return clock < start ? start : clock > stop ? stop : clock;
 }
 
-/* What is shown otherwise by the registers of t and by those in `other`: objects, and VCS_LOOK for how they look. */
-VCS_STATIC unsigned differing(const vcs_t *t, const uint8_t *other) {
+/* What each register shapes, in the order of the machine's fields from vsync on: objects, and VCS_LOOK for how they
+ * look.
+ */
+VCS_DATA uint8_t shapes[VCS_TIA_BYTES] = {
+    0,
+    VCS_LOOK,
+    ON_P0 | ON_M0,
+    ON_P1 | ON_M1, /* vsync, vblank, nusiz */
+    VCS_LOOK,
+    VCS_LOOK,
+    VCS_LOOK,
+    VCS_LOOK, /* colu */
+    VCS_LOOK | ON_BL,
+    ON_P0,
+    ON_P1, /* ctrlpf, reflect */
+    ON_PF,
+    ON_PF,
+    ON_PF, /* pf */
+    ON_P0,
+    ON_P1,
+    ON_P0,
+    ON_P1, /* grp, grp_old */
+    ON_M0,
+    ON_M1,
+    ON_BL,
+    ON_BL, /* enam, enabl, enabl_old */
+    0,
+    0,
+    0,
+    0,
+    0, /* hm */
+    ON_P0,
+    ON_P1,
+    ON_BL,
+    ON_M0,
+    ON_M1, /* vdelp, vdelbl, resmp */
+    ON_P0,
+    ON_P1,
+    ON_M0,
+    ON_M1,
+    ON_BL, /* pos */
+    ON_P0,
+    ON_P1,
+    ON_PF,
+    0, /* first_copy_off, pf_mirrored, hmove_blank */
+    0,
+    0,
+    ON_M0, /* stars, stars_phase, stars_shape */
+};
+
+/* What is shown otherwise by the registers of t and by others. */
+VCS_STATIC unsigned differing(const vcs_t *t, const uint8_t others[VCS_TIA_BYTES]) {
   const uint8_t *these = &t->vsync;
   unsigned set = 0;
-  for (size_t i = 0; i < sizeof dependences / sizeof *dependences; i++) {
-    const dependence_t *d = &dependences[i];
-    const size_t at = d->offset - VCS_OFFSET(vsync);
-    if (((these[at] ^ other[at]) & d->bits) == 0) continue;
-    set |= d->objects ? d->objects : VCS_LOOK;
-    if (d->offset == VCS_OFFSET(ctrlpf)) set |= VCS_LOOK;
+  for (int i = 0; i < VCS_TIA_BYTES; i += 4) {
+    uint32_t one, other;
+    memcpy(&one, these + i, 4);
+    memcpy(&other, others + i, 4);
+    if (one == other) continue;
+    for (int k = i; k < i + 4; k++) set |= these[k] == others[k] ? 0 : shapes[k];
   }
-  for (int i = 0; i < 5; i++)
-    set |= (unsigned)(t->pos[i] != other[VCS_OFFSET(pos) - VCS_OFFSET(vsync) + (size_t)i]) << i;
-  if (t->stars_shape != other[VCS_OFFSET(stars_shape) - VCS_OFFSET(vsync)]) set |= ON_M0;
   if (set && (t->ctrlpf & 6) == 6) set |= VCS_LOOK; /* where any object being on changes the playfield's colour */
   return set;
 }

@@ -110,18 +110,6 @@ VCS_STATIC uint64_t stretch_mask(int word, int from, int to) {
   return ~0ULL >> (64 - (to - from)) << from;
 }
 
-/* Whether there is no other object at any pixel [from, to) of the line. */
-VCS_STATIC bool stands_alone(const sums_t *q, int object, int from, int to) {
-  const vcs_pixels_t *line = q->piece->base.line;
-  uint64_t met = 0;
-  for (int word = from >> 6; 64 * word < to; word++) {
-    uint64_t others = 0;
-    for (int i = 0; i < VCS_OBJECTS; i++) others |= i == object ? 0 : line[i].word[word];
-    met |= others & stretch_mask(word, from, to);
-  }
-  return !met;
-}
-
 /* Adds the levels of pixels [from, to) of the line, `image` pixels further. */
 VCS_STATIC void raise_levels(sums_t *q, int object, int from, int to, int image) {
   for (int word = from >> 6; 64 * word < to; word++) {
@@ -149,21 +137,37 @@ VCS_STATIC void copy_round(sums_t *q) {
   q->round = true;
 }
 
-/* The levels of an object at `count` pixels round the line, the first of which is `start` pixels from its position;
- * outside the piece they are 0. False: all of them are. Most pieces are short, and most objects elsewhere; and mostly
- * there is nothing else where they are, so that levels are adjoints times a number. */
-VCS_STATIC bool levels_at(sums_t *q, int object, int start, int count, levels_t *levels) {
-  const int x0 = q->piece->x0, x1 = q->piece->x1;
-  int left = q->t->pos[object] + start;
-  if (left < 0) left += VCS_WIDTH;
-  if (left >= VCS_WIDTH) left -= VCS_WIDTH;
-  const int right = left + count;
-  const bool here = left < x1 && right > x0, round = right > x0 + VCS_WIDTH;
-  if (!here && !round) return false;
-  const int from = left > x0 ? left : x0, to = right < x1 ? right : x1,
-            to_round = right - VCS_WIDTH < x1 ? right - VCS_WIDTH : x1;
-  if (round && !q->round) copy_round(q);
-  if ((!here || stands_alone(q, object, from, to)) && (!round || stands_alone(q, object, x0, to_round))) {
+/* Pixels an object may have: shapes that start some pixels from its position, round the line. */
+typedef struct {
+  uint64_t word[4];
+} places_t;
+
+VCS_STATIC void place(const sums_t *q, int object, int start, uint64_t shape, places_t *places) {
+  int x = q->t->pos[object] + start;
+  if (x < 0) x += VCS_WIDTH;
+  if (x >= VCS_WIDTH) x -= VCS_WIDTH;
+  vcs_place(places->word, shape, (unsigned)x);
+}
+
+/* The levels of an object from one pixel before its position on, round the line, where it may have pixels; outside the
+ * piece they are 0. False: all of them are. Most pieces are short, and most objects elsewhere; and mostly there is
+ * nothing else where they are, so that levels are adjoints times a number. */
+VCS_STATIC bool levels_of(sums_t *q, int object, const places_t *places, int count, levels_t *levels) {
+  const vcs_piece_t *piece = q->piece;
+  const uint64_t wrapped = places->word[2] >> 32 | places->word[3] << 32;
+  uint64_t any = 0, met = 0;
+  for (int word = piece->first_word; word <= piece->last_word; word++) {
+    const uint64_t may = (places->word[word] | (word ? 0 : wrapped)) & piece->mask[word];
+    uint64_t others = 0;
+    for (int i = 0; i < VCS_OBJECTS; i++) others |= i == object ? 0 : piece->base.line[i].word[word];
+    any |= may;
+    met |= may & others;
+  }
+  if (!any) return false;
+  const int left = q->t->pos[object] ? q->t->pos[object] - 1 : VCS_WIDTH - 1, right = left + count;
+  const int x0 = piece->x0, x1 = piece->x1;
+  if (right > x0 + VCS_WIDTH && !q->round) copy_round(q);
+  if (!met) {
     levels->at = q->w + left;
     levels->by = q->shade[object_colour[object]] - q->shade[VCS_COLUBK];
     return levels->by != 0;
@@ -171,8 +175,8 @@ VCS_STATIC bool levels_at(sums_t *q, int object, int start, int count, levels_t 
   for (int x = left & ~3; x < right; x += 4) {
     for (int k = 0; k < 4; k++) q->level[x + k] = 0;
   }
-  if (here) raise_levels(q, object, from, to, 0);
-  if (round) raise_levels(q, object, x0, to_round, VCS_WIDTH);
+  if (left < x1 && right > x0) raise_levels(q, object, left > x0 ? left : x0, right < x1 ? right : x1, 0);
+  if (right > x0 + VCS_WIDTH) raise_levels(q, object, x0, right - VCS_WIDTH < x1 ? right - VCS_WIDTH : x1, VCS_WIDTH);
   levels->at = q->level + left;
   levels->by = 1;
   return true;
@@ -338,17 +342,14 @@ VCS_STATIC void sum_colours(sums_t *q) {
  */
 
 /* Copies are 16, 32 or 64 pixels apart: that many times 16. The set of those that there are, if none is stretched. */
-enum { COPIES_REACH = 4 * 16 + 8 };
+enum { COPIES_REACH = 1 + 4 * 16 + 8 + 1 };
+/* Where a copy may be, one pixel further each way; and where those are that are not the furthest. */
+#define ANY_COPY 0x3FFULL
+#define ANY_NEAR_COPY (ANY_COPY | ANY_COPY << 16 | ANY_COPY << 32)
+
 VCS_STATIC unsigned copies_of(unsigned nusiz, bool first_off) {
   const vcs_copies_t copies = vcs_copies(nusiz & 7);
   return (1u << copies.second | 1u << copies.third | 1u) & ~(first_off ? 1u : 0u);
-}
-
-/* The pixels from a player's position to its last copy's end. */
-VCS_STATIC int extent(unsigned nusiz) {
-  const vcs_copies_t copies = vcs_copies(nusiz & 7);
-  if (copies.stretch > 1) return 1 + 8 * copies.stretch;
-  return 16 * (copies.third ? copies.third : copies.second) + 8;
 }
 
 VCS_STATIC float sum_set(const float *numbers, unsigned set) {
@@ -403,6 +404,19 @@ VCS_STATIC void sum_copies(const float *at, unsigned pattern, unsigned copies, p
   player->behind = sum_pattern(window + 2, pattern);
 }
 
+/* Its levels: of all places it might have with another NUSIZ, or one pixel further, or only of those that it has. */
+VCS_STATIC bool player_levels(sums_t *q, int p, uint8_t nusiz, bool any, bool first_off, levels_t *levels) {
+  places_t places = {{0, 0, 0, 0}};
+  const bool stretched_too = 0xFA >> (nusiz & 7) & 1; /* or with another bit of NUSIZ */
+  if (any) {
+    place(q, VCS_P0 + p, -1, ANY_NEAR_COPY | (stretched_too ? (1ULL << (1 + 1 + 32 + 1)) - 1 : 0), &places);
+    place(q, VCS_P0 + p, 64 - 1, ANY_COPY, &places);
+  } else {
+    vcs_place_copies(places.word, vcs_player_shape(0xFF, nusiz), q->t->pos[VCS_P0 + p], nusiz, first_off);
+  }
+  return levels_of(q, VCS_P0 + p, &places, COPIES_REACH, levels);
+}
+
 VCS_STATIC void sum_player(sums_t *q, const vcs_t *t, int p, bool nusiz_too) {
   const size_t side = (size_t)p, grp = (t->vdelp[p] ? VCS_OFFSET(grp_old) : VCS_OFFSET(grp)) + side;
   const uint8_t nusiz = t->nusiz[p], shown = t->vdelp[p] ? t->grp_old[p] : t->grp[p], back = vcs_reverse(shown);
@@ -410,7 +424,7 @@ VCS_STATIC void sum_player(sums_t *q, const vcs_t *t, int p, bool nusiz_too) {
   const bool first_off = t->first_copy_off[p];
   const int stretch = vcs_copies(nusiz & 7).stretch;
   levels_t levels;
-  if (!levels_at(q, VCS_P0 + p, -1, 1 + (shown ? COPIES_REACH : extent(nusiz)) + 1, &levels)) return;
+  if (!player_levels(q, p, nusiz, shown, first_off, &levels)) return;
   const float *at = levels.at + 1, by = levels.by;
   player_t player;
   if (stretch == 1 || first_off) {
@@ -497,7 +511,10 @@ VCS_STATIC void sum_missile_on(sums_t *q, vcs_t *t, int p, bool nusiz_too) {
             widest = missile_width(t, p, nusiz ^ 0x20);
   const unsigned copies = copies_of(nusiz, false);
   levels_t levels;
-  if (!levels_at(q, VCS_M0 + p, -1, 1 + COPIES_REACH + 1, &levels)) return;
+  places_t places = {{0, 0, 0, 0}};
+  place(q, VCS_M0 + p, -1, ANY_NEAR_COPY, &places);
+  place(q, VCS_M0 + p, 64 - 1, ANY_COPY, &places);
+  if (!levels_of(q, VCS_M0 + p, &places, COPIES_REACH, &levels)) return;
   float copy[5], before = 0, behind = 0, as_wider = 0, as_widest = 0;
   for (int i = 0; i < 5; i++) copy[i] = levels.by * sum_run(levels.at + 1 + 16 * i, width);
   for (unsigned set = copies; set; set &= set - 1) {
@@ -523,7 +540,9 @@ VCS_STATIC void sum_ball(sums_t *q, const vcs_t *t) {
   const unsigned code = t->ctrlpf >> 4 & 3;
   const int width = 1 << code;
   levels_t levels;
-  if (!levels_at(q, VCS_BL, -1, 1 + 8 + 1, &levels)) return;
+  places_t places = {{0, 0, 0, 0}};
+  place(q, VCS_BL, -1, ANY_COPY, &places);
+  if (!levels_of(q, VCS_BL, &places, 1 + 8 + 1, &levels)) return;
   const float *at = levels.at + 1, by = levels.by, here = sum_run(at, width);
   add(q, t->vdelbl ? VCS_OFFSET(enabl_old) : VCS_OFFSET(enabl), 1, by * here);
   add(q, VCS_OFFSET(vdelbl), 0, by * (float)((t->enabl_old != 0) - (t->enabl != 0)) * here);
