@@ -128,12 +128,21 @@ VCS_STATIC void raise_levels(sums_t *q, int object, int from, int to, int image)
   }
 }
 
+/* Whether any of `count` pixels from one before an object's position on, round the line, is in the piece. Most pieces
+ * are short, and most objects elsewhere. */
+VCS_STATIC bool is_near(const sums_t *q, int object, int count) {
+  const int x0 = q->piece->x0, x1 = q->piece->x1, left = q->t->pos[object] - 1, right = left + count;
+  return (left < x1 && right > x0) || right > x0 + VCS_WIDTH || (left < 0 && x1 == VCS_WIDTH);
+}
+
 /* The adjoints at the beginning of the line, once more behind its end. */
-VCS_STATIC int round_end(const sums_t *q) {
-  return q->piece->x1 < VCS_LINE_ROUND - VCS_WIDTH ? q->piece->x1 : VCS_LINE_ROUND - VCS_WIDTH;
+VCS_STATIC size_t round_bytes(const sums_t *q) {
+  const int end = q->piece->x1 < VCS_LINE_ROUND - VCS_WIDTH ? q->piece->x1 : VCS_LINE_ROUND - VCS_WIDTH;
+  return (size_t)(end - q->piece->x0) * sizeof *q->w;
 }
 VCS_STATIC void copy_round(sums_t *q) {
-  for (int x = q->piece->x0; x < round_end(q); x++) q->w[VCS_WIDTH + x] = q->w[x];
+  const float *from = q->w + q->piece->x0;
+  memcpy(q->w + q->piece->x0 + VCS_WIDTH, from, round_bytes(q));
   q->round = true;
 }
 
@@ -150,8 +159,8 @@ VCS_STATIC void place(const sums_t *q, int object, int start, uint64_t shape, pl
 }
 
 /* The levels of an object from one pixel before its position on, round the line, where it may have pixels; outside the
- * piece they are 0. False: all of them are. Most pieces are short, and most objects elsewhere; and mostly there is
- * nothing else where they are, so that levels are adjoints times a number. */
+ * piece they are 0. False: all of them are. Mostly there is nothing else where they are, so that levels are adjoints
+ * times a number. */
 VCS_STATIC bool levels_of(sums_t *q, int object, const places_t *places, int count, levels_t *levels) {
   const vcs_piece_t *piece = q->piece;
   const uint64_t wrapped = places->word[2] >> 32 | places->word[3] << 32;
@@ -418,6 +427,7 @@ VCS_STATIC bool player_levels(sums_t *q, int p, uint8_t nusiz, bool any, bool fi
 }
 
 VCS_STATIC void sum_player(sums_t *q, const vcs_t *t, int p, bool nusiz_too) {
+  if (!is_near(q, VCS_P0 + p, COPIES_REACH)) return;
   const size_t side = (size_t)p, grp = (t->vdelp[p] ? VCS_OFFSET(grp_old) : VCS_OFFSET(grp)) + side;
   const uint8_t nusiz = t->nusiz[p], shown = t->vdelp[p] ? t->grp_old[p] : t->grp[p], back = vcs_reverse(shown);
   const uint8_t pattern = t->reflect[p] ? shown : back; /* in the order of pixels */
@@ -495,6 +505,7 @@ VCS_STATIC float sum_shape(sums_t *q, int object, const uint64_t shape[3]) {
 }
 
 VCS_STATIC void sum_missile_off(sums_t *q, const vcs_t *t, int p) {
+  if (!is_near(q, VCS_M0 + p, COPIES_REACH)) return;
   const size_t side = (size_t)p;
   uint64_t k[4] = {0, 0, 0, 0};
   vcs_place_copies(k, vcs_missile_shape(t, p), t->pos[VCS_M0 + p], t->nusiz[p], 0);
@@ -505,6 +516,7 @@ VCS_STATIC void sum_missile_off(sums_t *q, const vcs_t *t, int p) {
 }
 
 VCS_STATIC void sum_missile_on(sums_t *q, vcs_t *t, int p, bool nusiz_too) {
+  if (!is_near(q, VCS_M0 + p, COPIES_REACH)) return;
   const size_t side = (size_t)p;
   const uint8_t nusiz = t->nusiz[p];
   const int width = missile_width(t, p, nusiz), wider = missile_width(t, p, nusiz ^ 0x10),
@@ -537,6 +549,7 @@ VCS_STATIC void sum_missile_on(sums_t *q, vcs_t *t, int p, bool nusiz_too) {
 }
 
 VCS_STATIC void sum_ball(sums_t *q, const vcs_t *t) {
+  if (!is_near(q, VCS_BL, 1 + 8 + 1)) return;
   const unsigned code = t->ctrlpf >> 4 & 3;
   const int width = 1 << code;
   levels_t levels;
@@ -612,7 +625,7 @@ VCS_STATIC void take_adjoints(sums_t *q, const float *adjoints) {
 VCS_STATIC void drop_adjoints(sums_t *q) {
   const vcs_piece_t *piece = q->piece;
   memset(q->w + piece->x0, 0, (size_t)(piece->x1 - piece->x0) * sizeof *q->w);
-  for (int x = piece->x0; q->round && x < round_end(q); x++) q->w[VCS_WIDTH + x] = 0;
+  if (q->round) memset(q->w + piece->x0 + VCS_WIDTH, 0, round_bytes(q));
 }
 
 /* All objects of a piece that is not black. */
