@@ -116,14 +116,15 @@ VCS_STATIC void raise_levels(sums_t *q, int object, int from, int to, int image)
     const int first = from > 64 * word ? from & ~3 : 64 * word, end = to < 64 * word + 64 ? to : 64 * word + 64;
     change_t changes[CHANGES_MAX];
     const int count = changes_by(q, object, object_colour[object], word, ~0ULL, changes);
-    for (int x = first; x < end; x += 4) {
-      const float *w = q->w + x;
-      float *level = q->level + image + x, by[4] = {0, 0, 0, 0};
-      for (int i = 0; i < count; i++) {
-        const float *picked = nibbles[changes[i].pixels >> (x & 63) & 15];
-        for (int k = 0; k < 4; k++) by[k] += changes[i].by * picked[k];
+    for (int i = 0; i < count; i++) {
+      const uint64_t pixels = changes[i].pixels;
+      const float by = changes[i].by;
+      for (int x = first; x < end; x += 4) {
+        const float *picked = nibbles[pixels >> (x & 63) & 15], *w = q->w + x;
+        float *level = q->level + image + x, sums[4];
+        for (int k = 0; k < 4; k++) sums[k] = level[k] + w[k] * (by * picked[k]);
+        memcpy(level, sums, sizeof sums);
       }
-      for (int k = 0; k < 4; k++) level[k] = w[k] * by[k];
     }
   }
 }
@@ -181,9 +182,8 @@ VCS_STATIC bool levels_of(sums_t *q, int object, const places_t *places, int cou
     levels->by = q->shade[object_colour[object]] - q->shade[VCS_COLUBK];
     return levels->by != 0;
   }
-  for (int x = left & ~3; x < right; x += 4) {
-    for (int k = 0; k < 4; k++) q->level[x + k] = 0;
-  }
+  const int first = left & ~3;
+  memset(q->level + first, 0, (size_t)(right - first + 3) * sizeof *q->level);
   if (left < x1 && right > x0) raise_levels(q, object, left > x0 ? left : x0, right < x1 ? right : x1, 0);
   if (right > x0 + VCS_WIDTH) raise_levels(q, object, x0, right - VCS_WIDTH < x1 ? right - VCS_WIDTH : x1, VCS_WIDTH);
   levels->at = q->level + left;
