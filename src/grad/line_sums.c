@@ -350,12 +350,20 @@ VCS_STATIC void sum_colours(sums_t *q) {
 /* ---- Copies -------------------------------------------------------------------------------------------------------
  */
 
-/* Copies are 16, 32 or 64 pixels apart: that many times 16. The set of those that there are, if none is stretched. */
+/* Copies are 0, 16, 32 or 64 pixels from an object's position. Where they may be, one pixel further each way, as pixels
+ * from one before its position on: the first three, and each of them. */
 enum { COPIES_REACH = 1 + 4 * 16 + 8 + 1 };
-/* Where a copy may be, one pixel further each way; and where those are that are not the furthest. */
 #define ANY_COPY 0x3FFULL
 #define ANY_NEAR_COPY (ANY_COPY | ANY_COPY << 16 | ANY_COPY << 32)
 
+VCS_STATIC places_t any_copies(const sums_t *q, int object, uint64_t near_shape) {
+  places_t places = {{0, 0, 0, 0}};
+  place(q, object, -1, near_shape, &places);
+  place(q, object, 4 * 16 - 1, ANY_COPY, &places);
+  return places;
+}
+
+/* The set of the copies that there are, by their distance in sixteens, if none is stretched. */
 VCS_STATIC unsigned copies_of(unsigned nusiz, bool first_off) {
   const vcs_copies_t copies = vcs_copies(nusiz & 7);
   return (1u << copies.second | 1u << copies.third | 1u) & ~(first_off ? 1u : 0u);
@@ -395,72 +403,76 @@ VCS_STATIC float sum_stretched(const float *at, unsigned pattern, int stretch) {
   return sum;
 }
 
-/* The levels of the pixels that show a player's bits, leftmost first, added up over its copies. */
+/* A player near the piece: the levels of the pixels that show its bits, leftmost first, added up over its copies. */
 typedef struct {
+  int p;
+  size_t side;     /* the same */
+  uint8_t pattern; /* its bits in the order of pixels */
+  const float *at; /* levels from its position on, ... */
+  float by;        /* ... all of which, and all that follow, are still to be multiplied by this */
   float bits[8];
-  float before, behind; /* those of its pattern, one pixel to the left and to the right */
+  float here, before, behind; /* those of the pattern; one pixel to the left; to the right */
 } player_t;
 
-VCS_STATIC void sum_copies(const float *at, unsigned pattern, unsigned copies, player_t *player) {
+VCS_STATIC uint8_t in_order(const vcs_t *t, int p, uint8_t grp) { return t->reflect[p] ? grp : vcs_reverse(grp); }
+
+/* Its levels: wherever it might be with another NUSIZ, or one pixel further; or, without a pattern, where it is. */
+VCS_STATIC bool player_levels(sums_t *q, const player_t *player, levels_t *levels) {
+  const int object = VCS_P0 + player->p;
+  const uint8_t nusiz = q->t->nusiz[player->p];
+  places_t places = {{0, 0, 0, 0}};
+  if (player->pattern) {
+    const uint64_t stretched = (1ULL << (1 + 1 + 8 * 4 + 1)) - 1;
+    const bool may_stretch = (nusiz & 7) != 0 && (nusiz & 7) != 2; /* the others are one bit from 5 or 7 */
+    places = any_copies(q, object, may_stretch ? ANY_NEAR_COPY | stretched : ANY_NEAR_COPY);
+  } else {
+    vcs_place_copies(places.word, vcs_player_shape(0xFF, nusiz), q->t->pos[object], nusiz,
+                     q->t->first_copy_off[player->p]);
+  }
+  return levels_of(q, object, &places, COPIES_REACH, levels);
+}
+
+VCS_STATIC void sum_copies(unsigned copies, player_t *player) {
   enum { WINDOW = 1 + 8 + 1 };
   float window[WINDOW] = {0};
   for (; copies; copies &= copies - 1) {
-    const float *levels = at + 16 * VCS_LOWEST(copies) - 1;
+    const float *levels = player->at + 16 * VCS_LOWEST(copies) - 1;
     for (int i = 0; i < WINDOW; i++) window[i] += levels[i];
   }
-  for (int i = 0; i < 8; i++) player->bits[i] = window[1 + i];
-  player->before = sum_pattern(window, pattern);
-  player->behind = sum_pattern(window + 2, pattern);
+  memcpy(player->bits, window + 1, sizeof player->bits);
+  player->before = sum_pattern(window, player->pattern);
+  player->behind = sum_pattern(window + 2, player->pattern);
 }
 
-/* Its levels: of all places it might have with another NUSIZ, or one pixel further, or only of those that it has. */
-VCS_STATIC bool player_levels(sums_t *q, int p, uint8_t nusiz, bool any, bool first_off, levels_t *levels) {
-  places_t places = {{0, 0, 0, 0}};
-  const bool stretched_too = 0xFA >> (nusiz & 7) & 1; /* or with another bit of NUSIZ */
-  if (any) {
-    place(q, VCS_P0 + p, -1, ANY_NEAR_COPY | (stretched_too ? (1ULL << (1 + 1 + 32 + 1)) - 1 : 0), &places);
-    place(q, VCS_P0 + p, 64 - 1, ANY_COPY, &places);
-  } else {
-    vcs_place_copies(places.word, vcs_player_shape(0xFF, nusiz), q->t->pos[VCS_P0 + p], nusiz, first_off);
-  }
-  return levels_of(q, VCS_P0 + p, &places, COPIES_REACH, levels);
-}
-
-VCS_STATIC void sum_player(sums_t *q, const vcs_t *t, int p, bool nusiz_too) {
-  if (!is_near(q, VCS_P0 + p, COPIES_REACH)) return;
-  const size_t side = (size_t)p, grp = (t->vdelp[p] ? VCS_OFFSET(grp_old) : VCS_OFFSET(grp)) + side;
-  const uint8_t nusiz = t->nusiz[p], shown = t->vdelp[p] ? t->grp_old[p] : t->grp[p], back = vcs_reverse(shown);
-  const uint8_t pattern = t->reflect[p] ? shown : back; /* in the order of pixels */
-  const bool first_off = t->first_copy_off[p];
-  const int stretch = vcs_copies(nusiz & 7).stretch;
-  levels_t levels;
-  if (!player_levels(q, p, nusiz, shown, first_off, &levels)) return;
-  const float *at = levels.at + 1, by = levels.by;
-  player_t player;
-  if (stretch == 1 || first_off) {
-    sum_copies(at, pattern, copies_of(nusiz, first_off), &player);
-  } else {
-    for (int i = 0; i < 8; i++) player.bits[i] = sum_stretched(at, 1u << i, stretch);
-    player.before = sum_stretched(at - 1, pattern, stretch);
-    player.behind = sum_stretched(at + 1, pattern, stretch);
-  }
+/* What shows of its graphics, and which way round. */
+VCS_STATIC void sum_graphics(const sums_t *q, const vcs_t *t, const player_t *player) {
+  const int p = player->p;
+  const size_t grp = (t->vdelp[p] ? VCS_OFFSET(grp_old) : VCS_OFFSET(grp)) + player->side;
+  const float *bits = player->bits, by = player->by;
   float *slots = vcs_slots(q->s, grp);
-  for (int i = 0; i < 8; i++) slots[i] += by * player.bits[t->reflect[p] ? i : 7 - i];
+  for (int i = 0; i < 8; i++) slots[i] += by * bits[t->reflect[p] ? i : 7 - i];
   q->s->live[grp] = 1;
-  const float here = sum_pattern(player.bits, pattern);
   if (t->grp[p] != t->grp_old[p]) {
-    const uint8_t other = t->vdelp[p] ? t->grp[p] : t->grp_old[p];
-    const float there = sum_pattern(player.bits, t->reflect[p] ? other : vcs_reverse(other));
-    add(q, VCS_OFFSET(vdelp) + side, 0, t->vdelp[p] ? by * (here - there) : by * (there - here));
+    const float there = sum_pattern(bits, in_order(t, p, t->vdelp[p] ? t->grp[p] : t->grp_old[p])) - player->here;
+    add(q, VCS_OFFSET(vdelp) + player->side, 0, t->vdelp[p] ? -by * there : by * there);
   }
-  if (!shown) return;
-  if (shown != back)
-    add(q, VCS_OFFSET(reflect) + side, 3, by * (sum_pattern(player.bits, shown) - sum_pattern(player.bits, back)));
-  add(q, VCS_OFFSET(pos) + side, 0, by * sum_move(q, player.before, here, player.behind));
-  float copy[5]; /* what a copy would sum to, by its distance */
+  if (player->pattern != vcs_reverse(player->pattern)) {
+    const float there = sum_pattern(bits, vcs_reverse(player->pattern)) - player->here;
+    add(q, VCS_OFFSET(reflect) + player->side, 3, t->reflect[p] ? -by * there : by * there);
+  }
+}
+
+/* Where it is, and its copies. */
+VCS_STATIC void sum_placement(const sums_t *q, const vcs_t *t, const player_t *player, bool nusiz_too) {
+  const uint8_t nusiz = t->nusiz[player->p], pattern = player->pattern;
+  const bool first_off = t->first_copy_off[player->p];
+  const int stretch = vcs_copies(nusiz & 7).stretch;
+  const float *at = player->at, by = player->by;
+  float copy[5]; /* what one at each distance would sum to */
   for (int i = 0; i < 5; i++) copy[i] = sum_pattern(at + 16 * i, pattern);
   const float first = stretch == 1 ? copy[0] : sum_stretched(at, pattern, stretch);
-  add(q, VCS_OFFSET(first_copy_off) + side, 0, -by * first);
+  add(q, VCS_OFFSET(first_copy_off) + player->side, 0, -by * first);
+  add(q, VCS_OFFSET(pos) + player->side, 0, by * sum_move(q, player->before, player->here, player->behind));
   for (int bit = 0; nusiz_too && bit < 3; bit++) {
     const unsigned other = nusiz ^ 1u << bit;
     const int other_stretch = vcs_copies(other & 7).stretch;
@@ -470,8 +482,32 @@ VCS_STATIC void sum_player(sums_t *q, const vcs_t *t, int p, bool nusiz_too) {
     } else if (!first_off) {
       there = sum_stretched(at, pattern, other_stretch);
     }
-    add(q, VCS_OFFSET(nusiz) + side, bit, by * vcs_sign(nusiz, bit) * (there - here));
+    add(q, VCS_OFFSET(nusiz) + player->side, bit, by * vcs_sign(nusiz, bit) * (there - player->here));
   }
+}
+
+VCS_STATIC void sum_player(sums_t *q, const vcs_t *t, int p, bool nusiz_too) {
+  if (!is_near(q, VCS_P0 + p, COPIES_REACH)) return;
+  const bool first_off = t->first_copy_off[p];
+  const int stretch = vcs_copies(t->nusiz[p] & 7).stretch;
+  player_t player;
+  levels_t levels;
+  player.p = p;
+  player.side = (size_t)p;
+  player.pattern = vcs_player_bits(t, p);
+  if (!player_levels(q, &player, &levels)) return;
+  player.at = levels.at + 1;
+  player.by = levels.by;
+  if (stretch == 1 || first_off) {
+    sum_copies(copies_of(t->nusiz[p], first_off), &player);
+  } else {
+    for (int i = 0; i < 8; i++) player.bits[i] = sum_stretched(player.at, 1u << i, stretch);
+    player.before = sum_stretched(player.at - 1, player.pattern, stretch);
+    player.behind = sum_stretched(player.at + 1, player.pattern, stretch);
+  }
+  player.here = sum_pattern(player.bits, player.pattern);
+  sum_graphics(q, t, &player);
+  if (player.pattern) sum_placement(q, t, &player, nusiz_too);
 }
 
 /* ---- Missiles and the ball ----------------------------------------------------------------------------------------
@@ -519,32 +555,29 @@ VCS_STATIC void sum_missile_on(sums_t *q, vcs_t *t, int p, bool nusiz_too) {
   if (!is_near(q, VCS_M0 + p, COPIES_REACH)) return;
   const size_t side = (size_t)p;
   const uint8_t nusiz = t->nusiz[p];
-  const int width = missile_width(t, p, nusiz), wider = missile_width(t, p, nusiz ^ 0x10),
-            widest = missile_width(t, p, nusiz ^ 0x20);
+  const int width = missile_width(t, p, nusiz),
+            other_width[2] = {missile_width(t, p, nusiz ^ 1 << 4), missile_width(t, p, nusiz ^ 1 << 5)};
   const unsigned copies = copies_of(nusiz, false);
+  const places_t places = any_copies(q, VCS_M0 + p, ANY_NEAR_COPY);
   levels_t levels;
-  places_t places = {{0, 0, 0, 0}};
-  place(q, VCS_M0 + p, -1, ANY_NEAR_COPY, &places);
-  place(q, VCS_M0 + p, 64 - 1, ANY_COPY, &places);
   if (!levels_of(q, VCS_M0 + p, &places, COPIES_REACH, &levels)) return;
-  float copy[5], before = 0, behind = 0, as_wider = 0, as_widest = 0;
-  for (int i = 0; i < 5; i++) copy[i] = levels.by * sum_run(levels.at + 1 + 16 * i, width);
+  const float by = levels.by;
+  float copy[5], right = 0, left = 0, wide[2] = {0, 0};
+  for (int i = 0; i < 5; i++) copy[i] = sum_run(levels.at + 1 + 16 * i, width);
   for (unsigned set = copies; set; set &= set - 1) {
-    const float *at = levels.at + 1 + 16 * VCS_LOWEST(set), by = levels.by;
-    before += by * (at[-1] - at[width - 1]);
-    behind += by * (at[width] - at[0]);
-    as_wider += by * sum_run(at, wider);
-    as_widest += by * sum_run(at, widest);
+    const float *at = levels.at + 1 + 16 * VCS_LOWEST(set);
+    right += at[width] - at[0];
+    left += at[-1] - at[width - 1];
+    for (int i = 0; i < 2; i++) wide[i] += sum_run(at, other_width[i]);
   }
   const float here = sum_set(copy, copies);
-  add(q, VCS_OFFSET(enam) + side, 1, here);
-  add(q, VCS_OFFSET(resmp) + side, 1, -here);
-  if (width) add(q, VCS_OFFSET(pos) + VCS_M0 + side, 0, sum_move(q, before, 0, behind));
-  add(q, VCS_OFFSET(nusiz) + side, 4, vcs_sign(nusiz, 4) * (as_wider - here));
-  add(q, VCS_OFFSET(nusiz) + side, 5, vcs_sign(nusiz, 5) * (as_widest - here));
+  add(q, VCS_OFFSET(enam) + side, 1, by * here);
+  add(q, VCS_OFFSET(resmp) + side, 1, -by * here);
+  add(q, VCS_OFFSET(pos) + VCS_M0 + side, 0, by * sum_move(q, left, 0, right));
+  for (int i = 0; i < 2; i++) add(q, VCS_OFFSET(nusiz) + side, 4 + i, by * vcs_sign(nusiz, 4 + i) * (wide[i] - here));
   for (int bit = 0; nusiz_too && bit < 3; bit++) {
     const float there = sum_set(copy, copies_of(nusiz ^ 1u << bit, false));
-    add(q, VCS_OFFSET(nusiz) + side, bit, vcs_sign(nusiz, bit) * (there - here));
+    add(q, VCS_OFFSET(nusiz) + side, bit, by * vcs_sign(nusiz, bit) * (there - here));
   }
 }
 
@@ -588,10 +621,11 @@ VCS_STATIC bool meet_by_nusiz(const sums_t *q, vcs_t *t, int p) {
 
 /* A player and its missile. Copies are those of both. */
 VCS_STATIC void sum_side(sums_t *q, vcs_t *t, int p) {
-  const bool player = t->vdelp[p] ? t->grp_old[p] : t->grp[p];
-  const bool meet = player && vcs_missile_on(t, p) && meet_by_nusiz(q, t, p);
+  const bool missile = vcs_missile_on(t, p);
+  const bool meet = missile && vcs_player_bits(t, p) && is_near(q, VCS_P0 + p, COPIES_REACH) &&
+                    is_near(q, VCS_M0 + p, COPIES_REACH) && meet_by_nusiz(q, t, p);
   sum_player(q, t, p, !meet);
-  if (vcs_missile_on(t, p)) {
+  if (missile) {
     sum_missile_on(q, t, p, !meet);
   } else {
     sum_missile_off(q, t, p);
