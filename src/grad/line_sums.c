@@ -25,8 +25,9 @@
 
 #include "line.h"
 
-/* Columns of the playfield. */
+/* Columns of the playfield, and the first pixels of those in a word. */
 enum { COLUMNS = VCS_WIDTH / 4, HALF = COLUMNS / 2 };
+#define FIRST_OF_FOUR 0x1111111111111111ULL
 
 typedef struct {
   vcs_sweep_t *s;
@@ -35,8 +36,6 @@ typedef struct {
   float shade[4]; /* the scalar of each colour */
   float *w;       /* adjoints of the piece's pixels, 0 elsewhere; the line's beginning is also behind its end, ... */
   bool round;     /* ... if that is so */
-  float four[COLUMNS];         /* their sums by columns */
-  uint64_t columns[3];         /* all pixels of the columns that have any in the piece */
   float field[COLUMNS];        /* the playfield's levels, summed by columns */
   float colour[4];             /* sums of the adjoints of what shows each colour */
   float rule[3];               /* what is gained by score (bit 1 of CTRLPF) and by priority (bit 2) */
@@ -82,8 +81,9 @@ VCS_STATIC int changes_by(const sums_t *q, int object, int colour, int word, uin
   int count = 0;
   for (int i = 3; rank[i] != colour; i--) {
     const uint64_t pixels = without[rank[i]] & mask;
+    if (!pixels) continue;
     const float by = q->shade[colour] - q->shade[rank[i]];
-    if (!pixels || by == 0) continue;
+    if (by == 0) continue;
     changes[count].pixels = pixels;
     changes[count++].by = by;
   }
@@ -208,10 +208,11 @@ VCS_DATA uint8_t column_slots[2][COLUMNS] = {{FORWARDS, FORWARDS}, {FORWARDS, BA
  * to the columns' levels. */
 VCS_STATIC float sum_columns(sums_t *q, int word, uint64_t columns, float by) {
   float sum = 0;
-  for (columns &= 0x1111111111111111; columns; columns &= columns - 1) {
-    const int column = 16 * word + VCS_LOWEST_64(columns) / 4;
-    q->field[column] = by * q->four[column];
-    sum += q->four[column];
+  for (columns &= FIRST_OF_FOUR; columns; columns &= columns - 1) {
+    const int x = 64 * word + VCS_LOWEST_64(columns);
+    const float four = (q->w[x] + q->w[x + 1]) + (q->w[x + 2] + q->w[x + 3]);
+    q->field[x / 4] = by * four;
+    sum += four;
   }
   return sum;
 }
@@ -254,10 +255,34 @@ VCS_STATIC void sum_clear_columns(sums_t *q, int word, uint64_t clear) {
   }
 }
 
-/* The others, pixel by pixel; with the bits of CTRLPF that decide about score and priority, too. */
-VCS_STATIC void sum_busy_columns(sums_t *q, vcs_t *t, int word, uint64_t busy) {
+/* The bits of CTRLPF that decide about score and priority where objects meet. */
+VCS_STATIC void sum_rules(sums_t *q, vcs_t *t, int word, uint64_t mask) {
   const uint64_t *was = q->piece->base.colour[word];
-  for (int c = 0; c < 4; c++) q->colour[c] += sum_adjoints(q, word, was[c] & busy);
+  for (int bit = 1; bit <= 2; bit++) {
+    uint64_t is[4];
+    t->ctrlpf ^= (uint8_t)(1 << bit);
+    vcs_line_colours(t, word, q->piece->base.line, is);
+    t->ctrlpf ^= (uint8_t)(1 << bit);
+    for (int from = 0; from < 4; from++) {
+      uint64_t gone = was[from] & ~is[from] & mask;
+      for (int to = 0; gone; to++) {
+        const uint64_t change = gone & is[to];
+        gone &= ~change;
+        if (!change) continue;
+        q->rule[bit] += vcs_sign(t->ctrlpf, bit) * sum_adjoints(q, word, change) * (q->shade[to] - q->shade[from]);
+      }
+    }
+  }
+}
+
+/* The others, pixel by pixel. */
+VCS_STATIC void sum_busy_columns(sums_t *q, vcs_t *t, int word, uint64_t busy) {
+  const vcs_pixels_t *line = q->piece->base.line;
+  const uint64_t *colours = q->piece->base.colour[word];
+  for (int c = 0; c < 4; c++) q->colour[c] += sum_adjoints(q, word, colours[c] & busy);
+  for (uint64_t columns = busy & FIRST_OF_FOUR; columns; columns &= columns - 1) {
+    q->field[16 * word + VCS_LOWEST_64(columns) / 4] = 0;
+  }
   for (int half = word > 1; half <= (word > 0); half++) {
     change_t changes[CHANGES_MAX];
     const int colour = field_colour(t, t->ctrlpf, half);
@@ -269,31 +294,20 @@ VCS_STATIC void sum_busy_columns(sums_t *q, vcs_t *t, int word, uint64_t busy) {
       }
     }
   }
-  for (int bit = 1; bit <= 2; bit++) {
-    uint64_t is[4];
-    t->ctrlpf ^= (uint8_t)(1 << bit);
-    vcs_line_colours(t, word, q->piece->base.line, is);
-    t->ctrlpf ^= (uint8_t)(1 << bit);
-    for (int from = 0; from < 4; from++) {
-      uint64_t gone = was[from] & ~is[from] & busy;
-      for (int to = 0; gone; to++) {
-        const uint64_t change = gone & is[to];
-        gone &= ~change;
-        if (!change) continue;
-        q->rule[bit] += vcs_sign(t->ctrlpf, bit) * sum_adjoints(q, word, change) * (q->shade[to] - q->shade[from]);
-      }
-    }
-  }
+  if ((line[VCS_PF].word[word] | line[VCS_BL].word[word]) & busy) sum_rules(q, t, word, busy);
 }
 
-VCS_STATIC void sum_columns_of(sums_t *q, vcs_t *t) {
+/* All columns that have pixels in the piece. */
+VCS_STATIC void sum_all_columns(sums_t *q, vcs_t *t) {
   const vcs_pixels_t *line = q->piece->base.line;
+  const int first = q->piece->x0 & ~3, end = (q->piece->x1 + 3) & ~3;
   for (int word = q->piece->first_word; word <= q->piece->last_word; word++) {
+    const uint64_t columns = stretch_mask(word, first, end);
     uint64_t busy = 0;
     for (int i = 0; i < VCS_PF; i++) busy |= line[i].word[word];
     busy |= busy >> 1;
-    busy = ((busy | busy >> 2) & 0x1111111111111111) * 15 & q->columns[word];
-    sum_clear_columns(q, word, q->columns[word] & ~busy);
+    busy = ((busy | busy >> 2) & FIRST_OF_FOUR) * 15 & columns;
+    sum_clear_columns(q, word, columns & ~busy);
     if (busy) sum_busy_columns(q, t, word, busy);
   }
 }
@@ -362,6 +376,9 @@ VCS_STATIC places_t any_copies(const sums_t *q, int object, uint64_t near_shape)
   place(q, object, 4 * 16 - 1, ANY_COPY, &places);
   return places;
 }
+
+/* How far an object gets from one pixel before its position on, if its copies are to stay as they are. */
+VCS_STATIC int reach_of(uint8_t nusiz) { return vcs_has_copies(nusiz) ? COPIES_REACH : 1 + 1 + 8 * 4 + 1; }
 
 /* The set of the copies that there are, by their distance in sixteens, if none is stretched. */
 VCS_STATIC unsigned copies_of(unsigned nusiz, bool first_off) {
@@ -487,14 +504,15 @@ VCS_STATIC void sum_placement(const sums_t *q, const vcs_t *t, const player_t *p
 }
 
 VCS_STATIC void sum_player(sums_t *q, const vcs_t *t, int p, bool nusiz_too) {
-  if (!is_near(q, VCS_P0 + p, COPIES_REACH)) return;
+  const uint8_t pattern = vcs_player_bits(t, p);
+  if (!is_near(q, VCS_P0 + p, pattern ? COPIES_REACH : reach_of(t->nusiz[p]))) return;
   const bool first_off = t->first_copy_off[p];
   const int stretch = vcs_copies(t->nusiz[p] & 7).stretch;
   player_t player;
   levels_t levels;
   player.p = p;
   player.side = (size_t)p;
-  player.pattern = vcs_player_bits(t, p);
+  player.pattern = pattern;
   if (!player_levels(q, &player, &levels)) return;
   player.at = levels.at + 1;
   player.by = levels.by;
@@ -541,7 +559,7 @@ VCS_STATIC float sum_shape(sums_t *q, int object, const uint64_t shape[3]) {
 }
 
 VCS_STATIC void sum_missile_off(sums_t *q, const vcs_t *t, int p) {
-  if (!is_near(q, VCS_M0 + p, COPIES_REACH)) return;
+  if (!is_near(q, VCS_M0 + p, reach_of(t->nusiz[p]))) return;
   const size_t side = (size_t)p;
   uint64_t k[4] = {0, 0, 0, 0};
   vcs_place_copies(k, vcs_missile_shape(t, p), t->pos[VCS_M0 + p], t->nusiz[p], 0);
@@ -643,16 +661,10 @@ VCS_STATIC void sum_side(sums_t *q, vcs_t *t, int p) {
 /* The row's adjoints, where the piece is and is not under a comb. */
 VCS_STATIC void take_adjoints(sums_t *q, const float *adjoints) {
   const vcs_piece_t *piece = q->piece;
-  const int first = piece->x0 & ~3, end = (piece->x1 + 3) & ~3;
   memcpy(q->w + piece->x0, adjoints + piece->x0, (size_t)(piece->x1 - piece->x0) * sizeof *adjoints);
   for (int word = piece->first_word; word <= piece->last_word; word++) {
     uint64_t hidden = piece->beam[word] & ~piece->mask[word];
     for (; hidden; hidden &= hidden - 1) q->w[64 * word + VCS_LOWEST_64(hidden)] = 0;
-    q->columns[word] = stretch_mask(word, first, end);
-  }
-  for (int x = first; x < end; x += 4) {
-    q->four[x / 4] = (q->w[x] + q->w[x + 1]) + (q->w[x + 2] + q->w[x + 3]);
-    q->field[x / 4] = 0;
   }
 }
 
@@ -685,7 +697,7 @@ VCS_EXTERN bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, vcs_piece_t *piece, cons
     q.colour[c] = 0;
   }
   q.rule[1] = q.rule[2] = 0;
-  sum_columns_of(&q, t);
+  sum_all_columns(&q, t);
   sum_colours(&q);
   if (!(t->vblank & 2)) sum_objects(&q, t);
   drop_adjoints(&q);
