@@ -42,7 +42,11 @@ enum { ALL_LATCHED = 0xFFFF };
 VCS_STATIC void show_line(const vcs_t *t, const vcs_piece_t *piece, vcs_shown_t *shown) {
   for (int w = piece->first_word; w <= piece->last_word; w++) vcs_line_colours(t, w, shown->line, shown->colour[w]);
   bool black = t->vblank & 2;
-  for (int c = 0; c < 4; c++) shown->index[c] = black ? 0 : t->colu[c];
+  if (black) {
+    memset(shown->index, 0, sizeof shown->index);
+  } else {
+    memcpy(shown->index, t->colu, sizeof shown->index);
+  }
   shown->hits = black || piece->latched == ALL_LATCHED ? 0 : hits_of(piece, shown->line);
 }
 
@@ -58,13 +62,17 @@ VCS_STATIC void show_piece(const vcs_t *t, vcs_piece_t *piece) {
   show_line(t, piece, &piece->base);
 }
 
+VCS_STATIC void show_objects(const vcs_t *t, unsigned objects, vcs_pixels_t line[VCS_OBJECTS]) {
+  for (; objects; objects &= objects - 1) {
+    int i = VCS_LOWEST(objects);
+    line[i] = vcs_object_pixels(t, i);
+  }
+}
+
 /* The same, but for the objects in `objects`, which are made again. */
 VCS_STATIC void show(const vcs_t *t, const vcs_piece_t *piece, unsigned objects, vcs_shown_t *shown) {
   for (int i = 0; i < VCS_OBJECTS; i++) shown->line[i] = piece->base.line[i];
-  for (; objects; objects &= objects - 1) {
-    int i = VCS_LOWEST(objects);
-    shown->line[i] = vcs_object_pixels(t, i);
-  }
+  show_objects(t, objects, shown->line);
   show_line(t, piece, shown);
 }
 
@@ -539,23 +547,22 @@ VCS_STATIC unsigned differing(const vcs_t *t, const uint8_t others[VCS_TIA_BYTES
 }
 
 /* The registers of t for others, and these for them. */
-VCS_STATIC void swap_registers(vcs_t *t, uint8_t registers[VCS_TIA_BYTES]) {
+VCS_STATIC void swap_registers(vcs_t *t, uint8_t others[VCS_TIA_BYTES]) {
   uint8_t kept[VCS_TIA_BYTES];
   memcpy(kept, &t->vsync, VCS_TIA_BYTES);
-  memcpy(&t->vsync, registers, VCS_TIA_BYTES);
-  memcpy(registers, kept, VCS_TIA_BYTES);
+  memcpy(&t->vsync, others, VCS_TIA_BYTES);
+  memcpy(others, kept, VCS_TIA_BYTES);
 }
 
-/* Whether any of some objects would have other pixels in the piece with other registers. */
-VCS_STATIC bool objects_move(vcs_t *t, const vcs_piece_t *piece, unsigned objects, uint8_t others[VCS_TIA_BYTES]) {
+/* Whether any of some objects has other pixels in the piece than in `line`. */
+VCS_STATIC bool objects_move(const vcs_t *t, const vcs_piece_t *piece, unsigned objects,
+                             const vcs_pixels_t line[VCS_OBJECTS]) {
   uint64_t moved = 0;
   for (; objects; objects &= objects - 1) {
     const int i = VCS_LOWEST(objects);
-    const vcs_pixels_t was = vcs_object_pixels(t, i);
-    swap_registers(t, others);
     const vcs_pixels_t is = vcs_object_pixels(t, i);
-    swap_registers(t, others);
-    for (int w = piece->first_word; w <= piece->last_word; w++) moved |= (was.word[w] ^ is.word[w]) & piece->mask[w];
+    for (int w = piece->first_word; w <= piece->last_word; w++)
+      moved |= (line[i].word[w] ^ is.word[w]) & piece->mask[w];
   }
   return moved;
 }
@@ -573,14 +580,16 @@ VCS_STATIC void link_between(vcs_sweep_t *s, const vcs_event_t *as, const vcs_ev
     vcs_shown_t is;
     uint8_t others[VCS_TIA_BYTES];
     if (at.x1 <= at.x0) continue;
-    vcs_sweep_tia(s, instead, clock);
-    memcpy(others, &t->vsync, VCS_TIA_BYTES);
     vcs_sweep_tia(s, as, clock);
+    memcpy(others, &t->vsync, VCS_TIA_BYTES);
+    vcs_sweep_tia(s, instead, clock);
     t->line = line;
     if (!lay_piece(s, t, at.x0, at.x1, ALL_LATCHED, &piece)) continue;
     if (s->reverse && !any_pixel(s, &piece)) continue;
-    unsigned differ = differing(t, others);
-    if (!(differ & VCS_LOOK) && !objects_move(t, &piece, differ, others)) continue;
+    const unsigned differ = differing(t, others);
+    show_objects(t, differ & VCS_ALL_OBJECTS, is.line);
+    swap_registers(t, others);
+    if (!(differ & VCS_LOOK) && !objects_move(t, &piece, differ, is.line)) continue;
     show_piece(t, &piece);
     swap_registers(t, others);
     show(t, &piece, differ & VCS_ALL_OBJECTS, &is);

@@ -365,7 +365,7 @@ VCS_STATIC void sum_colours(sums_t *q) {
  */
 
 /* Copies are 0, 16, 32 or 64 pixels from an object's position. Where they may be, one pixel further each way, as pixels
- * from one before its position on: the first three, and each of them. */
+ * from one before the position on: each of them, and the first three. */
 enum { COPIES_REACH = 1 + 4 * 16 + 8 + 1 };
 #define ANY_COPY 0x3FFULL
 #define ANY_NEAR_COPY (ANY_COPY | ANY_COPY << 16 | ANY_COPY << 32)
