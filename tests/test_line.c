@@ -300,12 +300,12 @@ static void test_a_piece_of_a_line_moves_as_redrawing_moves_it(void **state) {
 
 static void test_a_line_without_latches_moves_as_redrawing_moves_it(void **state) {
   (void)state;
-  check_spans(1, false, 200);
+  check_spans(1, false, 100);
 }
 
 static void test_a_piece_without_latches_moves_as_redrawing_moves_it(void **state) {
   (void)state;
-  check_spans(0, false, 600);
+  check_spans(0, false, 300);
 }
 
 static void test_several_lines_move_as_redrawing_moves_them(void **state) {
