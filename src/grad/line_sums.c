@@ -13,9 +13,11 @@
  *                                                   position: those of the copies one pixel further, less these
  *   levels    .................................     NUSIZ: those of the copies that there would be, less these
  *
- * Levels are made where the object can get to by any of that, and only in the piece; the eight pixels of a copy are
- * then a few vector operations. A missile or the ball is a run of pixels, the playfield forty columns of four. Colours
- * are sums of the adjoints of the pixels that show them.
+ * A level is not 0 where the object shows, which is where what shows without it has a lower rank. Where nothing else
+ * is, that is everywhere, and levels are adjoints times one number; else they are made for the pixels the object can
+ * get to, four at a time. The eight pixels of a copy are then a few vector operations. A missile or the ball is a run
+ * of pixels, the playfield forty columns of four: most have nothing but playfield and background in them, and are
+ * summed whole. Colours are sums of the adjoints of the pixels that show them.
  *
  * Where NUSIZ would change a player and its missile at the same pixel, their levels do not add up: then the piece is
  * shown again. So are pieces with playfield priority and score together (where the reference looks at all objects to
@@ -33,9 +35,9 @@ typedef struct {
   vcs_sweep_t *s;
   vcs_piece_t *piece;
   const vcs_t *t;
-  float shade[4]; /* the scalar of each colour */
-  float *w;       /* adjoints of the piece's pixels, 0 elsewhere; the line's beginning is also behind its end, ... */
-  bool round;     /* ... if that is so */
+  float shade[4];              /* the scalar of each colour */
+  float *w;                    /* adjoints of the piece's pixels, 0 elsewhere */
+  bool round;                  /* those of the line's beginning are behind its end, too */
   float field[COLUMNS];        /* the playfield's levels, summed by columns */
   float colour[4];             /* sums of the adjoints of what shows each colour */
   float rule[3];               /* what is gained by score (bit 1 of CTRLPF) and by priority (bit 2) */
