@@ -513,23 +513,27 @@ static void test_results_are_the_same_every_time_and_added(void **state) {
   free(adjoints[1].input);
 }
 
-/* Whatever a workspace has served before. */
+/* Whatever a workspace has served before: another method, other scalars of the colours. */
 static void test_a_workspace_makes_no_difference(void **state) {
   (void)state;
   const scene_t *scene = &demo_scene;
   out_t w = {noisy_floats(scene->size), {noisy_floats(scene->pixels), noisy_floats(scene->pixels)}};
   vcs_grad_workspace_t *kept = vcs_grad_workspace_create();
   assert_non_null(kept);
-  for (int round = 0; round < 6; round++) {
+  float scale[256];
+  for (int i = 0; i < 256; i++) scale[i] = (float)(i * 37 % 101);
+  for (int round = 0; round < 8; round++) {
     vcs_grad_options_t options = defaults;
-    options.method = round % 3 == 1 ? VCS_METHOD_STE : VCS_METHOD_BIT;
-    options.fork_window = round % 3 == 2 ? 64 : 0;
+    options.method = round % 4 == 2 ? VCS_METHOD_STE : VCS_METHOD_BIT;
+    options.fork_window = round % 4 == 3 ? 64 : 0;
+    options.scale = round % 4 == 1 ? scale : NULL;
+    out_t pixels_only = {NULL, {w.pixels[0], w.pixels[1]}}, *seen = round % 4 < 2 ? &pixels_only : &w;
     in_t in[2];
     for (int i = 0; i < 2; i++) {
       in_t none = {floats(scene->size), floats(scene->rom), floats((size_t)VCS_INPUTS * FRAMES)};
       in[i] = none;
       workspace = i ? kept : NULL;
-      product(true, scene, &options, &in[i], &w);
+      product(true, scene, &options, &in[i], seen);
     }
     workspace = NULL;
     assert_memory_equal(in[0].state, in[1].state, scene->size * sizeof(float));

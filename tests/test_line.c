@@ -6,7 +6,8 @@
  * the span is drawn again. The difference is what a unit tangent on that slot must give, and what random adjoints on
  * pixels and latches must sum to. At last a register is written by an instruction one cycle later, or earlier.
  *
- * Latches are looked at within one line: over several, line.c's OR is first order.
+ * Latches are looked at within one line: over several, line.c's OR is first order. Where they have no adjoints, walking
+ * backwards takes another way (line_sums.c): spans are walked with and without.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -246,8 +247,7 @@ static void draw_changed(size_t offset, uint8_t byte) {
   hits_else = m.collisions;
 }
 
-static void check_span(int lines) {
-  bool latches = lines <= 1;
+static void check_span(int lines, bool latches) {
   random_span(lines);
   memcpy(&m, &start, sizeof m);
   memset(shown, 0, sizeof shown);
@@ -281,26 +281,36 @@ static void check_span(int lines) {
   }
 }
 
-static void check_spans(int lines, int count) {
+static void check_spans(int lines, bool latches, int count) {
   static float walks[4 * VCS_SLOTS * sizeof(vcs_t)];
   adjoint_slots = walks;
   random_state = 100 + (uint64_t)lines;
-  for (int i = 0; i < count; i++) check_span(lines);
+  for (int i = 0; i < count; i++) check_span(lines, latches);
 }
 
 static void test_a_line_moves_as_redrawing_moves_it(void **state) {
   (void)state;
-  check_spans(1, 60);
+  check_spans(1, true, 60);
 }
 
 static void test_a_piece_of_a_line_moves_as_redrawing_moves_it(void **state) {
   (void)state;
-  check_spans(0, 120);
+  check_spans(0, true, 120);
+}
+
+static void test_a_line_without_latches_moves_as_redrawing_moves_it(void **state) {
+  (void)state;
+  check_spans(1, false, 100);
+}
+
+static void test_a_piece_without_latches_moves_as_redrawing_moves_it(void **state) {
+  (void)state;
+  check_spans(0, false, 300);
 }
 
 static void test_several_lines_move_as_redrawing_moves_them(void **state) {
   (void)state;
-  check_spans(3, 40);
+  check_spans(3, false, 40);
 }
 
 /* ---- Time
@@ -370,6 +380,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_line_moves_as_redrawing_moves_it),
       cmocka_unit_test(test_a_piece_of_a_line_moves_as_redrawing_moves_it),
+      cmocka_unit_test(test_a_line_without_latches_moves_as_redrawing_moves_it),
+      cmocka_unit_test(test_a_piece_without_latches_moves_as_redrawing_moves_it),
       cmocka_unit_test(test_several_lines_move_as_redrawing_moves_them),
       cmocka_unit_test(test_a_write_a_cycle_later_or_earlier_moves_as_redrawing_moves_it),
   };

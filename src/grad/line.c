@@ -35,17 +35,45 @@ VCS_STATIC uint16_t hits_of(const vcs_piece_t *piece, const vcs_pixels_t line[VC
   return hits;
 }
 
-/* The objects in `objects` afresh, the others from `base`; then colours and collisions. */
 /* Collisions before a piece of which no new ones matter. */
 enum { ALL_LATCHED = 0xFFFF };
 
-VCS_STATIC void show(const vcs_t *t, const vcs_piece_t *piece, const vcs_shown_t *base, unsigned objects,
-                     vcs_shown_t *shown) {
-  for (int i = 0; i < VCS_OBJECTS; i++) shown->line[i] = objects >> i & 1 ? vcs_object_pixels(t, i) : base->line[i];
+/* What the objects' pixels show: colours and collisions. */
+VCS_STATIC void show_line(const vcs_t *t, const vcs_piece_t *piece, vcs_shown_t *shown) {
   for (int w = piece->first_word; w <= piece->last_word; w++) vcs_line_colours(t, w, shown->line, shown->colour[w]);
   bool black = t->vblank & 2;
-  for (int c = 0; c < 4; c++) shown->index[c] = black ? 0 : t->colu[c];
+  if (black) {
+    memset(shown->index, 0, sizeof shown->index);
+  } else {
+    memcpy(shown->index, t->colu, sizeof shown->index);
+  }
   shown->hits = black || piece->latched == ALL_LATCHED ? 0 : hits_of(piece, shown->line);
+}
+
+/* The piece as the registers have it. */
+VCS_STATIC void show_piece(const vcs_t *t, vcs_piece_t *piece) {
+  vcs_pixels_t *line = piece->base.line;
+  line[VCS_P0] = vcs_object_pixels(t, VCS_P0);
+  line[VCS_P1] = vcs_object_pixels(t, VCS_P1);
+  line[VCS_M0] = vcs_object_pixels(t, VCS_M0);
+  line[VCS_M1] = vcs_object_pixels(t, VCS_M1);
+  line[VCS_BL] = vcs_object_pixels(t, VCS_BL);
+  line[VCS_PF] = vcs_object_pixels(t, VCS_PF);
+  show_line(t, piece, &piece->base);
+}
+
+VCS_STATIC void show_objects(const vcs_t *t, unsigned objects, vcs_pixels_t line[VCS_OBJECTS]) {
+  for (; objects; objects &= objects - 1) {
+    int i = VCS_LOWEST(objects);
+    line[i] = vcs_object_pixels(t, i);
+  }
+}
+
+/* The same, but for the objects in `objects`, which are made again. */
+VCS_STATIC void show(const vcs_t *t, const vcs_piece_t *piece, unsigned objects, vcs_shown_t *shown) {
+  for (int i = 0; i < VCS_OBJECTS; i++) shown->line[i] = piece->base.line[i];
+  show_objects(t, objects, shown->line);
+  show_line(t, piece, shown);
 }
 
 /* Links from a slot to what changes between two ways to show a piece. */
@@ -127,7 +155,7 @@ VCS_EXTERN void vcs_piece_link(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t
   uint8_t *at = (uint8_t *)t + offset, byte = *at;
   vcs_shown_t is;
   *at = vcs_moved(byte, slot);
-  show(t, piece, &piece->base, objects, &is);
+  show(t, piece, objects, &is);
   *at = byte;
   link_change(s, piece, &is, &vcs_slots(s, offset)[slot], vcs_direction(byte, slot));
 }
@@ -158,12 +186,12 @@ VCS_STATIC void link_positions(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t
     uint8_t pos = t->pos[i];
     if (sides.more != 0) {
       t->pos[i] = (uint8_t)((pos + sides.up) % 160);
-      show(t, piece, &piece->base, 1u << i, &is);
+      show(t, piece, 1u << i, &is);
       link_change(s, piece, &is, slot, sides.more);
     }
     if (sides.less != 0) {
       t->pos[i] = (uint8_t)((pos + 160 - sides.down) % 160);
-      show(t, piece, &piece->base, 1u << i, &is);
+      show(t, piece, 1u << i, &is);
       link_change(s, piece, &is, slot, sides.less);
     }
     t->pos[i] = pos;
@@ -226,7 +254,7 @@ VCS_STATIC uint16_t link_piece(vcs_sweep_t *s, vcs_t *t, int x0, int x1, uint16_
   vcs_piece_t piece;
   if (!lay_piece(s, t, x0, x1, latched, &piece)) return 0;
   if (s->reverse && !any_latch(s) && !any_pixel(s, &piece)) return 0;
-  show(t, &piece, NULL, (1u << VCS_OBJECTS) - 1, &piece.base);
+  show_piece(t, &piece);
   if (!s->reverse) forget_latches(s, piece.base.hits);
   link_registers(s, t, &piece);
   link_positions(s, t, &piece);
@@ -238,7 +266,7 @@ VCS_STATIC uint16_t link_piece(vcs_sweep_t *s, vcs_t *t, int x0, int x1, uint16_
 VCS_STATIC uint16_t piece_hits(const vcs_sweep_t *s, const vcs_t *t, int x0, int x1) {
   vcs_piece_t piece;
   if (!lay_piece(s, t, x0, x1, 0, &piece)) return 0;
-  show(t, &piece, NULL, (1u << VCS_OBJECTS) - 1, &piece.base);
+  show_piece(t, &piece);
   return piece.base.hits;
 }
 
@@ -345,7 +373,7 @@ VCS_STATIC void span_backwards(vcs_sweep_t *s, const vcs_event_t *event, uint16_
 VCS_STATIC void sum_piece(vcs_sweep_t *s, vcs_t *t, stretch_t at, const float *adjoints) {
   vcs_piece_t piece;
   if (!lay_piece(s, t, at.x0, at.x1, ALL_LATCHED, &piece)) return;
-  show(t, &piece, NULL, (1u << VCS_OBJECTS) - 1, &piece.base);
+  show_piece(t, &piece);
   if (vcs_line_sums(s, t, &piece, adjoints)) return;
   float *pixels = s->pixels; /* line.c finds the row by itself */
   float *row = pixels + VCS_WIDTH * piece.y, kept[VCS_WIDTH];
@@ -413,6 +441,7 @@ VCS_STATIC void lines_backwards(vcs_sweep_t *s, const vcs_event_t *event, bool b
 /* Lines end within a span at every multiple of VCS_LINE_CLOCKS in [from, to), but none does where the picture begins.
  */
 VCS_EXTERN void vcs_sweep_span(vcs_sweep_t *s, const vcs_event_t *event) {
+  if (event->reg == VCS_EVENT_END) s->line.known = 0; /* another walk may have another scale */
   if (event->to <= event->from) return;
   int32_t first = event->from / VCS_LINE_CLOCKS, last = (event->to - 1) / VCS_LINE_CLOCKS;
   bool begins_line = event->from % VCS_LINE_CLOCKS == 0 && event->line < first;
@@ -452,7 +481,94 @@ VCS_STATIC int32_t effective(const vcs_sweep_t *s, unsigned reg, int32_t clock) 
   return clock < start ? start : clock > stop ? stop : clock;
 }
 
-/* Pixels [from, to), which one event's registers show and would be shown by another's. */
+/* What each register shapes, in the order of the machine's fields from vsync on: objects, and VCS_LOOK for how they
+ * look.
+ */
+VCS_DATA uint8_t shapes[VCS_TIA_BYTES] = {
+    0,
+    VCS_LOOK,
+    ON_P0 | ON_M0,
+    ON_P1 | ON_M1, /* vsync, vblank, nusiz */
+    VCS_LOOK,
+    VCS_LOOK,
+    VCS_LOOK,
+    VCS_LOOK, /* colu */
+    VCS_LOOK | ON_BL,
+    ON_P0,
+    ON_P1, /* ctrlpf, reflect */
+    ON_PF,
+    ON_PF,
+    ON_PF, /* pf */
+    ON_P0,
+    ON_P1,
+    ON_P0,
+    ON_P1, /* grp, grp_old */
+    ON_M0,
+    ON_M1,
+    ON_BL,
+    ON_BL, /* enam, enabl, enabl_old */
+    0,
+    0,
+    0,
+    0,
+    0, /* hm */
+    ON_P0,
+    ON_P1,
+    ON_BL,
+    ON_M0,
+    ON_M1, /* vdelp, vdelbl, resmp */
+    ON_P0,
+    ON_P1,
+    ON_M0,
+    ON_M1,
+    ON_BL, /* pos */
+    ON_P0,
+    ON_P1,
+    ON_PF,
+    0, /* first_copy_off, pf_mirrored, hmove_blank */
+    0,
+    0,
+    ON_M0, /* stars, stars_phase, stars_shape */
+};
+
+/* What is shown otherwise by the registers of t and by others. */
+VCS_STATIC unsigned differing(const vcs_t *t, const uint8_t others[VCS_TIA_BYTES]) {
+  const uint8_t *these = &t->vsync;
+  unsigned set = 0;
+  for (int i = 0; i < VCS_TIA_BYTES; i += 4) {
+    uint32_t one, other;
+    memcpy(&one, these + i, 4);
+    memcpy(&other, others + i, 4);
+    if (one == other) continue;
+    for (int k = i; k < i + 4; k++) set |= these[k] == others[k] ? 0 : shapes[k];
+  }
+  if (set && (t->ctrlpf & 6) == 6) set |= VCS_LOOK; /* where any object being on changes the playfield's colour */
+  return set;
+}
+
+/* The registers of t for others, and these for them. */
+VCS_STATIC void swap_registers(vcs_t *t, uint8_t others[VCS_TIA_BYTES]) {
+  uint8_t kept[VCS_TIA_BYTES];
+  memcpy(kept, &t->vsync, VCS_TIA_BYTES);
+  memcpy(&t->vsync, others, VCS_TIA_BYTES);
+  memcpy(others, kept, VCS_TIA_BYTES);
+}
+
+/* Whether any of some objects has other pixels in the piece than in `line`. */
+VCS_STATIC bool objects_move(const vcs_t *t, const vcs_piece_t *piece, unsigned objects,
+                             const vcs_pixels_t line[VCS_OBJECTS]) {
+  uint64_t moved = 0;
+  for (; objects; objects &= objects - 1) {
+    const int i = VCS_LOWEST(objects);
+    const vcs_pixels_t is = vcs_object_pixels(t, i);
+    for (int w = piece->first_word; w <= piece->last_word; w++)
+      moved |= (line[i].word[w] ^ is.word[w]) & piece->mask[w];
+  }
+  return moved;
+}
+
+/* Pixels [from, to), which one event's registers show and would be shown by another's. Most writes change an object
+ * that is elsewhere. */
 VCS_STATIC void link_between(vcs_sweep_t *s, const vcs_event_t *as, const vcs_event_t *instead, int32_t from,
                              int32_t to, float weight) {
   if (to <= from) return;
@@ -462,13 +578,21 @@ VCS_STATIC void link_between(vcs_sweep_t *s, const vcs_event_t *as, const vcs_ev
     int32_t clock = VCS_LINE_CLOCKS * line;
     vcs_piece_t piece;
     vcs_shown_t is;
+    uint8_t others[VCS_TIA_BYTES];
+    if (at.x1 <= at.x0) continue;
     vcs_sweep_tia(s, as, clock);
+    memcpy(others, &t->vsync, VCS_TIA_BYTES);
+    vcs_sweep_tia(s, instead, clock);
     t->line = line;
     if (!lay_piece(s, t, at.x0, at.x1, ALL_LATCHED, &piece)) continue;
     if (s->reverse && !any_pixel(s, &piece)) continue;
-    show(t, &piece, NULL, (1u << VCS_OBJECTS) - 1, &piece.base);
-    vcs_sweep_tia(s, instead, clock);
-    show(t, &piece, NULL, (1u << VCS_OBJECTS) - 1, &is);
+    const unsigned differ = differing(t, others);
+    show_objects(t, differ & VCS_ALL_OBJECTS, is.line);
+    swap_registers(t, others);
+    if (!(differ & VCS_LOOK) && !objects_move(t, &piece, differ, is.line)) continue;
+    show_piece(t, &piece);
+    swap_registers(t, others);
+    show(t, &piece, differ & VCS_ALL_OBJECTS, &is);
     link_change(s, &piece, &is, vcs_slots(s, VCS_OFFSET(cycles)), weight);
   }
 }

@@ -25,8 +25,8 @@ typedef struct {
 VCS_EXTERN void vcs_piece_link(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, size_t offset, int slot,
                                unsigned objects);
 
-/* Walking backwards, the links of all slots from the pixels alone; `adjoints` are those of the row. False: it cannot.
- */
-VCS_EXTERN bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, const float *adjoints);
+/* Walking backwards, the links of all slots from the pixels alone; `adjoints` are those of the row. Objects of `piece`
+ * are tried out and put back. False: it cannot. */
+VCS_EXTERN bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, vcs_piece_t *piece, const float *adjoints);
 
 #endif

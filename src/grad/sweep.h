@@ -42,6 +42,14 @@ typedef struct {
   bool failed; /* out of memory */
 } vcs_along_t;
 
+/* What line_sums.c keeps from piece to piece; all 0 at first. */
+enum { VCS_LINE_ROUND = VCS_WIDTH + 80 }; /* a line, and what goes on behind its right edge */
+typedef struct {
+  float row[VCS_LINE_ROUND]; /* a piece's adjoints; between pieces it is 0 */
+  float steps[4][16];        /* of each colour: what moving its index as each slot says adds to the scalar ... */
+  uint8_t index[4], known;   /* ... from this index, if it is known */
+} vcs_line_kept_t;
+
 typedef struct {
   const vcs_cart_t *cart;
   const vcs_tape_t *tape;
@@ -61,6 +69,7 @@ typedef struct {
   vcs_side_rule_t rule;
   bool reverse;
   bool have_latched;
+  vcs_line_kept_t line;
 } vcs_sweep_t;
 
 #define VCS_OFFSET(field) offsetof(vcs_t, field)
