@@ -208,8 +208,8 @@ static void check_same_tape(const char *name, const vcs_tape_t *tape, const vcs_
              other->event_count);
   for (int32_t i = 0; i < tape->count; i++) {
     const vcs_row_t *row = &tape->rows[i], *step = &other->rows[i];
-    if (memcmp(row, step, offsetof(vcs_row_t, flags)) != 0 || vcs_row_status(row) != vcs_row_status(step) ||
-        row->value != step->value || row->old != step->old)
+    if (memcmp(row, step, offsetof(vcs_row_t, nz)) != 0 || vcs_row_status(row) != vcs_row_status(step) ||
+        row->flags != step->flags || row->opcode != step->opcode)
       fail_msg("%s: row %d is another", name, i);
   }
   for (int32_t i = 0; i < tape->event_count; i++) {
