@@ -223,12 +223,12 @@ VCS_STATIC bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m
   vcs_cpu_t cpu;
   vcs_cpu_load(&cpu, m);
   const fetch_t fetch = fetching(tape, cart, m);
-  const bool dark = fetch == FETCH_SWITCHES || is_in_chip(cart, m), was_dark = tape->dark;
-  vcs_row_begin(row, &cpu, m->pc, m->cycles, dark ? VCS_DARK : vcs_code_byte(cart, m, m->pc));
-  tape->dark = dark;
+  const bool hidden = fetch == FETCH_SWITCHES || is_in_chip(cart, m), was_dark = tape->dark;
+  vcs_row_begin(row, &cpu, m->pc, m->cycles, hidden ? VCS_DARK : vcs_code_byte(cart, m, m->pc));
+  tape->dark = row->opcode == VCS_DARK;
   vcs_opcode_t op = vcs_opcode(row->opcode);
   bool stores = op.access == VCS_ACCESS_WRITE || op.access == VCS_ACCESS_MODIFY, reads = op.access == VCS_ACCESS_READ;
-  bool crosses = false, deep = fetch == FETCH_CHANGES || dark || was_dark;
+  bool crosses = false, deep = fetch == FETCH_CHANGES || tape->dark || was_dark;
   if (op.access == VCS_ACCESS_STACK) {
     switch (row->opcode) {
       case 0x08: /* PHP */
@@ -307,6 +307,16 @@ VCS_EXTERN void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const v
   if (m->hmove_blank) place_comb(tape, m);
 }
 
+/* The byte of cartridge RAM that a dark row has stored to, if it has. */
+VCS_STATIC void note_dark_store(vcs_row_t *row, const vcs_cart_t *cart, const vcs_t *before, const vcs_t *after) {
+  for (uint32_t i = 0; i < cart->ram_size; i++) {
+    if (before->cart_ram[i] == after->cart_ram[i]) continue;
+    row->addr = (uint16_t)(i + 1);
+    row->old = before->cart_ram[i];
+    row->value = after->cart_ram[i];
+  }
+}
+
 VCS_EXTERN bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video,
                               bool *frame_over) {
   if (!event_room(tape)) return false;
@@ -314,8 +324,10 @@ VCS_EXTERN bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m
   if (!add_row(tape, cart, m)) return false;
   vcs_row_t *row = &tape->rows[tape->count++];
   uint8_t second = m->ram[(uint8_t)(m->sp - 1) & 0x7F];
+  if (tape->dark) memcpy(tape->copy, m, vcs_machine_size(cart));
   vcs_cpu_step(cart, m, video, frame_over);
   row->value = row->opcode == 0x20 ? second : has_data(row->opcode) ? m->bus : 0;
+  if (tape->dark) note_dark_store(row, cart, tape->copy, m);
   if (tape->next_event > event) {
     end_event(tape, m);
     if (event->reg == VCS_HMOVE) end_hmove(tape, cart, m);

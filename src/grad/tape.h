@@ -88,7 +88,8 @@ VCS_FN uint8_t vcs_row_status(const vcs_row_t *row) {
 }
 
 /* An instruction with a byte in the TIA or the RIOT, where a program gets by mistake, or whose own fetching switches
- * banks, is told as this opcode, which does nothing: it carries no derivative, and its row is between two snapshots. */
+ * banks, is told as this opcode, which does nothing: it carries no derivative, and its row is between two snapshots.
+ * They do not have the cartridge's RAM: if the row stores there, `addr` is the place in cart_ram plus one. */
 enum { VCS_DARK = 0x02 };
 
 /* The TIA's registers as they are in vcs_t, from vsync up to the star field's. */
@@ -223,6 +224,13 @@ VCS_FN uint32_t vcs_row_cycles(const vcs_tape_t *tape, const vcs_row_t *row) {
 }
 VCS_FN uint32_t vcs_row_time(const vcs_tape_t *tape, const vcs_row_t *row, bool crosses) {
   return vcs_row_cycles(tape, row) + vcs_opcode(row->opcode).cycles + crosses;
+}
+
+/* RAM as it is before a row that has a snapshot (VCS_DARK, BRK), which is the tape's number `side`, and after it. */
+VCS_FN void vcs_row_contents(const vcs_tape_t *tape, int32_t side, const vcs_row_t *row, bool after, vcs_t *m) {
+  const uint8_t *machine = tape->sides[side + after].machine;
+  memcpy(m->ram, machine + offsetof(vcs_t, ram), sizeof m->ram);
+  if (row->opcode == VCS_DARK && row->addr) m->cart_ram[row->addr - 1] = after ? row->value : row->old;
 }
 
 /* ---- Where a data access goes ------------------------------------------------------------------------------- */
