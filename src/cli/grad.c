@@ -89,7 +89,7 @@ static vcs_status_t walk_backwards(job_t *job, vcs_error_t *error) {
   const int groups = job->options->groups;
   vcs_finding_t *f = &job->finding;
   vcs_aim_t *aim = &job->aim;
-  vcs_status_t status = vcs_aim_read(job->options->output, &job->scene, aim, error);
+  vcs_status_t status = vcs_aim_read(job->options->output, &job->scene.rom, job->scene.env, aim, error);
   if (status) return status;
   f->aim = aim;
   f->value = vcs_aim_value(aim, &job->ending, job->scale);

@@ -524,7 +524,7 @@ static vcs_status_t read_goal(job_t *job, vcs_error_t *error) {
     job->wanted = wanted <= 255 ? (int)wanted : -1;
   }
   const bool well_formed = score || (end && !*end && job->wanted >= 0);
-  if (!well_formed || vcs_aim_read(cell, &job->scene, &job->aim, error) ||
+  if (!well_formed || vcs_aim_read(cell, &job->scene.rom, job->scene.env, &job->aim, error) ||
       !(score || (job->aim.kind == VCS_AIM_RAM && job->aim.bit < 0))) {
     if (score) return VCS_BAD_ARGUMENT; /* the complaint is there */
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "--goal takes score or ram:9C=60 (0 to 255, or 0x3C), not '%.60s'",
