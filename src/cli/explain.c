@@ -23,11 +23,7 @@ static int explain(const vcs_question_t *question, const char *out) {
   }
   vcs_text_free(&text);
   vcs_explanation_free(&explanation);
-  if (status) {
-    return vcs_cli_complain(command, status == VCS_BAD_ARGUMENT ? VCS_EXIT_USAGE : VCS_EXIT_FAILED, "%s",
-                            error.message);
-  }
-  return vcs_interrupted() ? vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted") : VCS_EXIT_OK;
+  return vcs_cli_end(command, status, &error);
 }
 
 int vcs_cli_explain(int argc, char **argv) {
@@ -66,12 +62,8 @@ int vcs_cli_explain(int argc, char **argv) {
       "diffvcs explain breakout --seed 1 --frame 600 --ram 9C\n",
       args};
   int exit_code = vcs_args_read(&usage, argc, argv);
-  if (exit_code != VCS_ARGS_GO) return exit_code;
-  if (q.scene.actions && q.scene.seed) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--seed and --actions both say what to press: give one of them");
-  }
-  if (!q.scene.actions && q.scene.frame < 0) q.scene.frame = 300;
-  exit_code = vcs_output_directory(command, out);
+  if (exit_code == VCS_ARGS_GO) exit_code = vcs_scene_complete(&q.scene, command);
+  if (exit_code == VCS_ARGS_GO) exit_code = vcs_output_directory(command, out);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_interrupt_catch();
   return explain(&q, out);

@@ -558,12 +558,7 @@ static int steer(const options_t *options) {
   for (size_t i = 0; job.results && i < SEARCHES * (size_t)options->seeds; i++) free(job.results[i].held);
   free(job.results);
   vcs_scene_free(&job.scene);
-  if (status) {
-    return vcs_cli_complain(command, status == VCS_BAD_ARGUMENT ? VCS_EXIT_USAGE : VCS_EXIT_FAILED, "%s",
-                            error.message);
-  }
-  return vcs_interrupted() ? vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted: nothing was written")
-                           : VCS_EXIT_OK;
+  return vcs_cli_end(command, status, &error);
 }
 
 static int check_options(options_t *o) {
