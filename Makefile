@@ -33,7 +33,7 @@ roms:
 
 # ---- building -----------------------------------------------------------------------------------------------------
 build: setup
-	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DDIFFVCS_TESTS=ON $(CMAKE_FLAGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DDIFFVCS_TESTS=ON -DDIFFVCS_CLI=ON $(CMAKE_FLAGS) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@mv -f $(BUILD).log $(BUILD)/configure.log
 	@cmake --build $(BUILD) -j $(JOBS) -- --no-print-directory -s
 

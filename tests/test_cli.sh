@@ -352,12 +352,16 @@ report $? "as many rows as asked for"
 exits 0 "smooth at a corner" smooth demo --frames 50 --output ram:FA --bits FA --p 0 --samples 4
 says out '^122	7	128	0$'
 exits 0 "smooth counts pixels of a colour" smooth demo --frames 50 --output region:0,0,160,200=00 --bits 80 --samples 4
-for output in pixel:1 pixel:1,2,3 pixel:160,0 pixel:0,250 region:0,0,0,1 region:1,2,3,4=100 ram:7F ram:9C.8 ram: lives; do
+for output in pixel:1 pixel:1,2,3 pixel:0,160 pixel:250,0 region:0,0,0,1 region:1,2,3,4=100 ram:80=10 ram:7F ram:9C.8 ram: lives; do
   exits 2 "no such output: $output" smooth demo --frames 1 --output "$output"
-  says err "output|RAM"
+  says err "output"
 done
+exits 0 "smooth of a pixel" smooth demo --frames 50 --output pixel:100,80 --bits 80,85 --samples 4
+cp out pixel.tsv
+exits 0 "smooth of the region that it is" smooth demo --frames 50 --output region:80,100,1,1 --bits 80,85 --samples 4
+same "a pixel has the row first" pixel.tsv out
 exits 2 "the score of a game nobody knows" smooth random.bin --frames 1 --output score
-says err "known game"
+says err "no rules are known"
 exits 2 "an odd number of samples for pairs" smooth demo --frames 1 --output ram:80 --samples 3
 exits 2 "a corner with the score function" smooth demo --frames 1 --output ram:80 --method score --p 0
 exits 2 "a probability that is none" smooth demo --frames 1 --output ram:80 --p 1.5

@@ -9,11 +9,12 @@ fail() { echo "FAILED: $1"; failed=1; }
 explain() { "$program" explain demo --seed 1 --frame 120 --out "$work/why" "$@" > "$work/said" 2> "$work/error"; }
 
 # Every kind of question (one of them with DIFFVCS_BRIEF, for builds with sanitizers); what an object lights, it lights.
-questions=("--pixel 80,100" "--region 70,90,20,10" "--object P0" "--ram 9C.0" "--score")
+questions=("--pixel 80,100" "--output pixel:100,80" "--region 70,90,20,10" "--object P0" "--ram 9C.0" "--score")
 [ -z "${DIFFVCS_BRIEF:-}" ] || questions=("--pixel 80,100")
 for question in "${questions[@]}"; do
   # shellcheck disable=SC2086
   explain $question --horizon 2 || fail "$question: $(cat "$work/error")"
+  [[ $question != *pixel* ]] || sed 's/"what":"[^"]*"//' "$work/why/explain.json" > "$work/${question%% *}"
   python3 - "$work/why" "$question" << 'END' || fail "$question"
 import html.parser, json, os, sys
 folder, question = sys.argv[1:]
@@ -42,9 +43,10 @@ if "pixel" in question:
     assert all(write["bits"] or write["needed"] for write in answer["writes"])
 END
 done
+[ -n "${DIFFVCS_BRIEF:-}" ] || cmp "$work/--pixel" "$work/--output" || fail "--pixel X,Y is not pixel:Y,X"
 
 # What is wrong is said.
-for question in "" "--pixel 80" "--pixel 200,3" "--pixel 1,2 --score" "--object P7" "--ram 20" "--pixel 1,1 --frame 3 --horizon 9"; do
+for question in "" "--pixel 80" "--output pixel:3,200" "--output pixel:1,2 --score" "--pixel 200,3" "--pixel 1,2 --score" "--object P7" "--ram 20" "--pixel 1,1 --frame 3 --horizon 9"; do
   # shellcheck disable=SC2086
   explain $question && fail "'$question' was taken"
   [ -s "$work/error" ] || fail "'$question' was refused without a word"

@@ -117,7 +117,7 @@ static const struct {
   vcs_scheme_t scheme;
   size_t size;
 } boards[] = {{VCS_SCHEME_4K, 4096}, {VCS_SCHEME_F8SC, 8192}, {VCS_SCHEME_CV, 2048}, {VCS_SCHEME_E7, 16384}};
-enum { BOARDS = sizeof boards / sizeof *boards };
+enum { F8SC = 1, BOARDS = sizeof boards / sizeof *boards };
 
 static vcs_cart_t console;
 static uint8_t image[IMAGE_MAX];
@@ -658,6 +658,17 @@ static void check_columns(void) {
   }
 }
 
+/* What is in RAM after the row, walked forwards, and before it, walked backwards. */
+static void check_contents(void) {
+  clear_slots();
+  walk(false, VCS_SIDE_TANGENT, &before);
+  assert_memory_equal(contents.ram, after.ram, sizeof after.ram);
+  assert_memory_equal(contents.cart_ram, after.cart_ram, console.ram_size);
+  walk(true, VCS_SIDE_MORE, &after);
+  assert_memory_equal(contents.ram, before.ram, sizeof before.ram);
+  assert_memory_equal(contents.cart_ram, before.cart_ram, console.ram_size);
+}
+
 /* ---- Tests ---------------------------------------------------------------------------------------------------------
  */
 
@@ -672,6 +683,34 @@ static void test_a_tangent_on_any_input_gives_what_flipping_it_gives(void **stat
 static void test_an_adjoint_on_any_output_gives_what_flipping_every_input_gives(void **state) {
   (void)state;
   each_opcode(machines(), check_columns);
+}
+
+static void test_contents_follow_the_walk(void **state) {
+  (void)state;
+  each_opcode(machines(), check_contents);
+}
+
+/* A store to cartridge RAM whose last byte is on a hot spot: the row is dark (tape.h). */
+static void test_contents_follow_a_store_that_switches_banks(void **state) {
+  (void)state;
+  enum { STA_ABSOLUTE = 0x8D, BANKS = 2, BANK_SIZE = 4096, HOT_SPOT_0 = 0xFFF8, HOT_SPOT_1 = 0xFFF9 };
+  random_state = 9;
+  plug_in(F8SC);
+  for (unsigned place = 0; place < console.ram_size; place += 7) {
+    random_machine(STA_ABSOLUTE);
+    vcs_cart_read(&console, &before, HOT_SPOT_1);
+    before.pc = HOT_SPOT_0 - 2;
+    before.a = (uint8_t)~before.cart_ram[place];
+    const uint8_t code[3] = {STA_ABSOLUTE, (uint8_t)place, 0xF0};
+    for (int bank = 0; bank < BANKS; bank++) memcpy(image + BANK_SIZE * bank + (before.pc & 0xFFF), code, sizeof code);
+    memcpy(&after, &before, size);
+    step(&after);
+    assert_int_equal(after.cart_ram[place], before.a);
+    assert_int_not_equal(after.bank[0], before.bank[0]);
+    record();
+    assert_int_equal(tape->rows[0].opcode, VCS_DARK);
+    check_contents();
+  }
 }
 
 /* vcs_uses promises two things about vcs_local: bits that it does not list as written stay, and bits that it does not
@@ -719,6 +758,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nothing_outside_writes_changes),
       cmocka_unit_test(test_nothing_outside_reads_moves_what_is_written),
+      cmocka_unit_test(test_contents_follow_the_walk),
+      cmocka_unit_test(test_contents_follow_a_store_that_switches_banks),
       cmocka_unit_test(test_a_tangent_on_any_input_gives_what_flipping_it_gives),
       cmocka_unit_test(test_an_adjoint_on_any_output_gives_what_flipping_every_input_gives),
   };

@@ -301,6 +301,14 @@ def call(name: str, *arguments) -> None:
         raise (BadArgument if status == BAD_ARGUMENT else VCSError)(message.value.decode())
 
 
+def create(name: str, *arguments) -> int:
+    """The handle of what a function of the library makes; its place is the last argument."""
+    handle = ctypes.c_void_p()
+    call(name, *arguments, ctypes.addressof(handle))
+    assert handle.value is not None
+    return handle.value
+
+
 def address(array: np.ndarray | None) -> int | None:
     """Where an array's numbers are; it must be contiguous, and outlive the call."""
     if array is None:

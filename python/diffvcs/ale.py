@@ -21,7 +21,7 @@ from ._c import lib
 from .cartridge import Cartridge
 from .machine import ACTION_NAMES, Machine
 
-Action = enum.IntEnum("Action", [(name, i) for i, name in enumerate(ACTION_NAMES)], module=__name__)
+Action = enum.IntEnum("Action", [(n, i) for i, n in enumerate(ACTION_NAMES)], module=__name__)  # type: ignore[misc]
 
 
 class LoggerMode(enum.IntEnum):
@@ -81,7 +81,7 @@ class ALEState:
     def equals(self, other: ALEState) -> bool:
         return self == other
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self):
         return ALEState, (self._bytes,)

@@ -94,7 +94,7 @@ class Problem:
             arguments.append(whole.reshape(-1, *base.shape))
         state, rom, inputs = arguments
         pixels, after = vt.run(self.cart, state, inputs, rom, **self._options)
-        value = 0
+        value = torch.zeros(1)
         if self._weights is not None:
             value = value + (pixels[:, -1] * self._weights).sum((-1, -2))
         if self._ram_weights is not None:
@@ -204,6 +204,6 @@ class Problem:
         return {
             "pearson": float(np.corrcoef(found, size)[0, 1]) if varied else float("nan"),
             "cosine": float(found @ size / norm) if norm else float("nan"),
-            "precision": hit / max(np.count_nonzero(found), 1),
-            "recall": hit / max(np.count_nonzero(size), 1),
+            "precision": hit / max(int(np.count_nonzero(found)), 1),
+            "recall": hit / max(int(np.count_nonzero(size)), 1),
         }

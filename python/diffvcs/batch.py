@@ -89,8 +89,8 @@ class ALEVectorInterface:
             autoreset_mode = "NextStep" if self.device == devices.CPU else "SameStep"
         if autoreset_mode not in AUTORESET:
             raise ValueError(f"autoreset_mode is one of {', '.join(AUTORESET)}; {autoreset_mode!r} is none of them")
-        one = isinstance(rom_path, (str, os.PathLike, Cartridge))
-        self.carts = [Cartridge.find(rom, profile) for rom in ([rom_path] if one else rom_path)]
+        roms = [rom_path] if isinstance(rom_path, (str, os.PathLike, Cartridge)) else rom_path
+        self.carts = [Cartridge.find(rom, profile) for rom in roms]
         options = _c.BatchOptions()
         lib.vcs_batch_defaults(ctypes.addressof(options))
         on_device = self.device != devices.CPU
@@ -114,12 +114,10 @@ class ALEVectorInterface:
         for i, env in enumerate(envs):
             env.cart, env.mode, env.difficulty, env.seed = ids[i], modes[i], difficulties[i], i
         handles = (ctypes.c_void_p * len(self.carts))(*[cart.handle for cart in self.carts])
-        handle = ctypes.c_void_p()
-        _c.call(
+        self.handle = _c.create(
             "vcs_batch_create", ctypes.addressof(handles), len(self.carts), ctypes.addressof(envs),
-            ctypes.addressof(options), ctypes.addressof(handle),
+            ctypes.addressof(options),
         )  # fmt: skip
-        self.handle: int = handle.value
         self._owner = _c.Owner(self.handle, "vcs_batch_free", needs=self.carts)
         self.num_envs, self.batch_size = num_envs, batch_size or num_envs
         shape = (stack_num, img_height, img_width) if grayscale else (stack_num, img_height, img_width, 3)

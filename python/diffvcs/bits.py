@@ -77,6 +77,6 @@ def vjp(cart: Cartridge, state, rom, inputs, adjoints, **options) -> tuple[np.nd
     """What state, rom and inputs are worth when pixels and state (each may be None: nothing) are worth that much."""
     given, want = _given(cart, state, rom, inputs)
     worth = [None if a is None else _floats(a, want[n], n) for a, n in zip(adjoints, ("pixels", "state"))]
-    arguments = tuple(np.empty(want[n], np.float32) for n in ("state", "rom", "inputs"))
-    _call("vcs_bits_vjp", cart, given, arguments, worth, options)
-    return arguments
+    dstate, drom, dinputs = (np.empty(want[n], np.float32) for n in ("state", "rom", "inputs"))
+    _call("vcs_bits_vjp", cart, given, (dstate, drom, dinputs), worth, options)
+    return dstate, drom, dinputs

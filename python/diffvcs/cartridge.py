@@ -34,9 +34,7 @@ class Cartridge:
         data, found = self._read(image)
         self.name = name or found
         options = _c.CartOptions(_c.PROFILES.index(profile), 0, FORMATS.index(format), self.name.encode())
-        handle = ctypes.c_void_p()
-        _c.call("vcs_cart_load", data, len(data), ctypes.addressof(options), ctypes.addressof(handle))
-        self.handle: int = handle.value
+        self.handle = _c.create("vcs_cart_load", data, len(data), ctypes.addressof(options))
         self._owner = _c.Owner(self.handle, "vcs_cart_free")
         info = _c.CartInfo.from_address(lib.vcs_cart_info(self.handle))
         self.profile = profile
@@ -95,7 +93,9 @@ class Cartridge:
 
     def offset(self, field: str) -> int:
         """Where a field begins in a machine, in bytes."""
-        return self.state_dtype.fields[field][1]
+        fields = self.state_dtype.fields
+        assert fields is not None  # it is a record
+        return fields[field][1]
 
     def pixel_values(self, kind: str = "index") -> np.ndarray:
         """What each of the 256 palette indices is worth: itself, its "luminance" or its "rgb" (256 x 3)."""
@@ -114,7 +114,7 @@ def _shared(image: str, profile: str, changed: int) -> Cartridge:
 @functools.lru_cache(maxsize=1)
 def fields() -> list[ctypes.Structure]:
     """The rows of src/core/fields.h: name, type, meaning, offset, size of an element, how many."""
-    rows = []
+    rows: list[ctypes.Structure] = []
     while row := lib.vcs_field(len(rows)):
         rows.append(_c.Field.from_buffer_copy(_c.Field.from_address(row)))
     return rows

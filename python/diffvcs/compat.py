@@ -22,8 +22,7 @@ def install() -> types.ModuleType:
     """Puts modules named ale_py, ale_py.roms, ale_py.env, ... in place of the real ones, and registers its names."""
     module = types.ModuleType("ale_py", __doc__)
     module.__path__ = []
-    module.__version__ = __version__
-    module.SDL_SUPPORT = _has_window()
+    module.__dict__.update(__version__=__version__, SDL_SUPPORT=_has_window())
     for name in ("Action", "ALEInterface", "ALEState", "LoggerMode"):
         setattr(module, name, getattr(ale, name))
     modules = {"ale_py": module, "ale_py.roms": roms}
@@ -32,10 +31,13 @@ def install() -> types.ModuleType:
     except ImportError:  # no Gymnasium: the interface alone, as in ale-py
         pass
     else:
-        module.ALEVectorInterface = batch.ALEVectorInterface
-        module.AtariEnv, module.AtariVectorEnv = env.AtariEnv, vector.DiffVCSVectorEnv
         vectors = types.ModuleType("ale_py.vector_env")
-        vectors.AtariVectorEnv = vector.DiffVCSVectorEnv
+        vectors.__dict__.update(AtariVectorEnv=vector.DiffVCSVectorEnv)
+        module.__dict__.update(
+            ALEVectorInterface=batch.ALEVectorInterface,
+            AtariEnv=env.AtariEnv,
+            AtariVectorEnv=vector.DiffVCSVectorEnv,
+        )
         modules.update({"ale_py.env": env, "ale_py.vector_env": vectors, "ale_py.registration": registration})
         registration.register_as_ale_py()
     for name, found in modules.items():
@@ -55,7 +57,7 @@ def install_envpool() -> types.ModuleType:
         setattr(module, name, getattr(envpool, name))
     for name in ("envpool", "envpool.registration", "envpool.atari", "envpool.atari.registration"):
         sys.modules[name] = module
-    module.registration = module.atari = module
+    module.__dict__.update(registration=module, atari=module)
     return module
 
 

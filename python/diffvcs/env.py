@@ -115,11 +115,11 @@ class AtariEnv(gymnasium.Env, EzPickle):
 
     # ---- seeds and episodes ----------------------------------------------------------------------------------------
 
-    def seed_game(self, seed: int | None = None) -> tuple[int, int]:
+    def seed_game(self, seed: int | None = None) -> tuple[np.uint32, np.uint32]:
         """Seeds the generator of frame skips, and the game's from the next loading on."""
         own, game = np.random.SeedSequence(seed).generate_state(n_words=2)
         self._np_random, _ = seeding.np_random(int(own))
-        self.ale.setInt("random_seed", np.int32(game))
+        self.ale.setInt("random_seed", int(game.astype(np.int32)))
         return own, game
 
     def load_game(self) -> None:
@@ -151,7 +151,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         self, action: int | np.ndarray
     ) -> tuple[np.ndarray | dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
         frameskip = self._frameskip
-        if type(frameskip) is tuple:
+        if isinstance(frameskip, tuple):
             frameskip = int(self.np_random.integers(*frameskip))
         if self.continuous:
             choice, strength = self._direct(action)
@@ -160,13 +160,13 @@ class AtariEnv(gymnasium.Env, EzPickle):
         seen, image, ale = self._seen, np.empty(self._shape, np.uint8), self.ale
         if ale._window is None:
             lib.vcs_play(ale._env, choice, strength, frameskip, self._see, _c.room(image), self._seen_at)
-            reward = seen.reward
+            reward = float(seen.reward)
         else:  # every frame is seen
             reward = sum(ale.act(choice, strength) for _ in range(frameskip))
             lib.vcs_see(ale._env, self._see, _c.room(image), self._seen_at)
         return self._with_sound(image), float(reward), bool(seen.over), bool(seen.truncated), self._numbers()
 
-    def _direct(self, action: np.ndarray) -> tuple[Action, float]:
+    def _direct(self, action: int | np.ndarray) -> tuple[Action, float]:
         if not isinstance(action, np.ndarray) or action.dtype != np.float32 or action.shape != (3,):
             raise ValueError("a continuous action is a float32 array of radius, angle and fire")
         radius, angle, fire = action

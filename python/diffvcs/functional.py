@@ -104,12 +104,12 @@ def _hold(machine: Machine, actions: Sequence[int]) -> np.ndarray:
 def run(cart: Cartridge | str, state: np.ndarray, actions: Sequence[int | str]) -> Run:
     """Plays a frame for each action, from a state on: the same arguments give the same result, always."""
     cart = Cartridge.find(cart)
-    actions = [action_number(a) for a in actions]
-    if not actions:
+    numbers = [action_number(a) for a in actions]
+    if not numbers:
         raise ValueError("a run has at least one action")
-    machine, count = _machine(cart), len(actions)
+    machine, count = _machine(cart), len(numbers)
     machine.restore(state)
-    controls, pointer = _hold(machine, actions), _c.Run()
+    controls, pointer = _hold(machine, numbers), _c.Run()
     lib.vcs_run_idle(machine.handle, count, _c.address(controls.copy()), ctypes.addressof(pointer))
     result = Run(
         cart,
@@ -186,7 +186,9 @@ class Derivatives:
 
     def field(self, name: str) -> np.ndarray:
         """The slots of a field of the machine: elements x bits of an element."""
-        dtype, offset = self.cart.state_dtype.fields[name][:2]
+        if self.dstate is None:
+            raise ValueError("this product has no dstate")
+        dtype, offset = self.cart.state_dtype[name], self.cart.offset(name)
         count = dtype.shape[0] if dtype.shape else 1
         return self.dstate[8 * offset : 8 * (offset + dtype.itemsize)].reshape(count, -1)
 
@@ -233,7 +235,7 @@ def _product(name: str, played: Run, inputs, outputs, options) -> dict[str, int]
     report, call = (_c.RelaxedReport(), "vcs_relaxed_") if relaxed else (_c.GradReport(), "vcs_grad_")
     pointers = (played._pointer(), relaxed or settings, inputs, outputs, report)
     _c.call(call + name, *[ctypes.addressof(p) for p in pointers])
-    return {key: getattr(report, key) for key, _ in report._fields_}
+    return {key: getattr(report, key) for key, *_ in report._fields_}
 
 
 def vjp(
@@ -313,10 +315,9 @@ def jvp(
         None if drom is None else _array(drom, (cart.rom.size, 8), "drom"),
         None if dinput is None else _array(dinput, (count, _c.INPUTS), "dinput"),
     ]
-    result = Derivatives(
-        cart, dstate=np.zeros(8 * cart.state_size, np.float32), dframes=np.zeros((count, *shape), np.float32)
-    )
-    pictures = _pointers(list(result.dframes))
+    dframes = np.zeros((count, *shape), np.float32)
+    result = Derivatives(cart, dstate=np.zeros(8 * cart.state_size, np.float32), dframes=dframes)
+    pictures = _pointers(list(dframes))
     inputs = _c.GradInputs(*[_c.address(a) for a in given])
     outputs = _c.GradOutputs(ctypes.addressof(pictures), _c.address(result.dstate), None)
     if rewards:
@@ -342,7 +343,7 @@ def _grid(kind: int, index: np.ndarray, frame: np.ndarray, bits: Sequence[int]) 
 
 def state_places(cart: Cartridge, name: str, elements: Sequence[int] | None = None) -> np.ndarray:
     """Every bit of a field of the machine, or of some of its elements."""
-    dtype, offset = cart.state_dtype.fields[name][:2]
+    dtype, offset = cart.state_dtype[name], cart.offset(name)
     base = dtype.base.itemsize
     elements = range(dtype.itemsize // base) if elements is None else elements
     index = np.array([offset + base * e + b for e in elements for b in range(base)], np.uint32)

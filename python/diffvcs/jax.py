@@ -76,19 +76,19 @@ def _function(cart: Cartridge, options: tuple, forwards: bool):
         return tuple(_call("run", _results(cart, inputs), cart, chosen)(state, rom, inputs))
 
     if forwards:
-        function = jax.custom_jvp(call)
+        pushed = jax.custom_jvp(call)
 
-        @function.defjvp
+        @pushed.defjvp
         def _(given, tangents):
             return call(*given), tuple(_call("jvp", _results(cart, given[2]), cart, chosen)(*given, *tangents))
 
-    else:
-        function = jax.custom_vjp(call)
-        function.defvjp(
-            lambda *given: (call(*given), given),
-            lambda given, adjoints: tuple(_call("vjp", _like(given), cart, chosen)(*given, *adjoints)),
-        )
-    return function
+        return pushed
+    pulled = jax.custom_vjp(call)
+    pulled.defvjp(
+        lambda *given: (call(*given), given),
+        lambda given, adjoints: tuple(_call("vjp", _like(given), cart, chosen)(*given, *adjoints)),
+    )
+    return pulled
 
 
 def run(

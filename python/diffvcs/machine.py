@@ -20,7 +20,7 @@ ACTION_NAMES: list[str] = [lib.vcs_action_name(i).decode() for i in range(_c.ACT
 INPUT_NAMES: list[str] = [
     f"{player}{key}" for player in ("", "p2_") for key in ("up", "down", "left", "right", "fire")
 ] + ["reset", "select"]
-OPTIONS = [name for name, _ in _c.EnvOptions._fields_]
+OPTIONS = [name for name, *_ in _c.EnvOptions._fields_]
 
 
 def action_number(action: int | str) -> int:
@@ -56,9 +56,7 @@ class Machine:
         lib.vcs_env_defaults(self.cart.handle, ctypes.addressof(settings))
         settings.repeat_action_probability = 0
         self._change(settings, options)
-        handle = ctypes.c_void_p()
-        _c.call("vcs_env_create_with", self.cart.handle, ctypes.addressof(settings), ctypes.addressof(handle))
-        self.handle: int = handle.value
+        self.handle = _c.create("vcs_env_create_with", self.cart.handle, ctypes.addressof(settings))
         self._owner = _c.Owner(self.handle, "vcs_env_free", needs=self.cart)
         self._state = _c.view(lib.vcs_env_machine(self.handle), self.cart.state_size, owner=self._owner)
         self._ram = _c.view(lib.vcs_env_ram(self.handle), _c.RAM_BYTES, owner=self._owner)
@@ -211,11 +209,11 @@ class Machine:
     def set(self, **fields: Any) -> None:
         """Writes fields by name, as in machine.set(ram=values, a=3); refuses, changing nothing, what cannot be."""
         before, kept = self._state.copy(), self.save()
-        record = self._state.view(self.cart.state_dtype).reshape(())
+        record, names = self._state.view(self.cart.state_dtype).reshape(()), self.cart.state_dtype.names or ()
         try:
             for name, value in fields.items():
-                if name not in record.dtype.names:
-                    raise KeyError(f"no field {name!r}; there are {', '.join(record.dtype.names)}")
+                if name not in names:
+                    raise KeyError(f"no field {name!r}; there are {', '.join(names)}")
                 record[name] = value
             self.restore(self.save())
         except Exception:

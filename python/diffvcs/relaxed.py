@@ -61,9 +61,8 @@ class Relaxed:
 
     def __init__(self, cart: Cartridge | str, profile: str = "ale", **options):
         self.cart = Cartridge.find(cart, profile)
-        settings, handle = relax_options(**options), ctypes.c_void_p()
-        _c.call("vcs_relax_create", self.cart.handle, ctypes.addressof(settings), ctypes.addressof(handle))
-        self.handle: int = handle.value
+        settings = relax_options(**options)
+        self.handle = _c.create("vcs_relax_create", self.cart.handle, ctypes.addressof(settings))
         self._owner = _c.Owner(self.handle, "vcs_relax_free", needs=self.cart)
         self._frames = np.zeros(2 * _c.FRAME_BYTES, np.uint8)
         self.state_slots, self.input_slots = (
@@ -118,7 +117,7 @@ class Relaxed:
     def report(self) -> dict[str, int]:
         """Instructions, reads and branches since the load, and those that rounded wrongly."""
         report = _c.RelaxReport.from_address(lib.vcs_relax_report(self.handle))
-        return {name: getattr(report, name) for name, _ in _c.RelaxedReport._fields_}
+        return {name: getattr(report, name) for name, *_ in _c.RelaxedReport._fields_}
 
     def read(self, cells: Sequence[int] | np.ndarray, index: int) -> float:
         """One softened read by itself, before the cast."""

@@ -135,8 +135,8 @@ class DiffVCSVectorEnv(VectorEnv):
 
     def _action_spaces(self) -> tuple[Space, Space]:
         if self.continuous:
-            single = continuous_space()
-            return single, batch_space(single, self.batch_size)
+            direct = continuous_space()
+            return direct, batch_space(direct, self.batch_size)
         counts = [len(self.ale.get_action_set(i)) for i in range(self.num_envs)]
         single = Discrete(max(counts))
         if min(counts) < max(counts) and self.batch_size == self.num_envs:

@@ -57,8 +57,9 @@ static bool read_pixels(const char *text, int height, vcs_aim_t *aim) {
   return false;
 }
 
-vcs_status_t vcs_aim_read(const char *text, const vcs_scene_t *scene, vcs_aim_t *aim, vcs_error_t *error) {
-  const int height = scene->rom.cart->frame_height;
+vcs_status_t vcs_aim_read(const char *text, const vcs_rom_t *rom, const vcs_env_t *env, vcs_aim_t *aim,
+                          vcs_error_t *error) {
+  const int height = rom->cart->frame_height;
   const char *rest = after(text, "ram:");
   long address;
   int bit;
@@ -76,8 +77,8 @@ vcs_status_t vcs_aim_read(const char *text, const vcs_scene_t *scene, vcs_aim_t 
   }
   if (strcmp(text, "score") == 0) {
     *aim = (vcs_aim_t){.kind = VCS_AIM_SCORE, .bit = -1};
-    if (scene->env->game) return VCS_OK;
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "--output score: no rules are known for %.100s", scene->rom.name);
+    if (env->game) return VCS_OK;
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "--output score: no rules are known for %.100s", rom->name);
   }
   return vcs_error_fill(
       error, VCS_BAD_ARGUMENT,

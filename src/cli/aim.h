@@ -20,7 +20,9 @@ typedef struct {
   int index, bit;          /* RAM; bit -1: the byte */
 } vcs_aim_t;
 
-vcs_status_t vcs_aim_read(const char *text, const vcs_scene_t *scene, vcs_aim_t *aim, vcs_error_t *error);
+/* An output of a game: every --output is read by this one. */
+vcs_status_t vcs_aim_read(const char *text, const vcs_rom_t *rom, const vcs_env_t *env, vcs_aim_t *aim,
+                          vcs_error_t *error);
 vcs_status_t vcs_aim_bit(const char *text, const vcs_scene_t *scene, vcs_place_t *place, vcs_error_t *error);
 vcs_status_t vcs_aim_input(const char *text, const vcs_scene_t *scene, vcs_place_t *place, vcs_error_t *error);
 

@@ -11,6 +11,7 @@
 
 #include "host/games.h"
 #include "host/patch.h"
+#include "host/progress.h"
 
 int vcs_cli_complain(const char *command, int exit_code, const char *format, ...) {
   va_list arguments;
@@ -21,6 +22,13 @@ int vcs_cli_complain(const char *command, int exit_code, const char *format, ...
   va_end(arguments);
   fprintf(stderr, "\n");
   return exit_code;
+}
+
+int vcs_cli_end(const char *command, vcs_status_t status, const vcs_error_t *error) {
+  const int exit_code = status == VCS_BAD_ARGUMENT ? VCS_EXIT_USAGE : VCS_EXIT_FAILED;
+  if (status) return vcs_cli_complain(command, exit_code, "%s", error->message);
+  if (!vcs_interrupted()) return VCS_EXIT_OK;
+  return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted: nothing was written");
 }
 
 /* ---- Actions ------------------------------------------------------------------------------------------------ */

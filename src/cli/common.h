@@ -32,6 +32,10 @@ int vcs_cli_paper(int argc, char **argv);
 /* "diffvcs run: what was wrong", to stderr; returns the exit code it is given. */
 int vcs_cli_complain(const char *command, int exit_code, const char *format, ...) VCS_PRINTF(3, 4);
 
+/* How a command ends that writes its results last: says what was wrong, or that it was interrupted before it wrote any,
+ * and returns the exit code. */
+int vcs_cli_end(const char *command, vcs_status_t status, const vcs_error_t *error);
+
 /* ---- Actions ------------------------------------------------------------------------------------------------ */
 
 int vcs_cli_action(const char *word);              /* by name in any case, or by number; -1: none */

@@ -446,11 +446,8 @@ static int check_options(options_t *o) {
       o->height > TARGET_MAX) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--region takes X,Y,WIDTH,HEIGHT in pixels, not '%s'", o->region);
   }
-  if (o->scene.actions && o->scene.seed) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--seed and --actions both say what to press: give one of them");
-  }
-  if (!o->scene.actions && o->scene.frame < 0) o->scene.frame = 300;
-  return vcs_output_directory(command, o->out);
+  const int exit_code = vcs_scene_complete(&o->scene, command);
+  return exit_code == VCS_ARGS_GO ? vcs_output_directory(command, o->out) : exit_code;
 }
 
 int vcs_cli_edit(int argc, char **argv) {

@@ -1,4 +1,5 @@
-/* explain.c: `diffvcs explain GAME --frame N --pixel X,Y`: why a pixel is what it is, as a page (explain.h). */
+/* explain.c: `diffvcs explain GAME --frame N --output pixel:ROW,COLUMN`: why a pixel is what it is, as a page
+ * (explain.h). */
 #include "cli/explain.h"
 #include "host/progress.h"
 
@@ -22,11 +23,7 @@ static int explain(const vcs_question_t *question, const char *out) {
   }
   vcs_text_free(&text);
   vcs_explanation_free(&explanation);
-  if (status) {
-    return vcs_cli_complain(command, status == VCS_BAD_ARGUMENT ? VCS_EXIT_USAGE : VCS_EXIT_FAILED, "%s",
-                            error.message);
-  }
-  return vcs_interrupted() ? vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted") : VCS_EXIT_OK;
+  return vcs_cli_end(command, status, &error);
 }
 
 int vcs_cli_explain(int argc, char **argv) {
@@ -36,7 +33,9 @@ int vcs_cli_explain(int argc, char **argv) {
       VCS_ARG_POSITIONAL("ROM", &q.scene.rom, "a ROM image, the name of a game, or demo"),
       VCS_ARG_INTEGER("frame", &q.scene.frame, -1, 100000000,
                       "the frame that is asked about; -1: all --actions, or 300"),
-      VCS_ARG_TEXT("pixel", &q.pixel, "X,Y", "why is this pixel what it is? The column, then the row"),
+      VCS_ARG_TEXT("output", &q.output, "WHAT",
+                   "why is this so? As in grad: pixel:ROW,COLUMN, region:X,Y,W,H, ram:9C, score"),
+      VCS_ARG_TEXT("pixel", &q.pixel, "X,Y", "or this pixel, the column first: --pixel 38,190 is pixel:190,38"),
       VCS_ARG_TEXT("region", &q.region, "X,Y,W,H", "or this region"),
       VCS_ARG_TEXT("object", &q.object, "NAME", "or all that this lights: P0, P1, M0, M1, BL, PF"),
       VCS_ARG_TEXT("ram", &q.ram, "ADDRESS", "or this byte of RAM after the frame: 9C, or a bit of it: 9C.3"),
@@ -54,19 +53,17 @@ int vcs_cli_explain(int argc, char **argv) {
       "Why a pixel is what it is: which object lit it, which register writes at which beam position made it so, by\n"
       "which instructions, from which bytes of RAM and ROM, and which controls of earlier frames; each with its truth\n"
       "(the bit flipped, the frames run again) and its derivative by every method. Writes a page that needs nothing\n"
-      "else (explain.html), the same as explain.json, and frame.png, ram.png, rom.png." VCS_ROMS_NOTE,
-      "diffvcs explain demo --frame 100 --pixel 80,100 --out why\n"
-      "diffvcs explain space_invaders --frame 1050 --pixel 38,190\n"
+      "else (explain.html), the same as explain.json, and frame.png, ram.png, rom.png.\n\n"
+      "--output takes what it takes in grad and smooth: pixel:ROW,COLUMN has the row first, --pixel X,Y the "
+      "column." VCS_ROMS_NOTE,
+      "diffvcs explain space_invaders --frame 1050 --output pixel:190,38 --out why\n"
+      "diffvcs explain demo --frame 100 --pixel 80,100\n"
       "diffvcs explain pong --seed 1 --frame 400 --object P0 --horizon 16\n"
       "diffvcs explain breakout --seed 1 --frame 600 --ram 9C\n",
       args};
   int exit_code = vcs_args_read(&usage, argc, argv);
-  if (exit_code != VCS_ARGS_GO) return exit_code;
-  if (q.scene.actions && q.scene.seed) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--seed and --actions both say what to press: give one of them");
-  }
-  if (!q.scene.actions && q.scene.frame < 0) q.scene.frame = 300;
-  exit_code = vcs_output_directory(command, out);
+  if (exit_code == VCS_ARGS_GO) exit_code = vcs_scene_complete(&q.scene, command);
+  if (exit_code == VCS_ARGS_GO) exit_code = vcs_output_directory(command, out);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_interrupt_catch();
   return explain(&q, out);

@@ -67,7 +67,7 @@ void vcs_frame_without(const vcs_run_t *run, int object, vcs_t *m, uint8_t *fram
 /* How long to look back, and for what. */
 typedef struct {
   vcs_scene_choice_t scene;
-  const char *pixel, *region, *object, *ram; /* one of them, or `score` */
+  const char *output, *pixel, *region, *object, *ram; /* one of them, or `score` */
   bool score;
   int64_t span, window;
 } vcs_question_t;

@@ -361,12 +361,18 @@ static vcs_status_t find_inputs(vcs_explanation_t *e, const slots_t *slots, vcs_
 
 static vcs_status_t read_question(const vcs_question_t *q, vcs_explanation_t *e, vcs_error_t *error) {
   char text[96];
-  const int asked = !!q->pixel + !!q->region + !!q->object + !!q->ram + q->score;
+  const char *const things[] = {q->output, q->pixel, q->region, q->object, q->ram, q->score ? "score" : NULL};
+  int asked = 0;
+  for (size_t i = 0; i < sizeof things / sizeof *things; i++) {
+    if (!things[i]) continue;
+    e->what = things[i];
+    asked++;
+  }
   if (asked != 1) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
-                          "ask about one thing: --pixel X,Y, --region X,Y,W,H, --object P0, --ram 9C or --score");
+                          "ask about one thing: --output pixel:ROW,COLUMN, --pixel X,Y, --region X,Y,W,H, --object P0, "
+                          "--ram 9C or --score");
   }
-  e->what = q->pixel ? q->pixel : q->region ? q->region : q->object ? q->object : q->ram ? q->ram : "score";
   if (q->object) {
     int object = 0;
     while (object < VCS_SHOWN_OBJECTS && strcasecmp(q->object, brief_names[object]) != 0) object++;
@@ -374,7 +380,7 @@ static vcs_status_t read_question(const vcs_question_t *q, vcs_explanation_t *e,
       return vcs_error_fill(error, VCS_BAD_ARGUMENT, "--object takes P0, P1, M0, M1, BL or PF, not '%.20s'", q->object);
     }
     e->object = vcs_object_names[object];
-    return vcs_aim_read("screen", &e->scene, &e->aim, error);
+    return vcs_aim_read("screen", &e->scene.rom, e->scene.env, &e->aim, error);
   }
   if (q->pixel) {
     int x, y;
@@ -389,9 +395,9 @@ static vcs_status_t read_question(const vcs_question_t *q, vcs_explanation_t *e,
   } else if (q->ram) {
     snprintf(text, sizeof text, "ram:%.60s", q->ram + (*q->ram == '$'));
   } else {
-    snprintf(text, sizeof text, "score");
+    snprintf(text, sizeof text, "%.90s", q->output ? q->output : "score");
   }
-  return vcs_aim_read(text, &e->scene, &e->aim, error);
+  return vcs_aim_read(text, &e->scene.rom, e->scene.env, &e->aim, error);
 }
 
 /* The pixels that are asked about: a rectangle, or all that an object lights. */

@@ -91,7 +91,7 @@ static vcs_status_t walk_backwards(job_t *job, vcs_error_t *error) {
   const int groups = job->options->groups;
   vcs_finding_t *f = &job->finding;
   vcs_aim_t *aim = &job->aim;
-  vcs_status_t status = vcs_aim_read(job->options->output, &job->scene, aim, error);
+  vcs_status_t status = vcs_aim_read(job->options->output, &job->scene.rom, job->scene.env, aim, error);
   if (status) return status;
   f->aim = aim;
   f->value = vcs_aim_value(aim, &job->ending, job->scale);
@@ -291,11 +291,7 @@ static int grad(const options_t *options) {
   free(job.rewards);
   free(job.finding.ranking);
   vcs_scene_free(&job.scene);
-  if (status) {
-    return vcs_cli_complain(command, status == VCS_BAD_ARGUMENT ? VCS_EXIT_USAGE : VCS_EXIT_FAILED, "%s",
-                            error.message);
-  }
-  return vcs_interrupted() ? vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted") : VCS_EXIT_OK;
+  return vcs_cli_end(command, status, &error);
 }
 
 /* What can be known to be wrong before anything runs. */
@@ -309,11 +305,8 @@ static int check_options(options_t *o) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE,
                             "--wrt takes " VCS_WRT_CHOICES ", or several of them with commas, not '%s'", o->wrt);
   }
-  if (o->scene.actions && o->scene.seed) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--seed and --actions both say what to press: give one of them");
-  }
-  if (!o->scene.actions && o->scene.frame < 0) o->scene.frame = 300;
-  return vcs_output_directory(command, o->out);
+  const int exit_code = vcs_scene_complete(&o->scene, command);
+  return exit_code == VCS_ARGS_GO ? vcs_output_directory(command, o->out) : exit_code;
 }
 
 int vcs_cli_grad(int argc, char **argv) {

@@ -409,12 +409,7 @@ static int joystick(const options_t *options) {
   free(job.direction);
   free(job.picture);
   vcs_scene_free(&job.scene);
-  if (status) {
-    return vcs_cli_complain(command, status == VCS_BAD_ARGUMENT ? VCS_EXIT_USAGE : VCS_EXIT_FAILED, "%s",
-                            error.message);
-  }
-  return vcs_interrupted() ? vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted: nothing was written")
-                           : VCS_EXIT_OK;
+  return vcs_cli_end(command, status, &error);
 }
 
 static int check_options(options_t *o) {

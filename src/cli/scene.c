@@ -136,6 +136,14 @@ static vcs_status_t plan_run(vcs_scene_t *scene, script_t *script, const vcs_sce
   return status;
 }
 
+int vcs_scene_complete(vcs_scene_choice_t *choice, const char *command) {
+  if (choice->actions && choice->seed) {
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--seed and --actions both say what to press: give one of them");
+  }
+  if (!choice->actions && choice->frame < 0) choice->frame = 300;
+  return VCS_ARGS_GO;
+}
+
 vcs_status_t vcs_scene_open(const vcs_scene_choice_t *choice, vcs_scene_t *scene, vcs_error_t *error) {
   script_t script = {.frame = 0};
   *scene = (vcs_scene_t){0};

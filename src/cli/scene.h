@@ -26,6 +26,10 @@ typedef struct {
   vcs_run_t run; /* `horizon` frames, in which nobody does anything unless they are replayed; points into the others */
 } vcs_scene_t;
 
+/* Completes a choice from the command line: one of --seed and --actions; 300 frames, if nothing says how many. Returns
+ * VCS_ARGS_GO or the exit code, having complained. */
+int vcs_scene_complete(vcs_scene_choice_t *choice, const char *command);
+
 /* Opens the cartridge and plays. On success vcs_scene_free is due. A frame of -1 means: as many as there are actions.
  */
 vcs_status_t vcs_scene_open(const vcs_scene_choice_t *choice, vcs_scene_t *scene, vcs_error_t *error);

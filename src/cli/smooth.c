@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/aim.h"
 #include "cli/stage.h"
 #include "host/progress.h"
 
@@ -33,45 +34,36 @@ typedef struct {
 
 /* ---- The output --------------------------------------------------------------------------------------------- */
 
-/* "X,Y" or "X,Y,W,H", then "=HEX": the pixels of one colour are counted instead. */
-static bool read_pixels(job_t *job, const char *text, int count, vcs_scalar_t *output) {
-  char numbers[64];
-  int64_t n[4] = {0, 0, 1, 1};
-  const char *colour = strchr(text, '=');
-  snprintf(numbers, sizeof numbers, "%.*s", colour ? (int)(colour - text) : (int)sizeof numbers, text);
-  if (vcs_parse_numbers(numbers, n, count) != count) return false;
-  for (int i = 0; i < 4; i++) {
-    if (n[i] > VCS_FRAME_BYTES) return false;
+/* What vcs_aim_read takes; pixels may have "=HEX" behind them: those of that colour are counted. */
+static vcs_status_t read_output(job_t *job, vcs_scalar_t *output, vcs_error_t *error) {
+  const char *colour = strchr(job->output, '=');
+  char what[64];
+  vcs_aim_t aim;
+  snprintf(what, sizeof what, "%.*s", colour ? (int)(colour - job->output) : (int)sizeof what, job->output);
+  vcs_status_t status = vcs_aim_read(what, &job->stage.rom, job->stage.env, &aim, error);
+  if (status) return status;
+  switch (aim.kind) {
+    case VCS_AIM_PIXELS:
+      *output = (vcs_scalar_t){VCS_SCALAR_PIXELS, aim.x, aim.y, aim.width, aim.height, job->values, 0, 0};
+      vcs_pixel_values(job->stage.rom.cart, VCS_VALUES_LUMINANCE, job->values);
+      break;
+    case VCS_AIM_RAM:
+      *output = (vcs_scalar_t){.kind = VCS_SCALAR_RAM, .index = aim.index, .bit = aim.bit};
+      break;
+    case VCS_AIM_SCORE:
+      *output = (vcs_scalar_t){.kind = VCS_SCALAR_SCORE};
+      break;
   }
-  *output =
-      (vcs_scalar_t){VCS_SCALAR_PIXELS, (int32_t)n[0], (int32_t)n[1], (int32_t)n[2], (int32_t)n[3], job->values, 0, 0};
-  vcs_pixel_values(job->stage.rom.cart, VCS_VALUES_LUMINANCE, job->values);
-  if (!colour) return true;
+  if (!colour) return VCS_OK;
   char *end;
   const unsigned long index = strtoul(colour + 1, &end, 16);
-  if (end == colour + 1 || *end || index > 255) return false;
-  for (unsigned long i = 0; i < 256; i++) job->values[i] = i == index;
-  return true;
-}
-
-static bool read_ram(const char *text, vcs_scalar_t *output) {
-  char *end;
-  const unsigned long address = strtoul(text, &end, 16);
-  *output = (vcs_scalar_t){.kind = VCS_SCALAR_RAM, .index = (int32_t)address - 0x80, .bit = -1};
-  if (end == text || address < 0x80 || address > 0xFF) return false;
-  if (*end == '.' && end[1] >= '0' && end[1] <= '7') {
-    output->bit = end[1] - '0';
-    end += 2;
+  if (aim.kind != VCS_AIM_PIXELS || end == colour + 1 || *end || index > 255) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                          "--output counts pixels of a palette index in hex, as region:0,0,160,210=44, not '%.60s'",
+                          job->output);
   }
-  return !*end;
-}
-
-static bool read_output(job_t *job, const char *text, vcs_scalar_t *output) {
-  if (strncmp(text, "pixel:", 6) == 0) return read_pixels(job, text + 6, 2, output);
-  if (strncmp(text, "region:", 7) == 0) return read_pixels(job, text + 7, 4, output);
-  if (strncmp(text, "ram:", 4) == 0) return read_ram(text + 4, output);
-  *output = (vcs_scalar_t){.kind = VCS_SCALAR_SCORE};
-  return strcmp(text, "score") == 0;
+  for (unsigned long i = 0; i < 256; i++) job->values[i] = i == index;
+  return VCS_OK;
 }
 
 /* ---- The table ---------------------------------------------------------------------------------------------- */
@@ -127,11 +119,7 @@ static int smooth(job_t *job) {
   vcs_output_t output;
   vcs_text_t text = {0};
   int32_t done = 0;
-  if (!read_output(job, job->output, &scalar)) {
-    return vcs_cli_complain(
-        command, VCS_EXIT_USAGE,
-        "--output takes pixel:X,Y or region:X,Y,W,H (with =COLOUR), ram:9C, ram:9C.3 or score, not '%s'", job->output);
-  }
+  if (read_output(job, &scalar, &error)) return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
   job->probabilities = malloc(stage->count * sizeof *job->probabilities);
   job->gradient = malloc(stage->count * sizeof *job->gradient);
   job->order = malloc(stage->count * sizeof *job->order);
@@ -163,7 +151,8 @@ int vcs_cli_smooth(int argc, char **argv) {
   const vcs_arg_t args[] = {
       VCS_ARGS_STAGE(&job.stage),
       VCS_ARG_TEXT("horizon", &job.stage.horizon, "K", "NOOP frames to run after the draw"),
-      VCS_ARG_TEXT("output", &job.output, "WHAT", "pixel:X,Y, region:X,Y,W,H, ram:9C, ram:9C.3 or score"),
+      VCS_ARG_TEXT("output", &job.output, "WHAT",
+                   "pixel:ROW,COLUMN, region:X,Y,W,H, screen, ram:9C, ram:9C.3 or score"),
       VCS_ARG_NUMBER("p", &job.p, 0, 1, "the probability that a bit is not what it is in the run"),
       VCS_ARG_INTEGER("samples", &job.samples, 1, 1 << 24, "draws; an even number for antithetic pairs"),
       VCS_ARG_CHOICE("method", &job.method, "difference|score", "a run for each bit and draw, or one for each draw"),
@@ -179,11 +168,11 @@ int vcs_cli_smooth(int argc, char **argv) {
       "Plays, then draws the chosen bits at random, runs on with nobody doing anything, and estimates how the "
       "expected\n"
       "output changes with the probability that a bit is 1. Columns: byte, bit, derivative, half the width of its\n"
-      "confidence interval, largest derivative first; the first row (`-`) is the expected output. A pixel is its\n"
-      "luminance, a region the sum of them; with =COLOUR (a palette index, hex), as region:0,0,160,210=44, the number\n"
-      "of pixels of that colour. The score is the sum of rewards. The default is --wrt ram." VCS_STAGE_NOTE
-          VCS_ROMS_NOTE,
-      "diffvcs smooth demo --frames 100 --horizon 2 --output pixel:80,100 --p 0.01 --top 10\n"
+      "confidence interval, largest derivative first; the first row (`-`) is the expected output. A pixel (its row\n"
+      "first, as in grad) is its luminance, a region the sum of them; with =COLOUR (a palette index, hex), as\n"
+      "region:0,0,160,210=44, the number of pixels of that colour. The score is the sum of rewards. The default is\n"
+      "--wrt ram." VCS_STAGE_NOTE VCS_ROMS_NOTE,
+      "diffvcs smooth demo --frames 100 --horizon 2 --output pixel:100,80 --p 0.01 --top 10\n"
       "diffvcs smooth pong --seed 1 --frames 200 --horizon 4 --output ram:8D --bits B6,B8 --samples 1000\n"
       "diffvcs smooth space_invaders --seed 1 --frames 200 --horizon 60 --wrt input --output score --method score\n",
       args};

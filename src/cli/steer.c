@@ -528,7 +528,7 @@ static vcs_status_t read_goal(job_t *job, vcs_error_t *error) {
     job->wanted = wanted <= 255 ? (int)wanted : -1;
   }
   const bool well_formed = score || (end && !*end && job->wanted >= 0);
-  if (!well_formed || vcs_aim_read(cell, &job->scene, &job->aim, error) ||
+  if (!well_formed || vcs_aim_read(cell, &job->scene.rom, job->scene.env, &job->aim, error) ||
       !(score || (job->aim.kind == VCS_AIM_RAM && job->aim.bit < 0))) {
     if (score) return VCS_BAD_ARGUMENT; /* the complaint is there */
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "--goal takes score or ram:9C=60 (0 to 255, or 0x3C), not '%.60s'",
@@ -562,12 +562,7 @@ static int steer(const options_t *options) {
   for (size_t i = 0; job.results && i < SEARCHES * (size_t)options->seeds; i++) free(job.results[i].held);
   free(job.results);
   vcs_scene_free(&job.scene);
-  if (status) {
-    return vcs_cli_complain(command, status == VCS_BAD_ARGUMENT ? VCS_EXIT_USAGE : VCS_EXIT_FAILED, "%s",
-                            error.message);
-  }
-  return vcs_interrupted() ? vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted: nothing was written")
-                           : VCS_EXIT_OK;
+  return vcs_cli_end(command, status, &error);
 }
 
 static int check_options(options_t *o) {

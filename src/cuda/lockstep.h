@@ -161,7 +161,6 @@ typedef struct {
 #if defined(VCS_LANES_RECORD)
   vcs_tape_t *tape; /* or NULL */
   vcs_row_t *row;   /* the next one */
-  uint32_t origin;  /* of the rows' times */
 #endif
 } vcs_lane_t;
 
@@ -300,7 +299,7 @@ VCS_HOT_FN void vcs_lane_note(const vcs_lane_t *lane, vcs_row_t *row, unsigned w
                               uint32_t place, uint8_t b) {
   const uint32_t offset = (uint32_t)(lane->at - lane->bank.code);
   const uint8_t *bytes = lane->bank.rom + offset;
-  vcs_row_begin(row, &lane->cpu, lane->bank.start + offset, lane->cycles - lane->origin, *bytes);
+  vcs_row_begin(row, &lane->cpu, lane->bank.start + offset, lane->cycles, *bytes);
   if (where == VCS_AT_NONE || what >= VCS_DOES_ASLA) return; /* no data, or it says itself which */
   row->value = b;
   if (where == VCS_AT_IMMEDIATE) return;

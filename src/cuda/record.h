@@ -44,7 +44,7 @@ VCS_HOT_FN bool vcs_lane_access_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane
   if (addr & 0x1000) return false;
   vcs_row_t row;
   cpu->time = VCS_CYCLES(lane->cycles);
-  vcs_row_begin(&row, cpu, pc, lane->cycles - lane->origin, *bytes);
+  vcs_row_begin(&row, cpu, pc, lane->cycles, *bytes);
   row.addr = addr;
   uint32_t cycles = lane->cycles + (code.row >> VCS_CYCLES_AT & 7) + 1;
   if (reads && !zero_page) cycles += ((base & 0xFF) + (uint32_t)index) >> 8;
@@ -99,14 +99,13 @@ VCS_SLOW_FN void vcs_record_lanes(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_
   lane.code.row = lane.code.operand = 0;
   lane.left = VCS_FRAME_INSTRUCTIONS;
   lane.over = lane.stands = !playing;
-  lane.until = lane.origin = 0;
+  lane.until = 0;
   lane.tape = tape;
   lane.row = NULL;
   if (playing) {
     vcs_lane_load(&lane, m);
     lane.stands = m->jammed;
     lane.until = lane.cycles - lane.cycles % VCS_LINE_CYCLES;
-    lane.origin = lane.cycles;
     lane.row = tape->rows;
     end = tape->rows + tape->capacity;
   }

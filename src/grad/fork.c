@@ -231,13 +231,17 @@ static void memory_at(const vcs_forks_t *f, const vcs_t *before, int32_t from, i
   memcpy(m->cart_ram, before->cart_ram, f->cart->ram_size);
   for (int32_t i = from; i < to; i++) {
     const vcs_row_t *row = &tape->rows[i];
-    if (!row->addr) continue;
     vcs_opcode_t op = vcs_opcode(row->opcode);
     bool pushes = row->opcode == 0x08 || row->opcode == 0x48;
-    if (row->opcode == 0x20) {
-      uint16_t pc = (uint16_t)(row->pc + 2), second = (uint16_t)(0x100 + (uint8_t)(row->sp - 1));
-      if (vcs_chip_at(row->addr) == VCS_TO_RAM) m->ram[row->addr & 0x7F] = (uint8_t)(pc >> 8);
-      if (vcs_chip_at(second) == VCS_TO_RAM) m->ram[second & 0x7F] = (uint8_t)pc;
+    if (row->opcode == VCS_DARK) {
+      vcs_row_contents(tape, (int32_t)(side_at(tape, i) - tape->sides), row, true, m);
+    } else if (row->opcode == 0x20 || row->opcode == 0x00) { /* JSR, BRK */
+      uint16_t pc = (uint16_t)(row->pc + 2);
+      uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, vcs_row_status(row)};
+      for (int k = 0; k < (row->opcode ? 2 : 3); k++) {
+        uint16_t addr = (uint16_t)(0x100 + (uint8_t)(row->sp - k));
+        if (vcs_chip_at(addr) == VCS_TO_RAM) m->ram[addr & 0x7F] = pushed[k];
+      }
     } else if (pushes || op.access == VCS_ACCESS_WRITE || op.access == VCS_ACCESS_MODIFY) {
       if (vcs_chip_at(row->addr) == VCS_TO_RAM) {
         m->ram[row->addr & 0x7F] = row->value;

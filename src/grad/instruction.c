@@ -836,7 +836,7 @@ VCS_STATIC void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
       if (vcs_chip_at(addr) == VCS_TO_RAM) s->m->ram[addr & 0x7F] = pushed[i];
     }
   } else if (row->opcode == VCS_DARK) {
-    memcpy(s->m->ram, s->tape->sides[s->side + 1].machine + VCS_OFFSET(ram), sizeof s->m->ram);
+    vcs_row_contents(s->tape, s->side, row, true, s->m);
   } else if (stores) {
     cell_t cell = cell_written(s, row->addr);
     if (cell.slots) ((uint8_t *)s->m)[cell.live] = row->value;
@@ -845,7 +845,7 @@ VCS_STATIC void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
 
 VCS_STATIC void undo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
   if (row->opcode == 0x00 || row->opcode == VCS_DARK) {
-    memcpy(s->m->ram, s->tape->sides[s->side].machine + VCS_OFFSET(ram), sizeof s->m->ram);
+    vcs_row_contents(s->tape, s->side, row, false, s->m);
   } else if (row->opcode == 0x20) {
     uint16_t second = (uint16_t)(0x100 + (uint8_t)(row->sp - 1));
     if (vcs_chip_at(second) == VCS_TO_RAM) s->m->ram[second & 0x7F] = row->value;

@@ -681,6 +681,8 @@ VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *
   if (reverse && ste->rules.temperature == 0) ste->asked &= ~(unsigned)recipe->sets;
   switch (bus) {
     case DOES_NOTHING:
+      if (ste->rules.temperature > 0 && row->opcode == VCS_DARK)
+        vcs_row_contents(ste->s->tape, ste->s->side, row, !reverse, ste->s->m);
       take_steps(ste, recipe, row, next, reverse);
       return;
     case DOES_BRANCH:

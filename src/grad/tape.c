@@ -60,13 +60,6 @@ VCS_STATIC bool grow(void **array, int32_t count, int32_t *capacity, size_t size
 #endif
 }
 
-/* The picture is drawn up to this clock of the frame. */
-VCS_STATIC void draw_to(vcs_tape_t *tape, int32_t clock) {
-  if (clock < tape->picture_from) return;
-  if (clock > tape->picture_to) clock = tape->picture_to;
-  if (clock > tape->drawn) tape->drawn = clock;
-}
-
 /* The comb of an HMOVE: the first eight pixels of the line, or of the next one if they are drawn. */
 VCS_STATIC void place_comb(vcs_tape_t *tape, const vcs_t *m) {
   if (tape->drawn < tape->comb_end) return;
@@ -82,69 +75,45 @@ VCS_STATIC void place_comb(vcs_tape_t *tape, const vcs_t *m) {
   tape->comb[row].to = 8;
 }
 
-/* What strobes do to the picture beside setting a register: a player that is reset while a copy of it is being drawn
- * shows the rest of it, and HMOVE draws its comb. */
-VCS_STATIC void draw_strobe(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, unsigned reg, int32_t clock) {
-  const int hpos = clock % VCS_LINE_CLOCKS;
-  if (reg == VCS_HMOVE) {
-    if (cart->hmove_blanks && (hpos <= 62 || hpos >= 225)) place_comb(tape, m);
-  } else if (vcs_player_phase(m->nusiz[reg - VCS_RESP0], m->pos[reg - VCS_RESP0],
-                              hpos < VCS_HBLANK_CLOCKS ? 3 : (hpos - VCS_HBLANK_CLOCKS + 5) % 160) == 1) {
-    draw_to(tape, clock + 11);
-  }
-}
-
-/* The event of a row, with the TIA as it is before it. There is room. */
-VCS_HOT_FN vcs_event_t *begin_event(vcs_tape_t *tape, const vcs_t *m, int32_t row, int32_t clock, unsigned reg,
-                                    uint8_t value) {
-  vcs_event_t *event = &tape->events[tape->event_count++];
+/* The event of an access to the TIA that is about to happen `cycles` into the frame, with the TIA as it is before it.
+ * There is room. end_event has to follow. */
+VCS_HOT_FN void begin_event(vcs_tape_t *tape, const vcs_t *m, int32_t row, unsigned reg, uint8_t value,
+                            uint32_t cycles) {
+  vcs_event_t *event = tape->next_event++;
   event->row = row;
-  event->clock = clock;
-  /* Writes that have no event (a call whose stack is in the TIA) may have drawn lines: those have no derivative. */
-  if (tape->drawn < VCS_LINE_CLOCKS * m->line) tape->drawn = VCS_LINE_CLOCKS * m->line;
+  event->clock = vcs_wrap_minus((int32_t)(cycles * 3), m->frame_clock);
   event->from = tape->drawn;
   event->line = m->line;
   event->collisions = m->collisions;
   event->reg = (uint8_t)reg;
   event->value = value;
   vcs_event_take_tia(event, m);
-  return event;
 }
 
-VCS_HOT_FN bool event_room(vcs_tape_t *tape) {
-  return grow((void **)&tape->events, tape->event_count, &tape->event_capacity, sizeof *tape->events);
+/* It has happened: this is what had been drawn before it (tia.h). */
+VCS_HOT_FN void end_event(vcs_tape_t *tape, const vcs_t *m) { tape->next_event[-1].to = tape->drawn = m->seen_clock; }
+
+/* An HMOVE has happened; late ones draw no comb. */
+VCS_STATIC void end_hmove(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
+  const int hpos = tape->next_event[-1].clock % VCS_LINE_CLOCKS;
+  if (cart->hmove_blanks && (hpos <= 62 || hpos >= 225)) place_comb(tape, m);
 }
 
-VCS_HOT_FN bool is_strobe(unsigned reg) { return reg == VCS_RESP0 || reg == VCS_RESP1 || reg == VCS_HMOVE; }
+/* While a tape is recorded its events are counted by pointers; these go from one to the other. */
+VCS_STATIC void count_events(vcs_tape_t *tape) { tape->event_count = (int32_t)(tape->next_event - tape->events); }
 
-/* A write that is about to be made; for a strobe draw_strobe has to follow. */
-VCS_HOT_FN vcs_event_t *note_write(vcs_tape_t *tape, const vcs_t *m, int32_t row, unsigned reg, uint8_t value,
-                                   uint32_t cycles) {
-  const int32_t clock = vcs_wrap_minus((int32_t)(cycles * 3), m->frame_clock);
-  vcs_event_t *event = begin_event(tape, m, row, clock, reg, value);
-  draw_to(tape, clock + vcs_tia_delay(reg, clock));
-  event->to = tape->drawn;
-  return event;
+VCS_STATIC void find_events(vcs_tape_t *tape) {
+  if (!tape->event_capacity) return; /* a new tape: no array yet */
+  tape->next_event = tape->events + tape->event_count;
+  tape->events_end = tape->events + tape->event_capacity;
 }
 
-/* The same for all of them. False: no memory. */
-VCS_STATIC bool add_write(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, int32_t row, unsigned reg,
-                          uint8_t value, uint32_t cycles) {
-  if (!event_room(tape)) return false;
-  vcs_event_t *event = note_write(tape, m, row, reg, value, cycles);
-  if (!is_strobe(reg)) return true;
-  draw_strobe(tape, cart, m, reg, event->clock);
-  event->to = tape->drawn;
-  return true;
-}
-
-/* A collision register that is about to be read, or the end of the frame. */
-VCS_STATIC bool add_look(vcs_tape_t *tape, const vcs_t *m, int32_t row, unsigned reg, uint32_t cycles) {
-  if (!event_room(tape)) return false;
-  const int32_t clock = vcs_wrap_minus((int32_t)(cycles * 3), m->frame_clock);
-  vcs_event_t *event = begin_event(tape, m, row, clock, reg, 0);
-  draw_to(tape, reg == VCS_EVENT_END ? m->seen_clock : clock);
-  event->to = tape->drawn;
+/* Room for one more. */
+VCS_STATIC bool event_room(vcs_tape_t *tape) {
+  if (tape->next_event < tape->events_end) return true;
+  count_events(tape);
+  if (!grow((void **)&tape->events, tape->event_count, &tape->event_capacity, sizeof *tape->events)) return false;
+  find_events(tape);
   return true;
 }
 
@@ -204,30 +173,32 @@ VCS_STATIC uint8_t bus_before(const vcs_cart_t *cart, const vcs_t *m, vcs_opcode
   return vcs_code_byte(cart, m, (uint16_t)(m->pc + vcs_mode_length(op.mode) - 1));
 }
 
-/* Whether fetching the instruction that is about to run switches banks: its bytes are then not those that the machine
- * before it shows. */
-VCS_STATIC bool switches_itself(const vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
-  if (!is_hot(cart, m->pc) && !is_hot(cart, (uint16_t)(m->pc + 2))) return false;
+/* What fetching the instruction that is about to run does to the machine. If it switches banks, the instruction's bytes
+ * are not those that the machine before it shows. */
+typedef enum { FETCH_ONLY_READS, FETCH_CHANGES, FETCH_SWITCHES } fetch_t;
+
+VCS_STATIC fetch_t fetching(const vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
+  if (!is_hot(cart, m->pc) && !is_hot(cart, (uint16_t)(m->pc + 2))) return FETCH_ONLY_READS;
   memcpy(tape->copy, m, vcs_machine_size(cart));
   int length = 1;
   for (int i = 0; i < length; i++) {
     const uint16_t addr = (uint16_t)(m->pc + i);
     if (vcs_chip_at(addr) != VCS_TO_CART) break;
     const uint8_t byte = vcs_cart_read(cart, tape->copy, addr);
-    if (byte != vcs_code_byte(cart, m, addr)) return true;
+    if (byte != vcs_code_byte(cart, m, addr)) return FETCH_SWITCHES;
     if (i == 0) length = vcs_mode_length(vcs_opcode(byte).mode);
   }
   for (int i = 0; i < 4; i++) {
-    if (tape->copy->bank[i] != m->bank[i]) return true;
+    if (tape->copy->bank[i] != m->bank[i]) return FETCH_SWITCHES;
   }
-  return false;
+  return vcs_same_bytes(tape->copy, m, offsetof(vcs_t, cart_ram)) ? FETCH_ONLY_READS : FETCH_CHANGES;
 }
 
-VCS_STATIC bool is_dark(const vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
+/* Whether it has a byte in a chip. */
+VCS_STATIC bool is_in_chip(const vcs_cart_t *cart, const vcs_t *m) {
   if (is_chip(m->pc)) return true;
   int length = vcs_mode_length(vcs_opcode(vcs_code_byte(cart, m, m->pc)).mode);
-  return is_chip((uint16_t)(m->pc + length - 1)) || is_chip((uint16_t)(m->pc + length / 2)) ||
-         switches_itself(tape, cart, m);
+  return is_chip((uint16_t)(m->pc + length - 1)) || is_chip((uint16_t)(m->pc + length / 2));
 }
 
 /* Whether an instruction has a byte of data, which its row keeps: JSR has, and what is immediate is one. */
@@ -237,28 +208,27 @@ VCS_STATIC bool has_data(uint8_t opcode) {
   return access == VCS_ACCESS_READ || access == VCS_ACCESS_WRITE || access == VCS_ACCESS_MODIFY;
 }
 
-/* Writes down an instruction that is about to be executed. What it will read or write is filled in afterwards. */
+/* Whether a read of the RIOT leaves it as it was: then the next snapshot is as good as one before it. */
+VCS_STATIC bool riot_stays(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr, uint32_t cycles) {
+  if (!(addr & 7)) return cart->passive_ports;
+  if ((addr & 5) != 4) return true;
+  return m->timer_was_read || vcs_riot_intervals(m, cycles - 1 - m->timer_cycle) >= 0;
+}
+
+/* Writes down an instruction that is about to be executed. What it will read or write is filled in afterwards. There is
+ * room for an event. */
 VCS_STATIC bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   if (!grow((void **)&tape->rows, tape->count, &tape->capacity, sizeof *tape->rows)) return false;
   vcs_row_t *row = &tape->rows[tape->count];
-  row->pc = m->pc;
-  const uint32_t since = m->cycles - tape->start->cycles;
-  row->cycles = (uint16_t)since;
-  row->a = m->a;
-  row->x = m->x;
-  row->y = m->y;
-  row->sp = m->sp;
-  vcs_cpu_t flags;
-  vcs_cpu_set_status(&flags, m->p);
-  row->flags = (uint16_t)(flags.nz | vcs_row_seldom(&flags, since));
-  row->c = flags.c;
-  row->opcode = is_dark(tape, cart, m) ? VCS_DARK : vcs_code_byte(cart, m, m->pc);
-  row->addr = 0;
-  row->old = 0;
+  vcs_cpu_t cpu;
+  vcs_cpu_load(&cpu, m);
+  const fetch_t fetch = fetching(tape, cart, m);
+  const bool hidden = fetch == FETCH_SWITCHES || is_in_chip(cart, m), was_dark = tape->dark;
+  vcs_row_begin(row, &cpu, m->pc, m->cycles, hidden ? VCS_DARK : vcs_code_byte(cart, m, m->pc));
+  tape->dark = row->opcode == VCS_DARK;
   vcs_opcode_t op = vcs_opcode(row->opcode);
   bool stores = op.access == VCS_ACCESS_WRITE || op.access == VCS_ACCESS_MODIFY, reads = op.access == VCS_ACCESS_READ;
-  bool crosses = false, deep = is_hot(cart, m->pc) || tape->dark || row->opcode == VCS_DARK;
-  tape->dark = row->opcode == VCS_DARK;
+  bool crosses = false, deep = fetch == FETCH_CHANGES || tape->dark || was_dark;
   if (op.access == VCS_ACCESS_STACK) {
     switch (row->opcode) {
       case 0x08: /* PHP */
@@ -301,7 +271,7 @@ VCS_STATIC bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m
         }
         break;
       case VCS_TO_RIOT:
-        deep = true;
+        deep |= stores || !riot_stays(cart, m, row->addr, vcs_row_time(tape, row, crosses));
         break;
       default:
         deep |= stores && (row->addr & 63) == VCS_VBLANK; /* the paddles' capacitors */
@@ -316,9 +286,9 @@ VCS_STATIC bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m
     if (stores) { /* what it stores is known before it happens */
       uint64_t word = vcs_local_pack(m->a, m->x, m->y, m->sp, m->p, row->old);
       uint8_t value = (uint8_t)(vcs_local(row->opcode, row->addr, word) >> 8 * VCS_LANE_V);
-      if (!add_write(tape, cart, m, tape->count, row->addr & 63u, value, time)) return false;
-    } else if ((row->addr & 15) < 8 && !add_look(tape, m, tape->count, VCS_EVENT_READ + (row->addr & 15u), time)) {
-      return false;
+      begin_event(tape, m, tape->count, row->addr & 63u, value, time);
+    } else if ((row->addr & 15) < 8) {
+      begin_event(tape, m, tape->count, VCS_EVENT_READ + (row->addr & 15u), 0, time);
     }
   }
   return true;
@@ -328,28 +298,54 @@ VCS_EXTERN void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const v
   tape->count = tape->event_count = tape->side_count = tape->branch_count = 0;
   memset(tape->comb, 0, sizeof tape->comb);
   memcpy(tape->start, m, vcs_machine_size(cart));
+  find_events(tape);
   tape->drawn = m->seen_clock;
   tape->picture_from = VCS_LINE_CLOCKS * cart->top_line;
-  tape->picture_to = tape->picture_from + VCS_LINE_CLOCKS * cart->height;
   tape->until = INT32_MAX;
   tape->comb_end = 0;
   tape->dark = false;
   if (m->hmove_blank) place_comb(tape, m);
 }
 
+/* The byte of cartridge RAM that a dark row has stored to, if it has. */
+VCS_STATIC void note_dark_store(vcs_row_t *row, const vcs_cart_t *cart, const vcs_t *before, const vcs_t *after) {
+  for (uint32_t i = 0; i < cart->ram_size; i++) {
+    if (before->cart_ram[i] == after->cart_ram[i]) continue;
+    row->addr = (uint16_t)(i + 1);
+    row->old = before->cart_ram[i];
+    row->value = after->cart_ram[i];
+  }
+}
+
 VCS_EXTERN bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video,
                               bool *frame_over) {
+  if (!event_room(tape)) return false;
+  const vcs_event_t *event = tape->next_event;
   if (!add_row(tape, cart, m)) return false;
   vcs_row_t *row = &tape->rows[tape->count++];
   uint8_t second = m->ram[(uint8_t)(m->sp - 1) & 0x7F];
+  if (tape->dark) memcpy(tape->copy, m, vcs_machine_size(cart));
   vcs_cpu_step(cart, m, video, frame_over);
   row->value = row->opcode == 0x20 ? second : has_data(row->opcode) ? m->bus : 0;
+  if (tape->dark) note_dark_store(row, cart, tape->copy, m);
+  if (tape->next_event > event) {
+    end_event(tape, m);
+    if (event->reg == VCS_HMOVE) end_hmove(tape, cart, m);
+  } else if (tape->drawn < VCS_LINE_CLOCKS * m->line) {
+    tape->drawn = VCS_LINE_CLOCKS * m->line; /* by a write that has no event (dark): lines without a derivative */
+  }
   return true;
 }
 
 VCS_EXTERN bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   (void)cart;
-  return add_side(tape, m) && add_look(tape, m, tape->count, VCS_EVENT_END, m->cycles);
+  const bool fits = add_side(tape, m) && event_room(tape);
+  if (fits) {
+    begin_event(tape, m, tape->count, VCS_EVENT_END, 0, m->cycles);
+    end_event(tape, m);
+  }
+  count_events(tape);
+  return fits;
 }
 
 /* ---- The quick way ---------------------------------------------------------------------------------------------
@@ -361,61 +357,42 @@ VCS_EXTERN bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs
  * - Whether there is room for more rows, or more instructions are allowed, is asked only where the program goes
  *   backwards, elsewhere or waits, and by time: an instruction takes two cycles at least. There is always room for a
  *   bank from end to end (VCS_RUN_MARGIN).
- * - What changes seldom is put together only by operations that set V, D or I; the upper bits of the time do not change
- *   in here.
- * - Time is counted from the tape's beginning.
+ * - A, X, Y, S and the flags but N and Z are in one word, as a row has them: it is stored in one access, and all else
+ *   finds a host register. Operations take them out, and put back what they set. The upper bits of the time, which are
+ *   in that word, are seen to at the end (carry_time).
  */
-
-/* Whether a read of the RIOT leaves it as it was: then the next snapshot is as good as one before it. */
-VCS_STATIC bool riot_stays(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr, uint32_t cycles) {
-  if (!(addr & 7)) return cart->passive_ports;
-  if ((addr & 5) != 4) return true;
-  return m->timer_was_read || vcs_riot_intervals(m, cycles - 1 - m->timer_cycle) >= 0;
-}
 
 /* A read of a chip at the end of an instruction; `bus` is the byte before it. -1: this is for vcs_tape_step. */
 VCS_SLOW_EXTERN int vcs_tape_read_chip(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video,
                                        const vcs_row_t *row, uint16_t addr, uint32_t cycles, uint8_t bus) {
+  const bool collision = !(addr & 0x80) && (addr & 15) < 8;
   if (addr & 0x80 && !riot_stays(cart, m, addr, cycles)) return -1;
-  if (!(addr & 0x80) && (addr & 15) < 8) {
-    if (!add_look(tape, m, (int32_t)(row - tape->rows), VCS_EVENT_READ + (addr & 15u), cycles)) return -1;
+  if (collision) {
+    if (!event_room(tape)) return -1;
+    begin_event(tape, m, (int32_t)(row - tape->rows), VCS_EVENT_READ + (addr & 15u), 0, cycles);
   }
   m->cycles = cycles;
-  return vcs_bus_read_chip(cart, m, video, addr, bus);
+  const uint8_t byte = vcs_bus_read_chip(cart, m, video, addr, bus);
+  if (collision) end_event(tape, m);
+  return byte;
 }
 
 enum { STOP_DRAWN = 4 }; /* beside VCS_STOP_...: all that anybody looks at is drawn */
-
-/* The event of a write to the TIA that is about to be made, if there is room for it: this calls nothing, and needs no
- * stack. STOP_DRAWN, or 0; -1: this is for vcs_tape_step. */
-VCS_SLOW_FN int quick_event(vcs_tape_t *tape, vcs_t *m, const vcs_row_t *row, unsigned reg, uint8_t value,
-                            uint32_t cycles) {
-  if (VCS_UNLIKELY(tape->event_count >= tape->event_capacity)) return -1;
-  note_write(tape, m, (int32_t)(row - tape->rows), reg, value, cycles);
-  m->cycles = cycles;
-  return tape->drawn >= tape->until ? STOP_DRAWN : 0;
-}
-
-/* The same for any register. */
-VCS_SLOW_FN int quick_strobe(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, const vcs_row_t *row, unsigned reg,
-                             uint8_t value, uint32_t cycles) {
-  if (!add_write(tape, cart, m, (int32_t)(row - tape->rows), reg, value, cycles)) return -1;
-  m->cycles = cycles;
-  return tape->drawn >= tape->until ? STOP_DRAWN : 0;
-}
 
 /* A write to any register of a chip; the registers are in m where a snapshot needs them. Why the CPU has to look up, or
  * -1. */
 VCS_SLOW_EXTERN int vcs_tape_write_chip(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video,
                                         const vcs_row_t *row, uint16_t addr, uint8_t value, uint32_t cycles) {
   tape->count = (int32_t)(row - tape->rows);
+  if (!event_room(tape)) return -1;
   if ((addr & 0x80 || (addr & 63) == VCS_VBLANK) && !add_side(tape, m)) return -1;
-  if (addr & 0x80) {
-    m->cycles = cycles;
-    return (int)vcs_bus_write_chip(cart, m, video, addr, value, true);
-  }
-  int stop = quick_strobe(tape, cart, m, row, addr & 63u, value, cycles);
-  return stop < 0 ? stop : stop | (int)vcs_bus_write_tia(cart, m, video, addr, value);
+  if (!(addr & 0x80)) begin_event(tape, m, tape->count, addr & 63u, value, cycles);
+  m->cycles = cycles;
+  int stop = (int)vcs_bus_write_chip(cart, m, video, addr, value, true);
+  if (addr & 0x80) return stop;
+  end_event(tape, m);
+  if ((addr & 63) == VCS_HMOVE) end_hmove(tape, cart, m);
+  return tape->drawn >= tape->until ? stop | STOP_DRAWN : stop;
 }
 
 /* Turns of a loop that waits for the timer, beginning with its branch, that are left out: the timer is surely above 1
@@ -430,7 +407,7 @@ VCS_EXTERN uint32_t vcs_tape_turns(const vcs_tape_t *tape, const vcs_t *m, uint3
 
 /* The byte on the bus after a row, from which the program went on to pc. */
 static uint8_t last_byte(const vcs_cart_t *cart, const vcs_t *m, const vcs_row_t *row) {
-  if (row->opcode == 0x20) return (uint8_t)(m->pc >> 8);                         /* JSR */
+  if (row->opcode == 0x20 || row->opcode == 0x6C) return (uint8_t)(m->pc >> 8);  /* JSR, JMP () */
   if (row->opcode == 0x60) return vcs_code_byte(cart, m, (uint16_t)(m->pc - 1)); /* RTS */
   if (has_data(row->opcode)) return row->value;
   return vcs_code_byte(cart, m, (uint16_t)(row->pc + vcs_mode_length(vcs_opcode(row->opcode).mode) - 1));
@@ -453,6 +430,8 @@ VCS_HOT_FN uint32_t quick_base(const vcs_t *m, const vcs_cpu_t *cpu, vcs_code_t 
       return (uint8_t)(at.operand + cpu->x);
     case VCS_MODE_ZPY:
       return (uint8_t)(at.operand + cpu->y);
+    case VCS_MODE_IZX:
+      return vcs_run_pointer(&m->ram[(at.operand + cpu->x) & 0x7F]);
     case VCS_MODE_IZY:
       return vcs_run_pointer(&m->ram[at.operand]);
     default: /* ABS, ABX, ABY */
@@ -470,10 +449,9 @@ VCS_HOT_FN uint8_t quick_bus(const uint8_t *bytes, unsigned mode, uint32_t base)
 }
 
 /* The registers as they are before the instruction at pc. */
-VCS_HOT_FN void quick_store(const vcs_cpu_t *cpu, vcs_t *m, uint32_t pc, uint32_t origin) {
+VCS_HOT_FN void quick_store(vcs_cpu_t *cpu, vcs_t *m, uint32_t pc) {
+  cpu->pc = (uint16_t)pc;
   vcs_cpu_store(cpu, m);
-  m->pc = (uint16_t)pc;
-  m->cycles += origin;
 }
 
 /* Where the element of an address is, given the first one's: an array indexed by addresses. */
@@ -481,36 +459,46 @@ static const void *by_address(const void *array, size_t size, uint16_t first) {
   return (const void *)((uintptr_t)array - size * first); /* NOLINT(performance-no-int-to-ptr) */
 }
 
-/* A X Y S side by side, as a row has them, and with one of them set anew. */
-VCS_HOT_FN uint32_t quick_registers(const vcs_cpu_t *cpu) {
-  return cpu->a | (uint32_t)cpu->x << 8 | (uint32_t)cpu->y << 16 | (uint32_t)cpu->sp << 24;
+/* What a row has from its registers on, N, Z and the opcode left out, in a word. */
+enum { QUICK_FLAGS = 8 * (offsetof(vcs_row_t, flags) - offsetof(vcs_row_t, a)) };
+
+VCS_HOT_FN uint64_t quick_pack(const vcs_cpu_t *cpu) {
+  return VCS_LANE(VCS_LANE_A, cpu->a) | VCS_LANE(VCS_LANE_X, cpu->x) | VCS_LANE(VCS_LANE_Y, cpu->y) |
+         VCS_LANE(VCS_LANE_S, cpu->sp) | (uint64_t)vcs_row_flags(cpu, vcs_cpu_cycles(cpu)) << QUICK_FLAGS;
 }
-VCS_HOT_FN uint32_t quick_register(uint32_t registers, int lane, uint8_t byte) {
-  return (registers & ~(0xFFu << 8 * lane)) | (uint32_t)byte << 8 * lane;
+
+VCS_HOT_FN void quick_unpack(vcs_cpu_t *cpu, uint64_t word) {
+  cpu->a = (uint8_t)(word >> 8 * VCS_LANE_A);
+  cpu->x = (uint8_t)(word >> 8 * VCS_LANE_X);
+  cpu->y = (uint8_t)(word >> 8 * VCS_LANE_Y);
+  cpu->sp = (uint8_t)(word >> 8 * VCS_LANE_S);
+  cpu->c = word >> QUICK_FLAGS & VCS_ROW_C ? 1 : 0;
+  cpu->v = word >> QUICK_FLAGS & VCS_ROW_V ? 1 : 0;
+  cpu->d = word >> QUICK_FLAGS & VCS_ROW_D ? 1 : 0;
+  cpu->i = word >> QUICK_FLAGS & VCS_ROW_I ? 1 : 0;
+}
+
+/* The word with a register, or a flag, set anew. */
+VCS_HOT_FN uint64_t quick_register(uint64_t word, int lane, uint8_t byte) {
+  return (word & ~VCS_LANE(lane, 0xFF)) | VCS_LANE(lane, byte);
+}
+VCS_HOT_FN uint64_t quick_flag(uint64_t word, uint64_t flag, uint8_t set) {
+  return (word & ~(flag << QUICK_FLAGS)) | set * (flag << QUICK_FLAGS);
 }
 
 /* The row of an instruction without data. Neighbouring fields go in one store where the host is as the 6507 is. */
-VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uint32_t registers, unsigned seldom,
-                          uint8_t opcode) {
-  const uint32_t flags = cpu->nz | seldom;
+VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uint64_t word, uint8_t opcode) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   memcpy(&row->pc, &pc, 4); /* and no address */
-  memcpy(&row->a, &registers, 4);
-  memcpy(&row->flags, &flags, 4); /* and no data */
-#else
-  row->pc = (uint16_t)pc;
-  row->addr = 0;
-  row->a = cpu->a;
-  row->x = cpu->x;
-  row->y = cpu->y;
-  row->sp = cpu->sp;
-  row->flags = (uint16_t)flags;
+  row->cycles = (uint16_t)vcs_cpu_cycles(cpu);
   row->value = row->old = 0;
-  (void)registers;
-#endif
-  row->cycles = (uint16_t)(cpu->time >> VCS_CYCLES_SHIFT);
+  memcpy(&row->a, &word, 8);
+  row->nz = (uint16_t)cpu->nz;
   row->opcode = opcode;
-  row->c = cpu->c;
+#else
+  (void)word;
+  vcs_row_begin(row, cpu, pc, vcs_cpu_cycles(cpu), opcode);
+#endif
 }
 
 #if VCS_ROWS_JUMP
@@ -539,19 +527,21 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
   if (VCS_UNLIKELY((uint16_t)(pc - bank.start) >= bank.size || cpu->time >= limit)) goto look_up; \
   QUICK_DISPATCH;
 
-#define QUICK_ROW(opcode) quick_row(row, cpu, pc, packed, seldom, (opcode));
+#define QUICK_ROW(opcode) quick_row(row, cpu, (uint32_t)pc, word, (opcode));
 
-/* What is kept beside the registers follows those that an operation sets. */
+/* What an operation sets is put back into the word. */
 #define QUICK_SETS(operation, bits) (QUICK_WRITES(VCS_USES_##operation) & (bits))
 #define QUICK_WRITES(...) QUICK_WRITES_OF(__VA_ARGS__)
 #define QUICK_WRITES_OF(reads, writes, ...) ((uint64_t)(writes))
-#define QUICK_SET(operation)                                                              \
-  if (QUICK_SETS(operation, VCS_A)) packed = quick_register(packed, VCS_LANE_A, cpu->a);  \
-  if (QUICK_SETS(operation, VCS_X)) packed = quick_register(packed, VCS_LANE_X, cpu->x);  \
-  if (QUICK_SETS(operation, VCS_Y)) packed = quick_register(packed, VCS_LANE_Y, cpu->y);  \
-  if (QUICK_SETS(operation, VCS_S)) packed = quick_register(packed, VCS_LANE_S, cpu->sp); \
-  if (QUICK_SETS(operation, VCS_P(VCS_FLAG_V | VCS_FLAG_D | VCS_FLAG_I)))                 \
-    seldom = vcs_row_seldom(cpu, vcs_cpu_cycles(cpu));
+#define QUICK_SET(operation)                                                                \
+  if (QUICK_SETS(operation, VCS_A)) word = quick_register(word, VCS_LANE_A, cpu->a);        \
+  if (QUICK_SETS(operation, VCS_X)) word = quick_register(word, VCS_LANE_X, cpu->x);        \
+  if (QUICK_SETS(operation, VCS_Y)) word = quick_register(word, VCS_LANE_Y, cpu->y);        \
+  if (QUICK_SETS(operation, VCS_S)) word = quick_register(word, VCS_LANE_S, cpu->sp);       \
+  if (QUICK_SETS(operation, VCS_P(VCS_FLAG_C))) word = quick_flag(word, VCS_ROW_C, cpu->c); \
+  if (QUICK_SETS(operation, VCS_P(VCS_FLAG_V))) word = quick_flag(word, VCS_ROW_V, cpu->v); \
+  if (QUICK_SETS(operation, VCS_P(VCS_FLAG_D))) word = quick_flag(word, VCS_ROW_D, cpu->d); \
+  if (QUICK_SETS(operation, VCS_P(VCS_FLAG_I))) word = quick_flag(word, VCS_ROW_I, cpu->i);
 
 #define QUICK_IMPLIED(opcode, operation, cost, second) \
   QUICK_ROW(opcode)                                    \
@@ -560,41 +550,41 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
   QUICK_SET(operation)                                 \
   QUICK_ON(1)
 
-#define QUICK_READ(opcode, operation, cost, second)                                                                    \
-  {                                                                                                                    \
-    const unsigned mode = vcs_opcode(opcode).mode;                                                                     \
-    const bool in_ram = mode == VCS_MODE_ZP && !(second);                                                              \
-    const vcs_code_t at = code[pc];                                                                                    \
-    uint64_t time = cpu->time + VCS_COST(cost);                                                                        \
-    uint8_t value;                                                                                                     \
-    if (mode == VCS_MODE_IZX) goto step;                                                                               \
-    QUICK_ROW(opcode)                                                                                                  \
-    if (mode == VCS_MODE_IMM) {                                                                                        \
-      value = (uint8_t)at.operand;                                                                                     \
-    } else {                                                                                                           \
-      const uint32_t base = in_ram ? 0x80u + at.operand : quick_base(m, cpu, at, rom + pc, mode);                      \
-      const uint16_t addr = (uint16_t)(base + quick_index(cpu, mode));                                                 \
-      time += VCS_PAGE_CROSSED(base, quick_index(cpu, mode));                                                          \
-      row->addr = addr;                                                                                                \
-      if ((mode == VCS_MODE_ABS || mode == VCS_MODE_ABX || mode == VCS_MODE_ABY) && !(second)) {                       \
-        value = bank.rom[at.operand + quick_index(cpu, mode)];                                                         \
-      } else if (in_ram || (addr & 0x1280) == 0x80) {                                                                  \
-        value = row->old = m->ram[addr & 0x7F];                                                                        \
-      } else if (addr & 0x1000) {                                                                                      \
-        if (is_hot(cart, addr)) goto step;                                                                             \
-        value = cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FF)];                                                   \
-      } else {                                                                                                         \
-        int found = vcs_tape_read_chip(tape, cart, m, video, row, addr, (uint32_t)(time >> VCS_CYCLES_SHIFT) + origin, \
-                                       quick_bus(rom + pc, mode, base));                                               \
-        if (found < 0) goto step;                                                                                      \
-        value = (uint8_t)found;                                                                                        \
-      }                                                                                                                \
-    }                                                                                                                  \
-    row->value = value;                                                                                                \
-    cpu->time = time;                                                                                                  \
-    vcs_op_##operation(cpu, value);                                                                                    \
-    QUICK_SET(operation)                                                                                               \
-    QUICK_ON(vcs_mode_length(mode))                                                                                    \
+#define QUICK_READ(opcode, operation, cost, second)                                                           \
+  {                                                                                                           \
+    const unsigned mode = vcs_opcode(opcode).mode;                                                            \
+    const bool in_ram = mode == VCS_MODE_ZP && !(second);                                                     \
+    const vcs_code_t at = code[pc];                                                                           \
+    uint64_t time = cpu->time + VCS_COST(cost);                                                               \
+    uint8_t value;                                                                                            \
+    if (mode == VCS_MODE_IZX && !vcs_pointer_in_ram((uint8_t)(at.operand + cpu->x))) goto step;               \
+    QUICK_ROW(opcode)                                                                                         \
+    if (mode == VCS_MODE_IMM) {                                                                               \
+      value = (uint8_t)at.operand;                                                                            \
+    } else {                                                                                                  \
+      const uint32_t base = in_ram ? 0x80u + at.operand : quick_base(m, cpu, at, rom + pc, mode);             \
+      const uint16_t addr = (uint16_t)(base + quick_index(cpu, mode));                                        \
+      time += VCS_PAGE_CROSSED(base, quick_index(cpu, mode));                                                 \
+      row->addr = addr;                                                                                       \
+      if ((mode == VCS_MODE_ABS || mode == VCS_MODE_ABX || mode == VCS_MODE_ABY) && !(second)) {              \
+        value = bank.rom[at.operand + quick_index(cpu, mode)];                                                \
+      } else if (in_ram || (addr & 0x1280) == 0x80) {                                                         \
+        value = row->old = m->ram[addr & 0x7F];                                                               \
+      } else if (addr & 0x1000) {                                                                             \
+        if (is_hot(cart, addr)) goto step;                                                                    \
+        value = cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FF)];                                          \
+      } else {                                                                                                \
+        int found = vcs_tape_read_chip(tape, cart, m, video, row, addr, (uint32_t)(time >> VCS_CYCLES_SHIFT), \
+                                       quick_bus(rom + pc, mode, base));                                      \
+        if (found < 0) goto step;                                                                             \
+        value = (uint8_t)found;                                                                               \
+      }                                                                                                       \
+    }                                                                                                         \
+    row->value = value;                                                                                       \
+    cpu->time = time;                                                                                         \
+    vcs_op_##operation(cpu, value);                                                                           \
+    QUICK_SET(operation)                                                                                      \
+    QUICK_ON(vcs_mode_length(mode))                                                                           \
   }
 
 #define QUICK_WRITE(opcode, operation, cost, second)                                                        \
@@ -622,31 +612,40 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
   }
 
 /* A write to a register of the TIA that is known, which `write` makes. */
-#define QUICK_TIA(opcode, reg, stored, write)                                                   \
-  {                                                                                             \
-    const uint32_t cycles = (uint32_t)((cpu->time + VCS_COST(3)) >> VCS_CYCLES_SHIFT) + origin; \
-    QUICK_ROW(opcode)                                                                           \
-    row->addr = rom[pc + 1];                                                                    \
-    row->value = (stored);                                                                      \
-    stop = is_strobe(reg) ? quick_strobe(tape, cart, m, row, reg, (stored), cycles)             \
-                          : quick_event(tape, m, row, reg, (stored), cycles);                   \
-    if (VCS_UNLIKELY(stop < 0)) goto step;                                                      \
-    stop |= (write) ? VCS_STOP_FRAME : 0;                                                       \
-    cpu->time += VCS_COST(3);                                                                   \
-    if ((reg) == VCS_WSYNC) cpu->time += VCS_CYCLES((uint32_t)(m->cycles - cycles));            \
-    pc += 2;                                                                                    \
-    row++;                                                                                      \
-    if (VCS_UNLIKELY(stop)) goto stopped;                                                       \
-    if ((reg) == VCS_WSYNC && VCS_UNLIKELY(cpu->time >= limit)) goto look_up;                   \
-    QUICK_DISPATCH;                                                                             \
+#define QUICK_TIA(opcode, reg, stored, write)                                          \
+  {                                                                                    \
+    if (VCS_UNLIKELY(tape->next_event >= tape->events_end)) goto step;                 \
+    const uint32_t cycles = (uint32_t)((cpu->time + VCS_COST(3)) >> VCS_CYCLES_SHIFT); \
+    QUICK_ROW(opcode)                                                                  \
+    row->addr = rom[pc + 1];                                                           \
+    row->value = (stored);                                                             \
+    quick_event(tape, m, row, (reg), (stored), cycles);                                \
+    stop = (write) ? VCS_STOP_FRAME : 0;                                               \
+    end_event(tape, m);                                                                \
+    if ((reg) == VCS_HMOVE) end_hmove(tape, cart, m);                                  \
+    cpu->time += VCS_COST(3);                                                          \
+    if ((reg) == VCS_WSYNC) cpu->time += VCS_CYCLES((uint32_t)(m->cycles - cycles));   \
+    pc += 2;                                                                           \
+    row++;                                                                             \
+    if (VCS_UNLIKELY(stop || tape->drawn >= tape->until)) goto stopped;                \
+    if ((reg) == VCS_WSYNC && VCS_UNLIKELY(cpu->time >= limit)) goto look_up;          \
+    QUICK_DISPATCH;                                                                    \
   }
 #define QUICK_STORE(opcode, name, stored) \
   QUICK_TIA(opcode, VCS_##name, stored, vcs_tia_write_this(m, video, VCS_##name, (stored)))
-#define QUICK_TIA_ROW(name)                     \
-  VCS_ROW_LABEL(sty_##name, VCS_ROW_STY_##name) \
-  QUICK_STORE(0x84, name, cpu->y)               \
-  VCS_ROW_LABEL(sta_##name, VCS_ROW_STA_##name) \
-  QUICK_STORE(0x85, name, cpu->a) VCS_ROW_LABEL(stx_##name, VCS_ROW_STX_##name) QUICK_STORE(0x86, name, cpu->x)
+#define QUICK_TIA_ROW(name)                       \
+  VCS_ROW_LABEL(sty_##name, VCS_ROW_STY_##name) { \
+    quick_unpack(cpu, word);                      \
+    QUICK_STORE(0x84, name, cpu->y)               \
+  }                                               \
+  VCS_ROW_LABEL(sta_##name, VCS_ROW_STA_##name) { \
+    quick_unpack(cpu, word);                      \
+    QUICK_STORE(0x85, name, cpu->a)               \
+  }                                               \
+  VCS_ROW_LABEL(stx_##name, VCS_ROW_STX_##name) { \
+    quick_unpack(cpu, word);                      \
+    QUICK_STORE(0x86, name, cpu->x)               \
+  }
 
 #define QUICK_MODIFY(opcode, operation, cost, second)                                                        \
   {                                                                                                          \
@@ -664,68 +663,76 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
     QUICK_ON(vcs_mode_length(mode))                                                                          \
   }
 
-#define QUICK_JUMP(opcode, operation, cost, second)       \
-  if (vcs_opcode(opcode).mode != VCS_MODE_ABS) goto step; \
-  QUICK_ROW(opcode)                                       \
-  cpu->time += VCS_COST(cost);                            \
-  QUICK_TO(code[pc].operand)
+#define QUICK_JUMP(opcode, operation, cost, second) \
+  QUICK_ROW(opcode)                                 \
+  cpu->time += VCS_COST(cost);                      \
+  const uint16_t operand = code[pc].operand;        \
+  QUICK_TO(vcs_opcode(opcode).mode == VCS_MODE_IND ? vcs_run_pointer(&m->ram[operand]) : operand)
 
 #define QUICK_BRANCH(opcode, operation, cost, second)   \
   QUICK_ROW(opcode)                                     \
   if (VCS_UNLIKELY(tape->forks)) {                      \
-    quick_store(cpu, m, row->pc, origin);               \
+    quick_unpack(cpu, word);                            \
+    quick_store(cpu, m, row->pc);                       \
     if (!quick_branch(tape, cart, m, row)) goto step;   \
   }                                                     \
   if (vcs_op_##operation(cpu)) {                        \
     cpu->time += VCS_COST((cost) + ((second) ? 2 : 1)); \
-    QUICK_BACK((uint32_t)(int16_t)code[pc].operand)     \
+    QUICK_BACK((size_t)(int16_t)code[pc].operand)       \
   }                                                     \
   cpu->time += VCS_COST(cost);                          \
   QUICK_ON(2)
 
 #define QUICK_STACK(opcode, operation, cost, second) QUICK_##operation(opcode, cost)
 /* Programs push into the TIA, too. */
-#define QUICK_PUSH(opcode, cost, pushed)                \
-  QUICK_ROW(opcode)                                     \
-  row->addr = (uint16_t)(0x100 + cpu->sp);              \
-  row->value = (pushed);                                \
-  if (VCS_UNLIKELY(cpu->sp < 0x80)) {                   \
-    time = cpu->time + VCS_COST(cost);                  \
-    length = 1;                                         \
-    goto chip_write;                                    \
-  }                                                     \
-  row->old = m->ram[cpu->sp & 0x7F];                    \
-  m->ram[cpu->sp-- & 0x7F] = row->value;                \
-  packed = quick_register(packed, VCS_LANE_S, cpu->sp); \
-  cpu->time += VCS_COST(cost);                          \
+#define QUICK_PUSH(opcode, cost, pushed)            \
+  QUICK_ROW(opcode)                                 \
+  row->addr = (uint16_t)(0x100 + cpu->sp);          \
+  row->value = (pushed);                            \
+  if (VCS_UNLIKELY(cpu->sp < 0x80)) {               \
+    time = cpu->time + VCS_COST(cost);              \
+    length = 1;                                     \
+    goto chip_write;                                \
+  }                                                 \
+  row->old = m->ram[cpu->sp & 0x7F];                \
+  m->ram[cpu->sp-- & 0x7F] = row->value;            \
+  word = quick_register(word, VCS_LANE_S, cpu->sp); \
+  cpu->time += VCS_COST(cost);                      \
   QUICK_ON(1)
 #define QUICK_PHA(opcode, cost) QUICK_PUSH(opcode, cost, cpu->a)
 #define QUICK_PHP(opcode, cost) QUICK_PUSH(opcode, cost, vcs_cpu_status(cpu))
-/* The stack in RAM, the byte that a pull touches first included. */
-#define QUICK_PULL(opcode, cost, set)                \
-  if (cpu->sp < 0x80 || cpu->sp > 0xFE) goto step;   \
-  QUICK_ROW(opcode)                                  \
-  row->addr = (uint16_t)(0x100 + ++cpu->sp);         \
-  const uint8_t value = m->ram[cpu->sp & 0x7F];      \
-  row->value = row->old = value;                     \
-  cpu->time += VCS_COST(cost);                       \
-  set(cpu, value);                                   \
-  seldom = vcs_row_seldom(cpu, vcs_cpu_cycles(cpu)); \
-  packed = quick_registers(cpu);                     \
+/* A pull reads the byte before, too. Programs that keep other things in S pull from the TIA, to pass time: that is all
+ * it does there above the collisions. */
+#define QUICK_PULL(opcode, cost, set)                                                   \
+  const uint8_t before = cpu->sp++;                                                     \
+  const bool chip = before < 0x7F && (before & 15) >= 8 && (cpu->sp & 15) >= 8;         \
+  if (VCS_UNLIKELY(before < 0x80 ? !chip : before > 0xFE)) goto step;                   \
+  QUICK_ROW(opcode)                                                                     \
+  row->addr = (uint16_t)(0x100 + cpu->sp);                                              \
+  cpu->time += VCS_COST(cost);                                                          \
+  if (VCS_UNLIKELY(chip)) {                                                             \
+    m->cycles = vcs_cpu_cycles(cpu);                                                    \
+    row->value = vcs_bus_read_chip(cart, m, video, (uint16_t)(0x100 + before), opcode); \
+    row->value = vcs_bus_read_chip(cart, m, video, row->addr, row->value);              \
+  } else {                                                                              \
+    row->value = row->old = m->ram[cpu->sp & 0x7F];                                     \
+  }                                                                                     \
+  set(cpu, row->value);                                                                 \
+  word = quick_pack(cpu);                                                               \
   QUICK_ON(1)
 #define QUICK_PLA(opcode, cost) QUICK_PULL(opcode, cost, vcs_op_LDA)
 #define QUICK_PLP(opcode, cost) QUICK_PULL(opcode, cost, vcs_cpu_set_status)
-#define QUICK_JSR(opcode, cost)                         \
-  if (cpu->sp < 0x81) goto step;                        \
-  const uint16_t back = (uint16_t)(pc + 2);             \
-  QUICK_ROW(opcode)                                     \
-  row->addr = (uint16_t)(0x100 + cpu->sp);              \
-  row->old = m->ram[cpu->sp & 0x7F];                    \
-  row->value = m->ram[(uint8_t)(cpu->sp - 1) & 0x7F];   \
-  m->ram[cpu->sp-- & 0x7F] = (uint8_t)(back >> 8);      \
-  m->ram[cpu->sp-- & 0x7F] = (uint8_t)back;             \
-  packed = quick_register(packed, VCS_LANE_S, cpu->sp); \
-  cpu->time += VCS_COST(cost);                          \
+#define QUICK_JSR(opcode, cost)                       \
+  if (cpu->sp < 0x81) goto step;                      \
+  const uint16_t back = (uint16_t)(pc + 2);           \
+  QUICK_ROW(opcode)                                   \
+  row->addr = (uint16_t)(0x100 + cpu->sp);            \
+  row->old = m->ram[cpu->sp & 0x7F];                  \
+  row->value = m->ram[(uint8_t)(cpu->sp - 1) & 0x7F]; \
+  m->ram[cpu->sp-- & 0x7F] = (uint8_t)(back >> 8);    \
+  m->ram[cpu->sp-- & 0x7F] = (uint8_t)back;           \
+  word = quick_register(word, VCS_LANE_S, cpu->sp);   \
+  cpu->time += VCS_COST(cost);                        \
   QUICK_TO(code[pc].operand)
 #define QUICK_RTS(opcode, cost)                                             \
   if (cpu->sp < 0x80 || cpu->sp > 0xFD) goto step;                          \
@@ -734,26 +741,44 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
   if (there >= bank.size || bank.code[there].row == VCS_ROW_HOT) goto step; \
   QUICK_ROW(opcode)                                                         \
   cpu->sp = (uint8_t)(cpu->sp + 2);                                         \
-  packed = quick_register(packed, VCS_LANE_S, cpu->sp);                     \
+  word = quick_register(word, VCS_LANE_S, cpu->sp);                         \
   cpu->time += VCS_COST(cost);                                              \
   QUICK_TO((uint16_t)(back + 1))
 #define QUICK_RTI(opcode, cost) goto step;
 #define QUICK_BRK(opcode, cost) goto step;
 
-#define QUICK_PAIR(opcode, operation, mode, access, cost)                                              \
-  VCS_ROW_LABEL(first_##opcode, opcode){QUICK_##access(opcode, operation, cost, false)} VCS_ROW_LABEL( \
-      second_##opcode, opcode + VCS_ROW_SECOND) {                                                      \
-    QUICK_##access(opcode, operation, cost, true)                                                      \
+#define QUICK_PAIR(opcode, operation, mode, access, cost)   \
+  VCS_ROW_LABEL(first_##opcode, opcode) {                   \
+    quick_unpack(cpu, word);                                \
+    QUICK_##access(opcode, operation, cost, false)          \
+  }                                                         \
+  VCS_ROW_LABEL(second_##opcode, opcode + VCS_ROW_SECOND) { \
+    quick_unpack(cpu, word);                                \
+    QUICK_##access(opcode, operation, cost, true)           \
   }
 
+/* The event of a write to the TIA that is about to be made. */
+VCS_HOT_FN void quick_event(vcs_tape_t *tape, vcs_t *m, const vcs_row_t *row, unsigned reg, uint8_t value,
+                            uint32_t cycles) {
+  begin_event(tape, m, (int32_t)(row - tape->rows), reg, value, cycles);
+  m->cycles = cycles;
+}
+
 /* The cycles for which it may run: two for each row there is room for and each instruction that is allowed, and not so
- * long that the upper bits of the time would change before it looks up, a bank of slow instructions later. */
-static uint32_t cycles_ahead(const vcs_tape_t *tape, const vcs_t *m, int32_t allowed) {
-  enum { MARGIN = 4 * 4096 + 256, HIGH = 1 << 16 };
+ * long that the lower bits of the time could come round, a bank of slow instructions later. */
+static uint32_t cycles_ahead(const vcs_tape_t *tape, int32_t allowed) {
+  enum { HALF_WAY_ROUND = 1 << 15 };
   const int32_t room = tape->capacity - tape->count - VCS_RUN_MARGIN, most = room < allowed ? room : allowed;
-  const int32_t low = HIGH - MARGIN - (int32_t)((m->cycles - tape->start->cycles) % HIGH);
-  if (most <= 0 || low <= 0) return 0;
-  return (uint32_t)(2 * most < low ? 2 * most : low);
+  if (most <= 0) return 0;
+  return 2 * most < HALF_WAY_ROUND ? 2 * (uint32_t)most : HALF_WAY_ROUND;
+}
+
+/* Rows from `first` to `end` in which the lower bits of the time have passed zero still have the upper bits from
+ * before. Those at the end are `flags`. */
+static void carry_time(vcs_row_t *first, vcs_row_t *end, uint8_t flags) {
+  enum { UPPER = VCS_ROW_HIGH << VCS_ROW_HIGH_SHIFT };
+  for (vcs_row_t *row = end - 1; row > first && row->cycles < first->cycles; row--)
+    row->flags = (uint8_t)((row->flags & ~UPPER) | (flags & UPPER));
 }
 
 /* Runs on, and writes down, as long as it can: about `allowed` instructions, surely not VCS_RUN_MARGIN more. Returns
@@ -762,18 +787,15 @@ static int32_t quick_rows(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vc
                           bool *frame_over) {
   vcs_cpu_t registers, *cpu = &registers;
   vcs_bank_t bank;
-  const uint32_t ahead = cycles_ahead(tape, m, allowed);
+  const uint32_t ahead = cycles_ahead(tape, allowed);
   if (!ahead || cart->snoops || tape->dark || !vcs_find_bank(cart, m, m->pc, &bank)) return 0;
   vcs_row_t *row = tape->rows + tape->count, *const first = row;
-  const uint32_t origin = tape->start->cycles;
   const vcs_code_t *code = by_address(bank.code, sizeof *code, bank.start);
   const uint8_t *rom = by_address(bank.rom, 1, bank.start);
-  uint32_t pc = m->pc;
+  size_t pc = m->pc;
   vcs_cpu_load(cpu, m);
-  cpu->time -= VCS_CYCLES(origin);
   const uint64_t limit = cpu->time + VCS_CYCLES(ahead);
-  unsigned seldom = vcs_row_seldom(cpu, vcs_cpu_cycles(cpu));
-  uint32_t packed = quick_registers(cpu);
+  uint64_t word = quick_pack(cpu);
   uint64_t time;   /* of a write to a chip, */
   unsigned length; /* how long its instruction is, */
   int stop;        /* and whether it stops */
@@ -805,13 +827,14 @@ next:
     VCS_OPCODES(QUICK_PAIR) /* NOLINT(bugprone-branch-clone): rows that only step are alike */
     VCS_TIA_ROWS(QUICK_TIA_ROW)
     VCS_ROW_LABEL(wsync, VCS_ROW_WSYNC) {
+      quick_unpack(cpu, word);
       const uint8_t opcode = rom[pc], value = opcode == 0x84 ? cpu->y : opcode == 0x85 ? cpu->a : cpu->x;
       QUICK_TIA(opcode, VCS_WSYNC, value, vcs_bus_write_wsync(m, video))
     }
     VCS_ROW_LABEL(wait_bne, VCS_ROW_WAIT_BNE) {
       if (vcs_op_BNE(cpu) && cpu->time < limit) {
         const uint32_t most = (uint32_t)((limit - cpu->time) / VCS_CYCLES(7));
-        cpu->time += vcs_tape_turns(tape, m, vcs_cpu_cycles(cpu) + origin, most) * (VCS_COST(3) + VCS_COST(4));
+        cpu->time += vcs_tape_turns(tape, m, vcs_cpu_cycles(cpu), most) * (VCS_COST(3) + VCS_COST(4));
       }
       QUICK_BRANCH(0xD0, BNE, 2, false)
     }
@@ -828,11 +851,12 @@ next:
 #endif
   }
 chip_write : { /* any chip's register: the row has the address and the value */
-  const uint32_t cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT) + origin;
-  if (row->addr & 0x80 || (row->addr & 63) == VCS_VBLANK) quick_store(cpu, m, row->pc, origin); /* for the snapshot */
+  const uint32_t cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT);
+  quick_unpack(cpu, word);
+  if (row->addr & 0x80 || (row->addr & 63) == VCS_VBLANK) quick_store(cpu, m, row->pc); /* for the snapshot */
   stop = vcs_tape_write_chip(tape, cart, m, video, row, row->addr, row->value, cycles);
   if (VCS_UNLIKELY(stop < 0)) goto step;
-  if (length == 1) packed = quick_register(packed, VCS_LANE_S, --cpu->sp); /* a push */
+  if (length == 1) word = quick_register(word, VCS_LANE_S, --cpu->sp); /* a push */
   cpu->time = time + VCS_CYCLES((uint32_t)(m->cycles - cycles));
   pc += length;
   row++;
@@ -849,8 +873,12 @@ step:
   stop = 0;
 stopped:
   *frame_over = stop & VCS_STOP_FRAME;
-  quick_store(cpu, m, pc, origin);
-  if (row > first) m->bus = last_byte(cart, m, row - 1);
+  quick_unpack(cpu, word);
+  quick_store(cpu, m, (uint32_t)pc);
+  if (row > first) {
+    m->bus = last_byte(cart, m, row - 1);
+    carry_time(first, row, vcs_row_flags(cpu, m->cycles));
+  }
   tape->count = (int32_t)(row - tape->rows);
   return (int32_t)(cpu->time & VCS_COUNT_MASK);
 }
@@ -867,7 +895,7 @@ static int32_t run_frame(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs
       continue;
     }
     if (!grow((void **)&tape->rows, tape->count + VCS_RUN_MARGIN, &tape->capacity, sizeof *tape->rows)) return -1;
-    left -= quick_rows(tape, cart, m, video, left - margin, frame_over);
+    if (!is_hot(cart, m->pc)) left -= quick_rows(tape, cart, m, video, left - margin, frame_over);
     if (left <= 0 || *frame_over || tape->drawn >= tape->until) continue;
     if (!vcs_tape_step(tape, cart, m, video, frame_over)) return -1;
     left--;

@@ -31,40 +31,40 @@
  * the second one's old content is in `value`. For instructions that modify a register of a chip `old` is what they
  * read. Without a byte of data `addr`, `value` and `old` are zero. Registers, flags and time are those before it.
  *
- * What the recorder has at hand is stored as it is: N and Z as in vcs_cpu_t (bus.h), C beside them. V, D and I, and
- * what `cycles` (since the tape began) has above 16 bits, change seldom: they are in bits 8 to 14 of `flags`, which N
- * and Z leave free. A frame of most lines and instructions has not half as many cycles as that. vcs_row_status and
- * vcs_row_cycles put things together when somebody asks. */
+ * What the recorder has at hand is stored as it is: N and Z as in vcs_cpu_t (bus.h); the registers and what changes
+ * seldom, `flags`, are neighbours, so that they can be kept in one word and stored in one access. `cycles` and the
+ * upper half of `flags` are the lower 20 bits of the machine's time. vcs_row_status and vcs_row_cycles put things
+ * together when somebody asks. */
 typedef struct VCS_ONE_ACCESS {
   uint16_t pc, addr;
   uint16_t cycles;
-  uint8_t opcode, c;
-  uint8_t a, x, y, sp;
-  uint16_t flags;
   uint8_t value, old;
+  uint8_t a, x, y, sp;
+  uint16_t nz;
+  uint8_t flags, opcode;
 } vcs_row_t;
 
-enum { VCS_ROW_V = 1 << 8, VCS_ROW_D = 1 << 9, VCS_ROW_I = 1 << 10, VCS_ROW_HIGH_SHIFT = 11, VCS_ROW_HIGH = 15 };
+enum { VCS_ROW_C = 1, VCS_ROW_V = 2, VCS_ROW_D = 4, VCS_ROW_I = 8, VCS_ROW_HIGH_SHIFT = 4, VCS_ROW_HIGH = 15 };
 
-/* What changes seldom, to be stored with N and Z; `since` is the time in cycles. */
-VCS_HOT_FN unsigned vcs_row_seldom(const vcs_cpu_t *cpu, uint32_t since) {
-  return (cpu->v ? VCS_ROW_V : 0u) | (cpu->d ? VCS_ROW_D : 0u) | (cpu->i ? VCS_ROW_I : 0u) |
-         (since >> 16 & VCS_ROW_HIGH) << VCS_ROW_HIGH_SHIFT;
+/* The flags but N and Z, and the upper bits of a time. */
+VCS_HOT_FN uint8_t vcs_row_flags(const vcs_cpu_t *cpu, uint32_t cycles) {
+  return (uint8_t)(cpu->c * VCS_ROW_C | cpu->v * VCS_ROW_V | cpu->d * VCS_ROW_D | cpu->i * VCS_ROW_I |
+                   (cycles >> 16 & VCS_ROW_HIGH) << VCS_ROW_HIGH_SHIFT);
 }
 
-/* The row of an instruction without data, `since` cycles after the tape began. */
-VCS_HOT_FN void vcs_row_begin(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uint32_t since, uint8_t opcode) {
+/* The row of an instruction without data. */
+VCS_HOT_FN void vcs_row_begin(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uint32_t cycles, uint8_t opcode) {
   row->pc = (uint16_t)pc;
   row->addr = 0;
-  row->cycles = (uint16_t)since;
-  row->opcode = opcode;
-  row->c = cpu->c;
+  row->cycles = (uint16_t)cycles;
+  row->value = row->old = 0;
   row->a = cpu->a;
   row->x = cpu->x;
   row->y = cpu->y;
   row->sp = cpu->sp;
-  row->flags = (uint16_t)(cpu->nz | vcs_row_seldom(cpu, since));
-  row->value = row->old = 0;
+  row->nz = (uint16_t)cpu->nz;
+  row->flags = vcs_row_flags(cpu, cycles);
+  row->opcode = opcode;
 }
 
 /* Rows that a walk is at: the tape's, or, on a device, copies in registers. */
@@ -82,27 +82,30 @@ VCS_HOT_FN void vcs_row_begin(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc,
 
 VCS_FN uint8_t vcs_row_status(const vcs_row_t *row) {
   const unsigned flags = row->flags;
-  return (uint8_t)((flags & 0x8080 ? VCS_FLAG_N : 0) | (flags & VCS_ROW_V ? VCS_FLAG_V : 0) | VCS_FLAG_1 | VCS_FLAG_B |
-                   (flags & VCS_ROW_D ? VCS_FLAG_D : 0) | (flags & VCS_ROW_I ? VCS_FLAG_I : 0) |
-                   (flags & 0xFF ? 0 : VCS_FLAG_Z) | row->c);
+  return (uint8_t)((row->nz & 0x8080 ? VCS_FLAG_N : 0) | (flags & VCS_ROW_V ? VCS_FLAG_V : 0) | VCS_FLAG_1 |
+                   VCS_FLAG_B | (flags & VCS_ROW_D ? VCS_FLAG_D : 0) | (flags & VCS_ROW_I ? VCS_FLAG_I : 0) |
+                   (row->nz & 0xFF ? 0 : VCS_FLAG_Z) | (flags & VCS_ROW_C ? VCS_FLAG_C : 0));
 }
 
 /* An instruction with a byte in the TIA or the RIOT, where a program gets by mistake, or whose own fetching switches
- * banks, is told as this opcode, which does nothing: it carries no derivative, and its row is between two snapshots. */
+ * banks, is told as this opcode, which does nothing: it carries no derivative, and its row is between two snapshots.
+ * They do not have the cartridge's RAM: if the row stores there, `addr` is the place in cart_ram plus one. */
 enum { VCS_DARK = 0x02 };
 
 /* The TIA's registers as they are in vcs_t, from vsync up to the star field's. */
 enum { VCS_TIA_BYTES = offsetof(vcs_t, dump) - offsetof(vcs_t, vsync) };
 
-VCS_FN bool vcs_same_tia(const uint8_t *one, const uint8_t *other) {
+VCS_FN bool vcs_same_bytes(const void *one, const void *other, size_t size) {
 #if defined(__CUDA_ARCH__)
-  int i = 0;
-  while (i < VCS_TIA_BYTES && one[i] == other[i]) i++;
-  return i == VCS_TIA_BYTES;
+  size_t i = 0;
+  while (i < size && ((const uint8_t *)one)[i] == ((const uint8_t *)other)[i]) i++;
+  return i == size;
 #else
-  return !memcmp(one, other, VCS_TIA_BYTES);
+  return !memcmp(one, other, size);
 #endif
 }
+
+VCS_FN bool vcs_same_tia(const uint8_t *one, const uint8_t *other) { return vcs_same_bytes(one, other, VCS_TIA_BYTES); }
 
 /* A write to the TIA (reg below 64) or the reading of a collision register (64 + reg), or the end of the frame
  * (VCS_EVENT_END). With the registers as they are in `tia` the clocks [from, to) of the frame have been drawn. */
@@ -181,9 +184,10 @@ typedef struct {
   vcs_t *copy;  /* a machine to try a read on */
   vcs_t *start; /* the machine when the frame's first instruction is about to run; vcs_state_size bytes */
   vcs_comb_t comb[VCS_ROWS_MAX];
+  vcs_event_t *next_event, *events_end; /* while recording; event_count is what there is in the end */
   int32_t drawn, comb_end; /* while recording: clocks the picture is drawn up to, and where the last comb ends */
-  int32_t picture_from, picture_to; /* clocks of the picture */
-  int32_t until;                    /* nobody looks at what is drawn from this clock on, nor at the machine */
+  int32_t picture_from;    /* clock of the picture's first pixel */
+  int32_t until;           /* nobody looks at what is drawn from this clock on, nor at the machine */
 } vcs_tape_t;
 
 vcs_status_t vcs_tape_create(const vcs_cart_t *cart, vcs_tape_t **tape, vcs_error_t *error);
@@ -215,11 +219,18 @@ VCS_EXTERN uint32_t vcs_tape_turns(const vcs_tape_t *tape, const vcs_t *m, uint3
 
 /* The machine's time before a row, and that at which its data access happens. */
 VCS_FN uint32_t vcs_row_cycles(const vcs_tape_t *tape, const vcs_row_t *row) {
-  const unsigned high = row->flags >> VCS_ROW_HIGH_SHIFT & VCS_ROW_HIGH;
-  return tape->start->cycles + (high << 16 | row->cycles);
+  const uint32_t start = tape->start->cycles, low = (uint32_t)(row->flags >> VCS_ROW_HIGH_SHIFT) << 16 | row->cycles;
+  return start + ((low - start) & 0xFFFFF);
 }
 VCS_FN uint32_t vcs_row_time(const vcs_tape_t *tape, const vcs_row_t *row, bool crosses) {
   return vcs_row_cycles(tape, row) + vcs_opcode(row->opcode).cycles + crosses;
+}
+
+/* RAM as it is before a row that has a snapshot (VCS_DARK, BRK), which is the tape's number `side`, and after it. */
+VCS_FN void vcs_row_contents(const vcs_tape_t *tape, int32_t side, const vcs_row_t *row, bool after, vcs_t *m) {
+  const uint8_t *machine = tape->sides[side + after].machine;
+  memcpy(m->ram, machine + offsetof(vcs_t, ram), sizeof m->ram);
+  if (row->opcode == VCS_DARK && row->addr) m->cart_ram[row->addr - 1] = after ? row->value : row->old;
 }
 
 /* ---- Where a data access goes ------------------------------------------------------------------------------- */
