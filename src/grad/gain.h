@@ -75,14 +75,50 @@ VCS_HOT_FN float vcs_gain(const vcs_gain_t *g, uint8_t is) {
 
 /* The gain of every byte at once, by the bits in which it differs: worth it where sixteen or more are looked at. */
 VCS_FN void vcs_gain_table(float of[256], const float *slots, uint8_t was) {
-  of[0] = 0;
-  for (int bit = 0; bit < 8; bit++) {
-    const float gain = was >> bit & 1 ? -slots[bit] : slots[bit];
-    for (int i = 0; i < 1 << bit; i++) of[i + (1 << bit)] = of[i] + gain;
+  float low[16], high[16];
+  vcs_gain_nibble(low, slots, was);
+  vcs_gain_nibble(high, slots + 4, was >> 4);
+  for (int i = 0; i < 16; i++) {
+    for (int k = 0; k < 16; k++) of[16 * i + k] = high[i] + low[k];
   }
   for (int k = 0; k < 7; k++) {
     const bool up = was >> k & 1; /* the way the bit cannot go */
     of[was ^ (uint8_t)(up ? was + (1 << k) : was - (1 << k))] = up ? slots[8 + k] : -slots[8 + k];
+  }
+}
+
+/* ---- Moves by powers of two -----------------------------------------------------------------------------------------
+ *
+ * Slots come in pairs: bit k moves the byte by 2^k one way, carry k the other way. Told by the way they go, moves are
+ * the same for everything that is added up to one number: a sum moves as far as each of its terms does. So the moves of
+ * an address are looked at once, and shared by all that it is made of. */
+
+typedef struct {
+  float more[8], less[8]; /* what is gained by 2^k more, and what is lost by 2^k less */
+} vcs_moves_t;
+
+/* Of a byte that has adjoints. To move by 128 up or down is the same. */
+VCS_FN void vcs_moves_of(vcs_moves_t *moves, const float slots[VCS_SLOTS], uint8_t byte) {
+  for (int k = 0; k < 8; k++) {
+    moves->more[k] = byte & 1 << k ? slots[8 + k] : slots[k];
+    moves->less[k] = byte & 1 << k ? slots[k] : slots[8 + k];
+  }
+  *(byte & 0x80 ? &moves->more[7] : &moves->less[7]) = -slots[7];
+}
+
+/* To a byte that moves them: its bits, and its carries if it has some. */
+VCS_FN void vcs_moves_give(const vcs_moves_t *moves, uint8_t byte, int count, float *slots) {
+  for (int k = 0; k < 8; k++) slots[k] += byte & 1 << k ? moves->less[k] : moves->more[k];
+  if (count == 8) return;
+  for (int k = 0; k < 7; k++) slots[8 + k] += byte & 1 << k ? moves->more[k] : moves->less[k];
+}
+
+/* What is moved the other way. */
+VCS_FN void vcs_moves_turn(vcs_moves_t *moves) {
+  for (int k = 0; k < 8; k++) {
+    const float more = moves->more[k];
+    moves->more[k] = -moves->less[k];
+    moves->less[k] = -more;
   }
 }
 
