@@ -6,12 +6,12 @@
  * one question for each: what would be gained, by the adjoints of what the instruction sets, if the slot had moved?
  *
  * A read gains by the byte it would find. For rows that make one byte (instruction.h) a table tells what, so that an
- * alternative costs two loads, one of the byte and one of its gain; any other reader asks its function. A store gains by
- * the cell it spares, the same wherever else it goes, and by the one it hits; what modifies memory does both.
+ * alternative costs two loads, one of the byte and one of its gain; any other reader asks its function. A store gains
+ * by the cell it spares, the same wherever else it goes, and by the one it hits; what modifies memory does both.
  *
- * An address is a sum, and moves as far as base or index do (gain.h): an indexed read looks sixteen times around itself,
- * not sixteen times for each of the bytes that its address is made of. Only where a byte wraps and the sum does not, at
- * the ends of a page, do they differ.
+ * An address is a sum, and moves as far as base or index do (gain.h): an indexed read looks sixteen times around
+ * itself, not sixteen times for each of the bytes that its address is made of. Only where a byte wraps and the sum does
+ * not, at the ends of a page, do they differ.
  *
  * The stops are listed in instruction.c.
  */
@@ -96,6 +96,7 @@ VCS_STATIC bool byte_at(const vcs_work_t *w, uint16_t addr, bool crosses, uint8_
     *byte = vcs_code_byte(s->cart, s->m, addr);
     return true;
   }
+  if (!(addr & 0x88)) return false; /* a collision */
   return w->op.access != VCS_ACCESS_STACK &&
          vcs_sweep_chip_byte(s, addr, vcs_row_time(s->tape, w->row, crosses), before, byte);
 }
@@ -280,56 +281,54 @@ VCS_STATIC float gain_elsewhere(const gains_t *g, uint16_t base, uint16_t addr, 
   return g->cost[crosses] + gain_of_access(g, addr, crosses, before);
 }
 
-/* Reads from ROM near the address: 2^k further on, or back. Pages are crossed as the sum of low byte and index says. */
+/* Reads from ROM that is one piece. */
 VCS_HOT_FN float gain_of_rom(const gains_t *g, unsigned addr) {
   return g->w->of[(g->w->operand ^ g->rom[addr & g->mask]) & g->w->tells];
 }
 
-VCS_STATIC void look_around(const gains_t *g, vcs_moves_t *moves) {
-  const vcs_work_t *w = g->w;
-  const unsigned addr = w->row->addr;
-  for (unsigned k = 0; k < 8; k++) {
-    moves->more[k] = gain_of_rom(g, addr + (1u << k));
-    moves->less[k] = -gain_of_rom(g, addr - (1u << k));
-  }
-  if (g->cost[0] == 0 && g->cost[1] == 0) return;
-  const int sum = (uint8_t)w->at.base + (uint16_t)(addr - w->at.base);
+/* The access at the sum of the base's page and of another sum of its low byte and index; it crosses a page if that says
+ * so. */
+VCS_HOT_FN float gain_of_sum(const gains_t *g, bool in_rom, int sum) {
+  const uint16_t page = g->w->at.base & 0xFF00;
+  const bool crosses = g->may_cross && sum > 0xFF;
+  return g->cost[crosses] + (in_rom ? gain_of_rom(g, (unsigned)(page + sum))
+                                    : gain_of_access(g, (uint16_t)(page + sum), crosses, (uint8_t)(page >> 8)));
+}
+
+/* 2^k further on, or back. */
+VCS_STATIC void look_around(const gains_t *g, bool in_rom, vcs_moves_t *moves) {
+  const int sum = (uint8_t)g->w->at.base + (uint16_t)(g->w->row->addr - g->w->at.base);
   for (int k = 0; k < 8; k++) {
-    moves->more[k] += g->cost[sum + (1 << k) > 0xFF];
-    moves->less[k] -= g->cost[sum - (1 << k) > 0xFF];
+    moves->by[0][k] = gain_of_sum(g, in_rom, sum + (1 << k));
+    moves->by[1][k] = -gain_of_sum(g, in_rom, sum - (1 << k));
   }
 }
 
 /* One of the two bytes that are added up; `rest` is the other. Carries that wrap lead 256 further back, or on: those
  * from the highest bit down that are like it. */
-VCS_STATIC void gain_around(const gains_t *g, const vcs_moves_t *moves, uint8_t byte, uint8_t rest, int count,
-                            float *slots) {
-  const unsigned page = g->w->at.base & 0xFF00, top = byte & 0x80;
-  float carries[8];
-  if (count == VCS_SLOTS) memcpy(carries, slots + 8, sizeof carries);
-  vcs_moves_give(moves, byte, count, slots);
-  for (int k = 6; count == VCS_SLOTS && k >= 0 && (byte << (7 - k) & 0x80) == top; k--) {
-    const unsigned sum = rest + (uint8_t)(top ? byte + (1 << k) : byte - (1 << k));
-    const float gain = gain_of_rom(g, page + sum) + g->cost[sum >> 8];
-    slots[8 + k] = carries[k] + (top ? gain : -gain);
+VCS_STATIC void gain_around(const gains_t *g, bool in_rom, const vcs_moves_t *around, uint8_t byte, uint8_t rest,
+                            int count, float *slots) {
+  const unsigned top = byte >> 7;
+  vcs_moves_t moves = *around;
+  for (int k = 6; count == VCS_SLOTS && k >= 0 && (byte >> k & 1u) == top; k--) {
+    const float gain = gain_of_sum(g, in_rom, rest + (uint8_t)(top ? byte + (1 << k) : byte - (1 << k)));
+    moves.by[!top][k] = top ? gain : -gain;
   }
+  vcs_moves_give(&moves, byte, count, slots);
 }
 
 /* The high byte: what is not in the cartridge goes the other way. Bits above the fifth are not decoded. */
 VCS_STATIC void gain_above(const gains_t *g, uint8_t byte, int count, float *slots) {
   const unsigned rest = (uint16_t)(g->w->row->addr - (byte << 8));
   const bool crosses = g->w->at.crosses;
-#define GAIN_OF_PAGE(other)                                 \
-  ((rest + ((unsigned)(other) << 8)) & 0x1000               \
-       ? gain_of_rom(g, rest + ((unsigned)(other) << 8))    \
+#define GAIN_OF_PAGE(other)                              \
+  ((rest + ((unsigned)(other) << 8)) & 0x1000            \
+       ? gain_of_rom(g, rest + ((unsigned)(other) << 8)) \
        : gain_of_access(g, (uint16_t)(rest + ((unsigned)(other) << 8)), crosses, (uint8_t)(other)))
   for (int k = 0; k < 5; k++) {
-    const int step = byte >> k & 1 ? -(1 << k) : 1 << k;
-    const float there = GAIN_OF_PAGE((uint8_t)(byte + step));
-    slots[k] += step < 0 ? -there : there;
-    if (count == 8) continue;
-    const float back = GAIN_OF_PAGE((uint8_t)(byte - step));
-    slots[8 + k] += step < 0 ? back : -back;
+    const int sign = byte >> k & 1 ? -1 : 1, step = sign * (1 << k);
+    slots[k] += (float)sign * GAIN_OF_PAGE((uint8_t)(byte + step));
+    if (count == VCS_SLOTS) slots[8 + k] -= (float)sign * GAIN_OF_PAGE((uint8_t)(byte - step));
   }
 }
 
@@ -341,9 +340,12 @@ VCS_STATIC float gain_of_address(const gains_t *g, uint8_t low, uint8_t x, uint8
 }
 
 /* Page zero: RAM, and what the TIA reads. Nothing is hit there by a store that is not RAM. */
-VCS_STATIC float gain_in_page_zero(const gains_t *g, uint8_t addr, uint8_t before) {
-  if (g->by == STORES && !(addr & 0x80)) return g->spared;
-  if (g->by == READS && addr & 0x80) return gain_of_byte(g, g->w->s->m->ram[addr & 0x7F]);
+VCS_HOT_FN float gain_in_page_zero(const gains_t *g, uint8_t addr, uint8_t before) {
+  const vcs_sweep_t *s = g->w->s;
+  if (g->by == STORES)
+    return addr & 0x80 && s->live[VCS_OFFSET(ram) + (addr & 0x7F)] ? gain_of_store(g, addr, g->w->row->value)
+                                                                   : g->spared;
+  if (g->by == READS && addr & 0x80) return gain_of_byte(g, s->m->ram[addr & 0x7F]);
   return gain_of_access(g, addr, false, before);
 }
 
@@ -353,27 +355,13 @@ VCS_STATIC void gain_by_page_zero(const gains_t *g, uint8_t index, float *in, in
   const uint8_t low = g->w->at.low;
   vcs_moves_t moves;
   for (int k = 0; k < 8; k++) {
-    moves.more[k] = gain_in_page_zero(g, (uint8_t)(low + index + (1 << k)), low);
-    moves.less[k] = k == 7 ? -moves.more[k] : -gain_in_page_zero(g, (uint8_t)(low + index - (1 << k)), low);
+    moves.by[0][k] = gain_in_page_zero(g, (uint8_t)(low + index + (1 << k)), low);
+    moves.by[1][k] = k == 7 ? -moves.by[0][k] : -gain_in_page_zero(g, (uint8_t)(low + index - (1 << k)), low);
   }
   vcs_moves_give(&moves, index, VCS_SLOTS, in);
   if (!operand) return;
 #define GAIN_OF_OTHER_PAGE_ZERO(other) gain_in_page_zero(g, (uint8_t)((other) + index), other)
   VCS_EACH_MOVE(low, count, operand, GAIN_OF_OTHER_PAGE_ZERO)
-}
-
-/* Another index, of modes whose address is a sum, or of (operand,X). */
-VCS_STATIC void gain_by_index(const gains_t *g, uint8_t index, float *in) {
-  const vcs_work_t *w = g->w;
-  if (w->op.mode == VCS_MODE_IZX) {
-#define GAIN_OF_X(other) gain_of_address(g, w->at.low, other, w->row->y)
-    VCS_EACH_MOVE(index, VCS_SLOTS, in, GAIN_OF_X)
-  } else {
-    const uint16_t base = w->at.base;
-    const uint8_t before = byte_before(w->op, w->at);
-#define GAIN_OF_SUM(other) gain_elsewhere(g, base, (uint16_t)(base + (other)), before)
-    VCS_EACH_MOVE(index, VCS_SLOTS, in, GAIN_OF_SUM)
-  }
 }
 
 /* The low and the high byte of the base, which the operand or the pointer gives. */
@@ -400,7 +388,7 @@ VCS_STATIC void gain_by_high(const gains_t *g, int count, float *slots) {
 }
 
 /* (pointer),Y with another pointer. */
-VCS_STATIC float gain_of_pointer(const gains_t *g, uint8_t pointer) {
+VCS_HOT_FN float gain_of_pointer(const gains_t *g, uint8_t pointer) {
   const uint8_t *ram = g->w->s->m->ram, y = g->w->row->y;
   if (!vcs_pointer_in_ram(pointer)) return 0;
   const uint8_t low = ram[pointer & 0x7F], high = ram[(pointer + 1) & 0x7F];
@@ -414,6 +402,10 @@ VCS_STATIC float gain_of_pointer(const gains_t *g, uint8_t pointer) {
 VCS_STATIC void gain_by_operand(const gains_t *g, int count, float *slots) {
   const vcs_work_t *w = g->w;
   if (w->op.mode == VCS_MODE_ZP) {
+    if (g->by == STORES && !(w->at.low & 0x80) && count == 8) { /* one bit leads to RAM */
+      slots[7] += gain_in_page_zero(g, w->at.low | 0x80, 0);
+      return;
+    }
 #define GAIN_OF_PAGE_ZERO(other) gain_in_page_zero(g, other, other)
     VCS_EACH_MOVE(w->at.low, count, slots, GAIN_OF_PAGE_ZERO)
   } else if (w->op.mode == VCS_MODE_IZY) {
@@ -433,11 +425,11 @@ VCS_STATIC void gains_begin(gains_t *g, vcs_work_t *w) {
   g->cost[1] = w->at.crosses ? 0 : cycle;
   g->spared = 0;
   g->rom = NULL;
-  g->by = w->stores && w->reads            ? MODIFIES
-          : w->stores                      ? STORES
-          : w->only_time                   ? ONLY_TIME
+  g->by = w->stores && w->reads        ? MODIFIES
+          : w->stores                  ? STORES
+          : w->only_time               ? ONLY_TIME
           : w->how == VCS_ROW_COMPUTES ? ASKS
-                                           : READS;
+                                       : READS;
   if (g->by == READS) {
     if (w->how != VCS_ROW_MASKS) vcs_gain_table(w->of, w->byte, w->is);
     if (w->how != VCS_ROW_ADDS) find_window(g);
@@ -455,7 +447,7 @@ VCS_STATIC void gain_by_address(vcs_work_t *w, float *index_slots) {
   gains_t g;
   gains_begin(&g, w);
   if (w->op.access == VCS_ACCESS_STACK) {
-#define GAIN_OF_STACK(other) gain_of_access(&g, stack_address(w, other), false, 0)
+#define GAIN_OF_STACK(other) gain_in_page_zero(&g, (uint8_t)stack_address(w, other), 0)
     VCS_EACH_MOVE(w->row->sp, VCS_SLOTS, index_slots, GAIN_OF_STACK)
     return;
   }
@@ -473,15 +465,19 @@ VCS_STATIC void gain_by_address(vcs_work_t *w, float *index_slots) {
   if (w->op.mode == VCS_MODE_ZPX || w->op.mode == VCS_MODE_ZPY) {
     gain_by_page_zero(&g, index, index_slots, operands ? vcs_cell_slots(operand->cell) : 0,
                       operands && operand->cell.slots ? operand->slots : NULL);
-  } else if (is_sum(w->op) && g.looks_up && is_rom_near(&g, w->at.base)) {
+  } else if (is_sum(w->op)) {
+    const bool in_rom = g.looks_up && is_rom_near(&g, w->at.base);
     vcs_moves_t moves;
-    look_around(&g, &moves);
-    gain_around(&g, &moves, index, (uint8_t)w->at.base, VCS_SLOTS, index_slots);
+    look_around(&g, in_rom, &moves);
+    gain_around(&g, in_rom, &moves, index, (uint8_t)w->at.base, VCS_SLOTS, index_slots);
     if (base && base->cell.slots)
-      gain_around(&g, &moves, (uint8_t)w->at.base, index, vcs_cell_slots(base->cell), base->slots);
-  } else {
-    if (lane >= 0) gain_by_index(&g, index, index_slots);
-    if (base && base->cell.slots) gain_by_low(&g, vcs_cell_slots(base->cell), base->slots);
+      gain_around(&g, in_rom, &moves, (uint8_t)w->at.base, index, vcs_cell_slots(base->cell), base->slots);
+  } else if (base && base->cell.slots) {
+    gain_by_low(&g, vcs_cell_slots(base->cell), base->slots);
+  }
+  if (w->op.mode == VCS_MODE_IZX) {
+#define GAIN_OF_X(other) gain_of_address(&g, w->at.low, other, w->row->y)
+    VCS_EACH_MOVE(index, VCS_SLOTS, index_slots, GAIN_OF_X)
   }
   if (base && base[1].cell.slots) gain_by_high(&g, vcs_cell_slots(base[1].cell), base[1].slots);
   if (operands && (w->op.mode == VCS_MODE_ZP || indirect) && operand->cell.slots)

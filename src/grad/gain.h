@@ -44,15 +44,23 @@ typedef struct {
   float low[16], high[16]; /* by the bits of a nibble that differ */
 } vcs_gain_t;
 
-/* The sums of four signed slots, by the set of them. */
+/* +1 where a bit is 0, -1 where it is 1: without a jump, which nobody could foresee. */
+VCS_HOT_FN float vcs_gain_sign(unsigned byte, int bit) { return (float)(1 - 2 * (int)(byte >> bit & 1)); }
+
+/* Sums of signed slots by the set of them: from those of the sets of the first slots to those with the next one. */
+VCS_HOT_FN void vcs_gain_with(float *of, int sets, float next) {
+  for (int from = 0; from < sets; from += 16) {
+    for (int i = from; i < from + (sets < 16 ? sets : 16); i++) of[sets + i] = of[i] + next;
+  }
+}
+
 VCS_HOT_FN void vcs_gain_nibble(float of[16], const float *slots, unsigned was) {
   of[0] = 0;
-  of[1] = was & 1 ? -slots[0] : slots[0];
-  of[2] = was & 2 ? -slots[1] : slots[1];
+  of[1] = vcs_gain_sign(was, 0) * slots[0];
+  of[2] = vcs_gain_sign(was, 1) * slots[1];
   of[3] = of[1] + of[2];
-  const float third = was & 4 ? -slots[2] : slots[2], fourth = was & 8 ? -slots[3] : slots[3];
-  for (int i = 0; i < 4; i++) of[4 + i] = of[i] + third;
-  for (int i = 0; i < 8; i++) of[8 + i] = of[i] + fourth;
+  vcs_gain_with(of, 4, vcs_gain_sign(was, 2) * slots[2]);
+  vcs_gain_with(of, 8, vcs_gain_sign(was, 3) * slots[3]);
 }
 
 VCS_FN void vcs_gain_make(vcs_gain_t *g, const float *slots, uint8_t was) {
@@ -75,15 +83,14 @@ VCS_HOT_FN float vcs_gain(const vcs_gain_t *g, uint8_t is) {
 
 /* The gain of every byte at once, by the bits in which it differs: worth it where sixteen or more are looked at. */
 VCS_FN void vcs_gain_table(float of[256], const float *slots, uint8_t was) {
-  float low[16], high[16];
-  vcs_gain_nibble(low, slots, was);
-  vcs_gain_nibble(high, slots + 4, was >> 4);
-  for (int i = 0; i < 16; i++) {
-    for (int k = 0; k < 16; k++) of[16 * i + k] = high[i] + low[k];
-  }
+  vcs_gain_nibble(of, slots, was);
+  vcs_gain_with(of, 16, vcs_gain_sign(was, 4) * slots[4]);
+  vcs_gain_with(of, 32, vcs_gain_sign(was, 5) * slots[5]);
+  vcs_gain_with(of, 64, vcs_gain_sign(was, 6) * slots[6]);
+  vcs_gain_with(of, 128, vcs_gain_sign(was, 7) * slots[7]);
   for (int k = 0; k < 7; k++) {
-    const bool up = was >> k & 1; /* the way the bit cannot go */
-    of[was ^ (uint8_t)(up ? was + (1 << k) : was - (1 << k))] = up ? slots[8 + k] : -slots[8 + k];
+    const int way = was >> k & 1 ? 1 : -1; /* the one that the bit cannot go */
+    of[was ^ (uint8_t)(was + way * (1 << k))] = (float)way * slots[8 + k];
   }
 }
 
@@ -93,33 +100,33 @@ VCS_FN void vcs_gain_table(float of[256], const float *slots, uint8_t was) {
  * the same for everything that is added up to one number: a sum moves as far as each of its terms does. So the moves of
  * an address are looked at once, and shared by all that it is made of. */
 
+/* by[0][k] is gained by 2^k more, the way of a bit that is 0; by[1][k] is lost by 2^k less, the way of one that is 1.
+ */
 typedef struct {
-  float more[8], less[8]; /* what is gained by 2^k more, and what is lost by 2^k less */
+  float by[2][8];
 } vcs_moves_t;
 
 /* Of a byte that has adjoints. To move by 128 up or down is the same. */
 VCS_FN void vcs_moves_of(vcs_moves_t *moves, const float slots[VCS_SLOTS], uint8_t byte) {
   for (int k = 0; k < 8; k++) {
-    moves->more[k] = byte & 1 << k ? slots[8 + k] : slots[k];
-    moves->less[k] = byte & 1 << k ? slots[k] : slots[8 + k];
+    const unsigned bit = byte >> k & 1;
+    moves->by[bit][k] = slots[k];
+    moves->by[!bit][k] = k == 7 ? -slots[7] : slots[8 + k];
   }
-  *(byte & 0x80 ? &moves->more[7] : &moves->less[7]) = -slots[7];
 }
 
 /* To a byte that moves them: its bits, and its carries if it has some. */
 VCS_FN void vcs_moves_give(const vcs_moves_t *moves, uint8_t byte, int count, float *slots) {
-  for (int k = 0; k < 8; k++) slots[k] += byte & 1 << k ? moves->less[k] : moves->more[k];
+  for (int k = 0; k < 8; k++) slots[k] += moves->by[byte >> k & 1][k];
   if (count == 8) return;
-  for (int k = 0; k < 7; k++) slots[8 + k] += byte & 1 << k ? moves->more[k] : moves->less[k];
+  for (int k = 0; k < 7; k++) slots[8 + k] += moves->by[~byte >> k & 1][k];
 }
 
-/* What is moved the other way. */
-VCS_FN void vcs_moves_turn(vcs_moves_t *moves) {
-  for (int k = 0; k < 8; k++) {
-    const float more = moves->more[k];
-    moves->more[k] = -moves->less[k];
-    moves->less[k] = -more;
-  }
+/* To a byte that moves them the other way. */
+VCS_FN void vcs_moves_take(const vcs_moves_t *moves, uint8_t byte, int count, float *slots) {
+  for (int k = 0; k < 8; k++) slots[k] -= moves->by[~byte >> k & 1][k];
+  if (count == 8) return;
+  for (int k = 0; k < 7; k++) slots[8 + k] -= moves->by[byte >> k & 1][k];
 }
 
 #endif

@@ -6,8 +6,8 @@
  *
  * Walking forwards, each slot that moves is tried. Walking backwards all slots of all inputs would have to be; but most
  * instructions make one byte, and nobody asks for the flags they set. What becomes of that byte when an input moves is
- * then known beforehand: it is the input (loads, stores, transfers), it moves as far (sums), or each of its bits follows
- * one bit (AND, ORA, EOR, shifts). byte_row does these; any other instruction is asked what it would have made
+ * then known beforehand: it is the input (loads, stores, transfers), it moves as far (sums), or each of its bits
+ * follows one bit (AND, ORA, EOR, shifts). byte_row does these; any other instruction is asked what it would have made
  * (link_row). test_linear.c holds both against running the instruction with every input changed.
  *
  * Stops: which TIA or RIOT register a store reaches, which collision register a load reaches, what the stack finds in
@@ -371,7 +371,8 @@ VCS_STATIC bool might_hit(const vcs_work_t *w) {
   return s->cart->ram_size > 0;
 }
 
-/* ---- Rows that make one byte, backwards ------------------------------------------------------------------------------
+/* ---- Rows that make one byte, backwards
+ * ------------------------------------------------------------------------------
  */
 
 VCS_STATIC vcs_row_how_t how_of(const vcs_work_t *w) {
@@ -379,8 +380,9 @@ VCS_STATIC vcs_row_how_t how_of(const vcs_work_t *w) {
   if (w->uses.from != w->uses.to) return VCS_ROW_MOVES;
   if ((opcode & 0xE3) == 0x61 || (opcode & 0xE3) == 0xE1) /* ADC, SBC */
     return w->row->flags & VCS_ROW_D ? VCS_ROW_COMPUTES : VCS_ROW_ADDS;
-  if ((opcode & 0xC7) == 0xC6 || opcode == 0xE8 || opcode == 0xC8 || opcode == 0xCA || opcode == 0x88)
-    return VCS_ROW_ADDS; /* INC, DEC; INX, INY, DEX, DEY */
+  if ((opcode & 0xC7) == 0xC6 || opcode == 0xE8 || opcode == 0xC8 || opcode == 0xCA || opcode == 0x88 ||
+      opcode == 0x20 || opcode == 0x60)
+    return VCS_ROW_ADDS; /* INC, DEC; INX, INY, DEX, DEY; the stack pointer of JSR, RTS */
   if ((opcode & 0x83) == 0x01 && (opcode & 0x60) != 0x60) return VCS_ROW_MASKS;
   if ((opcode & 0x87) == 0x06 || (opcode & 0x9F) == 0x0A) return VCS_ROW_SHIFTS;
   return VCS_ROW_COMPUTES;
@@ -393,20 +395,22 @@ VCS_STATIC int lane_made(const vcs_work_t *w) {
   return VCS_LOWEST(w->uses.written_lanes);
 }
 
+VCS_HOT_FN uint8_t register_in(const vcs_cpu_t *cpu, uint8_t v, int lane) {
+  const uint8_t bytes[VCS_LANES] = {cpu->a, cpu->x, cpu->y, cpu->sp, 0, v};
+  return bytes[lane];
+}
+
 /* The function of such a row, but for one that moves; `v` gets the adjoints of the byte it read. */
 VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
   const uint8_t opcode = w->row->opcode, a = w->row->a;
-  const int lane = VCS_LOWEST(w->uses.read_lanes & ~(1u << VCS_LANE_P)); /* A, X or Y; or V alone */
-  const uint8_t first = lane == VCS_LANE_V   ? w->operand
-                        : lane == VCS_LANE_A ? a
-                        : lane == VCS_LANE_X ? w->row->x
-                                             : w->row->y;
+  const int lane = VCS_LOWEST(w->uses.read_lanes & ~(1u << VCS_LANE_P)); /* a register; or V alone */
+  const uint8_t first = register_in(&w->before, w->operand, lane);
   float *in = lane == VCS_LANE_V ? v : vcs_slots(s, lane_offset[lane]);
   vcs_cpu_t after = w->before;
   uint8_t byte = w->operand;
   vcs_local_run(opcode, w->row->addr, &after, &byte);
-  w->is = made == VCS_LANE_V ? byte : made == VCS_LANE_A ? after.a : made == VCS_LANE_X ? after.x : after.y;
+  w->is = register_in(&after, byte, made);
   if (lane != VCS_LANE_V) s->live[lane_offset[lane]] = 1;
   for (unsigned flags = w->uses.reads >> 8 * VCS_LANE_P & 0xFF; flags; flags &= flags - 1) { /* of C, D: */
     const int bit = VCS_LOWEST(flags);
@@ -415,7 +419,7 @@ VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
     byte = w->operand;
     vcs_cpu_set_status(&other, (uint8_t)(status ^ 1 << bit));
     vcs_local_run(opcode, w->row->addr, &other, &byte);
-    const float gain = vcs_gain_of(w->byte, w->is, made == VCS_LANE_V ? byte : other.a);
+    const float gain = vcs_gain_of(w->byte, w->is, register_in(&other, byte, made));
     vcs_slots(s, VCS_OFFSET(p))[bit] += status >> bit & 1 ? -gain : gain;
     s->live[VCS_OFFSET(p)] = 1;
   }
@@ -424,8 +428,11 @@ VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
     vcs_moves_of(&moves, w->byte, w->is);
     vcs_moves_give(&moves, first, VCS_SLOTS, in);
     if (lane == VCS_LANE_V || !w->reads) return;
-    if (opcode & 0x80) vcs_moves_turn(&moves); /* SBC */
-    vcs_moves_give(&moves, w->operand, VCS_SLOTS, v);
+    if (opcode & 0x80) { /* SBC */
+      vcs_moves_take(&moves, w->operand, VCS_SLOTS, v);
+    } else {
+      vcs_moves_give(&moves, w->operand, VCS_SLOTS, v);
+    }
     return;
   }
   vcs_gain_table(w->of, w->byte, w->is);
@@ -436,8 +443,8 @@ VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
     return;
   }
   const bool and = (opcode & 0x60) == 0x20, or = (opcode & 0x60) == 0x00;
-  const uint8_t tells = and ? w->operand : or ? (uint8_t)~w->operand : 0xFF;
-  w->tells = and ? a : or ? (uint8_t)~a : 0xFF;
+  const uint8_t tells = and? w->operand : or ? (uint8_t)~w->operand : 0xFF;
+  w->tells = and? a : or ? (uint8_t)~a : 0xFF;
 #define GAIN_OF_MASKED(other) w->of[(a ^ (other)) & tells]
   VCS_EACH_MOVE(a, VCS_SLOTS, in, GAIN_OF_MASKED)
   const int count = slots_read(w);
@@ -446,19 +453,49 @@ VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
   VCS_EACH_MOVE(w->operand, count, v, GAIN_OF_MASK)
 }
 
-VCS_STATIC void byte_row(vcs_work_t *w, const float stored[VCS_SLOTS]) {
+/* The adjoints of a register that is set; they end here. */
+VCS_STATIC void take_register(const vcs_sweep_t *s, int lane, float out[VCS_SLOTS]) {
+  float *slots = vcs_slots(s, lane_offset[lane]);
+  memcpy(out, slots, VCS_SLOTS * sizeof *out);
+  memset(slots, 0, VCS_SLOTS * sizeof *out);
+  s->live[lane_offset[lane]] = 0;
+  if (s->along) vcs_settle(s, -1, (size_t)lane, 0, out);
+}
+
+/* Pushes and pulls: the stack pointer is counted down or up. */
+VCS_STATIC void count_stack(const vcs_work_t *w) {
+  const vcs_sweep_t *s = w->s;
+  vcs_moves_t moves;
+  float out[VCS_SLOTS];
+  if (!s->live[VCS_OFFSET(sp)]) return;
+  take_register(s, VCS_LANE_S, out);
+  vcs_moves_of(&moves, out, (uint8_t)(w->reads ? w->row->sp + 1 : w->row->sp - 1));
+  vcs_moves_give(&moves, w->row->sp, VCS_SLOTS, vcs_slots(s, VCS_OFFSET(sp)));
+  s->live[VCS_OFFSET(sp)] = 1;
+}
+
+/* The register that is moved. Of the status there are flags that move, and no carries. */
+VCS_STATIC void give_register(const vcs_sweep_t *s, int lane, const float out[VCS_SLOTS]) {
+  float *slots = vcs_slots(s, lane_offset[lane]);
+  for (int slot = 0; slot < (lane == VCS_LANE_P ? 8 : VCS_SLOTS); slot++) {
+    if (lane != VCS_LANE_P || VCS_FLAGS >> (8 * VCS_LANE_P + slot) & 1) slots[slot] += out[slot];
+  }
+  s->live[lane_offset[lane]] = 1;
+}
+
+/* `stored` are the adjoints of what it stored, `hits` says whether a store elsewhere could have hit something. */
+VCS_STATIC void byte_row(vcs_work_t *w, const float stored[VCS_SLOTS], bool hits) {
   vcs_sweep_t *s = w->s;
   const int made = lane_made(w);
+  const bool stack = w->op.access == VCS_ACCESS_STACK && (w->reads || w->stores);
   float *out = w->out + VCS_SLOTS * made, read[VCS_SLOTS] = {0};
   if (made == VCS_LANE_V) {
     memcpy(out, stored, sizeof read);
+    if (s->along) vcs_settle(s, -1, VCS_LANE_V, 0, out);
   } else {
-    float *slots = vcs_slots(s, lane_offset[made]);
-    memcpy(out, slots, sizeof read);
-    memset(slots, 0, sizeof read);
-    s->live[lane_offset[made]] = 0;
+    take_register(s, made, out);
   }
-  if (s->along) vcs_settle(s, -1, (size_t)made, 0, out);
+  if (stack) count_stack(w);
   const bool quiet = !vcs_any(out, VCS_SLOTS);
   w->only_time = quiet && !w->stores;
   if (w->only_time && !(vcs_may_cross(w->op) && *vcs_slots(s, VCS_OFFSET(cycles)) != 0)) return;
@@ -473,9 +510,10 @@ VCS_STATIC void byte_row(vcs_work_t *w, const float stored[VCS_SLOTS]) {
   }
   const vcs_chip_t chip = vcs_chip_at(w->row->addr);
   const bool spares_nothing = chip == VCS_TO_TIA || chip == VCS_TO_RIOT;
-  if (w->reads || (w->stores && !(spares_nothing && !might_hit(w)))) {
-    const int lane = vcs_index_lane(w->op);
-    if (w->op.mode != VCS_MODE_IMM) vcs_look_back(w);
+  if ((w->reads && w->op.mode != VCS_MODE_IMM) || (w->stores && (hits || !spares_nothing))) {
+    const int lane = stack ? VCS_LANE_S : vcs_index_lane(w->op);
+    w->at.crosses = false;
+    if (!stack) vcs_look_back(w);
     if (lane >= 0) s->live[lane_offset[lane]] = 1;
     if (has_address(w)) vcs_link_address(w, lane >= 0 ? vcs_slots(s, lane_offset[lane]) : NULL);
   }
@@ -483,13 +521,12 @@ VCS_STATIC void byte_row(vcs_work_t *w, const float stored[VCS_SLOTS]) {
   if (w->reads) {
     link_read(w, w->how == VCS_ROW_MOVES ? out : read);
   } else if (w->how == VCS_ROW_MOVES) {
-    size_t from = lane_offset[w->uses.from];
-    for (int slot = 0; slot < VCS_SLOTS; slot++) vcs_slots(s, from)[slot] += out[slot];
-    s->live[from] = 1;
+    give_register(s, w->uses.from, out);
   }
 }
 
-/* ---- Any row ------------------------------------------------------------------------------------------------------ */
+/* ---- Any row ------------------------------------------------------------------------------------------------------
+ */
 
 /* The links of the row, once it is known that they matter. Backwards V is the adjoint of what it stored. */
 VCS_STATIC void link_row(vcs_work_t *w, bool stack, const float v[VCS_SLOTS]) {
@@ -605,15 +642,16 @@ VCS_SLOW_FN void sweep_row(vcs_sweep_t *s, int32_t index) {
     if (writes_tia) vcs_sweep_shift(s, s->event);
     link_row(&w, stack, NULL);
   } else {
+    const unsigned flags = w.uses.writes >> 8 * VCS_LANE_P & 0xFF;
     float v[VCS_SLOTS] = {0};
     undo(s, row, w.stores);
     if (w.stores) link_write(&w, v);
-    bool busy = lanes_live(s, w.uses.written_lanes, w.uses.writes >> 8 * VCS_LANE_P & 0xFF) ||
-                (*vcs_slots(s, VCS_OFFSET(cycles)) != 0 && vcs_may_cross(w.op));
-    if (w.stores) busy = busy || vcs_any(v, VCS_SLOTS) || might_hit(&w);
+    const bool hits = w.stores && might_hit(&w);
+    const bool busy = hits || (w.stores && vcs_any(v, VCS_SLOTS)) || lanes_live(s, w.uses.written_lanes, flags) ||
+                      (*vcs_slots(s, VCS_OFFSET(cycles)) != 0 && vcs_may_cross(w.op));
     w.how = how_of(&w);
-    if (busy && w.how != VCS_ROW_COMPUTES && !flags_live(s, w.uses.writes >> 8 * VCS_LANE_P & 0xFF)) {
-      byte_row(&w, v);
+    if (busy && w.how != VCS_ROW_COMPUTES && !flags_live(s, flags)) {
+      byte_row(&w, v, hits);
     } else if (busy) {
       link_row(&w, stack, v);
     }
