@@ -310,6 +310,7 @@ VCS_STATIC void gain_around(const gains_t *g, bool in_rom, const vcs_moves_t *ar
                             int count, float *slots) {
   const unsigned top = byte >> 7;
   vcs_moves_t moves = *around;
+  moves.by[!top][7] = -moves.by[top][7];
   for (int k = 6; count == VCS_SLOTS && k >= 0 && (byte >> k & 1u) == top; k--) {
     const float gain = gain_of_sum(g, in_rom, rest + (uint8_t)(top ? byte + (1 << k) : byte - (1 << k)));
     moves.by[!top][k] = top ? gain : -gain;

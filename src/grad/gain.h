@@ -119,14 +119,14 @@ VCS_FN void vcs_moves_of(vcs_moves_t *moves, const float slots[VCS_SLOTS], uint8
 VCS_FN void vcs_moves_give(const vcs_moves_t *moves, uint8_t byte, int count, float *slots) {
   for (int k = 0; k < 8; k++) slots[k] += moves->by[byte >> k & 1][k];
   if (count == 8) return;
-  for (int k = 0; k < 7; k++) slots[8 + k] += moves->by[~byte >> k & 1][k];
+  for (int k = 0; k < 8; k++) slots[8 + k] += moves->by[~byte >> k & 1][k];
 }
 
 /* To a byte that moves them the other way. */
 VCS_FN void vcs_moves_take(const vcs_moves_t *moves, uint8_t byte, int count, float *slots) {
   for (int k = 0; k < 8; k++) slots[k] -= moves->by[~byte >> k & 1][k];
   if (count == 8) return;
-  for (int k = 0; k < 7; k++) slots[8 + k] -= moves->by[byte >> k & 1][k];
+  for (int k = 0; k < 8; k++) slots[8 + k] -= moves->by[byte >> k & 1][k];
 }
 
 #endif
