@@ -231,19 +231,21 @@ VCS_STATIC void link_field(const vcs_sweep_t *s, const keeps_t *k, float *in, ui
   }
 }
 
-/* The same for all slots of the byte at once, walking backwards, where the field is not shifted. A bit gains by itself;
- * so do carries of a number that is kept whole, others gain by the bits that they move. */
+/* The same for all slots of the byte at once, walking backwards, where the field is not shifted. A bit gains by itself. A
+ * carry moves its bit and the next one, and if the two are alike all that the next carry moves. Where bits mean something
+ * each, that is what it gains; a number has carries of its own, and below the bits that it keeps (of colours, all but the
+ * lowest) it moves by the next one. */
 VCS_STATIC void gain_by_field(const vcs_sweep_t *s, const keeps_t *k, uint8_t value, float v[VCS_SLOTS]) {
-  vcs_gain_t field;
   const float *slots = vcs_slots(s, k->offset);
   const bool number = vcs_has_carries(k->offset);
-  for (int bit = 0; bit < 8; bit++) v[bit] += k->mask >> bit & 1 ? slots[bit] : 0;
-  vcs_gain_make(&field, slots, value & k->mask);
-  for (int slot = 8; slot < VCS_SLOTS; slot++) {
-    uint8_t is = vcs_moved(value, slot) & k->mask;
-    if (is == field.was) continue;
-    float gain = number ? vcs_gain(&field, is) : vcs_gain_bits(&field, is);
-    v[slot] += value >> (slot & 7) & 1 ? gain : -gain;
+  float bit_above = 0, carry_above = 0;
+  for (int bit = 7; bit >= 0; bit--) {
+    const float sign = vcs_gain_sign(value, bit), gain = k->mask >> bit & 1 ? sign * slots[bit] : 0;
+    const bool alike = bit < 7 && !((value ^ value >> 1) >> bit & 1), kept = number && bit < 7 && k->mask >> bit & 1;
+    carry_above = kept ? -sign * slots[8 + bit] : gain + (alike ? carry_above : bit_above);
+    bit_above = gain;
+    v[bit] += sign * gain;
+    v[8 + bit] -= sign * carry_above;
   }
 }
 

@@ -45,7 +45,8 @@ typedef struct {
 } vcs_gain_t;
 
 /* +1 where a bit is 0, -1 where it is 1: without a jump, which nobody could foresee. */
-VCS_HOT_FN float vcs_gain_sign(unsigned byte, int bit) { return (float)(1 - 2 * (int)(byte >> bit & 1)); }
+VCS_TABLE(float, vcs_gain_ways, 2, {1, -1})
+VCS_HOT_FN float vcs_gain_sign(unsigned byte, int bit) { return vcs_gain_ways(byte >> bit & 1); }
 
 /* Sums of signed slots by the set of them: from those of the sets of the first slots to those with the next one. */
 VCS_HOT_FN void vcs_gain_with(float *of, int sets, float next) {
