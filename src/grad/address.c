@@ -67,23 +67,28 @@ VCS_STATIC uint16_t stack_address(const vcs_work_t *w, uint8_t sp) {
   return (uint16_t)(0x100 + (w->reads ? (uint8_t)(sp + 1) : sp));
 }
 
-/* A byte in memory that the address is made of. Its slots are taken before anything is linked, and given back after
- * everything is: the access may store into it. */
+/* A byte in memory that the address is made of. Of a row that stores, its slots are taken before anything is linked,
+ * and given back after everything is: it may store into them. */
 typedef struct {
   vcs_cell_t cell;
-  float slots[VCS_SLOTS];
+  float *slots, room[VCS_SLOTS];
 } source_t;
 
-VCS_STATIC void take_source(const vcs_sweep_t *s, uint16_t addr, source_t *source) {
+VCS_STATIC void take_source(const vcs_work_t *w, uint16_t addr, source_t *source) {
+  const vcs_sweep_t *s = w->s;
   source->cell = vcs_cell_read(s, addr);
-  memset(source->slots, 0, sizeof source->slots);
+  source->slots = s->reverse && !w->stores ? source->cell.slots : source->room;
+  if (source->slots != source->room) return;
+  memset(source->room, 0, sizeof source->room);
   if (!s->reverse && vcs_cell_live(s, source->cell))
-    memcpy(source->slots, source->cell.slots, (size_t)vcs_cell_slots(source->cell) * sizeof(float));
+    memcpy(source->room, source->cell.slots, (size_t)vcs_cell_slots(source->cell) * sizeof(float));
 }
 
 VCS_STATIC void give_source(const vcs_sweep_t *s, const source_t *source) {
   if (!s->reverse || !source->cell.slots) return;
-  for (int i = 0; i < vcs_cell_slots(source->cell); i++) source->cell.slots[i] += source->slots[i];
+  if (source->slots == source->room) {
+    for (int i = 0; i < vcs_cell_slots(source->cell); i++) source->cell.slots[i] += source->room[i];
+  }
   vcs_cell_mark(s, source->cell);
 }
 
@@ -183,8 +188,8 @@ VCS_STATIC void link_address(vcs_work_t *w, float *index) {
   source_t pointer[2], operand[2];
   bool indirect = is_indirect(w->op);
   int operands = vcs_mode_length(w->op.mode) - 1;
-  for (int i = 0; indirect && i < 2; i++) take_source(s, (uint16_t)(w->at.pointer + i), &pointer[i]);
-  for (int i = 0; i < operands; i++) take_source(s, (uint16_t)(w->row->pc + 1 + i), &operand[i]);
+  for (int i = 0; indirect && i < 2; i++) take_source(w, (uint16_t)(w->at.pointer + i), &pointer[i]);
+  for (int i = 0; i < operands; i++) take_source(w, (uint16_t)(w->row->pc + 1 + i), &operand[i]);
   if (vcs_index_lane(w->op) >= 0) link_index(w, vcs_index_lane(w->op), index);
   for (int i = 0; indirect && i < 2; i++) link_pointer(w, &pointer[i], i);
   for (int i = 0; i < operands; i++) link_operand(w, &operand[i], i + 1);
@@ -456,8 +461,8 @@ VCS_STATIC void gain_by_address(vcs_work_t *w, float *index_slots) {
   source_t operand[2], pointer[2];
   const bool indirect = is_indirect(w->op);
   const int operands = s->rom || !(w->row->pc & 0x1000) ? vcs_mode_length(w->op.mode) - 1 : 0;
-  for (int i = 0; i < operands; i++) take_source(s, (uint16_t)(w->row->pc + 1 + i), &operand[i]);
-  for (int i = 0; indirect && i < 2; i++) take_source(s, (uint16_t)(w->at.pointer + i), &pointer[i]);
+  for (int i = 0; i < operands; i++) take_source(w, (uint16_t)(w->row->pc + 1 + i), &operand[i]);
+  for (int i = 0; indirect && i < 2; i++) take_source(w, (uint16_t)(w->at.pointer + i), &pointer[i]);
 
   const int lane = vcs_index_lane(w->op);
   const uint8_t index = lane == VCS_LANE_X ? w->row->x : w->row->y;

@@ -231,10 +231,10 @@ VCS_STATIC void link_field(const vcs_sweep_t *s, const keeps_t *k, float *in, ui
   }
 }
 
-/* The same for all slots of the byte at once, walking backwards, where the field is not shifted. A bit gains by itself. A
- * carry moves its bit and the next one, and if the two are alike all that the next carry moves. Where bits mean something
- * each, that is what it gains; a number has carries of its own, and below the bits that it keeps (of colours, all but the
- * lowest) it moves by the next one. */
+/* The same for all slots of the byte at once, walking backwards, where the field is not shifted. A bit gains by itself.
+ * A carry moves its bit and the next one, and if the two are alike all that the next carry moves. Where bits mean
+ * something each, that is what it gains; a number has carries of its own, and below the bits that it keeps (of colours,
+ * all but the lowest) it moves by the next one. */
 VCS_STATIC void gain_by_field(const vcs_sweep_t *s, const keeps_t *k, uint8_t value, float v[VCS_SLOTS]) {
   const float *slots = vcs_slots(s, k->offset);
   const bool number = vcs_has_carries(k->offset);

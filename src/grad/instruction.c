@@ -223,17 +223,6 @@ VCS_HOT_FN bool flags_live(const vcs_sweep_t *s, unsigned flags) {
   return false;
 }
 
-/* Whether any of these registers, or of these flags, is live, and not only said to be. */
-VCS_STATIC bool lanes_live(const vcs_sweep_t *s, unsigned lanes, unsigned flags) {
-  bool found = flags_live(s, flags);
-  for (lanes &= (1u << VCS_LANE_P) - 1; lanes; lanes &= lanes - 1) {
-    uint8_t *live = &s->live[lane_offset[VCS_LOWEST(lanes)]];
-    if (*live) *live = vcs_any(vcs_slots(s, lane_offset[VCS_LOWEST(lanes)]), VCS_SLOTS);
-    found |= *live;
-  }
-  return found;
-}
-
 VCS_STATIC void gather(const vcs_sweep_t *s, unsigned lanes, float *to) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
     if (lanes >> lane & 1 && s->live[lane_offset[lane]])
@@ -319,10 +308,13 @@ VCS_STATIC void undo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
 VCS_STATIC void follow(vcs_sweep_t *s, int32_t row) {
   const vcs_tape_t *tape = s->tape;
   int32_t side = s->side;
-  while (tape->sides[s->side].row < row) s->side++;
-  while (s->side > 0 && tape->sides[s->side - 1].row >= row) s->side--;
-  while (tape->events[s->event].row < row) s->event++;
-  while (s->event > 0 && tape->events[s->event - 1].row >= row) s->event--;
+  if (s->reverse) {
+    while (s->side > 0 && tape->sides[s->side - 1].row >= row) s->side--;
+    while (s->event > 0 && tape->events[s->event - 1].row >= row) s->event--;
+  } else {
+    while (tape->sides[s->side].row < row) s->side++;
+    while (tape->events[s->event].row < row) s->event++;
+  }
   if (side == s->side) return;
   const uint8_t *machine = tape->sides[s->side].machine;
   uint8_t *m = (uint8_t *)s->m;
@@ -358,10 +350,12 @@ VCS_STATIC vcs_cpu_t registers_of(const vcs_row_t *row) {
 VCS_STATIC bool might_hit(const vcs_work_t *w) {
   const vcs_sweep_t *s = w->s;
   const uint8_t *live = s->live + VCS_OFFSET(ram);
+  const uint16_t addr = w->row->addr;
   if (w->op.mode == VCS_MODE_ZP && vcs_cell_read(s, (uint16_t)(w->row->pc + 1)).live < 0) { /* its operand is in ROM */
-    for (int bit = 0; s->rom && bit < 8; bit++) {
-      uint16_t addr = w->row->addr ^ (uint16_t)(1 << bit);
-      if (addr & 0x80 && live[addr & 0x7F]) return true;
+    if (!s->rom) return false;
+    if (!(addr & 0x80)) return live[addr];
+    for (int bit = 0; bit < 7; bit++) {
+      if (live[(addr ^ 1u << bit) & 0x7F]) return true;
     }
     return false;
   }
@@ -374,19 +368,6 @@ VCS_STATIC bool might_hit(const vcs_work_t *w) {
 /* ---- Rows that make one byte, backwards
  * ------------------------------------------------------------------------------
  */
-
-VCS_STATIC vcs_row_how_t how_of(const vcs_work_t *w) {
-  const uint8_t opcode = w->row->opcode;
-  if (w->uses.from != w->uses.to) return VCS_ROW_MOVES;
-  if ((opcode & 0xE3) == 0x61 || (opcode & 0xE3) == 0xE1) /* ADC, SBC */
-    return w->row->flags & VCS_ROW_D ? VCS_ROW_COMPUTES : VCS_ROW_ADDS;
-  if ((opcode & 0xC7) == 0xC6 || opcode == 0xE8 || opcode == 0xC8 || opcode == 0xCA || opcode == 0x88 ||
-      opcode == 0x20 || opcode == 0x60)
-    return VCS_ROW_ADDS; /* INC, DEC; INX, INY, DEX, DEY; the stack pointer of JSR, RTS */
-  if ((opcode & 0x83) == 0x01 && (opcode & 0x60) != 0x60) return VCS_ROW_MASKS;
-  if ((opcode & 0x87) == 0x06 || (opcode & 0x9F) == 0x0A) return VCS_ROW_SHIFTS;
-  return VCS_ROW_COMPUTES;
-}
 
 /* The lane of that byte. */
 VCS_STATIC int lane_made(const vcs_work_t *w) {
@@ -510,10 +491,14 @@ VCS_STATIC void byte_row(vcs_work_t *w, const float stored[VCS_SLOTS], bool hits
   }
   const vcs_chip_t chip = vcs_chip_at(w->row->addr);
   const bool spares_nothing = chip == VCS_TO_TIA || chip == VCS_TO_RIOT;
-  if ((w->reads && w->op.mode != VCS_MODE_IMM) || (w->stores && (hits || !spares_nothing))) {
+  if (w->stores ? hits || !(quiet || spares_nothing) : w->op.mode != VCS_MODE_IMM && w->reads) {
     const int lane = stack ? VCS_LANE_S : vcs_index_lane(w->op);
-    w->at.crosses = false;
-    if (!stack) vcs_look_back(w);
+    if (stack || w->op.mode == VCS_MODE_ZP) {
+      w->at.low = (uint8_t)w->row->addr;
+      w->at.crosses = false;
+    } else {
+      vcs_look_back(w);
+    }
     if (lane >= 0) s->live[lane_offset[lane]] = 1;
     if (has_address(w)) vcs_link_address(w, lane >= 0 ? vcs_slots(s, lane_offset[lane]) : NULL);
   }
@@ -587,86 +572,125 @@ VCS_STATIC void link_row(vcs_work_t *w, bool stack, const float v[VCS_SLOTS]) {
   }
 }
 
-/* Which rows can be passed by when nobody asks for anything they set: those that store nothing. `lanes` has a one for
- * every register an opcode sets but P, as `live` has for every one that is asked for: registers lie there in the same
- * order. */
+/* ---- What rows are --------------------------------------------------------------------------------------------------
+ */
+
+/* By opcode. `lanes` has a one for every register it sets but P, as `live` has for every one that is asked for:
+ * registers lie there in the same order. Rows that store nothing can be passed by when nobody asks for what they set.
+ */
 typedef struct {
   uint32_t lanes;
   uint8_t flags;
-  bool passes, reads, may_cross;
-} passing_t;
+  uint8_t how; /* a vcs_row_how_t */
+  bool passes, loads, may_cross;
+  bool stack, reads, stores;
+} kind_t;
 
 #define ONE_IN(bits, lane) ((bits) >> 8 * (lane)&0xFF ? 1U << 8 * (lane) : 0)
 #define ONES_IN(bits) \
   (ONE_IN(bits, VCS_LANE_A) | ONE_IN(bits, VCS_LANE_X) | ONE_IN(bits, VCS_LANE_Y) | ONE_IN(bits, VCS_LANE_S))
 #define WRITES_OF(...) WRITES_OF_THEM(__VA_ARGS__)
 #define WRITES_OF_THEM(reads, writes, ...) ((uint64_t)(writes))
-#define PASSING_ROW(code, operation, mode, access, cycles)                                                      \
-  {ONES_IN(WRITES_OF(VCS_USES_##operation)), WRITES_OF(VCS_USES_##operation) >> 8 * VCS_LANE_P & 0xFF,          \
-   (code) != VCS_DARK && VCS_ACCESS_##access != VCS_ACCESS_WRITE && VCS_ACCESS_##access != VCS_ACCESS_MODIFY && \
-       VCS_ACCESS_##access != VCS_ACCESS_STACK,                                                                 \
-   VCS_ACCESS_##access == VCS_ACCESS_READ && VCS_MODE_##mode != VCS_MODE_IMM,                                   \
-   VCS_ACCESS_##access == VCS_ACCESS_READ &&                                                                    \
-       (VCS_MODE_##mode == VCS_MODE_ABX || VCS_MODE_##mode == VCS_MODE_ABY || VCS_MODE_##mode == VCS_MODE_IZY)},
-VCS_DATA passing_t passing[256] = {VCS_OPCODES(PASSING_ROW)};
+#define MOVED_BY(...) MOVED_BY_THEM(__VA_ARGS__)
+#define MOVED_BY_THEM(reads, writes, from, to) ((from) != (to))
+
+/* ADC, SBC; INC, DEC; INX, INY, DEX, DEY; the stack pointer of JSR, RTS */
+#define ADDS(code)                                                                                         \
+  (((code)&0x63) == 0x61 || ((code)&0xC7) == 0xC6 || (code) == 0xE8 || (code) == 0xC8 || (code) == 0xCA || \
+   (code) == 0x88 || (code) == 0x20 || (code) == 0x60)
+#define MASKS(code) (((code)&0x83) == 0x01 && ((code)&0x60) != 0x60)  /* ORA, AND, EOR */
+#define SHIFTS(code) (((code)&0x87) == 0x06 || ((code)&0x9F) == 0x0A) /* ASL, ROL, LSR, ROR */
+#define PUSHES(code) ((code) == 0x08 || (code) == 0x48)               /* PHP, PHA */
+#define PULLS(code) ((code) == 0x28 || (code) == 0x68)                /* PLP, PLA */
+#define IS(name, access) (VCS_ACCESS_##access == VCS_ACCESS_##name)
+#define KIND(code, operation, mode, access, cycles)                                                             \
+  {ONES_IN(WRITES_OF(VCS_USES_##operation)),                                                                    \
+   WRITES_OF(VCS_USES_##operation) >> 8 * VCS_LANE_P & 0xFF,                                                    \
+   MOVED_BY(VCS_USES_##operation) ? VCS_ROW_MOVES                                                               \
+   : ADDS(code)                   ? VCS_ROW_ADDS                                                                \
+   : MASKS(code)                  ? VCS_ROW_MASKS                                                               \
+   : SHIFTS(code)                 ? VCS_ROW_SHIFTS                                                              \
+                                  : VCS_ROW_COMPUTES,                                                                           \
+   (code) != VCS_DARK && !IS(WRITE, access) && !IS(MODIFY, access) && !IS(STACK, access),                       \
+   IS(READ, access) && VCS_MODE_##mode != VCS_MODE_IMM,                                                         \
+   IS(READ, access) &&                                                                                          \
+       (VCS_MODE_##mode == VCS_MODE_ABX || VCS_MODE_##mode == VCS_MODE_ABY || VCS_MODE_##mode == VCS_MODE_IZY), \
+   PUSHES(code) || PULLS(code),                                                                                 \
+   IS(READ, access) || IS(MODIFY, access) || PULLS(code),                                                       \
+   IS(WRITE, access) || IS(MODIFY, access) || PUSHES(code)},
+VCS_DATA kind_t kinds[256] = {VCS_OPCODES(KIND)};
 
 static_assert(VCS_OFFSET(x) == VCS_OFFSET(a) + VCS_LANE_X && VCS_OFFSET(y) == VCS_OFFSET(a) + VCS_LANE_Y &&
                   VCS_OFFSET(sp) == VCS_OFFSET(a) + VCS_LANE_S && VCS_OFFSET(p) == VCS_OFFSET(a) + VCS_LANE_P,
               "registers are in the order of the lanes");
 
-/* A read of the TIA ends a span of the picture, so it does not pass. */
-VCS_STATIC bool passes(const vcs_sweep_t *s, const vcs_row_t *row) {
-  const passing_t *at = &passing[row->opcode];
+/* Walking backwards, whether somebody asks for a register or a flag that the row sets, or for the time it takes. */
+VCS_HOT_FN bool is_asked(const vcs_sweep_t *s, const kind_t *kind) {
   uint32_t live;
   memcpy(&live, s->live + VCS_OFFSET(a), sizeof live);
-  return at->passes && !(live & at->lanes) && !flags_live(s, at->flags) && !(at->reads && !(row->addr & 0x1080)) &&
-         !(at->may_cross && *vcs_slots(s, VCS_OFFSET(cycles)) != 0);
+  return live & kind->lanes || flags_live(s, kind->flags) ||
+         (kind->may_cross && *vcs_slots(s, VCS_OFFSET(cycles)) != 0);
 }
 
-VCS_SLOW_FN void sweep_row(vcs_sweep_t *s, int32_t index) {
+VCS_STATIC void begin_row(vcs_sweep_t *s, int32_t index, vcs_work_t *w) {
+  const vcs_row_t *row = &s->tape->rows[index];
   follow(s, index);
-  vcs_work_t w;
-  const vcs_row_t *row = w.row = &s->tape->rows[index];
-  w.s = s;
-  w.op = vcs_opcode(row->opcode);
-  w.uses = vcs_uses(row->opcode);
-  bool stack = row->opcode == 0x08 || row->opcode == 0x48 || row->opcode == 0x28 || row->opcode == 0x68;
-  bool modifies = w.op.access == VCS_ACCESS_MODIFY;
-  w.stores = w.op.access == VCS_ACCESS_WRITE || modifies || (stack && !(row->opcode & 0x20));
-  w.reads = w.op.access == VCS_ACCESS_READ || modifies || (stack && row->opcode & 0x20);
-  w.event = s->tape->events[s->event].row == index ? &s->tape->events[s->event] : NULL;
-  bool writes_tia = w.event && w.event->reg < VCS_EVENT_READ;
+  w->s = s;
+  w->row = row;
+  w->op = vcs_opcode(row->opcode);
+  w->uses = vcs_uses(row->opcode);
+  w->stores = kinds[row->opcode].stores;
+  w->reads = kinds[row->opcode].reads;
+  w->event = s->tape->events[s->event].row == index ? &s->tape->events[s->event] : NULL;
+}
 
-  if (!s->reverse) {
-    if (w.event) vcs_sweep_span(s, w.event);
-    if (writes_tia) vcs_sweep_shift(s, s->event);
-    link_row(&w, stack, NULL);
-  } else {
-    const unsigned flags = w.uses.writes >> 8 * VCS_LANE_P & 0xFF;
-    float v[VCS_SLOTS] = {0};
-    undo(s, row, w.stores);
-    if (w.stores) link_write(&w, v);
-    const bool hits = w.stores && might_hit(&w);
-    const bool busy = hits || (w.stores && vcs_any(v, VCS_SLOTS)) || lanes_live(s, w.uses.written_lanes, flags) ||
-                      (*vcs_slots(s, VCS_OFFSET(cycles)) != 0 && vcs_may_cross(w.op));
-    w.how = how_of(&w);
-    if (busy && w.how != VCS_ROW_COMPUTES && !flags_live(s, flags)) {
+VCS_STATIC void row_forwards(vcs_sweep_t *s, int32_t index) {
+  vcs_work_t w;
+  begin_row(s, index, &w);
+  const vcs_row_t *row = w.row;
+  if (w.event) vcs_sweep_span(s, w.event);
+  if (w.event && w.event->reg < VCS_EVENT_READ) vcs_sweep_shift(s, s->event);
+  link_row(&w, kinds[row->opcode].stack, NULL);
+  if (row->opcode == 0x20) forget_stack(s, row->sp, 2);
+  if (row->opcode == 0x00) forget_stack(s, row->sp, 3);
+  redo(s, row, w.stores);
+}
+
+VCS_SLOW_FN void row_backwards(vcs_sweep_t *s, int32_t index) {
+  vcs_work_t w;
+  begin_row(s, index, &w);
+  const vcs_row_t *row = w.row;
+  const kind_t *kind = &kinds[row->opcode];
+  float v[VCS_SLOTS] = {0};
+  undo(s, row, kind->stores);
+  if (kind->stores) link_write(&w, v);
+  const bool hits = kind->stores && might_hit(&w), decimal = row->flags & VCS_ROW_D && (row->opcode & 0x63) == 0x61;
+  if (kind->stores || is_asked(s, kind)) {
+    w.how = decimal ? VCS_ROW_COMPUTES : (vcs_row_how_t)kind->how;
+    if (w.how != VCS_ROW_COMPUTES && !flags_live(s, kind->flags)) {
       byte_row(&w, v, hits);
-    } else if (busy) {
-      link_row(&w, stack, v);
+    } else if (!kind->stores || hits || vcs_any(v, VCS_SLOTS) || is_asked(s, kind)) {
+      link_row(&w, kind->stack, v);
     }
   }
   if (row->opcode == 0x20) forget_stack(s, row->sp, 2);
   if (row->opcode == 0x00) forget_stack(s, row->sp, 3);
+  if (!w.event) return;
+  if (w.event->reg < VCS_EVENT_READ) vcs_sweep_shift(s, s->event);
+  vcs_sweep_span(s, w.event);
+}
 
-  if (s->reverse && w.event) {
-    if (writes_tia) vcs_sweep_shift(s, s->event);
-    vcs_sweep_span(s, w.event);
-  }
-  if (!s->reverse) redo(s, row, w.stores);
+/* A read of the TIA ends a span of the picture, so it does not pass. */
+VCS_STATIC bool passes(const vcs_sweep_t *s, const vcs_row_t *row) {
+  const kind_t *kind = &kinds[row->opcode];
+  return kind->passes && !(kind->loads && !(row->addr & 0x1080)) && !is_asked(s, kind);
 }
 
 VCS_EXTERN void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
   if (s->along) vcs_along_at(s, index);
-  if (!s->reverse || !passes(s, &s->tape->rows[index])) sweep_row(s, index);
+  if (!s->reverse) {
+    row_forwards(s, index);
+  } else if (!passes(s, &s->tape->rows[index])) {
+    row_backwards(s, index);
+  }
 }
