@@ -217,6 +217,8 @@ typedef struct {
   float cost[2];      /* what is gained not to cross a page, or to cross it */
   float spared;       /* STORES, MODIFIES: by the byte it went to, */
   float *cell;        /* the slots of that byte, or NULL */
+  bool few;           /* READS: few other bytes are looked at, and there is no table but of nibbles, */
+  vcs_gain_t nibbles; /* which are these */
   bool looks_up;      /* READS: the table knows the gain of a byte, and the window is one piece of ROM, */
   const uint8_t *rom; /* in which the byte is at addr & mask */
   uint16_t mask;
@@ -250,7 +252,7 @@ VCS_HOT_FN float gain_of_byte(const gains_t *g, uint8_t byte) {
     const int by = byte - w->operand;
     return w->of[w->is ^ (uint8_t)(w->row->opcode & 0x80 ? w->is - by : w->is + by)];
   }
-  if (g->by == READS) return w->of[(w->operand ^ byte) & w->tells];
+  if (g->by == READS) return g->few ? vcs_gain(&g->nibbles, byte) : w->of[(w->operand ^ byte) & w->tells];
   vcs_cpu_t cpu = w->before;
   return vcs_gain_of_input(w, g->by == MODIFIES ? w->asked & ~(1u << VCS_LANE_V) : w->asked, &cpu, byte);
 }
@@ -291,13 +293,11 @@ VCS_HOT_FN float gain_of_rom(const gains_t *g, unsigned addr) {
   return g->w->of[(g->w->operand ^ g->rom[addr & g->mask]) & g->w->tells];
 }
 
-/* The access at the sum of the base's page and of another sum of its low byte and index; it crosses a page if that says
- * so. */
+/* The access where low byte and index add up to another sum, on the page of the base or the next. */
 VCS_HOT_FN float gain_of_sum(const gains_t *g, bool in_rom, int sum) {
-  const uint16_t page = g->w->at.base & 0xFF00;
-  const bool crosses = g->may_cross && sum > 0xFF;
-  return g->cost[crosses] + (in_rom ? gain_of_rom(g, (unsigned)(page + sum))
-                                    : gain_of_access(g, (uint16_t)(page + sum), crosses, (uint8_t)(page >> 8)));
+  const unsigned addr = (g->w->at.base & 0xFF00u) + (unsigned)sum;
+  return in_rom ? gain_of_rom(g, addr)
+                : gain_of_access(g, (uint16_t)addr, g->may_cross && sum > 0xFF, g->w->at.base >> 8);
 }
 
 /* 2^k further on, or back. */
@@ -306,6 +306,11 @@ VCS_STATIC void look_around(const gains_t *g, bool in_rom, vcs_moves_t *moves) {
   for (int k = 0; k < 8; k++) {
     moves->by[0][k] = gain_of_sum(g, in_rom, sum + (1 << k));
     moves->by[1][k] = -gain_of_sum(g, in_rom, sum - (1 << k));
+  }
+  if (g->cost[0] == g->cost[1]) return;
+  for (int k = 0; k < 8; k++) {
+    moves->by[0][k] += g->cost[sum + (1 << k) > 0xFF];
+    moves->by[1][k] -= g->cost[sum - (1 << k) > 0xFF];
   }
 }
 
@@ -317,7 +322,8 @@ VCS_STATIC void gain_around(const gains_t *g, bool in_rom, const vcs_moves_t *ar
   vcs_moves_t moves = *around;
   moves.by[!top][7] = -moves.by[top][7];
   for (int k = 6; count == VCS_SLOTS && k >= 0 && (byte >> k & 1u) == top; k--) {
-    const float gain = gain_of_sum(g, in_rom, rest + (uint8_t)(top ? byte + (1 << k) : byte - (1 << k)));
+    const int sum = rest + (uint8_t)(top ? byte + (1 << k) : byte - (1 << k));
+    const float gain = gain_of_sum(g, in_rom, sum) + g->cost[sum > 0xFF];
     moves.by[!top][k] = top ? gain : -gain;
   }
   vcs_moves_give(&moves, byte, count, slots);
@@ -345,14 +351,14 @@ VCS_STATIC float gain_of_address(const gains_t *g, uint8_t low, uint8_t x, uint8
   return gain_elsewhere(g, at.base, at.addr, byte_before(g->w->op, at));
 }
 
-/* Page zero: RAM, and what the TIA reads. Nothing is hit there by a store that is not RAM. */
+/* Page zero: RAM, and what the TIA reads; of these a collision is a stop. Nothing but RAM is hit by a store. */
 VCS_HOT_FN float gain_in_page_zero(const gains_t *g, uint8_t addr, uint8_t before) {
-  const vcs_sweep_t *s = g->w->s;
-  if (g->by == STORES)
-    return addr & 0x80 && s->live[VCS_OFFSET(ram) + (addr & 0x7F)] ? gain_of_store(g, addr, g->w->row->value)
-                                                                   : g->spared;
-  if (g->by == READS && addr & 0x80) return gain_of_byte(g, s->m->ram[addr & 0x7F]);
-  return gain_of_access(g, addr, false, before);
+  const vcs_work_t *w = g->w;
+  const bool in_ram = addr & 0x80, only_stores = g->by == STORES || (g->by == MODIFIES && w->asked == 1u << VCS_LANE_V);
+  if (only_stores && in_ram && !w->s->live[VCS_OFFSET(ram) + (addr & 0x7F)]) return g->spared;
+  if (g->by == STORES) return in_ram ? gain_of_store(g, addr, w->row->value) : g->spared;
+  if (g->by == READS && in_ram) return gain_of_byte(g, w->s->m->ram[addr & 0x7F]);
+  return addr & 0x88 ? gain_of_access(g, addr, false, before) : 0;
 }
 
 /* Page zero, indexed: index and operand move the address alike, but the TIA lets through what of the operand was on the
@@ -437,8 +443,13 @@ VCS_STATIC void gains_begin(gains_t *g, vcs_work_t *w) {
           : w->how == VCS_ROW_COMPUTES ? ASKS
                                        : READS;
   if (g->by == READS) {
-    if (w->how != VCS_ROW_MASKS) vcs_gain_table(w->of, w->byte, w->is);
-    if (w->how != VCS_ROW_ADDS) find_window(g);
+    g->few = w->how == VCS_ROW_MOVES && w->op.mode == VCS_MODE_ZP;
+    if (g->few) {
+      vcs_gain_make(&g->nibbles, w->byte, w->is);
+    } else if (w->how != VCS_ROW_MASKS) {
+      vcs_gain_table(w->of, w->byte, w->is);
+    }
+    if (w->how != VCS_ROW_ADDS && !g->few) find_window(g);
   }
   g->looks_up = g->rom;
   if (!w->stores) return;

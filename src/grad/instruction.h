@@ -30,6 +30,8 @@ VCS_FN vcs_cell_t vcs_cell_read(const vcs_sweep_t *s, uint16_t addr) {
     case VCS_TO_RAM:
       return vcs_cell_of_state(s, VCS_OFFSET(ram) + (addr & 0x7F));
     case VCS_TO_CART: {
+      if (!(s->cart->hot_pages >> (addr >> 6 & 63) & 1))
+        return vcs_cell_of_rom(s, (int32_t)(s->m->bank[addr >> 10 & 3] + (addr & 0x3FF)));
       int32_t place = vcs_cart_read_place(s->cart, s->m, addr);
       if (place == VCS_CART_REGISTER) return none;
       return place < 0 ? vcs_cell_of_state(s, VCS_OFFSET(cart_ram) + (size_t)~place) : vcs_cell_of_rom(s, place);
