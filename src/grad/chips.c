@@ -339,9 +339,14 @@ VCS_EXTERN void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, fl
 
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
 
-/* The fields of the machine that the RIOT and the ports have, at the row of the walk. */
+/* The fields of the machine that the RIOT and the ports have, at the row of the walk: times, paddles, all from the timer
+ * up to the controllers, the capacitors. */
 VCS_STATIC void look_up(const vcs_sweep_t *s, vcs_t *t, uint32_t cycles) {
-  memcpy(t, s->tape->sides[s->side].machine, offsetof(vcs_t, cart_ram));
+  const uint8_t *machine = s->tape->sides[s->side].machine;
+  memcpy(t, machine, VCS_OFFSET(line));
+  memcpy(t->paddle, machine + VCS_OFFSET(paddle), sizeof t->paddle);
+  memcpy(&t->timer, machine + VCS_OFFSET(timer), VCS_OFFSET(vsync) - VCS_OFFSET(timer));
+  t->dump = machine[VCS_OFFSET(dump)];
   t->cycles = cycles;
 }
 
