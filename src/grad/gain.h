@@ -48,20 +48,15 @@ typedef struct {
 VCS_TABLE(float, vcs_gain_ways, 2, {1, -1})
 VCS_HOT_FN float vcs_gain_sign(unsigned byte, int bit) { return vcs_gain_ways(byte >> bit & 1); }
 
-/* Sums of signed slots by the set of them: from those of the sets of the first slots to those with the next one. */
-VCS_HOT_FN void vcs_gain_with(float *of, int sets, float next) {
-  for (int from = 0; from < sets; from += 16) {
-    for (int i = from; i < from + (sets < 16 ? sets : 16); i++) of[sets + i] = of[i] + next;
-  }
-}
-
+/* The sums of four signed slots, by the set of them. */
 VCS_HOT_FN void vcs_gain_nibble(float of[16], const float *slots, unsigned was) {
   of[0] = 0;
   of[1] = vcs_gain_sign(was, 0) * slots[0];
   of[2] = vcs_gain_sign(was, 1) * slots[1];
   of[3] = of[1] + of[2];
-  vcs_gain_with(of, 4, vcs_gain_sign(was, 2) * slots[2]);
-  vcs_gain_with(of, 8, vcs_gain_sign(was, 3) * slots[3]);
+  const float third = vcs_gain_sign(was, 2) * slots[2], fourth = vcs_gain_sign(was, 3) * slots[3];
+  for (int i = 0; i < 4; i++) of[4 + i] = of[i] + third;
+  for (int i = 0; i < 8; i++) of[8 + i] = of[i] + fourth;
 }
 
 VCS_FN void vcs_gain_make(vcs_gain_t *g, const float *slots, uint8_t was) {
@@ -84,11 +79,26 @@ VCS_HOT_FN float vcs_gain(const vcs_gain_t *g, uint8_t is) {
 
 /* The gain of every byte at once, by the bits in which it differs: worth it where sixteen or more are looked at. */
 VCS_FN void vcs_gain_table(float of[256], const float *slots, uint8_t was) {
-  vcs_gain_nibble(of, slots, was);
-  vcs_gain_with(of, 16, vcs_gain_sign(was, 4) * slots[4]);
-  vcs_gain_with(of, 32, vcs_gain_sign(was, 5) * slots[5]);
-  vcs_gain_with(of, 64, vcs_gain_sign(was, 6) * slots[6]);
-  vcs_gain_with(of, 128, vcs_gain_sign(was, 7) * slots[7]);
+  float high[16];
+  vcs_gain_nibble(high, slots + 4, was >> 4);
+#if defined(__GNUC__) && !defined(__CUDACC__) /* the sixteen sums of the low bits stay in four registers */
+  typedef float four_t __attribute__((vector_size(16)));
+  const float first = vcs_gain_sign(was, 0) * slots[0], second = vcs_gain_sign(was, 1) * slots[1];
+  four_t low[4] = {{0, first, second, first + second}};
+  low[1] = low[0] + vcs_gain_sign(was, 2) * slots[2];
+  low[2] = low[0] + vcs_gain_sign(was, 3) * slots[3];
+  low[3] = low[1] + vcs_gain_sign(was, 3) * slots[3];
+  for (int i = 0; i < 16; i++) {
+    for (int k = 0; k < 4; k++) {
+      const four_t sums = low[k] + high[i];
+      memcpy(of + 16 * i + 4 * k, &sums, sizeof sums);
+    }
+  }
+#else
+  float low[16];
+  vcs_gain_nibble(low, slots, was);
+  for (int i = 0; i < 256; i++) of[i] = high[i >> 4] + low[i & 15];
+#endif
   for (int k = 0; k < 7; k++) {
     const int way = was >> k & 1 ? 1 : -1; /* the one that the bit cannot go */
     of[was ^ (uint8_t)(was + way * (1 << k))] = (float)way * slots[8 + k];
