@@ -443,11 +443,11 @@ VCS_STATIC void gains_begin(gains_t *g, vcs_work_t *w) {
           : w->how == VCS_ROW_COMPUTES ? ASKS
                                        : READS;
   if (g->by == READS) {
-    g->few = w->how == VCS_ROW_MOVES && w->op.mode == VCS_MODE_ZP;
+    g->few = w->how == VCS_ROW_MOVES && w->op.mode == VCS_MODE_ZP && !w->tabled;
     if (g->few) {
       vcs_gain_make(&g->nibbles, w->byte, w->is);
-    } else if (w->how != VCS_ROW_MASKS) {
-      vcs_gain_table(w->of, w->byte, w->is);
+    } else {
+      vcs_work_table(w);
     }
     if (w->how != VCS_ROW_ADDS && !g->few) find_window(g);
   }

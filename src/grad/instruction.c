@@ -388,19 +388,16 @@ VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
   const int lane = VCS_LOWEST(w->uses.read_lanes & ~(1u << VCS_LANE_P)); /* a register; or V alone */
   const uint8_t first = register_in(&w->before, w->operand, lane);
   float *in = lane == VCS_LANE_V ? v : vcs_slots(s, lane_offset[lane]);
-  vcs_cpu_t after = w->before;
-  uint8_t byte = w->operand;
-  vcs_local_run(opcode, w->row->addr, &after, &byte);
-  w->is = register_in(&after, byte, made);
   if (lane != VCS_LANE_V) s->live[lane_offset[lane]] = 1;
   for (unsigned flags = w->uses.reads >> 8 * VCS_LANE_P & 0xFF; flags; flags &= flags - 1) { /* of C, D: */
     const int bit = VCS_LOWEST(flags);
     const uint8_t status = vcs_cpu_status(&w->before);
     vcs_cpu_t other = w->before;
-    byte = w->operand;
+    uint8_t byte = w->operand;
     vcs_cpu_set_status(&other, (uint8_t)(status ^ 1 << bit));
     vcs_local_run(opcode, w->row->addr, &other, &byte);
-    const float gain = vcs_gain_of(w->byte, w->is, register_in(&other, byte, made));
+    const uint8_t is = register_in(&other, byte, made);
+    const float gain = w->tabled ? w->of[w->is ^ is] : vcs_gain_of(w->byte, w->is, is);
     vcs_slots(s, VCS_OFFSET(p))[bit] += status >> bit & 1 ? -gain : gain;
     s->live[VCS_OFFSET(p)] = 1;
   }
@@ -416,7 +413,7 @@ VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
     }
     return;
   }
-  vcs_gain_table(w->of, w->byte, w->is);
+  vcs_work_table(w);
   if (w->how == VCS_ROW_SHIFTS) {
     const int by = opcode & 0x40 ? 0 : 2; /* to the right, or to the left */
 #define GAIN_OF_SHIFT(other) w->of[((first ^ (other)) << by >> 1) & 0xFF]
@@ -464,8 +461,28 @@ VCS_STATIC void give_register(const vcs_sweep_t *s, int lane, const float out[VC
   s->live[lane_offset[lane]] = 1;
 }
 
-/* `stored` are the adjoints of what it stored, `hits` says whether a store elsewhere could have hit something. */
-VCS_STATIC void byte_row(vcs_work_t *w, const float stored[VCS_SLOTS], bool hits) {
+/* N and Z, which follow the byte: their adjoints end here, and are the byte's. N goes with bit 7. Z does not go with
+ * any bit, but with what the byte is: the table has it, and so have the slots, each of which stands for one other byte.
+ */
+VCS_STATIC void take_flags(vcs_work_t *w, float out[VCS_SLOTS]) {
+  float *p = vcs_slots(w->s, VCS_OFFSET(p));
+  const float n = p[7], z = p[1], lost = w->is == 0 ? -z : z;
+  p[7] = p[1] = 0;
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    const uint8_t other = vcs_moved(w->is, slot);
+    if ((other ^ w->is) & 0x80) out[slot] += vcs_direction(w->is, slot) * vcs_sign(w->is, 7) * n;
+  }
+  vcs_work_table(w);
+  if (w->is != 0) w->of[w->is] += lost; /* that which is zero */
+  for (int i = 1; w->is == 0 && i < 256; i++) w->of[i] += lost;
+  for (int slot = 0; slot < VCS_SLOTS; slot++) {
+    if ((w->is == 0) != (vcs_moved(w->is, slot) == 0)) out[slot] += vcs_direction(w->is, slot) * lost;
+  }
+}
+
+/* `stored` are the adjoints of what it stored, `hits` says whether a store elsewhere could have hit something, `flags`
+ * whether somebody asks for N or Z. */
+VCS_STATIC void byte_row(vcs_work_t *w, const float stored[VCS_SLOTS], bool hits, bool flags) {
   vcs_sweep_t *s = w->s;
   const int made = lane_made(w);
   const bool stack = w->op.access == VCS_ACCESS_STACK && (w->reads || w->stores);
@@ -477,18 +494,24 @@ VCS_STATIC void byte_row(vcs_work_t *w, const float stored[VCS_SLOTS], bool hits
     take_register(s, made, out);
   }
   if (stack) count_stack(w);
-  const bool quiet = !vcs_any(out, VCS_SLOTS);
+  const bool quiet = !flags && !vcs_any(out, VCS_SLOTS);
   w->only_time = quiet && !w->stores;
   if (w->only_time && !(vcs_may_cross(w->op) && *vcs_slots(s, VCS_OFFSET(cycles)) != 0)) return;
   w->byte = out;
+  w->tabled = false;
   w->operand = operand_of(w);
   w->is = w->row->value;
   w->tells = 0xFF;
-  if (w->how != VCS_ROW_MOVES) {
+  if (w->how != VCS_ROW_MOVES || flags) {
     w->before = registers_of(w->row);
     w->asked = 1u << made;
-    if (!quiet) gain_by_kind(w, made, read);
+    vcs_cpu_t after = w->before;
+    uint8_t v = w->operand;
+    vcs_local_run(w->row->opcode, w->row->addr, &after, &v);
+    w->is = register_in(&after, v, made);
   }
+  if (flags) take_flags(w, out);
+  if (w->how != VCS_ROW_MOVES && !quiet) gain_by_kind(w, made, read);
   const vcs_chip_t chip = vcs_chip_at(w->row->addr);
   const bool spares_nothing = chip == VCS_TO_TIA || chip == VCS_TO_RIOT;
   if (w->stores ? hits || !(quiet || spares_nothing) : w->op.mode != VCS_MODE_IMM && w->reads) {
@@ -664,11 +687,14 @@ VCS_SLOW_FN void row_backwards(vcs_sweep_t *s, int32_t index) {
   float v[VCS_SLOTS] = {0};
   undo(s, row, kind->stores);
   if (kind->stores) link_write(&w, v);
-  const bool hits = kind->stores && might_hit(&w), decimal = row->flags & VCS_ROW_D && (row->opcode & 0x63) == 0x61;
+  const bool hits = kind->stores && might_hit(&w);
   if (kind->stores || is_asked(s, kind)) {
+    const bool sums = (row->opcode & 0x63) == 0x61, decimal = sums && row->flags & VCS_ROW_D; /* ADC, SBC */
+    const bool flags = flags_live(s, kind->flags & (VCS_FLAG_N | VCS_FLAG_Z));
+    const bool follow = !flags || !(sums || kind->stores); /* flags that are asked for follow one byte, if any */
     w.how = decimal ? VCS_ROW_COMPUTES : (vcs_row_how_t)kind->how;
-    if (w.how != VCS_ROW_COMPUTES && !flags_live(s, kind->flags)) {
-      byte_row(&w, v, hits);
+    if (w.how != VCS_ROW_COMPUTES && follow && !flags_live(s, kind->flags & ~(VCS_FLAG_N | VCS_FLAG_Z))) {
+      byte_row(&w, v, hits, flags);
     } else if (!kind->stores || hits || vcs_any(v, VCS_SLOTS) || is_asked(s, kind)) {
       link_row(&w, kind->stack, v);
     }

@@ -93,8 +93,14 @@ typedef struct {
   const float *byte; /* the slots of that byte, */
   uint8_t is;        /* and the byte */
   uint8_t tells;     /* MOVES, MASKS: the bits of the byte read that it has; */
-  float of[256];     /* and, if many bytes are to be looked at, what they gain, by the bits in which it would differ */
+  bool tabled;       /* and, if many other bytes are to be looked at, */
+  float of[256];     /* what they gain, by the bits in which they differ */
 } vcs_work_t;
+
+VCS_FN void vcs_work_table(vcs_work_t *w) {
+  if (!w->tabled) vcs_gain_table(w->of, w->byte, w->is);
+  w->tabled = true;
+}
 
 /* The register that is the index, or -1. */
 VCS_FN int vcs_index_lane(vcs_opcode_t op) {
