@@ -414,10 +414,6 @@ VCS_HOT_FN float gain_of_pointer(const gains_t *g, uint8_t pointer) {
 VCS_STATIC void gain_by_operand(const gains_t *g, int count, float *slots) {
   const vcs_work_t *w = g->w;
   if (w->op.mode == VCS_MODE_ZP) {
-    if (g->by == STORES && !(w->at.low & 0x80) && count == 8) { /* one bit leads to RAM */
-      slots[7] += gain_in_page_zero(g, w->at.low | 0x80, 0);
-      return;
-    }
 #define GAIN_OF_PAGE_ZERO(other) gain_in_page_zero(g, other, other)
     VCS_EACH_MOVE(w->at.low, count, slots, GAIN_OF_PAGE_ZERO)
   } else if (w->op.mode == VCS_MODE_IZY) {
@@ -459,9 +455,22 @@ VCS_STATIC void gains_begin(gains_t *g, vcs_work_t *w) {
     g->spared = vcs_gain_of(w->out + VCS_SLOTS * VCS_LANE_V, w->row->value, vcs_cell_content(w->s, spared));
 }
 
+/* A store to a register of the TIA on page zero by an operand in ROM: one bit of it leads to RAM, nothing is spared. */
+VCS_STATIC bool store_to_tia(vcs_work_t *w) {
+  const vcs_sweep_t *s = w->s;
+  if (w->op.mode != VCS_MODE_ZP || w->reads || w->row->addr & 0x80) return false;
+  const vcs_cell_t operand = vcs_cell_read(s, (uint16_t)(w->row->pc + 1));
+  const size_t hit = VCS_OFFSET(ram) + (w->row->addr & 0x7F);
+  if (operand.live >= 0) return false;
+  if (operand.slots && s->live[hit])
+    operand.slots[7] += vcs_gain_of(vcs_slots(s, hit), ((const uint8_t *)s->m)[hit], w->row->value);
+  return true;
+}
+
 VCS_STATIC void gain_by_address(vcs_work_t *w, float *index_slots) {
   vcs_sweep_t *s = w->s;
   gains_t g;
+  if (w->stores && store_to_tia(w)) return;
   gains_begin(&g, w);
   if (w->op.access == VCS_ACCESS_STACK) {
 #define GAIN_OF_STACK(other) gain_in_page_zero(&g, (uint8_t)stack_address(w, other), 0)

@@ -9,6 +9,27 @@
 
 #include "sweep.h"
 
+/* On a CPU four floats, or their bits, at a time; a device has a thread for each tape, and does them one by one. */
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define VCS_GAIN_FOURS 1
+typedef float vcs_four_t __attribute__((vector_size(16)));
+typedef int32_t vcs_four_ints_t __attribute__((vector_size(16)));
+
+VCS_FN vcs_four_ints_t vcs_four_bits(const float *floats) {
+  vcs_four_ints_t bits;
+  memcpy(&bits, floats, sizeof bits);
+  return bits;
+}
+VCS_FN void vcs_four_add(float *floats, vcs_four_ints_t bits) {
+  vcs_four_t sum;
+  memcpy(&sum, floats, sizeof sum);
+  sum += (vcs_four_t)bits;
+  memcpy(floats, &sum, sizeof sum);
+}
+#else
+#define VCS_GAIN_FOURS 0
+#endif
+
 VCS_FN float vcs_gain_of_bits(const float *slots, uint8_t was, unsigned moved) {
   float gain = 0;
   for (; moved; moved &= moved - 1) {
@@ -81,16 +102,15 @@ VCS_HOT_FN float vcs_gain(const vcs_gain_t *g, uint8_t is) {
 VCS_FN void vcs_gain_table(float of[256], const float *slots, uint8_t was) {
   float high[16];
   vcs_gain_nibble(high, slots + 4, was >> 4);
-#if defined(__GNUC__) && !defined(__CUDACC__) /* the sixteen sums of the low bits stay in four registers */
-  typedef float four_t __attribute__((vector_size(16)));
+#if VCS_GAIN_FOURS /* the sixteen sums of the low bits stay in four registers */
   const float first = vcs_gain_sign(was, 0) * slots[0], second = vcs_gain_sign(was, 1) * slots[1];
-  four_t low[4] = {{0, first, second, first + second}};
+  vcs_four_t low[4] = {{0, first, second, first + second}};
   low[1] = low[0] + vcs_gain_sign(was, 2) * slots[2];
   low[2] = low[0] + vcs_gain_sign(was, 3) * slots[3];
   low[3] = low[1] + vcs_gain_sign(was, 3) * slots[3];
   for (int i = 0; i < 16; i++) {
     for (int k = 0; k < 4; k++) {
-      const four_t sums = low[k] + high[i];
+      const vcs_four_t sums = low[k] + high[i];
       memcpy(of + 16 * i + 4 * k, &sums, sizeof sums);
     }
   }
@@ -128,9 +148,19 @@ VCS_FN void vcs_moves_of(vcs_moves_t *moves, const float slots[VCS_SLOTS], uint8
 
 /* To a byte that moves them: its bits, and its carries if it has some. */
 VCS_FN void vcs_moves_give(const vcs_moves_t *moves, uint8_t byte, int count, float *slots) {
+#if VCS_GAIN_FOURS
+  for (int half = 0; half < 8; half += 4) {
+    const vcs_four_ints_t ones = {1 << half, 2 << half, 4 << half, 8 << half};
+    const vcs_four_ints_t more = vcs_four_bits(moves->by[0] + half), less = vcs_four_bits(moves->by[1] + half);
+    const vcs_four_ints_t set = (ones & byte) != 0, swap = (more ^ less) & set;
+    vcs_four_add(slots + half, more ^ swap);
+    if (count != 8) vcs_four_add(slots + 8 + half, less ^ swap);
+  }
+#else
   for (int k = 0; k < 8; k++) slots[k] += moves->by[byte >> k & 1][k];
   if (count == 8) return;
   for (int k = 0; k < 8; k++) slots[8 + k] += moves->by[~byte >> k & 1][k];
+#endif
 }
 
 /* To a byte that moves them the other way. */
