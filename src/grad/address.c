@@ -413,7 +413,13 @@ VCS_HOT_FN float gain_of_pointer(const gains_t *g, uint8_t pointer) {
 /* The operand of an access whose base it is not, or not as it stands: page zero and pointers. */
 VCS_STATIC void gain_by_operand(const gains_t *g, int count, float *slots) {
   const vcs_work_t *w = g->w;
-  if (w->op.mode == VCS_MODE_ZP) {
+  if (g->few && w->at.low & 0x80 && count == 8) {
+    for (int bit = 0; bit < 7; bit++) { /* another byte of RAM */
+      const uint8_t byte = w->s->m->ram[(w->at.low ^ 1u << bit) & 0x7F];
+      if (byte != w->operand) slots[bit] += vcs_gain_sign(w->at.low, bit) * vcs_gain(&g->nibbles, byte);
+    }
+    slots[7] -= gain_in_page_zero(g, w->at.low & 0x7F, w->at.low & 0x7F);
+  } else if (w->op.mode == VCS_MODE_ZP) {
 #define GAIN_OF_PAGE_ZERO(other) gain_in_page_zero(g, other, other)
     VCS_EACH_MOVE(w->at.low, count, slots, GAIN_OF_PAGE_ZERO)
   } else if (w->op.mode == VCS_MODE_IZY) {
@@ -432,6 +438,7 @@ VCS_STATIC void gains_begin(gains_t *g, vcs_work_t *w) {
   g->cost[0] = w->at.crosses ? -cycle : 0;
   g->cost[1] = w->at.crosses ? 0 : cycle;
   g->spared = 0;
+  g->few = false;
   g->rom = NULL;
   g->by = w->stores && w->reads        ? MODIFIES
           : w->stores                  ? STORES

@@ -141,19 +141,21 @@ VCS_STATIC void link_hmove(vcs_sweep_t *s, const vcs_event_t *event) {
   later = (cycle + sides.up) % VCS_LINE_CYCLES;
   sooner = (cycle + VCS_LINE_CYCLES - sides.down) % VCS_LINE_CYCLES;
   const uint8_t *hm = &event->tia[VCS_OFFSET(hm) - VCS_OFFSET(vsync)];
+  const vcs_motion_t now = vcs_hmove_at((unsigned)cycle), then = vcs_hmove_at((unsigned)later),
+                     before = vcs_hmove_at((unsigned)sooner);
   for (int i = 0; i < 5; i++) {
     size_t offset = VCS_OFFSET(pos) + (size_t)i, motion = VCS_OFFSET(hm) + (size_t)i;
     float *pos = vcs_slots(s, offset), *bits = vcs_slots(s, motion);
     if (s->reverse ? *pos == 0 : !s->live[motion] && *time == 0) continue;
-    int base = vcs_hmove_motion(vcs_hmove_at((unsigned)cycle), hm[i]);
+    int base = vcs_hmove_motion(now, hm[i]);
     for (int slot = 0; slot < 12; slot++) {
       if ((slot & 7) > 3 || (!s->reverse && bits[slot] == 0)) continue;
-      int by = vcs_hmove_motion(vcs_hmove_at((unsigned)cycle), vcs_moved(hm[i], slot) & 15) - base;
+      int by = vcs_hmove_motion(now, vcs_moved(hm[i], slot) & 15) - base;
       vcs_link(s, &bits[slot], pos, vcs_direction(hm[i], slot) * (float)by);
     }
     vcs_link(s, time, pos,
-             sides.more * (float)(vcs_hmove_motion(vcs_hmove_at((unsigned)later), hm[i]) - base) +
-                 sides.less * (float)(vcs_hmove_motion(vcs_hmove_at((unsigned)sooner), hm[i]) - base));
+             sides.more * (float)(vcs_hmove_motion(then, hm[i]) - base) +
+                 sides.less * (float)(vcs_hmove_motion(before, hm[i]) - base));
     s->live[offset] = s->live[motion] = 1;
     if (s->reverse) s->live[VCS_OFFSET(cycles)] = 1;
   }
@@ -339,8 +341,8 @@ VCS_EXTERN void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, fl
 
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
 
-/* The fields of the machine that the RIOT and the ports have, at the row of the walk: times, paddles, all from the timer
- * up to the controllers, the capacitors. */
+/* The fields of the machine that the RIOT and the ports have, at the row of the walk: times, paddles, all from the
+ * timer up to the controllers, the capacitors. */
 VCS_STATIC void look_up(const vcs_sweep_t *s, vcs_t *t, uint32_t cycles) {
   const uint8_t *machine = s->tape->sides[s->side].machine;
   memcpy(t, machine, VCS_OFFSET(line));

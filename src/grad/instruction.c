@@ -213,14 +213,13 @@ VCS_STATIC void link_function(vcs_work_t *w) {
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
 
-/* Whether somebody asks for one of these flags. */
-VCS_HOT_FN bool flags_live(const vcs_sweep_t *s, unsigned flags) {
-  if (!s->live[VCS_OFFSET(p)]) return false;
+/* Those of some flags that somebody asks for. */
+VCS_HOT_FN unsigned flags_asked(const vcs_sweep_t *s, unsigned flags) {
   const float *p = vcs_slots(s, VCS_OFFSET(p));
-  for (; flags; flags &= flags - 1) {
-    if (p[VCS_LOWEST(flags)] != 0) return true;
-  }
-  return false;
+  unsigned asked = 0;
+  if (!s->live[VCS_OFFSET(p)]) return 0;
+  for (; flags; flags &= flags - 1) asked |= p[VCS_LOWEST(flags)] != 0 ? flags & -flags : 0;
+  return asked;
 }
 
 VCS_STATIC void gather(const vcs_sweep_t *s, unsigned lanes, float *to) {
@@ -307,15 +306,17 @@ VCS_STATIC void undo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
 /* Points event and side to the first ones at or after the row; the machine's banks and ports are the side's. */
 VCS_STATIC void follow(vcs_sweep_t *s, int32_t row) {
   const vcs_tape_t *tape = s->tape;
-  int32_t side = s->side;
+  int32_t side = s->side, event = s->event;
   if (s->reverse) {
-    while (s->side > 0 && tape->sides[s->side - 1].row >= row) s->side--;
-    while (s->event > 0 && tape->events[s->event - 1].row >= row) s->event--;
+    while (side > 0 && tape->sides[side - 1].row >= row) side--;
+    while (event > 0 && tape->events[event - 1].row >= row) event--;
   } else {
-    while (tape->sides[s->side].row < row) s->side++;
-    while (tape->events[s->event].row < row) s->event++;
+    while (tape->sides[side].row < row) side++;
+    while (tape->events[event].row < row) event++;
   }
+  s->event = event;
   if (side == s->side) return;
+  s->side = side;
   const uint8_t *machine = tape->sides[s->side].machine;
   uint8_t *m = (uint8_t *)s->m;
   size_t behind = VCS_OFFSET(ram) + sizeof s->m->ram;
@@ -647,12 +648,11 @@ static_assert(VCS_OFFSET(x) == VCS_OFFSET(a) + VCS_LANE_X && VCS_OFFSET(y) == VC
                   VCS_OFFSET(sp) == VCS_OFFSET(a) + VCS_LANE_S && VCS_OFFSET(p) == VCS_OFFSET(a) + VCS_LANE_P,
               "registers are in the order of the lanes");
 
-/* Walking backwards, whether somebody asks for a register or a flag that the row sets, or for the time it takes. */
+/* Walking backwards, whether somebody asks for a register that the row sets, or for the time it takes. */
 VCS_HOT_FN bool is_asked(const vcs_sweep_t *s, const kind_t *kind) {
   uint32_t live;
   memcpy(&live, s->live + VCS_OFFSET(a), sizeof live);
-  return live & kind->lanes || flags_live(s, kind->flags) ||
-         (kind->may_cross && *vcs_slots(s, VCS_OFFSET(cycles)) != 0);
+  return live & kind->lanes || (kind->may_cross && *vcs_slots(s, VCS_OFFSET(cycles)) != 0);
 }
 
 VCS_STATIC void begin_row(vcs_sweep_t *s, int32_t index, vcs_work_t *w) {
@@ -688,14 +688,15 @@ VCS_SLOW_FN void row_backwards(vcs_sweep_t *s, int32_t index) {
   undo(s, row, kind->stores);
   if (kind->stores) link_write(&w, v);
   const bool hits = kind->stores && might_hit(&w);
-  if (kind->stores || is_asked(s, kind)) {
-    const bool sums = (row->opcode & 0x63) == 0x61, decimal = sums && row->flags & VCS_ROW_D; /* ADC, SBC */
-    const bool flags = flags_live(s, kind->flags & (VCS_FLAG_N | VCS_FLAG_Z));
-    const bool follow = !flags || !(sums || kind->stores); /* flags that are asked for follow one byte, if any */
+  const unsigned flags = flags_asked(s, kind->flags);
+  if (kind->stores || flags || is_asked(s, kind)) {
+    /* N and Z that are asked for follow the byte, but not that of ADC and SBC if D were another; nor other flags */
+    const bool sums = (row->opcode & 0x63) == 0x61, decimal = sums && row->flags & VCS_ROW_D;
+    const bool follow = !flags || !(sums || kind->stores || flags & ~(VCS_FLAG_N | VCS_FLAG_Z));
     w.how = decimal ? VCS_ROW_COMPUTES : (vcs_row_how_t)kind->how;
-    if (w.how != VCS_ROW_COMPUTES && follow && !flags_live(s, kind->flags & ~(VCS_FLAG_N | VCS_FLAG_Z))) {
+    if (w.how != VCS_ROW_COMPUTES && follow) {
       byte_row(&w, v, hits, flags);
-    } else if (!kind->stores || hits || vcs_any(v, VCS_SLOTS) || is_asked(s, kind)) {
+    } else if (flags || hits || is_asked(s, kind) || vcs_any(v, VCS_SLOTS)) {
       link_row(&w, kind->stack, v);
     }
   }
@@ -709,7 +710,7 @@ VCS_SLOW_FN void row_backwards(vcs_sweep_t *s, int32_t index) {
 /* A read of the TIA ends a span of the picture, so it does not pass. */
 VCS_STATIC bool passes(const vcs_sweep_t *s, const vcs_row_t *row) {
   const kind_t *kind = &kinds[row->opcode];
-  return kind->passes && !(kind->loads && !(row->addr & 0x1080)) && !is_asked(s, kind);
+  return kind->passes && !(kind->loads && !(row->addr & 0x1080)) && !is_asked(s, kind) && !flags_asked(s, kind->flags);
 }
 
 VCS_EXTERN void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
