@@ -282,10 +282,17 @@ VCS_SLOW_FN float gain_of_access(const gains_t *g, uint16_t addr, bool crosses, 
   return (w->asked & ~(1u << VCS_LANE_V) ? gain_of_byte(g, byte) : 0) + gain_of_store(g, addr, byte);
 }
 
+/* The same, where it is soon found: in RAM, and at a collision, which is a stop. */
+VCS_HOT_FN float gain_at(const gains_t *g, uint16_t addr, bool crosses, uint8_t before) {
+  if (g->by == READS && (addr & 0x1280) == 0x80) return gain_of_byte(g, g->w->s->m->ram[addr & 0x7F]);
+  if (g->by == READS && !(addr & 0x1088)) return 0;
+  return gain_of_access(g, addr, crosses, before);
+}
+
 /* The same, with what it takes, by an access at `addr`, which is `base` and an index. */
 VCS_STATIC float gain_elsewhere(const gains_t *g, uint16_t base, uint16_t addr, uint8_t before) {
   const bool crosses = g->may_cross && (base ^ addr) & 0xFF00;
-  return g->cost[crosses] + gain_of_access(g, addr, crosses, before);
+  return g->cost[crosses] + gain_at(g, addr, crosses, before);
 }
 
 /* Reads from ROM that is one piece. */
@@ -296,8 +303,7 @@ VCS_HOT_FN float gain_of_rom(const gains_t *g, unsigned addr) {
 /* The access where low byte and index add up to another sum, on the page of the base or the next. */
 VCS_HOT_FN float gain_of_sum(const gains_t *g, bool in_rom, int sum) {
   const unsigned addr = (g->w->at.base & 0xFF00u) + (unsigned)sum;
-  return in_rom ? gain_of_rom(g, addr)
-                : gain_of_access(g, (uint16_t)addr, g->may_cross && sum > 0xFF, g->w->at.base >> 8);
+  return in_rom ? gain_of_rom(g, addr) : gain_at(g, (uint16_t)addr, g->may_cross && sum > 0xFF, g->w->at.base >> 8);
 }
 
 /* 2^k further on, or back. */
@@ -336,7 +342,7 @@ VCS_STATIC void gain_above(const gains_t *g, uint8_t byte, int count, float *slo
 #define GAIN_OF_PAGE(other)                              \
   ((rest + ((unsigned)(other) << 8)) & 0x1000            \
        ? gain_of_rom(g, rest + ((unsigned)(other) << 8)) \
-       : gain_of_access(g, (uint16_t)(rest + ((unsigned)(other) << 8)), crosses, (uint8_t)(other)))
+       : gain_at(g, (uint16_t)(rest + ((unsigned)(other) << 8)), crosses, (uint8_t)(other)))
   for (int k = 0; k < 5; k++) {
     const int sign = byte >> k & 1 ? -1 : 1, step = sign * (1 << k);
     slots[k] += (float)sign * GAIN_OF_PAGE((uint8_t)(byte + step));
@@ -357,8 +363,7 @@ VCS_HOT_FN float gain_in_page_zero(const gains_t *g, uint8_t addr, uint8_t befor
   const bool in_ram = addr & 0x80, only_stores = g->by == STORES || (g->by == MODIFIES && w->asked == 1u << VCS_LANE_V);
   if (only_stores && in_ram && !w->s->live[VCS_OFFSET(ram) + (addr & 0x7F)]) return g->spared;
   if (g->by == STORES) return in_ram ? gain_of_store(g, addr, w->row->value) : g->spared;
-  if (g->by == READS && in_ram) return gain_of_byte(g, w->s->m->ram[addr & 0x7F]);
-  return addr & 0x88 ? gain_of_access(g, addr, false, before) : 0;
+  return gain_at(g, addr, false, before);
 }
 
 /* Page zero, indexed: index and operand move the address alike, but the TIA lets through what of the operand was on the

@@ -30,12 +30,13 @@ VCS_FN void vcs_four_add(float *floats, vcs_four_ints_t bits) {
 #define VCS_GAIN_FOURS 0
 #endif
 
+/* +1 where a bit is 0, -1 where it is 1: without a jump, which nobody could foresee. */
+VCS_TABLE(float, vcs_gain_ways, 2, {1, -1})
+VCS_HOT_FN float vcs_gain_sign(unsigned byte, int bit) { return vcs_gain_ways(byte >> bit & 1); }
+
 VCS_FN float vcs_gain_of_bits(const float *slots, uint8_t was, unsigned moved) {
   float gain = 0;
-  for (; moved; moved &= moved - 1) {
-    int bit = VCS_LOWEST(moved);
-    gain += was >> bit & 1 ? -slots[bit] : slots[bit];
-  }
+  for (; moved; moved &= moved - 1) gain += vcs_gain_sign(was, VCS_LOWEST(moved)) * slots[VCS_LOWEST(moved)];
   return gain;
 }
 
@@ -64,10 +65,6 @@ typedef struct {
   uint8_t was;
   float low[16], high[16]; /* by the bits of a nibble that differ */
 } vcs_gain_t;
-
-/* +1 where a bit is 0, -1 where it is 1: without a jump, which nobody could foresee. */
-VCS_TABLE(float, vcs_gain_ways, 2, {1, -1})
-VCS_HOT_FN float vcs_gain_sign(unsigned byte, int bit) { return vcs_gain_ways(byte >> bit & 1); }
 
 /* The sums of four signed slots, by the set of them. */
 VCS_HOT_FN void vcs_gain_nibble(float of[16], const float *slots, unsigned was) {

@@ -116,12 +116,13 @@ VCS_FN bool vcs_may_cross(vcs_opcode_t op) {
 }
 
 /* A byte's slots come in pairs: bit k moves it by 2^k one way, carry k the other way, which for bit 7 is the same. */
-#define VCS_EACH_MOVE(byte, count, slots, gain_of)                                                                \
-  for (int k = 0; k < 8; k++) {                                                                                   \
-    const int sign = (byte) >> k & 1 ? -1 : 1, step = sign * (1 << k);                                            \
-    const float there = gain_of((uint8_t)((byte) + step));                                                        \
-    (slots)[k] += (float)sign * there;                                                                            \
-    if ((count) == VCS_SLOTS) (slots)[8 + k] -= (float)sign * (k == 7 ? there : gain_of((uint8_t)((byte)-step))); \
+#define VCS_EACH_BIT(byte, slots, gain_of) \
+  for (int k = 0; k < 8; k++) (slots)[k] += vcs_gain_sign(byte, k) * gain_of((uint8_t)((byte) ^ 1u << k));
+#define VCS_EACH_MOVE(byte, count, slots, gain_of)                                            \
+  VCS_EACH_BIT(byte, slots, gain_of)                                                          \
+  for (int k = 0; (count) == VCS_SLOTS && k < 8; k++) {                                       \
+    const uint8_t moved = (uint8_t)((byte) >> k & 1 ? (byte) + (1 << k) : (byte) - (1 << k)); \
+    (slots)[8 + k] -= vcs_gain_sign(byte, k) * gain_of(moved);                                \
   }
 
 /* Links an input, whose change turns the result into `result`, to the bytes that move. */
