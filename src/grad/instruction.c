@@ -382,6 +382,11 @@ VCS_HOT_FN uint8_t register_in(const vcs_cpu_t *cpu, uint8_t v, int lane) {
   return bytes[lane];
 }
 
+/* The bits of a byte that reach the result of AND, ORA or EOR with another. */
+VCS_STATIC uint8_t lets_through(uint8_t opcode, uint8_t other) {
+  return (opcode & 0x60) == 0x20 ? other : (opcode & 0x60) == 0x00 ? (uint8_t)~other : 0xFF;
+}
+
 /* The function of such a row, but for one that moves; `v` gets the adjoints of the byte it read. */
 VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
@@ -421,9 +426,8 @@ VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
     VCS_EACH_MOVE(first, VCS_SLOTS, in, GAIN_OF_SHIFT)
     return;
   }
-  const bool and = (opcode & 0x60) == 0x20, or = (opcode & 0x60) == 0x00;
-  const uint8_t tells = and? w->operand : or ? (uint8_t)~w->operand : 0xFF;
-  w->tells = and? a : or ? (uint8_t)~a : 0xFF;
+  const uint8_t tells = lets_through(opcode, w->operand);
+  w->tells = lets_through(opcode, a);
 #define GAIN_OF_MASKED(other) w->of[(a ^ (other)) & tells]
   VCS_EACH_MOVE(a, VCS_SLOTS, in, GAIN_OF_MASKED)
   const int count = slots_read(w);
@@ -618,14 +622,16 @@ typedef struct {
 #define MOVED_BY(...) MOVED_BY_THEM(__VA_ARGS__)
 #define MOVED_BY_THEM(reads, writes, from, to) ((from) != (to))
 
-/* ADC, SBC; INC, DEC; INX, INY, DEX, DEY; the stack pointer of JSR, RTS */
-#define ADDS(code)                                                                                         \
-  (((code)&0x63) == 0x61 || ((code)&0xC7) == 0xC6 || (code) == 0xE8 || (code) == 0xC8 || (code) == 0xCA || \
-   (code) == 0x88 || (code) == 0x20 || (code) == 0x60)
-#define MASKS(code) (((code)&0x83) == 0x01 && ((code)&0x60) != 0x60)  /* ORA, AND, EOR */
-#define SHIFTS(code) (((code)&0x87) == 0x06 || ((code)&0x9F) == 0x0A) /* ASL, ROL, LSR, ROR */
-#define PUSHES(code) ((code) == 0x08 || (code) == 0x48)               /* PHP, PHA */
-#define PULLS(code) ((code) == 0x28 || (code) == 0x68)                /* PLP, PLA */
+/* Opcodes are aaabbbcc: cc tells groups, aaa operations, bbb modes. ADC, SBC; INC, DEC; INX, INY, DEX, DEY; the stack
+ * pointer of JSR, RTS. ORA, AND, EOR. ASL, ROL, LSR, ROR. */
+#define IN_GROUP(code, cc, first, last) ((code) % 4 == (cc) && (code) / 32 >= (first) && (code) / 32 <= (last))
+#define ADDS(code)                                                                                      \
+  (IN_GROUP(code, 1, 3, 3) || IN_GROUP(code, 1, 7, 7) || (IN_GROUP(code, 2, 6, 7) && (code) / 4 % 2) || \
+   (code) == 0xE8 || (code) == 0xC8 || (code) == 0xCA || (code) == 0x88 || (code) == 0x20 || (code) == 0x60)
+#define MASKS(code) IN_GROUP(code, 1, 0, 2)
+#define SHIFTS(code) (IN_GROUP(code, 2, 0, 3) && ((code) / 4 % 2 || (code) / 4 % 8 == 2))
+#define PUSHES(code) ((code) == 0x08 || (code) == 0x48) /* PHP, PHA */
+#define PULLS(code) ((code) == 0x28 || (code) == 0x68)  /* PLP, PLA */
 #define IS(name, access) (VCS_ACCESS_##access == VCS_ACCESS_##name)
 #define KIND(code, operation, mode, access, cycles)                                                             \
   {ONES_IN(WRITES_OF(VCS_USES_##operation)),                                                                    \
