@@ -491,34 +491,35 @@ VCS_STATIC void gain_by_address(vcs_work_t *w, float *index_slots) {
   }
   /* the bytes in memory that the address is made of: operands, and the pointer */
   source_t operand[2], pointer[2];
+  const vcs_cell_t none = {NULL, -1};
   const bool indirect = is_indirect(w->op);
   const int operands = s->rom || !(w->row->pc & 0x1000) ? vcs_mode_length(w->op.mode) - 1 : 0;
+  for (int i = 0; i < 2; i++) operand[i].cell = pointer[i].cell = none;
   for (int i = 0; i < operands; i++) take_source(w, (uint16_t)(w->row->pc + 1 + i), &operand[i]);
   for (int i = 0; indirect && i < 2; i++) take_source(w, (uint16_t)(w->at.pointer + i), &pointer[i]);
 
-  const int lane = vcs_index_lane(w->op);
-  const uint8_t index = lane == VCS_LANE_X ? w->row->x : w->row->y;
+  const uint8_t index = vcs_index_lane(w->op) == VCS_LANE_X ? w->row->x : w->row->y;
   const bool words = w->op.mode == VCS_MODE_ABS || w->op.mode == VCS_MODE_ABX || w->op.mode == VCS_MODE_ABY;
-  source_t *base = indirect ? pointer : words && operands ? operand : NULL;
+  source_t *low = words ? &operand[0] : &pointer[0], *high = words ? &operand[1] : &pointer[1];
   if (w->op.mode == VCS_MODE_ZPX || w->op.mode == VCS_MODE_ZPY) {
-    gain_by_page_zero(&g, index, index_slots, operands ? vcs_cell_slots(operand->cell) : 0,
-                      operands && operand->cell.slots ? operand->slots : NULL);
+    gain_by_page_zero(&g, index, index_slots, vcs_cell_slots(operand->cell),
+                      operand->cell.slots ? operand->slots : NULL);
   } else if (is_sum(w->op)) {
     const bool in_rom = g.looks_up && is_rom_near(&g, w->at.base);
     vcs_moves_t moves;
     look_around(&g, in_rom, &moves);
     gain_around(&g, in_rom, &moves, index, (uint8_t)w->at.base, VCS_SLOTS, index_slots);
-    if (base && base->cell.slots)
-      gain_around(&g, in_rom, &moves, (uint8_t)w->at.base, index, vcs_cell_slots(base->cell), base->slots);
-  } else if (base && base->cell.slots) {
-    gain_by_low(&g, vcs_cell_slots(base->cell), base->slots);
+    if (low->cell.slots)
+      gain_around(&g, in_rom, &moves, (uint8_t)w->at.base, index, vcs_cell_slots(low->cell), low->slots);
+  } else if (low->cell.slots) {
+    gain_by_low(&g, vcs_cell_slots(low->cell), low->slots);
   }
   if (w->op.mode == VCS_MODE_IZX) {
 #define GAIN_OF_X(other) gain_of_address(&g, w->at.low, other, w->row->y)
     VCS_EACH_MOVE(index, VCS_SLOTS, index_slots, GAIN_OF_X)
   }
-  if (base && base[1].cell.slots) gain_by_high(&g, vcs_cell_slots(base[1].cell), base[1].slots);
-  if (operands && (w->op.mode == VCS_MODE_ZP || indirect) && operand->cell.slots)
+  if (high->cell.slots) gain_by_high(&g, vcs_cell_slots(high->cell), high->slots);
+  if ((w->op.mode == VCS_MODE_ZP || indirect) && operand->cell.slots)
     gain_by_operand(&g, vcs_cell_slots(operand->cell), operand->slots);
   for (int i = 0; i < operands; i++) give_source(s, &operand[i]);
   for (int i = 0; indirect && i < 2; i++) give_source(s, &pointer[i]);
