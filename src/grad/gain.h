@@ -2,7 +2,8 @@
  *
  * The byte has adjoints in its slots; if it were `is` instead of `was`, the scalar that is differentiated would be more
  * by those of the slots that tell the move: one carry, or the bits that differ, up or down (vcs_link_byte says the same
- * as links). Where many alternatives to one byte are looked at, the bits' part comes from two tables of nibbles.
+ * as links). Where some alternatives to one byte are looked at, the bits' part comes from two tables of nibbles, where
+ * many are, all comes from one of bytes.
  */
 #ifndef VCS_GRAD_GAIN_H
 #define VCS_GRAD_GAIN_H

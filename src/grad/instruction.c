@@ -270,8 +270,7 @@ VCS_STATIC void put(const vcs_sweep_t *s, uint64_t writes, const float *out) {
   }
 }
 
-/* ---- One row ------------------------------------------------------------------------------------------------------
- */
+/* ---- Before and after a row ------------------------------------------------------------------------------------- */
 
 /* Contents follow the walk: what a row stored is there after it, and not before it. */
 VCS_STATIC void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
@@ -366,9 +365,7 @@ VCS_STATIC bool might_hit(const vcs_work_t *w) {
   return s->cart->ram_size > 0;
 }
 
-/* ---- Rows that make one byte, backwards
- * ------------------------------------------------------------------------------
- */
+/* ---- Rows that make one byte, backwards -------------------------------------------------------------------------- */
 
 /* The lane of that byte. */
 VCS_STATIC int lane_made(const vcs_work_t *w) {
@@ -403,7 +400,10 @@ VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
     vcs_cpu_set_status(&other, (uint8_t)(status ^ 1 << bit));
     vcs_local_run(opcode, w->row->addr, &other, &byte);
     const uint8_t is = register_in(&other, byte, made);
-    const float gain = w->tabled ? w->of[w->is ^ is] : vcs_gain_of(w->byte, w->is, is);
+    float gain = w->tabled ? w->of[w->is ^ is] : vcs_gain_of(w->byte, w->is, is);
+    if (bit == 3) /* in decimal N and Z do not follow the byte */
+      gain +=
+          w->n * (float)(vcs_cpu_is_negative(&other) - (is >> 7)) + w->z * (float)(vcs_cpu_is_zero(&other) - (is == 0));
     vcs_slots(s, VCS_OFFSET(p))[bit] += status >> bit & 1 ? -gain : gain;
     s->live[VCS_OFFSET(p)] = 1;
   }
@@ -471,17 +471,19 @@ VCS_STATIC void give_register(const vcs_sweep_t *s, int lane, const float out[VC
  */
 VCS_STATIC void take_flags(vcs_work_t *w, float out[VCS_SLOTS]) {
   float *p = vcs_slots(w->s, VCS_OFFSET(p));
-  const float n = p[7], z = p[1], lost = w->is == 0 ? -z : z;
+  const float n = p[7], z = p[1], by = w->is == 0 ? -z : z;
   p[7] = p[1] = 0;
+  w->n = n;
+  w->z = z;
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
     const uint8_t other = vcs_moved(w->is, slot);
     if ((other ^ w->is) & 0x80) out[slot] += vcs_direction(w->is, slot) * vcs_sign(w->is, 7) * n;
   }
   vcs_work_table(w);
-  if (w->is != 0) w->of[w->is] += lost; /* that which is zero */
-  for (int i = 1; w->is == 0 && i < 256; i++) w->of[i] += lost;
+  if (w->is != 0) w->of[w->is] += by; /* the byte that is zero */
+  for (int i = 1; w->is == 0 && i < 256; i++) w->of[i] += by;
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
-    if ((w->is == 0) != (vcs_moved(w->is, slot) == 0)) out[slot] += vcs_direction(w->is, slot) * lost;
+    if ((w->is == 0) != (vcs_moved(w->is, slot) == 0)) out[slot] += vcs_direction(w->is, slot) * by;
   }
 }
 
@@ -504,6 +506,7 @@ VCS_STATIC void byte_row(vcs_work_t *w, const float stored[VCS_SLOTS], bool hits
   if (w->only_time && !(vcs_may_cross(w->op) && *vcs_slots(s, VCS_OFFSET(cycles)) != 0)) return;
   w->byte = out;
   w->tabled = false;
+  w->n = w->z = 0;
   w->operand = operand_of(w);
   w->is = w->row->value;
   w->tells = 0xFF;
@@ -538,8 +541,7 @@ VCS_STATIC void byte_row(vcs_work_t *w, const float stored[VCS_SLOTS], bool hits
   }
 }
 
-/* ---- Any row ------------------------------------------------------------------------------------------------------
- */
+/* ---- Any row ---------------------------------------------------------------------------------------------------- */
 
 /* The links of the row, once it is known that they matter. Backwards V is the adjoint of what it stored. */
 VCS_STATIC void link_row(vcs_work_t *w, bool stack, const float v[VCS_SLOTS]) {
@@ -600,8 +602,7 @@ VCS_STATIC void link_row(vcs_work_t *w, bool stack, const float v[VCS_SLOTS]) {
   }
 }
 
-/* ---- What rows are --------------------------------------------------------------------------------------------------
- */
+/* ---- What rows are ---------------------------------------------------------------------------------------------- */
 
 /* By opcode. `lanes` has a one for every register it sets but P, as `live` has for every one that is asked for:
  * registers lie there in the same order. Rows that store nothing can be passed by when nobody asks for what they set.
@@ -633,14 +634,16 @@ typedef struct {
 #define PUSHES(code) ((code) == 0x08 || (code) == 0x48) /* PHP, PHA */
 #define PULLS(code) ((code) == 0x28 || (code) == 0x68)  /* PLP, PLA */
 #define IS(name, access) (VCS_ACCESS_##access == VCS_ACCESS_##name)
+#define HOW(code, operation)                       \
+  (MOVED_BY(VCS_USES_##operation) ? VCS_ROW_MOVES  \
+   : ADDS(code)                   ? VCS_ROW_ADDS   \
+   : MASKS(code)                  ? VCS_ROW_MASKS  \
+   : SHIFTS(code)                 ? VCS_ROW_SHIFTS \
+                                  : VCS_ROW_COMPUTES)
 #define KIND(code, operation, mode, access, cycles)                                                             \
   {ONES_IN(WRITES_OF(VCS_USES_##operation)),                                                                    \
    WRITES_OF(VCS_USES_##operation) >> 8 * VCS_LANE_P & 0xFF,                                                    \
-   MOVED_BY(VCS_USES_##operation) ? VCS_ROW_MOVES                                                               \
-   : ADDS(code)                   ? VCS_ROW_ADDS                                                                \
-   : MASKS(code)                  ? VCS_ROW_MASKS                                                               \
-   : SHIFTS(code)                 ? VCS_ROW_SHIFTS                                                              \
-                                  : VCS_ROW_COMPUTES,                                                                           \
+   HOW(code, operation),                                                                                        \
    (code) != VCS_DARK && !IS(WRITE, access) && !IS(MODIFY, access) && !IS(STACK, access),                       \
    IS(READ, access) && VCS_MODE_##mode != VCS_MODE_IMM,                                                         \
    IS(READ, access) &&                                                                                          \
@@ -696,9 +699,8 @@ VCS_SLOW_FN void row_backwards(vcs_sweep_t *s, int32_t index) {
   const bool hits = kind->stores && might_hit(&w);
   const unsigned flags = flags_asked(s, kind->flags);
   if (kind->stores || flags || is_asked(s, kind)) {
-    /* N and Z that are asked for follow the byte, but not that of ADC and SBC if D were another; nor other flags */
-    const bool sums = (row->opcode & 0x63) == 0x61, decimal = sums && row->flags & VCS_ROW_D;
-    const bool follow = !flags || !(sums || kind->stores || flags & ~(VCS_FLAG_N | VCS_FLAG_Z));
+    const bool decimal = row->flags & VCS_ROW_D && (row->opcode & 0x63) == 0x61; /* ADC, SBC */
+    const bool follow = !flags || !(kind->stores || flags & ~(VCS_FLAG_N | VCS_FLAG_Z));
     w.how = decimal ? VCS_ROW_COMPUTES : (vcs_row_how_t)kind->how;
     if (w.how != VCS_ROW_COMPUTES && follow) {
       byte_row(&w, v, hits, flags);

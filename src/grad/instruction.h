@@ -88,10 +88,11 @@ typedef struct {
   vcs_gain_t gains[VCS_LANES]; /* and what they gain */
   bool only_time;              /* walking backwards, nothing but the time it takes matters */
   float in[VCS_SLOTS * VCS_LANES], out[VCS_SLOTS * VCS_LANES];
-  /* walking backwards when nobody asks for the flags of a row that makes one byte: */
+  /* walking backwards over a row that makes one byte, when of its flags nobody asks for more than N and Z: */
   vcs_row_how_t how;
   const float *byte; /* the slots of that byte, */
-  uint8_t is;        /* and the byte */
+  uint8_t is;        /* and the byte; */
+  float n, z;        /* the adjoints of N and Z, which follow it: they are in its slots, too */
   uint8_t tells;     /* MOVES, MASKS: the bits of the byte read that it has; */
   bool tabled;       /* and, if many other bytes are to be looked at, */
   float of[256];     /* what they gain, by the bits in which they differ */
