@@ -208,6 +208,8 @@ VCS_STATIC void link_stack_address(vcs_work_t *w, float *in) {
 
 /* ---- Gains: other rows backwards -------------------------------------------------------------------------------- */
 
+/* By the byte it reads, as the table has it, or as its function says; by the cells it stores to; by both; or by nothing
+ * but its time. */
 typedef enum { READS, ASKS, STORES, MODIFIES, ONLY_TIME } gains_by_t;
 
 typedef struct {
