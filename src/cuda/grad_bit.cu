@@ -7,6 +7,7 @@
 #include "grad.h"
 #include "launch.h"
 
+#include "../grad/address.c"
 #include "../grad/along.c"
 #include "../grad/chips.c"
 #include "../grad/ends.h"

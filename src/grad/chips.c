@@ -141,19 +141,21 @@ VCS_STATIC void link_hmove(vcs_sweep_t *s, const vcs_event_t *event) {
   later = (cycle + sides.up) % VCS_LINE_CYCLES;
   sooner = (cycle + VCS_LINE_CYCLES - sides.down) % VCS_LINE_CYCLES;
   const uint8_t *hm = &event->tia[VCS_OFFSET(hm) - VCS_OFFSET(vsync)];
+  const vcs_motion_t now = vcs_hmove_at((unsigned)cycle), then = vcs_hmove_at((unsigned)later),
+                     before = vcs_hmove_at((unsigned)sooner);
   for (int i = 0; i < 5; i++) {
     size_t offset = VCS_OFFSET(pos) + (size_t)i, motion = VCS_OFFSET(hm) + (size_t)i;
     float *pos = vcs_slots(s, offset), *bits = vcs_slots(s, motion);
     if (s->reverse ? *pos == 0 : !s->live[motion] && *time == 0) continue;
-    int base = vcs_hmove_motion(vcs_hmove_at((unsigned)cycle), hm[i]);
+    int base = vcs_hmove_motion(now, hm[i]);
     for (int slot = 0; slot < 12; slot++) {
       if ((slot & 7) > 3 || (!s->reverse && bits[slot] == 0)) continue;
-      int by = vcs_hmove_motion(vcs_hmove_at((unsigned)cycle), vcs_moved(hm[i], slot) & 15) - base;
+      int by = vcs_hmove_motion(now, vcs_moved(hm[i], slot) & 15) - base;
       vcs_link(s, &bits[slot], pos, vcs_direction(hm[i], slot) * (float)by);
     }
     vcs_link(s, time, pos,
-             sides.more * (float)(vcs_hmove_motion(vcs_hmove_at((unsigned)later), hm[i]) - base) +
-                 sides.less * (float)(vcs_hmove_motion(vcs_hmove_at((unsigned)sooner), hm[i]) - base));
+             sides.more * (float)(vcs_hmove_motion(then, hm[i]) - base) +
+                 sides.less * (float)(vcs_hmove_motion(before, hm[i]) - base));
     s->live[offset] = s->live[motion] = 1;
     if (s->reverse) s->live[VCS_OFFSET(cycles)] = 1;
   }
@@ -231,19 +233,21 @@ VCS_STATIC void link_field(const vcs_sweep_t *s, const keeps_t *k, float *in, ui
   }
 }
 
-/* The same for all slots of the byte at once, walking backwards, where the field is not shifted. A bit gains by itself;
- * so do carries of a number that is kept whole, others gain by the bits that they move. */
+/* The same for all slots of the byte at once, walking backwards, where the field is not shifted. A bit gains by itself.
+ * A carry moves its bit and the next one, and if the two are alike all that the next carry moves. Where bits mean
+ * something each, that is what it gains; a number has carries of its own, and below the bits that it keeps (of colours,
+ * all but the lowest) it moves by the next one. */
 VCS_STATIC void gain_by_field(const vcs_sweep_t *s, const keeps_t *k, uint8_t value, float v[VCS_SLOTS]) {
-  vcs_gain_t field;
   const float *slots = vcs_slots(s, k->offset);
   const bool number = vcs_has_carries(k->offset);
-  for (int bit = 0; bit < 8; bit++) v[bit] += k->mask >> bit & 1 ? slots[bit] : 0;
-  vcs_gain_make(&field, slots, value & k->mask);
-  for (int slot = 8; slot < VCS_SLOTS; slot++) {
-    uint8_t is = vcs_moved(value, slot) & k->mask;
-    if (is == field.was) continue;
-    float gain = number ? vcs_gain(&field, is) : vcs_gain_bits(&field, is);
-    v[slot] += value >> (slot & 7) & 1 ? gain : -gain;
+  float bit_above = 0, carry_above = 0;
+  for (int bit = 7; bit >= 0; bit--) {
+    const float sign = vcs_gain_sign(value, bit), gain = k->mask >> bit & 1 ? sign * slots[bit] : 0;
+    const bool alike = bit < 7 && !((value ^ value >> 1) >> bit & 1), kept = number && bit < 7 && k->mask >> bit & 1;
+    carry_above = kept ? -sign * slots[8 + bit] : gain + (alike ? carry_above : bit_above);
+    bit_above = gain;
+    v[bit] += sign * gain;
+    v[8 + bit] -= sign * carry_above;
   }
 }
 
@@ -337,9 +341,14 @@ VCS_EXTERN void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, fl
 
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
 
-/* The fields of the machine that the RIOT and the ports have, at the row of the walk. */
+/* The fields of the machine that the RIOT and the ports have, at the row of the walk: times, paddles, all from the
+ * timer up to the controllers, the capacitors. */
 VCS_STATIC void look_up(const vcs_sweep_t *s, vcs_t *t, uint32_t cycles) {
-  memcpy(t, s->tape->sides[s->side].machine, offsetof(vcs_t, cart_ram));
+  const uint8_t *machine = s->tape->sides[s->side].machine;
+  memcpy(t, machine, VCS_OFFSET(line));
+  memcpy(t->paddle, machine + VCS_OFFSET(paddle), sizeof t->paddle);
+  memcpy(&t->timer, machine + VCS_OFFSET(timer), VCS_OFFSET(vsync) - VCS_OFFSET(timer));
+  t->dump = machine[VCS_OFFSET(dump)];
   t->cycles = cycles;
 }
 

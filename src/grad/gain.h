@@ -2,19 +2,42 @@
  *
  * The byte has adjoints in its slots; if it were `is` instead of `was`, the scalar that is differentiated would be more
  * by those of the slots that tell the move: one carry, or the bits that differ, up or down (vcs_link_byte says the same
- * as links). Where many alternatives to one byte are looked at, the bits' part comes from two tables of nibbles.
+ * as links). Where some alternatives to one byte are looked at, the bits' part comes from two tables of nibbles, where
+ * many are, all comes from one of bytes.
  */
 #ifndef VCS_GRAD_GAIN_H
 #define VCS_GRAD_GAIN_H
 
 #include "sweep.h"
 
+/* On a CPU four floats, or their bits, at a time; a device has a thread for each tape, and does them one by one. */
+#if defined(__GNUC__) && !defined(__CUDACC__)
+#define VCS_GAIN_FOURS 1
+typedef float vcs_four_t __attribute__((vector_size(16)));
+typedef int32_t vcs_four_ints_t __attribute__((vector_size(16)));
+
+VCS_FN vcs_four_ints_t vcs_four_bits(const float *floats) {
+  vcs_four_ints_t bits;
+  memcpy(&bits, floats, sizeof bits);
+  return bits;
+}
+VCS_FN void vcs_four_add(float *floats, vcs_four_ints_t bits) {
+  vcs_four_t sum;
+  memcpy(&sum, floats, sizeof sum);
+  sum += (vcs_four_t)bits;
+  memcpy(floats, &sum, sizeof sum);
+}
+#else
+#define VCS_GAIN_FOURS 0
+#endif
+
+/* +1 where a bit is 0, -1 where it is 1: without a jump, which nobody could foresee. */
+VCS_TABLE(float, vcs_gain_ways, 2, {1, -1})
+VCS_HOT_FN float vcs_gain_sign(unsigned byte, int bit) { return vcs_gain_ways(byte >> bit & 1); }
+
 VCS_FN float vcs_gain_of_bits(const float *slots, uint8_t was, unsigned moved) {
   float gain = 0;
-  for (; moved; moved &= moved - 1) {
-    int bit = VCS_LOWEST(moved);
-    gain += was >> bit & 1 ? -slots[bit] : slots[bit];
-  }
+  for (; moved; moved &= moved - 1) gain += vcs_gain_sign(was, VCS_LOWEST(moved)) * slots[VCS_LOWEST(moved)];
   return gain;
 }
 
@@ -47,10 +70,10 @@ typedef struct {
 /* The sums of four signed slots, by the set of them. */
 VCS_HOT_FN void vcs_gain_nibble(float of[16], const float *slots, unsigned was) {
   of[0] = 0;
-  of[1] = was & 1 ? -slots[0] : slots[0];
-  of[2] = was & 2 ? -slots[1] : slots[1];
+  of[1] = vcs_gain_sign(was, 0) * slots[0];
+  of[2] = vcs_gain_sign(was, 1) * slots[1];
   of[3] = of[1] + of[2];
-  const float third = was & 4 ? -slots[2] : slots[2], fourth = was & 8 ? -slots[3] : slots[3];
+  const float third = vcs_gain_sign(was, 2) * slots[2], fourth = vcs_gain_sign(was, 3) * slots[3];
   for (int i = 0; i < 4; i++) of[4 + i] = of[i] + third;
   for (int i = 0; i < 8; i++) of[8 + i] = of[i] + fourth;
 }
@@ -75,15 +98,74 @@ VCS_HOT_FN float vcs_gain(const vcs_gain_t *g, uint8_t is) {
 
 /* The gain of every byte at once, by the bits in which it differs: worth it where sixteen or more are looked at. */
 VCS_FN void vcs_gain_table(float of[256], const float *slots, uint8_t was) {
-  of[0] = 0;
-  for (int bit = 0; bit < 8; bit++) {
-    const float gain = was >> bit & 1 ? -slots[bit] : slots[bit];
-    for (int i = 0; i < 1 << bit; i++) of[i + (1 << bit)] = of[i] + gain;
+  float high[16];
+  vcs_gain_nibble(high, slots + 4, was >> 4);
+#if VCS_GAIN_FOURS /* the sixteen sums of the low bits stay in four registers */
+  const float first = vcs_gain_sign(was, 0) * slots[0], second = vcs_gain_sign(was, 1) * slots[1];
+  vcs_four_t low[4] = {{0, first, second, first + second}};
+  low[1] = low[0] + vcs_gain_sign(was, 2) * slots[2];
+  low[2] = low[0] + vcs_gain_sign(was, 3) * slots[3];
+  low[3] = low[1] + vcs_gain_sign(was, 3) * slots[3];
+  for (int i = 0; i < 16; i++) {
+    for (int k = 0; k < 4; k++) {
+      const vcs_four_t sums = low[k] + high[i];
+      memcpy(of + 16 * i + 4 * k, &sums, sizeof sums);
+    }
   }
+#else
+  float low[16];
+  vcs_gain_nibble(low, slots, was);
+  for (int i = 0; i < 256; i++) of[i] = high[i >> 4] + low[i & 15];
+#endif
   for (int k = 0; k < 7; k++) {
-    const bool up = was >> k & 1; /* the way the bit cannot go */
-    of[was ^ (uint8_t)(up ? was + (1 << k) : was - (1 << k))] = up ? slots[8 + k] : -slots[8 + k];
+    const int way = was >> k & 1 ? 1 : -1; /* the one that the bit cannot go */
+    of[was ^ (uint8_t)(was + way * (1 << k))] = (float)way * slots[8 + k];
   }
+}
+
+/* ---- Moves by powers of two -----------------------------------------------------------------------------------------
+ *
+ * Slots come in pairs: bit k moves the byte by 2^k one way, carry k the other way. Told by the way they go, moves are
+ * the same for everything that is added up to one number: a sum moves as far as each of its terms does. So the moves of
+ * an address are looked at once, and shared by all that it is made of. */
+
+/* by[0][k] is gained by 2^k more, the way of a bit that is 0; by[1][k] is lost by 2^k less, the way of one that is 1.
+ */
+typedef struct {
+  float by[2][8];
+} vcs_moves_t;
+
+/* Of a byte that has adjoints. To move by 128 up or down is the same. */
+VCS_FN void vcs_moves_of(vcs_moves_t *moves, const float slots[VCS_SLOTS], uint8_t byte) {
+  for (int k = 0; k < 8; k++) {
+    const unsigned bit = byte >> k & 1;
+    moves->by[bit][k] = slots[k];
+    moves->by[!bit][k] = k == 7 ? -slots[7] : slots[8 + k];
+  }
+}
+
+/* To a byte that moves them: its bits, and its carries if it has some. */
+VCS_FN void vcs_moves_give(const vcs_moves_t *moves, uint8_t byte, int count, float *slots) {
+#if VCS_GAIN_FOURS
+  for (int half = 0; half < 8; half += 4) {
+    const vcs_four_ints_t ones = {1 << half, 2 << half, 4 << half, 8 << half};
+    const vcs_four_ints_t more = vcs_four_bits(moves->by[0] + half), less = vcs_four_bits(moves->by[1] + half);
+    const vcs_four_ints_t set = (ones & byte) != 0, swap = (more ^ less) & set;
+    vcs_four_add(slots + half, more ^ swap);
+    if (count != 8) vcs_four_add(slots + 8 + half, less ^ swap);
+  }
+#else
+  for (int k = 0; k < 8; k++) slots[k] += moves->by[byte >> k & 1][k];
+  if (count == 8) return;
+  for (int k = 0; k < 8; k++) slots[8 + k] += moves->by[~byte >> k & 1][k];
+#endif
+}
+
+/* To a byte that moves them the other way. */
+VCS_FN void vcs_moves_take(const vcs_moves_t *moves, uint8_t byte, int count, float *slots) {
+  for (int k = 0; k < 8; k++) slots[k] -= moves->by[~byte >> k & 1][k];
+  if (count == 8) return;
+  for (int k = 0; k < 8; k++) slots[8 + k] -= moves->by[byte >> k & 1][k];
 }
 
 #endif

@@ -34,8 +34,9 @@ enum { VCS_LANE_A, VCS_LANE_X, VCS_LANE_Y, VCS_LANE_S, VCS_LANE_P, VCS_LANE_V, V
 #define VCS_CD VCS_P(VCS_FLAG_C | VCS_FLAG_D)
 #define VCS_FLAGS VCS_P(VCS_FLAG_N | VCS_FLAG_V | VCS_FLAG_D | VCS_FLAG_I | VCS_FLAG_Z | VCS_FLAG_C)
 
-/* Which bits an operation looks at, and which it sets. One that does nothing but move a byte (and set N and Z by it)
- * says from where to where; for the others from == to. The lanes of these bits are sets of 1 << lane. */
+/* Which bits an operation looks at, and which it sets. One that does nothing but move a byte (and set N and Z by it, or
+ * count the stack pointer) says from where to where; for the others from == to. The lanes of these bits are sets of
+ * 1 << lane. */
 typedef struct {
   uint64_t reads, writes;
   uint8_t from, to;
@@ -106,9 +107,9 @@ typedef struct {
 #define VCS_USES_TYA VCS_Y, VCS_A | VCS_NZ, VCS_LANE_Y, VCS_LANE_A
 #define VCS_USES_TSX VCS_S, VCS_X | VCS_NZ, VCS_LANE_S, VCS_LANE_X
 #define VCS_USES_TXS VCS_X, VCS_S, VCS_LANE_X, VCS_LANE_S
-#define VCS_USES_PHA VCS_A | VCS_S, VCS_V | VCS_S, VCS_STAYS
-#define VCS_USES_PHP VCS_FLAGS | VCS_S, VCS_V | VCS_S, VCS_STAYS
-#define VCS_USES_PLA VCS_V | VCS_S, VCS_A | VCS_S | VCS_NZ, VCS_STAYS
+#define VCS_USES_PHA VCS_A | VCS_S, VCS_V | VCS_S, VCS_LANE_A, VCS_LANE_V
+#define VCS_USES_PHP VCS_FLAGS | VCS_S, VCS_V | VCS_S, VCS_LANE_P, VCS_LANE_V
+#define VCS_USES_PLA VCS_V | VCS_S, VCS_A | VCS_S | VCS_NZ, VCS_LANE_V, VCS_LANE_A
 #define VCS_USES_PLP VCS_V | VCS_S, VCS_S | VCS_FLAGS, VCS_STAYS
 #define VCS_USES_JSR VCS_S, VCS_S, VCS_STAYS
 #define VCS_USES_RTS VCS_S, VCS_S, VCS_STAYS

@@ -1,0 +1,144 @@
+/* instruction.h: what is known of the row that is being linked, for instruction.c and address.c. */
+#ifndef VCS_GRAD_INSTRUCTION_H
+#define VCS_GRAD_INSTRUCTION_H
+
+#include "gain.h"
+
+/* ---- Cells ---------------------------------------------------------------------------------------------------- */
+
+/* A byte that a data access reaches: its slots, and its offset in the state; ROM has none (-1), and its bits only. */
+typedef struct {
+  float *slots; /* NULL: it has none */
+  int32_t live;
+} vcs_cell_t;
+
+VCS_FN int vcs_cell_slots(vcs_cell_t cell) { return cell.live < 0 ? 8 : VCS_SLOTS; }
+
+VCS_FN vcs_cell_t vcs_cell_of_state(const vcs_sweep_t *s, size_t offset) {
+  vcs_cell_t cell = {vcs_slots(s, offset), (int32_t)offset};
+  return cell;
+}
+
+VCS_FN vcs_cell_t vcs_cell_of_rom(const vcs_sweep_t *s, int32_t place) {
+  vcs_cell_t cell = {s->rom ? s->rom + 8 * (size_t)place : NULL, -1};
+  return cell;
+}
+
+VCS_FN vcs_cell_t vcs_cell_read(const vcs_sweep_t *s, uint16_t addr) {
+  vcs_cell_t none = {NULL, -1};
+  switch (vcs_chip_at(addr)) {
+    case VCS_TO_RAM:
+      return vcs_cell_of_state(s, VCS_OFFSET(ram) + (addr & 0x7F));
+    case VCS_TO_CART: {
+      if (!(s->cart->hot_pages >> (addr >> 6 & 63) & 1))
+        return vcs_cell_of_rom(s, (int32_t)(s->m->bank[addr >> 10 & 3] + (addr & 0x3FF)));
+      int32_t place = vcs_cart_read_place(s->cart, s->m, addr);
+      if (place == VCS_CART_REGISTER) return none;
+      return place < 0 ? vcs_cell_of_state(s, VCS_OFFSET(cart_ram) + (size_t)~place) : vcs_cell_of_rom(s, place);
+    }
+    default:
+      return none;
+  }
+}
+
+VCS_FN vcs_cell_t vcs_cell_written(const vcs_sweep_t *s, uint16_t addr) {
+  vcs_cell_t none = {NULL, -1};
+  if (vcs_chip_at(addr) == VCS_TO_RAM) return vcs_cell_of_state(s, VCS_OFFSET(ram) + (addr & 0x7F));
+  if (vcs_chip_at(addr) != VCS_TO_CART || !s->cart->ram_size) return none;
+  int32_t place = vcs_cart_write_place(s->cart, s->m, addr);
+  return place >= 0 ? vcs_cell_of_state(s, VCS_OFFSET(cart_ram) + (size_t)place) : none;
+}
+
+VCS_FN uint8_t vcs_cell_content(const vcs_sweep_t *s, vcs_cell_t cell) { return ((const uint8_t *)s->m)[cell.live]; }
+
+VCS_FN bool vcs_cell_live(const vcs_sweep_t *s, vcs_cell_t cell) {
+  if (!cell.slots) return false;
+  return cell.live >= 0 ? s->live[cell.live] : vcs_any(cell.slots, 8);
+}
+
+VCS_FN void vcs_cell_mark(const vcs_sweep_t *s, vcs_cell_t cell) {
+  if (cell.live >= 0) s->live[cell.live] = 1;
+}
+
+/* ---- The row ---------------------------------------------------------------------------------------------------- */
+
+/* How a row makes its result. All but the last make one byte, from which N and Z are set: what becomes of it when an
+ * input moves is known without asking the function. */
+typedef enum {
+  VCS_ROW_MOVES,   /* the byte read, or a register */
+  VCS_ROW_ADDS,    /* the sum of bytes, which moves as they do: ADC, SBC in binary, INC, DEC and their like */
+  VCS_ROW_MASKS,   /* AND, ORA, EOR: a byte's bits, some of them, or turned */
+  VCS_ROW_SHIFTS,  /* ASL, LSR, ROL, ROR */
+  VCS_ROW_COMPUTES /* anything else */
+} vcs_row_how_t;
+
+typedef struct {
+  vcs_sweep_t *s;
+  const vcs_row_t *row;
+  const vcs_event_t *event; /* the TIA access it makes, or NULL */
+  vcs_opcode_t op;
+  vcs_uses_t uses;
+  bool reads, stores;      /* a data byte from, or to, `addr` */
+  vcs_address_t at;        /* how the address was formed */
+  uint8_t operand;         /* the byte it read */
+  uint64_t word, result;   /* before and after */
+  vcs_cpu_t before, after; /* the same unpacked, walking backwards */
+  uint8_t v_before, v_after;
+  unsigned asked;              /* of the lanes that it sets, walking backwards: those with adjoints, */
+  vcs_gain_t gains[VCS_LANES]; /* and what they gain */
+  bool only_time;              /* walking backwards, nothing but the time it takes matters */
+  float in[VCS_SLOTS * VCS_LANES], out[VCS_SLOTS * VCS_LANES];
+  /* walking backwards over a row that makes one byte, when of its flags nobody asks for more than N and Z: */
+  vcs_row_how_t how;
+  const float *byte; /* the slots of that byte, */
+  uint8_t is;        /* and the byte; */
+  float n, z;        /* the adjoints of N and Z, which follow it: they are in its slots, too */
+  uint8_t tells;     /* MOVES, MASKS: the bits of the byte read that it has; */
+  bool tabled;       /* and, if many other bytes are to be looked at, */
+  float of[256];     /* what they gain, by the bits in which they differ */
+} vcs_work_t;
+
+VCS_FN void vcs_work_table(vcs_work_t *w) {
+  if (!w->tabled) vcs_gain_table(w->of, w->byte, w->is);
+  w->tabled = true;
+}
+
+/* The register that is the index, or -1. */
+VCS_FN int vcs_index_lane(vcs_opcode_t op) {
+  if (op.mode == VCS_MODE_ZPX || op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_IZX) return VCS_LANE_X;
+  if (op.mode == VCS_MODE_ZPY || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY) return VCS_LANE_Y;
+  return -1;
+}
+
+/* Whether the address decides how long the instruction takes. */
+VCS_FN bool vcs_may_cross(vcs_opcode_t op) {
+  return op.access == VCS_ACCESS_READ &&
+         (op.mode == VCS_MODE_ABX || op.mode == VCS_MODE_ABY || op.mode == VCS_MODE_IZY);
+}
+
+/* A byte's slots come in pairs: bit k moves it by 2^k one way, carry k the other way, which for bit 7 is the same. */
+#define VCS_EACH_BIT(byte, slots, gain_of) \
+  for (int k = 0; k < 8; k++) (slots)[k] += vcs_gain_sign(byte, k) * gain_of((uint8_t)((byte) ^ 1u << k));
+#define VCS_EACH_MOVE(byte, count, slots, gain_of)                                            \
+  VCS_EACH_BIT(byte, slots, gain_of)                                                          \
+  for (int k = 0; (count) == VCS_SLOTS && k < 8; k++) {                                       \
+    const uint8_t moved = (uint8_t)((byte) >> k & 1 ? (byte) + (1 << k) : (byte) - (1 << k)); \
+    (slots)[8 + k] -= vcs_gain_sign(byte, k) * gain_of(moved);                                \
+  }
+
+/* Links an input, whose change turns the result into `result`, to the bytes that move. */
+VCS_EXTERN void vcs_link_result(vcs_work_t *w, float *in, uint64_t result, float weight);
+
+/* Walking backwards, what lanes that are asked for gain if the function is given these registers and this V. */
+VCS_EXTERN float vcs_gain_of_input(const vcs_work_t *w, unsigned lanes, vcs_cpu_t *cpu, uint8_t v);
+
+/* ---- Other addresses (address.c) -------------------------------------------------------------------------------- */
+
+/* How the row formed its address. */
+VCS_EXTERN void vcs_look_back(vcs_work_t *w);
+
+/* The access as it would have gone with other operands, pointers, and another index, whose slots are `index`, or for
+ * the stack another stack pointer. */
+VCS_EXTERN void vcs_link_address(vcs_work_t *w, float *index);
+
+#endif
