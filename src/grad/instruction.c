@@ -340,9 +340,9 @@ VCS_STATIC uint8_t operand_of(const vcs_work_t *w) {
 VCS_STATIC vcs_cpu_t registers_of(const vcs_row_t *row) {
   vcs_cpu_t cpu = {0};
   cpu.a = row->a, cpu.x = row->x, cpu.y = row->y, cpu.sp = row->sp;
-  cpu.nz = row->flags & 0x80FF;
-  cpu.v = row->flags / VCS_ROW_V & 1, cpu.d = row->flags / VCS_ROW_D & 1, cpu.i = row->flags / VCS_ROW_I & 1;
-  cpu.c = row->c;
+  cpu.nz = row->nz;
+  cpu.c = row->flags / VCS_ROW_C & 1, cpu.v = row->flags / VCS_ROW_V & 1;
+  cpu.d = row->flags / VCS_ROW_D & 1, cpu.i = row->flags / VCS_ROW_I & 1;
   return cpu;
 }
 
