@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/engine.h"
+#include "cuda/truth.h"
 #include "host/parallel.h"
 
 static const char *use(int32_t device) {
@@ -139,20 +139,26 @@ static const char *begin_truth(const vcs_truth_view_t *truth, const uint8_t *pic
   for (int32_t i = 0; i < vcs_truth_runs(truth); i++) {
     memcpy(truth->frames + size * (size_t)i, pictures + size * (size_t)vcs_truth_base(truth, i), size);
   }
+  for (uint32_t i = 0; truth->image && i < truth->cart->rom_size; i++) {
+    truth->image[i] = vcs_lone_code_of(truth->cart->code[i]);
+  }
   return NULL;
 }
 
 static bool run_again(void *context, size_t item, int worker) {
   const vcs_truth_view_t *truth = context;
   const int32_t run = (int32_t)item;
-  vcs_t *m = vcs_truth_machine(truth, run), *before = malloc(truth->machine_bytes);
+  vcs_t *m = vcs_truth_machine(truth, run), *before = malloc(truth->machine_bytes), *tia = malloc(sizeof *tia);
   vcs_video_t video;
+  const vcs_duo_t duo = {tia, &video, truth->logs + item * VCS_LOG_SIZE, NULL, NULL};
   (void)worker;
-  if (!before) return false;
-  memcpy(before, m, truth->machine_bytes);
-  vcs_truth_run(truth, run, m, &video, before);
+  if (before && tia) {
+    memcpy(before, m, truth->machine_bytes);
+    vcs_truth_run(truth, run, m, &duo, before);
+  }
   free(before);
-  return true;
+  free(tia);
+  return before && tia;
 }
 
 static bool compare(void *context, size_t item, int worker) {

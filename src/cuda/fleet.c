@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/engine.h"
+#include "cuda/truth.h"
 #include "grad/rerun.h"
 #include "host/env.h"
 #include "host/files.h"
@@ -600,12 +600,12 @@ static vcs_status_t flip_all(const question_t *q, size_t base, flips_t *flips, v
 
 /* All the device's memory for a truth; what is not there is NULL. */
 typedef struct {
-  void *rom, *code, *cart, *machines, *frames, *controls, *inputs, *input_frames, *rows, *lost;
+  void *rom, *code, *cart, *machines, *frames, *controls, *inputs, *input_frames, *rows, *lost, *image, *logs;
 } loan_t;
 
 static void give_back(const vcs_engine_t *engine, const loan_t *loan) {
-  void *const all[] = {loan->rom,      loan->code,   loan->cart,         loan->machines, loan->frames,
-                       loan->controls, loan->inputs, loan->input_frames, loan->rows,     loan->lost};
+  void *const all[] = {loan->rom,    loan->code,         loan->cart, loan->machines, loan->frames, loan->controls,
+                       loan->inputs, loan->input_frames, loan->rows, loan->lost,     loan->image,  loan->logs};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) engine->release(all[i]);
 }
 
@@ -627,6 +627,10 @@ static const char *lend(const vcs_engine_t *engine, const question_t *q, const f
   if (!why) why = upload(engine, flips->lost, runs, &loan->lost);
   if (!why) why = engine->allocate(runs * q->horizons * sizeof *flips->rows, &loan->rows);
   if (!why) why = engine->allocate(runs * 2 * VCS_FRAME_BYTES, &loan->frames);
+  if (!why) why = engine->allocate(runs * VCS_LOG_SIZE * sizeof(uint64_t), &loan->logs);
+  if (!why && cart.code && !cart.snoops) {
+    why = engine->allocate(cart.rom_size * sizeof(vcs_lone_code_t), &loan->image);
+  }
   return why;
 }
 
@@ -688,6 +692,8 @@ static vcs_status_t truth_with(const vcs_engine_t *engine, const question_t *q, 
                            .input_frames = loan.input_frames,
                            .rows = loan.rows,
                            .lost = loan.lost,
+                           .image = loan.image,
+                           .logs = loan.logs,
                            .machine_bytes = q->machine_bytes,
                            .bases = (int32_t)q->bases,
                            .count = (int32_t)q->count,

@@ -8,10 +8,11 @@
  * What a run did is counted by a second kernel, a block a run.
  */
 #include "kernels.h"
+#include "truth.h"
 
 namespace {
 
-enum { COMPARE_THREADS = 256 };
+enum { COMPARE_THREADS = 256, IMAGE_BLOCKS = 64, IMAGE_THREADS = 128 };
 
 constexpr size_t PICTURE_BYTES = 2 * static_cast<size_t>(VCS_FRAME_BYTES);
 
@@ -21,16 +22,38 @@ __global__ void picture_kernel(const __grid_constant__ vcs_truth_view_t truth, c
                 PICTURE_BYTES);
 }
 
-/* Shared memory: the machine, however much RAM its cartridge has. */
-__global__ void __launch_bounds__(WARP) run_kernel(const __grid_constant__ vcs_truth_view_t truth) {
+/* The image as lone.h wants it. */
+__global__ void image_kernel(const __grid_constant__ vcs_truth_view_t truth) {
+  for (uint32_t at = blockIdx.x * blockDim.x + threadIdx.x; at < truth.cart->rom_size; at += gridDim.x * blockDim.x) {
+    truth.image[at] = vcs_lone_code_of(truth.cart->code[at]);
+  }
+}
+
+/* Two warps: a lane for the CPU, a lane for the TIA. Shared memory: the machine, however much RAM its cartridge has. */
+__global__ void __launch_bounds__(2 * WARP) run_kernel(const __grid_constant__ vcs_truth_view_t truth) {
   extern __shared__ uint4 machine[];
+  __shared__ uint4 registers[(offsetof(vcs_t, cart_ram) + 15) / 16];
   __shared__ vcs_video_t video;
+  __shared__ vcs_gate_t gate;
+  __shared__ bool ends;
   const int32_t run = blockIdx.x;
   vcs_t *there = vcs_truth_machine(&truth, run), *m = reinterpret_cast<vcs_t *>(machine);
+  const vcs_duo_t duo = {reinterpret_cast<vcs_t *>(registers), &video,
+                         truth.logs + run * static_cast<size_t>(VCS_LOG_SIZE), &gate, &ends};
   copy_together(m, there, truth.machine_bytes);
-  __syncwarp();
-  if (threadIdx.x == 0) vcs_truth_run(&truth, run, m, &video, there);
-  __syncwarp();
+  if (threadIdx.x == 0) {
+    ends = false;
+    __mbarrier_init(&gate, 2);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    vcs_truth_run(&truth, run, m, &duo, there);
+    ends = true;
+    vcs_gate_pass(&gate);
+  } else if (threadIdx.x == WARP) {
+    vcs_duo_follow(&duo);
+  }
+  __syncthreads();
   copy_together(there, m, truth.machine_bytes);
 }
 
@@ -69,11 +92,16 @@ const char *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t
   TRY(cudaMemcpyAsync(there, pictures, size, cudaMemcpyHostToDevice));
   picture_kernel<<<vcs_truth_runs(truth), 256>>>(*truth, there);
   TRY(cudaGetLastError());
+  if (truth->image != nullptr) {
+    image_kernel<<<IMAGE_BLOCKS, IMAGE_THREADS>>>(*truth);
+    TRY(cudaGetLastError());
+  }
   return error_of(cudaFreeAsync(there, nullptr));
 }
 
 const char *vcs_kernels_truth(const vcs_truth_view_t *truth) {
-  run_kernel<<<vcs_truth_runs(truth), WARP, truth->machine_bytes>>>(*truth);
+  TRY(cudaMemsetAsync(truth->logs, 0, vcs_truth_runs(truth) * sizeof *truth->logs * VCS_LOG_SIZE));
+  run_kernel<<<vcs_truth_runs(truth), 2 * WARP, truth->machine_bytes>>>(*truth);
   TRY(cudaGetLastError());
   compare_kernel<<<vcs_truth_runs(truth), COMPARE_THREADS>>>(*truth);
   TRY(cudaGetLastError());

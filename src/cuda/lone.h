@@ -1,0 +1,669 @@
+/* lone.h: the instruction loop for a machine that is alone in its warp.
+ *
+ * A lane alone waits for nobody, but has nothing else to do while it waits for its own results: what counts is the
+ * number of operations that depend on each other, and jumps, which are dear. So an instruction is decoded into 16
+ * bytes, fetched in one access while the one before is still done, that say everything about it, and most instructions
+ * are one formula. The registers are one word, whose bytes a permutation picks and puts:
+ *
+ *   registers   A | X | Y | SP         x = one of  A X Y SP operand 0 $FF 1,   y = another, perhaps inverted
+ *                                      result = x & y, x ^ y, both, or x + y + carry
+ *                                      -> a register, RAM, or nowhere;  N and Z, C: as the instruction says
+ *
+ *   LDA  operand + 0         CMP  A + ~operand + 1     INX  X + 0 + 1     ASL  operand + operand
+ *   TXA  X + 0               AND  A & operand          DEC  operand + $FF SEC  $FF + 0 + 1 -> C alone
+ *
+ * The others (ADC, SBC, BIT, shifts to the right) are core/cpu.h's, and so is everything rare, over the bus. The TIA is
+ * another lane's: a write to it is a word in a log (duo.h).
+ *
+ * The decoded image is made of lockstep.h's, which says where operands are and what may go by itself.
+ */
+#ifndef VCS_CUDA_LONE_H
+#define VCS_CUDA_LONE_H
+
+#include "duo.h"
+
+/* ---- Coding ------------------------------------------------------------------------------------------------------ */
+
+enum {
+  VCS_LONE_PLAIN,   /* operand and operation */
+  VCS_LONE_POINTER, /* the same with (pointer),Y */
+  VCS_LONE_PUSH,
+  VCS_LONE_PULL,
+  VCS_LONE_ACCESS, /* to a chip, or anything */
+  VCS_LONE_BRANCH,
+  VCS_LONE_WAIT, /* a loop that only waits */
+  VCS_LONE_TIA,  /* a store to a register of the TIA that the CPU has no interest in */
+  VCS_LONE_WSYNC,
+  VCS_LONE_JUMP,
+  VCS_LONE_CALL,
+  VCS_LONE_RETURN,
+  VCS_LONE_STEP, /* an instruction for core/cpu.h */
+};
+
+/* Bits of a head, above and below its numbers. */
+enum {
+  VCS_LONE_KIND = 15,
+  VCS_LONE_LENGTH_AT = 4, /* two bits */
+  VCS_LONE_ODD = 1 << 6,  /* not the formula */
+  VCS_LONE_SURE = 1 << 7, /* not page zero with an index, which must turn out to be RAM: that is bit 7 of the address */
+  VCS_LONE_CYCLES_AT = 8, /* four bits */
+  VCS_LONE_WHAT_AT = 12,  /* six bits, VCS_DOES_... */
+  VCS_LONE_LOADS = 1 << 18,
+  VCS_LONE_STORES = 1 << 19,
+  VCS_LONE_SETS_NZ = 1 << 20,
+  VCS_LONE_SETS_C = 1 << 21,
+  VCS_LONE_CROSSES = 1 << 22, /* a cycle more if the index carries; a branch: if it is taken */
+  VCS_LONE_IN_ROM = 1 << 23,
+  VCS_LONE_CARRY_AT = 24, /* what is added */
+  VCS_LONE_ZERO_PAGE = 1 << 25,
+  VCS_LONE_BY_POINTER = 1 << 26,
+};
+
+typedef struct {
+  uint32_t head;
+  uint16_t operand, place; /* an address, or a number; the bits of an address that tell the place in RAM or ROM */
+  uint32_t select;         /* x, y, index in four bits each; in the upper half what becomes of the registers */
+  uint8_t and_mask, xor_mask, sum_mask, invert; /* of a branch the first: its number among the eight */
+} vcs_lone_code_t;
+
+/* What x, y and the index can be: bytes of the registers, then of (operand, 0, $FF, 1). */
+enum { VCS_IS_A, VCS_IS_X, VCS_IS_Y, VCS_IS_SP, VCS_IS_OPERAND, VCS_IS_0, VCS_IS_FF, VCS_IS_1 };
+enum { VCS_TO_A = 0x3214, VCS_TO_X = 0x3240, VCS_TO_Y = 0x3410, VCS_TO_SP = 0x4210, VCS_TO_NONE = 0x3210 };
+
+/* The formula of an operation. */
+typedef struct {
+  uint8_t x, y, and_mask, xor_mask, sum_mask, invert, carry;
+  uint16_t to;
+  uint32_t does; /* bits of the head */
+} vcs_formula_t;
+
+#define VCS_SUM(x, y, carry, to, does) \
+  { VCS_IS_##x, VCS_IS_##y, 0, 0, 0xFF, 0, carry, VCS_TO_##to, does }
+#define VCS_LOGIC(and_mask, xor_mask) \
+  { VCS_IS_A, VCS_IS_OPERAND, and_mask, xor_mask, 0, 0, 0, VCS_TO_A, VCS_LONE_SETS_NZ }
+#define VCS_COMPARE(x) \
+  { VCS_IS_##x, VCS_IS_OPERAND, 0, 0, 0xFF, 0xFF, 1, VCS_TO_NONE, VCS_LONE_SETS_NZ | VCS_LONE_SETS_C }
+#define VCS_MOVE(x, to) VCS_SUM(x, 0, 0, to, VCS_LONE_SETS_NZ)
+#define VCS_KEEP(x) VCS_SUM(x, 0, 0, NONE, VCS_LONE_STORES)
+#define VCS_NO_FORMULA VCS_SUM(0, 0, 0, NONE, VCS_LONE_ODD)
+#define VCS_NO_FORMULA_IN_RAM VCS_SUM(0, 0, 0, NONE, VCS_LONE_ODD | VCS_LONE_STORES)
+
+/* By VCS_DOES_..., up to the branches. */
+VCS_TABLE(vcs_formula_t, vcs_formula, VCS_DOES_BPL,
+          {
+              VCS_SUM(0, 0, 0, NONE, 0),                                                                /* NOP */
+              VCS_MOVE(OPERAND, A),                                                                     /* LDA */
+              VCS_MOVE(OPERAND, X),                                                                     /* LDX */
+              VCS_MOVE(OPERAND, Y),                                                                     /* LDY */
+              VCS_LOGIC(0xFF, 0),                                                                       /* AND */
+              VCS_LOGIC(0xFF, 0xFF),                                                                    /* ORA */
+              VCS_LOGIC(0, 0xFF),                                                                       /* EOR */
+              VCS_NO_FORMULA,                                                                           /* ADC */
+              VCS_NO_FORMULA,                                                                           /* SBC */
+              VCS_COMPARE(A),                                                                           /* CMP */
+              VCS_COMPARE(X),                                                                           /* CPX */
+              VCS_COMPARE(Y),                                                                           /* CPY */
+              VCS_NO_FORMULA,                                                                           /* BIT */
+              VCS_KEEP(A),                                                                              /* STA */
+              VCS_KEEP(X),                                                                              /* STX */
+              VCS_KEEP(Y),                                                                              /* STY */
+              VCS_KEEP(A),                                                                              /* PHA */
+              VCS_NO_FORMULA_IN_RAM,                                                                    /* PHP */
+              VCS_MOVE(OPERAND, A),                                                                     /* PLA */
+              VCS_NO_FORMULA,                                                                           /* PLP */
+              VCS_SUM(OPERAND, OPERAND, 0, NONE, VCS_LONE_STORES | VCS_LONE_SETS_NZ | VCS_LONE_SETS_C), /* ASL */
+              VCS_NO_FORMULA_IN_RAM,                                                                    /* LSR */
+              VCS_NO_FORMULA_IN_RAM,                                                                    /* ROL */
+              VCS_NO_FORMULA_IN_RAM,                                                                    /* ROR */
+              VCS_SUM(OPERAND, 0, 1, NONE, VCS_LONE_STORES | VCS_LONE_SETS_NZ),                         /* INC */
+              VCS_SUM(OPERAND, FF, 0, NONE, VCS_LONE_STORES | VCS_LONE_SETS_NZ),                        /* DEC */
+              VCS_SUM(A, A, 0, A, VCS_LONE_SETS_NZ | VCS_LONE_SETS_C),                                  /* ASL A */
+              VCS_NO_FORMULA,                                                                           /* LSR A */
+              VCS_NO_FORMULA,                                                                           /* ROL A */
+              VCS_NO_FORMULA,                                                                           /* ROR A */
+              VCS_SUM(0, 0, 0, NONE, VCS_LONE_SETS_C),                                                  /* CLC */
+              VCS_SUM(0, FF, 1, NONE, VCS_LONE_SETS_C),                                                 /* SEC */
+              VCS_NO_FORMULA,                                                                           /* CLD */
+              VCS_NO_FORMULA,                                                                           /* SED */
+              VCS_SUM(X, 0, 1, X, VCS_LONE_SETS_NZ),                                                    /* INX */
+              VCS_SUM(Y, 0, 1, Y, VCS_LONE_SETS_NZ),                                                    /* INY */
+              VCS_SUM(X, FF, 0, X, VCS_LONE_SETS_NZ),                                                   /* DEX */
+              VCS_SUM(Y, FF, 0, Y, VCS_LONE_SETS_NZ),                                                   /* DEY */
+              VCS_MOVE(A, X),                                                                           /* TAX */
+              VCS_MOVE(X, A),                                                                           /* TXA */
+              VCS_MOVE(A, Y),                                                                           /* TAY */
+              VCS_MOVE(Y, A),                                                                           /* TYA */
+              VCS_MOVE(SP, X),                                                                          /* TSX */
+              VCS_SUM(X, 0, 0, SP, 0),                                                                  /* TXS */
+          })
+
+/* What an instruction is to this loop. */
+VCS_FN unsigned vcs_lone_kind(unsigned where, unsigned what, uint16_t operand) {
+  const bool stores = what >= VCS_DOES_STA && what <= VCS_DOES_STY;
+  if (where == VCS_AT_STEP) return VCS_LONE_STEP;
+  if (where == VCS_AT_WSYNC) return VCS_LONE_WSYNC;
+  if (where == VCS_AT_BUS && stores && !(operand & 0x1080) && (operand & 63) > VCS_WSYNC) return VCS_LONE_TIA;
+  if (where >= VCS_AT_BUS) return what <= VCS_DOES_PLP ? VCS_LONE_ACCESS : VCS_LONE_STEP;
+  if (where == VCS_AT_POINTER) return VCS_LONE_POINTER;
+  if (what >= VCS_DOES_WAIT_BNE) return VCS_LONE_WAIT;
+  switch (what) {
+    case VCS_DOES_JMP:
+      return VCS_LONE_JUMP;
+    case VCS_DOES_JSR:
+      return VCS_LONE_CALL;
+    case VCS_DOES_RTS:
+      return VCS_LONE_RETURN;
+    case VCS_DOES_PHA:
+    case VCS_DOES_PHP:
+      return VCS_LONE_PUSH;
+    case VCS_DOES_PLA:
+    case VCS_DOES_PLP:
+      return VCS_LONE_PULL;
+    default:
+      return what >= VCS_DOES_BPL ? VCS_LONE_BRANCH : VCS_LONE_PLAIN;
+  }
+}
+
+/* The number of a branch among the eight, or of that at the end of a loop that waits. */
+VCS_FN uint8_t vcs_lone_branch(unsigned what) {
+  switch (what) {
+    case VCS_DOES_WAIT_BMI:
+      return VCS_DOES_BMI - VCS_DOES_BPL;
+    case VCS_DOES_WAIT_BPL:
+    case VCS_DOES_DELAY_DEX_BPL:
+    case VCS_DOES_DELAY_DEY_BPL:
+      return 0;
+    case VCS_DOES_WAIT_BNE:
+    case VCS_DOES_DELAY_DEX_BNE:
+    case VCS_DOES_DELAY_DEY_BNE:
+      return VCS_DOES_BNE - VCS_DOES_BPL;
+    default:
+      return (uint8_t)((what - VCS_DOES_BPL) & 7);
+  }
+}
+
+/* An instruction that is coded for lockstep.h. */
+VCS_FN vcs_lone_code_t vcs_lone_code_of(vcs_code_t coded) {
+  enum { STY = 0x84, STA = 0x85 };
+  const unsigned where = coded.row & 15, what = coded.row >> VCS_WHAT_SHIFT & 63;
+  const unsigned length = coded.row >> VCS_LENGTH_SHIFT, cycles = (coded.row >> VCS_CYCLES_AT & 7) + 1;
+  const bool in_ram = where >> 2 == VCS_AT_RAM >> 2, in_rom = where >> 2 == VCS_AT_ROM >> 2;
+  const unsigned kind = vcs_lone_kind(where, what, coded.operand);
+  unsigned index = VCS_IS_0;
+  if (where >= VCS_AT_RAM && where & 3) index = where & 2 ? VCS_IS_Y : VCS_IS_X;
+  vcs_formula_t formula = vcs_formula(what < VCS_DOES_BPL ? what : (unsigned)VCS_DOES_NOP);
+  if (kind == VCS_LONE_WSYNC) { /* its operand is the opcode, because of which something is on the bus */
+    formula.x = coded.operand == STY ? VCS_IS_Y : coded.operand == STA ? VCS_IS_A : VCS_IS_X;
+  }
+  vcs_lone_code_t code;
+  code.head = kind | length << VCS_LONE_LENGTH_AT | cycles << VCS_LONE_CYCLES_AT | what << VCS_LONE_WHAT_AT |
+              (uint32_t)formula.carry << VCS_LONE_CARRY_AT | formula.does;
+  if (kind != VCS_LONE_PLAIN || !in_ram || index == VCS_IS_0) code.head |= VCS_LONE_SURE;
+  if ((in_ram || in_rom) && (what < VCS_DOES_STA || what > VCS_DOES_STY)) code.head |= VCS_LONE_LOADS;
+  if (in_rom) code.head |= VCS_LONE_IN_ROM;
+  if (in_rom || (kind == VCS_LONE_ACCESS && what < VCS_DOES_STA)) code.head |= VCS_LONE_CROSSES;
+  if (kind == VCS_LONE_BRANCH && where == VCS_AT_IMMEDIATE) code.head |= VCS_LONE_CROSSES;
+  if (in_ram) code.head |= VCS_LONE_ZERO_PAGE;
+  if ((where | 4) == VCS_AT_BUS_POINTER) code.head |= VCS_LONE_BY_POINTER;
+  code.operand = kind == VCS_LONE_TIA ? coded.operand & 63 : coded.operand;
+  code.place = in_ram ? 0x7F : 0xFFFF;
+  code.select = formula.x | (unsigned)formula.y << 4 | index << 8 | (uint32_t)formula.to << 16;
+  code.and_mask = formula.and_mask;
+  if (what >= VCS_DOES_BPL) code.and_mask = vcs_lone_branch(what);
+  code.xor_mask = formula.xor_mask;
+  code.sum_mask = formula.sum_mask;
+  code.invert = formula.invert;
+  return code;
+}
+
+/* ---- A lane ------------------------------------------------------------------------------------------------------ */
+
+/* Four bytes out of eight, of `low` and `high`, by the digits of `which`. */
+VCS_HOT_FN uint32_t vcs_permute(uint32_t low, uint32_t high, uint32_t which) {
+#if defined(__CUDA_ARCH__)
+  return __byte_perm(low, high, which);
+#else
+  const uint64_t both = (uint64_t)high << 32 | low;
+  uint32_t result = 0;
+  for (int i = 0; i < 4; i++) result |= (uint32_t)(both >> 8 * (which >> 4 * i & 7) & 0xFF) << 8 * i;
+  return result;
+#endif
+}
+
+/* One byte out of eight. */
+VCS_HOT_FN uint32_t vcs_pick(uint32_t low, uint32_t high, uint32_t which) {
+  return vcs_permute(low, high, (which & 15) | 0x5550);
+}
+
+enum { VCS_CONSTANTS = 0x01FF0000 }; /* behind the operand */
+
+/* All of it is in registers, because nobody who is not inlined gets the address of any part of it. */
+typedef struct {
+  uint32_t registers, nz, c, v, d, i;
+  const vcs_lone_code_t *codes; /* of the bank */
+  const uint8_t *rom;
+  uint32_t at, start, size; /* the instruction in the bank; the bank in the address space */
+  vcs_lone_code_t code;
+  uint32_t cycles, left;
+  bool known;
+  vcs_log_t log;
+} vcs_lone_t;
+
+/* On a page with hot spots (lockstep.h). */
+VCS_HOT_FN bool vcs_lone_is_hot(vcs_lone_code_t code) {
+  return (code.head & VCS_LONE_KIND) == VCS_LONE_STEP && (code.head >> VCS_LONE_WHAT_AT & 63) == VCS_STEP_IS_HOT;
+}
+
+/* In one access. */
+VCS_HOT_FN vcs_lone_code_t vcs_lone_at(const vcs_lone_t *lane, uint32_t at) {
+#if defined(__CUDA_ARCH__)
+  union {
+    uint4 words;
+    vcs_lone_code_t code;
+  } both;
+  both.words = *(const uint4 *)(const void *)&lane->codes[at];
+  return both.code;
+#else
+  return lane->codes[at];
+#endif
+}
+
+VCS_HOT_FN void vcs_lone_go(vcs_lone_t *lane, uint32_t at) {
+  lane->at = at;
+  lane->code = vcs_lone_at(lane, at);
+}
+
+/* The registers as core/cpu.h has them, for what it does. */
+VCS_HOT_FN vcs_cpu_t vcs_lone_cpu(const vcs_lone_t *lane) {
+  vcs_cpu_t cpu;
+  cpu.time = VCS_CYCLES(lane->cycles);
+  cpu.nz = lane->nz;
+  cpu.pc = (uint16_t)(lane->start + lane->at);
+  cpu.a = (uint8_t)lane->registers;
+  cpu.x = (uint8_t)(lane->registers >> 8);
+  cpu.y = (uint8_t)(lane->registers >> 16);
+  cpu.sp = (uint8_t)(lane->registers >> 24);
+  cpu.v = (uint8_t)lane->v;
+  cpu.d = (uint8_t)lane->d;
+  cpu.i = (uint8_t)lane->i;
+  cpu.c = (uint8_t)lane->c;
+  cpu.bus = cpu.stop = 0;
+  return cpu;
+}
+
+VCS_HOT_FN void vcs_lone_take(vcs_lone_t *lane, const vcs_cpu_t *cpu) {
+  lane->registers = cpu->a | (uint32_t)cpu->x << 8 | (uint32_t)cpu->y << 16 | (uint32_t)cpu->sp << 24;
+  lane->nz = cpu->nz;
+  lane->v = cpu->v;
+  lane->d = cpu->d;
+  lane->i = cpu->i;
+  lane->c = cpu->c;
+}
+
+VCS_HOT_FN void vcs_lone_store(const vcs_lone_t *lane, vcs_t *m) {
+  const vcs_cpu_t cpu = vcs_lone_cpu(lane);
+  vcs_cpu_store(&cpu, m);
+}
+
+/* Where it is unknown, `start` is the program counter and `at` zero. */
+VCS_HOT_FN void vcs_lone_leave(vcs_lone_t *lane, uint32_t pc) {
+  lane->start = pc & 0xFFFF;
+  lane->at = 0;
+  lane->known = false;
+}
+
+VCS_HOT_FN void vcs_lone_load(vcs_lone_t *lane, const vcs_t *m) {
+  vcs_cpu_t cpu;
+  vcs_cpu_load(&cpu, m);
+  vcs_lone_take(lane, &cpu);
+  lane->cycles = m->cycles;
+  vcs_lone_leave(lane, m->pc);
+}
+
+VCS_HOT_FN void vcs_lone_find(const vcs_cart_t *cart, const vcs_lone_code_t *image, const vcs_t *m, vcs_lone_t *lane) {
+  const uint32_t pc = lane->start;
+  const int64_t found = vcs_lane_bank(cart, m, (uint16_t)pc);
+  lane->known = found >= 0;
+  lane->code.head = VCS_LONE_STEP;
+  if (!lane->known) return;
+  lane->size = (uint32_t)(found >> 32);
+  lane->start = pc & ~(lane->size - 1u);
+  lane->codes = image + (uint32_t)found;
+  lane->rom = cart->rom + (uint32_t)found;
+  vcs_lone_go(lane, pc - lane->start);
+}
+
+/* ---- Operations -------------------------------------------------------------------------------------------------- */
+
+/* Those without a formula; returns what is stored, if anything is. */
+VCS_HOT_FN uint8_t vcs_lone_odd(vcs_lone_t *lane, unsigned what, uint8_t b) {
+  vcs_cpu_t registers = vcs_lone_cpu(lane), *cpu = &registers;
+  uint8_t value = b;
+  switch (what) {
+    case VCS_DOES_ADC:
+      vcs_op_ADC(cpu, b);
+      break;
+    case VCS_DOES_SBC:
+      vcs_op_SBC(cpu, b);
+      break;
+    case VCS_DOES_BIT:
+      vcs_op_BIT(cpu, b);
+      break;
+    case VCS_DOES_LSR:
+      value = vcs_op_LSR(cpu, b);
+      break;
+    case VCS_DOES_ROL:
+      value = vcs_op_ROL(cpu, b);
+      break;
+    case VCS_DOES_ROR:
+      value = vcs_op_ROR(cpu, b);
+      break;
+    case VCS_DOES_LSRA:
+      cpu->a = vcs_op_LSR(cpu, cpu->a);
+      break;
+    case VCS_DOES_ROLA:
+      cpu->a = vcs_op_ROL(cpu, cpu->a);
+      break;
+    case VCS_DOES_RORA:
+      cpu->a = vcs_op_ROR(cpu, cpu->a);
+      break;
+    case VCS_DOES_PLP:
+      vcs_cpu_set_status(cpu, b);
+      break;
+    case VCS_DOES_PHP:
+      value = vcs_cpu_status(cpu);
+      break;
+    default: /* CLD, SED */
+      cpu->d = what == VCS_DOES_SED;
+      break;
+  }
+  vcs_lone_take(lane, cpu);
+  return value;
+}
+
+/* Does what the instruction does with its operand. */
+VCS_HOT_FN uint8_t vcs_lone_operate(vcs_lone_t *lane, vcs_lone_code_t code, uint32_t b) {
+  if (code.head & VCS_LONE_ODD) return vcs_lone_odd(lane, code.head >> VCS_LONE_WHAT_AT & 63, (uint8_t)b);
+  const uint32_t others = b | VCS_CONSTANTS;
+  const uint32_t x = vcs_pick(lane->registers, others, code.select);
+  const uint32_t y = vcs_pick(lane->registers, others, code.select >> 4) ^ code.invert;
+  const uint32_t sum = x + y + (code.head >> VCS_LONE_CARRY_AT & 1);
+  const uint32_t result = (x & y & code.and_mask) | ((x ^ y) & code.xor_mask) | (sum & code.sum_mask);
+  lane->registers = vcs_permute(lane->registers, result, code.select >> 16);
+  if (code.head & VCS_LONE_SETS_NZ) lane->nz = result;
+  if (code.head & VCS_LONE_SETS_C) lane->c = sum >> 8;
+  return (uint8_t)result;
+}
+
+/* Branches come in pairs, for a flag that is clear and one that is set. */
+VCS_HOT_FN bool vcs_lone_branches(const vcs_lone_t *lane, unsigned number) {
+  const unsigned negative = (lane->nz & 0x8080) != 0, zero = (lane->nz & 0xFF) == 0;
+  return ((negative | lane->v << 1 | lane->c << 2 | zero << 3) >> (number >> 1) & 1) == (number & 1);
+}
+
+/* Passes turns of a loop that only waits, as vcs_lane_wait does. */
+VCS_HOT_FN void vcs_lone_wait(vcs_lone_t *lane, const vcs_t *m, unsigned what) {
+  const uint32_t allowed = (lane->left - 2) / 2;
+  uint32_t turns, period = 5;
+  if (what < VCS_DOES_DELAY_DEX_BNE) {
+    const uint32_t least = what == VCS_DOES_WAIT_BNE ? 1 : what == VCS_DOES_WAIT_BPL ? 0 : 128;
+    const uint32_t most = what == VCS_DOES_WAIT_BPL ? 127 : 255;
+    period = 7;
+    turns = vcs_turns_of_timer(m, lane->cycles, period, least, most);
+    if (turns > allowed) turns = allowed;
+  } else {
+    const unsigned at = what == VCS_DOES_DELAY_DEY_BNE || what == VCS_DOES_DELAY_DEY_BPL ? 16 : 8;
+    const uint8_t index = (uint8_t)(lane->registers >> at);
+    turns = (uint8_t)(what < VCS_DOES_DELAY_DEX_BPL ? VCS_TURNS_BNE(index) : VCS_TURNS_BPL(index));
+    if (turns > allowed) turns = allowed;
+    lane->registers = (lane->registers & ~(0xFFu << at)) | (uint32_t)(uint8_t)(index - turns) << at;
+  }
+  lane->cycles += period * turns;
+  lane->left -= 2 * turns;
+}
+
+/* ---- Chips ------------------------------------------------------------------------------------------------------- */
+
+/* What is at an address that is not RAM; of the TIA only the inputs. */
+VCS_SLOW_FN uint8_t vcs_lone_read_chip(const vcs_cart_t *cart, vcs_t *m, uint16_t addr, uint8_t bus) {
+  if (addr & 0x1000) return vcs_cart_read(cart, m, addr);
+  if (addr & 0x80) return vcs_riot_read(cart, m, addr);
+  const unsigned r = addr & 15;
+  return (uint8_t)((r < 14 ? vcs_tia_input(cart, m, (int)r - 8) << 7 : 0) | (bus & 0x3F));
+}
+
+/* Reading collisions lets the TIA catch up. */
+VCS_HOT_FN uint8_t vcs_lone_get(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *duo, vcs_lone_t *lane, uint16_t addr,
+                                uint8_t bus, unsigned *stop) {
+  if ((addr & 0x1280) == 0x80) return m->ram[addr & 0x7F];
+  if (addr & 0x1000 && cart->hot_pages >> (addr >> 6 & 63) & 1) *stop = VCS_STOP_BANKS;
+  if (addr & 0x1080 || (addr & 15) >= 8) {
+    if (!(addr & 0x1080)) vcs_duo_tell(duo, &lane->log, lane->cycles, VCS_LOG_SEEN, 0);
+    return vcs_lone_read_chip(cart, m, addr, bus);
+  }
+  vcs_duo_stop(duo, &lane->log);
+  duo->tia->cycles = lane->cycles;
+  const uint8_t value = vcs_tia_read(cart, duo->tia, duo->video, addr, bus);
+  vcs_duo_go(duo);
+  return value;
+}
+
+/* A write to the TIA: what the CPU has to know of it. Whether the frame is over. */
+VCS_SLOW_FN bool vcs_lone_write_tia(vcs_t *m, const vcs_video_t *video, unsigned r, uint8_t value) {
+  const bool late = vcs_tia_since_frame(m) >= video->limit;
+  if (r == VCS_WSYNC) vcs_tia_wsync(m);
+  if (r == VCS_VBLANK) vcs_tia_dump(m, value);
+  return (r == VCS_VSYNC && vcs_tia_vsync(m, value)) || late;
+}
+
+/* Returns a set of VCS_STOP_... */
+VCS_HOT_FN unsigned vcs_lone_put(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *duo, vcs_lone_t *lane,
+                                 uint16_t addr, uint8_t value) {
+  unsigned stop = 0;
+  if ((addr & 0x1280) == 0x80) {
+    m->ram[addr & 0x7F] = value;
+    return 0;
+  }
+  if (addr & 0x1000) {
+    stop = VCS_STOP_BANKS;
+    if (!vcs_cart_write(cart, m, addr, value)) return stop;
+  } else if (addr & 0x80) {
+    vcs_riot_write(m, addr, value);
+    return 0;
+  }
+  const unsigned r = addr & 63;
+  vcs_duo_tell(duo, &lane->log, lane->cycles, r == VCS_WSYNC ? (unsigned)VCS_LOG_SEEN : r, value);
+  if (vcs_lone_write_tia(m, duo->video, r, value)) stop |= VCS_STOP_FRAME;
+  lane->cycles = m->cycles;
+  return stop;
+}
+
+/* What a pull finds: it spends a bus cycle on the old top of the stack. */
+VCS_HOT_FN uint8_t vcs_lone_pull(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *duo, vcs_lone_t *lane,
+                                 unsigned what, unsigned *stop) {
+  enum { PLA = 0x68, PLP = 0x28 };
+  const uint32_t sp = lane->registers >> 24;
+  const uint8_t bus = vcs_lone_get(cart, m, duo, lane, (uint16_t)(0x100 + sp), what == VCS_DOES_PLA ? PLA : PLP, stop);
+  return vcs_lone_get(cart, m, duo, lane, (uint16_t)(0x100 + (uint8_t)(sp + 1)), bus, stop);
+}
+
+/* An instruction of core/cpu.h, over the bus, by the CPU and the TIA together. Whether the frame is over. */
+VCS_HOT_FN bool vcs_lone_step(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *duo, vcs_lone_t *lane) {
+  vcs_duo_stop(duo, &lane->log);
+  vcs_tia_copy(m, duo->tia);
+  vcs_lone_store(lane, m);
+  const bool over = vcs_lane_step_cpu(cart, m, duo->video);
+  vcs_tia_copy(duo->tia, m);
+  vcs_duo_go(duo);
+  vcs_lone_load(lane, m);
+  lane->left--;
+  return over;
+}
+
+/* ---- Instructions ------------------------------------------------------------------------------------------------ */
+
+/* An instruction with an operand, an operation and a result; in RAM and ROM that is `plain`. False: nothing has
+ * changed, it is one for core/cpu.h. */
+VCS_HOT_FN bool vcs_lone_does(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *duo, vcs_lone_t *lane,
+                              vcs_lone_code_t following, uint32_t next, unsigned *stop) {
+  const vcs_lone_code_t code = lane->code;
+  const uint32_t head = code.head, index = vcs_pick(lane->registers, 0, code.select >> 8);
+  const unsigned kind = head & VCS_LONE_KIND, what = head >> VCS_LONE_WHAT_AT & 63;
+  const uint32_t sp = lane->registers >> 24;
+  uint32_t b = code.operand & 0xFF, base = code.operand, place = base + index, addr = place;
+  bool plain = false;
+  if (kind == VCS_LONE_PLAIN) {
+    plain = (place | head) & 0x80;
+    place &= code.place;
+    if (plain && head & VCS_LONE_LOADS) b = (head & VCS_LONE_IN_ROM ? lane->rom : m->ram)[place];
+  } else if (head & VCS_LONE_BY_POINTER) {
+    base = vcs_run_pointer(&m->ram[base]);
+    addr = base + index;
+    plain = kind == VCS_LONE_POINTER && addr & 0x1000 && !(cart->hot_pages >> (addr >> 6 & 63) & 1);
+    if (plain) b = lane->rom[addr & (lane->size - 1)];
+  } else if (kind == VCS_LONE_PUSH) {
+    plain = sp >= 0x80;
+    place = sp & 0x7F;
+    addr = 0x100 + sp;
+  } else if (kind == VCS_LONE_PULL) {
+    plain = sp >= 0x80 && sp <= 0xFE;
+    b = m->ram[(sp + 1) & 0x7F];
+  }
+  if (!plain && what > VCS_DOES_PLP) return false;
+  lane->cycles += head >> VCS_LONE_CYCLES_AT & 15;
+  if (head & VCS_LONE_CROSSES) lane->cycles += ((base & 0xFF) + index) >> 8;
+  lane->left--;
+  lane->at = next;
+  lane->code = following;
+  if (VCS_UNLIKELY(!plain)) { /* a read's other bits are the last byte of the instruction, or of its pointer */
+    m->cycles = lane->cycles;
+    if (head & VCS_LONE_ZERO_PAGE) addr &= 0xFF;
+    if (kind == VCS_LONE_PULL) {
+      b = vcs_lone_pull(cart, m, duo, lane, what, stop);
+    } else if (what < VCS_DOES_STA) {
+      const bool low = (head & (3 << VCS_LONE_LENGTH_AT)) == 2 << VCS_LONE_LENGTH_AT && !(head & VCS_LONE_BY_POINTER);
+      b = vcs_lone_get(cart, m, duo, lane, (uint16_t)addr, (uint8_t)(low ? base : base >> 8), stop);
+    }
+  }
+  const uint8_t value = vcs_lone_operate(lane, code, b);
+  if (head & VCS_LONE_STORES) {
+    if (VCS_LIKELY(plain)) {
+      m->ram[place] = value;
+    } else {
+      *stop = vcs_lone_put(cart, m, duo, lane, (uint16_t)addr, value);
+      if (*stop) m->bus = value;
+    }
+  }
+  if (kind == VCS_LONE_PUSH) lane->registers -= 1u << 24;
+  if (kind == VCS_LONE_PULL) lane->registers += 1u << 24;
+  return true;
+}
+
+/* JMP, JSR, RTS within the bank, the stack in RAM. False: nothing has changed. */
+VCS_HOT_FN bool vcs_lone_jumps(vcs_t *m, vcs_lone_t *lane) {
+  const vcs_lone_code_t code = lane->code;
+  const unsigned kind = code.head & VCS_LONE_KIND;
+  const uint32_t sp = lane->registers >> 24, back = lane->start + lane->at + 2;
+  uint32_t to = (code.operand - lane->start) & 0xFFFF;
+  if (kind == VCS_LONE_RETURN) { /* also reads the byte before the one it goes on at */
+    if (sp < 0x80 || sp > 0xFD) return false;
+    to = (vcs_run_pointer(&m->ram[(sp + 1) & 0x7F]) - lane->start) & 0xFFFF;
+    if (to + 1 >= lane->size || vcs_lone_is_hot(vcs_lone_at(lane, to))) return false;
+    to++;
+    lane->registers += 2u << 24;
+  }
+  if (to >= lane->size) return false;
+  if (kind == VCS_LONE_CALL) {
+    if (sp < 0x81) return false;
+    m->ram[sp & 0x7F] = (uint8_t)(back >> 8);
+    m->ram[(sp - 1) & 0x7F] = (uint8_t)back;
+    lane->registers -= 2u << 24;
+  }
+  lane->cycles += code.head >> VCS_LONE_CYCLES_AT & 15;
+  lane->left--;
+  vcs_lone_go(lane, to);
+  return true;
+}
+
+/* The instructions of a frame, what vcs_cpu_run does, for a cartridge that does not look at what is below it on the bus
+ * (cart->snoops). Returns how many instructions were left to core/cpu.h: few, unless the program has lost itself. */
+VCS_HOT_FN uint32_t vcs_run_lone(const vcs_cart_t *cart, const vcs_lone_code_t *image, vcs_t *m, const vcs_duo_t *duo,
+                                 vcs_log_t *log) {
+  const int32_t frame_clock = m->frame_clock, limit = duo->video->limit;
+  uint32_t steps = 0;
+  bool over = false, stands = m->jammed;
+  vcs_lone_t lane;
+  lane.codes = image;
+  lane.rom = cart->rom;
+  lane.size = 0;
+  lane.left = VCS_FRAME_INSTRUCTIONS;
+  lane.log = *log;
+  vcs_lone_load(&lane, m);
+  while (!over && !stands) {
+    if (VCS_UNLIKELY(!lane.known)) vcs_lone_find(cart, image, m, &lane);
+    const vcs_lone_code_t code = lane.code;
+    const uint32_t head = code.head, next = lane.at + (head >> VCS_LONE_LENGTH_AT & 3);
+    const vcs_lone_code_t following = vcs_lone_at(&lane, next); /* on its way while this one is done */
+    const unsigned kind = lane.left > 1 ? head & VCS_LONE_KIND : (unsigned)VCS_LONE_STEP;
+    if (kind <= VCS_LONE_ACCESS) {
+      unsigned stop = 0;
+      if (vcs_lone_does(cart, m, duo, &lane, following, next, &stop)) {
+        over = stop & VCS_STOP_FRAME;
+        if (VCS_UNLIKELY(stop)) vcs_lone_leave(&lane, lane.start + lane.at);
+        continue;
+      }
+    } else if (kind <= VCS_LONE_WAIT) {
+      const bool taken = vcs_lone_branches(&lane, code.and_mask);
+      if (kind == VCS_LONE_WAIT && taken) vcs_lone_wait(&lane, m, head >> VCS_LONE_WHAT_AT & 63);
+      lane.cycles += 2;
+      lane.left--;
+      lane.at = next;
+      lane.code = following;
+      if (taken) {
+        lane.cycles += head & VCS_LONE_CROSSES ? 2 : 1;
+        vcs_lone_go(&lane, next - 2 + (uint32_t)(int16_t)code.operand);
+      }
+      continue;
+    } else if (kind <= VCS_LONE_WSYNC) {
+      const uint8_t value = (uint8_t)vcs_pick(lane.registers, 0, code.select);
+      lane.cycles += head >> VCS_LONE_CYCLES_AT & 15;
+      lane.left--;
+      lane.at = next;
+      lane.code = following;
+      vcs_duo_tell(duo, &lane.log, lane.cycles, kind == VCS_LONE_TIA ? code.operand : (unsigned)VCS_LOG_SEEN, value);
+      over = vcs_wrap_minus((int32_t)(lane.cycles * 3), frame_clock) >= limit;
+      if (over) m->bus = value;
+      if (kind == VCS_LONE_WSYNC) {
+        const uint32_t cycle = (lane.cycles - (uint32_t)(frame_clock / 3)) % VCS_LINE_CYCLES;
+        if (cycle) lane.cycles += VCS_LINE_CYCLES - cycle;
+      }
+      continue;
+    } else if (kind <= VCS_LONE_RETURN && vcs_lone_jumps(m, &lane)) {
+      continue;
+    }
+    over = vcs_lone_step(cart, m, duo, &lane);
+    stands = m->jammed || !lane.left;
+    steps++;
+  }
+  vcs_lone_store(&lane, m);
+  m->instructions += VCS_FRAME_INSTRUCTIONS - lane.left;
+  if (over) m->partial = 0;
+  *log = lane.log;
+  return steps;
+}
+
+/* A frame, as vcs_frame_together. */
+VCS_FN uint32_t vcs_frame_lone(const vcs_cart_t *cart, const vcs_lone_code_t *image, vcs_t *m, const vcs_duo_t *duo,
+                               vcs_log_t *log, uint8_t *frames) {
+  vcs_video_start(duo->video, cart, frames);
+  vcs_console_start_frame(cart, m);
+  vcs_tia_copy(duo->tia, m);
+  vcs_duo_go(duo);
+  const uint32_t steps = vcs_run_lone(cart, image, m, duo, log);
+  vcs_duo_stop(duo, log);
+  vcs_tia_copy(m, duo->tia);
+  vcs_console_finish_frame(cart, m, duo->video);
+  return steps;
+}
+
+#endif
