@@ -32,6 +32,7 @@ enum {
   VCS_LOG_SIZE = 2048, /* entries; a frame has about a thousand */
   VCS_LOG_SEEN = 64,   /* instead of a register: an access that only lets time pass */
   VCS_LOG_STOP,
+  VCS_LOG_EPOCHS = 0xFFFF,
 };
 
 typedef struct {
@@ -44,8 +45,7 @@ typedef struct {
 
 /* Where the CPU is writing. */
 typedef struct {
-  uint32_t at;
-  uint16_t epoch; /* from 1 on */
+  uint32_t at, epoch; /* epochs are from 1 to VCS_LOG_EPOCHS, and then from 1 on again */
 } vcs_log_t;
 
 /* ---- The two states ---------------------------------------------------------------------------------------------- */
@@ -70,9 +70,11 @@ VCS_SLOW_FN void vcs_tia_copy(vcs_t *to, const vcs_t *from) {
 
 /* ---- The log ----------------------------------------------------------------------------------------------------- */
 
-VCS_HOT_FN uint64_t vcs_log_entry(uint32_t cycles, unsigned epoch, unsigned r, uint8_t value) {
-  return (uint64_t)cycles << 32 | epoch << 16 | r << 8 | value;
+VCS_HOT_FN uint64_t vcs_log_entry(uint32_t cycles, uint32_t epoch, unsigned r, uint8_t value) {
+  return (uint64_t)cycles << 32 | (uint32_t)(epoch << 16 | r << 8 | value);
 }
+
+VCS_HOT_FN uint32_t vcs_log_next(uint32_t epoch) { return epoch == VCS_LOG_EPOCHS ? 1 : epoch + 1; }
 
 VCS_HOT_FN unsigned vcs_log_register(uint64_t entry) { return (unsigned)(entry >> 8) & 0xFF; }
 
@@ -102,13 +104,13 @@ static __device__ __forceinline__ uint64_t vcs_log_get(const vcs_duo_t *duo, uin
 
 /* The TIA lane: follows epoch by epoch, until there is no more. */
 static __device__ void vcs_duo_follow(const vcs_duo_t *duo) {
-  for (uint16_t epoch = 1;; epoch = epoch == 0xFFFF ? 1 : epoch + 1) {
+  for (uint32_t epoch = 1;; epoch = vcs_log_next(epoch)) {
     vcs_gate_pass(duo->gate);
     if (*duo->ends) return;
     uint64_t entry = 0, next = vcs_log_get(duo, 0);
     for (uint32_t at = 1;; at++) {
       entry = next;
-      while ((uint16_t)(entry >> 16) != epoch) entry = vcs_log_get(duo, at - 1);
+      while (((uint32_t)entry >> 16) != epoch) entry = vcs_log_get(duo, at - 1);
       if (vcs_log_register(entry) == VCS_LOG_STOP) break;
       next = vcs_log_get(duo, at); /* on its way meanwhile; the last entry is always a STOP */
       vcs_log_follow(duo, entry);
@@ -129,11 +131,11 @@ VCS_HOT_FN void vcs_duo_go(const vcs_duo_t *duo) {
 }
 
 /* All that was written has been done, and the TIA waits. By value: what has an address is not in registers. */
-VCS_SLOW_FN void vcs_duo_wait(vcs_duo_t duo, uint32_t at, uint16_t epoch) {
+VCS_SLOW_FN void vcs_duo_wait(vcs_duo_t duo, uint32_t at, uint32_t epoch) {
 #if defined(__CUDA_ARCH__)
   ((volatile uint64_t *)duo.log)[at] = vcs_log_entry(0, epoch, VCS_LOG_STOP, 0);
   vcs_gate_pass(duo.gate);
-  if (epoch == 0xFFFF) { /* numbers begin anew, so nothing old may be there */
+  if (epoch == VCS_LOG_EPOCHS) { /* numbers begin anew, so nothing old may be there */
     for (uint32_t i = 0; i < VCS_LOG_SIZE; i++) ((volatile uint64_t *)duo.log)[i] = 0;
     __threadfence();
   }
@@ -146,7 +148,7 @@ VCS_SLOW_FN void vcs_duo_wait(vcs_duo_t duo, uint32_t at, uint16_t epoch) {
 VCS_HOT_FN void vcs_duo_stop(const vcs_duo_t *duo, vcs_log_t *log) {
   vcs_duo_wait(*duo, log->at, log->epoch);
   log->at = 0;
-  log->epoch = log->epoch == 0xFFFF ? 1 : (uint16_t)(log->epoch + 1);
+  log->epoch = vcs_log_next(log->epoch);
 }
 
 VCS_HOT_FN void vcs_duo_tell(const vcs_duo_t *duo, vcs_log_t *log, uint32_t cycles, unsigned r, uint8_t value) {

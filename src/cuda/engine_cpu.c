@@ -139,7 +139,7 @@ static const char *begin_truth(const vcs_truth_view_t *truth, const uint8_t *pic
   for (int32_t i = 0; i < vcs_truth_runs(truth); i++) {
     memcpy(truth->frames + size * (size_t)i, pictures + size * (size_t)vcs_truth_base(truth, i), size);
   }
-  for (uint32_t i = 0; truth->image && i < truth->cart->rom_size; i++) {
+  for (uint32_t i = 0; i < truth->cart->rom_size; i++) {
     truth->image[i] = vcs_lone_code_of(truth->cart->code[i]);
   }
   return NULL;

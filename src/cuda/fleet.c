@@ -628,9 +628,7 @@ static const char *lend(const vcs_engine_t *engine, const question_t *q, const f
   if (!why) why = engine->allocate(runs * q->horizons * sizeof *flips->rows, &loan->rows);
   if (!why) why = engine->allocate(runs * 2 * VCS_FRAME_BYTES, &loan->frames);
   if (!why) why = engine->allocate(runs * VCS_LOG_SIZE * sizeof(uint64_t), &loan->logs);
-  if (!why && cart.code && !cart.snoops) {
-    why = engine->allocate(cart.rom_size * sizeof(vcs_lone_code_t), &loan->image);
-  }
+  if (!why) why = engine->allocate(cart.rom_size * sizeof(vcs_lone_code_t), &loan->image);
   return why;
 }
 
@@ -727,6 +725,19 @@ static void answer(const question_t *q, const flips_t *flips, const vcs_truth_re
   }
 }
 
+/* Cartridges that watch the whole bus need CPU and TIA in one place (duo.h): the host runs them. */
+static vcs_status_t truths_here(const question_t *q, const vcs_truth_results_t *results, vcs_error_t *error) {
+  vcs_status_t status = VCS_OK;
+  for (size_t i = 0; !status && i < q->bases; i++) {
+    const vcs_truth_results_t part = {
+        .base = results->base ? results->base + i * q->horizons : NULL,
+        .rows = results->rows ? results->rows + i * q->count * q->horizons : NULL,
+    };
+    status = vcs_truth(&q->runs[i], q->options, q->places, q->count, &part, error);
+  }
+  return status;
+}
+
 vcs_status_t vcs_fleet_truths(int32_t device, const vcs_run_t *runs, size_t run_count,
                               const vcs_truth_options_t *options, const vcs_place_t *places, size_t count,
                               const vcs_truth_results_t *results, vcs_error_t *error) {
@@ -755,6 +766,7 @@ vcs_status_t vcs_fleet_truths(int32_t device, const vcs_run_t *runs, size_t run_
                         options->horizons ? (size_t)options->horizon_count : 1,
                         (vcs_state_size(runs->cart) + 15) & ~(size_t)15,
                         options};
+  if (runs->cart->snoops || !runs->cart->code) return truths_here(&q, results, error);
   flips_t flips = {0};
   status = flips_allocate(&q, &flips, error);
   if (!status) memset(flips.inputs, VCS_INPUTS, count + 1);

@@ -10,10 +10,11 @@
  *                                      -> a register, RAM, or nowhere;  N and Z, C: as the instruction says
  *
  *   LDA  operand + 0         CMP  A + ~operand + 1     INX  X + 0 + 1     ASL  operand + operand
- *   TXA  X + 0               AND  A & operand          DEC  operand + $FF SEC  $FF + 0 + 1 -> C alone
+ *   TXA  X + 0               AND  A & operand          DEC  operand + $FF ROL  operand + operand + C
+ *   SBC  A + ~operand + C    CLC  0 + 0 -> C alone     LSR  operand, and the sum is not taken but a shift
  *
- * The others (ADC, SBC, BIT, shifts to the right) are core/cpu.h's, and so is everything rare, over the bus. The TIA is
- * another lane's: a write to it is a word in a log (duo.h).
+ * The few others are core/cpu.h's, and so is everything rare, over the bus. The TIA is another lane's: a write to it is
+ * a word in a log (duo.h).
  *
  * The decoded image is made of lockstep.h's, which says where operands are and what may go by itself.
  */
@@ -44,7 +45,7 @@ enum {
 enum {
   VCS_LONE_KIND = 15,
   VCS_LONE_LENGTH_AT = 4, /* two bits */
-  VCS_LONE_ODD = 1 << 6,  /* not the formula */
+  VCS_LONE_ODD = 1 << 6,  /* not the formula, or not always */
   VCS_LONE_SURE = 1 << 7, /* not page zero with an index, which must turn out to be RAM: that is bit 7 of the address */
   VCS_LONE_CYCLES_AT = 8, /* four bits */
   VCS_LONE_WHAT_AT = 12,  /* six bits, VCS_DOES_... */
@@ -54,16 +55,18 @@ enum {
   VCS_LONE_SETS_C = 1 << 21,
   VCS_LONE_CROSSES = 1 << 22, /* a cycle more if the index carries; a branch: if it is taken */
   VCS_LONE_IN_ROM = 1 << 23,
-  VCS_LONE_CARRY_AT = 24, /* what is added */
-  VCS_LONE_ZERO_PAGE = 1 << 25,
-  VCS_LONE_BY_POINTER = 1 << 26,
+  VCS_LONE_CARRY_AT = 24, /* what is added, ... */
+  VCS_LONE_C_AT = 25,     /* ... and whether C is */
+  VCS_LONE_ADDS_C = 1 << VCS_LONE_C_AT,
+  VCS_LONE_ZERO_PAGE = 1 << 26,
+  VCS_LONE_BY_POINTER = 1 << 27,
 };
 
 typedef struct {
   uint32_t head;
-  uint16_t operand, place; /* an address, or a number; the bits of an address that tell the place in RAM or ROM */
-  uint32_t select;         /* x, y, index in four bits each; in the upper half what becomes of the registers */
-  uint8_t and_mask, xor_mask, sum_mask, invert; /* of a branch the first: its number among the eight */
+  uint32_t operand; /* an address, or a number; a branch: from itself, as a signed number */
+  uint32_t select;  /* x, y, index in four bits each; in the upper half what becomes of the registers */
+  uint32_t masks;   /* bytes: of x & y, of x ^ y, of the sum, and what y is inverted by; a branch: its number */
 } vcs_lone_code_t;
 
 /* What x, y and the index can be: bytes of the registers, then of (operand, 0, $FF, 1). */
@@ -72,69 +75,75 @@ enum { VCS_TO_A = 0x3214, VCS_TO_X = 0x3240, VCS_TO_Y = 0x3410, VCS_TO_SP = 0x42
 
 /* The formula of an operation. */
 typedef struct {
-  uint8_t x, y, and_mask, xor_mask, sum_mask, invert, carry;
+  uint8_t x, y, carry;
   uint16_t to;
-  uint32_t does; /* bits of the head */
+  uint32_t masks, does; /* bits of the head */
 } vcs_formula_t;
 
-#define VCS_SUM(x, y, carry, to, does) \
-  { VCS_IS_##x, VCS_IS_##y, 0, 0, 0xFF, 0, carry, VCS_TO_##to, does }
-#define VCS_LOGIC(and_mask, xor_mask) \
-  { VCS_IS_A, VCS_IS_OPERAND, and_mask, xor_mask, 0, 0, 0, VCS_TO_A, VCS_LONE_SETS_NZ }
-#define VCS_COMPARE(x) \
-  { VCS_IS_##x, VCS_IS_OPERAND, 0, 0, 0xFF, 0xFF, 1, VCS_TO_NONE, VCS_LONE_SETS_NZ | VCS_LONE_SETS_C }
+#define VCS_ANDS 0xFFu
+#define VCS_XORS 0xFF00u
+#define VCS_ADDS 0xFF0000u
+#define VCS_SUBTRACTS 0xFFFF0000u
+enum { VCS_SETS_ALL = VCS_LONE_SETS_NZ | VCS_LONE_SETS_C };
+
+#define VCS_FORMULA(x, y, carry, masks, to, does) \
+  { VCS_IS_##x, VCS_IS_##y, carry, VCS_TO_##to, masks, does }
+#define VCS_SUM(x, y, carry, to, does) VCS_FORMULA(x, y, carry, VCS_ADDS, to, does)
+#define VCS_LOGIC(masks) VCS_FORMULA(A, OPERAND, 0, masks, A, VCS_LONE_SETS_NZ)
+#define VCS_ADD(masks) \
+  VCS_FORMULA(A, OPERAND, 0, masks, A, VCS_SETS_ALL | VCS_LONE_ADDS_C | VCS_LONE_ODD) /* V, and decimal digits */
+#define VCS_COMPARE(x) VCS_FORMULA(x, OPERAND, 1, VCS_SUBTRACTS, NONE, VCS_SETS_ALL)
 #define VCS_MOVE(x, to) VCS_SUM(x, 0, 0, to, VCS_LONE_SETS_NZ)
 #define VCS_KEEP(x) VCS_SUM(x, 0, 0, NONE, VCS_LONE_STORES)
 #define VCS_NO_FORMULA VCS_SUM(0, 0, 0, NONE, VCS_LONE_ODD)
-#define VCS_NO_FORMULA_IN_RAM VCS_SUM(0, 0, 0, NONE, VCS_LONE_ODD | VCS_LONE_STORES)
 
 /* By VCS_DOES_..., up to the branches. */
 VCS_TABLE(vcs_formula_t, vcs_formula, VCS_DOES_BPL,
           {
-              VCS_SUM(0, 0, 0, NONE, 0),                                                                /* NOP */
-              VCS_MOVE(OPERAND, A),                                                                     /* LDA */
-              VCS_MOVE(OPERAND, X),                                                                     /* LDX */
-              VCS_MOVE(OPERAND, Y),                                                                     /* LDY */
-              VCS_LOGIC(0xFF, 0),                                                                       /* AND */
-              VCS_LOGIC(0xFF, 0xFF),                                                                    /* ORA */
-              VCS_LOGIC(0, 0xFF),                                                                       /* EOR */
-              VCS_NO_FORMULA,                                                                           /* ADC */
-              VCS_NO_FORMULA,                                                                           /* SBC */
-              VCS_COMPARE(A),                                                                           /* CMP */
-              VCS_COMPARE(X),                                                                           /* CPX */
-              VCS_COMPARE(Y),                                                                           /* CPY */
-              VCS_NO_FORMULA,                                                                           /* BIT */
-              VCS_KEEP(A),                                                                              /* STA */
-              VCS_KEEP(X),                                                                              /* STX */
-              VCS_KEEP(Y),                                                                              /* STY */
-              VCS_KEEP(A),                                                                              /* PHA */
-              VCS_NO_FORMULA_IN_RAM,                                                                    /* PHP */
-              VCS_MOVE(OPERAND, A),                                                                     /* PLA */
-              VCS_NO_FORMULA,                                                                           /* PLP */
-              VCS_SUM(OPERAND, OPERAND, 0, NONE, VCS_LONE_STORES | VCS_LONE_SETS_NZ | VCS_LONE_SETS_C), /* ASL */
-              VCS_NO_FORMULA_IN_RAM,                                                                    /* LSR */
-              VCS_NO_FORMULA_IN_RAM,                                                                    /* ROL */
-              VCS_NO_FORMULA_IN_RAM,                                                                    /* ROR */
-              VCS_SUM(OPERAND, 0, 1, NONE, VCS_LONE_STORES | VCS_LONE_SETS_NZ),                         /* INC */
-              VCS_SUM(OPERAND, FF, 0, NONE, VCS_LONE_STORES | VCS_LONE_SETS_NZ),                        /* DEC */
-              VCS_SUM(A, A, 0, A, VCS_LONE_SETS_NZ | VCS_LONE_SETS_C),                                  /* ASL A */
-              VCS_NO_FORMULA,                                                                           /* LSR A */
-              VCS_NO_FORMULA,                                                                           /* ROL A */
-              VCS_NO_FORMULA,                                                                           /* ROR A */
-              VCS_SUM(0, 0, 0, NONE, VCS_LONE_SETS_C),                                                  /* CLC */
-              VCS_SUM(0, FF, 1, NONE, VCS_LONE_SETS_C),                                                 /* SEC */
-              VCS_NO_FORMULA,                                                                           /* CLD */
-              VCS_NO_FORMULA,                                                                           /* SED */
-              VCS_SUM(X, 0, 1, X, VCS_LONE_SETS_NZ),                                                    /* INX */
-              VCS_SUM(Y, 0, 1, Y, VCS_LONE_SETS_NZ),                                                    /* INY */
-              VCS_SUM(X, FF, 0, X, VCS_LONE_SETS_NZ),                                                   /* DEX */
-              VCS_SUM(Y, FF, 0, Y, VCS_LONE_SETS_NZ),                                                   /* DEY */
-              VCS_MOVE(A, X),                                                                           /* TAX */
-              VCS_MOVE(X, A),                                                                           /* TXA */
-              VCS_MOVE(A, Y),                                                                           /* TAY */
-              VCS_MOVE(Y, A),                                                                           /* TYA */
-              VCS_MOVE(SP, X),                                                                          /* TSX */
-              VCS_SUM(X, 0, 0, SP, 0),                                                                  /* TXS */
+              VCS_SUM(0, 0, 0, NONE, 0),                                                            /* NOP */
+              VCS_MOVE(OPERAND, A),                                                                 /* LDA */
+              VCS_MOVE(OPERAND, X),                                                                 /* LDX */
+              VCS_MOVE(OPERAND, Y),                                                                 /* LDY */
+              VCS_LOGIC(VCS_ANDS),                                                                  /* AND */
+              VCS_LOGIC(VCS_ANDS | VCS_XORS),                                                       /* ORA */
+              VCS_LOGIC(VCS_XORS),                                                                  /* EOR */
+              VCS_ADD(VCS_ADDS),                                                                    /* ADC */
+              VCS_ADD(VCS_SUBTRACTS),                                                               /* SBC */
+              VCS_COMPARE(A),                                                                       /* CMP */
+              VCS_COMPARE(X),                                                                       /* CPX */
+              VCS_COMPARE(Y),                                                                       /* CPY */
+              VCS_NO_FORMULA,                                                                       /* BIT */
+              VCS_KEEP(A),                                                                          /* STA */
+              VCS_KEEP(X),                                                                          /* STX */
+              VCS_KEEP(Y),                                                                          /* STY */
+              VCS_KEEP(A),                                                                          /* PHA */
+              VCS_SUM(0, 0, 0, NONE, VCS_LONE_ODD | VCS_LONE_STORES),                               /* PHP */
+              VCS_MOVE(OPERAND, A),                                                                 /* PLA */
+              VCS_NO_FORMULA,                                                                       /* PLP */
+              VCS_SUM(OPERAND, OPERAND, 0, NONE, VCS_LONE_STORES | VCS_SETS_ALL),                   /* ASL */
+              VCS_SUM(OPERAND, 0, 0, NONE, VCS_LONE_STORES | VCS_LONE_ODD),                         /* LSR */
+              VCS_SUM(OPERAND, OPERAND, 0, NONE, VCS_LONE_STORES | VCS_SETS_ALL | VCS_LONE_ADDS_C), /* ROL */
+              VCS_SUM(OPERAND, 0, 0, NONE, VCS_LONE_STORES | VCS_LONE_ODD | VCS_LONE_ADDS_C),       /* ROR */
+              VCS_SUM(OPERAND, 0, 1, NONE, VCS_LONE_STORES | VCS_LONE_SETS_NZ),                     /* INC */
+              VCS_SUM(OPERAND, FF, 0, NONE, VCS_LONE_STORES | VCS_LONE_SETS_NZ),                    /* DEC */
+              VCS_SUM(A, A, 0, A, VCS_SETS_ALL),                                                    /* ASL A */
+              VCS_SUM(A, 0, 0, A, VCS_LONE_ODD),                                                    /* LSR A */
+              VCS_SUM(A, A, 0, A, VCS_SETS_ALL | VCS_LONE_ADDS_C),                                  /* ROL A */
+              VCS_SUM(A, 0, 0, A, VCS_LONE_ODD | VCS_LONE_ADDS_C),                                  /* ROR A */
+              VCS_SUM(0, 0, 0, NONE, VCS_LONE_SETS_C),                                              /* CLC */
+              VCS_SUM(0, FF, 1, NONE, VCS_LONE_SETS_C),                                             /* SEC */
+              VCS_NO_FORMULA,                                                                       /* CLD */
+              VCS_NO_FORMULA,                                                                       /* SED */
+              VCS_SUM(X, 0, 1, X, VCS_LONE_SETS_NZ),                                                /* INX */
+              VCS_SUM(Y, 0, 1, Y, VCS_LONE_SETS_NZ),                                                /* INY */
+              VCS_SUM(X, FF, 0, X, VCS_LONE_SETS_NZ),                                               /* DEX */
+              VCS_SUM(Y, FF, 0, Y, VCS_LONE_SETS_NZ),                                               /* DEY */
+              VCS_MOVE(A, X),                                                                       /* TAX */
+              VCS_MOVE(X, A),                                                                       /* TXA */
+              VCS_MOVE(A, Y),                                                                       /* TAY */
+              VCS_MOVE(Y, A),                                                                       /* TYA */
+              VCS_MOVE(SP, X),                                                                      /* TSX */
+              VCS_SUM(X, 0, 0, SP, 0),                                                              /* TXS */
           })
 
 /* What an instruction is to this loop. */
@@ -165,7 +174,7 @@ VCS_FN unsigned vcs_lone_kind(unsigned where, unsigned what, uint16_t operand) {
 }
 
 /* The number of a branch among the eight, or of that at the end of a loop that waits. */
-VCS_FN uint8_t vcs_lone_branch(unsigned what) {
+VCS_FN uint32_t vcs_lone_branch(unsigned what) {
   switch (what) {
     case VCS_DOES_WAIT_BMI:
       return VCS_DOES_BMI - VCS_DOES_BPL;
@@ -178,7 +187,7 @@ VCS_FN uint8_t vcs_lone_branch(unsigned what) {
     case VCS_DOES_DELAY_DEY_BNE:
       return VCS_DOES_BNE - VCS_DOES_BPL;
     default:
-      return (uint8_t)((what - VCS_DOES_BPL) & 7);
+      return (what - VCS_DOES_BPL) & 7;
   }
 }
 
@@ -205,14 +214,11 @@ VCS_FN vcs_lone_code_t vcs_lone_code_of(vcs_code_t coded) {
   if (kind == VCS_LONE_BRANCH && where == VCS_AT_IMMEDIATE) code.head |= VCS_LONE_CROSSES;
   if (in_ram) code.head |= VCS_LONE_ZERO_PAGE;
   if ((where | 4) == VCS_AT_BUS_POINTER) code.head |= VCS_LONE_BY_POINTER;
-  code.operand = kind == VCS_LONE_TIA ? coded.operand & 63 : coded.operand;
-  code.place = in_ram ? 0x7F : 0xFFFF;
+  code.operand = coded.operand;
+  if (kind == VCS_LONE_TIA) code.operand &= 63;
+  if (kind == VCS_LONE_BRANCH || kind == VCS_LONE_WAIT) code.operand = (uint32_t)(int16_t)coded.operand;
   code.select = formula.x | (unsigned)formula.y << 4 | index << 8 | (uint32_t)formula.to << 16;
-  code.and_mask = formula.and_mask;
-  if (what >= VCS_DOES_BPL) code.and_mask = vcs_lone_branch(what);
-  code.xor_mask = formula.xor_mask;
-  code.sum_mask = formula.sum_mask;
-  code.invert = formula.invert;
+  code.masks = what >= VCS_DOES_BPL ? vcs_lone_branch(what) : formula.masks;
   return code;
 }
 
@@ -335,64 +341,63 @@ VCS_HOT_FN void vcs_lone_find(const vcs_cart_t *cart, const vcs_lone_code_t *ima
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
-/* Those without a formula; returns what is stored, if anything is. */
-VCS_HOT_FN uint8_t vcs_lone_odd(vcs_lone_t *lane, unsigned what, uint8_t b) {
-  vcs_cpu_t registers = vcs_lone_cpu(lane), *cpu = &registers;
-  uint8_t value = b;
-  switch (what) {
-    case VCS_DOES_ADC:
-      vcs_op_ADC(cpu, b);
-      break;
-    case VCS_DOES_SBC:
-      vcs_op_SBC(cpu, b);
-      break;
-    case VCS_DOES_BIT:
-      vcs_op_BIT(cpu, b);
-      break;
-    case VCS_DOES_LSR:
-      value = vcs_op_LSR(cpu, b);
-      break;
-    case VCS_DOES_ROL:
-      value = vcs_op_ROL(cpu, b);
-      break;
-    case VCS_DOES_ROR:
-      value = vcs_op_ROR(cpu, b);
-      break;
-    case VCS_DOES_LSRA:
-      cpu->a = vcs_op_LSR(cpu, cpu->a);
-      break;
-    case VCS_DOES_ROLA:
-      cpu->a = vcs_op_ROL(cpu, cpu->a);
-      break;
-    case VCS_DOES_RORA:
-      cpu->a = vcs_op_ROR(cpu, cpu->a);
-      break;
-    case VCS_DOES_PLP:
-      vcs_cpu_set_status(cpu, b);
-      break;
-    case VCS_DOES_PHP:
-      value = vcs_cpu_status(cpu);
-      break;
-    default: /* CLD, SED */
-      cpu->d = what == VCS_DOES_SED;
-      break;
-  }
-  vcs_lone_take(lane, cpu);
-  return value;
+/* In decimal mode: the result, and above it V and C. */
+VCS_SLOW_FN uint32_t vcs_lone_decimal(bool adds, uint8_t a, uint8_t b, uint8_t c) {
+  const vcs_alu_t r = adds ? vcs_alu_adc(a, b, c, 1) : vcs_alu_sbc(a, b, c, 1);
+  return r.value | (uint32_t)r.v << 8 | (uint32_t)r.c << 9;
 }
 
-/* Does what the instruction does with its operand. */
-VCS_HOT_FN uint8_t vcs_lone_operate(vcs_lone_t *lane, vcs_lone_code_t code, uint32_t b) {
-  if (code.head & VCS_LONE_ODD) return vcs_lone_odd(lane, code.head >> VCS_LONE_WHAT_AT & 63, (uint8_t)b);
-  const uint32_t others = b | VCS_CONSTANTS;
+/* What the formula does not say, of an instruction that begins with x and the operand; returns the result. */
+VCS_HOT_FN uint32_t vcs_lone_odd(vcs_lone_t *lane, uint32_t head, uint32_t x, uint32_t y, uint32_t b, uint32_t sum) {
+  const unsigned what = head >> VCS_LONE_WHAT_AT & 63;
+  uint32_t result = sum & 0xFF;
+  if (what == VCS_DOES_ADC || what == VCS_DOES_SBC) {
+    lane->v = ((x ^ sum) & (y ^ sum)) >> 7 & 1;
+    if (VCS_UNLIKELY(lane->d)) {
+      const uint32_t decimal = vcs_lone_decimal(what == VCS_DOES_ADC, (uint8_t)x, (uint8_t)b, (uint8_t)lane->c);
+      result = decimal & 0xFF;
+      lane->v = decimal >> 8 & 1;
+      lane->c = decimal >> 9;
+    } else {
+      lane->c = sum >> 8;
+    }
+    lane->nz = result;
+  } else if (what == VCS_DOES_BIT) {
+    lane->nz = (b & 0x80) << 8 | (b & lane->registers & 0xFF);
+    lane->v = b >> 6 & 1;
+  } else if (what == VCS_DOES_PHP || what == VCS_DOES_PLP) {
+    vcs_cpu_t cpu = vcs_lone_cpu(lane);
+    result = vcs_cpu_status(&cpu);
+    if (what == VCS_DOES_PLP) {
+      vcs_cpu_set_status(&cpu, (uint8_t)b);
+      vcs_lone_take(lane, &cpu);
+    }
+  } else if (what == VCS_DOES_CLD || what == VCS_DOES_SED) {
+    lane->d = what == VCS_DOES_SED;
+  } else { /* to the right */
+    result = x >> 1 | (lane->c & head >> VCS_LONE_C_AT) << 7;
+    lane->nz = result;
+    lane->c = x & 1;
+  }
+  return result;
+}
+
+/* Does what the instruction does with its operand; returns the result. */
+VCS_HOT_FN uint32_t vcs_lone_operate(vcs_lone_t *lane, vcs_lone_code_t code, uint32_t b) {
+  const uint32_t head = code.head, others = b | VCS_CONSTANTS;
   const uint32_t x = vcs_pick(lane->registers, others, code.select);
-  const uint32_t y = vcs_pick(lane->registers, others, code.select >> 4) ^ code.invert;
-  const uint32_t sum = x + y + (code.head >> VCS_LONE_CARRY_AT & 1);
-  const uint32_t result = (x & y & code.and_mask) | ((x ^ y) & code.xor_mask) | (sum & code.sum_mask);
+  const uint32_t y = vcs_pick(lane->registers, others, code.select >> 4) ^ code.masks >> 24;
+  const uint32_t sum = x + y + ((head >> VCS_LONE_CARRY_AT & 1) | (lane->c & head >> VCS_LONE_C_AT));
+  uint32_t result = (x & y & code.masks) | ((x ^ y) & code.masks >> 8) | (sum & code.masks >> 16);
+  result &= 0xFF;
+  if (VCS_UNLIKELY(head & VCS_LONE_ODD)) {
+    result = vcs_lone_odd(lane, head, x, y, b, sum);
+  } else {
+    if (head & VCS_LONE_SETS_NZ) lane->nz = result;
+    if (head & VCS_LONE_SETS_C) lane->c = sum >> 8;
+  }
   lane->registers = vcs_permute(lane->registers, result, code.select >> 16);
-  if (code.head & VCS_LONE_SETS_NZ) lane->nz = result;
-  if (code.head & VCS_LONE_SETS_C) lane->c = sum >> 8;
-  return (uint8_t)result;
+  return result;
 }
 
 /* Branches come in pairs, for a flag that is clear and one that is set. */
@@ -514,8 +519,12 @@ VCS_HOT_FN bool vcs_lone_does(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t 
   bool plain = false;
   if (kind == VCS_LONE_PLAIN) {
     plain = (place | head) & 0x80;
-    place &= code.place;
-    if (plain && head & VCS_LONE_LOADS) b = (head & VCS_LONE_IN_ROM ? lane->rom : m->ram)[place];
+    if (head & VCS_LONE_IN_ROM) {
+      b = lane->rom[place];
+    } else {
+      place &= 0x7F;
+      if (head & VCS_LONE_LOADS) b = m->ram[place];
+    }
   } else if (head & VCS_LONE_BY_POINTER) {
     base = vcs_run_pointer(&m->ram[base]);
     addr = base + index;
@@ -545,7 +554,7 @@ VCS_HOT_FN bool vcs_lone_does(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t 
       b = vcs_lone_get(cart, m, duo, lane, (uint16_t)addr, (uint8_t)(low ? base : base >> 8), stop);
     }
   }
-  const uint8_t value = vcs_lone_operate(lane, code, b);
+  const uint8_t value = (uint8_t)vcs_lone_operate(lane, code, b);
   if (head & VCS_LONE_STORES) {
     if (VCS_LIKELY(plain)) {
       m->ram[place] = value;
@@ -596,6 +605,7 @@ VCS_HOT_FN uint32_t vcs_run_lone(const vcs_cart_t *cart, const vcs_lone_code_t *
   lane.codes = image;
   lane.rom = cart->rom;
   lane.size = 0;
+  lane.code = image[0];
   lane.left = VCS_FRAME_INSTRUCTIONS;
   lane.log = *log;
   vcs_lone_load(&lane, m);
@@ -613,7 +623,7 @@ VCS_HOT_FN uint32_t vcs_run_lone(const vcs_cart_t *cart, const vcs_lone_code_t *
         continue;
       }
     } else if (kind <= VCS_LONE_WAIT) {
-      const bool taken = vcs_lone_branches(&lane, code.and_mask);
+      const bool taken = vcs_lone_branches(&lane, code.masks);
       if (kind == VCS_LONE_WAIT && taken) vcs_lone_wait(&lane, m, head >> VCS_LONE_WHAT_AT & 63);
       lane.cycles += 2;
       lane.left--;
@@ -621,7 +631,7 @@ VCS_HOT_FN uint32_t vcs_run_lone(const vcs_cart_t *cart, const vcs_lone_code_t *
       lane.code = following;
       if (taken) {
         lane.cycles += head & VCS_LONE_CROSSES ? 2 : 1;
-        vcs_lone_go(&lane, next - 2 + (uint32_t)(int16_t)code.operand);
+        vcs_lone_go(&lane, next - 2 + code.operand);
       }
       continue;
     } else if (kind <= VCS_LONE_WSYNC) {

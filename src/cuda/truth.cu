@@ -29,7 +29,18 @@ __global__ void image_kernel(const __grid_constant__ vcs_truth_view_t truth) {
   }
 }
 
-/* Two warps: a lane for the CPU, a lane for the TIA. Shared memory: the machine, however much RAM its cartridge has. */
+/* A pointer into shared memory whose origin the compiler has forgotten: it would compute it anew at each use. */
+template <typename T>
+__device__ T *kept(void *shared) {
+  uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
+  asm volatile("" : "+r"(address));
+  return static_cast<T *>(__cvta_shared_to_generic(address));
+}
+
+/* Two warps, of which one lane each works: the CPU's and the TIA's. The others are gone and which of the two it is
+ * comes from a vote, so that the compiler knows that lanes never part: where they might, every branch has to bring them
+ * together again, which takes longer than what the branch is about. Shared memory: the machine, however much RAM its
+ * cartridge has. */
 __global__ void __launch_bounds__(2 * WARP) run_kernel(const __grid_constant__ vcs_truth_view_t truth) {
   extern __shared__ uint4 machine[];
   __shared__ uint4 registers[(offsetof(vcs_t, cart_ram) + 15) / 16];
@@ -37,24 +48,25 @@ __global__ void __launch_bounds__(2 * WARP) run_kernel(const __grid_constant__ v
   __shared__ vcs_gate_t gate;
   __shared__ bool ends;
   const int32_t run = blockIdx.x;
-  vcs_t *there = vcs_truth_machine(&truth, run), *m = reinterpret_cast<vcs_t *>(machine);
-  const vcs_duo_t duo = {reinterpret_cast<vcs_t *>(registers), &video,
-                         truth.logs + run * static_cast<size_t>(VCS_LOG_SIZE), &gate, &ends};
-  copy_together(m, there, truth.machine_bytes);
+  vcs_t *there = vcs_truth_machine(&truth, run);
+  copy_together(machine, there, truth.machine_bytes);
   if (threadIdx.x == 0) {
     ends = false;
     __mbarrier_init(&gate, 2);
   }
   __syncthreads();
-  if (threadIdx.x == 0) {
-    vcs_truth_run(&truth, run, m, &duo, there);
-    ends = true;
-    vcs_gate_pass(&gate);
-  } else if (threadIdx.x == WARP) {
+  if (threadIdx.x % WARP != 0) return;
+  const vcs_duo_t duo = {kept<vcs_t>(registers), kept<vcs_video_t>(&video),
+                         truth.logs + run * static_cast<size_t>(VCS_LOG_SIZE), &gate, &ends};
+  if (__any_sync(1, threadIdx.x == WARP)) {
     vcs_duo_follow(&duo);
+    return;
   }
-  __syncthreads();
-  copy_together(there, m, truth.machine_bytes);
+  vcs_t *m = kept<vcs_t>(machine);
+  vcs_truth_run(&truth, run, m, &duo, there);
+  ends = true;
+  vcs_gate_pass(&gate);
+  vcs_copy_machine(there, m, truth.machine_bytes);
 }
 
 /* A block a run, a thread a row: everybody counts and makes the checksum of a row; one puts them together. */
@@ -92,10 +104,8 @@ const char *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t
   TRY(cudaMemcpyAsync(there, pictures, size, cudaMemcpyHostToDevice));
   picture_kernel<<<vcs_truth_runs(truth), 256>>>(*truth, there);
   TRY(cudaGetLastError());
-  if (truth->image != nullptr) {
-    image_kernel<<<IMAGE_BLOCKS, IMAGE_THREADS>>>(*truth);
-    TRY(cudaGetLastError());
-  }
+  image_kernel<<<IMAGE_BLOCKS, IMAGE_THREADS>>>(*truth);
+  TRY(cudaGetLastError());
   return error_of(cudaFreeAsync(there, nullptr));
 }
 

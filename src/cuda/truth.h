@@ -20,7 +20,7 @@ struct vcs_truth_view {
   const uint16_t *input_frames;   /* ... and in which frame */
   vcs_truth_t *rows;              /* by run and horizon */
   uint8_t *lost;                  /* by run: given up, because the program has lost itself; NULL: none is */
-  vcs_lone_code_t *image;         /* the cartridge, coded for lone.h; NULL: not for this one */
+  vcs_lone_code_t *image;         /* the cartridge, coded for lone.h */
   uint64_t *logs;                 /* of VCS_LOG_SIZE entries, by run */
   size_t machine_bytes;
   int32_t bases, count, frame_count;        /* frames of a whole run */
@@ -79,8 +79,7 @@ VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, 
     const vcs_controls_t hands = vcs_truth_hands(truth, run, frame);
     vcs_console_control(truth->cart, m, &hands);
     uint8_t *into = draws_all || frame + 1 == truth->to ? frames : NULL;
-    const uint32_t steps = truth->image ? vcs_frame_lone(truth->cart, truth->image, m, duo, &log, into)
-                                        : vcs_frame_together(truth->cart, m, duo->video, into, true, VCS_THIS_LANE);
+    const uint32_t steps = vcs_frame_lone(truth->cart, truth->image, m, duo, &log, into);
     if (lost) *lost = steps > VCS_TRUTH_STRANGE || (m->partial && !m->jammed);
     if (draws_all || vcs_frame_covers(truth->cart, m)) continue;
     vcs_copy_machine(m, before, vcs_machine_size(truth->cart));
