@@ -30,6 +30,7 @@ typedef int vcs_gate_t;
 
 enum {
   VCS_LOG_SIZE = 2048, /* entries; a frame has about a thousand */
+  VCS_LOG_ROOM = 8,    /* of which the last few stay free: for a STOP, and for who reads ahead */
   VCS_LOG_SEEN = 64,   /* instead of a register: an access that only lets time pass */
   VCS_LOG_STOP,
   VCS_LOG_EPOCHS = 0xFFFF,
@@ -107,13 +108,15 @@ static __device__ void vcs_duo_follow(const vcs_duo_t *duo) {
   for (uint32_t epoch = 1;; epoch = vcs_log_next(epoch)) {
     vcs_gate_pass(duo->gate);
     if (*duo->ends) return;
-    uint64_t entry = 0, next = vcs_log_get(duo, 0);
-    for (uint32_t at = 1;; at++) {
-      entry = next;
-      while (((uint32_t)entry >> 16) != epoch) entry = vcs_log_get(duo, at - 1);
-      if (vcs_log_register(entry) == VCS_LOG_STOP) break;
-      next = vcs_log_get(duo, at); /* on its way meanwhile; the last entry is always a STOP */
-      vcs_log_follow(duo, entry);
+    uint64_t some[4] = {0, 0, 0, 0}; /* an access takes long, so there are four at a time */
+    for (uint32_t at = 0;; at++) {
+      while ((uint32_t)some[0] >> 16 != epoch) {
+        for (int i = 0; i < 4; i++) some[i] = vcs_log_get(duo, at + (uint32_t)i);
+      }
+      if (vcs_log_register(some[0]) == VCS_LOG_STOP) break;
+      vcs_log_follow(duo, some[0]);
+      for (int i = 0; i < 3; i++) some[i] = some[i + 1];
+      some[3] = 0;
     }
     vcs_gate_pass(duo->gate);
   }
@@ -151,12 +154,19 @@ VCS_HOT_FN void vcs_duo_stop(const vcs_duo_t *duo, vcs_log_t *log) {
   log->epoch = vcs_log_next(log->epoch);
 }
 
-VCS_HOT_FN void vcs_duo_tell(const vcs_duo_t *duo, vcs_log_t *log, uint32_t cycles, unsigned r, uint8_t value) {
+/* An entry for a log that has room. */
+VCS_HOT_FN bool vcs_log_is_full(const vcs_log_t *log) { return log->at >= VCS_LOG_SIZE - VCS_LOG_ROOM; }
+
+VCS_HOT_FN void vcs_log_write(const vcs_duo_t *duo, vcs_log_t *log, uint32_t cycles, unsigned r, uint8_t value) {
   ((volatile uint64_t *)duo->log)[log->at++] = vcs_log_entry(cycles, log->epoch, r, value);
-  if (VCS_UNLIKELY(log->at == VCS_LOG_SIZE - 1)) { /* the last place is for a STOP */
+}
+
+VCS_HOT_FN void vcs_duo_tell(const vcs_duo_t *duo, vcs_log_t *log, uint32_t cycles, unsigned r, uint8_t value) {
+  if (vcs_log_is_full(log)) {
     vcs_duo_stop(duo, log);
     vcs_duo_go(duo);
   }
+  vcs_log_write(duo, log, cycles, r, value);
 }
 
 #endif

@@ -28,20 +28,21 @@
 enum {
   VCS_LONE_PLAIN,   /* operand and operation */
   VCS_LONE_POINTER, /* the same with (pointer),Y */
-  VCS_LONE_PUSH,
-  VCS_LONE_PULL,
-  VCS_LONE_ACCESS, /* to a chip, or anything */
   VCS_LONE_BRANCH,
-  VCS_LONE_WAIT, /* a loop that only waits */
-  VCS_LONE_TIA,  /* a store to a register of the TIA that the CPU has no interest in */
+  VCS_LONE_TIA, /* a store to a register of the TIA that the CPU has no interest in */
   VCS_LONE_WSYNC,
+  VCS_LONE_WAIT, /* a loop that only waits */
   VCS_LONE_JUMP,
   VCS_LONE_CALL,
   VCS_LONE_RETURN,
-  VCS_LONE_STEP, /* an instruction for core/cpu.h */
+  VCS_LONE_PUSH,
+  VCS_LONE_PULL,
+  VCS_LONE_ACCESS, /* to a chip, or anything */
+  VCS_LONE_STEP,   /* an instruction for core/cpu.h */
+  VCS_LONE_LAST_COMMON = VCS_LONE_WSYNC,
 };
 
-/* Bits of a head, above and below its numbers. */
+/* A head, from its lowest bits on. */
 enum {
   VCS_LONE_KIND = 15,
   VCS_LONE_LENGTH_AT = 4, /* two bits */
@@ -60,17 +61,20 @@ enum {
   VCS_LONE_ADDS_C = 1 << VCS_LONE_C_AT,
   VCS_LONE_ZERO_PAGE = 1 << 26,
   VCS_LONE_BY_POINTER = 1 << 27,
+  VCS_LONE_INDEX_AT = 28, /* four bits */
 };
 
 typedef struct {
   uint32_t head;
-  uint32_t operand; /* an address, or a number; a branch: from itself, as a signed number */
-  uint32_t select;  /* x, y, index in four bits each; in the upper half what becomes of the registers */
+  uint32_t operand; /* an address, a number, or how far to branch; in the upper half what becomes of the registers */
+  uint32_t select;  /* x, and in the upper half y */
   uint32_t masks;   /* bytes: of x & y, of x ^ y, of the sum, and what y is inverted by; a branch: its number */
 } vcs_lone_code_t;
 
 /* What x, y and the index can be: bytes of the registers, then of (operand, 0, $FF, 1). */
 enum { VCS_IS_A, VCS_IS_X, VCS_IS_Y, VCS_IS_SP, VCS_IS_OPERAND, VCS_IS_0, VCS_IS_FF, VCS_IS_1 };
+/* ... picked by itself, zeros above it; and where the result goes, which is byte 4 then. */
+VCS_FN uint32_t vcs_picks(uint32_t which) { return 0x5550 | which; }
 enum { VCS_TO_A = 0x3214, VCS_TO_X = 0x3240, VCS_TO_Y = 0x3410, VCS_TO_SP = 0x4210, VCS_TO_NONE = 0x3210 };
 
 /* The formula of an operation. */
@@ -198,6 +202,7 @@ VCS_FN vcs_lone_code_t vcs_lone_code_of(vcs_code_t coded) {
   const unsigned length = coded.row >> VCS_LENGTH_SHIFT, cycles = (coded.row >> VCS_CYCLES_AT & 7) + 1;
   const bool in_ram = where >> 2 == VCS_AT_RAM >> 2, in_rom = where >> 2 == VCS_AT_ROM >> 2;
   const unsigned kind = vcs_lone_kind(where, what, coded.operand);
+  const bool stores = what >= VCS_DOES_STA && what <= VCS_DOES_STY;
   unsigned index = VCS_IS_0;
   if (where >= VCS_AT_RAM && where & 3) index = where & 2 ? VCS_IS_Y : VCS_IS_X;
   vcs_formula_t formula = vcs_formula(what < VCS_DOES_BPL ? what : (unsigned)VCS_DOES_NOP);
@@ -206,39 +211,34 @@ VCS_FN vcs_lone_code_t vcs_lone_code_of(vcs_code_t coded) {
   }
   vcs_lone_code_t code;
   code.head = kind | length << VCS_LONE_LENGTH_AT | cycles << VCS_LONE_CYCLES_AT | what << VCS_LONE_WHAT_AT |
-              (uint32_t)formula.carry << VCS_LONE_CARRY_AT | formula.does;
+              (uint32_t)formula.carry << VCS_LONE_CARRY_AT | formula.does | index << VCS_LONE_INDEX_AT;
   if (kind != VCS_LONE_PLAIN || !in_ram || index == VCS_IS_0) code.head |= VCS_LONE_SURE;
-  if ((in_ram || in_rom) && (what < VCS_DOES_STA || what > VCS_DOES_STY)) code.head |= VCS_LONE_LOADS;
+  if ((in_ram || in_rom || kind == VCS_LONE_ACCESS) && !stores) code.head |= VCS_LONE_LOADS;
   if (in_rom) code.head |= VCS_LONE_IN_ROM;
   if (in_rom || (kind == VCS_LONE_ACCESS && what < VCS_DOES_STA)) code.head |= VCS_LONE_CROSSES;
   if (kind == VCS_LONE_BRANCH && where == VCS_AT_IMMEDIATE) code.head |= VCS_LONE_CROSSES;
   if (in_ram) code.head |= VCS_LONE_ZERO_PAGE;
   if ((where | 4) == VCS_AT_BUS_POINTER) code.head |= VCS_LONE_BY_POINTER;
-  code.operand = coded.operand;
-  if (kind == VCS_LONE_TIA) code.operand &= 63;
-  if (kind == VCS_LONE_BRANCH || kind == VCS_LONE_WAIT) code.operand = (uint32_t)(int16_t)coded.operand;
-  code.select = formula.x | (unsigned)formula.y << 4 | index << 8 | (uint32_t)formula.to << 16;
+  code.operand = (uint32_t)formula.to << 16 | (kind == VCS_LONE_TIA ? coded.operand & 63u : coded.operand);
+  code.select = vcs_picks(formula.y) << 16 | vcs_picks(formula.x);
   code.masks = what >= VCS_DOES_BPL ? vcs_lone_branch(what) : formula.masks;
   return code;
 }
 
 /* ---- A lane ------------------------------------------------------------------------------------------------------ */
 
-/* Four bytes out of eight, of `low` and `high`, by the digits of `which`. */
+/* Four bytes out of eight, of `low` and `high`, by the four lower digits of `which`. */
 VCS_HOT_FN uint32_t vcs_permute(uint32_t low, uint32_t high, uint32_t which) {
 #if defined(__CUDA_ARCH__)
-  return __byte_perm(low, high, which);
+  uint32_t result;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(low), "r"(high), "r"(which));
+  return result;
 #else
   const uint64_t both = (uint64_t)high << 32 | low;
   uint32_t result = 0;
   for (int i = 0; i < 4; i++) result |= (uint32_t)(both >> 8 * (which >> 4 * i & 7) & 0xFF) << 8 * i;
   return result;
 #endif
-}
-
-/* One byte out of eight. */
-VCS_HOT_FN uint32_t vcs_pick(uint32_t low, uint32_t high, uint32_t which) {
-  return vcs_permute(low, high, (which & 15) | 0x5550);
 }
 
 enum { VCS_CONSTANTS = 0x01FF0000 }; /* behind the operand */
@@ -347,33 +347,33 @@ VCS_SLOW_FN uint32_t vcs_lone_decimal(bool adds, uint8_t a, uint8_t b, uint8_t c
   return r.value | (uint32_t)r.v << 8 | (uint32_t)r.c << 9;
 }
 
-/* What the formula does not say, of an instruction that begins with x and the operand; returns the result. */
-VCS_HOT_FN uint32_t vcs_lone_odd(vcs_lone_t *lane, uint32_t head, uint32_t x, uint32_t y, uint32_t b, uint32_t sum) {
+/* What the formula does not say; returns the result. `common`: binary, and not the stack. */
+VCS_HOT_FN uint32_t vcs_lone_odd(vcs_lone_t *lane, uint32_t head, uint32_t x, uint32_t y, uint32_t b, uint32_t sum,
+                                 bool common) {
   const unsigned what = head >> VCS_LONE_WHAT_AT & 63;
   uint32_t result = sum & 0xFF;
   if (what == VCS_DOES_ADC || what == VCS_DOES_SBC) {
     lane->v = ((x ^ sum) & (y ^ sum)) >> 7 & 1;
-    if (VCS_UNLIKELY(lane->d)) {
+    if (!common && lane->d) {
       const uint32_t decimal = vcs_lone_decimal(what == VCS_DOES_ADC, (uint8_t)x, (uint8_t)b, (uint8_t)lane->c);
       result = decimal & 0xFF;
       lane->v = decimal >> 8 & 1;
-      lane->c = decimal >> 9;
-    } else {
-      lane->c = sum >> 8;
+      sum = decimal >> 1;
     }
+    lane->c = sum >> 8;
     lane->nz = result;
   } else if (what == VCS_DOES_BIT) {
     lane->nz = (b & 0x80) << 8 | (b & lane->registers & 0xFF);
     lane->v = b >> 6 & 1;
-  } else if (what == VCS_DOES_PHP || what == VCS_DOES_PLP) {
+  } else if (what == VCS_DOES_CLD || what == VCS_DOES_SED) {
+    lane->d = what == VCS_DOES_SED;
+  } else if (!common && (what == VCS_DOES_PHP || what == VCS_DOES_PLP)) {
     vcs_cpu_t cpu = vcs_lone_cpu(lane);
     result = vcs_cpu_status(&cpu);
     if (what == VCS_DOES_PLP) {
       vcs_cpu_set_status(&cpu, (uint8_t)b);
       vcs_lone_take(lane, &cpu);
     }
-  } else if (what == VCS_DOES_CLD || what == VCS_DOES_SED) {
-    lane->d = what == VCS_DOES_SED;
   } else { /* to the right */
     result = x >> 1 | (lane->c & head >> VCS_LONE_C_AT) << 7;
     lane->nz = result;
@@ -383,21 +383,35 @@ VCS_HOT_FN uint32_t vcs_lone_odd(vcs_lone_t *lane, uint32_t head, uint32_t x, ui
 }
 
 /* Does what the instruction does with its operand; returns the result. */
-VCS_HOT_FN uint32_t vcs_lone_operate(vcs_lone_t *lane, vcs_lone_code_t code, uint32_t b) {
+VCS_HOT_FN uint32_t vcs_lone_operate(vcs_lone_t *lane, vcs_lone_code_t code, uint32_t b, bool common) {
   const uint32_t head = code.head, others = b | VCS_CONSTANTS;
-  const uint32_t x = vcs_pick(lane->registers, others, code.select);
-  const uint32_t y = vcs_pick(lane->registers, others, code.select >> 4) ^ code.masks >> 24;
+  const uint32_t x = vcs_permute(lane->registers, others, code.select);
+  const uint32_t y = vcs_permute(lane->registers, others, code.select >> 16) ^ code.masks >> 24;
   const uint32_t sum = x + y + ((head >> VCS_LONE_CARRY_AT & 1) | (lane->c & head >> VCS_LONE_C_AT));
   uint32_t result = (x & y & code.masks) | ((x ^ y) & code.masks >> 8) | (sum & code.masks >> 16);
   result &= 0xFF;
   if (VCS_UNLIKELY(head & VCS_LONE_ODD)) {
-    result = vcs_lone_odd(lane, head, x, y, b, sum);
+    result = vcs_lone_odd(lane, head, x, y, b, sum, common);
   } else {
     if (head & VCS_LONE_SETS_NZ) lane->nz = result;
     if (head & VCS_LONE_SETS_C) lane->c = sum >> 8;
   }
-  lane->registers = vcs_permute(lane->registers, result, code.select >> 16);
+  lane->registers = vcs_permute(lane->registers, result, code.operand >> 16);
   return result;
+}
+
+VCS_HOT_FN uint32_t vcs_lone_operand(vcs_lone_code_t code) { return code.operand & 0xFFFF; }
+
+VCS_HOT_FN uint32_t vcs_lone_index(const vcs_lone_t *lane, uint32_t head) {
+  return vcs_permute(lane->registers, 0, 0x5550 | head >> VCS_LONE_INDEX_AT);
+}
+
+/* An instruction is done. */
+VCS_HOT_FN void vcs_lone_next(vcs_lone_t *lane, uint32_t cycles, uint32_t next, vcs_lone_code_t following) {
+  lane->cycles += cycles;
+  lane->left--;
+  lane->at = next;
+  lane->code = following;
 }
 
 /* Branches come in pairs, for a flag that is clear and one that is set. */
@@ -507,65 +521,76 @@ VCS_HOT_FN bool vcs_lone_step(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t 
 
 /* ---- Instructions ------------------------------------------------------------------------------------------------ */
 
-/* An instruction with an operand, an operation and a result; in RAM and ROM that is `plain`. False: nothing has
- * changed, it is one for core/cpu.h. */
-VCS_HOT_FN bool vcs_lone_does(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *duo, vcs_lone_t *lane,
-                              vcs_lone_code_t following, uint32_t next, unsigned *stop) {
+/* PLAIN and POINTER, in RAM and ROM. False: nothing has changed. */
+VCS_HOT_FN bool vcs_lone_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lone_t *lane, uint32_t next,
+                               vcs_lone_code_t following) {
   const vcs_lone_code_t code = lane->code;
-  const uint32_t head = code.head, index = vcs_pick(lane->registers, 0, code.select >> 8);
-  const unsigned kind = head & VCS_LONE_KIND, what = head >> VCS_LONE_WHAT_AT & 63;
-  const uint32_t sp = lane->registers >> 24;
-  uint32_t b = code.operand & 0xFF, base = code.operand, place = base + index, addr = place;
-  bool plain = false;
-  if (kind == VCS_LONE_PLAIN) {
-    plain = (place | head) & 0x80;
-    if (head & VCS_LONE_IN_ROM) {
-      b = lane->rom[place];
-    } else {
-      place &= 0x7F;
-      if (head & VCS_LONE_LOADS) b = m->ram[place];
-    }
-  } else if (head & VCS_LONE_BY_POINTER) {
+  const uint32_t head = code.head, index = vcs_lone_index(lane, head);
+  uint32_t base = vcs_lone_operand(code), place = base + index, b = base & 0xFF;
+  if (VCS_UNLIKELY(head & VCS_LONE_ODD && lane->d)) return false;
+  if (VCS_UNLIKELY(head & VCS_LONE_BY_POINTER)) {
     base = vcs_run_pointer(&m->ram[base]);
-    addr = base + index;
-    plain = kind == VCS_LONE_POINTER && addr & 0x1000 && !(cart->hot_pages >> (addr >> 6 & 63) & 1);
-    if (plain) b = lane->rom[addr & (lane->size - 1)];
-  } else if (kind == VCS_LONE_PUSH) {
-    plain = sp >= 0x80;
-    place = sp & 0x7F;
-    addr = 0x100 + sp;
-  } else if (kind == VCS_LONE_PULL) {
-    plain = sp >= 0x80 && sp <= 0xFE;
-    b = m->ram[(sp + 1) & 0x7F];
+    place = base + index;
+    if (!(place & 0x1000) || cart->hot_pages >> (place >> 6 & 63) & 1) return false;
+    b = lane->rom[place & (lane->size - 1)];
+  } else if (head & VCS_LONE_IN_ROM) {
+    b = lane->rom[place];
+  } else {
+    if (!((place | head) & VCS_LONE_SURE)) return false;
+    place &= 0x7F;
+    if (head & VCS_LONE_LOADS) b = m->ram[place];
   }
-  if (!plain && what > VCS_DOES_PLP) return false;
-  lane->cycles += head >> VCS_LONE_CYCLES_AT & 15;
-  if (head & VCS_LONE_CROSSES) lane->cycles += ((base & 0xFF) + index) >> 8;
-  lane->left--;
-  lane->at = next;
-  lane->code = following;
-  if (VCS_UNLIKELY(!plain)) { /* a read's other bits are the last byte of the instruction, or of its pointer */
-    m->cycles = lane->cycles;
-    if (head & VCS_LONE_ZERO_PAGE) addr &= 0xFF;
-    if (kind == VCS_LONE_PULL) {
-      b = vcs_lone_pull(cart, m, duo, lane, what, stop);
-    } else if (what < VCS_DOES_STA) {
-      const bool low = (head & (3 << VCS_LONE_LENGTH_AT)) == 2 << VCS_LONE_LENGTH_AT && !(head & VCS_LONE_BY_POINTER);
-      b = vcs_lone_get(cart, m, duo, lane, (uint16_t)addr, (uint8_t)(low ? base : base >> 8), stop);
-    }
+  const uint32_t crosses = head & VCS_LONE_CROSSES ? ((base & 0xFF) + index) >> 8 : 0;
+  const uint32_t value = vcs_lone_operate(lane, code, b, true);
+  if (head & VCS_LONE_STORES) m->ram[place] = (uint8_t)value;
+  vcs_lone_next(lane, (head >> VCS_LONE_CYCLES_AT & 15) + crosses, next, following);
+  return true;
+}
+
+/* An instruction with an operand, an operation and a result, wherever they are. False: nothing has changed. */
+VCS_HOT_FN bool vcs_lone_access(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *duo, vcs_lone_t *lane, uint32_t next,
+                                vcs_lone_code_t following, unsigned *stop) {
+  const vcs_lone_code_t code = lane->code;
+  const uint32_t head = code.head, index = vcs_lone_index(lane, head), sp = lane->registers >> 24;
+  const unsigned kind = head & VCS_LONE_KIND, what = head >> VCS_LONE_WHAT_AT & 63;
+  const bool by_pointer = head & VCS_LONE_BY_POINTER;
+  if (what > VCS_DOES_PLP && !(head & VCS_LONE_ODD && head & VCS_LONE_SURE)) return false;
+  uint32_t base = vcs_lone_operand(code), b = base & 0xFF;
+  if (by_pointer) base = vcs_run_pointer(&m->ram[base]);
+  uint32_t addr = kind == VCS_LONE_PUSH ? 0x100 + sp : base + index;
+  if (head & VCS_LONE_ZERO_PAGE) addr = (addr & 0xFF) | (head & VCS_LONE_SURE);
+  const uint32_t crosses = head & VCS_LONE_CROSSES ? ((base & 0xFF) + index) >> 8 : 0;
+  vcs_lone_next(lane, (head >> VCS_LONE_CYCLES_AT & 15) + crosses, next, following);
+  m->cycles = lane->cycles;
+  if (kind == VCS_LONE_PULL) {
+    b = vcs_lone_pull(cart, m, duo, lane, what, stop);
+  } else if (head & VCS_LONE_IN_ROM && !by_pointer) {
+    b = lane->rom[base + index];
+  } else if (head & VCS_LONE_LOADS) { /* a read's other bits are the last byte of the instruction, or of its pointer */
+    const bool low = (head >> VCS_LONE_LENGTH_AT & 3) == 2 && !by_pointer;
+    b = vcs_lone_get(cart, m, duo, lane, (uint16_t)addr, (uint8_t)(low ? base : base >> 8), stop);
   }
-  const uint8_t value = (uint8_t)vcs_lone_operate(lane, code, b);
+  const uint8_t value = (uint8_t)vcs_lone_operate(lane, code, b, false);
   if (head & VCS_LONE_STORES) {
-    if (VCS_LIKELY(plain)) {
-      m->ram[place] = value;
-    } else {
-      *stop = vcs_lone_put(cart, m, duo, lane, (uint16_t)addr, value);
-      if (*stop) m->bus = value;
-    }
+    *stop = vcs_lone_put(cart, m, duo, lane, (uint16_t)addr, value);
+    if (*stop) m->bus = value;
   }
   if (kind == VCS_LONE_PUSH) lane->registers -= 1u << 24;
   if (kind == VCS_LONE_PULL) lane->registers += 1u << 24;
   return true;
+}
+
+/* A branch; `turns`: of a loop that waits. */
+VCS_HOT_FN void vcs_lone_branch_on(const vcs_t *m, vcs_lone_t *lane, uint32_t next, vcs_lone_code_t following,
+                                   bool turns) {
+  const vcs_lone_code_t code = lane->code;
+  const bool taken = vcs_lone_branches(lane, code.masks);
+  if (turns && taken) vcs_lone_wait(lane, m, code.head >> VCS_LONE_WHAT_AT & 63);
+  vcs_lone_next(lane, 2, next, following);
+  if (taken) {
+    lane->cycles += code.head & VCS_LONE_CROSSES ? 2 : 1;
+    vcs_lone_go(lane, next - 2 + (uint32_t)(int16_t)code.operand);
+  }
 }
 
 /* JMP, JSR, RTS within the bank, the stack in RAM. False: nothing has changed. */
@@ -594,13 +619,67 @@ VCS_HOT_FN bool vcs_lone_jumps(vcs_t *m, vcs_lone_t *lane) {
   return true;
 }
 
+/* Common instructions, as long as there are some, in a loop that is small: code that is near is there when it is
+ * needed. Returns whether the frame is over. */
+VCS_HOT_FN bool vcs_lone_run(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *duo, vcs_lone_t *lane,
+                             int32_t frame_clock, int32_t limit) {
+  while (lane->left > 1) {
+    const vcs_lone_code_t code = lane->code;
+    const uint32_t head = code.head, next = lane->at + (head >> VCS_LONE_LENGTH_AT & 3);
+    const vcs_lone_code_t following = vcs_lone_at(lane, next); /* on its way while this one is done */
+    const unsigned kind = head & VCS_LONE_KIND;
+    if (kind <= VCS_LONE_POINTER) {
+      if (!vcs_lone_plain(cart, m, lane, next, following)) return false;
+    } else if (kind == VCS_LONE_BRANCH) {
+      vcs_lone_branch_on(m, lane, next, following, false);
+    } else {
+      if (kind > VCS_LONE_LAST_COMMON || vcs_log_is_full(&lane->log)) return false;
+      const uint8_t value = (uint8_t)vcs_permute(lane->registers, 0, code.select);
+      vcs_lone_next(lane, head >> VCS_LONE_CYCLES_AT & 15, next, following);
+      const bool over = vcs_wrap_minus((int32_t)(lane->cycles * 3), frame_clock) >= limit;
+      vcs_log_write(duo, &lane->log, lane->cycles,
+                    kind == VCS_LONE_TIA ? vcs_lone_operand(code) : (unsigned)VCS_LOG_SEEN, value);
+      if (kind == VCS_LONE_WSYNC) {
+        const uint32_t cycle = (lane->cycles - (uint32_t)(frame_clock / 3)) % VCS_LINE_CYCLES;
+        if (cycle) lane->cycles += VCS_LINE_CYCLES - cycle;
+      }
+      if (over) {
+        m->bus = value;
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* The instruction that is not common; whether the frame is over. */
+VCS_HOT_FN bool vcs_lone_other(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *duo, vcs_lone_t *lane,
+                               uint32_t *steps) {
+  const uint32_t head = lane->code.head, next = lane->at + (head >> VCS_LONE_LENGTH_AT & 3);
+  const vcs_lone_code_t following = vcs_lone_at(lane, next);
+  const unsigned kind = lane->known && lane->left > 1 ? head & VCS_LONE_KIND : (unsigned)VCS_LONE_STEP;
+  unsigned stop = 0;
+  if (kind == VCS_LONE_WAIT) {
+    vcs_lone_branch_on(m, lane, next, following, true);
+    return false;
+  }
+  if (kind >= VCS_LONE_JUMP && kind <= VCS_LONE_RETURN && vcs_lone_jumps(m, lane)) return false;
+  if ((kind <= VCS_LONE_POINTER || (kind >= VCS_LONE_PUSH && kind <= VCS_LONE_ACCESS)) &&
+      vcs_lone_access(cart, m, duo, lane, next, following, &stop)) {
+    if (stop) vcs_lone_leave(lane, lane->start + lane->at);
+    return stop & VCS_STOP_FRAME;
+  }
+  ++*steps;
+  return vcs_lone_step(cart, m, duo, lane);
+}
+
 /* The instructions of a frame, what vcs_cpu_run does, for a cartridge that does not look at what is below it on the bus
  * (cart->snoops). Returns how many instructions were left to core/cpu.h: few, unless the program has lost itself. */
 VCS_HOT_FN uint32_t vcs_run_lone(const vcs_cart_t *cart, const vcs_lone_code_t *image, vcs_t *m, const vcs_duo_t *duo,
                                  vcs_log_t *log) {
   const int32_t frame_clock = m->frame_clock, limit = duo->video->limit;
   uint32_t steps = 0;
-  bool over = false, stands = m->jammed;
+  bool over = false;
   vcs_lone_t lane;
   lane.codes = image;
   lane.rom = cart->rom;
@@ -609,51 +688,15 @@ VCS_HOT_FN uint32_t vcs_run_lone(const vcs_cart_t *cart, const vcs_lone_code_t *
   lane.left = VCS_FRAME_INSTRUCTIONS;
   lane.log = *log;
   vcs_lone_load(&lane, m);
-  while (!over && !stands) {
-    if (VCS_UNLIKELY(!lane.known)) vcs_lone_find(cart, image, m, &lane);
-    const vcs_lone_code_t code = lane.code;
-    const uint32_t head = code.head, next = lane.at + (head >> VCS_LONE_LENGTH_AT & 3);
-    const vcs_lone_code_t following = vcs_lone_at(&lane, next); /* on its way while this one is done */
-    const unsigned kind = lane.left > 1 ? head & VCS_LONE_KIND : (unsigned)VCS_LONE_STEP;
-    if (kind <= VCS_LONE_ACCESS) {
-      unsigned stop = 0;
-      if (vcs_lone_does(cart, m, duo, &lane, following, next, &stop)) {
-        over = stop & VCS_STOP_FRAME;
-        if (VCS_UNLIKELY(stop)) vcs_lone_leave(&lane, lane.start + lane.at);
-        continue;
-      }
-    } else if (kind <= VCS_LONE_WAIT) {
-      const bool taken = vcs_lone_branches(&lane, code.masks);
-      if (kind == VCS_LONE_WAIT && taken) vcs_lone_wait(&lane, m, head >> VCS_LONE_WHAT_AT & 63);
-      lane.cycles += 2;
-      lane.left--;
-      lane.at = next;
-      lane.code = following;
-      if (taken) {
-        lane.cycles += head & VCS_LONE_CROSSES ? 2 : 1;
-        vcs_lone_go(&lane, next - 2 + code.operand);
-      }
-      continue;
-    } else if (kind <= VCS_LONE_WSYNC) {
-      const uint8_t value = (uint8_t)vcs_pick(lane.registers, 0, code.select);
-      lane.cycles += head >> VCS_LONE_CYCLES_AT & 15;
-      lane.left--;
-      lane.at = next;
-      lane.code = following;
-      vcs_duo_tell(duo, &lane.log, lane.cycles, kind == VCS_LONE_TIA ? code.operand : (unsigned)VCS_LOG_SEEN, value);
-      over = vcs_wrap_minus((int32_t)(lane.cycles * 3), frame_clock) >= limit;
-      if (over) m->bus = value;
-      if (kind == VCS_LONE_WSYNC) {
-        const uint32_t cycle = (lane.cycles - (uint32_t)(frame_clock / 3)) % VCS_LINE_CYCLES;
-        if (cycle) lane.cycles += VCS_LINE_CYCLES - cycle;
-      }
-      continue;
-    } else if (kind <= VCS_LONE_RETURN && vcs_lone_jumps(m, &lane)) {
-      continue;
+  while (!over && !m->jammed && lane.left) {
+    if (!lane.known) vcs_lone_find(cart, image, m, &lane);
+    over = vcs_lone_run(cart, m, duo, &lane, frame_clock, limit);
+    if (over) break;
+    if (vcs_log_is_full(&lane.log)) {
+      vcs_duo_stop(duo, &lane.log);
+      vcs_duo_go(duo);
     }
-    over = vcs_lone_step(cart, m, duo, &lane);
-    stands = m->jammed || !lane.left;
-    steps++;
+    over = vcs_lone_other(cart, m, duo, &lane, &steps);
   }
   vcs_lone_store(&lane, m);
   m->instructions += VCS_FRAME_INSTRUCTIONS - lane.left;
