@@ -24,7 +24,9 @@ typedef struct {
   const char *(*copy)(const vcs_fleet_view_t *fleet, const int32_t *ids, int32_t count, uint8_t *states, bool restores,
                       void *stream);
   const char *(*begin_truth)(const vcs_truth_view_t *truth, const uint8_t *pictures); /* by base; in host memory */
-  const char *(*truth)(const vcs_truth_view_t *truth);
+  const char *(*truth)(const vcs_truth_view_t *truth);                                /* may only be queued */
+  bool (*busy)(void);                                                                 /* with truths */
+  const char *(*glance)(void *to, const void *from, size_t size); /* what `move` does, while it is busy */
   const char *(*wait)(void *stream);
   const char *(*grad)(const struct vcs_fleet_grad_view *view, void *stream); /* a product (grad.h); the CPU has none */
 } vcs_engine_t;
@@ -48,7 +50,7 @@ vcs_status_t vcs_fleet_told(const char *why, vcs_error_t *error);
 void vcs_fleet_free_workspace(vcs_fleet_t *fleet);
 
 /* The name of the table in libdiffvcs_cuda; it changes whenever the table or what it speaks of does. */
-#define VCS_CUDA_ENGINE vcs_cuda_engine_4
-#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_4"
+#define VCS_CUDA_ENGINE vcs_cuda_engine_5
+#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_5"
 
 #endif

@@ -21,6 +21,8 @@ static const char *move(void *to, const void *from, size_t size) {
   return NULL;
 }
 
+static bool busy(void) { return false; }
+
 static const char *wait_for(void *stream) {
   (void)stream;
   return NULL;
@@ -185,5 +187,5 @@ static const char *truth_of(const vcs_truth_view_t *truth) {
   return done ? NULL : "interrupted";
 }
 
-const vcs_engine_t vcs_engine_cpu = {use,  allocate, free,        move,     deal,     reset,
-                                     step, copy,     begin_truth, truth_of, wait_for, NULL};
+const vcs_engine_t vcs_engine_cpu = {use,  allocate,    free,     move, deal, reset,    step,
+                                     copy, begin_truth, truth_of, busy, move, wait_for, NULL};

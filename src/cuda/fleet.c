@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cuda/truth.h"
 #include "grad/rerun.h"
@@ -538,9 +539,11 @@ static size_t runs_of(const question_t *q) { return q->bases * (q->count + 1); }
 
 /* What the engine needs, on the host first. */
 typedef struct {
-  uint8_t *machines, *pictures, *inputs, *possible, *lost;
+  uint8_t *machines, *pictures, *inputs, *possible;
   uint16_t *input_frames;
   vcs_truth_t *rows;
+  uint8_t *lost, *here;   /* given up by the device; done by the host */
+  vcs_truth_t *rows_here; /* of those */
 } flips_t;
 
 static void flips_free(flips_t *flips) {
@@ -551,6 +554,8 @@ static void flips_free(flips_t *flips) {
   free(flips->lost);
   free(flips->input_frames);
   free(flips->rows);
+  free(flips->here);
+  free(flips->rows_here);
 }
 
 static vcs_status_t flips_allocate(const question_t *q, flips_t *flips, vcs_error_t *error) {
@@ -562,8 +567,10 @@ static vcs_status_t flips_allocate(const question_t *q, flips_t *flips, vcs_erro
   flips->lost = calloc(runs, 1);
   flips->input_frames = calloc(q->count + 1, sizeof *flips->input_frames);
   flips->rows = calloc(runs * q->horizons, sizeof *flips->rows);
+  flips->here = calloc(runs, 1);
+  flips->rows_here = calloc(runs * q->horizons, sizeof *flips->rows_here);
   if (flips->machines && flips->pictures && flips->inputs && flips->possible && flips->lost && flips->input_frames &&
-      flips->rows) {
+      flips->rows && flips->here && flips->rows_here) {
     return VCS_OK;
   }
   return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
@@ -632,43 +639,31 @@ static const char *lend(const vcs_engine_t *engine, const question_t *q, const f
   return why;
 }
 
-/* All runs, from horizon to horizon. */
-static const char *run_flips(const vcs_engine_t *engine, const question_t *q, const flips_t *flips,
-                             vcs_truth_view_t view) {
-  const char *why = engine->begin_truth(&view, flips->pictures);
-  for (; !why && view.horizon < view.horizon_count; view.horizon++) {
-    view.to = q->options->horizons ? q->options->horizons[view.horizon] : view.frame_count;
-    why = engine->truth(&view);
-    view.from = view.to;
-  }
-  return why ? why : engine->move(flips->rows, view.rows, runs_of(q) * q->horizons * sizeof *flips->rows);
-}
-
 /* Runs that a device gives up are for the host, which does one in a hundredth of the time, as long as they are few. */
 enum { FEW_LOST = 256 };
 
-static size_t count_lost(const uint8_t *lost, size_t runs) {
+static size_t count_lost(const flips_t *flips, size_t from, size_t runs) {
   size_t count = 0;
-  for (size_t i = 0; i < runs; i++) count += lost[i];
+  for (size_t i = from; i < from + runs; i++) count += flips->lost[i] && !flips->here[i];
   return count;
 }
 
-static vcs_status_t run_lost_here(const question_t *q, size_t base, const flips_t *flips, vcs_error_t *error) {
-  const size_t from = base * (q->count + 1), row_bytes = q->horizons * sizeof *flips->rows;
-  const uint8_t *lost = flips->lost + from;
-  const size_t count = count_lost(lost, q->count);
+static vcs_status_t run_lost_here(const question_t *q, size_t base, flips_t *flips, vcs_error_t *error) {
+  const size_t from = base * (q->count + 1), count = count_lost(flips, from, q->count);
   if (count == 0) return VCS_OK;
   vcs_place_t *places = malloc(count * sizeof *places);
-  vcs_truth_t *rows = calloc(count, row_bytes);
+  vcs_truth_t *rows = calloc(count * q->horizons, sizeof *rows);
   const vcs_truth_results_t results = {.rows = rows};
   vcs_status_t status;
   if (places && rows) {
     for (size_t i = 0, k = 0; i < q->count; i++) {
-      if (lost[i]) places[k++] = q->places[i];
+      if (flips->lost[from + i] && !flips->here[from + i]) places[k++] = q->places[i];
     }
     status = vcs_truth(&q->runs[base], q->options, places, count, &results, error);
     for (size_t i = 0, k = 0; !status && i < q->count; i++) {
-      if (lost[i]) memcpy(flips->rows + (from + i) * q->horizons, rows + k++ * q->horizons, row_bytes);
+      if (!flips->lost[from + i] || flips->here[from + i]) continue;
+      flips->here[from + i] = 1;
+      memcpy(flips->rows_here + (from + i) * q->horizons, rows + k++ * q->horizons, q->horizons * sizeof *rows);
     }
   } else {
     status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
@@ -678,10 +673,41 @@ static vcs_status_t run_lost_here(const question_t *q, size_t base, const flips_
   return status;
 }
 
-static vcs_status_t truth_with(const vcs_engine_t *engine, const question_t *q, const flips_t *flips,
-                               vcs_error_t *error) {
+/* Runs what has been given up by now. */
+static vcs_status_t help(const vcs_engine_t *engine, const question_t *q, const vcs_truth_view_t *view, flips_t *flips,
+                         vcs_error_t *error) {
+  if (!view->lost) return VCS_OK;
+  vcs_status_t status = vcs_fleet_told(engine->glance(flips->lost, view->lost, runs_of(q)), error);
+  if (count_lost(flips, 0, runs_of(q)) > FEW_LOST) return status;
+  for (size_t i = 0; !status && i < q->bases; i++) status = run_lost_here(q, i, flips, error);
+  return status;
+}
+
+/* All runs, from horizon to horizon; meanwhile the host does what the device gives up. */
+static vcs_status_t run_flips(const vcs_engine_t *engine, const question_t *q, flips_t *flips, vcs_truth_view_t view,
+                              vcs_error_t *error) {
+  static const struct timespec a_moment = {.tv_nsec = 100000};
+  const char *why = engine->begin_truth(&view, flips->pictures);
+  for (; !why && view.horizon < view.horizon_count; view.horizon++) {
+    view.to = q->options->horizons ? q->options->horizons[view.horizon] : view.frame_count;
+    why = engine->truth(&view);
+    view.from = view.to;
+  }
+  vcs_status_t status = vcs_fleet_told(why, error);
+  while (!status && engine->busy()) {
+    status = help(engine, q, &view, flips, error);
+    if (engine->busy()) nanosleep(&a_moment, NULL);
+  }
+  why = engine->wait(NULL); /* whatever happened: memory that is worked on cannot be given back */
+  if (!status) status = vcs_fleet_told(why, error);
+  if (!status) status = help(engine, q, &view, flips, error);
+  if (status) return status;
+  return vcs_fleet_told(engine->move(flips->rows, view.rows, runs_of(q) * q->horizons * sizeof *flips->rows), error);
+}
+
+static vcs_status_t truth_with(const vcs_engine_t *engine, const question_t *q, flips_t *flips, vcs_error_t *error) {
   loan_t loan = {0};
-  const char *why = lend(engine, q, flips, &loan);
+  vcs_status_t status = vcs_fleet_told(lend(engine, q, flips, &loan), error);
   vcs_truth_view_t view = {.cart = loan.cart,
                            .machines = loan.machines,
                            .frames = loan.frames,
@@ -697,17 +723,17 @@ static vcs_status_t truth_with(const vcs_engine_t *engine, const question_t *q, 
                            .count = (int32_t)q->count,
                            .frame_count = q->runs->frames,
                            .horizon_count = (int32_t)q->horizons};
-  if (!why) why = run_flips(engine, q, flips, view);
-  if (!why) why = engine->move(flips->lost, loan.lost, runs_of(q));
-  if (!why && count_lost(flips->lost, runs_of(q)) > FEW_LOST) {
-    memset(flips->lost, 0, runs_of(q));
+  if (!status) status = run_flips(engine, q, flips, view, error);
+  if (!status && count_lost(flips, 0, runs_of(q)) > 0) { /* too many for the host */
     view.lost = NULL;
-    why = engine->move(loan.machines, flips->machines, runs_of(q) * q->machine_bytes);
-    if (!why) why = run_flips(engine, q, flips, view);
+    status = vcs_fleet_told(engine->move(loan.machines, flips->machines, runs_of(q) * q->machine_bytes), error);
+    if (!status) status = run_flips(engine, q, flips, view, error);
   }
   give_back(engine, &loan);
-  vcs_status_t status = vcs_fleet_told(why, error);
-  for (size_t i = 0; !status && i < q->bases; i++) status = run_lost_here(q, i, flips, error);
+  for (size_t i = 0; i < runs_of(q); i++) {
+    if (!flips->here[i]) continue;
+    memcpy(flips->rows + i * q->horizons, flips->rows_here + i * q->horizons, q->horizons * sizeof *flips->rows);
+  }
   return status;
 }
 

@@ -251,6 +251,7 @@ typedef struct {
   uint32_t at, start, size; /* the instruction in the bank; the bank in the address space */
   vcs_lone_code_t code;
   uint32_t cycles, left;
+  uint32_t floor; /* when so many instructions are left the frame is given up; 0: never */
   bool known;
   vcs_log_t log;
 } vcs_lone_t;
@@ -506,6 +507,8 @@ VCS_HOT_FN uint8_t vcs_lone_pull(const vcs_cart_t *cart, vcs_t *m, const vcs_duo
   return vcs_lone_get(cart, m, duo, lane, (uint16_t)(0x100 + (uint8_t)(sp + 1)), bus, stop);
 }
 
+enum { VCS_LONE_STEP_COSTS = 16 }; /* as much as so many other instructions */
+
 /* An instruction of core/cpu.h, over the bus, by the CPU and the TIA together. Whether the frame is over. */
 VCS_HOT_FN bool vcs_lone_step(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *duo, vcs_lone_t *lane) {
   vcs_duo_stop(duo, &lane->log);
@@ -623,7 +626,8 @@ VCS_HOT_FN bool vcs_lone_jumps(vcs_t *m, vcs_lone_t *lane) {
  * needed. Returns whether the frame is over. */
 VCS_HOT_FN bool vcs_lone_run(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *duo, vcs_lone_t *lane,
                              int32_t frame_clock, int32_t limit) {
-  while (lane->left > 1) {
+  const uint32_t last = lane->floor > 1 ? lane->floor : 1; /* the last one of all leaves its traces on the bus */
+  while (lane->left > last) {
     const vcs_lone_code_t code = lane->code;
     const uint32_t head = code.head, next = lane->at + (head >> VCS_LONE_LENGTH_AT & 3);
     const vcs_lone_code_t following = vcs_lone_at(lane, next); /* on its way while this one is done */
@@ -653,8 +657,7 @@ VCS_HOT_FN bool vcs_lone_run(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *
 }
 
 /* The instruction that is not common; whether the frame is over. */
-VCS_HOT_FN bool vcs_lone_other(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *duo, vcs_lone_t *lane,
-                               uint32_t *steps) {
+VCS_HOT_FN bool vcs_lone_other(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *duo, vcs_lone_t *lane) {
   const uint32_t head = lane->code.head, next = lane->at + (head >> VCS_LONE_LENGTH_AT & 3);
   const vcs_lone_code_t following = vcs_lone_at(lane, next);
   const unsigned kind = lane->known && lane->left > 1 ? head & VCS_LONE_KIND : (unsigned)VCS_LONE_STEP;
@@ -669,16 +672,15 @@ VCS_HOT_FN bool vcs_lone_other(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t
     if (stop) vcs_lone_leave(lane, lane->start + lane->at);
     return stop & VCS_STOP_FRAME;
   }
-  ++*steps;
+  if (lane->floor) lane->floor += VCS_LONE_STEP_COSTS;
   return vcs_lone_step(cart, m, duo, lane);
 }
 
 /* The instructions of a frame, what vcs_cpu_run does, for a cartridge that does not look at what is below it on the bus
- * (cart->snoops). Returns how many instructions were left to core/cpu.h: few, unless the program has lost itself. */
-VCS_HOT_FN uint32_t vcs_run_lone(const vcs_cart_t *cart, const vcs_lone_code_t *image, vcs_t *m, const vcs_duo_t *duo,
-                                 vcs_log_t *log) {
+ * (cart->snoops). `patience`: after so many instructions the frame is given up, if not 0; true if it was. */
+VCS_HOT_FN bool vcs_run_lone(const vcs_cart_t *cart, const vcs_lone_code_t *image, vcs_t *m, const vcs_duo_t *duo,
+                             vcs_log_t *log, uint32_t patience) {
   const int32_t frame_clock = m->frame_clock, limit = duo->video->limit;
-  uint32_t steps = 0;
   bool over = false;
   vcs_lone_t lane;
   lane.codes = image;
@@ -686,37 +688,38 @@ VCS_HOT_FN uint32_t vcs_run_lone(const vcs_cart_t *cart, const vcs_lone_code_t *
   lane.size = 0;
   lane.code = image[0];
   lane.left = VCS_FRAME_INSTRUCTIONS;
+  lane.floor = patience ? VCS_FRAME_INSTRUCTIONS - patience : 0;
   lane.log = *log;
   vcs_lone_load(&lane, m);
-  while (!over && !m->jammed && lane.left) {
+  while (!over && !m->jammed && lane.left > lane.floor) {
     if (!lane.known) vcs_lone_find(cart, image, m, &lane);
     over = vcs_lone_run(cart, m, duo, &lane, frame_clock, limit);
-    if (over) break;
+    if (over || lane.left <= lane.floor) break;
     if (vcs_log_is_full(&lane.log)) {
       vcs_duo_stop(duo, &lane.log);
       vcs_duo_go(duo);
     }
-    over = vcs_lone_other(cart, m, duo, &lane, &steps);
+    over = vcs_lone_other(cart, m, duo, &lane);
   }
   vcs_lone_store(&lane, m);
   m->instructions += VCS_FRAME_INSTRUCTIONS - lane.left;
   if (over) m->partial = 0;
   *log = lane.log;
-  return steps;
+  return !over && lane.floor && lane.left <= lane.floor;
 }
 
-/* A frame, as vcs_frame_together. */
-VCS_FN uint32_t vcs_frame_lone(const vcs_cart_t *cart, const vcs_lone_code_t *image, vcs_t *m, const vcs_duo_t *duo,
-                               vcs_log_t *log, uint8_t *frames) {
+/* A frame. Whether it was given up: the machine is then nowhere. */
+VCS_FN bool vcs_frame_lone(const vcs_cart_t *cart, const vcs_lone_code_t *image, vcs_t *m, const vcs_duo_t *duo,
+                           vcs_log_t *log, uint8_t *frames, uint32_t patience) {
   vcs_video_start(duo->video, cart, frames);
   vcs_console_start_frame(cart, m);
   vcs_tia_copy(duo->tia, m);
   vcs_duo_go(duo);
-  const uint32_t steps = vcs_run_lone(cart, image, m, duo, log);
+  const bool given_up = vcs_run_lone(cart, image, m, duo, log, patience);
   vcs_duo_stop(duo, log);
   vcs_tia_copy(m, duo->tia);
   vcs_console_finish_frame(cart, m, duo->video);
-  return steps;
+  return given_up;
 }
 
 #endif

@@ -64,9 +64,9 @@ VCS_FN const uint8_t *vcs_truth_picture(const vcs_truth_view_t *truth, int32_t r
  * once. A run is alone: it waits for no other.
  *
  * A flip can make the program lose itself. Its frames then do not end, but have all the instructions that a frame may
- * have, five times as many as others; or it runs where no program is, and every instruction is one for core/cpu.h, ten
- * times as slow as others. Everybody else is long done. Such a run may be given up, and done by somebody faster. */
-enum { VCS_TRUTH_STRANGE = 512 }; /* steps a frame; programs that know what they do have a few dozen */
+ * have, five times as many as others; or it runs where no program is, and every instruction is one for core/cpu.h.
+ * Everybody else is long done. Such a run may be given up, and done by somebody faster. */
+enum { VCS_TRUTH_PATIENCE = 9000 }; /* instructions of a frame; games have up to seven thousand */
 
 VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, const vcs_duo_t *duo,
                           const vcs_t *before) {
@@ -79,8 +79,11 @@ VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, 
     const vcs_controls_t hands = vcs_truth_hands(truth, run, frame);
     vcs_console_control(truth->cart, m, &hands);
     uint8_t *into = draws_all || frame + 1 == truth->to ? frames : NULL;
-    const uint32_t steps = vcs_frame_lone(truth->cart, truth->image, m, duo, &log, into);
-    if (lost) *lost = steps > VCS_TRUTH_STRANGE || (m->partial && !m->jammed);
+    const bool given_up = vcs_frame_lone(truth->cart, truth->image, m, duo, &log, into, lost ? VCS_TRUTH_PATIENCE : 0);
+    if (given_up) {
+      *lost = 1;
+      return;
+    }
     if (draws_all || vcs_frame_covers(truth->cart, m)) continue;
     vcs_copy_machine(m, before, vcs_machine_size(truth->cart));
     draws_all = true;
