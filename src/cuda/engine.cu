@@ -229,6 +229,18 @@ const char *copy(const vcs_fleet_view_t *fleet, const int32_t *ids, int32_t coun
 }  // namespace
 
 extern "C" VCS_API const vcs_engine_t VCS_CUDA_ENGINE;
-const vcs_engine_t VCS_CUDA_ENGINE = {
-    use,    allocate, release,         move, deal, reset, step, copy, vcs_kernels_begin_truth, vcs_kernels_truth, busy,
-    glance, wait_for, vcs_grad_product};
+const vcs_engine_t VCS_CUDA_ENGINE = {use,
+                                      allocate,
+                                      release,
+                                      move,
+                                      deal,
+                                      reset,
+                                      step,
+                                      copy,
+                                      vcs_kernels_begin_truth,
+                                      vcs_kernels_truth,
+                                      vcs_kernels_map,
+                                      busy,
+                                      glance,
+                                      wait_for,
+                                      vcs_grad_product};

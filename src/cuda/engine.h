@@ -24,8 +24,9 @@ typedef struct {
   const char *(*copy)(const vcs_fleet_view_t *fleet, const int32_t *ids, int32_t count, uint8_t *states, bool restores,
                       void *stream);
   const char *(*begin_truth)(const vcs_truth_view_t *truth, const uint8_t *pictures); /* by base; in host memory */
-  const char *(*truth)(const vcs_truth_view_t *truth);                                /* may only be queued */
-  bool (*busy)(void);                                                                 /* with truths */
+  const char *(*truth)(const vcs_truth_view_t *truth); /* may only be queued, and so may this, by item: */
+  const char *(*map)(const vcs_truth_view_t *truth, bool ram, float *maps, int32_t first, int32_t count);
+  bool (*busy)(void);                                             /* with truths */
   const char *(*glance)(void *to, const void *from, size_t size); /* what `move` does, while it is busy */
   const char *(*wait)(void *stream);
   const char *(*grad)(const struct vcs_fleet_grad_view *view, void *stream); /* a product (grad.h); the CPU has none */

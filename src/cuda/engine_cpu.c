@@ -187,5 +187,18 @@ static const char *truth_of(const vcs_truth_view_t *truth) {
   return done ? NULL : "interrupted";
 }
 
-const vcs_engine_t vcs_engine_cpu = {use,  allocate,    free,     move, deal, reset,    step,
-                                     copy, begin_truth, truth_of, busy, move, wait_for, NULL};
+static const char *map(const vcs_truth_view_t *truth, bool ram, float *maps, int32_t first, int32_t count) {
+  const size_t size = vcs_truth_map_size(truth, ram) * (size_t)truth->horizon_count;
+  for (int32_t i = 0; i < count; i++) {
+    float *here = maps + (size_t)i * size + (size_t)truth->horizon * vcs_truth_map_size(truth, ram);
+    if (ram) {
+      vcs_truth_map_ram(truth, first + i, here, 0, 1);
+    } else {
+      vcs_truth_map_pixels(truth, first + i, here, 0, 1);
+    }
+  }
+  return NULL;
+}
+
+const vcs_engine_t vcs_engine_cpu = {use,         allocate, free, move, deal, reset,    step, copy,
+                                     begin_truth, truth_of, map,  busy, move, wait_for, NULL};

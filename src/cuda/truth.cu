@@ -98,7 +98,25 @@ __global__ void __launch_bounds__(COMPARE_THREADS) compare_kernel(const __grid_c
   truth.rows[run * static_cast<size_t>(truth.horizon_count) + truth.horizon] = row;
 }
 
+/* A block an item. */
+__global__ void __launch_bounds__(COMPARE_THREADS)
+    map_kernel(const __grid_constant__ vcs_truth_view_t truth, bool ram, float *maps, int32_t first) {
+  const size_t size = vcs_truth_map_size(&truth, ram);
+  float *map = maps + (blockIdx.x * static_cast<size_t>(truth.horizon_count) + truth.horizon) * size;
+  const int32_t item = first + static_cast<int32_t>(blockIdx.x);
+  if (ram) {
+    vcs_truth_map_ram(&truth, item, map, threadIdx.x, COMPARE_THREADS);
+  } else {
+    vcs_truth_map_pixels(&truth, item, map, threadIdx.x, COMPARE_THREADS);
+  }
+}
+
 }  // namespace
+
+const char *vcs_kernels_map(const vcs_truth_view_t *truth, bool ram, float *maps, int32_t first, int32_t count) {
+  map_kernel<<<count, COMPARE_THREADS>>>(*truth, ram, maps, first);
+  return error_of(cudaGetLastError());
+}
 
 const char *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures) {
   const size_t size = truth->bases * PICTURE_BYTES;

@@ -22,6 +22,9 @@ struct vcs_truth_view {
   uint8_t *lost;                  /* by run: given up, because the program has lost itself; NULL: none is */
   vcs_lone_code_t *image;         /* the cartridge, coded for lone.h */
   uint64_t *logs;                 /* of VCS_LOG_SIZE entries, by run */
+  const int8_t *signs;            /* of maps, by item: 1, or -1 if the bit was set; 0: there is no effect */
+  const float *values;            /* of pixels in maps: by palette index and channel */
+  int32_t channels, height;       /* rows of a picture */
   size_t machine_bytes;
   int32_t bases, count, frame_count;        /* frames of a whole run */
   int32_t horizon, horizon_count, from, to; /* frames to be run, and the number of the horizon then */
@@ -35,6 +38,9 @@ VCS_FN int32_t vcs_truth_flip(const vcs_truth_view_t *truth, int32_t run) { retu
 VCS_FN int32_t vcs_truth_plain(const vcs_truth_view_t *truth, int32_t run) {
   return run - vcs_truth_flip(truth, run) + truth->count;
 }
+
+/* Items are runs with a flip, and what results are sorted by. */
+VCS_FN int32_t vcs_truth_run_of(const vcs_truth_view_t *truth, int32_t item) { return item + item / truth->count; }
 
 /* What is held in a frame of a run: the controls, but for an input that is flipped. */
 VCS_FN vcs_controls_t vcs_truth_hands(const vcs_truth_view_t *truth, int32_t run, int32_t frame) {
@@ -129,6 +135,42 @@ VCS_FN int32_t vcs_count_different(const uint8_t *a, const uint8_t *b, int32_t s
   int32_t count = 0;
   for (int32_t i = first; i < size; i += step) count += a[i] != b[i];
   return count;
+}
+
+/* ---- Maps: what a flip does to each pixel and each bit of RAM, added to what is there -----------------------------
+ */
+
+/* Numbers of a map at one horizon; those of the horizons of an item lie behind each other. */
+VCS_FN size_t vcs_truth_map_size(const vcs_truth_view_t *truth, bool ram) {
+  return ram ? 8 * 128 : (size_t)VCS_WIDTH * (size_t)truth->height * (size_t)truth->channels;
+}
+
+VCS_FN int32_t vcs_truth_sign(const vcs_truth_view_t *truth, int32_t item) {
+  const bool lost = truth->lost && truth->lost[vcs_truth_run_of(truth, item)];
+  return lost ? 0 : truth->signs[item];
+}
+
+/* Pixels from `first` on, every `step`-th. The terms are those of a difference of four, as in vcs_truth_pairs. */
+VCS_FN void vcs_truth_map_pixels(const vcs_truth_view_t *truth, int32_t item, float *map, int32_t first, int32_t step) {
+  const int32_t run = vcs_truth_run_of(truth, item), size = VCS_WIDTH * truth->cart->frame_height;
+  const float sign = (float)vcs_truth_sign(truth, item);
+  const uint8_t *now = vcs_truth_picture(truth, run), *base = vcs_truth_picture(truth, vcs_truth_plain(truth, run));
+  for (int32_t i = first; sign != 0 && i < size; i += step) {
+    if (now[i] == base[i]) continue;
+    for (int32_t c = 0; c < truth->channels; c++) {
+      const float before = truth->values[base[i] * truth->channels + c];
+      map[i * truth->channels + c] += sign * (truth->values[now[i] * truth->channels + c] - before - before + before);
+    }
+  }
+}
+
+VCS_FN void vcs_truth_map_ram(const vcs_truth_view_t *truth, int32_t item, float *map, int32_t first, int32_t step) {
+  const int32_t run = vcs_truth_run_of(truth, item), sign = vcs_truth_sign(truth, item);
+  const uint8_t *now = vcs_truth_machine(truth, run)->ram;
+  const uint8_t *base = vcs_truth_machine(truth, vcs_truth_plain(truth, run))->ram;
+  for (int32_t i = first; sign != 0 && i < 8 * 128; i += step) {
+    map[i] += (float)(sign * ((now[i >> 3] >> (i & 7) & 1) - (base[i >> 3] >> (i & 7) & 1)));
+  }
 }
 
 #endif
