@@ -28,6 +28,13 @@ typedef __mbarrier_t vcs_gate_t;
 typedef int vcs_gate_t;
 #endif
 
+/* Before a loop that is not to be unrolled: code that is seldom needed should not take the place of other code. */
+#if defined(__CUDA_ARCH__)
+#define VCS_SMALL_LOOP _Pragma("unroll 1")
+#else
+#define VCS_SMALL_LOOP
+#endif
+
 enum {
   VCS_LOG_SIZE = 2048, /* entries; a frame has about a thousand */
   VCS_LOG_ROOM = 8,    /* of which the last few stay free: for a STOP, and for who reads ahead */
@@ -46,6 +53,7 @@ typedef struct {
 
 /* Where the CPU is writing. */
 typedef struct {
+  uint64_t *entries;
   uint32_t at, epoch; /* epochs are from 1 to VCS_LOG_EPOCHS, and then from 1 on again */
 } vcs_log_t;
 
@@ -62,8 +70,11 @@ VCS_SLOW_FN void vcs_tia_copy(vcs_t *to, const vcs_t *from) {
     REGISTERS_END = offsetof(vcs_t, audio_divider)
   };
   const uint32_t *words = (const uint32_t *)(const void *)from;
+  VCS_SMALL_LOOP
   for (int i = TIMES; i < TIMES_END; i++) ((uint32_t *)(void *)to)[i] = words[i];
+  VCS_SMALL_LOOP
   for (int i = PLACES; i < PLACES_END; i++) ((uint32_t *)(void *)to)[i] = words[i];
+  VCS_SMALL_LOOP
   for (int i = REGISTERS; i < REGISTERS_END; i++) ((uint8_t *)to)[i] = ((const uint8_t *)from)[i];
   to->collisions = from->collisions;
   to->front = from->front;
@@ -133,23 +144,23 @@ VCS_HOT_FN void vcs_duo_go(const vcs_duo_t *duo) {
 #endif
 }
 
-/* All that was written has been done, and the TIA waits. By value: what has an address is not in registers. */
-VCS_SLOW_FN void vcs_duo_wait(vcs_duo_t duo, uint32_t at, uint32_t epoch) {
+/* All that was written has been done, and the TIA waits. */
+VCS_SLOW_FN void vcs_duo_wait(const vcs_duo_t *duo, uint32_t at, uint32_t epoch) {
 #if defined(__CUDA_ARCH__)
-  ((volatile uint64_t *)duo.log)[at] = vcs_log_entry(0, epoch, VCS_LOG_STOP, 0);
-  vcs_gate_pass(duo.gate);
+  ((volatile uint64_t *)duo->log)[at] = vcs_log_entry(0, epoch, VCS_LOG_STOP, 0);
+  vcs_gate_pass(duo->gate);
   if (epoch == VCS_LOG_EPOCHS) { /* numbers begin anew, so nothing old may be there */
-    for (uint32_t i = 0; i < VCS_LOG_SIZE; i++) ((volatile uint64_t *)duo.log)[i] = 0;
+    for (uint32_t i = 0; i < VCS_LOG_SIZE; i++) ((volatile uint64_t *)duo->log)[i] = 0;
     __threadfence();
   }
 #else
   (void)epoch;
-  for (uint32_t i = 0; i < at; i++) vcs_log_follow(&duo, duo.log[i]);
+  for (uint32_t i = 0; i < at; i++) vcs_log_follow(duo, duo->log[i]);
 #endif
 }
 
 VCS_HOT_FN void vcs_duo_stop(const vcs_duo_t *duo, vcs_log_t *log) {
-  vcs_duo_wait(*duo, log->at, log->epoch);
+  vcs_duo_wait(duo, log->at, log->epoch);
   log->at = 0;
   log->epoch = vcs_log_next(log->epoch);
 }
@@ -157,8 +168,8 @@ VCS_HOT_FN void vcs_duo_stop(const vcs_duo_t *duo, vcs_log_t *log) {
 /* An entry for a log that has room. */
 VCS_HOT_FN bool vcs_log_is_full(const vcs_log_t *log) { return log->at >= VCS_LOG_SIZE - VCS_LOG_ROOM; }
 
-VCS_HOT_FN void vcs_log_write(const vcs_duo_t *duo, vcs_log_t *log, uint32_t cycles, unsigned r, uint8_t value) {
-  ((volatile uint64_t *)duo->log)[log->at++] = vcs_log_entry(cycles, log->epoch, r, value);
+VCS_HOT_FN void vcs_log_write(vcs_log_t *log, uint32_t cycles, unsigned r, uint8_t value) {
+  ((volatile uint64_t *)log->entries)[log->at++] = vcs_log_entry(cycles, log->epoch, r, value);
 }
 
 VCS_HOT_FN void vcs_duo_tell(const vcs_duo_t *duo, vcs_log_t *log, uint32_t cycles, unsigned r, uint8_t value) {
@@ -166,7 +177,7 @@ VCS_HOT_FN void vcs_duo_tell(const vcs_duo_t *duo, vcs_log_t *log, uint32_t cycl
     vcs_duo_stop(duo, log);
     vcs_duo_go(duo);
   }
-  vcs_log_write(duo, log, cycles, r, value);
+  vcs_log_write(log, cycles, r, value);
 }
 
 #endif

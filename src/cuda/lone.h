@@ -452,50 +452,70 @@ VCS_SLOW_FN uint8_t vcs_lone_read_chip(const vcs_cart_t *cart, vcs_t *m, uint16_
   return (uint8_t)((r < 14 ? vcs_tia_input(cart, m, (int)r - 8) << 7 : 0) | (bus & 0x3F));
 }
 
-/* Reading collisions lets the TIA catch up. */
+/* A collision, which the TIA has drawn by now: it waits. */
+VCS_SLOW_FN uint8_t vcs_lone_read_collision(const vcs_cart_t *cart, const vcs_duo_t *duo, uint32_t cycles,
+                                            uint16_t addr, uint8_t bus) {
+  duo->tia->cycles = cycles;
+  return vcs_tia_read(cart, duo->tia, duo->video, addr, bus);
+}
+
 VCS_HOT_FN uint8_t vcs_lone_get(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *duo, vcs_lone_t *lane, uint16_t addr,
                                 uint8_t bus, unsigned *stop) {
   if ((addr & 0x1280) == 0x80) return m->ram[addr & 0x7F];
   if (addr & 0x1000 && cart->hot_pages >> (addr >> 6 & 63) & 1) *stop = VCS_STOP_BANKS;
-  if (addr & 0x1080 || (addr & 15) >= 8) {
-    if (!(addr & 0x1080)) vcs_duo_tell(duo, &lane->log, lane->cycles, VCS_LOG_SEEN, 0);
+  if (addr & 0x1080) return vcs_lone_read_chip(cart, m, addr, bus);
+  if ((addr & 15) >= 8) {
+    vcs_duo_tell(duo, &lane->log, lane->cycles, VCS_LOG_SEEN, 0);
     return vcs_lone_read_chip(cart, m, addr, bus);
   }
   vcs_duo_stop(duo, &lane->log);
-  duo->tia->cycles = lane->cycles;
-  const uint8_t value = vcs_tia_read(cart, duo->tia, duo->video, addr, bus);
+  const uint8_t value = vcs_lone_read_collision(cart, duo, lane->cycles, addr, bus);
   vcs_duo_go(duo);
   return value;
 }
 
-/* A write to the TIA: what the CPU has to know of it. Whether the frame is over. */
-VCS_SLOW_FN bool vcs_lone_write_tia(vcs_t *m, const vcs_video_t *video, unsigned r, uint8_t value) {
-  const bool late = vcs_tia_since_frame(m) >= video->limit;
-  if (r == VCS_WSYNC) vcs_tia_wsync(m);
-  if (r == VCS_VBLANK) vcs_tia_dump(m, value);
-  return (r == VCS_VSYNC && vcs_tia_vsync(m, value)) || late;
+/* What a write does besides what the TIA does with it: returns a set of VCS_STOP_..., and whether the TIA sees it. */
+enum { VCS_LONE_SEEN_BY_TIA = 1 << 7 };
+VCS_SLOW_FN unsigned vcs_lone_write_chip(const vcs_cart_t *cart, vcs_t *m, const vcs_video_t *video, uint16_t addr,
+                                         uint8_t value) {
+  unsigned stop = VCS_LONE_SEEN_BY_TIA;
+  if (addr & 0x1000) {
+    stop |= VCS_STOP_BANKS;
+    if (!vcs_cart_write(cart, m, addr, value)) return VCS_STOP_BANKS;
+  } else if (addr & 0x80) {
+    vcs_riot_write(m, addr, value);
+    return 0;
+  }
+  if (vcs_tia_since_frame(m) >= video->limit) stop |= VCS_STOP_FRAME;
+  switch (addr & 63) {
+    case VCS_WSYNC:
+      vcs_tia_wsync(m);
+      break;
+    case VCS_VBLANK:
+      vcs_tia_dump(m, value);
+      break;
+    case VCS_VSYNC:
+      if (vcs_tia_vsync(m, value)) stop |= VCS_STOP_FRAME;
+      break;
+    default:
+      break;
+  }
+  return stop;
 }
 
 /* Returns a set of VCS_STOP_... */
 VCS_HOT_FN unsigned vcs_lone_put(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *duo, vcs_lone_t *lane,
                                  uint16_t addr, uint8_t value) {
-  unsigned stop = 0;
   if ((addr & 0x1280) == 0x80) {
     m->ram[addr & 0x7F] = value;
     return 0;
   }
-  if (addr & 0x1000) {
-    stop = VCS_STOP_BANKS;
-    if (!vcs_cart_write(cart, m, addr, value)) return stop;
-  } else if (addr & 0x80) {
-    vcs_riot_write(m, addr, value);
-    return 0;
+  const unsigned r = addr & 63, stop = vcs_lone_write_chip(cart, m, duo->video, addr, value);
+  if (stop & VCS_LONE_SEEN_BY_TIA) {
+    vcs_duo_tell(duo, &lane->log, lane->cycles, r == VCS_WSYNC ? (unsigned)VCS_LOG_SEEN : r, value);
   }
-  const unsigned r = addr & 63;
-  vcs_duo_tell(duo, &lane->log, lane->cycles, r == VCS_WSYNC ? (unsigned)VCS_LOG_SEEN : r, value);
-  if (vcs_lone_write_tia(m, duo->video, r, value)) stop |= VCS_STOP_FRAME;
   lane->cycles = m->cycles;
-  return stop;
+  return stop & (VCS_STOP_FRAME | VCS_STOP_BANKS);
 }
 
 /* What a pull finds: it spends a bus cycle on the old top of the stack. */
@@ -624,8 +644,7 @@ VCS_HOT_FN bool vcs_lone_jumps(vcs_t *m, vcs_lone_t *lane) {
 
 /* Common instructions, as long as there are some, in a loop that is small: code that is near is there when it is
  * needed. Returns whether the frame is over. */
-VCS_HOT_FN bool vcs_lone_run(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *duo, vcs_lone_t *lane,
-                             int32_t frame_clock, int32_t limit) {
+VCS_HOT_FN bool vcs_lone_run(const vcs_cart_t *cart, vcs_t *m, vcs_lone_t *lane, int32_t frame_clock, int32_t limit) {
   const uint32_t last = lane->floor > 1 ? lane->floor : 1; /* the last one of all leaves its traces on the bus */
   while (lane->left > last) {
     const vcs_lone_code_t code = lane->code;
@@ -641,8 +660,8 @@ VCS_HOT_FN bool vcs_lone_run(const vcs_cart_t *cart, vcs_t *m, const vcs_duo_t *
       const uint8_t value = (uint8_t)vcs_permute(lane->registers, 0, code.select);
       vcs_lone_next(lane, head >> VCS_LONE_CYCLES_AT & 15, next, following);
       const bool over = vcs_wrap_minus((int32_t)(lane->cycles * 3), frame_clock) >= limit;
-      vcs_log_write(duo, &lane->log, lane->cycles,
-                    kind == VCS_LONE_TIA ? vcs_lone_operand(code) : (unsigned)VCS_LOG_SEEN, value);
+      vcs_log_write(&lane->log, lane->cycles, kind == VCS_LONE_TIA ? vcs_lone_operand(code) : (unsigned)VCS_LOG_SEEN,
+                    value);
       if (kind == VCS_LONE_WSYNC) {
         const uint32_t cycle = (lane->cycles - (uint32_t)(frame_clock / 3)) % VCS_LINE_CYCLES;
         if (cycle) lane->cycles += VCS_LINE_CYCLES - cycle;
@@ -693,7 +712,7 @@ VCS_HOT_FN bool vcs_run_lone(const vcs_cart_t *cart, const vcs_lone_code_t *imag
   vcs_lone_load(&lane, m);
   while (!over && !m->jammed && lane.left > lane.floor) {
     if (!lane.known) vcs_lone_find(cart, image, m, &lane);
-    over = vcs_lone_run(cart, m, duo, &lane, frame_clock, limit);
+    over = vcs_lone_run(cart, m, &lane, frame_clock, limit);
     if (over || lane.left <= lane.floor) break;
     if (vcs_log_is_full(&lane.log)) {
       vcs_duo_stop(duo, &lane.log);

@@ -50,17 +50,18 @@ __global__ void __launch_bounds__(2 * WARP, RUNS_PER_SM) run_kernel(const __grid
   __shared__ vcs_video_t video;
   __shared__ vcs_gate_t gate;
   __shared__ bool ends;
+  __shared__ vcs_duo_t duo;
   const int32_t run = blockIdx.x;
   vcs_t *there = vcs_truth_machine(&truth, run);
   copy_together(machine, there, truth.machine_bytes);
   if (threadIdx.x == 0) {
     ends = false;
+    duo = {reinterpret_cast<vcs_t *>(registers), &video, truth.logs + run * static_cast<size_t>(VCS_LOG_SIZE), &gate,
+           &ends};
     __mbarrier_init(&gate, 2);
   }
   __syncthreads();
   if (threadIdx.x % WARP != 0) return;
-  const vcs_duo_t duo = {kept<vcs_t>(registers), kept<vcs_video_t>(&video),
-                         truth.logs + run * static_cast<size_t>(VCS_LOG_SIZE), &gate, &ends};
   if (__any_sync(1, threadIdx.x == WARP)) {
     vcs_duo_follow(&duo);
     return;

@@ -79,7 +79,7 @@ VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, 
   uint8_t *frames = truth->frames + 2 * (size_t)run * VCS_FRAME_BYTES;
   bool draws_all = !before || truth->horizon_count > 1;
   uint8_t *lost = truth->lost && run != vcs_truth_plain(truth, run) ? &truth->lost[run] : NULL;
-  vcs_log_t log = {0, 1};
+  vcs_log_t log = {duo->log, 0, 1};
   for (int32_t frame = truth->from; frame < truth->to; frame++) {
     if (lost && *lost) return;
     const vcs_controls_t hands = vcs_truth_hands(truth, run, frame);
