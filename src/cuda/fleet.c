@@ -818,7 +818,8 @@ static void answer(const question_t *q, const flips_t *flips, const vcs_truth_re
   }
 }
 
-/* Cartridges that watch the whole bus need CPU and TIA in one place (duo.h): the host runs them. */
+/* Cartridges that watch the whole bus need CPU and TIA in one place (duo.h), and of one that is hot all over nothing is
+ * decoded: the host runs them. */
 static vcs_status_t truths_here(const question_t *q, vcs_error_t *error) {
   vcs_status_t status = VCS_OK;
   for (size_t i = 0; !status && i < q->bases; i++) {
@@ -859,7 +860,7 @@ vcs_status_t vcs_fleet_truths(int32_t device, const vcs_run_t *runs, size_t run_
                         (vcs_state_size(runs->cart) + 15) & ~(size_t)15,
                         options,
                         results};
-  if (runs->cart->snoops || !runs->cart->code) return truths_here(&q, error);
+  if (runs->cart->snoops || !runs->cart->code || !~runs->cart->hot_pages) return truths_here(&q, error);
   flips_t flips = {0};
   status = flips_allocate(&q, &flips, error);
   if (!status) memset(flips.inputs, VCS_INPUTS, count + 1);
