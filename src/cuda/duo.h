@@ -90,68 +90,26 @@ VCS_HOT_FN uint32_t vcs_log_next(uint32_t epoch) { return epoch == VCS_LOG_EPOCH
 
 VCS_HOT_FN unsigned vcs_log_register(uint64_t entry) { return (unsigned)(entry >> 8) & 0xFF; }
 
-/* Registers that are kept as they are written: where in vcs_t, which bits, and how far down. Not those with a latch or
- * a strobe behind them. */
-typedef struct {
-  uint16_t at; /* 0: not such a register */
-  uint8_t mask, shift;
-} vcs_kept_t;
-
-#define VCS_KEPT(field, i, mask, shift) \
-  { offsetof(vcs_t, field) + (i), mask, shift }
-#define VCS_NOT_KEPT \
-  { 0, 0, 0 }
-#define VCS_COLOUR(index) VCS_KEPT(colu, index, 0xFE, 0)
-#define VCS_AUDIO(index) VCS_KEPT(audio, index, 0xFF, 0)
-#define VCS_MOTION(object) VCS_KEPT(hm, object, 0xF0, 4)
-/* clang-format off */
-VCS_TABLE(vcs_kept_t, vcs_kept, 64, {
-    VCS_NOT_KEPT, VCS_NOT_KEPT, VCS_NOT_KEPT, VCS_NOT_KEPT, VCS_NOT_KEPT, VCS_NOT_KEPT, /* to NUSIZ1 */
-    VCS_COLOUR(VCS_COLUP0), VCS_COLOUR(VCS_COLUP1), VCS_COLOUR(VCS_COLUPF), VCS_COLOUR(VCS_COLUBK),
-    VCS_NOT_KEPT, VCS_KEPT(reflect, 0, 8, 0), VCS_KEPT(reflect, 1, 8, 0), /* CTRLPF, REFPx */
-    VCS_KEPT(pf, 0, 0xFF, 0), VCS_KEPT(pf, 1, 0xFF, 0), VCS_KEPT(pf, 2, 0xFF, 0),
-    VCS_NOT_KEPT, VCS_NOT_KEPT, VCS_NOT_KEPT, VCS_NOT_KEPT, VCS_NOT_KEPT, /* RESxx */
-    VCS_AUDIO(0), VCS_AUDIO(1), VCS_AUDIO(2), VCS_AUDIO(3), VCS_AUDIO(4), VCS_AUDIO(5),
-    VCS_NOT_KEPT, VCS_NOT_KEPT, VCS_KEPT(enam, 0, 2, 0), VCS_KEPT(enam, 1, 2, 0), VCS_KEPT(enabl, 0, 2, 0), /* GRPx, ENAxx */
-    VCS_MOTION(VCS_P0), VCS_MOTION(VCS_P1), VCS_NOT_KEPT, VCS_MOTION(VCS_M1), VCS_MOTION(VCS_BL), /* HMM0 makes stars */
-    VCS_KEPT(vdelp, 0, 1, 0), VCS_KEPT(vdelp, 1, 1, 0), VCS_KEPT(vdelbl, 0, 1, 0),
-    VCS_KEPT(resmp, 0, 2, 0), VCS_KEPT(resmp, 1, 2, 0),
-})
-/* clang-format on */
-
-/* Half of the writes store what is there already: all that they do is that they are seen. */
-VCS_HOT_FN bool vcs_log_is_idle(const vcs_t *tia, const vcs_video_t *video, unsigned r, uint8_t value) {
-  const vcs_kept_t kept = vcs_kept(r);
-  return kept.at && !video->colour_loss && ((const uint8_t *)tia)[kept.at] == (value & kept.mask) >> kept.shift;
-}
-
 /* What the TIA does with an entry. */
 VCS_HOT_FN void vcs_log_follow(const vcs_duo_t *duo, uint64_t entry) {
   const unsigned r = vcs_log_register(entry);
-  vcs_t *tia = duo->tia;
-  vcs_video_t *video = duo->video;
-  tia->cycles = (uint32_t)(entry >> 32);
-  const int32_t now = vcs_tia_since_frame(tia);
+  duo->tia->cycles = (uint32_t)(entry >> 32);
   if (r == VCS_LOG_SEEN) {
-    vcs_tia_see(tia, video, now);
-    return;
-  }
-  const int32_t target = vcs_wrap_minus(now, -vcs_tia_delay(r, now));
-  if (target < video->late && vcs_log_is_idle(tia, video, r, (uint8_t)entry)) {
-    vcs_tia_see(tia, video, target);
+    vcs_tia_see(duo->tia, duo->video, vcs_tia_since_frame(duo->tia));
   } else {
-    vcs_lane_write_tia(tia, video, r, (uint8_t)entry);
+    vcs_lane_write_tia(duo->tia, duo->video, r, (uint8_t)entry);
   }
 }
 
 #if defined(__CUDACC__)
 
-enum { GATE_NAP = 40 }; /* nanoseconds; others of the SM have something to do */
+enum { GATE_NAP = 1000 }; /* nanoseconds, at most */
 
 /* Each of the two waits for the other. */
 static __device__ __noinline__ void vcs_gate_pass(vcs_gate_t *gate) {
   const __mbarrier_token_t token = __mbarrier_arrive(gate);
-  while (!__mbarrier_test_wait(gate, token)) __nanosleep(GATE_NAP);
+  while (!__mbarrier_try_wait(gate, token, GATE_NAP)) {
+  }
 }
 
 static __device__ __forceinline__ uint64_t vcs_log_get(const vcs_duo_t *duo, uint32_t at) {

@@ -723,8 +723,9 @@ static vcs_status_t run_lost_here(const question_t *q, size_t base, flips_t *fli
   if (count == 0) return VCS_OK;
   vcs_place_t *places = malloc(count * sizeof *places);
   vcs_truth_t *rows = calloc(count * q->horizons, sizeof *rows);
-  vcs_status_t status = places && rows ? VCS_OK : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  for (size_t i = 0; !status && i < q->count;) {
+  vcs_status_t status = VCS_OK;
+  if (!places || !rows) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  for (size_t i = 0; places && rows && !status && i < q->count;) {
     i = run_some_here(q, base, i, flips, places, rows, &status, error);
   }
   free(places);

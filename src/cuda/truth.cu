@@ -121,7 +121,9 @@ const char *vcs_kernels_map(const vcs_truth_view_t *truth, bool ram, float *maps
 
 const char *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures) {
   const size_t size = truth->bases * PICTURE_BYTES;
+  const size_t rows = vcs_truth_runs(truth) * static_cast<size_t>(truth->horizon_count);
   uint8_t *there;
+  TRY(cudaMemsetAsync(truth->rows, 0, rows * sizeof *truth->rows)); /* between the fields, too */
   TRY(cudaMallocAsync(&there, size, nullptr));
   TRY(cudaMemcpyAsync(there, pictures, size, cudaMemcpyHostToDevice));
   picture_kernel<<<vcs_truth_runs(truth), 256>>>(*truth, there);
