@@ -198,7 +198,7 @@ static double product_rate(const vcs_cart_t *cart, vcs_method_t method, int32_t 
 }
 
 /* All 1,024 bits of RAM, the whole screen after 8 frames; milliseconds, the best of a few. */
-static double truth_ms(const vcs_cart_t *cart) {
+static double truth_ms(const vcs_cart_t *cart, double seconds) {
   enum { BITS = 1024, FRAMES = 8, TIMES = 5 };
   static vcs_place_t places[BITS];
   static vcs_truth_t rows[BITS];
@@ -213,8 +213,10 @@ static double truth_ms(const vcs_cart_t *cart) {
     places[i] = (vcs_place_t){VCS_PLACE_STATE, (uint8_t)(i % 8), 0, (uint32_t)offsetof(vcs_t, ram) + i / 8};
   }
   const vcs_truth_results_t results = {.rows = rows};
+  const double began = now();
   double best = 1e9;
-  for (int i = 0; i < TIMES; i++) {
+  for (int i = 0; i < TIMES || now() - began < seconds;
+       i++) { /* a GPU that was idle takes a while to run at full speed */
     const double start = now();
     must(vcs_fleet_truth(VCS_GPU, &run, NULL, places, BITS, &results, &error), &error);
     const double spent = 1e3 * (now() - start);
@@ -305,7 +307,7 @@ int main(int argc, char **argv) {
     best[TRUTH] = 0;
     printf("%-21s", "truth, 1024 x 8, ms");
     for (int g = 0; g < GAMES; g++) {
-      const double ms = truth_ms(carts[g]);
+      const double ms = truth_ms(carts[g], plan.seconds);
       best[TRUTH] += ms / GAMES;
       printf("%16.2f", ms);
     }

@@ -513,6 +513,62 @@ static void test_fleet_truth_is_the_truth(void **state) {
   free_carts(carts, count);
 }
 
+/* Maps of two runs, at one horizon and at two, of colours and of RAM; what was there before stays in the sum. */
+static void compare_maps(vcs_cart_t *cart, int horizon_count) {
+  enum { RUNS = 2, FRAMES = 4, STRIDE = 23, PLACES = 8 * 128 / STRIDE + 1 };
+  static const int32_t horizons[] = {FRAMES, 1, FRAMES};
+  vcs_env_t *envs[RUNS];
+  vcs_run_t runs[RUNS];
+  vcs_controls_t controls[RUNS][FRAMES];
+  vcs_place_t places[PLACES];
+  float values[768];
+  const int32_t channels = vcs_pixel_values(cart, VCS_VALUES_RGB, values);
+  const size_t items = (size_t)PLACES * (size_t)horizon_count;
+  const size_t pixels = items * (size_t)(VCS_WIDTH * cart->frame_height * channels), bits = items * 8 * 128;
+  const vcs_truth_options_t options = {.horizons = horizon_count == 1 ? horizons : horizons + 1,
+                                       .horizon_count = horizon_count,
+                                       .values = values,
+                                       .channels = channels};
+  float *want_pixels = malloc(RUNS * pixels * sizeof *want_pixels), *want_ram = malloc(RUNS * bits * sizeof *want_ram);
+  float *got_pixels = malloc(RUNS * pixels * sizeof *got_pixels), *got_ram = malloc(RUNS * bits * sizeof *got_ram);
+  vcs_truth_t *want = calloc(RUNS * items, sizeof *want), *got = calloc(RUNS * items, sizeof *got);
+  for (size_t i = 0; i < RUNS * pixels; i++) want_pixels[i] = got_pixels[i] = (float)(i % 7);
+  for (size_t i = 0; i < RUNS * bits; i++) want_ram[i] = got_ram[i] = 0.5f;
+  for (uint32_t i = 0; i < PLACES; i++) {
+    const uint32_t bit = i * STRIDE;
+    places[i] = (vcs_place_t){VCS_PLACE_STATE, (uint8_t)(bit % 8), 0, (uint32_t)offsetof(vcs_t, ram) + bit / 8};
+  }
+  for (size_t i = 0; i < RUNS; i++) {
+    assert_int_equal(vcs_env_create(cart, &envs[i], NULL), VCS_OK);
+    for (size_t k = 0; k < 30 + 11 * i; k++) vcs_env_act(envs[i], (int)k % VCS_ACTIONS, VCS_NOOP);
+    vcs_run_idle(envs[i], FRAMES, controls[i], &runs[i]);
+    const vcs_truth_results_t theirs = {
+        .rows = want + i * items, .pixels = want_pixels + i * pixels, .ram = want_ram + i * bits};
+    assert_int_equal(vcs_truth(&runs[i], &options, places, PLACES, &theirs, NULL), VCS_OK);
+  }
+  const vcs_truth_results_t ours = {.rows = got, .pixels = got_pixels, .ram = got_ram};
+  vcs_error_t error;
+  if (vcs_fleet_truths(device(), runs, RUNS, &options, places, PLACES, &ours, &error)) fail_msg("%s", error.message);
+  assert_true(assert_rows_equal(got, want, RUNS * items) > 0);
+  assert_memory_equal(got_pixels, want_pixels, RUNS * pixels * sizeof *want_pixels);
+  assert_memory_equal(got_ram, want_ram, RUNS * bits * sizeof *want_ram);
+  void *const buffers[] = {want_pixels, want_ram, got_pixels, got_ram, want, got};
+  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) free(buffers[i]);
+  for (int i = 0; i < RUNS; i++) vcs_env_free(envs[i]);
+}
+
+static void test_fleet_maps_are_those_of_the_truth(void **state) {
+  (void)state;
+  vcs_cart_t *carts[CARTS];
+  const int count = load_some(carts);
+  for (int i = 0; i < count; i++) {
+    if (i >= 2 && i < 5) continue; /* our own, and two of the games */
+    compare_maps(carts[i], 1);
+    compare_maps(carts[i], 2);
+  }
+  free_carts(carts, count);
+}
+
 static void test_fleet_truths_of_several_runs_are_those_of_each(void **state) {
   (void)state;
   enum { RUNS = 3, FRAMES = 3, HORIZONS = 2, PLACES = 64 };
@@ -822,7 +878,8 @@ int main(int argc, char **argv) {
     return cmocka_run_group_tests(one, NULL, NULL);
   }
   if (argc == 2 && strcmp(argv[1], "short") == 0) {
-    const struct CMUnitTest one[] = {cmocka_unit_test(test_fleet_is_the_same_on_every_device)};
+    const struct CMUnitTest one[] = {cmocka_unit_test(test_fleet_is_the_same_on_every_device),
+                                     cmocka_unit_test(test_fleet_truths_of_several_runs_are_those_of_each)};
     same_seats = 12;
     same_steps = 2;
     return cmocka_run_group_tests(one, NULL, NULL);
@@ -834,6 +891,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_fleet_states_of_a_subset_go_back),
       cmocka_unit_test(test_fleet_truth_is_the_truth),
       cmocka_unit_test(test_fleet_truths_of_several_runs_are_those_of_each),
+      cmocka_unit_test(test_fleet_maps_are_those_of_the_truth),
       cmocka_unit_test(test_fleet_refuses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,15 +111,15 @@ VCS_API vcs_status_t vcs_fleet_vjp(vcs_fleet_t *fleet, const vcs_controls_t *con
                                    const vcs_batch_outputs_t *outputs, int64_t *instructions, void *stream,
                                    vcs_error_t *error);
 
-/* vcs_truth on a device: each place flipped by itself, all of them at once, what they do counted there. Rows are those
- * of vcs_truth. Places in the state and inputs; with ROM places, an env or maps: VCS_BAD_ARGUMENT, the CPU does those.
- */
+/* vcs_truth on a device: each place flipped by itself, all of them at once, what they do counted there. Rows and maps
+ * are those of vcs_truth, in host memory. Places in the state and inputs; with ROM places or an env: VCS_BAD_ARGUMENT,
+ * the CPU does those. */
 VCS_API vcs_status_t vcs_fleet_truth(int32_t device, const vcs_run_t *run, const vcs_truth_options_t *options,
                                      const vcs_place_t *places, size_t count, const vcs_truth_results_t *results,
                                      vcs_error_t *error);
 
-/* The same for several runs at once, of one cartridge and with equally many frames: the rows of a run, and its `base`,
- * lie behind those of the run before. */
+/* The same for several runs at once, of one cartridge and with equally many frames: the rows and maps of a run, and its
+ * `base`, lie behind those of the run before. */
 VCS_API vcs_status_t vcs_fleet_truths(int32_t device, const vcs_run_t *runs, size_t run_count,
                                       const vcs_truth_options_t *options, const vcs_place_t *places, size_t count,
                                       const vcs_truth_results_t *results, vcs_error_t *error);

@@ -170,8 +170,9 @@ def test_without_a_gpu_it_says_what_is_missing():
 
 def test_truth_has_a_device(machine):
     cart, state, places = machine.cart, machine.save(), diffvcs.ram_places(machine.cart, range(4))
-    here = diffvcs.truth(cart, state, ["NOOP"] * 2, places, maps=False)
-    there = diffvcs.truth(cart, state, ["NOOP"] * 2, places, maps=False, device=DEVICE)
+    here = diffvcs.truth(cart, state, ["NOOP"] * 2, places)
+    there = diffvcs.truth(cart, state, ["NOOP"] * 2, places, device=DEVICE)
+    assert np.array_equal(here.dframes, there.dframes) and np.array_equal(here.dram, there.dram)
     assert np.array_equal(here.rows, there.rows) and np.array_equal(here.base, there.base)
     assert here.rows["pixels"].any()
     with pytest.raises(diffvcs.BadArgument, match="ROM"):

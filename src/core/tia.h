@@ -489,17 +489,22 @@ VCS_FN bool vcs_tia_vsync(vcs_t *m, uint8_t value) {
   return false;
 }
 
-VCS_SLOW_FN bool vcs_tia_vblank(vcs_t *m, vcs_video_t *video, uint8_t value) {
-  if ((m->vblank ^ value) & 2) {
-    vcs_tia_draw_seen(m, video);
-    video->free_clock = -1;
-  }
+/* Bit 7 of VBLANK holds the capacitors of the paddles to ground. */
+VCS_FN void vcs_tia_dump(vcs_t *m, uint8_t value) {
   if (~m->vblank & value & 0x80) m->dump = 1;
   if (m->vblank & ~value & 0x80) {
     m->dump = 0;
     m->dump_cycle = (int32_t)m->cycles;
   }
   m->vblank = value;
+}
+
+VCS_SLOW_FN bool vcs_tia_vblank(vcs_t *m, vcs_video_t *video, uint8_t value) {
+  if ((m->vblank ^ value) & 2) {
+    vcs_tia_draw_seen(m, video);
+    video->free_clock = -1;
+  }
+  vcs_tia_dump(m, value);
   return false;
 }
 

@@ -57,6 +57,18 @@ const char *move(void *to, const void *from, size_t size) {
   return error_of(cudaMemcpy(to, from, size, cudaMemcpyDefault));
 }
 
+bool busy() { return cudaStreamQuery(nullptr) == cudaErrorNotReady; }
+
+/* By a stream that does not wait for the others. */
+const char *glance(void *to, const void *from, size_t size) {
+  cudaStream_t aside;
+  TRY(cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking));
+  cudaError_t status = cudaMemcpyAsync(to, from, size, cudaMemcpyDefault, aside);
+  if (status == cudaSuccess) status = cudaStreamSynchronize(aside);
+  cudaStreamDestroy(aside);
+  return error_of(status);
+}
+
 const char *wait_for(void *stream) { return error_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
 
 /* ---- Seats ------------------------------------------------------------------------------------------------------- */
@@ -252,5 +264,8 @@ const vcs_engine_t VCS_CUDA_ENGINE = {use,
                                       copy,
                                       vcs_kernels_begin_truth,
                                       vcs_kernels_truth,
+                                      vcs_kernels_map,
+                                      busy,
+                                      glance,
                                       wait_for,
                                       vcs_grad_product};

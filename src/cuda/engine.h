@@ -9,22 +9,7 @@
 #include "diffvcs/cuda.h"
 #include "fleet.h"
 
-/* Runs with flips: the machine of each, and both frame buffers. They come from one or several bases; a base has `count`
- * runs with a flip and, behind them, the one without. */
-typedef struct {
-  const vcs_cart_t *cart;         /* the device's */
-  uint8_t *machines;              /* by run */
-  uint8_t *frames;                /* two frame buffers each */
-  const vcs_controls_t *controls; /* by base and frame */
-  const uint8_t *inputs;          /* by flip: the number of an input that is flipped, or VCS_INPUTS */
-  const uint16_t *input_frames;   /* ... and in which frame */
-  vcs_truth_t *rows;              /* by run and horizon */
-  uint8_t *lost;                  /* by run: given up, because the program has lost itself; NULL: none is */
-  size_t machine_bytes;
-  int32_t bases, count, frame_count;        /* frames of a whole run */
-  int32_t horizon, horizon_count, from, to; /* frames to be run, and the number of the horizon then */
-} vcs_truth_view_t;
-
+typedef struct vcs_truth_view vcs_truth_view_t; /* truth.h */
 struct vcs_fleet_grad_view;
 
 typedef struct {
@@ -41,7 +26,10 @@ typedef struct {
                       void *stream);
   const char *(*copy)(const vcs_fleet_view_t *fleet, const vcs_fleet_copies_t *what, void *stream);
   const char *(*begin_truth)(const vcs_truth_view_t *truth, const uint8_t *pictures); /* by base; in host memory */
-  const char *(*truth)(const vcs_truth_view_t *truth);
+  const char *(*truth)(const vcs_truth_view_t *truth); /* may only be queued, and so may this, by item: */
+  const char *(*map)(const vcs_truth_view_t *truth, bool ram, float *maps, int32_t first, int32_t count);
+  bool (*busy)(void);                                             /* with truths */
+  const char *(*glance)(void *to, const void *from, size_t size); /* what `move` does, while it is busy */
   const char *(*wait)(void *stream);
   const char *(*grad)(const struct vcs_fleet_grad_view *view, void *stream); /* a product (grad.h); the CPU has none */
 } vcs_engine_t;
@@ -79,109 +67,7 @@ vcs_status_t vcs_fleet_check_results(const vcs_batch_results_t *results, vcs_err
 void vcs_fleet_free_workspace(vcs_fleet_t *fleet);
 
 /* The name of the table in libdiffvcs_cuda; it changes whenever the table or what it speaks of does. */
-#define VCS_CUDA_ENGINE vcs_cuda_engine_4
-#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_4"
-
-/* ---- Truth, run by run ------------------------------------------------------------------------------------------ */
-
-VCS_FN int32_t vcs_truth_runs(const vcs_truth_view_t *truth) { return truth->bases * (truth->count + 1); }
-VCS_FN int32_t vcs_truth_base(const vcs_truth_view_t *truth, int32_t run) { return run / (truth->count + 1); }
-VCS_FN int32_t vcs_truth_flip(const vcs_truth_view_t *truth, int32_t run) { return run % (truth->count + 1); }
-
-/* The run of the same base without flips. */
-VCS_FN int32_t vcs_truth_plain(const vcs_truth_view_t *truth, int32_t run) {
-  return run - vcs_truth_flip(truth, run) + truth->count;
-}
-
-/* What is held in a frame of a run: the controls, but for an input that is flipped. */
-VCS_FN vcs_controls_t vcs_truth_hands(const vcs_truth_view_t *truth, int32_t run, int32_t frame) {
-  const int32_t flip = vcs_truth_flip(truth, run);
-  vcs_controls_t hands = truth->controls[vcs_truth_base(truth, run) * truth->frame_count + frame];
-  if (flip == truth->count || truth->input_frames[flip] != frame) return hands;
-  const int input = truth->inputs[flip], keys = VCS_INPUT_SECOND_PLAYER;
-  if (input < VCS_INPUT_RESET) {
-    hands.held[input / keys] ^= (uint8_t)(1 << input % keys);
-  } else if (input < VCS_INPUTS) {
-    hands.console ^= (uint8_t)(1 << (input - VCS_INPUT_RESET));
-  }
-  return hands;
-}
-
-VCS_FN vcs_t *vcs_truth_machine(const vcs_truth_view_t *truth, int32_t run) {
-  return (vcs_t *)(void *)(truth->machines + (size_t)run * truth->machine_bytes);
-}
-
-VCS_FN const uint8_t *vcs_truth_picture(const vcs_truth_view_t *truth, int32_t run) {
-  const size_t buffer = 2 * (size_t)run + vcs_truth_machine(truth, run)->front;
-  return truth->frames + buffer * VCS_FRAME_BYTES;
-}
-
-/* The frames up to a horizon, of which only the last is looked at. With one horizon it is enough to draw that one,
- * unless a frame leaves rows as they were: then all are run once more from `before`, and drawn. NULL: they are drawn at
- * once. A run is alone: it waits for no other.
- *
- * A flip can make the program lose itself. Its frames then do not end, but have all the instructions that a frame may
- * have, five times as many as others; or it runs where no program is, and every instruction is one for core/cpu.h, ten
- * times as slow as others. Everybody else is long done. Such a run may be given up, and done by somebody faster. */
-enum { VCS_TRUTH_STRANGE = 512 }; /* steps a frame; programs that know what they do have a few dozen */
-
-VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, vcs_video_t *video,
-                          const vcs_t *before) {
-  uint8_t *frames = truth->frames + 2 * (size_t)run * VCS_FRAME_BYTES;
-  bool draws_all = !before || truth->horizon_count > 1;
-  uint8_t *lost = truth->lost && run != vcs_truth_plain(truth, run) ? &truth->lost[run] : NULL;
-  for (int32_t frame = truth->from; frame < truth->to; frame++) {
-    if (lost && *lost) return;
-    const vcs_controls_t hands = vcs_truth_hands(truth, run, frame);
-    vcs_console_control(truth->cart, m, &hands);
-    const uint32_t steps = vcs_frame_together(truth->cart, m, video,
-                                              draws_all || frame + 1 == truth->to ? frames : NULL, true, VCS_THIS_LANE);
-    if (lost) *lost = steps > VCS_TRUTH_STRANGE || (m->partial && !m->jammed);
-    if (draws_all || vcs_frame_covers(truth->cart, m)) continue;
-    vcs_copy_machine(m, before, vcs_machine_size(truth->cart));
-    draws_all = true;
-    frame = truth->from - 1;
-  }
-}
-
-/* CRC-32 of zlib, four bits at a time. */
-VCS_TABLE(uint32_t, vcs_crc_nibble, 16,
-          {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4, 0x4DB26158, 0x5005713C, 0xEDB88320,
-           0xF00F9344, 0xD6D6A3E8, 0xCB61B38C, 0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C})
-
-VCS_FN uint32_t vcs_crc_of(const uint8_t *bytes, int32_t size) {
-  uint32_t crc = ~0u;
-  for (int32_t i = 0; i < size; i++) {
-    crc ^= bytes[i];
-    crc = crc >> 4 ^ vcs_crc_nibble(crc & 15);
-    crc = crc >> 4 ^ vcs_crc_nibble(crc & 15);
-  }
-  return ~crc;
-}
-
-/* The product of two polynomials modulo CRC-32's, both with the coefficient of 1 in bit 31. */
-VCS_FN uint32_t vcs_crc_multiply(uint32_t a, uint32_t b) {
-  uint32_t product = 0;
-  for (int i = 31; i >= 0; i--) {
-    if (a >> i & 1) product ^= b;
-    b = b >> 1 ^ (b & 1 ? 0xEDB88320 : 0);
-  }
-  return product;
-}
-
-/* What the CRC-32 of something is multiplied with when `bytes` follow it: x to the power of their bits. The CRC of both
- * is that plus the CRC of what follows. */
-VCS_FN uint32_t vcs_crc_power(int32_t bytes) {
-  uint32_t power = 0x80000000;
-  for (int32_t i = 0; i < 8 * bytes; i++) power = power >> 1 ^ (power & 1 ? 0xEDB88320 : 0);
-  return power;
-}
-
-/* A run beside the one without flips: bytes that differ, from `first` on, every `step`-th. */
-VCS_FN int32_t vcs_count_different(const uint8_t *a, const uint8_t *b, int32_t size, int32_t first, int32_t step) {
-  int32_t count = 0;
-  for (int32_t i = first; i < size; i += step) count += a[i] != b[i];
-  return count;
-}
+#define VCS_CUDA_ENGINE vcs_cuda_engine_6
+#define VCS_CUDA_ENGINE_NAME "vcs_cuda_engine_6"
 
 #endif

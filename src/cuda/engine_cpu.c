@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/engine.h"
+#include "cuda/truth.h"
 #include "host/parallel.h"
 
 static const char *use(int32_t gpu) {
@@ -22,6 +22,8 @@ static const char *move(void *to, const void *from, size_t size) {
   memcpy(to, from, size);
   return NULL;
 }
+
+static bool busy(void) { return false; }
 
 static const char *wait_for(void *stream) {
   (void)stream;
@@ -154,20 +156,26 @@ static const char *begin_truth(const vcs_truth_view_t *truth, const uint8_t *pic
   for (int32_t i = 0; i < vcs_truth_runs(truth); i++) {
     memcpy(truth->frames + size * (size_t)i, pictures + size * (size_t)vcs_truth_base(truth, i), size);
   }
+  for (uint32_t i = 0; i < truth->cart->rom_size; i++) {
+    truth->image[i] = vcs_lone_code_of(truth->cart->code[i]);
+  }
   return NULL;
 }
 
 static bool run_again(void *context, size_t item, int worker) {
   const vcs_truth_view_t *truth = context;
   const int32_t run = (int32_t)item;
-  vcs_t *m = vcs_truth_machine(truth, run), *before = malloc(truth->machine_bytes);
+  vcs_t *m = vcs_truth_machine(truth, run), *before = malloc(truth->machine_bytes), *tia = malloc(sizeof *tia);
   vcs_video_t video;
+  const vcs_duo_t duo = {tia, &video, truth->logs + item * VCS_LOG_SIZE, NULL, NULL};
   (void)worker;
-  if (!before) return false;
-  memcpy(before, m, truth->machine_bytes);
-  vcs_truth_run(truth, run, m, &video, before);
+  if (before && tia) {
+    memcpy(before, m, truth->machine_bytes);
+    vcs_truth_run(truth, run, m, &duo, before);
+  }
   free(before);
-  return true;
+  free(tia);
+  return before && tia;
 }
 
 static bool compare(void *context, size_t item, int worker) {
@@ -194,5 +202,18 @@ static const char *truth_of(const vcs_truth_view_t *truth) {
   return done ? NULL : "interrupted";
 }
 
-const vcs_engine_t vcs_engine_cpu = {use,  turn_to, allocate,    free,     move,     deal, reset,
-                                     step, copy,    begin_truth, truth_of, wait_for, NULL};
+static const char *map(const vcs_truth_view_t *truth, bool ram, float *maps, int32_t first, int32_t count) {
+  const size_t size = vcs_truth_map_size(truth, ram) * (size_t)truth->horizon_count;
+  for (int32_t i = 0; i < count; i++) {
+    float *here = maps + (size_t)i * size + (size_t)truth->horizon * vcs_truth_map_size(truth, ram);
+    if (ram) {
+      vcs_truth_map_ram(truth, first + i, here, 0, 1);
+    } else {
+      vcs_truth_map_pixels(truth, first + i, here, 0, 1);
+    }
+  }
+  return NULL;
+}
+
+const vcs_engine_t vcs_engine_cpu = {use,  turn_to,     allocate, free, move, deal, reset,    step,
+                                     copy, begin_truth, truth_of, map,  busy, move, wait_for, NULL};

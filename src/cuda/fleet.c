@@ -7,8 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "cuda/engine.h"
+#include "cuda/truth.h"
 #include "grad/rerun.h"
 #include "host/env.h"
 #include "host/files.h"
@@ -446,15 +447,19 @@ typedef struct {
   const vcs_place_t *places;
   size_t count, horizons, machine_bytes;
   const vcs_truth_options_t *options;
+  const vcs_truth_results_t *results;
 } question_t;
 
 static size_t runs_of(const question_t *q) { return q->bases * (q->count + 1); }
 
 /* What the engine needs, on the host first. */
 typedef struct {
-  uint8_t *machines, *pictures, *inputs, *possible, *lost;
+  uint8_t *machines, *pictures, *inputs, *possible;
   uint16_t *input_frames;
   vcs_truth_t *rows;
+  int8_t *signs;          /* of maps, by base and place */
+  uint8_t *lost, *here;   /* given up by the device; done by the host */
+  vcs_truth_t *rows_here; /* of those */
 } flips_t;
 
 static void flips_free(flips_t *flips) {
@@ -465,6 +470,9 @@ static void flips_free(flips_t *flips) {
   free(flips->lost);
   free(flips->input_frames);
   free(flips->rows);
+  free(flips->signs);
+  free(flips->here);
+  free(flips->rows_here);
 }
 
 static vcs_status_t flips_allocate(const question_t *q, flips_t *flips, vcs_error_t *error) {
@@ -476,8 +484,11 @@ static vcs_status_t flips_allocate(const question_t *q, flips_t *flips, vcs_erro
   flips->lost = calloc(runs, 1);
   flips->input_frames = calloc(q->count + 1, sizeof *flips->input_frames);
   flips->rows = calloc(runs * q->horizons, sizeof *flips->rows);
+  flips->signs = calloc(runs, 1);
+  flips->here = calloc(runs, 1);
+  flips->rows_here = calloc(runs * q->horizons, sizeof *flips->rows_here);
   if (flips->machines && flips->pictures && flips->inputs && flips->possible && flips->lost && flips->input_frames &&
-      flips->rows) {
+      flips->rows && flips->signs && flips->here && flips->rows_here) {
     return VCS_OK;
   }
   return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
@@ -505,6 +516,7 @@ static vcs_status_t flip_all(const question_t *q, size_t base, flips_t *flips, v
     }
     flips->possible[at] = vcs_machine_is_possible(run->cart, (const vcs_t *)(const void *)machine);
     if (!flips->possible[at]) memcpy(machine, run->start, size);
+    if (flips->possible[at]) flips->signs[base * q->count + i] = vcs_place_bit(run, place) ? -1 : 1;
   }
   if (run->picture) {
     memcpy(flips->pictures + base * 2 * VCS_FRAME_BYTES, run->picture, (size_t)2 * VCS_FRAME_BYTES);
@@ -514,12 +526,14 @@ static vcs_status_t flip_all(const question_t *q, size_t base, flips_t *flips, v
 
 /* All the device's memory for a truth; what is not there is NULL. */
 typedef struct {
-  void *rom, *code, *cart, *machines, *frames, *controls, *inputs, *input_frames, *rows, *lost;
+  void *rom, *code, *cart, *machines, *frames, *controls, *inputs, *input_frames, *rows, *lost, *image, *logs, *signs,
+      *values;
 } loan_t;
 
 static void give_back(const vcs_engine_t *engine, const loan_t *loan) {
   void *const all[] = {loan->rom,      loan->code,   loan->cart,         loan->machines, loan->frames,
-                       loan->controls, loan->inputs, loan->input_frames, loan->rows,     loan->lost};
+                       loan->controls, loan->inputs, loan->input_frames, loan->rows,     loan->lost,
+                       loan->image,    loan->logs,   loan->signs,        loan->values};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) engine->release(all[i]);
 }
 
@@ -541,61 +555,135 @@ static const char *lend(const vcs_engine_t *engine, const question_t *q, const f
   if (!why) why = upload(engine, flips->lost, runs, &loan->lost);
   if (!why) why = engine->allocate(runs * q->horizons * sizeof *flips->rows, &loan->rows);
   if (!why) why = engine->allocate(runs * 2 * VCS_FRAME_BYTES, &loan->frames);
+  if (!why) why = engine->allocate(runs * VCS_LOG_SIZE * sizeof(uint64_t), &loan->logs);
+  if (!why) why = engine->allocate(cart.rom_size * sizeof(vcs_lone_code_t), &loan->image);
+  if (!why) why = upload(engine, flips->signs, runs, &loan->signs);
+  if (!why && q->results->pixels) {
+    why = upload(engine, q->options->values, 256 * (size_t)q->options->channels * sizeof(float), &loan->values);
+  }
   return why;
 }
 
-/* All runs, from horizon to horizon. */
-static const char *run_flips(const vcs_engine_t *engine, const question_t *q, const flips_t *flips,
-                             vcs_truth_view_t view) {
-  const char *why = engine->begin_truth(&view, flips->pictures);
-  for (; !why && view.horizon < view.horizon_count; view.horizon++) {
-    view.to = q->options->horizons ? q->options->horizons[view.horizon] : view.frame_count;
-    why = engine->truth(&view);
-    view.from = view.to;
+static bool wants_maps(const question_t *q) { return q->results->pixels || q->results->ram; }
+
+/* The part of the results that begins with an item. */
+static vcs_truth_results_t results_from(const question_t *q, size_t item) {
+  const size_t pixels = (size_t)(VCS_WIDTH * q->runs->cart->frame_height * q->options->channels);
+  vcs_truth_results_t part = {0};
+  if (q->results->rows) part.rows = q->results->rows + item * q->horizons;
+  if (q->results->pixels) part.pixels = q->results->pixels + item * q->horizons * pixels;
+  if (q->results->ram) part.ram = q->results->ram + item * q->horizons * 8 * 128;
+  return part;
+}
+
+/* Adds to the maps of all items, some of them at a time. */
+static const char *add_maps(const vcs_engine_t *engine, const question_t *q, const vcs_truth_view_t *view) {
+  enum { BYTES = 64 << 20 };
+  const size_t items = q->bases * q->count;
+  for (int ram = 0; ram < 2; ram++) {
+    const size_t bytes = vcs_truth_map_size(view, ram) * q->horizons * sizeof(float);
+    const size_t at_once = bytes < BYTES ? BYTES / bytes : 1;
+    void *buffer = NULL;
+    if (!(ram ? q->results->ram : q->results->pixels)) continue;
+    const char *why = engine->allocate((at_once < items ? at_once : items) * bytes, &buffer);
+    for (size_t i = 0; !why && i < items; i += at_once) {
+      const size_t count = items - i < at_once ? items - i : at_once;
+      float *there = ram ? results_from(q, i).ram : results_from(q, i).pixels;
+      why = engine->move(buffer, there, count * bytes);
+      if (!why) why = engine->map(view, ram, buffer, (int32_t)i, (int32_t)count);
+      if (!why) why = engine->move(there, buffer, count * bytes);
+    }
+    engine->release(buffer);
+    if (why) return why;
   }
-  return why ? why : engine->move(flips->rows, view.rows, runs_of(q) * q->horizons * sizeof *flips->rows);
+  return NULL;
 }
 
 /* Runs that a device gives up are for the host, which does one in a hundredth of the time, as long as they are few. */
 enum { FEW_LOST = 256 };
 
-static size_t count_lost(const uint8_t *lost, size_t runs) {
+static bool is_left(const flips_t *flips, size_t run) { return flips->lost[run] && !flips->here[run]; }
+
+static size_t count_lost(const flips_t *flips, size_t from, size_t runs) {
   size_t count = 0;
-  for (size_t i = 0; i < runs; i++) count += lost[i];
+  for (size_t i = from; i < from + runs; i++) count += is_left(flips, i);
   return count;
 }
 
-static vcs_status_t run_lost_here(const question_t *q, size_t base, const flips_t *flips, vcs_error_t *error) {
-  const size_t from = base * (q->count + 1), row_bytes = q->horizons * sizeof *flips->rows;
-  const uint8_t *lost = flips->lost + from;
-  const size_t count = count_lost(lost, q->count);
+/* Some places of a base, from `first` on, that are left; one alone has its maps made at once. Returns where it stopped.
+ */
+static size_t run_some_here(const question_t *q, size_t base, size_t first, flips_t *flips, vcs_place_t *places,
+                            vcs_truth_t *rows, vcs_status_t *status, vcs_error_t *error) {
+  const size_t from = base * (q->count + 1), at_once = wants_maps(q) ? 1 : q->count;
+  size_t count = 0, end = first;
+  vcs_truth_results_t results = {0};
+  for (; end < q->count && count < at_once; end++) {
+    if (!is_left(flips, from + end)) continue;
+    if (wants_maps(q)) results = results_from(q, base * q->count + end);
+    places[count++] = q->places[end];
+  }
+  results.rows = rows;
+  if (count) *status = vcs_truth(&q->runs[base], q->options, places, count, &results, error);
+  for (size_t i = first, k = 0; !*status && i < end; i++) {
+    if (!is_left(flips, from + i)) continue;
+    flips->here[from + i] = 1;
+    memcpy(flips->rows_here + (from + i) * q->horizons, rows + k++ * q->horizons, q->horizons * sizeof *rows);
+  }
+  return end;
+}
+
+static vcs_status_t run_lost_here(const question_t *q, size_t base, flips_t *flips, vcs_error_t *error) {
+  const size_t count = count_lost(flips, base * (q->count + 1), q->count);
   if (count == 0) return VCS_OK;
   vcs_place_t *places = malloc(count * sizeof *places);
-  vcs_truth_t *rows = calloc(count, row_bytes);
-  const vcs_truth_results_t results = {.rows = rows};
-  vcs_truth_options_t here = *q->options;
-  here.device = VCS_CPU;
-  vcs_status_t status;
-  if (places && rows) {
-    for (size_t i = 0, k = 0; i < q->count; i++) {
-      if (lost[i]) places[k++] = q->places[i];
-    }
-    status = vcs_truth(&q->runs[base], &here, places, count, &results, error);
-    for (size_t i = 0, k = 0; !status && i < q->count; i++) {
-      if (lost[i]) memcpy(flips->rows + (from + i) * q->horizons, rows + k++ * q->horizons, row_bytes);
-    }
-  } else {
-    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  vcs_truth_t *rows = calloc(count * q->horizons, sizeof *rows);
+  vcs_status_t status = VCS_OK;
+  if (!places || !rows) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  for (size_t i = 0; places && rows && !status && i < q->count;) {
+    i = run_some_here(q, base, i, flips, places, rows, &status, error);
   }
   free(places);
   free(rows);
   return status;
 }
 
-static vcs_status_t truth_with(const vcs_engine_t *engine, const question_t *q, const flips_t *flips,
-                               vcs_error_t *error) {
+/* Runs what has been given up by now. */
+static vcs_status_t help(const vcs_engine_t *engine, const question_t *q, const vcs_truth_view_t *view, flips_t *flips,
+                         vcs_error_t *error) {
+  if (!view->lost) return VCS_OK;
+  vcs_status_t status = vcs_fleet_told(engine->glance(flips->lost, view->lost, runs_of(q)), error);
+  if (count_lost(flips, 0, runs_of(q)) > FEW_LOST) return status;
+  for (size_t i = 0; !status && i < q->bases; i++) status = run_lost_here(q, i, flips, error);
+  return status;
+}
+
+/* All runs, from horizon to horizon; meanwhile the host does what the device gives up. */
+static vcs_status_t run_flips(const vcs_engine_t *engine, const question_t *q, flips_t *flips, vcs_truth_view_t view,
+                              vcs_error_t *error) {
+  static const struct timespec a_moment = {.tv_nsec = 100000};
+  const char *why = engine->begin_truth(&view, flips->pictures);
+  for (; !why && view.horizon < view.horizon_count; view.horizon++) {
+    view.to = q->options->horizons ? q->options->horizons[view.horizon] : view.frame_count;
+    why = engine->truth(&view);
+    if (!why && wants_maps(q) && !view.lost) why = add_maps(engine, q, &view);
+    view.from = view.to;
+  }
+  vcs_status_t status = vcs_fleet_told(why, error);
+  while (!status && engine->busy()) {
+    if (!wants_maps(q))
+      status = help(engine, q, &view, flips, error); /* maps are added once: when it is known by whom */
+    if (engine->busy()) nanosleep(&a_moment, NULL);
+  }
+  why = engine->wait(NULL); /* whatever happened: memory that is worked on cannot be given back */
+  if (!status) status = vcs_fleet_told(why, error);
+  if (!status) status = help(engine, q, &view, flips, error);
+  if (status) return status;
+  return vcs_fleet_told(engine->move(flips->rows, view.rows, runs_of(q) * q->horizons * sizeof *flips->rows), error);
+}
+
+static vcs_status_t truth_with(const vcs_engine_t *engine, const question_t *q, flips_t *flips, vcs_error_t *error) {
   loan_t loan = {0};
-  const char *why = lend(engine, q, flips, &loan);
+  vcs_status_t status = vcs_fleet_told(lend(engine, q, flips, &loan), error);
   vcs_truth_view_t view = {.cart = loan.cart,
                            .machines = loan.machines,
                            .frames = loan.frames,
@@ -604,22 +692,31 @@ static vcs_status_t truth_with(const vcs_engine_t *engine, const question_t *q, 
                            .input_frames = loan.input_frames,
                            .rows = loan.rows,
                            .lost = loan.lost,
+                           .image = loan.image,
+                           .logs = loan.logs,
+                           .signs = loan.signs,
+                           .values = loan.values,
+                           .channels = q->options->channels,
+                           .height = q->runs->cart->frame_height,
                            .machine_bytes = q->machine_bytes,
                            .bases = (int32_t)q->bases,
                            .count = (int32_t)q->count,
                            .frame_count = q->runs->frames,
                            .horizon_count = (int32_t)q->horizons};
-  if (!why) why = run_flips(engine, q, flips, view);
-  if (!why) why = engine->move(flips->lost, loan.lost, runs_of(q));
-  if (!why && count_lost(flips->lost, runs_of(q)) > FEW_LOST) {
-    memset(flips->lost, 0, runs_of(q));
+  if (wants_maps(q) && q->horizons > 1) view.lost = NULL; /* a run's maps are either the device's or the host's */
+  if (!status) status = run_flips(engine, q, flips, view, error);
+  if (!status && count_lost(flips, 0, runs_of(q)) == 0 && view.lost && wants_maps(q)) {
+    status = vcs_fleet_told(add_maps(engine, q, &view), error);
+  } else if (!status && count_lost(flips, 0, runs_of(q)) > 0) { /* too many for the host */
     view.lost = NULL;
-    why = engine->move(loan.machines, flips->machines, runs_of(q) * q->machine_bytes);
-    if (!why) why = run_flips(engine, q, flips, view);
+    status = vcs_fleet_told(engine->move(loan.machines, flips->machines, runs_of(q) * q->machine_bytes), error);
+    if (!status) status = run_flips(engine, q, flips, view, error);
   }
   give_back(engine, &loan);
-  vcs_status_t status = vcs_fleet_told(why, error);
-  for (size_t i = 0; !status && i < q->bases; i++) status = run_lost_here(q, i, flips, error);
+  for (size_t i = 0; i < runs_of(q); i++) {
+    if (!flips->here[i]) continue;
+    memcpy(flips->rows + i * q->horizons, flips->rows_here + i * q->horizons, q->horizons * sizeof *flips->rows);
+  }
   return status;
 }
 
@@ -637,19 +734,34 @@ static void answer(const question_t *q, const flips_t *flips, const vcs_truth_re
   }
 }
 
+/* Cartridges that watch the whole bus need CPU and TIA in one place (duo.h), and of one that is hot all over nothing is
+ * decoded: the host runs them. */
+static vcs_status_t truths_here(const question_t *q, vcs_error_t *error) {
+  vcs_status_t status = VCS_OK;
+  for (size_t i = 0; !status && i < q->bases; i++) {
+    vcs_truth_results_t part = results_from(q, i * q->count);
+    if (q->results->base) part.base = q->results->base + i * q->horizons;
+    status = vcs_truth(&q->runs[i], q->options, q->places, q->count, &part, error);
+  }
+  return status;
+}
+
 vcs_status_t vcs_fleet_truths(int32_t device, const vcs_run_t *runs, size_t run_count,
                               const vcs_truth_options_t *options, const vcs_place_t *places, size_t count,
                               const vcs_truth_results_t *results, vcs_error_t *error) {
   const vcs_engine_t *engine;
-  vcs_truth_options_t none = {0};
-  if (!options) options = &none;
+  vcs_truth_options_t here = {0}; /* for what the host does */
+  if (options) here = *options;
+  here.device = VCS_CPU;
+  options = &here;
   vcs_status_t status = vcs_engine_find(device, &engine, error);
   if (status) return status;
   if (!runs || !run_count || !places || !results || count >= INT32_MAX / 2 || run_count > INT32_MAX / (count + 1)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no runs, no places, no results, or too many of them");
   }
-  if (options->env || results->pixels || results->ram) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "scores and maps are made on the CPU: use vcs_truth");
+  if (options->env) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "scores are made on the CPU: use vcs_truth");
+  if (results->pixels && (!options->values || options->channels < 1)) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "maps of pixels need what a pixel is worth: options.values");
   }
   for (size_t i = 0; i < run_count; i++) {
     status = vcs_run_check(&runs[i], options->horizons, options->horizon_count, options->env, error);
@@ -664,7 +776,9 @@ vcs_status_t vcs_fleet_truths(int32_t device, const vcs_run_t *runs, size_t run_
                         count,
                         options->horizons ? (size_t)options->horizon_count : 1,
                         (vcs_state_size(runs->cart) + 15) & ~(size_t)15,
-                        options};
+                        options,
+                        results};
+  if (runs->cart->snoops || !runs->cart->code || !~runs->cart->hot_pages) return truths_here(&q, error);
   flips_t flips = {0};
   status = flips_allocate(&q, &flips, error);
   if (!status) memset(flips.inputs, VCS_INPUTS, count + 1);

@@ -22,5 +22,6 @@ static __device__ inline void copy_together(void *to, const void *from, size_t s
 /* The engine's functions for truths (truth.cu). */
 const char *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures);
 const char *vcs_kernels_truth(const vcs_truth_view_t *truth);
+const char *vcs_kernels_map(const vcs_truth_view_t *truth, bool ram, float *maps, int32_t first, int32_t count);
 
 #endif

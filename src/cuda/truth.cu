@@ -8,10 +8,14 @@
  * What a run did is counted by a second kernel, a block a run.
  */
 #include "kernels.h"
+#include "truth.h"
 
 namespace {
 
-enum { COMPARE_THREADS = 256 };
+enum {
+  RUNS_PER_SM = 8
+}; /* so that a thousand are on the way at once: what waits for the first to end takes twice as long */
+enum { COMPARE_THREADS = 256, IMAGE_BLOCKS = 64, IMAGE_THREADS = 128 };
 
 constexpr size_t PICTURE_BYTES = 2 * static_cast<size_t>(VCS_FRAME_BYTES);
 
@@ -21,17 +25,52 @@ __global__ void picture_kernel(const __grid_constant__ vcs_truth_view_t truth, c
                 PICTURE_BYTES);
 }
 
-/* Shared memory: the machine, however much RAM its cartridge has. */
-__global__ void __launch_bounds__(WARP) run_kernel(const __grid_constant__ vcs_truth_view_t truth) {
+/* The image as lone.h wants it. */
+__global__ void image_kernel(const __grid_constant__ vcs_truth_view_t truth) {
+  for (uint32_t at = blockIdx.x * blockDim.x + threadIdx.x; at < truth.cart->rom_size; at += gridDim.x * blockDim.x) {
+    truth.image[at] = vcs_lone_code_of(truth.cart->code[at]);
+  }
+}
+
+/* A pointer into shared memory whose origin the compiler has forgotten: it would compute it anew at each use. */
+template <typename T>
+__device__ T *kept(void *shared) {
+  uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
+  asm volatile("" : "+r"(address));
+  return static_cast<T *>(__cvta_shared_to_generic(address));
+}
+
+/* Two warps, of which one lane each works: the CPU's and the TIA's. The others are gone and which of the two it is
+ * comes from a vote, so that the compiler knows that lanes never part: where they might, every branch has to bring them
+ * together again, which takes longer than what the branch is about. Shared memory: the machine, however much RAM its
+ * cartridge has. */
+__global__ void __launch_bounds__(2 * WARP, RUNS_PER_SM) run_kernel(const __grid_constant__ vcs_truth_view_t truth) {
   extern __shared__ uint4 machine[];
+  __shared__ uint4 registers[(offsetof(vcs_t, cart_ram) + 15) / 16];
   __shared__ vcs_video_t video;
+  __shared__ vcs_gate_t gate;
+  __shared__ bool ends;
+  __shared__ vcs_duo_t duo;
   const int32_t run = blockIdx.x;
-  vcs_t *there = vcs_truth_machine(&truth, run), *m = reinterpret_cast<vcs_t *>(machine);
-  copy_together(m, there, truth.machine_bytes);
-  __syncwarp();
-  if (threadIdx.x == 0) vcs_truth_run(&truth, run, m, &video, there);
-  __syncwarp();
-  copy_together(there, m, truth.machine_bytes);
+  vcs_t *there = vcs_truth_machine(&truth, run);
+  copy_together(machine, there, truth.machine_bytes);
+  if (threadIdx.x == 0) {
+    ends = false;
+    duo = {reinterpret_cast<vcs_t *>(registers), &video, truth.logs + run * static_cast<size_t>(VCS_LOG_SIZE), &gate,
+           &ends};
+    __mbarrier_init(&gate, 2);
+  }
+  __syncthreads();
+  if (threadIdx.x % WARP != 0) return;
+  if (__any_sync(1, threadIdx.x == WARP)) {
+    vcs_duo_follow(&duo);
+    return;
+  }
+  vcs_t *m = kept<vcs_t>(machine);
+  vcs_truth_run(&truth, run, m, &duo, there);
+  ends = true;
+  vcs_gate_pass(&gate);
+  vcs_copy_machine(there, m, truth.machine_bytes);
 }
 
 /* A block a run, a thread a row: everybody counts and makes the checksum of a row; one puts them together. */
@@ -60,22 +99,44 @@ __global__ void __launch_bounds__(COMPARE_THREADS) compare_kernel(const __grid_c
   truth.rows[run * static_cast<size_t>(truth.horizon_count) + truth.horizon] = row;
 }
 
+/* A block an item. */
+__global__ void __launch_bounds__(COMPARE_THREADS)
+    map_kernel(const __grid_constant__ vcs_truth_view_t truth, bool ram, float *maps, int32_t first) {
+  const size_t size = vcs_truth_map_size(&truth, ram);
+  float *map = maps + (blockIdx.x * static_cast<size_t>(truth.horizon_count) + truth.horizon) * size;
+  const int32_t item = first + static_cast<int32_t>(blockIdx.x);
+  if (ram) {
+    vcs_truth_map_ram(&truth, item, map, threadIdx.x, COMPARE_THREADS);
+  } else {
+    vcs_truth_map_pixels(&truth, item, map, threadIdx.x, COMPARE_THREADS);
+  }
+}
+
 }  // namespace
+
+const char *vcs_kernels_map(const vcs_truth_view_t *truth, bool ram, float *maps, int32_t first, int32_t count) {
+  map_kernel<<<count, COMPARE_THREADS>>>(*truth, ram, maps, first);
+  return error_of(cudaGetLastError());
+}
 
 const char *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures) {
   const size_t size = truth->bases * PICTURE_BYTES;
+  const size_t rows = vcs_truth_runs(truth) * static_cast<size_t>(truth->horizon_count);
   uint8_t *there;
+  TRY(cudaMemsetAsync(truth->rows, 0, rows * sizeof *truth->rows)); /* between the fields, too */
   TRY(cudaMallocAsync(&there, size, nullptr));
   TRY(cudaMemcpyAsync(there, pictures, size, cudaMemcpyHostToDevice));
   picture_kernel<<<vcs_truth_runs(truth), 256>>>(*truth, there);
+  TRY(cudaGetLastError());
+  image_kernel<<<IMAGE_BLOCKS, IMAGE_THREADS>>>(*truth);
   TRY(cudaGetLastError());
   return error_of(cudaFreeAsync(there, nullptr));
 }
 
 const char *vcs_kernels_truth(const vcs_truth_view_t *truth) {
-  run_kernel<<<vcs_truth_runs(truth), WARP, truth->machine_bytes>>>(*truth);
+  TRY(cudaMemsetAsync(truth->logs, 0, vcs_truth_runs(truth) * sizeof *truth->logs * VCS_LOG_SIZE));
+  run_kernel<<<vcs_truth_runs(truth), 2 * WARP, truth->machine_bytes>>>(*truth);
   TRY(cudaGetLastError());
   compare_kernel<<<vcs_truth_runs(truth), COMPARE_THREADS>>>(*truth);
-  TRY(cudaGetLastError());
-  return error_of(cudaDeviceSynchronize());
+  return error_of(cudaGetLastError());
 }

@@ -1,0 +1,185 @@
+/* duo.h: one machine on two lanes: the CPU writes down what it does to the TIA, and the TIA follows.
+ *
+ *   CPU lane   6507, RIOT, cartridge  ----- log: (cycle, register, value) ... ----->  TIA lane   picture, collisions
+ *
+ * A 6507 needs next to nothing back from the TIA: a WSYNC halts it by arithmetic, the end of a frame is a matter of
+ * VSYNC and of time, paddles are resistors. Only collisions have to be drawn before they can be read. So the TIA may
+ * lag behind; when the CPU wants to know, or to touch it, it writes STOP and waits at the gate until all that it has
+ * written is done. Then it alone works on both, and lets the TIA go on afterwards.
+ *
+ * Both have a whole vcs_t, in which only their own fields are right: those of the TIA are listed in vcs_tia_copy. A few
+ * fields are the business of both (VSYNC, the capacitors of the paddles): each side keeps them for itself.
+ *
+ * The log is in global memory; an entry is one word of 64 bits, written in one access, and carries the number of its
+ * epoch, which tells the TIA that it is there: nobody has to wait for a fence. An epoch ends at a STOP, and the next
+ * one begins at the log's beginning.
+ *
+ * On a host both lanes are the same thread: the TIA follows when there is a STOP.
+ */
+#ifndef VCS_CUDA_DUO_H
+#define VCS_CUDA_DUO_H
+
+#include "lockstep.h"
+
+#if defined(__CUDACC__)
+#include <cuda_awbarrier_primitives.h>
+typedef __mbarrier_t vcs_gate_t;
+#else
+typedef int vcs_gate_t;
+#endif
+
+/* Before a loop that is not to be unrolled: code that is seldom needed should not take the place of other code. */
+#if defined(__CUDA_ARCH__)
+#define VCS_SMALL_LOOP _Pragma("unroll 1")
+#else
+#define VCS_SMALL_LOOP
+#endif
+
+enum {
+  VCS_LOG_SIZE = 2048, /* entries; a frame has about a thousand */
+  VCS_LOG_ROOM = 8,    /* of which the last few stay free: for a STOP, and for who reads ahead */
+  VCS_LOG_SEEN = 64,   /* instead of a register: an access that only lets time pass */
+  VCS_LOG_STOP,
+  VCS_LOG_EPOCHS = 0xFFFF,
+};
+
+typedef struct {
+  vcs_t *tia; /* what the TIA lane works on; without cartridge RAM */
+  vcs_video_t *video;
+  uint64_t *log;       /* VCS_LOG_SIZE entries; zero at first */
+  vcs_gate_t *gate;    /* a barrier for two */
+  volatile bool *ends; /* the TIA lane is done */
+} vcs_duo_t;
+
+/* Where the CPU is writing. */
+typedef struct {
+  uint64_t *entries;
+  uint32_t at, epoch; /* epochs are from 1 to VCS_LOG_EPOCHS, and then from 1 on again */
+} vcs_log_t;
+
+/* ---- The two states ---------------------------------------------------------------------------------------------- */
+
+/* The fields of the TIA, and the choice of the frame buffer: stretches of vcs_t, the first two of words. */
+VCS_SLOW_FN void vcs_tia_copy(vcs_t *to, const vcs_t *from) {
+  enum {
+    TIMES = offsetof(vcs_t, frame_clock) / 4,
+    TIMES_END = offsetof(vcs_t, timer_cycle) / 4,
+    PLACES = offsetof(vcs_t, line) / 4,
+    PLACES_END = offsetof(vcs_t, bank) / 4,
+    REGISTERS = offsetof(vcs_t, vsync),
+    REGISTERS_END = offsetof(vcs_t, audio_divider)
+  };
+  const uint32_t *words = (const uint32_t *)(const void *)from;
+  VCS_SMALL_LOOP
+  for (int i = TIMES; i < TIMES_END; i++) ((uint32_t *)(void *)to)[i] = words[i];
+  VCS_SMALL_LOOP
+  for (int i = PLACES; i < PLACES_END; i++) ((uint32_t *)(void *)to)[i] = words[i];
+  VCS_SMALL_LOOP
+  for (int i = REGISTERS; i < REGISTERS_END; i++) ((uint8_t *)to)[i] = ((const uint8_t *)from)[i];
+  to->collisions = from->collisions;
+  to->front = from->front;
+}
+
+/* ---- The log ----------------------------------------------------------------------------------------------------- */
+
+VCS_HOT_FN uint64_t vcs_log_entry(uint32_t cycles, uint32_t epoch, unsigned r, uint8_t value) {
+  return (uint64_t)cycles << 32 | (uint32_t)(epoch << 16 | r << 8 | value);
+}
+
+VCS_HOT_FN uint32_t vcs_log_next(uint32_t epoch) { return epoch == VCS_LOG_EPOCHS ? 1 : epoch + 1; }
+
+VCS_HOT_FN unsigned vcs_log_register(uint64_t entry) { return (unsigned)(entry >> 8) & 0xFF; }
+
+/* What the TIA does with an entry. */
+VCS_HOT_FN void vcs_log_follow(const vcs_duo_t *duo, uint64_t entry) {
+  const unsigned r = vcs_log_register(entry);
+  duo->tia->cycles = (uint32_t)(entry >> 32);
+  if (r == VCS_LOG_SEEN) {
+    vcs_tia_see(duo->tia, duo->video, vcs_tia_since_frame(duo->tia));
+  } else {
+    vcs_lane_write_tia(duo->tia, duo->video, r, (uint8_t)entry);
+  }
+}
+
+#if defined(__CUDACC__)
+
+enum { GATE_NAP = 1000 }; /* nanoseconds, at most */
+
+/* Each of the two waits for the other. */
+static __device__ __noinline__ void vcs_gate_pass(vcs_gate_t *gate) {
+  const __mbarrier_token_t token = __mbarrier_arrive(gate);
+  while (!__mbarrier_try_wait(gate, token, GATE_NAP)) {
+  }
+}
+
+static __device__ __forceinline__ uint64_t vcs_log_get(const vcs_duo_t *duo, uint32_t at) {
+  return ((volatile uint64_t *)duo->log)[at];
+}
+
+/* The TIA lane: follows epoch by epoch, until there is no more. */
+static __device__ void vcs_duo_follow(const vcs_duo_t *duo) {
+  for (uint32_t epoch = 1;; epoch = vcs_log_next(epoch)) {
+    vcs_gate_pass(duo->gate);
+    if (*duo->ends) return;
+    uint64_t some[4] = {0, 0, 0, 0}; /* an access takes long, so there are four at a time */
+    for (uint32_t at = 0;; at++) {
+      while ((uint32_t)some[0] >> 16 != epoch) {
+        for (int i = 0; i < 4; i++) some[i] = vcs_log_get(duo, at + (uint32_t)i);
+      }
+      if (vcs_log_register(some[0]) == VCS_LOG_STOP) break;
+      vcs_log_follow(duo, some[0]);
+      for (int i = 0; i < 3; i++) some[i] = some[i + 1];
+      some[3] = 0;
+    }
+    vcs_gate_pass(duo->gate);
+  }
+}
+
+#endif
+
+/* The TIA goes on, or begins. */
+VCS_HOT_FN void vcs_duo_go(const vcs_duo_t *duo) {
+#if defined(__CUDA_ARCH__)
+  vcs_gate_pass(duo->gate);
+#else
+  (void)duo;
+#endif
+}
+
+/* All that was written has been done, and the TIA waits. */
+VCS_SLOW_FN void vcs_duo_wait(const vcs_duo_t *duo, uint32_t at, uint32_t epoch) {
+#if defined(__CUDA_ARCH__)
+  ((volatile uint64_t *)duo->log)[at] = vcs_log_entry(0, epoch, VCS_LOG_STOP, 0);
+  vcs_gate_pass(duo->gate);
+  if (epoch == VCS_LOG_EPOCHS) { /* numbers begin anew, so nothing old may be there */
+    for (uint32_t i = 0; i < VCS_LOG_SIZE; i++) ((volatile uint64_t *)duo->log)[i] = 0;
+    __threadfence();
+  }
+#else
+  (void)epoch;
+  for (uint32_t i = 0; i < at; i++) vcs_log_follow(duo, duo->log[i]);
+#endif
+}
+
+VCS_HOT_FN void vcs_duo_stop(const vcs_duo_t *duo, vcs_log_t *log) {
+  vcs_duo_wait(duo, log->at, log->epoch);
+  log->at = 0;
+  log->epoch = vcs_log_next(log->epoch);
+}
+
+/* An entry for a log that has room. */
+VCS_HOT_FN bool vcs_log_is_full(const vcs_log_t *log) { return log->at >= VCS_LOG_SIZE - VCS_LOG_ROOM; }
+
+VCS_HOT_FN void vcs_log_write(vcs_log_t *log, uint32_t cycles, unsigned r, uint8_t value) {
+  ((volatile uint64_t *)log->entries)[log->at++] = vcs_log_entry(cycles, log->epoch, r, value);
+}
+
+VCS_HOT_FN void vcs_duo_tell(const vcs_duo_t *duo, vcs_log_t *log, uint32_t cycles, unsigned r, uint8_t value) {
+  if (vcs_log_is_full(log)) {
+    vcs_duo_stop(duo, log);
+    vcs_duo_go(duo);
+  }
+  vcs_log_write(log, cycles, r, value);
+}
+
+#endif
