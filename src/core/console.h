@@ -36,10 +36,12 @@ VCS_FN void vcs_console_reset(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames)
 
 /* A resistance while hands hold the knob one step to the left, or to the right, of where it is. */
 VCS_FN int32_t vcs_turned(int32_t resistance, bool left, bool right) {
-  int64_t turned = (int64_t)resistance + (left ? VCS_PADDLE_STEP : 0) - (right ? VCS_PADDLE_STEP : 0);
-  return (int32_t)(turned < VCS_RESISTANCE_MIN   ? VCS_RESISTANCE_MIN
-                   : turned > VCS_RESISTANCE_MAX ? VCS_RESISTANCE_MAX
-                                                 : turned);
+  int64_t turned = resistance;
+  if (left) turned += VCS_PADDLE_STEP;
+  if (right) turned -= VCS_PADDLE_STEP;
+  if (turned < VCS_RESISTANCE_MIN) turned = VCS_RESISTANCE_MIN;
+  if (turned > VCS_RESISTANCE_MAX) turned = VCS_RESISTANCE_MAX;
+  return (int32_t)turned;
 }
 
 /* What hands do to the pins of the two ports.
