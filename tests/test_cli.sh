@@ -298,6 +298,11 @@ report $? "some bits show"
 exits 0 "truth with one thread, into a file" truth demo --seed 1 --frames 100 --horizon 8 --jobs 1 --out truth.tsv.gz
 gzip -dc truth.tsv.gz >unpacked.tsv
 same "the same table" truth.tsv unpacked.tsv
+exits 0 "truth on a GPU, or what is missing, and the CPU" truth demo --seed 1 --frames 100 --horizon 8 --gpu
+cp out gpu.tsv
+same "the same table wherever" truth.tsv gpu.tsv
+exits 0 "what a GPU does not do" truth demo --frames 30 --bits rom:1F0.7 --gpu
+says err "no bits of ROM. The CPU does it"
 exits 0 "truth at several horizons" truth demo --seed 1 --frames 100 --horizon 1,8 --wrt ram
 awk -F '\t' -v OFS='\t' '$1 == 8 { print $2, $3, $4, $5, $6, $7 }' out >eighth.tsv
 same "the last is the same" truth.tsv eighth.tsv

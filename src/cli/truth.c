@@ -14,7 +14,7 @@ static const char command[] = "diffvcs truth";
 
 typedef struct {
   vcs_stage_t stage;
-  bool together, pairs, score, stop_when_over;
+  bool together, pairs, score, stop_when_over, gpu;
   size_t rows; /* without those of the run itself */
   size_t (*pair_list)[2];
   vcs_truth_t *base, *results;
@@ -77,15 +77,26 @@ static vcs_status_t list_pairs(job_t *job, vcs_error_t *error) {
   return VCS_OK;
 }
 
+/* What the CPU has to do, and why; NULL: a GPU can do it. */
+static const char *why_not_gpu(const job_t *job) {
+  if (job->together || job->pairs) return "it flips one bit at a time";
+  if (job->score || job->stop_when_over) return "it knows no score, and not when a game is over";
+  for (size_t i = 0; i < job->stage.count; i++) {
+    if (job->stage.places[i].kind == VCS_PLACE_ROM) return "it has one image for all runs, so no bits of ROM";
+  }
+  return vcs_device_missing(VCS_GPU);
+}
+
 static vcs_status_t find(job_t *job, vcs_progress_t *progress, vcs_error_t *error) {
   const vcs_stage_t *stage = &job->stage;
   const vcs_truth_options_t options = {.horizons = stage->horizons,
                                        .horizon_count = stage->horizon_count,
-                                       .env = stage->env,
+                                       .env = job->gpu ? NULL : stage->env,
                                        .threads = (int32_t)stage->threads,
                                        .stop_when_over = job->stop_when_over,
                                        .progress = add_progress,
-                                       .progress_context = progress};
+                                       .progress_context = progress,
+                                       .device = job->gpu ? VCS_GPU : VCS_CPU};
   const vcs_truth_results_t results = {.base = job->base, .rows = job->results};
   if (job->together) return vcs_truth_sets(&stage->run, &options, stage->places, &stage->count, 1, &results, error);
   if (job->pairs) {
@@ -106,6 +117,9 @@ static int truth(job_t *job) {
   job->base = calloc(horizons, sizeof *job->base);
   job->results = calloc(job->rows ? job->rows * horizons : 1, sizeof *job->results);
   if (!job->base || !job->results) return vcs_cli_complain(command, VCS_EXIT_FAILED, "out of memory");
+  const char *why_not = job->gpu ? why_not_gpu(job) : NULL;
+  if (why_not) vcs_cli_complain(command, 0, "not on a GPU: %s. The CPU does it", why_not);
+  if (why_not) job->gpu = false;
   vcs_progress_start(&progress, job->stage.rom.name, job->rows + (job->pairs ? job->stage.count : 0),
                      VCS_PROGRESS_AUTO);
   vcs_status_t status = find(job, &progress, &error);
@@ -134,6 +148,7 @@ int vcs_cli_truth(int argc, char **argv) {
       VCS_ARG_FLAG("pairs", &job.pairs, "what every two bits do beyond what each does: F(11)-F(10)-F(01)+F(00)"),
       VCS_ARG_FLAG("score", &job.score, "one more column: the score with the bit set minus with the bit clear"),
       VCS_ARG_FLAG("stop-when-over", &job.stop_when_over, "a game that is over stands still, as in ale-py"),
+      VCS_ARG_FLAG("gpu", &job.gpu, "run the flips on a GPU, all at once; where that cannot be, the CPU does it"),
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,
@@ -148,7 +163,8 @@ int vcs_cli_truth(int argc, char **argv) {
       "diffvcs truth pong --seed 1 --frames 300 --horizon 1,4,15 --wrt ram --out pong.tsv.gz\n"
       "diffvcs truth breakout --frames 200 --horizon 30 --wrt input --score\n"
       "diffvcs truth pong --frames 200 --horizon 2 --bits 9C,9D.0,grp[1].3\n"
-      "diffvcs truth pong --frames 200 --horizon 2 --bits 9C,9D --pairs\n",
+      "diffvcs truth pong --frames 200 --horizon 2 --bits 9C,9D --pairs\n"
+      "diffvcs truth space_invaders --frames 300 --horizon 8 --gpu\n",
       args};
   int exit_code = vcs_args_read(&usage, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
