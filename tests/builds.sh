@@ -5,7 +5,8 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 out=build-variants
 mkdir -p "$out"
-sources="src/host/*.c build/demo_image.c"
+mapfile -t sources < <(find src/host -name "*.c" ! -name "batch*.c" | sort) # batches have no part in it, and need the rest
+sources+=(build/demo_image.c)
 [ -e build/demo_image.c ] || cmake -DIN=demo/demo.bin -DOUT=build/demo_image.c -P cmake/embed.cmake
 flags="-std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -Iinclude -Isrc"
 roms=${DIFFVCS_ROMS:-$(compgen -G '.venv/lib/python3*/site-packages/ale_py/roms' || true)}
@@ -38,7 +39,7 @@ compare() { # name, program
 # Compilers run side by side, programs one after the other: each of those uses every core itself.
 compile() { # name, compiler, optimisation
   # shellcheck disable=SC2086
-  $2 $flags $3 tests/hashes.c $sources -o "$out/$1" -lz -lpng -lpthread -lm 2> "$out/$1.log"
+  $2 $flags $3 tests/hashes.c "${sources[@]}" -o "$out/$1" -lz -lpng -lpthread -lm 2> "$out/$1.log"
 }
 
 variants=("gcc-O0 gcc -O0" "gcc-O2 gcc -O2" "gcc-O3 gcc -O3 -fno-strict-aliasing" "clang-O1 clang -O1" "clang-O3 clang -O3")
@@ -64,7 +65,7 @@ done
 # The core as CUDA C++: one translation unit that runs the machine on the host, linked with the rest built as C.
 if command -v nvcc > /dev/null; then
   objects=()
-  for source in $sources; do
+  for source in "${sources[@]}"; do
     object="$out/$(basename "${source%.c}").o"
     # shellcheck disable=SC2086
     gcc $flags -O1 -c "$source" -o "$object" || failed=1
