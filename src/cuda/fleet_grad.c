@@ -215,8 +215,12 @@ static const char *put_scale(const product_t *p, void *stream) {
   const vcs_engine_t *engine = p->fleet->engine;
   const float *given = p->options->grad.scale;
   float scale[256];
-  for (int i = 0; i < 256; i++) scale[i] = given ? given[i] : (float)i;
-  if (memcmp(w->held, scale, sizeof scale) == 0) return NULL;
+  bool is_held = true;
+  for (int i = 0; i < 256; i++) {
+    scale[i] = given ? given[i] : (float)i;
+    is_held = is_held && w->held[i] == scale[i];
+  }
+  if (is_held) return NULL;
   const char *why = engine->wait(stream);
   if (!why) why = engine->move(w->scale, scale, sizeof scale);
   if (!why) why = engine->wait(NULL);
