@@ -552,6 +552,11 @@ static void compare_maps(vcs_cart_t *cart, int horizon_count) {
   assert_true(assert_rows_equal(got, want, RUNS * items) > 0);
   assert_memory_equal(got_pixels, want_pixels, RUNS * pixels * sizeof *want_pixels);
   assert_memory_equal(got_ram, want_ram, RUNS * bits * sizeof *want_ram);
+  const vcs_truth_options_t no_values = {.horizons = options.horizons, .horizon_count = horizon_count};
+  const vcs_truth_results_t ram_alone = {.ram = got_ram};
+  for (size_t i = 0; i < RUNS * bits; i++) got_ram[i] = 0.5f;
+  assert_int_equal(vcs_fleet_truths(device(), runs, RUNS, &no_values, places, PLACES, &ram_alone, NULL), VCS_OK);
+  assert_memory_equal(got_ram, want_ram, RUNS * bits * sizeof *want_ram);
   void *const buffers[] = {want_pixels, want_ram, got_pixels, got_ram, want, got};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) free(buffers[i]);
   for (int i = 0; i < RUNS; i++) vcs_env_free(envs[i]);

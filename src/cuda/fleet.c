@@ -581,10 +581,10 @@ static const char *add_maps(const vcs_engine_t *engine, const question_t *q, con
   enum { BYTES = 64 << 20 };
   const size_t items = q->bases * q->count;
   for (int ram = 0; ram < 2; ram++) {
-    const size_t bytes = vcs_truth_map_size(view, ram) * q->horizons * sizeof(float);
-    const size_t at_once = bytes < BYTES ? BYTES / bytes : 1;
-    void *buffer = NULL;
     if (!(ram ? q->results->ram : q->results->pixels)) continue;
+    const size_t bytes = vcs_truth_map_size(view, ram) * q->horizons * sizeof(float);
+    const size_t at_once = bytes < BYTES ? BYTES / bytes : 1; /* NOLINT(clang-analyzer-core.DivideZero): never 0 */
+    void *buffer = NULL;
     const char *why = engine->allocate((at_once < items ? at_once : items) * bytes, &buffer);
     for (size_t i = 0; !why && i < items; i += at_once) {
       const size_t count = items - i < at_once ? items - i : at_once;
