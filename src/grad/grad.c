@@ -280,7 +280,7 @@ static void look_at_state(walk_t *walk, const vcs_t *m, float *bits) {
 /* Forwards: the state before this frame has a part in its reward, too, which is known now. */
 static void look_at_rewards(walk_t *walk, int32_t frame, float *of) {
   const vcs_rewards_t *rewards = &walk->rewards;
-  if (!rewards->env) return;
+  if (!rewards->env || !of) return;
   vcs_rewards_play(rewards, frame, walk->machine);
   if (frame > 0) {
     float both[2] = {0, 0};
@@ -302,7 +302,7 @@ static vcs_t *machine_after(const walk_t *walk, int32_t frame) {
 static void look_back_at_rewards(walk_t *walk, int32_t frame, float *of) {
   const vcs_rewards_t *rewards = &walk->rewards;
   const bool last = frame + 1 == walk->run->frames;
-  if (!rewards->env) return;
+  if (!rewards->env || !of) return;
   if (of[frame] != 0 || (!last && of[frame + 1] != 0)) {
     memset(rewards->bits, 0, 8 * walk->size * sizeof *rewards->bits);
     vcs_rewards_link(rewards, true, frame, machine_after(walk, frame), last ? NULL : rewards->beside, &of[frame]);
