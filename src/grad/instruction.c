@@ -521,7 +521,7 @@ VCS_STATIC void byte_row(vcs_work_t *w, const float stored[VCS_SLOTS], bool hits
   if (flags) take_flags(w, out);
   if (w->how != VCS_ROW_MOVES && !quiet) gain_by_kind(w, made, read);
   const vcs_chip_t chip = vcs_chip_at(w->row->addr);
-  const bool spares_nothing = chip == VCS_TO_TIA || chip == VCS_TO_RIOT;
+  const bool spares_nothing = !w->reads && (chip == VCS_TO_TIA || chip == VCS_TO_RIOT); /* what it read may change */
   if (w->stores ? hits || !(quiet || spares_nothing) : w->op.mode != VCS_MODE_IMM && w->reads) {
     const int lane = stack ? VCS_LANE_S : vcs_index_lane(w->op);
     if (stack || w->op.mode == VCS_MODE_ZP) {
