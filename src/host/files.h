@@ -75,8 +75,9 @@ bool vcs_path_executable(char *path, size_t size);                              
 
 /* An existing file is taken as it is. A name without '/' ("pong", "pong.bin", "SpaceInvaders", "videochess") is
  * searched as NAME.bin, .a26 or .rom, gzipped or not, in roms_dir, $DIFFVCS_ROMS, $ALE_ROMS_DIR, and in an installed
- * ale-py: the .venv of the current directory or near this program, then wherever python3 says it is.
- * Case, '_', '-' and ' ' do not count where no file has the very name. The error lists the places. */
+ * ale-py: the .venv of the current directory or near this program, then where pip has put it for this user or beside a
+ * python3 of the PATH. Case, '_', '-' and ' ' do not count where no file has the very name. The error lists the places.
+ */
 vcs_status_t vcs_rom_find(const char *name_or_path, const char *roms_dir, char *path, size_t path_size,
                           vcs_error_t *error);
 
