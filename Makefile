@@ -119,13 +119,13 @@ cuda-library: # alone, and not assembled for any GPU, which takes most of the ti
 	@cmake --build $(BUILD) --target diffvcs_cuda -- --no-print-directory -s
 
 test-cuda: cuda roms
-	$(ON_GPU) $(BUILD)/tests/test_fleet
-	$(ON_GPU) $(BUILD)/tests/test_fleet truth
-	$(ON_GPU) $(BUILD)/tests/test_fleet many 4096 600
-	$(ON_GPU) $(BUILD)/tests/test_fleet million
-	$(ON_GPU) $(BUILD)/tests/test_fleet_grad
+	$(ON_GPU) $(BUILD)/tests/test_device_batch
+	$(ON_GPU) $(BUILD)/tests/test_device_batch truth
+	$(ON_GPU) $(BUILD)/tests/test_device_batch many 4096 600
+	$(ON_GPU) $(BUILD)/tests/test_device_batch million
+	$(ON_GPU) $(BUILD)/tests/test_device_batch_grad
 	$(ON_GPU) $(BUILD)/tests/test_device
-	$(ON_GPU) $(BUILD)/tests/test_fleet golden $(RECORDS)
+	$(ON_GPU) $(BUILD)/tests/test_device_batch golden $(RECORDS)
 
 bench-cuda: cuda roms
 	@mkdir -p $(BUILD)/bench

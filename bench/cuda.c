@@ -1,11 +1,11 @@
-/* cuda.c: what a GPU makes of fleets, for `make bench-cuda`.
+/* cuda.c: what a GPU makes of device batches, for `make bench-cuda`.
  *
- *   cuda ROMS [SECONDS] [WORK...] [SEATS...]     Pong, Breakout and Space Invaders, random play; default: everything,
- *                                                by fleets of 65,536 and 131,072 seats
+ *   cuda ROMS [SECONDS] [WORK...] [ENVS...]     Pong, Breakout and Space Invaders, random play; default: everything,
+ *                                                by device batches of 65,536 and 131,072 envs
  *
- * Frames are raw frames of 60 Hz. A fleet plays for a while first, so that its machines are no longer alike. Time is
- * wall time around steps that are queued and then waited for. Instructions are those of the 6507s: what a machine's own
- * counter says of a step, mean over a sample. The last line is for scripts.
+ * Frames are raw frames of 60 Hz. A device batch plays for a while first, so that its machines are no longer alike.
+ * Time is wall time around steps that are queued and then waited for. Instructions are those of the 6507s: what a
+ * machine's own counter says of a step, mean over a sample. The last line is for scripts.
  */
 #include <math.h>
 #include <stdio.h>
@@ -26,9 +26,10 @@ typedef struct {
 } work_t;
 
 enum { EMULATE, DRAWN, PIPELINE, STE, BIT, TRUTH, WORKS };
-static const work_t works[WORKS] = {{"emulate", VCS_FLEET_SHOWS_NOTHING, 4}, {"drawn", VCS_FLEET_SHOWS_FRAMES, 1},
-                                    {"pipeline", VCS_FLEET_SHOWS_SMALL, 4},  {"ste", VCS_FLEET_SHOWS_NOTHING, 4},
-                                    {"bit", VCS_FLEET_SHOWS_NOTHING, 4},     {"truth", VCS_FLEET_SHOWS_NOTHING, 0}};
+static const work_t works[WORKS] = {
+    {"emulate", VCS_DEVICE_BATCH_SHOWS_NOTHING, 4}, {"drawn", VCS_DEVICE_BATCH_SHOWS_FRAMES, 1},
+    {"pipeline", VCS_DEVICE_BATCH_SHOWS_SMALL, 4},  {"ste", VCS_DEVICE_BATCH_SHOWS_NOTHING, 4},
+    {"bit", VCS_DEVICE_BATCH_SHOWS_NOTHING, 4},     {"truth", VCS_DEVICE_BATCH_SHOWS_NOTHING, 0}};
 
 static double now(void) {
   struct timespec t;
@@ -68,14 +69,14 @@ static void *allocate(size_t size) {
 }
 
 /* Instructions a frame: a sample of machines before and after some steps; episodes that ended in between aside. */
-static double instructions_per_frame(vcs_fleet_t *fleet, const vcs_batch_results_t *results, int32_t seats) {
+static double instructions_per_frame(vcs_device_batch_t *batch, const vcs_batch_results_t *results, int32_t envs) {
   static vcs_t m;
   static uint32_t before[SAMPLE], frames[SAMPLE];
   double sum = 0, count = 0;
   vcs_error_t error;
   for (int pass = 0; pass < 2; pass++) {
     for (int i = 0; i < SAMPLE; i++) {
-      must(vcs_fleet_machine(fleet, (int32_t)((int64_t)i * seats / SAMPLE), &m, &error), &error);
+      must(vcs_device_batch_machine(batch, (int32_t)((int64_t)i * envs / SAMPLE), &m, &error), &error);
       if (pass && m.frames > frames[i] && m.frames - frames[i] < 100) {
         sum += m.instructions - before[i];
         count += m.frames - frames[i];
@@ -83,7 +84,7 @@ static double instructions_per_frame(vcs_fleet_t *fleet, const vcs_batch_results
       before[i] = m.instructions;
       frames[i] = m.frames;
     }
-    for (int i = 0; !pass && i < 4; i++) must(vcs_fleet_step(fleet, NULL, results, NULL, &error), &error);
+    for (int i = 0; !pass && i < 4; i++) must(vcs_device_batch_step(batch, NULL, results, NULL, &error), &error);
   }
   return count ? sum / count : 0;
 }
@@ -92,75 +93,75 @@ typedef struct {
   double frames_per_second, instructions;
 } rate_t;
 
-static rate_t measure(const vcs_cart_t *cart, const work_t *work, int32_t seats, double seconds) {
-  vcs_fleet_options_t options;
-  vcs_fleet_t *fleet;
+static rate_t measure(const vcs_cart_t *cart, const work_t *work, int32_t envs, double seconds) {
+  vcs_device_batch_options_t options;
+  vcs_device_batch_t *batch;
   vcs_error_t error;
-  vcs_fleet_defaults(&options);
-  options.seats = seats;
+  vcs_device_batch_defaults(&options);
+  options.envs = envs;
   options.shows = work->shows;
   options.frame_skip = work->frame_skip;
-  must(vcs_fleet_create(&cart, 1, NULL, &options, &fleet, &error), &error);
-  const size_t size = vcs_fleet_observation_size(fleet);
-  const vcs_batch_results_t results = {.observations = size ? allocate(size * (size_t)seats) : NULL,
-                                       .rewards = allocate((size_t)seats * sizeof(int32_t)),
-                                       .lives = allocate((size_t)seats * sizeof(int32_t)),
-                                       .terminated = allocate((size_t)seats),
-                                       .truncated = allocate((size_t)seats)};
-  must(vcs_fleet_reset(fleet, 1, &results, NULL, &error), &error);
+  must(vcs_device_batch_create(&cart, 1, NULL, &options, &batch, &error), &error);
+  const size_t size = vcs_device_batch_observation_size(batch);
+  const vcs_batch_results_t results = {.observations = size ? allocate(size * (size_t)envs) : NULL,
+                                       .rewards = allocate((size_t)envs * sizeof(int32_t)),
+                                       .lives = allocate((size_t)envs * sizeof(int32_t)),
+                                       .terminated = allocate((size_t)envs),
+                                       .truncated = allocate((size_t)envs)};
+  must(vcs_device_batch_reset(batch, 1, &results, NULL, &error), &error);
   for (int i = 0; i < WARM_FRAMES / options.frame_skip; i++) {
-    must(vcs_fleet_step(fleet, NULL, &results, NULL, &error), &error);
+    must(vcs_device_batch_step(batch, NULL, &results, NULL, &error), &error);
   }
-  must(vcs_fleet_wait(fleet, NULL, &error), &error);
+  must(vcs_device_batch_wait(batch, NULL, &error), &error);
   const double start = now();
   double spent = 0;
   int64_t steps = 0;
   for (int more = 4; spent < seconds; more *= 2) {
-    for (int i = 0; i < more; i++) must(vcs_fleet_step(fleet, NULL, &results, NULL, &error), &error);
-    must(vcs_fleet_wait(fleet, NULL, &error), &error);
+    for (int i = 0; i < more; i++) must(vcs_device_batch_step(batch, NULL, &results, NULL, &error), &error);
+    must(vcs_device_batch_wait(batch, NULL, &error), &error);
     steps += more;
     spent = now() - start;
   }
-  const rate_t rate = {(double)steps * options.frame_skip * seats / spent,
-                       instructions_per_frame(fleet, &results, seats)};
+  const rate_t rate = {(double)steps * options.frame_skip * envs / spent,
+                       instructions_per_frame(batch, &results, envs)};
   vcs_device_free(VCS_GPU, results.observations);
   vcs_device_free(VCS_GPU, results.rewards);
   vcs_device_free(VCS_GPU, results.lives);
   vcs_device_free(VCS_GPU, results.terminated);
   vcs_device_free(VCS_GPU, results.truncated);
-  vcs_fleet_free(fleet);
+  vcs_device_batch_free(batch);
   return rate;
 }
 
 /* Instructions a second of derivatives: a frame is run, recorded, and walked over backwards (VJP) from an adjoint on
  * every pixel of its picture to the machine before it and to what is held. Counted are the instructions on the tapes.
  */
-static double product_rate(const vcs_cart_t *cart, vcs_method_t method, int32_t seats, double seconds) {
+static double product_rate(const vcs_cart_t *cart, vcs_method_t method, int32_t envs, double seconds) {
   enum { PATTERN = 1 << 20 };
-  vcs_fleet_options_t options;
+  vcs_device_batch_options_t options;
   vcs_batch_grad_options_t grad;
-  vcs_fleet_t *fleet;
+  vcs_device_batch_t *batch;
   vcs_error_t error;
-  vcs_fleet_defaults(&options);
-  options.seats = seats;
-  options.shows = VCS_FLEET_SHOWS_NOTHING;
-  must(vcs_fleet_create(&cart, 1, NULL, &options, &fleet, &error), &error);
+  vcs_device_batch_defaults(&options);
+  options.envs = envs;
+  options.shows = VCS_DEVICE_BATCH_SHOWS_NOTHING;
+  must(vcs_device_batch_create(&cart, 1, NULL, &options, &batch, &error), &error);
   const vcs_batch_results_t results = {0};
-  must(vcs_fleet_reset(fleet, 1, &results, NULL, &error), &error);
+  must(vcs_device_batch_reset(batch, 1, &results, NULL, &error), &error);
   for (int i = 0; i < WARM_FRAMES / options.frame_skip; i++) {
-    must(vcs_fleet_step(fleet, NULL, &results, NULL, &error), &error);
+    must(vcs_device_batch_step(batch, NULL, &results, NULL, &error), &error);
   }
   vcs_batch_grad_defaults(&grad);
   grad.grad.method = method;
   const size_t state = 8 * vcs_state_size(cart), picture = (size_t)VCS_WIDTH * (size_t)cart->height;
-  const size_t pixels = picture * (size_t)seats;
-  const vcs_batch_inputs_t inputs = {.state = allocate(state * (size_t)seats * sizeof(float)),
+  const size_t pixels = picture * (size_t)envs;
+  const vcs_batch_inputs_t inputs = {.state = allocate(state * (size_t)envs * sizeof(float)),
                                      .state_stride = state,
-                                     .input = allocate(VCS_INPUTS * (size_t)seats * sizeof(float)),
+                                     .input = allocate(VCS_INPUTS * (size_t)envs * sizeof(float)),
                                      .input_stride = VCS_INPUTS};
   const vcs_batch_outputs_t outputs = {.pixels = allocate(pixels * sizeof(float)), .pixels_stride = picture};
-  vcs_controls_t *controls = allocate((size_t)seats * sizeof *controls);
-  int64_t *walked = allocate((size_t)seats * sizeof *walked);
+  vcs_controls_t *controls = allocate((size_t)envs * sizeof *controls);
+  int64_t *walked = allocate((size_t)envs * sizeof *walked);
   static float pattern[PATTERN];
   static const vcs_controls_t idle[PATTERN / sizeof(vcs_controls_t)];
   for (int i = 0; i < PATTERN; i++) pattern[i] = (float)(i % 7 - 3) + 0.5F;
@@ -169,31 +170,31 @@ static double product_rate(const vcs_cart_t *cart, vcs_method_t method, int32_t 
     must(vcs_device_move(VCS_GPU, outputs.pixels + i, pattern, left * sizeof(float), &error), &error);
   }
   const size_t some = sizeof idle / sizeof *idle;
-  for (size_t i = 0; i < (size_t)seats; i += some) {
-    const size_t left = (size_t)seats - i < some ? (size_t)seats - i : some;
+  for (size_t i = 0; i < (size_t)envs; i += some) {
+    const size_t left = (size_t)envs - i < some ? (size_t)envs - i : some;
     must(vcs_device_move(VCS_GPU, controls + i, idle, left * sizeof *idle, &error), &error);
   }
   double start = 0, spent = 0;
   int64_t products = 0;
   for (int more = 0; spent < seconds; more = more ? 2 * more : 1) { /* the first one makes room, and does not count */
     for (int i = 0; i < (more ? more : 1); i++) {
-      must(vcs_fleet_vjp(fleet, controls, &grad, &inputs, &outputs, walked, NULL, &error), &error);
+      must(vcs_device_batch_vjp(batch, controls, &grad, &inputs, &outputs, walked, NULL, &error), &error);
     }
-    must(vcs_fleet_wait(fleet, NULL, &error), &error);
+    must(vcs_device_batch_wait(batch, NULL, &error), &error);
     if (!more) start = now();
     products += more;
     spent = now() - start;
   }
-  int64_t *here = malloc((size_t)seats * sizeof *here), sum = 0;
-  must(vcs_device_move(VCS_GPU, here, walked, (size_t)seats * sizeof *here, &error), &error);
-  for (int32_t i = 0; i < seats; i++) {
+  int64_t *here = malloc((size_t)envs * sizeof *here), sum = 0;
+  must(vcs_device_move(VCS_GPU, here, walked, (size_t)envs * sizeof *here, &error), &error);
+  for (int32_t i = 0; i < envs; i++) {
     if (here[i] < 0) die("a tape was too short");
     sum += here[i];
   }
   free(here);
   void *const buffers[] = {inputs.state, inputs.input, outputs.pixels, controls, walked};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) vcs_device_free(VCS_GPU, buffers[i]);
-  vcs_fleet_free(fleet);
+  vcs_device_batch_free(batch);
   return (double)sum * (double)products / spent;
 }
 
@@ -218,7 +219,7 @@ static double truth_ms(const vcs_cart_t *cart, double seconds) {
   for (int i = 0; i < TIMES || now() - began < seconds;
        i++) { /* a GPU that was idle takes a while to run at full speed */
     const double start = now();
-    must(vcs_fleet_truth(VCS_GPU, &run, NULL, places, BITS, &results, &error), &error);
+    must(vcs_device_batch_truth(VCS_GPU, &run, NULL, places, BITS, &results, &error), &error);
     const double spent = 1e3 * (now() - start);
     if (spent < best) best = spent;
   }
@@ -237,7 +238,7 @@ typedef struct {
 static plan_t read_plan(int argc, char **argv) {
   plan_t plan = {.seconds = 0.5};
   bool any = false;
-  if (argc < 2) die("usage: cuda ROMS [SECONDS] [emulate|drawn|pipeline|ste|bit|truth...] [SEATS...]");
+  if (argc < 2) die("usage: cuda ROMS [SECONDS] [emulate|drawn|pipeline|ste|bit|truth...] [ENVS...]");
   for (int i = 2; i < argc; i++) {
     bool work = false;
     for (int w = 0; w < WORKS; w++) {
@@ -268,7 +269,7 @@ int main(int argc, char **argv) {
   for (int g = 0; g < GAMES; g++) carts[g] = load(argv[1], games[g]);
   double best[WORKS], instructions = NAN;
   for (int w = 0; w < WORKS; w++) best[w] = NAN;
-  printf("raw frames a second, millions\n%-12s%9s", "work", "seats");
+  printf("raw frames a second, millions\n%-12s%9s", "work", "envs");
   for (int g = 0; g < GAMES; g++) printf("%16s", games[g]);
   printf("%16s\n", "mean");
   for (int w = 0; w <= PIPELINE; w++) {

@@ -118,9 +118,9 @@ work_t *grad_open(const char *rom, const char *name) {
   w->sparse[count / 2 + VCS_WIDTH / 2] = 1;
   vcs_boot(w->cart, w->start, w->frames);
   for (int i = 0; i < FRAMES_BEFORE; i++) {
-    vcs_controls_t hands = {.console = i >= 60 && i < 64};
-    hands.held[0] = i % 32 == 0 ? VCS_HELD_FIRE : 0;
-    vcs_control(w->cart, w->start, &hands);
+    vcs_controls_t controls = {.console = i >= 60 && i < 64};
+    controls.held[0] = i % 32 == 0 ? VCS_HELD_FIRE : 0;
+    vcs_control(w->cart, w->start, &controls);
     vcs_frame(w->cart, w->start, w->frames);
   }
   return w;

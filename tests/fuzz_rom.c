@@ -115,14 +115,14 @@ static struct {
 static unsigned derive_every = 200;
 
 static vcs_controls_t random_hands(void) {
-  vcs_controls_t hands;
+  vcs_controls_t controls;
   for (int i = 0; i < 2; i++) {
-    hands.held[i] = (uint8_t)noise();
-    hands.keys[i] = (uint16_t)(noise() & 0xFFF);
+    controls.held[i] = (uint8_t)noise();
+    controls.keys[i] = (uint16_t)(noise() & 0xFFF);
   }
-  for (int i = 0; i < 4; i++) hands.paddle[i] = (int32_t)(noise() >> below(33) & 0x7FFFFFFF);
-  hands.console = (uint8_t)below(4);
-  return hands;
+  for (int i = 0; i < 4; i++) controls.paddle[i] = (int32_t)(noise() >> below(33) & 0x7FFFFFFF);
+  controls.console = (uint8_t)below(4);
+  return controls;
 }
 
 /* Everything that looks at a machine without moving it. */
@@ -240,9 +240,9 @@ static double rounding(const vcs_run_t *run, const vcs_grad_options_t *options, 
 }
 
 static void differentiate(const vcs_cart_t *cart, const vcs_t *m) {
-  vcs_controls_t hands[2] = {random_hands(), random_hands()};
+  vcs_controls_t controls[2] = {random_hands(), random_hands()};
   int frames = 1 + (int)below(2);
-  vcs_run_t run = {cart, m, NULL, hands, frames};
+  vcs_run_t run = {cart, m, NULL, controls, frames};
   vcs_grad_options_t options;
   vcs_grad_defaults(&options);
   options.side = (vcs_side_rule_t)below(3);
@@ -286,9 +286,9 @@ static void play(const vcs_cart_t *cart, uint64_t frames_left) {
   uint32_t first = m->instructions;
   int twins = (int)below(2), stepwise = (int)below(2), calls = 1 + (int)below(60);
   for (int i = 0; i < calls && frames_left > 0; i++, frames_left--) {
-    vcs_controls_t hands = random_hands();
-    vcs_control(cart, m, &hands);
-    vcs_control(cart, twin, &hands);
+    vcs_controls_t controls = random_hands();
+    vcs_control(cart, m, &controls);
+    vcs_control(cart, twin, &controls);
     if (below(200) == 0) {
       age(m);
       twin->cycles = m->cycles;

@@ -60,7 +60,7 @@ static twin_t twin_create(const vcs_cart_t *cart, const vcs_batch_options_t *o, 
   if (place && place->difficulty >= 0) options.difficulty = place->difficulty;
   assert_int_equal(vcs_env_create_with(cart, &options, &t.env, NULL), VCS_OK);
   vcs_env_set_sound(t.env, o->sound);
-  t.env->film.pinned = true; /* every frame is drawn */
+  t.env->draw_history.pinned = true; /* every frame is drawn */
   t.height = vcs_env_height(t.env);
   t.raw_size = (size_t)(t.height * 160 * t.channels);
   t.picture_size = (size_t)(o->height * o->width * t.channels);

@@ -304,8 +304,8 @@ static void test_batch_is_the_same_on_every_device(void **state) {
   free_carts(carts, count);
 }
 
-/* Without chance a batch is a fleet, later episodes too. */
-static void test_batch_is_a_fleet(void **state) {
+/* Without chance a batch is a batch, later episodes too. */
+static void test_batch_is_a_device_batch(void **state) {
   (void)state;
   vcs_cart_t *carts[CARTS];
   const int count = load_some(carts);
@@ -313,19 +313,19 @@ static void test_batch_is_a_fleet(void **state) {
   options.noop_max = 1;
   options.max_episode_frames = 50;
   port_t port = open_port(carts, count, &options);
-  vcs_fleet_options_t fleet_options;
-  vcs_fleet_defaults(&fleet_options);
-  assert_int_equal(fleet_options.device, VCS_GPU);
-  fleet_options.seats = ENVS;
-  fleet_options.device = device();
-  fleet_options.noop_max = 1;
-  fleet_options.max_episode_frames = 50;
+  vcs_device_batch_options_t device_options;
+  vcs_device_batch_defaults(&device_options);
+  assert_int_equal(device_options.device, VCS_GPU);
+  device_options.envs = ENVS;
+  device_options.device = device();
+  device_options.noop_max = 1;
+  device_options.max_episode_frames = 50;
   vcs_batch_env_t envs[ENVS];
   for (int32_t i = 0; i < ENVS; i++) envs[i] = (vcs_batch_env_t){i % count, -1, -1, 0};
-  vcs_fleet_t *fleet;
+  vcs_device_batch_t *batch;
   vcs_error_t error;
-  must(vcs_fleet_create((const vcs_cart_t *const *)carts, count, envs, &fleet_options, &fleet, &error), &error);
-  const size_t size = vcs_fleet_observation_size(fleet);
+  must(vcs_device_batch_create((const vcs_cart_t *const *)carts, count, envs, &device_options, &batch, &error), &error);
+  const size_t size = vcs_device_batch_observation_size(batch);
   assert_int_equal(size, vcs_batch_observation_size(port.batch));
   uint8_t *seen = allocate(device(), ENVS * size), *ram = allocate(device(), ENVS * 128);
   uint8_t *seen_here = malloc(ENVS * size), ram_here[ENVS * 128];
@@ -333,7 +333,7 @@ static void test_batch_is_a_fleet(void **state) {
   const vcs_batch_results_t results = {.observations = seen, .ram = ram};
   uint64_t random = 21;
   reset(&port, NULL, NULL, ENVS);
-  must(vcs_fleet_reset(fleet, 1, &results, NULL, &error), &error);
+  must(vcs_device_batch_reset(batch, 1, &results, NULL, &error), &error);
   for (int k = 0; k < STEPS; k++) {
     choose(port.batch, &random, actions);
     step(&port, actions);
@@ -342,8 +342,8 @@ static void test_batch_is_a_fleet(void **state) {
       actions[i] = list[actions[i]];
     }
     move(device(), actions_there, actions, sizeof actions);
-    must(vcs_fleet_step(fleet, actions_there, &results, NULL, &error), &error);
-    must(vcs_fleet_wait(fleet, NULL, &error), &error);
+    must(vcs_device_batch_step(batch, actions_there, &results, NULL, &error), &error);
+    must(vcs_device_batch_wait(batch, NULL, &error), &error);
     move(device(), seen_here, seen, ENVS * size);
     move(device(), ram_here, ram, sizeof ram_here);
     assert_memory_equal(port.host.observations, seen_here, ENVS * size);
@@ -352,7 +352,7 @@ static void test_batch_is_a_fleet(void **state) {
   void *const all[] = {seen, ram, actions_there};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) vcs_device_free(device(), all[i]);
   free(seen_here);
-  vcs_fleet_free(fleet);
+  vcs_device_batch_free(batch);
   close_port(&port);
   free_carts(carts, count);
 }
@@ -831,7 +831,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_batch_on_a_device_is_the_cpus),
       cmocka_unit_test(test_batch_is_the_same_on_every_device),
-      cmocka_unit_test(test_batch_is_a_fleet),
+      cmocka_unit_test(test_batch_is_a_device_batch),
       cmocka_unit_test(test_seeds_decide_and_resets_are_of_some),
       cmocka_unit_test(test_states_go_to_others),
       cmocka_unit_test(test_batch_without_pictures),

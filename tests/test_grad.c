@@ -111,8 +111,8 @@ typedef struct {
 } scene_t;
 
 static vcs_controls_t some_hands(void) {
-  vcs_controls_t hands = {{(uint8_t)(1u << noise() % 6), 0}, {100000, 200000, 300000, 400000}, {0, 0}, 0};
-  return hands;
+  vcs_controls_t controls = {{(uint8_t)(1u << noise() % 6), 0}, {100000, 200000, 300000, 400000}, {0, 0}, 0};
+  return controls;
 }
 
 /* A game some way into playing: reset is pressed once, then hands move. */
@@ -124,9 +124,9 @@ static void set_scene(scene_t *scene, const vcs_cart_t *cart, int warm_up) {
   scene->pixels = (size_t)(VCS_WIDTH * cart->height);
   vcs_boot(cart, &scene->start, NULL);
   for (int i = 0; i < warm_up; i++) {
-    vcs_controls_t hands = some_hands();
-    hands.console = i > 5 && i < 12 ? 1 : 0;
-    vcs_control(cart, &scene->start, &hands);
+    vcs_controls_t controls = some_hands();
+    controls.console = i > 5 && i < 12 ? 1 : 0;
+    vcs_control(cart, &scene->start, &controls);
     vcs_frame(cart, &scene->start, NULL);
   }
   for (int i = 0; i < FRAMES; i++) scene->controls[i] = some_hands();
@@ -169,8 +169,8 @@ static void product_along(const scene_t *scene, const vcs_grad_options_t *option
   vcs_grad_inputs_t inputs = {in->state, in->rom, in->input}, direction = {along->state, along->rom, along->input};
   vcs_grad_outputs_t outputs = {.pixels = out->pixels, .state = out->state};
   vcs_error_t error;
-  assert_int_equal(vcs_grad_vjp_along(workspace, &scene->run, options, &direction, &inputs, &outputs, NULL, &error),
-                   VCS_OK);
+  assert_int_equal(
+      vcs_grad_vjp_directional(workspace, &scene->run, options, &direction, &inputs, &outputs, NULL, &error), VCS_OK);
 }
 
 static void product(bool transposed, const scene_t *scene, const vcs_grad_options_t *options, in_t *in, out_t *out) {
@@ -215,11 +215,11 @@ static void check_same_tape(const char *name, const vcs_tape_t *tape, const vcs_
   for (int32_t i = 0; i < tape->event_count; i++) {
     if (memcmp(&tape->events[i], &other->events[i], event) != 0) fail_msg("%s: event %d is another", name, i);
   }
-  for (int32_t i = 0, j = 0; i < other->side_count; i++) {
-    while (tape->sides[j].row < other->sides[i].row) j++;
+  for (int32_t i = 0, j = 0; i < other->snapshot_count; i++) {
+    while (tape->snapshots[j].row < other->snapshots[i].row) j++;
     for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {
       size_t from = parts[part][0], size = parts[part][1] - from;
-      if (memcmp(tape->sides[j].machine + from, other->sides[i].machine + from, size) != 0)
+      if (memcmp(tape->snapshots[j].machine + from, other->snapshots[i].machine + from, size) != 0)
         fail_msg("%s: snapshot %d is another", name, i);
     }
   }
@@ -237,10 +237,10 @@ static void check_recording(const char *name, const vcs_cart_t *cart) {
   assert_int_equal(vcs_tape_create(cart, &tape, &error), VCS_OK);
   assert_int_equal(vcs_tape_create(cart, &other, &error), VCS_OK);
   for (int frame = 0; frame < 90; frame++) {
-    vcs_controls_t hands = some_hands();
-    hands.console = frame == 20;
-    vcs_control(cart, &m, &hands);
-    vcs_control(cart, &twin, &hands);
+    vcs_controls_t controls = some_hands();
+    controls.console = frame == 20;
+    vcs_control(cart, &m, &controls);
+    vcs_control(cart, &twin, &controls);
     memcpy(&third, &twin, vcs_state_size(cart));
     vcs_frame(cart, &m, drawn);
     assert_true(vcs_tape_record(tape, cart, &twin, recorded));
@@ -657,9 +657,9 @@ static void test_bad_arguments_are_refused(void **state) {
   refuse(&run, &options, &in, &out);
   vcs_error_t error;
   options = defaults;
-  assert_int_equal(vcs_grad_vjp_along(NULL, &run, &options, NULL, &in, &out, NULL, &error), VCS_BAD_ARGUMENT);
+  assert_int_equal(vcs_grad_vjp_directional(NULL, &run, &options, NULL, &in, &out, NULL, &error), VCS_BAD_ARGUMENT);
   options.method = VCS_METHOD_STE;
-  assert_int_equal(vcs_grad_vjp_along(NULL, &run, &options, &in, &in, &out, NULL, &error), VCS_BAD_ARGUMENT);
+  assert_int_equal(vcs_grad_vjp_directional(NULL, &run, &options, &in, &in, &out, NULL, &error), VCS_BAD_ARGUMENT);
 }
 
 /* ---- Memory

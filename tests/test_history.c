@@ -23,20 +23,20 @@ typedef struct {
 } past_t;
 
 static vcs_controls_t hands_of(int frame) {
-  vcs_controls_t hands = {.held = {(uint8_t)(frame * 5 % 32), 0}};
-  return hands;
+  vcs_controls_t controls = {.held = {(uint8_t)(frame * 5 % 32), 0}};
+  return controls;
 }
 
 static void play(past_t *past, int from, int to, uint64_t *hashes, uint64_t *pictures) {
   for (int i = from; i < to; i++) {
-    const vcs_controls_t hands = hands_of(i);
+    const vcs_controls_t controls = hands_of(i);
     if (hashes) hashes[i] = vcs_hash(past->cart, past->m);
     if (pictures) pictures[i] = 0;
     for (int j = 0; pictures && j < VCS_WIDTH * 200; j++) {
       pictures[i] = pictures[i] * 31 + past->frames[j] + 7ull * past->frames[VCS_FRAME_BYTES + j];
     }
-    assert_int_equal(vcs_history_add(past->history, past->m, past->frames, &hands, NULL), VCS_OK);
-    vcs_control(past->cart, past->m, &hands);
+    assert_int_equal(vcs_history_add(past->history, past->m, past->frames, &controls, NULL), VCS_OK);
+    vcs_control(past->cart, past->m, &controls);
     vcs_frame(past->cart, past->m, past->frames);
   }
 }
@@ -75,7 +75,7 @@ static void goes_back_to_every_frame(bool ragged) {
       picture = picture * 31 + past.frames[j] + 7ull * past.frames[VCS_FRAME_BYTES + j];
     }
     assert_true(picture == pictures[i]);
-    assert_int_equal(vcs_history_hands(past.history, i)->held[0], hands_of(i).held[0]);
+    assert_int_equal(vcs_history_controls(past.history, i)->held[0], hands_of(i).held[0]);
   }
   end(&past);
 }
@@ -116,7 +116,7 @@ static void test_a_cut_and_another_future(void **state) {
   }
   const uint64_t last = vcs_hash(past.cart, past.m);
   vcs_history_go(past.history, 119, past.m, past.frames);
-  vcs_control(past.cart, past.m, vcs_history_hands(past.history, 119));
+  vcs_control(past.cart, past.m, vcs_history_controls(past.history, 119));
   vcs_frame(past.cart, past.m, past.frames);
   assert_true(vcs_hash(past.cart, past.m) == last);
   end(&past);

@@ -180,7 +180,7 @@ static void start_walk(bool reverse, vcs_side_rule_t rule) {
   sweep.rule = rule;
   sweep.pixels = pixels;
   sweep.have_latched = false;
-  sweep.side = reverse ? tape->side_count - 1 : 0;
+  sweep.snapshot = reverse ? tape->snapshot_count - 1 : 0;
   sweep.event = reverse ? tape->event_count - 1 : 0;
 }
 

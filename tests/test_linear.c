@@ -507,7 +507,7 @@ static void walk(bool reverse, vcs_side_rule_t rule, const vcs_t *at) {
   sweep.reverse = reverse;
   sweep.rule = rule;
   sweep.have_latched = false;
-  sweep.side = reverse ? tape->side_count - 1 : 0;
+  sweep.snapshot = reverse ? tape->snapshot_count - 1 : 0;
   sweep.event = reverse ? tape->event_count - 1 : 0;
   memcpy(&contents, at, size);
   vcs_sweep_row(&sweep, 0);
@@ -708,7 +708,7 @@ static void test_contents_follow_a_store_that_switches_banks(void **state) {
     assert_int_equal(after.cart_ram[place], before.a);
     assert_int_not_equal(after.bank[0], before.bank[0]);
     record();
-    assert_int_equal(tape->rows[0].opcode, VCS_DARK);
+    assert_int_equal(tape->rows[0].opcode, VCS_OPAQUE);
     check_contents();
   }
 }

@@ -185,16 +185,16 @@ static void check_sharp(vcs_cart_t *cart, uint8_t cast, uint8_t dispatch, int fr
   o.dispatch = dispatch;
   vcs_relax_t *relax = relaxed(cart, &o);
   vcs_env_t *env;
-  vcs_controls_t hands = {{0}, {0}, {0}, 0};
+  vcs_controls_t controls = {{0}, {0}, {0}, 0};
   uint8_t *buffers = calloc(4, VCS_FRAME_BYTES), *others = buffers + 2 * VCS_FRAME_BYTES;
   vcs_t *m = malloc(vcs_state_size(cart));
   assert_int_equal(vcs_env_create(cart, &env, NULL), VCS_OK);
   memcpy(m, vcs_env_machine(env), vcs_state_size(cart));
   vcs_relax_load(relax, m);
   for (int i = 0; i < frames; i++) {
-    hands.held[0] = (uint8_t)(noise() & 31);
-    vcs_control(cart, m, &hands);
-    vcs_relax_control(relax, &hands);
+    controls.held[0] = (uint8_t)(noise() & 31);
+    vcs_control(cart, m, &controls);
+    vcs_relax_control(relax, &controls);
     vcs_frame(cart, m, buffers);
     vcs_relax_frame(relax, others);
     assert_same_machine(cart, m, vcs_relax_machine(relax), i);

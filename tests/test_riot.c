@@ -70,7 +70,7 @@ static void sta(uint16_t addr, uint8_t value) {
   vcs_step(&cart, &m, NULL, &step);
 }
 
-static void hold(vcs_controls_t hands) { vcs_control(&cart, &m, &hands); }
+static void hold(vcs_controls_t controls) { vcs_control(&cart, &m, &controls); }
 
 /* ---- RAM ---------------------------------------------------------------------------------------------------- */
 
@@ -371,12 +371,12 @@ static void test_riot_paddle_buttons_are_on_the_left_and_right_pins(void **state
 static void test_riot_paddles_reach_their_inputs_also_swapped(void **state) {
   (void)state;
   cart.controller[0] = cart.controller[1] = VCS_CONTROLLER_PADDLES;
-  vcs_controls_t hands = {.paddle = {11, 22, 33, 44}};
+  vcs_controls_t controls = {.paddle = {11, 22, 33, 44}};
   static const int32_t expected[4][4] = {{11, 22, 33, 44}, {22, 11, 44, 33}, {33, 44, 11, 22}, {44, 33, 22, 11}};
   for (int i = 0; i < 4; i++) {
     cart.swap_paddles = i & 1;
     cart.swap_ports = (uint8_t)(i >> 1);
-    hold(hands);
+    hold(controls);
     assert_memory_equal(m.paddle, expected[i], sizeof m.paddle);
   }
 }
@@ -388,13 +388,13 @@ static void test_riot_paddles_are_held_a_step_to_either_side(void **state) {
   static const uint8_t held[] = {VCS_HELD_LEFT, VCS_HELD_RIGHT, VCS_HELD_DOWN, VCS_HELD_UP, 15};
   const int32_t expected[][2] = {{left, at}, {right, at}, {at, left}, {at, right}, {at, at}};
   for (size_t i = 0; i < sizeof held; i++) {
-    vcs_controls_t hands = {.held = {held[i], 0}, .paddle = {at, at, at, at}};
+    vcs_controls_t controls = {.held = {held[i], 0}, .paddle = {at, at, at, at}};
     cart.swap_paddles = 0;
-    hold(hands);
+    hold(controls);
     const int32_t plain[] = {expected[i][0], expected[i][1], at, at};
     assert_memory_equal(m.paddle, plain, sizeof m.paddle);
     cart.swap_paddles = 1;
-    hold(hands);
+    hold(controls);
     const int32_t swapped[] = {expected[i][1], expected[i][0], at, at};
     assert_memory_equal(m.paddle, swapped, sizeof m.paddle);
     assert_int_equal(lda(0x280), 0xFF);
@@ -437,9 +437,9 @@ static void test_riot_keyboard_matrix_finds_every_key(void **state) {
   sta(0x281, 0xFF);
   for (int player = 0; player < 2; player++) {
     for (int key = 0; key < 12; key++) {
-      vcs_controls_t hands = {.keys = {0, 0}};
-      hands.keys[player] = (uint16_t)(1 << key);
-      hold(hands);
+      vcs_controls_t controls = {.keys = {0, 0}};
+      controls.keys[player] = (uint16_t)(1 << key);
+      hold(controls);
       for (int scanned = 0; scanned < 4; scanned++) { /* one row low at a time */
         sta(0x280, (uint8_t) ~(player ? 1 << scanned : 16 << scanned));
         for (int column = 0; column < 3; column++) {

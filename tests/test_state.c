@@ -1,9 +1,9 @@
 /* test_state.c: a machine is its bytes, and nothing else.
  *
  * Two runs, two threads, drawing or not, one instruction or one frame at a time, a copy put back: all must give the
- * same bytes, frame after frame. The programs are noise behind a small frame loop, under random hands, in several bank
- * schemes and both profiles, so that most of the machine moves. The field list must cover the struct without a gap,
- * since the hash, saved states and bindings are made from it.
+ * same bytes, frame after frame. The programs are noise behind a small frame loop, under random controls, in several
+ * bank schemes and both profiles, so that most of the machine moves. The field list must cover the struct without a
+ * gap, since the hash, saved states and bindings are made from it.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,11 +65,11 @@ static vcs_cart_t *load(int number) {
 
 static vcs_controls_t hands_at(int frame) {
   uint64_t seed = (uint64_t)frame / 4;
-  vcs_controls_t hands = {{0, 0}, {0, 0, 0, 0}, {0, 0}, 0};
-  for (int i = 0; i < 2; i++) hands.held[i] = (uint8_t)(splitmix(&seed) & 31);
-  for (int i = 0; i < 4; i++) hands.paddle[i] = (int32_t)(splitmix(&seed) % 1000000);
-  hands.console = splitmix(&seed) % 16 == 0;
-  return hands;
+  vcs_controls_t controls = {{0, 0}, {0, 0, 0, 0}, {0, 0}, 0};
+  for (int i = 0; i < 2; i++) controls.held[i] = (uint8_t)(splitmix(&seed) & 31);
+  for (int i = 0; i < 4; i++) controls.paddle[i] = (int32_t)(splitmix(&seed) % 1000000);
+  controls.console = splitmix(&seed) % 16 == 0;
+  return controls;
 }
 
 typedef struct {
@@ -97,8 +97,8 @@ static void destroy(machine_t *t) {
 }
 
 static void one_frame(machine_t *t, int frame, int drawing) {
-  vcs_controls_t hands = hands_at(frame);
-  vcs_control(t->cart, t->m, &hands);
+  vcs_controls_t controls = hands_at(frame);
+  vcs_control(t->cart, t->m, &controls);
   vcs_frame(t->cart, t->m, drawing ? t->frames : NULL);
 }
 
@@ -181,9 +181,9 @@ static void test_state_two_machines_share_a_cartridge(void **state) {
     assert_non_null(other);
     memcpy(other, t.m, size);
     for (int f = 0; f < 10; f++) { /* interleaved */
-      vcs_controls_t hands = hands_at(f);
+      vcs_controls_t controls = hands_at(f);
       one_frame(&t, f, 1);
-      vcs_control(t.cart, other, &hands);
+      vcs_control(t.cart, other, &controls);
       vcs_frame(t.cart, other, NULL);
       assert_memory_equal(t.m, other, size);
     }
@@ -226,10 +226,10 @@ static void test_state_instruction_by_instruction_equals_frame_by_frame(void **s
   for (int i = 0; i < PROGRAMS; i++) {
     machine_t whole = make(i), single = make(i);
     for (int f = 0; f < 12; f++) {
-      vcs_controls_t hands = hands_at(f);
+      vcs_controls_t controls = hands_at(f);
       vcs_step_t step = {0};
       one_frame(&whole, f, 1);
-      vcs_control(single.cart, single.m, &hands);
+      vcs_control(single.cart, single.m, &controls);
       vcs_frame_begin(single.cart, single.m);
       for (int k = 0; k < VCS_FRAME_INSTRUCTIONS && !single.m->jammed; k++) {
         vcs_step(single.cart, single.m, single.frames, &step);

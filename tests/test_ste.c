@@ -61,9 +61,9 @@ static void open_trial(trial_t *t, const uint8_t *image, size_t size, const char
   assert_non_null(t->start);
   vcs_boot(t->cart, t->start, NULL);
   for (int i = 0; i < frames_before; i++) {
-    vcs_controls_t hands = {.paddle = {200000, 200000, 200000, 200000}, .console = i >= 60 && i < 64};
-    hands.held[0] = i % 16 == 0 ? VCS_HELD_FIRE : VCS_HELD_RIGHT;
-    vcs_control(t->cart, t->start, &hands);
+    vcs_controls_t controls = {.paddle = {200000, 200000, 200000, 200000}, .console = i >= 60 && i < 64};
+    controls.held[0] = i % 16 == 0 ? VCS_HELD_FIRE : VCS_HELD_RIGHT;
+    vcs_control(t->cart, t->start, &controls);
     vcs_frame(t->cart, t->start, NULL);
   }
   for (int f = 0; f < FRAMES; f++) {

@@ -170,7 +170,7 @@ VCS_API int vcs_boot(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
 VCS_API void vcs_reset(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
 
 /* Puts hands on the controllers; they stay until the next call. */
-VCS_API void vcs_control(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *hands);
+VCS_API void vcs_control(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *controls);
 
 /* One frame. `frames` is 2 * VCS_FRAME_BYTES bytes, the same ones at every call, or NULL when nobody looks. */
 VCS_API void vcs_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);

@@ -145,14 +145,14 @@ VCS_API vcs_status_t vcs_grad_vjp_in(vcs_grad_workspace_t *workspace, const vcs_
                                      const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
                                      const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error);
 
-/* The transpose of what a JVP with VCS_SIDE_TANGENT does in the direction `along`: with the same sides, the same steps
+/* The transpose of what a JVP with VCS_SIDE_TANGENT does in `direction`: with the same sides, the same steps
  * and the same moves that cancel, so that the product of `outputs` with that JVP is the product of the result with
  * `along`. Where a move is undone on the way (a step into a wall), this knows it, and a plain VJP, which has no
  * direction, does not. `bit` only; options->side is not looked at. Costs a JVP and twice a VJP. */
-VCS_API vcs_status_t vcs_grad_vjp_along(vcs_grad_workspace_t *workspace, const vcs_run_t *run,
-                                        const vcs_grad_options_t *options, const vcs_grad_inputs_t *along,
-                                        const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs,
-                                        vcs_grad_report_t *report, vcs_error_t *error);
+VCS_API vcs_status_t vcs_grad_vjp_directional(vcs_grad_workspace_t *workspace, const vcs_run_t *run,
+                                              const vcs_grad_options_t *options, const vcs_grad_inputs_t *direction,
+                                              const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs,
+                                              vcs_grad_report_t *report, vcs_error_t *error);
 
 /* ---- Derivatives of a batch's environments ---------------------------------------------------------------------- */
 

@@ -72,7 +72,7 @@ VCS_API void vcs_relax_load_reduced(vcs_relax_t *relax);
 VCS_API const vcs_t *vcs_relax_machine(const vcs_relax_t *relax);
 
 /* As the calls of diffvcs.h without `relax`. The reduced bus has no frames: vcs_relax_frame does nothing there. */
-VCS_API void vcs_relax_control(vcs_relax_t *relax, const vcs_controls_t *hands);
+VCS_API void vcs_relax_control(vcs_relax_t *relax, const vcs_controls_t *controls);
 VCS_API void vcs_relax_step(vcs_relax_t *relax, uint8_t *frames);
 VCS_API void vcs_relax_frame(vcs_relax_t *relax, uint8_t *frames);
 

@@ -1,5 +1,5 @@
-/* bits.c: runs as functions of floats (bits.h): floats become a machine, an image and hands, the core and the gradients
- * do the work, and results are written where they belong in the batch. */
+/* bits.c: runs as functions of floats (bits.h): floats become a machine, an image and controls, the core and the
+ * gradients do the work, and results are written where they belong in the batch. */
 #include "bits.h"
 
 #include <pthread.h>

@@ -135,11 +135,11 @@ bool vcs_place_set(const vcs_scene_t *scene, const vcs_place_t *place) {
   return bytes[place->index] >> place->bit & 1;
 }
 
-static void hold(vcs_controls_t *hands, uint32_t input) {
+static void hold(vcs_controls_t *controls, uint32_t input) {
   if (input >= VCS_INPUT_RESET) {
-    hands->console |= (uint8_t)(1 << (input - VCS_INPUT_RESET));
+    controls->console |= (uint8_t)(1 << (input - VCS_INPUT_RESET));
   } else {
-    hands->held[input / VCS_INPUT_SECOND_PLAYER] |= (uint8_t)(1 << input % VCS_INPUT_SECOND_PLAYER);
+    controls->held[input / VCS_INPUT_SECOND_PLAYER] |= (uint8_t)(1 << input % VCS_INPUT_SECOND_PLAYER);
   }
 }
 
@@ -149,9 +149,9 @@ static void run_to_end(const vcs_scene_t *scene, const vcs_cart_t *cart, const v
   const vcs_run_t *run = &scene->run;
   const vcs_env_t *env = scene->env;
   for (int32_t f = 0; f < run->frames; f++) {
-    vcs_controls_t hands = run->controls[f];
-    if (flipped && flipped->kind == VCS_PLACE_INPUT && flipped->frame == f) hold(&hands, flipped->index);
-    vcs_control(cart, ending->machine, &hands);
+    vcs_controls_t controls = run->controls[f];
+    if (flipped && flipped->kind == VCS_PLACE_INPUT && flipped->frame == f) hold(&controls, flipped->index);
+    vcs_control(cart, ending->machine, &controls);
     vcs_frame(cart, ending->machine, ending->frames);
     if (env->game) vcs_game_code_step(env->code, &ending->play, ending->machine->ram, ending->machine->cart_ram);
     ending->reward[f] = ending->play.reward;

@@ -48,7 +48,7 @@ typedef struct {
   int64_t frame;   /* the one under way: the next one begins as soon as one ends */
   int instruction; /* done in it */
   int32_t before;  /* clock at which the last instruction of the frame began; -1: none */
-  vcs_controls_t hands;
+  vcs_controls_t controls;
   vcs_symbols_t symbols;
   vcs_break_t breaks[BREAKS_MAX];
   watch_t watches[WATCHES_MAX];
@@ -84,11 +84,11 @@ static bool begin_frame(debugger_t *d) {
   vcs_error_t error = {""};
   d->instruction = 0;
   d->before = -1;
-  if (d->frame == vcs_history_end(d->past) && vcs_history_add(d->past, d->m, d->frames, &d->hands, &error)) {
+  if (d->frame == vcs_history_end(d->past) && vcs_history_add(d->past, d->m, d->frames, &d->controls, &error)) {
     complain(d, error.message);
     return false;
   }
-  vcs_control(d->cart, d->m, vcs_history_hands(d->past, d->frame));
+  vcs_control(d->cart, d->m, vcs_history_controls(d->past, d->frame));
   vcs_frame_begin(d->cart, d->m);
   return true;
 }
@@ -431,24 +431,24 @@ static void command_screenshot(debugger_t *d, const char *rest) {
 /* ---- Commands: the rest -------------------------------------------------------------------------------------------
  */
 
-/* "hold right,fire": the machine's hands, by the names of inputs; paddles stay where they are. */
+/* "hold right,fire": the machine's controls, by the names of inputs; paddles stay where they are. */
 static void command_hold(debugger_t *d, const char *rest) {
-  vcs_controls_t hands = d->hands;
+  vcs_controls_t controls = d->controls;
   char words[LINE_SIZE], *more = words;
   snprintf(words, sizeof words, "%s", rest);
-  hands.held[0] = hands.held[1] = hands.console = 0;
+  controls.held[0] = controls.held[1] = controls.console = 0;
   for (char *word = strtok_r(words, ", \t", &more); word; word = strtok_r(NULL, ", \t", &more)) {
     const int input = vcs_input_by_name(word);
     if (input < 0)
       return complain(d, "hold takes up, down, left, right, fire, up2 ... fire2, reset, select, or nothing");
     if (input < VCS_INPUT_SECOND_PLAYER)
-      hands.held[0] |= (uint8_t)(1 << input);
+      controls.held[0] |= (uint8_t)(1 << input);
     else if (input < VCS_INPUT_RESET)
-      hands.held[1] |= (uint8_t)(1 << (input - VCS_INPUT_SECOND_PLAYER));
+      controls.held[1] |= (uint8_t)(1 << (input - VCS_INPUT_SECOND_PLAYER));
     else
-      hands.console |= (uint8_t)(1 << (input - VCS_INPUT_RESET));
+      controls.console |= (uint8_t)(1 << (input - VCS_INPUT_RESET));
   }
-  d->hands = hands;
+  d->controls = controls;
   vcs_history_cut(d->past, d->frame + 1);
   printf("held from frame %" PRId64 " on: %s\n", vcs_history_end(d->past), *rest ? rest : "nothing");
 }
@@ -559,7 +559,7 @@ static vcs_status_t set_up(debugger_t *d, const vcs_scene_choice_t *choice, cons
   const vcs_run_t *run = &d->scene.run;
   d->cart = d->scene.rom.cart;
   d->frame = d->scene.frame;
-  d->hands = run->controls[0];
+  d->controls = run->controls[0];
   d->m = calloc(1, sizeof *d->m);
   d->frames = calloc(2, VCS_FRAME_BYTES);
   if (!d->m || !d->frames) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");

@@ -352,9 +352,9 @@ static vcs_status_t put_rom(const vcs_explanation_t *e, const char *map, vcs_tex
   return status;
 }
 
-static bool is_held(const vcs_controls_t *hands, int input) {
-  if (input >= VCS_INPUT_RESET) return hands->console >> (input - VCS_INPUT_RESET) & 1;
-  return hands->held[input / VCS_INPUT_SECOND_PLAYER] >> input % VCS_INPUT_SECOND_PLAYER & 1;
+static bool is_held(const vcs_controls_t *controls, int input) {
+  if (input >= VCS_INPUT_RESET) return controls->console >> (input - VCS_INPUT_RESET) & 1;
+  return controls->held[input / VCS_INPUT_SECOND_PLAYER] >> input % VCS_INPUT_SECOND_PLAYER & 1;
 }
 
 static void put_inputs(const vcs_explanation_t *e, vcs_text_t *text) {

@@ -125,9 +125,9 @@ static vcs_status_t walk_backwards(job_t *job, int answer, int first, int behind
   press(job, first, job->direction);
   const vcs_grad_inputs_t inputs = {.input = job->input}, along = {.input = job->direction};
   const vcs_grad_outputs_t outputs = {.pixels = job->map_by_frame};
-  vcs_status_t status =
-      behind - first == 1 ? vcs_grad_vjp_along(NULL, &job->scene.run, &options, &along, &inputs, &outputs, NULL, error)
-                          : vcs_grad_vjp(&job->scene.run, &options, &inputs, &outputs, NULL, error);
+  vcs_status_t status = behind - first == 1 ? vcs_grad_vjp_directional(NULL, &job->scene.run, &options, &along, &inputs,
+                                                                       &outputs, NULL, error)
+                                            : vcs_grad_vjp(&job->scene.run, &options, &inputs, &outputs, NULL, error);
   for (int c = first; c < behind; c++) {
     double sum = 0;
     for (int f = first_frame(job); f < end_frame(job); f++) sum += (double)job->input[VCS_INPUTS * f + controls[c]];

@@ -141,11 +141,11 @@ static void free_engines(engines_t *e) {
 }
 
 /* A frame by each of them; whether all is the same afterwards. */
-static bool agree(const vcs_cart_t *cart, const engines_t *e, const vcs_controls_t *hands) {
+static bool agree(const vcs_cart_t *cart, const engines_t *e, const vcs_controls_t *controls) {
   const size_t size = vcs_state_size(cart), two = 2 * VCS_FRAME_BYTES;
-  vcs_control(cart, e->loop, hands);
-  vcs_control(cart, e->steps, hands);
-  vcs_relax_control(e->relax, hands);
+  vcs_control(cart, e->loop, controls);
+  vcs_control(cart, e->steps, controls);
+  vcs_relax_control(e->relax, controls);
   vcs_frame(cart, e->loop, e->pictures[0]);
   frame_by_steps(cart, e->steps, e->pictures[1]);
   vcs_relax_frame(e->relax, e->pictures[2]);
@@ -155,12 +155,12 @@ static bool agree(const vcs_cart_t *cart, const engines_t *e, const vcs_controls
 
 static vcs_status_t cross(const vcs_paper_game_t *game, int frames, conformance_t *c) {
   engines_t engines;
-  vcs_controls_t hands = game->idle;
+  vcs_controls_t controls = game->idle;
   vcs_status_t status = open_engines(game, &engines, &c->error);
   for (int f = 1; f <= frames && status == VCS_OK && !c->cross_differs && !vcs_interrupted(); f++) {
-    hands.held[0] = (uint8_t)(f * 0x9E3779B9u >> 27);
+    controls.held[0] = (uint8_t)(f * 0x9E3779B9u >> 27);
     c->crossed = f;
-    if (!agree(game->rom.cart, &engines, &hands)) c->cross_differs = f;
+    if (!agree(game->rom.cart, &engines, &controls)) c->cross_differs = f;
   }
   free_engines(&engines);
   return status;

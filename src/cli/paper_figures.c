@@ -234,7 +234,7 @@ static vcs_status_t find_method(study_t *s, int method, vcs_error_t *error) {
     direction[controls[c]] = 1;
     memset(s->input, 0, sizeof s->input);
     status = options.fork_window
-                 ? vcs_grad_vjp_along(NULL, &s->scene.run, &options, &along, &inputs, &outputs, NULL, error)
+                 ? vcs_grad_vjp_directional(NULL, &s->scene.run, &options, &along, &inputs, &outputs, NULL, error)
                  : vcs_grad_vjp(&s->scene.run, &options, &inputs, &outputs, NULL, error);
     s->inverse[method][c] = (double)s->input[controls[c]];
   }

@@ -45,9 +45,9 @@ typedef struct {
 
 /* A derivative of the next frame, by `ste` at random alpha and T: of all RAM with respect to all RAM and registers. */
 static bool differentiate(vcs_grad_workspace_t *workspace, const vcs_cart_t *cart, const vcs_t *m,
-                          const vcs_controls_t *hands, uint64_t *seed, float *tangent, float *result) {
+                          const vcs_controls_t *controls, uint64_t *seed, float *tangent, float *result) {
   const size_t slots = 8 * vcs_state_size(cart);
-  const vcs_run_t run = {.cart = cart, .start = m, .controls = hands, .frames = 1};
+  const vcs_run_t run = {.cart = cart, .start = m, .controls = controls, .frames = 1};
   vcs_grad_options_t options;
   vcs_grad_defaults(&options);
   options.method = VCS_METHOD_STE;
@@ -99,18 +99,18 @@ static void compare_soft(soft_job_t *job, size_t item, const vcs_paper_game_t *g
   const vcs_cart_t *cart = game->rom.cart;
   const size_t size = vcs_state_size(cart);
   uint64_t seed = item + 1;
-  vcs_controls_t hands = game->idle;
+  vcs_controls_t controls = game->idle;
   uint8_t *other = room->frames + 2 * VCS_FRAME_BYTES;
   memcpy(room->hard, game->start, size);
   memcpy(room->soft, game->start, size);
   job->games[item].finite = true;
   for (int f = 1; f <= job->frames && !job->games[item].differs && !vcs_interrupted(); f++) {
-    if (f % 8 == 1) hands.held[0] = (uint8_t)(draw(&seed) & 31);
-    vcs_control(cart, room->hard, &hands);
-    vcs_control(cart, room->soft, &hands);
+    if (f % 8 == 1) controls.held[0] = (uint8_t)(draw(&seed) & 31);
+    vcs_control(cart, room->hard, &controls);
+    vcs_control(cart, room->soft, &controls);
     if (f % job->stride == 0) {
       job->games[item].derivatives++;
-      if (!differentiate(room->workspace, cart, room->soft, &hands, &seed, room->tangent, room->result))
+      if (!differentiate(room->workspace, cart, room->soft, &controls, &seed, room->tangent, room->result))
         job->games[item].finite = false;
     }
     vcs_frame(cart, room->hard, room->frames);

@@ -62,7 +62,7 @@ typedef struct {
   SDL_Texture *texture;
   SDL_AudioDeviceID speaker;
   SDL_GameController *pads[2];
-  vcs_controls_t hands;
+  vcs_controls_t controls;
   uint32_t *pixels; /* ARGB, as shown */
   float *gradient;  /* [height * 160] */
   vcs_box_t boxes[VCS_SHOWN_OBJECTS];
@@ -211,7 +211,7 @@ static void handle_key(player_t *p, SDL_Keycode key, bool down, bool repeated) {
   if (key == SDLK_BACKSPACE) p->rewinding = down;
   if (key == SDLK_TAB) p->turbo = down;
   for (int i = 0; i < HOLDS; i++) {
-    uint8_t *byte = holds[i].player == 2 ? &p->hands.console : &p->hands.held[holds[i].player];
+    uint8_t *byte = holds[i].player == 2 ? &p->controls.console : &p->controls.held[holds[i].player];
     if (holds[i].key == key) set_bit(byte, holds[i].bit, down);
   }
   for (int i = 0; i < ACTIONS && down && !repeated; i++) {
@@ -227,7 +227,7 @@ static void handle_button(player_t *p, const SDL_ControllerButtonEvent *event, b
                  {SDL_CONTROLLER_BUTTON_A, VCS_HELD_FIRE},         {SDL_CONTROLLER_BUTTON_B, VCS_HELD_FIRE_2}};
   const SDL_GameController *pad = SDL_GameControllerFromInstanceID(event->which);
   for (size_t i = 0; i < sizeof buttons / sizeof *buttons; i++) {
-    if (buttons[i].button == event->button) set_bit(&p->hands.held[pad == p->pads[1]], buttons[i].bit, down);
+    if (buttons[i].button == event->button) set_bit(&p->controls.held[pad == p->pads[1]], buttons[i].bit, down);
   }
 }
 
@@ -238,7 +238,7 @@ static void turn_paddle(player_t *p, int x) {
   int width, height;
   SDL_GetWindowSize(p->window, &width, &height);
   const int64_t span = PADDLE_LEFT - PADDLE_RIGHT;
-  for (int i = 0; i < 2; i++) p->hands.paddle[i] = (int32_t)(PADDLE_LEFT - span * x / (width > 1 ? width : 1));
+  for (int i = 0; i < 2; i++) p->controls.paddle[i] = (int32_t)(PADDLE_LEFT - span * x / (width > 1 ? width : 1));
 }
 
 static void explain_click(player_t *p, int x, int y) {
@@ -281,7 +281,7 @@ static void handle_event(player_t *p, const SDL_Event *event) {
     case SDL_MOUSEBUTTONDOWN:
     case SDL_MOUSEBUTTONUP:
       if (event->button.button == SDL_BUTTON_LEFT) {
-        set_bit(&p->hands.held[0], VCS_HELD_FIRE, event->type == SDL_MOUSEBUTTONDOWN);
+        set_bit(&p->controls.held[0], VCS_HELD_FIRE, event->type == SDL_MOUSEBUTTONDOWN);
       } else if (event->type == SDL_MOUSEBUTTONDOWN) {
         explain_click(p, event->button.x, event->button.y);
       }
@@ -382,7 +382,7 @@ static vcs_status_t advance(player_t *p, vcs_error_t *error) {
     vcs_game_run_go(&p->run, p->run.frame - REWIND_STEP);
     p->dirty = true;
   } else if (!p->paused || p->step) {
-    status = vcs_game_run_frame(&p->run, &p->hands, error);
+    status = vcs_game_run_frame(&p->run, &p->controls, error);
     p->step = false;
     p->dirty = true;
     if (p->speaker && SDL_GetQueuedAudioSize(p->speaker) < SOUND_AHEAD * (unsigned)p->run.sample_count) {
@@ -496,7 +496,7 @@ static int play(const options_t *options) {
   vcs_error_t error = {""};
   vcs_status_t status = vcs_game_run_begin(&options->scene, &p.run, &error);
   if (status) return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
-  p.hands = p.run.scene.controls[0];
+  p.controls = p.run.scene.controls[0];
   p.pixels = calloc(VCS_FRAME_BYTES, sizeof *p.pixels);
   p.gradient = calloc(VCS_FRAME_BYTES, sizeof *p.gradient);
   if (!p.pixels || !p.gradient) status = vcs_error_fill(&error, VCS_NO_MEMORY, "out of memory");

@@ -27,7 +27,7 @@ vcs_status_t vcs_game_run_begin(const vcs_scene_choice_t *choice, vcs_game_run_t
 void vcs_game_run_end(vcs_game_run_t *run);
 
 /* One frame. The future that was left behind by going back is forgotten. */
-vcs_status_t vcs_game_run_frame(vcs_game_run_t *run, const vcs_controls_t *hands, vcs_error_t *error);
+vcs_status_t vcs_game_run_frame(vcs_game_run_t *run, const vcs_controls_t *controls, vcs_error_t *error);
 
 /* To a frame of the past, or the nearest one that is known; returns it. */
 int64_t vcs_game_run_go(vcs_game_run_t *run, int64_t frame);

@@ -84,11 +84,11 @@ static void feel_heat(vcs_game_run_t *run) {
   }
 }
 
-vcs_status_t vcs_game_run_frame(vcs_game_run_t *run, const vcs_controls_t *hands, vcs_error_t *error) {
+vcs_status_t vcs_game_run_frame(vcs_game_run_t *run, const vcs_controls_t *controls, vcs_error_t *error) {
   vcs_history_cut(run->past, run->frame);
-  const vcs_status_t status = vcs_history_add(run->past, run->m, run->frames, hands, error);
+  const vcs_status_t status = vcs_history_add(run->past, run->m, run->frames, controls, error);
   if (status) return status;
-  vcs_control(run->cart, run->m, hands);
+  vcs_control(run->cart, run->m, controls);
   vcs_frame(run->cart, run->m, run->frames);
   run->frame++;
   listen(run);
@@ -125,11 +125,11 @@ vcs_status_t vcs_game_run_scene(const vcs_game_run_t *run, int32_t horizon, vcs_
   }
   vcs_controls_t none[1];
   vcs_run_idle(scene->env, 1, none, &scene->run); /* the run is then put where the environment is */
-  vcs_history_go(run->past, run->frame - horizon, scene->env->m, scene->env->film.frames);
+  vcs_history_go(run->past, run->frame - horizon, scene->env->m, scene->env->draw_history.frames);
   for (int32_t i = 0; i < horizon; i++) {
-    scene->controls[i] = *vcs_history_hands(run->past, run->frame - horizon + i);
+    scene->controls[i] = *vcs_history_controls(run->past, run->frame - horizon + i);
   }
-  scene->run = (vcs_run_t){run->cart, scene->env->m, scene->env->film.frames, scene->controls, horizon};
+  scene->run = (vcs_run_t){run->cart, scene->env->m, scene->env->draw_history.frames, scene->controls, horizon};
   scene->frame = run->frame;
   scene->rom = run->scene.rom;
   return VCS_OK;
@@ -199,9 +199,9 @@ vcs_status_t vcs_game_run_gradient(const vcs_game_run_t *run, int input, int32_t
 vcs_status_t vcs_game_run_save(const vcs_game_run_t *run, const char *path, vcs_error_t *error) {
   vcs_env_t *env = run->scene.env;
   memcpy(env->m, run->m, vcs_state_size(run->cart));
-  memcpy(env->film.frames, run->frames, (size_t)2 * VCS_FRAME_BYTES);
-  env->film.picture = env->film.frames + (vcs_game_run_picture(run) - run->frames);
-  env->film.exact = true;
+  memcpy(env->draw_history.frames, run->frames, (size_t)2 * VCS_FRAME_BYTES);
+  env->draw_history.picture = env->draw_history.frames + (vcs_game_run_picture(run) - run->frames);
+  env->draw_history.exact = true;
   env->frame_number = (uint64_t)run->frame;
   return vcs_env_save(env, path, error);
 }
@@ -210,9 +210,9 @@ vcs_status_t vcs_game_run_load(vcs_game_run_t *run, const char *path, vcs_error_
   vcs_env_t *env = run->scene.env;
   const vcs_status_t status = vcs_env_load(env, path, error);
   if (status) return status;
-  if (!env->film.exact) vcs_film_redraw(&env->film, env->cart);
+  if (!env->draw_history.exact) vcs_draw_history_redraw(&env->draw_history, env->cart);
   memcpy(run->m, env->m, vcs_state_size(run->cart));
-  memcpy(run->frames, env->film.frames, (size_t)2 * VCS_FRAME_BYTES);
+  memcpy(run->frames, env->draw_history.frames, (size_t)2 * VCS_FRAME_BYTES);
   run->frame = (int64_t)env->frame_number;
   settle(run);
   return begin_past(run, error);

@@ -106,11 +106,11 @@ static void rerun(job_t *job, scratch_t *scratch, const vcs_place_t *flipped,
   memcpy(scratch->controls, run->controls, (size_t)run->frames * sizeof *run->controls);
   if (flipped && flipped->kind == VCS_PLACE_STATE) ((uint8_t *)m)[flipped->index] ^= (uint8_t)(1 << flipped->bit);
   if (flipped && flipped->kind == VCS_PLACE_INPUT) {
-    vcs_controls_t *hands = &scratch->controls[flipped->frame];
+    vcs_controls_t *controls = &scratch->controls[flipped->frame];
     if (flipped->index >= VCS_INPUT_RESET) {
-      hands->console ^= (uint8_t)(1 << (flipped->index - VCS_INPUT_RESET));
+      controls->console ^= (uint8_t)(1 << (flipped->index - VCS_INPUT_RESET));
     } else {
-      hands->held[0] ^= (uint8_t)(1 << flipped->index);
+      controls->held[0] ^= (uint8_t)(1 << flipped->index);
     }
   }
   for (int32_t f = 0, horizon = 0; f < run->frames; f++) {

@@ -60,14 +60,14 @@ static const char *index_of(uint8_t opcode) {
 
 /* ---- Recording ---------------------------------------------------------------------------------------------- */
 
-vcs_status_t vcs_slice_record(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *hands, vcs_slice_t *slice,
+vcs_status_t vcs_slice_record(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *controls, vcs_slice_t *slice,
                               vcs_error_t *error) {
   const vcs_symbols_t none = {0};
   vcs_step_t step = {0};
   memset(slice, 0, sizeof *slice);
   slice->rows = calloc(VCS_FRAME_INSTRUCTIONS, sizeof *slice->rows);
   if (!slice->rows) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for the instructions of a frame");
-  vcs_control(cart, m, hands);
+  vcs_control(cart, m, controls);
   vcs_frame_begin(cart, m);
   while (slice->count < VCS_FRAME_INSTRUCTIONS && !m->jammed && !step.frame_over) {
     vcs_slice_row_t *row = &slice->rows[slice->count++];

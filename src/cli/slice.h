@@ -27,7 +27,7 @@ typedef struct {
 } vcs_slice_t;
 
 /* One frame from `m`, which is left behind it. On success vcs_slice_free is due. */
-vcs_status_t vcs_slice_record(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *hands, vcs_slice_t *slice,
+vcs_status_t vcs_slice_record(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *controls, vcs_slice_t *slice,
                               vcs_error_t *error);
 void vcs_slice_free(vcs_slice_t *slice);
 

@@ -52,11 +52,11 @@ VCS_FN int32_t vcs_turned(int32_t resistance, bool left, bool right) {
  *   driving                  two pins of Gray code that riot.h turns, fire
  *   keyboard                 a matrix that riot.h and tia.h scan
  */
-VCS_FN void vcs_console_control(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *hands) {
+VCS_FN void vcs_console_control(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *controls) {
   m->swcha = 0;
   for (int port = 0; port < 2; port++) {
     int player = port ^ cart->swap_ports;
-    uint8_t held = hands->held[player], pins = 15;
+    uint8_t held = controls->held[player], pins = 15;
     int32_t nine = VCS_RESISTANCE_MAX, five = VCS_RESISTANCE_MAX;
     m->fire[port] = !(held & VCS_HELD_FIRE);
     switch (cart->controller[port]) {
@@ -64,8 +64,8 @@ VCS_FN void vcs_console_control(const vcs_cart_t *cart, vcs_t *m, const vcs_cont
         if (held & VCS_HELD_FIRE) pins &= cart->swap_paddles ? ~4 : ~8;
         if (held & VCS_HELD_FIRE_2) pins &= cart->swap_paddles ? ~8 : ~4;
         m->fire[port] = 1;
-        nine = vcs_turned(hands->paddle[2 * player], held & VCS_HELD_LEFT, held & VCS_HELD_RIGHT);
-        five = vcs_turned(hands->paddle[2 * player + 1], held & VCS_HELD_DOWN, held & VCS_HELD_UP);
+        nine = vcs_turned(controls->paddle[2 * player], held & VCS_HELD_LEFT, held & VCS_HELD_RIGHT);
+        five = vcs_turned(controls->paddle[2 * player + 1], held & VCS_HELD_DOWN, held & VCS_HELD_UP);
         if (cart->swap_paddles) {
           const int32_t first = nine;
           nine = five;
@@ -77,8 +77,8 @@ VCS_FN void vcs_console_control(const vcs_cart_t *cart, vcs_t *m, const vcs_cont
         m->turn[port] = held & VCS_HELD_LEFT ? 2 : held & VCS_HELD_RIGHT ? 1 : 0;
         break;
       case VCS_CONTROLLER_KEYBOARD:
-        m->keypad[2 * port] = (uint8_t)hands->keys[player];
-        m->keypad[2 * port + 1] = (uint8_t)(hands->keys[player] >> 8);
+        m->keypad[2 * port] = (uint8_t)controls->keys[player];
+        m->keypad[2 * port + 1] = (uint8_t)(controls->keys[player] >> 8);
         break;
       case VCS_CONTROLLER_BOOSTER:
         if (held & VCS_HELD_FIRE_2) five = VCS_RESISTANCE_MIN;
@@ -93,7 +93,7 @@ VCS_FN void vcs_console_control(const vcs_cart_t *cart, vcs_t *m, const vcs_cont
     m->paddle[2 * port] = nine;
     m->paddle[2 * port + 1] = five;
   }
-  m->swchb = (uint8_t)((m->swchb | 3) & ~(hands->console & 3));
+  m->swchb = (uint8_t)((m->swchb | 3) & ~(controls->console & 3));
 }
 
 /* Power-on: everything zero but what the chips wake up with, nothing pressed. The reset that follows is the caller's.

@@ -81,7 +81,7 @@ vcs_status_t vcs_engine_find(int32_t device, const vcs_engine_t **engine, vcs_er
   return *engine ? VCS_OK : vcs_error_fill(error, VCS_NOT_FOUND, "%s", why);
 }
 
-vcs_status_t vcs_fleet_told(const char *why, vcs_error_t *error) {
+vcs_status_t vcs_device_status(const char *why, vcs_error_t *error) {
   if (error) error->message[0] = 0;
   return why ? vcs_error_fill(error, VCS_NO_MEMORY, "the device: %s", why) : VCS_OK;
 }
@@ -92,7 +92,7 @@ vcs_status_t vcs_device_allocate(int32_t device, size_t size, void **memory, vcs
   const vcs_engine_t *engine;
   *memory = NULL;
   vcs_status_t status = vcs_engine_find(device, &engine, error);
-  return status ? status : vcs_fleet_told(engine->allocate(size, memory), error);
+  return status ? status : vcs_device_status(engine->allocate(size, memory), error);
 }
 
 void vcs_device_free(int32_t device, void *memory) {
@@ -106,7 +106,7 @@ vcs_status_t vcs_device_move(int32_t device, void *to, const void *from, size_t 
   vcs_status_t status = vcs_engine_find(device, &engine, error);
   if (status) return status;
   const char *why = engine->move(to, from, size);
-  return vcs_fleet_told(why ? why : engine->wait(NULL), error); /* what comes next may be on any stream */
+  return vcs_device_status(why ? why : engine->wait(NULL), error); /* what comes next may be on any stream */
 }
 
 /* DLPack's own declarations (github.com/dmlc/dlpack, version 0.8), as far as they are used: an interface of C structs

@@ -1,17 +1,17 @@
-/* engine.cu: a fleet on a GPU: a thread a seat, a warp a block.
+/* engine.cu: a device batch on a GPU: a thread a env, a warp a block.
  *
  * A machine lies in global memory as the host has it, and is copied into the thread's local memory while it runs: local
  * memory is laid out word by word across a warp, so that lanes which read the same field of their own machines read one
  * line of the cache. Cartridges with much RAM of their own (E7, CV, 3E) are few and run where they lie. Blocks are one
  * warp, so that an SM takes the next one as soon as a warp is done, and no warp waits for another.
  *
- * What agents see is made by a second kernel, a block a seat: it has the whole picture in shared memory.
+ * What agents see is made by a second kernel, a block a env: it has the whole picture in shared memory.
  */
 #include <cstdio>
 
 #include "kernels.h"
 
-const char *vcs_grad_product(const struct vcs_fleet_grad_view *view, void *stream); /* grad.cu */
+const char *vcs_grad_product(const struct vcs_device_batch_grad_view *view, void *stream); /* grad.cu */
 
 namespace {
 
@@ -71,7 +71,7 @@ const char *glance(void *to, const void *from, size_t size) {
 
 const char *wait_for(void *stream) { return error_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
 
-/* ---- Seats ------------------------------------------------------------------------------------------------------- */
+/* ---- Environments ------------------------------------------------------------------------------------------------------- */
 
 /* A machine while it runs: in local memory, or where it lies. */
 struct machine_t {
@@ -89,52 +89,52 @@ __device__ void leave(const vcs_cart_t *cart, vcs_t *there, const vcs_t *m) {
   if (m != there) vcs_copy_machine(there, m, vcs_machine_size(cart));
 }
 
-__global__ void deal_kernel(const __grid_constant__ vcs_fleet_view_t fleet, const int32_t *kinds,
+__global__ void deal_kernel(const __grid_constant__ vcs_device_batch_view_t batch, const int32_t *kinds,
                             const uint32_t *seeds) {
   const int32_t number = blockIdx.x * blockDim.x + threadIdx.x;
-  if (number >= fleet.count) return;
-  vcs_seat_t seat = {};
-  seat.kind = kinds[number];
-  seat.random = vcs_seat_random(seeds[number]);
-  seat.frame_number = fleet.kinds[seat.kind].loaded;
-  *reinterpret_cast<vcs_seat_t *>(vcs_fleet_record(&fleet, number)) = seat;
+  if (number >= batch.count) return;
+  vcs_device_env_t env = {};
+  env.kind = kinds[number];
+  env.random = vcs_device_env_random(seeds[number]);
+  env.frame_number = batch.kinds[env.kind].loaded;
+  *reinterpret_cast<vcs_device_env_t *>(vcs_device_batch_record(&batch, number)) = env;
 }
 
 __global__ void __launch_bounds__(WARP)
-    reset_kernel(const __grid_constant__ vcs_fleet_view_t fleet, const __grid_constant__ vcs_fleet_resets_t resets,
+    reset_kernel(const __grid_constant__ vcs_device_batch_view_t batch, const __grid_constant__ vcs_device_batch_resets_t resets,
                  vcs_batch_results_t results) {
   const int32_t entry = blockIdx.x * WARP + threadIdx.x;
   if (entry >= resets.count) return;
   const int32_t number = resets.ids != nullptr ? resets.ids[entry] : entry;
-  if (number < 0 || number >= fleet.count) return;
-  uint8_t *record = vcs_fleet_record(&fleet, number);
-  vcs_seat_t *seat = reinterpret_cast<vcs_seat_t *>(record);
-  vcs_t *m = vcs_record_machine(&fleet, record, VCS_SEAT_NOW);
-  vcs_seat_reset(&fleet, &resets, entry, number, seat, m, &results);
-  vcs_seat_report(number, seat, m, &results);
+  if (number < 0 || number >= batch.count) return;
+  uint8_t *record = vcs_device_batch_record(&batch, number);
+  vcs_device_env_t *env = reinterpret_cast<vcs_device_env_t *>(record);
+  vcs_t *m = vcs_record_machine(&batch, record, VCS_DEVICE_ENV_NOW);
+  vcs_device_env_reset(&batch, &resets, entry, number, env, m, &results);
+  vcs_device_env_report(number, env, m, &results);
 }
 
 __global__ void __launch_bounds__(WARP, WARPS_PER_SM)
-    step_kernel(const __grid_constant__ vcs_fleet_view_t fleet, const int32_t *actions, vcs_batch_results_t results) {
+    step_kernel(const __grid_constant__ vcs_device_batch_view_t batch, const int32_t *actions, vcs_batch_results_t results) {
   const int32_t number = blockIdx.x * WARP + threadIdx.x;
-  const unsigned lanes = __ballot_sync(~0u, number < fleet.count);
-  if (number >= fleet.count) return;
-  uint8_t *record = vcs_fleet_record(&fleet, number);
-  vcs_seat_t seat = *reinterpret_cast<vcs_seat_t *>(record);
-  const vcs_cart_t *cart = &fleet.kinds[seat.kind].cart;
-  vcs_t *there = vcs_record_machine(&fleet, record, VCS_SEAT_NOW);
+  const unsigned lanes = __ballot_sync(~0u, number < batch.count);
+  if (number >= batch.count) return;
+  uint8_t *record = vcs_device_batch_record(&batch, number);
+  vcs_device_env_t env = *reinterpret_cast<vcs_device_env_t *>(record);
+  const vcs_cart_t *cart = &batch.kinds[env.kind].cart;
+  vcs_t *there = vcs_record_machine(&batch, record, VCS_DEVICE_ENV_NOW);
   machine_t here;
   vcs_t *m = enter(cart, there, &here);
-  vcs_seat_step(&fleet, number, &seat, m, actions, &results, lanes);
-  vcs_seat_report(number, &seat, m, &results);
+  vcs_device_env_step(&batch, number, &env, m, actions, &results, lanes);
+  vcs_device_env_report(number, &env, m, &results);
   leave(cart, there, m);
-  *reinterpret_cast<vcs_seat_t *>(record) = seat;
+  *reinterpret_cast<vcs_device_env_t *>(record) = env;
 }
 
 /* ---- Observations --------------------------------------------------------------------------------------------------
  */
 
-__device__ void show_small(const vcs_fleet_kind_t *kind, const uint8_t *a, const uint8_t *b, bool starts,
+__device__ void show_small(const vcs_device_batch_kind_t *kind, const uint8_t *a, const uint8_t *b, bool starts,
                            uint8_t *stack, uint8_t *gray) {
   const int last = (VCS_SMALL_STACK - 1) * VCS_SMALL_BYTES;
   for (int i = 4 * threadIdx.x; i < VCS_WIDTH * kind->cart.frame_height; i += 4 * blockDim.x) {
@@ -158,95 +158,95 @@ __device__ void show_small(const vcs_fleet_kind_t *kind, const uint8_t *a, const
 }
 
 __global__ void __launch_bounds__(SHOW_THREADS)
-    show_kernel(const __grid_constant__ vcs_fleet_view_t fleet, uint8_t *observations, bool starts_only) {
+    show_kernel(const __grid_constant__ vcs_device_batch_view_t batch, uint8_t *observations, bool starts_only) {
   extern __shared__ uint8_t gray[];
   const int32_t number = blockIdx.x;
-  uint8_t *record = vcs_fleet_record(&fleet, number), *frames = record + fleet.frames_at;
-  vcs_seat_t *seat = reinterpret_cast<vcs_seat_t *>(record);
-  const vcs_fleet_kind_t *kind = &fleet.kinds[seat->kind];
-  const int32_t start = seat->start;
+  uint8_t *record = vcs_device_batch_record(&batch, number), *frames = record + batch.frames_at;
+  vcs_device_env_t *env = reinterpret_cast<vcs_device_env_t *>(record);
+  const vcs_device_batch_kind_t *kind = &batch.kinds[env->kind];
+  const int32_t start = env->start;
   if (starts_only && start < 0) return;
-  const uint8_t *a = frames + seat->shown[0] * VCS_FRAME_BYTES, *b = frames + seat->shown[1] * VCS_FRAME_BYTES;
+  const uint8_t *a = frames + env->shown[0] * VCS_FRAME_BYTES, *b = frames + env->shown[1] * VCS_FRAME_BYTES;
   if (start >= 0) {
-    copy_together(frames, kind->starts + start * fleet.record_bytes + fleet.frames_at,
-                  fleet.record_bytes - fleet.frames_at);
+    copy_together(frames, kind->starts + start * batch.record_bytes + batch.frames_at,
+                  batch.record_bytes - batch.frames_at);
   }
   __syncthreads();
-  if (threadIdx.x == 0) seat->start = -1;
+  if (threadIdx.x == 0) env->start = -1;
   if (observations == nullptr) return;
-  uint8_t *observation = observations + number * fleet.observation_bytes;
-  if (fleet.shows == VCS_FLEET_SHOWS_FRAMES) {
+  uint8_t *observation = observations + number * batch.observation_bytes;
+  if (batch.shows == VCS_DEVICE_BATCH_SHOWS_FRAMES) {
     copy_together(observation, a, static_cast<size_t>(VCS_WIDTH * kind->cart.frame_height));
   } else {
     show_small(kind, a, b, start >= 0, observation, gray);
   }
 }
 
-/* What seats show; after a reset only those that begin. */
-const char *show(const vcs_fleet_view_t *fleet, uint8_t *observations, bool starts_only, cudaStream_t stream) {
-  if (fleet->frames_at == 0) return nullptr;
-  const bool small = fleet->shows == VCS_FLEET_SHOWS_SMALL;
-  const int shared = small ? VCS_WIDTH * fleet->height : 0;
+/* What envs show; after a reset only those that begin. */
+const char *show(const vcs_device_batch_view_t *batch, uint8_t *observations, bool starts_only, cudaStream_t stream) {
+  if (batch->frames_at == 0) return nullptr;
+  const bool small = batch->shows == VCS_DEVICE_BATCH_SHOWS_SMALL;
+  const int shared = small ? VCS_WIDTH * batch->height : 0;
   TRY(cudaFuncSetAttribute(show_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  show_kernel<<<fleet->count, SHOW_THREADS, shared, stream>>>(*fleet, observations, starts_only);
+  show_kernel<<<batch->count, SHOW_THREADS, shared, stream>>>(*batch, observations, starts_only);
   return error_of(cudaGetLastError());
 }
 
-const char *deal(const vcs_fleet_view_t *fleet, const int32_t *kinds, const uint32_t *seeds) {
-  const size_t size = fleet->count * sizeof *kinds;
+const char *deal(const vcs_device_batch_view_t *batch, const int32_t *kinds, const uint32_t *seeds) {
+  const size_t size = batch->count * sizeof *kinds;
   int32_t *kinds_there;
   uint32_t *seeds_there;
   TRY(cudaMalloc(&kinds_there, size));
   TRY(cudaMalloc(&seeds_there, size));
   TRY(cudaMemcpy(kinds_there, kinds, size, cudaMemcpyHostToDevice));
   TRY(cudaMemcpy(seeds_there, seeds, size, cudaMemcpyHostToDevice));
-  TRY(cudaMemset(fleet->records, 0, fleet->count * fleet->record_bytes));
-  deal_kernel<<<warps(fleet->count), WARP>>>(*fleet, kinds_there, seeds_there);
+  TRY(cudaMemset(batch->records, 0, batch->count * batch->record_bytes));
+  deal_kernel<<<warps(batch->count), WARP>>>(*batch, kinds_there, seeds_there);
   TRY(cudaGetLastError());
   TRY(cudaDeviceSynchronize());
   TRY(cudaFree(kinds_there));
   return error_of(cudaFree(seeds_there));
 }
 
-const char *reset(const vcs_fleet_view_t *fleet, const vcs_fleet_resets_t *resets, const vcs_batch_results_t *results,
+const char *reset(const vcs_device_batch_view_t *batch, const vcs_device_batch_resets_t *resets, const vcs_batch_results_t *results,
                   void *stream) {
   cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (resets->count <= 0) return nullptr;
-  reset_kernel<<<warps(resets->count), WARP, 0, queue>>>(*fleet, *resets, *results);
+  reset_kernel<<<warps(resets->count), WARP, 0, queue>>>(*batch, *resets, *results);
   TRY(cudaGetLastError());
-  return show(fleet, results->observations, true, queue);
+  return show(batch, results->observations, true, queue);
 }
 
-const char *step(const vcs_fleet_view_t *fleet, const int32_t *actions, const vcs_batch_results_t *results,
+const char *step(const vcs_device_batch_view_t *batch, const int32_t *actions, const vcs_batch_results_t *results,
                  void *stream) {
   cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  step_kernel<<<warps(fleet->count), WARP, 0, queue>>>(*fleet, actions, *results);
+  step_kernel<<<warps(batch->count), WARP, 0, queue>>>(*batch, actions, *results);
   TRY(cudaGetLastError());
-  return show(fleet, results->observations, false, queue);
+  return show(batch, results->observations, false, queue);
 }
 
 /* ---- States --------------------------------------------------------------------------------------------------------
  */
 
-__global__ void copy_kernel(const __grid_constant__ vcs_fleet_view_t fleet,
-                            const __grid_constant__ vcs_fleet_copies_t what) {
-  const int32_t seat = what.ids != nullptr ? what.ids[blockIdx.x] : static_cast<int32_t>(blockIdx.x);
-  if (seat < 0 || seat >= fleet.count) return;
-  uint8_t *record = vcs_fleet_record(&fleet, seat), *state = what.states + blockIdx.x * what.state_bytes;
-  copy_together(what.restores ? record : state, what.restores ? state : record, fleet.record_bytes);
+__global__ void copy_kernel(const __grid_constant__ vcs_device_batch_view_t batch,
+                            const __grid_constant__ vcs_device_batch_copies_t what) {
+  const int32_t env = what.ids != nullptr ? what.ids[blockIdx.x] : static_cast<int32_t>(blockIdx.x);
+  if (env < 0 || env >= batch.count) return;
+  uint8_t *record = vcs_device_batch_record(&batch, env), *state = what.states + blockIdx.x * what.state_bytes;
+  copy_together(what.restores ? record : state, what.restores ? state : record, batch.record_bytes);
   if (what.observations != nullptr) {
-    uint8_t *stack = what.observations + seat * fleet.observation_bytes, *kept = state + fleet.record_bytes;
-    copy_together(what.restores ? stack : kept, what.restores ? kept : stack, fleet.observation_bytes);
+    uint8_t *stack = what.observations + env * batch.observation_bytes, *kept = state + batch.record_bytes;
+    copy_together(what.restores ? stack : kept, what.restores ? kept : stack, batch.observation_bytes);
   }
   __syncthreads();
   if (!what.restores || threadIdx.x != 0) return;
-  vcs_seat_report(seat, reinterpret_cast<const vcs_seat_t *>(record), vcs_record_machine(&fleet, record, VCS_SEAT_NOW),
+  vcs_device_env_report(env, reinterpret_cast<const vcs_device_env_t *>(record), vcs_record_machine(&batch, record, VCS_DEVICE_ENV_NOW),
                   &what.results);
 }
 
-const char *copy(const vcs_fleet_view_t *fleet, const vcs_fleet_copies_t *what, void *stream) {
+const char *copy(const vcs_device_batch_view_t *batch, const vcs_device_batch_copies_t *what, void *stream) {
   if (what->count <= 0) return nullptr;
-  copy_kernel<<<what->count, 128, 0, static_cast<cudaStream_t>(stream)>>>(*fleet, *what);
+  copy_kernel<<<what->count, 128, 0, static_cast<cudaStream_t>(stream)>>>(*batch, *what);
   return error_of(cudaGetLastError());
 }
 

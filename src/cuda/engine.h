@@ -1,16 +1,16 @@
-/* engine.h: what runs a fleet: this library's own processors (engine_cpu.c), or a GPU (engine.cu).
+/* engine.h: what runs a device batch: this library's own processors (engine_cpu.c), or a GPU (engine.cu).
  *
- * fleet.c knows games, files and errors; an engine knows memory and how to do the same to many seats. The table below
- * is all that is between them. Every function returns NULL, or a sentence about what went wrong.
+ * device_batch.c knows games, files and errors; an engine knows memory and how to do the same to many envs. The table
+ * below is all that is between them. Every function returns NULL, or a sentence about what went wrong.
  */
 #ifndef VCS_CUDA_ENGINE_H
 #define VCS_CUDA_ENGINE_H
 
 #include "diffvcs/cuda.h"
-#include "fleet.h"
+#include "device_batch.h"
 
 typedef struct vcs_truth_view vcs_truth_view_t; /* truth.h */
-struct vcs_fleet_grad_view;
+struct vcs_device_batch_grad_view;
 
 typedef struct {
   const char *(*use)(int32_t gpu); /* by its number; also that there is one */
@@ -18,20 +18,22 @@ typedef struct {
   const char *(*allocate)(size_t size, void **memory);
   void (*release)(void *memory);
   const char *(*move)(void *to, const void *from, size_t size);
-  const char *(*deal)(const vcs_fleet_view_t *fleet, const int32_t *kinds, /* what seats play, and their generators: */
-                      const uint32_t *seeds);                              /* in host memory */
-  const char *(*reset)(const vcs_fleet_view_t *fleet, const vcs_fleet_resets_t *resets,
+  const char *(*deal)(const vcs_device_batch_view_t *batch,
+                      const int32_t *kinds,   /* what envs play, and their generators: */
+                      const uint32_t *seeds); /* in host memory */
+  const char *(*reset)(const vcs_device_batch_view_t *batch, const vcs_device_batch_resets_t *resets,
                        const vcs_batch_results_t *results, void *stream);
-  const char *(*step)(const vcs_fleet_view_t *fleet, const int32_t *actions, const vcs_batch_results_t *results,
+  const char *(*step)(const vcs_device_batch_view_t *batch, const int32_t *actions, const vcs_batch_results_t *results,
                       void *stream);
-  const char *(*copy)(const vcs_fleet_view_t *fleet, const vcs_fleet_copies_t *what, void *stream);
+  const char *(*copy)(const vcs_device_batch_view_t *batch, const vcs_device_batch_copies_t *what, void *stream);
   const char *(*begin_truth)(const vcs_truth_view_t *truth, const uint8_t *pictures); /* by base; in host memory */
   const char *(*truth)(const vcs_truth_view_t *truth); /* may only be queued, and so may this, by item: */
   const char *(*map)(const vcs_truth_view_t *truth, bool ram, float *maps, int32_t first, int32_t count);
   bool (*busy)(void);                                             /* with truths */
   const char *(*glance)(void *to, const void *from, size_t size); /* what `move` does, while it is busy */
   const char *(*wait)(void *stream);
-  const char *(*grad)(const struct vcs_fleet_grad_view *view, void *stream); /* a product (grad.h); the CPU has none */
+  const char *(*grad)(const struct vcs_device_batch_grad_view *view,
+                      void *stream); /* a product (grad.h); the CPU has none */
 } vcs_engine_t;
 
 extern const vcs_engine_t vcs_engine_cpu;
@@ -39,32 +41,32 @@ extern const vcs_engine_t vcs_engine_cpu;
 /* The engine of a device, or what is missing (device.c). */
 vcs_status_t vcs_engine_find(int32_t device, const vcs_engine_t **engine, vcs_error_t *error);
 
-/* ---- A fleet on the host's side (fleet.c, fleet_batch.c, fleet_grad.c)
+/* ---- A device batch on the host's side (device_batch.c, device_batch_api.c, device_batch_grad.c)
  * ---------------------------------------------------------- */
 
-struct vcs_fleet {
-  vcs_fleet_options_t options;
+struct vcs_device_batch {
+  vcs_device_batch_options_t options;
   const vcs_engine_t *engine;
-  vcs_fleet_view_t view;
-  vcs_fleet_kind_t *kinds; /* the host's copy, with the device's pointers */
+  vcs_device_batch_view_t view;
+  vcs_device_batch_kind_t *kinds; /* the host's copy, with the device's pointers */
   int32_t kind_count;
-  int32_t *played;                       /* the kind of each seat */
-  const vcs_cart_t **carts;              /* by kind, as the caller has them */
-  struct vcs_fleet_workspace *workspace; /* of derivatives, or NULL */
+  int32_t *played;                              /* the kind of each env */
+  const vcs_cart_t **carts;                     /* by kind, as the caller has them */
+  struct vcs_device_batch_workspace *workspace; /* of derivatives, or NULL */
 };
 
-/* The engine of a fleet, which works on the fleet's GPU, whatever the caller's thread did before. */
-static inline const vcs_engine_t *vcs_fleet_engine(const vcs_fleet_t *fleet) {
-  fleet->engine->turn_to(fleet->options.device - VCS_GPU);
-  return fleet->engine;
+/* The engine of a device batch, which works on the fleet's GPU, whatever the caller's thread did before. */
+static inline const vcs_engine_t *vcs_device_batch_engine(const vcs_device_batch_t *batch) {
+  batch->engine->turn_to(batch->options.device - VCS_GPU);
+  return batch->engine;
 }
 
 /* What an engine says, as an error. */
-vcs_status_t vcs_fleet_told(const char *why, vcs_error_t *error);
+vcs_status_t vcs_device_status(const char *why, vcs_error_t *error);
 
 /* Refuses results that a device does not have. */
-vcs_status_t vcs_fleet_check_results(const vcs_batch_results_t *results, vcs_error_t *error);
-void vcs_fleet_free_workspace(vcs_fleet_t *fleet);
+vcs_status_t vcs_device_batch_check_results(const vcs_batch_results_t *results, vcs_error_t *error);
+void vcs_device_batch_free_workspace(vcs_device_batch_t *batch);
 
 /* The name of the table in libdiffvcs_cuda; it changes whenever the table or what it speaks of does. */
 #define VCS_CUDA_ENGINE vcs_cuda_engine_6

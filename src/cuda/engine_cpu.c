@@ -1,5 +1,5 @@
-/* engine_cpu.c: a fleet on the host: the code of fleet.h, seat by seat, on all cores. What a seat does depends on
- * nothing but itself, so the results are a GPU's, whatever the threads. */
+/* engine_cpu.c: a device batch on the host: the code of device_batch.h, env by env, on all cores. What a env does
+ * depends on nothing but itself, so the results are a GPU's, whatever the threads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,15 +36,16 @@ static void show_frame(const vcs_cart_t *cart, const uint8_t *picture, uint8_t *
   memcpy(observation, picture, (size_t)(VCS_WIDTH * cart->frame_height));
 }
 
-static void show_small(const vcs_fleet_kind_t *kind, const vcs_seat_t *seat, const uint8_t *frames, uint8_t *stack) {
+static void show_small(const vcs_device_batch_kind_t *kind, const vcs_device_env_t *env, const uint8_t *frames,
+                       uint8_t *stack) {
   static const int last = (VCS_SMALL_STACK - 1) * VCS_SMALL_BYTES;
   uint8_t gray[VCS_FRAME_BYTES];
-  const uint8_t *a = frames + seat->shown[0] * VCS_FRAME_BYTES, *b = frames + seat->shown[1] * VCS_FRAME_BYTES;
+  const uint8_t *a = frames + env->shown[0] * VCS_FRAME_BYTES, *b = frames + env->shown[1] * VCS_FRAME_BYTES;
   for (int i = 0; i < VCS_WIDTH * kind->cart.frame_height; i++) {
     const uint8_t first = kind->small.gray[a[i]], second = kind->small.gray[b[i]];
     gray[i] = first > second ? first : second;
   }
-  if (seat->start >= 0) {
+  if (env->start >= 0) {
     memset(stack, 0, last);
   } else {
     memmove(stack, stack + VCS_SMALL_BYTES, last);
@@ -54,96 +55,98 @@ static void show_small(const vcs_fleet_kind_t *kind, const vcs_seat_t *seat, con
   }
 }
 
-static void observe(const vcs_fleet_view_t *fleet, vcs_seat_t *seat, uint8_t *record, uint8_t *observation) {
-  const vcs_fleet_kind_t *kind = &fleet->kinds[seat->kind];
-  if (!fleet->frames_at) return;
-  uint8_t *frames = record + fleet->frames_at;
-  if (seat->start >= 0) {
-    memcpy(frames, kind->starts + (size_t)seat->start * fleet->record_bytes + fleet->frames_at,
-           fleet->record_bytes - fleet->frames_at);
+static void observe(const vcs_device_batch_view_t *batch, vcs_device_env_t *env, uint8_t *record,
+                    uint8_t *observation) {
+  const vcs_device_batch_kind_t *kind = &batch->kinds[env->kind];
+  if (!batch->frames_at) return;
+  uint8_t *frames = record + batch->frames_at;
+  if (env->start >= 0) {
+    memcpy(frames, kind->starts + (size_t)env->start * batch->record_bytes + batch->frames_at,
+           batch->record_bytes - batch->frames_at);
   }
-  if (observation && fleet->shows == VCS_FLEET_SHOWS_FRAMES) {
-    show_frame(&kind->cart, frames + seat->shown[0] * VCS_FRAME_BYTES, observation);
+  if (observation && batch->shows == VCS_DEVICE_BATCH_SHOWS_FRAMES) {
+    show_frame(&kind->cart, frames + env->shown[0] * VCS_FRAME_BYTES, observation);
   } else if (observation) {
-    show_small(kind, seat, frames, observation);
+    show_small(kind, env, frames, observation);
   }
-  seat->start = -1;
+  env->start = -1;
 }
 
-/* ---- Seats ------------------------------------------------------------------------------------------------------ */
+/* ---- Environments
+ * ------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
-  const vcs_fleet_view_t *fleet;
+  const vcs_device_batch_view_t *batch;
   const int32_t *actions;
   const vcs_batch_results_t *results;
-  const vcs_fleet_resets_t *resets; /* NULL: a step */
+  const vcs_device_batch_resets_t *resets; /* NULL: a step */
 } work_t;
 
 static bool work_on(void *context, size_t item, int worker) {
   const work_t *work = context;
   const int32_t number = work->resets && work->resets->ids ? work->resets->ids[item] : (int32_t)item;
   (void)worker;
-  if (number < 0 || number >= work->fleet->count) return true;
-  uint8_t *record = vcs_fleet_record(work->fleet, number);
-  vcs_seat_t *seat = (vcs_seat_t *)(void *)record;
-  vcs_t *m = vcs_record_machine(work->fleet, record, VCS_SEAT_NOW);
+  if (number < 0 || number >= work->batch->count) return true;
+  uint8_t *record = vcs_device_batch_record(work->batch, number);
+  vcs_device_env_t *env = (vcs_device_env_t *)(void *)record;
+  vcs_t *m = vcs_record_machine(work->batch, record, VCS_DEVICE_ENV_NOW);
   if (work->resets) {
-    vcs_seat_reset(work->fleet, work->resets, (int32_t)item, number, seat, m, work->results);
+    vcs_device_env_reset(work->batch, work->resets, (int32_t)item, number, env, m, work->results);
   } else {
-    vcs_seat_step(work->fleet, number, seat, m, work->actions, work->results, VCS_THIS_LANE);
+    vcs_device_env_step(work->batch, number, env, m, work->actions, work->results, VCS_THIS_LANE);
   }
-  vcs_seat_report(number, seat, m, work->results);
+  vcs_device_env_report(number, env, m, work->results);
   uint8_t *observations = work->results->observations;
-  observe(work->fleet, seat, record,
-          observations ? observations + (size_t)number * work->fleet->observation_bytes : NULL);
+  observe(work->batch, env, record,
+          observations ? observations + (size_t)number * work->batch->observation_bytes : NULL);
   return true;
 }
 
 static const char *work_on_all(const work_t *work) {
-  const size_t count = (size_t)(work->resets ? work->resets->count : work->fleet->count);
+  const size_t count = (size_t)(work->resets ? work->resets->count : work->batch->count);
   return vcs_parallel(count, 0, work_on, (void *)work) == count ? NULL : "interrupted";
 }
 
-static const char *deal(const vcs_fleet_view_t *fleet, const int32_t *kinds, const uint32_t *seeds) {
-  for (int32_t i = 0; i < fleet->count; i++) {
-    memset(vcs_fleet_record(fleet, i), 0, fleet->record_bytes);
-    vcs_seat_t *seat = (vcs_seat_t *)(void *)vcs_fleet_record(fleet, i);
-    seat->kind = kinds[i];
-    seat->random = vcs_seat_random(seeds[i]);
-    seat->frame_number = fleet->kinds[kinds[i]].loaded;
+static const char *deal(const vcs_device_batch_view_t *batch, const int32_t *kinds, const uint32_t *seeds) {
+  for (int32_t i = 0; i < batch->count; i++) {
+    memset(vcs_device_batch_record(batch, i), 0, batch->record_bytes);
+    vcs_device_env_t *env = (vcs_device_env_t *)(void *)vcs_device_batch_record(batch, i);
+    env->kind = kinds[i];
+    env->random = vcs_device_env_random(seeds[i]);
+    env->frame_number = batch->kinds[kinds[i]].loaded;
   }
   return NULL;
 }
 
-static const char *reset(const vcs_fleet_view_t *fleet, const vcs_fleet_resets_t *resets,
+static const char *reset(const vcs_device_batch_view_t *batch, const vcs_device_batch_resets_t *resets,
                          const vcs_batch_results_t *results, void *stream) {
   (void)stream;
-  return work_on_all(&(work_t){fleet, NULL, results, resets});
+  return work_on_all(&(work_t){batch, NULL, results, resets});
 }
 
-static const char *step(const vcs_fleet_view_t *fleet, const int32_t *actions, const vcs_batch_results_t *results,
-                        void *stream) {
+static const char *step(const vcs_device_batch_view_t *batch, const int32_t *actions,
+                        const vcs_batch_results_t *results, void *stream) {
   (void)stream;
-  return work_on_all(&(work_t){fleet, actions, results, NULL});
+  return work_on_all(&(work_t){batch, actions, results, NULL});
 }
 
-static const char *copy(const vcs_fleet_view_t *fleet, const vcs_fleet_copies_t *what, void *stream) {
-  const size_t seen = fleet->observation_bytes;
+static const char *copy(const vcs_device_batch_view_t *batch, const vcs_device_batch_copies_t *what, void *stream) {
+  const size_t seen = batch->observation_bytes;
   uint8_t *state = what->states;
   (void)stream;
   for (int32_t i = 0; i < what->count; i++, state += what->state_bytes) {
-    const int32_t seat = what->ids ? what->ids[i] : i;
-    if (seat < 0 || seat >= fleet->count) continue;
-    uint8_t *record = vcs_fleet_record(fleet, seat);
-    uint8_t *stack = what->observations ? what->observations + (size_t)seat * seen : NULL;
-    memcpy(what->restores ? record : state, what->restores ? state : record, fleet->record_bytes);
+    const int32_t env = what->ids ? what->ids[i] : i;
+    if (env < 0 || env >= batch->count) continue;
+    uint8_t *record = vcs_device_batch_record(batch, env);
+    uint8_t *stack = what->observations ? what->observations + (size_t)env * seen : NULL;
+    memcpy(what->restores ? record : state, what->restores ? state : record, batch->record_bytes);
     if (stack) {
-      uint8_t *kept = state + fleet->record_bytes;
+      uint8_t *kept = state + batch->record_bytes;
       memcpy(what->restores ? stack : kept, what->restores ? kept : stack, seen);
     }
     if (what->restores) {
-      vcs_seat_report(seat, (const vcs_seat_t *)(const void *)record, vcs_record_machine(fleet, record, VCS_SEAT_NOW),
-                      &what->results);
+      vcs_device_env_report(env, (const vcs_device_env_t *)(const void *)record,
+                            vcs_record_machine(batch, record, VCS_DEVICE_ENV_NOW), &what->results);
     }
   }
   return NULL;
@@ -157,7 +160,7 @@ static const char *begin_truth(const vcs_truth_view_t *truth, const uint8_t *pic
     memcpy(truth->frames + size * (size_t)i, pictures + size * (size_t)vcs_truth_base(truth, i), size);
   }
   for (uint32_t i = 0; i < truth->cart->rom_size; i++) {
-    truth->image[i] = vcs_lone_code_of(truth->cart->code[i]);
+    truth->image[i] = vcs_single_lane_code_of(truth->cart->code[i]);
   }
   return NULL;
 }
@@ -167,11 +170,11 @@ static bool run_again(void *context, size_t item, int worker) {
   const int32_t run = (int32_t)item;
   vcs_t *m = vcs_truth_machine(truth, run), *before = malloc(truth->machine_bytes), *tia = malloc(sizeof *tia);
   vcs_video_t video;
-  const vcs_duo_t duo = {tia, &video, truth->logs + item * VCS_LOG_SIZE, NULL, NULL};
+  const vcs_cpu_tia_pair_t pair = {tia, &video, truth->logs + item * VCS_LOG_SIZE, NULL, NULL};
   (void)worker;
   if (before && tia) {
     memcpy(before, m, truth->machine_bytes);
-    vcs_truth_run(truth, run, m, &duo, before);
+    vcs_truth_run(truth, run, m, &pair, before);
   }
   free(before);
   free(tia);

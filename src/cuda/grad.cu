@@ -10,8 +10,8 @@
     if (why_ != nullptr) return why_; \
   } while (0)
 
-const char *vcs_grad_product(const struct vcs_fleet_grad_view *given, void *stream) {
-  vcs_fleet_grad_view_t view = *given;
+const char *vcs_grad_product(const struct vcs_device_batch_grad_view *given, void *stream) {
+  vcs_device_batch_grad_view_t view = *given;
   cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const bool bit = view.method == VCS_METHOD_BIT;
   TRY(vcs_grad_forward(&view, queue));

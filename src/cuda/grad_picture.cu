@@ -1,8 +1,8 @@
 /* grad_picture.cu: the picture's part in `ste`: pixels and what was shown, event by event.
  *
  * The derivative is grad/ste_line.c's. Backwards an event's span and its shift are functions of the tape and of the
- * pixels' adjoints: a warp a seat, a lane an event. Forwards neighbouring events add to the same pixels, so a seat's
- * events are one behind the other: a lane a seat.
+ * pixels' adjoints: a warp a env, a lane an event. Forwards neighbouring events add to the same pixels, so a env's
+ * events are one behind the other: a lane a env.
  */
 #include <cuda_runtime.h>
 
@@ -22,14 +22,14 @@ enum { SUM_WARPS = 4 };
  */
 
 /* The adjoints of a row up to each of its pixels, and whether there are any: a warp a row. */
-__global__ void __launch_bounds__(SUM_WARPS *WARP) sum_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
-  const int32_t seat = blockIdx.x, lane = threadIdx.x % WARP;
-  const float *pixels = vcs_grad_pixels(&view, seat);
-  const int32_t height = vcs_grad_cart(&view, seat)->height;
-  uint8_t *lit = view.lit + static_cast<size_t>(seat) * VCS_ROWS_MAX;
+__global__ void __launch_bounds__(SUM_WARPS *WARP) sum_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
+  const int32_t env = blockIdx.x, lane = threadIdx.x % WARP;
+  const float *pixels = vcs_grad_pixels(&view, env);
+  const int32_t height = vcs_grad_cart(&view, env)->height;
+  uint8_t *lit = view.lit + static_cast<size_t>(env) * VCS_ROWS_MAX;
   for (int32_t y = height + threadIdx.x; y < VCS_ROWS_MAX; y += blockDim.x) lit[y] = 0;
   for (int32_t y = threadIdx.x / WARP; y < height; y += SUM_WARPS) {
-    float *sums = view.sums + (static_cast<size_t>(seat) * view.height + y) * (VCS_WIDTH + 1);
+    float *sums = view.sums + (static_cast<size_t>(env) * view.height + y) * (VCS_WIDTH + 1);
     float before = 0;
     bool any = false;
     for (int x = lane; x < VCS_WIDTH; x += WARP) {
@@ -61,20 +61,20 @@ struct picture_t {
   uint64_t scratch[(offsetof(vcs_t, cart_ram) + 7) / 8];
 };
 
-__device__ void open(const vcs_fleet_grad_view_t *view, int32_t seat, picture_t *p) {
+__device__ void open(const vcs_device_batch_grad_view_t *view, int32_t env, picture_t *p) {
   vcs_sweep_t *s = &p->sweep;
   memset(s, 0, sizeof *s);
   memset(p->scratch, 0, sizeof p->scratch);
-  s->cart = vcs_grad_cart(view, seat);
-  s->tape = &view->tapes[seat];
+  s->cart = vcs_grad_cart(view, env);
+  s->tape = &view->tapes[env];
   s->scale = view->scale;
   s->rule = view->rule;
   s->reverse = view->reverse;
   s->state = p->slots;
   s->scratch = reinterpret_cast<vcs_t *>(p->scratch);
-  s->pixels = vcs_grad_pixels(view, seat);
-  s->lit = view->lit + static_cast<size_t>(seat) * VCS_ROWS_MAX;
-  s->sums = view->sums + static_cast<size_t>(seat) * view->height * (VCS_WIDTH + 1);
+  s->pixels = vcs_grad_pixels(view, env);
+  s->lit = view->lit + static_cast<size_t>(env) * VCS_ROWS_MAX;
+  s->sums = view->sums + static_cast<size_t>(env) * view->height * (VCS_WIDTH + 1);
   p->ste.s = s;
   p->ste.time = &p->time;
   p->ste.rules = vcs_ste_rules(view->method, view->alpha, view->temperature);
@@ -94,18 +94,18 @@ __device__ bool may_show(const vcs_tape_t *tape, int32_t i) {
   return i + 1 == tape->event_count || tape->events[i + 1].to > tape->picture_from;
 }
 
-__global__ void __launch_bounds__(WARP) backwards_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
+__global__ void __launch_bounds__(WARP) backwards_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
   __shared__ int32_t queue[2 * WARP];
-  const int32_t seat = blockIdx.x;
-  if (view.failed[seat]) return;
+  const int32_t env = blockIdx.x;
+  if (view.failed[env]) return;
   queue[threadIdx.x] = queue[WARP + threadIdx.x] = 0;
   __syncwarp();
   picture_t p;
-  open(&view, seat, &p);
+  open(&view, env, &p);
   vcs_ste_line_begin(&p.ste);
   const vcs_tape_t *tape = p.sweep.tape;
   const int32_t count = tape->event_count;
-  vcs_shown_slots_t *shown = view.shown + static_cast<size_t>(seat) * view.event_capacity;
+  vcs_shown_slots_t *shown = view.shown + static_cast<size_t>(env) * view.event_capacity;
   for (int32_t from = 0, waiting = 0; from < count || waiting > 0;) {
     while (from < count && waiting < WARP) { /* those that show something, until every lane has one */
       const int32_t next = from + static_cast<int32_t>(threadIdx.x);
@@ -140,13 +140,13 @@ __global__ void __launch_bounds__(WARP) backwards_kernel(const __grid_constant__
   }
 }
 
-__global__ void __launch_bounds__(WARP) forwards_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
-  const int32_t seat = blockIdx.x * WARP + threadIdx.x;
-  if (seat >= view.count || view.failed[seat]) return;
+__global__ void __launch_bounds__(WARP) forwards_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
+  const int32_t env = blockIdx.x * WARP + threadIdx.x;
+  if (env >= view.count || view.failed[env]) return;
   picture_t p;
-  open(&view, seat, &p);
+  open(&view, env, &p);
   const int32_t count = p.sweep.tape->event_count;
-  const vcs_shown_slots_t *shown = view.shown + static_cast<size_t>(seat) * view.event_capacity;
+  const vcs_shown_slots_t *shown = view.shown + static_cast<size_t>(env) * view.event_capacity;
   vcs_ste_line_begin(&p.ste);
   for (size_t i = 0; i < VCS_OFFSET(first_copy_off); i++) p.slots[i] = 0;
   for (int32_t i = 0; i < count; i++) {
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(WARP) forwards_kernel(const __grid_constant__ 
 
 }  // namespace
 
-const char *vcs_grad_picture(const vcs_fleet_grad_view_t *view, cudaStream_t stream) {
+const char *vcs_grad_picture(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
   if (!view->reverse) {
     forwards_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
     return launched();

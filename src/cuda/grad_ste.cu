@@ -1,4 +1,4 @@
-/* grad_ste.cu: the walk of `ste` over the instructions of a frame; a lane a seat.
+/* grad_ste.cu: the walk of `ste` over the instructions of a frame; a lane a env.
  *
  * The walk is grad/ste.c's. What it asks of the picture has been found before it (grad_picture.cu) or is left for
  * later: its functions are at the end of this file. A machine's slots are in the thread's local memory while it walks,
@@ -73,139 +73,139 @@ namespace {
 
 enum { WARPS_PER_SM = 8, LOCAL_SLOTS = VCS_SLOTS * offsetof(vcs_t, cart_ram) };
 
-/* A seat's slots: in local memory, or, with cartridges that have RAM, where they lie. */
+/* A env's slots: in local memory, or, with cartridges that have RAM, where they lie. */
 struct slots_t {
   float here[LOCAL_SLOTS];
 };
 
-/* Slot number i of a seat lies beside those of the other lanes of its warp. */
-__device__ float *interleaved(const vcs_fleet_grad_view_t *view, int32_t seat) {
-  return view->slots + (seat / WARP) * (WARP * view->slot_count) + seat % WARP;
+/* Slot number i of a env lies beside those of the other lanes of its warp. */
+__device__ float *interleaved(const vcs_device_batch_grad_view_t *view, int32_t env) {
+  return view->slots + (env / WARP) * (WARP * view->slot_count) + env % WARP;
 }
 
 /* Whether no cartridge of the fleet has RAM. */
-__device__ bool fits(const vcs_fleet_grad_view_t *view) { return view->slot_count <= LOCAL_SLOTS; }
+__device__ bool fits(const vcs_device_batch_grad_view_t *view) { return view->slot_count <= LOCAL_SLOTS; }
 
-__device__ void enter(const vcs_fleet_grad_view_t *view, int32_t seat, slots_t *slots, vcs_sweep_t *s) {
+__device__ void enter(const vcs_device_batch_grad_view_t *view, int32_t env, slots_t *slots, vcs_sweep_t *s) {
   if (!fits(view)) {
-    s->state = view->slots + static_cast<size_t>(seat) * view->slot_count;
+    s->state = view->slots + static_cast<size_t>(env) * view->slot_count;
     return;
   }
-  const float *there = interleaved(view, seat);
+  const float *there = interleaved(view, env);
   for (int i = 0; i < LOCAL_SLOTS; i++) slots->here[i] = there[i * WARP];
   s->state = slots->here;
 }
 
-__device__ void leave(const vcs_fleet_grad_view_t *view, int32_t seat, const slots_t *slots) {
+__device__ void leave(const vcs_device_batch_grad_view_t *view, int32_t env, const slots_t *slots) {
   if (!fits(view)) return;
-  float *there = interleaved(view, seat);
+  float *there = interleaved(view, env);
   for (int i = 0; i < LOCAL_SLOTS; i++) there[i * WARP] = slots->here[i];
 }
 
 /* A sweep without its slots. */
-__device__ void open(const vcs_fleet_grad_view_t *view, const vcs_cart_t *cart, int32_t seat, shown_walk_t *walk) {
+__device__ void open(const vcs_device_batch_grad_view_t *view, const vcs_cart_t *cart, int32_t env, shown_walk_t *walk) {
   vcs_sweep_t *s = &walk->sweep;
   memset(walk, 0, sizeof *walk);
   s->cart = cart;
-  s->tape = &view->tapes[seat];
+  s->tape = &view->tapes[env];
   s->scale = view->scale;
   s->rule = view->rule;
   s->reverse = view->reverse;
   s->rom = view->inputs.rom != nullptr
-               ? view->inputs.rom + static_cast<size_t>(view->first + seat) * view->inputs.rom_stride
+               ? view->inputs.rom + static_cast<size_t>(view->first + env) * view->inputs.rom_stride
                : nullptr;
-  s->m = vcs_grad_machine(view, seat, VCS_GRAD_CONTENTS);
-  s->scratch = vcs_grad_machine(view, seat, VCS_GRAD_SCRATCH);
-  s->live = view->live + static_cast<size_t>(seat) * view->machine_bytes;
-  walk->shown = view->shown + static_cast<size_t>(seat) * view->event_capacity;
+  s->m = vcs_grad_machine(view, env, VCS_GRAD_CONTENTS);
+  s->scratch = vcs_grad_machine(view, env, VCS_GRAD_SCRATCH);
+  s->live = view->live + static_cast<size_t>(env) * view->machine_bytes;
+  walk->shown = view->shown + static_cast<size_t>(env) * view->event_capacity;
 }
 
 /* The slots before the first frame that is walked: the caller's tangents, or adjoints. */
-__global__ void __launch_bounds__(WARP) begin_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
-  const int32_t seat = blockIdx.x * WARP + threadIdx.x;
-  if (seat >= view.count) return;
-  const vcs_cart_t *cart = vcs_grad_cart(&view, seat);
+__global__ void __launch_bounds__(WARP) begin_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
+  const int32_t env = blockIdx.x * WARP + threadIdx.x;
+  if (env >= view.count) return;
+  const vcs_cart_t *cart = vcs_grad_cart(&view, env);
   const size_t size = vcs_machine_size(cart);
   shown_walk_t walk;
   slots_t slots;
-  open(&view, cart, seat, &walk);
+  open(&view, cart, env, &walk);
   vcs_sweep_t *s = &walk.sweep;
-  s->state = fits(&view) ? slots.here : view.slots + static_cast<size_t>(seat) * view.slot_count;
+  s->state = fits(&view) ? slots.here : view.slots + static_cast<size_t>(env) * view.slot_count;
   for (size_t i = 0; i < VCS_SLOTS * size; i++) s->state[i] = 0;
-  float *outputs = vcs_grad_state_after(&view, seat);
-  const float *inputs = vcs_grad_state_before(&view, seat);
+  float *outputs = vcs_grad_state_after(&view, env);
+  const float *inputs = vcs_grad_state_before(&view, env);
   if (view.reverse && outputs != nullptr) {
-    vcs_link_bits_of_state(s, size, vcs_grad_machine(&view, seat, VCS_GRAD_NOW), outputs);
+    vcs_link_bits_of_state(s, size, vcs_grad_machine(&view, env, VCS_GRAD_NOW), outputs);
     vcs_ste_fold(s, size);
   } else if (!view.reverse && inputs != nullptr) {
     for (size_t i = 0; i < 8 * size; i++) s->state[i] = inputs[i];
     vcs_ste_fold(s, size);
   }
-  leave(&view, seat, &slots);
+  leave(&view, env, &slots);
 }
 
 /* Walking forwards, hands come before the frame, and before it is recorded. */
-__global__ void __launch_bounds__(WARP, WARPS_PER_SM) walk_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
-  const int32_t seat = blockIdx.x * WARP + threadIdx.x;
-  if (seat >= view.count || view.failed[seat]) return;
-  const vcs_cart_t *cart = vcs_grad_cart(&view, seat);
+__global__ void __launch_bounds__(WARP, WARPS_PER_SM) walk_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
+  const int32_t env = blockIdx.x * WARP + threadIdx.x;
+  if (env >= view.count || view.failed[env]) return;
+  const vcs_cart_t *cart = vcs_grad_cart(&view, env);
   shown_walk_t walk;
   slots_t slots;
-  open(&view, cart, seat, &walk);
+  open(&view, cart, env, &walk);
   vcs_sweep_t *s = &walk.sweep;
-  enter(&view, seat, &slots, s);
-  s->pixels = vcs_grad_pixels(&view, seat);
+  enter(&view, env, &slots, s);
+  s->pixels = vcs_grad_pixels(&view, env);
   vcs_grad_options_t options;
   options.method = view.method;
   options.alpha = view.alpha;
   options.temperature = view.temperature;
-  const vcs_t *before = vcs_grad_start(&view, seat, view.frame);
-  if (!view.reverse) vcs_link_hands(s, before, vcs_grad_controls(&view, seat), vcs_grad_input(&view, seat));
+  const vcs_t *before = vcs_grad_start(&view, env, view.frame);
+  if (!view.reverse) vcs_link_controls(s, before, vcs_grad_controls(&view, env), vcs_grad_input(&view, env));
   if (view.temperature > 0) { /* softened reads look at contents */
-    const vcs_t *contents = view.reverse ? vcs_grad_machine(&view, seat, VCS_GRAD_NOW) : s->tape->start;
+    const vcs_t *contents = view.reverse ? vcs_grad_machine(&view, env, VCS_GRAD_NOW) : s->tape->start;
     vcs_copy_machine(s->m, contents, vcs_machine_size(cart));
   }
   vcs_ste_frame(s, &options);
-  if (view.reverse) vcs_link_hands(s, before, vcs_grad_controls(&view, seat), vcs_grad_input(&view, seat));
-  leave(&view, seat, &slots);
+  if (view.reverse) vcs_link_controls(s, before, vcs_grad_controls(&view, env), vcs_grad_input(&view, env));
+  leave(&view, env, &slots);
 }
 
 /* What is left is the caller's. */
-__global__ void __launch_bounds__(WARP) end_kernel(const __grid_constant__ vcs_fleet_grad_view_t view) {
-  const int32_t seat = blockIdx.x * WARP + threadIdx.x;
-  if (seat >= view.count) return;
-  if (view.instructions != nullptr) view.instructions[view.first + seat] = view.failed[seat] ? -1 : view.walked[seat];
-  if (view.failed[seat]) return;
-  const vcs_cart_t *cart = vcs_grad_cart(&view, seat);
+__global__ void __launch_bounds__(WARP) end_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
+  const int32_t env = blockIdx.x * WARP + threadIdx.x;
+  if (env >= view.count) return;
+  if (view.instructions != nullptr) view.instructions[view.first + env] = view.failed[env] ? -1 : view.walked[env];
+  if (view.failed[env]) return;
+  const vcs_cart_t *cart = vcs_grad_cart(&view, env);
   const size_t size = vcs_machine_size(cart);
   shown_walk_t walk;
   slots_t slots;
-  open(&view, cart, seat, &walk);
+  open(&view, cart, env, &walk);
   vcs_sweep_t *s = &walk.sweep;
-  enter(&view, seat, &slots, s);
+  enter(&view, env, &slots, s);
   vcs_ste_unfold(s, size);
-  float *outputs = vcs_grad_state_after(&view, seat);
-  float *inputs = vcs_grad_state_before(&view, seat);
+  float *outputs = vcs_grad_state_after(&view, env);
+  float *inputs = vcs_grad_state_before(&view, env);
   if (view.reverse && inputs != nullptr) {
     for (size_t i = 0; i < 8 * size; i++) inputs[i] += s->state[i];
   } else if (!view.reverse && outputs != nullptr) {
-    vcs_link_bits_of_state(s, size, vcs_grad_machine(&view, seat, VCS_GRAD_NOW), outputs);
+    vcs_link_bits_of_state(s, size, vcs_grad_machine(&view, env, VCS_GRAD_NOW), outputs);
   }
 }
 
 }  // namespace
 
-const char *vcs_grad_ste_begin(const vcs_fleet_grad_view_t *view, cudaStream_t stream) {
+const char *vcs_grad_ste_begin(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
   begin_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
   return launched();
 }
 
-const char *vcs_grad_ste_walk(const vcs_fleet_grad_view_t *view, cudaStream_t stream) {
+const char *vcs_grad_ste_walk(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
   walk_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
   return launched();
 }
 
-const char *vcs_grad_ste_end(const vcs_fleet_grad_view_t *view, cudaStream_t stream) {
+const char *vcs_grad_ste_end(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
   end_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
   return launched();
 }

@@ -1,4 +1,4 @@
-/* picture.h: what a fleet's agents see: two frames of palette indices -> gray, the brighter -> 84 x 84.
+/* picture.h: what a device batch's agents see: two frames of palette indices -> gray, the brighter -> 84 x 84.
  *
  * As the host's batches do it (host/preprocess.h), to the bit: OpenCV's INTER_AREA, whose rounding depends on the order
  * of its float additions, so that order is kept here. No multiplication may be merged with an addition.

@@ -112,7 +112,7 @@ VCS_SLOW_FN void vcs_record_lanes(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_
   while (VCS_ANY_LANE(lanes, fits && vcs_lane_goes(&lane))) {
     lane.until += VCS_LINE_CYCLES;
     while (fits && vcs_lane_goes(&lane) && (int32_t)(lane.until - lane.cycles) > 0) {
-      if (!lane.known && !cart->snoops && !tape->dark) vcs_lane_find(cart, m, &lane);
+      if (!lane.known && !cart->snoops && !tape->opaque) vcs_lane_find(cart, m, &lane);
       bool plain = lane.known;
       while (plain && fits && (int32_t)(lane.until - lane.cycles) > 0) {
         plain = vcs_lane_plain(cart, m, &lane, video);

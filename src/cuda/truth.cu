@@ -25,10 +25,10 @@ __global__ void picture_kernel(const __grid_constant__ vcs_truth_view_t truth, c
                 PICTURE_BYTES);
 }
 
-/* The image as lone.h wants it. */
+/* The image as single_lane.h wants it. */
 __global__ void image_kernel(const __grid_constant__ vcs_truth_view_t truth) {
   for (uint32_t at = blockIdx.x * blockDim.x + threadIdx.x; at < truth.cart->rom_size; at += gridDim.x * blockDim.x) {
-    truth.image[at] = vcs_lone_code_of(truth.cart->code[at]);
+    truth.image[at] = vcs_single_lane_code_of(truth.cart->code[at]);
   }
 }
 
@@ -50,24 +50,24 @@ __global__ void __launch_bounds__(2 * WARP, RUNS_PER_SM) run_kernel(const __grid
   __shared__ vcs_video_t video;
   __shared__ vcs_gate_t gate;
   __shared__ bool ends;
-  __shared__ vcs_duo_t duo;
+  __shared__ vcs_cpu_tia_pair_t pair;
   const int32_t run = blockIdx.x;
   vcs_t *there = vcs_truth_machine(&truth, run);
   copy_together(machine, there, truth.machine_bytes);
   if (threadIdx.x == 0) {
     ends = false;
-    duo = {reinterpret_cast<vcs_t *>(registers), &video, truth.logs + run * static_cast<size_t>(VCS_LOG_SIZE), &gate,
+    pair = {reinterpret_cast<vcs_t *>(registers), &video, truth.logs + run * static_cast<size_t>(VCS_LOG_SIZE), &gate,
            &ends};
     __mbarrier_init(&gate, 2);
   }
   __syncthreads();
   if (threadIdx.x % WARP != 0) return;
   if (__any_sync(1, threadIdx.x == WARP)) {
-    vcs_duo_follow(&duo);
+    vcs_cpu_tia_pair_follow(&pair);
     return;
   }
   vcs_t *m = kept<vcs_t>(machine);
-  vcs_truth_run(&truth, run, m, &duo, there);
+  vcs_truth_run(&truth, run, m, &pair, there);
   ends = true;
   vcs_gate_pass(&gate);
   vcs_copy_machine(there, m, truth.machine_bytes);

@@ -1,13 +1,13 @@
 /* truth.h: many runs of one machine, each with something flipped (vcs_truth), beside the run without.
  *
- * A run is alone: its frames are lone.h's, on two lanes. What all have in common is in vcs_truth_view_t; everything
- * here is host and device code alike.
+ * A run is alone: its frames are single_lane.h's, on two lanes. What all have in common is in vcs_truth_view_t;
+ * everything here is host and device code alike.
  */
 #ifndef VCS_CUDA_TRUTH_H
 #define VCS_CUDA_TRUTH_H
 
 #include "engine.h"
-#include "lone.h"
+#include "single_lane.h"
 
 /* Runs with flips: the machine of each, and both frame buffers. They come from one or several bases; a base has `count`
  * runs with a flip and, behind them, the one without. */
@@ -20,7 +20,7 @@ struct vcs_truth_view {
   const uint16_t *input_frames;   /* ... and in which frame */
   vcs_truth_t *rows;              /* by run and horizon */
   uint8_t *lost;                  /* by run: given up, because the program has lost itself; NULL: none is */
-  vcs_lone_code_t *image;         /* the cartridge, coded for lone.h */
+  vcs_single_lane_code_t *image;  /* the cartridge, coded for single_lane.h */
   uint64_t *logs;                 /* of VCS_LOG_SIZE entries, by run */
   const int8_t *signs;            /* of maps, by item: 1, or -1 if the bit was set; 0: there is no effect */
   const float *values;            /* of pixels in maps: by palette index and channel */
@@ -45,15 +45,15 @@ VCS_FN int32_t vcs_truth_run_of(const vcs_truth_view_t *truth, int32_t item) { r
 /* What is held in a frame of a run: the controls, but for an input that is flipped. */
 VCS_FN vcs_controls_t vcs_truth_hands(const vcs_truth_view_t *truth, int32_t run, int32_t frame) {
   const int32_t flip = vcs_truth_flip(truth, run);
-  vcs_controls_t hands = truth->controls[vcs_truth_base(truth, run) * truth->frame_count + frame];
-  if (flip == truth->count || truth->input_frames[flip] != frame) return hands;
+  vcs_controls_t controls = truth->controls[vcs_truth_base(truth, run) * truth->frame_count + frame];
+  if (flip == truth->count || truth->input_frames[flip] != frame) return controls;
   const int input = truth->inputs[flip], keys = VCS_INPUT_SECOND_PLAYER;
   if (input < VCS_INPUT_RESET) {
-    hands.held[input / keys] ^= (uint8_t)(1 << input % keys);
+    controls.held[input / keys] ^= (uint8_t)(1 << input % keys);
   } else if (input < VCS_INPUTS) {
-    hands.console ^= (uint8_t)(1 << (input - VCS_INPUT_RESET));
+    controls.console ^= (uint8_t)(1 << (input - VCS_INPUT_RESET));
   }
-  return hands;
+  return controls;
 }
 
 VCS_FN vcs_t *vcs_truth_machine(const vcs_truth_view_t *truth, int32_t run) {
@@ -74,18 +74,19 @@ VCS_FN const uint8_t *vcs_truth_picture(const vcs_truth_view_t *truth, int32_t r
  * Everybody else is long done. Such a run may be given up, and done by somebody faster. */
 enum { VCS_TRUTH_PATIENCE = 9000 }; /* instructions of a frame; games have up to seven thousand */
 
-VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, const vcs_duo_t *duo,
+VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, const vcs_cpu_tia_pair_t *pair,
                           const vcs_t *before) {
   uint8_t *frames = truth->frames + 2 * (size_t)run * VCS_FRAME_BYTES;
   bool draws_all = !before || truth->horizon_count > 1;
   uint8_t *lost = truth->lost && run != vcs_truth_plain(truth, run) ? &truth->lost[run] : NULL;
-  vcs_log_t log = {duo->log, 0, 1};
+  vcs_log_t log = {pair->log, 0, 1};
   for (int32_t frame = truth->from; frame < truth->to; frame++) {
     if (lost && *lost) return;
-    const vcs_controls_t hands = vcs_truth_hands(truth, run, frame);
-    vcs_console_control(truth->cart, m, &hands);
+    const vcs_controls_t controls = vcs_truth_hands(truth, run, frame);
+    vcs_console_control(truth->cart, m, &controls);
     uint8_t *into = draws_all || frame + 1 == truth->to ? frames : NULL;
-    const bool given_up = vcs_frame_lone(truth->cart, truth->image, m, duo, &log, into, lost ? VCS_TRUTH_PATIENCE : 0);
+    const bool given_up =
+        vcs_frame_single_lane(truth->cart, truth->image, m, pair, &log, into, lost ? VCS_TRUTH_PATIENCE : 0);
     if (given_up) {
       *lost = 1;
       return;

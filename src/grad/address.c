@@ -9,9 +9,9 @@
  * alternative costs two loads, one of the byte and one of its gain; any other reader asks its function. A store gains
  * by the cell it spares, the same wherever else it goes, and by the one it hits; what modifies memory does both.
  *
- * An address is a sum, and moves as far as base or index do (gain.h): an indexed read looks sixteen times around
- * itself, not sixteen times for each of the bytes that its address is made of. Only where a byte wraps and the sum does
- * not, at the ends of a page, do they differ.
+ * An address is a sum, and moves as far as base or index do (adjoint_delta.h): an indexed read looks sixteen times
+ * around itself, not sixteen times for each of the bytes that its address is made of. Only where a byte wraps and the
+ * sum does not, at the ends of a page, do they differ.
  *
  * The stops are listed in instruction.c.
  */
@@ -216,13 +216,13 @@ typedef struct {
   vcs_work_t *w;
   gains_by_t by;
   bool may_cross;
-  float cost[2];      /* what is gained not to cross a page, or to cross it */
-  float spared;       /* STORES, MODIFIES: by the byte it went to, */
-  float *cell;        /* the slots of that byte, or NULL */
-  bool few;           /* READS: few other bytes are looked at, and there is no table but of nibbles, */
-  vcs_gain_t nibbles; /* which are these */
-  bool looks_up;      /* READS: the table knows the gain of a byte, and the window is one piece of ROM, */
-  const uint8_t *rom; /* in which the byte is at addr & mask */
+  float cost[2];               /* what is gained not to cross a page, or to cross it */
+  float spared;                /* STORES, MODIFIES: by the byte it went to, */
+  float *cell;                 /* the slots of that byte, or NULL */
+  bool few;                    /* READS: few other bytes are looked at, and there is no table but of nibbles, */
+  vcs_adjoint_delta_t nibbles; /* which are these */
+  bool looks_up;               /* READS: the table knows the gain of a byte, and the window is one piece of ROM, */
+  const uint8_t *rom;          /* in which the byte is at addr & mask */
   uint16_t mask;
 } gains_t;
 
@@ -247,20 +247,21 @@ VCS_STATIC bool is_rom_above(const gains_t *g, uint16_t addr) {
 }
 
 /* The gain of reading another byte. */
-VCS_HOT_FN float gain_of_byte(const gains_t *g, uint8_t byte) {
+VCS_HOT_FN float adjoint_delta_of_byte(const gains_t *g, uint8_t byte) {
   const vcs_work_t *w = g->w;
   if (byte == w->operand) return 0;
   if (g->by == READS && w->how == VCS_ROW_ADDS) {
     const int by = byte - w->operand;
     return w->of[w->is ^ (uint8_t)(w->row->opcode & 0x80 ? w->is - by : w->is + by)];
   }
-  if (g->by == READS) return g->few ? vcs_gain(&g->nibbles, byte) : w->of[(w->operand ^ byte) & w->tells];
+  if (g->by == READS) return g->few ? vcs_adjoint_delta(&g->nibbles, byte) : w->of[(w->operand ^ byte) & w->tells];
   vcs_cpu_t cpu = w->before;
-  return vcs_gain_of_input(w, g->by == MODIFIES ? w->asked & ~(1u << VCS_LANE_V) : w->asked, &cpu, byte);
+  return vcs_adjoint_delta_of_input(w, g->by == MODIFIES ? w->has_adjoint & ~(1u << VCS_LANE_V) : w->has_adjoint, &cpu,
+                                    byte);
 }
 
 /* The gain of storing elsewhere. What modifies memory stores what it makes of the byte there. */
-VCS_STATIC float gain_of_store(const gains_t *g, uint16_t addr, uint8_t byte) {
+VCS_STATIC float adjoint_delta_of_store(const gains_t *g, uint16_t addr, uint8_t byte) {
   const vcs_work_t *w = g->w;
   const vcs_cell_t hit = vcs_cell_written(w->s, addr);
   if (hit.slots != g->cell && (!hit.slots || !w->s->live[hit.live])) return g->spared;
@@ -269,26 +270,27 @@ VCS_STATIC float gain_of_store(const gains_t *g, uint16_t addr, uint8_t byte) {
     vcs_local_run(w->row->opcode, addr, &cpu, &byte);
   }
   if (hit.slots == g->cell) /* a mirror of the same cell */
-    return vcs_gain_of(w->out + VCS_SLOTS * VCS_LANE_V, w->row->value, byte);
-  return g->spared + vcs_gain_of(hit.slots, vcs_cell_content(w->s, hit), byte);
+    return vcs_adjoint_delta_of(w->out + VCS_SLOTS * VCS_LANE_V, w->row->value, byte);
+  return g->spared + vcs_adjoint_delta_of(hit.slots, vcs_cell_content(w->s, hit), byte);
 }
 
 /* What is gained by an access at another address; `before` is the byte on the bus before it. */
-VCS_SLOW_FN float gain_of_access(const gains_t *g, uint16_t addr, bool crosses, uint8_t before) {
+VCS_SLOW_FN float adjoint_delta_of_access(const gains_t *g, uint16_t addr, bool crosses, uint8_t before) {
   const vcs_work_t *w = g->w;
   uint8_t byte;
   if (g->by == ONLY_TIME || addr == w->row->addr) return 0;
-  if (g->by == STORES) return gain_of_store(g, addr, w->row->value);
+  if (g->by == STORES) return adjoint_delta_of_store(g, addr, w->row->value);
   if (!byte_at(w, addr, crosses, before, &byte)) return 0;
-  if (g->by != MODIFIES) return gain_of_byte(g, byte);
-  return (w->asked & ~(1u << VCS_LANE_V) ? gain_of_byte(g, byte) : 0) + gain_of_store(g, addr, byte);
+  if (g->by != MODIFIES) return adjoint_delta_of_byte(g, byte);
+  return (w->has_adjoint & ~(1u << VCS_LANE_V) ? adjoint_delta_of_byte(g, byte) : 0) +
+         adjoint_delta_of_store(g, addr, byte);
 }
 
 /* The same, where it is soon found: in RAM, and at a collision, which is a stop. */
 VCS_HOT_FN float gain_at(const gains_t *g, uint16_t addr, bool crosses, uint8_t before) {
-  if (g->by == READS && (addr & 0x1280) == 0x80) return gain_of_byte(g, g->w->s->m->ram[addr & 0x7F]);
+  if (g->by == READS && (addr & 0x1280) == 0x80) return adjoint_delta_of_byte(g, g->w->s->m->ram[addr & 0x7F]);
   if (g->by == READS && !(addr & 0x1088)) return 0;
-  return gain_of_access(g, addr, crosses, before);
+  return adjoint_delta_of_access(g, addr, crosses, before);
 }
 
 /* The same, with what it takes, by an access at `addr`, which is `base` and an index. */
@@ -298,22 +300,23 @@ VCS_STATIC float gain_elsewhere(const gains_t *g, uint16_t base, uint16_t addr, 
 }
 
 /* Reads from ROM that is one piece. */
-VCS_HOT_FN float gain_of_rom(const gains_t *g, unsigned addr) {
+VCS_HOT_FN float adjoint_delta_of_rom(const gains_t *g, unsigned addr) {
   return g->w->of[(g->w->operand ^ g->rom[addr & g->mask]) & g->w->tells];
 }
 
 /* The access where low byte and index add up to another sum, on the page of the base or the next. */
-VCS_HOT_FN float gain_of_sum(const gains_t *g, bool in_rom, int sum) {
+VCS_HOT_FN float adjoint_delta_of_sum(const gains_t *g, bool in_rom, int sum) {
   const unsigned addr = (g->w->at.base & 0xFF00u) + (unsigned)sum;
-  return in_rom ? gain_of_rom(g, addr) : gain_at(g, (uint16_t)addr, g->may_cross && sum > 0xFF, g->w->at.base >> 8);
+  return in_rom ? adjoint_delta_of_rom(g, addr)
+                : gain_at(g, (uint16_t)addr, g->may_cross && sum > 0xFF, g->w->at.base >> 8);
 }
 
 /* 2^k further on, or back. */
 VCS_STATIC void look_around(const gains_t *g, bool in_rom, vcs_moves_t *moves) {
   const int sum = (uint8_t)g->w->at.base + (uint16_t)(g->w->row->addr - g->w->at.base);
   for (int k = 0; k < 8; k++) {
-    moves->by[0][k] = gain_of_sum(g, in_rom, sum + (1 << k));
-    moves->by[1][k] = -gain_of_sum(g, in_rom, sum - (1 << k));
+    moves->by[0][k] = adjoint_delta_of_sum(g, in_rom, sum + (1 << k));
+    moves->by[1][k] = -adjoint_delta_of_sum(g, in_rom, sum - (1 << k));
   }
   if (g->cost[0] == g->cost[1]) return;
   for (int k = 0; k < 8; k++) {
@@ -331,7 +334,7 @@ VCS_STATIC void gain_around(const gains_t *g, bool in_rom, const vcs_moves_t *ar
   moves.by[!top][7] = -moves.by[top][7];
   for (int k = 6; count == VCS_SLOTS && k >= 0 && (byte >> k & 1u) == top; k--) {
     const int sum = rest + (uint8_t)(top ? byte + (1 << k) : byte - (1 << k));
-    const float gain = gain_of_sum(g, in_rom, sum) + g->cost[sum > 0xFF];
+    const float gain = adjoint_delta_of_sum(g, in_rom, sum) + g->cost[sum > 0xFF];
     moves.by[!top][k] = top ? gain : -gain;
   }
   vcs_moves_give(&moves, byte, count, slots);
@@ -341,9 +344,9 @@ VCS_STATIC void gain_around(const gains_t *g, bool in_rom, const vcs_moves_t *ar
 VCS_STATIC void gain_above(const gains_t *g, uint8_t byte, int count, float *slots) {
   const unsigned rest = (uint16_t)(g->w->row->addr - (byte << 8));
   const bool crosses = g->w->at.crosses;
-#define GAIN_OF_PAGE(other)                              \
-  ((rest + ((unsigned)(other) << 8)) & 0x1000            \
-       ? gain_of_rom(g, rest + ((unsigned)(other) << 8)) \
+#define GAIN_OF_PAGE(other)                                       \
+  ((rest + ((unsigned)(other) << 8)) & 0x1000                     \
+       ? adjoint_delta_of_rom(g, rest + ((unsigned)(other) << 8)) \
        : gain_at(g, (uint16_t)(rest + ((unsigned)(other) << 8)), crosses, (uint8_t)(other)))
   for (int k = 0; k < 5; k++) {
     const int sign = byte >> k & 1 ? -1 : 1, step = sign * (1 << k);
@@ -353,7 +356,7 @@ VCS_STATIC void gain_above(const gains_t *g, uint8_t byte, int count, float *slo
 }
 
 /* The access with other operands or registers, of modes whose address is not a sum. */
-VCS_STATIC float gain_of_address(const gains_t *g, uint8_t low, uint8_t x, uint8_t y) {
+VCS_STATIC float adjoint_delta_of_address(const gains_t *g, uint8_t low, uint8_t x, uint8_t y) {
   vcs_address_t at = address_of(g->w, low, g->w->at.high, x, y);
   if (is_indirect(g->w->op) && !vcs_pointer_in_ram(at.pointer)) return 0;
   return gain_elsewhere(g, at.base, at.addr, byte_before(g->w->op, at));
@@ -362,9 +365,10 @@ VCS_STATIC float gain_of_address(const gains_t *g, uint8_t low, uint8_t x, uint8
 /* Page zero: RAM, and what the TIA reads; of these a collision is a stop. Nothing but RAM is hit by a store. */
 VCS_HOT_FN float gain_in_page_zero(const gains_t *g, uint8_t addr, uint8_t before) {
   const vcs_work_t *w = g->w;
-  const bool in_ram = addr & 0x80, only_stores = g->by == STORES || (g->by == MODIFIES && w->asked == 1u << VCS_LANE_V);
+  const bool in_ram = addr & 0x80,
+             only_stores = g->by == STORES || (g->by == MODIFIES && w->has_adjoint == 1u << VCS_LANE_V);
   if (only_stores && in_ram && !w->s->live[VCS_OFFSET(ram) + (addr & 0x7F)]) return g->spared;
-  if (g->by == STORES) return in_ram ? gain_of_store(g, addr, w->row->value) : g->spared;
+  if (g->by == STORES) return in_ram ? adjoint_delta_of_store(g, addr, w->row->value) : g->spared;
   return gain_at(g, addr, false, before);
 }
 
@@ -407,13 +411,13 @@ VCS_STATIC void gain_by_high(const gains_t *g, int count, float *slots) {
 }
 
 /* (pointer),Y with another pointer. */
-VCS_HOT_FN float gain_of_pointer(const gains_t *g, uint8_t pointer) {
+VCS_HOT_FN float adjoint_delta_of_pointer(const gains_t *g, uint8_t pointer) {
   const uint8_t *ram = g->w->s->m->ram, y = g->w->row->y;
   if (!vcs_pointer_in_ram(pointer)) return 0;
   const uint8_t low = ram[pointer & 0x7F], high = ram[(pointer + 1) & 0x7F];
   const uint16_t base = (uint16_t)(low | high << 8), addr = (uint16_t)(base + y);
   if (g->looks_up && addr & 0x1000 && !(g->w->s->cart->hot_pages >> (addr >> 6 & 63) & 1))
-    return gain_of_rom(g, addr) + g->cost[(low + y) >> 8];
+    return adjoint_delta_of_rom(g, addr) + g->cost[(low + y) >> 8];
   return gain_elsewhere(g, base, addr, high);
 }
 
@@ -423,17 +427,18 @@ VCS_STATIC void gain_by_operand(const gains_t *g, int count, float *slots) {
   if (g->few && w->at.low & 0x80 && count == 8) {
     for (int bit = 0; bit < 7; bit++) { /* another byte of RAM */
       const uint8_t byte = w->s->m->ram[(w->at.low ^ 1u << bit) & 0x7F];
-      if (byte != w->operand) slots[bit] += vcs_gain_sign(w->at.low, bit) * vcs_gain(&g->nibbles, byte);
+      if (byte != w->operand)
+        slots[bit] += vcs_adjoint_delta_sign(w->at.low, bit) * vcs_adjoint_delta(&g->nibbles, byte);
     }
     slots[7] -= gain_in_page_zero(g, w->at.low & 0x7F, w->at.low & 0x7F);
   } else if (w->op.mode == VCS_MODE_ZP) {
 #define GAIN_OF_PAGE_ZERO(other) gain_in_page_zero(g, other, other)
     VCS_EACH_MOVE(w->at.low, count, slots, GAIN_OF_PAGE_ZERO)
   } else if (w->op.mode == VCS_MODE_IZY) {
-#define GAIN_OF_POINTER(other) gain_of_pointer(g, other)
+#define GAIN_OF_POINTER(other) adjoint_delta_of_pointer(g, other)
     VCS_EACH_MOVE(w->at.low, count, slots, GAIN_OF_POINTER)
   } else {
-#define GAIN_OF_OPERAND(other) gain_of_address(g, other, w->row->x, w->row->y)
+#define GAIN_OF_OPERAND(other) adjoint_delta_of_address(g, other, w->row->x, w->row->y)
     VCS_EACH_MOVE(w->at.low, count, slots, GAIN_OF_OPERAND)
   }
 }
@@ -455,7 +460,7 @@ VCS_STATIC void gains_begin(gains_t *g, vcs_work_t *w) {
   if (g->by == READS) {
     g->few = w->how == VCS_ROW_MOVES && w->op.mode == VCS_MODE_ZP && !w->tabled;
     if (g->few) {
-      vcs_gain_make(&g->nibbles, w->byte, w->is);
+      vcs_adjoint_delta_make(&g->nibbles, w->byte, w->is);
     } else {
       vcs_work_table(w);
     }
@@ -466,7 +471,7 @@ VCS_STATIC void gains_begin(gains_t *g, vcs_work_t *w) {
   const vcs_cell_t spared = vcs_cell_written(w->s, w->row->addr);
   g->cell = spared.slots;
   if (spared.slots)
-    g->spared = vcs_gain_of(w->out + VCS_SLOTS * VCS_LANE_V, w->row->value, vcs_cell_content(w->s, spared));
+    g->spared = vcs_adjoint_delta_of(w->out + VCS_SLOTS * VCS_LANE_V, w->row->value, vcs_cell_content(w->s, spared));
 }
 
 /* A store to a register of the TIA on page zero by an operand in ROM: one bit of it leads to RAM, nothing is spared. */
@@ -477,7 +482,7 @@ VCS_STATIC bool store_to_tia(vcs_work_t *w) {
   const size_t hit = VCS_OFFSET(ram) + (w->row->addr & 0x7F);
   if (operand.live >= 0) return false;
   if (operand.slots && s->live[hit])
-    operand.slots[7] += vcs_gain_of(vcs_slots(s, hit), ((const uint8_t *)s->m)[hit], w->row->value);
+    operand.slots[7] += vcs_adjoint_delta_of(vcs_slots(s, hit), ((const uint8_t *)s->m)[hit], w->row->value);
   return true;
 }
 
@@ -517,7 +522,7 @@ VCS_STATIC void gain_by_address(vcs_work_t *w, float *index_slots) {
     gain_by_low(&g, vcs_cell_slots(low->cell), low->slots);
   }
   if (w->op.mode == VCS_MODE_IZX) {
-#define GAIN_OF_X(other) gain_of_address(&g, w->at.low, other, w->row->y)
+#define GAIN_OF_X(other) adjoint_delta_of_address(&g, w->at.low, other, w->row->y)
     VCS_EACH_MOVE(index, VCS_SLOTS, index_slots, GAIN_OF_X)
   }
   if (high->cell.slots) gain_by_high(&g, vcs_cell_slots(high->cell), high->slots);

@@ -20,7 +20,7 @@
  */
 #include <string.h>
 
-#include "gain.h"
+#include "adjoint_delta.h"
 
 /* ---- TIA writes --------------------------------------------------------------------------------------------- */
 
@@ -242,7 +242,7 @@ VCS_STATIC void gain_by_field(const vcs_sweep_t *s, const keeps_t *k, uint8_t va
   const bool number = vcs_has_carries(k->offset);
   float bit_above = 0, carry_above = 0;
   for (int bit = 7; bit >= 0; bit--) {
-    const float sign = vcs_gain_sign(value, bit), gain = k->mask >> bit & 1 ? sign * slots[bit] : 0;
+    const float sign = vcs_adjoint_delta_sign(value, bit), gain = k->mask >> bit & 1 ? sign * slots[bit] : 0;
     const bool alike = bit < 7 && !((value ^ value >> 1) >> bit & 1), kept = number && bit < 7 && k->mask >> bit & 1;
     carry_above = kept ? -sign * slots[8 + bit] : gain + (alike ? carry_above : bit_above);
     bit_above = gain;
@@ -344,7 +344,7 @@ VCS_EXTERN void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, fl
 /* The fields of the machine that the RIOT and the ports have, at the row of the walk: times, paddles, all from the
  * timer up to the controllers, the capacitors. */
 VCS_STATIC void look_up(const vcs_sweep_t *s, vcs_t *t, uint32_t cycles) {
-  const uint8_t *machine = s->tape->sides[s->side].machine;
+  const uint8_t *machine = s->tape->snapshots[s->snapshot].machine;
   memcpy(t, machine, VCS_OFFSET(line));
   memcpy(t->paddle, machine + VCS_OFFSET(paddle), sizeof t->paddle);
   memcpy(&t->timer, machine + VCS_OFFSET(timer), VCS_OFFSET(vsync) - VCS_OFFSET(timer));

@@ -42,17 +42,17 @@ VCS_FN void vcs_forget_pins(const vcs_sweep_t *s) {
 }
 
 /* forward: the pins = what hands hold in this frame. m is the machine before it. */
-VCS_FN void vcs_link_hands(vcs_sweep_t *s, const vcs_t *m, const vcs_controls_t *controls, float *inputs) {
+VCS_FN void vcs_link_controls(vcs_sweep_t *s, const vcs_t *m, const vcs_controls_t *controls, float *inputs) {
   vcs_t *base = s->m, *other = s->scratch;
   memcpy(base, m, offsetof(vcs_t, cart_ram));
   vcs_console_control(s->cart, base, controls);
   if (!s->reverse) vcs_forget_pins(s);
   for (int input = 0; inputs && input < VCS_INPUTS; input++) {
     if (!s->reverse && inputs[input] == 0) continue;
-    vcs_controls_t hands = *controls;
-    vcs_toggle_input(&hands, input);
+    vcs_controls_t toggled = *controls;
+    vcs_toggle_input(&toggled, input);
     memcpy(other, m, offsetof(vcs_t, cart_ram));
-    vcs_console_control(s->cart, other, &hands);
+    vcs_console_control(s->cart, other, &toggled);
     for (unsigned i = 0; i < VCS_PINS; i++) {
       uint8_t was = ((uint8_t *)base)[vcs_pins(i).offset], is = ((uint8_t *)other)[vcs_pins(i).offset];
       vcs_link_bits(s, &inputs[input], vcs_slots(s, vcs_pins(i).offset), was, is,
@@ -100,7 +100,7 @@ typedef struct {
 } vcs_lit_rows_t;
 
 /* Whether they are all zero: each is like the one before it. */
-VCS_FN bool vcs_all_dark(const float *pixels, int32_t rows) {
+VCS_FN bool vcs_all_zero(const float *pixels, int32_t rows) {
 #if defined(__CUDA_ARCH__)
   return !vcs_any(pixels, VCS_WIDTH * rows);
 #else
@@ -115,11 +115,11 @@ VCS_FN vcs_lit_rows_t vcs_find_lit(vcs_sweep_t *s, const float *pixels) {
   memset(s->lit, 0, VCS_ROWS_MAX);
   for (int32_t y = 0; pixels && y < height; y++) {
     const float *row = pixels + VCS_WIDTH * y;
-    if (y % TOGETHER == 0 && vcs_all_dark(row, height - y < TOGETHER ? height - y : TOGETHER)) {
+    if (y % TOGETHER == 0 && vcs_all_zero(row, height - y < TOGETHER ? height - y : TOGETHER)) {
       y += TOGETHER - 1;
       continue;
     }
-    s->lit[y] = !vcs_all_dark(row, 1);
+    s->lit[y] = !vcs_all_zero(row, 1);
     if (!s->lit[y]) continue;
     if (y < rows.first) rows.first = y;
     rows.behind = y + 1;

@@ -162,17 +162,17 @@ static void pixels_differ(vcs_forks_t *f, const vcs_t *m, int32_t from, int32_t 
 /* ---- Running the other side -----------------------------------------------------------------------------------------
  */
 
-static const vcs_side_t *side_at(const vcs_tape_t *tape, int32_t row) {
-  int32_t low = 0, high = tape->side_count - 1;
+static const vcs_snapshot_t *side_at(const vcs_tape_t *tape, int32_t row) {
+  int32_t low = 0, high = tape->snapshot_count - 1;
   while (low < high) {
     int32_t middle = (low + high) / 2;
-    if (tape->sides[middle].row < row) {
+    if (tape->snapshots[middle].row < row) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  return &tape->sides[low];
+  return &tape->snapshots[low];
 }
 
 static const vcs_event_t *event_at(const vcs_tape_t *tape, int32_t row) {
@@ -233,8 +233,8 @@ static void memory_at(const vcs_forks_t *f, const vcs_t *before, int32_t from, i
     const vcs_row_t *row = &tape->rows[i];
     vcs_opcode_t op = vcs_opcode(row->opcode);
     bool pushes = row->opcode == 0x08 || row->opcode == 0x48;
-    if (row->opcode == VCS_DARK) {
-      vcs_row_contents(tape, (int32_t)(side_at(tape, i) - tape->sides), row, true, m);
+    if (row->opcode == VCS_OPAQUE) {
+      vcs_row_contents(tape, (int32_t)(side_at(tape, i) - tape->snapshots), row, true, m);
     } else if (row->opcode == 0x20 || row->opcode == 0x00) { /* JSR, BRK */
       uint16_t pc = (uint16_t)(row->pc + 2);
       uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, vcs_row_status(row)};
@@ -431,7 +431,7 @@ static void settle_column(const vcs_forks_t *f, const vcs_sweep_t *s, const vcs_
     if (offset == VCS_OFFSET(y)) byte = row->y;
     if (offset >= VCS_OFFSET(colu) && offset < VCS_OFFSET(colu) + 4)
       byte = event_at(f->tape, fork->meets)->tia[offset - VCS_OFFSET(vsync)];
-    vcs_settle(s, (int32_t)(fork - f->forks), offset, byte, vcs_slots(s, offset));
+    vcs_cancel_moves(s, (int32_t)(fork - f->forks), offset, byte, vcs_slots(s, offset));
   }
 }
 
@@ -452,7 +452,7 @@ static void meetings_backwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   for (int32_t b = f->last_by_row[row]; b >= 0; b = f->forks[b].before) {
     vcs_fork_t *fork = &f->forks[b];
     if (fork->idle) continue;
-    if (s->along) settle_column(f, s, fork);
+    if (s->directional) settle_column(f, s, fork);
     link_column(f, s, fork);
   }
 }

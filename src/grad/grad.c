@@ -29,11 +29,11 @@ typedef struct {
   uint8_t *starts; /* VJP: the machine before every frame */
   vcs_t *machine;  /* that is running */
   vcs_forks_t *forks;
-  uint8_t *frames;                /* drawn into when there are forks, which look at the picture */
-  const vcs_grad_inputs_t *along; /* the direction of a walk backwards, or NULL */
-  float *tangents;                /* along it: the slots before every frame, its hands on the controllers */
-  uint8_t *moving;                /* which bytes of them are live */
-  vcs_along_t choices;            /* of one frame */
+  uint8_t *frames;                    /* drawn into when there are forks, which look at the picture */
+  const vcs_grad_inputs_t *direction; /* the direction of a walk backwards, or NULL */
+  float *tangents;                    /* along it: the slots before every frame, its hands on the controllers */
+  uint8_t *moving;                    /* which bytes of them are live */
+  vcs_directional_t choices;          /* of one frame */
   vcs_rewards_t rewards;
   vcs_grad_report_t report;
   float scale[256];
@@ -46,7 +46,7 @@ struct vcs_grad_workspace {
 static void close_walk(walk_t *walk) {
   vcs_tape_free(walk->tape);
   vcs_forks_free(walk->forks);
-  vcs_along_free(&walk->choices);
+  vcs_directional_free(&walk->choices);
   free(walk->frames);
   free(walk->starts);
   free(walk->machine);
@@ -131,9 +131,9 @@ static vcs_status_t open_walk(walk_t *walk, const vcs_run_t *run, const vcs_grad
   s->scale = walk->scale;
   s->rule = options->side;
   if (reverse && s->rule == VCS_SIDE_TANGENT) s->rule = VCS_SIDE_MEAN;
-  if (walk->along) s->rule = VCS_SIDE_TANGENT;
+  if (walk->direction) s->rule = VCS_SIDE_TANGENT;
   s->reverse = reverse;
-  s->along = NULL;
+  s->directional = NULL;
   memset(s->scratch, 0, walk->size);
   for (size_t i = 0; i < walk->size; i++) memset(vcs_slots(s, i), 0, VCS_SLOTS * sizeof(float));
   if (walk->frames) memset(walk->frames, 0, (size_t)2 * VCS_FRAME_BYTES);
@@ -173,21 +173,21 @@ static float *tangents_of(const walk_t *walk, int32_t frame) {
 static void walk_tape_forwards(walk_t *walk) {
   vcs_sweep_t *s = &walk->sweep;
   const vcs_tape_t *tape = walk->tape;
-  s->side = s->event = 0;
+  s->snapshot = s->event = 0;
   for (int32_t row = 0; row < tape->count; row++) {
     if (walk->forks) vcs_forks_row(walk->forks, s, row);
     vcs_sweep_row(s, row);
   }
-  vcs_along_at(s, tape->count);
+  vcs_directional_at(s, tape->count);
   vcs_sweep_span(s, &tape->events[tape->event_count - 1]);
 }
 
 static void walk_tape_backwards(walk_t *walk) {
   vcs_sweep_t *s = &walk->sweep;
   const vcs_tape_t *tape = walk->tape;
-  s->side = tape->side_count - 1;
+  s->snapshot = tape->snapshot_count - 1;
   s->event = tape->event_count - 1;
-  vcs_along_at(s, tape->count);
+  vcs_directional_at(s, tape->count);
   vcs_sweep_span(s, &tape->events[s->event]);
   for (int32_t row = tape->count - 1; row >= 0; row--) {
     vcs_sweep_row(s, row);
@@ -199,7 +199,7 @@ static void walk_tape_backwards(walk_t *walk) {
 static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, float *pixels, vcs_error_t *error) {
   vcs_sweep_t *s = &walk->sweep;
   const vcs_controls_t *controls = &walk->run->controls[frame];
-  vcs_link_hands(s, walk->machine, controls, inputs);
+  vcs_link_controls(s, walk->machine, controls, inputs);
   if (walk->tangents) memcpy(tangents_of(walk, frame), s->state, slots_size(walk));
   vcs_console_control(s->cart, walk->machine, controls);
   vcs_status_t status = prepare(walk, WHOLE_FRAME, error);
@@ -219,12 +219,13 @@ static vcs_status_t frame_forwards(walk_t *walk, int32_t frame, float *inputs, f
 static vcs_status_t choose(walk_t *walk, int32_t frame, vcs_error_t *error) {
   vcs_sweep_t *s = &walk->sweep;
   const vcs_sweep_t backwards = *s;
-  if (!vcs_along_begin(&walk->choices, walk->tape->count)) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (!vcs_directional_begin(&walk->choices, walk->tape->count))
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   s->reverse = false;
-  s->along = &walk->choices;
+  s->directional = &walk->choices;
   s->state = tangents_of(walk, frame);
   s->live = walk->moving;
-  s->rom = walk->along->rom;
+  s->rom = walk->direction->rom;
   s->pixels = NULL;
   vcs_mark_live(s, walk->size);
   memcpy(s->m, walk->tape->start, walk->size);
@@ -233,7 +234,7 @@ static vcs_status_t choose(walk_t *walk, int32_t frame, vcs_error_t *error) {
   const bool have_latched = s->have_latched;
   *s = backwards;
   s->have_latched = have_latched;
-  s->along = &walk->choices;
+  s->directional = &walk->choices;
   return walk->choices.failed ? vcs_error_fill(error, VCS_NO_MEMORY, "out of memory") : VCS_OK;
 }
 
@@ -250,16 +251,16 @@ static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, 
   if (status) return status;
   s->lit_from = VCS_LINE_CLOCKS * (walk->tape->start->first_line + lit.first);
   s->pixels = pixels;
-  if (walk->along) status = choose(walk, frame, error);
+  if (walk->direction) status = choose(walk, frame, error);
   if (status) return status;
   memcpy(s->m, walk->machine, walk->size);
   if (walk->options->method != VCS_METHOD_BIT) {
     vcs_ste_frame(s, walk->options);
-    vcs_link_hands(s, before, controls, inputs);
+    vcs_link_controls(s, before, controls, inputs);
     return VCS_OK;
   }
   walk_tape_backwards(walk);
-  vcs_link_hands(s, before, controls, inputs);
+  vcs_link_controls(s, before, controls, inputs);
   return VCS_OK;
 }
 
@@ -324,8 +325,8 @@ static vcs_status_t jvp(walk_t *walk, const vcs_run_t *run, const vcs_grad_optio
   vcs_mark_live(s, walk->size);
   s->rom = inputs->rom;
   for (int32_t f = 0; !status && f < run->frames; f++) {
-    float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
-    status = frame_forwards(walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, error);
+    float *controls = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
+    status = frame_forwards(walk, f, controls, outputs->pixels ? outputs->pixels[f] : NULL, error);
     if (status) break;
     look_at_state(walk, walk->machine, state_after(outputs, f));
     look_at_rewards(walk, f, outputs->rewards);
@@ -368,8 +369,8 @@ static vcs_status_t vjp(walk_t *walk, const vcs_run_t *run, const vcs_grad_optio
     bool only_pixels = f + 1 == run->frames && !outputs->state && !state_after(outputs, f) && !outputs->rewards;
     look_at_state(walk, machine_after(walk, f), state_after(outputs, f));
     look_back_at_rewards(walk, f, outputs->rewards);
-    float *hands = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
-    status = frame_backwards(walk, f, hands, outputs->pixels ? outputs->pixels[f] : NULL, only_pixels, error);
+    float *controls = inputs->input ? inputs->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
+    status = frame_backwards(walk, f, controls, outputs->pixels ? outputs->pixels[f] : NULL, only_pixels, error);
   }
   vcs_rewards_close(&walk->rewards);
   if (!status && inputs->state) {
@@ -383,44 +384,44 @@ static vcs_status_t vjp(walk_t *walk, const vcs_run_t *run, const vcs_grad_optio
 
 /* The tangents before every frame. */
 static vcs_status_t follow(walk_t *walk, const vcs_run_t *run, const vcs_grad_options_t *options,
-                           const vcs_grad_inputs_t *along, vcs_error_t *error) {
+                           const vcs_grad_inputs_t *direction, vcs_error_t *error) {
   vcs_sweep_t *s = &walk->sweep;
   vcs_status_t status = open_walk(walk, run, options, true, error);
   if (status) return status;
-  walk->along = along;
+  walk->direction = direction;
   walk->tangents = malloc(slots_size(walk) * (size_t)run->frames);
   walk->moving = malloc(walk->size);
   if (!walk->tangents || !walk->moving) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   s->reverse = false;
   s->rule = VCS_SIDE_TANGENT;
-  s->rom = along->rom;
-  for (size_t i = 0; along->state && i < 8 * walk->size; i++) vcs_slots(s, i / 8)[i % 8] = along->state[i];
+  s->rom = direction->rom;
+  for (size_t i = 0; direction->state && i < 8 * walk->size; i++) vcs_slots(s, i / 8)[i % 8] = direction->state[i];
   vcs_mark_live(s, walk->size);
   for (int32_t f = 0; !status && f < run->frames; f++) {
-    float *hands = along->input ? along->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
-    status = frame_forwards(walk, f, hands, NULL, error);
+    float *controls = direction->input ? direction->input + (size_t)VCS_INPUTS * (size_t)f : NULL;
+    status = frame_forwards(walk, f, controls, NULL, error);
   }
   return status;
 }
 
-vcs_status_t vcs_grad_vjp_along(vcs_grad_workspace_t *workspace, const vcs_run_t *run,
-                                const vcs_grad_options_t *options, const vcs_grad_inputs_t *along,
-                                const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs,
-                                vcs_grad_report_t *report, vcs_error_t *error) {
+vcs_status_t vcs_grad_vjp_directional(vcs_grad_workspace_t *workspace, const vcs_run_t *run,
+                                      const vcs_grad_options_t *options, const vcs_grad_inputs_t *direction,
+                                      const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs,
+                                      vcs_grad_report_t *report, vcs_error_t *error) {
   walk_t own, *walk = workspace ? &workspace->walk : &own;
   vcs_status_t status = check(run, options, inputs, outputs, error);
   if (status) return status;
-  if (!along) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a walk along a direction needs one");
+  if (!direction) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a walk along a direction needs one");
   if (options->method != VCS_METHOD_BIT)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "only `bit`, with or without forks, walks along a direction");
   if (!workspace) memset(&own, 0, sizeof own);
-  status = follow(walk, run, options, along, error);
+  status = follow(walk, run, options, direction, error);
   if (!status) status = vjp(walk, run, options, inputs, outputs, report, error);
   free(walk->tangents);
   free(walk->moving);
   walk->tangents = NULL;
   walk->moving = NULL;
-  walk->along = NULL;
+  walk->direction = NULL;
   if (!workspace) close_walk(&own);
   return status;
 }

@@ -110,27 +110,27 @@ VCS_EXTERN void vcs_link_result(vcs_work_t *w, float *in, uint64_t result, float
 VCS_STATIC void make_gains(vcs_work_t *w) {
   const uint8_t after[VCS_LANES] = {w->after.a, w->after.x, w->after.y, w->after.sp, vcs_cpu_status(&w->after),
                                     w->v_after};
-  for (unsigned lanes = w->asked; lanes; lanes &= lanes - 1) {
+  for (unsigned lanes = w->has_adjoint; lanes; lanes &= lanes - 1) {
     int lane = VCS_LOWEST(lanes);
-    vcs_gain_make(&w->gains[lane], w->out + VCS_SLOTS * lane, after[lane]);
+    vcs_adjoint_delta_make(&w->gains[lane], w->out + VCS_SLOTS * lane, after[lane]);
   }
 }
 
-VCS_EXTERN float vcs_gain_of_input(const vcs_work_t *w, unsigned lanes, vcs_cpu_t *cpu, uint8_t v) {
+VCS_EXTERN float vcs_adjoint_delta_of_input(const vcs_work_t *w, unsigned lanes, vcs_cpu_t *cpu, uint8_t v) {
   float gain = 0;
   vcs_local_run(w->row->opcode, w->row->addr, cpu, &v);
-  if (lanes & 1 << VCS_LANE_A && cpu->a != w->after.a) gain += vcs_gain(&w->gains[VCS_LANE_A], cpu->a);
-  if (lanes & 1 << VCS_LANE_V && v != w->v_after) gain += vcs_gain(&w->gains[VCS_LANE_V], v);
-  if (lanes & 1 << VCS_LANE_P) gain += vcs_gain_bits(&w->gains[VCS_LANE_P], vcs_cpu_status(cpu));
+  if (lanes & 1 << VCS_LANE_A && cpu->a != w->after.a) gain += vcs_adjoint_delta(&w->gains[VCS_LANE_A], cpu->a);
+  if (lanes & 1 << VCS_LANE_V && v != w->v_after) gain += vcs_adjoint_delta(&w->gains[VCS_LANE_V], v);
+  if (lanes & 1 << VCS_LANE_P) gain += vcs_adjoint_delta_bits(&w->gains[VCS_LANE_P], vcs_cpu_status(cpu));
   if (!(lanes & (1 << VCS_LANE_X | 1 << VCS_LANE_Y | 1 << VCS_LANE_S))) return gain;
-  if (lanes & 1 << VCS_LANE_X && cpu->x != w->after.x) gain += vcs_gain(&w->gains[VCS_LANE_X], cpu->x);
-  if (lanes & 1 << VCS_LANE_Y && cpu->y != w->after.y) gain += vcs_gain(&w->gains[VCS_LANE_Y], cpu->y);
-  if (lanes & 1 << VCS_LANE_S && cpu->sp != w->after.sp) gain += vcs_gain(&w->gains[VCS_LANE_S], cpu->sp);
+  if (lanes & 1 << VCS_LANE_X && cpu->x != w->after.x) gain += vcs_adjoint_delta(&w->gains[VCS_LANE_X], cpu->x);
+  if (lanes & 1 << VCS_LANE_Y && cpu->y != w->after.y) gain += vcs_adjoint_delta(&w->gains[VCS_LANE_Y], cpu->y);
+  if (lanes & 1 << VCS_LANE_S && cpu->sp != w->after.sp) gain += vcs_adjoint_delta(&w->gains[VCS_LANE_S], cpu->sp);
   return gain;
 }
 
 /* The same with one lane's byte moved. */
-VCS_HOT_FN float gain_of_lane(const vcs_work_t *w, int lane, uint8_t byte) {
+VCS_HOT_FN float adjoint_delta_of_lane(const vcs_work_t *w, int lane, uint8_t byte) {
   vcs_cpu_t cpu = w->before;
   uint8_t v = w->v_before;
   switch (lane) {
@@ -153,7 +153,7 @@ VCS_HOT_FN float gain_of_lane(const vcs_work_t *w, int lane, uint8_t byte) {
       v = byte;
       break;
   }
-  return vcs_gain_of_input(w, w->asked, &cpu, v);
+  return vcs_adjoint_delta_of_input(w, w->has_adjoint, &cpu, v);
 }
 
 /* How many slots the byte that is read has: of ROM its bits, or none if nobody asks for it. */
@@ -175,16 +175,16 @@ VCS_STATIC void gain_by_function(vcs_work_t *w) {
     if (lane == VCS_LANE_P) {
       for (; reads; reads &= reads - 1) {
         const uint8_t flag = (uint8_t)(1 << VCS_LOWEST(reads));
-        const float gain = gain_of_lane(w, lane, byte ^ flag);
+        const float gain = adjoint_delta_of_lane(w, lane, byte ^ flag);
         in[VCS_LOWEST(reads)] += byte & flag ? -gain : gain;
       }
     } else if (lane == VCS_LANE_S && w->op.access == VCS_ACCESS_STACK) { /* it moves as it is counted up or down */
-      if (!(w->asked >> VCS_LANE_S & 1)) continue;
+      if (!(w->has_adjoint >> VCS_LANE_S & 1)) continue;
       vcs_moves_t moves;
       vcs_moves_of(&moves, w->out + VCS_SLOTS * lane, w->after.sp);
       vcs_moves_give(&moves, byte, VCS_SLOTS, in);
     } else {
-#define GAIN_OF_BYTE(other) gain_of_lane(w, lane, other)
+#define GAIN_OF_BYTE(other) adjoint_delta_of_lane(w, lane, other)
       VCS_EACH_MOVE(byte, count, in, GAIN_OF_BYTE)
     }
   }
@@ -281,8 +281,8 @@ VCS_STATIC void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
       uint16_t addr = (uint16_t)(0x100 + (uint8_t)(row->sp - i));
       if (vcs_chip_at(addr) == VCS_TO_RAM) s->m->ram[addr & 0x7F] = pushed[i];
     }
-  } else if (row->opcode == VCS_DARK) {
-    vcs_row_contents(s->tape, s->side, row, true, s->m);
+  } else if (row->opcode == VCS_OPAQUE) {
+    vcs_row_contents(s->tape, s->snapshot, row, true, s->m);
   } else if (stores) {
     vcs_cell_t cell = vcs_cell_written(s, row->addr);
     if (cell.slots) ((uint8_t *)s->m)[cell.live] = row->value;
@@ -290,8 +290,8 @@ VCS_STATIC void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
 }
 
 VCS_STATIC void undo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
-  if (row->opcode == 0x00 || row->opcode == VCS_DARK) {
-    vcs_row_contents(s->tape, s->side, row, false, s->m);
+  if (row->opcode == 0x00 || row->opcode == VCS_OPAQUE) {
+    vcs_row_contents(s->tape, s->snapshot, row, false, s->m);
   } else if (row->opcode == 0x20) {
     uint16_t second = (uint16_t)(0x100 + (uint8_t)(row->sp - 1));
     if (vcs_chip_at(second) == VCS_TO_RAM) s->m->ram[second & 0x7F] = row->value;
@@ -302,21 +302,21 @@ VCS_STATIC void undo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
   }
 }
 
-/* Points event and side to the first ones at or after the row; the machine's banks and ports are the side's. */
+/* Points event and snapshot to the first ones at or after the row; the machine's banks and ports are the snapshot's. */
 VCS_STATIC void follow(vcs_sweep_t *s, int32_t row) {
   const vcs_tape_t *tape = s->tape;
-  int32_t side = s->side, event = s->event;
+  int32_t snapshot = s->snapshot, event = s->event;
   if (s->reverse) {
-    while (side > 0 && tape->sides[side - 1].row >= row) side--;
+    while (snapshot > 0 && tape->snapshots[snapshot - 1].row >= row) snapshot--;
     while (event > 0 && tape->events[event - 1].row >= row) event--;
   } else {
-    while (tape->sides[side].row < row) side++;
+    while (tape->snapshots[snapshot].row < row) snapshot++;
     while (tape->events[event].row < row) event++;
   }
   s->event = event;
-  if (side == s->side) return;
-  s->side = side;
-  const uint8_t *machine = tape->sides[s->side].machine;
+  if (snapshot == s->snapshot) return;
+  s->snapshot = snapshot;
+  const uint8_t *machine = tape->snapshots[s->snapshot].machine;
   uint8_t *m = (uint8_t *)s->m;
   size_t behind = VCS_OFFSET(ram) + sizeof s->m->ram;
   memcpy(m, machine, VCS_OFFSET(ram));
@@ -400,7 +400,7 @@ VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
     vcs_cpu_set_status(&other, (uint8_t)(status ^ 1 << bit));
     vcs_local_run(opcode, w->row->addr, &other, &byte);
     const uint8_t is = register_in(&other, byte, made);
-    float gain = w->tabled ? w->of[w->is ^ is] : vcs_gain_of(w->byte, w->is, is);
+    float gain = w->tabled ? w->of[w->is ^ is] : vcs_adjoint_delta_of(w->byte, w->is, is);
     if (bit == 3) /* in decimal N and Z do not follow the byte */
       gain +=
           w->n * (float)(vcs_cpu_is_negative(&other) - (is >> 7)) + w->z * (float)(vcs_cpu_is_zero(&other) - (is == 0));
@@ -442,7 +442,7 @@ VCS_STATIC void take_register(const vcs_sweep_t *s, int lane, float out[VCS_SLOT
   memcpy(out, slots, VCS_SLOTS * sizeof *out);
   memset(slots, 0, VCS_SLOTS * sizeof *out);
   s->live[lane_offset[lane]] = 0;
-  if (s->along) vcs_settle(s, -1, (size_t)lane, 0, out);
+  if (s->directional) vcs_cancel_moves(s, -1, (size_t)lane, 0, out);
 }
 
 /* Pushes and pulls: the stack pointer is counted down or up. */
@@ -496,7 +496,7 @@ VCS_STATIC void byte_row(vcs_work_t *w, const float stored[VCS_SLOTS], bool hits
   float *out = w->out + VCS_SLOTS * made, read[VCS_SLOTS] = {0};
   if (made == VCS_LANE_V) {
     memcpy(out, stored, sizeof read);
-    if (s->along) vcs_settle(s, -1, VCS_LANE_V, 0, out);
+    if (s->directional) vcs_cancel_moves(s, -1, VCS_LANE_V, 0, out);
   } else {
     take_register(s, made, out);
   }
@@ -512,7 +512,7 @@ VCS_STATIC void byte_row(vcs_work_t *w, const float stored[VCS_SLOTS], bool hits
   w->tells = 0xFF;
   if (w->how != VCS_ROW_MOVES || flags) {
     w->before = registers_of(w->row);
-    w->asked = 1u << made;
+    w->has_adjoint = 1u << made;
     vcs_cpu_t after = w->before;
     uint8_t v = w->operand;
     vcs_local_run(w->row->opcode, w->row->addr, &after, &v);
@@ -557,17 +557,17 @@ VCS_STATIC void link_row(vcs_work_t *w, bool stack, const float v[VCS_SLOTS]) {
   if (s->reverse) {
     memcpy(w->out + VCS_SLOTS * VCS_LANE_V, v, VCS_SLOTS * sizeof *v);
     take(s, w->uses.writes, w->out);
-    for (int lane = 0; s->along && lane < VCS_LANES; lane++) {
-      if (set >> lane & 1 && lane != VCS_LANE_P) vcs_settle(s, -1, (size_t)lane, 0, w->out + VCS_SLOTS * lane);
+    for (int lane = 0; s->directional && lane < VCS_LANES; lane++) {
+      if (set >> lane & 1 && lane != VCS_LANE_P) vcs_cancel_moves(s, -1, (size_t)lane, 0, w->out + VCS_SLOTS * lane);
     }
   }
-  w->asked = 0;
+  w->has_adjoint = 0;
   for (unsigned lanes = s->reverse ? set : 0; lanes; lanes &= lanes - 1) {
     int lane = VCS_LOWEST(lanes);
-    if (vcs_any(w->out + VCS_SLOTS * lane, VCS_SLOTS)) w->asked |= 1u << lane;
+    if (vcs_any(w->out + VCS_SLOTS * lane, VCS_SLOTS)) w->has_adjoint |= 1u << lane;
   }
   w->how = VCS_ROW_COMPUTES;
-  w->only_time = s->reverse && !w->stores && !w->asked;
+  w->only_time = s->reverse && !w->stores && !w->has_adjoint;
   if (w->only_time && !(vcs_may_cross(w->op) && *vcs_slots(s, VCS_OFFSET(cycles)) != 0)) return;
   vcs_look_back(w);
   w->operand = operand_of(w);
@@ -594,7 +594,7 @@ VCS_STATIC void link_row(vcs_work_t *w, bool stack, const float v[VCS_SLOTS]) {
   } else {
     for (int lane = 0; lane < VCS_LANES; lane++) {
       if (set >> lane & 1 && lane != VCS_LANE_P) {
-        vcs_settle(s, -1, (size_t)lane, (uint8_t)(w->result >> 8 * lane), w->out + VCS_SLOTS * lane);
+        vcs_cancel_moves(s, -1, (size_t)lane, (uint8_t)(w->result >> 8 * lane), w->out + VCS_SLOTS * lane);
       }
     }
     put(s, w->uses.writes, w->out);
@@ -644,7 +644,7 @@ typedef struct {
   {ONES_IN(WRITES_OF(VCS_USES_##operation)),                                                                    \
    WRITES_OF(VCS_USES_##operation) >> 8 * VCS_LANE_P & 0xFF,                                                    \
    HOW(code, operation),                                                                                        \
-   (code) != VCS_DARK && !IS(WRITE, access) && !IS(MODIFY, access) && !IS(STACK, access),                       \
+   (code) != VCS_OPAQUE && !IS(WRITE, access) && !IS(MODIFY, access) && !IS(STACK, access),                     \
    IS(READ, access) && VCS_MODE_##mode != VCS_MODE_IMM,                                                         \
    IS(READ, access) &&                                                                                          \
        (VCS_MODE_##mode == VCS_MODE_ABX || VCS_MODE_##mode == VCS_MODE_ABY || VCS_MODE_##mode == VCS_MODE_IZY), \
@@ -722,7 +722,7 @@ VCS_STATIC bool passes(const vcs_sweep_t *s, const vcs_row_t *row) {
 }
 
 VCS_EXTERN void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {
-  if (s->along) vcs_along_at(s, index);
+  if (s->directional) vcs_directional_at(s, index);
   if (!s->reverse) {
     row_forwards(s, index);
   } else if (!passes(s, &s->tape->rows[index])) {

@@ -2,7 +2,7 @@
 #ifndef VCS_GRAD_INSTRUCTION_H
 #define VCS_GRAD_INSTRUCTION_H
 
-#include "gain.h"
+#include "adjoint_delta.h"
 
 /* ---- Cells ---------------------------------------------------------------------------------------------------- */
 
@@ -84,9 +84,9 @@ typedef struct {
   uint64_t word, result;   /* before and after */
   vcs_cpu_t before, after; /* the same unpacked, walking backwards */
   uint8_t v_before, v_after;
-  unsigned asked;              /* of the lanes that it sets, walking backwards: those with adjoints, */
-  vcs_gain_t gains[VCS_LANES]; /* and what they gain */
-  bool only_time;              /* walking backwards, nothing but the time it takes matters */
+  unsigned has_adjoint;                 /* of the lanes that it sets, walking backwards: those with adjoints, */
+  vcs_adjoint_delta_t gains[VCS_LANES]; /* and what they gain */
+  bool only_time;                       /* walking backwards, nothing but the time it takes matters */
   float in[VCS_SLOTS * VCS_LANES], out[VCS_SLOTS * VCS_LANES];
   /* walking backwards over a row that makes one byte, when of its flags nobody asks for more than N and Z: */
   vcs_row_how_t how;
@@ -99,7 +99,7 @@ typedef struct {
 } vcs_work_t;
 
 VCS_FN void vcs_work_table(vcs_work_t *w) {
-  if (!w->tabled) vcs_gain_table(w->of, w->byte, w->is);
+  if (!w->tabled) vcs_adjoint_delta_table(w->of, w->byte, w->is);
   w->tabled = true;
 }
 
@@ -118,19 +118,19 @@ VCS_FN bool vcs_may_cross(vcs_opcode_t op) {
 
 /* A byte's slots come in pairs: bit k moves it by 2^k one way, carry k the other way, which for bit 7 is the same. */
 #define VCS_EACH_BIT(byte, slots, gain_of) \
-  for (int k = 0; k < 8; k++) (slots)[k] += vcs_gain_sign(byte, k) * gain_of((uint8_t)((byte) ^ 1u << k));
+  for (int k = 0; k < 8; k++) (slots)[k] += vcs_adjoint_delta_sign(byte, k) * gain_of((uint8_t)((byte) ^ 1u << k));
 #define VCS_EACH_MOVE(byte, count, slots, gain_of)                                            \
   VCS_EACH_BIT(byte, slots, gain_of)                                                          \
   for (int k = 0; (count) == VCS_SLOTS && k < 8; k++) {                                       \
     const uint8_t moved = (uint8_t)((byte) >> k & 1 ? (byte) + (1 << k) : (byte) - (1 << k)); \
-    (slots)[8 + k] -= vcs_gain_sign(byte, k) * gain_of(moved);                                \
+    (slots)[8 + k] -= vcs_adjoint_delta_sign(byte, k) * gain_of(moved);                       \
   }
 
 /* Links an input, whose change turns the result into `result`, to the bytes that move. */
 VCS_EXTERN void vcs_link_result(vcs_work_t *w, float *in, uint64_t result, float weight);
 
 /* Walking backwards, what lanes that are asked for gain if the function is given these registers and this V. */
-VCS_EXTERN float vcs_gain_of_input(const vcs_work_t *w, unsigned lanes, vcs_cpu_t *cpu, uint8_t v);
+VCS_EXTERN float vcs_adjoint_delta_of_input(const vcs_work_t *w, unsigned lanes, vcs_cpu_t *cpu, uint8_t v);
 
 /* ---- Other addresses (address.c) -------------------------------------------------------------------------------- */
 

@@ -686,7 +686,7 @@ VCS_STATIC void sum_objects(sums_t *q, vcs_t *t) {
 }
 
 VCS_EXTERN bool vcs_line_sums(vcs_sweep_t *s, vcs_t *t, vcs_piece_t *piece, const float *adjoints) {
-  if ((t->ctrlpf & 6) == 6 || s->along) return false; /* along a direction objects move by more than one */
+  if ((t->ctrlpf & 6) == 6 || s->directional) return false; /* along a direction objects move by more than one */
   sums_t q;
   q.s = s;
   q.t = t;

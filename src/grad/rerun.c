@@ -151,24 +151,24 @@ static void start_frames(const vcs_base_t *base, uint8_t *frames) {
 }
 
 /* The picture's part of both buffers, one behind the other. */
-static void film_frames(const vcs_base_t *base, const uint8_t *frames, int32_t after) {
+static void keep_frames(const vcs_base_t *base, const uint8_t *frames, int32_t after) {
   const size_t size = vcs_base_pixels(base);
-  uint8_t *to = base->film + 2 * size * (size_t)after;
+  uint8_t *to = base->kept_frames + 2 * size * (size_t)after;
   memcpy(to, frames, size);
   memcpy(to + size, frames + VCS_FRAME_BYTES, size);
 }
 
-static void unfilm_frames(const vcs_base_t *base, uint8_t *frames, int32_t after) {
+static void restore_frames(const vcs_base_t *base, uint8_t *frames, int32_t after) {
   const size_t size = vcs_base_pixels(base);
-  const uint8_t *from = base->film + 2 * size * (size_t)after;
+  const uint8_t *from = base->kept_frames + 2 * size * (size_t)after;
   memcpy(frames, from, size);
   memcpy(frames + VCS_FRAME_BYTES, from + size, size);
 }
 
-static bool is_filmed(const vcs_base_t *base, const uint8_t *frames, int32_t after) {
+static bool equals_kept_frames(const vcs_base_t *base, const uint8_t *frames, int32_t after) {
   const size_t size = vcs_base_pixels(base);
-  const uint8_t *film = base->film + 2 * size * (size_t)after;
-  return memcmp(frames, film, size) == 0 && memcmp(frames + VCS_FRAME_BYTES, film + size, size) == 0;
+  const uint8_t *kept = base->kept_frames + 2 * size * (size_t)after;
+  return memcmp(frames, kept, size) == 0 && memcmp(frames + VCS_FRAME_BYTES, kept + size, size) == 0;
 }
 
 /* ---- The base ----------------------------------------------------------------------------------------------- */
@@ -226,7 +226,7 @@ void vcs_base_free(vcs_base_t *base) {
   free(base->scores);
   free(base->pictures);
   free(base->rom);
-  free(base->film);
+  free(base->kept_frames);
   free(base->frames);
   free(base->unread);
   *base = (vcs_base_t){0};
@@ -257,7 +257,7 @@ static bool record_pass(vcs_base_t *base, uint8_t *frames) {
   int horizon = 0;
   base->plays[0] = view->env ? view->env->play : (vcs_play_t){0};
   begin_next(&base->cart, state_after(base, 0), begun_after(base, 0));
-  if (base->draws_all) film_frames(base, frames, 0);
+  if (base->draws_all) keep_frames(base, frames, 0);
   for (int32_t i = 0; i < base->run.frames; i++) {
     const bool looks = horizon < view->horizon_count && view->horizons[horizon] == i + 1;
     const bool draws = view->pictures && (base->draws_all || looks), partial = state_after(base, i)->partial;
@@ -268,7 +268,7 @@ static bool record_pass(vcs_base_t *base, uint8_t *frames) {
     const bool moved = play_frame(base, &base->cart, m, &base->controls[i], &base->plays[i + 1], &base->scores[i + 1],
                                   draws ? frames : NULL);
     begin_next(&base->cart, m, begun_after(base, i + 1));
-    if (base->draws_all) film_frames(base, frames, i + 1);
+    if (base->draws_all) keep_frames(base, frames, i + 1);
     if (!looks) continue;
     if (view->pictures) {
       if (!base->draws_all && (!moved || partial || !covers(&base->cart, m))) return false;
@@ -285,8 +285,8 @@ vcs_status_t vcs_base_record(vcs_base_t *base, bool *possible, vcs_error_t *erro
   base->draws_all = false;
   start_frames(base, base->frames);
   if (!record_pass(base, base->frames)) {
-    if (!base->film) base->film = malloc(2 * vcs_base_pixels(base) * ((size_t)base->run.frames + 1));
-    if (!base->film) {
+    if (!base->kept_frames) base->kept_frames = malloc(2 * vcs_base_pixels(base) * ((size_t)base->run.frames + 1));
+    if (!base->kept_frames) {
       return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for the pictures of %d frames", (int)base->run.frames);
     }
     base->draws_all = true;
@@ -410,7 +410,7 @@ static bool has_rejoined(const rerun_t *r, int32_t after, const vcs_play_t *play
   if (memcmp(play, &base->plays[after], sizeof *play) != 0) return false;
   begin_next(&r->runner->cart, r->runner->m, r->runner->begun);
   if (memcmp(r->runner->begun, begun_after(base, after), vcs_state_size(&base->cart)) != 0) return false;
-  return !base->draws_all || !draws_all || is_filmed(base, r->runner->frames, after);
+  return !base->draws_all || !draws_all || equals_kept_frames(base, r->runner->frames, after);
 }
 
 /* Runs from the first flip on. False: a picture needs what was not drawn. */
@@ -422,7 +422,7 @@ static bool rerun_pass(rerun_t *r, bool draws_all) {
   if (draws_all) { /* buffers as they were before the first flip, or from the beginning on */
     if (!base->draws_all) first = 0;
     if (base->draws_all) {
-      unfilm_frames(base, runner->frames, first);
+      restore_frames(base, runner->frames, first);
     } else {
       start_frames(base, runner->frames);
     }

@@ -49,11 +49,11 @@ typedef struct {
   uint8_t *begun;  /* the same as the next frame begins, to compare (rerun.c) */
   vcs_play_t *plays;
   int32_t *scores;
-  uint8_t *pictures; /* at the horizons */
-  bool draws_all;    /* some picture cannot be drawn from its own frame alone */
-  uint8_t *film;     /* draws_all: both frame buffers after 0, 1, ... frames */
-  uint8_t *frames;   /* what is drawn into */
-  uint8_t *unread;   /* bytes of ROM, 1: the run does not read it; NULL: not known */
+  uint8_t *pictures;    /* at the horizons */
+  bool draws_all;       /* some picture cannot be drawn from its own frame alone */
+  uint8_t *kept_frames; /* draws_all: both frame buffers after 0, 1, ... frames */
+  uint8_t *frames;      /* what is drawn into */
+  uint8_t *unread;      /* bytes of ROM, 1: the run does not read it; NULL: not known */
 } vcs_base_t;
 
 vcs_status_t vcs_base_create(vcs_base_t *base, const vcs_run_t *run, const vcs_view_t *view, vcs_error_t *error);

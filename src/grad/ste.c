@@ -335,7 +335,7 @@ VCS_DATA uint8_t branch_lanes[4] = {VCS_STE_N, VCS_STE_V, VCS_STE_C, VCS_STE_Z};
 VCS_STATIC void push_flags(vcs_ste_t *ste) {
   float *m = &ste->lane[VCS_STE_M], adjoint = *m, sum = 0;
   const float weight = 255 * ste->rules.lift;
-  ste->asked |= ALL_FLAGS;
+  ste->has_adjoint |= ALL_FLAGS;
   for (int i = 0; i < FLAGS; i++) {
     float by = weight * (float)(1 << flags[i].bit);
     sum += by * ste->lane[flags[i].lane];
@@ -365,7 +365,7 @@ VCS_STATIC void test_bits(vcs_ste_t *ste, const step_t *step, const vcs_row_t *r
   weigh(ste, step, row, w);
   if (ste->s->reverse) {
     float r = zero * lane[VCS_STE_Z];
-    ste->asked |= 1 << VCS_STE_A;
+    ste->has_adjoint |= 1 << VCS_STE_A;
     lane[VCS_STE_A] += w[VCS_STE_A] * r;
     lane[VCS_STE_M] += w[VCS_STE_M] * r + lift * (lane[VCS_STE_N] + lane[VCS_STE_V]);
     lane[VCS_STE_Z] = lane[VCS_STE_N] = lane[VCS_STE_V] = 0;
@@ -429,13 +429,13 @@ VCS_HOT_FN void give(vcs_ste_t *ste, const step_t *step, const vcs_row_t *row, f
   float *lane = ste->lane, w[VCS_STE_INPUTS];
   if (VCS_LIKELY(step->from < VCS_STE_INPUTS && step->kind == PLAIN)) {
     lane[step->from] += step->weights[step->from] * r + shifted;
-    ste->asked |= 1u << step->from;
+    ste->has_adjoint |= 1u << step->from;
     return;
   }
   memcpy(w, step->weights, sizeof w);
   weigh(ste, step, row, w);
   for (int i = 0; i < VCS_STE_INPUTS; i++) lane[i] += w[i] * r;
-  ste->asked |= (1u << VCS_STE_INPUTS) - 1;
+  ste->has_adjoint |= (1u << VCS_STE_INPUTS) - 1;
   lane[step->sets & SHIFTS_M ? VCS_STE_M : VCS_STE_A] += shifted;
 }
 
@@ -640,7 +640,7 @@ VCS_STATIC void link_branch(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_
     if (operand.place >= 0) target = (uint16_t)(behind + (int8_t)ste->s->cart->rom[operand.place]);
   }
   float cost = (behind ^ target) & 0xFF00 ? 2 : 1;
-  ste->asked |= 1u << branch_lanes[row->opcode >> 6];
+  ste->has_adjoint |= 1u << branch_lanes[row->opcode >> 6];
   vcs_link(ste->s, flag, ste->time, vcs_branch_if_set(row->opcode) ? cost * ste->rules.gate : -cost * ste->rules.gate);
 }
 
@@ -677,12 +677,12 @@ VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *
                          bool reverse) {
   const recipe_t *recipe = &recipes[row->opcode];
   const bus_t bus = (bus_t)recipe->bus;
-  const unsigned asked = ste->asked;
-  if (reverse && ste->rules.temperature == 0) ste->asked &= ~(unsigned)recipe->sets;
+  const unsigned asked = ste->has_adjoint;
+  if (reverse && ste->rules.temperature == 0) ste->has_adjoint &= ~(unsigned)recipe->sets;
   switch (bus) {
     case DOES_NOTHING:
-      if (ste->rules.temperature > 0 && row->opcode == VCS_DARK)
-        vcs_row_contents(ste->s->tape, ste->s->side, row, !reverse, ste->s->m);
+      if (ste->rules.temperature > 0 && row->opcode == VCS_OPAQUE)
+        vcs_row_contents(ste->s->tape, ste->s->snapshot, row, !reverse, ste->s->m);
       take_steps(ste, recipe, row, next, reverse);
       return;
     case DOES_BRANCH:
@@ -720,13 +720,13 @@ VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *
 
 /* The machine at a row that has a snapshot; banks and ports are the same since the one before. */
 VCS_STATIC void look_at_side(vcs_ste_t *ste, int32_t side) {
-  ste->s->side = side;
-  ste->side = (const vcs_t *)ste->s->tape->sides[side].machine;
+  ste->s->snapshot = side;
+  ste->side = (const vcs_t *)ste->s->tape->snapshots[side].machine;
 }
 
 /* A row for what comes behind the last one. */
 VCS_STATIC vcs_row_t end_of(const vcs_tape_t *tape) {
-  const vcs_t *m = (const vcs_t *)tape->sides[tape->side_count - 1].machine;
+  const vcs_t *m = (const vcs_t *)tape->snapshots[tape->snapshot_count - 1].machine;
   vcs_row_t end = {.pc = m->pc, .a = m->a, .x = m->x, .y = m->y};
   return end;
 }
@@ -735,14 +735,14 @@ VCS_STATIC void walk_forwards(vcs_ste_t *ste) {
   const vcs_tape_t *tape = ste->s->tape;
   const vcs_row_t end = end_of(tape), *row = tape->rows;
   const vcs_event_t *event = tape->events, *last = event + tape->event_count - 1;
-  int32_t side_row = tape->sides[0].row;
+  int32_t side_row = tape->snapshots[0].row;
   look_at_side(ste, 0);
   for (int32_t i = 0; i < tape->count; i++, row++) {
     const vcs_row_t *next = i + 1 < tape->count ? row + 1 : &end;
     const vcs_event_t *written = NULL;
     while (side_row < i) {
-      look_at_side(ste, ste->s->side + 1);
-      side_row = tape->sides[ste->s->side].row;
+      look_at_side(ste, ste->s->snapshot + 1);
+      side_row = tape->snapshots[ste->s->snapshot].row;
     }
     if (event->row == i && event < last) {
       if (event->reg < VCS_EVENT_READ) written = event;
@@ -755,11 +755,11 @@ VCS_STATIC void walk_forwards(vcs_ste_t *ste) {
   vcs_ste_span(ste, event);
 }
 
-/* Whether a row without an event does nothing to any adjoint; ste->asked is what it leaves if it does. */
+/* Whether a row without an event does nothing to any adjoint; ste->has_adjoint is what it leaves if it does. */
 VCS_HOT_FN bool passes(const vcs_ste_t *ste, const vcs_row_t *row, const recipe_t *recipe) {
   const bus_t bus = (bus_t)recipe->bus;
   if (bus == DOES_BRANCH) return faded(*ste->time);
-  if (bus > DOES_MODIFY || ste->asked & recipe->sets) return false;
+  if (bus > DOES_MODIFY || ste->has_adjoint & recipe->sets) return false;
   return bus <= DOES_READ ||
          ((row->addr & 0x1280) == 0x80 && *vcs_slots(ste->s, VCS_OFFSET(ram) + (row->addr & 0x7F)) == 0);
 }
@@ -771,10 +771,10 @@ VCS_STATIC void walk_backwards(vcs_ste_t *ste) {
   VCS_ROW_HERE(next);
   VCS_ROW_LOAD(next, &end);
   const vcs_event_t *event = tape->events + tape->event_count - 1;
-  int32_t side = tape->side_count - 1, side_row = side ? tape->sides[side - 1].row : -1, event_row;
+  int32_t side = tape->snapshot_count - 1, side_row = side ? tape->snapshots[side - 1].row : -1, event_row;
   const bool hard = ste->rules.temperature == 0; /* else contents have to follow */
   look_at_side(ste, side);
-  ste->asked = (1u << VCS_STE_LANES) - 1;
+  ste->has_adjoint = (1u << VCS_STE_LANES) - 1;
   vcs_ste_span(ste, event--);
   event_row = event >= tape->events ? event->row : -1;
   for (int32_t i = tape->count - 1; i >= 0; i--) {
@@ -786,7 +786,7 @@ VCS_STATIC void walk_backwards(vcs_ste_t *ste) {
     }
     while (side_row >= i) {
       look_at_side(ste, --side);
-      side_row = side ? tape->sides[side - 1].row : -1;
+      side_row = side ? tape->snapshots[side - 1].row : -1;
     }
     if (event_row == i) {
       walk_row(ste, row, next, event->reg < VCS_EVENT_READ ? event : NULL, true);

@@ -69,7 +69,7 @@ typedef struct {
   vcs_sweep_t *s;
   vcs_ste_rules_t rules;
   float lane[VCS_STE_LANES];
-  unsigned asked; /* walking backwards: the lanes that may have adjoints, as a set */
+  unsigned has_adjoint; /* walking backwards: the lanes that may have adjoints, as a set */
   float *time;
   const vcs_t *side; /* banks, timer and ports at the row of the walk; without cartridge RAM */
   /* the line at the event of the walk */

@@ -27,20 +27,20 @@
 #include "diffvcs/grad.h"
 #include "tape.h"
 
-/* The choices of a walk forwards that a walk backwards along the same direction makes again (along.c). */
+/* The choices of a walk forwards that a walk backwards along the same direction makes again (directional.c). */
 enum { VCS_NUMBERS = 12 };
 typedef struct {
   int32_t row, fork;   /* what a fork's column has added to, before the row; -1: what the row itself sets */
   uint16_t place;      /* a byte of the state, or a lane */
   uint8_t bits, flips; /* that were settled; of these, those in which what was left flips the bit */
-} vcs_settled_t;
+} vcs_cancelled_move_t;
 
 typedef struct {
   float *numbers; /* [row][VCS_NUMBERS]: the tangents before it */
-  vcs_settled_t *settled;
+  vcs_cancelled_move_t *settled;
   int32_t rows, count, capacity;
   bool failed; /* out of memory */
-} vcs_along_t;
+} vcs_directional_t;
 
 /* What line_sums.c keeps from piece to piece; all 0 at first. */
 enum { VCS_LINE_ROUND = VCS_WIDTH + 80 }; /* a line, and what goes on behind its right edge */
@@ -53,19 +53,20 @@ typedef struct {
 typedef struct {
   const vcs_cart_t *cart;
   const vcs_tape_t *tape;
-  const float *scale;  /* the scalar a palette index stands for */
-  float *state, *rom;  /* the slots; rom may be NULL */
-  float *pixels;       /* of this frame, or NULL */
-  uint8_t *live;       /* by byte of the state */
-  uint8_t *lit;        /* walking backwards, by row of the picture: it has pixels that are not zero */
-  const float *sums;   /* walking backwards by `ste`: those of each row up to each pixel, if they are made; or NULL */
-  int32_t lit_from;    /* the clock at which the first of these rows begins */
-  vcs_t *m;            /* contents at the row the walk is at: RAM and cartridge RAM; the rest is looked up */
-  vcs_t *scratch;      /* a machine whose TIA registers are tried out */
-  uint16_t *latched;   /* collisions at the beginning of each event's span; made when first needed */
-  int32_t event, side; /* the next ones at or after the row */
-  int32_t row;         /* the walk is at */
-  vcs_along_t *along;  /* forwards, where choices are written down, backwards, whence they are taken; or NULL */
+  const float *scale; /* the scalar a palette index stands for */
+  float *state, *rom; /* the slots; rom may be NULL */
+  float *pixels;      /* of this frame, or NULL */
+  uint8_t *live;      /* by byte of the state */
+  uint8_t *lit;       /* walking backwards, by row of the picture: it has pixels that are not zero */
+  const float *sums;  /* walking backwards by `ste`: those of each row up to each pixel, if they are made; or NULL */
+  int32_t lit_from;   /* the clock at which the first of these rows begins */
+  vcs_t *m;           /* contents at the row the walk is at: RAM and cartridge RAM; the rest is looked up */
+  vcs_t *scratch;     /* a machine whose TIA registers are tried out */
+  uint16_t *latched;  /* collisions at the beginning of each event's span; made when first needed */
+  int32_t event, snapshot; /* the next ones at or after the row */
+  int32_t row;             /* the walk is at */
+  vcs_directional_t
+      *directional; /* forwards, where choices are written down, backwards, whence they are taken; or NULL */
   vcs_side_rule_t rule;
   bool reverse;
   bool have_latched;
@@ -189,21 +190,23 @@ VCS_FN bool vcs_has_carries(size_t offset) {
          (offset >= VCS_OFFSET(colu) && offset < VCS_OFFSET(colu) + 4) || offset >= VCS_OFFSET(cart_ram);
 }
 
-/* ---- Choices (along.c) ------------------------------------------------------------------------------------------ */
+/* ---- Choices (directional.c)
+ * ------------------------------------------------------------------------------------------ */
 
 /* Room for a tape's choices; false: no memory. */
-bool vcs_along_begin(vcs_along_t *along, int32_t rows);
-void vcs_along_free(vcs_along_t *along);
+bool vcs_directional_begin(vcs_directional_t *along, int32_t rows);
+void vcs_directional_free(vcs_directional_t *along);
 
 /* The walk is about to do what a row does; or, with the number behind the last row, what comes after it. */
-VCS_EXTERN void vcs_along_at(vcs_sweep_t *s, int32_t row);
+VCS_EXTERN void vcs_directional_at(vcs_sweep_t *s, int32_t row);
 
 /* The tangent of a number, for vcs_sides: walking backwards that of the walk forwards, if there was one. */
 VCS_EXTERN float vcs_tangent(const vcs_sweep_t *s, size_t offset);
 
 /* Walking along the tangent, moves of a byte up and down by the same power of two are one move: what is left of them
  * goes the way it points to. A DEC that an INC undoes is then nothing, as it should be. */
-VCS_EXTERN void vcs_settle(const vcs_sweep_t *s, int32_t fork, size_t place, uint8_t byte, float slots[VCS_SLOTS]);
+VCS_EXTERN void vcs_cancel_moves(const vcs_sweep_t *s, int32_t fork, size_t place, uint8_t byte,
+                                 float slots[VCS_SLOTS]);
 
 /* ---- The picture (line.c) ------------------------------------------------------------------------------------- */
 

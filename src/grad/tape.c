@@ -33,7 +33,7 @@ void vcs_tape_free(vcs_tape_t *tape) {
   if (!tape) return;
   free(tape->rows);
   free(tape->events);
-  free(tape->sides);
+  free(tape->snapshots);
   free(tape->branches);
   free(tape->branch_machines);
   free(tape->start);
@@ -118,10 +118,11 @@ VCS_STATIC bool event_room(vcs_tape_t *tape) {
 }
 
 VCS_STATIC bool add_side(vcs_tape_t *tape, const vcs_t *m) {
-  if (!grow((void **)&tape->sides, tape->side_count, &tape->side_capacity, sizeof *tape->sides)) return false;
-  vcs_side_t *side = &tape->sides[tape->side_count++];
-  side->row = tape->count;
-  memcpy(side->machine, m, sizeof side->machine);
+  if (!grow((void **)&tape->snapshots, tape->snapshot_count, &tape->snapshot_capacity, sizeof *tape->snapshots))
+    return false;
+  vcs_snapshot_t *snapshot = &tape->snapshots[tape->snapshot_count++];
+  snapshot->row = tape->count;
+  memcpy(snapshot->machine, m, sizeof snapshot->machine);
   return true;
 }
 
@@ -223,12 +224,12 @@ VCS_STATIC bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m
   vcs_cpu_t cpu;
   vcs_cpu_load(&cpu, m);
   const fetch_t fetch = fetching(tape, cart, m);
-  const bool hidden = fetch == FETCH_SWITCHES || is_in_chip(cart, m), was_dark = tape->dark;
-  vcs_row_begin(row, &cpu, m->pc, m->cycles, hidden ? VCS_DARK : vcs_code_byte(cart, m, m->pc));
-  tape->dark = row->opcode == VCS_DARK;
+  const bool hidden = fetch == FETCH_SWITCHES || is_in_chip(cart, m), was_opaque = tape->opaque;
+  vcs_row_begin(row, &cpu, m->pc, m->cycles, hidden ? VCS_OPAQUE : vcs_code_byte(cart, m, m->pc));
+  tape->opaque = row->opcode == VCS_OPAQUE;
   vcs_opcode_t op = vcs_opcode(row->opcode);
   bool stores = op.access == VCS_ACCESS_WRITE || op.access == VCS_ACCESS_MODIFY, reads = op.access == VCS_ACCESS_READ;
-  bool crosses = false, deep = fetch == FETCH_CHANGES || tape->dark || was_dark;
+  bool crosses = false, deep = fetch == FETCH_CHANGES || tape->opaque || was_opaque;
   if (op.access == VCS_ACCESS_STACK) {
     switch (row->opcode) {
       case 0x08: /* PHP */
@@ -295,7 +296,7 @@ VCS_STATIC bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m
 }
 
 VCS_EXTERN void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
-  tape->count = tape->event_count = tape->side_count = tape->branch_count = 0;
+  tape->count = tape->event_count = tape->snapshot_count = tape->branch_count = 0;
   memset(tape->comb, 0, sizeof tape->comb);
   memcpy(tape->start, m, vcs_machine_size(cart));
   find_events(tape);
@@ -303,12 +304,12 @@ VCS_EXTERN void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const v
   tape->picture_from = VCS_LINE_CLOCKS * cart->top_line;
   tape->until = INT32_MAX;
   tape->comb_end = 0;
-  tape->dark = false;
+  tape->opaque = false;
   if (m->hmove_blank) place_comb(tape, m);
 }
 
 /* The byte of cartridge RAM that a dark row has stored to, if it has. */
-VCS_STATIC void note_dark_store(vcs_row_t *row, const vcs_cart_t *cart, const vcs_t *before, const vcs_t *after) {
+VCS_STATIC void note_opaque_store(vcs_row_t *row, const vcs_cart_t *cart, const vcs_t *before, const vcs_t *after) {
   for (uint32_t i = 0; i < cart->ram_size; i++) {
     if (before->cart_ram[i] == after->cart_ram[i]) continue;
     row->addr = (uint16_t)(i + 1);
@@ -324,10 +325,10 @@ VCS_EXTERN bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m
   if (!add_row(tape, cart, m)) return false;
   vcs_row_t *row = &tape->rows[tape->count++];
   uint8_t second = m->ram[(uint8_t)(m->sp - 1) & 0x7F];
-  if (tape->dark) memcpy(tape->copy, m, vcs_machine_size(cart));
+  if (tape->opaque) memcpy(tape->copy, m, vcs_machine_size(cart));
   vcs_cpu_step(cart, m, video, frame_over);
   row->value = row->opcode == 0x20 ? second : has_data(row->opcode) ? m->bus : 0;
-  if (tape->dark) note_dark_store(row, cart, tape->copy, m);
+  if (tape->opaque) note_opaque_store(row, cart, tape->copy, m);
   if (tape->next_event > event) {
     end_event(tape, m);
     if (event->reg == VCS_HMOVE) end_hmove(tape, cart, m);
@@ -788,7 +789,7 @@ static int32_t quick_rows(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vc
   vcs_cpu_t registers, *cpu = &registers;
   vcs_bank_t bank;
   const uint32_t ahead = cycles_ahead(tape, allowed);
-  if (!ahead || cart->snoops || tape->dark || !vcs_find_bank(cart, m, m->pc, &bank)) return 0;
+  if (!ahead || cart->snoops || tape->opaque || !vcs_find_bank(cart, m, m->pc, &bank)) return 0;
   vcs_row_t *row = tape->rows + tape->count, *const first = row;
   const vcs_code_t *code = by_address(bank.code, sizeof *code, bank.start);
   const uint8_t *rom = by_address(bank.rom, 1, bank.start);

@@ -90,7 +90,7 @@ VCS_FN uint8_t vcs_row_status(const vcs_row_t *row) {
 /* An instruction with a byte in the TIA or the RIOT, where a program gets by mistake, or whose own fetching switches
  * banks, is told as this opcode, which does nothing: it carries no derivative, and its row is between two snapshots.
  * They do not have the cartridge's RAM: if the row stores there, `addr` is the place in cart_ram plus one. */
-enum { VCS_DARK = 0x02 };
+enum { VCS_OPAQUE = 0x02 };
 
 /* The TIA's registers as they are in vcs_t, from vsync up to the star field's. */
 enum { VCS_TIA_BYTES = offsetof(vcs_t, dump) - offsetof(vcs_t, vsync) };
@@ -155,7 +155,7 @@ VCS_FN void vcs_event_put_tia(const vcs_event_t *event, vcs_t *m) {
 typedef struct {
   int32_t row;
   uint8_t machine[offsetof(vcs_t, cart_ram)];
-} vcs_side_t;
+} vcs_snapshot_t;
 
 /* A conditional branch, with the whole machine before it (vcs_state_size bytes, in vcs_tape_t.branch_machines). Kept
  * only for forks. */
@@ -172,14 +172,14 @@ typedef struct {
 typedef struct {
   vcs_row_t *rows;
   vcs_event_t *events;
-  vcs_side_t *sides;
+  vcs_snapshot_t *snapshots;
   vcs_branch_t *branches; /* if `forks` */
   uint8_t *branch_machines;
-  int32_t count, event_count, side_count, branch_count;
-  int32_t capacity, event_capacity, side_capacity, branch_capacity, machine_capacity;
+  int32_t count, event_count, snapshot_count, branch_count;
+  int32_t capacity, event_capacity, snapshot_capacity, branch_capacity, machine_capacity;
   bool forks;   /* keep the machine before every conditional branch */
   bool brief;   /* leave out turns of a loop that waits for the timer where it cannot end */
-  bool dark;    /* while recording: the last row was dark */
+  bool opaque;  /* while recording: the last row was dark */
   bool full;    /* a tape that does not grow (src/cuda) has ended before the frame */
   vcs_t *copy;  /* a machine to try a read on */
   vcs_t *start; /* the machine when the frame's first instruction is about to run; vcs_state_size bytes */
@@ -226,11 +226,12 @@ VCS_FN uint32_t vcs_row_time(const vcs_tape_t *tape, const vcs_row_t *row, bool 
   return vcs_row_cycles(tape, row) + vcs_opcode(row->opcode).cycles + crosses;
 }
 
-/* RAM as it is before a row that has a snapshot (VCS_DARK, BRK), which is the tape's number `side`, and after it. */
-VCS_FN void vcs_row_contents(const vcs_tape_t *tape, int32_t side, const vcs_row_t *row, bool after, vcs_t *m) {
-  const uint8_t *machine = tape->sides[side + after].machine;
+/* RAM as it is before a row that has a snapshot (VCS_OPAQUE, BRK), which is the tape's number `snapshot`, and after it.
+ */
+VCS_FN void vcs_row_contents(const vcs_tape_t *tape, int32_t snapshot, const vcs_row_t *row, bool after, vcs_t *m) {
+  const uint8_t *machine = tape->snapshots[snapshot + after].machine;
   memcpy(m->ram, machine + offsetof(vcs_t, ram), sizeof m->ram);
-  if (row->opcode == VCS_DARK && row->addr) m->cart_ram[row->addr - 1] = after ? row->value : row->old;
+  if (row->opcode == VCS_OPAQUE && row->addr) m->cart_ram[row->addr - 1] = after ? row->value : row->old;
 }
 
 /* ---- Where a data access goes ------------------------------------------------------------------------------- */

@@ -27,8 +27,9 @@ void vcs_run_idle(vcs_env_t *env, int32_t frames, vcs_controls_t *controls, vcs_
   for (int32_t i = 0; i < frames; i++) {
     controls[i] = (vcs_controls_t){.paddle = {env->paddle[0], env->paddle[1], 0, 0}};
   }
-  if (!env->film.exact) vcs_film_redraw(&env->film, env->cart); /* the run looks at both frame buffers */
-  *run = (vcs_run_t){env->cart, env->m, env->film.frames, controls, frames};
+  if (!env->draw_history.exact)
+    vcs_draw_history_redraw(&env->draw_history, env->cart); /* the run looks at both frame buffers */
+  *run = (vcs_run_t){env->cart, env->m, env->draw_history.frames, controls, frames};
 }
 
 int32_t vcs_pixel_values(const vcs_cart_t *cart, int kind, float values[768]) {
@@ -331,7 +332,7 @@ vcs_status_t vcs_truth(const vcs_run_t *run, const vcs_truth_options_t *options,
                        size_t count, const vcs_truth_results_t *results, vcs_error_t *error) {
   job_t job = {.options = options, .results = results, .places = places, .place_count = count};
   if (options && options->device != VCS_CPU) {
-    return vcs_fleet_truth(options->device, run, options, places, count, results, error);
+    return vcs_device_batch_truth(options->device, run, options, places, count, results, error);
   }
   return find_truth(&job, run, count, error);
 }

@@ -4,7 +4,7 @@
  * nothing but itself, so results are the same whatever the threads. In a synchronous call the caller's thread works
  * too, and results are written where the caller wants them; otherwise a receive copies them.
  *
- * An agent sees the last two frames of a step, so only those are drawn (film.h).
+ * An agent sees the last two frames of a step, so only those are drawn (draw_history.h).
  *
  * The end of an episode has a trait of the reference: a step that ends before its last frame shows the picture before
  * once more; one that ends with its last frame shows the frame before that and the whole picture before, pooled. That
@@ -24,26 +24,26 @@
 
 /* ---- Frames ------------------------------------------------------------------------------------------------- */
 
-enum { NOW = 0, BEFORE = 1, SHOWN = BEFORE + VCS_FILM_BEFORE };
+enum { NOW = 0, BEFORE = 1, SHOWN = BEFORE + VCS_DRAW_HISTORY_BEFORE };
 
 static uint8_t *machine_at(const vcs_batch_place_t *place, int which) {
   return place->machines + (size_t)which * vcs_state_size(place->cart->cart);
 }
 
-static size_t frame_size(const vcs_batch_place_t *place) { return vcs_film_size(place->cart->cart); }
+static size_t frame_size(const vcs_batch_place_t *place) { return vcs_draw_history_size(place->cart->cart); }
 
 /* A place's film goes into the worker's frames, and back into its own. Rows that are never drawn are black. */
 static void film_load(vcs_batch_place_t *place, vcs_worker_t *worker) {
   const vcs_cart_t *cart = place->cart->cart;
   place->worker = worker;
-  place->env.film.spare = worker->m;
-  vcs_film_move(&place->env.film, cart, worker->frames);
-  if (!place->env.film.exact) vcs_film_blacken(cart, worker->frames, cart->height);
-  vcs_film_blacken(cart, worker->again, cart->height);
+  place->env.draw_history.spare = worker->m;
+  vcs_draw_history_move(&place->env.draw_history, cart, worker->frames);
+  if (!place->env.draw_history.exact) vcs_draw_history_blacken(cart, worker->frames, cart->height);
+  vcs_draw_history_blacken(cart, worker->again, cart->height);
 }
 
 static void film_store(vcs_batch_place_t *place) {
-  vcs_film_move(&place->env.film, place->cart->cart, place->own);
+  vcs_draw_history_move(&place->env.draw_history, place->cart->cart, place->own);
   place->worker = NULL;
 }
 
@@ -96,19 +96,21 @@ static void show_frames(const vcs_batch_t *batch, vcs_batch_place_t *place, cons
   show(batch, place, rows);
   place->shown = second ? 2 : 1;
   place->shown_kept = false;
-  if (place->env.film.covered < place->shown) {
+  if (place->env.draw_history.covered < place->shown) {
     keep_picture(batch, place, rows);
   } else {
     const vcs_cart_t *cart = place->cart->cart;
     for (int back = 0; back < place->shown; back++) {
-      memcpy(machine_at(place, SHOWN + back), vcs_film_before(&place->env.film, cart, back), vcs_state_size(cart));
+      memcpy(machine_at(place, SHOWN + back), vcs_draw_history_before(&place->env.draw_history, cart, back),
+             vcs_state_size(cart));
     }
   }
 }
 
 /* Draws again one of the frames that were shown. */
 static const uint8_t *draw_shown(vcs_batch_place_t *place, int back) {
-  return vcs_film_again(&place->env.film, place->cart->cart, machine_at(place, SHOWN + back), place->worker->again);
+  return vcs_draw_history_again(&place->env.draw_history, place->cart->cart, machine_at(place, SHOWN + back),
+                                place->worker->again);
 }
 
 /* Shows a frame, pooled with the picture that was shown before. */
@@ -150,14 +152,14 @@ static void step(const vcs_batch_t *batch, vcs_batch_place_t *place) {
     place->life_lost = place->env.play.lives < lives && place->env.play.lives > 0;
     if (episode_ended(batch, place)) break;
     if (left == 2 && pools) {
-      second = place->env.film.picture;
-      if (place->env.film.exact)
+      second = place->env.draw_history.picture;
+      if (place->env.draw_history.exact)
         second = memcpy(place->worker->kept, second, frame_size(place)); /* the last frame may go on in it */
     }
   }
   place->env.look = VCS_LOOK_LATER;
   if (left == 0) {
-    show_frames(batch, place, place->env.film.picture, second);
+    show_frames(batch, place, place->env.draw_history.picture, second);
   } else if (second) {
     show_onto(batch, place, second);
   } else {
@@ -183,15 +185,15 @@ static void load(const vcs_kind_t *kind, vcs_batch_place_t *place, uint32_t seed
   vcs_mt19937_start(&place->env.sticky_random, seed, 0);
   place->env.noop_random = place->env.sticky_random;
   memcpy(place->machines, from->machines, SHOWN * vcs_state_size(place->cart->cart));
-  vcs_film_t *film = &place->env.film;
-  const vcs_film_t *source = &from->env.film;
-  film->exact = source->exact;
-  film->drawn = source->drawn;
-  film->covered = source->covered;
-  film->before_next = source->before_next;
-  if (film->exact) {
-    memcpy(film->frames, source->frames, 2 * VCS_FRAME_BYTES);
-    film->picture = film->frames + (source->picture - source->frames);
+  vcs_draw_history_t *history = &place->env.draw_history;
+  const vcs_draw_history_t *source = &from->env.draw_history;
+  history->exact = source->exact;
+  history->drawn = source->drawn;
+  history->covered = source->covered;
+  history->before_next = source->before_next;
+  if (history->exact) {
+    memcpy(history->frames, source->frames, 2 * VCS_FRAME_BYTES);
+    history->picture = history->frames + (source->picture - source->frames);
   }
 }
 
@@ -204,8 +206,8 @@ static void start_episode(const vcs_batch_t *batch, vcs_batch_place_t *place, bo
   vcs_env_open(&place->env);
   memset(place->stack, 0, (size_t)batch->options.stack * batch->picture_size);
   place->stack_next = 0;
-  vcs_film_show(&place->env.film, place->cart->cart);
-  show_frames(batch, place, place->env.film.picture, NULL);
+  vcs_draw_history_show(&place->env.draw_history, place->cart->cart);
+  show_frames(batch, place, place->env.draw_history.picture, NULL);
   place->elapsed = place->reward = 0;
   place->lives = place->env.play.lives;
   place->over = place->life_lost = false;
@@ -411,7 +413,7 @@ vcs_status_t vcs_batch_check_ids(const vcs_batch_t *batch, const int32_t *ids, i
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%d environments were named, but there are %d", (int)count,
                           (int)envs);
   }
-  if (batch->fleet) return VCS_OK; /* ids are in the device's memory */
+  if (batch->device_batch) return VCS_OK; /* ids are in the device's memory */
   for (int32_t i = 0; ids && i < count; i++) {
     if (ids[i] < 0 || ids[i] >= envs) {
       return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no environment %d, but 0 to %d", (int)ids[i],
@@ -453,7 +455,7 @@ static void mark_resets(vcs_batch_t *batch, const int32_t *ids, const int32_t *s
 }
 
 static vcs_status_t check_send(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error) {
-  if (batch->options.stack_in_place || batch->fleet) {
+  if (batch->options.stack_in_place || batch->device_batch) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "with stack_in_place, and on a device, there are vcs_batch_reset and vcs_batch_step only");
   }
@@ -492,7 +494,7 @@ vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32
                             (int)batch->options.batch_size, (int)envs);
   }
   if (status) return status;
-  if (batch->fleet) return vcs_fleet_batch_reset(batch, ids, seeds, count, results, error);
+  if (batch->device_batch) return vcs_device_batch_api_reset(batch, ids, seeds, count, results, error);
   drop_all(batch);
   status = note_sent(batch, ids, count, error);
   if (status) return status;
@@ -586,7 +588,7 @@ vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const fl
     return status ? status : vcs_batch_receive(batch, results, error);
   }
   vcs_status_t status = vcs_batch_check_results(batch, results, error);
-  if (!status && batch->fleet) return vcs_fleet_batch_step(batch, actions, strengths, results, error);
+  if (!status && batch->device_batch) return vcs_device_batch_api_step(batch, actions, strengths, results, error);
   if (!status && batch->sent > 0) {
     status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
   }
@@ -602,14 +604,14 @@ vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const fl
 
 int vcs_batch_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]) {
   if (env < 0 || env >= batch->options.envs) return 0;
-  if (batch->fleet) return vcs_fleet_batch_actions(batch, env, actions);
+  if (batch->device_batch) return vcs_device_batch_api_actions(batch, env, actions);
   const vcs_env_t *game = &batch->places[env].env;
   return batch->options.full_action_space ? vcs_env_legal_actions(game, actions)
                                           : vcs_env_minimal_actions(game, actions);
 }
 
 const uint8_t *vcs_batch_ram(const vcs_batch_t *batch, int32_t env) {
-  if (batch->fleet) return NULL;
+  if (batch->device_batch) return NULL;
   return env >= 0 && env < batch->options.envs ? vcs_env_ram(&batch->places[env].env) : NULL;
 }
 
@@ -710,7 +712,7 @@ static bool make_worker(const vcs_batch_t *batch, vcs_worker_t *worker) {
 }
 
 static size_t own_bytes(const vcs_batch_t *batch, const vcs_cart_t *cart) {
-  return 2 * VCS_FRAME_BYTES + vcs_film_size(cart) * (size_t)batch->channels;
+  return 2 * VCS_FRAME_BYTES + vcs_draw_history_size(cart) * (size_t)batch->channels;
 }
 
 static vcs_status_t make_place(vcs_batch_t *batch, vcs_batch_place_t *place, int32_t cart,
@@ -719,9 +721,9 @@ static vcs_status_t make_place(vcs_batch_t *batch, vcs_batch_place_t *place, int
   place->machines = machines;
   place->own = own;
   place->env.m = (vcs_t *)(void *)machines;
-  place->env.film.before = machine_at(place, BEFORE);
-  place->env.film.frames = own;
-  place->env.look = place->env.film.look = VCS_LOOK_LATER;
+  place->env.draw_history.before = machine_at(place, BEFORE);
+  place->env.draw_history.frames = own;
+  place->env.look = place->env.draw_history.look = VCS_LOOK_LATER;
   place->env.listening = batch->options.sound;
   place->strength = 1;
   place->seed = (int32_t)options->seed;
@@ -877,7 +879,7 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count
   if (!options) options = &defaults;
   vcs_status_t status = check_options(options, error);
   if (status) return status;
-  if (options->device != VCS_CPU) return vcs_fleet_batch_create(carts, cart_count, envs, options, out, error);
+  if (options->device != VCS_CPU) return vcs_device_batch_api_create(carts, cart_count, envs, options, out, error);
 
   const size_t count = (size_t)options->envs;
   vcs_batch_t *batch = calloc(1, sizeof *batch);
@@ -923,8 +925,8 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count
 
 void vcs_batch_free(vcs_batch_t *batch) {
   if (!batch) return;
-  if (batch->fleet) {
-    vcs_fleet_batch_free(batch);
+  if (batch->device_batch) {
+    vcs_device_batch_api_free(batch);
     return;
   }
   pthread_mutex_lock(&batch->lock);
@@ -955,9 +957,9 @@ void vcs_batch_free(vcs_batch_t *batch) {
 
 size_t vcs_batch_bytes(const vcs_batch_t *batch, size_t *per_thread) {
   const size_t envs = (size_t)batch->options.envs;
-  if (batch->fleet) {
+  if (batch->device_batch) {
     if (per_thread) *per_thread = 0;
-    return vcs_fleet_batch_bytes(batch);
+    return vcs_device_batch_api_bytes(batch);
   }
   if (per_thread) {
     *per_thread = 5 * VCS_FRAME_BYTES + padded(sizeof(vcs_t)) +

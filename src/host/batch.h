@@ -10,8 +10,8 @@
  *     shown[2]                ... before what was shown
  *     stack                   small pictures
  *
- * film.h tells why that is exact. A place whose film needs its frames keeps them in memory that is reserved for it but
- * that costs nothing as long as it is not touched.
+ * draw_history.h tells why that is exact. A place whose film needs its frames keeps them in memory that is reserved for
+ * it but that costs nothing as long as it is not touched.
  */
 #ifndef VCS_HOST_BATCH_H
 #define VCS_HOST_BATCH_H
@@ -23,7 +23,7 @@
 #include "host/env.h"
 #include "host/preprocess.h"
 
-enum { VCS_PLACE_SHOWN = 2, VCS_PLACE_MACHINES = 1 + VCS_FILM_BEFORE + VCS_PLACE_SHOWN };
+enum { VCS_PLACE_SHOWN = 2, VCS_PLACE_MACHINES = 1 + VCS_DRAW_HISTORY_BEFORE + VCS_PLACE_SHOWN };
 
 typedef struct {
   uint8_t *frames, *again; /* 2 * VCS_FRAME_BYTES each */
@@ -51,7 +51,7 @@ typedef struct {
   int32_t kind;
   vcs_worker_t *worker; /* while one works on it */
 
-  uint8_t *machines; /* VCS_PLACE_MACHINES of them: now, before[] (of the film), shown[] */
+  uint8_t *machines; /* VCS_PLACE_MACHINES of them: now, before[] (of the history), shown[] */
   uint8_t *own;      /* two frames and a coloured picture; touched only if needed */
   int32_t shown;     /* frames of the last picture: 1 or 2 */
   bool shown_kept;   /* it is in `own`, not to be had from shown[] */
@@ -84,7 +84,8 @@ typedef struct {
 
 struct vcs_batch {
   vcs_batch_options_t options;
-  struct vcs_fleet *fleet; /* does the work on a device (cuda/fleet_batch.c), with the next two; else NULL */
+  struct vcs_device_batch
+      *device_batch; /* does the work on a device (cuda/device_batch_api.c), with the next two; else NULL */
   void *stream;
   uint8_t *observations; /* where stacks were left by the last call */
   int32_t channels;
@@ -121,20 +122,21 @@ void vcs_place_report(const vcs_batch_t *batch, int32_t id, const vcs_batch_resu
 vcs_status_t vcs_batch_check_ids(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error);
 vcs_status_t vcs_batch_check_results(const vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error);
 
-/* The calls of the same names where there is a fleet, once arguments were looked at as on the CPU. */
-vcs_status_t vcs_fleet_batch_create(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
-                                    const vcs_batch_options_t *options, vcs_batch_t **out, vcs_error_t *error);
-void vcs_fleet_batch_free(vcs_batch_t *batch);
-vcs_status_t vcs_fleet_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
-                                   const vcs_batch_results_t *results, vcs_error_t *error);
-vcs_status_t vcs_fleet_batch_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
-                                  const vcs_batch_results_t *results, vcs_error_t *error);
-int vcs_fleet_batch_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]);
-size_t vcs_fleet_batch_state_size(const vcs_batch_t *batch);
-vcs_status_t vcs_fleet_batch_copy(const vcs_batch_t *batch, const int32_t *ids, int32_t count, void *states,
-                                  vcs_error_t *error);
-vcs_status_t vcs_fleet_batch_restore(vcs_batch_t *batch, const int32_t *ids, int32_t count, const void *states,
-                                     const vcs_batch_results_t *results, vcs_error_t *error);
-size_t vcs_fleet_batch_bytes(const vcs_batch_t *batch);
+/* The calls of the same names where there is a batch, once arguments were looked at as on the CPU. */
+vcs_status_t vcs_device_batch_api_create(const vcs_cart_t *const *carts, int32_t cart_count,
+                                         const vcs_batch_env_t *envs, const vcs_batch_options_t *options,
+                                         vcs_batch_t **out, vcs_error_t *error);
+void vcs_device_batch_api_free(vcs_batch_t *batch);
+vcs_status_t vcs_device_batch_api_reset(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
+                                        const vcs_batch_results_t *results, vcs_error_t *error);
+vcs_status_t vcs_device_batch_api_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
+                                       const vcs_batch_results_t *results, vcs_error_t *error);
+int vcs_device_batch_api_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]);
+size_t vcs_device_batch_api_state_size(const vcs_batch_t *batch);
+vcs_status_t vcs_device_batch_api_copy(const vcs_batch_t *batch, const int32_t *ids, int32_t count, void *states,
+                                       vcs_error_t *error);
+vcs_status_t vcs_device_batch_api_restore(vcs_batch_t *batch, const int32_t *ids, int32_t count, const void *states,
+                                          const vcs_batch_results_t *results, vcs_error_t *error);
+size_t vcs_device_batch_api_bytes(const vcs_batch_t *batch);
 
 #endif

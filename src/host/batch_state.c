@@ -25,7 +25,7 @@ enum { STATE_MAGIC = 0x31425356 /* "VSB1" */ };
 typedef struct {
   uint64_t key;
   uint32_t magic;
-  vcs_film_mark_t film;
+  vcs_draw_history_mark_t draw_history;
   int32_t second; /* an exact film's picture is in its second buffer */
   VCS_PLACE_FIELDS(DECLARE)
 } header_t;
@@ -44,13 +44,13 @@ static size_t machines_at(void) { return sizeof(header_t) + sizeof(vcs_env_live_
 static size_t stack_at(const vcs_cart_t *cart) { return machines_at() + VCS_PLACE_MACHINES * vcs_state_size(cart); }
 
 static size_t own_at(const vcs_batch_t *batch, const vcs_cart_t *cart, int which) {
-  return stack_at(cart) + vcs_batch_observation_size(batch) + (size_t)which * vcs_film_size(cart);
+  return stack_at(cart) + vcs_batch_observation_size(batch) + (size_t)which * vcs_draw_history_size(cart);
 }
 
 /* Of the largest cartridge's. */
 size_t vcs_batch_state_size(const vcs_batch_t *batch) {
   size_t most = 0;
-  if (batch->fleet) return vcs_fleet_batch_state_size(batch);
+  if (batch->device_batch) return vcs_device_batch_api_state_size(batch);
   for (int32_t i = 0; i < batch->cart_count; i++) {
     const size_t size = own_at(batch, batch->carts[i].cart, 2 + batch->channels);
     if (size > most) most = size;
@@ -60,29 +60,29 @@ size_t vcs_batch_state_size(const vcs_batch_t *batch) {
 
 static void copy_place(const vcs_batch_t *batch, const vcs_batch_place_t *place, uint8_t *to) {
   const vcs_cart_t *cart = place->cart->cart;
-  const vcs_film_t *film = &place->env.film;
-  const size_t picture = vcs_film_size(cart);
+  const vcs_draw_history_t *history = &place->env.draw_history;
+  const size_t picture = vcs_draw_history_size(cart);
   header_t header = {.key = state_key(batch, place),
                      .magic = STATE_MAGIC,
-                     .film = {film->covered, film->before_next, film->exact},
-                     .second = film->exact && film->picture != film->frames};
+                     .draw_history = {history->covered, history->before_next, history->exact},
+                     .second = history->exact && history->picture != history->frames};
   VCS_PLACE_FIELDS(COPY)
   memcpy(to, &header, sizeof header);
   memcpy(to + sizeof header, &place->env.live, sizeof place->env.live);
   memcpy(to + machines_at(), place->machines, VCS_PLACE_MACHINES * vcs_state_size(cart));
   vcs_place_copy_stack(batch, place, to + stack_at(cart));
-  for (int i = 0; film->exact && i < 2; i++) {
-    memcpy(to + own_at(batch, cart, i), film->frames + (size_t)i * VCS_FRAME_BYTES, picture);
+  for (int i = 0; history->exact && i < 2; i++) {
+    memcpy(to + own_at(batch, cart, i), history->frames + (size_t)i * VCS_FRAME_BYTES, picture);
   }
   if (place->shown_kept) {
-    memcpy(to + own_at(batch, cart, 2), film->frames + 2 * VCS_FRAME_BYTES, picture * (size_t)batch->channels);
+    memcpy(to + own_at(batch, cart, 2), history->frames + 2 * VCS_FRAME_BYTES, picture * (size_t)batch->channels);
   }
 }
 
 static void take_place(const vcs_batch_t *batch, vcs_batch_place_t *place, const uint8_t *from) {
   const vcs_cart_t *cart = place->cart->cart;
-  vcs_film_t *film = &place->env.film;
-  const size_t picture = vcs_film_size(cart);
+  vcs_draw_history_t *history = &place->env.draw_history;
+  const size_t picture = vcs_draw_history_size(cart);
   header_t header;
   memcpy(&header, from, sizeof header);
   VCS_PLACE_FIELDS(TAKE)
@@ -91,16 +91,16 @@ static void take_place(const vcs_batch_t *batch, vcs_batch_place_t *place, const
   memcpy(place->stack, from + stack_at(cart), vcs_batch_observation_size(batch));
   place->stack_next = 0;
   place->has_final = false;
-  film->covered = header.film.covered;
-  film->before_next = header.film.before_next;
-  film->exact = header.film.exact;
-  film->drawn = true;
-  film->picture = film->frames + (header.second ? VCS_FRAME_BYTES : 0);
-  for (int i = 0; film->exact && i < 2; i++) {
-    memcpy(film->frames + (size_t)i * VCS_FRAME_BYTES, from + own_at(batch, cart, i), picture);
+  history->covered = header.draw_history.covered;
+  history->before_next = header.draw_history.before_next;
+  history->exact = header.draw_history.exact;
+  history->drawn = true;
+  history->picture = history->frames + (header.second ? VCS_FRAME_BYTES : 0);
+  for (int i = 0; history->exact && i < 2; i++) {
+    memcpy(history->frames + (size_t)i * VCS_FRAME_BYTES, from + own_at(batch, cart, i), picture);
   }
   if (place->shown_kept) {
-    memcpy(film->frames + 2 * VCS_FRAME_BYTES, from + own_at(batch, cart, 2), picture * (size_t)batch->channels);
+    memcpy(history->frames + 2 * VCS_FRAME_BYTES, from + own_at(batch, cart, 2), picture * (size_t)batch->channels);
   }
 }
 
@@ -115,7 +115,7 @@ static vcs_status_t check_state(const vcs_batch_t *batch, const vcs_batch_place_
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "this is a state of another cartridge, mode, difficulty or shape of observations");
   }
-  if (!vcs_film_is_possible(&header.film) || header.shown < 1 || header.shown > VCS_PLACE_SHOWN ||
+  if (!vcs_draw_history_is_possible(&header.draw_history) || header.shown < 1 || header.shown > VCS_PLACE_SHOWN ||
       !vcs_env_is_possible(&place->env, &live, from + machines_at(), VCS_PLACE_MACHINES, batch->workers[0].m)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "this state has values that no machine can have");
   }
@@ -138,7 +138,7 @@ static vcs_status_t check_call(const vcs_batch_t *batch, const int32_t *ids, int
 vcs_status_t vcs_batch_copy(const vcs_batch_t *batch, const int32_t *ids, int32_t count, void *states,
                             vcs_error_t *error) {
   const vcs_status_t status = check_call(batch, ids, count, states, error);
-  if (!status && batch->fleet) return vcs_fleet_batch_copy(batch, ids, count, states, error);
+  if (!status && batch->device_batch) return vcs_device_batch_api_copy(batch, ids, count, states, error);
   const size_t size = vcs_batch_state_size(batch);
   for (int32_t i = 0; !status && i < count; i++) {
     copy_place(batch, &batch->places[ids ? ids[i] : i], (uint8_t *)states + (size_t)i * size);
@@ -151,7 +151,7 @@ vcs_status_t vcs_batch_restore(vcs_batch_t *batch, const int32_t *ids, int32_t c
   const size_t size = vcs_batch_state_size(batch), seen = vcs_batch_observation_size(batch);
   vcs_status_t status = check_call(batch, ids, count, states, error);
   if (!status) status = vcs_batch_check_results(batch, results, error);
-  if (!status && batch->fleet) return vcs_fleet_batch_restore(batch, ids, count, states, results, error);
+  if (!status && batch->device_batch) return vcs_device_batch_api_restore(batch, ids, count, states, results, error);
   for (int32_t i = 0; !status && i < count; i++) {
     const uint8_t *from = (const uint8_t *)states + (size_t)i * size;
     status = check_state(batch, &batch->places[ids ? ids[i] : i], from, error);

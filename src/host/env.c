@@ -82,21 +82,21 @@ static const hands_t still = {VCS_NOOP, VCS_NOOP, 1, 1};
 
 static void take_hands(vcs_env_t *env, hands_t both) {
   uint8_t a = vcs_action_held(both.a), b = vcs_action_held(both.b);
-  vcs_controls_t hands = {{a, b}, {env->paddle[0], env->paddle[1], 0, 0}, {0, 0}, 0};
+  vcs_controls_t controls = {{a, b}, {env->paddle[0], env->paddle[1], 0, 0}, {0, 0}, 0};
   if (env->uses_paddles) {
     turn_paddle(env, 0, a, both.strength_a);
     turn_paddle(env, 1, b, both.strength_b);
-    hands.held[0] = (uint8_t)((a & VCS_HELD_FIRE) | (b & VCS_HELD_FIRE ? VCS_HELD_FIRE_2 : 0));
-    hands.held[1] = 0;
-    hands.paddle[0] = env->paddle[0];
-    hands.paddle[1] = env->paddle[1];
+    controls.held[0] = (uint8_t)((a & VCS_HELD_FIRE) | (b & VCS_HELD_FIRE ? VCS_HELD_FIRE_2 : 0));
+    controls.held[1] = 0;
+    controls.paddle[0] = env->paddle[0];
+    controls.paddle[1] = env->paddle[1];
   }
-  if (both.a == VCS_PRESS_RESET) hands.console = VCS_CONSOLE_RESET;
-  if (both.a == VCS_PRESS_SELECT) hands.console = VCS_CONSOLE_SELECT;
+  if (both.a == VCS_PRESS_RESET) controls.console = VCS_CONSOLE_RESET;
+  if (both.a == VCS_PRESS_SELECT) controls.console = VCS_CONSOLE_SELECT;
   if (env->profile != VCS_PROFILE_XITARI) { /* the difficulty switches are held in place from the first action on */
     env->m->swchb = (uint8_t)((env->m->swchb & 0x3F) | (env->difficulty & 1) << 6 | (env->difficulty & 2) << 6);
   }
-  vcs_control(env->cart, env->m, &hands);
+  vcs_control(env->cart, env->m, &controls);
 }
 
 /* ---- Frames ------------------------------------------------------------------------------------------------- */
@@ -113,23 +113,23 @@ static void watched_frame(vcs_env_t *env, uint8_t *frames) {
 }
 
 static void frame(vcs_env_t *env) {
-  uint8_t *frames = vcs_film_begin(&env->film, env->cart, env->m);
+  uint8_t *frames = vcs_draw_history_begin(&env->draw_history, env->cart, env->m);
   if (env->watch) {
     watched_frame(env, frames);
   } else {
     vcs_frame(env->cart, env->m, frames);
   }
-  vcs_film_end(&env->film, env->cart, env->m);
+  vcs_draw_history_end(&env->draw_history, env->cart, env->m);
 }
 
 static void judge(vcs_env_t *env) {
   if (env->game) vcs_game_code_step(env->code, &env->play, env->m->ram, env->m->cart_ram);
 }
 
-/* Frames under the same hands; the rules look at each. The environment then reads all of RAM over the bus. */
-static void emulate(vcs_env_t *env, hands_t hands, int count) {
+/* Frames under the same controls; the rules look at each. The environment then reads all of RAM over the bus. */
+static void emulate(vcs_env_t *env, hands_t controls, int count) {
   for (int i = 0; i < count; i++) {
-    if (i == 0 || env->uses_paddles) take_hands(env, hands);
+    if (i == 0 || env->uses_paddles) take_hands(env, controls);
     frame(env);
     judge(env);
   }
@@ -172,7 +172,7 @@ static void act(vcs_env_t *env, hands_t wish, int frames, bool stops_at_life_los
       env->strength[1] = wish.strength_b;
     }
     if (is_stopped(env)) continue;
-    env->film.look = i + 1 < frames ? glance(env) : env->look;
+    env->draw_history.look = i + 1 < frames ? glance(env) : env->look;
     emulate(env, (hands_t){env->action[0], env->action[1], env->strength[0], env->strength[1]}, 1);
     count_frame(env);
     sum += env->play.reward;
@@ -187,7 +187,7 @@ static void act(vcs_env_t *env, hands_t wish, int frames, bool stops_at_life_los
 int32_t vcs_env_act_strength(vcs_env_t *env, int player_a, int player_b, float strength_a, float strength_b) {
   const hands_t wish = {player_a, player_b, strength_a, strength_b};
   act(env, wish, env->options.frame_skip, env->options.life_loss == VCS_LIFE_LOSS_ENDS);
-  if (env->look == VCS_LOOK_NOW) vcs_film_show(&env->film, env->cart);
+  if (env->look == VCS_LOOK_NOW) vcs_draw_history_show(&env->draw_history, env->cart);
   return env->reward;
 }
 
@@ -197,7 +197,7 @@ int32_t vcs_env_act(vcs_env_t *env, int player_a, int player_b) {
 
 int32_t vcs_env_act_on(vcs_env_t *env, int player_a, int player_b) {
   const int32_t lives = env->play.lives;
-  env->film.look = env->look;
+  env->draw_history.look = env->look;
   emulate(env, (hands_t){allowed(env, player_a), allowed(env, player_b), 1, 1}, 1);
   count_frame(env);
   env->life_lost = env->play.lives < lives && env->play.lives > 0;
@@ -264,9 +264,9 @@ static void select_mode(vcs_env_t *env) {
 void vcs_env_begin(vcs_env_t *env) {
   env->episode_frame_number = 0;
   env->paddle[0] = env->paddle[1] = (PADDLE_LOW + env->paddle_high) / 2;
-  env->film.look = glance(env);
+  env->draw_history.look = glance(env);
   vcs_reset(env->cart, env->m, NULL);
-  vcs_film_clear(&env->film, env->cart);
+  vcs_draw_history_clear(&env->draw_history, env->cart);
   emulate(env, still, BOOT_FRAMES);
   soft_reset(env);
   if (env->game) {
@@ -318,18 +318,18 @@ typedef struct {
 } loan_t;
 
 static loan_t borrow_frames(vcs_env_t *env) {
-  loan_t loan = {env->film.frames, NULL, env->look};
+  loan_t loan = {env->draw_history.frames, NULL, env->look};
   if (env->look != VCS_LOOK_NEVER) loan.borrowed = malloc(2 * VCS_FRAME_BYTES);
-  if (loan.borrowed) env->film.frames = loan.borrowed;
+  if (loan.borrowed) env->draw_history.frames = loan.borrowed;
   env->look = glance(env);
   return loan;
 }
 
 static void return_frames(vcs_env_t *env, loan_t loan) {
-  if (loan.borrowed) vcs_film_move(&env->film, env->cart, loan.own);
+  if (loan.borrowed) vcs_draw_history_move(&env->draw_history, env->cart, loan.own);
   free(loan.borrowed);
   env->look = loan.look;
-  vcs_film_show(&env->film, env->cart);
+  vcs_draw_history_show(&env->draw_history, env->cart);
 }
 
 void vcs_env_reset(vcs_env_t *env) {
@@ -421,8 +421,8 @@ static vcs_status_t check_options(const vcs_env_t *env, const vcs_env_options_t 
 
 /* Averages need the frame before, and who watches sees the machine as it is: both buffers are used then. */
 static void pin_film(vcs_env_t *env) {
-  env->film.pinned = env->watch || env->options.colour_averaging;
-  if (env->film.pinned && !env->film.exact) vcs_film_redraw(&env->film, env->cart);
+  env->draw_history.pinned = env->watch || env->options.colour_averaging;
+  if (env->draw_history.pinned && !env->draw_history.exact) vcs_draw_history_redraw(&env->draw_history, env->cart);
 }
 
 vcs_status_t vcs_env_configure(vcs_env_t *env, const vcs_env_options_t *options, vcs_error_t *error) {
@@ -496,7 +496,7 @@ void vcs_env_boot(vcs_env_t *env, uint32_t seed) {
 /* Loading gives the same state whatever the options, unless numbers are drawn on the way: then the cartridge keeps it
  * for the next environment. What was not drawn as usual is not kept. */
 static void keep_boot(const vcs_env_t *env) {
-  if (env->watch || env->film.pinned || env->look == VCS_LOOK_NEVER) return;
+  if (env->watch || env->draw_history.pinned || env->look == VCS_LOOK_NEVER) return;
   if (memcmp(&env->sticky_random, &env->noop_random, sizeof env->sticky_random) != 0) return;
   void *state = malloc(vcs_env_state_size(env));
   if (!state) return;
@@ -545,8 +545,8 @@ vcs_status_t vcs_env_setup(vcs_env_t *env, const vcs_cart_t *cart, const vcs_env
   env->profile = cartridge->info.profile;
   env->game = cartridge->game;
   env->key = state_key(cartridge);
-  env->film.exact = true;
-  env->film.picture = env->film.frames;
+  env->draw_history.exact = true;
+  env->draw_history.picture = env->draw_history.frames;
   env->uses_paddles = cartridge->info.left == VCS_CONTROLLER_PADDLES || cartridge->info.right == VCS_CONTROLLER_PADDLES;
   env->paddle_high = PADDLE_HIGH;
   env->minimal = env->legal = VCS_ALL_ACTIONS;
@@ -570,7 +570,7 @@ vcs_status_t vcs_env_create_with(const vcs_cart_t *cart, const vcs_env_options_t
   if (error) error->message[0] = 0;
   if (!cart || !out) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no cartridge, or no place for the environment");
   *out = NULL;
-  enum { NOW, SPARE, BEFORE, MACHINES = BEFORE + VCS_FILM_BEFORE };
+  enum { NOW, SPARE, BEFORE, MACHINES = BEFORE + VCS_DRAW_HISTORY_BEFORE };
   const size_t machine = (vcs_state_size(cart) + 7) & ~(size_t)7;
   vcs_env_t *env = calloc(1, sizeof *env);
   uint8_t *machines = calloc(MACHINES, machine);
@@ -582,12 +582,12 @@ vcs_status_t vcs_env_create_with(const vcs_cart_t *cart, const vcs_env_options_t
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
   env->m = (vcs_t *)(void *)machines;
-  env->film.spare = (vcs_t *)(void *)(machines + SPARE * machine);
-  env->film.before = machines + BEFORE * machine;
-  env->film.frames = frames;
-  env->film.single = true;
-  env->look = env->film.look = VCS_LOOK_NOW;
-  vcs_film_blacken(cart, frames, cart->height);
+  env->draw_history.spare = (vcs_t *)(void *)(machines + SPARE * machine);
+  env->draw_history.before = machines + BEFORE * machine;
+  env->draw_history.frames = frames;
+  env->draw_history.single = true;
+  env->look = env->draw_history.look = VCS_LOOK_NOW;
+  vcs_draw_history_blacken(cart, frames, cart->height);
   vcs_status_t status = vcs_env_setup(env, cart, options, error);
   if (status) {
     vcs_env_free(env);
@@ -605,7 +605,7 @@ vcs_status_t vcs_env_create(const vcs_cart_t *cart, vcs_env_t **out, vcs_error_t
 void vcs_env_free(vcs_env_t *env) {
   if (!env) return;
   free(env->m);
-  free(env->film.frames);
+  free(env->draw_history.frames);
   free(env);
 }
 

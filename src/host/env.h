@@ -9,7 +9,7 @@
 
 #include "core/riot_random.h"
 #include "host/cartridge.h"
-#include "host/film.h"
+#include "host/draw_history.h"
 
 /* clang-format off */
 #define VCS_ENV_FIELDS(X)                                                                        \
@@ -51,9 +51,9 @@ struct vcs_env {
   vcs_watch_t watch;
   void *watch_context;
   vcs_t *m;
-  vcs_film_t film; /* what is drawn, and where */
-  vcs_look_t look; /* at the last frame of a step */
-  union {          /* the same fields, by themselves and together */
+  vcs_draw_history_t draw_history; /* what is drawn, and where */
+  vcs_look_t look;                 /* at the last frame of a step */
+  union {                          /* the same fields, by themselves and together */
     vcs_env_live_t live;
     struct {
       VCS_ENV_FIELDS(VCS_ENV_DECLARE)
@@ -80,6 +80,6 @@ void vcs_env_state_share(vcs_env_t *env, const void *state);
 /* Whether an environment could have these fields, machines (one behind the other) and film (save.c). */
 bool vcs_env_is_possible(const vcs_env_t *env, const vcs_env_live_t *live, const uint8_t *machines, size_t count,
                          vcs_t *spare);
-bool vcs_film_is_possible(const vcs_film_mark_t *film);
+bool vcs_draw_history_is_possible(const vcs_draw_history_mark_t *history);
 
 #endif

@@ -77,13 +77,13 @@ const uint8_t *vcs_blend_table(vcs_format_t format) { return tables[table_of(for
 
 int vcs_env_height(const vcs_env_t *env) { return env->cart->frame_height; }
 
-const uint8_t *vcs_env_screen(const vcs_env_t *env) { return env->film.picture; }
+const uint8_t *vcs_env_screen(const vcs_env_t *env) { return env->draw_history.picture; }
 
 static size_t pixels(const vcs_env_t *env) { return (size_t)VCS_WIDTH * (size_t)env->cart->frame_height; }
 
 static void blend(const vcs_env_t *env, size_t first, size_t count, uint8_t *out) {
   const uint8_t *now = vcs_env_screen(env) + first, *table = vcs_blend_table((vcs_format_t)env->cart->format);
-  const uint8_t *before = env->film.frames + (env->m->front ? 0 : VCS_FRAME_BYTES) + first;
+  const uint8_t *before = env->draw_history.frames + (env->m->front ? 0 : VCS_FRAME_BYTES) + first;
   for (size_t i = 0; i < count; i++) out[i] = table[256 * now[i] + before[i]];
 }
 

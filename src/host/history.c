@@ -19,9 +19,9 @@ struct vcs_history {
   bool changed;
   checkpoint_t *checkpoints; /* oldest first */
   int count;
-  vcs_controls_t *hands; /* of frames hands_first, ... */
-  int64_t hands_first, end;
-  size_t hands_room;
+  vcs_controls_t *controls; /* of frames controls_first, ... */
+  int64_t controls_first, end;
+  size_t controls_room;
 };
 
 vcs_status_t vcs_history_create(const vcs_cart_t *cart, int64_t first, int interval, int room, vcs_history_t **history,
@@ -42,7 +42,7 @@ vcs_status_t vcs_history_create(const vcs_cart_t *cart, int64_t first, int inter
                           .interval = interval,
                           .room = room,
                           .checkpoints = checkpoints,
-                          .hands_first = first,
+                          .controls_first = first,
                           .end = first};
   *history = made;
   return VCS_OK;
@@ -52,7 +52,7 @@ void vcs_history_free(vcs_history_t *history) {
   if (!history) return;
   for (int i = 0; i < history->room; i++) free(history->checkpoints[i].bytes);
   free(history->checkpoints);
-  free(history->hands);
+  free(history->controls);
   free(history);
 }
 
@@ -61,7 +61,7 @@ static void copy_pictures(const vcs_history_t *history, uint8_t *to, size_t to_s
   for (int i = 0; i < 2; i++) memcpy(to + (size_t)i * to_step, from + (size_t)i * from_step, history->picture_size);
 }
 
-/* A full house loses its oldest checkpoint, whose memory serves the new one, and the hands that led from it. */
+/* A full house loses its oldest checkpoint, whose memory serves the new one, and the controls that led from it. */
 static bool add_checkpoint(vcs_history_t *history, const vcs_t *m, const uint8_t *frames) {
   if (history->count == history->room) {
     checkpoint_t oldest = history->checkpoints[0];
@@ -69,9 +69,9 @@ static bool add_checkpoint(vcs_history_t *history, const vcs_t *m, const uint8_t
     memmove(history->checkpoints, history->checkpoints + 1, (size_t)history->count * sizeof oldest);
     history->checkpoints[history->count] = oldest;
     const int64_t first = history->checkpoints[0].frame;
-    memmove(history->hands, history->hands + (first - history->hands_first),
-            (size_t)(history->end - first) * sizeof *history->hands);
-    history->hands_first = first;
+    memmove(history->controls, history->controls + (first - history->controls_first),
+            (size_t)(history->end - first) * sizeof *history->controls);
+    history->controls_first = first;
   }
   checkpoint_t *checkpoint = &history->checkpoints[history->count];
   if (!checkpoint->bytes) checkpoint->bytes = malloc(history->state_size + 2 * history->picture_size);
@@ -83,24 +83,24 @@ static bool add_checkpoint(vcs_history_t *history, const vcs_t *m, const uint8_t
   return true;
 }
 
-static bool add_hands(vcs_history_t *history, const vcs_controls_t *hands) {
-  const size_t count = (size_t)(history->end - history->hands_first);
-  if (count == history->hands_room) {
+static bool add_controls(vcs_history_t *history, const vcs_controls_t *controls) {
+  const size_t count = (size_t)(history->end - history->controls_first);
+  if (count == history->controls_room) {
     const size_t room = count ? 2 * count : 1024;
-    vcs_controls_t *grown = realloc(history->hands, room * sizeof *grown);
+    vcs_controls_t *grown = realloc(history->controls, room * sizeof *grown);
     if (!grown) return false;
-    history->hands = grown;
-    history->hands_room = room;
+    history->controls = grown;
+    history->controls_room = room;
   }
-  history->hands[count] = *hands;
+  history->controls[count] = *controls;
   return true;
 }
 
-vcs_status_t vcs_history_add(vcs_history_t *history, const vcs_t *m, const uint8_t *frames, const vcs_controls_t *hands,
-                             vcs_error_t *error) {
+vcs_status_t vcs_history_add(vcs_history_t *history, const vcs_t *m, const uint8_t *frames,
+                             const vcs_controls_t *controls, vcs_error_t *error) {
   const bool due = history->changed || history->count == 0 ||
                    history->end >= history->checkpoints[history->count - 1].frame + history->interval;
-  if ((due && !add_checkpoint(history, m, frames)) || !add_hands(history, hands)) {
+  if ((due && !add_checkpoint(history, m, frames)) || !add_controls(history, controls)) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for the history; give it less room");
   }
   history->changed = false;
@@ -110,12 +110,12 @@ vcs_status_t vcs_history_add(vcs_history_t *history, const vcs_t *m, const uint8
 
 void vcs_history_changed(vcs_history_t *history) { history->changed = true; }
 
-int64_t vcs_history_first(const vcs_history_t *history) { return history->hands_first; }
+int64_t vcs_history_first(const vcs_history_t *history) { return history->controls_first; }
 
 int64_t vcs_history_end(const vcs_history_t *history) { return history->end; }
 
-const vcs_controls_t *vcs_history_hands(const vcs_history_t *history, int64_t frame) {
-  return &history->hands[frame - history->hands_first];
+const vcs_controls_t *vcs_history_controls(const vcs_history_t *history, int64_t frame) {
+  return &history->controls[frame - history->controls_first];
 }
 
 void vcs_history_go(const vcs_history_t *history, int64_t frame, vcs_t *m, uint8_t *frames) {
@@ -125,7 +125,7 @@ void vcs_history_go(const vcs_history_t *history, int64_t frame, vcs_t *m, uint8
   memcpy(m, checkpoint->bytes, history->state_size);
   copy_pictures(history, frames, VCS_FRAME_BYTES, checkpoint->bytes + history->state_size, history->picture_size);
   for (int64_t f = checkpoint->frame; f < frame; f++) {
-    vcs_control(history->cart, m, vcs_history_hands(history, f));
+    vcs_control(history->cart, m, vcs_history_controls(history, f));
     vcs_frame(history->cart, m, frames);
   }
 }

@@ -19,8 +19,8 @@ vcs_status_t vcs_history_create(const vcs_cart_t *cart, int64_t first, int inter
 void vcs_history_free(vcs_history_t *history);
 
 /* A frame begins: the machine and its frame buffers before vcs_control, and what will be held. */
-vcs_status_t vcs_history_add(vcs_history_t *history, const vcs_t *m, const uint8_t *frames, const vcs_controls_t *hands,
-                             vcs_error_t *error);
+vcs_status_t vcs_history_add(vcs_history_t *history, const vcs_t *m, const uint8_t *frames,
+                             const vcs_controls_t *controls, vcs_error_t *error);
 
 /* The machine was changed by hand (a switch of the console, say): the next frame that is added gets a checkpoint. */
 void vcs_history_changed(vcs_history_t *history);
@@ -31,7 +31,7 @@ int64_t vcs_history_end(const vcs_history_t *history);
 
 /* The machine and its frame buffers as they were before that frame, and what was held in it. */
 void vcs_history_go(const vcs_history_t *history, int64_t frame, vcs_t *m, uint8_t *frames);
-const vcs_controls_t *vcs_history_hands(const vcs_history_t *history, int64_t frame);
+const vcs_controls_t *vcs_history_controls(const vcs_history_t *history, int64_t frame);
 
 /* Forgets that frame and all later ones: the future will be another. */
 void vcs_history_cut(vcs_history_t *history, int64_t frame);

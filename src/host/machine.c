@@ -14,7 +14,9 @@ int vcs_boot(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) { return vcs_con
 
 void vcs_reset(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) { vcs_console_reset(cart, m, frames); }
 
-void vcs_control(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *hands) { vcs_console_control(cart, m, hands); }
+void vcs_control(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *controls) {
+  vcs_console_control(cart, m, controls);
+}
 
 void vcs_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) { vcs_console_frame(cart, m, frames); }
 

@@ -1,10 +1,10 @@
 /* save.c: states, plain and in files.
  *
- * A plain state is a header, the environment's fields, the machine, its film (film.h) and two pictures, one behind the
- * other. An exact film has both frame buffers there, any other one the last picture and zeros. A file is the same by
- * name (save.h), and its film is always exact. Both are checked before anything is changed: whether they belong to this
- * cartridge, and whether every value that the machine uses as an index, a shift or a count is one it could have. What
- * is left after that can be played wrong, but not crash.
+ * A plain state is a header, the environment's fields, the machine, its film (draw_history.h) and two pictures, one
+ * behind the other. An exact film has both frame buffers there, any other one the last picture and zeros. A file is the
+ * same by name (save.h), and its film is always exact. Both are checked before anything is changed: whether they belong
+ * to this cartridge, and whether every value that the machine uses as an index, a shift or a count is one it could
+ * have. What is left after that can be played wrong, but not crash.
  */
 #include "host/save.h"
 
@@ -26,7 +26,7 @@ enum { STATE_MAGIC = 0x32534356 /* "VCS2" */ };
 typedef struct {
   uint32_t magic, size;
   uint64_t key;
-  vcs_film_mark_t film;
+  vcs_draw_history_mark_t draw_history;
   uint32_t shown; /* which of the two frames is the picture */
 } state_header_t;
 
@@ -34,30 +34,31 @@ typedef struct {
 static size_t machine_at(void) { return sizeof(state_header_t) + sizeof(vcs_env_live_t); }
 static size_t before_at(const vcs_env_t *env) { return machine_at() + vcs_state_size(env->cart); }
 static size_t frame_at(const vcs_env_t *env, int which) {
-  return before_at(env) + VCS_FILM_BEFORE * vcs_state_size(env->cart) + (size_t)which * vcs_film_size(env->cart);
+  return before_at(env) + VCS_DRAW_HISTORY_BEFORE * vcs_state_size(env->cart) +
+         (size_t)which * vcs_draw_history_size(env->cart);
 }
 
 size_t vcs_env_state_size(const vcs_env_t *env) { return frame_at(env, 2); }
 
 void vcs_env_state_copy(const vcs_env_t *env, void *state) {
   uint8_t *to = state;
-  const vcs_film_t *film = &env->film;
-  const size_t machine = vcs_state_size(env->cart), picture = vcs_film_size(env->cart);
-  const bool second = film->exact && film->picture == film->frames + VCS_FRAME_BYTES;
+  const vcs_draw_history_t *history = &env->draw_history;
+  const size_t machine = vcs_state_size(env->cart), picture = vcs_draw_history_size(env->cart);
+  const bool second = history->exact && history->picture == history->frames + VCS_FRAME_BYTES;
   const state_header_t header = {STATE_MAGIC,
                                  (uint32_t)vcs_env_state_size(env),
                                  env->key,
-                                 {film->covered, film->before_next, film->exact},
+                                 {history->covered, history->before_next, history->exact},
                                  second};
   memcpy(to, &header, sizeof header);
   memcpy(to + sizeof header, &env->live, sizeof env->live);
   memcpy(to + machine_at(), env->m, machine);
-  memcpy(to + before_at(env), film->before, VCS_FILM_BEFORE * machine);
-  if (film->exact) {
-    memcpy(to + frame_at(env, 0), film->frames, picture);
-    memcpy(to + frame_at(env, 1), film->frames + VCS_FRAME_BYTES, picture);
+  memcpy(to + before_at(env), history->before, VCS_DRAW_HISTORY_BEFORE * machine);
+  if (history->exact) {
+    memcpy(to + frame_at(env, 0), history->frames, picture);
+    memcpy(to + frame_at(env, 1), history->frames + VCS_FRAME_BYTES, picture);
   } else {
-    memcpy(to + frame_at(env, 0), film->picture, picture);
+    memcpy(to + frame_at(env, 0), history->picture, picture);
     memset(to + frame_at(env, 1), 0, picture);
   }
 }
@@ -143,9 +144,9 @@ bool vcs_env_is_possible(const vcs_env_t *env, const vcs_env_live_t *live, const
   return live_is_possible(env, live);
 }
 
-bool vcs_film_is_possible(const vcs_film_mark_t *film) {
-  return film->covered >= 0 && film->covered <= 2 && film->before_next >= 0 && film->before_next < VCS_FILM_BEFORE &&
-         (film->exact == 0 || film->exact == 1);
+bool vcs_draw_history_is_possible(const vcs_draw_history_mark_t *history) {
+  return history->covered >= 0 && history->covered <= 2 && history->before_next >= 0 &&
+         history->before_next < VCS_DRAW_HISTORY_BEFORE && (history->exact == 0 || history->exact == 1);
 }
 
 /* ---- Restoring ---------------------------------------------------------------------------------------------- */
@@ -157,31 +158,31 @@ static state_header_t take_over(vcs_env_t *env, const uint8_t *from) {
   memcpy(&header, from, sizeof header);
   memcpy(&env->live, from + sizeof header, sizeof env->live);
   memcpy(env->m, from + machine_at(), machine);
-  memcpy(env->film.before, from + before_at(env), VCS_FILM_BEFORE * machine);
+  memcpy(env->draw_history.before, from + before_at(env), VCS_DRAW_HISTORY_BEFORE * machine);
   env->options.mode = env->mode;
   env->options.difficulty = env->difficulty;
-  env->film.covered = header.film.covered;
-  env->film.before_next = header.film.before_next;
-  env->film.exact = header.film.exact;
-  env->film.drawn = true;
+  env->draw_history.covered = header.draw_history.covered;
+  env->draw_history.before_next = header.draw_history.before_next;
+  env->draw_history.exact = header.draw_history.exact;
+  env->draw_history.drawn = true;
   return header;
 }
 
 static void take_frames(vcs_env_t *env, const uint8_t *from, const state_header_t *header) {
-  const size_t picture = vcs_film_size(env->cart);
-  uint8_t *frames = env->film.frames;
+  const size_t picture = vcs_draw_history_size(env->cart);
+  uint8_t *frames = env->draw_history.frames;
   memcpy(frames, from + frame_at(env, 0), picture);
-  if (env->film.exact) memcpy(frames + VCS_FRAME_BYTES, from + frame_at(env, 1), picture);
-  env->film.picture = frames + (header->shown ? VCS_FRAME_BYTES : 0);
-  if (env->film.pinned && !env->film.exact) vcs_film_redraw(&env->film, env->cart);
+  if (env->draw_history.exact) memcpy(frames + VCS_FRAME_BYTES, from + frame_at(env, 1), picture);
+  env->draw_history.picture = frames + (header->shown ? VCS_FRAME_BYTES : 0);
+  if (env->draw_history.pinned && !env->draw_history.exact) vcs_draw_history_redraw(&env->draw_history, env->cart);
 }
 
 void vcs_env_state_share(vcs_env_t *env, const void *state) {
   const state_header_t header = take_over(env, state);
-  if (env->film.exact || env->film.pinned) {
+  if (env->draw_history.exact || env->draw_history.pinned) {
     take_frames(env, state, &header);
   } else {
-    env->film.picture = (const uint8_t *)state + frame_at(env, 0);
+    env->draw_history.picture = (const uint8_t *)state + frame_at(env, 0);
   }
 }
 
@@ -200,8 +201,8 @@ static vcs_status_t restore(vcs_env_t *env, const void *state, size_t size, bool
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "this is a state of another cartridge or profile");
   }
   memcpy(&live, from + sizeof header, sizeof live);
-  if (!vcs_film_is_possible(&header.film) || header.shown > (uint32_t)header.film.exact ||
-      !vcs_env_is_possible(env, &live, from + machine_at(), 1 + VCS_FILM_BEFORE, env->film.spare)) {
+  if (!vcs_draw_history_is_possible(&header.draw_history) || header.shown > (uint32_t)header.draw_history.exact ||
+      !vcs_env_is_possible(env, &live, from + machine_at(), 1 + VCS_DRAW_HISTORY_BEFORE, env->draw_history.spare)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "this state has values that no machine can have");
   }
   const vcs_mt19937_t sticky_random = env->sticky_random, noop_random = env->noop_random;
@@ -255,8 +256,8 @@ static int list_fields(const vcs_env_t *env, field_t fields[FIELDS_MAX]) {
               is_cart_ram ? env->cart->ram_size : field->size * field->count);
   }
   VCS_ENV_FIELDS(ADD_LIVE)
-  add_field(fields, &n, "frame", "0", frame_at(env, 0), 1, vcs_film_size(env->cart));
-  add_field(fields, &n, "frame", "1", frame_at(env, 1), 1, vcs_film_size(env->cart));
+  add_field(fields, &n, "frame", "0", frame_at(env, 0), 1, vcs_draw_history_size(env->cart));
+  add_field(fields, &n, "frame", "1", frame_at(env, 1), 1, vcs_draw_history_size(env->cart));
   return n;
 }
 
@@ -340,16 +341,16 @@ size_t vcs_env_save_bound(const vcs_env_t *env) {
 /* A state whose film is exact, whatever the environment's is: what was not drawn is drawn in borrowed buffers. */
 static bool copy_exact(const vcs_env_t *env, uint8_t *state) {
   vcs_env_state_copy(env, state);
-  if (env->film.exact) return true;
-  vcs_film_t film = env->film;
-  film.frames = malloc(2 * VCS_FRAME_BYTES);
-  if (!film.frames) return false;
-  vcs_film_blacken(env->cart, film.frames, 0);
-  vcs_film_redraw(&film, env->cart);
+  if (env->draw_history.exact) return true;
+  vcs_draw_history_t history = env->draw_history;
+  history.frames = malloc(2 * VCS_FRAME_BYTES);
+  if (!history.frames) return false;
+  vcs_draw_history_blacken(env->cart, history.frames, 0);
+  vcs_draw_history_redraw(&history, env->cart);
   for (int i = 0; i < 2; i++) {
-    memcpy(state + frame_at(env, i), film.frames + (size_t)i * VCS_FRAME_BYTES, vcs_film_size(env->cart));
+    memcpy(state + frame_at(env, i), history.frames + (size_t)i * VCS_FRAME_BYTES, vcs_draw_history_size(env->cart));
   }
-  free(film.frames);
+  free(history.frames);
   return true;
 }
 
@@ -526,7 +527,7 @@ static void complete(const vcs_env_t *env, uint8_t *state) {
   const state_header_t header = {
       STATE_MAGIC, (uint32_t)vcs_env_state_size(env), env->key, {.covered = 0, .before_next = 0, .exact = 1}, front};
   memcpy(state, &header, sizeof header);
-  for (size_t i = 0; i < VCS_FILM_BEFORE; i++)
+  for (size_t i = 0; i < VCS_DRAW_HISTORY_BEFORE; i++)
     memcpy(state + before_at(env) + i * machine, state + machine_at(), machine);
 }
 

@@ -86,7 +86,9 @@ void vcs_relax_watch(vcs_relax_t *relax, vcs_relax_watch_t watch, void *context)
   relax->watch_context = context;
 }
 
-void vcs_relax_control(vcs_relax_t *relax, const vcs_controls_t *hands) { vcs_control(relax->cart, relax->m, hands); }
+void vcs_relax_control(vcs_relax_t *relax, const vcs_controls_t *controls) {
+  vcs_control(relax->cart, relax->m, controls);
+}
 
 void vcs_relax_step(vcs_relax_t *relax, uint8_t *frames) {
   if (is_real(relax))

@@ -1,8 +1,8 @@
-/* Derivatives of fleets: on the device that DIFFVCS_DEVICE names (a GPU's number; unset: the CPU), against vcs_grad_*
- * seat by seat. The same program on both is the test of the GPU.
+/* Derivatives of device batches: on the device that DIFFVCS_DEVICE names (a GPU's number; unset: the CPU), against
+ * vcs_grad_* env by env. The same program on both is the test of the GPU.
  *
- *   test_fleet_grad           the quick tests: our cartridge, and games whose images are in DIFFVCS_ROMS
- *   test_fleet_grad short     a few seats by `ste`, for compute-sanitizer
+ *   test_device_batch_grad           the quick tests: our cartridge, and games whose images are in DIFFVCS_ROMS
+ *   test_device_batch_grad short     a few envs by `ste`, for compute-sanitizer
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,33 +56,34 @@ static const char *const games[] = {NULL,       "pong",    "space_invaders", "br
                                     "seaquest", "pitfall", "pitfall2",       "elevator_action"};
 enum { GAMES = sizeof games / sizeof *games };
 
-/* ---- A fleet that has played a while, and floats of its device ----------------------------------------------------
+/* ---- A device batch that has played a while, and floats of its device
+ * ----------------------------------------------------
  */
 
 static void must(vcs_status_t status, const vcs_error_t *error) {
   if (status) fail_msg("%s", error->message);
 }
 
-static vcs_fleet_t *make_fleet(const vcs_cart_t *cart, int32_t seats, int32_t where) {
-  vcs_fleet_options_t options;
-  vcs_fleet_t *fleet;
+static vcs_device_batch_t *make_batch(const vcs_cart_t *cart, int32_t envs, int32_t where) {
+  vcs_device_batch_options_t options;
+  vcs_device_batch_t *batch;
   vcs_error_t error;
-  vcs_fleet_defaults(&options);
-  options.seats = seats;
+  vcs_device_batch_defaults(&options);
+  options.envs = envs;
   options.device = where;
-  options.shows = VCS_FLEET_SHOWS_NOTHING;
-  must(vcs_fleet_create(&cart, 1, NULL, &options, &fleet, &error), &error);
+  options.shows = VCS_DEVICE_BATCH_SHOWS_NOTHING;
+  must(vcs_device_batch_create(&cart, 1, NULL, &options, &batch, &error), &error);
   const vcs_batch_results_t nothing = {0};
-  must(vcs_fleet_reset(fleet, 7, &nothing, NULL, &error), &error);
-  for (int i = 0; i < 20; i++) must(vcs_fleet_step(fleet, NULL, &nothing, NULL, &error), &error);
-  return fleet;
+  must(vcs_device_batch_reset(batch, 7, &nothing, NULL, &error), &error);
+  for (int i = 0; i < 20; i++) must(vcs_device_batch_step(batch, NULL, &nothing, NULL, &error), &error);
+  return batch;
 }
 
-static void *upload(vcs_fleet_t *fleet, const void *from, size_t size) {
+static void *upload(vcs_device_batch_t *batch, const void *from, size_t size) {
   void *there;
   vcs_error_t error;
-  must(vcs_device_allocate(vcs_fleet_options(fleet)->device, size, &there, &error), &error);
-  must(vcs_device_move(vcs_fleet_options(fleet)->device, there, from, size, &error), &error);
+  must(vcs_device_allocate(vcs_device_batch_options(batch)->device, size, &there, &error), &error);
+  must(vcs_device_move(vcs_device_batch_options(batch)->device, there, from, size, &error), &error);
   return there;
 }
 
@@ -98,49 +99,49 @@ static float *random_floats(size_t count, uint64_t seed, size_t every) {
 /* One of everything that a product reads or adds to. */
 enum { STATE_IN, ROM, INPUT, PIXELS, STATE_OUT, BUFFERS };
 typedef struct {
-  size_t stride[BUFFERS]; /* floats a seat */
+  size_t stride[BUFFERS]; /* floats a env */
   float *host[BUFFERS], *there[BUFFERS];
 } buffers_t;
 
 static bool is_given(int buffer, bool reverse) { return (buffer < PIXELS) != reverse; }
 
-static void fill_buffers(vcs_fleet_t *fleet, const vcs_cart_t *cart, int32_t seats, int32_t frames, bool reverse,
+static void fill_buffers(vcs_device_batch_t *batch, const vcs_cart_t *cart, int32_t envs, int32_t frames, bool reverse,
                          size_t every, buffers_t *b) {
   const size_t sizes[BUFFERS] = {8 * vcs_state_size(cart), 8 * (size_t)cart->rom_size,
                                  (size_t)VCS_INPUTS * (size_t)frames, (size_t)frames * VCS_WIDTH * (size_t)cart->height,
                                  8 * vcs_state_size(cart)};
   for (int i = 0; i < BUFFERS; i++) {
-    const size_t count = sizes[i] * (size_t)seats;
+    const size_t count = sizes[i] * (size_t)envs;
     b->stride[i] = sizes[i];
     b->host[i] = is_given(i, reverse) ? random_floats(count, (uint64_t)i + 1, every) : calloc(count, sizeof(float));
-    b->there[i] = upload(fleet, b->host[i], count * sizeof(float));
+    b->there[i] = upload(batch, b->host[i], count * sizeof(float));
   }
 }
 
-static void free_buffers(vcs_fleet_t *fleet, buffers_t *b) {
+static void free_buffers(vcs_device_batch_t *batch, buffers_t *b) {
   for (int i = 0; i < BUFFERS; i++) {
-    vcs_device_free(vcs_fleet_options(fleet)->device, b->there[i]);
+    vcs_device_free(vcs_device_batch_options(batch)->device, b->there[i]);
     free(b->host[i]);
   }
 }
 
-static void call(vcs_fleet_t *fleet, const vcs_controls_t *controls, const vcs_batch_grad_options_t *options,
+static void call(vcs_device_batch_t *batch, const vcs_controls_t *controls, const vcs_batch_grad_options_t *options,
                  const buffers_t *b, bool reverse, int64_t *instructions) {
   const vcs_batch_inputs_t inputs = {b->there[STATE_IN],  b->there[ROM],  b->there[INPUT],
                                      b->stride[STATE_IN], b->stride[ROM], b->stride[INPUT]};
   const vcs_batch_outputs_t outputs = {b->there[PIXELS], b->there[STATE_OUT], b->stride[PIXELS], b->stride[STATE_OUT]};
   vcs_error_t error;
-  must((reverse ? vcs_fleet_vjp : vcs_fleet_jvp)(fleet, controls, options, &inputs, &outputs, instructions, NULL,
-                                                 &error),
+  must((reverse ? vcs_device_batch_vjp : vcs_device_batch_jvp)(batch, controls, options, &inputs, &outputs,
+                                                               instructions, NULL, &error),
        &error);
-  must(vcs_fleet_wait(fleet, NULL, &error), &error);
+  must(vcs_device_batch_wait(batch, NULL, &error), &error);
 }
 
-static float *download(vcs_fleet_t *fleet, const buffers_t *b, int buffer, int32_t seats) {
-  const size_t size = b->stride[buffer] * (size_t)seats * sizeof(float);
+static float *download(vcs_device_batch_t *batch, const buffers_t *b, int buffer, int32_t envs) {
+  const size_t size = b->stride[buffer] * (size_t)envs * sizeof(float);
   float *here = malloc(size);
   vcs_error_t error;
-  must(vcs_device_move(vcs_fleet_options(fleet)->device, here, b->there[buffer], size, &error), &error);
+  must(vcs_device_move(vcs_device_batch_options(batch)->device, here, b->there[buffer], size, &error), &error);
   return here;
 }
 
@@ -160,60 +161,60 @@ static double distance(const float *a, const float *b, size_t count) {
 }
 
 /* `tolerance` is float rounding over as many additions as there are pixels and rows. */
-static void compare_product(const char *game, vcs_method_t method, bool reverse, int32_t frames, int32_t seats) {
+static void compare_product(const char *game, vcs_method_t method, bool reverse, int32_t frames, int32_t envs) {
   const double tolerance = 1e-4;
   vcs_cart_t *cart = load_game(game);
   if (!cart) return;
-  vcs_fleet_t *fleet = make_fleet(cart, seats, device());
+  vcs_device_batch_t *batch = make_batch(cart, envs, device());
   vcs_batch_grad_options_t options;
   vcs_batch_grad_defaults(&options);
   options.grad.method = method;
   options.frames = frames;
   options.rows = 25100;
   options.snapshots = 2048;
-  options.at_once = seats / 2 + 1; /* in two parts */
-  vcs_controls_t *controls = calloc((size_t)(seats * frames), sizeof *controls);
+  options.at_once = envs / 2 + 1; /* in two parts */
+  vcs_controls_t *controls = calloc((size_t)(envs * frames), sizeof *controls);
   uint64_t seed = 5;
-  for (int32_t i = 0; i < seats * frames; i++) {
+  for (int32_t i = 0; i < envs * frames; i++) {
     controls[i].held[0] = (uint8_t)(vcs_splitmix64(&seed) % 32);
     for (int k = 0; k < 4; k++) controls[i].paddle[k] = 300000;
   }
-  vcs_controls_t *controls_there = upload(fleet, controls, (size_t)(seats * frames) * sizeof *controls);
-  int64_t *instructions = calloc((size_t)seats, sizeof *instructions),
-          *instructions_there = upload(fleet, instructions, (size_t)seats * sizeof *instructions);
+  vcs_controls_t *controls_there = upload(batch, controls, (size_t)(envs * frames) * sizeof *controls);
+  int64_t *instructions = calloc((size_t)envs, sizeof *instructions),
+          *instructions_there = upload(batch, instructions, (size_t)envs * sizeof *instructions);
   buffers_t b, again;
   const size_t every = method == VCS_METHOD_BIT && !reverse ? 97 : 1; /* else each piece is shown a thousand times */
-  fill_buffers(fleet, cart, seats, frames, reverse, every, &b);
-  fill_buffers(fleet, cart, seats, frames, reverse, every, &again);
-  call(fleet, controls_there, &options, &b, reverse, instructions_there);
-  call(fleet, controls_there, &options, &again, reverse, NULL);
+  fill_buffers(batch, cart, envs, frames, reverse, every, &b);
+  fill_buffers(batch, cart, envs, frames, reverse, every, &again);
+  call(batch, controls_there, &options, &b, reverse, instructions_there);
+  call(batch, controls_there, &options, &again, reverse, NULL);
   vcs_error_t error;
-  must(vcs_device_move(vcs_fleet_options(fleet)->device, instructions, instructions_there,
-                       (size_t)seats * sizeof *instructions, &error),
+  must(vcs_device_move(vcs_device_batch_options(batch)->device, instructions, instructions_there,
+                       (size_t)envs * sizeof *instructions, &error),
        &error);
 
   vcs_t *m = malloc(sizeof *m);
   double worst = 0;
-  for (int32_t seat = 0; seat < seats; seat++) {
-    assert_true(instructions[seat] > 1000);
-    must(vcs_fleet_machine(fleet, seat, m, &error), &error);
-    const vcs_run_t run = {cart, m, NULL, controls + (size_t)seat * (size_t)frames, frames};
+  for (int32_t env = 0; env < envs; env++) {
+    assert_true(instructions[env] > 1000);
+    must(vcs_device_batch_machine(batch, env, m, &error), &error);
+    const vcs_run_t run = {cart, m, NULL, controls + (size_t)env * (size_t)frames, frames};
     float *of[BUFFERS], *pictures[16];
-    for (int i = 0; i < BUFFERS; i++) of[i] = b.host[i] + b.stride[i] * (size_t)seat;
+    for (int i = 0; i < BUFFERS; i++) of[i] = b.host[i] + b.stride[i] * (size_t)env;
     for (int32_t f = 0; f < frames; f++) pictures[f] = of[PIXELS] + (size_t)f * VCS_WIDTH * (size_t)cart->height;
     const vcs_grad_inputs_t inputs = {of[STATE_IN], of[ROM], of[INPUT]};
     const vcs_grad_outputs_t outputs = {.pixels = pictures, .state = of[STATE_OUT]};
     must((reverse ? vcs_grad_vjp : vcs_grad_jvp)(&run, &options.grad, &inputs, &outputs, NULL, &error), &error);
   }
   for (int i = 0; i < BUFFERS; i++) {
-    float *found = download(fleet, &b, i, seats), *twice = download(fleet, &again, i, seats);
-    assert_memory_equal(found, twice, b.stride[i] * (size_t)seats * sizeof(float));
-    for (int32_t seat = 0; seat < seats; seat++) {
-      const size_t at = b.stride[i] * (size_t)seat;
+    float *found = download(batch, &b, i, envs), *twice = download(batch, &again, i, envs);
+    assert_memory_equal(found, twice, b.stride[i] * (size_t)envs * sizeof(float));
+    for (int32_t env = 0; env < envs; env++) {
+      const size_t at = b.stride[i] * (size_t)env;
       const double apart = distance(found + at, b.host[i] + at, b.stride[i]);
       if (!(apart <= tolerance)) {
-        fail_msg("%s, method %d, %s, %d frames: buffer %d of seat %d is off by %g", game ? game : "demo", (int)method,
-                 reverse ? "vjp" : "jvp", (int)frames, i, (int)seat, apart);
+        fail_msg("%s, method %d, %s, %d frames: buffer %d of env %d is off by %g", game ? game : "demo", (int)method,
+                 reverse ? "vjp" : "jvp", (int)frames, i, (int)env, apart);
       }
       if (apart > worst) worst = apart;
     }
@@ -222,14 +223,14 @@ static void compare_product(const char *game, vcs_method_t method, bool reverse,
   }
   print_message("%-16s method %d %s %d: %.1e\n", game ? game : "demo", (int)method, reverse ? "vjp" : "jvp",
                 (int)frames, worst);
-  vcs_device_free(vcs_fleet_options(fleet)->device, controls_there);
-  vcs_device_free(vcs_fleet_options(fleet)->device, instructions_there);
-  free_buffers(fleet, &b);
-  free_buffers(fleet, &again);
+  vcs_device_free(vcs_device_batch_options(batch)->device, controls_there);
+  vcs_device_free(vcs_device_batch_options(batch)->device, instructions_there);
+  free_buffers(batch, &b);
+  free_buffers(batch, &again);
   free(controls);
   free(instructions);
   free(m);
-  vcs_fleet_free(fleet);
+  vcs_device_batch_free(batch);
   vcs_cart_free(cart);
 }
 
@@ -244,25 +245,25 @@ static void compare_method(vcs_method_t method, int game_count, int32_t frames) 
   }
 }
 
-static void test_fleet_ste_is_the_cpus(void **context) {
+static void test_device_batch_ste_is_the_cpus(void **context) {
   (void)context;
   compare_method(VCS_METHOD_STE, GAMES, 3);
 }
 
-static void test_fleet_bit_is_the_cpus(void **context) {
+static void test_device_batch_bit_is_the_cpus(void **context) {
   (void)context;
   const bool cpu = device() == VCS_CPU_AS_GPU; /* a GPU has seconds for what a CPU has milliseconds for */
   compare_method(VCS_METHOD_BIT, cpu ? GAMES : 3, cpu ? 3 : 1);
   compare_product(NULL, VCS_METHOD_BIT, true, 2, seats_wanted());
 }
 
-static void test_fleet_naive_is_the_cpus(void **context) {
+static void test_device_batch_naive_is_the_cpus(void **context) {
   (void)context;
   compare_product(NULL, VCS_METHOD_NAIVE, true, 2, seats_wanted());
   compare_product(NULL, VCS_METHOD_NAIVE, false, 2, seats_wanted());
 }
 
-static void test_fleet_grad_short(void **context) {
+static void test_device_batch_grad_short(void **context) {
   (void)context;
   for (int reverse = 0; reverse < 2; reverse++) compare_product(NULL, VCS_METHOD_STE, reverse, 2, 3);
 }
@@ -273,7 +274,7 @@ static void test_fleet_grad_short(void **context) {
 static void test_forks_are_refused(void **context) {
   (void)context;
   vcs_cart_t *cart = load_game(NULL);
-  vcs_fleet_t *fleet = make_fleet(cart, 1, device());
+  vcs_device_batch_t *batch = make_batch(cart, 1, device());
   vcs_batch_grad_options_t options;
   vcs_batch_grad_defaults(&options);
   options.grad.method = VCS_METHOD_BIT;
@@ -282,21 +283,23 @@ static void test_forks_are_refused(void **context) {
   const vcs_batch_inputs_t inputs = {0};
   const vcs_batch_outputs_t outputs = {0};
   vcs_error_t error;
-  assert_int_equal(vcs_fleet_vjp(fleet, &controls, &options, &inputs, &outputs, NULL, NULL, &error), VCS_BAD_ARGUMENT);
+  assert_int_equal(vcs_device_batch_vjp(batch, &controls, &options, &inputs, &outputs, NULL, NULL, &error),
+                   VCS_BAD_ARGUMENT);
   assert_non_null(strstr(error.message, "fork_window"));
   options.grad.fork_window = 0;
   options.frames = 0;
-  assert_int_equal(vcs_fleet_vjp(fleet, &controls, &options, &inputs, &outputs, NULL, NULL, &error), VCS_BAD_ARGUMENT);
-  vcs_fleet_free(fleet);
+  assert_int_equal(vcs_device_batch_vjp(batch, &controls, &options, &inputs, &outputs, NULL, NULL, &error),
+                   VCS_BAD_ARGUMENT);
+  vcs_device_batch_free(batch);
   vcs_cart_free(cart);
 }
 
-/* On a GPU a tape has an end, and says so; what the seat would have given is left out. */
+/* On a GPU a tape has an end, and says so; what the env would have given is left out. */
 static void test_a_short_tape_says_so(void **context) {
   (void)context;
   if (device() == VCS_CPU_AS_GPU) skip();
   vcs_cart_t *cart = load_game(NULL);
-  vcs_fleet_t *fleet = make_fleet(cart, 2, device());
+  vcs_device_batch_t *batch = make_batch(cart, 2, device());
   vcs_batch_grad_options_t options;
   vcs_batch_grad_defaults(&options);
   const int32_t rooms[3][3] = {{100, 2304, 128}, {8192, 10, 128}, {8192, 2304, 1}};
@@ -305,26 +308,26 @@ static void test_a_short_tape_says_so(void **context) {
     options.events = rooms[i][1];
     options.snapshots = rooms[i][2];
     buffers_t b;
-    fill_buffers(fleet, cart, 2, 1, true, 1, &b);
+    fill_buffers(batch, cart, 2, 1, true, 1, &b);
     const vcs_controls_t controls[2] = {0};
     int64_t instructions[2] = {0};
-    vcs_controls_t *controls_there = upload(fleet, controls, sizeof controls);
-    int64_t *instructions_there = upload(fleet, instructions, sizeof instructions);
-    call(fleet, controls_there, &options, &b, true, instructions_there);
+    vcs_controls_t *controls_there = upload(batch, controls, sizeof controls);
+    int64_t *instructions_there = upload(batch, instructions, sizeof instructions);
+    call(batch, controls_there, &options, &b, true, instructions_there);
     vcs_error_t error;
-    must(vcs_device_move(vcs_fleet_options(fleet)->device, instructions, instructions_there, sizeof instructions,
+    must(vcs_device_move(vcs_device_batch_options(batch)->device, instructions, instructions_there, sizeof instructions,
                          &error),
          &error);
     assert_int_equal(instructions[0], -1);
     assert_int_equal(instructions[1], -1);
-    float *state = download(fleet, &b, STATE_IN, 2);
+    float *state = download(batch, &b, STATE_IN, 2);
     assert_memory_equal(state, b.host[STATE_IN], b.stride[STATE_IN] * 2 * sizeof(float));
     free(state);
-    free_buffers(fleet, &b);
-    vcs_device_free(vcs_fleet_options(fleet)->device, controls_there);
-    vcs_device_free(vcs_fleet_options(fleet)->device, instructions_there);
+    free_buffers(batch, &b);
+    vcs_device_free(vcs_device_batch_options(batch)->device, controls_there);
+    vcs_device_free(vcs_device_batch_options(batch)->device, instructions_there);
   }
-  vcs_fleet_free(fleet);
+  vcs_device_batch_free(batch);
   vcs_cart_free(cart);
 }
 
@@ -341,31 +344,31 @@ static bool same_row(vcs_row_t a, vcs_row_t b) {
 /* record.h on the host: machine, rows, events and combs of vcs_tape_record. */
 static void test_lanes_record_the_cpus_tape(void **context) {
   (void)context;
-  enum { ROWS = 25100, EVENTS = 8192, SIDES = 25100, FRAMES = 60 };
+  enum { ROWS = 25100, EVENTS = 8192, SNAPSHOTS = 25100, FRAMES = 60 };
   for (int g = 0; g < GAMES; g++) {
     vcs_cart_t *cart = load_game(games[g]);
     if (!cart) continue;
-    vcs_fleet_t *fleet = make_fleet(cart, 1, VCS_CPU_AS_GPU);
-    const vcs_cart_t *coded = &fleet->kinds[0].cart;
+    vcs_device_batch_t *batch = make_batch(cart, 1, VCS_CPU_AS_GPU);
+    const vcs_cart_t *coded = &batch->kinds[0].cart;
     vcs_tape_t *tape, *other;
     assert_int_equal(vcs_tape_create(cart, &tape, NULL), VCS_OK);
     assert_int_equal(vcs_tape_create(cart, &other, NULL), VCS_OK);
     tape->brief = other->brief = true;
     other->rows = malloc(ROWS * sizeof *other->rows);
     other->events = malloc(EVENTS * sizeof *other->events);
-    other->sides = malloc(SIDES * sizeof *other->sides);
+    other->snapshots = malloc(SNAPSHOTS * sizeof *other->snapshots);
     other->capacity = ROWS;
     other->event_capacity = EVENTS;
-    other->side_capacity = SIDES;
+    other->snapshot_capacity = SNAPSHOTS;
     vcs_t *m = malloc(sizeof *m), *n = malloc(sizeof *n);
     vcs_error_t error;
-    must(vcs_fleet_machine(fleet, 0, m, &error), &error);
+    must(vcs_device_batch_machine(batch, 0, m, &error), &error);
     memcpy(n, m, vcs_state_size(cart));
     uint64_t seed = 3;
     for (int f = 0; f < FRAMES; f++) {
-      const vcs_controls_t hands = {.held = {(uint8_t)(vcs_splitmix64(&seed) % 32)}};
-      vcs_control(cart, m, &hands);
-      vcs_control(cart, n, &hands);
+      const vcs_controls_t controls = {.held = {(uint8_t)(vcs_splitmix64(&seed) % 32)}};
+      vcs_control(cart, m, &controls);
+      vcs_control(cart, n, &controls);
       assert_true(vcs_tape_record(tape, cart, m, NULL));
       vcs_record_together(other, coded, n, true, VCS_THIS_LANE);
       assert_false(other->full);
@@ -380,7 +383,7 @@ static void test_lanes_record_the_cpus_tape(void **context) {
     vcs_tape_free(other);
     free(m);
     free(n);
-    vcs_fleet_free(fleet);
+    vcs_device_batch_free(batch);
     vcs_cart_free(cart);
   }
 }
@@ -388,17 +391,17 @@ static void test_lanes_record_the_cpus_tape(void **context) {
 int main(int argc, char **argv) {
   const char *missing = vcs_device_missing(device());
   if (missing) {
-    fprintf(stderr, "test_fleet_grad: %s\n", missing);
+    fprintf(stderr, "test_device_batch_grad: %s\n", missing);
     return 1;
   }
   if (argc > 1 && strcmp(argv[1], "short") == 0) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fleet_grad_short)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_device_batch_grad_short)};
     return cmocka_run_group_tests(tests, NULL, NULL);
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_lanes_record_the_cpus_tape), cmocka_unit_test(test_forks_are_refused),
-      cmocka_unit_test(test_fleet_ste_is_the_cpus),      cmocka_unit_test(test_fleet_naive_is_the_cpus),
-      cmocka_unit_test(test_fleet_bit_is_the_cpus),      cmocka_unit_test(test_a_short_tape_says_so),
+      cmocka_unit_test(test_lanes_record_the_cpus_tape),   cmocka_unit_test(test_forks_are_refused),
+      cmocka_unit_test(test_device_batch_ste_is_the_cpus), cmocka_unit_test(test_device_batch_naive_is_the_cpus),
+      cmocka_unit_test(test_device_batch_bit_is_the_cpus), cmocka_unit_test(test_a_short_tape_says_so),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
-/* fleet_batch.c: batches on a device: the calls of vcs_batch_*, done by a fleet.
+/* device_batch_api.c: batches on a device: the calls of vcs_batch_*, done by a device batch.
  *
  * batch.c has looked at what can be looked at; here is what differs on a device. What it does not have is refused, with
- * a word about what to do: nobody gets something else than what was asked for. A state is a seat's record and, behind
- * it, the seat's stack, which lies in the caller's observations.
+ * a word about what to do: nobody gets something else than what was asked for. A state is a env's record and, behind
+ * it, the env's stack, which lies in the caller's observations.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -43,21 +43,21 @@ static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *err
   return VCS_OK;
 }
 
-static vcs_fleet_options_t fleet_options(const vcs_batch_options_t *o) {
-  return (vcs_fleet_options_t){
-      .seats = o->envs,
+static vcs_device_batch_options_t device_options(const vcs_batch_options_t *o) {
+  return (vcs_device_batch_options_t){
+      .envs = o->envs,
       .device = o->device,
       .frame_skip = o->frame_skip,
       .noop_max = o->noop_max,
       .max_episode_frames = o->max_episode_frames,
       .repeat_action_probability = o->repeat_action_probability,
-      .shows = draws(o) ? VCS_FLEET_SHOWS_SMALL : VCS_FLEET_SHOWS_NOTHING,
+      .shows = draws(o) ? VCS_DEVICE_BATCH_SHOWS_SMALL : VCS_DEVICE_BATCH_SHOWS_NOTHING,
       .max_pool = o->max_pool,
       .reward_clipping = o->reward_clipping,
       .fire_reset = o->fire_reset,
       .episodic_life = o->episodic_life,
       .life_loss_info = o->life_loss_info,
-      .actions = o->full_action_space ? VCS_FLEET_ACTIONS_LEGAL : VCS_FLEET_ACTIONS_MINIMAL,
+      .actions = o->full_action_space ? VCS_DEVICE_BATCH_ACTIONS_LEGAL : VCS_DEVICE_BATCH_ACTIONS_MINIMAL,
   };
 }
 
@@ -68,19 +68,20 @@ static vcs_batch_env_t *deal_out(int32_t envs, int32_t cart_count) {
   return dealt;
 }
 
-vcs_status_t vcs_fleet_batch_create(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
-                                    const vcs_batch_options_t *options, vcs_batch_t **out, vcs_error_t *error) {
+vcs_status_t vcs_device_batch_api_create(const vcs_cart_t *const *carts, int32_t cart_count,
+                                         const vcs_batch_env_t *envs, const vcs_batch_options_t *options,
+                                         vcs_batch_t **out, vcs_error_t *error) {
   vcs_status_t status = check_options(options, error);
   if (status) return status;
   vcs_batch_t *batch = calloc(1, sizeof *batch);
   vcs_batch_env_t *dealt = envs ? NULL : deal_out(options->envs, cart_count);
   if (batch && (envs || dealt)) {
-    const vcs_fleet_options_t of_fleet = fleet_options(options);
+    const vcs_device_batch_options_t on_device = device_options(options);
     batch->options = *options;
     batch->options.batch_size = options->envs;
     batch->options.stack_in_place = draws(options);
     batch->picture_size = (size_t)options->width * (size_t)options->height;
-    status = vcs_fleet_create(carts, cart_count, envs ? envs : dealt, &of_fleet, &batch->fleet, error);
+    status = vcs_device_batch_create(carts, cart_count, envs ? envs : dealt, &on_device, &batch->device_batch, error);
   } else {
     status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
@@ -93,19 +94,19 @@ vcs_status_t vcs_fleet_batch_create(const vcs_cart_t *const *carts, int32_t cart
   return VCS_OK;
 }
 
-void vcs_fleet_batch_free(vcs_batch_t *batch) {
+void vcs_device_batch_api_free(vcs_batch_t *batch) {
   vcs_batch_wait(batch, NULL); /* what is under way needs the memory */
-  vcs_fleet_free(batch->fleet);
+  vcs_device_batch_free(batch->device_batch);
   free(batch);
 }
 
-int vcs_fleet_batch_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]) {
-  const vcs_fleet_kind_t *kind = &batch->fleet->kinds[batch->fleet->played[env]];
+int vcs_device_batch_api_actions(const vcs_batch_t *batch, int32_t env, int32_t actions[VCS_ACTIONS]) {
+  const vcs_device_batch_kind_t *kind = &batch->device_batch->kinds[batch->device_batch->played[env]];
   for (int32_t i = 0; i < kind->meaning_count; i++) actions[i] = kind->meanings[i];
   return kind->meaning_count;
 }
 
-size_t vcs_fleet_batch_bytes(const vcs_batch_t *batch) { return vcs_fleet_seat_bytes(batch->fleet); }
+size_t vcs_device_batch_api_bytes(const vcs_batch_t *batch) { return vcs_device_batch_env_bytes(batch->device_batch); }
 
 /* ---- Playing ---------------------------------------------------------------------------------------------------- */
 
@@ -113,7 +114,7 @@ void vcs_batch_set_stream(vcs_batch_t *batch, void *stream) { batch->stream = st
 
 vcs_status_t vcs_batch_wait(const vcs_batch_t *batch, vcs_error_t *error) {
   if (error) error->message[0] = 0;
-  return batch->fleet ? vcs_fleet_wait(batch->fleet, batch->stream, error) : VCS_OK;
+  return batch->device_batch ? vcs_device_batch_wait(batch->device_batch, batch->stream, error) : VCS_OK;
 }
 
 enum { ALIGNED = 16 }; /* what threads of a GPU copy at a time */
@@ -127,63 +128,67 @@ static vcs_status_t check_aligned(const void *memory, const char *name, vcs_erro
 static vcs_status_t take_results(vcs_batch_t *batch, const vcs_batch_results_t **results, vcs_error_t *error) {
   static const vcs_batch_results_t nowhere;
   if (!*results) *results = &nowhere;
-  vcs_status_t status = vcs_fleet_check_results(*results, error);
+  vcs_status_t status = vcs_device_batch_check_results(*results, error);
   if (!status) status = check_aligned((*results)->observations, "observations", error);
   if (!status && batch->options.stack_in_place) batch->observations = (*results)->observations;
   return status;
 }
 
-vcs_status_t vcs_fleet_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
-                                   const vcs_batch_results_t *results, vcs_error_t *error) {
+vcs_status_t vcs_device_batch_api_reset(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
+                                        const vcs_batch_results_t *results, vcs_error_t *error) {
   vcs_status_t status = take_results(batch, &results, error);
   if (status) return status;
-  const vcs_fleet_resets_t resets = {.ids = ids, .seeds = seeds, .count = count};
+  const vcs_device_batch_resets_t resets = {.ids = ids, .seeds = seeds, .count = count};
   batch->started = true;
-  return vcs_fleet_told(vcs_fleet_engine(batch->fleet)->reset(&batch->fleet->view, &resets, results, batch->stream),
-                        error);
+  return vcs_device_status(
+      vcs_device_batch_engine(batch->device_batch)->reset(&batch->device_batch->view, &resets, results, batch->stream),
+      error);
 }
 
-vcs_status_t vcs_fleet_batch_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
-                                  const vcs_batch_results_t *results, vcs_error_t *error) {
+vcs_status_t vcs_device_batch_api_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
+                                       const vcs_batch_results_t *results, vcs_error_t *error) {
   if (!batch->started) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a batch must be reset before its first step");
   if (!actions) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no actions were given");
   if (strengths) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a device has no strengths of actions: give NULL, or use VCS_CPU");
   }
   vcs_status_t status = take_results(batch, &results, error);
-  return status ? status : vcs_fleet_step(batch->fleet, actions, results, batch->stream, error);
+  return status ? status : vcs_device_batch_step(batch->device_batch, actions, results, batch->stream, error);
 }
 
 /* ---- States ----------------------------------------------------------------------------------------------------- */
 
-size_t vcs_fleet_batch_state_size(const vcs_batch_t *batch) {
-  return batch->fleet->view.record_bytes + batch->fleet->view.observation_bytes;
+size_t vcs_device_batch_api_state_size(const vcs_batch_t *batch) {
+  return batch->device_batch->view.record_bytes + batch->device_batch->view.observation_bytes;
 }
 
-static vcs_fleet_copies_t copies(const vcs_batch_t *batch, const int32_t *ids, int32_t count, void *states) {
-  return (vcs_fleet_copies_t){.ids = ids,
-                              .count = count,
-                              .states = states,
-                              .state_bytes = vcs_fleet_batch_state_size(batch),
-                              .observations = batch->observations};
+static vcs_device_batch_copies_t copies(const vcs_batch_t *batch, const int32_t *ids, int32_t count, void *states) {
+  return (vcs_device_batch_copies_t){.ids = ids,
+                                     .count = count,
+                                     .states = states,
+                                     .state_bytes = vcs_device_batch_api_state_size(batch),
+                                     .observations = batch->observations};
 }
 
-vcs_status_t vcs_fleet_batch_copy(const vcs_batch_t *batch, const int32_t *ids, int32_t count, void *states,
-                                  vcs_error_t *error) {
+vcs_status_t vcs_device_batch_api_copy(const vcs_batch_t *batch, const int32_t *ids, int32_t count, void *states,
+                                       vcs_error_t *error) {
   const vcs_status_t status = check_aligned(states, "states", error);
-  const vcs_fleet_copies_t what = copies(batch, ids, count, states);
+  const vcs_device_batch_copies_t what = copies(batch, ids, count, states);
   return status
              ? status
-             : vcs_fleet_told(vcs_fleet_engine(batch->fleet)->copy(&batch->fleet->view, &what, batch->stream), error);
+             : vcs_device_status(
+                   vcs_device_batch_engine(batch->device_batch)->copy(&batch->device_batch->view, &what, batch->stream),
+                   error);
 }
 
-vcs_status_t vcs_fleet_batch_restore(vcs_batch_t *batch, const int32_t *ids, int32_t count, const void *states,
-                                     const vcs_batch_results_t *results, vcs_error_t *error) {
+vcs_status_t vcs_device_batch_api_restore(vcs_batch_t *batch, const int32_t *ids, int32_t count, const void *states,
+                                          const vcs_batch_results_t *results, vcs_error_t *error) {
   vcs_status_t status = check_aligned(states, "states", error);
   if (!status) status = take_results(batch, &results, error);
   if (status) return status;
-  vcs_fleet_copies_t what = copies(batch, ids, count, (void *)states); /* which are only read */
+  vcs_device_batch_copies_t what = copies(batch, ids, count, (void *)states); /* which are only read */
   what.restores = true;
   what.results = *results;
-  return vcs_fleet_told(vcs_fleet_engine(batch->fleet)->copy(&batch->fleet->view, &what, batch->stream), error);
+  return vcs_device_status(
+      vcs_device_batch_engine(batch->device_batch)->copy(&batch->device_batch->view, &what, batch->stream), error);
 }

@@ -1,13 +1,13 @@
 /* Fleets: on the device that DIFFVCS_DEVICE names (a GPU's number; unset: the CPU), against single environments,
- * against batches, against a fleet on the CPU, and against the golden records. The same program on both is the test of
- * the GPU.
+ * against batches, against a device batch on the CPU, and against the golden records. The same program on both is the
+ * test of the GPU.
  *
- *   test_fleet                     the quick tests
- *   test_fleet many SEATS FRAMES   as many machines, each with its own stream of actions, byte by byte
- *   test_fleet million             2^20 seats step
- *   test_fleet truth               the truth of every bit
- *   test_fleet short               a few steps of everything, for compute-sanitizer
- *   test_fleet golden DIRECTORY    the first 2,000 frames of GAME.1.tsv.gz, all of them at once
+ *   test_device_batch                     the quick tests
+ *   test_device_batch many ENVS FRAMES   as many machines, each with its own stream of actions, byte by byte
+ *   test_device_batch million             2^20 envs step
+ *   test_device_batch truth               the truth of every bit
+ *   test_device_batch short               a few steps of everything, for compute-sanitizer
+ *   test_device_batch golden DIRECTORY    the first 2,000 frames of GAME.1.tsv.gz, all of them at once
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "cuda/fleet.h"
+#include "cuda/device_batch.h"
 #include "diffvcs/cuda.h"
 #include "host/env.h"
 #include "host/files.h"
@@ -119,8 +119,8 @@ static void free_carts(vcs_cart_t *const *carts, int count) {
 /* ---- Fleets and their results ------------------------------------------------------------------------------- */
 
 typedef struct {
-  vcs_fleet_t *fleet;
-  int32_t seats;
+  vcs_device_batch_t *batch;
+  int32_t envs;
   size_t observation_size;
   vcs_batch_results_t device, host; /* the same results in both memories */
   int32_t *actions;                 /* the device's */
@@ -129,12 +129,12 @@ typedef struct {
 static void *allocate(const port_t *port, size_t size) {
   void *memory = NULL;
   vcs_error_t error;
-  if (vcs_device_allocate(vcs_fleet_options(port->fleet)->device, size ? size : 1, &memory, &error))
+  if (vcs_device_allocate(vcs_device_batch_options(port->batch)->device, size ? size : 1, &memory, &error))
     fail_msg("%s", error.message);
   return memory;
 }
 
-/* A row of results: its name in both structs, and bytes a seat. */
+/* A row of results: its name in both structs, and bytes a env. */
 #define RESULTS(X)                          \
   X(observations, port->observation_size)   \
   X(rewards, sizeof(int32_t))               \
@@ -145,54 +145,54 @@ static void *allocate(const port_t *port, size_t size) {
   X(truncated, 1)                           \
   X(ram, 128)
 
-static port_t open_port(vcs_cart_t *const *carts, int count, const vcs_fleet_options_t *options) {
+static port_t open_port(vcs_cart_t *const *carts, int count, const vcs_device_batch_options_t *options) {
   port_t opened = {0}, *port = &opened;
   vcs_error_t error;
-  if (vcs_fleet_create((const vcs_cart_t *const *)carts, count, NULL, options, &port->fleet, &error)) {
+  if (vcs_device_batch_create((const vcs_cart_t *const *)carts, count, NULL, options, &port->batch, &error)) {
     fail_msg("%s", error.message);
   }
-  port->seats = options->seats;
-  port->observation_size = vcs_fleet_observation_size(port->fleet);
-#define OPEN(name, size)                                            \
-  port->device.name = allocate(port, (size_t)port->seats * (size)); \
-  port->host.name = calloc((size_t)port->seats, (size) + 1);
+  port->envs = options->envs;
+  port->observation_size = vcs_device_batch_observation_size(port->batch);
+#define OPEN(name, size)                                           \
+  port->device.name = allocate(port, (size_t)port->envs * (size)); \
+  port->host.name = calloc((size_t)port->envs, (size) + 1);
   RESULTS(OPEN)
-  port->actions = allocate(port, (size_t)port->seats * sizeof(int32_t));
+  port->actions = allocate(port, (size_t)port->envs * sizeof(int32_t));
   return opened;
 }
 
 static void close_port(port_t *port) {
-#define CLOSE(name, size)                                                     \
-  vcs_device_free(vcs_fleet_options(port->fleet)->device, port->device.name); \
+#define CLOSE(name, size)                                                            \
+  vcs_device_free(vcs_device_batch_options(port->batch)->device, port->device.name); \
   free(port->host.name);
   RESULTS(CLOSE)
-  vcs_device_free(vcs_fleet_options(port->fleet)->device, port->actions);
-  vcs_fleet_free(port->fleet);
+  vcs_device_free(vcs_device_batch_options(port->batch)->device, port->actions);
+  vcs_device_batch_free(port->batch);
 }
 
 static void move(const port_t *port, void *to, const void *from, size_t size) {
   vcs_error_t error;
-  if (size && vcs_device_move(vcs_fleet_options(port->fleet)->device, to, from, size, &error))
+  if (size && vcs_device_move(vcs_device_batch_options(port->batch)->device, to, from, size, &error))
     fail_msg("%s", error.message);
 }
 
 static void fetch_results(port_t *port) {
-  assert_int_equal(vcs_fleet_wait(port->fleet, NULL, NULL), VCS_OK);
-#define FETCH(name, size) move(port, port->host.name, port->device.name, (size_t)port->seats *(size));
+  assert_int_equal(vcs_device_batch_wait(port->batch, NULL, NULL), VCS_OK);
+#define FETCH(name, size) move(port, port->host.name, port->device.name, (size_t)port->envs *(size));
   RESULTS(FETCH)
 }
 
 static void reset_port(port_t *port, uint64_t seed) {
   vcs_error_t error;
-  if (vcs_fleet_reset(port->fleet, seed, &port->device, NULL, &error)) fail_msg("%s", error.message);
+  if (vcs_device_batch_reset(port->batch, seed, &port->device, NULL, &error)) fail_msg("%s", error.message);
   fetch_results(port);
 }
 
 /* A step with the host's actions; NULL: random play. The results stay where they are. */
 static void start_step(port_t *port, const int32_t *actions) {
   vcs_error_t error;
-  if (actions) move(port, port->actions, actions, (size_t)port->seats * sizeof *actions);
-  if (vcs_fleet_step(port->fleet, actions ? port->actions : NULL, &port->device, NULL, &error)) {
+  if (actions) move(port, port->actions, actions, (size_t)port->envs * sizeof *actions);
+  if (vcs_device_batch_step(port->batch, actions ? port->actions : NULL, &port->device, NULL, &error)) {
     fail_msg("%s", error.message);
   }
 }
@@ -202,36 +202,36 @@ static void step_port(port_t *port, const int32_t *actions) {
   fetch_results(port);
 }
 
-/* Picture and RAM of one seat. */
-static void fetch_seat(port_t *port, int seat) {
+/* Picture and RAM of one env. */
+static void fetch_seat(port_t *port, int env) {
 #define FETCH_ONE(name, size) \
-  move(port, port->host.name + (size_t)seat * (size), port->device.name + (size_t)seat * (size), size);
+  move(port, port->host.name + (size_t)env * (size), port->device.name + (size_t)env * (size), size);
   FETCH_ONE(observations, port->observation_size)
   FETCH_ONE(ram, 128)
 }
 
 static void assert_ports_equal(const port_t *port, const port_t *other) {
-#define COMPARE(name, size) assert_memory_equal(port->host.name, other->host.name, (size_t)port->seats *(size));
+#define COMPARE(name, size) assert_memory_equal(port->host.name, other->host.name, (size_t)port->envs *(size));
   RESULTS(COMPARE)
 }
 
-static vcs_fleet_options_t options_of(int32_t seats, uint8_t shows) {
-  vcs_fleet_options_t options;
-  vcs_fleet_defaults(&options);
-  options.seats = seats;
+static vcs_device_batch_options_t options_of(int32_t envs, uint8_t shows) {
+  vcs_device_batch_options_t options;
+  vcs_device_batch_defaults(&options);
+  options.envs = envs;
   options.shows = shows;
   options.device = device();
   return options;
 }
 
 /* What differs between two machines, by name. */
-static void assert_machines_equal(const vcs_cart_t *cart, const vcs_t *got, const vcs_t *want, int seat, int frame) {
+static void assert_machines_equal(const vcs_cart_t *cart, const vcs_t *got, const vcs_t *want, int env, int frame) {
   if (memcmp(got, want, vcs_state_size(cart)) == 0) return;
   const vcs_field_t *field;
   for (int i = 0; (field = vcs_field(i)) != NULL && field->offset < vcs_state_size(cart); i++) {
     const uint8_t *a = (const uint8_t *)got + field->offset, *b = (const uint8_t *)want + field->offset;
     if (memcmp(a, b, field->size) != 0) {
-      print_error("seat %d, frame %d: %s is %d, not %d\n", seat, frame, field->name, a[0], b[0]);
+      print_error("env %d, frame %d: %s is %d, not %d\n", env, frame, field->name, a[0], b[0]);
     }
   }
   fail();
@@ -252,20 +252,21 @@ static bool act_one(void *context, size_t item, int worker) {
 }
 
 /* Every machine, every frame. */
-static void compare_machines(vcs_cart_t *const *carts, int count, int32_t seats, int frames) {
-  vcs_fleet_options_t options = options_of(seats, VCS_FLEET_SHOWS_NOTHING);
+static void compare_machines(vcs_cart_t *const *carts, int cart_count, int32_t env_count, int frames) {
+  vcs_device_batch_options_t options = options_of(env_count, VCS_DEVICE_BATCH_SHOWS_NOTHING);
   options.frame_skip = 1;
   options.noop_max = options.max_episode_frames = 0;
-  port_t port = open_port(carts, count, &options);
+  port_t port = open_port(carts, cart_count, &options);
   reset_port(&port, 1);
-  vcs_env_t **envs = calloc((size_t)seats, sizeof(*envs));
-  vcs_stream_t *streams = calloc((size_t)seats, sizeof *streams);
-  int32_t *actions = calloc((size_t)seats, sizeof *actions);
-  uint8_t *done = calloc((size_t)seats, 1), *states = malloc((size_t)seats * vcs_fleet_seat_bytes(port.fleet));
-  void *there = allocate(&port, (size_t)seats * vcs_fleet_seat_bytes(port.fleet));
-  for (int32_t i = 0; i < seats; i++) {
+  vcs_env_t **envs = calloc((size_t)env_count, sizeof(*envs));
+  vcs_stream_t *streams = calloc((size_t)env_count, sizeof *streams);
+  int32_t *actions = calloc((size_t)env_count, sizeof *actions);
+  uint8_t *done = calloc((size_t)env_count, 1),
+          *states = malloc((size_t)env_count * vcs_device_batch_env_bytes(port.batch));
+  void *there = allocate(&port, (size_t)env_count * vcs_device_batch_env_bytes(port.batch));
+  for (int32_t i = 0; i < env_count; i++) {
     vcs_env_options_t env_options;
-    const vcs_cart_t *cart = carts[(int64_t)i * count / seats];
+    const vcs_cart_t *cart = carts[(int64_t)i * cart_count / env_count];
     vcs_env_defaults(cart, &env_options);
     env_options.repeat_action_probability = 0;
     env_options.fire_reset = VCS_FIRE_RESET_MINIMAL;
@@ -275,32 +276,33 @@ static void compare_machines(vcs_cart_t *const *carts, int count, int32_t seats,
     vcs_stream_start(&streams[i], (uint64_t)i + 1);
   }
   for (int frame = 0; frame < frames; frame++) {
-    for (int32_t i = 0; i < seats; i++) actions[i] = vcs_stream_next(&streams[i]);
+    for (int32_t i = 0; i < env_count; i++) actions[i] = vcs_stream_next(&streams[i]);
     envs_t all = {envs, actions};
-    vcs_parallel((size_t)seats, 0, act_one, &all);
+    vcs_parallel((size_t)env_count, 0, act_one, &all);
     step_port(&port, actions);
-    assert_int_equal(vcs_fleet_copy(port.fleet, NULL, seats, there, NULL, NULL), VCS_OK);
-    assert_int_equal(vcs_fleet_wait(port.fleet, NULL, NULL), VCS_OK);
-    move(&port, states, there, (size_t)seats * vcs_fleet_seat_bytes(port.fleet));
-    for (int32_t i = 0; i < seats; i++) {
+    assert_int_equal(vcs_device_batch_copy(port.batch, NULL, env_count, there, NULL, NULL), VCS_OK);
+    assert_int_equal(vcs_device_batch_wait(port.batch, NULL, NULL), VCS_OK);
+    move(&port, states, there, (size_t)env_count * vcs_device_batch_env_bytes(port.batch));
+    for (int32_t i = 0; i < env_count; i++) {
       if (done[i]) continue;
-      if (vcs_env_over(envs[i])) { /* a fleet begins anew where an environment stands still */
+      if (vcs_env_over(envs[i])) { /* a device batch begins anew where an environment stands still */
         assert_true(port.host.terminated[i]);
         done[i] = 1;
         continue;
       }
-      const uint8_t *state = states + (size_t)i * vcs_fleet_seat_bytes(port.fleet);
-      assert_machines_equal(envs[i]->cart, (const vcs_t *)(const void *)(state + VCS_SEAT_BYTES), envs[i]->m, i, frame);
+      const uint8_t *state = states + (size_t)i * vcs_device_batch_env_bytes(port.batch);
+      assert_machines_equal(envs[i]->cart, (const vcs_t *)(const void *)(state + VCS_DEVICE_ENV_BYTES), envs[i]->m, i,
+                            frame);
       assert_int_equal(port.host.lives[i], vcs_env_lives(envs[i]));
     }
   }
   int over = 0;
-  for (int32_t i = 0; i < seats; i++) {
+  for (int32_t i = 0; i < env_count; i++) {
     over += done[i];
     vcs_env_free(envs[i]);
   }
-  print_message("%d machines, %d frames, %d of them over before\n", (int)seats, frames, over);
-  vcs_device_free(vcs_fleet_options(port.fleet)->device, there);
+  print_message("%d machines, %d frames, %d of them over before\n", (int)env_count, frames, over);
+  vcs_device_free(vcs_device_batch_options(port.batch)->device, there);
   free(envs);
   free(streams);
   free(actions);
@@ -309,7 +311,7 @@ static void compare_machines(vcs_cart_t *const *carts, int count, int32_t seats,
   close_port(&port);
 }
 
-static void test_fleet_machines_are_those_of_environments(void **state) {
+static void test_device_batch_machines_are_those_of_environments(void **state) {
   (void)state;
   vcs_cart_t *carts[CARTS];
   const int count = load_some(carts);
@@ -319,21 +321,21 @@ static void test_fleet_machines_are_those_of_environments(void **state) {
 
 /* ---- Pictures and rewards: against a batch ---------------------------------------------------------------------- */
 
-static void test_fleet_shows_what_a_batch_shows(void **state) {
+static void test_device_batch_shows_what_a_batch_shows(void **state) {
   (void)state;
-  enum { SEATS = 12, STEPS = 70 };
+  enum { ENVS = 12, STEPS = 70 };
   vcs_cart_t *carts[CARTS];
   const int count = load_some(carts);
-  vcs_fleet_options_t options = options_of(SEATS, VCS_FLEET_SHOWS_SMALL);
+  vcs_device_batch_options_t options = options_of(ENVS, VCS_DEVICE_BATCH_SHOWS_SMALL);
   options.noop_max = 0;
   port_t port = open_port(carts, count, &options);
   vcs_batch_options_t batch_options;
   vcs_batch_defaults(&batch_options);
-  batch_options.envs = SEATS;
+  batch_options.envs = ENVS;
   batch_options.noop_max = 0;
   batch_options.autoreset = VCS_AUTORESET_SAME_STEP;
-  vcs_batch_env_t envs[SEATS];
-  for (int i = 0; i < SEATS; i++) envs[i] = (vcs_batch_env_t){i * count / SEATS, -1, -1, (uint32_t)i};
+  vcs_batch_env_t envs[ENVS];
+  for (int i = 0; i < ENVS; i++) envs[i] = (vcs_batch_env_t){i * count / ENVS, -1, -1, (uint32_t)i};
   vcs_batch_t *batch;
   vcs_error_t error;
   if (vcs_batch_create((const vcs_cart_t *const *)carts, count, envs, &batch_options, &batch, &error)) {
@@ -341,33 +343,33 @@ static void test_fleet_shows_what_a_batch_shows(void **state) {
   }
   const size_t size = vcs_batch_observation_size(batch);
   assert_int_equal(size, port.observation_size);
-  uint8_t *observations = malloc(SEATS * size), terminated[SEATS], truncated[SEATS], ram[SEATS * 128];
-  int32_t rewards[SEATS], lives[SEATS], chosen[SEATS], actions[SEATS];
+  uint8_t *observations = malloc(ENVS * size), terminated[ENVS], truncated[ENVS], ram[ENVS * 128];
+  int32_t rewards[ENVS], lives[ENVS], chosen[ENVS], actions[ENVS];
   const vcs_batch_results_t results = {.observations = observations,
                                        .rewards = rewards,
                                        .lives = lives,
                                        .terminated = terminated,
                                        .truncated = truncated,
                                        .ram = ram};
-  if (vcs_batch_reset(batch, NULL, NULL, SEATS, &results, &error)) fail_msg("%s", error.message);
+  if (vcs_batch_reset(batch, NULL, NULL, ENVS, &results, &error)) fail_msg("%s", error.message);
   reset_port(&port, 5);
-  bool over[SEATS] = {false};
+  bool over[ENVS] = {false};
   uint64_t random = 99;
   for (int step = 0; step <= STEPS; step++) {
-    for (int i = 0; i < SEATS; i++) {
-      if (over[i]) continue; /* a batch goes on with the same RAM, a fleet from a start */
+    for (int i = 0; i < ENVS; i++) {
+      if (over[i]) continue; /* a batch goes on with the same RAM, a device batch from a start */
       assert_memory_equal(port.host.observations + (size_t)i * size, observations + (size_t)i * size, size);
       assert_memory_equal(port.host.ram + (size_t)i * 128, ram + (size_t)i * 128, 128);
       assert_int_equal(port.host.lives[i], lives[i]);
     }
-    for (int i = 0; i < SEATS; i++) {
+    for (int i = 0; i < ENVS; i++) {
       int32_t list[VCS_ACTIONS];
       chosen[i] = (int32_t)(vcs_splitmix64(&random) % (uint64_t)vcs_batch_actions(batch, i, list));
       actions[i] = list[chosen[i]];
     }
     if (vcs_batch_step(batch, chosen, NULL, &results, &error)) fail_msg("%s", error.message);
     step_port(&port, actions);
-    for (int i = 0; i < SEATS; i++) {
+    for (int i = 0; i < ENVS; i++) {
       if (over[i]) continue;
       assert_int_equal(port.host.rewards[i], rewards[i]);
       assert_int_equal(port.host.terminated[i], terminated[i]);
@@ -385,18 +387,19 @@ static void test_fleet_shows_what_a_batch_shows(void **state) {
 
 static int same_seats = 45, same_steps = 40;
 
-/* Random play with sticky actions, no-op starts and short episodes: fleets here and there do the same, all the time. */
-static void test_fleet_is_the_same_on_every_device(void **state) {
+/* Random play with sticky actions, no-op starts and short episodes: device batches here and there do the same, all the
+ * time. */
+static void test_device_batch_is_the_same_on_every_device(void **state) {
   (void)state;
   vcs_cart_t *carts[CARTS];
   const int count = load_some(carts);
-  for (uint8_t shows = VCS_FLEET_SHOWS_NOTHING; shows <= VCS_FLEET_SHOWS_SMALL; shows++) {
-    vcs_fleet_options_t options = options_of(same_seats, shows);
+  for (uint8_t shows = VCS_DEVICE_BATCH_SHOWS_NOTHING; shows <= VCS_DEVICE_BATCH_SHOWS_SMALL; shows++) {
+    vcs_device_batch_options_t options = options_of(same_seats, shows);
     options.repeat_action_probability = 0.25f;
     options.noop_max = 7;
     options.max_episode_frames = 50;
     options.episodic_life = 1;
-    options.frame_skip = shows == VCS_FLEET_SHOWS_FRAMES ? 1 : 3;
+    options.frame_skip = shows == VCS_DEVICE_BATCH_SHOWS_FRAMES ? 1 : 3;
     port_t port = open_port(carts, count, &options);
     options.device = VCS_CPU_AS_GPU;
     port_t other = open_port(carts, count, &options);
@@ -419,30 +422,30 @@ static void test_fleet_is_the_same_on_every_device(void **state) {
 /* ---- States -------------------------------------------------------------------------------------------------------
  */
 
-static void test_fleet_states_of_a_subset_go_back(void **state) {
+static void test_device_batch_states_of_a_subset_go_back(void **state) {
   (void)state;
-  enum { SEATS = 33, KEPT = 5, STEPS = 12 };
+  enum { ENVS = 33, KEPT = 5, STEPS = 12 };
   vcs_cart_t *cart = load_demo();
-  const vcs_fleet_options_t options = options_of(SEATS, VCS_FLEET_SHOWS_SMALL);
+  const vcs_device_batch_options_t options = options_of(ENVS, VCS_DEVICE_BATCH_SHOWS_SMALL);
   port_t port = open_port(&cart, 1, &options);
-  const int32_t ids[KEPT] = {3, 32, 0, 17, 8}, others[KEPT] = {4, 31, -1, 17, SEATS};
-  const size_t bytes = vcs_fleet_seat_bytes(port.fleet);
+  const int32_t ids[KEPT] = {3, 32, 0, 17, 8}, others[KEPT] = {4, 31, -1, 17, ENVS};
+  const size_t bytes = vcs_device_batch_env_bytes(port.batch);
   int32_t *there = allocate(&port, sizeof ids);
   uint8_t *states = allocate(&port, KEPT * bytes), first[2][128];
   reset_port(&port, 3);
   for (int i = 0; i < STEPS; i++) step_port(&port, NULL);
   move(&port, there, ids, sizeof ids);
-  assert_int_equal(vcs_fleet_copy(port.fleet, there, KEPT, states, NULL, NULL), VCS_OK);
+  assert_int_equal(vcs_device_batch_copy(port.batch, there, KEPT, states, NULL, NULL), VCS_OK);
   for (int i = 0; i < STEPS; i++) step_port(&port, NULL);
   memcpy(first[0], port.host.ram + 3 * 128, 128);
   memcpy(first[1], port.host.ram + 17 * 128, 128);
   move(&port, there, others, sizeof others); /* 3 goes into 4, 17 into itself; what is out of range goes nowhere */
-  assert_int_equal(vcs_fleet_restore(port.fleet, there, KEPT, states, NULL, NULL), VCS_OK);
+  assert_int_equal(vcs_device_batch_restore(port.batch, there, KEPT, states, NULL, NULL), VCS_OK);
   for (int i = 0; i < STEPS; i++) step_port(&port, NULL);
   assert_memory_equal(port.host.ram + 4 * 128, first[0], 128);
   assert_memory_equal(port.host.ram + 17 * 128, first[1], 128);
-  vcs_device_free(vcs_fleet_options(port.fleet)->device, there);
-  vcs_device_free(vcs_fleet_options(port.fleet)->device, states);
+  vcs_device_free(vcs_device_batch_options(port.batch)->device, there);
+  vcs_device_free(vcs_device_batch_options(port.batch)->device, states);
   close_port(&port);
   vcs_cart_free(cart);
 }
@@ -489,7 +492,7 @@ static void compare_truth(vcs_cart_t *cart, size_t stride, int first) {
   const vcs_truth_results_t theirs = {.base = base, .rows = want}, ours = {.base = our_base, .rows = got};
   vcs_error_t error;
   if (vcs_truth(&run, &options, places, count, &theirs, &error)) fail_msg("%s", error.message);
-  if (vcs_fleet_truth(device(), &run, &options, places, count, &ours, &error)) fail_msg("%s", error.message);
+  if (vcs_device_batch_truth(device(), &run, &options, places, count, &ours, &error)) fail_msg("%s", error.message);
   const int moved = assert_rows_equal(got, want, count * (size_t)horizon_count);
   for (int i = 0; i < horizon_count; i++) assert_int_equal(our_base[i].screen_crc, base[i].screen_crc);
   assert_true(moved > 0);
@@ -501,7 +504,7 @@ static void compare_truth(vcs_cart_t *cart, size_t stride, int first) {
 
 static bool every_bit;
 
-static void test_fleet_truth_is_the_truth(void **state) {
+static void test_device_batch_truth_is_the_truth(void **state) {
   (void)state;
   vcs_cart_t *carts[CARTS];
   const int count = load_some(carts);
@@ -548,21 +551,22 @@ static void compare_maps(vcs_cart_t *cart, int horizon_count) {
   }
   const vcs_truth_results_t ours = {.rows = got, .pixels = got_pixels, .ram = got_ram};
   vcs_error_t error;
-  if (vcs_fleet_truths(device(), runs, RUNS, &options, places, PLACES, &ours, &error)) fail_msg("%s", error.message);
+  if (vcs_device_batch_truths(device(), runs, RUNS, &options, places, PLACES, &ours, &error))
+    fail_msg("%s", error.message);
   assert_true(assert_rows_equal(got, want, RUNS * items) > 0);
   assert_memory_equal(got_pixels, want_pixels, RUNS * pixels * sizeof *want_pixels);
   assert_memory_equal(got_ram, want_ram, RUNS * bits * sizeof *want_ram);
   const vcs_truth_options_t no_values = {.horizons = options.horizons, .horizon_count = horizon_count};
   const vcs_truth_results_t ram_alone = {.ram = got_ram};
   for (size_t i = 0; i < RUNS * bits; i++) got_ram[i] = 0.5f;
-  assert_int_equal(vcs_fleet_truths(device(), runs, RUNS, &no_values, places, PLACES, &ram_alone, NULL), VCS_OK);
+  assert_int_equal(vcs_device_batch_truths(device(), runs, RUNS, &no_values, places, PLACES, &ram_alone, NULL), VCS_OK);
   assert_memory_equal(got_ram, want_ram, RUNS * bits * sizeof *want_ram);
   void *const buffers[] = {want_pixels, want_ram, got_pixels, got_ram, want, got};
   for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) free(buffers[i]);
   for (int i = 0; i < RUNS; i++) vcs_env_free(envs[i]);
 }
 
-static void test_fleet_maps_are_those_of_the_truth(void **state) {
+static void test_device_batch_maps_are_those_of_the_truth(void **state) {
   (void)state;
   vcs_cart_t *carts[CARTS];
   const int count = load_some(carts);
@@ -574,7 +578,7 @@ static void test_fleet_maps_are_those_of_the_truth(void **state) {
   free_carts(carts, count);
 }
 
-static void test_fleet_truths_of_several_runs_are_those_of_each(void **state) {
+static void test_device_batch_truths_of_several_runs_are_those_of_each(void **state) {
   (void)state;
   enum { RUNS = 3, FRAMES = 3, HORIZONS = 2, PLACES = 64 };
   static const int32_t horizons[HORIZONS] = {1, FRAMES};
@@ -599,12 +603,14 @@ static void test_fleet_truths_of_several_runs_are_those_of_each(void **state) {
   }
   const vcs_truth_results_t ours = {.base = our_base[0], .rows = got[0][0]};
   vcs_error_t error;
-  if (vcs_fleet_truths(device(), runs, RUNS, &options, places, PLACES, &ours, &error)) fail_msg("%s", error.message);
+  if (vcs_device_batch_truths(device(), runs, RUNS, &options, places, PLACES, &ours, &error))
+    fail_msg("%s", error.message);
   assert_true(assert_rows_equal(got[0][0], want[0][0], (size_t)RUNS * PLACES * HORIZONS) > 0);
   assert_rows_equal(our_base[0], base[0], (size_t)RUNS * HORIZONS);
   assert_true(base[0][0].screen_crc != base[1][0].screen_crc);
   runs[1].frames = 2; /* not as long as the others */
-  assert_int_equal(vcs_fleet_truths(device(), runs, RUNS, NULL, places, PLACES, &ours, &error), VCS_BAD_ARGUMENT);
+  assert_int_equal(vcs_device_batch_truths(device(), runs, RUNS, NULL, places, PLACES, &ours, &error),
+                   VCS_BAD_ARGUMENT);
   for (int i = 0; i < RUNS; i++) vcs_env_free(envs[i]);
   vcs_cart_free(cart);
 }
@@ -612,35 +618,36 @@ static void test_fleet_truths_of_several_runs_are_those_of_each(void **state) {
 /* ---- What cannot be -------------------------------------------------------------------------------------------------
  */
 
-static void test_fleet_refuses(void **state) {
+static void test_device_batch_refuses(void **state) {
   (void)state;
   vcs_cart_t *cart = load_demo();
-  vcs_fleet_options_t options = options_of(2, VCS_FLEET_SHOWS_NOTHING);
-  vcs_fleet_t *fleet;
+  vcs_device_batch_options_t options = options_of(2, VCS_DEVICE_BATCH_SHOWS_NOTHING);
+  vcs_device_batch_t *batch;
   vcs_error_t error;
   options.device = VCS_GPU + 4711;
-  assert_int_equal(vcs_fleet_create((const vcs_cart_t *const *)&cart, 1, NULL, &options, &fleet, &error),
+  assert_int_equal(vcs_device_batch_create((const vcs_cart_t *const *)&cart, 1, NULL, &options, &batch, &error),
                    VCS_NOT_FOUND);
-  assert_null(fleet);
+  assert_null(batch);
   assert_non_null(strstr(error.message, "CPU") ? error.message : strstr(error.message, "4711"));
   assert_non_null(vcs_device_missing(VCS_GPU + 4711));
   assert_null(vcs_device_missing(VCS_CPU_AS_GPU));
   options.device = device();
-  options.seats = 0;
-  assert_int_equal(vcs_fleet_create((const vcs_cart_t *const *)&cart, 1, NULL, &options, &fleet, &error),
+  options.envs = 0;
+  assert_int_equal(vcs_device_batch_create((const vcs_cart_t *const *)&cart, 1, NULL, &options, &batch, &error),
                    VCS_BAD_ARGUMENT);
-  options.seats = 2;
+  options.envs = 2;
   const vcs_batch_env_t wrong[2] = {{0, -1, -1, 0}, {1, -1, -1, 0}};
-  assert_int_equal(vcs_fleet_create((const vcs_cart_t *const *)&cart, 1, wrong, &options, &fleet, &error),
+  assert_int_equal(vcs_device_batch_create((const vcs_cart_t *const *)&cart, 1, wrong, &options, &batch, &error),
                    VCS_BAD_ARGUMENT);
-  assert_int_equal(vcs_fleet_create((const vcs_cart_t *const *)&cart, 1, NULL, &options, &fleet, &error), VCS_OK);
+  assert_int_equal(vcs_device_batch_create((const vcs_cart_t *const *)&cart, 1, NULL, &options, &batch, &error),
+                   VCS_OK);
   uint8_t sound[2 * VCS_SOUND_SAMPLES];
   const vcs_batch_results_t results = {.sound = sound};
-  assert_int_equal(vcs_fleet_step(fleet, NULL, &results, NULL, &error), VCS_BAD_ARGUMENT);
+  assert_int_equal(vcs_device_batch_step(batch, NULL, &results, NULL, &error), VCS_BAD_ARGUMENT);
   static vcs_t machine;
-  assert_int_equal(vcs_fleet_machine(fleet, 2, &machine, &error), VCS_BAD_ARGUMENT);
-  assert_int_equal(vcs_fleet_machine(fleet, 1, &machine, &error), VCS_OK);
-  vcs_fleet_free(fleet);
+  assert_int_equal(vcs_device_batch_machine(batch, 2, &machine, &error), VCS_BAD_ARGUMENT);
+  assert_int_equal(vcs_device_batch_machine(batch, 1, &machine, &error), VCS_OK);
+  vcs_device_batch_free(batch);
   vcs_cart_free(cart);
 }
 
@@ -657,28 +664,28 @@ typedef struct {
   uint32_t ram_chain, screen_chain, want_ram, want_screen;
 } golden_t;
 
-/* Puts an environment into the seats from this one on: machine, frames, paddles. */
+/* Puts an environment into the environments `first` and on: machine, frames, paddles. */
 static void put_env(port_t *port, int first, int count, const vcs_env_t *env) {
-  const size_t bytes = vcs_fleet_seat_bytes(port->fleet);
+  const size_t bytes = vcs_device_batch_env_bytes(port->batch);
   uint8_t *state = malloc(bytes), *there = allocate(port, bytes);
   int32_t *id = allocate(port, sizeof *id);
-  for (int32_t seat = first; seat < first + count; seat++) {
-    move(port, id, &seat, sizeof seat);
-    if (seat == first) {
-      assert_int_equal(vcs_fleet_copy(port->fleet, id, 1, there, NULL, NULL), VCS_OK);
-      assert_int_equal(vcs_fleet_wait(port->fleet, NULL, NULL), VCS_OK);
+  for (int32_t i = first; i < first + count; i++) {
+    move(port, id, &i, sizeof i);
+    if (i == first) {
+      assert_int_equal(vcs_device_batch_copy(port->batch, id, 1, there, NULL, NULL), VCS_OK);
+      assert_int_equal(vcs_device_batch_wait(port->batch, NULL, NULL), VCS_OK);
       move(port, state, there, bytes);
-      vcs_seat_t *head = (vcs_seat_t *)(void *)state;
+      vcs_device_env_t *head = (vcs_device_env_t *)(void *)state;
       memcpy(head->paddle, env->paddle, sizeof head->paddle);
-      memcpy(state + VCS_SEAT_BYTES, env->m, vcs_state_size(env->cart));
+      memcpy(state + VCS_DEVICE_ENV_BYTES, env->m, vcs_state_size(env->cart));
       move(port, there, state, bytes);
-      move(port, there + (bytes - (size_t)2 * VCS_FRAME_BYTES), env->film.frames, (size_t)2 * VCS_FRAME_BYTES);
+      move(port, there + (bytes - (size_t)2 * VCS_FRAME_BYTES), env->draw_history.frames, (size_t)2 * VCS_FRAME_BYTES);
     }
-    assert_int_equal(vcs_fleet_restore(port->fleet, id, 1, there, NULL, NULL), VCS_OK);
-    assert_int_equal(vcs_fleet_wait(port->fleet, NULL, NULL), VCS_OK);
+    assert_int_equal(vcs_device_batch_restore(port->batch, id, 1, there, NULL, NULL), VCS_OK);
+    assert_int_equal(vcs_device_batch_wait(port->batch, NULL, NULL), VCS_OK);
   }
-  vcs_device_free(vcs_fleet_options(port->fleet)->device, there);
-  vcs_device_free(vcs_fleet_options(port->fleet)->device, id);
+  vcs_device_free(vcs_device_batch_options(port->batch)->device, there);
+  vcs_device_free(vcs_device_batch_options(port->batch)->device, id);
   free(state);
 }
 
@@ -713,14 +720,14 @@ static void start_as_recorded(const char *path, golden_t *game) {
   read_record(path, game, boot);
   assert_int_equal(vcs_env_create(game->cart, &game->env, NULL), VCS_OK);
   look(game->env, created);
-  game->env->film.pinned = true;
+  game->env->draw_history.pinned = true;
   vcs_env_reset(game->env);
   look(game->env, now);
   if (memcmp(now, boot, sizeof boot) == 0 || memcmp(created, boot, sizeof boot) != 0) return;
   vcs_env_free(game->env);
   assert_int_equal(vcs_env_create(game->cart, &game->env, NULL), VCS_OK);
-  game->env->film.pinned = true;
-  if (!game->env->film.exact) vcs_film_redraw(&game->env->film, game->cart);
+  game->env->draw_history.pinned = true;
+  if (!game->env->draw_history.exact) vcs_draw_history_redraw(&game->env->draw_history, game->cart);
 }
 
 /* The record of a game, which may have its other name. */
@@ -768,7 +775,7 @@ static int golden(const char *directory) {
   /* On a GPU a game has a warp of its own, all lanes of which do the same: 32 different games would wait for each
    * other. */
   const int lanes = device() == VCS_CPU_AS_GPU ? 1 : 32;
-  vcs_fleet_options_t options = options_of(count * lanes, VCS_FLEET_SHOWS_FRAMES);
+  vcs_device_batch_options_t options = options_of(count * lanes, VCS_DEVICE_BATCH_SHOWS_FRAMES);
   options.frame_skip = 1;
   options.noop_max = options.max_episode_frames = 0;
   options.fire_reset = 0;
@@ -817,7 +824,7 @@ static int golden(const char *directory) {
 }
 
 /* Pong, Breakout and Space Invaders, if they are there, else our own cartridges. */
-static void many(int32_t seats, int frames) {
+static void many(int32_t envs, int frames) {
   vcs_cart_t *carts[3];
   static const char *const games[] = {"pong", "breakout", "space_invaders"};
   int count = 0;
@@ -825,19 +832,19 @@ static void many(int32_t seats, int frames) {
     if ((carts[count] = load_game(games[i], VCS_PROFILE_ALE, games[i])) != NULL) count++;
   }
   if (count == 0) carts[count++] = load_demo();
-  compare_machines(carts, count, seats, frames);
+  compare_machines(carts, count, envs, frames);
   free_carts(carts, count);
 }
 
-/* A million seats step, and the first of them do what they do in a small fleet. */
+/* A million envs step, and the first of them do what they do in a small fleet. */
 static void test_million(void **state) {
   (void)state;
-  enum { SEATS = 1 << 20, STEPS = 3, LOOKED_AT = 64 };
+  enum { ENVS = 1 << 20, STEPS = 3, LOOKED_AT = 64 };
   vcs_cart_t *cart = load_game("pong", VCS_PROFILE_ALE, "pong");
   if (!cart) cart = load_demo();
-  vcs_fleet_options_t options = options_of(SEATS, VCS_FLEET_SHOWS_NOTHING);
+  vcs_device_batch_options_t options = options_of(ENVS, VCS_DEVICE_BATCH_SHOWS_NOTHING);
   port_t port = open_port(&cart, 1, &options);
-  options.seats = LOOKED_AT;
+  options.envs = LOOKED_AT;
   options.device = VCS_CPU_AS_GPU;
   port_t other = open_port(&cart, 1, &options);
   reset_port(&port, 1);
@@ -847,7 +854,7 @@ static void test_million(void **state) {
     step_port(&other, NULL);
     assert_memory_equal(port.host.ram, other.host.ram, (size_t)LOOKED_AT * 128);
   }
-  print_message("%d seats of %zu bytes\n", SEATS, vcs_fleet_seat_bytes(port.fleet));
+  print_message("%d envs of %zu bytes\n", ENVS, vcs_device_batch_env_bytes(port.batch));
   close_port(&port);
   close_port(&other);
   vcs_cart_free(cart);
@@ -878,26 +885,26 @@ int main(int argc, char **argv) {
     return cmocka_run_group_tests(one, NULL, NULL);
   }
   if (argc == 2 && strcmp(argv[1], "truth") == 0) {
-    const struct CMUnitTest one[] = {cmocka_unit_test(test_fleet_truth_is_the_truth)};
+    const struct CMUnitTest one[] = {cmocka_unit_test(test_device_batch_truth_is_the_truth)};
     every_bit = true;
     return cmocka_run_group_tests(one, NULL, NULL);
   }
   if (argc == 2 && strcmp(argv[1], "short") == 0) {
-    const struct CMUnitTest one[] = {cmocka_unit_test(test_fleet_is_the_same_on_every_device),
-                                     cmocka_unit_test(test_fleet_truths_of_several_runs_are_those_of_each)};
+    const struct CMUnitTest one[] = {cmocka_unit_test(test_device_batch_is_the_same_on_every_device),
+                                     cmocka_unit_test(test_device_batch_truths_of_several_runs_are_those_of_each)};
     same_seats = 12;
     same_steps = 2;
     return cmocka_run_group_tests(one, NULL, NULL);
   }
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_fleet_machines_are_those_of_environments),
-      cmocka_unit_test(test_fleet_shows_what_a_batch_shows),
-      cmocka_unit_test(test_fleet_is_the_same_on_every_device),
-      cmocka_unit_test(test_fleet_states_of_a_subset_go_back),
-      cmocka_unit_test(test_fleet_truth_is_the_truth),
-      cmocka_unit_test(test_fleet_truths_of_several_runs_are_those_of_each),
-      cmocka_unit_test(test_fleet_maps_are_those_of_the_truth),
-      cmocka_unit_test(test_fleet_refuses),
+      cmocka_unit_test(test_device_batch_machines_are_those_of_environments),
+      cmocka_unit_test(test_device_batch_shows_what_a_batch_shows),
+      cmocka_unit_test(test_device_batch_is_the_same_on_every_device),
+      cmocka_unit_test(test_device_batch_states_of_a_subset_go_back),
+      cmocka_unit_test(test_device_batch_truth_is_the_truth),
+      cmocka_unit_test(test_device_batch_truths_of_several_runs_are_those_of_each),
+      cmocka_unit_test(test_device_batch_maps_are_those_of_the_truth),
+      cmocka_unit_test(test_device_batch_refuses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
-/* along.c: a walk backwards along a direction.
+/* directional.c: a walk backwards along a direction.
  *
  * A walk forwards with VCS_SIDE_TANGENT is not linear in its tangent v: numbers move to the side the tangent points to
- * and as far as it says, and moves of a byte up and down by the same power of two become one move (vcs_settle). But it
- * is linear once these choices are made. Here a walk forwards along v writes its choices down, and the walk backwards
- * over the same tape makes the same ones: it is the transpose of what the walk forwards did, so that <w, Jv> = <J'w, v>
- * for that v, and no tangent need be known for any other.
+ * and as far as it says, and moves of a byte up and down by the same power of two become one move (vcs_cancel_moves).
+ * But it is linear once these choices are made. Here a walk forwards along v writes its choices down, and the walk
+ * backwards over the same tape makes the same ones: it is the transpose of what the walk forwards did, so that <w, Jv>
+ * = <J'w, v> for that v, and no tangent need be known for any other.
  *
  *   sides and steps    follow from the tangents of the few fields that are numbers: kept for every row
  *   settled bytes      which bits were settled, and which way what was left of them went: kept where any were
@@ -24,7 +24,7 @@ VCS_DATA uint16_t numbers[VCS_NUMBERS] = {
 
 #if !defined(__CUDACC__)
 
-bool vcs_along_begin(vcs_along_t *along, int32_t rows) {
+bool vcs_directional_begin(vcs_directional_t *along, int32_t rows) {
   along->count = 0;
   along->failed = false;
   if (rows < along->rows) return true;
@@ -35,7 +35,7 @@ bool vcs_along_begin(vcs_along_t *along, int32_t rows) {
   return true;
 }
 
-void vcs_along_free(vcs_along_t *along) {
+void vcs_directional_free(vcs_directional_t *along) {
   free(along->numbers);
   free(along->settled);
   memset(along, 0, sizeof *along);
@@ -43,28 +43,28 @@ void vcs_along_free(vcs_along_t *along) {
 
 #endif
 
-VCS_EXTERN void vcs_along_at(vcs_sweep_t *s, int32_t row) {
+VCS_EXTERN void vcs_directional_at(vcs_sweep_t *s, int32_t row) {
   s->row = row;
-  if (!s->along || s->reverse) return;
-  float *kept = s->along->numbers + VCS_NUMBERS * (size_t)row;
+  if (!s->directional || s->reverse) return;
+  float *kept = s->directional->numbers + VCS_NUMBERS * (size_t)row;
   for (int i = 0; i < VCS_NUMBERS; i++) kept[i] = *vcs_slots(s, numbers[i]);
 }
 
 VCS_EXTERN float vcs_tangent(const vcs_sweep_t *s, size_t offset) {
-  if (!s->reverse || !s->along) return *vcs_slots(s, offset);
+  if (!s->reverse || !s->directional) return *vcs_slots(s, offset);
   int i = 0;
   while (numbers[i] != offset) i++;
-  return s->along->numbers[VCS_NUMBERS * (size_t)s->row + (size_t)i];
+  return s->directional->numbers[VCS_NUMBERS * (size_t)s->row + (size_t)i];
 }
 
-VCS_STATIC void note(vcs_along_t *along, const vcs_settled_t *settled) {
+VCS_STATIC void note(vcs_directional_t *along, const vcs_cancelled_move_t *settled) {
   if (along->count == along->capacity) {
 #if defined(__CUDACC__) /* no device walks along a direction */
     along->failed = true;
     return;
 #else
     int32_t wanted = along->capacity ? 2 * along->capacity : 256;
-    vcs_settled_t *larger = realloc(along->settled, (size_t)wanted * sizeof *larger);
+    vcs_cancelled_move_t *larger = realloc(along->settled, (size_t)wanted * sizeof *larger);
     along->failed |= !larger;
     if (!larger) return;
     along->settled = larger;
@@ -74,7 +74,7 @@ VCS_STATIC void note(vcs_along_t *along, const vcs_settled_t *settled) {
   along->settled[along->count++] = *settled;
 }
 
-VCS_STATIC void settle(const vcs_sweep_t *s, vcs_settled_t where, uint8_t byte, float slots[VCS_SLOTS]) {
+VCS_STATIC void settle(const vcs_sweep_t *s, vcs_cancelled_move_t where, uint8_t byte, float slots[VCS_SLOTS]) {
   for (int bit = 0; bit < 7; bit++) {
     if (slots[bit] == 0 || slots[8 + bit] == 0) continue;
     float left = slots[bit] + slots[8 + bit];
@@ -84,16 +84,16 @@ VCS_STATIC void settle(const vcs_sweep_t *s, vcs_settled_t where, uint8_t byte, 
     where.bits |= (uint8_t)(1 << bit);
     if (flips) where.flips |= (uint8_t)(1 << bit);
   }
-  if (where.bits && s->along) note(s->along, &where);
+  if (where.bits && s->directional) note(s->directional, &where);
 }
 
 /* The transpose: what was left had two shares. */
-VCS_STATIC void unsettle(vcs_along_t *along, vcs_settled_t where, float slots[VCS_SLOTS]) {
+VCS_STATIC void unsettle(vcs_directional_t *along, vcs_cancelled_move_t where, float slots[VCS_SLOTS]) {
   int32_t i = along->count;
   while (i && along->settled[i - 1].row > where.row) i--; /* rows that nobody asked for */
   along->count = i;
   for (; i && along->settled[i - 1].row == where.row; i--) {
-    vcs_settled_t *settled = &along->settled[i - 1];
+    vcs_cancelled_move_t *settled = &along->settled[i - 1];
     if (settled->fork != where.fork || settled->place != where.place || !settled->bits) continue;
     for (unsigned bits = settled->bits; bits; bits &= bits - 1) {
       int bit = VCS_LOWEST(bits);
@@ -104,12 +104,13 @@ VCS_STATIC void unsettle(vcs_along_t *along, vcs_settled_t where, float slots[VC
   }
 }
 
-VCS_EXTERN void vcs_settle(const vcs_sweep_t *s, int32_t fork, size_t place, uint8_t byte, float slots[VCS_SLOTS]) {
+VCS_EXTERN void vcs_cancel_moves(const vcs_sweep_t *s, int32_t fork, size_t place, uint8_t byte,
+                                 float slots[VCS_SLOTS]) {
   if (s->rule != VCS_SIDE_TANGENT) return;
-  const vcs_settled_t where = {s->row, fork, (uint16_t)place, 0, 0};
+  const vcs_cancelled_move_t where = {s->row, fork, (uint16_t)place, 0, 0};
   if (!s->reverse) {
     settle(s, where, byte, slots);
-  } else if (s->along) {
-    unsettle(s->along, where, slots);
+  } else if (s->directional) {
+    unsettle(s->directional, where, slots);
   }
 }

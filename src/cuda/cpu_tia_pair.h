@@ -1,4 +1,4 @@
-/* duo.h: one machine on two lanes: the CPU writes down what it does to the TIA, and the TIA follows.
+/* cpu_tia_pair.h: one machine on two lanes: the CPU writes down what it does to the TIA, and the TIA follows.
  *
  *   CPU lane   6507, RIOT, cartridge  ----- log: (cycle, register, value) ... ----->  TIA lane   picture, collisions
  *
@@ -16,8 +16,8 @@
  *
  * On a host both lanes are the same thread: the TIA follows when there is a STOP.
  */
-#ifndef VCS_CUDA_DUO_H
-#define VCS_CUDA_DUO_H
+#ifndef VCS_CUDA_CPU_TIA_PAIR_H
+#define VCS_CUDA_CPU_TIA_PAIR_H
 
 #include "lockstep.h"
 
@@ -49,7 +49,7 @@ typedef struct {
   uint64_t *log;       /* VCS_LOG_SIZE entries; zero at first */
   vcs_gate_t *gate;    /* a barrier for two */
   volatile bool *ends; /* the TIA lane is done */
-} vcs_duo_t;
+} vcs_cpu_tia_pair_t;
 
 /* Where the CPU is writing. */
 typedef struct {
@@ -91,13 +91,13 @@ VCS_HOT_FN uint32_t vcs_log_next(uint32_t epoch) { return epoch == VCS_LOG_EPOCH
 VCS_HOT_FN unsigned vcs_log_register(uint64_t entry) { return (unsigned)(entry >> 8) & 0xFF; }
 
 /* What the TIA does with an entry. */
-VCS_HOT_FN void vcs_log_follow(const vcs_duo_t *duo, uint64_t entry) {
+VCS_HOT_FN void vcs_log_follow(const vcs_cpu_tia_pair_t *pair, uint64_t entry) {
   const unsigned r = vcs_log_register(entry);
-  duo->tia->cycles = (uint32_t)(entry >> 32);
+  pair->tia->cycles = (uint32_t)(entry >> 32);
   if (r == VCS_LOG_SEEN) {
-    vcs_tia_see(duo->tia, duo->video, vcs_tia_since_frame(duo->tia));
+    vcs_tia_see(pair->tia, pair->video, vcs_tia_since_frame(pair->tia));
   } else {
-    vcs_lane_write_tia(duo->tia, duo->video, r, (uint8_t)entry);
+    vcs_lane_write_tia(pair->tia, pair->video, r, (uint8_t)entry);
   }
 }
 
@@ -112,57 +112,57 @@ static __device__ __noinline__ void vcs_gate_pass(vcs_gate_t *gate) {
   }
 }
 
-static __device__ __forceinline__ uint64_t vcs_log_get(const vcs_duo_t *duo, uint32_t at) {
-  return ((volatile uint64_t *)duo->log)[at];
+static __device__ __forceinline__ uint64_t vcs_log_get(const vcs_cpu_tia_pair_t *pair, uint32_t at) {
+  return ((volatile uint64_t *)pair->log)[at];
 }
 
 /* The TIA lane: follows epoch by epoch, until there is no more. */
-static __device__ void vcs_duo_follow(const vcs_duo_t *duo) {
+static __device__ void vcs_cpu_tia_pair_follow(const vcs_cpu_tia_pair_t *pair) {
   for (uint32_t epoch = 1;; epoch = vcs_log_next(epoch)) {
-    vcs_gate_pass(duo->gate);
-    if (*duo->ends) return;
+    vcs_gate_pass(pair->gate);
+    if (*pair->ends) return;
     uint64_t some[4] = {0, 0, 0, 0}; /* an access takes long, so there are four at a time */
     for (uint32_t at = 0;; at++) {
       while ((uint32_t)some[0] >> 16 != epoch) {
-        for (int i = 0; i < 4; i++) some[i] = vcs_log_get(duo, at + (uint32_t)i);
+        for (int i = 0; i < 4; i++) some[i] = vcs_log_get(pair, at + (uint32_t)i);
       }
       if (vcs_log_register(some[0]) == VCS_LOG_STOP) break;
-      vcs_log_follow(duo, some[0]);
+      vcs_log_follow(pair, some[0]);
       for (int i = 0; i < 3; i++) some[i] = some[i + 1];
       some[3] = 0;
     }
-    vcs_gate_pass(duo->gate);
+    vcs_gate_pass(pair->gate);
   }
 }
 
 #endif
 
 /* The TIA goes on, or begins. */
-VCS_HOT_FN void vcs_duo_go(const vcs_duo_t *duo) {
+VCS_HOT_FN void vcs_cpu_tia_pair_go(const vcs_cpu_tia_pair_t *pair) {
 #if defined(__CUDA_ARCH__)
-  vcs_gate_pass(duo->gate);
+  vcs_gate_pass(pair->gate);
 #else
-  (void)duo;
+  (void)pair;
 #endif
 }
 
 /* All that was written has been done, and the TIA waits. */
-VCS_SLOW_FN void vcs_duo_wait(const vcs_duo_t *duo, uint32_t at, uint32_t epoch) {
+VCS_SLOW_FN void vcs_cpu_tia_pair_wait(const vcs_cpu_tia_pair_t *pair, uint32_t at, uint32_t epoch) {
 #if defined(__CUDA_ARCH__)
-  ((volatile uint64_t *)duo->log)[at] = vcs_log_entry(0, epoch, VCS_LOG_STOP, 0);
-  vcs_gate_pass(duo->gate);
+  ((volatile uint64_t *)pair->log)[at] = vcs_log_entry(0, epoch, VCS_LOG_STOP, 0);
+  vcs_gate_pass(pair->gate);
   if (epoch == VCS_LOG_EPOCHS) { /* numbers begin anew, so nothing old may be there */
-    for (uint32_t i = 0; i < VCS_LOG_SIZE; i++) ((volatile uint64_t *)duo->log)[i] = 0;
+    for (uint32_t i = 0; i < VCS_LOG_SIZE; i++) ((volatile uint64_t *)pair->log)[i] = 0;
     __threadfence();
   }
 #else
   (void)epoch;
-  for (uint32_t i = 0; i < at; i++) vcs_log_follow(duo, duo->log[i]);
+  for (uint32_t i = 0; i < at; i++) vcs_log_follow(pair, pair->log[i]);
 #endif
 }
 
-VCS_HOT_FN void vcs_duo_stop(const vcs_duo_t *duo, vcs_log_t *log) {
-  vcs_duo_wait(duo, log->at, log->epoch);
+VCS_HOT_FN void vcs_cpu_tia_pair_stop(const vcs_cpu_tia_pair_t *pair, vcs_log_t *log) {
+  vcs_cpu_tia_pair_wait(pair, log->at, log->epoch);
   log->at = 0;
   log->epoch = vcs_log_next(log->epoch);
 }
@@ -174,10 +174,11 @@ VCS_HOT_FN void vcs_log_write(vcs_log_t *log, uint32_t cycles, unsigned r, uint8
   ((volatile uint64_t *)log->entries)[log->at++] = vcs_log_entry(cycles, log->epoch, r, value);
 }
 
-VCS_HOT_FN void vcs_duo_tell(const vcs_duo_t *duo, vcs_log_t *log, uint32_t cycles, unsigned r, uint8_t value) {
+VCS_HOT_FN void vcs_cpu_tia_pair_tell(const vcs_cpu_tia_pair_t *pair, vcs_log_t *log, uint32_t cycles, unsigned r,
+                                      uint8_t value) {
   if (vcs_log_is_full(log)) {
-    vcs_duo_stop(duo, log);
-    vcs_duo_go(duo);
+    vcs_cpu_tia_pair_stop(pair, log);
+    vcs_cpu_tia_pair_go(pair);
   }
   vcs_log_write(log, cycles, r, value);
 }

@@ -1,6 +1,7 @@
-/* fleet_grad.c: derivatives of the runs of a batch or a fleet, from the host's side: what is asked for, and memory.
+/* device_batch_grad.c: derivatives of the runs of a batch or a device batch, from the host's side: what is asked for,
+ * and memory.
  *
- * On the CPU every environment is a call of vcs_grad_*. A GPU works on as many seats at once as there is room for
+ * On the CPU every environment is a call of vcs_grad_*. A GPU works on as many envs at once as there is room for
  * (grad.h), and the room is kept for the next call with the same options.
  */
 #include <stdlib.h>
@@ -25,21 +26,21 @@ void vcs_batch_grad_defaults(vcs_batch_grad_options_t *options) {
 /* ---- Room ------------------------------------------------------------------------------------------------------- */
 
 /* What a workspace was made for, and the view of it. */
-struct vcs_fleet_workspace {
-  vcs_fleet_grad_view_t view;
-  int32_t seats, frames, slots;
+struct vcs_device_batch_workspace {
+  vcs_device_batch_grad_view_t view;
+  int32_t envs, frames, slots;
   float *scale;    /* on the device */
   float held[256]; /* what is in it; NaNs before the first product */
 };
 
-/* The arrays of a view: where the pointer is, and bytes a seat. */
+/* The arrays of a view: where the pointer is, and bytes a env. */
 enum { ARRAYS = 13 };
 typedef struct {
   void **memory;
   size_t bytes;
 } array_t;
 
-static void list_arrays(vcs_fleet_grad_view_t *view, array_t arrays[ARRAYS]) {
+static void list_arrays(vcs_device_batch_grad_view_t *view, array_t arrays[ARRAYS]) {
   const size_t events = (size_t)view->event_capacity, machine = view->machine_bytes;
   const array_t all[ARRAYS] = {
       {(void **)&view->starts, (size_t)view->frames * machine},
@@ -47,7 +48,7 @@ static void list_arrays(vcs_fleet_grad_view_t *view, array_t arrays[ARRAYS]) {
       {(void **)&view->tapes, sizeof *view->tapes},
       {(void **)&view->rows, (size_t)view->row_capacity * sizeof *view->rows},
       {(void **)&view->events, events * sizeof *view->events},
-      {(void **)&view->sides, (size_t)view->side_capacity * sizeof *view->sides},
+      {(void **)&view->snapshots, (size_t)view->snapshot_capacity * sizeof *view->snapshots},
       {(void **)&view->slots, view->slot_count * sizeof *view->slots},
       {(void **)&view->live, machine},
       {(void **)&view->lit, VCS_ROWS_MAX},
@@ -60,24 +61,24 @@ static void list_arrays(vcs_fleet_grad_view_t *view, array_t arrays[ARRAYS]) {
 }
 
 /* Sizes; the pointers are NULL. */
-static vcs_fleet_grad_view_t plan(const vcs_fleet_t *fleet, const vcs_batch_grad_options_t *options) {
-  vcs_fleet_grad_view_t view = {.fleet = fleet->view,
-                                .frames = options->frames,
-                                .machine_bytes = fleet->view.machine_bytes,
-                                .row_capacity = options->rows,
-                                .event_capacity = options->events,
-                                .side_capacity = options->snapshots,
-                                .height = 0};
+static vcs_device_batch_grad_view_t plan(const vcs_device_batch_t *batch, const vcs_batch_grad_options_t *options) {
+  vcs_device_batch_grad_view_t view = {.batch = batch->view,
+                                       .frames = options->frames,
+                                       .machine_bytes = batch->view.machine_bytes,
+                                       .row_capacity = options->rows,
+                                       .event_capacity = options->events,
+                                       .snapshot_capacity = options->snapshots,
+                                       .height = 0};
   size_t machine = 0;
-  for (int32_t i = 0; i < fleet->kind_count; i++) {
-    if (fleet->carts[i]->height > view.height) view.height = fleet->carts[i]->height;
-    if (vcs_state_size(fleet->carts[i]) > machine) machine = vcs_state_size(fleet->carts[i]);
+  for (int32_t i = 0; i < batch->kind_count; i++) {
+    if (batch->carts[i]->height > view.height) view.height = batch->carts[i]->height;
+    if (vcs_state_size(batch->carts[i]) > machine) machine = vcs_state_size(batch->carts[i]);
   }
   view.slot_count = (options->grad.method == VCS_METHOD_BIT ? BIT_SLOTS : STE_SLOTS) * machine;
   return view;
 }
 
-static size_t bytes_of(vcs_fleet_grad_view_t *view) {
+static size_t bytes_of(vcs_device_batch_grad_view_t *view) {
   array_t arrays[ARRAYS];
   size_t sum = 0;
   list_arrays(view, arrays);
@@ -85,53 +86,55 @@ static size_t bytes_of(vcs_fleet_grad_view_t *view) {
   return sum;
 }
 
-size_t vcs_fleet_grad_bytes(const vcs_fleet_t *fleet, const vcs_batch_grad_options_t *options) {
-  vcs_fleet_grad_view_t view = plan(fleet, options);
+size_t vcs_device_batch_grad_bytes(const vcs_device_batch_t *batch, const vcs_batch_grad_options_t *options) {
+  vcs_device_batch_grad_view_t view = plan(batch, options);
   return bytes_of(&view);
 }
 
 size_t vcs_batch_grad_bytes(const vcs_batch_t *batch, const vcs_batch_grad_options_t *options) {
-  return batch->fleet && batch->fleet->engine->grad ? vcs_fleet_grad_bytes(batch->fleet, options) : 0;
+  return batch->device_batch && batch->device_batch->engine->grad
+             ? vcs_device_batch_grad_bytes(batch->device_batch, options)
+             : 0;
 }
 
-void vcs_fleet_free_workspace(vcs_fleet_t *fleet) {
-  struct vcs_fleet_workspace *w = fleet->workspace;
+void vcs_device_batch_free_workspace(vcs_device_batch_t *batch) {
+  struct vcs_device_batch_workspace *w = batch->workspace;
   array_t arrays[ARRAYS];
   if (!w) return;
   list_arrays(&w->view, arrays);
-  for (int i = 0; i < ARRAYS; i++) fleet->engine->release(*arrays[i].memory);
-  fleet->engine->release(w->scale);
+  for (int i = 0; i < ARRAYS; i++) batch->engine->release(*arrays[i].memory);
+  batch->engine->release(w->scale);
   free(w);
-  fleet->workspace = NULL;
+  batch->workspace = NULL;
 }
 
 /* A workspace for these options: the one that is there, or a new one. */
-static const char *make_room(vcs_fleet_t *fleet, const vcs_batch_grad_options_t *options) {
-  vcs_fleet_grad_view_t wanted = plan(fleet, options);
-  int32_t seats = options->at_once < fleet->view.count ? options->at_once : fleet->view.count;
-  seats = (seats + 31) / 32 * 32; /* slots lie by warps */
-  struct vcs_fleet_workspace *w = fleet->workspace;
-  if (w && w->seats == seats && w->view.frames == wanted.frames && w->view.slot_count == wanted.slot_count &&
+static const char *make_room(vcs_device_batch_t *batch, const vcs_batch_grad_options_t *options) {
+  vcs_device_batch_grad_view_t wanted = plan(batch, options);
+  int32_t envs = options->at_once < batch->view.count ? options->at_once : batch->view.count;
+  envs = (envs + 31) / 32 * 32; /* slots lie by warps */
+  struct vcs_device_batch_workspace *w = batch->workspace;
+  if (w && w->envs == envs && w->view.frames == wanted.frames && w->view.slot_count == wanted.slot_count &&
       w->view.row_capacity == wanted.row_capacity && w->view.event_capacity == wanted.event_capacity &&
-      w->view.side_capacity == wanted.side_capacity) {
+      w->view.snapshot_capacity == wanted.snapshot_capacity) {
     return NULL;
   }
-  const char *why = fleet->engine->wait(NULL);
-  vcs_fleet_free_workspace(fleet);
+  const char *why = batch->engine->wait(NULL);
+  vcs_device_batch_free_workspace(batch);
   w = calloc(1, sizeof *w);
   if (!w) return "out of memory";
-  fleet->workspace = w;
+  batch->workspace = w;
   memset(w->held, 0xFF, sizeof w->held);
   w->view = wanted;
-  w->seats = seats;
+  w->envs = envs;
   array_t arrays[ARRAYS];
   list_arrays(&w->view, arrays);
   for (int i = 0; !why && i < ARRAYS; i++) {
-    why = fleet->engine->allocate((size_t)seats * arrays[i].bytes, arrays[i].memory);
+    why = batch->engine->allocate((size_t)envs * arrays[i].bytes, arrays[i].memory);
   }
-  if (!why) why = fleet->engine->allocate(256 * sizeof *w->scale, (void **)&w->scale);
-  w->view.failed = (uint8_t *)(w->view.walked + seats);
-  if (why) vcs_fleet_free_workspace(fleet);
+  if (!why) why = batch->engine->allocate(256 * sizeof *w->scale, (void **)&w->scale);
+  w->view.failed = (uint8_t *)(w->view.walked + envs);
+  if (why) vcs_device_batch_free_workspace(batch);
   return why;
 }
 
@@ -139,8 +142,8 @@ static const char *make_room(vcs_fleet_t *fleet, const vcs_batch_grad_options_t 
  */
 
 typedef struct {
-  vcs_fleet_t *fleet;       /* of which seats, */
-  const vcs_batch_t *batch; /* or of which environments on the CPU */
+  vcs_device_batch_t *device_batch; /* on a device, */
+  const vcs_batch_t *batch;         /* or on the CPU */
   const vcs_controls_t *controls;
   const vcs_batch_grad_options_t *options;
   const vcs_batch_inputs_t *inputs;
@@ -150,31 +153,34 @@ typedef struct {
   vcs_grad_workspace_t **workspaces; /* on the CPU, one a thread */
 } product_t;
 
-static int32_t count_of(const product_t *p) { return p->fleet ? p->fleet->view.count : p->batch->options.envs; }
+static int32_t count_of(const product_t *p) {
+  return p->device_batch ? p->device_batch->view.count : p->batch->options.envs;
+}
 
-/* The run of a seat or an environment: its present machine, and what is held. */
+/* The run of a env or an environment: its present machine, and what is held. */
 static vcs_run_t run_of(const product_t *p, size_t item) {
   const int32_t frames = p->options->frames;
   const vcs_controls_t *controls = p->controls + item * (size_t)frames;
-  if (!p->fleet) {
+  if (!p->device_batch) {
     const vcs_env_t *env = &p->batch->places[item].env;
     return (vcs_run_t){env->cart, env->m, NULL, controls, frames};
   }
-  const vcs_cart_t *cart = p->fleet->carts[p->fleet->played[item]];
-  uint8_t *record = vcs_fleet_record(&p->fleet->view, (int32_t)item);
-  return (vcs_run_t){cart, vcs_record_machine(&p->fleet->view, record, VCS_SEAT_NOW), NULL, controls, frames};
+  const vcs_cart_t *cart = p->device_batch->carts[p->device_batch->played[item]];
+  uint8_t *record = vcs_device_batch_record(&p->device_batch->view, (int32_t)item);
+  return (vcs_run_t){cart, vcs_record_machine(&p->device_batch->view, record, VCS_DEVICE_ENV_NOW), NULL, controls,
+                     frames};
 }
 
-static float *seat_slots(float *first, size_t stride, size_t seat) { return first ? first + seat * stride : NULL; }
+static float *env_slots(float *first, size_t stride, size_t env) { return first ? first + env * stride : NULL; }
 
-static bool differentiate(void *context, size_t seat, int worker) {
+static bool differentiate(void *context, size_t env, int worker) {
   const product_t *p = context;
-  const vcs_run_t run = run_of(p, seat);
+  const vcs_run_t run = run_of(p, env);
   const int32_t frames = run.frames;
-  const vcs_grad_inputs_t inputs = {seat_slots(p->inputs->state, p->inputs->state_stride, seat),
-                                    seat_slots(p->inputs->rom, p->inputs->rom_stride, seat),
-                                    seat_slots(p->inputs->input, p->inputs->input_stride, seat)};
-  float *pixels = seat_slots(p->outputs->pixels, p->outputs->pixels_stride, seat);
+  const vcs_grad_inputs_t inputs = {env_slots(p->inputs->state, p->inputs->state_stride, env),
+                                    env_slots(p->inputs->rom, p->inputs->rom_stride, env),
+                                    env_slots(p->inputs->input, p->inputs->input_stride, env)};
+  float *pixels = env_slots(p->outputs->pixels, p->outputs->pixels_stride, env);
   float **pictures = calloc((size_t)frames, sizeof *pictures);
   vcs_grad_workspace_t **workspace = &p->workspaces[worker];
   if (!*workspace) *workspace = vcs_grad_workspace_create();
@@ -185,11 +191,11 @@ static bool differentiate(void *context, size_t seat, int worker) {
     pictures[f] = pixels + picture * VCS_WIDTH * (size_t)run.cart->height;
   }
   const vcs_grad_outputs_t outputs = {.pixels = pictures,
-                                      .state = seat_slots(p->outputs->state, p->outputs->state_stride, seat)};
+                                      .state = env_slots(p->outputs->state, p->outputs->state_stride, env)};
   vcs_grad_report_t report;
   vcs_status_t status = (p->reverse ? vcs_grad_vjp_in : vcs_grad_jvp_in)(*workspace, &run, &p->options->grad, &inputs,
                                                                          &outputs, &report, NULL);
-  if (p->instructions) p->instructions[seat] = status ? -1 : (int64_t)report.instructions;
+  if (p->instructions) p->instructions[env] = status ? -1 : (int64_t)report.instructions;
   free(pictures);
   return !status;
 }
@@ -211,8 +217,8 @@ static vcs_status_t differentiate_all(product_t *p, int threads, vcs_error_t *er
 /* Another scale than before waits, for who still needs the old one and until the new one is there: a stream knows
  * nothing of what is done beside it. */
 static const char *put_scale(const product_t *p, void *stream) {
-  struct vcs_fleet_workspace *w = p->fleet->workspace;
-  const vcs_engine_t *engine = p->fleet->engine;
+  struct vcs_device_batch_workspace *w = p->device_batch->workspace;
+  const vcs_engine_t *engine = p->device_batch->engine;
   const float *given = p->options->grad.scale;
   float scale[256];
   bool is_held = true;
@@ -231,12 +237,12 @@ static const char *put_scale(const product_t *p, void *stream) {
 static const char *work_through(const product_t *p, void *stream) {
   const vcs_batch_grad_options_t *options = p->options;
   const vcs_grad_options_t *grad = &options->grad;
-  const char *why = make_room(p->fleet, options);
+  const char *why = make_room(p->device_batch, options);
   if (!why) why = put_scale(p, stream);
   if (why) return why;
-  const struct vcs_fleet_workspace *w = p->fleet->workspace;
-  vcs_fleet_grad_view_t view = w->view;
-  view.fleet = p->fleet->view;
+  const struct vcs_device_batch_workspace *w = p->device_batch->workspace;
+  vcs_device_batch_grad_view_t view = w->view;
+  view.batch = p->device_batch->view;
   view.controls = p->controls;
   view.reverse = p->reverse;
   view.last_picture_only = options->last_picture;
@@ -248,10 +254,10 @@ static const char *work_through(const product_t *p, void *stream) {
   view.inputs = *p->inputs;
   view.outputs = *p->outputs;
   view.instructions = p->instructions;
-  for (; !why && view.first < p->fleet->view.count; view.first += w->seats) {
-    const int32_t left = p->fleet->view.count - view.first;
-    view.count = left < w->seats ? left : w->seats;
-    why = p->fleet->engine->grad(&view, stream);
+  for (; !why && view.first < p->device_batch->view.count; view.first += w->envs) {
+    const int32_t left = p->device_batch->view.count - view.first;
+    view.count = left < w->envs ? left : w->envs;
+    why = p->device_batch->engine->grad(&view, stream);
   }
   return why;
 }
@@ -270,31 +276,33 @@ static vcs_status_t check(const product_t *p, vcs_error_t *error) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no method %d", (int)o->grad.method);
   if (o->grad.side < VCS_SIDE_MEAN || o->grad.side > VCS_SIDE_TANGENT)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no side %d", (int)o->grad.side);
-  if (p->fleet && o->grad.method == VCS_METHOD_BIT && o->grad.fork_window > 0)
+  if (p->device_batch && o->grad.method == VCS_METHOD_BIT && o->grad.fork_window > 0)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "a device has no forks: set fork_window to 0, or use a batch on VCS_CPU, or vcs_grad_jvp");
   return VCS_OK;
 }
 
-static vcs_status_t product_of_fleet(product_t *p, void *stream, vcs_error_t *error) {
+static vcs_status_t product_on_device(product_t *p, void *stream, vcs_error_t *error) {
   vcs_status_t status = check(p, error);
   if (status) return status;
-  if (vcs_fleet_engine(p->fleet)->grad) return vcs_fleet_told(work_through(p, stream), error);
+  if (vcs_device_batch_engine(p->device_batch)->grad) return vcs_device_status(work_through(p, stream), error);
   return differentiate_all(p, 0, error);
 }
 
-vcs_status_t vcs_fleet_jvp(vcs_fleet_t *fleet, const vcs_controls_t *controls, const vcs_batch_grad_options_t *options,
-                           const vcs_batch_inputs_t *inputs, const vcs_batch_outputs_t *outputs, int64_t *instructions,
-                           void *stream, vcs_error_t *error) {
-  product_t p = {fleet, NULL, controls, options, inputs, outputs, instructions, false, NULL};
-  return product_of_fleet(&p, stream, error);
+vcs_status_t vcs_device_batch_jvp(vcs_device_batch_t *batch, const vcs_controls_t *controls,
+                                  const vcs_batch_grad_options_t *options, const vcs_batch_inputs_t *inputs,
+                                  const vcs_batch_outputs_t *outputs, int64_t *instructions, void *stream,
+                                  vcs_error_t *error) {
+  product_t p = {batch, NULL, controls, options, inputs, outputs, instructions, false, NULL};
+  return product_on_device(&p, stream, error);
 }
 
-vcs_status_t vcs_fleet_vjp(vcs_fleet_t *fleet, const vcs_controls_t *controls, const vcs_batch_grad_options_t *options,
-                           const vcs_batch_inputs_t *inputs, const vcs_batch_outputs_t *outputs, int64_t *instructions,
-                           void *stream, vcs_error_t *error) {
-  product_t p = {fleet, NULL, controls, options, inputs, outputs, instructions, true, NULL};
-  return product_of_fleet(&p, stream, error);
+vcs_status_t vcs_device_batch_vjp(vcs_device_batch_t *batch, const vcs_controls_t *controls,
+                                  const vcs_batch_grad_options_t *options, const vcs_batch_inputs_t *inputs,
+                                  const vcs_batch_outputs_t *outputs, int64_t *instructions, void *stream,
+                                  vcs_error_t *error) {
+  product_t p = {batch, NULL, controls, options, inputs, outputs, instructions, true, NULL};
+  return product_on_device(&p, stream, error);
 }
 
 static vcs_status_t product_of_batch(product_t *p, vcs_error_t *error) {
@@ -303,7 +311,7 @@ static vcs_status_t product_of_batch(product_t *p, vcs_error_t *error) {
   if (!batch->started) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a batch has derivatives after its first reset");
   if (batch->sent > 0)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
-  if (p->fleet) return product_of_fleet(p, batch->stream, error);
+  if (p->device_batch) return product_on_device(p, batch->stream, error);
   vcs_status_t status = check(p, error);
   return status ? status : differentiate_all(p, batch->options.threads, error);
 }
@@ -311,13 +319,13 @@ static vcs_status_t product_of_batch(product_t *p, vcs_error_t *error) {
 vcs_status_t vcs_batch_jvp(vcs_batch_t *batch, const vcs_controls_t *controls, const vcs_batch_grad_options_t *options,
                            const vcs_batch_inputs_t *inputs, const vcs_batch_outputs_t *outputs, int64_t *instructions,
                            vcs_error_t *error) {
-  product_t p = {batch->fleet, batch, controls, options, inputs, outputs, instructions, false, NULL};
+  product_t p = {batch->device_batch, batch, controls, options, inputs, outputs, instructions, false, NULL};
   return product_of_batch(&p, error);
 }
 
 vcs_status_t vcs_batch_vjp(vcs_batch_t *batch, const vcs_controls_t *controls, const vcs_batch_grad_options_t *options,
                            const vcs_batch_inputs_t *inputs, const vcs_batch_outputs_t *outputs, int64_t *instructions,
                            vcs_error_t *error) {
-  product_t p = {batch->fleet, batch, controls, options, inputs, outputs, instructions, true, NULL};
+  product_t p = {batch->device_batch, batch, controls, options, inputs, outputs, instructions, true, NULL};
   return product_of_batch(&p, error);
 }

@@ -1,8 +1,9 @@
-/* fleet.c: fleets from the host's side: what is played, where episodes begin, which engine does the work.
+/* device_batch.c: device batches from the host's side: what is played, where episodes begin, which engine does the
+ * work.
  *
- * Everything that needs a game's rules, an environment or a file happens here, when a fleet is created; the engine gets
- * plain data. A start is made by an environment (env.c) whose both frame buffers are drawn all the time, and is written
- * down as the record that a seat would have (fleet.h).
+ * Everything that needs a game's rules, an environment or a file happens here, when a device batch is created; the
+ * engine gets plain data. A start is made by an environment (env.c) whose both frame buffers are drawn all the time,
+ * and is written down as the record that a env would have (device_batch.h).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -83,16 +84,16 @@ static void make_cells(vcs_cells_t *cells, int from) {
 }
 
 /* What each number of an action means: of those that are not in the set, nothing. */
-static void number_actions(const vcs_env_t *env, uint8_t set, vcs_fleet_kind_t *kind) {
+static void number_actions(const vcs_env_t *env, uint8_t set, vcs_device_batch_kind_t *kind) {
   int32_t list[VCS_ACTIONS];
   memset(kind->meanings, VCS_NOOP, sizeof kind->meanings);
   const int count =
-      set == VCS_FLEET_ACTIONS_MINIMAL ? vcs_env_minimal_actions(env, list) : vcs_env_legal_actions(env, list);
-  for (int i = 0; i < count; i++) kind->meanings[set == VCS_FLEET_ACTIONS_ALL ? list[i] : i] = (uint8_t)list[i];
-  kind->meaning_count = set == VCS_FLEET_ACTIONS_ALL ? VCS_ACTIONS : count;
+      set == VCS_DEVICE_BATCH_ACTIONS_MINIMAL ? vcs_env_minimal_actions(env, list) : vcs_env_legal_actions(env, list);
+  for (int i = 0; i < count; i++) kind->meanings[set == VCS_DEVICE_BATCH_ACTIONS_ALL ? list[i] : i] = (uint8_t)list[i];
+  kind->meaning_count = set == VCS_DEVICE_BATCH_ACTIONS_ALL ? VCS_ACTIONS : count;
 }
 
-static void describe(const vcs_env_t *env, uint8_t actions, vcs_fleet_kind_t *kind) {
+static void describe(const vcs_env_t *env, uint8_t actions, vcs_device_batch_kind_t *kind) {
   kind->has_rules = env->game != NULL;
   if (env->game) kind->code = *env->code;
   if (env->game && env->profile == VCS_PROFILE_XITARI) kind->max_frames = env->game->max_frames;
@@ -109,47 +110,47 @@ static void describe(const vcs_env_t *env, uint8_t actions, vcs_fleet_kind_t *ki
   make_cells(&kind->small.down, env->cart->frame_height);
 }
 
-/* The record of a seat that is where the environment is. */
-static void write_start(const vcs_fleet_view_t *view, vcs_env_t *env, int32_t kind, uint8_t *record) {
-  const vcs_film_t *film = &env->film;
+/* The record of a device environment in the state of a host environment. */
+static void write_start(const vcs_device_batch_view_t *view, vcs_env_t *env, int32_t kind, uint8_t *record) {
+  const vcs_draw_history_t *history = &env->draw_history;
   const size_t size = vcs_state_size(env->cart);
-  vcs_seat_t seat = {.play = env->play, .kind = kind, .action = env->action[0], .start = -1};
-  memcpy(seat.paddle, env->paddle, sizeof seat.paddle);
-  seat.episode_frame_number = (int32_t)env->episode_frame_number;
-  seat.covered = 0;
-  seat.exact = 1;
-  seat.shown[0] = seat.shown[1] = env->m->front;
-  memcpy(record, &seat, sizeof seat);
-  memcpy(vcs_record_machine(view, record, VCS_SEAT_NOW), env->m, size);
-  if (view->shows == VCS_FLEET_SHOWS_SMALL) {
-    for (int i = 0; i < VCS_FILM_BEFORE; i++) { /* the oldest first: before_next is 0 */
-      memcpy(vcs_record_machine(view, record, VCS_SEAT_BEFORE + i),
-             vcs_film_before(film, env->cart, VCS_FILM_BEFORE - 1 - i), size);
+  vcs_device_env_t start = {.play = env->play, .kind = kind, .action = env->action[0], .start = -1};
+  memcpy(start.paddle, env->paddle, sizeof start.paddle);
+  start.episode_frame_number = (int32_t)env->episode_frame_number;
+  start.covered = 0;
+  start.exact = 1;
+  start.shown[0] = start.shown[1] = env->m->front;
+  memcpy(record, &start, sizeof start);
+  memcpy(vcs_record_machine(view, record, VCS_DEVICE_ENV_NOW), env->m, size);
+  if (view->shows == VCS_DEVICE_BATCH_SHOWS_SMALL) {
+    for (int i = 0; i < VCS_DRAW_HISTORY_BEFORE; i++) { /* the oldest first: before_next is 0 */
+      memcpy(vcs_record_machine(view, record, VCS_DEVICE_ENV_BEFORE + i),
+             vcs_draw_history_before(history, env->cart, VCS_DRAW_HISTORY_BEFORE - 1 - i), size);
     }
   }
-  if (view->frames_at) memcpy(record + view->frames_at, film->frames, 2 * VCS_FRAME_BYTES);
+  if (view->frames_at) memcpy(record + view->frames_at, history->frames, 2 * VCS_FRAME_BYTES);
 }
 
-static const char *make_kind(vcs_fleet_t *fleet, vcs_env_t *env, int32_t number) {
-  vcs_fleet_kind_t *kind = &fleet->kinds[number];
-  const vcs_engine_t *engine = fleet->engine;
+static const char *make_kind(vcs_device_batch_t *batch, vcs_env_t *env, int32_t number) {
+  vcs_device_batch_kind_t *kind = &batch->kinds[number];
+  const vcs_engine_t *engine = batch->engine;
   const vcs_cart_t *cart = env->cart;
-  describe(env, fleet->options.actions, kind);
-  const int32_t waits = (fleet->options.noop_max > 0 ? fleet->options.noop_max - 1 : 0) - kind->fires;
+  describe(env, batch->options.actions, kind);
+  const int32_t waits = (batch->options.noop_max > 0 ? batch->options.noop_max - 1 : 0) - kind->fires;
   kind->start_count = 1 + (waits > 0 ? waits : 0);
-  fleet->carts[number] = cart;
+  batch->carts[number] = cart;
 
-  const size_t size = (size_t)kind->start_count * fleet->view.record_bytes;
+  const size_t size = (size_t)kind->start_count * batch->view.record_bytes;
   uint8_t *starts = calloc(1, size);
   if (!starts) return "out of memory";
-  env->film.pinned = true; /* both frame buffers, all the time */
+  env->draw_history.pinned = true; /* both frame buffers, all the time */
   vcs_env_reset(env);
   kind->loaded = (int32_t)(env->frame_number - env->episode_frame_number);
   for (int32_t i = 0; i < kind->start_count; i++) {
     if (i > 0) vcs_env_act(env, VCS_NOOP, VCS_NOOP);
     if (vcs_env_over(env)) vcs_env_reset(env);
     env->play.reward = 0;
-    write_start(&fleet->view, env, number, starts + (size_t)i * fleet->view.record_bytes);
+    write_start(&batch->view, env, number, starts + (size_t)i * batch->view.record_bytes);
   }
   const char *why = upload(engine, starts, size, (void **)&kind->starts);
   free(starts);
@@ -158,30 +159,30 @@ static const char *make_kind(vcs_fleet_t *fleet, vcs_env_t *env, int32_t number)
 
 /* ---- Creating --------------------------------------------------------------------------------------------------- */
 
-void vcs_fleet_defaults(vcs_fleet_options_t *options) {
-  *options = (vcs_fleet_options_t){.seats = 1,
-                                   .device = VCS_GPU,
-                                   .frame_skip = 4,
-                                   .noop_max = 30,
-                                   .max_episode_frames = 108000,
-                                   .shows = VCS_FLEET_SHOWS_SMALL,
-                                   .max_pool = 1,
-                                   .reward_clipping = 1,
-                                   .fire_reset = 1};
+void vcs_device_batch_defaults(vcs_device_batch_options_t *options) {
+  *options = (vcs_device_batch_options_t){.envs = 1,
+                                          .device = VCS_GPU,
+                                          .frame_skip = 4,
+                                          .noop_max = 30,
+                                          .max_episode_frames = 108000,
+                                          .shows = VCS_DEVICE_BATCH_SHOWS_SMALL,
+                                          .max_pool = 1,
+                                          .reward_clipping = 1,
+                                          .fire_reset = 1};
 }
 
-static vcs_status_t check_options(const vcs_fleet_options_t *o, int32_t cart_count, vcs_error_t *error) {
+static vcs_status_t check_options(const vcs_device_batch_options_t *o, int32_t cart_count, vcs_error_t *error) {
   const struct {
     const char *name;
     int64_t value, min, max;
   } ranges[] = {
-      {"seats", o->seats, 1, INT32_MAX},
+      {"envs", o->envs, 1, INT32_MAX},
       {"the number of cartridges", cart_count, 1, INT32_MAX},
       {"frame_skip", o->frame_skip, 1, 1000},
       {"noop_max", o->noop_max, 0, 1000},
       {"max_episode_frames", o->max_episode_frames, 0, INT32_MAX},
-      {"shows", o->shows, VCS_FLEET_SHOWS_NOTHING, VCS_FLEET_SHOWS_SMALL},
-      {"actions", o->actions, VCS_FLEET_ACTIONS_ALL, VCS_FLEET_ACTIONS_LEGAL},
+      {"shows", o->shows, VCS_DEVICE_BATCH_SHOWS_NOTHING, VCS_DEVICE_BATCH_SHOWS_SMALL},
+      {"actions", o->actions, VCS_DEVICE_BATCH_ACTIONS_ALL, VCS_DEVICE_BATCH_ACTIONS_LEGAL},
   };
   for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
     if (ranges[i].value < ranges[i].min || ranges[i].value > ranges[i].max) {
@@ -197,23 +198,23 @@ static vcs_status_t check_options(const vcs_fleet_options_t *o, int32_t cart_cou
 }
 
 /* A record, and how it looks to the engine. */
-static void plan_view(vcs_fleet_t *fleet, const vcs_cart_t *const *carts, int32_t cart_count) {
-  const vcs_fleet_options_t *o = &fleet->options;
+static void plan_view(vcs_device_batch_t *batch, const vcs_cart_t *const *carts, int32_t cart_count) {
+  const vcs_device_batch_options_t *o = &batch->options;
   size_t machine = 0, height = 0;
   for (int32_t i = 0; i < cart_count; i++) {
     if (vcs_state_size(carts[i]) > machine) machine = vcs_state_size(carts[i]);
     if ((size_t)carts[i]->frame_height > height) height = (size_t)carts[i]->frame_height;
   }
-  const bool small = o->shows == VCS_FLEET_SHOWS_SMALL, draws = o->shows != VCS_FLEET_SHOWS_NOTHING;
-  vcs_fleet_view_t *view = &fleet->view;
+  const bool small = o->shows == VCS_DEVICE_BATCH_SHOWS_SMALL, draws = o->shows != VCS_DEVICE_BATCH_SHOWS_NOTHING;
+  vcs_device_batch_view_t *view = &batch->view;
   view->machine_bytes = (machine + 15) & ~(size_t)15;
-  view->record_bytes = VCS_SEAT_BYTES + (small ? (size_t)VCS_SEAT_MACHINES : 1) * view->machine_bytes;
+  view->record_bytes = VCS_DEVICE_ENV_BYTES + (small ? (size_t)VCS_DEVICE_ENV_MACHINES : 1) * view->machine_bytes;
   if (draws) {
     view->frames_at = view->record_bytes;
     view->record_bytes += (small ? 3 : 2) * (size_t)VCS_FRAME_BYTES;
   }
   view->observation_bytes = small ? VCS_SMALL_STACK * VCS_SMALL_BYTES : draws ? VCS_WIDTH * height : 0;
-  view->count = o->seats;
+  view->count = o->envs;
   view->height = (int32_t)height;
   view->frame_skip = o->frame_skip;
   view->noop_max = o->noop_max;
@@ -227,7 +228,7 @@ static void plan_view(vcs_fleet_t *fleet, const vcs_cart_t *const *carts, int32_
   view->endless = o->endless;
 }
 
-/* What a seat plays: its number in the list of different cartridges, modes and difficulties, which grows. */
+/* What a env plays: its number in the list of different cartridges, modes and difficulties, which grows. */
 static int32_t kind_of(vcs_batch_env_t *kinds, int32_t *count, vcs_batch_env_t wanted) {
   int32_t i = 0;
   while (i < *count &&
@@ -238,19 +239,19 @@ static int32_t kind_of(vcs_batch_env_t *kinds, int32_t *count, vcs_batch_env_t w
   return i;
 }
 
-static vcs_batch_env_t env_of(const vcs_batch_env_t *envs, int32_t cart_count, int32_t seats, int32_t seat) {
-  if (envs) return envs[seat];
-  return (vcs_batch_env_t){(int32_t)((int64_t)seat * cart_count / seats), -1, -1, 0};
+static vcs_batch_env_t env_of(const vcs_batch_env_t *envs, int32_t cart_count, int32_t count, int32_t i) {
+  if (envs) return envs[i];
+  return (vcs_batch_env_t){(int32_t)((int64_t)i * cart_count / count), -1, -1, 0};
 }
 
-static vcs_status_t create_env(const vcs_fleet_options_t *o, const vcs_cart_t *cart, vcs_batch_env_t wanted,
+static vcs_status_t create_env(const vcs_device_batch_options_t *o, const vcs_cart_t *cart, vcs_batch_env_t wanted,
                                vcs_env_t **env, vcs_error_t *error) {
   vcs_env_options_t options;
   vcs_env_defaults(cart, &options);
   options.repeat_action_probability = 0;
-  options.fire_reset = !o->fire_reset                          ? VCS_FIRE_RESET_NEVER
-                       : o->actions == VCS_FLEET_ACTIONS_LEGAL ? VCS_FIRE_RESET_LEGAL
-                                                               : VCS_FIRE_RESET_MINIMAL;
+  options.fire_reset = !o->fire_reset                                 ? VCS_FIRE_RESET_NEVER
+                       : o->actions == VCS_DEVICE_BATCH_ACTIONS_LEGAL ? VCS_FIRE_RESET_LEGAL
+                                                                      : VCS_FIRE_RESET_MINIMAL;
   if (wanted.mode >= 0) options.mode = wanted.mode;
   if (wanted.difficulty >= 0) options.difficulty = wanted.difficulty;
   return vcs_env_create_with(cart, &options, env, error);
@@ -258,54 +259,55 @@ static vcs_status_t create_env(const vcs_fleet_options_t *o, const vcs_cart_t *c
 
 enum { KINDS_MAX = 4096 };
 
-static vcs_status_t fill_fleet(vcs_fleet_t *fleet, const vcs_cart_t *const *carts, int32_t cart_count,
+static vcs_status_t fill_batch(vcs_device_batch_t *batch, const vcs_cart_t *const *carts, int32_t cart_count,
                                const vcs_batch_env_t *envs, vcs_batch_env_t *wanted, vcs_error_t *error) {
-  const vcs_fleet_options_t *o = &fleet->options;
-  vcs_fleet_view_t *view = &fleet->view;
-  const vcs_engine_t *engine = fleet->engine;
-  for (int32_t i = 0; i < o->seats; i++) {
-    const vcs_batch_env_t env = env_of(envs, cart_count, o->seats, i);
+  const vcs_device_batch_options_t *o = &batch->options;
+  vcs_device_batch_view_t *view = &batch->view;
+  const vcs_engine_t *engine = batch->engine;
+  for (int32_t i = 0; i < o->envs; i++) {
+    const vcs_batch_env_t env = env_of(envs, cart_count, o->envs, i);
     if (env.cart < 0 || env.cart >= cart_count) {
       return vcs_error_fill(error, VCS_BAD_ARGUMENT, "environment %d plays cartridge %d, but there are 0 to %d", (int)i,
                             (int)env.cart, (int)cart_count - 1);
     }
-    if (kind_of(wanted, &fleet->kind_count, env) == KINDS_MAX) {
+    if (kind_of(wanted, &batch->kind_count, env) == KINDS_MAX) {
       return vcs_error_fill(error, VCS_BAD_ARGUMENT, "more than %d cartridges, modes and difficulties", KINDS_MAX);
     }
   }
-  plan_view(fleet, carts, cart_count);
+  plan_view(batch, carts, cart_count);
   const char *why = NULL;
-  for (int32_t i = 0; !why && i < fleet->kind_count; i++) {
+  for (int32_t i = 0; !why && i < batch->kind_count; i++) {
     vcs_env_t *env;
     vcs_status_t status = create_env(o, carts[wanted[i].cart], wanted[i], &env, error);
     if (status) return status;
-    why = make_kind(fleet, env, i);
+    why = make_kind(batch, env, i);
     vcs_env_free(env);
   }
-  if (!why) why = upload(engine, fleet->kinds, (size_t)fleet->kind_count * sizeof *fleet->kinds, (void **)&view->kinds);
-  if (!why) why = engine->allocate((size_t)o->seats * view->record_bytes, (void **)&view->records);
+  if (!why) why = upload(engine, batch->kinds, (size_t)batch->kind_count * sizeof *batch->kinds, (void **)&view->kinds);
+  if (!why) why = engine->allocate((size_t)o->envs * view->record_bytes, (void **)&view->records);
 
   /* Heads say what is played and with which generator; everything else is written by the first reset. */
-  fleet->played = calloc((size_t)o->seats, sizeof *fleet->played);
-  uint32_t *seeds = calloc((size_t)o->seats, sizeof *seeds);
-  if (!why && (!fleet->played || !seeds)) why = "out of memory";
-  for (int32_t i = 0; !why && i < o->seats; i++) {
-    const vcs_batch_env_t env = env_of(envs, cart_count, o->seats, i);
-    fleet->played[i] = kind_of(wanted, &fleet->kind_count, env);
+  batch->played = calloc((size_t)o->envs, sizeof *batch->played);
+  uint32_t *seeds = calloc((size_t)o->envs, sizeof *seeds);
+  if (!why && (!batch->played || !seeds)) why = "out of memory";
+  for (int32_t i = 0; !why && i < o->envs; i++) {
+    const vcs_batch_env_t env = env_of(envs, cart_count, o->envs, i);
+    batch->played[i] = kind_of(wanted, &batch->kind_count, env);
     seeds[i] = env.seed;
   }
-  if (!why) why = engine->deal(view, fleet->played, seeds);
+  if (!why) why = engine->deal(view, batch->played, seeds);
   free(seeds);
-  return vcs_fleet_told(why, error);
+  return vcs_device_status(why, error);
 }
 
-vcs_status_t vcs_fleet_create(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
-                              const vcs_fleet_options_t *options, vcs_fleet_t **out, vcs_error_t *error) {
-  vcs_fleet_options_t defaults;
+vcs_status_t vcs_device_batch_create(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
+                                     const vcs_device_batch_options_t *options, vcs_device_batch_t **out,
+                                     vcs_error_t *error) {
+  vcs_device_batch_options_t defaults;
   if (error) error->message[0] = 0;
-  if (!carts || !out) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no cartridges, or no place for the fleet");
+  if (!carts || !out) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no cartridges, or no place for the batch");
   *out = NULL;
-  vcs_fleet_defaults(&defaults);
+  vcs_device_batch_defaults(&defaults);
   if (!options) options = &defaults;
   vcs_status_t status = check_options(options, cart_count, error);
   if (status) return status;
@@ -315,52 +317,52 @@ vcs_status_t vcs_fleet_create(const vcs_cart_t *const *carts, int32_t cart_count
   const vcs_engine_t *engine;
   status = vcs_engine_find(options->device, &engine, error);
   if (status) return status;
-  vcs_fleet_t *fleet = calloc(1, sizeof *fleet);
+  vcs_device_batch_t *batch = calloc(1, sizeof *batch);
   vcs_batch_env_t *wanted = calloc(KINDS_MAX + 1, sizeof *wanted);
-  if (fleet) {
-    fleet->kinds = calloc(KINDS_MAX, sizeof *fleet->kinds);
-    fleet->carts = calloc(KINDS_MAX, sizeof *fleet->carts); /* NOLINT(bugprone-sizeof-expression): pointers they are */
-    fleet->engine = engine;
-    fleet->options = *options;
+  if (batch) {
+    batch->kinds = calloc(KINDS_MAX, sizeof *batch->kinds);
+    batch->carts = calloc(KINDS_MAX, sizeof *batch->carts); /* NOLINT(bugprone-sizeof-expression): pointers they are */
+    batch->engine = engine;
+    batch->options = *options;
   }
-  if (!fleet || !wanted || !fleet->kinds || !fleet->carts) {
+  if (!batch || !wanted || !batch->kinds || !batch->carts) {
     status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   } else {
-    status = fill_fleet(fleet, carts, cart_count, envs, wanted, error);
+    status = fill_batch(batch, carts, cart_count, envs, wanted, error);
   }
   free(wanted);
   if (status) {
-    vcs_fleet_free(fleet);
+    vcs_device_batch_free(batch);
     return status;
   }
-  *out = fleet;
+  *out = batch;
   return VCS_OK;
 }
 
-void vcs_fleet_free(vcs_fleet_t *fleet) {
-  if (!fleet) return;
-  const vcs_engine_t *engine = vcs_fleet_engine(fleet);
-  vcs_fleet_free_workspace(fleet);
-  for (int32_t i = 0; fleet->kinds && i < fleet->kind_count; i++) {
-    engine->release((void *)fleet->kinds[i].starts);
-    engine->release((void *)fleet->kinds[i].cart.rom);
-    engine->release((void *)fleet->kinds[i].cart.code);
+void vcs_device_batch_free(vcs_device_batch_t *batch) {
+  if (!batch) return;
+  const vcs_engine_t *engine = vcs_device_batch_engine(batch);
+  vcs_device_batch_free_workspace(batch);
+  for (int32_t i = 0; batch->kinds && i < batch->kind_count; i++) {
+    engine->release((void *)batch->kinds[i].starts);
+    engine->release((void *)batch->kinds[i].cart.rom);
+    engine->release((void *)batch->kinds[i].cart.code);
   }
-  engine->release((void *)fleet->view.kinds);
-  engine->release(fleet->view.records);
-  free(fleet->kinds);
-  free(fleet->carts);
-  free(fleet->played);
-  free(fleet);
+  engine->release((void *)batch->view.kinds);
+  engine->release(batch->view.records);
+  free(batch->kinds);
+  free(batch->carts);
+  free(batch->played);
+  free(batch);
 }
 
-const vcs_fleet_options_t *vcs_fleet_options(const vcs_fleet_t *fleet) { return &fleet->options; }
-size_t vcs_fleet_observation_size(const vcs_fleet_t *fleet) { return fleet->view.observation_bytes; }
-size_t vcs_fleet_seat_bytes(const vcs_fleet_t *fleet) { return fleet->view.record_bytes; }
+const vcs_device_batch_options_t *vcs_device_batch_options(const vcs_device_batch_t *batch) { return &batch->options; }
+size_t vcs_device_batch_observation_size(const vcs_device_batch_t *batch) { return batch->view.observation_bytes; }
+size_t vcs_device_batch_env_bytes(const vcs_device_batch_t *batch) { return batch->view.record_bytes; }
 
 /* ---- Playing ---------------------------------------------------------------------------------------------------- */
 
-vcs_status_t vcs_fleet_check_results(const vcs_batch_results_t *results, vcs_error_t *error) {
+vcs_status_t vcs_device_batch_check_results(const vcs_batch_results_t *results, vcs_error_t *error) {
   if (!results) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no results were given");
   if (results->final_observations || results->sound) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a device has no final_observations and no sound: give NULL");
@@ -368,73 +370,78 @@ vcs_status_t vcs_fleet_check_results(const vcs_batch_results_t *results, vcs_err
   return VCS_OK;
 }
 
-vcs_status_t vcs_fleet_reset(vcs_fleet_t *fleet, uint64_t seed, const vcs_batch_results_t *results, void *stream,
-                             vcs_error_t *error) {
-  vcs_status_t status = vcs_fleet_check_results(results, error);
-  const vcs_fleet_resets_t all = {.count = fleet->view.count, .seeds_all = true, .seed = seed};
-  return status ? status : vcs_fleet_told(vcs_fleet_engine(fleet)->reset(&fleet->view, &all, results, stream), error);
+vcs_status_t vcs_device_batch_reset(vcs_device_batch_t *batch, uint64_t seed, const vcs_batch_results_t *results,
+                                    void *stream, vcs_error_t *error) {
+  vcs_status_t status = vcs_device_batch_check_results(results, error);
+  const vcs_device_batch_resets_t all = {.count = batch->view.count, .seeds_all = true, .seed = seed};
+  return status ? status
+                : vcs_device_status(vcs_device_batch_engine(batch)->reset(&batch->view, &all, results, stream), error);
 }
 
-vcs_status_t vcs_fleet_step(vcs_fleet_t *fleet, const int32_t *actions, const vcs_batch_results_t *results,
-                            void *stream, vcs_error_t *error) {
-  vcs_status_t status = vcs_fleet_check_results(results, error);
-  return status ? status : vcs_fleet_told(vcs_fleet_engine(fleet)->step(&fleet->view, actions, results, stream), error);
+vcs_status_t vcs_device_batch_step(vcs_device_batch_t *batch, const int32_t *actions,
+                                   const vcs_batch_results_t *results, void *stream, vcs_error_t *error) {
+  vcs_status_t status = vcs_device_batch_check_results(results, error);
+  return status
+             ? status
+             : vcs_device_status(vcs_device_batch_engine(batch)->step(&batch->view, actions, results, stream), error);
 }
 
-vcs_status_t vcs_fleet_wait(vcs_fleet_t *fleet, void *stream, vcs_error_t *error) {
-  return vcs_fleet_told(vcs_fleet_engine(fleet)->wait(stream), error);
+vcs_status_t vcs_device_batch_wait(vcs_device_batch_t *batch, void *stream, vcs_error_t *error) {
+  return vcs_device_status(vcs_device_batch_engine(batch)->wait(stream), error);
 }
 
 /* ---- States ----------------------------------------------------------------------------------------------------- */
 
 /* Records alone, without what was seen. */
-static vcs_status_t copy(const vcs_fleet_t *fleet, const int32_t *ids, int32_t count, void *states, bool restores,
-                         void *stream, vcs_error_t *error) {
-  if (!ids && count > fleet->view.count) count = fleet->view.count;
-  const vcs_fleet_copies_t what = {
-      .ids = ids, .count = count, .states = states, .state_bytes = fleet->view.record_bytes, .restores = restores};
-  return vcs_fleet_told(vcs_fleet_engine(fleet)->copy(&fleet->view, &what, stream), error);
+static vcs_status_t copy(const vcs_device_batch_t *batch, const int32_t *ids, int32_t count, void *states,
+                         bool restores, void *stream, vcs_error_t *error) {
+  if (!ids && count > batch->view.count) count = batch->view.count;
+  const vcs_device_batch_copies_t what = {
+      .ids = ids, .count = count, .states = states, .state_bytes = batch->view.record_bytes, .restores = restores};
+  return vcs_device_status(vcs_device_batch_engine(batch)->copy(&batch->view, &what, stream), error);
 }
 
-vcs_status_t vcs_fleet_copy(const vcs_fleet_t *fleet, const int32_t *ids, int32_t count, void *states, void *stream,
-                            vcs_error_t *error) {
-  return copy(fleet, ids, count, states, false, stream, error);
+vcs_status_t vcs_device_batch_copy(const vcs_device_batch_t *batch, const int32_t *ids, int32_t count, void *states,
+                                   void *stream, vcs_error_t *error) {
+  return copy(batch, ids, count, states, false, stream, error);
 }
 
-vcs_status_t vcs_fleet_restore(vcs_fleet_t *fleet, const int32_t *ids, int32_t count, const void *states, void *stream,
-                               vcs_error_t *error) {
-  return copy(fleet, ids, count, (void *)states, true, stream, error);
+vcs_status_t vcs_device_batch_restore(vcs_device_batch_t *batch, const int32_t *ids, int32_t count, const void *states,
+                                      void *stream, vcs_error_t *error) {
+  return copy(batch, ids, count, (void *)states, true, stream, error);
 }
 
-/* Where a seat's machine is on the device, and how long it is. */
-static vcs_status_t find_machine(const vcs_fleet_t *fleet, int32_t seat, vcs_t **machine, size_t *size,
+/* Where a env's machine is on the device, and how long it is. */
+static vcs_status_t find_machine(const vcs_device_batch_t *batch, int32_t env, vcs_t **machine, size_t *size,
                                  vcs_error_t *error) {
-  if (seat < 0 || seat >= fleet->view.count) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no seat %d, but 0 to %d", (int)seat,
-                          (int)fleet->view.count - 1);
+  if (env < 0 || env >= batch->view.count) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no env %d, but 0 to %d", (int)env,
+                          (int)batch->view.count - 1);
   }
-  uint8_t *record = vcs_fleet_record(&fleet->view, seat);
-  vcs_seat_t head;
-  const char *why = vcs_fleet_engine(fleet)->wait(NULL);
-  if (!why) why = fleet->engine->move(&head, record, sizeof head);
-  if (why) return vcs_fleet_told(why, error);
-  *machine = vcs_record_machine(&fleet->view, record, VCS_SEAT_NOW);
-  *size = vcs_state_size(fleet->carts[head.kind]);
+  uint8_t *record = vcs_device_batch_record(&batch->view, env);
+  vcs_device_env_t head;
+  const char *why = vcs_device_batch_engine(batch)->wait(NULL);
+  if (!why) why = batch->engine->move(&head, record, sizeof head);
+  if (why) return vcs_device_status(why, error);
+  *machine = vcs_record_machine(&batch->view, record, VCS_DEVICE_ENV_NOW);
+  *size = vcs_state_size(batch->carts[head.kind]);
   return VCS_OK;
 }
 
-vcs_status_t vcs_fleet_machine(const vcs_fleet_t *fleet, int32_t seat, vcs_t *machine, vcs_error_t *error) {
+vcs_status_t vcs_device_batch_machine(const vcs_device_batch_t *batch, int32_t env, vcs_t *machine,
+                                      vcs_error_t *error) {
   vcs_t *there = NULL;
   size_t size = 0;
-  vcs_status_t status = find_machine(fleet, seat, &there, &size, error);
-  return status ? status : vcs_fleet_told(fleet->engine->move(machine, there, size), error);
+  vcs_status_t status = find_machine(batch, env, &there, &size, error);
+  return status ? status : vcs_device_status(batch->engine->move(machine, there, size), error);
 }
 
-vcs_status_t vcs_fleet_set_machine(vcs_fleet_t *fleet, int32_t seat, const vcs_t *machine, vcs_error_t *error) {
+vcs_status_t vcs_device_batch_set_machine(vcs_device_batch_t *batch, int32_t env, const vcs_t *machine,
+                                          vcs_error_t *error) {
   vcs_t *there = NULL;
   size_t size = 0;
-  vcs_status_t status = find_machine(fleet, seat, &there, &size, error);
-  return status ? status : vcs_fleet_told(fleet->engine->move(there, machine, size), error);
+  vcs_status_t status = find_machine(batch, env, &there, &size, error);
+  return status ? status : vcs_device_status(batch->engine->move(there, machine, size), error);
 }
 
 /* ---- Truth ------------------------------------------------------------------------------------------------------ */
@@ -556,7 +563,7 @@ static const char *lend(const vcs_engine_t *engine, const question_t *q, const f
   if (!why) why = engine->allocate(runs * q->horizons * sizeof *flips->rows, &loan->rows);
   if (!why) why = engine->allocate(runs * 2 * VCS_FRAME_BYTES, &loan->frames);
   if (!why) why = engine->allocate(runs * VCS_LOG_SIZE * sizeof(uint64_t), &loan->logs);
-  if (!why) why = engine->allocate(cart.rom_size * sizeof(vcs_lone_code_t), &loan->image);
+  if (!why) why = engine->allocate(cart.rom_size * sizeof(vcs_single_lane_code_t), &loan->image);
   if (!why) why = upload(engine, flips->signs, runs, &loan->signs);
   if (!why && q->results->pixels) {
     why = upload(engine, q->options->values, 256 * (size_t)q->options->channels * sizeof(float), &loan->values);
@@ -651,7 +658,7 @@ static vcs_status_t run_lost_here(const question_t *q, size_t base, flips_t *fli
 static vcs_status_t help(const vcs_engine_t *engine, const question_t *q, const vcs_truth_view_t *view, flips_t *flips,
                          vcs_error_t *error) {
   if (!view->lost) return VCS_OK;
-  vcs_status_t status = vcs_fleet_told(engine->glance(flips->lost, view->lost, runs_of(q)), error);
+  vcs_status_t status = vcs_device_status(engine->glance(flips->lost, view->lost, runs_of(q)), error);
   if (count_lost(flips, 0, runs_of(q)) > FEW_LOST) return status;
   for (size_t i = 0; !status && i < q->bases; i++) status = run_lost_here(q, i, flips, error);
   return status;
@@ -668,22 +675,22 @@ static vcs_status_t run_flips(const vcs_engine_t *engine, const question_t *q, f
     if (!why && wants_maps(q) && !view.lost) why = add_maps(engine, q, &view);
     view.from = view.to;
   }
-  vcs_status_t status = vcs_fleet_told(why, error);
+  vcs_status_t status = vcs_device_status(why, error);
   while (!status && engine->busy()) {
     if (!wants_maps(q))
       status = help(engine, q, &view, flips, error); /* maps are added once: when it is known by whom */
     if (engine->busy()) nanosleep(&a_moment, NULL);
   }
   why = engine->wait(NULL); /* whatever happened: memory that is worked on cannot be given back */
-  if (!status) status = vcs_fleet_told(why, error);
+  if (!status) status = vcs_device_status(why, error);
   if (!status) status = help(engine, q, &view, flips, error);
   if (status) return status;
-  return vcs_fleet_told(engine->move(flips->rows, view.rows, runs_of(q) * q->horizons * sizeof *flips->rows), error);
+  return vcs_device_status(engine->move(flips->rows, view.rows, runs_of(q) * q->horizons * sizeof *flips->rows), error);
 }
 
 static vcs_status_t truth_with(const vcs_engine_t *engine, const question_t *q, flips_t *flips, vcs_error_t *error) {
   loan_t loan = {0};
-  vcs_status_t status = vcs_fleet_told(lend(engine, q, flips, &loan), error);
+  vcs_status_t status = vcs_device_status(lend(engine, q, flips, &loan), error);
   vcs_truth_view_t view = {.cart = loan.cart,
                            .machines = loan.machines,
                            .frames = loan.frames,
@@ -706,10 +713,10 @@ static vcs_status_t truth_with(const vcs_engine_t *engine, const question_t *q, 
   if (wants_maps(q) && q->horizons > 1) view.lost = NULL; /* a run's maps are either the device's or the host's */
   if (!status) status = run_flips(engine, q, flips, view, error);
   if (!status && count_lost(flips, 0, runs_of(q)) == 0 && view.lost && wants_maps(q)) {
-    status = vcs_fleet_told(add_maps(engine, q, &view), error);
+    status = vcs_device_status(add_maps(engine, q, &view), error);
   } else if (!status && count_lost(flips, 0, runs_of(q)) > 0) { /* too many for the host */
     view.lost = NULL;
-    status = vcs_fleet_told(engine->move(loan.machines, flips->machines, runs_of(q) * q->machine_bytes), error);
+    status = vcs_device_status(engine->move(loan.machines, flips->machines, runs_of(q) * q->machine_bytes), error);
     if (!status) status = run_flips(engine, q, flips, view, error);
   }
   give_back(engine, &loan);
@@ -734,8 +741,8 @@ static void answer(const question_t *q, const flips_t *flips, const vcs_truth_re
   }
 }
 
-/* Cartridges that watch the whole bus need CPU and TIA in one place (duo.h), and of one that is hot all over nothing is
- * decoded: the host runs them. */
+/* Cartridges that watch the whole bus need CPU and TIA in one place (cpu_tia_pair.h), and of one that is hot all over
+ * nothing is decoded: the host runs them. */
 static vcs_status_t truths_here(const question_t *q, vcs_error_t *error) {
   vcs_status_t status = VCS_OK;
   for (size_t i = 0; !status && i < q->bases; i++) {
@@ -746,9 +753,9 @@ static vcs_status_t truths_here(const question_t *q, vcs_error_t *error) {
   return status;
 }
 
-vcs_status_t vcs_fleet_truths(int32_t device, const vcs_run_t *runs, size_t run_count,
-                              const vcs_truth_options_t *options, const vcs_place_t *places, size_t count,
-                              const vcs_truth_results_t *results, vcs_error_t *error) {
+vcs_status_t vcs_device_batch_truths(int32_t device, const vcs_run_t *runs, size_t run_count,
+                                     const vcs_truth_options_t *options, const vcs_place_t *places, size_t count,
+                                     const vcs_truth_results_t *results, vcs_error_t *error) {
   const vcs_engine_t *engine;
   vcs_truth_options_t here = {0}; /* for what the host does */
   if (options) here = *options;
@@ -789,8 +796,8 @@ vcs_status_t vcs_fleet_truths(int32_t device, const vcs_run_t *runs, size_t run_
   return status;
 }
 
-vcs_status_t vcs_fleet_truth(int32_t device, const vcs_run_t *run, const vcs_truth_options_t *options,
-                             const vcs_place_t *places, size_t count, const vcs_truth_results_t *results,
-                             vcs_error_t *error) {
-  return vcs_fleet_truths(device, run, 1, options, places, count, results, error);
+vcs_status_t vcs_device_batch_truth(int32_t device, const vcs_run_t *run, const vcs_truth_options_t *options,
+                                    const vcs_place_t *places, size_t count, const vcs_truth_results_t *results,
+                                    vcs_error_t *error) {
+  return vcs_device_batch_truths(device, run, 1, options, places, count, results, error);
 }

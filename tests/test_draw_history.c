@@ -46,7 +46,7 @@ static pair_t begin(int which, int frame_skip) {
   pair_t p = {.cart = load(which)};
   p.env = create(p.cart, frame_skip, 5);
   p.twin = create(p.cart, frame_skip, 5);
-  p.twin->film.pinned = true;
+  p.twin->draw_history.pinned = true;
   vcs_env_reload(p.twin, 5);
   return p;
 }
@@ -58,7 +58,7 @@ static void end(pair_t *p) {
 }
 
 static void assert_same(const pair_t *p, int when) {
-  const size_t size = vcs_film_size(p->cart);
+  const size_t size = vcs_draw_history_size(p->cart);
   if (memcmp(vcs_env_screen(p->env), vcs_env_screen(p->twin), size) != 0) fail_msg("picture %d", when);
   assert_memory_equal(p->env->m, p->twin->m, vcs_state_size(p->cart));
 }
@@ -77,7 +77,7 @@ static void test_pictures_are_those_of_two_buffers(void **state) {
   for (int which = DEMO; which < CARTS; which++) {
     for (int skip = 1; skip <= 4; skip += 3) {
       pair_t p = begin(which, skip);
-      assert_true(p.twin->film.exact);
+      assert_true(p.twin->draw_history.exact);
       assert_same(&p, -1);
       for (int i = 0; i < 150; i++) {
         if (i % 61 == 60) {
@@ -96,10 +96,10 @@ static void test_pictures_are_those_of_two_buffers(void **state) {
 static void test_whole_frames_need_one_buffer(void **state) {
   (void)state;
   pair_t p = begin(DEMO, 1);
-  memset(p.env->film.frames + VCS_FRAME_BYTES, 0xA5, VCS_FRAME_BYTES);
+  memset(p.env->draw_history.frames + VCS_FRAME_BYTES, 0xA5, VCS_FRAME_BYTES);
   vcs_env_reset(p.env);
   for (int i = 0; i < 50; i++) act(&p, i);
-  for (size_t i = 0; i < VCS_FRAME_BYTES; i++) assert_int_equal(p.env->film.frames[VCS_FRAME_BYTES + i], 0xA5);
+  for (size_t i = 0; i < VCS_FRAME_BYTES; i++) assert_int_equal(p.env->draw_history.frames[VCS_FRAME_BYTES + i], 0xA5);
   end(&p);
 }
 
@@ -141,7 +141,7 @@ static void test_averages_and_watching_can_begin_at_any_frame(void **state) {
       for (int i = 0; i < 40; i++) {
         vcs_env_screen_indices(p.env, a);
         vcs_env_screen_indices(p.twin, b);
-        assert_memory_equal(a, b, vcs_film_size(p.cart));
+        assert_memory_equal(a, b, vcs_draw_history_size(p.cart));
         act(&p, i);
       }
       end(&p);

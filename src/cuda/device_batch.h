@@ -1,0 +1,332 @@
+/* device_batch.h: a env: one environment of a device batch, and what becomes of it in a step.
+ *
+ * A device batch is many environments on one device. Each has a env, which is one record of bytes:
+ *
+ *   +------+-----+-----------------+----------------------+
+ *   | head | now | before[3]       | frames               |     before: device batches that show small pictures
+ *   +------+-----+-----------------+----------------------+     frames: device batches that show anything, 2 or 3
+ * buffers
+ *
+ * A record is all that a later step depends on, so cloning is copying it, and a start, where episodes begin, is a
+ * record too: it is made on the host once, by an environment (env.c) that has been reset, has pressed FIRE and has
+ * waited some frames, and from then on lies beside the records. An episode that ends costs a copy.
+ *
+ * Everything here is host and device code alike: the CPU runs a device batch env by env (engine_cpu.c), a GPU with a
+ * thread a env (engine.cu). The order of events in a frame is env.c's, what is drawn is what draw_history.h would draw.
+ */
+#ifndef VCS_CUDA_DEVICE_BATCH_H
+#define VCS_CUDA_DEVICE_BATCH_H
+
+#include "diffvcs/cuda.h"
+
+#include "../host/games.h"
+#include "lockstep.h"
+#include "picture.h"
+
+enum { VCS_DEVICE_ENV_NOW, VCS_DEVICE_ENV_BEFORE, VCS_DEVICE_ENV_MACHINES = VCS_DEVICE_ENV_BEFORE + 3 };
+enum { VCS_DEVICE_ENV_KEPT = 2 }; /* the third frame buffer: a picture that the next frame draws over */
+
+/* The head of a record. */
+typedef struct {
+  vcs_play_t play;
+  uint64_t random; /* splitmix64: sticky actions, no-op starts, random play */
+  int32_t kind;    /* what it plays */
+  int32_t action;  /* what sticky actions repeat */
+  int32_t paddle[2];
+  int32_t elapsed; /* frames since the episode began */
+  int32_t frame_number, episode_frame_number;
+  int32_t start;                       /* the start whose picture is to be shown next, or -1 */
+  uint8_t covered, before_next, exact; /* as in draw_history.h */
+  uint8_t shown[2];                    /* the buffers that are shown, pooled; twice the same: one of them */
+  uint8_t room[3];
+} vcs_device_env_t;
+
+enum { VCS_DEVICE_ENV_BYTES = 80 };
+#if defined(__cplusplus)
+static_assert(sizeof(vcs_device_env_t) == VCS_DEVICE_ENV_BYTES, "the machine behind the head is aligned");
+#else
+_Static_assert(sizeof(vcs_device_env_t) == VCS_DEVICE_ENV_BYTES, "the machine behind the head is aligned");
+#endif
+
+/* What envs of one cartridge, mode and difficulty have in common. Pointers are the device's. */
+typedef struct {
+  vcs_cart_t cart;
+  vcs_game_code_t code;
+  const uint8_t *starts; /* start_count records */
+  int32_t start_count;
+  int32_t loaded;                /* frames that loading has counted before an episode begins */
+  uint8_t meanings[VCS_ACTIONS]; /* the actions that numbers stand for; from meaning_count on nothing */
+  int32_t meaning_count;
+  int32_t actions[VCS_ACTIONS], action_count; /* what random play chooses from */
+  int32_t paddle_high, max_frames;
+  uint8_t has_rules, uses_paddles, holds_switches, difficulty;
+  uint8_t fires; /* starts have pressed FIRE, which counts as one of the no-ops */
+  vcs_small_t small;
+} vcs_device_batch_kind_t;
+
+/* A device batch as a kernel sees it. */
+typedef struct {
+  const vcs_device_batch_kind_t *kinds;
+  uint8_t *records;
+  size_t record_bytes, machine_bytes, frames_at; /* frames_at 0: nobody looks */
+  size_t observation_bytes;
+  int32_t count, height; /* envs; rows of the highest frame */
+  int32_t frame_skip, noop_max, max_episode_frames;
+  float repeat_action_probability;
+  uint8_t shows; /* VCS_DEVICE_BATCH_SHOWS_... */
+  uint8_t max_pool, reward_clipping, episodic_life, life_loss_info, endless;
+} vcs_device_batch_view_t;
+
+/* Environments that begin an episode, and their generators. Pointers are the device's. */
+typedef struct {
+  const int32_t *ids;   /* NULL: the first `count`; those out of range are passed over */
+  const int32_t *seeds; /* one for each; below 0, or NULL: its generator, and its count of frames, go on */
+  int32_t count;
+  bool seeds_all; /* or generators are made of `seed` and the env's number */
+  uint64_t seed;
+} vcs_device_batch_resets_t;
+
+/* Records, and what was seen behind them, that are copied or put back. Pointers are the device's. */
+typedef struct {
+  const int32_t *ids; /* as above */
+  int32_t count;
+  uint8_t *states;
+  size_t state_bytes;          /* from one to the next */
+  uint8_t *observations;       /* of all envs; NULL: a state is a record alone */
+  vcs_batch_results_t results; /* of envs that are put back */
+  bool restores;
+} vcs_device_batch_copies_t;
+
+VCS_FN uint8_t *vcs_device_batch_record(const vcs_device_batch_view_t *batch, int32_t env) {
+  return batch->records + (size_t)env * batch->record_bytes;
+}
+
+VCS_FN vcs_t *vcs_record_machine(const vcs_device_batch_view_t *batch, uint8_t *record, int which) {
+  return (vcs_t *)(void *)(record + VCS_DEVICE_ENV_BYTES + (size_t)which * batch->machine_bytes);
+}
+
+/* Between places that are aligned to eight bytes; `bytes` is rounded up to a multiple of eight, for which there is
+ * room.
+ */
+VCS_FN void vcs_copy_words(void *to, const void *from, size_t bytes) {
+#if defined(__CUDA_ARCH__)
+  for (size_t i = 0; i < (bytes + 7) / 8; i++) ((uint64_t *)to)[i] = ((const uint64_t *)from)[i];
+#else
+  memcpy(to, from, (bytes + 7) & ~(size_t)7);
+#endif
+}
+
+VCS_FN void vcs_copy_machine(vcs_t *to, const vcs_t *from, size_t bytes) { vcs_copy_words(to, from, bytes); }
+
+/* ---- Chance --------------------------------------------------------------------------------------------------- */
+
+VCS_FN uint64_t vcs_splitmix64(uint64_t *state) {
+  uint64_t z = *state += 0x9E3779B97F4A7C15ull;
+  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+  return z ^ z >> 31;
+}
+
+/* 0 to n - 1; the bias of one in 2^32 is nobody's. */
+VCS_FN int32_t vcs_device_env_draw(vcs_device_env_t *env, int32_t n) {
+  return (int32_t)((vcs_splitmix64(&env->random) >> 32) * (uint64_t)n >> 32);
+}
+
+/* ---- Hands (as in env.c) ------------------------------------------------------------------------------------- */
+
+enum { VCS_PADDLE_LOW = 27450 };
+
+VCS_TABLE(uint8_t, vcs_held_by, VCS_ACTIONS,
+          {0, VCS_HELD_FIRE, VCS_HELD_UP, VCS_HELD_RIGHT, VCS_HELD_LEFT, VCS_HELD_DOWN, VCS_HELD_UP | VCS_HELD_RIGHT,
+           VCS_HELD_UP | VCS_HELD_LEFT, VCS_HELD_DOWN | VCS_HELD_RIGHT, VCS_HELD_DOWN | VCS_HELD_LEFT,
+           VCS_HELD_UP | VCS_HELD_FIRE, VCS_HELD_RIGHT | VCS_HELD_FIRE, VCS_HELD_LEFT | VCS_HELD_FIRE,
+           VCS_HELD_DOWN | VCS_HELD_FIRE, VCS_HELD_UP | VCS_HELD_RIGHT | VCS_HELD_FIRE,
+           VCS_HELD_UP | VCS_HELD_LEFT | VCS_HELD_FIRE, VCS_HELD_DOWN | VCS_HELD_RIGHT | VCS_HELD_FIRE,
+           VCS_HELD_DOWN | VCS_HELD_LEFT | VCS_HELD_FIRE})
+
+VCS_FN void vcs_device_env_controls(const vcs_device_batch_kind_t *kind, vcs_device_env_t *env, vcs_t *m) {
+  const uint8_t held = vcs_held_by((unsigned)env->action);
+  vcs_controls_t controls = {{held, 0}, {env->paddle[0], env->paddle[1], 0, 0}, {0, 0}, 0};
+  if (kind->uses_paddles) {
+    int32_t position = env->paddle[0];
+    if (held & VCS_HELD_RIGHT) position -= VCS_PADDLE_STEP;
+    if (held & VCS_HELD_LEFT) position += VCS_PADDLE_STEP;
+    if (position < VCS_PADDLE_LOW) position = VCS_PADDLE_LOW;
+    if (position > kind->paddle_high) position = kind->paddle_high;
+    controls.held[0] = held & VCS_HELD_FIRE;
+    controls.paddle[0] = env->paddle[0] = position;
+  }
+  if (kind->holds_switches) {
+    m->swchb = (uint8_t)((m->swchb & 0x3F) | (kind->difficulty & 1) << 6 | (kind->difficulty & 2) << 6);
+  }
+  vcs_console_control(&kind->cart, m, &controls);
+}
+
+/* ---- Film: only frames that somebody will see are drawn (draw_history.h)
+ * ------------------------------------------------ */
+
+enum { VCS_COVERED_ENOUGH = 2 };
+
+VCS_FN bool vcs_frame_covers(const vcs_cart_t *cart, const vcs_t *m) {
+  return !m->partial && m->first_line == cart->top_line &&
+         m->seen_clock == VCS_LINE_CLOCKS * (cart->top_line + cart->height);
+}
+
+/* Runs the last three frames again, the oldest first, so that both buffers are right; `spare` becomes the last. */
+VCS_SLOW_FN void vcs_device_env_redraw(const vcs_device_batch_view_t *batch, const vcs_cart_t *cart,
+                                       vcs_device_env_t *env, uint8_t *record, vcs_t *m) {
+  const size_t size = vcs_machine_size(cart);
+  vcs_video_t video;
+  for (int i = 0; i < 3; i++) {
+    vcs_copy_machine(m, vcs_record_machine(batch, record, VCS_DEVICE_ENV_BEFORE + (env->before_next + i) % 3), size);
+    vcs_frame_together(cart, m, &video, record + batch->frames_at, true, VCS_THIS_LANE);
+  }
+  env->exact = 1;
+}
+
+/* Before a frame: what it is to be drawn into, or NULL. */
+VCS_FN uint8_t *vcs_draw_history_start(const vcs_device_batch_view_t *batch, const vcs_cart_t *cart,
+                                       vcs_device_env_t *env, uint8_t *record, const vcs_t *m, bool looks) {
+  vcs_copy_machine(vcs_record_machine(batch, record, VCS_DEVICE_ENV_BEFORE + env->before_next), m,
+                   vcs_machine_size(cart));
+  env->before_next = (uint8_t)((env->before_next + 1) % 3);
+  return env->exact || looks ? record + batch->frames_at : NULL;
+}
+
+/* After it. What a frame that was not drawn leaves uncovered must be drawn after all; the machine ends where it was. */
+VCS_FN void vcs_draw_history_finish(const vcs_device_batch_view_t *batch, const vcs_cart_t *cart, vcs_device_env_t *env,
+                                    uint8_t *record, vcs_t *m) {
+  if (!vcs_frame_covers(cart, m)) {
+    env->covered = 0;
+    if (!env->exact) vcs_device_env_redraw(batch, cart, env, record, m);
+    return;
+  }
+  if (env->covered < VCS_COVERED_ENOUGH) env->covered++;
+  if (env->covered == VCS_COVERED_ENOUGH) env->exact = 0;
+}
+
+/* ---- Episodes ----------------------------------------------------------------------------------------------- */
+
+/* An episode begins: from a start, all but the generator, the count of frames and the picture, which is copied when it
+ * is shown. `m` is where the machine is while it runs. */
+VCS_FN void vcs_device_env_begin(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind,
+                                 vcs_device_env_t *env, uint8_t *record, vcs_t *m) {
+  const int32_t waits = (batch->noop_max > 0 ? vcs_device_env_draw(env, batch->noop_max) : 0) - kind->fires;
+  const int32_t number = waits < 0 ? 0 : waits;
+  uint8_t *start = (uint8_t *)kind->starts + (size_t)number * batch->record_bytes; /* only read */
+  const vcs_device_env_t kept = *env;
+  const size_t size = vcs_machine_size(&kind->cart);
+  *env = *(const vcs_device_env_t *)(const void *)start;
+  env->random = kept.random;
+  env->kind = kept.kind;
+  env->frame_number = kept.frame_number + env->episode_frame_number;
+  env->start = batch->frames_at ? number : -1;
+  vcs_copy_machine(m, vcs_record_machine(batch, start, VCS_DEVICE_ENV_NOW), size);
+  if (batch->shows != VCS_DEVICE_BATCH_SHOWS_SMALL) return;
+  for (int i = VCS_DEVICE_ENV_BEFORE; i < VCS_DEVICE_ENV_MACHINES; i++) {
+    vcs_copy_machine(vcs_record_machine(batch, record, i), vcs_record_machine(batch, start, i), size);
+  }
+}
+
+VCS_FN bool vcs_device_env_over(const vcs_device_batch_kind_t *kind, const vcs_device_env_t *env) {
+  return kind->has_rules && (env->play.over || (kind->max_frames > 0 && env->episode_frame_number >= kind->max_frames));
+}
+
+/* Copies a picture that the next frame would draw over: it goes on in the same buffer. */
+VCS_SLOW_FN void vcs_device_env_keep(const vcs_cart_t *cart, uint8_t *frames, int front) {
+  vcs_copy_words(frames + VCS_DEVICE_ENV_KEPT * VCS_FRAME_BYTES, frames + front * VCS_FRAME_BYTES,
+                 (size_t)(VCS_WIDTH * cart->frame_height));
+}
+
+/* One frame of a step, `left` with it: of a env that is `playing`, all `lanes` together. */
+VCS_FN void vcs_device_env_frame(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind,
+                                 vcs_device_env_t *env, uint8_t *record, vcs_t *m, int wish, int left, bool playing,
+                                 unsigned lanes) {
+  vcs_video_t video;
+  uint8_t *frames = batch->frames_at ? record + batch->frames_at : NULL;
+  const bool small = batch->shows == VCS_DEVICE_BATCH_SHOWS_SMALL, pools = batch->max_pool && batch->frame_skip > 1;
+  if (playing) {
+    const float chance = (float)(vcs_splitmix64(&env->random) >> 40) * (1 / 16777216.0f);
+    if (chance >= batch->repeat_action_probability) env->action = wish;
+    vcs_device_env_controls(kind, env, m);
+    if (small) {
+      if (left == 1 && pools && m->partial) {
+        vcs_device_env_keep(&kind->cart, frames, m->front);
+        env->shown[1] = VCS_DEVICE_ENV_KEPT;
+      }
+      frames = vcs_draw_history_start(batch, &kind->cart, env, record, m, left <= (pools ? 2 : 1));
+    }
+  }
+  vcs_frame_together(&kind->cart, m, &video, frames, playing, lanes);
+  if (!playing) return;
+  if (small) vcs_draw_history_finish(batch, &kind->cart, env, record, m);
+  if (left == 1) env->shown[0] = m->front;
+  if (left == 2 || !pools) env->shown[1] = m->front;
+  if (kind->has_rules) vcs_game_code_step(&kind->code, &env->play, m->ram, m->cart_ram);
+  m->bus = m->ram[127]; /* an environment reads all of RAM over the bus */
+  env->elapsed++;
+  env->frame_number++;
+  env->episode_frame_number++;
+}
+
+/* A step of a env: frame_skip frames, or up to the episode's end; then the next one begins. */
+VCS_FN void vcs_device_env_step(const vcs_device_batch_view_t *batch, int32_t number, vcs_device_env_t *env, vcs_t *m,
+                                const int32_t *actions, const vcs_batch_results_t *results, unsigned lanes) {
+  const vcs_device_batch_kind_t *kind = &batch->kinds[env->kind];
+  uint8_t *record = vcs_device_batch_record(batch, number);
+  const int32_t lives = env->play.lives;
+  int32_t wish = VCS_NOOP;
+  int64_t reward = 0;
+  bool over = false, truncated = false, lost = false, playing = true;
+  if (!actions) {
+    wish = kind->actions[vcs_device_env_draw(env, kind->action_count)];
+  } else if (actions[number] >= 0 && actions[number] < VCS_ACTIONS) {
+    wish = kind->meanings[actions[number]];
+  }
+  for (int left = batch->frame_skip; left > 0; left--) {
+    vcs_device_env_frame(batch, kind, env, record, m, wish, left, playing, lanes);
+    if (!playing) continue;
+    reward += env->play.reward;
+    over = vcs_device_env_over(kind, env);
+    lost = env->play.lives < lives && env->play.lives > 0;
+    truncated = batch->max_episode_frames > 0 && env->elapsed >= batch->max_episode_frames;
+    playing = batch->endless || !(over || truncated || (batch->episodic_life && lost));
+  }
+  const bool terminated = over || ((batch->episodic_life || batch->life_loss_info) && lost);
+  if (!playing) vcs_device_env_begin(batch, kind, env, record, m);
+  if (batch->reward_clipping) reward = reward < -1 ? -1 : reward > 1 ? 1 : reward;
+  if (results->rewards) {
+    results->rewards[number] = (int32_t)(reward < INT32_MIN ? INT32_MIN : reward > INT32_MAX ? INT32_MAX : reward);
+  }
+  if (results->terminated) results->terminated[number] = terminated;
+  if (results->truncated) results->truncated[number] = truncated && !terminated;
+}
+
+/* What is reported after a step and after a reset. */
+VCS_FN void vcs_device_env_report(int32_t number, const vcs_device_env_t *env, const vcs_t *m,
+                                  const vcs_batch_results_t *results) {
+  if (results->env_ids) results->env_ids[number] = number;
+  if (results->lives) results->lives[number] = env->play.lives;
+  if (results->frame_numbers) results->frame_numbers[number] = env->frame_number;
+  if (results->episode_frame_numbers) results->episode_frame_numbers[number] = env->episode_frame_number;
+  for (int i = 0; results->ram && i < 128; i++) results->ram[(size_t)number * 128 + (size_t)i] = m->ram[i];
+}
+
+/* The generator of a seed. */
+VCS_FN uint64_t vcs_device_env_random(uint64_t seed) { return vcs_splitmix64(&seed); }
+
+/* A env takes its place: an episode begins, with another generator if there is a seed for one. */
+VCS_FN void vcs_device_env_reset(const vcs_device_batch_view_t *batch, const vcs_device_batch_resets_t *resets,
+                                 int32_t entry, int32_t number, vcs_device_env_t *env, vcs_t *m,
+                                 const vcs_batch_results_t *results) {
+  const bool has_own = resets->seeds && resets->seeds[entry] >= 0;
+  if (resets->seeds_all) env->random = vcs_device_env_random(resets->seed) ^ (uint64_t)(uint32_t)number << 32;
+  if (has_own) env->random = vcs_device_env_random((uint32_t)resets->seeds[entry]);
+  if (has_own || resets->seeds_all) env->frame_number = batch->kinds[env->kind].loaded;
+  vcs_device_env_begin(batch, &batch->kinds[env->kind], env, vcs_device_batch_record(batch, number), m);
+  if (results->rewards) results->rewards[number] = 0;
+  if (results->terminated) results->terminated[number] = 0;
+  if (results->truncated) results->truncated[number] = 0;
+}
+
+#endif
