@@ -89,7 +89,8 @@ typedef enum {
 
 typedef struct {
   vcs_method_t method;
-  int32_t fork_window; /* `bit` and forks: instructions within which the two sides of a branch may meet; 0: no forks */
+  int32_t fork_window; /* `bit` and forks: instructions within which the two sides of a branch may meet; 0: no forks;
+                          at most VCS_FRAME_INSTRUCTIONS */
   float alpha, temperature; /* `ste`: the gate's sharpness and the softness of reads; 0: one-hot reads */
   vcs_side_rule_t side;
   const float *scale; /* the scalar that each of the 256 palette indices stands for; NULL: the index itself */

@@ -25,6 +25,8 @@ def _given(values: Any, name: str) -> np.ndarray:
 
 def integers(values: Any, name: str, dtype: Any = np.int32) -> np.ndarray:
     """Whole numbers, aligned and contiguous."""
+    if values.__class__ is np.ndarray and values.dtype == dtype and values.flags.carray:
+        return values
     array = _given(values, name)
     if array.dtype == dtype:
         return np.require(array, requirements="CA")

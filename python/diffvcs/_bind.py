@@ -333,6 +333,7 @@ class Struct(ctypes.Structure):
     compared with what a call will touch when it is passed to one."""
 
     _setters: dict[str, Callable[[Struct, Any], None]] = {}
+    _has_checks = False
     _requires: tuple[str, ...] = ()  # arguments of a call that the lengths depend on
 
     def __init__(self, **values: Any):
@@ -518,7 +519,7 @@ def struct(name: str, text: str, handles: dict[str, type[Handle]], enums: tuple[
         "rows_check": _rows_check, "missing": _missing,
     }  # fmt: skip
     exec(compile(source, f"<{name}>", "exec"), space)
-    members.update(check=space["check"], _requires=tuple(required), _fields_=rows)
+    members.update(check=space["check"], _requires=tuple(required), _has_checks=bool(checks), _fields_=rows)
     STRUCTS[name] = type(name, (Struct,), members)
     return STRUCTS[name]
 
@@ -612,7 +613,8 @@ class Binding:
         name, raw = result.name, getattr(self.__library, result.name)
         space: dict[str, Any] = {
             **CONSTANTS, "raw": raw, "pin": pin, "pin_machine": pin_machine, "pin_there": pin_there, "pin_anywhere": pin_anywhere,
-            "whole": whole, "fraction": fraction, "closed": _closed, "byref": ctypes.byref, "text": _text, "wrong": _wrong, "fail": _fail,
+            "whole": whole, "fraction": fraction, "closed": _closed, "byref": ctypes.byref, "ndarray": np.ndarray,
+            "from_buffer": ctypes.c_char.from_buffer, "text": _text, "wrong": _wrong, "fail": _fail,
             "view": view, "message": _message, "pin_handles": _pin_handles, "made": self._made,
         }  # fmt: skip
         raw.restype, raw.argtypes = self._result_type(result), [self._argument_type(i) for i in items]
@@ -648,28 +650,35 @@ class Binding:
                     # what handles say does not change: a struct that is passed again is not looked at again
                     check = f"if {n}.checked_for is not {needed[0]}: {check}; {n}.__dict__['checked_for'] = {needed[0]}"
                 checks.append(f"if {n}.__class__ is not S{i}: wrong({name!r}, {n!r}, {item.type!r}, {n})")
-                lines.append(check)
+                if STRUCTS[item.type]._has_checks:
+                    lines.append(check)
                 at = f"byref({n})"
             elif item.lengths:
-                space[f"D{i}"] = item.dtype
-                how, more = ("pin", "") if not item.where else ("pin_there", f", {item.where}.device")
+                space[f"D{i}"], length = item.dtype, item.lengths[0]
+                how, more, here = "pin", "", ""
                 if item.where == "any":
-                    how, more = "pin_anywhere", ""
+                    how = "pin_anywhere"
+                elif item.where:
+                    how, more, here = "pin_there", f", {item.where}.device", f"{item.where}.device == {HOST} and "
                 elif item.type == "vcs_t":
                     how = "pin_machine"
-                lines.append(f"{at} = {none}{how}({n}, {n!r}, D{i}, {item.lengths[0]}, {not item.const}{more})")
+                pinned = f"{how}({n}, {n!r}, D{i}, {length}, {not item.const}{more})"
+                if how in ("pin", "pin_there"):  # the usual case without a call, which a step would notice
+                    pinned = (f"byref(from_buffer({n})) if {here}{n}.__class__ is ndarray and {n}.dtype is D{i} and "
+                              f"{n}.size == {length} and {n}.size and {n}.flags.carray else {pinned}")  # fmt: skip
+                lines.append(f"{at} = {none}{pinned}")
             elif item.type == "char":
                 lines.append(f"{at} = {none}text({n}, {n!r})")
             elif item.pointer:  # something of a device driver's, which only the caller knows
                 lines.append(f"{at} = whole({n}, {n!r}, 0, {2**64 - 1})")
             elif item.type in FRACTIONS:
-                space[f"T{i}"] = NUMBERS[item.type]
-                lines.append(f"{at} = fraction({n}, {n!r}, T{i})")
+                space[f"T{i}"], most = NUMBERS[item.type], float(np.finfo(NUMBERS[item.type]).max)
+                quick = f"{n} if {n}.__class__ is float and {-most!r} <= {n} <= {most!r}"
+                lines.append(f"{at} = {quick} else fraction({n}, {n!r}, T{i})")
             else:
                 low, high = limits(ctypes.c_int if item.type in self._enums else NUMBERS[item.type])
-                lines.append(
-                    f"{at} = {n} if {n}.__class__ is int and {low} <= {n} <= {high} else whole({n}, {n!r}, {low}, {high})"
-                )
+                quick = f"{n} if {n}.__class__ is int and {low} <= {n} <= {high}"
+                lines.append(f"{at} = {quick} else whole({n}, {n!r}, {low}, {high})")
             passed.append(at)
         call = f"raw({', '.join(passed)})"
         lines += self._result_lines(result, items, call, kept, space)

@@ -96,6 +96,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         self.load_game()
         everything = full_action_space or continuous
         self._action_set = self.ale.getLegalActionSet() if everything else self.ale.getMinimalActionSet()
+        self._choices = [int(action) for action in self._action_set]
         self.action_space = continuous_space() if continuous else spaces.Discrete(len(self._action_set))
         self.observation_space = self._space()
         self._seen = _c.Seen()
@@ -154,7 +155,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         if self.continuous:
             choice, strength = self._direct(action)
         else:
-            choice, strength = self._action_set[action], 1.0
+            choice, strength = self._choices[action], 1.0
         seen, image, ale = self._seen, np.empty(self._shape, np.uint8), self.ale
         with ale._env.lock:
             if ale._window is None:

@@ -280,7 +280,7 @@ static void fill_base(job_t *job) {
 static vcs_status_t prepare(job_t *job, const vcs_run_t *run, size_t items, vcs_error_t *error) {
   const vcs_truth_options_t *options = job->options;
   vcs_view_t view = {options->horizons, options->horizon_count, options->env, options->stop_when_over, true, false};
-  if (!view.horizons || view.horizon_count == 0) {
+  if (!view.horizons) {
     view.horizons = &run->frames;
     view.horizon_count = 1;
   }
