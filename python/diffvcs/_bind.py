@@ -240,13 +240,13 @@ def whole(value: Any, name: str, low: int, high: int) -> int:
 def fraction(value: Any, name: str, kind: Any) -> float:
     """A finite number that its C type can hold, or an error that names it."""
     try:
-        number = float(value)
+        number = math.nan if isinstance(value, (str, bytes, bytearray)) else float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number, not {value!r}") from None
     except OverflowError:
         number = math.inf
     if not math.isfinite(kind(number).value):
-        raise BadArgument(f"{name} is {number}; it must be a finite number")
+        raise BadArgument(f"{name} is {value!r}; it must be a finite number")
     return number
 
 

@@ -55,7 +55,9 @@ class ALEState:
     _HEADER = struct.Struct("<4s?qqii")
 
     def __init__(self, serialized: bytes = b""):
-        self._bytes = bytes(serialized)
+        if not isinstance(serialized, (bytes, bytearray, memoryview)):
+            raise TypeError(f"a state is the bytes that ALEState.serialize gave, not {type(serialized).__name__}")
+        self._bytes = serialized = bytes(serialized)
         if not serialized:
             self._fields, self._state = (b"ALES", False, 0, 0, 0, 0), b""
             return

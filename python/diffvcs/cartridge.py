@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _c, roms
+from . import _arrays, _c, roms
 from ._c import lib
 
 VALUES = {"index": 0, "luminance": 1, "rgb": 2}
@@ -55,6 +55,10 @@ class Cartridge:
     def _read(image: str | os.PathLike | bytes) -> tuple[bytes, str]:
         if isinstance(image, (bytes, bytearray, memoryview)):
             return bytes(image), ""
+        if isinstance(image, np.ndarray):
+            return _arrays.integers(image, "an image", np.uint8).tobytes(), ""
+        if not isinstance(image, (str, os.PathLike)):
+            raise TypeError(f"an image is a name, a path or bytes, not {type(image).__name__}")
         if image == "demo":
             return lib.vcs_demo_image(np.zeros(1, np.uintp)).tobytes(), "demo"
         path = Path(image)

@@ -163,12 +163,12 @@ class Relaxed:
         """How the state after the next instructions moves with the numbers now; the machine goes on by these."""
         d_state = np.zeros(self.state_slots)
         given = self._numbers(d_input, self.input_slots)
-        lib.vcs_relax_jvp(self.handle, steps, given, d_state)
+        lib.vcs_relax_jvp(self.handle, whole(steps, "steps", 0, 2**31 - 1), given, d_state)
         return d_state
 
     def vjp(self, steps: int, d_state: np.ndarray) -> np.ndarray:
         """What the numbers now are worth when the state after the next instructions is worth that much."""
         d_input = np.zeros(self.input_slots)
         given = self._numbers(d_state, self.state_slots)
-        lib.vcs_relax_vjp(self.handle, steps, d_input, given)
+        lib.vcs_relax_vjp(self.handle, whole(steps, "steps", 0, 2**31 - 1), d_input, given)
         return d_input
