@@ -82,8 +82,8 @@ class Handle:
     free = ""
     constant = False  # C never changes it: threads need not take turns
 
-    def __init__(self, binding: Binding, pointer: int, needs: object):
-        self.owner: _Owner | None = _Owner(binding.raw(self.free), pointer, needs)
+    def __init__(self, binding: Binding, pointer: int, needs: tuple[Any, ...]):
+        self.owner: _Owner | None = _Owner(binding.raw(self.free), pointer, _owners(needs))
         self.pointer = ctypes.c_void_p(pointer)
         self.lock = threading.RLock()
         self.why = ""
@@ -97,6 +97,11 @@ class Handle:
     @property
     def is_closed(self) -> bool:
         return not self.pointer
+
+
+def _owners(needs: tuple[Any, ...]) -> list[_Owner | None]:
+    """What keeps the memory behind handles, and lists of handles, even if these are closed."""
+    return [h.owner for some in needs for h in (some if isinstance(some, (list, tuple)) else [some])]
 
 
 def _closed(handle: Handle) -> Any:
@@ -615,7 +620,7 @@ class Binding:
             **CONSTANTS, "raw": raw, "pin": pin, "pin_machine": pin_machine, "pin_there": pin_there, "pin_anywhere": pin_anywhere,
             "whole": whole, "fraction": fraction, "closed": _closed, "byref": ctypes.byref, "ndarray": np.ndarray,
             "from_buffer": ctypes.c_char.from_buffer, "text": _text, "wrong": _wrong, "fail": _fail,
-            "view": view, "message": _message, "pin_handles": _pin_handles, "made": self._made,
+            "view": view, "message": _message, "pin_handles": _pin_handles, "made": self._made, "owners": _owners,
         }  # fmt: skip
         raw.restype, raw.argtypes = self._result_type(result), [self._argument_type(i) for i in items]
         given = [i for i in items if i.type != "vcs_error_t" and i.stars < 2 or i.lengths]
@@ -693,12 +698,13 @@ class Binding:
         return name, function
 
     def _result_lines(self, result: _Item, items: list[_Item], call: str, kept: list[str], space: dict) -> list[str]:
-        owner = f"({', '.join(k for k in kept)},)" if kept else "None"
+        needs = f"({', '.join(kept)},)" if kept else "()"
+        owner = f"owners({needs})"
         if result.type == "vcs_status_t" and items and items[-1].type == "vcs_error_t":
             lines = [f"status = {call}", "if status: fail(status, message.buffer)"]
             for i, item in enumerate(items):
                 if item.type in self._handles and item.stars == 2 and not item.lengths:
-                    lines.append(f"return made(H{i}, p{i}.value, {owner})")
+                    lines.append(f"return made(H{i}, p{i}.value, {needs})")
             return lines
         if not result.pointer:
             return [call if result.type == "void" else f"return {call}"]
@@ -712,7 +718,7 @@ class Binding:
             return [f"found = {call}", f"return None if not found else S.copy_of(found, {owner})"]
         return [f"return {call}"]
 
-    def _made(self, kind: type[Handle], pointer: int | None, needs: object) -> Handle:
+    def _made(self, kind: type[Handle], pointer: int | None, needs: tuple[Any, ...]) -> Handle:
         assert pointer
         return kind(self, pointer, needs)
 

@@ -140,7 +140,7 @@ int vcs_bits_is_possible(const vcs_cart_t *cart, const vcs_t *m[cart.state_size]
 class Cart(Handle):
     what, free, constant = "cartridge", "vcs_cart_free", True
 
-    def __init__(self, binding: Binding, pointer: int, needs: object):
+    def __init__(self, binding: Binding, pointer: int, needs: Any):
         super().__init__(binding, pointer, needs)
         self.state_size: int = binding.vcs_state_size(self)
         self.rom_size: int = binding.vcs_bits_rom_size(self)

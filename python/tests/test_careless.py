@@ -482,7 +482,9 @@ def test_a_run_that_was_changed_by_hand_is_refused(world):
         diffvcs.vjp(world.cart, world.state, world.actions, dram=np.ones(128), played=played)
     played.start, played.controls = world.played.start, np.zeros(1, played.controls.dtype)
     with pytest.raises(ValueError):
-        diffvcs.vjp(world.cart, world.state, world.actions, dframes=np.ones((FRAMES, world.cart.height, 160)), played=played)
+        diffvcs.vjp(
+            world.cart, world.state, world.actions, dframes=np.ones((FRAMES, world.cart.height, 160)), played=played
+        )
 
 
 @pytest.mark.roms
