@@ -15,8 +15,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "cli/breakpoint.h"
-#include "cli/scene.h"
+#include "study/breakpoint.h"
+#include "study/setup.h"
 #include "core/state.h"
 #include "host/history.h"
 #include "host/picture.h"
@@ -40,7 +40,7 @@ typedef struct {
 } watch_t;
 
 typedef struct {
-  vcs_scene_t scene;
+  vcs_setup_t setup;
   const vcs_cart_t *cart;
   vcs_t *m;
   uint8_t *frames;
@@ -553,12 +553,12 @@ static void converse(debugger_t *d, FILE *from, bool asks) {
 
 /* ---- The command -------------------------------------------------------------------------------------------- */
 
-static vcs_status_t set_up(debugger_t *d, const vcs_scene_choice_t *choice, const char *symbols, vcs_error_t *error) {
-  vcs_status_t status = vcs_scene_open(choice, &d->scene, error);
+static vcs_status_t set_up(debugger_t *d, const vcs_setup_choice_t *choice, const char *symbols, vcs_error_t *error) {
+  vcs_status_t status = vcs_setup_open(choice, &d->setup, error);
   if (status) return status;
-  const vcs_run_t *run = &d->scene.run;
-  d->cart = d->scene.rom.cart;
-  d->frame = d->scene.frame;
+  const vcs_run_t *run = &d->setup.run;
+  d->cart = d->setup.rom.cart;
+  d->frame = d->setup.frame;
   d->controls = run->controls[0];
   d->m = calloc(1, sizeof *d->m);
   d->frames = calloc(2, VCS_FRAME_BYTES);
@@ -578,11 +578,11 @@ static void tear_down(debugger_t *d) {
   vcs_symbols_free(&d->symbols);
   free(d->m);
   free(d->frames);
-  vcs_scene_free(&d->scene);
+  vcs_setup_free(&d->setup);
 }
 
 int vcs_cli_debug(int argc, char **argv) {
-  vcs_scene_choice_t choice = {.frame = -1, .horizon = 1};
+  vcs_setup_choice_t choice = {.frame = -1, .horizon = 1};
   const char *symbols = NULL, *script = NULL;
   const vcs_arg_t args[] = {
       VCS_ARG_POSITIONAL("ROM", &choice.rom, "a ROM image, the name of a game, or demo"),

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/rom_use.h"
-#include "cli/scene.h"
+#include "study/rom_use.h"
+#include "study/setup.h"
 #include "core/state.h"
 #include "host/env.h"
 #include "host/palette.h"
@@ -24,7 +24,7 @@ static const char command[] = "diffvcs edit";
 enum { TARGET_MAX = 320, HORIZON_MAX = 256 };
 
 typedef struct {
-  vcs_scene_choice_t scene;
+  vcs_setup_choice_t setup;
   const char *target, *region, *out;
   int64_t steps, window;
   int method;
@@ -40,8 +40,8 @@ typedef struct {
 
 typedef struct {
   const options_t *options;
-  vcs_scene_t scene;
-  vcs_cart_t cart; /* that of the scene, but for its bytes */
+  vcs_setup_t setup;
+  vcs_cart_t cart; /* that of the setup, but for its bytes */
   uint8_t *rom;    /* which are these */
   vcs_run_t run;   /* on them */
   vcs_rom_use_t *uses;
@@ -114,7 +114,7 @@ static vcs_status_t choose_colours(const job_t *job, uint8_t *dark, uint8_t *lit
 /* The palette index of a colour, one that the region shows if there are several; -1: there is none. */
 static int index_of(const job_t *job, uint32_t rgb) {
   const options_t *o = job->options;
-  const uint32_t *palette = vcs_palette(vcs_cart_info(job->scene.rom.cart)->format);
+  const uint32_t *palette = vcs_palette(vcs_cart_info(job->setup.rom.cart)->format);
   for (int i = 0; i < o->width * o->height; i++) {
     if (palette[job->first[pixel_at(o, i)]] == rgb) return job->first[pixel_at(o, i)];
   }
@@ -259,7 +259,7 @@ static vcs_status_t descend(job_t *job, vcs_error_t *error) {
 
 static vcs_status_t prepare(job_t *job, vcs_error_t *error) {
   const options_t *o = job->options;
-  const vcs_cart_t *cart = job->scene.rom.cart;
+  const vcs_cart_t *cart = job->setup.rom.cart;
   if (o->x + o->width > VCS_WIDTH || o->y + o->height > cart->frame_height) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "--region %.60s is not inside the picture, %d by %d", o->region,
                           VCS_WIDTH, (int)cart->frame_height);
@@ -274,7 +274,7 @@ static vcs_status_t prepare(job_t *job, vcs_error_t *error) {
   job->machine = calloc(1, sizeof(vcs_t));
   job->slots = malloc((size_t)8 * cart->rom_size * sizeof(float));
   job->pixels = malloc(VCS_FRAME_BYTES * sizeof(float));
-  job->pixels_by_frame = calloc((size_t)job->scene.run.frames, sizeof *job->pixels_by_frame);
+  job->pixels_by_frame = calloc((size_t)job->setup.run.frames, sizeof *job->pixels_by_frame);
   job->candidates = malloc((size_t)8 * cart->rom_size * sizeof *job->candidates);
   if (!job->rom || !job->uses || !job->wanted || !job->first || !job->frames || !job->picture || !job->machine ||
       !job->slots || !job->pixels || !job->pixels_by_frame || !job->candidates) {
@@ -284,12 +284,12 @@ static vcs_status_t prepare(job_t *job, vcs_error_t *error) {
   memcpy(job->rom, cart->rom, cart->rom_size);
   job->cart.rom = job->rom;
   job->cart.code = NULL; /* bytes change: nothing is decoded ahead */
-  job->run = job->scene.run;
+  job->run = job->setup.run;
   job->run.cart = &job->cart;
   vcs_pixel_values(cart, VCS_VALUES_LUMINANCE, job->scale);
   look(job);
   memcpy(job->first, job->picture, picture_bytes(job));
-  vcs_status_t status = vcs_rom_uses(&job->scene.run, job->uses, error);
+  vcs_status_t status = vcs_rom_uses(&job->setup.run, job->uses, error);
   if (status == VCS_OK) status = read_target(job, error);
   if (status == VCS_OK) job->wrong_before = job->wrong = wrong_pixels(job, job->picture);
   return status;
@@ -307,13 +307,13 @@ static void release(job_t *job) {
   free(job->pixels);
   free(job->pixels_by_frame);
   free(job->candidates);
-  vcs_scene_free(&job->scene);
+  vcs_setup_free(&job->setup);
 }
 
 /* ---- Files -------------------------------------------------------------------------------------------------- */
 
 static bool changed(const job_t *job, uint32_t offset) {
-  return offset < job->cart.rom_size && job->rom[offset] != job->scene.rom.cart->rom[offset];
+  return offset < job->cart.rom_size && job->rom[offset] != job->setup.rom.cart->rom[offset];
 }
 
 /* IPS: "PATCH"; offset (3 bytes), size (2), bytes, for each stretch; "EOF". Big-endian. */
@@ -343,7 +343,7 @@ static void print_bytes(const job_t *job, vcs_text_t *text) {
     vcs_rom_address(&job->uses[i], i, address, sizeof address);
     vcs_rom_describe(&job->uses[i], what, sizeof what);
     vcs_text_printf(text, "%06X\t%s\t", (unsigned)i, address);
-    print_byte(text, job->scene.rom.cart->rom[i]);
+    print_byte(text, job->setup.rom.cart->rom[i]);
     vcs_text_printf(text, "\t");
     print_byte(text, job->rom[i]);
     vcs_text_printf(text, "\t%s\n", what);
@@ -369,7 +369,7 @@ static vcs_status_t write_bytes(const job_t *job, const char *path, vcs_error_t 
 }
 
 static vcs_status_t write_picture(const job_t *job, const uint8_t *picture, const char *path, vcs_error_t *error) {
-  const vcs_cart_t *cart = job->scene.rom.cart;
+  const vcs_cart_t *cart = job->setup.rom.cart;
   return vcs_png_write(path, picture, VCS_WIDTH, cart->frame_height, vcs_cart_info(cart)->format, 2, error);
 }
 static vcs_status_t write_before(const job_t *job, const char *path, vcs_error_t *error) {
@@ -403,7 +403,7 @@ static void print_result(const job_t *job) {
   int bytes = 0, bits = 0;
   for (uint32_t i = 0; i < job->cart.rom_size; i++) {
     bytes += changed(job, i);
-    for (unsigned moved = job->rom[i] ^ job->scene.rom.cart->rom[i]; moved; moved &= moved - 1) bits++;
+    for (unsigned moved = job->rom[i] ^ job->setup.rom.cart->rom[i]; moved; moved &= moved - 1) bits++;
   }
   printf("wrong     %d of %d pixels before, %d after\n", job->wrong_before, job->options->width * job->options->height,
          job->wrong);
@@ -415,10 +415,10 @@ static int edit(const options_t *options) {
   job_t job = {.options = options};
   vcs_error_t error = {""};
   vcs_rom_t rom;
-  int exit_code = vcs_rom_open_or_complain(command, options->scene.rom, &options->scene.choice, &rom);
+  int exit_code = vcs_rom_open_or_complain(command, options->setup.rom, &options->setup.choice, &rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_rom_free(&rom);
-  vcs_status_t status = vcs_scene_open(&options->scene, &job.scene, &error);
+  vcs_status_t status = vcs_setup_open(&options->setup, &job.setup, &error);
   if (status == VCS_OK && !vcs_interrupted()) status = prepare(&job, &error);
   if (status == VCS_OK && !vcs_interrupted()) status = descend(&job, &error);
   if (status == VCS_OK && !vcs_interrupted()) {
@@ -446,30 +446,30 @@ static int check_options(options_t *o) {
       o->height > TARGET_MAX) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--region takes X,Y,WIDTH,HEIGHT in pixels, not '%s'", o->region);
   }
-  const int exit_code = vcs_scene_complete(&o->scene, command);
+  const int exit_code = vcs_setup_complete(&o->setup, command);
   return exit_code == VCS_ARGS_GO ? vcs_output_directory(command, o->out) : exit_code;
 }
 
 int vcs_cli_edit(int argc, char **argv) {
-  options_t o = {.scene = {.frame = -1, .horizon = 1},
+  options_t o = {.setup = {.frame = -1, .horizon = 1},
                  .out = "edit",
                  .method = VCS_CLI_BIT,
                  .steps = 200,
                  .window = VCS_CLI_WINDOW};
   const vcs_arg_t args[] = {
-      VCS_ARG_POSITIONAL("ROM", &o.scene.rom, "a ROM image, the name of a game, or demo"),
+      VCS_ARG_POSITIONAL("ROM", &o.setup.rom, "a ROM image, the name of a game, or demo"),
       VCS_ARG_TEXT("target", &o.target, "PNG", "what the region is to show; a pixel of it is a pixel of the machine"),
       VCS_ARG_TEXT("region", &o.region, "X,Y,W,H", "where: the column and row of its top left, its size"),
       VCS_ARG_FLAG("exact", &o.exact, "the target's colours are meant, instead of light and dark"),
-      VCS_ARG_INTEGER("frame", &o.scene.frame, -1, 100000000, "frames to play before; -1: all --actions, or 300"),
-      VCS_ARG_INTEGER("seed", &o.scene.seed, 0, INT64_MAX, "whose actions: the records' stream; 0: NOOP only"),
-      VCS_ARG_TEXT("actions", &o.scene.actions, "LIST", "or these actions, then NOOP: NOOP*60,RIGHT*4"),
-      VCS_ARG_INTEGER("horizon", &o.scene.horizon, 1, HORIZON_MAX, "frames of NOOP that run on the changed image"),
+      VCS_ARG_INTEGER("frame", &o.setup.frame, -1, 100000000, "frames to play before; -1: all --actions, or 300"),
+      VCS_ARG_INTEGER("seed", &o.setup.seed, 0, INT64_MAX, "whose actions: the records' stream; 0: NOOP only"),
+      VCS_ARG_TEXT("actions", &o.setup.actions, "LIST", "or these actions, then NOOP: NOOP*60,RIGHT*4"),
+      VCS_ARG_INTEGER("horizon", &o.setup.horizon, 1, HORIZON_MAX, "frames of NOOP that run on the changed image"),
       VCS_ARG_CHOICE("method", &o.method, VCS_METHOD_CHOICES, "how derivatives are found"),
       VCS_ARG_INTEGER("window", &o.window, 1, 1000000, "bit+fork: instructions within which a branch's sides meet"),
       VCS_ARG_INTEGER("steps", &o.steps, 1, 100000, "at most so many walks backwards"),
       VCS_ARG_TEXT("out", &o.out, "DIR", "where to write"),
-      VCS_ARGS_CART(&o.scene.choice),
+      VCS_ARGS_CART(&o.setup.choice),
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,

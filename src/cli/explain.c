@@ -1,6 +1,6 @@
 /* explain.c: `diffvcs explain GAME --frame N --output pixel:ROW,COLUMN`: why a pixel is what it is, as a page
  * (explain.h). */
-#include "cli/explain.h"
+#include "study/explain.h"
 #include "host/progress.h"
 
 static const char command[] = "diffvcs explain";
@@ -12,7 +12,7 @@ static int explain(const vcs_question_t *question, const char *out) {
   vcs_error_t error = {""};
   vcs_text_t text = {0};
   vcs_rom_t rom;
-  int exit_code = vcs_rom_open_or_complain(command, question->scene.rom, &question->scene.choice, &rom);
+  int exit_code = vcs_rom_open_or_complain(command, question->setup.rom, &question->setup.choice, &rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_rom_free(&rom);
   vcs_status_t status = vcs_explain(question, &explanation, &error);
@@ -27,11 +27,11 @@ static int explain(const vcs_question_t *question, const char *out) {
 }
 
 int vcs_cli_explain(int argc, char **argv) {
-  vcs_question_t q = {.scene = {.frame = -1, .horizon = 8}, .span = 1, .window = VCS_CLI_WINDOW};
+  vcs_question_t q = {.setup = {.frame = -1, .horizon = 8}, .span = 1, .window = VCS_CLI_WINDOW};
   const char *out = "explain";
   const vcs_arg_t args[] = {
-      VCS_ARG_POSITIONAL("ROM", &q.scene.rom, "a ROM image, the name of a game, or demo"),
-      VCS_ARG_INTEGER("frame", &q.scene.frame, -1, 100000000,
+      VCS_ARG_POSITIONAL("ROM", &q.setup.rom, "a ROM image, the name of a game, or demo"),
+      VCS_ARG_INTEGER("frame", &q.setup.frame, -1, 100000000,
                       "the frame that is asked about; -1: all --actions, or 300"),
       VCS_ARG_TEXT("output", &q.output, "WHAT",
                    "why is this so? As in grad: pixel:ROW,COLUMN, region:X,Y,W,H, ram:9C, score"),
@@ -41,12 +41,12 @@ int vcs_cli_explain(int argc, char **argv) {
       VCS_ARG_TEXT("ram", &q.ram, "ADDRESS", "or this byte of RAM after the frame: 9C, or a bit of it: 9C.3"),
       VCS_ARG_FLAG("score", &q.score, "or the points won in the last frames"),
       VCS_ARG_INTEGER("span", &q.span, 1, HORIZON_MAX, "so many frames before, bits of RAM and ROM are flipped"),
-      VCS_ARG_INTEGER("horizon", &q.scene.horizon, 1, HORIZON_MAX, "so many frames back, controls are tried"),
-      VCS_ARG_INTEGER("seed", &q.scene.seed, 0, INT64_MAX, "whose actions: the records' stream; 0: NOOP only"),
-      VCS_ARG_TEXT("actions", &q.scene.actions, "LIST", "or these actions, then NOOP: NOOP*60,RIGHT*4"),
+      VCS_ARG_INTEGER("horizon", &q.setup.horizon, 1, HORIZON_MAX, "so many frames back, controls are tried"),
+      VCS_ARG_INTEGER("seed", &q.setup.seed, 0, INT64_MAX, "whose actions: the records' stream; 0: NOOP only"),
+      VCS_ARG_TEXT("actions", &q.setup.actions, "LIST", "or these actions, then NOOP: NOOP*60,RIGHT*4"),
       VCS_ARG_INTEGER("window", &q.window, 1, 1000000, "bit+fork: instructions within which a branch's sides meet"),
       VCS_ARG_TEXT("out", &out, "DIR", "where to write"),
-      VCS_ARGS_CART(&q.scene.choice),
+      VCS_ARGS_CART(&q.setup.choice),
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,
@@ -62,7 +62,7 @@ int vcs_cli_explain(int argc, char **argv) {
       "diffvcs explain breakout --seed 1 --frame 600 --ram 9C\n",
       args};
   int exit_code = vcs_args_read(&usage, argc, argv);
-  if (exit_code == VCS_ARGS_GO) exit_code = vcs_scene_complete(&q.scene, command);
+  if (exit_code == VCS_ARGS_GO) exit_code = vcs_setup_complete(&q.setup, command);
   if (exit_code == VCS_ARGS_GO) exit_code = vcs_output_directory(command, out);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_interrupt_catch();

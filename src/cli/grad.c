@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/grad_text.h"
-#include "cli/map.h"
+#include "plot/map.h"
 #include "core/state.h"
 #include "host/palette.h"
 #include "host/progress.h"
@@ -23,7 +23,7 @@ enum { SCALE_INDEX, SCALE_LUMA, SCALE_RED };
 static const char *const scales[] = {"index", "luma", "red", "green", "blue"};
 
 typedef struct {
-  vcs_scene_choice_t scene;
+  vcs_setup_choice_t setup;
   const char *output, *input, *bit, *wrt, *out;
   int method, scale, side, groups;
   int64_t window;
@@ -33,9 +33,9 @@ typedef struct {
 /* The slots of a walk, as vcs_grad_inputs_t and vcs_grad_outputs_t have them, and what else it needs. */
 typedef struct {
   const options_t *options;
-  vcs_scene_t scene;
+  vcs_setup_t setup;
   vcs_ending_t ending;
-  vcs_aim_t aim;              /* backwards */
+  vcs_target_t target;        /* backwards */
   float *rom, *state, *input; /* of the beginning */
   float *pixels, *end;        /* of the end */
   float **frames;             /* pixels by frame: only the last one is looked at */
@@ -49,7 +49,7 @@ typedef struct {
 /* ---- The walks ---------------------------------------------------------------------------------------------- */
 
 static void fill_scale(job_t *job) {
-  const vcs_format_t format = vcs_cart_info(job->scene.rom.cart)->format;
+  const vcs_format_t format = vcs_cart_info(job->setup.rom.cart)->format;
   const int scale = job->options->scale;
   for (int i = 0; i < 256; i++) {
     const uint32_t rgb = vcs_palette(format)[i];
@@ -70,7 +70,7 @@ static void set_method(job_t *job) {
 }
 
 static vcs_status_t make_room(job_t *job, vcs_error_t *error) {
-  const vcs_run_t *run = &job->scene.run;
+  const vcs_run_t *run = &job->setup.run;
   const size_t size = vcs_state_size(run->cart);
   job->rom = calloc((size_t)8 * run->cart->rom_size, sizeof(float));
   job->uses = calloc(run->cart->rom_size, sizeof *job->uses);
@@ -90,23 +90,23 @@ static vcs_status_t make_room(job_t *job, vcs_error_t *error) {
 static vcs_status_t walk_backwards(job_t *job, vcs_error_t *error) {
   const int groups = job->options->groups;
   vcs_finding_t *f = &job->finding;
-  vcs_aim_t *aim = &job->aim;
-  vcs_status_t status = vcs_aim_read(job->options->output, &job->scene.rom, job->scene.env, aim, error);
+  vcs_target_t *target = &job->target;
+  vcs_status_t status = vcs_target_read(job->options->output, &job->setup.rom, job->setup.env, target, error);
   if (status) return status;
-  f->aim = aim;
-  f->value = vcs_aim_value(aim, &job->ending, job->scale);
-  vcs_aim_adjoint(aim, job->scene.run.frames, job->pixels, job->end, job->rewards);
+  f->target = target;
+  f->value = vcs_target_value(target, &job->ending, job->scale);
+  vcs_target_adjoint(target, job->setup.run.frames, job->pixels, job->end, job->rewards);
   f->wrt = groups;
   f->rom = groups & VCS_WRT_ROM ? job->rom : NULL;
   f->input = groups & VCS_WRT_INPUT ? job->input : NULL;
   f->state = job->state;
   const vcs_grad_inputs_t inputs = {job->state, f->rom ? job->rom : NULL, f->input ? job->input : NULL};
   vcs_grad_outputs_t outputs = {.pixels = job->frames, .state = job->end};
-  if (aim->kind == VCS_AIM_SCORE) outputs = (vcs_grad_outputs_t){.env = job->scene.env, .rewards = job->rewards};
-  status = vcs_grad_vjp(&job->scene.run, &job->grad, &inputs, &outputs, &f->report, error);
+  if (target->kind == VCS_TARGET_SCORE) outputs = (vcs_grad_outputs_t){.env = job->setup.env, .rewards = job->rewards};
+  status = vcs_grad_vjp(&job->setup.run, &job->grad, &inputs, &outputs, &f->report, error);
   if (status || !f->rom) return status;
   f->uses = job->uses;
-  status = vcs_rom_uses(&job->scene.run, job->uses, error);
+  status = vcs_rom_uses(&job->setup.run, job->uses, error);
   if (status == VCS_OK && !vcs_finding_rank(f)) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   return status;
 }
@@ -114,11 +114,11 @@ static vcs_status_t walk_backwards(job_t *job, vcs_error_t *error) {
 /* What the place moves, beside what it truly moves. */
 static vcs_status_t compare(job_t *job, const vcs_place_t *place, vcs_error_t *error) {
   const vcs_ending_t *base = &job->ending;
-  const float sign = vcs_place_set(&job->scene, place) ? -1.0F : 1.0F;
+  const float sign = vcs_place_set(&job->setup, place) ? -1.0F : 1.0F;
   vcs_ending_t moved;
-  vcs_status_t status = vcs_ending_make(&job->scene, place, &moved, error);
+  vcs_status_t status = vcs_ending_make(&job->setup, place, &moved, error);
   if (status) return status;
-  for (int i = 0; i < VCS_WIDTH * job->scene.rom.cart->frame_height; i++) {
+  for (int i = 0; i < VCS_WIDTH * job->setup.rom.cart->frame_height; i++) {
     const float truth = sign * (job->scale[moved.picture[i]] - job->scale[base->picture[i]]);
     vcs_agreement_add(&job->finding.pixels_agree, &truth, &job->pixels[i], 1);
   }
@@ -135,8 +135,8 @@ static vcs_status_t walk_forwards(job_t *job, vcs_error_t *error) {
   const options_t *o = job->options;
   vcs_finding_t *f = &job->finding;
   vcs_place_t place;
-  vcs_status_t status =
-      o->input ? vcs_aim_input(o->input, &job->scene, &place, error) : vcs_aim_bit(o->bit, &job->scene, &place, error);
+  vcs_status_t status = o->input ? vcs_place_read_input(o->input, &job->setup, &place, error)
+                                 : vcs_place_read_bit(o->bit, &job->setup, &place, error);
   if (status) return status;
   if (place.kind == VCS_PLACE_INPUT) job->input[VCS_INPUTS * place.frame + place.index] = 1;
   if (place.kind == VCS_PLACE_ROM) job->rom[8 * (size_t)place.index + place.bit] = 1;
@@ -146,18 +146,18 @@ static vcs_status_t walk_forwards(job_t *job, vcs_error_t *error) {
   f->end = job->end;
   const vcs_grad_inputs_t inputs = {job->state, place.kind == VCS_PLACE_ROM ? job->rom : NULL, job->input};
   const vcs_grad_outputs_t outputs = {.pixels = job->frames, .state = job->end};
-  status = vcs_grad_jvp(&job->scene.run, &job->grad, &inputs, &outputs, &f->report, error);
+  status = vcs_grad_jvp(&job->setup.run, &job->grad, &inputs, &outputs, &f->report, error);
   return status ? status : compare(job, &place, error);
 }
 
 static vcs_status_t find(job_t *job, vcs_error_t *error) {
   const options_t *o = job->options;
   vcs_status_t status = make_room(job, error);
-  if (status == VCS_OK) status = vcs_ending_make(&job->scene, NULL, &job->ending, error);
+  if (status == VCS_OK) status = vcs_ending_make(&job->setup, NULL, &job->ending, error);
   if (status) return status;
   fill_scale(job);
   set_method(job);
-  job->finding = (vcs_finding_t){.scene = &job->scene,
+  job->finding = (vcs_finding_t){.setup = &job->setup,
                                  .ending = &job->ending,
                                  .what = o->output  ? o->output
                                          : o->input ? o->input
@@ -182,7 +182,7 @@ static const char *path_of(const job_t *job, const char *name, char path[VCS_PAT
 typedef vcs_status_t (*writer_t)(const job_t *job, const char *path, vcs_error_t *error);
 
 static vcs_status_t write_heat(const job_t *job, const char *path, vcs_error_t *error) {
-  const vcs_cart_t *cart = job->scene.rom.cart;
+  const vcs_cart_t *cart = job->setup.rom.cart;
   return vcs_map_heat(path, job->ending.picture, cart->frame_height, vcs_cart_info(cart)->format, job->pixels, error);
 }
 
@@ -193,7 +193,7 @@ static int by_offset(const void *a, const void *b) {
 
 /* With the most important bytes of tables as bit patterns, in the order of the image: sprites look like sprites. */
 static vcs_status_t write_rom(const job_t *job, const char *path, vcs_error_t *error) {
-  const vcs_cart_t *cart = job->scene.rom.cart;
+  const vcs_cart_t *cart = job->setup.rom.cart;
   const vcs_finding_t *f = &job->finding;
   uint32_t shown[VCS_MAP_PATTERNS];
   int count = 0;
@@ -210,7 +210,7 @@ static vcs_status_t write_ram(const job_t *job, const char *path, vcs_error_t *e
 }
 
 static vcs_status_t write_inputs(const job_t *job, const char *path, vcs_error_t *error) {
-  return vcs_map_inputs(path, job->input, job->scene.run.frames, error);
+  return vcs_map_inputs(path, job->input, job->setup.run.frames, error);
 }
 
 static vcs_status_t write_text(void (*print)(const job_t *job, vcs_text_t *text), const job_t *job, const char *path,
@@ -269,10 +269,10 @@ static int grad(const options_t *options) {
   vcs_error_t error = {""};
   vcs_text_t text = {0};
   vcs_rom_t rom;
-  int exit_code = vcs_rom_open_or_complain(command, options->scene.rom, &options->scene.choice, &rom);
+  int exit_code = vcs_rom_open_or_complain(command, options->setup.rom, &options->setup.choice, &rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_rom_free(&rom);
-  vcs_status_t status = vcs_scene_open(&options->scene, &job.scene, &error);
+  vcs_status_t status = vcs_setup_open(&options->setup, &job.setup, &error);
   if (status == VCS_OK && !vcs_interrupted()) status = find(&job, &error);
   if (status == VCS_OK && !vcs_interrupted()) {
     vcs_finding_print(&job.finding, SUMMARY_LINES, &text);
@@ -290,7 +290,7 @@ static int grad(const options_t *options) {
   free(job.pixels);
   free(job.rewards);
   free(job.finding.ranking);
-  vcs_scene_free(&job.scene);
+  vcs_setup_free(&job.setup);
   return vcs_cli_end(command, status, &error);
 }
 
@@ -305,14 +305,14 @@ static int check_options(options_t *o) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE,
                             "--wrt takes " VCS_WRT_CHOICES ", or several of them with commas, not '%s'", o->wrt);
   }
-  const int exit_code = vcs_scene_complete(&o->scene, command);
+  const int exit_code = vcs_setup_complete(&o->setup, command);
   return exit_code == VCS_ARGS_GO ? vcs_output_directory(command, o->out) : exit_code;
 }
 
 int vcs_cli_grad(int argc, char **argv) {
   vcs_grad_options_t defaults;
   vcs_grad_defaults(&defaults);
-  options_t o = {.scene = {.frame = -1, .horizon = 8},
+  options_t o = {.setup = {.frame = -1, .horizon = 8},
                  .wrt = "rom,ram,input",
                  .out = "grad",
                  .method = VCS_CLI_BIT_FORK,
@@ -320,11 +320,11 @@ int vcs_cli_grad(int argc, char **argv) {
                  .alpha = (double)defaults.alpha,
                  .temperature = (double)defaults.temperature};
   const vcs_arg_t args[] = {
-      VCS_ARG_POSITIONAL("ROM", &o.scene.rom, "a ROM image, the name of a game, or demo"),
-      VCS_ARG_INTEGER("frame", &o.scene.frame, -1, 100000000, "frames to play before; -1: all --actions, or 300"),
-      VCS_ARG_INTEGER("seed", &o.scene.seed, 0, INT64_MAX, "whose actions: the records' stream; 0: NOOP only"),
-      VCS_ARG_TEXT("actions", &o.scene.actions, "LIST", "or these actions, then NOOP: NOOP*60,RIGHT*4"),
-      VCS_ARG_INTEGER("horizon", &o.scene.horizon, 1, HORIZON_MAX, "frames of NOOP that are differentiated"),
+      VCS_ARG_POSITIONAL("ROM", &o.setup.rom, "a ROM image, the name of a game, or demo"),
+      VCS_ARG_INTEGER("frame", &o.setup.frame, -1, 100000000, "frames to play before; -1: all --actions, or 300"),
+      VCS_ARG_INTEGER("seed", &o.setup.seed, 0, INT64_MAX, "whose actions: the records' stream; 0: NOOP only"),
+      VCS_ARG_TEXT("actions", &o.setup.actions, "LIST", "or these actions, then NOOP: NOOP*60,RIGHT*4"),
+      VCS_ARG_INTEGER("horizon", &o.setup.horizon, 1, HORIZON_MAX, "frames of NOOP that are differentiated"),
       VCS_ARG_TEXT("output", &o.output, "WHAT", "what moves this, after the last frame? See above"),
       VCS_ARG_TEXT("wrt", &o.wrt, "GROUPS", "with --output, the bits of " VCS_WRT_CHOICES),
       VCS_ARG_TEXT("input", &o.input, "NAME", "what does this move? right, or right@2: held in frame 2 of the run"),
@@ -336,7 +336,7 @@ int vcs_cli_grad(int argc, char **argv) {
       VCS_ARG_CHOICE("scale", &o.scale, SCALE_CHOICES, "what a pixel is worth"),
       VCS_ARG_CHOICE("side", &o.side, SIDE_CHOICES, "one-sided differences; auto: mean, forwards tangent"),
       VCS_ARG_TEXT("out", &o.out, "DIR", "where to write"),
-      VCS_ARGS_CART(&o.scene.choice),
+      VCS_ARGS_CART(&o.setup.choice),
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,

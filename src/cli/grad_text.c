@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/map.h"
+#include "plot/map.h"
 #include "core/state.h"
 
 /* ---- Groups ------------------------------------------------------------------------------------------------- */
@@ -116,7 +116,7 @@ static void list_state(const float *slots, int wrt, size_t size, entries_t *list
 
 bool vcs_finding_rank(vcs_finding_t *finding) {
   entries_t list = {0};
-  const uint32_t size = finding->scene->rom.cart->rom_size;
+  const uint32_t size = finding->setup->rom.cart->rom_size;
   for (uint32_t i = 0; i < size; i++) add_entry(&list, finding->rom + 8 * (size_t)i, i, "");
   sort_entries(&list);
   finding->ranking = malloc((list.count ? list.count : 1) * sizeof *finding->ranking);
@@ -152,7 +152,7 @@ static void print_derivative(const vcs_finding_t *f, const vcs_place_t *place, f
                              vcs_text_t *text) {
   vcs_text_printf(text, "%10.4g  ", (double)value);
   if (with_truth) {
-    vcs_text_printf(text, "%8.4g", vcs_aim_truth(f->aim, f->scene, place, f->scale_values, f->value));
+    vcs_text_printf(text, "%8.4g", vcs_target_truth(f->target, f->setup, place, f->scale_values, f->value));
   } else {
     vcs_text_printf(text, "%8s", "-");
   }
@@ -172,7 +172,7 @@ static void print_rom(const vcs_finding_t *f, int limit, vcs_text_t *text) {
     vcs_text_printf(text, "  %4u  ", (unsigned)i + 1);
     print_derivative(f, &place, bits[bit], i < TRUTH_LINES, text);
     vcs_text_printf(text, "  %3d  %06X  %-7s  ", bit, (unsigned)offset, address);
-    print_binary(text, f->scene->rom.cart->rom[offset]);
+    print_binary(text, f->setup->rom.cart->rom[offset]);
     vcs_text_printf(text, "  %s\n", what);
   }
   print_more(text, f->ranked, limit);
@@ -182,7 +182,7 @@ static void print_rom(const vcs_finding_t *f, int limit, vcs_text_t *text) {
 static void print_state(const vcs_finding_t *f, const char *title, const float *slots, const uint8_t *bytes, int wrt,
                         int limit, vcs_text_t *text) {
   entries_t list = {0};
-  const size_t size = vcs_state_size(f->scene->rom.cart);
+  const size_t size = vcs_state_size(f->setup->rom.cart);
   const bool with_truth = !f->forward && wrt == VCS_WRT_RAM;
   list_state(slots, wrt, size, &list);
   vcs_text_printf(text, "\n%s: %zu bytes\n  rank  derivative     truth  bit  byte      where\n", title, list.count);
@@ -202,7 +202,7 @@ static void print_state(const vcs_finding_t *f, const char *title, const float *
 }
 
 static void print_inputs(const vcs_finding_t *f, vcs_text_t *text) {
-  const int32_t frames = f->scene->run.frames;
+  const int32_t frames = f->setup->run.frames;
   int count = 0;
   vcs_text_printf(text, "\nInputs, held in a frame of the run\n  derivative     truth\n");
   for (int32_t frame = 0; frame < frames; frame++) {
@@ -219,7 +219,7 @@ static void print_inputs(const vcs_finding_t *f, vcs_text_t *text) {
 }
 
 static void print_pixels(const vcs_finding_t *f, vcs_text_t *text) {
-  const int height = f->scene->rom.cart->frame_height;
+  const int height = f->setup->rom.cart->frame_height;
   int moved = 0, top = height, bottom = 0, left = VCS_WIDTH, right = 0;
   for (int i = 0; i < VCS_WIDTH * height; i++) {
     if (f->pixels[i] == 0) continue;
@@ -246,10 +246,10 @@ static void print_agreement(const char *title, const vcs_agreement_t *a, vcs_tex
 }
 
 static void print_heading(const vcs_finding_t *f, vcs_text_t *text) {
-  const vcs_scene_t *scene = f->scene;
-  vcs_text_printf(text, "game      %s (profile %s)\n", scene->rom.name,
-                  vcs_profile_name(vcs_cart_info(scene->rom.cart)->profile));
-  vcs_text_printf(text, "run       frame %" PRId64 " and %d of nothing\n", scene->frame, (int)scene->run.frames);
+  const vcs_setup_t *setup = f->setup;
+  vcs_text_printf(text, "game      %s (profile %s)\n", setup->rom.name,
+                  vcs_profile_name(vcs_cart_info(setup->rom.cart)->profile));
+  vcs_text_printf(text, "run       frame %" PRId64 " and %d of nothing\n", setup->frame, (int)setup->run.frames);
   if (f->forward) {
     vcs_text_printf(text, "moved by  %s\n", f->what);
   } else {
@@ -265,7 +265,7 @@ static void print_heading(const vcs_finding_t *f, vcs_text_t *text) {
 }
 
 void vcs_finding_print(const vcs_finding_t *f, int limit, vcs_text_t *text) {
-  const uint8_t *start = (const uint8_t *)f->scene->run.start;
+  const uint8_t *start = (const uint8_t *)f->setup->run.start;
   const int others = f->wrt & (VCS_WRT_CPU | VCS_WRT_TIA | VCS_WRT_RIOT);
   print_heading(f, text);
   if (f->forward) {
@@ -317,7 +317,7 @@ static void json_rom(const vcs_finding_t *f, vcs_text_t *text) {
     vcs_rom_describe(&f->uses[offset], what, sizeof what);
     json_item(text, &first);
     vcs_text_printf(text, "{\"offset\": %u, \"address\": \"%s\", \"byte\": %d, \"what\": ", (unsigned)offset, address,
-                    f->scene->rom.cart->rom[offset]);
+                    f->setup->rom.cart->rom[offset]);
     vcs_text_json(text, what);
     vcs_text_printf(text, ", ");
     json_bits(text, f->rom + 8 * (size_t)offset);
@@ -345,7 +345,7 @@ static void json_state(const char *key, const float *slots, const uint8_t *bytes
 static void json_inputs(const vcs_finding_t *f, vcs_text_t *text) {
   bool first = true;
   vcs_text_printf(text, ",\n  \"input\": [");
-  for (int32_t i = 0; i < VCS_INPUTS * f->scene->run.frames; i++) {
+  for (int32_t i = 0; i < VCS_INPUTS * f->setup->run.frames; i++) {
     if (f->input[i] == 0) continue;
     json_item(text, &first);
     vcs_text_printf(text, "{\"frame\": %d, \"input\": \"%s\", \"value\": ", (int)(i / VCS_INPUTS),
@@ -359,7 +359,7 @@ static void json_inputs(const vcs_finding_t *f, vcs_text_t *text) {
 static void json_pixels(const vcs_finding_t *f, vcs_text_t *text) {
   bool first = true;
   vcs_text_printf(text, ",\n  \"pixels\": [");
-  for (int i = 0; i < VCS_WIDTH * f->scene->rom.cart->frame_height; i++) {
+  for (int i = 0; i < VCS_WIDTH * f->setup->rom.cart->frame_height; i++) {
     if (f->pixels[i] == 0) continue;
     json_item(text, &first);
     vcs_text_printf(text, "{\"row\": %d, \"column\": %d, \"value\": ", i / VCS_WIDTH, i % VCS_WIDTH);
@@ -370,14 +370,14 @@ static void json_pixels(const vcs_finding_t *f, vcs_text_t *text) {
 }
 
 void vcs_finding_json(const vcs_finding_t *f, vcs_text_t *text) {
-  const vcs_scene_t *scene = f->scene;
-  const size_t size = vcs_state_size(scene->rom.cart);
-  const uint8_t *start = (const uint8_t *)scene->run.start;
+  const vcs_setup_t *setup = f->setup;
+  const size_t size = vcs_state_size(setup->rom.cart);
+  const uint8_t *start = (const uint8_t *)setup->run.start;
   const int others = f->wrt & (VCS_WRT_CPU | VCS_WRT_TIA | VCS_WRT_RIOT);
   vcs_text_printf(text, "{\n  \"game\": ");
-  vcs_text_json(text, scene->rom.name);
+  vcs_text_json(text, setup->rom.name);
   vcs_text_printf(text, ",\n  \"profile\": \"%s\",\n  \"frame\": %" PRId64 ",\n  \"horizon\": %d,\n  \"%s\": ",
-                  vcs_profile_name(vcs_cart_info(scene->rom.cart)->profile), scene->frame, (int)scene->run.frames,
+                  vcs_profile_name(vcs_cart_info(setup->rom.cart)->profile), setup->frame, (int)setup->run.frames,
                   f->forward ? "moved_by" : "output");
   vcs_text_json(text, f->what);
   if (!f->forward) vcs_text_printf(text, ",\n  \"value\": %.9g", f->value);

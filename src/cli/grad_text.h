@@ -6,9 +6,9 @@
 #ifndef VCS_CLI_GRAD_TEXT_H
 #define VCS_CLI_GRAD_TEXT_H
 
-#include "cli/agreement.h"
-#include "cli/aim.h"
-#include "cli/rom_use.h"
+#include "study/agreement.h"
+#include "study/target.h"
+#include "study/rom_use.h"
 
 /* Which slots are asked for (--wrt). */
 enum {
@@ -24,12 +24,12 @@ int vcs_wrt_read(const char *text); /* "rom,ram": the bits above; 0: something e
 
 /* Everything that was asked and found. Slots that were not asked for are NULL. */
 typedef struct {
-  const vcs_scene_t *scene;
+  const vcs_setup_t *setup;
   const vcs_ending_t *ending;
   const char *what; /* "pixel:190,38", "right@0" */
   bool forward;
   int wrt;                                 /* backwards */
-  const vcs_aim_t *aim;                    /* the output; backwards */
+  const vcs_target_t *target;              /* the output; backwards */
   double value;                            /* of it */
   vcs_agreement_t pixels_agree, ram_agree; /* with the truth; forwards */
   const char *method, *scale;

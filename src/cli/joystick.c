@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/agreement.h"
-#include "cli/map.h"
-#include "cli/scene.h"
+#include "study/agreement.h"
+#include "plot/map.h"
+#include "study/setup.h"
 #include "core/state.h"
 #include "host/progress.h"
 
@@ -32,7 +32,7 @@ static const struct {
 enum { ANSWERS = sizeof answers / sizeof *answers, TRUTH = 0, FORKS = 1 };
 
 typedef struct {
-  vcs_scene_choice_t scene;
+  vcs_setup_choice_t setup;
   const char *rows, *out;
   int64_t press, window;
   bool held;
@@ -41,7 +41,7 @@ typedef struct {
 
 typedef struct {
   const options_t *options;
-  vcs_scene_t scene;
+  vcs_setup_t setup;
   size_t pixel_count;
   float scale[768];
   float *weights;                    /* of the inverse's output, by pixel */
@@ -53,13 +53,13 @@ typedef struct {
 } job_t;
 
 static float *map_of(const job_t *job, int answer, int control, int frame) {
-  const size_t row = (size_t)(answer * CONTROLS + control) * (size_t)job->scene.run.frames + (size_t)frame;
+  const size_t row = (size_t)(answer * CONTROLS + control) * (size_t)job->setup.run.frames + (size_t)frame;
   return job->maps + row * job->pixel_count;
 }
 
 /* The frames in which a control is down: [first, end). */
 static int first_frame(const job_t *job) { return (int)job->options->press; }
-static int end_frame(const job_t *job) { return job->options->held ? job->scene.run.frames : first_frame(job) + 1; }
+static int end_frame(const job_t *job) { return job->options->held ? job->setup.run.frames : first_frame(job) + 1; }
 
 /* ---- The answers -------------------------------------------------------------------------------------------- */
 
@@ -70,7 +70,7 @@ static double weighed(const job_t *job, const float *map) {
 }
 
 static vcs_status_t find_truth(job_t *job, vcs_error_t *error) {
-  const int first = first_frame(job), frames = job->scene.run.frames;
+  const int first = first_frame(job), frames = job->setup.run.frames;
   const size_t pressed = (size_t)(end_frame(job) - first);
   int32_t horizons[FRAMES_MAX];
   size_t ends[CONTROLS];
@@ -86,7 +86,7 @@ static vcs_status_t find_truth(job_t *job, vcs_error_t *error) {
   const vcs_truth_options_t options = {
       .horizons = horizons, .horizon_count = frames, .values = job->scale, .channels = 1};
   const vcs_truth_results_t results = {.pixels = map_of(job, TRUTH, 0, 0)};
-  vcs_status_t status = vcs_truth_sets(&job->scene.run, &options, places, ends, CONTROLS, &results, error);
+  vcs_status_t status = vcs_truth_sets(&job->setup.run, &options, places, ends, CONTROLS, &results, error);
   free(places);
   for (int c = 0; c < CONTROLS; c++) job->inverse[TRUTH][c] = weighed(job, map_of(job, TRUTH, c, frames - 1));
   return status;
@@ -100,7 +100,7 @@ static void set_method(const job_t *job, int answer, vcs_grad_options_t *options
 
 /* The direction of a control: it is down in some frames. */
 static void press(const job_t *job, int control, float *input) {
-  memset(input, 0, (size_t)VCS_INPUTS * (size_t)job->scene.run.frames * sizeof *input);
+  memset(input, 0, (size_t)VCS_INPUTS * (size_t)job->setup.run.frames * sizeof *input);
   for (int f = first_frame(job); f < end_frame(job); f++) input[VCS_INPUTS * f + controls[control]] = 1;
 }
 
@@ -108,26 +108,26 @@ static vcs_status_t walk_forwards(job_t *job, int answer, int control, vcs_error
   vcs_grad_options_t options;
   set_method(job, answer, &options);
   press(job, control, job->input);
-  for (int f = 0; f < job->scene.run.frames; f++) job->map_by_frame[f] = map_of(job, answer, control, f);
+  for (int f = 0; f < job->setup.run.frames; f++) job->map_by_frame[f] = map_of(job, answer, control, f);
   const vcs_grad_inputs_t inputs = {.input = job->input};
   const vcs_grad_outputs_t outputs = {.pixels = job->map_by_frame};
-  return vcs_grad_jvp(&job->scene.run, &options, &inputs, &outputs, NULL, error);
+  return vcs_grad_jvp(&job->setup.run, &options, &inputs, &outputs, NULL, error);
 }
 
 /* From the output back to the inputs, for the controls from `first` up to, without it, `behind`: along the only one, or
  * all at once. */
 static vcs_status_t walk_backwards(job_t *job, int answer, int first, int behind, vcs_error_t *error) {
   vcs_grad_options_t options;
-  const int frames = job->scene.run.frames;
+  const int frames = job->setup.run.frames;
   set_method(job, answer, &options);
   memset(job->input, 0, (size_t)VCS_INPUTS * (size_t)frames * sizeof *job->input);
   for (int f = 0; f < frames; f++) job->map_by_frame[f] = f + 1 < frames ? NULL : job->weights;
   press(job, first, job->direction);
   const vcs_grad_inputs_t inputs = {.input = job->input}, along = {.input = job->direction};
   const vcs_grad_outputs_t outputs = {.pixels = job->map_by_frame};
-  vcs_status_t status = behind - first == 1 ? vcs_grad_vjp_directional(NULL, &job->scene.run, &options, &along, &inputs,
+  vcs_status_t status = behind - first == 1 ? vcs_grad_vjp_directional(NULL, &job->setup.run, &options, &along, &inputs,
                                                                        &outputs, NULL, error)
-                                            : vcs_grad_vjp(&job->scene.run, &options, &inputs, &outputs, NULL, error);
+                                            : vcs_grad_vjp(&job->setup.run, &options, &inputs, &outputs, NULL, error);
   for (int c = first; c < behind; c++) {
     double sum = 0;
     for (int f = first_frame(job); f < end_frame(job); f++) sum += (double)job->input[VCS_INPUTS * f + controls[c]];
@@ -138,7 +138,7 @@ static vcs_status_t walk_backwards(job_t *job, int answer, int first, int behind
 
 /* The picture that the maps are drawn over. */
 static vcs_status_t show_last(job_t *job, vcs_error_t *error) {
-  const vcs_run_t *run = &job->scene.run;
+  const vcs_run_t *run = &job->setup.run;
   vcs_t *machine = calloc(1, sizeof *machine);
   uint8_t *frames = malloc(2 * VCS_FRAME_BYTES);
   job->picture = malloc(job->pixel_count);
@@ -158,9 +158,9 @@ static vcs_status_t show_last(job_t *job, vcs_error_t *error) {
 }
 
 static vcs_status_t make_room(job_t *job, vcs_error_t *error) {
-  const vcs_cart_t *cart = job->scene.rom.cart;
+  const vcs_cart_t *cart = job->setup.rom.cart;
   const options_t *o = job->options;
-  const size_t frames = (size_t)job->scene.run.frames;
+  const size_t frames = (size_t)job->setup.run.frames;
   if (o->bottom > cart->frame_height) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "--rows %s: the picture has the rows 0 to %d", o->rows,
                           (int)cart->frame_height - 1);
@@ -253,7 +253,7 @@ static void print_tsv(const job_t *job, vcs_text_t *text) {
   char name[16];
   vcs_text_printf(text, "control\tframes\tmethod\tpixels\trows\tcolumns\tlargest\trecall\tprecision\tsign\tcosine\n");
   for (int c = 0; c < CONTROLS; c++) {
-    for (int f = 0; f < job->scene.run.frames; f++) {
+    for (int f = 0; f < job->setup.run.frames; f++) {
       for (int answer = 0; answer < ANSWERS; answer++) {
         const box_t box = box_of(job, map_of(job, answer, c, f));
         const vcs_agreement_t a = agreement_of(job, answer, c, f);
@@ -284,7 +284,7 @@ static void print_effects(const job_t *job, vcs_text_t *text) {
   for (int i = 0; i < 5 * (ANSWERS - 1); i++) vcs_text_printf(text, "---|");
   vcs_text_printf(text, "\n");
   for (int c = 0; c < CONTROLS; c++) {
-    for (int f = 0; f < job->scene.run.frames; f++) {
+    for (int f = 0; f < job->setup.run.frames; f++) {
       const box_t truth = box_of(job, map_of(job, TRUTH, c, f));
       vcs_text_printf(text, "| %s | %d | %d | ", name_of(c, name), f + 1, truth.count);
       if (truth.count) {
@@ -338,14 +338,14 @@ static void print_inverse(const job_t *job, vcs_text_t *text) {
 
 static void print_markdown(const job_t *job, vcs_text_t *text) {
   const options_t *o = job->options;
-  vcs_text_printf(text, "%s, profile %s, after %s; each control %s frame %d of the run.\n\n", job->scene.rom.name,
-                  vcs_profile_name((vcs_profile_t)o->scene.choice.profile), o->scene.actions,
+  vcs_text_printf(text, "%s, profile %s, after %s; each control %s frame %d of the run.\n\n", job->setup.rom.name,
+                  vcs_profile_name((vcs_profile_t)o->setup.choice.profile), o->setup.actions,
                   o->held ? "held from" : "pressed in", first_frame(job));
   vcs_text_printf(text, "d(luminance of the screen)/d(control):\n\n");
   print_effects(job, text);
   vcs_text_printf(text,
                   "\nThe inverse: d(sum of luminance * (column - %d), rows %d to %d, %d frames later)/d(control):\n\n",
-                  VCS_WIDTH / 2, o->top, o->bottom - 1, (int)job->scene.run.frames);
+                  VCS_WIDTH / 2, o->top, o->bottom - 1, (int)job->setup.run.frames);
   print_inverse(job, text);
 }
 
@@ -363,13 +363,13 @@ static vcs_status_t write_text(const job_t *job, const char *name, const vcs_tex
 }
 
 static vcs_status_t write_heat(const job_t *job, int answer, int control, vcs_error_t *error) {
-  const vcs_cart_t *cart = job->scene.rom.cart;
+  const vcs_cart_t *cart = job->setup.rom.cart;
   char name[64], path[VCS_PATH_SIZE];
   snprintf(name, sizeof name, "%s-%s.png", vcs_input_name(controls[control]), answers[answer].file);
   vcs_status_t status = path_of(job, name, path, error);
   if (status) return status;
   return vcs_map_heat(path, job->picture, cart->frame_height, vcs_cart_info(cart)->format,
-                      map_of(job, answer, control, job->scene.run.frames - 1), error);
+                      map_of(job, answer, control, job->setup.run.frames - 1), error);
 }
 
 static vcs_status_t write_files(const job_t *job, vcs_error_t *error) {
@@ -396,10 +396,10 @@ static int joystick(const options_t *options) {
   job_t job = {.options = options};
   vcs_error_t error = {""};
   vcs_rom_t rom;
-  int exit_code = vcs_rom_open_or_complain(command, options->scene.rom, &options->scene.choice, &rom);
+  int exit_code = vcs_rom_open_or_complain(command, options->setup.rom, &options->setup.choice, &rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_rom_free(&rom);
-  vcs_status_t status = vcs_scene_open(&options->scene, &job.scene, &error);
+  vcs_status_t status = vcs_setup_open(&options->setup, &job.setup, &error);
   if (status == VCS_OK && !vcs_interrupted()) status = find(&job, &error);
   if (status == VCS_OK && !vcs_interrupted()) status = write_files(&job, &error);
   free(job.weights);
@@ -408,7 +408,7 @@ static int joystick(const options_t *options) {
   free(job.input);
   free(job.direction);
   free(job.picture);
-  vcs_scene_free(&job.scene);
+  vcs_setup_free(&job.setup);
   return vcs_cli_end(command, status, &error);
 }
 
@@ -418,28 +418,28 @@ static int check_options(options_t *o) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE,
                             "--rows takes the first row and the one after the last, as in 185:195; not '%s'", o->rows);
   }
-  if (o->press >= o->scene.horizon) {
+  if (o->press >= o->setup.horizon) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--press %d: the run has the frames 0 to %d", (int)o->press,
-                            (int)o->scene.horizon - 1);
+                            (int)o->setup.horizon - 1);
   }
   return vcs_output_directory(command, o->out);
 }
 
 int vcs_cli_joystick(int argc, char **argv) {
-  options_t o = {.scene = {.rom = "space_invaders", .actions = "NOOP*1050", .frame = -1, .horizon = 8},
+  options_t o = {.setup = {.rom = "space_invaders", .actions = "NOOP*1050", .frame = -1, .horizon = 8},
                  .rows = "185:195",
                  .out = "joystick",
                  .window = VCS_CLI_WINDOW};
   const vcs_arg_t args[] = {
-      VCS_ARG_OPTIONAL("GAME", &o.scene.rom, "a ROM image, the name of a game, or demo"),
-      VCS_ARG_TEXT("actions", &o.scene.actions, "LIST", "how the game is played before"),
-      VCS_ARG_INTEGER("frames", &o.scene.horizon, 1, FRAMES_MAX, "frames of the run; each is looked at"),
+      VCS_ARG_OPTIONAL("GAME", &o.setup.rom, "a ROM image, the name of a game, or demo"),
+      VCS_ARG_TEXT("actions", &o.setup.actions, "LIST", "how the game is played before"),
+      VCS_ARG_INTEGER("frames", &o.setup.horizon, 1, FRAMES_MAX, "frames of the run; each is looked at"),
       VCS_ARG_INTEGER("press", &o.press, 0, FRAMES_MAX - 1, "the frame of the run in which a control is pressed"),
       VCS_ARG_FLAG("held", &o.held, "it stays down from then on, instead of for one frame"),
       VCS_ARG_TEXT("rows", &o.rows, "A:B", "the inverse looks at rows A up to, without it, B"),
       VCS_ARG_INTEGER("window", &o.window, 1, 1000000, "bit+fork: instructions within which a branch's sides meet"),
       VCS_ARG_TEXT("out", &o.out, "DIR", "where to write"),
-      VCS_ARGS_CART(&o.scene.choice),
+      VCS_ARGS_CART(&o.setup.choice),
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/map.h"
+#include "plot/map.h"
 #include "core/state.h"
 #include "host/palette.h"
 #include "host/picture.h"
@@ -24,7 +24,7 @@
 static const char command[] = "diffvcs play";
 
 typedef struct {
-  vcs_scene_choice_t scene;
+  vcs_setup_choice_t setup;
   int64_t zoom, frames;
   const char *out, *script;
   bool silent, fast;
@@ -85,7 +85,7 @@ static void complain(const vcs_error_t *error) { vcs_cli_complain(command, VCS_E
 static const char *file_name(const player_t *p, char path[VCS_PATH_SIZE], const char *what, int number,
                              const char *ending) {
   char name[320];
-  snprintf(name, sizeof name, "%.255s-%s%d%s", p->run.scene.rom.name, what, number, ending);
+  snprintf(name, sizeof name, "%.255s-%s%d%s", p->run.setup.rom.name, what, number, ending);
   if (!vcs_path_join(path, VCS_PATH_SIZE, p->options->out, name)) snprintf(path, VCS_PATH_SIZE, "%s", name);
   return path;
 }
@@ -245,20 +245,20 @@ static void explain_click(player_t *p, int x, int y) {
   static vcs_explanation_t explanation;
   char pixel[32], path[VCS_PATH_SIZE];
   int width, height;
-  vcs_scene_t scene;
+  vcs_setup_t setup;
   vcs_error_t error = {""};
   SDL_GetWindowSize(p->window, &width, &height);
   snprintf(pixel, sizeof pixel, "%d,%d", x * VCS_WIDTH / width, y * p->run.cart->frame_height / height);
   const vcs_question_t question = {.pixel = pixel, .span = 1, .window = VCS_CLI_WINDOW};
-  vcs_status_t status = vcs_game_run_scene(&p->run, EXPLAIN_HORIZON, &scene, &error);
+  vcs_status_t status = vcs_game_run_scene(&p->run, EXPLAIN_HORIZON, &setup, &error);
   if (status) return complain(&error);
   say("why is pixel %s what it is? A moment ...", pixel);
-  status = vcs_explain_scene(&question, &scene, &explanation, &error);
+  status = vcs_explain_setup(&question, &setup, &explanation, &error);
   if (status == VCS_OK && vcs_path_join(path, sizeof path, p->options->out, "explain")) {
     if (vcs_output_directory(command, path) == VCS_ARGS_GO) status = vcs_explain_page(&explanation, path, &error);
   }
   if (status) complain(&error);
-  explanation.scene.rom = (vcs_rom_t){0}; /* the cartridge is the game's */
+  explanation.setup.rom = (vcs_rom_t){0}; /* the cartridge is the game's */
   vcs_explanation_free(&explanation);
 }
 
@@ -357,7 +357,7 @@ static void draw(player_t *p) {
   if (p->overlay == OVERLAY_BOXES) draw_boxes(p);
   if (p->overlay == OVERLAY_RAM) draw_heat(p);
   if (p->overlay == OVERLAY_GRADIENT) draw_gradient(p);
-  snprintf(title, sizeof title, "%.200s  frame %" PRId64 "%s%s%s%s", p->run.scene.rom.name, p->run.frame,
+  snprintf(title, sizeof title, "%.200s  frame %" PRId64 "%s%s%s%s", p->run.setup.rom.name, p->run.frame,
            p->paused ? "  paused" : "", p->rewinding ? "  rewinding" : "", p->overlay ? "  " : "",
            overlay_names[p->overlay]);
   SDL_SetWindowTitle(p->window, title);
@@ -458,7 +458,7 @@ static vcs_status_t open_window(player_t *p, vcs_error_t *error) {
                           SDL_GetError());
   }
   SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "nearest");
-  p->window = SDL_CreateWindow(p->run.scene.rom.name, SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED,
+  p->window = SDL_CreateWindow(p->run.setup.rom.name, SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED,
                                2 * VCS_WIDTH * zoom, info->height * zoom, SDL_WINDOW_RESIZABLE);
   p->renderer = p->window ? SDL_CreateRenderer(p->window, -1, 0) : NULL;
   p->texture = p->renderer ? SDL_CreateTexture(p->renderer, SDL_PIXELFORMAT_RGB888, SDL_TEXTUREACCESS_STREAMING,
@@ -494,9 +494,9 @@ static void close_window(player_t *p) {
 static int play(const options_t *options) {
   player_t p = {.options = options};
   vcs_error_t error = {""};
-  vcs_status_t status = vcs_game_run_begin(&options->scene, &p.run, &error);
+  vcs_status_t status = vcs_game_run_begin(&options->setup, &p.run, &error);
   if (status) return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
-  p.controls = p.run.scene.controls[0];
+  p.controls = p.run.setup.controls[0];
   p.pixels = calloc(VCS_FRAME_BYTES, sizeof *p.pixels);
   p.gradient = calloc(VCS_FRAME_BYTES, sizeof *p.gradient);
   if (!p.pixels || !p.gradient) status = vcs_error_fill(&error, VCS_NO_MEMORY, "out of memory");
@@ -522,20 +522,20 @@ static int play(const options_t *options) {
 #endif
 
 int vcs_cli_play(int argc, char **argv) {
-  options_t o = {.scene = {.frame = -1, .horizon = 1}, .zoom = 2, .out = "."};
+  options_t o = {.setup = {.frame = -1, .horizon = 1}, .zoom = 2, .out = "."};
   const vcs_arg_t args[] = {
-      VCS_ARG_POSITIONAL("ROM", &o.scene.rom, "a ROM image, the name of a game, or demo"),
+      VCS_ARG_POSITIONAL("ROM", &o.setup.rom, "a ROM image, the name of a game, or demo"),
       VCS_ARG_INTEGER("zoom", &o.zoom, 1, 16, "size of the window"),
-      VCS_ARG_INTEGER("frame", &o.scene.frame, -1, 100000000,
+      VCS_ARG_INTEGER("frame", &o.setup.frame, -1, 100000000,
                       "frames that are played before; -1: all --actions, or none"),
-      VCS_ARG_INTEGER("seed", &o.scene.seed, 0, INT64_MAX, "by whom: the records' stream; 0: NOOP only"),
-      VCS_ARG_TEXT("actions", &o.scene.actions, "LIST", "or these actions: NOOP*60,RIGHT*4"),
+      VCS_ARG_INTEGER("seed", &o.setup.seed, 0, INT64_MAX, "by whom: the records' stream; 0: NOOP only"),
+      VCS_ARG_TEXT("actions", &o.setup.actions, "LIST", "or these actions: NOOP*60,RIGHT*4"),
       VCS_ARG_TEXT("out", &o.out, "DIR", "where saves, screenshots, films and explanations go"),
       VCS_ARG_FLAG("silent", &o.silent, "no sound"),
       VCS_ARG_INTEGER("frames", &o.frames, 0, INT64_MAX, "quit after so many; 0: never"),
       VCS_ARG_FLAG("fast", &o.fast, "as fast as it goes"),
       VCS_ARG_TEXT("script", &o.script, "FILE", "keys by frame: lines of '60 right' (down) and '70 -right' (up)"),
-      VCS_ARGS_CART(&o.scene.choice),
+      VCS_ARGS_CART(&o.setup.choice),
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,
@@ -556,7 +556,7 @@ int vcs_cli_play(int argc, char **argv) {
   int exit_code = vcs_args_read(&usage, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_rom_t rom;
-  exit_code = vcs_rom_open_or_complain(command, o.scene.rom, &o.scene.choice, &rom);
+  exit_code = vcs_rom_open_or_complain(command, o.setup.rom, &o.setup.choice, &rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_rom_free(&rom);
   exit_code = vcs_output_directory(command, o.out);

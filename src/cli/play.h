@@ -7,11 +7,11 @@
 #ifndef VCS_CLI_PLAY_H
 #define VCS_CLI_PLAY_H
 
-#include "cli/explain.h"
+#include "study/explain.h"
 #include "host/history.h"
 
 typedef struct {
-  vcs_scene_t scene; /* where it began */
+  vcs_setup_t setup; /* where it began */
   const vcs_cart_t *cart;
   vcs_t *m, *listener;
   uint8_t *frames;
@@ -22,8 +22,8 @@ typedef struct {
   int sample_count; /* of the last frame; 0 after a move */
 } vcs_game_run_t;
 
-/* Starts after the scene's frames. On success vcs_game_run_end is due. */
-vcs_status_t vcs_game_run_begin(const vcs_scene_choice_t *choice, vcs_game_run_t *run, vcs_error_t *error);
+/* Starts after the setup's frames. On success vcs_game_run_end is due. */
+vcs_status_t vcs_game_run_begin(const vcs_setup_choice_t *choice, vcs_game_run_t *run, vcs_error_t *error);
 void vcs_game_run_end(vcs_game_run_t *run);
 
 /* One frame. The future that was left behind by going back is forgotten. */
@@ -34,9 +34,9 @@ int64_t vcs_game_run_go(vcs_game_run_t *run, int64_t frame);
 
 const uint8_t *vcs_game_run_picture(const vcs_game_run_t *run);
 
-/* The last `horizon` frames as a scene of its own, for explain and derivatives; vcs_scene_free is due. Fewer where the
+/* The last `horizon` frames as a setup of its own, for explain and derivatives; vcs_setup_free is due. Fewer where the
  * past is shorter; VCS_NOT_FOUND where there is none. */
-vcs_status_t vcs_game_run_scene(const vcs_game_run_t *run, int32_t horizon, vcs_scene_t *scene, vcs_error_t *error);
+vcs_status_t vcs_game_run_scene(const vcs_game_run_t *run, int32_t horizon, vcs_setup_t *setup, vcs_error_t *error);
 
 /* Where each object is in the last picture: x, y, width, height; width 0: nowhere. */
 typedef struct {

@@ -31,20 +31,20 @@ static vcs_status_t begin_past(vcs_game_run_t *run, vcs_error_t *error) {
   return vcs_history_create(run->cart, run->frame, PAST_INTERVAL, PAST_ROOM, &run->past, error);
 }
 
-vcs_status_t vcs_game_run_begin(const vcs_scene_choice_t *choice, vcs_game_run_t *run, vcs_error_t *error) {
+vcs_status_t vcs_game_run_begin(const vcs_setup_choice_t *choice, vcs_game_run_t *run, vcs_error_t *error) {
   memset(run, 0, sizeof *run);
-  vcs_status_t status = vcs_scene_open(choice, &run->scene, error);
+  vcs_status_t status = vcs_setup_open(choice, &run->setup, error);
   if (status) return status;
-  run->cart = run->scene.rom.cart;
-  run->frame = run->scene.frame;
+  run->cart = run->setup.rom.cart;
+  run->frame = run->setup.frame;
   run->m = calloc(1, sizeof *run->m);
   run->listener = calloc(1, sizeof *run->listener);
   run->frames = calloc(2, VCS_FRAME_BYTES);
   if (!run->m || !run->listener || !run->frames) {
     status = no_memory(error);
   } else {
-    memcpy(run->m, run->scene.run.start, vcs_state_size(run->cart));
-    memcpy(run->frames, run->scene.run.picture, (size_t)2 * VCS_FRAME_BYTES);
+    memcpy(run->m, run->setup.run.start, vcs_state_size(run->cart));
+    memcpy(run->frames, run->setup.run.picture, (size_t)2 * VCS_FRAME_BYTES);
     settle(run);
     status = begin_past(run, error);
   }
@@ -57,7 +57,7 @@ void vcs_game_run_end(vcs_game_run_t *run) {
   free(run->m);
   free(run->listener);
   free(run->frames);
-  vcs_scene_free(&run->scene);
+  vcs_setup_free(&run->setup);
   memset(run, 0, sizeof *run);
 }
 
@@ -111,46 +111,46 @@ const uint8_t *vcs_game_run_picture(const vcs_game_run_t *run) { return vcs_pict
 
 /* ---- Asking ------------------------------------------------------------------------------------------------- */
 
-vcs_status_t vcs_game_run_scene(const vcs_game_run_t *run, int32_t horizon, vcs_scene_t *scene, vcs_error_t *error) {
+vcs_status_t vcs_game_run_scene(const vcs_game_run_t *run, int32_t horizon, vcs_setup_t *setup, vcs_error_t *error) {
   const int64_t first = vcs_history_first(run->past);
-  *scene = (vcs_scene_t){0};
+  *setup = (vcs_setup_t){0};
   if (run->frame == first) return vcs_error_fill(error, VCS_NOT_FOUND, "there is no frame to ask about yet");
   if (run->frame - horizon < first) horizon = (int32_t)(run->frame - first);
-  vcs_status_t status = vcs_env_create(run->cart, &scene->env, error);
-  scene->controls = calloc((size_t)horizon, sizeof *scene->controls);
-  if (status == VCS_OK && !scene->controls) status = no_memory(error);
+  vcs_status_t status = vcs_env_create(run->cart, &setup->env, error);
+  setup->controls = calloc((size_t)horizon, sizeof *setup->controls);
+  if (status == VCS_OK && !setup->controls) status = no_memory(error);
   if (status) {
-    vcs_scene_free(scene);
+    vcs_setup_free(setup);
     return status;
   }
   vcs_controls_t none[1];
-  vcs_run_idle(scene->env, 1, none, &scene->run); /* the run is then put where the environment is */
-  vcs_history_go(run->past, run->frame - horizon, scene->env->m, scene->env->draw_history.frames);
+  vcs_run_idle(setup->env, 1, none, &setup->run); /* the run is then put where the environment is */
+  vcs_history_go(run->past, run->frame - horizon, setup->env->m, setup->env->draw_history.frames);
   for (int32_t i = 0; i < horizon; i++) {
-    scene->controls[i] = *vcs_history_controls(run->past, run->frame - horizon + i);
+    setup->controls[i] = *vcs_history_controls(run->past, run->frame - horizon + i);
   }
-  scene->run = (vcs_run_t){run->cart, scene->env->m, scene->env->draw_history.frames, scene->controls, horizon};
-  scene->frame = run->frame;
-  scene->rom = run->scene.rom;
+  setup->run = (vcs_run_t){run->cart, setup->env->m, setup->env->draw_history.frames, setup->controls, horizon};
+  setup->frame = run->frame;
+  setup->rom = run->setup.rom;
   return VCS_OK;
 }
 
-/* A borrowed cartridge is not the scene's to free. */
-static void free_scene(vcs_scene_t *scene) {
-  scene->rom = (vcs_rom_t){0};
-  vcs_scene_free(scene);
+/* A borrowed cartridge is not the setup's to free. */
+static void free_scene(vcs_setup_t *setup) {
+  setup->rom = (vcs_rom_t){0};
+  vcs_setup_free(setup);
 }
 
 vcs_status_t vcs_game_run_boxes(const vcs_game_run_t *run, vcs_box_t boxes[VCS_SHOWN_OBJECTS], vcs_error_t *error) {
-  vcs_scene_t scene;
-  const vcs_status_t status = vcs_game_run_scene(run, 1, &scene, error);
+  vcs_setup_t setup;
+  const vcs_status_t status = vcs_game_run_scene(run, 1, &setup, error);
   if (status) return status;
   vcs_t *m = calloc(1, sizeof *m);
   uint8_t *frames = malloc((size_t)2 * VCS_FRAME_BYTES);
   const uint8_t *picture = vcs_game_run_picture(run);
   for (int object = 0; object < VCS_SHOWN_OBJECTS && m && frames; object++) {
     int left = VCS_WIDTH, top = 1 << 20, right = -1, bottom = -1;
-    vcs_frame_without(&scene.run, object, m, frames);
+    vcs_frame_without(&setup.run, object, m, frames);
     const uint8_t *without = vcs_picture(m, frames);
     for (int i = 0; i < (int)picture_bytes(run); i++) {
       if (without[i] == picture[i]) continue;
@@ -165,39 +165,39 @@ vcs_status_t vcs_game_run_boxes(const vcs_game_run_t *run, vcs_box_t boxes[VCS_S
   const bool done = m && frames;
   free(m);
   free(frames);
-  free_scene(&scene);
+  free_scene(&setup);
   return done ? VCS_OK : no_memory(error);
 }
 
 vcs_status_t vcs_game_run_gradient(const vcs_game_run_t *run, int input, int32_t horizon, float *pixels,
                                    vcs_error_t *error) {
-  vcs_scene_t scene;
-  vcs_status_t status = vcs_game_run_scene(run, horizon, &scene, error);
+  vcs_setup_t setup;
+  vcs_status_t status = vcs_game_run_scene(run, horizon, &setup, error);
   if (status) return status;
-  float *tangent = calloc((size_t)VCS_INPUTS * (size_t)scene.run.frames + 1, sizeof *tangent);
-  float **by_frame = calloc((size_t)scene.run.frames + 1, sizeof *by_frame);
+  float *tangent = calloc((size_t)VCS_INPUTS * (size_t)setup.run.frames + 1, sizeof *tangent);
+  float **by_frame = calloc((size_t)setup.run.frames + 1, sizeof *by_frame);
   if (tangent && by_frame) {
     vcs_grad_options_t options;
     vcs_cli_method_options(VCS_CLI_BIT_FORK, VCS_CLI_WINDOW, &options);
     tangent[input] = 1;
-    by_frame[scene.run.frames - 1] = pixels;
+    by_frame[setup.run.frames - 1] = pixels;
     memset(pixels, 0, picture_bytes(run) * sizeof *pixels);
     const vcs_grad_inputs_t inputs = {.input = tangent};
     const vcs_grad_outputs_t outputs = {.pixels = by_frame};
-    status = vcs_grad_jvp(&scene.run, &options, &inputs, &outputs, NULL, error);
+    status = vcs_grad_jvp(&setup.run, &options, &inputs, &outputs, NULL, error);
   } else {
     status = no_memory(error);
   }
   free(tangent);
   free(by_frame);
-  free_scene(&scene);
+  free_scene(&setup);
   return status;
 }
 
 /* ---- Slots -------------------------------------------------------------------------------------------------- */
 
 vcs_status_t vcs_game_run_save(const vcs_game_run_t *run, const char *path, vcs_error_t *error) {
-  vcs_env_t *env = run->scene.env;
+  vcs_env_t *env = run->setup.env;
   memcpy(env->m, run->m, vcs_state_size(run->cart));
   memcpy(env->draw_history.frames, run->frames, (size_t)2 * VCS_FRAME_BYTES);
   env->draw_history.picture = env->draw_history.frames + (vcs_game_run_picture(run) - run->frames);
@@ -207,7 +207,7 @@ vcs_status_t vcs_game_run_save(const vcs_game_run_t *run, const char *path, vcs_
 }
 
 vcs_status_t vcs_game_run_load(vcs_game_run_t *run, const char *path, vcs_error_t *error) {
-  vcs_env_t *env = run->scene.env;
+  vcs_env_t *env = run->setup.env;
   const vcs_status_t status = vcs_env_load(env, path, error);
   if (status) return status;
   if (!env->draw_history.exact) vcs_draw_history_redraw(&env->draw_history, env->cart);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/scene.h"
+#include "study/setup.h"
 #include "cli/score_table.h"
 #include "core/state.h"
 #include "host/games.h"
@@ -51,7 +51,7 @@ typedef struct {
 
 typedef struct {
   const options_t *options;
-  const vcs_scene_t *scene;
+  const vcs_setup_t *setup;
   vcs_progress_t *progress;
   int methods[VCS_CLI_METHODS], method_count; /* those the table has not */
   vcs_place_t places[INPUTS + RAM_BITS];
@@ -99,7 +99,7 @@ static void list_places(job_t *job) {
 /* Runs with a place flipped (NULL: as it is) and hands over what there is to see at each horizon. */
 static void rerun(job_t *job, scratch_t *scratch, const vcs_place_t *flipped,
                   void (*look)(job_t *job, scratch_t *scratch, int horizon, const uint8_t *picture)) {
-  const vcs_run_t *run = &job->scene->run;
+  const vcs_run_t *run = &job->setup->run;
   vcs_t *m = scratch->machine;
   memcpy(m, run->start, job->state_size);
   memcpy(scratch->frames, run->picture, 2 * VCS_FRAME_BYTES);
@@ -142,7 +142,7 @@ static void difference(job_t *job, scratch_t *scratch, int horizon, const uint8_
 static float *tangent_of(const job_t *job, const scratch_t *scratch, const vcs_place_t *place, float *by) {
   *by = 1;
   if (place->kind == VCS_PLACE_INPUT) return &scratch->input[VCS_INPUTS * place->frame + place->index];
-  if (((const uint8_t *)job->scene->run.start)[place->index] >> place->bit & 1) *by = -1;
+  if (((const uint8_t *)job->setup->run.start)[place->index] >> place->bit & 1) *by = -1;
   return &scratch->state[8 * (size_t)place->index + place->bit];
 }
 
@@ -159,7 +159,7 @@ static vcs_status_t estimate(const job_t *job, scratch_t *scratch, const vcs_pla
   *tangent = by;
   const vcs_grad_inputs_t in = {scratch->state, NULL, scratch->input};
   const vcs_grad_outputs_t out = {.pixels = scratch->pixels_by_frame, .states = scratch->states_by_frame};
-  vcs_status_t status = vcs_grad_jvp(&job->scene->run, &options, &in, &out, NULL, error);
+  vcs_status_t status = vcs_grad_jvp(&job->setup->run, &options, &in, &out, NULL, error);
   *tangent = 0;
   return status;
 }
@@ -196,7 +196,7 @@ static void *room(size_t count, size_t size, bool *failed) {
 }
 
 static void make_scratch(const job_t *job, scratch_t *s, bool *failed) {
-  const size_t frames = (size_t)job->scene->run.frames;
+  const size_t frames = (size_t)job->setup->run.frames;
   s->machine = room(1, sizeof(vcs_t), failed);
   s->frames = room(2, VCS_FRAME_BYTES, failed);
   s->controls = room(frames, sizeof *s->controls, failed);
@@ -234,10 +234,10 @@ static void free_scratch(scratch_t *s) {
 
 static vcs_status_t score_scene(job_t *job, vcs_text_t *table, vcs_error_t *error) {
   const options_t *o = job->options;
-  const vcs_scene_t *scene = job->scene;
+  const vcs_setup_t *setup = job->setup;
   bool failed = false;
-  job->state_size = vcs_state_size(scene->rom.cart);
-  job->pixel_count = (size_t)VCS_WIDTH * (size_t)vcs_env_height(scene->env);
+  job->state_size = vcs_state_size(setup->rom.cart);
+  job->pixel_count = (size_t)VCS_WIDTH * (size_t)vcs_env_height(setup->env);
   list_places(job);
   const int workers = vcs_thread_count((int)o->jobs, job->place_count);
   job->scratch = room((size_t)workers, sizeof *job->scratch, &failed);
@@ -255,7 +255,7 @@ static vcs_status_t score_scene(job_t *job, vcs_text_t *table, vcs_error_t *erro
     for (int view = 0; view < VCS_VIEWS; view++) {
       vcs_agreements_t sum = {0};
       for (size_t i = 0; i < job->place_count; i++) vcs_agreements_add(&sum, agreement_at(job, i, method, h, view));
-      vcs_score_row(table, scene->rom.name, vcs_cli_method_name(job->methods[method]), o->horizons[h], view, &sum);
+      vcs_score_row(table, setup->rom.name, vcs_cli_method_name(job->methods[method]), o->horizons[h], view, &sum);
     }
   }
   for (int i = 0; job->scratch && i < workers; i++) free_scratch(&job->scratch[i]);
@@ -279,21 +279,21 @@ static int missing_methods(const options_t *o, const vcs_text_t *table, const ch
 static vcs_status_t score_game(const options_t *o, const char *name, vcs_progress_t *progress, vcs_text_t *table,
                                vcs_error_t *error) {
   job_t *job = calloc(1, sizeof *job);
-  vcs_scene_t scene;
-  const vcs_scene_choice_t choice = {name,  NULL,     o->seed, o->frame, o->horizons[o->horizon_count - 1],
+  vcs_setup_t setup;
+  const vcs_setup_choice_t choice = {name,  NULL,     o->seed, o->frame, o->horizons[o->horizon_count - 1],
                                      false, o->choice};
   if (!job) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  vcs_status_t status = vcs_scene_open(&choice, &scene, error);
+  vcs_status_t status = vcs_setup_open(&choice, &setup, error);
   if (status == VCS_OK) {
     job->options = o;
-    job->scene = &scene;
+    job->setup = &setup;
     job->progress = progress;
-    job->method_count = missing_methods(o, table, scene.rom.name, job->methods);
+    job->method_count = missing_methods(o, table, setup.rom.name, job->methods);
     if (job->method_count) status = score_scene(job, table, error);
     if (status == VCS_OK && job->method_count && !vcs_interrupted()) {
       status = vcs_file_write_text(o->out, table, error);
     }
-    vcs_scene_free(&scene);
+    vcs_setup_free(&setup);
   }
   free(job);
   return status;

@@ -7,7 +7,7 @@
 #ifndef VCS_CLI_SCORE_TABLE_H
 #define VCS_CLI_SCORE_TABLE_H
 
-#include "cli/agreement.h"
+#include "study/agreement.h"
 #include "cli/common.h"
 
 enum { VCS_VIEW_SCREEN, VCS_VIEW_RAM, VCS_VIEWS };

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/aim.h"
+#include "study/target.h"
 #include "core/state.h"
 #include "host/env.h"
 #include "host/parallel.h"
@@ -47,7 +47,7 @@ static const struct {
     {3, {0, VCS_HELD_UP, VCS_HELD_DOWN}}, {3, {0, VCS_HELD_LEFT, VCS_HELD_RIGHT}}, {2, {0, VCS_HELD_FIRE}}};
 
 typedef struct {
-  vcs_scene_choice_t scene;
+  vcs_setup_choice_t setup;
   const char *goal, *out;
   int64_t budget, seeds, window, jobs;
 } options_t;
@@ -60,8 +60,8 @@ typedef struct {
 
 typedef struct {
   const options_t *options;
-  vcs_scene_t scene;
-  vcs_aim_t aim;
+  vcs_setup_t setup;
+  vcs_target_t target;
   int wanted; /* the cell's value */
   vcs_progress_t progress;
   result_t *results; /* [seed][search] */
@@ -74,10 +74,10 @@ typedef struct {
   float gain;
 } turn_t;
 
-/* A search under way. `scene` shares all but its controls with the job's. */
+/* A search under way. `setup` shares all but its controls with the job's. */
 typedef struct {
   const job_t *job;
-  vcs_scene_t scene;
+  vcs_setup_t setup;
   vcs_controls_t *controls;
   uint8_t *held, *tried; /* by frame: the present sequence, and the one that is looked at */
   double *to_go;         /* by frame: what the one that was looked at still gained from there on */
@@ -116,49 +116,49 @@ static int draw_stretch(uint64_t *random, uint8_t *held, int from, int frames) {
 }
 
 static void draw_sequence(search_t *s) {
-  const int frames = s->scene.run.frames;
+  const int frames = s->setup.run.frames;
   for (int f = 0; f < frames;) f = draw_stretch(&s->random, s->tried, f, frames);
 }
 
 /* ---- Looking ------------------------------------------------------------------------------------------------ */
 
-static bool reached(const search_t *s) { return s->job->aim.kind == VCS_AIM_RAM && s->result.value == 0; }
-static bool affordable(const search_t *s) { return s->spent + s->scene.run.frames <= s->job->options->budget; }
+static bool reached(const search_t *s) { return s->job->target.kind == VCS_TARGET_RAM && s->result.value == 0; }
+static bool affordable(const search_t *s) { return s->spent + s->setup.run.frames <= s->job->options->budget; }
 static bool goes_on(const search_t *s) { return affordable(s) && !reached(s) && !s->failed && !vcs_interrupted(); }
 
 static double value_of(const job_t *job, const vcs_ending_t *ending) {
-  if (job->aim.kind == VCS_AIM_SCORE) return (double)ending->rewards;
-  return -(double)abs((int)ending->machine->ram[job->aim.index] - job->wanted);
+  if (job->target.kind == VCS_TARGET_SCORE) return (double)ending->rewards;
+  return -(double)abs((int)ending->machine->ram[job->target.index] - job->wanted);
 }
 
 /* A cell counts once, at the end. */
 static void sum_to_go(search_t *s, const vcs_ending_t *ending, double value) {
-  const bool score = s->job->aim.kind == VCS_AIM_SCORE;
+  const bool score = s->job->target.kind == VCS_TARGET_SCORE;
   double sum = score ? 0 : value;
-  for (int f = s->scene.run.frames - 1; f >= 0; f--) s->to_go[f] = sum += score ? ending->reward[f] : 0;
+  for (int f = s->setup.run.frames - 1; f >= 0; f--) s->to_go[f] = sum += score ? ending->reward[f] : 0;
 }
 
 static void hold(search_t *s, const uint8_t *held) {
-  for (int f = 0; f < s->scene.run.frames; f++) s->controls[f].held[0] = held[f];
+  for (int f = 0; f < s->setup.run.frames; f++) s->controls[f].held[0] = held[f];
 }
 
 /* Runs the sequence in `tried`. */
 static double look(search_t *s) {
   vcs_ending_t ending;
   hold(s, s->tried);
-  /* the analyzer forgets what the search has allocated when its scene is handed on; close_search frees it */
-  if (vcs_ending_make(&s->scene, NULL, &ending, NULL)) { /* NOLINT(clang-analyzer-unix.Malloc) */
+  /* the analyzer forgets what the search has allocated when its setup is handed on; close_search frees it */
+  if (vcs_ending_make(&s->setup, NULL, &ending, NULL)) { /* NOLINT(clang-analyzer-unix.Malloc) */
     s->failed = true;
     return 0;
   }
   const double value = value_of(s->job, &ending);
   sum_to_go(s, &ending, value);
   vcs_ending_free(&ending);
-  s->spent += s->scene.run.frames;
+  s->spent += s->setup.run.frames;
   if (!s->result.frames || value > s->result.value) {
     s->result.value = value;
     s->result.frames = s->spent;
-    memcpy(s->result.held, s->tried, (size_t)s->scene.run.frames);
+    memcpy(s->result.held, s->tried, (size_t)s->setup.run.frames);
   }
   return value;
 }
@@ -167,7 +167,7 @@ static double look(search_t *s) {
 static bool take_if_better(search_t *s, bool drift) {
   const double value = look(s), before = s->value;
   if (value > before || (drift && value == before)) {
-    memcpy(s->held, s->tried, (size_t)s->scene.run.frames);
+    memcpy(s->held, s->tried, (size_t)s->setup.run.frames);
     s->value = value;
   }
   return value > before;
@@ -199,12 +199,12 @@ static void turn(uint8_t *held, const turn_t *t) {
 
 /* A turn that goes beyond the goal by as much as it is away does not help, if the prediction is right. */
 static bool overshoots(const search_t *s, float gain) {
-  return s->job->aim.kind == VCS_AIM_RAM && (double)gain >= -2 * s->value;
+  return s->job->target.kind == VCS_TARGET_RAM && (double)gain >= -2 * s->value;
 }
 
 static void list_turns(search_t *s) {
   s->turn_count = 0;
-  for (int f = 0; f < s->scene.run.frames; f++) {
+  for (int f = 0; f < s->setup.run.frames; f++) {
     const float *slots = s->input + (size_t)VCS_INPUTS * (size_t)f;
     for (int i = 0; i < INPUTS; i++) {
       const int input = inputs[i], other = opposite(input);
@@ -218,23 +218,23 @@ static void list_turns(search_t *s) {
 
 /* The goal's derivative at the end: of the distance, its sign tells which way. */
 static void set_adjoint(search_t *s, const vcs_ending_t *ending) {
-  const size_t slots = 8 * vcs_state_size(s->scene.run.cart);
+  const size_t slots = 8 * vcs_state_size(s->setup.run.cart);
   memset(s->state, 0, slots * sizeof(float));
-  vcs_aim_adjoint(&s->job->aim, s->scene.run.frames, NULL, s->state, s->rewards);
-  if (s->job->aim.kind != VCS_AIM_RAM || ending->machine->ram[s->job->aim.index] < s->job->wanted) return;
+  vcs_target_adjoint(&s->job->target, s->setup.run.frames, NULL, s->state, s->rewards);
+  if (s->job->target.kind != VCS_TARGET_RAM || ending->machine->ram[s->job->target.index] < s->job->wanted) return;
   for (size_t i = 0; i < slots; i++) s->state[i] = -s->state[i];
 }
 
 /* One walk backwards over the present sequence. */
 static void walk(search_t *s) {
-  const vcs_run_t *run = &s->scene.run;
+  const vcs_run_t *run = &s->setup.run;
   vcs_ending_t ending;
   vcs_grad_options_t options;
   vcs_grad_report_t report = {0};
   vcs_cli_method_options(VCS_CLI_BIT_FORK, s->job->options->window, &options);
   s->turn_count = 0;
   hold(s, s->held);
-  if (vcs_ending_make(&s->scene, NULL, &ending, NULL)) {
+  if (vcs_ending_make(&s->setup, NULL, &ending, NULL)) {
     s->failed = true;
     return;
   }
@@ -243,7 +243,7 @@ static void walk(search_t *s) {
   memset(s->input, 0, (size_t)VCS_INPUTS * (size_t)run->frames * sizeof(float));
   const vcs_grad_inputs_t in = {.input = s->input};
   vcs_grad_outputs_t out = {.state = s->state};
-  if (s->job->aim.kind == VCS_AIM_SCORE) out = (vcs_grad_outputs_t){.env = s->scene.env, .rewards = s->rewards};
+  if (s->job->target.kind == VCS_TARGET_SCORE) out = (vcs_grad_outputs_t){.env = s->setup.env, .rewards = s->rewards};
   if (vcs_grad_vjp(run, &options, &in, &out, &report, NULL)) s->failed = true;
   const uint64_t instructions = 2 * report.instructions + report.forks * (uint64_t)options.fork_window;
   s->spent += run->frames + (int64_t)((instructions + INSTRUCTIONS_A_FRAME - 1) / INSTRUCTIONS_A_FRAME);
@@ -254,7 +254,7 @@ static void walk(search_t *s) {
 static int turns_to_goal(const search_t *s) {
   double sum = 0;
   int count = 0;
-  if (s->job->aim.kind == VCS_AIM_SCORE) return s->turn_count;
+  if (s->job->target.kind == VCS_TARGET_SCORE) return s->turn_count;
   while (count < s->turn_count && (sum += (double)s->turns[count].gain) <= -s->value) count++;
   return count || !s->turn_count ? count : 1;
 }
@@ -262,7 +262,7 @@ static int turns_to_goal(const search_t *s) {
 /* As many turns as it takes, the better half of them, the better half of these ...: whether one of these was better. */
 static bool follow(search_t *s) {
   for (int count = turns_to_goal(s); count && goes_on(s); count /= 2) {
-    memcpy(s->tried, s->held, (size_t)s->scene.run.frames);
+    memcpy(s->tried, s->held, (size_t)s->setup.run.frames);
     for (int i = 0; i < count; i++) {
       const bool held = holds(s->held, s->turns[i].frame, s->turns[i].input);
       if (holds(s->tried, s->turns[i].frame, s->turns[i].input) == held) turn(s->tried, &s->turns[i]);
@@ -301,7 +301,7 @@ static int draw_choice(uint64_t *random, const double *chance, int choices) {
 
 /* Draws a sequence and looks at it. */
 static double look_at_draw(search_t *s, stretch_t *stretches, int number) {
-  const int frames = s->scene.run.frames;
+  const int frames = s->setup.run.frames;
   for (int f = 0; f < frames; f++) {
     stretch_t *stretch = &stretches[f / STRETCH];
     uint8_t *chosen = stretch->draws[number].chosen;
@@ -334,7 +334,7 @@ static void climb(stretch_t *stretch) {
 }
 
 static void search_probabilities(search_t *s) {
-  const int count = (s->scene.run.frames + STRETCH - 1) / STRETCH;
+  const int count = (s->setup.run.frames + STRETCH - 1) / STRETCH;
   stretch_t *stretches = calloc((size_t)count, sizeof *stretches);
   double best = -INFINITY;
   if (!stretches) {
@@ -359,7 +359,7 @@ static void search_probabilities(search_t *s) {
 /* ---- The searches ------------------------------------------------------------------------------------------- */
 
 static bool mutate(search_t *s) {
-  const int frames = s->scene.run.frames;
+  const int frames = s->setup.run.frames;
   if (draw(&s->random, 2)) {
     draw_sequence(s);
   } else {
@@ -373,7 +373,7 @@ static void search(search_t *s, int kind) {
   bool fresh = true; /* the sequence got better since the last walk */
   draw_sequence(s);
   s->value = look(s);
-  memcpy(s->held, s->tried, (size_t)s->scene.run.frames);
+  memcpy(s->held, s->tried, (size_t)s->setup.run.frames);
   if (kind == SMOOTH) search_probabilities(s);
   while (goes_on(s)) {
     if (kind == RANDOM) {
@@ -389,15 +389,15 @@ static void search(search_t *s, int kind) {
 }
 
 static bool open_search(const job_t *job, search_t *s) {
-  const size_t frames = (size_t)job->scene.run.frames;
+  const size_t frames = (size_t)job->setup.run.frames;
   s->job = job;
-  s->scene = job->scene;
+  s->setup = job->setup;
   s->controls = malloc(frames * sizeof *s->controls);
   s->held = calloc(frames, 1);
   s->tried = calloc(frames, 1);
   s->result.held = calloc(frames, 1);
   s->input = malloc(VCS_INPUTS * frames * sizeof(float));
-  s->state = malloc(8 * vcs_state_size(job->scene.run.cart) * sizeof(float));
+  s->state = malloc(8 * vcs_state_size(job->setup.run.cart) * sizeof(float));
   s->rewards = malloc(frames * sizeof(float));
   s->to_go = malloc(frames * sizeof *s->to_go);
   s->turns = malloc(INPUTS * frames * sizeof *s->turns);
@@ -405,9 +405,9 @@ static bool open_search(const job_t *job, search_t *s) {
       !s->turns) {
     return false;
   }
-  memcpy(s->controls, job->scene.controls, frames * sizeof *s->controls);
-  s->scene.controls = s->controls;
-  s->scene.run.controls = s->controls;
+  memcpy(s->controls, job->setup.controls, frames * sizeof *s->controls);
+  s->setup.controls = s->controls;
+  s->setup.run.controls = s->controls;
   return true;
 }
 
@@ -446,7 +446,7 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* What is shown: the score, or the distance. */
-static double shown(const job_t *job, double value) { return job->aim.kind == VCS_AIM_SCORE ? value : 0 - value; }
+static double shown(const job_t *job, double value) { return job->target.kind == VCS_TARGET_SCORE ? value : 0 - value; }
 
 static void print_actions(const uint8_t *held, int frames, vcs_text_t *text) {
   for (int f = 0, length; f < frames; f += length) {
@@ -467,7 +467,7 @@ static void print_actions(const uint8_t *held, int frames, vcs_text_t *text) {
 
 static void print_summary(const job_t *job, vcs_text_t *text) {
   const size_t seeds = (size_t)job->options->seeds;
-  const bool score = job->aim.kind == VCS_AIM_SCORE;
+  const bool score = job->target.kind == VCS_TARGET_SCORE;
   double *values = malloc(seeds * sizeof *values);
   vcs_text_printf(text, "| search | %s: median | best | worst | goal reached | frames until then: median |\n",
                   score ? "score" : "distance");
@@ -494,12 +494,13 @@ static void print_summary(const job_t *job, vcs_text_t *text) {
 }
 
 static void print_table(const job_t *job, vcs_text_t *text) {
-  vcs_text_printf(text, "seed\tsearch\t%s\tframes\tactions\n", job->aim.kind == VCS_AIM_SCORE ? "score" : "distance");
+  vcs_text_printf(text, "seed\tsearch\t%s\tframes\tactions\n",
+                  job->target.kind == VCS_TARGET_SCORE ? "score" : "distance");
   for (size_t i = 0; i < SEARCHES * (size_t)job->options->seeds; i++) {
     const result_t *r = &job->results[i];
     vcs_text_printf(text, "%zu\t%s\t%g\t%" PRId64 "\t", i / SEARCHES + 1, searches[i % SEARCHES], shown(job, r->value),
                     r->frames);
-    print_actions(r->held, job->scene.run.frames, text);
+    print_actions(r->held, job->setup.run.frames, text);
     vcs_text_printf(text, "\n");
   }
 }
@@ -528,8 +529,8 @@ static vcs_status_t read_goal(job_t *job, vcs_error_t *error) {
     job->wanted = wanted <= 255 ? (int)wanted : -1;
   }
   const bool well_formed = score || (end && !*end && job->wanted >= 0);
-  if (!well_formed || vcs_aim_read(cell, &job->scene.rom, job->scene.env, &job->aim, error) ||
-      !(score || (job->aim.kind == VCS_AIM_RAM && job->aim.bit < 0))) {
+  if (!well_formed || vcs_target_read(cell, &job->setup.rom, job->setup.env, &job->target, error) ||
+      !(score || (job->target.kind == VCS_TARGET_RAM && job->target.bit < 0))) {
     if (score) return VCS_BAD_ARGUMENT; /* the complaint is there */
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "--goal takes score or ram:9C=60 (0 to 255, or 0x3C), not '%.60s'",
                           goal);
@@ -554,45 +555,45 @@ static int steer(const options_t *options) {
   job_t job = {.options = options};
   vcs_error_t error = {""};
   vcs_rom_t rom;
-  int exit_code = vcs_rom_open_or_complain(command, options->scene.rom, &options->scene.choice, &rom);
+  int exit_code = vcs_rom_open_or_complain(command, options->setup.rom, &options->setup.choice, &rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_rom_free(&rom);
-  vcs_status_t status = vcs_scene_open(&options->scene, &job.scene, &error);
+  vcs_status_t status = vcs_setup_open(&options->setup, &job.setup, &error);
   if (status == VCS_OK && !vcs_interrupted()) status = find(&job, &error);
   for (size_t i = 0; job.results && i < SEARCHES * (size_t)options->seeds; i++) free(job.results[i].held);
   free(job.results);
-  vcs_scene_free(&job.scene);
+  vcs_setup_free(&job.setup);
   return vcs_cli_end(command, status, &error);
 }
 
 static int check_options(options_t *o) {
   vcs_error_t error = {""};
   if (!o->goal) return vcs_cli_complain(command, VCS_EXIT_USAGE, "--goal is needed: score, or ram:9C=60");
-  if (o->budget < o->scene.horizon) {
+  if (o->budget < o->setup.horizon) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--budget must be enough for one run of %d frames",
-                            (int)o->scene.horizon);
+                            (int)o->setup.horizon);
   }
   if (vcs_output_try(o->out, &error)) return vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message);
   return VCS_ARGS_GO;
 }
 
 int vcs_cli_steer(int argc, char **argv) {
-  options_t o = {.scene = {.actions = "NOOP*300", .frame = -1, .horizon = 60},
+  options_t o = {.setup = {.actions = "NOOP*300", .frame = -1, .horizon = 60},
                  .out = "steer.tsv",
                  .budget = 20000,
                  .seeds = 20,
                  .window = 16};
   const vcs_arg_t args[] = {
-      VCS_ARG_POSITIONAL("ROM", &o.scene.rom, "a ROM image, the name of a game, or demo"),
+      VCS_ARG_POSITIONAL("ROM", &o.setup.rom, "a ROM image, the name of a game, or demo"),
       VCS_ARG_TEXT("goal", &o.goal, "WHAT", "score, or ram:9C=60: a cell and its value after the last frame"),
-      VCS_ARG_TEXT("actions", &o.scene.actions, "LIST", "how the game is played before"),
-      VCS_ARG_INTEGER("frames", &o.scene.horizon, 1, FRAMES_MAX, "frames in which something may be held"),
+      VCS_ARG_TEXT("actions", &o.setup.actions, "LIST", "how the game is played before"),
+      VCS_ARG_INTEGER("frames", &o.setup.horizon, 1, FRAMES_MAX, "frames in which something may be held"),
       VCS_ARG_INTEGER("budget", &o.budget, 1, INT64_C(1000000000000), "emulated frames for each search"),
       VCS_ARG_INTEGER("seeds", &o.seeds, 1, SEEDS_MAX, "so many beginnings"),
       VCS_ARG_INTEGER("window", &o.window, 1, 1000000, "instructions within which a branch's sides meet"),
       VCS_ARG_INTEGER("jobs", &o.jobs, 0, 4096, "threads; 0: one for each CPU"),
       VCS_ARG_TEXT("out", &o.out, "FILE", "the table, with the sequences"),
-      VCS_ARGS_CART(&o.scene.choice),
+      VCS_ARGS_CART(&o.setup.choice),
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,
