@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "study/touch.h"
 #include "core/state.h"
 #include "host/files.h"
 
@@ -18,11 +17,11 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 /* ---- Accesses ---------------------------------------------------------------------------------------------- */
 
 static bool touches(const vcs_moment_t *moment, int32_t address, bool reads, bool writes) {
-  const vcs_touched_t touched = vcs_about_to_touch(moment->cart, moment->m);
-  for (int i = 0; i < touched.count; i++) {
-    const bool writing = touched.writes[i];
+  const vcs_accesses_t accesses = vcs_next_accesses(moment->cart, moment->m);
+  for (int i = 0; i < accesses.count; i++) {
+    const bool writing = accesses.writes[i];
     if (!(writing ? writes : reads)) continue;
-    if (touched.address[i] == vcs_address_plain((uint16_t)address, writing)) return true;
+    if (accesses.address[i] == vcs_address_plain((uint16_t)address, writing)) return true;
   }
   return false;
 }

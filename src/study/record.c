@@ -1,10 +1,16 @@
-/* record.c: making and checking records (record.h). Both directions run the same loop: a visitor sees each row. */
-#include "host/record.h"
+/* record.c: records of runs, the form in which the reference's behaviour is kept (study.h, tests/golden).
+ *
+ * Making and verifying run the same loops; a visitor sees each row.
+ */
+#include "study/record.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+
+#include "host/progress.h"
 
 /* Records begin with an explicit reset, as a program that uses the reference would call it, after the one that creating
  * the environment makes. Few games can tell (surround in xitari; in ale-py each reset starts the timer at random). */
@@ -54,31 +60,34 @@ static void play_frame(vcs_env_t *env, vcs_stream_t *stream, play_row_t *row) {
   row->play_chain = crc_over(row->play_chain, play, sizeof play);
 }
 
-vcs_status_t vcs_record_play(const vcs_cart_t *cart, const vcs_record_plan_t *plan, vcs_text_t *out,
-                             vcs_error_t *error) {
+static vcs_status_t record_play(const vcs_cart_t *cart, const vcs_record_options_t *o, vcs_text_t *out,
+                                vcs_error_t *error) {
   vcs_env_t *env;
+  vcs_steps_t steps;
   vcs_status_t status = start(cart, &env, error);
   if (status) return status;
   play_row_t row = {0};
   vcs_stream_t stream;
-  vcs_stream_start(&stream, plan->seed);
+  vcs_stream_start(&stream, o->seed);
   look(env, &row);
   vcs_text_printf(out, "# height=%d width=%d\n", vcs_env_height(env), VCS_WIDTH);
   vcs_text_printf(out, "# frame\taction\tram_crc\tscreen_crc\treward\tlives\tover\tepisode\t");
   vcs_text_printf(out, "ram_chain\tscreen_chain\tplay_chain\n");
   vcs_text_printf(out, "boot\t-\t%08x\t%08x\t0\t%d\t%d\t0\t-\t-\t-\n", row.ram_crc, row.screen_crc, row.lives,
                   row.over);
-  while (row.frame < plan->frames && !vcs_interrupted()) {
+  vcs_steps_begin(&steps, &o->report, "recording", (uint64_t)o->frames);
+  while (row.frame < o->frames && vcs_steps_add(&steps, row.frame ? 1 : 0)) {
     play_frame(env, &stream, &row);
-    if (plan->progress) vcs_progress_add(plan->progress, 1);
-    if (row.frame > plan->dense && row.frame % plan->stride && row.frame != plan->frames) continue;
+    if (row.frame > o->dense && row.frame % o->stride && row.frame != o->frames) continue;
     look(env, &row);
     vcs_text_printf(out, "%" PRId64 "\t%d\t%08x\t%08x\t%d\t%d\t%d\t%u\t%08x\t%08x\t%08x\n", row.frame, row.action,
                     row.ram_crc, row.screen_crc, row.reward, row.lives, row.over, row.episode, row.ram_chain,
                     row.screen_chain, row.play_chain);
   }
+  if (row.frame == o->frames && row.frame) vcs_steps_add(&steps, 1);
+  vcs_steps_end(&steps);
   vcs_env_free(env);
-  return out->failed ? vcs_error_fill(error, VCS_NO_MEMORY, "out of memory") : VCS_OK;
+  return row.frame < o->frames ? vcs_cancelled(error) : VCS_OK;
 }
 
 /* A record's text, row by row. A row is copied out because sscanf measures all of the text it is given; columns that
@@ -145,9 +154,8 @@ static vcs_status_t start_as(const vcs_cart_t *cart, const char *text, vcs_env_t
   return vcs_env_create(cart, env, error);
 }
 
-vcs_status_t vcs_record_verify_play(const vcs_cart_t *cart, const char *text, uint64_t seed, vcs_record_check_t *check,
-                                    vcs_error_t *error) {
-  *check = (vcs_record_check_t){.differs_at = -1};
+static vcs_status_t verify_play(const vcs_cart_t *cart, const char *text, uint64_t seed, vcs_steps_t *steps,
+                                vcs_record_check_t *check, vcs_error_t *error) {
   vcs_env_t *env;
   vcs_status_t status = start_as(cart, text, &env, error);
   if (status) return status;
@@ -155,13 +163,14 @@ vcs_status_t vcs_record_verify_play(const vcs_cart_t *cart, const char *text, ui
   rows_t rows = {.at = text};
   vcs_stream_t stream;
   vcs_stream_start(&stream, seed);
-  while (next_row(&rows) && !vcs_interrupted()) {
+  while (next_row(&rows) && vcs_steps_add(steps, 0)) {
     if (!read_play_row(rows.row, &want) || want.frame < got.frame) {
       status = bad_row(&rows, "play", error);
       break;
     }
     while (got.frame < want.frame && !vcs_interrupted()) play_frame(env, &stream, &got);
     if (got.frame < want.frame) break;
+    vcs_steps_add(steps, (uint64_t)(got.frame - check->checked));
     look(env, &got);
     check->ram = got.ram_crc != want.ram_crc || got.ram_chain != want.ram_chain;
     check->screen = got.screen_crc != want.screen_crc || got.screen_chain != want.screen_chain;
@@ -201,6 +210,7 @@ void vcs_cpu_row_print(const vcs_cpu_row_t *row, vcs_text_t *out) {
 /* Sees every instruction after the reset; hands each row that is due to `visit`, which says whether to go on. */
 typedef struct {
   vcs_cpu_row_t row;
+  vcs_steps_t *steps;
   int64_t next; /* the count of the next row */
   int64_t (*visit)(void *context, const vcs_cpu_row_t *row);
   void *context;
@@ -223,9 +233,11 @@ static vcs_status_t run_cpu(const vcs_cart_t *cart, cpu_watch_t *watch, vcs_erro
   if (status) return status;
   vcs_env_watch(env, watch_cpu, watch);
   vcs_env_reset(env);
-  for (int64_t k = 0; watch->next >= 0 && !vcs_interrupted(); k++) {
-    int64_t before = watch->row.count;
+  bool goes_on = true;
+  for (int64_t k = 0; watch->next >= 0 && goes_on; k++) {
+    const int64_t before = watch->row.count;
     vcs_env_act_on(env, (int)(k / 7 % VCS_ACTIONS), VCS_NOOP);
+    goes_on = vcs_steps_add(watch->steps, (uint64_t)(watch->row.count - before));
     if (watch->row.count == before) break; /* jammed: there will be no more instructions */
   }
   vcs_env_free(env);
@@ -246,16 +258,20 @@ static int64_t write_cpu_row(void *context, const vcs_cpu_row_t *row) {
   return next > row->count ? next : -1;
 }
 
-vcs_status_t vcs_record_cpu(const vcs_cart_t *cart, int64_t count, vcs_text_t *out, vcs_error_t *error) {
-  cpu_writer_t writer = {count, out};
-  cpu_watch_t watch = {.next = 1, .visit = write_cpu_row, .context = &writer};
+static vcs_status_t record_cpu(const vcs_cart_t *cart, const vcs_record_options_t *o, vcs_text_t *out,
+                               vcs_error_t *error) {
+  vcs_steps_t steps;
+  cpu_writer_t writer = {o->instructions, out};
+  cpu_watch_t watch = {.next = 1, .visit = write_cpu_row, .context = &writer, .steps = &steps};
   vcs_text_printf(out, "%s\n", VCS_CPU_HEADING);
-  vcs_status_t status = run_cpu(cart, &watch, error);
-  if (status == VCS_OK && out->failed) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  return status;
+  vcs_steps_begin(&steps, &o->report, "recording", (uint64_t)o->instructions);
+  const vcs_status_t status = run_cpu(cart, &watch, error);
+  const bool stopped = vcs_steps_stopped(&steps);
+  vcs_steps_end(&steps);
+  return status == VCS_OK && stopped && watch.next >= 0 ? vcs_cancelled(error) : status;
 }
 
-int vcs_record_is_cpu(const char *text) { return strncmp(text, "# n\topcode\t", 11) == 0; }
+static bool is_cpu_record(const char *text) { return strncmp(text, "# n\topcode\t", 11) == 0; }
 
 typedef struct {
   rows_t rows;
@@ -308,15 +324,109 @@ static int64_t check_cpu_row(void *context, const vcs_cpu_row_t *got) {
   return read_cpu_row(reader);
 }
 
-vcs_status_t vcs_record_verify_cpu(const vcs_cart_t *cart, const char *text, vcs_record_check_t *check,
-                                   vcs_error_t *error) {
-  *check = (vcs_record_check_t){.differs_at = -1};
+static vcs_status_t verify_cpu(const vcs_cart_t *cart, const char *text, vcs_steps_t *steps, vcs_record_check_t *check,
+                               vcs_error_t *error) {
   cpu_reader_t reader = {.rows = {.at = text}, .check = check};
-  cpu_watch_t watch = {.next = read_cpu_row(&reader), .visit = check_cpu_row, .context = &reader};
+  cpu_watch_t watch = {.next = read_cpu_row(&reader), .visit = check_cpu_row, .context = &reader, .steps = steps};
   vcs_status_t status = reader.bad ? VCS_OK : run_cpu(cart, &watch, error);
-  if (status == VCS_OK && watch.next > 0 && !vcs_interrupted()) { /* jammed before it */
+  if (status == VCS_OK && watch.next > 0 && !vcs_steps_stopped(steps)) { /* jammed before it */
     check->differs_at = watch.next;
     check->state = 1;
   }
   return reader.bad ? bad_row(&reader.rows, "CPU", error) : status;
+}
+
+/* ---- Both --------------------------------------------------------------------------------------------------- */
+
+enum { RECORD_LIMIT = 1 << 30 }; /* bytes of a file */
+
+vcs_status_t vcs_record(const vcs_cart_t *cart, const vcs_record_options_t *given, char **text, vcs_error_t *error) {
+  vcs_record_options_t o;
+  vcs_text_t out = {0};
+  vcs_options_copy(&o, sizeof o, given);
+  o.frames = o.frames < 0 ? 0 : o.frames ? o.frames : 6000;
+  if (!o.stride) o.stride = 100;
+  if (!o.instructions) o.instructions = 1000000;
+  *text = NULL;
+  if (o.stride < 0 || o.instructions < 0) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "stride and instructions must be positive");
+  }
+  vcs_status_t status = o.cpu ? record_cpu(cart, &o, &out, error) : record_play(cart, &o, &out, error);
+  if (out.failed) status = vcs_no_memory(error);
+  if (status && status != VCS_CANCELLED) {
+    vcs_text_free(&out);
+  } else {
+    *text = out.text;
+  }
+  return status;
+}
+
+vcs_status_t vcs_verify(const vcs_cart_t *cart, const char *text, uint64_t seed, const vcs_report_t *report,
+                        vcs_record_check_t *check, vcs_error_t *error) {
+  const vcs_report_t none = {NULL, NULL};
+  vcs_steps_t steps;
+  *check = (vcs_record_check_t){.differs_at = -1, .cpu = is_cpu_record(text)};
+  vcs_steps_begin(&steps, report ? report : &none, "verifying", 0);
+  vcs_status_t status =
+      check->cpu ? verify_cpu(cart, text, &steps, check, error) : verify_play(cart, text, seed, &steps, check, error);
+  if (status == VCS_OK && check->differs_at < 0 && vcs_steps_stopped(&steps)) status = vcs_cancelled(error);
+  vcs_steps_end(&steps);
+  return status;
+}
+
+/* "pong.3" -> "pong" and 3. A CPU record needs no seed: "pong" and "pong.anything" are both pong. */
+static vcs_status_t read_label(const char *label, bool cpu, char *game, size_t size, uint64_t *seed,
+                               vcs_error_t *error) {
+  const char *dot = cpu ? strchr(label, '.') : strrchr(label, '.');
+  const char *digits = dot ? dot + 1 : "";
+  char *end;
+  const size_t length = dot ? (size_t)(dot - label) : strlen(label);
+  if (length >= size) return vcs_error_fill(error, VCS_BAD_FILE, "the name of the game is too long");
+  memcpy(game, label, length);
+  game[length] = 0;
+  if (cpu) return VCS_OK;
+  errno = 0;
+  *seed = strtoull(digits, &end, 10);
+  if (*digits >= '0' && *digits <= '9' && !*end && !errno) return VCS_OK;
+  return vcs_error_fill(error, VCS_BAD_FILE,
+                        "the name has no game and seed; a play record is called GAME.SEED.tsv or GAME.SEED.tsv.gz");
+}
+
+static vcs_status_t verify_text(const char *text, const char *label, const vcs_rom_options_t *options,
+                                const vcs_report_t *report, vcs_record_check_t *check, vcs_error_t *error) {
+  char game[256];
+  uint64_t seed = 0;
+  vcs_rom_t rom;
+  check->cpu = is_cpu_record(text);
+  if (*text != '#' && strncmp(text, "boot\t", 5) != 0) {
+    return vcs_error_fill(error, VCS_BAD_FILE, *text ? "not a record: it has no heading" : "the file is empty");
+  }
+  vcs_status_t status = read_label(label, check->cpu, game, sizeof game, &seed, error);
+  if (status) return status;
+  status = vcs_rom_open(game, options, &rom, error);
+  if (status == VCS_NOT_FOUND) vcs_error_fill(error, status, "no ROM image '%.100s'", game);
+  if (status) return status;
+  status = vcs_verify(rom.cart, text, seed, report, check, error);
+  vcs_rom_free(&rom);
+  return status;
+}
+
+void vcs_record_label(const char *path, char *label, size_t size) {
+  snprintf(label, size, "%s", vcs_path_base(path));
+  if (vcs_path_ends(label, ".gz")) label[strlen(label) - 3] = 0;
+  if (vcs_path_ends(label, ".tsv")) label[strlen(label) - 4] = 0;
+}
+
+vcs_status_t vcs_verify_file(const char *path, const vcs_rom_options_t *options, const vcs_report_t *report,
+                             vcs_record_check_t *check, vcs_error_t *error) {
+  uint8_t *data;
+  size_t size;
+  char label[256];
+  *check = (vcs_record_check_t){.differs_at = -1};
+  vcs_status_t status = vcs_file_read(path, RECORD_LIMIT, &data, &size, error);
+  if (status) return status == VCS_NOT_FOUND ? VCS_BAD_FILE : status;
+  vcs_record_label(path, label, sizeof label);
+  status = verify_text((const char *)data, label, options, report, check, error);
+  free(data);
+  return status;
 }

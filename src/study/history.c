@@ -1,11 +1,10 @@
-/* history.c: a machine's past (history.h). */
-#include "host/history.h"
-
+/* history.c: a machine's past, kept as controls and checkpoints (study.h). */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/files.h"
+#include "host/env.h"
+#include "study/internal.h"
 
 typedef struct {
   int64_t frame;
@@ -61,7 +60,8 @@ static void copy_pictures(const vcs_history_t *history, uint8_t *to, size_t to_s
   for (int i = 0; i < 2; i++) memcpy(to + (size_t)i * to_step, from + (size_t)i * from_step, history->picture_size);
 }
 
-/* A full house loses its oldest checkpoint, whose memory serves the new one, and the controls that led from it. */
+/* Adds a checkpoint. If there is no room, the oldest one is dropped, with the controls that led from it, and its memory
+ * is reused. */
 static bool add_checkpoint(vcs_history_t *history, const vcs_t *m, const uint8_t *frames) {
   if (history->count == history->room) {
     checkpoint_t oldest = history->checkpoints[0];
@@ -133,4 +133,27 @@ void vcs_history_go(const vcs_history_t *history, int64_t frame, vcs_t *m, uint8
 void vcs_history_cut(vcs_history_t *history, int64_t frame) {
   while (history->count > 0 && history->checkpoints[history->count - 1].frame >= frame) history->count--;
   if (frame < history->end) history->end = frame;
+}
+
+vcs_status_t vcs_history_setup(const vcs_history_t *history, const vcs_cart_t *cart, int64_t frame, int32_t horizon,
+                               vcs_setup_t *setup, vcs_error_t *error) {
+  const int64_t first = vcs_history_first(history);
+  *setup = (vcs_setup_t){.cart = cart, .frame = frame};
+  if (frame <= first || horizon < 1) return vcs_error_fill(error, VCS_NOT_FOUND, "no frame has been played yet");
+  if (frame - horizon < first) horizon = (int32_t)(frame - first);
+  vcs_status_t status = vcs_env_create(cart, &setup->env, error);
+  setup->controls = calloc((size_t)horizon, sizeof *setup->controls);
+  if (status == VCS_OK && !setup->controls) status = vcs_no_memory(error);
+  if (status) {
+    vcs_setup_free(setup);
+    return status;
+  }
+  vcs_controls_t none[1];
+  vcs_run_idle(setup->env, 1, none, &setup->run); /* makes the environment draw its frame buffers */
+  vcs_history_go(history, frame - horizon, setup->env->m, setup->env->draw_history.frames);
+  for (int32_t i = 0; i < horizon; i++) {
+    setup->controls[i] = *vcs_history_controls(history, frame - horizon + i);
+  }
+  setup->run = (vcs_run_t){cart, setup->env->m, setup->env->draw_history.frames, setup->controls, horizon};
+  return VCS_OK;
 }

@@ -1,4 +1,4 @@
-/* patch.c: IPS and BPS patches (patch.h).
+/* patch.c: IPS and BPS patches (study.h).
  *
  *   IPS   "PATCH", then stretches: offset (3 bytes), length (2), bytes; length 0: a count (2) and one byte to repeat.
  *         "EOF" ends it. Numbers are big-endian.
@@ -7,8 +7,6 @@
  *         rest how many less one. At the end the CRC-32 of source, target and patch, little-endian. Numbers have seven
  *         bits a byte, the last with bit 7 set.
  */
-#include "host/patch.h"
-
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +14,12 @@
 
 #include "core/decode.h"
 #include "host/cartridge.h"
-#include "host/files.h"
+#include "study/internal.h"
 
 typedef struct {
   const uint8_t *bytes;
   size_t at, end;
-  bool failed; /* something was asked for beyond the end */
+  bool failed; /* a read went beyond the end */
 } reader_t;
 
 static uint8_t next(reader_t *reader) {
@@ -137,4 +135,27 @@ vcs_status_t vcs_cart_patch(vcs_cart_t *cart, const uint8_t *patch, size_t size,
   }
   free(patched);
   return status;
+}
+
+/* Appends to a patch of which at most `room` bytes are kept. */
+static void put(uint8_t *patch, size_t room, size_t *size, const void *bytes, size_t count) {
+  for (size_t i = 0; i < count; i++, ++*size) {
+    if (patch && *size < room) patch[*size] = ((const uint8_t *)bytes)[i];
+  }
+}
+
+size_t vcs_patch_make(const uint8_t *before, const uint8_t *after, size_t size, uint8_t *patch, size_t room) {
+  size_t made = 0;
+  put(patch, room, &made, "PATCH", 5);
+  for (size_t from = 0, to; from < size; from = to + 1) {
+    for (to = from; to < size && before[to] != after[to] && to - from < 0xFFFF; to++) {
+    }
+    if (to == from) continue;
+    const uint8_t head[] = {(uint8_t)(from >> 16), (uint8_t)(from >> 8), (uint8_t)from, (uint8_t)((to - from) >> 8),
+                            (uint8_t)(to - from)};
+    put(patch, room, &made, head, sizeof head);
+    put(patch, room, &made, after + from, to - from);
+  }
+  put(patch, room, &made, "EOF", 3);
+  return made;
 }
