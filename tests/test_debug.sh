@@ -52,7 +52,8 @@ ask "screenshot $work/now.png" > /dev/null && [ -s "$work/now.png" ] || fail "sc
 
 # What is not understood is said, and nothing crashes.
 for wrong in nonsense "break" "break pc" "break pixel 200,3" "break pixel" "print" "print (" "delete 7" "hold sideways" \
-  "symbols /nowhere" "screenshot /nowhere/x.png" "trace /nowhere/x.csv" "break if" "step x y"; do
+  "symbols /nowhere" "screenshot /nowhere/x.png" "trace /nowhere/x.csv" "break if" "step x y" "break scanline 16777216" "break scanline 4294967297" "break pixel 4294967376,100" \
+  "break cycle 4294967297"; do
   out=$(ask "$wrong")
   code=$?
   [ "$wrong" = break ] && continue
