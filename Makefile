@@ -6,7 +6,7 @@ PYTHON := $(VENV)/bin/python
 ROMS = $(firstword $(DIFFVCS_ROMS) $(wildcard $(VENV)/lib/python3*/site-packages/ale_py/roms))
 CMAKE_FLAGS ?=
 
-.PHONY: all help setup roms build check test test-quick test-sanitize test-golden test-ale test-builds test-python lint format demo \
+.PHONY: all help setup roms build check test test-quick test-sanitize test-golden test-ale test-builds test-python test-python-asan lint format demo \
         paper bench bench-full bench-grad bench-python install clean
 
 all: build
@@ -21,6 +21,7 @@ help:
 	@echo "make bench    beside ale-py and EnvPool, a minute or two;  make bench-full  all games, more rounds, callgrind"
 	@echo "make bench-grad  what derivatives cost, in frames of ale-py"
 	@echo "make test-python  the Python package; FULL=1 installs PyTorch and Captum for it;  make bench-python  what it costs"
+	@echo "make test-python-asan  the same on a library with the address and undefined-behaviour sanitizers"
 	@echo "make lint     clang-format and clang-tidy;  make format  rewrites"
 	@echo "make install  PREFIX=/usr/local"
 
@@ -62,6 +63,10 @@ test-builds: setup
 
 test-python: setup roms
 	@tests/python.sh $(if $(FULL),--full)
+
+# The Python tests on a library that notices every byte that is read or written out of place. TESTS="-k careless" runs some.
+test-python-asan: setup roms
+	@tests/python_asan.sh $(TESTS)
 
 lint: setup
 	@tests/lint.sh

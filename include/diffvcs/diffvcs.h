@@ -8,6 +8,12 @@
  *
  * Conventions: calls that can fail return a vcs_status_t and fill the vcs_error_t they are given (which may be NULL);
  * nothing exits the process, nothing keeps hidden state, stepping a loaded machine cannot fail. Callers own buffers.
+ *
+ * Threads: a cartridge may be shared by any of them. Everything else (a machine, an environment, a batch, a relaxed
+ * machine, a workspace) is used by one thread at a time; different ones by different threads at the same time.
+ *
+ * Forks: after fork() the child may use and free what it finds. A batch whose threads stayed in the parent refuses
+ * every call but vcs_batch_free, which frees its memory.
  */
 #ifndef DIFFVCS_H
 #define DIFFVCS_H
