@@ -305,23 +305,31 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *acces
 
 /* ---- A flip ------------------------------------------------------------------------------------------------------ */
 
-static void load(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam) {
-  vcs_beam_t tia = work->frame->segments[beam->at].before;
+void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam) {
   for (uint64_t left = beam->differs & (VCS_BEAM_HMOVE - 1); left; left &= left - 1) {
     const int i = VCS_LOWEST_64(left);
-    tia.looks[i] = beam->tia.looks[i];
+    tia->looks[i] = beam->tia.looks[i];
   }
-  if (beam->differs & VCS_BEAM_HMOVE) tia.hmove_clock = beam->tia.hmove_clock;
+  if (beam->differs & VCS_BEAM_HMOVE) tia->hmove_clock = beam->tia.hmove_clock;
   if (beam->differs & VCS_BEAM_CLOCKS) {
-    tia.line = beam->tia.line;
-    tia.line_clock = beam->tia.line_clock;
-    tia.seen_clock = beam->tia.seen_clock;
-    tia.seen_before = beam->tia.seen_before;
-    tia.blank_clock = beam->tia.blank_clock;
-    tia.blank_first = beam->tia.blank_first;
+    tia->line = beam->tia.line;
+    tia->line_clock = beam->tia.line_clock;
+    tia->seen_clock = beam->tia.seen_clock;
+    tia->seen_before = beam->tia.seen_before;
+    tia->blank_clock = beam->tia.blank_clock;
+    tia->blank_first = beam->tia.blank_first;
   }
-  tia.collisions = beam->tia.collisions;
+  tia->collisions = beam->tia.collisions;
+}
+
+static void load(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam) {
+  vcs_beam_t tia = work->frame->segments[beam->at].before;
+  vcs_beam_compose(&tia, beam);
   vcs_beam_put(&tia, work->m);
+}
+
+int32_t vcs_beam_seen(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam) {
+  return beam->differs & VCS_BEAM_CLOCKS ? beam->tia.seen_clock : work->frame->segments[beam->at].before.seen_clock;
 }
 
 static void store(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t at) {

@@ -18,12 +18,6 @@ vcs_wiring_t vcs_wiring_of(const vcs_t *m) {
   return wiring;
 }
 
-static uint64_t key_of(uint16_t pc, uint8_t sp, uint8_t a, uint8_t x, uint8_t y, uint8_t p) {
-  return pc | (uint64_t)sp << 16 | (uint64_t)a << 24 | (uint64_t)x << 32 | (uint64_t)y << 40 | (uint64_t)p << 48;
-}
-
-uint64_t vcs_stand_key(const vcs_t *m) { return key_of(m->pc, m->sp, m->a, m->x, m->y, m->p); }
-
 static bool is_wired(const vcs_base_frame_t *frame, const vcs_t *m, uint32_t row) {
   const vcs_wiring_t *wiring = &frame->wirings[frame->rows[row].wiring];
   return memcmp(wiring->bank, m->bank, sizeof wiring->bank) == 0 &&
@@ -38,7 +32,7 @@ int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame
   vcs_video_t *video = &note->video;
   const vcs_stand_t *rows = frame->rows;
   uint32_t row = from, count = 0;
-  int32_t met = -1;
+  int32_t met = VCS_RUN_LOST;
   vcs_cpu_load(cpu, m);
   while (count < most) {
     vcs_cpu_instruction(VCS_HERE);
@@ -46,15 +40,16 @@ int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame
     const bool over = cpu->stop & VCS_STOP_FRAME;
     const uint32_t cycles = vcs_cpu_cycles(cpu);
     cpu->stop = 0;
-    while (rows[row].cycles < cycles) row++;
+    while (rows[row].cycles < cycles) row++; /* the row behind the last is never reached */
     if (VCS_UNLIKELY(m->jammed | note->full)) break;
     if (rows[row].cycles == cycles && (row == frame->count) == over &&
-        rows[row].key == key_of(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu)) &&
+        rows[row].key == vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu)) &&
         is_wired(frame, m, row)) {
       met = (int32_t)row;
       break;
     }
-    if (over || row > frame->count) break;
+    if (over) met = VCS_RUN_ENDED;
+    if (over) break;
   }
   vcs_cpu_store(cpu, m);
   m->bus = cpu->bus;
