@@ -73,6 +73,7 @@ uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
 #define ALL_HM (LOOK(hm, 0) | LOOK(hm, 1) | LOOK(hm, 2) | LOOK(hm, 3) | LOOK(hm, 4))
 #define ALL_POS (LOOK(pos, 0) | LOOK(pos, 1) | LOOK(pos, 2) | LOOK(pos, 3) | LOOK(pos, 4))
 
+/* Whatever an access changes is either replaced, by what does not depend on what was there, or counts as read. */
 typedef struct {
   uint64_t reads, replaced;
 } effect_t;
@@ -150,7 +151,7 @@ static effect_t effect_of(const vcs_t *m, unsigned r, uint8_t value) {
     case VCS_RESMP0:
     case VCS_RESMP1:
       i = r - VCS_RESMP0;
-      e.reads = LOOK(resmp, i) | LOOK(pos, i) | LOOK(nusiz, i);
+      e.reads = LOOK(resmp, i) | LOOK(pos, i) | LOOK(nusiz, i) | LOOK(pos, VCS_M0 + i); /* the missile may move */
       break;
     case VCS_HMOVE: {
       const unsigned cycle = ((uint32_t)vcs_tia_since_frame(m) / 3) % VCS_LINE_CYCLES;
@@ -293,6 +294,7 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *acces
     here->shows |= shown_now(m) & ~frame->here_replaced;
     here->colours |= colours_now(m) & ~frame->here_replaced;
   }
+  if (m->stars) here->reads |= LOOK(pos, VCS_M0); /* which moves by itself at the end of a line */
   if (!reads) {
     const effect_t effect = effect_of(m, access->reg, access->value);
     here->reads |= effect.reads & ~frame->here_replaced;
