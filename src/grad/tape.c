@@ -455,9 +455,19 @@ VCS_HOT_FN void quick_store(vcs_cpu_t *cpu, vcs_t *m, uint32_t pc) {
   vcs_cpu_store(cpu, m);
 }
 
-/* Where the element of an address is, given the first one's: an array indexed by addresses. */
-static const void *by_address(const void *array, size_t size, uint16_t first) {
-  return (const void *)((uintptr_t)array - size * first); /* NOLINT(performance-no-int-to-ptr) */
+/* Arrays of a bank, indexed by the program counter itself. Where element 0 would be may lie outside any object, so that
+ * place is an integer; only the address of an element of the bank becomes a pointer. (To subtract the bank's start from
+ * the program counter at every instruction takes four per cent more host instructions.) */
+typedef uintptr_t quick_array_t;
+
+static quick_array_t quick_array(const void *array, size_t size, uint16_t first) {
+  return (uintptr_t)array - size * first;
+}
+VCS_HOT_FN const vcs_code_t *quick_code(quick_array_t code, size_t pc) {
+  return (const vcs_code_t *)(code + sizeof(vcs_code_t) * pc); /* NOLINT(performance-no-int-to-ptr) */
+}
+VCS_HOT_FN const uint8_t *quick_bytes(quick_array_t rom, size_t pc) {
+  return (const uint8_t *)(rom + pc); /* NOLINT(performance-no-int-to-ptr) */
 }
 
 /* What a row has from its registers on, N, Z and the opcode left out, in a word. */
@@ -503,7 +513,7 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
 }
 
 #if VCS_ROWS_JUMP
-#define QUICK_DISPATCH goto *labels[code[pc].row]
+#define QUICK_DISPATCH goto *labels[quick_code(code, pc)->row]
 #else
 #define QUICK_DISPATCH goto next
 #endif
@@ -555,7 +565,7 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
   {                                                                                                           \
     const unsigned mode = vcs_opcode(opcode).mode;                                                            \
     const bool in_ram = mode == VCS_MODE_ZP && !(second);                                                     \
-    const vcs_code_t at = code[pc];                                                                           \
+    const vcs_code_t at = *quick_code(code, pc);                                                              \
     uint64_t time = cpu->time + VCS_COST(cost);                                                               \
     uint8_t value;                                                                                            \
     if (mode == VCS_MODE_IZX && !vcs_pointer_in_ram((uint8_t)(at.operand + cpu->x))) goto step;               \
@@ -563,7 +573,7 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
     if (mode == VCS_MODE_IMM) {                                                                               \
       value = (uint8_t)at.operand;                                                                            \
     } else {                                                                                                  \
-      const uint32_t base = in_ram ? 0x80u + at.operand : quick_base(m, cpu, at, rom + pc, mode);             \
+      const uint32_t base = in_ram ? 0x80u + at.operand : quick_base(m, cpu, at, quick_bytes(rom, pc), mode); \
       const uint16_t addr = (uint16_t)(base + quick_index(cpu, mode));                                        \
       time += VCS_PAGE_CROSSED(base, quick_index(cpu, mode));                                                 \
       row->addr = addr;                                                                                       \
@@ -576,7 +586,7 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
         value = cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FF)];                                          \
       } else {                                                                                                \
         int found = vcs_tape_read_chip(tape, cart, m, video, row, addr, (uint32_t)(time >> VCS_CYCLES_SHIFT), \
-                                       quick_bus(rom + pc, mode, base));                                      \
+                                       quick_bus(quick_bytes(rom, pc), mode, base));                          \
         if (found < 0) goto step;                                                                             \
         value = (uint8_t)found;                                                                               \
       }                                                                                                       \
@@ -588,28 +598,29 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
     QUICK_ON(vcs_mode_length(mode))                                                                           \
   }
 
-#define QUICK_WRITE(opcode, operation, cost, second)                                                        \
-  {                                                                                                         \
-    const unsigned mode = vcs_opcode(opcode).mode;                                                          \
-    const bool in_ram = mode == VCS_MODE_ZP && !(second);                                                   \
-    if (mode == VCS_MODE_IZX) goto step;                                                                    \
-    const uint32_t base = in_ram ? 0x80u + code[pc].operand : quick_base(m, cpu, code[pc], rom + pc, mode); \
-    const uint16_t addr = (uint16_t)(base + quick_index(cpu, mode));                                        \
-    if (!in_ram && addr & 0x1000) goto step;                                                                \
-    const uint8_t value = vcs_op_##operation(cpu, addr);                                                    \
-    QUICK_ROW(opcode)                                                                                       \
-    QUICK_SET(operation)                                                                                    \
-    row->addr = addr;                                                                                       \
-    row->value = value;                                                                                     \
-    if (in_ram || (addr & 0x280) == 0x80) {                                                                 \
-      row->old = m->ram[addr & 0x7F];                                                                       \
-      m->ram[addr & 0x7F] = value;                                                                          \
-      cpu->time += VCS_COST(cost);                                                                          \
-      QUICK_ON(vcs_mode_length(mode))                                                                       \
-    }                                                                                                       \
-    time = cpu->time + VCS_COST(cost);                                                                      \
-    length = vcs_mode_length(mode);                                                                         \
-    goto chip_write;                                                                                        \
+#define QUICK_WRITE(opcode, operation, cost, second)                                                      \
+  {                                                                                                       \
+    const unsigned mode = vcs_opcode(opcode).mode;                                                        \
+    const bool in_ram = mode == VCS_MODE_ZP && !(second);                                                 \
+    if (mode == VCS_MODE_IZX) goto step;                                                                  \
+    const uint32_t base = in_ram ? 0x80u + quick_code(code, pc)->operand                                  \
+                                 : quick_base(m, cpu, *quick_code(code, pc), quick_bytes(rom, pc), mode); \
+    const uint16_t addr = (uint16_t)(base + quick_index(cpu, mode));                                      \
+    if (!in_ram && addr & 0x1000) goto step;                                                              \
+    const uint8_t value = vcs_op_##operation(cpu, addr);                                                  \
+    QUICK_ROW(opcode)                                                                                     \
+    QUICK_SET(operation)                                                                                  \
+    row->addr = addr;                                                                                     \
+    row->value = value;                                                                                   \
+    if (in_ram || (addr & 0x280) == 0x80) {                                                               \
+      row->old = m->ram[addr & 0x7F];                                                                     \
+      m->ram[addr & 0x7F] = value;                                                                        \
+      cpu->time += VCS_COST(cost);                                                                        \
+      QUICK_ON(vcs_mode_length(mode))                                                                     \
+    }                                                                                                     \
+    time = cpu->time + VCS_COST(cost);                                                                    \
+    length = vcs_mode_length(mode);                                                                       \
+    goto chip_write;                                                                                      \
   }
 
 /* A write to a register of the TIA that is known, which `write` makes. */
@@ -618,7 +629,7 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
     if (VCS_UNLIKELY(tape->next_event >= tape->events_end)) goto step;                 \
     const uint32_t cycles = (uint32_t)((cpu->time + VCS_COST(3)) >> VCS_CYCLES_SHIFT); \
     QUICK_ROW(opcode)                                                                  \
-    row->addr = rom[pc + 1];                                                           \
+    row->addr = quick_bytes(rom, pc)[1];                                               \
     row->value = (stored);                                                             \
     quick_event(tape, m, row, (reg), (stored), cycles);                                \
     stop = (write) ? VCS_STOP_FRAME : 0;                                               \
@@ -648,40 +659,41 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
     QUICK_STORE(0x86, name, cpu->x)               \
   }
 
-#define QUICK_MODIFY(opcode, operation, cost, second)                                                        \
-  {                                                                                                          \
-    const unsigned mode = vcs_opcode(opcode).mode;                                                           \
-    if (mode == VCS_MODE_IZX || mode == VCS_MODE_IZY) goto step;                                             \
-    const uint16_t addr = (uint16_t)(quick_base(m, cpu, code[pc], rom + pc, mode) + quick_index(cpu, mode)); \
-    if ((addr & 0x1280) != 0x80) goto step;                                                                  \
-    QUICK_ROW(opcode)                                                                                        \
-    row->addr = addr;                                                                                        \
-    const uint8_t old = m->ram[addr & 0x7F];                                                                 \
-    row->old = old;                                                                                          \
-    cpu->time += VCS_COST(cost);                                                                             \
-    row->value = m->ram[addr & 0x7F] = vcs_op_##operation(cpu, old);                                         \
-    QUICK_SET(operation)                                                                                     \
-    QUICK_ON(vcs_mode_length(mode))                                                                          \
+#define QUICK_MODIFY(opcode, operation, cost, second)                                                               \
+  {                                                                                                                 \
+    const unsigned mode = vcs_opcode(opcode).mode;                                                                  \
+    if (mode == VCS_MODE_IZX || mode == VCS_MODE_IZY) goto step;                                                    \
+    const uint16_t addr =                                                                                           \
+        (uint16_t)(quick_base(m, cpu, *quick_code(code, pc), quick_bytes(rom, pc), mode) + quick_index(cpu, mode)); \
+    if ((addr & 0x1280) != 0x80) goto step;                                                                         \
+    QUICK_ROW(opcode)                                                                                               \
+    row->addr = addr;                                                                                               \
+    const uint8_t old = m->ram[addr & 0x7F];                                                                        \
+    row->old = old;                                                                                                 \
+    cpu->time += VCS_COST(cost);                                                                                    \
+    row->value = m->ram[addr & 0x7F] = vcs_op_##operation(cpu, old);                                                \
+    QUICK_SET(operation)                                                                                            \
+    QUICK_ON(vcs_mode_length(mode))                                                                                 \
   }
 
-#define QUICK_JUMP(opcode, operation, cost, second) \
-  QUICK_ROW(opcode)                                 \
-  cpu->time += VCS_COST(cost);                      \
-  const uint16_t operand = code[pc].operand;        \
+#define QUICK_JUMP(opcode, operation, cost, second)       \
+  QUICK_ROW(opcode)                                       \
+  cpu->time += VCS_COST(cost);                            \
+  const uint16_t operand = quick_code(code, pc)->operand; \
   QUICK_TO(vcs_opcode(opcode).mode == VCS_MODE_IND ? vcs_run_pointer(&m->ram[operand]) : operand)
 
-#define QUICK_BRANCH(opcode, operation, cost, second)   \
-  QUICK_ROW(opcode)                                     \
-  if (VCS_UNLIKELY(tape->forks)) {                      \
-    quick_unpack(cpu, word);                            \
-    quick_store(cpu, m, row->pc);                       \
-    if (!quick_branch(tape, cart, m, row)) goto step;   \
-  }                                                     \
-  if (vcs_op_##operation(cpu)) {                        \
-    cpu->time += VCS_COST((cost) + ((second) ? 2 : 1)); \
-    QUICK_BACK((size_t)(int16_t)code[pc].operand)       \
-  }                                                     \
-  cpu->time += VCS_COST(cost);                          \
+#define QUICK_BRANCH(opcode, operation, cost, second)          \
+  QUICK_ROW(opcode)                                            \
+  if (VCS_UNLIKELY(tape->forks)) {                             \
+    quick_unpack(cpu, word);                                   \
+    quick_store(cpu, m, row->pc);                              \
+    if (!quick_branch(tape, cart, m, row)) goto step;          \
+  }                                                            \
+  if (vcs_op_##operation(cpu)) {                               \
+    cpu->time += VCS_COST((cost) + ((second) ? 2 : 1));        \
+    QUICK_BACK((size_t)(int16_t)quick_code(code, pc)->operand) \
+  }                                                            \
+  cpu->time += VCS_COST(cost);                                 \
   QUICK_ON(2)
 
 #define QUICK_STACK(opcode, operation, cost, second) QUICK_##operation(opcode, cost)
@@ -734,7 +746,7 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
   m->ram[cpu->sp-- & 0x7F] = (uint8_t)back;           \
   word = quick_register(word, VCS_LANE_S, cpu->sp);   \
   cpu->time += VCS_COST(cost);                        \
-  QUICK_TO(code[pc].operand)
+  QUICK_TO(quick_code(code, pc)->operand)
 #define QUICK_RTS(opcode, cost)                                             \
   if (cpu->sp < 0x80 || cpu->sp > 0xFD) goto step;                          \
   const uint16_t back = vcs_run_pointer(&m->ram[(cpu->sp + 1) & 0x7F]);     \
@@ -791,8 +803,8 @@ static int32_t quick_rows(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vc
   const uint32_t ahead = cycles_ahead(tape, allowed);
   if (!ahead || cart->snoops || tape->opaque || !vcs_find_bank(cart, m, m->pc, &bank)) return 0;
   vcs_row_t *row = tape->rows + tape->count, *const first = row;
-  const vcs_code_t *code = by_address(bank.code, sizeof *code, bank.start);
-  const uint8_t *rom = by_address(bank.rom, 1, bank.start);
+  quick_array_t code = quick_array(bank.code, sizeof *bank.code, bank.start);
+  quick_array_t rom = quick_array(bank.rom, 1, bank.start);
   size_t pc = m->pc;
   vcs_cpu_load(cpu, m);
   const uint64_t limit = cpu->time + VCS_CYCLES(ahead);
@@ -823,13 +835,13 @@ static int32_t quick_rows(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vc
   {
 #else
 next:
-  switch (code[pc].row) {
+  switch (quick_code(code, pc)->row) {
 #endif
     VCS_OPCODES(QUICK_PAIR) /* NOLINT(bugprone-branch-clone): rows that only step are alike */
     VCS_TIA_ROWS(QUICK_TIA_ROW)
     VCS_ROW_LABEL(wsync, VCS_ROW_WSYNC) {
       quick_unpack(cpu, word);
-      const uint8_t opcode = rom[pc], value = opcode == 0x84 ? cpu->y : opcode == 0x85 ? cpu->a : cpu->x;
+      const uint8_t opcode = *quick_bytes(rom, pc), value = opcode == 0x84 ? cpu->y : opcode == 0x85 ? cpu->a : cpu->x;
       QUICK_TIA(opcode, VCS_WSYNC, value, vcs_bus_write_wsync(m, video))
     }
     VCS_ROW_LABEL(wait_bne, VCS_ROW_WAIT_BNE) {
@@ -866,8 +878,8 @@ chip_write : { /* any chip's register: the row has the address and the value */
 }
 look_up: /* it has run for long, or may have left its bank */
   if (cpu->time < limit && vcs_find_bank(cart, m, (uint16_t)pc, &bank)) {
-    code = by_address(bank.code, sizeof *code, bank.start);
-    rom = by_address(bank.rom, 1, bank.start);
+    code = quick_array(bank.code, sizeof *bank.code, bank.start);
+    rom = quick_array(bank.rom, 1, bank.start);
     QUICK_DISPATCH;
   }
 step:
