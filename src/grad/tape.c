@@ -205,7 +205,7 @@ VCS_STATIC bool is_in_chip(const vcs_cart_t *cart, const vcs_t *m) {
 /* Whether an instruction has a byte of data, which its row keeps: JSR has, and what is immediate is one. */
 VCS_STATIC bool has_data(uint8_t opcode) {
   const unsigned access = vcs_opcode(opcode).access;
-  if (access == VCS_ACCESS_STACK) return opcode == 0x20 || (opcode & 0x8F) == 0x08; /* JSR, PHP PLP PHA PLA */
+  if (access == VCS_ACCESS_STACK) return opcode == VCS_JSR || vcs_pushed(opcode) == 1 || vcs_pushed(opcode) == -1;
   return access == VCS_ACCESS_READ || access == VCS_ACCESS_WRITE || access == VCS_ACCESS_MODIFY;
 }
 
@@ -232,21 +232,21 @@ VCS_STATIC bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m
   bool crosses = false, deep = fetch == FETCH_CHANGES || tape->opaque || was_opaque;
   if (op.access == VCS_ACCESS_STACK) {
     switch (row->opcode) {
-      case 0x08: /* PHP */
-      case 0x48: /* PHA */
+      case VCS_PHP:
+      case VCS_PHA:
         stores = true;
         row->addr = (uint16_t)(0x100 + m->sp);
         break;
-      case 0x28: /* PLP */
-      case 0x68: /* PLA */
+      case VCS_PLP:
+      case VCS_PLA:
         reads = true;
         row->addr = (uint16_t)(0x100 + (uint8_t)(m->sp + 1));
         break;
-      case 0x20: /* JSR: what its second push overwrites is kept where there is room */
+      case VCS_JSR: /* what its second push overwrites is kept where there is room */
         stores = true;
         row->addr = (uint16_t)(0x100 + m->sp);
         break;
-      case 0x00: /* BRK */
+      case VCS_BRK:
         deep = true;
         break;
       default:
@@ -327,7 +327,7 @@ VCS_EXTERN bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m
   uint8_t second = m->ram[(uint8_t)(m->sp - 1) & 0x7F];
   if (tape->opaque) memcpy(tape->copy, m, vcs_machine_size(cart));
   vcs_cpu_step(cart, m, video, frame_over);
-  row->value = row->opcode == 0x20 ? second : has_data(row->opcode) ? m->bus : 0;
+  row->value = row->opcode == VCS_JSR ? second : has_data(row->opcode) ? m->bus : 0;
   if (tape->opaque) note_opaque_store(row, cart, tape->copy, m);
   if (tape->next_event > event) {
     end_event(tape, m);
@@ -408,8 +408,8 @@ VCS_EXTERN uint32_t vcs_tape_turns(const vcs_tape_t *tape, const vcs_t *m, uint3
 
 /* The byte on the bus after a row, from which the program went on to pc. */
 static uint8_t last_byte(const vcs_cart_t *cart, const vcs_t *m, const vcs_row_t *row) {
-  if (row->opcode == 0x20 || row->opcode == 0x6C) return (uint8_t)(m->pc >> 8);  /* JSR, JMP () */
-  if (row->opcode == 0x60) return vcs_code_byte(cart, m, (uint16_t)(m->pc - 1)); /* RTS */
+  if (row->opcode == VCS_JSR || row->opcode == VCS_JMP_INDIRECT) return (uint8_t)(m->pc >> 8);
+  if (row->opcode == VCS_RTS) return vcs_code_byte(cart, m, (uint16_t)(m->pc - 1));
   if (has_data(row->opcode)) return row->value;
   return vcs_code_byte(cart, m, (uint16_t)(row->pc + vcs_mode_length(vcs_opcode(row->opcode).mode) - 1));
 }
@@ -541,18 +541,15 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
 #define QUICK_ROW(opcode) quick_row(row, cpu, (uint32_t)pc, word, (opcode));
 
 /* What an operation sets is put back into the word. */
-#define QUICK_SETS(operation, bits) (QUICK_WRITES(VCS_USES_##operation) & (bits))
-#define QUICK_WRITES(...) QUICK_WRITES_OF(__VA_ARGS__)
-#define QUICK_WRITES_OF(reads, writes, ...) ((uint64_t)(writes))
-#define QUICK_SET(operation)                                                                \
-  if (QUICK_SETS(operation, VCS_A)) word = quick_register(word, VCS_LANE_A, cpu->a);        \
-  if (QUICK_SETS(operation, VCS_X)) word = quick_register(word, VCS_LANE_X, cpu->x);        \
-  if (QUICK_SETS(operation, VCS_Y)) word = quick_register(word, VCS_LANE_Y, cpu->y);        \
-  if (QUICK_SETS(operation, VCS_S)) word = quick_register(word, VCS_LANE_S, cpu->sp);       \
-  if (QUICK_SETS(operation, VCS_P(VCS_FLAG_C))) word = quick_flag(word, VCS_ROW_C, cpu->c); \
-  if (QUICK_SETS(operation, VCS_P(VCS_FLAG_V))) word = quick_flag(word, VCS_ROW_V, cpu->v); \
-  if (QUICK_SETS(operation, VCS_P(VCS_FLAG_D))) word = quick_flag(word, VCS_ROW_D, cpu->d); \
-  if (QUICK_SETS(operation, VCS_P(VCS_FLAG_I))) word = quick_flag(word, VCS_ROW_I, cpu->i);
+#define QUICK_SET(operation)                                                             \
+  if (VCS_SETS_##operation & VCS_OF_A) word = quick_register(word, VCS_LANE_A, cpu->a);  \
+  if (VCS_SETS_##operation & VCS_OF_X) word = quick_register(word, VCS_LANE_X, cpu->x);  \
+  if (VCS_SETS_##operation & VCS_OF_Y) word = quick_register(word, VCS_LANE_Y, cpu->y);  \
+  if (VCS_SETS_##operation & VCS_OF_S) word = quick_register(word, VCS_LANE_S, cpu->sp); \
+  if (VCS_SETS_##operation & VCS_OF_C) word = quick_flag(word, VCS_ROW_C, cpu->c);       \
+  if (VCS_SETS_##operation & VCS_OF_V) word = quick_flag(word, VCS_ROW_V, cpu->v);       \
+  if (VCS_SETS_##operation & VCS_OF_D) word = quick_flag(word, VCS_ROW_D, cpu->d);       \
+  if (VCS_SETS_##operation & VCS_OF_I) word = quick_flag(word, VCS_ROW_I, cpu->i);
 
 #define QUICK_IMPLIED(opcode, operation, cost, second) \
   QUICK_ROW(opcode)                                    \
@@ -648,15 +645,15 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
 #define QUICK_TIA_ROW(name)                       \
   VCS_ROW_LABEL(sty_##name, VCS_ROW_STY_##name) { \
     quick_unpack(cpu, word);                      \
-    QUICK_STORE(0x84, name, cpu->y)               \
+    QUICK_STORE(VCS_STY_ZP, name, cpu->y)         \
   }                                               \
   VCS_ROW_LABEL(sta_##name, VCS_ROW_STA_##name) { \
     quick_unpack(cpu, word);                      \
-    QUICK_STORE(0x85, name, cpu->a)               \
+    QUICK_STORE(VCS_STA_ZP, name, cpu->a)         \
   }                                               \
   VCS_ROW_LABEL(stx_##name, VCS_ROW_STX_##name) { \
     quick_unpack(cpu, word);                      \
-    QUICK_STORE(0x86, name, cpu->x)               \
+    QUICK_STORE(VCS_STX_ZP, name, cpu->x)         \
   }
 
 #define QUICK_MODIFY(opcode, operation, cost, second)                                                               \
@@ -841,7 +838,9 @@ next:
     VCS_TIA_ROWS(QUICK_TIA_ROW)
     VCS_ROW_LABEL(wsync, VCS_ROW_WSYNC) {
       quick_unpack(cpu, word);
-      const uint8_t opcode = *quick_bytes(rom, pc), value = opcode == 0x84 ? cpu->y : opcode == 0x85 ? cpu->a : cpu->x;
+      const uint8_t opcode = *quick_bytes(rom, pc), value = opcode == VCS_STY_ZP   ? cpu->y
+                                                            : opcode == VCS_STA_ZP ? cpu->a
+                                                                                   : cpu->x;
       QUICK_TIA(opcode, VCS_WSYNC, value, vcs_bus_write_wsync(m, video))
     }
     VCS_ROW_LABEL(wait_bne, VCS_ROW_WAIT_BNE) {

@@ -66,7 +66,7 @@ static void mark_instruction(watch_t *watch, const vcs_step_t *step, const vcs_t
   const vcs_opcode_t opcode = vcs_opcode(step->opcode);
   const int length = vcs_mode_length(opcode.mode);
   const uint16_t pc = step->pc_before;
-  const bool is_break = step->opcode == 0x00, is_return = step->opcode == 0x60;
+  const bool is_break = step->opcode == VCS_BRK, is_return = step->opcode == VCS_RTS;
   mark_fetch(watch, pc, is_break ? 2 : length);
   const uint8_t low = length > 1 ? peek(watch, (uint16_t)(pc + 1)) : 0;
   const uint16_t word = (uint16_t)(low | (length > 2 ? peek(watch, (uint16_t)(pc + 2)) << 8 : 0));
