@@ -25,7 +25,22 @@ extern "C" {
 #define VCS_API __attribute__((visibility("default")))
 #endif
 
-#define VCS_VERSION "0.1.0"
+/* ---- Version ------------------------------------------------------------------------------------------------ */
+
+/* The version stands here once: CMake, the Python package and `diffvcs --version` take it from these three lines. */
+#define VCS_VERSION_MAJOR 0
+#define VCS_VERSION_MINOR 1
+#define VCS_VERSION_PATCH 0
+
+/* The same as one number, for #if (0.1.0 is 100, 1.2.3 is 10203), and as text ("0.1.0"). */
+#define VCS_VERSION_NUMBER (VCS_VERSION_MAJOR * 10000 + VCS_VERSION_MINOR * 100 + VCS_VERSION_PATCH)
+#define VCS_VERSION VCS_VERSION_TEXT(VCS_VERSION_MAJOR, VCS_VERSION_MINOR, VCS_VERSION_PATCH)
+#define VCS_VERSION_TEXT(major, minor, patch) VCS_VERSION_JOIN(major, minor, patch)
+#define VCS_VERSION_JOIN(major, minor, patch) #major "." #minor "." #patch
+
+/* The version of the library that is running, as text. It differs from VCS_VERSION, the version of the header that the
+ * caller was compiled with, when a shared library was replaced. */
+VCS_API const char *vcs_version(void);
 
 typedef struct vcs vcs_t;
 typedef struct vcs_cart vcs_cart_t;

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 PROTOTYPES = """
+const char *vcs_version(void)
 const char *vcs_status_name(vcs_status_t)
 vcs_status_t vcs_cart_load(const void *, size_t, const vcs_cart_options_t *, vcs_cart_t **, vcs_error_t *)
 void vcs_cart_free(vcs_cart_t *)
@@ -278,7 +279,7 @@ def _open() -> ctypes.CDLL:
     for line in PROTOTYPES:
         result, name, arguments = re.match(r"(.*?)(vcs_\w+)\((.*)\)$", line).groups()
         function = getattr(library, name)
-        function.restype, function.argtypes = ctype(result), [ctype(a) for a in arguments.split(",")]
+        function.restype, function.argtypes = ctype(result), [ctype(a) for a in arguments.split(",") if a != "void"]
     return library
 
 
