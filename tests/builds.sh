@@ -3,6 +3,7 @@
 # for the host, must give the same state hashes. Prints one line a build; exit status 1 if any differ.
 set -uo pipefail
 cd "$(dirname "$0")/.."
+. tests/need.sh
 out=build-variants
 mkdir -p "$out"
 mapfile -t sources < <(find src/host -name "*.c" ! -name "batch*.c" | sort) # batches have no part in it, and need the rest
@@ -14,7 +15,8 @@ games=(demo)
 if [ -n "$roms" ]; then
   games+=("$roms"/{pong,space_invaders,pitfall2,robotank,road_runner,klax,air_raid}.bin)
 else
-  echo "SKIPPED: no ROM images (pip install ale-py): comparing builds on our own cartridge only"
+  need_missing roms "no ROM images (pip install ale-py): builds are compared on our own cartridge only"
+  [ $? = 77 ] || exit 1
 fi
 
 reference=""
@@ -52,7 +54,8 @@ wait
 for variant in "${variants[@]}"; do
   read -r name compiler _ <<< "$variant"
   if ! command -v "$compiler" > /dev/null; then
-    echo "SKIPPED $name: $compiler is not installed"
+    need_missing "$compiler" "$name: $compiler is not installed"
+    [ $? = 77 ] || failed=1
   elif [ -x "$out/$name" ]; then
     compare "$name" "$out/$name"
   else
@@ -83,6 +86,7 @@ if command -v nvcc > /dev/null; then
     failed=1
   fi
 else
-  echo "SKIPPED cuda-host: nvcc is not installed"
+  need_missing nvcc "cuda-host: nvcc is not installed"
+  [ $? = 77 ] || failed=1
 fi
 exit $failed

@@ -5,6 +5,7 @@
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
 roms=${DIFFVCS_ROMS:-}
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/need.sh"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 diffvcs=$(cd "$(dirname "$diffvcs")" && pwd)/$(basename "$diffvcs")
@@ -580,7 +581,8 @@ if [ -n "$roms" ] && [ -e "$roms/pong.bin" ] && [ -e "$roms/breakout.bin" ]; the
   exits 0 "is exact" verify real/pong.tsv.gz
   says out "^pong exact 100000 instructions$"
 else
-  echo "# SKIPPED: real games (set DIFFVCS_ROMS to a directory with pong.bin and breakout.bin)"
+  need_missing roms "real games (set DIFFVCS_ROMS to a directory with pong.bin and breakout.bin)"
+  [ $? = 77 ] || failures=$((failures + 1))
 fi
 
 echo "1..$tests"

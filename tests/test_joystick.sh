@@ -2,11 +2,12 @@
 # test_joystick: the study of docs/joystick.md, its numbers asserted. $DIFFVCS is the program. Skipped (exit status 77)
 # where the image of Space Invaders is not found. Prints ok / not ok lines; exit status 0 when all are ok.
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
+. "$(dirname "$0")/need.sh"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 if ! "$diffvcs" info space_invaders >"$tmp/info" 2>&1; then
-  echo "# SKIPPED: no image of space_invaders (set DIFFVCS_ROMS)"
-  exit 77
+  need_missing roms "no image of space_invaders (set DIFFVCS_ROMS)"
+  exit
 fi
 tests=0
 failures=0

@@ -1,13 +1,14 @@
 """Pictures of derivatives draw."""
 
 import numpy as np
+import needs
 import pytest
 
 import diffvcs
 
 
 def test_plots_draw(machine):
-    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib = needs.module("matplotlib")
     matplotlib.use("Agg")
     from diffvcs import plot
 
