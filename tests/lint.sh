@@ -2,7 +2,7 @@
 # Style: clang-format on every C file, clang-tidy on the host, gradient and command-line sources, shell syntax.
 # --brief: clang's analyzer does not follow calls, which takes a third of the time (`make test`); `make lint` follows them.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 failed=0
 depth=()
 [ "${1:-}" = --brief ] && depth=(--extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg=mode=shallow)

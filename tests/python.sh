@@ -4,7 +4,7 @@
 # their tests are skipped, with a word about it, where they are not there. Where `make build` has compiled the library,
 # pip links it instead of compiling it again, which takes longer than all tests; --full compiles, as on a user's machine.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 full=${1:-}
 pip=".venv/bin/python -m pip -q --disable-pip-version-check"
 

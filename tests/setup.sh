@@ -2,7 +2,7 @@
 # Installs what is missing: Debian packages to build and test with (--build: only to build), and (--roms) ale-py in a
 # local virtual environment. Does nothing, quickly, when everything is there.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 
 packages=()
 need() { command -v "$1" > /dev/null 2>&1 || packages+=("$2"); }

@@ -87,6 +87,7 @@ finish() {
 
 # The folder of ROM images, exported as DIFFVCS_ROMS: as the caller has set it, even to nothing, or ale-py's. `ale` is 1
 # where ale-py can be compared with.
+# shellcheck disable=SC2034 # the scripts that source this read `ale`
 find_roms() {
   ale=0
   if tests/setup.sh --roms; then

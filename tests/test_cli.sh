@@ -325,7 +325,7 @@ says out '^all	16	'
 exits 0 "truth of pairs" truth demo --frames 30 --bits 80 --pairs
 [ "$(wc -l <out)" = 29 ] && grep -q '^0	6	0	7	' out
 report $? "a row a pair"
-for bits in 7F 9C.8 9C.x rom:1000 rom: a.8 'grp[2]' 'grp[' input:1.left input:0.jump nothing '' 9C, cartram:0; do
+for bits in 7F 9C.8 9C.x rom:1000 rom: a.8 'grp[2]' 'grp[' input:1.left input:0.jump nothing '' '9C,' cartram:0; do
   exits 2 "no such bit: '$bits'" truth demo --frames 1 --bits "$bits"
   says err "there is no bit"
 done

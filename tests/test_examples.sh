@@ -2,7 +2,7 @@
 # test_examples: every C example compiles without a warning and prints what its opening comment says it prints.
 # $LIBRARY is libdiffvcs.a; CFLAGS are added to the compiler's options.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 failed=0

@@ -3,7 +3,7 @@
 # release of CHANGELOG.md name one version. test_version.c does the same for the library, python/tests/test_version.py
 # for the Python package.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 failed=0
 number() { awk -v name="VCS_VERSION_$1" '$1 == "#define" && $2 == name { print $3 }' include/diffvcs/diffvcs.h; }
 version=$(number MAJOR).$(number MINOR).$(number PATCH)

@@ -25,7 +25,8 @@ def execute(code, tmp_path, monkeypatch):
     except ImportError as problem:
         if problem.name not in OPTIONAL and "pip install 'diffvcs[" not in str(problem):
             raise
-        needs.missing(problem.name or "extras", f"not installed: {problem}")
+        name = problem.name or getattr(problem.__cause__, "name", None) or "extras"
+        needs.missing(name.partition(".")[0], f"not installed: {problem}")
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))

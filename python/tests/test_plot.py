@@ -2,7 +2,6 @@
 
 import numpy as np
 import needs
-import pytest
 
 import diffvcs
 
