@@ -36,7 +36,7 @@ static int32_t device(void) {
 /* ---- Cartridges --------------------------------------------------------------------------------------------- */
 
 static vcs_cart_t *load_as(const void *image, size_t size, vcs_profile_t profile, const char *name) {
-  const vcs_cart_options_t options = {profile, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, name};
+  const vcs_cart_options_t options = {.profile = profile, .name = name};
   vcs_cart_t *cart = NULL;
   vcs_error_t error;
   if (vcs_cart_load(image, size, &options, &cart, &error)) fail_msg("%s", error.message);
@@ -52,7 +52,7 @@ static vcs_cart_t *load_demo(void) {
 static vcs_cart_t *load_ragged(void) {
   uint8_t image[4096];
   ragged_image(image);
-  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_NTSC, NULL};
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .format = VCS_FORMAT_NTSC};
   vcs_cart_t *cart = NULL;
   assert_int_equal(vcs_cart_load(image, sizeof image, &options, &cart, NULL), VCS_OK);
   return cart;
@@ -75,7 +75,7 @@ static vcs_cart_t *load_with_ram(void) {
       0x4C, 0x05, 0xF8,                         /* F83B JMP F805 */
   };
   uint8_t image[2048] = {0};
-  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_CV, VCS_FORMAT_NTSC, NULL};
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .scheme = VCS_SCHEME_CV, .format = VCS_FORMAT_NTSC};
   vcs_cart_t *cart = NULL;
   memcpy(image, program, sizeof program);
   image[0x7FD] = image[0x7FF] = 0xF8;

@@ -26,7 +26,7 @@ static int32_t device(void) {
 }
 
 static vcs_cart_t *load(const void *image, size_t size, const char *name) {
-  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, name};
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .name = name};
   vcs_cart_t *cart = NULL;
   vcs_error_t error;
   if (vcs_cart_load(image, size, &options, &cart, &error)) fail_msg("%s", error.message);

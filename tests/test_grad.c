@@ -44,7 +44,7 @@ static float noise_float(void) { return (float)(int32_t)noise() / 2147483648.0F;
 static bool every_game;
 
 static vcs_cart_t *load(const void *image, size_t size) {
-  vcs_cart_options_t options = {VCS_PROFILE_XITARI, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, NULL};
+  vcs_cart_options_t options = {.profile = VCS_PROFILE_XITARI};
   vcs_cart_t *cart;
   vcs_error_t error;
   return vcs_cart_load(image, size, &options, &cart, &error) == VCS_OK ? cart : NULL;

@@ -8,6 +8,12 @@
  *
  * Conventions: calls that can fail return a vcs_status_t and fill the vcs_error_t they are given (which may be NULL);
  * nothing exits the process, nothing keeps hidden state, stepping a loaded machine cannot fail. Callers own buffers.
+ *
+ * Option structs keep their size from version to version. Each ends with `reserved`, which a defaults function and an
+ * initializer such as {.name = "pong"} set to 0. A later version turns reserved words into fields whose value 0 means
+ * what the earlier version does, so programs keep working with a newer library without being compiled again; and a
+ * call refuses reserved words that are not 0 (VCS_BAD_ARGUMENT), so that an older library never ignores an option of a
+ * newer header. docs/abi.md has the rules for all structs.
  */
 #ifndef DIFFVCS_H
 #define DIFFVCS_H
@@ -140,9 +146,10 @@ enum { VCS_RESISTANCE_MIN = 0, VCS_RESISTANCE_MAX = 0x7FFFFFFF, VCS_PADDLE_STEP 
 
 typedef struct {
   vcs_profile_t profile;
-  vcs_scheme_t scheme; /* VCS_SCHEME_AUTO: as the games table says, or detected */
-  vcs_format_t format; /* VCS_FORMAT_AUTO: as the games table says, or probed */
-  const char *name;    /* the game's name or the image's file name; may be NULL */
+  vcs_scheme_t scheme;  /* VCS_SCHEME_AUTO: as the games table says, or detected */
+  vcs_format_t format;  /* VCS_FORMAT_AUTO: as the games table says, or probed */
+  const char *name;     /* the game's name or the image's file name; may be NULL */
+  uint64_t reserved[8]; /* 0 */
 } vcs_cart_options_t;
 
 /* What is known about a loaded cartridge. Strings live as long as it does. */
@@ -286,6 +293,7 @@ typedef struct {
   uint8_t life_loss;               /* VCS_LIFE_LOSS_... */
   uint8_t fire_reset;              /* VCS_FIRE_RESET_... */
   uint8_t colour_averaging;        /* pictures are the average of the last two frames, in ale-py's way */
+  uint64_t reserved[8];            /* 0 */
 } vcs_env_options_t;
 
 /* What ale-py has unless told otherwise: frame_skip 1, repeat_action_probability 0.25, no limits, the game's default
@@ -498,6 +506,7 @@ typedef struct {
   uint8_t stack_in_place; /* 0; 1: saves the memory of the stacks: every call gets the same `observations`, whose
                              content the caller leaves alone. Needs batch_size to be all. */
   uint8_t sound;          /* 0; 1: environments make sound */
+  uint64_t reserved[8];   /* 0 */
 } vcs_batch_options_t;
 VCS_API void vcs_batch_defaults(vcs_batch_options_t *options);
 

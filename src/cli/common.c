@@ -94,8 +94,10 @@ vcs_status_t vcs_rom_open(const char *name, const vcs_cart_choice_t *choice, vcs
     if (status) return status;
     image = data;
   }
-  vcs_cart_options_t options = {(vcs_profile_t)choice->profile, (vcs_scheme_t)choice->scheme,
-                                (vcs_format_t)choice->format, rom->name};
+  vcs_cart_options_t options = {.profile = (vcs_profile_t)choice->profile,
+                                .scheme = (vcs_scheme_t)choice->scheme,
+                                .format = (vcs_format_t)choice->format,
+                                .name = rom->name};
   vcs_error_t why = {""};
   vcs_status_t status = vcs_cart_load(image, size, &options, &rom->cart, &why);
   free(data);

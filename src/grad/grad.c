@@ -6,9 +6,10 @@
 #include "host/files.h"
 #include "reward.h"
 #include "ste.h"
+#include "host/options.h"
 
 void vcs_grad_defaults(vcs_grad_options_t *options) {
-  vcs_grad_options_t defaults = {VCS_METHOD_BIT, 0, 6.0F, 0.0F, VCS_SIDE_TANGENT, NULL};
+  vcs_grad_options_t defaults = {.method = VCS_METHOD_BIT, .alpha = 6.0F, .side = VCS_SIDE_TANGENT};
   *options = defaults;
 }
 
@@ -78,7 +79,7 @@ static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *option
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no method %d", (int)options->method);
   if (options->side < VCS_SIDE_MEAN || options->side > VCS_SIDE_TANGENT)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no side %d", (int)options->side);
-  return VCS_OK;
+  return vcs_reserved_check(options->reserved, "vcs_grad_options_t", error);
 }
 
 /* Room for a run. */
