@@ -6,7 +6,7 @@ PYTHON := $(VENV)/bin/python
 ROMS = $(firstword $(DIFFVCS_ROMS) $(wildcard $(VENV)/lib/python3*/site-packages/ale_py/roms))
 CMAKE_FLAGS ?=
 
-.PHONY: all help setup roms build check test test-nightly test-sanitize test-golden test-ale test-builds test-python lint format demo \
+.PHONY: all help setup roms build check test test-nightly test-sanitize test-golden test-ale test-builds test-python test-python-asan lint format demo \
         paper bench bench-full bench-grad bench-python install clean
 
 all: build
@@ -25,6 +25,7 @@ help:
 	@echo "  make test         everything: unit tests, sanitizers, golden records, ale-py live, two compilers, Python, style"
 	@echo "  make test-nightly what takes longer than make test may: mutants, long fuzzing, long runs beside ale-py, TSan"
 	@echo "  make test-sanitize, test-golden, test-ale, test-builds, test-python (FULL=1: with PyTorch)   parts of make test"
+	@echo "  make test-python-asan   the Python tests on a library with the sanitizers (TESTS=\"-k careless\": some of them)"
 	@echo "  make test-cuda    on a GPU"
 	@echo "  make lint         clang-format, clang-tidy, ruff, mypy, shellcheck;  make format  rewrites"
 	@echo "  DIFFVCS_REQUIRE=roms,torch,...   what must not be skipped (CONTRIBUTING.md)"
@@ -74,6 +75,10 @@ test-builds: setup
 
 test-python: setup roms
 	@tests/python.sh $(if $(FULL),--full)
+
+# The Python tests on a library that notices every byte that is read or written out of place. TESTS="-k careless" runs some.
+test-python-asan: setup roms
+	@tests/python_asan.sh $(TESTS)
 
 lint: setup
 	@tests/lint.sh

@@ -84,6 +84,7 @@ class CartOptions(ctypes.Structure):
         ("scheme", ctypes.c_int),
         ("format", ctypes.c_int),
         ("name", ctypes.c_char_p),
+        ("reserved", ctypes.c_uint64 * 8),
     ]
 
 
@@ -95,6 +96,7 @@ class Options(ctypes.Structure):
             for name in ("max_episode_frames", "noop_max", "reward_min", "reward_max", "mode", "difficulty")
         ]
         + [(name, ctypes.c_uint8) for name in ("life_loss", "fire_reset", "colour_averaging")]
+        + [("reserved", ctypes.c_uint64 * 8)]
     )
 
 

@@ -42,6 +42,7 @@ class CartOptions(ctypes.Structure):
         ("scheme", ctypes.c_int),
         ("format", ctypes.c_int),
         ("name", ctypes.c_char_p),
+        ("reserved", ctypes.c_uint64 * 8),
     ]
 
 

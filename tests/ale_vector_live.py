@@ -34,6 +34,7 @@ class CartOptions(ctypes.Structure):
         ("scheme", ctypes.c_int),
         ("format", ctypes.c_int),
         ("name", ctypes.c_char_p),
+        ("reserved", ctypes.c_uint64 * 8),
     ]
 
 
@@ -53,6 +54,7 @@ class BatchOptions(ctypes.Structure):
             for n in ("autoreset", "rgb", "max_pool", "fire_reset", "episodic_life", "life_loss_info")
         ]
         + [(n, ctypes.c_uint8) for n in ("reward_clipping", "full_action_space", "stack_in_place", "sound")]
+        + [("reserved", ctypes.c_uint64 * 8)]
     )
 
 

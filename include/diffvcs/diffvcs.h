@@ -9,6 +9,12 @@
  * Conventions: calls that can fail return a vcs_status_t and fill the vcs_error_t they are given (which may be NULL);
  * nothing exits the process, nothing keeps hidden state, stepping a loaded machine cannot fail. Callers own buffers.
  *
+ * Threads: a cartridge may be shared by any of them. Everything else (a machine, an environment, a batch, a relaxed
+ * machine, a workspace) is used by one thread at a time; different ones by different threads at the same time.
+ *
+ * Forks: after fork() the child may use and free what it finds. A batch whose threads stayed in the parent refuses
+ * every call but vcs_batch_free, which frees its memory.
+ *
  * Option structs keep their size from version to version. Each ends with `reserved`, which a defaults function and an
  * initializer such as {.name = "pong"} set to 0. A later version turns reserved words into fields whose value 0 means
  * what the earlier version does, so programs keep working with a newer library without being compiled again; and a
@@ -60,7 +66,8 @@ typedef enum {
   VCS_BAD_IMAGE,    /* a ROM image that no scheme can hold */
   VCS_BAD_FILE,     /* unreadable, truncated or corrupt */
   VCS_NOT_FOUND,    /* no such file, game, scheme or setting */
-  VCS_NO_MEMORY
+  VCS_NO_MEMORY,
+  VCS_CANCELLED /* the caller's progress function asked to stop (study.h) */
 } vcs_status_t;
 
 typedef struct {

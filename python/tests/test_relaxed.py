@@ -90,7 +90,7 @@ def test_a_run_is_its_instructions(machine, random, options):
     by_run = vjp(cart, machine.save(), actions, dram=weights, method="relaxed", **options)
     begun = diffvcs.run(cart, machine.save(), actions).start.copy()
     relaxed = Relaxed(cart, **options)
-    _c.lib.vcs_frame_begin(cart.handle, _c.address(begun))
+    _c.lib.vcs_frame_begin(cart.handle, begun)
     relaxed.load(begun)
     relaxed.hold(0)
     d_state = np.zeros(relaxed.state_slots)
