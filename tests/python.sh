@@ -47,7 +47,7 @@ if ! $pip install "${prebuilt[@]}" . > build-python-setup.log 2>&1; then
   exit 1
 fi
 rm -f build-python-setup.log
-has torch captum || echo "python: PyTorch and Captum are not installed: their tests are SKIPPED (tests/python.sh --full installs them)"
+has torch captum || echo "python: PyTorch and Captum are not installed (tests/python.sh --full installs them)"
 has pytest || exit 1
 
 # outside the repository, so that what is imported is what was installed
