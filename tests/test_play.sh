@@ -1,10 +1,11 @@
 #!/bin/bash
 # The player's window, under Xvfb: rewinding a minute lands on the identical state; slots, pictures, recordings and patches work.
 set -u
-command -v xvfb-run > /dev/null || { echo "no xvfb-run: nothing was tested"; exit 77; }
+. "$(dirname "$0")/need.sh"
+command -v xvfb-run > /dev/null || { need_missing xvfb "no xvfb-run"; exit; }
 export SDL_AUDIODRIVER=dummy LIBGL_ALWAYS_SOFTWARE=1
 program=${DIFFVCS:-build/diffvcs}
-"$program" play demo --frames 1 --fast 2>&1 | grep -q "without SDL2" && { echo "built without SDL2: nothing was tested"; exit 77; }
+"$program" play demo --frames 1 --fast 2>&1 | grep -q "without SDL2" && { need_missing sdl "built without SDL2"; exit; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0

@@ -16,7 +16,7 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING
 
-from . import roms
+from . import _c, roms
 from ._c import BadArgument, VCSError
 from .cartridge import Cartridge
 from .functional import (
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from .envpool import make
     from .vector import DiffVCSVectorEnv
 
-__version__ = "0.1.0"
+__version__: str = _c.lib.vcs_version().decode()
 
 _ELSEWHERE = {  # imported when asked for: the package itself needs NumPy only
     "Action": "ale", "ALEInterface": "ale", "ALEState": "ale", "LoggerMode": "ale", "AtariEnv": "env", "make": "envpool",

@@ -27,6 +27,7 @@ _bind.CONSTANTS.update(
 )  # fmt: skip
 
 PROTOTYPES = """
+const char *vcs_version()
 const char *vcs_status_name(vcs_status_t status)
 vcs_status_t vcs_cart_load(const void *image[size], size_t size, const vcs_cart_options_t *options, vcs_cart_t **cart, vcs_error_t *error)
 const vcs_cart_info_t *vcs_cart_info(const vcs_cart_t *cart)
@@ -236,7 +237,8 @@ def struct(name: str, fields: str) -> Any:
 
 
 CartOptions = struct(
-    "vcs_cart_options_t", "vcs_profile_t profile; vcs_scheme_t scheme; vcs_format_t format; const char *name?"
+    "vcs_cart_options_t",
+    "vcs_profile_t profile; vcs_scheme_t scheme; vcs_format_t format; const char *name?; uint64_t reserved[8]",
 )
 CartInfo = struct(
     "vcs_cart_info_t",
@@ -249,13 +251,13 @@ Field = struct("vcs_field_t", "const char *name; const char *type; const char *m
 EnvOptions = struct(
     "vcs_env_options_t",
     "int32_t frame_skip; float repeat_action_probability; uint32_t seed; int32_t max_episode_frames; int32_t noop_max; "
-    "int32_t reward_min, reward_max; int32_t mode, difficulty; uint8_t life_loss; uint8_t fire_reset; uint8_t colour_averaging",
+    "int32_t reward_min, reward_max; int32_t mode, difficulty; uint8_t life_loss; uint8_t fire_reset; uint8_t colour_averaging; uint64_t reserved[8]",
 )
 BatchOptions = struct(
     "vcs_batch_options_t",
     "int32_t envs, batch_size, threads, device, width, height, stack, frame_skip, noop_max, max_episode_frames; "
     "float repeat_action_probability; uint8_t autoreset, rgb, max_pool, fire_reset, episodic_life, life_loss_info, "
-    "reward_clipping, full_action_space, stack_in_place, sound",
+    "reward_clipping, full_action_space, stack_in_place, sound; uint64_t reserved[8]",
 )
 BatchEnv = struct("vcs_batch_env_t", "int32_t cart; int32_t mode, difficulty; uint32_t seed")
 BatchResults = struct(
@@ -276,7 +278,7 @@ Run = struct(
 )
 GradOptions = struct(
     "vcs_grad_options_t",
-    "vcs_method_t method; int32_t fork_window; float alpha, temperature; vcs_side_rule_t side; const float *scale?[256]",
+    "vcs_method_t method; int32_t fork_window; float alpha, temperature; vcs_side_rule_t side; const float *scale?[256]; uint64_t reserved[8]",
 )
 GradInputs = struct(
     "vcs_grad_inputs_t",
@@ -290,7 +292,7 @@ GradOutputs = struct(
 GradReport = struct("vcs_grad_report_t", "uint64_t instructions, branches; uint64_t forks, rejoined")
 RelaxOptions = struct(
     "vcs_relax_options_t",
-    "double alpha, temperature; int32_t window; uint8_t wrap; uint8_t single; uint8_t cast; uint8_t dispatch; uint8_t bus",
+    "double alpha, temperature; int32_t window; uint8_t wrap; uint8_t single; uint8_t cast; uint8_t dispatch; uint8_t bus; uint64_t reserved[8]",
 )
 RelaxValue = struct(
     "vcs_relax_value_t",
@@ -307,7 +309,7 @@ TruthOptions = struct(
     "vcs_truth_options_t",
     "const int32_t *horizons[horizon_count]; int32_t horizon_count; const vcs_env_t *env?; int32_t threads; "
     "uint8_t stop_when_over; const float *values?[256 * channels]; int32_t channels; void *progress?; "
-    "void *progress_context?; int32_t device",
+    "void *progress_context?; int32_t device; int32_t engine; uint64_t reserved[8]",
 )
 Truth = struct("vcs_truth_t", "uint8_t outcome; int32_t pixels, ram_bytes; int32_t score; uint32_t screen_crc, ram_crc")
 TruthResults = struct(
@@ -322,7 +324,7 @@ Scalar = struct(
 SmoothOptions = struct(
     "vcs_smooth_options_t",
     "vcs_scalar_t output; int32_t method; int32_t samples; uint8_t antithetic; uint8_t baseline; uint64_t seed; "
-    "double confidence; const vcs_env_t *env?; uint8_t stop_when_over; int32_t threads; void *progress?; void *progress_context?",
+    "double confidence; const vcs_env_t *env?; uint8_t stop_when_over; int32_t threads; void *progress?; void *progress_context?; uint64_t reserved[8]",
 )
 Estimate = struct("vcs_estimate_t", "double mean, deviation, half_width")
 Seen = struct(

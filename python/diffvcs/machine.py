@@ -20,7 +20,7 @@ ACTION_NAMES: list[str] = [lib.vcs_action_name(i) for i in range(_c.ACTIONS)]
 INPUT_NAMES: list[str] = [
     f"{player}{key}" for player in ("", "p2_") for key in ("up", "down", "left", "right", "fire")
 ] + ["reset", "select"]
-OPTIONS = [name for name, *_ in _c.EnvOptions._fields_]  # all of them numbers
+OPTIONS = [name for name, *_ in _c.EnvOptions._fields_ if name != "reserved"]  # all of them numbers
 
 
 def action_number(action: int | str) -> int:

@@ -7,9 +7,10 @@
 #include "host/save.h"
 #include "reward.h"
 #include "ste.h"
+#include "host/options.h"
 
 void vcs_grad_defaults(vcs_grad_options_t *options) {
-  vcs_grad_options_t defaults = {VCS_METHOD_BIT, 0, 6.0F, 0.0F, VCS_SIDE_TANGENT, NULL};
+  vcs_grad_options_t defaults = {.method = VCS_METHOD_BIT, .alpha = 6.0F, .side = VCS_SIDE_TANGENT};
   *options = defaults;
 }
 
@@ -86,7 +87,7 @@ static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *option
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the environment has another cartridge than the run");
   if (!vcs_machine_is_possible(run->cart, run->start))
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the run begins with a machine that cannot be");
-  return VCS_OK;
+  return vcs_reserved_check(options->reserved, "vcs_grad_options_t", error);
 }
 
 /* Room for a run. */
