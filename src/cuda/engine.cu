@@ -184,7 +184,8 @@ __global__ void __launch_bounds__(SHOW_THREADS)
 }
 
 /* What envs show; after a reset only those that begin. */
-const vcs_fault_t *show(const vcs_device_batch_view_t *batch, uint8_t *observations, bool starts_only, cudaStream_t stream) {
+const vcs_fault_t *show(const vcs_device_batch_view_t *batch, uint8_t *observations, bool starts_only,
+                        cudaStream_t stream) {
   if (batch->frames_at == 0) return nullptr;
   const bool small = batch->shows == VCS_DEVICE_BATCH_SHOWS_SMALL;
   const int shared = small ? VCS_WIDTH * batch->height : 0;
@@ -210,7 +211,7 @@ const vcs_fault_t *deal(const vcs_device_batch_view_t *batch, const int32_t *kin
 }
 
 const vcs_fault_t *reset(const vcs_device_batch_view_t *batch, const vcs_device_batch_resets_t *resets,
-                  const vcs_batch_results_t *results, void *stream) {
+                         const vcs_batch_results_t *results, void *stream) {
   cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (resets->count <= 0) return nullptr;
   reset_kernel<<<warps(resets->count), WARP, 0, queue>>>(*batch, *resets, *results);
@@ -218,8 +219,8 @@ const vcs_fault_t *reset(const vcs_device_batch_view_t *batch, const vcs_device_
   return show(batch, results->observations, true, queue);
 }
 
-const vcs_fault_t *step(const vcs_device_batch_view_t *batch, const int32_t *actions, const vcs_batch_results_t *results,
-                 void *stream) {
+const vcs_fault_t *step(const vcs_device_batch_view_t *batch, const int32_t *actions,
+                        const vcs_batch_results_t *results, void *stream) {
   cudaStream_t queue = static_cast<cudaStream_t>(stream);
   step_kernel<<<warps(batch->count), WARP, 0, queue>>>(*batch, actions, *results);
   TRY(cudaGetLastError());
