@@ -385,9 +385,7 @@ SteerCall = struct(
     "const char *goal; const vcs_env_t *env?; const int32_t *searches[search_count]; int32_t search_count; "
     "int64_t seeds, budget, window; int32_t threads",
 )
-RecordCall = struct(
-    "vcs_record_call_t", "uint8_t cpu; uint64_t seed; int64_t frames, dense, stride, instructions"
-)
+RecordCall = struct("vcs_record_call_t", "uint8_t cpu; uint64_t seed; int64_t frames, dense, stride, instructions")
 
 
 # ---- the library -----------------------------------------------------------------------------------------------------
