@@ -257,8 +257,8 @@ VCS_HOT_FN uint16_t vcs_run_pointer(const uint8_t *bytes) {
   cpu->bus = opcode;                          \
   vcs_do_##operation(VCS_HERE);               \
   VCS_RUN_ON_UNLESS_STOPPED(1);
-#define VCS_RUN_PLA(cost) VCS_RUN_PULL(cost, 0x68, PLA)
-#define VCS_RUN_PLP(cost) VCS_RUN_PULL(cost, 0x28, PLP)
+#define VCS_RUN_PLA(cost) VCS_RUN_PULL(cost, VCS_PLA, PLA)
+#define VCS_RUN_PLP(cost) VCS_RUN_PULL(cost, VCS_PLP, PLP)
 /* Calls and returns, as long as the stack is in RAM, the byte that a return touches first included. */
 #define VCS_RUN_JSR(cost)                                        \
   if (VCS_UNLIKELY(cpu->sp < 0x81)) goto step;                   \
@@ -279,7 +279,7 @@ VCS_HOT_FN uint16_t vcs_run_pointer(const uint8_t *bytes) {
     }                                                                             \
   }                                                                               \
   cpu->stop = 0;                                                                  \
-  cpu->bus = 0x60;                                                                \
+  cpu->bus = VCS_RTS;                                                             \
   vcs_do_RTS(VCS_HERE);                                                           \
   m->bus = cpu->bus;                                                              \
   goto elsewhere;
@@ -407,7 +407,8 @@ next:
       m->cycles = cycles;
       cpu->stop = (uint8_t)vcs_bus_write_wsync(m, video);
       cpu->time += VCS_CYCLES((uint32_t)(m->cycles - cycles));
-      if (VCS_UNLIKELY(cpu->stop)) m->bus = at->operand == 0x84 ? cpu->y : at->operand == 0x85 ? cpu->a : cpu->x;
+      if (VCS_UNLIKELY(cpu->stop))
+        m->bus = at->operand == VCS_STY_ZP ? cpu->y : at->operand == VCS_STA_ZP ? cpu->a : cpu->x;
       VCS_RUN_ON_UNLESS_STOPPED(2);
     }
     VCS_ROW_LABEL(wait_bne, VCS_ROW_WAIT_BNE){VCS_WAIT(BNE, 1, 255)} VCS_ROW_LABEL(

@@ -18,6 +18,7 @@
 #include "host/hash.h"
 #include "host/palette.h"
 #include "host/parallel.h"
+#include "host/options.h"
 
 enum { RAM_BYTES = 128, RAM_BITS = 1024 };
 
@@ -368,6 +369,8 @@ static bool run_stage(stage_t *stage) {
 
 static vcs_status_t check_request(const vcs_run_t *run, const vcs_truth_options_t *options,
                                   const vcs_truth_results_t *results, vcs_error_t *error) {
+  vcs_status_t known = vcs_reserved_check(options->reserved, "vcs_truth_options_t", error);
+  if (known) return known;
   if (results && results->pixels && (!options->values || options->channels < 1)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "maps of pixels need what a pixel is worth: options.values");
   }
@@ -434,7 +437,7 @@ static void fill_base(job_t *job) {
 static vcs_status_t prepare(job_t *job, const vcs_run_t *run, size_t items, vcs_error_t *error) {
   const vcs_truth_options_t *options = job->options;
   vcs_view_t view = {options->horizons, options->horizon_count, options->env, options->stop_when_over, true, false};
-  if (!view.horizons || view.horizon_count == 0) {
+  if (!view.horizons) {
     view.horizons = &run->frames;
     view.horizon_count = 1;
   }
