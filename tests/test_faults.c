@@ -19,7 +19,7 @@ static void test_statuses_have_names(void **state) {
   (void)state;
   assert_string_equal(vcs_status_name(VCS_NO_MEMORY), "out of memory");
   assert_string_equal(vcs_status_name(VCS_DEVICE_FAILED), "device failed");
-  assert_string_equal(vcs_status_name(VCS_INTERRUPTED), "interrupted");
+  assert_string_equal(vcs_status_name(VCS_CANCELLED), "cancelled");
 }
 
 static void test_faults_keep_their_status_and_their_sentence(void **state) {

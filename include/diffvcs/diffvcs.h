@@ -11,6 +11,18 @@
  * Conventions: a function that can fail returns a vcs_status_t and writes a message to its vcs_error_t, which may be
  * NULL. The library never exits the process and has no hidden state; stepping a loaded machine cannot fail. The caller
  * owns all buffers.
+ *
+ * Threads: any number of threads may share a cartridge. Every other object (a machine, an environment, a batch, a
+ * relaxed machine, a workspace) may be used by one thread at a time.
+ *
+ * Forks: after fork() the child may use and free all objects, except that a batch whose threads stayed in the parent
+ * refuses every call but vcs_batch_free, which frees its memory.
+ *
+ * Option structs keep their size from version to version. Each ends with `reserved`, which the defaults functions and
+ * an initializer such as {.name = "pong"} set to 0. A later version may turn reserved words into fields whose value 0
+ * keeps the behaviour of the earlier version, so programs work with a newer library without being recompiled; and a
+ * call refuses nonzero reserved words (VCS_BAD_ARGUMENT), so an older library never ignores an option of a newer
+ * header. docs/abi.md has the rules for all structs.
  */
 #ifndef DIFFVCS_H
 #define DIFFVCS_H
@@ -28,7 +40,22 @@ extern "C" {
 #define VCS_API __attribute__((visibility("default")))
 #endif
 
-#define VCS_VERSION "0.1.0"
+/* ---- Version ------------------------------------------------------------------------------------------------ */
+
+/* The version stands here once: CMake, the Python package and `diffvcs --version` take it from these three lines. */
+#define VCS_VERSION_MAJOR 0
+#define VCS_VERSION_MINOR 1
+#define VCS_VERSION_PATCH 0
+
+/* The same as one number, for #if (0.1.0 is 100, 1.2.3 is 10203), and as text ("0.1.0"). */
+#define VCS_VERSION_NUMBER (VCS_VERSION_MAJOR * 10000 + VCS_VERSION_MINOR * 100 + VCS_VERSION_PATCH)
+#define VCS_VERSION VCS_VERSION_TEXT(VCS_VERSION_MAJOR, VCS_VERSION_MINOR, VCS_VERSION_PATCH)
+#define VCS_VERSION_TEXT(major, minor, patch) VCS_VERSION_JOIN(major, minor, patch)
+#define VCS_VERSION_JOIN(major, minor, patch) #major "." #minor "." #patch
+
+/* The version of the library that is running, as text. It differs from VCS_VERSION, the version of the header that the
+ * caller was compiled with, when a shared library was replaced. */
+VCS_API const char *vcs_version(void);
 
 typedef struct vcs vcs_t;
 typedef struct vcs_cart vcs_cart_t;
@@ -44,7 +71,7 @@ typedef enum {
   VCS_NOT_FOUND,     /* no such file, game, scheme, setting or device */
   VCS_NO_MEMORY,     /* of the host or of a device */
   VCS_DEVICE_FAILED, /* an error that the device reports, in its own words */
-  VCS_INTERRUPTED    /* stopped by Ctrl-C before the end */
+  VCS_CANCELLED      /* stopped by Ctrl-C, or by the caller's progress function (study.h), before the end */
 } vcs_status_t;
 
 typedef struct {
@@ -128,9 +155,10 @@ enum { VCS_RESISTANCE_MIN = 0, VCS_RESISTANCE_MAX = 0x7FFFFFFF, VCS_PADDLE_STEP 
 
 typedef struct {
   vcs_profile_t profile;
-  vcs_scheme_t scheme; /* VCS_SCHEME_AUTO: from the games table, or detected */
-  vcs_format_t format; /* VCS_FORMAT_AUTO: from the games table, or probed */
-  const char *name;    /* name of the game or file name of the image, or NULL */
+  vcs_scheme_t scheme;  /* VCS_SCHEME_AUTO: from the games table, or detected */
+  vcs_format_t format;  /* VCS_FORMAT_AUTO: from the games table, or probed */
+  const char *name;     /* name of the game or file name of the image, or NULL */
+  uint64_t reserved[8]; /* 0 */
 } vcs_cart_options_t;
 
 /* Facts about a loaded cartridge. Strings are valid as long as the cartridge. */
@@ -280,6 +308,7 @@ typedef struct {
   uint8_t life_loss;               /* VCS_LIFE_LOSS_... */
   uint8_t fire_reset;              /* VCS_FIRE_RESET_... */
   uint8_t colour_averaging;        /* 1: pictures are the average of the last two frames, as in ale-py */
+  uint64_t reserved[8];            /* 0 */
 } vcs_env_options_t;
 
 /* Fills in ale-py's defaults: frame_skip 1, repeat_action_probability 0.25, no limits, the game's default mode; in
@@ -499,6 +528,7 @@ typedef struct {
   uint8_t stack_in_place; /* 0; 1: stacks are kept only in `observations`, which must be the same buffer in every call
                              and must not be modified. Needs batch_size to be all environments. */
   uint8_t sound;          /* 0; 1: environments compute sound */
+  uint64_t reserved[8];   /* 0 */
 } vcs_batch_options_t;
 VCS_API void vcs_batch_defaults(vcs_batch_options_t *options);
 

@@ -88,10 +88,12 @@ typedef enum {
 
 typedef struct {
   vcs_method_t method;
-  int32_t fork_window;      /* `bit`: largest number of instructions of a fork; 0: no forks */
+  int32_t fork_window;      /* `bit`: largest number of instructions of a fork; 0: no forks; at most
+                               VCS_FRAME_INSTRUCTIONS */
   float alpha, temperature; /* `ste`: sharpness of the gate, and temperature of reads (0: one-hot reads) */
   vcs_side_rule_t side;
-  const float *scale; /* value of each of the 256 palette indices, or NULL for the index itself */
+  const float *scale;   /* value of each of the 256 palette indices, or NULL for the index itself */
+  uint64_t reserved[8]; /* 0 */
 } vcs_grad_options_t;
 
 /* Fills in the defaults: `bit` without forks, alpha 6, temperature 0, VCS_SIDE_TANGENT, palette indices. */
@@ -179,6 +181,7 @@ typedef struct {
                                       snapshots. On the CPU tapes grow, and these are ignored */
   int32_t at_once;                 /* 65536: environments that a GPU processes at the same time, each with
                                       vcs_batch_grad_bytes of memory; more environments are processed in turn */
+  uint64_t reserved[8];            /* 0 */
 } vcs_batch_grad_options_t;
 VCS_API void vcs_batch_grad_defaults(vcs_batch_grad_options_t *options);
 
@@ -198,10 +201,15 @@ VCS_API vcs_status_t vcs_batch_vjp(vcs_batch_t *batch, const vcs_controls_t *con
 
 /* ---- Truth: exact effects by running again (docs/truth.md) -------------------------------------------------- */
 
+/* Algorithms of exact effects on the CPU. Both give the same results, byte for byte. */
+typedef enum {
+  VCS_TRUTH_WALK, /* all flips in one pass over the run: only their differences are kept, and run where they matter */
+  VCS_TRUTH_RERUN /* every flip is run again separately: the reference */
+} vcs_truth_engine_t;
+
 /* Options of vcs_truth. Plain data; all zero are the defaults. */
 typedef struct {
-  const int32_t
-      *horizons; /* ascending numbers of frames, from 1, after which outputs are compared; NULL: after the last */
+  const int32_t *horizons; /* ascending numbers of frames, from 1, after which outputs are compared; NULL: the last */
   int32_t horizon_count;
   const vcs_env_t *env;   /* environment whose rules and current score define the score; NULL: no score */
   int32_t threads;        /* number of threads; 0: one per core */
@@ -213,6 +221,8 @@ typedef struct {
   int32_t device; /* VCS_CPU, or a GPU for vcs_truth with places in the state and inputs and without env: all flips at
                      once, with the same results. Run, places and results are in host memory; threads and progress are
                      ignored */
+  int32_t engine; /* vcs_truth_engine_t, on the CPU */
+  uint64_t reserved[8]; /* 0 */
 } vcs_truth_options_t;
 
 /* Outcome of a flip. */
@@ -293,6 +303,7 @@ typedef struct {
   int32_t threads;        /* as in vcs_truth_options_t */
   void (*progress)(void *context, size_t draws);
   void *progress_context;
+  uint64_t reserved[8]; /* 0 */
 } vcs_smooth_options_t;
 VCS_API void vcs_smooth_defaults(vcs_smooth_options_t *options);
 

@@ -47,6 +47,7 @@ typedef struct {
   uint8_t cast;     /* vcs_cast_t */
   uint8_t dispatch; /* vcs_dispatch_t */
   uint8_t bus;      /* vcs_bus_t */
+  uint64_t reserved[8]; /* 0 */
 } vcs_relax_options_t;
 
 /* Fills in the defaults: alpha 6, T 0.14, the whole array, no wrap, double, VCS_CAST_ROUND, VCS_DISPATCH_HARD,

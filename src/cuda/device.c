@@ -25,14 +25,21 @@ static const vcs_engine_t *open_library(const char *path) {
   return library ? dlsym(library, VCS_CUDA_ENGINE_NAME) : NULL;
 }
 
-/* The library beside the one, or the program, that this function is in. */
+/* The library beside the one, or the program, that this function is in. A program may have been called by any name,
+ * `./x` for one: its own folder is what the system says it is, and never the current one. */
 static const vcs_engine_t *open_beside(void) {
   Dl_info here;
-  char path[4096];
+  char file[VCS_PATH_SIZE], path[VCS_PATH_SIZE + sizeof CUDA_LIBRARY];
   if (!dladdr((const void *)&cuda_engine, &here) || !here.dli_fname) return NULL;
-  const char *slash = strrchr(here.dli_fname, '/');
-  const int length = slash ? (int)(slash + 1 - here.dli_fname) : 0;
-  snprintf(path, sizeof path, "%.*s" CUDA_LIBRARY, length, here.dli_fname);
+  if (here.dli_fname[0] == '/') {
+    snprintf(file, sizeof file, "%s", here.dli_fname);
+  } else if (!vcs_path_executable(file, sizeof file)) {
+    return NULL;
+  }
+  char *slash = strrchr(file, '/');
+  if (!slash) return NULL;
+  slash[1] = 0;
+  snprintf(path, sizeof path, "%s" CUDA_LIBRARY, file);
   return open_library(path);
 }
 

@@ -105,7 +105,7 @@ static bool work_on(void *context, size_t item, int worker) {
 
 /* Why not all items of a parallel loop were done. */
 static const vcs_fault_t *stopped(void) {
-  static const vcs_fault_t interrupted = {VCS_INTERRUPTED, "interrupted"};
+  static const vcs_fault_t interrupted = {VCS_CANCELLED, "interrupted"};
   return vcs_interrupted() ? &interrupted : &vcs_fault_no_memory;
 }
 
