@@ -18,6 +18,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "diffvcs/study.h"
 #include "host/files.h"
 #include "need.h"
 

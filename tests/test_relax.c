@@ -22,6 +22,7 @@
 #include "core/state.h"
 #include "diffvcs/grad.h"
 #include "diffvcs/relax.h"
+#include "diffvcs/study.h"
 #include "host/files.h"
 #include "need.h"
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from . import _c, roms
 from ._c import BadArgument, VCSError
@@ -63,7 +63,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name in _ELSEWHERE:
         return getattr(importlib.import_module(f".{_ELSEWHERE[name]}", __name__), name)
     if name in _MODULES:

@@ -141,7 +141,7 @@ int vcs_bits_is_possible(const vcs_cart_t *cart, const vcs_t *m[cart.state_size]
 class Cart(Handle):
     what, free, constant = "cartridge", "vcs_cart_free", True
 
-    def __init__(self, binding: Binding, pointer: int, needs: Any):
+    def __init__(self, binding: Any, pointer: int, needs: Any) -> None:
         super().__init__(binding, pointer, needs)
         self.state_size: int = binding.vcs_state_size(self)
         self.rom_size: int = binding.vcs_bits_rom_size(self)
@@ -151,7 +151,7 @@ class Cart(Handle):
 class Env(Handle):
     what, free = "environment", "vcs_env_free"
 
-    def __init__(self, binding: Binding, pointer: int, needs: Any):
+    def __init__(self, binding: Any, pointer: int, needs: Any) -> None:
         super().__init__(binding, pointer, needs)
         self.cart: Cart = needs[0]
         self.state_size: int = binding.vcs_env_state_size(self)
@@ -162,7 +162,7 @@ class Env(Handle):
 class Batch(Handle):
     what, free = "vector environment", "vcs_batch_free"
 
-    def __init__(self, binding: Binding, pointer: int, needs: Any):
+    def __init__(self, binding: Any, pointer: int, needs: Any) -> None:
         super().__init__(binding, pointer, needs)
         options = binding.vcs_batch_options(self)
         self.envs, self.batch_size, self.device = options.envs, options.batch_size, options.device
@@ -173,7 +173,7 @@ class Batch(Handle):
 class Relax(Handle):
     what, free = "relaxed machine", "vcs_relax_free"
 
-    def __init__(self, binding: Binding, pointer: int, needs: Any):
+    def __init__(self, binding: Any, pointer: int, needs: Any) -> None:
         super().__init__(binding, pointer, needs)
         self.cart: Cart = needs[0]
         self.state_slots: int = binding.vcs_relax_state_slots(self)
