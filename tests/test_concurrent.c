@@ -529,7 +529,10 @@ static void test_walk_of_games(void **context) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     stage_t stage;
     random_state = 8;
-    if (!open_game(&stage, names[i], 300)) continue;
+    if (!open_game(&stage, names[i], 300)) {
+      NEED_PART("roms", names[i]);
+      continue;
+    }
     const size_t count = ram_places(places) + 64;
     for (size_t k = 1024; k < count; k++) places[k] = any_place(&stage);
     const size_t step = (size_t)trials(1, 8);

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 #include <zlib.h>
@@ -656,6 +657,39 @@ static void test_device_batch_refuses(void **state) {
   vcs_cart_free(cart);
 }
 
+/* Creates a batch of `count` environments in modes 0 to kinds - 1 of the demo, which has only mode 0: it must fail with
+ * a message that contains `sentence`. */
+static void refuse_modes(int32_t count, int32_t kinds, const char *sentence) {
+  vcs_cart_t *cart = load_demo();
+  vcs_device_batch_options_t options = options_of(count, VCS_DEVICE_BATCH_SHOWS_NOTHING);
+  vcs_batch_env_t *envs = malloc((size_t)count * sizeof *envs);
+  vcs_device_batch_t *batch;
+  vcs_error_t error;
+  for (int32_t i = 0; i < count; i++) envs[i] = (vcs_batch_env_t){0, i % kinds, -1, 0};
+  const vcs_status_t status =
+      vcs_device_batch_create((const vcs_cart_t *const *)&cart, 1, envs, &options, &batch, &error);
+  assert_int_not_equal(status, VCS_OK);
+  assert_null(batch);
+  if (!strstr(error.message, sentence)) fail_msg("\"%s\" lacks \"%s\"", error.message, sentence);
+  free(envs);
+  vcs_cart_free(cart);
+}
+
+static void test_device_batch_has_at_most_4096_kinds(void **state) {
+  (void)state;
+  refuse_modes(4200, 4200, "environments 0 to 4096 have more than 4096");
+  refuse_modes(4096, 4096, "mode");
+}
+
+/* 2^22 environments of 4,096 kinds: a search through the list of kinds takes ten seconds, a hash table a tenth of one.
+ */
+static void test_device_batch_finds_kinds_quickly(void **state) {
+  (void)state;
+  const clock_t before = clock();
+  refuse_modes(1 << 22, 4096, "mode");
+  assert_true(clock() - before < 3 * CLOCKS_PER_SEC);
+}
+
 /* ---- Golden records ---------------------------------------------------------------------------------------------- */
 
 enum { GOLDEN_FRAMES = 2000, GOLDEN_MAX = 80 };
@@ -916,6 +950,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_device_batch_truths_of_several_runs_are_those_of_each),
       cmocka_unit_test(test_device_batch_maps_are_those_of_the_truth),
       cmocka_unit_test(test_device_batch_refuses),
+      cmocka_unit_test(test_device_batch_has_at_most_4096_kinds),
+      cmocka_unit_test(test_device_batch_finds_kinds_quickly),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,6 +183,28 @@ static void product(bool transposed, const scene_t *scene, const vcs_grad_option
   assert_int_equal(status, VCS_OK);
 }
 
+/* ---- Tangents along a direction ------------------------------------------------------------------------------------
+ */
+
+/* A reverse walk along a direction asks for the tangents of numbers; of any other field it knows none. */
+static void test_grad_tangents_are_kept_for_numbers_only(void **context) {
+  (void)context;
+  float *kept = noisy_floats(2 * VCS_NUMBERS);
+  vcs_directional_t choices = {.numbers = kept, .rows = 2};
+  vcs_sweep_t s = {.directional = &choices, .reverse = true, .row = 1};
+  const size_t offsets[VCS_NUMBERS] = {VCS_OFFSET(cycles),    VCS_OFFSET(timer_cycle), VCS_OFFSET(dump_cycle),
+                                       VCS_OFFSET(paddle[0]), VCS_OFFSET(paddle[1]),   VCS_OFFSET(paddle[2]),
+                                       VCS_OFFSET(paddle[3]), VCS_OFFSET(pos[0]),      VCS_OFFSET(pos[1]),
+                                       VCS_OFFSET(pos[2]),    VCS_OFFSET(pos[3]),      VCS_OFFSET(pos[4])};
+  for (int i = 0; i < VCS_NUMBERS; i++) assert_true(vcs_tangent(&s, offsets[i]) == kept[VCS_NUMBERS + i]);
+  for (size_t offset = 0; offset < VCS_OFFSET(cart_ram); offset++) {
+    bool number = false;
+    for (int i = 0; i < VCS_NUMBERS; i++) number |= offsets[i] == offset;
+    if (!number) assert_true(vcs_tangent(&s, offset) == 0);
+  }
+  free(kept);
+}
+
 /* ---- Recording is running ------------------------------------------------------------------------------------------
  */
 
@@ -759,6 +781,7 @@ int main(int argc, char **argv) {
   if (argc > 2 && strcmp(argv[1], "episode") == 0) return test_episode(argc - 2, argv + 2);
   every_game = argc > 1 && strcmp(argv[1], "all") == 0;
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_grad_tangents_are_kept_for_numbers_only),
     cmocka_unit_test(test_recording_a_frame_is_running_it),
     cmocka_unit_test(test_a_brief_tape_leaves_out_waiting),
     cmocka_unit_test(test_behind_the_last_pixel_nothing_matters),

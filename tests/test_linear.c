@@ -207,7 +207,7 @@ static void random_times(vcs_t *m) {
   m->dump_cycle = (int32_t)below(m->cycles);
   for (int i = 0; i < 4; i++) { /* capacitors that charge about now */
     double needed = (double)(m->cycles - (uint32_t)m->dump_cycle + below(8));
-    m->paddle[i] = (int32_t)(needed / (1.6 * 0.01E-6 * 1.19E6)) + (int32_t)below(3) - 1;
+    m->paddle[i] = (int32_t)(needed * VCS_CHARGE_OHMS / VCS_CHARGE_CYCLES) + (int32_t)below(3) - 1;
   }
 }
 

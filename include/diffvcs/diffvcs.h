@@ -62,12 +62,13 @@ typedef struct vcs_env vcs_env_t;
 
 typedef enum {
   VCS_OK = 0,
-  VCS_BAD_ARGUMENT, /* a value outside its range, a NULL where none may be */
-  VCS_BAD_IMAGE,    /* a ROM image that no scheme can hold */
-  VCS_BAD_FILE,     /* unreadable, truncated or corrupt */
-  VCS_NOT_FOUND,    /* no such file, game, scheme or setting */
-  VCS_NO_MEMORY,
-  VCS_CANCELLED /* the caller's progress function asked to stop (study.h) */
+  VCS_BAD_ARGUMENT,  /* a value outside its range, a NULL where none may be */
+  VCS_BAD_IMAGE,     /* a ROM image that no scheme can hold */
+  VCS_BAD_FILE,      /* unreadable, truncated or corrupt */
+  VCS_NOT_FOUND,     /* no such file, game, scheme, setting or device */
+  VCS_NO_MEMORY,     /* of the host or of a device */
+  VCS_DEVICE_FAILED, /* an error that the device reports, in its own words */
+  VCS_CANCELLED      /* stopped by Ctrl-C, or by the caller's progress function (study.h), before the end */
 } vcs_status_t;
 
 typedef struct {

@@ -140,7 +140,7 @@ def _same_numbers(found: np.dtype, wanted: np.dtype) -> bool:
 
 def pin(value: Any, name: str, dtype: np.dtype, count: int, writes: bool) -> Any:
     """What C gets for an array of the host: it points to exactly `count` elements, and holds the array."""
-    if isinstance(value, np.ndarray) and value.dtype == dtype and value.size == count and count and value.flags.carray:
+    if type(value) is np.ndarray and value.dtype == dtype and value.size == count and count and value.flags.carray:
         return _byref(_char.from_buffer(value))  # type: ignore[arg-type]  # which also keeps the memory from being resized
     return _pin_slowly(value, name, dtype, count, writes)
 
@@ -152,6 +152,7 @@ def _pin_slowly(value: Any, name: str, dtype: np.dtype, count: int, writes: bool
         return value
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{name} must be a NumPy array of {dtype}, not {type(value).__name__}")
+    value = np.asarray(value)  # a subclass may say about itself what it likes
     if not _same_numbers(value.dtype, dtype):
         raise TypeError(f"{name} must be an array of {dtype}, not of {value.dtype}")
     if value.size != count:
@@ -404,6 +405,7 @@ def _pointer_setter(item: _Item, handles: dict[str, type[Handle]]) -> Callable[.
             )
             struct.counts[item.name] = value.size
         else:
+            value = np.asarray(value) if isinstance(value, np.ndarray) else value
             size = getattr(value, "size", -1)
             how = pin_machine if item.type == "vcs_t" else pin
             held = (value, how(value, item.name, item.dtype, size, not item.const))
@@ -568,6 +570,7 @@ class Binding:
     ) -> None:
         self.__library = ctypes.CDLL(path)
         self._handles, self._enums = handles, enums
+        self._parts: dict[str, Any] = {}
         for line in prototypes:
             name, function = self._function(line)
             setattr(self, name, function)
@@ -629,8 +632,11 @@ class Binding:
         }  # fmt: skip
         raw.restype, raw.argtypes = self._result_type(result), [self._argument_type(i) for i in items]
         given = [i for i in items if i.type != "vcs_error_t" and i.stars < 2 or i.lengths]
-        checks, lines, passed, locks, kept = [], [], [], [], []
+        locks, kept = [], []
+        parts: list[tuple[_Item, list[str], list[str], str]] = []  # of each argument: checks, preparation, what C gets
         for i, item in enumerate(items):
+            checks: list[str] = []
+            lines: list[str] = []
             at, n = f"p{i}", item.name
             none = f"None if {n} is None else " if item.optional else ""
             if item.type == "vcs_error_t":
@@ -689,18 +695,45 @@ class Binding:
                 low, high = limits(ctypes.c_int if item.type in self._enums else NUMBERS[item.type])
                 quick = f"{n} if {n}.__class__ is int and {low} <= {n} <= {high}"
                 lines.append(f"{at} = {quick} else whole({n}, {n!r}, {low}, {high})")
-            passed.append(at)
-        call = f"raw({', '.join(passed)})"
-        lines += self._result_lines(result, items, call, kept, space)
-        source = "".join(f"    {check}\n" for check in checks)
+            parts.append((item, checks, lines, at))
+        call = self._result_lines(result, items, f"raw({', '.join(at for *_, at in parts)})", kept, space)
+        source = "".join(f"    {check}\n" for _, checks, *_ in parts for check in checks)
         if locks:
             source += f"    with {', '.join(locks)}:\n"
-        source += "".join(f"    {'    ' if locks else ''}{line}\n" for line in lines)
+        inside = [line for _, _, lines, _ in parts for line in lines] + call
+        source += "".join(f"    {'    ' if locks else ''}{line}\n" for line in inside)
         source = f"def {name}({', '.join(i.name for i in given)}):\n{source}"
         exec(compile(source, f"<{name}>", "exec"), space)
         function = space[name]
         function.__doc__ = declaration(line)
+        self._parts[name] = given, parts, space
         return name, function
+
+    def bound(self, name: str, **fixed: Any) -> Callable[..., Any]:
+        """A function with some arguments fixed: handles, structs and numbers, which are checked here, once. For steps,
+        which notice every check. The caller holds the locks of the handles. The function has no result."""
+        given, parts, space = self._parts[name]
+        before, inside, passed = [], [], []
+        for i, (item, checks, lines, at) in enumerate(parts):
+            if item.name in fixed:
+                before += checks + lines
+                if at.startswith("byref"):
+                    before.append(f"q{i} = {at}")
+                    at = f"q{i}"
+            else:
+                length = item.lengths[0] if item.lengths else ""
+                if length and _names(length) <= {*fixed, *CONSTANTS}:  # known from now on
+                    before.append(f"n{i} = {length}")
+                    lines = [line.replace(length, f"n{i}") for line in lines]
+                inside += checks + lines
+            passed.append(at)
+        rest = ", ".join(item.name for item in given if item.name not in fixed)
+        source = f"def make({', '.join(fixed)}):\n" + "".join(f"    {line}\n" for line in before)
+        source += f"    def {name}({rest}):\n" + "".join(f"        {line}\n" for line in inside)
+        source += f"        raw({', '.join(passed)})\n    return {name}\n"
+        local = dict(space)
+        exec(compile(source, f"<{name}>", "exec"), local)
+        return local["make"](**fixed)
 
     def _result_lines(
         self, result: _Item, items: list[_Item], call: str, kept: list[str], space: dict[str, Any]

@@ -100,6 +100,8 @@ class AtariEnv(gymnasium.Env, EzPickle):
         self.action_space = continuous_space() if continuous else spaces.Discrete(len(self._action_set))
         self.observation_space = self._space()
         self._seen = _c.Seen()
+        self._played_on: _c.Env | None = None
+        self._play: Any = None
         self._see, self._shape = OBSERVATIONS.index(obs_type), self._image_shape()
 
     def _image_shape(self) -> tuple[int, ...]:
@@ -156,12 +158,15 @@ class AtariEnv(gymnasium.Env, EzPickle):
         if self.continuous:
             choice, strength = self._direct(action)
         else:
-            choice, strength = int(self._choices[action]), 1.0
+            choice, strength = self._choices[action], 1.0
         seen, image, ale = self._seen, np.empty(self._shape, np.uint8), self.ale
         assert ale._env is not None  # load_game has loaded it
+        if self._played_on is not ale._env:  # loaded, and loaded again
+            self._played_on = ale._env
+            self._play = lib.bound("vcs_play", env=ale._env, see=self._see, seen=seen)
         with ale._env.lock:
             if ale._window is None:
-                lib.vcs_play(ale._env, choice, strength, frameskip, self._see, image, seen)
+                self._play(choice, strength, frameskip, image)
                 reward = float(seen.reward)
             else:  # every frame is seen
                 reward = sum(ale.act(choice, strength) for _ in range(frameskip))

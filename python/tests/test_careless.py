@@ -58,16 +58,13 @@ def flat(array):
     return array.reshape(-1)
 
 
-class Liar(np.ndarray):
-    """An array that says it is another size than it is."""
+def liar(array):
+    """One element that says it is the whole array."""
 
-    @property
-    def size(self):
-        return 10**6
+    class Liar(np.ndarray):
+        size, shape, nbytes = array.size, array.shape, array.nbytes
 
-    @property
-    def shape(self):
-        return (1000, 1000)
+    return flat(array)[:1].copy().view(Liar)
 
 
 SAME = {  # the right numbers in another form
@@ -154,7 +151,7 @@ OTHER = {
     "a type": lambda a: np.ndarray,
     "an object": lambda a: object(),
     "a machine": lambda a: Machine("demo"),
-    "a liar": lambda a: a.copy().view(Liar),
+    "a liar": liar,
 }  # fmt: skip
 
 
@@ -444,6 +441,28 @@ def test_more_environments_than_memory_are_refused_with_their_bytes():
     for count in (10**9, 2**31 - 1, 1 << 24):
         with pytest.raises(diffvcs.VCSError, match=rf"{count} environments need \d+ bytes"):
             ALEVectorInterface("demo", count)
+
+
+def test_a_fork_window_of_any_size_ends(world):
+    with pytest.raises(diffvcs.BadArgument, match="fork_window is 2147483647, but goes from 0 to 25000"):
+        diffvcs.vjp(world.cart, world.state, [0], dram=np.ones(128), fork_window=MOST)
+
+
+def test_draws_by_the_billion_are_refused(world):
+    with pytest.raises(diffvcs.BadArgument):
+        world.machine.set(rng_draws=2**32 - 16)
+    assert world.restored(world.state) == world.machine.hash()
+
+
+def test_a_path_that_is_no_utf_8_is_named_in_the_message(world, tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff\xfe/state"
+    for call in (world.machine.save_file, world.machine.load_file):
+        with pytest.raises(diffvcs.VCSError, match="No such file"):
+            call(os.fsdecode(path))
+        with pytest.raises(diffvcs.VCSError, match="No such file"):
+            call(path)
+    with pytest.raises(ValueError, match="zero byte"):
+        world.machine.load_file("a\0b")
 
 
 # ---- wrong cartridges and runs ---------------------------------------------------------------------------------------

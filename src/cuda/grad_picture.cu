@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(WARP) forwards_kernel(const __grid_constant__ 
 
 }  // namespace
 
-const char *vcs_grad_picture(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
+const vcs_fault_t *vcs_grad_picture(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
   if (!view->reverse) {
     forwards_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
     return launched();
