@@ -56,7 +56,10 @@ def vector_ratio(game, envs, steps, copy):
     vector = DiffVCSVectorEnv(game, envs, copy=copy, num_threads=1)
     vector.reset(seed=0)
     actions = np.random.default_rng(0).integers(0, vector.single_action_space.n, (steps, envs)).astype(np.int32)
-    checked, clock = _c.lib.vcs_batch_step.__globals__, time.perf_counter  # the function that checks arrays, and calls C
+    checked, clock = (
+        _c.lib.vcs_batch_step.__globals__,
+        time.perf_counter,
+    )  # the function that checks arrays, and calls C
     in_c = checked["raw"]
     inside, whole = [], []
 

@@ -33,7 +33,7 @@ pc=$(ask "break write WSYNC" continue "print pc" | tail -1 | sed 's/.*\$//')
 ask "break pc \$$pc" continue | tail -1 | grep -qi " $pc " || fail "break pc"
 first=$(ask "break write WSYNC" continue | tail -1)
 [ "$(ask "break write WSYNC" continue continue reverse | tail -1)" = "$first" ] || fail "reverse does not stop where continue did"
-ask reverse | grep -q 'no breakpoint' || fail "reverse at the beginning"
+ask reverse | grep -q 'no earlier breakpoint' || fail "reverse at the beginning"
 ask back | grep -q 'beginning' || fail "back at the beginning"
 
 # What hands hold makes another future; the past stays.

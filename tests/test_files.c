@@ -20,6 +20,7 @@
 
 #include "diffvcs/study.h"
 #include "host/files.h"
+#include "need.h"
 
 /* ---- A directory for the tests ------------------------------------------------------------------------------ */
 
@@ -258,7 +259,7 @@ static void test_write_to_a_device_leaves_it_a_device(void **state) {
 
 static void test_write_to_a_full_disk_fails(void **state) {
   (void)state;
-  if (access("/dev/full", W_OK) != 0) skip();
+  if (access("/dev/full", W_OK) != 0) NEED("linux", "/dev/full");
   vcs_error_t error;
   assert_int_equal(vcs_file_write("/dev/full", "much", 4, &error), VCS_BAD_FILE);
   assert_non_null(strstr(error.message, "/dev/full"));

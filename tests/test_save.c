@@ -30,7 +30,7 @@ static vcs_cart_t *load(vcs_profile_t profile, int changed) {
   vcs_cart_t *cart = NULL;
   const uint8_t *image = vcs_demo_image(&size);
   uint8_t other[4096];
-  const vcs_cart_options_t options = {profile, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, NULL};
+  const vcs_cart_options_t options = {.profile = profile};
   memcpy(other, image, sizeof other);
   if (changed) other[0x7FF] ^= 1;
   assert_int_equal(vcs_cart_load(other, size, &options, &cart, NULL), VCS_OK);

@@ -1,6 +1,6 @@
 """The C library as Python sees it: prototypes, structs, and errors as exceptions.
 
-include/diffvcs (diffvcs.h, grad.h, relax.h) documents every call; nothing is documented twice. A prototype is a line of C
+include/diffvcs (diffvcs.h, grad.h, relax.h, study.h) documents every call; nothing is documented twice. A prototype is a line of C
 that names its arguments and states how many elements of each array C touches; _bind.py says how such a line is read and
 what is checked. The tests have a C compiler compare each line and each struct with the headers, so that the two cannot
 drift apart. ctypes lets go of the interpreter's lock during every call.
@@ -16,17 +16,18 @@ from . import _bind
 from ._bind import BAD_ARGUMENT, STRUCTS, BadArgument, Binding, Closed, Handle, Memory, VCSError
 
 ACTIONS, INPUTS, WIDTH, FRAME_BYTES, RAM_BYTES, SOUND_SAMPLES = 18, 12, 160, 160 * 320, 128, 512
-MODES_MAX, DIFFICULTIES_MAX, TEXT_BYTES = 160, 4, 80
+MODES_MAX, DIFFICULTIES_MAX, TEXT_BYTES, FRAME_INSTRUCTIONS = 160, 4, 80, 25000
 PROFILES = ("xitari", "ale", "fixed")
 ENUMS = (
     "vcs_status_t", "vcs_profile_t", "vcs_scheme_t", "vcs_format_t", "vcs_controller_t", "vcs_method_t", "vcs_side_rule_t",
 )  # fmt: skip
 _bind.CONSTANTS.update(
     ACTIONS=ACTIONS, INPUTS=INPUTS, WIDTH=WIDTH, FRAME_BYTES=FRAME_BYTES, RAM_BYTES=RAM_BYTES, SOUND_SAMPLES=SOUND_SAMPLES,
-    MODES_MAX=MODES_MAX, DIFFICULTIES_MAX=DIFFICULTIES_MAX,
+    MODES_MAX=MODES_MAX, DIFFICULTIES_MAX=DIFFICULTIES_MAX, FRAME_INSTRUCTIONS=FRAME_INSTRUCTIONS,
 )  # fmt: skip
 
 PROTOTYPES = """
+const char *vcs_version()
 const char *vcs_status_name(vcs_status_t status)
 vcs_status_t vcs_cart_load(const void *image[size], size_t size, const vcs_cart_options_t *options, vcs_cart_t **cart, vcs_error_t *error)
 const vcs_cart_info_t *vcs_cart_info(const vcs_cart_t *cart)
@@ -131,6 +132,29 @@ uint32_t vcs_bits_rom_size(const vcs_cart_t *cart)
 const uint8_t *vcs_bits_rom[cart.rom_size](const vcs_cart_t *cart)
 void vcs_bits_paddles(const vcs_cart_t *cart, const vcs_t *m[cart.state_size], int32_t *paddles[4])
 int vcs_bits_is_possible(const vcs_cart_t *cart, const vcs_t *m[cart.state_size])
+vcs_status_t vcs_call_workspace(vcs_grad_workspace_t **workspace, vcs_error_t *error)
+vcs_status_t vcs_grad_jvp_in(vcs_grad_workspace_t *workspace, const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error)
+vcs_status_t vcs_grad_vjp_in(vcs_grad_workspace_t *workspace, const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error)
+vcs_status_t vcs_grad_vjp_directional(vcs_grad_workspace_t *workspace, const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *direction, const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error)
+vcs_status_t vcs_call_truth_pairs(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places[place_count], size_t place_count, const size_t *pairs[2 * count], size_t count, const vcs_truth_results_t *results, vcs_error_t *error)
+size_t vcs_answer_size(const vcs_answer_t *answer)
+void vcs_answer_text(const vcs_answer_t *answer, char *text[answer.size])
+vcs_status_t vcs_call_explain(const vcs_run_t *run, const vcs_explain_call_t *call, vcs_answer_t **answer, vcs_error_t *error)
+vcs_status_t vcs_call_slice(const vcs_run_t *run, const int32_t *marks[count], size_t count, vcs_slice_row_t *rows[FRAME_INSTRUCTIONS], int32_t *row_count[1], uint8_t *sources[65536], vcs_error_t *error)
+vcs_status_t vcs_rom_uses(const vcs_run_t *run, vcs_rom_use_t *uses[run.cart.rom_size], vcs_error_t *error)
+vcs_status_t vcs_score(const vcs_run_t *run, const vcs_score_options_t *options, const vcs_place_t *places[count], size_t count, vcs_agreements_t *results[options.method_count * options.horizon_count * 2], vcs_error_t *error)
+vcs_status_t vcs_call_attribute(const vcs_run_t *run, const vcs_attribute_call_t *call, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs, double *value[1], vcs_grad_report_t *report, vcs_error_t *error)
+vcs_status_t vcs_call_joystick(const vcs_run_t *run, const vcs_joystick_call_t *call, float *maps[16 * run.frames * run.cart.height * WIDTH], double *inverse[16], vcs_error_t *error)
+vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, uint8_t *image[run.cart.rom_size], uint8_t *before[run.cart.height * WIDTH], uint8_t *after[run.cart.height * WIDTH], int32_t *counts[4], vcs_error_t *error)
+vcs_status_t vcs_call_steer(const vcs_run_t *run, const vcs_steer_call_t *call, double *values[call.seeds * call.search_count], int64_t *frames[call.seeds * call.search_count], uint8_t *held[call.seeds * call.search_count * run.frames], int32_t *scored[1], vcs_error_t *error)
+vcs_status_t vcs_call_record(const vcs_cart_t *cart, const vcs_record_call_t *call, vcs_answer_t **answer, vcs_error_t *error)
+vcs_status_t vcs_call_verify(const vcs_cart_t *cart, const char *record, uint64_t seed, vcs_record_check_t *check, vcs_error_t *error)
+vcs_status_t vcs_patch_apply(const uint8_t *patch[patch_size], size_t patch_size, const uint8_t *image[size], size_t size, uint8_t *result[size], vcs_error_t *error)
+size_t vcs_patch_make(const uint8_t *before[size], const uint8_t *after[size], size_t size, uint8_t *patch[room], size_t room)
+vcs_status_t vcs_call_history(const vcs_cart_t *cart, const vcs_run_t *run, int64_t first, int32_t interval, int32_t room, vcs_history_t **history, vcs_error_t *error)
+int64_t vcs_history_first(const vcs_history_t *history)
+int64_t vcs_history_end(const vcs_history_t *history)
+void vcs_history_go(const vcs_history_t *history, int64_t frame, vcs_t *m[history.cart.state_size], uint8_t *frames[2 * FRAME_BYTES])
 """.strip().splitlines()
 
 
@@ -140,7 +164,7 @@ int vcs_bits_is_possible(const vcs_cart_t *cart, const vcs_t *m[cart.state_size]
 class Cart(Handle):
     what, free, constant = "cartridge", "vcs_cart_free", True
 
-    def __init__(self, binding: Binding, pointer: int, needs: Any):
+    def __init__(self, binding: Any, pointer: int, needs: Any) -> None:
         super().__init__(binding, pointer, needs)
         self.state_size: int = binding.vcs_state_size(self)
         self.rom_size: int = binding.vcs_bits_rom_size(self)
@@ -150,7 +174,7 @@ class Cart(Handle):
 class Env(Handle):
     what, free = "environment", "vcs_env_free"
 
-    def __init__(self, binding: Binding, pointer: int, needs: Any):
+    def __init__(self, binding: Any, pointer: int, needs: Any) -> None:
         super().__init__(binding, pointer, needs)
         self.cart: Cart = needs[0]
         self.state_size: int = binding.vcs_env_state_size(self)
@@ -161,7 +185,7 @@ class Env(Handle):
 class Batch(Handle):
     what, free = "vector environment", "vcs_batch_free"
 
-    def __init__(self, binding: Binding, pointer: int, needs: Any):
+    def __init__(self, binding: Any, pointer: int, needs: Any) -> None:
         super().__init__(binding, pointer, needs)
         options = binding.vcs_batch_options(self)
         self.envs, self.batch_size, self.device = options.envs, options.batch_size, options.device
@@ -172,14 +196,37 @@ class Batch(Handle):
 class Relax(Handle):
     what, free = "relaxed machine", "vcs_relax_free"
 
-    def __init__(self, binding: Binding, pointer: int, needs: Any):
+    def __init__(self, binding: Any, pointer: int, needs: Any) -> None:
         super().__init__(binding, pointer, needs)
         self.cart: Cart = needs[0]
         self.state_slots: int = binding.vcs_relax_state_slots(self)
         self.input_slots: int = binding.vcs_relax_input_slots(self)
 
 
-HANDLES: dict[str, type[Handle]] = {"vcs_cart_t": Cart, "vcs_env_t": Env, "vcs_batch_t": Batch, "vcs_relax_t": Relax}
+class Workspace(Handle):
+    what, free = "workspace", "vcs_grad_workspace_free"
+
+
+class Answer(Handle):
+    what, free = "answer", "vcs_answer_free"
+
+    def __init__(self, binding: Any, pointer: int, needs: Any):
+        super().__init__(binding, pointer, needs)
+        self.size: int = binding.vcs_answer_size(self)
+
+
+class History(Handle):
+    what, free = "history", "vcs_history_free"
+
+    def __init__(self, binding: Any, pointer: int, needs: Any):
+        super().__init__(binding, pointer, needs)
+        self.cart: Cart = needs[0]
+
+
+HANDLES: dict[str, type[Handle]] = {
+    "vcs_cart_t": Cart, "vcs_env_t": Env, "vcs_batch_t": Batch, "vcs_relax_t": Relax,
+    "vcs_grad_workspace_t": Workspace, "vcs_answer_t": Answer, "vcs_history_t": History,
+}  # fmt: skip
 
 
 # ---- structs ---------------------------------------------------------------------------------------------------------
@@ -190,7 +237,8 @@ def struct(name: str, fields: str) -> Any:
 
 
 CartOptions = struct(
-    "vcs_cart_options_t", "vcs_profile_t profile; vcs_scheme_t scheme; vcs_format_t format; const char *name?"
+    "vcs_cart_options_t",
+    "vcs_profile_t profile; vcs_scheme_t scheme; vcs_format_t format; const char *name?; uint64_t reserved[8]",
 )
 CartInfo = struct(
     "vcs_cart_info_t",
@@ -203,13 +251,13 @@ Field = struct("vcs_field_t", "const char *name; const char *type; const char *m
 EnvOptions = struct(
     "vcs_env_options_t",
     "int32_t frame_skip; float repeat_action_probability; uint32_t seed; int32_t max_episode_frames; int32_t noop_max; "
-    "int32_t reward_min, reward_max; int32_t mode, difficulty; uint8_t life_loss; uint8_t fire_reset; uint8_t colour_averaging",
+    "int32_t reward_min, reward_max; int32_t mode, difficulty; uint8_t life_loss; uint8_t fire_reset; uint8_t colour_averaging; uint64_t reserved[8]",
 )
 BatchOptions = struct(
     "vcs_batch_options_t",
     "int32_t envs, batch_size, threads, device, width, height, stack, frame_skip, noop_max, max_episode_frames; "
     "float repeat_action_probability; uint8_t autoreset, rgb, max_pool, fire_reset, episodic_life, life_loss_info, "
-    "reward_clipping, full_action_space, stack_in_place, sound",
+    "reward_clipping, full_action_space, stack_in_place, sound; uint64_t reserved[8]",
 )
 BatchEnv = struct("vcs_batch_env_t", "int32_t cart; int32_t mode, difficulty; uint32_t seed")
 BatchResults = struct(
@@ -230,7 +278,7 @@ Run = struct(
 )
 GradOptions = struct(
     "vcs_grad_options_t",
-    "vcs_method_t method; int32_t fork_window; float alpha, temperature; vcs_side_rule_t side; const float *scale?[256]",
+    "vcs_method_t method; int32_t fork_window; float alpha, temperature; vcs_side_rule_t side; const float *scale?[256]; uint64_t reserved[8]",
 )
 GradInputs = struct(
     "vcs_grad_inputs_t",
@@ -244,7 +292,7 @@ GradOutputs = struct(
 GradReport = struct("vcs_grad_report_t", "uint64_t instructions, branches; uint64_t forks, rejoined")
 RelaxOptions = struct(
     "vcs_relax_options_t",
-    "double alpha, temperature; int32_t window; uint8_t wrap; uint8_t single; uint8_t cast; uint8_t dispatch; uint8_t bus",
+    "double alpha, temperature; int32_t window; uint8_t wrap; uint8_t single; uint8_t cast; uint8_t dispatch; uint8_t bus; uint64_t reserved[8]",
 )
 RelaxValue = struct(
     "vcs_relax_value_t",
@@ -261,7 +309,7 @@ TruthOptions = struct(
     "vcs_truth_options_t",
     "const int32_t *horizons[horizon_count]; int32_t horizon_count; const vcs_env_t *env?; int32_t threads; "
     "uint8_t stop_when_over; const float *values?[256 * channels]; int32_t channels; void *progress?; "
-    "void *progress_context?; int32_t device",
+    "void *progress_context?; int32_t device; int32_t engine; uint64_t reserved[8]",
 )
 Truth = struct("vcs_truth_t", "uint8_t outcome; int32_t pixels, ram_bytes; int32_t score; uint32_t screen_crc, ram_crc")
 TruthResults = struct(
@@ -276,7 +324,7 @@ Scalar = struct(
 SmoothOptions = struct(
     "vcs_smooth_options_t",
     "vcs_scalar_t output; int32_t method; int32_t samples; uint8_t antithetic; uint8_t baseline; uint64_t seed; "
-    "double confidence; const vcs_env_t *env?; uint8_t stop_when_over; int32_t threads; void *progress?; void *progress_context?",
+    "double confidence; const vcs_env_t *env?; uint8_t stop_when_over; int32_t threads; void *progress?; void *progress_context?; uint64_t reserved[8]",
 )
 Estimate = struct("vcs_estimate_t", "double mean, deviation, half_width")
 Seen = struct(
@@ -297,6 +345,47 @@ BitsResults = struct(
     "vcs_bits_results_t",
     "float *pixels?[bits.runs * bits.frames * bits.cart.height * WIDTH]; float *state?[bits.runs * 8 * bits.cart.state_size]",
 )
+Report = struct("vcs_report_t", "void *report?; void *context?")
+ScoreOptions = struct(
+    "vcs_score_options_t",
+    "size_t size; const int32_t *horizons[horizon_count]; int32_t horizon_count; const int32_t *methods[method_count]; "
+    "int32_t method_count; int64_t window; int32_t threads; vcs_report_t report",
+)
+Agreement = struct(
+    "vcs_agreement_t",
+    "double product, truth_square, estimate_square; double largest; int64_t in_truth, in_estimate, in_both; "
+    "int64_t same_sign, overflown",
+)
+Agreements = struct("vcs_agreements_t", "vcs_agreement_t pooled; double cosines; int64_t maps, still")
+Accesses = struct("vcs_accesses_t", "uint16_t address[8]; uint16_t full[8]; uint8_t writes[8]; int32_t count")
+SliceRow = struct(
+    "vcs_slice_row_t",
+    "uint16_t pc; uint8_t opcode; uint8_t a, x, y; int32_t clock; int32_t end_clock; vcs_accesses_t accesses; "
+    "char text[32]; uint8_t slice",
+)
+RomUse = struct("vcs_rom_use_t", "uint8_t kind; uint8_t read; uint16_t address; uint16_t pc; char text[24]")
+RecordCheck = struct(
+    "vcs_record_check_t",
+    "int64_t checked; int64_t differs_at; int64_t last_equal; int32_t ram, screen, play; int32_t state, cycles; int32_t cpu",
+)
+ExplainCall = struct(
+    "vcs_explain_call_t",
+    "const vcs_env_t *env?; const char *target?; int32_t object; int64_t span, window; const char *name?; int64_t frame; "
+    "const char *directory?",
+)
+AttributeCall = struct("vcs_attribute_call_t", "const vcs_env_t *env?; const char *target")
+JoystickCall = struct("vcs_joystick_call_t", "int64_t press; uint8_t held; int32_t top, bottom; int64_t window")
+EditCall = struct(
+    "vcs_edit_call_t",
+    "int32_t x, y, width, height; const uint8_t *drawing[3 * width * height]; uint8_t exact; const char *method?; "
+    "int64_t window, steps",
+)
+SteerCall = struct(
+    "vcs_steer_call_t",
+    "const char *goal; const vcs_env_t *env?; const int32_t *searches[search_count]; int32_t search_count; "
+    "int64_t seeds, budget, window; int32_t threads",
+)
+RecordCall = struct("vcs_record_call_t", "uint8_t cpu; uint64_t seed; int64_t frames, dense, stride, instructions")
 
 
 # ---- the library -----------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ def compile_c(tmp_path, text):
 
 def test_prototypes_are_those_of_the_headers(tmp_path):
     lines = [f"VCS_API {_bind.declaration(line)};" for line in _c.PROTOTYPES]
-    result = compile_c(tmp_path, '#include "bits.h"\n#include "step.h"\n' + "\n".join(lines))
+    result = compile_c(tmp_path, '#include "bits.h"\n#include "step.h"\n#include "study.h"\n' + "\n".join(lines))
     assert result.returncode == 0, result.stderr
 
 
@@ -32,7 +32,7 @@ def test_a_wrong_prototype_would_be_noticed(tmp_path):
 
 
 def test_structs_are_laid_out_as_in_c(tmp_path):
-    lines = ['#include "bits.h"', '#include "step.h"', "#include <stddef.h>"]
+    lines = ['#include "bits.h"', '#include "step.h"', '#include "study.h"', "#include <stddef.h>"]
     for name, struct in _c.STRUCTS.items():
         lines.append(f'_Static_assert(sizeof({name}) == {ctypes.sizeof(struct)}, "{name}");')
         for field, kind in struct._fields_:
@@ -54,9 +54,12 @@ def test_constants_are_those_of_the_headers(tmp_path):
         "VCS_INPUT_RESET": diffvcs.INPUT_NAMES.index("reset"), "VCS_TRUTH_IMPOSSIBLE": diffvcs.functional.OUTCOMES.index("impossible"),
         "VCS_CAST_NONE": relaxed.CASTS.index("none"), "VCS_DISPATCH_DISTANCE": relaxed.DISPATCHES.index("distance"),
         "VCS_BUS_REDUCED": relaxed.BUSES.index("reduced"), "VCS_SLOT_PC": relaxed.REGISTERS.index("pc"),
-        "VCS_SLOT_RAM": len(relaxed.REGISTERS),
+        "VCS_SLOT_RAM": len(relaxed.REGISTERS), "VCS_STUDY_METHODS": len(diffvcs.study.METHODS), "VCS_STEERS": len(diffvcs.study.SEARCHES),
+        "VCS_OBJECT_COUNT": len(diffvcs.study.OBJECTS), "VCS_JOYSTICK_ANSWERS": len(diffvcs.study.ANSWERS),
     }  # fmt: skip
-    lines = ['#include "bits.h"'] + [f'_Static_assert({n} == {v}, "{n}");' for n, v in pairs.items()]
+    lines = ['#include "bits.h"', '#include "study.h"'] + [
+        f'_Static_assert({n} == {v}, "{n}");' for n, v in pairs.items()
+    ]
     result = compile_c(tmp_path, "\n".join(lines))
     assert result.returncode == 0, result.stderr
 

@@ -17,6 +17,7 @@ import threading
 import warnings
 
 import numpy as np
+import needs
 import pytest
 
 import diffvcs
@@ -306,7 +307,7 @@ def targets(w):
 
 
 def DiffVCSVectorEnv_(*arguments, **options):
-    return pytest.importorskip("diffvcs.vector").DiffVCSVectorEnv(*arguments, **options)
+    return needs.module("diffvcs.vector", "gymnasium").DiffVCSVectorEnv(*arguments, **options)
 
 
 @pytest.fixture(scope="module")
@@ -552,7 +553,7 @@ def test_vector_environments_after_close_are_refused():
 
 @pytest.mark.roms
 def test_gymnasium_environments_after_close_are_refused():
-    gymnasium = pytest.importorskip("gymnasium")
+    gymnasium = needs.module("gymnasium")
     env = gymnasium.make("DiffVCS/Pong-v5").unwrapped
     env.reset(seed=0)
     env.close()

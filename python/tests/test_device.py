@@ -5,15 +5,16 @@ import os
 import weakref
 
 import numpy as np
+import needs
 import pytest
 
-gymnasium = pytest.importorskip("gymnasium")
+gymnasium = needs.module("gymnasium")
 
 import diffvcs  # noqa: E402
 from diffvcs import DiffVCSVectorEnv, device  # noqa: E402
 
 DEVICE = f"cuda:{os.environ['DIFFVCS_DEVICE']}" if "DIFFVCS_DEVICE" in os.environ else "cpu-as-gpu"
-on_the_cpu = pytest.mark.skipif(DEVICE != "cpu-as-gpu", reason="NumPy looks into the host's memory only")
+on_the_cpu = pytest.mark.skipif(DEVICE != "cpu-as-gpu", reason="cpu: NumPy reads the host's memory only")
 
 
 def make(num_envs=3, where=DEVICE, **settings):
@@ -70,7 +71,7 @@ def test_memory_goes_back_when_nobody_has_it():
 
 
 def test_jax_takes_observations_and_gives_actions():
-    jax = pytest.importorskip("jax")
+    jax = needs.module("jax")
     envs, others = make(), make()
     observations, _ = envs.reset(seed=1)
     others.reset(seed=1)
@@ -88,7 +89,7 @@ def test_jax_takes_observations_and_gives_actions():
 
 
 def test_torch_takes_observations_and_gives_actions():
-    torch = pytest.importorskip("torch")
+    torch = needs.module("torch")
     envs, others = make(), make()
     observations, _ = envs.reset(seed=1)
     others.reset(seed=1)
@@ -162,7 +163,7 @@ def test_calls_that_a_device_has_not_are_refused():
 
 def test_without_a_gpu_it_says_what_is_missing():
     if device.lib.vcs_device_missing(device.GPU) is None:
-        pytest.skip("there is a GPU")
+        needs.missing("no-gpu", "there is a GPU")
     for ask in (lambda: make(where="cuda"), lambda: make(where="cuda:3")):
         with pytest.raises(diffvcs.VCSError, match="make cuda|no GPU"):
             ask()

@@ -16,6 +16,7 @@
 #include "host/files.h"
 #include "host/palette.h"
 #include "host/save.h"
+#include "host/options.h"
 
 /* ---- Cartridges on a device -------------------------------------------------------------------------------------- */
 
@@ -172,6 +173,8 @@ void vcs_device_batch_defaults(vcs_device_batch_options_t *options) {
 }
 
 static vcs_status_t check_options(const vcs_device_batch_options_t *o, int32_t cart_count, vcs_error_t *error) {
+  vcs_status_t known = vcs_reserved_check(o->reserved, "vcs_device_batch_options_t", error);
+  if (known) return known;
   const struct {
     const char *name;
     int64_t value, min, max;
@@ -780,7 +783,8 @@ vcs_status_t vcs_device_batch_truths(int32_t device, const vcs_run_t *runs, size
   if (options) here = *options;
   here.device = VCS_CPU;
   options = &here;
-  vcs_status_t status = vcs_engine_find(device, &engine, error);
+  vcs_status_t status = vcs_reserved_check(here.reserved, "vcs_truth_options_t", error);
+  if (status == VCS_OK) status = vcs_engine_find(device, &engine, error);
   if (status) return status;
   if (!runs || !run_count || !places || !results || count >= INT32_MAX / 2 || run_count > INT32_MAX / (count + 1)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no runs, no places, no results, or too many of them");

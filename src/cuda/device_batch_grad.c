@@ -12,6 +12,7 @@
 #include "host/batch.h"
 #include "host/files.h"
 #include "host/parallel.h"
+#include "host/options.h"
 #include "host/progress.h"
 
 enum { ROWS = 8192, EVENTS = 2304, SNAPSHOTS = 128, AT_ONCE = 65536, STE_SLOTS = 8, BIT_SLOTS = 16 };
@@ -282,7 +283,8 @@ static vcs_status_t check(const product_t *p, vcs_error_t *error) {
   if (p->device_batch && o->grad.method == VCS_METHOD_BIT && o->grad.fork_window > 0)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "a device has no forks: set fork_window to 0, or use a batch on VCS_CPU, or vcs_grad_jvp");
-  return VCS_OK;
+  vcs_status_t status = vcs_reserved_check(o->reserved, "vcs_batch_grad_options_t", error);
+  return status ? status : vcs_reserved_check(o->grad.reserved, "vcs_grad_options_t", error);
 }
 
 static vcs_status_t product_on_device(product_t *p, void *stream, vcs_error_t *error) {

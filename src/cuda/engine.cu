@@ -72,7 +72,7 @@ const vcs_fault_t *glance(void *to, const void *from, size_t size) {
 
 const vcs_fault_t *wait_for(void *stream) { return error_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
 
-/* ---- Environments ------------------------------------------------------------------------------------------------------- */
+/* ---- Environments ------------------------------------------------------------------------------------------------ */
 
 /* A machine while it runs: in local memory, or where it lies. */
 struct machine_t {
@@ -102,8 +102,8 @@ __global__ void deal_kernel(const __grid_constant__ vcs_device_batch_view_t batc
 }
 
 __global__ void __launch_bounds__(WARP)
-    reset_kernel(const __grid_constant__ vcs_device_batch_view_t batch, const __grid_constant__ vcs_device_batch_resets_t resets,
-                 vcs_batch_results_t results) {
+    reset_kernel(const __grid_constant__ vcs_device_batch_view_t batch,
+                 const __grid_constant__ vcs_device_batch_resets_t resets, vcs_batch_results_t results) {
   const int32_t entry = blockIdx.x * WARP + threadIdx.x;
   if (entry >= resets.count) return;
   const int32_t number = resets.ids != nullptr ? resets.ids[entry] : entry;
@@ -115,8 +115,8 @@ __global__ void __launch_bounds__(WARP)
   vcs_device_env_report(number, env, m, &results);
 }
 
-__global__ void __launch_bounds__(WARP, WARPS_PER_SM)
-    step_kernel(const __grid_constant__ vcs_device_batch_view_t batch, const int32_t *actions, vcs_batch_results_t results) {
+__global__ void __launch_bounds__(WARP, WARPS_PER_SM) step_kernel(const __grid_constant__ vcs_device_batch_view_t batch,
+                                                                  const int32_t *actions, vcs_batch_results_t results) {
   const int32_t number = blockIdx.x * WARP + threadIdx.x;
   const unsigned lanes = __ballot_sync(~0u, number < batch.count);
   if (number >= batch.count) return;
@@ -184,7 +184,8 @@ __global__ void __launch_bounds__(SHOW_THREADS)
 }
 
 /* What envs show; after a reset only those that begin. */
-const vcs_fault_t *show(const vcs_device_batch_view_t *batch, uint8_t *observations, bool starts_only, cudaStream_t stream) {
+const vcs_fault_t *show(const vcs_device_batch_view_t *batch, uint8_t *observations, bool starts_only,
+                        cudaStream_t stream) {
   if (batch->frames_at == 0) return nullptr;
   const bool small = batch->shows == VCS_DEVICE_BATCH_SHOWS_SMALL;
   const int shared = small ? VCS_WIDTH * batch->height : 0;
@@ -209,8 +210,8 @@ const vcs_fault_t *deal(const vcs_device_batch_view_t *batch, const int32_t *kin
   return error_of(cudaFree(seeds_there));
 }
 
-const vcs_fault_t *reset(const vcs_device_batch_view_t *batch, const vcs_device_batch_resets_t *resets, const vcs_batch_results_t *results,
-                  void *stream) {
+const vcs_fault_t *reset(const vcs_device_batch_view_t *batch, const vcs_device_batch_resets_t *resets,
+                         const vcs_batch_results_t *results, void *stream) {
   cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (resets->count <= 0) return nullptr;
   reset_kernel<<<warps(resets->count), WARP, 0, queue>>>(*batch, *resets, *results);
@@ -218,8 +219,8 @@ const vcs_fault_t *reset(const vcs_device_batch_view_t *batch, const vcs_device_
   return show(batch, results->observations, true, queue);
 }
 
-const vcs_fault_t *step(const vcs_device_batch_view_t *batch, const int32_t *actions, const vcs_batch_results_t *results,
-                 void *stream) {
+const vcs_fault_t *step(const vcs_device_batch_view_t *batch, const int32_t *actions,
+                        const vcs_batch_results_t *results, void *stream) {
   cudaStream_t queue = static_cast<cudaStream_t>(stream);
   step_kernel<<<warps(batch->count), WARP, 0, queue>>>(*batch, actions, *results);
   TRY(cudaGetLastError());
@@ -241,8 +242,8 @@ __global__ void copy_kernel(const __grid_constant__ vcs_device_batch_view_t batc
   }
   __syncthreads();
   if (!what.restores || threadIdx.x != 0) return;
-  vcs_device_env_report(env, reinterpret_cast<const vcs_device_env_t *>(record), vcs_record_machine(&batch, record, VCS_DEVICE_ENV_NOW),
-                  &what.results);
+  vcs_device_env_report(env, reinterpret_cast<const vcs_device_env_t *>(record),
+                        vcs_record_machine(&batch, record, VCS_DEVICE_ENV_NOW), &what.results);
 }
 
 const vcs_fault_t *copy(const vcs_device_batch_view_t *batch, const vcs_device_batch_copies_t *what, void *stream) {

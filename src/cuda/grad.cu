@@ -4,9 +4,9 @@
 #define VCS_DEVICE_ONLY
 #include "grad.h"
 
-#define TRY(call)                     \
-  do {                                \
-    const vcs_fault_t *fault_ = call;          \
+#define TRY(call)                         \
+  do {                                    \
+    const vcs_fault_t *fault_ = call;     \
     if (fault_ != nullptr) return fault_; \
   } while (0)
 

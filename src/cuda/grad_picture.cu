@@ -22,7 +22,8 @@ enum { SUM_WARPS = 4 };
  */
 
 /* The adjoints of a row up to each of its pixels, and whether there are any: a warp a row. */
-__global__ void __launch_bounds__(SUM_WARPS *WARP) sum_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
+__global__ void __launch_bounds__(SUM_WARPS *WARP)
+    sum_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
   const int32_t env = blockIdx.x, lane = threadIdx.x % WARP;
   const float *pixels = vcs_grad_pixels(&view, env);
   const int32_t height = vcs_grad_cart(&view, env)->height;

@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(2 * WARP, RUNS_PER_SM) run_kernel(const __grid
   if (threadIdx.x == 0) {
     ends = false;
     pair = {reinterpret_cast<vcs_t *>(registers), &video, truth.logs + run * static_cast<size_t>(VCS_LOG_SIZE), &gate,
-           &ends};
+            &ends};
     __mbarrier_init(&gate, 2);
   }
   __syncthreads();

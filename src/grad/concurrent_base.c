@@ -179,11 +179,9 @@ static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, const vcs_t *m,
     if (frame->lost) return;
     frame->wirings[frame->wiring_count++] = wiring;
   }
-  vcs_t registers_only = {.pc = cpu->pc, .sp = cpu->sp, .a = cpu->a, .x = cpu->x, .y = cpu->y};
-  registers_only.p = vcs_cpu_status(cpu);
-  frame->rows[row] =
-      (vcs_stand_t){vcs_stand_key(&registers_only), vcs_cpu_cycles(cpu),    frame->note.count, frame->touch_count,
-                    frame->rom_touch_count,         frame->wiring_count - 1};
+  const uint64_t key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
+  frame->rows[row] = (vcs_stand_t){
+      key, vcs_cpu_cycles(cpu), frame->note.count, frame->touch_count, frame->rom_touch_count, frame->wiring_count - 1};
 }
 
 bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, vcs_t *after) {
@@ -228,4 +226,24 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   memcpy(after, m, vcs_machine_size(cart));
   vcs_beam_put(&frame->segments[frame->segment_count].before, after);
   return true;
+}
+
+uint16_t vcs_base_frame_enliven(vcs_base_frame_t *frame, uint16_t read_later) {
+  uint16_t live = frame->live_after = read_later;
+  uint32_t reads = frame->read_count;
+  for (uint32_t i = frame->segment_count; i-- > 0;) {
+    vcs_segment_t *segment = &frame->segments[i];
+    if (reads && frame->reads[reads - 1].segment == i) {
+      reads--;
+      live |= (uint16_t)(3u << 2 * frame->note.accesses[segment->access].reg);
+    }
+    segment->live = live;
+    if (segment->clears) live = 0;
+  }
+  return frame->live_before = live;
+}
+
+void vcs_base_frame_keep_all(vcs_base_frame_t *frame) {
+  frame->live_before = frame->live_after = 0xFFFF;
+  for (uint32_t i = 0; i < frame->segment_count; i++) frame->segments[i].live = 0xFFFF;
 }

@@ -6,9 +6,10 @@
 #include "host/files.h"
 #include "reward.h"
 #include "ste.h"
+#include "host/options.h"
 
 void vcs_grad_defaults(vcs_grad_options_t *options) {
-  vcs_grad_options_t defaults = {VCS_METHOD_BIT, 0, 6.0F, 0.0F, VCS_SIDE_TANGENT, NULL};
+  vcs_grad_options_t defaults = {.method = VCS_METHOD_BIT, .alpha = 6.0F, .side = VCS_SIDE_TANGENT};
   *options = defaults;
 }
 
@@ -83,7 +84,7 @@ static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *option
                           (int)options->fork_window, (int)VCS_FRAME_INSTRUCTIONS);
   if (outputs->env && outputs->env->cart != run->cart)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the environment has another cartridge than the run");
-  return VCS_OK;
+  return vcs_reserved_check(options->reserved, "vcs_grad_options_t", error);
 }
 
 /* Room for a run. */

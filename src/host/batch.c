@@ -22,6 +22,7 @@
 
 #include "host/files.h"
 #include "host/parallel.h"
+#include "options.h"
 
 /* ---- Frames ------------------------------------------------------------------------------------------------- */
 
@@ -666,6 +667,8 @@ void vcs_batch_defaults(vcs_batch_options_t *options) {
 }
 
 static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *error) {
+  vcs_status_t known = vcs_reserved_check(o->reserved, "vcs_batch_options_t", error);
+  if (known) return known;
   const int32_t least = o->device == VCS_CPU ? 1 : 0; /* a device can do without pictures */
   const struct {
     const char *name;
