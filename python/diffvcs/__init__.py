@@ -54,7 +54,7 @@ from .study import (
     record,
     rom_uses,
     score,
-    slice,
+    slice as slice,
     steer,
     truth_pairs,
     verify,
