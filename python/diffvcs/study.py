@@ -58,7 +58,7 @@ def _readable(rows: np.ndarray) -> np.ndarray:
     """The same rows with their texts as strings of bytes instead of arrays of characters."""
     fields = rows.dtype.fields
     assert fields is not None
-    formats = [f"S{f.itemsize}" if f.subdtype and f.base.char == "S" else f for f, *_ in fields.values()]
+    formats = [f"S{f.itemsize}" if f.subdtype and f.base.kind == "S" else f for f, *_ in fields.values()]
     offsets = [offset for _, offset, *_ in fields.values()]
     return rows.view(
         np.dtype({"names": list(fields), "formats": formats, "offsets": offsets, "itemsize": rows.dtype.itemsize})
