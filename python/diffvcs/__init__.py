@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from .envpool import make
     from .vector import DiffVCSVectorEnv
 
-__version__: str = _c.lib.vcs_version().decode()
+__version__: str = _c.lib.vcs_version()
 
 _ELSEWHERE = {  # imported when asked for: the package itself needs NumPy only
     "Action": "ale", "ALEInterface": "ale", "ALEState": "ale", "LoggerMode": "ale", "AtariEnv": "env", "make": "envpool",
