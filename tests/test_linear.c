@@ -132,7 +132,8 @@ static uint16_t latched[8];
 static float scale[256];
 
 static void plug_in(unsigned board) {
-  vcs_cart_options_t options = {VCS_PROFILE_XITARI, boards[board].scheme, VCS_FORMAT_NTSC, NULL};
+  vcs_cart_options_t options = {
+      .profile = VCS_PROFILE_XITARI, .scheme = boards[board].scheme, .format = VCS_FORMAT_NTSC};
   vcs_cart_t *cart;
   vcs_error_t error;
   for (size_t i = 0; i < boards[board].size; i++) image[i] = noise_byte();

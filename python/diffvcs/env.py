@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any, Literal
 
 import numpy as np
@@ -70,7 +69,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         max_num_frames_per_episode: int | None = None,
         render_mode: Literal["human", "rgb_array"] | None = None,
         sound_obs: bool = False,
-    ):
+    ) -> None:
         if obs_type not in OBSERVATIONS:
             raise error.Error(f"obs_type is one of {', '.join(OBSERVATIONS)}; {obs_type!r} is none of them")
         if render_mode not in (None, "human", "rgb_array"):
@@ -97,17 +96,19 @@ class AtariEnv(gymnasium.Env, EzPickle):
         self.load_game()
         everything = full_action_space or continuous
         self._action_set = self.ale.getLegalActionSet() if everything else self.ale.getMinimalActionSet()
+        self._choices = [int(action) for action in self._action_set]
         self.action_space = continuous_space() if continuous else spaces.Discrete(len(self._action_set))
         self.observation_space = self._space()
         self._seen = _c.Seen()
-        self._seen_at = ctypes.addressof(self._seen)
+        self._played_on: _c.Env | None = None
+        self._play: Any = None
         self._see, self._shape = OBSERVATIONS.index(obs_type), self._image_shape()
 
     def _image_shape(self) -> tuple[int, ...]:
         screen = self.ale.getScreenDims()
         return {"rgb": (*screen, 3), "grayscale": screen, "ram": (self.ale.getRAMSize(),)}[self._obs_type]
 
-    def _space(self) -> spaces.Space:
+    def _space(self) -> spaces.Space[Any]:
         image = spaces.Box(0, 255, self._image_shape(), np.uint8)
         if not self.sound_obs:
             return image
@@ -153,18 +154,24 @@ class AtariEnv(gymnasium.Env, EzPickle):
         frameskip = self._frameskip
         if isinstance(frameskip, tuple):
             frameskip = int(self.np_random.integers(*frameskip))
+        choice: int
         if self.continuous:
             choice, strength = self._direct(action)
         else:
-            choice, strength = self._action_set[action], 1.0
+            choice, strength = self._choices[action], 1.0
         seen, image, ale = self._seen, np.empty(self._shape, np.uint8), self.ale
-        if ale._window is None:
-            lib.vcs_play(ale._env, choice, strength, frameskip, self._see, _c.room(image), self._seen_at)
-            reward = float(seen.reward)
-        else:  # every frame is seen
-            reward = sum(ale.act(choice, strength) for _ in range(frameskip))
-            lib.vcs_see(ale._env, self._see, _c.room(image), self._seen_at)
-        return self._with_sound(image), float(reward), bool(seen.over), bool(seen.truncated), self._numbers()
+        assert ale._env is not None  # load_game has loaded it
+        if self._played_on is not ale._env:  # loaded, and loaded again
+            self._played_on = ale._env
+            self._play = lib.bound("vcs_play", env=ale._env, see=self._see, seen=seen)
+        with ale._env.lock:
+            if ale._window is None:
+                self._play(choice, strength, frameskip, image)
+                reward = float(seen.reward)
+            else:  # every frame is seen
+                reward = sum(ale.act(choice, strength) for _ in range(frameskip))
+                lib.vcs_see(ale._env, self._see, image, seen)
+            return self._with_sound(image), float(reward), bool(seen.over), bool(seen.truncated), self._numbers()
 
     def _direct(self, action: int | np.ndarray) -> tuple[Action, float]:
         if not isinstance(action, np.ndarray) or action.dtype != np.float32 or action.shape != (3,):
@@ -191,7 +198,11 @@ class AtariEnv(gymnasium.Env, EzPickle):
         raise error.Error('there is nothing to render: make the environment with render_mode="rgb_array" or "human"')
 
     def _with_sound(self, image: np.ndarray) -> np.ndarray | dict[str, np.ndarray]:
-        return {"image": image, "sound": self.ale.getAudio()} if self.sound_obs else image
+        if not self.sound_obs:
+            return image
+        sound = self.ale.getAudio()
+        assert sound is not None  # it is filled in place only where an array is given
+        return {"image": image, "sound": sound}
 
     def _numbers(self) -> dict[str, Any]:
         seen = self._seen
@@ -204,11 +215,12 @@ class AtariEnv(gymnasium.Env, EzPickle):
     def _get_obs(self) -> np.ndarray | dict[str, np.ndarray]:
         """What there is to see now."""
         image = np.empty(self._shape, np.uint8)
-        lib.vcs_see(self.ale.machine.handle, self._see, _c.room(image), self._seen_at)
+        lib.vcs_see(self.ale.machine.handle, self._see, image, self._seen)
         return self._with_sound(image)
 
     def _get_info(self) -> dict[str, Any]:
-        lib.vcs_see(self.ale.machine.handle, len(OBSERVATIONS), None, self._seen_at)  # the numbers alone
+        nothing = np.empty(0, np.uint8)
+        lib.vcs_see(self.ale.machine.handle, len(OBSERVATIONS), nothing, self._seen)  # the numbers alone
         return self._numbers()
 
     # ---- what people ask -------------------------------------------------------------------------------------------
@@ -234,6 +246,8 @@ class AtariEnv(gymnasium.Env, EzPickle):
         self.ale.restoreState(state)
 
     def close(self) -> None:
+        """Every later step is refused."""
+        self.ale.machine.close()
         if self.ale._window is not None:
             self.ale._window.close()
             self.ale._window = None

@@ -26,16 +26,33 @@
 
 enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
 
+/* Hooks. A file that defines VCS_RUN_BESIDE before it includes this one gets a vcs_run of its own, compiled with the
+ * hooks that it also defines; without it they are empty and cost nothing. grad/concurrent_run.c uses them.
+ *
+ *   VCS_RUN_LOOK   a statement before each instruction but the first; it may go to the label `met`
+ *   VCS_RUN_MET    the statement at that label, label included
+ *   VCS_RUN_WITH   further parameters of vcs_run, with a leading comma
+ *
+ * The recorder of tapes (grad/tape.c) has a loop of its own: it keeps the registers packed as a row has them and
+ * indexes code by the program counter, which a row needs too. Written with hooks around this loop it would do both
+ * twice. */
+#ifndef VCS_RUN_BESIDE
+#define VCS_RUN_LOOK
+#define VCS_RUN_MET
+#define VCS_RUN_WITH
+#endif
+
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define VCS_ROWS_JUMP 1
 #define VCS_ROW_LABEL(name, number) \
   name:
-#define VCS_DISPATCH goto *rows[at->row]
+#define VCS_DISPATCH_NOW goto *rows[at->row]
 #else
 #define VCS_ROWS_JUMP 0
 #define VCS_ROW_LABEL(name, number) case number:
-#define VCS_DISPATCH goto next
+#define VCS_DISPATCH_NOW goto next
 #endif
+#define VCS_DISPATCH VCS_RUN_LOOK VCS_DISPATCH_NOW
 
 /* The next instruction, `length` bytes on. */
 #define VCS_RUN_ON(length) \
@@ -359,7 +376,7 @@ VCS_FN uint32_t vcs_turns_of_timer(const vcs_t *m, uint32_t now, uint32_t period
  * more), and possibly none. Returns their number, with VCS_RUN_STEP set if the next instruction is one for
  * vcs_cpu_step, and VCS_RUN_OVER if the frame is over. */
 enum { VCS_RUN_STEP = 1 << 16, VCS_RUN_OVER = 1 << 17 };
-VCS_SLOW_FN uint32_t vcs_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t allowance) {
+VCS_SLOW_FN uint32_t vcs_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t allowance VCS_RUN_WITH) {
   vcs_cpu_t registers, *cpu = &registers;
   vcs_bank_t bank;
   if (!vcs_find_bank(cart, m, m->pc, &bank)) return VCS_RUN_STEP;
@@ -386,7 +403,7 @@ VCS_SLOW_FN uint32_t vcs_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *vide
       VCS_TIA_ROWS(VCS_TIA_ROW_ADDRESSES)};
   const void *const *rows = addresses;
   __asm__("" : "+r"(rows)); /* so that gcc does not know where it points, and keeps it in a register */
-  VCS_DISPATCH;
+  VCS_DISPATCH_NOW;
   {
 #else
 next:
@@ -414,6 +431,7 @@ next:
         default : break;
 #endif
   }
+  VCS_RUN_MET
 step:
   cpu->pc = (uint16_t)(bank.start + (at - bank.code));
   end = VCS_RUN_STEP;
@@ -437,6 +455,7 @@ out:
   return end | (uint32_t)(cpu->time & VCS_COUNT_MASK);
 }
 
+#ifndef VCS_RUN_BESIDE /* a file that defines it has its own loop around vcs_run */
 /* Executes up to `count` instructions. Stops when a frame is over or the CPU has jammed. Returns their number. */
 VCS_SLOW_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t count) {
   uint32_t left = count;
@@ -457,5 +476,7 @@ VCS_SLOW_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *
   if (frame_over) m->partial = 0;
   return count - left;
 }
+
+#endif
 
 #endif
