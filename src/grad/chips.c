@@ -103,8 +103,7 @@ VCS_STATIC void forget(const vcs_sweep_t *s, size_t offset) {
 
 /* Where an object is after its strobe at a clock of the line. */
 VCS_STATIC int strobe_position(int object, int32_t clock) {
-  int hpos = clock % VCS_LINE_CLOCKS, player = object <= VCS_P1;
-  return hpos < VCS_HBLANK_CLOCKS ? 2 + player : (hpos - VCS_HBLANK_CLOCKS + 4 + player) % 160;
+  return vcs_reset_position(clock % VCS_LINE_CLOCKS, object <= VCS_P1);
 }
 
 /* The shorter way round the line from one position to another. */
@@ -165,7 +164,7 @@ VCS_STATIC void link_hmove(vcs_sweep_t *s, const vcs_event_t *event) {
 /* Where a missile is after a write to its RESMPx. */
 VCS_STATIC int released_at(const vcs_t *t, size_t missile, uint8_t value) {
   if (!t->resmp[missile] || value & 2) return t->pos[VCS_M0 + missile];
-  return (t->pos[VCS_P0 + missile] + 4 * vcs_copies(t->nusiz[missile] & 7).stretch) % 160;
+  return vcs_released_position(t->pos[VCS_P0 + missile], t->nusiz[missile]);
 }
 
 /* forward: pos[missile] = f(value, resmp, nusiz, positions) */
@@ -212,7 +211,7 @@ VCS_STATIC void link_mirroring(vcs_sweep_t *s, const vcs_event_t *event) {
   int before = s->scratch->pf_mirrored, after = event->value & 1, now[3];
   for (int i = 0; i < 3; i++) {
     int hpos = (event->clock + moved[i] + VCS_LINE_CLOCKS) % VCS_LINE_CLOCKS;
-    now[i] = hpos < VCS_HBLANK_CLOCKS + 79 ? after : before;
+    now[i] = vcs_mirrors_this_line(hpos) ? after : before;
   }
   vcs_link(s, time, mirrored, sides.more * (float)(now[2] - now[1]) + sides.less * (float)(now[0] - now[1]));
   s->live[s->reverse ? VCS_OFFSET(cycles) : VCS_OFFSET(pf_mirrored)] = 1;
@@ -319,7 +318,7 @@ VCS_EXTERN void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, fl
       return;
     case VCS_CTRLPF: /* forward: ctrlpf = value; pf_mirrored = value & 1 unless the right half has begun */
       if (s->reverse) link_mirroring(s, event);
-      if (event->clock % VCS_LINE_CLOCKS < VCS_HBLANK_CLOCKS + 79) {
+      if (vcs_mirrors_this_line(event->clock % VCS_LINE_CLOCKS)) {
         const keeps_t mirrored = {VCS_OFFSET(pf_mirrored), 0x01, 0};
         link_kept(s, &mirrored, event->value, v);
       }

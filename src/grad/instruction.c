@@ -272,35 +272,10 @@ VCS_STATIC void put(const vcs_sweep_t *s, uint64_t writes, const float *out) {
 
 /* ---- Before and after a row ------------------------------------------------------------------------------------- */
 
-/* Contents follow the walk: what a row stored is there after it, and not before it. */
-VCS_STATIC void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
-  if (row->opcode == VCS_JSR ||
-      row->opcode == VCS_BRK) { /* JSR, BRK push the address of their last byte, or the next */
-    uint16_t pc = (uint16_t)(row->pc + 2);
-    uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, vcs_row_status(row)};
-    for (int i = 0; i < (row->opcode ? 2 : 3); i++) {
-      uint16_t addr = (uint16_t)(0x100 + (uint8_t)(row->sp - i));
-      if (vcs_chip_at(addr) == VCS_TO_RAM) s->m->ram[addr & 0x7F] = pushed[i];
-    }
-  } else if (row->opcode == VCS_OPAQUE) {
-    vcs_row_contents(s->tape, s->snapshot, row, true, s->m);
-  } else if (stores) {
-    vcs_cell_t cell = vcs_cell_written(s, row->addr);
-    if (cell.slots) ((uint8_t *)s->m)[cell.live] = row->value;
-  }
-}
-
-VCS_STATIC void undo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
-  if (row->opcode == VCS_BRK || row->opcode == VCS_OPAQUE) {
-    vcs_row_contents(s->tape, s->snapshot, row, false, s->m);
-  } else if (row->opcode == VCS_JSR) {
-    uint16_t second = (uint16_t)(0x100 + (uint8_t)(row->sp - 1));
-    if (vcs_chip_at(second) == VCS_TO_RAM) s->m->ram[second & 0x7F] = row->value;
-    if (vcs_chip_at(row->addr) == VCS_TO_RAM) s->m->ram[row->addr & 0x7F] = row->old;
-  } else if (stores) {
-    vcs_cell_t cell = vcs_cell_written(s, row->addr);
-    if (cell.slots) ((uint8_t *)s->m)[cell.live] = row->old;
-  }
+/* How to apply the row to s->m, or to undo it: the contents of memory follow the walk. */
+VCS_FN vcs_applied_t applied(const vcs_sweep_t *s, const vcs_row_t *row) {
+  const vcs_applied_t at = {s->tape, s->cart, s->m, row, s->snapshot};
+  return at;
 }
 
 /* Points event and snapshot to the first ones at or after the row; the machine's banks and ports are the snapshot's. */
@@ -670,7 +645,8 @@ VCS_STATIC void row_forwards(vcs_sweep_t *s, int32_t index) {
   link_row(&w, kinds[row->opcode].stack, NULL);
   if (row->opcode == VCS_JSR) forget_stack(s, row->sp, 2);
   if (row->opcode == VCS_BRK) forget_stack(s, row->sp, 3);
-  redo(s, row, w.stores);
+  const vcs_applied_t at = applied(s, row);
+  vcs_row_apply(&at, s->m);
 }
 
 VCS_SLOW_FN void row_backwards(vcs_sweep_t *s, int32_t index) {
@@ -679,7 +655,8 @@ VCS_SLOW_FN void row_backwards(vcs_sweep_t *s, int32_t index) {
   const vcs_row_t *row = w.row;
   const kind_t *kind = &kinds[row->opcode];
   float v[VCS_SLOTS] = {0};
-  undo(s, row, kind->stores);
+  const vcs_applied_t at = applied(s, row);
+  vcs_row_undo(&at, s->m);
   if (kind->stores) link_write(&w, v);
   const bool hits = kind->stores && might_hit(&w);
   const unsigned flags = flags_asked(s, kind->flags);

@@ -43,10 +43,8 @@ VCS_FN vcs_cell_t vcs_cell_read(const vcs_sweep_t *s, uint16_t addr) {
 
 VCS_FN vcs_cell_t vcs_cell_written(const vcs_sweep_t *s, uint16_t addr) {
   vcs_cell_t none = {NULL, -1};
-  if (vcs_chip_at(addr) == VCS_TO_RAM) return vcs_cell_of_state(s, VCS_OFFSET(ram) + (addr & 0x7F));
-  if (vcs_chip_at(addr) != VCS_TO_CART || !s->cart->ram_size) return none;
-  int32_t place = vcs_cart_write_place(s->cart, s->m, addr);
-  return place >= 0 ? vcs_cell_of_state(s, VCS_OFFSET(cart_ram) + (size_t)place) : none;
+  const int32_t place = vcs_written_at(s->cart, s->m, addr);
+  return place >= 0 ? vcs_cell_of_state(s, (size_t)place) : none;
 }
 
 VCS_FN uint8_t vcs_cell_content(const vcs_sweep_t *s, vcs_cell_t cell) { return ((const uint8_t *)s->m)[cell.live]; }

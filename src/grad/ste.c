@@ -497,9 +497,7 @@ VCS_HOT_FN cell_t cell_read(const vcs_ste_t *ste, uint16_t addr) {
 }
 
 VCS_HOT_FN int32_t offset_written(const vcs_ste_t *ste, uint16_t addr) {
-  if (VCS_LIKELY((addr & 0x1280) == 0x80)) return (int32_t)VCS_OFFSET(ram) + (addr & 0x7F);
-  int32_t place = addr & 0x1000 ? vcs_cart_write_place(ste->s->cart, ste->side, addr) : -1;
-  return place >= 0 ? (int32_t)VCS_OFFSET(cart_ram) + place : -1;
+  return vcs_written_at(ste->s->cart, ste->side, addr);
 }
 
 /* forward: *out += weight * the cell */
@@ -643,22 +641,14 @@ VCS_STATIC void link_branch(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_
 /* ---- A frame ------------------------------------------------------------------------------------------------------
  */
 
-/* Contents follow the walk where softened reads look at them: what a row stored is there after it, not before it. */
-VCS_STATIC void keep_contents(const vcs_ste_t *ste, const vcs_row_t *row, bus_t bus, bool reverse) {
-  uint8_t *m = (uint8_t *)ste->s->m;
-  if (bus == DOES_JSR || bus == DOES_BRK) {
-    uint16_t pc = (uint16_t)(row->pc + 2);
-    uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, vcs_row_status(row)};
-    uint8_t there[3] = {row->old, row->value, 0};
-    for (int i = 0; i < (bus == DOES_JSR ? 2 : 3); i++) {
-      int32_t offset = offset_written(ste, (uint16_t)(0x100 + (uint8_t)(row->sp - i)));
-      if (offset < 0) continue;
-      if (bus == DOES_BRK) there[i] = ((const uint8_t *)ste->side)[offset];
-      m[offset] = reverse ? there[i] : pushed[i];
-    }
-  } else if (bus == DOES_WRITE || bus == DOES_MODIFY) {
-    int32_t offset = offset_written(ste, row->addr);
-    if (offset >= 0) m[offset] = reverse ? row->old : row->value;
+/* With softened reads, which look at memory, its contents follow the walk: applied forwards, undone backwards. */
+VCS_STATIC void keep_contents(const vcs_ste_t *ste, const vcs_row_t *row, bool reverse) {
+  const vcs_sweep_t *s = ste->s;
+  const vcs_applied_t at = {s->tape, s->cart, ste->side, row, s->snapshot};
+  if (reverse) {
+    vcs_row_undo(&at, s->m);
+  } else {
+    vcs_row_apply(&at, s->m);
   }
 }
 
@@ -677,8 +667,7 @@ VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *
   if (reverse && ste->rules.temperature == 0) ste->has_adjoint &= ~(unsigned)recipe->sets;
   switch (bus) {
     case DOES_NOTHING:
-      if (ste->rules.temperature > 0 && row->opcode == VCS_OPAQUE)
-        vcs_row_contents(ste->s->tape, ste->s->snapshot, row, !reverse, ste->s->m);
+      if (ste->rules.temperature > 0 && row->opcode == VCS_OPAQUE) keep_contents(ste, row, reverse);
       take_steps(ste, recipe, row, next, reverse);
       return;
     case DOES_BRANCH:
@@ -691,13 +680,13 @@ VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *
       return;
     case DOES_JSR:
     case DOES_BRK:
-      if (ste->rules.temperature > 0) keep_contents(ste, row, bus, reverse);
+      if (ste->rules.temperature > 0) keep_contents(ste, row, reverse);
       forget_stack(ste, row->sp, bus == DOES_JSR ? 2 : 3);
       take_steps(ste, recipe, row, next, reverse);
       return;
     default:
       if (reverse) {
-        if (ste->rules.temperature > 0) keep_contents(ste, row, bus, true);
+        if (ste->rules.temperature > 0) keep_contents(ste, row, true);
         link_write(ste, row, event, true);
         if (ste->lane[VCS_STE_M] == 0 && !(asked & recipe->sets)) return;
       } else if (bus == DOES_MODIFY) {
@@ -706,7 +695,7 @@ VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *
       take_steps(ste, recipe, row, next, reverse);
       if (!reverse) {
         link_write(ste, row, event, false);
-        if (ste->rules.temperature > 0) keep_contents(ste, row, bus, false);
+        if (ste->rules.temperature > 0) keep_contents(ste, row, false);
       } else if (bus == DOES_MODIFY) {
         link_read(ste, row, true);
       }

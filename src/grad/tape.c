@@ -64,15 +64,15 @@ VCS_STATIC bool grow(void **array, int32_t count, int32_t *capacity, size_t size
 VCS_STATIC void place_comb(vcs_tape_t *tape, const vcs_t *m) {
   if (tape->drawn < tape->comb_end) return;
   int32_t line = tape->drawn / VCS_LINE_CLOCKS, since = tape->drawn % VCS_LINE_CLOCKS;
-  if (since >= VCS_HBLANK_CLOCKS + 8) {
+  if (since >= VCS_COMB_END) {
     line++;
     since = 0;
   }
   int32_t row = line - m->first_line;
-  tape->comb_end = VCS_LINE_CLOCKS * line + VCS_HBLANK_CLOCKS + 8;
+  tape->comb_end = VCS_LINE_CLOCKS * line + VCS_COMB_END;
   if (row < 0 || row >= VCS_ROWS_MAX) return;
   tape->comb[row].from = (uint8_t)(since < VCS_HBLANK_CLOCKS ? 0 : since - VCS_HBLANK_CLOCKS);
-  tape->comb[row].to = 8;
+  tape->comb[row].to = VCS_COMB_PIXELS;
 }
 
 /* The event of an access to the TIA that is about to happen `cycles` into the frame, with the TIA as it is before it.
@@ -95,8 +95,8 @@ VCS_HOT_FN void end_event(vcs_tape_t *tape, const vcs_t *m) { tape->next_event[-
 
 /* An HMOVE has happened; late ones draw no comb. */
 VCS_STATIC void end_hmove(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
-  const int hpos = tape->next_event[-1].clock % VCS_LINE_CLOCKS;
-  if (cart->hmove_blanks && (hpos <= 62 || hpos >= 225)) place_comb(tape, m);
+  const unsigned cycle = (uint32_t)tape->next_event[-1].clock / 3 % VCS_LINE_CYCLES;
+  if (cart->hmove_blanks && vcs_hmove_makes_comb(cycle)) place_comb(tape, m);
 }
 
 /* While a tape is recorded its events are counted by pointers; these go from one to the other. */

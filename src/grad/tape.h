@@ -92,9 +92,6 @@ VCS_FN uint8_t vcs_row_status(const vcs_row_t *row) {
  * They do not have the cartridge's RAM: if the row stores there, `addr` is the place in cart_ram plus one. */
 enum { VCS_OPAQUE = 0x02 };
 
-/* The TIA's registers as they are in vcs_t, from vsync up to the star field's. */
-enum { VCS_TIA_BYTES = offsetof(vcs_t, dump) - offsetof(vcs_t, vsync) };
-
 VCS_FN bool vcs_same_bytes(const void *one, const void *other, size_t size) {
 #if defined(__CUDA_ARCH__)
   size_t i = 0;
@@ -226,14 +223,6 @@ VCS_FN uint32_t vcs_row_time(const vcs_tape_t *tape, const vcs_row_t *row, bool 
   return vcs_row_cycles(tape, row) + vcs_opcode(row->opcode).cycles + crosses;
 }
 
-/* RAM as it is before a row that has a snapshot (VCS_OPAQUE, BRK), which is the tape's number `snapshot`, and after it.
- */
-VCS_FN void vcs_row_contents(const vcs_tape_t *tape, int32_t snapshot, const vcs_row_t *row, bool after, vcs_t *m) {
-  const uint8_t *machine = tape->snapshots[snapshot + after].machine;
-  memcpy(m->ram, machine + offsetof(vcs_t, ram), sizeof m->ram);
-  if (row->opcode == VCS_OPAQUE && row->addr) m->cart_ram[row->addr - 1] = after ? row->value : row->old;
-}
-
 /* ---- Where a data access goes ------------------------------------------------------------------------------- */
 
 typedef enum { VCS_TO_RAM, VCS_TO_TIA, VCS_TO_RIOT, VCS_TO_CART } vcs_chip_t;
@@ -243,6 +232,71 @@ VCS_FN vcs_chip_t vcs_chip_at(uint16_t addr) {
   if (!(addr & 0x80)) return VCS_TO_TIA;
   return addr & 0x200 ? VCS_TO_RIOT : VCS_TO_RAM;
 }
+
+/* The offset in vcs_t of the byte of RAM or cartridge RAM that a write reaches, or -1. `banks` has the present banks.
+ */
+VCS_FN int32_t vcs_written_at(const vcs_cart_t *cart, const vcs_t *banks, uint16_t addr) {
+  const vcs_chip_t chip = vcs_chip_at(addr);
+  if (chip == VCS_TO_RAM) return (int32_t)offsetof(vcs_t, ram) + (addr & 0x7F);
+  if (chip != VCS_TO_CART || !cart->ram_size) return -1;
+  const int32_t place = vcs_cart_write_place(cart, banks, addr);
+  return place < 0 ? -1 : (int32_t)offsetof(vcs_t, cart_ram) + place;
+}
+
+/* ---- Applying a row to memory, and undoing it ------------------------------------------------------------------ */
+
+/* A row and what it takes to know its stores: `banks` is a machine with the banks before it, `snapshot` the tape's
+ * number of the first snapshot at or after it. */
+typedef struct {
+  const vcs_tape_t *tape;
+  const vcs_cart_t *cart;
+  const vcs_t *banks;
+  const vcs_row_t *row;
+  int32_t snapshot;
+} vcs_applied_t;
+
+/* RAM before or after a row that has a snapshot on either side (VCS_OPAQUE), or before it (BRK). */
+VCS_FN void vcs_row_contents(const vcs_applied_t *at, bool after, vcs_t *m) {
+  const vcs_row_t *row = at->row;
+  memcpy(m->ram, at->tape->snapshots[at->snapshot + after].machine + offsetof(vcs_t, ram), sizeof m->ram);
+  if (row->opcode == VCS_OPAQUE && row->addr) m->cart_ram[row->addr - 1] = after ? row->value : row->old;
+}
+
+/* Writes what the row stored into the memory of m, which is as it was before the row. */
+VCS_FN void vcs_row_apply(const vcs_applied_t *at, vcs_t *m) {
+  const vcs_row_t *row = at->row;
+  const int stored = vcs_stored(row->opcode);
+  if (stored == 1) {
+    const int32_t place = vcs_written_at(at->cart, at->banks, row->addr);
+    if (place >= 0) ((uint8_t *)m)[place] = row->value;
+  } else if (stored) { /* JSR and BRK push the address of their third byte */
+    const uint16_t pc = (uint16_t)(row->pc + 2);
+    const uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, vcs_row_status(row)};
+    for (int i = 0; i < stored; i++) {
+      const uint16_t addr = (uint16_t)(0x100 + (uint8_t)(row->sp - i));
+      if (vcs_chip_at(addr) == VCS_TO_RAM) m->ram[addr & 0x7F] = pushed[i];
+    }
+  } else if (row->opcode == VCS_OPAQUE) {
+    vcs_row_contents(at, true, m);
+  }
+}
+
+/* Takes it back: the memory of m is then as it was before the row. */
+VCS_FN void vcs_row_undo(const vcs_applied_t *at, vcs_t *m) {
+  const vcs_row_t *row = at->row;
+  if (vcs_stored(row->opcode) == 1) {
+    const int32_t place = vcs_written_at(at->cart, at->banks, row->addr);
+    if (place >= 0) ((uint8_t *)m)[place] = row->old;
+  } else if (row->opcode == VCS_BRK || row->opcode == VCS_OPAQUE) {
+    vcs_row_contents(at, false, m);
+  } else if (row->opcode == VCS_JSR) {
+    const uint16_t second = (uint16_t)(0x100 + (uint8_t)(row->sp - 1));
+    if (vcs_chip_at(second) == VCS_TO_RAM) m->ram[second & 0x7F] = row->value;
+    if (vcs_chip_at(row->addr) == VCS_TO_RAM) m->ram[row->addr & 0x7F] = row->old;
+  }
+}
+
+/* ---- How an address is formed ------------------------------------------------------------------------------------ */
 
 /* A byte of code or of a table, as quickly as possible. */
 VCS_HOT_FN uint8_t vcs_code_byte(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
