@@ -79,7 +79,7 @@ static void pool_row(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b,
 #if WIDE
 enum { EIGHTHS = 8 };
 
-/* Even indices looked up in eight tables of 16: a table answers those of its own, and 0 to the others. */
+/* Looks up even indices in eight tables of 16: each table gives 0 for indices outside it. */
 __attribute__((target("avx2"))) INLINE __m256i look_up(const __m256i table[EIGHTHS], __m256i index) {
   const __m256i half = _mm256_and_si256(_mm256_srli_epi16(index, 1), _mm256_set1_epi8(0x7F));
   __m256i found = _mm256_setzero_si256();
