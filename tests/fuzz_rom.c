@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "core/state.h"
+#include "host/save.h"
 #include "diffvcs/grad.h"
 
 /* ---- Noise -------------------------------------------------------------------------------------------------- */
@@ -163,6 +164,11 @@ typedef struct {
   size_t count[PARTS];
 } vector_t;
 
+static void give_up(const vcs_error_t *error) {
+  fprintf(stderr, "fuzz_rom: %s\n", error->message);
+  exit(2);
+}
+
 static vector_t make_vector(const size_t count[PARTS], int noisy) {
   vector_t vector;
   for (int part = 0; part < PARTS; part++) {
@@ -210,12 +216,13 @@ static void clear(vector_t *a) { scale(a, 0); }
 static void multiply(const vcs_run_t *run, const vcs_grad_options_t *options, products_t *p) {
   clear(&p->jv);
   clear(&p->jw);
+  vcs_error_t error;
   vcs_grad_inputs_t tangents = {p->v.slots[STATE], p->v.slots[ROM], p->v.slots[INPUT]};
   vcs_grad_outputs_t effects = {.pixels = &p->jv.slots[PIXELS], .state = p->jv.slots[STATE]};
   vcs_grad_inputs_t causes = {p->jw.slots[STATE], p->jw.slots[ROM], p->jw.slots[INPUT]};
   vcs_grad_outputs_t adjoints = {.pixels = &p->w.slots[PIXELS], .state = p->w.slots[STATE]};
-  if (vcs_grad_jvp(run, options, &tangents, &effects, NULL, NULL) != VCS_OK) exit(2);
-  if (vcs_grad_vjp(run, options, &causes, &adjoints, NULL, NULL) != VCS_OK) exit(2);
+  if (vcs_grad_jvp(run, options, &tangents, &effects, NULL, &error) != VCS_OK) give_up(&error);
+  if (vcs_grad_vjp(run, options, &causes, &adjoints, NULL, &error) != VCS_OK) give_up(&error);
   double forwards, backwards;
   p->left = dot(&p->jv, &p->w, &forwards);
   p->right = dot(&p->v, &p->jw, &backwards);
@@ -314,7 +321,8 @@ static void play(const vcs_cart_t *cart, uint64_t frames_left) {
       }
     }
     look(cart, m, frames);
-    if (below(derive_every) == 0) differentiate(cart, m);
+    /* Machines that `age` has moved out of range have no derivatives: vcs_grad_* refuses them. */
+    if (below(derive_every) == 0 && vcs_machine_is_possible(cart, m)) differentiate(cart, m);
     if (m->jammed) {
       done.jams++;
       if (below(2)) break;
@@ -331,7 +339,7 @@ static void play(const vcs_cart_t *cart, uint64_t frames_left) {
 static void play_environment(const vcs_cart_t *cart) {
   vcs_env_t *env;
   vcs_error_t error;
-  if (vcs_env_create(cart, &env, &error) != VCS_OK) exit(2);
+  if (vcs_env_create(cart, &env, &error) != VCS_OK) give_up(&error);
   vcs_env_set_drawing(env, (int)below(2));
   for (int i = 0; i < 10; i++) vcs_env_act(env, (int)below(30) - 5, (int)below(30) - 5);
   done.environments++;

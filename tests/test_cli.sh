@@ -448,8 +448,8 @@ exits 1 "score into nowhere" score demo --bits 1 --out nowhere/score.tsv
 exits 0 "help of joystick" joystick --help
 says out "^examples:"
 exits 2 "an unknown option of joystick" joystick --rom x
-exits 2 "rows of joystick beyond 2^32" joystick demo --rows 4294967316:4294967476
 says err "did you mean --roms"
+exits 2 "rows of joystick beyond 2^32" joystick demo --rows 4294967316:4294967476
 exits 0 "joystick demo" joystick demo --actions NOOP*100 --frames 3 --rows 20:180 --out stick
 says out "^\\| RIGHT \\| 3 \\| [0-9]+ \\|"
 says out "^\\| .bit\\+fork. \\|.* \\| [A-Z]+ [>=] [A-Z]+ [>=] [A-Z]+ [>=] [A-Z]+ \\|$"

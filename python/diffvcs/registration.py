@@ -12,6 +12,7 @@ Importing diffvcs registers them where Gymnasium is installed.
 from __future__ import annotations
 
 import gymnasium
+from typing import Any
 
 from . import roms
 
@@ -36,7 +37,7 @@ def _games_v5() -> list[str]:
 
 
 def _register(
-    name: str, game: str, frameskip, probability: float, obs_type: str = "rgb", module: str = "diffvcs"
+    name: str, game: str, frameskip: Any, probability: float, obs_type: str = "rgb", module: str = "diffvcs"
 ) -> None:
     """One name; ale-py's are taken from it if it has been there before. Version 5 has a vector environment, of pictures."""
     if module == "ale_py":
