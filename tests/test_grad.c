@@ -116,7 +116,7 @@ static vcs_controls_t some_hands(void) {
   return controls;
 }
 
-/* A game some way into playing: reset is pressed once, then hands move. */
+/* A game in progress: RESET is pressed once, then controls change. */
 static void set_scene(scene_t *scene, const vcs_cart_t *cart, int warm_up) {
   memset(scene, 0, sizeof *scene);
   scene->cart = cart;
@@ -186,7 +186,7 @@ static void product(bool transposed, const scene_t *scene, const vcs_grad_option
 /* ---- Tangents along a direction ------------------------------------------------------------------------------------
  */
 
-/* A reverse walk along a direction asks for the tangents of numbers; of any other field it knows none. */
+/* A directional VJP needs the tangents of numbers; other fields have none. */
 static void test_grad_tangents_are_kept_for_numbers_only(void **context) {
   (void)context;
   float *kept = noisy_floats(2 * VCS_NUMBERS);
@@ -627,7 +627,7 @@ static void test_the_start_of_a_run_is_not_changed(void **state) {
   free_all(&in, &out);
 }
 
-/* What is not asked for changes nothing in what is. */
+/* Outputs that are not requested do not change the requested ones. */
 static void test_missing_arrays_are_zero_or_not_wanted(void **state) {
   (void)state;
   const scene_t *scene = &demo_scene;

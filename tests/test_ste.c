@@ -485,7 +485,7 @@ static void test_registers(void **state) {
   end();
 }
 
-/* A strobe in the middle of a line: thirty NOPs behind WSYNC. */
+/* A strobe in the middle of a line: thirty NOPs after WSYNC. */
 static void test_a_strobe_turns_time_into_position(void **state) {
   (void)state;
   begin(VCS_METHOD_STE, 34, 0x85, 0x02, 0xB0, 0x00, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA,

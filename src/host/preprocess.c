@@ -3,10 +3,10 @@
  * OpenCV has four ways of INTER_AREA for bytes, by the scale (source size over size) of both directions:
  *
  *   copy    the sizes are equal
- *   mean    both scales are whole numbers: the mean of a block; of 2 x 2 in integers, of others sum * (1 / area) in
+ *   mean    both scales are whole numbers: the mean of a block; of 2 x 2 in integers, otherwise sum * (1 / area) in
  * float area    both are at least 1: a float sum of the pixels that a cell covers, weighted by how much of them it
  * covers; first along the row, in order, then down the column, in order; rounded half to even blend   one is less:
- * between two neighbours with 11-bit weights, of which most pixels show just one
+ * between two neighbours with 11-bit weights; most pixels show just one
  *
  * Area is what agents see (210 x 160 to 84 x 84), and has a short cut. In units of the common divisor all weights are
  * small whole numbers, so the exact value of a pixel is an integer over `den` (for 84 x 84: 200). Float sums err by
@@ -79,7 +79,7 @@ static void pool_row(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b,
 #if WIDE
 enum { EIGHTHS = 8 };
 
-/* Even indices looked up in eight tables of 16: a table answers those of its own, and 0 to the others. */
+/* Looks up even indices in eight tables of 16: each table gives 0 for indices outside it. */
 __attribute__((target("avx2"))) INLINE __m256i look_up(const __m256i table[EIGHTHS], __m256i index) {
   const __m256i half = _mm256_and_si256(_mm256_srli_epi16(index, 1), _mm256_set1_epi8(0x7F));
   __m256i found = _mm256_setzero_si256();
