@@ -1,22 +1,22 @@
 /* fork.c: the other side of a branch.
  *
- * A conditional branch turns a flag into a path. To differentiate it the machine is copied, sent the other way, and run
- * until it is where the run itself comes by: same PC, same SP, same banks, within a window of instructions on both
- * sides. What is different there (registers, flags, memory, TIA, timer, pixels drawn meanwhile, and the time itself) is
- * the branch's column of the Jacobian.
+ * A conditional branch turns a flag into a path. To differentiate it, a copy of the machine takes the other path and
+ * runs until it meets the run itself: same PC, same SP, same banks, within a window of instructions on both sides. The
+ * differences there (registers, flags, memory, TIA, timer, pixels drawn meanwhile, and the time itself) are the
+ * branch's column of the Jacobian.
  *
  *        branch --- run ------------- meeting --->        forwards: at the branch, the flag's tangent is kept; at the
  *            \                       /                    meeting, column * tangent is added
  *             `---- other side -----'                     backwards: at the meeting, column . adjoint is kept; at the
  *                                                         branch, it is added to the flag's adjoint
  *
- * Where the run comes by again is not always a meeting. A loop that is entered again for the next object has the same
- * PCs; so a meeting must not lie between the branch and its target, and must be in the same activation: both sides must
- * have come down to the same depth of the stack.
+ * Not every place with the same PC is a meeting. A loop that is entered again for the next object has the same PCs. So
+ * a meeting must not lie between the branch and its target, and it must be in the same activation of a subroutine: both
+ * sides must have returned to the same depth of the stack.
  *
- * A column may move the very bits that the next branch looks at, eight of them together, and each would turn it by
- * itself: first order counts that as eight turns, and a loop of such branches multiplies by eight in every round. Along
- * a direction a branch is turned once, or less; without one, what has grown beyond all meaning is kept finite.
+ * A column may move all eight bits of a byte that the next branch tests, and each bit alone would turn that branch.
+ * First order counts eight turns, and a loop of such branches multiplies by eight in every round. Along a direction the
+ * tangent of a branch's flag is therefore cut at 1; without a direction, what a branch passes on is cut at 1e15.
  *
  * Branches on the other side are taken as they come, not forked again. Sides that do not meet have no derivative and
  * are counted (vcs_grad_report_t). A frame's end is not crossed.
@@ -408,7 +408,7 @@ static void link_column(const vcs_forks_t *f, vcs_sweep_t *s, vcs_fork_t *fork) 
 }
 
 /* Bytes that a column has added to, and that may have been moved the other way before. */
-static void settle_column(const vcs_forks_t *f, const vcs_sweep_t *s, const vcs_fork_t *fork) {
+static void cancel_column(const vcs_forks_t *f, const vcs_sweep_t *s, const vcs_fork_t *fork) {
   const vcs_row_t *row = &f->tape->rows[fork->meets];
   for (int32_t i = 0; i < fork->count; i++) {
     const vcs_difference_t *d = &f->differences[fork->first + (s->reverse ? fork->count - 1 - i : i)];
@@ -431,7 +431,7 @@ static void meetings_forwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
     vcs_fork_t *fork = &f->forks[b];
     if (fork->pending == 0) continue;
     link_column(f, s, fork);
-    settle_column(f, s, fork);
+    cancel_column(f, s, fork);
   }
 }
 
@@ -441,7 +441,7 @@ static void meetings_backwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   for (int32_t b = f->last_by_row[row]; b >= 0; b = f->forks[b].before) {
     vcs_fork_t *fork = &f->forks[b];
     if (fork->idle) continue;
-    if (s->directional) settle_column(f, s, fork);
+    if (s->directional) cancel_column(f, s, fork);
     link_column(f, s, fork);
   }
 }

@@ -53,7 +53,7 @@ typedef enum {
 typedef struct {
   float weights[VCS_STE_INPUTS];
   uint8_t from; /* the only lane with a weight, or the number of lanes: there are several */
-  uint8_t to;   /* the lane r goes to; one that nobody reads if there is none */
+  uint8_t to;   /* the lane r goes to; an unused one if there is none */
   uint8_t also; /* a set of further lanes */
   uint8_t sets;
   uint8_t kind;
@@ -663,7 +663,7 @@ VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *
                          bool reverse) {
   const recipe_t *recipe = &recipes[row->opcode];
   const bus_t bus = (bus_t)recipe->bus;
-  const unsigned asked = ste->has_adjoint;
+  const unsigned had_adjoint = ste->has_adjoint;
   if (reverse && ste->rules.temperature == 0) ste->has_adjoint &= ~(unsigned)recipe->sets;
   switch (bus) {
     case DOES_NOTHING:
@@ -688,7 +688,7 @@ VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *
       if (reverse) {
         if (ste->rules.temperature > 0) keep_contents(ste, row, true);
         link_write(ste, row, event, true);
-        if (ste->lane[VCS_STE_M] == 0 && !(asked & recipe->sets)) return;
+        if (ste->lane[VCS_STE_M] == 0 && !(had_adjoint & recipe->sets)) return;
       } else if (bus == DOES_MODIFY) {
         link_read(ste, row, false);
       }
@@ -704,7 +704,7 @@ VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *
 }
 
 /* The machine at a row that has a snapshot; banks and ports are the same since the one before. */
-VCS_STATIC void look_at_side(vcs_ste_t *ste, int32_t side) {
+VCS_STATIC void look_at_snapshot(vcs_ste_t *ste, int32_t side) {
   ste->s->snapshot = side;
   ste->side = (const vcs_t *)ste->s->tape->snapshots[side].machine;
 }
@@ -720,14 +720,14 @@ VCS_STATIC void walk_forwards(vcs_ste_t *ste) {
   const vcs_tape_t *tape = ste->s->tape;
   const vcs_row_t end = end_of(tape), *row = tape->rows;
   const vcs_event_t *event = tape->events, *last = event + tape->event_count - 1;
-  int32_t side_row = tape->snapshots[0].row;
-  look_at_side(ste, 0);
+  int32_t snapshot_row = tape->snapshots[0].row;
+  look_at_snapshot(ste, 0);
   for (int32_t i = 0; i < tape->count; i++, row++) {
     const vcs_row_t *next = i + 1 < tape->count ? row + 1 : &end;
     const vcs_event_t *written = NULL;
-    while (side_row < i) {
-      look_at_side(ste, ste->s->snapshot + 1);
-      side_row = tape->snapshots[ste->s->snapshot].row;
+    while (snapshot_row < i) {
+      look_at_snapshot(ste, ste->s->snapshot + 1);
+      snapshot_row = tape->snapshots[ste->s->snapshot].row;
     }
     if (event->row == i && event < last) {
       if (event->reg < VCS_EVENT_READ) written = event;
@@ -756,9 +756,9 @@ VCS_STATIC void walk_backwards(vcs_ste_t *ste) {
   VCS_ROW_HERE(next);
   VCS_ROW_LOAD(next, &end);
   const vcs_event_t *event = tape->events + tape->event_count - 1;
-  int32_t side = tape->snapshot_count - 1, side_row = side ? tape->snapshots[side - 1].row : -1, event_row;
+  int32_t side = tape->snapshot_count - 1, snapshot_row = side ? tape->snapshots[side - 1].row : -1, event_row;
   const bool hard = ste->rules.temperature == 0; /* else contents have to follow */
-  look_at_side(ste, side);
+  look_at_snapshot(ste, side);
   ste->has_adjoint = (1u << VCS_STE_LANES) - 1;
   vcs_ste_span(ste, event--);
   event_row = event >= tape->events ? event->row : -1;
@@ -769,9 +769,9 @@ VCS_STATIC void walk_backwards(vcs_ste_t *ste) {
       VCS_ROW_MOVE(next, row);
       continue;
     }
-    while (side_row >= i) {
-      look_at_side(ste, --side);
-      side_row = side ? tape->snapshots[side - 1].row : -1;
+    while (snapshot_row >= i) {
+      look_at_snapshot(ste, --side);
+      snapshot_row = side ? tape->snapshots[side - 1].row : -1;
     }
     if (event_row == i) {
       walk_row(ste, row, next, event->reg < VCS_EVENT_READ ? event : NULL, true);
