@@ -104,8 +104,7 @@ static bool open_game(stage_t *stage, const char *name, int played) {
   return open_stage(stage, image, size, &options, played);
 }
 
-/* ---- Two engines, one truth ---------------------------------------------------------------------------------------
- */
+/* ---- Two engines, one truth -------------------------------------------------------------------------------------- */
 
 static bool same_row(const vcs_truth_t *one, const vcs_truth_t *other) {
   return one->outcome == other->outcome && one->pixels == other->pixels && one->ram_bytes == other->ram_bytes &&

@@ -484,8 +484,7 @@ static void test_batch_without_pictures(void **state) {
   free_carts(carts, count);
 }
 
-/* ---- Derivatives ---------------------------------------------------------------------------------------------------
- */
+/* ---- Derivatives ------------------------------------------------------------------------------------------------- */
 
 /* Products of all environments, in host memory: a VJP from pixels and the state to state and inputs, or a JVP. */
 enum { FRAMES = 2 };
@@ -643,8 +642,7 @@ static void test_batch_derivatives_are_those_of_runs(void **state) {
   free_carts(carts, count);
 }
 
-/* ---- Truth ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Truth ------------------------------------------------------------------------------------------------------- */
 
 static void test_truth_has_a_device(void **state) {
   (void)state;
@@ -696,8 +694,7 @@ static void test_truth_has_a_device(void **state) {
   free_carts(carts, count);
 }
 
-/* ---- What there is not
- * ------------------------------------------------------------------------------------------------ */
+/* ---- What there is not ------------------------------------------------------------------------------------------- */
 
 static void assert_refused(const vcs_cart_t *cart, const vcs_batch_options_t *options, vcs_status_t status,
                            const char *word) {

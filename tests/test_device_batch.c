@@ -121,8 +121,7 @@ static void free_carts(vcs_cart_t *const *carts, int count) {
   for (int i = 0; i < count; i++) vcs_cart_free(carts[i]);
 }
 
-/* ---- Device batches and their results -------------------------------------------------------------------------------
- */
+/* ---- Device batches and their results ---------------------------------------------------------------------------- */
 
 typedef struct {
   vcs_device_batch_t *batch;
@@ -425,8 +424,7 @@ static void test_device_batch_is_the_same_on_every_device(void **state) {
   free_carts(carts, count);
 }
 
-/* ---- States -------------------------------------------------------------------------------------------------------
- */
+/* ---- States ------------------------------------------------------------------------------------------------------ */
 
 static void test_device_batch_states_of_a_subset_go_back(void **state) {
   (void)state;
@@ -457,8 +455,7 @@ static void test_device_batch_states_of_a_subset_go_back(void **state) {
   vcs_cart_free(cart);
 }
 
-/* ---- Truth --------------------------------------------------------------------------------------------------------
- */
+/* ---- Truth ------------------------------------------------------------------------------------------------------- */
 
 /* Returns how many of them have a pixel that differs. */
 static int assert_rows_equal(const vcs_truth_t *got, const vcs_truth_t *want, size_t count) {
@@ -622,8 +619,7 @@ static void test_device_batch_truths_of_several_runs_are_those_of_each(void **st
   vcs_cart_free(cart);
 }
 
-/* ---- What cannot be -------------------------------------------------------------------------------------------------
- */
+/* ---- What cannot be ---------------------------------------------------------------------------------------------- */
 
 static void test_device_batch_refuses(void **state) {
   (void)state;

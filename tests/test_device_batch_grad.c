@@ -146,8 +146,7 @@ static float *download(vcs_device_batch_t *batch, const buffers_t *b, int buffer
   return here;
 }
 
-/* ---- Against the CPU ------------------------------------------------------------------------------------------------
- */
+/* ---- Against the CPU --------------------------------------------------------------------------------------------- */
 
 /* The largest difference, by the largest number. */
 static double distance(const float *a, const float *b, size_t count) {
@@ -272,8 +271,7 @@ static void test_device_batch_grad_short(void **context) {
   for (int reverse = 0; reverse < 2; reverse++) compare_product(NULL, VCS_METHOD_STE, reverse, 2, 3);
 }
 
-/* ---- Errors -------------------------------------------------------------------------------------------------------
- */
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 static void test_forks_are_refused(void **context) {
   (void)context;
@@ -335,8 +333,7 @@ static void test_a_short_tape_says_so(void **context) {
   vcs_cart_free(cart);
 }
 
-/* ---- Tapes ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Tapes ------------------------------------------------------------------------------------------------------- */
 
 /* Whether two rows mean the same: N and Z have several encodings. */
 static bool same_row(vcs_row_t a, vcs_row_t b) {

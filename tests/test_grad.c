@@ -183,8 +183,7 @@ static void product(bool transposed, const scene_t *scene, const vcs_grad_option
   assert_int_equal(status, VCS_OK);
 }
 
-/* ---- Tangents along a direction ------------------------------------------------------------------------------------
- */
+/* ---- Tangents along a direction ---------------------------------------------------------------------------------- */
 
 /* A directional VJP needs the tangents of numbers; other fields have none. */
 static void test_grad_tangents_are_kept_for_numbers_only(void **context) {
@@ -205,8 +204,7 @@ static void test_grad_tangents_are_kept_for_numbers_only(void **context) {
   free(kept);
 }
 
-/* ---- Recording is running ------------------------------------------------------------------------------------------
- */
+/* ---- Recording is running ---------------------------------------------------------------------------------------- */
 
 /* The same frame, every instruction by vcs_tape_step. */
 static void record_step_by_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
@@ -352,8 +350,7 @@ static void test_behind_the_last_pixel_nothing_matters(void **state) {
   each_cartridge(check_short_tape);
 }
 
-/* ---- Two products of one matrix
- * -------------------------------------------------------------------------------------- */
+/* ---- Two products of one matrix ---------------------------------------------------------------------------------- */
 
 /* The sum of products, and of their magnitudes: where a sum cancels, rounding is relative to the latter. */
 typedef struct {
@@ -530,8 +527,7 @@ static void test_forks_see_what_brk_pushes(void **state) {
   vcs_cart_free(cart);
 }
 
-/* ---- Results
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 static scene_t demo_scene;
 static vcs_grad_options_t defaults;
@@ -685,8 +681,7 @@ static void test_bad_arguments_are_refused(void **state) {
   assert_int_equal(vcs_grad_vjp_directional(NULL, &run, &options, &in, &in, &out, NULL, &error), VCS_BAD_ARGUMENT);
 }
 
-/* ---- Memory
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
   int32_t frames;

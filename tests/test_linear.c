@@ -670,8 +670,7 @@ static void check_contents(void) {
   assert_memory_equal(contents.cart_ram, before.cart_ram, console.ram_size);
 }
 
-/* ---- Tests ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 /* Of every opcode and board. */
 static int machines(void) { return trials(5, 1); }

@@ -465,8 +465,7 @@ vcs_status_t vcs_device_batch_set_machine(vcs_device_batch_t *batch, int32_t env
   return status ? status : vcs_device_status(batch->engine->move(there, machine, size), error);
 }
 
-/* ---- Exact effects
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Exact effects ----------------------------------------------------------------------------------------------- */
 
 /* A request: flip each of `count` places in each of `bases` runs, which have one cartridge and one length. */
 typedef struct {

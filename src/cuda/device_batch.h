@@ -118,8 +118,7 @@ VCS_FN void vcs_copy_words(void *to, const void *from, size_t bytes) {
 
 VCS_FN void vcs_copy_machine(vcs_t *to, const vcs_t *from, size_t bytes) { vcs_copy_words(to, from, bytes); }
 
-/* ---- Random numbers
- * --------------------------------------------------------------------------------------------------- */
+/* ---- Random numbers ---------------------------------------------------------------------------------------------- */
 
 VCS_FN uint64_t vcs_splitmix64(uint64_t *state) {
   uint64_t z = *state += 0x9E3779B97F4A7C15ull;

@@ -24,8 +24,7 @@ void vcs_batch_grad_defaults(vcs_batch_grad_options_t *options) {
   *options = defaults;
 }
 
-/* ---- Workspace
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- Workspace --------------------------------------------------------------------------------------------------- */
 
 /* A workspace: its arrays and the options that it was made for. */
 struct vcs_device_batch_workspace {
@@ -140,8 +139,7 @@ static const vcs_fault_t *make_room(vcs_device_batch_t *batch, const vcs_batch_g
   return fault;
 }
 
-/* ---- On the CPU ---------------------------------------------------------------------------------------------------
- */
+/* ---- On the CPU -------------------------------------------------------------------------------------------------- */
 
 typedef struct {
   vcs_device_batch_t *device_batch; /* on a device, */
@@ -215,8 +213,7 @@ static vcs_status_t differentiate_all(product_t *p, int threads, vcs_error_t *er
                            : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
 }
 
-/* ---- On a device ----------------------------------------------------------------------------------------------------
- */
+/* ---- On a device ------------------------------------------------------------------------------------------------- */
 
 /* Copies a new scale to the device. It waits for queued products that still use the old one, and for the copy, because
  * the copy is not on the caller's stream. */
@@ -266,8 +263,7 @@ static const vcs_fault_t *work_through(const product_t *p, void *stream) {
   return fault;
 }
 
-/* ---- Products -----------------------------------------------------------------------------------------------------
- */
+/* ---- Products ---------------------------------------------------------------------------------------------------- */
 
 static vcs_status_t check(const product_t *p, vcs_error_t *error) {
   const vcs_batch_grad_options_t *o = p->options;

@@ -133,8 +133,7 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM) step_kernel(const __grid_c
   *reinterpret_cast<vcs_device_env_t *>(record) = env;
 }
 
-/* ---- Observations --------------------------------------------------------------------------------------------------
- */
+/* ---- Observations ------------------------------------------------------------------------------------------------ */
 
 __device__ void show_small(const vcs_device_batch_kind_t *kind, const uint8_t *a, const uint8_t *b, bool starts,
                            uint8_t *stack, uint8_t *gray) {
@@ -228,8 +227,7 @@ const vcs_fault_t *step(const vcs_device_batch_view_t *batch, const int32_t *act
   return show(batch, results->observations, false, queue);
 }
 
-/* ---- States --------------------------------------------------------------------------------------------------------
- */
+/* ---- States ------------------------------------------------------------------------------------------------------ */
 
 __global__ void copy_kernel(const __grid_constant__ vcs_device_batch_view_t batch,
                             const __grid_constant__ vcs_device_batch_copies_t what) {

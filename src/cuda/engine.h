@@ -45,8 +45,7 @@ extern const vcs_engine_t vcs_engine_cpu;
 /* Finds the engine of a device, or fails with what is missing (device.c). */
 vcs_status_t vcs_engine_find(int32_t device, const vcs_engine_t **engine, vcs_error_t *error);
 
-/* ---- The host's part of a device batch (device_batch.c, device_batch_api.c, device_batch_grad.c) -------------------
- */
+/* ---- The host's part of a device batch (device_batch.c, device_batch_api.c, device_batch_grad.c) ----------------- */
 
 struct vcs_device_batch {
   vcs_device_batch_options_t options;

@@ -159,8 +159,7 @@ static const vcs_fault_t *copy(const vcs_device_batch_view_t *batch, const vcs_d
   return NULL;
 }
 
-/* ---- Exact effects
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Exact effects ----------------------------------------------------------------------------------------------- */
 
 static const vcs_fault_t *begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures) {
   static const size_t size = 2 * (size_t)VCS_FRAME_BYTES;

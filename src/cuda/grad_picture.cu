@@ -18,8 +18,7 @@ namespace {
 
 enum { SUM_WARPS = 4 };
 
-/* ---- Sums ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Sums -------------------------------------------------------------------------------------------------------- */
 
 /* Computes the prefix sums of a row's adjoints, and whether it has any: one warp per row. */
 __global__ void __launch_bounds__(SUM_WARPS *WARP)
@@ -51,8 +50,7 @@ __global__ void __launch_bounds__(SUM_WARPS *WARP)
   }
 }
 
-/* ---- Events -------------------------------------------------------------------------------------------------------
- */
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 /* The part of a sweep that the picture needs: registers, and a machine to draw them. */
 struct picture_t {

@@ -16,8 +16,7 @@
 #include "../grad/ste.c"
 #include "../grad/ste_chips.c"
 
-/* ---- The picture --------------------------------------------------------------------------------------------------
- */
+/* ---- The picture ------------------------------------------------------------------------------------------------- */
 
 /* The functions of ste.h for the picture. Their context is the sweep and the slots at the events. */
 struct shown_walk_t {
@@ -66,8 +65,7 @@ VCS_EXTERN void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
   (void)event;
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------
- */
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 namespace {
 

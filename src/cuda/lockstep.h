@@ -317,8 +317,7 @@ VCS_HOT_FN void vcs_lane_note(const vcs_lane_t *lane, vcs_row_t *row, unsigned w
 }
 #endif
 
-/* ---- Plain instructions -------------------------------------------------------------------------------------------
- */
+/* ---- Plain instructions ------------------------------------------------------------------------------------------ */
 
 /* Executes the current instruction if it is plain; otherwise returns false without any change. */
 VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
@@ -443,8 +442,7 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
   return true;
 }
 
-/* ---- Other instructions
- * -------------------------------------------------------------------------------------------------- */
+/* ---- Other instructions ------------------------------------------------------------------------------------------ */
 
 /* Executes one instruction over the bus on the registers in m; returns whether it ends the frame. */
 VCS_SLOW_FN bool vcs_lane_step_cpu(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video) {
@@ -540,8 +538,7 @@ VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *la
   if (stop) vcs_lane_leave(lane, vcs_lane_pc(lane));
 }
 
-/* ---- A frame ------------------------------------------------------------------------------------------------------
- */
+/* ---- A frame ----------------------------------------------------------------------------------------------------- */
 
 /* Runs the instructions of a frame, like vcs_cpu_run, for those of the `lanes` that are `playing`; all lanes call it
  * together. A single lane does not wait and has one epoch. Returns the number of instructions that core/cpu.h executed:

@@ -443,8 +443,7 @@ vcs_status_t vcs_env_configure(vcs_env_t *env, const vcs_env_options_t *options,
 
 const vcs_env_options_t *vcs_env_options(const vcs_env_t *env) { return &env->options; }
 
-/* ---- Actions, modes, difficulties -----------------------------------------------------------------------------------
- */
+/* ---- Actions, modes, difficulties -------------------------------------------------------------------------------- */
 
 static int list_actions(uint32_t mask, int32_t list[VCS_ACTIONS]) {
   int count = 0;
@@ -479,8 +478,7 @@ int vcs_env_difficulties(const vcs_env_t *env, int32_t difficulties[VCS_DIFFICUL
 
 int vcs_env_two_players(const vcs_env_t *env) { return env->game && vcs_game_is_two_player(env->game); }
 
-/* ---- Creation -----------------------------------------------------------------------------------------------------
- */
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
 /* Computes the sound of the mode selection, so that sound that is turned on next equals ale-py's. */
 void vcs_env_boot(vcs_env_t *env, uint32_t seed) {
