@@ -19,7 +19,7 @@ rm -f build-format.log
 # A file at a time on every core; without gcc's own options of machine.c, which clang does not know.
 mkdir -p build-tidy
 sed -E 's/ -fno-(gcse|crossjumping|tree-[a-z-]+)//g' build/compile_commands.json > build-tidy/compile_commands.json
-if git ls-files 'src/host/*.c' 'src/grad/*.c' 'src/relax/*.c' 'src/cuda/*.c' 'src/cli/*.c' 'python/native/*.c' |
+if git ls-files 'src/host/*.c' 'src/grad/*.c' 'src/relax/*.c' 'src/cuda/*.c' 'src/cli/*.c' 'src/study/*.c' 'src/plot/*.c' 'src/paper/*.c' 'python/native/*.c' |
   xargs -P "$(nproc)" -n 1 clang-tidy --quiet "${depth[@]}" -p build-tidy > build-tidy.log 2> /dev/null; then
   echo "ok clang-tidy"
 else

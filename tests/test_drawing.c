@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/drawing.h"
+#include "plot/drawing.h"
 #include "host/files.h"
 
 enum { WIDTH = 120, HEIGHT = 60 };

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cli/expression.h"
+#include "study/expression.h"
 #include "core/state.h"
 
 static const vcs_symbol_t own[] = {{"COUNTER", 0x85}};

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "core/state.h"
-#include "host/history.h"
+#include "diffvcs/study.h"
 #include "ragged.h"
 
 enum { FRAMES = 200, INTERVAL = 7 };

@@ -39,7 +39,8 @@ typedef enum {
   VCS_BAD_IMAGE,    /* a ROM image that no scheme can hold */
   VCS_BAD_FILE,     /* unreadable, truncated or corrupt */
   VCS_NOT_FOUND,    /* no such file, game, scheme or setting */
-  VCS_NO_MEMORY
+  VCS_NO_MEMORY,
+  VCS_CANCELLED /* the caller's progress function asked to stop (study.h) */
 } vcs_status_t;
 
 typedef struct {

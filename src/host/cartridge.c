@@ -12,7 +12,8 @@
 /* ---- Names -------------------------------------------------------------------------------------------------- */
 
 const char *vcs_status_name(vcs_status_t status) {
-  static const char *const names[] = {"ok", "bad argument", "bad image", "bad file", "not found", "out of memory"};
+  static const char *const names[] = {"ok",        "bad argument",  "bad image", "bad file",
+                                      "not found", "out of memory", "cancelled"};
   return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown status";
 }
 

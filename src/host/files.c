@@ -31,6 +31,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "diffvcs/study.h"
+
 #if defined(__APPLE__)
 #include <mach-o/dyld.h>
 #endif
@@ -99,6 +101,18 @@ void vcs_text_printf(vcs_text_t *text, const char *format, ...) {
   va_start(arguments, format);
   vcs_text_vprintf(text, format, arguments);
   va_end(arguments);
+}
+
+void vcs_text_json(vcs_text_t *text, const char *string) {
+  vcs_text_printf(text, "\"");
+  for (const unsigned char *c = (const unsigned char *)string; *c; c++) {
+    if (*c < 0x20) {
+      vcs_text_printf(text, "\\u%04x", *c);
+    } else {
+      vcs_text_printf(text, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
+    }
+  }
+  vcs_text_printf(text, "\"");
 }
 
 void vcs_text_free(vcs_text_t *text) {

@@ -1,0 +1,404 @@
+/* conformance.c: how exact the machine is, game by game, and how fast.
+ *
+ * PXC1, PXC2 and PXC-S are the paper's harnesses. PXC1 compares the CPU with the reference, instruction by instruction;
+ * PXC-S compares RAM and the whole picture, frame by frame: both against records of the reference (vcs_verify),
+ * whose chains cover every instruction and every frame. PXC2 compares two ports with each other: here three ways to run
+ * the same machine, the loop over decoded instructions (run.h), the CPU that takes every byte over the bus (cpu.h), and
+ * that CPU on a softened bus at its sharpest (src/relax).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "paper/paper.h"
+#include "core/state.h"
+#include "diffvcs/grad.h"
+#include "diffvcs/relax.h"
+#include "host/parallel.h"
+#include "diffvcs/study.h"
+
+enum { RECORD_LIMIT = 1 << 28, SEEDS = 5 };
+
+/* Mapper and the first digits of the SHA-256 that the paper lists, in the order of vcs_paper_games. */
+static const struct {
+  const char *mapper, *sha;
+} listed[VCS_PAPER_GAMES] = {
+    {"4K", "6b5a22ec074a"}, {"4K", "9cd556c7d7f5"},   {"4K", "da5b760d3ada"}, {"4K", "d32ca4dd9e84"},
+    {"F8", "b6161db0530d"}, {"F8", "d1a6e808412b"},   {"4K", "cef4b7b91ea2"}, {"4K", "c32daffdb926"},
+    {"F8", "efd6f639e724"}, {"F8", "83b30cb52649"},   {"4K", "cdff0422329d"}, {"2K", "dff44a85289f"},
+    {"2K", "54760d7e0710"}, {"2K", "376323f051c3"},   {"4K", "80eab759b6bd"}, {"F8", "6def669f54bd"},
+    {"4K", "055637282252"}, {"F8", "486ad4cc8956"},   {"4K", "e3c7ed7a073f"}, {"4K", "8d72feeb267d"},
+    {"F6", "c0ea53a91a39"}, {"F8SC", "f3b3ad03fd8c"}, {"4K", "ca9bb89755a6"}, {"2K", "84753bc6ecb4"},
+    {"2K", "3ef620234b98"}, {"4K", "cbfdad89480d"},   {"4K", "b4aff03aeb0f"}, {"F8", "17a19cd7b5ca"},
+    {"F8", "75bd02ec7545"}, {"4K", "06df1fc568d9"},   {"E0", "995253f0d3a2"}, {"4K", "963e2d3da52b"},
+    {"F8", "a2826eaea3a8"}, {"F8", "b40f10d14217"},   {"F8", "3f6501a649ad"}, {"E0", "69d363a74754"},
+    {"F8", "dde0b43c5dee"}, {"4K", "cc219a7246e8"},   {"4K", "58e781b472e0"}, {"F8", "b01085bc5227"},
+    {"4K", "c719b47714d8"}, {"2K", "41623e3c2614"},   {"4K", "ac9abbfc272d"}, {"F8", "c8f9ce1b2e80"},
+    {"4K", "3257221832a7"}, {"4K", "4c6842b8af64"},   {"F6", "4b6c2e68d693"}, {"FE", "c186409481e6"},
+    {"4K", "fbc29f4678f6"}, {"2K", "804eff5f0196"},   {"F6", "0afa36e5f4d8"}, {"4K", "7224b17462b9"},
+    {"4K", "3ad501a39280"}, {"2K", "c6864f5c9f43"},   {"2K", "5a2052f020bf"}, {"F8", "8ea97e335a2f"},
+    {"E0", "403397fe8583"}, {"F8", "74890a43e591"},   {"4K", "1870b0dd6fb1"}, {"4K", "cef82c39bbb0"},
+    {"4K", "d44f2a115393"}, {"4K", "d69ee89e65c3"},   {"4K", "ff777c8d4ea0"}, {"F8", "e1c323ce00cc"}};
+
+/* ---- Records --------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  vcs_status_t status;
+  vcs_error_t error;
+  char mapper[8], sha[13];
+  int records;            /* play records found */
+  int64_t frames;         /* compared */
+  bool ram, screen, play; /* something differs */
+  bool has_cpu, cpu_differs;
+  int64_t instructions;       /* compared */
+  int crossed, cross_differs; /* frames by three engines, and the first that differs */
+} conformance_t;
+
+typedef struct {
+  const vcs_section_t *section;
+  vcs_progress_t progress;
+  int seeds, cross_frames;
+  conformance_t games[VCS_PAPER_GAMES];
+} job_t;
+
+/* NULL: no such record. */
+static char *read_record(const vcs_paper_t *paper, const char *folder, const char *game, int seed) {
+  char name[VCS_PATH_SIZE];
+  uint8_t *text;
+  size_t size;
+  int length = seed < 0 ? snprintf(name, sizeof name, "%s/%s/%s.tsv.gz", paper->records, folder, game)
+                        : snprintf(name, sizeof name, "%s/%s/%s.%d.tsv.gz", paper->records, folder, game, seed);
+  if (length >= (int)sizeof name || vcs_file_read(name, RECORD_LIMIT, &text, &size, NULL)) return NULL;
+  return (char *)text;
+}
+
+static vcs_status_t verify(const vcs_paper_t *paper, const vcs_cart_t *cart, const char *game, int seeds,
+                           conformance_t *c) {
+  vcs_record_check_t check;
+  vcs_status_t status = VCS_OK;
+  for (int seed = 0; seed < seeds && status == VCS_OK && !vcs_interrupted(); seed++) {
+    char *text = read_record(paper, "xitari", game, seed);
+    if (!text) continue;
+    status = vcs_verify(cart, text, (uint64_t)seed, NULL, &check, &c->error);
+    free(text);
+    if (status) break;
+    c->records++;
+    c->frames += check.checked;
+    if (check.differs_at < 0) continue;
+    c->ram |= check.ram;
+    c->screen |= check.screen;
+    c->play |= check.play;
+  }
+  char *text = status == VCS_OK ? read_record(paper, "xitari-cpu", game, -1) : NULL;
+  if (text) {
+    status = vcs_verify(cart, text, 0, NULL, &check, &c->error);
+    c->has_cpu = true;
+    c->cpu_differs = check.differs_at >= 0;
+    c->instructions = check.checked;
+    free(text);
+  }
+  return status;
+}
+
+/* ---- Three engines --------------------------------------------------------------------------------------------- */
+
+static void frame_by_steps(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
+  vcs_step_t step = {0};
+  vcs_frame_begin(cart, m);
+  for (int i = 0; i < VCS_FRAME_INSTRUCTIONS && !step.frame_over && !step.jammed; i++) vcs_step(cart, m, frames, &step);
+  vcs_frame_end(cart, m, frames);
+}
+
+typedef struct {
+  vcs_t *loop, *steps;
+  vcs_relax_t *relax;
+  uint8_t *pictures[3];
+} engines_t;
+
+static vcs_status_t open_engines(const vcs_paper_game_t *game, engines_t *e, vcs_error_t *error) {
+  const size_t size = vcs_state_size(game->rom.cart);
+  vcs_relax_options_t options;
+  vcs_relax_defaults(&options);
+  options.alpha = 1000;
+  options.temperature = 0.001;
+  memset(e, 0, sizeof *e);
+  e->loop = malloc(size);
+  e->steps = malloc(size);
+  for (int i = 0; i < 3; i++) e->pictures[i] = calloc(2, VCS_FRAME_BYTES);
+  if (!e->loop || !e->steps || !e->pictures[0] || !e->pictures[1] || !e->pictures[2])
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  memcpy(e->loop, game->start, size);
+  memcpy(e->steps, game->start, size);
+  vcs_status_t status = vcs_relax_create(game->rom.cart, &options, &e->relax, error);
+  if (status == VCS_OK) vcs_relax_load(e->relax, game->start);
+  return status;
+}
+
+static void free_engines(engines_t *e) {
+  vcs_relax_free(e->relax);
+  free(e->loop);
+  free(e->steps);
+  for (int i = 0; i < 3; i++) free(e->pictures[i]);
+}
+
+/* A frame by each of them; whether all is the same afterwards. */
+static bool agree(const vcs_cart_t *cart, const engines_t *e, const vcs_controls_t *controls) {
+  const size_t size = vcs_state_size(cart), two = 2 * VCS_FRAME_BYTES;
+  vcs_control(cart, e->loop, controls);
+  vcs_control(cart, e->steps, controls);
+  vcs_relax_control(e->relax, controls);
+  vcs_frame(cart, e->loop, e->pictures[0]);
+  frame_by_steps(cart, e->steps, e->pictures[1]);
+  vcs_relax_frame(e->relax, e->pictures[2]);
+  return memcmp(e->loop, e->steps, size) == 0 && memcmp(e->loop, vcs_relax_machine(e->relax), size) == 0 &&
+         memcmp(e->pictures[0], e->pictures[1], two) == 0 && memcmp(e->pictures[0], e->pictures[2], two) == 0;
+}
+
+static vcs_status_t cross(const vcs_paper_game_t *game, int frames, conformance_t *c) {
+  engines_t engines;
+  vcs_controls_t controls = game->idle;
+  vcs_status_t status = open_engines(game, &engines, &c->error);
+  for (int f = 1; f <= frames && status == VCS_OK && !c->cross_differs && !vcs_interrupted(); f++) {
+    controls.held[0] = (uint8_t)(f * 0x9E3779B9u >> 27);
+    c->crossed = f;
+    if (!agree(game->rom.cart, &engines, &controls)) c->cross_differs = f;
+  }
+  free_engines(&engines);
+  return status;
+}
+
+/* ---- Conformance ----------------------------------------------------------------------------------------------- */
+
+static bool check_game(void *context, size_t item, int worker) {
+  job_t *job = context;
+  conformance_t *c = &job->games[item];
+  vcs_paper_game_t game;
+  (void)worker;
+  c->status = vcs_paper_game_open(job->section->paper, vcs_paper_games[item], VCS_PROFILE_XITARI, &game, &c->error);
+  if (c->status == VCS_OK) {
+    const vcs_cart_info_t *info = vcs_cart_info(game.rom.cart);
+    snprintf(c->mapper, sizeof c->mapper, "%s", info->scheme_name);
+    snprintf(c->sha, sizeof c->sha, "%.12s", info->sha256);
+    c->status = verify(job->section->paper, game.rom.cart, vcs_paper_games[item], job->seeds, c);
+    if (c->status == VCS_OK) c->status = cross(&game, job->cross_frames, c);
+    vcs_paper_game_free(&game);
+  }
+  vcs_progress_add(&job->progress, 1);
+  return c->status == VCS_OK;
+}
+
+static const char *mark(bool known, bool differs) { return !known ? "no record" : differs ? "differs" : "exact"; }
+
+static void write_games(vcs_section_t *section, const job_t *job, int count) {
+  vcs_table_begin(
+      section,
+      "game|mapper|SHA-256|image|PXC-S: RAM|screen|rewards, lives|frames (paper: 30 and 60)|PXC1: CPU|instructions|"
+      "PXC2: three engines|frames");
+  for (int i = 0; i < count; i++) {
+    const conformance_t *c = &job->games[i];
+    const bool same = strcmp(c->sha, listed[i].sha) == 0, seen = c->records > 0;
+    vcs_table_row(section, "%s|%s%s%s|%s|%s|%s|%s|%s|%lld|%s|%lld|%s|%d", vcs_paper_games[i], c->mapper,
+                  strcmp(c->mapper, listed[i].mapper) ? ", paper: " : "",
+                  strcmp(c->mapper, listed[i].mapper) ? listed[i].mapper : "", c->sha,
+                  same ? "the paper's" : "another dump", mark(seen, c->ram), mark(seen, c->screen), mark(seen, c->play),
+                  (long long)c->frames, mark(c->has_cpu, c->cpu_differs), (long long)c->instructions,
+                  mark(c->crossed > 0, c->cross_differs), c->crossed);
+  }
+  vcs_table_end(section);
+}
+
+static void write_sums(vcs_section_t *section, const job_t *job, int count) {
+  int ram = 0, screen = 0, cpu = 0, crossed = 0, recorded = 0;
+  long long frames = 0, instructions = 0;
+  for (int i = 0; i < count; i++) {
+    const conformance_t *c = &job->games[i];
+    recorded += c->records > 0;
+    ram += c->records > 0 && !c->ram;
+    screen += c->records > 0 && !c->screen;
+    cpu += c->has_cpu && !c->cpu_differs;
+    crossed += c->crossed == job->cross_frames && !c->cross_differs;
+    frames += c->frames;
+    instructions += c->instructions;
+  }
+  vcs_table_begin(section, "what|paper|ours|verdict");
+  if (recorded == count) {
+    vcs_table_row(section, "RAM-exact|64 of 64, 30 frames|%d of %d, %lld frames in all|%s", ram, count, frames,
+                  vcs_verdict(section, ram == count));
+    vcs_table_row(section, "pixel-exact|64 of 64, 60 frames|%d of %d, %lld frames in all|%s", screen, count, frames,
+                  vcs_verdict(section, screen == count));
+    vcs_table_row(section, "PXC1, per instruction|pass|%d of %d, %lld instructions|%s", cpu, count, instructions,
+                  vcs_verdict(section, cpu == count));
+  }
+  vcs_table_row(section, "PXC2, engines against each other|pass|%d of %d, %d frames each|%s", crossed, count,
+                job->cross_frames, vcs_verdict(section, crossed == count));
+  vcs_table_end(section);
+  if (recorded < count)
+    vcs_section_say(section, "Records of the reference were found for %d of %d games in `%s` (--records).", recorded,
+                    count, section->paper->records);
+}
+
+vcs_status_t vcs_paper_conformance(vcs_section_t *section, vcs_error_t *error) {
+  const int count = section->paper->quick ? 3 : VCS_PAPER_GAMES;
+  job_t *job = calloc(1, sizeof *job);
+  vcs_status_t status = VCS_OK;
+  if (!job) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  job->section = section;
+  job->seeds = section->paper->quick ? 1 : SEEDS;
+  job->cross_frames = section->paper->quick ? 20 : 120;
+  vcs_progress_start(&job->progress, section->name, (uint64_t)count, VCS_PROGRESS_AUTO);
+  vcs_parallel((size_t)count, (int)section->paper->threads, check_game, job);
+  vcs_progress_finish(&job->progress);
+  for (int i = 0; i < count && status == VCS_OK; i++) {
+    status = job->games[i].status;
+    if (status && error) *error = job->games[i].error;
+  }
+  if (status == VCS_OK && !vcs_interrupted()) {
+    vcs_section_say(
+        section,
+        "Against records of the reference (xitari): RAM, the whole picture, rewards and lives of every frame of five "
+        "action streams, one of them of 36,000 frames, and every instruction of a million.");
+    write_sums(section, job, count);
+    write_games(section, job, count);
+  }
+  free(job);
+  return status;
+}
+
+/* ---- Throughput ------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+  const vcs_paper_game_t *game;
+  double seconds; /* to measure for */
+  vcs_relax_options_t options;
+  uint64_t instructions; /* done, ... */
+  double took;           /* ... in so many seconds */
+} measure_t;
+
+static void measure_hard(measure_t *measure) {
+  const vcs_cart_t *cart = measure->game->rom.cart;
+  vcs_t *m = malloc(vcs_state_size(cart));
+  if (!m) return;
+  memcpy(m, measure->game->start, vcs_state_size(cart));
+  const uint32_t before = m->instructions;
+  const double start = vcs_seconds();
+  while (vcs_seconds() - start < measure->seconds) {
+    for (int i = 0; i < 20; i++) vcs_frame(cart, m, NULL);
+  }
+  measure->took = vcs_seconds() - start;
+  measure->instructions = m->instructions - before;
+  free(m);
+}
+
+/* Again and again from the start: what is relaxed goes its own way, and may end standing still. */
+static void measure_relaxed(measure_t *measure) {
+  vcs_relax_t *relax;
+  if (vcs_relax_create(measure->game->rom.cart, &measure->options, &relax, NULL)) return;
+  const bool reduced = measure->options.bus == VCS_BUS_REDUCED;
+  const double start = vcs_seconds();
+  while (vcs_seconds() - start < measure->seconds) {
+    if (reduced)
+      vcs_relax_load_reduced(relax);
+    else
+      vcs_relax_load(relax, measure->game->start);
+    if (!reduced) vcs_relax_frame(relax, NULL);
+    for (int i = 0; i < 3000 && reduced; i++) vcs_relax_step(relax, NULL);
+    measure->instructions += vcs_relax_report(relax)->instructions;
+  }
+  measure->took = vcs_seconds() - start;
+  vcs_relax_free(relax);
+}
+
+/* Forward and the gradient of one RAM byte with respect to everything, by `ste`, a frame at a time. */
+static void measure_gradient(measure_t *measure) {
+  const vcs_cart_t *cart = measure->game->rom.cart;
+  const size_t slots = 8 * vcs_state_size(cart);
+  float *state = calloc(slots, sizeof *state), *rom = calloc(8 * (size_t)cart->rom_size, sizeof *rom);
+  float *adjoint = calloc(slots, sizeof *adjoint);
+  vcs_grad_workspace_t *workspace = vcs_grad_workspace_create();
+  const vcs_run_t run = {.cart = cart, .start = measure->game->start, .controls = &measure->game->idle, .frames = 1};
+  vcs_grad_options_t options;
+  vcs_grad_defaults(&options);
+  options.method = VCS_METHOD_STE;
+  if (state && rom && adjoint && workspace) {
+    const vcs_grad_inputs_t inputs = {.state = state, .rom = rom};
+    const vcs_grad_outputs_t outputs = {.state = adjoint};
+    adjoint[8 * (size_t)offsetof(vcs_t, ram)] = 1;
+    const double start = vcs_seconds();
+    while (vcs_seconds() - start < measure->seconds) {
+      vcs_grad_report_t report;
+      if (vcs_grad_vjp_in(workspace, &run, &options, &inputs, &outputs, &report, NULL)) break;
+      measure->instructions += report.instructions;
+    }
+    measure->took = vcs_seconds() - start;
+  }
+  vcs_grad_workspace_free(workspace);
+  free(state);
+  free(rom);
+  free(adjoint);
+}
+
+static bool measure_one(void *context, size_t item, int worker) {
+  (void)worker;
+  measure_hard(&((measure_t *)context)[item]);
+  return true;
+}
+
+vcs_status_t vcs_paper_throughput(vcs_section_t *section, vcs_error_t *error) {
+  enum { MACHINES_MAX = 64 };
+  vcs_paper_game_t game;
+  vcs_status_t status = vcs_paper_game_open(section->paper, "pong", VCS_PROFILE_XITARI, &game, error);
+  if (status) return status;
+  const double seconds = section->paper->quick ? 0.05 : 2;
+  measure_t one = {.game = &game, .seconds = seconds}, gradient = one, many[MACHINES_MAX] = {{0}}, soft[5] = {{0}};
+  static const char *const names[] = {"FULL, round, reduced bus (the paper's machine)", "FULL, round, real bus, +-4",
+                                      "FULL, none, hard dispatch", "FULL, none, softmax over 256 opcodes",
+                                      "FULL, round, real bus, whole array"};
+  int machines = vcs_thread_count((int)section->paper->threads, MACHINES_MAX);
+  double aggregate = 0;
+  vcs_progress_t progress;
+  vcs_progress_start(&progress, section->name, 8, VCS_PROGRESS_AUTO);
+  measure_hard(&one);
+  vcs_progress_add(&progress, 1);
+  for (int i = 0; i < machines; i++) many[i] = one, many[i].instructions = 0;
+  vcs_parallel((size_t)machines, machines, measure_one, many);
+  for (int i = 0; i < machines; i++) aggregate += (double)many[i].instructions / many[i].took;
+  vcs_progress_add(&progress, 1);
+  measure_gradient(&gradient);
+  vcs_progress_add(&progress, 1);
+  for (int i = 0; i < 5 && !vcs_interrupted(); i++) {
+    soft[i] = one;
+    soft[i].instructions = 0;
+    vcs_relax_defaults(&soft[i].options);
+    soft[i].options.bus = i == 0 ? VCS_BUS_REDUCED : VCS_BUS_REAL;
+    soft[i].options.single = i == 0;
+    soft[i].options.window = i == 1 ? 4 : 0;
+    soft[i].options.cast = i == 2 || i == 3 ? VCS_CAST_NONE : VCS_CAST_ROUND;
+    soft[i].options.dispatch = i == 3 ? VCS_DISPATCH_ONE_HOT : VCS_DISPATCH_HARD;
+    measure_relaxed(&soft[i]);
+    vcs_progress_add(&progress, 1);
+  }
+  vcs_progress_finish(&progress);
+  vcs_paper_game_free(&game);
+  if (vcs_interrupted()) return VCS_OK;
+  vcs_section_say(
+      section,
+      "Pong; a step is an instruction, as in the paper. Its numbers are of the CPU on a reduced bus, without a TIA; "
+      "ours "
+      "are of the whole console unless they say otherwise. Measured on this machine, now: `diffvcs paper --only "
+      "throughput` measures again when something changed, docs/benchmarks.md has careful numbers.");
+  vcs_table_begin(section, "what|steps/s|beside the paper's|paper");
+  const double hard = (double)one.instructions / one.took, grad = (double)gradient.instructions / gradient.took;
+  vcs_table_row(section, "HARD, one core|%.0f|%.0f x jutari|370,100 (jutari, M1 Max, one env)", hard, hard / 370100);
+  vcs_table_row(section, "HARD, %d threads|%.0f|%.1f x jaxtari on a GPU|3,119,115 (jaxtari, GPU, 4096 envs)", machines,
+                aggregate, aggregate / 3119115);
+  vcs_table_row(
+      section,
+      "SOFT-STE, forward and gradient, one core|%.0f|%.1f x jaxtari on a GPU|2,799,834 (jaxtari, GPU, 4096 envs)", grad,
+      grad / 2799834);
+  for (int i = 0; i < 5; i++) {
+    const double rate = (double)soft[i].instructions / soft[i].took;
+    vcs_table_row(section, "%s, one core|%.0f|%.2f x jutari|370,100 (SOFT-STE; FULL was not timed)", names[i], rate,
+                  rate / 370100);
+  }
+  vcs_table_end(section);
+  return VCS_OK;
+}

@@ -1,0 +1,459 @@
+/* paper.c: `diffvcs paper`: every table and figure of "A Differentiable Atari VCS", made again, on one page.
+ *
+ * The work is in the sections (paper_*.c). Each one's HTML is kept in the folder as sections/NAME.html, whose first
+ * line is a key: a digest of this program, the images, the records and the options. A section whose key is still
+ * right is not made again, so an interrupted run goes on where it was.
+ */
+#include "paper/paper.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/state.h"
+#include "diffvcs/grad.h"
+#include "host/hash.h"
+
+static const char command[] = "diffvcs paper";
+
+static const struct {
+  const char *name, *title;
+  vcs_section_make_t make;
+} sections[] = {
+    {"conformance", "Per-game conformance (PXC1, PXC2, PXC-S)", vcs_paper_conformance},
+    {"gate", "The sigmoid gate and its gradient", vcs_paper_gate},
+    {"alpha", "The gradient at z = 0.25 over alpha", vcs_paper_alpha},
+    {"temperature", "Temperature: expected occupancy", vcs_paper_temperature},
+    {"joystick", "From the joystick to the screen, and back", vcs_paper_joystick},
+    {"theorem1", "Theorem 1: soft equals hard", vcs_paper_theorem1},
+    {"theorem2", "Theorem 2: the fully relaxed map and its bound", vcs_paper_theorem2},
+    {"ndiv", "N_div: when the relaxed run leaves the exact one", vcs_paper_ndiv},
+    {"pstep", "P_step over alpha and T", vcs_paper_pstep},
+    {"delayed", "Delayed divergence", vcs_paper_delayed},
+    {"corner", "Sixty seconds at the corner", vcs_paper_corner},
+    {"games", "The same on ten more games", vcs_paper_games_table},
+    {"video", "Four panels, sixty seconds", vcs_paper_video},
+    {"throughput", "Throughput", vcs_paper_throughput},
+};
+enum { SECTIONS = sizeof sections / sizeof *sections };
+
+const char *const vcs_paper_games[VCS_PAPER_GAMES] = {"air_raid",
+                                                      "alien",
+                                                      "amidar",
+                                                      "assault",
+                                                      "asterix",
+                                                      "asteroids",
+                                                      "atlantis",
+                                                      "bank_heist",
+                                                      "battle_zone",
+                                                      "beam_rider",
+                                                      "berzerk",
+                                                      "bowling",
+                                                      "boxing",
+                                                      "breakout",
+                                                      "carnival",
+                                                      "centipede",
+                                                      "chopper_command",
+                                                      "crazy_climber",
+                                                      "defender",
+                                                      "demon_attack",
+                                                      "double_dunk",
+                                                      "elevator_action",
+                                                      "enduro",
+                                                      "fishing_derby",
+                                                      "freeway",
+                                                      "frostbite",
+                                                      "gopher",
+                                                      "gravitar",
+                                                      "hero",
+                                                      "ice_hockey",
+                                                      "jamesbond",
+                                                      "journey_escape",
+                                                      "kangaroo",
+                                                      "krull",
+                                                      "kung_fu_master",
+                                                      "montezuma_revenge",
+                                                      "ms_pacman",
+                                                      "name_this_game",
+                                                      "pacman",
+                                                      "phoenix",
+                                                      "pitfall",
+                                                      "pong",
+                                                      "pooyan",
+                                                      "private_eye",
+                                                      "qbert",
+                                                      "riverraid",
+                                                      "road_runner",
+                                                      "robotank",
+                                                      "seaquest",
+                                                      "skiing",
+                                                      "solaris",
+                                                      "space_invaders",
+                                                      "star_gunner",
+                                                      "surround",
+                                                      "tennis",
+                                                      "time_pilot",
+                                                      "tutankham",
+                                                      "up_n_down",
+                                                      "venture",
+                                                      "video_pinball",
+                                                      "videochess",
+                                                      "wizard_of_wor",
+                                                      "yars_revenge",
+                                                      "zaxxon"};
+
+/* ---- Writing --------------------------------------------------------------------------------------------------- */
+
+/* &, < and > are written as they are: all text here is ours. */
+void vcs_section_say(vcs_section_t *section, const char *format, ...) {
+  va_list arguments;
+  vcs_text_printf(&section->html, "<p>");
+  va_start(arguments, format);
+  vcs_text_vprintf(&section->html, format, arguments);
+  va_end(arguments);
+  vcs_text_printf(&section->html, "</p>\n");
+}
+
+/* A row of cells, each in <tag>. */
+static void write_cells(vcs_section_t *section, const char *tag, char *cells) {
+  vcs_text_printf(&section->html, "<tr>");
+  for (char *cell = cells, *end; cell; cell = end) {
+    end = strchr(cell, '|');
+    if (end) *end++ = '\0';
+    const char *class = strncmp(cell, "equal", 5) == 0       ? " class=equal"
+                        : strncmp(cell, "different", 9) == 0 ? " class=different"
+                                                             : "";
+    vcs_text_printf(&section->html, "<%s%s>%s</%s>", tag, class, cell, tag);
+    vcs_text_printf(&section->tsv, "%s%s", cell, end ? "\t" : "\n");
+  }
+  vcs_text_printf(&section->html, "</tr>\n");
+}
+
+void vcs_table_begin(vcs_section_t *section, const char *headings) {
+  char cells[1024];
+  vcs_text_printf(&section->html, "<table>\n");
+  snprintf(cells, sizeof cells, "%s", headings);
+  write_cells(section, "th", cells);
+}
+
+void vcs_table_row(vcs_section_t *section, const char *format, ...) {
+  char cells[2048];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(cells, sizeof cells, format, arguments);
+  va_end(arguments);
+  write_cells(section, "td", cells);
+}
+
+void vcs_table_end(vcs_section_t *section) {
+  vcs_text_printf(&section->html, "</table>\n");
+  vcs_text_printf(&section->tsv, "\n");
+}
+
+const char *vcs_verdict(vcs_section_t *section, bool equal) {
+  if (equal)
+    section->equal++;
+  else
+    section->different++;
+  return equal ? "equal" : "different";
+}
+
+static vcs_status_t path_in(const vcs_paper_t *paper, char path[VCS_PATH_SIZE], const char *folder, const char *name,
+                            const char *ending, vcs_error_t *error) {
+  int length = snprintf(path, VCS_PATH_SIZE, "%s/%s%s%s", paper->out, folder, name, ending);
+  if (length < VCS_PATH_SIZE) return VCS_OK;
+  return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the path of --out is too long");
+}
+
+vcs_status_t vcs_section_figure(vcs_section_t *section, vcs_drawing_t *drawing, const char *name, const char *caption,
+                                vcs_error_t *error) {
+  char path[VCS_PATH_SIZE];
+  if (!drawing) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  vcs_status_t status = path_in(section->paper, path, "figures/", name, "", error);
+  if (status == VCS_OK) status = vcs_drawing_write(drawing, path, error);
+  vcs_drawing_free(drawing);
+  vcs_text_printf(&section->html,
+                  "<figure><img src=\"figures/%s.png\" alt=\"%s\"><figcaption>%s (<a href=\"figures/%s.svg\">SVG</a>)"
+                  "</figcaption></figure>\n",
+                  name, name, caption, name);
+  return status;
+}
+
+/* ---- Games ----------------------------------------------------------------------------------------------------- */
+
+vcs_status_t vcs_paper_game_open(const vcs_paper_t *paper, const char *name, vcs_profile_t profile,
+                                 vcs_paper_game_t *game, vcs_error_t *error) {
+  vcs_rom_options_t choice = paper->choice;
+  vcs_env_t *env = NULL;
+  vcs_run_t run;
+  choice.profile = profile;
+  memset(game, 0, sizeof *game);
+  vcs_status_t status = vcs_rom_open(name, &choice, &game->rom, error);
+  if (status) return status;
+  size_t size = vcs_state_size(game->rom.cart);
+  game->start = malloc(size);
+  status =
+      game->start ? vcs_env_create(game->rom.cart, &env, error) : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (status == VCS_OK) {
+    vcs_run_idle(env, 1, &game->idle, &run);
+    memcpy(game->start, vcs_env_machine(env), size);
+    vcs_control(game->rom.cart, game->start, &game->idle);
+  } else {
+    vcs_paper_game_free(game);
+  }
+  vcs_env_free(env);
+  return status;
+}
+
+void vcs_paper_game_free(vcs_paper_game_t *game) {
+  free(game->start);
+  if (game->rom.cart) vcs_rom_free(&game->rom);
+}
+
+int vcs_paper_game_over(const vcs_paper_game_t *game, int most) {
+  vcs_env_t *env;
+  int over = 0;
+  if (vcs_env_create(game->rom.cart, &env, NULL)) return 0;
+  for (int f = 1; f <= most && !over; f++) {
+    vcs_env_act_on(env, VCS_NOOP, VCS_NOOP);
+    if (vcs_env_over(env)) over = f;
+  }
+  vcs_env_free(env);
+  return over;
+}
+
+/* ---- Keys ------------------------------------------------------------------------------------------------------ */
+
+enum { FILE_LIMIT = 1 << 28 };
+
+static uint64_t add_file(uint64_t key, const char *path) {
+  uint8_t *data;
+  size_t size;
+  if (vcs_file_read(path, FILE_LIMIT, &data, &size, NULL)) return vcs_hash64(path, strlen(path), key);
+  key = vcs_hash64(data, size, key);
+  free(data);
+  return key;
+}
+
+/* Every file of a directory, in the order of their names. */
+static uint64_t add_directory(uint64_t key, const char *directory) {
+  struct dirent **entries = NULL;
+  int count = scandir(directory, &entries, NULL, alphasort);
+  for (int i = 0; i < count; i++) {
+    char path[VCS_PATH_SIZE];
+    if (vcs_path_join(path, sizeof path, directory, entries[i]->d_name) && vcs_path_is_file(path))
+      key = add_file(key, path);
+    free(entries[i]);
+  }
+  free(entries);
+  return key;
+}
+
+/* What all sections depend on: this program, the images, the records. */
+static uint64_t key_of_inputs(const vcs_paper_t *paper) {
+  char path[VCS_PATH_SIZE];
+  uint64_t key = paper->quick;
+  if (vcs_path_executable(path, sizeof path)) key = add_file(key, path);
+  for (int i = 0; i < VCS_PAPER_GAMES; i++) {
+    if (vcs_rom_find(vcs_paper_games[i], paper->choice.roms, path, sizeof path, NULL) == VCS_OK)
+      key = add_file(key, path);
+  }
+  static const char *const folders[] = {"xitari", "xitari-cpu"};
+  for (int i = 0; i < 2; i++) {
+    if (vcs_path_join(path, sizeof path, paper->records, folders[i])) key = add_directory(key, path);
+  }
+  return key;
+}
+
+/* ---- Sections -------------------------------------------------------------------------------------------------- */
+
+enum { KEY_SIZE = 64 };
+
+static void key_of(const vcs_paper_t *paper, const char *name, uint64_t inputs, char key[KEY_SIZE]) {
+  uint64_t digest = vcs_hash64(name, strlen(name), inputs);
+  if (strcmp(name, "games") == 0 && paper->games) digest = vcs_hash64(paper->games, strlen(paper->games), digest);
+  snprintf(key, KEY_SIZE, "<!-- key %016" PRIx64 " -->\n", digest);
+}
+
+/* The section as it was kept, if its key is this one. */
+static bool find_kept(const vcs_paper_t *paper, const char *name, const char *key, vcs_text_t *html) {
+  char path[VCS_PATH_SIZE];
+  uint8_t *data;
+  size_t size, length = strlen(key);
+  if (path_in(paper, path, "sections/", name, ".html", NULL)) return false;
+  if (vcs_file_read(path, FILE_LIMIT, &data, &size, NULL)) return false;
+  bool right = size > length && memcmp(data, key, length) == 0;
+  if (right) vcs_text_append(html, data, size);
+  free(data);
+  return right;
+}
+
+/* Writes the section's files, and adds what find_kept would to *html. */
+static vcs_status_t keep(const vcs_section_t *section, const char *key, vcs_text_t *html, vcs_error_t *error) {
+  char path[VCS_PATH_SIZE];
+  vcs_text_t kept = {0};
+  vcs_text_printf(&kept, "%s%s", key, section->html.text ? section->html.text : "");
+  vcs_status_t status = path_in(section->paper, path, "sections/", section->name, ".tsv", error);
+  if (status == VCS_OK && section->tsv.length) status = vcs_file_write_text(path, &section->tsv, error);
+  if (status == VCS_OK) status = path_in(section->paper, path, "sections/", section->name, ".html", error);
+  if (status == VCS_OK) status = vcs_file_write_text(path, &kept, error);
+  vcs_text_append(html, kept.text ? kept.text : "", kept.length);
+  vcs_text_free(&kept);
+  return status;
+}
+
+/* Makes a section, or takes it as it was kept; its HTML, the key in front, is added to *html. */
+static vcs_status_t make(const vcs_paper_t *paper, int number, uint64_t inputs, vcs_text_t *html, vcs_error_t *error) {
+  char key[KEY_SIZE];
+  const char *name = sections[number].name;
+  key_of(paper, name, inputs, key);
+  if (find_kept(paper, name, key, html)) {
+    printf("%-12s kept\n", name);
+    return VCS_OK;
+  }
+  vcs_section_t section = {.paper = paper, .name = name};
+  double start = vcs_seconds();
+  vcs_text_printf(&section.html, "<h2 id=\"%s\">%s</h2>\n", name, sections[number].title);
+  vcs_status_t status = sections[number].make(&section, error);
+  if (status == VCS_OK && !vcs_interrupted()) {
+    status = keep(&section, key, html, error);
+    printf("%-12s %3d equal, %2d different, %.0f s\n", name, section.equal, section.different, vcs_seconds() - start);
+    fflush(stdout);
+  }
+  vcs_text_free(&section.html);
+  vcs_text_free(&section.tsv);
+  return status;
+}
+
+/* ---- The page -------------------------------------------------------------------------------------------------- */
+
+static const char style[] =
+    "body{font:15px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}"
+    "table{border-collapse:collapse;margin:1em 0;font-size:13px}td,th{border:1px solid #ccc;padding:2px 8px;"
+    "text-align:left}th{background:#eee}.equal{color:#0a7a2f}.different{color:#b3261e}"
+    "figure{margin:1em 0}img,video{max-width:100%;image-rendering:pixelated}figcaption{font-size:13px;color:#555}";
+
+static vcs_status_t write_page(const vcs_paper_t *paper, vcs_text_t *body, vcs_error_t *error) {
+  char path[VCS_PATH_SIZE];
+  vcs_text_t page = {0};
+  vcs_text_printf(&page,
+                  "<!doctype html>\n<html lang=en><meta charset=utf-8><title>A Differentiable Atari VCS, made again"
+                  "</title>\n<style>%s</style>\n<h1>A Differentiable Atari VCS, made again</h1>\n",
+                  style);
+  vcs_text_printf(&page,
+                  "<p>Every table and figure of Maier, Bayer and Krauss, by <code>diffvcs paper%s</code>. Each number "
+                  "stands beside the paper's; where they differ the text says why.</p>\n<p>",
+                  paper->quick ? " --quick" : "");
+  for (int i = 0; i < SECTIONS; i++)
+    vcs_text_printf(&page, "%s<a href=\"#%s\">%s</a>", i ? " &middot; " : "", sections[i].name, sections[i].name);
+  vcs_text_printf(&page, "</p>\n");
+  vcs_text_append(&page, body->text ? body->text : "", body->length);
+  vcs_text_printf(&page, "</html>\n");
+  vcs_status_t status = path_in(paper, path, "", "index", ".html", error);
+  if (status == VCS_OK) status = vcs_file_write_text(path, &page, error);
+  if (status == VCS_OK) printf("wrote        %s\n", path);
+  vcs_text_free(&page);
+  return status;
+}
+
+static int find_section(const char *name) {
+  for (int i = 0; i < SECTIONS; i++) {
+    if (strcmp(name, sections[i].name) == 0) return i;
+  }
+  return -1;
+}
+
+static vcs_status_t make_all(const vcs_paper_t *paper, int only, vcs_error_t *error) {
+  const uint64_t inputs = key_of_inputs(paper);
+  vcs_text_t body = {0};
+  vcs_status_t status = VCS_OK;
+  for (int i = 0; i < SECTIONS && status == VCS_OK && !vcs_interrupted(); i++) {
+    if (only < 0 || only == i) {
+      status = make(paper, i, inputs, &body, error);
+    } else { /* what is there from before belongs on the page, too */
+      char key[KEY_SIZE];
+      key_of(paper, sections[i].name, inputs, key);
+      find_kept(paper, sections[i].name, key, &body);
+    }
+  }
+  if (status == VCS_OK && !vcs_interrupted()) status = write_page(paper, &body, error);
+  vcs_text_free(&body);
+  return status;
+}
+
+/* ---- The command ----------------------------------------------------------------------------------------------- */
+
+static int make_folders(const vcs_paper_t *paper) {
+  static const char *const folders[] = {"", "figures", "sections"};
+  for (int i = 0; i < 3; i++) {
+    char path[VCS_PATH_SIZE];
+    if (!vcs_path_join(path, sizeof path, paper->out, folders[i]))
+      return vcs_cli_complain(command, VCS_EXIT_USAGE, "the path of --out is too long");
+    int exit_code = vcs_output_directory(command, i ? path : paper->out);
+    if (exit_code != VCS_ARGS_GO) return exit_code;
+  }
+  return VCS_ARGS_GO;
+}
+
+static int check_section(const char *name, int *number) {
+  const char *names[SECTIONS];
+  *number = -1;
+  if (!name) return VCS_ARGS_GO;
+  *number = find_section(name);
+  if (*number >= 0) return VCS_ARGS_GO;
+  vcs_text_t list = {0};
+  for (int i = 0; i < SECTIONS; i++) {
+    names[i] = sections[i].name;
+    vcs_text_printf(&list, "%s%s", i ? ", " : "", names[i]);
+  }
+  int near = vcs_args_nearest(name, names, SECTIONS);
+  int exit_code =
+      near >= 0
+          ? vcs_cli_complain(command, VCS_EXIT_USAGE, "there is no table '%s'; did you mean %s?", name, names[near])
+          : vcs_cli_complain(command, VCS_EXIT_USAGE, "there is no table '%s'; there are %s", name, list.text);
+  vcs_text_free(&list);
+  return exit_code;
+}
+
+int vcs_cli_paper(int argc, char **argv) {
+  vcs_paper_t paper = {.out = "paper", .records = "tests/golden"};
+  const char *only = NULL;
+  int number;
+  const vcs_arg_t args[] = {
+      VCS_ARG_TEXT("only", &only, "TABLE", "just this one; the others stay as they were made before"),
+      VCS_ARG_TEXT("out", &paper.out, "DIR", "where to write"),
+      VCS_ARG_TEXT("games", &paper.games, "LIST", "of the table `games`: where they diverge, and their cast margins"),
+      VCS_ARG_FLAG("quick", &paper.quick, "a reduced version: fewer games, shorter runs"),
+      VCS_ARG_TEXT("records", &paper.records, "DIR", "records of the reference, for the conformance table"),
+      VCS_ARG_INTEGER("jobs", &paper.threads, 0, 4096, "threads; 0: one for each CPU"),
+      VCS_ARG_TEXT("roms", &paper.choice.roms, "DIR", "where ROM images are; see above for the other places"),
+      VCS_ARG_END};
+  const vcs_usage_t usage = {
+      command,
+      "Makes every table and figure of the paper again, and the checks of its theorems: DIR/index.html, figures as "
+      "SVG\n"
+      "and PNG, tables as .tsv. Tables are conformance, gate, alpha, temperature, joystick, theorem1, theorem2, ndiv,\n"
+      "pstep, delayed, corner, games, video and throughput. What was made is kept and only made again if this "
+      "program,\n"
+      "an image or a record has changed. docs/paper.md has the results." VCS_ROMS_NOTE,
+      "diffvcs paper\n"
+      "diffvcs paper --only ndiv --out ndiv\n"
+      "diffvcs paper --only games --games demo,pitfall,frostbite --out margins\n"
+      "diffvcs paper --quick --out quick\n",
+      args};
+  int exit_code = vcs_args_read(&usage, argc, argv);
+  if (exit_code == VCS_ARGS_GO) exit_code = check_section(only, &number);
+  if (exit_code == VCS_ARGS_GO) exit_code = make_folders(&paper);
+  if (exit_code != VCS_ARGS_GO) return exit_code;
+  vcs_error_t error = {""};
+  vcs_interrupt_catch();
+  vcs_status_t status = make_all(&paper, number, &error);
+  if (vcs_interrupted())
+    return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted; what is done is kept: run it again to go on");
+  if (status == VCS_NOT_FOUND) {
+    vcs_rom_advise(paper.choice.roms);
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
+  }
+  return status ? vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message) : VCS_EXIT_OK;
+}

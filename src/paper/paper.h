@@ -1,0 +1,85 @@
+/* paper.h: the sections of `diffvcs paper`, and what they are written with.
+ *
+ * A section makes one table or figure of the paper, with our number beside each of the paper's and a word on whether
+ * they are equal. It writes HTML into its text, figures into the folder, and nothing else; paper.c keeps what it made
+ * under a key made of everything it depends on, and puts the page together.
+ */
+#ifndef VCS_PAPER_H
+#define VCS_PAPER_H
+
+#include "cli/common.h"
+#include "plot/drawing.h"
+#include "host/progress.h"
+
+typedef struct {
+  vcs_rom_options_t choice;
+  const char *out, *records;
+  const char *games; /* of the table `games`, with commas between them; NULL: twelve */
+  bool quick;        /* the reduced version that tests run */
+  int64_t threads;
+} vcs_paper_t;
+
+typedef struct {
+  const vcs_paper_t *paper;
+  const char *name;
+  vcs_text_t html, tsv;
+  int equal, different; /* verdicts so far */
+} vcs_section_t;
+
+typedef vcs_status_t (*vcs_section_make_t)(vcs_section_t *section, vcs_error_t *error);
+
+/* ---- Writing --------------------------------------------------------------------------------------------------- */
+
+void vcs_section_say(vcs_section_t *section, const char *format, ...) VCS_PRINTF(2, 3); /* a paragraph */
+
+/* Tables: cells are separated by '|'. Rows go into the section's .tsv as well. A cell that begins with "equal" or
+ * "different" is a verdict. */
+void vcs_table_begin(vcs_section_t *section, const char *headings);
+void vcs_table_row(vcs_section_t *section, const char *format, ...) VCS_PRINTF(2, 3);
+void vcs_table_end(vcs_section_t *section);
+
+/* "equal" or "different", counted. */
+const char *vcs_verdict(vcs_section_t *section, bool equal);
+
+/* Writes figures/NAME.svg and .png, shows the latter, and frees the drawing, which may be NULL: out of memory. */
+vcs_status_t vcs_section_figure(vcs_section_t *section, vcs_drawing_t *drawing, const char *name, const char *caption,
+                                vcs_error_t *error);
+
+/* ---- Games ----------------------------------------------------------------------------------------------------- */
+
+/* A cartridge and the machine after its boot, with nothing held: where runs begin. */
+typedef struct {
+  vcs_rom_t rom;
+  vcs_t *start;
+  vcs_controls_t idle;
+} vcs_paper_game_t;
+
+/* The frame after which the game is over if nobody does anything, among the next `most`; 0: none. An environment stands
+ * still from then on; a machine goes on. */
+int vcs_paper_game_over(const vcs_paper_game_t *game, int most);
+
+vcs_status_t vcs_paper_game_open(const vcs_paper_t *paper, const char *name, vcs_profile_t profile,
+                                 vcs_paper_game_t *game, vcs_error_t *error);
+void vcs_paper_game_free(vcs_paper_game_t *game);
+
+enum { VCS_PAPER_GAMES = 64 };
+extern const char *const vcs_paper_games[VCS_PAPER_GAMES]; /* the paper's, by their names here */
+
+/* ---- Sections -------------------------------------------------------------------------------------------------- */
+
+vcs_status_t vcs_paper_conformance(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_throughput(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_gate(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_alpha(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_temperature(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_joystick(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_ndiv(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_pstep(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_delayed(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_corner(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_games_table(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_theorem1(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_theorem2(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_video(vcs_section_t *section, vcs_error_t *error);
+
+#endif

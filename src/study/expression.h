@@ -1,0 +1,41 @@
+/* expression.h: conditions and values of the debugger: `a == $1F && [COUNTER] > 3`.
+ *
+ *   numbers    12  $1F  %1010        names   a x y sp p pc  cycle scanline clock frame  and addresses: COUNTER, WSYNC
+ *   memory     [address]: the byte as the CPU would read it, without side effects
+ *   operators  ! ~ - (of one), * / %, + -, << >>, < <= > >=, == !=, &, ^, |, &&, ||, as C ranks them; ( )
+ *
+ * An expression is compiled once, into steps for a stack of numbers, because a condition is asked at every instruction.
+ */
+#ifndef VCS_STUDY_EXPRESSION_H
+#define VCS_STUDY_EXPRESSION_H
+
+#include "study/symbols.h"
+
+enum { VCS_EXPRESSION_STEPS = 64 };
+
+typedef struct {
+  uint8_t kind; /* expression.c */
+  int32_t value;
+} vcs_expression_step_t;
+
+typedef struct {
+  vcs_expression_step_t steps[VCS_EXPRESSION_STEPS];
+  int count;
+} vcs_expression_t;
+
+/* What expressions are about. */
+typedef struct {
+  const vcs_cart_t *cart;
+  const vcs_t *m;
+  int64_t frame;
+} vcs_moment_t;
+
+/* Where the beam is: colour clocks since the frame's first line began; 228 of them make a line. */
+int32_t vcs_moment_clock(const vcs_t *m);
+
+/* Reads all of `text`. The error says what was not understood. */
+vcs_status_t vcs_expression_read(const char *text, const vcs_symbols_t *symbols, vcs_expression_t *expression,
+                                 vcs_error_t *error);
+int64_t vcs_expression_value(const vcs_expression_t *expression, const vcs_moment_t *moment);
+
+#endif
