@@ -59,6 +59,21 @@ static bool differs(const trial_t *trial) {
   return false;
 }
 
+/* The pixels of the question lie in [first, end). */
+typedef struct {
+  size_t first, end;
+} range_t;
+
+static range_t question_range(const vcs_explanation_t *e) {
+  range_t range = {0, 0};
+  for (size_t i = 0; i < picture_bytes(e->run.cart); i++) {
+    if (!e->mask[i]) continue;
+    if (range.end == 0) range.first = i;
+    range.end = i + 1;
+  }
+  return range;
+}
+
 /* ---- Objects ------------------------------------------------------------------------------------------------ */
 
 static void remove_object(vcs_t *m, int object) {
@@ -165,18 +180,6 @@ static bool matters(trial_t *trial, const vcs_t *before, const uint8_t *frames, 
   return differs(trial);
 }
 
-/* The clocks of the frame at which the line of the first pixel of the question begins and that of the last one ends. */
-static void question_clocks(const vcs_explanation_t *e, int32_t *first, int32_t *end) {
-  const vcs_cart_t *cart = e->run.cart;
-  *first = *end = 0;
-  for (size_t i = 0; i < picture_bytes(cart); i++) {
-    if (!e->mask[i]) continue;
-    const int32_t line = cart->top_line + (int32_t)(i / VCS_WIDTH);
-    if (*end == 0) *first = LINE_CLOCKS * line;
-    *end = LINE_CLOCKS * (line + 1);
-  }
-}
-
 static vcs_status_t find_causes(vcs_explanation_t *e, const vcs_explain_options_t *o, const vcs_run_t *last,
                                 trial_t *trial, vcs_error_t *error) {
   const vcs_cart_t *cart = last->cart;
@@ -194,10 +197,10 @@ static vcs_status_t find_causes(vcs_explanation_t *e, const vcs_explain_options_
   vcs_frame_begin(cart, m);
   vcs_steps_t steps;
   vcs_steps_begin(&steps, &o->report, "register writes", (uint64_t)e->slice.count);
-  int32_t first, end;
-  question_clocks(e, &first, &end);
-  trial->begin_clock = first - 2 * LINE_CLOCKS; /* a line is drawn when it is over, or earlier */
-  trial->end_clock = end + 2 * LINE_CLOCKS;
+  const range_t range = question_range(e);
+  const int32_t end = LINE_CLOCKS * (cart->top_line + (int32_t)(range.end / VCS_WIDTH) + 1);
+  trial->begin_clock = LINE_CLOCKS * (cart->top_line + (int32_t)(range.first / VCS_WIDTH) - 2);
+  trial->end_clock = end + 2 * LINE_CLOCKS; /* a line is drawn when it is over */
   for (int row = 0; row < e->slice.count && vcs_moment_clock(m) < end && !vcs_steps_stopped(&steps); row++) {
     const vcs_slice_row_t *r = &e->slice.rows[row];
     vcs_step_t step;
@@ -224,9 +227,9 @@ static vcs_status_t find_causes(vcs_explanation_t *e, const vcs_explain_options_
 /* ---- Bits: truth and methods -------------------------------------------------------------------------------- */
 
 /* The effect of a flip on the output, from the flip's maps. */
-static float effect_of(const vcs_explanation_t *e, size_t pixels, const float *map, const float *ram) {
+static float effect_of(const vcs_explanation_t *e, range_t range, const float *map, const float *ram) {
   double sum = 0;
-  for (size_t p = 0; p < pixels && map; p++) {
+  for (size_t p = range.first; p < range.end && map; p++) {
     if (e->mask[p]) sum += (double)map[p];
   }
   for (int bit = 0; bit < 8 && ram; bit++) {
@@ -246,11 +249,12 @@ static vcs_status_t find_truth(vcs_explanation_t *e, const vcs_explain_options_t
   const size_t pixels = e->target.kind == VCS_SCALAR_PIXELS ? picture_bytes(run->cart) : 0;
   const size_t bits = e->target.kind == VCS_SCALAR_RAM ? 1024 : 0;
   const bool scored = e->target.kind == VCS_SCALAR_SCORE;
+  const range_t range = question_range(e);
   float values[768];
   vcs_truth_t *rows = calloc(count + 1, sizeof *rows);
   vcs_place_t *some = calloc(count + 1, sizeof *some);
   uint32_t *at = calloc(count + 1, sizeof *at);
-  float *maps = malloc((CHUNK * (pixels + bits) + 1) * sizeof *maps);
+  float *maps = calloc(CHUNK * (pixels + bits) + 1, sizeof *maps);
   vcs_status_t status = VCS_OK;
   if (!rows || !some || !at || !maps) status = vcs_no_memory(error);
   vcs_pixel_values(run->cart, VCS_VALUES_INDEX, values);
@@ -271,12 +275,14 @@ static vcs_status_t find_truth(vcs_explanation_t *e, const vcs_explain_options_t
   if (status == VCS_OK && !vcs_steps_add(&steps, count - moved)) status = vcs_cancelled(error);
   for (size_t first = 0; first < moved && status == VCS_OK; first += CHUNK) {
     const size_t now = moved - first < CHUNK ? moved - first : CHUNK;
-    memset(maps, 0, now * (pixels + bits) * sizeof *maps);
+    for (size_t i = 0; i < now && pixels; i++) /* what lies outside the range is not looked at */
+      memset(maps + i * pixels + range.first, 0, (range.end - range.first) * sizeof *maps);
+    memset(maps, 0, now * bits * sizeof *maps);
     const vcs_truth_results_t results = {NULL, NULL, pixels ? maps : NULL, bits ? maps : NULL};
     status = vcs_truth(run, &options, some + first, now, &results, error);
     for (size_t i = 0; i < now && status == VCS_OK; i++) {
       const float *map = maps + i * (pixels + bits);
-      truth[at[first + i]] = effect_of(e, pixels, pixels ? map : NULL, bits ? map : NULL);
+      truth[at[first + i]] = effect_of(e, range, pixels ? map : NULL, bits ? map : NULL);
     }
     if (status == VCS_OK && !vcs_steps_add(&steps, now)) status = vcs_cancelled(error);
   }
