@@ -576,6 +576,24 @@ WEB int32_t web_moves(web_session_t *s, int kind, uint32_t index) {
   return moved_pixels(s, &s->last, places, 1, 8);
 }
 
+/* What each byte of RAM does in the last frame, in web_map: 0 nothing, 1 it changes RAM only, 2 it moves pixels. 0: it
+ * could not be found. */
+WEB int web_ram_roles(web_session_t *s) {
+  vcs_place_t places[1024];
+  vcs_truth_t *rows = calloc(1024, sizeof *rows);
+  for (uint32_t i = 0; i < 1024; i++) places[i] = place_of(FLIP_RAM, i / 8, (int)(i % 8), 0);
+  const vcs_truth_options_t options = {.threads = 1};
+  const vcs_truth_results_t results = {NULL, rows, NULL, NULL};
+  const bool done = rows && !vcs_truth(&s->last, &options, places, 1024, &results, &s->error);
+  memset(s->map, 0, 128);
+  for (int i = 0; i < 1024 && done; i++) {
+    const uint8_t role = rows[i].pixels ? 2 : rows[i].ram_bytes ? 1 : 0;
+    if (s->map[i / 8] < role) s->map[i / 8] = role;
+  }
+  free(rows);
+  return done;
+}
+
 /* Where inputs act: each of those in the bits of `inputs`, the other way round in all frames of the run. */
 WEB int32_t web_acts(web_session_t *s, uint32_t inputs) {
   const vcs_run_t *run = &s->setup.run;
