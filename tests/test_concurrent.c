@@ -455,8 +455,9 @@ static size_t fuzz(size_t flips, size_t *walked) {
     vcs_place_t places[COUNT];
     stage_t stage;
     make_image(image, size);
-    const vcs_cart_options_t options = {below(2) ? VCS_PROFILE_ALE : VCS_PROFILE_XITARI, (vcs_scheme_t)scheme,
-                                        below(4) ? VCS_FORMAT_NTSC : VCS_FORMAT_PAL, NULL};
+    const vcs_cart_options_t options = {.profile = below(2) ? VCS_PROFILE_ALE : VCS_PROFILE_XITARI,
+                                        .scheme = (vcs_scheme_t)scheme,
+                                        .format = below(4) ? VCS_FORMAT_NTSC : VCS_FORMAT_PAL};
     if (open_stage(&stage, image, size, &options, (int)below(6))) {
       for (size_t i = 0; i < COUNT; i++) places[i] = any_place(&stage);
       const size_t singles = differ_singles(&stage, "fuzz", places, COUNT);
@@ -478,7 +479,7 @@ static size_t fuzz(size_t flips, size_t *walked) {
 static bool open_own(stage_t *stage, bool ragged, int played) {
   uint8_t image[4096];
   size_t size = sizeof image;
-  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_NTSC, NULL};
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .format = VCS_FORMAT_NTSC};
   ragged_image(image);
   const uint8_t *from = ragged ? image : vcs_demo_image(&size);
   return open_stage(stage, from, size, &options, played);

@@ -11,6 +11,7 @@
 
 #include "core/state.h"
 #include "host/files.h"
+#include "host/save.h"
 
 /* ---- Slots ---------------------------------------------------------------------------------------------------- */
 
@@ -150,6 +151,9 @@ static vcs_status_t start_walk(walk_t *w, const vcs_run_t *run, const vcs_relax_
                                vcs_relaxed_report_t *report, vcs_error_t *error) {
   const size_t frames = (size_t)run->frames, size = vcs_state_size(run->cart);
   *w = (walk_t){.run = run};
+  if (!vcs_machine_is_possible(run->cart, run->start)) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the run begins with a machine that cannot be");
+  }
   if (options->bus != VCS_BUS_REAL) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the reduced bus has no frames, so no runs");
   }

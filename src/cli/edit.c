@@ -115,7 +115,7 @@ static int read_drawing(options_t *o, uint8_t **rgb) {
   if (!o->target || !o->region) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--target (a drawing) and --region (where) are both needed");
   }
-  if (sscanf(o->region, "%d,%d,%d,%d%c", &e->x, &e->y, &e->width, &e->height, &rest) != 4 || e->x < 0 || e->y < 0 ||
+  if (sscanf(o->region, "%9d,%9d,%9d,%9d%c", &e->x, &e->y, &e->width, &e->height, &rest) != 4 || e->x < 0 || e->y < 0 ||
       e->x > REGION_MAX || e->y > REGION_MAX || e->width < 1 || e->height < 1 || e->width > REGION_MAX ||
       e->height > REGION_MAX) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--region takes X,Y,WIDTH,HEIGHT in pixels, not '%s'", o->region);

@@ -57,7 +57,7 @@ static int read_output(options_t *o) {
   if (o->pixel) {
     int x, y;
     char more;
-    if (sscanf(o->pixel, "%d,%d%c", &x, &y, &more) != 2) {
+    if (sscanf(o->pixel, "%9d,%9d%c", &x, &y, &more) != 2) {
       return vcs_cli_complain(command, VCS_EXIT_USAGE, "--pixel takes a column and a row, as 80,100, not '%.40s'",
                               o->pixel);
     }

@@ -221,7 +221,7 @@ static vcs_status_t joystick(const vcs_rom_t *rom, const vcs_setup_t *setup, voi
 static int check_options(options_t *o) {
   vcs_joystick_options_t *j = &o->joystick;
   char rest;
-  if (sscanf(o->rows, "%d:%d%c", &j->top, &j->bottom, &rest) != 2 || j->top < 0 || j->top >= j->bottom) {
+  if (sscanf(o->rows, "%9d:%9d%c", &j->top, &j->bottom, &rest) != 2 || j->top < 0 || j->top >= j->bottom) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE,
                             "--rows takes the first row and the one after the last, as in 185:195; not '%s'", o->rows);
   }

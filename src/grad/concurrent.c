@@ -11,8 +11,9 @@
  *             it is run for real (concurrent_run.c), at once, until it stands where a later row of the base stands.
  *   waiting   it has met that row, and the walk has not come there yet. When it has, the two machines are compared, and
  *             what differs is what the flip sleeps with.
- *   gone      it does not meet the base in this frame, or is something that the walk does not do: a frame that ends
- *             elsewhere, a jam. It is run again by itself, as the reference is (rerun.c).
+ *   ended     its frame was over before it met the base. It begins the next frame with a machine of its own.
+ *   gone      it is something that the walk does not do: a frame that does not end, one that begins elsewhere in a
+ *             line, a jam. It is run again by itself, as the reference is (rerun.c).
  *
  *   base   row 0 ---- LDA $80 ---- STA $0D ---- LDA $81 ---- CMP ---- BNE ---- LDX #3 ---- ...       rows
  *   flip   asleep     | awake      | waiting    :                                                    $80 differs
@@ -36,7 +37,7 @@
 
 enum { WORDS = VCS_CONCURRENT_MOST / 64, GROUPS = VCS_WHERE_CART_RAM - VCS_WHERE_TIMER };
 
-typedef enum { ASLEEP, WAITING, GONE } status_t;
+typedef enum { ASLEEP, WAITING, ENDED, GONE } status_t;
 
 typedef struct {
   uint64_t ram[2];   /* bytes that differ while it sleeps: bits */
@@ -262,11 +263,20 @@ static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
 static uint16_t flip_collisions(void *context, const vcs_t *m) {
   const reader_t *reader = context;
   vcs_concurrent_t *walk = reader->walk;
-  const uint32_t access = walk->frame.rows[reader->flip->from].access;
+  const vcs_base_frame_t *frame = &walk->frame;
+  const uint32_t access = frame->rows[reader->flip->from].access, count = walk->note.count;
   (void)m;
+  if (access + count <= frame->note.count &&
+      memcmp(walk->note.accesses, frame->note.accesses + access, count * sizeof *walk->note.accesses) == 0) {
+    const vcs_collision_read_t *read = frame->reads; /* the base's, too */
+    while (frame->segments[read->segment].access != access + count - 1) read++;
+    if (!is_dirty(walk, reader->number)) return read->collisions;
+    walk->work.picture = NULL;
+    return vcs_beam_collisions_after(&walk->work, &reader->flip->beam, read->segment);
+  }
   own_beam(walk, reader->number, access);
   walk->work.picture = NULL;
-  return vcs_beam_collisions_now(&walk->work, &reader->flip->beam, access, walk->note.accesses, walk->note.count);
+  return vcs_beam_collisions_now(&walk->work, &reader->flip->beam, access, walk->note.accesses, count);
 }
 
 static void flip_rom(const vcs_concurrent_t *walk, size_t number) {
@@ -334,10 +344,14 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   if (walk->runner->rom) flip_rom(walk, number);
   const int32_t met = allowed > 0 ? vcs_concurrent_run(&walk->runner->cart, &walk->frame, m, &walk->note, row,
                                                        (uint32_t)allowed, &executed)
-                                  : -1;
+                                  : VCS_RUN_LOST;
   if (walk->runner->rom) flip_rom(walk, number);
   walk->counts.wakes++;
   walk->counts.executed += executed;
+  if (met == VCS_RUN_ENDED && add_patch(walk, number, walk->frame.rows[row].access, walk->frame.note.count)) {
+    flip->status = ENDED;
+    return;
+  }
   if (met < 0) {
     go(walk, number);
     return;
@@ -469,21 +483,24 @@ static vcs_controls_t controls_of(const vcs_concurrent_t *walk, size_t number, i
 static void rebuild(const vcs_concurrent_t *walk, size_t number, int32_t frames, vcs_t *m) {
   const flip_t *flip = &walk->flips[number];
   const vcs_t *base = vcs_base_state(walk->base, frames);
-  memcpy(m, base, vcs_machine_size(cart_of(walk)));
-  if (frames == 0) return;
-  put_differences(walk, flip, machine_of(walk, number), m);
-  m->vblank = base->vblank;
-  if (!is_dirty(walk, number)) return;
-  const vcs_flip_beam_t *beam = &flip->beam;
+  const size_t size = vcs_machine_size(cart_of(walk));
   vcs_beam_t tia;
-  vcs_beam_take(&tia, base);
-  for (uint64_t left = beam->differs & (VCS_BEAM_HMOVE - 1); left; left &= left - 1) {
-    const int i = VCS_LOWEST_64(left);
-    tia.looks[i] = beam->tia.looks[i];
+  if (flip->status == ENDED) {
+    memcpy(m, machine_of(walk, number), size);
+    m->partial = 0;
+    m->scanlines = (int32_t)((m->cycles * 3 - (uint32_t)m->frame_clock) / VCS_LINE_CLOCKS);
+  } else {
+    memcpy(m, base, size);
+    if (frames) put_differences(walk, flip, machine_of(walk, number), m);
   }
-  if (beam->differs & VCS_BEAM_HMOVE) tia.hmove_clock = beam->tia.hmove_clock;
-  tia.collisions = beam->tia.collisions;
+  vcs_beam_take(&tia, base);
+  if (frames && is_dirty(walk, number)) vcs_beam_compose(&tia, &flip->beam);
   vcs_beam_put(&tia, m);
+}
+
+static bool same_registers(const vcs_t *one, const vcs_t *other) {
+  return one->pc == other->pc && one->sp == other->sp && one->a == other->a && one->x == other->x &&
+         one->y == other->y && one->p == other->p;
 }
 
 /* A flip's machine as a frame begins, when it may differ from the base's in more than RAM. */
@@ -497,11 +514,12 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   flip->extra = 0;
   flip->first_patch = flip->last_patch = -1;
   flip->awake_first = 0;
-  if (frame && !flipped && !flip->groups && !is_dirty(walk, number)) {
+  if (frame && !flipped && !flip->groups && !is_dirty(walk, number) && flip->status == ASLEEP) {
     flip->beam.patch = -1;
     return;
   }
   rebuild(walk, number, frame, m);
+  flip->status = ASLEEP;
   if (frame == 0) {
     const vcs_flip_t *given = &walk->given[number];
     for (size_t i = 0; i < given->count; i++) {
@@ -531,8 +549,8 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   m->vblank = (uint8_t)((m->vblank & 0x7F) | (vblank & 0x80));
   find_differences(walk, flip, m, begun);
   const vcs_wiring_t wiring = vcs_wiring_of(m), base_wiring = vcs_wiring_of(begun);
-  flip->awake_first = m->cycles != begun->cycles || vcs_stand_key(m) != vcs_stand_key(begun) ||
-                      memcmp(&wiring, &base_wiring, sizeof wiring) != 0;
+  flip->awake_first =
+      m->cycles != begun->cycles || !same_registers(m, begun) || memcmp(&wiring, &base_wiring, sizeof wiring) != 0;
   memcpy(machine_of(walk, number), m, vcs_machine_size(cart));
 }
 
@@ -566,7 +584,8 @@ static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
 
 /* ---- What is seen ------------------------------------------------------------------------------------------------ */
 
-static void show(vcs_concurrent_t *walk, size_t number, int horizon, int32_t frames) {
+/* False: the picture has rows that no beam has reached. */
+static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
   flip_t *flip = &walk->flips[number];
   const vcs_base_t *base = walk->base;
   vcs_sight_t sight = vcs_base_sight(base, horizon);
@@ -583,9 +602,9 @@ static void show(vcs_concurrent_t *walk, size_t number, int horizon, int32_t fra
     sight.ram = ram;
   }
   const uint8_t *picture = sight.picture;
-  const int rows = cart_of(walk)->frame_height;
-  bool drawn = false;
-  (void)frames;
+  const vcs_cart_t *cart = cart_of(walk);
+  const int rows = cart->frame_height;
+  bool drawn = false, covers = true;
   if (is_dirty(walk, number) && base->view.pictures) {
     walk->work.base = picture;
     walk->work.picture = walk->picture;
@@ -594,17 +613,20 @@ static void show(vcs_concurrent_t *walk, size_t number, int horizon, int32_t fra
     vcs_beam_advance(&walk->work, &flip->beam, walk->frame.segment_count);
     walk->work.picture = NULL;
     drawn = memchr(walk->lines, 1, (size_t)rows) != NULL;
+    covers = vcs_beam_seen(&walk->work, &flip->beam) == VCS_LINE_CLOCKS * (cart->top_line + cart->height);
     if (drawn) sight.picture = walk->picture, sight.lines = walk->lines;
   }
   sight.score = flip->score;
-  walk->eyes->see(walk->eyes->context, number, horizon, &sight);
-  flip->shown = horizon + 1;
-  if (!drawn) return;
-  for (int i = 0; i < rows; i++) {
+  if (covers) {
+    walk->eyes->see(walk->eyes->context, number, horizon, &sight);
+    flip->shown = horizon + 1;
+  }
+  for (int i = 0; drawn && i < rows; i++) {
     if (!walk->lines[i]) continue;
     memcpy(walk->picture + VCS_WIDTH * i, picture + VCS_WIDTH * i, VCS_WIDTH);
     walk->lines[i] = 0;
   }
+  return covers;
 }
 
 static void play(vcs_concurrent_t *walk, size_t number, int32_t frames) {
@@ -625,27 +647,24 @@ static void play(vcs_concurrent_t *walk, size_t number, int32_t frames) {
 /* The frame is over for all who are asleep. */
 static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int horizon) {
   flip_t *flip = &walk->flips[number];
-  if (flip->status != ASLEEP) go(walk, number);
   if (flip->status == GONE) {
     set_dirty(walk, number, false);
     return;
   }
+  if (flip->status == ENDED) find_differences(walk, flip, machine_of(walk, number), vcs_base_state(walk->base, frames));
   if (is_dirty(walk, number) && (horizon < 0 || !walk->base->view.pictures)) {
     walk->work.picture = NULL;
     vcs_beam_advance(&walk->work, &flip->beam, walk->frame.segment_count);
   }
   play(walk, number, frames);
-  if (horizon >= 0) show(walk, number, horizon, frames);
-  if (is_dirty(walk, number)) {
-    if (flip->beam.differs & VCS_BEAM_CLOCKS) {
-      go(walk, number);
-      set_dirty(walk, number, false);
-      return;
-    }
-    set_dirty(walk, number, has_own_beam(walk, flip));
+  if (horizon >= 0 && !show(walk, number, horizon)) {
+    go(walk, number);
+    set_dirty(walk, number, false);
+    return;
   }
+  if (is_dirty(walk, number)) set_dirty(walk, number, has_own_beam(walk, flip));
   if (walk->base->view.stop_when_over && flip->play.over) go(walk, number);
-  if (walk->eyes->inspect && flip->status == ASLEEP) {
+  if (walk->eyes->inspect && flip->status != GONE) {
     rebuild(walk, number, frames, walk->spare);
     walk->eyes->inspect(walk->eyes->context, number, frames, walk->spare);
   }

@@ -125,13 +125,16 @@ void vcs_base_frame_free(vcs_base_frame_t *frame);
  * frame that does not end, a program counter in the chips. `after` is the machine behind it. */
 bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, vcs_t *after);
 
-uint64_t vcs_stand_key(const vcs_t *m);
+VCS_FN uint64_t vcs_stand_key(uint16_t pc, uint8_t sp, uint8_t a, uint8_t x, uint8_t y, uint8_t p) {
+  return pc | (uint64_t)sp << 16 | (uint64_t)a << 24 | (uint64_t)x << 32 | (uint64_t)y << 40 | (uint64_t)p << 48;
+}
 vcs_wiring_t vcs_wiring_of(const vcs_t *m);
 
 /* ---- Running -------------------------------------------------------------------------------------------------- */
 
 /* Runs a flip from a row of the base on, one instruction at least, until it stands where a later row stands, which is
- * returned; -1: it does not in this frame, or has executed `most` instructions. */
+ * returned; or until its frame is over in another way; or it has jammed, or executed `most` instructions. */
+enum { VCS_RUN_ENDED = -1, VCS_RUN_LOST = -2 };
 int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
                            uint32_t from, uint32_t most, uint32_t *executed);
 
@@ -175,6 +178,12 @@ typedef struct {
 void vcs_beam_take(vcs_beam_t *tia, const vcs_t *m);
 void vcs_beam_put(const vcs_beam_t *tia, vcs_t *m);
 uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other);
+
+/* A flip's TIA, put into the base's. */
+void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam);
+
+/* The clock of the frame up to which a flip's picture is drawn. */
+int32_t vcs_beam_seen(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam);
 
 /* An access of the base as it is recorded; what a collision register would show is returned. */
 uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *access, uint32_t row);

@@ -179,11 +179,9 @@ static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, const vcs_t *m,
     if (frame->lost) return;
     frame->wirings[frame->wiring_count++] = wiring;
   }
-  vcs_t registers_only = {.pc = cpu->pc, .sp = cpu->sp, .a = cpu->a, .x = cpu->x, .y = cpu->y};
-  registers_only.p = vcs_cpu_status(cpu);
-  frame->rows[row] =
-      (vcs_stand_t){vcs_stand_key(&registers_only), vcs_cpu_cycles(cpu),    frame->note.count, frame->touch_count,
-                    frame->rom_touch_count,         frame->wiring_count - 1};
+  const uint64_t key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
+  frame->rows[row] = (vcs_stand_t){
+      key, vcs_cpu_cycles(cpu), frame->note.count, frame->touch_count, frame->rom_touch_count, frame->wiring_count - 1};
 }
 
 bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, vcs_t *after) {

@@ -73,6 +73,7 @@ uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
 #define ALL_HM (LOOK(hm, 0) | LOOK(hm, 1) | LOOK(hm, 2) | LOOK(hm, 3) | LOOK(hm, 4))
 #define ALL_POS (LOOK(pos, 0) | LOOK(pos, 1) | LOOK(pos, 2) | LOOK(pos, 3) | LOOK(pos, 4))
 
+/* Whatever an access changes is either replaced, by what does not depend on what was there, or counts as read. */
 typedef struct {
   uint64_t reads, replaced;
 } effect_t;
@@ -150,7 +151,7 @@ static effect_t effect_of(const vcs_t *m, unsigned r, uint8_t value) {
     case VCS_RESMP0:
     case VCS_RESMP1:
       i = r - VCS_RESMP0;
-      e.reads = LOOK(resmp, i) | LOOK(pos, i) | LOOK(nusiz, i);
+      e.reads = LOOK(resmp, i) | LOOK(pos, i) | LOOK(nusiz, i) | LOOK(pos, VCS_M0 + i); /* the missile may move */
       break;
     case VCS_HMOVE: {
       const unsigned cycle = ((uint32_t)vcs_tia_since_frame(m) / 3) % VCS_LINE_CYCLES;
@@ -293,6 +294,7 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *acces
     here->shows |= shown_now(m) & ~frame->here_replaced;
     here->colours |= colours_now(m) & ~frame->here_replaced;
   }
+  if (m->stars) here->reads |= LOOK(pos, VCS_M0); /* which moves by itself at the end of a line */
   if (!reads) {
     const effect_t effect = effect_of(m, access->reg, access->value);
     here->reads |= effect.reads & ~frame->here_replaced;
@@ -305,23 +307,31 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *acces
 
 /* ---- A flip ------------------------------------------------------------------------------------------------------ */
 
-static void load(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam) {
-  vcs_beam_t tia = work->frame->segments[beam->at].before;
+void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam) {
   for (uint64_t left = beam->differs & (VCS_BEAM_HMOVE - 1); left; left &= left - 1) {
     const int i = VCS_LOWEST_64(left);
-    tia.looks[i] = beam->tia.looks[i];
+    tia->looks[i] = beam->tia.looks[i];
   }
-  if (beam->differs & VCS_BEAM_HMOVE) tia.hmove_clock = beam->tia.hmove_clock;
+  if (beam->differs & VCS_BEAM_HMOVE) tia->hmove_clock = beam->tia.hmove_clock;
   if (beam->differs & VCS_BEAM_CLOCKS) {
-    tia.line = beam->tia.line;
-    tia.line_clock = beam->tia.line_clock;
-    tia.seen_clock = beam->tia.seen_clock;
-    tia.seen_before = beam->tia.seen_before;
-    tia.blank_clock = beam->tia.blank_clock;
-    tia.blank_first = beam->tia.blank_first;
+    tia->line = beam->tia.line;
+    tia->line_clock = beam->tia.line_clock;
+    tia->seen_clock = beam->tia.seen_clock;
+    tia->seen_before = beam->tia.seen_before;
+    tia->blank_clock = beam->tia.blank_clock;
+    tia->blank_first = beam->tia.blank_first;
   }
-  tia.collisions = beam->tia.collisions;
+  tia->collisions = beam->tia.collisions;
+}
+
+static void load(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam) {
+  vcs_beam_t tia = work->frame->segments[beam->at].before;
+  vcs_beam_compose(&tia, beam);
   vcs_beam_put(&tia, work->m);
+}
+
+int32_t vcs_beam_seen(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam) {
+  return beam->differs & VCS_BEAM_CLOCKS ? beam->tia.seen_clock : work->frame->segments[beam->at].before.seen_clock;
 }
 
 static void store(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t at) {

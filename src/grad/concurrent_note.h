@@ -68,8 +68,25 @@ VCS_FN uint8_t vcs_note_read(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *vide
   return undriven;
 }
 
+/* A store to a register that the decoder knows (run.h), and to WSYNC (bus.h). */
+VCS_HOT_FN bool vcs_note_write_this(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
+  const int32_t now = vcs_tia_since_frame(m), target = vcs_wrap_minus(now, -vcs_tia_delay(r, now));
+  vcs_note((vcs_beam_note_t *)(void *)video, m, r, value & vcs_note_mask(r), VCS_BEAM_WRITE);
+  return VCS_UNLIKELY(target >= video->late) && now >= video->limit;
+}
+VCS_FN bool vcs_note_write_late(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
+  return vcs_note_write(NULL, m, video, (uint16_t)r, value, true);
+}
+VCS_HOT_FN void vcs_note_see(vcs_t *m, vcs_video_t *video, int32_t target) {
+  (void)target;
+  vcs_note((vcs_beam_note_t *)(void *)video, m, VCS_WSYNC, 0, VCS_BEAM_WRITE);
+}
+
 #define vcs_tia_write vcs_note_write
 #define vcs_tia_read vcs_note_read
+#define vcs_tia_write_this vcs_note_write_this
+#define vcs_tia_write_late vcs_note_write_late
+#define vcs_tia_see vcs_note_see
 
 #include "core/bus.h"
 

@@ -5,7 +5,31 @@
  */
 #include "concurrent_note.h"
 
-#include "core/cpu.h"
+/* Where a flip is beside the base. */
+typedef struct {
+  const vcs_base_frame_t *frame;
+  uint32_t row;  /* the first that is not earlier than the last look */
+  uint64_t next; /* time from which on it is worth looking again */
+} beside_t;
+
+#define VCS_RUN_BESIDE
+#define VCS_RUN_WITH , beside_t *beside
+#define VCS_RUN_LOOK \
+  if (VCS_UNLIKELY(cpu->time >= beside->next)) goto met;
+#define VCS_RUN_MET                                                     \
+  met:                                                                  \
+  cpu->pc = (uint16_t)(bank.start + (at - bank.code));                  \
+  if (look(beside, cpu, m, false) | ((vcs_beam_note_t *)video)->full) { \
+    end = VCS_RUN_STEP | RUN_MET;                                       \
+    goto out;                                                           \
+  }                                                                     \
+  VCS_DISPATCH_NOW;
+
+enum { RUN_MET = 1 << 18 }; /* the flip has met the base */
+
+static bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over);
+
+#include "core/run.h"
 
 #include <string.h>
 
@@ -18,12 +42,6 @@ vcs_wiring_t vcs_wiring_of(const vcs_t *m) {
   return wiring;
 }
 
-static uint64_t key_of(uint16_t pc, uint8_t sp, uint8_t a, uint8_t x, uint8_t y, uint8_t p) {
-  return pc | (uint64_t)sp << 16 | (uint64_t)a << 24 | (uint64_t)x << 32 | (uint64_t)y << 40 | (uint64_t)p << 48;
-}
-
-uint64_t vcs_stand_key(const vcs_t *m) { return key_of(m->pc, m->sp, m->a, m->x, m->y, m->p); }
-
 static bool is_wired(const vcs_base_frame_t *frame, const vcs_t *m, uint32_t row) {
   const vcs_wiring_t *wiring = &frame->wirings[frame->rows[row].wiring];
   return memcmp(wiring->bank, m->bank, sizeof wiring->bank) == 0 &&
@@ -32,33 +50,58 @@ static bool is_wired(const vcs_base_frame_t *frame, const vcs_t *m, uint32_t row
          memcmp(wiring->cart_byte, m->cart_byte, sizeof wiring->cart_byte) == 0;
 }
 
+/* Whether a flip stands where a row of the base stands. If not, there is nothing to look at before the next row. */
+static bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over) {
+  const vcs_stand_t *rows = beside->frame->rows;
+  const uint32_t cycles = vcs_cpu_cycles(cpu);
+  uint32_t row = beside->row;
+  while (rows[row].cycles < cycles) row++; /* the row behind the last is never reached */
+  beside->row = row;
+  if (rows[row].cycles != cycles) {
+    beside->next = VCS_CYCLES(rows[row].cycles);
+    return false;
+  }
+  beside->next = VCS_CYCLES(cycles + 1);
+  return (uint16_t)rows[row].key == cpu->pc && (row == beside->frame->count) == over &&
+         rows[row].key == vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu)) &&
+         is_wired(beside->frame, m, row);
+}
+
 int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
                            uint32_t from, uint32_t most, uint32_t *executed) {
-  vcs_cpu_t registers, *cpu = &registers;
+  beside_t beside = {frame, from, VCS_CYCLES((uint64_t)m->cycles + 1)};
   vcs_video_t *video = &note->video;
-  const vcs_stand_t *rows = frame->rows;
-  uint32_t row = from, count = 0;
-  int32_t met = -1;
-  vcs_cpu_load(cpu, m);
-  while (count < most) {
-    vcs_cpu_instruction(VCS_HERE);
-    count++;
-    const bool over = cpu->stop & VCS_STOP_FRAME;
-    const uint32_t cycles = vcs_cpu_cycles(cpu);
-    cpu->stop = 0;
-    while (rows[row].cycles < cycles) row++;
-    if (VCS_UNLIKELY(m->jammed | note->full)) break;
-    if (rows[row].cycles == cycles && (row == frame->count) == over &&
-        rows[row].key == key_of(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu)) &&
-        is_wired(frame, m, row)) {
-      met = (int32_t)row;
+  uint32_t left = most;
+  int32_t met = VCS_RUN_LOST;
+  while (left && !m->jammed && !note->full) {
+    uint32_t end = VCS_RUN_STEP;
+    bool over = false;
+    if (VCS_LIKELY(left > VCS_RUN_MARGIN)) {
+      end = vcs_run(cart, m, video, (left < VCS_RUN_MOST ? left : (uint32_t)VCS_RUN_MOST) - VCS_RUN_MARGIN, &beside);
+      left -= end & VCS_COUNT_MASK;
+      over = end & VCS_RUN_OVER;
+      if (end & RUN_MET) {
+        if (!note->full) met = (int32_t)beside.row;
+        break;
+      }
+    }
+    if (end & VCS_RUN_STEP) {
+      vcs_cpu_step(cart, m, video, &over);
+      left--;
+    }
+    vcs_cpu_t registers;
+    vcs_cpu_load(&registers, m);
+    if (m->jammed | note->full) break;
+    if (left != most && look(&beside, &registers, m, over)) {
+      met = (int32_t)beside.row;
       break;
     }
-    if (over || row > frame->count) break;
+    if (over) {
+      met = VCS_RUN_ENDED;
+      break;
+    }
   }
-  vcs_cpu_store(cpu, m);
-  m->bus = cpu->bus;
-  *executed = count;
+  *executed = most - left;
   return met;
 }
 

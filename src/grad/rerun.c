@@ -95,6 +95,9 @@ vcs_status_t vcs_run_check(const vcs_run_t *run, const int32_t *horizons, int32_
   if (env && env->cart != run->cart) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the environment has another cartridge than the run");
   }
+  if (horizons && horizon_count < 1) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is at least one horizon, not %d", (int)horizon_count);
+  }
   for (int32_t i = 0; horizons && i < horizon_count; i++) {
     if (horizons[i] < 1 || horizons[i] > run->frames || (i && horizons[i] <= horizons[i - 1])) {
       return vcs_error_fill(error, VCS_BAD_ARGUMENT, "horizons ascend from 1 to the run's %d frames; %d does not",

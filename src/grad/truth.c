@@ -18,6 +18,7 @@
 #include "host/hash.h"
 #include "host/palette.h"
 #include "host/parallel.h"
+#include "host/options.h"
 
 enum { RAM_BYTES = 128, RAM_BITS = 1024 };
 
@@ -66,6 +67,7 @@ struct job {
   int32_t horizon_count;
   vcs_base_t base;
   uint32_t *screen_crc, *ram_crc; /* of the base, by horizon */
+  uint32_t over_a_row[4][256];    /* what a byte of a CRC's register becomes, a row of zeros later */
   vcs_runner_t *runners;
   int runner_count;
   vcs_concurrent_t **walks; /* one a runner; or NULL: flips are run again */
@@ -128,6 +130,50 @@ static int32_t count_differences(const uint8_t *now, const uint8_t *first, const
   return count;
 }
 
+/* Rows of a picture that may differ from the base's, all unless the sight says more. */
+static bool is_changed(const vcs_sight_t *sight, size_t row) { return !sight->lines || sight->lines[row]; }
+
+/* CRC-32 is linear: that of a picture is the base's, and that of what differs, carried over the rows behind it. A
+ * register that has passed a row of zeros is the sum of what its four bytes become. */
+static void prepare_crc(job_t *job) {
+  static const uint8_t zeros[VCS_WIDTH];
+  for (int byte = 0; byte < 4; byte++) {
+    for (uint32_t i = 0; i < 256; i++) {
+      job->over_a_row[byte][i] = ~vcs_crc32_on(~(i << 8 * byte), zeros, sizeof zeros);
+    }
+  }
+}
+
+static uint32_t crc_of_rows(const job_t *job, const vcs_sight_t *sight, const uint8_t *base, uint32_t base_crc) {
+  const size_t rows = vcs_base_pixels(&job->base) / VCS_WIDTH;
+  uint32_t crc = 0;
+  for (size_t row = 0; row < rows; row++) {
+    const uint32_t(*over)[256] = job->over_a_row;
+    if (crc) crc = over[0][crc & 255] ^ over[1][crc >> 8 & 255] ^ over[2][crc >> 16 & 255] ^ over[3][crc >> 24];
+    if (!sight->lines[row]) continue;
+    uint8_t differs[VCS_WIDTH];
+    const uint8_t *one = sight->picture + row * VCS_WIDTH, *other = base + row * VCS_WIDTH;
+    if (memcmp(one, other, VCS_WIDTH) == 0) continue;
+    for (size_t i = 0; i < VCS_WIDTH; i++) differs[i] = one[i] ^ other[i];
+    crc ^= ~vcs_crc32_on(~0u, differs, VCS_WIDTH);
+  }
+  return base_crc ^ crc;
+}
+
+static int32_t count_pixels(const job_t *job, const vcs_sight_t *sight, const terms_t *terms) {
+  const size_t pixels = vcs_base_pixels(&job->base);
+  if (terms->pair || !sight->lines) {
+    return count_differences(sight->picture, terms->first.picture, terms->second.picture, terms->base.picture, pixels);
+  }
+  int32_t count = 0;
+  for (size_t row = 0; row < pixels / VCS_WIDTH; row++) {
+    const uint8_t *one = sight->picture + row * VCS_WIDTH, *other = terms->base.picture + row * VCS_WIDTH;
+    if (!sight->lines[row] || memcmp(one, other, VCS_WIDTH) == 0) continue;
+    count += count_differences(one, other, other, other, VCS_WIDTH);
+  }
+  return count;
+}
+
 static void fill_row(const look_t *look, int horizon, const vcs_sight_t *sight, const terms_t *terms) {
   const job_t *job = look->job;
   const size_t pixels = vcs_base_pixels(&job->base);
@@ -139,10 +185,11 @@ static void fill_row(const look_t *look, int horizon, const vcs_sight_t *sight, 
       .score = (int32_t)(look->sign < 0 ? -score : score),
   };
   row->ram_crc = sight->ram == terms->base.ram ? job->ram_crc[horizon] : vcs_crc32(sight->ram, RAM_BYTES);
-  row->pixels =
-      count_differences(sight->picture, terms->first.picture, terms->second.picture, terms->base.picture, pixels);
+  row->pixels = count_pixels(job, sight, terms);
   bool same = sight->picture == terms->base.picture || (!terms->pair && row->pixels == 0);
-  row->screen_crc = same ? job->screen_crc[horizon] : vcs_crc32(sight->picture, pixels);
+  row->screen_crc = same           ? job->screen_crc[horizon]
+                    : sight->lines ? crc_of_rows(job, sight, terms->base.picture, job->screen_crc[horizon])
+                                   : vcs_crc32(sight->picture, pixels);
 }
 
 static void add_pixels(const look_t *look, int horizon, const vcs_sight_t *sight, const terms_t *terms) {
@@ -154,6 +201,10 @@ static void add_pixels(const look_t *look, int horizon, const vcs_sight_t *sight
   const uint8_t *now = sight->picture, *first = terms->first.picture, *second = terms->second.picture,
                 *base = terms->base.picture;
   for (size_t i = 0; i < pixels; i++) {
+    if (!terms->pair && i % VCS_WIDTH == 0 && !is_changed(sight, i / VCS_WIDTH)) {
+      i += VCS_WIDTH - 1;
+      continue;
+    }
     if (now[i] == first[i] && second[i] == base[i]) continue;
     for (size_t c = 0; c < channels; c++) {
       map[i * channels + c] += sign * (values[now[i] * channels + c] - values[first[i] * channels + c] -
@@ -318,6 +369,8 @@ static bool run_stage(stage_t *stage) {
 
 static vcs_status_t check_request(const vcs_run_t *run, const vcs_truth_options_t *options,
                                   const vcs_truth_results_t *results, vcs_error_t *error) {
+  vcs_status_t known = vcs_reserved_check(options->reserved, "vcs_truth_options_t", error);
+  if (known) return known;
   if (results && results->pixels && (!options->values || options->channels < 1)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "maps of pixels need what a pixel is worth: options.values");
   }
@@ -384,7 +437,7 @@ static void fill_base(job_t *job) {
 static vcs_status_t prepare(job_t *job, const vcs_run_t *run, size_t items, vcs_error_t *error) {
   const vcs_truth_options_t *options = job->options;
   vcs_view_t view = {options->horizons, options->horizon_count, options->env, options->stop_when_over, true, false};
-  if (!view.horizons || view.horizon_count == 0) {
+  if (!view.horizons) {
     view.horizons = &run->frames;
     view.horizon_count = 1;
   }
@@ -412,6 +465,7 @@ static vcs_status_t prepare(job_t *job, const vcs_run_t *run, size_t items, vcs_
   }
   if (status) return status;
   prepare_walks(job, items);
+  if (job->walks) prepare_crc(job);
   fill_base(job);
   for (size_t i = 0; i < items; i++) mark(job, i, VCS_TRUTH_NOT_RUN);
   return job->pairs ? prepare_singles(job, error) : VCS_OK;

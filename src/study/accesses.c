@@ -17,20 +17,8 @@ static unsigned follow(vcs_accesses_t *accesses, const vcs_cart_t *cart, const v
   return vcs_peek(cart, m, (uint16_t)low) | vcs_peek(cart, m, (uint16_t)high) << 8;
 }
 
-/* How many bytes an instruction pushes (1 to 3) or pulls (-1 to -3). */
-static int pushed(uint8_t opcode) {
-  static const struct {
-    uint8_t opcode;
-    int8_t count;
-  } rows[] = {{0x00, 3}, {0x20, 2}, {0x08, 1}, {0x48, 1}, {0x28, -1}, {0x68, -1}, {0x60, -2}, {0x40, -3}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    if (rows[i].opcode == opcode) return rows[i].count;
-  }
-  return 0;
-}
-
 static void add_stack_accesses(vcs_accesses_t *accesses, uint8_t opcode, unsigned sp) {
-  const int count = pushed(opcode);
+  const int count = vcs_pushed(opcode);
   for (int i = 0; i < count; i++) add_access(accesses, 0x100 | ((sp - (unsigned)i) & 0xFF), true);
   for (int i = 1; i <= -count; i++) add_access(accesses, 0x100 | ((sp + (unsigned)i) & 0xFF), false);
 }

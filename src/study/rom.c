@@ -45,8 +45,10 @@ vcs_status_t vcs_rom_open(const char *name, const vcs_rom_options_t *given, vcs_
     if (status) return status;
     image = data;
   }
-  const vcs_cart_options_t options = {(vcs_profile_t)o.profile, (vcs_scheme_t)o.scheme, (vcs_format_t)o.format,
-                                      rom->name};
+  const vcs_cart_options_t options = {.profile = (vcs_profile_t)o.profile,
+                                      .scheme = (vcs_scheme_t)o.scheme,
+                                      .format = (vcs_format_t)o.format,
+                                      .name = rom->name};
   vcs_error_t why = {""};
   vcs_status_t status = vcs_cart_load(image, size, &options, &rom->cart, &why);
   free(data);

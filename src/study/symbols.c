@@ -72,7 +72,7 @@ vcs_status_t vcs_symbols_read(vcs_symbols_t *symbols, const char *path, vcs_erro
   const vcs_status_t status = vcs_file_read(path, SYMBOL_FILE_MAX, &data, &size, error);
   if (status) return status;
   size_t lines = 1, before = symbols->count;
-  for (size_t i = 0; i < size; i++) lines += data[i] == '\n';
+  for (size_t i = 0; i < size; i++) lines += data[i] == '\n' || data[i] == '\r'; /* where strtok_r splits */
   vcs_symbol_t *grown = realloc(symbols->symbols, (before + lines) * sizeof *grown);
   if (grown) {
     symbols->symbols = grown;
