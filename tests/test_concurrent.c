@@ -199,12 +199,13 @@ static void bare(const vcs_cart_t *cart, vcs_t *m) {
   memset(m->audio_four, 0, sizeof m->audio_four);
 }
 
-static void inspect(void *context, size_t flip, int32_t frames, const vcs_t *rebuilt) {
+static void inspect(void *context, size_t flip, int32_t frames, const vcs_t *rebuilt, uint16_t collisions) {
   inspector_t *inspector = context;
   const stage_t *stage = inspector->stage;
   const vcs_place_t *place = &inspector->places[flip];
   const size_t size = vcs_state_size(stage->cart);
   vcs_t *m = inspector->machines[flip];
+  if (frames < inspector->frames[flip]) return; /* the flip is walked once more */
   if (place->kind == VCS_PLACE_ROM) inspector->rom[place->index] ^= (uint8_t)(1 << place->bit);
   for (; inspector->frames[flip] < frames; inspector->frames[flip]++) {
     vcs_controls_t controls = stage->controls[inspector->frames[flip]];
@@ -220,6 +221,8 @@ static void inspect(void *context, size_t flip, int32_t frames, const vcs_t *reb
   memcpy(other, rebuilt, size);
   bare(stage->cart, one);
   bare(stage->cart, other);
+  one->collisions &= collisions;
+  other->collisions &= collisions;
   inspector->compared++;
   for (size_t i = 0; i < size; i++) {
     if (((uint8_t *)one)[i] == ((uint8_t *)other)[i]) continue;
