@@ -2,7 +2,7 @@
 # Installs what `make web` builds with, where it is missing: emscripten and esbuild from Debian, and the source of Debian's
 # zlib (save files and checksums need it), which is compiled to WebAssembly. Does nothing, quickly, when everything is there.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 cache=build-web/zlib
 archive=zlib_1.2.13.dfsg.orig.tar.bz2
 sum=71feb7947e3c00ef125f83b79a4e529bde31171e5babe48b391f06758d1ab0a1

@@ -181,8 +181,8 @@ class Explorer {
     return this.students[which].ask(this.scene(), call, args);
   }
 
-  // Explains a pixel, and draws each part of the answer when it is there.
-  async explain(pixel) {
+  // Explains a pixel, and draws each part of the answer when it is there. RAM always is; `parts` names the others.
+  async explain(pixel, parts = ["writes", "rom", "inputs", "methods"]) {
     if (this.view.frame === this.view.first) throw new Error("play a frame first: there is no past to look at");
     if (this.running) {
       this.run(false);
@@ -210,12 +210,16 @@ class Explorer {
     };
     await part("ram", 0, PARTS.ram, (a) => this.why.showRam(a, this.ramBefore()));
     await Promise.all([
-      part("writes", 0, PARTS.writes, (a) => this.why.showWrites(a)),
-      part("rom", 1, PARTS.rom, (a) => this.why.showRom(a, this.image)),
-      part("inputs", 0, PARTS.inputs, (a) => this.why.showInputs(a, a.frames)),
+      parts.includes("writes") && part("writes", 0, PARTS.writes, (a) => this.why.showWrites(a)),
+      parts.includes("rom") && part("rom", 1, PARTS.rom, (a) => this.why.showRom(a, this.image)),
+      parts.includes("inputs") && part("inputs", 0, PARTS.inputs, (a) => this.why.showInputs(a, a.frames)),
     ]);
-    const truth = { ram: answer.ram };
-    part("methods", 1, PARTS.ram | PARTS.methods, (a) => this.why.showMethods(a)).then(() => { answer.methods = answer.ram; answer.ram = truth.ram; }, () => {});
+    if (parts.includes("methods")) {
+      const methods = await this.ask(1, "explain", { target, parts: PARTS.ram | PARTS.methods });
+      answer.milliseconds.methods = Math.round(performance.now() - began);
+      answer.methods = methods.ram;
+      if (question === this.asked) this.why.showMethods(methods);
+    }
     return answer;
   }
 
@@ -514,14 +518,12 @@ window.explorer = {
     return page.view.frame;
   },
   hash: () => page.change(() => page.player.call("hash")),
-  async explain(x, y) {
-    return page.explain({ x, y });
-  },
+  explain: (x, y, { parts } = {}) => page.explain({ x, y }, parts),
   async flip(place) {
     page.run(false);
     await page.turn;
     const result = await page.flip(placeOf(place));
-    return { ...result, picture: result.picture };
+    return result;
   },
   picture: () => page.view.picture.slice(),
   save: () => page.change(() => page.player.call("save")),
