@@ -73,7 +73,7 @@ _ELSEWHERE = {  # imported when asked for: the package itself needs NumPy only
     "Action": "ale", "ALEInterface": "ale", "ALEState": "ale", "LoggerMode": "ale", "AtariEnv": "env", "make": "envpool",
     "DiffVCSVectorEnv": "vector",
 }  # fmt: skip
-_MODULES = ("ale", "attr", "compat", "env", "envpool", "jax", "plot", "registration", "torch", "vector")
+_MODULES = ("ale", "attr", "compat", "env", "envpool", "jax", "plot", "registration", "torch", "vector", "widget")
 
 __all__ = [  # slice is left out: `import *` would hide Python's own
     "ACTION_NAMES", "ALEInterface", "ALEState", "Action", "AtariEnv", "BadArgument", "Cartridge", "Derivatives",
