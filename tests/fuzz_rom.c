@@ -28,7 +28,6 @@
 #include <string.h>
 
 #include "core/state.h"
-#include "host/save.h"
 #include "diffvcs/grad.h"
 
 /* ---- Noise -------------------------------------------------------------------------------------------------- */
@@ -321,8 +320,7 @@ static void play(const vcs_cart_t *cart, uint64_t frames_left) {
       }
     }
     look(cart, m, frames);
-    /* Machines that `age` has moved out of range have no derivatives: vcs_grad_* refuses them. */
-    if (below(derive_every) == 0 && vcs_machine_is_possible(cart, m)) differentiate(cart, m);
+    if (below(derive_every) == 0) differentiate(cart, m);
     if (m->jammed) {
       done.jams++;
       if (below(2)) break;

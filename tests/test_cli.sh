@@ -450,6 +450,7 @@ says out "^examples:"
 exits 2 "an unknown option of joystick" joystick --rom x
 says err "did you mean --roms"
 exits 2 "rows of joystick beyond 2^32" joystick demo --rows 4294967316:4294967476
+says err '^diffvcs joystick: --rows takes'
 exits 0 "joystick demo" joystick demo --actions NOOP*100 --frames 3 --rows 20:180 --out stick
 says out "^\\| RIGHT \\| 3 \\| [0-9]+ \\|"
 says out "^\\| .bit\\+fork. \\|.* \\| [A-Z]+ [>=] [A-Z]+ [>=] [A-Z]+ [>=] [A-Z]+ \\|$"

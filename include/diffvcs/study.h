@@ -420,6 +420,17 @@ VCS_API void vcs_effect_free(vcs_effect_t *effect);
  * when one bit of its value is flipped or when the write is suppressed. An object draws a pixel if the pixel changes
  * when the object is removed. The instructions are the slice of those writes. Beside each truth stand the derivatives
  * of all methods. */
+
+/* Parts of an explanation, for callers that want the quick ones first. The objects are always found. */
+enum {
+  VCS_EXPLAIN_WRITES = 1, /* register writes and their slice */
+  VCS_EXPLAIN_RAM = 2,
+  VCS_EXPLAIN_ROM = 4,
+  VCS_EXPLAIN_INPUTS = 8,
+  VCS_EXPLAIN_METHODS = 16, /* the methods' derivatives beside the truth of RAM, ROM and inputs */
+  VCS_EXPLAIN_ALL = 31
+};
+
 typedef struct {
   size_t size;
   const char *target;   /* as vcs_target_parse reads it; or NULL, with an object */
@@ -428,6 +439,7 @@ typedef struct {
   int64_t window;       /* bit+fork: instructions within which a branch's sides meet; 0: VCS_STUDY_WINDOW */
   const vcs_env_t *env; /* needed for the score */
   vcs_report_t report;
+  int32_t parts; /* VCS_EXPLAIN_WRITES | ...; 0: VCS_EXPLAIN_ALL */
 } vcs_explain_options_t;
 
 /* A register write that is a cause. */

@@ -54,7 +54,7 @@ from .study import (
     record,
     rom_uses,
     score,
-    slice,
+    slice as slice,
     steer,
     truth_pairs,
     verify,
@@ -67,13 +67,13 @@ if TYPE_CHECKING:
     from .envpool import make
     from .vector import DiffVCSVectorEnv
 
-__version__: str = _c.lib.vcs_version().decode()
+__version__: str = _c.lib.vcs_version()
 
 _ELSEWHERE = {  # imported when asked for: the package itself needs NumPy only
     "Action": "ale", "ALEInterface": "ale", "ALEState": "ale", "LoggerMode": "ale", "AtariEnv": "env", "make": "envpool",
     "DiffVCSVectorEnv": "vector",
 }  # fmt: skip
-_MODULES = ("ale", "attr", "compat", "env", "envpool", "jax", "plot", "registration", "torch", "vector")
+_MODULES = ("ale", "attr", "compat", "env", "envpool", "jax", "plot", "registration", "torch", "vector", "widget")
 
 __all__ = [  # slice is left out: `import *` would hide Python's own
     "ACTION_NAMES", "ALEInterface", "ALEState", "Action", "AtariEnv", "BadArgument", "Cartridge", "Derivatives",

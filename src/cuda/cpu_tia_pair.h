@@ -69,6 +69,9 @@ VCS_SLOW_FN void vcs_tia_copy(vcs_t *to, const vcs_t *from) {
     REGISTERS = offsetof(vcs_t, vsync),
     REGISTERS_END = offsetof(vcs_t, audio_divider)
   };
+  VCS_ASSERT(4 * (TIMES_END - TIMES) == 0 VCS_FIELDS_TIA_TIMES(VCS_SIZE_OF) &&
+                 4 * (PLACES_END - PLACES) == 0 VCS_FIELDS_TIA_BEAM(VCS_SIZE_OF),
+             "all times and places of the TIA are exchanged");
   const uint32_t *words = (const uint32_t *)(const void *)from;
   VCS_SMALL_LOOP
   for (int i = TIMES; i < TIMES_END; i++) ((uint32_t *)(void *)to)[i] = words[i];

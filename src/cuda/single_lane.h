@@ -676,8 +676,7 @@ VCS_HOT_FN bool vcs_single_lane_run(const vcs_cart_t *cart, vcs_t *m, vcs_single
       vcs_log_write(&lane->log, lane->cycles,
                     kind == VCS_SINGLE_LANE_TIA ? vcs_single_lane_operand(code) : (unsigned)VCS_LOG_SEEN, value);
       if (kind == VCS_SINGLE_LANE_WSYNC) {
-        const uint32_t cycle = (lane->cycles - (uint32_t)(frame_clock / 3)) % VCS_LINE_CYCLES;
-        if (cycle) lane->cycles += VCS_LINE_CYCLES - cycle;
+        lane->cycles = vcs_wsync_end(lane->cycles, frame_clock);
       }
       if (over) {
         m->bus = value;

@@ -111,14 +111,10 @@ static bool beam_is_possible(const vcs_cart_t *cart, const vcs_t *m) {
          m->frame_clock <= 0 && m->cycles < 1u << 29;
 }
 
-#define SMALL(field, limit) all_below((const uint8_t *)&m->field, sizeof m->field, limit)
+#define IS_BELOW(field, limit) &&all_below((const uint8_t *)&m->field, sizeof m->field, limit)
 
 bool vcs_machine_is_possible(const vcs_cart_t *cart, const vcs_t *m) {
-  return cartridge_is_possible(cart, m) && beam_is_possible(cart, m) && SMALL(pos, 160) && SMALL(hm, 16) &&
-         SMALL(timer_shift, 11) && SMALL(wheel, 80) && SMALL(turn, 3) && SMALL(stars_phase, 4) &&
-         SMALL(stars_shape, 3) && SMALL(front, 2) && SMALL(jammed, 2) && SMALL(partial, 2) && SMALL(greyed, 2) &&
-         SMALL(timer_was_read, 2) && SMALL(fire, 2) && SMALL(vdelp, 2) && SMALL(vdelbl, 2) && SMALL(pf_mirrored, 2) &&
-         SMALL(hmove_blank, 2) && SMALL(first_copy_off, 2) && SMALL(stars, 2) && SMALL(dump, 2);
+  return cartridge_is_possible(cart, m) && beam_is_possible(cart, m) VCS_FIELD_LIMITS(IS_BELOW);
 }
 
 static bool live_is_possible(const vcs_env_t *env, const vcs_env_live_t *live) {
