@@ -66,8 +66,8 @@ test-golden: build roms
 test-ale: build roms
 	$(PYTHON) tests/ale_live.py --library $(BUILD)/libdiffvcs.so --frames 5000 --episodes 3
 
-# -Og: with -O1 compiling the core takes three times as long, and checked code runs no faster. What only repeats others on
-# every game is left to the plain build.
+# -Og: with -O1 compiling the core takes three times as long, and checked code runs no faster. Tests that only repeat
+# other tests on every game run in the plain build alone.
 test-sanitize: setup
 	@cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-Og -g1" -DDIFFVCS_SANITIZE=ON > /dev/null
 	@cmake --build build-sanitize -j $(JOBS) -- --no-print-directory -s

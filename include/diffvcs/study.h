@@ -20,7 +20,7 @@
  *   members as needed. A member that is zero means its default, which its comment names.
  * - Results are structs of the caller's, filled on success and on failure safe to free. What they point to belongs to
  *   the library until the matching vcs_*_free.
- * - Long work reports through vcs_report_t and stops when that asks for it: the call then returns VCS_CANCELLED.
+ * - Long work reports through vcs_report_t and stops when it returns nonzero: the call then returns VCS_CANCELLED.
  */
 #ifndef DIFFVCS_STUDY_H
 #define DIFFVCS_STUDY_H
@@ -77,7 +77,7 @@ VCS_API const uint8_t *vcs_cart_image(const vcs_cart_t *cart);
 
 /* ---- Patches ------------------------------------------------------------------------------------------------ */
 
-/* Applies an IPS or BPS patch, told apart by its first bytes, to image[size]; writes result[size]. */
+/* Applies an IPS or BPS patch, which its first bytes distinguish, to image[size]; writes result[size]. */
 VCS_API vcs_status_t vcs_patch_apply(const uint8_t *patch, size_t patch_size, const uint8_t *image, size_t size,
                                      uint8_t *result, vcs_error_t *error);
 
@@ -472,7 +472,7 @@ typedef struct {
   uint8_t *start_frames;
   vcs_scalar_t target;
   char what[64];                      /* the question: "pixel:100,80", "P0" */
-  int32_t object;                     /* -1: a target was asked for */
+  int32_t object;                     /* -1 for a target */
   uint8_t *mask;                      /* [height * 160]: 1: a pixel of the question */
   uint8_t *frames;                    /* after the run */
   const uint8_t *picture;             /* the last one of them */

@@ -673,6 +673,7 @@ static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
     if (drawn) sight.picture = walk->picture, sight.lines = walk->lines;
   }
   sight.score = flip->score;
+  sight.lives = flip->play.lives;
   if (covers && horizon >= flip->shown) {
     walk->eyes->see(walk->eyes->context, number, horizon, &sight);
     flip->shown = horizon + 1;

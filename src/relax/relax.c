@@ -1,4 +1,4 @@
-/* relax.c: the calls of relax.h: making a relaxed machine, loading it, running it. */
+/* relax.c: the functions of relax.h: creating, loading and running a relaxed machine. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ void vcs_relax_defaults(vcs_relax_options_t *options) {
   *options = defaults;
 }
 
-/* Whether the machine is one of real numbers, and not only looked at as one. */
+/* Whether the machine runs on real numbers. */
 static bool is_real(const vcs_relax_t *relax) {
   return relax->options.cast == VCS_CAST_NONE || relax->options.dispatch != VCS_DISPATCH_HARD;
 }
@@ -146,7 +146,7 @@ void vcs_relax_set_values(vcs_relax_t *relax, const double *values) {
 
 /* ---- Derivatives ----------------------------------------------------------------------------------------------- */
 
-/* Runs, keeping links: the inputs are the variables 1, 2, ... */
+/* Runs and records links: the inputs are the variables 1, 2, ... */
 static void run_linked(vcs_relax_t *relax, int32_t steps, vcs_links_t *links) {
   const size_t inputs = vcs_relax_input_slots(relax);
   if (!is_real(relax)) vcs_reals_load(relax);
@@ -165,7 +165,7 @@ static void forget(vcs_relax_t *relax) {
   for (size_t i = 0; i < vcs_relax_input_slots(relax); i++) number_at(relax, i)->variable = 0;
 }
 
-/* Runs and makes room for a derivative of every variable; [0] is that of all constants. NULL: no memory. */
+/* Runs and allocates a derivative for every variable; [0] is that of all constants. NULL: out of memory. */
 static double *start_product(vcs_relax_t *relax, int32_t steps, vcs_links_t *links, vcs_error_t *error) {
   run_linked(relax, steps, links);
   double *d = links->failed ? NULL : calloc((size_t)links->variables + 1, sizeof *d);

@@ -307,8 +307,8 @@ static void free_slots(slots_t *slots) {
   }
 }
 
-static vcs_status_t walk(vcs_explanation_t *e, const vcs_explain_options_t *o, const vcs_run_t *run, slots_t *slots,
-                         vcs_error_t *error) {
+static vcs_status_t differentiate(vcs_explanation_t *e, const vcs_explain_options_t *o, const vcs_run_t *run,
+                                  slots_t *slots, vcs_error_t *error) {
   const size_t state_slots = 8 * vcs_state_size(run->cart);
   float *pixels = calloc(picture_bytes(run->cart), sizeof *pixels), *end = calloc(state_slots, sizeof *end);
   float **by_frame = calloc((size_t)run->frames, sizeof *by_frame);
@@ -508,8 +508,8 @@ static vcs_status_t answer(const vcs_explain_options_t *o, vcs_explanation_t *e,
   const bool methods = parts & VCS_EXPLAIN_METHODS;
   if (parts & VCS_EXPLAIN_WRITES) status = find_instructions(e, o, &last, trial, error);
   if (status == VCS_OK && methods && parts & (VCS_EXPLAIN_RAM | VCS_EXPLAIN_ROM))
-    status = walk(e, o, &e->span, &over_span, error);
-  if (status == VCS_OK && methods && parts & VCS_EXPLAIN_INPUTS) status = walk(e, o, run, &over_run, error);
+    status = differentiate(e, o, &e->span, &over_span, error);
+  if (status == VCS_OK && methods && parts & VCS_EXPLAIN_INPUTS) status = differentiate(e, o, run, &over_run, error);
   if (status == VCS_OK && parts & VCS_EXPLAIN_RAM) status = find_ram(e, o, &over_span, error);
   if (status == VCS_OK && parts & VCS_EXPLAIN_ROM) status = find_rom(e, o, &over_span, error);
   if (status == VCS_OK && parts & VCS_EXPLAIN_INPUTS) status = find_inputs(e, o, &over_run, error);

@@ -207,7 +207,8 @@ void vcs_cpu_row_print(const vcs_cpu_row_t *row, vcs_text_t *out) {
                   s->pc, s->a, s->x, s->y, s->sp, s->p, s->cycles, row->state_chain, row->cycle_chain);
 }
 
-/* Sees every instruction after the reset; hands each row that is due to `visit`, which says whether to go on. */
+/* Sees every instruction after the reset; passes each row that is due to `visit`, which returns the count of the next
+ * one, or -1. */
 typedef struct {
   vcs_cpu_row_t row;
   vcs_steps_t *steps;
