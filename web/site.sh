@@ -13,4 +13,5 @@ if ! $python -c 'import material, mkdocstrings' 2> /dev/null; then
     exit 1
   fi
 fi
-$python web/site.py && $python -m mkdocs build -q -f build-web/mkdocs.yml && echo "site: out/site, $(du -sh out/site | cut -f1)"
+export NO_MKDOCS_2_WARNING=1
+$python web/site.py && $python -m mkdocs build -q --strict -f build-web/mkdocs.yml && echo "site: out/site, $(du -sh out/site | cut -f1)"

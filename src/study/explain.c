@@ -8,7 +8,7 @@
 #include "study/expression.h"
 #include "study/internal.h"
 
-enum { CHUNK = 256 }; /* flips whose pictures are kept at a time */
+enum { CHUNK = 4096 }; /* flips between two reports of progress */
 enum { LINE_CLOCKS = 228 };
 
 static size_t picture_bytes(const vcs_cart_t *cart) { return (size_t)VCS_WIDTH * (size_t)cart->frame_height; }
@@ -226,71 +226,35 @@ static vcs_status_t find_causes(vcs_explanation_t *e, const vcs_explain_options_
 
 /* ---- Bits: truth and methods -------------------------------------------------------------------------------- */
 
-/* The effect of a flip on the output, from the flip's maps. */
-static float effect_of(const vcs_explanation_t *e, range_t range, const float *map, const float *ram) {
-  double sum = 0;
-  for (size_t p = range.first; p < range.end && map; p++) {
-    if (e->mask[p]) sum += (double)map[p];
-  }
-  for (int bit = 0; bit < 8 && ram; bit++) {
-    const double moved = (double)ram[8 * (size_t)e->target.index + (size_t)bit];
-    if (e->target.bit < 0)
-      sum += moved * (1 << bit);
-    else if (e->target.bit == bit)
-      sum += moved;
-  }
-  return (float)sum;
-}
-
-/* Writes the effect of flipping each place on the output to truth[count]. One walk finds which flips change pixels or
- * RAM at all; only those get maps. */
+/* Writes the effect of flipping each place on the output to truth[count], which is zero before: the exact Jacobian's
+ * transpose times the derivative of the target. */
 static vcs_status_t find_truth(vcs_explanation_t *e, const vcs_explain_options_t *o, const vcs_run_t *run,
                                const vcs_place_t *places, size_t count, float *truth, vcs_error_t *error) {
-  const size_t pixels = e->target.kind == VCS_SCALAR_PIXELS ? picture_bytes(run->cart) : 0;
-  const size_t bits = e->target.kind == VCS_SCALAR_RAM ? 1024 : 0;
-  const bool scored = e->target.kind == VCS_SCALAR_SCORE;
-  const range_t range = question_range(e);
-  float values[768];
-  vcs_truth_t *rows = calloc(count + 1, sizeof *rows);
-  vcs_place_t *some = calloc(count + 1, sizeof *some);
-  uint32_t *at = calloc(count + 1, sizeof *at);
-  float *maps = calloc(CHUNK * (pixels + bits) + 1, sizeof *maps);
-  vcs_status_t status = VCS_OK;
-  if (!rows || !some || !at || !maps) status = vcs_no_memory(error);
+  const size_t size = picture_bytes(run->cart);
+  float values[768], ram[1024] = {0}, score = 1;
+  float *pixels = calloc(size, sizeof *pixels);
+  if (!pixels) return vcs_no_memory(error);
+  for (size_t i = 0; i < size; i++) pixels[i] = e->mask[i];
+  for (int bit = 0; bit < 8 && e->target.kind == VCS_SCALAR_RAM; bit++) {
+    if (e->target.bit < 0 || e->target.bit == bit)
+      ram[8 * e->target.index + bit] = e->target.bit < 0 ? (float)(1 << bit) : 1;
+  }
+  const vcs_jacobian_outputs_t outputs = {.pixels = e->target.kind == VCS_SCALAR_PIXELS ? pixels : NULL,
+                                          .ram = e->target.kind == VCS_SCALAR_RAM ? ram : NULL,
+                                          .score = e->target.kind == VCS_SCALAR_SCORE ? &score : NULL};
   vcs_pixel_values(run->cart, VCS_VALUES_INDEX, values);
-  const vcs_truth_options_t options = {.env = scored ? o->env : NULL, .values = values, .channels = 1};
+  const vcs_jacobian_options_t options = {
+      .env = e->target.kind == VCS_SCALAR_SCORE ? o->env : NULL, .values = values, .channels = 1};
   vcs_steps_t steps;
   vcs_steps_begin(&steps, &o->report, "flips", count);
-  if (status == VCS_OK) {
-    const vcs_truth_results_t results = {NULL, rows, NULL, NULL};
-    status = vcs_truth(run, &options, places, count, &results, error);
-  }
-  size_t moved = 0;
-  for (size_t i = 0; i < count && status == VCS_OK; i++) {
-    truth[i] = scored ? (float)rows[i].score : 0;
-    if (pixels ? rows[i].pixels == 0 : !bits || rows[i].ram_bytes == 0) continue;
-    some[moved] = places[i];
-    at[moved++] = (uint32_t)i;
-  }
-  if (status == VCS_OK && !vcs_steps_add(&steps, count - moved)) status = vcs_cancelled(error);
-  for (size_t first = 0; first < moved && status == VCS_OK; first += CHUNK) {
-    const size_t now = moved - first < CHUNK ? moved - first : CHUNK;
-    for (size_t i = 0; i < now && pixels; i++) /* what lies outside the range is not looked at */
-      memset(maps + i * pixels + range.first, 0, (range.end - range.first) * sizeof *maps);
-    memset(maps, 0, now * bits * sizeof *maps);
-    const vcs_truth_results_t results = {NULL, NULL, pixels ? maps : NULL, bits ? maps : NULL};
-    status = vcs_truth(run, &options, some + first, now, &results, error);
-    for (size_t i = 0; i < now && status == VCS_OK; i++) {
-      const float *map = maps + i * (pixels + bits);
-      truth[at[first + i]] = effect_of(e, range, pixels ? map : NULL, bits ? map : NULL);
-    }
-    if (status == VCS_OK && !vcs_steps_add(&steps, now)) status = vcs_cancelled(error);
+  vcs_status_t status = VCS_OK;
+  for (size_t first = 0; first < count && status == VCS_OK; first += CHUNK) {
+    const size_t some = count - first < CHUNK ? count - first : CHUNK;
+    status = vcs_jacobian_vjp(run, &options, places + first, some, &outputs, truth + first, error);
+    if (status == VCS_OK && !vcs_steps_add(&steps, some)) status = vcs_cancelled(error);
   }
   vcs_steps_end(&steps);
-  free(rows);
-  free(some);
-  free(at);
-  free(maps);
+  free(pixels);
   return status;
 }
 

@@ -403,6 +403,7 @@ class Explorer {
   }
 
   wire() {
+    document.body.classList.toggle("touch", navigator.maxTouchPoints > 0);
     const on = (id, event, act) => byId(id).addEventListener(event, (e) => this.guard(Promise.resolve(act(e))));
     on("run", "click", () => this.run(!this.running));
     on("back", "click", () => this.stepBy(-1));

@@ -4,7 +4,7 @@ import { INPUTS } from "./controls.js";
 
 export const PARTS = { objects: 32, writes: 1, ram: 2, rom: 4, inputs: 8, methods: 16 };
 export const OBJECTS = ["player 0", "player 1", "missile 0", "missile 1", "the ball", "the playfield"];
-const LINES = 12; // rows of a list before "show all"
+const LINES = 12; // rows of a table before "Show all"
 
 export const hex = (number, digits = 2) => number.toString(16).toUpperCase().padStart(digits, "0");
 
@@ -32,7 +32,7 @@ export class Why {
     this.root.replaceChildren();
     const summary = element("p", { class: "lead", id: "why-summary", role: "status" });
     this.root.append(summary);
-    for (const name of ["writes", "ram", "inputs", "rom", "instructions", "methods"]) {
+    for (const name of ["writes", "instructions", "ram", "rom", "inputs", "methods"]) {
       this.sections[name] = element("div", { id: `why-${name}` });
       this.root.append(this.sections[name]);
     }
@@ -55,17 +55,19 @@ export class Why {
       element("h2", {}, title, " ", element("span", { class: "count" }, count === null ? "" : `${count}`)), ...children);
   }
 
-  table(caption, head, rows) {
-    const body = element("tbody", {}, ...rows.slice(0, LINES));
+  // A table that scrolls sideways where the window is narrow, and shows its first rows until it is asked for all.
+  table(caption, head, rows, lines = LINES) {
+    const body = element("tbody", {}, ...rows.slice(0, lines));
     const table = element("table", {}, element("caption", { class: "visually-hidden" }, caption),
       element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)))), body);
-    if (rows.length <= LINES) return table;
+    const wide = element("div", { class: "wide", role: "region", "aria-label": caption, tabindex: "0" }, table);
+    if (rows.length <= lines) return wide;
     const more = element("button", { type: "button" }, `Show all ${rows.length}`);
     more.addEventListener("click", () => {
-      body.append(...rows.slice(LINES));
+      body.append(...rows.slice(lines));
       more.remove();
     });
-    return element("div", {}, table, more);
+    return element("div", {}, wide, more);
   }
 
   // What the pixel becomes when a bit that is `set` or not is flipped, the truth being F(1) - F(0).
@@ -117,7 +119,7 @@ export class Why {
     const list = answer.instructions.map(([, pc, clock, instruction]) => element("tr", {},
       element("td", { class: "mono" }, `${Math.floor(clock / 228)}:${clock % 228}`), element("td", { class: "mono" }, hex(pc, 4)), element("td", { class: "mono" }, instruction)));
     this.section("instructions", "Instructions", `${list.length} computed those values`,
-      ...(list.length ? [this.table("Instructions that computed the values", ["line:clock", "address", "instruction"], list)] : []));
+      ...(list.length ? [this.table("Instructions that computed the values", ["line:clock", "address", "instruction"], list, 4)] : []));
   }
 
   showInputs(answer, frames) {

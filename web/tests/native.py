@@ -9,7 +9,7 @@ HELD = {"UP": 1, "DOWN": 2, "LEFT": 4, "RIGHT": 8, "FIRE": 16}
 
 
 class Options(ctypes.Structure):
-    _fields_ = [("profile", ctypes.c_int), ("scheme", ctypes.c_int), ("format", ctypes.c_int), ("name", ctypes.c_char_p)]
+    _fields_ = [("profile", ctypes.c_int), ("scheme", ctypes.c_int), ("format", ctypes.c_int), ("name", ctypes.c_char_p), ("reserved", ctypes.c_uint8 * 64)]
 
 
 class Controls(ctypes.Structure):

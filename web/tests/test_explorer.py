@@ -291,4 +291,5 @@ def test_nothing_is_wider_than_the_window(open_page, size):
         page.screenshot(path=f"{pictures}/web-{size}.png")
     for tab in ("why", "ram", "rom", "code"):
         page.click(f"#tab-{tab}")
-        assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("window.innerWidth")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator(".pad").is_visible() == (size != "desktop")
