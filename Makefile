@@ -6,23 +6,33 @@ PYTHON := $(VENV)/bin/python
 ROMS = $(firstword $(DIFFVCS_ROMS) $(wildcard $(VENV)/lib/python3*/site-packages/ale_py/roms))
 CMAKE_FLAGS ?=
 
-.PHONY: all help setup roms build check test test-quick test-sanitize test-golden test-ale test-builds test-python lint format demo \
+.PHONY: all help setup roms build check test test-nightly test-sanitize test-golden test-ale test-builds test-python test-python-asan lint format demo \
         paper bench bench-full bench-grad bench-python install clean
 
 all: build
 
 help:
-	@echo "make          build the library and build/diffvcs"
-	@echo "make cuda     libdiffvcs_cuda, for batches on a GPU;  make test-cuda, bench-cuda  need one"
-	@echo "make demo     set up, build, run our own cartridge (and a real game if ROMs are there), leave pictures in out/"
-	@echo "make test     everything: unit tests, sanitizers, golden records, ale-py live, two compilers, style"
-	@echo "make check    the one-minute subset"
-	@echo "make paper    every table and figure of the paper again, into out/paper (minutes)"
-	@echo "make bench    beside ale-py and EnvPool, a minute or two;  make bench-full  all games, more rounds, callgrind"
-	@echo "make bench-grad  what derivatives cost, in frames of ale-py"
-	@echo "make test-python  the Python package; FULL=1 installs PyTorch and Captum for it;  make bench-python  what it costs"
-	@echo "make lint     clang-format and clang-tidy;  make format  rewrites"
-	@echo "make install  PREFIX=/usr/local"
+	@echo "Build"
+	@echo "  make              the library and build/diffvcs"
+	@echo "  make cuda         libdiffvcs_cuda, for batches on a GPU (needs nvcc); make cuda-library only compiles it"
+	@echo "  make install      PREFIX=/usr/local"
+	@echo "  make clean        removes every build folder and out/"
+	@echo "Show"
+	@echo "  make demo         sets up, builds, runs our own cartridge (and a real game if ROMs are there), pictures in out/"
+	@echo "  make paper        every table and figure of the paper again, into out/paper (minutes)"
+	@echo "Test"
+	@echo "  make check        the quick unit tests, while you work"
+	@echo "  make test         everything: unit tests, sanitizers, golden records, ale-py live, two compilers, Python, style"
+	@echo "  make test-nightly what takes longer than make test may: mutants, long fuzzing, long runs beside ale-py, TSan"
+	@echo "  make test-sanitize, test-golden, test-ale, test-builds, test-python (FULL=1: with PyTorch)   parts of make test"
+	@echo "  make test-python-asan   the Python tests on a library with the sanitizers (TESTS=\"-k careless\": some of them)"
+	@echo "  make test-cuda    on a GPU"
+	@echo "  make lint         clang-format, clang-tidy, ruff, mypy, shellcheck;  make format  rewrites"
+	@echo "  DIFFVCS_REQUIRE=roms,torch,...   what must not be skipped (CONTRIBUTING.md)"
+	@echo "Measure"
+	@echo "  make bench        beside ale-py and EnvPool, a minute or two;  make bench-full  all games, more rounds, callgrind"
+	@echo "  make bench-grad   what derivatives cost, in frames of ale-py"
+	@echo "  make bench-python what Python costs on top of C;  make bench-cuda  on a GPU"
 
 # ---- set-up: Debian packages if they are missing, ale-py (for its ROM images and as a reference) in a local venv ------
 setup:
@@ -39,10 +49,13 @@ build: setup
 
 # ---- testing ------------------------------------------------------------------------------------------------------
 check: build
-	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -L quick
+	@tests/unit.sh $(BUILD) -L quick
 
 test:
 	@tests/run_all.sh
+
+test-nightly:
+	@tests/nightly.sh
 
 test-golden: build roms
 	$(BUILD)/diffvcs verify --roms "$(ROMS)" tests/golden/xitari/*.tsv.gz tests/golden/xitari-cpu/*.tsv.gz
@@ -55,7 +68,7 @@ test-ale: build roms
 test-sanitize: setup
 	@cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-Og -g1" -DDIFFVCS_SANITIZE=ON > /dev/null
 	@cmake --build build-sanitize -j $(JOBS) -- --no-print-directory -s
-	@DIFFVCS_BRIEF=1 ctest --test-dir build-sanitize --output-on-failure -j $(JOBS) -E 'test_grad_(every_game|episode)|^(cli|steer)$$'
+	@DIFFVCS_BRIEF=1 tests/unit.sh build-sanitize -E 'test_grad_(every_game|episode)|^(cli|steer)$$'
 
 test-builds: setup
 	@tests/builds.sh
@@ -63,11 +76,16 @@ test-builds: setup
 test-python: setup roms
 	@tests/python.sh $(if $(FULL),--full)
 
+# The Python tests on a library that notices every byte that is read or written out of place. TESTS="-k careless" runs some.
+test-python-asan: setup roms
+	@tests/python_asan.sh $(TESTS)
+
 lint: setup
 	@tests/lint.sh
 
-format:
-	clang-format -i $$(git ls-files '*.c' '*.h' | grep -v xla_ffi_c_api.h)
+format: setup
+	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' | grep -v xla_ffi_c_api.h)
+	$(VENV)/bin/ruff format --quiet .
 
 # ---- showing ------------------------------------------------------------------------------------------------------
 # Only what it needs is installed and built: the program, not the tests.
@@ -77,6 +95,9 @@ demo:
 	@cmake --build $(BUILD) -j $(JOBS) --target diffvcs -- --no-print-directory -s
 	@-tests/setup.sh --build --roms
 	@tests/demo.sh $(BUILD)/diffvcs
+
+paper: build roms
+	$(BUILD)/diffvcs paper --out out/paper
 
 # ---- measuring: peers and us in one run; the last line is for scripts. PYTHON=... takes another environment ----------
 bench bench-full: build

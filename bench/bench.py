@@ -42,6 +42,7 @@ class CartOptions(ctypes.Structure):
         ("scheme", ctypes.c_int),
         ("format", ctypes.c_int),
         ("name", ctypes.c_char_p),
+        ("reserved", ctypes.c_uint64 * 8),
     ]
 
 
@@ -303,6 +304,7 @@ class BatchOptions(ctypes.Structure):
         + [("max_episode_frames", ctypes.c_int32), ("repeat_action_probability", ctypes.c_float)]
         + [(n, ctypes.c_uint8) for n in "autoreset rgb max_pool fire_reset episodic_life life_loss_info".split()]
         + [(n, ctypes.c_uint8) for n in "reward_clipping full_action_space stack_in_place sound".split()]
+        + [("reserved", ctypes.c_uint64 * 8)]
     )
 
 

@@ -54,7 +54,7 @@ static vcs_cart_t *load(const char *roms, const char *game) {
   if (!file) die("an image is missing: give the folder with pong.bin, breakout.bin and space_invaders.bin");
   const size_t size = fread(image, 1, sizeof image, file);
   fclose(file);
-  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, game};
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .name = game};
   vcs_cart_t *cart;
   vcs_error_t error;
   must(vcs_cart_load(image, size, &options, &cart, &error), &error);

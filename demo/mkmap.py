@@ -14,13 +14,14 @@ One drawn row is two kernel rows (four scanlines). Kernel rows count down, 79 at
 top, so tables are written bottom row first. A map in which some survey mark cannot be
 reached from the start is refused.
 """
+
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 COLS, ROWS, KROWS = 40, 40, 80
-START_X, START_Y = 76, 66          # P0_START_X, P0_START_Y in demo.asm
-BALLOON_W, BALLOON_H = 8, 10       # colour clocks, kernel rows
+START_X, START_Y = 76, 66  # P0_START_X, P0_START_Y in demo.asm
+BALLOON_W, BALLOON_H = 8, 10  # colour clocks, kernel rows
 
 
 def read_maps(text):
@@ -47,10 +48,10 @@ def pack(row, columns):
 
 
 REGISTERS = {
-    "PF1L": range(4, 12),          # bit 7 is column 4
-    "PF2L": range(19, 11, -1),     # bit 7 is column 19
-    "PF2R": range(20, 28),         # reflected: bit 7 is column 20
-    "PF1R": range(35, 27, -1),     # reflected: bit 7 is column 35
+    "PF1L": range(4, 12),  # bit 7 is column 4
+    "PF2L": range(19, 11, -1),  # bit 7 is column 19
+    "PF2R": range(20, 28),  # reflected: bit 7 is column 20
+    "PF1R": range(35, 27, -1),  # reflected: bit 7 is column 35
 }
 
 
@@ -65,10 +66,14 @@ def marks(rows):
 
 def check_reachable(name, rows):
     """Flood fill over balloon positions, the balloon taken as a full rectangle."""
+
     def free(x, y):
-        return all(rows[(KROWS - 1 - k) // 2][c] != "#"
-                   for k in range(max(y - 1, 0), y + BALLOON_H)
-                   for c in range(x // 4, (x + BALLOON_W - 1) // 4 + 1))
+        return all(
+            rows[(KROWS - 1 - k) // 2][c] != "#"
+            for k in range(max(y - 1, 0), y + BALLOON_H)
+            for c in range(x // 4, (x + BALLOON_W - 1) // 4 + 1)
+        )
+
     assert free(START_X, START_Y), f"{name}: the start is inside the land"
     seen, todo = {(START_X, START_Y)}, [(START_X, START_Y)]
     while todo:
@@ -77,21 +82,24 @@ def check_reachable(name, rows):
             if 0 <= p[0] <= 151 and 1 <= p[1] <= 70 and p not in seen and free(*p):
                 seen.add(p)
                 todo.append(p)
-    for mx, my in marks(rows):     # the basket must touch the mark, squarely
-        assert any(x <= mx <= x + 4 and y - 1 <= my <= y + BALLOON_H - 1 for x, y in seen), \
+    for mx, my in marks(rows):  # the basket must touch the mark, squarely
+        assert any(x <= mx <= x + 4 and y - 1 <= my <= y + BALLOON_H - 1 for x, y in seen), (
             f"{name}: mark at column {mx // 4}, row {(KROWS - 2 - my) // 2} cannot be reached"
+        )
 
 
 def table(label, values):
     out = [label]
     for i in range(0, len(values), 16):
-        out.append("        .byte " + ",".join(f"${v:02X}" for v in values[i:i + 16]))
+        out.append("        .byte " + ",".join(f"${v:02X}" for v in values[i : i + 16]))
     return out
 
 
 def generate(maps):
-    out = ["; maps.inc: written by mkmap.py from maps.txt; change the drawing, not this file.",
-           "; Three 80-byte tables to a page, so that no kernel fetch crosses a page."]
+    out = [
+        "; maps.inc: written by mkmap.py from maps.txt; change the drawing, not this file.",
+        "; Three 80-byte tables to a page, so that no kernel fetch crosses a page.",
+    ]
     in_page = 3
     for n, (name, rows) in enumerate(maps):
         check_reachable(name, rows)
@@ -113,8 +121,13 @@ def generate(maps):
 
 def edges(maps):
     """PF0, one table for every map; bit 4 is column 0."""
-    return "\n".join(["; edges.inc: written by mkmap.py from maps.txt: PF0 for every map."] +
-                     table("EdgeTab", kernel_rows(maps[0][1], [3, 2, 1, 0]))) + "\n"
+    return (
+        "\n".join(
+            ["; edges.inc: written by mkmap.py from maps.txt: PF0 for every map."]
+            + table("EdgeTab", kernel_rows(maps[0][1], [3, 2, 1, 0]))
+        )
+        + "\n"
+    )
 
 
 def main():

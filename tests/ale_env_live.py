@@ -6,6 +6,7 @@ reward limits, truncation, colour averaging and continuous paddles, seeded alike
 mode and difficulty; RAM that is written and states that are restored; no-ops, FIRE and episodic life as in ale-py's
 vector environment; what profile `fixed` does otherwise. The first difference of a section is reported. Exit status 1 if there is any.
 """
+
 import argparse
 import ctypes
 import multiprocessing
@@ -22,33 +23,80 @@ INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 # Where each game keeps the score that profile `fixed` counts on, and what is there when it is at its largest: RAM
 # addresses=value. STOPS are games whose counter stops there.
 LARGEST_SCORES = {
-    "air_raid": "AA,A9,A8=99", "alien": "83,85,87,89,8B=48", "amidar": "D9,DA,DB=99", "asterix": "E0,DF,DE=99",
-    "atlantis": "A2,A3,A1=99", "atlantis2": "A1,A2,A3=99", "bank_heist": "DA,D9,D8=99", "battle_zone": "9D=90 9E=99",
-    "berzerk": "DF,DE,DD=99", "carnival": "AE,AD=99", "centipede": "F6,F5,F4=99", "crazy_climber": "82,83,84,85=09",
-    "defender": "9C,9D=00 9E,9F,A0,A1=A9", "demon_attack": "85,83,81=99", "donkey_kong": "88,87=99",
-    "elevator_action": "89,88,87=99", "entombed": "E3=FF", "frogger": "CE,CC=99", "frostbite": "CA,C9,C8=99",
-    "gopher": "B2,B1,B0=99", "gravitar": "89,88,87=99", "hero": "B9,B8,B7=99", "jamesbond": "DC,DD,DE=99",
-    "kangaroo": "A8,A7=99", "keystone_kapers": "9C,9B=99", "king_kong": "83,82=99", "koolaid": "81,80=99",
-    "krull": "9E,9D,9C=99", "kung_fu_master": "98,99,9A=99", "lost_luggage": "96,95,94=99", "mario_bros": "8A,89=99",
-    "mr_do": "82,83=99", "ms_pacman": "F8,F9,FA=99", "name_this_game": "C6,C5,C4=99", "pacman": "CC,CE,D0=99",
-    "phoenix": "C8,C9=99 C7=90", "pooyan": "8A,89,88=99", "qbert": "DB,DA,D9=99", "riverraid": "CD,CF,D1,D3,D5,D7=48",
-    "road_runner": "C9,CA,CB,CC=09", "sir_lancelot": "A0,9F,9E=99", "solaris": "DC,DD,DE=99",
-    "star_gunner": "83,84,85,86=09", "time_pilot": "8D,8F=99", "trondead": "BF,BE,BD=99", "turmoil": "89,8A=99",
-    "tutankham": "9C,9A=99", "up_n_down": "82,81,80=99", "video_pinball": "B0,B2,B4=99", "yars_revenge": "E2,E1,E0=99",
+    "air_raid": "AA,A9,A8=99",
+    "alien": "83,85,87,89,8B=48",
+    "amidar": "D9,DA,DB=99",
+    "asterix": "E0,DF,DE=99",
+    "atlantis": "A2,A3,A1=99",
+    "atlantis2": "A1,A2,A3=99",
+    "bank_heist": "DA,D9,D8=99",
+    "battle_zone": "9D=90 9E=99",
+    "berzerk": "DF,DE,DD=99",
+    "carnival": "AE,AD=99",
+    "centipede": "F6,F5,F4=99",
+    "crazy_climber": "82,83,84,85=09",
+    "defender": "9C,9D=00 9E,9F,A0,A1=A9",
+    "demon_attack": "85,83,81=99",
+    "donkey_kong": "88,87=99",
+    "elevator_action": "89,88,87=99",
+    "entombed": "E3=FF",
+    "frogger": "CE,CC=99",
+    "frostbite": "CA,C9,C8=99",
+    "gopher": "B2,B1,B0=99",
+    "gravitar": "89,88,87=99",
+    "hero": "B9,B8,B7=99",
+    "jamesbond": "DC,DD,DE=99",
+    "kangaroo": "A8,A7=99",
+    "keystone_kapers": "9C,9B=99",
+    "king_kong": "83,82=99",
+    "koolaid": "81,80=99",
+    "krull": "9E,9D,9C=99",
+    "kung_fu_master": "98,99,9A=99",
+    "lost_luggage": "96,95,94=99",
+    "mario_bros": "8A,89=99",
+    "mr_do": "82,83=99",
+    "ms_pacman": "F8,F9,FA=99",
+    "name_this_game": "C6,C5,C4=99",
+    "pacman": "CC,CE,D0=99",
+    "phoenix": "C8,C9=99 C7=90",
+    "pooyan": "8A,89,88=99",
+    "qbert": "DB,DA,D9=99",
+    "riverraid": "CD,CF,D1,D3,D5,D7=48",
+    "road_runner": "C9,CA,CB,CC=09",
+    "sir_lancelot": "A0,9F,9E=99",
+    "solaris": "DC,DD,DE=99",
+    "star_gunner": "83,84,85,86=09",
+    "time_pilot": "8D,8F=99",
+    "trondead": "BF,BE,BD=99",
+    "turmoil": "89,8A=99",
+    "tutankham": "9C,9A=99",
+    "up_n_down": "82,81,80=99",
+    "video_pinball": "B0,B2,B4=99",
+    "yars_revenge": "E2,E1,E0=99",
     "zaxxon": "E9,E8=99",
 }
 STOPS = {"hero", "kung_fu_master", "riverraid"}
 
 
 class CartOptions(ctypes.Structure):
-    _fields_ = [("profile", ctypes.c_int), ("scheme", ctypes.c_int), ("format", ctypes.c_int), ("name", ctypes.c_char_p)]
+    _fields_ = [
+        ("profile", ctypes.c_int),
+        ("scheme", ctypes.c_int),
+        ("format", ctypes.c_int),
+        ("name", ctypes.c_char_p),
+        ("reserved", ctypes.c_uint64 * 8),
+    ]
 
 
 class Options(ctypes.Structure):
     _fields_ = (
         [("frame_skip", ctypes.c_int32), ("repeat_action_probability", ctypes.c_float), ("seed", ctypes.c_uint32)]
-        + [(name, ctypes.c_int32) for name in ("max_episode_frames", "noop_max", "reward_min", "reward_max", "mode", "difficulty")]
+        + [
+            (name, ctypes.c_int32)
+            for name in ("max_episode_frames", "noop_max", "reward_min", "reward_max", "mode", "difficulty")
+        ]
         + [(name, ctypes.c_uint8) for name in ("life_loss", "fire_reset", "colour_averaging")]
+        + [("reserved", ctypes.c_uint64 * 8)]
     )
 
 
@@ -102,11 +150,15 @@ class Ours:
             image = file.read()
         self.cart, self.env, self.options = ctypes.c_void_p(), ctypes.c_void_p(), Options()
         cart_options = CartOptions(profile, 0, 0, name.encode())
-        self.require(lib.vcs_cart_load(image, len(image), ctypes.byref(cart_options), ctypes.byref(self.cart), self.message))
+        self.require(
+            lib.vcs_cart_load(image, len(image), ctypes.byref(cart_options), ctypes.byref(self.cart), self.message)
+        )
         lib.vcs_env_defaults(self.cart, ctypes.byref(self.options))
         for key, value in settings.items():
             setattr(self.options, key, value)
-        self.require(lib.vcs_env_create_with(self.cart, ctypes.byref(self.options), ctypes.byref(self.env), self.message))
+        self.require(
+            lib.vcs_env_create_with(self.cart, ctypes.byref(self.options), ctypes.byref(self.env), self.message)
+        )
         height = lib.vcs_env_height(self.env)
         self.indices, self.gray = np.empty((height, 160), np.uint8), np.empty((height, 160), np.uint8)
         self.rgb = np.empty((height, 160, 3), np.uint8)
@@ -151,14 +203,20 @@ class Difference(Exception):
 class Pair:
     """ale-py and ours under the same settings."""
 
-    def __init__(self, game, seed, probability=0.0, frame_skip=1, max_frames=0, clamp=None, life=False, averaging=False):
+    def __init__(
+        self, game, seed, probability=0.0, frame_skip=1, max_frames=0, clamp=None, life=False, averaging=False
+    ):
         import ale_py
 
         name, rom, lib = game
         self.frames, self.name = 0, name
         low, high = clamp or (INT_MIN, INT_MAX)
         self.ale = ale_py.ALEInterface()
-        for key, value in (("random_seed", seed), ("frame_skip", frame_skip), ("max_num_frames_per_episode", max_frames)):
+        for key, value in (
+            ("random_seed", seed),
+            ("frame_skip", frame_skip),
+            ("max_num_frames_per_episode", max_frames),
+        ):
             self.ale.setInt(key, value)
         self.ale.setInt("reward_min", low)
         self.ale.setInt("reward_max", high)
@@ -167,8 +225,17 @@ class Pair:
         self.ale.setBool("color_averaging", averaging)
         self.ale.loadROM(rom)
         self.ours = Ours(
-            lib, rom, name, seed=seed, repeat_action_probability=probability, frame_skip=frame_skip,
-            max_episode_frames=max_frames, reward_min=low, reward_max=high, life_loss=int(life), colour_averaging=int(averaging),
+            lib,
+            rom,
+            name,
+            seed=seed,
+            repeat_action_probability=probability,
+            frame_skip=frame_skip,
+            max_episode_frames=max_frames,
+            reward_min=low,
+            reward_max=high,
+            life_loss=int(life),
+            colour_averaging=int(averaging),
         )
         self.compare("after loading")
 
@@ -189,7 +256,11 @@ class Pair:
         if not np.array_equal(ram, self.ours.ram):
             raise Difference(f"{where}: RAM ${0x80 + np.flatnonzero(ram != self.ours.ram)[0]:02X}")
         if screens:
-            for what, theirs in (("indices", ale.getScreen), ("rgb", ale.getScreenRGB), ("gray", ale.getScreenGrayscale)):
+            for what, theirs in (
+                ("indices", ale.getScreen),
+                ("rgb", ale.getScreenRGB),
+                ("gray", ale.getScreenGrayscale),
+            ):
                 if not np.array_equal(theirs(), self.ours.picture(what)):
                     raise Difference(f"{where}: screen, {what}")
 
@@ -199,7 +270,10 @@ class Pair:
         self.compare(where)
 
     def act(self, action, strength=1.0, screens=True):
-        rewards = self.ale.act(action, strength), self.ours.lib.vcs_env_act_strength(self.ours.env, action, 0, strength, 0.0)
+        rewards = (
+            self.ale.act(action, strength),
+            self.ours.lib.vcs_env_act_strength(self.ours.env, action, 0, strength, 0.0),
+        )
         self.frames += 1
         self.compare(f"step {self.frames}", rewards, screens)
 
@@ -322,18 +396,42 @@ def check_vector(game, plan):
     name, rom, lib = game
     steps = 0
     for seed, episodic in ((4, False), (1234567, True)):
-        ours = Ours(lib, rom, name, seed=11, repeat_action_probability=0.25, frame_skip=1, noop_max=30, fire_reset=1, life_loss=2 * episodic)
+        ours = Ours(
+            lib,
+            rom,
+            name,
+            seed=11,
+            repeat_action_probability=0.25,
+            frame_skip=1,
+            noop_max=30,
+            fire_reset=1,
+            life_loss=2 * episodic,
+        )
         minimal = ours.list("minimal_actions")
         vector = native.ALEVectorInterface(
-            rom, 1, frame_skip=1, stack_num=1, img_height=ours.gray.shape[0], img_width=160, maxpool=False, noop_max=30,
-            use_fire_reset=True, episodic_life=episodic, reward_clipping=False, repeat_action_probability=0.25,
+            rom,
+            1,
+            frame_skip=1,
+            stack_num=1,
+            img_height=ours.gray.shape[0],
+            img_width=160,
+            maxpool=False,
+            noop_max=30,
+            use_fire_reset=True,
+            episodic_life=episodic,
+            reward_clipping=False,
+            repeat_action_probability=0.25,
         )
         stream = random.Random(plan.seed + 6)
 
-        def compare(observation, info, where):
+        def compare(observation, info, where, ours=ours):
             if not np.array_equal(np.asarray(observation).reshape(ours.gray.shape), ours.picture("gray")):
                 raise Difference(f"{where}: screen")
-            for what, key in (("lives", "lives"), ("frame_number", "frame_number"), ("episode_frame_number", "episode_frame_number")):
+            for what, key in (
+                ("lives", "lives"),
+                ("frame_number", "frame_number"),
+                ("episode_frame_number", "episode_frame_number"),
+            ):
                 theirs, mine = int(np.asarray(info[key])[0]), getattr(lib, "vcs_env_" + what)(ours.env)
                 if theirs != mine:
                     raise Difference(f"{where}: {what} is {mine}, not {theirs}")
@@ -385,7 +483,7 @@ def check_fixed(game, plan):
         lib.vcs_env_set_drawing(ours.env, 0)
         stream, minimal, saved, action, gain = random.Random(5), ours.list("minimal_actions"), [], 0, 0
 
-        def run(actions):
+        def run(actions, ours=ours):
             return [lib.vcs_env_act_strength(ours.env, a, 0, 1.0, 1.0) for a in actions]
 
         for frame in range(plan.limit):
@@ -419,7 +517,9 @@ def check_fixed(game, plan):
         if name == "defender":  # which loses tens when it wraps
             right = 0 < sum(counted) <= sum(plain)
         if right != (profile == 2):
-            raise Difference(f"profile {profile}: rewards {[r for r in counted if r]}, without the largest score {[r for r in plain if r]}")
+            raise Difference(
+                f"profile {profile}: rewards {[r for r in counted if r]}, without the largest score {[r for r in plain if r]}"
+            )
         if profile == 2 and name in ("hero", "kung_fu_master") and not lib.vcs_env_over(ours.env):
             raise Difference("the game has stopped, but is not over")
         ours.close()
@@ -467,14 +567,23 @@ def main():
     parser.add_argument("--episodes", type=int, default=10, help="go on until this many episodes have ended")
     parser.add_argument("--limit", type=int, default=20000, help="but no further than this")
     parser.add_argument("--variation-frames", type=int, default=1000)
-    parser.add_argument("--some-variations", type=int, default=0, help="at most this many modes and difficulties; 0: all")
+    parser.add_argument(
+        "--some-variations", type=int, default=0, help="at most this many modes and difficulties; 0: all"
+    )
     parser.add_argument("--every", type=int, default=1, help="compare pictures at every so many steps")
     parser.add_argument("--sections", nargs="*", default=list(SECTIONS), choices=list(SECTIONS))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     plan = parser.parse_args()
     if plan.quick:
-        plan.frames, plan.episodes, plan.limit, plan.variation_frames, plan.some_variations, plan.every = 60, 0, 60, 20, 1, 8
+        plan.frames, plan.episodes, plan.limit, plan.variation_frames, plan.some_variations, plan.every = (
+            60,
+            0,
+            60,
+            20,
+            1,
+            8,
+        )
     import ale_py
 
     roms = os.path.join(os.path.dirname(ale_py.__file__), "roms")

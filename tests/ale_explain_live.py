@@ -6,6 +6,7 @@ which a bit, flipped before the frame, changes the pixel. ale-py is asked the sa
 lists must be equal. Prints recall and precision, and how much of what each method lists is true. Exit status 1 if a byte is
 missing or listed without cause.
 """
+
 import argparse
 import json
 import os
@@ -134,7 +135,9 @@ def main():
                 print(f"DIFFERS {game} {pixel}: we say {sorted(ours)}, ale-py {sorted(expected[pixel])}")
         print(f"ok      {game}: {len(pixels)} pixels", flush=True)
     for name, (right, said, due) in listed.items():
-        print(f"{name:9} recall {right / due if due else 1:.3f}  precision {right / said if said else 1:.3f}  ({said} bytes listed)")
+        print(
+            f"{name:9} recall {right / due if due else 1:.3f}  precision {right / said if said else 1:.3f}  ({said} bytes listed)"
+        )
     print(f"{count} pixels of {len(games)} games: {count - wrong} with just the bytes that change them")
     return wrong > 0
 

@@ -4,6 +4,7 @@
 Both run the same random actions; when ale-py says the game is over both are reset. Profile `ale`, no sticky actions.
 The first difference of a game is reported with its frame. Exit status 1 if any game differs.
 """
+
 import argparse
 import ctypes
 import multiprocessing
@@ -36,7 +37,13 @@ def library(path):
 
 
 class CartOptions(ctypes.Structure):
-    _fields_ = [("profile", ctypes.c_int), ("scheme", ctypes.c_int), ("format", ctypes.c_int), ("name", ctypes.c_char_p)]
+    _fields_ = [
+        ("profile", ctypes.c_int),
+        ("scheme", ctypes.c_int),
+        ("format", ctypes.c_int),
+        ("name", ctypes.c_char_p),
+        ("reserved", ctypes.c_uint64 * 8),
+    ]
 
 
 class Ours:
@@ -55,7 +62,9 @@ class Ours:
         self.height = lib.vcs_env_height(self.env)
 
     def ram(self):
-        return np.ctypeslib.as_array(ctypes.cast(self.lib.vcs_env_ram(self.env), ctypes.POINTER(ctypes.c_uint8)), (128,))
+        return np.ctypeslib.as_array(
+            ctypes.cast(self.lib.vcs_env_ram(self.env), ctypes.POINTER(ctypes.c_uint8)), (128,)
+        )
 
     def screen(self):
         pixels = ctypes.cast(self.lib.vcs_env_screen(self.env), ctypes.POINTER(ctypes.c_uint8))
@@ -133,7 +142,9 @@ def main():
 
     roms = os.path.join(os.path.dirname(ale_py.__file__), "roms")
     two_player = {"combat", "joust", "maze_craze", "warlords"}  # ale-py carries them but cannot start them alone
-    names = arguments.games or sorted(f[:-4] for f in os.listdir(roms) if f.endswith(".bin") and f[:-4] not in two_player)
+    names = arguments.games or sorted(
+        f[:-4] for f in os.listdir(roms) if f.endswith(".bin") and f[:-4] not in two_player
+    )
     jobs = [
         (n, os.path.join(roms, n + ".bin"), arguments.library, arguments.frames, arguments.episodes, arguments.seed)
         for n in names
@@ -144,7 +155,10 @@ def main():
         for name, difference, frames, episodes in pool.imap(compare, jobs):
             wrong += bool(difference)
             total += frames
-            print(f"{'not ok' if difference else 'ok'} {name}: {difference or f'{frames} frames, {episodes} episodes equal'}", flush=True)
+            print(
+                f"{'not ok' if difference else 'ok'} {name}: {difference or f'{frames} frames, {episodes} episodes equal'}",
+                flush=True,
+            )
     print(f"{len(names) - wrong} of {len(names)} games equal over {total} frames")
     sys.exit(1 if wrong else 0)
 

@@ -6,6 +6,7 @@ game that is over is acted in three times more before both are reset, because al
 difference of a game is reported with its act and sample. Exit status 1 if any game differs or if hardly anything was
 heard.
 """
+
 import argparse
 import ctypes
 import multiprocessing
@@ -26,8 +27,14 @@ SAMPLES = 512
 
 
 class Field(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_char_p), ("meaning", ctypes.c_char_p),
-                ("offset", ctypes.c_size_t), ("size", ctypes.c_size_t), ("count", ctypes.c_size_t)]
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("type", ctypes.c_char_p),
+        ("meaning", ctypes.c_char_p),
+        ("offset", ctypes.c_size_t),
+        ("size", ctypes.c_size_t),
+        ("count", ctypes.c_size_t),
+    ]
 
 
 def sound_library(path):
@@ -123,8 +130,10 @@ def main():
     if arguments.all:
         names = sorted(f[:-4] for f in os.listdir(roms) if f.endswith(".bin") and f[:-4] not in TWO_PLAYERS)
     acts = arguments.frames // 4 if arguments.quick else arguments.frames
-    jobs = [(n, os.path.join(roms, n + ".bin"), arguments.library, acts, arguments.seed, 1 if i % 2 else 4)
-            for i, n in enumerate(names)]
+    jobs = [
+        (n, os.path.join(roms, n + ".bin"), arguments.library, acts, arguments.seed, 1 if i % 2 else 4)
+        for i, n in enumerate(names)
+    ]
     for _, rom, *_ in jobs:
         if not os.path.exists(rom):
             parser.error(f"no {rom}")
@@ -138,10 +147,13 @@ def main():
             heard_total += heard
             waves_total |= waves
             what = difference or f"{count} acts of {job[5]}, {resets} resets, {heard} heard, waveforms " + (
-                "".join(f"{w:X}" for w in sorted(waves)) or "none")
+                "".join(f"{w:X}" for w in sorted(waves)) or "none"
+            )
             print(f"{'not ok' if difference else 'ok'} {name}: {what}", flush=True)
-    print(f"{len(names) - wrong} of {len(names)} games equal over {total} acts, {total * SAMPLES} samples; heard in "
-          f"{heard_total} acts, {len(waves_total)} waveforms; {time.time() - start:.0f} s")
+    print(
+        f"{len(names) - wrong} of {len(names)} games equal over {total} acts, {total * SAMPLES} samples; heard in "
+        f"{heard_total} acts, {len(waves_total)} waveforms; {time.time() - start:.0f} s"
+    )
     if heard_total * 20 < total:
         print("not ok: fewer than one act in twenty was heard, so this proves nothing")
         wrong += 1

@@ -7,6 +7,7 @@ restoreState does not restore the frame buffers, where rows that no beam reaches
 differs is looked at again in an ale-py that was freshly loaded and has played. Then every row must be equal. Exit status
 1 if any differs. --time prints how long each of the two took.
 """
+
 import argparse
 import multiprocessing
 import os
@@ -117,7 +118,9 @@ def our_rows(program, rom, seed, frames, horizons):
         cells = line.split("\t")
         if len(horizons) == 1:
             cells.insert(0, str(horizons[0]))
-        rows.append((int(cells[0]), cells[1], cells[2], int(cells[3]), int(cells[4]), int(cells[5], 16), int(cells[6], 16)))
+        rows.append(
+            (int(cells[0]), cells[1], cells[2], int(cells[3]), int(cells[4]), int(cells[5], 16), int(cells[6], 16))
+        )
     return rows, spent
 
 
@@ -174,7 +177,9 @@ def main():
             total += rows
             times = ""
             if arguments.time and rows:
-                times = ", ale-py {:.3f} s (of processors {:.3f}), diffvcs {:.3f} s ({:.3f})".format(*their_time, *our_time)
+                times = ", ale-py {:.3f} s (of processors {:.3f}), diffvcs {:.3f} s ({:.3f})".format(
+                    *their_time, *our_time
+                )
             equal = f"{rows} rows equal, {changed} with an effect, {afresh} bits from a fresh load{times}"
             note = difference or (equal if rows else "over before the flip, nothing compared")
             print(f"{'not ok' if difference else 'ok'} {name}: {note}", flush=True)

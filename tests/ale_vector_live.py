@@ -7,6 +7,7 @@ life, same-step resets with their last observations, short episodes, colours, ot
 spaces, other frame skips and stacks, and results as they become ready. The first difference of a section is reported.
 Exit status 1 if there is any. --bench measures frames a second of both instead.
 """
+
 import argparse
 import ctypes
 import multiprocessing
@@ -21,20 +22,39 @@ GAMES = (
     "enduro freeway adventure double_dunk tennis video_pinball private_eye skiing air_raid"
 ).split()
 BENCH = GAMES[:10]
-FEWER_ACTIONS = {"skiing"}  # not all 18 are legal: ale-py's continuous actions go out of range there, and it waits for ever
+FEWER_ACTIONS = {
+    "skiing"
+}  # not all 18 are legal: ale-py's continuous actions go out of range there, and it waits for ever
 AUTORESET = {"NextStep": 0, "SameStep": 1, "Disabled": 2}
 
 
 class CartOptions(ctypes.Structure):
-    _fields_ = [("profile", ctypes.c_int), ("scheme", ctypes.c_int), ("format", ctypes.c_int), ("name", ctypes.c_char_p)]
+    _fields_ = [
+        ("profile", ctypes.c_int),
+        ("scheme", ctypes.c_int),
+        ("format", ctypes.c_int),
+        ("name", ctypes.c_char_p),
+        ("reserved", ctypes.c_uint64 * 8),
+    ]
 
 
 class BatchOptions(ctypes.Structure):
     _fields_ = (
-        [(n, ctypes.c_int32) for n in ("envs", "batch_size", "threads", "device", "width", "height", "stack", "frame_skip")]
-        + [("noop_max", ctypes.c_int32), ("max_episode_frames", ctypes.c_int32), ("repeat_action_probability", ctypes.c_float)]
-        + [(n, ctypes.c_uint8) for n in ("autoreset", "rgb", "max_pool", "fire_reset", "episodic_life", "life_loss_info")]
+        [
+            (n, ctypes.c_int32)
+            for n in ("envs", "batch_size", "threads", "device", "width", "height", "stack", "frame_skip")
+        ]
+        + [
+            ("noop_max", ctypes.c_int32),
+            ("max_episode_frames", ctypes.c_int32),
+            ("repeat_action_probability", ctypes.c_float),
+        ]
+        + [
+            (n, ctypes.c_uint8)
+            for n in ("autoreset", "rgb", "max_pool", "fire_reset", "episodic_life", "life_loss_info")
+        ]
         + [(n, ctypes.c_uint8) for n in ("reward_clipping", "full_action_space", "stack_in_place", "sound")]
+        + [("reserved", ctypes.c_uint64 * 8)]
     )
 
 
@@ -69,18 +89,30 @@ class Ours:
     """A vcs_batch_t through ctypes, with AtariVectorEnv's arguments."""
 
     NAMES = {
-        "num_envs": "envs", "num_threads": "threads", "img_width": "width", "img_height": "height", "stack_num": "stack",
-        "frameskip": "frame_skip", "max_num_frames_per_episode": "max_episode_frames", "maxpool": "max_pool",
+        "num_envs": "envs",
+        "num_threads": "threads",
+        "img_width": "width",
+        "img_height": "height",
+        "stack_num": "stack",
+        "frameskip": "frame_skip",
+        "max_num_frames_per_episode": "max_episode_frames",
+        "maxpool": "max_pool",
         "use_fire_reset": "fire_reset",
     }
 
     def __init__(self, lib, rom, name, in_place=False, **settings):
-        self.lib, self.message, self.continuous = lib, ctypes.create_string_buffer(256), settings.pop("continuous", False)
+        self.lib, self.message, self.continuous = (
+            lib,
+            ctypes.create_string_buffer(256),
+            settings.pop("continuous", False),
+        )
         with open(rom, "rb") as file:
             image = file.read()
         self.cart, self.batch, self.options = ctypes.c_void_p(), ctypes.c_void_p(), BatchOptions()
         cart_options = CartOptions(1, 0, 0, name.encode())
-        self.require(lib.vcs_cart_load(image, len(image), ctypes.byref(cart_options), ctypes.byref(self.cart), self.message))
+        self.require(
+            lib.vcs_cart_load(image, len(image), ctypes.byref(cart_options), ctypes.byref(self.cart), self.message)
+        )
         lib.vcs_batch_defaults(ctypes.byref(self.options))
         self.options.rgb = not settings.pop("grayscale", True)
         self.options.autoreset = AUTORESET[settings.pop("autoreset_mode", "NextStep")]
@@ -89,11 +121,19 @@ class Ours:
         self.options.full_action_space |= self.continuous
         self.options.stack_in_place = in_place
         carts = (ctypes.c_void_p * 1)(self.cart)
-        self.require(lib.vcs_batch_create(carts, 1, None, ctypes.byref(self.options), ctypes.byref(self.batch), self.message))
+        self.require(
+            lib.vcs_batch_create(carts, 1, None, ctypes.byref(self.options), ctypes.byref(self.batch), self.message)
+        )
         self.count = self.options.batch_size or self.options.envs
         o, count = self.options, self.count
         shape = (count, o.stack, o.height, o.width) + ((3,) if o.rgb else ())
-        self.arrays = {n: np.zeros(shape if "obs" in n else count, np.uint8 if n in ("observations", "final_observations", "terminated", "truncated") else np.int32) for n in Results.NAMES}
+        self.arrays = {
+            n: np.zeros(
+                shape if "obs" in n else count,
+                np.uint8 if n in ("observations", "final_observations", "terminated", "truncated") else np.int32,
+            )
+            for n in Results.NAMES
+        }
         self.results = Results(**{n: a.ctypes.data for n, a in self.arrays.items()})
         actions = (ctypes.c_int32 * 18)()
         self.action_count = lib.vcs_batch_actions(self.batch, 0, actions)
@@ -104,20 +144,28 @@ class Ours:
 
     def reset(self, ids, seeds):
         ids, seeds = np.asarray(ids, np.int32), np.asarray(seeds, np.int32)
-        self.require(self.lib.vcs_batch_reset(self.batch, ids.ctypes.data, seeds.ctypes.data, len(ids), ctypes.byref(self.results), self.message))
+        self.require(
+            self.lib.vcs_batch_reset(
+                self.batch, ids.ctypes.data, seeds.ctypes.data, len(ids), ctypes.byref(self.results), self.message
+            )
+        )
         return self.arrays
 
     def prepare(self, actions):
         if not self.continuous:
             return np.ascontiguousarray(actions, np.int32), None
         numbers, strengths = np.empty(len(actions), np.int32), np.empty(len(actions), np.float32)
-        self.lib.vcs_batch_continuous(actions.ctypes.data, len(actions), 0.5, numbers.ctypes.data, strengths.ctypes.data)
+        self.lib.vcs_batch_continuous(
+            actions.ctypes.data, len(actions), 0.5, numbers.ctypes.data, strengths.ctypes.data
+        )
         return numbers, strengths
 
     def step(self, actions):
         numbers, strengths = self.prepare(actions)
         where = strengths.ctypes.data if strengths is not None else None
-        self.require(self.lib.vcs_batch_step(self.batch, numbers.ctypes.data, where, ctypes.byref(self.results), self.message))
+        self.require(
+            self.lib.vcs_batch_step(self.batch, numbers.ctypes.data, where, ctypes.byref(self.results), self.message)
+        )
         return self.arrays
 
     def send(self, actions):
@@ -152,7 +200,11 @@ def compare(where, theirs, ours, final=None):
             raise Difference(f"{where}: {what} of environments {envs.tolist()} ({count} values)")
     if rewards is not None and "final_obs" in info:
         for i in np.flatnonzero(np.asarray(terminated) | np.asarray(truncated)):
-            if not np.array_equal(info["final_obs"][i], ours["final_observations"][i]) and final is not None and final[i]:
+            if (
+                not np.array_equal(info["final_obs"][i], ours["final_observations"][i])
+                and final is not None
+                and final[i]
+            ):
                 raise Difference(f"{where}: final observation of environment {i}")
 
 
@@ -164,7 +216,9 @@ def vector(name, **settings):
 
 def draw(stream, env, ours, count):
     if ours.continuous:
-        action = np.stack([stream.uniform(0, 1, count), stream.uniform(-np.pi, np.pi, count), stream.uniform(0, 1, count)], axis=1)
+        action = np.stack(
+            [stream.uniform(0, 1, count), stream.uniform(-np.pi, np.pi, count), stream.uniform(0, 1, count)], axis=1
+        )
         return action.astype(np.float32)
     return stream.integers(0, ours.action_count, count)
 
@@ -172,12 +226,19 @@ def draw(stream, env, ours, count):
 def play(game, plan, steps, hold=3, resets=(), **settings):
     name, rom, lib = game
     count = plan.envs
-    theirs, ours = vector(name, num_envs=count, **settings), Ours(lib, rom, name, num_envs=count, threads=plan.threads, **settings)
+    theirs, ours = (
+        vector(name, num_envs=count, **settings),
+        Ours(lib, rom, name, num_envs=count, threads=plan.threads, **settings),
+    )
     stream = np.random.default_rng(plan.seed)
     episodic = settings.get("autoreset_mode") == "SameStep"
     endings = 0
     observations, info = theirs.reset(seed=plan.seed * 100)
-    compare("reset", (observations, None, None, None, info), ours.reset(range(count), range(plan.seed * 100, plan.seed * 100 + count)))
+    compare(
+        "reset",
+        (observations, None, None, None, info),
+        ours.reset(range(count), range(plan.seed * 100, plan.seed * 100 + count)),
+    )
     for step in range(steps):
         if step in resets:  # of all without seeds, of some with seeds, of some without
             which = resets.index(step) % 3
@@ -228,7 +289,9 @@ def check_short(game, plan):
 
 
 def check_colours(game, plan):
-    return play(game, plan, plan.few // 4, grayscale=False, life_loss_info=True, stack_num=2, max_num_frames_per_episode=200)
+    return play(
+        game, plan, plan.few // 4, grayscale=False, life_loss_info=True, stack_num=2, max_num_frames_per_episode=200
+    )
 
 
 def check_sizes(game, plan):
@@ -250,7 +313,10 @@ def check_actions(game, plan):
 def check_in_place(game, plan):
     name, rom, lib = game
     stream = np.random.default_rng(plan.seed)
-    both = [Ours(lib, rom, name, in_place=p, num_envs=plan.envs, max_num_frames_per_episode=101, autoreset_mode="SameStep") for p in (False, True)]
+    both = [
+        Ours(lib, rom, name, in_place=p, num_envs=plan.envs, max_num_frames_per_episode=101, autoreset_mode="SameStep")
+        for p in (False, True)
+    ]
     a, b = (x.reset(range(plan.envs), range(plan.envs)) for x in both)
     for step in range(plan.few // 2):
         for what in Results.NAMES:
@@ -267,7 +333,10 @@ def check_ready(game, plan):
     """The first results that are ready: whatever their order, each environment has the same story."""
     name, rom, lib = game
     envs, count = plan.envs, max(1, plan.envs // 4)
-    theirs, ours = vector(name, num_envs=envs, batch_size=count), Ours(lib, rom, name, num_envs=envs, batch_size=count, threads=plan.threads)
+    theirs, ours = (
+        vector(name, num_envs=envs, batch_size=count),
+        Ours(lib, rom, name, num_envs=envs, batch_size=count, threads=plan.threads),
+    )
     script = np.random.default_rng(plan.seed).integers(0, ours.action_count, (envs, plan.few * 2))
     stories = []
     for side in (theirs, ours):
@@ -303,8 +372,15 @@ def check_ready(game, plan):
 
 
 SECTIONS = {
-    "defaults": check_defaults, "sticky": check_sticky, "same_step": check_same_step, "same_step_life": check_same_step_life,
-    "short": check_short, "colours": check_colours, "sizes": check_sizes, "actions": check_actions, "in_place": check_in_place,
+    "defaults": check_defaults,
+    "sticky": check_sticky,
+    "same_step": check_same_step,
+    "same_step_life": check_same_step_life,
+    "short": check_short,
+    "colours": check_colours,
+    "sizes": check_sizes,
+    "actions": check_actions,
+    "in_place": check_in_place,
     "ready": check_ready,
 }
 
@@ -346,7 +422,10 @@ def bench(plan, lib, roms):
     ratios = []
     print(f"{'game':20} {'AtariVectorEnv':>15} {'ours':>12} {'ratio':>6}   frames/s, {plan.envs} environments, 84x84x4")
     for name in plan.games or BENCH:
-        theirs, ours = vector(name, num_envs=plan.envs), Ours(lib, os.path.join(roms, name + ".bin"), name, num_envs=plan.envs)
+        theirs, ours = (
+            vector(name, num_envs=plan.envs),
+            Ours(lib, os.path.join(roms, name + ".bin"), name, num_envs=plan.envs),
+        )
         theirs.reset(seed=1)
         ours.reset(range(plan.envs), range(1, 1 + plan.envs))
         rates = [[], []]
@@ -370,8 +449,10 @@ def bench(plan, lib, roms):
     per_thread = ctypes.c_size_t()
     per_env = lib.vcs_batch_bytes(ours.batch, ctypes.byref(per_thread))
     used = resident() - before - shared
-    print(f"1000 environments of pong: made in {made:.3f} s, reset in {ready:.3f} s; {used / 1000 / 1024:.1f} KiB of memory each "
-          f"(threads included), {per_env / 1024:.1f} KiB by count and {per_thread.value / 1024:.0f} KiB a thread")
+    print(
+        f"1000 environments of pong: made in {made:.3f} s, reset in {ready:.3f} s; {used / 1000 / 1024:.1f} KiB of memory each "
+        f"(threads included), {per_env / 1024:.1f} KiB by count and {per_thread.value / 1024:.0f} KiB a thread"
+    )
     ours.close()
 
 
@@ -405,7 +486,10 @@ def main():
     with multiprocessing.get_context("spawn").Pool(plan.jobs, maxtasksperchild=4) as pool:
         for name, difference, steps, ended in pool.imap(check, jobs):
             wrong, total, endings = wrong + bool(difference), total + steps, endings + ended
-            print(f"{'not ok' if difference else 'ok'} {name}: {difference or f'{steps} steps equal, {ended} episodes ended'}", flush=True)
+            print(
+                f"{'not ok' if difference else 'ok'} {name}: {difference or f'{steps} steps equal, {ended} episodes ended'}",
+                flush=True,
+            )
     print(f"{len(names) - wrong} of {len(names)} games equal over {total} steps with {endings} endings")
     sys.exit(1 if wrong else 0)
 

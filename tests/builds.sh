@@ -2,19 +2,21 @@
 # PXC2: the same machine from different builds. gcc and clang, -O0 to -O3, and the core headers compiled as CUDA C++
 # for the host, must give the same state hashes. Prints one line a build; exit status 1 if any differ.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
+. tests/need.sh
 out=build-variants
 mkdir -p "$out"
 mapfile -t sources < <(find src/host -name "*.c" ! -name "batch*.c" | sort) # batches have no part in it, and need the rest
 sources+=(build/demo_image.c)
 [ -e build/demo_image.c ] || cmake -DIN=demo/demo.bin -DOUT=build/demo_image.c -P cmake/embed.cmake
-flags="-std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -Iinclude -Isrc"
+flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -Iinclude -Isrc)
 roms=${DIFFVCS_ROMS:-$(compgen -G '.venv/lib/python3*/site-packages/ale_py/roms' || true)}
 games=(demo)
 if [ -n "$roms" ]; then
   games+=("$roms"/{pong,space_invaders,pitfall2,robotank,road_runner,klax,air_raid}.bin)
 else
-  echo "SKIPPED: no ROM images (pip install ale-py): comparing builds on our own cartridge only"
+  need_missing roms "no ROM images (pip install ale-py): builds are compared on our own cartridge only"
+  [ $? = 77 ] || exit 1
 fi
 
 reference=""
@@ -39,7 +41,7 @@ compare() { # name, program
 # Compilers run side by side, programs one after the other: each of those uses every core itself.
 compile() { # name, compiler, optimisation
   # shellcheck disable=SC2086
-  $2 $flags $3 tests/hashes.c "${sources[@]}" -o "$out/$1" -lz -lpng -lpthread -lm 2> "$out/$1.log"
+  $2 "${flags[@]}" $3 tests/hashes.c "${sources[@]}" -o "$out/$1" -lz -lpng -lpthread -lm 2> "$out/$1.log"
 }
 
 variants=("gcc-O0 gcc -O0" "gcc-O2 gcc -O2" "gcc-O3 gcc -O3 -fno-strict-aliasing" "clang-O1 clang -O1" "clang-O3 clang -O3")
@@ -52,7 +54,8 @@ wait
 for variant in "${variants[@]}"; do
   read -r name compiler _ <<< "$variant"
   if ! command -v "$compiler" > /dev/null; then
-    echo "SKIPPED $name: $compiler is not installed"
+    need_missing "$compiler" "$name: $compiler is not installed"
+    [ $? = 77 ] || failed=1
   elif [ -x "$out/$name" ]; then
     compare "$name" "$out/$name"
   else
@@ -67,13 +70,12 @@ if command -v nvcc > /dev/null; then
   objects=()
   for source in "${sources[@]}"; do
     object="$out/$(basename "${source%.c}").o"
-    # shellcheck disable=SC2086
-    gcc $flags -O1 -c "$source" -o "$object" || failed=1
+    gcc "${flags[@]}" -O1 -c "$source" -o "$object" || failed=1
     [ "$(basename "$source")" = machine.c ] || objects+=("$object")
   done
   if nvcc -x cu -std=c++17 -O1 -DVCS_FROM_CUDA --Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-function -Iinclude -Isrc \
       -c src/host/machine.c -o "$out/machine_cuda.o" 2> "$out/cuda.log" &&
-    gcc $flags -O1 -c tests/hashes.c -o "$out/hashes.o" &&
+    gcc "${flags[@]}" -O1 -c tests/hashes.c -o "$out/hashes.o" &&
     g++ "$out/hashes.o" "$out/machine_cuda.o" "${objects[@]}" -o "$out/cuda-host" -lz -lpng -lpthread -lm \
       -L"$(dirname "$(command -v nvcc)")/../lib64" -lcudart_static -ldl -lrt 2>> "$out/cuda.log"; then
     compare cuda-host "$out/cuda-host"
@@ -83,6 +85,7 @@ if command -v nvcc > /dev/null; then
     failed=1
   fi
 else
-  echo "SKIPPED cuda-host: nvcc is not installed"
+  need_missing nvcc "cuda-host: nvcc is not installed"
+  [ $? = 77 ] || failed=1
 fi
 exit $failed

@@ -340,8 +340,9 @@ static void play_environment(const vcs_cart_t *cart) {
 }
 
 static void one_image(uint64_t frames_left) {
-  vcs_cart_options_t options = {(vcs_profile_t)below(VCS_PROFILE_COUNT), (vcs_scheme_t)below(VCS_SCHEME_COUNT),
-                                (vcs_format_t)below(5), NULL};
+  vcs_cart_options_t options = {.profile = (vcs_profile_t)below(VCS_PROFILE_COUNT),
+                                .scheme = (vcs_scheme_t)below(VCS_SCHEME_COUNT),
+                                .format = (vcs_format_t)below(5)};
   size_t size = size_for((int)options.scheme);
   switch (below(16)) {
     case 0: /* cut short */

@@ -16,7 +16,7 @@ static int run(const char *path, const uint8_t *image, size_t size, vcs_profile_
   vcs_env_t *env;
   vcs_stream_t stream;
   vcs_path_stem(path, name, sizeof name);
-  vcs_cart_options_t options = {profile, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, name};
+  vcs_cart_options_t options = {.profile = profile, .name = name};
   if (vcs_cart_load(image, size, &options, &cart, &error) || vcs_env_create(cart, &env, &error)) {
     fprintf(stderr, "%s: %s\n", path, error.message);
     return 1;

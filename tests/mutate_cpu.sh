@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # mutate_cpu.sh: do the CPU tests notice when the CPU is wrong?
 #
 #   tests/mutate_cpu.sh [rows | text]        both, unless one is named; a minute, and fifteen
@@ -23,7 +23,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 root="$work/tree"
-flags="-std=c11 -D_POSIX_C_SOURCE=200809L -O0 -w"
+flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -O0 -w)
 status=0
 
 mkdir -p "$work/mutant" "$work/objects" "$root/tests"
@@ -34,17 +34,17 @@ cp -r "$root/src/core" "$work/mutant/core"
 # Everything that does not contain the CPU is compiled once.
 for file in "$root"/src/host/*.c; do
   [ "$(basename "$file")" = machine.c ] && continue
-  $cc $flags -I"$root/include" -I"$root/src" -c "$file" -o "$work/objects/$(basename "$file" .c).o" || exit 2
+  "$cc" "${flags[@]}" -I"$root/include" -I"$root/src" -c "$file" -o "$work/objects/$(basename "$file" .c).o" || exit 2
 done
 ar rcs "$work/host.a" "$work"/objects/*.o
 
 build_machine() {
-  $cc $flags -I"$root/include" -I"$work/mutant" -I"$root/src" -c "$root/src/host/machine.c" -o "$work/machine.o" \
+  "$cc" "${flags[@]}" -I"$root/include" -I"$work/mutant" -I"$root/src" -c "$root/src/host/machine.c" -o "$work/machine.o" \
     2> /dev/null
 }
 
 link_test() { # object, program
-  $cc "$1" "$work/machine.o" "$work/host.a" -lz -lpng -lpthread -lm -lcmocka -o "$2" 2> /dev/null
+  "$cc" "$1" "$work/machine.o" "$work/host.a" -lz -lpng -lpthread -lm -lcmocka -o "$2" 2> /dev/null
 }
 
 # ---- rows -----------------------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ END
     echo "rows: cpu.h has changed, the hook found no place" >&2
     return 2
   }
-  $cc $flags -O1 -DVCS_MUTANTS -I"$root/include" -I"$root/src" -c "$root/tests/test_cpu.c" -o "$work/rows.o" || return 2
+  "$cc" "${flags[@]}" -O1 -DVCS_MUTANTS -I"$root/include" -I"$root/src" -c "$root/tests/test_cpu.c" -o "$work/rows.o" || return 2
   build_machine && link_test "$work/rows.o" "$work/rows" || {
     echo "rows: the hooked headers do not compile" >&2
     return 2
@@ -223,8 +223,8 @@ survives() {
 mutate_text() {
   mutants=0 killed=0
   # a first look with the comparison alone, which is over at the first difference, then the whole test
-  $cc $flags -O1 -DVCS_MUTANTS -I"$root/include" -I"$root/src" -c "$root/tests/test_cpu.c" -o "$work/rows.o" || return 2
-  $cc $flags -O1 -I"$root/include" -I"$root/src" -c "$root/tests/test_cpu.c" -o "$work/test_cpu.o" || return 2
+  "$cc" "${flags[@]}" -O1 -DVCS_MUTANTS -I"$root/include" -I"$root/src" -c "$root/tests/test_cpu.c" -o "$work/rows.o" || return 2
+  "$cc" "${flags[@]}" -O1 -I"$root/include" -I"$root/src" -c "$root/tests/test_cpu.c" -o "$work/test_cpu.o" || return 2
   survives || {
     echo "text: the tests fail without a mutation" >&2
     return 2

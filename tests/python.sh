@@ -4,7 +4,7 @@
 # their tests are skipped, with a word about it, where they are not there. Where `make build` has compiled the library,
 # pip links it instead of compiling it again, which takes longer than all tests; --full compiles, as on a user's machine.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 full=${1:-}
 pip=".venv/bin/python -m pip -q --disable-pip-version-check"
 
@@ -47,7 +47,7 @@ if ! $pip install "${prebuilt[@]}" . > build-python-setup.log 2>&1; then
   exit 1
 fi
 rm -f build-python-setup.log
-has torch captum || echo "python: PyTorch and Captum are not installed: their tests are SKIPPED (tests/python.sh --full installs them)"
+has torch captum || echo "python: PyTorch and Captum are not installed (tests/python.sh --full installs them)"
 has pytest || exit 1
 
 # outside the repository, so that what is imported is what was installed

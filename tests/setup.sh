@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs what is missing: Debian packages to build and test with (--build: only to build), and (--roms) ale-py in a
-# local virtual environment. Does nothing, quickly, when everything is there.
+# Installs what is missing: Debian packages to build and test with (--build: only to build), and into the virtual
+# environment .venv ruff and mypy (not with --build) and ale-py (with --roms). Does nothing, quickly, when everything is
+# there.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 
 packages=()
 need() { command -v "$1" > /dev/null 2>&1 || packages+=("$2"); }
@@ -21,6 +22,7 @@ if [ "${1:-}" != --build ]; then
   need clang clang
   need clang-format clang-format
   need clang-tidy clang-tidy
+  need shellcheck shellcheck
   need dasm dasm
   need xvfb-run xvfb
   need xauth xauth
@@ -36,6 +38,15 @@ if [ ${#packages[@]} -gt 0 ]; then
     tail -5 setup.log
     echo "setup: could not install: ${packages[*]} (see setup.log). Install them by hand and run again." >&2
     exit 1
+  fi
+  rm -f setup.log
+fi
+
+if [ "${1:-}" != --build ] && ! { [ -x .venv/bin/mypy ] && [ -x .venv/bin/ruff ]; }; then
+  echo "setup: installing ruff and mypy into .venv"
+  if ! { python3 -m venv .venv && .venv/bin/pip -q install ruff mypy; } > setup.log 2>&1; then
+    tail -3 setup.log
+    echo "setup: ruff and mypy could not be installed: Python's style and types are not checked" >&2
   fi
   rm -f setup.log
 fi

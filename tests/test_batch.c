@@ -6,8 +6,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -18,7 +21,7 @@
 /* ---- Cartridges --------------------------------------------------------------------------------------------- */
 
 static vcs_cart_t *load(const void *image, size_t size) {
-  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_NTSC, NULL};
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .format = VCS_FORMAT_NTSC};
   vcs_cart_t *cart = NULL;
   vcs_error_t error;
   if (vcs_cart_load(image, size, &options, &cart, &error)) fail_msg("%s", error.message);
@@ -827,6 +830,68 @@ static void test_bad_options_are_refused(void **state) {
   vcs_cart_free(cart);
 }
 
+static void test_more_environments_than_memory_are_refused_with_their_bytes(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  const vcs_cart_t *carts[] = {cart};
+  vcs_batch_t *batch = NULL;
+  vcs_error_t e;
+  vcs_batch_options_t o = defaults();
+  o.envs = 1000000000;
+  assert_refused(vcs_batch_create(carts, 1, NULL, &o, &batch, &e), VCS_NO_MEMORY, &e, "1000000000 environments need 4");
+  assert_null(batch);
+  vcs_cart_free(cart);
+}
+
+/* A child process has the batch but not its threads: every call is refused, freeing ends, and a new batch works. */
+static int child_uses(fixture_t *f, const vcs_cart_t *const *carts) {
+  const int32_t actions[ENVS] = {0};
+  const vcs_batch_options_t o = defaults();
+  vcs_error_t e;
+  int refused = 0;
+  refused += vcs_batch_step(f->batch, actions, NULL, &f->to, &e) == VCS_BAD_ARGUMENT && strstr(e.message, "forked");
+  refused += vcs_batch_send(f->batch, actions, NULL, &e) == VCS_BAD_ARGUMENT && strstr(e.message, "forked");
+  refused += vcs_batch_receive(f->batch, &f->to, &e) == VCS_BAD_ARGUMENT && strstr(e.message, "forked");
+  refused += vcs_batch_reset(f->batch, NULL, NULL, ENVS, &f->to, &e) == VCS_BAD_ARGUMENT && strstr(e.message, "forked");
+  refused += vcs_batch_send_reset(f->batch, NULL, NULL, ENVS, &e) == VCS_BAD_ARGUMENT && strstr(e.message, "forked");
+  vcs_batch_free(f->batch);
+  vcs_batch_t *other = NULL;
+  if (vcs_batch_create(carts, 1, NULL, &o, &other, &e) || vcs_batch_reset(other, NULL, NULL, ENVS, NULL, &e) ||
+      vcs_batch_step(other, actions, NULL, NULL, &e)) {
+    return 2;
+  }
+  vcs_batch_free(other);
+  return refused == 5 ? 0 : 1;
+}
+
+static void test_a_batch_whose_threads_stayed_behind_a_fork_is_refused(void **state) {
+  (void)state;
+  vcs_cart_t *cart = load_demo();
+  const vcs_cart_t *carts[] = {cart};
+  vcs_batch_options_t o = defaults();
+  o.threads = 3;
+  for (int32_t size = 0; size <= 2; size += 2) { /* one at rest, and one with work under way */
+    o.batch_size = size;
+    fixture_t *f = create(carts, 1, NULL, &o);
+    const int32_t actions[ENVS] = {0};
+    reset_all(f, 1);
+    if (size) assert_int_equal(vcs_batch_send(f->batch, actions, NULL, NULL), VCS_OK);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(30); /* instead of hanging */
+      _exit(child_uses(f, carts));
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    if (size) assert_int_equal(vcs_batch_receive(f->batch, &f->to, NULL), VCS_OK); /* the parent goes on */
+    destroy(f);
+  }
+  vcs_cart_free(cart);
+}
+
 static void test_calls_out_of_order_are_refused(void **state) {
   (void)state;
   vcs_cart_t *cart = load_demo();
@@ -898,6 +963,8 @@ int main(void) {
       cmocka_unit_test(test_restored_states_repeat_every_later_step),
       cmocka_unit_test(test_a_state_goes_into_other_environments),
       cmocka_unit_test(test_states_need_a_batch_at_rest),
+      cmocka_unit_test(test_more_environments_than_memory_are_refused_with_their_bytes),
+      cmocka_unit_test(test_a_batch_whose_threads_stayed_behind_a_fork_is_refused),
       cmocka_unit_test(test_ram_and_actions_are_the_environments),
       cmocka_unit_test(test_continuous_actions_are_directions),
       cmocka_unit_test(test_a_thousand_environments_share_their_boot),

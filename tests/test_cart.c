@@ -17,6 +17,7 @@
 
 #include "core/cart.h"
 #include "host/cart_detect.h"
+#include "need.h"
 
 /* ---- A machine with one cartridge ---------------------------------------------------------------------------- */
 
@@ -859,11 +860,8 @@ static vcs_scheme_t expected_scheme(const char *file, size_t size) {
 
 static void test_scheme_detect_agrees_with_the_references_on_real_images(void **state) {
   (void)state;
-  const char *folder = getenv("DIFFVCS_ROMS");
-  if (folder == NULL) {
-    fprintf(stderr, "SKIPPED: set DIFFVCS_ROMS to ale-py's roms folder to test detection on real images\n");
-    skip();
-  }
+  const char *folder = rom_folder();
+  if (folder == NULL) NEED("roms", "set DIFFVCS_ROMS to ale-py's roms folder");
   DIR *list = opendir(folder);
   if (list == NULL) fail_msg("cannot open %s", folder);
   int seen = 0;

@@ -35,7 +35,7 @@ static vcs_step_t last;
 static int plug_in(void **state) {
   (void)state;
   vcs_error_t error;
-  vcs_cart_options_t options = {VCS_PROFILE_XITARI, VCS_SCHEME_4K, VCS_FORMAT_NTSC, NULL};
+  vcs_cart_options_t options = {.profile = VCS_PROFILE_XITARI, .scheme = VCS_SCHEME_4K, .format = VCS_FORMAT_NTSC};
   memset(rom, 0xEA, ROM_SIZE);
   rom[0xFFD] = 0xF0;
   if (vcs_cart_load(rom, ROM_SIZE, &options, &loaded, &error) != VCS_OK) return -1;
@@ -531,7 +531,7 @@ static void test_cpu_zero_page_indexing_wraps_for_a_cartridge_that_looks(void **
   uint8_t image[8192];
   vcs_error_t error;
   vcs_cart_t *three_f;
-  vcs_cart_options_t options = {VCS_PROFILE_XITARI, VCS_SCHEME_3F, VCS_FORMAT_NTSC, NULL};
+  vcs_cart_options_t options = {.profile = VCS_PROFILE_XITARI, .scheme = VCS_SCHEME_3F, .format = VCS_FORMAT_NTSC};
   static const uint8_t code[] = {0x95, 0xF0, 0x96, 0xF0, 0xB5, 0xF0, 0xB6, 0xF0, 0xA1, 0xF0};
   memset(image, 0x5A, sizeof image);
   memcpy(image + 6144, code, sizeof code); /* the last 2 KiB are always at $F800 */

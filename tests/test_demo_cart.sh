@@ -1,11 +1,12 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # test_demo_cart: demo/demo.bin is, byte for byte, what demo/demo.asm assembles to.
 # Exit status: 0 it is, 1 it is not, 77 skipped (dasm is not installed).
 root=$(cd "$(dirname "$0")/.." && pwd)
+. "$root/tests/need.sh"
 
 if ! command -v dasm >/dev/null 2>&1; then
-    echo "test_demo_cart: skipped: dasm is not installed (Debian: apt-get install dasm)"
-    exit 77
+    need_missing dasm "dasm is not installed (Debian: apt-get install dasm)"
+    exit
 fi
 
 tmp=$(mktemp -d) || exit 1

@@ -15,6 +15,7 @@
 #include "cuda/engine.h"
 #include "diffvcs/cuda.h"
 #include "host/batch.h"
+#include "need.h"
 
 static int32_t device(void) {
   const char *named = getenv("DIFFVCS_DEVICE");
@@ -30,7 +31,7 @@ static void must(vcs_status_t status, const vcs_error_t *error) {
 enum { CARTS = 3 };
 
 static vcs_cart_t *load(const void *image, size_t size, const char *name) {
-  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, name};
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .name = name};
   vcs_cart_t *cart = NULL;
   vcs_error_t error;
   must(vcs_cart_load(image, size, &options, &cart, &error), &error);
@@ -41,16 +42,19 @@ static vcs_cart_t *load(const void *image, size_t size, const char *name) {
 static int load_some(vcs_cart_t *carts[CARTS]) {
   static const char *const games[] = {"breakout", "space_invaders"};
   static uint8_t image[1 << 16];
-  const char *roms = getenv("DIFFVCS_ROMS");
+  const char *roms = rom_folder();
   size_t size;
   const uint8_t *demo = vcs_demo_image(&size);
   int count = 0;
   carts[count++] = load(demo, size, NULL);
-  for (size_t i = 0; roms && i < sizeof games / sizeof *games; i++) {
+  for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
     char path[1024];
-    snprintf(path, sizeof path, "%s/%s.bin", roms, games[i]);
-    FILE *file = fopen(path, "rb");
-    if (!file) continue;
+    snprintf(path, sizeof path, "%s/%s.bin", roms ? roms : "", games[i]);
+    FILE *file = roms ? fopen(path, "rb") : NULL;
+    if (!file) {
+      NEED_PART("roms", games[i]);
+      continue;
+    }
     size = fread(image, 1, sizeof image, file);
     fclose(file);
     carts[count++] = load(image, size, games[i]);
@@ -824,10 +828,7 @@ static void test_tensors_say_where_they_are(void **state) {
 
 int main(void) {
   const char *missing = vcs_device_missing(device());
-  if (missing) {
-    printf("SKIPPED: %s\n", missing);
-    return 77;
-  }
+  if (missing) return need_exit("test_device", "gpu", missing);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_batch_on_a_device_is_the_cpus),
       cmocka_unit_test(test_batch_is_the_same_on_every_device),

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 #include <zlib.h>
@@ -26,6 +27,7 @@
 #include "host/files.h"
 #include "host/parallel.h"
 #include "ragged.h"
+#include "need.h"
 
 static int32_t device(void) {
   const char *named = getenv("DIFFVCS_DEVICE");
@@ -35,7 +37,7 @@ static int32_t device(void) {
 /* ---- Cartridges --------------------------------------------------------------------------------------------- */
 
 static vcs_cart_t *load_as(const void *image, size_t size, vcs_profile_t profile, const char *name) {
-  const vcs_cart_options_t options = {profile, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, name};
+  const vcs_cart_options_t options = {.profile = profile, .name = name};
   vcs_cart_t *cart = NULL;
   vcs_error_t error;
   if (vcs_cart_load(image, size, &options, &cart, &error)) fail_msg("%s", error.message);
@@ -51,7 +53,7 @@ static vcs_cart_t *load_demo(void) {
 static vcs_cart_t *load_ragged(void) {
   uint8_t image[4096];
   ragged_image(image);
-  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_NTSC, NULL};
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .format = VCS_FORMAT_NTSC};
   vcs_cart_t *cart = NULL;
   assert_int_equal(vcs_cart_load(image, sizeof image, &options, &cart, NULL), VCS_OK);
   return cart;
@@ -74,7 +76,7 @@ static vcs_cart_t *load_with_ram(void) {
       0x4C, 0x05, 0xF8,                         /* F83B JMP F805 */
   };
   uint8_t image[2048] = {0};
-  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_CV, VCS_FORMAT_NTSC, NULL};
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .scheme = VCS_SCHEME_CV, .format = VCS_FORMAT_NTSC};
   vcs_cart_t *cart = NULL;
   memcpy(image, program, sizeof program);
   image[0x7FD] = image[0x7FF] = 0xF8;
@@ -84,7 +86,7 @@ static vcs_cart_t *load_with_ram(void) {
 
 /* A game whose image is in DIFFVCS_ROMS, or NULL. */
 static vcs_cart_t *load_game(const char *name, vcs_profile_t profile, const char *as) {
-  const char *roms = getenv("DIFFVCS_ROMS");
+  const char *roms = rom_folder();
   static uint8_t image[1 << 19];
   char path[1024];
   if (!roms) return NULL;
@@ -107,7 +109,11 @@ static int load_some(vcs_cart_t *carts[CARTS]) {
   carts[count++] = load_with_ram();
   for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
     carts[count] = load_game(games[i], VCS_PROFILE_ALE, games[i]);
-    if (carts[count]) count++;
+    if (carts[count]) {
+      count++;
+    } else {
+      NEED_PART("roms", games[i]);
+    }
   }
   return count;
 }
@@ -651,6 +657,39 @@ static void test_device_batch_refuses(void **state) {
   vcs_cart_free(cart);
 }
 
+/* Creates a batch of `count` environments in modes 0 to kinds - 1 of the demo, which has only mode 0: it must fail with
+ * a message that contains `sentence`. */
+static void refuse_modes(int32_t count, int32_t kinds, const char *sentence) {
+  vcs_cart_t *cart = load_demo();
+  vcs_device_batch_options_t options = options_of(count, VCS_DEVICE_BATCH_SHOWS_NOTHING);
+  vcs_batch_env_t *envs = malloc((size_t)count * sizeof *envs);
+  vcs_device_batch_t *batch;
+  vcs_error_t error;
+  for (int32_t i = 0; i < count; i++) envs[i] = (vcs_batch_env_t){0, i % kinds, -1, 0};
+  const vcs_status_t status =
+      vcs_device_batch_create((const vcs_cart_t *const *)&cart, 1, envs, &options, &batch, &error);
+  assert_int_not_equal(status, VCS_OK);
+  assert_null(batch);
+  if (!strstr(error.message, sentence)) fail_msg("\"%s\" lacks \"%s\"", error.message, sentence);
+  free(envs);
+  vcs_cart_free(cart);
+}
+
+static void test_device_batch_has_at_most_4096_kinds(void **state) {
+  (void)state;
+  refuse_modes(4200, 4200, "environments 0 to 4096 have more than 4096");
+  refuse_modes(4096, 4096, "mode");
+}
+
+/* 2^22 environments of 4,096 kinds: a search through the list of kinds takes ten seconds, a hash table a tenth of one.
+ */
+static void test_device_batch_finds_kinds_quickly(void **state) {
+  (void)state;
+  const clock_t before = clock();
+  refuse_modes(1 << 22, 4096, "mode");
+  assert_true(clock() - before < 3 * CLOCKS_PER_SEC);
+}
+
 /* ---- Golden records ---------------------------------------------------------------------------------------------- */
 
 enum { GOLDEN_FRAMES = 2000, GOLDEN_MAX = 80 };
@@ -761,6 +800,7 @@ static int golden(const char *directory) {
     if (!find_record(directory, vcs_game_at(i), path, sizeof path)) continue;
     game->cart = load_game(game->name, VCS_PROFILE_XITARI, game->name);
     if (!game->cart) {
+      if (need_missing("golden", "roms", game->name)) return 1;
       missing++;
       continue;
     }
@@ -829,7 +869,12 @@ static void many(int32_t envs, int frames) {
   static const char *const games[] = {"pong", "breakout", "space_invaders"};
   int count = 0;
   for (int i = 0; i < 3; i++) {
-    if ((carts[count] = load_game(games[i], VCS_PROFILE_ALE, games[i])) != NULL) count++;
+    carts[count] = load_game(games[i], VCS_PROFILE_ALE, games[i]);
+    if (carts[count]) {
+      count++;
+    } else {
+      NEED_PART("roms", games[i]);
+    }
   }
   if (count == 0) carts[count++] = load_demo();
   compare_machines(carts, count, envs, frames);
@@ -841,7 +886,10 @@ static void test_million(void **state) {
   (void)state;
   enum { ENVS = 1 << 20, STEPS = 3, LOOKED_AT = 64 };
   vcs_cart_t *cart = load_game("pong", VCS_PROFILE_ALE, "pong");
-  if (!cart) cart = load_demo();
+  if (!cart) {
+    NEED_PART("roms", "pong");
+    cart = load_demo();
+  }
   vcs_device_batch_options_t options = options_of(ENVS, VCS_DEVICE_BATCH_SHOWS_NOTHING);
   port_t port = open_port(&cart, 1, &options);
   options.envs = LOOKED_AT;
@@ -869,10 +917,7 @@ static void test_many(void **state) {
 
 int main(int argc, char **argv) {
   const char *missing = vcs_device_missing(device());
-  if (missing) {
-    printf("SKIPPED: %s\n", missing);
-    return 77;
-  }
+  if (missing) return need_exit("test_device_batch", "gpu", missing);
   if (argc == 3 && strcmp(argv[1], "golden") == 0) return golden(argv[2]);
   if (argc == 4 && strcmp(argv[1], "many") == 0) {
     const struct CMUnitTest one[] = {cmocka_unit_test(test_many)};
@@ -905,6 +950,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_device_batch_truths_of_several_runs_are_those_of_each),
       cmocka_unit_test(test_device_batch_maps_are_those_of_the_truth),
       cmocka_unit_test(test_device_batch_refuses),
+      cmocka_unit_test(test_device_batch_has_at_most_4096_kinds),
+      cmocka_unit_test(test_device_batch_finds_kinds_quickly),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@
 #include "cuda/engine.h"
 #include "cuda/record.h"
 #include "diffvcs/cuda.h"
+#include "need.h"
 
 static int32_t device(void) {
   const char *named = getenv("DIFFVCS_DEVICE");
@@ -25,7 +26,7 @@ static int32_t device(void) {
 }
 
 static vcs_cart_t *load(const void *image, size_t size, const char *name) {
-  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, name};
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .name = name};
   vcs_cart_t *cart = NULL;
   vcs_error_t error;
   if (vcs_cart_load(image, size, &options, &cart, &error)) fail_msg("%s", error.message);
@@ -35,7 +36,7 @@ static vcs_cart_t *load(const void *image, size_t size, const char *name) {
 /* A game of DIFFVCS_ROMS, or NULL; without a name, our own cartridge. */
 static vcs_cart_t *load_game(const char *name) {
   static uint8_t image[1 << 16];
-  const char *folder = getenv("DIFFVCS_ROMS");
+  const char *folder = rom_folder();
   char path[4096];
   size_t size;
   if (!name) {
@@ -164,7 +165,10 @@ static double distance(const float *a, const float *b, size_t count) {
 static void compare_product(const char *game, vcs_method_t method, bool reverse, int32_t frames, int32_t envs) {
   const double tolerance = 1e-4;
   vcs_cart_t *cart = load_game(game);
-  if (!cart) return;
+  if (!cart) {
+    NEED_PART("roms", game ? game : "demo");
+    return;
+  }
   vcs_device_batch_t *batch = make_batch(cart, envs, device());
   vcs_batch_grad_options_t options;
   vcs_batch_grad_defaults(&options);
@@ -297,7 +301,7 @@ static void test_forks_are_refused(void **context) {
 /* On a GPU a tape has an end, and says so; what the env would have given is left out. */
 static void test_a_short_tape_says_so(void **context) {
   (void)context;
-  if (device() == VCS_CPU_AS_GPU) skip();
+  if (device() == VCS_CPU_AS_GPU) NEED("gpu", "a tape on the CPU grows");
   vcs_cart_t *cart = load_game(NULL);
   vcs_device_batch_t *batch = make_batch(cart, 2, device());
   vcs_batch_grad_options_t options;
@@ -347,7 +351,10 @@ static void test_lanes_record_the_cpus_tape(void **context) {
   enum { ROWS = 25100, EVENTS = 8192, SNAPSHOTS = 25100, FRAMES = 60 };
   for (int g = 0; g < GAMES; g++) {
     vcs_cart_t *cart = load_game(games[g]);
-    if (!cart) continue;
+    if (!cart) {
+      NEED_PART("roms", games[g] ? games[g] : "demo");
+      continue;
+    }
     vcs_device_batch_t *batch = make_batch(cart, 1, VCS_CPU_AS_GPU);
     const vcs_cart_t *coded = &batch->kinds[0].cart;
     vcs_tape_t *tape, *other;
@@ -390,10 +397,7 @@ static void test_lanes_record_the_cpus_tape(void **context) {
 
 int main(int argc, char **argv) {
   const char *missing = vcs_device_missing(device());
-  if (missing) {
-    fprintf(stderr, "test_device_batch_grad: %s\n", missing);
-    return 1;
-  }
+  if (missing) return need_exit("test_device_batch_grad", "gpu", missing);
   if (argc > 1 && strcmp(argv[1], "short") == 0) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_device_batch_grad_short)};
     return cmocka_run_group_tests(tests, NULL, NULL);

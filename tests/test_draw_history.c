@@ -16,7 +16,7 @@
 enum { DEMO, RAGGED, CARTS };
 
 static vcs_cart_t *load(int which) {
-  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_NTSC, NULL};
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .format = VCS_FORMAT_NTSC};
   vcs_cart_t *cart = NULL;
   uint8_t ragged[4096];
   size_t size = sizeof ragged;

@@ -1,18 +1,19 @@
 #!/bin/bash
 # test_edit: drawings become bytes of ROM (docs/edit.md): an invader becomes a heart, a digit of Pong's score an H. The
 # patch is applied, and the game is played from power-on on the patched image: it must show the drawing. $DIFFVCS is the
-# program. Skipped (exit status 77) without the images or python3. Exit status 0 when all is well.
+# program. Skipped (exit status 77) without the images. Exit status 0 when all is well.
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/need.sh"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 failures=0
 
 image_of() { "$diffvcs" info "$1" 2>/dev/null | sed -n 's/^file *//p' | head -1; }
 
-if ! command -v python3 >/dev/null || ! [ -f "$(image_of pong)" ] || ! [ -f "$(image_of space_invaders)" ]; then
-  echo "# SKIPPED: no python3, or no images of pong and space_invaders (set DIFFVCS_ROMS)"
-  exit 77
+if ! [ -f "$(image_of pong)" ] || ! [ -f "$(image_of space_invaders)" ]; then
+  need_missing roms "no images of pong and space_invaders (set DIFFVCS_ROMS)"
+  exit
 fi
 
 # shows GAME REGION ROW...: the game can be made to show the drawing, by a patch that holds from power-on.

@@ -21,7 +21,7 @@ static vcs_cart_t *load(vcs_profile_t profile, const char *name) {
   size_t size;
   vcs_cart_t *cart = NULL;
   const uint8_t *image = vcs_demo_image(&size);
-  const vcs_cart_options_t options = {profile, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, name};
+  const vcs_cart_options_t options = {.profile = profile, .name = name};
   assert_int_equal(vcs_cart_load(image, size, &options, &cart, NULL), VCS_OK);
   return cart;
 }
@@ -31,7 +31,7 @@ static vcs_cart_t *load_unknown(void) {
   vcs_cart_t *cart = NULL;
   const uint8_t *image = vcs_demo_image(&size);
   uint8_t other[4096];
-  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, NULL};
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE};
   assert_int_equal(size, sizeof other);
   memcpy(other, image, size);
   other[0x7FF] ^= 1;

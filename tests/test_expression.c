@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,7 +97,29 @@ static void test_what_is_refused(void **state) {
   assert_int_not_equal(vcs_expression_read(longest, &symbols, &expression, NULL), VCS_OK);
 }
 
+/* 2,000 names in a file whose lines end as on a Macintosh, as on Windows and as here. */
+static void test_every_line_end_of_a_symbol_file_has_room(void **state) {
+  (void)state;
+  static const char *const ends[] = {"\r", "\r\n", "\n", "\r\r\r"};
+  for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+    char path[] = "/tmp/diffvcs-symbols-XXXXXX";
+    const int handle = mkstemp(path);
+    FILE *file = handle < 0 ? NULL : fdopen(handle, "wb");
+    assert_non_null(file);
+    for (int i = 0; i < 2000; i++) fprintf(file, "N%d %x%s", i, i, ends[e]);
+    assert_int_equal(fclose(file), 0);
+    vcs_symbols_t read = {0};
+    vcs_error_t error;
+    if (vcs_symbols_read(&read, path, &error)) fail_msg("%s", error.message);
+    remove(path);
+    assert_int_equal(read.count, 2000);
+    assert_int_equal(vcs_symbol_address(&read, "N1999", 5), 1999);
+    vcs_symbols_free(&read);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_what_is_refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_what_is_refused),
+                                     cmocka_unit_test(test_every_line_end_of_a_symbol_file_has_room)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

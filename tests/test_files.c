@@ -18,7 +18,9 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "diffvcs/study.h"
 #include "host/files.h"
+#include "need.h"
 
 /* ---- A directory for the tests ------------------------------------------------------------------------------ */
 
@@ -257,7 +259,7 @@ static void test_write_to_a_device_leaves_it_a_device(void **state) {
 
 static void test_write_to_a_full_disk_fails(void **state) {
   (void)state;
-  if (access("/dev/full", W_OK) != 0) skip();
+  if (access("/dev/full", W_OK) != 0) NEED("linux", "/dev/full");
   vcs_error_t error;
   assert_int_equal(vcs_file_write("/dev/full", "much", 4, &error), VCS_BAD_FILE);
   assert_non_null(strstr(error.message, "/dev/full"));
@@ -421,22 +423,56 @@ static void test_rom_is_found_in_a_local_venv(void **state) {
   assert_string_equal(path, "./.venv/lib/python3.11/site-packages/ale_py/roms/only_in_venv.bin");
 }
 
-static void test_rom_python_that_answers_is_believed(void **state) {
-  (void)state;
-  char path[VCS_PATH_SIZE], search[VCS_PATH_SIZE], script[VCS_PATH_SIZE + 32];
-  mkdir(in_root("bin"), 0777);
-  mkdir(in_root("python"), 0777);
-  put(in_root("python/only_in_python.bin"), "p");
-  snprintf(script, sizeof script, "#!/bin/sh\necho '%s'\n", in_root("python"));
-  put(in_root("bin/python3"), script);
-  chmod(in_root("bin/python3"), 0755);
-  const char *old = getenv("PATH");
-  snprintf(search, sizeof search, "%s", old ? old : "");
-  setenv("PATH", in_root("bin"), 1);
-  vcs_status_t status = vcs_rom_find("only_in_python", NULL, path, sizeof path, NULL);
+/* A Python under a prefix, with an ale_py that has one image, and a python3 that leaves a file if it is ever run. */
+static void make_python(const char *prefix, const char *library, const char *image) {
+  char path[4 * VCS_PATH_SIZE], script[VCS_PATH_SIZE + 32];
+  snprintf(path, sizeof path, "mkdir -p '%s/%s/bin' '%s/%s/%s/ale_py/roms'", root, prefix, root, prefix, library);
+  assert_int_equal(system(path), 0);
+  snprintf(path, sizeof path, "%s/%s/%s/ale_py/roms/%s", root, prefix, library, image);
+  put(path, "p");
+  snprintf(script, sizeof script, "#!/bin/sh\ntouch '%s'\n", in_root("python_ran"));
+  snprintf(path, sizeof path, "%s/%s/bin/python3", root, prefix);
+  put(path, script);
+  assert_int_equal(chmod(path, 0755), 0);
+}
+
+static vcs_status_t find_with_path(const char *search, const char *name, char *path) {
+  char old[4 * VCS_PATH_SIZE];
+  snprintf(old, sizeof old, "%s", getenv("PATH") ? getenv("PATH") : "");
   setenv("PATH", search, 1);
-  assert_int_equal(status, VCS_OK);
-  assert_string_equal(path, in_root("python/only_in_python.bin"));
+  const vcs_status_t status = vcs_rom_find(name, NULL, path, VCS_PATH_SIZE, NULL);
+  setenv("PATH", old, 1);
+  return status;
+}
+
+static void test_rom_is_found_beside_a_python_of_the_path_which_is_not_run(void **state) {
+  (void)state;
+  static const struct {
+    const char *prefix, *library, *image;
+  } pythons[] = {{"pip", "lib/python3.12/site-packages", "only_in_pip.bin"},
+                 {"debian", "local/lib/python3.11/dist-packages", "only_in_debian.bin"},
+                 {"pyenv", "versions/3.13.1/lib/python3.13/site-packages", "only_in_pyenv.bin"}};
+  for (size_t i = 0; i < sizeof pythons / sizeof *pythons; i++) {
+    char path[VCS_PATH_SIZE], search[2 * VCS_PATH_SIZE], wanted[2 * VCS_PATH_SIZE];
+    make_python(pythons[i].prefix, pythons[i].library, pythons[i].image);
+    snprintf(search, sizeof search, "/nowhere::%s/%s/bin", root, pythons[i].prefix);
+    snprintf(wanted, sizeof wanted, "%s/%s/%s/ale_py/roms/%s", root, pythons[i].prefix, pythons[i].library,
+             pythons[i].image);
+    assert_int_equal(find_with_path(search, pythons[i].image, path), VCS_OK);
+    assert_string_equal(path, wanted);
+  }
+  assert_false(vcs_path_is_file(in_root("python_ran")));
+}
+
+static void test_rom_search_passes_over_folders_of_the_path_without_an_absolute_name(void **state) {
+  (void)state;
+  char path[VCS_PATH_SIZE], before[VCS_PATH_SIZE];
+  make_python("here", "lib/python3.12/site-packages", "only_here.bin");
+  assert_non_null(getcwd(before, sizeof before));
+  assert_int_equal(chdir(in_root("here")), 0);
+  const vcs_status_t status = find_with_path("bin:.:", "only_here", path);
+  assert_int_equal(chdir(before), 0);
+  assert_int_equal(status, VCS_NOT_FOUND);
 }
 
 static void test_rom_not_found_says_where_and_what_to_do(void **state) {
@@ -500,7 +536,8 @@ int main(void) {
       cmocka_unit_test(test_path_parts),
       cmocka_unit_test(test_path_executable_is_this_test),
       cmocka_unit_test_setup(test_rom_path_that_exists_is_taken_as_it_is, make_roms),
-      cmocka_unit_test(test_rom_python_that_answers_is_believed), /* first of those that ask: the answer is kept */
+      cmocka_unit_test(test_rom_is_found_beside_a_python_of_the_path_which_is_not_run),
+      cmocka_unit_test(test_rom_search_passes_over_folders_of_the_path_without_an_absolute_name),
       cmocka_unit_test(test_rom_is_found_with_or_without_its_ending),
       cmocka_unit_test(test_rom_spelling_may_differ),
       cmocka_unit_test(test_rom_directory_goes_before_environment),

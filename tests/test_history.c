@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "core/state.h"
-#include "host/history.h"
+#include "diffvcs/study.h"
 #include "ragged.h"
 
 enum { FRAMES = 200, INTERVAL = 7 };
@@ -43,7 +43,7 @@ static void play(past_t *past, int from, int to, uint64_t *hashes, uint64_t *pic
 
 static past_t begin(bool ragged, int room) {
   past_t past = {0};
-  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_NTSC, NULL};
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .format = VCS_FORMAT_NTSC};
   uint8_t image[4096];
   size_t size = sizeof image;
   ragged_image(image);

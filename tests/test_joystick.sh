@@ -2,11 +2,12 @@
 # test_joystick: the study of docs/joystick.md, its numbers asserted. $DIFFVCS is the program. Skipped (exit status 77)
 # where the image of Space Invaders is not found. Prints ok / not ok lines; exit status 0 when all are ok.
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
+. "$(dirname "$0")/need.sh"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 if ! "$diffvcs" info space_invaders >"$tmp/info" 2>&1; then
-  echo "# SKIPPED: no image of space_invaders (set DIFFVCS_ROMS)"
-  exit 77
+  need_missing roms "no image of space_invaders (set DIFFVCS_ROMS)"
+  exit
 fi
 tests=0
 failures=0
@@ -37,10 +38,10 @@ ranks() { # ranks NAME TABLE METHOD RANKING
   report $? "$1"
 }
 
-middle=NOOP*1050,RIGHT*40,NOOP*4
+middle='NOOP*1050,RIGHT*40,NOOP*4'
 sideways='($1 == "RIGHT" || $1 == "LEFT")'
 for profile in xitari ale; do
-  study middle --profile $profile --actions $middle
+  study middle --profile $profile --actions "$middle"
   holds "forks find what moves" middle "$sideways && \$3 == \"bit+fork\" && (\$2 == 2 || \$2 == 4 || \$2 == 8)" \
     '$8 >= 0.9 && $9 >= 0.9 && $10 >= 0.95'
   holds "the truth is 20 pixels, the cannon's edges" middle "$sideways && \$3 == \"truth\" && \$2 > 1" \
@@ -49,12 +50,12 @@ for profile in xitari ale; do
   ranks "the inverse knows right from left" middle truth "4312 \| -4312 \| 0 \| 0 \| RIGHT > UP = DOWN > LEFT"
   ranks "and so do forks" middle 'bit\+fork' "4312 \| -4312 \| 0 \| 0 \| RIGHT > UP = DOWN > LEFT"
 
-  study held --profile $profile --actions $middle --held
+  study held --profile $profile --actions "$middle" --held
   holds "held, forks find what moves" held "$sideways && \$3 == \"bit+fork\" && \$2 > 1" \
     '$8 >= 0.9 && $9 >= 0.9 && $10 >= 0.95'
   holds "66 pixels after 8 frames" held "$sideways && \$3 == \"truth\" && \$2 == 8" '$4 == 66'
 
-  study between --profile $profile --actions $middle --press 1
+  study between --profile $profile --actions "$middle" --press 1
   holds "a frame that is not polled" between 1 '$4 == 0'
 
   study stop --profile $profile

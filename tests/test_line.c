@@ -73,7 +73,7 @@ static int32_t from, to; /* the span, in clocks of the frame */
 
 static int plug_in(void **state) {
   (void)state;
-  vcs_cart_options_t options = {VCS_PROFILE_XITARI, VCS_SCHEME_4K, VCS_FORMAT_NTSC, NULL};
+  vcs_cart_options_t options = {.profile = VCS_PROFILE_XITARI, .scheme = VCS_SCHEME_4K, .format = VCS_FORMAT_NTSC};
   vcs_cart_t *cart;
   vcs_error_t error;
   if (vcs_cart_load(image, 4096, &options, &cart, &error) != VCS_OK) return -1;

@@ -132,7 +132,8 @@ static uint16_t latched[8];
 static float scale[256];
 
 static void plug_in(unsigned board) {
-  vcs_cart_options_t options = {VCS_PROFILE_XITARI, boards[board].scheme, VCS_FORMAT_NTSC, NULL};
+  vcs_cart_options_t options = {
+      .profile = VCS_PROFILE_XITARI, .scheme = boards[board].scheme, .format = VCS_FORMAT_NTSC};
   vcs_cart_t *cart;
   vcs_error_t error;
   for (size_t i = 0; i < boards[board].size; i++) image[i] = noise_byte();
@@ -206,7 +207,7 @@ static void random_times(vcs_t *m) {
   m->dump_cycle = (int32_t)below(m->cycles);
   for (int i = 0; i < 4; i++) { /* capacitors that charge about now */
     double needed = (double)(m->cycles - (uint32_t)m->dump_cycle + below(8));
-    m->paddle[i] = (int32_t)(needed / (1.6 * 0.01E-6 * 1.19E6)) + (int32_t)below(3) - 1;
+    m->paddle[i] = (int32_t)(needed * VCS_CHARGE_OHMS / VCS_CHARGE_CYCLES) + (int32_t)below(3) - 1;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/paint.h"
+#include "need.h"
 
 enum { LINES = 4000, GUARD = 32 };
 
@@ -66,7 +67,7 @@ static void test_paint_by_32_is_pixel_by_pixel(void **state) {
     return;
   }
 #endif
-  skip();
+  NEED("avx2", "this processor has no AVX2");
 }
 
 static void test_paint_is_pixel_by_pixel(void **state) {

@@ -3,11 +3,12 @@
 # 77) where the image of Space Invaders is not found. Prints ok / not ok lines; exit status 0 when all are ok.
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
 cd "$(dirname "$0")/.." || exit 1
+. tests/need.sh
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 if ! "$diffvcs" info space_invaders >"$tmp/info" 2>&1; then
-  echo "# SKIPPED: no image of space_invaders (set DIFFVCS_ROMS)"
-  exit 77
+  need_missing roms "no image of space_invaders (set DIFFVCS_ROMS)"
+  exit
 fi
 tests=0
 failures=0
@@ -37,7 +38,7 @@ says "rho" ndiv "rho 2.16 2.1587 equal"
 says "f_b" ndiv "f_b 0.374 0.3737 equal"
 says "the largest offset" ndiv "largest offset 122 122 equal"
 grep -q "different" "$tmp/out/sections/ndiv.tsv" && different=1 || different=0
-report $different "p_branch, p_read and P_step to three digits"
+report "$different" "p_branch, p_read and P_step to three digits"
 says "T = 0.1448 diverges at frame 1" delayed "xitari 0.1448 1 1 1 equal"
 says "T = 0.1446 at frame 194" delayed "xitari 0.1446 194 194 194 equal"
 says "its first wrong read" delayed '135 $F488 $EE 255'

@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "core/state.h"
-#include "host/patch.h"
+#include "diffvcs/study.h"
 
 enum { SIZE = 64 };
 

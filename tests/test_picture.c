@@ -21,6 +21,7 @@
 #include "host/files.h"
 #include "host/palette.h"
 #include "host/picture.h"
+#include "need.h"
 
 /* ---- A directory for the tests ------------------------------------------------------------------------------ */
 
@@ -396,7 +397,7 @@ static void ask(char *answer, size_t size, const char *format, const char *path)
 
 static void test_mp4_has_every_frame_at_its_size_and_rate(void **state) {
   (void)state;
-  if (!has_ffmpeg()) skip();
+  if (!has_ffmpeg()) NEED("ffmpeg", "no ffmpeg program");
   uint8_t frame[FRAME_W * FRAME_H] = {0};
   vcs_mp4_t *mp4;
   vcs_error_t error = {""};
@@ -416,7 +417,7 @@ static void test_mp4_has_every_frame_at_its_size_and_rate(void **state) {
 
 static void test_mp4_of_odd_size_is_padded(void **state) {
   (void)state;
-  if (!has_ffmpeg()) skip();
+  if (!has_ffmpeg()) NEED("ffmpeg", "no ffmpeg program");
   uint8_t rgb[17 * 15 * 3] = {0};
   vcs_mp4_t *mp4;
   char answer[256];
@@ -475,7 +476,7 @@ static void test_mp4_with_a_dying_ffmpeg_is_an_error_and_no_signal(void **state)
 
 static void test_mp4_leaves_ctrl_c_to_us(void **state) {
   (void)state;
-  if (access("/proc/self/stat", R_OK) != 0) skip();
+  if (access("/proc/self/stat", R_OK) != 0) NEED("linux", "/proc");
   vcs_error_t error;
   /* The stand-in asks for the process group of its parent, which Ctrl-C goes to, and fails if it is its own. */
   assert_int_equal(film_with("#!/bin/sh\nread -r _ _ _ _ mine _ < /proc/self/stat\n"

@@ -1,10 +1,11 @@
 #!/bin/bash
-# The player's window, under Xvfb: rewinding a minute lands on the identical state; slots, pictures, films and patches work.
+# The player's window, under Xvfb: rewinding a minute lands on the identical state; slots, pictures, recordings and patches work.
 set -u
-command -v xvfb-run > /dev/null || { echo "no xvfb-run: nothing was tested"; exit 77; }
+. "$(dirname "$0")/need.sh"
+command -v xvfb-run > /dev/null || { need_missing xvfb "no xvfb-run"; exit; }
 export SDL_AUDIODRIVER=dummy LIBGL_ALWAYS_SOFTWARE=1
 program=${DIFFVCS:-build/diffvcs}
-"$program" play demo --frames 1 --fast 2>&1 | grep -q "without SDL2" && { echo "built without SDL2: nothing was tested"; exit 77; }
+"$program" play demo --frames 1 --fast 2>&1 | grep -q "without SDL2" && { need_missing sdl "built without SDL2"; exit; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
@@ -28,10 +29,10 @@ back=$(play "${keys}100 left\n500 -left\n900 space\n3700 backspace\n5500 -backsp
 [ "$(play "${keys}30 o\n40 o\n50 o\n" 100)" = "$there" ] || fail "overlays change the game"
 [ "$(play "${keys}70 p\n90 n\n99 p\n" 128)" = "$there" ] || fail "pausing and stepping"
 
-# Slots, pictures, films.
+# Slots, pictures, recordings.
 out=$(play "${keys}100 f6\n150 f12\n160 f11\n190 f11\n200 f8\n" 200 | tail -1)
 [ "$out" = "$there" ] || fail "loading: '$out' is not '$there'"
-for file in demo-slot0.sav demo-shot0.png demo-film0.gif; do [ -s "$work/out/$file" ] || fail "no $file"; done
+for file in demo-slot0.sav demo-shot0.png demo-video0.gif; do [ -s "$work/out/$file" ] || fail "no $file"; done
 
 # A patch changes the game; a wrong one is refused.
 printf 'PATCH\x00\x00\x00\x00\x01\xA9EOF' > "$work/same.ips"

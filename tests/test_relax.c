@@ -22,7 +22,9 @@
 #include "core/state.h"
 #include "diffvcs/grad.h"
 #include "diffvcs/relax.h"
+#include "diffvcs/study.h"
 #include "host/files.h"
+#include "need.h"
 
 static uint64_t random_state = 1;
 
@@ -55,7 +57,7 @@ static vcs_cart_t *load_game(const char *name) {
   char path[VCS_PATH_SIZE];
   uint8_t *image;
   size_t size;
-  if (!getenv("DIFFVCS_ROMS") || vcs_rom_find(name, NULL, path, sizeof path, NULL)) return NULL;
+  if (!rom_folder() || vcs_rom_find(name, NULL, path, sizeof path, NULL)) return NULL;
   assert_int_equal(vcs_file_read(path, 1 << 20, &image, &size, NULL), VCS_OK);
   vcs_cart_t *cart = load(image, size, name);
   free(image);
@@ -220,7 +222,10 @@ static void test_sharp_is_hard(void **state) {
                                       "robotank",       "pitfall2", "solaris"};
   for (int i = 0; i < 7; i++) {
     vcs_cart_t *cart = load_game(games[i]);
-    if (!cart) continue;
+    if (!cart) {
+      NEED_PART("roms", games[i]);
+      continue;
+    }
     check_sharp(cart, VCS_CAST_ROUND, VCS_DISPATCH_HARD, 20);
     check_sharp(cart, VCS_CAST_NONE, VCS_DISPATCH_HARD, 4);
     vcs_cart_free(cart);

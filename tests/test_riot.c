@@ -23,7 +23,7 @@ static vcs_t m;
 static int plug_in(void **state) {
   (void)state;
   vcs_error_t error;
-  vcs_cart_options_t options = {VCS_PROFILE_XITARI, VCS_SCHEME_4K, VCS_FORMAT_NTSC, NULL};
+  vcs_cart_options_t options = {.profile = VCS_PROFILE_XITARI, .scheme = VCS_SCHEME_4K, .format = VCS_FORMAT_NTSC};
   memset(rom, 0xEA, ROM_SIZE);
   rom[0xFFD] = 0xF0;
   if (vcs_cart_load(rom, ROM_SIZE, &options, &loaded, &error) != VCS_OK) return -1;

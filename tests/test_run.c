@@ -121,7 +121,7 @@ static void frame_by_steps(const vcs_cart_t *cart, vcs_t *m) {
 
 static void compare(vcs_scheme_t scheme, size_t size, uint64_t seed) {
   static vcs_t one, other;
-  vcs_cart_options_t options = {VCS_PROFILE_ALE, scheme, VCS_FORMAT_NTSC, NULL};
+  vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .scheme = scheme, .format = VCS_FORMAT_NTSC};
   vcs_cart_t *cart;
   vcs_error_t error;
   random_state = seed;

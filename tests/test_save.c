@@ -30,7 +30,7 @@ static vcs_cart_t *load(vcs_profile_t profile, int changed) {
   vcs_cart_t *cart = NULL;
   const uint8_t *image = vcs_demo_image(&size);
   uint8_t other[4096];
-  const vcs_cart_options_t options = {profile, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, NULL};
+  const vcs_cart_options_t options = {.profile = profile};
   memcpy(other, image, sizeof other);
   if (changed) other[0x7FF] ^= 1;
   assert_int_equal(vcs_cart_load(other, size, &options, &cart, NULL), VCS_OK);
@@ -252,6 +252,16 @@ static void test_damaged_states_are_refused_or_play_on(void **state) {
   end(&f);
 }
 
+/* Running the generator up to billions of draws would make every reset take seconds. */
+static void test_a_state_with_impossibly_many_draws_is_refused(void **state) {
+  (void)state;
+  fixture_t f = begin();
+  vcs_env_machine(f.other)->rng_draws = 0xFFFFFFF0u;
+  vcs_env_state_copy(f.other, f.state);
+  assert_int_equal(vcs_env_state_restore(f.env, f.state, f.state_size, NULL), VCS_BAD_ARGUMENT);
+  end(&f);
+}
+
 /* ---- Files -------------------------------------------------------------------------------------------------- */
 
 static void test_a_file_restores_every_later_frame(void **state) {
@@ -457,6 +467,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_states_of_others_are_refused),
       cmocka_unit_test(test_states_of_a_wrong_length_are_refused),
       cmocka_unit_test(test_damaged_states_are_refused_or_play_on),
+      cmocka_unit_test(test_a_state_with_impossibly_many_draws_is_refused),
       cmocka_unit_test(test_a_file_restores_every_later_frame),
       cmocka_unit_test(test_a_file_is_written_and_read),
       cmocka_unit_test(test_a_file_says_what_it_belongs_to),

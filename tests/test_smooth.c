@@ -42,7 +42,7 @@ static double measure(const stage_t *stage, const uint8_t *picture) {
 /* The ragged cartridge: five bits of its frame counter, which colours, lengths and ends of frames depend on, and a
  * joystick. */
 static void open_stage(stage_t *stage) {
-  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_NTSC, NULL};
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .format = VCS_FORMAT_NTSC};
   uint8_t image[4096];
   vcs_error_t error;
   ragged_image(image);

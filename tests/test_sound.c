@@ -316,7 +316,7 @@ static vcs_cart_t *demo(void) {
   vcs_cart_t *cart;
   size_t size;
   const uint8_t *image = vcs_demo_image(&size);
-  vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, "demo"};
+  vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .name = "demo"};
   assert_int_equal(vcs_cart_load(image, size, &options, &cart, NULL), VCS_OK);
   return cart;
 }

@@ -56,8 +56,9 @@ static vcs_cart_t *load(int number) {
     if (number >= 12) image[bank + 0x100 + sizeof loop - 3] = 0xEA; /* falls through into the noise */
     for (size_t i = 0xFFA; i < 0x1000; i += 2) image[bank + i] = 0x00, image[bank + i + 1] = 0xF1;
   }
-  vcs_cart_options_t options = {number & 1 ? VCS_PROFILE_ALE : VCS_PROFILE_XITARI, schemes[kind],
-                                number & 2 ? VCS_FORMAT_AUTO : VCS_FORMAT_NTSC, NULL};
+  vcs_cart_options_t options = {.profile = number & 1 ? VCS_PROFILE_ALE : VCS_PROFILE_XITARI,
+                                .scheme = schemes[kind],
+                                .format = number & 2 ? VCS_FORMAT_AUTO : VCS_FORMAT_NTSC};
   if (vcs_cart_load(image, sizes[kind], &options, &cart, &error) != VCS_OK) abort();
   free(image);
   return cart;
@@ -314,7 +315,7 @@ static void test_state_random_bytes_jam_or_run_but_never_crash(void **state) {
   for (int image_number = 0; image_number < trials(200, 40); image_number++) {
     uint8_t image[8192];
     size_t size = image_number % 2 ? 8192 : 4096;
-    vcs_cart_options_t options = {(vcs_profile_t)(image_number % 2), VCS_SCHEME_AUTO, VCS_FORMAT_NTSC, NULL};
+    vcs_cart_options_t options = {.profile = (vcs_profile_t)(image_number % 2), .format = VCS_FORMAT_NTSC};
     vcs_error_t error;
     machine_t t;
     for (size_t i = 0; i < size; i++) image[i] = (uint8_t)splitmix(&seed);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "grad/sweep.h"
+#include "need.h"
 
 /* ---- Runs ------------------------------------------------------------------------------------------------------- */
 
@@ -171,7 +172,7 @@ static const char *const games[] = {
 
 static size_t read_game(const char *name, uint8_t *image, size_t room) {
   char path[1024];
-  const char *folder = getenv("DIFFVCS_ROMS");
+  const char *folder = rom_folder();
   if (!folder) return 0;
   snprintf(path, sizeof path, "%s/%s.bin", folder, name);
   FILE *file = fopen(path, "rb");
@@ -183,10 +184,13 @@ static size_t read_game(const char *name, uint8_t *image, size_t room) {
 static void test_products_agree_on_games(void **state) {
   (void)state;
   static uint8_t image[1 << 19];
-  if (!getenv("DIFFVCS_ROMS")) skip();
   for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
     size_t size = read_game(games[i], image, sizeof image);
-    if (size) check_image(image, size, games[i]);
+    if (size) {
+      check_image(image, size, games[i]);
+    } else {
+      NEED_PART("roms", games[i]);
+    }
   }
 }
 
@@ -235,7 +239,11 @@ static void test_the_run_is_the_machines_own(void **state) {
   check_forward(demo, size, "demo");
   for (size_t i = 0; i < 3; i++) {
     size = read_game(games[i], image, sizeof image);
-    if (size) check_forward(image, size, games[i]);
+    if (size) {
+      check_forward(image, size, games[i]);
+    } else {
+      NEED_PART("roms", games[i]);
+    }
   }
 }
 

@@ -4,11 +4,12 @@
 # score of Seaquest is to be high: smooth search must be better than random search.
 # $DIFFVCS is the program. Skipped (exit status 77) without the image. Exit status 0 when all is well.
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
+. "$(dirname "$0")/need.sh"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 if ! "$diffvcs" info space_invaders >"$tmp/info" 2>&1; then
-  echo "# SKIPPED: no image of space_invaders (set DIFFVCS_ROMS)"
-  exit 77
+  need_missing roms "no image of space_invaders (set DIFFVCS_ROMS)"
+  exit
 fi
 "$diffvcs" steer space_invaders --actions NOOP*1050,RIGHT*40,NOOP*4 --goal ram:9C=100 --frames 100 --budget 8000 \
   --seeds 5 --out "$tmp/steer.tsv" || exit 1

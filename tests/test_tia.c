@@ -75,7 +75,7 @@ static uint8_t frames[2 * VCS_FRAME_BYTES];
 static int plug_in(void **state) {
   (void)state;
   vcs_error_t error;
-  vcs_cart_options_t options = {VCS_PROFILE_XITARI, VCS_SCHEME_4K, VCS_FORMAT_NTSC, NULL};
+  vcs_cart_options_t options = {.profile = VCS_PROFILE_XITARI, .scheme = VCS_SCHEME_4K, .format = VCS_FORMAT_NTSC};
   memset(rom, 0xEA, ROM_SIZE);
   rom[0xFFD] = 0xF0;
   if (vcs_cart_load(rom, ROM_SIZE, &options, &loaded, &error) != VCS_OK) return -1;
@@ -1047,7 +1047,7 @@ static machine_t run(const uint8_t *code, size_t size, vcs_format_t format) {
   machine_t t;
   vcs_error_t error;
   uint8_t image[4096];
-  vcs_cart_options_t options = {VCS_PROFILE_XITARI, VCS_SCHEME_4K, format, NULL};
+  vcs_cart_options_t options = {.profile = VCS_PROFILE_XITARI, .scheme = VCS_SCHEME_4K, .format = format};
   memset(image, 0xEA, sizeof image);
   memcpy(image, code, size);
   for (int i = 0xFFA; i < 0x1000; i += 2) image[i] = 0x00, image[i + 1] = 0xF0;

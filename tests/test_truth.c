@@ -32,7 +32,7 @@ typedef struct {
 } stage_t;
 
 static void open_stage(stage_t *stage, bool ragged, int played) {
-  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_NTSC, NULL};
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .format = VCS_FORMAT_NTSC};
   uint8_t image[4096];
   size_t size = sizeof image;
   ragged_image(image);

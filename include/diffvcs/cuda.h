@@ -50,7 +50,8 @@ typedef struct {
   uint8_t episodic_life;           /* 0; 1: losing a life ends an episode */
   uint8_t life_loss_info;          /* 0; 1: losing a life is reported as terminated, but the episode goes on */
   uint8_t actions;                 /* VCS_DEVICE_BATCH_ACTIONS_ALL */
-  uint8_t endless; /* 0; 1: endings are reported, but machines go on: who wants another episode restores */
+  uint8_t endless;      /* 0; 1: endings are reported, but machines go on: who wants another episode restores */
+  uint64_t reserved[8]; /* 0 */
 } vcs_device_batch_options_t;
 VCS_API void vcs_device_batch_defaults(vcs_device_batch_options_t *options);
 

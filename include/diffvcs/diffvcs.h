@@ -8,6 +8,18 @@
  *
  * Conventions: calls that can fail return a vcs_status_t and fill the vcs_error_t they are given (which may be NULL);
  * nothing exits the process, nothing keeps hidden state, stepping a loaded machine cannot fail. Callers own buffers.
+ *
+ * Threads: a cartridge may be shared by any of them. Everything else (a machine, an environment, a batch, a relaxed
+ * machine, a workspace) is used by one thread at a time; different ones by different threads at the same time.
+ *
+ * Forks: after fork() the child may use and free what it finds. A batch whose threads stayed in the parent refuses
+ * every call but vcs_batch_free, which frees its memory.
+ *
+ * Option structs keep their size from version to version. Each ends with `reserved`, which a defaults function and an
+ * initializer such as {.name = "pong"} set to 0. A later version turns reserved words into fields whose value 0 means
+ * what the earlier version does, so programs keep working with a newer library without being compiled again; and a
+ * call refuses reserved words that are not 0 (VCS_BAD_ARGUMENT), so that an older library never ignores an option of a
+ * newer header. docs/abi.md has the rules for all structs.
  */
 #ifndef DIFFVCS_H
 #define DIFFVCS_H
@@ -25,7 +37,22 @@ extern "C" {
 #define VCS_API __attribute__((visibility("default")))
 #endif
 
-#define VCS_VERSION "0.1.0"
+/* ---- Version ------------------------------------------------------------------------------------------------ */
+
+/* The version stands here once: CMake, the Python package and `diffvcs --version` take it from these three lines. */
+#define VCS_VERSION_MAJOR 0
+#define VCS_VERSION_MINOR 1
+#define VCS_VERSION_PATCH 0
+
+/* The same as one number, for #if (0.1.0 is 100, 1.2.3 is 10203), and as text ("0.1.0"). */
+#define VCS_VERSION_NUMBER (VCS_VERSION_MAJOR * 10000 + VCS_VERSION_MINOR * 100 + VCS_VERSION_PATCH)
+#define VCS_VERSION VCS_VERSION_TEXT(VCS_VERSION_MAJOR, VCS_VERSION_MINOR, VCS_VERSION_PATCH)
+#define VCS_VERSION_TEXT(major, minor, patch) VCS_VERSION_JOIN(major, minor, patch)
+#define VCS_VERSION_JOIN(major, minor, patch) #major "." #minor "." #patch
+
+/* The version of the library that is running, as text. It differs from VCS_VERSION, the version of the header that the
+ * caller was compiled with, when a shared library was replaced. */
+VCS_API const char *vcs_version(void);
 
 typedef struct vcs vcs_t;
 typedef struct vcs_cart vcs_cart_t;
@@ -35,11 +62,13 @@ typedef struct vcs_env vcs_env_t;
 
 typedef enum {
   VCS_OK = 0,
-  VCS_BAD_ARGUMENT, /* a value outside its range, a NULL where none may be */
-  VCS_BAD_IMAGE,    /* a ROM image that no scheme can hold */
-  VCS_BAD_FILE,     /* unreadable, truncated or corrupt */
-  VCS_NOT_FOUND,    /* no such file, game, scheme or setting */
-  VCS_NO_MEMORY
+  VCS_BAD_ARGUMENT,  /* a value outside its range, a NULL where none may be */
+  VCS_BAD_IMAGE,     /* a ROM image that no scheme can hold */
+  VCS_BAD_FILE,      /* unreadable, truncated or corrupt */
+  VCS_NOT_FOUND,     /* no such file, game, scheme, setting or device */
+  VCS_NO_MEMORY,     /* of the host or of a device */
+  VCS_DEVICE_FAILED, /* an error that the device reports, in its own words */
+  VCS_CANCELLED      /* stopped by Ctrl-C, or by the caller's progress function (study.h), before the end */
 } vcs_status_t;
 
 typedef struct {
@@ -125,9 +154,10 @@ enum { VCS_RESISTANCE_MIN = 0, VCS_RESISTANCE_MAX = 0x7FFFFFFF, VCS_PADDLE_STEP 
 
 typedef struct {
   vcs_profile_t profile;
-  vcs_scheme_t scheme; /* VCS_SCHEME_AUTO: as the games table says, or detected */
-  vcs_format_t format; /* VCS_FORMAT_AUTO: as the games table says, or probed */
-  const char *name;    /* the game's name or the image's file name; may be NULL */
+  vcs_scheme_t scheme;  /* VCS_SCHEME_AUTO: as the games table says, or detected */
+  vcs_format_t format;  /* VCS_FORMAT_AUTO: as the games table says, or probed */
+  const char *name;     /* the game's name or the image's file name; may be NULL */
+  uint64_t reserved[8]; /* 0 */
 } vcs_cart_options_t;
 
 /* What is known about a loaded cartridge. Strings live as long as it does. */
@@ -271,6 +301,7 @@ typedef struct {
   uint8_t life_loss;               /* VCS_LIFE_LOSS_... */
   uint8_t fire_reset;              /* VCS_FIRE_RESET_... */
   uint8_t colour_averaging;        /* pictures are the average of the last two frames, in ale-py's way */
+  uint64_t reserved[8];            /* 0 */
 } vcs_env_options_t;
 
 /* What ale-py has unless told otherwise: frame_skip 1, repeat_action_probability 0.25, no limits, the game's default
@@ -483,6 +514,7 @@ typedef struct {
   uint8_t stack_in_place; /* 0; 1: saves the memory of the stacks: every call gets the same `observations`, whose
                              content the caller leaves alone. Needs batch_size to be all. */
   uint8_t sound;          /* 0; 1: environments make sound */
+  uint64_t reserved[8];   /* 0 */
 } vcs_batch_options_t;
 VCS_API void vcs_batch_defaults(vcs_batch_options_t *options);
 

@@ -89,10 +89,12 @@ typedef enum {
 
 typedef struct {
   vcs_method_t method;
-  int32_t fork_window; /* `bit` and forks: instructions within which the two sides of a branch may meet; 0: no forks */
+  int32_t fork_window; /* `bit` and forks: instructions within which the two sides of a branch may meet; 0: no forks;
+                          at most VCS_FRAME_INSTRUCTIONS */
   float alpha, temperature; /* `ste`: the gate's sharpness and the softness of reads; 0: one-hot reads */
   vcs_side_rule_t side;
-  const float *scale; /* the scalar that each of the 256 palette indices stands for; NULL: the index itself */
+  const float *scale;   /* the scalar that each of the 256 palette indices stands for; NULL: the index itself */
+  uint64_t reserved[8]; /* 0 */
 } vcs_grad_options_t;
 
 /* `bit` without forks, alpha 6, temperature 0, VCS_SIDE_TANGENT, palette indices. */
@@ -183,6 +185,7 @@ typedef struct {
                                       tape does not grow; on the CPU it does, and these are not looked at */
   int32_t at_once;                 /* environments that a GPU works on at the same time, for which there must be memory
                                       (vcs_batch_grad_bytes each); the others wait. 65536 */
+  uint64_t reserved[8];            /* 0 */
 } vcs_batch_grad_options_t;
 VCS_API void vcs_batch_grad_defaults(vcs_batch_grad_options_t *options);
 
@@ -202,6 +205,12 @@ VCS_API vcs_status_t vcs_batch_vjp(vcs_batch_t *batch, const vcs_controls_t *con
 
 /* ---- Truth: what a bit does, by running again (docs/truth.md) -------------------------------------------------- */
 
+/* How the CPU finds the truth. Both give the same, byte for byte. */
+typedef enum {
+  VCS_TRUTH_WALK, /* all flips in one walk over the run: what differs is kept, and run only where it matters */
+  VCS_TRUTH_RERUN /* each flip is run again by itself: the reference */
+} vcs_truth_engine_t;
+
 /* What is asked. Plain data; all zero is a good beginning. */
 typedef struct {
   const int32_t *horizons; /* the frames of the run after which is looked, ascending, from 1 on; NULL: after the last */
@@ -216,6 +225,8 @@ typedef struct {
   int32_t device; /* VCS_CPU; or vcs_truth on a GPU, for places in the state and inputs, without env: all flips at once,
                      with the same rows. Run, places and results are in host memory; threads and progress are not
                      looked at. What a GPU does not do is refused */
+  int32_t engine; /* vcs_truth_engine_t; on the CPU */
+  uint64_t reserved[8]; /* 0 */
 } vcs_truth_options_t;
 
 /* How a flip turned out. */
@@ -295,6 +306,7 @@ typedef struct {
   int32_t threads;        /* ... */
   void (*progress)(void *context, size_t draws);
   void *progress_context;
+  uint64_t reserved[8]; /* 0 */
 } vcs_smooth_options_t;
 VCS_API void vcs_smooth_defaults(vcs_smooth_options_t *options);
 

@@ -42,12 +42,13 @@ typedef enum {
 
 typedef struct {
   double alpha, temperature;
-  int32_t window;   /* cells on each side of the address; 0: the whole array */
-  uint8_t wrap;     /* 1: an array's ends are neighbours; 0: what is beyond them is left out of both sums */
-  uint8_t single;   /* 1: weights, sums and the branch in float; 0: in double */
-  uint8_t cast;     /* vcs_cast_t */
-  uint8_t dispatch; /* vcs_dispatch_t */
-  uint8_t bus;      /* vcs_bus_t */
+  int32_t window;       /* cells on each side of the address; 0: the whole array */
+  uint8_t wrap;         /* 1: an array's ends are neighbours; 0: what is beyond them is left out of both sums */
+  uint8_t single;       /* 1: weights, sums and the branch in float; 0: in double */
+  uint8_t cast;         /* vcs_cast_t */
+  uint8_t dispatch;     /* vcs_dispatch_t */
+  uint8_t bus;          /* vcs_bus_t */
+  uint64_t reserved[8]; /* 0 */
 } vcs_relax_options_t;
 
 /* alpha 6, T 0.14, the whole array, no wrap, double, VCS_CAST_ROUND, VCS_DISPATCH_HARD, VCS_BUS_REAL. */

@@ -3,6 +3,7 @@
     from diffvcs import ALEInterface               # ale-py's interface, method for method
     gymnasium.make("DiffVCS/Pong-v5")              # its environments; the vector one is DiffVCSVectorEnv
     diffvcs.run, vjp, jvp, truth, smooth           # pure functions of cartridge, state and actions
+    diffvcs.explain, slice, attribute, edit, steer # questions about a run (study.py); docs/commands.md lists all
     diffvcs.Relaxed                                # the fully relaxed machine
     diffvcs.torch, diffvcs.jax, diffvcs.attr       # the same for PyTorch, JAX and Captum
 
@@ -15,7 +16,7 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING
 
-from . import roms
+from . import _c, roms
 from ._c import BadArgument, VCSError
 from .cartridge import Cartridge
 from .functional import (
@@ -40,6 +41,25 @@ from .functional import (
 )
 from .machine import ACTION_NAMES, Machine
 from .relaxed import Relaxed
+from .study import (
+    History,
+    Workspace,
+    apply_patch,
+    attribute,
+    edit,
+    explain,
+    history,
+    joystick,
+    make_patch,
+    record,
+    rom_uses,
+    score,
+    slice,
+    steer,
+    truth_pairs,
+    verify,
+    vjp_directional,
+)
 
 if TYPE_CHECKING:
     from .ale import Action, ALEInterface, ALEState, LoggerMode
@@ -47,7 +67,7 @@ if TYPE_CHECKING:
     from .envpool import make
     from .vector import DiffVCSVectorEnv
 
-__version__ = "0.1.0"
+__version__: str = _c.lib.vcs_version().decode()
 
 _ELSEWHERE = {  # imported when asked for: the package itself needs NumPy only
     "Action": "ale", "ALEInterface": "ale", "ALEState": "ale", "LoggerMode": "ale", "AtariEnv": "env", "make": "envpool",
@@ -55,11 +75,12 @@ _ELSEWHERE = {  # imported when asked for: the package itself needs NumPy only
 }  # fmt: skip
 _MODULES = ("ale", "attr", "compat", "env", "envpool", "jax", "plot", "registration", "torch", "vector")
 
-__all__ = [
+__all__ = [  # slice is left out: `import *` would hide Python's own
     "ACTION_NAMES", "ALEInterface", "ALEState", "Action", "AtariEnv", "BadArgument", "Cartridge", "Derivatives",
     "DiffVCSVectorEnv", "INPUT_NAMES", "LoggerMode", "Machine", "Pixels", "Ram", "Relaxed", "Run", "Score", "Smooth", "Truth",
-    "VCSError", "input_places", "inputs_of", "jvp", "make", "ram_places", "roms", "rom_places", "run", "smooth",
-    "state_places", "truth", "vjp",
+    "VCSError", "History", "Workspace", "apply_patch", "attribute", "edit", "explain", "history", "input_places", "inputs_of",
+    "joystick", "jvp", "make", "make_patch", "ram_places", "record", "rom_places", "rom_uses", "roms", "run", "score",
+    "smooth", "state_places", "steer", "truth", "truth_pairs", "verify", "vjp", "vjp_directional",
 ]  # fmt: skip
 
 

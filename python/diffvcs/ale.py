@@ -55,7 +55,9 @@ class ALEState:
     _HEADER = struct.Struct("<4s?qqii")
 
     def __init__(self, serialized: bytes = b""):
-        self._bytes = bytes(serialized)
+        if not isinstance(serialized, (bytes, bytearray, memoryview)):
+            raise TypeError(f"a state is the bytes that ALEState.serialize gave, not {type(serialized).__name__}")
+        self._bytes = serialized = bytes(serialized)
         if not serialized:
             self._fields, self._state = (b"ALES", False, 0, 0, 0, 0), b""
             return
@@ -108,7 +110,7 @@ class ALEInterface:
     def __init__(self):
         self._settings = dict(DEFAULTS)
         self._machine: Machine | None = None
-        self._env: int | None = None
+        self._env: _c.Env | None = None
         self._window = None
 
     @property
@@ -227,7 +229,7 @@ class ALEInterface:
 
     def act(self, action: Action | int, paddle_strength: float = 1.0) -> int:
         if self._env is None or not 0 <= action < _c.ACTIONS:
-            self.machine.act(int(action))  # which says what is wrong
+            self.machine.act(action)  # which says what is wrong
         reward = lib.vcs_env_act_strength(self._env, action, 0, paddle_strength, 1.0)
         if self._window is not None:
             self._window.show()

@@ -6,11 +6,10 @@ frames x 12; a bit is 1 where its float is more than a half. torch.py is on top 
 
 from __future__ import annotations
 
-import ctypes
-
 import numpy as np
 
-from . import _c
+from . import _arrays, _c
+from ._c import lib
 from .cartridge import Cartridge
 from .functional import split_options
 
@@ -31,21 +30,24 @@ def rom_bits(cart: Cartridge) -> np.ndarray:
 
 
 def _floats(array: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
-    array = np.ascontiguousarray(array, np.float32)
+    array = _arrays.floats(array, name, finite=False)
     if array.shape != shape:
         raise ValueError(f"{name} has shape {array.shape}, and {shape} is expected")
     return array
 
 
-def _call(name: str, cart: Cartridge, given: tuple[np.ndarray, ...], arguments, results, options: dict) -> None:
-    settings, scale, relaxed = split_options(cart, options)
+def _writable(array: np.ndarray) -> np.ndarray:
+    """Tangents and adjoints are fields that other calls write to."""
+    return array if array.flags.writeable else array.copy()
+
+
+def _setting(cart: Cartridge, given: tuple[np.ndarray, ...], options: dict):
+    settings, relaxed = split_options(cart, options)
     runs, frames = given[2].shape[:2]
-    other = ctypes.addressof(relaxed) if relaxed else None
-    bits = _c.Bits(cart.handle, runs, frames, 0, settings, other, *[_c.address(a) for a in given])
-    pointers = [_c.BitsResults(*[_c.address(a) for a in results])]
-    if arguments is not None:
-        pointers.insert(0, _c.BitsArguments(*[_c.address(a) for a in arguments]))
-    _c.call(name, ctypes.addressof(bits), *[ctypes.addressof(p) for p in pointers])
+    return _c.Bits(
+        cart=cart.handle, runs=runs, frames=frames, options=settings, relaxed=relaxed, state=given[0], rom=given[1],
+        input=given[2],
+    )  # fmt: skip
 
 
 def _given(cart: Cartridge, state, rom, inputs) -> tuple[tuple[np.ndarray, ...], dict[str, tuple[int, ...]]]:
@@ -59,24 +61,30 @@ def _given(cart: Cartridge, state, rom, inputs) -> tuple[tuple[np.ndarray, ...],
 def forward(cart: Cartridge, state, rom, inputs, **options) -> tuple[np.ndarray, np.ndarray]:
     """Pixels after each frame and the state after the last."""
     given, want = _given(cart, state, rom, inputs)
-    results = np.empty(want["pixels"], np.float32), np.empty(want["state"], np.float32)
-    _call("vcs_bits_run", cart, given, None, results, options)
-    return results
+    pixels, after = np.empty(want["pixels"], np.float32), np.empty(want["state"], np.float32)
+    lib.vcs_bits_run(_setting(cart, given, options), _c.BitsResults(pixels=pixels, state=after))
+    return pixels, after
 
 
 def jvp(cart: Cartridge, state, rom, inputs, tangents, **options) -> tuple[np.ndarray, np.ndarray]:
     """How pixels and state move with state, rom and inputs (each may be None: it does not move)."""
     given, want = _given(cart, state, rom, inputs)
-    moved = [None if t is None else _floats(t, want[n], n) for t, n in zip(tangents, ("state", "rom", "inputs"))]
-    results = np.empty(want["pixels"], np.float32), np.empty(want["state"], np.float32)
-    _call("vcs_bits_jvp", cart, given, moved, results, options)
-    return results
+    state, rom, inputs = (
+        None if t is None else _writable(_floats(t, want[n], n)) for t, n in zip(tangents, ("state", "rom", "inputs"))
+    )
+    pixels, after = np.empty(want["pixels"], np.float32), np.empty(want["state"], np.float32)
+    moved, results = _c.BitsArguments(state=state, rom=rom, input=inputs), _c.BitsResults(pixels=pixels, state=after)
+    lib.vcs_bits_jvp(_setting(cart, given, options), moved, results)
+    return pixels, after
 
 
 def vjp(cart: Cartridge, state, rom, inputs, adjoints, **options) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What state, rom and inputs are worth when pixels and state (each may be None: nothing) are worth that much."""
     given, want = _given(cart, state, rom, inputs)
-    worth = [None if a is None else _floats(a, want[n], n) for a, n in zip(adjoints, ("pixels", "state"))]
+    pixels, after = (
+        None if a is None else _writable(_floats(a, want[n], n)) for a, n in zip(adjoints, ("pixels", "state"))
+    )
     dstate, drom, dinputs = (np.empty(want[n], np.float32) for n in ("state", "rom", "inputs"))
-    _call("vcs_bits_vjp", cart, given, (dstate, drom, dinputs), worth, options)
+    worth, results = _c.BitsResults(pixels=pixels, state=after), _c.BitsArguments(state=dstate, rom=drom, input=dinputs)
+    lib.vcs_bits_vjp(_setting(cart, given, options), results, worth)
     return dstate, drom, dinputs

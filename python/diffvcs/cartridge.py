@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from . import _c, roms
+from . import _arrays, _c, roms
 from ._c import lib
 
 VALUES = {"index": 0, "luminance": 1, "rgb": 2}
 FORMATS = ("auto", "ntsc", "pal", "pal60", "secam")
+SAME = ("sha256", "profile", "scheme", "format", "game", "height")  # what makes two cartridges the same
 
 
 class Cartridge:
@@ -33,31 +34,33 @@ class Cartridge:
             raise ValueError(f"no television format {format!r}; there are {', '.join(FORMATS)}")
         data, found = self._read(image)
         self.name = name or found
-        options = _c.CartOptions(_c.PROFILES.index(profile), 0, FORMATS.index(format), self.name.encode())
-        self.handle = _c.create("vcs_cart_load", data, len(data), ctypes.addressof(options))
-        self._owner = _c.Owner(self.handle, "vcs_cart_free")
-        info = _c.CartInfo.from_address(lib.vcs_cart_info(self.handle))
+        options = _c.CartOptions(
+            profile=_c.PROFILES.index(profile), format=FORMATS.index(format), name=os.fsencode(self.name)
+        )
+        self.handle = lib.vcs_cart_load(data, len(data), options)
+        info = lib.vcs_cart_info(self.handle)
         self.profile = profile
-        self.game: str | None = info.game.decode() if info.game else None
-        self.scheme: str = info.scheme_name.decode()
-        self.format: str = lib.vcs_format_name(info.format).decode()
-        self.controllers: tuple[str, str] = tuple(lib.vcs_controller_name(c).decode() for c in (info.left, info.right))
+        self.game: str | None = info.game
+        self.scheme: str = info.scheme_name
+        self.format: str = lib.vcs_format_name(info.format)
+        self.controllers: tuple[str, str] = tuple(lib.vcs_controller_name(c) for c in (info.left, info.right))
         self.height: int = info.height
         self.md5: str = info.md5.decode()
         self.sha256: str = info.sha256.decode()
-        self.state_size: int = lib.vcs_state_size(self.handle)
-        self.rom: np.ndarray = _c.view(
-            lib.vcs_bits_rom(self.handle), lib.vcs_bits_rom_size(self.handle), owner=self._owner
-        )
-        self.rom.flags.writeable = False
+        self.state_size: int = self.handle.state_size
+        self.idle_machines: list[Any] = []  # for functional.py, which plays on them
+        self.rom: np.ndarray = lib.vcs_bits_rom(self.handle)
 
     @staticmethod
     def _read(image: str | os.PathLike | bytes) -> tuple[bytes, str]:
         if isinstance(image, (bytes, bytearray, memoryview)):
             return bytes(image), ""
+        if isinstance(image, np.ndarray):
+            return _arrays.integers(image, "an image", np.uint8).tobytes(), ""
+        if not isinstance(image, (str, os.PathLike)):
+            raise TypeError(f"an image is a name, a path or bytes, not {type(image).__name__}")
         if image == "demo":
-            size = ctypes.c_size_t()
-            return ctypes.string_at(lib.vcs_demo_image(ctypes.addressof(size)), size.value), "demo"
+            return lib.vcs_demo_image(np.zeros(1, np.uintp)).tobytes(), "demo"
         path = Path(image)
         if not path.is_file():
             if path.suffix or len(path.parts) > 1:
@@ -70,8 +73,14 @@ class Cartridge:
         """The same cartridge for the same name, or path of an unchanged file: it is booted once, whoever plays it."""
         if isinstance(image, Cartridge):
             return image
+        if not isinstance(image, (str, os.PathLike)):
+            raise TypeError(f"a cartridge is a name, a path or a Cartridge, not {type(image).__name__}")
         path = os.fspath(image)
         return _shared(path, profile, os.stat(path).st_mtime_ns if os.path.isfile(path) else 0)
+
+    def is_like(self, other: Cartridge) -> bool:
+        """Whether it is the same image in the same console: then each can have the other's states."""
+        return other is self or all(getattr(self, name) == getattr(other, name) for name in SAME)
 
     def __repr__(self) -> str:
         return f"Cartridge({self.name or self.md5!r}, {self.scheme}, {self.format}, profile {self.profile!r})"
@@ -85,8 +94,8 @@ class Cartridge:
                 field.count, (self.state_size - field.offset) // field.size
             )  # cartridge RAM may be stored short
             if count > 0:
-                kind = ("i" if field.type.startswith(b"int") else "u") + str(field.size)
-                names.append(field.name.decode())
+                kind = ("i" if field.type.startswith("int") else "u") + str(field.size)
+                names.append(field.name)
                 formats.append((kind, (count,)) if field.count > 1 else kind)
                 offsets.append(field.offset)
         return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": self.state_size})
@@ -102,19 +111,19 @@ class Cartridge:
         if kind not in VALUES:
             raise ValueError(f"no pixel values {kind!r}; there are {', '.join(VALUES)}")
         values = np.zeros(768, np.float32)
-        channels = lib.vcs_pixel_values(self.handle, VALUES[kind], _c.address(values))
+        channels = lib.vcs_pixel_values(self.handle, VALUES[kind], values)
         return values[: 256 * channels].reshape((256, channels) if channels > 1 else 256)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.lru_cache(maxsize=128)  # games; others are loaded again
 def _shared(image: str, profile: str, changed: int) -> Cartridge:
     return Cartridge(image, profile)
 
 
 @functools.lru_cache(maxsize=1)
-def fields() -> list[ctypes.Structure]:
+def fields() -> list[Any]:
     """The rows of src/core/fields.h: name, type, meaning, offset, size of an element, how many."""
-    rows: list[ctypes.Structure] = []
+    rows: list[Any] = []
     while row := lib.vcs_field(len(rows)):
-        rows.append(_c.Field.from_buffer_copy(_c.Field.from_address(row)))
+        rows.append(row)
     return rows

@@ -24,13 +24,13 @@ KINDS = {"i": 0, "u": 1, "f": 2, "b": 6}  # DLPack's kinds of numbers, by NumPy'
 
 def number(device: str) -> int:
     """The library's number of a device. Raises what is missing where it cannot be used."""
-    found = re.fullmatch(r"(cpu)|(cpu-as-gpu)|(?:cuda|gpu)(?::(\d+))?", device)
+    found = isinstance(device, str) and re.fullmatch(r"(cpu)|(cpu-as-gpu)|(?:cuda|gpu)(?::(\d+))?", device)
     if not found:
         raise ValueError(f"a device is cpu, cuda, cuda:1 ... or cpu-as-gpu; {device!r} is none of them")
     chosen = CPU if found[1] else CPU_AS_GPU if found[2] else GPU + int(found[3] or 0)
     missing = lib.vcs_device_missing(chosen)
     if missing:
-        raise _c.VCSError(missing.decode())
+        raise _c.VCSError(missing)
     return chosen
 
 
@@ -70,15 +70,9 @@ def _drop_capsule(capsule: int) -> None:
         _take_back(_pointer(capsule, _NAME))
 
 
-class _Memory:
-    def __init__(self, device: int, size: int):
-        self.device, found = device, ctypes.c_void_p()
-        _c.call("vcs_device_allocate", device, max(size, 1), ctypes.addressof(found))
-        self.address: int = found.value
-
-    def __del__(self):
-        if hasattr(self, "address"):
-            lib.vcs_device_free(self.device, self.address)
+def _bytes(array: np.ndarray) -> np.ndarray:
+    """The memory of a contiguous array."""
+    return array.reshape(-1).view(np.uint8)
 
 
 class Array:
@@ -86,8 +80,7 @@ class Array:
 
     def __init__(self, device: int, shape: tuple[int, ...], dtype: Any, ready: Callable[[], None]):
         self.device, self.shape, self.dtype, self.ready = device, tuple(shape), np.dtype(dtype), ready
-        self._memory = _Memory(device, self.nbytes)
-        self.address = self._memory.address
+        self.memory = lib.allocate(device, self.nbytes)
 
     @property
     def ndim(self) -> int:
@@ -112,7 +105,7 @@ class Array:
         """A copy in host memory."""
         self.ready()
         here = np.empty(self.shape, self.dtype)
-        _c.call("vcs_device_move", self.device, _c.address(here), self.address, self.nbytes)
+        lib.vcs_device_move(self.device, _bytes(here), self, self.nbytes)
         return here
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
@@ -120,10 +113,10 @@ class Array:
 
     def fill(self, values: Any) -> None:
         """Numbers from host memory."""
-        here = np.ascontiguousarray(values, self.dtype)
+        here = np.require(values, self.dtype, "CA")
         if here.shape != self.shape:
             raise ValueError(f"numbers of shape {self.shape} are expected, not {here.shape}")
-        _c.call("vcs_device_move", self.device, self.address, _c.address(here), self.nbytes)
+        lib.vcs_device_move(self.device, self, _bytes(here), self.nbytes)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (ON_CUDA, self.device - GPU) if self.device >= GPU else (ON_CPU, 0)
@@ -132,14 +125,9 @@ class Array:
         """The memory itself: whoever takes it sees what later steps write there. All is done when this returns, so the
         consumer's stream does not matter."""
         self.ready()
-        shape = (ctypes.c_int64 * self.ndim)(*self.shape)
-        found = lib.vcs_device_dlpack(
-            self.device, self.address, self.ndim, ctypes.addressof(shape), KINDS[self.dtype.kind], 8 * self.dtype.itemsize
-        )
-        if not found:
-            raise MemoryError("out of memory")
+        found = lib.tensor(self.memory, self.shape, KINDS[self.dtype.kind], 8 * self.dtype.itemsize)
         tensor = _Tensor.from_address(found)
-        _lent[found] = self._memory, _DELETER(tensor.deleter)
+        _lent[found] = self.memory, _DELETER(tensor.deleter)
         tensor.deleter = ctypes.cast(_take_back, ctypes.c_void_p).value
         return _new(found, _NAME, ctypes.cast(_drop_capsule, ctypes.c_void_p))
 
@@ -154,15 +142,17 @@ def put(device: int, array: np.ndarray) -> Array:
 class Borrowed:
     """Somebody's array on a device, by DLPack, which is held as long as this is."""
 
-    def __init__(self, array: Any, on_gpu: bool, stream: int):
+    def __init__(self, array: Any, device: int, on_gpu: bool, stream: int):
         self._held = array, array.__dlpack__(stream=stream or 1) if on_gpu else array.__dlpack__()
         tensor = _Tensor.from_address(_pointer(id(self._held[1]), _NAME))
         self.shape = tuple(tensor.shape[: tensor.dimensions])
-        self.address: int = (tensor.data or 0) + tensor.offset
+        self.size = int(np.prod(self.shape))
         kind = {v: k for k, v in KINDS.items()}.get(tensor.kind, "V")
         self.dtype = np.dtype(f"{kind}{max(tensor.bits // 8, 1)}")
         steps = [int(np.prod(self.shape[i + 1 :])) for i in range(len(self.shape))]
         self.dense = not tensor.strides or tensor.strides[: tensor.dimensions] == steps
+        nbytes = self.size * self.dtype.itemsize if self.dense else 0
+        self.memory = _c.Memory((tensor.data or 0) + tensor.offset, nbytes, device, self._held)
 
     def __repr__(self) -> str:
         return f"{self.dtype} of shape {self.shape}{'' if self.dense else ' with gaps'}"
@@ -174,4 +164,4 @@ def borrow(array: Any, device: int, stream: int) -> Borrowed | None:
         return None
     kind, which = (int(n) for n in array.__dlpack_device__())
     place = GPU + which if kind == ON_CUDA else CPU
-    return Borrowed(array, kind == ON_CUDA, stream) if place == max(device, CPU) else None
+    return Borrowed(array, device, kind == ON_CUDA, stream) if place == max(device, CPU) else None

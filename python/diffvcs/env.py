@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any, Literal
 
 import numpy as np
@@ -97,10 +96,11 @@ class AtariEnv(gymnasium.Env, EzPickle):
         self.load_game()
         everything = full_action_space or continuous
         self._action_set = self.ale.getLegalActionSet() if everything else self.ale.getMinimalActionSet()
+        self._choices = [int(action) for action in self._action_set]
         self.action_space = continuous_space() if continuous else spaces.Discrete(len(self._action_set))
         self.observation_space = self._space()
         self._seen = _c.Seen()
-        self._seen_at = ctypes.addressof(self._seen)
+        self._played_on = self._play = None
         self._see, self._shape = OBSERVATIONS.index(obs_type), self._image_shape()
 
     def _image_shape(self) -> tuple[int, ...]:
@@ -156,15 +156,19 @@ class AtariEnv(gymnasium.Env, EzPickle):
         if self.continuous:
             choice, strength = self._direct(action)
         else:
-            choice, strength = self._action_set[action], 1.0
+            choice, strength = self._choices[action], 1.0
         seen, image, ale = self._seen, np.empty(self._shape, np.uint8), self.ale
-        if ale._window is None:
-            lib.vcs_play(ale._env, choice, strength, frameskip, self._see, _c.room(image), self._seen_at)
-            reward = float(seen.reward)
-        else:  # every frame is seen
-            reward = sum(ale.act(choice, strength) for _ in range(frameskip))
-            lib.vcs_see(ale._env, self._see, _c.room(image), self._seen_at)
-        return self._with_sound(image), float(reward), bool(seen.over), bool(seen.truncated), self._numbers()
+        if self._played_on is not ale._env:  # loaded, and loaded again
+            self._played_on = ale._env
+            self._play = lib.bound("vcs_play", env=ale._env, see=self._see, seen=seen)
+        with ale._env.lock:
+            if ale._window is None:
+                self._play(choice, strength, frameskip, image)
+                reward = float(seen.reward)
+            else:  # every frame is seen
+                reward = sum(ale.act(choice, strength) for _ in range(frameskip))
+                lib.vcs_see(ale._env, self._see, image, seen)
+            return self._with_sound(image), float(reward), bool(seen.over), bool(seen.truncated), self._numbers()
 
     def _direct(self, action: int | np.ndarray) -> tuple[Action, float]:
         if not isinstance(action, np.ndarray) or action.dtype != np.float32 or action.shape != (3,):
@@ -204,11 +208,12 @@ class AtariEnv(gymnasium.Env, EzPickle):
     def _get_obs(self) -> np.ndarray | dict[str, np.ndarray]:
         """What there is to see now."""
         image = np.empty(self._shape, np.uint8)
-        lib.vcs_see(self.ale.machine.handle, self._see, _c.room(image), self._seen_at)
+        lib.vcs_see(self.ale.machine.handle, self._see, image, self._seen)
         return self._with_sound(image)
 
     def _get_info(self) -> dict[str, Any]:
-        lib.vcs_see(self.ale.machine.handle, len(OBSERVATIONS), None, self._seen_at)  # the numbers alone
+        nothing = np.empty(0, np.uint8)
+        lib.vcs_see(self.ale.machine.handle, len(OBSERVATIONS), nothing, self._seen)  # the numbers alone
         return self._numbers()
 
     # ---- what people ask -------------------------------------------------------------------------------------------
@@ -234,6 +239,8 @@ class AtariEnv(gymnasium.Env, EzPickle):
         self.ale.restoreState(state)
 
     def close(self) -> None:
+        """Every later step is refused."""
+        self.ale.machine.close()
         if self.ale._window is not None:
             self.ale._window.close()
             self.ale._window = None

@@ -196,7 +196,8 @@ class EnvPool:
         return pool_functions(self)
 
     def close(self) -> None:
-        self._batch = None
+        """Every later call is refused."""
+        self._batch.close()
 
 
 def make(task_id: str, env_type: str = "gymnasium", **config: Any) -> EnvPool:

@@ -16,15 +16,16 @@ A derivative is `d` and the name of what it belongs to. Bits have eight slots a 
 
 from __future__ import annotations
 
-import ctypes
-import threading
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from . import _c
+from . import _arrays, _c
 from . import device as devices
+from ._bind import whole
 from ._c import lib
 from .cartridge import Cartridge
 from .machine import ACTION_NAMES, INPUT_NAMES, Machine, action_number, inputs_of
@@ -33,7 +34,7 @@ from .relaxed import relax_options
 METHODS = {"bit": 0, "ste": 1, "naive": 2}
 RELAXED = "relaxed"  # another machine's derivative, with options of its own (relaxed.py)
 SIDES = {"mean": 0, "more": 1, "less": 2, "tangent": 3}
-FORK_WINDOW = 256
+FORK_WINDOW, FORK_WINDOW_MAX = 256, 25000
 WEIGHTS = 2.0 ** np.arange(8, dtype=np.float32)  # of a byte's bits
 
 CONTROLS = np.dtype(_c.Controls)
@@ -61,6 +62,8 @@ class Run:
     start: np.ndarray = field(repr=False)  # what derivatives begin with: the machine, both frame buffers, hands
     picture: np.ndarray = field(repr=False)
     controls: np.ndarray = field(repr=False)
+    before: np.ndarray = field(repr=False)  # the state and the actions that were given
+    actions: np.ndarray = field(repr=False)
 
     @property
     def inputs(self) -> np.ndarray:
@@ -69,25 +72,34 @@ class Run:
         console = np.stack([self.controls["console"] >> i & 1 for i in range(2)], axis=1)
         return np.concatenate([held, console], axis=1).astype(np.float32)
 
-    def _pointer(self) -> ctypes.Structure:
+    def _c_run(self) -> Any:
+        """The run as the library has it. Nothing may have changed in it that a machine could not have done."""
+        if not lib.vcs_bits_is_possible(self.cart.handle, self.start):
+            raise ValueError("this run's `start` was changed to a state that no machine can have")
         return _c.Run(
-            self.cart.handle,
-            _c.address(self.start),
-            _c.address(self.picture),
-            _c.address(self.controls),
-            len(self.controls),
+            cart=self.cart.handle,
+            start=self.start,
+            picture=self.picture,
+            controls=self.controls,
+            frames=len(self.controls),
         )
 
 
-_scratch = threading.local()
+IDLE = 4  # machines that a cartridge keeps to be used again
 
 
-def _machine(cart: Cartridge) -> Machine:
-    """A machine of this thread's own to run on, so that functions are pure and threads do not meet."""
-    machines = _scratch.__dict__.setdefault("machines", {})
-    if cart.handle not in machines:
-        machines[cart.handle] = Machine(cart)
-    return machines[cart.handle]
+@contextlib.contextmanager
+def _machine(cart: Cartridge) -> Iterator[Machine]:
+    """A machine to run on that no other call has: functions are pure, and threads do not meet."""
+    try:
+        machine = cart.idle_machines.pop()
+    except IndexError:
+        machine = Machine(cart)
+    try:
+        yield machine
+    finally:
+        if len(cart.idle_machines) < IDLE:
+            cart.idle_machines.append(machine)
 
 
 def _hold(machine: Machine, actions: Sequence[int]) -> np.ndarray:
@@ -107,10 +119,16 @@ def run(cart: Cartridge | str, state: np.ndarray, actions: Sequence[int | str]) 
     numbers = [action_number(a) for a in actions]
     if not numbers:
         raise ValueError("a run has at least one action")
-    machine, count = _machine(cart), len(numbers)
-    machine.restore(state)
-    controls, pointer = _hold(machine, numbers), _c.Run()
-    lib.vcs_run_idle(machine.handle, count, _c.address(controls.copy()), ctypes.addressof(pointer))
+    before = _arrays.state_bytes(state).copy()
+    with _machine(cart) as machine:
+        machine.restore(before)
+        return _run_on(machine, before, numbers)
+
+
+def _run_on(machine: Machine, before: np.ndarray, numbers: list[int]) -> Run:
+    cart, count = machine.cart, len(numbers)
+    controls, picture = _hold(machine, numbers), np.empty(2 * _c.FRAME_BYTES, np.uint8)
+    lib.vcs_env_frames(machine.handle, picture)
     result = Run(
         cart,
         frames=np.empty((count, *machine.shape), np.uint8),
@@ -118,20 +136,39 @@ def run(cart: Cartridge | str, state: np.ndarray, actions: Sequence[int | str]) 
         reward=np.empty(count, np.int32),
         lives=np.empty(count, np.int32),
         over=np.empty(count, bool),
-        state=state,
+        state=before,
         bits=np.empty(0),
         start=machine._state.copy(),
-        picture=_c.view(pointer.picture, 2 * _c.FRAME_BYTES).copy(),
+        picture=picture,
         controls=controls,
+        before=before,
+        actions=np.array(numbers, np.int32),
     )
-    for i, action in enumerate(actions):
+    for i, action in enumerate(numbers):
         result.reward[i] = machine.act_on(action)
         machine.screen(out=result.frames[i])
         result.ram[i] = machine.ram
         result.lives[i], result.over[i] = machine.lives, machine.over
-        lib.vcs_bits_paddles(cart.handle, _c.address(machine._state), _c.address(controls["paddle"][i]))
+        lib.vcs_bits_paddles(cart.handle, machine._state, controls["paddle"][i])
     result.state, result.bits = machine.save(), machine.bits
+    for array in (result.start, picture, controls, before, result.actions):
+        array.flags.writeable = False
     return result
+
+
+def _played(cart: Cartridge, state: np.ndarray, actions: Sequence[int | str], played: Run | None) -> Run:
+    """The run that a derivative is of: the one that was given, if it is what these arguments give, or a new one."""
+    if played is None:
+        return run(cart, state, actions)
+    if not isinstance(played, Run):
+        raise TypeError(f"`played` must be what diffvcs.run gave, not {type(played).__name__}")
+    if not played.cart.is_like(cart):
+        raise ValueError(f"`played` is a run of {played.cart}, and not of {cart}")
+    if not np.array_equal(played.actions, [action_number(a) for a in actions]):
+        raise ValueError("`played` is a run with other actions")
+    if not np.array_equal(played.before, _arrays.state_bytes(state)):
+        raise ValueError("`played` is a run from another state")
+    return played
 
 
 # ---- derivatives -----------------------------------------------------------------------------------------------------
@@ -145,8 +182,8 @@ def grad_options(
     temperature: float = 0.0,
     side: str = "tangent",
     values: str | np.ndarray = "index",
-) -> tuple[ctypes.Structure, np.ndarray]:
-    """vcs_grad_options_t, and the array it points to. "bit+fork" is "bit" with a window of 256 instructions."""
+) -> Any:
+    """vcs_grad_options_t. "bit+fork" is "bit" with a window of 256 instructions."""
     name = "bit" if method == "bit+fork" else method
     if name not in METHODS:
         raise ValueError(f"no method {method!r}; there are bit, bit+fork, ste, naive, relaxed")
@@ -154,22 +191,29 @@ def grad_options(
         raise ValueError(f"no side {side!r}; there are {', '.join(SIDES)}")
     if fork_window is None:
         fork_window = FORK_WINDOW if method == "bit+fork" else 0
-    scale = cart.pixel_values(values) if isinstance(values, str) else np.ascontiguousarray(values, np.float32)
+    scale = cart.pixel_values(values) if isinstance(values, str) else _arrays.floats(values, "values")
     if scale.shape != (256,):
         raise ValueError("pixels have one value here: index, luminance, or 256 numbers of your own")
-    return _c.GradOptions(METHODS[name], fork_window, alpha, temperature, SIDES[side], _c.address(scale)), scale
+    return _c.GradOptions(
+        method=METHODS[name],
+        fork_window=whole(fork_window, "fork_window", 0, FORK_WINDOW_MAX),
+        alpha=alpha,
+        temperature=temperature,
+        side=SIDES[side],
+        scale=scale,
+    )
 
 
-def split_options(cart: Cartridge, options: dict) -> tuple[ctypes.Structure, np.ndarray, ctypes.Structure | None]:
+def split_options(cart: Cartridge, options: dict) -> tuple[Any, Any]:
     """Options of a run and its derivative: grad_options, and those of the relaxed machine if that is the method, which
     takes `values` for the pixels of the run itself."""
     if options.get("method") != RELAXED:
-        return *grad_options(cart, **options), None
+        return grad_options(cart, **options), None
     rest = {name: value for name, value in options.items() if name not in ("method", "values")}
     unknown = set(rest) & {"fork_window", "side"}
     if unknown:
         raise ValueError(f"method relaxed has no {' and no '.join(sorted(unknown))}")
-    return *grad_options(cart, values=options.get("values", "index")), relax_options(**rest)
+    return grad_options(cart, values=options.get("values", "index")), relax_options(**rest)
 
 
 @dataclass
@@ -199,7 +243,7 @@ class Derivatives:
 
 def _array(value, shape: tuple[int, ...], name: str) -> np.ndarray:
     """A copy of the caller's floats in this shape."""
-    array = np.array(value, np.float32, order="C")
+    array = _arrays.floats(value, name).copy()
     if array.size != int(np.prod(shape)):
         raise ValueError(f"{name} has {array.shape}, and this run needs {shape}")
     return array.reshape(shape)
@@ -211,7 +255,7 @@ def _state_slots(cart: Cartridge, dstate, dram, name: str) -> np.ndarray:
         np.zeros(8 * cart.state_size, np.float32) if dstate is None else _array(dstate, (8 * cart.state_size,), name)
     )
     if dram is not None:
-        dram = np.asarray(dram, np.float32)
+        dram = _arrays.floats(dram, "dram")
         if dram.shape == (_c.RAM_BYTES,):
             dram = dram[:, None] * WEIGHTS
         at = 8 * cart.offset("ram")
@@ -219,22 +263,24 @@ def _state_slots(cart: Cartridge, dstate, dram, name: str) -> np.ndarray:
     return slots
 
 
-def _pointers(arrays: Sequence[np.ndarray]) -> ctypes.Array:
-    return (ctypes.c_void_p * len(arrays))(*[_c.address(a) for a in arrays])
+@contextlib.contextmanager
+def _rewarding(cart: Cartridge, state: np.ndarray, wanted: bool) -> Iterator[Any]:
+    """An environment whose rules count rewards from this state on, if that is wanted."""
+    if not wanted:
+        yield None
+        return
+    with _machine(cart) as machine:
+        machine.restore(state)
+        yield machine.handle
 
 
-def _at(cart: Cartridge, state: np.ndarray) -> int:
-    """The environment whose rules count rewards from this state on; until this thread asks for another."""
-    machine = _machine(cart)
-    machine.restore(state)
-    return machine.handle
-
-
-def _product(name: str, played: Run, inputs, outputs, options) -> dict[str, int]:
-    settings, scale, relaxed = split_options(played.cart, options)
-    report, call = (_c.RelaxedReport(), "vcs_relaxed_") if relaxed else (_c.GradReport(), "vcs_grad_")
-    pointers = (played._pointer(), relaxed or settings, inputs, outputs, report)
-    _c.call(call + name, *[ctypes.addressof(p) for p in pointers])
+def _product(name: str, played: Run, inputs: Any, outputs: Any, options: dict) -> dict[str, int]:
+    settings, relaxed = split_options(played.cart, options)
+    if relaxed:
+        report, call = _c.RelaxedReport(), getattr(lib, f"vcs_relaxed_{name}")
+    else:
+        report, call = _c.GradReport(), getattr(lib, f"vcs_grad_{name}")
+    call(played._c_run(), relaxed or settings, inputs, outputs, report)
     return {key: getattr(report, key) for key, *_ in report._fields_}
 
 
@@ -258,11 +304,11 @@ def vjp(
     fork_window, alpha, temperature, side, values. `played` spares running again what `run` gave for these arguments.
 
     method="relaxed" is the derivative of the fully relaxed machine from the same state on (relaxed.py), whose options are
-    alpha, temperature, window, wrap, single, cast and dispatch. Its chips carry no derivative: dframes and dreward are
-    refused, and there is no dinput.
+    alpha, temperature, window, wrap, single, cast and dispatch. Its pixels are palette indices, and it knows no rewards:
+    dreward is refused.
     """
-    cart = Cartridge.find(cart)
-    played = played or run(cart, state, actions)
+    played = _played(Cartridge.find(cart), state, actions, played)
+    cart = played.cart
     count, shape = len(played.frames), played.frames.shape[1:]
     pixels = None
     if dframes is not None:
@@ -278,17 +324,15 @@ def vjp(
         drom=np.zeros((cart.rom.size, 8), np.float32),
         dinput=np.zeros((count, _c.INPUTS), np.float32),
     )
-    pictures = None if pixels is None else _pointers(list(pixels))
-    inputs = _c.GradInputs(*[_c.address(a) for a in (result.dstate, result.drom, result.dinput)])
-    outputs = _c.GradOutputs(ctypes.addressof(pictures) if pictures else None, _c.address(weights), None)
+    inputs = _c.GradInputs(state=result.dstate, rom=result.drom, input=result.dinput)
+    outputs = _c.GradOutputs(pixels=pixels, state=weights)
     if dreward is not None:
         if options.get("method") == RELAXED:
             raise ValueError("method relaxed knows no rewards: weigh dram instead")
-        rewards = _array(np.broadcast_to(dreward, (count,)) if np.ndim(dreward) == 0 else dreward, (count,), "dreward")
-        outputs.env, outputs.rewards = _at(cart, state), _c.address(rewards)
-    result.report = _product("vjp", played, inputs, outputs, options)
-    if options.get("method") == RELAXED:
-        result.dinput = None
+        dreward = np.broadcast_to(dreward, (count,)) if np.ndim(dreward) == 0 else dreward
+        outputs.rewards = _array(dreward, (count,), "dreward")
+    with _rewarding(cart, state, dreward is not None) as outputs.env:
+        result.report = _product("vjp", played, inputs, outputs, options)
     return result
 
 
@@ -306,9 +350,9 @@ def jvp(
     **options,
 ) -> Derivatives:
     """What moves, to first order, when bits before and inputs during the run move that much: dframes, dstate and, if
-    asked for, the rewards. With method="relaxed", dstate alone, and dinput is refused (see vjp)."""
-    cart = Cartridge.find(cart)
-    played = played or run(cart, state, actions)
+    asked for, the rewards. With method="relaxed" there are no rewards (see vjp)."""
+    played = _played(Cartridge.find(cart), state, actions, played)
+    cart = played.cart
     count, shape = len(played.frames), played.frames.shape[1:]
     given = [
         None if dstate is None and dram is None else _state_slots(cart, dstate, dram, "dstate"),
@@ -317,17 +361,14 @@ def jvp(
     ]
     dframes = np.zeros((count, *shape), np.float32)
     result = Derivatives(cart, dstate=np.zeros(8 * cart.state_size, np.float32), dframes=dframes)
-    pictures = _pointers(list(dframes))
-    inputs = _c.GradInputs(*[_c.address(a) for a in given])
-    outputs = _c.GradOutputs(ctypes.addressof(pictures), _c.address(result.dstate), None)
+    inputs = _c.GradInputs(state=given[0], rom=given[1], input=given[2])
+    outputs = _c.GradOutputs(pixels=dframes, state=result.dstate)
     if rewards:
         if options.get("method") == RELAXED:
             raise ValueError("method relaxed knows no rewards: look at dram instead")
-        result.dreward = np.zeros(count, np.float32)
-        outputs.env, outputs.rewards = _at(cart, state), _c.address(result.dreward)
-    result.report = _product("jvp", played, inputs, outputs, options)
-    if options.get("method") == RELAXED:
-        result.dframes = None
+        outputs.rewards = result.dreward = np.zeros(count, np.float32)
+    with _rewarding(cart, state, rewards) as outputs.env:
+        result.report = _product("jvp", played, inputs, outputs, options)
     return result
 
 
@@ -341,11 +382,23 @@ def _grid(kind: int, index: np.ndarray, frame: np.ndarray, bits: Sequence[int]) 
     return places.reshape(-1)
 
 
+def _numbers(values: Sequence[int] | None, name: str, count: int) -> np.ndarray:
+    """Numbers from 0 to count - 1; None: all of them."""
+    if values is None:
+        return np.arange(count)
+    numbers = _arrays.integers(list(values), name, np.int64).reshape(-1)
+    if numbers.size and not (0 <= numbers.min() and numbers.max() < count):
+        raise _c.BadArgument(f"{name} go from 0 to {count - 1}")
+    return numbers
+
+
 def state_places(cart: Cartridge, name: str, elements: Sequence[int] | None = None) -> np.ndarray:
     """Every bit of a field of the machine, or of some of its elements."""
+    if name not in (cart.state_dtype.names or ()):
+        raise KeyError(f"no field {name!r}; there are {', '.join(cart.state_dtype.names or ())}")
     dtype, offset = cart.state_dtype[name], cart.offset(name)
     base = dtype.base.itemsize
-    elements = range(dtype.itemsize // base) if elements is None else elements
+    elements = _numbers(elements, f"elements of {name}", dtype.itemsize // base)
     index = np.array([offset + base * e + b for e in elements for b in range(base)], np.uint32)
     return _grid(0, index, np.zeros(len(index), np.uint16), range(8))
 
@@ -357,15 +410,19 @@ def ram_places(cart: Cartridge, cells: Sequence[int] | None = None) -> np.ndarra
 
 def rom_places(cart: Cartridge, offsets: Sequence[int] | None = None) -> np.ndarray:
     """Every bit of the image, or of the bytes at some offsets."""
-    index = np.arange(cart.rom.size) if offsets is None else np.asarray(offsets)
+    index = _numbers(offsets, "offsets in the image", cart.rom.size)
     return _grid(1, index, np.zeros(len(index), np.uint16), range(8))
 
 
 def input_places(frames: int | Sequence[int], inputs: Sequence[int | str] | None = None) -> np.ndarray:
     """Inputs (INPUT_NAMES, or their numbers) in the frames of a run, frame by frame."""
     frames = range(frames) if isinstance(frames, int) else frames
+    frames = _numbers(frames, "frames", 1 << 16)
     names = INPUT_NAMES if inputs is None else inputs
-    numbers = [INPUT_NAMES.index(i) if isinstance(i, str) else i for i in names]
+    unknown = [name for name in names if isinstance(name, str) and name not in INPUT_NAMES]
+    if unknown:
+        raise ValueError(f"no input {unknown[0]!r}; there are {', '.join(INPUT_NAMES)}")
+    numbers = _numbers([INPUT_NAMES.index(i) if isinstance(i, str) else i for i in names], "inputs", _c.INPUTS)
     index = np.array([i for _ in frames for i in numbers], np.uint32)
     return _grid(2, index, np.array([f for f in frames for _ in numbers], np.uint16), (0,))
 
@@ -409,32 +466,41 @@ def truth(
     """What flipping each place does, exactly. Horizons are the frames after which is looked (default: the last); maps are
     signed pictures and RAM bits for each place; `score` counts rewards by the game's rules; `progress` is called with the
     places done and all. A `device` ("cuda") has places in the state and inputs, without score."""
-    cart = Cartridge.find(cart)
-    played = played or run(cart, state, actions)
-    places = np.ascontiguousarray(places, PLACE).reshape(-1)
-    count, looks = len(places), [len(played.frames)] if horizons is None else list(horizons)
+    played = _played(Cartridge.find(cart), state, actions, played)
+    cart = played.cart
+    places = _arrays.records(places, "places", PLACE, "ram_places, state_places, rom_places and input_places")
+    looks = _arrays.integers([len(played.frames)] if horizons is None else list(horizons), "horizons")
+    if looks.ndim != 1 or not looks.size:
+        raise ValueError("there is at least one horizon: the number of a frame after which is looked")
+    count, horizon_count = len(places), len(looks)
     scale, shape = cart.pixel_values(values), played.frames.shape[1:]
     channels = 3 if scale.ndim == 2 else 1
-    rows, base = np.zeros((count, len(looks)), TRUTH), np.zeros(len(looks), TRUTH)
-    pixels = np.zeros((count, len(looks), *shape) + ((3,) if channels == 3 else ()), np.float32) if maps else None
-    ram = np.zeros((count, len(looks), _c.RAM_BYTES, 8), np.float32) if maps else None
-    at = np.asarray(looks, np.int32)
+    rows, base = np.zeros((count, horizon_count), TRUTH), np.zeros(horizon_count, TRUTH)
+    pixels = ram = None
+    if maps:
+        pixels = np.zeros((count, horizon_count, *shape) + ((3,) if channels == 3 else ()), np.float32)
+        ram = np.zeros((count, horizon_count, _c.RAM_BYTES, 8), np.float32)
     options = _c.TruthOptions(
-        _c.address(at), len(looks), _at(cart, state) if score else None, threads, 0, _c.address(scale), channels, None, None
+        horizons=looks,
+        horizon_count=horizon_count,
+        threads=threads,
+        values=scale,
+        channels=channels,
+        device=devices.number(device),
     )
-    run_pointer = played._pointer()
-    options.device = devices.number(device)
-    for first in range(0, max(count, 1), CHUNK):
-        part = slice(first, min(first + CHUNK, count))
-        results = _c.TruthResults(
-            _c.address(base), *[None if a is None else _c.address(a[part]) for a in (rows, pixels, ram)]
-        )
-        _c.call(
-            "vcs_truth", ctypes.addressof(run_pointer), ctypes.addressof(options), _c.address(places[part]),
-            part.stop - first, ctypes.addressof(results),
-        )  # fmt: skip
-        if progress:
-            progress(part.stop, count)
+    c_run = played._c_run()
+    with _rewarding(cart, state, score) as options.env:
+        for first in range(0, max(count, 1), CHUNK):
+            part = slice(first, min(first + CHUNK, count))
+            results = _c.TruthResults(
+                base=base,
+                rows=rows[part],
+                pixels=None if pixels is None else pixels[part],
+                ram=None if ram is None else ram[part],
+            )
+            lib.vcs_truth(c_run, options, places[part], part.stop - first, results)
+            if progress:
+                progress(part.stop, count)
     return Truth(rows, base, pixels, ram)
 
 
@@ -493,32 +559,33 @@ def smooth(
 ) -> Smooth:
     """The expectation of a number when places are set with these probabilities, and its derivatives, by drawing.
     "difference" runs once for each place and draw, "score" once a draw."""
-    cart = Cartridge.find(cart)
-    played = played or run(cart, state, actions)
-    places = np.ascontiguousarray(places, PLACE).reshape(-1)
-    chances = np.ascontiguousarray(np.broadcast_to(np.asarray(probabilities, np.float64), places.shape))
+    played = _played(Cartridge.find(cart), state, actions, played)
+    cart = played.cart
+    places = _arrays.records(places, "places", PLACE, "ram_places, state_places, rom_places and input_places")
+    chances = np.broadcast_to(_arrays.floats(probabilities, "probabilities", np.float64), places.shape)
     if method not in ("difference", "score"):
         raise ValueError(f"no method {method!r}; there are difference, score")
-    options, scale = _c.SmoothOptions(), None
-    lib.vcs_smooth_defaults(ctypes.addressof(options))
+    options = _c.SmoothOptions()
+    lib.vcs_smooth_defaults(options)
     if isinstance(output, Pixels):
-        scale = cart.pixel_values(output.values)
-        options.output = _c.Scalar(0, output.x, output.y, output.width, output.height, _c.address(scale), 0, 0)
+        options.output = _c.Scalar(
+            kind=0, x=output.x, y=output.y, width=output.width, height=output.height,
+            values=cart.pixel_values(output.values),
+        )  # fmt: skip
     elif isinstance(output, Ram):
-        options.output = _c.Scalar(1, 0, 0, 0, 0, None, output.index, -1 if output.bit is None else output.bit)
+        options.output = _c.Scalar(kind=1, index=output.index, bit=-1 if output.bit is None else output.bit)
+    elif isinstance(output, Score):
+        options.output = _c.Scalar(kind=2)
     else:
-        options.output = _c.Scalar(2, 0, 0, 0, 0, None, 0, 0)
-        options.env = _at(cart, state)
+        raise TypeError(f"the output must be Pixels, Ram or Score, not {output!r}")
     options.method, options.samples = ("difference", "score").index(method), samples
     options.antithetic, options.baseline, options.seed = antithetic, baseline, seed
     options.confidence, options.threads = confidence, threads
-    value, gradient, done = np.zeros((), ESTIMATE), np.zeros(len(places), ESTIMATE), ctypes.c_int32()
-    run_pointer = played._pointer()
-    _c.call(
-        "vcs_smooth", ctypes.addressof(run_pointer), ctypes.addressof(options), _c.address(places), _c.address(chances),
-        len(places), _c.address(value), _c.address(gradient), ctypes.addressof(done),
-    )  # fmt: skip
-    return Smooth(value, gradient, done.value)
+    value, gradient, done = np.zeros(1, ESTIMATE), np.zeros(len(places), ESTIMATE), np.zeros(1, np.int32)
+    with _rewarding(cart, state, isinstance(output, Score)) as options.env:
+        chances = np.ascontiguousarray(chances)
+        lib.vcs_smooth(played._c_run(), options, places, chances, len(places), value, gradient, done)
+    return Smooth(value.reshape(()), gradient, int(done[0]))
 
 
 __all__ = [

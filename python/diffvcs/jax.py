@@ -31,22 +31,19 @@ from .functional import METHODS, SIDES, split_options
 from .machine import Machine, inputs_of
 
 for _name in ("run", "jvp", "vjp"):
-    jax.ffi.register_ffi_target(f"diffvcs_{_name}", jax.ffi.pycapsule(getattr(lib, f"vcs_xla_{_name}")), platform="cpu")
-
-_seen_by_xla: dict[int, Cartridge] = {}  # compiled programs hold addresses of these for ever
+    jax.ffi.register_ffi_target(f"diffvcs_{_name}", jax.ffi.pycapsule(lib.raw(f"vcs_xla_{_name}")), platform="cpu")
 
 
 def _attributes(cart: Cartridge, options: dict) -> dict:
-    settings, scale, relaxed = split_options(cart, options)
-    _seen_by_xla[cart.handle] = cart
+    settings, relaxed = split_options(cart, options)
     return {
-        "cart": np.int64(cart.handle),
+        "cart": np.int64(lib.for_ever(cart.handle)),
         "method": np.int64(settings.method),
         "fork_window": np.int64(settings.fork_window),
         "side": np.int64(settings.side),
         "alpha": np.float32(settings.alpha),
         "temperature": np.float32(settings.temperature),
-        "scale": scale,
+        "scale": settings.scale,
         "relaxed": np.frombuffer(bytes(relaxed), np.uint8) if relaxed else np.zeros(1, np.uint8),
     }
 

@@ -6,21 +6,21 @@ seen in place; `save` is all of it as bytes, and `restore` makes every later fra
 
 from __future__ import annotations
 
-import ctypes
 import os
 from typing import Any
 
 import numpy as np
 
-from . import _c
+from . import _arrays, _c
+from ._bind import whole
 from ._c import lib
 from .cartridge import Cartridge
 
-ACTION_NAMES: list[str] = [lib.vcs_action_name(i).decode() for i in range(_c.ACTIONS)]
+ACTION_NAMES: list[str] = [lib.vcs_action_name(i) for i in range(_c.ACTIONS)]
 INPUT_NAMES: list[str] = [
     f"{player}{key}" for player in ("", "p2_") for key in ("up", "down", "left", "right", "fire")
 ] + ["reset", "select"]
-OPTIONS = [name for name, *_ in _c.EnvOptions._fields_]
+OPTIONS = [name for name, *_ in _c.EnvOptions._fields_ if name != "reserved"]  # all of them numbers
 
 
 def action_number(action: int | str) -> int:
@@ -29,10 +29,9 @@ def action_number(action: int | str) -> int:
         if action.upper() not in ACTION_NAMES:
             raise ValueError(f"no action {action!r}; there are {', '.join(ACTION_NAMES)}")
         return ACTION_NAMES.index(action.upper())
-    action = int(action)
-    if not 0 <= action < _c.ACTIONS:
-        raise ValueError(f"actions are numbers from 0 to {_c.ACTIONS - 1}, and {action} is none")
-    return action
+    if isinstance(action, float) and action.is_integer():
+        action = int(action)
+    return whole(action, "an action", 0, _c.ACTIONS - 1)
 
 
 def inputs_of(action: int | str, player: int = 0) -> np.ndarray:
@@ -53,14 +52,13 @@ class Machine:
     def __init__(self, cart: Cartridge | str | os.PathLike, profile: str = "ale", **options: Any):
         self.cart = Cartridge.find(cart, profile)
         settings = _c.EnvOptions()
-        lib.vcs_env_defaults(self.cart.handle, ctypes.addressof(settings))
+        lib.vcs_env_defaults(self.cart.handle, settings)
         settings.repeat_action_probability = 0
         self._change(settings, options)
-        self.handle = _c.create("vcs_env_create_with", self.cart.handle, ctypes.addressof(settings))
-        self._owner = _c.Owner(self.handle, "vcs_env_free", needs=self.cart)
-        self._state = _c.view(lib.vcs_env_machine(self.handle), self.cart.state_size, owner=self._owner)
-        self._ram = _c.view(lib.vcs_env_ram(self.handle), _c.RAM_BYTES, owner=self._owner)
-        self._ram.flags.writeable = False
+        self.handle = lib.vcs_env_create_with(self.cart.handle, settings)
+        self._state = lib.vcs_env_machine(self.handle)
+        self._ram = lib.vcs_env_ram(self.handle)
+        self._seen_state = np.frombuffer(memoryview(self._state).toreadonly(), self.cart.state_dtype).reshape(())
         self.shape: tuple[int, int] = (lib.vcs_env_height(self.handle), _c.WIDTH)
 
     def __repr__(self) -> str:
@@ -69,45 +67,46 @@ class Machine:
     # ---- options ---------------------------------------------------------------------------------------------------
 
     @staticmethod
-    def _change(settings: ctypes.Structure, options: dict[str, Any]) -> None:
+    def _change(settings: Any, options: dict[str, Any]) -> None:
         for name, value in options.items():
             if name not in OPTIONS:
                 raise TypeError(f"no option {name!r}; there are {', '.join(OPTIONS)}")
             setattr(settings, name, value)
 
-    def _settings(self) -> ctypes.Structure:
-        return _c.EnvOptions.from_buffer_copy(_c.EnvOptions.from_address(lib.vcs_env_options(self.handle)))
+    def _settings(self) -> Any:
+        return lib.vcs_env_options(self.handle)
 
     def configure(self, **options: Any) -> None:
         """Changes options. The mode counts from the next reset on, the seed from the next reload, others from now."""
-        settings = self._settings()
-        self._change(settings, options)
-        _c.call("vcs_env_configure", self.handle, ctypes.addressof(settings))
+        with self.handle.lock:
+            settings = self._settings()
+            self._change(settings, options)
+            lib.vcs_env_configure(self.handle, settings)
 
     @property
     def options(self) -> dict[str, Any]:
         settings = self._settings()
         return {name: getattr(settings, name) for name in OPTIONS}
 
-    def _numbers(self, what: str) -> list[int]:
-        numbers = (ctypes.c_int32 * 160)()
-        return list(numbers[: getattr(lib, what)(self.handle, ctypes.addressof(numbers))])
+    def _numbers(self, list_them, most: int) -> list[int]:
+        numbers = np.zeros(most, np.int32)
+        return numbers[: list_them(self.handle, numbers)].tolist()
 
     @property
     def minimal_actions(self) -> list[int]:
-        return self._numbers("vcs_env_minimal_actions")
+        return self._numbers(lib.vcs_env_minimal_actions, _c.ACTIONS)
 
     @property
     def legal_actions(self) -> list[int]:
-        return self._numbers("vcs_env_legal_actions")
+        return self._numbers(lib.vcs_env_legal_actions, _c.ACTIONS)
 
     @property
     def modes(self) -> list[int]:
-        return self._numbers("vcs_env_modes")
+        return self._numbers(lib.vcs_env_modes, _c.MODES_MAX)
 
     @property
     def difficulties(self) -> list[int]:
-        return self._numbers("vcs_env_difficulties")
+        return self._numbers(lib.vcs_env_difficulties, _c.DIFFICULTIES_MAX)
 
     # ---- time ------------------------------------------------------------------------------------------------------
 
@@ -163,9 +162,9 @@ class Machine:
     def _picture(self, fill, shape: tuple[int, ...], out: np.ndarray | None) -> np.ndarray:
         if out is None:
             out = np.empty(shape, np.uint8)
-        elif out.shape != shape or out.dtype != np.uint8 or not out.flags.c_contiguous or not out.flags.writeable:
+        elif not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.uint8 or not out.flags.carray:
             raise TypeError(f"a picture goes into a writable, contiguous uint8 array of shape {shape}")
-        fill(self.handle, _c.room(out))
+        fill(self.handle, out)
         return out
 
     def screen(self, out: np.ndarray | None = None) -> np.ndarray:
@@ -189,7 +188,7 @@ class Machine:
     @property
     def sound(self) -> np.ndarray:
         """The 512 samples of the last step."""
-        return _c.view(lib.vcs_env_sound(self.handle), _c.SOUND_SAMPLES).copy()
+        return lib.vcs_env_sound(self.handle).copy()
 
     # ---- what it holds ---------------------------------------------------------------------------------------------
 
@@ -197,9 +196,7 @@ class Machine:
     def state(self) -> np.ndarray:
         """Every field of the machine by name, seen in place: state["ram"], state["pc"], state.dtype.names. Read only,
         because not every value is one a machine can have; `set` writes, and checks."""
-        seen = self._state.view(self.cart.state_dtype).reshape(())
-        seen.flags.writeable = False
-        return seen
+        return self._seen_state
 
     @property
     def bits(self) -> np.ndarray:
@@ -208,6 +205,10 @@ class Machine:
 
     def set(self, **fields: Any) -> None:
         """Writes fields by name, as in machine.set(ram=values, a=3); refuses, changing nothing, what cannot be."""
+        with self.handle.lock:
+            self._set(fields)
+
+    def _set(self, fields: dict[str, Any]) -> None:
         before, kept = self._state.copy(), self.save()
         record, names = self._state.view(self.cart.state_dtype).reshape(()), self.cart.state_dtype.names or ()
         try:
@@ -223,45 +224,49 @@ class Machine:
 
     def set_ram(self, index: int, value: int) -> None:
         """Writes a byte of RAM."""
-        if not 0 <= value <= 255:
-            raise ValueError(f"a byte is a number from 0 to 255, and {value} is none")
-        _c.call("vcs_env_set_ram", self.handle, index, value)
+        lib.vcs_env_set_ram(self.handle, index, whole(value, "a byte", 0, 255))
 
     def hash(self) -> int:
         """64 bits that differ when machines do."""
-        return lib.vcs_hash(self.cart.handle, _c.address(self._state))
+        with self.handle.lock:
+            return lib.vcs_hash(self.cart.handle, self._state)
 
     def peek(self, addr: int) -> int:
         """A byte as the CPU would read it, without side effects."""
-        return lib.vcs_peek(self.cart.handle, _c.address(self._state), addr & 0xFFFF)
+        with self.handle.lock:
+            return lib.vcs_peek(self.cart.handle, self._state, addr & 0xFFFF)
 
     def disassemble(self, addr: int | None = None, count: int = 1) -> list[str]:
         """So many instructions, from the program counter or an address on."""
-        addr, lines, text = int(self.state["pc"]) if addr is None else addr, [], ctypes.create_string_buffer(80)
-        for _ in range(count):
-            step = lib.vcs_disassemble(
-                self.cart.handle, _c.address(self._state), addr & 0xFFFF, ctypes.addressof(text), 80
-            )
-            lines.append(text.value.decode())
-            addr += step
+        addr, lines = int(self.state["pc"]) if addr is None else addr, []
+        text = np.zeros(_c.TEXT_BYTES, np.uint8)
+        with self.handle.lock:
+            for _ in range(count):
+                step = lib.vcs_disassemble(self.cart.handle, self._state, addr & 0xFFFF, text, text.size)
+                lines.append(text.tobytes().split(b"\0")[0].decode())
+                addr += step
         return lines
 
     def save(self, generators: bool = True) -> np.ndarray:
         """Everything that changes while a game is played, as bytes; `generators`: those of sticky actions and no-ops too
         (else they are zero, and only `restore` without them makes sense)."""
-        state = np.zeros(lib.vcs_env_state_size(self.handle), np.uint8)
-        (lib.vcs_env_state_copy if generators else lib.vcs_env_state_copy_play)(self.handle, _c.room(state))
+        state = np.zeros(self.handle.state_size, np.uint8)
+        (lib.vcs_env_state_copy if generators else lib.vcs_env_state_copy_play)(self.handle, state)
         return state
 
     def restore(self, state: np.ndarray, generators: bool = True) -> None:
         """Back to a saved state, of this or another machine with the same cartridge."""
-        state = np.ascontiguousarray(state, np.uint8)
-        name = "vcs_env_state_restore" if generators else "vcs_env_state_restore_play"
-        _c.call(name, self.handle, _c.address(state), state.size)
+        state = _arrays.state_bytes(state)
+        restore = lib.vcs_env_state_restore if generators else lib.vcs_env_state_restore_play
+        restore(self.handle, state, state.size)
 
     def save_file(self, path: str | os.PathLike) -> None:
         """A save file, which other versions and other kinds of machines read."""
-        _c.call("vcs_env_save", self.handle, os.fsencode(path))
+        lib.vcs_env_save(self.handle, path)
 
     def load_file(self, path: str | os.PathLike) -> None:
-        _c.call("vcs_env_load", self.handle, os.fsencode(path))
+        lib.vcs_env_load(self.handle, path)
+
+    def close(self) -> None:
+        """Every later call is refused; arrays that look into the machine keep its memory."""
+        self.handle.close()

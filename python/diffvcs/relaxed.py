@@ -13,12 +13,13 @@ derivatives over a run's frames.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from . import _c
+from . import _arrays, _c
+from ._bind import whole
 from ._c import lib
 from .cartridge import Cartridge
 from .machine import Machine, inputs_of
@@ -27,6 +28,12 @@ CASTS = ("round", "none")
 DISPATCHES = ("hard", "one_hot", "distance")
 BUSES = ("real", "reduced")
 REGISTERS = ("a", "x", "y", "sp", "n", "v", "d", "i", "z", "c", "pc", "time")
+CHIPS = {  # names and counts, in the order of VCS_SLOT_...
+    "bus": 1, "swcha": 8, "swchb": 8, "fire": 2, "ddra": 1, "timer": 1, "timer_cycle": 1, "dump_cycle": 1, "vsync": 1,
+    "vblank": 1, "nusiz": 2, "colu": 4, "ctrlpf": 1, "reflect": 2, "pf": 3, "grp": 2, "grp_old": 2, "enam": 2, "enabl": 1,
+    "enabl_old": 1, "hm": 5, "vdelp": 2, "vdelbl": 1, "resmp": 2, "pos": 5, "mirrored": 1, "collisions": 16, "audio": 6,
+}  # fmt: skip
+RAM_SLOT = len(REGISTERS) + sum(CHIPS.values())
 
 
 def relax_options(
@@ -38,11 +45,11 @@ def relax_options(
     cast: str = "round",
     dispatch: str = "hard",
     bus: str = "real",
-) -> ctypes.Structure:
+) -> Any:
     """vcs_relax_options_t: the branch's sharpness (6 unless given), the temperature of reads and dispatch (0.14), cells on
     each side of an address (0: the whole array), whether its ends are neighbours, float instead of double, and names."""
     options = _c.RelaxOptions()
-    lib.vcs_relax_defaults(ctypes.addressof(options))
+    lib.vcs_relax_defaults(options)
     if alpha is not None:
         options.alpha = alpha
     if temperature is not None:
@@ -56,22 +63,20 @@ def relax_options(
 
 
 class Relaxed:
-    """A relaxed machine with a cartridge. `values` are its numbers: REGISTERS, RAM, cartridge RAM (these are the state),
-    then the image; `slots` says where each begins."""
+    """A relaxed machine with a cartridge. `values` are its numbers: REGISTERS, CHIPS, RAM, cartridge RAM (these are the
+    state), then the image; `slots` says where each is."""
 
     def __init__(self, cart: Cartridge | str, profile: str = "ale", **options):
         self.cart = Cartridge.find(cart, profile)
         settings = relax_options(**options)
-        self.handle = _c.create("vcs_relax_create", self.cart.handle, ctypes.addressof(settings))
-        self._owner = _c.Owner(self.handle, "vcs_relax_free", needs=self.cart)
+        self.handle = lib.vcs_relax_create(self.cart.handle, settings)
         self._frames = np.zeros(2 * _c.FRAME_BYTES, np.uint8)
-        self.state_slots, self.input_slots = (
-            lib.vcs_relax_state_slots(self.handle),
-            lib.vcs_relax_input_slots(self.handle),
-        )
-        ram = len(REGISTERS)
+        self.state_slots: int = self.handle.state_slots
+        self.input_slots: int = self.handle.input_slots
+        ram, begins = RAM_SLOT, np.cumsum([len(REGISTERS), *CHIPS.values()])
         self.slots: dict[str, int | slice] = {
             **{name: i for i, name in enumerate(REGISTERS)},
+            **{name: slice(int(at), int(at) + CHIPS[name]) for name, at in zip(CHIPS, begins)},
             "ram": slice(ram, ram + _c.RAM_BYTES),
             "cart_ram": slice(ram + _c.RAM_BYTES, self.state_slots),
             "rom": slice(self.state_slots, self.input_slots),
@@ -81,10 +86,18 @@ class Relaxed:
 
     def load(self, machine: Machine | np.ndarray) -> None:
         """Goes on from a machine, or from the bytes of one (Run.start). Counts start again."""
-        state = machine._state if isinstance(machine, Machine) else np.ascontiguousarray(machine, np.uint8)
+        if isinstance(machine, Machine):
+            if not machine.cart.is_like(self.cart):
+                raise ValueError(f"this machine plays {machine.cart}, and not {self.cart}")
+            with machine.handle.lock:
+                state = machine._state.copy()
+        else:
+            state = _arrays.state_bytes(machine, "a machine").copy()
         if state.size != self.cart.state_size:
             raise ValueError(f"a machine of this cartridge has {self.cart.state_size} bytes, not {state.size}")
-        lib.vcs_relax_load(self.handle, _c.address(state))
+        if not lib.vcs_bits_is_possible(self.cart.handle, state):
+            raise ValueError("these bytes are no state that a machine can have")
+        lib.vcs_relax_load(self.handle, state)
 
     def load_reduced(self) -> None:
         """Where the paper's tables begin; for bus="reduced"."""
@@ -92,39 +105,43 @@ class Relaxed:
 
     def hold(self, action: int | str) -> None:
         """What the first player does from now on."""
-        controls = _c.Controls()
-        lib.vcs_bits_paddles(self.cart.handle, lib.vcs_relax_machine(self.handle), ctypes.addressof(controls.paddle))
-        controls.held[0] = int(inputs_of(action)[:5] @ 2 ** np.arange(5))
-        lib.vcs_relax_control(self.handle, ctypes.addressof(controls))
+        controls = np.zeros(1, np.dtype(_c.Controls))
+        controls["held"][0, 0] = int(inputs_of(action)[:5] @ 2 ** np.arange(5))
+        with self.handle.lock:
+            lib.vcs_bits_paddles(self.cart.handle, lib.vcs_relax_machine(self.handle), controls["paddle"][0])
+            lib.vcs_relax_control(self.handle, controls)
 
     def step(self) -> None:
         """An instruction."""
-        lib.vcs_relax_step(self.handle, _c.room(self._frames))
+        lib.vcs_relax_step(self.handle, self._frames)
 
     def frame(self) -> np.ndarray:
         """A frame, and its picture in palette indices."""
-        lib.vcs_relax_frame(self.handle, _c.room(self._frames))
-        at = lib.vcs_picture(lib.vcs_relax_machine(self.handle), _c.room(self._frames)) - _c.room(self._frames)
-        return self._frames[at : at + self.cart.height * _c.WIDTH].reshape(self.cart.height, _c.WIDTH).copy()
+        picture = np.empty((self.cart.height, _c.WIDTH), np.uint8)
+        with self.handle.lock:
+            lib.vcs_relax_frame(self.handle, self._frames)
+            lib.vcs_picture_copy(self.cart.handle, lib.vcs_relax_machine(self.handle), self._frames, picture)
+        return picture
 
     @property
     def state(self) -> np.ndarray:
         """The machine as integers, every number rounded; a copy."""
-        bytes_now = _c.view(lib.vcs_relax_machine(self.handle), self.cart.state_size, owner=self._owner).copy()
+        with self.handle.lock:
+            bytes_now = lib.vcs_relax_machine(self.handle).copy()
         return bytes_now.view(self.cart.state_dtype).reshape(())
 
     @property
     def report(self) -> dict[str, int]:
         """Instructions, reads and branches since the load, and those that rounded wrongly."""
-        report = _c.RelaxReport.from_address(lib.vcs_relax_report(self.handle))
+        report = lib.vcs_relax_report(self.handle)
         return {name: getattr(report, name) for name, *_ in _c.RelaxedReport._fields_}
 
     def read(self, cells: Sequence[int] | np.ndarray, index: int) -> float:
         """One softened read by itself, before the cast."""
-        array = np.ascontiguousarray(cells, np.uint8)
-        if not 0 <= index < array.size:
+        array = _arrays.integers(cells, "cells", np.uint8)
+        if not 0 <= whole(index, "index", -(2**63), 2**63) < array.size:
             raise IndexError(f"there is no cell {index} in an array of {array.size}")
-        return lib.vcs_relax_read(self.handle, _c.address(array), array.size, index)
+        return lib.vcs_relax_read(self.handle, array, array.size, index)
 
     def branch(self, after: int, offset: int, taken: bool) -> float:
         """The counter after a softened branch, before the cast; `after` is that of the instruction behind it."""
@@ -135,16 +152,16 @@ class Relaxed:
     @property
     def values(self) -> np.ndarray:
         values = np.zeros(self.input_slots)
-        lib.vcs_relax_values(self.handle, _c.address(values))
+        lib.vcs_relax_values(self.handle, values)
         return values
 
     @values.setter
     def values(self, values: np.ndarray) -> None:
-        lib.vcs_relax_set_values(self.handle, _c.address(self._numbers(values, self.input_slots)))
+        lib.vcs_relax_set_values(self.handle, self._numbers(values, self.input_slots))
 
     @staticmethod
     def _numbers(values, count: int) -> np.ndarray:
-        array = np.ascontiguousarray(values, np.float64)
+        array = _arrays.floats(values, "the numbers", np.float64)
         if array.shape != (count,):
             raise ValueError(f"{count} numbers are expected, not {array.shape}")
         return array
@@ -153,12 +170,12 @@ class Relaxed:
         """How the state after the next instructions moves with the numbers now; the machine goes on by these."""
         d_state = np.zeros(self.state_slots)
         given = self._numbers(d_input, self.input_slots)
-        _c.call("vcs_relax_jvp", self.handle, steps, _c.address(given), _c.address(d_state))
+        lib.vcs_relax_jvp(self.handle, whole(steps, "steps", 0, 2**31 - 1), given, d_state)
         return d_state
 
     def vjp(self, steps: int, d_state: np.ndarray) -> np.ndarray:
         """What the numbers now are worth when the state after the next instructions is worth that much."""
         d_input = np.zeros(self.input_slots)
         given = self._numbers(d_state, self.state_slots)
-        _c.call("vcs_relax_vjp", self.handle, steps, _c.address(d_input), _c.address(given))
+        lib.vcs_relax_vjp(self.handle, whole(steps, "steps", 0, 2**31 - 1), d_input, given)
         return d_input

@@ -211,6 +211,9 @@ class DiffVCSVectorEnv(VectorEnv):
     def get_action_meanings(self, env: int = 0) -> list[str]:
         return [action.name for action in self.ale.get_action_set(env)]
 
+    def close_extras(self, **_: Any) -> None:
+        self.ale.close()
+
     # ---- JAX -------------------------------------------------------------------------------------------------------
 
     def xla(self):

@@ -41,6 +41,8 @@ static size_t pixel_floats(const vcs_bits_t *bits) { return picture_floats(bits)
 uint32_t vcs_bits_rom_size(const vcs_cart_t *cart) { return cart->rom_size; }
 const uint8_t *vcs_bits_rom(const vcs_cart_t *cart) { return cart->rom; }
 
+int vcs_bits_is_possible(const vcs_cart_t *cart, const vcs_t *m) { return vcs_machine_is_possible(cart, m); }
+
 /* ---- Floats to bytes and back ------------------------------------------------------------------------------- */
 
 static void pack(const float *floats, uint8_t *bytes, size_t count) {

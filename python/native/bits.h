@@ -45,4 +45,7 @@ VCS_API const uint8_t *vcs_bits_rom(const vcs_cart_t *cart);
 /* How far the players' paddles are turned in a machine, as vcs_controls_t has them. */
 VCS_API void vcs_bits_paddles(const vcs_cart_t *cart, const vcs_t *m, int32_t paddles[4]);
 
+/* Whether a machine can be in this state; what is no state of a machine must not be run. */
+VCS_API int vcs_bits_is_possible(const vcs_cart_t *cart, const vcs_t *m);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "diffvcs/grad.h"
 #include "host/env.h"
 
 /* Sound is made once for each call, so frames that are listened to are calls of their own. */
@@ -35,4 +36,15 @@ void vcs_play(vcs_env_t *env, int action, float strength, int frames, int see, u
   const int64_t reward = act(env, action, strength, frames);
   vcs_see(env, see, observation, seen);
   seen->reward = (int32_t)reward;
+}
+
+void vcs_env_frames(vcs_env_t *env, uint8_t *frames) {
+  vcs_controls_t controls;
+  vcs_run_t run;
+  vcs_run_idle(env, 1, &controls, &run);
+  memcpy(frames, run.picture, 2 * VCS_FRAME_BYTES);
+}
+
+void vcs_picture_copy(const vcs_cart_t *cart, const vcs_t *m, const uint8_t *frames, uint8_t *picture) {
+  memcpy(picture, vcs_picture(m, frames), (size_t)vcs_cart_info(cart)->height * VCS_WIDTH);
 }

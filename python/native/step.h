@@ -20,4 +20,10 @@ VCS_API void vcs_play(vcs_env_t *env, int action, float strength, int frames, in
 /* The observation and the numbers alone. */
 VCS_API void vcs_see(const vcs_env_t *env, int see, uint8_t *observation, vcs_seen_t *seen);
 
+/* Both frame buffers of an environment as they are now, 2 * VCS_FRAME_BYTES: what vcs_run_t has as `picture`. */
+VCS_API void vcs_env_frames(vcs_env_t *env, uint8_t *frames);
+
+/* The picture of the last frame, height * 160 palette indices, from a machine's frame buffers. */
+VCS_API void vcs_picture_copy(const vcs_cart_t *cart, const vcs_t *m, const uint8_t *frames, uint8_t *picture);
+
 #endif

@@ -1,5 +1,5 @@
-"""What tests share. Those that need ROM images, PyTorch, JAX or Captum are skipped where these are not installed; a
-skipped test says so at the end of the run (-ra)."""
+"""What tests share. Tests that need ROM images, PyTorch, JAX or Captum are skipped where these are not installed
+(needs.py); the end of the run lists what was skipped."""
 
 from types import SimpleNamespace
 
@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import diffvcs
+import needs
 
 
 def pytest_configure(config):
@@ -14,8 +15,15 @@ def pytest_configure(config):
 
 
 def pytest_runtest_setup(item):
-    if item.get_closest_marker("roms") and diffvcs.roms.get_rom_path("pong") is None:
-        pytest.skip("no ROM images (pip install ale-py)")
+    if item.get_closest_marker("roms"):
+        needs.roms()
+
+
+def pytest_terminal_summary(terminalreporter):
+    """`SKIP: NEED: test: reason` for each skipped test or module."""
+    for report in terminalreporter.stats.get("skipped", []):
+        need, _, reason = str(report.longrepr[2]).removeprefix("Skipped: ").partition(": ")
+        terminalreporter.write_line(f"SKIP: {need}: {report.nodeid}: {reason}")
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import needs
 import pytest
 
 import diffvcs
@@ -20,7 +21,7 @@ def load(**settings):
 
 
 def test_every_method_of_ale_py_is_there():
-    theirs = pytest.importorskip("ale_py")
+    theirs = needs.module("ale_py", "ale-py")
     for name in ("ALEInterface", "ALEState"):
         missing = {n for n in dir(getattr(theirs, name)) if not n.startswith("_")} - set(dir(getattr(diffvcs, name)))
         assert not missing
@@ -28,7 +29,7 @@ def test_every_method_of_ale_py_is_there():
 
 
 def test_steps_are_those_of_ale_py():
-    ale_py = pytest.importorskip("ale_py")
+    ale_py = needs.module("ale_py", "ale-py")
     theirs, ours = ale_py.ALEInterface(), ALEInterface()
     for ale in (theirs, ours):
         ale.setInt("random_seed", -17)
@@ -119,7 +120,7 @@ def test_a_screenshot_is_the_screen(tmp_path):
 
 
 def test_a_window_shows_frames(monkeypatch):
-    pytest.importorskip("pygame")
+    needs.module("pygame")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
     ale = load(display_screen=True, sound=True)
@@ -135,7 +136,7 @@ def test_programs_for_ale_py_run_on_ours(tmp_path):
     import subprocess
     import sys
 
-    pytest.importorskip("gymnasium")
+    needs.module("gymnasium")
     program = tmp_path / "program.py"
     program.write_text(
         "import ale_py, gymnasium, sys\n"

@@ -1,10 +1,11 @@
 """Attribution methods: each runs, and those that are exact are the truth."""
 
 import numpy as np
+import needs
 import pytest
 
-pytest.importorskip("captum", reason="Captum is not installed")
-pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+needs.module("captum")
+needs.module("sklearn", "scikit-learn")
 
 import diffvcs  # noqa: E402
 from diffvcs import Pixels, Ram, attr  # noqa: E402

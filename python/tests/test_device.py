@@ -5,15 +5,16 @@ import os
 import weakref
 
 import numpy as np
+import needs
 import pytest
 
-gymnasium = pytest.importorskip("gymnasium")
+gymnasium = needs.module("gymnasium")
 
 import diffvcs  # noqa: E402
 from diffvcs import DiffVCSVectorEnv, device  # noqa: E402
 
 DEVICE = f"cuda:{os.environ['DIFFVCS_DEVICE']}" if "DIFFVCS_DEVICE" in os.environ else "cpu-as-gpu"
-on_the_cpu = pytest.mark.skipif(DEVICE != "cpu-as-gpu", reason="NumPy looks into the host's memory only")
+on_the_cpu = pytest.mark.skipif(DEVICE != "cpu-as-gpu", reason="cpu: NumPy reads the host's memory only")
 
 
 def make(num_envs=3, where=DEVICE, **settings):
@@ -43,7 +44,7 @@ def test_arrays_are_shared_not_copied():
     envs = make()
     observations, info = envs.reset(seed=0)
     shared = np.from_dlpack(observations)
-    assert shared.ctypes.data == observations.address and shared.shape == (3, 4, 84, 84)
+    assert shared.ctypes.data == observations.memory.pointer.value and shared.shape == (3, 4, 84, 84)
     assert np.from_dlpack(info["lives"]).dtype == np.int32
     before = shared.copy()
     for action in actions_of(envs, 5):
@@ -56,7 +57,7 @@ def test_arrays_are_shared_not_copied():
 def test_memory_goes_back_when_nobody_has_it():
     envs = make(1)
     observations, info = envs.reset(seed=0)
-    memory, lent = weakref.ref(observations._memory), len(device._lent)
+    memory, lent = weakref.ref(observations.memory), len(device._lent)
     observations.__dlpack__()  # which nobody takes
     assert len(device._lent) == lent
     shared = np.from_dlpack(observations)
@@ -70,7 +71,7 @@ def test_memory_goes_back_when_nobody_has_it():
 
 
 def test_jax_takes_observations_and_gives_actions():
-    jax = pytest.importorskip("jax")
+    jax = needs.module("jax")
     envs, others = make(), make()
     observations, _ = envs.reset(seed=1)
     others.reset(seed=1)
@@ -78,7 +79,7 @@ def test_jax_takes_observations_and_gives_actions():
     assert taken.shape == (3, 4, 84, 84) and np.array_equal(taken, observations.numpy())
     for action in actions_of(envs, 5):
         given = jax.numpy.asarray(action)
-        assert device.borrow(given, envs.ale.device, 0).address
+        assert device.borrow(given, envs.ale.device, 0).memory.pointer
         a, b = envs.step(given), others.step(action)
         assert np.array_equal(a[0].numpy(), b[0].numpy())
     with pytest.raises(ValueError, match="int32 actions"):
@@ -88,12 +89,12 @@ def test_jax_takes_observations_and_gives_actions():
 
 
 def test_torch_takes_observations_and_gives_actions():
-    torch = pytest.importorskip("torch")
+    torch = needs.module("torch")
     envs, others = make(), make()
     observations, _ = envs.reset(seed=1)
     others.reset(seed=1)
     taken = torch.from_dlpack(observations)
-    assert taken.data_ptr() == observations.address
+    assert taken.data_ptr() == observations.memory.pointer.value
     for action in actions_of(envs, 5):
         envs.step(torch.from_numpy(action).to(taken.device))
         a, b = taken.cpu().numpy(), others.step(action)[0].numpy()
@@ -162,7 +163,7 @@ def test_calls_that_a_device_has_not_are_refused():
 
 def test_without_a_gpu_it_says_what_is_missing():
     if device.lib.vcs_device_missing(device.GPU) is None:
-        pytest.skip("there is a GPU")
+        needs.missing("no-gpu", "there is a GPU")
     for ask in (lambda: make(where="cuda"), lambda: make(where="cuda:3")):
         with pytest.raises(diffvcs.VCSError, match="make cuda|no GPU"):
             ask()

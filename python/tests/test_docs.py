@@ -4,9 +4,8 @@ import json
 import re
 from pathlib import Path
 
+import needs
 import pytest
-
-import diffvcs
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(), re.S)
@@ -16,17 +15,18 @@ GAMES = re.compile(r"breakout|pong|Pong|pacman|Pacman|space_invaders")
 
 
 def execute(code, tmp_path, monkeypatch):
-    if GAMES.search(code) and diffvcs.roms.get_rom_path("pong") is None:
-        pytest.skip("no ROM images (pip install ale-py)")
+    if GAMES.search(code):
+        needs.roms()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.setenv("DIFFVCS_BUDGET", "0.01")  # a hundredth of a notebook's training
     try:
         exec(compile(code, "example", "exec"), {"__name__": "__example__"})
     except ImportError as problem:
-        if problem.name in OPTIONAL or "pip install 'diffvcs[" in str(problem):
-            pytest.skip(f"not installed: {problem}")
-        raise
+        if problem.name not in OPTIONAL and "pip install 'diffvcs[" not in str(problem):
+            raise
+        name = problem.name or getattr(problem.__cause__, "name", None) or "extras"
+        needs.missing(name.partition(".")[0], f"not installed: {problem}")
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))

@@ -4,9 +4,10 @@ import pickle
 import warnings
 
 import numpy as np
+import needs
 import pytest
 
-gymnasium = pytest.importorskip("gymnasium")
+gymnasium = needs.module("gymnasium")
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 import diffvcs  # noqa: E402
@@ -42,7 +43,7 @@ def assert_same(theirs, ours, where):
 @pytest.mark.parametrize("game", GAMES)
 def test_steps_are_those_of_ale_py(game):
     """1,000 steps: observations, rewards, endings, infos; one game in four is RAM, gray, v4 with random frame skips."""
-    ale_py = pytest.importorskip("ale_py")
+    ale_py = needs.module("ale_py", "ale-py")
     gymnasium.register_envs(ale_py)
     name, turn = diffvcs.roms.rom_id_to_name(game), GAMES.index(game) % 4
     kwargs = {1: {"obs_type": "ram"}, 2: {"obs_type": "grayscale", "full_action_space": True}, 3: {}}.get(turn, {})
@@ -66,7 +67,7 @@ def test_steps_are_those_of_ale_py(game):
     "kwargs", [{"continuous": True}, {"sound_obs": True, "frameskip": 2}], ids=["continuous", "sound"]
 )
 def test_continuous_actions_and_sound_are_those_of_ale_py(kwargs):
-    gymnasium.register_envs(pytest.importorskip("ale_py"))
+    gymnasium.register_envs(needs.module("ale_py", "ale-py"))
     theirs, ours = gymnasium.make("ALE/Breakout-v5", **kwargs), make("Breakout-v5", **kwargs)
     theirs.reset(seed=3)
     ours.reset(seed=3)
@@ -140,7 +141,7 @@ def test_rendering():
 
 
 def test_a_window_is_opened_for_humans(monkeypatch):
-    pytest.importorskip("pygame")
+    needs.module("pygame")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     monkeypatch.setenv("SDL_AUDIODRIVER", "dummy")
     env, plain = make("Pong-v5", render_mode="human"), make("Pong-v5")

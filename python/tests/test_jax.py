@@ -1,9 +1,10 @@
 """The JAX function: the run itself, its transformations, its derivatives."""
 
 import numpy as np
+import needs
 import pytest
 
-jax = pytest.importorskip("jax", reason="JAX is not installed")
+jax = needs.module("jax")
 import jax.numpy as jnp  # noqa: E402
 
 import diffvcs  # noqa: E402
@@ -117,7 +118,7 @@ def test_wrong_shapes_and_states_are_refused(scene):
 
 @pytest.mark.roms
 def test_the_vector_environment_in_a_scan():
-    pytest.importorskip("gymnasium")
+    needs.module("gymnasium")
     first, second = (diffvcs.DiffVCSVectorEnv("pong", 3) for _ in range(2))
     handle, reset, step = second.xla()
     observations, _ = first.reset(seed=4)

@@ -1,13 +1,13 @@
 """Pictures of derivatives draw."""
 
 import numpy as np
-import pytest
+import needs
 
 import diffvcs
 
 
 def test_plots_draw(machine):
-    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib = needs.module("matplotlib")
     matplotlib.use("Agg")
     from diffvcs import plot
 

@@ -1,6 +1,7 @@
 """The relaxed machine: its forward is the softened one, and its derivatives are those of that forward."""
 
 import numpy as np
+import needs
 import pytest
 
 import diffvcs
@@ -89,7 +90,7 @@ def test_a_run_is_its_instructions(machine, random, options):
     by_run = vjp(cart, machine.save(), actions, dram=weights, method="relaxed", **options)
     begun = diffvcs.run(cart, machine.save(), actions).start.copy()
     relaxed = Relaxed(cart, **options)
-    _c.lib.vcs_frame_begin(cart.handle, _c.address(begun))
+    _c.lib.vcs_frame_begin(cart.handle, begun)
     relaxed.load(begun)
     relaxed.hold(0)
     d_state = np.zeros(relaxed.state_slots)
@@ -171,7 +172,7 @@ def test_the_paper_s_tables_begin_here():
 
 
 def test_pytorch_goes_backwards_through_it(machine):
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    torch = needs.module("torch")
     import diffvcs.torch as vt
 
     cart, bits = machine.cart, vt.machine_bits(machine).requires_grad_()
@@ -186,7 +187,7 @@ def test_pytorch_goes_backwards_through_it(machine):
 
 
 def test_jax_too(machine):
-    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    jax = needs.module("jax")
     import diffvcs.jax as vj
 
     cart, bits = machine.cart, vj.machine_bits(machine)
@@ -205,7 +206,7 @@ def test_jax_too(machine):
 
 
 def test_attribution_takes_it(machine):
-    pytest.importorskip("captum", reason="Captum is not installed")
+    needs.module("captum")
     from diffvcs import attr
 
     cart, features = machine.cart, diffvcs.ram_places(machine.cart, range(16))

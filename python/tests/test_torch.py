@@ -1,9 +1,10 @@
 """The PyTorch operator: PyTorch's own checks, and derivatives beside the truth."""
 
 import numpy as np
+import needs
 import pytest
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+torch = needs.module("torch")
 
 import diffvcs  # noqa: E402
 import diffvcs.torch as vt  # noqa: E402

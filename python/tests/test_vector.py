@@ -3,9 +3,10 @@
 import time
 
 import numpy as np
+import needs
 import pytest
 
-gymnasium = pytest.importorskip("gymnasium")
+gymnasium = needs.module("gymnasium")
 
 import diffvcs  # noqa: E402
 from diffvcs import DiffVCSVectorEnv  # noqa: E402
@@ -32,7 +33,7 @@ def assert_same(first, second):
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 @pytest.mark.parametrize("game", ["breakout", "seaquest"])
 def test_results_are_those_of_ale_py(game, mode):
-    vector_env = pytest.importorskip("ale_py.vector_env")
+    vector_env = needs.module("ale_py.vector_env", "ale-py")
     kwargs = dict(num_envs=4, episodic_life=True, autoreset_mode=mode, repeat_action_probability=0.25)
     theirs, ours = vector_env.AtariVectorEnv(game, **kwargs), DiffVCSVectorEnv(game, **kwargs)
     assert theirs.observation_space == ours.observation_space and theirs.action_space == ours.action_space
@@ -280,7 +281,7 @@ def test_envpool_in_colour():
 
 
 def test_envpool_in_a_compiled_loop():
-    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    jax = needs.module("jax")
     first, second = (diffvcs.make("Pong-v5", num_envs=3, seed=2) for _ in range(2))
     handle, recv, send, step = second.xla()
     first.reset()

@@ -1,370 +1,59 @@
-/* bit_job.c: which bits, and up to which frame (bit_job.h).
- *
- * A group is a list of fields of the machine, but for ROM and inputs. Fields that hold less than their type has bits
- * for are listed with their width, so that a table has no rows of bits that do not exist.
- */
+/* bit_job.c: a game, played up to a frame, and the bits that are flipped there (bit_job.h). */
 #include "cli/bit_job.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/cartridge.h"
-#include "host/progress.h"
-
-static const struct {
-  const char *name, *fields; /* fields: with a blank around each; NULL: not of the machine, or all of it */
-} groups[] = {
-    {"ram", " ram "},
-    {"rom", NULL},
-    {"input", NULL},
-    {"cpu", " a x y sp p "},
-    {"pc", " pc "},
-    {"tia",
-     " collisions vsync vblank nusiz colu ctrlpf reflect pf grp grp_old enam enabl enabl_old hm vdelp vdelbl resmp pos "
-     "first_copy_off pf_mirrored hmove_blank stars stars_phase stars_shape dump audio "},
-    {"riot", " timer timer_shift timer_was_read ddra port_a_out "},
-    {"cartram", " cart_ram "},
-    {"state", NULL},
-};
-enum { RAM, ROM, INPUT, CARTRAM = 7, STATE, GROUPS = sizeof groups / sizeof *groups };
-
-static const struct {
-  const char *fields;
-  unsigned bits;
-} widths[] = {
-    {" jammed partial greyed front timer_was_read fire vdelp vdelbl first_copy_off pf_mirrored hmove_blank stars dump ",
-     1},
-    {" turn stars_phase stars_shape ", 2},
-    {" timer_shift hm ", 4},
-    {" wheel ", 7},
-    {" collisions ", 15},
-};
-
-static const char *const inputs[VCS_INPUTS] = {"up",    "down",  "left",   "right", "fire",  "up2",
-                                               "down2", "left2", "right2", "fire2", "reset", "select"};
-
-/* ---- Lists -------------------------------------------------------------------------------------------------- */
-
-static bool is_listed(const char *fields, const char *name, size_t length) {
-  for (const char *at = fields; (at = strstr(at, name)); at += length) {
-    if (at[-1] == ' ' && at[length] == ' ') return true;
-  }
-  return false;
-}
-
-static unsigned width_of(const vcs_field_t *field) {
-  for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
-    if (is_listed(widths[i].fields, field->name, strlen(field->name))) return widths[i].bits;
-  }
-  return 8 * (unsigned)field->size;
-}
-
-typedef struct {
-  vcs_bit_job_t *bits;
-  size_t capacity;
-  int first_group; /* of the places so far; -1: none; GROUPS: several */
-  int *groups;     /* by place */
-  bool failed;
-} list_t;
-
-/* Room for one more. */
-static bool grow(list_t *list) {
-  vcs_bit_job_t *bits = list->bits;
-  if (bits->count < list->capacity) return true;
-  list->capacity = list->capacity ? 2 * list->capacity : 1024;
-  vcs_place_t *places = realloc(bits->places, list->capacity * sizeof *places);
-  if (places) bits->places = places;
-  void *labels = realloc(bits->labels, list->capacity * sizeof *bits->labels);
-  if (labels) bits->labels = labels;
-  int *numbers = realloc(list->groups, list->capacity * sizeof *numbers);
-  if (numbers) list->groups = numbers;
-  return places && labels && numbers;
-}
-
-static void add(list_t *list, int group, vcs_place_t place, const char *byte, unsigned bit) {
-  vcs_bit_job_t *bits = list->bits;
-  list->failed = list->failed || !grow(list);
-  if (list->failed || !list->groups) return;
-  list->first_group = list->first_group < 0 || list->first_group == group ? group : GROUPS;
-  list->groups[bits->count] = group;
-  bits->places[bits->count] = place;
-  snprintf(bits->labels[bits->count++], VCS_BIT_JOB_LABEL, "%s\t%u", byte, bit);
-}
-
-/* The group goes before the byte where there are several. */
-static void name_groups(list_t *list) {
-  for (size_t i = 0; list->first_group == GROUPS && i < list->bits->count; i++) {
-    char label[VCS_BIT_JOB_LABEL];
-    snprintf(label, sizeof label, "%.12s:%.48s", groups[list->groups[i]].name, list->bits->labels[i]);
-    memcpy(list->bits->labels[i], label, sizeof label);
-  }
-}
-
-/* Bits [from, to) of element `n` of a field. */
-static void add_element(list_t *list, int group, const vcs_field_t *field, size_t n, unsigned from, unsigned to) {
-  char byte[48];
-  if (group == RAM || group == CARTRAM) {
-    snprintf(byte, sizeof byte, "%zu", n);
-  } else if (field->count > 1) {
-    snprintf(byte, sizeof byte, "%.30s[%zu]", field->name, n);
-  } else {
-    snprintf(byte, sizeof byte, "%.30s", field->name);
-  }
-  for (unsigned bit = from; bit < to; bit++) {
-    const size_t index = field->offset + n * field->size + bit / 8;
-    if (index >= vcs_state_size(list->bits->rom.cart)) return;
-    add(list, group, (vcs_place_t){VCS_PLACE_STATE, (uint8_t)(bit & 7), 0, (uint32_t)index}, byte, bit);
-  }
-}
-
-static void add_rom(list_t *list, uint32_t offset, unsigned from, unsigned to) {
-  char byte[16];
-  snprintf(byte, sizeof byte, "%u", (unsigned)offset);
-  for (unsigned bit = from; bit < to; bit++) {
-    add(list, ROM, (vcs_place_t){VCS_PLACE_ROM, (uint8_t)bit, 0, offset}, byte, bit);
-  }
-}
-
-static void add_input(list_t *list, int32_t frame, uint32_t input) {
-  char byte[32];
-  snprintf(byte, sizeof byte, "%d.%s", (int)frame, inputs[input]);
-  add(list, INPUT, (vcs_place_t){VCS_PLACE_INPUT, 0, (uint16_t)frame, input}, byte, 0);
-}
-
-static void add_group(list_t *list, int group) {
-  const vcs_field_t *field;
-  if (group == ROM) {
-    for (uint32_t i = 0; i < list->bits->rom.cart->rom_size; i++) add_rom(list, i, 0, 8);
-  } else if (group == INPUT) {
-    for (int32_t frame = 0; frame < list->bits->run.frames; frame++) {
-      for (uint32_t i = 0; i < VCS_INPUTS; i++) add_input(list, frame, i);
-    }
-  } else {
-    for (int i = 0; (field = vcs_field(i)); i++) {
-      if (group != STATE && !is_listed(groups[group].fields, field->name, strlen(field->name))) continue;
-      for (size_t n = 0; n < field->count; n++) add_element(list, group, field, n, 0, width_of(field));
-    }
-  }
-}
-
-/* ---- Reading ------------------------------------------------------------------------------------------------ */
-
-int vcs_parse_numbers(const char *text, int64_t *numbers, int max) {
-  int count = 0;
-  for (const char *at = text;; at++) {
-    char *end;
-    errno = 0;
-    if (count == max || !isdigit((unsigned char)*at)) return -1;
-    numbers[count++] = strtoll(at, &end, 10);
-    if (errno || (*end && *end != ',')) return -1;
-    if (!*end) return count;
-    at = end;
-  }
-}
-
-static int group_by_name(const char *name) {
-  for (int i = 0; i < GROUPS; i++) {
-    if (strcmp(groups[i].name, name) == 0) return i;
-  }
-  return -1;
-}
-
-static vcs_status_t add_groups(list_t *list, const char *text, vcs_error_t *error) {
-  char name[32];
-  for (const char *at = text;; at++) {
-    const size_t length = strcspn(at, ",");
-    snprintf(name, sizeof name, "%.*s", (int)length, at);
-    const int group = group_by_name(name);
-    if (group < 0) {
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT,
-                            "--wrt takes ram, rom, input, cpu, pc, tia, riot, cartram, state, or several of them with "
-                            "commas, not '%s'",
-                            name);
-    }
-    add_group(list, group);
-    at += length;
-    if (!*at) return VCS_OK;
-  }
-}
-
-/* A whole number at *at, which moves behind it; -1: none. */
-static int64_t read_number(const char **at, int base) {
-  char *end;
-  if (!isxdigit((unsigned char)**at)) return -1;
-  const long long value = strtoll(*at, &end, base);
-  if (end == *at || value > UINT32_MAX) return -1;
-  *at = end;
-  return value;
-}
-
-/* ".3" or nothing, at the end of a bit's name: which bits. False: something else. */
-static bool read_bits(const char *at, unsigned width, unsigned *from, unsigned *to) {
-  *from = 0;
-  *to = width;
-  if (!*at) return true;
-  if (*at++ != '.') return false;
-  const int64_t bit = read_number(&at, 10);
-  if (bit < 0 || bit >= width || *at) return false;
-  *from = (unsigned)bit;
-  *to = *from + 1;
-  return true;
-}
-
-static const vcs_field_t *field_by_name(const char *name, size_t length) {
-  const vcs_field_t *field;
-  for (int i = 0; (field = vcs_field(i)); i++) {
-    if (strlen(field->name) == length && strncmp(field->name, name, length) == 0) return field;
-  }
-  return NULL;
-}
-
-/* The first group that has a field, or all of the state. */
-static int group_of(const vcs_field_t *field) {
-  for (int i = 0; i < STATE; i++) {
-    if (groups[i].fields && is_listed(groups[i].fields, field->name, strlen(field->name))) return i;
-  }
-  return STATE;
-}
-
-static bool add_field_bits(list_t *list, const vcs_field_t *field, int64_t n, const char *rest) {
-  unsigned from, to;
-  if (n < 0 || (size_t)n >= field->count || !read_bits(rest, width_of(field), &from, &to)) return false;
-  const size_t before = list->bits->count;
-  add_element(list, group_of(field), field, (size_t)n, from, to);
-  return list->bits->count > before;
-}
-
-/* One item of --bits. */
-static bool add_item(list_t *list, const char *item) {
-  unsigned from, to;
-  const char *at = item;
-  if (strncmp(item, "rom:", 4) == 0) {
-    at = item + 4;
-    const int64_t offset = read_number(&at, 16);
-    if (offset < 0 || offset >= list->bits->rom.cart->rom_size || !read_bits(at, 8, &from, &to)) {
-      return false;
-    }
-    add_rom(list, (uint32_t)offset, from, to);
-    return true;
-  }
-  if (strncmp(item, "cartram:", 8) == 0) {
-    at = item + 8;
-    const int64_t offset = read_number(&at, 16);
-    return add_field_bits(list, field_by_name("cart_ram", 8), offset, at);
-  }
-  if (strncmp(item, "input:", 6) == 0) {
-    at = item + 6;
-    const int64_t frame = read_number(&at, 10);
-    if (frame < 0 || frame >= list->bits->run.frames || *at != '.') return false;
-    for (uint32_t i = 0; i < VCS_INPUTS; i++) {
-      if (strcmp(at + 1, inputs[i]) == 0) return add_input(list, (int32_t)frame, i), true;
-    }
-    return false;
-  }
-  const vcs_field_t *field = field_by_name(item, strcspn(item, "[."));
-  if (!field) { /* RAM by its address */
-    const int64_t address = read_number(&at, 16);
-    return address >= 0x80 && address <= 0xFF && add_field_bits(list, field_by_name("ram", 3), address - 0x80, at);
-  }
-  at += strlen(field->name);
-  int64_t n = 0;
-  if (*at == '[') {
-    at++;
-    n = read_number(&at, 10);
-    if (n < 0 || *at++ != ']') return false;
-  }
-  return add_field_bits(list, field, n, at);
-}
-
-static vcs_status_t add_bits(list_t *list, const char *text, vcs_error_t *error) {
-  char item[64];
-  for (const char *at = text;; at++) {
-    const size_t length = strcspn(at, ",");
-    snprintf(item, sizeof item, "%.*s", (int)length, at);
-    if (length >= sizeof item || !add_item(list, item)) {
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT,
-                            "--bits: there is no bit '%.60s' in this run; bits are written as 9C.3, rom:1F0.7, a.0, "
-                            "grp[1].0, input:0.left",
-                            item);
-    }
-    at += length;
-    if (!*at) return VCS_OK;
-  }
-}
-
-/* ---- The bits ---------------------------------------------------------------------------------------------- */
-
 enum { HORIZONS_MAX = 256, HORIZON_MAX = 65535 };
 
-static vcs_status_t read_horizons(vcs_bit_job_t *bits, vcs_error_t *error) {
-  int64_t numbers[HORIZONS_MAX];
-  const int count = vcs_parse_numbers(bits->horizon, numbers, HORIZONS_MAX);
-  bool fine = count > 0;
-  for (int i = 0; i < count; i++) fine = fine && numbers[i] > (i ? numbers[i - 1] : 0) && numbers[i] <= HORIZON_MAX;
-  if (!fine) {
-    return vcs_error_fill(
-        error, VCS_BAD_ARGUMENT,
-        "--horizon takes a number of frames, 1 to %d, or several, ascending, with commas; not '%.60s'", HORIZON_MAX,
-        bits->horizon);
+/* Reads ascending numbers of frames with commas between them. */
+static vcs_status_t read_horizons(vcs_bit_job_t *job, vcs_error_t *error) {
+  const char *at = job->horizon;
+  job->horizons = malloc(HORIZONS_MAX * sizeof *job->horizons);
+  if (!job->horizons) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  while (job->horizon_count < HORIZONS_MAX && isdigit((unsigned char)*at)) {
+    char *end;
+    const long frames = strtol(at, &end, 10);
+    const int32_t last = job->horizon_count ? job->horizons[job->horizon_count - 1] : 0;
+    if (frames <= last || frames > HORIZON_MAX) break;
+    job->horizons[job->horizon_count++] = (int32_t)frames;
+    if (!*end) return VCS_OK;
+    if (*end != ',') break;
+    at = end + 1;
   }
-  bits->horizons = malloc((size_t)count * sizeof *bits->horizons);
-  if (!bits->horizons) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  for (int i = 0; i < count; i++) bits->horizons[i] = (int32_t)numbers[i];
-  bits->horizon_count = count;
-  return VCS_OK;
+  return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                        "--horizon takes a number of frames, 1 to %d, or several, ascending, with commas; not '%.60s'",
+                        HORIZON_MAX, job->horizon);
 }
 
-static vcs_status_t list_places(vcs_bit_job_t *bits, vcs_error_t *error) {
-  list_t list = {.bits = bits, .first_group = -1};
-  vcs_status_t status =
-      bits->bits ? add_bits(&list, bits->bits, error) : add_groups(&list, bits->wrt ? bits->wrt : "ram", error);
-  if (status == VCS_OK && list.failed) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  if (status == VCS_OK && bits->count == 0) {
-    status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "this cartridge has no bits of '%.60s'", bits->wrt);
-  }
-  if (status == VCS_OK) name_groups(&list);
-  free(list.groups);
-  return status;
-}
-
-int vcs_bit_job_set(vcs_bit_job_t *bits, const char *command) {
+int vcs_bit_job_set(vcs_bit_job_t *job, const char *command) {
   vcs_error_t error = {""};
-  if (bits->wrt && bits->bits) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--wrt and --bits both say which bits: give one of them");
+  if (job->wrt && job->bits) {
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--wrt and --bits both choose bits: give one of them");
   }
-  if (read_horizons(bits, &error)) return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
-  int exit_code = vcs_rom_open_or_complain(command, bits->name, &bits->choice, &bits->rom);
+  if (read_horizons(job, &error)) return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
+  const int exit_code = vcs_rom_open_or_complain(command, job->name, &job->choice, &job->rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
-  if (strcmp(bits->out, "-") != 0 && vcs_output_try(bits->out, &error)) {
+  if (strcmp(job->out, "-") != 0 && vcs_output_try(job->out, &error)) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message);
   }
-  const int32_t run_frames = bits->horizons[bits->horizon_count - 1];
-  bits->controls = malloc((size_t)run_frames * sizeof *bits->controls);
-  if (!bits->controls || vcs_env_create(bits->rom.cart, &bits->env, &error)) {
-    return vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", bits->controls ? error.message : "out of memory");
+  /* Lists before playing, which may take long: a list needs the cartridge and the number of frames only. */
+  const vcs_run_t run = {.cart = job->rom.cart, .frames = job->horizons[job->horizon_count - 1]};
+  if (job->bits ? vcs_places_of_bits(&run, job->bits, &job->list, &error)
+                : vcs_places_of_groups(&run, job->wrt ? job->wrt : "ram", &job->list, &error)) {
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
   }
-  vcs_env_reset(bits->env); /* as records begin */
-  vcs_run_idle(bits->env, run_frames, bits->controls, &bits->run);
-  if (list_places(bits, &error)) return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
   vcs_interrupt_catch();
-  vcs_stream_t stream;
-  vcs_stream_start(&stream, (uint64_t)bits->seed);
-  for (int64_t i = 0; i < bits->frames && !vcs_interrupted(); i++) {
-    vcs_env_act_on(bits->env, vcs_stream_next(&stream), VCS_NOOP);
-  }
-  if (vcs_interrupted()) return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted while playing");
-  vcs_run_idle(bits->env, run_frames, bits->controls, &bits->run); /* paddles may have turned */
-  return VCS_ARGS_GO;
+  job->options.horizon = run.frames;
+  const vcs_status_t status = vcs_setup_create(job->rom.cart, &job->options, &job->setup, &error);
+  if (status == VCS_CANCELLED) return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted while playing");
+  return status ? vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message) : VCS_ARGS_GO;
 }
 
-void vcs_bit_job_free(vcs_bit_job_t *bits) {
-  vcs_env_free(bits->env);
-  vcs_rom_free(&bits->rom);
-  free(bits->horizons);
-  free(bits->controls);
-  free(bits->places);
-  free(bits->labels);
+void vcs_bit_job_free(vcs_bit_job_t *job) {
+  vcs_setup_free(&job->setup);
+  vcs_places_free(&job->list);
+  vcs_rom_free(&job->rom);
+  free(job->horizons);
 }

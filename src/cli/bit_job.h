@@ -8,34 +8,28 @@
 #define VCS_CLI_BIT_JOB_H
 
 #include "cli/common.h"
-#include "diffvcs/grad.h"
-
-enum { VCS_BIT_JOB_LABEL = 64 };
 
 /* The options, and what they give. Starts as VCS_BIT_JOB. */
 typedef struct {
   const char *name, *wrt, *bits, *horizon, *out;
-  int64_t seed, frames, threads;
-  vcs_cart_choice_t choice;
+  int64_t threads;
+  vcs_rom_options_t choice;
+  vcs_setup_options_t options; /* seed, frames to play */
 
   int32_t *horizons;
   int32_t horizon_count;
   vcs_rom_t rom;
-  vcs_env_t *env;
-  vcs_controls_t *controls;
-  vcs_run_t run; /* of nothing done, up to the last horizon */
-  vcs_place_t *places;
-  char (*labels)[VCS_BIT_JOB_LABEL]; /* byte and bit with a tab between them */
-  size_t count;
+  vcs_setup_t setup; /* whose run, without input, ends at the last horizon */
+  vcs_places_t list;
 } vcs_bit_job_t;
 
 #define VCS_BIT_JOB \
-  { .frames = 60, .horizon = "1", .out = "-" }
+  { .options = {.frame = 60}, .horizon = "1", .out = "-" }
 
 #define VCS_ARGS_BIT_JOB(s)                                                                                        \
   VCS_ARG_POSITIONAL("ROM", &(s)->name, "a ROM image, the name of a game, or demo"),                               \
-      VCS_ARG_INTEGER("seed", &(s)->seed, 0, INT64_MAX, "the action stream of the records; 0: NOOP only"),         \
-      VCS_ARG_INTEGER("frames", &(s)->frames, 0, 100000000, "frames to play before"),                              \
+      VCS_ARG_INTEGER("seed", &(s)->options.seed, 0, INT64_MAX, "the action stream of the records; 0: NOOP only"), \
+      VCS_ARG_INTEGER("frames", &(s)->options.frame, 0, 100000000, "frames to play first"),                        \
       VCS_ARG_TEXT("wrt", &(s)->wrt, "GROUPS", "bits of ram|rom|input|cpu|pc|tia|riot|cartram|state, or several"), \
       VCS_ARG_TEXT("bits", &(s)->bits, "LIST", "just these bits: 9C.3,rom:1F0.7,grp[1].0,input:0.left"),           \
       VCS_ARG_INTEGER("jobs", &(s)->threads, 0, 4096, "threads; 0: one for each CPU"),                             \
@@ -51,11 +45,9 @@ typedef struct {
   "FIELD[N].BIT or input:FRAME.NAME; without .BIT it is the whole byte. With several groups, `byte` begins with the\n" \
   "group: ram:28."
 
-/* Plays and lists. Returns VCS_ARGS_GO or the exit code, having complained. vcs_bit_job_free is due in any case. */
-int vcs_bit_job_set(vcs_bit_job_t *bits, const char *command);
-void vcs_bit_job_free(vcs_bit_job_t *bits);
-
-/* Numbers with commas between them into numbers[at most max]; returns how many, or -1. */
-int vcs_parse_numbers(const char *text, int64_t *numbers, int max);
+/* Opens, lists and plays. Returns VCS_ARGS_GO or the exit code, having complained. vcs_bit_job_free is due in any case.
+ */
+int vcs_bit_job_set(vcs_bit_job_t *job, const char *command);
+void vcs_bit_job_free(vcs_bit_job_t *job);
 
 #endif

@@ -1,17 +1,12 @@
-/* common.c: cartridges and results for the commands (common.h). */
+/* common.c: cartridges, studies, progress and results for the commands (common.h). */
 #include "cli/common.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/games.h"
-#include "host/patch.h"
-#include "host/progress.h"
 
 int vcs_cli_complain(const char *command, int exit_code, const char *format, ...) {
   va_list arguments;
@@ -26,27 +21,9 @@ int vcs_cli_complain(const char *command, int exit_code, const char *format, ...
 
 int vcs_cli_end(const char *command, vcs_status_t status, const vcs_error_t *error) {
   const int exit_code = status == VCS_BAD_ARGUMENT ? VCS_EXIT_USAGE : VCS_EXIT_FAILED;
-  if (status) return vcs_cli_complain(command, exit_code, "%s", error->message);
-  if (!vcs_interrupted()) return VCS_EXIT_OK;
+  if (status && status != VCS_CANCELLED) return vcs_cli_complain(command, exit_code, "%s", error->message);
+  if (!status && !vcs_interrupted()) return VCS_EXIT_OK;
   return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted: nothing was written");
-}
-
-/* ---- Actions ------------------------------------------------------------------------------------------------ */
-
-int vcs_cli_action(const char *word) {
-  for (int i = 0; i < VCS_ACTIONS; i++) {
-    if (strcasecmp(word, vcs_action_name(i)) == 0) return i;
-  }
-  char *end;
-  long number = strtol(word, &end, 10);
-  return isdigit((unsigned char)*word) && !*end && number < VCS_ACTIONS ? (int)number : -1;
-}
-
-const char *vcs_cli_action_near(const char *word) {
-  const char *names[VCS_ACTIONS];
-  for (int i = 0; i < VCS_ACTIONS; i++) names[i] = vcs_action_name(i);
-  int near = isdigit((unsigned char)*word) ? -1 : vcs_args_nearest(word, names, VCS_ACTIONS);
-  return near >= 0 ? names[near] : NULL;
 }
 
 /* ---- Cartridges --------------------------------------------------------------------------------------------- */
@@ -54,61 +31,6 @@ const char *vcs_cli_action_near(const char *word) {
 _Static_assert(VCS_SCHEME_COUNT == 20 && VCS_SCHEME_SB == 19, "VCS_SCHEME_CHOICES lists the schemes in order");
 _Static_assert(VCS_FORMAT_SECAM == 4, "VCS_FORMAT_CHOICES lists the formats in order");
 _Static_assert(VCS_PROFILE_XITARI == 0 && VCS_PROFILE_ALE == 1, "VCS_PROFILE_CHOICES lists the profiles in order");
-
-enum { ROM_LIMIT = 4 << 20, PATCH_MAX = 16 << 20 }; /* bytes; no scheme holds as many */
-
-static vcs_status_t read_rom(const char *name, const char *roms, vcs_rom_t *rom, uint8_t **image, size_t *size,
-                             vcs_error_t *error) {
-  vcs_status_t status = vcs_rom_find(name, roms, rom->path, sizeof rom->path, error);
-  if (status && vcs_path_is_directory(name)) {
-    return vcs_error_fill(error, VCS_BAD_FILE, "%.200s is a directory, not a ROM image", name);
-  }
-  if (status) return status;
-  vcs_path_stem(rom->path, rom->name, sizeof rom->name);
-  return vcs_file_read(rom->path, ROM_LIMIT, image, size, error);
-}
-
-static vcs_status_t apply_patch(const char *path, vcs_cart_t *cart, vcs_error_t *error) {
-  uint8_t *patch;
-  size_t size;
-  vcs_error_t why = {""};
-  vcs_status_t status = vcs_file_read(path, PATCH_MAX, &patch, &size, error);
-  if (status) return status;
-  status = vcs_cart_patch(cart, patch, size, &why);
-  free(patch);
-  return status ? vcs_error_fill(error, status, "%.120s: %s", path, why.message) : VCS_OK;
-}
-
-vcs_status_t vcs_rom_open(const char *name, const vcs_cart_choice_t *choice, vcs_rom_t *rom, vcs_error_t *error) {
-  bool demo = strcmp(name, "demo") == 0;
-  uint8_t *data = NULL;
-  const uint8_t *image;
-  size_t size = 0;
-  *rom = (vcs_rom_t){0};
-  if (demo) {
-    strcpy(rom->name, "demo");
-    strcpy(rom->path, "built in");
-    image = vcs_demo_image(&size);
-  } else {
-    vcs_status_t status = read_rom(name, choice->roms, rom, &data, &size, error);
-    if (status) return status;
-    image = data;
-  }
-  vcs_cart_options_t options = {(vcs_profile_t)choice->profile, (vcs_scheme_t)choice->scheme,
-                                (vcs_format_t)choice->format, rom->name};
-  vcs_error_t why = {""};
-  vcs_status_t status = vcs_cart_load(image, size, &options, &rom->cart, &why);
-  free(data);
-  if (status) return vcs_error_fill(error, status, "%.120s: %s", rom->path, why.message);
-  status = choice->patch ? apply_patch(choice->patch, rom->cart, error) : VCS_OK;
-  if (status) vcs_rom_free(rom);
-  return status;
-}
-
-void vcs_rom_free(vcs_rom_t *rom) {
-  vcs_cart_free(rom->cart);
-  rom->cart = NULL;
-}
 
 /* The known game whose name is nearest, or NULL. */
 static const char *nearest_game(const char *name) {
@@ -123,15 +45,15 @@ static const char *nearest_game(const char *name) {
 void vcs_rom_advise(const char *roms) {
   vcs_text_t places = {0};
   vcs_rom_places(roms, &places);
-  fprintf(stderr, "ROM images were looked for in\n%s", places.text ? places.text : "");
+  fprintf(stderr, "ROM images were searched in\n%s", places.text ? places.text : "");
   fprintf(stderr, "To get them: pip install ale-py, or name a directory that has them: --roms DIR. ");
   fprintf(stderr, "No image at all is needed for `demo`.\n");
   vcs_text_free(&places);
 }
 
-int vcs_rom_open_or_complain(const char *command, const char *name, const vcs_cart_choice_t *choice, vcs_rom_t *rom) {
+int vcs_rom_open_or_complain(const char *command, const char *name, const vcs_rom_options_t *options, vcs_rom_t *rom) {
   vcs_error_t error = {""};
-  vcs_status_t status = vcs_rom_open(name, choice, rom, &error);
+  vcs_status_t status = vcs_rom_open(name, options, rom, &error);
   if (status == VCS_OK) return VCS_ARGS_GO;
   if (status != VCS_NOT_FOUND || strchr(name, '/')) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
@@ -139,8 +61,57 @@ int vcs_rom_open_or_complain(const char *command, const char *name, const vcs_ca
   const char *near = nearest_game(name);
   vcs_cli_complain(command, VCS_EXIT_USAGE, "no ROM image '%s'%s%s%s", name, near ? "; did you mean " : "",
                    near ? near : "", near ? "?" : "");
-  vcs_rom_advise(choice->roms);
+  vcs_rom_advise(options->roms);
   return VCS_EXIT_USAGE;
+}
+
+/* ---- Studies ------------------------------------------------------------------------------------------------ */
+
+int vcs_cli_setup_complete(vcs_cli_setup_t *choice, const char *command) {
+  if (choice->setup.actions && choice->setup.seed) {
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--seed and --actions both choose the actions: give one of them");
+  }
+  if (!choice->setup.actions && choice->setup.frame < 0) choice->setup.frame = 300;
+  return VCS_ARGS_GO;
+}
+
+int vcs_cli_study(const char *command, vcs_cli_setup_t *choice, const char *directory, vcs_cli_study_t study,
+                  void *context) {
+  vcs_error_t error = {""};
+  vcs_rom_t rom;
+  vcs_setup_t setup;
+  int exit_code = vcs_cli_setup_complete(choice, command);
+  if (exit_code == VCS_ARGS_GO && directory) exit_code = vcs_output_directory(command, directory);
+  if (exit_code == VCS_ARGS_GO) exit_code = vcs_rom_open_or_complain(command, choice->rom, &choice->rom_options, &rom);
+  if (exit_code != VCS_ARGS_GO) return exit_code;
+  vcs_interrupt_catch();
+  vcs_status_t status = vcs_setup_create(rom.cart, &choice->setup, &setup, &error);
+  if (status == VCS_OK) {
+    status = study(&rom, &setup, context, &error);
+    vcs_setup_free(&setup);
+  }
+  vcs_rom_free(&rom);
+  return vcs_cli_end(command, status, &error);
+}
+
+static int draw_bar(void *context, const char *step, uint64_t done, uint64_t total) {
+  vcs_bar_t *bar = context;
+  if (bar->step != step || done < bar->done) {
+    vcs_bar_finish(bar);
+    vcs_progress_start(&bar->progress, step, total, VCS_PROGRESS_AUTO);
+    bar->step = step;
+  }
+  vcs_progress_add(&bar->progress, done - bar->done);
+  bar->done = done;
+  return vcs_interrupted();
+}
+
+vcs_report_t vcs_bar_report(vcs_bar_t *bar) { return (vcs_report_t){draw_bar, bar}; }
+
+void vcs_bar_finish(vcs_bar_t *bar) {
+  if (bar->step) vcs_progress_finish(&bar->progress);
+  bar->step = NULL;
+  bar->done = 0;
 }
 
 /* ---- Results ------------------------------------------------------------------------------------------------ */
@@ -168,7 +139,8 @@ vcs_status_t vcs_output_open(vcs_output_t *output, const char *path, vcs_error_t
 void vcs_output_text(vcs_output_t *output, vcs_text_t *text) {
   if (text->failed) output->failed = true;
   if (text->length && output->gz && gzwrite(output->gz, text->text, (unsigned)text->length) <= 0) output->failed = true;
-  if (text->length && output->stream) fwrite(text->text, 1, text->length, output->stream); /* closing asks ferror */
+  if (text->length && output->stream)
+    fwrite(text->text, 1, text->length, output->stream); /* ferror is checked when it is closed */
   text->length = 0;
 }
 
@@ -195,18 +167,6 @@ vcs_status_t vcs_output_try(const char *path, vcs_error_t *error) {
   return status;
 }
 
-void vcs_text_json(vcs_text_t *text, const char *string) {
-  vcs_text_printf(text, "\"");
-  for (const unsigned char *c = (const unsigned char *)string; *c; c++) {
-    if (*c < 0x20) {
-      vcs_text_printf(text, "\\u%04x", *c);
-    } else {
-      vcs_text_printf(text, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
-    }
-  }
-  vcs_text_printf(text, "\"");
-}
-
 int vcs_output_directory(const char *command, const char *path) {
   if (mkdir(path, 0777) != 0 && errno != EEXIST) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED, "cannot make the directory %s: %s", path, strerror(errno));
@@ -215,4 +175,26 @@ int vcs_output_directory(const char *command, const char *path) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--out must be a directory; %s is a file", path);
   }
   return VCS_ARGS_GO;
+}
+
+vcs_status_t vcs_output_write(const char *path, vcs_text_t *text, vcs_error_t *error) {
+  vcs_output_t output;
+  const vcs_status_t status = vcs_output_open(&output, path, error);
+  if (status) return status;
+  vcs_output_text(&output, text);
+  return vcs_output_close(&output, error);
+}
+
+vcs_status_t vcs_output_path(const char *directory, const char *name, char path[VCS_PATH_SIZE], vcs_error_t *error) {
+  if (vcs_path_join(path, VCS_PATH_SIZE, directory, name)) return VCS_OK;
+  return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the path of --out is too long");
+}
+
+vcs_status_t vcs_output_file(const char *directory, const char *name, vcs_text_t *text, vcs_error_t *error) {
+  char path[VCS_PATH_SIZE];
+  vcs_status_t status = vcs_output_path(directory, name, path, error);
+  if (status == VCS_OK) status = vcs_file_write_text(path, text, error);
+  if (status == VCS_OK) printf("wrote     %s\n", path);
+  vcs_text_free(text);
+  return status;
 }

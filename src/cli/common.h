@@ -1,7 +1,7 @@
-/* common.h: what the commands share: finding and loading a cartridge, and writing results.
+/* common.h: what the commands share: cartridges, setups, progress, and results.
  *
- * Wherever a command takes a ROM, it takes a file, the name of a game, or `demo`, the cartridge that is built in. The
- * options that choose a cartridge's surroundings are the same everywhere, so they are listed here, once.
+ * Wherever a command takes a ROM, it takes a file, the name of a game, or `demo`, the built-in cartridge. The options
+ * that choose a cartridge are the same everywhere and are listed here, once.
  */
 #ifndef VCS_CLI_COMMON_H
 #define VCS_CLI_COMMON_H
@@ -9,6 +9,8 @@
 #include <zlib.h>
 
 #include "cli/args.h"
+#include "diffvcs/study.h"
+#include "host/progress.h"
 
 /* ---- Commands ----------------------------------------------------------------------------------------------- */
 
@@ -32,22 +34,11 @@ int vcs_cli_paper(int argc, char **argv);
 /* "diffvcs run: what was wrong", to stderr; returns the exit code it is given. */
 int vcs_cli_complain(const char *command, int exit_code, const char *format, ...) VCS_PRINTF(3, 4);
 
-/* How a command ends that writes its results last: says what was wrong, or that it was interrupted before it wrote any,
+/* Ends a command that writes its results last: prints what was wrong, or that it was interrupted before it wrote any,
  * and returns the exit code. */
 int vcs_cli_end(const char *command, vcs_status_t status, const vcs_error_t *error);
 
-/* ---- Actions ------------------------------------------------------------------------------------------------ */
-
-int vcs_cli_action(const char *word);              /* by name in any case, or by number; -1: none */
-const char *vcs_cli_action_near(const char *word); /* the action that was perhaps meant, or NULL */
-
 /* ---- Cartridges --------------------------------------------------------------------------------------------- */
-
-typedef struct {
-  int profile, scheme, format; /* vcs_profile_t, vcs_scheme_t, vcs_format_t */
-  const char *roms;            /* a directory, or NULL */
-  const char *patch;           /* a file, or NULL */
-} vcs_cart_choice_t;
 
 #define VCS_PROFILE_CHOICES "xitari|ale|fixed"
 #define VCS_FORMAT_CHOICES "auto|ntsc|pal|pal60|secam"
@@ -66,25 +57,55 @@ typedef struct {
   "\n\nROM images are found by name (pong) in --roms, $DIFFVCS_ROMS, $ALE_ROMS_DIR or an installed ale-py (pip " \
   "install\nale-py); a path is taken as it is, and `demo` is the built-in cartridge."
 
-typedef struct {
-  vcs_cart_t *cart;
-  char name[256];           /* the image's file name without its endings: "pong" */
-  char path[VCS_PATH_SIZE]; /* "built in" for demo */
-} vcs_rom_t;
+/* vcs_rom_open, with a full explanation on stderr if it fails; returns VCS_ARGS_GO or the exit code. */
+int vcs_rom_open_or_complain(const char *command, const char *name, const vcs_rom_options_t *options, vcs_rom_t *rom);
 
-/* Finds, reads and loads. Threads may. On success vcs_rom_free is due. */
-vcs_status_t vcs_rom_open(const char *name, const vcs_cart_choice_t *choice, vcs_rom_t *rom, vcs_error_t *error);
-void vcs_rom_free(vcs_rom_t *rom);
-
-/* The same, complaining to stderr at length; returns VCS_ARGS_GO or the exit code. */
-int vcs_rom_open_or_complain(const char *command, const char *name, const vcs_cart_choice_t *choice, vcs_rom_t *rom);
-
-/* To stderr: where ROM images were looked for and how to get them. */
+/* Prints to stderr where ROM images were searched and how to get them. */
 void vcs_rom_advise(const char *roms);
+
+/* ---- Studies ------------------------------------------------------------------------------------------------ */
+
+#define VCS_METHOD_CHOICES "naive|ste|bit|bit+fork"
+#define VCS_WINDOW_HELP "bit+fork: instructions within which the two sides of a branch must meet"
+
+/* The options that say which game is played up to which frame. */
+typedef struct {
+  const char *rom;
+  vcs_rom_options_t rom_options;
+  vcs_setup_options_t setup;
+} vcs_cli_setup_t;
+
+#define VCS_ARG_ROM(s) VCS_ARG_POSITIONAL("ROM", &(s)->rom, "a ROM image, the name of a game, or demo")
+#define VCS_ARGS_PLAYED(s)                                                                                       \
+  VCS_ARG_INTEGER("frame", &(s)->setup.frame, -1, 100000000, "frames to play first; -1: all --actions, or 300"), \
+      VCS_ARG_INTEGER("seed", &(s)->setup.seed, 0, INT64_MAX, "actions from the records' stream; 0: NOOP only"), \
+      VCS_ARG_TEXT("actions", &(s)->setup.actions, "LIST", "or these actions, then NOOP: NOOP*60,RIGHT*4")
+
+/* Checks that only one of --seed and --actions is given and sets the default frame, 300. Returns VCS_ARGS_GO or the
+ * exit code. */
+int vcs_cli_setup_complete(vcs_cli_setup_t *choice, const char *command);
+
+/* What a command does with a setup. */
+typedef vcs_status_t (*vcs_cli_study_t)(const vcs_rom_t *rom, const vcs_setup_t *setup, void *context,
+                                        vcs_error_t *error);
+
+/* The frame of every command that studies a run: completes the options, makes the output directory (unless NULL), opens
+ * the ROM, plays, calls `study`, frees, and reports. Returns the exit code. */
+int vcs_cli_study(const char *command, vcs_cli_setup_t *choice, const char *directory, vcs_cli_study_t study,
+                  void *context);
+
+/* A progress bar on stderr that a vcs_report_t draws; Ctrl-C stops the work. Starts as {0}. */
+typedef struct {
+  vcs_progress_t progress;
+  const char *step;
+  uint64_t done;
+} vcs_bar_t;
+vcs_report_t vcs_bar_report(vcs_bar_t *bar);
+void vcs_bar_finish(vcs_bar_t *bar);
 
 /* ---- Results ------------------------------------------------------------------------------------------------ */
 
-/* A file under way, gzipped where its name ends with .gz, or stdout for "-". End with one of close and abandon. */
+/* A file being written, gzipped if its name ends with .gz, or stdout for "-". End with one of close and abandon. */
 typedef struct {
   vcs_draft_t draft;
   gzFile gz;    /* NULL: plain */
@@ -97,13 +118,19 @@ void vcs_output_text(vcs_output_t *output, vcs_text_t *text); /* writes it and e
 vcs_status_t vcs_output_close(vcs_output_t *output, vcs_error_t *error);
 void vcs_output_abandon(vcs_output_t *output);
 
-/* A string as JSON has it, with its quotes; bytes of UTF-8 pass. */
-void vcs_text_json(vcs_text_t *text, const char *string);
-
-/* Whether a file of that name could be written: asked before a long run instead of after it. */
+/* Checks that a file of that name can be written, before a long run instead of after it. */
 vcs_status_t vcs_output_try(const char *path, vcs_error_t *error);
 
-/* Makes the directory of --out unless it is there; returns VCS_ARGS_GO, or complains and returns the exit code. */
+/* Makes the directory of --out if it is missing; returns VCS_ARGS_GO, or complains and returns the exit code. */
 int vcs_output_directory(const char *command, const char *path);
+
+/* Writes a text to a file or, for "-", to stdout; empties the text. */
+vcs_status_t vcs_output_write(const char *path, vcs_text_t *text, vcs_error_t *error);
+
+/* The path of a file in a directory; VCS_BAD_ARGUMENT: too long. */
+vcs_status_t vcs_output_path(const char *directory, const char *name, char path[VCS_PATH_SIZE], vcs_error_t *error);
+
+/* Writes a text to a file in a directory, prints "wrote PATH", and frees the text. */
+vcs_status_t vcs_output_file(const char *directory, const char *name, vcs_text_t *text, vcs_error_t *error);
 
 #endif

@@ -1,12 +1,12 @@
 /* debug.c: `diffvcs debug GAME`: a debugger in the terminal that also goes backwards.
  *
- * The game is played up to a frame, and from there on by instruction. Where the debugger is, is a frame and the number
- * of instructions done in it. Forwards is vcs_step. Backwards is the past (host/history.h): the machine at the frame's
- * start is found again, and instructions are run up to the one before; the state is the same to the bit. Running
- * backwards to a breakpoint looks for the last stop of the frame, then of the frame before, and so on.
+ * The game is played up to a frame, and from there on by instruction. The position is a frame and an instruction count
+ * within it. A step forwards is vcs_step. A step backwards restores the machine at the beginning of the frame from its
+ * history (vcs_history_t) and runs up to the instruction before; the state is the same to the bit. Running backwards to
+ * a breakpoint searches for the last stop of the frame, then of the frame before, and so on.
  *
- * Commands come from the terminal, a file or a pipe, one a line; an empty line repeats the last one. What the machine's
- * hands hold (`hold`) counts from the next frame on, and makes another future of what had been run before.
+ * Commands come from the terminal, a file or a pipe, one on each line; an empty line repeats the last one. The controls
+ * set by `hold` are held from the next frame on, and frames that had been run after it are forgotten.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,12 +15,10 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "study/breakpoint.h"
-#include "study/setup.h"
+#include "cli/common.h"
 #include "core/state.h"
-#include "host/history.h"
 #include "host/picture.h"
-#include "host/progress.h"
+#include "study/breakpoint.h"
 
 static const char command[] = "diffvcs debug";
 
@@ -40,6 +38,7 @@ typedef struct {
 } watch_t;
 
 typedef struct {
+  vcs_rom_t rom;
   vcs_setup_t setup;
   const vcs_cart_t *cart;
   vcs_t *m;
@@ -60,7 +59,7 @@ typedef struct {
 
 static vcs_moment_t moment_of(const debugger_t *d) { return (vcs_moment_t){d->cart, d->m, d->frame}; }
 
-/* What was wrong goes where the answers go, so that a transcript shows it in its place. */
+/* Prints an error to stdout, like the answers, so that a transcript shows it in its place. */
 static void complain(debugger_t *d, const char *message) {
   printf("! %s\n", message);
   d->failed = true;
@@ -79,7 +78,7 @@ static void trace_row(debugger_t *d) {
   if (d->trace_text.length > 1 << 20) vcs_output_text(&d->trace, &d->trace_text);
 }
 
-/* A frame that is known to the past is the same again; a new one is added. */
+/* Begins a frame: one that the history has is repeated with its controls; a new one is added. */
 static bool begin_frame(debugger_t *d) {
   vcs_error_t error = {""};
   d->instruction = 0;
@@ -93,7 +92,7 @@ static bool begin_frame(debugger_t *d) {
   return true;
 }
 
-/* One instruction. False: the processor stands still. */
+/* Executes one instruction. False: the processor is jammed. */
 static bool step(debugger_t *d) {
   vcs_step_t done;
   if (d->m->jammed) return false;
@@ -107,7 +106,7 @@ static bool step(debugger_t *d) {
   return begin_frame(d);
 }
 
-/* To a moment of the past. Nothing is traced on the way. */
+/* Goes to a position in the history, without tracing. */
 static void go(debugger_t *d, int64_t frame, int instruction) {
   const bool tracing = d->tracing;
   d->tracing = false;
@@ -127,7 +126,7 @@ static int breakpoint_here(const debugger_t *d) {
   return -1;
 }
 
-/* How many instructions a frame of the past has; leaves the debugger behind it. */
+/* Counts the instructions of a frame in the history; leaves the debugger after it. */
 static int frame_length(debugger_t *d, int64_t frame) {
   int length = 0;
   go(d, frame, 0);
@@ -168,7 +167,7 @@ static void show_here(debugger_t *d) {
          clock / LINE_CLOCKS, clock % LINE_CLOCKS, m->a, m->x, m->y, m->sp);
   show_flags(m->p);
   printf("  %04X %s%s%s%s\n", m->pc, label ? label : "", label ? ": " : "", text,
-         m->jammed ? "  (the processor stands still)" : "");
+         m->jammed ? "  (the processor is jammed)" : "");
   for (int i = 0; i < d->watch_count; i++) {
     const int64_t value = vcs_expression_value(&d->watches[i].expression, &moment);
     printf("  %s = %" PRId64 " $%" PRIX64 "\n", d->watches[i].text, value, (uint64_t)value & 0xFFFF);
@@ -191,7 +190,7 @@ static bool number_of(debugger_t *d, const char *text, int64_t otherwise, int64_
 
 /* ---- Commands: moving --------------------------------------------------------------------------------------- */
 
-static bool said_interrupted(void) {
+static bool report_interrupt(void) {
   if (!vcs_interrupted()) return false;
   vcs_interrupt_clear();
   printf("interrupted\n");
@@ -210,7 +209,7 @@ static bool past_line(const debugger_t *d, int64_t target) { return line_number(
 static void run_until(debugger_t *d, arrived_t arrived, int64_t target) {
   for (;;) {
     if (!step(d)) {
-      if (d->m->jammed) printf("the processor stands still: it has executed a halt opcode\n");
+      if (d->m->jammed) printf("the processor is jammed: it executed a halt opcode\n");
       return;
     }
     if (arrived(d, target)) return;
@@ -219,7 +218,7 @@ static void run_until(debugger_t *d, arrived_t arrived, int64_t target) {
       printf("breakpoint %d: %s\n", hit + 1, d->breaks[hit].text);
       return;
     }
-    if (said_interrupted()) return;
+    if (report_interrupt()) return;
   }
 }
 
@@ -228,7 +227,7 @@ static void command_step(debugger_t *d, const char *rest) {
   if (!number_of(d, rest, 1, &count)) return;
   for (int64_t i = 0; i < count && step(d) && !vcs_interrupted(); i++) {
   }
-  said_interrupted();
+  report_interrupt();
   show_here(d);
 }
 
@@ -252,7 +251,7 @@ static void command_continue(debugger_t *d, const char *rest) {
   show_here(d);
 }
 
-/* To the moment in which the line, or the frame, before this one began. */
+/* Goes to the beginning of the previous line, or of this or the previous frame. */
 static bool back_line(debugger_t *d) {
   const int64_t line = line_number(d);
   bool moved = false;
@@ -286,10 +285,10 @@ static void command_back(debugger_t *d, const char *rest) {
   if (!number_of(d, rest, 1, &count)) return;
   for (int64_t i = 0; i < count; i++) {
     if (!units[unit].back(d)) {
-      printf("this is the beginning: nothing is known of what was before\n");
+      printf("this is the beginning of the history\n");
       break;
     }
-    if (said_interrupted()) break;
+    if (report_interrupt()) break;
   }
   show_here(d);
 }
@@ -309,7 +308,7 @@ static void command_reverse(debugger_t *d, const char *rest) {
         if (!step(d)) break;
       }
     }
-    if (found >= 0 || frame == vcs_history_first(d->past) || said_interrupted()) break;
+    if (found >= 0 || frame == vcs_history_first(d->past) || report_interrupt()) break;
     frame--;
   }
   go(d, frame, found < 0 ? 0 : found);
@@ -317,7 +316,7 @@ static void command_reverse(debugger_t *d, const char *rest) {
   if (found >= 0)
     printf("breakpoint %d: %s\n", hit + 1, d->breaks[hit].text);
   else
-    printf("no breakpoint was met before this\n");
+    printf("no earlier breakpoint\n");
   show_here(d);
 }
 
@@ -355,7 +354,7 @@ static void command_watch(debugger_t *d, const char *rest) {
   if (!*rest)
     d->watch_count = 0;
   else if (d->watch_count == WATCHES_MAX)
-    return complain(d, "there are 16 watches already; 'watch' alone forgets all");
+    return complain(d, "there are 16 watches already; 'watch' alone removes all");
   else {
     watch_t *watch = &d->watches[d->watch_count];
     if (vcs_expression_read(rest, &d->symbols, &watch->expression, &error)) return complain(d, error.message);
@@ -374,19 +373,15 @@ static void command_print(debugger_t *d, const char *rest) {
 }
 
 static void command_disassemble(debugger_t *d, const char *rest) {
+  vcs_disassembly_t rows[16];
   int64_t at;
   if (!number_of(d, rest, d->m->pc, &at)) return;
-  uint16_t pc = (uint16_t)at;
+  vcs_disassemble_list(d->cart, d->m, &d->symbols, (uint16_t)at, rows, 16);
   for (int i = 0; i < 16; i++) {
-    char text[64];
-    const char *label = vcs_symbol_name(&d->symbols, pc, false);
-    if (label && pc & 0x1000) printf("%s:\n", label);
-    const int length = vcs_disassemble_named(&d->symbols, d->cart, d->m, pc, text, sizeof text);
-    printf("%s %04X ", pc == d->m->pc ? ">" : " ", pc);
-    for (int j = 0; j < 3; j++)
-      j < length ? printf(" %02X", vcs_peek(d->cart, d->m, (uint16_t)(pc + j))) : printf("   ");
-    printf("  %s\n", text);
-    pc = (uint16_t)(pc + length);
+    if (*rows[i].label) printf("%s:\n", rows[i].label);
+    printf("%s %04X ", rows[i].address == d->m->pc ? ">" : " ", rows[i].address);
+    for (int j = 0; j < 3; j++) j < rows[i].length ? printf(" %02X", rows[i].bytes[j]) : printf("   ");
+    printf("  %s\n", rows[i].text);
   }
 }
 
@@ -497,13 +492,13 @@ static const struct {
     {"break", "br", command_break,
      "[pc A|cycle N|scanline N|pixel X,Y|read A|write A|access A] [if CONDITION]  alone: list them"},
     {"delete", "del", command_delete, "[N]  a breakpoint; alone: all"},
-    {"watch", "w", command_watch, "EXPRESSION  is shown at every stop; alone: forget all"},
+    {"watch", "w", command_watch, "EXPRESSION  shown at every stop; alone: remove all"},
     {"print", "p", command_print,
      "EXPRESSION  as in a + [$80 + x] << 1; names: a x y sp p pc cycle scanline clock frame"},
     {"disassemble", "d", command_disassemble, "[A]  from the program counter or an address on"},
-    {"memory", "m", command_memory, "[A]  128 bytes, RAM unless told otherwise"},
+    {"memory", "m", command_memory, "[A]  128 bytes from an address on; default: RAM"},
     {"state", "st", command_state, "[NAME]  fields of the machine: state grp, state timer"},
-    {"hold", "h", command_hold, "[right,fire ...]  what hands hold from the next frame on; alone: nothing"},
+    {"hold", "h", command_hold, "[right,fire ...]  controls held from the next frame on; alone: none"},
     {"symbols", "sym", command_symbols, "FILE  of dasm -s"},
     {"trace", "t", command_trace, "FILE.csv|off  every instruction from now on, as CSV (.gz: gzipped)"},
     {"screenshot", "shot", command_screenshot, "FILE.png"},
@@ -515,7 +510,7 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 static void command_help(debugger_t *d, const char *rest) {
   (void)d, (void)rest;
   for (int i = 0; i < COMMANDS; i++) printf("  %-11s %-4s %s\n", commands[i].name, commands[i].brief, commands[i].help);
-  printf("  an empty line does the last command again; Ctrl-C stops a run\n");
+  printf("  an empty line repeats the last command; Ctrl-C stops a run\n");
 }
 
 static void execute(debugger_t *d, const char *line) {
@@ -553,11 +548,12 @@ static void converse(debugger_t *d, FILE *from, bool asks) {
 
 /* ---- The command -------------------------------------------------------------------------------------------- */
 
-static vcs_status_t set_up(debugger_t *d, const vcs_setup_choice_t *choice, const char *symbols, vcs_error_t *error) {
-  vcs_status_t status = vcs_setup_open(choice, &d->setup, error);
+static vcs_status_t set_up(debugger_t *d, const vcs_cli_setup_t *choice, const char *symbols, vcs_error_t *error) {
+  vcs_status_t status = vcs_rom_open(choice->rom, &choice->rom_options, &d->rom, error);
+  if (status == VCS_OK) status = vcs_setup_create(d->rom.cart, &choice->setup, &d->setup, error);
   if (status) return status;
   const vcs_run_t *run = &d->setup.run;
-  d->cart = d->setup.rom.cart;
+  d->cart = d->rom.cart;
   d->frame = d->setup.frame;
   d->controls = run->controls[0];
   d->m = calloc(1, sizeof *d->m);
@@ -579,19 +575,20 @@ static void tear_down(debugger_t *d) {
   free(d->m);
   free(d->frames);
   vcs_setup_free(&d->setup);
+  vcs_rom_free(&d->rom);
 }
 
 int vcs_cli_debug(int argc, char **argv) {
-  vcs_setup_choice_t choice = {.frame = -1, .horizon = 1};
+  vcs_cli_setup_t choice = {.setup = {.frame = -1, .horizon = 1}};
   const char *symbols = NULL, *script = NULL;
   const vcs_arg_t args[] = {
       VCS_ARG_POSITIONAL("ROM", &choice.rom, "a ROM image, the name of a game, or demo"),
-      VCS_ARG_INTEGER("frame", &choice.frame, -1, 100000000, "frames to play before; -1: all --actions, or none"),
-      VCS_ARG_INTEGER("seed", &choice.seed, 0, INT64_MAX, "whose actions: the records' stream; 0: NOOP only"),
-      VCS_ARG_TEXT("actions", &choice.actions, "LIST", "or these actions, then NOOP: NOOP*60,RIGHT*4"),
+      VCS_ARG_INTEGER("frame", &choice.setup.frame, -1, 100000000, "frames to play first; -1: all --actions, or none"),
+      VCS_ARG_INTEGER("seed", &choice.setup.seed, 0, INT64_MAX, "actions from the records' stream; 0: NOOP only"),
+      VCS_ARG_TEXT("actions", &choice.setup.actions, "LIST", "or these actions, then NOOP: NOOP*60,RIGHT*4"),
       VCS_ARG_TEXT("symbols", &symbols, "FILE", "names from a symbol file of dasm -s"),
       VCS_ARG_TEXT("commands", &script, "FILE", "commands to do first, one a line"),
-      VCS_ARGS_CART(&choice.choice),
+      VCS_ARGS_CART(&choice.rom_options),
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,

@@ -1,60 +1,107 @@
-/* explain.c: `diffvcs explain GAME --frame N --output pixel:ROW,COLUMN`: why a pixel is what it is, as a page
- * (explain.h). */
-#include "study/explain.h"
-#include "host/progress.h"
+/* explain.c: `diffvcs explain ROM --frame N --output pixel:ROW,COLUMN`: explains an output, as a page. */
+#include "cli/common.h"
 
 static const char command[] = "diffvcs explain";
 
 enum { HORIZON_MAX = 1000 };
 
-static int explain(const vcs_question_t *question, const char *out) {
-  static vcs_explanation_t explanation;
-  vcs_error_t error = {""};
-  vcs_text_t text = {0};
-  vcs_rom_t rom;
-  int exit_code = vcs_rom_open_or_complain(command, question->setup.rom, &question->setup.choice, &rom);
-  if (exit_code != VCS_ARGS_GO) return exit_code;
-  vcs_rom_free(&rom);
-  vcs_status_t status = vcs_explain(question, &explanation, &error);
-  if (status == VCS_OK && !vcs_interrupted()) {
-    vcs_explain_summary(&explanation, &text);
-    printf("%s\n", text.text ? text.text : "");
-    status = vcs_explain_page(&explanation, out, &error);
+typedef struct {
+  vcs_cli_setup_t setup;
+  const char *output, *pixel, *region, *object, *ram; /* one of them, or `score` */
+  bool score;
+  int64_t span, window;
+  const char *out;
+  char target[96]; /* the output as vcs_target_parse reads it */
+  int object_number;
+} options_t;
+
+static vcs_status_t explain(const vcs_rom_t *rom, const vcs_setup_t *setup, void *context, vcs_error_t *error) {
+  static const char *const files[] = {"frame.png", "ram.png", "rom.png", "explain.html", "explain.json"};
+  const options_t *o = context;
+  static vcs_explanation_t explanation; /* too large for a stack */
+  vcs_bar_t bar = {0};
+  const vcs_explain_options_t options = {.target = o->object ? NULL : o->target,
+                                         .object = o->object_number,
+                                         .span = o->span,
+                                         .window = o->window,
+                                         .env = setup->env,
+                                         .report = vcs_bar_report(&bar)};
+  vcs_status_t status = vcs_explain(&setup->run, &options, &explanation, error);
+  vcs_bar_finish(&bar);
+  if (status == VCS_OK) {
+    char *summary = vcs_explain_summary(&explanation);
+    printf("%s\n", summary ? summary : "");
+    vcs_text_release(summary);
+    status = vcs_explain_page(&explanation, rom->name, setup->frame, o->out, error);
   }
-  vcs_text_free(&text);
+  for (int i = 0; i < 5 && status == VCS_OK; i++) {
+    char path[VCS_PATH_SIZE];
+    if (vcs_path_join(path, sizeof path, o->out, files[i])) printf("wrote     %s\n", path);
+  }
   vcs_explanation_free(&explanation);
-  return vcs_cli_end(command, status, &error);
+  return status;
+}
+
+/* Reads the one output that was chosen. */
+static int read_output(options_t *o) {
+  if (!!o->output + !!o->pixel + !!o->region + !!o->object + !!o->ram + o->score != 1) {
+    return vcs_cli_complain(command, VCS_EXIT_USAGE,
+                            "choose one output: --output pixel:ROW,COLUMN, --pixel X,Y, --region X,Y,W,H, --object P0, "
+                            "--ram 9C or --score");
+  }
+  if (o->object) {
+    o->object_number = vcs_object_by_name(o->object);
+    if (o->object_number >= 0) return VCS_ARGS_GO;
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--object takes P0, P1, M0, M1, BL or PF, not '%.20s'", o->object);
+  }
+  if (o->pixel) {
+    int x, y;
+    char more;
+    if (sscanf(o->pixel, "%9d,%9d%c", &x, &y, &more) != 2) {
+      return vcs_cli_complain(command, VCS_EXIT_USAGE, "--pixel takes a column and a row, as 80,100, not '%.40s'",
+                              o->pixel);
+    }
+    snprintf(o->target, sizeof o->target, "pixel:%d,%d", y, x);
+  } else if (o->region) {
+    snprintf(o->target, sizeof o->target, "region:%.60s", o->region);
+  } else if (o->ram) {
+    snprintf(o->target, sizeof o->target, "ram:%.60s", o->ram + (*o->ram == '$'));
+  } else {
+    snprintf(o->target, sizeof o->target, "%.90s", o->output ? o->output : "score");
+  }
+  return VCS_ARGS_GO;
 }
 
 int vcs_cli_explain(int argc, char **argv) {
-  vcs_question_t q = {.setup = {.frame = -1, .horizon = 8}, .span = 1, .window = VCS_CLI_WINDOW};
-  const char *out = "explain";
+  options_t o = {
+      .setup.setup = {.frame = -1, .horizon = 8, .replay = 1}, .span = 1, .window = VCS_STUDY_WINDOW, .out = "explain"};
   const vcs_arg_t args[] = {
-      VCS_ARG_POSITIONAL("ROM", &q.setup.rom, "a ROM image, the name of a game, or demo"),
-      VCS_ARG_INTEGER("frame", &q.setup.frame, -1, 100000000,
-                      "the frame that is asked about; -1: all --actions, or 300"),
-      VCS_ARG_TEXT("output", &q.output, "WHAT",
-                   "why is this so? As in grad: pixel:ROW,COLUMN, region:X,Y,W,H, ram:9C, score"),
-      VCS_ARG_TEXT("pixel", &q.pixel, "X,Y", "or this pixel, the column first: --pixel 38,190 is pixel:190,38"),
-      VCS_ARG_TEXT("region", &q.region, "X,Y,W,H", "or this region"),
-      VCS_ARG_TEXT("object", &q.object, "NAME", "or all that this lights: P0, P1, M0, M1, BL, PF"),
-      VCS_ARG_TEXT("ram", &q.ram, "ADDRESS", "or this byte of RAM after the frame: 9C, or a bit of it: 9C.3"),
-      VCS_ARG_FLAG("score", &q.score, "or the points won in the last frames"),
-      VCS_ARG_INTEGER("span", &q.span, 1, HORIZON_MAX, "so many frames before, bits of RAM and ROM are flipped"),
-      VCS_ARG_INTEGER("horizon", &q.setup.horizon, 1, HORIZON_MAX, "so many frames back, controls are tried"),
-      VCS_ARG_INTEGER("seed", &q.setup.seed, 0, INT64_MAX, "whose actions: the records' stream; 0: NOOP only"),
-      VCS_ARG_TEXT("actions", &q.setup.actions, "LIST", "or these actions, then NOOP: NOOP*60,RIGHT*4"),
-      VCS_ARG_INTEGER("window", &q.window, 1, 1000000, "bit+fork: instructions within which a branch's sides meet"),
-      VCS_ARG_TEXT("out", &out, "DIR", "where to write"),
-      VCS_ARGS_CART(&q.setup.choice),
+      VCS_ARG_ROM(&o.setup),
+      VCS_ARGS_PLAYED(&o.setup),
+      VCS_ARG_TEXT("output", &o.output, "WHAT",
+                   "the output after that frame, as in grad: pixel:ROW,COLUMN, region:X,Y,W,H, ram:9C, score"),
+      VCS_ARG_TEXT("pixel", &o.pixel, "X,Y", "or this pixel, the column first: --pixel 38,190 is pixel:190,38"),
+      VCS_ARG_TEXT("region", &o.region, "X,Y,W,H", "or this region"),
+      VCS_ARG_TEXT("object", &o.object, "NAME", "or all pixels that this object draws: P0, P1, M0, M1, BL, PF"),
+      VCS_ARG_TEXT("ram", &o.ram, "ADDRESS", "or this byte of RAM after the frame: 9C, or a bit of it: 9C.3"),
+      VCS_ARG_FLAG("score", &o.score, "or the points won in the last frames"),
+      VCS_ARG_INTEGER("span", &o.span, 1, HORIZON_MAX, "bits of RAM and ROM are flipped this many frames before"),
+      VCS_ARG_INTEGER("horizon", &o.setup.setup.horizon, 1, HORIZON_MAX, "controls are tried this many frames back"),
+      VCS_ARG_INTEGER("window", &o.window, 1, 1000000, VCS_WINDOW_HELP),
+      VCS_ARG_TEXT("out", &o.out, "DIR", "directory to write into"),
+      VCS_ARGS_CART(&o.setup.rom_options),
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,
-      "Why a pixel is what it is: which object lit it, which register writes at which beam position made it so, by\n"
-      "which instructions, from which bytes of RAM and ROM, and which controls of earlier frames; each with its truth\n"
-      "(the bit flipped, the frames run again) and its derivative by every method. Writes a page that needs nothing\n"
-      "else (explain.html), the same as explain.json, and frame.png, ram.png, rom.png.\n\n"
-      "--output takes what it takes in grad and smooth: pixel:ROW,COLUMN has the row first, --pixel X,Y the "
+      "Explains a pixel, a region, an object, a byte of RAM or the score: which objects draw it, which register "
+      "writes\n"
+      "at which beam position it depends on, which instructions computed them, and which bytes of RAM and ROM and "
+      "which\n"
+      "controls of earlier frames change it; each with its truth (the bit is flipped and the frames run again) and "
+      "its\n"
+      "derivative by every method. Writes a self-contained page (explain.html), the same as explain.json, and\n"
+      "frame.png, ram.png, rom.png.\n\n"
+      "--output is read as in grad and smooth: pixel:ROW,COLUMN has the row first, --pixel X,Y the "
       "column." VCS_ROMS_NOTE,
       "diffvcs explain space_invaders --frame 1050 --output pixel:190,38 --out why\n"
       "diffvcs explain demo --frame 100 --pixel 80,100\n"
@@ -62,9 +109,6 @@ int vcs_cli_explain(int argc, char **argv) {
       "diffvcs explain breakout --seed 1 --frame 600 --ram 9C\n",
       args};
   int exit_code = vcs_args_read(&usage, argc, argv);
-  if (exit_code == VCS_ARGS_GO) exit_code = vcs_setup_complete(&q.setup, command);
-  if (exit_code == VCS_ARGS_GO) exit_code = vcs_output_directory(command, out);
-  if (exit_code != VCS_ARGS_GO) return exit_code;
-  vcs_interrupt_catch();
-  return explain(&q, out);
+  if (exit_code == VCS_ARGS_GO) exit_code = read_output(&o);
+  return exit_code == VCS_ARGS_GO ? vcs_cli_study(command, &o.setup, o.out, explain, &o) : exit_code;
 }

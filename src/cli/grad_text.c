@@ -4,128 +4,9 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plot/map.h"
-#include "core/state.h"
-
-/* ---- Groups ------------------------------------------------------------------------------------------------- */
-
-static const struct {
-  const char *name, *fields; /* fields of the machine, with a blank around each */
-} groups[] = {
-    {"rom", NULL},
-    {"ram", " ram cart_ram "},
-    {"input", NULL},
-    {"cpu", " a x y sp p "},
-    {"tia",
-     " collisions vsync vblank nusiz colu ctrlpf reflect pf grp grp_old enam enabl enabl_old hm vdelp vdelbl resmp "
-     "pos "},
-    {"riot", " timer timer_cycle timer_shift ddra port_a_out "},
-};
-enum { GROUPS = sizeof groups / sizeof *groups };
-
-int vcs_wrt_read(const char *text) {
-  int wrt = 0;
-  for (const char *at = text;; at++) {
-    const size_t length = strcspn(at, ",");
-    int group = 0;
-    while (group < GROUPS && !(strlen(groups[group].name) == length && strncmp(groups[group].name, at, length) == 0)) {
-      group++;
-    }
-    if (group == GROUPS) return 0;
-    wrt |= 1 << group;
-    at += length;
-    if (!*at) return wrt;
-  }
-}
-
-static bool is_asked(int wrt, const char *field) {
-  char word[40];
-  snprintf(word, sizeof word, " %.36s ", field);
-  for (int i = 0; i < GROUPS; i++) {
-    if (wrt >> i & 1 && groups[i].fields && strstr(groups[i].fields, word)) return true;
-  }
-  return false;
-}
-
-/* ---- Bytes in order of importance --------------------------------------------------------------------------- */
-
-typedef struct {
-  const float *bits;
-  uint32_t index;
-  char name[32];
-} entry_t;
-
-typedef struct {
-  entry_t *entries;
-  size_t count, capacity;
-  bool failed;
-} entries_t;
-
-static void add_entry(entries_t *list, const float *bits, uint32_t index, const char *name) {
-  if (vcs_map_largest(bits, 8) == 0 || list->failed) return;
-  if (list->count == list->capacity) {
-    const size_t capacity = list->capacity ? 2 * list->capacity : 256;
-    entry_t *entries = realloc(list->entries, capacity * sizeof *entries);
-    list->failed = !entries;
-    if (!entries) return;
-    list->entries = entries;
-    list->capacity = capacity;
-  }
-  entry_t *entry = &list->entries[list->count++];
-  *entry = (entry_t){bits, index, ""};
-  snprintf(entry->name, sizeof entry->name, "%s", name);
-}
-
-static int by_importance(const void *a, const void *b) {
-  const entry_t *x = a, *y = b;
-  const float first = fabsf(vcs_map_largest(x->bits, 8)), second = fabsf(vcs_map_largest(y->bits, 8));
-  if (first != second) return first > second ? -1 : 1;
-  return (x->index > y->index) - (x->index < y->index);
-}
-
-static void sort_entries(entries_t *list) {
-  if (list->count) qsort(list->entries, list->count, sizeof *list->entries, by_importance);
-}
-
-/* Bytes of the fields that were asked for. */
-static void list_state(const float *slots, int wrt, size_t size, entries_t *list) {
-  const vcs_field_t *field;
-  for (int i = 0; (field = vcs_field(i)); i++) {
-    if (!is_asked(wrt, field->name)) continue;
-    for (size_t n = 0; n < field->count; n++) {
-      char name[32];
-      const size_t offset = field->offset + n * field->size;
-      if (offset >= size) break;
-      if (strcmp(field->name, "ram") == 0) {
-        snprintf(name, sizeof name, "$%02X", (unsigned)(0x80 + n));
-      } else if (field->count > 1) {
-        snprintf(name, sizeof name, "%.16s[%u]", field->name, (unsigned)n);
-      } else {
-        snprintf(name, sizeof name, "%.24s", field->name);
-      }
-      for (size_t byte = 0; byte < field->size; byte++) {
-        add_entry(list, slots + 8 * (offset + byte), (uint32_t)(offset + byte), name);
-      }
-    }
-  }
-  sort_entries(list);
-}
-
-bool vcs_finding_rank(vcs_finding_t *finding) {
-  entries_t list = {0};
-  const uint32_t size = finding->setup->rom.cart->rom_size;
-  for (uint32_t i = 0; i < size; i++) add_entry(&list, finding->rom + 8 * (size_t)i, i, "");
-  sort_entries(&list);
-  finding->ranking = malloc((list.count ? list.count : 1) * sizeof *finding->ranking);
-  if (!finding->ranking) list.failed = true;
-  for (size_t i = 0; !list.failed && i < list.count; i++) finding->ranking[i] = list.entries[i].index;
-  finding->ranked = (uint32_t)list.count;
-  free(list.entries);
-  return !list.failed;
-}
 
 /* ---- For people --------------------------------------------------------------------------------------------- */
 
@@ -145,49 +26,51 @@ static void print_more(vcs_text_t *text, size_t count, int limit) {
   if (count > (size_t)limit) vcs_text_printf(text, "        ... and %zu more\n", count - (size_t)limit);
 }
 
-/* A derivative, and beside the first ones the truth. */
+/* Prints a derivative, and beside the first ones the truth. */
 enum { TRUTH_LINES = 32 };
 
 static void print_derivative(const vcs_finding_t *f, const vcs_place_t *place, float value, bool with_truth,
                              vcs_text_t *text) {
   vcs_text_printf(text, "%10.4g  ", (double)value);
   if (with_truth) {
-    vcs_text_printf(text, "%8.4g", vcs_target_truth(f->target, f->setup, place, f->scale_values, f->value));
+    vcs_text_printf(text, "%8.4g",
+                    vcs_target_truth(&f->target, &f->setup->run, f->setup->env, place, f->attribution.value));
   } else {
     vcs_text_printf(text, "%8s", "-");
   }
 }
 
 static void print_rom(const vcs_finding_t *f, int limit, vcs_text_t *text) {
+  const vcs_attribution_t *a = &f->attribution;
   vcs_text_printf(text, "\nROM: %u bytes\n  rank  derivative     truth  bit  offset  address  byte      what it is\n",
-                  (unsigned)f->ranked);
-  for (uint32_t i = 0; i < f->ranked && i < (uint32_t)limit; i++) {
+                  (unsigned)a->ranked);
+  for (uint32_t i = 0; i < a->ranked && i < (uint32_t)limit; i++) {
     char address[16], what[64];
-    const uint32_t offset = f->ranking[i];
-    const float *bits = f->rom + 8 * (size_t)offset;
+    const uint32_t offset = a->ranking[i];
+    const float *bits = a->rom + 8 * (size_t)offset;
     const int bit = largest_bit(bits);
-    vcs_rom_address(&f->uses[offset], offset, address, sizeof address);
-    vcs_rom_describe(&f->uses[offset], what, sizeof what);
+    vcs_rom_address(&a->uses[offset], offset, address, sizeof address);
+    vcs_rom_describe(&a->uses[offset], what, sizeof what);
     const vcs_place_t place = {VCS_PLACE_ROM, (uint8_t)bit, 0, offset};
     vcs_text_printf(text, "  %4u  ", (unsigned)i + 1);
     print_derivative(f, &place, bits[bit], i < TRUTH_LINES, text);
     vcs_text_printf(text, "  %3d  %06X  %-7s  ", bit, (unsigned)offset, address);
-    print_binary(text, f->setup->rom.cart->rom[offset]);
+    print_binary(text, vcs_cart_image(f->setup->cart)[offset]);
     vcs_text_printf(text, "  %s\n", what);
   }
-  print_more(text, f->ranked, limit);
+  print_more(text, a->ranked, limit);
 }
 
-/* The truth is told of RAM before the run; a register may have no machine with its bit flipped. */
+/* The truth is printed for RAM before the run only: for some bits of registers no machine has the flipped value. */
 static void print_state(const vcs_finding_t *f, const char *title, const float *slots, const uint8_t *bytes, int wrt,
                         int limit, vcs_text_t *text) {
-  entries_t list = {0};
-  const size_t size = vcs_state_size(f->setup->rom.cart);
+  vcs_ranked_t *list;
+  size_t count;
   const bool with_truth = !f->forward && wrt == VCS_WRT_RAM;
-  list_state(slots, wrt, size, &list);
-  vcs_text_printf(text, "\n%s: %zu bytes\n  rank  derivative     truth  bit  byte      where\n", title, list.count);
-  for (size_t i = 0; i < list.count && i < (size_t)limit; i++) {
-    const entry_t *entry = &list.entries[i];
+  if (vcs_rank_state(f->setup->cart, slots, wrt, &list, &count, NULL)) text->failed = true;
+  vcs_text_printf(text, "\n%s: %zu bytes\n  rank  derivative     truth  bit  byte      where\n", title, count);
+  for (size_t i = 0; i < count && i < (size_t)limit; i++) {
+    const vcs_ranked_t *entry = &list[i];
     const int bit = largest_bit(entry->bits);
     const vcs_place_t place = {VCS_PLACE_STATE, (uint8_t)bit, 0, entry->index};
     vcs_text_printf(text, "  %4zu  ", i + 1);
@@ -196,18 +79,17 @@ static void print_state(const vcs_finding_t *f, const char *title, const float *
     print_binary(text, bytes[entry->index]);
     vcs_text_printf(text, "  %s\n", entry->name);
   }
-  print_more(text, list.count, limit);
-  if (list.failed) text->failed = true;
-  free(list.entries);
+  print_more(text, count, limit);
+  vcs_text_release((char *)list);
 }
 
 static void print_inputs(const vcs_finding_t *f, vcs_text_t *text) {
   const int32_t frames = f->setup->run.frames;
   int count = 0;
-  vcs_text_printf(text, "\nInputs, held in a frame of the run\n  derivative     truth\n");
+  vcs_text_printf(text, "\nInputs, held for one frame of the run\n  derivative     truth\n");
   for (int32_t frame = 0; frame < frames; frame++) {
     for (int input = 0; input < VCS_INPUTS; input++) {
-      const float value = f->input[VCS_INPUTS * (size_t)frame + (size_t)input];
+      const float value = f->attribution.input[VCS_INPUTS * (size_t)frame + (size_t)input];
       if (value == 0) continue;
       const vcs_place_t place = {VCS_PLACE_INPUT, 0, (uint16_t)frame, (uint32_t)input};
       vcs_text_printf(text, "  ");
@@ -219,10 +101,10 @@ static void print_inputs(const vcs_finding_t *f, vcs_text_t *text) {
 }
 
 static void print_pixels(const vcs_finding_t *f, vcs_text_t *text) {
-  const int height = f->setup->rom.cart->frame_height;
+  const int height = vcs_cart_info(f->setup->cart)->height;
   int moved = 0, top = height, bottom = 0, left = VCS_WIDTH, right = 0;
   for (int i = 0; i < VCS_WIDTH * height; i++) {
-    if (f->pixels[i] == 0) continue;
+    if (f->effect.pixels[i] == 0) continue;
     const int x = i % VCS_WIDTH, y = i / VCS_WIDTH;
     moved++;
     top = y < top ? y : top;
@@ -233,13 +115,13 @@ static void print_pixels(const vcs_finding_t *f, vcs_text_t *text) {
   vcs_text_printf(text, "\nPixels: %d", moved);
   if (moved) {
     vcs_text_printf(text, ", rows %d to %d, columns %d to %d, largest %.4g", top, bottom, left, right,
-                    (double)vcs_map_largest(f->pixels, (size_t)(VCS_WIDTH * height)));
+                    (double)vcs_map_largest(f->effect.pixels, (size_t)(VCS_WIDTH * height)));
   }
   vcs_text_printf(text, "\n");
 }
 
 static void print_agreement(const char *title, const vcs_agreement_t *a, vcs_text_t *text) {
-  vcs_text_printf(text, "%s: %" PRId64 " true ones, %" PRId64 " found, %" PRId64 " of them true", title, a->in_truth,
+  vcs_text_printf(text, "%s: %" PRId64 " change, %" PRId64 " predicted, %" PRId64 " of them right", title, a->in_truth,
                   a->in_estimate, a->in_both);
   if (a->in_truth && a->in_estimate) vcs_text_printf(text, "; cosine %.3f", vcs_agreement_cosine(a));
   vcs_text_printf(text, "\n");
@@ -247,38 +129,40 @@ static void print_agreement(const char *title, const vcs_agreement_t *a, vcs_tex
 
 static void print_heading(const vcs_finding_t *f, vcs_text_t *text) {
   const vcs_setup_t *setup = f->setup;
-  vcs_text_printf(text, "game      %s (profile %s)\n", setup->rom.name,
-                  vcs_profile_name(vcs_cart_info(setup->rom.cart)->profile));
-  vcs_text_printf(text, "run       frame %" PRId64 " and %d of nothing\n", setup->frame, (int)setup->run.frames);
+  vcs_text_printf(text, "game      %s (profile %s)\n", f->name, vcs_profile_name(vcs_cart_info(setup->cart)->profile));
+  vcs_text_printf(text, "run       %d frames without input after frame %" PRId64 "\n", (int)setup->run.frames,
+                  setup->frame);
   if (f->forward) {
-    vcs_text_printf(text, "moved by  %s\n", f->what);
+    vcs_text_printf(text, "cause     %s\n", f->what);
   } else {
-    vcs_text_printf(text, "output    %s = %g\n", f->what, f->value);
+    vcs_text_printf(text, "output    %s = %g\n", f->what, f->attribution.value);
   }
   vcs_text_printf(text, "method    %s", f->method);
   if (f->window) vcs_text_printf(text, ", window %d", (int)f->window);
   vcs_text_printf(text, ", scale %s\n", f->scale);
-  if (f->report.forks) {
-    vcs_text_printf(text, "forks     %" PRIu64 ", of which %" PRIu64 " met the run again\n", f->report.forks,
-                    f->report.rejoined);
+  const vcs_grad_report_t *report = f->forward ? &f->effect.report : &f->attribution.report;
+  if (report->forks) {
+    vcs_text_printf(text, "forks     %" PRIu64 ", %" PRIu64 " of them rejoined the run\n", report->forks,
+                    report->rejoined);
   }
 }
 
 void vcs_finding_print(const vcs_finding_t *f, int limit, vcs_text_t *text) {
   const uint8_t *start = (const uint8_t *)f->setup->run.start;
-  const int others = f->wrt & (VCS_WRT_CPU | VCS_WRT_TIA | VCS_WRT_RIOT);
+  const int registers = f->wrt & (VCS_WRT_CPU | VCS_WRT_TIA | VCS_WRT_RIOT);
   print_heading(f, text);
   if (f->forward) {
     print_pixels(f, text);
-    print_agreement("Pixels beside the truth", &f->pixels_agree, text);
-    print_agreement("RAM bits beside the truth", &f->ram_agree, text);
-    print_state(f, "RAM after the run", f->end, (const uint8_t *)f->ending->machine, VCS_WRT_RAM, limit, text);
+    print_agreement("Pixels against the truth", &f->effect.pixels_agree, text);
+    print_agreement("RAM bits against the truth", &f->effect.ram_agree, text);
+    print_state(f, "RAM after the run", f->effect.state, (const uint8_t *)f->effect.ending.machine, VCS_WRT_RAM, limit,
+                text);
     return;
   }
-  if (f->rom) print_rom(f, limit, text);
-  if (f->wrt & VCS_WRT_RAM) print_state(f, "RAM", f->state, start, VCS_WRT_RAM, limit, text);
-  if (others) print_state(f, "Registers", f->state, start, others, limit, text);
-  if (f->input) print_inputs(f, text);
+  if (f->attribution.rom) print_rom(f, limit, text);
+  if (f->wrt & VCS_WRT_RAM) print_state(f, "RAM", f->attribution.state, start, VCS_WRT_RAM, limit, text);
+  if (registers) print_state(f, "Registers", f->attribution.state, start, registers, limit, text);
+  if (f->attribution.input) print_inputs(f, text);
 }
 
 /* ---- For programs ------------------------------------------------------------------------------------------- */
@@ -301,56 +185,57 @@ static void json_bits(vcs_text_t *text, const float *bits) {
   vcs_text_printf(text, "]}");
 }
 
-/* What comes before the item: a comma where it is not the first. */
+/* Begins an item of a list: with a comma unless it is the first. */
 static void json_item(vcs_text_t *text, bool *first) {
   vcs_text_printf(text, "%s\n    ", *first ? "" : ",");
   *first = false;
 }
 
 static void json_rom(const vcs_finding_t *f, vcs_text_t *text) {
+  const vcs_attribution_t *a = &f->attribution;
   bool first = true;
   vcs_text_printf(text, ",\n  \"rom\": [");
-  for (uint32_t i = 0; i < f->ranked; i++) {
+  for (uint32_t i = 0; i < a->ranked; i++) {
     char address[16], what[64];
-    const uint32_t offset = f->ranking[i];
-    vcs_rom_address(&f->uses[offset], offset, address, sizeof address);
-    vcs_rom_describe(&f->uses[offset], what, sizeof what);
+    const uint32_t offset = a->ranking[i];
+    vcs_rom_address(&a->uses[offset], offset, address, sizeof address);
+    vcs_rom_describe(&a->uses[offset], what, sizeof what);
     json_item(text, &first);
     vcs_text_printf(text, "{\"offset\": %u, \"address\": \"%s\", \"byte\": %d, \"what\": ", (unsigned)offset, address,
-                    f->setup->rom.cart->rom[offset]);
+                    vcs_cart_image(f->setup->cart)[offset]);
     vcs_text_json(text, what);
     vcs_text_printf(text, ", ");
-    json_bits(text, f->rom + 8 * (size_t)offset);
+    json_bits(text, a->rom + 8 * (size_t)offset);
   }
   vcs_text_printf(text, "\n  ]");
 }
 
-static void json_state(const char *key, const float *slots, const uint8_t *bytes, int wrt, size_t size,
+static void json_state(const vcs_finding_t *f, const char *key, const float *slots, const uint8_t *bytes, int wrt,
                        vcs_text_t *text) {
-  entries_t list = {0};
+  vcs_ranked_t *list;
+  size_t count;
   bool first = true;
-  list_state(slots, wrt, size, &list);
+  if (vcs_rank_state(f->setup->cart, slots, wrt, &list, &count, NULL)) text->failed = true;
   vcs_text_printf(text, ",\n  \"%s\": [", key);
-  for (size_t i = 0; i < list.count; i++) {
-    const entry_t *entry = &list.entries[i];
+  for (size_t i = 0; i < count; i++) {
+    const vcs_ranked_t *entry = &list[i];
     json_item(text, &first);
     vcs_text_printf(text, "{\"where\": \"%s\", \"byte\": %d, ", entry->name, bytes[entry->index]);
     json_bits(text, entry->bits);
   }
   vcs_text_printf(text, "\n  ]");
-  if (list.failed) text->failed = true;
-  free(list.entries);
+  vcs_text_release((char *)list);
 }
 
 static void json_inputs(const vcs_finding_t *f, vcs_text_t *text) {
   bool first = true;
   vcs_text_printf(text, ",\n  \"input\": [");
   for (int32_t i = 0; i < VCS_INPUTS * f->setup->run.frames; i++) {
-    if (f->input[i] == 0) continue;
+    if (f->attribution.input[i] == 0) continue;
     json_item(text, &first);
     vcs_text_printf(text, "{\"frame\": %d, \"input\": \"%s\", \"value\": ", (int)(i / VCS_INPUTS),
                     vcs_input_name(i % VCS_INPUTS));
-    json_number(text, f->input[i]);
+    json_number(text, f->attribution.input[i]);
     vcs_text_printf(text, "}");
   }
   vcs_text_printf(text, "\n  ]");
@@ -359,11 +244,11 @@ static void json_inputs(const vcs_finding_t *f, vcs_text_t *text) {
 static void json_pixels(const vcs_finding_t *f, vcs_text_t *text) {
   bool first = true;
   vcs_text_printf(text, ",\n  \"pixels\": [");
-  for (int i = 0; i < VCS_WIDTH * f->setup->rom.cart->frame_height; i++) {
-    if (f->pixels[i] == 0) continue;
+  for (int i = 0; i < VCS_WIDTH * vcs_cart_info(f->setup->cart)->height; i++) {
+    if (f->effect.pixels[i] == 0) continue;
     json_item(text, &first);
     vcs_text_printf(text, "{\"row\": %d, \"column\": %d, \"value\": ", i / VCS_WIDTH, i % VCS_WIDTH);
-    json_number(text, f->pixels[i]);
+    json_number(text, f->effect.pixels[i]);
     vcs_text_printf(text, "}");
   }
   vcs_text_printf(text, "\n  ]");
@@ -371,28 +256,28 @@ static void json_pixels(const vcs_finding_t *f, vcs_text_t *text) {
 
 void vcs_finding_json(const vcs_finding_t *f, vcs_text_t *text) {
   const vcs_setup_t *setup = f->setup;
-  const size_t size = vcs_state_size(setup->rom.cart);
+  const vcs_grad_report_t *report = f->forward ? &f->effect.report : &f->attribution.report;
   const uint8_t *start = (const uint8_t *)setup->run.start;
-  const int others = f->wrt & (VCS_WRT_CPU | VCS_WRT_TIA | VCS_WRT_RIOT);
+  const int registers = f->wrt & (VCS_WRT_CPU | VCS_WRT_TIA | VCS_WRT_RIOT);
   vcs_text_printf(text, "{\n  \"game\": ");
-  vcs_text_json(text, setup->rom.name);
+  vcs_text_json(text, f->name);
   vcs_text_printf(text, ",\n  \"profile\": \"%s\",\n  \"frame\": %" PRId64 ",\n  \"horizon\": %d,\n  \"%s\": ",
-                  vcs_profile_name(vcs_cart_info(setup->rom.cart)->profile), setup->frame, (int)setup->run.frames,
+                  vcs_profile_name(vcs_cart_info(setup->cart)->profile), setup->frame, (int)setup->run.frames,
                   f->forward ? "moved_by" : "output");
   vcs_text_json(text, f->what);
-  if (!f->forward) vcs_text_printf(text, ",\n  \"value\": %.9g", f->value);
+  if (!f->forward) vcs_text_printf(text, ",\n  \"value\": %.9g", f->attribution.value);
   vcs_text_printf(text, ",\n  \"method\": \"%s\",\n  \"window\": %d,\n  \"scale\": \"%s\"", f->method, (int)f->window,
                   f->scale);
   vcs_text_printf(text, ",\n  \"instructions\": %" PRIu64 ",\n  \"forks\": %" PRIu64 ",\n  \"rejoined\": %" PRIu64,
-                  f->report.instructions, f->report.forks, f->report.rejoined);
+                  report->instructions, report->forks, report->rejoined);
   if (f->forward) {
     json_pixels(f, text);
-    json_state("ram", f->end, (const uint8_t *)f->ending->machine, VCS_WRT_RAM, size, text);
+    json_state(f, "ram", f->effect.state, (const uint8_t *)f->effect.ending.machine, VCS_WRT_RAM, text);
   } else {
-    if (f->rom) json_rom(f, text);
-    if (f->wrt & VCS_WRT_RAM) json_state("ram", f->state, start, VCS_WRT_RAM, size, text);
-    if (others) json_state("registers", f->state, start, others, size, text);
-    if (f->input) json_inputs(f, text);
+    if (f->attribution.rom) json_rom(f, text);
+    if (f->wrt & VCS_WRT_RAM) json_state(f, "ram", f->attribution.state, start, VCS_WRT_RAM, text);
+    if (registers) json_state(f, "registers", f->attribution.state, start, registers, text);
+    if (f->attribution.input) json_inputs(f, text);
   }
   vcs_text_printf(text, "\n}\n");
 }

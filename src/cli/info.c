@@ -41,7 +41,7 @@ static void print_lines(const vcs_rom_t *rom) {
 
 int vcs_cli_info(int argc, char **argv) {
   const char *name = NULL;
-  vcs_cart_choice_t choice = {0};
+  vcs_rom_options_t choice = {0};
   bool json = false;
   const vcs_arg_t args[] = {VCS_ARG_POSITIONAL("ROM", &name, "a ROM image, the name of a game, or demo"),
                             VCS_ARGS_CART(&choice), VCS_ARG_FLAG("json", &json, "print JSON"), VCS_ARG_END};

@@ -24,7 +24,7 @@
 static const char command[] = "diffvcs play";
 
 typedef struct {
-  vcs_setup_choice_t setup;
+  vcs_cli_setup_t setup;
   int64_t zoom, frames;
   const char *out, *script;
   bool silent, fast;
@@ -65,10 +65,10 @@ typedef struct {
   vcs_controls_t controls;
   uint32_t *pixels; /* ARGB, as shown */
   float *gradient;  /* [height * 160] */
-  vcs_box_t boxes[VCS_SHOWN_OBJECTS];
-  vcs_gif_t *film;
+  vcs_box_t boxes[VCS_OBJECT_COUNT];
+  vcs_gif_t *recording;
   cue_t *cues;
-  int cue_count, cue_next, slot, shots, films, overlay;
+  int cue_count, cue_next, slot, shots, recordings, overlay;
   int64_t time; /* frames of time, played or not */
   bool paused, rewinding, turbo, step, quits, dirty;
 } player_t;
@@ -85,7 +85,7 @@ static void complain(const vcs_error_t *error) { vcs_cli_complain(command, VCS_E
 static const char *file_name(const player_t *p, char path[VCS_PATH_SIZE], const char *what, int number,
                              const char *ending) {
   char name[320];
-  snprintf(name, sizeof name, "%.255s-%s%d%s", p->run.setup.rom.name, what, number, ending);
+  snprintf(name, sizeof name, "%.255s-%s%d%s", p->run.rom.name, what, number, ending);
   if (!vcs_path_join(path, VCS_PATH_SIZE, p->options->out, name)) snprintf(path, VCS_PATH_SIZE, "%s", name);
   return path;
 }
@@ -140,23 +140,23 @@ static void screenshot(player_t *p) {
     say("wrote     %s", path);
 }
 
-static void toggle_film(player_t *p) {
+static void toggle_recording(player_t *p) {
   char path[VCS_PATH_SIZE];
   vcs_error_t error = {""};
   const vcs_cart_t *cart = p->run.cart;
-  if (p->film) {
-    if (vcs_gif_close(p->film, &error))
+  if (p->recording) {
+    if (vcs_gif_close(p->recording, &error))
       complain(&error);
     else
-      say("filmed    %s", file_name(p, path, "film", p->films++, ".gif"));
-    p->film = NULL;
+      say("recorded  %s", file_name(p, path, "video", p->recordings++, ".gif"));
+    p->recording = NULL;
     return;
   }
-  file_name(p, path, "film", p->films, ".gif");
-  if (vcs_gif_open(&p->film, path, VCS_WIDTH, cart->frame_height, vcs_cart_info(cart)->format, 1, 2, &error)) {
+  file_name(p, path, "video", p->recordings, ".gif");
+  if (vcs_gif_open(&p->recording, path, VCS_WIDTH, cart->frame_height, vcs_cart_info(cart)->format, 1, 2, &error)) {
     complain(&error);
   } else {
-    say("filming   %s", path);
+    say("recording %s", path);
   }
 }
 
@@ -183,7 +183,7 @@ static const struct {
     {SDLK_F6, "f6", "save", save_slot},
     {SDLK_F7, "f7", "the next slot", next_slot},
     {SDLK_F8, "f8", "load", load_slot},
-    {SDLK_F11, "f11", "film (GIF): start and end", toggle_film},
+    {SDLK_F11, "f11", "recording (GIF): start and end", toggle_recording},
     {SDLK_F12, "f12", "screenshot", screenshot},
     {SDLK_ESCAPE, "escape", "quit", quit},
 };
@@ -243,23 +243,30 @@ static void turn_paddle(player_t *p, int x) {
 
 static void explain_click(player_t *p, int x, int y) {
   static vcs_explanation_t explanation;
-  char pixel[32], path[VCS_PATH_SIZE];
+  char target[32], path[VCS_PATH_SIZE];
   int width, height;
   vcs_setup_t setup;
   vcs_error_t error = {""};
   SDL_GetWindowSize(p->window, &width, &height);
-  snprintf(pixel, sizeof pixel, "%d,%d", x * VCS_WIDTH / width, y * p->run.cart->frame_height / height);
-  const vcs_question_t question = {.pixel = pixel, .span = 1, .window = VCS_CLI_WINDOW};
-  vcs_status_t status = vcs_game_run_scene(&p->run, EXPLAIN_HORIZON, &setup, &error);
+  snprintf(target, sizeof target, "pixel:%d,%d", y * p->run.cart->frame_height / height, x * VCS_WIDTH / width);
+  const vcs_explain_options_t options = {.target = target};
+  vcs_status_t status = vcs_history_setup(p->run.past, p->run.cart, p->run.frame, EXPLAIN_HORIZON, &setup, &error);
   if (status) return complain(&error);
-  say("why is pixel %s what it is? A moment ...", pixel);
-  status = vcs_explain_setup(&question, &setup, &explanation, &error);
+  say("explaining %s ...", target);
+  status = vcs_explain(&setup.run, &options, &explanation, &error);
   if (status == VCS_OK && vcs_path_join(path, sizeof path, p->options->out, "explain")) {
-    if (vcs_output_directory(command, path) == VCS_ARGS_GO) status = vcs_explain_page(&explanation, path, &error);
+    if (vcs_output_directory(command, path) == VCS_ARGS_GO) {
+      status = vcs_explain_page(&explanation, p->run.rom.name, setup.frame, path, &error);
+    }
+    for (int i = 0; i < 5 && status == VCS_OK; i++) {
+      static const char *const files[] = {"frame.png", "ram.png", "rom.png", "explain.html", "explain.json"};
+      char file[VCS_PATH_SIZE];
+      if (vcs_path_join(file, sizeof file, path, files[i])) say("wrote     %s", file);
+    }
   }
   if (status) complain(&error);
-  explanation.setup.rom = (vcs_rom_t){0}; /* the cartridge is the game's */
   vcs_explanation_free(&explanation);
+  vcs_setup_free(&setup);
 }
 
 static void handle_event(player_t *p, const SDL_Event *event) {
@@ -303,8 +310,8 @@ static uint32_t mixed(uint32_t under, uint32_t over, int percent) {
 }
 
 static void draw_boxes(player_t *p) {
-  static const uint32_t colours[VCS_SHOWN_OBJECTS] = {0xFF5050, 0x50A0FF, 0xFFB030, 0x60E0E0, 0xFFFFFF, 0x70D070};
-  for (int i = 0; i < VCS_SHOWN_OBJECTS; i++) {
+  static const uint32_t colours[VCS_OBJECT_COUNT] = {0xFF5050, 0x50A0FF, 0xFFB030, 0x60E0E0, 0xFFFFFF, 0x70D070};
+  for (int i = 0; i < VCS_OBJECT_COUNT; i++) {
     const vcs_box_t *box = &p->boxes[i];
     for (int y = box->y; y < box->y + box->height && box->width; y++) {
       for (int x = box->x; x < box->x + box->width; x++) {
@@ -357,7 +364,7 @@ static void draw(player_t *p) {
   if (p->overlay == OVERLAY_BOXES) draw_boxes(p);
   if (p->overlay == OVERLAY_RAM) draw_heat(p);
   if (p->overlay == OVERLAY_GRADIENT) draw_gradient(p);
-  snprintf(title, sizeof title, "%.200s  frame %" PRId64 "%s%s%s%s", p->run.setup.rom.name, p->run.frame,
+  snprintf(title, sizeof title, "%.200s  frame %" PRId64 "%s%s%s%s", p->run.rom.name, p->run.frame,
            p->paused ? "  paused" : "", p->rewinding ? "  rewinding" : "", p->overlay ? "  " : "",
            overlay_names[p->overlay]);
   SDL_SetWindowTitle(p->window, title);
@@ -388,7 +395,7 @@ static vcs_status_t advance(player_t *p, vcs_error_t *error) {
     if (p->speaker && SDL_GetQueuedAudioSize(p->speaker) < SOUND_AHEAD * (unsigned)p->run.sample_count) {
       SDL_QueueAudio(p->speaker, p->run.samples, (Uint32)p->run.sample_count);
     }
-    if (status == VCS_OK && p->film) status = vcs_gif_frame(p->film, vcs_game_run_picture(&p->run), error);
+    if (status == VCS_OK && p->recording) status = vcs_gif_frame(p->recording, vcs_game_run_picture(&p->run), error);
   }
   p->time++;
   return status;
@@ -414,7 +421,7 @@ static vcs_status_t loop(player_t *p, vcs_error_t *error) {
       due = vcs_seconds(); /* it was slow; it does not run after lost time */
   }
   draw(p);
-  if (p->film) toggle_film(p);
+  if (p->recording) toggle_recording(p);
   return status;
 }
 
@@ -458,8 +465,8 @@ static vcs_status_t open_window(player_t *p, vcs_error_t *error) {
                           SDL_GetError());
   }
   SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "nearest");
-  p->window = SDL_CreateWindow(p->run.setup.rom.name, SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED,
-                               2 * VCS_WIDTH * zoom, info->height * zoom, SDL_WINDOW_RESIZABLE);
+  p->window = SDL_CreateWindow(p->run.rom.name, SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED, 2 * VCS_WIDTH * zoom,
+                               info->height * zoom, SDL_WINDOW_RESIZABLE);
   p->renderer = p->window ? SDL_CreateRenderer(p->window, -1, 0) : NULL;
   p->texture = p->renderer ? SDL_CreateTexture(p->renderer, SDL_PIXELFORMAT_RGB888, SDL_TEXTUREACCESS_STREAMING,
                                                VCS_WIDTH, info->height)
@@ -522,20 +529,20 @@ static int play(const options_t *options) {
 #endif
 
 int vcs_cli_play(int argc, char **argv) {
-  options_t o = {.setup = {.frame = -1, .horizon = 1}, .zoom = 2, .out = "."};
+  options_t o = {.setup.setup = {.frame = -1, .horizon = 1}, .zoom = 2, .out = "."};
   const vcs_arg_t args[] = {
       VCS_ARG_POSITIONAL("ROM", &o.setup.rom, "a ROM image, the name of a game, or demo"),
       VCS_ARG_INTEGER("zoom", &o.zoom, 1, 16, "size of the window"),
-      VCS_ARG_INTEGER("frame", &o.setup.frame, -1, 100000000,
+      VCS_ARG_INTEGER("frame", &o.setup.setup.frame, -1, 100000000,
                       "frames that are played before; -1: all --actions, or none"),
-      VCS_ARG_INTEGER("seed", &o.setup.seed, 0, INT64_MAX, "by whom: the records' stream; 0: NOOP only"),
-      VCS_ARG_TEXT("actions", &o.setup.actions, "LIST", "or these actions: NOOP*60,RIGHT*4"),
-      VCS_ARG_TEXT("out", &o.out, "DIR", "where saves, screenshots, films and explanations go"),
+      VCS_ARG_INTEGER("seed", &o.setup.setup.seed, 0, INT64_MAX, "by whom: the records' stream; 0: NOOP only"),
+      VCS_ARG_TEXT("actions", &o.setup.setup.actions, "LIST", "or these actions: NOOP*60,RIGHT*4"),
+      VCS_ARG_TEXT("out", &o.out, "DIR", "where saves, screenshots, recordings and explanations go"),
       VCS_ARG_FLAG("silent", &o.silent, "no sound"),
       VCS_ARG_INTEGER("frames", &o.frames, 0, INT64_MAX, "quit after so many; 0: never"),
       VCS_ARG_FLAG("fast", &o.fast, "as fast as it goes"),
       VCS_ARG_TEXT("script", &o.script, "FILE", "keys by frame: lines of '60 right' (down) and '70 -right' (up)"),
-      VCS_ARGS_CART(&o.setup.choice),
+      VCS_ARGS_CART(&o.setup.rom_options),
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,
@@ -544,7 +551,8 @@ int vcs_cli_play(int argc, char **argv) {
       "n\n"
       "steps a frame, backspace (held) rewinds up to ten minutes, tab (held) hurries. F6 saves, F8 loads, F7 takes "
       "the\n"
-      "next slot. F12 a screenshot, F11 begins and ends a film. o shows, in turn, objects, RAM and the gradient of "
+      "next slot. F12 a screenshot, F11 begins and ends a recording. o shows, in turn, objects, RAM and the gradient "
+      "of "
       "the\n"
       "screen by the stick. The right mouse button explains a pixel (explain/explain.html). Escape "
       "quits." VCS_ROMS_NOTE,
@@ -556,7 +564,7 @@ int vcs_cli_play(int argc, char **argv) {
   int exit_code = vcs_args_read(&usage, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_rom_t rom;
-  exit_code = vcs_rom_open_or_complain(command, o.setup.rom, &o.setup.choice, &rom);
+  exit_code = vcs_rom_open_or_complain(command, o.setup.rom, &o.setup.rom_options, &rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_rom_free(&rom);
   exit_code = vcs_output_directory(command, o.out);

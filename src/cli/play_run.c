@@ -9,7 +9,7 @@
 /* A checkpoint twice a second; ten minutes of them. */
 enum { PAST_INTERVAL = 30, PAST_ROOM = 1200, HEAT_LOSS = 6 };
 
-/* Said as a constant, so that it is plain what follows. */
+/* Returns a constant, so that the analyzer knows that pointers are not used after it. */
 static vcs_status_t no_memory(vcs_error_t *error) {
   vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   return VCS_NO_MEMORY;
@@ -19,7 +19,7 @@ static size_t picture_bytes(const vcs_game_run_t *run) { return (size_t)VCS_WIDT
 
 /* ---- Beginning and going on ------------------------------------------------------------------------------------ */
 
-static void settle(vcs_game_run_t *run) {
+static void start_here(vcs_game_run_t *run) {
   memcpy(run->ram, run->m->ram, sizeof run->ram);
   memset(run->heat, 0, sizeof run->heat);
   memcpy(run->listener, run->m, vcs_state_size(run->cart));
@@ -31,11 +31,16 @@ static vcs_status_t begin_past(vcs_game_run_t *run, vcs_error_t *error) {
   return vcs_history_create(run->cart, run->frame, PAST_INTERVAL, PAST_ROOM, &run->past, error);
 }
 
-vcs_status_t vcs_game_run_begin(const vcs_setup_choice_t *choice, vcs_game_run_t *run, vcs_error_t *error) {
+vcs_status_t vcs_game_run_begin(const vcs_cli_setup_t *choice, vcs_game_run_t *run, vcs_error_t *error) {
   memset(run, 0, sizeof *run);
-  vcs_status_t status = vcs_setup_open(choice, &run->setup, error);
+  vcs_status_t status = vcs_rom_open(choice->rom, &choice->rom_options, &run->rom, error);
   if (status) return status;
-  run->cart = run->setup.rom.cart;
+  status = vcs_setup_create(run->rom.cart, &choice->setup, &run->setup, error);
+  if (status) {
+    vcs_rom_free(&run->rom);
+    return status;
+  }
+  run->cart = run->rom.cart;
   run->frame = run->setup.frame;
   run->m = calloc(1, sizeof *run->m);
   run->listener = calloc(1, sizeof *run->listener);
@@ -45,7 +50,7 @@ vcs_status_t vcs_game_run_begin(const vcs_setup_choice_t *choice, vcs_game_run_t
   } else {
     memcpy(run->m, run->setup.run.start, vcs_state_size(run->cart));
     memcpy(run->frames, run->setup.run.picture, (size_t)2 * VCS_FRAME_BYTES);
-    settle(run);
+    start_here(run);
     status = begin_past(run, error);
   }
   if (status) vcs_game_run_end(run);
@@ -58,6 +63,7 @@ void vcs_game_run_end(vcs_game_run_t *run) {
   free(run->listener);
   free(run->frames);
   vcs_setup_free(&run->setup);
+  vcs_rom_free(&run->rom);
   memset(run, 0, sizeof *run);
 }
 
@@ -76,7 +82,7 @@ static void listen(vcs_game_run_t *run) {
   vcs_sound(l, run->samples, run->sample_count);
 }
 
-static void feel_heat(vcs_game_run_t *run) {
+static void note_changes(vcs_game_run_t *run) {
   for (int i = 0; i < 128; i++) {
     const bool changed = run->ram[i] != run->m->ram[i];
     run->heat[i] = changed ? 255 : run->heat[i] > HEAT_LOSS ? (uint8_t)(run->heat[i] - HEAT_LOSS) : 0;
@@ -92,7 +98,7 @@ vcs_status_t vcs_game_run_frame(vcs_game_run_t *run, const vcs_controls_t *contr
   vcs_frame(run->cart, run->m, run->frames);
   run->frame++;
   listen(run);
-  feel_heat(run);
+  note_changes(run);
   return VCS_OK;
 }
 
@@ -103,82 +109,33 @@ int64_t vcs_game_run_go(vcs_game_run_t *run, int64_t frame) {
   if (end == first) return run->frame; /* nothing has been played */
   vcs_history_go(run->past, frame, run->m, run->frames);
   run->frame = frame;
-  settle(run);
+  start_here(run);
   return frame;
 }
 
 const uint8_t *vcs_game_run_picture(const vcs_game_run_t *run) { return vcs_picture(run->m, run->frames); }
 
-/* ---- Asking ------------------------------------------------------------------------------------------------- */
+/* ---- Overlays ----------------------------------------------------------------------------------------------- */
 
-vcs_status_t vcs_game_run_scene(const vcs_game_run_t *run, int32_t horizon, vcs_setup_t *setup, vcs_error_t *error) {
-  const int64_t first = vcs_history_first(run->past);
-  *setup = (vcs_setup_t){0};
-  if (run->frame == first) return vcs_error_fill(error, VCS_NOT_FOUND, "there is no frame to ask about yet");
-  if (run->frame - horizon < first) horizon = (int32_t)(run->frame - first);
-  vcs_status_t status = vcs_env_create(run->cart, &setup->env, error);
-  setup->controls = calloc((size_t)horizon, sizeof *setup->controls);
-  if (status == VCS_OK && !setup->controls) status = no_memory(error);
-  if (status) {
-    vcs_setup_free(setup);
-    return status;
-  }
-  vcs_controls_t none[1];
-  vcs_run_idle(setup->env, 1, none, &setup->run); /* the run is then put where the environment is */
-  vcs_history_go(run->past, run->frame - horizon, setup->env->m, setup->env->draw_history.frames);
-  for (int32_t i = 0; i < horizon; i++) {
-    setup->controls[i] = *vcs_history_controls(run->past, run->frame - horizon + i);
-  }
-  setup->run = (vcs_run_t){run->cart, setup->env->m, setup->env->draw_history.frames, setup->controls, horizon};
-  setup->frame = run->frame;
-  setup->rom = run->setup.rom;
-  return VCS_OK;
-}
-
-/* A borrowed cartridge is not the setup's to free. */
-static void free_scene(vcs_setup_t *setup) {
-  setup->rom = (vcs_rom_t){0};
-  vcs_setup_free(setup);
-}
-
-vcs_status_t vcs_game_run_boxes(const vcs_game_run_t *run, vcs_box_t boxes[VCS_SHOWN_OBJECTS], vcs_error_t *error) {
+vcs_status_t vcs_game_run_boxes(const vcs_game_run_t *run, vcs_box_t boxes[VCS_OBJECT_COUNT], vcs_error_t *error) {
   vcs_setup_t setup;
-  const vcs_status_t status = vcs_game_run_scene(run, 1, &setup, error);
+  vcs_status_t status = vcs_history_setup(run->past, run->cart, run->frame, 1, &setup, error);
   if (status) return status;
-  vcs_t *m = calloc(1, sizeof *m);
-  uint8_t *frames = malloc((size_t)2 * VCS_FRAME_BYTES);
-  const uint8_t *picture = vcs_game_run_picture(run);
-  for (int object = 0; object < VCS_SHOWN_OBJECTS && m && frames; object++) {
-    int left = VCS_WIDTH, top = 1 << 20, right = -1, bottom = -1;
-    vcs_frame_without(&setup.run, object, m, frames);
-    const uint8_t *without = vcs_picture(m, frames);
-    for (int i = 0; i < (int)picture_bytes(run); i++) {
-      if (without[i] == picture[i]) continue;
-      const int x = i % VCS_WIDTH, y = i / VCS_WIDTH;
-      if (x < left) left = x;
-      if (x > right) right = x;
-      if (y < top) top = y;
-      if (y > bottom) bottom = y;
-    }
-    boxes[object] = right < 0 ? (vcs_box_t){0, 0, 0, 0} : (vcs_box_t){left, top, right - left + 1, bottom - top + 1};
-  }
-  const bool done = m && frames;
-  free(m);
-  free(frames);
-  free_scene(&setup);
-  return done ? VCS_OK : no_memory(error);
+  status = vcs_object_boxes(&setup.run, boxes, error);
+  vcs_setup_free(&setup);
+  return status;
 }
 
 vcs_status_t vcs_game_run_gradient(const vcs_game_run_t *run, int input, int32_t horizon, float *pixels,
                                    vcs_error_t *error) {
   vcs_setup_t setup;
-  vcs_status_t status = vcs_game_run_scene(run, horizon, &setup, error);
+  vcs_status_t status = vcs_history_setup(run->past, run->cart, run->frame, horizon, &setup, error);
   if (status) return status;
   float *tangent = calloc((size_t)VCS_INPUTS * (size_t)setup.run.frames + 1, sizeof *tangent);
   float **by_frame = calloc((size_t)setup.run.frames + 1, sizeof *by_frame);
   if (tangent && by_frame) {
     vcs_grad_options_t options;
-    vcs_cli_method_options(VCS_CLI_BIT_FORK, VCS_CLI_WINDOW, &options);
+    vcs_study_method_options(VCS_STUDY_BIT_FORK, VCS_STUDY_WINDOW, &options);
     tangent[input] = 1;
     by_frame[setup.run.frames - 1] = pixels;
     memset(pixels, 0, picture_bytes(run) * sizeof *pixels);
@@ -190,7 +147,7 @@ vcs_status_t vcs_game_run_gradient(const vcs_game_run_t *run, int input, int32_t
   }
   free(tangent);
   free(by_frame);
-  free_scene(&setup);
+  vcs_setup_free(&setup);
   return status;
 }
 
@@ -214,6 +171,6 @@ vcs_status_t vcs_game_run_load(vcs_game_run_t *run, const char *path, vcs_error_
   memcpy(run->m, env->m, vcs_state_size(run->cart));
   memcpy(run->frames, env->draw_history.frames, (size_t)2 * VCS_FRAME_BYTES);
   run->frame = (int64_t)env->frame_number;
-  settle(run);
+  start_here(run);
   return begin_past(run, error);
 }

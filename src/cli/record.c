@@ -1,11 +1,9 @@
-/* record.c: `diffvcs record GAME...`: writes records (host/record.h) of our own machine.
+/* record.c: `diffvcs record GAME...`: writes records (vcs_record) of our own machine.
  *
  * A record of a game and a seed is DIR/GAME.SEED.tsv.gz, a CPU record DIR/GAME.tsv.gz: the names by which `diffvcs
  * verify` knows what to run. Games are recorded in parallel; an interrupted one is written up to where it came and is
  * a valid, shorter record.
  */
-#include "host/record.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -19,24 +17,24 @@
 static const char command[] = "diffvcs record";
 
 typedef struct {
-  vcs_cart_choice_t choice;
+  vcs_rom_options_t choice;
   vcs_rest_t games;
   int64_t seed, frames, dense, stride, instructions, jobs;
   bool cpu, to_directory;
   const char *out;
-  pthread_mutex_t speaking;
+  pthread_mutex_t printing;
   vcs_progress_t progress;
   int exit_code;
 } job_t;
 
 static void fail(job_t *job, int exit_code, const char *message) {
-  pthread_mutex_lock(&job->speaking);
+  pthread_mutex_lock(&job->printing);
   vcs_cli_complain(command, exit_code, "%s", message);
   if (exit_code > job->exit_code) job->exit_code = exit_code;
-  pthread_mutex_unlock(&job->speaking);
+  pthread_mutex_unlock(&job->printing);
 }
 
-/* Where the record of that game goes. */
+/* Makes the path of the record of a game. */
 static bool name_output(const job_t *job, const char *game, char *path, size_t size) {
   char file[320];
   if (!job->to_directory) return snprintf(path, size, "%s", job->out) < (int)size;
@@ -48,11 +46,35 @@ static bool name_output(const job_t *job, const char *game, char *path, size_t s
   return vcs_path_join(path, size, job->out, file);
 }
 
+/* Adds what one game has done since its last report to the bar of all games. */
+typedef struct {
+  job_t *job;
+  uint64_t done;
+} part_t;
+
+static int add_progress(void *context, const char *step, uint64_t done, uint64_t total) {
+  part_t *part = context;
+  (void)step, (void)total;
+  vcs_progress_add(&part->job->progress, done - part->done);
+  part->done = done;
+  return vcs_interrupted();
+}
+
+/* Makes the record; one that was interrupted is shorter and valid. */
 static vcs_status_t make_record(job_t *job, const vcs_cart_t *cart, vcs_text_t *text, vcs_error_t *error) {
-  vcs_record_plan_t plan = {(uint64_t)job->seed, job->frames, job->dense, job->stride, &job->progress};
-  if (!job->cpu) return vcs_record_play(cart, &plan, text, error);
-  vcs_status_t status = vcs_record_cpu(cart, job->instructions, text, error);
-  vcs_progress_add(&job->progress, (uint64_t)job->instructions);
+  part_t part = {job, 0};
+  char *record;
+  const vcs_record_options_t options = {.cpu = job->cpu,
+                                        .seed = (uint64_t)job->seed,
+                                        .frames = job->frames ? job->frames : -1,
+                                        .dense = job->dense,
+                                        .stride = job->stride,
+                                        .instructions = job->instructions,
+                                        .report = {add_progress, &part}};
+  vcs_status_t status = vcs_record(cart, &options, &record, error);
+  if (status == VCS_CANCELLED) status = VCS_OK;
+  if (status == VCS_OK && record) vcs_text_append(text, record, strlen(record));
+  vcs_text_release(record);
   return status;
 }
 
@@ -61,7 +83,6 @@ static bool record_game(void *context, size_t item, int worker) {
   job_t *job = context;
   vcs_rom_t rom;
   vcs_text_t text = {0};
-  vcs_output_t output;
   vcs_error_t error = {""};
   char path[VCS_PATH_SIZE];
   if (vcs_rom_open(job->games.items[item], &job->choice, &rom, &error)) {
@@ -71,11 +92,7 @@ static bool record_game(void *context, size_t item, int worker) {
   if (status == VCS_OK && !name_output(job, rom.name, path, sizeof path)) {
     status = vcs_error_fill(&error, VCS_BAD_ARGUMENT, "the path of the record of %.100s is too long", rom.name);
   }
-  if (status == VCS_OK) status = vcs_output_open(&output, path, &error);
-  if (status == VCS_OK) {
-    vcs_output_text(&output, &text);
-    status = vcs_output_close(&output, &error);
-  }
+  if (status == VCS_OK) status = vcs_output_write(path, &text, &error);
   if (status) fail(job, VCS_EXIT_FAILED, error.message);
   vcs_text_free(&text);
   vcs_rom_free(&rom);
@@ -137,22 +154,22 @@ int vcs_cli_record(int argc, char **argv) {
   if (job.games.count == 0) return vcs_cli_complain(command, VCS_EXIT_USAGE, "GAME is missing: which game to record?");
   exit_code = prepare_output(&job);
   if (exit_code != VCS_ARGS_GO) return exit_code;
-  for (int i = 0; i < job.games.count; i++) { /* what cannot be read is better known before anything runs */
+  for (int i = 0; i < job.games.count; i++) { /* finds unreadable images before anything runs */
     vcs_rom_t rom;
     exit_code = vcs_rom_open_or_complain(command, job.games.items[i], &job.choice, &rom);
     if (exit_code != VCS_ARGS_GO) return exit_code;
     vcs_rom_free(&rom);
   }
   vcs_interrupt_catch();
-  pthread_mutex_init(&job.speaking, NULL);
+  pthread_mutex_init(&job.printing, NULL);
   uint64_t each = (uint64_t)(job.cpu ? job.instructions : job.frames);
   vcs_progress_start(&job.progress, "recording", each * (uint64_t)job.games.count, VCS_PROGRESS_AUTO);
   vcs_parallel((size_t)job.games.count, (int)job.jobs, record_game, &job);
   vcs_progress_finish(&job.progress);
-  pthread_mutex_destroy(&job.speaking);
+  pthread_mutex_destroy(&job.printing);
   if (job.exit_code == VCS_EXIT_OK && vcs_interrupted()) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED,
-                            "interrupted: the records under way are shorter, others are missing");
+                            "interrupted: unfinished records are shorter, later ones are missing");
   }
   return job.exit_code;
 }

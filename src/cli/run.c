@@ -1,11 +1,11 @@
 /* run.c: `diffvcs run ROM`: plays a game without a window.
  *
  * Actions come from the records' stream (seed 0: nothing is pressed) or from a file. A game that is over starts again,
- * which takes no frame, as in the records. Frames are drawn only when a picture or a film is wanted; the machine, and
- * so the hash of its final state, is the same either way. Sound is made only when it is wanted; its waveforms are part
- * of the state, and then the hash is another.
+ * which takes no frame, as in the records. Frames are drawn only if a picture or a video is wanted; the machine, and so
+ * the hash of its final state, is the same either way. Sound is computed only if it is wanted; its waveforms are part
+ * of the state, so the hash then differs.
  *
- * Ctrl-C ends the run after the frame under way: picture, film, sound and summary are those of the frames so far.
+ * Ctrl-C ends the run after the current frame: picture, video, sound and summary are those of the frames so far.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -27,8 +27,16 @@ typedef struct {
   int64_t count;
 } script_t;
 
+/* The action whose name is nearest, or NULL. */
+static const char *nearest_action(const char *word) {
+  const char *names[VCS_ACTIONS];
+  for (int i = 0; i < VCS_ACTIONS; i++) names[i] = vcs_action_name(i);
+  const int near = isdigit((unsigned char)*word) ? -1 : vcs_args_nearest(word, names, VCS_ACTIONS);
+  return near >= 0 ? names[near] : NULL;
+}
+
 static vcs_status_t wrong_action(const char *path, int64_t line, const char *word, vcs_error_t *error) {
-  const char *near = vcs_cli_action_near(word);
+  const char *near = nearest_action(word);
   if (near) {
     return vcs_error_fill(error, VCS_BAD_FILE, "%.100s, line %" PRId64 ": no action '%.40s'; did you mean %s?", path,
                           line, word, near);
@@ -55,7 +63,7 @@ static vcs_status_t read_script(const char *path, script_t *script, vcs_error_t 
     while (stop > at && isspace((unsigned char)stop[-1])) stop--;
     if (stop > at) {
       snprintf(word, sizeof word, "%.*s", (int)(stop - at < 63 ? stop - at : 63), at);
-      int action = vcs_cli_action(word);
+      int action = vcs_action_by_name(word);
       if (action < 0) status = wrong_action(path, line, word, error);
       data[script->count++] = (uint8_t)action; /* a line has at least one byte, so the actions fit in its place */
     }
@@ -85,37 +93,37 @@ typedef struct {
   vcs_mp4_t *mp4;
   vcs_format_t format;
   int64_t frames;
-} film_t;
+} video_t;
 
-static vcs_status_t film_open(film_t *film, const char *path, const vcs_env_t *env, int zoom, vcs_error_t *error) {
+static vcs_status_t video_open(video_t *video, const char *path, const vcs_env_t *env, int zoom, vcs_error_t *error) {
   int height = vcs_env_height(env);
-  film->format = vcs_cart_info(vcs_env_cart(env))->format;
+  video->format = vcs_cart_info(vcs_env_cart(env))->format;
   if (vcs_path_ends(path, ".gif")) {
-    return vcs_gif_open(&film->gif, path, VCS_WIDTH, height, film->format, zoom, 2, error);
+    return vcs_gif_open(&video->gif, path, VCS_WIDTH, height, video->format, zoom, 2, error);
   }
-  return vcs_mp4_open(&film->mp4, path, VCS_WIDTH, height, 2, zoom, frame_rate(film->format), error);
+  return vcs_mp4_open(&video->mp4, path, VCS_WIDTH, height, 2, zoom, frame_rate(video->format), error);
 }
 
-static vcs_status_t film_frame(film_t *film, const uint8_t *screen, vcs_error_t *error) {
-  int64_t k = film->frames++;
-  if (film->mp4) return vcs_mp4_frame(film->mp4, screen, film->format, error);
-  int rate = frame_rate(film->format);
+static vcs_status_t video_frame(video_t *video, const uint8_t *screen, vcs_error_t *error) {
+  int64_t k = video->frames++;
+  if (video->mp4) return vcs_mp4_frame(video->mp4, screen, video->format, error);
+  int rate = frame_rate(video->format);
   bool shown = rate <= 50000 || k * 50000 / rate != (k - 1) * 50000 / rate || k == 0;
-  return film->gif && shown ? vcs_gif_frame(film->gif, screen, error) : VCS_OK;
+  return video->gif && shown ? vcs_gif_frame(video->gif, screen, error) : VCS_OK;
 }
 
-/* Without a single frame there is no film, and no file. */
-static vcs_status_t film_close(film_t *film, vcs_error_t *error) {
+/* Without a single frame there is no video, and no file. */
+static vcs_status_t video_close(video_t *video, vcs_error_t *error) {
   vcs_status_t status = VCS_OK;
-  if (film->frames == 0) {
-    vcs_gif_abandon(film->gif);
-    vcs_mp4_abandon(film->mp4);
-  } else if (film->gif) {
-    status = vcs_gif_close(film->gif, error);
-  } else if (film->mp4) {
-    status = vcs_mp4_close(film->mp4, error);
+  if (video->frames == 0) {
+    vcs_gif_abandon(video->gif);
+    vcs_mp4_abandon(video->mp4);
+  } else if (video->gif) {
+    status = vcs_gif_close(video->gif, error);
+  } else if (video->mp4) {
+    status = vcs_mp4_close(video->mp4, error);
   }
-  *film = (film_t){0};
+  *video = (video_t){0};
   return status;
 }
 
@@ -123,7 +131,7 @@ static vcs_status_t film_close(film_t *film, vcs_error_t *error) {
 
 typedef struct {
   const char *rom, *actions, *screenshot, *video, *wav;
-  vcs_cart_choice_t choice;
+  vcs_rom_options_t choice;
   int64_t frames, seed, zoom;
 } options_t;
 
@@ -150,7 +158,7 @@ static void listen(vcs_env_t *env, vcs_text_t *sound) {
   vcs_text_append(sound, samples, (size_t)count);
 }
 
-static vcs_status_t play(vcs_env_t *env, const options_t *options, const script_t *script, film_t *film,
+static vcs_status_t play(vcs_env_t *env, const options_t *options, const script_t *script, video_t *video,
                          summary_t *summary, vcs_error_t *error) {
   vcs_status_t status = VCS_OK;
   vcs_stream_t stream;
@@ -166,7 +174,7 @@ static vcs_status_t play(vcs_env_t *env, const options_t *options, const script_
     summary->frames++;
     if (vcs_env_over(env)) end_episode(summary);
     if (options->wav) listen(env, &summary->sound);
-    status = film_frame(film, vcs_env_screen(env), error);
+    status = video_frame(video, vcs_env_screen(env), error);
     vcs_progress_add(&progress, 1);
   }
   summary->seconds = vcs_seconds() - start;
@@ -213,7 +221,7 @@ static int check_options(const options_t *options) {
   }
   if (options->video && !vcs_path_ends(options->video, ".mp4") && !vcs_path_ends(options->video, ".gif")) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE,
-                            "--video writes films: the name must end with .mp4 or .gif, not '%s'", options->video);
+                            "--video writes videos: the name must end with .mp4 or .gif, not '%s'", options->video);
   }
   if (options->wav && !vcs_path_ends(options->wav, ".wav")) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--wav writes sound: the name must end with .wav, not '%s'",
@@ -230,19 +238,19 @@ static int run(options_t *options, const script_t *script) {
   vcs_rom_t rom;
   vcs_env_t *env = NULL;
   vcs_error_t error = {""};
-  film_t film = {0};
+  video_t video = {0};
   summary_t summary = {0};
   int exit_code = vcs_rom_open_or_complain(command, options->rom, &options->choice, &rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_interrupt_catch();
   vcs_status_t status = vcs_env_create(rom.cart, &env, &error);
-  if (status == VCS_OK && options->video) status = film_open(&film, options->video, env, (int)options->zoom, &error);
+  if (status == VCS_OK && options->video) status = video_open(&video, options->video, env, (int)options->zoom, &error);
   if (status == VCS_OK) {
     vcs_env_set_drawing(env, options->screenshot || options->video);
     vcs_env_reset(env); /* records begin with an explicit reset, and so does what they are compared with */
-    status = play(env, options, script, &film, &summary, &error);
+    status = play(env, options, script, &video, &summary, &error);
     vcs_error_t second;
-    vcs_status_t closed = film_close(&film, status ? &second : &error);
+    vcs_status_t closed = video_close(&video, status ? &second : &error);
     if (status == VCS_OK) status = closed;
     print_summary(env, rom.name, &summary);
   }

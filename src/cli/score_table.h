@@ -1,21 +1,18 @@
 /* score_table.h: the table that `diffvcs score` fills.
  *
  * Tab-separated text: a line that says how it was made, a line with the names of the columns, then a row for every
- * game, method, horizon and view (screen or RAM). `-` is a value that there is none of, such as the precision of an
- * estimate that is zero everywhere. A game is added with all its rows at once, so a table never has half of one.
+ * game, method, horizon and view (screen or RAM). `-` is a missing value, such as the precision of an estimate that
+ * is zero everywhere. All rows of a game are added at once, so a table never has half a game.
  */
 #ifndef VCS_CLI_SCORE_TABLE_H
 #define VCS_CLI_SCORE_TABLE_H
 
-#include "study/agreement.h"
 #include "cli/common.h"
 
-enum { VCS_VIEW_SCREEN, VCS_VIEW_RAM, VCS_VIEWS };
-
-/* The beginning of a table; `made` tells the settings, and two tables with the same are one. */
+/* Begins a table; `made` describes its settings. */
 void vcs_score_begin(vcs_text_t *table, const char *made);
 
-/* Reads one. `made` NULL: any. VCS_BAD_FILE: it is no table, or one with other settings. */
+/* Reads a table. `made` NULL: with any settings. VCS_BAD_FILE: it is not a table, or has other settings. */
 vcs_status_t vcs_score_read(const char *path, const char *made, vcs_text_t *table, vcs_error_t *error);
 
 bool vcs_score_has(const vcs_text_t *table, const char *game, const char *method);

@@ -1,4 +1,4 @@
-/* smooth.c: `diffvcs smooth ROM`: the derivative of an expected output, bits being drawn at random (docs/truth.md).
+/* smooth.c: `diffvcs smooth ROM`: the derivative of an expected output when bits are drawn at random (docs/truth.md).
  *
  * A table, largest first: byte, bit, derivative, half the width of its interval. The first row, `- -`, is the expected
  * output itself.
@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/target.h"
 #include "cli/bit_job.h"
-#include "host/progress.h"
 
 static const char command[] = "diffvcs smooth";
 
@@ -34,30 +32,19 @@ typedef struct {
 
 /* ---- The output --------------------------------------------------------------------------------------------- */
 
-/* What vcs_target_read takes; pixels may have "=HEX" behind them: those of that colour are counted. */
+/* Reads what vcs_target_parse reads; pixels may be followed by "=HEX", which counts those of that colour. */
 static vcs_status_t read_output(job_t *job, vcs_scalar_t *output, vcs_error_t *error) {
   const char *colour = strchr(job->output, '=');
+  const vcs_cart_t *cart = job->bits.rom.cart;
   char what[64];
-  vcs_target_t target;
-  snprintf(what, sizeof what, "%.*s", colour ? (int)(colour - job->output) : (int)sizeof what, job->output);
-  vcs_status_t status = vcs_target_read(what, &job->bits.rom, job->bits.env, &target, error);
+  snprintf(what, sizeof what, "%.*s", colour ? (int)(colour - job->output) : (int)sizeof what - 1, job->output);
+  vcs_pixel_values(cart, VCS_VALUES_LUMINANCE, job->values);
+  const vcs_status_t status = vcs_target_parse(what, cart, job->bits.setup.env, job->values, output, error);
   if (status) return status;
-  switch (target.kind) {
-    case VCS_TARGET_PIXELS:
-      *output = (vcs_scalar_t){VCS_SCALAR_PIXELS, target.x, target.y, target.width, target.height, job->values, 0, 0};
-      vcs_pixel_values(job->bits.rom.cart, VCS_VALUES_LUMINANCE, job->values);
-      break;
-    case VCS_TARGET_RAM:
-      *output = (vcs_scalar_t){.kind = VCS_SCALAR_RAM, .index = target.index, .bit = target.bit};
-      break;
-    case VCS_TARGET_SCORE:
-      *output = (vcs_scalar_t){.kind = VCS_SCALAR_SCORE};
-      break;
-  }
   if (!colour) return VCS_OK;
   char *end;
   const unsigned long index = strtoul(colour + 1, &end, 16);
-  if (target.kind != VCS_TARGET_PIXELS || end == colour + 1 || *end || index > 255) {
+  if (output->kind != VCS_SCALAR_PIXELS || end == colour + 1 || *end || index > 255) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "--output counts pixels of a palette index in hex, as region:0,0,160,210=44, not '%.60s'",
                           job->output);
@@ -74,14 +61,14 @@ static int by_size(const void *a, const void *b) {
 }
 
 static void print(job_t *job, vcs_text_t *text) {
-  const size_t count = job->bits.count;
+  const size_t count = job->bits.list.count;
   const size_t rows = job->top && (size_t)job->top < count ? (size_t)job->top : count;
   for (size_t i = 0; i < count; i++) job->order[i] = (rank_t){fabs(job->gradient[i].mean), i};
   qsort(job->order, count, sizeof *job->order, by_size);
   vcs_text_printf(text, "-\t-\t%.6g\t%.3g\n", job->value.mean, job->value.half_width);
   for (size_t i = 0; i < rows; i++) {
     const size_t place = job->order[i].place;
-    vcs_text_printf(text, "%s\t%.6g\t%.3g\n", job->bits.labels[place], job->gradient[place].mean,
+    vcs_text_printf(text, "%s\t%.6g\t%.3g\n", job->bits.list.labels[place], job->gradient[place].mean,
                     job->gradient[place].half_width);
   }
 }
@@ -100,14 +87,14 @@ static vcs_status_t find(job_t *job, const vcs_scalar_t *output, int32_t *done, 
                                         .baseline = !job->no_baseline,
                                         .seed = (uint64_t)job->draw_seed,
                                         .confidence = job->confidence,
-                                        .env = bits->env,
+                                        .env = bits->setup.env,
                                         .stop_when_over = job->stop_when_over,
                                         .threads = (int32_t)bits->threads,
                                         .progress = add_progress,
                                         .progress_context = &progress};
   vcs_progress_start(&progress, bits->rom.name, (uint64_t)job->samples, VCS_PROGRESS_AUTO);
-  vcs_status_t status = vcs_smooth(&bits->run, &options, bits->places, job->probabilities, bits->count, &job->value,
-                                   job->gradient, done, error);
+  vcs_status_t status = vcs_smooth(&bits->setup.run, &options, bits->list.places, job->probabilities, bits->list.count,
+                                   &job->value, job->gradient, done, error);
   vcs_progress_finish(&progress);
   return status;
 }
@@ -116,26 +103,23 @@ static int smooth(job_t *job) {
   const vcs_bit_job_t *bits = &job->bits;
   vcs_error_t error = {""};
   vcs_scalar_t scalar;
-  vcs_output_t output;
   vcs_text_t text = {0};
   int32_t done = 0;
   if (read_output(job, &scalar, &error)) return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
-  job->probabilities = malloc(bits->count * sizeof *job->probabilities);
-  job->gradient = malloc(bits->count * sizeof *job->gradient);
-  job->order = malloc(bits->count * sizeof *job->order);
+  job->probabilities = malloc(bits->list.count * sizeof *job->probabilities);
+  job->gradient = malloc(bits->list.count * sizeof *job->gradient);
+  job->order = malloc(bits->list.count * sizeof *job->order);
   if (!job->probabilities || !job->gradient || !job->order) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED, "out of memory");
   }
-  for (size_t i = 0; i < bits->count; i++) {
-    job->probabilities[i] = vcs_run_bit(&bits->run, &bits->places[i]) ? 1 - job->p : job->p;
+  for (size_t i = 0; i < bits->list.count; i++) {
+    job->probabilities[i] = vcs_run_bit(&bits->setup.run, &bits->list.places[i]) ? 1 - job->p : job->p;
   }
   vcs_status_t status = find(job, &scalar, &done, &error);
   if (status == VCS_BAD_ARGUMENT) return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
-  if (status == VCS_OK && done > 0) status = vcs_output_open(&output, bits->out, &error);
   if (status == VCS_OK && done > 0) {
     print(job, &text);
-    vcs_output_text(&output, &text);
-    status = vcs_output_close(&output, &error);
+    status = vcs_output_write(bits->out, &text, &error);
   }
   vcs_text_free(&text);
   if (status) return vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message);
@@ -153,24 +137,25 @@ int vcs_cli_smooth(int argc, char **argv) {
       VCS_ARG_TEXT("horizon", &job.bits.horizon, "K", "NOOP frames to run after the draw"),
       VCS_ARG_TEXT("output", &job.output, "WHAT",
                    "pixel:ROW,COLUMN, region:X,Y,W,H, screen, ram:9C, ram:9C.3 or score"),
-      VCS_ARG_NUMBER("p", &job.p, 0, 1, "the probability that a bit is not what it is in the run"),
+      VCS_ARG_NUMBER("p", &job.p, 0, 1, "the probability that a bit differs from its value in the run"),
       VCS_ARG_INTEGER("samples", &job.samples, 1, 1 << 24, "draws; an even number for antithetic pairs"),
-      VCS_ARG_CHOICE("method", &job.method, "difference|score", "a run for each bit and draw, or one for each draw"),
-      VCS_ARG_INTEGER("draw-seed", &job.draw_seed, 0, INT64_MAX, "of the draws"),
-      VCS_ARG_NUMBER("confidence", &job.confidence, 0.01, 0.9999, "of the intervals"),
-      VCS_ARG_INTEGER("top", &job.top, 0, INT64_MAX, "print so many rows; 0: all"),
+      VCS_ARG_CHOICE("method", &job.method, "difference|score", "one run for each bit and draw, or one for each draw"),
+      VCS_ARG_INTEGER("draw-seed", &job.draw_seed, 0, INT64_MAX, "seed of the draws"),
+      VCS_ARG_NUMBER("confidence", &job.confidence, 0.01, 0.9999, "confidence of the intervals"),
+      VCS_ARG_INTEGER("top", &job.top, 0, INT64_MAX, "rows to print; 0: all"),
       VCS_ARG_FLAG("no-antithetic", &job.no_antithetic, "independent draws instead of pairs"),
-      VCS_ARG_FLAG("no-baseline", &job.no_baseline, "score function without the mean of the other draws"),
-      VCS_ARG_FLAG("stop-when-over", &job.stop_when_over, "a game that is over stands still, as in ale-py"),
+      VCS_ARG_FLAG("no-baseline", &job.no_baseline, "method score: do not subtract the mean of the other draws"),
+      VCS_ARG_FLAG("stop-when-over", &job.stop_when_over, "stop a run when its game is over, as ale-py does"),
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,
-      "Plays, then draws the chosen bits at random, runs on with nobody doing anything, and estimates how the "
-      "expected\n"
-      "output changes with the probability that a bit is 1. Columns: byte, bit, derivative, half the width of its\n"
-      "confidence interval, largest derivative first; the first row (`-`) is the expected output. A pixel (its row\n"
-      "first, as in grad) is its luminance, a region the sum of them; with =COLOUR (a palette index, hex), as\n"
-      "region:0,0,160,210=44, the number of pixels of that colour. The score is the sum of rewards. The default is\n"
+      "Plays a game, then draws the chosen bits at random, runs on without input, and estimates how the expected "
+      "output\n"
+      "changes with the probability that a bit is 1. Columns: byte, bit, derivative, half the width of its confidence\n"
+      "interval, largest derivative first; the first row (`-`) is the expected output. A pixel (its row first, as in\n"
+      "grad) is its luminance, a region the sum of them; with =COLOUR (a palette index, hex), as "
+      "region:0,0,160,210=44,\n"
+      "it is the number of pixels of that colour. The score is the sum of rewards. The default is\n"
       "--wrt ram." VCS_BIT_JOB_NOTE VCS_ROMS_NOTE,
       "diffvcs smooth demo --frames 100 --horizon 2 --output pixel:100,80 --p 0.01 --top 10\n"
       "diffvcs smooth pong --seed 1 --frames 200 --horizon 4 --output ram:8D --bits B6,B8 --samples 1000\n"

@@ -21,7 +21,7 @@
 
 #include "cli/common.h"
 #include "host/progress.h"
-#include "host/record.h"
+#include "study/record.h"
 
 static const char command[] = "diffvcs trace";
 
@@ -136,7 +136,7 @@ static int trace(tracer_t *tracer, const vcs_rom_t *rom, const char *out, bool p
 int vcs_cli_trace(int argc, char **argv) {
   const char *name = NULL, *out = "-", *seed_text = NULL;
   int64_t from = 1, to = 0, limit = 0;
-  vcs_cart_choice_t choice = {0};
+  vcs_rom_options_t choice = {0};
   const vcs_arg_t args[] = {
       VCS_ARG_POSITIONAL("ROM", &name, "a ROM image, the name of a game, or demo"),
       VCS_ARG_INTEGER("from-frame", &from, 1, INT64_MAX / 2, "the first frame"),

@@ -1,14 +1,13 @@
-/* truth.c: `diffvcs truth ROM`: what bits do, by flipping each and running again (docs/truth.md).
+/* truth.c: `diffvcs truth ROM`: the exact effects of bits, by flipping each and running again (docs/truth.md).
  *
- * A row a bit, tab separated: byte, bit, pixels that differ, bytes of RAM that differ, CRC-32 of the screen and of RAM;
- * the first row, `- -`, is the run without flips. Everything is exact.
+ * One row for each bit, tab separated: byte, bit, pixels that differ, bytes of RAM that differ, CRC-32 of the screen
+ * and of RAM; the first row, `- -`, is the run without flips.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/bit_job.h"
-#include "host/progress.h"
 
 static const char command[] = "diffvcs truth";
 
@@ -37,11 +36,12 @@ static void print_row(const job_t *job, const char *label, int horizon, const vc
 static void label_of(const job_t *job, size_t item, char *label, size_t size) {
   const vcs_bit_job_t *bits = &job->bits;
   if (job->together) {
-    snprintf(label, size, "all\t%zu", bits->count);
+    snprintf(label, size, "all\t%zu", bits->list.count);
   } else if (job->pairs) {
-    snprintf(label, size, "%s\t%s", bits->labels[job->pair_list[item][0]], bits->labels[job->pair_list[item][1]]);
+    snprintf(label, size, "%s\t%s", bits->list.labels[job->pair_list[item][0]],
+             bits->list.labels[job->pair_list[item][1]]);
   } else {
-    snprintf(label, size, "%s", bits->labels[item]);
+    snprintf(label, size, "%s", bits->list.labels[item]);
   }
 }
 
@@ -51,7 +51,7 @@ static size_t print(const job_t *job, vcs_text_t *text) {
   size_t done = 0;
   for (int h = 0; h < horizons; h++) print_row(job, job->pairs ? "-\t-\t-\t-" : "-\t-", h, &job->base[h], text);
   for (size_t i = 0; i < job->rows; i++) {
-    char label[2 * VCS_BIT_JOB_LABEL + 2];
+    char label[2 * VCS_PLACE_LABEL_SIZE + 2];
     const vcs_truth_t *rows = job->results + i * (size_t)horizons;
     if (rows->outcome == VCS_TRUTH_NOT_RUN) continue;
     label_of(job, i, label, sizeof label);
@@ -66,7 +66,7 @@ static size_t print(const job_t *job, vcs_text_t *text) {
 static void add_progress(void *context, size_t runs) { vcs_progress_add(context, runs); }
 
 static vcs_status_t list_pairs(job_t *job, vcs_error_t *error) {
-  const size_t n = job->bits.count;
+  const size_t n = job->bits.list.count;
   size_t at = 0;
   job->rows = n * (n - 1) / 2;
   job->pair_list = malloc((job->rows ? job->rows : 1) * sizeof *job->pair_list);
@@ -77,12 +77,13 @@ static vcs_status_t list_pairs(job_t *job, vcs_error_t *error) {
   return VCS_OK;
 }
 
-/* What the CPU has to do, and why; NULL: a GPU can do it. */
+/* Why a GPU cannot do this; NULL: it can. */
 static const char *why_not_gpu(const job_t *job) {
-  if (job->together || job->pairs) return "it flips one bit at a time";
-  if (job->score || job->stop_when_over) return "it knows no score, and not when a game is over";
-  for (size_t i = 0; i < job->bits.count; i++) {
-    if (job->bits.places[i].kind == VCS_PLACE_ROM) return "it has one image for all runs, so no bits of ROM";
+  if (job->together || job->pairs) return "a GPU flips one bit at a time";
+  if (job->score || job->stop_when_over) return "a GPU computes neither scores nor the end of games";
+  for (size_t i = 0; i < job->bits.list.count; i++) {
+    if (job->bits.list.places[i].kind == VCS_PLACE_ROM)
+      return "a GPU has one image for all runs, so it flips no bits of ROM";
   }
   return vcs_device_missing(VCS_GPU);
 }
@@ -91,44 +92,43 @@ static vcs_status_t find(job_t *job, vcs_progress_t *progress, vcs_error_t *erro
   const vcs_bit_job_t *bits = &job->bits;
   const vcs_truth_options_t options = {.horizons = bits->horizons,
                                        .horizon_count = bits->horizon_count,
-                                       .env = job->gpu ? NULL : bits->env,
+                                       .env = job->gpu ? NULL : bits->setup.env,
                                        .threads = (int32_t)bits->threads,
                                        .stop_when_over = job->stop_when_over,
                                        .progress = add_progress,
                                        .progress_context = progress,
                                        .device = job->gpu ? VCS_GPU : VCS_CPU};
   const vcs_truth_results_t results = {.base = job->base, .rows = job->results};
-  if (job->together) return vcs_truth_sets(&bits->run, &options, bits->places, &bits->count, 1, &results, error);
+  if (job->together)
+    return vcs_truth_sets(&bits->setup.run, &options, bits->list.places, &bits->list.count, 1, &results, error);
   if (job->pairs) {
-    return vcs_truth_pairs(&bits->run, &options, bits->places, bits->count, (const size_t(*)[2])job->pair_list,
-                           job->rows, &results, error);
+    return vcs_truth_pairs(&bits->setup.run, &options, bits->list.places, bits->list.count,
+                           (const size_t(*)[2])job->pair_list, job->rows, &results, error);
   }
-  return vcs_truth(&bits->run, &options, bits->places, bits->count, &results, error);
+  return vcs_truth(&bits->setup.run, &options, bits->list.places, bits->list.count, &results, error);
 }
 
 static int truth(job_t *job) {
   vcs_error_t error = {""};
-  vcs_output_t output;
   vcs_progress_t progress;
   vcs_text_t text = {0};
   const size_t horizons = (size_t)job->bits.horizon_count;
-  job->rows = job->together ? 1 : job->bits.count;
+  job->rows = job->together ? 1 : job->bits.list.count;
   if (job->pairs && list_pairs(job, &error)) return vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message);
   job->base = calloc(horizons, sizeof *job->base);
   job->results = calloc(job->rows ? job->rows * horizons : 1, sizeof *job->results);
   if (!job->base || !job->results) return vcs_cli_complain(command, VCS_EXIT_FAILED, "out of memory");
   const char *why_not = job->gpu ? why_not_gpu(job) : NULL;
-  if (why_not) vcs_cli_complain(command, 0, "not on a GPU: %s. The CPU does it", why_not);
+  if (why_not) vcs_cli_complain(command, 0, "not on a GPU: %s; using the CPU", why_not);
   if (why_not) job->gpu = false;
-  vcs_progress_start(&progress, job->bits.rom.name, job->rows + (job->pairs ? job->bits.count : 0), VCS_PROGRESS_AUTO);
+  vcs_progress_start(&progress, job->bits.rom.name, job->rows + (job->pairs ? job->bits.list.count : 0),
+                     VCS_PROGRESS_AUTO);
   vcs_status_t status = find(job, &progress, &error);
   vcs_progress_finish(&progress);
   size_t done = 0;
-  if (status == VCS_OK) status = vcs_output_open(&output, job->bits.out, &error);
   if (status == VCS_OK) {
     done = print(job, &text);
-    vcs_output_text(&output, &text);
-    status = vcs_output_close(&output, &error);
+    status = vcs_output_write(job->bits.out, &text, &error);
   }
   vcs_text_free(&text);
   if (status) return vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message);
@@ -144,20 +144,20 @@ int vcs_cli_truth(int argc, char **argv) {
       VCS_ARGS_BIT_JOB(&job.bits),
       VCS_ARG_TEXT("horizon", &job.bits.horizon, "K", "NOOP frames to run after the flip, or several: 1,4,15"),
       VCS_ARG_FLAG("together", &job.together, "flip all the bits at once: one row, `all` and their number"),
-      VCS_ARG_FLAG("pairs", &job.pairs, "what every two bits do beyond what each does: F(11)-F(10)-F(01)+F(00)"),
+      VCS_ARG_FLAG("pairs", &job.pairs, "interactions of every two bits: F(11)-F(10)-F(01)+F(00)"),
       VCS_ARG_FLAG("score", &job.score, "one more column: the score with the bit set minus with the bit clear"),
-      VCS_ARG_FLAG("stop-when-over", &job.stop_when_over, "a game that is over stands still, as in ale-py"),
-      VCS_ARG_FLAG("gpu", &job.gpu, "run the flips on a GPU, all at once; where that cannot be, the CPU does it"),
+      VCS_ARG_FLAG("stop-when-over", &job.stop_when_over, "stop a run when its game is over, as ale-py does"),
+      VCS_ARG_FLAG("gpu", &job.gpu, "run all flips at once on a GPU, if that is possible"),
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,
-      "Plays, flips each bit in turn, runs on with nobody doing anything, and prints what is different. Columns: "
-      "byte,\n"
-      "bit, pixels and bytes of RAM that differ, CRC-32 of the screen and of RAM; with several horizons, the horizon\n"
-      "first; of pairs, both bits. The first row (`-`) is the run without flips. `-` for a result: no machine can "
+      "Plays a game, flips each bit in turn, runs on without input, and prints the differences. Columns: byte, bit,\n"
+      "pixels and bytes of RAM that differ, CRC-32 of the screen and of RAM; with several horizons, the horizon "
+      "first;\n"
+      "for pairs, both bits. The first row (`-`) is the run without flips. A result of `-` means that no machine can "
       "have\n"
-      "that value. That a game is over changes nothing, unless asked for. The default is --wrt ram." VCS_BIT_JOB_NOTE
-          VCS_ROMS_NOTE,
+      "the flipped value. Runs go on after the end of a game unless --stop-when-over is given. The default is\n"
+      "--wrt ram." VCS_BIT_JOB_NOTE VCS_ROMS_NOTE,
       "diffvcs truth demo --frames 100 --horizon 8\n"
       "diffvcs truth pong --seed 1 --frames 300 --horizon 1,4,15 --wrt ram --out pong.tsv.gz\n"
       "diffvcs truth breakout --frames 200 --horizon 30 --wrt input --score\n"
@@ -168,8 +168,7 @@ int vcs_cli_truth(int argc, char **argv) {
   int exit_code = vcs_args_read(&usage, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   if (job.together && job.pairs) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE,
-                            "--together and --pairs ask different questions: give one of them");
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--together and --pairs exclude each other: give one of them");
   }
   exit_code = vcs_bit_job_set(&job.bits, command);
   if (exit_code == VCS_ARGS_GO) exit_code = truth(&job);

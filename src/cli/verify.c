@@ -1,42 +1,38 @@
-/* verify.c: `diffvcs verify RECORD...`: runs what records say and compares (host/record.h).
+/* verify.c: `diffvcs verify RECORD...`: runs what records describe and compares (vcs_verify_file).
  *
- * The file's name says what to run: GAME.SEED.tsv[.gz] is a play record, GAME.tsv[.gz] a CPU record; which of the two
- * it is, its heading says, so a saved trace (`diffvcs trace`) is checked like a CPU record. Records are checked in
- * parallel, and each one's line is printed as soon as those before it are:
+ * The file's name says what to run: GAME.SEED.tsv[.gz] is a play record, GAME.tsv[.gz] a CPU record. The heading tells
+ * the two apart, so a saved trace (`diffvcs trace`) is checked like a CPU record. Records are checked in parallel; each
+ * one's line is printed as soon as those before it are:
  *
  *   pong.0 exact 6000 frames
  *   pong.1 differs at frame 200 (equal up to 100): RAM screen play
  *
- * A record with a row for every hundredth frame can only say that the difference is in (100, 200]; chains over every
- * frame make sure that it says at least that.
+ * A record with a row for every hundredth frame locates the difference in (100, 200]; chains over every frame make
+ * sure that no difference is missed.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/common.h"
 #include "host/parallel.h"
-#include "host/record.h"
+#include "study/record.h"
 
 static const char command[] = "diffvcs verify";
-
-enum { RECORD_LIMIT = 1 << 30 };
 
 typedef enum { PENDING = 0, EXACT, DIFFERS, UNREADABLE, INTERRUPTED, VERDICTS } verdict_t;
 
 typedef struct {
   verdict_t verdict;
-  bool cpu, no_rom;
+  bool no_rom;
   char label[256]; /* the file's name without .tsv and .gz */
   vcs_record_check_t check;
   vcs_error_t error;
 } result_t;
 
 typedef struct {
-  vcs_cart_choice_t choice;
+  vcs_rom_options_t choice;
   vcs_rest_t records;
   result_t *results;
   int printed; /* the lines so far */
@@ -46,68 +42,26 @@ typedef struct {
 
 /* ---- One record --------------------------------------------------------------------------------------------- */
 
-static void label_of(const char *path, char *label, size_t size) {
-  snprintf(label, size, "%s", vcs_path_base(path));
-  if (vcs_path_ends(label, ".gz")) label[strlen(label) - 3] = 0;
-  if (vcs_path_ends(label, ".tsv")) label[strlen(label) - 4] = 0;
-}
-
-/* "pong.3" -> "pong" and 3. A CPU record needs no seed: "pong" and "pong.anything" are both pong. */
-static vcs_status_t read_label(const result_t *result, char *game, size_t size, uint64_t *seed, vcs_error_t *error) {
-  const char *dot = result->cpu ? strchr(result->label, '.') : strrchr(result->label, '.');
-  const char *digits = dot ? dot + 1 : "";
-  char *end;
-  snprintf(game, size, "%.*s", dot ? (int)(dot - result->label) : (int)size, result->label);
-  if (result->cpu) return VCS_OK;
-  errno = 0;
-  *seed = strtoull(digits, &end, 10);
-  if (*digits >= '0' && *digits <= '9' && !*end && !errno) return VCS_OK;
-  return vcs_error_fill(error, VCS_BAD_FILE,
-                        "the name says no game and seed; a play record is called GAME.SEED.tsv or GAME.SEED.tsv.gz");
-}
-
-static vcs_status_t check_text(const job_t *job, const char *text, result_t *result) {
-  char game[256];
-  uint64_t seed = 0;
-  vcs_rom_t rom;
-  result->cpu = vcs_record_is_cpu(text) != 0;
-  if (*text != '#' && strncmp(text, "boot\t", 5) != 0) {
-    return vcs_error_fill(&result->error, VCS_BAD_FILE,
-                          *text ? "not a record: it has no heading" : "the file is empty");
-  }
-  vcs_status_t status = read_label(result, game, sizeof game, &seed, &result->error);
-  if (status) return status;
-  status = vcs_rom_open(game, &job->choice, &rom, &result->error);
-  if (status == VCS_NOT_FOUND) {
-    result->no_rom = true;
-    vcs_error_fill(&result->error, status, "no ROM image '%.100s'", game);
-  }
-  if (status) return status;
-  status = result->cpu ? vcs_record_verify_cpu(rom.cart, text, &result->check, &result->error)
-                       : vcs_record_verify_play(rom.cart, text, seed, &result->check, &result->error);
-  vcs_rom_free(&rom);
-  return status;
+static int stop_if_interrupted(void *context, const char *step, uint64_t done, uint64_t total) {
+  (void)context, (void)step, (void)done, (void)total;
+  return vcs_interrupted();
 }
 
 static verdict_t check_record(const job_t *job, const char *path, result_t *result) {
-  uint8_t *data;
-  size_t size;
-  label_of(path, result->label, sizeof result->label);
-  vcs_status_t status = vcs_file_read(path, RECORD_LIMIT, &data, &size, &result->error);
-  if (status == VCS_OK) {
-    status = check_text(job, (const char *)data, result);
-    free(data);
-  }
+  const vcs_report_t report = {stop_if_interrupted, NULL};
+  vcs_record_label(path, result->label, sizeof result->label);
+  const vcs_status_t status = vcs_verify_file(path, &job->choice, &report, &result->check, &result->error);
+  result->no_rom = status == VCS_NOT_FOUND;
+  if (status == VCS_CANCELLED) return INTERRUPTED;
   if (status) return UNREADABLE;
-  if (result->check.differs_at >= 0) return DIFFERS;
-  return vcs_interrupted() ? INTERRUPTED : EXACT;
+  return result->check.differs_at >= 0 ? DIFFERS : EXACT;
 }
 
 /* ---- All of them -------------------------------------------------------------------------------------------- */
 
 static void print_result(const result_t *result) {
   const vcs_record_check_t *check = &result->check;
-  const char *unit = result->cpu ? "instruction" : "frame";
+  const char *unit = check->cpu ? "instruction" : "frame";
   printf("%s ", result->label);
   switch (result->verdict) {
     case EXACT:
@@ -172,15 +126,16 @@ int vcs_cli_verify(int argc, char **argv) {
   const vcs_arg_t args[] = {VCS_ARG_REST("RECORD", &job.records, "GAME.SEED.tsv, GAME.tsv, plain or gzipped"),
                             VCS_ARGS_ROMS(&job.choice),
                             VCS_ARG_INTEGER("jobs", &jobs, 0, 4096, "threads; 0: one for each CPU"), VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Runs what each record says and prints `exact`, or where it first differs and in what. The game is the\n"
-      "one that the file's name begins with. Exit status: 1 if any record differs, else 2 if a record or a ROM\n"
-      "could not be read, else 0. The others are checked in any case." VCS_ROMS_NOTE,
-      "diffvcs verify tests/golden/xitari/pong.*.tsv.gz\n"
-      "diffvcs verify --profile ale --jobs 4 records/*.tsv.gz\n"
-      "diffvcs record demo --seed 1 --out . && diffvcs verify demo.1.tsv.gz\n",
-      args};
+  const vcs_usage_t usage = {command,
+                             "Runs what each record describes and prints `exact`, or where it first differs and in "
+                             "what. The file's name begins\n"
+                             "with the name of the game. Exit status: 1 if any record differs, else 2 if a record or a "
+                             "ROM could not be read,\n"
+                             "else 0. All records are checked." VCS_ROMS_NOTE,
+                             "diffvcs verify tests/golden/xitari/pong.*.tsv.gz\n"
+                             "diffvcs verify --profile ale --jobs 4 records/*.tsv.gz\n"
+                             "diffvcs record demo --seed 1 --out . && diffvcs verify demo.1.tsv.gz\n",
+                             args};
   int exit_code = vcs_args_read(&usage, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   if (job.records.count == 0) {

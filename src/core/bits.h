@@ -1,13 +1,13 @@
-/* bits.h: what the 6507 computes, as pure functions of bytes and flags.
+/* bits.h: the arithmetic of the 6507, as pure functions of bytes and flags.
  *
- * Nothing here knows the machine. An operation takes its operands and returns a vcs_alu_t: the result byte and the
- * flags, N as bit 7 of `n`, Z as `z == 0`, V and C as 0 or 1. The CPU (cpu.h) applies them; whoever asks how a result
- * moves when one input bit flips calls the same function twice.
+ * No function here depends on the machine. An operation takes its operands and returns a vcs_alu_t: the result byte and
+ * the flags, N as bit 7 of `n`, Z as `z == 0`, V and C as 0 or 1. The CPU (cpu.h) applies them. A Boolean difference,
+ * which is the change of a result when one input bit flips, is two calls of the same function (src/grad/local.h).
  *
- * Decimal mode follows the reference, not the NMOS chip: both operands are read as two decimal digits (a digit may be
- * above 9), added or subtracted as numbers, and written back modulo 100; N and Z come from the decimal result, and the
- * carry of a subtraction compares the bytes as they stand. test_bits.c checks all 2 x 2 x 65,536 cases against a
- * table of these rules written the other way round.
+ * Decimal mode follows the reference, not the NMOS chip. Both operands are read as two decimal digits (a digit may be
+ * above 9), added or subtracted as numbers, and written back modulo 100. N and Z come from the decimal result. The
+ * carry of a subtraction comes from comparing the bytes as binary numbers. test_bits.c checks all 2 x 2 x 65,536 cases
+ * against an independent table of these rules.
  */
 #ifndef VCS_CORE_BITS_H
 #define VCS_CORE_BITS_H
@@ -18,7 +18,7 @@ typedef struct {
   uint8_t value, n, z, v, c;
 } vcs_alu_t;
 
-/* A result whose N and Z are its own, with the carry and overflow given. */
+/* Returns a result whose N and Z are those of its value, with the given overflow and carry. */
 VCS_FN vcs_alu_t vcs_alu_result(uint8_t value, uint8_t v, uint8_t c) {
   vcs_alu_t r;
   r.value = value;
@@ -44,8 +44,8 @@ VCS_FN vcs_alu_t vcs_alu_adc(uint8_t a, uint8_t b, uint8_t carry, uint8_t decima
   return vcs_alu_result((uint8_t)sum, (uint8_t)(((a ^ sum) & (b ^ sum)) >> 7 & 1), (uint8_t)(sum >> 8));
 }
 
-/* a - b - (1 - carry). Below -100 the reference reads its digit table out of order: the result is then the two
- * decimal digits of 256 more, undone; only operands with digits above 9 get there. */
+/* a - b - (1 - carry). A decimal difference below -100, which needs operands with digits above 9, wraps around in eight
+ * bits, and the reference then converts it from decimal digits to a number instead of from a number to digits. */
 VCS_FN vcs_alu_t vcs_alu_sbc(uint8_t a, uint8_t b, uint8_t carry, uint8_t decimal) {
   if (VCS_UNLIKELY(decimal)) {
     int difference = vcs_from_bcd(a) - vcs_from_bcd(b) - (1 - carry);
@@ -56,7 +56,7 @@ VCS_FN vcs_alu_t vcs_alu_sbc(uint8_t a, uint8_t b, uint8_t carry, uint8_t decima
   return vcs_alu_adc(a, (uint8_t)~b, carry, 0);
 }
 
-/* a - b for the flags only; V is untouched, the caller keeps it. */
+/* a - b for its flags N, Z and C. The caller keeps its own V. */
 VCS_FN vcs_alu_t vcs_alu_cmp(uint8_t a, uint8_t b) { return vcs_alu_result((uint8_t)(a - b), 0, a >= b); }
 
 VCS_FN vcs_alu_t vcs_alu_asl(uint8_t b) { return vcs_alu_result((uint8_t)(b << 1), 0, b >> 7); }
@@ -66,22 +66,24 @@ VCS_FN vcs_alu_t vcs_alu_ror(uint8_t b, uint8_t carry) {
   return vcs_alu_result((uint8_t)(b >> 1 | carry << 7), 0, b & 1);
 }
 
-/* AND then rotate right, with the flags an adder would give (illegal opcode $6B). */
+/* ARR ($6B), an undocumented opcode: AND, then rotate right, with the flags of the adder that both pass through. C is
+ * bit 6 of the rotated byte, V is set when the rotation changes bit 6. In decimal mode each digit of the AND that is
+ * five or more adds six to the same digit of the result, without a carry between the digits; C then tells whether the
+ * upper digit was corrected, and N and Z are those of the byte before the correction. (A. Vardy, "Extra Instructions of
+ * the 65XX Series CPU"; "NMOS 6510 Unintended Opcodes", section ARR.) */
 VCS_FN vcs_alu_t vcs_alu_arr(uint8_t a, uint8_t b, uint8_t carry, uint8_t decimal) {
-  uint8_t both = a & b;
-  uint8_t r = (uint8_t)(both >> 1 | carry << 7);
-  if (!decimal) return vcs_alu_result(r, (r >> 6 ^ r >> 5) & 1, r >> 6 & 1);
-  vcs_alu_t result = vcs_alu_result(r, (both ^ r) >> 6 & 1, 0);
-  if ((both & 0x0F) + (both & 0x01) > 0x05) r = (r & 0xF0) | ((r + 0x06) & 0x0F);
-  if ((both & 0xF0) + (both & 0x10) > 0x50) {
-    r = (uint8_t)(r + 0x60);
-    result.c = 1;
+  uint8_t both = a & b, rotated = (uint8_t)(both >> 1 | carry << 7);
+  vcs_alu_t result = vcs_alu_result(rotated, (both ^ rotated) >> 6 & 1, rotated >> 6 & 1);
+  if (decimal) {
+    uint8_t low = (both & 0x0F) >= 0x05 ? 0x06 : 0x00, high = both >= 0x50 ? 0x60 : 0x00;
+    result.value = (uint8_t)(((rotated + high) & 0xF0) | ((rotated + low) & 0x0F));
+    result.c = high != 0;
   }
-  result.value = r;
   return result;
 }
 
-/* Bit order reversed: the TIA draws bit 7 of GRPx leftmost, our line masks have the leftmost pixel in bit 0. */
+/* A byte with its bits in reverse order. The TIA draws bit 7 of GRPx leftmost; a line mask has its leftmost pixel in
+ * bit 0. */
 #define VCS_REVERSED_1(b)                                                                                     \
   ((b)&1) << 7 | ((b)&2) << 5 | ((b)&4) << 3 | ((b)&8) << 1 | ((b)&16) >> 1 | ((b)&32) >> 3 | ((b)&64) >> 5 | \
       ((b)&128) >> 7

@@ -221,127 +221,157 @@ VCS_FN void vcs_cart_touch(const vcs_cart_t *cart, vcs_t *m, uint16_t addr) {
 
 /* ---- DPC ---------------------------------------------------------------------------------------------------- */
 
-/* The coprocessor of Pitfall II. Eight data fetchers walk down through 2 KiB of display ROM; a flag for each is set
- * when the low byte of its counter passes `top` and cleared at `bottom`. Fetchers 5 to 7 can count a clock of their own
- * instead of reads, and their flags then are three square waves.
+/* The coprocessor of Pitfall II (US patent 4,644,495, "Video memory system", D. Crane, 1987). Eight data fetchers walk
+ * down through 2 KiB of display ROM. A fetcher has an 11-bit counter, two comparators for the counter's low byte, and a
+ * flag: the flag is set where the low byte equals `top` and cleared where it equals `bottom`, so it frames a sprite in
+ * a column of data. Fetchers 5 to 7 can count a clock of their own instead of reads; their flags are then three square
+ * waves.
  *
  *   read   $00-$03 random   $04-$07 sound   $08+i data   $10+i data AND flag   $38+i flag    (then the counter steps)
  *   write  $40+i top   $48+i bottom   $50+i counter low   $58+i counter high and music   $70-$77 reset random
- */
+ *
+ * The registers of a fetcher lie in three arrays of the machine. The functions below take them out as one struct and
+ * put it back. */
+typedef struct {
+  uint16_t counter;
+  uint8_t top, bottom, flag;
+  bool music; /* counts the music clock; false for fetchers 0 to 4 */
+} vcs_dpc_fetcher_t;
+
+VCS_FN uint32_t vcs_dpc_music_bit(uint32_t i) { return i < 5 ? 0 : 1u << (VCS_DPC_MUSIC_SHIFT + i - 5); }
+
+VCS_FN vcs_dpc_fetcher_t vcs_dpc_fetcher(const vcs_t *m, uint32_t i) {
+  vcs_dpc_fetcher_t fetcher;
+  fetcher.counter = m->cart_word[i];
+  fetcher.top = m->cart_byte[VCS_DPC_TOP + i];
+  fetcher.bottom = m->cart_byte[VCS_DPC_BOTTOM + i];
+  fetcher.flag = m->cart_byte[VCS_DPC_FLAG + i];
+  fetcher.music = m->cart_clock[VCS_DPC_RANDOM_AND_MUSIC] & vcs_dpc_music_bit(i);
+  return fetcher;
+}
+
+VCS_FN void vcs_dpc_set_fetcher(vcs_t *m, uint32_t i, vcs_dpc_fetcher_t fetcher) {
+  uint32_t *modes = &m->cart_clock[VCS_DPC_RANDOM_AND_MUSIC], bit = vcs_dpc_music_bit(i);
+  m->cart_word[i] = fetcher.counter;
+  m->cart_byte[VCS_DPC_TOP + i] = fetcher.top;
+  m->cart_byte[VCS_DPC_BOTTOM + i] = fetcher.bottom;
+  m->cart_byte[VCS_DPC_FLAG + i] = fetcher.flag;
+  *modes = fetcher.music ? *modes | bit : *modes & ~bit;
+}
 
 /* The random number is an eight-bit shift register; the new bit is 1 when an even number of bits 7, 5, 4, 3 is set.
- * The chip is clocked by every access; the references clock it when an access is not a plain read, so do we. */
+ * The chip clocks it with every access. The references clock it with accesses that are not plain reads of ROM, and so
+ * do we. */
 VCS_FN void vcs_dpc_clock_random(vcs_t *m) {
   uint32_t state = m->cart_clock[VCS_DPC_RANDOM_AND_MUSIC], r = state & 0xFF;
   uint32_t bit = ~((r >> 7) ^ (r >> 5) ^ (r >> 4) ^ (r >> 3)) & 1;
   m->cart_clock[VCS_DPC_RANDOM_AND_MUSIC] = (state & ~0xFFu) | ((r << 1 | bit) & 0xFF);
 }
 
-VCS_FN bool vcs_dpc_makes_music(const vcs_t *m, uint32_t fetcher) {
-  return fetcher >= 5 && (m->cart_clock[VCS_DPC_RANDOM_AND_MUSIC] >> (VCS_DPC_MUSIC_SHIFT + fetcher - 5) & 1);
-}
-
-/* Bring the music up to the present: its oscillator makes 15750 clocks in 1193191.67 CPU cycles. In doubles, in the
- * order of the references, since the recorded sound depends on the rounding. */
-VCS_SLOW_FN void vcs_dpc_clock_music(vcs_t *m) {
-  int32_t cycles = (int32_t)(m->cycles - m->cart_clock[VCS_DPC_CYCLE]);
-  double fraction;
-  m->cart_clock[VCS_DPC_CYCLE] = m->cycles;
-  memcpy(&fraction, &m->cart_clock[VCS_DPC_FRACTION], sizeof fraction);
-  double clocks = 15750.0 * cycles / 1193191.66666667 + fraction;
+/* Returns the clocks that the music oscillator has made since the last call: 15750 in 1193191.67 CPU cycles. The
+ * fraction of a clock that remains is part of the state, as a double, and recorded sound depends on its rounding: the
+ * product, the quotient and the sum are rounded one after the other. */
+VCS_FN int32_t vcs_dpc_music_clocks(vcs_t *m) {
+  const double frequency = 15750.0, cycles_per_second = 1193191.66666667;
+  double passed = (double)(int32_t)(m->cycles - m->cart_clock[VCS_DPC_CYCLE]), clocks;
+  memcpy(&clocks, &m->cart_clock[VCS_DPC_FRACTION], sizeof clocks);
+  clocks = frequency * passed / cycles_per_second + clocks;
   int32_t whole = (int32_t)clocks;
-  fraction = clocks - (double)whole;
-  memcpy(&m->cart_clock[VCS_DPC_FRACTION], &fraction, sizeof fraction);
-  if (whole <= 0) return;
+  clocks -= (double)whole;
+  memcpy(&m->cart_clock[VCS_DPC_FRACTION], &clocks, sizeof clocks);
+  m->cart_clock[VCS_DPC_CYCLE] = m->cycles;
+  return whole;
+}
 
-  for (uint32_t i = 5; i < 8; ++i) {
-    if (!vcs_dpc_makes_music(m, i)) continue;
-    int32_t top = m->cart_byte[VCS_DPC_TOP + i], low = m->cart_word[i] & 0xFF;
-    low = top ? low - whole % (top + 1) : 0;
-    if (low < 0) low += top + 1;
-    if (low <= m->cart_byte[VCS_DPC_BOTTOM + i])
-      m->cart_byte[VCS_DPC_FLAG + i] = 0x00;
-    else if (low <= top)
-      m->cart_byte[VCS_DPC_FLAG + i] = 0xFF;
-    m->cart_word[i] = (uint16_t)((m->cart_word[i] & 0x700) | low);
+/* A fetcher that makes music, some clocks later. Its low byte counts top, top - 1, ..., 0, top, ...: a period of top +
+ * 1 clocks. The wave is high above `bottom`. A counter above `top` counts down into the period and leaves the flag. */
+VCS_FN vcs_dpc_fetcher_t vcs_dpc_wave(vcs_dpc_fetcher_t fetcher, uint32_t clocks) {
+  uint32_t low = fetcher.counter & 0xFF, period = fetcher.top + 1u, steps = clocks % period;
+  low = fetcher.top ? low + (low < steps ? period : 0) - steps : 0;
+  bool high = low > fetcher.bottom;
+  if (!high || low < period) fetcher.flag = high ? 0xFF : 0x00;
+  fetcher.counter = (uint16_t)((fetcher.counter & 0x700) | low);
+  return fetcher;
+}
+
+/* Brings the music up to the present. */
+VCS_SLOW_FN void vcs_dpc_clock_music(vcs_t *m) {
+  int32_t clocks = vcs_dpc_music_clocks(m);
+  for (uint32_t i = 5; clocks > 0 && i < 8; i++) {
+    vcs_dpc_fetcher_t fetcher = vcs_dpc_fetcher(m, i);
+    if (fetcher.music) vcs_dpc_set_fetcher(m, i, vcs_dpc_wave(fetcher, (uint32_t)clocks));
   }
 }
 
-/* What a register reads as, now. */
-VCS_FN uint8_t vcs_dpc_register(const vcs_cart_t *cart, const vcs_t *m, uint32_t offset) {
+/* The sound of the three waves together. */
+VCS_FN uint8_t vcs_dpc_amplitude(const vcs_t *m) {
   static const uint8_t amplitudes[8] = {0x0, 0x4, 0x5, 0x9, 0x6, 0xA, 0xB, 0xF};
-  uint32_t fetcher = offset & 7, voices = 0;
-  uint8_t data = cart->rom[VCS_DPC_DISPLAY_ROM + 2047 - (m->cart_word[fetcher] & 0x7FF)];
-  switch (offset >> 3) {
-    case 0:
-      if (fetcher < 4) return (uint8_t)m->cart_clock[VCS_DPC_RANDOM_AND_MUSIC];
-      for (uint32_t i = 0; i < 3; ++i)
-        if (vcs_dpc_makes_music(m, 5 + i) && m->cart_byte[VCS_DPC_FLAG + 5 + i]) voices |= 1u << i;
-      return amplitudes[voices];
-    case 1:
-      return data;
-    case 2:
-      return data & m->cart_byte[VCS_DPC_FLAG + fetcher];
-    case 7:
-      return m->cart_byte[VCS_DPC_FLAG + fetcher];
-    default:
-      return 0;
+  uint32_t waves = 0;
+  for (uint32_t i = 5; i < 8; i++) {
+    vcs_dpc_fetcher_t fetcher = vcs_dpc_fetcher(m, i);
+    if (fetcher.music && fetcher.flag) waves |= 1u << (i - 5);
   }
+  return amplitudes[waves];
+}
+
+/* The value of the register at an offset below $40. */
+VCS_FN uint8_t vcs_dpc_register(const vcs_cart_t *cart, const vcs_t *m, uint32_t offset) {
+  vcs_dpc_fetcher_t fetcher = vcs_dpc_fetcher(m, offset & 7);
+  uint8_t data = cart->rom[VCS_DPC_DISPLAY_ROM + 2047 - (fetcher.counter & 0x7FF)];
+  if (offset < 0x04) return (uint8_t)m->cart_clock[VCS_DPC_RANDOM_AND_MUSIC];
+  if (offset < 0x08) return vcs_dpc_amplitude(m);
+  if (offset < 0x10) return data;
+  if (offset < 0x18) return data & fetcher.flag;
+  return offset < 0x38 ? 0 : fetcher.flag;
+}
+
+/* The comparators of a fetcher set or clear its flag when it is addressed. */
+VCS_FN void vcs_dpc_compare(vcs_t *m, uint32_t i) {
+  vcs_dpc_fetcher_t fetcher = vcs_dpc_fetcher(m, i);
+  uint8_t low = (uint8_t)fetcher.counter;
+  bool at_top = low == fetcher.top;
+  if (at_top || low == fetcher.bottom) m->cart_byte[VCS_DPC_FLAG + i] = at_top ? 0xFF : 0x00;
+}
+
+/* A read of a register makes its fetcher go on to the next byte, unless that counts the music clock. */
+VCS_FN void vcs_dpc_next(vcs_t *m, uint32_t i) {
+  if (!vcs_dpc_fetcher(m, i).music) m->cart_word[i] = (uint16_t)((m->cart_word[i] - 1) & 0x7FF);
 }
 
 VCS_FN uint8_t vcs_dpc_read(const vcs_cart_t *cart, vcs_t *m, uint16_t addr) {
-  uint32_t offset = addr & 0xFFFu, fetcher = offset & 7;
+  uint32_t offset = addr & 0xFFFu;
   vcs_dpc_clock_random(m);
   if (offset >= 0x40) {
     vcs_cart_touch(cart, m, addr);
     return cart->rom[m->bank[offset >> 10] + (offset & 0x3FF)];
   }
-  if ((m->cart_word[fetcher] & 0xFF) == m->cart_byte[VCS_DPC_TOP + fetcher])
-    m->cart_byte[VCS_DPC_FLAG + fetcher] = 0xFF;
-  else if ((m->cart_word[fetcher] & 0xFF) == m->cart_byte[VCS_DPC_BOTTOM + fetcher])
-    m->cart_byte[VCS_DPC_FLAG + fetcher] = 0x00;
-  if (offset - 4 < 4) vcs_dpc_clock_music(m);
+  vcs_dpc_compare(m, offset & 7);
+  if (offset >> 2 == 1) vcs_dpc_clock_music(m);
   uint8_t value = vcs_dpc_register(cart, m, offset);
-  if (!vcs_dpc_makes_music(m, fetcher)) m->cart_word[fetcher] = (uint16_t)((m->cart_word[fetcher] - 1) & 0x7FF);
+  vcs_dpc_next(m, offset & 7);
   return value;
 }
 
 VCS_FN void vcs_dpc_write(const vcs_cart_t *cart, vcs_t *m, uint16_t addr, uint8_t value) {
-  uint32_t offset = addr & 0xFFFu, fetcher = offset & 7;
-  uint16_t *counter = &m->cart_word[fetcher];
+  uint32_t offset = addr & 0xFFFu, i = offset & 7;
+  vcs_dpc_fetcher_t fetcher = vcs_dpc_fetcher(m, i);
   vcs_dpc_clock_random(m);
-  if (offset - 0x40 >= 0x40) {
+  if (offset < 0x40 || offset >= 0x80) {
     vcs_cart_touch(cart, m, addr);
-    return;
+  } else if (offset < 0x48) {
+    fetcher.top = value;
+    fetcher.flag = 0x00;
+  } else if (offset < 0x50) {
+    fetcher.bottom = value;
+  } else if (offset < 0x58) { /* a fetcher that makes music starts at its top, whatever is written */
+    fetcher.counter = (uint16_t)((fetcher.counter & 0x700) | (fetcher.music ? fetcher.top : value));
+  } else if (offset < 0x60) {
+    fetcher.counter = (uint16_t)((value & 7) << 8 | (fetcher.counter & 0xFF));
+    fetcher.music = i >= 5 && value & 0x10;
+  } else if (offset >= 0x70 && offset < 0x78) {
+    m->cart_clock[VCS_DPC_RANDOM_AND_MUSIC] = (m->cart_clock[VCS_DPC_RANDOM_AND_MUSIC] & ~0xFFu) | 1;
   }
-  switch ((offset >> 3) & 7) {
-    case 0:
-      m->cart_byte[VCS_DPC_TOP + fetcher] = value;
-      m->cart_byte[VCS_DPC_FLAG + fetcher] = 0x00;
-      break;
-    case 1:
-      m->cart_byte[VCS_DPC_BOTTOM + fetcher] = value;
-      break;
-    case 2: /* a fetcher that makes music starts at its top, whatever is written */
-      if (vcs_dpc_makes_music(m, fetcher)) value = m->cart_byte[VCS_DPC_TOP + fetcher];
-      *counter = (uint16_t)((*counter & 0x700) | value);
-      break;
-    case 3:
-      *counter = (uint16_t)((value & 7) << 8 | (*counter & 0xFF));
-      if (fetcher >= 5) {
-        uint32_t bit = 1u << (VCS_DPC_MUSIC_SHIFT + fetcher - 5);
-        if (value & 0x10)
-          m->cart_clock[VCS_DPC_RANDOM_AND_MUSIC] |= bit;
-        else
-          m->cart_clock[VCS_DPC_RANDOM_AND_MUSIC] &= ~bit;
-      }
-      break;
-    case 6:
-      m->cart_clock[VCS_DPC_RANDOM_AND_MUSIC] = (m->cart_clock[VCS_DPC_RANDOM_AND_MUSIC] & ~0xFFu) | 1;
-      break;
-    default:
-      break;
-  }
+  vcs_dpc_set_fetcher(m, i, fetcher);
 }
 
 /* ---- Power-on and reset ------------------------------------------------------------------------------------- */

@@ -14,17 +14,6 @@
 
 /* ---- Status register ---------------------------------------------------------------------------------------- */
 
-enum {
-  VCS_FLAG_C = 1,
-  VCS_FLAG_Z = 2,
-  VCS_FLAG_I = 4,
-  VCS_FLAG_D = 8,
-  VCS_FLAG_B = 16,
-  VCS_FLAG_1 = 32,
-  VCS_FLAG_V = 64,
-  VCS_FLAG_N = 128
-};
-
 /* N and Z are those of the last result (bus.h), unless an operation sets them apart. */
 VCS_HOT_FN bool vcs_cpu_is_negative(const vcs_cpu_t *cpu) { return cpu->nz & 0x8080; }
 VCS_HOT_FN bool vcs_cpu_is_zero(const vcs_cpu_t *cpu) { return (uint8_t)cpu->nz == 0; }

@@ -1,8 +1,10 @@
-/* cpu_ops.h: the opcode table.
+/* cpu_ops.h: facts about the 6507's instructions, as two tables.
  *
- * A row is X(code, operation, mode, access, cycles). The interpreter (cpu.h), the disassembler, the tape and the
- * tests are generated from it. Operations are the 6502's; the lower half of the alphabet soup (SLO, RLA, SAX, LAX,
- * ...) are the illegal ones, and JAM are the twelve bytes that stop the chip.
+ * VCS_OPCODES has a row X(code, operation, mode, access, cycles) for each of the 256 opcodes; VCS_OPERATIONS has a row
+ * for each operation (LDA, ADC, ...) with what it reads, what it sets, how it makes its result and what it does to the
+ * stack. Every executor takes its facts from here: the interpreter (cpu.h), the decoder (decode.h), the hot loop
+ * (run.h), the tape and the derivatives (src/grad), the relaxed machine (src/relax), the disassembler and the tests.
+ * SLO, RLA, SAX, LAX and their like are the undocumented operations; JAM are the twelve opcodes that stop the chip.
  *
  * access   READ     fetches its operand; indexed modes take one cycle more when the index crosses a page
  *          WRITE    stores; the cycle for a crossing is always paid
@@ -13,9 +15,9 @@
  *          IMPLIED  registers only
  *
  * Cycles are the reference's. They are charged when the opcode is fetched, before the operand is read or written, so
- * every access of an instruction happens at the time the instruction ends; and there are no dummy accesses. That is
- * how xitari's and ale-py's CPU work (the "low" one of Stella's two), and picture and timer depend on it.
- * LAX zero page ($A7) takes 4 cycles there, 3 on the chip.
+ * every access of an instruction happens at the time the instruction ends, and there are no dummy accesses. This is how
+ * the CPU of xitari and ale-py works (the simpler of Stella's two), and picture and timer depend on it. LAX zero page
+ * ($A7) takes 4 cycles there, 3 on the chip.
  */
 #ifndef VCS_CORE_CPU_OPS_H
 #define VCS_CORE_CPU_OPS_H
@@ -317,5 +319,178 @@ typedef struct {
   {#operation, VCS_MODE_##mode, VCS_ACCESS_##access, cycles},
 
 VCS_TABLE(vcs_opcode_t, vcs_opcode, 256, {VCS_OPCODES(VCS_OPCODE_ROW)})
+
+/* ---- Operations ------------------------------------------------------------------------------------------------ */
+
+enum {
+  VCS_FLAG_C = 1,
+  VCS_FLAG_Z = 2,
+  VCS_FLAG_I = 4,
+  VCS_FLAG_D = 8,
+  VCS_FLAG_B = 16,
+  VCS_FLAG_1 = 32,
+  VCS_FLAG_V = 64,
+  VCS_FLAG_N = 128
+};
+
+/* Sets of registers and flags. Flags are bits of the status register; above them are A, X, Y, S and the byte that the
+ * operation finds on the bus, or puts there. */
+enum {
+  VCS_OF_C = VCS_FLAG_C,
+  VCS_OF_Z = VCS_FLAG_Z,
+  VCS_OF_I = VCS_FLAG_I,
+  VCS_OF_D = VCS_FLAG_D,
+  VCS_OF_V = VCS_FLAG_V,
+  VCS_OF_N = VCS_FLAG_N,
+  VCS_OF_A = 0x100,
+  VCS_OF_X = 0x200,
+  VCS_OF_Y = 0x400,
+  VCS_OF_S = 0x800,
+  VCS_OF_B = 0x1000,
+  VCS_OF_NZ = VCS_OF_N | VCS_OF_Z,
+  VCS_OF_NZC = VCS_OF_NZ | VCS_OF_C,
+  VCS_OF_NZCV = VCS_OF_NZC | VCS_OF_V,
+  VCS_OF_CD = VCS_OF_C | VCS_OF_D,
+  VCS_OF_P = VCS_OF_NZCV | VCS_OF_D | VCS_OF_I
+};
+
+/* How the one byte that an operation makes follows from its inputs. */
+enum vcs_kind {
+  VCS_KIND_MOVES,     /* it is one of them: loads, stores, transfers, pushes, pulls */
+  VCS_KIND_ADDS,      /* their sum, or one of them plus a constant; in decimal mode ADC does something else */
+  VCS_KIND_SUBTRACTS, /* their difference; in decimal mode something else */
+  VCS_KIND_ANDS,      /* bit by bit */
+  VCS_KIND_ORS,
+  VCS_KIND_XORS,
+  VCS_KIND_SHIFTS_LEFT, /* by one bit */
+  VCS_KIND_SHIFTS_RIGHT,
+  VCS_KIND_COMPUTES /* anything else, or more than one byte, or none */
+};
+
+/* A row is X(operation, reads, sets, kind, pushed): what the operation reads and sets, how it makes its byte, and how
+ * many bytes it pushes (or, if negative, pulls). Program counter and opcode are not among them; branches, which only
+ * choose the next instruction, read nothing here (vcs_branch_flag has their flag). test_linear.c checks reads and sets
+ * for all opcodes by changing every input. */
+/* clang-format off */
+#define VCS_OPERATIONS(X) \
+  X(LDA,  VCS_OF_B,                        VCS_OF_A | VCS_OF_NZ,                       MOVES,         0) \
+  X(LDX,  VCS_OF_B,                        VCS_OF_X | VCS_OF_NZ,                       MOVES,         0) \
+  X(LDY,  VCS_OF_B,                        VCS_OF_Y | VCS_OF_NZ,                       MOVES,         0) \
+  X(LAX,  VCS_OF_B,                        VCS_OF_A | VCS_OF_X | VCS_OF_NZ,            COMPUTES,      0) \
+  X(AND,  VCS_OF_A | VCS_OF_B,             VCS_OF_A | VCS_OF_NZ,                       ANDS,          0) \
+  X(ORA,  VCS_OF_A | VCS_OF_B,             VCS_OF_A | VCS_OF_NZ,                       ORS,           0) \
+  X(EOR,  VCS_OF_A | VCS_OF_B,             VCS_OF_A | VCS_OF_NZ,                       XORS,          0) \
+  X(ADC,  VCS_OF_A | VCS_OF_B | VCS_OF_CD, VCS_OF_A | VCS_OF_NZCV,                     ADDS,          0) \
+  X(SBC,  VCS_OF_A | VCS_OF_B | VCS_OF_CD, VCS_OF_A | VCS_OF_NZCV,                     SUBTRACTS,     0) \
+  X(CMP,  VCS_OF_A | VCS_OF_B,             VCS_OF_NZC,                                 COMPUTES,      0) \
+  X(CPX,  VCS_OF_X | VCS_OF_B,             VCS_OF_NZC,                                 COMPUTES,      0) \
+  X(CPY,  VCS_OF_Y | VCS_OF_B,             VCS_OF_NZC,                                 COMPUTES,      0) \
+  X(BIT,  VCS_OF_A | VCS_OF_B,             VCS_OF_N | VCS_OF_V | VCS_OF_Z,             COMPUTES,      0) \
+  X(ANC,  VCS_OF_A | VCS_OF_B,             VCS_OF_A | VCS_OF_NZC,                      COMPUTES,      0) \
+  X(ASR,  VCS_OF_A | VCS_OF_B,             VCS_OF_A | VCS_OF_NZC,                      COMPUTES,      0) \
+  X(ARR,  VCS_OF_A | VCS_OF_B | VCS_OF_CD, VCS_OF_A | VCS_OF_NZCV,                     COMPUTES,      0) \
+  X(SBX,  VCS_OF_A | VCS_OF_X | VCS_OF_B,  VCS_OF_X | VCS_OF_NZC,                      COMPUTES,      0) \
+  X(LAS,  VCS_OF_S | VCS_OF_B,             VCS_OF_A | VCS_OF_X | VCS_OF_S | VCS_OF_NZ, COMPUTES,      0) \
+  X(LXA,  VCS_OF_A | VCS_OF_B,             VCS_OF_A | VCS_OF_X | VCS_OF_NZ,            COMPUTES,      0) \
+  X(ANE,  VCS_OF_A | VCS_OF_X | VCS_OF_B,  VCS_OF_A | VCS_OF_NZ,                       COMPUTES,      0) \
+  X(NOP,  0,                               0,                                          COMPUTES,      0) \
+  X(STA,  VCS_OF_A,                        VCS_OF_B,                                   MOVES,         0) \
+  X(STX,  VCS_OF_X,                        VCS_OF_B,                                   MOVES,         0) \
+  X(STY,  VCS_OF_Y,                        VCS_OF_B,                                   MOVES,         0) \
+  X(SAX,  VCS_OF_A | VCS_OF_X,             VCS_OF_B,                                   COMPUTES,      0) \
+  X(SHA,  VCS_OF_A | VCS_OF_X,             VCS_OF_B,                                   COMPUTES,      0) \
+  X(SHX,  VCS_OF_X,                        VCS_OF_B,                                   COMPUTES,      0) \
+  X(SHY,  VCS_OF_Y,                        VCS_OF_B,                                   COMPUTES,      0) \
+  X(SHS,  VCS_OF_A | VCS_OF_X,             VCS_OF_S | VCS_OF_B,                        COMPUTES,      0) \
+  X(ASL,  VCS_OF_B,                        VCS_OF_B | VCS_OF_NZC,                      SHIFTS_LEFT,   0) \
+  X(LSR,  VCS_OF_B,                        VCS_OF_B | VCS_OF_NZC,                      SHIFTS_RIGHT,  0) \
+  X(ROL,  VCS_OF_B | VCS_OF_C,             VCS_OF_B | VCS_OF_NZC,                      SHIFTS_LEFT,   0) \
+  X(ROR,  VCS_OF_B | VCS_OF_C,             VCS_OF_B | VCS_OF_NZC,                      SHIFTS_RIGHT,  0) \
+  X(INC,  VCS_OF_B,                        VCS_OF_B | VCS_OF_NZ,                       ADDS,          0) \
+  X(DEC,  VCS_OF_B,                        VCS_OF_B | VCS_OF_NZ,                       ADDS,          0) \
+  X(SLO,  VCS_OF_A | VCS_OF_B,             VCS_OF_A | VCS_OF_B | VCS_OF_NZC,           COMPUTES,      0) \
+  X(RLA,  VCS_OF_A | VCS_OF_B | VCS_OF_C,  VCS_OF_A | VCS_OF_B | VCS_OF_NZC,           COMPUTES,      0) \
+  X(SRE,  VCS_OF_A | VCS_OF_B,             VCS_OF_A | VCS_OF_B | VCS_OF_NZC,           COMPUTES,      0) \
+  X(RRA,  VCS_OF_A | VCS_OF_B | VCS_OF_CD, VCS_OF_A | VCS_OF_B | VCS_OF_NZCV,          COMPUTES,      0) \
+  X(DCP,  VCS_OF_A | VCS_OF_B,             VCS_OF_B | VCS_OF_NZC,                      COMPUTES,      0) \
+  X(ISB,  VCS_OF_A | VCS_OF_B | VCS_OF_CD, VCS_OF_A | VCS_OF_B | VCS_OF_NZCV,          COMPUTES,      0) \
+  X(ASLA, VCS_OF_A,                        VCS_OF_A | VCS_OF_NZC,                      SHIFTS_LEFT,   0) \
+  X(LSRA, VCS_OF_A,                        VCS_OF_A | VCS_OF_NZC,                      SHIFTS_RIGHT,  0) \
+  X(ROLA, VCS_OF_A | VCS_OF_C,             VCS_OF_A | VCS_OF_NZC,                      SHIFTS_LEFT,   0) \
+  X(RORA, VCS_OF_A | VCS_OF_C,             VCS_OF_A | VCS_OF_NZC,                      SHIFTS_RIGHT,  0) \
+  X(CLC,  0,                               VCS_OF_C,                                   COMPUTES,      0) \
+  X(SEC,  0,                               VCS_OF_C,                                   COMPUTES,      0) \
+  X(CLI,  0,                               VCS_OF_I,                                   COMPUTES,      0) \
+  X(SEI,  0,                               VCS_OF_I,                                   COMPUTES,      0) \
+  X(CLV,  0,                               VCS_OF_V,                                   COMPUTES,      0) \
+  X(CLD,  0,                               VCS_OF_D,                                   COMPUTES,      0) \
+  X(SED,  0,                               VCS_OF_D,                                   COMPUTES,      0) \
+  X(INX,  VCS_OF_X,                        VCS_OF_X | VCS_OF_NZ,                       ADDS,          0) \
+  X(INY,  VCS_OF_Y,                        VCS_OF_Y | VCS_OF_NZ,                       ADDS,          0) \
+  X(DEX,  VCS_OF_X,                        VCS_OF_X | VCS_OF_NZ,                       ADDS,          0) \
+  X(DEY,  VCS_OF_Y,                        VCS_OF_Y | VCS_OF_NZ,                       ADDS,          0) \
+  X(TAX,  VCS_OF_A,                        VCS_OF_X | VCS_OF_NZ,                       MOVES,         0) \
+  X(TXA,  VCS_OF_X,                        VCS_OF_A | VCS_OF_NZ,                       MOVES,         0) \
+  X(TAY,  VCS_OF_A,                        VCS_OF_Y | VCS_OF_NZ,                       MOVES,         0) \
+  X(TYA,  VCS_OF_Y,                        VCS_OF_A | VCS_OF_NZ,                       MOVES,         0) \
+  X(TSX,  VCS_OF_S,                        VCS_OF_X | VCS_OF_NZ,                       MOVES,         0) \
+  X(TXS,  VCS_OF_X,                        VCS_OF_S,                                   MOVES,         0) \
+  X(PHA,  VCS_OF_A | VCS_OF_S,             VCS_OF_B | VCS_OF_S,                        MOVES,         1) \
+  X(PHP,  VCS_OF_P | VCS_OF_S,             VCS_OF_B | VCS_OF_S,                        MOVES,         1) \
+  X(PLA,  VCS_OF_B | VCS_OF_S,             VCS_OF_A | VCS_OF_S | VCS_OF_NZ,            MOVES,        -1) \
+  X(PLP,  VCS_OF_B | VCS_OF_S,             VCS_OF_S | VCS_OF_P,                        COMPUTES,     -1) \
+  X(JSR,  VCS_OF_S,                        VCS_OF_S,                                   ADDS,          2) \
+  X(RTS,  VCS_OF_S,                        VCS_OF_S,                                   ADDS,         -2) \
+  X(RTI,  VCS_OF_S,                        VCS_OF_S | VCS_OF_P,                        COMPUTES,     -3) \
+  X(BRK,  VCS_OF_S,                        VCS_OF_S | VCS_OF_I,                        COMPUTES,      3) \
+  X(JAM,  0,                               0,                                          COMPUTES,      0) \
+  X(JMP,  0,                               0,                                          COMPUTES,      0) \
+  X(BPL,  0,                               0,                                          COMPUTES,      0) \
+  X(BMI,  0,                               0,                                          COMPUTES,      0) \
+  X(BVC,  0,                               0,                                          COMPUTES,      0) \
+  X(BVS,  0,                               0,                                          COMPUTES,      0) \
+  X(BCC,  0,                               0,                                          COMPUTES,      0) \
+  X(BCS,  0,                               0,                                          COMPUTES,      0) \
+  X(BNE,  0,                               0,                                          COMPUTES,      0) \
+  X(BEQ,  0,                               0,                                          COMPUTES,      0)
+/* clang-format on */
+
+/* The same as constants: VCS_READS_LDA, VCS_SETS_LDA, VCS_KIND_OF_LDA, VCS_PUSHED_BY_LDA. */
+#define VCS_OPERATION_FACTS(operation, reads, sets, kind, pushed)                                            \
+  VCS_READS_##operation = (reads), VCS_SETS_##operation = (sets), VCS_KIND_OF_##operation = VCS_KIND_##kind, \
+  VCS_PUSHED_BY_##operation = (pushed),
+enum { VCS_OPERATIONS(VCS_OPERATION_FACTS) };
+
+#define VCS_PUSHED_ROW(code, operation, mode, access, cycles) VCS_PUSHED_BY_##operation,
+VCS_TABLE(int8_t, vcs_pushed, 256, {VCS_OPCODES(VCS_PUSHED_ROW)}) /* by opcode */
+
+/* Opcodes that executors treat one by one. */
+enum {
+  VCS_BRK = 0x00,
+  VCS_PHP = 0x08,
+  VCS_JSR = 0x20,
+  VCS_PLP = 0x28,
+  VCS_RTI = 0x40,
+  VCS_PHA = 0x48,
+  VCS_RTS = 0x60,
+  VCS_PLA = 0x68,
+  VCS_JMP_INDIRECT = 0x6C,
+  VCS_STY_ZP = 0x84,
+  VCS_STA_ZP = 0x85,
+  VCS_STX_ZP = 0x86,
+  VCS_LDA_IMM = 0xA9
+};
+
+/* The flag that a branch tests, and whether it is taken when the flag is set: BPL BMI BVC BVS BCC BCS BNE BEQ. */
+VCS_FN uint8_t vcs_branch_flag(uint8_t opcode) {
+  static const uint8_t flags[4] = {VCS_FLAG_N, VCS_FLAG_V, VCS_FLAG_C, VCS_FLAG_Z};
+  return flags[opcode >> 6];
+}
+VCS_FN bool vcs_branch_if_set(uint8_t opcode) { return opcode & 0x20; }
+
+/* ---- Addressing modes ------------------------------------------------------------------------------------------ */
+
+/* The length of an instruction by enum vcs_mode. BRK, which skips a byte, has 1. */
+VCS_TABLE(uint8_t, vcs_mode_length, 13, {1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 2, 2, 2})
 
 #endif

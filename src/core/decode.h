@@ -63,8 +63,6 @@ enum {
   VCS_ROWS
 };
 
-VCS_TABLE(uint8_t, vcs_mode_length, 13, {1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 2, 2, 2}) /* by enum vcs_mode */
-
 /* Bytes of the image that are decoded: whole banks; what is behind them is data of a coprocessor. */
 VCS_FN uint32_t vcs_decode_size(const vcs_cart_t *cart) {
   return cart->rom_size & ~(vcs_scheme_row(cart->scheme)->bank_size - 1u);
@@ -123,11 +121,10 @@ VCS_FN uint16_t vcs_decode_loop(const vcs_cart_t *cart, const uint8_t *body, int
 
 /* The row of STY, STA or STX to a register of the TIA, if it has one of its own. */
 VCS_FN uint16_t vcs_decode_tia_store(uint8_t opcode, unsigned r) {
-  enum { STY = 0x84, STX = 0x86 };
 #define VCS_TIA_ROW_CASE(name) \
   case VCS_##name:             \
-    return (uint16_t)(VCS_ROW_STY_##name + (opcode - STY));
-  if (opcode >= STY && opcode <= STX) {
+    return (uint16_t)(VCS_ROW_STY_##name + (opcode - VCS_STY_ZP));
+  if (opcode >= VCS_STY_ZP && opcode <= VCS_STX_ZP) {
     switch (r) {
       VCS_TIA_ROWS(VCS_TIA_ROW_CASE)
       default:
@@ -205,7 +202,7 @@ VCS_FN vcs_code_t vcs_decode(const vcs_cart_t *cart, uint32_t at) {
       break;
     }
     default:
-      if (op.name[0] == 'J' || bytes[0] == 0x00 || bytes[0] == 0x40) code.row = VCS_ROW_STEP; /* JAM, BRK, RTI */
+      if (op.name[0] == 'J' || bytes[0] == VCS_BRK || bytes[0] == VCS_RTI) code.row = VCS_ROW_STEP; /* JAM too */
       break;
   }
   return code;

@@ -98,6 +98,9 @@
 #define VCS_FIELDS_CART_RAM(X) X(uint8_t, cart_ram, VCS_CART_RAM_MAX, "cartridge RAM")
 /* clang-format on */
 
+/* Fields that derivatives treat as numbers and not as sets of bits: times, resistances, positions. X(name, count). */
+#define VCS_NUMBER_FIELDS(X) X(cycles, 1) X(timer_cycle, 1) X(dump_cycle, 1) X(paddle, 4) X(pos, 5)
+
 #define VCS_FIELDS(X) VCS_FIELDS_32(X) VCS_FIELDS_16(X) VCS_FIELDS_8(X) VCS_FIELDS_CART_RAM(X)
 
 #endif

@@ -4,14 +4,15 @@
  *   $281 SWACNT  port A direction  $285, $287 INSTAT  expired            1, 8, 64 or 1024 cycles
  *   $282 SWCHB   console switches  $283 SWBCNT
  *
- * The timer is not counted, it is computed when it is read: `timer_cycle` remembers when it was set. It decrements
- * once right after being set, then every interval; having run out it decrements every cycle, and the first read after
- * that starts a new count in intervals (the reference's reading of what the interrupt flag does). A reading at cycle t
- * sees the timer as of t - 1.
+ * The timer does not count while time passes. A read computes its value from the cycle in which it was set
+ * (`timer_cycle`). The chip (MOS MCS6532 data sheet, "Interval timer") counts down once in the cycle after the write
+ * and then once an interval; after it passes zero it sets the interrupt flag and counts every cycle, and a read of the
+ * timer clears the flag. The references let that read also return the timer to its interval, and so do we. A read in
+ * cycle t sees the timer as it is at the end of cycle t - 1.
  *
- * Port A reads the controller pins whatever the direction register says, as in the reference; what is written
- * through the direction register is only seen by keyboard controllers, as the rows they scan. Port B's direction
- * cannot be written and reads zero.
+ * A read of port A shows the controller pins whatever the direction register holds, as in the references. Only keyboard
+ * controllers notice what is written through the direction register: it selects the rows that they scan. Port B's
+ * direction register cannot be written and reads zero.
  */
 #ifndef VCS_CORE_RIOT_H
 #define VCS_CORE_RIOT_H
@@ -19,7 +20,7 @@
 #include "riot_random.h"
 #include "state.h"
 
-/* Power-on contents of the RAM: zero, or random as ale-py has it. */
+/* Fills RAM as it is at power-on: with zeros, or with random bytes as ale-py does. */
 VCS_FN void vcs_riot_power_on(const vcs_cart_t *cart, vcs_t *m) {
   if (cart->random_ram) {
     vcs_random_fill(cart, m, m->ram, 128);
@@ -38,32 +39,39 @@ VCS_FN void vcs_riot_reset(const vcs_cart_t *cart, vcs_t *m) {
   m->ddra = 0;
 }
 
-/* Cycles are about to restart from zero. */
+/* Keeps the timer's times relative to the cycle count, which is about to restart from zero. */
 VCS_FN void vcs_riot_rebase(vcs_t *m) {
   m->timer_cycle -= m->cycles;
   m->timer_read_cycle -= m->cycles;
 }
 
-/* Intervals left, negative once the timer has run out. */
+/* Intervals left `elapsed` cycles after the timer was set; negative once the timer has run out. */
 VCS_FN int32_t vcs_riot_intervals(const vcs_t *m, uint32_t elapsed) {
   return (int32_t)(m->timer - (elapsed >> m->timer_shift) - 1);
 }
 
+/* What INTIM shows is the value that was set less a number of steps: one for each interval that has passed, and an
+ * offset that depends on how the timer has run out.
+ *
+ *   still running                     offset 1: the first step comes in the cycle after the write
+ *   ran out `late` cycles ago, read   offset late + 1 for this and all later reads, and intervals go on being counted
+ *   ran out in this very cycle        255; the chip counts cycles from here on, and this read is too early to stop it
+ *
+ * `runs_out` is the first cycle in which a read finds 255. Differences of times wrap around in 32 bits. */
 VCS_FN uint8_t vcs_riot_intim(vcs_t *m) {
   uint32_t elapsed = m->cycles - 1 - m->timer_cycle;
-  int32_t left = vcs_riot_intervals(m, elapsed);
-  if (left >= 0) return (uint8_t)left;
-  uint32_t length = (uint32_t)m->timer << m->timer_shift;
-  int32_t past = (int32_t)(length - elapsed - 1);
-  if (past <= -2 && !m->timer_was_read) {
-    m->timer_was_read = 1;
-    m->timer_read_cycle = m->cycles;
+  uint32_t runs_out = m->timer_cycle + 1 + ((uint32_t)m->timer << m->timer_shift);
+  uint32_t offset = 1;
+  if (vcs_riot_intervals(m, elapsed) < 0) {
+    if (!m->timer_was_read) {
+      uint32_t late = m->cycles - runs_out;
+      if ((int32_t)late <= 0) return (uint8_t)(255 - late);
+      m->timer_was_read = 1;
+      m->timer_read_cycle = m->cycles;
+    }
+    offset = m->timer_read_cycle - runs_out + 1;
   }
-  if (m->timer_was_read) {
-    uint32_t offset = m->timer_read_cycle - (m->timer_cycle + length);
-    past = (int32_t)(m->timer - (elapsed >> m->timer_shift) - offset);
-  }
-  return (uint8_t)past;
+  return (uint8_t)(m->timer - (elapsed >> m->timer_shift) - offset);
 }
 
 VCS_FN uint8_t vcs_riot_instat(const vcs_t *m) {
@@ -71,8 +79,8 @@ VCS_FN uint8_t vcs_riot_instat(const vcs_t *m) {
   return vcs_riot_intervals(m, elapsed) >= 0 || m->timer_was_read ? 0x00 : 0x80;
 }
 
-/* The pins of one port as a nibble (up, down, left, right from bit 0), for controllers that are more than switches.
- * A driving controller's wheel advances as it is read, one step of its Gray code every 20 reads. */
+/* Returns the pins of one port as a nibble (up, down, left, right from bit 0), for controllers that are more than
+ * switches. Each read advances a driving controller's wheel; every 20 reads its Gray code makes one step. */
 VCS_SLOW_FN uint8_t vcs_riot_active_pins(const vcs_cart_t *cart, vcs_t *m, int port) {
   uint8_t pins = port ? m->swcha & 15 : m->swcha >> 4;
   if (cart->controller[port] == VCS_CONTROLLER_KEYBOARD) return port ? m->port_a_out & 15 : m->port_a_out >> 4;

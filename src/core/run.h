@@ -26,16 +26,25 @@
 
 enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
 
+/* Somebody who runs beside a run of his own (grad/concurrent_run.c) looks up before each instruction but the first, and
+ * defines VCS_RUN_BESIDE: VCS_RUN_LOOK is a statement that may go to `met`, and VCS_RUN_MET what stands there; VCS_RUN_WITH is a parameter. */
+#ifndef VCS_RUN_BESIDE
+#define VCS_RUN_LOOK
+#define VCS_RUN_MET
+#define VCS_RUN_WITH
+#endif
+
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define VCS_ROWS_JUMP 1
 #define VCS_ROW_LABEL(name, number) \
   name:
-#define VCS_DISPATCH goto *rows[at->row]
+#define VCS_DISPATCH_NOW goto *rows[at->row]
 #else
 #define VCS_ROWS_JUMP 0
 #define VCS_ROW_LABEL(name, number) case number:
-#define VCS_DISPATCH goto next
+#define VCS_DISPATCH_NOW goto next
 #endif
+#define VCS_DISPATCH VCS_RUN_LOOK VCS_DISPATCH_NOW
 
 /* The next instruction, `length` bytes on. */
 #define VCS_RUN_ON(length) \
@@ -248,8 +257,8 @@ VCS_HOT_FN uint16_t vcs_run_pointer(const uint8_t *bytes) {
   cpu->bus = opcode;                          \
   vcs_do_##operation(VCS_HERE);               \
   VCS_RUN_ON_UNLESS_STOPPED(1);
-#define VCS_RUN_PLA(cost) VCS_RUN_PULL(cost, 0x68, PLA)
-#define VCS_RUN_PLP(cost) VCS_RUN_PULL(cost, 0x28, PLP)
+#define VCS_RUN_PLA(cost) VCS_RUN_PULL(cost, VCS_PLA, PLA)
+#define VCS_RUN_PLP(cost) VCS_RUN_PULL(cost, VCS_PLP, PLP)
 /* Calls and returns, as long as the stack is in RAM, the byte that a return touches first included. */
 #define VCS_RUN_JSR(cost)                                        \
   if (VCS_UNLIKELY(cpu->sp < 0x81)) goto step;                   \
@@ -270,7 +279,7 @@ VCS_HOT_FN uint16_t vcs_run_pointer(const uint8_t *bytes) {
     }                                                                             \
   }                                                                               \
   cpu->stop = 0;                                                                  \
-  cpu->bus = 0x60;                                                                \
+  cpu->bus = VCS_RTS;                                                             \
   vcs_do_RTS(VCS_HERE);                                                           \
   m->bus = cpu->bus;                                                              \
   goto elsewhere;
@@ -358,7 +367,7 @@ VCS_FN uint32_t vcs_turns_of_timer(const vcs_t *m, uint32_t now, uint32_t period
  * none. Returns how many it did, and whether the next instruction is one for vcs_cpu_step in VCS_RUN_STEP, whether the
  * frame is over in VCS_RUN_OVER. */
 enum { VCS_RUN_STEP = 1 << 16, VCS_RUN_OVER = 1 << 17 };
-VCS_SLOW_FN uint32_t vcs_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t allowance) {
+VCS_SLOW_FN uint32_t vcs_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t allowance VCS_RUN_WITH) {
   vcs_cpu_t registers, *cpu = &registers;
   vcs_bank_t bank;
   if (!vcs_find_bank(cart, m, m->pc, &bank)) return VCS_RUN_STEP;
@@ -385,7 +394,7 @@ VCS_SLOW_FN uint32_t vcs_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *vide
       VCS_TIA_ROWS(VCS_TIA_ROW_ADDRESSES)};
   const void *const *rows = addresses;
   __asm__("" : "+r"(rows)); /* so that gcc does not know where it points, and keeps it in a register */
-  VCS_DISPATCH;
+  VCS_DISPATCH_NOW;
   {
 #else
 next:
@@ -398,7 +407,8 @@ next:
       m->cycles = cycles;
       cpu->stop = (uint8_t)vcs_bus_write_wsync(m, video);
       cpu->time += VCS_CYCLES((uint32_t)(m->cycles - cycles));
-      if (VCS_UNLIKELY(cpu->stop)) m->bus = at->operand == 0x84 ? cpu->y : at->operand == 0x85 ? cpu->a : cpu->x;
+      if (VCS_UNLIKELY(cpu->stop))
+        m->bus = at->operand == VCS_STY_ZP ? cpu->y : at->operand == VCS_STA_ZP ? cpu->a : cpu->x;
       VCS_RUN_ON_UNLESS_STOPPED(2);
     }
     VCS_ROW_LABEL(wait_bne, VCS_ROW_WAIT_BNE){VCS_WAIT(BNE, 1, 255)} VCS_ROW_LABEL(
@@ -412,6 +422,7 @@ next:
         default : break;
 #endif
   }
+  VCS_RUN_MET
 step:
   cpu->pc = (uint16_t)(bank.start + (at - bank.code));
   end = VCS_RUN_STEP;
@@ -435,6 +446,7 @@ out:
   return end | (uint32_t)(cpu->time & VCS_COUNT_MASK);
 }
 
+#ifndef VCS_RUN_BESIDE /* who looks up has a loop of his own around this one */
 /* Executes up to `count` instructions; stops when a frame is over or the CPU has jammed. Returns how many it did. */
 VCS_SLOW_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t count) {
   uint32_t left = count;
@@ -455,5 +467,7 @@ VCS_SLOW_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *
   if (frame_over) m->partial = 0;
   return count - left;
 }
+
+#endif
 
 #endif

@@ -276,13 +276,21 @@ VCS_FN void vcs_tia_change_look(vcs_t *m, vcs_video_t *video) {
 
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
 
-/* A pot input reads high once its capacitor has charged through the paddle's resistance. Nothing connected reads
- * low. The sum wraps as the reference's does: a capacitor released in an earlier frame may never charge. */
+/* CPU cycles until a pot's capacitor has charged through a paddle's resistance (in ohms). A capacitor C that charges
+ * through R reaches the input's threshold after a fixed multiple of RC. Here C is 0.01 microfarad, the multiple is 1.6,
+ * and the CPU makes 1.19 million cycles a second: 119 cycles for every 6250 ohms. ("Stella Programmer's Guide", S.
+ * Wright 1979, INPT0 to INPT3; the multiple is the one that both references use.) */
+enum { VCS_CHARGE_CYCLES = 119, VCS_CHARGE_OHMS = 6250 };
+VCS_FN uint32_t vcs_tia_charge_cycles(int32_t resistance) {
+  return (uint32_t)((uint64_t)(uint32_t)resistance * VCS_CHARGE_CYCLES / VCS_CHARGE_OHMS);
+}
+
+/* Whether a pot input reads high: its capacitor has charged since VBLANK released it. An input with nothing connected
+ * reads low. The sum wraps around as the reference's does, so a capacitor released in an earlier frame may never
+ * charge. */
 VCS_FN bool vcs_tia_pot_high(const vcs_t *m, int32_t resistance) {
-  if (resistance == VCS_RESISTANCE_MIN) return true;
-  if (resistance == VCS_RESISTANCE_MAX || m->dump) return false;
-  uint32_t needed = (uint32_t)(1.6 * resistance * 0.01E-6 * 1.19E6);
-  return m->cycles > (uint32_t)m->dump_cycle + needed;
+  bool shorted = resistance == VCS_RESISTANCE_MIN, open = resistance == VCS_RESISTANCE_MAX;
+  return shorted || (!open && !m->dump && m->cycles > (uint32_t)m->dump_cycle + vcs_tia_charge_cycles(resistance));
 }
 
 /* A key of the rows that port A drives low pulls its column: columns 0 and 1 are pot inputs, 2 the fire input. In

@@ -25,14 +25,21 @@ static const vcs_engine_t *open_library(const char *path) {
   return library ? dlsym(library, VCS_CUDA_ENGINE_NAME) : NULL;
 }
 
-/* The library beside the one, or the program, that this function is in. */
+/* The library beside the one, or the program, that this function is in. A program may have been called by any name,
+ * `./x` for one: its own folder is what the system says it is, and never the current one. */
 static const vcs_engine_t *open_beside(void) {
   Dl_info here;
-  char path[4096];
+  char file[VCS_PATH_SIZE], path[VCS_PATH_SIZE + sizeof CUDA_LIBRARY];
   if (!dladdr((const void *)&cuda_engine, &here) || !here.dli_fname) return NULL;
-  const char *slash = strrchr(here.dli_fname, '/');
-  const int length = slash ? (int)(slash + 1 - here.dli_fname) : 0;
-  snprintf(path, sizeof path, "%.*s" CUDA_LIBRARY, length, here.dli_fname);
+  if (here.dli_fname[0] == '/') {
+    snprintf(file, sizeof file, "%s", here.dli_fname);
+  } else if (!vcs_path_executable(file, sizeof file)) {
+    return NULL;
+  }
+  char *slash = strrchr(file, '/');
+  if (!slash) return NULL;
+  slash[1] = 0;
+  snprintf(path, sizeof path, "%s" CUDA_LIBRARY, file);
   return open_library(path);
 }
 
@@ -48,35 +55,42 @@ static void find_cuda(void) {
   }
 }
 
-/* The engine of a device; NULL, and why. */
-static const vcs_engine_t *engine_for(int32_t device, const char **why) {
+const vcs_fault_t vcs_fault_no_memory = {VCS_NO_MEMORY, "out of memory"};
+
+/* Sets *engine to the engine of a device. */
+static const vcs_fault_t *find_engine(int32_t device, const vcs_engine_t **engine) {
+  static const vcs_fault_t no_device = {
+      VCS_NOT_FOUND, "there is no such device: they are VCS_CPU_AS_GPU, VCS_CPU, and VCS_GPU plus the number of a GPU"};
+  static const vcs_fault_t no_library = {VCS_NOT_FOUND, cuda_missing};
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  if (device == VCS_CPU || device == VCS_CPU_AS_GPU) return &vcs_engine_cpu;
+  *engine = NULL;
+  if (device < VCS_CPU_AS_GPU) return &no_device;
   if (device < VCS_GPU) {
-    *why = "there is no such device: they are VCS_CPU_AS_GPU, VCS_CPU, and VCS_GPU plus the number of a GPU";
+    *engine = &vcs_engine_cpu;
     return NULL;
   }
   pthread_once(&once, find_cuda);
-  *why = cuda_engine ? cuda_engine->use(device - VCS_GPU) : cuda_missing;
-  return *why ? NULL : cuda_engine;
+  if (!cuda_engine) return &no_library;
+  const vcs_fault_t *fault = cuda_engine->use(device - VCS_GPU);
+  if (!fault) *engine = cuda_engine;
+  return fault;
 }
 
 const char *vcs_device_missing(int32_t device) {
-  const char *why = NULL;
-  engine_for(device, &why);
-  return why;
+  const vcs_engine_t *engine;
+  const vcs_fault_t *fault = find_engine(device, &engine);
+  return fault ? fault->message : NULL;
 }
 
 vcs_status_t vcs_engine_find(int32_t device, const vcs_engine_t **engine, vcs_error_t *error) {
-  const char *why = NULL;
   if (error) error->message[0] = 0;
-  *engine = engine_for(device, &why);
-  return *engine ? VCS_OK : vcs_error_fill(error, VCS_NOT_FOUND, "%s", why);
+  const vcs_fault_t *fault = find_engine(device, engine);
+  return fault ? vcs_error_fill(error, fault->status, "%s", fault->message) : VCS_OK;
 }
 
-vcs_status_t vcs_device_status(const char *why, vcs_error_t *error) {
+vcs_status_t vcs_device_status(const vcs_fault_t *fault, vcs_error_t *error) {
   if (error) error->message[0] = 0;
-  return why ? vcs_error_fill(error, VCS_NO_MEMORY, "the device: %s", why) : VCS_OK;
+  return fault ? vcs_error_fill(error, fault->status, "the device: %s", fault->message) : VCS_OK;
 }
 
 /* ---- Memory ----------------------------------------------------------------------------------------------------- */
@@ -89,17 +103,16 @@ vcs_status_t vcs_device_allocate(int32_t device, size_t size, void **memory, vcs
 }
 
 void vcs_device_free(int32_t device, void *memory) {
-  const char *why = NULL;
-  const vcs_engine_t *engine = memory ? engine_for(device, &why) : NULL;
-  if (engine) engine->release(memory);
+  const vcs_engine_t *engine;
+  if (memory && !find_engine(device, &engine)) engine->release(memory);
 }
 
 vcs_status_t vcs_device_move(int32_t device, void *to, const void *from, size_t size, vcs_error_t *error) {
   const vcs_engine_t *engine;
   vcs_status_t status = vcs_engine_find(device, &engine, error);
   if (status) return status;
-  const char *why = engine->move(to, from, size);
-  return vcs_device_status(why ? why : engine->wait(NULL), error); /* what comes next may be on any stream */
+  const vcs_fault_t *fault = engine->move(to, from, size);
+  return vcs_device_status(fault ? fault : engine->wait(NULL), error); /* what comes next may be on any stream */
 }
 
 /* DLPack's own declarations (github.com/dmlc/dlpack, version 0.8), as far as they are used: an interface of C structs

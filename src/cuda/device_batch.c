@@ -16,6 +16,7 @@
 #include "host/files.h"
 #include "host/palette.h"
 #include "host/save.h"
+#include "host/options.h"
 
 /* ---- Cartridges on a device -------------------------------------------------------------------------------------- */
 
@@ -43,23 +44,23 @@ static vcs_code_t *code_image(const vcs_cart_t *cart) {
 }
 
 /* A copy of host memory on the device. */
-static const char *upload(const vcs_engine_t *engine, const void *from, size_t size, void **to) {
-  const char *why = engine->allocate(size, to);
-  return why ? why : engine->move(*to, from, size);
+static const vcs_fault_t *upload(const vcs_engine_t *engine, const void *from, size_t size, void **to) {
+  const vcs_fault_t *fault = engine->allocate(size, to);
+  return fault ? fault : engine->move(*to, from, size);
 }
 
 /* The image and the code of a cartridge on the device, in `there`, which is otherwise the cartridge. */
-static const char *upload_cart(const vcs_engine_t *engine, const vcs_cart_t *cart, vcs_cart_t *there) {
+static const vcs_fault_t *upload_cart(const vcs_engine_t *engine, const vcs_cart_t *cart, vcs_cart_t *there) {
   *there = *cart;
   there->rom = NULL;
   there->code = NULL;
-  const char *why = upload(engine, cart->rom, cart->rom_size, (void **)&there->rom);
-  if (why || !cart->code) return why;
+  const vcs_fault_t *fault = upload(engine, cart->rom, cart->rom_size, (void **)&there->rom);
+  if (fault || !cart->code) return fault;
   vcs_code_t *code = code_image(cart);
-  if (!code) return "out of memory";
-  why = upload(engine, code, cart->rom_size * sizeof *code, (void **)&there->code);
+  if (!code) return &vcs_fault_no_memory;
+  fault = upload(engine, code, cart->rom_size * sizeof *code, (void **)&there->code);
   free(code);
-  return why;
+  return fault;
 }
 
 /* ---- Kinds ------------------------------------------------------------------------------------------------------ */
@@ -131,7 +132,7 @@ static void write_start(const vcs_device_batch_view_t *view, vcs_env_t *env, int
   if (view->frames_at) memcpy(record + view->frames_at, history->frames, 2 * VCS_FRAME_BYTES);
 }
 
-static const char *make_kind(vcs_device_batch_t *batch, vcs_env_t *env, int32_t number) {
+static const vcs_fault_t *make_kind(vcs_device_batch_t *batch, vcs_env_t *env, int32_t number) {
   vcs_device_batch_kind_t *kind = &batch->kinds[number];
   const vcs_engine_t *engine = batch->engine;
   const vcs_cart_t *cart = env->cart;
@@ -142,7 +143,7 @@ static const char *make_kind(vcs_device_batch_t *batch, vcs_env_t *env, int32_t 
 
   const size_t size = (size_t)kind->start_count * batch->view.record_bytes;
   uint8_t *starts = calloc(1, size);
-  if (!starts) return "out of memory";
+  if (!starts) return &vcs_fault_no_memory;
   env->draw_history.pinned = true; /* both frame buffers, all the time */
   vcs_env_reset(env);
   kind->loaded = (int32_t)(env->frame_number - env->episode_frame_number);
@@ -152,9 +153,9 @@ static const char *make_kind(vcs_device_batch_t *batch, vcs_env_t *env, int32_t 
     env->play.reward = 0;
     write_start(&batch->view, env, number, starts + (size_t)i * batch->view.record_bytes);
   }
-  const char *why = upload(engine, starts, size, (void **)&kind->starts);
+  const vcs_fault_t *fault = upload(engine, starts, size, (void **)&kind->starts);
   free(starts);
-  return why ? why : upload_cart(engine, cart, &kind->cart);
+  return fault ? fault : upload_cart(engine, cart, &kind->cart);
 }
 
 /* ---- Creating --------------------------------------------------------------------------------------------------- */
@@ -172,6 +173,8 @@ void vcs_device_batch_defaults(vcs_device_batch_options_t *options) {
 }
 
 static vcs_status_t check_options(const vcs_device_batch_options_t *o, int32_t cart_count, vcs_error_t *error) {
+  vcs_status_t known = vcs_reserved_check(o->reserved, "vcs_device_batch_options_t", error);
+  if (known) return known;
   const struct {
     const char *name;
     int64_t value, min, max;
@@ -228,15 +231,31 @@ static void plan_view(vcs_device_batch_t *batch, const vcs_cart_t *const *carts,
   view->endless = o->endless;
 }
 
-/* What a env plays: its number in the list of different cartridges, modes and difficulties, which grows. */
-static int32_t kind_of(vcs_batch_env_t *kinds, int32_t *count, vcs_batch_env_t wanted) {
-  int32_t i = 0;
-  while (i < *count &&
-         (kinds[i].cart != wanted.cart || kinds[i].mode != wanted.mode || kinds[i].difficulty != wanted.difficulty)) {
-    i++;
+/* The kinds of a batch: its different combinations of cartridge, mode and difficulty, in order of first use, and a hash
+ * table that finds them. */
+enum { KINDS_MAX = 4096, KIND_SLOTS = 4 * KINDS_MAX };
+typedef struct {
+  vcs_batch_env_t list[KINDS_MAX];
+  int32_t count;
+  int32_t slots[KIND_SLOTS]; /* index into `list` plus 1, or 0 for a free slot; collisions go to the next slot */
+} kinds_t;
+
+static bool same_kind(vcs_batch_env_t a, vcs_batch_env_t b) {
+  return a.cart == b.cart && a.mode == b.mode && a.difficulty == b.difficulty;
+}
+
+/* The index of an environment's kind, which is added if it is new; -1 if there are already KINDS_MAX others. */
+static int32_t kind_of(kinds_t *kinds, vcs_batch_env_t env) {
+  uint64_t state = (uint64_t)(uint32_t)env.cart << 32 | (uint32_t)env.mode;
+  state = vcs_splitmix64(&state) ^ (uint32_t)env.difficulty;
+  uint32_t slot = (uint32_t)(vcs_splitmix64(&state) % KIND_SLOTS);
+  while (kinds->slots[slot] && !same_kind(kinds->list[kinds->slots[slot] - 1], env)) slot = (slot + 1) % KIND_SLOTS;
+  if (!kinds->slots[slot]) {
+    if (kinds->count == KINDS_MAX) return -1;
+    kinds->list[kinds->count++] = env;
+    kinds->slots[slot] = kinds->count;
   }
-  if (i == *count) kinds[(*count)++] = wanted;
-  return i;
+  return kinds->slots[slot] - 1;
 }
 
 static vcs_batch_env_t env_of(const vcs_batch_env_t *envs, int32_t cart_count, int32_t count, int32_t i) {
@@ -257,10 +276,8 @@ static vcs_status_t create_env(const vcs_device_batch_options_t *o, const vcs_ca
   return vcs_env_create_with(cart, &options, env, error);
 }
 
-enum { KINDS_MAX = 4096 };
-
 static vcs_status_t fill_batch(vcs_device_batch_t *batch, const vcs_cart_t *const *carts, int32_t cart_count,
-                               const vcs_batch_env_t *envs, vcs_batch_env_t *wanted, vcs_error_t *error) {
+                               const vcs_batch_env_t *envs, kinds_t *kinds, vcs_error_t *error) {
   const vcs_device_batch_options_t *o = &batch->options;
   vcs_device_batch_view_t *view = &batch->view;
   const vcs_engine_t *engine = batch->engine;
@@ -270,34 +287,39 @@ static vcs_status_t fill_batch(vcs_device_batch_t *batch, const vcs_cart_t *cons
       return vcs_error_fill(error, VCS_BAD_ARGUMENT, "environment %d plays cartridge %d, but there are 0 to %d", (int)i,
                             (int)env.cart, (int)cart_count - 1);
     }
-    if (kind_of(wanted, &batch->kind_count, env) == KINDS_MAX) {
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "more than %d cartridges, modes and difficulties", KINDS_MAX);
+    if (kind_of(kinds, env) < 0) {
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                            "environments 0 to %d have more than %d combinations of cartridge, mode and difficulty: "
+                            "make several batches of fewer",
+                            (int)i, KINDS_MAX);
     }
   }
+  batch->kind_count = kinds->count;
   plan_view(batch, carts, cart_count);
-  const char *why = NULL;
-  for (int32_t i = 0; !why && i < batch->kind_count; i++) {
+  const vcs_fault_t *fault = NULL;
+  for (int32_t i = 0; !fault && i < batch->kind_count; i++) {
     vcs_env_t *env;
-    vcs_status_t status = create_env(o, carts[wanted[i].cart], wanted[i], &env, error);
+    vcs_status_t status = create_env(o, carts[kinds->list[i].cart], kinds->list[i], &env, error);
     if (status) return status;
-    why = make_kind(batch, env, i);
+    fault = make_kind(batch, env, i);
     vcs_env_free(env);
   }
-  if (!why) why = upload(engine, batch->kinds, (size_t)batch->kind_count * sizeof *batch->kinds, (void **)&view->kinds);
-  if (!why) why = engine->allocate((size_t)o->envs * view->record_bytes, (void **)&view->records);
+  if (!fault)
+    fault = upload(engine, batch->kinds, (size_t)batch->kind_count * sizeof *batch->kinds, (void **)&view->kinds);
+  if (!fault) fault = engine->allocate((size_t)o->envs * view->record_bytes, (void **)&view->records);
 
   /* Heads say what is played and with which generator; everything else is written by the first reset. */
   batch->played = calloc((size_t)o->envs, sizeof *batch->played);
   uint32_t *seeds = calloc((size_t)o->envs, sizeof *seeds);
-  if (!why && (!batch->played || !seeds)) why = "out of memory";
-  for (int32_t i = 0; !why && i < o->envs; i++) {
+  if (!fault && (!batch->played || !seeds)) fault = &vcs_fault_no_memory;
+  for (int32_t i = 0; !fault && i < o->envs; i++) {
     const vcs_batch_env_t env = env_of(envs, cart_count, o->envs, i);
-    batch->played[i] = kind_of(wanted, &batch->kind_count, env);
+    batch->played[i] = kind_of(kinds, env);
     seeds[i] = env.seed;
   }
-  if (!why) why = engine->deal(view, batch->played, seeds);
+  if (!fault) fault = engine->deal(view, batch->played, seeds);
   free(seeds);
-  return vcs_device_status(why, error);
+  return vcs_device_status(fault, error);
 }
 
 vcs_status_t vcs_device_batch_create(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
@@ -318,19 +340,19 @@ vcs_status_t vcs_device_batch_create(const vcs_cart_t *const *carts, int32_t car
   status = vcs_engine_find(options->device, &engine, error);
   if (status) return status;
   vcs_device_batch_t *batch = calloc(1, sizeof *batch);
-  vcs_batch_env_t *wanted = calloc(KINDS_MAX + 1, sizeof *wanted);
+  kinds_t *kinds = calloc(1, sizeof *kinds);
   if (batch) {
     batch->kinds = calloc(KINDS_MAX, sizeof *batch->kinds);
     batch->carts = calloc(KINDS_MAX, sizeof *batch->carts); /* NOLINT(bugprone-sizeof-expression): pointers they are */
     batch->engine = engine;
     batch->options = *options;
   }
-  if (!batch || !wanted || !batch->kinds || !batch->carts) {
+  if (!batch || !kinds || !batch->kinds || !batch->carts) {
     status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   } else {
-    status = fill_batch(batch, carts, cart_count, envs, wanted, error);
+    status = fill_batch(batch, carts, cart_count, envs, kinds, error);
   }
-  free(wanted);
+  free(kinds);
   if (status) {
     vcs_device_batch_free(batch);
     return status;
@@ -420,9 +442,9 @@ static vcs_status_t find_machine(const vcs_device_batch_t *batch, int32_t env, v
   }
   uint8_t *record = vcs_device_batch_record(&batch->view, env);
   vcs_device_env_t head;
-  const char *why = vcs_device_batch_engine(batch)->wait(NULL);
-  if (!why) why = batch->engine->move(&head, record, sizeof head);
-  if (why) return vcs_device_status(why, error);
+  const vcs_fault_t *fault = vcs_device_batch_engine(batch)->wait(NULL);
+  if (!fault) fault = batch->engine->move(&head, record, sizeof head);
+  if (fault) return vcs_device_status(fault, error);
   *machine = vcs_record_machine(&batch->view, record, VCS_DEVICE_ENV_NOW);
   *size = vcs_state_size(batch->carts[head.kind]);
   return VCS_OK;
@@ -544,31 +566,31 @@ static void give_back(const vcs_engine_t *engine, const loan_t *loan) {
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) engine->release(all[i]);
 }
 
-static const char *lend(const vcs_engine_t *engine, const question_t *q, const flips_t *flips, loan_t *loan) {
+static const vcs_fault_t *lend(const vcs_engine_t *engine, const question_t *q, const flips_t *flips, loan_t *loan) {
   const size_t runs = runs_of(q), held = (size_t)q->runs->frames * sizeof *q->runs->controls;
   vcs_cart_t cart;
-  const char *why = upload_cart(engine, q->runs->cart, &cart);
+  const vcs_fault_t *fault = upload_cart(engine, q->runs->cart, &cart);
   loan->rom = (void *)cart.rom;
   loan->code = (void *)cart.code;
-  if (!why) why = upload(engine, &cart, sizeof cart, &loan->cart);
-  if (!why) why = upload(engine, flips->machines, runs * q->machine_bytes, &loan->machines);
-  if (!why) why = engine->allocate(q->bases * held, &loan->controls);
-  for (size_t i = 0; !why && i < q->bases; i++) {
-    why = engine->move((uint8_t *)loan->controls + i * held, q->runs[i].controls, held);
+  if (!fault) fault = upload(engine, &cart, sizeof cart, &loan->cart);
+  if (!fault) fault = upload(engine, flips->machines, runs * q->machine_bytes, &loan->machines);
+  if (!fault) fault = engine->allocate(q->bases * held, &loan->controls);
+  for (size_t i = 0; !fault && i < q->bases; i++) {
+    fault = engine->move((uint8_t *)loan->controls + i * held, q->runs[i].controls, held);
   }
-  if (!why) why = upload(engine, flips->inputs, q->count + 1, &loan->inputs);
-  if (!why)
-    why = upload(engine, flips->input_frames, (q->count + 1) * sizeof *flips->input_frames, &loan->input_frames);
-  if (!why) why = upload(engine, flips->lost, runs, &loan->lost);
-  if (!why) why = engine->allocate(runs * q->horizons * sizeof *flips->rows, &loan->rows);
-  if (!why) why = engine->allocate(runs * 2 * VCS_FRAME_BYTES, &loan->frames);
-  if (!why) why = engine->allocate(runs * VCS_LOG_SIZE * sizeof(uint64_t), &loan->logs);
-  if (!why) why = engine->allocate(cart.rom_size * sizeof(vcs_single_lane_code_t), &loan->image);
-  if (!why) why = upload(engine, flips->signs, runs, &loan->signs);
-  if (!why && q->results->pixels) {
-    why = upload(engine, q->options->values, 256 * (size_t)q->options->channels * sizeof(float), &loan->values);
+  if (!fault) fault = upload(engine, flips->inputs, q->count + 1, &loan->inputs);
+  if (!fault)
+    fault = upload(engine, flips->input_frames, (q->count + 1) * sizeof *flips->input_frames, &loan->input_frames);
+  if (!fault) fault = upload(engine, flips->lost, runs, &loan->lost);
+  if (!fault) fault = engine->allocate(runs * q->horizons * sizeof *flips->rows, &loan->rows);
+  if (!fault) fault = engine->allocate(runs * 2 * VCS_FRAME_BYTES, &loan->frames);
+  if (!fault) fault = engine->allocate(runs * VCS_LOG_SIZE * sizeof(uint64_t), &loan->logs);
+  if (!fault) fault = engine->allocate(cart.rom_size * sizeof(vcs_single_lane_code_t), &loan->image);
+  if (!fault) fault = upload(engine, flips->signs, runs, &loan->signs);
+  if (!fault && q->results->pixels) {
+    fault = upload(engine, q->options->values, 256 * (size_t)q->options->channels * sizeof(float), &loan->values);
   }
-  return why;
+  return fault;
 }
 
 static bool wants_maps(const question_t *q) { return q->results->pixels || q->results->ram; }
@@ -584,7 +606,7 @@ static vcs_truth_results_t results_from(const question_t *q, size_t item) {
 }
 
 /* Adds to the maps of all items, some of them at a time. */
-static const char *add_maps(const vcs_engine_t *engine, const question_t *q, const vcs_truth_view_t *view) {
+static const vcs_fault_t *add_maps(const vcs_engine_t *engine, const question_t *q, const vcs_truth_view_t *view) {
   enum { BYTES = 64 << 20 };
   const size_t items = q->bases * q->count;
   for (int ram = 0; ram < 2; ram++) {
@@ -592,16 +614,16 @@ static const char *add_maps(const vcs_engine_t *engine, const question_t *q, con
     const size_t bytes = vcs_truth_map_size(view, ram) * q->horizons * sizeof(float);
     const size_t at_once = bytes < BYTES ? BYTES / bytes : 1; /* NOLINT(clang-analyzer-core.DivideZero): never 0 */
     void *buffer = NULL;
-    const char *why = engine->allocate((at_once < items ? at_once : items) * bytes, &buffer);
-    for (size_t i = 0; !why && i < items; i += at_once) {
+    const vcs_fault_t *fault = engine->allocate((at_once < items ? at_once : items) * bytes, &buffer);
+    for (size_t i = 0; !fault && i < items; i += at_once) {
       const size_t count = items - i < at_once ? items - i : at_once;
       float *there = ram ? results_from(q, i).ram : results_from(q, i).pixels;
-      why = engine->move(buffer, there, count * bytes);
-      if (!why) why = engine->map(view, ram, buffer, (int32_t)i, (int32_t)count);
-      if (!why) why = engine->move(there, buffer, count * bytes);
+      fault = engine->move(buffer, there, count * bytes);
+      if (!fault) fault = engine->map(view, ram, buffer, (int32_t)i, (int32_t)count);
+      if (!fault) fault = engine->move(there, buffer, count * bytes);
     }
     engine->release(buffer);
-    if (why) return why;
+    if (fault) return fault;
   }
   return NULL;
 }
@@ -668,21 +690,21 @@ static vcs_status_t help(const vcs_engine_t *engine, const question_t *q, const 
 static vcs_status_t run_flips(const vcs_engine_t *engine, const question_t *q, flips_t *flips, vcs_truth_view_t view,
                               vcs_error_t *error) {
   static const struct timespec a_moment = {.tv_nsec = 100000};
-  const char *why = engine->begin_truth(&view, flips->pictures);
-  for (; !why && view.horizon < view.horizon_count; view.horizon++) {
+  const vcs_fault_t *fault = engine->begin_truth(&view, flips->pictures);
+  for (; !fault && view.horizon < view.horizon_count; view.horizon++) {
     view.to = q->options->horizons ? q->options->horizons[view.horizon] : view.frame_count;
-    why = engine->truth(&view);
-    if (!why && wants_maps(q) && !view.lost) why = add_maps(engine, q, &view);
+    fault = engine->truth(&view);
+    if (!fault && wants_maps(q) && !view.lost) fault = add_maps(engine, q, &view);
     view.from = view.to;
   }
-  vcs_status_t status = vcs_device_status(why, error);
+  vcs_status_t status = vcs_device_status(fault, error);
   while (!status && engine->busy()) {
     if (!wants_maps(q))
       status = help(engine, q, &view, flips, error); /* maps are added once: when it is known by whom */
     if (engine->busy()) nanosleep(&a_moment, NULL);
   }
-  why = engine->wait(NULL); /* whatever happened: memory that is worked on cannot be given back */
-  if (!status) status = vcs_device_status(why, error);
+  fault = engine->wait(NULL); /* whatever happened: memory that is worked on cannot be given back */
+  if (!status) status = vcs_device_status(fault, error);
   if (!status) status = help(engine, q, &view, flips, error);
   if (status) return status;
   return vcs_device_status(engine->move(flips->rows, view.rows, runs_of(q) * q->horizons * sizeof *flips->rows), error);
@@ -761,7 +783,8 @@ vcs_status_t vcs_device_batch_truths(int32_t device, const vcs_run_t *runs, size
   if (options) here = *options;
   here.device = VCS_CPU;
   options = &here;
-  vcs_status_t status = vcs_engine_find(device, &engine, error);
+  vcs_status_t status = vcs_reserved_check(here.reserved, "vcs_truth_options_t", error);
+  if (status == VCS_OK) status = vcs_engine_find(device, &engine, error);
   if (status) return status;
   if (!runs || !run_count || !places || !results || count >= INT32_MAX / 2 || run_count > INT32_MAX / (count + 1)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no runs, no places, no results, or too many of them");

@@ -12,6 +12,8 @@
 #include "host/batch.h"
 #include "host/files.h"
 #include "host/parallel.h"
+#include "host/options.h"
+#include "host/progress.h"
 
 enum { ROWS = 8192, EVENTS = 2304, SNAPSHOTS = 128, AT_ONCE = 65536, STE_SLOTS = 8, BIT_SLOTS = 16 };
 
@@ -109,7 +111,7 @@ void vcs_device_batch_free_workspace(vcs_device_batch_t *batch) {
 }
 
 /* A workspace for these options: the one that is there, or a new one. */
-static const char *make_room(vcs_device_batch_t *batch, const vcs_batch_grad_options_t *options) {
+static const vcs_fault_t *make_room(vcs_device_batch_t *batch, const vcs_batch_grad_options_t *options) {
   vcs_device_batch_grad_view_t wanted = plan(batch, options);
   int32_t envs = options->at_once < batch->view.count ? options->at_once : batch->view.count;
   envs = (envs + 31) / 32 * 32; /* slots lie by warps */
@@ -119,23 +121,23 @@ static const char *make_room(vcs_device_batch_t *batch, const vcs_batch_grad_opt
       w->view.snapshot_capacity == wanted.snapshot_capacity) {
     return NULL;
   }
-  const char *why = batch->engine->wait(NULL);
+  const vcs_fault_t *fault = batch->engine->wait(NULL);
   vcs_device_batch_free_workspace(batch);
   w = calloc(1, sizeof *w);
-  if (!w) return "out of memory";
+  if (!w) return &vcs_fault_no_memory;
   batch->workspace = w;
   memset(w->held, 0xFF, sizeof w->held);
   w->view = wanted;
   w->envs = envs;
   array_t arrays[ARRAYS];
   list_arrays(&w->view, arrays);
-  for (int i = 0; !why && i < ARRAYS; i++) {
-    why = batch->engine->allocate((size_t)envs * arrays[i].bytes, arrays[i].memory);
+  for (int i = 0; !fault && i < ARRAYS; i++) {
+    fault = batch->engine->allocate((size_t)envs * arrays[i].bytes, arrays[i].memory);
   }
-  if (!why) why = batch->engine->allocate(256 * sizeof *w->scale, (void **)&w->scale);
+  if (!fault) fault = batch->engine->allocate(256 * sizeof *w->scale, (void **)&w->scale);
   w->view.failed = (uint8_t *)(w->view.walked + envs);
-  if (why) vcs_device_batch_free_workspace(batch);
-  return why;
+  if (fault) vcs_device_batch_free_workspace(batch);
+  return fault;
 }
 
 /* ---- On the CPU ---------------------------------------------------------------------------------------------------
@@ -208,7 +210,9 @@ static vcs_status_t differentiate_all(product_t *p, int threads, vcs_error_t *er
   const bool done = p->workspaces && vcs_parallel(count, workers, differentiate, p) == count;
   for (int i = 0; p->workspaces && i < workers; i++) vcs_grad_workspace_free(p->workspaces[i]);
   free(p->workspaces);
-  return done ? VCS_OK : vcs_error_fill(error, VCS_NO_MEMORY, "interrupted, or out of memory");
+  if (done) return VCS_OK;
+  return vcs_interrupted() ? vcs_error_fill(error, VCS_CANCELLED, "interrupted")
+                           : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
 }
 
 /* ---- On a device ----------------------------------------------------------------------------------------------------
@@ -216,7 +220,7 @@ static vcs_status_t differentiate_all(product_t *p, int threads, vcs_error_t *er
 
 /* Another scale than before waits, for who still needs the old one and until the new one is there: a stream knows
  * nothing of what is done beside it. */
-static const char *put_scale(const product_t *p, void *stream) {
+static const vcs_fault_t *put_scale(const product_t *p, void *stream) {
   struct vcs_device_batch_workspace *w = p->device_batch->workspace;
   const vcs_engine_t *engine = p->device_batch->engine;
   const float *given = p->options->grad.scale;
@@ -227,19 +231,19 @@ static const char *put_scale(const product_t *p, void *stream) {
     is_held = is_held && w->held[i] == scale[i];
   }
   if (is_held) return NULL;
-  const char *why = engine->wait(stream);
-  if (!why) why = engine->move(w->scale, scale, sizeof scale);
-  if (!why) why = engine->wait(NULL);
-  if (!why) memcpy(w->held, scale, sizeof scale);
-  return why;
+  const vcs_fault_t *fault = engine->wait(stream);
+  if (!fault) fault = engine->move(w->scale, scale, sizeof scale);
+  if (!fault) fault = engine->wait(NULL);
+  if (!fault) memcpy(w->held, scale, sizeof scale);
+  return fault;
 }
 
-static const char *work_through(const product_t *p, void *stream) {
+static const vcs_fault_t *work_through(const product_t *p, void *stream) {
   const vcs_batch_grad_options_t *options = p->options;
   const vcs_grad_options_t *grad = &options->grad;
-  const char *why = make_room(p->device_batch, options);
-  if (!why) why = put_scale(p, stream);
-  if (why) return why;
+  const vcs_fault_t *fault = make_room(p->device_batch, options);
+  if (!fault) fault = put_scale(p, stream);
+  if (fault) return fault;
   const struct vcs_device_batch_workspace *w = p->device_batch->workspace;
   vcs_device_batch_grad_view_t view = w->view;
   view.batch = p->device_batch->view;
@@ -254,12 +258,12 @@ static const char *work_through(const product_t *p, void *stream) {
   view.inputs = *p->inputs;
   view.outputs = *p->outputs;
   view.instructions = p->instructions;
-  for (; !why && view.first < p->device_batch->view.count; view.first += w->envs) {
+  for (; !fault && view.first < p->device_batch->view.count; view.first += w->envs) {
     const int32_t left = p->device_batch->view.count - view.first;
     view.count = left < w->envs ? left : w->envs;
-    why = p->device_batch->engine->grad(&view, stream);
+    fault = p->device_batch->engine->grad(&view, stream);
   }
-  return why;
+  return fault;
 }
 
 /* ---- Products -----------------------------------------------------------------------------------------------------
@@ -279,7 +283,8 @@ static vcs_status_t check(const product_t *p, vcs_error_t *error) {
   if (p->device_batch && o->grad.method == VCS_METHOD_BIT && o->grad.fork_window > 0)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "a device has no forks: set fork_window to 0, or use a batch on VCS_CPU, or vcs_grad_jvp");
-  return VCS_OK;
+  vcs_status_t status = vcs_reserved_check(o->reserved, "vcs_batch_grad_options_t", error);
+  return status ? status : vcs_reserved_check(o->grad.reserved, "vcs_grad_options_t", error);
 }
 
 static vcs_status_t product_on_device(product_t *p, void *stream, vcs_error_t *error) {

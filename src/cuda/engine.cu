@@ -11,7 +11,7 @@
 
 #include "kernels.h"
 
-const char *vcs_grad_product(const struct vcs_device_batch_grad_view *view, void *stream); /* grad.cu */
+const vcs_fault_t *vcs_grad_product(const struct vcs_device_batch_grad_view *view, void *stream); /* grad.cu */
 
 namespace {
 
@@ -21,18 +21,19 @@ constexpr uint64_t POOL_KEEPS = 1ull << 30;
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-const char *use(int32_t device) {
-  static thread_local char why[256];
+const vcs_fault_t *use(int32_t device) {
+  static thread_local char message[256];
+  static thread_local vcs_fault_t missing = {VCS_NOT_FOUND, message};
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess || count == 0) {
-    std::snprintf(why, sizeof why, "there is no GPU that CUDA can use (%s): use the CPU (VCS_CPU)",
+    std::snprintf(message, sizeof message, "there is no GPU that CUDA can use (%s): use the CPU (VCS_CPU)",
                   status == cudaSuccess ? "none was found" : cudaGetErrorString(status));
-    return why;
+    return &missing;
   }
   if (device < 0 || device >= count) {
-    std::snprintf(why, sizeof why, "there is no GPU %d, but 0 to %d", static_cast<int>(device), count - 1);
-    return why;
+    std::snprintf(message, sizeof message, "there is no GPU %d, but 0 to %d", static_cast<int>(device), count - 1);
+    return &missing;
   }
   TRY(cudaSetDevice(device));
   cudaMemPool_t pool;
@@ -44,7 +45,7 @@ const char *use(int32_t device) {
 void turn_to(int32_t device) { cudaSetDevice(device); }
 
 /* From the device's pool, which keeps some for the next time: a truth is over in less time than cudaMalloc takes. */
-const char *allocate(size_t size, void **memory) {
+const vcs_fault_t *allocate(size_t size, void **memory) {
   const cudaError_t status = cudaMallocAsync(memory, size, nullptr);
   return error_of(status == cudaSuccess ? cudaStreamSynchronize(nullptr) : status);
 }
@@ -53,14 +54,14 @@ void release(void *memory) {
   if (memory != nullptr) cudaFreeAsync(memory, nullptr);
 }
 
-const char *move(void *to, const void *from, size_t size) {
+const vcs_fault_t *move(void *to, const void *from, size_t size) {
   return error_of(cudaMemcpy(to, from, size, cudaMemcpyDefault));
 }
 
 bool busy() { return cudaStreamQuery(nullptr) == cudaErrorNotReady; }
 
 /* By a stream that does not wait for the others. */
-const char *glance(void *to, const void *from, size_t size) {
+const vcs_fault_t *glance(void *to, const void *from, size_t size) {
   cudaStream_t aside;
   TRY(cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking));
   cudaError_t status = cudaMemcpyAsync(to, from, size, cudaMemcpyDefault, aside);
@@ -69,9 +70,9 @@ const char *glance(void *to, const void *from, size_t size) {
   return error_of(status);
 }
 
-const char *wait_for(void *stream) { return error_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
+const vcs_fault_t *wait_for(void *stream) { return error_of(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
 
-/* ---- Environments ------------------------------------------------------------------------------------------------------- */
+/* ---- Environments ------------------------------------------------------------------------------------------------ */
 
 /* A machine while it runs: in local memory, or where it lies. */
 struct machine_t {
@@ -101,8 +102,8 @@ __global__ void deal_kernel(const __grid_constant__ vcs_device_batch_view_t batc
 }
 
 __global__ void __launch_bounds__(WARP)
-    reset_kernel(const __grid_constant__ vcs_device_batch_view_t batch, const __grid_constant__ vcs_device_batch_resets_t resets,
-                 vcs_batch_results_t results) {
+    reset_kernel(const __grid_constant__ vcs_device_batch_view_t batch,
+                 const __grid_constant__ vcs_device_batch_resets_t resets, vcs_batch_results_t results) {
   const int32_t entry = blockIdx.x * WARP + threadIdx.x;
   if (entry >= resets.count) return;
   const int32_t number = resets.ids != nullptr ? resets.ids[entry] : entry;
@@ -114,8 +115,8 @@ __global__ void __launch_bounds__(WARP)
   vcs_device_env_report(number, env, m, &results);
 }
 
-__global__ void __launch_bounds__(WARP, WARPS_PER_SM)
-    step_kernel(const __grid_constant__ vcs_device_batch_view_t batch, const int32_t *actions, vcs_batch_results_t results) {
+__global__ void __launch_bounds__(WARP, WARPS_PER_SM) step_kernel(const __grid_constant__ vcs_device_batch_view_t batch,
+                                                                  const int32_t *actions, vcs_batch_results_t results) {
   const int32_t number = blockIdx.x * WARP + threadIdx.x;
   const unsigned lanes = __ballot_sync(~0u, number < batch.count);
   if (number >= batch.count) return;
@@ -183,7 +184,8 @@ __global__ void __launch_bounds__(SHOW_THREADS)
 }
 
 /* What envs show; after a reset only those that begin. */
-const char *show(const vcs_device_batch_view_t *batch, uint8_t *observations, bool starts_only, cudaStream_t stream) {
+const vcs_fault_t *show(const vcs_device_batch_view_t *batch, uint8_t *observations, bool starts_only,
+                        cudaStream_t stream) {
   if (batch->frames_at == 0) return nullptr;
   const bool small = batch->shows == VCS_DEVICE_BATCH_SHOWS_SMALL;
   const int shared = small ? VCS_WIDTH * batch->height : 0;
@@ -192,7 +194,7 @@ const char *show(const vcs_device_batch_view_t *batch, uint8_t *observations, bo
   return error_of(cudaGetLastError());
 }
 
-const char *deal(const vcs_device_batch_view_t *batch, const int32_t *kinds, const uint32_t *seeds) {
+const vcs_fault_t *deal(const vcs_device_batch_view_t *batch, const int32_t *kinds, const uint32_t *seeds) {
   const size_t size = batch->count * sizeof *kinds;
   int32_t *kinds_there;
   uint32_t *seeds_there;
@@ -208,8 +210,8 @@ const char *deal(const vcs_device_batch_view_t *batch, const int32_t *kinds, con
   return error_of(cudaFree(seeds_there));
 }
 
-const char *reset(const vcs_device_batch_view_t *batch, const vcs_device_batch_resets_t *resets, const vcs_batch_results_t *results,
-                  void *stream) {
+const vcs_fault_t *reset(const vcs_device_batch_view_t *batch, const vcs_device_batch_resets_t *resets,
+                         const vcs_batch_results_t *results, void *stream) {
   cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (resets->count <= 0) return nullptr;
   reset_kernel<<<warps(resets->count), WARP, 0, queue>>>(*batch, *resets, *results);
@@ -217,8 +219,8 @@ const char *reset(const vcs_device_batch_view_t *batch, const vcs_device_batch_r
   return show(batch, results->observations, true, queue);
 }
 
-const char *step(const vcs_device_batch_view_t *batch, const int32_t *actions, const vcs_batch_results_t *results,
-                 void *stream) {
+const vcs_fault_t *step(const vcs_device_batch_view_t *batch, const int32_t *actions,
+                        const vcs_batch_results_t *results, void *stream) {
   cudaStream_t queue = static_cast<cudaStream_t>(stream);
   step_kernel<<<warps(batch->count), WARP, 0, queue>>>(*batch, actions, *results);
   TRY(cudaGetLastError());
@@ -240,11 +242,11 @@ __global__ void copy_kernel(const __grid_constant__ vcs_device_batch_view_t batc
   }
   __syncthreads();
   if (!what.restores || threadIdx.x != 0) return;
-  vcs_device_env_report(env, reinterpret_cast<const vcs_device_env_t *>(record), vcs_record_machine(&batch, record, VCS_DEVICE_ENV_NOW),
-                  &what.results);
+  vcs_device_env_report(env, reinterpret_cast<const vcs_device_env_t *>(record),
+                        vcs_record_machine(&batch, record, VCS_DEVICE_ENV_NOW), &what.results);
 }
 
-const char *copy(const vcs_device_batch_view_t *batch, const vcs_device_batch_copies_t *what, void *stream) {
+const vcs_fault_t *copy(const vcs_device_batch_view_t *batch, const vcs_device_batch_copies_t *what, void *stream) {
   if (what->count <= 0) return nullptr;
   copy_kernel<<<what->count, 128, 0, static_cast<cudaStream_t>(stream)>>>(*batch, *what);
   return error_of(cudaGetLastError());

@@ -5,27 +5,28 @@
 
 #include "cuda/truth.h"
 #include "host/parallel.h"
+#include "host/progress.h"
 
-static const char *use(int32_t gpu) {
+static const vcs_fault_t *use(int32_t gpu) {
   (void)gpu;
   return NULL;
 }
 
 static void turn_to(int32_t gpu) { (void)gpu; }
 
-static const char *allocate(size_t size, void **memory) {
+static const vcs_fault_t *allocate(size_t size, void **memory) {
   *memory = aligned_alloc(64, (size + 63) & ~(size_t)63);
-  return *memory ? NULL : "out of memory";
+  return *memory ? NULL : &vcs_fault_no_memory;
 }
 
-static const char *move(void *to, const void *from, size_t size) {
+static const vcs_fault_t *move(void *to, const void *from, size_t size) {
   memcpy(to, from, size);
   return NULL;
 }
 
 static bool busy(void) { return false; }
 
-static const char *wait_for(void *stream) {
+static const vcs_fault_t *wait_for(void *stream) {
   (void)stream;
   return NULL;
 }
@@ -102,12 +103,18 @@ static bool work_on(void *context, size_t item, int worker) {
   return true;
 }
 
-static const char *work_on_all(const work_t *work) {
-  const size_t count = (size_t)(work->resets ? work->resets->count : work->batch->count);
-  return vcs_parallel(count, 0, work_on, (void *)work) == count ? NULL : "interrupted";
+/* Why not all items of a parallel loop were done. */
+static const vcs_fault_t *stopped(void) {
+  static const vcs_fault_t interrupted = {VCS_CANCELLED, "interrupted"};
+  return vcs_interrupted() ? &interrupted : &vcs_fault_no_memory;
 }
 
-static const char *deal(const vcs_device_batch_view_t *batch, const int32_t *kinds, const uint32_t *seeds) {
+static const vcs_fault_t *work_on_all(const work_t *work) {
+  const size_t count = (size_t)(work->resets ? work->resets->count : work->batch->count);
+  return vcs_parallel(count, 0, work_on, (void *)work) == count ? NULL : stopped();
+}
+
+static const vcs_fault_t *deal(const vcs_device_batch_view_t *batch, const int32_t *kinds, const uint32_t *seeds) {
   for (int32_t i = 0; i < batch->count; i++) {
     memset(vcs_device_batch_record(batch, i), 0, batch->record_bytes);
     vcs_device_env_t *env = (vcs_device_env_t *)(void *)vcs_device_batch_record(batch, i);
@@ -118,19 +125,20 @@ static const char *deal(const vcs_device_batch_view_t *batch, const int32_t *kin
   return NULL;
 }
 
-static const char *reset(const vcs_device_batch_view_t *batch, const vcs_device_batch_resets_t *resets,
-                         const vcs_batch_results_t *results, void *stream) {
+static const vcs_fault_t *reset(const vcs_device_batch_view_t *batch, const vcs_device_batch_resets_t *resets,
+                                const vcs_batch_results_t *results, void *stream) {
   (void)stream;
   return work_on_all(&(work_t){batch, NULL, results, resets});
 }
 
-static const char *step(const vcs_device_batch_view_t *batch, const int32_t *actions,
-                        const vcs_batch_results_t *results, void *stream) {
+static const vcs_fault_t *step(const vcs_device_batch_view_t *batch, const int32_t *actions,
+                               const vcs_batch_results_t *results, void *stream) {
   (void)stream;
   return work_on_all(&(work_t){batch, actions, results, NULL});
 }
 
-static const char *copy(const vcs_device_batch_view_t *batch, const vcs_device_batch_copies_t *what, void *stream) {
+static const vcs_fault_t *copy(const vcs_device_batch_view_t *batch, const vcs_device_batch_copies_t *what,
+                               void *stream) {
   const size_t seen = batch->observation_bytes;
   uint8_t *state = what->states;
   (void)stream;
@@ -154,7 +162,7 @@ static const char *copy(const vcs_device_batch_view_t *batch, const vcs_device_b
 
 /* ---- Truth ------------------------------------------------------------------------------------------------------ */
 
-static const char *begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures) {
+static const vcs_fault_t *begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures) {
   static const size_t size = 2 * (size_t)VCS_FRAME_BYTES;
   for (int32_t i = 0; i < vcs_truth_runs(truth); i++) {
     memcpy(truth->frames + size * (size_t)i, pictures + size * (size_t)vcs_truth_base(truth, i), size);
@@ -198,14 +206,14 @@ static bool compare(void *context, size_t item, int worker) {
   return true;
 }
 
-static const char *truth_of(const vcs_truth_view_t *truth) {
+static const vcs_fault_t *truth_of(const vcs_truth_view_t *truth) {
   const size_t runs = (size_t)vcs_truth_runs(truth);
   const bool done =
       vcs_parallel(runs, 0, run_again, (void *)truth) == runs && vcs_parallel(runs, 0, compare, (void *)truth) == runs;
-  return done ? NULL : "interrupted";
+  return done ? NULL : stopped();
 }
 
-static const char *map(const vcs_truth_view_t *truth, bool ram, float *maps, int32_t first, int32_t count) {
+static const vcs_fault_t *map(const vcs_truth_view_t *truth, bool ram, float *maps, int32_t first, int32_t count) {
   const size_t size = vcs_truth_map_size(truth, ram) * (size_t)truth->horizon_count;
   for (int32_t i = 0; i < count; i++) {
     float *here = maps + (size_t)i * size + (size_t)truth->horizon * vcs_truth_map_size(truth, ram);

@@ -4,13 +4,13 @@
 #define VCS_DEVICE_ONLY
 #include "grad.h"
 
-#define TRY(call)                     \
-  do {                                \
-    const char *why_ = call;          \
-    if (why_ != nullptr) return why_; \
+#define TRY(call)                         \
+  do {                                    \
+    const vcs_fault_t *fault_ = call;     \
+    if (fault_ != nullptr) return fault_; \
   } while (0)
 
-const char *vcs_grad_product(const struct vcs_device_batch_grad_view *given, void *stream) {
+const vcs_fault_t *vcs_grad_product(const struct vcs_device_batch_grad_view *given, void *stream) {
   vcs_device_batch_grad_view_t view = *given;
   cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const bool bit = view.method == VCS_METHOD_BIT;

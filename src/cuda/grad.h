@@ -25,6 +25,7 @@
 #include "../grad/tape.h"
 #include "diffvcs/cuda.h"
 #include "device_batch.h"
+#include "fault.h"
 
 /* The registers that a picture is a function of in `ste`: four stretches of the state. Beside them, time. */
 #define VCS_SHOWN_STRETCHES(X) X(colu, 4) X(pf, 7) X(enam, 4) X(pos, 5)
@@ -119,15 +120,15 @@ VCS_FN float *vcs_grad_input(const vcs_device_batch_grad_view_t *view, int32_t e
 
 /* The launches. Each returns NULL, or a sentence about what went wrong. `stream` is a cudaStream_t. */
 #if defined(__CUDACC__)
-const char *vcs_grad_forward(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
-const char *vcs_grad_record(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
-const char *vcs_grad_ste_begin(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
-const char *vcs_grad_ste_walk(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
-const char *vcs_grad_ste_end(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
-const char *vcs_grad_picture(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
-const char *vcs_grad_bit_begin(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
-const char *vcs_grad_bit_walk(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
-const char *vcs_grad_bit_end(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
+const vcs_fault_t *vcs_grad_forward(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
+const vcs_fault_t *vcs_grad_record(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
+const vcs_fault_t *vcs_grad_ste_begin(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
+const vcs_fault_t *vcs_grad_ste_walk(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
+const vcs_fault_t *vcs_grad_ste_end(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
+const vcs_fault_t *vcs_grad_picture(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
+const vcs_fault_t *vcs_grad_bit_begin(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
+const vcs_fault_t *vcs_grad_bit_walk(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
+const vcs_fault_t *vcs_grad_bit_end(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
 #endif
 
 #endif

@@ -107,17 +107,17 @@ __global__ void __launch_bounds__(WARP) end_kernel(const __grid_constant__ vcs_d
 
 }  // namespace
 
-const char *vcs_grad_bit_begin(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
+const vcs_fault_t *vcs_grad_bit_begin(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
   begin_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
   return launched();
 }
 
-const char *vcs_grad_bit_walk(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
+const vcs_fault_t *vcs_grad_bit_walk(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
   walk_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
   return launched();
 }
 
-const char *vcs_grad_bit_end(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
+const vcs_fault_t *vcs_grad_bit_end(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
   end_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
   return launched();
 }

@@ -22,7 +22,8 @@ enum { SUM_WARPS = 4 };
  */
 
 /* The adjoints of a row up to each of its pixels, and whether there are any: a warp a row. */
-__global__ void __launch_bounds__(SUM_WARPS *WARP) sum_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
+__global__ void __launch_bounds__(SUM_WARPS *WARP)
+    sum_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
   const int32_t env = blockIdx.x, lane = threadIdx.x % WARP;
   const float *pixels = vcs_grad_pixels(&view, env);
   const int32_t height = vcs_grad_cart(&view, env)->height;
@@ -159,7 +160,7 @@ __global__ void __launch_bounds__(WARP) forwards_kernel(const __grid_constant__ 
 
 }  // namespace
 
-const char *vcs_grad_picture(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
+const vcs_fault_t *vcs_grad_picture(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
   if (!view->reverse) {
     forwards_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
     return launched();

@@ -84,12 +84,12 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM)
 
 }  // namespace
 
-const char *vcs_grad_forward(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
+const vcs_fault_t *vcs_grad_forward(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
   forward_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
   return launched();
 }
 
-const char *vcs_grad_record(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
+const vcs_fault_t *vcs_grad_record(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
   record_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
   return launched();
 }

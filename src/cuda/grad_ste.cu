@@ -103,7 +103,8 @@ __device__ void leave(const vcs_device_batch_grad_view_t *view, int32_t env, con
 }
 
 /* A sweep without its slots. */
-__device__ void open(const vcs_device_batch_grad_view_t *view, const vcs_cart_t *cart, int32_t env, shown_walk_t *walk) {
+__device__ void open(const vcs_device_batch_grad_view_t *view, const vcs_cart_t *cart, int32_t env,
+                     shown_walk_t *walk) {
   vcs_sweep_t *s = &walk->sweep;
   memset(walk, 0, sizeof *walk);
   s->cart = cart;
@@ -145,7 +146,8 @@ __global__ void __launch_bounds__(WARP) begin_kernel(const __grid_constant__ vcs
 }
 
 /* Walking forwards, hands come before the frame, and before it is recorded. */
-__global__ void __launch_bounds__(WARP, WARPS_PER_SM) walk_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
+__global__ void __launch_bounds__(WARP, WARPS_PER_SM)
+    walk_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
   const int32_t env = blockIdx.x * WARP + threadIdx.x;
   if (env >= view.count || view.failed[env]) return;
   const vcs_cart_t *cart = vcs_grad_cart(&view, env);
@@ -195,17 +197,17 @@ __global__ void __launch_bounds__(WARP) end_kernel(const __grid_constant__ vcs_d
 
 }  // namespace
 
-const char *vcs_grad_ste_begin(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
+const vcs_fault_t *vcs_grad_ste_begin(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
   begin_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
   return launched();
 }
 
-const char *vcs_grad_ste_walk(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
+const vcs_fault_t *vcs_grad_ste_walk(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
   walk_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
   return launched();
 }
 
-const char *vcs_grad_ste_end(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
+const vcs_fault_t *vcs_grad_ste_end(const vcs_device_batch_grad_view_t *view, cudaStream_t stream) {
   end_kernel<<<warps(view->count), WARP, 0, stream>>>(*view);
   return launched();
 }

@@ -6,10 +6,10 @@
 #include "launch.h"
 
 /* Returns from a function with what went wrong, if something did. */
-#define TRY(call)                      \
-  do {                                 \
-    const char *why_ = error_of(call); \
-    if (why_ != nullptr) return why_;  \
+#define TRY(call)                               \
+  do {                                          \
+    const vcs_fault_t *fault_ = error_of(call); \
+    if (fault_ != nullptr) return fault_;       \
   } while (0)
 
 /* All threads of a block copy. Both places are aligned to 16 bytes, and so is the size. */
@@ -20,8 +20,8 @@ static __device__ inline void copy_together(void *to, const void *from, size_t s
 }
 
 /* The engine's functions for truths (truth.cu). */
-const char *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures);
-const char *vcs_kernels_truth(const vcs_truth_view_t *truth);
-const char *vcs_kernels_map(const vcs_truth_view_t *truth, bool ram, float *maps, int32_t first, int32_t count);
+const vcs_fault_t *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures);
+const vcs_fault_t *vcs_kernels_truth(const vcs_truth_view_t *truth);
+const vcs_fault_t *vcs_kernels_map(const vcs_truth_view_t *truth, bool ram, float *maps, int32_t first, int32_t count);
 
 #endif

@@ -464,7 +464,7 @@ VCS_HOT_FN void vcs_lane_wsync(vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
   m->cycles = lane->cycles + 3;
   lane->over = vcs_bus_write_wsync(m, video) != 0;
   lane->cycles = m->cycles;
-  if (lane->over) m->bus = opcode == 0x84 ? lane->cpu.y : opcode == 0x85 ? lane->cpu.a : lane->cpu.x;
+  if (lane->over) m->bus = opcode == VCS_STY_ZP ? lane->cpu.y : opcode == VCS_STA_ZP ? lane->cpu.a : lane->cpu.x;
 }
 
 /* A store to the TIA, in one call: over the bus it would be three. */
@@ -498,7 +498,6 @@ VCS_HOT_FN unsigned vcs_lane_put(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *
 /* An access to anything. A read's other bits are the last byte of the instruction, or of its pointer. Programs push
  * into the TIA, too, and pull from it; a pull spends a bus cycle on the old top of the stack. */
 VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video, bool snoops) {
-  enum { PLA = 0x68, PLP = 0x28 };
   vcs_cpu_t *cpu = &lane->cpu;
   const vcs_code_t code = lane->code;
   const unsigned where = code.row & 15, what = code.row >> VCS_WHAT_SHIFT & 63, length = code.row >> VCS_LENGTH_SHIFT;
@@ -517,7 +516,7 @@ VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *la
   if (reads || pulls) {
     uint8_t bus = (uint8_t)(zero_page || (length == 2 && !pointer) ? base : base >> 8);
     if (pulls) {
-      bus = vcs_lane_get(cart, m, video, 0x100 + cpu->sp, what == VCS_DOES_PLA ? PLA : PLP, &stop);
+      bus = vcs_lane_get(cart, m, video, 0x100 + cpu->sp, what == VCS_DOES_PLA ? VCS_PLA : VCS_PLP, &stop);
       addr = 0x100 + ++cpu->sp;
     }
     const uint8_t b = vcs_lane_get(cart, m, video, addr, bus, &stop);

@@ -62,7 +62,10 @@ VCS_HOT_FN bool vcs_lane_access_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane
     lane->cycles = cycles;
     vcs_lane_read(cpu, what, row.value);
   } else {
-    row.value = !wsync ? vcs_lane_stored(cpu, what) : *bytes == 0x84 ? cpu->y : *bytes == 0x85 ? cpu->a : cpu->x;
+    row.value = !wsync                 ? vcs_lane_stored(cpu, what)
+                : *bytes == VCS_STY_ZP ? cpu->y
+                : *bytes == VCS_STA_ZP ? cpu->a
+                                       : cpu->x;
     if (ram) {
       m->ram[addr & 0x7F] = row.value;
       lane->cycles = cycles;

@@ -529,10 +529,9 @@ VCS_HOT_FN unsigned vcs_single_lane_put(const vcs_cart_t *cart, vcs_t *m, const 
 /* What a pull finds: it spends a bus cycle on the old top of the stack. */
 VCS_HOT_FN uint8_t vcs_single_lane_pull(const vcs_cart_t *cart, vcs_t *m, const vcs_cpu_tia_pair_t *pair,
                                         vcs_single_lane_t *lane, unsigned what, unsigned *stop) {
-  enum { PLA = 0x68, PLP = 0x28 };
   const uint32_t sp = lane->registers >> 24;
   const uint8_t bus =
-      vcs_single_lane_get(cart, m, pair, lane, (uint16_t)(0x100 + sp), what == VCS_DOES_PLA ? PLA : PLP, stop);
+      vcs_single_lane_get(cart, m, pair, lane, (uint16_t)(0x100 + sp), what == VCS_DOES_PLA ? VCS_PLA : VCS_PLP, stop);
   return vcs_single_lane_get(cart, m, pair, lane, (uint16_t)(0x100 + (uint8_t)(sp + 1)), bus, stop);
 }
 

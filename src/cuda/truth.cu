@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(2 * WARP, RUNS_PER_SM) run_kernel(const __grid
   if (threadIdx.x == 0) {
     ends = false;
     pair = {reinterpret_cast<vcs_t *>(registers), &video, truth.logs + run * static_cast<size_t>(VCS_LOG_SIZE), &gate,
-           &ends};
+            &ends};
     __mbarrier_init(&gate, 2);
   }
   __syncthreads();
@@ -114,12 +114,12 @@ __global__ void __launch_bounds__(COMPARE_THREADS)
 
 }  // namespace
 
-const char *vcs_kernels_map(const vcs_truth_view_t *truth, bool ram, float *maps, int32_t first, int32_t count) {
+const vcs_fault_t *vcs_kernels_map(const vcs_truth_view_t *truth, bool ram, float *maps, int32_t first, int32_t count) {
   map_kernel<<<count, COMPARE_THREADS>>>(*truth, ram, maps, first);
   return error_of(cudaGetLastError());
 }
 
-const char *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures) {
+const vcs_fault_t *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures) {
   const size_t size = truth->bases * PICTURE_BYTES;
   const size_t rows = vcs_truth_runs(truth) * static_cast<size_t>(truth->horizon_count);
   uint8_t *there;
@@ -133,7 +133,7 @@ const char *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t
   return error_of(cudaFreeAsync(there, nullptr));
 }
 
-const char *vcs_kernels_truth(const vcs_truth_view_t *truth) {
+const vcs_fault_t *vcs_kernels_truth(const vcs_truth_view_t *truth) {
   TRY(cudaMemsetAsync(truth->logs, 0, vcs_truth_runs(truth) * sizeof *truth->logs * VCS_LOG_SIZE));
   run_kernel<<<vcs_truth_runs(truth), 2 * WARP, truth->machine_bytes>>>(*truth);
   TRY(cudaGetLastError());

@@ -252,7 +252,7 @@ VCS_HOT_FN float adjoint_delta_of_byte(const gains_t *g, uint8_t byte) {
   if (byte == w->operand) return 0;
   if (g->by == READS && w->how == VCS_ROW_ADDS) {
     const int by = byte - w->operand;
-    return w->of[w->is ^ (uint8_t)(w->row->opcode & 0x80 ? w->is - by : w->is + by)];
+    return w->of[w->is ^ (uint8_t)(w->uses.kind == VCS_KIND_SUBTRACTS ? w->is - by : w->is + by)];
   }
   if (g->by == READS) return g->few ? vcs_adjoint_delta(&g->nibbles, byte) : w->of[(w->operand ^ byte) & w->tells];
   vcs_cpu_t cpu = w->before;

@@ -1,44 +1,45 @@
-/* directional.c: a walk backwards along a direction.
+/* directional.c: reverse mode along one direction.
  *
- * A walk forwards with VCS_SIDE_TANGENT is not linear in its tangent v: numbers move to the side the tangent points to
- * and as far as it says, and moves of a byte up and down by the same power of two become one move (vcs_cancel_moves).
- * But it is linear once these choices are made. Here a walk forwards along v writes its choices down, and the walk
- * backwards over the same tape makes the same ones: it is the transpose of what the walk forwards did, so that <w, Jv>
- * = <J'w, v> for that v, and no tangent need be known for any other.
+ * Forward mode with VCS_SIDE_TANGENT is not linear in its tangent v. A number moves to the side to which its tangent
+ * points, and as far as the tangent says, and moves of a byte up and down by the same power of two become one move
+ * (vcs_cancel_moves). But it is linear once these choices are made. A forward pass along v records its choices here,
+ * and the reverse pass over the same tape makes the same ones. The reverse pass is then the transpose of what the
+ * forward pass did: <w, Jv> = <J'w, v> for that v.
  *
  *   sides and steps    follow from the tangents of the few fields that are numbers: kept for every row
- *   settled bytes      which bits were settled, and which way what was left of them went: kept where any were
+ *   cancelled moves    which bits were cancelled, and which way the remainder went: kept where there are any
  *
- * Choices are kept for one frame at a time; the tangents at every frame's start are enough to find them again.
+ * Choices are kept for one frame at a time. The tangents at the start of every frame are enough to find them again.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sweep.h"
 
-VCS_DATA uint16_t numbers[VCS_NUMBERS] = {
-    VCS_OFFSET(cycles),     VCS_OFFSET(timer_cycle), VCS_OFFSET(dump_cycle),  VCS_OFFSET(paddle),
-    VCS_OFFSET(paddle) + 4, VCS_OFFSET(paddle) + 8,  VCS_OFFSET(paddle) + 12, VCS_OFFSET(pos),
-    VCS_OFFSET(pos) + 1,    VCS_OFFSET(pos) + 2,     VCS_OFFSET(pos) + 3,     VCS_OFFSET(pos) + 4,
-};
+/* The offsets of all numbers in vcs_t. */
+#define OFFSETS(name, count) OFFSETS_##count(name)
+#define OFFSETS_1(name) VCS_OFFSET(name),
+#define OFFSETS_4(name) VCS_OFFSET(name[0]), VCS_OFFSET(name[1]), VCS_OFFSET(name[2]), VCS_OFFSET(name[3]),
+#define OFFSETS_5(name) OFFSETS_4(name) VCS_OFFSET(name[4]),
+VCS_DATA uint16_t numbers[VCS_NUMBERS] = {VCS_NUMBER_FIELDS(OFFSETS)};
 
 #if !defined(__CUDACC__)
 
-bool vcs_directional_begin(vcs_directional_t *along, int32_t rows) {
-  along->count = 0;
-  along->failed = false;
-  if (rows < along->rows) return true;
-  float *larger = realloc(along->numbers, ((size_t)rows + 1) * VCS_NUMBERS * sizeof *larger);
+bool vcs_directional_begin(vcs_directional_t *choices, int32_t rows) {
+  choices->count = 0;
+  choices->failed = false;
+  if (rows < choices->rows) return true;
+  float *larger = realloc(choices->numbers, ((size_t)rows + 1) * VCS_NUMBERS * sizeof *larger);
   if (!larger) return false;
-  along->numbers = larger;
-  along->rows = rows + 1;
+  choices->numbers = larger;
+  choices->rows = rows + 1;
   return true;
 }
 
-void vcs_directional_free(vcs_directional_t *along) {
-  free(along->numbers);
-  free(along->settled);
-  memset(along, 0, sizeof *along);
+void vcs_directional_free(vcs_directional_t *choices) {
+  free(choices->numbers);
+  free(choices->cancelled);
+  memset(choices, 0, sizeof *choices);
 }
 
 #endif
@@ -52,29 +53,31 @@ VCS_EXTERN void vcs_directional_at(vcs_sweep_t *s, int32_t row) {
 
 VCS_EXTERN float vcs_tangent(const vcs_sweep_t *s, size_t offset) {
   if (!s->reverse || !s->directional) return *vcs_slots(s, offset);
-  int i = 0;
-  while (numbers[i] != offset) i++;
-  return s->directional->numbers[VCS_NUMBERS * (size_t)s->row + (size_t)i];
+  for (int i = 0; i < VCS_NUMBERS; i++) {
+    if (numbers[i] == offset) return s->directional->numbers[VCS_NUMBERS * (size_t)s->row + (size_t)i];
+  }
+  return 0; /* not a number: no tangent is kept */
 }
 
-VCS_STATIC void note(vcs_directional_t *along, const vcs_cancelled_move_t *settled) {
-  if (along->count == along->capacity) {
-#if defined(__CUDACC__) /* no device walks along a direction */
-    along->failed = true;
+VCS_STATIC void keep(vcs_directional_t *choices, const vcs_cancelled_move_t *cancelled) {
+  if (choices->count == choices->capacity) {
+#if defined(__CUDACC__) /* the device has no directional walks */
+    choices->failed = true;
     return;
 #else
-    int32_t wanted = along->capacity ? 2 * along->capacity : 256;
-    vcs_cancelled_move_t *larger = realloc(along->settled, (size_t)wanted * sizeof *larger);
-    along->failed |= !larger;
+    int32_t wanted = choices->capacity ? 2 * choices->capacity : 256;
+    vcs_cancelled_move_t *larger = realloc(choices->cancelled, (size_t)wanted * sizeof *larger);
+    choices->failed |= !larger;
     if (!larger) return;
-    along->settled = larger;
-    along->capacity = wanted;
+    choices->cancelled = larger;
+    choices->capacity = wanted;
 #endif
   }
-  along->settled[along->count++] = *settled;
+  choices->cancelled[choices->count++] = *cancelled;
 }
 
-VCS_STATIC void settle(const vcs_sweep_t *s, vcs_cancelled_move_t where, uint8_t byte, float slots[VCS_SLOTS]) {
+/* Forward: a bit and its carry that both have a tangent become one move, in the direction of their sum. */
+VCS_STATIC void cancel(const vcs_sweep_t *s, vcs_cancelled_move_t where, uint8_t byte, float slots[VCS_SLOTS]) {
   for (int bit = 0; bit < 7; bit++) {
     if (slots[bit] == 0 || slots[8 + bit] == 0) continue;
     float left = slots[bit] + slots[8 + bit];
@@ -84,22 +87,22 @@ VCS_STATIC void settle(const vcs_sweep_t *s, vcs_cancelled_move_t where, uint8_t
     where.bits |= (uint8_t)(1 << bit);
     if (flips) where.flips |= (uint8_t)(1 << bit);
   }
-  if (where.bits && s->directional) note(s->directional, &where);
+  if (where.bits && s->directional) keep(s->directional, &where);
 }
 
-/* The transpose: what was left had two shares. */
-VCS_STATIC void unsettle(vcs_directional_t *along, vcs_cancelled_move_t where, float slots[VCS_SLOTS]) {
-  int32_t i = along->count;
-  while (i && along->settled[i - 1].row > where.row) i--; /* rows that nobody asked for */
-  along->count = i;
-  for (; i && along->settled[i - 1].row == where.row; i--) {
-    vcs_cancelled_move_t *settled = &along->settled[i - 1];
-    if (settled->fork != where.fork || settled->place != where.place || !settled->bits) continue;
-    for (unsigned bits = settled->bits; bits; bits &= bits - 1) {
+/* The transpose: the sum has two terms, and each gets the adjoint of the sum. */
+VCS_STATIC void cancel_transposed(vcs_directional_t *choices, vcs_cancelled_move_t where, float slots[VCS_SLOTS]) {
+  int32_t i = choices->count;
+  while (i && choices->cancelled[i - 1].row > where.row) i--; /* rows that the reverse pass has skipped */
+  choices->count = i;
+  for (; i && choices->cancelled[i - 1].row == where.row; i--) {
+    vcs_cancelled_move_t *cancelled = &choices->cancelled[i - 1];
+    if (cancelled->fork != where.fork || cancelled->place != where.place || !cancelled->bits) continue;
+    for (unsigned bits = cancelled->bits; bits; bits &= bits - 1) {
       int bit = VCS_LOWEST(bits);
-      slots[bit] = slots[8 + bit] = slots[settled->flips >> bit & 1 ? bit : 8 + bit];
+      slots[bit] = slots[8 + bit] = slots[cancelled->flips >> bit & 1 ? bit : 8 + bit];
     }
-    settled->bits = 0; /* once */
+    cancelled->bits = 0; /* each is used once */
     return;
   }
 }
@@ -109,8 +112,8 @@ VCS_EXTERN void vcs_cancel_moves(const vcs_sweep_t *s, int32_t fork, size_t plac
   if (s->rule != VCS_SIDE_TANGENT) return;
   const vcs_cancelled_move_t where = {s->row, fork, (uint16_t)place, 0, 0};
   if (!s->reverse) {
-    settle(s, where, byte, slots);
+    cancel(s, where, byte, slots);
   } else if (s->directional) {
-    unsettle(s->directional, where, slots);
+    cancel_transposed(s->directional, where, slots);
   }
 }

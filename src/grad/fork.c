@@ -232,10 +232,10 @@ static void memory_at(const vcs_forks_t *f, const vcs_t *before, int32_t from, i
   for (int32_t i = from; i < to; i++) {
     const vcs_row_t *row = &tape->rows[i];
     vcs_opcode_t op = vcs_opcode(row->opcode);
-    bool pushes = row->opcode == 0x08 || row->opcode == 0x48;
+    bool pushes = vcs_pushed(row->opcode) == 1;
     if (row->opcode == VCS_OPAQUE) {
       vcs_row_contents(tape, (int32_t)(side_at(tape, i) - tape->snapshots), row, true, m);
-    } else if (row->opcode == 0x20 || row->opcode == 0x00) { /* JSR, BRK */
+    } else if (row->opcode == VCS_JSR || row->opcode == VCS_BRK) {
       uint16_t pc = (uint16_t)(row->pc + 2);
       uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, vcs_row_status(row)};
       for (int k = 0; k < (row->opcode ? 2 : 3); k++) {

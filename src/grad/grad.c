@@ -4,11 +4,13 @@
 
 #include "ends.h"
 #include "host/files.h"
+#include "host/save.h"
 #include "reward.h"
 #include "ste.h"
+#include "host/options.h"
 
 void vcs_grad_defaults(vcs_grad_options_t *options) {
-  vcs_grad_options_t defaults = {VCS_METHOD_BIT, 0, 6.0F, 0.0F, VCS_SIDE_TANGENT, NULL};
+  vcs_grad_options_t defaults = {.method = VCS_METHOD_BIT, .alpha = 6.0F, .side = VCS_SIDE_TANGENT};
   *options = defaults;
 }
 
@@ -78,7 +80,14 @@ static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *option
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no method %d", (int)options->method);
   if (options->side < VCS_SIDE_MEAN || options->side > VCS_SIDE_TANGENT)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no side %d", (int)options->side);
-  return VCS_OK;
+  if (options->fork_window < 0 || options->fork_window > VCS_FRAME_INSTRUCTIONS)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "fork_window is %d, but goes from 0 to %d instructions",
+                          (int)options->fork_window, (int)VCS_FRAME_INSTRUCTIONS);
+  if (outputs->env && outputs->env->cart != run->cart)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the environment has another cartridge than the run");
+  if (!vcs_machine_is_possible(run->cart, run->start))
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the run begins with a machine that cannot be");
+  return vcs_reserved_check(options->reserved, "vcs_grad_options_t", error);
 }
 
 /* Room for a run. */

@@ -274,7 +274,8 @@ VCS_STATIC void put(const vcs_sweep_t *s, uint64_t writes, const float *out) {
 
 /* Contents follow the walk: what a row stored is there after it, and not before it. */
 VCS_STATIC void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
-  if (row->opcode == 0x20 || row->opcode == 0x00) { /* JSR, BRK push the address of their last byte, or the next */
+  if (row->opcode == VCS_JSR ||
+      row->opcode == VCS_BRK) { /* JSR, BRK push the address of their last byte, or the next */
     uint16_t pc = (uint16_t)(row->pc + 2);
     uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, vcs_row_status(row)};
     for (int i = 0; i < (row->opcode ? 2 : 3); i++) {
@@ -290,9 +291,9 @@ VCS_STATIC void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
 }
 
 VCS_STATIC void undo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
-  if (row->opcode == 0x00 || row->opcode == VCS_OPAQUE) {
+  if (row->opcode == VCS_BRK || row->opcode == VCS_OPAQUE) {
     vcs_row_contents(s->tape, s->snapshot, row, false, s->m);
-  } else if (row->opcode == 0x20) {
+  } else if (row->opcode == VCS_JSR) {
     uint16_t second = (uint16_t)(0x100 + (uint8_t)(row->sp - 1));
     if (vcs_chip_at(second) == VCS_TO_RAM) s->m->ram[second & 0x7F] = row->value;
     if (vcs_chip_at(row->addr) == VCS_TO_RAM) s->m->ram[row->addr & 0x7F] = row->old;
@@ -380,8 +381,8 @@ VCS_HOT_FN uint8_t register_in(const vcs_cpu_t *cpu, uint8_t v, int lane) {
 }
 
 /* The bits of a byte that reach the result of AND, ORA or EOR with another. */
-VCS_STATIC uint8_t lets_through(uint8_t opcode, uint8_t other) {
-  return (opcode & 0x60) == 0x20 ? other : (opcode & 0x60) == 0x00 ? (uint8_t)~other : 0xFF;
+VCS_STATIC uint8_t lets_through(unsigned kind, uint8_t other) {
+  return kind == VCS_KIND_ANDS ? other : kind == VCS_KIND_ORS ? (uint8_t)~other : 0xFF;
 }
 
 /* The function of such a row, but for one that moves; `v` gets the adjoints of the byte it read. */
@@ -401,7 +402,7 @@ VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
     vcs_local_run(opcode, w->row->addr, &other, &byte);
     const uint8_t is = register_in(&other, byte, made);
     float gain = w->tabled ? w->of[w->is ^ is] : vcs_adjoint_delta_of(w->byte, w->is, is);
-    if (bit == 3) /* in decimal N and Z do not follow the byte */
+    if (flags & -flags & VCS_FLAG_D) /* in decimal mode N and Z do not follow the byte */
       gain +=
           w->n * (float)(vcs_cpu_is_negative(&other) - (is >> 7)) + w->z * (float)(vcs_cpu_is_zero(&other) - (is == 0));
     vcs_slots(s, VCS_OFFSET(p))[bit] += status >> bit & 1 ? -gain : gain;
@@ -412,7 +413,7 @@ VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
     vcs_moves_of(&moves, w->byte, w->is);
     vcs_moves_give(&moves, first, VCS_SLOTS, in);
     if (lane == VCS_LANE_V || !w->reads) return;
-    if (opcode & 0x80) { /* SBC */
+    if (w->uses.kind == VCS_KIND_SUBTRACTS) {
       vcs_moves_take(&moves, w->operand, VCS_SLOTS, v);
     } else {
       vcs_moves_give(&moves, w->operand, VCS_SLOTS, v);
@@ -421,13 +422,13 @@ VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
   }
   vcs_work_table(w);
   if (w->how == VCS_ROW_SHIFTS) {
-    const int by = opcode & 0x40 ? 0 : 2; /* to the right, or to the left */
+    const int by = w->uses.kind == VCS_KIND_SHIFTS_RIGHT ? 0 : 2;
 #define GAIN_OF_SHIFT(other) w->of[((first ^ (other)) << by >> 1) & 0xFF]
     VCS_EACH_MOVE(first, VCS_SLOTS, in, GAIN_OF_SHIFT)
     return;
   }
-  const uint8_t tells = lets_through(opcode, w->operand);
-  w->tells = lets_through(opcode, a);
+  const uint8_t tells = lets_through(w->uses.kind, w->operand);
+  w->tells = lets_through(w->uses.kind, a);
 #define GAIN_OF_MASKED(other) w->of[(a ^ (other)) & tells]
   VCS_EACH_MOVE(a, VCS_SLOTS, in, GAIN_OF_MASKED)
   const int count = slots_read(w);
@@ -461,7 +462,7 @@ VCS_STATIC void count_stack(const vcs_work_t *w) {
 VCS_STATIC void give_register(const vcs_sweep_t *s, int lane, const float out[VCS_SLOTS]) {
   float *slots = vcs_slots(s, lane_offset[lane]);
   for (int slot = 0; slot < (lane == VCS_LANE_P ? 8 : VCS_SLOTS); slot++) {
-    if (lane != VCS_LANE_P || VCS_FLAGS >> (8 * VCS_LANE_P + slot) & 1) slots[slot] += out[slot];
+    if (lane != VCS_LANE_P || VCS_OF_P >> slot & 1) slots[slot] += out[slot];
   }
   s->live[lane_offset[lane]] = 1;
 }
@@ -615,42 +616,26 @@ typedef struct {
   bool stack, reads, stores;
 } kind_t;
 
-#define ONE_IN(bits, lane) ((bits) >> 8 * (lane)&0xFF ? 1U << 8 * (lane) : 0)
-#define ONES_IN(bits) \
-  (ONE_IN(bits, VCS_LANE_A) | ONE_IN(bits, VCS_LANE_X) | ONE_IN(bits, VCS_LANE_Y) | ONE_IN(bits, VCS_LANE_S))
-#define WRITES_OF(...) WRITES_OF_THEM(__VA_ARGS__)
-#define WRITES_OF_THEM(reads, writes, ...) ((uint64_t)(writes))
-#define MOVED_BY(...) MOVED_BY_THEM(__VA_ARGS__)
-#define MOVED_BY_THEM(reads, writes, from, to) ((from) != (to))
-
-/* Opcodes are aaabbbcc: cc tells groups, aaa operations, bbb modes. ADC, SBC; INC, DEC; INX, INY, DEX, DEY; the stack
- * pointer of JSR, RTS. ORA, AND, EOR. ASL, ROL, LSR, ROR. */
-#define IN_GROUP(code, cc, first, last) ((code) % 4 == (cc) && (code) / 32 >= (first) && (code) / 32 <= (last))
-#define ADDS(code)                                                                                      \
-  (IN_GROUP(code, 1, 3, 3) || IN_GROUP(code, 1, 7, 7) || (IN_GROUP(code, 2, 6, 7) && (code) / 4 % 2) || \
-   (code) == 0xE8 || (code) == 0xC8 || (code) == 0xCA || (code) == 0x88 || (code) == 0x20 || (code) == 0x60)
-#define MASKS(code) IN_GROUP(code, 1, 0, 2)
-#define SHIFTS(code) (IN_GROUP(code, 2, 0, 3) && ((code) / 4 % 2 || (code) / 4 % 8 == 2))
-#define PUSHES(code) ((code) == 0x08 || (code) == 0x48) /* PHP, PHA */
-#define PULLS(code) ((code) == 0x28 || (code) == 0x68)  /* PLP, PLA */
+#define ONE_IN(set, lane) ((set)&VCS_OF_##lane ? 1U << 8 * VCS_LANE_##lane : 0)
+#define HOW(kind)                                                                                  \
+  ((kind) == VCS_KIND_MOVES                                                       ? VCS_ROW_MOVES  \
+   : (kind) == VCS_KIND_ADDS || (kind) == VCS_KIND_SUBTRACTS                      ? VCS_ROW_ADDS   \
+   : (kind) == VCS_KIND_ANDS || (kind) == VCS_KIND_ORS || (kind) == VCS_KIND_XORS ? VCS_ROW_MASKS  \
+   : (kind) == VCS_KIND_SHIFTS_LEFT || (kind) == VCS_KIND_SHIFTS_RIGHT            ? VCS_ROW_SHIFTS \
+                                                                                  : VCS_ROW_COMPUTES)
 #define IS(name, access) (VCS_ACCESS_##access == VCS_ACCESS_##name)
-#define HOW(code, operation)                       \
-  (MOVED_BY(VCS_USES_##operation) ? VCS_ROW_MOVES  \
-   : ADDS(code)                   ? VCS_ROW_ADDS   \
-   : MASKS(code)                  ? VCS_ROW_MASKS  \
-   : SHIFTS(code)                 ? VCS_ROW_SHIFTS \
-                                  : VCS_ROW_COMPUTES)
 #define KIND(code, operation, mode, access, cycles)                                                             \
-  {ONES_IN(WRITES_OF(VCS_USES_##operation)),                                                                    \
-   WRITES_OF(VCS_USES_##operation) >> 8 * VCS_LANE_P & 0xFF,                                                    \
-   HOW(code, operation),                                                                                        \
+  {ONE_IN(VCS_SETS_##operation, A) | ONE_IN(VCS_SETS_##operation, X) | ONE_IN(VCS_SETS_##operation, Y) |        \
+       ONE_IN(VCS_SETS_##operation, S),                                                                         \
+   VCS_SETS_##operation & 0xFF,                                                                                 \
+   HOW((int)VCS_KIND_OF_##operation),                                                                           \
    (code) != VCS_OPAQUE && !IS(WRITE, access) && !IS(MODIFY, access) && !IS(STACK, access),                     \
    IS(READ, access) && VCS_MODE_##mode != VCS_MODE_IMM,                                                         \
    IS(READ, access) &&                                                                                          \
        (VCS_MODE_##mode == VCS_MODE_ABX || VCS_MODE_##mode == VCS_MODE_ABY || VCS_MODE_##mode == VCS_MODE_IZY), \
-   PUSHES(code) || PULLS(code),                                                                                 \
-   IS(READ, access) || IS(MODIFY, access) || PULLS(code),                                                       \
-   IS(WRITE, access) || IS(MODIFY, access) || PUSHES(code)},
+   VCS_PUSHED_BY_##operation == 1 || VCS_PUSHED_BY_##operation == -1,                                           \
+   IS(READ, access) || IS(MODIFY, access) || VCS_PUSHED_BY_##operation == -1,                                   \
+   IS(WRITE, access) || IS(MODIFY, access) || VCS_PUSHED_BY_##operation == 1},
 VCS_DATA kind_t kinds[256] = {VCS_OPCODES(KIND)};
 
 static_assert(VCS_OFFSET(x) == VCS_OFFSET(a) + VCS_LANE_X && VCS_OFFSET(y) == VCS_OFFSET(a) + VCS_LANE_Y &&
@@ -683,8 +668,8 @@ VCS_STATIC void row_forwards(vcs_sweep_t *s, int32_t index) {
   if (w.event) vcs_sweep_span(s, w.event);
   if (w.event && w.event->reg < VCS_EVENT_READ) vcs_sweep_shift(s, s->event);
   link_row(&w, kinds[row->opcode].stack, NULL);
-  if (row->opcode == 0x20) forget_stack(s, row->sp, 2);
-  if (row->opcode == 0x00) forget_stack(s, row->sp, 3);
+  if (row->opcode == VCS_JSR) forget_stack(s, row->sp, 2);
+  if (row->opcode == VCS_BRK) forget_stack(s, row->sp, 3);
   redo(s, row, w.stores);
 }
 
@@ -699,7 +684,7 @@ VCS_SLOW_FN void row_backwards(vcs_sweep_t *s, int32_t index) {
   const bool hits = kind->stores && might_hit(&w);
   const unsigned flags = flags_asked(s, kind->flags);
   if (kind->stores || flags || is_asked(s, kind)) {
-    const bool decimal = row->flags & VCS_ROW_D && (row->opcode & 0x63) == 0x61; /* ADC, SBC */
+    const bool decimal = row->flags & VCS_ROW_D && w.uses.reads & VCS_P(VCS_FLAG_D);
     const bool follow = !flags || !(kind->stores || flags & ~(VCS_FLAG_N | VCS_FLAG_Z));
     w.how = decimal ? VCS_ROW_COMPUTES : (vcs_row_how_t)kind->how;
     if (w.how != VCS_ROW_COMPUTES && follow) {
@@ -708,8 +693,8 @@ VCS_SLOW_FN void row_backwards(vcs_sweep_t *s, int32_t index) {
       link_row(&w, kind->stack, v);
     }
   }
-  if (row->opcode == 0x20) forget_stack(s, row->sp, 2);
-  if (row->opcode == 0x00) forget_stack(s, row->sp, 3);
+  if (row->opcode == VCS_JSR) forget_stack(s, row->sp, 2);
+  if (row->opcode == VCS_BRK) forget_stack(s, row->sp, 3);
   if (!w.event) return;
   if (w.event->reg < VCS_EVENT_READ) vcs_sweep_shift(s, s->event);
   vcs_sweep_span(s, w.event);

@@ -28,121 +28,47 @@ enum { VCS_LANE_A, VCS_LANE_X, VCS_LANE_Y, VCS_LANE_S, VCS_LANE_P, VCS_LANE_V, V
 #define VCS_S VCS_LANE(VCS_LANE_S, 0xFF)
 #define VCS_V VCS_LANE(VCS_LANE_V, 0xFF)
 #define VCS_P(flags) VCS_LANE(VCS_LANE_P, flags)
-#define VCS_NZ VCS_P(VCS_FLAG_N | VCS_FLAG_Z)
-#define VCS_NZC VCS_P(VCS_FLAG_N | VCS_FLAG_Z | VCS_FLAG_C)
-#define VCS_NZCV VCS_P(VCS_FLAG_N | VCS_FLAG_Z | VCS_FLAG_C | VCS_FLAG_V)
-#define VCS_CD VCS_P(VCS_FLAG_C | VCS_FLAG_D)
-#define VCS_FLAGS VCS_P(VCS_FLAG_N | VCS_FLAG_V | VCS_FLAG_D | VCS_FLAG_I | VCS_FLAG_Z | VCS_FLAG_C)
 
-/* Which bits an operation looks at, and which it sets. One that does nothing but move a byte (and set N and Z by it, or
- * count the stack pointer) says from where to where; for the others from == to. The lanes of these bits are sets of
- * 1 << lane. */
+/* The bits of a packed word for a set of registers and flags (cpu_ops.h). */
+#define VCS_WORD_OF(set)                                                                        \
+  (((set)&VCS_OF_A ? VCS_A : 0) | ((set)&VCS_OF_X ? VCS_X : 0) | ((set)&VCS_OF_Y ? VCS_Y : 0) | \
+   ((set)&VCS_OF_S ? VCS_S : 0) | ((set)&VCS_OF_B ? VCS_V : 0) | VCS_P((set)&0xFF))
+
+/* The same as a set of lanes, 1 << lane. */
+#define VCS_LANES_OF(set)                                                            \
+  (((set)&VCS_OF_A ? 1 << VCS_LANE_A : 0) | ((set)&VCS_OF_X ? 1 << VCS_LANE_X : 0) | \
+   ((set)&VCS_OF_Y ? 1 << VCS_LANE_Y : 0) | ((set)&VCS_OF_S ? 1 << VCS_LANE_S : 0) | \
+   ((set)&0xFF ? 1 << VCS_LANE_P : 0) | ((set)&VCS_OF_B ? 1 << VCS_LANE_V : 0))
+
+/* The lanes between which an operation of kind MOVES moves its byte. Pushes and pulls also count S, and loads also set
+ * N and Z, so S comes last among the sources, and P does not count as a target. */
+#define VCS_MOVED_FROM(reads)      \
+  ((reads)&VCS_OF_A   ? VCS_LANE_A \
+   : (reads)&VCS_OF_X ? VCS_LANE_X \
+   : (reads)&VCS_OF_Y ? VCS_LANE_Y \
+   : (reads)&VCS_OF_B ? VCS_LANE_V \
+   : (reads)&0xFF     ? VCS_LANE_P \
+                      : VCS_LANE_S)
+#define VCS_MOVED_TO(sets) VCS_MOVED_FROM((sets) & ~0xFF)
+
+/* What an opcode reads and sets, as bits of a packed word and as lanes, and its kind. An operation of kind MOVES has
+ * from != to; all others have from == to. */
 typedef struct {
   uint64_t reads, writes;
   uint8_t from, to;
   uint8_t read_lanes, written_lanes;
+  uint8_t kind; /* enum vcs_kind */
 } vcs_uses_t;
-#define VCS_STAYS 0, 0
 
-/* clang-format off */
-#define VCS_USES_LDA VCS_V, VCS_A | VCS_NZ, VCS_LANE_V, VCS_LANE_A
-#define VCS_USES_LDX VCS_V, VCS_X | VCS_NZ, VCS_LANE_V, VCS_LANE_X
-#define VCS_USES_LDY VCS_V, VCS_Y | VCS_NZ, VCS_LANE_V, VCS_LANE_Y
-#define VCS_USES_LAX VCS_V, VCS_A | VCS_X | VCS_NZ, VCS_STAYS
-#define VCS_USES_AND VCS_A | VCS_V, VCS_A | VCS_NZ, VCS_STAYS
-#define VCS_USES_ORA VCS_A | VCS_V, VCS_A | VCS_NZ, VCS_STAYS
-#define VCS_USES_EOR VCS_A | VCS_V, VCS_A | VCS_NZ, VCS_STAYS
-#define VCS_USES_ADC VCS_A | VCS_V | VCS_CD, VCS_A | VCS_NZCV, VCS_STAYS
-#define VCS_USES_SBC VCS_A | VCS_V | VCS_CD, VCS_A | VCS_NZCV, VCS_STAYS
-#define VCS_USES_CMP VCS_A | VCS_V, VCS_NZC, VCS_STAYS
-#define VCS_USES_CPX VCS_X | VCS_V, VCS_NZC, VCS_STAYS
-#define VCS_USES_CPY VCS_Y | VCS_V, VCS_NZC, VCS_STAYS
-#define VCS_USES_BIT VCS_A | VCS_V, VCS_P(VCS_FLAG_N | VCS_FLAG_V | VCS_FLAG_Z), VCS_STAYS
-#define VCS_USES_ANC VCS_A | VCS_V, VCS_A | VCS_NZC, VCS_STAYS
-#define VCS_USES_ASR VCS_A | VCS_V, VCS_A | VCS_NZC, VCS_STAYS
-#define VCS_USES_ARR VCS_A | VCS_V | VCS_CD, VCS_A | VCS_NZCV, VCS_STAYS
-#define VCS_USES_SBX VCS_A | VCS_X | VCS_V, VCS_X | VCS_NZC, VCS_STAYS
-#define VCS_USES_LAS VCS_S | VCS_V, VCS_A | VCS_X | VCS_S | VCS_NZ, VCS_STAYS
-#define VCS_USES_LXA VCS_A | VCS_V, VCS_A | VCS_X | VCS_NZ, VCS_STAYS
-#define VCS_USES_ANE VCS_A | VCS_X | VCS_V, VCS_A | VCS_NZ, VCS_STAYS
-#define VCS_USES_NOP 0, 0, VCS_STAYS
-#define VCS_USES_STA VCS_A, VCS_V, VCS_LANE_A, VCS_LANE_V
-#define VCS_USES_STX VCS_X, VCS_V, VCS_LANE_X, VCS_LANE_V
-#define VCS_USES_STY VCS_Y, VCS_V, VCS_LANE_Y, VCS_LANE_V
-#define VCS_USES_SAX VCS_A | VCS_X, VCS_V, VCS_STAYS
-#define VCS_USES_SHA VCS_A | VCS_X, VCS_V, VCS_STAYS
-#define VCS_USES_SHX VCS_X, VCS_V, VCS_STAYS
-#define VCS_USES_SHY VCS_Y, VCS_V, VCS_STAYS
-#define VCS_USES_SHS VCS_A | VCS_X, VCS_S | VCS_V, VCS_STAYS
-#define VCS_USES_ASL VCS_V, VCS_V | VCS_NZC, VCS_STAYS
-#define VCS_USES_LSR VCS_V, VCS_V | VCS_NZC, VCS_STAYS
-#define VCS_USES_ROL VCS_V | VCS_P(VCS_FLAG_C), VCS_V | VCS_NZC, VCS_STAYS
-#define VCS_USES_ROR VCS_V | VCS_P(VCS_FLAG_C), VCS_V | VCS_NZC, VCS_STAYS
-#define VCS_USES_INC VCS_V, VCS_V | VCS_NZ, VCS_STAYS
-#define VCS_USES_DEC VCS_V, VCS_V | VCS_NZ, VCS_STAYS
-#define VCS_USES_SLO VCS_A | VCS_V, VCS_A | VCS_V | VCS_NZC, VCS_STAYS
-#define VCS_USES_RLA VCS_A | VCS_V | VCS_P(VCS_FLAG_C), VCS_A | VCS_V | VCS_NZC, VCS_STAYS
-#define VCS_USES_SRE VCS_A | VCS_V, VCS_A | VCS_V | VCS_NZC, VCS_STAYS
-#define VCS_USES_RRA VCS_A | VCS_V | VCS_CD, VCS_A | VCS_V | VCS_NZCV, VCS_STAYS
-#define VCS_USES_DCP VCS_A | VCS_V, VCS_V | VCS_NZC, VCS_STAYS
-#define VCS_USES_ISB VCS_A | VCS_V | VCS_CD, VCS_A | VCS_V | VCS_NZCV, VCS_STAYS
-#define VCS_USES_ASLA VCS_A, VCS_A | VCS_NZC, VCS_STAYS
-#define VCS_USES_LSRA VCS_A, VCS_A | VCS_NZC, VCS_STAYS
-#define VCS_USES_ROLA VCS_A | VCS_P(VCS_FLAG_C), VCS_A | VCS_NZC, VCS_STAYS
-#define VCS_USES_RORA VCS_A | VCS_P(VCS_FLAG_C), VCS_A | VCS_NZC, VCS_STAYS
-#define VCS_USES_CLC 0, VCS_P(VCS_FLAG_C), VCS_STAYS
-#define VCS_USES_SEC 0, VCS_P(VCS_FLAG_C), VCS_STAYS
-#define VCS_USES_CLI 0, VCS_P(VCS_FLAG_I), VCS_STAYS
-#define VCS_USES_SEI 0, VCS_P(VCS_FLAG_I), VCS_STAYS
-#define VCS_USES_CLV 0, VCS_P(VCS_FLAG_V), VCS_STAYS
-#define VCS_USES_CLD 0, VCS_P(VCS_FLAG_D), VCS_STAYS
-#define VCS_USES_SED 0, VCS_P(VCS_FLAG_D), VCS_STAYS
-#define VCS_USES_INX VCS_X, VCS_X | VCS_NZ, VCS_STAYS
-#define VCS_USES_INY VCS_Y, VCS_Y | VCS_NZ, VCS_STAYS
-#define VCS_USES_DEX VCS_X, VCS_X | VCS_NZ, VCS_STAYS
-#define VCS_USES_DEY VCS_Y, VCS_Y | VCS_NZ, VCS_STAYS
-#define VCS_USES_TAX VCS_A, VCS_X | VCS_NZ, VCS_LANE_A, VCS_LANE_X
-#define VCS_USES_TXA VCS_X, VCS_A | VCS_NZ, VCS_LANE_X, VCS_LANE_A
-#define VCS_USES_TAY VCS_A, VCS_Y | VCS_NZ, VCS_LANE_A, VCS_LANE_Y
-#define VCS_USES_TYA VCS_Y, VCS_A | VCS_NZ, VCS_LANE_Y, VCS_LANE_A
-#define VCS_USES_TSX VCS_S, VCS_X | VCS_NZ, VCS_LANE_S, VCS_LANE_X
-#define VCS_USES_TXS VCS_X, VCS_S, VCS_LANE_X, VCS_LANE_S
-#define VCS_USES_PHA VCS_A | VCS_S, VCS_V | VCS_S, VCS_LANE_A, VCS_LANE_V
-#define VCS_USES_PHP VCS_FLAGS | VCS_S, VCS_V | VCS_S, VCS_LANE_P, VCS_LANE_V
-#define VCS_USES_PLA VCS_V | VCS_S, VCS_A | VCS_S | VCS_NZ, VCS_LANE_V, VCS_LANE_A
-#define VCS_USES_PLP VCS_V | VCS_S, VCS_S | VCS_FLAGS, VCS_STAYS
-#define VCS_USES_JSR VCS_S, VCS_S, VCS_STAYS
-#define VCS_USES_RTS VCS_S, VCS_S, VCS_STAYS
-#define VCS_USES_RTI VCS_S, VCS_S | VCS_FLAGS, VCS_STAYS
-#define VCS_USES_BRK VCS_S, VCS_S | VCS_P(VCS_FLAG_I), VCS_STAYS
-#define VCS_USES_JAM 0, 0, VCS_STAYS
-#define VCS_USES_JMP 0, 0, VCS_STAYS
-#define VCS_USES_BPL 0, 0, VCS_STAYS
-#define VCS_USES_BMI 0, 0, VCS_STAYS
-#define VCS_USES_BVC 0, 0, VCS_STAYS
-#define VCS_USES_BVS 0, 0, VCS_STAYS
-#define VCS_USES_BCC 0, 0, VCS_STAYS
-#define VCS_USES_BCS 0, 0, VCS_STAYS
-#define VCS_USES_BNE 0, 0, VCS_STAYS
-#define VCS_USES_BEQ 0, 0, VCS_STAYS
-/* clang-format on */
-
-#define VCS_HAS_LANE(bits, lane) ((bits) >> 8 * (lane)&0xFF ? 1 << (lane) : 0)
-#define VCS_LANES_OF(bits)                                                                            \
-  (VCS_HAS_LANE(bits, VCS_LANE_A) | VCS_HAS_LANE(bits, VCS_LANE_X) | VCS_HAS_LANE(bits, VCS_LANE_Y) | \
-   VCS_HAS_LANE(bits, VCS_LANE_S) | VCS_HAS_LANE(bits, VCS_LANE_P) | VCS_HAS_LANE(bits, VCS_LANE_V))
-#define VCS_WITH_LANES(...) VCS_WITH_THEIR_LANES(__VA_ARGS__)
-#define VCS_WITH_THEIR_LANES(reads, writes, ...) \
-  {reads, writes, __VA_ARGS__, VCS_LANES_OF((uint64_t)(reads)), VCS_LANES_OF((uint64_t)(writes))},
-#define VCS_USES_ROW(code, operation, mode, access, cycles) VCS_WITH_LANES(VCS_USES_##operation)
+#define VCS_USES_ROW(code, operation, mode, access, cycles)                                    \
+  {VCS_WORD_OF(VCS_READS_##operation),                                                         \
+   VCS_WORD_OF(VCS_SETS_##operation),                                                          \
+   (int)VCS_KIND_OF_##operation == VCS_KIND_MOVES ? VCS_MOVED_FROM(VCS_READS_##operation) : 0, \
+   (int)VCS_KIND_OF_##operation == VCS_KIND_MOVES ? VCS_MOVED_TO(VCS_SETS_##operation) : 0,    \
+   VCS_LANES_OF(VCS_READS_##operation),                                                        \
+   VCS_LANES_OF(VCS_SETS_##operation),                                                         \
+   VCS_KIND_OF_##operation},
 VCS_TABLE(vcs_uses_t, vcs_uses, 256, {VCS_OPCODES(VCS_USES_ROW)})
-
-/* The flag a branch looks at, and whether it is taken when the flag is set: BPL BMI BVC BVS BCC BCS BNE BEQ. */
-VCS_FN uint8_t vcs_branch_flag(uint8_t opcode) {
-  static const uint8_t flags[4] = {VCS_FLAG_N, VCS_FLAG_V, VCS_FLAG_C, VCS_FLAG_Z};
-  return flags[opcode >> 6];
-}
-VCS_FN bool vcs_branch_if_set(uint8_t opcode) { return opcode & 0x20; }
 
 /* ---- The function ------------------------------------------------------------------------------------------- */
 

@@ -78,7 +78,7 @@ int vcs_run_bit(const vcs_run_t *run, const vcs_place_t *place) {
   return vcs_place_check(run, place, NULL) ? -1 : vcs_place_bit(run, place);
 }
 
-static void flip_input(vcs_controls_t *controls, const vcs_place_t *place) {
+void vcs_place_flip_input(vcs_controls_t *controls, const vcs_place_t *place) {
   uint8_t mask;
   uint8_t *byte = input_byte(controls, place->index, &mask);
   *byte ^= mask;
@@ -94,6 +94,9 @@ vcs_status_t vcs_run_check(const vcs_run_t *run, const int32_t *horizons, int32_
   }
   if (env && env->cart != run->cart) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the environment has another cartridge than the run");
+  }
+  if (horizons && horizon_count < 1) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is at least one horizon, not %d", (int)horizon_count);
   }
   for (int32_t i = 0; horizons && i < horizon_count; i++) {
     if (horizons[i] < 1 || horizons[i] > run->frames || (i && horizons[i] <= horizons[i - 1])) {
@@ -242,7 +245,7 @@ void vcs_base_restore(vcs_base_t *base, const vcs_run_t *run) {
 
 void vcs_base_flip(vcs_base_t *base, const vcs_place_t *place) {
   if (place->kind == VCS_PLACE_INPUT) {
-    flip_input(&base->controls[place->frame], place);
+    vcs_place_flip_input(&base->controls[place->frame], place);
   } else {
     uint8_t *bytes = place->kind == VCS_PLACE_ROM ? base->rom : base->states;
     bytes[place->index] ^= (uint8_t)(1u << place->bit);
@@ -301,7 +304,7 @@ const vcs_t *vcs_base_state(const vcs_base_t *base, int32_t frames) { return sta
 vcs_sight_t vcs_base_sight(const vcs_base_t *base, int horizon) {
   const int32_t after = base->view.horizons[horizon];
   const size_t picture = base->view.pictures ? (size_t)horizon * vcs_base_pixels(base) : 0;
-  return (vcs_sight_t){base->pictures + picture, state_after(base, after)->ram, base->scores[after]};
+  return (vcs_sight_t){base->pictures + picture, state_after(base, after)->ram, base->scores[after], NULL};
 }
 
 /* ---- Runners ------------------------------------------------------------------------------------------------ */
@@ -389,7 +392,7 @@ static vcs_controls_t flipped_controls(const rerun_t *r, int32_t frame) {
   vcs_controls_t controls = r->base->controls[frame];
   for (size_t i = 0; i < r->count; i++) {
     const vcs_place_t *flip = &r->flips[i];
-    if (flip->kind == VCS_PLACE_INPUT && flip->frame == frame) flip_input(&controls, flip);
+    if (flip->kind == VCS_PLACE_INPUT && flip->frame == frame) vcs_place_flip_input(&controls, flip);
   }
   return controls;
 }
@@ -440,7 +443,7 @@ static bool rerun_pass(rerun_t *r, bool draws_all) {
     runner->frames_run++;
     if (looks) { /* a frame that ends like the base's may have drawn something else */
       if (view->pictures && !draws_all && (!moved || partial || !covers(&runner->cart, runner->m))) return false;
-      const vcs_sight_t sight = {vcs_picture(runner->m, runner->frames), runner->m->ram, score};
+      const vcs_sight_t sight = {vcs_picture(runner->m, runner->frames), runner->m->ram, score, NULL};
       r->see(r->context, r->horizon++, &sight);
     }
     if (has_rejoined(r, i + 1, &play, draws_all)) {

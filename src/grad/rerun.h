@@ -14,6 +14,9 @@
 
 vcs_status_t vcs_place_check(const vcs_run_t *run, const vcs_place_t *place, vcs_error_t *error);
 
+/* Holds an input, or lets it go. */
+void vcs_place_flip_input(vcs_controls_t *controls, const vcs_place_t *place);
+
 /* The bit as it is in the run. */
 int vcs_place_bit(const vcs_run_t *run, const vcs_place_t *place);
 
@@ -37,6 +40,7 @@ typedef struct {
 typedef struct {
   const uint8_t *picture, *ram; /* the picture has no meaning unless it is looked at */
   int32_t score;
+  const uint8_t *lines; /* a byte a row of the picture: 0 where it is the base's; NULL: nothing is known of that */
 } vcs_sight_t;
 
 typedef struct {

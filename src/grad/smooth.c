@@ -19,6 +19,7 @@
 #include "grad/rerun.h"
 #include "host/files.h"
 #include "host/parallel.h"
+#include "host/options.h"
 
 enum { SAMPLES_MAX = 1 << 24, FREEDOM_MAX = 1000 /* beyond this Student's t is normal to three digits */ };
 
@@ -270,7 +271,8 @@ static void conclude(const job_t *job, vcs_estimate_t *value, vcs_estimate_t *gr
 
 static vcs_status_t check_request(const job_t *job, vcs_error_t *error) {
   const vcs_smooth_options_t *o = job->options;
-  vcs_status_t status = vcs_run_check(job->run, NULL, 0, o->env, error);
+  vcs_status_t status = vcs_reserved_check(o->reserved, "vcs_smooth_options_t", error);
+  if (status == VCS_OK) status = vcs_run_check(job->run, NULL, 0, o->env, error);
   if (status == VCS_OK) status = check_output(job, error);
   if (status) return status;
   if (o->method != VCS_SMOOTH_DIFFERENCE && o->method != VCS_SMOOTH_SCORE) {

@@ -217,18 +217,18 @@ VCS_DATA step_t steps[] = {STEPS(STEP_ROW)};
 /* What an instruction does on the bus, beside its steps. */
 typedef enum { DOES_NOTHING, DOES_READ, DOES_WRITE, DOES_MODIFY, DOES_BRANCH, DOES_JSR, DOES_BRK } bus_t;
 
-#define BUS_READ(code) DOES_READ
-#define BUS_WRITE(code) DOES_WRITE
-#define BUS_MODIFY(code) DOES_MODIFY
-#define BUS_JUMP(code) DOES_NOTHING
-#define BUS_BRANCH(code) DOES_BRANCH
-#define BUS_IMPLIED(code) DOES_NOTHING
-#define BUS_STACK(code)                            \
-  ((code) == 0x08 || (code) == 0x48   ? DOES_WRITE \
-   : (code) == 0x28 || (code) == 0x68 ? DOES_READ  \
-   : (code) == 0x20                   ? DOES_JSR   \
-   : (code) == 0x00                   ? DOES_BRK   \
-                                      : DOES_NOTHING) /* PHP PHA, PLP PLA */
+#define BUS_READ(operation) DOES_READ
+#define BUS_WRITE(operation) DOES_WRITE
+#define BUS_MODIFY(operation) DOES_MODIFY
+#define BUS_JUMP(operation) DOES_NOTHING
+#define BUS_BRANCH(operation) DOES_BRANCH
+#define BUS_IMPLIED(operation) DOES_NOTHING
+#define BUS_STACK(operation)                      \
+  (VCS_PUSHED_BY_##operation == 1    ? DOES_WRITE \
+   : VCS_PUSHED_BY_##operation == -1 ? DOES_READ  \
+   : VCS_PUSHED_BY_##operation == 2  ? DOES_JSR   \
+   : VCS_PUSHED_BY_##operation == 3  ? DOES_BRK   \
+                                     : DOES_NOTHING)
 
 typedef struct {
   uint8_t first, second; /* steps */
@@ -236,18 +236,14 @@ typedef struct {
   uint16_t sets; /* lanes, apart from M */
 } recipe_t;
 
-/* Lanes that an operation sets, from local.h; pushes and pulls leave S alone here. */
-#define FLAG_SET(bits, flag, lane) ((bits)&VCS_P(VCS_FLAG_##flag) ? 1 << VCS_STE_##lane : 0)
-#define LANE_SET(bits, lane) ((bits)&VCS_##lane ? 1 << VCS_STE_##lane : 0)
-#define LANES_SET(...) LANES_SET_BY(__VA_ARGS__)
-#define LANES_SET_BY(reads, writes, ...)                                                                          \
-  (LANE_SET((uint64_t)(writes), A) | LANE_SET((uint64_t)(writes), X) | LANE_SET((uint64_t)(writes), Y) |          \
-   LANE_SET((uint64_t)(writes), S) | FLAG_SET((uint64_t)(writes), C, C) | FLAG_SET((uint64_t)(writes), N, N) |    \
-   FLAG_SET((uint64_t)(writes), Z, Z) | FLAG_SET((uint64_t)(writes), V, V) | FLAG_SET((uint64_t)(writes), D, D) | \
-   FLAG_SET((uint64_t)(writes), I, I))
-#define RECIPE_ROW(code, operation, mode, access, cycles) \
-  {STE_##operation, BUS_##access(code), VCS_MODE_##mode,  \
-   LANES_SET(VCS_USES_##operation) & ~(VCS_ACCESS_##access == VCS_ACCESS_STACK ? 1 << VCS_STE_S : 0)},
+/* Lanes that an operation sets; pushes and pulls leave S alone here. */
+#define LANE_SET(set, lane) ((set)&VCS_OF_##lane ? 1 << VCS_STE_##lane : 0)
+#define LANES_SET(set)                                                                                               \
+  (LANE_SET(set, A) | LANE_SET(set, X) | LANE_SET(set, Y) | LANE_SET(set, S) | LANE_SET(set, C) | LANE_SET(set, N) | \
+   LANE_SET(set, Z) | LANE_SET(set, V) | LANE_SET(set, D) | LANE_SET(set, I))
+#define RECIPE_ROW(code, operation, mode, access, cycles)     \
+  {STE_##operation, BUS_##access(operation), VCS_MODE_##mode, \
+   LANES_SET(VCS_SETS_##operation & ~(VCS_PUSHED_BY_##operation ? VCS_OF_S : 0))},
 VCS_DATA recipe_t recipes[256] = {VCS_OPCODES(RECIPE_ROW)};
 
 /* ---- Weights that depend on values ------------------------------------------------------------------------------ */

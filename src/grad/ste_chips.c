@@ -195,7 +195,8 @@ VCS_STATIC void link_timer(vcs_ste_t *ste, const vcs_row_t *row, float *m) {
 /* forward: m += 128 * (time - dump_cycle - cycles to charge) / 255 */
 VCS_STATIC void link_pot(vcs_ste_t *ste, size_t input, float *m) {
   const vcs_sweep_t *s = ste->s;
-  const float ramp = 128 * ste->rules.lift, cycles_to_charge = 1.6F * 0.01E-6F * 1.19E6F * VCS_PADDLE_STEP;
+  const float ramp = 128 * ste->rules.lift;
+  const float cycles_to_charge = (float)VCS_CHARGE_CYCLES * VCS_PADDLE_STEP / VCS_CHARGE_OHMS;
   vcs_link(s, ste->time, m, ramp);
   vcs_link(s, vcs_slots(s, VCS_OFFSET(dump_cycle)), m, -ramp);
   vcs_link(s, vcs_slots(s, VCS_OFFSET(paddle) + 4 * input), m, -ramp * cycles_to_charge);

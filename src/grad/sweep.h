@@ -28,16 +28,17 @@
 #include "tape.h"
 
 /* The choices of a walk forwards that a walk backwards along the same direction makes again (directional.c). */
-enum { VCS_NUMBERS = 12 };
+#define VCS_COUNT_NUMBERS(name, count) +(count)
+enum { VCS_NUMBERS = 0 VCS_NUMBER_FIELDS(VCS_COUNT_NUMBERS) };
 typedef struct {
-  int32_t row, fork;   /* what a fork's column has added to, before the row; -1: what the row itself sets */
+  int32_t row, fork;   /* the fork whose column was added before the row; -1: the row's own result */
   uint16_t place;      /* a byte of the state, or a lane */
-  uint8_t bits, flips; /* that were settled; of these, those in which what was left flips the bit */
+  uint8_t bits, flips; /* bits whose two moves were cancelled; those of them where the remainder flips the bit */
 } vcs_cancelled_move_t;
 
 typedef struct {
   float *numbers; /* [row][VCS_NUMBERS]: the tangents before it */
-  vcs_cancelled_move_t *settled;
+  vcs_cancelled_move_t *cancelled;
   int32_t rows, count, capacity;
   bool failed; /* out of memory */
 } vcs_directional_t;
@@ -190,21 +191,22 @@ VCS_FN bool vcs_has_carries(size_t offset) {
          (offset >= VCS_OFFSET(colu) && offset < VCS_OFFSET(colu) + 4) || offset >= VCS_OFFSET(cart_ram);
 }
 
-/* ---- Choices (directional.c)
- * ------------------------------------------------------------------------------------------ */
+/* ---- Choices (directional.c) ------------------------------------------------------------------------------------ */
 
-/* Room for a tape's choices; false: no memory. */
-bool vcs_directional_begin(vcs_directional_t *along, int32_t rows);
-void vcs_directional_free(vcs_directional_t *along);
+/* Makes room for the choices on a tape of `rows` rows. Returns false when memory runs out. */
+bool vcs_directional_begin(vcs_directional_t *choices, int32_t rows);
+void vcs_directional_free(vcs_directional_t *choices);
 
-/* The walk is about to do what a row does; or, with the number behind the last row, what comes after it. */
+/* Tells the walk the row it is about to process; after the last row, the number of rows. A forward walk along a
+ * direction keeps the tangents of all numbers here. */
 VCS_EXTERN void vcs_directional_at(vcs_sweep_t *s, int32_t row);
 
-/* The tangent of a number, for vcs_sides: walking backwards that of the walk forwards, if there was one. */
+/* Returns the tangent of the number at an offset, for vcs_sides. A reverse walk along a direction returns the tangent
+ * that the forward walk kept; of a field that is not a number it knows none, and returns 0. */
 VCS_EXTERN float vcs_tangent(const vcs_sweep_t *s, size_t offset);
 
-/* Walking along the tangent, moves of a byte up and down by the same power of two are one move: what is left of them
- * goes the way it points to. A DEC that an INC undoes is then nothing, as it should be. */
+/* With VCS_SIDE_TANGENT, moves of a byte up and down by the same power of two become one move: their sum, in the
+ * direction of its sign. A DEC that an INC undoes is then no move at all. */
 VCS_EXTERN void vcs_cancel_moves(const vcs_sweep_t *s, int32_t fork, size_t place, uint8_t byte,
                                  float slots[VCS_SLOTS]);
 

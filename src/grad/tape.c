@@ -205,7 +205,7 @@ VCS_STATIC bool is_in_chip(const vcs_cart_t *cart, const vcs_t *m) {
 /* Whether an instruction has a byte of data, which its row keeps: JSR has, and what is immediate is one. */
 VCS_STATIC bool has_data(uint8_t opcode) {
   const unsigned access = vcs_opcode(opcode).access;
-  if (access == VCS_ACCESS_STACK) return opcode == 0x20 || (opcode & 0x8F) == 0x08; /* JSR, PHP PLP PHA PLA */
+  if (access == VCS_ACCESS_STACK) return opcode == VCS_JSR || vcs_pushed(opcode) == 1 || vcs_pushed(opcode) == -1;
   return access == VCS_ACCESS_READ || access == VCS_ACCESS_WRITE || access == VCS_ACCESS_MODIFY;
 }
 
@@ -232,21 +232,21 @@ VCS_STATIC bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m
   bool crosses = false, deep = fetch == FETCH_CHANGES || tape->opaque || was_opaque;
   if (op.access == VCS_ACCESS_STACK) {
     switch (row->opcode) {
-      case 0x08: /* PHP */
-      case 0x48: /* PHA */
+      case VCS_PHP:
+      case VCS_PHA:
         stores = true;
         row->addr = (uint16_t)(0x100 + m->sp);
         break;
-      case 0x28: /* PLP */
-      case 0x68: /* PLA */
+      case VCS_PLP:
+      case VCS_PLA:
         reads = true;
         row->addr = (uint16_t)(0x100 + (uint8_t)(m->sp + 1));
         break;
-      case 0x20: /* JSR: what its second push overwrites is kept where there is room */
+      case VCS_JSR: /* what its second push overwrites is kept where there is room */
         stores = true;
         row->addr = (uint16_t)(0x100 + m->sp);
         break;
-      case 0x00: /* BRK */
+      case VCS_BRK:
         deep = true;
         break;
       default:
@@ -327,7 +327,7 @@ VCS_EXTERN bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m
   uint8_t second = m->ram[(uint8_t)(m->sp - 1) & 0x7F];
   if (tape->opaque) memcpy(tape->copy, m, vcs_machine_size(cart));
   vcs_cpu_step(cart, m, video, frame_over);
-  row->value = row->opcode == 0x20 ? second : has_data(row->opcode) ? m->bus : 0;
+  row->value = row->opcode == VCS_JSR ? second : has_data(row->opcode) ? m->bus : 0;
   if (tape->opaque) note_opaque_store(row, cart, tape->copy, m);
   if (tape->next_event > event) {
     end_event(tape, m);
@@ -408,8 +408,8 @@ VCS_EXTERN uint32_t vcs_tape_turns(const vcs_tape_t *tape, const vcs_t *m, uint3
 
 /* The byte on the bus after a row, from which the program went on to pc. */
 static uint8_t last_byte(const vcs_cart_t *cart, const vcs_t *m, const vcs_row_t *row) {
-  if (row->opcode == 0x20 || row->opcode == 0x6C) return (uint8_t)(m->pc >> 8);  /* JSR, JMP () */
-  if (row->opcode == 0x60) return vcs_code_byte(cart, m, (uint16_t)(m->pc - 1)); /* RTS */
+  if (row->opcode == VCS_JSR || row->opcode == VCS_JMP_INDIRECT) return (uint8_t)(m->pc >> 8);
+  if (row->opcode == VCS_RTS) return vcs_code_byte(cart, m, (uint16_t)(m->pc - 1));
   if (has_data(row->opcode)) return row->value;
   return vcs_code_byte(cart, m, (uint16_t)(row->pc + vcs_mode_length(vcs_opcode(row->opcode).mode) - 1));
 }
@@ -455,9 +455,19 @@ VCS_HOT_FN void quick_store(vcs_cpu_t *cpu, vcs_t *m, uint32_t pc) {
   vcs_cpu_store(cpu, m);
 }
 
-/* Where the element of an address is, given the first one's: an array indexed by addresses. */
-static const void *by_address(const void *array, size_t size, uint16_t first) {
-  return (const void *)((uintptr_t)array - size * first); /* NOLINT(performance-no-int-to-ptr) */
+/* Arrays of a bank, indexed by the program counter itself. Where element 0 would be may lie outside any object, so that
+ * place is an integer; only the address of an element of the bank becomes a pointer. (To subtract the bank's start from
+ * the program counter at every instruction takes four per cent more host instructions.) */
+typedef uintptr_t quick_array_t;
+
+static quick_array_t quick_array(const void *array, size_t size, uint16_t first) {
+  return (uintptr_t)array - size * first;
+}
+VCS_HOT_FN const vcs_code_t *quick_code(quick_array_t code, size_t pc) {
+  return (const vcs_code_t *)(code + sizeof(vcs_code_t) * pc); /* NOLINT(performance-no-int-to-ptr) */
+}
+VCS_HOT_FN const uint8_t *quick_bytes(quick_array_t rom, size_t pc) {
+  return (const uint8_t *)(rom + pc); /* NOLINT(performance-no-int-to-ptr) */
 }
 
 /* What a row has from its registers on, N, Z and the opcode left out, in a word. */
@@ -503,7 +513,7 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
 }
 
 #if VCS_ROWS_JUMP
-#define QUICK_DISPATCH goto *labels[code[pc].row]
+#define QUICK_DISPATCH goto *labels[quick_code(code, pc)->row]
 #else
 #define QUICK_DISPATCH goto next
 #endif
@@ -531,18 +541,15 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
 #define QUICK_ROW(opcode) quick_row(row, cpu, (uint32_t)pc, word, (opcode));
 
 /* What an operation sets is put back into the word. */
-#define QUICK_SETS(operation, bits) (QUICK_WRITES(VCS_USES_##operation) & (bits))
-#define QUICK_WRITES(...) QUICK_WRITES_OF(__VA_ARGS__)
-#define QUICK_WRITES_OF(reads, writes, ...) ((uint64_t)(writes))
-#define QUICK_SET(operation)                                                                \
-  if (QUICK_SETS(operation, VCS_A)) word = quick_register(word, VCS_LANE_A, cpu->a);        \
-  if (QUICK_SETS(operation, VCS_X)) word = quick_register(word, VCS_LANE_X, cpu->x);        \
-  if (QUICK_SETS(operation, VCS_Y)) word = quick_register(word, VCS_LANE_Y, cpu->y);        \
-  if (QUICK_SETS(operation, VCS_S)) word = quick_register(word, VCS_LANE_S, cpu->sp);       \
-  if (QUICK_SETS(operation, VCS_P(VCS_FLAG_C))) word = quick_flag(word, VCS_ROW_C, cpu->c); \
-  if (QUICK_SETS(operation, VCS_P(VCS_FLAG_V))) word = quick_flag(word, VCS_ROW_V, cpu->v); \
-  if (QUICK_SETS(operation, VCS_P(VCS_FLAG_D))) word = quick_flag(word, VCS_ROW_D, cpu->d); \
-  if (QUICK_SETS(operation, VCS_P(VCS_FLAG_I))) word = quick_flag(word, VCS_ROW_I, cpu->i);
+#define QUICK_SET(operation)                                                             \
+  if (VCS_SETS_##operation & VCS_OF_A) word = quick_register(word, VCS_LANE_A, cpu->a);  \
+  if (VCS_SETS_##operation & VCS_OF_X) word = quick_register(word, VCS_LANE_X, cpu->x);  \
+  if (VCS_SETS_##operation & VCS_OF_Y) word = quick_register(word, VCS_LANE_Y, cpu->y);  \
+  if (VCS_SETS_##operation & VCS_OF_S) word = quick_register(word, VCS_LANE_S, cpu->sp); \
+  if (VCS_SETS_##operation & VCS_OF_C) word = quick_flag(word, VCS_ROW_C, cpu->c);       \
+  if (VCS_SETS_##operation & VCS_OF_V) word = quick_flag(word, VCS_ROW_V, cpu->v);       \
+  if (VCS_SETS_##operation & VCS_OF_D) word = quick_flag(word, VCS_ROW_D, cpu->d);       \
+  if (VCS_SETS_##operation & VCS_OF_I) word = quick_flag(word, VCS_ROW_I, cpu->i);
 
 #define QUICK_IMPLIED(opcode, operation, cost, second) \
   QUICK_ROW(opcode)                                    \
@@ -555,7 +562,7 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
   {                                                                                                           \
     const unsigned mode = vcs_opcode(opcode).mode;                                                            \
     const bool in_ram = mode == VCS_MODE_ZP && !(second);                                                     \
-    const vcs_code_t at = code[pc];                                                                           \
+    const vcs_code_t at = *quick_code(code, pc);                                                              \
     uint64_t time = cpu->time + VCS_COST(cost);                                                               \
     uint8_t value;                                                                                            \
     if (mode == VCS_MODE_IZX && !vcs_pointer_in_ram((uint8_t)(at.operand + cpu->x))) goto step;               \
@@ -563,7 +570,7 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
     if (mode == VCS_MODE_IMM) {                                                                               \
       value = (uint8_t)at.operand;                                                                            \
     } else {                                                                                                  \
-      const uint32_t base = in_ram ? 0x80u + at.operand : quick_base(m, cpu, at, rom + pc, mode);             \
+      const uint32_t base = in_ram ? 0x80u + at.operand : quick_base(m, cpu, at, quick_bytes(rom, pc), mode); \
       const uint16_t addr = (uint16_t)(base + quick_index(cpu, mode));                                        \
       time += VCS_PAGE_CROSSED(base, quick_index(cpu, mode));                                                 \
       row->addr = addr;                                                                                       \
@@ -576,7 +583,7 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
         value = cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FF)];                                          \
       } else {                                                                                                \
         int found = vcs_tape_read_chip(tape, cart, m, video, row, addr, (uint32_t)(time >> VCS_CYCLES_SHIFT), \
-                                       quick_bus(rom + pc, mode, base));                                      \
+                                       quick_bus(quick_bytes(rom, pc), mode, base));                          \
         if (found < 0) goto step;                                                                             \
         value = (uint8_t)found;                                                                               \
       }                                                                                                       \
@@ -588,28 +595,29 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
     QUICK_ON(vcs_mode_length(mode))                                                                           \
   }
 
-#define QUICK_WRITE(opcode, operation, cost, second)                                                        \
-  {                                                                                                         \
-    const unsigned mode = vcs_opcode(opcode).mode;                                                          \
-    const bool in_ram = mode == VCS_MODE_ZP && !(second);                                                   \
-    if (mode == VCS_MODE_IZX) goto step;                                                                    \
-    const uint32_t base = in_ram ? 0x80u + code[pc].operand : quick_base(m, cpu, code[pc], rom + pc, mode); \
-    const uint16_t addr = (uint16_t)(base + quick_index(cpu, mode));                                        \
-    if (!in_ram && addr & 0x1000) goto step;                                                                \
-    const uint8_t value = vcs_op_##operation(cpu, addr);                                                    \
-    QUICK_ROW(opcode)                                                                                       \
-    QUICK_SET(operation)                                                                                    \
-    row->addr = addr;                                                                                       \
-    row->value = value;                                                                                     \
-    if (in_ram || (addr & 0x280) == 0x80) {                                                                 \
-      row->old = m->ram[addr & 0x7F];                                                                       \
-      m->ram[addr & 0x7F] = value;                                                                          \
-      cpu->time += VCS_COST(cost);                                                                          \
-      QUICK_ON(vcs_mode_length(mode))                                                                       \
-    }                                                                                                       \
-    time = cpu->time + VCS_COST(cost);                                                                      \
-    length = vcs_mode_length(mode);                                                                         \
-    goto chip_write;                                                                                        \
+#define QUICK_WRITE(opcode, operation, cost, second)                                                      \
+  {                                                                                                       \
+    const unsigned mode = vcs_opcode(opcode).mode;                                                        \
+    const bool in_ram = mode == VCS_MODE_ZP && !(second);                                                 \
+    if (mode == VCS_MODE_IZX) goto step;                                                                  \
+    const uint32_t base = in_ram ? 0x80u + quick_code(code, pc)->operand                                  \
+                                 : quick_base(m, cpu, *quick_code(code, pc), quick_bytes(rom, pc), mode); \
+    const uint16_t addr = (uint16_t)(base + quick_index(cpu, mode));                                      \
+    if (!in_ram && addr & 0x1000) goto step;                                                              \
+    const uint8_t value = vcs_op_##operation(cpu, addr);                                                  \
+    QUICK_ROW(opcode)                                                                                     \
+    QUICK_SET(operation)                                                                                  \
+    row->addr = addr;                                                                                     \
+    row->value = value;                                                                                   \
+    if (in_ram || (addr & 0x280) == 0x80) {                                                               \
+      row->old = m->ram[addr & 0x7F];                                                                     \
+      m->ram[addr & 0x7F] = value;                                                                        \
+      cpu->time += VCS_COST(cost);                                                                        \
+      QUICK_ON(vcs_mode_length(mode))                                                                     \
+    }                                                                                                     \
+    time = cpu->time + VCS_COST(cost);                                                                    \
+    length = vcs_mode_length(mode);                                                                       \
+    goto chip_write;                                                                                      \
   }
 
 /* A write to a register of the TIA that is known, which `write` makes. */
@@ -618,7 +626,7 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
     if (VCS_UNLIKELY(tape->next_event >= tape->events_end)) goto step;                 \
     const uint32_t cycles = (uint32_t)((cpu->time + VCS_COST(3)) >> VCS_CYCLES_SHIFT); \
     QUICK_ROW(opcode)                                                                  \
-    row->addr = rom[pc + 1];                                                           \
+    row->addr = quick_bytes(rom, pc)[1];                                               \
     row->value = (stored);                                                             \
     quick_event(tape, m, row, (reg), (stored), cycles);                                \
     stop = (write) ? VCS_STOP_FRAME : 0;                                               \
@@ -637,51 +645,52 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
 #define QUICK_TIA_ROW(name)                       \
   VCS_ROW_LABEL(sty_##name, VCS_ROW_STY_##name) { \
     quick_unpack(cpu, word);                      \
-    QUICK_STORE(0x84, name, cpu->y)               \
+    QUICK_STORE(VCS_STY_ZP, name, cpu->y)         \
   }                                               \
   VCS_ROW_LABEL(sta_##name, VCS_ROW_STA_##name) { \
     quick_unpack(cpu, word);                      \
-    QUICK_STORE(0x85, name, cpu->a)               \
+    QUICK_STORE(VCS_STA_ZP, name, cpu->a)         \
   }                                               \
   VCS_ROW_LABEL(stx_##name, VCS_ROW_STX_##name) { \
     quick_unpack(cpu, word);                      \
-    QUICK_STORE(0x86, name, cpu->x)               \
+    QUICK_STORE(VCS_STX_ZP, name, cpu->x)         \
   }
 
-#define QUICK_MODIFY(opcode, operation, cost, second)                                                        \
-  {                                                                                                          \
-    const unsigned mode = vcs_opcode(opcode).mode;                                                           \
-    if (mode == VCS_MODE_IZX || mode == VCS_MODE_IZY) goto step;                                             \
-    const uint16_t addr = (uint16_t)(quick_base(m, cpu, code[pc], rom + pc, mode) + quick_index(cpu, mode)); \
-    if ((addr & 0x1280) != 0x80) goto step;                                                                  \
-    QUICK_ROW(opcode)                                                                                        \
-    row->addr = addr;                                                                                        \
-    const uint8_t old = m->ram[addr & 0x7F];                                                                 \
-    row->old = old;                                                                                          \
-    cpu->time += VCS_COST(cost);                                                                             \
-    row->value = m->ram[addr & 0x7F] = vcs_op_##operation(cpu, old);                                         \
-    QUICK_SET(operation)                                                                                     \
-    QUICK_ON(vcs_mode_length(mode))                                                                          \
+#define QUICK_MODIFY(opcode, operation, cost, second)                                                               \
+  {                                                                                                                 \
+    const unsigned mode = vcs_opcode(opcode).mode;                                                                  \
+    if (mode == VCS_MODE_IZX || mode == VCS_MODE_IZY) goto step;                                                    \
+    const uint16_t addr =                                                                                           \
+        (uint16_t)(quick_base(m, cpu, *quick_code(code, pc), quick_bytes(rom, pc), mode) + quick_index(cpu, mode)); \
+    if ((addr & 0x1280) != 0x80) goto step;                                                                         \
+    QUICK_ROW(opcode)                                                                                               \
+    row->addr = addr;                                                                                               \
+    const uint8_t old = m->ram[addr & 0x7F];                                                                        \
+    row->old = old;                                                                                                 \
+    cpu->time += VCS_COST(cost);                                                                                    \
+    row->value = m->ram[addr & 0x7F] = vcs_op_##operation(cpu, old);                                                \
+    QUICK_SET(operation)                                                                                            \
+    QUICK_ON(vcs_mode_length(mode))                                                                                 \
   }
 
-#define QUICK_JUMP(opcode, operation, cost, second) \
-  QUICK_ROW(opcode)                                 \
-  cpu->time += VCS_COST(cost);                      \
-  const uint16_t operand = code[pc].operand;        \
+#define QUICK_JUMP(opcode, operation, cost, second)       \
+  QUICK_ROW(opcode)                                       \
+  cpu->time += VCS_COST(cost);                            \
+  const uint16_t operand = quick_code(code, pc)->operand; \
   QUICK_TO(vcs_opcode(opcode).mode == VCS_MODE_IND ? vcs_run_pointer(&m->ram[operand]) : operand)
 
-#define QUICK_BRANCH(opcode, operation, cost, second)   \
-  QUICK_ROW(opcode)                                     \
-  if (VCS_UNLIKELY(tape->forks)) {                      \
-    quick_unpack(cpu, word);                            \
-    quick_store(cpu, m, row->pc);                       \
-    if (!quick_branch(tape, cart, m, row)) goto step;   \
-  }                                                     \
-  if (vcs_op_##operation(cpu)) {                        \
-    cpu->time += VCS_COST((cost) + ((second) ? 2 : 1)); \
-    QUICK_BACK((size_t)(int16_t)code[pc].operand)       \
-  }                                                     \
-  cpu->time += VCS_COST(cost);                          \
+#define QUICK_BRANCH(opcode, operation, cost, second)          \
+  QUICK_ROW(opcode)                                            \
+  if (VCS_UNLIKELY(tape->forks)) {                             \
+    quick_unpack(cpu, word);                                   \
+    quick_store(cpu, m, row->pc);                              \
+    if (!quick_branch(tape, cart, m, row)) goto step;          \
+  }                                                            \
+  if (vcs_op_##operation(cpu)) {                               \
+    cpu->time += VCS_COST((cost) + ((second) ? 2 : 1));        \
+    QUICK_BACK((size_t)(int16_t)quick_code(code, pc)->operand) \
+  }                                                            \
+  cpu->time += VCS_COST(cost);                                 \
   QUICK_ON(2)
 
 #define QUICK_STACK(opcode, operation, cost, second) QUICK_##operation(opcode, cost)
@@ -734,7 +743,7 @@ VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uin
   m->ram[cpu->sp-- & 0x7F] = (uint8_t)back;           \
   word = quick_register(word, VCS_LANE_S, cpu->sp);   \
   cpu->time += VCS_COST(cost);                        \
-  QUICK_TO(code[pc].operand)
+  QUICK_TO(quick_code(code, pc)->operand)
 #define QUICK_RTS(opcode, cost)                                             \
   if (cpu->sp < 0x80 || cpu->sp > 0xFD) goto step;                          \
   const uint16_t back = vcs_run_pointer(&m->ram[(cpu->sp + 1) & 0x7F]);     \
@@ -791,8 +800,8 @@ static int32_t quick_rows(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vc
   const uint32_t ahead = cycles_ahead(tape, allowed);
   if (!ahead || cart->snoops || tape->opaque || !vcs_find_bank(cart, m, m->pc, &bank)) return 0;
   vcs_row_t *row = tape->rows + tape->count, *const first = row;
-  const vcs_code_t *code = by_address(bank.code, sizeof *code, bank.start);
-  const uint8_t *rom = by_address(bank.rom, 1, bank.start);
+  quick_array_t code = quick_array(bank.code, sizeof *bank.code, bank.start);
+  quick_array_t rom = quick_array(bank.rom, 1, bank.start);
   size_t pc = m->pc;
   vcs_cpu_load(cpu, m);
   const uint64_t limit = cpu->time + VCS_CYCLES(ahead);
@@ -823,13 +832,15 @@ static int32_t quick_rows(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vc
   {
 #else
 next:
-  switch (code[pc].row) {
+  switch (quick_code(code, pc)->row) {
 #endif
     VCS_OPCODES(QUICK_PAIR) /* NOLINT(bugprone-branch-clone): rows that only step are alike */
     VCS_TIA_ROWS(QUICK_TIA_ROW)
     VCS_ROW_LABEL(wsync, VCS_ROW_WSYNC) {
       quick_unpack(cpu, word);
-      const uint8_t opcode = rom[pc], value = opcode == 0x84 ? cpu->y : opcode == 0x85 ? cpu->a : cpu->x;
+      const uint8_t opcode = *quick_bytes(rom, pc), value = opcode == VCS_STY_ZP   ? cpu->y
+                                                            : opcode == VCS_STA_ZP ? cpu->a
+                                                                                   : cpu->x;
       QUICK_TIA(opcode, VCS_WSYNC, value, vcs_bus_write_wsync(m, video))
     }
     VCS_ROW_LABEL(wait_bne, VCS_ROW_WAIT_BNE) {
@@ -866,8 +877,8 @@ chip_write : { /* any chip's register: the row has the address and the value */
 }
 look_up: /* it has run for long, or may have left its bank */
   if (cpu->time < limit && vcs_find_bank(cart, m, (uint16_t)pc, &bank)) {
-    code = by_address(bank.code, sizeof *code, bank.start);
-    rom = by_address(bank.rom, 1, bank.start);
+    code = quick_array(bank.code, sizeof *bank.code, bank.start);
+    rom = quick_array(bank.rom, 1, bank.start);
     QUICK_DISPATCH;
   }
 step:

@@ -13,11 +13,12 @@
 #include <string.h>
 
 #include "diffvcs/cuda.h"
-#include "grad/rerun.h"
+#include "grad/concurrent.h"
 #include "host/files.h"
 #include "host/hash.h"
 #include "host/palette.h"
 #include "host/parallel.h"
+#include "host/options.h"
 
 enum { RAM_BYTES = 128, RAM_BITS = 1024 };
 
@@ -66,8 +67,11 @@ struct job {
   int32_t horizon_count;
   vcs_base_t base;
   uint32_t *screen_crc, *ram_crc; /* of the base, by horizon */
+  uint32_t over_a_row[4][256];    /* what a byte of a CRC's register becomes, a row of zeros later */
   vcs_runner_t *runners;
   int runner_count;
+  vcs_concurrent_t **walks; /* one a runner; or NULL: flips are run again */
+  size_t batch;             /* flips in a walk */
   singles_t singles;
   size_t place_count;
 };
@@ -97,7 +101,7 @@ static vcs_sight_t single_sight(const job_t *job, size_t place, int horizon) {
   const singles_t *singles = &job->singles;
   const size_t at = place * (size_t)job->horizon_count + (size_t)horizon;
   return (vcs_sight_t){singles->pictures + at * vcs_base_pixels(&job->base), singles->ram + at * RAM_BYTES,
-                       singles->scores[at]};
+                       singles->scores[at], NULL};
 }
 
 /* The other terms of a difference: the base, and for a pair the two single flips. */
@@ -126,6 +130,50 @@ static int32_t count_differences(const uint8_t *now, const uint8_t *first, const
   return count;
 }
 
+/* Rows of a picture that may differ from the base's, all unless the sight says more. */
+static bool is_changed(const vcs_sight_t *sight, size_t row) { return !sight->lines || sight->lines[row]; }
+
+/* CRC-32 is linear: that of a picture is the base's, and that of what differs, carried over the rows behind it. A
+ * register that has passed a row of zeros is the sum of what its four bytes become. */
+static void prepare_crc(job_t *job) {
+  static const uint8_t zeros[VCS_WIDTH];
+  for (int byte = 0; byte < 4; byte++) {
+    for (uint32_t i = 0; i < 256; i++) {
+      job->over_a_row[byte][i] = ~vcs_crc32_on(~(i << 8 * byte), zeros, sizeof zeros);
+    }
+  }
+}
+
+static uint32_t crc_of_rows(const job_t *job, const vcs_sight_t *sight, const uint8_t *base, uint32_t base_crc) {
+  const size_t rows = vcs_base_pixels(&job->base) / VCS_WIDTH;
+  uint32_t crc = 0;
+  for (size_t row = 0; row < rows; row++) {
+    const uint32_t(*over)[256] = job->over_a_row;
+    if (crc) crc = over[0][crc & 255] ^ over[1][crc >> 8 & 255] ^ over[2][crc >> 16 & 255] ^ over[3][crc >> 24];
+    if (!sight->lines[row]) continue;
+    uint8_t differs[VCS_WIDTH];
+    const uint8_t *one = sight->picture + row * VCS_WIDTH, *other = base + row * VCS_WIDTH;
+    if (memcmp(one, other, VCS_WIDTH) == 0) continue;
+    for (size_t i = 0; i < VCS_WIDTH; i++) differs[i] = one[i] ^ other[i];
+    crc ^= ~vcs_crc32_on(~0u, differs, VCS_WIDTH);
+  }
+  return base_crc ^ crc;
+}
+
+static int32_t count_pixels(const job_t *job, const vcs_sight_t *sight, const terms_t *terms) {
+  const size_t pixels = vcs_base_pixels(&job->base);
+  if (terms->pair || !sight->lines) {
+    return count_differences(sight->picture, terms->first.picture, terms->second.picture, terms->base.picture, pixels);
+  }
+  int32_t count = 0;
+  for (size_t row = 0; row < pixels / VCS_WIDTH; row++) {
+    const uint8_t *one = sight->picture + row * VCS_WIDTH, *other = terms->base.picture + row * VCS_WIDTH;
+    if (!sight->lines[row] || memcmp(one, other, VCS_WIDTH) == 0) continue;
+    count += count_differences(one, other, other, other, VCS_WIDTH);
+  }
+  return count;
+}
+
 static void fill_row(const look_t *look, int horizon, const vcs_sight_t *sight, const terms_t *terms) {
   const job_t *job = look->job;
   const size_t pixels = vcs_base_pixels(&job->base);
@@ -137,10 +185,11 @@ static void fill_row(const look_t *look, int horizon, const vcs_sight_t *sight, 
       .score = (int32_t)(look->sign < 0 ? -score : score),
   };
   row->ram_crc = sight->ram == terms->base.ram ? job->ram_crc[horizon] : vcs_crc32(sight->ram, RAM_BYTES);
-  row->pixels =
-      count_differences(sight->picture, terms->first.picture, terms->second.picture, terms->base.picture, pixels);
+  row->pixels = count_pixels(job, sight, terms);
   bool same = sight->picture == terms->base.picture || (!terms->pair && row->pixels == 0);
-  row->screen_crc = same ? job->screen_crc[horizon] : vcs_crc32(sight->picture, pixels);
+  row->screen_crc = same           ? job->screen_crc[horizon]
+                    : sight->lines ? crc_of_rows(job, sight, terms->base.picture, job->screen_crc[horizon])
+                                   : vcs_crc32(sight->picture, pixels);
 }
 
 static void add_pixels(const look_t *look, int horizon, const vcs_sight_t *sight, const terms_t *terms) {
@@ -152,6 +201,10 @@ static void add_pixels(const look_t *look, int horizon, const vcs_sight_t *sight
   const uint8_t *now = sight->picture, *first = terms->first.picture, *second = terms->second.picture,
                 *base = terms->base.picture;
   for (size_t i = 0; i < pixels; i++) {
+    if (!terms->pair && i % VCS_WIDTH == 0 && !is_changed(sight, i / VCS_WIDTH)) {
+      i += VCS_WIDTH - 1;
+      continue;
+    }
     if (now[i] == first[i] && second[i] == base[i]) continue;
     for (size_t c = 0; c < channels; c++) {
       map[i * channels + c] += sign * (values[now[i] * channels + c] - values[first[i] * channels + c] -
@@ -195,43 +248,129 @@ static void report(const job_t *job) {
   if (job->options->progress) job->options->progress(job->options->progress_context, 1);
 }
 
-static bool run_set(void *context, size_t item, int worker) {
-  job_t *job = context;
-  const size_t first = job->ends ? (item ? job->ends[item - 1] : 0) : item;
-  const size_t count = job->ends ? job->ends[item] - first : 1;
-  look_t look = {job, item, NULL, count == 1 ? sign_of(job, &job->places[first]) : 1.0f};
-  if (!vcs_rerun(&job->base, &job->runners[worker], job->places + first, count, look_at, &look)) {
-    mark(job, item, VCS_TRUTH_IMPOSSIBLE);
+/* What is flipped in an item, and how the result is looked at. */
+typedef struct {
+  vcs_place_t both[2]; /* of a pair */
+  vcs_flip_t flip;
+  look_t look;
+} item_t;
+
+static void make_set(job_t *job, size_t number, item_t *item) {
+  const size_t first = job->ends ? (number ? job->ends[number - 1] : 0) : number;
+  const size_t count = job->ends ? job->ends[number] - first : 1;
+  item->flip = (vcs_flip_t){job->places + first, count};
+  item->look = (look_t){job, number, NULL, count == 1 ? sign_of(job, &job->places[first]) : 1.0f};
+}
+
+static void make_single(job_t *job, size_t number, item_t *item) {
+  item->flip = (vcs_flip_t){&job->places[number], 1};
+  item->look = (look_t){job, number, NULL, 1.0f};
+}
+
+static void make_pair(job_t *job, size_t number, item_t *item) {
+  const size_t *pair = job->pairs[number];
+  item->both[0] = job->places[pair[0]];
+  item->both[1] = job->places[pair[1]];
+  item->flip = (vcs_flip_t){item->both, 2};
+  item->look = (look_t){job, number, pair, sign_of(job, &item->both[0]) * sign_of(job, &item->both[1])};
+}
+
+/* A pair whose bits cannot be flipped one by one is not run. */
+static bool is_apart(const job_t *job, const item_t *item) {
+  const size_t *pair = item->look.pair;
+  return !pair || (job->singles.possible[pair[0]] && job->singles.possible[pair[1]]);
+}
+
+/* What a worker walks with. */
+typedef struct {
+  item_t items[VCS_CONCURRENT_MOST];
+  item_t *walked[VCS_CONCURRENT_MOST]; /* those that are flips of the walk */
+  vcs_flip_t flips[VCS_CONCURRENT_MOST];
+  bool possible[VCS_CONCURRENT_MOST];
+} batch_t;
+
+/* A stage of a job: all its items are made by one function and seen by another. */
+typedef struct {
+  job_t *job;
+  size_t items;
+  void (*make)(job_t *job, size_t number, item_t *item);
+  vcs_see_t see;
+  batch_t *batches; /* one for each worker */
+  bool is_singles;
+} stage_t;
+
+static void finish(const stage_t *stage, const item_t *item, bool possible) {
+  if (stage->is_singles) {
+    stage->job->singles.possible[item->look.item] = possible;
+  } else if (!possible) {
+    mark(stage->job, item->look.item, VCS_TRUTH_IMPOSSIBLE);
   }
-  report(job);
+  report(stage->job);
+}
+
+static bool run_item(void *context, size_t number, int worker) {
+  const stage_t *stage = context;
+  job_t *job = stage->job;
+  item_t item;
+  stage->make(job, number, &item);
+  const bool possible = is_apart(job, &item) && vcs_rerun(&job->base, &job->runners[worker], item.flip.places,
+                                                          item.flip.count, stage->see, &item.look);
+  finish(stage, &item, possible);
   return true;
 }
 
-static bool run_single(void *context, size_t item, int worker) {
-  job_t *job = context;
-  look_t look = {job, item, NULL, 1.0f};
-  job->singles.possible[item] = vcs_rerun(&job->base, &job->runners[worker], &job->places[item], 1, keep, &look);
-  report(job);
+typedef struct {
+  const stage_t *stage;
+  const batch_t *batch;
+} walk_eyes_t;
+
+static void see_flip(void *context, size_t flip, int horizon, const vcs_sight_t *sight) {
+  const walk_eyes_t *eyes = context;
+  eyes->stage->see(&eyes->batch->walked[flip]->look, horizon, sight);
+}
+
+static bool run_batch(void *context, size_t number, int worker) {
+  const stage_t *stage = context;
+  job_t *job = stage->job;
+  const size_t first = number * job->batch, left = stage->items - first, count = left < job->batch ? left : job->batch;
+  batch_t *batch = &stage->batches[worker];
+  size_t flips = 0;
+  for (size_t i = 0; i < count; i++) {
+    item_t *item = &batch->items[i];
+    stage->make(job, first + i, item);
+    if (!is_apart(job, item)) {
+      finish(stage, item, false);
+      continue;
+    }
+    batch->walked[flips] = item;
+    batch->flips[flips++] = item->flip;
+  }
+  walk_eyes_t context_of_eyes = {stage, batch};
+  const vcs_concurrent_eyes_t eyes = {see_flip, &context_of_eyes, NULL};
+  vcs_concurrent_walk(job->walks[worker], &job->base, &job->runners[worker], batch->flips, flips, &eyes,
+                      batch->possible);
+  for (size_t i = 0; i < flips; i++) finish(stage, batch->walked[i], batch->possible[i]);
   return true;
 }
 
-static bool run_pair(void *context, size_t item, int worker) {
-  job_t *job = context;
-  const size_t *pair = job->pairs[item];
-  const vcs_place_t both[2] = {job->places[pair[0]], job->places[pair[1]]};
-  look_t look = {job, item, pair, sign_of(job, &both[0]) * sign_of(job, &both[1])};
-  const bool apart = job->singles.possible[pair[0]] && job->singles.possible[pair[1]];
-  if (!apart || !vcs_rerun(&job->base, &job->runners[worker], both, 2, look_at, &look)) {
-    mark(job, item, VCS_TRUTH_IMPOSSIBLE);
-  }
-  report(job);
-  return true;
+/* True: all items are done. */
+static bool run_stage(stage_t *stage) {
+  job_t *job = stage->job;
+  if (!job->walks) return vcs_parallel(stage->items, job->runner_count, run_item, stage) == stage->items;
+  stage->batches = malloc((size_t)job->runner_count * sizeof *stage->batches);
+  if (!stage->batches) return vcs_parallel(stage->items, job->runner_count, run_item, stage) == stage->items;
+  const size_t batches = (stage->items + job->batch - 1) / job->batch;
+  const bool done = vcs_parallel(batches, job->runner_count, run_batch, stage) == batches;
+  free(stage->batches);
+  return done;
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------------------- */
 
 static vcs_status_t check_request(const vcs_run_t *run, const vcs_truth_options_t *options,
                                   const vcs_truth_results_t *results, vcs_error_t *error) {
+  vcs_status_t known = vcs_reserved_check(options->reserved, "vcs_truth_options_t", error);
+  if (known) return known;
   if (results && results->pixels && (!options->values || options->channels < 1)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "maps of pixels need what a pixel is worth: options.values");
   }
@@ -246,6 +385,8 @@ static void free_job(job_t *job) {
   vcs_base_free(&job->base);
   for (int i = 0; job->runners && i < job->runner_count; i++) vcs_runner_free(&job->runners[i]);
   free(job->runners);
+  for (int i = 0; job->walks && i < job->runner_count; i++) vcs_concurrent_free(job->walks[i]);
+  free(job->walks);
   free(job->screen_crc);
   free(job->ram_crc);
   free(job->singles.pictures);
@@ -266,6 +407,22 @@ static vcs_status_t prepare_singles(job_t *job, vcs_error_t *error) {
   return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for what %zu bits do alone", job->place_count);
 }
 
+/* Walks take as many flips as there are for each thread, and not more than fit. Without memory for them, or where
+ * nothing would be gained, flips are run again. */
+static void prepare_walks(job_t *job, size_t items) {
+  const size_t share = (items + (size_t)job->runner_count - 1) / (size_t)job->runner_count;
+  if (job->options->engine == VCS_TRUTH_RERUN || job->base.draws_all || items < 2) return;
+  job->batch = share < VCS_CONCURRENT_MOST ? share : VCS_CONCURRENT_MOST;
+  job->walks = calloc((size_t)job->runner_count, sizeof *job->walks);
+  for (int i = 0; job->walks && i < job->runner_count; i++) {
+    job->walks[i] = vcs_concurrent_create(&job->base);
+    if (job->walks[i]) continue;
+    while (i > 0) vcs_concurrent_free(job->walks[--i]);
+    free(job->walks);
+    job->walks = NULL;
+  }
+}
+
 static void fill_base(job_t *job) {
   for (int h = 0; h < job->horizon_count; h++) {
     const vcs_sight_t sight = vcs_base_sight(&job->base, h);
@@ -280,7 +437,7 @@ static void fill_base(job_t *job) {
 static vcs_status_t prepare(job_t *job, const vcs_run_t *run, size_t items, vcs_error_t *error) {
   const vcs_truth_options_t *options = job->options;
   vcs_view_t view = {options->horizons, options->horizon_count, options->env, options->stop_when_over, true, false};
-  if (!view.horizons || view.horizon_count == 0) {
+  if (!view.horizons) {
     view.horizons = &run->frames;
     view.horizon_count = 1;
   }
@@ -307,6 +464,8 @@ static vcs_status_t prepare(job_t *job, const vcs_run_t *run, size_t items, vcs_
     status = vcs_runner_create(&job->runners[i], &job->base, error);
   }
   if (status) return status;
+  prepare_walks(job, items);
+  if (job->walks) prepare_crc(job);
   fill_base(job);
   for (size_t i = 0; i < items; i++) mark(job, i, VCS_TRUTH_NOT_RUN);
   return job->pairs ? prepare_singles(job, error) : VCS_OK;
@@ -318,11 +477,14 @@ static vcs_status_t find_truth(job_t *job, const vcs_run_t *run, size_t items, v
   if (!job->options) job->options = &defaults;
   vcs_status_t status = check_request(run, job->options, job->results, error);
   if (status == VCS_OK) status = prepare(job, run, items, error);
-  if (status == VCS_OK && job->pairs) {
-    const size_t done = vcs_parallel(job->place_count, job->runner_count, run_single, job);
-    if (done == job->place_count) vcs_parallel(items, job->runner_count, run_pair, job);
-  } else if (status == VCS_OK) {
-    vcs_parallel(items, job->runner_count, run_set, job);
+  if (status == VCS_OK) {
+    stage_t singles = {job, job->place_count, make_single, keep, NULL, true};
+    stage_t pairs = {job, items, make_pair, look_at, NULL, false}, sets = {job, items, make_set, look_at, NULL, false};
+    if (!job->pairs) {
+      run_stage(&sets);
+    } else if (run_stage(&singles)) {
+      run_stage(&pairs);
+    }
   }
   free_job(job);
   return status;

@@ -18,9 +18,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host/files.h"
 #include "host/parallel.h"
+#include "options.h"
 
 /* ---- Frames ------------------------------------------------------------------------------------------------- */
 
@@ -397,6 +399,15 @@ static void drop_all(vcs_batch_t *batch) {
 
 static const vcs_batch_results_t nowhere;
 
+static bool lost_its_threads(const vcs_batch_t *batch) { return batch->thread_count && batch->process != getpid(); }
+
+vcs_status_t vcs_batch_check_process(const vcs_batch_t *batch, vcs_error_t *error) {
+  if (!lost_its_threads(batch)) return VCS_OK;
+  return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                        "this batch was made before the process forked, and its threads stayed in the parent: make "
+                        "batches in the process that uses them");
+}
+
 vcs_status_t vcs_batch_check_results(const vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error) {
   if (batch->options.stack_in_place && (!results || !results->observations)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "stack_in_place needs `observations` at every call");
@@ -471,7 +482,8 @@ static vcs_status_t check_reset(const vcs_batch_t *batch, int32_t count, vcs_err
 vcs_status_t vcs_batch_send_reset(vcs_batch_t *batch, const int32_t *ids, const int32_t *seeds, int32_t count,
                                   vcs_error_t *error) {
   if (error) error->message[0] = 0;
-  vcs_status_t status = check_send(batch, ids, count, error);
+  vcs_status_t status = vcs_batch_check_process(batch, error);
+  if (!status) status = check_send(batch, ids, count, error);
   if (!status) status = check_reset(batch, count, error);
   if (status) return status;
   if (count == batch->options.envs) drop_all(batch);
@@ -486,7 +498,8 @@ vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, const int32
                              const vcs_batch_results_t *results, vcs_error_t *error) {
   if (error) error->message[0] = 0;
   const int32_t envs = batch->options.envs;
-  vcs_status_t status = vcs_batch_check_results(batch, results, error);
+  vcs_status_t status = vcs_batch_check_process(batch, error);
+  if (!status) status = vcs_batch_check_results(batch, results, error);
   if (!status) status = vcs_batch_check_ids(batch, ids, count, error);
   if (!status) status = check_reset(batch, count, error);
   if (!status && count < envs && !is_synchronous(batch)) {
@@ -540,7 +553,8 @@ static vcs_status_t set_actions(vcs_batch_t *batch, const int32_t *ids, int32_t 
 vcs_status_t vcs_batch_send_to(vcs_batch_t *batch, const int32_t *ids, int32_t count, const int32_t *actions,
                                const float *strengths, vcs_error_t *error) {
   if (error) error->message[0] = 0;
-  vcs_status_t status = check_send(batch, ids, count, error);
+  vcs_status_t status = vcs_batch_check_process(batch, error);
+  if (!status) status = check_send(batch, ids, count, error);
   if (!status) status = note_sent(batch, ids, count, error);
   if (status) return status;
   status = set_actions(batch, ids, count, actions, strengths, error);
@@ -564,6 +578,8 @@ int32_t vcs_batch_next(const vcs_batch_t *batch) {
 vcs_status_t vcs_batch_receive(vcs_batch_t *batch, const vcs_batch_results_t *results, vcs_error_t *error) {
   if (error) error->message[0] = 0;
   const int32_t count = vcs_batch_next(batch);
+  vcs_status_t status = vcs_batch_check_process(batch, error);
+  if (status) return status;
   if (count == 0) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "nothing was sent, so there is nothing to receive");
   if (!results) results = &nowhere;
   wait_for(batch, count);
@@ -587,7 +603,8 @@ vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const fl
     vcs_status_t status = vcs_batch_send(batch, actions, strengths, error);
     return status ? status : vcs_batch_receive(batch, results, error);
   }
-  vcs_status_t status = vcs_batch_check_results(batch, results, error);
+  vcs_status_t status = vcs_batch_check_process(batch, error);
+  if (!status) status = vcs_batch_check_results(batch, results, error);
   if (!status && batch->device_batch) return vcs_device_batch_api_step(batch, actions, strengths, results, error);
   if (!status && batch->sent > 0) {
     status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "the results of the last send were not received yet");
@@ -650,12 +667,14 @@ void vcs_batch_defaults(vcs_batch_options_t *options) {
 }
 
 static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *error) {
+  vcs_status_t known = vcs_reserved_check(o->reserved, "vcs_batch_options_t", error);
+  if (known) return known;
   const int32_t least = o->device == VCS_CPU ? 1 : 0; /* a device can do without pictures */
   const struct {
     const char *name;
     int32_t value, min, max;
   } ranges[] = {
-      {"envs", o->envs, 1, 1 << 24},
+      {"envs", o->envs, 1, INT32_MAX},
       {"batch_size", o->batch_size, 0, o->envs},
       {"threads", o->threads, 0, 4096},
       {"device", o->device, VCS_CPU_AS_GPU, INT32_MAX},
@@ -681,6 +700,47 @@ static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *err
 
 /* A block cut into pieces of 64 bytes. */
 static size_t padded(size_t size) { return (size + 63) & ~(size_t)63; }
+
+enum { ENVS_MAX = 1 << 24 };
+
+/* Bytes that all environments touch; what is reserved for the frames of some is not counted. */
+static double bytes_needed(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
+                           const vcs_batch_options_t *o) {
+  const int32_t channels = o->rgb ? 3 : 1, finals = o->autoreset == VCS_AUTORESET_SAME_STEP;
+  const double observation = (double)o->width * (double)o->height * (double)o->stack * (double)channels;
+  const double each = (double)(sizeof(vcs_batch_place_t) + sizeof(vcs_kind_t) + 4 * sizeof(int32_t)) +
+                      observation * (double)(!o->stack_in_place + finals);
+  double machines = 0; /* with envs of their own cartridges, or as many of each */
+  const int32_t rows = envs ? o->envs : cart_count;
+  for (int32_t i = 0; i < rows; i++) {
+    const int32_t cart = envs ? envs[i].cart : i;
+    if (cart >= 0 && cart < cart_count && carts[cart]) machines += (double)padded(vcs_state_size(carts[cart]));
+  }
+  return (double)o->envs * (each + VCS_PLACE_MACHINES * machines / (double)rows);
+}
+
+static double machine_memory(void) {
+#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && size > 0) return (double)pages * (double)size;
+#endif
+  return (double)SIZE_MAX;
+}
+
+/* More environments than there is memory for are refused before any of it is taken. */
+static vcs_status_t check_memory(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
+                                 const vcs_batch_options_t *o, vcs_error_t *error) {
+  const double needed = bytes_needed(carts, cart_count, o->envs > ENVS_MAX ? NULL : envs, o), there = machine_memory();
+  if (needed > there) {
+    return vcs_error_fill(
+        error, VCS_NO_MEMORY,
+        "%d environments need %.0f bytes of memory (%.0f each), and this machine has %.0f: take fewer, "
+        "or smaller observations",
+        (int)o->envs, needed, needed / (double)o->envs, there);
+  }
+  if (o->envs <= ENVS_MAX) return VCS_OK;
+  return vcs_error_fill(error, VCS_BAD_ARGUMENT, "envs is %d, but goes from 1 to %d", (int)o->envs, (int)ENVS_MAX);
+}
 
 static bool make_worker(const vcs_batch_t *batch, vcs_worker_t *worker) {
   size_t height = 0, scratch = 0;
@@ -856,6 +916,7 @@ static vcs_status_t make_workers(vcs_batch_t *batch, vcs_error_t *error) {
 
 /* Threads that cannot be started are done without: then the caller's thread does all. */
 static void start_threads(vcs_batch_t *batch) {
+  batch->process = getpid();
   const int32_t wanted = batch->options.threads - (batch->options.batch_size == batch->options.envs);
   for (; batch->thread_count < wanted; batch->thread_count++) {
     thread_t *thread = malloc(sizeof *thread);
@@ -878,6 +939,7 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count
   vcs_batch_defaults(&defaults);
   if (!options) options = &defaults;
   vcs_status_t status = check_options(options, error);
+  if (!status) status = check_memory(carts, cart_count, envs, options, error);
   if (status) return status;
   if (options->device != VCS_CPU) return vcs_device_batch_api_create(carts, cart_count, envs, options, out, error);
 
@@ -929,16 +991,21 @@ void vcs_batch_free(vcs_batch_t *batch) {
     vcs_device_batch_api_free(batch);
     return;
   }
-  pthread_mutex_lock(&batch->lock);
-  batch->stop = true;
-  tell(&batch->work_came);
-  pthread_mutex_unlock(&batch->lock);
-  for (int32_t i = 0; i < batch->thread_count; i++) pthread_join(batch->threads[i], NULL);
+  const bool has_threads = !lost_its_threads(batch); /* the lock may be one that a thread of the parent holds */
+  if (has_threads) {
+    pthread_mutex_lock(&batch->lock);
+    batch->stop = true;
+    tell(&batch->work_came);
+    pthread_mutex_unlock(&batch->lock);
+    for (int32_t i = 0; i < batch->thread_count; i++) pthread_join(batch->threads[i], NULL);
+  }
   for (int32_t i = 0; i < batch->cart_count; i++) vcs_resize_free(batch->carts[i].resize);
   for (int32_t i = 0; i < batch->worker_count; i++) free(batch->workers[i].memory);
-  pthread_mutex_destroy(&batch->lock);
-  pthread_cond_destroy(&batch->work_came.bed);
-  pthread_cond_destroy(&batch->work_done.bed);
+  if (has_threads) {
+    pthread_mutex_destroy(&batch->lock);
+    pthread_cond_destroy(&batch->work_came.bed);
+    pthread_cond_destroy(&batch->work_done.bed);
+  }
   free(batch->carts);
   free(batch->kinds);
   free(batch->places);

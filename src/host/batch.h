@@ -19,6 +19,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "host/env.h"
 #include "host/preprocess.h"
@@ -101,6 +102,7 @@ struct vcs_batch {
   /* The pool: places to be worked on, places that are done, both in rings of `envs` entries. */
   pthread_t *threads;
   int32_t thread_count;
+  pid_t process; /* in which these threads are: a fork does not take them along */
   pthread_mutex_t lock;
   vcs_news_t work_came, work_done;
   int32_t *todo, *done;
@@ -117,6 +119,9 @@ struct vcs_batch {
 /* The stack of a place, oldest picture first; what a place reports, at this place of the results. */
 void vcs_place_copy_stack(const vcs_batch_t *batch, const vcs_batch_place_t *place, uint8_t *to);
 void vcs_place_report(const vcs_batch_t *batch, int32_t id, const vcs_batch_results_t *results, int32_t at);
+
+/* Refuses a batch whose threads stayed in the process that forked this one. */
+vcs_status_t vcs_batch_check_process(const vcs_batch_t *batch, vcs_error_t *error);
 
 /* Refuses ids out of range (NULL: all of them), and results that stacks cannot be left in. */
 vcs_status_t vcs_batch_check_ids(const vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error);

@@ -8,11 +8,13 @@
 #include "host/cart_detect.h"
 #include "host/files.h"
 #include "host/hash.h"
+#include "options.h"
 
 /* ---- Names -------------------------------------------------------------------------------------------------- */
 
 const char *vcs_status_name(vcs_status_t status) {
-  static const char *const names[] = {"ok", "bad argument", "bad image", "bad file", "not found", "out of memory"};
+  static const char *const names[] = {"ok",        "bad argument",  "bad image",     "bad file",
+                                      "not found", "out of memory", "device failed", "cancelled"};
   return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown status";
 }
 
@@ -94,8 +96,10 @@ vcs_status_t vcs_cart_load(const void *image, size_t size, const vcs_cart_option
   if (error) error->message[0] = 0;
   if (!cart) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no place for the cartridge was given");
   *cart = NULL;
-  static const vcs_cart_options_t defaults = {VCS_PROFILE_XITARI, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, NULL};
+  static const vcs_cart_options_t defaults = {.profile = VCS_PROFILE_XITARI};
   if (!options) options = &defaults;
+  vcs_status_t known = vcs_reserved_check(options->reserved, "vcs_cart_options_t", error);
+  if (known) return known;
   if ((unsigned)options->profile >= VCS_PROFILE_COUNT || (unsigned)options->scheme >= VCS_SCHEME_COUNT ||
       (unsigned)options->format > VCS_FORMAT_SECAM) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the options name no known profile, scheme or format");

@@ -26,6 +26,7 @@
 #include "host/files.h"
 #include "host/hash.h"
 #include "host/sound.h"
+#include "options.h"
 
 enum { PADDLE_LOW = 27450, PADDLE_HIGH = 790196, PADDLE_FAR = 1 << 30 };
 enum { BOOT_FRAMES = 60, RESET_FRAMES = 4 };
@@ -379,6 +380,8 @@ static bool contains(const int32_t *numbers, int count, int32_t number) {
 
 /* Difficulty 0 is where the switches stand at first, so it is allowed even where ale-py does not list it. */
 static vcs_status_t check_options(const vcs_env_t *env, const vcs_env_options_t *o, vcs_error_t *error) {
+  vcs_status_t known = vcs_reserved_check(o->reserved, "vcs_env_options_t", error);
+  if (known) return known;
   const struct {
     const char *name;
     int64_t value, min, max;

@@ -4,8 +4,8 @@
  * link is followed and an existing file keeps its permissions; a device or pipe (/dev/stdout) cannot be replaced
  * and is written in place.
  *
- * ROM images are not ours to ship. ale-py ships them, so an installed ale-py is the place of last resort, and
- * python3 is asked (once per process) where it is, without importing it.
+ * ROM images are not ours to ship. ale-py ships them, so an installed ale-py is the place of last resort. It is found
+ * by looking into folders: running python3 to ask would run whatever module the current folder has.
  */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700 /* realpath */
@@ -17,25 +17,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <sys/types.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#include "diffvcs/study.h"
 
 #if defined(__APPLE__)
 #include <mach-o/dyld.h>
 #endif
-
-extern char **environ;
 
 vcs_status_t vcs_error_fill(vcs_error_t *error, vcs_status_t status, const char *format, ...) {
   if (!error) return status;
@@ -99,6 +93,18 @@ void vcs_text_printf(vcs_text_t *text, const char *format, ...) {
   va_start(arguments, format);
   vcs_text_vprintf(text, format, arguments);
   va_end(arguments);
+}
+
+void vcs_text_json(vcs_text_t *text, const char *string) {
+  vcs_text_printf(text, "\"");
+  for (const unsigned char *c = (const unsigned char *)string; *c; c++) {
+    if (*c < 0x20) {
+      vcs_text_printf(text, "\\u%04x", *c);
+    } else {
+      vcs_text_printf(text, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
+    }
+  }
+  vcs_text_printf(text, "\"");
 }
 
 void vcs_text_free(vcs_text_t *text) {
@@ -297,80 +303,86 @@ bool vcs_path_executable(char *path, size_t size) {
 
 /* ---- ROM images: the places --------------------------------------------------------------------------------- */
 
-/* Reads what `file` says until it closes, `size` is full or the time is over. */
-static bool read_until(int file, double seconds, char *output, size_t size) {
-  struct timespec start, now;
-  clock_gettime(CLOCK_MONOTONIC, &start);
-  size_t length = 0;
-  for (;;) {
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double left = seconds - (double)(now.tv_sec - start.tv_sec) - 1e-9 * (double)(now.tv_nsec - start.tv_nsec);
-    struct pollfd ready = {.fd = file, .events = POLLIN};
-    int events = left > 0 ? poll(&ready, 1, (int)(1000 * left) + 1) : 0;
-    if (events < 0 && errno == EINTR) continue;
-    if (events <= 0) return false;
-    ssize_t got = read(file, output + length, size - 1 - length);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return false;
-    length += (size_t)got;
-    output[length] = 0;
-    if (got == 0 || length == size - 1) return true;
-  }
-}
-
-/* Runs python3 -c script, quietly, and takes what it prints. */
-static bool ask_python(const char *script, char *output, size_t size) {
-  int ends[2];
-  if (pipe(ends) != 0) return false;
-  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-  char *arguments[] = {"python3", "-c", (char *)script, NULL};
-  pid_t child;
-  bool started = posix_spawnp(&child, "python3", &actions, NULL, arguments, environ) == 0;
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  bool answered = started && read_until(ends[0], 5.0, output, size);
-  close(ends[0]);
-  if (started) {
-    if (!answered) kill(child, SIGKILL);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
-    }
-  }
-  return answered;
-}
-
-static pthread_once_t python_once = PTHREAD_ONCE_INIT;
-static char python_roms[VCS_PATH_SIZE]; /* empty where python3 knows no ale_py */
-
-static void find_python_roms(void) {
-  static const char script[] =
-      "import importlib.util as u,os;s=u.find_spec('ale_py');"
-      "print(os.path.join(os.path.dirname(s.origin),'roms') if s and s.origin else '')";
-  if (!ask_python(script, python_roms, sizeof python_roms)) python_roms[0] = 0;
-  python_roms[strcspn(python_roms, "\r\n")] = 0;
-}
-
-/* The roms of the ale_py in directory/.venv, of the highest Python where there are several; else leaves `roms`. */
-static bool venv_roms(const char *directory, char *roms, size_t size) {
+/* The ROM images of the ale_py that is installed under a prefix, in lib/python3.N/site-packages (pip), in dist-packages
+ * there or in lib/python3 (Debian); of the last name in the alphabet where there are several. Else leaves `roms`. */
+static bool prefix_roms(const char *prefix, char *roms, size_t size) {
+  static const char *const packages[] = {"site-packages", "dist-packages"};
   char library[VCS_PATH_SIZE], best[NAME_MAX + 1] = "";
-  if (!vcs_path_join(library, sizeof library, directory, ".venv/lib")) return false;
+  if (!vcs_path_join(library, sizeof library, prefix, "lib")) return false;
   DIR *entries = opendir(library);
   if (!entries) return false;
   for (struct dirent *entry; (entry = readdir(entries));) {
-    char path[VCS_PATH_SIZE + NAME_MAX + 40];
-    if (strncmp(entry->d_name, "python3", 7) != 0) continue;
-    snprintf(path, sizeof path, "%s/%s/site-packages/ale_py/roms", library, entry->d_name);
-    if (strlen(path) >= size || strcmp(entry->d_name, best) <= 0 || !vcs_path_is_directory(path)) continue;
-    snprintf(best, sizeof best, "%s", entry->d_name);
-    snprintf(roms, size, "%s", path);
+    if (strncmp(entry->d_name, "python3", 7) != 0 || strcmp(entry->d_name, best) <= 0) continue;
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++) {
+      char path[VCS_PATH_SIZE + NAME_MAX + 40];
+      snprintf(path, sizeof path, "%s/%s/%s/ale_py/roms", library, entry->d_name, packages[i]);
+      if (strlen(path) >= size || !vcs_path_is_directory(path)) continue;
+      snprintf(best, sizeof best, "%s", entry->d_name);
+      snprintf(roms, size, "%s", path);
+    }
   }
   closedir(entries);
   return best[0] != 0;
+}
+
+static bool venv_roms(const char *directory, char *roms, size_t size) {
+  char prefix[VCS_PATH_SIZE];
+  return vcs_path_join(prefix, sizeof prefix, directory, ".venv") && prefix_roms(prefix, roms, size);
+}
+
+/* The same for every Python under PREFIX/versions, where pyenv keeps them. */
+static bool versions_roms(const char *prefix, char *roms, size_t size) {
+  char versions[VCS_PATH_SIZE];
+  bool found = false;
+  DIR *entries = vcs_path_join(versions, sizeof versions, prefix, "versions") ? opendir(versions) : NULL;
+  if (!entries) return false;
+  for (struct dirent *entry; !found && (entry = readdir(entries));) {
+    char version[VCS_PATH_SIZE];
+    if (entry->d_name[0] == '.' || !vcs_path_join(version, sizeof version, versions, entry->d_name)) continue;
+    found = prefix_roms(version, roms, size);
+  }
+  closedir(entries);
+  return found;
+}
+
+/* The ROM images of the ale_py that belongs to the python3 in a folder of programs: PREFIX/bin/python3 has its packages
+ * in PREFIX/lib. A name that is a link is looked at as it is (a virtual environment), then as what it leads to. */
+static bool program_roms(const char *programs, char *roms, size_t size) {
+  char python[VCS_PATH_SIZE];
+  if (!vcs_path_join(python, sizeof python, programs, "python3") || !vcs_path_is_file(python)) return false;
+  char *target = realpath(python, NULL);
+  bool found = false;
+  for (int i = 0; i < 2 && !found; i++) {
+    char prefix[VCS_PATH_SIZE];
+    snprintf(prefix, sizeof prefix, "%s", i == 0 || !target ? python : target);
+    for (int up = 0; up < 2; up++) {
+      char *slash = strrchr(prefix, '/');
+      if (slash) *slash = 0;
+    }
+    char local[VCS_PATH_SIZE]; /* Debian's pip */
+    found = prefix_roms(prefix, roms, size) || versions_roms(prefix, roms, size) ||
+            (vcs_path_join(local, sizeof local, prefix, "local") && prefix_roms(local, roms, size));
+  }
+  free(target);
+  return found;
+}
+
+/* Where pip has put ale_py: for this user, or beside a python3 of the PATH. Only folders with absolute names count:
+ * the current folder is anyone's. */
+static bool installed_roms(char *roms, size_t size) {
+  const char *home = getenv("HOME"), *rest = getenv("PATH");
+  char folder[VCS_PATH_SIZE];
+  if (home && home[0] == '/' && vcs_path_join(folder, sizeof folder, home, ".local") && prefix_roms(folder, roms, size))
+    return true;
+  while (rest && *rest) {
+    const size_t length = strcspn(rest, ":");
+    if (rest[0] == '/' && length < sizeof folder) {
+      snprintf(folder, sizeof folder, "%.*s", (int)length, rest);
+      if (program_roms(folder, roms, size)) return true;
+    }
+    rest += length + (rest[length] == ':');
+  }
+  return false;
 }
 
 /* One place: its directory, empty where there is none, and how to call it in an error. */
@@ -384,7 +396,7 @@ static bool set_directory(place_t *place, const char *directory) {
   return true;
 }
 
-/* The place with this number, in order of search; false after the last. Only the last one costs anything. */
+/* The place with this number, in order of search; false after the last. */
 static bool rom_place(int number, const char *roms_dir, place_t *place) {
   place->directory[0] = 0;
   switch (number) {
@@ -409,8 +421,9 @@ static bool rom_place(int number, const char *roms_dir, place_t *place) {
       return true;
     }
     case 5:
-      pthread_once(&python_once, find_python_roms);
-      return place->name = "python3's ale_py", set_directory(place, python_roms);
+      place->name = "python3's ale_py";
+      installed_roms(place->directory, sizeof place->directory);
+      return true;
     default:
       return false;
   }

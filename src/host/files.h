@@ -39,6 +39,7 @@ typedef struct {
 void vcs_text_printf(vcs_text_t *text, const char *format, ...) VCS_PRINTF(2, 3);
 void vcs_text_vprintf(vcs_text_t *text, const char *format, va_list arguments) VCS_PRINTF(2, 0);
 void vcs_text_append(vcs_text_t *text, const void *data, size_t size);
+void vcs_text_json(vcs_text_t *text, const char *string); /* a string as JSON has it, with its quotes */
 void vcs_text_free(vcs_text_t *text);
 
 /* ---- Files -------------------------------------------------------------------------------------------------- */
@@ -73,12 +74,7 @@ bool vcs_path_executable(char *path, size_t size);                              
 
 /* ---- ROM images --------------------------------------------------------------------------------------------- */
 
-/* An existing file is taken as it is. A name without '/' ("pong", "pong.bin", "SpaceInvaders", "videochess") is
- * searched as NAME.bin, .a26 or .rom, gzipped or not, in roms_dir, $DIFFVCS_ROMS, $ALE_ROMS_DIR, and in an installed
- * ale-py: the .venv of the current directory or near this program, then wherever python3 says it is.
- * Case, '_', '-' and ' ' do not count where no file has the very name. The error lists the places. */
-vcs_status_t vcs_rom_find(const char *name_or_path, const char *roms_dir, char *path, size_t path_size,
-                          vcs_error_t *error);
+/* vcs_rom_find, which searches ROM images, is public: diffvcs/study.h. */
 
 /* The places vcs_rom_find looks at, in order, one line each: the long form of its error. */
 void vcs_rom_places(const char *roms_dir, vcs_text_t *list);

@@ -127,9 +127,11 @@ void vcs_sha256(const void *data, size_t size, char hex[VCS_SHA256_HEX]) {
 
 /* ---- CRC-32 ------------------------------------------------------------------------------------------------- */
 
-uint32_t vcs_crc32(const void *data, size_t size) {
+uint32_t vcs_crc32(const void *data, size_t size) { return vcs_crc32_on(0, data, size); }
+
+uint32_t vcs_crc32_on(uint32_t before, const void *data, size_t size) {
   const uint8_t *bytes = data;
-  uLong crc = crc32(0, NULL, 0);
+  uLong crc = before;
   while (size > 0) { /* zlib counts in unsigned int */
     uInt piece = size < 1u << 30 ? (uInt)size : 1u << 30;
     crc = crc32(crc, bytes, piece);

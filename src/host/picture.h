@@ -21,6 +21,9 @@ vcs_status_t vcs_png_write(const char *path, const uint8_t *indices, int width, 
 vcs_status_t vcs_png_write_rgb(const char *path, const uint8_t *rgb, int width, int height, int zoom,
                                vcs_error_t *error);
 
+/* Reads a PNG of at most `limit` pixels a side as RGB, three bytes a pixel, over black; free() it. */
+vcs_status_t vcs_png_read_rgb(const char *path, int limit, uint8_t **rgb, int *width, int *height, vcs_error_t *error);
+
 /* ---- Animated GIF ------------------------------------------------------------------------------------------- */
 
 /* Frames of palette indices, repeated for ever. Only the rectangle that changed is stored, and a frame equal to the

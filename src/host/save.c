@@ -133,13 +133,17 @@ static bool live_is_possible(const vcs_env_t *env, const vcs_env_live_t *live) {
          live->sticky_random.next <= VCS_MT_WORDS && live->noop_random.next <= VCS_MT_WORDS;
 }
 
+/* The power-on generator is run up to the number of values drawn, at every reset: a state with billions would make one
+ * take seconds. A console that is switched on 65,536 times has drawn less than this. */
+enum { DRAWS_MAX = 1 << 26 };
+
 /* Machines of a state need not be aligned there. */
 bool vcs_env_is_possible(const vcs_env_t *env, const vcs_env_live_t *live, const uint8_t *machines, size_t count,
                          vcs_t *spare) {
   const size_t size = vcs_state_size(env->cart);
   for (size_t i = 0; i < count; i++) {
     memcpy(spare, machines + i * size, size);
-    if (!vcs_machine_is_possible(env->cart, spare)) return false;
+    if (!vcs_machine_is_possible(env->cart, spare) || spare->rng_draws > DRAWS_MAX) return false;
   }
   return live_is_possible(env, live);
 }

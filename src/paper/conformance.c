@@ -1,7 +1,7 @@
 /* conformance.c: how exact the machine is, game by game, and how fast.
  *
  * PXC1, PXC2 and PXC-S are the paper's harnesses. PXC1 compares the CPU with the reference, instruction by instruction;
- * PXC-S compares RAM and the whole picture, frame by frame: both against records of the reference (host/record.h),
+ * PXC-S compares RAM and the whole picture, frame by frame: both against records of the reference (vcs_verify),
  * whose chains cover every instruction and every frame. PXC2 compares two ports with each other: here three ways to run
  * the same machine, the loop over decoded instructions (run.h), the CPU that takes every byte over the bus (cpu.h), and
  * that CPU on a softened bus at its sharpest (src/relax).
@@ -14,7 +14,7 @@
 #include "diffvcs/grad.h"
 #include "diffvcs/relax.h"
 #include "host/parallel.h"
-#include "host/record.h"
+#include "diffvcs/study.h"
 
 enum { RECORD_LIMIT = 1 << 28, SEEDS = 5 };
 
@@ -78,7 +78,7 @@ static vcs_status_t verify(const vcs_paper_t *paper, const vcs_cart_t *cart, con
   for (int seed = 0; seed < seeds && status == VCS_OK && !vcs_interrupted(); seed++) {
     char *text = read_record(paper, "xitari", game, seed);
     if (!text) continue;
-    status = vcs_record_verify_play(cart, text, (uint64_t)seed, &check, &c->error);
+    status = vcs_verify(cart, text, (uint64_t)seed, NULL, &check, &c->error);
     free(text);
     if (status) break;
     c->records++;
@@ -90,7 +90,7 @@ static vcs_status_t verify(const vcs_paper_t *paper, const vcs_cart_t *cart, con
   }
   char *text = status == VCS_OK ? read_record(paper, "xitari-cpu", game, -1) : NULL;
   if (text) {
-    status = vcs_record_verify_cpu(cart, text, &check, &c->error);
+    status = vcs_verify(cart, text, 0, NULL, &check, &c->error);
     c->has_cpu = true;
     c->cpu_differs = check.differs_at >= 0;
     c->instructions = check.checked;

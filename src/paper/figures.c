@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "paper/paper.h"
-#include "study/setup.h"
+#include "diffvcs/study.h"
 #include "core/state.h"
 #include "host/palette.h"
 
@@ -186,65 +186,30 @@ vcs_status_t vcs_paper_temperature(vcs_section_t *section, vcs_error_t *error) {
 
 /* ---- The joystick ---------------------------------------------------------------------------------------------- */
 
-static const uint8_t controls[] = {VCS_INPUT_RIGHT, VCS_INPUT_LEFT, VCS_INPUT_UP, VCS_INPUT_DOWN};
 static const char *const control_names[] = {"RIGHT", "LEFT", "UP", "DOWN"};
-static const char *const methods[] = {"truth", "bit+fork", "ste", "naive"};
-enum { CONTROLS = 4, METHODS = 4, HORIZON = 8, CANNON_FIRST_ROW = 185, CANNON_END_ROW = 195 };
+enum {
+  CONTROLS = VCS_JOYSTICK_CONTROLS,
+  METHODS = VCS_JOYSTICK_ANSWERS,
+  HORIZON = 8,
+  CANNON_FIRST_ROW = 185,
+  CANNON_END_ROW = 195
+};
 
 typedef struct {
-  vcs_setup_t setup;
-  size_t pixels;
-  float scale[768], *weights, *maps[METHODS][CONTROLS];
-  float input[VCS_INPUTS * HORIZON];
-  double inverse[METHODS][CONTROLS];
+  const vcs_cart_t *cart;
+  const uint8_t *screen; /* before the run */
+  vcs_joystick_t joystick;
 } study_t;
 
-static vcs_status_t find_truth(study_t *s, vcs_error_t *error) {
-  for (int c = 0; c < CONTROLS; c++) {
-    const vcs_place_t place = {VCS_PLACE_INPUT, 0, 0, controls[c]};
-    const vcs_truth_options_t options = {.values = s->scale, .channels = 1};
-    const vcs_truth_results_t results = {.pixels = s->maps[0][c]};
-    vcs_status_t status = vcs_truth(&s->setup.run, &options, &place, 1, &results, error);
-    if (status) return status;
-    for (size_t i = 0; i < s->pixels; i++) s->inverse[0][c] += (double)s->weights[i] * (double)s->maps[0][c][i];
-  }
-  return VCS_OK;
-}
-
-static vcs_status_t find_method(study_t *s, int method, vcs_error_t *error) {
-  vcs_grad_options_t options;
-  vcs_cli_method_options(vcs_cli_method_by_name(methods[method], strlen(methods[method])), VCS_CLI_WINDOW, &options);
-  options.scale = s->scale;
-  float *pictures[HORIZON] = {NULL};
-  const vcs_grad_inputs_t inputs = {.input = s->input};
-  const vcs_grad_outputs_t outputs = {.pixels = pictures};
-  for (int c = 0; c < CONTROLS; c++) {
-    memset(s->input, 0, sizeof s->input);
-    s->input[controls[c]] = 1;
-    pictures[HORIZON - 1] = s->maps[method][c];
-    vcs_status_t status = vcs_grad_jvp(&s->setup.run, &options, &inputs, &outputs, NULL, error);
-    if (status) return status;
-  }
-  pictures[HORIZON - 1] = s->weights;
-  vcs_status_t status = VCS_OK;
-  /* One walk backwards for all controls; with forks one along each, which knows of steps that a wall undoes. */
-  for (int c = 0; c < CONTROLS && status == VCS_OK; c++) {
-    float direction[VCS_INPUTS * HORIZON] = {0};
-    const vcs_grad_inputs_t along = {.input = direction};
-    direction[controls[c]] = 1;
-    memset(s->input, 0, sizeof s->input);
-    status = options.fork_window
-                 ? vcs_grad_vjp_directional(NULL, &s->setup.run, &options, &along, &inputs, &outputs, NULL, error)
-                 : vcs_grad_vjp(&s->setup.run, &options, &inputs, &outputs, NULL, error);
-    s->inverse[method][c] = (double)s->input[controls[c]];
-  }
-  return status;
+/* The map of a method and a control after the last frame. */
+static const float *map_of(const study_t *s, int method, int control) {
+  return s->joystick.maps + ((size_t)(method * CONTROLS + control) * HORIZON + HORIZON - 1) * s->joystick.pixels;
 }
 
 static int count_moved(const study_t *s, const float *map, int *on_cannon) {
   int moved = 0;
   *on_cannon = 0;
-  for (size_t i = 0; i < s->pixels; i++) {
+  for (size_t i = 0; i < s->joystick.pixels; i++) {
     if (map[i] == 0) continue;
     int row = (int)(i / VCS_WIDTH);
     moved++;
@@ -254,12 +219,12 @@ static int count_moved(const study_t *s, const float *map, int *on_cannon) {
 }
 
 static void draw_map(vcs_drawing_t *drawing, double x, double y, const study_t *s, const float *map) {
-  const int height = (int)(s->pixels / VCS_WIDTH);
-  uint8_t *rgb = malloc(3 * s->pixels);
+  const int height = (int)(s->joystick.pixels / VCS_WIDTH);
+  uint8_t *rgb = malloc(3 * s->joystick.pixels);
   float largest = 0;
   if (!rgb) return;
-  for (size_t i = 0; i < s->pixels; i++) largest = fmaxf(largest, fabsf(map[i]));
-  for (size_t i = 0; i < s->pixels; i++) {
+  for (size_t i = 0; i < s->joystick.pixels; i++) largest = fmaxf(largest, fabsf(map[i]));
+  for (size_t i = 0; i < s->joystick.pixels; i++) {
     uint32_t colour = vcs_colour_signed(largest > 0 ? (double)(map[i] / largest) : 0);
     rgb[3 * i] = (uint8_t)(colour >> 16);
     rgb[3 * i + 1] = (uint8_t)(colour >> 8);
@@ -270,35 +235,34 @@ static void draw_map(vcs_drawing_t *drawing, double x, double y, const study_t *
 }
 
 static vcs_status_t draw_study(vcs_section_t *section, const study_t *s, vcs_error_t *error) {
-  const vcs_cart_t *cart = s->setup.rom.cart;
   vcs_drawing_t *drawing = vcs_drawing_create(700, 520);
-  uint8_t *rgb = malloc(3 * s->pixels);
+  uint8_t *rgb = malloc(3 * s->joystick.pixels);
   if (!drawing || !rgb) {
     vcs_drawing_free(drawing);
     free(rgb);
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
-  vcs_frame_rgb((vcs_format_t)cart->format, vcs_env_screen(s->setup.env), s->pixels, rgb);
+  vcs_frame_rgb((vcs_format_t)s->cart->format, s->screen, s->joystick.pixels, rgb);
   vcs_draw_text(drawing, 20, 20, VCS_TEXT_LEFT, 0x202020, "(a) the game after 1050 frames");
-  vcs_draw_pixels(drawing, 20, 26, rgb, VCS_WIDTH, (int)(s->pixels / VCS_WIDTH), 2, 1);
+  vcs_draw_pixels(drawing, 20, 26, rgb, VCS_WIDTH, (int)(s->joystick.pixels / VCS_WIDTH), 2, 1);
   vcs_draw_text(drawing, 360, 20, VCS_TEXT_LEFT, 0x202020, "(b) d(screen)/d(RIGHT), bit+fork: 8 frames later");
-  draw_map(drawing, 360, 26, s, s->maps[1][0]);
+  draw_map(drawing, 360, 26, s, map_of(s, VCS_JOYSTICK_FORK, 0));
   vcs_draw_text(drawing, 20, 270, VCS_TEXT_LEFT, 0x202020, "(c) the naive gradient");
-  draw_map(drawing, 20, 276, s, s->maps[3][0]);
-  const double most = fmax(fabs(s->inverse[0][0]), 1);
+  draw_map(drawing, 20, 276, s, map_of(s, VCS_JOYSTICK_NAIVE, 0));
+  const double most = fmax(fabs(s->joystick.inverse[0][0]), 1);
   const vcs_chart_t chart = {
       "(d) d(move light right)/d(control)", "", "", 420, 290, 240, 190, -0.5, 3.5, -1.2, 1.2, false, 4, 5};
   vcs_chart_frame(drawing, &chart);
   for (int c = 0; c < CONTROLS; c++) {
     for (int method = 0; method < METHODS; method++) {
-      double height = fmin(fmax(s->inverse[method][c] / most, -1.2), 1.2);
+      double height = fmin(fmax(s->joystick.inverse[method][c] / most, -1.2), 1.2);
       double top = vcs_chart_y(&chart, fmax(height, 0)), bottom = vcs_chart_y(&chart, fmin(height, 0));
       vcs_draw_box(drawing, vcs_chart_x(&chart, c) - 20 + 10 * method, top, 8, bottom - top, vcs_colour_of(method));
     }
     vcs_draw_text(drawing, vcs_chart_x(&chart, c), 506, VCS_TEXT_MIDDLE, 0x202020, control_names[c]);
   }
   for (int method = 0; method < METHODS; method++)
-    vcs_chart_key(drawing, &chart, method + 8, vcs_colour_of(method), methods[method]);
+    vcs_chart_key(drawing, &chart, method + 8, vcs_colour_of(method), vcs_joystick_answer(method));
   free(rgb);
   return vcs_section_figure(
       section, drawing, "joystick",
@@ -313,60 +277,49 @@ static void write_study(vcs_section_t *section, const study_t *s) {
       section, "method|control|pixels that move, 8 frames later|on the cannon|inverse|paper: inverse (SOFT-STE)|sign");
   for (int method = 0; method < METHODS; method++) {
     for (int c = 0; c < CONTROLS; c++) {
-      int on_cannon, moved = count_moved(s, s->maps[method][c], &on_cannon);
-      const double value = s->inverse[method][c];
+      int on_cannon, moved = count_moved(s, map_of(s, method, c), &on_cannon);
+      const double value = s->joystick.inverse[method][c];
       const bool same = (value > 0) == (paper[c] > 0) && (value < 0) == (paper[c] < 0);
-      vcs_table_row(section, "%s|%s|%d|%d|%.6g|%g|%s", methods[method], control_names[c], moved, on_cannon, value + 0.0,
-                    paper[c], vcs_verdict(section, same));
+      vcs_table_row(section, "%s|%s|%d|%d|%.6g|%g|%s", vcs_joystick_answer(method), control_names[c], moved, on_cannon,
+                    value + 0.0, paper[c], vcs_verdict(section, same));
     }
   }
   vcs_table_end(section);
 }
 
-vcs_status_t vcs_paper_joystick(vcs_section_t *section, vcs_error_t *error) {
-  study_t s = {0};
-  const vcs_setup_choice_t choice = {.rom = "space_invaders",
-                                     .actions = "NOOP*1050",
-                                     .frame = -1,
-                                     .horizon = HORIZON,
-                                     .choice = section->paper->choice};
-  vcs_status_t status = vcs_setup_open(&choice, &s.setup, error);
+static vcs_status_t write_section(vcs_section_t *section, const study_t *s, vcs_error_t *error) {
+  vcs_section_say(
+      section,
+      "Space Invaders after 1,050 NOOPs, a control pressed for one frame, 8 frames later; luminance. The inverse is "
+      "the derivative of sum(luminance * (column - 80)) over the cannon's rows.");
+  const vcs_status_t status = draw_study(section, s, error);
   if (status) return status;
-  s.pixels = (size_t)VCS_WIDTH * (size_t)s.setup.rom.cart->frame_height;
-  vcs_pixel_values(s.setup.rom.cart, VCS_VALUES_LUMINANCE, s.scale);
-  float *memory = calloc((1 + METHODS * CONTROLS) * s.pixels, sizeof *memory);
-  if (memory) {
-    const int middle = VCS_WIDTH / 2;
-    s.weights = memory;
-    for (int i = 0; i < METHODS * CONTROLS; i++)
-      s.maps[i / CONTROLS][i % CONTROLS] = memory + (size_t)(i + 1) * s.pixels;
-    for (int i = CANNON_FIRST_ROW * VCS_WIDTH; i < CANNON_END_ROW * VCS_WIDTH; i++)
-      s.weights[i] = (float)(i % VCS_WIDTH - middle);
-    status = find_truth(&s, error);
-    for (int method = 1; method < METHODS && status == VCS_OK; method++) status = find_method(&s, method, error);
-  } else {
-    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  }
+  write_study(section, s);
+  vcs_section_say(
+      section,
+      "The paper moves a sprite that was cut out by hand with a bilinear sampler; CPU, RIOT and TIA are not in its "
+      "graph, and 35.7 is 1.25 times the sampler's own derivative. On the machine the cannon stands at its left stop: "
+      "RIGHT moves 20 pixels, all of them the cannon's, LEFT none, so that -35.7 is wrong there. SOFT-STE is blind, as "
+      "the naive gradient is: the stick becomes a path (a branch over INC), and only `bit` with forks follows paths. "
+      "docs/joystick.md has the study, with LEFT at the stop.");
+  return VCS_OK;
+}
+
+vcs_status_t vcs_paper_joystick(vcs_section_t *section, vcs_error_t *error) {
+  const vcs_setup_options_t played = {.actions = "NOOP*1050", .frame = -1, .horizon = HORIZON};
+  const vcs_joystick_options_t options = {.top = CANNON_FIRST_ROW, .bottom = CANNON_END_ROW};
+  vcs_rom_t rom;
+  vcs_setup_t setup;
+  vcs_status_t status = vcs_rom_open("space_invaders", &section->paper->choice, &rom, error);
+  if (status) return status;
+  status = vcs_setup_create(rom.cart, &played, &setup, error);
   if (status == VCS_OK) {
-    vcs_section_say(
-        section,
-        "Space Invaders after 1,050 NOOPs, a control pressed for one frame, 8 frames later; luminance. The inverse is "
-        "the derivative of sum(luminance * (column - 80)) over the cannon's rows.");
-    status = draw_study(section, &s, error);
+    study_t s = {.cart = rom.cart, .screen = vcs_env_screen(setup.env)};
+    status = vcs_joystick(&setup.run, &options, &s.joystick, error);
+    if (status == VCS_OK) status = write_section(section, &s, error);
+    vcs_joystick_free(&s.joystick);
+    vcs_setup_free(&setup);
   }
-  if (status == VCS_OK) {
-    write_study(section, &s);
-    vcs_section_say(
-        section,
-        "The paper moves a sprite that was cut out by hand with a bilinear sampler; CPU, RIOT and TIA are not in its "
-        "graph, and 35.7 is 1.25 times the sampler's own derivative. On the machine the cannon stands at its left "
-        "stop: "
-        "RIGHT moves 20 pixels, all of them the cannon's, LEFT none, so that -35.7 is wrong there. SOFT-STE is blind, "
-        "as "
-        "the naive gradient is: the stick becomes a path (a branch over INC), and only `bit` with forks follows paths. "
-        "docs/joystick.md has the study, with LEFT at the stop.");
-  }
-  free(memory);
-  vcs_setup_free(&s.setup);
+  vcs_rom_free(&rom);
   return status;
 }

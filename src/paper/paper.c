@@ -184,7 +184,7 @@ vcs_status_t vcs_section_figure(vcs_section_t *section, vcs_drawing_t *drawing, 
 
 vcs_status_t vcs_paper_game_open(const vcs_paper_t *paper, const char *name, vcs_profile_t profile,
                                  vcs_paper_game_t *game, vcs_error_t *error) {
-  vcs_cart_choice_t choice = paper->choice;
+  vcs_rom_options_t choice = paper->choice;
   vcs_env_t *env = NULL;
   vcs_run_t run;
   choice.profile = profile;

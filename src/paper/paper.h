@@ -12,7 +12,7 @@
 #include "host/progress.h"
 
 typedef struct {
-  vcs_cart_choice_t choice;
+  vcs_rom_options_t choice;
   const char *out, *records;
   const char *games; /* of the table `games`, with commas between them; NULL: twelve */
   bool quick;        /* the reduced version that tests run */

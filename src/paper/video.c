@@ -28,48 +28,48 @@ typedef struct {
   int height;
   int differs[PANELS];      /* the first frame that does; 0: none */
   long long pixels[PANELS]; /* that differ from HARD, over all frames */
-} film_t;
+} video_t;
 
-static const uint8_t *panel(const film_t *film, int number) {
-  uint8_t *frames = film->buffers + (size_t)number * 2 * VCS_FRAME_BYTES;
-  return vcs_picture(number == 0   ? film->hard
-                     : number == 1 ? film->soft
-                                   : vcs_relax_machine(film->relaxed[number]),
+static const uint8_t *panel(const video_t *video, int number) {
+  uint8_t *frames = video->buffers + (size_t)number * 2 * VCS_FRAME_BYTES;
+  return vcs_picture(number == 0   ? video->hard
+                     : number == 1 ? video->soft
+                                   : vcs_relax_machine(video->relaxed[number]),
                      frames);
 }
 
-static bool next_frame(film_t *film, int frame) {
+static bool next_frame(video_t *video, int frame) {
   const size_t two = 2 * VCS_FRAME_BYTES;
-  vcs_frame(film->cart, film->hard, film->buffers);
-  if (!vcs_tape_record(film->tape, film->cart, film->soft, film->buffers + two)) return false;
-  for (int p = 2; p < PANELS; p++) vcs_relax_frame(film->relaxed[p], film->buffers + (size_t)p * two);
-  const uint8_t *exact = panel(film, 0);
+  vcs_frame(video->cart, video->hard, video->buffers);
+  if (!vcs_tape_record(video->tape, video->cart, video->soft, video->buffers + two)) return false;
+  for (int p = 2; p < PANELS; p++) vcs_relax_frame(video->relaxed[p], video->buffers + (size_t)p * two);
+  const uint8_t *exact = panel(video, 0);
   for (int p = 0; p < PANELS; p++) {
-    const uint8_t *shown = panel(film, p);
+    const uint8_t *shown = panel(video, p);
     int different = 0;
-    for (int i = 0; i < VCS_WIDTH * film->height; i++) different += shown[i] != exact[i];
-    if (different && !film->differs[p]) film->differs[p] = frame;
-    film->pixels[p] += different;
-    for (int row = 0; row < film->height; row++)
-      memcpy(film->wide + (size_t)VCS_WIDTH * (size_t)(PANELS * row + p), shown + (size_t)VCS_WIDTH * (size_t)row,
+    for (int i = 0; i < VCS_WIDTH * video->height; i++) different += shown[i] != exact[i];
+    if (different && !video->differs[p]) video->differs[p] = frame;
+    video->pixels[p] += different;
+    for (int row = 0; row < video->height; row++)
+      memcpy(video->wide + (size_t)VCS_WIDTH * (size_t)(PANELS * row + p), shown + (size_t)VCS_WIDTH * (size_t)row,
              VCS_WIDTH);
   }
   return true;
 }
 
-static vcs_status_t open_film(const vcs_paper_game_t *game, film_t *film, vcs_error_t *error) {
+static vcs_status_t open_film(const vcs_paper_game_t *game, video_t *video, vcs_error_t *error) {
   const size_t size = vcs_state_size(game->rom.cart);
-  film->cart = game->rom.cart;
-  film->height = game->rom.cart->frame_height;
-  film->hard = malloc(size);
-  film->soft = malloc(size);
-  film->buffers = calloc((size_t)PANELS * 2, VCS_FRAME_BYTES);
-  film->wide = calloc(PANELS, VCS_FRAME_BYTES);
-  if (!film->hard || !film->soft || !film->buffers || !film->wide)
+  video->cart = game->rom.cart;
+  video->height = game->rom.cart->frame_height;
+  video->hard = malloc(size);
+  video->soft = malloc(size);
+  video->buffers = calloc((size_t)PANELS * 2, VCS_FRAME_BYTES);
+  video->wide = calloc(PANELS, VCS_FRAME_BYTES);
+  if (!video->hard || !video->soft || !video->buffers || !video->wide)
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  memcpy(film->hard, game->start, size);
-  memcpy(film->soft, game->start, size);
-  vcs_status_t status = vcs_tape_create(film->cart, &film->tape, error);
+  memcpy(video->hard, game->start, size);
+  memcpy(video->soft, game->start, size);
+  vcs_status_t status = vcs_tape_create(video->cart, &video->tape, error);
   for (int p = 2; p < PANELS && status == VCS_OK; p++) {
     vcs_relax_options_t options;
     vcs_relax_defaults(&options);
@@ -77,19 +77,19 @@ static vcs_status_t open_film(const vcs_paper_game_t *game, film_t *film, vcs_er
     options.temperature = settings[p][1];
     options.window = 4;
     options.wrap = 1;
-    status = vcs_relax_create(film->cart, &options, &film->relaxed[p], error);
-    if (status == VCS_OK) vcs_relax_load(film->relaxed[p], game->start);
+    status = vcs_relax_create(video->cart, &options, &video->relaxed[p], error);
+    if (status == VCS_OK) vcs_relax_load(video->relaxed[p], game->start);
   }
   return status;
 }
 
-static void free_film(film_t *film) {
-  free(film->hard);
-  free(film->soft);
-  free(film->buffers);
-  free(film->wide);
-  vcs_tape_free(film->tape);
-  for (int p = 2; p < PANELS; p++) vcs_relax_free(film->relaxed[p]);
+static void free_film(video_t *video) {
+  free(video->hard);
+  free(video->soft);
+  free(video->buffers);
+  free(video->wide);
+  vcs_tape_free(video->tape);
+  for (int p = 2; p < PANELS; p++) vcs_relax_free(video->relaxed[p]);
 }
 
 /* MP4 if ffmpeg is there, else every fourth frame as GIF. */
@@ -99,22 +99,22 @@ typedef struct {
   const char *file;
 } writer_t;
 
-static vcs_status_t open_writer(const vcs_paper_t *paper, const film_t *film, writer_t *writer, vcs_error_t *error) {
+static vcs_status_t open_writer(const vcs_paper_t *paper, const video_t *video, writer_t *writer, vcs_error_t *error) {
   char path[VCS_PATH_SIZE];
   writer->file = "four-panels.mp4";
   if (!vcs_path_join(path, sizeof path, paper->out, writer->file))
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the path of --out is too long");
-  vcs_status_t status = vcs_mp4_open(&writer->mp4, path, PANELS * VCS_WIDTH, film->height, 2, 1, NTSC_RATE, error);
+  vcs_status_t status = vcs_mp4_open(&writer->mp4, path, PANELS * VCS_WIDTH, video->height, 2, 1, NTSC_RATE, error);
   if (status != VCS_NOT_FOUND) return status;
   writer->file = "four-panels.gif";
   vcs_path_join(path, sizeof path, paper->out, writer->file);
-  return vcs_gif_open(&writer->gif, path, PANELS * VCS_WIDTH, film->height, (vcs_format_t)film->cart->format, 1, 7,
+  return vcs_gif_open(&writer->gif, path, PANELS * VCS_WIDTH, video->height, (vcs_format_t)video->cart->format, 1, 7,
                       error);
 }
 
-static vcs_status_t write_frame(writer_t *writer, const film_t *film, int frame, vcs_error_t *error) {
-  if (writer->mp4) return vcs_mp4_frame(writer->mp4, film->wide, (vcs_format_t)film->cart->format, error);
-  return frame % GIF_EVERY ? VCS_OK : vcs_gif_frame(writer->gif, film->wide, error);
+static vcs_status_t write_frame(writer_t *writer, const video_t *video, int frame, vcs_error_t *error) {
+  if (writer->mp4) return vcs_mp4_frame(writer->mp4, video->wide, (vcs_format_t)video->cart->format, error);
+  return frame % GIF_EVERY ? VCS_OK : vcs_gif_frame(writer->gif, video->wide, error);
 }
 
 static vcs_status_t close_writer(writer_t *writer, bool complete, vcs_error_t *error) {
@@ -124,15 +124,15 @@ static vcs_status_t close_writer(writer_t *writer, bool complete, vcs_error_t *e
   return VCS_OK;
 }
 
-static vcs_status_t draw_frame(vcs_section_t *section, const film_t *film, int frame, vcs_error_t *error) {
+static vcs_status_t draw_frame(vcs_section_t *section, const video_t *video, int frame, vcs_error_t *error) {
   const double each = 2.0 * VCS_WIDTH + 10;
-  vcs_drawing_t *drawing = vcs_drawing_create((int)(PANELS * each) + 10, film->height + 40);
-  uint8_t *rgb = malloc((size_t)3 * VCS_WIDTH * (size_t)film->height);
+  vcs_drawing_t *drawing = vcs_drawing_create((int)(PANELS * each) + 10, video->height + 40);
+  uint8_t *rgb = malloc((size_t)3 * VCS_WIDTH * (size_t)video->height);
   if (drawing && rgb) {
     for (int p = 0; p < PANELS; p++) {
-      vcs_frame_rgb((vcs_format_t)film->cart->format, panel(film, p), (size_t)VCS_WIDTH * (size_t)film->height, rgb);
+      vcs_frame_rgb((vcs_format_t)video->cart->format, panel(video, p), (size_t)VCS_WIDTH * (size_t)video->height, rgb);
       vcs_draw_text(drawing, 10 + p * each, 20, VCS_TEXT_LEFT, 0x202020, panel_names[p]);
-      vcs_draw_pixels(drawing, 10 + p * each, 28, rgb, VCS_WIDTH, film->height, 2, 1);
+      vcs_draw_pixels(drawing, 10 + p * each, 28, rgb, VCS_WIDTH, video->height, 2, 1);
     }
   }
   char caption[64];
@@ -141,7 +141,7 @@ static vcs_status_t draw_frame(vcs_section_t *section, const film_t *film, int f
   return vcs_section_figure(section, drawing, "four-panels", caption, error);
 }
 
-static void write_table(vcs_section_t *section, const film_t *film, const writer_t *writer, int frames) {
+static void write_table(vcs_section_t *section, const video_t *video, const writer_t *writer, int frames) {
   static const char *const paper[] = {"-", "identical (the HARD array drawn twice)", "identical", "diverges mildly"};
   vcs_section_say(section,
                   vcs_path_ends(writer->file, ".mp4") ? "<video controls src=\"%s\"></video>"
@@ -151,9 +151,9 @@ static void write_table(vcs_section_t *section, const film_t *film, const writer
                   "panel|paper|first frame that differs from HARD|pixels that differ, over all frames|verdict");
   for (int p = 1; p < PANELS; p++) {
     char first[16];
-    snprintf(first, sizeof first, film->differs[p] ? "%d" : "none", film->differs[p]);
-    vcs_table_row(section, "%s|%s|%s|%lld|%s", panel_names[p], paper[p], first, film->pixels[p],
-                  vcs_verdict(section, (film->differs[p] == 0) == (p < 3)));
+    snprintf(first, sizeof first, video->differs[p] ? "%d" : "none", video->differs[p]);
+    vcs_table_row(section, "%s|%s|%s|%lld|%s", panel_names[p], paper[p], first, video->pixels[p],
+                  vcs_verdict(section, (video->differs[p] == 0) == (p < 3)));
   }
   vcs_table_end(section);
   vcs_section_say(section, "%d frames of Space Invaders, NOOP, relaxed from the first frame after an exact boot.",
@@ -163,17 +163,17 @@ static void write_table(vcs_section_t *section, const film_t *film, const writer
 vcs_status_t vcs_paper_video(vcs_section_t *section, vcs_error_t *error) {
   const int frames = section->paper->quick ? 60 : 3600;
   vcs_paper_game_t game;
-  film_t film = {0};
+  video_t video = {0};
   writer_t writer = {0};
   vcs_progress_t progress;
   vcs_status_t status = vcs_paper_game_open(section->paper, "space_invaders", VCS_PROFILE_XITARI, &game, error);
   if (status) return status;
-  status = open_film(&game, &film, error);
-  if (status == VCS_OK) status = open_writer(section->paper, &film, &writer, error);
+  status = open_film(&game, &video, error);
+  if (status == VCS_OK) status = open_writer(section->paper, &video, &writer, error);
   vcs_progress_start(&progress, section->name, (uint64_t)frames, VCS_PROGRESS_AUTO);
   for (int f = 1; f <= frames && status == VCS_OK && !vcs_interrupted(); f++) {
-    status = next_frame(&film, f) ? write_frame(&writer, &film, f, error)
-                                  : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+    status = next_frame(&video, f) ? write_frame(&writer, &video, f, error)
+                                   : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
     vcs_progress_add(&progress, 1);
   }
   vcs_progress_finish(&progress);
@@ -183,10 +183,10 @@ vcs_status_t vcs_paper_video(vcs_section_t *section, vcs_error_t *error) {
     if (status == VCS_OK) status = closed;
   }
   if (complete && status == VCS_OK) {
-    write_table(section, &film, &writer, frames);
-    status = draw_frame(section, &film, frames, error);
+    write_table(section, &video, &writer, frames);
+    status = draw_frame(section, &video, frames, error);
   }
-  free_film(&film);
+  free_film(&video);
   vcs_paper_game_free(&game);
   return status;
 }

@@ -3,8 +3,8 @@
  * No operation has a rule of its own. The exact operation (vcs_op_XXX of cpu.h) is a function of bytes and flags; on
  * real numbers it is the multilinear interpolation between its values at the integers around them. So it equals the
  * exact one at integers, stays in range, is continuous, and has a slope in every input: the difference of two
- * neighbouring values, or, at an integer, the mean of the differences to both sides. The table says which registers an
- * operation uses (only these need interpolating) and which it sets; test_relax.c finds out whether that is true.
+ * neighbouring values, or, at an integer, the mean of the differences to both sides. Only the registers that an
+ * operation reads (core/cpu_ops.h) need interpolating; test_relax.c checks the table by trying all of them.
  *
  * Addresses and counters are sums. Opcodes that only move things (the stack, jumps, branches) are written out.
  */
@@ -13,60 +13,18 @@
 #include "core/cpu.h"
 #include "real.h"
 
-/* ---- The table ------------------------------------------------------------------------------------------------- */
+/* ---- Inputs and outputs ---------------------------------------------------------------------------------------- */
 
-enum {
-  A = 1 << VCS_SLOT_A,
-  X = 1 << VCS_SLOT_X,
-  Y = 1 << VCS_SLOT_Y,
-  S = 1 << VCS_SLOT_SP,
-  N = 1 << VCS_SLOT_N,
-  V = 1 << VCS_SLOT_V,
-  D = 1 << VCS_SLOT_D,
-  I = 1 << VCS_SLOT_I,
-  Z = 1 << VCS_SLOT_Z,
-  C = 1 << VCS_SLOT_C,
-  OPERAND = VCS_SLOT_C + 1, /* the operand among the inputs, the value that is written among the outputs */
-  B = 1 << OPERAND
-};
-enum { INPUTS = OPERAND + 1, STATUS = N | V | D | I | Z | C };
+/* The operand among the inputs, and the value that is written among the outputs, comes after the registers. */
+enum { OPERAND = VCS_SLOT_C + 1, INPUTS };
 
-/* clang-format off */
-#define FLOW(X_) /* operations that are written out: they use and set nothing here */                            \
-  X_(BRK) X_(PHP) X_(PHA) X_(PLA) X_(JSR) X_(RTS) X_(RTI) X_(JMP) X_(JAM)                                 \
-  X_(BPL) X_(BMI) X_(BVC) X_(BVS) X_(BCC) X_(BCS) X_(BNE) X_(BEQ)
-
-/*           operation, uses,          sets */
-#define ROWS(X_) \
-  X_(LDA,  B,             A | N | Z)         X_(LDX,  B,         X | N | Z)             X_(LDY, B,     Y | N | Z)     \
-  X_(LAX,  B,             A | X | N | Z)     X_(AND,  A | B,     A | N | Z)             X_(ORA, A | B, A | N | Z)     \
-  X_(EOR,  A | B,         A | N | Z)         X_(ADC,  A | B | C | D, A | N | Z | C | V)                               \
-  X_(SBC,  A | B | C | D, A | N | Z | C | V) X_(CMP,  A | B,     N | Z | C)             X_(CPX, X | B, N | Z | C)     \
-  X_(CPY,  Y | B,         N | Z | C)         X_(BIT,  A | B,     N | Z | V)             X_(ANC, A | B, A | N | Z | C) \
-  X_(ASR,  A | B,         A | N | Z | C)     X_(ARR,  A | B | C | D, A | N | Z | C | V)                               \
-  X_(SBX,  A | X | B,     X | N | Z | C)     X_(LAS,  S | B,     A | X | S | N | Z)     X_(LXA, A | B, A | X | N | Z) \
-  X_(ANE,  A | X | B,     A | N | Z)         X_(NOP,  0,         0)                                                   \
-  X_(STA,  A,             B)                 X_(STX,  X,         B)                     X_(STY, Y,     B)             \
-  X_(SAX,  A | X,         B)                 X_(SHA,  A | X,     B)                     X_(SHX, X,     B)             \
-  X_(SHY,  Y,             B)                 X_(SHS,  A | X,     B | S)                                               \
-  X_(ASL,  B,             B | N | Z | C)     X_(LSR,  B,         B | N | Z | C)         X_(ROL, B | C, B | N | Z | C) \
-  X_(ROR,  B | C,         B | N | Z | C)     X_(INC,  B,         B | N | Z)             X_(DEC, B,     B | N | Z)     \
-  X_(SLO,  A | B,         B | A | N | Z | C) X_(RLA,  A | B | C, B | A | N | Z | C)                                   \
-  X_(SRE,  A | B,         B | A | N | Z | C) X_(RRA,  A | B | C | D, B | A | N | Z | C | V)                           \
-  X_(DCP,  A | B,         B | N | Z | C)     X_(ISB,  A | B | C | D, B | A | N | Z | C | V)                           \
-  X_(ASLA, A,             A | N | Z | C)     X_(LSRA, A,         A | N | Z | C)         X_(ROLA, A | C, A | N | Z | C) \
-  X_(RORA, A | C,         A | N | Z | C)     X_(CLC,  0,         C)                     X_(SEC, 0,     C)             \
-  X_(CLI,  0,             I)                 X_(SEI,  0,         I)                     X_(CLV, 0,     V)             \
-  X_(CLD,  0,             D)                 X_(SED,  0,         D)                     X_(INX, X,     X | N | Z)     \
-  X_(INY,  Y,             Y | N | Z)         X_(DEX,  X,         X | N | Z)             X_(DEY, Y,     Y | N | Z)     \
-  X_(TAX,  A,             X | N | Z)         X_(TXA,  X,         A | N | Z)             X_(TAY, A,     Y | N | Z)     \
-  X_(TYA,  Y,             A | N | Z)         X_(TSX,  S,         X | N | Z)             X_(TXS, X,     S)             \
-  X_(PLP,  B,             STATUS)
-/* clang-format on */
-
-#define USES_ROW(operation, uses, sets) uses_##operation = (uses), sets_##operation = (sets),
-#define FLOW_ROW(operation) uses_##operation = 0, sets_##operation = 0,
-enum { ROWS(USES_ROW) FLOW(FLOW_ROW) };
+/* A set of registers and flags of core/cpu_ops.h as a set of 1 << input. */
+#define INPUT_OF(set, of, input) ((set)&VCS_OF_##of ? 1 << (input) : 0)
+#define INPUTS_OF(set)                                                                           \
+  (INPUT_OF(set, A, VCS_SLOT_A) | INPUT_OF(set, X, VCS_SLOT_X) | INPUT_OF(set, Y, VCS_SLOT_Y) |  \
+   INPUT_OF(set, S, VCS_SLOT_SP) | INPUT_OF(set, N, VCS_SLOT_N) | INPUT_OF(set, V, VCS_SLOT_V) | \
+   INPUT_OF(set, D, VCS_SLOT_D) | INPUT_OF(set, I, VCS_SLOT_I) | INPUT_OF(set, Z, VCS_SLOT_Z) |  \
+   INPUT_OF(set, C, VCS_SLOT_C) | INPUT_OF(set, B, OPERAND))
 
 /* The exact operation of every opcode, on the registers and an operand; returns the value that is written, if any. */
 #define EVALUATE_READ(operation) (vcs_op_##operation(cpu, operand), 0)
@@ -80,16 +38,19 @@ enum { ROWS(USES_ROW) FLOW(FLOW_ROW) };
   case code:                                              \
     return EVALUATE_##access(operation);
 
-enum { LDA_IMM = 0xA9, PLP = 0x28 };
-
 /* `m` is for JAM, which only an opcode that acts gets to. */
 static uint8_t exactly(uint8_t opcode, vcs_t *m, vcs_cpu_t *cpu, uint8_t operand, uint16_t addr) {
-  if (opcode == PLP) vcs_cpu_set_status(cpu, operand);
+  if (opcode == VCS_PLP) vcs_cpu_set_status(cpu, operand);
   switch (opcode) { VCS_OPCODES(EVALUATE_ROW) }
   return 0;
 }
 
-#define MASKS_ROW(code, operation, mode, access, cost) {uses_##operation, sets_##operation},
+/* What is interpolated: of the stack's operations only PLP's status; the others are written out below, their stack
+ * pointer is counted there. */
+#define INTERPOLATED(code, operation, set) \
+  (VCS_PUSHED_BY_##operation ? ((code) == VCS_PLP ? INPUTS_OF((set) & ~VCS_OF_S) : 0) : INPUTS_OF(set))
+#define MASKS_ROW(code, operation, mode, access, cost) \
+  {INTERPOLATED(code, operation, VCS_READS_##operation), INTERPOLATED(code, operation, VCS_SETS_##operation)},
 static const struct { uint16_t uses, sets; } masks[256] = {VCS_OPCODES(MASKS_ROW)};
 
 /* ---- Interpolation --------------------------------------------------------------------------------------------- */
@@ -181,7 +142,7 @@ static vcs_real_t operate(vcs_doing_t *doing, uint8_t opcode, vcs_real_t operand
   for (int o = 0; o < OPERAND; o++) {
     if (sets >> o & 1) doing->reg[o] = made[o];
   }
-  return sets & B ? made[OPERAND] : operand;
+  return sets >> OPERAND & 1 ? made[OPERAND] : operand;
 }
 
 /* ---- Fetches, addresses, the stack ----------------------------------------------------------------------------- */
@@ -340,20 +301,20 @@ static void branch(vcs_doing_t *doing, uint8_t opcode) {
 static void use_stack(vcs_doing_t *doing, uint8_t opcode) {
   vcs_real_t *reg = doing->reg, low;
   switch (opcode) {
-    case 0x00: /* BRK */
+    case VCS_BRK:
       fetch(doing);
       push_counter(doing);
       push(doing, status(doing), false);
       reg[VCS_SLOT_I] = vcs_real_constant(1);
       reg[VCS_SLOT_PC] = read_word(doing, vcs_real_constant(0xFFFE), vcs_real_constant(0xFFFF));
       break;
-    case 0x08: /* PHP */
+    case VCS_PHP:
       push(doing, status(doing), true);
       break;
-    case 0x48: /* PHA */
+    case VCS_PHA:
       push(doing, reg[VCS_SLOT_A], true);
       break;
-    case 0x20: /* JSR */
+    case VCS_JSR:
       low = fetch(doing);
       vcs_real_read(doing, top_of_stack(doing));
       push_counter(doing);
@@ -361,10 +322,10 @@ static void use_stack(vcs_doing_t *doing, uint8_t opcode) {
       break;
     default:
       vcs_real_read(doing, top_of_stack(doing));
-      if (opcode == PLP || opcode == 0x40) operate(doing, PLP, pull(doing), 0);
-      if (opcode == 0x68) operate(doing, LDA_IMM, pull(doing), 0);
-      if (opcode == 0x40 || opcode == 0x60) reg[VCS_SLOT_PC] = pull_counter(doing);
-      if (opcode == 0x60) {
+      if (opcode == VCS_PLP || opcode == VCS_RTI) operate(doing, VCS_PLP, pull(doing), 0);
+      if (opcode == VCS_PLA) operate(doing, VCS_LDA_IMM, pull(doing), 0);
+      if (opcode == VCS_RTI || opcode == VCS_RTS) reg[VCS_SLOT_PC] = pull_counter(doing);
+      if (opcode == VCS_RTS) {
         vcs_real_read(doing, reg[VCS_SLOT_PC]);
         reg[VCS_SLOT_PC] = vcs_real_wrapped(plus(doing, reg[VCS_SLOT_PC], 1), 65536);
       }
@@ -379,8 +340,8 @@ static void stand_still(vcs_doing_t *doing) {
 void vcs_real_evaluate(vcs_doing_t *doing, uint8_t opcode) {
   const vcs_opcode_t row = vcs_opcode(opcode);
   vcs_real_t address, value;
-  if (doing->relax->options.bus == VCS_BUS_REDUCED && (opcode == 0x00 || vcs_reduced_away(opcode))) {
-    if (opcode == 0x00) doing->reg[VCS_SLOT_PC] = plus(doing, doing->reg[VCS_SLOT_PC], -1);
+  if (doing->relax->options.bus == VCS_BUS_REDUCED && (opcode == VCS_BRK || vcs_reduced_away(opcode))) {
+    if (opcode == VCS_BRK) doing->reg[VCS_SLOT_PC] = plus(doing, doing->reg[VCS_SLOT_PC], -1);
     return;
   }
   spend(doing, row.cycles);

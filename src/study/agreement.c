@@ -1,5 +1,5 @@
-/* agreement.c: how well an estimate of a derivative agrees with the truth (agreement.h). */
-#include "study/agreement.h"
+/* agreement.c: how well an estimate of a derivative agrees with the truth (study.h). */
+#include "diffvcs/study.h"
 
 #include <float.h>
 #include <math.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "study/touch.h"
 #include "core/state.h"
 #include "host/files.h"
 
@@ -18,11 +17,11 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 /* ---- Accesses ---------------------------------------------------------------------------------------------- */
 
 static bool touches(const vcs_moment_t *moment, int32_t address, bool reads, bool writes) {
-  const vcs_touched_t touched = vcs_about_to_touch(moment->cart, moment->m);
-  for (int i = 0; i < touched.count; i++) {
-    const bool writing = touched.writes[i];
+  const vcs_accesses_t accesses = vcs_next_accesses(moment->cart, moment->m);
+  for (int i = 0; i < accesses.count; i++) {
+    const bool writing = accesses.writes[i];
     if (!(writing ? writes : reads)) continue;
-    if (touched.address[i] == vcs_address_plain((uint16_t)address, writing)) return true;
+    if (accesses.address[i] == vcs_address_plain((uint16_t)address, writing)) return true;
   }
   return false;
 }
@@ -36,7 +35,7 @@ static vcs_status_t read_place(const char *text, const vcs_symbols_t *symbols, c
   if (breakpoint->kind == VCS_BREAK_PIXEL) {
     unsigned x, y;
     char more;
-    if (!comma || sscanf(text, "%u,%u%c", &x, &y, &more) != 2 || x >= VCS_WIDTH || y >= 320) {
+    if (!comma || sscanf(text, "%9u,%9u%c", &x, &y, &more) != 2 || x >= VCS_WIDTH || y >= 320) {
       return vcs_error_fill(error, VCS_BAD_ARGUMENT, "break pixel takes a column and a row, as in: break pixel 80,100");
     }
     breakpoint->at = (moment->cart->top_line + (int32_t)y) * LINE_CLOCKS + BLANK_CLOCKS + (int32_t)x;
@@ -45,10 +44,11 @@ static vcs_status_t read_place(const char *text, const vcs_symbols_t *symbols, c
   const vcs_status_t status = vcs_expression_read(text, symbols, &expression, error);
   if (status) return status;
   const int64_t value = vcs_expression_value(&expression, moment);
-  if (value < 0 || value > 1 << 24) {
+  const int32_t clocks = breakpoint->kind == VCS_BREAK_SCANLINE ? LINE_CLOCKS : 1;
+  if (value < 0 || value > (1 << 24) / clocks) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%s is %" PRId64 ", which is out of range", text, value);
   }
-  breakpoint->at = (int32_t)value * (breakpoint->kind == VCS_BREAK_SCANLINE ? LINE_CLOCKS : 1);
+  breakpoint->at = (int32_t)value * clocks;
   return VCS_OK;
 }
 

@@ -1,32 +1,29 @@
-/* explain_find.c: finding why an output is what it is, by doing otherwise (explain.h). */
+/* explain.c: finding why an output is what it is, by changing causes and running again (study.h). */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "study/explain.h"
-#include "study/expression.h"
 #include "core/cpu_ops.h"
 #include "core/state.h"
 #include "host/env.h"
-#include "host/progress.h"
+#include "study/expression.h"
+#include "study/internal.h"
 
 enum { CHUNK = 64 }; /* flips whose pictures are kept at a time */
 
-const char *const vcs_object_names[VCS_SHOWN_OBJECTS] = {"player 0",  "player 1", "missile 0",
-                                                         "missile 1", "ball",     "playfield"};
-static const char *const brief_names[VCS_SHOWN_OBJECTS] = {"p0", "p1", "m0", "m1", "bl", "pf"};
-
-/* Said as a constant, so that it is plain what follows. */
-static vcs_status_t no_memory(vcs_error_t *error) {
-  vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  return VCS_NO_MEMORY;
-}
-
 static size_t picture_bytes(const vcs_cart_t *cart) { return (size_t)VCS_WIDTH * (size_t)cart->frame_height; }
 
-/* ---- Doing otherwise ---------------------------------------------------------------------------------------- */
+/* Copies frame buffers; NULL is black. */
+static void copy_frames(uint8_t *to, const uint8_t *from) {
+  if (from) {
+    memcpy(to, from, (size_t)2 * VCS_FRAME_BYTES);
+  } else {
+    memset(to, 0, (size_t)2 * VCS_FRAME_BYTES);
+  }
+}
 
-/* A frame under way, to be tried in several ways. */
+/* ---- Interventions ---------------------------------------------------------------------------------------- */
+
+/* The last frame, run again with one thing changed. */
 typedef struct {
   const vcs_explanation_t *e;
   vcs_t *m;
@@ -35,7 +32,7 @@ typedef struct {
 } trial_t;
 
 static void finish(trial_t *trial) {
-  const vcs_cart_t *cart = trial->e->setup.rom.cart;
+  const vcs_cart_t *cart = trial->e->run.cart;
   vcs_step_t step = {0};
   while (trial->done < VCS_FRAME_INSTRUCTIONS && !trial->m->jammed && !step.frame_over) {
     vcs_step(cart, trial->m, trial->frames, &step);
@@ -44,15 +41,15 @@ static void finish(trial_t *trial) {
   vcs_frame_end(cart, trial->m, trial->frames);
 }
 
-/* Whether the output is another than it was. */
+/* Whether the output differs from that of the unchanged run. */
 static bool differs(const trial_t *trial) {
   const vcs_explanation_t *e = trial->e;
-  if (e->target.kind == VCS_TARGET_RAM) {
+  if (e->target.kind == VCS_SCALAR_RAM) {
     const uint8_t byte = trial->m->ram[e->target.index];
     return (e->target.bit < 0 ? byte : byte >> e->target.bit & 1) != (int)e->value;
   }
   const uint8_t *picture = vcs_picture(trial->m, trial->frames);
-  for (size_t i = 0; i < picture_bytes(e->setup.rom.cart); i++) {
+  for (size_t i = 0; i < picture_bytes(e->run.cart); i++) {
     if (e->mask[i] && picture[i] != e->picture[i]) return true;
   }
   return false;
@@ -60,7 +57,7 @@ static bool differs(const trial_t *trial) {
 
 /* ---- Objects ------------------------------------------------------------------------------------------------ */
 
-static void take_away(vcs_t *m, int object) {
+static void remove_object(vcs_t *m, int object) {
   switch (object) {
     case 0:
     case 1:
@@ -82,19 +79,44 @@ static void take_away(vcs_t *m, int object) {
 void vcs_frame_without(const vcs_run_t *run, int object, vcs_t *m, uint8_t *frames) {
   vcs_step_t step = {0};
   memcpy(m, run->start, vcs_state_size(run->cart));
-  memcpy(frames, run->picture, (size_t)2 * VCS_FRAME_BYTES);
+  copy_frames(frames, run->picture);
   vcs_control(run->cart, m, run->controls);
   vcs_frame_begin(run->cart, m);
   for (int i = 0; i < VCS_FRAME_INSTRUCTIONS && !m->jammed && !step.frame_over; i++) {
-    take_away(m, object);
+    remove_object(m, object);
     vcs_step(run->cart, m, frames, &step);
   }
   vcs_frame_end(run->cart, m, frames);
 }
 
+vcs_status_t vcs_object_boxes(const vcs_run_t *run, vcs_box_t boxes[VCS_OBJECT_COUNT], vcs_error_t *error) {
+  const vcs_run_t first = {run->cart, run->start, run->picture, run->controls, 1};
+  vcs_ending_t with, without;
+  vcs_status_t status = vcs_ending_make(&first, NULL, NULL, &with, error);
+  if (status) return status;
+  status = vcs_ending_make(&first, NULL, NULL, &without, error); /* its buffers serve the frames without an object */
+  for (int object = 0; object < VCS_OBJECT_COUNT && status == VCS_OK; object++) {
+    int left = VCS_WIDTH, top = 1 << 20, right = -1, bottom = -1;
+    vcs_frame_without(&first, object, without.machine, without.frames);
+    const uint8_t *picture = vcs_picture(without.machine, without.frames);
+    for (int i = 0; i < (int)picture_bytes(run->cart); i++) {
+      if (picture[i] == with.picture[i]) continue;
+      const int x = i % VCS_WIDTH, y = i / VCS_WIDTH;
+      if (x < left) left = x;
+      if (x > right) right = x;
+      if (y < top) top = y;
+      if (y > bottom) bottom = y;
+    }
+    boxes[object] = right < 0 ? (vcs_box_t){0, 0, 0, 0} : (vcs_box_t){left, top, right - left + 1, bottom - top + 1};
+  }
+  vcs_ending_free(&with);
+  if (status == VCS_OK) vcs_ending_free(&without);
+  return status;
+}
+
 /* ---- Writes to the TIA -------------------------------------------------------------------------------------- */
 
-/* What a register write can change, besides what drawing and time do. */
+/* Restores every field that a register write can change, but not what drawing and time change. */
 static void restore_tia(vcs_t *m, const vcs_t *before) {
   static const char fields[] =
       " collisions vsync vblank nusiz colu ctrlpf reflect pf grp grp_old enam enabl enabl_old hm vdelp vdelbl resmp "
@@ -109,7 +131,7 @@ static void restore_tia(vcs_t *m, const vcs_t *before) {
   }
 }
 
-/* The register whose value an instruction stores, or NULL. */
+/* The CPU register whose value an instruction stores, or NULL. */
 static uint8_t *stored(vcs_t *m, uint8_t opcode) {
   const char *name = vcs_opcode(opcode).name;
   if (strcmp(name, "STA") == 0 || strcmp(name, "PHA") == 0) return &m->a;
@@ -119,9 +141,9 @@ static uint8_t *stored(vcs_t *m, uint8_t opcode) {
   return NULL;
 }
 
-/* Is the output another with a bit of the written value flipped (bit 0 to 7), or without the write (8)? */
+/* Whether the output changes if a bit of the written value is flipped (bit 0 to 7) or the write is suppressed (8). */
 static bool matters(trial_t *trial, const vcs_t *before, const uint8_t *frames, int row, int bit) {
-  const vcs_cart_t *cart = trial->e->setup.rom.cart;
+  const vcs_cart_t *cart = trial->e->run.cart;
   const uint8_t opcode = trial->e->slice.rows[row].opcode;
   vcs_step_t step;
   memcpy(trial->m, before, vcs_state_size(cart));
@@ -139,16 +161,17 @@ static bool matters(trial_t *trial, const vcs_t *before, const uint8_t *frames, 
   return differs(trial);
 }
 
-/* The last clock of the frame at which something that is asked about is drawn. */
+/* The clock of the frame after which no pixel of the question is drawn. */
 static int32_t last_clock(const vcs_explanation_t *e) {
-  const vcs_cart_t *cart = e->setup.rom.cart;
+  const vcs_cart_t *cart = e->run.cart;
   for (size_t i = picture_bytes(cart); i-- > 0;) {
     if (e->mask[i]) return 228 * (cart->top_line + (int32_t)(i / VCS_WIDTH) + 1);
   }
   return 0;
 }
 
-static vcs_status_t find_causes(vcs_explanation_t *e, const vcs_run_t *last, trial_t *trial, vcs_error_t *error) {
+static vcs_status_t find_causes(vcs_explanation_t *e, const vcs_explain_options_t *o, const vcs_run_t *last,
+                                trial_t *trial, vcs_error_t *error) {
   const vcs_cart_t *cart = last->cart;
   vcs_t *m = calloc(1, sizeof *m);
   uint8_t *frames = malloc((size_t)2 * VCS_FRAME_BYTES);
@@ -156,64 +179,67 @@ static vcs_status_t find_causes(vcs_explanation_t *e, const vcs_run_t *last, tri
   if (!m || !frames || !e->causes) {
     free(m);
     free(frames);
-    return no_memory(error);
+    return vcs_no_memory(error);
   }
   memcpy(m, last->start, vcs_state_size(cart));
   memcpy(frames, last->picture, (size_t)2 * VCS_FRAME_BYTES);
   vcs_control(cart, m, last->controls);
   vcs_frame_begin(cart, m);
-  vcs_progress_t progress;
-  vcs_progress_start(&progress, "register writes", (uint64_t)e->slice.count, VCS_PROGRESS_AUTO);
+  vcs_steps_t steps;
+  vcs_steps_begin(&steps, &o->report, "register writes", (uint64_t)e->slice.count);
   const int32_t end = last_clock(e);
-  for (int row = 0; row < e->slice.count && vcs_moment_clock(m) < end && !vcs_interrupted(); row++) {
+  for (int row = 0; row < e->slice.count && vcs_moment_clock(m) < end && !vcs_steps_stopped(&steps); row++) {
     const vcs_slice_row_t *r = &e->slice.rows[row];
     vcs_step_t step;
     int write = 0;
-    while (write < r->touched.count && !(r->touched.writes[write] && r->touched.address[write] < 0x40)) write++;
-    if (write < r->touched.count) {
+    while (write < r->accesses.count && !(r->accesses.writes[write] && r->accesses.address[write] < 0x40)) write++;
+    if (write < r->accesses.count) {
       const uint8_t *value = stored(m, r->opcode);
-      vcs_cause_t cause = {.row = row, .address = r->touched.address[write], .has_value = value};
+      vcs_cause_t cause = {.row = row, .address = r->accesses.address[write], .has_value = value != NULL};
       cause.value = value ? *value : 0;
       for (int bit = 0; bit < 8 && value; bit++) cause.bits |= (uint8_t)(matters(trial, m, frames, row, bit) << bit);
       cause.needed = matters(trial, m, frames, row, 8);
       if (cause.bits || cause.needed) e->causes[e->cause_count++] = cause;
     }
     vcs_step(cart, m, frames, &step);
-    vcs_progress_add(&progress, 1);
+    vcs_steps_add(&steps, 1);
   }
-  vcs_progress_finish(&progress);
+  const bool stopped = vcs_steps_stopped(&steps);
+  vcs_steps_end(&steps);
   free(m);
   free(frames);
-  return VCS_OK;
+  return stopped ? vcs_cancelled(error) : VCS_OK;
 }
 
 /* ---- Bits: truth and methods -------------------------------------------------------------------------------- */
 
-/* What flips of places do to the output: truth[i] for each. */
-static vcs_status_t find_truth(vcs_explanation_t *e, const vcs_run_t *run, const vcs_place_t *places, size_t count,
-                               float *truth, vcs_error_t *error) {
+/* Writes the effect of flipping each place on the output to truth[count]. */
+static vcs_status_t find_truth(vcs_explanation_t *e, const vcs_explain_options_t *o, const vcs_run_t *run,
+                               const vcs_place_t *places, size_t count, float *truth, vcs_error_t *error) {
   const size_t pixels = picture_bytes(run->cart);
   float values[768];
   vcs_truth_t *rows = calloc(CHUNK, sizeof *rows);
   float *maps = malloc(CHUNK * pixels * sizeof *maps), *ram = malloc(CHUNK * 1024 * sizeof *ram);
   vcs_status_t status = VCS_OK;
-  if (!rows || !maps || !ram) status = no_memory(error);
+  if (!rows || !maps || !ram) status = vcs_no_memory(error);
   vcs_pixel_values(run->cart, VCS_VALUES_INDEX, values);
   const vcs_truth_options_t options = {
-      .env = e->target.kind == VCS_TARGET_SCORE ? e->setup.env : NULL, .values = values, .channels = 1};
-  for (size_t first = 0; first < count && status == VCS_OK && !vcs_interrupted(); first += CHUNK) {
+      .env = e->target.kind == VCS_SCALAR_SCORE ? o->env : NULL, .values = values, .channels = 1};
+  vcs_steps_t steps;
+  vcs_steps_begin(&steps, &o->report, "flips", count);
+  for (size_t first = 0; first < count && status == VCS_OK; first += CHUNK) {
     const size_t some = count - first < CHUNK ? count - first : CHUNK;
     memset(maps, 0, CHUNK * pixels * sizeof *maps);
     memset(ram, 0, CHUNK * 1024 * sizeof *ram);
-    const vcs_truth_results_t results = {NULL, rows, e->target.kind == VCS_TARGET_PIXELS ? maps : NULL,
-                                         e->target.kind == VCS_TARGET_RAM ? ram : NULL};
+    const vcs_truth_results_t results = {NULL, rows, e->target.kind == VCS_SCALAR_PIXELS ? maps : NULL,
+                                         e->target.kind == VCS_SCALAR_RAM ? ram : NULL};
     status = vcs_truth(run, &options, places + first, some, &results, error);
     for (size_t i = 0; i < some && status == VCS_OK; i++) {
-      double sum = e->target.kind == VCS_TARGET_SCORE ? rows[i].score : 0;
-      for (size_t p = 0; p < pixels && e->target.kind == VCS_TARGET_PIXELS; p++) {
+      double sum = e->target.kind == VCS_SCALAR_SCORE ? rows[i].score : 0;
+      for (size_t p = 0; p < pixels && e->target.kind == VCS_SCALAR_PIXELS; p++) {
         if (e->mask[p]) sum += (double)maps[i * pixels + p];
       }
-      for (int bit = 0; bit < 8 && e->target.kind == VCS_TARGET_RAM; bit++) {
+      for (int bit = 0; bit < 8 && e->target.kind == VCS_SCALAR_RAM; bit++) {
         const double moved = (double)ram[i * 1024 + 8 * (size_t)e->target.index + (size_t)bit];
         if (e->target.bit < 0)
           sum += moved * (1 << bit);
@@ -222,27 +248,29 @@ static vcs_status_t find_truth(vcs_explanation_t *e, const vcs_run_t *run, const
       }
       truth[first + i] = (float)sum;
     }
+    if (status == VCS_OK && !vcs_steps_add(&steps, some)) status = vcs_cancelled(error);
   }
+  vcs_steps_end(&steps);
   free(rows);
   free(maps);
   free(ram);
   return status;
 }
 
-/* Slots of a walk backwards by every method. */
+/* Slots of a reverse pass by every method. */
 typedef struct {
-  float *state[VCS_CLI_METHODS], *rom[VCS_CLI_METHODS], *input[VCS_CLI_METHODS];
+  float *state[VCS_STUDY_METHODS], *rom[VCS_STUDY_METHODS], *input[VCS_STUDY_METHODS];
 } slots_t;
 
 static void free_slots(slots_t *slots) {
-  for (int i = 0; i < VCS_CLI_METHODS; i++) {
+  for (int i = 0; i < VCS_STUDY_METHODS; i++) {
     free(slots->state[i]);
     free(slots->rom[i]);
     free(slots->input[i]);
   }
 }
 
-static vcs_status_t walk(vcs_explanation_t *e, const vcs_run_t *run, int64_t window, slots_t *slots,
+static vcs_status_t walk(vcs_explanation_t *e, const vcs_explain_options_t *o, const vcs_run_t *run, slots_t *slots,
                          vcs_error_t *error) {
   const size_t state_slots = 8 * vcs_state_size(run->cart);
   float *pixels = calloc(picture_bytes(run->cart), sizeof *pixels), *end = calloc(state_slots, sizeof *end);
@@ -250,24 +278,24 @@ static vcs_status_t walk(vcs_explanation_t *e, const vcs_run_t *run, int64_t win
   float *rewards = calloc((size_t)run->frames, sizeof *rewards);
   vcs_grad_outputs_t outputs = {.pixels = by_frame, .state = end};
   vcs_status_t status = VCS_OK;
-  if (!pixels || !end || !by_frame || !rewards) status = no_memory(error);
+  if (!pixels || !end || !by_frame || !rewards) status = vcs_no_memory(error);
   if (status == VCS_OK) {
     by_frame[run->frames - 1] = pixels;
-    if (e->target.kind == VCS_TARGET_PIXELS) {
+    if (e->target.kind == VCS_SCALAR_PIXELS) {
       for (size_t i = 0; i < picture_bytes(run->cart); i++) pixels[i] = e->mask[i];
     } else {
       vcs_target_adjoint(&e->target, run->frames, pixels, end, rewards);
     }
-    if (e->target.kind == VCS_TARGET_SCORE) outputs = (vcs_grad_outputs_t){.env = e->setup.env, .rewards = rewards};
+    if (e->target.kind == VCS_SCALAR_SCORE) outputs = (vcs_grad_outputs_t){.env = o->env, .rewards = rewards};
   }
-  for (int i = 0; i < VCS_CLI_METHODS && status == VCS_OK && !vcs_interrupted(); i++) {
+  for (int i = 0; i < VCS_STUDY_METHODS && status == VCS_OK; i++) {
     vcs_grad_options_t options;
-    vcs_cli_method_options(i, window, &options);
+    vcs_study_method_options(i, (int32_t)o->window, &options);
     slots->state[i] = calloc(state_slots, sizeof(float));
     slots->rom[i] = calloc((size_t)8 * run->cart->rom_size, sizeof(float));
     slots->input[i] = calloc((size_t)VCS_INPUTS * (size_t)run->frames, sizeof(float));
     if (!slots->state[i] || !slots->rom[i] || !slots->input[i]) {
-      status = no_memory(error);
+      status = vcs_no_memory(error);
       break;
     }
     const vcs_grad_inputs_t inputs = {slots->state[i], slots->rom[i], slots->input[i]};
@@ -280,53 +308,56 @@ static vcs_status_t walk(vcs_explanation_t *e, const vcs_run_t *run, int64_t win
   return status;
 }
 
-/* `bits` flips a byte, one behind the other, from a list of places; the slots that say the same begin at `offset`
- * floats and have `bits` a byte as well. */
-static vcs_status_t gather(vcs_explanation_t *e, const vcs_run_t *run, const vcs_place_t *places,
-                           const uint32_t *indices, size_t bytes, int bits, float *const slots[VCS_CLI_METHODS],
-                           size_t offset, vcs_reasons_t *reasons, vcs_error_t *error) {
+/* Collects reasons: `places` has `bits` flips for each byte, one after the other; the derivatives of the same bits
+ * begin at slots[method][offset] and have `bits` for each byte as well. */
+static vcs_status_t gather(vcs_explanation_t *e, const vcs_explain_options_t *o, const vcs_run_t *run,
+                           const vcs_place_t *places, const uint32_t *indices, size_t bytes, int bits,
+                           float *const slots[VCS_STUDY_METHODS], size_t offset, vcs_reasons_t *reasons,
+                           vcs_error_t *error) {
   float *truth = calloc(bytes * (size_t)bits + 1, sizeof *truth);
   reasons->reasons = calloc(bytes + 1, sizeof *reasons->reasons);
   vcs_status_t status = VCS_OK;
-  if (!truth || !reasons->reasons) status = no_memory(error);
-  if (status == VCS_OK) status = find_truth(e, run, places, bytes * (size_t)bits, truth, error);
+  if (!truth || !reasons->reasons) status = vcs_no_memory(error);
+  if (status == VCS_OK) status = find_truth(e, o, run, places, bytes * (size_t)bits, truth, error);
   for (size_t i = 0; i < bytes && status == VCS_OK; i++) {
     vcs_reason_t reason = {.index = indices[i]};
-    bool is_true = false, is_said = false;
+    bool is_true = false, is_predicted = false;
     for (int bit = 0; bit < bits; bit++) {
       reason.truth[bit] = truth[i * (size_t)bits + (size_t)bit];
       is_true |= reason.truth[bit] != 0;
-      for (int method = 0; method < VCS_CLI_METHODS && slots[method]; method++) {
+      for (int method = 0; method < VCS_STUDY_METHODS && slots[method]; method++) {
         reason.derivative[method][bit] = slots[method][offset + (size_t)bits * indices[i] + (size_t)bit];
-        is_said |= reason.derivative[method][bit] != 0;
+        is_predicted |= reason.derivative[method][bit] != 0;
       }
     }
-    if (is_true || is_said) reasons->reasons[reasons->count++] = reason;
+    if (is_true || is_predicted) reasons->reasons[reasons->count++] = reason;
     reasons->true_count += is_true;
   }
   free(truth);
   return status;
 }
 
-static vcs_status_t find_ram(vcs_explanation_t *e, const slots_t *slots, vcs_error_t *error) {
+static vcs_status_t find_ram(vcs_explanation_t *e, const vcs_explain_options_t *o, const slots_t *slots,
+                             vcs_error_t *error) {
   vcs_place_t places[1024];
   uint32_t indices[128];
   for (uint32_t i = 0; i < 1024; i++) {
     indices[i / 8] = i / 8;
     places[i] = (vcs_place_t){VCS_PLACE_STATE, (uint8_t)(i % 8), 0, (uint32_t)offsetof(vcs_t, ram) + i / 8};
   }
-  return gather(e, &e->span, places, indices, 128, 8, slots->state, 8 * offsetof(vcs_t, ram), &e->ram, error);
+  return gather(e, o, &e->span, places, indices, 128, 8, slots->state, 8 * offsetof(vcs_t, ram), &e->ram, error);
 }
 
-/* Bytes that are read as data or as operands; opcodes are the slice's. */
-static vcs_status_t find_rom(vcs_explanation_t *e, const slots_t *slots, vcs_error_t *error) {
+/* Flips bytes that are read as data or as operands; opcodes are in the slice. */
+static vcs_status_t find_rom(vcs_explanation_t *e, const vcs_explain_options_t *o, const slots_t *slots,
+                             vcs_error_t *error) {
   const uint32_t size = e->span.cart->rom_size;
   vcs_place_t *places = calloc((size_t)8 * size, sizeof *places);
   uint32_t *indices = calloc(size, sizeof *indices);
   size_t bytes = 0;
   e->uses = calloc(size, sizeof *e->uses);
   vcs_status_t status = VCS_OK;
-  if (!places || !indices || !e->uses) status = no_memory(error);
+  if (!places || !indices || !e->uses) status = vcs_no_memory(error);
   if (status == VCS_OK) status = vcs_rom_uses(&e->span, e->uses, error);
   for (uint32_t i = 0; i < size && status == VCS_OK; i++) {
     if (!e->uses[i].read && e->uses[i].kind != VCS_ROM_OPERAND) continue;
@@ -334,24 +365,25 @@ static vcs_status_t find_rom(vcs_explanation_t *e, const slots_t *slots, vcs_err
       places[8 * bytes + (size_t)bit] = (vcs_place_t){VCS_PLACE_ROM, (uint8_t)bit, 0, i};
     indices[bytes++] = i;
   }
-  if (status == VCS_OK) status = gather(e, &e->span, places, indices, bytes, 8, slots->rom, 0, &e->rom, error);
+  if (status == VCS_OK) status = gather(e, o, &e->span, places, indices, bytes, 8, slots->rom, 0, &e->rom, error);
   free(places);
   free(indices);
   return status;
 }
 
-static vcs_status_t find_inputs(vcs_explanation_t *e, const slots_t *slots, vcs_error_t *error) {
-  const vcs_run_t *run = &e->setup.run;
+static vcs_status_t find_inputs(vcs_explanation_t *e, const vcs_explain_options_t *o, const slots_t *slots,
+                                vcs_error_t *error) {
+  const vcs_run_t *run = &e->run;
   const size_t count = (size_t)VCS_INPUTS * (size_t)run->frames;
   vcs_place_t *places = calloc(count, sizeof *places);
   uint32_t *indices = calloc(count, sizeof *indices);
   vcs_status_t status = VCS_OK;
-  if (!places || !indices) status = no_memory(error);
+  if (!places || !indices) status = vcs_no_memory(error);
   for (size_t i = 0; i < count && status == VCS_OK; i++) {
     places[i] = (vcs_place_t){VCS_PLACE_INPUT, 0, (uint16_t)(i / VCS_INPUTS), (uint32_t)(i % VCS_INPUTS)};
     indices[i] = (uint32_t)i;
   }
-  if (status == VCS_OK) status = gather(e, run, places, indices, count, 1, slots->input, 0, &e->inputs, error);
+  if (status == VCS_OK) status = gather(e, o, run, places, indices, count, 1, slots->input, 0, &e->inputs, error);
   free(places);
   free(indices);
   return status;
@@ -359,57 +391,25 @@ static vcs_status_t find_inputs(vcs_explanation_t *e, const slots_t *slots, vcs_
 
 /* ---- The question ------------------------------------------------------------------------------------------- */
 
-static vcs_status_t read_question(const vcs_question_t *q, vcs_explanation_t *e, vcs_error_t *error) {
-  char text[96];
-  const char *const things[] = {q->output, q->pixel, q->region, q->object, q->ram, q->score ? "score" : NULL};
-  int asked = 0;
-  for (size_t i = 0; i < sizeof things / sizeof *things; i++) {
-    if (!things[i]) continue;
-    e->what = things[i];
-    asked++;
+static vcs_status_t read_question(const vcs_explain_options_t *o, vcs_explanation_t *e, vcs_error_t *error) {
+  e->object = o->target ? -1 : o->object;
+  if (!o->target && (o->object < 0 || o->object >= VCS_OBJECT_COUNT)) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no object %d", (int)o->object);
   }
-  if (asked != 1) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
-                          "ask about one thing: --output pixel:ROW,COLUMN, --pixel X,Y, --region X,Y,W,H, --object P0, "
-                          "--ram 9C or --score");
-  }
-  if (q->object) {
-    int object = 0;
-    while (object < VCS_SHOWN_OBJECTS && strcasecmp(q->object, brief_names[object]) != 0) object++;
-    if (object == VCS_SHOWN_OBJECTS) {
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "--object takes P0, P1, M0, M1, BL or PF, not '%.20s'", q->object);
-    }
-    e->object = vcs_object_names[object];
-    return vcs_target_read("screen", &e->setup.rom, e->setup.env, &e->target, error);
-  }
-  if (q->pixel) {
-    int x, y;
-    char more;
-    if (sscanf(q->pixel, "%d,%d%c", &x, &y, &more) != 2) {
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "--pixel takes a column and a row, as 80,100, not '%.40s'",
-                            q->pixel);
-    }
-    snprintf(text, sizeof text, "pixel:%d,%d", y, x);
-  } else if (q->region) {
-    snprintf(text, sizeof text, "region:%.60s", q->region);
-  } else if (q->ram) {
-    snprintf(text, sizeof text, "ram:%.60s", q->ram + (*q->ram == '$'));
-  } else {
-    snprintf(text, sizeof text, "%.90s", q->output ? q->output : "score");
-  }
-  return vcs_target_read(text, &e->setup.rom, e->setup.env, &e->target, error);
+  snprintf(e->what, sizeof e->what, "%s", o->target ? o->target : vcs_object_name(o->object));
+  return vcs_target_parse(o->target ? o->target : "screen", e->run.cart, o->env, NULL, &e->target, error);
 }
 
-/* The pixels that are asked about: a rectangle, or all that an object lights. */
+/* Marks the pixels of the question: a rectangle, or all pixels that an object draws. */
 static void fill_mask(vcs_explanation_t *e, const vcs_run_t *last, trial_t *trial) {
-  const vcs_target_t *target = &e->target;
-  if (target->kind != VCS_TARGET_PIXELS) return;
+  const vcs_scalar_t *target = &e->target;
+  if (target->kind != VCS_SCALAR_PIXELS) return;
   for (int y = target->y; y < target->y + target->height; y++)
     memset(e->mask + VCS_WIDTH * y + target->x, 1, (size_t)target->width);
-  for (int object = 0; object < VCS_SHOWN_OBJECTS; object++) {
+  for (int object = 0; object < VCS_OBJECT_COUNT; object++) {
     vcs_frame_without(last, object, trial->m, trial->frames);
-    e->lit_by[object] = differs(trial);
-    if (!e->object || e->object != vcs_object_names[object]) continue;
+    e->drawn_by[object] = differs(trial);
+    if (e->object != object) continue;
     const uint8_t *without = vcs_picture(trial->m, trial->frames);
     for (size_t i = 0; i < picture_bytes(last->cart); i++) e->mask[i] = without[i] != e->picture[i];
   }
@@ -420,25 +420,26 @@ static void fill_mask(vcs_explanation_t *e, const vcs_run_t *last, trial_t *tria
 /* The machine and the pictures `frames` frames before the run's end. */
 static void go_to_start(const vcs_run_t *run, int32_t frames, vcs_t *m, uint8_t *pictures) {
   memcpy(m, run->start, vcs_state_size(run->cart));
-  memcpy(pictures, run->picture, (size_t)2 * VCS_FRAME_BYTES);
+  copy_frames(pictures, run->picture);
   for (int32_t i = 0; i < run->frames - frames; i++) {
     vcs_control(run->cart, m, &run->controls[i]);
     vcs_frame(run->cart, m, pictures);
   }
 }
 
-/* Registers that made the output so, and their slice: the writes, or the last instructions that wrote the byte. */
-static vcs_status_t find_instructions(vcs_explanation_t *e, const vcs_run_t *last, trial_t *trial, vcs_error_t *error) {
+/* Finds the register writes that are causes, or the last instruction that wrote the byte of RAM, and their slice. */
+static vcs_status_t find_instructions(vcs_explanation_t *e, const vcs_explain_options_t *o, const vcs_run_t *last,
+                                      trial_t *trial, vcs_error_t *error) {
   memcpy(trial->m, last->start, vcs_state_size(last->cart));
   vcs_status_t status = vcs_slice_record(last->cart, trial->m, last->controls, &e->slice, error);
-  if (status == VCS_OK && e->target.kind == VCS_TARGET_PIXELS) status = find_causes(e, last, trial, error);
+  if (status == VCS_OK && e->target.kind == VCS_SCALAR_PIXELS) status = find_causes(e, o, last, trial, error);
   if (status) return status;
   for (int i = 0; i < e->cause_count; i++) e->slice.rows[e->causes[i].row].slice = true;
-  for (int i = e->slice.count - 1; i >= 0 && e->target.kind == VCS_TARGET_RAM; i--) {
-    const vcs_touched_t *touched = &e->slice.rows[i].touched;
+  for (int i = e->slice.count - 1; i >= 0 && e->target.kind == VCS_SCALAR_RAM; i--) {
+    const vcs_accesses_t *accesses = &e->slice.rows[i].accesses;
     bool writes = false;
-    for (int j = 0; j < touched->count; j++)
-      writes |= touched->writes[j] && touched->address[j] == 0x80 + e->target.index;
+    for (int j = 0; j < accesses->count; j++)
+      writes |= accesses->writes[j] && accesses->address[j] == 0x80 + e->target.index;
     e->slice.rows[i].slice = writes;
     if (writes) break;
   }
@@ -446,75 +447,68 @@ static vcs_status_t find_instructions(vcs_explanation_t *e, const vcs_run_t *las
   return VCS_OK;
 }
 
-static vcs_status_t answer(const vcs_question_t *q, vcs_explanation_t *e, vcs_t *start, uint8_t *pictures,
+static vcs_status_t answer(const vcs_explain_options_t *o, vcs_explanation_t *e, vcs_t *start, uint8_t *frames,
                            trial_t *trial, vcs_error_t *error) {
-  const vcs_run_t *run = &e->setup.run;
-  vcs_status_t status = read_question(q, e, error);
+  const vcs_run_t *run = &e->run;
+  vcs_status_t status = read_question(o, e, error);
   if (status) return status;
-  int32_t span = e->target.kind == VCS_TARGET_SCORE || q->span > run->frames ? run->frames : (int32_t)q->span;
-  go_to_start(run, span, e->start, e->pictures);
-  e->span = (vcs_run_t){run->cart, e->start, e->pictures, run->controls + run->frames - span, span};
-  go_to_start(run, 1, start, pictures);
-  const vcs_run_t last = {run->cart, start, pictures, run->controls + run->frames - 1, 1};
+  const bool all = e->target.kind == VCS_SCALAR_SCORE || o->span > run->frames;
+  const int32_t span = all ? run->frames : (int32_t)o->span;
+  go_to_start(run, span, e->start, e->start_frames);
+  e->span = (vcs_run_t){run->cart, e->start, e->start_frames, run->controls + run->frames - span, span};
+  go_to_start(run, 1, start, frames);
+  const vcs_run_t last = {run->cart, start, frames, run->controls + run->frames - 1, 1};
   vcs_ending_t ending;
-  status = vcs_ending_make(&e->setup, NULL, &ending, error);
+  status = vcs_ending_make(run, o->env, NULL, &ending, error);
   if (status) return status;
-  float index[256];
-  for (int i = 0; i < 256; i++) index[i] = (float)i;
-  e->value = vcs_target_value(&e->target, &ending, index);
+  e->value = vcs_target_value(&e->target, &ending);
   memcpy(e->frames, ending.frames, (size_t)2 * VCS_FRAME_BYTES);
   e->picture = e->frames + (ending.picture - ending.frames);
   vcs_ending_free(&ending);
   fill_mask(e, &last, trial);
   slots_t over_span = {0}, over_run = {0};
-  status = find_instructions(e, &last, trial, error);
-  if (status == VCS_OK) status = walk(e, &e->span, q->window, &over_span, error);
-  if (status == VCS_OK) status = walk(e, run, q->window, &over_run, error);
-  if (status == VCS_OK) status = find_ram(e, &over_span, error);
-  if (status == VCS_OK) status = find_rom(e, &over_span, error);
-  if (status == VCS_OK) status = find_inputs(e, &over_run, error);
+  status = find_instructions(e, o, &last, trial, error);
+  if (status == VCS_OK) status = walk(e, o, &e->span, &over_span, error);
+  if (status == VCS_OK) status = walk(e, o, run, &over_run, error);
+  if (status == VCS_OK) status = find_ram(e, o, &over_span, error);
+  if (status == VCS_OK) status = find_rom(e, o, &over_span, error);
+  if (status == VCS_OK) status = find_inputs(e, o, &over_run, error);
   free_slots(&over_span);
   free_slots(&over_run);
   return status;
 }
 
-vcs_status_t vcs_explain(const vcs_question_t *question, vcs_explanation_t *e, vcs_error_t *error) {
-  vcs_setup_choice_t choice = question->setup;
-  vcs_setup_t setup;
-  choice.replay = true;
-  memset(e, 0, sizeof *e);
-  const vcs_status_t status = vcs_setup_open(&choice, &setup, error);
-  return status ? status : vcs_explain_setup(question, &setup, e, error);
-}
-
-vcs_status_t vcs_explain_setup(const vcs_question_t *question, const vcs_setup_t *setup, vcs_explanation_t *e,
-                               vcs_error_t *error) {
+vcs_status_t vcs_explain(const vcs_run_t *run, const vcs_explain_options_t *given, vcs_explanation_t *e,
+                         vcs_error_t *error) {
+  vcs_explain_options_t o;
   vcs_status_t status;
+  vcs_options_copy(&o, sizeof o, given);
+  if (o.span < 1) o.span = 1;
   memset(e, 0, sizeof *e);
-  e->setup = *setup;
+  e->run = *run;
   trial_t trial = {e, calloc(1, sizeof(vcs_t)), malloc((size_t)2 * VCS_FRAME_BYTES), 0};
   vcs_t *start = calloc(1, sizeof *start);
-  uint8_t *pictures = malloc((size_t)2 * VCS_FRAME_BYTES);
+  uint8_t *frames = malloc((size_t)2 * VCS_FRAME_BYTES);
   e->start = calloc(1, sizeof *e->start);
-  e->pictures = malloc((size_t)2 * VCS_FRAME_BYTES);
+  e->start_frames = malloc((size_t)2 * VCS_FRAME_BYTES);
   e->frames = malloc((size_t)2 * VCS_FRAME_BYTES);
   e->mask = calloc(VCS_FRAME_BYTES, 1);
-  if (trial.m && trial.frames && start && pictures && e->start && e->pictures && e->frames && e->mask) {
-    status = answer(question, e, start, pictures, &trial, error);
+  if (trial.m && trial.frames && start && frames && e->start && e->start_frames && e->frames && e->mask) {
+    status = answer(&o, e, start, frames, &trial, error);
   } else {
-    status = no_memory(error);
+    status = vcs_no_memory(error);
   }
   free(trial.m);
   free(trial.frames);
   free(start);
-  free(pictures);
+  free(frames);
   return status;
 }
 
 void vcs_explanation_free(vcs_explanation_t *e) {
   vcs_slice_free(&e->slice);
   free(e->start);
-  free(e->pictures);
+  free(e->start_frames);
   free(e->frames);
   free(e->mask);
   free(e->causes);
@@ -522,5 +516,5 @@ void vcs_explanation_free(vcs_explanation_t *e) {
   free(e->ram.reasons);
   free(e->rom.reasons);
   free(e->inputs.reasons);
-  vcs_setup_free(&e->setup);
+  memset(e, 0, sizeof *e);
 }

@@ -1,17 +1,17 @@
-/* explain_page.c: an explanation as one self-contained page, and as JSON (explain.h).
+/* explain_page.c: an explanation as one self-contained page, and as JSON (study.h).
  *
- * The page needs no network and no script. Pictures are inside it; tables have captions and headings; what colour says
- * is also said by a sign or a word, and the colours follow the reader's choice of light or dark.
+ * The page needs no network and no script. Pictures are inside it; tables have captions and headings; every
+ * colour has a sign or a word beside it that means the same, and colours follow the reader's light or dark mode.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/explain.h"
-#include "plot/map.h"
 #include "core/state.h"
 #include "host/picture.h"
+#include "plot/map.h"
+#include "study/internal.h"
 
 enum { LINE_CLOCKS = 228, BLANK_CLOCKS = 68, ROWS_MAX = 400, IMAGE_MAX = 1 << 26 };
 
@@ -84,7 +84,7 @@ static int strongest(const vcs_reason_t *reason) {
     if (fabsf(reason->truth[bit]) > fabsf(reason->truth[best])) best = bit;
   }
   if (reason->truth[best] != 0) return best;
-  for (int method = VCS_CLI_METHODS - 1; method >= 0; method--) {
+  for (int method = VCS_STUDY_METHODS - 1; method >= 0; method--) {
     for (int bit = 0; bit < 8; bit++) {
       if (fabsf(reason->derivative[method][bit]) > fabsf(reason->derivative[method][best])) best = bit;
     }
@@ -94,38 +94,47 @@ static int strongest(const vcs_reason_t *reason) {
 }
 
 static const char *register_name(const vcs_cause_t *cause) {
-  const vcs_symbols_t none = {0};
-  const char *name = vcs_symbol_name(&none, cause->address, true);
+  const char *name = vcs_symbol_name(NULL, cause->address, 1);
   return name ? name : "an unused address";
 }
 
 static void put_objects(const vcs_explanation_t *e, vcs_text_t *text) {
   int count = 0;
-  for (int i = 0; i < VCS_SHOWN_OBJECTS; i++) {
-    if (e->lit_by[i]) vcs_text_printf(text, "%s%s", count++ ? ", " : "", vcs_object_names[i]);
+  for (int i = 0; i < VCS_OBJECT_COUNT; i++) {
+    if (e->drawn_by[i]) vcs_text_printf(text, "%s%s", count++ ? ", " : "", vcs_object_name(i));
   }
-  if (count == 0) vcs_text_printf(text, "no object: it is background");
+  if (count == 0) vcs_text_printf(text, "no object: background");
 }
 
-void vcs_explain_summary(const vcs_explanation_t *e, vcs_text_t *text) {
-  if (e->target.kind == VCS_TARGET_PIXELS && e->target.width == 1 && e->target.height == 1) {
-    vcs_text_printf(text, "Its colour is $%02X, lit by ", (unsigned)e->value);
+static void put_summary(const vcs_explanation_t *e, vcs_text_t *text) {
+  if (e->target.kind == VCS_SCALAR_PIXELS && e->target.width == 1 && e->target.height == 1) {
+    vcs_text_printf(text, "A pixel of colour $%02X drawn by ", (unsigned)e->value);
     put_objects(e, text);
-    vcs_text_printf(text, ". ");
-  } else if (e->target.kind == VCS_TARGET_PIXELS) {
+  } else if (e->target.kind == VCS_SCALAR_PIXELS) {
     int pixels = 0;
     for (int i = 0; i < VCS_FRAME_BYTES; i++) pixels += e->mask[i];
-    vcs_text_printf(text, "%d pixels; without which they would be others: ", pixels);
+    vcs_text_printf(text, "%d pixels drawn by ", pixels);
     put_objects(e, text);
-    vcs_text_printf(text, ". ");
   } else {
-    vcs_text_printf(text, "It is %g. ", e->value);
+    vcs_text_printf(text, "The value is %g", e->value);
   }
-  vcs_text_printf(
-      text,
-      "%d writes to the TIA, %d bytes of RAM, %d bytes of ROM and %d controls in earlier frames make it so: "
-      "each of them was changed, and the machine run again.",
-      e->cause_count, e->ram.true_count, e->rom.true_count, e->inputs.true_count);
+  vcs_text_printf(text,
+                  ". It depends on %d writes to the TIA, %d bytes of RAM, %d bytes of ROM and %d controls of the last "
+                  "frames: each of them was changed and the machine run again.",
+                  e->cause_count, e->ram.true_count, e->rom.true_count, e->inputs.true_count);
+}
+
+/* Hands a text over to the caller; NULL: out of memory. */
+static char *give(vcs_text_t *text) {
+  if (!text->failed) return text->text;
+  vcs_text_free(text);
+  return NULL;
+}
+
+char *vcs_explain_summary(const vcs_explanation_t *e) {
+  vcs_text_t text = {0};
+  put_summary(e, &text);
+  return give(&text);
 }
 
 /* ---- Pictures ----------------------------------------------------------------------------------------------- */
@@ -154,26 +163,27 @@ static vcs_status_t put_picture(vcs_text_t *text, const char *path, vcs_error_t 
   return VCS_OK;
 }
 
-static vcs_status_t put_frame(const vcs_explanation_t *e, const char *path, vcs_text_t *text, vcs_error_t *error) {
-  const int height = e->setup.rom.cart->frame_height;
+static vcs_status_t put_frame(const vcs_explanation_t *e, int64_t frame, const char *path, vcs_text_t *text,
+                              vcs_error_t *error) {
+  const int height = e->run.cart->frame_height;
   vcs_text_printf(text,
                   "<figure><svg class=\"frame\" viewBox=\"0 0 320 %d\" width=\"640\" height=\"%d\" role=\"img\" "
                   "aria-label=\"The frame, with a mark at %s\"><image width=\"320\" height=\"%d\" href=\"",
                   height, 2 * height, e->what, height);
   const vcs_status_t status = put_picture(text, path, error);
   vcs_text_printf(text, "\"/>");
-  if (e->target.kind == VCS_TARGET_PIXELS && !e->object) {
+  if (e->target.kind == VCS_SCALAR_PIXELS && e->object < 0) {
     vcs_text_printf(text, "<rect class=\"mark\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>", 2 * e->target.x - 3,
                     e->target.y - 3, 2 * e->target.width + 6, e->target.height + 6);
   }
-  for (int i = 0; i < VCS_WIDTH * height && e->object; i++) {
+  for (int i = 0; i < VCS_WIDTH * height && e->object >= 0; i++) {
     if (e->mask[i]) {
       vcs_text_printf(text,
                       "<rect class=\"mark\" style=\"stroke-width:.5\" x=\"%d\" y=\"%d\" width=\"2\" height=\"1\"/>",
                       i % VCS_WIDTH * 2, i / VCS_WIDTH);
     }
   }
-  vcs_text_printf(text, "</svg><figcaption>Frame %" PRId64 ".</figcaption></figure>\n", e->setup.frame);
+  vcs_text_printf(text, "</svg><figcaption>Frame %" PRId64 ".</figcaption></figure>\n", frame);
   return status;
 }
 
@@ -192,8 +202,8 @@ static void put_headings(vcs_text_t *text, const char *const *headings) {
 
 static void put_methods(vcs_text_t *text) {
   vcs_text_printf(text, "<th scope=\"col\">truth</th>");
-  for (int i = VCS_CLI_METHODS - 1; i >= 0; i--) {
-    vcs_text_printf(text, "<th scope=\"col\">%s</th>", vcs_cli_method_name(i));
+  for (int i = VCS_STUDY_METHODS - 1; i >= 0; i--) {
+    vcs_text_printf(text, "<th scope=\"col\">%s</th>", vcs_study_method_name(i));
   }
   vcs_text_printf(text, "</tr></thead><tbody>\n");
 }
@@ -202,7 +212,7 @@ static void end_table(vcs_text_t *text) { vcs_text_printf(text, "</tbody></table
 
 static void put_derivatives(vcs_text_t *text, const vcs_reason_t *reason, int bit) {
   put_number(text, reason->truth[bit]);
-  for (int i = VCS_CLI_METHODS - 1; i >= 0; i--) put_number(text, reason->derivative[i][bit]);
+  for (int i = VCS_STUDY_METHODS - 1; i >= 0; i--) put_number(text, reason->derivative[i][bit]);
 }
 
 static void put_beam(vcs_text_t *text, int32_t clock, int32_t top) {
@@ -218,18 +228,17 @@ static void put_beam(vcs_text_t *text, int32_t clock, int32_t top) {
 static void put_causes(const vcs_explanation_t *e, vcs_text_t *text) {
   static const char *const headings[] = {"scan line", "clock", "beam at",    "instruction", "register",
                                          "value",     "bits",  "without it", NULL};
-  if (e->target.kind != VCS_TARGET_PIXELS) return;
+  if (e->target.kind != VCS_SCALAR_PIXELS) return;
   vcs_text_printf(text, "<section><h2>Register writes</h2>\n");
-  begin_table(
-      text, "Register writes",
-      "Writes to the TIA in this frame whose value, or whose happening, the output depends on, in order of time.");
+  begin_table(text, "Register writes",
+              "Writes to the TIA in this frame on which the output depends, in order of time.");
   put_headings(text, headings);
   vcs_text_printf(text, "</tr></thead><tbody>\n");
   for (int i = 0; i < e->cause_count; i++) {
     const vcs_cause_t *cause = &e->causes[i];
     const vcs_slice_row_t *row = &e->slice.rows[cause->row];
     vcs_text_printf(text, "<tr>");
-    put_beam(text, row->end_clock, e->setup.rom.cart->top_line);
+    put_beam(text, row->end_clock, e->run.cart->top_line);
     vcs_text_printf(text, "<td class=\"code\">%04X %s</td><th scope=\"row\">%s</th>", row->pc, row->text,
                     register_name(cause));
     if (cause->has_value) {
@@ -239,7 +248,7 @@ static void put_causes(const vcs_explanation_t *e, vcs_text_t *text) {
     } else {
       vcs_text_printf(text, "<td></td><td></td>");
     }
-    vcs_text_printf(text, "<td>%s</td></tr>\n", cause->needed ? "another output" : "the same");
+    vcs_text_printf(text, "<td>%s</td></tr>\n", cause->needed ? "the output changes" : "no change");
   }
   end_table(text);
   vcs_text_printf(text, "</section>\n");
@@ -252,15 +261,14 @@ static void put_slice(const vcs_explanation_t *e, vcs_text_t *text) {
   for (int i = 0; i < e->slice.count; i++) count += e->slice.rows[i].slice;
   if (count == 0) return;
   vcs_text_printf(text, "<section><h2>Instructions</h2>\n");
-  begin_table(text, "Instructions",
-              "The dynamic slice: the instructions of this frame by which those values were computed.");
+  begin_table(text, "Instructions", "The dynamic slice: the instructions of this frame that computed those values.");
   put_headings(text, headings);
   vcs_text_printf(text, "</tr></thead><tbody>\n");
   for (int i = 0; i < e->slice.count; i++) {
     const vcs_slice_row_t *row = &e->slice.rows[i];
     if (!row->slice || (count > ROWS_MAX && shown++ < count - ROWS_MAX)) continue;
     vcs_text_printf(text, "<tr>");
-    put_beam(text, row->clock, e->setup.rom.cart->top_line);
+    put_beam(text, row->clock, e->run.cart->top_line);
     vcs_text_printf(
         text, "<td class=\"code\">%04X</td><td class=\"code\">%s</td><td>%02X</td><td>%02X</td><td>%02X</td></tr>\n",
         row->pc, row->text, row->a, row->x, row->y);
@@ -301,7 +309,7 @@ static void put_ram(const vcs_explanation_t *e, vcs_text_t *text) {
   put_ram_map(e, text);
   begin_table(
       text, "Bytes of RAM",
-      "The strongest bit of each byte: the output with the bit set minus with the bit clear, and what methods say.");
+      "The strongest bit of each byte: the output with the bit set minus with the bit clear (truth), and derivatives.");
   put_headings(text, headings);
   put_methods(text);
   for (int i = 0; i < e->ram.count && i < ROWS_MAX; i++) {
@@ -320,7 +328,7 @@ static void put_ram(const vcs_explanation_t *e, vcs_text_t *text) {
 
 static vcs_status_t put_rom(const vcs_explanation_t *e, const char *map, vcs_text_t *text, vcs_error_t *error) {
   static const char *const headings[] = {"bank and address", "what it is", "value", "bits that matter", "bit", NULL};
-  const vcs_cart_t *cart = e->setup.rom.cart;
+  const vcs_cart_t *cart = e->run.cart;
   vcs_text_printf(text,
                   "<section><h2>ROM</h2>\n<figure><img alt=\"Map of the image: bytes that matter are bright\" src=\"");
   const vcs_status_t status = put_picture(text, map, error);
@@ -357,25 +365,27 @@ static bool is_held(const vcs_controls_t *controls, int input) {
   return controls->held[input / VCS_INPUT_SECOND_PLAYER] >> input % VCS_INPUT_SECOND_PLAYER & 1;
 }
 
-static void put_inputs(const vcs_explanation_t *e, vcs_text_t *text) {
+static void put_inputs(const vcs_explanation_t *e, int64_t last_frame, vcs_text_t *text) {
   static const char *const headings[] = {"frame", "control", "was", NULL};
-  const vcs_run_t *run = &e->setup.run;
+  const vcs_run_t *run = &e->run;
   vcs_text_printf(text, "<section><h2>Controls</h2>\n");
   if (e->inputs.count == 0) {
-    vcs_text_printf(text,
-                    "<p>No control of the last %d frames, held or let go for one frame, changes it.</p></section>\n",
-                    (int)run->frames);
+    vcs_text_printf(
+        text,
+        "<p>No control of the last %d frames, pressed or released for one frame, changes the output.</p></section>\n",
+        (int)run->frames);
     return;
   }
-  begin_table(text, "Controls by frame", "A control held for one frame, in order of time: with it minus without it.");
+  begin_table(text, "Controls by frame",
+              "A control held for one frame, in order of time: the output with it minus without it.");
   put_headings(text, headings);
   put_methods(text);
   for (int i = 0; i < e->inputs.count && i < ROWS_MAX; i++) {
     const vcs_reason_t *reason = &e->inputs.reasons[i];
     const int frame = (int)reason->index / VCS_INPUTS, input = (int)reason->index % VCS_INPUTS;
     vcs_text_printf(text, "<tr><th scope=\"row\">%" PRId64 "</th><td>%s</td><td>%s</td>",
-                    e->setup.frame - run->frames + frame + 1, vcs_input_name(input),
-                    is_held(&run->controls[frame], input) ? "held" : "free");
+                    last_frame - run->frames + frame + 1, vcs_input_name(input),
+                    is_held(&run->controls[frame], input) ? "held" : "released");
     put_derivatives(text, reason, 0);
     vcs_text_printf(text, "</tr>\n");
   }
@@ -392,7 +402,7 @@ static int by_offset(const void *a, const void *b) {
 
 /* frame.png, ram.png and rom.png, of the truth. */
 static vcs_status_t write_pictures(const vcs_explanation_t *e, char paths[3][VCS_PATH_SIZE], vcs_error_t *error) {
-  const vcs_cart_t *cart = e->setup.rom.cart;
+  const vcs_cart_t *cart = e->run.cart;
   float *rom = calloc((size_t)8 * cart->rom_size, sizeof *rom), ram[1024] = {0};
   uint32_t shown[VCS_MAP_PATTERNS];
   int count = 0;
@@ -414,55 +424,53 @@ static vcs_status_t write_pictures(const vcs_explanation_t *e, char paths[3][VCS
   return status;
 }
 
-static vcs_status_t put_page(const vcs_explanation_t *e, char paths[3][VCS_PATH_SIZE], vcs_text_t *text,
-                             vcs_error_t *error) {
-  char title[160];
-  snprintf(title, sizeof title, "%s %s in frame %lld of %.60s",
-           e->object                             ? "object"
-           : e->target.kind == VCS_TARGET_PIXELS ? e->target.width == 1 && e->target.height == 1 ? "pixel" : "region"
-           : e->target.kind == VCS_TARGET_RAM    ? "RAM"
-                                                 : "the",
-           e->what, (long long)e->setup.frame, e->setup.rom.name);
+static vcs_status_t put_page(const vcs_explanation_t *e, const char *name, int64_t frame, char paths[3][VCS_PATH_SIZE],
+                             vcs_text_t *text, vcs_error_t *error) {
+  char title[200];
+  snprintf(title, sizeof title, "%s in frame %lld of %.60s", e->what, (long long)frame, name);
   vcs_text_printf(text,
                   "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                   "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>");
   put_escaped(text, title);
-  vcs_text_printf(text, "</title><style>%s</style></head>\n<body><header><h1>Why is it so? ", style);
+  vcs_text_printf(text, "</title><style>%s</style></head>\n<body><header><h1>Explanation of ", style);
   put_escaped(text, title);
   vcs_text_printf(text, "</h1>\n<p>");
-  vcs_explain_summary(e, text);
+  put_summary(e, text);
   vcs_text_printf(text, "</p></header><main>\n<section><h2>The picture</h2>\n");
-  vcs_status_t status = put_frame(e, paths[0], text, error);
+  vcs_status_t status = put_frame(e, frame, paths[0], text, error);
   vcs_text_printf(text, "</section>\n");
   put_causes(e, text);
   put_slice(e, text);
   put_ram(e, text);
   if (status == VCS_OK) status = put_rom(e, paths[2], text, error);
-  put_inputs(e, text);
-  vcs_text_printf(text,
-                  "</main><footer><p class=\"quiet\">diffvcs %s. Numbers are palette indices, bytes or points. Truth: "
-                  "the bit flipped, the frames run again.</p></footer></body></html>\n",
-                  VCS_VERSION);
+  put_inputs(e, frame, text);
+  vcs_text_printf(
+      text,
+      "</main><footer><p class=\"quiet\">diffvcs %s. Numbers are palette indices, bytes or points. Truth: "
+      "the output with the bit set minus with the bit clear, by running again.</p></footer></body></html>\n",
+      VCS_VERSION);
   return status;
 }
 
-vcs_status_t vcs_explain_page(const vcs_explanation_t *e, const char *directory, vcs_error_t *error) {
+static void put_json(const vcs_explanation_t *e, const char *name, int64_t frame, vcs_text_t *text);
+
+vcs_status_t vcs_explain_page(const vcs_explanation_t *e, const char *name, int64_t frame, const char *directory,
+                              vcs_error_t *error) {
   static const char *const names[] = {"frame.png", "ram.png", "rom.png", "explain.html", "explain.json"};
   char paths[5][VCS_PATH_SIZE];
   for (int i = 0; i < 5; i++) {
     if (!vcs_path_join(paths[i], VCS_PATH_SIZE, directory, names[i])) {
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the path of --out is too long");
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the path of the output directory is too long");
     }
   }
   vcs_text_t page = {0}, json = {0};
   vcs_status_t status = write_pictures(e, paths, error);
-  if (status == VCS_OK) status = put_page(e, paths, &page, error);
+  if (status == VCS_OK) status = put_page(e, name, frame, paths, &page, error);
   if (status == VCS_OK) status = vcs_file_write_text(paths[3], &page, error);
-  vcs_explain_json(e, &json);
+  put_json(e, name, frame, &json);
   if (status == VCS_OK) status = vcs_file_write_text(paths[4], &json, error);
   vcs_text_free(&page);
   vcs_text_free(&json);
-  for (int i = 0; i < 5 && status == VCS_OK; i++) printf("wrote     %s\n", paths[i]);
   return status;
 }
 
@@ -485,8 +493,8 @@ static void json_reasons(vcs_text_t *text, const char *name, const vcs_reasons_t
     const vcs_reason_t *reason = &reasons->reasons[i];
     vcs_text_printf(text, "%s\n{\"index\":%u,\"truth\":", i ? "," : "", reason->index);
     json_numbers(text, reason->truth, bits);
-    for (int method = 0; method < VCS_CLI_METHODS; method++) {
-      vcs_text_printf(text, ",\"%s\":", vcs_cli_method_name(method));
+    for (int method = 0; method < VCS_STUDY_METHODS; method++) {
+      vcs_text_printf(text, ",\"%s\":", vcs_study_method_name(method));
       json_numbers(text, reason->derivative[method], bits);
     }
     vcs_text_printf(text, "}");
@@ -494,16 +502,16 @@ static void json_reasons(vcs_text_t *text, const char *name, const vcs_reasons_t
   vcs_text_printf(text, "]");
 }
 
-void vcs_explain_json(const vcs_explanation_t *e, vcs_text_t *text) {
+static void put_json(const vcs_explanation_t *e, const char *name, int64_t frame, vcs_text_t *text) {
   vcs_text_printf(text, "{\"game\":");
-  vcs_text_json(text, e->setup.rom.name);
-  vcs_text_printf(text, ",\"frame\":%" PRId64 ",\"what\":", e->setup.frame);
+  vcs_text_json(text, name);
+  vcs_text_printf(text, ",\"frame\":%" PRId64 ",\"what\":", frame);
   vcs_text_json(text, e->what);
   vcs_text_printf(text, ",\"value\":%.9g,\"span\":%d,\"horizon\":%d,\"inputs_per_frame\":%d,\"lit_by\":[", e->value,
-                  (int)e->span.frames, (int)e->setup.run.frames, VCS_INPUTS);
+                  (int)e->span.frames, (int)e->run.frames, VCS_INPUTS);
   int count = 0;
-  for (int i = 0; i < VCS_SHOWN_OBJECTS; i++) {
-    if (e->lit_by[i]) vcs_text_printf(text, "%s\"%s\"", count++ ? "," : "", vcs_object_names[i]);
+  for (int i = 0; i < VCS_OBJECT_COUNT; i++) {
+    if (e->drawn_by[i]) vcs_text_printf(text, "%s\"%s\"", count++ ? "," : "", vcs_object_name(i));
   }
   vcs_text_printf(text, "],\n\"writes\":[");
   for (int i = 0; i < e->cause_count; i++) {
@@ -528,4 +536,10 @@ void vcs_explain_json(const vcs_explanation_t *e, vcs_text_t *text) {
   json_reasons(text, "rom", &e->rom, 8);
   json_reasons(text, "inputs", &e->inputs, 1);
   vcs_text_printf(text, "}\n");
+}
+
+char *vcs_explain_json(const vcs_explanation_t *e, const char *name, int64_t frame) {
+  vcs_text_t text = {0};
+  put_json(e, name, frame, &text);
+  return give(&text);
 }

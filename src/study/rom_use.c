@@ -1,12 +1,10 @@
-/* rom_use.c: which instruction a byte of the image belongs to (rom_use.h), found by watching the run. */
-#include "study/rom_use.h"
-
+/* rom_use.c: what a run does with each byte of the image (study.h), found by watching every instruction. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "grad/tape.h"
-#include "host/files.h"
+#include "study/internal.h"
 
 typedef struct {
   const vcs_cart_t *cart;
@@ -44,7 +42,7 @@ static void note_instruction(watcher_t *w) {
 
 vcs_status_t vcs_rom_uses(const vcs_run_t *run, vcs_rom_use_t *uses, vcs_error_t *error) {
   watcher_t w = {run->cart, calloc(1, sizeof(vcs_t)), uses};
-  if (!w.m) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (!w.m) return vcs_no_memory(error);
   memset(uses, 0, run->cart->rom_size * sizeof *uses);
   memcpy(w.m, run->start, vcs_state_size(run->cart));
   for (int32_t f = 0; f < run->frames; f++) {

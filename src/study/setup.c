@@ -1,36 +1,28 @@
-/* setup.c: a game played up to a frame (setup.h). */
-#include "study/setup.h"
-
+/* setup.c: a game played up to a frame, and the run that is studied from there (study.h). */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "host/env.h"
 #include "host/progress.h"
-
-/* Said as a constant, so that it is plain what follows. */
-static vcs_status_t no_memory(vcs_error_t *error) {
-  vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  return VCS_NO_MEMORY;
-}
+#include "study/internal.h"
 
 /* ---- Actions ------------------------------------------------------------------------------------------------ */
 
-/* "NOOP*1050,RIGHT*40,FIRE": an action and for how many frames. */
+/* One part of "NOOP*1050,RIGHT*40,FIRE": an action and for how many frames it is held. */
 typedef struct {
   int action;
   int64_t frames;
 } stretch_t;
 
-enum { STRETCHES_MAX = 256, SCENE_FRAMES_MAX = 100000000 };
+enum { STRETCHES_MAX = 256, FRAMES_MAX = 100000000, HORIZON_MAX = 65535 };
 
-/* One stretch at *at, which moves behind it. */
+/* Reads one stretch at *at and advances *at to its end. */
 static bool read_stretch(const char **at, stretch_t *stretch) {
   char word[32];
   const size_t length = strcspn(*at, "*,");
   snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : 0), *at);
-  *stretch = (stretch_t){vcs_cli_action(word), 1};
+  *stretch = (stretch_t){vcs_action_by_name(word), 1};
   *at += length;
   if (**at == '*') {
     char *end;
@@ -38,7 +30,7 @@ static bool read_stretch(const char **at, stretch_t *stretch) {
     stretch->frames = strtoll(*at, &end, 10);
     *at = end;
   }
-  return stretch->action >= 0 && stretch->frames <= SCENE_FRAMES_MAX && (!**at || **at == ',');
+  return stretch->action >= 0 && stretch->frames <= FRAMES_MAX && (!**at || **at == ',');
 }
 
 /* Returns how many stretches there are, or -1. */
@@ -47,12 +39,12 @@ static int read_actions(const char *text, stretch_t stretches[STRETCHES_MAX], vc
   for (const char *at = text;; at++) {
     const char *from = at;
     if (count == STRETCHES_MAX) {
-      vcs_error_fill(error, VCS_BAD_ARGUMENT, "--actions: at most %d stretches", STRETCHES_MAX);
+      vcs_error_fill(error, VCS_BAD_ARGUMENT, "actions: at most %d stretches", STRETCHES_MAX);
       return -1;
     }
     if (!read_stretch(&at, &stretches[count++])) {
       vcs_error_fill(error, VCS_BAD_ARGUMENT,
-                     "--actions: '%.40s' is not an action and how often, as in NOOP*60,RIGHT*4,FIRE", from);
+                     "actions: '%.40s' is not an action and how often, as in NOOP*60,RIGHT*4,FIRE", from);
       return -1;
     }
     if (!*at) return count;
@@ -69,7 +61,7 @@ static int action_at(const stretch_t *stretches, int count, int64_t frame) {
 
 /* ---- The setup ---------------------------------------------------------------------------------------------- */
 
-/* Who presses what. */
+/* Where the actions come from. */
 typedef struct {
   stretch_t stretches[STRETCHES_MAX];
   int count; /* of them; 0: the stream decides */
@@ -83,31 +75,32 @@ static int next_action(script_t *script) {
   return script->count ? action_at(script->stretches, script->count, frame) : drawn;
 }
 
-static vcs_status_t play(const vcs_setup_choice_t *choice, vcs_setup_t *setup, script_t *script, vcs_error_t *error) {
-  script->count = choice->actions ? read_actions(choice->actions, script->stretches, error) : 0;
+static vcs_status_t play(const vcs_setup_options_t *options, vcs_setup_t *setup, script_t *script, vcs_error_t *error) {
+  script->count = options->actions ? read_actions(options->actions, script->stretches, error) : 0;
   if (script->count < 0) return VCS_BAD_ARGUMENT;
-  setup->frame = choice->frame;
-  if (choice->frame < 0) {
+  setup->frame = options->frame;
+  if (options->frame < 0) {
     setup->frame = 0;
     for (int i = 0; i < script->count; i++) setup->frame += script->stretches[i].frames;
   }
-  if (choice->replay && setup->frame < choice->horizon) {
+  if (options->replay && setup->frame < options->horizon) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "frame %lld has fewer than %lld frames before it: choose a later one",
-                          (long long)setup->frame, (long long)choice->horizon);
+                          (long long)setup->frame, (long long)options->horizon);
   }
-  vcs_stream_start(&script->stream, (uint64_t)choice->seed);
-  const int64_t frames = setup->frame - (choice->replay ? choice->horizon : 0);
+  vcs_stream_start(&script->stream, (uint64_t)options->seed);
+  const int64_t frames = setup->frame - (options->replay ? options->horizon : 0);
   while (script->frame < frames && !vcs_interrupted()) vcs_env_act_on(setup->env, next_action(script), VCS_NOOP);
-  return VCS_OK;
+  return script->frame < frames ? vcs_cancelled(error) : VCS_OK;
 }
 
-/* What was held: the environment goes on once, telling where it turned the paddles to, and is put back. */
+/* Finds the controls that were held: runs the environment over the frames once, notes where it turned the paddles to,
+ * and restores it. */
 static vcs_status_t replay(vcs_setup_t *setup, script_t *script, int32_t frames, vcs_error_t *error) {
   vcs_env_t *env = setup->env;
   const size_t size = vcs_env_state_size(env);
   void *state = malloc(size);
-  if (!state) return no_memory(error);
+  if (!state) return vcs_no_memory(error);
   vcs_env_state_copy(env, state);
   for (int32_t i = 0; i < frames; i++) {
     const int action = next_action(script);
@@ -121,40 +114,37 @@ static vcs_status_t replay(vcs_setup_t *setup, script_t *script, int32_t frames,
   return status;
 }
 
-/* Nobody does anything, and paddles stay where they are; or what was done is done again. */
-static vcs_status_t plan_run(vcs_setup_t *setup, script_t *script, const vcs_setup_choice_t *choice,
+/* In the run no control is held and paddles stay where they are; or the played controls are held again. */
+static vcs_status_t plan_run(vcs_setup_t *setup, script_t *script, const vcs_setup_options_t *options,
                              vcs_error_t *error) {
-  const int32_t frames = (int32_t)choice->horizon;
+  const int32_t frames = (int32_t)options->horizon;
   setup->controls = calloc((size_t)frames, sizeof *setup->controls);
   vcs_controls_t *idle = calloc((size_t)frames, sizeof *idle);
   vcs_status_t status = VCS_OK;
-  if (!setup->controls || !idle) status = no_memory(error);
-  if (status == VCS_OK && choice->replay) status = replay(setup, script, frames, error);
-  if (status == VCS_OK) vcs_run_idle(setup->env, frames, choice->replay ? idle : setup->controls, &setup->run);
+  if (!setup->controls || !idle) status = vcs_no_memory(error);
+  if (status == VCS_OK && options->replay) status = replay(setup, script, frames, error);
+  if (status == VCS_OK) vcs_run_idle(setup->env, frames, options->replay ? idle : setup->controls, &setup->run);
   setup->run.controls = setup->controls;
   free(idle);
   return status;
 }
 
-int vcs_setup_complete(vcs_setup_choice_t *choice, const char *command) {
-  if (choice->actions && choice->seed) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--seed and --actions both say what to press: give one of them");
-  }
-  if (!choice->actions && choice->frame < 0) choice->frame = 300;
-  return VCS_ARGS_GO;
-}
-
-vcs_status_t vcs_setup_open(const vcs_setup_choice_t *choice, vcs_setup_t *setup, vcs_error_t *error) {
+vcs_status_t vcs_setup_create(const vcs_cart_t *cart, const vcs_setup_options_t *given, vcs_setup_t *setup,
+                              vcs_error_t *error) {
+  vcs_setup_options_t options;
   script_t script = {.frame = 0};
-  *setup = (vcs_setup_t){0};
-  vcs_status_t status = vcs_rom_open(choice->rom, &choice->choice, &setup->rom, error);
-  if (status) return status;
-  status = vcs_env_create(setup->rom.cart, &setup->env, error);
+  vcs_options_copy(&options, sizeof options, given);
+  if (!options.horizon) options.horizon = 1;
+  *setup = (vcs_setup_t){.cart = cart};
+  if (options.horizon < 0 || options.horizon > HORIZON_MAX) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the horizon must be 1 to %d frames", HORIZON_MAX);
+  }
+  vcs_status_t status = vcs_env_create(cart, &setup->env, error);
   if (status == VCS_OK) {
     vcs_env_reset(setup->env); /* as records begin, so that frames have the numbers of their rows */
-    status = play(choice, setup, &script, error);
+    status = play(&options, setup, &script, error);
   }
-  if (status == VCS_OK) status = plan_run(setup, &script, choice, error);
+  if (status == VCS_OK) status = plan_run(setup, &script, &options, error);
   if (status) vcs_setup_free(setup);
   return status;
 }
@@ -162,50 +152,5 @@ vcs_status_t vcs_setup_open(const vcs_setup_choice_t *choice, vcs_setup_t *setup
 void vcs_setup_free(vcs_setup_t *setup) {
   vcs_env_free(setup->env);
   free(setup->controls);
-  vcs_rom_free(&setup->rom);
   *setup = (vcs_setup_t){0};
-}
-
-/* ---- Inputs ------------------------------------------------------------------------------------------------- */
-
-static const char *const inputs[VCS_INPUTS] = {"up",    "down",  "left",   "right", "fire",  "up2",
-                                               "down2", "left2", "right2", "fire2", "reset", "select"};
-
-const char *vcs_input_name(int input) { return inputs[input]; }
-
-int vcs_input_by_name(const char *name) {
-  for (int i = 0; i < VCS_INPUTS; i++) {
-    if (strcasecmp(name, inputs[i]) == 0) return i;
-  }
-  return -1;
-}
-
-void vcs_input_names(char *text, size_t size) {
-  size_t length = 0;
-  for (int i = 0; i < VCS_INPUTS && length < size; i++) {
-    length += (size_t)snprintf(text + length, size - length, "%s%s", i ? ", " : "", inputs[i]);
-  }
-}
-
-/* ---- Methods ------------------------------------------------------------------------------------------------ */
-
-static const struct {
-  const char *name;
-  vcs_method_t method;
-} methods[VCS_CLI_METHODS] = {
-    {"naive", VCS_METHOD_NAIVE}, {"ste", VCS_METHOD_STE}, {"bit", VCS_METHOD_BIT}, {"bit+fork", VCS_METHOD_BIT}};
-
-const char *vcs_cli_method_name(int method) { return methods[method].name; }
-
-int vcs_cli_method_by_name(const char *name, size_t length) {
-  for (int i = 0; i < VCS_CLI_METHODS; i++) {
-    if (strlen(methods[i].name) == length && strncasecmp(methods[i].name, name, length) == 0) return i;
-  }
-  return -1;
-}
-
-void vcs_cli_method_options(int method, int64_t window, vcs_grad_options_t *options) {
-  vcs_grad_defaults(options);
-  options->method = methods[method].method;
-  options->fork_window = method == VCS_CLI_BIT_FORK ? (int32_t)window : 0;
 }

@@ -1,13 +1,11 @@
-/* slice.c: which instructions a result was computed by (slice.h). */
-#include "study/slice.h"
-
+/* slice.c: which instructions of a frame a result was computed by (study.h). */
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/expression.h"
 #include "core/cpu_ops.h"
 #include "core/state.h"
 #include "host/files.h"
+#include "study/expression.h"
 
 /* What operations read and write: registers A, X, Y and S, flags N, V, D, Z and C, and M, the memory they touch. */
 static const struct {
@@ -77,7 +75,7 @@ vcs_status_t vcs_slice_record(const vcs_cart_t *cart, vcs_t *m, const vcs_contro
     row->x = m->x;
     row->y = m->y;
     row->clock = vcs_moment_clock(m);
-    row->touched = vcs_about_to_touch(cart, m);
+    row->accesses = vcs_next_accesses(cart, m);
     vcs_disassemble_named(&none, cart, m, m->pc, row->text, sizeof row->text);
     vcs_step(cart, m, NULL, &step);
     row->end_clock = row->clock + 3 * (int32_t)vcs_opcode(row->opcode).cycles;
@@ -103,21 +101,21 @@ static bool writes_needed(const vcs_slice_row_t *row, int operation, const neede
   for (const char *at = operations[operation].writes; *at; at++) {
     if (*at != 'M' && needed->named[(int)*at]) return true;
   }
-  for (int i = 0; i < row->touched.count; i++) {
-    if (row->touched.writes[i] && needed->memory[row->touched.address[i]]) return true;
+  for (int i = 0; i < row->accesses.count; i++) {
+    if (row->accesses.writes[i] && needed->memory[row->accesses.address[i]]) return true;
   }
   return false;
 }
 
 static void satisfy(const vcs_slice_row_t *row, int operation, needed_t *needed) {
   for (const char *at = operations[operation].writes; *at; at++) needed->named[(int)*at] = false;
-  for (int i = 0; i < row->touched.count; i++) {
-    if (row->touched.writes[i]) needed->memory[row->touched.address[i]] = false;
+  for (int i = 0; i < row->accesses.count; i++) {
+    if (row->accesses.writes[i]) needed->memory[row->accesses.address[i]] = false;
   }
   for (const char *at = operations[operation].reads; *at; at++) needed->named[(int)*at] = true;
   for (const char *at = index_of(row->opcode); *at; at++) needed->named[(int)*at] = true;
-  for (int i = 0; i < row->touched.count; i++) {
-    if (!row->touched.writes[i]) needed->memory[row->touched.address[i]] = true;
+  for (int i = 0; i < row->accesses.count; i++) {
+    if (!row->accesses.writes[i]) needed->memory[row->accesses.address[i]] = true;
   }
 }
 

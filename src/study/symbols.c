@@ -1,4 +1,8 @@
-/* symbols.c: names of addresses (symbols.h). */
+/* symbols.c: names of addresses, and disassembly with names (study.h).
+ *
+ * Names are those of the chips' registers, and a program's own from the symbol file that DASM writes (-s). The TIA has
+ * different registers for reading and writing at the same addresses, so a name depends on the access.
+ */
 #include "study/symbols.h"
 
 #include <ctype.h>
@@ -30,7 +34,7 @@ enum {
   RIOT = sizeof riot / sizeof *riot
 };
 
-uint16_t vcs_address_plain(uint16_t address, bool writing) {
+uint16_t vcs_address_plain(uint16_t address, int writing) {
   if (address & 0x1000) return address | 0xF000;
   if (!(address & 0x80)) return address & (writing ? 0x3F : 0x0F);
   return address & 0x200 ? 0x280 | (address & 0x1F) : 0x80 | (address & 0x7F);
@@ -68,7 +72,7 @@ vcs_status_t vcs_symbols_read(vcs_symbols_t *symbols, const char *path, vcs_erro
   const vcs_status_t status = vcs_file_read(path, SYMBOL_FILE_MAX, &data, &size, error);
   if (status) return status;
   size_t lines = 1, before = symbols->count;
-  for (size_t i = 0; i < size; i++) lines += data[i] == '\n';
+  for (size_t i = 0; i < size; i++) lines += data[i] == '\n' || data[i] == '\r'; /* where strtok_r splits */
   vcs_symbol_t *grown = realloc(symbols->symbols, (before + lines) * sizeof *grown);
   if (grown) {
     symbols->symbols = grown;
@@ -89,12 +93,12 @@ void vcs_symbols_free(vcs_symbols_t *symbols) {
   *symbols = (vcs_symbols_t){0};
 }
 
-const char *vcs_symbol_name(const vcs_symbols_t *symbols, uint16_t address, bool writing) {
+const char *vcs_symbol_name(const vcs_symbols_t *symbols, uint16_t address, int writing) {
   const uint16_t plain = vcs_address_plain(address, writing);
   /* The chips' own names first below $80: a program calls them what everybody does, and constants have small values. */
   const char *chip = chip_name(plain, writing);
   if (chip) return chip;
-  for (size_t i = 0; i < symbols->count && plain >= 0x80; i++) {
+  for (size_t i = 0; symbols && i < symbols->count && plain >= 0x80; i++) {
     if (vcs_address_plain(symbols->symbols[i].address, writing) == plain && symbols->symbols[i].address >= 0x80) {
       return symbols->symbols[i].name;
     }
@@ -103,7 +107,7 @@ const char *vcs_symbol_name(const vcs_symbols_t *symbols, uint16_t address, bool
 }
 
 int32_t vcs_symbol_address(const vcs_symbols_t *symbols, const char *name, size_t length) {
-  for (size_t i = 0; i < symbols->count; i++) {
+  for (size_t i = 0; symbols && i < symbols->count; i++) {
     if (is_name(symbols->symbols[i].name, name, length)) return symbols->symbols[i].address;
   }
   for (int i = 0; i < TIA_WRITES; i++) {
@@ -137,4 +141,17 @@ int vcs_disassemble_named(const vcs_symbols_t *symbols, const vcs_cart_t *cart, 
   else
     snprintf(text, size, "%s", plain);
   return length;
+}
+
+void vcs_disassemble_list(const vcs_cart_t *cart, const vcs_t *m, const vcs_symbols_t *symbols, uint16_t address,
+                          vcs_disassembly_t *rows, int32_t count) {
+  for (int32_t i = 0; i < count; i++) {
+    vcs_disassembly_t *row = &rows[i];
+    const char *label = address & 0x1000 ? vcs_symbol_name(symbols, address, 0) : NULL;
+    *row = (vcs_disassembly_t){.address = address};
+    row->length = (uint8_t)vcs_disassemble_named(symbols, cart, m, address, row->text, sizeof row->text);
+    for (int j = 0; j < row->length && j < 3; j++) row->bytes[j] = vcs_peek(cart, m, (uint16_t)(address + j));
+    if (label) snprintf(row->label, sizeof row->label, "%s", label);
+    address = (uint16_t)(address + row->length);
+  }
 }

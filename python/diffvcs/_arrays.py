@@ -1,0 +1,68 @@
+"""What callers give as arrays: converted where nothing is lost, refused in words otherwise.
+
+_bind.py takes an array only if C can use it as it is. Here lists, other dtypes, strided and read-only arrays become such
+ones. A number is never changed on the way: 2**32 + 1 does not become 1, nor 0.7 become 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._bind import BadArgument
+
+
+def _given(values: Any, name: str) -> np.ndarray:
+    try:
+        array = np.asarray(values)
+    except ValueError as problem:  # rows of different lengths
+        raise BadArgument(f"{name} is no array of numbers: {problem}") from None
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be numbers, not {array.dtype}")
+    return array
+
+
+def integers(values: Any, name: str, dtype: Any = np.int32) -> np.ndarray:
+    """Whole numbers, aligned and contiguous."""
+    if values.__class__ is np.ndarray and values.dtype == dtype and values.flags.carray:
+        return values
+    array = _given(values, name)
+    if array.dtype == dtype:
+        return np.require(array, requirements="CA")
+    with np.errstate(invalid="ignore"):
+        found = array.astype(dtype, order="C")
+    if np.count_nonzero(found != array):
+        limits = np.iinfo(dtype)
+        raise BadArgument(f"{name} must be whole numbers from {limits.min} to {limits.max}")
+    return found
+
+
+def floats(values: Any, name: str, dtype: Any = np.float32, finite: bool = True) -> np.ndarray:
+    """Numbers, aligned and contiguous; the caller's own array where it is so."""
+    array = _given(values, name)
+    with np.errstate(over="ignore"):
+        found = np.require(array, dtype, "CA")
+    if finite and not np.isfinite(found).all():
+        raise BadArgument(f"{name} must be finite numbers")
+    return found
+
+
+def records(values: Any, name: str, dtype: np.dtype, made_by: str) -> np.ndarray:
+    """A flat array of structs of the library."""
+    if not isinstance(values, np.ndarray) or values.dtype != dtype:
+        raise TypeError(f"{name} must be an array as {made_by} makes it, not {type(values).__name__}")
+    return np.require(values.reshape(-1), requirements="CA")
+
+
+def state_bytes(values: Any, name: str = "state") -> np.ndarray:
+    """A saved state."""
+    if isinstance(values, (bytes, bytearray, memoryview)):
+        return np.frombuffer(values, np.uint8)
+    if not isinstance(values, np.ndarray) or values.dtype != np.uint8 or values.ndim != 1:
+        raise TypeError(f"{name} must be the bytes that save() gave, not {_kind(values)}")
+    return np.ascontiguousarray(values)
+
+
+def _kind(values: Any) -> str:
+    return f"{values.dtype} of shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__

@@ -1,0 +1,791 @@
+"""How a line of C becomes a Python function that cannot touch memory it should not.
+
+_c.py has the lines. A prototype names its arguments, and states behind each array how many elements C reads or writes:
+
+    void vcs_env_screen_rgb(const vcs_env_t *env, uint8_t *rgb[3 * env.pixels])
+    vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions@batch[batch.batch_size],
+                                const float *strengths?@batch[batch.batch_size], ...)
+
+A length is a Python expression of the call's other arguments; `?` allows None (NULL), `@batch` means the memory of the
+batch's device. A struct is declared in the same way, with lengths that may name its own fields and arguments of the call
+it is passed to. From a line, `Binding` writes and compiles a Python function that
+
+- takes arrays, bytes, structs and handles, and never an address: there is no function that gives one out;
+- checks dtype, C-contiguity, writability and number of elements of every array against what C will touch;
+- checks whole numbers against the range of their C type, and that other numbers are finite;
+- holds references to everything C looks at until it returns;
+- holds the lock of every handle (an environment, a batch), so that threads take turns;
+- raises the library's message where C returns a status, and gives results as arrays that keep their owner alive.
+
+A `Handle` owns what C has allocated. It is freed when neither the handle nor an array that looks into it is left;
+`close` makes every later call fail with a message.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import re
+import threading
+import weakref
+from collections.abc import Callable
+from operator import index
+from typing import Any
+
+import numpy as np
+
+BAD_ARGUMENT = 1
+HOST = 0  # the number of the device whose memory NumPy's arrays are in
+
+NUMBERS: dict[str, Any] = {
+    "int": ctypes.c_int, "float": ctypes.c_float, "double": ctypes.c_double, "size_t": ctypes.c_size_t,
+    "uint8_t": ctypes.c_uint8, "uint16_t": ctypes.c_uint16, "uint32_t": ctypes.c_uint32, "uint64_t": ctypes.c_uint64,
+    "int16_t": ctypes.c_int16, "int32_t": ctypes.c_int32, "int64_t": ctypes.c_int64,
+}  # fmt: skip
+FRACTIONS = ("float", "double")
+BYTES = ("void", "char", "vcs_t")  # memory of which C says no more
+
+
+class VCSError(RuntimeError):
+    """What a call of the library refused; the message says what was wrong and what to do."""
+
+
+class BadArgument(VCSError, ValueError):
+    """A value outside its range."""
+
+
+class Closed(VCSError):
+    """Something was used that had been closed."""
+
+
+# ---- what C owns -----------------------------------------------------------------------------------------------------
+
+
+class _Owner:
+    """Frees an object of the library when nothing holds it any more. `needs` is what must outlive the object."""
+
+    def __init__(self, free: Callable[[int], None], pointer: int, needs: object):
+        self._free, self._pointer, self.needs = free, pointer, needs
+
+    def __del__(self):
+        self._free(self._pointer)
+
+
+_handles: weakref.WeakSet[Handle] = weakref.WeakSet()
+
+
+class Handle:
+    """An object of the library. Its subclasses, in _c.py, say what it is called and what lengths depend on."""
+
+    what = "object"
+    free = ""
+    constant = False  # C never changes it: threads need not take turns
+
+    def __init__(self, binding: Binding, pointer: int, needs: tuple[Any, ...]):
+        self.owner: _Owner | None = _Owner(binding.raw(self.free), pointer, _owners(needs))
+        self.pointer = ctypes.c_void_p(pointer)
+        self.lock = threading.RLock()
+        self.why = ""
+        _handles.add(self)
+
+    def close(self, why: str = "was closed") -> None:
+        """Every later call fails. The memory stays until no array looks into it."""
+        with self.lock:
+            self.pointer, self.owner, self.why = ctypes.c_void_p(), None, why
+
+    @property
+    def is_closed(self) -> bool:
+        return not self.pointer
+
+
+def _owners(needs: tuple[Any, ...]) -> list[_Owner | None]:
+    """What keeps the memory behind handles, and lists of handles, even if these are closed."""
+    return [h.owner for some in needs for h in (some if isinstance(some, (list, tuple)) else [some])]
+
+
+def _closed(handle: Handle) -> Any:
+    raise Closed(f"this {handle.what} {handle.why}; make a new one")
+
+
+def _after_fork() -> None:
+    """In a child process there is only the thread that forked. What another thread was using is in an unknown state."""
+    for handle in list(_handles):
+        idle = handle.lock.acquire(blocking=False)
+        handle.lock = threading.RLock()
+        if not idle:
+            handle.close("was in use by another thread when the process forked")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+class Memory:
+    """Memory of a device, given by the library or borrowed through DLPack; `needs` is what must outlive it."""
+
+    def __init__(self, pointer: int | None, nbytes: int, device: int, needs: object):
+        self.pointer, self.nbytes, self.device, self.needs = ctypes.c_void_p(pointer), nbytes, device, needs
+
+
+# ---- arrays ----------------------------------------------------------------------------------------------------------
+
+_char, _byref = ctypes.c_char, ctypes.byref
+_NOTHING = ctypes.create_string_buffer(1)  # where arrays of no elements are
+
+
+def _same_numbers(found: np.dtype, wanted: np.dtype) -> bool:
+    return found == wanted or (wanted == np.uint8 and found == np.bool_)
+
+
+def pin(value: Any, name: str, dtype: np.dtype, count: int, writes: bool) -> Any:
+    """What C gets for an array of the host: it points to exactly `count` elements, and holds the array."""
+    if type(value) is np.ndarray and value.dtype == dtype and value.size == count and count and value.flags.carray:
+        return _byref(_char.from_buffer(value))  # which also keeps the memory from being resized
+    return _pin_slowly(value, name, dtype, count, writes)
+
+
+def _pin_slowly(value: Any, name: str, dtype: np.dtype, count: int, writes: bool) -> Any:
+    if isinstance(value, bytes) and dtype == np.uint8 and not writes:
+        if len(value) != count:
+            raise BadArgument(f"{name} has {len(value)} bytes, and {count} are expected")
+        return value
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{name} must be a NumPy array of {dtype}, not {type(value).__name__}")
+    value = np.asarray(value)  # a subclass may say about itself what it likes
+    if not _same_numbers(value.dtype, dtype):
+        raise TypeError(f"{name} must be an array of {dtype}, not of {value.dtype}")
+    if value.size != count:
+        raise BadArgument(f"{name} has {value.size} elements (shape {value.shape}), and {count} are expected")
+    if not value.flags.c_contiguous:
+        raise TypeError(f"{name} must be contiguous in memory, row by row: numpy.ascontiguousarray makes it so")
+    if not value.flags.aligned:
+        raise TypeError(f"{name} must be aligned in memory: a copy of it is")
+    if writes and not value.flags.writeable:
+        raise TypeError(f"{name} must be writable: results go there")
+    if not count:
+        return _NOTHING
+    pointer = ctypes.c_void_p(value.ctypes.data)
+    pointer.holds = value  # type: ignore[attr-defined]
+    return pointer
+
+
+def pin_machine(value: Any, name: str, dtype: np.dtype, count: int, writes: bool) -> Any:
+    """The same for the bytes of a machine, which C reads as a struct: they begin where numbers of 8 bytes may."""
+    pinned = pin(value, name, dtype, count, writes)
+    if isinstance(value, np.ndarray) and value.ctypes.data % 8:
+        if writes:
+            raise TypeError(f"{name} must begin at a multiple of 8 bytes: a copy of it does")
+        return pin(value.copy(), name, dtype, count, writes)
+    return pinned
+
+
+def pin_there(value: Any, name: str, dtype: np.dtype, count: int, writes: bool, device: int) -> Any:
+    """The same in the memory of a device."""
+    if device == HOST:
+        return pin(value, name, dtype, count, writes)
+    memory = getattr(value, "memory", None)
+    if not isinstance(memory, Memory) or memory.device != device:
+        raise TypeError(
+            f"{name} must be an array in the memory of the environments' device, not {type(value).__name__}"
+        )
+    if not _same_numbers(value.dtype, dtype):
+        raise TypeError(f"{name} must be an array of {dtype}, not of {value.dtype}")
+    if value.size != count or memory.nbytes < count * dtype.itemsize:
+        raise BadArgument(f"{name} has {value.size} elements, and {count} are expected")
+    return memory.pointer
+
+
+def pin_anywhere(value: Any, name: str, dtype: np.dtype, count: int, writes: bool) -> Any:
+    """The same on the host or on any device."""
+    memory = getattr(value, "memory", None)
+    if not isinstance(memory, Memory):
+        return pin(value, name, dtype, count, writes)
+    if memory.nbytes < count * dtype.itemsize:
+        raise BadArgument(f"{name} has {memory.nbytes} bytes, and {count * dtype.itemsize} are expected")
+    return memory.pointer
+
+
+def _pin_handles(handles: Any, name: str, kind: type[Handle], count: int) -> Any:
+    """An array of pointers to objects of the library."""
+    handles = list(handles)
+    if len(handles) != count or not all(type(h) is kind for h in handles):
+        raise TypeError(f"{name} must be {count} of {kind.__name__}")
+    pointers = (ctypes.c_void_p * max(count, 1))(*[(h.pointer or _closed(h)).value for h in handles])
+    pointers.holds = handles
+    return pointers
+
+
+def view(pointer: int, count: int, dtype: np.dtype, writable: bool, owner: object) -> np.ndarray:
+    """Memory of the library as an array, which keeps its owner alive."""
+    memory = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(pointer)
+    memory.owner = owner  # type: ignore[attr-defined]
+    return np.frombuffer(memory if writable else memoryview(memory).toreadonly(), dtype)
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def limits(kind: Any) -> tuple[int, int]:
+    """The least and the greatest whole number of a C type."""
+    bits = 8 * ctypes.sizeof(kind)
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if kind(-1).value < 0 else (0, (1 << bits) - 1)
+
+
+def whole(value: Any, name: str, low: int, high: int) -> int:
+    """A whole number in a range, or an error that names it."""
+    try:
+        number = index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number, not {value!r}") from None
+    if not low <= number <= high:
+        raise BadArgument(f"{name} is {number}, but goes from {low} to {high}")
+    return number
+
+
+def fraction(value: Any, name: str, kind: Any) -> float:
+    """A finite number that its C type can hold, or an error that names it."""
+    try:
+        number = math.nan if isinstance(value, (str, bytes, bytearray)) else float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, not {value!r}") from None
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(kind(number).value):
+        raise BadArgument(f"{name} is {value!r}; it must be a finite number")
+    return number
+
+
+def _text(value: Any, name: str) -> bytes:
+    found = os.fsencode(value) if isinstance(value, (str, os.PathLike)) else value
+    if not isinstance(found, bytes):
+        raise TypeError(f"{name} must be text, not {value!r}")
+    if b"\0" in found:
+        raise BadArgument(f"{name} has a zero byte in it: {value!r}")
+    return found
+
+
+# ---- declarations ----------------------------------------------------------------------------------------------------
+
+
+class _Item:
+    """An argument of a function, a field of a struct, or a function's result: `const float *name?@batch[length]`."""
+
+    def __init__(self, text: str):
+        found = re.match(r"\s*(const\s+)?(\w+)\s*((?:\*\s*(?:const\s*)?)*)(\w+)(\?)?(?:@(\w+))?\s*", text)
+        if not found:
+            raise SyntaxError(f"not a declaration: {text!r}")
+        const, self.type, stars, self.name, optional, self.where = found.groups()
+        self.const, self.stars, self.optional = bool(const), stars.count("*"), bool(optional)
+        self.pointer = stars.replace(" ", "")
+        self.lengths = _brackets(text[found.end() :])
+
+    def c(self) -> str:
+        """The type alone, as C has it."""
+        return f"{'const ' if self.const else ''}{self.type} {self.pointer}"
+
+    @property
+    def dtype(self) -> np.dtype:
+        return dtype_of(self.type)
+
+
+def _brackets(text: str) -> list[str]:
+    """ "[a][b[0]]" is "a" and "b[0]"."""
+    found, depth, start = [], 0, 0
+    for i, letter in enumerate(text):
+        if letter == "[":
+            start, depth = (i + 1 if depth == 0 else start), depth + 1
+        elif letter == "]":
+            depth -= 1
+            if depth == 0:
+                found.append(text[start:i])
+        elif depth == 0 and not letter.isspace():
+            raise SyntaxError(f"not a length: {text!r}")
+    return found
+
+
+def _split(text: str, at: str) -> list[str]:
+    """Splits where no bracket is open."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "[(") - (letter in "])")
+        if letter == at and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _names(expression: str) -> set[str]:
+    """The variables of an expression: not attributes, not numbers."""
+    return set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", expression))
+
+
+def dtype_of(kind: str) -> np.dtype:
+    """The NumPy type of the elements of a C array."""
+    if kind in BYTES:
+        return np.dtype(np.uint8)
+    return np.dtype(STRUCTS[kind] if kind in STRUCTS else NUMBERS[kind])
+
+
+# ---- structs ---------------------------------------------------------------------------------------------------------
+
+STRUCTS: dict[str, type[Struct]] = {}
+CONSTANTS: dict[str, int] = {}  # that lengths may name
+
+
+class Struct(ctypes.Structure):
+    """A struct of the headers. Arrays and handles that its fields point to are checked when they are set, held, and
+    compared with what a call will touch when it is passed to one."""
+
+    _setters: dict[str, Callable[[Struct, Any], None]] = {}
+    _has_checks = False
+    _requires: tuple[str, ...] = ()  # arguments of a call that the lengths depend on
+
+    def __init__(self, **values: Any):
+        super().__init__()
+        self.__dict__.update(held={}, counts={}, checked_for=None)
+        for name, value in values.items():
+            setattr(self, name, value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setter = self._setters.get(name)
+        if setter is None:
+            raise AttributeError(f"{type(self).__name__} has no field {name!r} that can be set")
+        setter(self, value)
+        self.__dict__["checked_for"] = None
+
+    def check(self, *arguments: Any) -> None:
+        """Compares every array with what C will touch; written by `struct`."""
+
+    @classmethod
+    def copy_of(cls, pointer: int, owner: object) -> Struct:
+        """A struct of the library's; `owner` is what its strings live in."""
+        found = cls.from_buffer_copy(cls.from_address(pointer))
+        found.__dict__.update(held={"": owner}, counts={}, checked_for=None)
+        return found
+
+
+def _number_setter(field: str, kind: Any, is_fraction: bool) -> Callable:
+    descriptor: Any = None
+    low, high = (0, 0) if is_fraction else limits(kind)
+
+    def put(struct: Struct, value: Any) -> None:
+        nonlocal descriptor
+        descriptor = descriptor or getattr(type(struct), field)
+        number = fraction(value, field, kind) if is_fraction else whole(value, field, low, high)
+        descriptor.__set__(struct, number)
+
+    return put
+
+
+def _pointer_setter(item: _Item, handles: dict[str, type[Handle]]) -> Callable:
+    """Sets a field that points to something."""
+
+    def put(struct: Struct, value: Any) -> None:
+        raw = getattr(type(struct), "_" + item.name)
+        struct.held.pop(item.name, None)
+        struct.counts[item.name] = None
+        raw.__set__(struct, None)
+        if value is None:
+            return
+        if item.type in handles:
+            if type(value) is not handles[item.type]:
+                raise TypeError(f"{item.name} must be a {handles[item.type].__name__}, not {type(value).__name__}")
+            held, pointer = value, (value.pointer or _closed(value)).value
+        elif not item.lengths:  # another struct
+            if type(value) is not STRUCTS.get(item.type):
+                raise TypeError(f"{item.name} must be a {item.type}, not {type(value).__name__}")
+            held, pointer = value, ctypes.addressof(value)
+        elif item.where and isinstance(getattr(value, "memory", None), Memory):
+            held, pointer = (
+                value,
+                pin_there(value, item.name, item.dtype, value.size, not item.const, value.memory.device).value,
+            )
+            struct.counts[item.name] = value.size
+        else:
+            value = np.asarray(value) if isinstance(value, np.ndarray) else value
+            size = getattr(value, "size", -1)
+            how = pin_machine if item.type == "vcs_t" else pin
+            held = (value, how(value, item.name, item.dtype, size, not item.const))
+            pointer = ctypes.cast(held[1], ctypes.c_void_p).value
+            struct.counts[item.name] = size
+        struct.held[item.name] = held
+        raw.__set__(struct, pointer)
+
+    return put
+
+
+def _text_setter(field: str) -> Callable:
+    def put(struct: Struct, value: Any) -> None:
+        getattr(type(struct), "_" + field).__set__(struct, None if value is None else _text(value, field))
+
+    return put
+
+
+def _text_property(field: str) -> property:
+    def get(struct: Struct) -> str | None:
+        found = getattr(struct, "_" + field)
+        return None if found is None else found.decode("utf-8", "replace")
+
+    return property(get)
+
+
+def _held_property(name: str) -> property:
+    def get(struct: Struct) -> Any:
+        held = struct.held.get(name)
+        return held[0] if isinstance(held, tuple) else held
+
+    return property(get)
+
+
+def _rows_check(struct: Struct, name: str, rows: int, each: int) -> None:
+    """An array of pointers, one to each row of an array: made here, when the number of rows is known."""
+    array, _ = struct.held[name]
+    table = (ctypes.c_void_p * max(rows, 1))()
+    start = array.ctypes.data
+    for i in range(rows):
+        table[i] = start + i * each * array.itemsize
+    struct.held[name] = (array, table)
+    getattr(type(struct), "_" + name).__set__(struct, ctypes.addressof(table))
+
+
+def _mismatch(name: str, found: int, wanted: int) -> None:
+    raise BadArgument(f"{name} has {found} elements, and {wanted} are expected")
+
+
+def _misplaced(name: str) -> None:
+    raise TypeError(f"{name} must be in the memory of the environments' device")
+
+
+def _device_of(held: Any) -> int:
+    return HOST if isinstance(held, tuple) else held.memory.device
+
+
+def struct(name: str, text: str, handles: dict[str, type[Handle]], enums: tuple[str, ...] = ()) -> type[Struct]:
+    """Declares a struct: `type field, field[count]; const float *array[length]; ...`."""
+    rows: list[tuple[str, Any]] = []
+    setters: dict[str, Callable] = {}
+    members: dict[str, Any] = {"_setters": setters}
+    checks: list[str] = []
+    required: list[str] = []
+    items: list[_Item] = []
+    for line in _split(text, ";"):
+        first, *others = _split(line, ",")
+        kind = first[: re.match(r"\s*(?:const\s+)?\w+", first).end()]  # type: ignore[union-attr]
+        items += [_Item(first)] + [_Item(f"{kind} {other}") for other in others]
+    own = {item.name for item in items}
+
+    def expression(length: str) -> str:
+        for used in sorted(_names(length) - own - set(CONSTANTS)):
+            if used not in required:
+                required.append(used)
+        return re.sub(r"(?<![\w.])([A-Za-z_]\w*)", lambda m: f"self.{m[1]}" if m[1] in own else m[1], length)
+
+    for item in items:
+        if item.type == "char" and item.pointer:
+            rows.append(("_" + item.name, ctypes.c_char_p))
+            setters[item.name] = _text_setter(item.name)
+            members[item.name] = _text_property(item.name)
+        elif item.pointer:
+            rows.append(("_" + item.name, ctypes.c_void_p))
+            setters[item.name] = _pointer_setter(item, handles)
+            members[item.name] = _held_property(item.name)
+            if not item.optional:
+                checks.append(f"if {item.name!r} not in held: missing({name!r}, {item.name!r})")
+            if item.type in handles:
+                checks.append(f"if {item.name!r} in held: held[{item.name!r}].pointer or closed(held[{item.name!r}])")
+            elif item.type in STRUCTS and not item.lengths:
+                checks.append(f"if {item.name!r} in held: held[{item.name!r}].check()")
+            elif item.lengths:
+                count = " * ".join(f"({expression(length)})" for length in item.lengths)
+                checks.append(f"if {item.name!r} in held and counts[{item.name!r}] != {count}: "
+                              f"mismatch({item.name!r}, counts[{item.name!r}], {count})")  # fmt: skip
+                if item.where:
+                    checks.append(f"if {item.name!r} in held and device_of(held[{item.name!r}]) != {item.where}.device: "
+                                  f"misplaced({item.name!r})")  # fmt: skip
+            if len(item.lengths) == 2:
+                checks.append(f"if {item.name!r} in held: rows_check(self, {item.name!r}, "
+                              f"{expression(item.lengths[0])}, {expression(item.lengths[1])})")  # fmt: skip
+        elif item.type in STRUCTS:
+            if STRUCTS[item.type]._requires:
+                raise SyntaxError(f"{name}: lengths of {item.type} depend on a call")
+            rows.append((item.name, STRUCTS[item.type]))
+            setters[item.name] = _nested_setter(item.name, STRUCTS[item.type])
+            checks.append(f"if {item.name!r} in held: held[{item.name!r}].check()")
+        else:
+            kind = ctypes.c_char if item.type == "char" else ctypes.c_int if item.type in enums else NUMBERS[item.type]
+            count = eval(item.lengths[0], dict(CONSTANTS)) if item.lengths else 0
+            rows.append((item.name, kind * count if count else kind))
+            if not count:
+                setters[item.name] = _number_setter(item.name, kind, item.type in FRACTIONS)
+    source = f"def check(self{''.join(', ' + r for r in required)}):\n    held, counts = self.held, self.counts\n"
+    source += "".join(f"    {check}\n" for check in checks)
+    space = {
+        **CONSTANTS, "mismatch": _mismatch, "misplaced": _misplaced, "device_of": _device_of, "closed": _closed,
+        "rows_check": _rows_check, "missing": _missing,
+    }  # fmt: skip
+    exec(compile(source, f"<{name}>", "exec"), space)
+    members.update(check=space["check"], _requires=tuple(required), _has_checks=bool(checks), _fields_=rows)
+    STRUCTS[name] = type(name, (Struct,), members)
+    return STRUCTS[name]
+
+
+def _missing(name: str, field: str) -> None:
+    raise TypeError(f"{name} needs {field}")
+
+
+def _nested_setter(field: str, kind: type[Struct]) -> Callable:
+    def put(struct: Struct, value: Any) -> None:
+        if type(value) is not kind:
+            raise TypeError(f"{field} must be a {kind.__name__}, not {type(value).__name__}")
+        getattr(type(struct), field).__set__(struct, value)
+        struct.held[field] = value
+
+    return put
+
+
+# ---- functions -------------------------------------------------------------------------------------------------------
+
+
+class _Message(threading.local):
+    """Where C writes what went wrong, for each thread."""
+
+    def __init__(self):
+        self.buffer = ctypes.create_string_buffer(256)
+
+
+_message = _Message()
+_kept_for_ever: dict[int, Handle] = {}
+
+
+class Binding:
+    """The functions of a library, by name, made from their prototypes."""
+
+    def __init__(self, path: str, prototypes: list[str], handles: dict[str, type[Handle]], enums: tuple[str, ...]):
+        self.__library = ctypes.CDLL(path)
+        self._handles, self._enums = handles, enums
+        self._parts: dict[str, Any] = {}
+        for line in prototypes:
+            name, function = self._function(line)
+            setattr(self, name, function)
+
+    def raw(self, name: str) -> Any:
+        """A function of the library by itself, unchecked: for handles, which free with it, and for XLA."""
+        function = getattr(self.__library, name)
+        if name.endswith("_free"):
+            function.restype, function.argtypes = None, [ctypes.c_void_p]
+        return function
+
+    def allocate(self, device: int, nbytes: int) -> Memory:
+        """Memory of a device, freed with the last thing that holds it."""
+        make, free, found = self.__library.vcs_device_allocate, self.__library.vcs_device_free, ctypes.c_void_p()
+        make.argtypes = [ctypes.c_int32, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p]
+        free.restype, free.argtypes = None, [ctypes.c_int32, ctypes.c_void_p]
+        status = make(device, max(nbytes, 1), ctypes.byref(found), _message.buffer)
+        if status:
+            _fail(status, _message.buffer)
+        assert found.value
+        return Memory(found.value, nbytes, device, _Owner(lambda pointer: free(device, pointer), found.value, None))
+
+    def tensor(self, memory: Memory, shape: tuple[int, ...], kind: int, bits: int) -> int:
+        """A DLManagedTensor of this memory, for device.py, which keeps the memory for whoever takes it."""
+        make = self.__library.vcs_device_dlpack
+        make.restype = ctypes.c_void_p
+        make.argtypes = [
+            ctypes.c_int32,
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.c_int32,
+        ]
+        sizes = (ctypes.c_int64 * max(len(shape), 1))(*shape)
+        found = make(memory.device, memory.pointer, len(shape), sizes, kind, bits)
+        if not found:
+            raise MemoryError("out of memory, or more than 8 dimensions")
+        return found
+
+    def for_ever(self, handle: Handle) -> int:
+        """The number by which XLA's compiled programs know a cartridge: it is never freed from now on."""
+        if not handle.constant:
+            raise TypeError("only what does not change can be part of a compiled program")
+        pointer = (handle.pointer or _closed(handle)).value
+        _kept_for_ever[pointer] = handle
+        return pointer
+
+    def _function(self, line: str) -> tuple[str, Callable]:
+        head, arguments = line[: _opening(line)], line[_opening(line) + 1 : line.rindex(")")]
+        result = _Item(head)
+        items = [_Item(a) for a in _split(arguments, ",") if a != "void"]
+        name, raw = result.name, getattr(self.__library, result.name)
+        space: dict[str, Any] = {
+            **CONSTANTS, "raw": raw, "pin": pin, "pin_machine": pin_machine, "pin_there": pin_there, "pin_anywhere": pin_anywhere,
+            "whole": whole, "fraction": fraction, "closed": _closed, "byref": ctypes.byref, "ndarray": np.ndarray,
+            "from_buffer": ctypes.c_char.from_buffer, "text": _text, "wrong": _wrong, "fail": _fail,
+            "view": view, "message": _message, "pin_handles": _pin_handles, "made": self._made, "owners": _owners,
+        }  # fmt: skip
+        raw.restype, raw.argtypes = self._result_type(result), [self._argument_type(i) for i in items]
+        given = [i for i in items if i.type != "vcs_error_t" and i.stars < 2 or i.lengths]
+        locks, kept = [], []
+        parts: list[tuple[_Item, list[str], list[str], str]] = []  # of each argument: checks, preparation, what C gets
+        for i, item in enumerate(items):
+            checks: list[str] = []
+            lines: list[str] = []
+            at, n = f"p{i}", item.name
+            none = f"None if {n} is None else " if item.optional else ""
+            if item.type == "vcs_error_t":
+                at = "message.buffer"
+            elif item.type in self._handles and item.stars == 1:
+                space[f"H{i}"] = self._handles[item.type]
+                checks.append(f"if {n}.__class__ is not H{i}: wrong({name!r}, {n!r}, H{i}.__name__, {n})")
+                if not self._handles[item.type].constant:
+                    locks.append(f"{n}.lock")
+                kept.append(n)
+                at = f"{n}.pointer or closed({n})"
+            elif item.type in self._handles and item.lengths:
+                space[f"H{i}"] = self._handles[item.type]
+                lines.append(f"{at} = pin_handles({n}, {n!r}, H{i}, {item.lengths[0]})")
+                kept.append(n)
+            elif item.type in self._handles:
+                space[f"H{i}"], space["c_void_p"] = self._handles[item.type], ctypes.c_void_p
+                lines.append(f"{at} = c_void_p()")
+                at = f"byref({at})"
+            elif item.type in STRUCTS and not item.lengths:
+                space[f"S{i}"], needed = STRUCTS[item.type], STRUCTS[item.type]._requires
+                unknown = set(needed) - {other.name for other in items}
+                if unknown:
+                    raise SyntaxError(f"{name}: {item.type} needs an argument {', '.join(unknown)}")
+                check = f"{n}.check({', '.join(needed)})"
+                if len(needed) == 1 and any(o.name == needed[0] and o.type in self._handles for o in items):
+                    # what handles say does not change: a struct that is passed again is not looked at again
+                    check = f"if {n}.checked_for is not {needed[0]}: {check}; {n}.__dict__['checked_for'] = {needed[0]}"
+                checks.append(f"if {n}.__class__ is not S{i}: wrong({name!r}, {n!r}, {item.type!r}, {n})")
+                if STRUCTS[item.type]._has_checks:
+                    lines.append(check)
+                at = f"byref({n})"
+            elif item.lengths:
+                space[f"D{i}"], length = item.dtype, item.lengths[0]
+                how, more, here = "pin", "", ""
+                if item.where == "any":
+                    how = "pin_anywhere"
+                elif item.where:
+                    how, more, here = "pin_there", f", {item.where}.device", f"{item.where}.device == {HOST} and "
+                elif item.type == "vcs_t":
+                    how = "pin_machine"
+                pinned = f"{how}({n}, {n!r}, D{i}, {length}, {not item.const}{more})"
+                if how in ("pin", "pin_there"):  # the usual case without a call, which a step would notice
+                    pinned = (f"byref(from_buffer({n})) if {here}{n}.__class__ is ndarray and {n}.dtype is D{i} and "
+                              f"{n}.size == {length} and {n}.size and {n}.flags.carray else {pinned}")  # fmt: skip
+                lines.append(f"{at} = {none}{pinned}")
+            elif item.type == "char":
+                lines.append(f"{at} = {none}text({n}, {n!r})")
+            elif item.pointer:  # something of a device driver's, which only the caller knows
+                lines.append(f"{at} = whole({n}, {n!r}, 0, {2**64 - 1})")
+            elif item.type in FRACTIONS:
+                space[f"T{i}"], most = NUMBERS[item.type], float(np.finfo(NUMBERS[item.type]).max)
+                quick = f"{n} if {n}.__class__ is float and {-most!r} <= {n} <= {most!r}"
+                lines.append(f"{at} = {quick} else fraction({n}, {n!r}, T{i})")
+            else:
+                low, high = limits(ctypes.c_int if item.type in self._enums else NUMBERS[item.type])
+                quick = f"{n} if {n}.__class__ is int and {low} <= {n} <= {high}"
+                lines.append(f"{at} = {quick} else whole({n}, {n!r}, {low}, {high})")
+            parts.append((item, checks, lines, at))
+        call = self._result_lines(result, items, f"raw({', '.join(at for *_, at in parts)})", kept, space)
+        source = "".join(f"    {check}\n" for _, checks, *_ in parts for check in checks)
+        if locks:
+            source += f"    with {', '.join(locks)}:\n"
+        inside = [line for _, _, lines, _ in parts for line in lines] + call
+        source += "".join(f"    {'    ' if locks else ''}{line}\n" for line in inside)
+        source = f"def {name}({', '.join(i.name for i in given)}):\n{source}"
+        exec(compile(source, f"<{name}>", "exec"), space)
+        function = space[name]
+        function.__doc__ = declaration(line)
+        self._parts[name] = given, parts, space
+        return name, function
+
+    def bound(self, name: str, **fixed: Any) -> Callable:
+        """A function with some arguments fixed: handles, structs and numbers, which are checked here, once. For steps,
+        which notice every check. The caller holds the locks of the handles. The function has no result."""
+        given, parts, space = self._parts[name]
+        before, inside, passed = [], [], []
+        for i, (item, checks, lines, at) in enumerate(parts):
+            if item.name in fixed:
+                before += checks + lines
+                if at.startswith("byref"):
+                    before.append(f"q{i} = {at}")
+                    at = f"q{i}"
+            else:
+                length = item.lengths[0] if item.lengths else ""
+                if length and _names(length) <= {*fixed, *CONSTANTS}:  # known from now on
+                    before.append(f"n{i} = {length}")
+                    lines = [line.replace(length, f"n{i}") for line in lines]
+                inside += checks + lines
+            passed.append(at)
+        rest = ", ".join(item.name for item in given if item.name not in fixed)
+        source = f"def make({', '.join(fixed)}):\n" + "".join(f"    {line}\n" for line in before)
+        source += f"    def {name}({rest}):\n" + "".join(f"        {line}\n" for line in inside)
+        source += f"        raw({', '.join(passed)})\n    return {name}\n"
+        local = dict(space)
+        exec(compile(source, f"<{name}>", "exec"), local)
+        return local["make"](**fixed)
+
+    def _result_lines(self, result: _Item, items: list[_Item], call: str, kept: list[str], space: dict) -> list[str]:
+        needs = f"({', '.join(kept)},)" if kept else "()"
+        owner = f"owners({needs})"
+        if result.type == "vcs_status_t" and items and items[-1].type == "vcs_error_t":
+            lines = [f"status = {call}", "if status: fail(status, message.buffer)"]
+            for i, item in enumerate(items):
+                if item.type in self._handles and item.stars == 2 and not item.lengths:
+                    lines.append(f"return made(H{i}, p{i}.value, {needs})")
+            return lines
+        if not result.pointer:
+            return [call if result.type == "void" else f"return {call}"]
+        if result.type == "char":
+            return [f"found = {call}", "return None if found is None else found.decode('utf-8', 'replace')"]
+        if result.lengths:
+            space["D"] = result.dtype
+            return [f"found = {call}", f"return view(found, {result.lengths[0]}, D, {not result.const}, {owner})"]
+        if result.type in STRUCTS:
+            space["S"] = STRUCTS[result.type]
+            return [f"found = {call}", f"return None if not found else S.copy_of(found, {owner})"]
+        return [f"return {call}"]
+
+    def _made(self, kind: type[Handle], pointer: int | None, needs: tuple[Any, ...]) -> Handle:
+        assert pointer
+        return kind(self, pointer, needs)
+
+    def _result_type(self, item: _Item) -> Any:
+        if item.pointer:
+            return ctypes.c_char_p if item.type == "char" else ctypes.c_void_p
+        return None if item.type == "void" else ctypes.c_int if item.type in self._enums else NUMBERS[item.type]
+
+    def _argument_type(self, item: _Item) -> Any:
+        if item.pointer:
+            return ctypes.c_char_p if item.type == "char" and not item.lengths else ctypes.c_void_p
+        return ctypes.c_int if item.type in self._enums else NUMBERS[item.type]
+
+
+def _opening(line: str) -> int:
+    """Where the list of arguments begins: the first parenthesis outside brackets."""
+    depth = 0
+    for i, letter in enumerate(line):
+        depth += (letter == "[") - (letter == "]")
+        if letter == "(" and depth == 0:
+            return i
+    raise SyntaxError(f"not a prototype: {line!r}")
+
+
+def declaration(line: str) -> str:
+    """A prototype as C has it, without names and lengths."""
+    head, arguments = line[: _opening(line)], line[_opening(line) + 1 : line.rindex(")")]
+    result = _Item(head)
+    return f"{result.c()}{result.name}({', '.join(_Item(a).c() for a in _split(arguments, ',')) or 'void'})"
+
+
+def _wrong(function: str, name: str, wanted: str, found: Any) -> None:
+    raise TypeError(f"{function}: {name} must be a {wanted}, not {type(found).__name__}")
+
+
+def _fail(status: int, message: Any) -> None:
+    raise (BadArgument if status == BAD_ARGUMENT else VCSError)(message.value.decode("utf-8", "replace"))

@@ -1,0 +1,246 @@
+/* study.c: the studies of diffvcs/study.h for Python (study.h). */
+#include "study.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/state.h"
+#include "host/files.h"
+
+/* ---- Texts -------------------------------------------------------------------------------------------------- */
+
+struct vcs_answer {
+  char *text;
+  size_t size;
+};
+
+size_t vcs_answer_size(const vcs_answer_t *answer) { return answer->size; }
+
+void vcs_answer_text(const vcs_answer_t *answer, char *text) { memcpy(text, answer->text, answer->size); }
+
+void vcs_answer_free(vcs_answer_t *answer) {
+  if (answer) vcs_text_release(answer->text);
+  free(answer);
+}
+
+/* Takes a text over; NULL: out of memory. */
+static vcs_status_t make_answer(char *text, vcs_answer_t **answer, vcs_error_t *error) {
+  *answer = text ? malloc(sizeof **answer) : NULL;
+  if (!*answer) {
+    vcs_text_release(text);
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  **answer = (vcs_answer_t){text, strlen(text)};
+  return VCS_OK;
+}
+
+/* ---- Questions about a run ---------------------------------------------------------------------------------- */
+
+vcs_status_t vcs_call_explain(const vcs_run_t *run, const vcs_explain_call_t *call, vcs_answer_t **answer,
+                              vcs_error_t *error) {
+  const vcs_explain_options_t options = {
+      .target = call->target, .object = call->object, .span = call->span, .window = call->window, .env = call->env};
+  const char *name = call->name ? call->name : "";
+  vcs_explanation_t *explanation = calloc(1, sizeof *explanation);
+  *answer = NULL;
+  if (!explanation) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  vcs_status_t status = vcs_explain(run, &options, explanation, error);
+  if (status == VCS_OK && call->directory) {
+    status = vcs_explain_page(explanation, name, call->frame, call->directory, error);
+  }
+  if (status == VCS_OK) status = make_answer(vcs_explain_json(explanation, name, call->frame), answer, error);
+  vcs_explanation_free(explanation);
+  free(explanation);
+  return status;
+}
+
+vcs_status_t vcs_call_slice(const vcs_run_t *run, const int32_t *marks, size_t count, vcs_slice_row_t *rows,
+                            int32_t *row_count, uint8_t *sources, vcs_error_t *error) {
+  const vcs_run_t before = {run->cart, run->start, run->picture, run->controls, run->frames - 1};
+  vcs_ending_t ending = {0};
+  vcs_slice_t *slice = calloc(1, sizeof *slice);
+  vcs_t *m = calloc(1, sizeof *m);
+  vcs_status_t status = VCS_OK;
+  if (!slice || !m) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (status == VCS_OK && before.frames) status = vcs_ending_make(&before, NULL, NULL, &ending, error);
+  if (status == VCS_OK) {
+    memcpy(m, before.frames ? ending.machine : run->start, vcs_state_size(run->cart));
+    status = vcs_slice_record(run->cart, m, &run->controls[run->frames - 1], slice, error);
+  }
+  for (size_t i = 0; i < count && status == VCS_OK; i++) {
+    if (marks[i] < 0 || marks[i] >= slice->count) {
+      status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "instruction %d: the last frame has 0 to %d", (int)marks[i],
+                              (int)slice->count - 1);
+    } else {
+      slice->rows[marks[i]].slice = 1;
+    }
+  }
+  if (status == VCS_OK) {
+    vcs_slice_close(slice);
+    memcpy(rows, slice->rows, (size_t)slice->count * sizeof *rows);
+    memcpy(sources, slice->read, sizeof slice->read);
+    *row_count = slice->count;
+  }
+  if (slice) vcs_slice_free(slice);
+  vcs_ending_free(&ending);
+  free(slice);
+  free(m);
+  return status;
+}
+
+vcs_status_t vcs_call_attribute(const vcs_run_t *run, const vcs_attribute_call_t *call,
+                                const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs, double *value,
+                                vcs_grad_report_t *report, vcs_error_t *error) {
+  const vcs_attribution_options_t attribution = {
+      .env = call->env, .grad = options, .wrt = VCS_WRT_RAM | VCS_WRT_ROM | VCS_WRT_INPUT};
+  vcs_scalar_t target;
+  vcs_attribution_t found = {0};
+  vcs_status_t status = vcs_target_parse(call->target, run->cart, call->env, options->scale, &target, error);
+  if (status == VCS_OK) status = vcs_attribute(run, &target, &attribution, &found, error);
+  if (status == VCS_OK) {
+    *value = found.value;
+    *report = found.report;
+    const size_t state = 8 * vcs_state_size(run->cart), rom = (size_t)8 * run->cart->rom_size;
+    for (size_t i = 0; inputs->state && i < state; i++) inputs->state[i] += found.state[i];
+    for (size_t i = 0; inputs->rom && i < rom; i++) inputs->rom[i] += found.rom[i];
+    for (int i = 0; inputs->input && i < VCS_INPUTS * run->frames; i++) inputs->input[i] += found.input[i];
+  }
+  vcs_attribution_free(&found);
+  return status;
+}
+
+vcs_status_t vcs_call_joystick(const vcs_run_t *run, const vcs_joystick_call_t *call, float *maps, double *inverse,
+                               vcs_error_t *error) {
+  const vcs_joystick_options_t options = {
+      .press = call->press, .held = call->held, .top = call->top, .bottom = call->bottom, .window = call->window};
+  vcs_joystick_t found;
+  const vcs_status_t status = vcs_joystick(run, &options, &found, error);
+  if (status == VCS_OK) {
+    const size_t count = (size_t)VCS_JOYSTICK_ANSWERS * VCS_JOYSTICK_CONTROLS * (size_t)found.frames * found.pixels;
+    memcpy(maps, found.maps, count * sizeof *maps);
+    memcpy(inverse, found.inverse, sizeof found.inverse);
+  }
+  vcs_joystick_free(&found);
+  return status;
+}
+
+/* ---- Searches ------------------------------------------------------------------------------------------------ */
+
+vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, uint8_t *image, uint8_t *before,
+                           uint8_t *after, int32_t *counts, vcs_error_t *error) {
+  const vcs_edit_options_t options = {.x = call->x,
+                                      .y = call->y,
+                                      .width = call->width,
+                                      .height = call->height,
+                                      .drawing = call->drawing,
+                                      .exact = call->exact,
+                                      .method = call->method,
+                                      .window = call->window,
+                                      .steps = call->steps};
+  vcs_edit_t found;
+  const vcs_status_t status = vcs_edit(run, &options, &found, error);
+  if (status == VCS_OK) {
+    const size_t pixels = (size_t)VCS_WIDTH * (size_t)run->cart->frame_height;
+    memcpy(image, found.image, found.image_size);
+    memcpy(before, found.before, pixels);
+    memcpy(after, found.after, pixels);
+    const int32_t numbers[4] = {found.wrong_before, found.wrong_after, found.walks, found.runs};
+    memcpy(counts, numbers, sizeof numbers);
+  }
+  vcs_edit_free(&found);
+  return status;
+}
+
+vcs_status_t vcs_call_steer(const vcs_run_t *run, const vcs_steer_call_t *call, double *values, int64_t *frames,
+                            uint8_t *held, int32_t *scored, vcs_error_t *error) {
+  const vcs_steer_options_t options = {.goal = call->goal,
+                                       .env = call->env,
+                                       .searches = call->searches,
+                                       .search_count = call->search_count,
+                                       .seeds = call->seeds,
+                                       .budget = call->budget,
+                                       .window = call->window,
+                                       .threads = call->threads};
+  if (call->search_count < 1 || call->seeds < 1) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there must be a search and a seed");
+  }
+  for (int32_t i = 0; i < call->search_count; i++) {
+    if (!vcs_steer_name(call->searches[i])) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no such search");
+  }
+  const size_t count = (size_t)call->search_count * (size_t)call->seeds;
+  vcs_steer_t *results = calloc(count, sizeof *results);
+  if (!results) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  int is_score = 0;
+  const vcs_status_t status = vcs_steer(run, &options, results, &is_score, error);
+  for (size_t i = 0; i < count && status == VCS_OK; i++) {
+    values[i] = results[i].value;
+    frames[i] = results[i].frames;
+    memcpy(held + i * (size_t)run->frames, results[i].held, (size_t)run->frames);
+  }
+  *scored = is_score;
+  vcs_steer_free(results, count);
+  free(results);
+  return status;
+}
+
+/* ---- Records and histories ----------------------------------------------------------------------------------- */
+
+vcs_status_t vcs_call_record(const vcs_cart_t *cart, const vcs_record_call_t *call, vcs_answer_t **answer,
+                             vcs_error_t *error) {
+  const vcs_record_options_t options = {.cpu = call->cpu,
+                                        .seed = call->seed,
+                                        .frames = call->frames,
+                                        .dense = call->dense,
+                                        .stride = call->stride,
+                                        .instructions = call->instructions};
+  char *text;
+  *answer = NULL;
+  const vcs_status_t status = vcs_record(cart, &options, &text, error);
+  if (status == VCS_OK) return make_answer(text, answer, error);
+  vcs_text_release(text);
+  return status;
+}
+
+vcs_status_t vcs_call_verify(const vcs_cart_t *cart, const char *record, uint64_t seed, vcs_record_check_t *check,
+                             vcs_error_t *error) {
+  return vcs_verify(cart, record, seed, NULL, check, error);
+}
+
+vcs_status_t vcs_call_history(const vcs_cart_t *cart, const vcs_run_t *run, int64_t first, int32_t interval,
+                              int32_t room, vcs_history_t **history, vcs_error_t *error) {
+  *history = NULL;
+  if (run->cart != cart) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the run has another cartridge");
+  vcs_t *m = calloc(1, sizeof *m);
+  uint8_t *frames = calloc(2, VCS_FRAME_BYTES);
+  vcs_status_t status = m && frames ? vcs_history_create(cart, first, interval, room, history, error)
+                                    : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (status == VCS_OK) {
+    memcpy(m, run->start, vcs_state_size(cart));
+    if (run->picture) memcpy(frames, run->picture, (size_t)2 * VCS_FRAME_BYTES);
+  }
+  for (int32_t f = 0; f < run->frames && status == VCS_OK; f++) {
+    status = vcs_history_add(*history, m, frames, &run->controls[f], error);
+    vcs_control(cart, m, &run->controls[f]);
+    vcs_frame(cart, m, frames);
+  }
+  if (status && *history) {
+    vcs_history_free(*history);
+    *history = NULL;
+  }
+  free(m);
+  free(frames);
+  return status;
+}
+
+/* ---- What grad.h has ------------------------------------------------------------------------------------------ */
+
+vcs_status_t vcs_call_truth_pairs(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places,
+                                  size_t place_count, const size_t *pairs, size_t count,
+                                  const vcs_truth_results_t *results, vcs_error_t *error) {
+  return vcs_truth_pairs(run, options, places, place_count, (const size_t(*)[2])pairs, count, results, error);
+}
+
+vcs_status_t vcs_call_workspace(vcs_grad_workspace_t **workspace, vcs_error_t *error) {
+  *workspace = vcs_grad_workspace_create();
+  return *workspace ? VCS_OK : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+}

@@ -1,0 +1,100 @@
+/* study.h: the studies of diffvcs/study.h for Python, which passes arrays of its own and never an address.
+ *
+ * Each call runs the study of the same name and copies its results into the caller's arrays. Texts, whose length is not
+ * known before, come as a vcs_answer_t.
+ */
+#ifndef DIFFVCS_PYTHON_STUDY_H
+#define DIFFVCS_PYTHON_STUDY_H
+
+#include "diffvcs/study.h"
+
+/* A text of the library. */
+typedef struct vcs_answer vcs_answer_t;
+VCS_API size_t vcs_answer_size(const vcs_answer_t *answer);
+VCS_API void vcs_answer_text(const vcs_answer_t *answer, char *text); /* vcs_answer_size bytes, without a zero */
+VCS_API void vcs_answer_free(vcs_answer_t *answer);
+
+/* Explains; the answer is explain.json. `directory` (may be NULL) gets the page. */
+typedef struct {
+  const vcs_env_t *env; /* needed for the score */
+  const char *target;   /* or NULL, with an object */
+  int32_t object;
+  int64_t span, window;
+  const char *name; /* of the game */
+  int64_t frame;    /* number of the run's last frame */
+  const char *directory;
+} vcs_explain_call_t;
+VCS_API vcs_status_t vcs_call_explain(const vcs_run_t *run, const vcs_explain_call_t *call, vcs_answer_t **answer,
+                                      vcs_error_t *error);
+
+/* Records and slices the last frame of a run: rows[VCS_FRAME_INSTRUCTIONS], of which row_count[0] are written, those of
+ * `marks` and what they were computed from in the slice; sources[65536] is vcs_slice_t's `read`. */
+VCS_API vcs_status_t vcs_call_slice(const vcs_run_t *run, const int32_t *marks, size_t count, vcs_slice_row_t *rows,
+                                    int32_t *row_count, uint8_t *sources, vcs_error_t *error);
+
+/* Derivatives of a target: slots as in vcs_grad_inputs_t, added to what is there; value[0] is the target's. */
+typedef struct {
+  const vcs_env_t *env;
+  const char *target;
+} vcs_attribute_call_t;
+VCS_API vcs_status_t vcs_call_attribute(const vcs_run_t *run, const vcs_attribute_call_t *call,
+                                        const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
+                                        double *value, vcs_grad_report_t *report, vcs_error_t *error);
+
+/* maps[16 * frames * pixels] and inverse[16], as in vcs_joystick_t. */
+typedef struct {
+  int64_t press;
+  uint8_t held;
+  int32_t top, bottom;
+  int64_t window;
+} vcs_joystick_call_t;
+VCS_API vcs_status_t vcs_call_joystick(const vcs_run_t *run, const vcs_joystick_call_t *call, float *maps,
+                                       double *inverse, vcs_error_t *error);
+
+/* image[image size], before[pixels], after[pixels]; counts[4]: wrong before, wrong after, reverse passes, runs. */
+typedef struct {
+  int32_t x, y, width, height;
+  const uint8_t *drawing;
+  uint8_t exact;
+  const char *method;
+  int64_t window, steps;
+} vcs_edit_call_t;
+VCS_API vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, uint8_t *image, uint8_t *before,
+                                   uint8_t *after, int32_t *counts, vcs_error_t *error);
+
+/* values[seeds * searches], frames[seeds * searches], held[seeds * searches * frames of the run], scored[1]. */
+typedef struct {
+  const char *goal;
+  const vcs_env_t *env;
+  const int32_t *searches;
+  int32_t search_count;
+  int64_t seeds, budget, window;
+  int32_t threads;
+} vcs_steer_call_t;
+VCS_API vcs_status_t vcs_call_steer(const vcs_run_t *run, const vcs_steer_call_t *call, double *values, int64_t *frames,
+                                    uint8_t *held, int32_t *scored, vcs_error_t *error);
+
+/* The record of a run as a text; and the verification of one. */
+typedef struct {
+  uint8_t cpu;
+  uint64_t seed;
+  int64_t frames, dense, stride, instructions;
+} vcs_record_call_t;
+VCS_API vcs_status_t vcs_call_record(const vcs_cart_t *cart, const vcs_record_call_t *call, vcs_answer_t **answer,
+                                     vcs_error_t *error);
+VCS_API vcs_status_t vcs_call_verify(const vcs_cart_t *cart, const char *record, uint64_t seed,
+                                     vcs_record_check_t *check, vcs_error_t *error);
+
+/* The history of all frames of a run, numbered from `first` on. */
+VCS_API vcs_status_t vcs_call_history(const vcs_cart_t *cart, const vcs_run_t *run, int64_t first, int32_t interval,
+                                      int32_t room, vcs_history_t **history, vcs_error_t *error);
+
+/* vcs_truth_pairs with pairs[2 * count], whose results have `count` rows for each horizon. */
+VCS_API vcs_status_t vcs_call_truth_pairs(const vcs_run_t *run, const vcs_truth_options_t *options,
+                                          const vcs_place_t *places, size_t place_count, const size_t *pairs,
+                                          size_t count, const vcs_truth_results_t *results, vcs_error_t *error);
+
+/* A workspace, with an error instead of NULL. */
+VCS_API vcs_status_t vcs_call_workspace(vcs_grad_workspace_t **workspace, vcs_error_t *error);
+
+#endif

@@ -1,0 +1,836 @@
+/* concurrent.c: many flips of one run in one walk.
+ *
+ * A run with a flipped bit is almost the run itself. So the base is walked through once, row by row (a row is an
+ * instruction), and of a flip is kept only what differs: concurrent fault simulation, as designers of chips have done
+ * it since the 1970s (Ulrich and Baker 1974; Armstrong 1972; Niermann 1992). It is exact.
+ *
+ *   asleep    program counter, registers, flags, time and the wiring of the cartridge are the base's. What differs is
+ *             bytes of RAM, the timer, an input, the TIA. As long as the base reads none of that, the flip does what
+ *             the base does, and nothing needs to be done for it. A byte that the base overwrites differs no more.
+ *   awake     the base is about to read what differs. The flip's machine is the base's with the differences put in, and
+ *             it is run for real (concurrent_run.c), at once, until it stands where a later row of the base stands.
+ *   waiting   it has met that row, and the walk has not come there yet. When it has, the two machines are compared, and
+ *             what differs is what the flip sleeps with.
+ *   ended     its frame was over before it met the base. It begins the next frame with a machine of its own.
+ *   gone      it is something that the walk does not do: a frame that does not end, one that begins elsewhere in a
+ *             line, a jam. It is run again by itself, as the reference is (rerun.c).
+ *
+ *   base   row 0 ---- LDA $80 ---- STA $0D ---- LDA $81 ---- CMP ---- BNE ---- LDX #3 ---- ...       rows
+ *   flip   asleep     | awake      | waiting    :                                                    $80 differs
+ *   of $80 ($80)      +----------->:  A equal again at LDA $81: asleep ($80), and the TIA differs
+ *
+ * Who differs in a place is a set of bits, one a flip; a row asks the sets of the places that it reads. So a row that
+ * concerns no flip costs a few loads.
+ *
+ * The TIA is not the CPU's business until a collision is read, so it is made only then, at horizons and at the ends of
+ * frames, and only where it differs (concurrent_beam.c).
+ *
+ * A flipped bit of ROM is a difference that stays: whoever reads the byte, as code or as data, wakes the flip, which
+ * runs on an image of its own.
+ */
+#include "concurrent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/save.h"
+
+enum { WORDS = VCS_CONCURRENT_MOST / 64, GROUPS = VCS_WHERE_CART_RAM - VCS_WHERE_TIMER };
+
+typedef enum { ASLEEP, WAITING, ENDED, GONE } status_t;
+
+typedef struct {
+  uint64_t ram[2];   /* bytes that differ while it sleeps: bits */
+  uint64_t cart_ram; /* groups of bytes of the cartridge's RAM */
+  uint32_t groups;   /* of the rest: a bit for each from VCS_WHERE_TIMER on */
+  uint8_t status;
+  uint8_t awake_first; /* the frame begins with it awake */
+  uint32_t from;       /* while it is awake: the row at which it woke */
+  int32_t extra;       /* instructions that it has executed in this frame beyond the base's */
+  int32_t next;        /* waiting for the same row; -1: none */
+  int32_t first_patch, last_patch;
+  int shown;                        /* horizons */
+  vcs_flip_beam_t beam, beam_begun; /* the second: as the frame began */
+  vcs_play_t play;
+  int32_t score;
+} flip_t;
+
+typedef struct {
+  uint32_t flip;
+  int32_t next;
+} rom_flip_t;
+
+struct vcs_concurrent {
+  vcs_concurrent_count_t counts;
+  vcs_base_frame_t frame;
+  vcs_t *m, *after, *spare; /* the base's machine in the walk; behind the frame; anything */
+  uint32_t at;              /* the row before which m is */
+  uint32_t reads_done;      /* collision reads that m is behind */
+  vcs_beam_note_t base_note, note;
+  vcs_beam_work_t work;
+  vcs_beam_patches_t patches;
+  uint64_t who[VCS_WHERES][WORDS];
+  uint16_t many[VCS_WHERES];
+  uint64_t dirty[WORDS]; /* asleep, and the TIA may differ */
+  int32_t *waiting;      /* by row: the first flip */
+  flip_t *flips;
+  uint8_t *machines; /* of flips */
+  size_t stride;
+  int32_t *rom_heads; /* by byte of the image; NULL: no image is changed */
+  rom_flip_t *rom_flips;
+  uint32_t rom_flip_count, rom_flip_capacity;
+  uint8_t *picture;
+  uint8_t lines[VCS_FRAME_BYTES / VCS_WIDTH];
+  bool failed; /* no memory */
+  /* of the present walk */
+  const vcs_base_t *base;
+  vcs_runner_t *runner;
+  const vcs_flip_t *given;
+  size_t count;
+  const vcs_concurrent_eyes_t *eyes;
+};
+
+static const vcs_cart_t *cart_of(const vcs_concurrent_t *walk) { return &walk->base->cart; }
+static vcs_t *machine_of(const vcs_concurrent_t *walk, size_t flip) {
+  return (vcs_t *)(void *)(walk->machines + flip * walk->stride);
+}
+
+const vcs_concurrent_count_t *vcs_concurrent_counts(const vcs_concurrent_t *walk) { return &walk->counts; }
+
+/* ---- Differences ------------------------------------------------------------------------------------------------ */
+
+static uint64_t differing_bytes(const uint8_t *one, const uint8_t *other) { /* of 64 */
+  uint64_t differs = 0;
+  for (int i = 0; i < 64; i += 8) {
+    uint64_t a, b;
+    memcpy(&a, one + i, 8);
+    memcpy(&b, other + i, 8);
+    if (a == b) continue;
+    for (int k = 0; k < 8; k++) differs |= (uint64_t)(one[i + k] != other[i + k]) << (i + k);
+  }
+  return differs;
+}
+
+#define GROUP(name) (1u << (VCS_WHERE_##name - VCS_WHERE_TIMER))
+
+/* The groups that differ; everything else in a machine is the beam's, must be the same where two machines meet, or is
+ * nothing that an output is computed from. */
+static uint32_t differing_groups(const vcs_t *one, const vcs_t *other) {
+  uint32_t groups = 0;
+#define DIFFER(field) (memcmp(&one->field, &other->field, sizeof one->field) != 0)
+  if (DIFFER(timer) || DIFFER(timer_shift) || DIFFER(timer_was_read) || DIFFER(timer_cycle) ||
+      (one->timer_was_read && DIFFER(timer_read_cycle))) {
+    groups |= GROUP(TIMER);
+  }
+  if (DIFFER(ddra) || DIFFER(port_a_out) || DIFFER(swcha) || DIFFER(keypad) || DIFFER(turn) || DIFFER(wheel)) {
+    groups |= GROUP(PORTS);
+  }
+  if (DIFFER(swchb)) groups |= GROUP(SWITCHES);
+  if (DIFFER(fire)) groups |= GROUP(FIRE);
+  if (DIFFER(paddle) || DIFFER(dump) || DIFFER(dump_cycle) || (one->vblank ^ other->vblank) & 0x80) {
+    groups |= GROUP(PADDLES);
+  }
+  if (DIFFER(vsync) || DIFFER(vsync_clock)) groups |= GROUP(VSYNC);
+#undef DIFFER
+  return groups;
+}
+
+static void put_groups(uint32_t groups, const vcs_t *from, vcs_t *to) {
+#define PUT(field) memcpy(&to->field, &from->field, sizeof to->field)
+  if (groups & GROUP(TIMER)) {
+    PUT(timer), PUT(timer_shift), PUT(timer_was_read), PUT(timer_cycle), PUT(timer_read_cycle);
+  }
+  if (groups & GROUP(PORTS)) PUT(ddra), PUT(port_a_out), PUT(swcha), PUT(keypad), PUT(turn), PUT(wheel);
+  if (groups & GROUP(SWITCHES)) PUT(swchb);
+  if (groups & GROUP(FIRE)) PUT(fire);
+  if (groups & GROUP(PADDLES)) PUT(paddle), PUT(dump), PUT(dump_cycle), PUT(vblank);
+  if (groups & GROUP(VSYNC)) PUT(vsync), PUT(vsync_clock);
+#undef PUT
+}
+
+static uint64_t differing_cart_ram(const vcs_cart_t *cart, const vcs_t *one, const vcs_t *other) {
+  uint64_t groups = 0;
+  if (!cart->ram_size || memcmp(one->cart_ram, other->cart_ram, cart->ram_size) == 0) return 0;
+  for (uint32_t i = 0; i < cart->ram_size; i++) {
+    if (one->cart_ram[i] != other->cart_ram[i]) groups |= 1ull << (i & 63);
+  }
+  return groups;
+}
+
+/* What a flip sleeps with, put into a machine that is the base's now. */
+static void put_differences(const vcs_concurrent_t *walk, const flip_t *flip, const vcs_t *from, vcs_t *to) {
+  for (int half = 0; half < 2; half++) {
+    for (uint64_t left = flip->ram[half]; left; left &= left - 1) {
+      const int i = 64 * half + VCS_LOWEST_64(left);
+      to->ram[i] = from->ram[i];
+    }
+  }
+  if (flip->groups) put_groups(flip->groups, from, to);
+  for (uint64_t left = flip->cart_ram; left; left &= left - 1) {
+    for (uint32_t i = (uint32_t)VCS_LOWEST_64(left); i < cart_of(walk)->ram_size; i += 64) {
+      to->cart_ram[i] = from->cart_ram[i];
+    }
+  }
+}
+
+/* Finds what differs between a flip's machine and the base's. */
+static void find_differences(const vcs_concurrent_t *walk, flip_t *flip, const vcs_t *m, const vcs_t *base) {
+  flip->ram[0] = differing_bytes(m->ram, base->ram);
+  flip->ram[1] = differing_bytes(m->ram + 64, base->ram + 64);
+  flip->groups = differing_groups(m, base);
+  flip->cart_ram = differing_cart_ram(cart_of(walk), m, base);
+}
+
+/* ---- Sets of flips ---------------------------------------------------------------------------------------------- */
+
+static void set_member(vcs_concurrent_t *walk, size_t flip, unsigned where, bool in) {
+  const uint64_t bit = 1ull << (flip & 63);
+  walk->who[where][flip >> 6] = in ? walk->who[where][flip >> 6] | bit : walk->who[where][flip >> 6] & ~bit;
+  walk->many[where] = (uint16_t)(walk->many[where] + (in ? 1 : -1));
+}
+
+static void set_all(vcs_concurrent_t *walk, size_t number, bool in) {
+  const flip_t *flip = &walk->flips[number];
+  for (unsigned half = 0; half < 2; half++) {
+    for (uint64_t left = flip->ram[half]; left; left &= left - 1) {
+      set_member(walk, number, 64 * half + (unsigned)VCS_LOWEST_64(left), in);
+    }
+  }
+  for (uint32_t left = flip->groups; left; left &= left - 1) {
+    set_member(walk, number, VCS_WHERE_TIMER + (unsigned)VCS_LOWEST(left), in);
+  }
+  for (uint64_t left = flip->cart_ram; left; left &= left - 1) {
+    set_member(walk, number, VCS_WHERE_CART_RAM + (unsigned)VCS_LOWEST_64(left), in);
+  }
+}
+
+static void set_dirty(vcs_concurrent_t *walk, size_t flip, bool dirty) {
+  const uint64_t bit = 1ull << (flip & 63);
+  walk->dirty[flip >> 6] = dirty ? walk->dirty[flip >> 6] | bit : walk->dirty[flip >> 6] & ~bit;
+}
+
+/* Whether a flip's TIA is not simply the base's. */
+static bool has_own_beam(const vcs_concurrent_t *walk, const flip_t *flip) {
+  return flip->beam.differs || flip->beam.patch >= 0 ||
+         flip->beam.tia.collisions != walk->frame.segments[flip->beam.at].before.collisions;
+}
+
+static bool is_dirty(const vcs_concurrent_t *walk, size_t flip) { return walk->dirty[flip >> 6] >> (flip & 63) & 1; }
+
+/* ---- Awake ------------------------------------------------------------------------------------------------------ */
+
+static uint16_t base_collisions(void *context, const vcs_t *m) {
+  vcs_concurrent_t *walk = context;
+  (void)m;
+  return walk->frame.reads[walk->reads_done++].collisions;
+}
+
+static void advance_base(vcs_concurrent_t *walk, uint32_t row) {
+  if (walk->at == row) return;
+  vcs_concurrent_advance(cart_of(walk), walk->m, &walk->base_note, row - walk->at);
+  walk->at = row;
+}
+
+/* The flip that is running reads a collision register; the reading itself is the last access noted. */
+typedef struct {
+  vcs_concurrent_t *walk;
+  flip_t *flip;
+  size_t number;
+} reader_t;
+
+/* A flip whose TIA was the base's all along begins to have one of its own. */
+static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
+  flip_t *flip = &walk->flips[number];
+  const vcs_base_frame_t *frame = &walk->frame;
+  if (is_dirty(walk, number)) return;
+  uint32_t low = 0, high = frame->segment_count; /* the last segment that does not begin behind the access */
+  while (high - low > 1) {
+    const uint32_t middle = (low + high) / 2;
+    if (frame->segments[middle].access <= access) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  flip->beam.at = low;
+  flip->beam.differs = 0;
+  flip->beam.patch = -1;
+  flip->beam.tia.collisions = frame->segments[low].before.collisions;
+  flip->beam_begun = flip->beam;
+  set_dirty(walk, number, true);
+}
+
+static uint16_t flip_collisions(void *context, const vcs_t *m) {
+  const reader_t *reader = context;
+  vcs_concurrent_t *walk = reader->walk;
+  const vcs_base_frame_t *frame = &walk->frame;
+  const uint32_t access = frame->rows[reader->flip->from].access, count = walk->note.count;
+  (void)m;
+  if (access + count <= frame->note.count &&
+      memcmp(walk->note.accesses, frame->note.accesses + access, count * sizeof *walk->note.accesses) == 0) {
+    const vcs_collision_read_t *read = frame->reads; /* the base's, too */
+    while (frame->segments[read->segment].access != access + count - 1) read++;
+    if (!is_dirty(walk, reader->number)) return read->collisions;
+    walk->work.picture = NULL;
+    return vcs_beam_collisions_after(&walk->work, &reader->flip->beam, read->segment);
+  }
+  own_beam(walk, reader->number, access);
+  walk->work.picture = NULL;
+  return vcs_beam_collisions_now(&walk->work, &reader->flip->beam, access, walk->note.accesses, count);
+}
+
+static void flip_rom(const vcs_concurrent_t *walk, size_t number) {
+  const vcs_flip_t *given = &walk->given[number];
+  for (size_t i = 0; i < given->count; i++) {
+    const vcs_place_t *place = &given->places[i];
+    if (place->kind == VCS_PLACE_ROM) walk->runner->rom[place->index] ^= (uint8_t)(1u << place->bit);
+  }
+}
+
+static bool same_access(const vcs_beam_access_t *one, const vcs_beam_access_t *other) {
+  return memcmp(one, other, sizeof *one) == 0;
+}
+
+static bool grow(void **items, size_t size, uint32_t needed, uint32_t *capacity) {
+  if (needed <= *capacity) return true;
+  uint32_t more = *capacity ? *capacity : 256;
+  while (more < needed) more *= 2;
+  void *grown = realloc(*items, size * more);
+  if (!grown) return false;
+  *items = grown;
+  *capacity = more;
+  return true;
+}
+
+/* The accesses that a flip has made instead of the base's, if they are not the same. */
+static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint32_t to) {
+  flip_t *flip = &walk->flips[number];
+  const vcs_beam_access_t *base = walk->frame.note.accesses, *own = walk->note.accesses;
+  vcs_beam_patches_t *patches = &walk->patches;
+  uint32_t count = walk->note.count;
+  while (from < to && count && same_access(&base[from], own)) from++, own++, count--;
+  while (from < to && count && same_access(&base[to - 1], &own[count - 1])) to--, count--;
+  if (from == to && !count) return true;
+  if (!grow((void **)&patches->patches, sizeof *patches->patches, patches->patch_count + 1, &patches->patch_capacity) ||
+      !grow((void **)&patches->accesses, sizeof *patches->accesses, patches->access_count + count,
+            &patches->access_capacity)) {
+    return false;
+  }
+  const int32_t number_of_patch = (int32_t)patches->patch_count++;
+  patches->patches[number_of_patch] = (vcs_beam_patch_t){from, to, patches->access_count, count, -1};
+  memcpy(patches->accesses + patches->access_count, own, count * sizeof *own);
+  patches->access_count += count;
+  own_beam(walk, number, from);
+  if (flip->last_patch >= 0) patches->patches[flip->last_patch].next = number_of_patch;
+  if (flip->first_patch < 0) flip->first_patch = number_of_patch;
+  if (flip->beam.patch < 0) flip->beam.patch = number_of_patch;
+  flip->last_patch = number_of_patch;
+  return true;
+}
+
+static void go(vcs_concurrent_t *walk, size_t number) { walk->flips[number].status = GONE; }
+
+/* Runs a flip from a row on; its machine is in its place. */
+static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
+  flip_t *flip = &walk->flips[number];
+  vcs_t *m = machine_of(walk, number);
+  const int64_t allowed = (int64_t)VCS_FRAME_INSTRUCTIONS - row - flip->extra;
+  reader_t reader = {walk, flip, number};
+  uint32_t executed = 0;
+  flip->from = row;
+  walk->note.count = 0;
+  walk->note.full = false;
+  walk->note.context = &reader;
+  if (walk->runner->rom) flip_rom(walk, number);
+  const int32_t met = allowed > 0 ? vcs_concurrent_run(&walk->runner->cart, &walk->frame, m, &walk->note, row,
+                                                       (uint32_t)allowed, &executed)
+                                  : VCS_RUN_LOST;
+  if (walk->runner->rom) flip_rom(walk, number);
+  walk->counts.wakes++;
+  walk->counts.executed += executed;
+  if (met == VCS_RUN_ENDED && add_patch(walk, number, walk->frame.rows[row].access, walk->frame.note.count)) {
+    flip->status = ENDED;
+    return;
+  }
+  if (met < 0) {
+    go(walk, number);
+    return;
+  }
+  flip->extra += (int32_t)executed - (met - (int32_t)row);
+  if (!add_patch(walk, number, walk->frame.rows[row].access, walk->frame.rows[met].access)) {
+    go(walk, number);
+    return;
+  }
+  flip->status = WAITING;
+  flip->next = walk->waiting[met];
+  walk->waiting[met] = (int32_t)number;
+}
+
+static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
+  flip_t *flip = &walk->flips[number];
+  vcs_t *m = machine_of(walk, number), *spare = walk->spare;
+  set_all(walk, number, false);
+  advance_base(walk, row);
+  memcpy(spare, walk->m, vcs_machine_size(cart_of(walk)));
+  put_differences(walk, flip, m, spare);
+  memcpy(m, spare, vcs_machine_size(cart_of(walk)));
+  launch(walk, number, row);
+}
+
+/* Everyone who differs in a place. */
+static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
+  for (size_t i = 0; i < WORDS && walk->many[where]; i++) {
+    for (uint64_t left = walk->who[where][i]; left; left &= left - 1)
+      wake(walk, 64 * i + (size_t)VCS_LOWEST_64(left), row);
+  }
+}
+
+/* A place is overwritten: whoever sleeps has the base's byte there. */
+static void replace(vcs_concurrent_t *walk, unsigned where) {
+  for (size_t i = 0; i < WORDS; i++) {
+    for (uint64_t left = walk->who[where][i]; left; left &= left - 1) {
+      flip_t *flip = &walk->flips[64 * i + (size_t)VCS_LOWEST_64(left)];
+      if (where < VCS_WHERE_TIMER) {
+        flip->ram[where >> 6] &= ~(1ull << (where & 63));
+      } else {
+        flip->groups &= ~(1u << (where - VCS_WHERE_TIMER));
+      }
+    }
+    walk->who[where][i] = 0;
+  }
+  walk->many[where] = 0;
+}
+
+/* The walk has come to the row that flips have met. */
+static void settle(vcs_concurrent_t *walk, uint32_t row) {
+  if (walk->waiting[row] < 0) return;
+  advance_base(walk, row);
+  for (int32_t number = walk->waiting[row]; number >= 0; number = walk->flips[number].next) {
+    flip_t *flip = &walk->flips[number];
+    find_differences(walk, flip, machine_of(walk, (size_t)number), walk->m);
+    flip->status = ASLEEP;
+    set_all(walk, (size_t)number, true);
+    walk->counts.settled++;
+  }
+}
+
+/* A collision register is read: those whose reading would be another one wake up. */
+static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *read) {
+  const vcs_segment_t *segments = walk->frame.segments;
+  const unsigned shift = 2u * walk->frame.note.accesses[segments[read->segment].access].reg;
+  uint32_t first = read->segment; /* the instruction may have made other accesses before */
+  while (segments[first].access > walk->frame.rows[read->row].access) first--;
+  walk->work.picture = NULL;
+  for (size_t i = 0; i < WORDS; i++) {
+    for (uint64_t left = walk->dirty[i]; left; left &= left - 1) {
+      const size_t number = 64 * i + (size_t)VCS_LOWEST_64(left);
+      flip_t *flip = &walk->flips[number];
+      if (flip->status != ASLEEP) continue;
+      vcs_beam_advance(&walk->work, &flip->beam, first);
+      const uint16_t collisions = vcs_beam_collisions_after(&walk->work, &flip->beam, read->segment);
+      if ((collisions ^ read->collisions) >> shift & 3) wake(walk, number, read->row);
+    }
+  }
+}
+
+static void read_rom(vcs_concurrent_t *walk, uint32_t byte, uint32_t row) {
+  for (int32_t i = walk->rom_heads[byte]; i >= 0; i = walk->rom_flips[i].next) {
+    if (walk->flips[walk->rom_flips[i].flip].status == ASLEEP) wake(walk, walk->rom_flips[i].flip, row);
+  }
+}
+
+/* ---- A frame ---------------------------------------------------------------------------------------------------- */
+
+static void walk_rows(vcs_concurrent_t *walk) {
+  const vcs_base_frame_t *frame = &walk->frame;
+  uint32_t reads = 0;
+  for (uint32_t row = 0; row < frame->count; row++) {
+    const vcs_stand_t *stand = &frame->rows[row];
+    settle(walk, row);
+    if (walk->rom_heads) {
+      for (uint32_t i = stand->rom_touch; i < stand[1].rom_touch; i++) read_rom(walk, frame->rom_touches[i], row);
+    }
+    for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
+      const unsigned touch = frame->touches[i], where = touch & 0xFF;
+      if (!walk->many[where]) continue;
+      if (touch & VCS_WHERE_REPLACED) {
+        replace(walk, where);
+      } else {
+        wake_all(walk, where, row);
+      }
+    }
+    for (; reads < frame->read_count && frame->reads[reads].row == row; reads++)
+      read_collision(walk, &frame->reads[reads]);
+  }
+  settle(walk, frame->count);
+}
+
+/* What is held in a frame with the flips of inputs. */
+static vcs_controls_t controls_of(const vcs_concurrent_t *walk, size_t number, int32_t frame, bool *flipped) {
+  const vcs_flip_t *given = &walk->given[number];
+  vcs_controls_t controls = walk->base->controls[frame];
+  *flipped = false;
+  for (size_t i = 0; i < given->count; i++) {
+    const vcs_place_t *place = &given->places[i];
+    if (place->kind != VCS_PLACE_INPUT || place->frame != frame) continue;
+    vcs_place_flip_input(&controls, place);
+    *flipped = true;
+  }
+  return controls;
+}
+
+/* A flip's whole machine, behind the frames so far. */
+static void rebuild(const vcs_concurrent_t *walk, size_t number, int32_t frames, vcs_t *m) {
+  const flip_t *flip = &walk->flips[number];
+  const vcs_t *base = vcs_base_state(walk->base, frames);
+  const size_t size = vcs_machine_size(cart_of(walk));
+  vcs_beam_t tia;
+  if (flip->status == ENDED) {
+    memcpy(m, machine_of(walk, number), size);
+    m->partial = 0;
+    m->scanlines = (int32_t)((m->cycles * 3 - (uint32_t)m->frame_clock) / VCS_LINE_CLOCKS);
+  } else {
+    memcpy(m, base, size);
+    if (frames) put_differences(walk, flip, machine_of(walk, number), m);
+  }
+  vcs_beam_take(&tia, base);
+  if (frames && is_dirty(walk, number)) vcs_beam_compose(&tia, &flip->beam);
+  vcs_beam_put(&tia, m);
+}
+
+static bool same_registers(const vcs_t *one, const vcs_t *other) {
+  return one->pc == other->pc && one->sp == other->sp && one->a == other->a && one->x == other->x &&
+         one->y == other->y && one->p == other->p;
+}
+
+/* A flip's machine as a frame begins, when it may differ from the base's in more than RAM. */
+static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
+  flip_t *flip = &walk->flips[number];
+  const vcs_cart_t *cart = cart_of(walk);
+  const vcs_t *begun = walk->frame.begun;
+  vcs_t *m = walk->spare;
+  bool flipped;
+  const vcs_controls_t controls = controls_of(walk, number, frame, &flipped);
+  flip->extra = 0;
+  flip->first_patch = flip->last_patch = -1;
+  flip->awake_first = 0;
+  if (frame && !flipped && !flip->groups && !is_dirty(walk, number) && flip->status == ASLEEP) {
+    flip->beam.patch = -1;
+    return;
+  }
+  rebuild(walk, number, frame, m);
+  flip->status = ASLEEP;
+  if (frame == 0) {
+    const vcs_flip_t *given = &walk->given[number];
+    for (size_t i = 0; i < given->count; i++) {
+      const vcs_place_t *place = &given->places[i];
+      if (place->kind == VCS_PLACE_STATE) ((uint8_t *)m)[place->index] ^= (uint8_t)(1u << place->bit);
+    }
+  }
+  vcs_control(cart, m, &controls);
+  vcs_frame_begin(cart, m);
+  set_dirty(walk, number, false);
+  vcs_beam_take(&flip->beam.tia, m);
+  flip->beam.differs = vcs_beam_differs(&flip->beam.tia, &walk->frame.segments[0].before);
+  flip->beam.at = 0;
+  flip->beam.patch = -1;
+  if (has_own_beam(walk, flip)) set_dirty(walk, number, true);
+  flip->beam_begun = flip->beam;
+  if (m->frame_clock != begun->frame_clock || m->first_line != begun->first_line || m->partial != begun->partial ||
+      m->greyed != begun->greyed || m->front != begun->front || m->jammed ||
+      (cart->colour_loss && m->scanlines != begun->scanlines) || flip->beam.differs & VCS_BEAM_CLOCKS) {
+    go(walk, number);
+    return;
+  }
+  vcs_beam_t frozen;
+  vcs_beam_take(&frozen, begun);
+  const uint8_t vblank = flip->beam.tia.looks[offsetof(vcs_t, vblank) - VCS_LOOKS_FROM];
+  vcs_beam_put(&frozen, m);
+  m->vblank = (uint8_t)((m->vblank & 0x7F) | (vblank & 0x80));
+  find_differences(walk, flip, m, begun);
+  const vcs_wiring_t wiring = vcs_wiring_of(m), base_wiring = vcs_wiring_of(begun);
+  flip->awake_first =
+      m->cycles != begun->cycles || !same_registers(m, begun) || memcmp(&wiring, &base_wiring, sizeof wiring) != 0;
+  memcpy(machine_of(walk, number), m, vcs_machine_size(cart));
+}
+
+/* The next frame of the base, recorded. False: only running again gets it right. */
+static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
+  const vcs_base_t *base = walk->base;
+  const vcs_cart_t *cart = cart_of(walk);
+  const size_t size = vcs_machine_size(cart);
+  memcpy(walk->frame.begun, vcs_base_state(base, frame), size);
+  if (walk->frame.begun->partial) return false;
+  vcs_control(cart, walk->frame.begun, &base->controls[frame]);
+  vcs_frame_begin(cart, walk->frame.begun);
+  if (!vcs_base_frame_record(&walk->frame, cart, walk->rom_heads != NULL, walk->after)) return false;
+  const vcs_t *recorded = vcs_base_state(base, frame + 1);
+  walk->after->frames = recorded->frames;
+  walk->after->instructions = recorded->instructions;
+  walk->after->scanlines = recorded->scanlines;
+  if (memcmp(walk->after, recorded, size) != 0) return false;
+  memcpy(walk->m, walk->frame.begun, size);
+  memcpy(walk->work.m, walk->frame.begun, size);
+  walk->work.m->front = 0;
+  walk->at = walk->reads_done = 0;
+  walk->patches.patch_count = walk->patches.access_count = 0;
+  vcs_video_start(&walk->base_note.video, cart, NULL);
+  vcs_video_start(&walk->note.video, cart, NULL);
+  memset(walk->who, 0, sizeof walk->who);
+  memset(walk->many, 0, sizeof walk->many);
+  for (uint32_t i = 0; i <= walk->frame.count; i++) walk->waiting[i] = -1;
+  return true;
+}
+
+/* ---- What is seen ------------------------------------------------------------------------------------------------ */
+
+/* False: the picture has rows that no beam has reached. */
+static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
+  flip_t *flip = &walk->flips[number];
+  const vcs_base_t *base = walk->base;
+  vcs_sight_t sight = vcs_base_sight(base, horizon);
+  uint8_t ram[128];
+  if (flip->ram[0] | flip->ram[1]) {
+    const vcs_t *m = machine_of(walk, number);
+    memcpy(ram, sight.ram, sizeof ram);
+    for (int half = 0; half < 2; half++) {
+      for (uint64_t left = flip->ram[half]; left; left &= left - 1) {
+        const int i = 64 * half + VCS_LOWEST_64(left);
+        ram[i] = m->ram[i];
+      }
+    }
+    sight.ram = ram;
+  }
+  const uint8_t *picture = sight.picture;
+  const vcs_cart_t *cart = cart_of(walk);
+  const int rows = cart->frame_height;
+  bool drawn = false, covers = true;
+  if (is_dirty(walk, number) && base->view.pictures) {
+    walk->work.base = picture;
+    walk->work.picture = walk->picture;
+    flip->beam = flip->beam_begun;
+    flip->beam.patch = flip->first_patch;
+    vcs_beam_advance(&walk->work, &flip->beam, walk->frame.segment_count);
+    walk->work.picture = NULL;
+    drawn = memchr(walk->lines, 1, (size_t)rows) != NULL;
+    covers = vcs_beam_seen(&walk->work, &flip->beam) == VCS_LINE_CLOCKS * (cart->top_line + cart->height);
+    if (drawn) sight.picture = walk->picture, sight.lines = walk->lines;
+  }
+  sight.score = flip->score;
+  if (covers) {
+    walk->eyes->see(walk->eyes->context, number, horizon, &sight);
+    flip->shown = horizon + 1;
+  }
+  for (int i = 0; drawn && i < rows; i++) {
+    if (!walk->lines[i]) continue;
+    memcpy(walk->picture + VCS_WIDTH * i, picture + VCS_WIDTH * i, VCS_WIDTH);
+    walk->lines[i] = 0;
+  }
+  return covers;
+}
+
+static void play(vcs_concurrent_t *walk, size_t number, int32_t frames) {
+  const vcs_env_t *env = walk->base->view.env;
+  flip_t *flip = &walk->flips[number];
+  if (!env || !env->game) return;
+  if (!(flip->ram[0] | flip->ram[1] | flip->cart_ram) &&
+      memcmp(&flip->play, &walk->base->plays[frames - 1], sizeof flip->play) == 0) {
+    flip->play = walk->base->plays[frames];
+  } else {
+    memcpy(walk->spare, vcs_base_state(walk->base, frames), vcs_machine_size(cart_of(walk)));
+    put_differences(walk, flip, machine_of(walk, number), walk->spare);
+    vcs_game_code_step(env->code, &flip->play, walk->spare->ram, walk->spare->cart_ram);
+  }
+  flip->score = (int32_t)((uint32_t)flip->score + (uint32_t)flip->play.reward);
+}
+
+/* The frame is over for all who are asleep. */
+static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int horizon) {
+  flip_t *flip = &walk->flips[number];
+  if (flip->status == GONE) {
+    set_dirty(walk, number, false);
+    return;
+  }
+  if (flip->status == ENDED) find_differences(walk, flip, machine_of(walk, number), vcs_base_state(walk->base, frames));
+  if (is_dirty(walk, number) && (horizon < 0 || !walk->base->view.pictures)) {
+    walk->work.picture = NULL;
+    vcs_beam_advance(&walk->work, &flip->beam, walk->frame.segment_count);
+  }
+  play(walk, number, frames);
+  if (horizon >= 0 && !show(walk, number, horizon)) {
+    go(walk, number);
+    set_dirty(walk, number, false);
+    return;
+  }
+  if (is_dirty(walk, number)) set_dirty(walk, number, has_own_beam(walk, flip));
+  if (walk->base->view.stop_when_over && flip->play.over) go(walk, number);
+  if (walk->eyes->inspect && flip->status != GONE) {
+    rebuild(walk, number, frames, walk->spare);
+    walk->eyes->inspect(walk->eyes->context, number, frames, walk->spare);
+  }
+}
+
+/* ---- The walk ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  vcs_concurrent_t *walk;
+  size_t number;
+} rest_t;
+
+static void show_rest(void *context, int horizon, const vcs_sight_t *sight) {
+  const rest_t *rest = context;
+  if (horizon < rest->walk->flips[rest->number].shown) return;
+  rest->walk->eyes->see(rest->walk->eyes->context, rest->number, horizon, sight);
+}
+
+static void run_again(vcs_concurrent_t *walk, size_t number) {
+  rest_t rest = {walk, number};
+  const vcs_flip_t *given = &walk->given[number];
+  walk->counts.fallbacks++;
+  vcs_rerun(walk->base, walk->runner, given->places, given->count, show_rest, &rest);
+}
+
+static bool is_possible(const vcs_concurrent_t *walk, size_t number) {
+  const vcs_flip_t *given = &walk->given[number];
+  vcs_t *m = walk->spare;
+  memcpy(m, vcs_base_state(walk->base, 0), vcs_machine_size(cart_of(walk)));
+  for (size_t i = 0; i < given->count; i++) {
+    const vcs_place_t *place = &given->places[i];
+    if (place->kind == VCS_PLACE_STATE) ((uint8_t *)m)[place->index] ^= (uint8_t)(1u << place->bit);
+  }
+  return vcs_machine_is_possible(cart_of(walk), m);
+}
+
+/* A flip of ROM is found by the byte that is read. */
+static bool index_rom(vcs_concurrent_t *walk, size_t number) {
+  const vcs_flip_t *given = &walk->given[number];
+  const vcs_cart_t *cart = cart_of(walk);
+  for (size_t i = 0; i < given->count; i++) {
+    const vcs_place_t *place = &given->places[i];
+    if (place->kind != VCS_PLACE_ROM) continue;
+    if (cart->snoops || cart->scheme == VCS_SCHEME_DPC) return false;
+    if (!grow((void **)&walk->rom_flips, sizeof *walk->rom_flips, walk->rom_flip_count + 1, &walk->rom_flip_capacity)) {
+      return false;
+    }
+    walk->rom_flips[walk->rom_flip_count] = (rom_flip_t){(uint32_t)number, walk->rom_heads[place->index]};
+    walk->rom_heads[place->index] = (int32_t)walk->rom_flip_count++;
+  }
+  return true;
+}
+
+static void unindex_rom(vcs_concurrent_t *walk) {
+  for (size_t number = 0; number < walk->count && walk->rom_heads; number++) {
+    const vcs_flip_t *given = &walk->given[number];
+    for (size_t i = 0; i < given->count; i++) {
+      if (given->places[i].kind == VCS_PLACE_ROM) walk->rom_heads[given->places[i].index] = -1;
+    }
+  }
+  walk->rom_flip_count = 0;
+}
+
+static void walk_frames(vcs_concurrent_t *walk) {
+  const vcs_view_t *view = &walk->base->view;
+  int horizon = 0;
+  for (int32_t frame = 0; frame < walk->base->run.frames && horizon < view->horizon_count; frame++) {
+    const bool looks = view->horizons[horizon] == frame + 1;
+    bool fits = !(view->stop_when_over && walk->base->plays[frame].over) && begin_frame(walk, frame);
+    if (!fits) walk->counts.refused++;
+    for (size_t i = 0; i < walk->count; i++) {
+      if (!fits) go(walk, i);
+      if (walk->flips[i].status == GONE) continue;
+      begin_flip(walk, i, frame);
+    }
+    if (!fits) return;
+    for (size_t i = 0; i < walk->count; i++) {
+      if (walk->flips[i].status == GONE) continue;
+      if (walk->flips[i].awake_first) {
+        launch(walk, i, 0);
+      } else {
+        set_all(walk, i, true);
+      }
+    }
+    walk_rows(walk);
+    if (looks && view->pictures)
+      memcpy(walk->picture, vcs_base_sight(walk->base, horizon).picture, vcs_base_pixels(walk->base));
+    for (size_t i = 0; i < walk->count; i++) end_flip(walk, i, frame + 1, looks ? horizon : -1);
+    horizon += looks;
+  }
+}
+
+void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_runner_t *runner, const vcs_flip_t *flips,
+                         size_t count, const vcs_concurrent_eyes_t *eyes, bool *possible) {
+  walk->base = base;
+  walk->runner = runner;
+  walk->given = flips;
+  walk->count = count;
+  walk->eyes = eyes;
+  walk->work.cart = cart_of(walk);
+  walk->counts.walks++;
+  walk->counts.flips += count;
+  memset(walk->dirty, 0, sizeof walk->dirty);
+  for (size_t i = 0; i < count; i++) {
+    possible[i] = is_possible(walk, i);
+    walk->flips[i] = (flip_t){.play = base->plays[0], .score = base->scores[0], .status = ASLEEP};
+    if (!possible[i] || base->draws_all || (walk->rom_heads && !index_rom(walk, i))) go(walk, i);
+  }
+  if (!base->draws_all) walk_frames(walk);
+  unindex_rom(walk);
+  for (size_t i = 0; i < count; i++) {
+    if (possible[i] && walk->flips[i].shown < base->view.horizon_count) run_again(walk, i);
+  }
+}
+
+vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
+  const vcs_cart_t *cart = &base->cart;
+  const size_t size = vcs_machine_size(cart);
+  vcs_concurrent_t *walk = calloc(1, sizeof *walk);
+  if (!walk) return NULL;
+  walk->stride = (size + 63) & ~(size_t)63;
+  const bool framed = vcs_base_frame_create(&walk->frame, cart);
+  walk->m = calloc(1, size);
+  walk->after = calloc(1, size);
+  walk->spare = calloc(1, size);
+  walk->work.m = calloc(1, size);
+  walk->base_note.capacity = walk->note.capacity = VCS_FRAME_INSTRUCTIONS;
+  walk->base_note.accesses = malloc(walk->base_note.capacity * sizeof *walk->base_note.accesses);
+  walk->note.accesses = malloc(walk->note.capacity * sizeof *walk->note.accesses);
+  walk->waiting = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *walk->waiting);
+  walk->flips = calloc(VCS_CONCURRENT_MOST, sizeof *walk->flips);
+  walk->machines = calloc(VCS_CONCURRENT_MOST, walk->stride);
+  walk->picture = calloc(1, VCS_FRAME_BYTES);
+  walk->rom_heads = base->view.rom ? malloc(cart->rom_size * sizeof *walk->rom_heads) : NULL;
+  if (!framed || !walk->m || !walk->after || !walk->spare || !walk->work.m || !walk->base_note.accesses ||
+      !walk->note.accesses || !walk->waiting || !walk->flips || !walk->machines || !walk->picture ||
+      (base->view.rom && !walk->rom_heads)) {
+    vcs_concurrent_free(walk);
+    return NULL;
+  }
+  for (uint32_t i = 0; walk->rom_heads && i < cart->rom_size; i++) walk->rom_heads[i] = -1;
+  walk->base_note.collisions = base_collisions;
+  walk->base_note.context = walk;
+  walk->note.collisions = flip_collisions;
+  walk->work.frame = &walk->frame;
+  walk->work.patches = &walk->patches;
+  walk->work.lines = walk->lines;
+  return walk;
+}
+
+void vcs_concurrent_free(vcs_concurrent_t *walk) {
+  if (!walk) return;
+  vcs_base_frame_free(&walk->frame);
+  free(walk->m);
+  free(walk->after);
+  free(walk->spare);
+  free(walk->work.m);
+  free(walk->base_note.accesses);
+  free(walk->note.accesses);
+  free(walk->waiting);
+  free(walk->flips);
+  free(walk->machines);
+  free(walk->picture);
+  free(walk->rom_heads);
+  free(walk->rom_flips);
+  free(walk->patches.patches);
+  free(walk->patches.accesses);
+  free(walk);
+}

@@ -1,0 +1,241 @@
+/* concurrent.h: many flips of one run in one walk (concurrent.c has the idea), and what its parts share.
+ *
+ *   concurrent.c         the walk: flips sleep, wake, run, wait and sleep again
+ *   concurrent_base.c    a frame of the base: what stands at each of its rows, what each row reads and overwrites
+ *   concurrent_run.c     a flip that is awake: the CPU, run beside the base until the two meet
+ *   concurrent_beam.c    the TIA of a flip, made from its accesses when it is needed
+ */
+#ifndef VCS_GRAD_CONCURRENT_H
+#define VCS_GRAD_CONCURRENT_H
+
+#include "core/cpu_ops.h"
+#include "core/tia.h"
+#include "grad/rerun.h"
+
+/* ---- Accesses to the TIA -------------------------------------------------------------------------------------- */
+
+/* While the walk executes instructions nothing is drawn: accesses to the TIA are noted, and the TIA is made from them
+ * later, if at all. A write whose value is not looked at, or not in all bits, is noted without them. */
+enum { VCS_BEAM_WRITE, VCS_BEAM_NEXT /* a second or later write of an instruction */, VCS_BEAM_READ };
+typedef struct {
+  uint32_t cycles;
+  uint8_t reg, value, kind, unused;
+} vcs_beam_access_t;
+
+/* The CPU's view of the TIA. It stands where the core has a vcs_video_t, whose clocks it uses. */
+typedef struct {
+  vcs_video_t video; /* first: the core is handed a pointer to it */
+  vcs_beam_access_t *accesses;
+  uint32_t count, capacity;
+  bool full; /* there was no room for an access */
+  uint16_t (*collisions)(void *context, const vcs_t *m);
+  void *context;
+} vcs_beam_note_t;
+
+/* ---- The TIA -------------------------------------------------------------------------------------------------- */
+
+/* All that the TIA is between two accesses, drawn up to the last. */
+typedef struct {
+  uint8_t looks[VCS_LOOKS_SIZE];
+  uint16_t collisions;
+  int32_t line, line_clock, seen_clock, seen_before, blank_clock, blank_first, hmove_clock;
+} vcs_beam_t;
+
+/* A set of what can differ in it: a bit a byte of `looks`, and two for the rest without the collisions. */
+_Static_assert(VCS_LOOKS_SIZE <= 62, "a set of looks is a word");
+#define VCS_BEAM_HMOVE (1ull << 62)
+#define VCS_BEAM_CLOCKS (1ull << 63)
+
+/* The accesses of a frame are cut into segments, about one a line. If a flip makes the same accesses, and differs in
+ * nothing of `reads` and `shows`, the segment does to it what it does to the base. */
+typedef struct {
+  uint32_t access;   /* its first */
+  uint64_t reads;    /* what its accesses, and the ends of its lines, depend on */
+  uint64_t shows;    /* what its pixels and collisions depend on */
+  uint64_t colours;  /* what the picture depends on beyond that */
+  uint64_t replaced; /* what is overwritten */
+  uint16_t caught;   /* collisions in it, from CXCLR on where there is one */
+  bool clears;       /* there is */
+  vcs_beam_t before;
+} vcs_segment_t;
+
+/* ---- The base's frame ----------------------------------------------------------------------------------------- */
+
+/* What rows read and overwrite. Bytes of RAM are places by themselves; the others are groups, of which only the timer
+ * can be overwritten without being read. */
+enum {
+  VCS_WHERE_RAM = 0,
+  VCS_WHERE_TIMER = 128,
+  VCS_WHERE_PORTS,    /* port A, its direction, wheels, keypads */
+  VCS_WHERE_SWITCHES, /* port B */
+  VCS_WHERE_FIRE,
+  VCS_WHERE_PADDLES, /* resistances, and when their capacitors began to charge */
+  VCS_WHERE_VSYNC,
+  VCS_WHERE_CART_RAM, /* in 64 groups, by address */
+  VCS_WHERES = VCS_WHERE_CART_RAM + 64,
+  VCS_WHERE_REPLACED = 0x100 /* added: it is overwritten */
+};
+
+/* The machine as an instruction begins; the last row is the end of the frame. */
+typedef struct {
+  uint64_t key; /* pc, sp, a, x, y, p */
+  uint32_t cycles;
+  uint32_t access, touch, rom_touch, wiring; /* the first of each that is not before the row */
+} vcs_stand_t;
+
+/* What an address of the window finds: a flip that sleeps has the same. */
+typedef struct {
+  uint32_t bank[4], cart_clock[4];
+  uint16_t cart_word[8];
+  uint8_t cart_byte[24];
+} vcs_wiring_t;
+
+typedef struct {
+  uint32_t row, segment; /* reads a collision register; the access is a segment of its own */
+  uint16_t collisions;   /* all of them then */
+} vcs_collision_read_t;
+
+typedef struct {
+  vcs_stand_t *rows; /* count + 1, and one that is never reached */
+  uint32_t count;
+  uint16_t *touches;
+  uint32_t *rom_touches; /* bytes of the image; only with view.rom */
+  vcs_beam_note_t note;  /* the accesses */
+  vcs_segment_t *segments;
+  uint32_t segment_count; /* and one more: the end */
+  vcs_collision_read_t *reads;
+  uint32_t read_count;
+  vcs_wiring_t *wirings;
+  uint32_t wiring_count, touch_count, rom_touch_count;
+  uint32_t touch_capacity, rom_touch_capacity, segment_capacity, read_capacity, wiring_capacity;
+  bool lost;    /* while recording: something the walk does not do */
+  vcs_t *begun; /* the machine when the first instruction is about to run */
+  const vcs_cart_t *cart;
+  vcs_t *m, *beam_m; /* while recording */
+  vcs_video_t video;
+  uint64_t here_replaced; /* while recording: of this segment so far */
+  int32_t here_line;      /* ... of its first access */
+  uint16_t latched;       /* while recording: collisions before this segment */
+} vcs_base_frame_t;
+
+bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart);
+void vcs_base_frame_free(vcs_base_frame_t *frame);
+
+/* Records the frame that begins with frame->begun. False: memory, or something that only running again gets right: a
+ * frame that does not end, a program counter in the chips. `after` is the machine behind it. */
+bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, vcs_t *after);
+
+VCS_FN uint64_t vcs_stand_key(uint16_t pc, uint8_t sp, uint8_t a, uint8_t x, uint8_t y, uint8_t p) {
+  return pc | (uint64_t)sp << 16 | (uint64_t)a << 24 | (uint64_t)x << 32 | (uint64_t)y << 40 | (uint64_t)p << 48;
+}
+vcs_wiring_t vcs_wiring_of(const vcs_t *m);
+
+/* ---- Running -------------------------------------------------------------------------------------------------- */
+
+/* Runs a flip from a row of the base on, one instruction at least, until it stands where a later row stands, which is
+ * returned; or until its frame is over in another way; or it has jammed, or executed `most` instructions. */
+enum { VCS_RUN_ENDED = -1, VCS_RUN_LOST = -2 };
+int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
+                           uint32_t from, uint32_t most, uint32_t *executed);
+
+/* The base's machine, from a row to another. */
+void vcs_concurrent_advance(const vcs_cart_t *cart, vcs_t *m, vcs_beam_note_t *note, uint32_t rows);
+
+/* ---- The beam ------------------------------------------------------------------------------------------------- */
+
+/* Own accesses instead of the base's from `from` up to, without it, `to`. */
+typedef struct {
+  uint32_t from, to;
+  uint32_t first, count; /* of the own ones */
+  int32_t next;          /* of the same flip; -1: none */
+} vcs_beam_patch_t;
+
+typedef struct {
+  vcs_beam_patch_t *patches;
+  vcs_beam_access_t *accesses;
+  uint32_t patch_count, patch_capacity, access_count, access_capacity;
+} vcs_beam_patches_t;
+
+/* The TIA of a flip: as it is before segment `at`; of `tia` only what differs means anything, and the collisions. */
+typedef struct {
+  uint64_t differs;
+  uint32_t at;
+  int32_t patch; /* the next that is not applied yet; -1: none */
+  vcs_beam_t tia;
+} vcs_flip_beam_t;
+
+/* What a worker makes beams with. */
+typedef struct {
+  const vcs_base_frame_t *frame;
+  const vcs_beam_patches_t *patches;
+  const vcs_cart_t *cart;
+  vcs_t *m;            /* its TIA is worked on */
+  uint8_t *picture;    /* VCS_FRAME_BYTES to draw into, or NULL */
+  const uint8_t *base; /* the base's picture */
+  uint8_t *lines;      /* a byte a row of the picture, 1: drawn */
+} vcs_beam_work_t;
+
+void vcs_beam_take(vcs_beam_t *tia, const vcs_t *m);
+void vcs_beam_put(const vcs_beam_t *tia, vcs_t *m);
+uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other);
+
+/* A flip's TIA, put into the base's. */
+void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam);
+
+/* The clock of the frame up to which a flip's picture is drawn. */
+int32_t vcs_beam_seen(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam);
+
+/* An access of the base as it is recorded; what a collision register would show is returned. */
+uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *access, uint32_t row);
+bool vcs_beam_record_begin(vcs_base_frame_t *frame, const vcs_cart_t *cart);
+bool vcs_beam_record_end(vcs_base_frame_t *frame);
+
+/* Brings a flip's TIA up to a segment. */
+void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment);
+
+/* The collisions of a flip at the end of a segment; the flip's TIA is before it, and stays there. */
+uint16_t vcs_beam_collisions_after(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, uint32_t segment);
+
+/* The collisions of a flip that is awake: its TIA, the base's accesses up to `from`, and its own. */
+uint16_t vcs_beam_collisions_now(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from,
+                                 const vcs_beam_access_t *own, uint32_t count);
+
+/* ---- The walk ------------------------------------------------------------------------------------------------- */
+
+enum { VCS_CONCURRENT_MOST = 1024 }; /* flips in a walk */
+
+typedef struct {
+  const vcs_place_t *places; /* flipped together */
+  size_t count;
+} vcs_flip_t;
+
+typedef struct vcs_concurrent vcs_concurrent_t;
+
+/* Shows each horizon of a flip once, in order; any flip at any time. */
+typedef void (*vcs_see_flip_t)(void *context, size_t flip, int horizon, const vcs_sight_t *sight);
+
+/* For tests: a flip's machine after a frame, before the next is begun. */
+typedef void (*vcs_inspect_t)(void *context, size_t flip, int32_t frames, const vcs_t *m);
+
+typedef struct {
+  vcs_see_flip_t see;
+  void *context;
+  vcs_inspect_t inspect; /* or NULL */
+} vcs_concurrent_eyes_t;
+
+typedef struct {
+  uint64_t flips, wakes, executed, settled, beams, segments, fallbacks, walks, refused;
+} vcs_concurrent_count_t;
+
+/* Memory for walks over one base; NULL: there is none. */
+vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base);
+void vcs_concurrent_free(vcs_concurrent_t *walk);
+
+/* Flips, up to VCS_CONCURRENT_MOST, through the whole run. possible[i] is false for a flip that makes a machine that
+ * cannot be. What this does not do is handed to vcs_rerun, flip by flip. */
+void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_runner_t *runner, const vcs_flip_t *flips,
+                         size_t count, const vcs_concurrent_eyes_t *eyes, bool *possible);
+
+const vcs_concurrent_count_t *vcs_concurrent_counts(const vcs_concurrent_t *walk);
+
+#endif

@@ -1,0 +1,432 @@
+/* concurrent_beam.c: the TIA of a flip, made from its accesses when it is needed.
+ *
+ * The TIA does not influence the CPU but by collisions that are read (and by time, which is the CPU's own business), so
+ * it can be made later, or never. A flip makes the base's accesses while it sleeps, and its own while it is awake
+ * (vcs_beam_patch_t). Where a segment has none of its own, and no register that differs is read or shown in it, nothing
+ * needs to be done: its pixels are the base's, its collisions are the base's there, registers that are overwritten
+ * differ no more. Any other segment is made by the core, from the registers on that the flip has at its beginning.
+ *
+ * The sets of a segment are on the safe side: they may name too much, never too little.
+ */
+#include "concurrent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Registers ------------------------------------------------------------------------------------------------- */
+
+#define LOOK(field, i) (1ull << (offsetof(vcs_t, field) - VCS_LOOKS_FROM + (i)))
+
+void vcs_beam_take(vcs_beam_t *tia, const vcs_t *m) {
+  memcpy(tia->looks, (const uint8_t *)m + VCS_LOOKS_FROM, sizeof tia->looks);
+  tia->collisions = m->collisions;
+  tia->line = m->line;
+  tia->line_clock = m->line_clock;
+  tia->seen_clock = m->seen_clock;
+  tia->seen_before = m->seen_before;
+  tia->blank_clock = m->blank_clock;
+  tia->blank_first = m->blank_first;
+  tia->hmove_clock = m->hmove_clock;
+}
+
+void vcs_beam_put(const vcs_beam_t *tia, vcs_t *m) {
+  memcpy((uint8_t *)m + VCS_LOOKS_FROM, tia->looks, sizeof tia->looks);
+  m->collisions = tia->collisions;
+  m->line = tia->line;
+  m->line_clock = tia->line_clock;
+  m->seen_clock = tia->seen_clock;
+  m->seen_before = tia->seen_before;
+  m->blank_clock = tia->blank_clock;
+  m->blank_first = tia->blank_first;
+  m->hmove_clock = tia->hmove_clock;
+}
+
+/* A blank that is over leaves its clocks behind, which mean nothing in the lines below. */
+static bool same_blank(const vcs_beam_t *one, const vcs_beam_t *other) {
+  const size_t blank = offsetof(vcs_t, hmove_blank) - VCS_LOOKS_FROM;
+  if (one->blank_clock == other->blank_clock && one->blank_first == other->blank_first) return true;
+  if (one->looks[blank] || other->looks[blank] || one->line != other->line) return false;
+  const int32_t start = VCS_LINE_CLOCKS * one->line;
+  return one->blank_first == other->blank_first || (one->blank_first <= start && other->blank_first <= start);
+}
+
+/* The collisions are not looked at. */
+uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
+  uint64_t differs = 0;
+  if (memcmp(one->looks, other->looks, sizeof one->looks) != 0) {
+    for (size_t i = 0; i < sizeof one->looks; i++) differs |= (uint64_t)(one->looks[i] != other->looks[i]) << i;
+  }
+  if (one->hmove_clock != other->hmove_clock) differs |= VCS_BEAM_HMOVE;
+  if (one->line != other->line || one->line_clock != other->line_clock || one->seen_clock != other->seen_clock ||
+      one->seen_before != other->seen_before || !same_blank(one, other)) {
+    differs |= VCS_BEAM_CLOCKS;
+  }
+  return differs;
+}
+
+/* ---- What accesses do ------------------------------------------------------------------------------------------- */
+
+/* What is read wherever a line ends, or is simply not worth distinguishing. */
+#define READ_ALWAYS                                                                                               \
+  (LOOK(vblank, 0) | LOOK(ctrlpf, 0) | LOOK(first_copy_off, 0) | LOOK(first_copy_off, 1) | LOOK(pf_mirrored, 0) | \
+   LOOK(hmove_blank, 0) | LOOK(stars, 0) | LOOK(stars_phase, 0) | LOOK(stars_shape, 0) | VCS_BEAM_CLOCKS)
+#define ALL_HM (LOOK(hm, 0) | LOOK(hm, 1) | LOOK(hm, 2) | LOOK(hm, 3) | LOOK(hm, 4))
+#define ALL_POS (LOOK(pos, 0) | LOOK(pos, 1) | LOOK(pos, 2) | LOOK(pos, 3) | LOOK(pos, 4))
+
+/* Whatever an access changes is either replaced, by what does not depend on what was there, or counts as read. */
+typedef struct {
+  uint64_t reads, replaced;
+} effect_t;
+
+static effect_t effect_of(const vcs_t *m, unsigned r, uint8_t value) {
+  effect_t e = {0, 0};
+  unsigned i;
+  switch (r) {
+    case VCS_VBLANK:
+      e.replaced = LOOK(vblank, 0);
+      break;
+    case VCS_NUSIZ0:
+    case VCS_NUSIZ1:
+      e.replaced = LOOK(nusiz, r - VCS_NUSIZ0);
+      break;
+    case VCS_COLUP0_W:
+    case VCS_COLUP1_W:
+    case VCS_COLUPF_W:
+    case VCS_COLUBK_W:
+      e.replaced = LOOK(colu, vcs_colour_index(r - VCS_COLUP0_W));
+      break;
+    case VCS_REFP0:
+    case VCS_REFP1:
+      e.replaced = LOOK(reflect, r - VCS_REFP0);
+      break;
+    case VCS_PF0:
+    case VCS_PF1:
+    case VCS_PF2:
+      e.replaced = LOOK(pf, r - VCS_PF0);
+      break;
+    case VCS_RESP0:
+    case VCS_RESP1:
+      i = r - VCS_RESP0;
+      e.reads = LOOK(nusiz, i) | LOOK(pos, i);
+      e.replaced = LOOK(pos, i);
+      break;
+    case VCS_RESM0:
+    case VCS_RESM1:
+    case VCS_RESBL:
+      e.reads = VCS_BEAM_HMOVE;
+      e.replaced = LOOK(pos, VCS_M0 + r - VCS_RESM0);
+      break;
+    case VCS_GRP0:
+      e.reads = LOOK(grp, 1);
+      e.replaced = LOOK(grp, 0) | LOOK(grp_old, 1);
+      break;
+    case VCS_GRP1:
+      e.reads = LOOK(grp, 0) | LOOK(enabl, 0);
+      e.replaced = LOOK(grp, 1) | LOOK(grp_old, 0) | LOOK(enabl_old, 0);
+      break;
+    case VCS_ENAM0:
+    case VCS_ENAM1:
+      e.replaced = LOOK(enam, r - VCS_ENAM0);
+      break;
+    case VCS_ENABL:
+      e.replaced = LOOK(enabl, 0);
+      break;
+    case VCS_HMM0:
+      if (value >> 4 == 6) e.reads = LOOK(hm, VCS_M0) | VCS_BEAM_HMOVE;
+      e.replaced = LOOK(hm, VCS_M0);
+      break;
+    case VCS_HMP0:
+    case VCS_HMP1:
+    case VCS_HMM1:
+    case VCS_HMBL:
+      e.replaced = LOOK(hm, r - VCS_HMP0);
+      break;
+    case VCS_VDELP0:
+    case VCS_VDELP1:
+      e.replaced = LOOK(vdelp, r - VCS_VDELP0);
+      break;
+    case VCS_VDELBL:
+      e.replaced = LOOK(vdelbl, 0);
+      break;
+    case VCS_RESMP0:
+    case VCS_RESMP1:
+      i = r - VCS_RESMP0;
+      e.reads = LOOK(resmp, i) | LOOK(pos, i) | LOOK(nusiz, i) | LOOK(pos, VCS_M0 + i); /* the missile may move */
+      break;
+    case VCS_HMOVE: {
+      const unsigned cycle = ((uint32_t)vcs_tia_since_frame(m) / 3) % VCS_LINE_CYCLES;
+      const vcs_motion_t at = vcs_hmove_at(cycle);
+      e.reads = ALL_HM;
+      for (i = 0; i < 5; i++) {
+        if (vcs_hmove_motion(at, m->hm[i])) e.reads |= LOOK(pos, i);
+      }
+      e.replaced = VCS_BEAM_HMOVE;
+      break;
+    }
+    case VCS_HMCLR:
+      e.replaced = ALL_HM;
+      break;
+    default:
+      break;
+  }
+  return e;
+}
+
+/* What a pixel, or a collision, depends on with the registers as they are now. */
+static uint64_t shown_now(const vcs_t *m) {
+  const unsigned on = vcs_objects_on(m);
+  uint64_t shows = LOOK(pf, 0) | LOOK(pf, 1) | LOOK(pf, 2);
+  for (unsigned i = 0; i < 2; i++) {
+    shows |= LOOK(vdelp, i) | (m->vdelp[i] ? LOOK(grp_old, i) : LOOK(grp, i)) | LOOK(enam, i) | LOOK(resmp, i);
+    if (on >> (VCS_P0 + i) & 1) shows |= LOOK(pos, VCS_P0 + i) | LOOK(nusiz, i) | LOOK(reflect, i);
+    if (on >> (VCS_M0 + i) & 1) shows |= LOOK(pos, VCS_M0 + i) | LOOK(nusiz, i);
+  }
+  shows |= LOOK(vdelbl, 0) | (m->vdelbl ? LOOK(enabl_old, 0) : LOOK(enabl, 0));
+  if (on >> VCS_BL & 1) shows |= LOOK(pos, VCS_BL);
+  return shows;
+}
+
+static uint64_t colours_now(const vcs_t *m) {
+  const unsigned on = vcs_objects_on(m);
+  uint64_t colours = LOOK(colu, VCS_COLUBK) | LOOK(colu, VCS_COLUPF);
+  for (unsigned i = 0; i < 2; i++) {
+    if (on >> (VCS_P0 + i) & 1 || on >> (VCS_M0 + i) & 1 || m->ctrlpf & 2) colours |= LOOK(colu, VCS_COLUP0 + i);
+  }
+  return colours;
+}
+
+/* Whether the beam sweeps a pixel between two clocks of the frame. */
+static bool sweeps(int32_t from, int32_t to) {
+  const int32_t start = from % VCS_LINE_CLOCKS;
+  return to > from && start + (to - from) > VCS_HBLANK_CLOCKS;
+}
+
+/* ---- Making it --------------------------------------------------------------------------------------------------- */
+
+static void apply(vcs_t *m, vcs_video_t *video, const vcs_beam_access_t *access) {
+  m->cycles = access->cycles;
+  if (access->kind == VCS_BEAM_WRITE) {
+    vcs_tia_write_first(m, video, access->reg, access->value);
+  } else if (access->kind == VCS_BEAM_NEXT) {
+    vcs_tia_write_next(m, video, access->reg, access->value);
+  } else {
+    vcs_tia_see(m, video, vcs_tia_since_frame(m));
+    if (access->reg < 8) vcs_tia_catch_up(m, video);
+  }
+}
+
+/* ---- The base ---------------------------------------------------------------------------------------------------- */
+
+static bool grow_segments(vcs_base_frame_t *frame) {
+  if (frame->segment_count + 2 < frame->segment_capacity) return true;
+  const uint32_t more = frame->segment_capacity ? 2 * frame->segment_capacity : 512;
+  vcs_segment_t *grown = realloc(frame->segments, more * sizeof *grown);
+  if (!grown) {
+    frame->lost = true;
+    return false;
+  }
+  frame->segments = grown;
+  frame->segment_capacity = more;
+  return true;
+}
+
+/* The segment under way ends here, and with `access` the next one begins. */
+static void cut(vcs_base_frame_t *frame, uint32_t access) {
+  vcs_t *m = frame->beam_m;
+  if (!grow_segments(frame)) return;
+  vcs_segment_t *next = &frame->segments[frame->segment_count];
+  vcs_tia_catch_up(m, &frame->video);
+  if (frame->segment_count) {
+    vcs_segment_t *last = next - 1;
+    last->replaced = frame->here_replaced;
+    last->caught = m->collisions;
+    frame->latched = last->clears ? m->collisions : (uint16_t)(frame->latched | m->collisions);
+  }
+  *next = (vcs_segment_t){.access = access, .reads = READ_ALWAYS};
+  vcs_beam_take(&next->before, m);
+  next->before.collisions = frame->latched;
+  m->collisions = 0;
+  vcs_video_start(&frame->video, frame->cart, NULL); /* what was latched before is looked for again */
+  frame->here_replaced = 0;
+  frame->segment_count++;
+}
+
+bool vcs_beam_record_begin(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
+  memcpy(frame->beam_m, frame->begun, vcs_machine_size(cart));
+  frame->cart = cart;
+  vcs_video_start(&frame->video, cart, NULL);
+  frame->segment_count = 0;
+  frame->latched = frame->begun->collisions;
+  cut(frame, 0);
+  return !frame->lost;
+}
+
+bool vcs_beam_record_end(vcs_base_frame_t *frame) {
+  cut(frame, frame->note.count);
+  if (frame->lost) return false;
+  frame->segment_count--;
+  return true;
+}
+
+uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *access, uint32_t row) {
+  vcs_t *m = frame->beam_m;
+  const uint32_t number = (uint32_t)(access - frame->note.accesses);
+  (void)row;
+  if (frame->lost) return 0;
+  m->cycles = access->cycles;
+  const int32_t now = vcs_tia_since_frame(m);
+  const bool reads = access->kind == VCS_BEAM_READ, latches = reads && access->reg < 8;
+  int32_t target = reads ? now : vcs_wrap_minus(now, -vcs_tia_delay(access->reg, now));
+  if (!reads && (access->reg == VCS_RESP0 || access->reg == VCS_RESP1)) target += 11;
+  if (target > frame->video.stop) target = frame->video.stop;
+  if (target < frame->video.start) target = frame->video.start;
+  vcs_segment_t *here = &frame->segments[frame->segment_count - 1];
+  const bool was_latch = here->access < number && frame->note.accesses[number - 1].kind == VCS_BEAM_READ &&
+                         frame->note.accesses[number - 1].reg < 8;
+  const int32_t line = target / VCS_LINE_CLOCKS;
+  if (here->access < number && (latches || was_latch || line > frame->here_line)) {
+    cut(frame, number);
+    if (frame->lost) return 0;
+    here = &frame->segments[frame->segment_count - 1];
+  }
+  if (here->access == number) frame->here_line = line;
+  if (!(m->vblank & 2) && sweeps(m->seen_clock, target)) {
+    here->shows |= shown_now(m) & ~frame->here_replaced;
+    here->colours |= colours_now(m) & ~frame->here_replaced;
+  }
+  if (m->stars) here->reads |= LOOK(pos, VCS_M0); /* which moves by itself at the end of a line */
+  if (!reads) {
+    const effect_t effect = effect_of(m, access->reg, access->value);
+    here->reads |= effect.reads & ~frame->here_replaced;
+    frame->here_replaced |= effect.replaced;
+    if (access->reg == VCS_CXCLR) here->clears = true;
+  }
+  apply(m, &frame->video, access);
+  return here->clears ? m->collisions : (uint16_t)(frame->latched | m->collisions);
+}
+
+/* ---- A flip ------------------------------------------------------------------------------------------------------ */
+
+void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam) {
+  for (uint64_t left = beam->differs & (VCS_BEAM_HMOVE - 1); left; left &= left - 1) {
+    const int i = VCS_LOWEST_64(left);
+    tia->looks[i] = beam->tia.looks[i];
+  }
+  if (beam->differs & VCS_BEAM_HMOVE) tia->hmove_clock = beam->tia.hmove_clock;
+  if (beam->differs & VCS_BEAM_CLOCKS) {
+    tia->line = beam->tia.line;
+    tia->line_clock = beam->tia.line_clock;
+    tia->seen_clock = beam->tia.seen_clock;
+    tia->seen_before = beam->tia.seen_before;
+    tia->blank_clock = beam->tia.blank_clock;
+    tia->blank_first = beam->tia.blank_first;
+  }
+  tia->collisions = beam->tia.collisions;
+}
+
+static void load(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam) {
+  vcs_beam_t tia = work->frame->segments[beam->at].before;
+  vcs_beam_compose(&tia, beam);
+  vcs_beam_put(&tia, work->m);
+}
+
+int32_t vcs_beam_seen(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam) {
+  return beam->differs & VCS_BEAM_CLOCKS ? beam->tia.seen_clock : work->frame->segments[beam->at].before.seen_clock;
+}
+
+static void store(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t at) {
+  vcs_beam_take(&beam->tia, work->m);
+  beam->at = at;
+  beam->differs = vcs_beam_differs(&beam->tia, &work->frame->segments[at].before);
+}
+
+static int row_of(const vcs_beam_work_t *work, int32_t line) { return line - work->cart->top_line; }
+
+/* The rows from one line to another are drawn; what is right of the beam in the last one may have been painted ahead,
+ * and is the base's as long as nothing more is made. */
+static void mark_lines(const vcs_beam_work_t *work, int32_t from) {
+  const vcs_t *m = work->m;
+  const int first = row_of(work, from), last = row_of(work, m->line);
+  for (int i = first < 0 ? 0 : first; i <= last && i < work->cart->height; i++) work->lines[i] = 1;
+  if (last < 0 || last >= work->cart->height || m->line_clock >= VCS_LINE_CLOCKS) return;
+  const int x = m->line_clock < VCS_HBLANK_CLOCKS ? 0 : m->line_clock - VCS_HBLANK_CLOCKS;
+  const size_t at = (size_t)(VCS_WIDTH * last + x);
+  memcpy(work->picture + at, work->base + at, (size_t)(VCS_WIDTH - x));
+}
+
+/* Makes accesses from the flip's segment on until the base begins a later segment, whose number is returned; or, and
+ * then it is 0, up to the access `end`. */
+static uint32_t make(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t end, vcs_video_t *video) {
+  const vcs_base_frame_t *frame = work->frame;
+  const vcs_beam_patches_t *patches = work->patches;
+  uint32_t access = frame->segments[beam->at].access, next = beam->at + 1;
+  vcs_video_start(video, work->cart, work->picture);
+  load(work, beam);
+  for (;;) {
+    const bool last = access == frame->note.count, patched = beam->patch >= 0;
+    const vcs_beam_patch_t *patch = patched ? &patches->patches[beam->patch] : NULL;
+    while (next < frame->segment_count && frame->segments[next].access < access) next++;
+    if (access != end && !last && frame->segments[next].access == access) return next;
+    if (patch && patch->from == access) {
+      for (uint32_t i = 0; i < patch->count; i++) apply(work->m, video, &patches->accesses[patch->first + i]);
+      access = patch->to;
+      beam->patch = patch->next;
+      continue;
+    }
+    if (access == end) return 0;
+    if (last) return frame->segment_count;
+    apply(work->m, video, &frame->note.accesses[access++]);
+  }
+}
+
+/* Whether the flip's segment does to it what it does to the base; then that is done. */
+static bool skip(const vcs_beam_work_t *work, vcs_flip_beam_t *beam) {
+  const vcs_segment_t *here = &work->frame->segments[beam->at];
+  const bool last = beam->at + 1 == work->frame->segment_count;
+  if (beam->patch >= 0 && (last || work->patches->patches[beam->patch].from < here[1].access)) return false;
+  if (beam->differs & (here->reads | here->shows | (work->picture ? here->colours : 0))) return false;
+  beam->differs &= ~here->replaced;
+  beam->tia.collisions = (uint16_t)(here->clears ? here->caught : beam->tia.collisions | here->caught);
+  beam->at++;
+  return true;
+}
+
+void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment) {
+  while (beam->at < segment) {
+    if (skip(work, beam)) continue;
+    vcs_video_t video;
+    const vcs_beam_t *before = &work->frame->segments[beam->at].before;
+    const int32_t line = beam->differs & VCS_BEAM_CLOCKS ? beam->tia.line : before->line;
+    const uint32_t next = make(work, beam, UINT32_MAX, &video);
+    vcs_tia_catch_up(work->m, &video);
+    if (work->picture) mark_lines(work, line);
+    store(work, beam, next);
+  }
+}
+
+uint16_t vcs_beam_collisions_after(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, uint32_t segment) {
+  vcs_flip_beam_t copy = *beam;
+  vcs_beam_advance(work, &copy, segment + 1);
+  return copy.tia.collisions;
+}
+
+uint16_t vcs_beam_collisions_now(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from,
+                                 const vcs_beam_access_t *own, uint32_t count) {
+  const vcs_base_frame_t *frame = work->frame;
+  for (;;) {
+    while (beam->at + 1 < frame->segment_count && frame->segments[beam->at + 1].access <= from && skip(work, beam)) {
+    }
+    vcs_flip_beam_t copy = *beam;
+    vcs_video_t video;
+    const uint32_t next = make(work, &copy, from, &video);
+    if (next) {
+      vcs_tia_catch_up(work->m, &video);
+      store(work, &copy, next);
+      *beam = copy;
+      continue;
+    }
+    for (uint32_t i = 0; i < count; i++) apply(work->m, &video, &own[i]);
+    vcs_tia_catch_up(work->m, &video);
+    return work->m->collisions;
+  }
+}

@@ -1,0 +1,281 @@
+/* attribution.c: derivatives of one target with respect to all bits, and of everything with respect to one (study.h).
+ *
+ * A byte is as important as its bit of largest derivative.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/state.h"
+#include "plot/map.h"
+#include "study/internal.h"
+
+/* ---- Groups ------------------------------------------------------------------------------------------------- */
+
+static const struct {
+  const char *name, *fields; /* fields of the machine, with a blank around each */
+} groups[] = {
+    {"rom", NULL},
+    {"ram", " ram cart_ram "},
+    {"input", NULL},
+    {"cpu", " a x y sp p "},
+    {"tia",
+     " collisions vsync vblank nusiz colu ctrlpf reflect pf grp grp_old enam enabl enabl_old hm vdelp vdelbl resmp "
+     "pos "},
+    {"riot", " timer timer_cycle timer_shift ddra port_a_out "},
+};
+enum { GROUPS = sizeof groups / sizeof *groups };
+
+int vcs_wrt_parse(const char *text) {
+  int wrt = 0;
+  for (const char *at = text;; at++) {
+    const size_t length = strcspn(at, ",");
+    int group = 0;
+    while (group < GROUPS && !(strlen(groups[group].name) == length && strncmp(groups[group].name, at, length) == 0)) {
+      group++;
+    }
+    if (group == GROUPS) return 0;
+    wrt |= 1 << group;
+    at += length;
+    if (!*at) return wrt;
+  }
+}
+
+static bool is_selected(int wrt, const char *field) {
+  char word[40];
+  snprintf(word, sizeof word, " %.36s ", field);
+  for (int i = 0; i < GROUPS; i++) {
+    if (wrt >> i & 1 && groups[i].fields && strstr(groups[i].fields, word)) return true;
+  }
+  return false;
+}
+
+/* ---- Bytes in order of importance --------------------------------------------------------------------------- */
+
+typedef struct {
+  vcs_ranked_t *entries;
+  size_t count, capacity;
+  bool failed;
+} ranking_t;
+
+static void add_entry(ranking_t *list, const float *bits, uint32_t index, const char *name) {
+  if (vcs_map_largest(bits, 8) == 0 || list->failed) return;
+  if (list->count == list->capacity) {
+    const size_t capacity = list->capacity ? 2 * list->capacity : 256;
+    vcs_ranked_t *entries = realloc(list->entries, capacity * sizeof *entries);
+    list->failed = !entries;
+    if (!entries) return;
+    list->entries = entries;
+    list->capacity = capacity;
+  }
+  vcs_ranked_t *entry = &list->entries[list->count++];
+  *entry = (vcs_ranked_t){bits, index, ""};
+  snprintf(entry->name, sizeof entry->name, "%s", name);
+}
+
+static int by_importance(const void *a, const void *b) {
+  const vcs_ranked_t *x = a, *y = b;
+  const float first = fabsf(vcs_map_largest(x->bits, 8)), second = fabsf(vcs_map_largest(y->bits, 8));
+  if (first != second) return first > second ? -1 : 1;
+  return (x->index > y->index) - (x->index < y->index);
+}
+
+static void sort_entries(ranking_t *list) {
+  if (list->count) qsort(list->entries, list->count, sizeof *list->entries, by_importance);
+}
+
+/* Bytes of the fields that were asked for. */
+static void list_state(const float *slots, int wrt, size_t size, ranking_t *list) {
+  const vcs_field_t *field;
+  for (int i = 0; (field = vcs_field(i)); i++) {
+    if (!is_selected(wrt, field->name)) continue;
+    for (size_t n = 0; n < field->count; n++) {
+      char name[32];
+      const size_t offset = field->offset + n * field->size;
+      if (offset >= size) break;
+      if (strcmp(field->name, "ram") == 0) {
+        snprintf(name, sizeof name, "$%02X", (unsigned)(0x80 + n));
+      } else if (field->count > 1) {
+        snprintf(name, sizeof name, "%.16s[%u]", field->name, (unsigned)n);
+      } else {
+        snprintf(name, sizeof name, "%.24s", field->name);
+      }
+      for (size_t byte = 0; byte < field->size; byte++) {
+        add_entry(list, slots + 8 * (offset + byte), (uint32_t)(offset + byte), name);
+      }
+    }
+  }
+  sort_entries(list);
+}
+
+vcs_status_t vcs_rank_state(const vcs_cart_t *cart, const float *slots, int wrt, vcs_ranked_t **list, size_t *count,
+                            vcs_error_t *error) {
+  ranking_t ranking = {0};
+  list_state(slots, wrt, vcs_state_size(cart), &ranking);
+  *list = ranking.entries;
+  *count = ranking.count;
+  if (!ranking.failed) return VCS_OK;
+  free(ranking.entries);
+  *list = NULL;
+  *count = 0;
+  return vcs_no_memory(error);
+}
+
+/* Ranks the bytes of the image. */
+static vcs_status_t rank_rom(const vcs_cart_t *cart, vcs_attribution_t *a, vcs_error_t *error) {
+  ranking_t list = {0};
+  for (uint32_t i = 0; i < cart->rom_size; i++) add_entry(&list, a->rom + 8 * (size_t)i, i, "");
+  sort_entries(&list);
+  a->ranking = malloc((list.count ? list.count : 1) * sizeof *a->ranking);
+  if (!a->ranking) list.failed = true;
+  for (size_t i = 0; !list.failed && i < list.count; i++) a->ranking[i] = list.entries[i].index;
+  a->ranked = (uint32_t)list.count;
+  free(list.entries);
+  return list.failed ? vcs_no_memory(error) : VCS_OK;
+}
+
+/* ---- Derivatives -------------------------------------------------------------------------------------------- */
+
+/* The options with their defaults filled in; `grad` is where the default method goes. */
+static vcs_attribution_options_t complete(const vcs_attribution_options_t *given, vcs_grad_options_t *grad) {
+  vcs_attribution_options_t o;
+  vcs_options_copy(&o, sizeof o, given);
+  vcs_study_method_options(VCS_STUDY_BIT_FORK, 0, grad);
+  if (!o.grad) o.grad = grad;
+  if (!o.wrt) o.wrt = VCS_WRT_ROM | VCS_WRT_RAM | VCS_WRT_INPUT;
+  return o;
+}
+
+/* What the target is computed from, as outputs of a run. */
+typedef struct {
+  float *pixels, *end, *rewards, **frames;
+} ends_t;
+
+static vcs_status_t make_ends(const vcs_run_t *run, ends_t *ends, vcs_error_t *error) {
+  *ends = (ends_t){calloc(VCS_FRAME_BYTES, sizeof(float)), calloc(8 * vcs_state_size(run->cart), sizeof(float)),
+                   calloc((size_t)run->frames, sizeof(float)), calloc((size_t)run->frames, sizeof(float *))};
+  if (!ends->pixels || !ends->end || !ends->rewards || !ends->frames) return vcs_no_memory(error);
+  ends->frames[run->frames - 1] = ends->pixels;
+  return VCS_OK;
+}
+
+static void free_ends(ends_t *ends) {
+  free(ends->pixels);
+  free(ends->end);
+  free(ends->rewards);
+  free(ends->frames);
+}
+
+static vcs_status_t attribute(const vcs_run_t *run, const vcs_scalar_t *target, const vcs_attribution_options_t *o,
+                              ends_t *ends, vcs_attribution_t *a, vcs_error_t *error) {
+  const uint32_t rom_size = run->cart->rom_size;
+  vcs_status_t status = vcs_ending_make(run, o->env, NULL, &a->ending, error);
+  if (status) return status;
+  a->value = vcs_target_value(target, &a->ending);
+  vcs_target_adjoint(target, run->frames, ends->pixels, ends->end, ends->rewards);
+  a->state = calloc(8 * vcs_state_size(run->cart), sizeof(float));
+  if (o->wrt & VCS_WRT_ROM) a->rom = calloc((size_t)8 * rom_size, sizeof(float));
+  if (o->wrt & VCS_WRT_ROM) a->uses = calloc(rom_size, sizeof *a->uses);
+  if (o->wrt & VCS_WRT_INPUT) a->input = calloc((size_t)VCS_INPUTS * (size_t)run->frames, sizeof(float));
+  if (!a->state || (o->wrt & VCS_WRT_ROM && (!a->rom || !a->uses)) || (o->wrt & VCS_WRT_INPUT && !a->input)) {
+    return vcs_no_memory(error);
+  }
+  const vcs_grad_inputs_t inputs = {a->state, a->rom, a->input};
+  vcs_grad_outputs_t outputs = {.pixels = ends->frames, .state = ends->end};
+  if (target->kind == VCS_SCALAR_SCORE) outputs = (vcs_grad_outputs_t){.env = o->env, .rewards = ends->rewards};
+  status = vcs_grad_vjp(run, o->grad, &inputs, &outputs, &a->report, error);
+  if (status || !a->rom) return status;
+  status = vcs_rom_uses(run, a->uses, error);
+  return status ? status : rank_rom(run->cart, a, error);
+}
+
+vcs_status_t vcs_attribute(const vcs_run_t *run, const vcs_scalar_t *target, const vcs_attribution_options_t *given,
+                           vcs_attribution_t *attribution, vcs_error_t *error) {
+  vcs_grad_options_t grad;
+  const vcs_attribution_options_t o = complete(given, &grad);
+  ends_t ends;
+  memset(attribution, 0, sizeof *attribution);
+  vcs_status_t status = make_ends(run, &ends, error);
+  if (status == VCS_OK) status = attribute(run, target, &o, &ends, attribution, error);
+  free_ends(&ends);
+  return status;
+}
+
+void vcs_attribution_free(vcs_attribution_t *attribution) {
+  vcs_ending_free(&attribution->ending);
+  free(attribution->rom);
+  free(attribution->state);
+  free(attribution->input);
+  free(attribution->uses);
+  free(attribution->ranking);
+  memset(attribution, 0, sizeof *attribution);
+}
+
+/* Compares the predicted effect with the true one. */
+static vcs_status_t compare(const vcs_run_t *run, const vcs_place_t *place, const vcs_attribution_options_t *o,
+                            vcs_effect_t *e, vcs_error_t *error) {
+  const vcs_ending_t *base = &e->ending;
+  const float sign = vcs_run_bit(run, place) == 1 ? -1.0F : 1.0F;
+  const float *scale = o->grad->scale;
+  vcs_ending_t moved;
+  const vcs_status_t status = vcs_ending_make(run, o->env, place, &moved, error);
+  if (status) return status;
+  for (int i = 0; i < VCS_WIDTH * run->cart->frame_height; i++) {
+    const uint8_t now = moved.picture[i], was = base->picture[i];
+    const float truth = sign * (scale ? scale[now] - scale[was] : (float)(now - was));
+    vcs_agreement_add(&e->pixels_agree, &truth, &e->pixels[i], 1);
+  }
+  for (int i = 0; i < 1024; i++) {
+    const int now = moved.machine->ram[i / 8] >> i % 8 & 1, was = base->machine->ram[i / 8] >> i % 8 & 1;
+    const float truth = sign * (float)(now - was);
+    vcs_agreement_add(&e->ram_agree, &truth, &e->state[8 * offsetof(vcs_t, ram) + (size_t)i], 1);
+  }
+  vcs_ending_free(&moved);
+  return VCS_OK;
+}
+
+/* `tangent` has the slots of the kind of the place. */
+static vcs_status_t differentiate(const vcs_run_t *run, const vcs_place_t *place, const vcs_attribution_options_t *o,
+                                  float *tangent, float **frames, vcs_effect_t *e, vcs_error_t *error) {
+  vcs_grad_inputs_t inputs = {0};
+  if (place->kind == VCS_PLACE_INPUT) {
+    tangent[VCS_INPUTS * place->frame + place->index] = 1;
+    inputs.input = tangent;
+  } else {
+    tangent[8 * (size_t)place->index + place->bit] = 1;
+    if (place->kind == VCS_PLACE_ROM) inputs.rom = tangent;
+    if (place->kind == VCS_PLACE_STATE) inputs.state = tangent;
+  }
+  frames[run->frames - 1] = e->pixels;
+  const vcs_grad_outputs_t outputs = {.pixels = frames, .state = e->state};
+  return vcs_grad_jvp(run, o->grad, &inputs, &outputs, &e->report, error);
+}
+
+vcs_status_t vcs_effect(const vcs_run_t *run, const vcs_place_t *place, const vcs_attribution_options_t *given,
+                        vcs_effect_t *effect, vcs_error_t *error) {
+  vcs_grad_options_t grad;
+  const vcs_attribution_options_t o = complete(given, &grad);
+  const size_t slots = place->kind == VCS_PLACE_INPUT ? (size_t)VCS_INPUTS * (size_t)run->frames
+                       : place->kind == VCS_PLACE_ROM ? (size_t)8 * run->cart->rom_size
+                                                      : 8 * vcs_state_size(run->cart);
+  memset(effect, 0, sizeof *effect);
+  if (vcs_run_bit(run, place) < 0) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the run has no such bit or input");
+  float *tangent = calloc(slots, sizeof *tangent), **frames = calloc((size_t)run->frames, sizeof *frames);
+  effect->pixels = calloc(VCS_FRAME_BYTES, sizeof(float));
+  effect->state = calloc(8 * vcs_state_size(run->cart), sizeof(float));
+  vcs_status_t status = VCS_OK;
+  if (!tangent || !frames || !effect->pixels || !effect->state) status = vcs_no_memory(error);
+  if (status == VCS_OK) status = vcs_ending_make(run, o.env, NULL, &effect->ending, error);
+  if (status == VCS_OK) status = differentiate(run, place, &o, tangent, frames, effect, error);
+  if (status == VCS_OK) status = compare(run, place, &o, effect, error);
+  free(tangent);
+  free(frames);
+  return status;
+}
+
+void vcs_effect_free(vcs_effect_t *effect) {
+  vcs_ending_free(&effect->ending);
+  free(effect->pixels);
+  free(effect->state);
+  memset(effect, 0, sizeof *effect);
+}

@@ -1,0 +1,292 @@
+/* edit.c: from a drawing to the bytes of ROM that make a run show it (study.h).
+ *
+ * The frames of a run are executed again and again on an image that changes. The loss is the number of wrong pixels in
+ * a region. One reverse pass from 1/2 sum (shown - wanted)^2 predicts what flipping each bit of ROM does to it. The
+ * bits whose flip is predicted to lower it are flipped: all of them, or the better half, or the better half of these,
+ * until re-execution shows fewer wrong pixels than before. That is repeated until no pixel is wrong or nothing helps.
+ *
+ * Only bytes that the run reads as data are changed; code is left alone.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/state.h"
+#include "host/env.h"
+#include "host/palette.h"
+#include "study/internal.h"
+
+/* A bit of the image and by how much its flip is predicted to change the loss. */
+typedef struct {
+  uint32_t bit; /* 8 * offset + bit */
+  float change;
+} candidate_t;
+
+typedef struct {
+  const vcs_edit_options_t *options;
+  const vcs_cart_t *original;
+  int method;
+  vcs_cart_t cart; /* the original with its own bytes ... */
+  uint8_t *rom;    /* ... which are these */
+  vcs_run_t run;   /* on that cartridge */
+  vcs_rom_use_t *uses;
+  float scale[768];
+  uint8_t *wanted; /* [height * width] of the region, palette indices */
+  uint8_t *first;  /* the picture as it was */
+  uint8_t *frames, *picture;
+  vcs_t *machine;
+  float *slots, *pixels, **pixels_by_frame;
+  candidate_t *candidates;
+  uint32_t candidate_count;
+  int wrong_before, wrong;
+  int walks, runs;
+} job_t;
+
+static size_t picture_bytes(const job_t *job) { return (size_t)VCS_WIDTH * (size_t)job->cart.frame_height; }
+
+static size_t pixel_at(const vcs_edit_options_t *o, int i) {
+  return (size_t)VCS_WIDTH * (size_t)(o->y + i / o->width) + (size_t)(o->x + i % o->width);
+}
+
+/* ---- The drawing --------------------------------------------------------------------------------------------- */
+
+/* The two colours of a drawing: the commonest of the region, and the brightest. */
+static vcs_status_t choose_colours(const job_t *job, uint8_t *dark, uint8_t *lit, vcs_error_t *error) {
+  const vcs_edit_options_t *o = job->options;
+  int counts[256] = {0};
+  *dark = *lit = job->first[pixel_at(o, 0)];
+  for (int i = 0; i < o->width * o->height; i++) {
+    const uint8_t colour = job->first[pixel_at(o, i)];
+    if (++counts[colour] > counts[*dark]) *dark = colour;
+    if (job->scale[colour] > job->scale[*lit]) *lit = colour;
+  }
+  for (int i = 0; i < 256; i++) {
+    if (counts[i] > counts[*dark]) *dark = (uint8_t)i;
+  }
+  if (*dark != *lit) return VCS_OK;
+  return vcs_error_fill(
+      error, VCS_BAD_ARGUMENT,
+      "the region's commonest colour is also its brightest: take more background into it, or ask for exact colours");
+}
+
+/* The palette index of a colour, one that the region shows if there are several; -1: there is none. */
+static int index_of(const job_t *job, uint32_t rgb) {
+  const vcs_edit_options_t *o = job->options;
+  const uint32_t *palette = vcs_palette(vcs_cart_info(job->original)->format);
+  for (int i = 0; i < o->width * o->height; i++) {
+    if (palette[job->first[pixel_at(o, i)]] == rgb) return job->first[pixel_at(o, i)];
+  }
+  for (int i = 0; i < 256; i++) {
+    if (palette[i] == rgb) return i;
+  }
+  return -1;
+}
+
+/* Turns the drawing into palette indices. */
+static vcs_status_t read_drawing(job_t *job, vcs_error_t *error) {
+  const vcs_edit_options_t *o = job->options;
+  const uint8_t *rgb = o->drawing;
+  uint8_t dark = 0, lit = 0;
+  vcs_status_t status = VCS_OK;
+  if (!o->exact) status = choose_colours(job, &dark, &lit, error);
+  for (int i = 0; i < o->width * o->height && status == VCS_OK; i++) {
+    const unsigned red = rgb[3 * i], green = rgb[3 * i + 1], blue = rgb[3 * i + 2];
+    if (!o->exact) {
+      job->wanted[i] = 299 * red + 587 * green + 114 * blue > 1000 * 255 / 2 ? lit : dark;
+      continue;
+    }
+    const int index = index_of(job, red << 16 | green << 8 | blue);
+    if (index < 0) {
+      status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "the palette has no colour %02X%02X%02X (column %d, row %d)",
+                              red, green, blue, i % o->width, i / o->width);
+    }
+    job->wanted[i] = (uint8_t)index;
+  }
+  return status;
+}
+
+/* ---- Re-execution ------------------------------------------------------------------------------------------------ */
+
+static int wrong_pixels(const job_t *job, const uint8_t *picture) {
+  int wrong = 0;
+  for (int i = 0; i < job->options->width * job->options->height; i++) {
+    wrong += picture[pixel_at(job->options, i)] != job->wanted[i];
+  }
+  return wrong;
+}
+
+/* Runs the frames on the image as it is now, and keeps the picture. */
+static void look(job_t *job) {
+  const vcs_run_t *run = &job->run;
+  memcpy(job->machine, run->start, vcs_state_size(run->cart));
+  if (run->picture) memcpy(job->frames, run->picture, 2 * VCS_FRAME_BYTES);
+  for (int f = 0; f < run->frames; f++) {
+    vcs_control(run->cart, job->machine, &run->controls[f]);
+    vcs_frame(run->cart, job->machine, job->frames);
+  }
+  memcpy(job->picture, vcs_picture(job->machine, job->frames), picture_bytes(job));
+  job->runs++;
+}
+
+/* ---- Descending --------------------------------------------------------------------------------------------- */
+
+static int by_change(const void *a, const void *b) {
+  const candidate_t *x = a, *y = b;
+  if (x->change != y->change) return x->change < y->change ? -1 : 1;
+  return (x->bit > y->bit) - (x->bit < y->bit);
+}
+
+/* One reverse pass from the current picture: lists the bits whose flip is predicted to help, the best first. */
+static vcs_status_t find_candidates(job_t *job, vcs_error_t *error) {
+  const vcs_edit_options_t *o = job->options;
+  vcs_grad_options_t options;
+  vcs_study_method_options(job->method, (int32_t)o->window, &options);
+  options.scale = job->scale;
+  memset(job->slots, 0, (size_t)8 * job->cart.rom_size * sizeof(float));
+  memset(job->pixels, 0, VCS_FRAME_BYTES * sizeof(float));
+  for (int i = 0; i < o->width * o->height; i++) {
+    const size_t at = pixel_at(o, i);
+    job->pixels[at] = job->scale[job->picture[at]] - job->scale[job->wanted[i]];
+  }
+  job->pixels_by_frame[job->run.frames - 1] = job->pixels;
+  const vcs_grad_inputs_t inputs = {.rom = job->slots};
+  const vcs_grad_outputs_t outputs = {.pixels = job->pixels_by_frame};
+  vcs_status_t status = vcs_grad_vjp(&job->run, &options, &inputs, &outputs, NULL, error);
+  job->walks++;
+  job->candidate_count = 0;
+  for (uint32_t bit = 0; bit < 8 * job->cart.rom_size; bit++) {
+    const bool set = job->rom[bit / 8] >> bit % 8 & 1;
+    const float change = set ? -job->slots[bit] : job->slots[bit];
+    if (change < 0 && job->uses[bit / 8].kind == VCS_ROM_DATA) {
+      job->candidates[job->candidate_count++] = (candidate_t){bit, change};
+    }
+  }
+  qsort(job->candidates, job->candidate_count, sizeof *job->candidates, by_change);
+  return status;
+}
+
+static void flip(job_t *job, uint32_t from, uint32_t count) {
+  for (uint32_t i = from; i < from + count; i++) {
+    const uint32_t bit = job->candidates[i].bit;
+    job->rom[bit / 8] ^= (uint8_t)(1 << bit % 8);
+  }
+}
+
+/* Flips candidates, and flips them back unless fewer pixels are wrong then. */
+static bool try_flips(job_t *job, uint32_t from, uint32_t count) {
+  flip(job, from, count);
+  look(job);
+  const int wrong = wrong_pixels(job, job->picture);
+  if (wrong < job->wrong) {
+    job->wrong = wrong;
+    return true;
+  }
+  flip(job, from, count);
+  return false;
+}
+
+/* Tries all candidates, the better half of them, the better half of these; then each one by itself. */
+static bool step(job_t *job, vcs_steps_t *steps) {
+  for (uint32_t count = job->candidate_count; count; count /= 2) {
+    if (try_flips(job, 0, count)) return true;
+  }
+  for (uint32_t i = 1; i < job->candidate_count && !vcs_steps_stopped(steps); i++) {
+    if (try_flips(job, i, 1)) return true;
+  }
+  return false;
+}
+
+static vcs_status_t descend(job_t *job, vcs_error_t *error) {
+  vcs_steps_t steps;
+  vcs_status_t status = VCS_OK;
+  bool moved = true;
+  vcs_steps_begin(&steps, &job->options->report, "pixels put right", (uint64_t)job->wrong);
+  for (int64_t i = 0; i < job->options->steps && job->wrong && moved && !vcs_steps_stopped(&steps); i++) {
+    const int wrong = job->wrong;
+    status = find_candidates(job, error);
+    if (status) break;
+    moved = step(job, &steps);
+    vcs_steps_add(&steps, (uint64_t)(wrong - job->wrong));
+  }
+  if (status == VCS_OK && job->wrong && vcs_steps_stopped(&steps)) status = vcs_cancelled(error);
+  vcs_steps_end(&steps);
+  look(job); /* the last try may have failed */
+  return status;
+}
+
+/* ---- Room --------------------------------------------------------------------------------------------------- */
+
+static vcs_status_t prepare(job_t *job, const vcs_run_t *run, vcs_error_t *error) {
+  const vcs_edit_options_t *o = job->options;
+  const vcs_cart_t *cart = run->cart;
+  if (o->x < 0 || o->y < 0 || o->width < 1 || o->height < 1 || o->x + o->width > VCS_WIDTH ||
+      o->y + o->height > cart->frame_height) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the region %d,%d,%d,%d is not inside the picture, %d by %d",
+                          (int)o->x, (int)o->y, (int)o->width, (int)o->height, VCS_WIDTH, (int)cart->frame_height);
+  }
+  if (!o->drawing || job->method < 0) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, job->method < 0 ? "there is no such method" : "no drawing is given");
+  }
+  job->cart = *cart;
+  job->rom = malloc(cart->rom_size);
+  job->uses = calloc(cart->rom_size, sizeof *job->uses);
+  job->wanted = malloc((size_t)o->width * (size_t)o->height);
+  job->first = malloc(VCS_FRAME_BYTES);
+  job->frames = calloc(2, VCS_FRAME_BYTES);
+  job->picture = malloc(VCS_FRAME_BYTES);
+  job->machine = calloc(1, sizeof(vcs_t));
+  job->slots = malloc((size_t)8 * cart->rom_size * sizeof(float));
+  job->pixels = malloc(VCS_FRAME_BYTES * sizeof(float));
+  job->pixels_by_frame = calloc((size_t)run->frames, sizeof *job->pixels_by_frame);
+  job->candidates = malloc((size_t)8 * cart->rom_size * sizeof *job->candidates);
+  if (!job->rom || !job->uses || !job->wanted || !job->first || !job->frames || !job->picture || !job->machine ||
+      !job->slots || !job->pixels || !job->pixels_by_frame || !job->candidates) {
+    return vcs_no_memory(error);
+  }
+  memcpy(job->rom, cart->rom, cart->rom_size);
+  job->cart.rom = job->rom;
+  job->cart.code = NULL; /* the decoded program belongs to the unchanged image */
+  job->run = *run;
+  job->run.cart = &job->cart;
+  vcs_pixel_values(cart, VCS_VALUES_LUMINANCE, job->scale);
+  look(job);
+  memcpy(job->first, job->picture, picture_bytes(job));
+  vcs_status_t status = vcs_rom_uses(run, job->uses, error);
+  if (status == VCS_OK) status = read_drawing(job, error);
+  if (status == VCS_OK) job->wrong_before = job->wrong = wrong_pixels(job, job->picture);
+  return status;
+}
+
+vcs_status_t vcs_edit(const vcs_run_t *run, const vcs_edit_options_t *given, vcs_edit_t *result, vcs_error_t *error) {
+  vcs_edit_options_t o;
+  vcs_options_copy(&o, sizeof o, given);
+  if (!o.steps) o.steps = 200;
+  job_t job = {
+      .options = &o, .original = run->cart, .method = o.method ? vcs_study_method_by_name(o.method) : VCS_STUDY_BIT};
+  *result = (vcs_edit_t){.image_size = run->cart->rom_size};
+  vcs_status_t status = prepare(&job, run, error);
+  if (status == VCS_OK) status = descend(&job, error);
+  result->image = job.rom;
+  result->before = job.first;
+  result->after = job.picture;
+  result->uses = job.uses;
+  result->wrong_before = job.wrong_before;
+  result->wrong_after = job.wrong;
+  result->walks = job.walks;
+  result->runs = job.runs;
+  free(job.wanted);
+  free(job.frames);
+  free(job.machine);
+  free(job.slots);
+  free(job.pixels);
+  free(job.pixels_by_frame);
+  free(job.candidates);
+  return status;
+}
+
+void vcs_edit_free(vcs_edit_t *result) {
+  free(result->image);
+  free(result->before);
+  free(result->after);
+  free(result->uses);
+  *result = (vcs_edit_t){0};
+}

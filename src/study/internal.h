@@ -1,0 +1,48 @@
+/* internal.h: what the studies share: options that may be shorter or absent, and progress with cancellation. */
+#ifndef VCS_STUDY_INTERNAL_H
+#define VCS_STUDY_INTERNAL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "diffvcs/study.h"
+#include "host/files.h"
+
+/* Returns VCS_NO_MEMORY as a constant, so that the analyzer knows that the caller's pointers are not used after it. */
+static inline vcs_status_t vcs_no_memory(vcs_error_t *error) {
+  vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  return VCS_NO_MEMORY;
+}
+
+/* Copies the options that a caller gave, whose first member is their size (0: all of it), into a struct of `size`
+ * bytes. Members that the caller's version does not have, or all if `given` is NULL, are zero. */
+void vcs_options_copy(void *options, size_t size, const void *given);
+
+/* A step of long work under way. */
+typedef struct {
+  vcs_report_t report;
+  const char *name;
+  uint64_t done, total;
+  bool stopped;
+  pthread_mutex_t lock;
+} vcs_steps_t;
+
+/* Begins a step of `total` units; adds `count` of them; ends it. Any thread may add. False: stop. */
+void vcs_steps_begin(vcs_steps_t *steps, const vcs_report_t *report, const char *name, uint64_t total);
+bool vcs_steps_add(vcs_steps_t *steps, uint64_t count);
+void vcs_steps_end(vcs_steps_t *steps);
+
+/* Whether the caller's report function, or Ctrl-C in a program that catches it, asked to stop. */
+bool vcs_steps_stopped(vcs_steps_t *steps);
+
+/* VCS_CANCELLED and its message. */
+vcs_status_t vcs_cancelled(vcs_error_t *error);
+
+/* The same method and name tables that the public header describes, for lists in one string. */
+int vcs_study_method_of(const char *name, size_t length);
+void vcs_input_names(char *text, size_t size); /* all of them, with commas */
+
+/* Parses whole numbers with commas between them, none of them negative; false unless there are exactly `count`. */
+bool vcs_parse_counts(const char *text, int *numbers, int count);
+
+#endif

@@ -1,0 +1,506 @@
+/* steer.c: from a goal to controls: four searches with the same budget (study.h, docs/steer.md).
+ *
+ * The unknown is the controls of each frame; the goal is a byte of RAM with a given value after the last frame, or a
+ * high score.
+ *
+ *   random   draws independent sequences and keeps the best
+ *   blind    changes a sequence at random, in one stretch or, every other time, everywhere, and keeps the change unless
+ *            it is worse
+ *   guided   does the same, and after every success makes one reverse pass (bit+fork), which predicts the inputs whose
+ *            flip helps; it flips them in order of merit, as many as the distance to the goal, or half as many, or half
+ *            of these, until the result is better
+ *   smooth   keeps probabilities of the controls in each stretch of frames and follows the derivative of the expected
+ *            value with respect to them, estimated from ten drawn sequences at a time
+ *
+ * The budget counts emulated frames. A reverse pass is charged with what it may have run at most: the run twice (once
+ * to reach the end, once for the tapes) and every fork with all instructions of its window; 5,400 instructions are a
+ * frame. All searches begin with the same sequence for a seed, stop at the goal, and start no run that would exceed the
+ * budget.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/state.h"
+#include "host/env.h"
+#include "host/parallel.h"
+#include "study/internal.h"
+
+enum { INSTRUCTIONS_A_FRAME = 5400, STRETCH_MAX = 16, FRAMES_MAX = 3600 };
+
+enum { RANDOM = VCS_STEER_RANDOM, GUIDED = VCS_STEER_GUIDED, SMOOTH = VCS_STEER_SMOOTH };
+static const char *const searches[VCS_STEERS] = {"random", "blind", "guided", "smooth"};
+
+const char *vcs_steer_name(int search) { return search >= 0 && search < VCS_STEERS ? searches[search] : NULL; }
+
+/* The controls of a player. */
+static const uint8_t inputs[] = {VCS_INPUT_UP, VCS_INPUT_DOWN, VCS_INPUT_LEFT, VCS_INPUT_RIGHT, VCS_INPUT_FIRE};
+enum { INPUTS = sizeof inputs };
+
+/* The same as three decisions; each of the 18 actions is a choice in all of them. */
+enum { DECISIONS = 3, CHOICES_MAX = 3 };
+static const struct {
+  uint8_t choices, held[CHOICES_MAX];
+} decisions[DECISIONS] = {
+    {3, {0, VCS_HELD_UP, VCS_HELD_DOWN}}, {3, {0, VCS_HELD_LEFT, VCS_HELD_RIGHT}}, {2, {0, VCS_HELD_FIRE}}};
+
+typedef struct {
+  const vcs_steer_options_t *options;
+  const vcs_run_t *run;
+  vcs_scalar_t target;
+  int wanted; /* value of the byte */
+  vcs_steps_t steps;
+  vcs_steer_t *results; /* [seed][search] */
+  bool failed;
+} job_t;
+
+/* An input of a frame that may be flipped, and by how much that is predicted to help. */
+typedef struct {
+  int frame, input;
+  float gain;
+} flip_t;
+
+/* A search under way. `run` differs from the job's in its controls only. */
+typedef struct {
+  job_t *job;
+  vcs_run_t run;
+  vcs_controls_t *controls;
+  uint8_t *held, *tried; /* by frame: the current sequence, and the one under test */
+  double *to_go;         /* by frame: what the sequence under test gained from there on */
+  float *input, *state, *rewards;
+  flip_t *flips;
+  int flip_count;
+  uint64_t random;
+  int64_t spent;
+  double value;       /* of the current sequence */
+  vcs_steer_t result; /* the best */
+  bool failed;
+} search_t;
+
+/* ---- Random numbers -------------------------------------------------------------------------------------------------
+ */
+
+static uint32_t draw(uint64_t *state, uint32_t below) { /* splitmix64 */
+  uint64_t z = *state += 0x9E3779B97F4A7C15u;
+  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+  return (uint32_t)((z ^ z >> 31) % below);
+}
+
+/* One of the 18 actions. */
+static uint8_t draw_held(uint64_t *random) {
+  uint8_t held = 0;
+  for (int d = 0; d < DECISIONS; d++) held |= decisions[d].held[draw(random, decisions[d].choices)];
+  return held;
+}
+
+static int draw_stretch(uint64_t *random, uint8_t *held, int from, int frames) {
+  const uint8_t action = draw_held(random);
+  int length = 1 + (int)draw(random, STRETCH_MAX);
+  if (length > frames - from) length = frames - from;
+  memset(held + from, action, (size_t)length);
+  return from + length;
+}
+
+static void draw_sequence(search_t *s) {
+  const int frames = s->run.frames;
+  for (int f = 0; f < frames;) f = draw_stretch(&s->random, s->tried, f, frames);
+}
+
+/* ---- Evaluation ------------------------------------------------------------------------------------------------ */
+
+static bool reached(const search_t *s) { return s->job->target.kind == VCS_SCALAR_RAM && s->result.value == 0; }
+static bool affordable(const search_t *s) { return s->spent + s->run.frames <= s->job->options->budget; }
+static bool goes_on(const search_t *s) {
+  return affordable(s) && !reached(s) && !s->failed && !vcs_steps_stopped(&s->job->steps);
+}
+
+static double value_of(const job_t *job, const vcs_ending_t *ending) {
+  if (job->target.kind == VCS_SCALAR_SCORE) return (double)ending->score;
+  return -(double)abs((int)ending->machine->ram[job->target.index] - job->wanted);
+}
+
+/* Sums what is gained from each frame on. A byte of RAM counts once, at the end. */
+static void sum_to_go(search_t *s, const vcs_ending_t *ending, double value) {
+  const bool score = s->job->target.kind == VCS_SCALAR_SCORE;
+  double sum = score ? 0 : value;
+  for (int f = s->run.frames - 1; f >= 0; f--) s->to_go[f] = sum += score ? ending->rewards[f] : 0;
+}
+
+static void set_controls(search_t *s, const uint8_t *held) {
+  for (int f = 0; f < s->run.frames; f++) s->controls[f].held[0] = held[f];
+}
+
+/* Runs the sequence in `tried` and returns its value. */
+static double evaluate(search_t *s) {
+  vcs_ending_t ending;
+  set_controls(s, s->tried);
+  if (vcs_ending_make(&s->run, s->job->options->env, NULL, &ending, NULL)) {
+    s->failed = true;
+    return 0;
+  }
+  const double value = value_of(s->job, &ending);
+  sum_to_go(s, &ending, value);
+  vcs_ending_free(&ending);
+  s->spent += s->run.frames;
+  if (!s->result.frames || value > s->result.value) {
+    s->result.value = value;
+    s->result.frames = s->spent;
+    memcpy(s->result.held, s->tried, (size_t)s->run.frames);
+  }
+  return value;
+}
+
+/* Makes `tried` the current sequence if it is better, or, with `drift`, not worse. Returns whether it is better. */
+static bool take_if_better(search_t *s, bool drift) {
+  const double value = evaluate(s), before = s->value;
+  if (value > before || (drift && value == before)) {
+    memcpy(s->held, s->tried, (size_t)s->run.frames);
+    s->value = value;
+  }
+  return value > before;
+}
+
+/* ---- Flips that the derivative predicts to help
+ * ----------------------------------------------------------------------- */
+
+static int by_gain(const void *a, const void *b) {
+  const flip_t *x = a, *y = b;
+  if (x->gain != y->gain) return x->gain > y->gain ? -1 : 1;
+  if (x->frame != y->frame) return x->frame - y->frame;
+  return x->input - y->input;
+}
+
+static int opposite(int input) {
+  static const uint8_t of[] = {VCS_INPUT_DOWN, VCS_INPUT_UP, VCS_INPUT_RIGHT, VCS_INPUT_LEFT};
+  return input < VCS_INPUT_FIRE ? of[input] : -1;
+}
+
+static bool holds(const uint8_t *held, int frame, int input) { return input >= 0 && held[frame] >> input & 1; }
+
+/* A stick is never pressed both ways: pressing one direction releases the other. */
+static void flip(uint8_t *held, const flip_t *t) {
+  held[t->frame] ^= (uint8_t)(1 << t->input);
+  if (holds(held, t->frame, t->input) && holds(held, t->frame, opposite(t->input))) {
+    held[t->frame] ^= (uint8_t)(1 << opposite(t->input));
+  }
+}
+
+/* A flip that is predicted to pass the goal by at least the present distance does not help. */
+static bool overshoots(const search_t *s, float gain) {
+  return s->job->target.kind == VCS_SCALAR_RAM && (double)gain >= -2 * s->value;
+}
+
+static void list_flips(search_t *s) {
+  s->flip_count = 0;
+  for (int f = 0; f < s->run.frames; f++) {
+    const float *slots = s->input + (size_t)VCS_INPUTS * (size_t)f;
+    for (int i = 0; i < INPUTS; i++) {
+      const int input = inputs[i], other = opposite(input);
+      float gain = holds(s->held, f, input) ? -slots[input] : slots[input];
+      if (!holds(s->held, f, input) && holds(s->held, f, other)) gain -= slots[other];
+      if (gain > 0 && !overshoots(s, gain)) s->flips[s->flip_count++] = (flip_t){f, input, gain};
+    }
+  }
+  qsort(s->flips, (size_t)s->flip_count, sizeof *s->flips, by_gain);
+}
+
+/* Sets the adjoint of the goal: of the score, or of the distance, whose sign depends on the side. */
+static void set_adjoint(search_t *s, const vcs_ending_t *ending) {
+  const size_t slots = 8 * vcs_state_size(s->run.cart);
+  memset(s->state, 0, slots * sizeof(float));
+  vcs_target_adjoint(&s->job->target, s->run.frames, NULL, s->state, s->rewards);
+  if (s->job->target.kind != VCS_SCALAR_RAM || ending->machine->ram[s->job->target.index] < s->job->wanted) return;
+  for (size_t i = 0; i < slots; i++) s->state[i] = -s->state[i];
+}
+
+/* One reverse pass over the current sequence; lists the flips that help. */
+static void walk(search_t *s) {
+  const vcs_run_t *run = &s->run;
+  vcs_ending_t ending;
+  vcs_grad_options_t options;
+  vcs_grad_report_t report = {0};
+  vcs_study_method_options(VCS_STUDY_BIT_FORK, (int32_t)s->job->options->window, &options);
+  s->flip_count = 0;
+  set_controls(s, s->held);
+  if (vcs_ending_make(&s->run, s->job->options->env, NULL, &ending, NULL)) {
+    s->failed = true;
+    return;
+  }
+  set_adjoint(s, &ending);
+  vcs_ending_free(&ending);
+  memset(s->input, 0, (size_t)VCS_INPUTS * (size_t)run->frames * sizeof(float));
+  const vcs_grad_inputs_t in = {.input = s->input};
+  vcs_grad_outputs_t out = {.state = s->state};
+  if (s->job->target.kind == VCS_SCALAR_SCORE)
+    out = (vcs_grad_outputs_t){.env = s->job->options->env, .rewards = s->rewards};
+  if (vcs_grad_vjp(run, &options, &in, &out, &report, NULL)) s->failed = true;
+  const uint64_t instructions = 2 * report.instructions + report.forks * (uint64_t)options.fork_window;
+  s->spent += run->frames + (int64_t)((instructions + INSTRUCTIONS_A_FRAME - 1) / INSTRUCTIONS_A_FRAME);
+  list_flips(s);
+}
+
+/* How many flips, the best first, together do not pass the goal, but at least one; for a score, all. */
+static int flips_to_goal(const search_t *s) {
+  double sum = 0;
+  int count = 0;
+  if (s->job->target.kind == VCS_SCALAR_SCORE) return s->flip_count;
+  while (count < s->flip_count && (sum += (double)s->flips[count].gain) <= -s->value) count++;
+  return count || !s->flip_count ? count : 1;
+}
+
+/* Tries as many flips as the distance to the goal, the better half of them, the better half of these, until the result
+ * is better. Returns whether one was. */
+static bool follow(search_t *s) {
+  for (int count = flips_to_goal(s); count && goes_on(s); count /= 2) {
+    memcpy(s->tried, s->held, (size_t)s->run.frames);
+    for (int i = 0; i < count; i++) {
+      const bool held = holds(s->held, s->flips[i].frame, s->flips[i].input);
+      if (holds(s->tried, s->flips[i].frame, s->flips[i].input) == held) flip(s->tried, &s->flips[i]);
+    }
+    if (take_if_better(s, false)) return true;
+  }
+  return false;
+}
+
+/* ---- Probabilities -------------------------------------------------------------------------------------------
+ *
+ * With probabilities p for the choices of every stretch, v(p) is the expected value of a drawn sequence: the
+ * multilinear extension of docs/truth.md. Its derivative is estimated as there, from draws of which each one's gain is
+ * taken relative to the mean of all; what a stretch is credited with is only what was gained from its first frame on.
+ * The step is along the natural gradient, which for probabilities is the mean of gain * (chosen - p). The best draw so
+ * far counts in every step.
+ */
+enum { STRETCH = 8, DRAWS = 10, COUNTED = DRAWS + 1 };
+static const double chance_min = 0.02;
+
+typedef struct {
+  double chance[DECISIONS][CHOICES_MAX];
+  struct {
+    uint8_t chosen[DECISIONS];
+    double to_go;
+  } draws[COUNTED]; /* the last one is the best */
+} stretch_t;
+
+static int draw_choice(uint64_t *random, const double *chance, int choices) {
+  const uint32_t fine = 1u << 30;
+  double u = draw(random, fine) / (double)fine;
+  int choice = 0;
+  while (choice < choices - 1 && u >= chance[choice]) u -= chance[choice++];
+  return choice;
+}
+
+/* Draws a sequence and evaluates it. */
+static double evaluate_draw(search_t *s, stretch_t *stretches, int number) {
+  const int frames = s->run.frames;
+  for (int f = 0; f < frames; f++) {
+    stretch_t *stretch = &stretches[f / STRETCH];
+    uint8_t *chosen = stretch->draws[number].chosen;
+    s->tried[f] = 0;
+    for (int d = 0; d < DECISIONS; d++) {
+      if (f % STRETCH == 0) chosen[d] = (uint8_t)draw_choice(&s->random, stretch->chance[d], decisions[d].choices);
+      s->tried[f] |= decisions[d].held[chosen[d]];
+    }
+  }
+  const double value = evaluate(s);
+  for (int f = 0; f < frames; f += STRETCH) stretches[f / STRETCH].draws[number].to_go = s->to_go[f];
+  return value;
+}
+
+static void climb(stretch_t *stretch) {
+  double mean = 0, variance = 0;
+  for (int i = 0; i < COUNTED; i++) mean += stretch->draws[i].to_go / COUNTED;
+  for (int i = 0; i < COUNTED; i++) variance += pow(stretch->draws[i].to_go - mean, 2) / COUNTED;
+  if (variance == 0) return;
+  for (int d = 0; d < DECISIONS; d++) {
+    double *chance = stretch->chance[d], step[CHOICES_MAX] = {0}, sum = 0;
+    for (int i = 0; i < COUNTED; i++) {
+      const double gain = (stretch->draws[i].to_go - mean) / sqrt(variance) / COUNTED;
+      for (int c = 0; c < decisions[d].choices; c++)
+        step[c] += gain * ((stretch->draws[i].chosen[d] == c ? 1 : 0) - chance[c]);
+    }
+    for (int c = 0; c < decisions[d].choices; c++) sum += chance[c] = fmax(chance[c] + step[c], chance_min);
+    for (int c = 0; c < decisions[d].choices; c++) chance[c] /= sum;
+  }
+}
+
+static void search_probabilities(search_t *s) {
+  const int count = (s->run.frames + STRETCH - 1) / STRETCH;
+  stretch_t *stretches = calloc((size_t)count, sizeof *stretches);
+  double best = -INFINITY;
+  if (!stretches) {
+    s->failed = true;
+    return;
+  }
+  for (int i = 0; i < count * DECISIONS; i++) {
+    const int d = i % DECISIONS;
+    for (int c = 0; c < decisions[d].choices; c++) stretches[i / DECISIONS].chance[d][c] = 1.0 / decisions[d].choices;
+  }
+  while (goes_on(s)) {
+    for (int number = 0; number < DRAWS && goes_on(s); number++) {
+      const double value = evaluate_draw(s, stretches, number);
+      for (int i = 0; value > best && i < count; i++) stretches[i].draws[DRAWS] = stretches[i].draws[number];
+      best = fmax(best, value);
+    }
+    for (int i = 0; i < count; i++) climb(&stretches[i]);
+  }
+  free(stretches);
+}
+
+/* ---- The searches ------------------------------------------------------------------------------------------- */
+
+static bool mutate(search_t *s) {
+  const int frames = s->run.frames;
+  if (draw(&s->random, 2)) {
+    draw_sequence(s);
+  } else {
+    memcpy(s->tried, s->held, (size_t)frames);
+    draw_stretch(&s->random, s->tried, (int)draw(&s->random, (uint32_t)frames), frames);
+  }
+  return take_if_better(s, true);
+}
+
+static void search(search_t *s, int kind) {
+  bool fresh = true; /* the sequence got better since the last walk */
+  draw_sequence(s);
+  s->value = evaluate(s);
+  memcpy(s->held, s->tried, (size_t)s->run.frames);
+  if (kind == SMOOTH) search_probabilities(s);
+  while (goes_on(s)) {
+    if (kind == RANDOM) {
+      draw_sequence(s);
+      evaluate(s);
+    } else if (kind == GUIDED && fresh) {
+      walk(s);
+      fresh = goes_on(s) && follow(s);
+    } else {
+      fresh = mutate(s);
+    }
+  }
+}
+
+static bool open_search(job_t *job, search_t *s) {
+  const size_t frames = (size_t)job->run->frames;
+  s->job = job;
+  s->run = *job->run;
+  s->controls = malloc(frames * sizeof *s->controls);
+  s->held = calloc(frames, 1);
+  s->tried = calloc(frames, 1);
+  s->result.held = calloc(frames, 1);
+  s->input = malloc(VCS_INPUTS * frames * sizeof(float));
+  s->state = malloc(8 * vcs_state_size(job->run->cart) * sizeof(float));
+  s->rewards = malloc(frames * sizeof(float));
+  s->to_go = malloc(frames * sizeof *s->to_go);
+  s->flips = malloc(INPUTS * frames * sizeof *s->flips);
+  if (!s->controls || !s->held || !s->tried || !s->result.held || !s->to_go || !s->input || !s->state || !s->rewards ||
+      !s->flips) {
+    return false;
+  }
+  memcpy(s->controls, job->run->controls, frames * sizeof *s->controls);
+  s->run.controls = s->controls;
+  return true;
+}
+
+static void close_search(search_t *s) { /* the result stays */
+  free(s->controls);
+  free(s->held);
+  free(s->tried);
+  free(s->to_go);
+  free(s->input);
+  free(s->state);
+  free(s->rewards);
+  free(s->flips);
+}
+
+static bool search_item(void *context, size_t item, int worker) {
+  job_t *job = context;
+  const size_t count = (size_t)job->options->search_count;
+  search_t s = {.random = item / count + 1};
+  (void)worker;
+  if (open_search(job, &s)) {
+    search(&s, job->options->searches[item % count]);
+  } else {
+    s.failed = true;
+  }
+  close_search(&s);
+  job->results[item] = s.result;
+  if (s.failed) job->failed = true;
+  return vcs_steps_add(&job->steps, 1) && !s.failed;
+}
+
+/* ---- Goals -------------------------------------------------------------------------------------------------- */
+
+/* "score", or "ram:9C=60". */
+static vcs_status_t read_goal(job_t *job, vcs_error_t *error) {
+  const char *goal = job->options->goal ? job->options->goal : "", *value = strchr(goal, '=');
+  const bool score = strcmp(goal, "score") == 0;
+  const vcs_cart_t *cart = job->run->cart;
+  char cell[32], *end = NULL;
+  snprintf(cell, sizeof cell, "%.*s", value ? (int)(value - goal) : (int)strlen(goal), goal);
+  if (value && isdigit((unsigned char)value[1])) {
+    const long wanted = strtol(value + 1, &end, 0);
+    job->wanted = wanted <= 255 ? (int)wanted : -1;
+  }
+  const bool well_formed = score || (end && !*end && job->wanted >= 0);
+  if (!well_formed || vcs_target_parse(cell, cart, job->options->env, NULL, &job->target, error) ||
+      !(score || (job->target.kind == VCS_SCALAR_RAM && job->target.bit < 0))) {
+    if (score) return VCS_BAD_ARGUMENT; /* the error is filled */
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a goal is score or ram:9C=60 (0 to 255, or 0x3C), not '%.60s'",
+                          goal);
+  }
+  return VCS_OK;
+}
+
+vcs_status_t vcs_steer(const vcs_run_t *run, const vcs_steer_options_t *given, vcs_steer_t *results, int *scored,
+                       vcs_error_t *error) {
+  static const int32_t all[VCS_STEERS] = {VCS_STEER_RANDOM, VCS_STEER_BLIND, VCS_STEER_GUIDED, VCS_STEER_SMOOTH};
+  vcs_steer_options_t o;
+  vcs_options_copy(&o, sizeof o, given);
+  if (!o.searches) o.searches = all, o.search_count = VCS_STEERS;
+  if (!o.seeds) o.seeds = 1;
+  if (!o.budget) o.budget = 20000;
+  if (!o.window) o.window = 16;
+  job_t job = {.options = &o, .run = run, .results = results};
+  const size_t items = (size_t)o.search_count * (size_t)o.seeds;
+  memset(results, 0, items * sizeof *results);
+  if (run->frames > FRAMES_MAX || o.budget < run->frames) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                          "a run of %d frames needs at most %d frames and a budget for one run", (int)run->frames,
+                          FRAMES_MAX);
+  }
+  vcs_status_t status = read_goal(&job, error);
+  if (status) return status;
+  if (scored) *scored = job.target.kind == VCS_SCALAR_SCORE;
+  vcs_steps_begin(&job.steps, &o.report, "searches", items);
+  vcs_parallel(items, (int)o.threads, search_item, &job);
+  if (job.failed) {
+    status = vcs_no_memory(error);
+  } else if (vcs_steps_stopped(&job.steps)) {
+    status = vcs_cancelled(error);
+  }
+  vcs_steps_end(&job.steps);
+  return status;
+}
+
+void vcs_steer_free(vcs_steer_t *results, size_t count) {
+  for (size_t i = 0; i < count; i++) free(results[i].held);
+  memset(results, 0, count * sizeof *results);
+}
+
+char *vcs_held_actions(const uint8_t *held, int32_t frames) {
+  vcs_text_t text = {0};
+  for (int f = 0, length; f < frames; f += length) {
+    const uint8_t h = held[f];
+    for (length = 1; f + length < frames && held[f + length] == h; length++) {
+    }
+    const char *vertical = h & VCS_HELD_UP ? "UP" : h & VCS_HELD_DOWN ? "DOWN" : "";
+    const char *horizontal = h & VCS_HELD_LEFT ? "LEFT" : h & VCS_HELD_RIGHT ? "RIGHT" : "";
+    vcs_text_printf(&text, "%s%s%s%s%s", f ? "," : "", vertical, horizontal, h & VCS_HELD_FIRE ? "FIRE" : "",
+                    h ? "" : "NOOP");
+    if (length > 1) vcs_text_printf(&text, "*%d", length);
+  }
+  if (!text.failed) return text.text;
+  vcs_text_free(&text);
+  return NULL;
+}

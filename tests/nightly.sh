@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# `make test-nightly`: what takes longer than `make test` may, each as a numbered step (tests/steps.sh). About three hours
+# on two cores. tests/nightly.sh WORD... runs only the steps whose names contain one of the words.
+#
+#   mutants        every opcode made wrong in every way, every line of the CPU's arithmetic changed: the tests must fail
+#   fuzz           a million frames of images that are no games under ASan and UBSan, with derivatives
+#   threads        batches under the thread sanitizer
+#   ale-py         the comparisons of `make test` at full length, and every game
+#   sanitizers     the unit tests at full length, those that `make test` leaves to the plain build included
+#   python         the package with PyTorch, Captum and scikit-learn, compiled from source as on a user's machine
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+. tests/steps.sh
+words=("$@")
+
+wanted() { # name
+  local word
+  [ ${#words[@]} = 0 ] && return 0
+  for word in "${words[@]}"; do [[ $1 == *"$word"* ]] && return 0; done
+  return 1
+}
+nightly() { if wanted "$1"; then step "$@"; fi; } # name, command...
+with_ale() {                                      # name, command...
+  wanted "$1" || return 0
+  if [ "$ale" = 1 ]; then step "$@"; else skip_step "$1" roms "ale-py is not installed"; fi
+}
+
+sanitized() { # folder, CMake's options...: a build with every test
+  cmake -S . -B "$1" -DCMAKE_BUILD_TYPE=None "${@:2}" > /dev/null && cmake --build "$1" -j "$(nproc)" -- --no-print-directory -s
+}
+fuzz() { # two runs on two processors
+  build-sanitize/tests/fuzz_rom 500000 11 200 & local first=$!
+  build-sanitize/tests/fuzz_rom 500000 12 200 && wait $first
+}
+threads() {
+  sanitized build-tsan -DCMAKE_C_FLAGS="-Og -g1 -fsanitize=thread" -DCMAKE_EXE_LINKER_FLAGS=-fsanitize=thread \
+    -DCMAKE_SHARED_LINKER_FLAGS=-fsanitize=thread -DDIFFVCS_PYTHON=OFF &&
+    TSAN_OPTIONS=halt_on_error=1 tests/unit.sh build-tsan -R '^test_(batch|parallel|env|truth|smooth|device|device_batch)$'
+}
+
+step "set-up" tests/setup.sh
+find_roms
+step "build" make -s build
+nightly "mutants: every opcode wrong in every way, every line of arithmetic changed" tests/mutate_cpu.sh
+nightly "sanitizers: build" sanitized build-sanitize -DCMAKE_C_FLAGS="-Og -g1" -DDIFFVCS_SANITIZE=ON
+nightly "sanitizers: every unit test at full length" tests/unit.sh build-sanitize
+nightly "sanitizers, fuzz: a million frames of images that are no games" fuzz
+nightly "fuzz: derivatives of 20,000 frames, one in five" build/tests/fuzz_rom 20000 77 5
+nightly "threads: batches and truths under the thread sanitizer" threads
+with_ale "ale-py live: every game, 5,000 frames or three episodes" \
+  .venv/bin/python tests/ale_live.py --frames 5000 --episodes 3
+with_ale "ale-py live: options, modes, difficulties of every game, at full length" .venv/bin/python tests/ale_env_live.py
+with_ale "ale-py live: the sound of every game" .venv/bin/python tests/ale_sound_live.py --all
+with_ale "ale-py live: what every RAM bit of every game does" .venv/bin/python tests/ale_truth_live.py
+with_ale "ale-py live: the bytes of RAM that explain lists, 50 pixels" .venv/bin/python tests/ale_explain_live.py
+with_ale "ale-py live: the vector environment, every section" .venv/bin/python tests/ale_vector_live.py
+nightly "python: the package from source, with PyTorch and Captum" tests/python.sh --full
+nightly "style: clang's analyzer follows calls" tests/lint.sh
+finish

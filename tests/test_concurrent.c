@@ -1,0 +1,575 @@
+/* test_concurrent.c: flips in one walk are flips run again, byte for byte.
+ *
+ * vcs_truth finds every row twice, by the walk and by running each flip again, and the two must be equal: outcomes,
+ * counts, scores, both CRCs; so must maps. Besides, the walk's own machines are looked at: after every frame the
+ * machine that it would rebuild for a flip that sleeps is compared with one that has really been run.
+ *
+ *   test_concurrent                  our cartridges, fuzzed ones, and a few games whose images are in DIFFVCS_ROMS
+ *   test_concurrent games [NAME...]  every game there: all bits of RAM, horizons 1, 2, 4, 8, 15; inputs of every frame;
+ *                                    every bit of the state; 512 bits of ROM; pairs
+ *   test_concurrent fuzz FLIPS SEED  random flips of random places on random programs of all bank schemes
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "brief.h"
+#include "grad/concurrent.h"
+#include "ragged.h"
+
+static uint64_t random_state = 1;
+
+static uint32_t below(uint32_t n) {
+  uint64_t z = random_state += 0x9E3779B97F4A7C15ull;
+  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+  return (uint32_t)((z ^ z >> 31) % n);
+}
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- Stages ----------------------------------------------------------------------------------------------------- */
+
+enum { FRAMES_MOST = 15 };
+static const int32_t horizons[] = {1, 2, 4, 8, 15};
+enum { HORIZONS = sizeof horizons / sizeof *horizons };
+
+typedef struct {
+  vcs_cart_t *cart;
+  vcs_env_t *env;
+  vcs_t *start;
+  uint8_t *frames;
+  vcs_controls_t controls[FRAMES_MOST];
+  vcs_run_t run;
+  double walk_seconds, rerun_seconds;
+  uint64_t rows, flips;
+} stage_t;
+
+/* A game some way into a random play. */
+static bool open_stage(stage_t *stage, const void *image, size_t size, const vcs_cart_options_t *options, int played) {
+  *stage = (stage_t){0};
+  if (vcs_cart_load(image, size, options, &stage->cart, NULL)) return false;
+  stage->start = calloc(1, vcs_state_size(stage->cart));
+  stage->frames = calloc(2, VCS_FRAME_BYTES);
+  assert_non_null(stage->start);
+  assert_non_null(stage->frames);
+  if (vcs_env_create(stage->cart, &stage->env, NULL)) stage->env = NULL;
+  if (stage->env && stage->env->game) {
+    for (int i = 0; i < played; i++) vcs_env_act_on(stage->env, (int)below(VCS_ACTIONS), VCS_NOOP);
+    vcs_run_idle(stage->env, FRAMES_MOST, stage->controls, &stage->run);
+  } else {
+    if (stage->env) vcs_env_free(stage->env);
+    stage->env = NULL;
+    vcs_boot(stage->cart, stage->start, stage->frames);
+    for (int i = 0; i < played; i++) {
+      vcs_controls_t held = {.held = {(uint8_t)below(32), (uint8_t)below(32)}, .console = (uint8_t)(below(16) == 0)};
+      vcs_control(stage->cart, stage->start, &held);
+      vcs_frame(stage->cart, stage->start, stage->frames);
+    }
+    stage->run = (vcs_run_t){stage->cart, stage->start, stage->frames, stage->controls, FRAMES_MOST};
+  }
+  for (int i = 0; i < FRAMES_MOST; i++) stage->controls[i].held[0] = (uint8_t)(i / 4 % 2 ? below(32) : 0);
+  return true;
+}
+
+static void close_stage(stage_t *stage) {
+  vcs_env_free(stage->env);
+  free(stage->start);
+  free(stage->frames);
+  vcs_cart_free(stage->cart);
+}
+
+static bool open_game(stage_t *stage, const char *name, int played) {
+  static uint8_t image[1 << 20];
+  char path[4096];
+  const char *folder = getenv("DIFFVCS_ROMS");
+  snprintf(path, sizeof path, "%s/%s.bin", folder ? folder : "", name);
+  FILE *file = folder ? fopen(path, "rb") : NULL;
+  if (!file) return false;
+  const size_t size = fread(image, 1, sizeof image, file);
+  fclose(file);
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .name = name};
+  return open_stage(stage, image, size, &options, played);
+}
+
+/* ---- Two engines, one truth ---------------------------------------------------------------------------------------
+ */
+
+static bool same_row(const vcs_truth_t *one, const vcs_truth_t *other) {
+  return one->outcome == other->outcome && one->pixels == other->pixels && one->ram_bytes == other->ram_bytes &&
+         one->score == other->score && one->screen_crc == other->screen_crc && one->ram_crc == other->ram_crc;
+}
+
+static void tell(const char *what, const vcs_place_t *place, int horizon, const vcs_truth_t *walked,
+                 const vcs_truth_t *again) {
+  fprintf(stderr,
+          "%s: kind %d index %u bit %d frame %d, horizon %d: walk %d %d %d %d %08x %08x, again %d %d %d %d %08x %08x\n",
+          what, place->kind, place->index, place->bit, place->frame, horizon, walked->outcome, walked->pixels,
+          walked->ram_bytes, walked->score, walked->screen_crc, walked->ram_crc, again->outcome, again->pixels,
+          again->ram_bytes, again->score, again->screen_crc, again->ram_crc);
+}
+
+typedef enum { SINGLES, SETS, PAIRS } shape_t;
+
+static vcs_status_t ask(stage_t *stage, shape_t shape, int engine, int threads, const vcs_place_t *places, size_t count,
+                        size_t together, const size_t (*pairs)[2], size_t items, vcs_truth_t *rows, double *took) {
+  const vcs_truth_options_t options = {
+      .horizons = horizons, .horizon_count = HORIZONS, .env = stage->env, .threads = threads, .engine = engine};
+  const vcs_truth_results_t results = {.rows = rows};
+  size_t *ends = malloc((items + 1) * sizeof *ends);
+  for (size_t i = 0; i < items; i++) ends[i] = (i + 1) * together;
+  const double begin = seconds();
+  vcs_status_t status = shape == SINGLES ? vcs_truth(&stage->run, &options, places, count, &results, NULL)
+                        : shape == SETS
+                            ? vcs_truth_sets(&stage->run, &options, places, ends, items, &results, NULL)
+                            : vcs_truth_pairs(&stage->run, &options, places, count, pairs, items, &results, NULL);
+  *took += seconds() - begin;
+  free(ends);
+  return status;
+}
+
+/* The number of rows that differ. */
+static size_t differ(stage_t *stage, const char *what, shape_t shape, const vcs_place_t *places, size_t count,
+                     size_t together, const size_t (*pairs)[2], size_t items) {
+  vcs_truth_t *walked = calloc(items * HORIZONS, sizeof *walked), *again = calloc(items * HORIZONS, sizeof *again);
+  size_t different = 0;
+  assert_non_null(walked);
+  assert_non_null(again);
+  const vcs_status_t first =
+      ask(stage, shape, VCS_TRUTH_WALK, 1, places, count, together, pairs, items, walked, &stage->walk_seconds);
+  const vcs_status_t second =
+      ask(stage, shape, VCS_TRUTH_RERUN, 1, places, count, together, pairs, items, again, &stage->rerun_seconds);
+  assert_int_equal(first, second);
+  for (size_t i = 0; first == VCS_OK && i < items * HORIZONS; i++) {
+    if (same_row(&walked[i], &again[i])) continue;
+    const size_t item = i / HORIZONS;
+    if (different++ < 4) {
+      tell(what, &places[shape == PAIRS ? pairs[item][0] : item * together], horizons[i % HORIZONS], &walked[i],
+           &again[i]);
+    }
+  }
+  stage->rows += items * HORIZONS;
+  stage->flips += items;
+  free(walked);
+  free(again);
+  return different;
+}
+
+static size_t differ_singles(stage_t *stage, const char *what, const vcs_place_t *places, size_t count) {
+  return differ(stage, what, SINGLES, places, count, 1, NULL, count);
+}
+
+/* ---- The walk's own machines ------------------------------------------------------------------------------------- */
+
+typedef struct {
+  const stage_t *stage;
+  const vcs_place_t *places;
+  vcs_t **machines; /* really run */
+  int32_t *frames;
+  uint8_t *rom;
+  vcs_cart_t cart;
+  size_t different, compared;
+} inspector_t;
+
+static void ignore(void *context, size_t flip, int horizon, const vcs_sight_t *sight) {
+  (void)context, (void)flip, (void)horizon, (void)sight;
+}
+
+/* What the next frame sees of a machine (rerun.c). */
+static void bare(const vcs_cart_t *cart, vcs_t *m) {
+  vcs_frame_begin(cart, m);
+  m->instructions = m->frames = m->rng_draws = 0;
+  m->bus = 0;
+  if (!m->timer_was_read) m->timer_read_cycle = 0;
+  if (!cart->colour_loss) m->scanlines = 0;
+  memset(m->audio, 0, sizeof m->audio);
+  memset(m->audio_divider, 0, sizeof m->audio_divider);
+  memset(m->audio_five, 0, sizeof m->audio_five);
+  memset(m->audio_four, 0, sizeof m->audio_four);
+}
+
+static void inspect(void *context, size_t flip, int32_t frames, const vcs_t *rebuilt) {
+  inspector_t *inspector = context;
+  const stage_t *stage = inspector->stage;
+  const vcs_place_t *place = &inspector->places[flip];
+  const size_t size = vcs_state_size(stage->cart);
+  vcs_t *m = inspector->machines[flip];
+  if (place->kind == VCS_PLACE_ROM) inspector->rom[place->index] ^= (uint8_t)(1 << place->bit);
+  for (; inspector->frames[flip] < frames; inspector->frames[flip]++) {
+    vcs_controls_t controls = stage->controls[inspector->frames[flip]];
+    if (place->kind == VCS_PLACE_INPUT && place->frame == inspector->frames[flip]) {
+      vcs_place_flip_input(&controls, place);
+    }
+    vcs_control(&inspector->cart, m, &controls);
+    vcs_frame(&inspector->cart, m, NULL);
+  }
+  if (place->kind == VCS_PLACE_ROM) inspector->rom[place->index] ^= (uint8_t)(1 << place->bit);
+  vcs_t *one = malloc(size), *other = malloc(size);
+  memcpy(one, m, size);
+  memcpy(other, rebuilt, size);
+  bare(stage->cart, one);
+  bare(stage->cart, other);
+  inspector->compared++;
+  for (size_t i = 0; i < size; i++) {
+    if (((uint8_t *)one)[i] == ((uint8_t *)other)[i]) continue;
+    if (inspector->different++ < 8) {
+      fprintf(stderr, "machine: kind %d index %u bit %d frame %d, after %d frames byte %zu is %02x, not %02x\n",
+              place->kind, place->index, place->bit, place->frame, frames, i, ((uint8_t *)other)[i],
+              ((uint8_t *)one)[i]);
+    }
+    break;
+  }
+  free(one);
+  free(other);
+}
+
+/* The number of machines that are not what they should be. */
+static size_t inspect_machines(stage_t *stage, const vcs_place_t *places, size_t count) {
+  static const int32_t end = FRAMES_MOST;
+  const size_t size = vcs_state_size(stage->cart);
+  const vcs_view_t view = {.horizons = &end, .horizon_count = 1, .env = stage->env, .pictures = true, .rom = true};
+  vcs_base_t base;
+  vcs_runner_t runner;
+  bool possible, *each = calloc(count, sizeof *each);
+  inspector_t inspector = {.stage = stage, .places = places, .cart = *stage->cart};
+  inspector.machines = calloc(count, sizeof *inspector.machines);
+  inspector.frames = calloc(count, sizeof *inspector.frames);
+  inspector.rom = malloc(stage->cart->rom_size);
+  memcpy(inspector.rom, stage->cart->rom, stage->cart->rom_size);
+  inspector.cart.rom = inspector.rom;
+  inspector.cart.code = NULL;
+  vcs_flip_t *flips = calloc(count, sizeof *flips);
+  assert_int_equal(vcs_base_create(&base, &stage->run, &view, NULL), VCS_OK);
+  assert_int_equal(vcs_base_record(&base, &possible, NULL), VCS_OK);
+  assert_int_equal(vcs_runner_create(&runner, &base, NULL), VCS_OK);
+  vcs_concurrent_t *walk = vcs_concurrent_create(&base);
+  assert_non_null(walk);
+  for (size_t i = 0; i < count; i++) {
+    flips[i] = (vcs_flip_t){&places[i], 1};
+    inspector.machines[i] = malloc(size);
+    memcpy(inspector.machines[i], stage->run.start, size);
+    if (places[i].kind == VCS_PLACE_STATE) {
+      ((uint8_t *)inspector.machines[i])[places[i].index] ^= (uint8_t)(1 << places[i].bit);
+    }
+  }
+  const vcs_concurrent_eyes_t eyes = {ignore, &inspector, inspect};
+  for (size_t i = 0; possible && i < count; i += VCS_CONCURRENT_MOST) {
+    const size_t left = count - i;
+    inspector_t part = inspector;
+    part.places += i;
+    part.machines += i;
+    part.frames += i;
+    vcs_concurrent_eyes_t here = eyes;
+    here.context = &part;
+    vcs_concurrent_walk(walk, &base, &runner, flips + i, left < VCS_CONCURRENT_MOST ? left : VCS_CONCURRENT_MOST, &here,
+                        each);
+    inspector.different = part.different;
+    inspector.compared = part.compared;
+  }
+  for (size_t i = 0; i < count; i++) free(inspector.machines[i]);
+  vcs_concurrent_free(walk);
+  vcs_runner_free(&runner);
+  vcs_base_free(&base);
+  free(inspector.machines);
+  free(inspector.frames);
+  free(inspector.rom);
+  free(flips);
+  free(each);
+  return inspector.different;
+}
+
+/* ---- Places ------------------------------------------------------------------------------------------------------ */
+
+static vcs_place_t any_place(const stage_t *stage) {
+  const uint8_t bit = (uint8_t)below(8);
+  const uint32_t size = (uint32_t)vcs_state_size(stage->cart), ram = (uint32_t)offsetof(vcs_t, ram);
+  const vcs_place_t kinds[] = {
+      {VCS_PLACE_STATE, bit, 0, ram + below(128)},
+      {VCS_PLACE_STATE, bit, 0, below(size)},
+      {VCS_PLACE_STATE, bit, 0, below((uint32_t)offsetof(vcs_t, cart_ram))},
+      {VCS_PLACE_ROM, bit, 0, below(stage->cart->rom_size)},
+      {VCS_PLACE_INPUT, 0, (uint16_t)below(FRAMES_MOST), below(VCS_INPUTS)},
+  };
+  return kinds[below(5)];
+}
+
+/* Bytes of ROM near where the program is, as well as anywhere. */
+static void rom_places(const stage_t *stage, vcs_place_t *places, size_t count) {
+  const uint32_t size = stage->cart->rom_size;
+  for (size_t i = 0; i < count; i++) {
+    places[i] = (vcs_place_t){VCS_PLACE_ROM, (uint8_t)below(8), 0, below(size)};
+  }
+}
+
+static size_t ram_places(vcs_place_t *places) {
+  for (uint32_t i = 0; i < 1024; i++) {
+    places[i] = (vcs_place_t){VCS_PLACE_STATE, (uint8_t)(i % 8), 0, (uint32_t)offsetof(vcs_t, ram) + i / 8};
+  }
+  return 1024;
+}
+
+static size_t input_places(vcs_place_t *places) {
+  size_t count = 0;
+  for (uint16_t frame = 0; frame < FRAMES_MOST; frame++) {
+    for (uint32_t input = 0; input < VCS_INPUTS; input++) {
+      places[count++] = (vcs_place_t){VCS_PLACE_INPUT, 0, frame, input};
+    }
+  }
+  return count;
+}
+
+static size_t state_places(vcs_place_t *places) {
+  size_t count = 0;
+  for (uint32_t i = 0; i < offsetof(vcs_t, cart_ram); i++) {
+    for (uint8_t bit = 0; bit < 8; bit++) places[count++] = (vcs_place_t){VCS_PLACE_STATE, bit, 0, i};
+  }
+  return count;
+}
+
+enum { PLACES_MOST = 8 * 4096 };
+
+/* ---- Sweeps ------------------------------------------------------------------------------------------------------ */
+
+static size_t sweep_game(stage_t *stage) {
+  static vcs_place_t places[PLACES_MOST];
+  size_t different = differ_singles(stage, "ram", places, ram_places(places));
+  different += differ_singles(stage, "input", places, input_places(places));
+  different += differ_singles(stage, "state", places, state_places(places));
+  rom_places(stage, places, 512);
+  different += differ_singles(stage, "rom", places, 512);
+  enum { TWO = 256 };
+  for (size_t i = 0; i < 2 * TWO; i++) places[i] = any_place(stage);
+  different += differ(stage, "sets", SETS, places, 2 * TWO, 2, NULL, TWO);
+  size_t pairs[TWO][2], pair_count = 0;
+  for (size_t i = 0; i < 64; i++) places[i] = any_place(stage);
+  while (pair_count < TWO) {
+    const size_t a = below(64), b = below(64);
+    if (a == b) continue;
+    pairs[pair_count][0] = a, pairs[pair_count++][1] = b;
+  }
+  different += differ(stage, "pairs", PAIRS, places, 64, 1, (const size_t(*)[2])pairs, TWO);
+  return different;
+}
+
+static int by_name(const void *one, const void *other) {
+  return strcmp(*(const char *const *)one, *(const char *const *)other);
+}
+
+static size_t list_games(char *names[], size_t most) {
+  const char *folder = getenv("DIFFVCS_ROMS");
+  DIR *directory = folder ? opendir(folder) : NULL;
+  size_t count = 0;
+  for (struct dirent *entry; directory && (entry = readdir(directory)) && count < most;) {
+    const size_t length = strlen(entry->d_name);
+    if (length < 5 || strcmp(entry->d_name + length - 4, ".bin") != 0) continue;
+    names[count] = calloc(1, length);
+    memcpy(names[count++], entry->d_name, length - 4);
+  }
+  if (directory) closedir(directory);
+  qsort(names, count, sizeof *names, by_name);
+  return count;
+}
+
+static int sweep_games(int argc, char **argv) {
+  static char *names[256];
+  size_t different = 0, count = argc ? (size_t)argc : list_games(names, 256), done = 0;
+  for (size_t i = 0; i < count; i++) {
+    const char *name = argc ? argv[i] : names[i];
+    stage_t stage;
+    random_state = 1 + i;
+    if (!open_game(&stage, name, 300 + (int)below(300))) {
+      fprintf(stderr, "%s: not found\n", name);
+      continue;
+    }
+    const size_t here = sweep_game(&stage);
+    printf("%s: %llu flips, %llu rows, %zu differ; %.2f s in walks, %.2f s run again\n", name,
+           (unsigned long long)stage.flips, (unsigned long long)stage.rows, here, stage.walk_seconds,
+           stage.rerun_seconds);
+    fflush(stdout);
+    different += here;
+    done++;
+    close_stage(&stage);
+  }
+  printf("%zu games, %zu rows differ\n", done, different);
+  return done == 0 || different;
+}
+
+/* ---- Programs that are no games ---------------------------------------------------------------------------------- */
+
+static const size_t sizes[VCS_SCHEME_COUNT] = {4096, 2048,  4096, 8192, 16384, 32768, 8192, 16384, 32768, 8192,
+                                               8192, 10240, 8192, 8192, 16384, 12288, 8192, 2048,  8192,  131072};
+
+/* Lines of the picture with something to see in each, and between frames a call into noise that comes back now and
+ * then; most programs end their frames in time, as games do. */
+static void make_image(uint8_t *image, size_t size) {
+  static const uint8_t loop[] = {0xA9, 0x02, 0x85, 0x00,                         /* LDA #2, STA VSYNC */
+                                 0x85, 0x02, 0x85, 0x02, 0x85, 0x02,             /* STA WSYNC three times */
+                                 0xA9, 0x00, 0x85, 0x00, 0x85, 0x01,             /* LDA #0, STA VSYNC, STA VBLANK */
+                                 0xA2, 0xFF, 0x9A, 0xA2, 0xF0,                   /* LDX #FF, TXS, LDX #F0 */
+                                 0x85, 0x02, 0xB5, 0x80, 0x95, 0x10, 0x85, 0x1B, /* line: WSYNC, LDA 80,X, STA 10,X */
+                                 0xB5, 0x81, 0x85, 0x0D, 0xCA, 0xE0, 0x10,       /* LDA 81,X, STA PF0, DEX, CPX #10 */
+                                 0xD0, 0xEF,                                     /* BNE line */
+                                 0x20, 0x80, 0xF1, 0x4C, 0x00, 0xF1};            /* JSR $F180, JMP $F100 */
+  static const uint8_t bodies[][8] = {
+      {0xA5, 0x00, 0x85, 0x01, 0xEA}, {0xE6, 0x02, 0xC6, 0x03, 0xEA}, {0xB5, 0x00, 0x95, 0x01, 0xE8},
+      {0xA5, 0x30, 0x85, 0x84, 0xEA}, {0xB1, 0x80, 0x85, 0x81, 0xC8}, {0xAD, 0x84, 0x02, 0x85, 0x82},
+      {0x8D, 0x96, 0x02, 0xEA, 0xEA}, {0xAD, 0x80, 0x02, 0x45, 0x85}, {0xF0, 0x01, 0xE8, 0x10, 0x01},
+      {0x65, 0x86, 0x85, 0x87, 0x4A}, {0x48, 0x8A, 0x68, 0xEA, 0xEA}, {0x85, 0x2A, 0x85, 0x10, 0xEA},
+      {0x85, 0x1B, 0x86, 0x1C, 0x84}, {0xD0, 0x02, 0xA9, 0x55, 0x2A}, {0xAD, 0xF9, 0xFF, 0xEA, 0xEA},
+  };
+  for (size_t i = 0; i < size; i++) image[i] = (uint8_t)below(256);
+  for (size_t bank = 0; bank + 2048 <= size; bank += size < 4096 ? 2048 : 4096) {
+    const size_t length = size - bank < 4096 ? 2048 : 4096;
+    uint8_t *at = image + bank + 0x180, *end = image + bank + 0x180 + 5 * (20 + below(150));
+    memcpy(image + bank + 0x100, loop, sizeof loop);
+    for (; at + 5 <= end && at + 16 < image + bank + length; at += 5) {
+      memcpy(at, bodies[below(sizeof bodies / sizeof *bodies)], 5);
+      if (below(2)) at[1 + below(3)] ^= (uint8_t)(1u << below(8));
+    }
+    *at = 0x60; /* RTS */
+    for (size_t i = 6; i > 0; i -= 2) {
+      image[bank + length - i] = 0;
+      image[bank + length - i + 1] = 0xF1;
+    }
+  }
+}
+
+static size_t fuzz(size_t flips, size_t *walked) {
+  size_t different = 0;
+  while (*walked < flips) {
+    enum { COUNT = 200 };
+    const int scheme = 1 + (int)below(VCS_SCHEME_COUNT - 1);
+    const size_t size = sizes[scheme];
+    uint8_t *image = malloc(size);
+    vcs_place_t places[COUNT];
+    stage_t stage;
+    make_image(image, size);
+    const vcs_cart_options_t options = {.profile = below(2) ? VCS_PROFILE_ALE : VCS_PROFILE_XITARI,
+                                        .scheme = (vcs_scheme_t)scheme,
+                                        .format = below(4) ? VCS_FORMAT_NTSC : VCS_FORMAT_PAL};
+    if (open_stage(&stage, image, size, &options, (int)below(6))) {
+      for (size_t i = 0; i < COUNT; i++) places[i] = any_place(&stage);
+      const size_t singles = differ_singles(&stage, "fuzz", places, COUNT);
+      const size_t sets = differ(&stage, "fuzz sets", SETS, places, COUNT, 2, NULL, COUNT / 2);
+      const size_t machines = inspect_machines(&stage, places, COUNT);
+      if (singles || sets || machines)
+        fprintf(stderr, "scheme %d: %zu, %zu, %zu differ\n", scheme, singles, sets, machines);
+      different += singles + sets + machines;
+      *walked += COUNT + COUNT / 2;
+      close_stage(&stage);
+    }
+    free(image);
+  }
+  return different;
+}
+
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
+
+static bool open_own(stage_t *stage, bool ragged, int played) {
+  uint8_t image[4096];
+  size_t size = sizeof image;
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .format = VCS_FORMAT_NTSC};
+  ragged_image(image);
+  const uint8_t *from = ragged ? image : vcs_demo_image(&size);
+  return open_stage(stage, from, size, &options, played);
+}
+
+static void test_walk_equals_running_again(void **context) {
+  (void)context;
+  enum { COUNT = 2000 };
+  static vcs_place_t places[COUNT];
+  for (int ragged = 0; ragged < 2; ragged++) {
+    stage_t stage;
+    random_state = 5;
+    assert_true(open_own(&stage, ragged, 33));
+    const size_t count = (size_t)trials(COUNT, 200);
+    for (size_t i = 0; i < count; i++) places[i] = any_place(&stage);
+    assert_int_equal(differ_singles(&stage, "own", places, count), 0);
+    assert_int_equal(differ(&stage, "own sets", SETS, places, count, 4, NULL, count / 4), 0);
+    close_stage(&stage);
+  }
+}
+
+static void test_walk_rebuilds_machines(void **context) {
+  (void)context;
+  enum { COUNT = 1500 };
+  static vcs_place_t places[COUNT];
+  stage_t stage;
+  random_state = 6;
+  assert_true(open_own(&stage, false, 50));
+  const size_t count = (size_t)trials(COUNT, 200);
+  for (size_t i = 0; i < count; i++) places[i] = any_place(&stage);
+  assert_int_equal(inspect_machines(&stage, places, count), 0);
+  close_stage(&stage);
+}
+
+static void test_walk_on_programs_that_are_no_games(void **context) {
+  (void)context;
+  size_t walked = 0;
+  random_state = 7;
+  assert_int_equal(fuzz((size_t)trials(12000, 1500), &walked), 0);
+}
+
+static void test_walk_of_games(void **context) {
+  (void)context;
+  static const char *const names[] = {"pong", "space_invaders", "seaquest", "montezuma_revenge"};
+  static vcs_place_t places[1024 + 64];
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    stage_t stage;
+    random_state = 8;
+    if (!open_game(&stage, names[i], 300)) continue;
+    const size_t count = ram_places(places) + 64;
+    for (size_t k = 1024; k < count; k++) places[k] = any_place(&stage);
+    const size_t step = (size_t)trials(1, 8);
+    size_t kept = 0;
+    for (size_t k = 0; k < count; k += step) places[kept++] = places[k];
+    assert_int_equal(differ_singles(&stage, names[i], places, kept), 0);
+    close_stage(&stage);
+  }
+}
+
+static void test_walk_does_not_depend_on_threads(void **context) {
+  (void)context;
+  enum { COUNT = 300 };
+  vcs_place_t places[COUNT];
+  static vcs_truth_t rows[4][COUNT * HORIZONS];
+  stage_t stage;
+  double took = 0;
+  random_state = 9;
+  assert_true(open_own(&stage, false, 40));
+  for (size_t i = 0; i < COUNT; i++) places[i] = any_place(&stage);
+  for (int threads = 1; threads <= 4; threads++) {
+    assert_int_equal(
+        ask(&stage, SINGLES, VCS_TRUTH_WALK, threads, places, COUNT, 1, NULL, COUNT, rows[threads - 1], &took), VCS_OK);
+    for (size_t i = 0; i < COUNT * HORIZONS; i++) assert_true(same_row(&rows[0][i], &rows[threads - 1][i]));
+  }
+  close_stage(&stage);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "games") == 0) return sweep_games(argc - 2, argv + 2);
+  if (argc > 3 && strcmp(argv[1], "fuzz") == 0) {
+    size_t walked = 0;
+    random_state = strtoull(argv[3], NULL, 10);
+    const size_t different = fuzz(strtoull(argv[2], NULL, 10), &walked);
+    printf("%zu flips, %zu differ\n", walked, different);
+    return different != 0;
+  }
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_walk_equals_running_again),          cmocka_unit_test(test_walk_rebuilds_machines),
+      cmocka_unit_test(test_walk_on_programs_that_are_no_games), cmocka_unit_test(test_walk_of_games),
+      cmocka_unit_test(test_walk_does_not_depend_on_threads),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

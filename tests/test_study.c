@@ -1,0 +1,413 @@
+/* test_study.c: each command of the program and its C function give the same result, on our own cartridge.
+ *
+ * docs/commands.md has the table. The program is named by the variable DIFFVCS; it runs in a folder of its own, and its
+ * files are compared with what the function gives.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "diffvcs/study.h"
+#include "host/files.h"
+#include "host/picture.h"
+
+static char folder[] = "test_study.XXXXXX";
+static const char *program;
+
+/* ---- The program -------------------------------------------------------------------------------------------- */
+
+/* Runs `diffvcs ARGUMENTS` in the folder; its output is in the file `out`. */
+static void command(const char *arguments) {
+  char line[1024];
+  snprintf(line, sizeof line, "cd %s && '%s' %s > out 2> err", folder, program, arguments);
+  const int status = system(line);
+  if (status) fail_msg("%s: status %d", arguments, status);
+}
+
+/* A file of the folder as a text; free() it. */
+static char *file(const char *name) {
+  char path[256];
+  static uint8_t *data; /* static: GCC 12 takes what it points to for the variable itself */
+  size_t size;
+  vcs_error_t error = {""};
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  if (vcs_file_read(path, 1 << 26, &data, &size, &error)) fail_msg("%s", error.message);
+  return (char *)data;
+}
+
+/* The column (from 0) of the first line of a table that begins with a text, as a number. */
+static double cell(const char *table, const char *start, int column) {
+  const size_t length = strlen(start);
+  const char *line = table;
+  while (line && strncmp(line, start, length) != 0) line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
+  if (!line || !*line) fail_msg("no line '%s'", start);
+  for (int i = 0; i < column; i++) line = strchr(line, '\t') + 1;
+  return strtod(line, NULL);
+}
+
+/* The number after `"key": ` in JSON. */
+static double number(const char *json, const char *key) {
+  char word[64];
+  snprintf(word, sizeof word, "\"%s\":", key);
+  const char *at = strstr(json, word);
+  if (!at) fail_msg("no %s", word);
+  return strtod(at + strlen(word), NULL);
+}
+
+/* ---- The functions ------------------------------------------------------------------------------------------ */
+
+typedef struct {
+  vcs_rom_t rom;
+  vcs_setup_t setup;
+} demo_t;
+
+static demo_t play(vcs_setup_options_t options) {
+  demo_t demo;
+  vcs_error_t error = {""};
+  if (vcs_rom_open("demo", NULL, &demo.rom, &error)) fail_msg("%s", error.message);
+  if (vcs_setup_create(demo.rom.cart, &options, &demo.setup, &error)) fail_msg("%s", error.message);
+  return demo;
+}
+
+static void leave(demo_t *demo) {
+  vcs_setup_free(&demo->setup);
+  vcs_rom_free(&demo->rom);
+}
+
+#define try(call)                                               \
+  do {                                                          \
+    vcs_error_t error = {""};                                   \
+    if (call) fail_msg("line %d: %s", __LINE__, error.message); \
+  } while (0)
+
+/* ---- Commands ----------------------------------------------------------------------------------------------- */
+
+static void test_explain(void **state) {
+  (void)state;
+  static vcs_explanation_t explanation;
+  demo_t demo = play((vcs_setup_options_t){.frame = 100, .horizon = 8, .replay = 1});
+  const vcs_explain_options_t options = {.target = "pixel:100,80"};
+  command("explain demo --frame 100 --pixel 80,100 --out explain");
+  try(vcs_explain(&demo.setup.run, &options, &explanation, &error));
+  char *printed = file("explain/explain.json"), *json = vcs_explain_json(&explanation, "demo", 100);
+  assert_string_equal(printed, json);
+  char *said = file("out"), *summary = vcs_explain_summary(&explanation);
+  assert_non_null(strstr(said, summary));
+  free(printed);
+  free(said);
+  vcs_text_release(json);
+  vcs_text_release(summary);
+  vcs_explanation_free(&explanation);
+  leave(&demo);
+}
+
+static void test_grad(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.frame = 100, .horizon = 2});
+  vcs_scalar_t target;
+  vcs_attribution_t attribution;
+  vcs_grad_options_t method;
+  vcs_study_method_options(VCS_STUDY_BIT_FORK, 0, &method);
+  method.side = VCS_SIDE_MEAN;
+  const vcs_attribution_options_t options = {.grad = &method};
+  command("grad demo --frame 100 --horizon 2 --output screen --out grad");
+  try(vcs_target_parse("screen", demo.rom.cart, NULL, NULL, &target, &error));
+  try(vcs_attribute(&demo.setup.run, &target, &options, &attribution, &error));
+  char *json = file("grad/grad.json");
+  assert_true(number(json, "value") == attribution.value);
+  assert_true(number(json, "offset") == attribution.ranking[0]);
+  assert_true(number(json, "forks") == (double)attribution.report.forks);
+  free(json);
+  vcs_attribution_free(&attribution);
+  leave(&demo);
+}
+
+static void test_grad_forward(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.frame = 100, .horizon = 3});
+  vcs_place_t place;
+  vcs_effect_t effect;
+  char line[128];
+  command("grad demo --frame 100 --horizon 3 --input right@1 --out grad");
+  try(vcs_place_parse_input("right@1", &demo.setup.run, &place, &error));
+  try(vcs_effect(&demo.setup.run, &place, NULL, &effect, &error));
+  char *said = file("out");
+  snprintf(line, sizeof line, "Pixels against the truth: %d change, %d predicted", (int)effect.pixels_agree.in_truth,
+           (int)effect.pixels_agree.in_estimate);
+  assert_non_null(strstr(said, line));
+  free(said);
+  vcs_effect_free(&effect);
+  leave(&demo);
+}
+
+static void test_truth_and_smooth(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.frame = 60, .horizon = 2});
+  vcs_places_t places;
+  vcs_truth_t rows[8];
+  vcs_truth_options_t options = {.threads = 1};
+  const vcs_truth_results_t results = {.rows = rows};
+  command("truth demo --frames 60 --horizon 2 --bits 80 --out truth.tsv");
+  try(vcs_places_of_bits(&demo.setup.run, "80", &places, &error));
+  assert_int_equal(places.count, 8);
+  try(vcs_truth(&demo.setup.run, &options, places.places, places.count, &results, &error));
+  char *table = file("truth.tsv");
+  for (size_t i = 0; i < places.count; i++) {
+    assert_true(cell(table, places.labels[i], 2) == rows[i].pixels);
+    assert_true(cell(table, places.labels[i], 3) == rows[i].ram_bytes);
+  }
+  free(table);
+  vcs_smooth_options_t smooth;
+  vcs_estimate_t value, gradient[8];
+  double chances[8];
+  vcs_smooth_defaults(&smooth);
+  smooth.samples = 20;
+  command("smooth demo --frames 60 --horizon 2 --bits 80 --output ram:81 --samples 20 --out smooth.tsv");
+  try(vcs_target_parse("ram:81", demo.rom.cart, NULL, NULL, &smooth.output, &error));
+  for (int i = 0; i < 8; i++) chances[i] = vcs_run_bit(&demo.setup.run, &places.places[i]) ? 0.9 : 0.1;
+  try(vcs_smooth(&demo.setup.run, &smooth, places.places, chances, 8, &value, gradient, NULL, &error));
+  table = file("smooth.tsv");
+  assert_true(fabs(cell(table, "-\t-", 2) - value.mean) <= 1e-5 * fabs(value.mean));
+  free(table);
+  vcs_places_free(&places);
+  leave(&demo);
+}
+
+static void test_score(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.seed = 1, .frame = 100, .horizon = 3});
+  const int32_t method = VCS_STUDY_BIT;
+  const uint8_t inputs[] = {VCS_INPUT_UP,   VCS_INPUT_DOWN,  VCS_INPUT_LEFT,  VCS_INPUT_RIGHT,
+                            VCS_INPUT_FIRE, VCS_INPUT_RESET, VCS_INPUT_SELECT};
+  const vcs_score_options_t options = {.methods = &method, .method_count = 1};
+  vcs_place_t places[sizeof inputs];
+  vcs_agreements_t results[VCS_VIEWS];
+  for (size_t i = 0; i < sizeof inputs; i++) places[i] = (vcs_place_t){VCS_PLACE_INPUT, 0, 0, inputs[i]};
+  command("score demo --frame 100 --bits 0 --horizons 3 --methods bit --fresh --out score.tsv");
+  try(vcs_score(&demo.setup.run, &options, places, sizeof inputs, results, &error));
+  char *table = file("score.tsv");
+  assert_true(cell(table, "demo\tbit\t3\tscreen", 11) == (double)results[VCS_VIEW_SCREEN].pooled.in_truth);
+  assert_true(cell(table, "demo\tbit\t3\tscreen", 13) == (double)results[VCS_VIEW_SCREEN].pooled.in_both);
+  assert_true(cell(table, "demo\tbit\t3\tram", 12) == (double)results[VCS_VIEW_RAM].pooled.in_estimate);
+  free(table);
+  leave(&demo);
+}
+
+static void test_joystick(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.actions = "NOOP*100", .frame = -1, .horizon = 3});
+  const vcs_joystick_options_t options = {.top = 20, .bottom = 180};
+  vcs_joystick_t result;
+  char inverse[64];
+  command("joystick demo --actions NOOP*100 --frames 3 --rows 20:180 --out joystick");
+  try(vcs_joystick(&demo.setup.run, &options, &result, &error));
+  char *markdown = file("joystick/table.md");
+  snprintf(inverse, sizeof inverse, "| `bit+fork` | %.6g |", result.inverse[VCS_JOYSTICK_FORK][0] + 0.0);
+  assert_non_null(strstr(markdown, inverse));
+  free(markdown);
+  vcs_joystick_free(&result);
+  leave(&demo);
+}
+
+static void test_edit(void **state) {
+  (void)state;
+  enum { X = 0, Y = 40, WIDTH = 16, HEIGHT = 8 };
+  demo_t demo = play((vcs_setup_options_t){.frame = 100, .horizon = 1});
+  uint8_t rgb[3 * WIDTH * HEIGHT];
+  char path[128];
+  for (int i = 0; i < WIDTH * HEIGHT; i++) memset(rgb + 3 * i, i / WIDTH % 2 ? 255 : 0, 3);
+  snprintf(path, sizeof path, "%s/drawing.png", folder);
+  try(vcs_png_write_rgb(path, rgb, WIDTH, HEIGHT, 1, &error));
+  vcs_edit_t result;
+  const vcs_edit_options_t options = {.x = X, .y = Y, .width = WIDTH, .height = HEIGHT, .drawing = rgb, .steps = 3};
+  vcs_error_t error = {""};
+  const vcs_status_t status = vcs_edit(&demo.setup.run, &options, &result, &error);
+  if (status == VCS_OK) { /* the command's exit status tells whether pixels are still wrong */
+    char line[256];
+    uint8_t patch[1 << 14];
+    const size_t size =
+        vcs_patch_make(vcs_cart_image(demo.rom.cart), result.image, result.image_size, patch, sizeof patch);
+    snprintf(line, sizeof line,
+             "cd %s && '%s' edit demo --frame 100 --region %d,%d,%d,%d --target drawing.png --steps 3 "
+             "--out edit > out 2> err; test $? = %d",
+             folder, program, X, Y, WIDTH, HEIGHT, result.wrong_after > 0);
+    assert_int_equal(system(line), 0);
+    char *written = file("edit/patch.ips");
+    assert_true(size <= sizeof patch);
+    assert_memory_equal(written, patch, size);
+    free(written);
+  } else {
+    fail_msg("%s", error.message);
+  }
+  vcs_edit_free(&result);
+  leave(&demo);
+}
+
+static void test_steer(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.actions = "NOOP*100", .frame = -1, .horizon = 10});
+  const vcs_steer_options_t options = {.goal = "ram:80=200", .seeds = 2, .budget = 300};
+  vcs_steer_t results[2 * VCS_STEERS];
+  command("steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 300 --seeds 2 --out steer.tsv");
+  try(vcs_steer(&demo.setup.run, &options, results, NULL, &error));
+  char *table = file("steer.tsv");
+  for (int i = 0; i < 2 * VCS_STEERS; i++) {
+    char row[512], *actions = vcs_held_actions(results[i].held, 10);
+    snprintf(row, sizeof row, "%d\t%s\t%g\t%d\t%s\n", i / VCS_STEERS + 1, vcs_steer_name(i % VCS_STEERS),
+             0 - results[i].value, (int)results[i].frames, actions);
+    assert_non_null(strstr(table, row));
+    vcs_text_release(actions);
+  }
+  free(table);
+  vcs_steer_free(results, 2 * VCS_STEERS);
+  leave(&demo);
+}
+
+static void test_record_and_verify(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.frame = 0});
+  const vcs_record_options_t options = {.seed = 1, .frames = 300, .dense = 120};
+  vcs_record_check_t check;
+  char *text, path[128];
+  command("record demo --seed 1 --frames 300 --out demo.1.tsv");
+  try(vcs_record(demo.rom.cart, &options, &text, &error));
+  char *written = file("demo.1.tsv");
+  assert_string_equal(written, text);
+  command("verify demo.1.tsv");
+  snprintf(path, sizeof path, "%s/demo.1.tsv", folder);
+  try(vcs_verify_file(path, NULL, NULL, &check, &error));
+  assert_int_equal(check.differs_at, -1);
+  char *said = file("out");
+  assert_non_null(strstr(said, "demo.1 exact 300 frames"));
+  assert_int_equal(check.checked, 300);
+  try(vcs_verify(demo.rom.cart, text, 2, NULL, &check, &error)); /* another stream differs */
+  assert_true(check.differs_at >= 0);
+  free(said);
+  free(written);
+  vcs_text_release(text);
+  leave(&demo);
+}
+
+static void test_debug(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.frame = 60});
+  char line[512];
+  vcs_disassembly_t rows[16];
+  snprintf(line, sizeof line, "cd %s && printf 'disassemble $F000\\n' | '%s' debug demo --frame 60 > out", folder,
+           program);
+  assert_int_equal(system(line), 0);
+  vcs_disassemble_list(demo.rom.cart, demo.setup.run.start, NULL, 0xF000, rows, 16);
+  char *said = file("out");
+  for (int i = 0; i < 16; i++) assert_non_null(strstr(said, rows[i].text));
+  free(said);
+  leave(&demo);
+}
+
+/* ---- What has no command ------------------------------------------------------------------------------------ */
+
+/* The report function is called, and stops the work. */
+static int stop_at_once(void *context, const char *step, uint64_t done, uint64_t total) {
+  (void)step, (void)done, (void)total;
+  ++*(int *)context;
+  return 1;
+}
+
+static void test_cancellation(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.frame = 60, .horizon = 4});
+  int calls = 0;
+  const vcs_joystick_options_t options = {.top = 20, .bottom = 180, .report = {stop_at_once, &calls}};
+  vcs_joystick_t result;
+  assert_int_equal(vcs_joystick(&demo.setup.run, &options, &result, NULL), VCS_CANCELLED);
+  assert_true(calls > 0);
+  vcs_joystick_free(&result);
+  leave(&demo);
+}
+
+/* Options of an older program are shorter: members it does not know are zero. */
+static void test_shorter_options(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.size = offsetof(vcs_setup_options_t, horizon), .frame = 60, .horizon = 7});
+  assert_int_equal(demo.setup.run.frames, 1);
+  leave(&demo);
+}
+
+/* A patch that was made turns one image into the other. */
+static void test_patches(void **state) {
+  (void)state;
+  uint8_t before[300], after[300], patch[1000], result[300];
+  for (int i = 0; i < 300; i++) before[i] = after[i] = (uint8_t)i;
+  after[0] ^= 1;
+  after[100] = after[101] = 9;
+  after[299] ^= 0x80;
+  const size_t size = vcs_patch_make(before, after, 300, patch, sizeof patch);
+  assert_true(size == vcs_patch_make(before, after, 300, NULL, 0));
+  try(vcs_patch_apply(patch, size, before, 300, result, &error));
+  assert_memory_equal(result, after, 300);
+}
+
+/* The slice of a store holds the instruction that loaded the register. */
+static void test_slice(void **state) {
+  (void)state;
+  demo_t demo = play((vcs_setup_options_t){.frame = 60});
+  static vcs_slice_t slice;
+  vcs_t *m = calloc(1, sizeof(uint8_t) * vcs_state_size(demo.rom.cart) + 65536);
+  memcpy(m, demo.setup.run.start, vcs_state_size(demo.rom.cart));
+  try(vcs_slice_record(demo.rom.cart, m, demo.setup.run.controls, &slice, &error));
+  int store = -1;
+  for (int i = 1; i < slice.count && store < 0; i++) {
+    const bool loads = strncmp(slice.rows[i - 1].text, "LDA", 3) == 0,
+               stores = strncmp(slice.rows[i].text, "STA", 3) == 0;
+    if (loads && stores) store = i;
+  }
+  assert_true(store > 0);
+  slice.rows[store].slice = 1;
+  vcs_slice_close(&slice);
+  assert_true(slice.rows[store - 1].slice);
+  assert_false(slice.rows[store + 1].slice);
+  vcs_slice_free(&slice);
+  free(m);
+  leave(&demo);
+}
+
+static int make_folder(void **state) {
+  (void)state;
+  program = getenv("DIFFVCS");
+  return program && mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+  char line[64];
+  (void)state;
+  snprintf(line, sizeof line, "rm -rf %s", folder);
+  return system(line);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_explain),
+      cmocka_unit_test(test_grad),
+      cmocka_unit_test(test_grad_forward),
+      cmocka_unit_test(test_truth_and_smooth),
+      cmocka_unit_test(test_score),
+      cmocka_unit_test(test_joystick),
+      cmocka_unit_test(test_edit),
+      cmocka_unit_test(test_steer),
+      cmocka_unit_test(test_record_and_verify),
+      cmocka_unit_test(test_debug),
+      cmocka_unit_test(test_cancellation),
+      cmocka_unit_test(test_shorter_options),
+      cmocka_unit_test(test_patches),
+      cmocka_unit_test(test_slice),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
