@@ -24,6 +24,7 @@
 #include "brief.h"
 #include "core/state.h"
 #include "diffvcs/relax.h"
+#include "diffvcs/study.h"
 #include "host/files.h"
 
 static uint64_t random_state = 1;
@@ -309,6 +310,84 @@ static void test_derivatives_go_through_the_chips(void **state) {
   check_derivatives(SOME, trials(4, 1), 20);
 }
 
+/* ---- Dispatch --------------------------------------------------------------------------------------------------- */
+
+/* 2 KiB, mirrored: an opcode at the end of the image, which $F7FF reads, and its operand at the beginning, whose
+ * neighbours the opcode is not. So the same operand is read whatever the opcode. */
+static vcs_cart_t *load_opcode(int opcode, unsigned operand) {
+  uint8_t image[2048];
+  memset(image, 0xEA, sizeof image);
+  memset(image + 2040, opcode, 8);
+  image[0] = (uint8_t)operand;
+  image[1] = (uint8_t)(operand >> 8);
+  return load(image, sizeof image, "opcode");
+}
+
+/* A state in which INTIM reads 46, some paddle is charged, and objects collide. */
+static vcs_t *dispatch_state(const vcs_cart_t *cart) {
+  vcs_t *m = machine_after(cart, 0);
+  vcs_frame_begin(cart, m);
+  for (int i = 0; i < 128; i++) m->ram[i] = (uint8_t)(37 * i + 11);
+  m->a = 0x5C, m->x = 0x03, m->y = 0x11, m->sp = 0xE0, m->p = 0x31, m->pc = 0xF7FF;
+  m->jammed = 0, m->frame_clock = 0;
+  m->cycles = 2000;
+  m->timer = 50;
+  m->timer_shift = 6;
+  m->timer_cycle = m->cycles - 200;
+  m->timer_was_read = 0;
+  m->collisions = 0xA5C3;
+  m->fire[0] = 1;
+  return m;
+}
+
+static void values_after(const vcs_cart_t *cart, const vcs_t *m, uint8_t dispatch, double temperature, double *values) {
+  vcs_relax_t *relax = relaxed(cart, 6, temperature, dispatch);
+  vcs_relax_load(relax, m);
+  vcs_relax_step(relax, NULL);
+  double *all = calloc(vcs_relax_input_slots(relax), sizeof *all);
+  vcs_relax_values(relax, all);
+  memcpy(values, all, (VCS_SLOT_RAM + 128) * sizeof *all);
+  free(all);
+  vcs_relax_free(relax);
+}
+
+/* The blend of all opcodes against each opcode run by itself, acting. */
+static void check_dispatch(unsigned operand, int named) {
+  enum { SLOTS = VCS_SLOT_RAM + 128 };
+  const double temperature = 0.3, other = exp(-1 / temperature), total = 1 + 255 * other;
+  double expected[SLOTS] = {0}, blended[SLOTS];
+  for (int k = 0; k < 256; k++) {
+    double values[SLOTS];
+    vcs_cart_t *cart = load_opcode(k, operand);
+    vcs_t *m = dispatch_state(cart);
+    values_after(cart, m, VCS_DISPATCH_HARD, temperature, values);
+    if (k == 0) values[VCS_SLOT_PC] = 257 * named; /* BRK's vector is where the opcode is */
+    for (int i = 0; i < SLOTS; i++) expected[i] += (k == named ? 1 : other) / total * values[i];
+    free(m);
+    vcs_cart_free(cart);
+  }
+  vcs_cart_t *cart = load_opcode(named, operand);
+  vcs_t *m = dispatch_state(cart);
+  values_after(cart, m, VCS_DISPATCH_ONE_HOT, temperature, blended);
+  for (int i = 0; i < SLOTS; i++) {
+    if (i > VCS_SLOT_TIME && i < VCS_SLOT_RAM) continue; /* only the opcode that is named changes chips */
+    if (!is_near(blended[i], expected[i], 1e-9))
+      fail_msg("operand $%04X, opcode $%02X: slot %d is %.12g, opcode by opcode %.12g", operand, (unsigned)named, i,
+               blended[i], expected[i]);
+  }
+  free(m);
+  vcs_cart_free(cart);
+}
+
+static void test_dispatch_blends_what_opcodes_really_do(void **state) {
+  (void)state;
+  /* INTIM, INSTAT, SWCHA, pots and fire with undriven bits, collisions, WSYNC, RAM */
+  static const unsigned operands[] = {0x0284, 0x0285, 0x0280, 0x0008, 0x003C, 0x0032, 0x0002, 0x0090};
+  for (int i = 0; i < 8; i++) check_dispatch(operands[i], 0xAD);
+  check_dispatch(0x0284, 0xEA);
+  check_dispatch(0x0284, 0x8D);
+}
+
 int main(int argc, char **argv) {
   if (argc > 2 && !strcmp(argv[1], "long")) {
     const int frames = atoi(argv[2]);
@@ -322,6 +401,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_integers_are_exact),
       cmocka_unit_test(test_derivatives_go_through_the_chips),
+      cmocka_unit_test(test_dispatch_blends_what_opcodes_really_do),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -207,6 +207,18 @@ static void write_chip(vcs_doing_t *doing, uint16_t addr, vcs_real_t value, bool
   if (after != cycles) doing->reg[VCS_SLOT_TIME] = vcs_real_constant(after);
 }
 
+/* What a write that does not act costs: WSYNC would halt the CPU to the end of the line. */
+static void wait_unseen(vcs_doing_t *doing, uint16_t addr, bool stalls) {
+  vcs_t *m = doing->relax->m;
+  if (!stalls || !is_seen_by_tia(doing->relax->cart, addr) || (addr & 63) != VCS_WSYNC) return;
+  const uint32_t cycles = m->cycles;
+  set_clock(doing);
+  const uint32_t before = m->cycles;
+  vcs_tia_wsync(m);
+  if (m->cycles != before) doing->reg[VCS_SLOT_TIME] = vcs_real_constant(m->cycles);
+  m->cycles = cycles;
+}
+
 void vcs_real_write(vcs_doing_t *doing, vcs_real_t address, vcs_real_t value, bool stalls) {
   const vcs_cart_t *cart = doing->relax->cart;
   vcs_t *m = doing->relax->m;
@@ -225,7 +237,10 @@ void vcs_real_write(vcs_doing_t *doing, vcs_real_t address, vcs_real_t value, bo
     write_cell(doing, &doing->reals->ram[addr & 0x7F], value);
   } else {
     if (place >= 0) write_cell(doing, &doing->reals->cart_ram[place], value);
-    if (doing->acts) write_chip(doing, addr, value, stalls, place >= 0);
+    if (doing->acts)
+      write_chip(doing, addr, value, stalls, place >= 0);
+    else if (place < 0)
+      wait_unseen(doing, addr, stalls);
   }
   doing->bus = value;
   if (doing->acts) m->bus = byte;
