@@ -304,8 +304,8 @@ def vjp(
     fork_window, alpha, temperature, side, values. `played` spares running again what `run` gave for these arguments.
 
     method="relaxed" is the derivative of the fully relaxed machine from the same state on (relaxed.py), whose options are
-    alpha, temperature, window, wrap, single, cast and dispatch. Its chips carry no derivative: dframes and dreward are
-    refused, and there is no dinput.
+    alpha, temperature, window, wrap, single, cast and dispatch. Its pixels are palette indices, and it knows no rewards:
+    dreward is refused.
     """
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart
@@ -333,8 +333,6 @@ def vjp(
         outputs.rewards = _array(dreward, (count,), "dreward")
     with _rewarding(cart, state, dreward is not None) as outputs.env:
         result.report = _product("vjp", played, inputs, outputs, options)
-    if options.get("method") == RELAXED:
-        result.dinput = None
     return result
 
 
@@ -352,7 +350,7 @@ def jvp(
     **options: Any,
 ) -> Derivatives:
     """What moves, to first order, when bits before and inputs during the run move that much: dframes, dstate and, if
-    asked for, the rewards. With method="relaxed", dstate alone, and dinput is refused (see vjp)."""
+    asked for, the rewards. With method="relaxed" there are no rewards (see vjp)."""
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart
     count, shape = len(played.frames), played.frames.shape[1:]
@@ -371,8 +369,6 @@ def jvp(
         outputs.rewards = result.dreward = np.zeros(count, np.float32)
     with _rewarding(cart, state, rewards) as outputs.env:
         result.report = _product("jvp", played, inputs, outputs, options)
-    if options.get("method") == RELAXED:
-        result.dframes = None
     return result
 
 

@@ -33,6 +33,7 @@ static const struct {
     {"delayed", "Delayed divergence", vcs_paper_delayed},
     {"corner", "Sixty seconds at the corner", vcs_paper_corner},
     {"games", "The same on ten more games", vcs_paper_games_table},
+    {"full", "FULL beside the truth: is the corner the most informative one?", vcs_paper_full},
     {"video", "Four panels, sixty seconds", vcs_paper_video},
     {"throughput", "Throughput", vcs_paper_throughput},
 };
@@ -433,7 +434,8 @@ int vcs_cli_paper(int argc, char **argv) {
       command,
       "Makes every table and figure of the paper again, and the checks of its theorems: DIR/index.html, figures as "
       "SVG\n"
-      "and PNG, tables as .tsv. Tables are conformance, gate, alpha, temperature, joystick, theorem1, theorem2, ndiv,\n"
+      "and PNG, tables as .tsv. Tables are conformance, gate, alpha, temperature, joystick, theorem1, theorem2, full, "
+      "ndiv,\n"
       "pstep, delayed, corner, games, video and throughput. What was made is kept and only made again if this "
       "program,\n"
       "an image or a record has changed. docs/paper.md has the results." VCS_ROMS_NOTE,

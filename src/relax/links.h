@@ -52,7 +52,29 @@ static inline void vcs_real_from(vcs_links_t *links, vcs_real_t source, double s
 vcs_real_t vcs_real_linear(vcs_links_t *links, double constant, vcs_real_t a, double scale);
 vcs_real_t vcs_real_sum(vcs_links_t *links, double constant, vcs_real_t a, double scale, vcs_real_t b, double scale_b);
 
-/* Propagates d[variable] forwards or backwards along the links. */
+/* A number and its inputs, gathered before it is made: what moves with nothing stays a constant, and what is exactly
+ * one of its inputs is that input. */
+enum { VCS_INPUTS_MOST = 40 };
+typedef struct {
+  vcs_real_t source[VCS_INPUTS_MOST];
+  double slope[VCS_INPUTS_MOST];
+  int count;
+} vcs_gathered_t;
+
+static inline void vcs_gather(vcs_gathered_t *g, vcs_real_t source, double slope) {
+  if (!source.variable || slope == 0 || g->count == VCS_INPUTS_MOST) return;
+  g->source[g->count] = source;
+  g->slope[g->count++] = slope;
+}
+vcs_real_t vcs_real_gathered(vcs_links_t *links, double value, const vcs_gathered_t *g);
+
+/* A function of an integer from 0 to `most`, interpolated between the integers around `real`; at an integer its slope
+ * is the mean of the differences to both sides. */
+typedef double (*vcs_integer_function_t)(const void *context, int integer);
+vcs_real_t vcs_real_interpolated(vcs_links_t *links, vcs_real_t real, int most, vcs_integer_function_t function,
+                                 const void *context);
+
+/* d[variable] += slopes along the links, or back. */
 void vcs_links_forward(const vcs_links_t *links, double *d);
 void vcs_links_backward(const vcs_links_t *links, double *d);
 
