@@ -64,7 +64,18 @@ def c_reference(name: str) -> str:
                 i += 1
                 comment.append(lines[i])
             page.extend([plain("\n".join(comment)), ""])
-        elif line.startswith(("#ifndef DIFFVCS_", "#define DIFFVCS_", 'extern "C"', "#ifdef __cplusplus", "#endif", "#include", "#if ", "#else")):
+        elif line.startswith(
+            (
+                "#ifndef DIFFVCS_",
+                "#define DIFFVCS_",
+                'extern "C"',
+                "#ifdef __cplusplus",
+                "#endif",
+                "#include",
+                "#if ",
+                "#else",
+            )
+        ):
             pass
         elif line == "}" and not code:
             pass
@@ -84,7 +95,11 @@ def front_page() -> str:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     readme = re.sub(r"\]\(docs/", "](", readme)
     readme = re.sub(r'src="docs/', 'src="', readme)
-    readme = re.sub(r"\[([^\]]*)\]\(((?!https?:|#)[^)]*)\)", lambda m: m[0] if (SITE / m[2].split("#")[0]).exists() else f"`{m[2]}`", readme)
+    readme = re.sub(
+        r"\[([^\]]*)\]\(((?!https?:|#)[^)]*)\)",
+        lambda m: m[0] if (SITE / m[2].split("#")[0]).exists() else f"`{m[2]}`",
+        readme,
+    )
     explorer = (
         '<iframe src="explorer/index.html" title="The explorer: click a pixel, see why" loading="lazy" allow="clipboard-write; '
         'gamepad" style="width:100%;height:46rem;border:1px solid #8886;border-radius:.5rem"></iframe>\n\n'
@@ -119,7 +134,11 @@ def main() -> None:
         present = [page for page in pages if page in names]
         if present:
             lines += [f"  - {title}:"] + [f"      - {page}.md" for page in present]
-    lines += ["  - Reference:"] + [f"      - {header}.h: c-{header}.md" for header in HEADERS] + ["      - Python: api-python.md"]
+    lines += (
+        ["  - Reference:"]
+        + [f"      - {header}.h: c-{header}.md" for header in HEADERS]
+        + ["      - Python: api-python.md"]
+    )
     text = "\n".join(lines) + "\ndocs_dir: site\nsite_dir: ../out/site\n"
     (ROOT / "build-web" / "mkdocs.yml").write_text(text, encoding="utf-8")
 

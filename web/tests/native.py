@@ -9,7 +9,13 @@ HELD = {"UP": 1, "DOWN": 2, "LEFT": 4, "RIGHT": 8, "FIRE": 16}
 
 
 class Options(ctypes.Structure):
-    _fields_ = [("profile", ctypes.c_int), ("scheme", ctypes.c_int), ("format", ctypes.c_int), ("name", ctypes.c_char_p), ("reserved", ctypes.c_uint8 * 64)]
+    _fields_ = [
+        ("profile", ctypes.c_int),
+        ("scheme", ctypes.c_int),
+        ("format", ctypes.c_int),
+        ("name", ctypes.c_char_p),
+        ("reserved", ctypes.c_uint8 * 64),
+    ]
 
 
 class Controls(ctypes.Structure):
@@ -57,7 +63,9 @@ class Machine:
         self.height = height
         self.cart, self.env = ctypes.c_void_p(), ctypes.c_void_p()
         options = Options(1, 0, 0, name.encode() if name else None)
-        self.check(lib.vcs_cart_load, image, ctypes.c_size_t(len(image)), ctypes.byref(options), ctypes.byref(self.cart))
+        self.check(
+            lib.vcs_cart_load, image, ctypes.c_size_t(len(image)), ctypes.byref(options), ctypes.byref(self.cart)
+        )
         self.check(lib.vcs_env_create, self.cart, ctypes.byref(self.env))
         self.size = lib.vcs_state_size(self.cart)
         self.state = ctypes.create_string_buffer(65536)
