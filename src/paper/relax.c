@@ -714,7 +714,7 @@ vcs_status_t vcs_paper_games_table(vcs_section_t *section, vcs_error_t *error) {
         section,
         "The whole machine, NOOP, %d frames after an exact boot, reads over +-4 cells: the first frame after which RAM "
         "differs. `masked`: wrong values that changed nothing. (6, 0.14) is exact by its margins: an offset of at most "
-        "128 needs alpha &gt;= ln 255 = 5.54, and no read can be pulled by 1/2 below T = 0.14436.",
+        "128 needs alpha &gt;= ln 255 = 5.54, and no read can be pulled by 1/2 below T = 0.14437.",
         frames);
     write_races(section, games, races, count);
     vcs_section_say(section,
