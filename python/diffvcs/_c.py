@@ -164,7 +164,7 @@ void vcs_history_go(const vcs_history_t *history, int64_t frame, vcs_t *m[histor
 class Cart(Handle):
     what, free, constant = "cartridge", "vcs_cart_free", True
 
-    def __init__(self, binding: Binding, pointer: int, needs: Any):
+    def __init__(self, binding: Any, pointer: int, needs: Any) -> None:
         super().__init__(binding, pointer, needs)
         self.state_size: int = binding.vcs_state_size(self)
         self.rom_size: int = binding.vcs_bits_rom_size(self)
@@ -174,7 +174,7 @@ class Cart(Handle):
 class Env(Handle):
     what, free = "environment", "vcs_env_free"
 
-    def __init__(self, binding: Binding, pointer: int, needs: Any):
+    def __init__(self, binding: Any, pointer: int, needs: Any) -> None:
         super().__init__(binding, pointer, needs)
         self.cart: Cart = needs[0]
         self.state_size: int = binding.vcs_env_state_size(self)
@@ -185,7 +185,7 @@ class Env(Handle):
 class Batch(Handle):
     what, free = "vector environment", "vcs_batch_free"
 
-    def __init__(self, binding: Binding, pointer: int, needs: Any):
+    def __init__(self, binding: Any, pointer: int, needs: Any) -> None:
         super().__init__(binding, pointer, needs)
         options = binding.vcs_batch_options(self)
         self.envs, self.batch_size, self.device = options.envs, options.batch_size, options.device
@@ -196,7 +196,7 @@ class Batch(Handle):
 class Relax(Handle):
     what, free = "relaxed machine", "vcs_relax_free"
 
-    def __init__(self, binding: Binding, pointer: int, needs: Any):
+    def __init__(self, binding: Any, pointer: int, needs: Any) -> None:
         super().__init__(binding, pointer, needs)
         self.cart: Cart = needs[0]
         self.state_slots: int = binding.vcs_relax_state_slots(self)
@@ -210,7 +210,7 @@ class Workspace(Handle):
 class Answer(Handle):
     what, free = "answer", "vcs_answer_free"
 
-    def __init__(self, binding: Binding, pointer: int, needs: Any):
+    def __init__(self, binding: Any, pointer: int, needs: Any):
         super().__init__(binding, pointer, needs)
         self.size: int = binding.vcs_answer_size(self)
 
@@ -218,7 +218,7 @@ class Answer(Handle):
 class History(Handle):
     what, free = "history", "vcs_history_free"
 
-    def __init__(self, binding: Binding, pointer: int, needs: Any):
+    def __init__(self, binding: Any, pointer: int, needs: Any):
         super().__init__(binding, pointer, needs)
         self.cart: Cart = needs[0]
 
@@ -385,9 +385,7 @@ SteerCall = struct(
     "const char *goal; const vcs_env_t *env?; const int32_t *searches[search_count]; int32_t search_count; "
     "int64_t seeds, budget, window; int32_t threads",
 )
-RecordCall = struct(
-    "vcs_record_call_t", "uint8_t cpu; uint64_t seed; int64_t frames, dense, stride, instructions"
-)
+RecordCall = struct("vcs_record_call_t", "uint8_t cpu; uint64_t seed; int64_t frames, dense, stride, instructions")
 
 
 # ---- the library -----------------------------------------------------------------------------------------------------

@@ -204,7 +204,7 @@ def grad_options(
     )
 
 
-def split_options(cart: Cartridge, options: dict) -> tuple[Any, Any]:
+def split_options(cart: Cartridge, options: dict[str, Any]) -> tuple[Any, Any]:
     """Options of a run and its derivative: grad_options, and those of the relaxed machine if that is the method, which
     takes `values` for the pixels of the run itself."""
     if options.get("method") != RELAXED:
@@ -241,7 +241,7 @@ class Derivatives:
         return self.field("ram")
 
 
-def _array(value, shape: tuple[int, ...], name: str) -> np.ndarray:
+def _array(value: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
     """A copy of the caller's floats in this shape."""
     array = _arrays.floats(value, name).copy()
     if array.size != int(np.prod(shape)):
@@ -249,7 +249,7 @@ def _array(value, shape: tuple[int, ...], name: str) -> np.ndarray:
     return array.reshape(shape)
 
 
-def _state_slots(cart: Cartridge, dstate, dram, name: str) -> np.ndarray:
+def _state_slots(cart: Cartridge, dstate: Any, dram: Any, name: str) -> np.ndarray:
     """Slots of a state from the caller's; RAM may be given alone, by bit (128 x 8) or by byte (128)."""
     slots = (
         np.zeros(8 * cart.state_size, np.float32) if dstate is None else _array(dstate, (8 * cart.state_size,), name)
@@ -274,7 +274,7 @@ def _rewarding(cart: Cartridge, state: np.ndarray, wanted: bool) -> Iterator[Any
         yield machine.handle
 
 
-def _product(name: str, played: Run, inputs: Any, outputs: Any, options: dict) -> dict[str, int]:
+def _product(name: str, played: Run, inputs: Any, outputs: Any, options: dict[str, Any]) -> dict[str, int]:
     settings, relaxed = split_options(played.cart, options)
     if relaxed:
         report, call = _c.RelaxedReport(), getattr(lib, f"vcs_relaxed_{name}")
@@ -294,7 +294,7 @@ def vjp(
     dstate: np.ndarray | None = None,
     dreward: np.ndarray | float | None = None,
     played: Run | None = None,
-    **options,
+    **options: Any,
 ) -> Derivatives:
     """How much every bit before the run matters for what you weigh after it.
 
@@ -347,7 +347,7 @@ def jvp(
     dinput: np.ndarray | None = None,
     rewards: bool = False,
     played: Run | None = None,
-    **options,
+    **options: Any,
 ) -> Derivatives:
     """What moves, to first order, when bits before and inputs during the run move that much: dframes, dstate and, if
     asked for, the rewards. With method="relaxed" there are no rewards (see vjp)."""
@@ -398,8 +398,8 @@ def state_places(cart: Cartridge, name: str, elements: Sequence[int] | None = No
         raise KeyError(f"no field {name!r}; there are {', '.join(cart.state_dtype.names or ())}")
     dtype, offset = cart.state_dtype[name], cart.offset(name)
     base = dtype.base.itemsize
-    elements = _numbers(elements, f"elements of {name}", dtype.itemsize // base)
-    index = np.array([offset + base * e + b for e in elements for b in range(base)], np.uint32)
+    chosen = _numbers(elements, f"elements of {name}", dtype.itemsize // base)
+    index = np.array([offset + base * e + b for e in chosen for b in range(base)], np.uint32)
     return _grid(0, index, np.zeros(len(index), np.uint16), range(8))
 
 
@@ -416,15 +416,14 @@ def rom_places(cart: Cartridge, offsets: Sequence[int] | None = None) -> np.ndar
 
 def input_places(frames: int | Sequence[int], inputs: Sequence[int | str] | None = None) -> np.ndarray:
     """Inputs (INPUT_NAMES, or their numbers) in the frames of a run, frame by frame."""
-    frames = range(frames) if isinstance(frames, int) else frames
-    frames = _numbers(frames, "frames", 1 << 16)
+    chosen = _numbers(range(frames) if isinstance(frames, int) else frames, "frames", 1 << 16)
     names = INPUT_NAMES if inputs is None else inputs
     unknown = [name for name in names if isinstance(name, str) and name not in INPUT_NAMES]
     if unknown:
         raise ValueError(f"no input {unknown[0]!r}; there are {', '.join(INPUT_NAMES)}")
     numbers = _numbers([INPUT_NAMES.index(i) if isinstance(i, str) else i for i in names], "inputs", _c.INPUTS)
-    index = np.array([i for _ in frames for i in numbers], np.uint32)
-    return _grid(2, index, np.array([f for f in frames for _ in numbers], np.uint16), (0,))
+    index = np.array([i for _ in chosen for i in numbers], np.uint32)
+    return _grid(2, index, np.array([f for f in chosen for _ in numbers], np.uint16), (0,))
 
 
 # ---- the truth -------------------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ class Relaxed:
     """A relaxed machine with a cartridge. `values` are its numbers: REGISTERS, CHIPS, RAM, cartridge RAM (these are the
     state), then the image; `slots` says where each is."""
 
-    def __init__(self, cart: Cartridge | str, profile: str = "ale", **options):
+    def __init__(self, cart: Cartridge | str, profile: str = "ale", **options: Any) -> None:
         self.cart = Cartridge.find(cart, profile)
         settings = relax_options(**options)
         self.handle = lib.vcs_relax_create(self.cart.handle, settings)
@@ -160,7 +160,7 @@ class Relaxed:
         lib.vcs_relax_set_values(self.handle, self._numbers(values, self.input_slots))
 
     @staticmethod
-    def _numbers(values, count: int) -> np.ndarray:
+    def _numbers(values: Any, count: int) -> np.ndarray:
         array = _arrays.floats(values, "the numbers", np.float64)
         if array.shape != (count,):
             raise ValueError(f"{count} numbers are expected, not {array.shape}")

@@ -57,7 +57,9 @@ def test_constants_are_those_of_the_headers(tmp_path):
         "VCS_SLOT_BUS": len(relaxed.REGISTERS), "VCS_SLOT_RAM": relaxed.RAM_SLOT, "VCS_STUDY_METHODS": len(diffvcs.study.METHODS), "VCS_STEERS": len(diffvcs.study.SEARCHES),
         "VCS_OBJECT_COUNT": len(diffvcs.study.OBJECTS), "VCS_JOYSTICK_ANSWERS": len(diffvcs.study.ANSWERS),
     }  # fmt: skip
-    lines = ['#include "bits.h"', '#include "study.h"'] + [f'_Static_assert({n} == {v}, "{n}");' for n, v in pairs.items()]
+    lines = ['#include "bits.h"', '#include "study.h"'] + [
+        f'_Static_assert({n} == {v}, "{n}");' for n, v in pairs.items()
+    ]
     result = compile_c(tmp_path, "\n".join(lines))
     assert result.returncode == 0, result.stderr
 

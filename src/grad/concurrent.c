@@ -35,6 +35,10 @@
 
 #include "host/save.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 enum { WORDS = VCS_CONCURRENT_MOST / 64, GROUPS = VCS_WHERE_CART_RAM - VCS_WHERE_TIMER };
 
 typedef enum { ASLEEP, WAITING, ENDED, GONE } status_t;
@@ -44,6 +48,7 @@ typedef struct {
   uint64_t cart_ram; /* groups of bytes of the cartridge's RAM */
   uint32_t groups;   /* of the rest: a bit for each from VCS_WHERE_TIMER on */
   uint8_t status;
+  uint8_t is_curious;  /* it needs collisions that the base does not read */
   uint8_t awake_first; /* the frame begins with it awake */
   uint32_t from;       /* while it is awake: the row at which it woke */
   int32_t extra;       /* instructions that it has executed in this frame beyond the base's */
@@ -62,12 +67,14 @@ typedef struct {
 
 struct vcs_concurrent {
   vcs_concurrent_count_t counts;
-  vcs_base_frame_t frame;
-  vcs_t *m, *after, *spare; /* the base's machine in the walk; behind the frame; anything */
-  uint32_t at;              /* the row before which m is */
-  uint32_t reads_done;      /* collision reads that m is behind */
+  vcs_base_frame_t records[2], *frame; /* the frame that is walked, and the one behind it */
+  int32_t recorded;                    /* frames; -1: the next cannot be */
+  vcs_t *m, *after, *spare;            /* the base's machine in the walk; behind the frame; anything */
+  uint32_t at;                         /* the row before which m is */
+  uint32_t reads_done;                 /* collision reads that m is behind */
   vcs_beam_note_t base_note, note;
   vcs_beam_work_t work;
+  vcs_beam_now_t now; /* of the flip that is running */
   vcs_beam_patches_t patches;
   uint64_t who[VCS_WHERES][WORDS];
   uint16_t many[VCS_WHERES];
@@ -81,7 +88,8 @@ struct vcs_concurrent {
   uint32_t rom_flip_count, rom_flip_capacity;
   uint8_t *picture;
   uint8_t lines[VCS_FRAME_BYTES / VCS_WIDTH];
-  bool failed; /* no memory */
+  bool lost;     /* a flip that is running needs what is not known */
+  bool all_live; /* all collisions of flips are known */
   /* of the present walk */
   const vcs_base_t *base;
   vcs_runner_t *runner;
@@ -101,13 +109,15 @@ const vcs_concurrent_count_t *vcs_concurrent_counts(const vcs_concurrent_t *walk
 
 static uint64_t differing_bytes(const uint8_t *one, const uint8_t *other) { /* of 64 */
   uint64_t differs = 0;
-  for (int i = 0; i < 64; i += 8) {
-    uint64_t a, b;
-    memcpy(&a, one + i, 8);
-    memcpy(&b, other + i, 8);
-    if (a == b) continue;
-    for (int k = 0; k < 8; k++) differs |= (uint64_t)(one[i + k] != other[i + k]) << (i + k);
+#if defined(__SSE2__)
+  for (int i = 0; i < 64; i += 16) {
+    const __m128i a = _mm_loadu_si128((const __m128i *)(const void *)(one + i));
+    const __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(other + i));
+    differs |= (uint64_t)(uint16_t)~_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) << i;
   }
+#else
+  for (int i = 0; i < 64; i++) differs |= (uint64_t)(one[i] != other[i]) << i;
+#endif
   return differs;
 }
 
@@ -117,6 +127,14 @@ static uint64_t differing_bytes(const uint8_t *one, const uint8_t *other) { /* o
  * nothing that an output is computed from. */
 static uint32_t differing_groups(const vcs_t *one, const vcs_t *other) {
   uint32_t groups = 0;
+  enum {
+    CLOCKS = offsetof(vcs_t, line) - offsetof(vcs_t, vsync_clock),
+    CHIPS = offsetof(vcs_t, nusiz) - offsetof(vcs_t, timer)
+  };
+  if (memcmp(&one->vsync_clock, &other->vsync_clock, CLOCKS) == 0 && memcmp(&one->timer, &other->timer, CHIPS) == 0 &&
+      memcmp(one->paddle, other->paddle, sizeof one->paddle) == 0 && one->dump == other->dump) {
+    return 0;
+  }
 #define DIFFER(field) (memcmp(&one->field, &other->field, sizeof one->field) != 0)
   if (DIFFER(timer) || DIFFER(timer_shift) || DIFFER(timer_was_read) || DIFFER(timer_cycle) ||
       (one->timer_was_read && DIFFER(timer_read_cycle))) {
@@ -210,9 +228,9 @@ static void set_dirty(vcs_concurrent_t *walk, size_t flip, bool dirty) {
 }
 
 /* Whether a flip's TIA is not simply the base's. */
-static bool has_own_beam(const vcs_concurrent_t *walk, const flip_t *flip) {
+static bool has_own_beam(const vcs_concurrent_t *walk, const flip_t *flip, uint16_t live) {
   return flip->beam.differs || flip->beam.patch >= 0 ||
-         flip->beam.tia.collisions != walk->frame.segments[flip->beam.at].before.collisions;
+         ((flip->beam.tia.collisions ^ walk->frame->segments[flip->beam.at].before.collisions) & live);
 }
 
 static bool is_dirty(const vcs_concurrent_t *walk, size_t flip) { return walk->dirty[flip >> 6] >> (flip & 63) & 1; }
@@ -222,7 +240,7 @@ static bool is_dirty(const vcs_concurrent_t *walk, size_t flip) { return walk->d
 static uint16_t base_collisions(void *context, const vcs_t *m) {
   vcs_concurrent_t *walk = context;
   (void)m;
-  return walk->frame.reads[walk->reads_done++].collisions;
+  return walk->frame->reads[walk->reads_done++].collisions;
 }
 
 static void advance_base(vcs_concurrent_t *walk, uint32_t row) {
@@ -238,12 +256,9 @@ typedef struct {
   size_t number;
 } reader_t;
 
-/* A flip whose TIA was the base's all along begins to have one of its own. */
-static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
-  flip_t *flip = &walk->flips[number];
-  const vcs_base_frame_t *frame = &walk->frame;
-  if (is_dirty(walk, number)) return;
-  uint32_t low = 0, high = frame->segment_count; /* the last segment that does not begin behind the access */
+/* The last segment that does not begin behind an access. */
+static uint32_t segment_of(const vcs_base_frame_t *frame, uint32_t access) {
+  uint32_t low = 0, high = frame->segment_count;
   while (high - low > 1) {
     const uint32_t middle = (low + high) / 2;
     if (frame->segments[middle].access <= access) {
@@ -252,6 +267,15 @@ static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
       high = middle;
     }
   }
+  return low;
+}
+
+/* A flip whose TIA was the base's all along begins to have one of its own. */
+static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
+  flip_t *flip = &walk->flips[number];
+  const vcs_base_frame_t *frame = walk->frame;
+  if (is_dirty(walk, number)) return;
+  const uint32_t low = segment_of(frame, access);
   flip->beam.at = low;
   flip->beam.differs = 0;
   flip->beam.patch = -1;
@@ -263,7 +287,7 @@ static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
 static uint16_t flip_collisions(void *context, const vcs_t *m) {
   const reader_t *reader = context;
   vcs_concurrent_t *walk = reader->walk;
-  const vcs_base_frame_t *frame = &walk->frame;
+  const vcs_base_frame_t *frame = walk->frame;
   const uint32_t access = frame->rows[reader->flip->from].access, count = walk->note.count;
   (void)m;
   if (access + count <= frame->note.count &&
@@ -276,7 +300,10 @@ static uint16_t flip_collisions(void *context, const vcs_t *m) {
   }
   own_beam(walk, reader->number, access);
   walk->work.picture = NULL;
-  return vcs_beam_collisions_now(&walk->work, &reader->flip->beam, access, walk->note.accesses, count);
+  const vcs_segment_t *here = &frame->segments[segment_of(frame, access)];
+  const unsigned latches = 3u << 2 * walk->note.accesses[count - 1].reg;
+  if (!walk->all_live && (here->clears || latches & ~(unsigned)here->live)) walk->lost = true;
+  return vcs_beam_collisions_now(&walk->work, &reader->flip->beam, access, walk->note.accesses, count, &walk->now);
 }
 
 static void flip_rom(const vcs_concurrent_t *walk, size_t number) {
@@ -302,15 +329,26 @@ static bool grow(void **items, size_t size, uint32_t needed, uint32_t *capacity)
   return true;
 }
 
+static bool clears(const vcs_beam_access_t *accesses, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (accesses[i].kind != VCS_BEAM_READ && accesses[i].reg == VCS_CXCLR) return true;
+  }
+  return false;
+}
+
 /* The accesses that a flip has made instead of the base's, if they are not the same. */
 static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint32_t to) {
   flip_t *flip = &walk->flips[number];
-  const vcs_beam_access_t *base = walk->frame.note.accesses, *own = walk->note.accesses;
+  const vcs_beam_access_t *base = walk->frame->note.accesses, *own = walk->note.accesses;
   vcs_beam_patches_t *patches = &walk->patches;
   uint32_t count = walk->note.count;
   while (from < to && count && same_access(&base[from], own)) from++, own++, count--;
   while (from < to && count && same_access(&base[to - 1], &own[count - 1])) to--, count--;
   if (from == to && !count) return true;
+  if (clears(base + from, to - from) && !clears(own, count) && !walk->all_live) {
+    flip->is_curious = 1; /* collisions that the base forgets may still be read */
+    return false;
+  }
   if (!grow((void **)&patches->patches, sizeof *patches->patches, patches->patch_count + 1, &patches->patch_capacity) ||
       !grow((void **)&patches->accesses, sizeof *patches->accesses, patches->access_count + count,
             &patches->access_capacity)) {
@@ -339,16 +377,22 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   uint32_t executed = 0;
   flip->from = row;
   walk->note.count = 0;
-  walk->note.full = false;
+  walk->note.full = walk->lost = false;
+  walk->now.made = 0;
   walk->note.context = &reader;
   if (walk->runner->rom) flip_rom(walk, number);
-  const int32_t met = allowed > 0 ? vcs_concurrent_run(&walk->runner->cart, &walk->frame, m, &walk->note, row,
+  const int32_t met = allowed > 0 ? vcs_concurrent_run(&walk->runner->cart, walk->frame, m, &walk->note, row,
                                                        (uint32_t)allowed, &executed)
                                   : VCS_RUN_LOST;
   if (walk->runner->rom) flip_rom(walk, number);
   walk->counts.wakes++;
   walk->counts.executed += executed;
-  if (met == VCS_RUN_ENDED && add_patch(walk, number, walk->frame.rows[row].access, walk->frame.note.count)) {
+  if (walk->lost) {
+    flip->is_curious = 1;
+    go(walk, number);
+    return;
+  }
+  if (met == VCS_RUN_ENDED && add_patch(walk, number, walk->frame->rows[row].access, walk->frame->note.count)) {
     flip->status = ENDED;
     return;
   }
@@ -357,7 +401,7 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
     return;
   }
   flip->extra += (int32_t)executed - (met - (int32_t)row);
-  if (!add_patch(walk, number, walk->frame.rows[row].access, walk->frame.rows[met].access)) {
+  if (!add_patch(walk, number, walk->frame->rows[row].access, walk->frame->rows[met].access)) {
     go(walk, number);
     return;
   }
@@ -368,12 +412,24 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
 
 static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   flip_t *flip = &walk->flips[number];
-  vcs_t *m = machine_of(walk, number), *spare = walk->spare;
+  vcs_t *m = machine_of(walk, number);
   set_all(walk, number, false);
   advance_base(walk, row);
-  memcpy(spare, walk->m, vcs_machine_size(cart_of(walk)));
-  put_differences(walk, flip, m, spare);
-  memcpy(m, spare, vcs_machine_size(cart_of(walk)));
+  if (flip->groups | flip->cart_ram) {
+    memcpy(walk->spare, walk->m, vcs_machine_size(cart_of(walk)));
+    put_differences(walk, flip, m, walk->spare);
+    memcpy(m, walk->spare, vcs_machine_size(cart_of(walk)));
+  } else {
+    uint8_t ram[128];
+    memcpy(ram, m->ram, sizeof ram);
+    memcpy(m, walk->m, vcs_machine_size(cart_of(walk)));
+    for (int half = 0; half < 2; half++) {
+      for (uint64_t left = flip->ram[half]; left; left &= left - 1) {
+        const int i = 64 * half + VCS_LOWEST_64(left);
+        m->ram[i] = ram[i];
+      }
+    }
+  }
   launch(walk, number, row);
 }
 
@@ -416,16 +472,21 @@ static void settle(vcs_concurrent_t *walk, uint32_t row) {
 
 /* A collision register is read: those whose reading would be another one wake up. */
 static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *read) {
-  const vcs_segment_t *segments = walk->frame.segments;
-  const unsigned shift = 2u * walk->frame.note.accesses[segments[read->segment].access].reg;
+  const vcs_segment_t *segments = walk->frame->segments;
+  const unsigned shift = 2u * walk->frame->note.accesses[segments[read->segment].access].reg;
   uint32_t first = read->segment; /* the instruction may have made other accesses before */
-  while (segments[first].access > walk->frame.rows[read->row].access) first--;
+  while (segments[first].access > walk->frame->rows[read->row].access) first--;
   walk->work.picture = NULL;
   for (size_t i = 0; i < WORDS; i++) {
     for (uint64_t left = walk->dirty[i]; left; left &= left - 1) {
       const size_t number = 64 * i + (size_t)VCS_LOWEST_64(left);
       flip_t *flip = &walk->flips[number];
       if (flip->status != ASLEEP) continue;
+      if (!has_own_beam(walk, flip, segments[flip->beam.at].live)) {
+        flip->beam.at = first;
+        flip->beam.tia.collisions = segments[first].before.collisions;
+        continue;
+      }
       vcs_beam_advance(&walk->work, &flip->beam, first);
       const uint16_t collisions = vcs_beam_collisions_after(&walk->work, &flip->beam, read->segment);
       if ((collisions ^ read->collisions) >> shift & 3) wake(walk, number, read->row);
@@ -442,7 +503,7 @@ static void read_rom(vcs_concurrent_t *walk, uint32_t byte, uint32_t row) {
 /* ---- A frame ---------------------------------------------------------------------------------------------------- */
 
 static void walk_rows(vcs_concurrent_t *walk) {
-  const vcs_base_frame_t *frame = &walk->frame;
+  const vcs_base_frame_t *frame = walk->frame;
   uint32_t reads = 0;
   for (uint32_t row = 0; row < frame->count; row++) {
     const vcs_stand_t *stand = &frame->rows[row];
@@ -507,7 +568,7 @@ static bool same_registers(const vcs_t *one, const vcs_t *other) {
 static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   flip_t *flip = &walk->flips[number];
   const vcs_cart_t *cart = cart_of(walk);
-  const vcs_t *begun = walk->frame.begun;
+  const vcs_t *begun = walk->frame->begun;
   vcs_t *m = walk->spare;
   bool flipped;
   const vcs_controls_t controls = controls_of(walk, number, frame, &flipped);
@@ -531,10 +592,10 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   vcs_frame_begin(cart, m);
   set_dirty(walk, number, false);
   vcs_beam_take(&flip->beam.tia, m);
-  flip->beam.differs = vcs_beam_differs(&flip->beam.tia, &walk->frame.segments[0].before);
+  flip->beam.differs = vcs_beam_differs(&flip->beam.tia, &walk->frame->segments[0].before);
   flip->beam.at = 0;
   flip->beam.patch = -1;
-  if (has_own_beam(walk, flip)) set_dirty(walk, number, true);
+  if (has_own_beam(walk, flip, walk->frame->live_before)) set_dirty(walk, number, true);
   flip->beam_begun = flip->beam;
   if (m->frame_clock != begun->frame_clock || m->first_line != begun->first_line || m->partial != begun->partial ||
       m->greyed != begun->greyed || m->front != begun->front || m->jammed ||
@@ -554,23 +615,46 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   memcpy(machine_of(walk, number), m, vcs_machine_size(cart));
 }
 
-/* The next frame of the base, recorded. False: only running again gets it right. */
-static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
+/* Records a frame of the base. False: only running again gets it right. */
+static bool record(vcs_concurrent_t *walk, int32_t number) {
   const vcs_base_t *base = walk->base;
   const vcs_cart_t *cart = cart_of(walk);
   const size_t size = vcs_machine_size(cart);
-  memcpy(walk->frame.begun, vcs_base_state(base, frame), size);
-  if (walk->frame.begun->partial) return false;
-  vcs_control(cart, walk->frame.begun, &base->controls[frame]);
-  vcs_frame_begin(cart, walk->frame.begun);
-  if (!vcs_base_frame_record(&walk->frame, cart, walk->rom_heads != NULL, walk->after)) return false;
-  const vcs_t *recorded = vcs_base_state(base, frame + 1);
+  vcs_base_frame_t *frame = &walk->records[number & 1];
+  if (base->view.stop_when_over && base->plays[number].over) return false;
+  memcpy(frame->begun, vcs_base_state(base, number), size);
+  if (frame->begun->partial) return false;
+  vcs_control(cart, frame->begun, &base->controls[number]);
+  vcs_frame_begin(cart, frame->begun);
+  if (!vcs_base_frame_record(frame, cart, walk->rom_heads != NULL, walk->after)) return false;
+  const vcs_t *recorded = vcs_base_state(base, number + 1);
   walk->after->frames = recorded->frames;
   walk->after->instructions = recorded->instructions;
   walk->after->scanlines = recorded->scanlines;
-  if (memcmp(walk->after, recorded, size) != 0) return false;
-  memcpy(walk->m, walk->frame.begun, size);
-  memcpy(walk->work.m, walk->frame.begun, size);
+  return memcmp(walk->after, recorded, size) == 0;
+}
+
+/* The next frame of the base, and the one behind it, which says what of the TIA will matter. */
+static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
+  const vcs_cart_t *cart = cart_of(walk);
+  const size_t size = vcs_machine_size(cart);
+  const int32_t frames = walk->base->view.horizons[walk->base->view.horizon_count - 1];
+  if (frame == 0) walk->recorded = record(walk, 0) ? 1 : -1;
+  if (walk->recorded < frame + 1) return false;
+  uint16_t live = frame + 1 < frames || walk->all_live ? 0xFFFF : 0;
+  if (frame + 1 < frames) {
+    walk->recorded = record(walk, frame + 1) ? frame + 2 : -1;
+    if (walk->recorded > 0) live = vcs_base_frame_enliven(&walk->records[(frame + 1) & 1], live);
+  }
+  walk->frame = &walk->records[frame & 1];
+  walk->work.frame = walk->frame;
+  if (walk->all_live) {
+    vcs_base_frame_keep_all(walk->frame);
+  } else {
+    vcs_base_frame_enliven(walk->frame, live);
+  }
+  memcpy(walk->m, walk->frame->begun, size);
+  memcpy(walk->work.m, walk->frame->begun, size);
   walk->work.m->front = 0;
   walk->at = walk->reads_done = 0;
   walk->patches.patch_count = walk->patches.access_count = 0;
@@ -578,7 +662,7 @@ static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
   vcs_video_start(&walk->note.video, cart, NULL);
   memset(walk->who, 0, sizeof walk->who);
   memset(walk->many, 0, sizeof walk->many);
-  for (uint32_t i = 0; i <= walk->frame.count; i++) walk->waiting[i] = -1;
+  for (uint32_t i = 0; i <= walk->frame->count; i++) walk->waiting[i] = -1;
   return true;
 }
 
@@ -610,14 +694,15 @@ static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
     walk->work.picture = walk->picture;
     flip->beam = flip->beam_begun;
     flip->beam.patch = flip->first_patch;
-    vcs_beam_advance(&walk->work, &flip->beam, walk->frame.segment_count);
+    vcs_beam_advance(&walk->work, &flip->beam, walk->frame->segment_count);
     walk->work.picture = NULL;
     drawn = memchr(walk->lines, 1, (size_t)rows) != NULL;
     covers = vcs_beam_seen(&walk->work, &flip->beam) == VCS_LINE_CLOCKS * (cart->top_line + cart->height);
     if (drawn) sight.picture = walk->picture, sight.lines = walk->lines;
   }
   sight.score = flip->score;
-  if (covers) {
+  sight.lives = flip->play.lives;
+  if (covers && horizon >= flip->shown) {
     walk->eyes->see(walk->eyes->context, number, horizon, &sight);
     flip->shown = horizon + 1;
   }
@@ -654,7 +739,7 @@ static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int 
   if (flip->status == ENDED) find_differences(walk, flip, machine_of(walk, number), vcs_base_state(walk->base, frames));
   if (is_dirty(walk, number) && (horizon < 0 || !walk->base->view.pictures)) {
     walk->work.picture = NULL;
-    vcs_beam_advance(&walk->work, &flip->beam, walk->frame.segment_count);
+    vcs_beam_advance(&walk->work, &flip->beam, walk->frame->segment_count);
   }
   play(walk, number, frames);
   if (horizon >= 0 && !show(walk, number, horizon)) {
@@ -662,11 +747,11 @@ static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int 
     set_dirty(walk, number, false);
     return;
   }
-  if (is_dirty(walk, number)) set_dirty(walk, number, has_own_beam(walk, flip));
+  if (is_dirty(walk, number)) set_dirty(walk, number, has_own_beam(walk, flip, walk->frame->live_after));
   if (walk->base->view.stop_when_over && flip->play.over) go(walk, number);
   if (walk->eyes->inspect && flip->status != GONE) {
     rebuild(walk, number, frames, walk->spare);
-    walk->eyes->inspect(walk->eyes->context, number, frames, walk->spare);
+    walk->eyes->inspect(walk->eyes->context, number, frames, walk->spare, walk->frame->live_after);
   }
 }
 
@@ -728,12 +813,33 @@ static void unindex_rom(vcs_concurrent_t *walk) {
   walk->rom_flip_count = 0;
 }
 
+/* Flips that went because they read collisions that the base never reads are walked once more, with all collisions. */
+enum { CURIOUS_LEAST = 12 };
+
+static size_t count_curious(vcs_concurrent_t *walk) {
+  size_t count = 0;
+  for (size_t i = 0; i < walk->count; i++) {
+    flip_t *flip = &walk->flips[i];
+    count += flip->is_curious;
+  }
+  if (count < CURIOUS_LEAST) return count;
+  for (size_t i = 0; i < walk->count; i++) {
+    flip_t *flip = &walk->flips[i];
+    *flip = (flip_t){.status = flip->is_curious ? ASLEEP : GONE, .shown = flip->shown};
+  }
+  return count;
+}
+
 static void walk_frames(vcs_concurrent_t *walk) {
   const vcs_view_t *view = &walk->base->view;
   int horizon = 0;
+  for (size_t i = 0; i < walk->count; i++) {
+    walk->flips[i].play = walk->base->plays[0];
+    walk->flips[i].score = walk->base->scores[0];
+  }
   for (int32_t frame = 0; frame < walk->base->run.frames && horizon < view->horizon_count; frame++) {
     const bool looks = view->horizons[horizon] == frame + 1;
-    bool fits = !(view->stop_when_over && walk->base->plays[frame].over) && begin_frame(walk, frame);
+    const bool fits = begin_frame(walk, frame);
     if (!fits) walk->counts.refused++;
     for (size_t i = 0; i < walk->count; i++) {
       if (!fits) go(walk, i);
@@ -770,10 +876,17 @@ void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_run
   memset(walk->dirty, 0, sizeof walk->dirty);
   for (size_t i = 0; i < count; i++) {
     possible[i] = is_possible(walk, i);
-    walk->flips[i] = (flip_t){.play = base->plays[0], .score = base->scores[0], .status = ASLEEP};
+    walk->flips[i] = (flip_t){.status = ASLEEP};
     if (!possible[i] || base->draws_all || (walk->rom_heads && !index_rom(walk, i))) go(walk, i);
   }
-  if (!base->draws_all) walk_frames(walk);
+  if (!base->draws_all) {
+    walk->all_live = false;
+    walk_frames(walk);
+    if (count_curious(walk) >= CURIOUS_LEAST) {
+      walk->all_live = true;
+      walk_frames(walk);
+    }
+  }
   unindex_rom(walk);
   for (size_t i = 0; i < count; i++) {
     if (possible[i] && walk->flips[i].shown < base->view.horizon_count) run_again(walk, i);
@@ -786,7 +899,7 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
   vcs_concurrent_t *walk = calloc(1, sizeof *walk);
   if (!walk) return NULL;
   walk->stride = (size + 63) & ~(size_t)63;
-  const bool framed = vcs_base_frame_create(&walk->frame, cart);
+  const bool framed = vcs_base_frame_create(&walk->records[0], cart) && vcs_base_frame_create(&walk->records[1], cart);
   walk->m = calloc(1, size);
   walk->after = calloc(1, size);
   walk->spare = calloc(1, size);
@@ -809,7 +922,6 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
   walk->base_note.collisions = base_collisions;
   walk->base_note.context = walk;
   walk->note.collisions = flip_collisions;
-  walk->work.frame = &walk->frame;
   walk->work.patches = &walk->patches;
   walk->work.lines = walk->lines;
   return walk;
@@ -817,7 +929,8 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
 
 void vcs_concurrent_free(vcs_concurrent_t *walk) {
   if (!walk) return;
-  vcs_base_frame_free(&walk->frame);
+  vcs_base_frame_free(&walk->records[0]);
+  vcs_base_frame_free(&walk->records[1]);
   free(walk->m);
   free(walk->after);
   free(walk->spare);

@@ -55,6 +55,8 @@ typedef struct {
   uint64_t colours;  /* what the picture depends on beyond that */
   uint64_t replaced; /* what is overwritten */
   uint16_t caught;   /* collisions in it, from CXCLR on where there is one */
+  uint16_t live;     /* collisions in it that the base may read later; nothing is known of a flip's others */
+  uint8_t on;        /* objects that show in it */
   bool clears;       /* there is */
   vcs_beam_t before;
 } vcs_segment_t;
@@ -108,8 +110,9 @@ typedef struct {
   vcs_wiring_t *wirings;
   uint32_t wiring_count, touch_count, rom_touch_count;
   uint32_t touch_capacity, rom_touch_capacity, segment_capacity, read_capacity, wiring_capacity;
-  bool lost;    /* while recording: something the walk does not do */
-  vcs_t *begun; /* the machine when the first instruction is about to run */
+  uint16_t live_before, live_after; /* collisions that may be read, of those before and after the frame */
+  bool lost;                        /* while recording: something the walk does not do */
+  vcs_t *begun;                     /* the machine when the first instruction is about to run */
   const vcs_cart_t *cart;
   vcs_t *m, *beam_m; /* while recording */
   vcs_video_t video;
@@ -120,6 +123,11 @@ typedef struct {
 
 bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart);
 void vcs_base_frame_free(vcs_base_frame_t *frame);
+
+/* Which collisions matter, given those that may be read after the frame; returns those that may after the one before.
+ */
+uint16_t vcs_base_frame_enliven(vcs_base_frame_t *frame, uint16_t read_later);
+void vcs_base_frame_keep_all(vcs_base_frame_t *frame); /* all matter */
 
 /* Records the frame that begins with frame->begun. False: memory, or something that only running again gets right: a
  * frame that does not end, a program counter in the chips. `after` is the machine behind it. */
@@ -196,9 +204,14 @@ void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32
 /* The collisions of a flip at the end of a segment; the flip's TIA is before it, and stays there. */
 uint16_t vcs_beam_collisions_after(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, uint32_t segment);
 
-/* The collisions of a flip that is awake: its TIA, the base's accesses up to `from`, and its own. */
+/* The collisions of a flip that is awake: its TIA, the base's accesses up to `from`, and its own. What is made stays in
+ * the work's machine for the next question of the same flip, as long as nothing else is made: `made` begins as 0. */
+typedef struct {
+  uint32_t made; /* own accesses, plus one; 0: nothing */
+  vcs_video_t video;
+} vcs_beam_now_t;
 uint16_t vcs_beam_collisions_now(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from,
-                                 const vcs_beam_access_t *own, uint32_t count);
+                                 const vcs_beam_access_t *own, uint32_t count, vcs_beam_now_t *now);
 
 /* ---- The walk ------------------------------------------------------------------------------------------------- */
 
@@ -214,8 +227,8 @@ typedef struct vcs_concurrent vcs_concurrent_t;
 /* Shows each horizon of a flip once, in order; any flip at any time. */
 typedef void (*vcs_see_flip_t)(void *context, size_t flip, int horizon, const vcs_sight_t *sight);
 
-/* For tests: a flip's machine after a frame, before the next is begun. */
-typedef void (*vcs_inspect_t)(void *context, size_t flip, int32_t frames, const vcs_t *m);
+/* For tests: a flip's machine after a frame, before the next is begun, and which of its collisions are meant. */
+typedef void (*vcs_inspect_t)(void *context, size_t flip, int32_t frames, const vcs_t *m, uint16_t collisions);
 
 typedef struct {
   vcs_see_flip_t see;

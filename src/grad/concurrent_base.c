@@ -227,3 +227,23 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   vcs_beam_put(&frame->segments[frame->segment_count].before, after);
   return true;
 }
+
+uint16_t vcs_base_frame_enliven(vcs_base_frame_t *frame, uint16_t read_later) {
+  uint16_t live = frame->live_after = read_later;
+  uint32_t reads = frame->read_count;
+  for (uint32_t i = frame->segment_count; i-- > 0;) {
+    vcs_segment_t *segment = &frame->segments[i];
+    if (reads && frame->reads[reads - 1].segment == i) {
+      reads--;
+      live |= (uint16_t)(3u << 2 * frame->note.accesses[segment->access].reg);
+    }
+    segment->live = live;
+    if (segment->clears) live = 0;
+  }
+  return frame->live_before = live;
+}
+
+void vcs_base_frame_keep_all(vcs_base_frame_t *frame) {
+  frame->live_before = frame->live_after = 0xFFFF;
+  for (uint32_t i = 0; i < frame->segment_count; i++) frame->segments[i].live = 0xFFFF;
+}

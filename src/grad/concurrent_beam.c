@@ -291,6 +291,7 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *acces
   }
   if (here->access == number) frame->here_line = line;
   if (!(m->vblank & 2) && sweeps(m->seen_clock, target)) {
+    here->on |= (uint8_t)vcs_objects_on(m);
     here->shows |= shown_now(m) & ~frame->here_replaced;
     here->colours |= colours_now(m) & ~frame->here_replaced;
   }
@@ -327,6 +328,8 @@ void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam) {
 static void load(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam) {
   vcs_beam_t tia = work->frame->segments[beam->at].before;
   vcs_beam_compose(&tia, beam);
+  tia.collisions |=
+      (uint16_t)~work->frame->segments[beam->at].live; /* as if they had happened: nothing is looked for */
   vcs_beam_put(&tia, work->m);
 }
 
@@ -379,13 +382,42 @@ static uint32_t make(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_
   }
 }
 
+/* The objects whose pixels depend on registers. */
+static unsigned objects_of(uint64_t looks) {
+  static const uint64_t makes[VCS_OBJECTS] = {
+      LOOK(grp, 0) | LOOK(grp_old, 0) | LOOK(vdelp, 0) | LOOK(nusiz, 0) | LOOK(reflect, 0) | LOOK(pos, VCS_P0),
+      LOOK(grp, 1) | LOOK(grp_old, 1) | LOOK(vdelp, 1) | LOOK(nusiz, 1) | LOOK(reflect, 1) | LOOK(pos, VCS_P1),
+      LOOK(enam, 0) | LOOK(resmp, 0) | LOOK(nusiz, 0) | LOOK(pos, VCS_M0),
+      LOOK(enam, 1) | LOOK(resmp, 1) | LOOK(nusiz, 1) | LOOK(pos, VCS_M1),
+      LOOK(enabl, 0) | LOOK(enabl_old, 0) | LOOK(vdelbl, 0) | LOOK(pos, VCS_BL),
+      LOOK(pf, 0) | LOOK(pf, 1) | LOOK(pf, 2),
+  };
+  unsigned objects = 0;
+  for (unsigned i = 0; i < VCS_OBJECTS; i++) objects |= (unsigned)((looks & makes[i]) != 0) << i;
+  return objects;
+}
+
+/* Whether objects that differ could collide with something, so that it matters. */
+static bool may_collide(const vcs_segment_t *here, uint64_t shown, uint16_t latched) {
+  const unsigned objects = objects_of(shown);
+  return vcs_pairs(here->on | objects) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & here->live & ~latched;
+}
+
 /* Whether the flip's segment does to it what it does to the base; then that is done. */
 static bool skip(const vcs_beam_work_t *work, vcs_flip_beam_t *beam) {
   const vcs_segment_t *here = &work->frame->segments[beam->at];
   const bool last = beam->at + 1 == work->frame->segment_count;
   if (beam->patch >= 0 && (last || work->patches->patches[beam->patch].from < here[1].access)) return false;
-  if (beam->differs & (here->reads | here->shows | (work->picture ? here->colours : 0))) return false;
-  beam->differs &= ~here->replaced;
+  if (beam->differs) {
+    if (beam->differs & here->reads) return false;
+    const uint64_t shown = beam->differs & here->shows;
+    if (work->picture) {
+      if (shown | (beam->differs & here->colours)) return false;
+    } else if (shown && may_collide(here, shown, here->clears ? 0 : beam->tia.collisions)) {
+      return false;
+    }
+    beam->differs &= ~here->replaced;
+  }
   beam->tia.collisions = (uint16_t)(here->clears ? here->caught : beam->tia.collisions | here->caught);
   beam->at++;
   return true;
@@ -410,23 +442,28 @@ uint16_t vcs_beam_collisions_after(const vcs_beam_work_t *work, const vcs_flip_b
   return copy.tia.collisions;
 }
 
-uint16_t vcs_beam_collisions_now(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from,
-                                 const vcs_beam_access_t *own, uint32_t count) {
+/* A flip's TIA at an access of the base, made in the work's machine. */
+static void make_up_to(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from, vcs_video_t *video) {
   const vcs_base_frame_t *frame = work->frame;
   for (;;) {
     while (beam->at + 1 < frame->segment_count && frame->segments[beam->at + 1].access <= from && skip(work, beam)) {
     }
     vcs_flip_beam_t copy = *beam;
-    vcs_video_t video;
-    const uint32_t next = make(work, &copy, from, &video);
-    if (next) {
-      vcs_tia_catch_up(work->m, &video);
-      store(work, &copy, next);
-      *beam = copy;
-      continue;
-    }
-    for (uint32_t i = 0; i < count; i++) apply(work->m, &video, &own[i]);
-    vcs_tia_catch_up(work->m, &video);
-    return work->m->collisions;
+    const uint32_t next = make(work, &copy, from, video);
+    if (!next) return;
+    vcs_tia_catch_up(work->m, video);
+    store(work, &copy, next);
+    *beam = copy;
   }
+}
+
+uint16_t vcs_beam_collisions_now(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from,
+                                 const vcs_beam_access_t *own, uint32_t count, vcs_beam_now_t *now) {
+  if (!now->made) {
+    make_up_to(work, beam, from, &now->video);
+    now->made = 1;
+  }
+  for (uint32_t i = now->made - 1; i < count; i++) apply(work->m, &now->video, &own[i]);
+  now->made = count + 1;
+  return work->m->collisions; /* the last access was the reading, which catches up */
 }

@@ -1,8 +1,8 @@
-/* paper.c: `diffvcs paper`: every table and figure of "A Differentiable Atari VCS", made again, on one page.
+/* paper.c: `diffvcs paper`: reproduces every table and figure of "A Differentiable Atari VCS", on one page.
  *
- * The work is in the sections (paper_*.c). Each one's HTML is kept in the folder as sections/NAME.html, whose first
- * line is a key: a digest of this program, the images, the records and the options. A section whose key is still
- * right is not made again, so an interrupted run goes on where it was.
+ * The work is in the sections (the other files of src/paper). Each one's HTML is kept in the folder as
+ * sections/NAME.html, whose first line is a key: a digest of this program, the images, the records and the options. A
+ * section whose key is unchanged is not computed again, so an interrupted run resumes where it stopped.
  */
 #include "paper/paper.h"
 
@@ -422,7 +422,7 @@ int vcs_cli_paper(int argc, char **argv) {
   const char *only = NULL;
   int number;
   const vcs_arg_t args[] = {
-      VCS_ARG_TEXT("only", &only, "TABLE", "just this one; the others stay as they were made before"),
+      VCS_ARG_TEXT("only", &only, "TABLE", "only this table; the others stay unchanged"),
       VCS_ARG_TEXT("out", &paper.out, "DIR", "where to write"),
       VCS_ARG_TEXT("games", &paper.games, "LIST", "of the table `games`: where they diverge, and their cast margins"),
       VCS_ARG_FLAG("quick", &paper.quick, "a reduced version: fewer games, shorter runs"),

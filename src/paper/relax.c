@@ -170,7 +170,7 @@ static double p_step(const margins_t *margins, double alpha, double temperature)
 
 /* ---- Frames ---------------------------------------------------------------------------------------------------- */
 
-/* A relaxed run beside the exact one, from the same machine, nobody doing anything. Frames are counted from 1. */
+/* A relaxed run beside the exact one, from the same machine, without input. Frames are counted from 1. */
 typedef struct {
   const vcs_paper_game_t *game;
   double alpha, temperature;
@@ -178,7 +178,7 @@ typedef struct {
   bool whole;      /* reads are over the whole array instead of +-4 */
   int ram, screen; /* the first frame after which they differ; 0: none */
   int first_wrong; /* the frame of the first wrong value; 0: none */
-  int over;        /* the frame after which the game is over; 0: it is not asked for */
+  int over;        /* the frame after which the game is over; 0: not computed */
   uint64_t wrong_before_over;
   vcs_relax_report_t report;
 } race_t;

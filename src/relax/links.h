@@ -1,8 +1,8 @@
-/* links.h: real numbers that remember where they came from.
+/* links.h: real numbers with the derivatives of their inputs.
  *
- * While a list of links is kept, every number that is computed becomes a variable, and a link for each of its inputs
- * says how much it moves with it. Walking along the list multiplies by the Jacobian (JVP), walking back by its
- * transpose (VJP): both read the same links, so they cannot disagree. Without a list numbers are just numbers.
+ * While links are recorded, every computed number is a variable, and a link for each of its inputs holds the partial
+ * derivative. Traversing the list forwards multiplies by the Jacobian (JVP), backwards by its transpose (VJP): both
+ * read the same links, so they agree. Without a list numbers have no derivatives.
  */
 #ifndef VCS_RELAX_LINKS_H
 #define VCS_RELAX_LINKS_H
@@ -13,7 +13,7 @@
 
 typedef struct {
   double value;
-  int32_t variable; /* 0: a constant, or nobody keeps links */
+  int32_t variable; /* 0: a constant, or links are not recorded */
 } vcs_real_t;
 
 typedef struct {
@@ -30,7 +30,7 @@ typedef struct {
 
 void vcs_links_free(vcs_links_t *links);
 
-/* Adds the link of the variable made last; a slope of zero or a constant source is none. */
+/* Adds a link to the newest variable; a zero slope or a constant source adds none. */
 void vcs_links_add(vcs_links_t *links, vcs_real_t source, double slope);
 
 /* A new number. `links` may be NULL. Links to its inputs follow. */

@@ -1,4 +1,4 @@
-/* real.c: the machine of real numbers (real.h): one instruction, by one opcode or by all of them; frames. */
+/* real.c: the machine of real numbers (real.h): instructions with one or all opcodes, and frames. */
 #include "real.h"
 
 #include <math.h>
@@ -184,7 +184,8 @@ void vcs_reals_adopt(vcs_relax_t *relax) {
 
 /* ---- All opcodes ----------------------------------------------------------------------------------------------- */
 
-/* The weight of every opcode, and how the weights move with the opcode's byte. One-hot logits do not: they jump. */
+/* Computes the weight of every opcode and its derivative with respect to the opcode's byte, which is zero for one-hot
+ * logits. */
 typedef struct {
   double weight[256], slope[256];
 } softmax_t;
@@ -225,7 +226,7 @@ static vcs_real_t blend_register(const vcs_doing_t *doing, const softmax_t *s, c
   return vcs_real_cast(doing, real);
 }
 
-/* What an outcome leaves in a cell: the last value it writes there, or NULL. */
+/* Returns the last value that an instruction writes to a cell, or NULL. */
 static const vcs_real_t *written(const outcome_t *outcome, int32_t cell) {
   const vcs_real_t *value = NULL;
   for (int i = 0; i < outcome->write_count; i++) {
@@ -268,7 +269,7 @@ static void evaluate_into(vcs_doing_t *doing, const vcs_real_t before[VCS_REGIST
   outcome->write_count = doing->write_count;
 }
 
-/* The opcode that is named comes last: it acts. */
+/* The opcode of the rounded byte comes last and acts. */
 static void blend(vcs_doing_t *doing, vcs_real_t opcode) {
   const int named = vcs_real_byte(opcode);
   outcome_t outcomes[256];

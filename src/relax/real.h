@@ -51,13 +51,13 @@ struct vcs_reals {
   vcs_real_t reg[VCS_SLOT_RAM]; /* by VCS_SLOT_... */
   vcs_beam_t beam;
   vcs_real_t *ram, *cart_ram, *rom;
-  vcs_real_t *cells; /* the three of them, one behind the other */
+  vcs_real_t *cells; /* all three arrays, consecutive */
   size_t cell_count, state_cells;
   uint8_t *frames;  /* two buffers of the integer machine's, for calls that give none */
   uint8_t *blended; /* cells that are done, while opcodes are blended */
 };
 
-/* A cell that an instruction writes, counted through `cells`. */
+/* A cell that an instruction writes, as an index into `cells`. */
 typedef struct {
   int32_t cell;
   vcs_real_t value;
@@ -65,7 +65,7 @@ typedef struct {
 
 enum { VCS_REAL_WRITES = 3, VCS_REAL_MEMO = 64 };
 
-/* An instruction under way. */
+/* An instruction in progress. */
 typedef struct {
   vcs_relax_t *relax;
   vcs_reals_t *reals;
@@ -73,16 +73,16 @@ typedef struct {
   vcs_video_t *video;
   vcs_real_t bus;
   bool acts;
-  bool at_once; /* it is the only opcode: cells are written while it goes on, and it can read what it wrote */
+  bool at_once; /* it is the only opcode: cells are written at once, and it can read them again */
   uint16_t pc;  /* of the instruction */
 
-  /* What it makes. */
+  /* Results. */
   vcs_real_t reg[VCS_REGISTERS];
   vcs_real_write_t writes[VCS_REAL_WRITES];
   int write_count;
   bool frame_over;
 
-  /* Reads of this instruction: 256 opcodes look at much the same cells. */
+  /* Cache of reads of this instruction: 256 opcodes read mostly the same cells. */
   struct {
     int32_t cell;
     double position;
@@ -94,7 +94,7 @@ typedef struct {
 
 /* ---- Accesses (real_bus.c) ------------------------------------------------------------------------------------- */
 
-/* The cast: what the options make of a number that was softened. */
+/* Casts a softened number according to the options. */
 vcs_real_t vcs_real_cast(const vcs_doing_t *doing, vcs_real_t real);
 
 uint16_t vcs_real_address(vcs_real_t address); /* rounded, 16 bits */
@@ -102,7 +102,7 @@ uint8_t vcs_real_byte(vcs_real_t real);        /* rounded, 0 to 255 */
 vcs_real_t vcs_real_read(vcs_doing_t *doing, vcs_real_t address);
 void vcs_real_write(vcs_doing_t *doing, vcs_real_t address, vcs_real_t value, bool stalls);
 
-/* A number that went past its range by counting is brought back round it, by what it rounds to. */
+/* Wraps a number that counting has moved out of its range, according to its rounded value. */
 vcs_real_t vcs_real_wrapped(vcs_real_t real, double range);
 
 vcs_real_t vcs_real_clamped(vcs_real_t real, double most); /* to 0 .. most; there it is a constant */
@@ -146,12 +146,13 @@ vcs_look_t *vcs_beam_push(vcs_beam_t *beam);
 
 /* ---- Instructions (real_ops.c) --------------------------------------------------------------------------------- */
 
-/* doing->reg is what the registers are, with the counter behind the opcode; afterwards what they would be. */
+/* Evaluates an instruction: doing->reg has the registers before it, with the counter after the opcode, and then those
+ * after it. */
 void vcs_real_evaluate(vcs_doing_t *doing, uint8_t opcode);
 
 /* ---- The machine (real.c) -------------------------------------------------------------------------------------- */
 
-bool vcs_reals_start(vcs_relax_t *relax); /* false: no memory */
+bool vcs_reals_start(vcs_relax_t *relax); /* false: out of memory */
 void vcs_reals_free(vcs_relax_t *relax);
 void vcs_reals_load(vcs_relax_t *relax);       /* from relax->m */
 void vcs_reals_load_pins(vcs_relax_t *relax);  /* what hands do now */

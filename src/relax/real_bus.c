@@ -1,7 +1,7 @@
 /* real_bus.c: reads and writes at real addresses (real.h).
  *
- * The rounded address says which array is read and where the address is nearest; the rest of the address, between -1/2
- * and 1/2, shifts the weights. A softened read at position p is v = sum_i w_i r_i / sum_i w_i, w_i = exp(-|i - p| / T):
+ * The rounded address selects the array and the nearest cell; the remainder of the address, between -1/2 and 1/2,
+ * shifts the weights. A softened read at position p is v = sum_i w_i r_i / sum_i w_i, w_i = exp(-|i - p| / T):
  *
  *   dv/dr_i = w_i / W          dv/dp = 1/T sum_i sign(i - p) (r_i - v) w_i / W
  *
@@ -35,7 +35,7 @@ vcs_real_t vcs_real_clamped(vcs_real_t real, double most) {
 /* ---- Where a byte is ------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  const vcs_real_t *cells; /* NULL: not a cell but a chip's register */
+  const vcs_real_t *cells; /* NULL for a chip's register */
   const uint8_t *bytes;    /* the same as integers */
   int32_t size, index;
 } place_t;
@@ -65,7 +65,7 @@ static place_t find(const vcs_doing_t *doing, uint16_t addr) {
 
 /* ---- Softened reads -------------------------------------------------------------------------------------------- */
 
-/* The weight of the neighbour k, `past` being how far the address is beyond the cell. */
+/* Returns the weight of neighbour k; `past` is the distance of the address beyond the cell. */
 static double weight_of(const vcs_soften_t *soften, int32_t k, double past) {
   if (past == 0) return soften->single ? soften->narrow[k < 0 ? -k : k] : soften->wide[k < 0 ? -k : k];
   double exponent = -(fabs(k - past) - fabs(past)) / soften->temperature;

@@ -1,4 +1,4 @@
-/* relax.c: the calls of relax.h: making a relaxed machine, loading it, running it. */
+/* relax.c: the functions of relax.h: creating, loading and running a relaxed machine. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ void vcs_relax_defaults(vcs_relax_options_t *options) {
   *options = defaults;
 }
 
-/* Whether the machine is one of real numbers, and not only looked at as one. */
+/* Whether the machine runs on real numbers. */
 static bool is_real(const vcs_relax_t *relax) {
   return relax->options.cast == VCS_CAST_NONE || relax->options.dispatch != VCS_DISPATCH_HARD;
 }
