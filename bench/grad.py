@@ -123,7 +123,13 @@ def main() -> None:
     means = {work: statistics.geometric_mean(row[work] for row in rows.values()) for work in WORKS}
     print("geometric means: " + " ".join(f"{work}={mean:.3f}" for work, mean in means.items()))
     plain = {work: statistics.mean(row[work] for row in rows.values()) for work in ("truth", "jacobian")}
-    line = {"tape": means["tape"], "ste": means["ste-dense"], "bit": means["bit-dense"], "fork": means["fork-dense"], **plain}
+    line = {
+        "tape": means["tape"],
+        "ste": means["ste-dense"],
+        "bit": means["bit-dense"],
+        "fork": means["fork-dense"],
+        **plain,
+    }
     print("grad: " + " ".join(f"{name}={value:.2f}" for name, value in line.items()))
 
 

@@ -10,7 +10,7 @@ Output:
 
 import gymnasium
 
-import diffvcs  # registers the names
+import diffvcs  # noqa: F401  (registers the names)
 
 env = gymnasium.make("DiffVCS/Demo-v5")
 observation, info = env.reset(seed=1)

@@ -50,7 +50,7 @@ class Jacobian:
     def coo(self) -> Any:
         """The matrix as scipy.sparse.coo_array."""
         try:
-            from scipy import sparse
+            from scipy import sparse  # type: ignore[import-untyped]
         except ImportError as error:
             raise ImportError("a sparse matrix needs SciPy: pip install scipy") from error
         return sparse.coo_array((self.value, (self.row, self.column)), shape=self.shape)
@@ -196,9 +196,10 @@ def exact_vjp(
     outputs = _c.JacobianOutputs(pixels=pixels, ram=ram, score=score)
     with _rewarding(cart, state, dreward is not None) as options.env:
         lib.vcs_jacobian_vjp(played._c_run(), options, places, len(places), outputs, adjoints)
-    result = Derivatives(cart, dstate=np.zeros(8 * cart.state_size, np.float32))
+    slots_of_state = np.zeros(8 * cart.state_size, np.float32)
+    result = Derivatives(cart, dstate=slots_of_state)
     kind, slots = places["kind"], 8 * places["index"].astype(np.int64) + places["bit"]
-    result.dstate[slots[kind == 0]] = adjoints[kind == 0]
+    slots_of_state[slots[kind == 0]] = adjoints[kind == 0]
     if (kind == 1).any():
         result.drom = np.zeros((cart.rom.size, 8), np.float32)
         result.drom.reshape(-1)[slots[kind == 1]] = adjoints[kind == 1]
@@ -242,8 +243,9 @@ def exact_jvp(
     outputs = _c.JacobianOutputs(pixels=pixels, ram=ram, score=score)
     with _rewarding(cart, state, rewards) as options.env:
         lib.vcs_jacobian_jvp(played._c_run(), options, places, len(places), amounts, outputs)
-    result = Derivatives(cart, dstate=np.zeros(8 * cart.state_size, np.float32), dframes=pixels)
-    result.dstate[_ram_slots(cart)] = ram[-1]
+    slots_of_state = np.zeros(8 * cart.state_size, np.float32)
+    slots_of_state[_ram_slots(cart)] = ram[-1]
+    result = Derivatives(cart, dstate=slots_of_state, dframes=pixels)
     if score is not None:
         result.dreward = np.diff(score, prepend=np.float32(0))
     return result

@@ -371,7 +371,7 @@ def jvp(
     if options.get("method") == EXACT:
         from .exact import exact_jvp
 
-        return exact_jvp(played, state, *given, rewards, **without_method(options))
+        return exact_jvp(played, state, given[0], given[1], given[2], rewards, **without_method(options))
     dframes = np.zeros((count, *shape), np.float32)
     result = Derivatives(cart, dstate=np.zeros(8 * cart.state_size, np.float32), dframes=dframes)
     inputs = _c.GradInputs(state=given[0], rom=given[1], input=given[2])
