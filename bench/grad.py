@@ -19,7 +19,7 @@ import numpy as np
 
 GAMES = "space_invaders pong breakout seaquest qbert".split()
 WORKS = "frame run tape ste-dense ste-sparse bit-dense bit-sparse fork-dense fork-sparse truth jacobian".split()
-TIMES = {"frame": 100, "run": 100, "tape": 100, "truth": 1, "jacobian": 1}  # in a round; 10 of the others: milliseconds each
+TIMES = {"frame": 100, "run": 100, "tape": 100, "truth": 1, "jacobian": 1}  # calls per round; 10 for the rest
 FRAMES_BEFORE, FRAMES = 300, 40
 
 

@@ -1,11 +1,11 @@
-/* fuzz_rom.c: bytes that are no game, executed.
+/* fuzz_rom.c: runs images that are not games.
  *
- *   fuzz_rom [FRAMES [SEED [EVERY]]]     run about FRAMES frames in total (20000 unless told otherwise), and
- *                                        differentiate from one in EVERY of them on (200)
+ *   fuzz_rom [FRAMES [SEED [EVERY]]]     run about FRAMES frames in total (default 20000), and
+ *                                        differentiate after one in EVERY of them (default 200)
  *
  * Meant for builds with -fsanitize=address,undefined: every buffer is allocated exactly as long as the API asks, so
  * that an access outside it stops the program. Images of every bank scheme are made of plain noise, of noise without
- * the bytes that jam the CPU, of noise behind a small valid frame loop, and of repeated short loops; controls, profile
+ * the bytes that jam the CPU, of noise after a small valid frame loop, and of repeated short loops; controls, profile
  * and television are drawn anew for each. Half of the images run twice: frame by frame and drawing, and not drawing,
  * frame by frame or instruction by instruction. The two machines must stay equal, byte for byte. Every few images one
  * is handed to the loader that is empty, cut short, too long or of an odd size; it may be refused, with a message, or
@@ -163,6 +163,11 @@ typedef struct {
   size_t count[PARTS];
 } vector_t;
 
+static void give_up(const vcs_error_t *error) {
+  fprintf(stderr, "fuzz_rom: %s\n", error->message);
+  exit(2);
+}
+
 static vector_t make_vector(const size_t count[PARTS], int noisy) {
   vector_t vector;
   for (int part = 0; part < PARTS; part++) {
@@ -210,12 +215,13 @@ static void clear(vector_t *a) { scale(a, 0); }
 static void multiply(const vcs_run_t *run, const vcs_grad_options_t *options, products_t *p) {
   clear(&p->jv);
   clear(&p->jw);
+  vcs_error_t error;
   vcs_grad_inputs_t tangents = {p->v.slots[STATE], p->v.slots[ROM], p->v.slots[INPUT]};
   vcs_grad_outputs_t effects = {.pixels = &p->jv.slots[PIXELS], .state = p->jv.slots[STATE]};
   vcs_grad_inputs_t causes = {p->jw.slots[STATE], p->jw.slots[ROM], p->jw.slots[INPUT]};
   vcs_grad_outputs_t adjoints = {.pixels = &p->w.slots[PIXELS], .state = p->w.slots[STATE]};
-  if (vcs_grad_jvp(run, options, &tangents, &effects, NULL, NULL) != VCS_OK) exit(2);
-  if (vcs_grad_vjp(run, options, &causes, &adjoints, NULL, NULL) != VCS_OK) exit(2);
+  if (vcs_grad_jvp(run, options, &tangents, &effects, NULL, &error) != VCS_OK) give_up(&error);
+  if (vcs_grad_vjp(run, options, &causes, &adjoints, NULL, &error) != VCS_OK) give_up(&error);
   double forwards, backwards;
   p->left = dot(&p->jv, &p->w, &forwards);
   p->right = dot(&p->v, &p->jw, &backwards);
@@ -331,7 +337,7 @@ static void play(const vcs_cart_t *cart, uint64_t frames_left) {
 static void play_environment(const vcs_cart_t *cart) {
   vcs_env_t *env;
   vcs_error_t error;
-  if (vcs_env_create(cart, &env, &error) != VCS_OK) exit(2);
+  if (vcs_env_create(cart, &env, &error) != VCS_OK) give_up(&error);
   vcs_env_set_drawing(env, (int)below(2));
   for (int i = 0; i < 10; i++) vcs_env_act(env, (int)below(30) - 5, (int)below(30) - 5);
   done.environments++;

@@ -23,6 +23,7 @@
 #include "brief.h"
 #include "grad/concurrent.h"
 #include "ragged.h"
+#include "need.h"
 
 static uint64_t random_state = 1;
 
@@ -93,7 +94,7 @@ static void close_stage(stage_t *stage) {
 static bool open_game(stage_t *stage, const char *name, int played) {
   static uint8_t image[1 << 20];
   char path[4096];
-  const char *folder = getenv("DIFFVCS_ROMS");
+  const char *folder = rom_folder();
   snprintf(path, sizeof path, "%s/%s.bin", folder ? folder : "", name);
   FILE *file = folder ? fopen(path, "rb") : NULL;
   if (!file) return false;
@@ -103,8 +104,7 @@ static bool open_game(stage_t *stage, const char *name, int played) {
   return open_stage(stage, image, size, &options, played);
 }
 
-/* ---- Two engines, one truth ---------------------------------------------------------------------------------------
- */
+/* ---- Two engines, one truth -------------------------------------------------------------------------------------- */
 
 static bool same_row(const vcs_truth_t *one, const vcs_truth_t *other) {
   return one->outcome == other->outcome && one->pixels == other->pixels && one->ram_bytes == other->ram_bytes &&
@@ -370,7 +370,7 @@ static int by_name(const void *one, const void *other) {
 }
 
 static size_t list_games(char *names[], size_t most) {
-  const char *folder = getenv("DIFFVCS_ROMS");
+  const char *folder = rom_folder();
   DIR *directory = folder ? opendir(folder) : NULL;
   size_t count = 0;
   for (struct dirent *entry; directory && (entry = readdir(directory)) && count < most;) {
@@ -531,7 +531,10 @@ static void test_walk_of_games(void **context) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     stage_t stage;
     random_state = 8;
-    if (!open_game(&stage, names[i], 300)) continue;
+    if (!open_game(&stage, names[i], 300)) {
+      NEED_PART("roms", names[i]);
+      continue;
+    }
     const size_t count = ram_places(places) + 64;
     for (size_t k = 1024; k < count; k++) places[k] = any_place(&stage);
     const size_t step = (size_t)trials(1, 8);

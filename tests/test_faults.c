@@ -40,7 +40,7 @@ static void test_faults_keep_their_status_and_their_sentence(void **state) {
 }
 
 static void test_a_batch_that_cannot_be_made_says_why(void **state) {
-  const vcs_cart_options_t options = {VCS_PROFILE_ALE, VCS_SCHEME_AUTO, VCS_FORMAT_AUTO, NULL};
+  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE};
   size_t size;
   const uint8_t *image = vcs_demo_image(&size);
   vcs_cart_t *cart = NULL;

@@ -25,11 +25,14 @@ def demo(game: str, frames: int, out: Path) -> None:
     played = run(machine.cart, state, actions)
     exact = truth(machine.cart, state, actions, input_places([0], INPUT_NAMES[:5]), played=played)
     print(f"what holding an input for one frame changes {horizon} frames later:")
+    assert exact.dframes is not None
     strongest, shown = -1, np.zeros(machine.shape)
     for i, name in enumerate(INPUT_NAMES[:5]):
         held = np.zeros((horizon, len(INPUT_NAMES)))
         held[0, i] = 1
-        moved = jvp(machine.cart, state, actions, dinput=held, method="bit+fork", played=played).dframes[-1]
+        moved = jvp(machine.cart, state, actions, dinput=held, method="bit+fork", played=played).dframes
+        assert moved is not None
+        moved = moved[-1]
         pixels = int(exact.rows["pixels"][i, 0])
         agree = np.count_nonzero((moved != 0) & (exact.dframes[i, 0] != 0))
         print(f"  {name:6} {pixels:5} pixels in truth, {np.count_nonzero(moved):5} by bit+fork, {agree:5} in both")

@@ -29,7 +29,7 @@ def integers(values: Any, name: str, dtype: Any = np.int32) -> np.ndarray:
         return values
     array = _given(values, name)
     if array.dtype == dtype:
-        return np.require(array, requirements="CA")
+        return np.require(array, requirements=["C", "A"])
     with np.errstate(invalid="ignore"):
         found = array.astype(dtype, order="C")
     if np.count_nonzero(found != array):
@@ -42,7 +42,7 @@ def floats(values: Any, name: str, dtype: Any = np.float32, finite: bool = True)
     """Numbers, aligned and contiguous; the caller's own array where it is so."""
     array = _given(values, name)
     with np.errstate(over="ignore"):
-        found = np.require(array, dtype, "CA")
+        found = np.require(array, dtype, ["C", "A"])
     if finite and not np.isfinite(found).all():
         raise BadArgument(f"{name} must be finite numbers")
     return found
@@ -52,7 +52,7 @@ def records(values: Any, name: str, dtype: np.dtype, made_by: str) -> np.ndarray
     """A flat array of structs of the library."""
     if not isinstance(values, np.ndarray) or values.dtype != dtype:
         raise TypeError(f"{name} must be an array as {made_by} makes it, not {type(values).__name__}")
-    return np.require(values.reshape(-1), requirements="CA")
+    return np.require(values.reshape(-1), requirements=["C", "A"])
 
 
 def state_bytes(values: Any, name: str = "state") -> np.ndarray:

@@ -65,10 +65,10 @@ class Closed(VCSError):
 class _Owner:
     """Frees an object of the library when nothing holds it any more. `needs` is what must outlive the object."""
 
-    def __init__(self, free: Callable[[int], None], pointer: int, needs: object):
+    def __init__(self, free: Callable[[int], None], pointer: int, needs: object) -> None:
         self._free, self._pointer, self.needs = free, pointer, needs
 
-    def __del__(self):
+    def __del__(self) -> None:
         self._free(self._pointer)
 
 
@@ -82,7 +82,7 @@ class Handle:
     free = ""
     constant = False  # C never changes it: threads need not take turns
 
-    def __init__(self, binding: Binding, pointer: int, needs: tuple[Any, ...]):
+    def __init__(self, binding: Binding, pointer: int, needs: tuple[Any, ...]) -> None:
         self.owner: _Owner | None = _Owner(binding.raw(self.free), pointer, _owners(needs))
         self.pointer = ctypes.c_void_p(pointer)
         self.lock = threading.RLock()
@@ -124,7 +124,7 @@ if hasattr(os, "register_at_fork"):
 class Memory:
     """Memory of a device, given by the library or borrowed through DLPack; `needs` is what must outlive it."""
 
-    def __init__(self, pointer: int | None, nbytes: int, device: int, needs: object):
+    def __init__(self, pointer: int | None, nbytes: int, device: int, needs: object) -> None:
         self.pointer, self.nbytes, self.device, self.needs = ctypes.c_void_p(pointer), nbytes, device, needs
 
 
@@ -141,7 +141,7 @@ def _same_numbers(found: np.dtype, wanted: np.dtype) -> bool:
 def pin(value: Any, name: str, dtype: np.dtype, count: int, writes: bool) -> Any:
     """What C gets for an array of the host: it points to exactly `count` elements, and holds the array."""
     if type(value) is np.ndarray and value.dtype == dtype and value.size == count and count and value.flags.carray:
-        return _byref(_char.from_buffer(value))  # which also keeps the memory from being resized
+        return _byref(_char.from_buffer(value))  # type: ignore[arg-type]  # which also keeps the memory from being resized
     return _pin_slowly(value, name, dtype, count, writes)
 
 
@@ -212,14 +212,14 @@ def _pin_handles(handles: Any, name: str, kind: type[Handle], count: int) -> Any
     if len(handles) != count or not all(type(h) is kind for h in handles):
         raise TypeError(f"{name} must be {count} of {kind.__name__}")
     pointers = (ctypes.c_void_p * max(count, 1))(*[(h.pointer or _closed(h)).value for h in handles])
-    pointers.holds = handles
+    pointers.holds = handles  # type: ignore[attr-defined]
     return pointers
 
 
 def view(pointer: int, count: int, dtype: np.dtype, writable: bool, owner: object) -> np.ndarray:
     """Memory of the library as an array, which keeps its owner alive."""
-    memory = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(pointer)
-    memory.owner = owner  # type: ignore[attr-defined]
+    memory: Any = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(pointer)
+    memory.owner = owner
     return np.frombuffer(memory if writable else memoryview(memory).toreadonly(), dtype)
 
 
@@ -271,7 +271,7 @@ def _text(value: Any, name: str) -> bytes:
 class _Item:
     """An argument of a function, a field of a struct, or a function's result: `const float *name?@batch[length]`."""
 
-    def __init__(self, text: str):
+    def __init__(self, text: str) -> None:
         found = re.match(r"\s*(const\s+)?(\w+)\s*((?:\*\s*(?:const\s*)?)*)(\w+)(\?)?(?:@(\w+))?\s*", text)
         if not found:
             raise SyntaxError(f"not a declaration: {text!r}")
@@ -342,7 +342,7 @@ class Struct(ctypes.Structure):
     _has_checks = False
     _requires: tuple[str, ...] = ()  # arguments of a call that the lengths depend on
 
-    def __init__(self, **values: Any):
+    def __init__(self, **values: Any) -> None:
         super().__init__()
         self.__dict__.update(held={}, counts={}, checked_for=None)
         for name, value in values.items():
@@ -366,7 +366,7 @@ class Struct(ctypes.Structure):
         return found
 
 
-def _number_setter(field: str, kind: Any, is_fraction: bool) -> Callable:
+def _number_setter(field: str, kind: Any, is_fraction: bool) -> Callable[..., Any]:
     descriptor: Any = None
     low, high = (0, 0) if is_fraction else limits(kind)
 
@@ -379,10 +379,11 @@ def _number_setter(field: str, kind: Any, is_fraction: bool) -> Callable:
     return put
 
 
-def _pointer_setter(item: _Item, handles: dict[str, type[Handle]]) -> Callable:
+def _pointer_setter(item: _Item, handles: dict[str, type[Handle]]) -> Callable[..., Any]:
     """Sets a field that points to something."""
 
     def put(struct: Struct, value: Any) -> None:
+        held: Any
         raw = getattr(type(struct), "_" + item.name)
         struct.held.pop(item.name, None)
         struct.counts[item.name] = None
@@ -416,7 +417,7 @@ def _pointer_setter(item: _Item, handles: dict[str, type[Handle]]) -> Callable:
     return put
 
 
-def _text_setter(field: str) -> Callable:
+def _text_setter(field: str) -> Callable[..., Any]:
     def put(struct: Struct, value: Any) -> None:
         getattr(type(struct), "_" + field).__set__(struct, None if value is None else _text(value, field))
 
@@ -465,7 +466,7 @@ def _device_of(held: Any) -> int:
 def struct(name: str, text: str, handles: dict[str, type[Handle]], enums: tuple[str, ...] = ()) -> type[Struct]:
     """Declares a struct: `type field, field[count]; const float *array[length]; ...`."""
     rows: list[tuple[str, Any]] = []
-    setters: dict[str, Callable] = {}
+    setters: dict[str, Callable[..., Any]] = {}
     members: dict[str, Any] = {"_setters": setters}
     checks: list[str] = []
     required: list[str] = []
@@ -514,11 +515,13 @@ def struct(name: str, text: str, handles: dict[str, type[Handle]], enums: tuple[
             setters[item.name] = _nested_setter(item.name, STRUCTS[item.type])
             checks.append(f"if {item.name!r} in held: held[{item.name!r}].check()")
         else:
-            kind = ctypes.c_char if item.type == "char" else ctypes.c_int if item.type in enums else NUMBERS[item.type]
-            count = eval(item.lengths[0], dict(CONSTANTS)) if item.lengths else 0
-            rows.append((item.name, kind * count if count else kind))
-            if not count:
-                setters[item.name] = _number_setter(item.name, kind, item.type in FRACTIONS)
+            number: Any = (
+                ctypes.c_char if item.type == "char" else ctypes.c_int if item.type in enums else NUMBERS[item.type]
+            )
+            elements = eval(item.lengths[0], dict(CONSTANTS)) if item.lengths else 0
+            rows.append((item.name, number * elements if elements else number))
+            if not elements:
+                setters[item.name] = _number_setter(item.name, number, item.type in FRACTIONS)
     source = f"def check(self{''.join(', ' + r for r in required)}):\n    held, counts = self.held, self.counts\n"
     source += "".join(f"    {check}\n" for check in checks)
     space = {
@@ -535,7 +538,7 @@ def _missing(name: str, field: str) -> None:
     raise TypeError(f"{name} needs {field}")
 
 
-def _nested_setter(field: str, kind: type[Struct]) -> Callable:
+def _nested_setter(field: str, kind: type[Struct]) -> Callable[..., Any]:
     def put(struct: Struct, value: Any) -> None:
         if type(value) is not kind:
             raise TypeError(f"{field} must be a {kind.__name__}, not {type(value).__name__}")
@@ -551,7 +554,7 @@ def _nested_setter(field: str, kind: type[Struct]) -> Callable:
 class _Message(threading.local):
     """Where C writes what went wrong, for each thread."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.buffer = ctypes.create_string_buffer(256)
 
 
@@ -562,7 +565,9 @@ _kept_for_ever: dict[int, Handle] = {}
 class Binding:
     """The functions of a library, by name, made from their prototypes."""
 
-    def __init__(self, path: str, prototypes: list[str], handles: dict[str, type[Handle]], enums: tuple[str, ...]):
+    def __init__(
+        self, path: str, prototypes: list[str], handles: dict[str, type[Handle]], enums: tuple[str, ...]
+    ) -> None:
         self.__library = ctypes.CDLL(path)
         self._handles, self._enums = handles, enums
         self._parts: dict[str, Any] = {}
@@ -610,11 +615,11 @@ class Binding:
         """The number by which XLA's compiled programs know a cartridge: it is never freed from now on."""
         if not handle.constant:
             raise TypeError("only what does not change can be part of a compiled program")
-        pointer = (handle.pointer or _closed(handle)).value
+        pointer: int = (handle.pointer or _closed(handle)).value  # type: ignore[assignment]
         _kept_for_ever[pointer] = handle
         return pointer
 
-    def _function(self, line: str) -> tuple[str, Callable]:
+    def _function(self, line: str) -> tuple[str, Callable[..., Any]]:
         head, arguments = line[: _opening(line)], line[_opening(line) + 1 : line.rindex(")")]
         result = _Item(head)
         items = [_Item(a) for a in _split(arguments, ",") if a != "void"]
@@ -704,7 +709,7 @@ class Binding:
         self._parts[name] = given, parts, space
         return name, function
 
-    def bound(self, name: str, **fixed: Any) -> Callable:
+    def bound(self, name: str, **fixed: Any) -> Callable[..., Any]:
         """A function with some arguments fixed: handles, structs and numbers, which are checked here, once. For steps,
         which notice every check. The caller holds the locks of the handles. The function has no result."""
         given, parts, space = self._parts[name]
@@ -730,7 +735,9 @@ class Binding:
         exec(compile(source, f"<{name}>", "exec"), local)
         return local["make"](**fixed)
 
-    def _result_lines(self, result: _Item, items: list[_Item], call: str, kept: list[str], space: dict) -> list[str]:
+    def _result_lines(
+        self, result: _Item, items: list[_Item], call: str, kept: list[str], space: dict[str, Any]
+    ) -> list[str]:
         needs = f"({', '.join(kept)},)" if kept else "()"
         owner = f"owners({needs})"
         if result.type == "vcs_status_t" and items and items[-1].type == "vcs_error_t":

@@ -12,11 +12,12 @@ import enum
 import os
 import struct
 import time
+from typing import Any
 from pathlib import Path
 
 import numpy as np
 
-from . import _c, png
+from . import _c, png, roms
 from ._c import lib
 from .cartridge import Cartridge
 from .machine import ACTION_NAMES, Machine
@@ -54,7 +55,7 @@ class ALEState:
 
     _HEADER = struct.Struct("<4s?qqii")
 
-    def __init__(self, serialized: bytes = b""):
+    def __init__(self, serialized: bytes = b"") -> None:
         if not isinstance(serialized, (bytes, bytearray, memoryview)):
             raise TypeError(f"a state is the bytes that ALEState.serialize gave, not {type(serialized).__name__}")
         self._bytes = serialized = bytes(serialized)
@@ -85,7 +86,7 @@ class ALEState:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return ALEState, (self._bytes,)
 
     def serialize(self) -> bytes:
@@ -107,11 +108,11 @@ class ALEState:
 class ALEInterface:
     """A game, by ale-py's method names."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._settings = dict(DEFAULTS)
         self._machine: Machine | None = None
         self._env: _c.Env | None = None
-        self._window = None
+        self._window: Any = None
 
     @property
     def machine(self) -> Machine:
@@ -122,7 +123,7 @@ class ALEInterface:
 
     # ---- settings --------------------------------------------------------------------------------------------------
 
-    def _set(self, key: str, value, kind: type) -> None:
+    def _set(self, key: str, value: Any, kind: type) -> None:
         known = DEFAULTS.get(key)
         if known is None:
             raise RuntimeError(f"there is no setting {key!r}; there are {', '.join(DEFAULTS)}")
@@ -159,21 +160,21 @@ class ALEInterface:
     # ---- loading ---------------------------------------------------------------------------------------------------
 
     @staticmethod
-    def isSupportedROM(rom: str | os.PathLike) -> str | None:
+    def isSupportedROM(rom: str | os.PathLike[str]) -> str | None:
         """The game's name if its image is one we know by content."""
         path = Path(rom)
-        if not path.is_file():
+        if not path.is_file() and str(path) != roms.DEMO:
             raise RuntimeError(f"there is no ROM image {path}")
         try:
             return Cartridge(path.read_bytes()).game
         except _c.VCSError:
             return None
 
-    def loadROM(self, rom: str | os.PathLike) -> None:
+    def loadROM(self, rom: str | os.PathLike[str]) -> None:
         path = Path(rom)
-        if not path.is_file():
+        if not path.is_file() and str(path) != roms.DEMO:
             raise RuntimeError(f"there is no ROM image {path}")
-        settings = self._settings
+        settings: dict[str, Any] = self._settings
         seed = settings["random_seed"]
         self._machine = Machine(
             Cartridge.find(path),
@@ -277,7 +278,7 @@ class ALEInterface:
     def getScreenGrayscale(self, array: np.ndarray | None = None) -> np.ndarray | None:
         return self._fill(array, self.machine.gray())
 
-    def saveScreenPNG(self, path: str | os.PathLike) -> None:
+    def saveScreenPNG(self, path: str | os.PathLike[str]) -> None:
         png.write(path, self.machine.rgb())
 
     def getRAMSize(self) -> int:

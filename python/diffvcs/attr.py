@@ -12,6 +12,7 @@ cube: a feature between 0 and 1, as integrated gradients and SmoothGrad make the
 
 from __future__ import annotations
 
+from typing import Any
 from collections.abc import Sequence
 
 import numpy as np
@@ -47,8 +48,8 @@ class Problem:
         actions: Sequence[int | str],
         features: np.ndarray,
         output: Pixels | Ram | np.ndarray,
-        **options,
-    ):
+        **options: Any,
+    ) -> None:
         self.cart = cart = Cartridge.find(cart)
         self.state, self.actions, self.features, self.output = state, list(actions), features, output
         self.played = functional.run(cart, state, actions)
@@ -67,7 +68,7 @@ class Problem:
         for base, columns, places in zip(self._bases, self._columns, self._slots):
             self.bits[columns] = base.reshape(-1)[places]
 
-    def _measure(self, output) -> tuple[torch.Tensor | None, torch.Tensor | None, str]:
+    def _measure(self, output: Any) -> tuple[torch.Tensor | None, torch.Tensor | None, str]:
         shape = (self.cart.height, WIDTH)
         if isinstance(output, Pixels):
             weights = torch.zeros(shape)
@@ -111,7 +112,7 @@ class Problem:
 
     # ---- methods ---------------------------------------------------------------------------------------------------
 
-    def attribute(self, method: str, **settings) -> np.ndarray:
+    def attribute(self, method: str, **settings: Any) -> np.ndarray:
         """A method by name (METHODS)."""
         if method not in METHODS:
             raise ValueError(f"no method {method!r}; there are {', '.join(METHODS)}")
@@ -155,7 +156,7 @@ class Problem:
     def kernel_shap(self, samples: int = 256, seed: int = 0) -> np.ndarray:
         return self._surrogate(captum.attr.KernelShap(self.forward), samples, seed)
 
-    def _surrogate(self, method, samples: int, seed: int) -> np.ndarray:
+    def _surrogate(self, method: Any, samples: int, seed: int) -> np.ndarray:
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             found = method.attribute(
@@ -186,6 +187,7 @@ class Problem:
         exact = functional.truth(
             self.cart, self.state, self.actions, self.features, values=self._options["values"], played=self.played
         )
+        assert exact.dframes is not None and exact.dram is not None
         effect = np.zeros(len(self.features))
         if self._weights is not None:
             effect += np.einsum("fhw,hw->f", exact.dframes[:, 0], self._weights.numpy())

@@ -39,7 +39,7 @@ _sample = _result_struct({"rewards": np.zeros(1, np.int32)})
 UNHELD = _references(_sample[0])  # of arrays that only the pool holds
 
 
-def _each(value, count: int, default: int, name: str) -> np.ndarray:
+def _each(value: Any, count: int, default: int, name: str) -> np.ndarray:
     """One number for all environments, or one for each; None is the default."""
     if value is None or isinstance(value, (int, np.integer)):
         return _arrays.integers(default if value is None else value, name)
@@ -62,7 +62,7 @@ class ALEVectorInterface:
 
     def __init__(
         self,
-        rom_path: str | os.PathLike | Cartridge | Sequence[str | os.PathLike | Cartridge],
+        rom_path: str | os.PathLike[str] | Cartridge | Sequence[str | os.PathLike[str] | Cartridge],
         num_envs: int,
         frame_skip: int = 4,
         stack_num: int = 4,
@@ -92,7 +92,7 @@ class ALEVectorInterface:
         observations: bool = True,
         copy: bool = True,
         device: str = "cpu",
-    ):
+    ) -> None:
         self.device = devices.number(device)
         if autoreset_mode is None:
             autoreset_mode = "NextStep" if self.device == devices.CPU else "SameStep"
@@ -130,11 +130,11 @@ class ALEVectorInterface:
         self.observation_shape: tuple[int, ...] = shape
         self._copy, self._started = copy and not on_device, False
         self._last_ids = np.arange(num_envs, dtype=np.int32)  # the environments that a send without ids is for
-        numbers = ("env_ids", "rewards", "lives", "frame_numbers", "episode_frame_numbers")
-        rows = [
+        names = ("env_ids", "rewards", "lives", "frame_numbers", "episode_frame_numbers")
+        rows: list[tuple[Any, ...]] = [
             (observations, "observations", shape, np.uint8),
             (observations and autoreset_mode == "SameStep" and not on_device, "final_observations", shape, np.uint8),
-            *((True, name, (), np.int32) for name in numbers),
+            *((True, name, (), np.int32) for name in names),
             (True, "terminated", (), np.bool_),
             (True, "truncated", (), np.bool_),
             (ram, "ram", (_c.RAM_BYTES,), np.uint8),
@@ -142,7 +142,8 @@ class ALEVectorInterface:
         ]
         self._rows = [row[1:] for row in rows if row[0]]
         self._pool: list[tuple[dict[str, Any], Any]] = []
-        self._stream, self._borrowed = 0, None
+        self._stream = 0
+        self._borrowed: Any = None
         if on_device:
             self._chosen = devices.Array(self.device, (num_envs,), np.int32, self.wait)
             arrays = {n: devices.Array(self.device, (num_envs, *s), d, self.wait) for n, s, d in self._rows}
@@ -184,7 +185,7 @@ class ALEVectorInterface:
                 info[name] = arrays[name]
         return info
 
-    def _ids(self, env_ids) -> np.ndarray:
+    def _ids(self, env_ids: Any) -> np.ndarray:
         """Numbers of environments, checked; None: of all."""
         if env_ids is None:
             return np.arange(self.num_envs, dtype=np.int32)
@@ -195,7 +196,7 @@ class ALEVectorInterface:
             raise IndexError(f"env_id out of range: there are {self.num_envs} environments")
         return ids
 
-    def _resets(self, reset_indices, reset_seeds) -> tuple[np.ndarray, np.ndarray]:
+    def _resets(self, reset_indices: Any, reset_seeds: Any) -> tuple[np.ndarray, np.ndarray]:
         ids, seeds = self._ids(reset_indices), _arrays.integers(reset_seeds, "seeds")
         if ids.shape != seeds.shape or ids.ndim != 1:
             raise ValueError("reset takes one seed for each environment")
@@ -205,7 +206,7 @@ class ALEVectorInterface:
             raise RuntimeError("the first reset() must reset every environment")
         return ids, seeds
 
-    def reset(self, reset_indices, reset_seeds) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
+    def reset(self, reset_indices: Any, reset_seeds: Any) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
         """Starts episodes in these environments; a seed of -1 lets its generators go on."""
         ids, seeds = self._resets(reset_indices, reset_seeds)
         if ids.size < self.num_envs and self.batch_size < self.num_envs:
@@ -220,7 +221,7 @@ class ALEVectorInterface:
                 self._last_ids = arrays["env_ids"].copy()
             return arrays.get("observations"), self._info(arrays)
 
-    def send_reset(self, reset_indices, reset_seeds) -> None:
+    def send_reset(self, reset_indices: Any, reset_seeds: Any) -> None:
         """The same, with results that come by recv."""
         ids, seeds = self._resets(reset_indices, reset_seeds)
         with self.handle.lock:
@@ -228,7 +229,9 @@ class ALEVectorInterface:
             self._started = True
 
     @staticmethod
-    def _actions(action_ids, paddle_strengths, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray | None]:
+    def _actions(
+        action_ids: Any, paddle_strengths: Any, shape: tuple[int, ...]
+    ) -> tuple[np.ndarray, np.ndarray | None]:
         actions = _arrays.integers(action_ids, "actions")
         if actions.shape != shape:
             raise ValueError(f"actions of shape {shape} are expected, not {actions.shape}")
@@ -239,14 +242,14 @@ class ALEVectorInterface:
             raise ValueError("there is one strength for each action")
         return actions, strengths
 
-    def _shown(self, arrays: dict[str, np.ndarray]):
+    def _shown(self, arrays: dict[str, np.ndarray]) -> Any:
         """What a step returns."""
         info: dict[str, Any] = self._info(arrays)
         if "final_observations" in arrays and (arrays["terminated"].any() or arrays["truncated"].any()):
             info["final_obs"] = arrays["final_observations"]
         return arrays.get("observations"), arrays["rewards"], arrays["terminated"], arrays["truncated"], info
 
-    def send(self, action_ids, paddle_strengths=None, env_ids=None) -> None:
+    def send(self, action_ids: Any, paddle_strengths: Any = None, env_ids: Any = None) -> None:
         """Actions, by number in each environment's own set: for the environments of the last results, in their order, or
         for those in env_ids, none of which may be under way."""
         with self.handle.lock:
@@ -270,7 +273,7 @@ class ALEVectorInterface:
             return self._shown(arrays)
 
     def step(
-        self, action_ids, paddle_strengths=None
+        self, action_ids: Any, paddle_strengths: Any = None
     ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """A send and a recv. Of all environments it is one call, whose threads write directly into the results."""
         if self.batch_size < self.num_envs:
@@ -285,7 +288,7 @@ class ALEVectorInterface:
             lib.vcs_batch_step(self.handle, actions, strengths, results)
             return self._shown(arrays)
 
-    def _step_there(self, action_ids, paddle_strengths):
+    def _step_there(self, action_ids: Any, paddle_strengths: Any) -> Any:
         """A step on a device, which is only queued. Actions of the device are read where they are."""
         if paddle_strengths is not None:
             raise ValueError("a device has no strengths of actions")
@@ -331,7 +334,7 @@ class ALEVectorInterface:
         with self.handle.lock:
             on_device = self._there(ids)
             if self.device == devices.CPU:
-                states = np.zeros(shape, np.uint8)
+                states: Any = np.zeros(shape, np.uint8)
             else:
                 states = devices.Array(self.device, shape, np.uint8, self.wait)
             lib.vcs_batch_copy(self.handle, on_device, ids.size, states)

@@ -7,6 +7,7 @@ frames x 12; a bit is 1 where its float is more than a half. torch.py is on top 
 from __future__ import annotations
 
 import numpy as np
+from typing import Any
 
 from . import _arrays, _c
 from ._c import lib
@@ -41,7 +42,7 @@ def _writable(array: np.ndarray) -> np.ndarray:
     return array if array.flags.writeable else array.copy()
 
 
-def _setting(cart: Cartridge, given: tuple[np.ndarray, ...], options: dict):
+def _setting(cart: Cartridge, given: tuple[np.ndarray, ...], options: dict[str, Any]) -> Any:
     settings, relaxed = split_options(cart, options)
     runs, frames = given[2].shape[:2]
     return _c.Bits(
@@ -50,7 +51,9 @@ def _setting(cart: Cartridge, given: tuple[np.ndarray, ...], options: dict):
     )  # fmt: skip
 
 
-def _given(cart: Cartridge, state, rom, inputs) -> tuple[tuple[np.ndarray, ...], dict[str, tuple[int, ...]]]:
+def _given(
+    cart: Cartridge, state: Any, rom: Any, inputs: Any
+) -> tuple[tuple[np.ndarray, ...], dict[str, tuple[int, ...]]]:
     if np.ndim(inputs) != 3 or np.shape(inputs)[1] < 1:
         raise ValueError(f"inputs are runs x frames x {_c.INPUTS}, not {np.shape(inputs)}")
     want = shapes(cart, *np.shape(inputs)[:2])
@@ -58,7 +61,7 @@ def _given(cart: Cartridge, state, rom, inputs) -> tuple[tuple[np.ndarray, ...],
     return given, want
 
 
-def forward(cart: Cartridge, state, rom, inputs, **options) -> tuple[np.ndarray, np.ndarray]:
+def forward(cart: Cartridge, state: Any, rom: Any, inputs: Any, **options: Any) -> tuple[np.ndarray, np.ndarray]:
     """Pixels after each frame and the state after the last."""
     given, want = _given(cart, state, rom, inputs)
     pixels, after = np.empty(want["pixels"], np.float32), np.empty(want["state"], np.float32)
@@ -66,7 +69,9 @@ def forward(cart: Cartridge, state, rom, inputs, **options) -> tuple[np.ndarray,
     return pixels, after
 
 
-def jvp(cart: Cartridge, state, rom, inputs, tangents, **options) -> tuple[np.ndarray, np.ndarray]:
+def jvp(
+    cart: Cartridge, state: Any, rom: Any, inputs: Any, tangents: Any, **options: Any
+) -> tuple[np.ndarray, np.ndarray]:
     """How pixels and state move with state, rom and inputs (each may be None: it does not move)."""
     given, want = _given(cart, state, rom, inputs)
     state, rom, inputs = (
@@ -78,7 +83,9 @@ def jvp(cart: Cartridge, state, rom, inputs, tangents, **options) -> tuple[np.nd
     return pixels, after
 
 
-def vjp(cart: Cartridge, state, rom, inputs, adjoints, **options) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def vjp(
+    cart: Cartridge, state: Any, rom: Any, inputs: Any, adjoints: Any, **options: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What state, rom and inputs are worth when pixels and state (each may be None: nothing) are worth that much."""
     given, want = _given(cart, state, rom, inputs)
     pixels, after = (

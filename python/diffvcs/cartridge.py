@@ -26,8 +26,8 @@ class Cartridge:
     """
 
     def __init__(
-        self, image: str | os.PathLike | bytes, profile: str = "ale", format: str = "auto", name: str | None = None
-    ):
+        self, image: str | os.PathLike[str] | bytes, profile: str = "ale", format: str = "auto", name: str | None = None
+    ) -> None:
         if profile not in _c.PROFILES:
             raise ValueError(f"no profile {profile!r}; there are {', '.join(_c.PROFILES)}")
         if format not in FORMATS:
@@ -52,7 +52,7 @@ class Cartridge:
         self.rom: np.ndarray = lib.vcs_bits_rom(self.handle)
 
     @staticmethod
-    def _read(image: str | os.PathLike | bytes) -> tuple[bytes, str]:
+    def _read(image: str | os.PathLike[str] | bytes) -> tuple[bytes, str]:
         if isinstance(image, (bytes, bytearray, memoryview)):
             return bytes(image), ""
         if isinstance(image, np.ndarray):
@@ -69,7 +69,7 @@ class Cartridge:
         return path.read_bytes(), path.stem
 
     @classmethod
-    def find(cls, image: str | os.PathLike | Cartridge, profile: str = "ale") -> Cartridge:
+    def find(cls, image: str | os.PathLike[str] | Cartridge, profile: str = "ale") -> Cartridge:
         """The same cartridge for the same name, or path of an unchanged file: it is booted once, whoever plays it."""
         if isinstance(image, Cartridge):
             return image

@@ -78,7 +78,7 @@ def _bytes(array: np.ndarray) -> np.ndarray:
 class Array:
     """Numbers in a device's memory. `ready` waits until they are there; it is called before anybody gets to see them."""
 
-    def __init__(self, device: int, shape: tuple[int, ...], dtype: Any, ready: Callable[[], None]):
+    def __init__(self, device: int, shape: tuple[int, ...], dtype: Any, ready: Callable[[], None]) -> None:
         self.device, self.shape, self.dtype, self.ready = device, tuple(shape), np.dtype(dtype), ready
         self.memory = lib.allocate(device, self.nbytes)
 
@@ -108,12 +108,12 @@ class Array:
         lib.vcs_device_move(self.device, _bytes(here), self, self.nbytes)
         return here
 
-    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.asarray(self.numpy(), dtype)
 
     def fill(self, values: Any) -> None:
         """Numbers from host memory."""
-        here = np.require(values, self.dtype, "CA")
+        here = np.require(values, self.dtype, ["C", "A"])
         if here.shape != self.shape:
             raise ValueError(f"numbers of shape {self.shape} are expected, not {here.shape}")
         lib.vcs_device_move(self.device, self, _bytes(here), self.nbytes)
@@ -142,7 +142,7 @@ def put(device: int, array: np.ndarray) -> Array:
 class Borrowed:
     """Somebody's array on a device, by DLPack, which is held as long as this is."""
 
-    def __init__(self, array: Any, device: int, on_gpu: bool, stream: int):
+    def __init__(self, array: Any, device: int, on_gpu: bool, stream: int) -> None:
         self._held = array, array.__dlpack__(stream=stream or 1) if on_gpu else array.__dlpack__()
         tensor = _Tensor.from_address(_pointer(id(self._held[1]), _NAME))
         self.shape = tuple(tensor.shape[: tensor.dimensions])

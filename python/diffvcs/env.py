@@ -69,7 +69,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         max_num_frames_per_episode: int | None = None,
         render_mode: Literal["human", "rgb_array"] | None = None,
         sound_obs: bool = False,
-    ):
+    ) -> None:
         if obs_type not in OBSERVATIONS:
             raise error.Error(f"obs_type is one of {', '.join(OBSERVATIONS)}; {obs_type!r} is none of them")
         if render_mode not in (None, "human", "rgb_array"):
@@ -100,14 +100,15 @@ class AtariEnv(gymnasium.Env, EzPickle):
         self.action_space = continuous_space() if continuous else spaces.Discrete(len(self._action_set))
         self.observation_space = self._space()
         self._seen = _c.Seen()
-        self._played_on = self._play = None
+        self._played_on: _c.Env | None = None
+        self._play: Any = None
         self._see, self._shape = OBSERVATIONS.index(obs_type), self._image_shape()
 
     def _image_shape(self) -> tuple[int, ...]:
         screen = self.ale.getScreenDims()
         return {"rgb": (*screen, 3), "grayscale": screen, "ram": (self.ale.getRAMSize(),)}[self._obs_type]
 
-    def _space(self) -> spaces.Space:
+    def _space(self) -> spaces.Space[Any]:
         image = spaces.Box(0, 255, self._image_shape(), np.uint8)
         if not self.sound_obs:
             return image
@@ -153,11 +154,13 @@ class AtariEnv(gymnasium.Env, EzPickle):
         frameskip = self._frameskip
         if isinstance(frameskip, tuple):
             frameskip = int(self.np_random.integers(*frameskip))
+        choice: int
         if self.continuous:
             choice, strength = self._direct(action)
         else:
             choice, strength = self._choices[action], 1.0
         seen, image, ale = self._seen, np.empty(self._shape, np.uint8), self.ale
+        assert ale._env is not None  # load_game has loaded it
         if self._played_on is not ale._env:  # loaded, and loaded again
             self._played_on = ale._env
             self._play = lib.bound("vcs_play", env=ale._env, see=self._see, seen=seen)
@@ -195,7 +198,11 @@ class AtariEnv(gymnasium.Env, EzPickle):
         raise error.Error('there is nothing to render: make the environment with render_mode="rgb_array" or "human"')
 
     def _with_sound(self, image: np.ndarray) -> np.ndarray | dict[str, np.ndarray]:
-        return {"image": image, "sound": self.ale.getAudio()} if self.sound_obs else image
+        if not self.sound_obs:
+            return image
+        sound = self.ale.getAudio()
+        assert sound is not None  # it is filled in place only where an array is given
+        return {"image": image, "sound": sound}
 
     def _numbers(self) -> dict[str, Any]:
         seen = self._seen

@@ -63,7 +63,7 @@ class TimeStep(NamedTuple):
 class EnvPool:
     """Environments of one task; `make` makes it."""
 
-    def __init__(self, task_id: str, env_type: str, config: dict[str, Any]):
+    def __init__(self, task_id: str, env_type: str, config: dict[str, Any]) -> None:
         unknown = set(config) - set(DEFAULTS)
         if unknown:
             raise TypeError(f"no option {', '.join(sorted(unknown))}; there are {', '.join(DEFAULTS)}")
@@ -122,13 +122,13 @@ class EnvPool:
         return SimpleNamespace(config=SimpleNamespace(**self.config), state_array_spec=arrays)
 
     @property
-    def observation_space(self):
+    def observation_space(self) -> Any:
         from gymnasium.spaces import Box
 
         return Box(0, 255, self._shape, np.uint8)
 
     @property
-    def action_space(self):
+    def action_space(self) -> Any:
         from gymnasium.spaces import Discrete
 
         return Discrete(len(self._batch.get_action_set()))
@@ -152,8 +152,9 @@ class EnvPool:
     def recv(self) -> Any:
         """The results that are ready first; with batch_size all, those of all that was sent, in that order. A TimeStep of
         env_type "dm", else (observations, rewards, terminated, truncated, info)."""
-        observations, raw, terminated, truncated, info = self._batch.recv()
-        observations = self._planes(observations)
+        pictures, raw, terminated, truncated, info = self._batch.recv()
+        assert pictures is not None  # the batch of an EnvPool always has them
+        observations = self._planes(pictures)
         ids = info["env_id"]
         begun = self._ended[ids]
         self._elapsed[ids] = np.where(begun, 0, self._elapsed[ids] + 1)
@@ -189,7 +190,7 @@ class EnvPool:
         results = self.recv()
         return results if self.env_type == "dm" else (results[0], results[4])
 
-    def xla(self):
+    def xla(self) -> Any:
         """(handle, recv, send, step) for jit and loops; the environments stay here, the handle keeps calls in order."""
         from .jax import pool_functions
 

@@ -32,6 +32,7 @@ from .machine import ACTION_NAMES, INPUT_NAMES, Machine, action_number, inputs_o
 from .relaxed import relax_options
 
 METHODS = {"bit": 0, "ste": 1, "naive": 2}
+EXACT = "exact"  # differences of real runs (exact.py)
 RELAXED = "relaxed"  # another machine's derivative, with options of its own (relaxed.py)
 SIDES = {"mean": 0, "more": 1, "less": 2, "tangent": 3}
 FORK_WINDOW, FORK_WINDOW_MAX = 256, 25000
@@ -186,7 +187,7 @@ def grad_options(
     """vcs_grad_options_t. "bit+fork" is "bit" with a window of 256 instructions."""
     name = "bit" if method == "bit+fork" else method
     if name not in METHODS:
-        raise ValueError(f"no method {method!r}; there are bit, bit+fork, ste, naive, relaxed")
+        raise ValueError(f"no method {method!r}; there are bit, bit+fork, ste, naive, relaxed, exact")
     if side not in SIDES:
         raise ValueError(f"no side {side!r}; there are {', '.join(SIDES)}")
     if fork_window is None:
@@ -204,7 +205,7 @@ def grad_options(
     )
 
 
-def split_options(cart: Cartridge, options: dict) -> tuple[Any, Any]:
+def split_options(cart: Cartridge, options: dict[str, Any]) -> tuple[Any, Any]:
     """Options of a run and its derivative: grad_options, and those of the relaxed machine if that is the method, which
     takes `values` for the pixels of the run itself."""
     if options.get("method") != RELAXED:
@@ -241,7 +242,7 @@ class Derivatives:
         return self.field("ram")
 
 
-def _array(value, shape: tuple[int, ...], name: str) -> np.ndarray:
+def _array(value: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
     """A copy of the caller's floats in this shape."""
     array = _arrays.floats(value, name).copy()
     if array.size != int(np.prod(shape)):
@@ -249,7 +250,7 @@ def _array(value, shape: tuple[int, ...], name: str) -> np.ndarray:
     return array.reshape(shape)
 
 
-def _state_slots(cart: Cartridge, dstate, dram, name: str) -> np.ndarray:
+def _state_slots(cart: Cartridge, dstate: Any, dram: Any, name: str) -> np.ndarray:
     """Slots of a state from the caller's; RAM may be given alone, by bit (128 x 8) or by byte (128)."""
     slots = (
         np.zeros(8 * cart.state_size, np.float32) if dstate is None else _array(dstate, (8 * cart.state_size,), name)
@@ -274,7 +275,11 @@ def _rewarding(cart: Cartridge, state: np.ndarray, wanted: bool) -> Iterator[Any
         yield machine.handle
 
 
-def _product(name: str, played: Run, inputs: Any, outputs: Any, options: dict) -> dict[str, int]:
+def without_method(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name != "method"}
+
+
+def _product(name: str, played: Run, inputs: Any, outputs: Any, options: dict[str, Any]) -> dict[str, int]:
     settings, relaxed = split_options(played.cart, options)
     if relaxed:
         report, call = _c.RelaxedReport(), getattr(lib, f"vcs_relaxed_{name}")
@@ -294,7 +299,7 @@ def vjp(
     dstate: np.ndarray | None = None,
     dreward: np.ndarray | float | None = None,
     played: Run | None = None,
-    **options,
+    **options: Any,
 ) -> Derivatives:
     """How much every bit before the run matters for what you weigh after it.
 
@@ -304,8 +309,8 @@ def vjp(
     fork_window, alpha, temperature, side, values. `played` spares running again what `run` gave for these arguments.
 
     method="relaxed" is the derivative of the fully relaxed machine from the same state on (relaxed.py), whose options are
-    alpha, temperature, window, wrap, single, cast and dispatch. Its chips carry no derivative: dframes and dreward are
-    refused, and there is no dinput.
+    alpha, temperature, window, wrap, single, cast and dispatch. Its pixels are palette indices, and it knows no rewards:
+    dreward is refused.
     """
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart
@@ -331,10 +336,12 @@ def vjp(
             raise ValueError("method relaxed knows no rewards: weigh dram instead")
         dreward = np.broadcast_to(dreward, (count,)) if np.ndim(dreward) == 0 else dreward
         outputs.rewards = _array(dreward, (count,), "dreward")
+    if options.get("method") == EXACT:
+        from .exact import exact_vjp
+
+        return exact_vjp(played, state, pixels, weights, outputs.rewards, **without_method(options))
     with _rewarding(cart, state, dreward is not None) as outputs.env:
         result.report = _product("vjp", played, inputs, outputs, options)
-    if options.get("method") == RELAXED:
-        result.dinput = None
     return result
 
 
@@ -349,10 +356,10 @@ def jvp(
     dinput: np.ndarray | None = None,
     rewards: bool = False,
     played: Run | None = None,
-    **options,
+    **options: Any,
 ) -> Derivatives:
     """What moves, to first order, when bits before and inputs during the run move that much: dframes, dstate and, if
-    asked for, the rewards. With method="relaxed", dstate alone, and dinput is refused (see vjp)."""
+    asked for, the rewards. With method="relaxed" there are no rewards (see vjp)."""
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart
     count, shape = len(played.frames), played.frames.shape[1:]
@@ -361,6 +368,10 @@ def jvp(
         None if drom is None else _array(drom, (cart.rom.size, 8), "drom"),
         None if dinput is None else _array(dinput, (count, _c.INPUTS), "dinput"),
     ]
+    if options.get("method") == EXACT:
+        from .exact import exact_jvp
+
+        return exact_jvp(played, state, *given, rewards, **without_method(options))
     dframes = np.zeros((count, *shape), np.float32)
     result = Derivatives(cart, dstate=np.zeros(8 * cart.state_size, np.float32), dframes=dframes)
     inputs = _c.GradInputs(state=given[0], rom=given[1], input=given[2])
@@ -371,8 +382,6 @@ def jvp(
         outputs.rewards = result.dreward = np.zeros(count, np.float32)
     with _rewarding(cart, state, rewards) as outputs.env:
         result.report = _product("jvp", played, inputs, outputs, options)
-    if options.get("method") == RELAXED:
-        result.dframes = None
     return result
 
 
@@ -402,8 +411,8 @@ def state_places(cart: Cartridge, name: str, elements: Sequence[int] | None = No
         raise KeyError(f"no field {name!r}; there are {', '.join(cart.state_dtype.names or ())}")
     dtype, offset = cart.state_dtype[name], cart.offset(name)
     base = dtype.base.itemsize
-    elements = _numbers(elements, f"elements of {name}", dtype.itemsize // base)
-    index = np.array([offset + base * e + b for e in elements for b in range(base)], np.uint32)
+    chosen = _numbers(elements, f"elements of {name}", dtype.itemsize // base)
+    index = np.array([offset + base * e + b for e in chosen for b in range(base)], np.uint32)
     return _grid(0, index, np.zeros(len(index), np.uint16), range(8))
 
 
@@ -420,15 +429,14 @@ def rom_places(cart: Cartridge, offsets: Sequence[int] | None = None) -> np.ndar
 
 def input_places(frames: int | Sequence[int], inputs: Sequence[int | str] | None = None) -> np.ndarray:
     """Inputs (INPUT_NAMES, or their numbers) in the frames of a run, frame by frame."""
-    frames = range(frames) if isinstance(frames, int) else frames
-    frames = _numbers(frames, "frames", 1 << 16)
+    chosen = _numbers(range(frames) if isinstance(frames, int) else frames, "frames", 1 << 16)
     names = INPUT_NAMES if inputs is None else inputs
     unknown = [name for name in names if isinstance(name, str) and name not in INPUT_NAMES]
     if unknown:
         raise ValueError(f"no input {unknown[0]!r}; there are {', '.join(INPUT_NAMES)}")
     numbers = _numbers([INPUT_NAMES.index(i) if isinstance(i, str) else i for i in names], "inputs", _c.INPUTS)
-    index = np.array([i for _ in frames for i in numbers], np.uint32)
-    return _grid(2, index, np.array([f for f in frames for _ in numbers], np.uint16), (0,))
+    index = np.array([i for _ in chosen for i in numbers], np.uint32)
+    return _grid(2, index, np.array([f for f in chosen for _ in numbers], np.uint16), (0,))
 
 
 # ---- the truth -------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ vmapped call uses all cores. Arrays live on the CPU.
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ for _name in ("run", "jvp", "vjp"):
     jax.ffi.register_ffi_target(f"diffvcs_{_name}", jax.ffi.pycapsule(lib.raw(f"vcs_xla_{_name}")), platform="cpu")
 
 
-def _attributes(cart: Cartridge, options: dict) -> dict:
+def _attributes(cart: Cartridge, options: dict[str, Any]) -> dict[str, Any]:
     settings, relaxed = split_options(cart, options)
     return {
         "cart": np.int64(lib.for_ever(cart.handle)),
@@ -48,35 +49,35 @@ def _attributes(cart: Cartridge, options: dict) -> dict:
     }
 
 
-def _results(cart: Cartridge, inputs) -> tuple[jax.ShapeDtypeStruct, jax.ShapeDtypeStruct]:
+def _results(cart: Cartridge, inputs: Any) -> tuple[jax.ShapeDtypeStruct, jax.ShapeDtypeStruct]:
     frames = inputs.shape[-2]
     pixels = jax.ShapeDtypeStruct((frames, cart.height, WIDTH), jnp.float32)
     return pixels, jax.ShapeDtypeStruct((8 * cart.state_size,), jnp.float32)
 
 
-def _like(arrays) -> tuple[jax.ShapeDtypeStruct, ...]:
+def _like(arrays: Any) -> tuple[jax.ShapeDtypeStruct, ...]:
     return tuple(jax.ShapeDtypeStruct(a.shape, jnp.float32) for a in arrays)
 
 
-def _call(name: str, results, cart: Cartridge, options: dict):
+def _call(name: str, results: Any, cart: Cartridge, options: dict[str, Any]) -> Any:
     return functools.partial(
         jax.ffi.ffi_call(f"diffvcs_{name}", results, vmap_method="broadcast_all"), **_attributes(cart, options)
     )
 
 
 @functools.lru_cache(maxsize=None)
-def _function(cart: Cartridge, options: tuple, forwards: bool):
+def _function(cart: Cartridge, options: tuple[Any, ...], forwards: bool) -> Any:
     """run for one cartridge and one set of options, with the rule that reverse or forward differentiation asks for."""
     chosen = dict(options)
 
-    def call(state, rom, inputs):
+    def call(state: Any, rom: Any, inputs: Any) -> Any:
         return tuple(_call("run", _results(cart, inputs), cart, chosen)(state, rom, inputs))
 
     if forwards:
         pushed = jax.custom_jvp(call)
 
         @pushed.defjvp
-        def _(given, tangents):
+        def _(given: Any, tangents: Any) -> Any:
             return call(*given), tuple(_call("jvp", _results(cart, given[2]), cart, chosen)(*given, *tangents))
 
         return pushed
@@ -89,7 +90,7 @@ def _function(cart: Cartridge, options: tuple, forwards: bool):
 
 
 def run(
-    cart: Cartridge | str, bits, inputs, rom=None, *, forwards: bool = False, **options
+    cart: Cartridge | str, bits: Any, inputs: Any, rom: Any = None, *, forwards: bool = False, **options: Any
 ) -> tuple[jax.Array, jax.Array]:
     """Pixels (frames x height x 160) and bits after. Options are those of diffvcs.vjp: method, fork_window, alpha,
     temperature, side, values ("index" or "luminance"), or those of method="relaxed". Batches are vmap's. JAX wants one rule for each function, so this
@@ -129,7 +130,7 @@ def ram(cart: Cartridge | str, bits: jax.Array) -> jax.Array:
 # ---- the vector environment ------------------------------------------------------------------------------------------
 
 
-def vector_functions(envs):
+def vector_functions(envs: Any) -> Any:
     """(handle, reset, step) of a vector environment for jit and scan; see DiffVCSVectorEnv.xla."""
     count, observation = envs.batch_size, envs.observation_space.shape
     numbers = {
@@ -140,19 +141,19 @@ def vector_functions(envs):
     shown = jax.ShapeDtypeStruct(observation, jnp.uint8)
     flags = jax.ShapeDtypeStruct((count,), jnp.bool_)
 
-    def only_numbers(info):
+    def only_numbers(info: Any) -> Any:
         return {key: np.asarray(info[key]) for key in numbers}
 
-    def host_reset(handle, seeds, mask):
+    def host_reset(handle: Any, seeds: Any, mask: Any) -> Any:
         (ids,) = np.nonzero(np.asarray(mask))
         observations, info = envs.ale.reset(ids, np.asarray(seeds)[: len(ids)])
         return np.asarray(handle), envs._shown(observations, info), only_numbers(info)
 
-    def host_step(handle, actions):
+    def host_step(handle: Any, actions: Any) -> Any:
         observations, rewards, terminated, truncated, info = envs.step(np.asarray(actions))
         return np.asarray(handle), observations, rewards, terminated, truncated, only_numbers(info)
 
-    def reset(handle, seed=None, reset_mask=None):
+    def reset(handle: Any, seed: Any = None, reset_mask: Any = None) -> Any:
         mask = jnp.ones(envs.num_envs, bool) if reset_mask is None else jnp.asarray(reset_mask, bool)
         if seed is None:
             seed = jnp.full(envs.num_envs, -1, jnp.int32)
@@ -164,7 +165,7 @@ def vector_functions(envs):
         )
         return handle, (observations, info)
 
-    def step(handle, actions):
+    def step(handle: Any, actions: Any) -> Any:
         actions = jnp.asarray(actions, jnp.float32 if envs.continuous else jnp.int32)
         results = (handle_shape, shown, jax.ShapeDtypeStruct((count,), jnp.int32), flags, flags, numbers)
         handle, *rest = io_callback(host_step, results, handle, actions, ordered=True)
@@ -173,11 +174,11 @@ def vector_functions(envs):
     return jnp.zeros(8, jnp.uint8), reset, step
 
 
-def pool_functions(pool):
+def pool_functions(pool: Any) -> Any:
     """(handle, recv, send, step) of diffvcs.make's environments (envpool.py) for jit and loops."""
     count = pool.batch_size
 
-    def of(dtype, *shape):
+    def of(dtype: Any, *shape: Any) -> Any:
         return jax.ShapeDtypeStruct((count, *shape), dtype)
 
     info = {
@@ -192,17 +193,17 @@ def pool_functions(pool):
     results = (of(jnp.uint8, *pool.observation_space.shape), of(jnp.float32), of(jnp.bool_), of(jnp.bool_), info)
     handle_shape = jax.ShapeDtypeStruct((8,), jnp.uint8)
 
-    def host_send(handle, action, env_id):
+    def host_send(handle: Any, action: Any, env_id: Any) -> Any:
         pool.send(np.asarray(action), None if env_id is None else np.asarray(env_id))
         return np.asarray(handle)
 
-    def recv(handle):
+    def recv(handle: Any) -> Any:
         return io_callback(lambda h: (np.asarray(h), pool.recv()), (handle_shape, results), handle, ordered=True)
 
-    def send(handle, action, env_id=None):
+    def send(handle: Any, action: Any, env_id: Any = None) -> Any:
         return io_callback(host_send, handle_shape, handle, action, env_id, ordered=True)
 
-    def step(handle, action, env_id=None):
+    def step(handle: Any, action: Any, env_id: Any = None) -> Any:
         return recv(send(handle, action, env_id))
 
     return jnp.zeros(8, jnp.uint8), recv, send, step

@@ -23,7 +23,7 @@ INPUT_NAMES: list[str] = [
 OPTIONS = [name for name, *_ in _c.EnvOptions._fields_ if name != "reserved"]  # all of them numbers
 
 
-def action_number(action: int | str) -> int:
+def action_number(action: int | float | str) -> int:
     """An action by number or name, checked."""
     if isinstance(action, str):
         if action.upper() not in ACTION_NAMES:
@@ -49,7 +49,7 @@ class Machine:
     life_loss, fire_reset, colour_averaging.
     """
 
-    def __init__(self, cart: Cartridge | str | os.PathLike, profile: str = "ale", **options: Any):
+    def __init__(self, cart: Cartridge | str | os.PathLike[str], profile: str = "ale", **options: Any) -> None:
         self.cart = Cartridge.find(cart, profile)
         settings = _c.EnvOptions()
         lib.vcs_env_defaults(self.cart.handle, settings)
@@ -88,7 +88,7 @@ class Machine:
         settings = self._settings()
         return {name: getattr(settings, name) for name in OPTIONS}
 
-    def _numbers(self, list_them, most: int) -> list[int]:
+    def _numbers(self, list_them: Any, most: int) -> list[int]:
         numbers = np.zeros(most, np.int32)
         return numbers[: list_them(self.handle, numbers)].tolist()
 
@@ -159,7 +159,7 @@ class Machine:
         """The 128 bytes, seen in place; read only (write them with `set`)."""
         return self._ram
 
-    def _picture(self, fill, shape: tuple[int, ...], out: np.ndarray | None) -> np.ndarray:
+    def _picture(self, fill: Any, shape: tuple[int, ...], out: np.ndarray | None) -> np.ndarray:
         if out is None:
             out = np.empty(shape, np.uint8)
         elif not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != np.uint8 or not out.flags.carray:
@@ -260,11 +260,11 @@ class Machine:
         restore = lib.vcs_env_state_restore if generators else lib.vcs_env_state_restore_play
         restore(self.handle, state, state.size)
 
-    def save_file(self, path: str | os.PathLike) -> None:
+    def save_file(self, path: str | os.PathLike[str]) -> None:
         """A save file, which other versions and other kinds of machines read."""
         lib.vcs_env_save(self.handle, path)
 
-    def load_file(self, path: str | os.PathLike) -> None:
+    def load_file(self, path: str | os.PathLike[str]) -> None:
         lib.vcs_env_load(self.handle, path)
 
     def close(self) -> None:

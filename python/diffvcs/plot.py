@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from typing import Any
 
 try:
     import matplotlib.pyplot as plt
@@ -16,7 +17,7 @@ from .machine import INPUT_NAMES
 COLOURS = "RdBu_r"  # more is red, less is blue
 
 
-def _axes(ax):
+def _axes(ax: Any) -> Any:
     return plt.subplots(figsize=(7, 4.5))[1] if ax is None else ax
 
 
@@ -31,7 +32,9 @@ def by_byte(values: np.ndarray) -> np.ndarray:
     return np.take_along_axis(values, at[..., None], -1)[..., 0]
 
 
-def frame(cart: Cartridge, indices: np.ndarray, values: np.ndarray | None = None, ax=None, title: str = ""):
+def frame(
+    cart: Cartridge, indices: np.ndarray, values: np.ndarray | None = None, ax: Any = None, title: str = ""
+) -> Any:
     """A picture (palette indices), dimmed, with values of its pixels in colour on top."""
     ax, rgb = _axes(ax), cart.pixel_values("rgb")[indices] / 255
     if values is not None:
@@ -49,7 +52,7 @@ def frame(cart: Cartridge, indices: np.ndarray, values: np.ndarray | None = None
     return ax
 
 
-def ram(values: np.ndarray, ax=None, title: str = ""):
+def ram(values: np.ndarray, ax: Any = None, title: str = "") -> Any:
     """RAM as 8 rows of 16 cells, $80 to $FF; values by cell (128) or by bit (128 x 8)."""
     ax, values = _axes(ax), np.asarray(values, float)
     cells = (by_byte(values) if values.ndim == 2 else values).reshape(8, 16)
@@ -61,7 +64,7 @@ def ram(values: np.ndarray, ax=None, title: str = ""):
     return ax
 
 
-def rom(values: np.ndarray, ax=None, title: str = ""):
+def rom(values: np.ndarray, ax: Any = None, title: str = "") -> Any:
     """An image as rows of 64 bytes, by offset; values by byte or by bit (bytes x 8). Scaled by its square root, because
     few bytes matter much."""
     ax, values = _axes(ax), np.asarray(values, float)
@@ -77,7 +80,7 @@ def rom(values: np.ndarray, ax=None, title: str = ""):
     return ax
 
 
-def inputs(values: np.ndarray, ax=None, title: str = ""):
+def inputs(values: np.ndarray, ax: Any = None, title: str = "") -> Any:
     """Inputs over the frames of a run, frames x 12."""
     ax, values = _axes(ax), np.asarray(values, float)
     limit = _limit(values)

@@ -27,7 +27,7 @@ def encode(picture: np.ndarray) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
-def write(path: str | os.PathLike, picture: np.ndarray) -> None:
+def write(path: str | os.PathLike[str], picture: np.ndarray) -> None:
     """Writes it atomically: the file is there whole, or as it was."""
     path = Path(path)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)

@@ -58,7 +58,7 @@ def _readable(rows: np.ndarray) -> np.ndarray:
     """The same rows with their texts as strings of bytes instead of arrays of characters."""
     fields = rows.dtype.fields
     assert fields is not None
-    formats = [f"S{f.itemsize}" if f.subdtype and f.base.char == "S" else f for f, *_ in fields.values()]
+    formats = [f"S{f.itemsize}" if f.subdtype and f.base.kind == "S" else f for f, *_ in fields.values()]
     offsets = [offset for _, offset, *_ in fields.values()]
     return rows.view(
         np.dtype({"names": list(fields), "formats": formats, "offsets": offsets, "itemsize": rows.dtype.itemsize})
@@ -83,7 +83,7 @@ def explain(
     span: int = 1,
     window: int = 256,
     frame: int = 0,
-    directory: str | os.PathLike | None = None,
+    directory: str | os.PathLike[str] | None = None,
 ) -> dict[str, Any]:
     """Explains a target ("pixel:100,80", "region:0,0,8,8", "ram:9C", "score") or an object ("P0") after the last frame of
     a run: the objects that draw it, the register writes, instructions, bytes and controls it depends on, as `diffvcs
@@ -363,9 +363,9 @@ def _image(image: Any, name: str) -> np.ndarray:
 
 def apply_patch(image: Any, patch: bytes) -> np.ndarray:
     """An image with an IPS or BPS patch applied."""
-    image, patch = _image(image, "image"), _image(patch, "patch")
+    image, changes = _image(image, "image"), _image(patch, "patch")
     result = np.zeros(image.size, np.uint8)
-    lib.vcs_patch_apply(patch, patch.size, image, image.size, result)
+    lib.vcs_patch_apply(changes, changes.size, image, image.size, result)
     return result
 
 
@@ -438,7 +438,7 @@ def history(run: Run, first: int = 0, **options: int) -> History:
 class Workspace:
     """Buffers that stay from call to call, for many derivatives of short runs on one cartridge."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.handle = lib.vcs_call_workspace()
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import json
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ from .machine import Machine, inputs_of
 _cartridges: dict[str, Cartridge] = {}
 
 
-def _key(cart: Cartridge, options: dict) -> str:
+def _key(cart: Cartridge, options: dict[str, Any]) -> str:
     """What an operator can have as an argument: a string. Cartridges that were named stay."""
     name = f"{cart.sha256}/{cart.profile}/{cart.format}/{cart.name}"
     _cartridges.setdefault(name, cart)
@@ -40,7 +41,7 @@ def _key(cart: Cartridge, options: dict) -> str:
 
 
 @functools.lru_cache(maxsize=None)
-def _parse(key: str) -> tuple[Cartridge, dict]:
+def _parse(key: str) -> tuple[Cartridge, dict[str, Any]]:
     name, options = json.loads(key)
     return _cartridges[name], dict(options)
 
@@ -57,7 +58,7 @@ def _run(state: torch.Tensor, rom: torch.Tensor, inputs: torch.Tensor, key: str)
 
 
 @_run.register_fake
-def _(state, rom, inputs, key):
+def _(state: Any, rom: Any, inputs: Any, key: Any) -> Any:
     cart, _ = _parse(key)
     runs, frames = inputs.shape[:2]
     return state.new_empty((runs, frames, cart.height, WIDTH)), state.new_empty((runs, 8 * cart.state_size))
@@ -74,16 +75,16 @@ def _run_vjp(
 
 
 @_run_vjp.register_fake
-def _(state, rom, inputs, dpixels, dafter, key):
+def _(state: Any, rom: Any, inputs: Any, dpixels: Any, dafter: Any, key: Any) -> Any:
     return torch.empty_like(state), torch.empty_like(rom), torch.empty_like(inputs)
 
 
-def _save(ctx, inputs, output):
+def _save(ctx: Any, inputs: Any, output: Any) -> None:
     state, rom, held, ctx.key = inputs
     ctx.save_for_backward(state, rom, held)
 
 
-def _backward(ctx, dpixels, dafter):
+def _backward(ctx: Any, dpixels: Any, dafter: Any) -> Any:
     return (*torch.ops.diffvcs.run_vjp(*ctx.saved_tensors, dpixels, dafter, ctx.key), None)
 
 
@@ -104,7 +105,7 @@ def run(
     bits: torch.Tensor,
     inputs: torch.Tensor,
     rom: torch.Tensor | None = None,
-    **options,
+    **options: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Pixels (... x frames x height x 160) and bits after. Options are those of diffvcs.vjp: method, fork_window, alpha,
     temperature, side, values ("index" or "luminance"), or those of method="relaxed"."""

@@ -63,7 +63,7 @@ class DiffVCSVectorEnv(VectorEnv):
         *,
         preset: str | None = None,
         **settings: Any,
-    ):
+    ) -> None:
         if preset is not None:
             if preset not in PRESETS:
                 raise ValueError(f"no preset {preset!r}; there are {', '.join(PRESETS)}")
@@ -72,7 +72,7 @@ class DiffVCSVectorEnv(VectorEnv):
 
     def _open(
         self,
-        game,
+        game: Any,
         num_envs: int,
         *,
         batch_size: int = 0,
@@ -133,7 +133,7 @@ class DiffVCSVectorEnv(VectorEnv):
         self.observation_space = batch_space(self.single_observation_space, self.batch_size)
         self.single_action_space, self.action_space = self._action_spaces()
 
-    def _action_spaces(self) -> tuple[Space, Space]:
+    def _action_spaces(self) -> tuple[Space[Any], Space[Any]]:
         if self.continuous:
             direct = continuous_space()
             return direct, batch_space(direct, self.batch_size)
@@ -143,7 +143,7 @@ class DiffVCSVectorEnv(VectorEnv):
             return single, MultiDiscrete(counts)
         return single, batch_space(Discrete(min(counts)), self.batch_size)
 
-    def _shown(self, observations, info):
+    def _shown(self, observations: Any, info: Any) -> Any:
         return observations if self.obs_type == "image" else info["ram"]
 
     def reset(
@@ -188,7 +188,7 @@ class DiffVCSVectorEnv(VectorEnv):
     def _arguments(self, actions: np.ndarray) -> tuple[np.ndarray, ...]:
         return self.ale.continuous(actions, self.continuous_action_threshold) if self.continuous else (actions,)
 
-    def _results(self, results):
+    def _results(self, results: Any) -> Any:
         return results if self.obs_type == "image" else (results[4]["ram"], *results[1:])
 
     def set_stream(self, stream: int) -> None:
@@ -197,7 +197,7 @@ class DiffVCSVectorEnv(VectorEnv):
 
     # ---- states ----------------------------------------------------------------------------------------------------
 
-    def clone_state(self, env_ids: Sequence[int] | None = None) -> np.ndarray:
+    def clone_state(self, env_ids: Sequence[int] | None = None) -> Any:
         """States of environments, a row of bytes each."""
         return self.ale.clone_states(env_ids)
 
@@ -216,7 +216,7 @@ class DiffVCSVectorEnv(VectorEnv):
 
     # ---- JAX -------------------------------------------------------------------------------------------------------
 
-    def xla(self):
+    def xla(self) -> Any:
         """(handle, reset, step) for jit and scan, as AtariVectorEnv.xla. The environments stay in this object and the
         handle only keeps calls in order; diffvcs.jax is the machine as a pure function."""
         from .jax import vector_functions

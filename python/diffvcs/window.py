@@ -12,7 +12,7 @@ SAMPLES = 31440  # a second
 
 
 class Window:
-    def __init__(self, title: str, machine: Machine, sound: bool):
+    def __init__(self, title: str, machine: Machine, sound: bool) -> None:
         try:
             import pygame
         except ImportError as problem:

@@ -64,7 +64,9 @@ def test_score(tmp_path):
     found = diffvcs.score(played(100, 3), places, methods=("bit", "ste"), horizons=(1, 3))
     for row in rows:
         at = ("bit", "ste").index(row[1]), (1, 3).index(int(row[2])), ("screen", "ram").index(row[3])
-        assert [int(n) for n in row[11:14]] == [found.sums["pooled"][k][at] for k in ("in_truth", "in_estimate", "in_both")]
+        assert [int(n) for n in row[11:14]] == [
+            found.sums["pooled"][k][at] for k in ("in_truth", "in_estimate", "in_both")
+        ]
         assert row[6] == "-" and np.isnan(found.cosine[at]) or abs(float(row[6]) - found.cosine[at]) < 1e-5
     assert len(rows) == 8
 
@@ -118,7 +120,20 @@ def test_record_and_verify(tmp_path):
 
 @program
 def test_truth_pairs(tmp_path):
-    command(tmp_path, "truth", "demo", "--frames", 60, "--horizon", 2, "--bits", "80.0,80.1,81.0", "--pairs", "--out", "t.tsv")
+    command(
+        tmp_path,
+        "truth",
+        "demo",
+        "--frames",
+        60,
+        "--horizon",
+        2,
+        "--bits",
+        "80.0,80.1,81.0",
+        "--pairs",
+        "--out",
+        "t.tsv",
+    )
     rows = [line.split("\t") for line in (tmp_path / "t.tsv").read_text().splitlines()[1:]]
     places = diffvcs.ram_places(CART, [0, 1])[[0, 1, 8]]
     found = diffvcs.truth_pairs(played(60, 2), places, [(0, 1), (0, 2), (1, 2)])

@@ -16,9 +16,9 @@
  *   int exit_code = vcs_args_read(&usage, argc, argv);
  *   if (exit_code != VCS_ARGS_GO) return exit_code;
  *
- * Values keep what they had where the user says nothing, and --help shows that as the default. `--name value`,
- * `--name=value` and, after `--`, arguments that begin with '-' are understood. An unknown name is answered with the
- * nearest known one.
+ * Options that are not given keep their value, which --help shows as the default. `--name value`,
+ * `--name=value` and, after `--`, arguments that begin with '-' are understood. For an unknown name the error suggests
+ * the nearest known one.
  */
 #ifndef VCS_CLI_ARGS_H
 #define VCS_CLI_ARGS_H
@@ -93,7 +93,7 @@ typedef enum { VCS_ARGS_RUN, VCS_ARGS_HELP, VCS_ARGS_WRONG } vcs_args_result_t;
 /* argv[0] is the name of the subcommand and skipped. VCS_ARGS_WRONG comes with a message in error. */
 vcs_args_result_t vcs_args_parse(const vcs_usage_t *usage, int argc, char **argv, vcs_error_t *error);
 
-/* Parses and speaks: help goes to stdout, a complaint to stderr. Returns VCS_ARGS_GO to go on, else the exit code. */
+/* Parses; prints help to stdout and errors to stderr. Returns VCS_ARGS_GO to go on, else the exit code. */
 enum { VCS_ARGS_GO = -1 };
 int vcs_args_read(const vcs_usage_t *usage, int argc, char **argv);
 

@@ -31,9 +31,9 @@ typedef struct {
       VCS_ARG_INTEGER("seed", &(s)->options.seed, 0, INT64_MAX, "the action stream of the records; 0: NOOP only"), \
       VCS_ARG_INTEGER("frames", &(s)->options.frame, 0, 100000000, "frames to play first"),                        \
       VCS_ARG_TEXT("wrt", &(s)->wrt, "GROUPS", "bits of ram|rom|input|cpu|pc|tia|riot|cartram|state, or several"), \
-      VCS_ARG_TEXT("bits", &(s)->bits, "LIST", "just these bits: 9C.3,rom:1F0.7,grp[1].0,input:0.left"),           \
+      VCS_ARG_TEXT("bits", &(s)->bits, "LIST", "only these bits: 9C.3,rom:1F0.7,grp[1].0,input:0.left"),           \
       VCS_ARG_INTEGER("jobs", &(s)->threads, 0, 4096, "threads; 0: one for each CPU"),                             \
-      VCS_ARG_TEXT("out", &(s)->out, "FILE", "where to write, gzipped if .gz; -: stdout"), VCS_ARGS_CART(&(s)->choice)
+      VCS_ARG_TEXT("out", &(s)->out, "FILE", "output file, gzipped if .gz; -: stdout"), VCS_ARGS_CART(&(s)->choice)
 
 /* Closes the summary of commands that take bits. */
 #define VCS_BIT_JOB_NOTE                                                                                               \

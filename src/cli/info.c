@@ -45,7 +45,7 @@ int vcs_cli_info(int argc, char **argv) {
   bool json = false;
   const vcs_arg_t args[] = {VCS_ARG_POSITIONAL("ROM", &name, "a ROM image, the name of a game, or demo"),
                             VCS_ARGS_CART(&choice), VCS_ARG_FLAG("json", &json, "print JSON"), VCS_ARG_END};
-  const vcs_usage_t usage = {"diffvcs info", "Tells what is known about a cartridge." VCS_ROMS_NOTE,
+  const vcs_usage_t usage = {"diffvcs info", "Prints facts about a cartridge." VCS_ROMS_NOTE,
                              "diffvcs info pong\n"
                              "diffvcs info game.bin --json\n"
                              "diffvcs info homebrew.bin --scheme F8 --format pal\n",

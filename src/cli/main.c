@@ -1,8 +1,7 @@
 /* main.c: the program `diffvcs`: a table of commands, one file each (info.c, run.c, ...).
  *
- * Exit codes, for all of them: 0 all is well; 1 the answer is no (a record differs), or the work could not be finished
- * or was interrupted; 2 the question was wrong: an unknown option, a file that cannot be read or is not what it should
- * be.
+ * Exit codes, for all of them: 0 success; 1 a negative result (a record differs), or work that failed or was
+ * interrupted; 2 a usage error: an unknown option, or a file that cannot be read or is of the wrong kind.
  */
 #include <string.h>
 
@@ -13,22 +12,23 @@ static const struct {
   int (*run)(int argc, char **argv);
   const char *summary;
 } commands[] = {
-    {"info", vcs_cli_info, "what is known about a cartridge: mapper, television, game, hashes"},
-    {"run", vcs_cli_run, "run a game; pictures, films, scores, a hash of the final state"},
+    {"info", vcs_cli_info, "facts about a cartridge: mapper, television, game, hashes"},
+    {"run", vcs_cli_run, "run a game; pictures, videos, scores, a hash of the final state"},
     {"record", vcs_cli_record, "write a record of a run: checksums of RAM, screen and play"},
-    {"verify", vcs_cli_verify, "run what records say and tell whether it is the same"},
-    {"trace", vcs_cli_trace, "every instruction of some frames, with disassembly"},
-    {"truth", vcs_cli_truth, "what bits do to screen, RAM and score: flip each, run again, exactly"},
-    {"smooth", vcs_cli_smooth, "how an expected output changes with the probability of bits: draw, run, estimate"},
-    {"grad", vcs_cli_grad, "what moves a pixel, a byte, the score; what a key or a bit moves"},
-    {"score", vcs_cli_score, "how good the methods are: derivatives beside the truth"},
+    {"verify", vcs_cli_verify, "run records again and compare"},
+    {"trace", vcs_cli_trace, "print every instruction of some frames, with disassembly"},
+    {"truth", vcs_cli_truth, "exact effects of bits on screen, RAM and score: flip each, run again"},
+    {"smooth", vcs_cli_smooth, "derivative of an expected output with respect to the probabilities of bits"},
+    {"grad", vcs_cli_grad, "derivatives of a pixel, a byte or the score, or with respect to a key or a bit"},
+    {"score", vcs_cli_score, "how well the methods of differentiation agree with the truth"},
     {"joystick", vcs_cli_joystick, "what the stick does to the screen, by every method, and the inverse"},
-    {"edit", vcs_cli_edit, "from a drawing to the bytes of ROM that make the game show it"},
-    {"steer", vcs_cli_steer, "what to press to reach a goal: by chance, by blind search, by derivatives"},
-    {"explain", vcs_cli_explain, "why a pixel is what it is: a page of objects, writes, instructions, bytes, controls"},
-    {"play", vcs_cli_play, "a window to play in: rewind, save, film, look into the machine"},
+    {"edit", vcs_cli_edit, "change bytes of ROM until the game shows a drawing"},
+    {"steer", vcs_cli_steer, "search for controls that reach a goal: at random, blindly, by derivatives"},
+    {"explain", vcs_cli_explain,
+     "causes of a pixel: objects, register writes, instructions, bytes, controls; as a page"},
+    {"play", vcs_cli_play, "a window to play in: rewind, save, record, look into the machine"},
     {"debug", vcs_cli_debug, "a debugger in the terminal: breakpoints, steps forwards and backwards"},
-    {"paper", vcs_cli_paper, "every table and figure of the paper again, beside its numbers, on one page"},
+    {"paper", vcs_cli_paper, "reproduce every table and figure of the paper, on one page"},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

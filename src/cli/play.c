@@ -1,10 +1,9 @@
 /* play.c: `diffvcs play GAME`: a window to play in, and to look into the machine while it runs.
  *
- * Everything about the game is in play_run.c; here are the window, the keys and what is drawn over the picture. Keys
- * that do something once are a table; what hands hold is another. --script feeds the same keys from a file, by frame,
- * which is how tests play.
+ * The game is in play_run.c; this file has the window, the keys and the overlays. One table lists the keys that act
+ * once, another the keys that hold controls. --script feeds the same keys from a file, by frame, for tests.
  *
- * The program can be built without SDL2; then this command says so.
+ * In a program built without SDL2 this command reports that and fails.
  */
 #include "cli/play.h"
 
@@ -533,23 +532,23 @@ int vcs_cli_play(int argc, char **argv) {
   const vcs_arg_t args[] = {
       VCS_ARG_POSITIONAL("ROM", &o.setup.rom, "a ROM image, the name of a game, or demo"),
       VCS_ARG_INTEGER("zoom", &o.zoom, 1, 16, "size of the window"),
-      VCS_ARG_INTEGER("frame", &o.setup.setup.frame, -1, 100000000,
-                      "frames that are played before; -1: all --actions, or none"),
-      VCS_ARG_INTEGER("seed", &o.setup.setup.seed, 0, INT64_MAX, "by whom: the records' stream; 0: NOOP only"),
+      VCS_ARG_INTEGER("frame", &o.setup.setup.frame, -1, 100000000, "frames to play first; -1: all --actions, or none"),
+      VCS_ARG_INTEGER("seed", &o.setup.setup.seed, 0, INT64_MAX, "actions from the records' stream; 0: NOOP only"),
       VCS_ARG_TEXT("actions", &o.setup.setup.actions, "LIST", "or these actions: NOOP*60,RIGHT*4"),
       VCS_ARG_TEXT("out", &o.out, "DIR", "where saves, screenshots, recordings and explanations go"),
       VCS_ARG_FLAG("silent", &o.silent, "no sound"),
-      VCS_ARG_INTEGER("frames", &o.frames, 0, INT64_MAX, "quit after so many; 0: never"),
-      VCS_ARG_FLAG("fast", &o.fast, "as fast as it goes"),
+      VCS_ARG_INTEGER("frames", &o.frames, 0, INT64_MAX, "quit after this many frames; 0: never"),
+      VCS_ARG_FLAG("fast", &o.fast, "as fast as possible"),
       VCS_ARG_TEXT("script", &o.script, "FILE", "keys by frame: lines of '60 right' (down) and '70 -right' (up)"),
       VCS_ARGS_CART(&o.setup.rom_options),
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,
-      "Plays a game in a window. Arrows and space are the left stick, WASD and f the right one; game pads are taken;\n"
+      "Plays a game in a window. Arrows and space are the left stick, WASD and f the right one; game pads work too;\n"
       "the mouse turns paddles, its left button fires. F1 SELECT, F2 RESET, F3 F4 difficulties, F5 colour. p pauses, "
       "n\n"
-      "steps a frame, backspace (held) rewinds up to ten minutes, tab (held) hurries. F6 saves, F8 loads, F7 takes "
+      "steps a frame, backspace (held) rewinds up to ten minutes, tab (held) is fast forward. F6 saves, F8 loads, F7 "
+      "takes "
       "the\n"
       "next slot. F12 a screenshot, F11 begins and ends a recording. o shows, in turn, objects, RAM and the gradient "
       "of "

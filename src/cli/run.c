@@ -282,17 +282,17 @@ int vcs_cli_run(int argc, char **argv) {
       VCS_ARG_INTEGER("frames", &options.frames, 0, INT64_C(1000000000000),
                       "frames to run; 0: all of the action file, else 600"),
       VCS_ARG_INTEGER("seed", &options.seed, 0, INT64_MAX, "the action stream of the records; 0: NOOP only"),
-      VCS_ARG_TEXT("actions", &options.actions, "FILE", "one action a line, name or number; then NOOP"),
+      VCS_ARG_TEXT("actions", &options.actions, "FILE", "one action on each line, name or number; then NOOP"),
       VCS_ARG_TEXT("screenshot", &options.screenshot, "FILE", "the last frame, as .png"),
       VCS_ARG_TEXT("video", &options.video, "FILE", "all frames, as .mp4 or .gif"),
       VCS_ARG_TEXT("wav", &options.wav, "FILE", "the sound of all frames, as .wav"),
-      VCS_ARG_INTEGER("zoom", &options.zoom, 1, 32, "how much larger pictures are"),
+      VCS_ARG_INTEGER("zoom", &options.zoom, 1, 32, "scale of pictures"),
       VCS_ARGS_CART(&options.choice),
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,
-      "Runs a game and tells its scores, a hash of its final state and the speed.\n"
-      "A game that is over starts again. Ctrl-C ends the run and keeps what was made." VCS_ROMS_NOTE,
+      "Runs a game and prints its scores, a hash of its final state and the speed.\n"
+      "A game that is over starts again. Ctrl-C ends the run; the files written so far are complete." VCS_ROMS_NOTE,
       "diffvcs run demo --frames 6000\n"
       "diffvcs run pong --seed 1 --frames 6000 --screenshot pong.png\n"
       "diffvcs run breakout --actions moves.txt --video breakout.mp4 --zoom 3\n",

@@ -169,14 +169,14 @@ static int score(const options_t *o) {
     vcs_text_free(&table);
     return vcs_cli_complain(command, status == VCS_BAD_FILE ? VCS_EXIT_USAGE : VCS_EXIT_FAILED, "%s", error.message);
   }
-  uint64_t walks = 0;
+  uint64_t predictions = 0;
   for (int i = 0; i < o->games.count; i++) {
     int32_t methods[VCS_STUDY_METHODS];
     char stem[256];
     vcs_path_stem(o->games.items[i], stem, sizeof stem);
-    walks += (uint64_t)missing_methods(o, &table, stem, methods) * (uint64_t)(INPUTS + o->bits);
+    predictions += (uint64_t)missing_methods(o, &table, stem, methods) * (uint64_t)(INPUTS + o->bits);
   }
-  vcs_progress_start(&total.progress, "scoring", walks, VCS_PROGRESS_AUTO);
+  vcs_progress_start(&total.progress, "scoring", predictions, VCS_PROGRESS_AUTO);
   for (int i = 0; i < o->games.count && !vcs_interrupted(); i++) {
     status = score_game(o, o->games.items[i], &total, &table, &error);
     total.done = 0;

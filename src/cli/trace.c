@@ -1,18 +1,19 @@
 /* trace.c: `diffvcs trace ROM`: every instruction of some frames, with disassembly.
  *
- * Rows are those of a CPU record (host/record.h): count, opcode, PC after, A, X, Y, SP, P, cycles, the chains over all
+ * Rows are those of a CPU record (study/record.h): count, opcode, PC after, A, X, Y, SP, P, cycles, the chains over all
  * instructions since the start; then PC before and the disassembly. Lines `# frame N` stand between frames. There are
  * two runs to choose from:
  *
- *   as CPU records    A reset after the environment was created, 60 frames of nothing, 4 of RESET, starting actions,
+ *   as CPU records    A reset after the environment was created, 60 frames without input, 4 of RESET, starting actions,
  *   (the default)     then action k / 7 % 18 in step k, whether or not the game is over. Frame 1 is the first frame
  *                     after the reset, so the game's own frames begin near 65. `diffvcs verify` can check such a
  *                     trace if its name is GAME.tsv or GAME.tsv.gz, whatever frame it begins with.
  *   --seed S          Play record GAME.S: frame 1 is the first frame of the stream, so the numbers are those of the
  *                     record's rows. Where a game is over, the reset's instructions belong to the frame after it.
  *
- * An instruction is disassembled before it is executed, because it may switch the bank it is in: when one is done, the
- * next one's text is made. After a reset there was no instruction before, and the text is made afterwards.
+ * An instruction is disassembled before it is executed, because it may switch the bank it is in: the text
+ * of the next instruction is made when one is done. After a reset there is none before, and the text is made
+ * afterwards.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -142,8 +143,8 @@ int vcs_cli_trace(int argc, char **argv) {
       VCS_ARG_INTEGER("from-frame", &from, 1, INT64_MAX / 2, "the first frame"),
       VCS_ARG_INTEGER("to-frame", &to, 0, INT64_MAX / 2, "the last one; 0: the first, or all that --limit takes"),
       VCS_ARG_TEXT("seed", &seed_text, "N", "the run of play record GAME.N instead of that of the CPU record"),
-      VCS_ARG_INTEGER("limit", &limit, 0, INT64_MAX, "at most so many instructions; 0: all"),
-      VCS_ARG_TEXT("out", &out, "FILE", "where to write, gzipped if .gz; -: stdout"),
+      VCS_ARG_INTEGER("limit", &limit, 0, INT64_MAX, "instructions at most; 0: all"),
+      VCS_ARG_TEXT("out", &out, "FILE", "output file, gzipped if .gz; -: stdout"),
       VCS_ARGS_CART(&choice),
       VCS_ARG_END};
   const vcs_usage_t usage = {

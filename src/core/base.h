@@ -1,7 +1,7 @@
-/* base.h: what every core header stands on.
+/* base.h: declarations that every core header uses.
  *
- * The core is one machine in headers that are valid C11 and valid CUDA C++: no allocation, no libc state, no
- * globals but constant tables. VCS_FN marks its functions, VCS_TABLE its constant tables.
+ * The core is one machine in headers that are valid C11 and valid CUDA C++. It allocates nothing and has no globals but
+ * constant tables. VCS_FN marks its functions, VCS_TABLE its constant tables.
  */
 #ifndef VCS_CORE_BASE_H
 #define VCS_CORE_BASE_H
@@ -12,10 +12,10 @@
 
 #include "diffvcs/diffvcs.h"
 
-/* VCS_FN is an ordinary inline function; VCS_HOT_FN belongs to the instruction loop and is always inlined, VCS_SLOW_FN
- * never is: what an instruction does once in a hundred stays out of the loop's code. */
+/* VCS_FN is an ordinary inline function. VCS_HOT_FN belongs to the instruction loop and is always inlined. VCS_SLOW_FN
+ * is never inlined: work that one instruction in a hundred does stays out of the loop's code. */
 #if defined(__CUDACC__)
-#if defined(VCS_DEVICE_ONLY) /* a .cu that has no use for the host's version of all this */
+#if defined(VCS_DEVICE_ONLY) /* a .cu that does not call the core on the host */
 #define VCS_WHERE __device__
 #else
 #define VCS_WHERE __host__ __device__
@@ -29,10 +29,10 @@
 #define VCS_SLOW_FN static __attribute__((noinline, unused))
 #endif
 
-/* A .c file whose code runs on devices, too, is written so that a .cu can include it (with VCS_DEVICE_ONLY): VCS_STATIC
- * is a static function, VCS_EXTERN one with a prototype in a header, VCS_DATA a constant table. */
+/* A .c file whose code also runs on devices is written so that a .cu file can include it (with VCS_DEVICE_ONLY):
+ * VCS_STATIC is a static function, VCS_EXTERN one with a prototype in a header, VCS_DATA a constant table. */
 #if defined(__CUDACC__)
-#if defined(VCS_SMALL_CODE) /* what is not for the instruction loop stays out of line */
+#if defined(VCS_SMALL_CODE) /* functions outside the instruction loop are not inlined */
 #define VCS_STATIC static __noinline__ VCS_WHERE
 #else
 #define VCS_STATIC static VCS_WHERE
@@ -47,8 +47,8 @@
 #define VCS_DATA static const
 #endif
 
-/* VCS_TABLE(type, name, size, rows...) is a constant table, read as name(index). The rows live in a function because a
- * function is the only place where a constant belongs to host and device alike. */
+/* VCS_TABLE(type, name, size, rows...) is a constant table, read as name(index). The rows are inside a function because
+ * only there a constant exists on both host and device. */
 #define VCS_TABLE(type, name, size, ...)        \
   VCS_FN type name(unsigned index) {            \
     static const type rows[size] = __VA_ARGS__; \
@@ -63,8 +63,8 @@
 #define VCS_UNLIKELY(x) (x)
 #endif
 
-/* A row of a picture, or NULL. On a GPU frame buffers are aligned, and so are rows of 160 pixels; knowing that, a copy
- * is a few wide accesses instead of a hundred and sixty. */
+/* A row of a picture, or NULL. On a GPU frame buffers are aligned, and so are their rows of 160 pixels. With this hint
+ * the compiler copies a row in a few wide accesses. */
 #if defined(__CUDA_ARCH__)
 #define VCS_ALIGNED_ROW(row) ((uint8_t *)__builtin_assume_aligned(row, 16))
 #else

@@ -8,12 +8,12 @@
  *    0  0  1   $0080-$00FF  RIOT RAM    ($0180-$01FF is the same RAM: the stack)
  *    0  1  1   $0280-$02FF  RIOT ports and timer
  *
- * Addresses stay 16 bits wide on their way: one scheme (FE) looks at A13. The bus remembers the last byte that
- * crossed it, because the TIA drives only two of the eight lines when it is read.
+ * Addresses keep 16 bits, because one bank scheme (FE) decodes A13. The bus remembers the last byte that crossed it,
+ * because the TIA drives only two of the eight data lines when it is read.
  *
- * vcs_cpu_t is the CPU on the bus: its registers while instructions are running, kept apart from vcs_t so that a
- * compiler can hold them in registers. Flags: Z is set when the low byte of nz is zero, N when bit 7 or bit 15 of nz is
- * set, so that both come from one byte almost always; the others are 0 or 1.
+ * vcs_cpu_t holds the CPU's registers while instructions run, apart from vcs_t, so that the compiler can keep them in
+ * host registers. N and Z are encoded in `nz`: Z is set when its low byte is zero, N when its bit 7 or bit 15 is set. A
+ * result sets both by storing one byte. The other flags are 0 or 1.
  */
 #ifndef VCS_CORE_BUS_H
 #define VCS_CORE_BUS_H
@@ -22,13 +22,13 @@
 #include "riot.h"
 #include "tia.h"
 
-/* Time while instructions are running: cycles, and in the bits below them the instructions since the CPU was started,
- * so that one addition counts both. */
+/* Time while instructions run: the cycles, and in the bits below them the number of instructions since the CPU was
+ * started. One addition counts both. */
 enum { VCS_CYCLES_SHIFT = 15, VCS_COUNT_MASK = 0x7FFF };
 #define VCS_CYCLES(cycles) ((uint64_t)(cycles) << VCS_CYCLES_SHIFT)
 #define VCS_COST(cycles) (VCS_CYCLES(cycles) + 1) /* of an instruction */
 
-/* Why the CPU may have to look up from what it is doing. */
+/* Reasons for an instruction loop to stop after an access. */
 enum { VCS_STOP_FRAME = 1 /* the frame is over */, VCS_STOP_BANKS = 2 /* banks may have changed */ };
 
 typedef struct {
@@ -43,7 +43,7 @@ typedef struct {
 
 VCS_HOT_FN uint32_t vcs_cpu_cycles(const vcs_cpu_t *cpu) { return (uint32_t)(cpu->time >> VCS_CYCLES_SHIFT); }
 
-/* TIA, RIOT ports and whatever a cartridge does below $1000. The chips look at m->cycles. */
+/* Reads the TIA, the RIOT's ports, or a cartridge that answers below $1000. The chips take the time from m->cycles. */
 VCS_SLOW_FN uint8_t vcs_bus_read_chip(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr,
                                       uint8_t bus) {
   uint8_t value = addr & 0x80 ? vcs_riot_read(cart, m, addr) : vcs_tia_read(cart, m, video, addr, bus);
@@ -75,8 +75,8 @@ VCS_HOT_FN uint8_t vcs_bus_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu
   return value;
 }
 
-/* Anything but RAM; WSYNC lets m->cycles advance. `stalls`: the access before this one was a read (tia.h, WSYNC).
- * Returns a set of VCS_STOP_... */
+/* Writes anything but RAM. WSYNC advances m->cycles. `stalls` is true when the access before this one was a read
+ * (tia.h, WSYNC). Returns a set of VCS_STOP_... */
 VCS_SLOW_FN unsigned vcs_bus_write_chip(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr,
                                         uint8_t value, bool stalls) {
   unsigned stop = 0;
@@ -94,14 +94,14 @@ VCS_SLOW_FN unsigned vcs_bus_write_chip(const vcs_cart_t *cart, vcs_t *m, vcs_vi
   return stop;
 }
 
-/* The same for what is known to be a register of the TIA. */
+/* The same for an address that is known to be a register of the TIA. */
 VCS_HOT_FN unsigned vcs_bus_write_tia(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr,
                                       uint8_t value) {
   if (VCS_UNLIKELY(cart->snoops)) return vcs_bus_write_chip(cart, m, video, addr, value, true);
   return vcs_tia_write(cart, m, video, addr, value, true) ? VCS_STOP_FRAME : 0;
 }
 
-/* ... and for WSYNC, by far the commonest of them. */
+/* The same for WSYNC, the most frequent of them. */
 VCS_HOT_FN unsigned vcs_bus_write_wsync(vcs_t *m, vcs_video_t *video) {
   int32_t now = vcs_tia_since_frame(m);
   if (VCS_UNLIKELY(now >= video->late)) return vcs_tia_write_late(m, video, VCS_WSYNC, 0) ? VCS_STOP_FRAME : 0;
@@ -128,8 +128,8 @@ VCS_HOT_FN void vcs_bus_write(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, 
   vcs_bus_write_after(cart, m, cpu, video, addr, value, true);
 }
 
-/* What a read would give, without its side effects: for disassembly, traces and gradients. Chips give what their
- * registers hold; the picture is not brought up to date. */
+/* Returns what a read would give, without its side effects: for disassembly, traces and derivatives. Chips return what
+ * their registers hold; the picture is not drawn up to now, so collisions may be missing. */
 VCS_FN uint8_t vcs_bus_peek(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
   if (addr & 0x1000) return vcs_cart_peek(cart, m, addr);
   if ((addr & 0x280) == 0x80) return m->ram[addr & 0x7F];

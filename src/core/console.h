@@ -1,13 +1,13 @@
 /* console.h: the machine as a whole: power-on, reset, one frame.
  *
- * A frame runs from the end of one VSYNC to the end of the next, at most VCS_FRAME_INSTRUCTIONS instructions. If that
- * many do not reach a VSYNC the frame is partial: the rest of the picture is greyed and the next call goes on with the
- * same frame. The two frame buffers are exchanged when a frame begins; rows the beam does not reach keep what they
- * showed two frames before.
+ * A frame runs from the end of one VSYNC to the end of the next, at most VCS_FRAME_INSTRUCTIONS instructions. If it
+ * does not reach a VSYNC in that many, the frame is partial: the rest of the picture is greyed and the next call
+ * continues the same frame. The two frame buffers are exchanged when a frame begins; rows that the beam does not reach
+ * keep what they showed two frames before.
  *
- * Reset is what the reference's reset does, not what a power switch does: RAM survives, and so do the frame count, the
- * buffers' order, an unfinished frame's flag and the sound. That is why the first episode of a game is seeded by the
- * frames that ran before it.
+ * Reset does what the reference's reset does, not what a power switch does. RAM survives, and so do the frame count,
+ * the order of the buffers, the flag of an unfinished frame, and the sound. So the frames that ran before it seed the
+ * first episode of a game.
  */
 #ifndef VCS_CORE_CONSOLE_H
 #define VCS_CORE_CONSOLE_H
@@ -15,7 +15,7 @@
 #include "run.h"
 #include "tia_audio.h"
 
-/* All times restart from now. */
+/* Makes the present the origin of all times. */
 VCS_FN void vcs_console_rebase(const vcs_cart_t *cart, vcs_t *m) {
   vcs_riot_rebase(m);
   vcs_tia_rebase(m);
@@ -34,7 +34,7 @@ VCS_FN void vcs_console_reset(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames)
   vcs_cpu_reset(cart, m);
 }
 
-/* A resistance while hands hold the knob one step to the left, or to the right, of where it is. */
+/* Returns a paddle's resistance while LEFT or RIGHT turns its knob by one step. */
 VCS_FN int32_t vcs_turned(int32_t resistance, bool left, bool right) {
   int64_t turned = resistance;
   if (left) turned += VCS_PADDLE_STEP;
@@ -44,11 +44,11 @@ VCS_FN int32_t vcs_turned(int32_t resistance, bool left, bool right) {
   return (int32_t)turned;
 }
 
-/* What hands do to the pins of the two ports.
+/* Sets the pins of the two ports from the controls.
  *
  *   joystick, booster grip   four switches, fire; the grip's two extra buttons short its pot inputs
- *   paddles                  two resistances, a step more or less while they are held turned; their buttons are on
- *                            the pins of LEFT and RIGHT
+ *   paddles                  two resistances, one step more or less while LEFT or RIGHT is held; their buttons are
+ *                            on the pins of LEFT and RIGHT
  *   driving                  two pins of Gray code that riot.h turns, fire
  *   keyboard                 a matrix that riot.h and tia.h scan
  */
@@ -96,8 +96,7 @@ VCS_FN void vcs_console_control(const vcs_cart_t *cart, vcs_t *m, const vcs_cont
   m->swchb = (uint8_t)((m->swchb | 3) & ~(controls->console & 3));
 }
 
-/* Power-on: everything zero but what the chips wake up with, nothing pressed. The reset that follows is the caller's.
- */
+/* Power-on: everything is zero but the chips' power-on contents, and no control is held. The caller must reset next. */
 VCS_FN void vcs_console_power_on(const vcs_cart_t *cart, vcs_t *m) {
   uint8_t *bytes = (uint8_t *)m;
   for (size_t i = 0; i < offsetof(vcs_t, cart_ram) + cart->ram_size; i++) bytes[i] = 0;
@@ -110,12 +109,12 @@ VCS_FN void vcs_console_power_on(const vcs_cart_t *cart, vcs_t *m) {
   vcs_cart_init(cart, m);
 }
 
-/* Lines since the frame began. */
+/* Returns the number of lines since the frame began. */
 VCS_FN int32_t vcs_console_scanline(const vcs_t *m) {
   return (int32_t)((m->cycles * 3 - (uint32_t)m->frame_clock) / VCS_LINE_CLOCKS);
 }
 
-/* The new frame's first line began where the CPU's line did: VSYNC does not reset the TIA's line counter. */
+/* The new frame's first line begins where the CPU's present line began: VSYNC does not reset the TIA's line counter. */
 VCS_FN void vcs_console_begin_frame(const vcs_cart_t *cart, vcs_t *m) {
   m->front ^= 1;
   uint32_t clocks = (m->cycles * 3 - (uint32_t)m->frame_clock) % VCS_LINE_CLOCKS;
@@ -131,14 +130,14 @@ VCS_FN void vcs_console_begin_frame(const vcs_cart_t *cart, vcs_t *m) {
   }
 }
 
-/* The rows from the beam down lose their hue and half their luminance. */
+/* Greys the rows from the beam down: they lose their hue and half their luminance. */
 VCS_SLOW_FN void vcs_console_grey(const vcs_cart_t *cart, const vcs_t *m, uint8_t *frames) {
   int32_t row = vcs_console_scanline(m) - cart->top_line;
   uint8_t *frame = frames + m->front * VCS_FRAME_BYTES;
   for (int32_t i = VCS_WIDTH * (row < 0 ? 0 : row); i < VCS_WIDTH * cart->height; i++) frame[i] = (frame[i] & 15) >> 1;
 }
 
-/* A frame, in three parts: begin it unless the last one is still unfinished, run, see how it ended. */
+/* A frame in three parts: begin it unless the last one is unfinished, run it, and finish it. */
 VCS_FN void vcs_console_start_frame(const vcs_cart_t *cart, vcs_t *m) {
   if (!m->partial) vcs_console_begin_frame(cart, m);
   m->partial = 1;
@@ -155,7 +154,7 @@ VCS_FN void vcs_console_finish_frame(const vcs_cart_t *cart, vcs_t *m, vcs_video
   }
 }
 
-/* `frames` is two buffers of VCS_FRAME_BYTES, or NULL when nobody looks. */
+/* `frames` is two buffers of VCS_FRAME_BYTES, or NULL when the frame is not drawn. */
 VCS_SLOW_FN void vcs_console_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
   vcs_video_t video;
   vcs_video_start(&video, cart, frames);
@@ -164,8 +163,8 @@ VCS_SLOW_FN void vcs_console_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *fr
   vcs_console_finish_frame(cart, m, &video);
 }
 
-/* Power-on as the reference does it: with a television format that is not known, 60 frames are run to count lines,
- * and another reset follows. Returns whether the format looks like PAL: half of the last 30 frames had over 285. */
+/* Powers on as the reference does. If the television format is unknown, it runs 60 frames to count lines and resets
+ * again. Returns whether the format looks like PAL: half of the last 30 frames had more than 285 lines. */
 VCS_SLOW_FN bool vcs_console_boot(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
   int long_frames = 0;
   vcs_console_power_on(cart, m);

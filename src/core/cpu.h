@@ -1,10 +1,10 @@
 /* cpu.h: the 6507.
  *
- * One instruction is: fetch the opcode, charge its cycles, form the address, do the operation. The cases of the
- * switch are generated from the rows of cpu_ops.h, each as mode x access x operation; an operation is a small function
- * of the registers and one operand (op_XXX below), its arithmetic a pure function of bits.h.
+ * An instruction fetches its opcode, charges its cycles, forms its address and does its operation. The cases of the
+ * switch are generated from the rows of cpu_ops.h: mode x access x operation. An operation is a small function of the
+ * registers and one operand (vcs_op_XXX below); its arithmetic is a pure function of bits.h.
  *
- * Interrupts: the 6507 has no interrupt pins; BRK and RTI remain. B reads as 1 always.
+ * The 6507 has no interrupt pins, so of the 6502's interrupts only BRK and RTI remain. B always reads as 1.
  */
 #ifndef VCS_CORE_CPU_H
 #define VCS_CORE_CPU_H
@@ -14,7 +14,7 @@
 
 /* ---- Status register ---------------------------------------------------------------------------------------- */
 
-/* N and Z are those of the last result (bus.h), unless an operation sets them apart. */
+/* N and Z follow from the last result (bus.h), unless an operation sets them separately. */
 VCS_HOT_FN bool vcs_cpu_is_negative(const vcs_cpu_t *cpu) { return cpu->nz & 0x8080; }
 VCS_HOT_FN bool vcs_cpu_is_zero(const vcs_cpu_t *cpu) { return (uint8_t)cpu->nz == 0; }
 VCS_HOT_FN void vcs_cpu_set_nz(vcs_cpu_t *cpu, uint8_t n, uint8_t z) { cpu->nz = (n & 0x80u) << 8 | z; }
@@ -56,7 +56,7 @@ VCS_HOT_FN void vcs_cpu_store(const vcs_cpu_t *cpu, vcs_t *m) {
 
 /* ---- Accesses ----------------------------------------------------------------------------------------------- */
 
-/* Everything below works on the same things: the cartridge, the machine, the running CPU, the frame buffers. */
+/* The arguments of every function below: the cartridge, the machine, the running CPU, the picture. */
 #define VCS_ON const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video
 #define VCS_HERE cart, m, cpu, video
 
@@ -78,7 +78,7 @@ VCS_HOT_FN void vcs_cpu_push(VCS_ON, uint8_t value, bool stalls) {
 
 VCS_HOT_FN uint8_t vcs_cpu_pull(VCS_ON) { return vcs_bus_read(VCS_HERE, (uint16_t)(0x100 + ++cpu->sp)); }
 
-/* The bus cycle a pull spends on the old top of the stack. */
+/* The bus cycle that a pull spends on the old top of the stack. */
 VCS_HOT_FN void vcs_cpu_touch_stack(VCS_ON) { vcs_bus_read(VCS_HERE, (uint16_t)(0x100 + cpu->sp)); }
 
 /* ---- Addressing modes: the effective address. `reads`: a page crossing costs a cycle. ------------------------- */
@@ -148,8 +148,7 @@ VCS_OPERAND_MODE(IZY)
 
 VCS_HOT_FN void vcs_cpu_nz(vcs_cpu_t *cpu, uint8_t value) { cpu->nz = value; }
 
-/* Takes all flags but V from a result, whose N and Z always come from one byte; the operations that set V do so
- * themselves. */
+/* Takes N, Z and C from a result, whose N and Z come from one byte, and returns its value. */
 VCS_HOT_FN uint8_t vcs_cpu_nzc(vcs_cpu_t *cpu, vcs_alu_t r) {
   vcs_cpu_nz(cpu, r.z);
   cpu->c = r.c;
@@ -169,7 +168,7 @@ VCS_HOT_FN void vcs_op_LAX(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a =
 VCS_HOT_FN void vcs_op_AND(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a &= b); }
 VCS_HOT_FN void vcs_op_ORA(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a |= b); }
 VCS_HOT_FN void vcs_op_EOR(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a ^= b); }
-/* Binary and decimal apart: a result that comes from one place stays in registers. */
+/* Binary and decimal are separate calls: each result then stays in host registers. */
 VCS_HOT_FN void vcs_op_ADC(vcs_cpu_t *cpu, uint8_t b) {
   if (VCS_UNLIKELY(cpu->d)) {
     cpu->a = vcs_cpu_nzcv(cpu, vcs_alu_adc(cpu->a, b, cpu->c, 1));
@@ -206,7 +205,7 @@ VCS_HOT_FN void vcs_op_LXA(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a =
 VCS_HOT_FN void vcs_op_ANE(vcs_cpu_t *cpu, uint8_t b) { vcs_cpu_nz(cpu, cpu->a = (cpu->a | 0xEE) & cpu->x & b); }
 VCS_HOT_FN void vcs_op_NOP(vcs_cpu_t *cpu, uint8_t b) { (void)cpu, (void)b; }
 
-/* WRITE: value = operation(cpu, addr). The SHx family stores with the address's high byte plus one ANDed in. */
+/* WRITE: value = operation(cpu, addr). The SHx family ANDs its value with the high byte of the address plus one. */
 VCS_HOT_FN uint8_t vcs_op_STA(vcs_cpu_t *cpu, uint16_t addr) { return (void)addr, cpu->a; }
 VCS_HOT_FN uint8_t vcs_op_STX(vcs_cpu_t *cpu, uint16_t addr) { return (void)addr, cpu->x; }
 VCS_HOT_FN uint8_t vcs_op_STY(vcs_cpu_t *cpu, uint16_t addr) { return (void)addr, cpu->y; }
@@ -219,7 +218,7 @@ VCS_HOT_FN uint8_t vcs_op_SHS(vcs_cpu_t *cpu, uint16_t addr) {
   return vcs_op_SHA(cpu, addr);
 }
 
-/* MODIFY: value = operation(cpu, operand); the flags of the combined ones come from their second half. */
+/* MODIFY: value = operation(cpu, operand). SLO and its like are two operations; their flags come from the second. */
 VCS_HOT_FN uint8_t vcs_op_ASL(vcs_cpu_t *cpu, uint8_t b) { return vcs_cpu_nzc(cpu, vcs_alu_asl(b)); }
 VCS_HOT_FN uint8_t vcs_op_LSR(vcs_cpu_t *cpu, uint8_t b) { return vcs_cpu_nzc(cpu, vcs_alu_lsr(b)); }
 VCS_HOT_FN uint8_t vcs_op_ROL(vcs_cpu_t *cpu, uint8_t b) { return vcs_cpu_nzc(cpu, vcs_alu_rol(b, cpu->c)); }
@@ -306,7 +305,7 @@ VCS_HOT_FN void vcs_do_PLP(VCS_ON) {
   vcs_cpu_touch_stack(VCS_HERE);
   vcs_cpu_set_status(cpu, vcs_cpu_pull(VCS_HERE));
 }
-/* Pushes the address of its own last byte; only the first of the two writes can be halted by WSYNC. */
+/* Pushes the address of its own last byte. Only the first of the two writes can be halted by WSYNC. */
 VCS_HOT_FN void vcs_do_JSR(VCS_ON) {
   uint8_t low = vcs_cpu_fetch(VCS_HERE);
   vcs_cpu_touch_stack(VCS_HERE);
@@ -334,7 +333,7 @@ VCS_HOT_FN void vcs_do_BRK(VCS_ON) {
   cpu->i = 1;
   cpu->pc = vcs_cpu_read_word(VCS_HERE, 0xFFFE, 0xFFFF);
 }
-/* The CPU stands still. */
+/* The CPU halts until reset. */
 VCS_HOT_FN void vcs_do_JAM(VCS_ON) { (void)cart, (void)video, (void)cpu, m->jammed = 1; }
 
 /* ---- One instruction ---------------------------------------------------------------------------------------- */
@@ -369,14 +368,14 @@ VCS_HOT_FN void vcs_do_JAM(VCS_ON) { (void)cart, (void)video, (void)cpu, m->jamm
     }                                                               \
   }
 
-/* Executes one instruction, all its bytes taken over the bus, and returns its opcode. */
+/* Executes one instruction, fetching all its bytes over the bus, and returns its opcode. */
 VCS_HOT_FN uint8_t vcs_cpu_instruction(VCS_ON) {
   uint8_t opcode = vcs_cpu_fetch(VCS_HERE);
   switch (opcode) { VCS_OPCODES(VCS_CASE) }
   return opcode;
 }
 
-/* The same on the registers in m. Sets *frame_over if it ends a frame. */
+/* The same with the registers in m. Sets *frame_over to whether it ends a frame. */
 VCS_SLOW_FN uint8_t vcs_cpu_step(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool *frame_over) {
   vcs_cpu_t registers, *cpu = &registers;
   vcs_cpu_load(cpu, m);
@@ -389,7 +388,7 @@ VCS_SLOW_FN uint8_t vcs_cpu_step(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *
 
 VCS_FN void vcs_cpu_reset(const vcs_cart_t *cart, vcs_t *m) {
   vcs_cpu_t registers, *cpu = &registers;
-  vcs_video_t nobody_looks, *video = &nobody_looks;
+  vcs_video_t undrawn, *video = &undrawn;
   vcs_video_start(video, cart, NULL);
   vcs_cpu_load(cpu, m);
   cpu->a = cpu->x = cpu->y = 0;

@@ -464,6 +464,13 @@ enum { VCS_OPERATIONS(VCS_OPERATION_FACTS) };
 #define VCS_PUSHED_ROW(code, operation, mode, access, cycles) VCS_PUSHED_BY_##operation,
 VCS_TABLE(int8_t, vcs_pushed, 256, {VCS_OPCODES(VCS_PUSHED_ROW)}) /* by opcode */
 
+/* How many bytes an instruction stores, by opcode. */
+#define VCS_STORED_ROW(code, operation, mode, access, cycles)                                                      \
+  (VCS_ACCESS_##access == VCS_ACCESS_WRITE || VCS_ACCESS_##access == VCS_ACCESS_MODIFY ? 1                         \
+   : VCS_PUSHED_BY_##operation > 0                                                     ? VCS_PUSHED_BY_##operation \
+                                                                                       : 0),
+VCS_TABLE(uint8_t, vcs_stored, 256, {VCS_OPCODES(VCS_STORED_ROW)})
+
 /* Opcodes that executors treat one by one. */
 enum {
   VCS_BRK = 0x00,

@@ -1,8 +1,8 @@
-/* decode.h: the image as the running CPU wants it: every instruction looked at once, when the cartridge is loaded.
+/* decode.h: decodes every instruction of the image once, when the cartridge is loaded.
  *
- * For each byte of the image a vcs_code_t says what the instruction that begins there does: a row of the loop in run.h,
- * and an operand. A row is an opcode, in one of two ways: the first is the common and cheap case of its addressing
- * mode, the second the other one, and the decoder tells them apart where the bytes alone decide it.
+ * For each byte of the image a vcs_code_t describes the instruction that begins there: a row of the loop in run.h, and
+ * an operand. Each opcode has two rows. The first is the common and cheap case of its addressing mode, the second the
+ * other case; the decoder chooses where the bytes alone decide it.
  *
  *   mode            first way                                     second way
  *   zero page       RAM, operand: offset in RAM                   a chip
@@ -11,18 +11,18 @@
  *   branch          lands in its own page                         lands in another page of its bank
  *   (pointer),Y     the window is one bank                        it is not; the pointer is in RAM both times
  *
- * Everything that is not worth a row of its own is VCS_ROW_STEP: cpu.h does one instruction over the bus. So is,
- * whatever it may be, an instruction with a byte on a page with hot spots or RAM ports, one that runs over the end of
- * its bank, and a branch out of it: a decoded program can run on without ever asking where it is.
+ * Instructions that are not worth a row of their own are VCS_ROW_STEP: cpu.h executes them over the bus. So are
+ * instructions with a byte on a page with hot spots or RAM ports, instructions that cross the end of their bank, and
+ * branches out of it. A decoded program therefore stays in its bank without any check.
  *
- * A bank is what one number selects (bank_size of cart.h). All of it is in the window at once, so code in it can be
- * decoded without knowing what else is there; which of its pages are hot depends on where it shows. The decoder assumes
- * the place where the scheme usually shows that bank (vcs_decode_home), and vcs_find_bank, which looks for the decoded
- * code around a program counter, gives up when it shows somewhere else with other hot pages.
+ * A bank is the piece of the image that one bank number selects (bank_size of cart.h). All of it is in the window at
+ * once, so its code can be decoded without knowing the rest of the window. Which of its pages are hot depends on where
+ * it is mapped. The decoder assumes the place where the scheme usually maps that bank (vcs_decode_home). vcs_find_bank,
+ * which finds the decoded code around a program counter, fails when the bank is mapped elsewhere with other hot pages.
  *
  * A store to a register of the TIA in page zero has a row for that register (VCS_TIA_ROWS).
  *
- * Loops that only wait are rows too, recognised by their last instruction, the branch back:
+ * Wait loops have rows too. The decoder recognises them by their last instruction, the branch back:
  *
  *   wait:   LDA INTIM   (LDX, LDY, BIT)     until the timer has run down       VCS_ROW_WAIT + a window of timer values
  *           BNE wait    (BPL, BMI)
@@ -36,8 +36,8 @@
 #include "cpu_ops.h"
 #include "tia.h"
 
-/* The registers of the TIA that are written most often: a store to one of them in page zero is a row of its own, which
- * saves the way over the bus and the choice among registers, half of what a write costs. */
+/* The registers of the TIA that are written most often. A store to one of them in page zero has a row of its own, which
+ * saves the bus and the switch over registers: half the cost of a write. */
 /* clang-format off */
 #define VCS_TIA_ROWS(X)                                                                                           \
   X(NUSIZ0) X(NUSIZ1) X(COLUP0_W) X(COLUP1_W) X(COLUPF_W) X(COLUBK_W) X(CTRLPF) X(REFP0) X(REFP1) X(PF0) X(PF1)   \
@@ -63,12 +63,12 @@ enum {
   VCS_ROWS
 };
 
-/* Bytes of the image that are decoded: whole banks; what is behind them is data of a coprocessor. */
+/* The number of bytes that are decoded: whole banks. Bytes after them are data of a coprocessor. */
 VCS_FN uint32_t vcs_decode_size(const vcs_cart_t *cart) {
   return cart->rom_size & ~(vcs_scheme_row(cart->scheme)->bank_size - 1u);
 }
 
-/* The window offset where the bank at `base` in the image is expected to show. */
+/* The window offset at which the bank at `base` in the image is expected to be mapped. */
 VCS_FN uint32_t vcs_decode_home(const vcs_cart_t *cart, uint32_t base) {
   const vcs_scheme_row_t *row = vcs_scheme_row(cart->scheme);
   if (row->bank_size == 4096) return 0;
@@ -103,15 +103,15 @@ VCS_FN bool vcs_decode_reads_timer(const uint8_t *bytes) {
   return reads && ((bytes[1] | bytes[2] << 8) & 0x1284) == 0x284;
 }
 
-/* The row of a branch that goes back by one instruction in its page, if both are a loop that only waits; `branch` is
- * its opcode, `body` what it goes back to. Otherwise the branch. */
+/* Returns the row of a branch back to the instruction before it: that of a wait loop if the two are one, otherwise the
+ * branch's own. `branch` is its opcode, `body` the bytes it goes back to. */
 VCS_FN uint16_t vcs_decode_loop(const vcs_cart_t *cart, const uint8_t *body, int length, uint8_t branch) {
   enum { BPL = 0x10, BMI = 0x30, BNE = 0xD0, BIT = 0x2C, DEX = 0xCA, DEY = 0x88 };
   if (length == 1 && (body[0] == DEX || body[0] == DEY) && (branch == BNE || branch == BPL)) {
     return (uint16_t)(VCS_ROW_DELAY_DEX_BNE + 2 * (branch == BPL) + (body[0] == DEY));
   }
   if (length == 3 && vcs_decode_reads_timer(body) && !cart->snoops) {
-    bool flag = body[1] & 1; /* only its sign means anything, and it is clear while the timer runs */
+    bool flag = body[1] & 1; /* INSTAT: only its sign has a meaning, and it is clear while the timer runs */
     if (branch == BNE && body[0] != BIT && !flag) return VCS_ROW_WAIT_BNE;
     if (branch == BPL) return VCS_ROW_WAIT_BPL;
     if (branch == BMI && !flag) return VCS_ROW_WAIT_BMI;
@@ -119,7 +119,7 @@ VCS_FN uint16_t vcs_decode_loop(const vcs_cart_t *cart, const uint8_t *body, int
   return branch;
 }
 
-/* The row of STY, STA or STX to a register of the TIA, if it has one of its own. */
+/* Returns the row of a store to a register of the TIA: one of its own for STY, STA and STX to a frequent register. */
 VCS_FN uint16_t vcs_decode_tia_store(uint8_t opcode, unsigned r) {
 #define VCS_TIA_ROW_CASE(name) \
   case VCS_##name:             \
@@ -134,7 +134,7 @@ VCS_FN uint16_t vcs_decode_tia_store(uint8_t opcode, unsigned r) {
   return (uint16_t)(opcode + VCS_ROW_SECOND);
 }
 
-/* What begins at an offset in the image. */
+/* Decodes the instruction that begins at an offset in the image. */
 VCS_FN vcs_code_t vcs_decode(const vcs_cart_t *cart, uint32_t at) {
   enum { SAX = 0x87 };
   uint32_t size = vcs_scheme_row(cart->scheme)->bank_size, offset = at & (size - 1);
@@ -208,7 +208,7 @@ VCS_FN vcs_code_t vcs_decode(const vcs_cart_t *cart, uint32_t at) {
   return code;
 }
 
-/* All of the image, into as many vcs_code_t as it has bytes; returns them. */
+/* Decodes the whole image into an array with one vcs_code_t for each byte, and returns the array. */
 VCS_FN const vcs_code_t *vcs_decode_image(const vcs_cart_t *cart, vcs_code_t *code) {
   for (uint32_t at = 0; at < vcs_decode_size(cart); at++) code[at] = vcs_decode(cart, at);
   return code;
@@ -216,14 +216,14 @@ VCS_FN const vcs_code_t *vcs_decode_image(const vcs_cart_t *cart, vcs_code_t *co
 
 /* ---- Finding it ----------------------------------------------------------------------------------------------- */
 
-/* A bank as the CPU sees it now: addresses `start` to `start` + `size`, its bytes, its code. */
+/* A bank as it is mapped now: at addresses `start` to `start` + `size`, with its bytes and its code. */
 typedef struct {
   const vcs_code_t *code;
   const uint8_t *rom;
   uint16_t start, size;
 } vcs_bank_t;
 
-/* The bank around pc; false when there is none, or it does not show as it was decoded. */
+/* Finds the bank around pc. Returns false when there is none, or it is mapped otherwise than it was decoded. */
 VCS_SLOW_FN bool vcs_find_bank(const vcs_cart_t *cart, const vcs_t *m, uint16_t pc, vcs_bank_t *bank) {
   uint32_t size = vcs_scheme_row(cart->scheme)->bank_size, window = pc & 0xFFFu & ~(size - 1);
   uint32_t base = m->bank[window >> 10];

@@ -6,8 +6,8 @@
  *   COLUPF   0 0 1 1 0 0 0 0      00 00 FF FF 00 00 00 00 & (COLUPF ^ COLUBK) * 0101010101010101
  *   COLUP0   0 0 0 0 1 0 0 0      00 00 00 00 FF 00 00 00 & (COLUP0 ^ COLUBK) * ...                  all ^ COLUBK * ...
  *
- * An x86 host with AVX2 takes 32 at a time, which is a tenth of a frame's time; whether it has it is asked at run time,
- * so that one build runs everywhere.
+ * An x86 host with AVX2 takes 32 pixels at a time, which saves a tenth of a frame's time. The code detects AVX2 at run
+ * time, so that one build runs everywhere.
  */
 #ifndef VCS_CORE_PAINT_H
 #define VCS_CORE_PAINT_H
@@ -43,7 +43,7 @@ VCS_FN void vcs_fill(uint8_t *bytes, uint8_t value, int count) {
 #endif
 }
 
-/* Eight pixels at a time: those of `piece`, in a line with these colours. */
+/* Paints the pixels of `piece` in a line with these colours, eight at a time. */
 VCS_FN void vcs_paint_by_eight(uint64_t colour[VCS_LINE_WORDS][4], const uint64_t piece[VCS_LINE_WORDS],
                                const uint8_t colu[4], uint8_t *row) {
   const uint64_t eight = 0x0101010101010101ULL, bk = colu[VCS_COLUBK] * eight;

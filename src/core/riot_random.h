@@ -1,7 +1,7 @@
-/* riot_random.h: what memory holds when the power comes on.
+/* riot_random.h: the contents of memory at power-on.
  *
- * RAM chips wake up with arbitrary content; an emulator has to choose it, and programs that read RAM before writing it
- * show the choice. Both references draw it from a seeded generator:
+ * A RAM chip has arbitrary contents at power-on. An emulator has to choose them, and programs that read RAM before they
+ * write it show the choice. Both references draw it from a seeded generator:
  *
  *   random_ram == 0   a small linear congruential generator, v <- (2416 v + 374441) mod 1771875, which starts again
  *                     from its seed for every block of RAM. Only cartridge RAM is drawn, once, at power-on.
@@ -59,7 +59,7 @@ VCS_SLOW_FN uint32_t vcs_random_next(const vcs_cart_t *cart, vcs_t *m) {
   return vcs_mt19937_draw(&mt);
 }
 
-/* A block of memory as it is at power-on. */
+/* Fills a block of memory as it is at power-on. */
 VCS_SLOW_FN void vcs_random_fill(const vcs_cart_t *cart, vcs_t *m, uint8_t *bytes, int count) {
   if (cart->random_ram) {
     vcs_mt19937_t mt;

@@ -1,22 +1,22 @@
-/* run.h: the hot loop: decoded instructions (decode.h), one row of code each.
+/* run.h: the hot loop, which executes decoded instructions (decode.h), each by a row of code.
  *
- * cpu.h says what an instruction does; the rows here do the same with everything left out that the decoder knows
- * already. What a row does not do itself, it leaves to cpu.h by going to `step` before it has changed anything.
- * tests/test_run.c compares the two, byte for byte.
+ * cpu.h defines what an instruction does. A row here does the same, without everything that the decoder already knows.
+ * Cases that a row does not handle go to `step`, before anything has changed, and cpu.h executes them. tests/test_run.c
+ * compares the two byte for byte.
  *
- * - The program counter is `at`, a pointer into the code of a bank. Only jumps and returns ask whether they stay in it.
- * - Time is one addition an instruction (bus.h: cycles and instructions in one number). Only what goes backwards or
- *   elsewhere asks whether the allowance of instructions may be used up, by time: an instruction takes two cycles at
- * least. VCS_RUN_MARGIN is more than what can run without such a question: a bank from end to end.
- * - The bus's last byte, which only reads of the TIA and the end of a run show, is not kept. Before a read it is the
- * last byte of the instruction, or of its pointer; a run ends with a write, or a jump, or else with a step, which sets
- * it.
- * - A loop that only waits is not run through. The branch that would begin its next turn moves time on by as many whole
- *   turns as are sure to end in the same branch, and then really begins one more, which sets registers and flags.
+ * - The program counter is `at`, a pointer into the code of a bank. Only jumps and returns check that they stay in it.
+ * - Time takes one addition an instruction (bus.h: cycles and instructions in one number). Only branches taken, jumps
+ * and returns check whether the allowance of instructions may be used up. They compare time, since an instruction takes
+ * at least two cycles. VCS_RUN_MARGIN is more than can run without such a check: a bank from end to end.
+ * - The last byte on the bus matters only to reads of the TIA and at the end of a run, so the loop does not maintain
+ * it. Before a read it is the last byte of the instruction or of its pointer. A run ends with a write or a jump, which
+ * set it, or with a step, which sets it too.
+ * - Wait loops are skipped. The branch that would begin the next turn computes how many whole turns are certain to end
+ * in the same branch, advances time by that much, and then begins one more turn, which sets registers and flags.
  *
- * With gcc a row jumps to the next one itself (labels as values): the registers stay where they are and each kind of
- * instruction has an indirect branch of its own to predict. With clang that was slower than a switch, so it has the
- * switch, and so has nvcc.
+ * With gcc each row jumps to the next one itself (labels as values): values stay in host registers, and each kind of
+ * instruction has an indirect branch of its own for the host to predict. With clang this was slower than a switch, so
+ * clang and nvcc compile a switch.
  */
 #ifndef VCS_CORE_RUN_H
 #define VCS_CORE_RUN_H
@@ -26,8 +26,16 @@
 
 enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
 
-/* Somebody who runs beside a run of his own (grad/concurrent_run.c) looks up before each instruction but the first, and
- * defines VCS_RUN_BESIDE: VCS_RUN_LOOK is a statement that may go to `met`, and VCS_RUN_MET what stands there; VCS_RUN_WITH is a parameter. */
+/* Hooks. A file that defines VCS_RUN_BESIDE before it includes this one gets a vcs_run of its own, compiled with the
+ * hooks that it also defines; without it they are empty and cost nothing. grad/concurrent_run.c uses them.
+ *
+ *   VCS_RUN_LOOK   a statement before each instruction but the first; it may go to the label `met`
+ *   VCS_RUN_MET    the statement at that label, label included
+ *   VCS_RUN_WITH   further parameters of vcs_run, with a leading comma
+ *
+ * The recorder of tapes (grad/tape.c) has a loop of its own: it keeps the registers packed as a row has them and
+ * indexes code by the program counter, which a row needs too. Written with hooks around this loop it would do both
+ * twice. */
 #ifndef VCS_RUN_BESIDE
 #define VCS_RUN_LOOK
 #define VCS_RUN_MET
@@ -66,7 +74,7 @@ enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
   }                                    \
   VCS_DISPATCH
 
-/* Going on at an address, the last byte on the bus being `last`: where there is no ROM, the next fetch may show it. */
+/* Continues at an address. `last` is the last byte on the bus, which the next fetch may show where there is no ROM. */
 #define VCS_RUN_TO(addr, last)                                     \
   cpu->pc = (addr);                                                \
   {                                                                \
@@ -79,7 +87,7 @@ enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
   }                                                                \
   VCS_DISPATCH
 
-/* Two bytes at any address, in one load where the host is as the 6507 is. */
+/* Two bytes at any address, in one load where the host is little-endian too. */
 VCS_HOT_FN uint16_t vcs_run_pointer(const uint8_t *bytes) {
 #if defined(__x86_64__) && !defined(__CUDA_ARCH__)
   uint16_t pointer;
@@ -180,7 +188,7 @@ VCS_HOT_FN uint16_t vcs_run_pointer(const uint8_t *bytes) {
   m->cycles = vcs_cpu_cycles(cpu);                                            \
   cpu->stop = (uint8_t)vcs_bus_write_tia(cart, m, video, at->operand, value); \
   VCS_RUN_ON_AFTER_WRITE(2);
-/* STY, STA and STX to one register of the TIA: nothing is left of the bus, and of the TIA only that register. */
+/* STY, STA and STX to one register of the TIA: the compiler keeps only the code for that register. */
 #define VCS_WRITE_TIA(name, stored)                                                 \
   const uint8_t value = stored;                                                     \
   cpu->time += VCS_COST(3);                                                         \
@@ -242,7 +250,7 @@ VCS_HOT_FN uint16_t vcs_run_pointer(const uint8_t *bytes) {
 /* STACK */
 #define VCS_FIRST_STACK_IMP(operation, cost) VCS_RUN_##operation(cost)
 #define VCS_FIRST_STACK_ABS VCS_FIRST_STACK_IMP
-/* Programs push into the TIA, too: a status register is quickly made and quickly stored. */
+/* Programs also push into the TIA: PHP stores a status register to ENAxx in one short instruction. */
 #define VCS_RUN_PUSH(cost, pushed)                               \
   const uint8_t value = pushed;                                  \
   cpu->time += VCS_COST(cost);                                   \
@@ -259,7 +267,7 @@ VCS_HOT_FN uint16_t vcs_run_pointer(const uint8_t *bytes) {
   VCS_RUN_ON_UNLESS_STOPPED(1);
 #define VCS_RUN_PLA(cost) VCS_RUN_PULL(cost, VCS_PLA, PLA)
 #define VCS_RUN_PLP(cost) VCS_RUN_PULL(cost, VCS_PLP, PLP)
-/* Calls and returns, as long as the stack is in RAM, the byte that a return touches first included. */
+/* Calls and returns, if the stack is in RAM, including the byte that a return reads first. */
 #define VCS_RUN_JSR(cost)                                        \
   if (VCS_UNLIKELY(cpu->sp < 0x81)) goto step;                   \
   uint16_t back = (uint16_t)(bank.start + (at - bank.code) + 2); \
@@ -267,7 +275,7 @@ VCS_HOT_FN uint16_t vcs_run_pointer(const uint8_t *bytes) {
   m->ram[cpu->sp-- & 0x7F] = (uint8_t)(back >> 8);               \
   m->ram[cpu->sp-- & 0x7F] = (uint8_t)back;                      \
   VCS_RUN_TO(at->operand, cpu->pc >> 8);
-/* Also reads the byte before the one it goes on at, which may be a hot spot or in another bank. */
+/* RTS also reads the byte before the one at which it continues, which may be a hot spot or in another bank. */
 #define VCS_RUN_RTS(cost)                                                         \
   cpu->time += VCS_COST(cost);                                                    \
   if (VCS_LIKELY(cpu->sp >= 0x80 && cpu->sp <= 0xFD)) {                           \
@@ -286,7 +294,7 @@ VCS_HOT_FN uint16_t vcs_run_pointer(const uint8_t *bytes) {
 #define VCS_RUN_RTI(cost) goto step;
 #define VCS_RUN_BRK(cost) goto step;
 
-/* What has no row, or only one. */
+/* Combinations without a row, or with only one. */
 #define VCS_FIRST_WRITE_IZX VCS_STEP
 #define VCS_FIRST_MODIFY_ABS VCS_STEP
 #define VCS_FIRST_MODIFY_ABX VCS_STEP
@@ -318,10 +326,10 @@ VCS_HOT_FN uint16_t vcs_run_pointer(const uint8_t *bytes) {
 #define VCS_SECOND_STACK_IMP VCS_STEP
 #define VCS_SECOND_STACK_ABS VCS_STEP
 
-/* ---- Loops that only wait ----------------------------------------------------------------------------------- */
+/* ---- Wait loops ------------------------------------------------------------------------------------------------- */
 
-/* Turns of a loop that reads the timer every `period` cycles, for which all readings are sure to be between `least` and
- * `most`; the last reading was now, or would have been. A timer that has run out is not waited for here. */
+/* The number of turns of a loop that reads the timer every `period` cycles, for which all readings are certain to be
+ * between `least` and `most`. The last reading is at `now`. Returns 0 for a timer that has run out. */
 VCS_FN uint32_t vcs_turns_of_timer(const vcs_t *m, uint32_t now, uint32_t period, uint32_t least, uint32_t most) {
   uint32_t elapsed = now + period - 1 - m->timer_cycle; /* at the next reading (riot.h) */
   if (m->timer <= least) return 0;
@@ -330,7 +338,7 @@ VCS_FN uint32_t vcs_turns_of_timer(const vcs_t *m, uint32_t now, uint32_t period
   return (end - 1 - elapsed) / period + 1;
 }
 
-/* Two instructions and 7 cycles a turn: the branch, and the read. */
+/* A turn is two instructions, the branch and the read, and 7 cycles. */
 #define VCS_WAIT(operation, least, most)                                                        \
   if (vcs_op_##operation(cpu)) {                                                                \
     uint32_t turns = vcs_turns_of_timer(m, vcs_cpu_cycles(cpu), 7, least, most);                \
@@ -342,7 +350,8 @@ VCS_FN uint32_t vcs_turns_of_timer(const vcs_t *m, uint32_t now, uint32_t period
   cpu->time += VCS_COST(2);                                                                     \
   VCS_RUN_ON(2);
 
-/* A register counts down; `turns` of the loop end in the branch again. Two instructions and 5 cycles a turn. */
+/* A register counts down; `turns` turns of the loop end in the branch again. A turn is two instructions and 5 cycles.
+ */
 #define VCS_DELAY(operation, index, turns_of)         \
   if (vcs_op_##operation(cpu)) {                      \
     uint8_t turns = (uint8_t)(turns_of);              \
@@ -363,9 +372,9 @@ VCS_FN uint32_t vcs_turns_of_timer(const vcs_t *m, uint32_t now, uint32_t period
     VCS_SECOND_##access##_##mode(operation, cost)                                                \
   }
 
-/* Runs decoded instructions until the frame is over, at most about `allowance`, surely not VCS_RUN_MARGIN more; may run
- * none. Returns how many it did, and whether the next instruction is one for vcs_cpu_step in VCS_RUN_STEP, whether the
- * frame is over in VCS_RUN_OVER. */
+/* Runs decoded instructions until the frame is over, at most about `allowance` of them (fewer than VCS_RUN_MARGIN
+ * more), and possibly none. Returns their number, with VCS_RUN_STEP set if the next instruction is one for
+ * vcs_cpu_step, and VCS_RUN_OVER if the frame is over. */
 enum { VCS_RUN_STEP = 1 << 16, VCS_RUN_OVER = 1 << 17 };
 VCS_SLOW_FN uint32_t vcs_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t allowance VCS_RUN_WITH) {
   vcs_cpu_t registers, *cpu = &registers;
@@ -446,8 +455,8 @@ out:
   return end | (uint32_t)(cpu->time & VCS_COUNT_MASK);
 }
 
-#ifndef VCS_RUN_BESIDE /* who looks up has a loop of his own around this one */
-/* Executes up to `count` instructions; stops when a frame is over or the CPU has jammed. Returns how many it did. */
+#ifndef VCS_RUN_BESIDE /* a file that defines it has its own loop around vcs_run */
+/* Executes up to `count` instructions. Stops when a frame is over or the CPU has jammed. Returns their number. */
 VCS_SLOW_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t count) {
   uint32_t left = count;
   bool frame_over = false;

@@ -1,6 +1,6 @@
 /* state.h: the machine as plain data (vcs_t), and what does not change while it runs (vcs_cart_t).
  *
- * A snapshot is `vcs_t saved = *m;`. Nothing in vcs_t is a pointer; two states are equal when their bytes are.
+ * A snapshot is `vcs_t saved = *m;`. vcs_t contains no pointers, and two states are equal when their bytes are equal.
  * vcs_cart_t is the cartridge with the console it is plugged into: image, bank scheme, television, controllers.
  */
 #ifndef VCS_CORE_STATE_H
@@ -33,15 +33,20 @@ struct vcs {
   VCS_FIELDS(VCS_DECLARE)
 };
 
-/* No padding: the sizes of the fields add up to the size of the struct. */
+/* No padding: the sizes of the fields add up to the size of the struct. The registers of the TIA that make the picture
+ * are VCS_TIA_BYTES from vsync on. */
 #define VCS_SIZE_OF(type, name, count, meaning) +sizeof(type) * (count)
+enum { VCS_TIA_BYTES = 0 VCS_FIELDS_TIA(VCS_SIZE_OF) };
 #if defined(__cplusplus)
-static_assert(sizeof(struct vcs) == 0 VCS_FIELDS(VCS_SIZE_OF), "vcs_t has padding: reorder fields.h");
+#define VCS_ASSERT static_assert
 #else
-_Static_assert(sizeof(struct vcs) == 0 VCS_FIELDS(VCS_SIZE_OF), "vcs_t has padding: reorder fields.h");
+#define VCS_ASSERT _Static_assert
 #endif
+VCS_ASSERT(sizeof(struct vcs) == 0 VCS_FIELDS(VCS_SIZE_OF), "vcs_t has padding: reorder fields.h");
+VCS_ASSERT(offsetof(struct vcs, vsync) + VCS_TIA_BYTES == offsetof(struct vcs, dump),
+           "vsync is the first of the registers that make the picture, and dump follows the last");
 
-/* What does not change while the machine runs. */
+/* The cartridge and its console: constant while the machine runs. */
 struct vcs_cart {
   /* The cartridge (set up by cart_detect.c) */
   const uint8_t *rom;     /* the image; every slice a scheme can select lies inside it */
@@ -74,7 +79,7 @@ struct vcs_cart {
   uint8_t passive_ports; /* both controllers are plain switches: port A reads m->swcha */
 };
 
-/* Bytes of a machine that are used (vcs_state_size). */
+/* The number of bytes of a machine that are used (vcs_state_size). */
 VCS_FN size_t vcs_machine_size(const vcs_cart_t *cart) { return offsetof(vcs_t, cart_ram) + cart->ram_size; }
 
 #endif

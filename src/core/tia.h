@@ -1,19 +1,20 @@
 /* tia.h: the Television Interface Adapter: registers, strobes, delays, the beam.
  *
- * The CPU changes registers while the beam sweeps 228 colour clocks a line, 68 of them blank. Nothing is drawn when
- * time passes. An access is only remembered (`seen_clock`): the reference draws up to each, a write reaches the picture
- * some clocks after its bus cycle, so the reference has drawn up to `clock + delay` with the old value. A write that
- * changes an object draws the lines that are over by then and leaves the current one for later (tia_video.h); in the
- * blank it only marks the object (`free_clock`). Reading a collision draws up to now.
+ * The CPU changes registers while the beam sweeps 228 colour clocks a line, 68 of them blank. Drawing is lazy: nothing
+ * is drawn while time passes. `seen_clock` records the last access, because the reference draws up to each access; a
+ * write reaches the picture some clocks after its bus cycle, so the reference has drawn up to `clock + delay` with the
+ * old value. A write that changes an object draws the lines that are complete by then and leaves the current line for
+ * later (tia_video.h). In the blank part of a line it only marks the object (`free_clock`). Reading a collision draws
+ * everything up to now.
  *
- * A frame that stops in mid-line shows what the reference has drawn: up to the last access, and a little ahead of it,
- * with the registers as they were before it. vcs_tia_catch_up does that whenever the CPU stops.
+ * A frame that stops in mid-line must show what the reference has drawn: up to the last access, and a little beyond it,
+ * with the registers as they were before it. vcs_tia_catch_up draws this whenever the CPU stops.
  *
- * Writes come a thousand times a frame. Most are of a register that the decoder knows: vcs_tia_write_this is inlined
- * there (run.h), one register at a time. vcs_tia_write_first and vcs_tia_store_register are for the others; they do
- * nothing after a call, so that they need no stack. What is rare is in functions of its own.
+ * A frame has about a thousand writes. The decoder knows the register of most of them, and run.h inlines
+ * vcs_tia_write_this for each such register. vcs_tia_write_first and vcs_tia_store_register handle the others; all
+ * their calls are tail calls, so that they need no stack. Rare cases are in functions of their own.
  *
- * Facts here are the reference's (Stella 2's TIA as xitari and ale-py carry it), not always the chip's:
+ * The rules are the reference's (the TIA of xitari and ale-py), not always the chip's:
  * - Objects are at a position 0..159, not counters: RESPx and HMOVE compute it. A player reset outside its own copies
  *   hides its first copy for the rest of the line; reset while a copy is being drawn, it takes effect 11 clocks late.
  * - HMOVE moves by a table of cycle and motion value (late HMOVEs move too far, or only left; cycles 21-54 not at
@@ -94,10 +95,48 @@ VCS_FN int32_t vcs_wrap_minus(int32_t a, int32_t b) { return (int32_t)((uint32_t
 
 VCS_FN int32_t vcs_tia_since_frame(const vcs_t *m) { return vcs_wrap_minus(vcs_tia_clock(m), m->frame_clock); }
 
-/* Clocks into the line the CPU is at; a program that never writes to the TIA can make time wrap around. */
+/* The CPU's clock within its line. A program that never writes to the TIA can make time wrap around. */
 VCS_FN int vcs_tia_hpos(const vcs_t *m) { return (int)((m->cycles * 3 - (uint32_t)m->frame_clock) % VCS_LINE_CLOCKS); }
 
-/* The line is complete: what holds only to its end. With the star field effect on, missile 0 moves by itself. */
+/* ---- Facts about a line ----------------------------------------------------------------------------------------
+ *
+ * What depends on when in a line something happens, as pure functions. The chip, the tape, the derivatives and the GPU
+ * share them. `hpos` is a clock of the line, 0 to 227; a cycle of the line is 0 to 75. */
+
+/* The comb that HMOVE makes: the line's first eight pixels stay blank, up to this clock. */
+enum { VCS_COMB_PIXELS = 8, VCS_COMB_END = VCS_HBLANK_CLOCKS + VCS_COMB_PIXELS };
+
+/* HMOVE makes a comb in cycle 75 and from 0 to this one. */
+enum { VCS_COMB_LAST_CYCLE = 20 };
+VCS_FN bool vcs_hmove_makes_comb(unsigned cycle) {
+  return cycle <= VCS_COMB_LAST_CYCLE || cycle == VCS_LINE_CYCLES - 1;
+}
+
+/* A position on the line, which wraps around. */
+VCS_FN int vcs_wrap_position(int pos) { return pos % VCS_WIDTH; }
+
+/* Where a strobe of RESPx (or RESMx, RESBL) puts its object: five (four) clocks on, in the blank at 3 (2). */
+VCS_FN int vcs_reset_position(int hpos, bool player) {
+  return hpos < VCS_HBLANK_CLOCKS ? 2 + player : vcs_wrap_position(hpos - VCS_HBLANK_CLOCKS + 4 + player);
+}
+
+/* Where a missile is that RESMPx releases: in the middle of its player. */
+VCS_FN int vcs_released_position(int player_pos, unsigned nusiz) {
+  return vcs_wrap_position(player_pos + 4 * vcs_copies(nusiz & 7).stretch);
+}
+
+/* Whether a write of CTRLPF at `hpos` still decides how this line's right half is mirrored. */
+VCS_FN bool vcs_mirrors_this_line(int hpos) { return hpos < VCS_HBLANK_CLOCKS + VCS_WIDTH / 2 - 1; }
+
+/* The cycle at which the CPU goes on that WSYNC halts in `cycles`: when the next line begins. */
+VCS_FN uint32_t vcs_wsync_end(uint32_t cycles, int32_t frame_clock) {
+  uint32_t cycle = (cycles - (uint32_t)(frame_clock / 3)) % VCS_LINE_CYCLES;
+  return cycle ? cycles + VCS_LINE_CYCLES - cycle : cycles;
+}
+
+/* ---- The beam goes on ------------------------------------------------------------------------------------------ */
+
+/* Ends a line: what holds only for one line is reset. With the star field effect on, missile 0 moves by itself. */
 VCS_FN void vcs_tia_end_line(vcs_t *m, vcs_video_t *video) {
   m->line++;
   m->line_clock = 0;
@@ -127,12 +166,12 @@ VCS_FN void vcs_tia_draw(vcs_t *m, vcs_video_t *video, int from, int to, uint8_t
   if (VCS_UNLIKELY(m->hmove_blank) && to > VCS_HBLANK_CLOCKS) {
     int since = m->blank_clock - VCS_LINE_CLOCKS * m->line;
     if (since > first) first = since;
-    if (first >= VCS_HBLANK_CLOCKS + 8 || since >= to) return;
+    if (first >= VCS_COMB_END || since >= to) return;
     if (row) {
-      vcs_fill(row + first - VCS_HBLANK_CLOCKS, 0, VCS_HBLANK_CLOCKS + 8 - first);
+      vcs_fill(row + first - VCS_HBLANK_CLOCKS, 0, VCS_COMB_END - first);
       video->changed |= VCS_LOOK;
     }
-    if (to >= VCS_HBLANK_CLOCKS + 8) {
+    if (to >= VCS_COMB_END) {
       m->hmove_blank = 0;
       if (m->blank_first >= VCS_LINE_CLOCKS * (m->line + 1)) m->blank_first = 0;
     }
@@ -159,7 +198,8 @@ VCS_FN void vcs_tia_close_lines(vcs_t *m, vcs_video_t *video, int32_t target) {
   if (target > VCS_LINE_CLOCKS * m->line + VCS_LINE_CLOCKS) vcs_tia_draw_lines(m, video, target);
 }
 
-/* Up to which clock of the frame a change needs nothing but a mark: the line shows nothing up to there, or is drawn. */
+/* Computes free_clock: a change up to this clock of the frame only marks its object, because the line shows nothing up
+ * to there, or is already drawn. */
 VCS_FN void vcs_tia_set_free(const vcs_t *m, vcs_video_t *video) {
   int32_t clock = m->vblank & 2                       ? VCS_LINE_CLOCKS
                   : m->line_clock > VCS_HBLANK_CLOCKS ? m->line_clock
@@ -177,7 +217,7 @@ VCS_SLOW_FN void vcs_tia_advance(vcs_t *m, vcs_video_t *video, int32_t target) {
   vcs_tia_set_free(m, video);
 }
 
-/* An access at clock `target` of the frame: the reference would now have drawn up to it. */
+/* Records an access at clock `target` of the frame: the reference draws up to it. */
 VCS_FN void vcs_tia_see(vcs_t *m, const vcs_video_t *video, int32_t target) {
   if (target >= video->late && target > video->stop) target = video->stop;
   if (target <= m->seen_clock || target < video->start) return;
@@ -186,7 +226,7 @@ VCS_FN void vcs_tia_see(vcs_t *m, const vcs_video_t *video, int32_t target) {
   if (m->hmove_blank && !m->blank_first) m->blank_first = target;
 }
 
-/* Something is about to change: remembers what the reference has drawn the last piece with. */
+/* Keeps the registers with which the reference has drawn its last piece, before one of them changes. */
 VCS_FN void vcs_tia_remember(const vcs_t *m, vcs_video_t *video) {
   if (video->before_clock == m->seen_clock) return;
   __builtin_memcpy(video->before, (const uint8_t *)m + VCS_LOOKS_FROM, VCS_LOOKS_SIZE);
@@ -217,8 +257,8 @@ VCS_SLOW_FN void vcs_tia_draw_ahead(vcs_t *m, const vcs_video_t *video) {
   int line_start = VCS_LINE_CLOCKS * m->line;
   int x = m->line_clock < VCS_HBLANK_CLOCKS ? 0 : m->line_clock - VCS_HBLANK_CLOCKS;
   if (m->blank_first > line_start) {
-    int blanked = VCS_HBLANK_CLOCKS + 8 - (m->blank_first - line_start);
-    if (blanked >= 8 && x < blanked) vcs_fill(vcs_tia_row(m, video) + x, 0, blanked - x);
+    int blanked = VCS_COMB_END - (m->blank_first - line_start);
+    if (blanked >= VCS_COMB_PIXELS && x < blanked) vcs_fill(vcs_tia_row(m, video) + x, 0, blanked - x);
   }
   if (x & 3 && !(m->vblank & 2)) {
     int began = m->seen_before - line_start - VCS_HBLANK_CLOCKS;
@@ -226,8 +266,8 @@ VCS_SLOW_FN void vcs_tia_draw_ahead(vcs_t *m, const vcs_video_t *video) {
   }
 }
 
-/* Draws all that can be seen by now, the beam stopping here for a while. The registers may already have changed at this
- * very clock. */
+/* Draws everything that the reference shows by now, because the beam stops here. The registers may already have changed
+ * at this very clock. */
 VCS_SLOW_FN void vcs_tia_catch_up(vcs_t *m, vcs_video_t *video) {
   bool news = m->seen_clock > VCS_LINE_CLOCKS * m->line + m->line_clock;
   bool changed = video->before_clock == m->seen_clock;
@@ -238,8 +278,8 @@ VCS_SLOW_FN void vcs_tia_catch_up(vcs_t *m, vcs_video_t *video) {
   if (changed) vcs_tia_swap_looks(m, video);
 }
 
-/* Objects are about to change in a line that is being shown. What they have been so far is kept, not drawn: that is
- * done once for the whole line. */
+/* Prepares a change of objects in the visible part of a line. The objects so far are kept, not drawn: the whole line is
+ * drawn at once, later. */
 VCS_SLOW_FN void vcs_tia_change_shown(vcs_t *m, vcs_video_t *video, unsigned objects) {
   vcs_tia_close_lines(m, video, m->seen_clock);
   vcs_tia_set_free(m, video);
@@ -254,8 +294,8 @@ VCS_SLOW_FN void vcs_tia_change_shown(vcs_t *m, vcs_video_t *video, unsigned obj
   vcs_line_cut(m, video, objects, m->seen_clock - VCS_LINE_CLOCKS * m->line - VCS_HBLANK_CLOCKS);
 }
 
-/* Objects are about to change by a strobe, or by anything else that may show where a frame stops in the next few
- * clocks: somebody who looks wants all of it drawn first. */
+/* Prepares a change of objects by a strobe, or by anything else that shows where a frame stops in the next few clocks.
+ * With a picture, everything is drawn first. */
 VCS_FN void vcs_tia_strobe(vcs_t *m, vcs_video_t *video, unsigned objects) {
   if (m->seen_clock > video->free_clock) {
     if (video->frames) {
@@ -267,7 +307,7 @@ VCS_FN void vcs_tia_strobe(vcs_t *m, vcs_video_t *video, unsigned objects) {
   vcs_video_touch(video, objects);
 }
 
-/* Something is about to change that is not an object: a colour, a priority. */
+/* Prepares a change of something that is not an object: a colour, a priority. */
 VCS_FN void vcs_tia_change_look(vcs_t *m, vcs_video_t *video) {
   if (!video->frames) return;
   if (m->seen_clock > video->free_clock) vcs_tia_draw_seen(m, video);
@@ -331,7 +371,7 @@ VCS_FN uint8_t vcs_tia_read(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video
 /* ---- Writing ------------------------------------------------------------------------------------------------ */
 
 /* HMOVE at a cycle of the line: how far an object with motion value hm (0..15) moves to the right. In cycles 0 to 3
- * and 75 by what the programmer asked for, 8 right to 7 left. Up to cycle 20 the pulses that move left are lost one by
+ * and 75 by the full motion, 8 right to 7 left. Up to cycle 20 the pulses that move left are lost one by
  * one, and from 13 on the blank that is not extended moves every object right. Cycles 21 to 54 do nothing. From 55 on
  * pulses reach into the next line and move left, by up to 15. */
 VCS_TABLE(int8_t, vcs_hmove_least, 21, {-7, -7, -7, -7, -6, -5, -5, -4, -3, -2, -2, -1, 0, 1, 1, 2, 3, 4, 4, 5, 6})
@@ -382,7 +422,7 @@ VCS_SLOW_FN void vcs_tia_move_objects(vcs_t *m, vcs_video_t *video, unsigned cyc
   m->stars = 0;
 }
 
-/* A second blank while one is still due: that one is drawn first, if it is in what is over. */
+/* A second blank while one is still due. That one is drawn first, if its line is complete. */
 VCS_SLOW_FN void vcs_tia_blank_again(vcs_t *m, vcs_video_t *video) {
   vcs_tia_close_lines(m, video, m->seen_clock);
   if (m->hmove_blank) vcs_tia_draw_seen(m, video);
@@ -392,7 +432,7 @@ VCS_SLOW_FN void vcs_tia_blank_again(vcs_t *m, vcs_video_t *video) {
   m->hmove_blank = 1;
 }
 
-/* Most HMOVEs come right after WSYNC and move nothing. */
+/* HMOVE. Most come right after WSYNC and move nothing. */
 VCS_FN bool vcs_tia_hmove(vcs_t *m, vcs_video_t *video) {
   unsigned next_cycle = ((uint32_t)vcs_tia_since_frame(m) / 3 + 1) % VCS_LINE_CYCLES; /* 0 to 4: all of the motion */
   unsigned fresh = m->first_copy_off[0] | m->first_copy_off[1] | m->stars | m->stars_shape;
@@ -400,7 +440,7 @@ VCS_FN bool vcs_tia_hmove(vcs_t *m, vcs_video_t *video) {
     vcs_tia_move_objects(m, video, (next_cycle + VCS_LINE_CYCLES - 1) % VCS_LINE_CYCLES);
   }
   m->hmove_clock = vcs_tia_clock(m);
-  if (!video->hmove_blanks || next_cycle > 21) return false;
+  if (!video->hmove_blanks || next_cycle > VCS_COMB_LAST_CYCLE + 1) return false;
   if (m->hmove_blank) {
     vcs_tia_blank_again(m, video);
   } else {
@@ -427,7 +467,7 @@ VCS_FN int vcs_player_phase(unsigned nusiz, int pos, int to) {
 
 VCS_SLOW_FN bool vcs_tia_reset_player(vcs_t *m, vcs_video_t *video, int player) {
   int hpos = vcs_tia_hpos(m);
-  int to = hpos < VCS_HBLANK_CLOCKS ? 3 : (hpos - VCS_HBLANK_CLOCKS + 5) % 160;
+  int to = vcs_reset_position(hpos, true);
   int phase = vcs_player_phase(m->nusiz[player], m->pos[player], to);
   if (phase == 1) vcs_tia_see(m, video, vcs_wrap_minus(vcs_tia_since_frame(m), -11));
   vcs_tia_strobe(m, video, 1u << (VCS_P0 + player));
@@ -453,7 +493,7 @@ VCS_TABLE(vcs_after_hmove_t, vcs_after_hmove, 7,
 
 VCS_SLOW_FN bool vcs_tia_reset_object(vcs_t *m, vcs_video_t *video, int object) {
   int hpos = vcs_tia_hpos(m);
-  int pos = hpos < VCS_HBLANK_CLOCKS ? 2 : (hpos - VCS_HBLANK_CLOCKS + 4) % 160;
+  int pos = vcs_reset_position(hpos, false);
   int32_t since = vcs_wrap_minus(vcs_tia_clock(m), m->hmove_clock);
   if (VCS_UNLIKELY(since <= 20 * 3)) {
     for (int i = 0; i < 7; i++) {
@@ -471,8 +511,7 @@ VCS_SLOW_FN bool vcs_tia_reset_object(vcs_t *m, vcs_video_t *video, int object) 
 VCS_SLOW_FN bool vcs_tia_resmp(vcs_t *m, vcs_video_t *video, int missile, uint8_t value) {
   vcs_tia_strobe(m, video, 1u << (VCS_M0 + missile));
   if (m->resmp[missile] && !(value & 2)) {
-    int middle = 4 * vcs_copies(m->nusiz[missile] & 7).stretch;
-    m->pos[VCS_M0 + missile] = (uint8_t)((m->pos[VCS_P0 + missile] + middle) % 160);
+    m->pos[VCS_M0 + missile] = (uint8_t)vcs_released_position(m->pos[VCS_P0 + missile], m->nusiz[missile]);
     if (missile == 0) m->stars_shape = 0;
   }
   m->resmp[missile] = value & 2;
@@ -480,10 +519,7 @@ VCS_SLOW_FN bool vcs_tia_resmp(vcs_t *m, vcs_video_t *video, int missile, uint8_
 }
 
 /* Halts the CPU to the end of the line. */
-VCS_FN void vcs_tia_wsync(vcs_t *m) {
-  uint32_t cycle = (m->cycles - (uint32_t)(m->frame_clock / 3)) % VCS_LINE_CYCLES;
-  if (cycle) m->cycles += VCS_LINE_CYCLES - cycle;
-}
+VCS_FN void vcs_tia_wsync(vcs_t *m) { m->cycles = vcs_wsync_end(m->cycles, m->frame_clock); }
 
 /* True when the write ends the frame. */
 VCS_FN bool vcs_tia_vsync(vcs_t *m, uint8_t value) {
@@ -536,7 +572,7 @@ VCS_SLOW_FN bool vcs_tia_ctrlpf(vcs_t *m, vcs_video_t *video, uint8_t value) {
   vcs_tia_change_shown(m, video, 1 << VCS_PF | 1 << VCS_BL);
   vcs_video_touch(video, 1 << VCS_PF | 1 << VCS_BL);
   m->ctrlpf = value;
-  if (vcs_tia_hpos(m) < VCS_HBLANK_CLOCKS + 79) m->pf_mirrored = value & 1;
+  if (vcs_mirrors_this_line(vcs_tia_hpos(m))) m->pf_mirrored = value & 1;
   return false;
 }
 
@@ -606,8 +642,9 @@ VCS_FN bool vcs_tia_grp(vcs_t *m, vcs_video_t *video, unsigned side, uint8_t val
   return vcs_tia_latch(m, side, value);
 }
 
-/* What a write does, the picture being seen up to it. Most writes change nothing, or nothing that shows yet; the others
- * go on in functions of their own, so that this one needs no stack. Returns true when the frame is over. */
+/* Stores to a register, the picture being recorded up to the write. Most writes change nothing, or nothing that shows
+ * yet; the others continue in functions of their own, so that this one needs no stack. Returns true when the frame is
+ * over. */
 VCS_HOT_FN bool vcs_tia_store_this(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
   unsigned i;
   switch (r) {
@@ -724,7 +761,7 @@ VCS_SLOW_FN bool vcs_tia_write_late(vcs_t *m, vcs_video_t *video, unsigned r, ui
   return vcs_tia_store_register(m, video, r, value) | (now >= video->limit);
 }
 
-/* For the loop of run.h, which knows the register when it is decoded: only what that register does is left of this. */
+/* For the loop of run.h, where `r` is a constant: the compiler keeps only the code for that register. */
 VCS_HOT_FN bool vcs_tia_write_this(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
   int32_t now = vcs_tia_since_frame(m), target = vcs_wrap_minus(now, -vcs_tia_delay(r, now));
   if (VCS_UNLIKELY(target >= video->late)) return vcs_tia_write_late(m, video, r, value);
@@ -739,8 +776,8 @@ VCS_SLOW_FN bool vcs_tia_write_first(vcs_t *m, vcs_video_t *video, unsigned r, u
   return vcs_tia_store_register(m, video, r, value);
 }
 
-/* The second or a later one of successive writes of an instruction: it may come before the one before it has shown, and
- * WSYNC does not halt; RSYNC does nothing at all. */
+/* The second or a later one of successive writes of an instruction. It may come before the previous write shows, and a
+ * WSYNC does not halt the CPU: it is treated as RSYNC, which does nothing. */
 VCS_SLOW_FN bool vcs_tia_write_next(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
   vcs_tia_catch_up(m, video);
   return vcs_tia_write_first(m, video, r == VCS_WSYNC ? (unsigned)VCS_RSYNC : r, value);
@@ -757,18 +794,12 @@ VCS_HOT_FN bool vcs_tia_write(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *vid
 
 /* ---- Reset -------------------------------------------------------------------------------------------------- */
 
-/* The frame count, the choice of buffer and the sound survive, everything else starts afresh. */
+/* Resets everything but the frame count, the choice of buffer and the sound. */
 VCS_FN void vcs_tia_reset(vcs_t *m) {
-  m->vsync = m->vblank = m->ctrlpf = m->enabl = m->enabl_old = m->vdelbl = 0;
-  for (int i = 0; i < 2; i++) {
-    m->nusiz[i] = m->reflect[i] = m->grp[i] = m->grp_old[i] = m->enam[i] = m->vdelp[i] = m->resmp[i] = 0;
-    m->first_copy_off[i] = 0;
-  }
-  for (int i = 0; i < 3; i++) m->pf[i] = 0;
-  for (int i = 0; i < 4; i++) m->colu[i] = 0;
-  for (int i = 0; i < 5; i++) m->hm[i] = m->pos[i] = 0;
+  uint8_t *registers = &m->vsync;
+  for (int i = 0; i < VCS_TIA_BYTES; i++) registers[i] = 0;
   m->collisions = 0;
-  m->pf_mirrored = m->hmove_blank = m->stars = m->stars_phase = m->stars_shape = m->dump = 0;
+  m->dump = 0;
   m->hmove_clock = m->dump_cycle = 0;
   m->vsync_clock = 0x7FFFFFFF;
   m->frame_clock = (int32_t)(m->cycles * 3);

@@ -25,10 +25,10 @@
  * AUDC is four bits, and nearly a product of two choices (vcs_audio_wave below): the low two choose when the four bits
  * move, the high two what enters them.
  *
- * Time. The registers are sampled when sound is asked for, at the end of a frame, as ALE does: the last value written
- * holds for all samples asked for. Nothing here runs between two calls of vcs_audio_samples, and a machine nobody
- * listens to only stores six registers. The console's reset line does not reach the sound: the TIA has no reset pin,
- * and in ALE too the registers, the waveforms and the dividers go on through a reset.
+ * Time. vcs_audio_samples samples the registers at the end of a frame, as ALE does: the last value written holds for
+ * all samples of the call. Nothing here runs between two calls, so a machine without sound only stores six registers.
+ * The console's reset line does not reach the sound: the TIA has no reset pin, and in ALE too the registers, the
+ * waveforms and the dividers go on through a reset.
  *
  * Sources: the Stella Programmer's Guide (Steve Wright, 1979) for the registers; the behaviour of ale-py 0.12.1 for the
  * rest: tests/ale_sound_live.py compares every sample.

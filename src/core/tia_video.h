@@ -2,7 +2,7 @@
  *
  * A line has 160 pixels; here it is three 64-bit words, leftmost pixel in bit 0 of word 0. Each of the six objects
  * is a mask of the pixels it lights. A piece of a line, between two register changes, is then plain mask algebra:
- * collisions are ANDs, priority is AND NOT, and colours are spread to bytes only when somebody wants the picture.
+ * collisions are ANDs, priority is AND NOT, and colours become bytes only when the picture is drawn.
  *
  *   word 0            word 1            word 2
  *   0              63 64            127 128  159
@@ -19,13 +19,13 @@
  *   GRP0 written at x:   line[P0]  ..##..#|.......     to the left of the cut as it was
  *                        now[P0]   ..#.##.|.#.##..     with the new graphics; the next line begins with it
  *
- * Collisions are looked for only in pairs that are lit, not yet latched, and not both as they were in the line before.
- * When nobody looks and there is no such pair, masks are not even made. When somebody does, a line in which nothing has
- * changed is a copy of the row above it, and the others are painted (paint.h). A change of colour or priority in
+ * Collisions are computed only for pairs of objects that are lit, not yet latched, and not both the same as in the line
+ * before. Without a picture and without such a pair, masks are not made. With a picture, a line in which nothing has
+ * changed is a copy of the row above it, and other lines are painted (paint.h). A change of colour or priority in
  * mid-line draws the piece up to it at once.
  *
- * None of this is part of the machine, it can always be made again; it lives in vcs_video_t, which is set up anew
- * whenever the CPU is started, after the piece that it was working on is drawn (vcs_tia_catch_up).
+ * None of this is part of the machine: it is in vcs_video_t, which can always be made again. It is set up whenever the
+ * CPU is started; when the CPU stops, the current piece is drawn first (vcs_tia_catch_up).
  */
 #ifndef VCS_CORE_TIA_VIDEO_H
 #define VCS_CORE_TIA_VIDEO_H
@@ -41,13 +41,13 @@ typedef struct {
   uint64_t word[3];
 } vcs_pixels_t;
 
-/* The registers that make the picture lie behind each other in vcs_t. */
+/* The registers that make the picture are neighbours in vcs_t. */
 enum {
   VCS_LOOKS_FROM = offsetof(vcs_t, vblank),
-  VCS_LOOKS_SIZE = offsetof(vcs_t, dump) - VCS_LOOKS_FROM,
+  VCS_LOOKS_SIZE = offsetof(vcs_t, vsync) + VCS_TIA_BYTES - VCS_LOOKS_FROM, /* all but vsync */
 };
 
-/* What goes with a machine while it runs: where it draws, and the line it is working on. */
+/* What a running machine needs beside its state: where it draws, and the line that it is drawing. */
 typedef struct {
   vcs_pixels_t line[VCS_OBJECTS]; /* what each object lights in this line, as far as registers are known */
   vcs_pixels_t now[VCS_OBJECTS];  /* what a split object would light with the present registers all along the line */
@@ -57,9 +57,9 @@ typedef struct {
   uint8_t lit;                    /* objects that light a pixel of line[] */
   uint8_t changed;                /* objects, or VCS_LOOK, that are not as they were in the last whole line */
   uint8_t before[VCS_LOOKS_SIZE]; /* the registers before the last change in mid-line, ... */
-  int32_t before_clock;           /* ... and its clock; only when somebody looks */
+  int32_t before_clock;           /* ... and its clock; only with a picture */
   int32_t free_clock;  /* changes up to this clock of the frame need no cut: nothing of the line is shown yet */
-  uint8_t *frames;     /* two frame buffers, or NULL when nobody looks */
+  uint8_t *frames;     /* two frame buffers, or NULL without a picture */
   int32_t start, stop; /* the clocks of the frame that are in the picture */
   int32_t limit;       /* the clock of the frame from which the next write ends it */
   int32_t late;        /* `stop` or `limit`, whichever comes first */

@@ -1,17 +1,18 @@
 /* address.c: derivatives of where an instruction reads and writes.
  *
- * With one bit of the index, of the pointer or of the operand flipped, another byte would have been read (a peek,
- * without side effects), or another cell written and this one spared; and a page might have been crossed, which costs
- * time. Walking forwards each slot that moves is linked to what moves by it. Walking backwards there are many slots and
- * one question for each: what would be gained, by the adjoints of what the instruction sets, if the slot had moved?
+ * With one bit of the index, the pointer or the operand flipped, the instruction reads another byte (a peek, without
+ * side effects), or writes another cell and leaves this one unchanged; and it may cross a page, which costs a cycle.
+ * Forward mode links each slot with a tangent to what it changes (the first half of this file). Reverse mode needs one
+ * number for each of many slots, the change of the scalar if the slot moved: a delta (the second half).
  *
- * A read gains by the byte it would find. For rows that make one byte (instruction.h) a table tells what, so that an
- * alternative costs two loads, one of the byte and one of its gain; any other reader asks its function. A store gains
- * by the cell it spares, the same wherever else it goes, and by the one it hits; what modifies memory does both.
+ * The delta of a read is that of the byte it would find. For rows that make one byte (instruction.h) a table has it, so
+ * that another address costs two loads, one of the byte and one of its delta; other rows evaluate their function. The
+ * delta of a store is that of the cell it would leave unchanged, the same for all other addresses, and that of the cell
+ * it would overwrite. An instruction that modifies memory has both.
  *
- * An address is a sum, and moves as far as base or index do (adjoint_delta.h): an indexed read looks sixteen times
- * around itself, not sixteen times for each of the bytes that its address is made of. Only where a byte wraps and the
- * sum does not, at the ends of a page, do they differ.
+ * An address is a sum, and moves as far as its base or its index (adjoint_delta.h). So an indexed read looks at sixteen
+ * other addresses, not at sixteen for each byte of which its address is made. They differ only where a byte wraps
+ * around and the sum does not, at the ends of a page.
  *
  * The stops are listed in instruction.c.
  */
@@ -19,7 +20,7 @@
 
 #include "instruction.h"
 
-/* The last byte on the bus before the data access, of which the TIA leaves six bits: of the operand or the pointer. */
+/* The last byte on the bus before the data access, from the operand or the pointer. The TIA leaves six of its bits. */
 VCS_STATIC uint8_t byte_before(vcs_opcode_t op, vcs_address_t at) {
   switch (op.mode) {
     case VCS_MODE_ZP:
@@ -123,7 +124,7 @@ VCS_STATIC void link_store_elsewhere(vcs_work_t *w, float *in, float weight, uin
 }
 
 /* The access as it would have gone with another address: `in` is the slot on which it depends, `weight` its direction,
- * `word` the registers, of which the index may be different. */
+ * `word` the registers, possibly with another index. */
 VCS_STATIC void link_elsewhere(vcs_work_t *w, float *in, float weight, vcs_address_t at, uint64_t word) {
   vcs_sweep_t *s = w->s;
   if (at.crosses != w->at.crosses) {
@@ -141,8 +142,8 @@ VCS_STATIC void link_elsewhere(vcs_work_t *w, float *in, float weight, vcs_addre
   if (w->stores) link_store_elsewhere(w, in, weight, at.addr, (uint8_t)(result >> 8 * VCS_LANE_V));
 }
 
-/* Slots of a source that have something to say. */
-VCS_STATIC bool source_speaks(const vcs_sweep_t *s, const source_t *source, int slot) {
+/* Whether a slot of a source exists and, in forward mode, has a tangent. */
+VCS_STATIC bool source_has(const vcs_sweep_t *s, const source_t *source, int slot) {
   return source->cell.slots && slot < vcs_cell_slots(source->cell) && (s->reverse || source->slots[slot] != 0);
 }
 
@@ -164,7 +165,7 @@ VCS_STATIC void link_index(vcs_work_t *w, int lane, float *in) {
 VCS_STATIC void link_pointer(vcs_work_t *w, source_t *source, int half) {
   uint8_t byte = (uint8_t)(w->at.base >> 8 * half), other = (uint8_t)(w->at.base >> 8 * !half);
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
-    if (!source_speaks(w->s, source, slot)) continue;
+    if (!source_has(w->s, source, slot)) continue;
     uint8_t moved = vcs_moved(byte, slot);
     link_elsewhere(w, &source->slots[slot], vcs_direction(byte, slot),
                    address_with_base(w, (uint16_t)(half ? moved << 8 | other : other << 8 | moved)), w->word);
@@ -174,7 +175,7 @@ VCS_STATIC void link_pointer(vcs_work_t *w, source_t *source, int half) {
 VCS_STATIC void link_operand(vcs_work_t *w, source_t *source, int number) {
   uint8_t operand = number == 1 ? w->at.low : w->at.high;
   for (int slot = 0; slot < VCS_SLOTS; slot++) {
-    if (!source_speaks(w->s, source, slot)) continue;
+    if (!source_has(w->s, source, slot)) continue;
     uint8_t other = vcs_moved(operand, slot);
     vcs_address_t at =
         address_of(w, number == 1 ? other : w->at.low, number == 2 ? other : w->at.high, w->row->x, w->row->y);
@@ -206,28 +207,28 @@ VCS_STATIC void link_stack_address(vcs_work_t *w, float *in) {
   }
 }
 
-/* ---- Gains: other rows backwards -------------------------------------------------------------------------------- */
+/* ---- Deltas: reverse mode --------------------------------------------------------------------------------------- */
 
-/* By the byte it reads, as the table has it, or as its function says; by the cells it stores to; by both; or by nothing
- * but its time. */
-typedef enum { READS, ASKS, STORES, MODIFIES, ONLY_TIME } gains_by_t;
+/* What the delta of another address consists of: that of the byte read, from the table or from the function; that of
+ * the cells stored to; both; or only that of the time. */
+typedef enum { READS, ASKS, STORES, MODIFIES, ONLY_TIME } deltas_by_t;
 
 typedef struct {
   vcs_work_t *w;
-  gains_by_t by;
+  deltas_by_t by;
   bool may_cross;
-  float cost[2];               /* what is gained not to cross a page, or to cross it */
-  float spared;                /* STORES, MODIFIES: by the byte it went to, */
+  float cost[2];               /* the delta of not crossing a page, and of crossing it */
+  float spared;                /* STORES, MODIFIES: the delta of the cell it stored to, left unchanged, */
   float *cell;                 /* the slots of that byte, or NULL */
   bool few;                    /* READS: few other bytes are looked at, and there is no table but of nibbles, */
   vcs_adjoint_delta_t nibbles; /* which are these */
   bool looks_up;               /* READS: the table knows the gain of a byte, and the window is one piece of ROM, */
   const uint8_t *rom;          /* in which the byte is at addr & mask */
   uint16_t mask;
-} gains_t;
+} deltas_t;
 
 /* The ROM in the window as one piece: 4 KiB, or 2 KiB shown twice. */
-VCS_STATIC void find_window(gains_t *g) {
+VCS_STATIC void find_window(deltas_t *g) {
   const uint32_t *bank = g->w->s->m->bank, first = bank[0];
   g->rom = NULL;
   if (bank[1] != first + 1024 || bank[3] != bank[2] + 1024) return;
@@ -237,17 +238,17 @@ VCS_STATIC void find_window(gains_t *g) {
 }
 
 /* Whether nothing but ROM is in the two pages from that of `base` on; and in the same column of all pages. */
-VCS_STATIC bool is_rom_near(const gains_t *g, uint16_t base) {
+VCS_STATIC bool is_rom_near(const deltas_t *g, uint16_t base) {
   const uint64_t hot = g->w->s->cart->hot_pages;
   const unsigned first = base >> 6 & 0x3C;
   return g->rom && base & (base + 0x100) & 0x1000 && !(hot >> first & 0xFF);
 }
-VCS_STATIC bool is_rom_above(const gains_t *g, uint16_t addr) {
+VCS_STATIC bool is_rom_above(const deltas_t *g, uint16_t addr) {
   return g->rom && !(g->w->s->cart->hot_pages >> (addr >> 6 & 3) & 0x1111111111111111);
 }
 
-/* The gain of reading another byte. */
-VCS_HOT_FN float adjoint_delta_of_byte(const gains_t *g, uint8_t byte) {
+/* The delta of reading another byte. */
+VCS_HOT_FN float adjoint_delta_of_byte(const deltas_t *g, uint8_t byte) {
   const vcs_work_t *w = g->w;
   if (byte == w->operand) return 0;
   if (g->by == READS && w->how == VCS_ROW_ADDS) {
@@ -260,8 +261,8 @@ VCS_HOT_FN float adjoint_delta_of_byte(const gains_t *g, uint8_t byte) {
                                     byte);
 }
 
-/* The gain of storing elsewhere. What modifies memory stores what it makes of the byte there. */
-VCS_STATIC float adjoint_delta_of_store(const gains_t *g, uint16_t addr, uint8_t byte) {
+/* The delta of storing elsewhere. An instruction that modifies memory stores what it makes of the byte there. */
+VCS_STATIC float adjoint_delta_of_store(const deltas_t *g, uint16_t addr, uint8_t byte) {
   const vcs_work_t *w = g->w;
   const vcs_cell_t hit = vcs_cell_written(w->s, addr);
   if (hit.slots != g->cell && (!hit.slots || !w->s->live[hit.live])) return g->spared;
@@ -274,8 +275,8 @@ VCS_STATIC float adjoint_delta_of_store(const gains_t *g, uint16_t addr, uint8_t
   return g->spared + vcs_adjoint_delta_of(hit.slots, vcs_cell_content(w->s, hit), byte);
 }
 
-/* What is gained by an access at another address; `before` is the byte on the bus before it. */
-VCS_SLOW_FN float adjoint_delta_of_access(const gains_t *g, uint16_t addr, bool crosses, uint8_t before) {
+/* The delta of an access at another address; `before` is the byte on the bus before it. */
+VCS_SLOW_FN float adjoint_delta_of_access(const deltas_t *g, uint16_t addr, bool crosses, uint8_t before) {
   const vcs_work_t *w = g->w;
   uint8_t byte;
   if (g->by == ONLY_TIME || addr == w->row->addr) return 0;
@@ -286,33 +287,33 @@ VCS_SLOW_FN float adjoint_delta_of_access(const gains_t *g, uint16_t addr, bool 
          adjoint_delta_of_store(g, addr, byte);
 }
 
-/* The same, where it is soon found: in RAM, and at a collision, which is a stop. */
-VCS_HOT_FN float gain_at(const gains_t *g, uint16_t addr, bool crosses, uint8_t before) {
+/* The same, fast in RAM, and at a collision, which is a stop. */
+VCS_HOT_FN float delta_at(const deltas_t *g, uint16_t addr, bool crosses, uint8_t before) {
   if (g->by == READS && (addr & 0x1280) == 0x80) return adjoint_delta_of_byte(g, g->w->s->m->ram[addr & 0x7F]);
   if (g->by == READS && !(addr & 0x1088)) return 0;
   return adjoint_delta_of_access(g, addr, crosses, before);
 }
 
-/* The same, with what it takes, by an access at `addr`, which is `base` and an index. */
-VCS_STATIC float gain_elsewhere(const gains_t *g, uint16_t base, uint16_t addr, uint8_t before) {
+/* The same with the delta of its time, at `addr`, which is `base` plus an index. */
+VCS_STATIC float delta_elsewhere(const deltas_t *g, uint16_t base, uint16_t addr, uint8_t before) {
   const bool crosses = g->may_cross && (base ^ addr) & 0xFF00;
-  return g->cost[crosses] + gain_at(g, addr, crosses, before);
+  return g->cost[crosses] + delta_at(g, addr, crosses, before);
 }
 
 /* Reads from ROM that is one piece. */
-VCS_HOT_FN float adjoint_delta_of_rom(const gains_t *g, unsigned addr) {
+VCS_HOT_FN float adjoint_delta_of_rom(const deltas_t *g, unsigned addr) {
   return g->w->of[(g->w->operand ^ g->rom[addr & g->mask]) & g->w->tells];
 }
 
 /* The access where low byte and index add up to another sum, on the page of the base or the next. */
-VCS_HOT_FN float adjoint_delta_of_sum(const gains_t *g, bool in_rom, int sum) {
+VCS_HOT_FN float adjoint_delta_of_sum(const deltas_t *g, bool in_rom, int sum) {
   const unsigned addr = (g->w->at.base & 0xFF00u) + (unsigned)sum;
   return in_rom ? adjoint_delta_of_rom(g, addr)
-                : gain_at(g, (uint16_t)addr, g->may_cross && sum > 0xFF, g->w->at.base >> 8);
+                : delta_at(g, (uint16_t)addr, g->may_cross && sum > 0xFF, g->w->at.base >> 8);
 }
 
 /* 2^k further on, or back. */
-VCS_STATIC void look_around(const gains_t *g, bool in_rom, vcs_moves_t *moves) {
+VCS_STATIC void look_around(const deltas_t *g, bool in_rom, vcs_moves_t *moves) {
   const int sum = (uint8_t)g->w->at.base + (uint16_t)(g->w->row->addr - g->w->at.base);
   for (int k = 0; k < 8; k++) {
     moves->by[0][k] = adjoint_delta_of_sum(g, in_rom, sum + (1 << k));
@@ -327,102 +328,102 @@ VCS_STATIC void look_around(const gains_t *g, bool in_rom, vcs_moves_t *moves) {
 
 /* One of the two bytes that are added up; `rest` is the other. Carries that wrap lead 256 further back, or on: those
  * from the highest bit down that are like it. */
-VCS_STATIC void gain_around(const gains_t *g, bool in_rom, const vcs_moves_t *around, uint8_t byte, uint8_t rest,
-                            int count, float *slots) {
+VCS_STATIC void delta_around(const deltas_t *g, bool in_rom, const vcs_moves_t *around, uint8_t byte, uint8_t rest,
+                             int count, float *slots) {
   const unsigned top = byte >> 7;
   vcs_moves_t moves = *around;
   moves.by[!top][7] = -moves.by[top][7];
   for (int k = 6; count == VCS_SLOTS && k >= 0 && (byte >> k & 1u) == top; k--) {
     const int sum = rest + (uint8_t)(top ? byte + (1 << k) : byte - (1 << k));
-    const float gain = adjoint_delta_of_sum(g, in_rom, sum) + g->cost[sum > 0xFF];
-    moves.by[!top][k] = top ? gain : -gain;
+    const float delta = adjoint_delta_of_sum(g, in_rom, sum) + g->cost[sum > 0xFF];
+    moves.by[!top][k] = top ? delta : -delta;
   }
   vcs_moves_give(&moves, byte, count, slots);
 }
 
 /* The high byte: what is not in the cartridge goes the other way. Bits above the fifth are not decoded. */
-VCS_STATIC void gain_above(const gains_t *g, uint8_t byte, int count, float *slots) {
+VCS_STATIC void delta_above(const deltas_t *g, uint8_t byte, int count, float *slots) {
   const unsigned rest = (uint16_t)(g->w->row->addr - (byte << 8));
   const bool crosses = g->w->at.crosses;
-#define GAIN_OF_PAGE(other)                                       \
+#define DELTA_OF_PAGE(other)                                      \
   ((rest + ((unsigned)(other) << 8)) & 0x1000                     \
        ? adjoint_delta_of_rom(g, rest + ((unsigned)(other) << 8)) \
-       : gain_at(g, (uint16_t)(rest + ((unsigned)(other) << 8)), crosses, (uint8_t)(other)))
+       : delta_at(g, (uint16_t)(rest + ((unsigned)(other) << 8)), crosses, (uint8_t)(other)))
   for (int k = 0; k < 5; k++) {
     const int sign = byte >> k & 1 ? -1 : 1, step = sign * (1 << k);
-    slots[k] += (float)sign * GAIN_OF_PAGE((uint8_t)(byte + step));
-    if (count == VCS_SLOTS) slots[8 + k] -= (float)sign * GAIN_OF_PAGE((uint8_t)(byte - step));
+    slots[k] += (float)sign * DELTA_OF_PAGE((uint8_t)(byte + step));
+    if (count == VCS_SLOTS) slots[8 + k] -= (float)sign * DELTA_OF_PAGE((uint8_t)(byte - step));
   }
 }
 
 /* The access with other operands or registers, of modes whose address is not a sum. */
-VCS_STATIC float adjoint_delta_of_address(const gains_t *g, uint8_t low, uint8_t x, uint8_t y) {
+VCS_STATIC float adjoint_delta_of_address(const deltas_t *g, uint8_t low, uint8_t x, uint8_t y) {
   vcs_address_t at = address_of(g->w, low, g->w->at.high, x, y);
   if (is_indirect(g->w->op) && !vcs_pointer_in_ram(at.pointer)) return 0;
-  return gain_elsewhere(g, at.base, at.addr, byte_before(g->w->op, at));
+  return delta_elsewhere(g, at.base, at.addr, byte_before(g->w->op, at));
 }
 
 /* Page zero: RAM, and what the TIA reads; of these a collision is a stop. Nothing but RAM is hit by a store. */
-VCS_HOT_FN float gain_in_page_zero(const gains_t *g, uint8_t addr, uint8_t before) {
+VCS_HOT_FN float delta_in_page_zero(const deltas_t *g, uint8_t addr, uint8_t before) {
   const vcs_work_t *w = g->w;
   const bool in_ram = addr & 0x80,
              only_stores = g->by == STORES || (g->by == MODIFIES && w->has_adjoint == 1u << VCS_LANE_V);
   if (only_stores && in_ram && !w->s->live[VCS_OFFSET(ram) + (addr & 0x7F)]) return g->spared;
   if (g->by == STORES) return in_ram ? adjoint_delta_of_store(g, addr, w->row->value) : g->spared;
-  return gain_at(g, addr, false, before);
+  return delta_at(g, addr, false, before);
 }
 
 /* Page zero, indexed: index and operand move the address alike, but the TIA lets through what of the operand was on the
  * bus. */
-VCS_STATIC void gain_by_page_zero(const gains_t *g, uint8_t index, float *in, int count, float *operand) {
+VCS_STATIC void delta_by_page_zero(const deltas_t *g, uint8_t index, float *in, int count, float *operand) {
   const uint8_t low = g->w->at.low;
   vcs_moves_t moves;
   for (int k = 0; k < 8; k++) {
-    moves.by[0][k] = gain_in_page_zero(g, (uint8_t)(low + index + (1 << k)), low);
-    moves.by[1][k] = k == 7 ? -moves.by[0][k] : -gain_in_page_zero(g, (uint8_t)(low + index - (1 << k)), low);
+    moves.by[0][k] = delta_in_page_zero(g, (uint8_t)(low + index + (1 << k)), low);
+    moves.by[1][k] = k == 7 ? -moves.by[0][k] : -delta_in_page_zero(g, (uint8_t)(low + index - (1 << k)), low);
   }
   vcs_moves_give(&moves, index, VCS_SLOTS, in);
   if (!operand) return;
-#define GAIN_OF_OTHER_PAGE_ZERO(other) gain_in_page_zero(g, (uint8_t)((other) + index), other)
-  VCS_EACH_MOVE(low, count, operand, GAIN_OF_OTHER_PAGE_ZERO)
+#define DELTA_OF_OTHER_PAGE_ZERO(other) delta_in_page_zero(g, (uint8_t)((other) + index), other)
+  VCS_EACH_MOVE(low, count, operand, DELTA_OF_OTHER_PAGE_ZERO)
 }
 
 /* The low and the high byte of the base, which the operand or the pointer gives. */
-VCS_STATIC void gain_by_low(const gains_t *g, int count, float *slots) {
+VCS_STATIC void delta_by_low(const deltas_t *g, int count, float *slots) {
   const uint16_t index = (uint16_t)(g->w->row->addr - g->w->at.base);
   const uint8_t low = (uint8_t)g->w->at.base, high = (uint8_t)(g->w->at.base >> 8);
-#define GAIN_OF_LOW(other) \
-  gain_elsewhere(g, (uint16_t)((other) | high << 8), (uint16_t)(((other) | high << 8) + index), high)
-  VCS_EACH_MOVE(low, count, slots, GAIN_OF_LOW)
+#define DELTA_OF_LOW(other) \
+  delta_elsewhere(g, (uint16_t)((other) | high << 8), (uint16_t)(((other) | high << 8) + index), high)
+  VCS_EACH_MOVE(low, count, slots, DELTA_OF_LOW)
 }
 
-VCS_STATIC void gain_by_high(const gains_t *g, int count, float *slots) {
+VCS_STATIC void delta_by_high(const deltas_t *g, int count, float *slots) {
   const vcs_work_t *w = g->w;
   const uint16_t index = (uint16_t)(w->row->addr - w->at.base);
   const uint8_t low = (uint8_t)w->at.base, high = (uint8_t)(w->at.base >> 8);
   if (g->by == ONLY_TIME) return; /* pages are crossed as before */
   if (g->looks_up && w->row->addr & 0x1000 && is_rom_above(g, w->row->addr)) {
-    gain_above(g, high, count, slots);
+    delta_above(g, high, count, slots);
     return;
   }
-#define GAIN_OF_HIGH(other) \
-  gain_elsewhere(g, (uint16_t)(low | (other) << 8), (uint16_t)((low | (other) << 8) + index), other)
-  VCS_EACH_MOVE(high, count, slots, GAIN_OF_HIGH)
+#define DELTA_OF_HIGH(other) \
+  delta_elsewhere(g, (uint16_t)(low | (other) << 8), (uint16_t)((low | (other) << 8) + index), other)
+  VCS_EACH_MOVE(high, count, slots, DELTA_OF_HIGH)
 }
 
 /* (pointer),Y with another pointer. */
-VCS_HOT_FN float adjoint_delta_of_pointer(const gains_t *g, uint8_t pointer) {
+VCS_HOT_FN float adjoint_delta_of_pointer(const deltas_t *g, uint8_t pointer) {
   const uint8_t *ram = g->w->s->m->ram, y = g->w->row->y;
   if (!vcs_pointer_in_ram(pointer)) return 0;
   const uint8_t low = ram[pointer & 0x7F], high = ram[(pointer + 1) & 0x7F];
   const uint16_t base = (uint16_t)(low | high << 8), addr = (uint16_t)(base + y);
   if (g->looks_up && addr & 0x1000 && !(g->w->s->cart->hot_pages >> (addr >> 6 & 63) & 1))
     return adjoint_delta_of_rom(g, addr) + g->cost[(low + y) >> 8];
-  return gain_elsewhere(g, base, addr, high);
+  return delta_elsewhere(g, base, addr, high);
 }
 
 /* The operand of an access whose base it is not, or not as it stands: page zero and pointers. */
-VCS_STATIC void gain_by_operand(const gains_t *g, int count, float *slots) {
+VCS_STATIC void delta_by_operand(const deltas_t *g, int count, float *slots) {
   const vcs_work_t *w = g->w;
   if (g->few && w->at.low & 0x80 && count == 8) {
     for (int bit = 0; bit < 7; bit++) { /* another byte of RAM */
@@ -430,20 +431,20 @@ VCS_STATIC void gain_by_operand(const gains_t *g, int count, float *slots) {
       if (byte != w->operand)
         slots[bit] += vcs_adjoint_delta_sign(w->at.low, bit) * vcs_adjoint_delta(&g->nibbles, byte);
     }
-    slots[7] -= gain_in_page_zero(g, w->at.low & 0x7F, w->at.low & 0x7F);
+    slots[7] -= delta_in_page_zero(g, w->at.low & 0x7F, w->at.low & 0x7F);
   } else if (w->op.mode == VCS_MODE_ZP) {
-#define GAIN_OF_PAGE_ZERO(other) gain_in_page_zero(g, other, other)
-    VCS_EACH_MOVE(w->at.low, count, slots, GAIN_OF_PAGE_ZERO)
+#define DELTA_OF_PAGE_ZERO(other) delta_in_page_zero(g, other, other)
+    VCS_EACH_MOVE(w->at.low, count, slots, DELTA_OF_PAGE_ZERO)
   } else if (w->op.mode == VCS_MODE_IZY) {
-#define GAIN_OF_POINTER(other) adjoint_delta_of_pointer(g, other)
-    VCS_EACH_MOVE(w->at.low, count, slots, GAIN_OF_POINTER)
+#define DELTA_OF_POINTER(other) adjoint_delta_of_pointer(g, other)
+    VCS_EACH_MOVE(w->at.low, count, slots, DELTA_OF_POINTER)
   } else {
-#define GAIN_OF_OPERAND(other) adjoint_delta_of_address(g, other, w->row->x, w->row->y)
-    VCS_EACH_MOVE(w->at.low, count, slots, GAIN_OF_OPERAND)
+#define DELTA_OF_OPERAND(other) adjoint_delta_of_address(g, other, w->row->x, w->row->y)
+    VCS_EACH_MOVE(w->at.low, count, slots, DELTA_OF_OPERAND)
   }
 }
 
-VCS_STATIC void gains_begin(gains_t *g, vcs_work_t *w) {
+VCS_STATIC void deltas_begin(deltas_t *g, vcs_work_t *w) {
   const float cycle = vcs_may_cross(w->op) ? *vcs_slots(w->s, VCS_OFFSET(cycles)) : 0;
   g->w = w;
   g->may_cross = vcs_may_cross(w->op);
@@ -486,14 +487,14 @@ VCS_STATIC bool store_to_tia(vcs_work_t *w) {
   return true;
 }
 
-VCS_STATIC void gain_by_address(vcs_work_t *w, float *index_slots) {
+VCS_STATIC void delta_by_address(vcs_work_t *w, float *index_slots) {
   vcs_sweep_t *s = w->s;
-  gains_t g;
+  deltas_t g;
   if (w->stores && store_to_tia(w)) return;
-  gains_begin(&g, w);
+  deltas_begin(&g, w);
   if (w->op.access == VCS_ACCESS_STACK) {
-#define GAIN_OF_STACK(other) gain_in_page_zero(&g, (uint8_t)stack_address(w, other), 0)
-    VCS_EACH_MOVE(w->row->sp, VCS_SLOTS, index_slots, GAIN_OF_STACK)
+#define DELTA_OF_STACK(other) delta_in_page_zero(&g, (uint8_t)stack_address(w, other), 0)
+    VCS_EACH_MOVE(w->row->sp, VCS_SLOTS, index_slots, DELTA_OF_STACK)
     return;
   }
   /* the bytes in memory that the address is made of: operands, and the pointer */
@@ -509,33 +510,33 @@ VCS_STATIC void gain_by_address(vcs_work_t *w, float *index_slots) {
   const bool words = w->op.mode == VCS_MODE_ABS || w->op.mode == VCS_MODE_ABX || w->op.mode == VCS_MODE_ABY;
   source_t *low = words ? &operand[0] : &pointer[0], *high = words ? &operand[1] : &pointer[1];
   if (w->op.mode == VCS_MODE_ZPX || w->op.mode == VCS_MODE_ZPY) {
-    gain_by_page_zero(&g, index, index_slots, vcs_cell_slots(operand->cell),
-                      operand->cell.slots ? operand->slots : NULL);
+    delta_by_page_zero(&g, index, index_slots, vcs_cell_slots(operand->cell),
+                       operand->cell.slots ? operand->slots : NULL);
   } else if (is_sum(w->op)) {
     const bool in_rom = g.looks_up && is_rom_near(&g, w->at.base);
     vcs_moves_t moves;
     look_around(&g, in_rom, &moves);
-    gain_around(&g, in_rom, &moves, index, (uint8_t)w->at.base, VCS_SLOTS, index_slots);
+    delta_around(&g, in_rom, &moves, index, (uint8_t)w->at.base, VCS_SLOTS, index_slots);
     if (low->cell.slots)
-      gain_around(&g, in_rom, &moves, (uint8_t)w->at.base, index, vcs_cell_slots(low->cell), low->slots);
+      delta_around(&g, in_rom, &moves, (uint8_t)w->at.base, index, vcs_cell_slots(low->cell), low->slots);
   } else if (low->cell.slots) {
-    gain_by_low(&g, vcs_cell_slots(low->cell), low->slots);
+    delta_by_low(&g, vcs_cell_slots(low->cell), low->slots);
   }
   if (w->op.mode == VCS_MODE_IZX) {
-#define GAIN_OF_X(other) adjoint_delta_of_address(&g, w->at.low, other, w->row->y)
-    VCS_EACH_MOVE(index, VCS_SLOTS, index_slots, GAIN_OF_X)
+#define DELTA_OF_X(other) adjoint_delta_of_address(&g, w->at.low, other, w->row->y)
+    VCS_EACH_MOVE(index, VCS_SLOTS, index_slots, DELTA_OF_X)
   }
-  if (high->cell.slots) gain_by_high(&g, vcs_cell_slots(high->cell), high->slots);
+  if (high->cell.slots) delta_by_high(&g, vcs_cell_slots(high->cell), high->slots);
   if ((w->op.mode == VCS_MODE_ZP || indirect) && operand->cell.slots)
-    gain_by_operand(&g, vcs_cell_slots(operand->cell), operand->slots);
+    delta_by_operand(&g, vcs_cell_slots(operand->cell), operand->slots);
   for (int i = 0; i < operands; i++) give_source(s, &operand[i]);
   for (int i = 0; indirect && i < 2; i++) give_source(s, &pointer[i]);
 }
 
-/* What a store writes may depend on where: then it is linked. */
+/* SHA, SHX, SHY and SHS store a value that depends on the address: these are linked in reverse mode, too. */
 VCS_EXTERN void vcs_link_address(vcs_work_t *w, float *index) {
   if (w->s->reverse && (w->op.access != VCS_ACCESS_WRITE || w->uses.from != w->uses.to)) {
-    gain_by_address(w, index);
+    delta_by_address(w, index);
   } else if (w->op.access == VCS_ACCESS_STACK) {
     link_stack_address(w, index);
   } else {

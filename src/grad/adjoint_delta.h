@@ -1,9 +1,9 @@
-/* adjoint_delta.h: walking backwards, what would be gained if a byte were another.
+/* adjoint_delta.h: reverse mode: the change of the scalar if a byte had another value.
  *
- * The byte has adjoints in its slots; if it were `is` instead of `was`, the scalar that is differentiated would be more
- * by those of the slots that tell the move: one carry, or the bits that differ, up or down (vcs_link_byte says the same
- * as links). Where some alternatives to one byte are looked at, the bits' part comes from two tables of nibbles, where
- * many are, all comes from one of bytes.
+ * A byte has adjoints in its slots. If it were `is` instead of `was`, the scalar that is differentiated would change by
+ * the adjoints of the slots that describe the move: one carry, or the bits that differ, up or down (vcs_link_byte has
+ * the same as links). This change is called the byte's delta. To compare a few other values with one byte, the part of
+ * the bits comes from two tables of nibbles; to compare many, everything comes from one table of bytes.
  */
 #ifndef VCS_GRAD_ADJOINT_DELTA_H
 #define VCS_GRAD_ADJOINT_DELTA_H
@@ -31,34 +31,34 @@ VCS_FN void vcs_four_add(float *floats, vcs_four_ints_t bits) {
 #define VCS_ADJOINT_DELTA_FOURS 0
 #endif
 
-/* +1 where a bit is 0, -1 where it is 1: without a jump, which nobody could foresee. */
+/* +1 where a bit is 0, -1 where it is 1; without a branch, which would be mispredicted half the time. */
 VCS_TABLE(float, vcs_adjoint_delta_ways, 2, {1, -1})
 VCS_HOT_FN float vcs_adjoint_delta_sign(unsigned byte, int bit) { return vcs_adjoint_delta_ways(byte >> bit & 1); }
 
 VCS_FN float vcs_adjoint_delta_of_bits(const float *slots, uint8_t was, unsigned moved) {
-  float gain = 0;
-  for (; moved; moved &= moved - 1) gain += vcs_adjoint_delta_sign(was, VCS_LOWEST(moved)) * slots[VCS_LOWEST(moved)];
-  return gain;
+  float delta = 0;
+  for (; moved; moved &= moved - 1) delta += vcs_adjoint_delta_sign(was, VCS_LOWEST(moved)) * slots[VCS_LOWEST(moved)];
+  return delta;
 }
 
-/* The carry between two bytes that differ in more than one bit, with its sign. False: there is none. */
-VCS_HOT_FN bool vcs_adjoint_delta_of_carry(const float *slots, uint8_t was, uint8_t is, float *gain) {
+/* Finds the carry between two bytes that differ in more than one bit, with its sign. Returns false if there is none. */
+VCS_HOT_FN bool vcs_adjoint_delta_of_carry(const float *slots, uint8_t was, uint8_t is, float *delta) {
   unsigned up = (uint8_t)(is - was), down = (uint8_t)(was - is);
   if (!(up & (up - 1)) && was & up) {
-    *gain = slots[8 + VCS_LOWEST(up)];
+    *delta = slots[8 + VCS_LOWEST(up)];
     return up != 0x80;
   }
   if (!(down & (down - 1)) && !(was & down)) {
-    *gain = -slots[8 + VCS_LOWEST(down)];
+    *delta = -slots[8 + VCS_LOWEST(down)];
     return down != 0x80;
   }
   return false;
 }
 
 VCS_FN float vcs_adjoint_delta_of(const float *slots, uint8_t was, uint8_t is) {
-  float gain;
+  float delta;
   if (was == is) return 0;
-  return vcs_adjoint_delta_of_carry(slots, was, is, &gain) ? gain : vcs_adjoint_delta_of_bits(slots, was, was ^ is);
+  return vcs_adjoint_delta_of_carry(slots, was, is, &delta) ? delta : vcs_adjoint_delta_of_bits(slots, was, was ^ is);
 }
 
 typedef struct {
@@ -90,13 +90,13 @@ VCS_HOT_FN float vcs_adjoint_delta_bits(const vcs_adjoint_delta_t *g, uint8_t is
   return g->low[moved & 15] + g->high[moved >> 4];
 }
 
-/* `is` is not what it was. */
+/* The delta of a byte `is` that differs from g->was. */
 VCS_HOT_FN float vcs_adjoint_delta(const vcs_adjoint_delta_t *g, uint8_t is) {
-  float gain;
-  return vcs_adjoint_delta_of_carry(g->slots, g->was, is, &gain) ? gain : vcs_adjoint_delta_bits(g, is);
+  float delta;
+  return vcs_adjoint_delta_of_carry(g->slots, g->was, is, &delta) ? delta : vcs_adjoint_delta_bits(g, is);
 }
 
-/* The gain of every byte at once, by the bits in which it differs: worth it where sixteen or more are looked at. */
+/* The deltas of all bytes, indexed by the bits in which they differ: worth it for sixteen or more of them. */
 VCS_FN void vcs_adjoint_delta_table(float of[256], const float *slots, uint8_t was) {
   float high[16];
   vcs_adjoint_delta_nibble(high, slots + 4, was >> 4);
@@ -125,17 +125,17 @@ VCS_FN void vcs_adjoint_delta_table(float of[256], const float *slots, uint8_t w
 
 /* ---- Moves by powers of two -----------------------------------------------------------------------------------------
  *
- * Slots come in pairs: bit k moves the byte by 2^k one way, carry k the other way. Told by the way they go, moves are
- * the same for everything that is added up to one number: a sum moves as far as each of its terms does. So the moves of
- * an address are looked at once, and shared by all that it is made of. */
+ * Slots come in pairs: bit k moves the byte by 2^k one way, carry k the other way. Sorted by direction, moves are the
+ * same for all terms of a sum, because a sum moves as far as each of its terms. So the moves of an address are computed
+ * once, and shared by all bytes of which it is the sum. */
 
-/* by[0][k] is gained by 2^k more, the way of a bit that is 0; by[1][k] is lost by 2^k less, the way of one that is 1.
- */
+/* by[0][k] is the delta of 2^k more, the direction of a bit that is 0; by[1][k] is minus the delta of 2^k less, the
+ * direction of a bit that is 1. */
 typedef struct {
   float by[2][8];
 } vcs_moves_t;
 
-/* Of a byte that has adjoints. To move by 128 up or down is the same. */
+/* The moves of a byte that has adjoints. To move by 128 up or down is the same. */
 VCS_FN void vcs_moves_of(vcs_moves_t *moves, const float slots[VCS_SLOTS], uint8_t byte) {
   for (int k = 0; k < 8; k++) {
     const unsigned bit = byte >> k & 1;
@@ -144,7 +144,7 @@ VCS_FN void vcs_moves_of(vcs_moves_t *moves, const float slots[VCS_SLOTS], uint8
   }
 }
 
-/* To a byte that moves them: its bits, and its carries if it has some. */
+/* Adds the moves to the adjoints of a term: its bits, and its carries if it has any. */
 VCS_FN void vcs_moves_give(const vcs_moves_t *moves, uint8_t byte, int count, float *slots) {
 #if VCS_ADJOINT_DELTA_FOURS
   for (int half = 0; half < 8; half += 4) {
@@ -161,7 +161,7 @@ VCS_FN void vcs_moves_give(const vcs_moves_t *moves, uint8_t byte, int count, fl
 #endif
 }
 
-/* To a byte that moves them the other way. */
+/* The same for a term that is subtracted. */
 VCS_FN void vcs_moves_take(const vcs_moves_t *moves, uint8_t byte, int count, float *slots) {
   for (int k = 0; k < 8; k++) slots[k] -= moves->by[~byte >> k & 1][k];
   if (count == 8) return;

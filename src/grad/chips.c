@@ -1,13 +1,13 @@
 /* chips.c: derivatives of the accesses to TIA and RIOT registers.
  *
- * Most registers keep some bits of what is written: a table. The others turn bits or time into numbers, and are
- * differenced by doing them again:
+ * Most registers keep some bits of the value written; a table has these. The others turn bits or time into numbers, and
+ * are differenced by evaluating the chip's own rule again:
  *
  *   GRP0, GRP1    latch the other player's graphics (and the ball's) for vertical delay
  *   RESxx         position = a function of time
  *   HMOVE         position = position + a function of the motion register and of time
  *   RESMPx        position of a released missile = the player's
- *   WSYNC         time = the end of the line: what comes earlier or later within the line waits for the same
+ *   WSYNC         time = the end of the line: an instruction earlier or later within the line waits for the same
  *   INTIM         = a function of what the timer was set to, when, and of time
  *   INPT0-3       = whether the capacitor has charged: a function of time and of when it was released
  *
@@ -75,7 +75,7 @@ VCS_DATA keeps_t keeps[64] = {
     [VCS_RESMP1] = {VCS_OFFSET(resmp) + 1, 0x02, 0},
 };
 
-/* forward: to = from, of which the first `count` slots are there: all of a byte's, one of a number's */
+/* forward: to = from, for the first `count` slots: all of a byte's, one of a number's */
 VCS_STATIC void copy_slots(const vcs_sweep_t *s, size_t from, size_t to, int count) {
   float *in = vcs_slots(s, from), *out = vcs_slots(s, to);
   if (!s->live[s->reverse ? to : from]) {
@@ -103,8 +103,7 @@ VCS_STATIC void forget(const vcs_sweep_t *s, size_t offset) {
 
 /* Where an object is after its strobe at a clock of the line. */
 VCS_STATIC int strobe_position(int object, int32_t clock) {
-  int hpos = clock % VCS_LINE_CLOCKS, player = object <= VCS_P1;
-  return hpos < VCS_HBLANK_CLOCKS ? 2 + player : (hpos - VCS_HBLANK_CLOCKS + 4 + player) % 160;
+  return vcs_reset_position(clock % VCS_LINE_CLOCKS, object <= VCS_P1);
 }
 
 /* The shorter way round the line from one position to another. */
@@ -165,7 +164,7 @@ VCS_STATIC void link_hmove(vcs_sweep_t *s, const vcs_event_t *event) {
 /* Where a missile is after a write to its RESMPx. */
 VCS_STATIC int released_at(const vcs_t *t, size_t missile, uint8_t value) {
   if (!t->resmp[missile] || value & 2) return t->pos[VCS_M0 + missile];
-  return (t->pos[VCS_P0 + missile] + 4 * vcs_copies(t->nusiz[missile] & 7).stretch) % 160;
+  return vcs_released_position(t->pos[VCS_P0 + missile], t->nusiz[missile]);
 }
 
 /* forward: pos[missile] = f(value, resmp, nusiz, positions) */
@@ -212,7 +211,7 @@ VCS_STATIC void link_mirroring(vcs_sweep_t *s, const vcs_event_t *event) {
   int before = s->scratch->pf_mirrored, after = event->value & 1, now[3];
   for (int i = 0; i < 3; i++) {
     int hpos = (event->clock + moved[i] + VCS_LINE_CLOCKS) % VCS_LINE_CLOCKS;
-    now[i] = hpos < VCS_HBLANK_CLOCKS + 79 ? after : before;
+    now[i] = vcs_mirrors_this_line(hpos) ? after : before;
   }
   vcs_link(s, time, mirrored, sides.more * (float)(now[2] - now[1]) + sides.less * (float)(now[0] - now[1]));
   s->live[s->reverse ? VCS_OFFSET(cycles) : VCS_OFFSET(pf_mirrored)] = 1;
@@ -233,20 +232,20 @@ VCS_STATIC void link_field(const vcs_sweep_t *s, const keeps_t *k, float *in, ui
   }
 }
 
-/* The same for all slots of the byte at once, walking backwards, where the field is not shifted. A bit gains by itself.
+/* The same for all slots of the byte at once, in reverse mode, where the field is not shifted. A bit has its own delta.
  * A carry moves its bit and the next one, and if the two are alike all that the next carry moves. Where bits mean
- * something each, that is what it gains; a number has carries of its own, and below the bits that it keeps (of colours,
- * all but the lowest) it moves by the next one. */
-VCS_STATIC void gain_by_field(const vcs_sweep_t *s, const keeps_t *k, uint8_t value, float v[VCS_SLOTS]) {
+ * something each, the sum of their deltas is its delta; a number has carries of its own, and below the bits that it
+ * keeps (of colours, all but the lowest) it moves by the next one. */
+VCS_STATIC void delta_by_field(const vcs_sweep_t *s, const keeps_t *k, uint8_t value, float v[VCS_SLOTS]) {
   const float *slots = vcs_slots(s, k->offset);
   const bool number = vcs_has_carries(k->offset);
   float bit_above = 0, carry_above = 0;
   for (int bit = 7; bit >= 0; bit--) {
-    const float sign = vcs_adjoint_delta_sign(value, bit), gain = k->mask >> bit & 1 ? sign * slots[bit] : 0;
+    const float sign = vcs_adjoint_delta_sign(value, bit), delta = k->mask >> bit & 1 ? sign * slots[bit] : 0;
     const bool alike = bit < 7 && !((value ^ value >> 1) >> bit & 1), kept = number && bit < 7 && k->mask >> bit & 1;
-    carry_above = kept ? -sign * slots[8 + bit] : gain + (alike ? carry_above : bit_above);
-    bit_above = gain;
-    v[bit] += sign * gain;
+    carry_above = kept ? -sign * slots[8 + bit] : delta + (alike ? carry_above : bit_above);
+    bit_above = delta;
+    v[bit] += sign * delta;
     v[8 + bit] -= sign * carry_above;
   }
 }
@@ -256,7 +255,7 @@ VCS_STATIC void link_kept(const vcs_sweep_t *s, const keeps_t *k, uint8_t value,
   if (s->reverse && !s->live[k->offset]) return;
   float *field = vcs_slots(s, k->offset);
   if (s->reverse && !k->shift) {
-    if (vcs_any(field, VCS_SLOTS)) gain_by_field(s, k, value, v);
+    if (vcs_any(field, VCS_SLOTS)) delta_by_field(s, k, value, v);
     forget(s, k->offset);
     return;
   }
@@ -319,7 +318,7 @@ VCS_EXTERN void vcs_sweep_tia_write(vcs_sweep_t *s, const vcs_event_t *event, fl
       return;
     case VCS_CTRLPF: /* forward: ctrlpf = value; pf_mirrored = value & 1 unless the right half has begun */
       if (s->reverse) link_mirroring(s, event);
-      if (event->clock % VCS_LINE_CLOCKS < VCS_HBLANK_CLOCKS + 79) {
+      if (vcs_mirrors_this_line(event->clock % VCS_LINE_CLOCKS)) {
         const keeps_t mirrored = {VCS_OFFSET(pf_mirrored), 0x01, 0};
         link_kept(s, &mirrored, event->value, v);
       }

@@ -1,11 +1,11 @@
-/* ends.h: what the derivative of a frame is tied to at its ends: hands on the controllers, rows of a picture, the
- * caller's slots. Used by grad.c and, on a device, by src/cuda. */
+/* ends.h: the inputs and outputs of a frame's derivative: controls, rows of a picture, the caller's slots. grad.c and,
+ * on a device, src/cuda use it. */
 #ifndef VCS_GRAD_ENDS_H
 #define VCS_GRAD_ENDS_H
 
 #include "sweep.h"
 
-/* ---- Hands ------------------------------------------------------------------------------------------------------ */
+/* ---- Controls --------------------------------------------------------------------------------------------------- */
 
 VCS_FN void vcs_toggle_input(vcs_controls_t *controls, int input) {
   if (input >= VCS_INPUT_RESET) {
@@ -21,7 +21,7 @@ VCS_FN bool vcs_input_held(const vcs_controls_t *controls, int input) {
   return controls->held[input / VCS_INPUT_SECOND_PLAYER] >> input % VCS_INPUT_SECOND_PLAYER & 1;
 }
 
-/* What putting hands on the controllers sets: bits of these bytes. */
+/* The bits that the controls set. */
 typedef struct {
   uint16_t offset;
   uint8_t bits;
@@ -41,7 +41,7 @@ VCS_FN void vcs_forget_pins(const vcs_sweep_t *s) {
   for (size_t i = 0; i < 4; i++) *vcs_slots(s, VCS_OFFSET(paddle) + 4 * i) = 0;
 }
 
-/* forward: the pins = what hands hold in this frame. m is the machine before it. */
+/* forward: the pins = the controls of this frame. m is the machine before it. */
 VCS_FN void vcs_link_controls(vcs_sweep_t *s, const vcs_t *m, const vcs_controls_t *controls, float *inputs) {
   vcs_t *base = s->m, *other = s->scratch;
   memcpy(base, m, offsetof(vcs_t, cart_ram));

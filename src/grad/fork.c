@@ -1,22 +1,22 @@
 /* fork.c: the other side of a branch.
  *
- * A conditional branch turns a flag into a path. To differentiate it the machine is copied, sent the other way, and run
- * until it is where the run itself comes by: same PC, same SP, same banks, within a window of instructions on both
- * sides. What is different there (registers, flags, memory, TIA, timer, pixels drawn meanwhile, and the time itself) is
- * the branch's column of the Jacobian.
+ * A conditional branch turns a flag into a path. To differentiate it, a copy of the machine takes the other path and
+ * runs until it meets the run itself: same PC, same SP, same banks, within a window of instructions on both sides. The
+ * differences there (registers, flags, memory, TIA, timer, pixels drawn meanwhile, and the time itself) are the
+ * branch's column of the Jacobian.
  *
  *        branch --- run ------------- meeting --->        forwards: at the branch, the flag's tangent is kept; at the
  *            \                       /                    meeting, column * tangent is added
  *             `---- other side -----'                     backwards: at the meeting, column . adjoint is kept; at the
  *                                                         branch, it is added to the flag's adjoint
  *
- * Where the run comes by again is not always a meeting. A loop that is entered again for the next object has the same
- * PCs; so a meeting must not lie between the branch and its target, and must be in the same activation: both sides must
- * have come down to the same depth of the stack.
+ * Not every place with the same PC is a meeting. A loop that is entered again for the next object has the same PCs. So
+ * a meeting must not lie between the branch and its target, and it must be in the same activation of a subroutine: both
+ * sides must have returned to the same depth of the stack.
  *
- * A column may move the very bits that the next branch looks at, eight of them together, and each would turn it by
- * itself: first order counts that as eight turns, and a loop of such branches multiplies by eight in every round. Along
- * a direction a branch is turned once, or less; without one, what has grown beyond all meaning is kept finite.
+ * A column may move all eight bits of a byte that the next branch tests, and each bit alone would turn that branch.
+ * First order counts eight turns, and a loop of such branches multiplies by eight in every round. Along a direction the
+ * tangent of a branch's flag is therefore cut at 1; without a direction, what a branch passes on is cut at 1e15.
  *
  * Branches on the other side are taken as they come, not forked again. Sides that do not meet have no derivative and
  * are counted (vcs_grad_report_t). A frame's end is not crossed.
@@ -162,7 +162,7 @@ static void pixels_differ(vcs_forks_t *f, const vcs_t *m, int32_t from, int32_t 
 /* ---- Running the other side -----------------------------------------------------------------------------------------
  */
 
-static const vcs_snapshot_t *side_at(const vcs_tape_t *tape, int32_t row) {
+static const vcs_snapshot_t *snapshot_at(const vcs_tape_t *tape, int32_t row) {
   int32_t low = 0, high = tape->snapshot_count - 1;
   while (low < high) {
     int32_t middle = (low + high) / 2;
@@ -231,26 +231,15 @@ static void memory_at(const vcs_forks_t *f, const vcs_t *before, int32_t from, i
   memcpy(m->cart_ram, before->cart_ram, f->cart->ram_size);
   for (int32_t i = from; i < to; i++) {
     const vcs_row_t *row = &tape->rows[i];
-    vcs_opcode_t op = vcs_opcode(row->opcode);
-    bool pushes = vcs_pushed(row->opcode) == 1;
-    if (row->opcode == VCS_OPAQUE) {
-      vcs_row_contents(tape, (int32_t)(side_at(tape, i) - tape->snapshots), row, true, m);
-    } else if (row->opcode == VCS_JSR || row->opcode == VCS_BRK) {
-      uint16_t pc = (uint16_t)(row->pc + 2);
-      uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, vcs_row_status(row)};
-      for (int k = 0; k < (row->opcode ? 2 : 3); k++) {
-        uint16_t addr = (uint16_t)(0x100 + (uint8_t)(row->sp - k));
-        if (vcs_chip_at(addr) == VCS_TO_RAM) m->ram[addr & 0x7F] = pushed[k];
-      }
-    } else if (pushes || op.access == VCS_ACCESS_WRITE || op.access == VCS_ACCESS_MODIFY) {
-      if (vcs_chip_at(row->addr) == VCS_TO_RAM) {
-        m->ram[row->addr & 0x7F] = row->value;
-      } else if (vcs_chip_at(row->addr) == VCS_TO_CART) {
-        const vcs_t *banks = (const vcs_t *)(const void *)side_at(tape, i)->machine;
-        int32_t place = vcs_cart_write_place(f->cart, banks, row->addr);
-        if (place >= 0) m->cart_ram[place] = row->value;
-      }
+    const int stored = vcs_stored(row->opcode);
+    if (!stored && row->opcode != VCS_OPAQUE) continue;
+    vcs_applied_t at = {tape, f->cart, m, row, 0};
+    if (row->opcode == VCS_OPAQUE || row->addr & 0x1000) {
+      const vcs_snapshot_t *snapshot = snapshot_at(tape, i);
+      at.snapshot = (int32_t)(snapshot - tape->snapshots);
+      at.banks = (const vcs_t *)(const void *)snapshot->machine;
     }
+    vcs_row_apply(&at, m);
   }
 }
 
@@ -259,7 +248,7 @@ static void find_differences(vcs_forks_t *f, const vcs_t *before, vcs_fork_t *fo
   vcs_t *m = f->other;
   const vcs_row_t *there = &tape->rows[fork->meets];
   const vcs_event_t *drawn_before = event_at(tape, fork->row), *drawn_there = event_at(tape, fork->meets);
-  const vcs_t *ports = (const vcs_t *)(const void *)side_at(tape, fork->meets)->machine;
+  const vcs_t *ports = (const vcs_t *)(const void *)snapshot_at(tape, fork->meets)->machine;
   registers_differ(f, there, m);
   memory_at(f, before, fork->row, fork->meets);
   bytes_differ(f, VCS_OFFSET(ram), sizeof m->ram, f->base->ram, m->ram);
@@ -283,7 +272,7 @@ static void find_differences(vcs_forks_t *f, const vcs_t *before, vcs_fork_t *fo
 /* Whether the other side's banks are those of the run at the meeting. */
 static bool same_banks(const vcs_forks_t *f, int32_t row) {
   if (f->cart->rom_size <= 4096) return true;
-  const vcs_t *there = (const vcs_t *)(const void *)side_at(f->tape, row)->machine;
+  const vcs_t *there = (const vcs_t *)(const void *)snapshot_at(f->tape, row)->machine;
   return !memcmp(there->bank, f->other->bank, sizeof there->bank) &&
          !memcmp(there->cart_byte, f->other->cart_byte, sizeof there->cart_byte);
 }
@@ -419,7 +408,7 @@ static void link_column(const vcs_forks_t *f, vcs_sweep_t *s, vcs_fork_t *fork) 
 }
 
 /* Bytes that a column has added to, and that may have been moved the other way before. */
-static void settle_column(const vcs_forks_t *f, const vcs_sweep_t *s, const vcs_fork_t *fork) {
+static void cancel_column(const vcs_forks_t *f, const vcs_sweep_t *s, const vcs_fork_t *fork) {
   const vcs_row_t *row = &f->tape->rows[fork->meets];
   for (int32_t i = 0; i < fork->count; i++) {
     const vcs_difference_t *d = &f->differences[fork->first + (s->reverse ? fork->count - 1 - i : i)];
@@ -442,7 +431,7 @@ static void meetings_forwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
     vcs_fork_t *fork = &f->forks[b];
     if (fork->pending == 0) continue;
     link_column(f, s, fork);
-    settle_column(f, s, fork);
+    cancel_column(f, s, fork);
   }
 }
 
@@ -452,7 +441,7 @@ static void meetings_backwards(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   for (int32_t b = f->last_by_row[row]; b >= 0; b = f->forks[b].before) {
     vcs_fork_t *fork = &f->forks[b];
     if (fork->idle) continue;
-    if (s->directional) settle_column(f, s, fork);
+    if (s->directional) cancel_column(f, s, fork);
     link_column(f, s, fork);
   }
 }

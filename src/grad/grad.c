@@ -4,7 +4,6 @@
 
 #include "ends.h"
 #include "host/files.h"
-#include "host/save.h"
 #include "reward.h"
 #include "ste.h"
 #include "host/options.h"
@@ -33,7 +32,7 @@ typedef struct {
   vcs_forks_t *forks;
   uint8_t *frames;                    /* drawn into when there are forks, which look at the picture */
   const vcs_grad_inputs_t *direction; /* the direction of a walk backwards, or NULL */
-  float *tangents;                    /* along it: the slots before every frame, its hands on the controllers */
+  float *tangents;                    /* along it: the slots before every frame, its controls set */
   uint8_t *moving;                    /* which bytes of them are live */
   vcs_directional_t choices;          /* of one frame */
   vcs_rewards_t rewards;
@@ -85,8 +84,6 @@ static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *option
                           (int)options->fork_window, (int)VCS_FRAME_INSTRUCTIONS);
   if (outputs->env && outputs->env->cart != run->cart)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the environment has another cartridge than the run");
-  if (!vcs_machine_is_possible(run->cart, run->start))
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the run begins with a machine that cannot be");
   return vcs_reserved_check(options->reserved, "vcs_grad_options_t", error);
 }
 
@@ -277,7 +274,7 @@ static float *state_after(const vcs_grad_outputs_t *outputs, int32_t frame) {
   return outputs->states ? outputs->states[frame] : NULL;
 }
 
-/* Links the state in the middle of a run to the caller's bits, if he looks at it there. */
+/* Links the state in the middle of a run to the caller's bits, if there are any. */
 static void look_at_state(walk_t *walk, const vcs_t *m, float *bits) {
   vcs_sweep_t *s = &walk->sweep;
   if (!bits) return;

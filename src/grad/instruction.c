@@ -1,18 +1,18 @@
 /* instruction.c: derivatives of one instruction.
  *
- * An instruction is three primitives in a row: a byte is read, registers and the byte go through a pure function
- * (local.h), a byte is written. The bytes' own bits pass unchanged. The function's bits are linked by flipping each
- * input. An address is an input too: address.c.
+ * An instruction is a sequence of three primitives: it reads a byte, puts registers and the byte through a pure
+ * function (local.h), and writes a byte. Reading and writing pass a byte's slots on unchanged. The function is linked
+ * by changing each input and evaluating it again. The address is an input too: address.c.
  *
- * Walking forwards, each slot that moves is tried. Walking backwards all slots of all inputs would have to be; but most
- * instructions make one byte, and nobody asks for the flags they set. What becomes of that byte when an input moves is
- * then known beforehand: it is the input (loads, stores, transfers), it moves as far (sums), or each of its bits
- * follows one bit (AND, ORA, EOR, shifts). byte_row does these; any other instruction is asked what it would have made
- * (link_row). test_linear.c holds both against running the instruction with every input changed.
+ * Forward mode evaluates the function once for each input slot with a tangent (link_row). Reverse mode would have to
+ * evaluate it for all slots of all inputs. But most instructions make one byte, and the flags that they set mostly have
+ * no adjoint. How that byte changes with an input is then known: it is the input (loads, stores, transfers), it moves
+ * as far (sums), or each of its bits follows one bit (AND, ORA, EOR, shifts). byte_row handles these rows, link_row all
+ * others. test_linear.c compares both with executing the instruction with every input changed.
  *
  * Stops: which TIA or RIOT register a store reaches, which collision register a load reaches, what the stack finds in
  * the TIA, pointers in the TIA's registers, bank switches, registers of the DPC, the program counter and with it the
- * cycles of a branch and the bytes of the stack a call fills; dark rows (tape.h). A byte with two parts in an access
+ * cycles of a branch and the bytes of the stack a call fills; opaque rows (tape.h). A byte with two parts in an access
  * (operand, pointer, the byte read) is linked as each of them, to first order.
  */
 #include <assert.h>
@@ -77,7 +77,7 @@ VCS_STATIC void link_write(vcs_work_t *w, float v[VCS_SLOTS]) {
   }
 }
 
-/* Bytes that become constants: return addresses on the stack. */
+/* Clears the slots of bytes that become constants: return addresses on the stack. */
 VCS_STATIC void forget_stack(const vcs_sweep_t *s, uint8_t sp, int count) {
   for (int i = 0; i < count; i++) {
     uint16_t addr = (uint16_t)(0x100 + (uint8_t)(sp - i));
@@ -104,29 +104,29 @@ VCS_EXTERN void vcs_link_result(vcs_work_t *w, float *in, uint64_t result, float
   }
 }
 
-/* ---- The function backwards: what is gained if it is given something else --------------------------------------- */
+/* ---- The function in reverse mode: deltas of other inputs -------------------------------------------------------- */
 
-/* Which of the registers, flags and V that the row sets are asked for, and what their moves gain. */
-VCS_STATIC void make_gains(vcs_work_t *w) {
+/* Prepares the deltas of the lanes that have an adjoint. */
+VCS_STATIC void make_deltas(vcs_work_t *w) {
   const uint8_t after[VCS_LANES] = {w->after.a, w->after.x, w->after.y, w->after.sp, vcs_cpu_status(&w->after),
                                     w->v_after};
   for (unsigned lanes = w->has_adjoint; lanes; lanes &= lanes - 1) {
     int lane = VCS_LOWEST(lanes);
-    vcs_adjoint_delta_make(&w->gains[lane], w->out + VCS_SLOTS * lane, after[lane]);
+    vcs_adjoint_delta_make(&w->deltas[lane], w->out + VCS_SLOTS * lane, after[lane]);
   }
 }
 
 VCS_EXTERN float vcs_adjoint_delta_of_input(const vcs_work_t *w, unsigned lanes, vcs_cpu_t *cpu, uint8_t v) {
-  float gain = 0;
+  float delta = 0;
   vcs_local_run(w->row->opcode, w->row->addr, cpu, &v);
-  if (lanes & 1 << VCS_LANE_A && cpu->a != w->after.a) gain += vcs_adjoint_delta(&w->gains[VCS_LANE_A], cpu->a);
-  if (lanes & 1 << VCS_LANE_V && v != w->v_after) gain += vcs_adjoint_delta(&w->gains[VCS_LANE_V], v);
-  if (lanes & 1 << VCS_LANE_P) gain += vcs_adjoint_delta_bits(&w->gains[VCS_LANE_P], vcs_cpu_status(cpu));
-  if (!(lanes & (1 << VCS_LANE_X | 1 << VCS_LANE_Y | 1 << VCS_LANE_S))) return gain;
-  if (lanes & 1 << VCS_LANE_X && cpu->x != w->after.x) gain += vcs_adjoint_delta(&w->gains[VCS_LANE_X], cpu->x);
-  if (lanes & 1 << VCS_LANE_Y && cpu->y != w->after.y) gain += vcs_adjoint_delta(&w->gains[VCS_LANE_Y], cpu->y);
-  if (lanes & 1 << VCS_LANE_S && cpu->sp != w->after.sp) gain += vcs_adjoint_delta(&w->gains[VCS_LANE_S], cpu->sp);
-  return gain;
+  if (lanes & 1 << VCS_LANE_A && cpu->a != w->after.a) delta += vcs_adjoint_delta(&w->deltas[VCS_LANE_A], cpu->a);
+  if (lanes & 1 << VCS_LANE_V && v != w->v_after) delta += vcs_adjoint_delta(&w->deltas[VCS_LANE_V], v);
+  if (lanes & 1 << VCS_LANE_P) delta += vcs_adjoint_delta_bits(&w->deltas[VCS_LANE_P], vcs_cpu_status(cpu));
+  if (!(lanes & (1 << VCS_LANE_X | 1 << VCS_LANE_Y | 1 << VCS_LANE_S))) return delta;
+  if (lanes & 1 << VCS_LANE_X && cpu->x != w->after.x) delta += vcs_adjoint_delta(&w->deltas[VCS_LANE_X], cpu->x);
+  if (lanes & 1 << VCS_LANE_Y && cpu->y != w->after.y) delta += vcs_adjoint_delta(&w->deltas[VCS_LANE_Y], cpu->y);
+  if (lanes & 1 << VCS_LANE_S && cpu->sp != w->after.sp) delta += vcs_adjoint_delta(&w->deltas[VCS_LANE_S], cpu->sp);
+  return delta;
 }
 
 /* The same with one lane's byte moved. */
@@ -156,7 +156,8 @@ VCS_HOT_FN float adjoint_delta_of_lane(const vcs_work_t *w, int lane, uint8_t by
   return vcs_adjoint_delta_of_input(w, w->has_adjoint, &cpu, v);
 }
 
-/* How many slots the byte that is read has: of ROM its bits, or none if nobody asks for it. */
+/* The number of slots of the byte that is read: a byte of ROM has its bits, or none if the caller wants no derivative.
+ */
 VCS_STATIC int slots_read(const vcs_work_t *w) {
   const bool immediate = w->op.mode == VCS_MODE_IMM;
   if (!immediate && !(w->row->addr & 0x1000)) return VCS_SLOTS;
@@ -164,7 +165,7 @@ VCS_STATIC int slots_read(const vcs_work_t *w) {
   return cell.slots ? vcs_cell_slots(cell) : 0;
 }
 
-VCS_STATIC void gain_by_function(vcs_work_t *w) {
+VCS_STATIC void delta_by_function(vcs_work_t *w) {
   for (int lane = 0; lane < VCS_LANES; lane++) {
     const uint8_t byte = (uint8_t)(w->word >> 8 * lane);
     float *in = w->in + VCS_SLOTS * lane;
@@ -175,8 +176,8 @@ VCS_STATIC void gain_by_function(vcs_work_t *w) {
     if (lane == VCS_LANE_P) {
       for (; reads; reads &= reads - 1) {
         const uint8_t flag = (uint8_t)(1 << VCS_LOWEST(reads));
-        const float gain = adjoint_delta_of_lane(w, lane, byte ^ flag);
-        in[VCS_LOWEST(reads)] += byte & flag ? -gain : gain;
+        const float delta = adjoint_delta_of_lane(w, lane, byte ^ flag);
+        in[VCS_LOWEST(reads)] += byte & flag ? -delta : delta;
       }
     } else if (lane == VCS_LANE_S && w->op.access == VCS_ACCESS_STACK) { /* it moves as it is counted up or down */
       if (!(w->has_adjoint >> VCS_LANE_S & 1)) continue;
@@ -184,15 +185,15 @@ VCS_STATIC void gain_by_function(vcs_work_t *w) {
       vcs_moves_of(&moves, w->out + VCS_SLOTS * lane, w->after.sp);
       vcs_moves_give(&moves, byte, VCS_SLOTS, in);
     } else {
-#define GAIN_OF_BYTE(other) adjoint_delta_of_lane(w, lane, other)
-      VCS_EACH_MOVE(byte, count, in, GAIN_OF_BYTE)
+#define DELTA_OF_BYTE(other) adjoint_delta_of_lane(w, lane, other)
+      VCS_EACH_MOVE(byte, count, in, DELTA_OF_BYTE)
     }
   }
 }
 
 VCS_STATIC void link_function(vcs_work_t *w) {
   if (w->s->reverse) {
-    gain_by_function(w);
+    delta_by_function(w);
     return;
   }
   for (int lane = 0; lane < VCS_LANES; lane++) {
@@ -213,13 +214,13 @@ VCS_STATIC void link_function(vcs_work_t *w) {
 
 /* ---- Registers --------------------------------------------------------------------------------------------------- */
 
-/* Those of some flags that somebody asks for. */
-VCS_HOT_FN unsigned flags_asked(const vcs_sweep_t *s, unsigned flags) {
+/* Those of some flags that have a nonzero adjoint. */
+VCS_HOT_FN unsigned flags_with_adjoint(const vcs_sweep_t *s, unsigned flags) {
   const float *p = vcs_slots(s, VCS_OFFSET(p));
-  unsigned asked = 0;
+  unsigned found = 0;
   if (!s->live[VCS_OFFSET(p)]) return 0;
-  for (; flags; flags &= flags - 1) asked |= p[VCS_LOWEST(flags)] != 0 ? flags & -flags : 0;
-  return asked;
+  for (; flags; flags &= flags - 1) found |= p[VCS_LOWEST(flags)] != 0 ? flags & -flags : 0;
+  return found;
 }
 
 VCS_STATIC void gather(const vcs_sweep_t *s, unsigned lanes, float *to) {
@@ -232,7 +233,7 @@ VCS_STATIC void gather(const vcs_sweep_t *s, unsigned lanes, float *to) {
 /* The slots of a register of which an instruction sets these bits: all, or some flags. */
 VCS_STATIC unsigned slots_set(int lane, unsigned bits) { return lane == VCS_LANE_P ? bits : bits ? 0xFFFF : 0; }
 
-/* Walking backwards, the adjoints of what the instruction sets; they end here. */
+/* Reverse mode: takes the adjoints of the registers that the instruction sets, and clears them. */
 VCS_STATIC void take(const vcs_sweep_t *s, uint64_t writes, float *out) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
     unsigned set = slots_set(lane, writes >> 8 * lane & 0xFF);
@@ -247,7 +248,7 @@ VCS_STATIC void take(const vcs_sweep_t *s, uint64_t writes, float *out) {
   }
 }
 
-/* Walking backwards, what the instruction read gets its share. */
+/* Reverse mode: adds to the adjoints of the registers that the instruction reads. */
 VCS_STATIC void give(const vcs_sweep_t *s, unsigned lanes, const float *in) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
     if (!(lanes >> lane & 1) || !vcs_any(in + VCS_SLOTS * lane, VCS_SLOTS)) continue;
@@ -257,7 +258,7 @@ VCS_STATIC void give(const vcs_sweep_t *s, unsigned lanes, const float *in) {
   }
 }
 
-/* Walking forwards, the tangents of what the instruction sets. */
+/* Forward mode: stores the tangents of the registers that the instruction sets. */
 VCS_STATIC void put(const vcs_sweep_t *s, uint64_t writes, const float *out) {
   for (int lane = 0; lane < VCS_LANE_V; lane++) {
     unsigned set = slots_set(lane, writes >> 8 * lane & 0xFF);
@@ -272,35 +273,10 @@ VCS_STATIC void put(const vcs_sweep_t *s, uint64_t writes, const float *out) {
 
 /* ---- Before and after a row ------------------------------------------------------------------------------------- */
 
-/* Contents follow the walk: what a row stored is there after it, and not before it. */
-VCS_STATIC void redo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
-  if (row->opcode == VCS_JSR ||
-      row->opcode == VCS_BRK) { /* JSR, BRK push the address of their last byte, or the next */
-    uint16_t pc = (uint16_t)(row->pc + 2);
-    uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, vcs_row_status(row)};
-    for (int i = 0; i < (row->opcode ? 2 : 3); i++) {
-      uint16_t addr = (uint16_t)(0x100 + (uint8_t)(row->sp - i));
-      if (vcs_chip_at(addr) == VCS_TO_RAM) s->m->ram[addr & 0x7F] = pushed[i];
-    }
-  } else if (row->opcode == VCS_OPAQUE) {
-    vcs_row_contents(s->tape, s->snapshot, row, true, s->m);
-  } else if (stores) {
-    vcs_cell_t cell = vcs_cell_written(s, row->addr);
-    if (cell.slots) ((uint8_t *)s->m)[cell.live] = row->value;
-  }
-}
-
-VCS_STATIC void undo(const vcs_sweep_t *s, const vcs_row_t *row, bool stores) {
-  if (row->opcode == VCS_BRK || row->opcode == VCS_OPAQUE) {
-    vcs_row_contents(s->tape, s->snapshot, row, false, s->m);
-  } else if (row->opcode == VCS_JSR) {
-    uint16_t second = (uint16_t)(0x100 + (uint8_t)(row->sp - 1));
-    if (vcs_chip_at(second) == VCS_TO_RAM) s->m->ram[second & 0x7F] = row->value;
-    if (vcs_chip_at(row->addr) == VCS_TO_RAM) s->m->ram[row->addr & 0x7F] = row->old;
-  } else if (stores) {
-    vcs_cell_t cell = vcs_cell_written(s, row->addr);
-    if (cell.slots) ((uint8_t *)s->m)[cell.live] = row->old;
-  }
+/* How to apply the row to s->m, or to undo it: the contents of memory follow the walk. */
+VCS_FN vcs_applied_t applied(const vcs_sweep_t *s, const vcs_row_t *row) {
+  const vcs_applied_t at = {s->tape, s->cart, s->m, row, s->snapshot};
+  return at;
 }
 
 /* Points event and snapshot to the first ones at or after the row; the machine's banks and ports are the snapshot's. */
@@ -386,7 +362,7 @@ VCS_STATIC uint8_t lets_through(unsigned kind, uint8_t other) {
 }
 
 /* The function of such a row, but for one that moves; `v` gets the adjoints of the byte it read. */
-VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
+VCS_STATIC void delta_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
   vcs_sweep_t *s = w->s;
   const uint8_t opcode = w->row->opcode, a = w->row->a;
   const int lane = VCS_LOWEST(w->uses.read_lanes & ~(1u << VCS_LANE_P)); /* a register; or V alone */
@@ -401,11 +377,11 @@ VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
     vcs_cpu_set_status(&other, (uint8_t)(status ^ 1 << bit));
     vcs_local_run(opcode, w->row->addr, &other, &byte);
     const uint8_t is = register_in(&other, byte, made);
-    float gain = w->tabled ? w->of[w->is ^ is] : vcs_adjoint_delta_of(w->byte, w->is, is);
+    float delta = w->tabled ? w->of[w->is ^ is] : vcs_adjoint_delta_of(w->byte, w->is, is);
     if (flags & -flags & VCS_FLAG_D) /* in decimal mode N and Z do not follow the byte */
-      gain +=
+      delta +=
           w->n * (float)(vcs_cpu_is_negative(&other) - (is >> 7)) + w->z * (float)(vcs_cpu_is_zero(&other) - (is == 0));
-    vcs_slots(s, VCS_OFFSET(p))[bit] += status >> bit & 1 ? -gain : gain;
+    vcs_slots(s, VCS_OFFSET(p))[bit] += status >> bit & 1 ? -delta : delta;
     s->live[VCS_OFFSET(p)] = 1;
   }
   if (w->how == VCS_ROW_ADDS) {
@@ -423,18 +399,18 @@ VCS_STATIC void gain_by_kind(vcs_work_t *w, int made, float v[VCS_SLOTS]) {
   vcs_work_table(w);
   if (w->how == VCS_ROW_SHIFTS) {
     const int by = w->uses.kind == VCS_KIND_SHIFTS_RIGHT ? 0 : 2;
-#define GAIN_OF_SHIFT(other) w->of[((first ^ (other)) << by >> 1) & 0xFF]
-    VCS_EACH_MOVE(first, VCS_SLOTS, in, GAIN_OF_SHIFT)
+#define DELTA_OF_SHIFT(other) w->of[((first ^ (other)) << by >> 1) & 0xFF]
+    VCS_EACH_MOVE(first, VCS_SLOTS, in, DELTA_OF_SHIFT)
     return;
   }
   const uint8_t tells = lets_through(w->uses.kind, w->operand);
   w->tells = lets_through(w->uses.kind, a);
-#define GAIN_OF_MASKED(other) w->of[(a ^ (other)) & tells]
-  VCS_EACH_MOVE(a, VCS_SLOTS, in, GAIN_OF_MASKED)
+#define DELTA_OF_MASKED(other) w->of[(a ^ (other)) & tells]
+  VCS_EACH_MOVE(a, VCS_SLOTS, in, DELTA_OF_MASKED)
   const int count = slots_read(w);
   if (!count) return;
-#define GAIN_OF_MASK(other) w->of[(w->operand ^ (other)) & w->tells]
-  VCS_EACH_MOVE(w->operand, count, v, GAIN_OF_MASK)
+#define DELTA_OF_MASK(other) w->of[(w->operand ^ (other)) & w->tells]
+  VCS_EACH_MOVE(w->operand, count, v, DELTA_OF_MASK)
 }
 
 /* The adjoints of a register that is set; they end here. */
@@ -489,7 +465,7 @@ VCS_STATIC void take_flags(vcs_work_t *w, float out[VCS_SLOTS]) {
 }
 
 /* `stored` are the adjoints of what it stored, `hits` says whether a store elsewhere could have hit something, `flags`
- * whether somebody asks for N or Z. */
+ * whether N or Z has a nonzero adjoint. */
 VCS_STATIC void byte_row(vcs_work_t *w, const float stored[VCS_SLOTS], bool hits, bool flags) {
   vcs_sweep_t *s = w->s;
   const int made = lane_made(w);
@@ -520,7 +496,7 @@ VCS_STATIC void byte_row(vcs_work_t *w, const float stored[VCS_SLOTS], bool hits
     w->is = register_in(&after, v, made);
   }
   if (flags) take_flags(w, out);
-  if (w->how != VCS_ROW_MOVES && !quiet) gain_by_kind(w, made, read);
+  if (w->how != VCS_ROW_MOVES && !quiet) delta_by_kind(w, made, read);
   const vcs_chip_t chip = vcs_chip_at(w->row->addr);
   const bool spares_nothing = !w->reads && (chip == VCS_TO_TIA || chip == VCS_TO_RIOT); /* what it read may change */
   if (w->stores ? hits || !(quiet || spares_nothing) : w->op.mode != VCS_MODE_IMM && w->reads) {
@@ -577,7 +553,7 @@ VCS_STATIC void link_row(vcs_work_t *w, bool stack, const float v[VCS_SLOTS]) {
   if (s->reverse) {
     vcs_local_unpack(w->word, &w->before, &w->v_before);
     vcs_local_unpack(w->result, &w->after, &w->v_after);
-    make_gains(w);
+    make_deltas(w);
   }
   if (!s->reverse) {
     gather(s, looked_at, w->in);
@@ -605,8 +581,8 @@ VCS_STATIC void link_row(vcs_work_t *w, bool stack, const float v[VCS_SLOTS]) {
 
 /* ---- What rows are ---------------------------------------------------------------------------------------------- */
 
-/* By opcode. `lanes` has a one for every register it sets but P, as `live` has for every one that is asked for:
- * registers lie there in the same order. Rows that store nothing can be passed by when nobody asks for what they set.
+/* Facts by opcode. `lanes` has a one for every register but P that the opcode sets, in the same places in which `live`
+ * has a one for every register with an adjoint. Rows that store nothing are skipped when nothing that they set has one.
  */
 typedef struct {
   uint32_t lanes;
@@ -642,8 +618,8 @@ static_assert(VCS_OFFSET(x) == VCS_OFFSET(a) + VCS_LANE_X && VCS_OFFSET(y) == VC
                   VCS_OFFSET(sp) == VCS_OFFSET(a) + VCS_LANE_S && VCS_OFFSET(p) == VCS_OFFSET(a) + VCS_LANE_P,
               "registers are in the order of the lanes");
 
-/* Walking backwards, whether somebody asks for a register that the row sets, or for the time it takes. */
-VCS_HOT_FN bool is_asked(const vcs_sweep_t *s, const kind_t *kind) {
+/* Reverse mode: whether a register that the row sets, or the time it takes, has an adjoint. */
+VCS_HOT_FN bool is_needed(const vcs_sweep_t *s, const kind_t *kind) {
   uint32_t live;
   memcpy(&live, s->live + VCS_OFFSET(a), sizeof live);
   return live & kind->lanes || (kind->may_cross && *vcs_slots(s, VCS_OFFSET(cycles)) != 0);
@@ -670,7 +646,8 @@ VCS_STATIC void row_forwards(vcs_sweep_t *s, int32_t index) {
   link_row(&w, kinds[row->opcode].stack, NULL);
   if (row->opcode == VCS_JSR) forget_stack(s, row->sp, 2);
   if (row->opcode == VCS_BRK) forget_stack(s, row->sp, 3);
-  redo(s, row, w.stores);
+  const vcs_applied_t at = applied(s, row);
+  vcs_row_apply(&at, s->m);
 }
 
 VCS_SLOW_FN void row_backwards(vcs_sweep_t *s, int32_t index) {
@@ -679,17 +656,18 @@ VCS_SLOW_FN void row_backwards(vcs_sweep_t *s, int32_t index) {
   const vcs_row_t *row = w.row;
   const kind_t *kind = &kinds[row->opcode];
   float v[VCS_SLOTS] = {0};
-  undo(s, row, kind->stores);
+  const vcs_applied_t at = applied(s, row);
+  vcs_row_undo(&at, s->m);
   if (kind->stores) link_write(&w, v);
   const bool hits = kind->stores && might_hit(&w);
-  const unsigned flags = flags_asked(s, kind->flags);
-  if (kind->stores || flags || is_asked(s, kind)) {
+  const unsigned flags = flags_with_adjoint(s, kind->flags);
+  if (kind->stores || flags || is_needed(s, kind)) {
     const bool decimal = row->flags & VCS_ROW_D && w.uses.reads & VCS_P(VCS_FLAG_D);
     const bool follow = !flags || !(kind->stores || flags & ~(VCS_FLAG_N | VCS_FLAG_Z));
     w.how = decimal ? VCS_ROW_COMPUTES : (vcs_row_how_t)kind->how;
     if (w.how != VCS_ROW_COMPUTES && follow) {
       byte_row(&w, v, hits, flags);
-    } else if (flags || hits || is_asked(s, kind) || vcs_any(v, VCS_SLOTS)) {
+    } else if (flags || hits || is_needed(s, kind) || vcs_any(v, VCS_SLOTS)) {
       link_row(&w, kind->stack, v);
     }
   }
@@ -700,10 +678,11 @@ VCS_SLOW_FN void row_backwards(vcs_sweep_t *s, int32_t index) {
   vcs_sweep_span(s, w.event);
 }
 
-/* A read of the TIA ends a span of the picture, so it does not pass. */
+/* Reverse mode: whether the row can be skipped. A read of the TIA ends a span of the picture, so it cannot. */
 VCS_STATIC bool passes(const vcs_sweep_t *s, const vcs_row_t *row) {
   const kind_t *kind = &kinds[row->opcode];
-  return kind->passes && !(kind->loads && !(row->addr & 0x1080)) && !is_asked(s, kind) && !flags_asked(s, kind->flags);
+  return kind->passes && !(kind->loads && !(row->addr & 0x1080)) && !is_needed(s, kind) &&
+         !flags_with_adjoint(s, kind->flags);
 }
 
 VCS_EXTERN void vcs_sweep_row(vcs_sweep_t *s, int32_t index) {

@@ -1,4 +1,4 @@
-/* instruction.h: what is known of the row that is being linked, for instruction.c and address.c. */
+/* instruction.h: the row whose derivative is being computed, as instruction.c and address.c share it. */
 #ifndef VCS_GRAD_INSTRUCTION_H
 #define VCS_GRAD_INSTRUCTION_H
 
@@ -43,10 +43,8 @@ VCS_FN vcs_cell_t vcs_cell_read(const vcs_sweep_t *s, uint16_t addr) {
 
 VCS_FN vcs_cell_t vcs_cell_written(const vcs_sweep_t *s, uint16_t addr) {
   vcs_cell_t none = {NULL, -1};
-  if (vcs_chip_at(addr) == VCS_TO_RAM) return vcs_cell_of_state(s, VCS_OFFSET(ram) + (addr & 0x7F));
-  if (vcs_chip_at(addr) != VCS_TO_CART || !s->cart->ram_size) return none;
-  int32_t place = vcs_cart_write_place(s->cart, s->m, addr);
-  return place >= 0 ? vcs_cell_of_state(s, VCS_OFFSET(cart_ram) + (size_t)place) : none;
+  const int32_t place = vcs_written_at(s->cart, s->m, addr);
+  return place >= 0 ? vcs_cell_of_state(s, (size_t)place) : none;
 }
 
 VCS_FN uint8_t vcs_cell_content(const vcs_sweep_t *s, vcs_cell_t cell) { return ((const uint8_t *)s->m)[cell.live]; }
@@ -62,12 +60,12 @@ VCS_FN void vcs_cell_mark(const vcs_sweep_t *s, vcs_cell_t cell) {
 
 /* ---- The row ---------------------------------------------------------------------------------------------------- */
 
-/* How a row makes its result. All but the last make one byte, from which N and Z are set: what becomes of it when an
- * input moves is known without asking the function. */
+/* How a row makes its result, in groups of enum vcs_kind. All but the last make one byte, from which N and Z follow:
+ * how it changes with an input is known without evaluating the function. */
 typedef enum {
   VCS_ROW_MOVES,   /* the byte read, or a register */
   VCS_ROW_ADDS,    /* the sum of bytes, which moves as they do: ADC, SBC in binary, INC, DEC and their like */
-  VCS_ROW_MASKS,   /* AND, ORA, EOR: a byte's bits, some of them, or turned */
+  VCS_ROW_MASKS,   /* AND, ORA, EOR: a byte's bits, some of them, or inverted */
   VCS_ROW_SHIFTS,  /* ASL, LSR, ROL, ROR */
   VCS_ROW_COMPUTES /* anything else */
 } vcs_row_how_t;
@@ -84,18 +82,19 @@ typedef struct {
   uint64_t word, result;   /* before and after */
   vcs_cpu_t before, after; /* the same unpacked, walking backwards */
   uint8_t v_before, v_after;
-  unsigned has_adjoint;                 /* of the lanes that it sets, walking backwards: those with adjoints, */
-  vcs_adjoint_delta_t gains[VCS_LANES]; /* and what they gain */
-  bool only_time;                       /* walking backwards, nothing but the time it takes matters */
+  /* reverse mode: */
+  unsigned has_adjoint;                  /* the lanes it sets that have a nonzero adjoint, */
+  vcs_adjoint_delta_t deltas[VCS_LANES]; /* and their deltas */
+  bool only_time;                        /* only the time it takes has an effect */
   float in[VCS_SLOTS * VCS_LANES], out[VCS_SLOTS * VCS_LANES];
-  /* walking backwards over a row that makes one byte, when of its flags nobody asks for more than N and Z: */
+  /* reverse mode over a row that makes one byte, if none of its flags but N and Z has an adjoint: */
   vcs_row_how_t how;
   const float *byte; /* the slots of that byte, */
   uint8_t is;        /* and the byte; */
   float n, z;        /* the adjoints of N and Z, which follow it: they are in its slots, too */
-  uint8_t tells;     /* MOVES, MASKS: the bits of the byte read that it has; */
-  bool tabled;       /* and, if many other bytes are to be looked at, */
-  float of[256];     /* what they gain, by the bits in which they differ */
+  uint8_t tells;     /* MOVES, MASKS: the bits of the byte read that reach it; */
+  bool tabled;       /* the table below is filled in: */
+  float of[256];     /* the deltas of other bytes, by the bits in which they differ */
 } vcs_work_t;
 
 VCS_FN void vcs_work_table(vcs_work_t *w) {
@@ -117,28 +116,28 @@ VCS_FN bool vcs_may_cross(vcs_opcode_t op) {
 }
 
 /* A byte's slots come in pairs: bit k moves it by 2^k one way, carry k the other way, which for bit 7 is the same. */
-#define VCS_EACH_BIT(byte, slots, gain_of) \
-  for (int k = 0; k < 8; k++) (slots)[k] += vcs_adjoint_delta_sign(byte, k) * gain_of((uint8_t)((byte) ^ 1u << k));
-#define VCS_EACH_MOVE(byte, count, slots, gain_of)                                            \
-  VCS_EACH_BIT(byte, slots, gain_of)                                                          \
+#define VCS_EACH_BIT(byte, slots, delta_of) \
+  for (int k = 0; k < 8; k++) (slots)[k] += vcs_adjoint_delta_sign(byte, k) * delta_of((uint8_t)((byte) ^ 1u << k));
+#define VCS_EACH_MOVE(byte, count, slots, delta_of)                                           \
+  VCS_EACH_BIT(byte, slots, delta_of)                                                         \
   for (int k = 0; (count) == VCS_SLOTS && k < 8; k++) {                                       \
     const uint8_t moved = (uint8_t)((byte) >> k & 1 ? (byte) + (1 << k) : (byte) - (1 << k)); \
-    (slots)[8 + k] -= vcs_adjoint_delta_sign(byte, k) * gain_of(moved);                       \
+    (slots)[8 + k] -= vcs_adjoint_delta_sign(byte, k) * delta_of(moved);                      \
   }
 
 /* Links an input, whose change turns the result into `result`, to the bytes that move. */
 VCS_EXTERN void vcs_link_result(vcs_work_t *w, float *in, uint64_t result, float weight);
 
-/* Walking backwards, what lanes that are asked for gain if the function is given these registers and this V. */
+/* Reverse mode: the delta of some lanes if the function had these registers and this V as inputs. */
 VCS_EXTERN float vcs_adjoint_delta_of_input(const vcs_work_t *w, unsigned lanes, vcs_cpu_t *cpu, uint8_t v);
 
 /* ---- Other addresses (address.c) -------------------------------------------------------------------------------- */
 
-/* How the row formed its address. */
+/* Finds how the row formed its address. */
 VCS_EXTERN void vcs_look_back(vcs_work_t *w);
 
-/* The access as it would have gone with other operands, pointers, and another index, whose slots are `index`, or for
- * the stack another stack pointer. */
+/* Links the row's operands, pointer and index (whose slots are `index`), or its stack pointer, to what the access would
+ * have done at another address. */
 VCS_EXTERN void vcs_link_address(vcs_work_t *w, float *index);
 
 #endif

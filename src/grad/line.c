@@ -35,7 +35,7 @@ VCS_STATIC uint16_t hits_of(const vcs_piece_t *piece, const vcs_pixels_t line[VC
   return hits;
 }
 
-/* Collisions before a piece of which no new ones matter. */
+/* All collisions are latched before the piece: new ones change nothing. */
 enum { ALL_LATCHED = 0xFFFF };
 
 /* What the objects' pixels show: colours and collisions. */
@@ -272,9 +272,9 @@ VCS_STATIC uint16_t piece_hits(const vcs_sweep_t *s, const vcs_t *t, int x0, int
 
 /* Registers of t that hold for one line only, at the beginning of the next one. */
 VCS_STATIC void next_line(vcs_t *t) {
-  vcs_video_t nobody;
-  nobody.split = nobody.stale = nobody.changed = 0;
-  vcs_tia_end_line(t, &nobody);
+  vcs_video_t undrawn;
+  undrawn.split = undrawn.stale = undrawn.changed = 0;
+  vcs_tia_end_line(t, &undrawn);
 }
 
 /* forward: first_copy_off = 0; pf_mirrored = ctrlpf & 1 */

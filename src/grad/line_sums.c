@@ -1,13 +1,13 @@
 /* line_sums.c: the adjoints of all registers of a piece at once.
  *
- * Walking backwards over a whole picture, line.c would show every piece again for each of a hundred register bits. None
- * of them needs that: a pixel depends on an object only through whether the object is there. So each object has, at
- * each pixel, a
+ * In reverse mode over a whole picture, line.c would draw every piece again for each of a hundred register bits. That
+ * is not necessary, because a pixel depends on an object only through whether the object covers it. So each object has,
+ * at each pixel, a
  *
  *   level    the pixel's adjoint * (its scalar if the object is there - its scalar if it is not)
  *
- * and what a register gains is a sum of levels: of the pixels that the object would have with the register's bit set,
- * less those that it would have without.
+ * and the adjoint of a register bit is a sum of levels: of the pixels that the object would have with the register's
+ * bit set, less those that it would have without.
  *
  *   P0        ..##.#..          ..##.#..            GRP0: for each bit, the levels of the pixels that show it
  *                                                   position: those of the copies one pixel further, less these
@@ -40,7 +40,7 @@ typedef struct {
   bool round;                  /* those of the line's beginning are behind its end, too */
   float field[COLUMNS];        /* the playfield's levels, summed by columns */
   float colour[4];             /* sums of the adjoints of what shows each colour */
-  float rule[3];               /* what is gained by score (bit 1 of CTRLPF) and by priority (bit 2) */
+  float rule[3];               /* the deltas of score (bit 1 of CTRLPF) and of priority (bit 2) */
   float level[VCS_LINE_ROUND]; /* levels of another object, where it needs any of its own */
 } sums_t;
 
@@ -332,7 +332,7 @@ VCS_STATIC void sum_playfield(sums_t *q, const vcs_t *t) {
   add(q, VCS_OFFSET(pf_mirrored), 0, by);
 }
 
-/* What the scalar of a colour gains when its register moves as each slot says: a bit one way, the carry the other. */
+/* The change of a colour's scalar when its register moves as each slot says: a bit one way, the carry the other. */
 VCS_STATIC void make_steps(vcs_line_kept_t *kept, const float *scale, int c, uint8_t index) {
   for (int k = 0; k < 8; k++) {
     const float up = scale[(uint8_t)(index + (1 << k))] - scale[index],

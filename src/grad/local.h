@@ -81,34 +81,11 @@ VCS_FN void vcs_local_JSR(vcs_cpu_t *cpu, uint8_t *v) { (void)v, cpu->sp = (uint
 VCS_FN void vcs_local_RTS(vcs_cpu_t *cpu, uint8_t *v) { (void)v, cpu->sp = (uint8_t)(cpu->sp + 2); }
 VCS_FN void vcs_local_RTI(vcs_cpu_t *cpu, uint8_t *v) { (void)v, cpu->sp = (uint8_t)(cpu->sp + 3); }
 VCS_FN void vcs_local_BRK(vcs_cpu_t *cpu, uint8_t *v) { (void)v, cpu->sp = (uint8_t)(cpu->sp - 3), cpu->i = 1; }
-/* The others do not touch the bus: cpu.h has them. */
-#define VCS_LOCAL_DO(operation) \
-  VCS_FN void vcs_local_##operation(vcs_cpu_t *cpu, uint8_t *v) { (void)v, vcs_do_##operation(NULL, NULL, cpu, NULL); }
-VCS_LOCAL_DO(NOP)
-VCS_LOCAL_DO(ASLA)
-VCS_LOCAL_DO(LSRA)
-VCS_LOCAL_DO(ROLA)
-VCS_LOCAL_DO(RORA)
-VCS_LOCAL_DO(CLC)
-VCS_LOCAL_DO(SEC)
-VCS_LOCAL_DO(CLI)
-VCS_LOCAL_DO(SEI)
-VCS_LOCAL_DO(CLV)
-VCS_LOCAL_DO(CLD)
-VCS_LOCAL_DO(SED)
-VCS_LOCAL_DO(INX)
-VCS_LOCAL_DO(INY)
-VCS_LOCAL_DO(DEX)
-VCS_LOCAL_DO(DEY)
-VCS_LOCAL_DO(TAX)
-VCS_LOCAL_DO(TXA)
-VCS_LOCAL_DO(TAY)
-VCS_LOCAL_DO(TYA)
-VCS_LOCAL_DO(TSX)
-VCS_LOCAL_DO(TXS)
-VCS_FN void vcs_local_JAM(vcs_cpu_t *cpu, uint8_t *v) { (void)cpu, (void)v; }
 
-#define VCS_LOCAL_IMPLIED(operation) vcs_local_##operation(cpu, &v)
+/* Operations on registers only are those of cpu.h, without a machine. NOP and JAM, which sets no register, are left
+ * out. */
+#define VCS_LOCAL_IMPLIED(operation) \
+  if ((int)VCS_SETS_##operation) vcs_do_##operation(NULL, NULL, cpu, NULL)
 #define VCS_LOCAL_STACK(operation) vcs_local_##operation(cpu, &v)
 #define VCS_LOCAL_READ(operation) vcs_op_##operation(cpu, v)
 #define VCS_LOCAL_WRITE(operation) v = vcs_op_##operation(cpu, addr)

@@ -252,8 +252,8 @@ void vcs_base_flip(vcs_base_t *base, const vcs_place_t *place) {
   }
 }
 
-/* One pass over the run. Without a film it stops, and returns false, at a horizon whose picture its frame alone does
- * not make. */
+/* One pass over the run. Unless it draws everything it stops, and returns false, at a horizon whose picture its frame
+ * alone does not make. */
 static bool record_pass(vcs_base_t *base, uint8_t *frames) {
   const vcs_view_t *view = &base->view;
   vcs_t *m;
@@ -350,19 +350,20 @@ typedef struct {
   size_t count;
   vcs_see_t see;
   void *context;
-  int32_t first, settled; /* the first frame that a flip changes, and from which on none does; -1: never (ROM) */
-  int horizon;            /* the next to be shown */
+  int32_t first,
+      same_from; /* the first frame that a flip changes; the frame from which on no flip does, -1: never (ROM) */
+  int horizon;   /* the next to be shown */
 } rerun_t;
 
 static void find_flips(rerun_t *r) {
   r->first = r->base->run.frames;
-  r->settled = 0;
+  r->same_from = 0;
   for (size_t i = 0; i < r->count; i++) {
     const vcs_place_t *flip = &r->flips[i];
     const int32_t frame = flip->kind == VCS_PLACE_INPUT ? flip->frame : 0;
     if (frame < r->first) r->first = frame;
-    if (flip->kind == VCS_PLACE_ROM) r->settled = -1;
-    if (flip->kind == VCS_PLACE_INPUT && r->settled >= 0 && frame + 1 > r->settled) r->settled = frame + 1;
+    if (flip->kind == VCS_PLACE_ROM) r->same_from = -1;
+    if (flip->kind == VCS_PLACE_INPUT && r->same_from >= 0 && frame + 1 > r->same_from) r->same_from = frame + 1;
   }
 }
 
@@ -410,7 +411,7 @@ static void show_base(rerun_t *r, int32_t frames, int32_t gained) {
 
 static bool has_rejoined(const rerun_t *r, int32_t after, const vcs_play_t *play, bool draws_all) {
   const vcs_base_t *base = r->base;
-  if (r->settled < 0 || after < r->settled) return false;
+  if (r->same_from < 0 || after < r->same_from) return false;
   if (memcmp(play, &base->plays[after], sizeof *play) != 0) return false;
   begin_next(&r->runner->cart, r->runner->m, r->runner->begun);
   if (memcmp(r->runner->begun, begun_after(base, after), vcs_state_size(&base->cart)) != 0) return false;

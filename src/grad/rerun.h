@@ -26,7 +26,7 @@ int vcs_place_bit(const vcs_run_t *run, const vcs_place_t *place);
 vcs_status_t vcs_run_check(const vcs_run_t *run, const int32_t *horizons, int32_t horizon_count, const vcs_env_t *env,
                            vcs_error_t *error);
 
-/* How one looks at a run. */
+/* What is observed of a run. */
 typedef struct {
   const int32_t *horizons;
   int32_t horizon_count;
@@ -40,7 +40,7 @@ typedef struct {
 typedef struct {
   const uint8_t *picture, *ram; /* the picture has no meaning unless it is looked at */
   int32_t score, lives;
-  const uint8_t *lines; /* a byte a row of the picture: 0 where it is the base's; NULL: nothing is known of that */
+  const uint8_t *lines; /* a byte for each row of the picture: 0 where it is the base's; NULL: not computed */
 } vcs_sight_t;
 
 typedef struct {
@@ -64,13 +64,13 @@ vcs_status_t vcs_base_create(vcs_base_t *base, const vcs_run_t *run, const vcs_v
 void vcs_base_free(vcs_base_t *base);
 
 /* Back to the run as it was given; flips a place in it; runs and remembers it. Recording may find the machine
- * impossible (false) or need memory for a film. */
+ * impossible (false) or need memory for frame buffers. */
 void vcs_base_restore(vcs_base_t *base, const vcs_run_t *run);
 void vcs_base_flip(vcs_base_t *base, const vcs_place_t *place);
 vcs_status_t vcs_base_record(vcs_base_t *base, bool *possible, vcs_error_t *error);
 
-/* Finds bytes of ROM that the recorded run does not read, whose flips then need no run; lets it be where that is hard.
- */
+/* Finds bytes of ROM that the recorded run does not read: their flips need no run. Leaves base->unread NULL where this
+ * is uncertain. */
 void vcs_base_find_unread(vcs_base_t *base);
 
 const vcs_t *vcs_base_state(const vcs_base_t *base, int32_t frames); /* after so many */

@@ -1,8 +1,8 @@
 /* reward.c: derivatives of the rewards of a run's frames.
  *
  * A reward is what the rules of a game (host/game_rules.h) make of the RAM after a frame and of what they remember. It
- * is differentiated like everything else: a bit of RAM is flipped and the rules are asked again. What they remember is
- * mostly the score of the frame before, so a bit after a frame has a part in two rewards, that frame's and, with the
+ * is differentiated like everything else: a bit of RAM is flipped and the rules are evaluated again. What they remember
+ * is mostly the score of the frame before, so a bit after a frame has a part in two rewards, that frame's and, with the
  * other sign, the next one's; the sum of all rewards then depends on the last RAM alone. Only bytes that the rules look
  * at are flipped.
  *

@@ -7,7 +7,7 @@
 
 /* What a run's rewards need while it is walked over. */
 typedef struct {
-  const vcs_env_t *env; /* NULL: nobody asks for rewards */
+  const vcs_env_t *env; /* NULL: no rewards are wanted */
   uint8_t looks[256];   /* the bytes that the rules look at: RAM, then cartridge RAM */
   vcs_play_t *plays;    /* before every frame */
   vcs_t *beside;        /* the machine after the frame that was walked over before this one */

@@ -53,7 +53,7 @@ typedef enum {
 typedef struct {
   float weights[VCS_STE_INPUTS];
   uint8_t from; /* the only lane with a weight, or the number of lanes: there are several */
-  uint8_t to;   /* the lane r goes to; one that nobody reads if there is none */
+  uint8_t to;   /* the lane r goes to; an unused one if there is none */
   uint8_t also; /* a set of further lanes */
   uint8_t sets;
   uint8_t kind;
@@ -497,9 +497,7 @@ VCS_HOT_FN cell_t cell_read(const vcs_ste_t *ste, uint16_t addr) {
 }
 
 VCS_HOT_FN int32_t offset_written(const vcs_ste_t *ste, uint16_t addr) {
-  if (VCS_LIKELY((addr & 0x1280) == 0x80)) return (int32_t)VCS_OFFSET(ram) + (addr & 0x7F);
-  int32_t place = addr & 0x1000 ? vcs_cart_write_place(ste->s->cart, ste->side, addr) : -1;
-  return place >= 0 ? (int32_t)VCS_OFFSET(cart_ram) + place : -1;
+  return vcs_written_at(ste->s->cart, ste->side, addr);
 }
 
 /* forward: *out += weight * the cell */
@@ -643,22 +641,14 @@ VCS_STATIC void link_branch(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_
 /* ---- A frame ------------------------------------------------------------------------------------------------------
  */
 
-/* Contents follow the walk where softened reads look at them: what a row stored is there after it, not before it. */
-VCS_STATIC void keep_contents(const vcs_ste_t *ste, const vcs_row_t *row, bus_t bus, bool reverse) {
-  uint8_t *m = (uint8_t *)ste->s->m;
-  if (bus == DOES_JSR || bus == DOES_BRK) {
-    uint16_t pc = (uint16_t)(row->pc + 2);
-    uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, vcs_row_status(row)};
-    uint8_t there[3] = {row->old, row->value, 0};
-    for (int i = 0; i < (bus == DOES_JSR ? 2 : 3); i++) {
-      int32_t offset = offset_written(ste, (uint16_t)(0x100 + (uint8_t)(row->sp - i)));
-      if (offset < 0) continue;
-      if (bus == DOES_BRK) there[i] = ((const uint8_t *)ste->side)[offset];
-      m[offset] = reverse ? there[i] : pushed[i];
-    }
-  } else if (bus == DOES_WRITE || bus == DOES_MODIFY) {
-    int32_t offset = offset_written(ste, row->addr);
-    if (offset >= 0) m[offset] = reverse ? row->old : row->value;
+/* With softened reads, which look at memory, its contents follow the walk: applied forwards, undone backwards. */
+VCS_STATIC void keep_contents(const vcs_ste_t *ste, const vcs_row_t *row, bool reverse) {
+  const vcs_sweep_t *s = ste->s;
+  const vcs_applied_t at = {s->tape, s->cart, ste->side, row, s->snapshot};
+  if (reverse) {
+    vcs_row_undo(&at, s->m);
+  } else {
+    vcs_row_apply(&at, s->m);
   }
 }
 
@@ -673,12 +663,11 @@ VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *
                          bool reverse) {
   const recipe_t *recipe = &recipes[row->opcode];
   const bus_t bus = (bus_t)recipe->bus;
-  const unsigned asked = ste->has_adjoint;
+  const unsigned had_adjoint = ste->has_adjoint;
   if (reverse && ste->rules.temperature == 0) ste->has_adjoint &= ~(unsigned)recipe->sets;
   switch (bus) {
     case DOES_NOTHING:
-      if (ste->rules.temperature > 0 && row->opcode == VCS_OPAQUE)
-        vcs_row_contents(ste->s->tape, ste->s->snapshot, row, !reverse, ste->s->m);
+      if (ste->rules.temperature > 0 && row->opcode == VCS_OPAQUE) keep_contents(ste, row, reverse);
       take_steps(ste, recipe, row, next, reverse);
       return;
     case DOES_BRANCH:
@@ -691,22 +680,22 @@ VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *
       return;
     case DOES_JSR:
     case DOES_BRK:
-      if (ste->rules.temperature > 0) keep_contents(ste, row, bus, reverse);
+      if (ste->rules.temperature > 0) keep_contents(ste, row, reverse);
       forget_stack(ste, row->sp, bus == DOES_JSR ? 2 : 3);
       take_steps(ste, recipe, row, next, reverse);
       return;
     default:
       if (reverse) {
-        if (ste->rules.temperature > 0) keep_contents(ste, row, bus, true);
+        if (ste->rules.temperature > 0) keep_contents(ste, row, true);
         link_write(ste, row, event, true);
-        if (ste->lane[VCS_STE_M] == 0 && !(asked & recipe->sets)) return;
+        if (ste->lane[VCS_STE_M] == 0 && !(had_adjoint & recipe->sets)) return;
       } else if (bus == DOES_MODIFY) {
         link_read(ste, row, false);
       }
       take_steps(ste, recipe, row, next, reverse);
       if (!reverse) {
         link_write(ste, row, event, false);
-        if (ste->rules.temperature > 0) keep_contents(ste, row, bus, false);
+        if (ste->rules.temperature > 0) keep_contents(ste, row, false);
       } else if (bus == DOES_MODIFY) {
         link_read(ste, row, true);
       }
@@ -715,7 +704,7 @@ VCS_HOT_FN void walk_row(vcs_ste_t *ste, const vcs_row_t *row, const vcs_row_t *
 }
 
 /* The machine at a row that has a snapshot; banks and ports are the same since the one before. */
-VCS_STATIC void look_at_side(vcs_ste_t *ste, int32_t side) {
+VCS_STATIC void look_at_snapshot(vcs_ste_t *ste, int32_t side) {
   ste->s->snapshot = side;
   ste->side = (const vcs_t *)ste->s->tape->snapshots[side].machine;
 }
@@ -731,14 +720,14 @@ VCS_STATIC void walk_forwards(vcs_ste_t *ste) {
   const vcs_tape_t *tape = ste->s->tape;
   const vcs_row_t end = end_of(tape), *row = tape->rows;
   const vcs_event_t *event = tape->events, *last = event + tape->event_count - 1;
-  int32_t side_row = tape->snapshots[0].row;
-  look_at_side(ste, 0);
+  int32_t snapshot_row = tape->snapshots[0].row;
+  look_at_snapshot(ste, 0);
   for (int32_t i = 0; i < tape->count; i++, row++) {
     const vcs_row_t *next = i + 1 < tape->count ? row + 1 : &end;
     const vcs_event_t *written = NULL;
-    while (side_row < i) {
-      look_at_side(ste, ste->s->snapshot + 1);
-      side_row = tape->snapshots[ste->s->snapshot].row;
+    while (snapshot_row < i) {
+      look_at_snapshot(ste, ste->s->snapshot + 1);
+      snapshot_row = tape->snapshots[ste->s->snapshot].row;
     }
     if (event->row == i && event < last) {
       if (event->reg < VCS_EVENT_READ) written = event;
@@ -767,9 +756,9 @@ VCS_STATIC void walk_backwards(vcs_ste_t *ste) {
   VCS_ROW_HERE(next);
   VCS_ROW_LOAD(next, &end);
   const vcs_event_t *event = tape->events + tape->event_count - 1;
-  int32_t side = tape->snapshot_count - 1, side_row = side ? tape->snapshots[side - 1].row : -1, event_row;
+  int32_t side = tape->snapshot_count - 1, snapshot_row = side ? tape->snapshots[side - 1].row : -1, event_row;
   const bool hard = ste->rules.temperature == 0; /* else contents have to follow */
-  look_at_side(ste, side);
+  look_at_snapshot(ste, side);
   ste->has_adjoint = (1u << VCS_STE_LANES) - 1;
   vcs_ste_span(ste, event--);
   event_row = event >= tape->events ? event->row : -1;
@@ -780,9 +769,9 @@ VCS_STATIC void walk_backwards(vcs_ste_t *ste) {
       VCS_ROW_MOVE(next, row);
       continue;
     }
-    while (side_row >= i) {
-      look_at_side(ste, --side);
-      side_row = side ? tape->snapshots[side - 1].row : -1;
+    while (snapshot_row >= i) {
+      look_at_snapshot(ste, --side);
+      snapshot_row = side ? tape->snapshots[side - 1].row : -1;
     }
     if (event_row == i) {
       walk_row(ste, row, next, event->reg < VCS_EVENT_READ ? event : NULL, true);

@@ -4,8 +4,8 @@
  * flag a number from 0 to 1, and each operation has the slope that its relaxation has at the values that were met:
  * docs/ste.md has the rules. The walk is that of sweep.h, over the same tape and the same slots, with a byte's number
  * in slot 0 of the byte; flags, pins and collision latches keep a slot for every bit, positions and times are numbers
- * as they are there. `live` of the sweep is not used. Walking backwards a set of lanes takes its place: a row that sets
- * nothing that anybody asks for is passed by.
+ * as they are there. `live` of the sweep is not used. In reverse mode a set of lanes with adjoints takes its place: a
+ * row that sets none of them is skipped.
  *
  *   ste.c         instructions, and the way from bits to numbers and back at both ends of a run
  *   ste_chips.c   registers and ports
@@ -26,8 +26,8 @@ typedef struct {
   uint64_t colour[3][4];
   uint64_t lit[3], twice[3]; /* by any object, and by more than one */
   uint8_t on;                /* objects that light anything */
-  uint8_t stale;             /* objects of which nothing of this is true any more */
-  uint8_t coloured;          /* words of which the colours are known, and who lights them */
+  uint8_t stale;             /* objects whose masks are out of date */
+  uint8_t coloured;          /* words whose colours and lit pixels are up to date */
 } vcs_masks_t;
 
 /* Slopes that a relaxation chooses; all zero in the naive derivative. */
@@ -85,7 +85,7 @@ typedef struct {
   int32_t sums_of;   /* that row, or -1 */
   vcs_sides_t sides; /* of numbers, walking backwards */
 #if !defined(__CUDACC__)
-  float slope[256]; /* of the scalar of a palette index along the luminance; on a device, found when asked for */
+  float slope[256]; /* of the scalar of a palette index along the luminance; on a device, computed when needed */
 #endif
 } vcs_ste_t;
 

@@ -95,10 +95,10 @@ VCS_STATIC void touch(vcs_ste_t *ste, unsigned bits, unsigned places) {
 
 /* A line ends: what holds only to its end. */
 VCS_STATIC void next_line(vcs_ste_t *ste) {
-  vcs_video_t nobody;
-  nobody.split = nobody.stale = nobody.changed = 0;
-  vcs_tia_end_line(ste->s->scratch, &nobody);
-  if (nobody.stale) touch(ste, nobody.stale, nobody.stale & ON_MOVABLE);
+  vcs_video_t undrawn;
+  undrawn.split = undrawn.stale = undrawn.changed = 0;
+  vcs_tia_end_line(ste->s->scratch, &undrawn);
+  if (undrawn.stale) touch(ste, undrawn.stale, undrawn.stale & ON_MOVABLE);
 }
 
 #define IN_TIA(field) (VCS_OFFSET(field) - VCS_OFFSET(vsync))
@@ -351,8 +351,8 @@ VCS_STATIC void link_among(vcs_ste_t *ste, const word_t *word, int w, int object
   }
 }
 
-/* forward: the pixels of an object in a word += their slopes along its graphics and its position. Where nobody else is
- * lit it is in front of the background, in its own colour. */
+/* forward: the pixels of an object in a word += their slopes along its graphics and its position. Where no other object
+ * is lit it is in front of the background, in its own colour. */
 VCS_HOT_FN void link_object(vcs_ste_t *ste, const word_t *word, int w, int object, bool reverse) {
   const vcs_masks_t *masks = &ste->masks;
   const uint64_t concerned = ste->reach[w][object] & word->mask;

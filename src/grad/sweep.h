@@ -1,8 +1,11 @@
 /* sweep.h: a walk over a tape that carries derivatives, in either direction.
  *
- * There is one Jacobian and one piece of code for both its products. A primitive (an ALU operation, an address, a piece
- * of a line) is a set of links (input slot, output slot, coefficient); walking forwards a link adds coefficient * input
- * to the output (JVP), walking backwards it adds coefficient * output to the input (VJP).
+ * There is one Jacobian. A primitive (an ALU operation, an address, a piece of a line) is a set of links (input slot,
+ * output slot, coefficient). Forward mode (JVP) adds coefficient * input to the output, reverse mode (VJP) adds
+ * coefficient * output to the input: vcs_link does both, and most of chips.c, line.c and fork.c is written once with
+ * it. Three parts have faster code for reverse mode only, about 1,400 lines: instructions that make one byte (byte_row
+ * in instruction.c), addresses (the deltas of address.c), and whole pictures (line_sums.c). test_linear.c, test_line.c
+ * and test_grad.c bind them to the links.
  *
  * A byte has sixteen slots. Slots 0 to 7 are its bits: the byte with one of them flipped. Slots 8 to 15 are its
  * carries: the byte moved by the same power of two, but the way the bit cannot go by itself. A bit that is 0 can go up;
@@ -12,14 +15,15 @@
  *
  * Without carries INC would move four bits of 0x37 that are each differentiated as if the others stood still, and a
  * position of 56 instead of 55 would be a sum of positions 54, 53, 51 and 63. With them every move of a byte by a power
- * of two is differenced as what it is; other moves are told bit by bit. Slots count upwards: a positive one means that
+ * of two is one difference; other moves are expressed bit by bit. Slots count upwards: a positive one means that
  * the byte grows. (Slot 15 is idle: to move by 128 is to flip bit 7, up or down.)
  *
- * Some fields are numbers of their own: positions, times. Their derivative is in slot 0 of their first byte, and
- * `cycles` is time itself: what everything later would gain if it happened one cycle later. ROM has its bits only.
+ * Some fields are numbers: positions, times (VCS_NUMBER_FIELDS). Their derivative is in slot 0 of their first byte.
+ * That of `cycles` is the derivative with respect to time: the effect of everything later happening one cycle later.
+ * ROM has slots for its bits only.
  *
- * `live` says for every byte of the state whether any of its slots may be other than zero; an instruction that meets
- * no live byte costs a few tests.
+ * `live` marks every byte of the state of which a slot may be nonzero. An instruction that meets no live byte costs a
+ * few tests.
  */
 #ifndef VCS_GRAD_SWEEP_H
 #define VCS_GRAD_SWEEP_H
@@ -27,7 +31,7 @@
 #include "diffvcs/grad.h"
 #include "tape.h"
 
-/* The choices of a walk forwards that a walk backwards along the same direction makes again (directional.c). */
+/* The choices of a forward walk that a reverse walk along the same direction makes again (directional.c). */
 #define VCS_COUNT_NUMBERS(name, count) +(count)
 enum { VCS_NUMBERS = 0 VCS_NUMBER_FIELDS(VCS_COUNT_NUMBERS) };
 typedef struct {
@@ -43,7 +47,7 @@ typedef struct {
   bool failed; /* out of memory */
 } vcs_directional_t;
 
-/* What line_sums.c keeps from piece to piece; all 0 at first. */
+/* What line_sums.c keeps from piece to piece; initially 0. */
 enum { VCS_LINE_ROUND = VCS_WIDTH + 80 }; /* a line, and what goes on behind its right edge */
 typedef struct {
   float row[VCS_LINE_ROUND]; /* a piece's adjoints; between pieces it is 0 */
@@ -64,10 +68,9 @@ typedef struct {
   vcs_t *m;           /* contents at the row the walk is at: RAM and cartridge RAM; the rest is looked up */
   vcs_t *scratch;     /* a machine whose TIA registers are tried out */
   uint16_t *latched;  /* collisions at the beginning of each event's span; made when first needed */
-  int32_t event, snapshot; /* the next ones at or after the row */
-  int32_t row;             /* the walk is at */
-  vcs_directional_t
-      *directional; /* forwards, where choices are written down, backwards, whence they are taken; or NULL */
+  int32_t event, snapshot;        /* the next ones at or after the row */
+  int32_t row;                    /* the walk is at */
+  vcs_directional_t *directional; /* choices: a forward walk records them, a reverse walk uses them; or NULL */
   vcs_side_rule_t rule;
   bool reverse;
   bool have_latched;

@@ -1,10 +1,10 @@
-/* tape.c: running a frame and writing down what happened.
+/* tape.c: runs a frame and records it.
  *
- * vcs_tape_step writes down any instruction, whatever it does: it finds out beforehand what the instruction is going to
- * read and overwrite, and then lets cpu.h execute it. Nearly all instructions need none of that care. They are code in
- * ROM which meets RAM, ROM, or a chip at the end of its bus cycle, and quick_rows executes and writes them down at the
- * same time, with the registers in place from row to row. What it does not do itself it leaves to vcs_tape_step, before
- * it has changed anything. test_grad.c compares the two.
+ * vcs_tape_step records any instruction: it determines what the instruction is about to read and overwrite, and then
+ * cpu.h executes it. Nearly all instructions are simpler: they are in ROM, and access RAM, ROM or a chip in their last
+ * cycle. quick_rows executes and records these at the same time, and keeps the registers in host registers from row to
+ * row. Instructions that it cannot handle go to vcs_tape_step, before anything has changed. test_grad.c compares the
+ * two.
  */
 #include "tape.h"
 
@@ -43,7 +43,7 @@ void vcs_tape_free(vcs_tape_t *tape) {
 
 #endif
 
-/* Room for more than `count` elements of `size` bytes. A device's tapes do not grow. */
+/* Makes room for more than `count` elements of `size` bytes. A tape on a device does not grow. */
 VCS_STATIC bool grow(void **array, int32_t count, int32_t *capacity, size_t size) {
   if (VCS_LIKELY(count < *capacity)) return true;
 #if defined(__CUDACC__)
@@ -64,15 +64,15 @@ VCS_STATIC bool grow(void **array, int32_t count, int32_t *capacity, size_t size
 VCS_STATIC void place_comb(vcs_tape_t *tape, const vcs_t *m) {
   if (tape->drawn < tape->comb_end) return;
   int32_t line = tape->drawn / VCS_LINE_CLOCKS, since = tape->drawn % VCS_LINE_CLOCKS;
-  if (since >= VCS_HBLANK_CLOCKS + 8) {
+  if (since >= VCS_COMB_END) {
     line++;
     since = 0;
   }
   int32_t row = line - m->first_line;
-  tape->comb_end = VCS_LINE_CLOCKS * line + VCS_HBLANK_CLOCKS + 8;
+  tape->comb_end = VCS_LINE_CLOCKS * line + VCS_COMB_END;
   if (row < 0 || row >= VCS_ROWS_MAX) return;
   tape->comb[row].from = (uint8_t)(since < VCS_HBLANK_CLOCKS ? 0 : since - VCS_HBLANK_CLOCKS);
-  tape->comb[row].to = 8;
+  tape->comb[row].to = VCS_COMB_PIXELS;
 }
 
 /* The event of an access to the TIA that is about to happen `cycles` into the frame, with the TIA as it is before it.
@@ -95,8 +95,8 @@ VCS_HOT_FN void end_event(vcs_tape_t *tape, const vcs_t *m) { tape->next_event[-
 
 /* An HMOVE has happened; late ones draw no comb. */
 VCS_STATIC void end_hmove(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
-  const int hpos = tape->next_event[-1].clock % VCS_LINE_CLOCKS;
-  if (cart->hmove_blanks && (hpos <= 62 || hpos >= 225)) place_comb(tape, m);
+  const unsigned cycle = (uint32_t)tape->next_event[-1].clock / 3 % VCS_LINE_CYCLES;
+  if (cart->hmove_blanks && vcs_hmove_makes_comb(cycle)) place_comb(tape, m);
 }
 
 /* While a tape is recorded its events are counted by pointers; these go from one to the other. */
@@ -117,7 +117,7 @@ VCS_STATIC bool event_room(vcs_tape_t *tape) {
   return true;
 }
 
-VCS_STATIC bool add_side(vcs_tape_t *tape, const vcs_t *m) {
+VCS_STATIC bool add_snapshot(vcs_tape_t *tape, const vcs_t *m) {
   if (!grow((void **)&tape->snapshots, tape->snapshot_count, &tape->snapshot_capacity, sizeof *tape->snapshots))
     return false;
   vcs_snapshot_t *snapshot = &tape->snapshots[tape->snapshot_count++];
@@ -141,15 +141,15 @@ VCS_STATIC bool is_hot(const vcs_cart_t *cart, uint16_t addr) {
 
 VCS_STATIC bool is_chip(uint16_t addr) { return vcs_chip_at(addr) == VCS_TO_TIA || vcs_chip_at(addr) == VCS_TO_RIOT; }
 
-/* The byte that a read is about to find, which may be a chip's: the read is done, on a copy. */
+/* Returns the byte that a read is about to find. If it is a chip's, a copy of the machine executes the read. */
 VCS_STATIC uint8_t byte_found(const vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m, uint16_t addr,
                               uint32_t cycles, uint8_t bus) {
   if (!is_chip(addr)) return vcs_code_byte(cart, m, addr);
-  vcs_video_t nobody;
-  vcs_video_start(&nobody, cart, NULL);
+  vcs_video_t undrawn;
+  vcs_video_start(&undrawn, cart, NULL);
   memcpy(tape->copy, m, vcs_machine_size(cart));
   tape->copy->cycles = cycles;
-  return vcs_bus_read_chip(cart, tape->copy, &nobody, addr, bus);
+  return vcs_bus_read_chip(cart, tape->copy, &undrawn, addr, bus);
 }
 
 /* The address of an instruction that is about to run. */
@@ -209,15 +209,15 @@ VCS_STATIC bool has_data(uint8_t opcode) {
   return access == VCS_ACCESS_READ || access == VCS_ACCESS_WRITE || access == VCS_ACCESS_MODIFY;
 }
 
-/* Whether a read of the RIOT leaves it as it was: then the next snapshot is as good as one before it. */
+/* Whether a read of the RIOT changes nothing in it: then the next snapshot is valid before it, too. */
 VCS_STATIC bool riot_stays(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr, uint32_t cycles) {
   if (!(addr & 7)) return cart->passive_ports;
   if ((addr & 5) != 4) return true;
   return m->timer_was_read || vcs_riot_intervals(m, cycles - 1 - m->timer_cycle) >= 0;
 }
 
-/* Writes down an instruction that is about to be executed. What it will read or write is filled in afterwards. There is
- * room for an event. */
+/* Records an instruction that is about to be executed; the byte that it reads or writes is filled in afterwards. There
+ * must be room for an event. */
 VCS_STATIC bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   if (!grow((void **)&tape->rows, tape->count, &tape->capacity, sizeof *tape->rows)) return false;
   vcs_row_t *row = &tape->rows[tape->count];
@@ -281,7 +281,7 @@ VCS_STATIC bool add_row(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m
   }
   if (cart->snoops) deep = true;
   if (tape->forks && op.access == VCS_ACCESS_BRANCH && !add_branch(tape, cart, m)) return false;
-  if (deep && !add_side(tape, m)) return false;
+  if (deep && !add_snapshot(tape, m)) return false;
   if ((stores || reads) && (op.mode != VCS_MODE_IMM) && vcs_chip_at(row->addr) == VCS_TO_TIA) {
     const uint32_t time = vcs_row_time(tape, row, crosses);
     if (stores) { /* what it stores is known before it happens */
@@ -308,7 +308,7 @@ VCS_EXTERN void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const v
   if (m->hmove_blank) place_comb(tape, m);
 }
 
-/* The byte of cartridge RAM that a dark row has stored to, if it has. */
+/* Records the byte of cartridge RAM that an opaque row has stored to, if there is one. */
 VCS_STATIC void note_opaque_store(vcs_row_t *row, const vcs_cart_t *cart, const vcs_t *before, const vcs_t *after) {
   for (uint32_t i = 0; i < cart->ram_size; i++) {
     if (before->cart_ram[i] == after->cart_ram[i]) continue;
@@ -333,14 +333,14 @@ VCS_EXTERN bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m
     end_event(tape, m);
     if (event->reg == VCS_HMOVE) end_hmove(tape, cart, m);
   } else if (tape->drawn < VCS_LINE_CLOCKS * m->line) {
-    tape->drawn = VCS_LINE_CLOCKS * m->line; /* by a write that has no event (dark): lines without a derivative */
+    tape->drawn = VCS_LINE_CLOCKS * m->line; /* an opaque row's write has no event: these lines have no derivative */
   }
   return true;
 }
 
 VCS_EXTERN bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m) {
   (void)cart;
-  const bool fits = add_side(tape, m) && event_room(tape);
+  const bool fits = add_snapshot(tape, m) && event_room(tape);
   if (fits) {
     begin_event(tape, m, tape->count, VCS_EVENT_END, 0, m->cycles);
     end_event(tape, m);
@@ -351,16 +351,16 @@ VCS_EXTERN bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs
 
 /* ---- The quick way ---------------------------------------------------------------------------------------------
  *
- * The loop of run.h with a row written down for each decoded instruction (decode.h), by stores from the registers it
- * has anyway. What a row of code does not do itself it leaves to vcs_tape_step, before it has changed anything.
+ * This is the loop of run.h with a row recorded for each decoded instruction (decode.h). Cases that a row of code does
+ * not handle go to vcs_tape_step, before anything has changed.
  *
- * - The last byte on the bus is not kept: last_byte finds it when the loop ends.
- * - Whether there is room for more rows, or more instructions are allowed, is asked only where the program goes
- *   backwards, elsewhere or waits, and by time: an instruction takes two cycles at least. There is always room for a
- *   bank from end to end (VCS_RUN_MARGIN).
- * - A, X, Y, S and the flags but N and Z are in one word, as a row has them: it is stored in one access, and all else
- *   finds a host register. Operations take them out, and put back what they set. The upper bits of the time, which are
- *   in that word, are seen to at the end (carry_time).
+ * - The loop does not maintain the last byte on the bus: last_byte computes it when the loop ends.
+ * - Only branches taken, jumps, returns and waits check for room for more rows and for the allowance of instructions.
+ *   They compare time, since an instruction takes at least two cycles. There is always room for a bank from end to end
+ *   (VCS_RUN_MARGIN).
+ * - A, X, Y, S and the flags except N and Z are in one word, as a row has them. One access stores it, and everything
+ * else fits into host registers. Operations take their registers out of the word, and put back those that they set. The
+ *   upper bits of the time, which are also in that word, are corrected at the end (carry_time).
  */
 
 /* A read of a chip at the end of an instruction; `bus` is the byte before it. -1: this is for vcs_tape_step. */
@@ -378,15 +378,15 @@ VCS_SLOW_EXTERN int vcs_tape_read_chip(vcs_tape_t *tape, const vcs_cart_t *cart,
   return byte;
 }
 
-enum { STOP_DRAWN = 4 }; /* beside VCS_STOP_...: all that anybody looks at is drawn */
+enum { STOP_DRAWN = 4 }; /* beside VCS_STOP_...: the picture is drawn up to tape->until */
 
-/* A write to any register of a chip; the registers are in m where a snapshot needs them. Why the CPU has to look up, or
- * -1. */
+/* A write to any register of a chip; the registers are in m where a snapshot needs them. Returns a set of VCS_STOP_...
+ * or STOP_DRAWN, or -1. */
 VCS_SLOW_EXTERN int vcs_tape_write_chip(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video,
                                         const vcs_row_t *row, uint16_t addr, uint8_t value, uint32_t cycles) {
   tape->count = (int32_t)(row - tape->rows);
   if (!event_room(tape)) return -1;
-  if ((addr & 0x80 || (addr & 63) == VCS_VBLANK) && !add_side(tape, m)) return -1;
+  if ((addr & 0x80 || (addr & 63) == VCS_VBLANK) && !add_snapshot(tape, m)) return -1;
   if (!(addr & 0x80)) begin_event(tape, m, tape->count, addr & 63u, value, cycles);
   m->cycles = cycles;
   int stop = (int)vcs_bus_write_chip(cart, m, video, addr, value, true);
@@ -902,7 +902,7 @@ static int32_t run_frame(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs
   int32_t left = VCS_FRAME_INSTRUCTIONS, margin = VCS_RUN_MARGIN;
   while (left > 0 && !*frame_over && !m->jammed) {
     if (tape->drawn >= tape->until) {
-      if (further < left) left = further, margin = 0; /* nobody counts them */
+      if (further < left) left = further, margin = 0; /* a few more do no harm */
       tape->until = INT32_MAX;
       continue;
     }

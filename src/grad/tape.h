@@ -1,16 +1,16 @@
-/* tape.h: what a frame leaves behind, enough to differentiate it.
+/* tape.h: the record of a frame from which it can be differentiated.
  *
  * A tape holds one frame: the machine at its start, a row for every instruction, an event for every write to the TIA
  * and every reading of a collision, and a snapshot before everything that reaches further than registers, RAM and TIA
- * (the RIOT's ports and timer, bank switches, cartridge RAM). It is walked in both directions: RAM is redone and undone
- * from the rows, the rest is looked up in the next event or snapshot.
+ * (the RIOT's ports and timer, bank switches, cartridge RAM). A walk goes over it in either direction: it applies or
+ * undoes the rows to follow RAM, and takes the rest from the next event or snapshot.
  *
  *   rows        16 bytes an instruction: registers before it, address, byte read or written, byte overwritten, time
  *   events      the TIA before an access, and the span of clocks it had drawn since the event before
  *   snapshots   the whole machine before a row
  *
- * Long runs keep the machine at every frame's start (a few hundred bytes) and make one tape at a time: memory does not
- * grow with the tapes of an episode.
+ * Long runs keep the machine at the start of every frame (a few hundred bytes) and one tape at a time, so that memory
+ * does not grow with the tapes of an episode.
  */
 #ifndef VCS_GRAD_TAPE_H
 #define VCS_GRAD_TAPE_H
@@ -27,14 +27,15 @@
 #define VCS_ONE_ACCESS
 #endif
 
-/* An instruction. What it stores to is `addr`, what was there `old`; for JSR, which stores two bytes at addr and below,
- * the second one's old content is in `value`. For instructions that modify a register of a chip `old` is what they
- * read. Without a byte of data `addr`, `value` and `old` are zero. Registers, flags and time are those before it.
+/* An instruction. It stores to `addr`, where `old` was before. JSR stores two bytes, at addr and below; the old
+ * contents of the second are in `value`. For an instruction that modifies a register of a chip, `old` is the byte that
+ * it reads. An instruction without a byte of data has zeros in `addr`, `value` and `old`. Registers, flags and time are
+ * those before the instruction.
  *
- * What the recorder has at hand is stored as it is: N and Z as in vcs_cpu_t (bus.h); the registers and what changes
- * seldom, `flags`, are neighbours, so that they can be kept in one word and stored in one access. `cycles` and the
- * upper half of `flags` are the lower 20 bits of the machine's time. vcs_row_status and vcs_row_cycles put things
- * together when somebody asks. */
+ * The recorder stores values in the form in which it has them: N and Z as in vcs_cpu_t (bus.h), and the registers next
+ * to the rarely changing `flags`, so that one word holds them all and one access stores them. `cycles` and the upper
+ * half of `flags` are the lower 20 bits of the machine's time. vcs_row_status and vcs_row_cycles compute the status
+ * register and the time from them. */
 typedef struct VCS_ONE_ACCESS {
   uint16_t pc, addr;
   uint16_t cycles;
@@ -87,13 +88,11 @@ VCS_FN uint8_t vcs_row_status(const vcs_row_t *row) {
                    (row->nz & 0xFF ? 0 : VCS_FLAG_Z) | (flags & VCS_ROW_C ? VCS_FLAG_C : 0));
 }
 
-/* An instruction with a byte in the TIA or the RIOT, where a program gets by mistake, or whose own fetching switches
- * banks, is told as this opcode, which does nothing: it carries no derivative, and its row is between two snapshots.
- * They do not have the cartridge's RAM: if the row stores there, `addr` is the place in cart_ram plus one. */
+/* The opcode of an opaque row. A row is opaque if a byte of its instruction is in the TIA or the RIOT, which happens to
+ * programs that run astray, or if fetching the instruction switches banks. This opcode does nothing, so the row carries
+ * no derivative. There is a snapshot before it and one after it. Snapshots do not contain cartridge RAM; if the row
+ * stores there, `addr` is the place in cart_ram plus one. */
 enum { VCS_OPAQUE = 0x02 };
-
-/* The TIA's registers as they are in vcs_t, from vsync up to the star field's. */
-enum { VCS_TIA_BYTES = offsetof(vcs_t, dump) - offsetof(vcs_t, vsync) };
 
 VCS_FN bool vcs_same_bytes(const void *one, const void *other, size_t size) {
 #if defined(__CUDA_ARCH__)
@@ -179,7 +178,7 @@ typedef struct {
   int32_t capacity, event_capacity, snapshot_capacity, branch_capacity, machine_capacity;
   bool forks;   /* keep the machine before every conditional branch */
   bool brief;   /* leave out turns of a loop that waits for the timer where it cannot end */
-  bool opaque;  /* while recording: the last row was dark */
+  bool opaque;  /* while recording: the last row is opaque */
   bool full;    /* a tape that does not grow (src/cuda) has ended before the frame */
   vcs_t *copy;  /* a machine to try a read on */
   vcs_t *start; /* the machine when the frame's first instruction is about to run; vcs_state_size bytes */
@@ -187,7 +186,7 @@ typedef struct {
   vcs_event_t *next_event, *events_end; /* while recording; event_count is what there is in the end */
   int32_t drawn, comb_end; /* while recording: clocks the picture is drawn up to, and where the last comb ends */
   int32_t picture_from;    /* clock of the picture's first pixel */
-  int32_t until;           /* nobody looks at what is drawn from this clock on, nor at the machine */
+  int32_t until;           /* recording ends when the picture is drawn up to this clock */
 } vcs_tape_t;
 
 vcs_status_t vcs_tape_create(const vcs_cart_t *cart, vcs_tape_t **tape, vcs_error_t *error);
@@ -196,8 +195,8 @@ void vcs_tape_free(vcs_tape_t *tape);
 /* Runs a frame as vcs_frame does, machine and picture alike, and records it. False: no memory. */
 bool vcs_tape_record(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
 
-/* The same for who looks at nothing but the first rows of the picture: not more is run than is needed for them, and
- * `further` instructions. The machine is left where that is. */
+/* The same for callers that need only the first rows of the picture: it runs until they are drawn, and `further`
+ * instructions more. The machine is left there. */
 bool vcs_tape_record_to(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, int32_t rows,
                         int32_t further);
 
@@ -206,15 +205,15 @@ VCS_EXTERN void vcs_tape_begin(vcs_tape_t *tape, const vcs_cart_t *cart, const v
 VCS_EXTERN bool vcs_tape_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool *frame_over);
 VCS_EXTERN bool vcs_tape_end(vcs_tape_t *tape, const vcs_cart_t *cart, const vcs_t *m);
 
-/* For who runs instructions himself, and writes a row (vcs_row_begin) for each. A read of a chip by the row, which
- * gives the byte, and a write, which gives a set of VCS_STOP_...; the registers are in m. -1: this is for
- * vcs_tape_step, and nothing has happened. */
+/* For callers with their own instruction loop, which write a row (vcs_row_begin) for each instruction. The registers
+ * are in m. vcs_tape_read_chip returns the byte that the row reads from a chip, vcs_tape_write_chip a set of
+ * VCS_STOP_... Both return -1, before anything has changed, if vcs_tape_step must execute the instruction. */
 VCS_SLOW_EXTERN int vcs_tape_read_chip(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video,
                                        const vcs_row_t *row, uint16_t addr, uint32_t cycles, uint8_t bus);
 VCS_SLOW_EXTERN int vcs_tape_write_chip(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video,
                                         const vcs_row_t *row, uint16_t addr, uint8_t value, uint32_t cycles);
 
-/* ... and turns of a loop that waits for the timer which need no rows; not more than `most`. */
+/* The number of turns of a loop that waits for the timer which need no rows, at most `most`. */
 VCS_EXTERN uint32_t vcs_tape_turns(const vcs_tape_t *tape, const vcs_t *m, uint32_t cycles, uint32_t most);
 
 /* The machine's time before a row, and that at which its data access happens. */
@@ -224,14 +223,6 @@ VCS_FN uint32_t vcs_row_cycles(const vcs_tape_t *tape, const vcs_row_t *row) {
 }
 VCS_FN uint32_t vcs_row_time(const vcs_tape_t *tape, const vcs_row_t *row, bool crosses) {
   return vcs_row_cycles(tape, row) + vcs_opcode(row->opcode).cycles + crosses;
-}
-
-/* RAM as it is before a row that has a snapshot (VCS_OPAQUE, BRK), which is the tape's number `snapshot`, and after it.
- */
-VCS_FN void vcs_row_contents(const vcs_tape_t *tape, int32_t snapshot, const vcs_row_t *row, bool after, vcs_t *m) {
-  const uint8_t *machine = tape->snapshots[snapshot + after].machine;
-  memcpy(m->ram, machine + offsetof(vcs_t, ram), sizeof m->ram);
-  if (row->opcode == VCS_OPAQUE && row->addr) m->cart_ram[row->addr - 1] = after ? row->value : row->old;
 }
 
 /* ---- Where a data access goes ------------------------------------------------------------------------------- */
@@ -244,7 +235,72 @@ VCS_FN vcs_chip_t vcs_chip_at(uint16_t addr) {
   return addr & 0x200 ? VCS_TO_RIOT : VCS_TO_RAM;
 }
 
-/* A byte of code or of a table, as quickly as possible. */
+/* The offset in vcs_t of the byte of RAM or cartridge RAM that a write reaches, or -1. `banks` has the present banks.
+ */
+VCS_FN int32_t vcs_written_at(const vcs_cart_t *cart, const vcs_t *banks, uint16_t addr) {
+  const vcs_chip_t chip = vcs_chip_at(addr);
+  if (chip == VCS_TO_RAM) return (int32_t)offsetof(vcs_t, ram) + (addr & 0x7F);
+  if (chip != VCS_TO_CART || !cart->ram_size) return -1;
+  const int32_t place = vcs_cart_write_place(cart, banks, addr);
+  return place < 0 ? -1 : (int32_t)offsetof(vcs_t, cart_ram) + place;
+}
+
+/* ---- Applying a row to memory, and undoing it ------------------------------------------------------------------ */
+
+/* A row and what it takes to know its stores: `banks` is a machine with the banks before it, `snapshot` the tape's
+ * number of the first snapshot at or after it. */
+typedef struct {
+  const vcs_tape_t *tape;
+  const vcs_cart_t *cart;
+  const vcs_t *banks;
+  const vcs_row_t *row;
+  int32_t snapshot;
+} vcs_applied_t;
+
+/* RAM before or after a row that has a snapshot on either side (VCS_OPAQUE), or before it (BRK). */
+VCS_FN void vcs_row_contents(const vcs_applied_t *at, bool after, vcs_t *m) {
+  const vcs_row_t *row = at->row;
+  memcpy(m->ram, at->tape->snapshots[at->snapshot + after].machine + offsetof(vcs_t, ram), sizeof m->ram);
+  if (row->opcode == VCS_OPAQUE && row->addr) m->cart_ram[row->addr - 1] = after ? row->value : row->old;
+}
+
+/* Writes what the row stored into the memory of m, which is as it was before the row. */
+VCS_FN void vcs_row_apply(const vcs_applied_t *at, vcs_t *m) {
+  const vcs_row_t *row = at->row;
+  const int stored = vcs_stored(row->opcode);
+  if (stored == 1) {
+    const int32_t place = vcs_written_at(at->cart, at->banks, row->addr);
+    if (place >= 0) ((uint8_t *)m)[place] = row->value;
+  } else if (stored) { /* JSR and BRK push the address of their third byte */
+    const uint16_t pc = (uint16_t)(row->pc + 2);
+    const uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, vcs_row_status(row)};
+    for (int i = 0; i < stored; i++) {
+      const uint16_t addr = (uint16_t)(0x100 + (uint8_t)(row->sp - i));
+      if (vcs_chip_at(addr) == VCS_TO_RAM) m->ram[addr & 0x7F] = pushed[i];
+    }
+  } else if (row->opcode == VCS_OPAQUE) {
+    vcs_row_contents(at, true, m);
+  }
+}
+
+/* Takes it back: the memory of m is then as it was before the row. */
+VCS_FN void vcs_row_undo(const vcs_applied_t *at, vcs_t *m) {
+  const vcs_row_t *row = at->row;
+  if (vcs_stored(row->opcode) == 1) {
+    const int32_t place = vcs_written_at(at->cart, at->banks, row->addr);
+    if (place >= 0) ((uint8_t *)m)[place] = row->old;
+  } else if (row->opcode == VCS_BRK || row->opcode == VCS_OPAQUE) {
+    vcs_row_contents(at, false, m);
+  } else if (row->opcode == VCS_JSR) {
+    const uint16_t second = (uint16_t)(0x100 + (uint8_t)(row->sp - 1));
+    if (vcs_chip_at(second) == VCS_TO_RAM) m->ram[second & 0x7F] = row->value;
+    if (vcs_chip_at(row->addr) == VCS_TO_RAM) m->ram[row->addr & 0x7F] = row->old;
+  }
+}
+
+/* ---- How an address is formed ------------------------------------------------------------------------------------ */
+
+/* A byte of code or of a table; fast for ROM. */
 VCS_HOT_FN uint8_t vcs_code_byte(const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
   if (VCS_LIKELY(addr & 0x1000) && VCS_LIKELY(!(cart->hot_pages >> (addr >> 6 & 63) & 1)))
     return cart->rom[m->bank[addr >> 10 & 3] + (addr & 0x3FF)];
@@ -266,7 +322,7 @@ VCS_HOT_FN uint16_t vcs_pointer_at(const vcs_cart_t *cart, const vcs_t *m, uint1
 /* Whether both bytes of a pointer are in RAM. The rest of page zero, and $0100 behind it, is the TIA. */
 VCS_FN bool vcs_pointer_in_ram(uint16_t pointer) { return pointer >= 0x80 && pointer < 0xFF; }
 
-/* The address from the operand's bytes and the registers: also of operands and registers other than those executed. */
+/* Computes the address from the operand's bytes and the registers, which need not be those that were executed. */
 VCS_HOT_FN vcs_address_t vcs_form_address(const vcs_cart_t *cart, const vcs_t *m, vcs_opcode_t op, uint8_t low,
                                           uint8_t high, uint8_t x, uint8_t y) {
   vcs_address_t at = {0, 0, 0, low, high, false};

@@ -1,8 +1,8 @@
 /* paper.h: the sections of `diffvcs paper`, and what they are written with.
  *
- * A section makes one table or figure of the paper, with our number beside each of the paper's and a word on whether
- * they are equal. It writes HTML into its text, figures into the folder, and nothing else; paper.c keeps what it made
- * under a key made of everything it depends on, and puts the page together.
+ * A section makes one table or figure of the paper, with our number beside each of the paper's and a verdict,
+ * equal or different. It writes HTML into its text, figures into the folder, and nothing else; paper.c keeps what it
+ * made under a key made of everything it depends on, and puts the page together.
  */
 #ifndef VCS_PAPER_H
 #define VCS_PAPER_H
@@ -54,8 +54,8 @@ typedef struct {
   vcs_controls_t idle;
 } vcs_paper_game_t;
 
-/* The frame after which the game is over if nobody does anything, among the next `most`; 0: none. An environment stands
- * still from then on; a machine goes on. */
+/* The frame after which the game is over without input, among the next `most`; 0: none. An environment stops there; a
+ * machine runs on. */
 int vcs_paper_game_over(const vcs_paper_game_t *game, int most);
 
 vcs_status_t vcs_paper_game_open(const vcs_paper_t *paper, const char *name, vcs_profile_t profile,
@@ -80,6 +80,7 @@ vcs_status_t vcs_paper_corner(vcs_section_t *section, vcs_error_t *error);
 vcs_status_t vcs_paper_games_table(vcs_section_t *section, vcs_error_t *error);
 vcs_status_t vcs_paper_theorem1(vcs_section_t *section, vcs_error_t *error);
 vcs_status_t vcs_paper_theorem2(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_full(vcs_section_t *section, vcs_error_t *error);
 vcs_status_t vcs_paper_video(vcs_section_t *section, vcs_error_t *error);
 
 #endif

@@ -55,7 +55,7 @@ void vcs_chart_key(vcs_drawing_t *drawing, const vcs_chart_t *chart, int line, u
 uint32_t vcs_colour_heat(double value);
 uint32_t vcs_colour_signed(double value);
 
-/* Colours that can be told apart, by number. */
+/* Distinguishable colours, by number. */
 uint32_t vcs_colour_of(int number);
 
 #endif

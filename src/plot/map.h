@@ -1,21 +1,21 @@
 /* map.h: derivatives as pictures.
  *
  * Orange is up, blue is down. Strength is logarithmic, over four decades below the largest value of the picture, and
- * what is not zero at all can always be seen: first-order chains make numbers of very different size, and small ones
+ * every value that is not zero is visible: first-order chains make numbers of very different size, and small ones
  * are often the true ones.
  *
- *   heat     the frame, dimmed, and the pixels that move
+ *   heat     the frame, dimmed, and the pixels that change
  *   RAM      16 cells by 8, $80 at the top left; eight stripes in each, bit 7 on the left
- *   ROM      a square a byte, 64 in a row; banks of 4 KiB side by side. Below, some bytes as bit patterns, a row of
- *            eight squares each, from top to bottom and left to right: bits that are set have a white middle
- *   inputs   a row an input, a column a frame of the run
+ *   ROM      one square for each byte, 64 in a row; banks of 4 KiB side by side. Below, some bytes as bit patterns, a
+ * row of eight squares each, from top to bottom and left to right: bits that are set have a white middle inputs   one
+ * row for each input, one column for each frame of the run
  */
 #ifndef VCS_PLOT_MAP_H
 #define VCS_PLOT_MAP_H
 
 #include "diffvcs/grad.h"
 
-enum { VCS_MAP_PATTERNS = 32 }; /* at most so many bit patterns fit below the smallest ROM */
+enum { VCS_MAP_PATTERNS = 32 }; /* bit patterns that fit below the smallest ROM */
 
 vcs_status_t vcs_map_heat(const char *path, const uint8_t *picture, int height, vcs_format_t format,
                           const float *values, vcs_error_t *error);

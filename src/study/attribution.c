@@ -84,7 +84,7 @@ static void sort_entries(ranking_t *list) {
   if (list->count) qsort(list->entries, list->count, sizeof *list->entries, by_importance);
 }
 
-/* Bytes of the fields that were asked for. */
+/* Lists the bytes of the selected fields. */
 static void list_state(const float *slots, int wrt, size_t size, ranking_t *list) {
   const vcs_field_t *field;
   for (int i = 0; (field = vcs_field(i)); i++) {

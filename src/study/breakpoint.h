@@ -3,12 +3,11 @@
  *   pc F123        before the instruction there           read ADDRESS    before an instruction that reads there,
  *   cycle N        at the CPU cycle of the frame          write ADDRESS   writes there,
  *   scanline N     when the line begins                   access ADDRESS  or does either
- *   pixel X,Y      when the beam comes to that pixel      if CONDITION    whenever it is true; also after the others
+ *   pixel X,Y      when the beam comes to that pixel      if CONDITION    when it is true; also after any other kind
  *
- * Every stop is before an instruction. What an instruction is about to read and write is worked out from its opcode,
- * operand and registers; pointers and the stack count, the fetching of the instruction does not. Addresses match with
- * all their mirrors. Positions of the beam are passed rather than met: the stop is before the first instruction that
- * begins there or later.
+ * Every stop is before an instruction. The accesses of an instruction follow from its opcode, operand and
+ * registers (vcs_next_accesses). Addresses match with all their mirrors. A stop at a beam position is before the first
+ * instruction that begins there or later.
  */
 #ifndef VCS_STUDY_BREAKPOINT_H
 #define VCS_STUDY_BREAKPOINT_H
@@ -31,7 +30,7 @@ typedef struct {
   int32_t at; /* address, cycle or clock of the frame */
   bool conditional;
   vcs_expression_t condition;
-  char text[128]; /* as it was asked for */
+  char text[128]; /* as the user wrote it */
 } vcs_break_t;
 
 vcs_status_t vcs_break_read(const char *text, const vcs_symbols_t *symbols, const vcs_moment_t *moment,

@@ -77,7 +77,7 @@ static uint8_t bits_that_matter(const vcs_reason_t *reason) {
   return bits;
 }
 
-/* The bit that does most, by the truth, else by what a method says. */
+/* The bit of largest truth, or, if all are zero, of largest derivative. */
 static int strongest(const vcs_reason_t *reason) {
   int best = 0;
   for (int bit = 1; bit < 8; bit++) {

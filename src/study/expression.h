@@ -4,7 +4,8 @@
  *   memory     [address]: the byte as the CPU would read it, without side effects
  *   operators  ! ~ - (of one), * / %, + -, << >>, < <= > >=, == !=, &, ^, |, &&, ||, as C ranks them; ( )
  *
- * An expression is compiled once, into steps for a stack of numbers, because a condition is asked at every instruction.
+ * An expression is compiled once, into steps for a stack of numbers, because a condition is evaluated at every
+ * instruction.
  */
 #ifndef VCS_STUDY_EXPRESSION_H
 #define VCS_STUDY_EXPRESSION_H
@@ -23,7 +24,7 @@ typedef struct {
   int count;
 } vcs_expression_t;
 
-/* What expressions are about. */
+/* The machine that an expression is evaluated on. */
 typedef struct {
   const vcs_cart_t *cart;
   const vcs_t *m;

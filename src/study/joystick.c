@@ -82,7 +82,7 @@ static void press(const job_t *job, int control, float *input) {
   for (int f = first_frame(job); f < end_frame(job); f++) input[VCS_INPUTS * f + controls[control]] = 1;
 }
 
-static vcs_status_t walk_forwards(job_t *job, int answer, int control, vcs_error_t *error) {
+static vcs_status_t run_forward(job_t *job, int answer, int control, vcs_error_t *error) {
   vcs_grad_options_t options;
   set_method(job, answer, &options);
   press(job, control, job->input);
@@ -93,7 +93,7 @@ static vcs_status_t walk_forwards(job_t *job, int answer, int control, vcs_error
 }
 
 /* One reverse pass for the controls [first, end): a directional one if there is only one, else for all at once. */
-static vcs_status_t walk_backwards(job_t *job, int answer, int first, int end, vcs_error_t *error) {
+static vcs_status_t run_reverse(job_t *job, int answer, int first, int end, vcs_error_t *error) {
   vcs_grad_options_t options;
   const int frames = job->run->frames;
   set_method(job, answer, &options);
@@ -157,12 +157,12 @@ static vcs_status_t compute(job_t *job, vcs_error_t *error) {
   vcs_steps_add(&steps, 1);
   for (int answer = TRUTH + 1; answer < ANSWERS; answer++) {
     for (int c = 0; c < CONTROLS && status == VCS_OK && !vcs_steps_stopped(&steps); c++) {
-      status = walk_forwards(job, answer, c, error);
+      status = run_forward(job, answer, c, error);
       vcs_steps_add(&steps, 1);
     }
-    const int walks = answer == VCS_JOYSTICK_FORK ? CONTROLS : 1;
-    for (int i = 0; i < walks && status == VCS_OK && !vcs_steps_stopped(&steps); i++) {
-      status = walk_backwards(job, answer, i, walks == 1 ? CONTROLS : i + 1, error);
+    const int passes = answer == VCS_JOYSTICK_FORK ? CONTROLS : 1;
+    for (int i = 0; i < passes && status == VCS_OK && !vcs_steps_stopped(&steps); i++) {
+      status = run_reverse(job, answer, i, passes == 1 ? CONTROLS : i + 1, error);
       vcs_steps_add(&steps, 1);
     }
   }

@@ -2,10 +2,10 @@
  *
  *   IPS   "PATCH", then stretches: offset (3 bytes), length (2), bytes; length 0: a count (2) and one byte to repeat.
  *         "EOF" ends it. Numbers are big-endian.
- *   BPS   "BPS1", sizes of source, target and metadata, then actions, each a number: its lowest two bits say what
- * (bytes of the source in place, bytes of the patch, bytes of the source or of the target from a moving place), the
- *         rest how many less one. At the end the CRC-32 of source, target and patch, little-endian. Numbers have seven
- *         bits a byte, the last with bit 7 set.
+ *   BPS   "BPS1", sizes of source, target and metadata, then actions, each a number: its lowest two bits are the kind
+ *         (copy the source in place, copy from the patch, copy from a moving offset in the source or in the target),
+ * the rest how many bytes, less one. At the end the CRC-32 of source, target and patch, little-endian. Numbers have
+ *         seven bits in each byte; bit 7 marks the last one.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -137,7 +137,7 @@ vcs_status_t vcs_cart_patch(vcs_cart_t *cart, const uint8_t *patch, size_t size,
   return status;
 }
 
-/* Appends to a patch of which at most `room` bytes are kept. */
+/* Appends to a patch and counts; bytes beyond `room` are not written. */
 static void put(uint8_t *patch, size_t room, size_t *size, const void *bytes, size_t count) {
   for (size_t i = 0; i < count; i++, ++*size) {
     if (patch && *size < room) patch[*size] = ((const uint8_t *)bytes)[i];

@@ -168,9 +168,8 @@ static vcs_status_t verify_play(const vcs_cart_t *cart, const char *text, uint64
       status = bad_row(&rows, "play", error);
       break;
     }
-    while (got.frame < want.frame && !vcs_interrupted()) play_frame(env, &stream, &got);
+    while (got.frame < want.frame && vcs_steps_add(steps, 1)) play_frame(env, &stream, &got);
     if (got.frame < want.frame) break;
-    vcs_steps_add(steps, (uint64_t)(got.frame - check->checked));
     look(env, &got);
     check->ram = got.ram_crc != want.ram_crc || got.ram_chain != want.ram_chain;
     check->screen = got.screen_crc != want.screen_crc || got.screen_chain != want.screen_chain;
@@ -207,7 +206,8 @@ void vcs_cpu_row_print(const vcs_cpu_row_t *row, vcs_text_t *out) {
                   s->pc, s->a, s->x, s->y, s->sp, s->p, s->cycles, row->state_chain, row->cycle_chain);
 }
 
-/* Sees every instruction after the reset; hands each row that is due to `visit`, which says whether to go on. */
+/* Sees every instruction after the reset; passes each row that is due to `visit`, which returns the count of the next
+ * one, or -1. */
 typedef struct {
   vcs_cpu_row_t row;
   vcs_steps_t *steps;

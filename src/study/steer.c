@@ -216,7 +216,7 @@ static void set_adjoint(search_t *s, const vcs_ending_t *ending) {
 }
 
 /* One reverse pass over the current sequence; lists the flips that help. */
-static void walk(search_t *s) {
+static void run_reverse(search_t *s) {
   const vcs_run_t *run = &s->run;
   vcs_ending_t ending;
   vcs_grad_options_t options;
@@ -267,8 +267,8 @@ static bool follow(search_t *s) {
 /* ---- Probabilities -------------------------------------------------------------------------------------------
  *
  * With probabilities p for the choices of every stretch, v(p) is the expected value of a drawn sequence: the
- * multilinear extension of docs/truth.md. Its derivative is estimated as there, from draws of which each one's gain is
- * taken relative to the mean of all; what a stretch is credited with is only what was gained from its first frame on.
+ * multilinear extension of docs/truth.md. Its derivative is estimated as there, from draws; the gain of each is taken
+ * relative to their mean, and a stretch is credited only with what was gained from its first frame on.
  * The step is along the natural gradient, which for probabilities is the mean of gain * (chosen - p). The best draw so
  * far counts in every step.
  */
@@ -362,7 +362,7 @@ static bool mutate(search_t *s) {
 }
 
 static void search(search_t *s, int kind) {
-  bool fresh = true; /* the sequence got better since the last walk */
+  bool fresh = true; /* the sequence got better since the last reverse pass */
   draw_sequence(s);
   s->value = evaluate(s);
   memcpy(s->held, s->tried, (size_t)s->run.frames);
@@ -372,7 +372,7 @@ static void search(search_t *s, int kind) {
       draw_sequence(s);
       evaluate(s);
     } else if (kind == GUIDED && fresh) {
-      walk(s);
+      run_reverse(s);
       fresh = goes_on(s) && follow(s);
     } else {
       fresh = mutate(s);

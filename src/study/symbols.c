@@ -95,7 +95,7 @@ void vcs_symbols_free(vcs_symbols_t *symbols) {
 
 const char *vcs_symbol_name(const vcs_symbols_t *symbols, uint16_t address, int writing) {
   const uint16_t plain = vcs_address_plain(address, writing);
-  /* The chips' own names first below $80: a program calls them what everybody does, and constants have small values. */
+  /* The chips' own names first below $80: programs use the same names, and small values are often constants. */
   const char *chip = chip_name(plain, writing);
   if (chip) return chip;
   for (size_t i = 0; symbols && i < symbols->count && plain >= 0x80; i++) {
