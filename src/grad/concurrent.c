@@ -48,7 +48,6 @@ typedef struct {
   uint64_t cart_ram; /* groups of bytes of the cartridge's RAM */
   uint32_t groups;   /* of the rest: a bit for each from VCS_WHERE_TIMER on */
   uint8_t status;
-  uint8_t is_curious;  /* it needs collisions that the base does not read */
   uint8_t awake_first; /* the frame begins with it awake */
   uint32_t from;       /* while it is awake: the row at which it woke */
   int32_t extra;       /* instructions that it has executed in this frame beyond the base's */
@@ -88,8 +87,7 @@ struct vcs_concurrent {
   uint32_t rom_flip_count, rom_flip_capacity;
   uint8_t *picture;
   uint8_t lines[VCS_FRAME_BYTES / VCS_WIDTH];
-  bool lost;     /* a flip that is running needs what is not known */
-  bool all_live; /* all collisions of flips are known */
+  bool lost; /* a flip that is running needs what is not known */
   /* of the present walk */
   const vcs_base_t *base;
   vcs_runner_t *runner;
@@ -228,9 +226,10 @@ static void set_dirty(vcs_concurrent_t *walk, size_t flip, bool dirty) {
 }
 
 /* Whether a flip's TIA is not simply the base's. */
-static bool has_own_beam(const vcs_concurrent_t *walk, const flip_t *flip, uint16_t live) {
+static bool has_own_beam(const vcs_concurrent_t *walk, const flip_t *flip) {
   return flip->beam.differs || flip->beam.patch >= 0 ||
-         ((flip->beam.tia.collisions ^ walk->frame->segments[flip->beam.at].before.collisions) & live);
+         ((flip->beam.tia.collisions ^ walk->frame->segments[flip->beam.at].before.collisions) & walk->frame->live) ||
+         (flip->beam.unknown & walk->frame->live);
 }
 
 static bool is_dirty(const vcs_concurrent_t *walk, size_t flip) { return walk->dirty[flip >> 6] >> (flip & 63) & 1; }
@@ -279,6 +278,7 @@ static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   flip->beam.at = low;
   flip->beam.differs = 0;
   flip->beam.patch = -1;
+  flip->beam.unknown |= (uint16_t)~frame->live;
   flip->beam.tia.collisions = frame->segments[low].before.collisions;
   flip->beam_begun = flip->beam;
   set_dirty(walk, number, true);
@@ -295,14 +295,14 @@ static uint16_t flip_collisions(void *context, const vcs_t *m) {
     const vcs_collision_read_t *read = frame->reads; /* the base's, too */
     while (frame->segments[read->segment].access != access + count - 1) read++;
     if (!is_dirty(walk, reader->number)) return read->collisions;
+    if (reader->flip->beam.unknown >> 2 * walk->note.accesses[count - 1].reg & 3) walk->lost = true;
     walk->work.picture = NULL;
     return vcs_beam_collisions_after(&walk->work, &reader->flip->beam, read->segment);
   }
   own_beam(walk, reader->number, access);
   walk->work.picture = NULL;
-  const vcs_segment_t *here = &frame->segments[segment_of(frame, access)];
   const unsigned latches = 3u << 2 * walk->note.accesses[count - 1].reg;
-  if (!walk->all_live && (here->clears || latches & ~(unsigned)here->live)) walk->lost = true;
+  if (latches & reader->flip->beam.unknown) walk->lost = true;
   return vcs_beam_collisions_now(&walk->work, &reader->flip->beam, access, walk->note.accesses, count, &walk->now);
 }
 
@@ -329,13 +329,6 @@ static bool grow(void **items, size_t size, uint32_t needed, uint32_t *capacity)
   return true;
 }
 
-static bool clears(const vcs_beam_access_t *accesses, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
-    if (accesses[i].kind != VCS_BEAM_READ && accesses[i].reg == VCS_CXCLR) return true;
-  }
-  return false;
-}
-
 /* The accesses that a flip has made instead of the base's, if they are not the same. */
 static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint32_t to) {
   flip_t *flip = &walk->flips[number];
@@ -345,10 +338,6 @@ static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint
   while (from < to && count && same_access(&base[from], own)) from++, own++, count--;
   while (from < to && count && same_access(&base[to - 1], &own[count - 1])) to--, count--;
   if (from == to && !count) return true;
-  if (clears(base + from, to - from) && !clears(own, count) && !walk->all_live) {
-    flip->is_curious = 1; /* collisions that the base forgets may still be read */
-    return false;
-  }
   if (!grow((void **)&patches->patches, sizeof *patches->patches, patches->patch_count + 1, &patches->patch_capacity) ||
       !grow((void **)&patches->accesses, sizeof *patches->accesses, patches->access_count + count,
             &patches->access_capacity)) {
@@ -388,7 +377,6 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   walk->counts.wakes++;
   walk->counts.executed += executed;
   if (walk->lost) {
-    flip->is_curious = 1;
     go(walk, number);
     return;
   }
@@ -482,12 +470,17 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
       const size_t number = 64 * i + (size_t)VCS_LOWEST_64(left);
       flip_t *flip = &walk->flips[number];
       if (flip->status != ASLEEP) continue;
-      if (!has_own_beam(walk, flip, segments[flip->beam.at].live)) {
+      if (!has_own_beam(walk, flip)) {
         flip->beam.at = first;
         flip->beam.tia.collisions = segments[first].before.collisions;
         continue;
       }
       vcs_beam_advance(&walk->work, &flip->beam, first);
+      if (flip->beam.unknown >> shift & 3) {
+        set_all(walk, number, false);
+        go(walk, number);
+        continue;
+      }
       const uint16_t collisions = vcs_beam_collisions_after(&walk->work, &flip->beam, read->segment);
       if ((collisions ^ read->collisions) >> shift & 3) wake(walk, number, read->row);
     }
@@ -575,7 +568,8 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   flip->extra = 0;
   flip->first_patch = flip->last_patch = -1;
   flip->awake_first = 0;
-  if (frame && !flipped && !flip->groups && !is_dirty(walk, number) && flip->status == ASLEEP) {
+  if (frame && !flipped && !flip->groups && !is_dirty(walk, number) && flip->status == ASLEEP &&
+      !(flip->beam.unknown & walk->frame->live)) {
     flip->beam.patch = -1;
     return;
   }
@@ -590,12 +584,16 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   }
   vcs_control(cart, m, &controls);
   vcs_frame_begin(cart, m);
+  if (is_dirty(walk, number)) flip->beam.unknown |= (uint16_t)~walk->frame->live;
   set_dirty(walk, number, false);
   vcs_beam_take(&flip->beam.tia, m);
   flip->beam.differs = vcs_beam_differs(&flip->beam.tia, &walk->frame->segments[0].before);
   flip->beam.at = 0;
   flip->beam.patch = -1;
-  if (has_own_beam(walk, flip, walk->frame->live_before)) set_dirty(walk, number, true);
+  if (has_own_beam(walk, flip)) {
+    flip->beam.unknown |= (uint16_t)~walk->frame->live;
+    set_dirty(walk, number, true);
+  }
   flip->beam_begun = flip->beam;
   if (m->frame_clock != begun->frame_clock || m->first_line != begun->first_line || m->partial != begun->partial ||
       m->greyed != begun->greyed || m->front != begun->front || m->jammed ||
@@ -641,17 +639,12 @@ static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
   const int32_t frames = walk->base->view.horizons[walk->base->view.horizon_count - 1];
   if (frame == 0) walk->recorded = record(walk, 0) ? 1 : -1;
   if (walk->recorded < frame + 1) return false;
-  uint16_t live = frame + 1 < frames || walk->all_live ? 0xFFFF : 0;
-  if (frame + 1 < frames) {
-    walk->recorded = record(walk, frame + 1) ? frame + 2 : -1;
-    if (walk->recorded > 0) live = vcs_base_frame_enliven(&walk->records[(frame + 1) & 1], live);
-  }
   walk->frame = &walk->records[frame & 1];
   walk->work.frame = walk->frame;
-  if (walk->all_live) {
-    vcs_base_frame_keep_all(walk->frame);
-  } else {
-    vcs_base_frame_enliven(walk->frame, live);
+  walk->frame->live = walk->frame->reads_of;
+  if (frame + 1 < frames) {
+    walk->recorded = record(walk, frame + 1) ? frame + 2 : -1;
+    walk->frame->live |= walk->recorded > 0 ? walk->records[(frame + 1) & 1].reads_of : 0xFFFF;
   }
   memcpy(walk->m, walk->frame->begun, size);
   memcpy(walk->work.m, walk->frame->begun, size);
@@ -747,11 +740,16 @@ static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int 
     set_dirty(walk, number, false);
     return;
   }
-  if (is_dirty(walk, number)) set_dirty(walk, number, has_own_beam(walk, flip, walk->frame->live_after));
+  if (is_dirty(walk, number)) {
+    set_dirty(walk, number, has_own_beam(walk, flip));
+  } else if (walk->frame->clears) {
+    flip->beam.unknown = 0;
+  }
   if (walk->base->view.stop_when_over && flip->play.over) go(walk, number);
   if (walk->eyes->inspect && flip->status != GONE) {
     rebuild(walk, number, frames, walk->spare);
-    walk->eyes->inspect(walk->eyes->context, number, frames, walk->spare, walk->frame->live_after);
+    walk->eyes->inspect(walk->eyes->context, number, frames, walk->spare,
+                        walk->frame->live & (uint16_t)~flip->beam.unknown);
   }
 }
 
@@ -813,23 +811,6 @@ static void unindex_rom(vcs_concurrent_t *walk) {
   walk->rom_flip_count = 0;
 }
 
-/* Flips that went because they read collisions that the base never reads are walked once more, with all collisions. */
-enum { CURIOUS_LEAST = 12 };
-
-static size_t count_curious(vcs_concurrent_t *walk) {
-  size_t count = 0;
-  for (size_t i = 0; i < walk->count; i++) {
-    flip_t *flip = &walk->flips[i];
-    count += flip->is_curious;
-  }
-  if (count < CURIOUS_LEAST) return count;
-  for (size_t i = 0; i < walk->count; i++) {
-    flip_t *flip = &walk->flips[i];
-    *flip = (flip_t){.status = flip->is_curious ? ASLEEP : GONE, .shown = flip->shown};
-  }
-  return count;
-}
-
 static void walk_frames(vcs_concurrent_t *walk) {
   const vcs_view_t *view = &walk->base->view;
   int horizon = 0;
@@ -879,14 +860,7 @@ void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_run
     walk->flips[i] = (flip_t){.status = ASLEEP};
     if (!possible[i] || base->draws_all || (walk->rom_heads && !index_rom(walk, i))) go(walk, i);
   }
-  if (!base->draws_all) {
-    walk->all_live = false;
-    walk_frames(walk);
-    if (count_curious(walk) >= CURIOUS_LEAST) {
-      walk->all_live = true;
-      walk_frames(walk);
-    }
-  }
+  if (!base->draws_all) walk_frames(walk);
   unindex_rom(walk);
   for (size_t i = 0; i < count; i++) {
     if (possible[i] && walk->flips[i].shown < base->view.horizon_count) run_again(walk, i);

@@ -41,8 +41,9 @@ typedef struct {
   int32_t line, line_clock, seen_clock, seen_before, blank_clock, blank_first, hmove_clock;
 } vcs_beam_t;
 
-/* A set of what can differ in it: a bit a byte of `looks`, and two for the rest without the collisions. */
-_Static_assert(VCS_LOOKS_SIZE <= 62, "a set of looks is a word");
+/* A set of what can differ in it: a bit a byte of `looks`, and three for the rest without the collisions. */
+_Static_assert(VCS_LOOKS_SIZE <= 61, "a set of looks is a word");
+#define VCS_BEAM_MIRROR (1ull << 61) /* that of the playfield, in CTRLPF */
 #define VCS_BEAM_HMOVE (1ull << 62)
 #define VCS_BEAM_CLOCKS (1ull << 63)
 
@@ -55,9 +56,10 @@ typedef struct {
   uint64_t colours;  /* what the picture depends on beyond that */
   uint64_t replaced; /* what is overwritten */
   uint16_t caught;   /* collisions in it, from CXCLR on where there is one */
-  uint16_t live;     /* collisions in it that the base may read later; nothing is known of a flip's others */
   uint8_t on;        /* objects that show in it */
   bool clears;       /* there is */
+  int16_t motion[5]; /* by HMOVE, of objects wherever they are */
+  uint64_t moves;    /* the positions of those that move */
   vcs_beam_t before;
 } vcs_segment_t;
 
@@ -110,9 +112,11 @@ typedef struct {
   vcs_wiring_t *wirings;
   uint32_t wiring_count, touch_count, rom_touch_count;
   uint32_t touch_capacity, rom_touch_capacity, segment_capacity, read_capacity, wiring_capacity;
-  uint16_t live_before, live_after; /* collisions that may be read, of those before and after the frame */
-  bool lost;                        /* while recording: something the walk does not do */
-  vcs_t *begun;                     /* the machine when the first instruction is about to run */
+  uint16_t reads_of,
+      live;     /* collisions that it reads, and that it or the next frame reads: nothing is known of others */
+  bool clears;  /* it has a CXCLR */
+  bool lost;    /* while recording: something the walk does not do */
+  vcs_t *begun; /* the machine when the first instruction is about to run */
   const vcs_cart_t *cart;
   vcs_t *m, *beam_m; /* while recording */
   vcs_video_t video;
@@ -123,11 +127,6 @@ typedef struct {
 
 bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart);
 void vcs_base_frame_free(vcs_base_frame_t *frame);
-
-/* Which collisions matter, given those that may be read after the frame; returns those that may after the one before.
- */
-uint16_t vcs_base_frame_enliven(vcs_base_frame_t *frame, uint16_t read_later);
-void vcs_base_frame_keep_all(vcs_base_frame_t *frame); /* all matter */
 
 /* Records the frame that begins with frame->begun. False: memory, or something that only running again gets right: a
  * frame that does not end, a program counter in the chips. `after` is the machine behind it. */
@@ -168,7 +167,8 @@ typedef struct {
 typedef struct {
   uint64_t differs;
   uint32_t at;
-  int32_t patch; /* the next that is not applied yet; -1: none */
+  int32_t patch;    /* the next that is not applied yet; -1: none */
+  uint16_t unknown; /* collisions of which nothing is known: they did not matter when they happened */
   vcs_beam_t tia;
 } vcs_flip_beam_t;
 

@@ -165,6 +165,7 @@ static uint16_t read_collisions(void *context, const vcs_t *m) {
   if (frame->note.full) return 0;
   const uint16_t collisions = vcs_beam_record(frame, &frame->note.accesses[frame->note.count - 1], watch->row);
   frame->reads = room(frame->reads, sizeof *frame->reads, frame->read_count, &frame->read_capacity, &frame->lost);
+  frame->reads_of |= (uint16_t)(3u << 2 * frame->note.accesses[frame->note.count - 1].reg);
   if (!frame->lost) {
     frame->reads[frame->read_count++] = (vcs_collision_read_t){watch->row, frame->segment_count - 1, collisions};
   }
@@ -192,7 +193,8 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   bool over = false;
   frame->count = frame->touch_count = frame->rom_touch_count = frame->read_count = frame->wiring_count = 0;
   frame->note.count = 0;
-  frame->note.full = frame->lost = false;
+  frame->reads_of = 0;
+  frame->note.full = frame->lost = frame->clears = false;
   frame->note.collisions = read_collisions;
   frame->note.context = &watch;
   vcs_video_start(video, cart, NULL);
@@ -226,24 +228,4 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   memcpy(after, m, vcs_machine_size(cart));
   vcs_beam_put(&frame->segments[frame->segment_count].before, after);
   return true;
-}
-
-uint16_t vcs_base_frame_enliven(vcs_base_frame_t *frame, uint16_t read_later) {
-  uint16_t live = frame->live_after = read_later;
-  uint32_t reads = frame->read_count;
-  for (uint32_t i = frame->segment_count; i-- > 0;) {
-    vcs_segment_t *segment = &frame->segments[i];
-    if (reads && frame->reads[reads - 1].segment == i) {
-      reads--;
-      live |= (uint16_t)(3u << 2 * frame->note.accesses[segment->access].reg);
-    }
-    segment->live = live;
-    if (segment->clears) live = 0;
-  }
-  return frame->live_before = live;
-}
-
-void vcs_base_frame_keep_all(vcs_base_frame_t *frame) {
-  frame->live_before = frame->live_after = 0xFFFF;
-  for (uint32_t i = 0; i < frame->segment_count; i++) frame->segments[i].live = 0xFFFF;
 }

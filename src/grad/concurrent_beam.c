@@ -56,6 +56,8 @@ uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
   if (memcmp(one->looks, other->looks, sizeof one->looks) != 0) {
     for (size_t i = 0; i < sizeof one->looks; i++) differs |= (uint64_t)(one->looks[i] != other->looks[i]) << i;
   }
+  const size_t ctrlpf = offsetof(vcs_t, ctrlpf) - VCS_LOOKS_FROM;
+  if ((one->looks[ctrlpf] ^ other->looks[ctrlpf]) & 1) differs |= VCS_BEAM_MIRROR;
   if (one->hmove_clock != other->hmove_clock) differs |= VCS_BEAM_HMOVE;
   if (one->line != other->line || one->line_clock != other->line_clock || one->seen_clock != other->seen_clock ||
       one->seen_before != other->seen_before || !same_blank(one, other)) {
@@ -68,7 +70,7 @@ uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
 
 /* What is read wherever a line ends, or is simply not worth distinguishing. */
 #define READ_ALWAYS                                                                                               \
-  (LOOK(vblank, 0) | LOOK(ctrlpf, 0) | LOOK(first_copy_off, 0) | LOOK(first_copy_off, 1) | LOOK(pf_mirrored, 0) | \
+  (LOOK(vblank, 0) | VCS_BEAM_MIRROR | LOOK(first_copy_off, 0) | LOOK(first_copy_off, 1) | LOOK(pf_mirrored, 0) | \
    LOOK(hmove_blank, 0) | LOOK(stars, 0) | LOOK(stars_phase, 0) | LOOK(stars_shape, 0) | VCS_BEAM_CLOCKS)
 #define ALL_HM (LOOK(hm, 0) | LOOK(hm, 1) | LOOK(hm, 2) | LOOK(hm, 3) | LOOK(hm, 4))
 #define ALL_POS (LOOK(pos, 0) | LOOK(pos, 1) | LOOK(pos, 2) | LOOK(pos, 3) | LOOK(pos, 4))
@@ -76,10 +78,11 @@ uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
 /* Whatever an access changes is either replaced, by what does not depend on what was there, or counts as read. */
 typedef struct {
   uint64_t reads, replaced;
+  int8_t motion[5]; /* of objects, wherever they are */
 } effect_t;
 
 static effect_t effect_of(const vcs_t *m, unsigned r, uint8_t value) {
-  effect_t e = {0, 0};
+  effect_t e = {0, 0, {0, 0, 0, 0, 0}};
   unsigned i;
   switch (r) {
     case VCS_VBLANK:
@@ -94,6 +97,9 @@ static effect_t effect_of(const vcs_t *m, unsigned r, uint8_t value) {
     case VCS_COLUPF_W:
     case VCS_COLUBK_W:
       e.replaced = LOOK(colu, vcs_colour_index(r - VCS_COLUP0_W));
+      break;
+    case VCS_CTRLPF:
+      e.replaced = LOOK(ctrlpf, 0) | VCS_BEAM_MIRROR;
       break;
     case VCS_REFP0:
     case VCS_REFP1:
@@ -157,9 +163,7 @@ static effect_t effect_of(const vcs_t *m, unsigned r, uint8_t value) {
       const unsigned cycle = ((uint32_t)vcs_tia_since_frame(m) / 3) % VCS_LINE_CYCLES;
       const vcs_motion_t at = vcs_hmove_at(cycle);
       e.reads = ALL_HM;
-      for (i = 0; i < 5; i++) {
-        if (vcs_hmove_motion(at, m->hm[i])) e.reads |= LOOK(pos, i);
-      }
+      for (i = 0; i < 5; i++) e.motion[i] = (int8_t)vcs_hmove_motion(at, m->hm[i]);
       e.replaced = VCS_BEAM_HMOVE;
       break;
     }
@@ -182,13 +186,13 @@ static uint64_t shown_now(const vcs_t *m) {
     if (on >> (VCS_M0 + i) & 1) shows |= LOOK(pos, VCS_M0 + i) | LOOK(nusiz, i);
   }
   shows |= LOOK(vdelbl, 0) | (m->vdelbl ? LOOK(enabl_old, 0) : LOOK(enabl, 0));
-  if (on >> VCS_BL & 1) shows |= LOOK(pos, VCS_BL);
+  if (on >> VCS_BL & 1) shows |= LOOK(pos, VCS_BL) | LOOK(ctrlpf, 0);
   return shows;
 }
 
 static uint64_t colours_now(const vcs_t *m) {
   const unsigned on = vcs_objects_on(m);
-  uint64_t colours = LOOK(colu, VCS_COLUBK) | LOOK(colu, VCS_COLUPF);
+  uint64_t colours = LOOK(colu, VCS_COLUBK) | LOOK(colu, VCS_COLUPF) | LOOK(ctrlpf, 0);
   for (unsigned i = 0; i < 2; i++) {
     if (on >> (VCS_P0 + i) & 1 || on >> (VCS_M0 + i) & 1 || m->ctrlpf & 2) colours |= LOOK(colu, VCS_COLUP0 + i);
   }
@@ -213,6 +217,10 @@ static void apply(vcs_t *m, vcs_video_t *video, const vcs_beam_access_t *access)
     vcs_tia_see(m, video, vcs_tia_since_frame(m));
     if (access->reg < 8) vcs_tia_catch_up(m, video);
   }
+}
+
+static bool is_clear(const vcs_beam_access_t *access) {
+  return access->kind != VCS_BEAM_READ && access->reg == VCS_CXCLR;
 }
 
 /* ---- The base ---------------------------------------------------------------------------------------------------- */
@@ -300,7 +308,11 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *acces
     const effect_t effect = effect_of(m, access->reg, access->value);
     here->reads |= effect.reads & ~frame->here_replaced;
     frame->here_replaced |= effect.replaced;
-    if (access->reg == VCS_CXCLR) here->clears = true;
+    for (int i = 0; access->reg == VCS_HMOVE && i < 5; i++) {
+      here->motion[i] = (int16_t)(here->motion[i] + effect.motion[i]);
+      here->moves |= effect.motion[i] ? LOOK(pos, i) : 0;
+    }
+    if (access->reg == VCS_CXCLR) here->clears = frame->clears = true;
   }
   apply(m, &frame->video, access);
   return here->clears ? m->collisions : (uint16_t)(frame->latched | m->collisions);
@@ -309,7 +321,7 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *acces
 /* ---- A flip ------------------------------------------------------------------------------------------------------ */
 
 void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam) {
-  for (uint64_t left = beam->differs & (VCS_BEAM_HMOVE - 1); left; left &= left - 1) {
+  for (uint64_t left = beam->differs & (VCS_BEAM_MIRROR - 1); left; left &= left - 1) {
     const int i = VCS_LOWEST_64(left);
     tia->looks[i] = beam->tia.looks[i];
   }
@@ -328,8 +340,7 @@ void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam) {
 static void load(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam) {
   vcs_beam_t tia = work->frame->segments[beam->at].before;
   vcs_beam_compose(&tia, beam);
-  tia.collisions |=
-      (uint16_t)~work->frame->segments[beam->at].live; /* as if they had happened: nothing is looked for */
+  tia.collisions |= (uint16_t)~work->frame->live; /* as if they had happened: nothing is looked for */
   vcs_beam_put(&tia, work->m);
 }
 
@@ -371,13 +382,18 @@ static uint32_t make(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_
     while (next < frame->segment_count && frame->segments[next].access < access) next++;
     if (access != end && !last && frame->segments[next].access == access) return next;
     if (patch && patch->from == access) {
-      for (uint32_t i = 0; i < patch->count; i++) apply(work->m, video, &patches->accesses[patch->first + i]);
+      for (uint32_t i = 0; i < patch->count; i++) {
+        const vcs_beam_access_t *own = &patches->accesses[patch->first + i];
+        apply(work->m, video, own);
+        if (is_clear(own)) beam->unknown = (uint16_t)~frame->live;
+      }
       access = patch->to;
       beam->patch = patch->next;
       continue;
     }
     if (access == end) return 0;
     if (last) return frame->segment_count;
+    if (is_clear(&frame->note.accesses[access])) beam->unknown = (uint16_t)~frame->live;
     apply(work->m, video, &frame->note.accesses[access++]);
   }
 }
@@ -389,7 +405,7 @@ static unsigned objects_of(uint64_t looks) {
       LOOK(grp, 1) | LOOK(grp_old, 1) | LOOK(vdelp, 1) | LOOK(nusiz, 1) | LOOK(reflect, 1) | LOOK(pos, VCS_P1),
       LOOK(enam, 0) | LOOK(resmp, 0) | LOOK(nusiz, 0) | LOOK(pos, VCS_M0),
       LOOK(enam, 1) | LOOK(resmp, 1) | LOOK(nusiz, 1) | LOOK(pos, VCS_M1),
-      LOOK(enabl, 0) | LOOK(enabl_old, 0) | LOOK(vdelbl, 0) | LOOK(pos, VCS_BL),
+      LOOK(enabl, 0) | LOOK(enabl_old, 0) | LOOK(vdelbl, 0) | LOOK(pos, VCS_BL) | LOOK(ctrlpf, 0),
       LOOK(pf, 0) | LOOK(pf, 1) | LOOK(pf, 2),
   };
   unsigned objects = 0;
@@ -398,9 +414,17 @@ static unsigned objects_of(uint64_t looks) {
 }
 
 /* Whether objects that differ could collide with something, so that it matters. */
-static bool may_collide(const vcs_segment_t *here, uint64_t shown, uint16_t latched) {
+static bool may_collide(const vcs_base_frame_t *frame, const vcs_segment_t *here, uint64_t shown, uint16_t latched) {
   const unsigned objects = objects_of(shown);
-  return vcs_pairs(here->on | objects) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & here->live & ~latched;
+  return vcs_pairs(here->on | objects) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & frame->live & ~latched;
+}
+
+/* Objects that are elsewhere move as the base's do. */
+static void move(vcs_flip_beam_t *beam, const vcs_segment_t *here) {
+  for (int i = 0; i < 5; i++) {
+    uint8_t *pos = &beam->tia.looks[offsetof(vcs_t, pos) - VCS_LOOKS_FROM + (size_t)i];
+    if (beam->differs & here->moves & LOOK(pos, i)) *pos = (uint8_t)((*pos + here->motion[i] + 1600) % 160);
+  }
 }
 
 /* Whether the flip's segment does to it what it does to the base; then that is done. */
@@ -413,12 +437,14 @@ static bool skip(const vcs_beam_work_t *work, vcs_flip_beam_t *beam) {
     const uint64_t shown = beam->differs & here->shows;
     if (work->picture) {
       if (shown | (beam->differs & here->colours)) return false;
-    } else if (shown && may_collide(here, shown, here->clears ? 0 : beam->tia.collisions)) {
+    } else if (shown && may_collide(work->frame, here, shown, here->clears ? 0 : beam->tia.collisions)) {
       return false;
     }
     beam->differs &= ~here->replaced;
+    if (beam->differs & here->moves) move(beam, here);
   }
   beam->tia.collisions = (uint16_t)(here->clears ? here->caught : beam->tia.collisions | here->caught);
+  if (here->clears) beam->unknown = (uint16_t)~work->frame->live;
   beam->at++;
   return true;
 }
