@@ -20,11 +20,14 @@ help:
 	@echo "Show"
 	@echo "  make demo         sets up, builds, runs our own cartridge (and a real game if ROMs are there), pictures in out/"
 	@echo "  make paper        every table and figure of the paper again, into out/paper (minutes)"
+	@echo "  make web          the explorer, one page for any browser, into out/web (WebAssembly by emscripten)"
+	@echo "  make site         the documentation with the explorer on its front page, into out/site"
 	@echo "Test"
 	@echo "  make check        the quick unit tests, while you work"
 	@echo "  make test         everything: unit tests, sanitizers, golden records, ale-py live, two compilers, Python, style"
 	@echo "  make test-nightly what takes longer than make test may: mutants, long fuzzing, long runs beside ale-py, TSan"
 	@echo "  make test-sanitize, test-golden, test-ale, test-builds, test-python (FULL=1: with PyTorch)   parts of make test"
+	@echo "  make test-web     the explorer in Chromium (TESTS=\"-k axe\": some of it)"
 	@echo "  make test-python-asan   the Python tests on a library with the sanitizers (TESTS=\"-k careless\": some of them)"
 	@echo "  make test-cuda    on a GPU"
 	@echo "  make lint         clang-format, clang-tidy, ruff, mypy, shellcheck;  make format  rewrites"
@@ -63,8 +66,8 @@ test-golden: build roms
 test-ale: build roms
 	$(PYTHON) tests/ale_live.py --library $(BUILD)/libdiffvcs.so --frames 5000 --episodes 3
 
-# -Og: with -O1 compiling the core takes three times as long, and checked code runs no faster. What only repeats others on
-# every game is left to the plain build.
+# -Og: with -O1 compiling the core takes three times as long, and checked code runs no faster. Tests that only repeat
+# other tests on every game run in the plain build alone.
 test-sanitize: setup
 	@cmake -S . -B build-sanitize -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-Og -g1" -DDIFFVCS_SANITIZE=ON > /dev/null
 	@cmake --build build-sanitize -j $(JOBS) -- --no-print-directory -s
@@ -123,6 +126,17 @@ bench-python: build
 
 install: build
 	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)
+
+# ---- the explorer and the site ------------------------------------------------------------------------------------
+.PHONY: web site test-web
+web:
+	@web/build.sh
+
+site: web
+	@web/site.sh
+
+test-web: build roms
+	@DIFFVCS_ROMS="$(ROMS)" tests/web.sh $(TESTS)
 
 # ---- GPU: needs nvcc to build, a GPU to test and to measure ------------------------------------------------------------
 .PHONY: cuda cuda-library test-cuda bench-cuda

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our machine and its peers in one run, interleaved, on the same games, actions and work: ratios and their spread.
 
-  emulate  a frame, and nobody looks at it               against ale-py's ALEInterface
+  emulate  a frame without drawing                       against ale-py's ALEInterface
   screen   a frame and its picture in a caller's buffer  against ale-py's ALEInterface
   batch    84x84x4, frame skip 4, on all cores           against ale-py's AtariVectorEnv and against EnvPool
 
@@ -348,7 +348,7 @@ class Batch:
 
 
 class OurBatch(Batch):
-    """vcs_batch_step into arrays of ours, all results asked for."""
+    """vcs_batch_step into our own arrays, with all results."""
 
     def __init__(self, cart: Cart, envs: int, threads: int):
         lib, self.cart, self.batch, self.options = cart.lib, cart, ctypes.c_void_p(), BatchOptions()

@@ -227,7 +227,7 @@ static double truth_ms(const vcs_cart_t *cart, double seconds) {
   return best;
 }
 
-/* What the command line asks for. */
+/* The options of the command line. */
 typedef struct {
   double seconds;
   bool wanted[WORKS];

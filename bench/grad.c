@@ -2,6 +2,7 @@
  *
  *   frame      a frame, drawn               tape       the same recorded, not drawn
  *   run        a frame, not drawn           truth      1,024 bits of RAM, each flipped for eight frames, in one thread
+ *                                           jacobian   the same in one walk
  *   ste-dense, ste-sparse, bit-dense, bit-sparse, fork-dense, fork-sparse
  *              a frame's VJP, its tape included: an adjoint on every pixel, or on one in the middle; `fork` is `bit`
  *              with a window of 256
@@ -61,17 +62,20 @@ static void bit_sparse(work_t *w) { differentiate(w, VCS_METHOD_BIT, 0, false); 
 static void fork_dense(work_t *w) { differentiate(w, VCS_METHOD_BIT, WINDOW, true); }
 static void fork_sparse(work_t *w) { differentiate(w, VCS_METHOD_BIT, WINDOW, false); }
 
-static void truth(work_t *w) {
+static void flip_ram(work_t *w, int32_t engine) {
   static vcs_place_t places[RAM_BITS];
   for (uint32_t i = 0; i < RAM_BITS; i++) {
     const vcs_place_t place = {VCS_PLACE_STATE, (uint8_t)(i % 8), 0, (uint32_t)offsetof(vcs_t, ram) + i / 8};
     places[i] = place;
   }
   const vcs_run_t eight = {w->cart, w->start, NULL, idle, TRUTH_FRAMES};
-  const vcs_truth_options_t options = {.threads = 1};
+  const vcs_truth_options_t options = {.threads = 1, .engine = engine};
   const vcs_truth_results_t results = {.rows = w->rows};
   vcs_truth(&eight, &options, places, RAM_BITS, &results, NULL);
 }
+
+static void truth(work_t *w) { flip_ram(w, VCS_TRUTH_RERUN); }
+static void jacobian(work_t *w) { flip_ram(w, VCS_TRUTH_WALK); }
 
 static const struct {
   const char *name;
@@ -85,7 +89,8 @@ static const struct {
              {"bit-sparse", bit_sparse},
              {"fork-dense", fork_dense},
              {"fork-sparse", fork_sparse},
-             {"truth", truth}};
+             {"truth", truth},
+             {"jacobian", jacobian}};
 
 /* For grad.py; NULL and false if something is not there. */
 work_t *grad_open(const char *rom, const char *name);

@@ -3,7 +3,8 @@
 
 The yardstick is a frame of ale-py's ALEInterface with its screen, on the same game. Every round times it and each of
 the works of bench/grad.c, one after the other; a ratio is our time by ale-py's in that round, a game's ratio the median
-over its rounds. `truth` is by bit and frame: 1,024 bits of RAM, each flipped for eight frames, in one thread.
+over its rounds. `truth` and `jacobian` are 1,024 bits of RAM, each flipped for eight frames, in one thread: run again
+one by one, and in one walk.
 """
 
 import argparse
@@ -17,9 +18,8 @@ import time
 import numpy as np
 
 GAMES = "space_invaders pong breakout seaquest qbert".split()
-WORKS = "frame run tape ste-dense ste-sparse bit-dense bit-sparse fork-dense fork-sparse truth".split()
-TIMES = {"frame": 100, "run": 100, "tape": 100, "truth": 1}  # in a round; 10 of the others: milliseconds each
-TRUTH_FRAMES = 1024 * 8
+WORKS = "frame run tape ste-dense ste-sparse bit-dense bit-sparse fork-dense fork-sparse truth jacobian".split()
+TIMES = {"frame": 100, "run": 100, "tape": 100, "truth": 1, "jacobian": 1}  # calls per round; 10 for the rest
 FRAMES_BEFORE, FRAMES = 300, 40
 
 
@@ -67,18 +67,18 @@ def ratios(lib: ctypes.CDLL, rom: str, game: str, rounds: int) -> tuple[dict, fl
         frame = timed(lambda: yardstick.frames(FRAMES)) / FRAMES
         frames.append(frame)
         for work in WORKS:
-            if work == "truth" and number % 5:
+            if work in ("truth", "jacobian") and number % 5:
                 continue
             times = TIMES.get(work, 10)
             took = timed(lambda work=work, times=times: lib.grad_do(handle, work.encode(), times)) / times
-            found[work].append(took / frame / (TRUTH_FRAMES if work == "truth" else 1))
+            found[work].append(took / frame)
     return {work: statistics.median(values) for work, values in found.items()}, 1e6 * statistics.median(frames)
 
 
 def counts(build: str, rom: str, game: str) -> dict:
     """Host instructions of each work, in millions."""
     found, rounds = {}, 4
-    for work in WORKS[:-1]:
+    for work in WORKS[:-2]:
         out = os.path.join(build, "bench", "grad.callgrind")
         command = ["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}", "--collect-atstart=no"]
         command += ["--toggle-collect=grad_do", os.path.join(build, "bench", "grad"), rom, game, work, str(rounds)]
@@ -119,9 +119,18 @@ def main() -> None:
             counted[game] = counts(options.build, rom, game)
     table("frames of ale-py", rows, [*WORKS, "ale-py, us"], 2)
     if counted:
-        table("million host instructions", counted, WORKS[:-1], 2)
+        table("million host instructions", counted, WORKS[:-2], 2)
     means = {work: statistics.geometric_mean(row[work] for row in rows.values()) for work in WORKS}
-    print("grad " + " ".join(f"{work}={mean:.3f}" for work, mean in means.items()))
+    print("geometric means: " + " ".join(f"{work}={mean:.3f}" for work, mean in means.items()))
+    plain = {work: statistics.mean(row[work] for row in rows.values()) for work in ("truth", "jacobian")}
+    line = {
+        "tape": means["tape"],
+        "ste": means["ste-dense"],
+        "bit": means["bit-dense"],
+        "fork": means["fork-dense"],
+        **plain,
+    }
+    print("grad: " + " ".join(f"{name}={value:.2f}" for name, value in line.items()))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-/* loop.c: our side of the benchmark, so that what is measured is the machine and not the language that asks for it.
+/* loop.c: our side of the benchmark in C, so that it measures the machine and not the calling language.
  *
- *   bench_step   one frame: act, copy the picture (NULL: nobody looks), begin again when the game is over. Python calls
+ *   bench_step   one frame: act, copy the picture (unless it is NULL), reset when the game is over. Python calls
  *                it once a frame, as it calls ale-py.
  *   bench_loop   the same for a whole array of actions, without Python between the frames.
- *   bench_count  the same, counting the 6507's instructions of the frames that were asked for (not those of resets).
+ *   bench_count  the same, counting the 6507's instructions of the given frames (without those of resets).
  */
 #include <diffvcs/diffvcs.h>
 

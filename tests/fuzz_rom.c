@@ -1,11 +1,11 @@
-/* fuzz_rom.c: bytes that are no game, executed.
+/* fuzz_rom.c: runs images that are not games.
  *
- *   fuzz_rom [FRAMES [SEED [EVERY]]]     run about FRAMES frames in total (20000 unless told otherwise), and
- *                                        differentiate from one in EVERY of them on (200)
+ *   fuzz_rom [FRAMES [SEED [EVERY]]]     run about FRAMES frames in total (default 20000), and
+ *                                        differentiate after one in EVERY of them (default 200)
  *
  * Meant for builds with -fsanitize=address,undefined: every buffer is allocated exactly as long as the API asks, so
  * that an access outside it stops the program. Images of every bank scheme are made of plain noise, of noise without
- * the bytes that jam the CPU, of noise behind a small valid frame loop, and of repeated short loops; controls, profile
+ * the bytes that jam the CPU, of noise after a small valid frame loop, and of repeated short loops; controls, profile
  * and television are drawn anew for each. Half of the images run twice: frame by frame and drawing, and not drawing,
  * frame by frame or instruction by instruction. The two machines must stay equal, byte for byte. Every few images one
  * is handed to the loader that is empty, cut short, too long or of an odd size; it may be refused, with a message, or
@@ -28,7 +28,6 @@
 #include <string.h>
 
 #include "core/state.h"
-#include "host/save.h"
 #include "diffvcs/grad.h"
 
 /* ---- Noise -------------------------------------------------------------------------------------------------- */
@@ -321,8 +320,7 @@ static void play(const vcs_cart_t *cart, uint64_t frames_left) {
       }
     }
     look(cart, m, frames);
-    /* Machines that `age` has moved out of range have no derivatives: vcs_grad_* refuses them. */
-    if (below(derive_every) == 0 && vcs_machine_is_possible(cart, m)) differentiate(cart, m);
+    if (below(derive_every) == 0) differentiate(cart, m);
     if (m->jammed) {
       done.jams++;
       if (below(2)) break;

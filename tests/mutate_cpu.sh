@@ -232,7 +232,7 @@ mutate_text() {
   edits > "$work/edits"
   for file in bits.h cpu.h; do
     original="$root/src/core/$file"
-    # the operations: from the first function to what is behind the last
+    # the operations: from the first function to the end of the last
     if [ $file = bits.h ]; then
       first=$(grep -n 'VCS_FN vcs_alu_t vcs_alu_result' "$original" | cut -d: -f1)
       last=$(grep -n 'Bit order reversed' "$original" | cut -d: -f1)

@@ -21,7 +21,7 @@
 
 enum { O_P0, O_P1, O_M0, O_M1, O_BL, O_PF };
 
-/* First pixels of the copies that NUSIZ asks for, from the first one on; -1: no more. */
+/* First pixels of the copies that NUSIZ selects, relative to the first; -1: none. */
 static const int oracle_copies[8][3] = {{0, -1, -1}, {0, 16, -1}, {0, 32, -1}, {0, 16, 32},
                                         {0, 64, -1}, {0, -1, -1}, {0, 32, 64}, {0, -1, -1}};
 
@@ -297,7 +297,7 @@ static inline void oracle_mark_player(unsigned nusiz, int pos, char line[160]) {
   }
 }
 
-/* HMxx asks for -8 (right) to 7 (left). A motion pulse comes every four clocks: of those that move left, one is lost
+/* HMxx requests -8 (right) to 7 (left). A motion pulse comes every four clocks: of those that move left, one is lost
  * for every 4 clocks that HMOVE comes late, and beyond twelve cycles the unextended blank moves the object right. Late
  * in the line the pulses come before the next blank does, and add up to 15 to the left. */
 static inline int oracle_motion(int cycle, int hm) {

@@ -2,13 +2,13 @@
 # The Python tests with the address and undefined-behaviour sanitizers: a library built with them, and Python started with
 # their runtime. Arguments go to pytest. Leaks are not looked for: Python itself frees little at its end.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit 1
 python=.venv/bin/python
 [ -x $python ] && $python -c 'import pytest, gymnasium' 2> /dev/null || {
   echo "python_asan: run tests/python.sh first, which makes .venv" >&2
   exit 1
 }
-build=build-python-asan
+build="build-python-asan"
 if ! { cmake -S . -B $build -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-Og -g1" -DDIFFVCS_SANITIZE=ON -DDIFFVCS_TESTS=OFF \
   -DDIFFVCS_CLI=OFF && cmake --build $build -j "$(nproc)" --target diffvcs_python; } > $build.log 2>&1; then
   tail -20 $build.log

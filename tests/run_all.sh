@@ -16,6 +16,7 @@ if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
 else
   skip_step "the library for GPUs compiles" nvcc "nvcc is not installed"
 fi
+start_beside "the explorer in a browser, beside the native library" tests/web.sh
 step "unit tests" tests/unit.sh build
 step "unit tests under the address and undefined-behaviour sanitizers" make -s test-sanitize
 if [ -n "$DIFFVCS_ROMS" ]; then

@@ -39,7 +39,7 @@ step() { # name, command...
   count "$name" $((SECONDS - start)) "${PIPESTATUS[0]}" "$logs/step"
 }
 
-# A step that uses one processor and nothing that another step makes. It runs beside the others and is shown at the end.
+# A step that uses one processor and nothing that another step makes. It runs in parallel with the other steps and is shown at the end.
 start_beside() { # name, command...
   local log=$logs/beside${#beside_names[@]} start=$SECONDS
   beside_names+=("$1")

@@ -487,7 +487,7 @@ static void test_first_ready_results_tell_the_same_stories(void **state) {
 }
 
 /* Steps and resets of some environments, several sends before a receive: each goes on as it would alone, results come
- * in the order of sending, and the others stay where they are. */
+ * in the order of sending, and all other environments do not change. */
 static void test_some_environments_go_on_alone(void **state) {
   (void)state;
   vcs_cart_t *demo = load_demo(), *ragged = load_ragged();
@@ -533,7 +533,7 @@ static void test_some_environments_go_on_alone(void **state) {
   vcs_cart_free(ragged);
 }
 
-/* With results of the first that are ready: more may be sent while others are under way. */
+/* With batch_size below envs, more actions may be sent while environments are under way. */
 static void test_sends_may_overtake(void **state) {
   (void)state;
   vcs_cart_t *cart = load_demo();
@@ -630,7 +630,8 @@ static void play(fixture_t *f, uint32_t seed, int steps) {
   }
 }
 
-/* Both cartridges, so that some films are exact; frame by frame, so that states are taken in all their moods. */
+/* Both cartridges, so that some draw histories are exact; frame by frame, so that states are copied in all conditions.
+ */
 static void test_restored_states_repeat_every_later_step(void **state) {
   (void)state;
   vcs_cart_t *demo = load_demo(), *ragged = load_ragged();

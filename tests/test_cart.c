@@ -839,8 +839,8 @@ static void test_cart_setup_fails_without_touching_the_cartridge(void **state) {
   free(image);
 }
 
-/* The images that ale-py ships. What the references' detection makes of them: these, and of all others what their size
- * says (2K, 4K, F8). */
+/* The images of ale-py and the schemes that the references detect; images that are not listed have the scheme of their
+ * size (2K, 4K, F8). */
 static const struct {
   const char *file;
   vcs_scheme_t scheme;

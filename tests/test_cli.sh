@@ -83,7 +83,7 @@ says out "usage: diffvcs trace"
 if [ -e /dev/full ]; then
   "$diffvcs" info demo >/dev/full 2>err
   [ $? = 1 ]
-  report $? "a full disk behind stdout is reported"
+  report $? "a full disk at stdout is reported"
 fi
 
 # ---- info -----------------------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ done
 exits 2 "a record of a game without a ROM" verify unknown_game.1.tsv --roms directory
 says out "^unknown_game.1 unreadable: no ROM image 'unknown_game'$"
 says err "DIFFVCS_ROMS"
-exits 2 "bad records do not stop the others" verify demo.3.tsv demo.1.tsv demo.4.tsv demo.1.tsv --jobs 2
+exits 2 "bad records do not stop the remaining records" verify demo.3.tsv demo.1.tsv demo.4.tsv demo.1.tsv --jobs 2
 says out "^4 records: 2 exact, 0 differ, 2 unreadable$"
 [ "$(sed 's/ .*//' out | head -4 | tr '\n' ' ')" = "demo.3 demo.1 demo.4 demo.1 " ]
 report $? "lines come in the order given"
@@ -270,7 +270,7 @@ exits 0 "trace later frames, gzipped" trace demo --from-frame 66 --to-frame 67 -
 exits 0 "it is one too" verify trace/demo.tsv.gz
 gzip -dc trace/demo.tsv.gz >trace.tsv
 [ "$(grep -c '^# frame' trace.tsv)" = 2 ] && grep -q '^# frame 66$' trace.tsv && grep -q '^# frame 67$' trace.tsv
-report $? "it has the frames asked for"
+report $? "it has the requested frames"
 exits 0 "the first instructions" trace demo --limit 64
 grep -v '^#' out | cut -f 1-11 >trace.rows
 exits 0 "the same from record" record demo --cpu --instructions 64 --out -
@@ -354,7 +354,7 @@ same "the same table" smooth.tsv out
 exits 0 "smooth by the score function, into a file" smooth demo --frames 50 --output ram:85.3 --bits 85 --method score \
   --samples 50 --top 3 --out smooth.tsv.gz
 [ "$(gzip -dc smooth.tsv.gz | wc -l)" = 4 ]
-report $? "as many rows as asked for"
+report $? "it has the requested number of rows"
 exits 0 "smooth at a corner" smooth demo --frames 50 --output ram:FA --bits FA --p 0 --samples 4
 says out '^122	7	128	0$'
 exits 0 "smooth counts pixels of a colour" smooth demo --frames 50 --output region:0,0,160,200=00 --bits 80 --samples 4
@@ -366,7 +366,7 @@ exits 0 "smooth of a pixel" smooth demo --frames 50 --output pixel:100,80 --bits
 cp out pixel.tsv
 exits 0 "smooth of the region that it is" smooth demo --frames 50 --output region:80,100,1,1 --bits 80,85 --samples 4
 same "a pixel has the row first" pixel.tsv out
-exits 2 "the score of a game nobody knows" smooth random.bin --frames 1 --output score
+exits 2 "the score of an unknown game" smooth random.bin --frames 1 --output score
 says err "needs a game whose rules are known"
 exits 2 "an odd number of samples for pairs" smooth demo --frames 1 --output ram:80 --samples 3
 exits 2 "a corner with the score function" smooth demo --frames 1 --output ram:80 --method score --p 0
@@ -450,6 +450,7 @@ says out "^examples:"
 exits 2 "an unknown option of joystick" joystick --rom x
 says err "did you mean --roms"
 exits 2 "rows of joystick beyond 2^32" joystick demo --rows 4294967316:4294967476
+says err '^diffvcs joystick: --rows takes'
 exits 0 "joystick demo" joystick demo --actions NOOP*100 --frames 3 --rows 20:180 --out stick
 says out "^\\| RIGHT \\| 3 \\| [0-9]+ \\|"
 says out "^\\| .bit\\+fork. \\|.* \\| [A-Z]+ [>=] [A-Z]+ [>=] [A-Z]+ [>=] [A-Z]+ \\|$"

@@ -2,7 +2,7 @@
  *
  * The first part runs every opcode byte from thousands of random states on the machine, both by itself (vcs_step)
  * and in the loop that runs frames, and on the oracle (oracle_6502.h), and compares registers, flags, cycles, the bus,
- * RAM, what the chips were told, and, where no chip was touched, every other byte of the machine. The second part is
+ * RAM, writes to chips, and, if no chip was accessed, every other byte of the machine. The second part is
  * decimal arithmetic, all of it. The third spells out the rules that people get wrong, with the numbers written here.
  *
  * Built with -DVCS_MUTANTS (mutate_cpu.sh does, against core headers with a hook in them) the program has another main:
@@ -176,7 +176,8 @@ static bool chips_were_told(const oracle_t *o) {
   return true;
 }
 
-/* What of the machine is not as the oracle has it, or NULL. `told` is the oracle right after the instruction. */
+/* Returns the name of a part that differs from the oracle's, or NULL. `told` is the oracle right after the instruction.
+ */
 static const char *difference(const oracle_t *o, const oracle_t *told, vcs_t *before) {
   if (m.pc != o->pc) return "PC";
   if (m.cycles != o->cycles) return "cycles";
@@ -436,7 +437,7 @@ static void test_cpu_decimal_sums_spelled_out(void **state) {
   decimal(0x69, 0x99, 0x01, 0, 0x00, C | Z); /* N and Z come from the decimal result */
   decimal(0x69, 0x50, 0x50, 0, 0x00, C | Z);
   decimal(0x69, 0x40, 0x40, 0, 0x80, N | V);
-  decimal(0x69, 0xFF, 0xFF, 1, 0x75, C | V); /* 165 + 165 + 1 = 331, of which a byte keeps 75 */
+  decimal(0x69, 0xFF, 0xFF, 1, 0x75, C | V); /* 165 + 165 + 1 = 331; the byte is 75 */
   decimal(0x69, 0x0A, 0x00, 0, 0x10, 0);
   decimal(0xE9, 0x46, 0x12, 1, 0x34, C);
   decimal(0xE9, 0x12, 0x21, 1, 0x91, N | V); /* 12 - 21 = -9 borrows; the sign is not that of either */

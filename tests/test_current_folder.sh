@@ -18,7 +18,7 @@ printf '#!/bin/sh\ntouch PROGRAM_RAN\n' > python3
 chmod +x python3
 for path in "$PATH" /usr/bin:/bin ".:$PATH" ":/usr/bin:/bin"; do
   PATH=$path "$program" info anything > out 2>&1 && fail "there is a game called anything"
-  grep -q 'were searched in' out || fail "no search: $(cat out)"
+  grep -q "python3's ale_py" out || fail "no search: $(cat out)"
 done
 [ ! -e MODULE_RAN ] || fail "a module of the current folder was run"
 [ ! -e PROGRAM_RAN ] || fail "a python3 of the current folder was run"

@@ -36,7 +36,7 @@ first=$(ask "break write WSYNC" continue | tail -1)
 ask reverse | grep -q 'no earlier breakpoint' || fail "reverse at the beginning"
 ask back | grep -q 'beginning' || fail "back at the beginning"
 
-# What hands hold makes another future; the past stays.
+# Other controls change the future; the past stays the same.
 [ "$(ask "frame 20" "memory")" != "$(ask "hold right" "frame 20" "memory")" ] || fail "hold changes nothing"
 [ "$(ask "frame 21" memory | tail -8)" = "$(ask "hold right" "frame 20" "back frame 20" hold "frame 21" memory | tail -8)" ] ||
   fail "the past is not the same after hold"
@@ -50,7 +50,7 @@ ask "trace $work/u.csv" "step 50" "back 20" "step 20" "trace off" > /dev/null
 [ "$(wc -l < "$work/u.csv")" = 71 ] || fail "going back is traced"
 ask "screenshot $work/now.png" > /dev/null && [ -s "$work/now.png" ] || fail "screenshot"
 
-# What is not understood is said, and nothing crashes.
+# Invalid commands are reported, and nothing crashes.
 for wrong in nonsense "break" "break pc" "break pixel 200,3" "break pixel" "print" "print (" "delete 7" "hold sideways" \
   "symbols /nowhere" "screenshot /nowhere/x.png" "trace /nowhere/x.csv" "break if" "step x y" "break scanline 16777216" "break scanline 4294967297" "break pixel 4294967376,100" \
   "break cycle 4294967297"; do

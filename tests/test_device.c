@@ -1,6 +1,6 @@
-/* Batches, derivatives and truths with a device: the one that DIFFVCS_DEVICE names (a GPU's number; unset: the CPU in a
- * GPU's place), against the CPU's batches where the two mean the same (no chance, first episodes), against fleets, and
- * against the CPU in a GPU's place all the time. The same program on both is the test of the GPU.
+/* Batches, derivatives and exact effects on a device: the GPU whose number is in DIFFVCS_DEVICE, or VCS_CPU_AS_GPU.
+ * They are compared with the CPU's batches where both have the same definition (no randomness, first episodes), with
+ * device batches, and with VCS_CPU_AS_GPU. The same program tests the GPU.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -363,7 +363,9 @@ static void test_batch_is_a_device_batch(void **state) {
 
 /* ---- Seeds, resets of some, states ------------------------------------------------------------------------------- */
 
-/* One seed, one game, whatever the environment's number; a reset of some leaves the others alone. */
+/* A seed determines the game, independent of the environment's number; a partial reset changes only the given
+ * environments.
+ */
 static void test_seeds_decide_and_resets_are_of_some(void **state) {
   (void)state;
   vcs_cart_t *carts[CARTS];
@@ -401,7 +403,7 @@ static void test_seeds_decide_and_resets_are_of_some(void **state) {
   free_carts(carts, count);
 }
 
-/* States of some environments, stacks and generators with them, go into others. */
+/* States of some environments, with stacks and generators, can be restored into other environments. */
 static void test_states_go_to_others(void **state) {
   (void)state;
   enum { COPIES = 3, FURTHER = 20 };
@@ -482,8 +484,7 @@ static void test_batch_without_pictures(void **state) {
   free_carts(carts, count);
 }
 
-/* ---- Derivatives ---------------------------------------------------------------------------------------------------
- */
+/* ---- Derivatives ------------------------------------------------------------------------------------------------- */
 
 /* Products of all environments, in host memory: a VJP from pixels and the state to state and inputs, or a JVP. */
 enum { FRAMES = 2 };
@@ -641,8 +642,7 @@ static void test_batch_derivatives_are_those_of_runs(void **state) {
   free_carts(carts, count);
 }
 
-/* ---- Truth ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Truth ------------------------------------------------------------------------------------------------------- */
 
 static void test_truth_has_a_device(void **state) {
   (void)state;
@@ -694,8 +694,7 @@ static void test_truth_has_a_device(void **state) {
   free_carts(carts, count);
 }
 
-/* ---- What there is not
- * ------------------------------------------------------------------------------------------------ */
+/* ---- What there is not ------------------------------------------------------------------------------------------- */
 
 static void assert_refused(const vcs_cart_t *cart, const vcs_batch_options_t *options, vcs_status_t status,
                            const char *word) {

@@ -1,13 +1,12 @@
-/* Fleets: on the device that DIFFVCS_DEVICE names (a GPU's number; unset: the CPU), against single environments,
- * against batches, against a device batch on the CPU, and against the golden records. The same program on both is the
- * test of the GPU.
+/* Device batches on the GPU whose number is in DIFFVCS_DEVICE, or on the CPU, compared with single environments, with
+ * batches, with a device batch on the CPU, and with the golden records. The same program tests the GPU.
  *
- *   test_device_batch                     the quick tests
- *   test_device_batch many ENVS FRAMES   as many machines, each with its own stream of actions, byte by byte
- *   test_device_batch million             2^20 envs step
- *   test_device_batch truth               the truth of every bit
- *   test_device_batch short               a few steps of everything, for compute-sanitizer
- *   test_device_batch golden DIRECTORY    the first 2,000 frames of GAME.1.tsv.gz, all of them at once
+ *   test_device_batch                    the quick tests
+ *   test_device_batch many ENVS FRAMES   ENVS machines, each with its own action stream, byte by byte
+ *   test_device_batch million            2^20 environments step
+ *   test_device_batch truth              the exact effect of every bit
+ *   test_device_batch short              a few steps of everything, for compute-sanitizer
+ *   test_device_batch golden DIRECTORY   the first 2,000 frames of GAME.1.tsv.gz of all games at once
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,8 +58,8 @@ static vcs_cart_t *load_ragged(void) {
   return cart;
 }
 
-/* A cartridge with 1 KiB of RAM (CommaVid): a counter in its first byte; behind it a byte changes in every frame, by
- * the counter, itself and the joystick; lines have the colours of those bytes. */
+/* A cartridge with 1 KiB of RAM (CommaVid): a counter in its first byte; after it one byte changes in every frame,
+ * depending on the counter, itself and the joystick; lines have the colours of those bytes. */
 static vcs_cart_t *load_with_ram(void) {
   static const uint8_t program[] = {
       0x78, 0xD8, 0xA2, 0xFF, 0x9A,             /* F800 SEI, CLD, LDX #FF, TXS */
@@ -122,7 +121,7 @@ static void free_carts(vcs_cart_t *const *carts, int count) {
   for (int i = 0; i < count; i++) vcs_cart_free(carts[i]);
 }
 
-/* ---- Fleets and their results ------------------------------------------------------------------------------- */
+/* ---- Device batches and their results ---------------------------------------------------------------------------- */
 
 typedef struct {
   vcs_device_batch_t *batch;
@@ -140,7 +139,7 @@ static void *allocate(const port_t *port, size_t size) {
   return memory;
 }
 
-/* A row of results: its name in both structs, and bytes a env. */
+/* A row of results: its name in both structs, and bytes per environment. */
 #define RESULTS(X)                          \
   X(observations, port->observation_size)   \
   X(rewards, sizeof(int32_t))               \
@@ -425,8 +424,7 @@ static void test_device_batch_is_the_same_on_every_device(void **state) {
   free_carts(carts, count);
 }
 
-/* ---- States -------------------------------------------------------------------------------------------------------
- */
+/* ---- States ------------------------------------------------------------------------------------------------------ */
 
 static void test_device_batch_states_of_a_subset_go_back(void **state) {
   (void)state;
@@ -445,7 +443,8 @@ static void test_device_batch_states_of_a_subset_go_back(void **state) {
   for (int i = 0; i < STEPS; i++) step_port(&port, NULL);
   memcpy(first[0], port.host.ram + 3 * 128, 128);
   memcpy(first[1], port.host.ram + 17 * 128, 128);
-  move(&port, there, others, sizeof others); /* 3 goes into 4, 17 into itself; what is out of range goes nowhere */
+  move(&port, there, others,
+       sizeof others); /* 3 is restored into 4, 17 into itself; indices out of range are skipped */
   assert_int_equal(vcs_device_batch_restore(port.batch, there, KEPT, states, NULL, NULL), VCS_OK);
   for (int i = 0; i < STEPS; i++) step_port(&port, NULL);
   assert_memory_equal(port.host.ram + 4 * 128, first[0], 128);
@@ -456,8 +455,7 @@ static void test_device_batch_states_of_a_subset_go_back(void **state) {
   vcs_cart_free(cart);
 }
 
-/* ---- Truth --------------------------------------------------------------------------------------------------------
- */
+/* ---- Truth ------------------------------------------------------------------------------------------------------- */
 
 /* Returns how many of them have a pixel that differs. */
 static int assert_rows_equal(const vcs_truth_t *got, const vcs_truth_t *want, size_t count) {
@@ -614,15 +612,14 @@ static void test_device_batch_truths_of_several_runs_are_those_of_each(void **st
   assert_true(assert_rows_equal(got[0][0], want[0][0], (size_t)RUNS * PLACES * HORIZONS) > 0);
   assert_rows_equal(our_base[0], base[0], (size_t)RUNS * HORIZONS);
   assert_true(base[0][0].screen_crc != base[1][0].screen_crc);
-  runs[1].frames = 2; /* not as long as the others */
+  runs[1].frames = 2; /* shorter than the first run */
   assert_int_equal(vcs_device_batch_truths(device(), runs, RUNS, NULL, places, PLACES, &ours, &error),
                    VCS_BAD_ARGUMENT);
   for (int i = 0; i < RUNS; i++) vcs_env_free(envs[i]);
   vcs_cart_free(cart);
 }
 
-/* ---- What cannot be -------------------------------------------------------------------------------------------------
- */
+/* ---- What cannot be ---------------------------------------------------------------------------------------------- */
 
 static void test_device_batch_refuses(void **state) {
   (void)state;
@@ -694,7 +691,7 @@ static void test_device_batch_finds_kinds_quickly(void **state) {
 
 enum { GOLDEN_FRAMES = 2000, GOLDEN_MAX = 80 };
 
-/* A game of the records: the environment that follows its reference, and the chains of the fleet's own frames. */
+/* A game of the records: the environment that follows its reference, and the chains of the device batch's frames. */
 typedef struct {
   char name[64];
   vcs_cart_t *cart;
@@ -812,8 +809,7 @@ static int golden(const char *directory) {
     printf("no records, or no ROM images: give the folder of records, and DIFFVCS_ROMS\n");
     return 1;
   }
-  /* On a GPU a game has a warp of its own, all lanes of which do the same: 32 different games would wait for each
-   * other. */
+  /* On a GPU each game has its own warp with 32 equal lanes: 32 different games in a warp would wait for each other. */
   const int lanes = device() == VCS_CPU_AS_GPU ? 1 : 32;
   vcs_device_batch_options_t options = options_of(count * lanes, VCS_DEVICE_BATCH_SHOWS_FRAMES);
   options.frame_skip = 1;
@@ -881,7 +877,7 @@ static void many(int32_t envs, int frames) {
   free_carts(carts, count);
 }
 
-/* A million envs step, and the first of them do what they do in a small fleet. */
+/* A million environments step, and the first of them have the results of a small device batch. */
 static void test_million(void **state) {
   (void)state;
   enum { ENVS = 1 << 20, STEPS = 3, LOOKED_AT = 64 };

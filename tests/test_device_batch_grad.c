@@ -1,8 +1,8 @@
-/* Derivatives of device batches: on the device that DIFFVCS_DEVICE names (a GPU's number; unset: the CPU), against
- * vcs_grad_* env by env. The same program on both is the test of the GPU.
+/* Derivatives of device batches on the GPU whose number is in DIFFVCS_DEVICE, or on the CPU, compared with vcs_grad_*
+ * for each environment. The same program tests the GPU.
  *
  *   test_device_batch_grad           the quick tests: our cartridge, and games whose images are in DIFFVCS_ROMS
- *   test_device_batch_grad short     a few envs by `ste`, for compute-sanitizer
+ *   test_device_batch_grad short     a few environments by `ste`, for compute-sanitizer
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,7 +100,7 @@ static float *random_floats(size_t count, uint64_t seed, size_t every) {
 /* One of everything that a product reads or adds to. */
 enum { STATE_IN, ROM, INPUT, PIXELS, STATE_OUT, BUFFERS };
 typedef struct {
-  size_t stride[BUFFERS]; /* floats a env */
+  size_t stride[BUFFERS]; /* floats per environment */
   float *host[BUFFERS], *there[BUFFERS];
 } buffers_t;
 
@@ -146,8 +146,7 @@ static float *download(vcs_device_batch_t *batch, const buffers_t *b, int buffer
   return here;
 }
 
-/* ---- Against the CPU ------------------------------------------------------------------------------------------------
- */
+/* ---- Against the CPU --------------------------------------------------------------------------------------------- */
 
 /* The largest difference, by the largest number. */
 static double distance(const float *a, const float *b, size_t count) {
@@ -272,8 +271,7 @@ static void test_device_batch_grad_short(void **context) {
   for (int reverse = 0; reverse < 2; reverse++) compare_product(NULL, VCS_METHOD_STE, reverse, 2, 3);
 }
 
-/* ---- Errors -------------------------------------------------------------------------------------------------------
- */
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
 
 static void test_forks_are_refused(void **context) {
   (void)context;
@@ -335,10 +333,9 @@ static void test_a_short_tape_says_so(void **context) {
   vcs_cart_free(cart);
 }
 
-/* ---- Tapes ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Tapes ------------------------------------------------------------------------------------------------------- */
 
-/* Rows are alike if they say the same: N and Z can be told in several ways. */
+/* Whether two rows mean the same: N and Z have several encodings. */
 static bool same_row(vcs_row_t a, vcs_row_t b) {
   if (vcs_row_status(&a) != vcs_row_status(&b)) return false;
   a.nz = b.nz = 0;

@@ -162,7 +162,7 @@ static void test_drawing_that_begins_again_shows_whole_frames(void **state) {
 
 /* ---- Loading ------------------------------------------------------------------------------------------------ */
 
-/* The twin boots by itself: somebody watches it. */
+/* The twin boots separately, because it has a watch function. */
 static void watch(void *context, const vcs_t *m, const vcs_step_t *step) {
   (void)m;
   (void)step;
@@ -216,5 +216,5 @@ int main(void) {
       cmocka_unit_test(test_a_shared_boot_is_a_boot),
       cmocka_unit_test(test_threads_may_load_one_cartridge),
   };
-  return cmocka_run_group_tests_name("film", tests, NULL, NULL);
+  return cmocka_run_group_tests_name("draw history", tests, NULL, NULL);
 }

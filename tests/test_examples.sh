@@ -8,7 +8,7 @@ trap 'rm -rf "$out"' EXIT
 failed=0
 for source in examples/c/*.c; do
   name=$(basename "$source" .c)
-  # the indented lines behind "Output:" in the comment
+  # the indented lines after "Output:" in the comment
   awk '/^ \* Output:/ { on = 1; next } / \*\/$/ { exit } on { sub(/^ \*   /, ""); print }' "$source" > "$out/want"
   # shellcheck disable=SC2086
   if ! cc -std=c11 -Wall -Wextra -Werror ${CFLAGS:-} -Iinclude "$source" "$LIBRARY" -lz -lpng -lpthread -lm -ldl -o "$out/$name"; then

@@ -45,7 +45,7 @@ END
 done
 [ -n "${DIFFVCS_BRIEF:-}" ] || cmp "$work/--pixel" "$work/--output" || fail "--pixel X,Y is not pixel:Y,X"
 
-# What is wrong is said.
+# Errors are reported.
 for question in "" "--pixel 80" "--output pixel:3,200" "--output pixel:1,2 --score" "--pixel 200,3" "--pixel 1,2 --score" "--object P7" "--ram 20" "--pixel 1,1 --frame 3 --horizon 9"; do
   # shellcheck disable=SC2086
   explain $question && fail "'$question' was taken"

@@ -116,7 +116,7 @@ static vcs_controls_t some_hands(void) {
   return controls;
 }
 
-/* A game some way into playing: reset is pressed once, then hands move. */
+/* A game in progress: RESET is pressed once, then controls change. */
 static void set_scene(scene_t *scene, const vcs_cart_t *cart, int warm_up) {
   memset(scene, 0, sizeof *scene);
   scene->cart = cart;
@@ -183,10 +183,9 @@ static void product(bool transposed, const scene_t *scene, const vcs_grad_option
   assert_int_equal(status, VCS_OK);
 }
 
-/* ---- Tangents along a direction ------------------------------------------------------------------------------------
- */
+/* ---- Tangents along a direction ---------------------------------------------------------------------------------- */
 
-/* A reverse walk along a direction asks for the tangents of numbers; of any other field it knows none. */
+/* A directional VJP needs the tangents of numbers; other fields have none. */
 static void test_grad_tangents_are_kept_for_numbers_only(void **context) {
   (void)context;
   float *kept = noisy_floats(2 * VCS_NUMBERS);
@@ -205,8 +204,7 @@ static void test_grad_tangents_are_kept_for_numbers_only(void **context) {
   free(kept);
 }
 
-/* ---- Recording is running ------------------------------------------------------------------------------------------
- */
+/* ---- Recording is running ---------------------------------------------------------------------------------------- */
 
 /* The same frame, every instruction by vcs_tape_step. */
 static void record_step_by_step(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
@@ -352,8 +350,7 @@ static void test_behind_the_last_pixel_nothing_matters(void **state) {
   each_cartridge(check_short_tape);
 }
 
-/* ---- Two products of one matrix
- * -------------------------------------------------------------------------------------- */
+/* ---- Two products of one matrix ---------------------------------------------------------------------------------- */
 
 /* The sum of products, and of their magnitudes: where a sum cancels, rounding is relative to the latter. */
 typedef struct {
@@ -530,8 +527,7 @@ static void test_forks_see_what_brk_pushes(void **state) {
   vcs_cart_free(cart);
 }
 
-/* ---- Results
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 static scene_t demo_scene;
 static vcs_grad_options_t defaults;
@@ -627,7 +623,7 @@ static void test_the_start_of_a_run_is_not_changed(void **state) {
   free_all(&in, &out);
 }
 
-/* What is not asked for changes nothing in what is. */
+/* Outputs that are not requested do not change the requested ones. */
 static void test_missing_arrays_are_zero_or_not_wanted(void **state) {
   (void)state;
   const scene_t *scene = &demo_scene;
@@ -685,8 +681,7 @@ static void test_bad_arguments_are_refused(void **state) {
   assert_int_equal(vcs_grad_vjp_directional(NULL, &run, &options, &in, &in, &out, NULL, &error), VCS_BAD_ARGUMENT);
 }
 
-/* ---- Memory
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 typedef struct {
   int32_t frames;

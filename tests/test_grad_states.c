@@ -84,7 +84,7 @@ static void test_adjoints_of_states_are_the_transpose(void **state) {
   double forwards = 0, backwards = 0, size = 0;
   fill_ram(tangent, 2);
   for (int f = 0; f < FRAMES; f++) {
-    out[f] = f == 1 ? NULL : make(scene->slots); /* one of them is not asked for */
+    out[f] = f == 1 ? NULL : make(scene->slots); /* one of them is not requested */
     weights[f] = f == 1 ? NULL : make(scene->slots);
     if (weights[f]) fill_ram(weights[f], (unsigned)f + 3);
   }

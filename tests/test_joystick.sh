@@ -26,7 +26,7 @@ study() { # study DIRECTORY ARGUMENT...
   report $? "joystick $*"
 }
 
-# holds NAME TABLE WHICH WHAT: there are rows of which the one awk condition is true, and of all of them the other is.
+# holds NAME TABLE WHICH WHAT: some rows satisfy the awk condition WHICH, and all of those satisfy WHAT.
 # Columns: control, frames, method, pixels, rows, columns, largest, recall, precision, sign, cosine.
 holds() {
   awk -F '\t' "NR > 1 && ($3) { rows++; if (!($4)) wrong++ } END { exit !rows || wrong }" "$tmp/$2/table.tsv"

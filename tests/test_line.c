@@ -98,8 +98,7 @@ static int unplug(void **state) {
   return 0;
 }
 
-/* ---- Spans ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Spans ------------------------------------------------------------------------------------------------------- */
 
 static void random_registers(void) {
   for (size_t i = 0; i < REGISTERS; i++) {
@@ -154,8 +153,7 @@ static void record_span(void) {
   assert_int_equal(tape->events[0].to, to);
 }
 
-/* ---- Truth and derivative
- * --------------------------------------------------------------------------------------------- */
+/* ---- Truth and derivative ---------------------------------------------------------------------------------------- */
 
 /* The pixel of a clock, or -1 in the blank. */
 static int pixel_at(int32_t clock) {
@@ -313,8 +311,7 @@ static void test_several_lines_move_as_redrawing_moves_them(void **state) {
   check_spans(3, false, 40);
 }
 
-/* ---- Time
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
 
 /* STA reg at a cycle of the frame, then the beam goes on to `to`. */
 static void run_store(uint32_t cycles, uint8_t *frames) {

@@ -286,7 +286,7 @@ static float number_effect(const tracked_t *t, const vcs_t *is) {
   uint32_t to, from;
   memcpy(&to, (const uint8_t *)is + t->offset, 4);
   memcpy(&from, (const uint8_t *)&after + t->offset, 4);
-  if (t->kind == KNOB) return to > from ? 1 : -1; /* by a step, of which the track's end may leave less */
+  if (t->kind == KNOB) return to > from ? 1 : -1; /* by one step, or less at the end of the track */
   return (float)(int32_t)(to - from);
 }
 
@@ -366,7 +366,7 @@ static uint8_t stops(const vcs_t *m, const vcs_t *is, const input_t *input, vcs_
   /* instruction.c: what the stack finds in the TIA: six bits of the byte that was its top */
   if (op.access == VCS_ACCESS_STACK && to_chip(base.addr) && place == place_read(&before, 0x100 + before.sp))
     return CPU;
-  /* sweep.h: what the timer reads moves by more than a power of two, and is told bit by bit */
+  /* sweep.h: what the timer reads moves by more than a power of two, and is converted to bits */
   if (vcs_chip_at(base.addr) == VCS_TO_RIOT && base.addr & 4 && op.mode != VCS_MODE_IMM &&
       op.access != VCS_ACCESS_WRITE && base.addr == at.addr) {
     uint8_t was = timer_read(&before, op, base), found = timer_read(m, op, at), moved = was ^ found;
@@ -441,7 +441,7 @@ static void try_input(size_t place, int slot, int by, bool rom) {
   find_entries(input, &other, slot < 0 ? 1.0F : vcs_direction(was, slot));
 }
 
-/* Whether an instruction can have to do with a byte of memory; others are tried now and then. */
+/* Whether an instruction can depend on a byte of memory; independent ones are sampled. */
 static bool is_near(size_t place) {
   if (track[place]->part != MEMORY || below(32) == 0) return true;
   vcs_address_t at = address_on(&before);
@@ -670,8 +670,7 @@ static void check_contents(void) {
   assert_memory_equal(contents.cart_ram, before.cart_ram, console.ram_size);
 }
 
-/* ---- Tests ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 /* Of every opcode and board. */
 static int machines(void) { return trials(5, 1); }

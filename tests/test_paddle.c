@@ -1,7 +1,7 @@
-/* test_paddle.c: a knob that is turned by a step is an input like a joystick, and its derivative is the truth.
+/* test_paddle.c: a paddle that is turned by a step is an input like a joystick, and its derivative is the exact effect.
  *
- * The program lets the capacitors charge and writes down, line by line, whether the left one has: a turn to the left
- * lets some of these bytes lose their top bit, one to the right lets others gain it. */
+ * The program lets the capacitors charge and records in every line whether the left one is charged: a turn to the left
+ * clears the top bit of some of these bytes, a turn to the right sets it in some. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

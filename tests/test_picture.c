@@ -1,4 +1,4 @@
-/* Pictures, films and sounds, read back: PNG by libpng, GIF by the small decoder below, MP4 by ffmpeg, WAV by hand. */
+/* Pictures, videos and sounds, read back: PNG by libpng, GIF by the small decoder below, MP4 by ffmpeg, WAV by hand. */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700 /* mkdtemp, popen, nftw */
 #endif
@@ -478,7 +478,7 @@ static void test_mp4_leaves_ctrl_c_to_us(void **state) {
   (void)state;
   if (access("/proc/self/stat", R_OK) != 0) NEED("linux", "/proc");
   vcs_error_t error;
-  /* The stand-in asks for the process group of its parent, which Ctrl-C goes to, and fails if it is its own. */
+  /* The stand-in reads the process group of its parent, which Ctrl-C goes to, and fails if it is its own. */
   assert_int_equal(film_with("#!/bin/sh\nread -r _ _ _ _ mine _ < /proc/self/stat\n"
                              "read -r _ _ _ _ parents _ < /proc/$PPID/stat\n"
                              "[ \"$mine\" != \"$parents\" ] || exit 1\n"

@@ -86,7 +86,7 @@ static void test_rules_see_nothing_but_what_they_look_at(void **state) {
 
 /* ---- Through the machine --------------------------------------------------------------------------------------- */
 
-/* The digits of the score stand still while nobody scores, so first order is all there is. */
+/* The digits of the score do not change without a score, so first order is exact. */
 static void test_a_bit_of_the_score_is_worth_what_it_is_worth(void **state) {
   const scene_t *scene = *state;
   uint8_t looks[256] = {0};

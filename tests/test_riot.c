@@ -1,4 +1,4 @@
-/* test_riot.c: RAM, timer, ports and the controllers behind them.
+/* test_riot.c: RAM, timer, ports and controllers.
  *
  * The timer is held against one that counts: it is stepped cycle by cycle, as the chip does, where the machine computes
  * what a counter would show. Controllers are driven through vcs_control and read back the way a program does, through a

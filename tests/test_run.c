@@ -88,7 +88,7 @@ static void put_accesses(void) {
   put(3, 0xC9, noise(), 0xEA);
 }
 
-/* Stores to registers of the TIA, most of which have rows of their own, in all of a line; and to their mirrors. */
+/* Stores to TIA registers, most of them with their own rows, at all positions of a line; and to their mirrors. */
 static void put_registers(void) {
   for (unsigned i = 4 + below(12); i > 0; i--) {
     put(2, ONE_OF(0xA9, 0xA2, 0xA0), noise());

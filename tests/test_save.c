@@ -114,8 +114,8 @@ static void assert_is(const vcs_env_t *env, const uint8_t *state) {
   free(now);
 }
 
-/* ... and the file it makes is the one that was made. A film that comes from a file is exact, so that its state may not
- * be the one that was copied, but it shows the same. */
+/* ... and its save file is the same. A draw history from a file is exact, so its state may differ from the copied one,
+ * but the picture is the same. */
 static void assert_saves(const vcs_env_t *env, const fixture_t *f) {
   size_t size = 0;
   uint8_t *now = malloc(vcs_env_save_bound(env));

@@ -27,7 +27,7 @@ typedef struct {
   double corners[CORNERS]; /* F, by the bits' values */
 } stage_t;
 
-/* What `output` asks for, counted here. */
+/* Computes the value of `output` independently. */
 static double measure(const stage_t *stage, const uint8_t *picture) {
   const vcs_scalar_t *output = &stage->options.output;
   double sum = 0;
@@ -302,7 +302,7 @@ static void test_smooth_refuses_what_is_not_there(void **context) {
   wrong[2].method = 9;
   wrong[3].confidence = 1;
   wrong[4].output.width = 141;
-  wrong[5].output.kind = VCS_SCALAR_SCORE; /* of a game nobody knows */
+  wrong[5].output.kind = VCS_SCALAR_SCORE; /* of an unknown game */
   wrong[6].output = (vcs_scalar_t){.kind = VCS_SCALAR_RAM, .index = 128};
   wrong[7].output.values = NULL;
   for (int i = 0; i < 8; i++) {

@@ -114,7 +114,7 @@ static void test_twins_are_equal(void **state) {
   }
 }
 
-/* Bits that other waveforms left behind may all be 0; a polynomial starts again from there. */
+/* Bits that remain from other waveforms may all be 0; a polynomial restarts from there. */
 static void test_polynomials_leave_zero(void **state) {
   (void)state;
   static const int waves[] = {1, 2, 3, 8, 9};

@@ -1,7 +1,7 @@
 /* test_state.c: a machine is its bytes, and nothing else.
  *
  * Two runs, two threads, drawing or not, one instruction or one frame at a time, a copy put back: all must give the
- * same bytes, frame after frame. The programs are noise behind a small frame loop, under random controls, in several
+ * same bytes, frame after frame. The programs are noise after a small frame loop, under random controls, in several
  * bank schemes and both profiles, so that most of the machine moves. The field list must cover the struct without a
  * gap, since the hash, saved states and bindings are made from it.
  */

@@ -104,8 +104,7 @@ static vcs_grad_options_t options_for(vcs_method_t method) {
   return options;
 }
 
-/* ---- One Jacobian -------------------------------------------------------------------------------------------------
- */
+/* ---- One Jacobian ------------------------------------------------------------------------------------------------ */
 
 static double dot(const float *a, const float *b, size_t count, double *size) {
   double sum = 0;
@@ -194,8 +193,7 @@ static void test_products_agree_on_games(void **state) {
   }
 }
 
-/* ---- The run is the machine's
- * ---------------------------------------------------------------------------------------- */
+/* ---- The run is the machine's ------------------------------------------------------------------------------------ */
 
 static void check_forward(const uint8_t *image, size_t size, const char *name) {
   static uint8_t drawn[2 * VCS_FRAME_BYTES], recorded[2 * VCS_FRAME_BYTES];
@@ -247,8 +245,7 @@ static void test_the_run_is_the_machines_own(void **state) {
   }
 }
 
-/* ---- Little programs ----------------------------------------------------------------------------------------------
- */
+/* ---- Little programs --------------------------------------------------------------------------------------------- */
 
 /* At $F000, with X = 2 and Y = 0; then lines of VSYNC, which ends the frame and changes no register. Two frames have
  * gone by before. */
@@ -485,7 +482,7 @@ static void test_registers(void **state) {
   end();
 }
 
-/* A strobe in the middle of a line: thirty NOPs behind WSYNC. */
+/* A strobe in the middle of a line: thirty NOPs after WSYNC. */
 static void test_a_strobe_turns_time_into_position(void **state) {
   (void)state;
   begin(VCS_METHOD_STE, 34, 0x85, 0x02, 0xB0, 0x00, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xEA,
@@ -497,8 +494,7 @@ static void test_a_strobe_turns_time_into_position(void **state) {
   end();
 }
 
-/* ---- Pictures -------------------------------------------------------------------------------------------------------
- */
+/* ---- Pictures ---------------------------------------------------------------------------------------------------- */
 
 static void set_picture(void);
 
@@ -586,8 +582,7 @@ static void test_places_agree_with_boolean_differences(void **state) {
   free(expected);
 }
 
-/* ---- The naive derivative -------------------------------------------------------------------------------------------
- */
+/* ---- The naive derivative ---------------------------------------------------------------------------------------- */
 
 static void test_naive_is_zero_through_everything_but_moves_and_sums(void **state) {
   (void)state;

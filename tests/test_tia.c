@@ -1027,7 +1027,7 @@ static void test_tia_programs_of_writes_draw_what_the_oracle_draws(void **state)
     assert_memory_equal(m.pos, tv.t.pos, 5);
     assert_memory_equal(m.hm, tv.t.hm, 5);
 
-    memcpy(&drawn, &m, state_size); /* the same when nobody looks */
+    memcpy(&drawn, &m, state_size); /* the same without drawing */
     memcpy(&m, &fresh, state_size);
     m.pc = 0xF000;
     vcs_frame(&console, &m, NULL);

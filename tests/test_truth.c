@@ -23,7 +23,7 @@ enum { HORIZONS = sizeof horizons / sizeof *horizons };
 
 /* ---- Stages ------------------------------------------------------------------------------------------------- */
 
-/* A game in the middle of a run of FRAMES frames, in which somebody plays. */
+/* A game in the middle of a run of FRAMES frames with input. */
 typedef struct {
   vcs_cart_t *cart;
   vcs_env_t *env;
@@ -374,7 +374,7 @@ static void test_truth_cuts_runs_that_rejoin(void **context) {
   }
 }
 
-/* Inverting a byte that is said to be unread changes nothing; what is executed is not said to be. */
+/* Inverting a byte that is marked unread changes nothing; executed bytes are not marked. */
 static void test_truth_knows_rom_that_is_not_read(void **context) {
   (void)context;
   static const int32_t end = FRAMES;

@@ -199,7 +199,7 @@ VCS_API vcs_status_t vcs_batch_vjp(vcs_batch_t *batch, const vcs_controls_t *con
                                    const vcs_batch_grad_options_t *options, const vcs_batch_inputs_t *inputs,
                                    const vcs_batch_outputs_t *outputs, int64_t *instructions, vcs_error_t *error);
 
-/* ---- Truth: exact effects by running again (docs/truth.md) -------------------------------------------------- */
+/* ---- Truth: exact effects of bits (docs/truth.md) ------------------------------------------------------------ */
 
 /* Algorithms of exact effects on the CPU. Both give the same results, byte for byte. */
 typedef enum {
@@ -267,6 +267,72 @@ VCS_API vcs_status_t vcs_truth_sets(const vcs_run_t *run, const vcs_truth_option
 VCS_API vcs_status_t vcs_truth_pairs(const vcs_run_t *run, const vcs_truth_options_t *options,
                                      const vcs_place_t *places, size_t count, const size_t (*pairs)[2],
                                      size_t pair_count, const vcs_truth_results_t *results, vcs_error_t *error);
+
+/* ---- The exact Jacobian of a run (docs/truth.md) ---------------------------------------------------------------- */
+
+/* Outputs of a run, as a set of bits. */
+enum {
+  VCS_OF_SCREEN = 1, /* palette indices; entry: index = 160 * row + column */
+  VCS_OF_RAM = 2,    /* bytes of RAM; entry: index 0 to 127 */
+  VCS_OF_SCORE = 4,  /* the sum of rewards; needs an environment */
+  VCS_OF_LIVES = 8   /* needs an environment */
+};
+
+/* Options of vcs_jacobian. Plain data: set `of`; all other fields may be zero. Fields with the names of fields of
+ * vcs_truth_options_t have the same meaning. */
+typedef struct {
+  uint32_t of; /* a set of VCS_OF_... */
+  const int32_t *horizons;
+  int32_t horizon_count;
+  const vcs_env_t *env;
+  int32_t threads;
+  uint8_t stop_when_over;
+  const float *values; /* of pixels, [256 * channels], for vcs_jacobian_jvp and vcs_jacobian_vjp */
+  int32_t channels;
+  void (*progress)(void *context, size_t flips);
+  void *progress_context;
+  int32_t engine;       /* vcs_truth_engine_t */
+  uint64_t reserved[8]; /* 0 */
+} vcs_jacobian_options_t;
+
+/* One output that differs between the run and a flipped run. An output without an entry is equal in both. */
+typedef struct {
+  uint32_t flip;         /* the number of the place, or set */
+  uint16_t horizon;      /* the number of the horizon */
+  uint16_t of;           /* one of VCS_OF_... */
+  uint32_t index;        /* of the pixel or byte; 0 for the others */
+  int32_t base, flipped; /* the output in the run, and with the flip */
+} vcs_jacobian_entry_t;
+
+/* The Jacobian in coordinates: every output that differs, by flip, horizon, `of` and index, ascending. Set i is
+ * places[ends[i - 1]] up to but not including
+ * places[ends[i]]; if `ends` is NULL each place is a set of its own. `entries` is the
+ * caller's, with room for `capacity`; *count is set to how many there are. If they do not fit, the first `capacity` are
+ * filled in and the call returns VCS_BAD_ARGUMENT, with the number needed in its message; a call with capacity 0 asks
+ * for the number, at the full price. `outcomes` (or NULL) receives VCS_TRUTH_... for each set: one that is impossible
+ * has no entries. Results do not depend on the number of threads. */
+VCS_API vcs_status_t vcs_jacobian(const vcs_run_t *run, const vcs_jacobian_options_t *options,
+                                  const vcs_place_t *places, const size_t *ends, size_t set_count,
+                                  vcs_jacobian_entry_t *entries, size_t capacity, size_t *count, uint8_t *outcomes,
+                                  vcs_error_t *error);
+
+/* Outputs of a product, a row a horizon: height x 160 x channels values of pixels, 1024 bits of RAM (8 a byte, lowest
+ * first), a score, lives. Any pointer may be NULL. */
+typedef struct {
+  float *pixels, *ram, *score, *lives;
+} vcs_jacobian_outputs_t;
+
+/* The exact Jacobian's product with a tangent on each place, added to `outputs`; and that of its transpose with
+ * adjoints in `outputs`, added to adjoints[place]. A column is F with the bit set minus F with the bit clear
+ * (vcs_truth). `options->of` is ignored: the
+ * products use the outputs that are not NULL. Sums are made in the order of
+ * entries, in double precision, so they do not depend on the number of threads. */
+VCS_API vcs_status_t vcs_jacobian_jvp(const vcs_run_t *run, const vcs_jacobian_options_t *options,
+                                      const vcs_place_t *places, size_t count, const float *tangents,
+                                      const vcs_jacobian_outputs_t *outputs, vcs_error_t *error);
+VCS_API vcs_status_t vcs_jacobian_vjp(const vcs_run_t *run, const vcs_jacobian_options_t *options,
+                                      const vcs_place_t *places, size_t count, const vcs_jacobian_outputs_t *outputs,
+                                      float *adjoints, vcs_error_t *error);
 
 /* ---- Smooth: the derivative inside the cube, by sampling (docs/truth.md) ---------------------------------------- */
 

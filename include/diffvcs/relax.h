@@ -7,10 +7,11 @@
  *   dispatch   sum_k w_k (result of opcode k), w = softmax(logits / T), over all 256 opcodes
  *
  * With the cast VCS_CAST_ROUND every read, every program counter and every blend is rounded to an integer, ties to
- * even: the machine has integers again and diverges from the exact one at the first value that rounds wrongly.
- * With VCS_CAST_NONE registers, flags, RAM and time stay real numbers, operations are multilinear interpolations of
- * the exact ones, and only the chips (TIA, RIOT, bank switches, the decoder of write addresses) round. vcs_relax_jvp
- * and vcs_relax_vjp differentiate this map.
+ * even: the machine is a machine of integers again, which goes its own way from the first value that rounds wrongly.
+ * With VCS_CAST_NONE registers, flags, RAM, time, the registers of TIA and RIOT, and pixels are real numbers, and
+ * operations are the multilinear interpolation of the exact ones. Only decisions round: which cell or register is
+ * accessed, which bank is selected, on which line and in which frame something happens (docs/relaxed.md).
+ * That map has derivatives: vcs_relax_jvp, vcs_relax_vjp, and the same for whole frames with their pictures.
  *
  * The conventions are those of diffvcs.h.
  */
@@ -115,7 +116,8 @@ VCS_API double vcs_relax_branch(const vcs_relax_t *relax, uint16_t next, int off
 
 /* ---- Values and derivatives ------------------------------------------------------------------------------------ */
 
-/* Slots of the state as numbers: registers, flags, time, RAM, cartridge RAM; then, for inputs only, the image. */
+/* The state as numbers: registers, flags, time, chips, RAM, cartridge RAM; then, for inputs only, the image. Times are
+ * CPU cycles since the frame began. A register of one bit is a number from 0 to 1. Slots: */
 enum {
   VCS_SLOT_A,
   VCS_SLOT_X,
@@ -128,26 +130,66 @@ enum {
   VCS_SLOT_Z,
   VCS_SLOT_C,
   VCS_SLOT_PC,
-  VCS_SLOT_TIME, /* cycles since the frame began */
-  VCS_SLOT_RAM   /* 128 cells; then the cartridge's RAM; then the image */
+  VCS_SLOT_TIME,
+  VCS_SLOT_BUS,                        /* the last byte on the data bus */
+  VCS_SLOT_SWCHA,                      /* 8 pins of the joysticks, lowest bit first; 0: pressed */
+  VCS_SLOT_SWCHB = VCS_SLOT_SWCHA + 8, /* 8 console switches, lowest bit first */
+  VCS_SLOT_FIRE = VCS_SLOT_SWCHB + 8,  /* 2 fire pins, 0: pressed */
+  VCS_SLOT_DDRA = VCS_SLOT_FIRE + 2,   /* port A's direction */
+  VCS_SLOT_TIMER,                      /* what the timer was set to, ... */
+  VCS_SLOT_TIMER_CYCLE,                /* ... and when */
+  VCS_SLOT_DUMP_CYCLE,                 /* when the paddles' capacitors began to charge */
+  VCS_SLOT_VSYNC,                      /* the TIA's registers */
+  VCS_SLOT_VBLANK,
+  VCS_SLOT_NUSIZ,                     /* 2 */
+  VCS_SLOT_COLU = VCS_SLOT_NUSIZ + 2, /* 4: background, playfield, players 0 and 1 */
+  VCS_SLOT_CTRLPF = VCS_SLOT_COLU + 4,
+  VCS_SLOT_REFLECT,                     /* 2 */
+  VCS_SLOT_PF = VCS_SLOT_REFLECT + 2,   /* 3 */
+  VCS_SLOT_GRP = VCS_SLOT_PF + 3,       /* 2 */
+  VCS_SLOT_GRP_OLD = VCS_SLOT_GRP + 2,  /* 2: as the other player's write latched them */
+  VCS_SLOT_ENAM = VCS_SLOT_GRP_OLD + 2, /* 2 */
+  VCS_SLOT_ENABL = VCS_SLOT_ENAM + 2,
+  VCS_SLOT_ENABL_OLD,
+  VCS_SLOT_HM,                      /* 5 motion values, 0 to 15: P0, P1, M0, M1, ball */
+  VCS_SLOT_VDELP = VCS_SLOT_HM + 5, /* 2 */
+  VCS_SLOT_VDELBL = VCS_SLOT_VDELP + 2,
+  VCS_SLOT_RESMP,                            /* 2 */
+  VCS_SLOT_POS = VCS_SLOT_RESMP + 2,         /* 5 first pixels: P0, P1, M0, M1, ball */
+  VCS_SLOT_MIRRORED = VCS_SLOT_POS + 5,      /* the playfield's right half, as latched */
+  VCS_SLOT_COLLISIONS,                       /* 16 latches: two for each of CXM0P to CXPPMM, bit 7 first */
+  VCS_SLOT_AUDIO = VCS_SLOT_COLLISIONS + 16, /* 6: AUDC0, AUDC1, AUDF0, AUDF1, AUDV0, AUDV1 */
+  VCS_SLOT_RAM = VCS_SLOT_AUDIO + 6          /* 128; then the cartridge's RAM; then the image */
 };
 VCS_API size_t vcs_relax_state_slots(const vcs_relax_t *relax);
 VCS_API size_t vcs_relax_input_slots(const vcs_relax_t *relax);
 
-/* Read and write all input slots. Writing clamps registers and cells to 0..255 and flags to 0..1, does not change the
- * chips, and rounds with VCS_CAST_ROUND. A written image is kept until the next load; with VCS_CAST_ROUND and
- * VCS_DISPATCH_HARD the machine reads the cartridge's own image. */
+/* All input slots. Setting keeps every number in its range (registers and cells in 0..255, flags and bits in 0..1,
+ * positions in 0..159); with VCS_CAST_ROUND it rounds. The image stays as it is set until the next load; a machine that
+ * is rounded and dispatched hard reads the cartridge's own. */
 VCS_API void vcs_relax_values(vcs_relax_t *relax, double *values);
 VCS_API void vcs_relax_set_values(vcs_relax_t *relax, const double *values);
 
-/* Run the next `steps` instructions without drawing and differentiate them: d_state += J d_input, and d_input += J^T
- * d_state, with vcs_relax_state_slots and vcs_relax_input_slots entries. A frame that ends is followed by the next. At
- * a kink of the map (an integer operand, a read exactly at a cell) the derivative is the mean of the two one-sided
- * derivatives. Casts have the derivative of the identity; chips carry no derivative. */
+/* The picture of the current frame as real numbers, frame_height x 160 palette indices, as far as the beam has drawn
+ * it. A machine that is rounded and dispatched hard has no such picture outside the calls for derivatives. */
+VCS_API void vcs_relax_picture(const vcs_relax_t *relax, double *pixels);
+
+/* The derivative of the next `steps` instructions: d_state += J d_input, and d_input += J^T d_state. The machine goes
+ * on by these steps, as vcs_relax_step does; a frame that ends is followed by the next. Where the map has a kink (an
+ * integer operand, a read exactly at a cell) the derivative is the mean of the two one-sided ones. Casts count as the
+ * identity. */
 VCS_API vcs_status_t vcs_relax_jvp(vcs_relax_t *relax, int32_t steps, const double *d_input, double *d_state,
                                    vcs_error_t *error);
 VCS_API vcs_status_t vcs_relax_vjp(vcs_relax_t *relax, int32_t steps, double *d_input, const double *d_state,
                                    vcs_error_t *error);
+
+/* The same with the picture as it is afterwards: d_pixels (frame_height x 160, or NULL). Pixels that are not drawn on
+ * the way are constants. With VCS_RELAX_FRAME for `steps` it is the next frame, as vcs_relax_frame runs it. */
+enum { VCS_RELAX_FRAME = -1 };
+VCS_API vcs_status_t vcs_relax_jvp_picture(vcs_relax_t *relax, int32_t steps, const double *d_input, double *d_state,
+                                           double *d_pixels, vcs_error_t *error);
+VCS_API vcs_status_t vcs_relax_vjp_picture(vcs_relax_t *relax, int32_t steps, double *d_input, const double *d_state,
+                                           const double *d_pixels, vcs_error_t *error);
 
 #ifdef __cplusplus
 }

@@ -20,7 +20,7 @@
  *   members as needed. A member that is zero means its default, which its comment names.
  * - Results are structs of the caller's, filled on success and on failure safe to free. What they point to belongs to
  *   the library until the matching vcs_*_free.
- * - Long work reports through vcs_report_t and stops when that asks for it: the call then returns VCS_CANCELLED.
+ * - Long work reports through vcs_report_t and stops when it returns nonzero: the call then returns VCS_CANCELLED.
  */
 #ifndef DIFFVCS_STUDY_H
 #define DIFFVCS_STUDY_H
@@ -77,7 +77,7 @@ VCS_API const uint8_t *vcs_cart_image(const vcs_cart_t *cart);
 
 /* ---- Patches ------------------------------------------------------------------------------------------------ */
 
-/* Applies an IPS or BPS patch, told apart by its first bytes, to image[size]; writes result[size]. */
+/* Applies an IPS or BPS patch, which its first bytes distinguish, to image[size]; writes result[size]. */
 VCS_API vcs_status_t vcs_patch_apply(const uint8_t *patch, size_t patch_size, const uint8_t *image, size_t size,
                                      uint8_t *result, vcs_error_t *error);
 
@@ -420,6 +420,17 @@ VCS_API void vcs_effect_free(vcs_effect_t *effect);
  * when one bit of its value is flipped or when the write is suppressed. An object draws a pixel if the pixel changes
  * when the object is removed. The instructions are the slice of those writes. Beside each truth stand the derivatives
  * of all methods. */
+
+/* Parts of an explanation, for callers that want the quick ones first. The objects are always found. */
+enum {
+  VCS_EXPLAIN_WRITES = 1, /* register writes and their slice */
+  VCS_EXPLAIN_RAM = 2,
+  VCS_EXPLAIN_ROM = 4,
+  VCS_EXPLAIN_INPUTS = 8,
+  VCS_EXPLAIN_METHODS = 16, /* the methods' derivatives beside the truth of RAM, ROM and inputs */
+  VCS_EXPLAIN_ALL = 31
+};
+
 typedef struct {
   size_t size;
   const char *target;   /* as vcs_target_parse reads it; or NULL, with an object */
@@ -428,6 +439,7 @@ typedef struct {
   int64_t window;       /* bit+fork: instructions within which a branch's sides meet; 0: VCS_STUDY_WINDOW */
   const vcs_env_t *env; /* needed for the score */
   vcs_report_t report;
+  int32_t parts; /* VCS_EXPLAIN_WRITES | ...; 0: VCS_EXPLAIN_ALL */
 } vcs_explain_options_t;
 
 /* A register write that is a cause. */
@@ -460,7 +472,7 @@ typedef struct {
   uint8_t *start_frames;
   vcs_scalar_t target;
   char what[64];                      /* the question: "pixel:100,80", "P0" */
-  int32_t object;                     /* -1: a target was asked for */
+  int32_t object;                     /* -1 for a target */
   uint8_t *mask;                      /* [height * 160]: 1: a pixel of the question */
   uint8_t *frames;                    /* after the run */
   const uint8_t *picture;             /* the last one of them */

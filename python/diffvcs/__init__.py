@@ -19,6 +19,7 @@ from typing import Any, TYPE_CHECKING
 from . import _c, roms
 from ._c import BadArgument, VCSError
 from .cartridge import Cartridge
+from .exact import Jacobian, jacobian
 from .functional import (
     INPUT_NAMES,
     Derivatives,
@@ -54,7 +55,7 @@ from .study import (
     record,
     rom_uses,
     score,
-    slice,
+    slice as slice,
     steer,
     truth_pairs,
     verify,
@@ -67,19 +68,19 @@ if TYPE_CHECKING:
     from .envpool import make
     from .vector import DiffVCSVectorEnv
 
-__version__: str = _c.lib.vcs_version().decode()
+__version__: str = _c.lib.vcs_version()
 
 _ELSEWHERE = {  # imported when asked for: the package itself needs NumPy only
     "Action": "ale", "ALEInterface": "ale", "ALEState": "ale", "LoggerMode": "ale", "AtariEnv": "env", "make": "envpool",
     "DiffVCSVectorEnv": "vector",
 }  # fmt: skip
-_MODULES = ("ale", "attr", "compat", "env", "envpool", "jax", "plot", "registration", "torch", "vector")
+_MODULES = ("ale", "attr", "compat", "env", "envpool", "jax", "plot", "registration", "torch", "vector", "widget")
 
 __all__ = [  # slice is left out: `import *` would hide Python's own
     "ACTION_NAMES", "ALEInterface", "ALEState", "Action", "AtariEnv", "BadArgument", "Cartridge", "Derivatives",
     "DiffVCSVectorEnv", "INPUT_NAMES", "LoggerMode", "Machine", "Pixels", "Ram", "Relaxed", "Run", "Score", "Smooth", "Truth",
-    "VCSError", "History", "Workspace", "apply_patch", "attribute", "edit", "explain", "history", "input_places", "inputs_of",
-    "joystick", "jvp", "make", "make_patch", "ram_places", "record", "rom_places", "rom_uses", "roms", "run", "score",
+    "VCSError", "History", "Jacobian", "Workspace", "apply_patch", "attribute", "edit", "explain", "history", "input_places", "inputs_of",
+    "jacobian", "joystick", "jvp", "make", "make_patch", "ram_places", "record", "rom_places", "rom_uses", "roms", "run", "score",
     "slice", "smooth", "state_places", "steer", "truth", "truth_pairs", "verify", "vjp", "vjp_directional",
 ]  # fmt: skip
 

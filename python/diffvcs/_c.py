@@ -100,6 +100,9 @@ int32_t vcs_pixel_values(const vcs_cart_t *cart, int kind, float *values[768])
 vcs_status_t vcs_grad_jvp(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error)
 vcs_status_t vcs_grad_vjp(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error)
 vcs_status_t vcs_truth(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places[count], size_t count, const vcs_truth_results_t *results, vcs_error_t *error)
+vcs_status_t vcs_jacobian(const vcs_run_t *run, const vcs_jacobian_options_t *options, const vcs_place_t *places[(int(ends[set_count - 1]) if set_count else 0)], const size_t *ends[set_count], size_t set_count, vcs_jacobian_entry_t *entries[capacity], size_t capacity, size_t *count[1], uint8_t *outcomes[set_count], vcs_error_t *error)
+vcs_status_t vcs_jacobian_jvp(const vcs_run_t *run, const vcs_jacobian_options_t *options, const vcs_place_t *places[count], size_t count, const float *tangents[count], const vcs_jacobian_outputs_t *outputs, vcs_error_t *error)
+vcs_status_t vcs_jacobian_vjp(const vcs_run_t *run, const vcs_jacobian_options_t *options, const vcs_place_t *places[count], size_t count, const vcs_jacobian_outputs_t *outputs, float *adjoints[count], vcs_error_t *error)
 void vcs_smooth_defaults(vcs_smooth_options_t *options)
 vcs_status_t vcs_smooth(const vcs_run_t *run, const vcs_smooth_options_t *options, const vcs_place_t *places[count], const double *probabilities[count], size_t count, vcs_estimate_t *value[1], vcs_estimate_t *gradient[count], int32_t *done[1], vcs_error_t *error)
 void vcs_relax_defaults(vcs_relax_options_t *options)
@@ -310,6 +313,21 @@ TruthOptions = struct(
     "const int32_t *horizons[horizon_count]; int32_t horizon_count; const vcs_env_t *env?; int32_t threads; "
     "uint8_t stop_when_over; const float *values?[256 * channels]; int32_t channels; void *progress?; "
     "void *progress_context?; int32_t device; int32_t engine; uint64_t reserved[8]",
+)
+JacobianOptions = struct(
+    "vcs_jacobian_options_t",
+    "uint32_t of; const int32_t *horizons[horizon_count]; int32_t horizon_count; const vcs_env_t *env?; int32_t threads; "
+    "uint8_t stop_when_over; const float *values?[256 * channels]; int32_t channels; void *progress?; "
+    "void *progress_context?; int32_t engine; uint64_t reserved[8]",
+)
+JacobianEntry = struct(
+    "vcs_jacobian_entry_t", "uint32_t flip; uint16_t horizon, of; uint32_t index; int32_t base, flipped"
+)
+JacobianOutputs = struct(
+    "vcs_jacobian_outputs_t",
+    "float *pixels?[options.horizon_count * run.cart.height * WIDTH * options.channels]; "
+    "float *ram?[options.horizon_count * 8 * RAM_BYTES]; float *score?[options.horizon_count]; "
+    "float *lives?[options.horizon_count]",
 )
 Truth = struct("vcs_truth_t", "uint8_t outcome; int32_t pixels, ram_bytes; int32_t score; uint32_t screen_crc, ram_crc")
 TruthResults = struct(

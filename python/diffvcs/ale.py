@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import _c, png
+from . import _c, png, roms
 from ._c import lib
 from .cartridge import Cartridge
 from .machine import ACTION_NAMES, Machine
@@ -163,7 +163,7 @@ class ALEInterface:
     def isSupportedROM(rom: str | os.PathLike[str]) -> str | None:
         """The game's name if its image is one we know by content."""
         path = Path(rom)
-        if not path.is_file():
+        if not path.is_file() and str(path) != roms.DEMO:
             raise RuntimeError(f"there is no ROM image {path}")
         try:
             return Cartridge(path.read_bytes()).game
@@ -172,7 +172,7 @@ class ALEInterface:
 
     def loadROM(self, rom: str | os.PathLike[str]) -> None:
         path = Path(rom)
-        if not path.is_file():
+        if not path.is_file() and str(path) != roms.DEMO:
             raise RuntimeError(f"there is no ROM image {path}")
         settings: dict[str, Any] = self._settings
         seed = settings["random_seed"]

@@ -32,6 +32,7 @@ from .machine import ACTION_NAMES, INPUT_NAMES, Machine, action_number, inputs_o
 from .relaxed import relax_options
 
 METHODS = {"bit": 0, "ste": 1, "naive": 2}
+EXACT = "exact"  # differences of real runs (exact.py)
 RELAXED = "relaxed"  # another machine's derivative, with options of its own (relaxed.py)
 SIDES = {"mean": 0, "more": 1, "less": 2, "tangent": 3}
 FORK_WINDOW, FORK_WINDOW_MAX = 256, 25000
@@ -186,7 +187,7 @@ def grad_options(
     """vcs_grad_options_t. "bit+fork" is "bit" with a window of 256 instructions."""
     name = "bit" if method == "bit+fork" else method
     if name not in METHODS:
-        raise ValueError(f"no method {method!r}; there are bit, bit+fork, ste, naive, relaxed")
+        raise ValueError(f"no method {method!r}; there are bit, bit+fork, ste, naive, relaxed, exact")
     if side not in SIDES:
         raise ValueError(f"no side {side!r}; there are {', '.join(SIDES)}")
     if fork_window is None:
@@ -274,6 +275,10 @@ def _rewarding(cart: Cartridge, state: np.ndarray, wanted: bool) -> Iterator[Any
         yield machine.handle
 
 
+def without_method(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if name != "method"}
+
+
 def _product(name: str, played: Run, inputs: Any, outputs: Any, options: dict[str, Any]) -> dict[str, int]:
     settings, relaxed = split_options(played.cart, options)
     if relaxed:
@@ -304,8 +309,8 @@ def vjp(
     fork_window, alpha, temperature, side, values. `played` spares running again what `run` gave for these arguments.
 
     method="relaxed" is the derivative of the fully relaxed machine from the same state on (relaxed.py), whose options are
-    alpha, temperature, window, wrap, single, cast and dispatch. Its chips carry no derivative: dframes and dreward are
-    refused, and there is no dinput.
+    alpha, temperature, window, wrap, single, cast and dispatch. Its pixels are palette indices, and it knows no rewards:
+    dreward is refused.
     """
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart
@@ -331,10 +336,12 @@ def vjp(
             raise ValueError("method relaxed knows no rewards: weigh dram instead")
         dreward = np.broadcast_to(dreward, (count,)) if np.ndim(dreward) == 0 else dreward
         outputs.rewards = _array(dreward, (count,), "dreward")
+    if options.get("method") == EXACT:
+        from .exact import exact_vjp
+
+        return exact_vjp(played, state, pixels, weights, outputs.rewards, **without_method(options))
     with _rewarding(cart, state, dreward is not None) as outputs.env:
         result.report = _product("vjp", played, inputs, outputs, options)
-    if options.get("method") == RELAXED:
-        result.dinput = None
     return result
 
 
@@ -352,7 +359,7 @@ def jvp(
     **options: Any,
 ) -> Derivatives:
     """What moves, to first order, when bits before and inputs during the run move that much: dframes, dstate and, if
-    asked for, the rewards. With method="relaxed", dstate alone, and dinput is refused (see vjp)."""
+    asked for, the rewards. With method="relaxed" there are no rewards (see vjp)."""
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart
     count, shape = len(played.frames), played.frames.shape[1:]
@@ -361,6 +368,10 @@ def jvp(
         None if drom is None else _array(drom, (cart.rom.size, 8), "drom"),
         None if dinput is None else _array(dinput, (count, _c.INPUTS), "dinput"),
     ]
+    if options.get("method") == EXACT:
+        from .exact import exact_jvp
+
+        return exact_jvp(played, state, given[0], given[1], given[2], rewards, **without_method(options))
     dframes = np.zeros((count, *shape), np.float32)
     result = Derivatives(cart, dstate=np.zeros(8 * cart.state_size, np.float32), dframes=dframes)
     inputs = _c.GradInputs(state=given[0], rom=given[1], input=given[2])
@@ -371,8 +382,6 @@ def jvp(
         outputs.rewards = result.dreward = np.zeros(count, np.float32)
     with _rewarding(cart, state, rewards) as outputs.env:
         result.report = _product("jvp", played, inputs, outputs, options)
-    if options.get("method") == RELAXED:
-        result.dframes = None
     return result
 
 

@@ -2,6 +2,7 @@
 
 Importing diffvcs registers them where Gymnasium is installed.
 
+    DiffVCS/Demo-v5                our own cartridge: needs no ROM image
     DiffVCS/Pong-v5                frame skip 4, sticky actions
     DiffVCS/Pong-v0, v4            frame skip 2 to 4 at random; v0 has sticky actions
     DiffVCS/PongDeterministic-v4   frame skip 4 (3 in Space Invaders)
@@ -32,8 +33,8 @@ LEGACY = (
 
 
 def _games_v5() -> list[str]:
-    """Those whose images are there, and LEGACY: without an image, making one says where to get it."""
-    return sorted({*roms.get_all_rom_ids(), *LEGACY} - roms.TWO_PLAYERS)
+    """Our demo, the games with an image, and LEGACY: without an image, making one says where to get it."""
+    return sorted({roms.DEMO, *roms.get_all_rom_ids(), *LEGACY} - roms.TWO_PLAYERS)
 
 
 def _register(
@@ -74,7 +75,7 @@ def register_envs() -> None:
 
 def register_as_ale_py() -> None:
     """ale-py's own names, for compat.py."""
-    for game in _games_v5():
+    for game in sorted(set(_games_v5()) - {roms.DEMO}):
         _register(f"ALE/{roms.rom_id_to_name(game)}-v5", game, 4, 0.25, module="ale_py")
     for game in LEGACY:
         for suffix, frameskip in (("", (2, 5)), ("NoFrameskip", 1)):

@@ -28,6 +28,12 @@ CASTS = ("round", "none")
 DISPATCHES = ("hard", "one_hot", "distance")
 BUSES = ("real", "reduced")
 REGISTERS = ("a", "x", "y", "sp", "n", "v", "d", "i", "z", "c", "pc", "time")
+CHIPS = {  # names and counts, in the order of VCS_SLOT_...
+    "bus": 1, "swcha": 8, "swchb": 8, "fire": 2, "ddra": 1, "timer": 1, "timer_cycle": 1, "dump_cycle": 1, "vsync": 1,
+    "vblank": 1, "nusiz": 2, "colu": 4, "ctrlpf": 1, "reflect": 2, "pf": 3, "grp": 2, "grp_old": 2, "enam": 2, "enabl": 1,
+    "enabl_old": 1, "hm": 5, "vdelp": 2, "vdelbl": 1, "resmp": 2, "pos": 5, "mirrored": 1, "collisions": 16, "audio": 6,
+}  # fmt: skip
+RAM_SLOT = len(REGISTERS) + sum(CHIPS.values())
 
 
 def relax_options(
@@ -57,8 +63,8 @@ def relax_options(
 
 
 class Relaxed:
-    """A relaxed machine with a cartridge. `values` are its numbers: REGISTERS, RAM, cartridge RAM (these are the state),
-    then the image; `slots` says where each begins."""
+    """A relaxed machine with a cartridge. `values` are its numbers: REGISTERS, CHIPS, RAM, cartridge RAM (these are the
+    state), then the image; `slots` says where each is."""
 
     def __init__(self, cart: Cartridge | str, profile: str = "ale", **options: Any) -> None:
         self.cart = Cartridge.find(cart, profile)
@@ -67,9 +73,10 @@ class Relaxed:
         self._frames = np.zeros(2 * _c.FRAME_BYTES, np.uint8)
         self.state_slots: int = self.handle.state_slots
         self.input_slots: int = self.handle.input_slots
-        ram = len(REGISTERS)
+        ram, begins = RAM_SLOT, np.cumsum([len(REGISTERS), *CHIPS.values()])
         self.slots: dict[str, int | slice] = {
             **{name: i for i, name in enumerate(REGISTERS)},
+            **{name: slice(int(at), int(at) + CHIPS[name]) for name, at in zip(CHIPS, begins)},
             "ram": slice(ram, ram + _c.RAM_BYTES),
             "cart_ram": slice(ram + _c.RAM_BYTES, self.state_slots),
             "rom": slice(self.state_slots, self.input_slots),

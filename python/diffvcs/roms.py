@@ -6,6 +6,7 @@ import importlib.machinery
 import os
 from pathlib import Path
 
+DEMO = "demo"  # our own cartridge, which is part of the library
 TWO_PLAYERS = frozenset({"combat", "joust", "maze_craze", "warlords"})  # games that cannot be played alone
 
 
@@ -34,8 +35,10 @@ def get_rom_path(name: str) -> Path | None:
 
 
 def require(name: str) -> Path:
-    """The image of a game, or an error that says how to get it."""
+    """The image of a game, or an error that says how to get it. "demo" needs no image."""
     path = get_rom_path(name)
+    if path is None and name == DEMO:
+        return Path(DEMO)
     if path is None:
         where = ", ".join(map(str, folders())) or "no folder"
         raise FileNotFoundError(

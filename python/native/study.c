@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/state.h"
-#include "host/files.h"
+#include "study/internal.h"
 
 /* ---- Texts -------------------------------------------------------------------------------------------------- */
 
@@ -28,7 +28,7 @@ static vcs_status_t make_answer(char *text, vcs_answer_t **answer, vcs_error_t *
   *answer = text ? malloc(sizeof **answer) : NULL;
   if (!*answer) {
     vcs_text_release(text);
-    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+    return vcs_no_memory(error);
   }
   **answer = (vcs_answer_t){text, strlen(text)};
   return VCS_OK;
@@ -43,7 +43,7 @@ vcs_status_t vcs_call_explain(const vcs_run_t *run, const vcs_explain_call_t *ca
   const char *name = call->name ? call->name : "";
   vcs_explanation_t *explanation = calloc(1, sizeof *explanation);
   *answer = NULL;
-  if (!explanation) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (!explanation) return vcs_no_memory(error);
   vcs_status_t status = vcs_explain(run, &options, explanation, error);
   if (status == VCS_OK && call->directory) {
     status = vcs_explain_page(explanation, name, call->frame, call->directory, error);
@@ -61,7 +61,7 @@ vcs_status_t vcs_call_slice(const vcs_run_t *run, const int32_t *marks, size_t c
   vcs_slice_t *slice = calloc(1, sizeof *slice);
   vcs_t *m = calloc(1, sizeof *m);
   vcs_status_t status = VCS_OK;
-  if (!slice || !m) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (!slice || !m) status = vcs_no_memory(error);
   if (status == VCS_OK && before.frames) status = vcs_ending_make(&before, NULL, NULL, &ending, error);
   if (status == VCS_OK) {
     memcpy(m, before.frames ? ending.machine : run->start, vcs_state_size(run->cart));
@@ -169,7 +169,7 @@ vcs_status_t vcs_call_steer(const vcs_run_t *run, const vcs_steer_call_t *call, 
   }
   const size_t count = (size_t)call->search_count * (size_t)call->seeds;
   vcs_steer_t *results = calloc(count, sizeof *results);
-  if (!results) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (!results) return vcs_no_memory(error);
   int is_score = 0;
   const vcs_status_t status = vcs_steer(run, &options, results, &is_score, error);
   for (size_t i = 0; i < count && status == VCS_OK; i++) {
@@ -212,8 +212,8 @@ vcs_status_t vcs_call_history(const vcs_cart_t *cart, const vcs_run_t *run, int6
   if (run->cart != cart) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the run has another cartridge");
   vcs_t *m = calloc(1, sizeof *m);
   uint8_t *frames = calloc(2, VCS_FRAME_BYTES);
-  vcs_status_t status = m && frames ? vcs_history_create(cart, first, interval, room, history, error)
-                                    : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  vcs_status_t status =
+      m && frames ? vcs_history_create(cart, first, interval, room, history, error) : vcs_no_memory(error);
   if (status == VCS_OK) {
     memcpy(m, run->start, vcs_state_size(cart));
     if (run->picture) memcpy(frames, run->picture, (size_t)2 * VCS_FRAME_BYTES);
@@ -242,5 +242,5 @@ vcs_status_t vcs_call_truth_pairs(const vcs_run_t *run, const vcs_truth_options_
 
 vcs_status_t vcs_call_workspace(vcs_grad_workspace_t **workspace, vcs_error_t *error) {
   *workspace = vcs_grad_workspace_create();
-  return *workspace ? VCS_OK : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  return *workspace ? VCS_OK : vcs_no_memory(error);
 }

@@ -153,3 +153,15 @@ def test_a_window_is_opened_for_humans(monkeypatch):
     assert env.render() is None and env.unwrapped.ale._window is not None
     env.close()
     assert env.unwrapped.ale._window is None
+
+
+def test_the_demo_needs_no_rom_image(monkeypatch):
+    monkeypatch.setattr("diffvcs.roms.folders", list)
+    env = gymnasium.make("DiffVCS/Demo-v5")
+    first, _ = env.reset(seed=1)
+    observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+    assert observation.shape == first.shape == (210, 160, 3) and info["frame_number"] > 0
+    vector = gymnasium.make_vec("DiffVCS/Demo-v5", num_envs=2)
+    assert vector.reset(seed=1)[0].shape[0] == 2
+    vector.close()
+    env.close()

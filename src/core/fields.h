@@ -117,18 +117,20 @@
 /* clang-format on */
 
 /* Fields whose bytes must stay below a limit: X(name, limit). A save file with others is refused. */
-#define VCS_FIELD_LIMITS(X)                                                                                         \
-  X(pos, 160)                                                                                                       \
-  X(hm, 16) X(timer_shift, 11) X(wheel, 80) X(turn, 3) X(stars_phase, 4) X(stars_shape, 3) X(front, 2) X(jammed, 2) \
-      X(partial, 2) X(greyed, 2) X(timer_was_read, 2) X(fire, 2) X(vdelp, 2) X(vdelbl, 2) X(pf_mirrored, 2)         \
-          X(hmove_blank, 2) X(first_copy_off, 2) X(stars, 2) X(dump, 2)
+/* clang-format off */
+#define VCS_FIELD_LIMITS(X) \
+  X(pos, 160) X(hm, 16) X(timer_shift, 11) X(wheel, 80) X(turn, 3) \
+  X(stars_phase, 4) X(stars_shape, 3) X(front, 2) X(jammed, 2) X(partial, 2) \
+  X(greyed, 2) X(timer_was_read, 2) X(fire, 2) X(vdelp, 2) X(vdelbl, 2) \
+  X(pf_mirrored, 2) X(hmove_blank, 2) X(first_copy_off, 2) X(stars, 2) X(dump, 2)
 
 /* Fields that derivatives treat as numbers and not as sets of bits: times, resistances, positions. X(name, count). */
 #define VCS_NUMBER_FIELDS(X) X(cycles, 1) X(timer_cycle, 1) X(dump_cycle, 1) X(paddle, 4) X(pos, 5)
 
-#define VCS_FIELDS(X)                                                                                            \
-  VCS_FIELDS_TIME(X)                                                                                             \
-  VCS_FIELDS_TIA_TIMES(X) VCS_FIELDS_RIOT_TIMES(X) VCS_FIELDS_TIA_BEAM(X) VCS_FIELDS_REST_32(X) VCS_FIELDS_16(X) \
-      VCS_FIELDS_CPU_RIOT(X) VCS_FIELDS_TIA(X) VCS_FIELDS_REST_8(X) VCS_FIELDS_CART_RAM(X)
+#define VCS_FIELDS(X) \
+  VCS_FIELDS_TIME(X) VCS_FIELDS_TIA_TIMES(X) VCS_FIELDS_RIOT_TIMES(X) VCS_FIELDS_TIA_BEAM(X) \
+  VCS_FIELDS_REST_32(X) VCS_FIELDS_16(X) VCS_FIELDS_CPU_RIOT(X) VCS_FIELDS_TIA(X) \
+  VCS_FIELDS_REST_8(X) VCS_FIELDS_CART_RAM(X)
+/* clang-format on */
 
 #endif

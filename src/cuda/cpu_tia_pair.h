@@ -1,20 +1,20 @@
-/* cpu_tia_pair.h: one machine on two lanes: the CPU writes down what it does to the TIA, and the TIA follows.
+/* cpu_tia_pair.h: one machine on two lanes: the CPU lane logs its accesses to the TIA, and the TIA lane executes them.
  *
  *   CPU lane   6507, RIOT, cartridge  ----- log: (cycle, register, value) ... ----->  TIA lane   picture, collisions
  *
- * A 6507 needs next to nothing back from the TIA: a WSYNC halts it by arithmetic, the end of a frame is a matter of
- * VSYNC and of time, paddles are resistors. Only collisions have to be drawn before they can be read. So the TIA may
- * lag behind; when the CPU wants to know, or to touch it, it writes STOP and waits at the gate until all that it has
- * written is done. Then it alone works on both, and lets the TIA go on afterwards.
+ * A 6507 needs little from the TIA: the end of a WSYNC is arithmetic, the end of a frame depends on VSYNC and time, and
+ * paddles are resistors. Only collisions must be drawn before they can be read. So the TIA lane may be late. When the
+ * CPU lane reads a collision, or needs direct access, it writes STOP and waits at the gate until the TIA lane has
+ * executed the whole log. Then the CPU lane alone works on both states, and afterwards the TIA lane continues.
  *
- * Both have a whole vcs_t, in which only their own fields are right: those of the TIA are listed in vcs_tia_copy. A few
- * fields are the business of both (VSYNC, the capacitors of the paddles): each side keeps them for itself.
+ * Each lane has a whole vcs_t, in which only its own fields are valid: vcs_tia_copy lists those of the TIA. Both lanes
+ * keep their own copies of a few fields (VSYNC, the capacitors of the paddles).
  *
- * The log is in global memory; an entry is one word of 64 bits, written in one access, and carries the number of its
- * epoch, which tells the TIA that it is there: nobody has to wait for a fence. An epoch ends at a STOP, and the next
- * one begins at the log's beginning.
+ * The log is in global memory. An entry is one 64-bit word, written in one access, and contains the number of its
+ * epoch, so the TIA lane recognizes new entries without a fence. An epoch ends at a STOP, and the next one begins at
+ * the start of the log.
  *
- * On a host both lanes are the same thread: the TIA follows when there is a STOP.
+ * On the host both lanes are the same thread: the TIA's part runs at each STOP.
  */
 #ifndef VCS_CUDA_CPU_TIA_PAIR_H
 #define VCS_CUDA_CPU_TIA_PAIR_H
@@ -28,7 +28,7 @@ typedef __mbarrier_t vcs_gate_t;
 typedef int vcs_gate_t;
 #endif
 
-/* Before a loop that is not to be unrolled: code that is seldom needed should not take the place of other code. */
+/* Placed before a loop that must not be unrolled, because rare code should stay small. */
 #if defined(__CUDA_ARCH__)
 #define VCS_SMALL_LOOP _Pragma("unroll 1")
 #else
@@ -37,29 +37,29 @@ typedef int vcs_gate_t;
 
 enum {
   VCS_LOG_SIZE = 2048, /* entries; a frame has about a thousand */
-  VCS_LOG_ROOM = 8,    /* of which the last few stay free: for a STOP, and for who reads ahead */
-  VCS_LOG_SEEN = 64,   /* instead of a register: an access that only lets time pass */
+  VCS_LOG_ROOM = 8,    /* free entries at the end: for a STOP and for prefetching */
+  VCS_LOG_SEEN = 64,   /* in place of a register: an access that only advances time */
   VCS_LOG_STOP,
   VCS_LOG_EPOCHS = 0xFFFF,
 };
 
 typedef struct {
-  vcs_t *tia; /* what the TIA lane works on; without cartridge RAM */
+  vcs_t *tia; /* the TIA lane's state, without cartridge RAM */
   vcs_video_t *video;
-  uint64_t *log;       /* VCS_LOG_SIZE entries; zero at first */
-  vcs_gate_t *gate;    /* a barrier for two */
-  volatile bool *ends; /* the TIA lane is done */
+  uint64_t *log;       /* VCS_LOG_SIZE entries, initially zero */
+  vcs_gate_t *gate;    /* barrier of the two lanes */
+  volatile bool *ends; /* tells the TIA lane to end */
 } vcs_cpu_tia_pair_t;
 
-/* Where the CPU is writing. */
+/* The CPU lane's position in the log. */
 typedef struct {
   uint64_t *entries;
-  uint32_t at, epoch; /* epochs are from 1 to VCS_LOG_EPOCHS, and then from 1 on again */
+  uint32_t at, epoch; /* next entry; epoch, 1 to VCS_LOG_EPOCHS and then 1 again */
 } vcs_log_t;
 
 /* ---- The two states ---------------------------------------------------------------------------------------------- */
 
-/* The fields of the TIA, and the choice of the frame buffer: stretches of vcs_t, the first two of words. */
+/* Copies the fields of the TIA and the index of the frame buffer: ranges of vcs_t, the first two in words. */
 VCS_SLOW_FN void vcs_tia_copy(vcs_t *to, const vcs_t *from) {
   enum {
     TIMES = offsetof(vcs_t, frame_clock) / 4,
@@ -93,7 +93,7 @@ VCS_HOT_FN uint32_t vcs_log_next(uint32_t epoch) { return epoch == VCS_LOG_EPOCH
 
 VCS_HOT_FN unsigned vcs_log_register(uint64_t entry) { return (unsigned)(entry >> 8) & 0xFF; }
 
-/* What the TIA does with an entry. */
+/* Executes an entry on the TIA lane. */
 VCS_HOT_FN void vcs_log_follow(const vcs_cpu_tia_pair_t *pair, uint64_t entry) {
   const unsigned r = vcs_log_register(entry);
   pair->tia->cycles = (uint32_t)(entry >> 32);
@@ -108,7 +108,7 @@ VCS_HOT_FN void vcs_log_follow(const vcs_cpu_tia_pair_t *pair, uint64_t entry) {
 
 enum { GATE_NAP = 1000 }; /* nanoseconds, at most */
 
-/* Each of the two waits for the other. */
+/* Both lanes wait for each other. */
 static __device__ __noinline__ void vcs_gate_pass(vcs_gate_t *gate) {
   const __mbarrier_token_t token = __mbarrier_arrive(gate);
   while (!__mbarrier_try_wait(gate, token, GATE_NAP)) {
@@ -119,12 +119,12 @@ static __device__ __forceinline__ uint64_t vcs_log_get(const vcs_cpu_tia_pair_t 
   return ((volatile uint64_t *)pair->log)[at];
 }
 
-/* The TIA lane: follows epoch by epoch, until there is no more. */
+/* The TIA lane: executes epoch after epoch until the end. */
 static __device__ void vcs_cpu_tia_pair_follow(const vcs_cpu_tia_pair_t *pair) {
   for (uint32_t epoch = 1;; epoch = vcs_log_next(epoch)) {
     vcs_gate_pass(pair->gate);
     if (*pair->ends) return;
-    uint64_t some[4] = {0, 0, 0, 0}; /* an access takes long, so there are four at a time */
+    uint64_t some[4] = {0, 0, 0, 0}; /* four entries per access, because an access is slow */
     for (uint32_t at = 0;; at++) {
       while ((uint32_t)some[0] >> 16 != epoch) {
         for (int i = 0; i < 4; i++) some[i] = vcs_log_get(pair, at + (uint32_t)i);
@@ -140,7 +140,7 @@ static __device__ void vcs_cpu_tia_pair_follow(const vcs_cpu_tia_pair_t *pair) {
 
 #endif
 
-/* The TIA goes on, or begins. */
+/* Starts or continues the TIA lane. */
 VCS_HOT_FN void vcs_cpu_tia_pair_go(const vcs_cpu_tia_pair_t *pair) {
 #if defined(__CUDA_ARCH__)
   vcs_gate_pass(pair->gate);
@@ -149,12 +149,12 @@ VCS_HOT_FN void vcs_cpu_tia_pair_go(const vcs_cpu_tia_pair_t *pair) {
 #endif
 }
 
-/* All that was written has been done, and the TIA waits. */
+/* Waits until the TIA lane has executed the whole log and stopped. */
 VCS_SLOW_FN void vcs_cpu_tia_pair_wait(const vcs_cpu_tia_pair_t *pair, uint32_t at, uint32_t epoch) {
 #if defined(__CUDA_ARCH__)
   ((volatile uint64_t *)pair->log)[at] = vcs_log_entry(0, epoch, VCS_LOG_STOP, 0);
   vcs_gate_pass(pair->gate);
-  if (epoch == VCS_LOG_EPOCHS) { /* numbers begin anew, so nothing old may be there */
+  if (epoch == VCS_LOG_EPOCHS) { /* numbers restart, so old entries must be cleared */
     for (uint32_t i = 0; i < VCS_LOG_SIZE; i++) ((volatile uint64_t *)pair->log)[i] = 0;
     __threadfence();
   }
@@ -170,7 +170,7 @@ VCS_HOT_FN void vcs_cpu_tia_pair_stop(const vcs_cpu_tia_pair_t *pair, vcs_log_t 
   log->epoch = vcs_log_next(log->epoch);
 }
 
-/* An entry for a log that has room. */
+/* Appends an entry to a log that has a free one. */
 VCS_HOT_FN bool vcs_log_is_full(const vcs_log_t *log) { return log->at >= VCS_LOG_SIZE - VCS_LOG_ROOM; }
 
 VCS_HOT_FN void vcs_log_write(vcs_log_t *log, uint32_t cycles, unsigned r, uint8_t value) {

@@ -1,7 +1,7 @@
-/* device.c: devices: which engine does the work of one, its memory, and its memory as tensors.
+/* device.c: devices: their engines, their memory, and DLPack tensors.
  *
- * The CPU's engine is part of this library. The GPUs' is one of its own (libdiffvcs_cuda), so that nothing here needs
- * CUDA; it is looked for once, when a GPU is first asked for.
+ * The CPU's engine is part of this library. The GPU's engine is a separate library (libdiffvcs_cuda), so this library
+ * does not depend on CUDA; it is loaded at the first use of a GPU.
  */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
@@ -112,11 +112,11 @@ vcs_status_t vcs_device_move(int32_t device, void *to, const void *from, size_t 
   vcs_status_t status = vcs_engine_find(device, &engine, error);
   if (status) return status;
   const vcs_fault_t *fault = engine->move(to, from, size);
-  return vcs_device_status(fault ? fault : engine->wait(NULL), error); /* what comes next may be on any stream */
+  return vcs_device_status(fault ? fault : engine->wait(NULL), error); /* the next call may use any stream */
 }
 
-/* DLPack's own declarations (github.com/dmlc/dlpack, version 0.8), as far as they are used: an interface of C structs
- * that does not change. */
+/* The declarations of DLPack (github.com/dmlc/dlpack, version 0.8) that are used here: a stable interface of C structs.
+ */
 enum { DL_CPU = 1, DL_CUDA = 2, DL_DIMENSIONS = 8 };
 
 typedef struct {

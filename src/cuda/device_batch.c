@@ -1,9 +1,8 @@
-/* device_batch.c: device batches from the host's side: what is played, where episodes begin, which engine does the
- * work.
+/* device_batch.c: the host's part of device batches: kinds, starts, the choice of the engine, exact effects.
  *
  * Everything that needs a game's rules, an environment or a file happens here, when a device batch is created; the
- * engine gets plain data. A start is made by an environment (env.c) whose both frame buffers are drawn all the time,
- * and is written down as the record that a env would have (device_batch.h).
+ * engine gets plain data. A host environment (env.c) that draws both of its frame buffers computes the starts, which
+ * are stored as records of the device batch (device_batch.h).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 
 /* ---- Cartridges on a device -------------------------------------------------------------------------------------- */
 
-/* The name of an operation in lockstep.h, or -1. */
+/* Returns the index of an opcode's operation in lockstep.h's list, or -1. */
 static int coded_name(uint8_t opcode) {
 #define NAME(name) #name,
   static const char *const names[] = {VCS_NAMED(NAME)};
@@ -31,7 +30,7 @@ static int coded_name(uint8_t opcode) {
   return -1;
 }
 
-/* A cartridge as an engine has it: its instructions coded for lockstep.h. NULL: out of memory. */
+/* Returns the instructions of a cartridge coded for lockstep.h, or NULL when out of memory. */
 static vcs_code_t *code_image(const vcs_cart_t *cart) {
   vcs_code_t *code = malloc(cart->rom_size * sizeof *code);
   int names[256];
@@ -43,13 +42,13 @@ static vcs_code_t *code_image(const vcs_cart_t *cart) {
   return code;
 }
 
-/* A copy of host memory on the device. */
+/* Copies host memory to new device memory. */
 static const vcs_fault_t *upload(const vcs_engine_t *engine, const void *from, size_t size, void **to) {
   const vcs_fault_t *fault = engine->allocate(size, to);
   return fault ? fault : engine->move(*to, from, size);
 }
 
-/* The image and the code of a cartridge on the device, in `there`, which is otherwise the cartridge. */
+/* Copies the image and the code of a cartridge to the device; *there is the cartridge with device pointers. */
 static const vcs_fault_t *upload_cart(const vcs_engine_t *engine, const vcs_cart_t *cart, vcs_cart_t *there) {
   *there = *cart;
   there->rom = NULL;
@@ -65,7 +64,7 @@ static const vcs_fault_t *upload_cart(const vcs_engine_t *engine, const vcs_cart
 
 /* ---- Kinds ------------------------------------------------------------------------------------------------------ */
 
-/* What cell i covers of each pixel, as OpenCV's INTER_AREA has it: less than 1/1000 of one is nothing. */
+/* Computes the pixels and weights of each cell as OpenCV's INTER_AREA does: less than 1/1000 of a pixel is ignored. */
 static void make_cells(vcs_cells_t *cells, int from) {
   const double scale = 1.0 / ((double)VCS_SMALL / from);
   for (int i = 0; i < VCS_SMALL; i++) {
@@ -84,7 +83,7 @@ static void make_cells(vcs_cells_t *cells, int from) {
   }
 }
 
-/* What each number of an action means: of those that are not in the set, nothing. */
+/* Fills in the action of each action number; numbers outside the set are NOOP. */
 static void number_actions(const vcs_env_t *env, uint8_t set, vcs_device_batch_kind_t *kind) {
   int32_t list[VCS_ACTIONS];
   memset(kind->meanings, VCS_NOOP, sizeof kind->meanings);
@@ -111,7 +110,7 @@ static void describe(const vcs_env_t *env, uint8_t actions, vcs_device_batch_kin
   make_cells(&kind->small.down, env->cart->frame_height);
 }
 
-/* The record of a device environment in the state of a host environment. */
+/* Writes the record of a device environment with the state of a host environment. */
 static void write_start(const vcs_device_batch_view_t *view, vcs_env_t *env, int32_t kind, uint8_t *record) {
   const vcs_draw_history_t *history = &env->draw_history;
   const size_t size = vcs_state_size(env->cart);
@@ -144,7 +143,7 @@ static const vcs_fault_t *make_kind(vcs_device_batch_t *batch, vcs_env_t *env, i
   const size_t size = (size_t)kind->start_count * batch->view.record_bytes;
   uint8_t *starts = calloc(1, size);
   if (!starts) return &vcs_fault_no_memory;
-  env->draw_history.pinned = true; /* both frame buffers, all the time */
+  env->draw_history.pinned = true; /* draws every frame */
   vcs_env_reset(env);
   kind->loaded = (int32_t)(env->frame_number - env->episode_frame_number);
   for (int32_t i = 0; i < kind->start_count; i++) {
@@ -200,7 +199,7 @@ static vcs_status_t check_options(const vcs_device_batch_options_t *o, int32_t c
   return VCS_OK;
 }
 
-/* A record, and how it looks to the engine. */
+/* Computes the layout of records and fills in the engine's view. */
 static void plan_view(vcs_device_batch_t *batch, const vcs_cart_t *const *carts, int32_t cart_count) {
   const vcs_device_batch_options_t *o = &batch->options;
   size_t machine = 0, height = 0;
@@ -244,7 +243,7 @@ static bool same_kind(vcs_batch_env_t a, vcs_batch_env_t b) {
   return a.cart == b.cart && a.mode == b.mode && a.difficulty == b.difficulty;
 }
 
-/* The index of an environment's kind, which is added if it is new; -1 if there are already KINDS_MAX others. */
+/* The index of an environment's kind, which is added if it is new; -1 if there are already KINDS_MAX. */
 static int32_t kind_of(kinds_t *kinds, vcs_batch_env_t env) {
   uint64_t state = (uint64_t)(uint32_t)env.cart << 32 | (uint32_t)env.mode;
   state = vcs_splitmix64(&state) ^ (uint32_t)env.difficulty;
@@ -308,7 +307,7 @@ static vcs_status_t fill_batch(vcs_device_batch_t *batch, const vcs_cart_t *cons
     fault = upload(engine, batch->kinds, (size_t)batch->kind_count * sizeof *batch->kinds, (void **)&view->kinds);
   if (!fault) fault = engine->allocate((size_t)o->envs * view->record_bytes, (void **)&view->records);
 
-  /* Heads say what is played and with which generator; everything else is written by the first reset. */
+  /* The heads get their kind and generator here; the first reset writes everything else. */
   batch->played = calloc((size_t)o->envs, sizeof *batch->played);
   uint32_t *seeds = calloc((size_t)o->envs, sizeof *seeds);
   if (!fault && (!batch->played || !seeds)) fault = &vcs_fault_no_memory;
@@ -414,7 +413,7 @@ vcs_status_t vcs_device_batch_wait(vcs_device_batch_t *batch, void *stream, vcs_
 
 /* ---- States ----------------------------------------------------------------------------------------------------- */
 
-/* Records alone, without what was seen. */
+/* Copies or restores records without observations. */
 static vcs_status_t copy(const vcs_device_batch_t *batch, const int32_t *ids, int32_t count, void *states,
                          bool restores, void *stream, vcs_error_t *error) {
   if (!ids && count > batch->view.count) count = batch->view.count;
@@ -433,7 +432,7 @@ vcs_status_t vcs_device_batch_restore(vcs_device_batch_t *batch, const int32_t *
   return copy(batch, ids, count, (void *)states, true, stream, error);
 }
 
-/* Where a env's machine is on the device, and how long it is. */
+/* Finds the address and the size of an environment's machine on the device. */
 static vcs_status_t find_machine(const vcs_device_batch_t *batch, int32_t env, vcs_t **machine, size_t *size,
                                  vcs_error_t *error) {
   if (env < 0 || env >= batch->view.count) {
@@ -466,10 +465,9 @@ vcs_status_t vcs_device_batch_set_machine(vcs_device_batch_t *batch, int32_t env
   return status ? status : vcs_device_status(batch->engine->move(there, machine, size), error);
 }
 
-/* ---- Truth ------------------------------------------------------------------------------------------------------ */
+/* ---- Exact effects ----------------------------------------------------------------------------------------------- */
 
-/* What is asked: each of `count` places flipped in each of `bases` runs, which are of one cartridge and equally long.
- */
+/* A request: flip each of `count` places in each of `bases` runs, which have one cartridge and one length. */
 typedef struct {
   const vcs_run_t *runs;
   size_t bases;
@@ -481,14 +479,14 @@ typedef struct {
 
 static size_t runs_of(const question_t *q) { return q->bases * (q->count + 1); }
 
-/* What the engine needs, on the host first. */
+/* Host copies of the engine's arrays, by run unless noted. */
 typedef struct {
   uint8_t *machines, *pictures, *inputs, *possible;
   uint16_t *input_frames;
   vcs_truth_t *rows;
-  int8_t *signs;          /* of maps, by base and place */
-  uint8_t *lost, *here;   /* given up by the device; done by the host */
-  vcs_truth_t *rows_here; /* of those */
+  int8_t *signs;          /* signs of maps, by base and place */
+  uint8_t *lost, *here;   /* whether the device abandoned the run; whether the host has rerun it */
+  vcs_truth_t *rows_here; /* the host's rows */
 } flips_t;
 
 static void flips_free(flips_t *flips) {
@@ -523,7 +521,7 @@ static vcs_status_t flips_allocate(const question_t *q, flips_t *flips, vcs_erro
   return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
 }
 
-/* The runs of a base: those with a flip, and the one without. */
+/* Prepares the machines of a base: one with each flip, and the last without. */
 static vcs_status_t flip_all(const question_t *q, size_t base, flips_t *flips, vcs_error_t *error) {
   const vcs_run_t *run = &q->runs[base];
   const size_t size = vcs_state_size(run->cart);
@@ -553,7 +551,7 @@ static vcs_status_t flip_all(const question_t *q, size_t base, flips_t *flips, v
   return VCS_OK;
 }
 
-/* All the device's memory for a truth; what is not there is NULL. */
+/* Device memory of a request; unused pointers are NULL. */
 typedef struct {
   void *rom, *code, *cart, *machines, *frames, *controls, *inputs, *input_frames, *rows, *lost, *image, *logs, *signs,
       *values;
@@ -595,7 +593,7 @@ static const vcs_fault_t *lend(const vcs_engine_t *engine, const question_t *q, 
 
 static bool wants_maps(const question_t *q) { return q->results->pixels || q->results->ram; }
 
-/* The part of the results that begins with an item. */
+/* Returns the results from an item on. */
 static vcs_truth_results_t results_from(const question_t *q, size_t item) {
   const size_t pixels = (size_t)(VCS_WIDTH * q->runs->cart->frame_height * q->options->channels);
   vcs_truth_results_t part = {0};
@@ -605,7 +603,7 @@ static vcs_truth_results_t results_from(const question_t *q, size_t item) {
   return part;
 }
 
-/* Adds to the maps of all items, some of them at a time. */
+/* Adds to the maps of all items, as many at a time as fit the buffer. */
 static const vcs_fault_t *add_maps(const vcs_engine_t *engine, const question_t *q, const vcs_truth_view_t *view) {
   enum { BYTES = 64 << 20 };
   const size_t items = q->bases * q->count;
@@ -628,7 +626,7 @@ static const vcs_fault_t *add_maps(const vcs_engine_t *engine, const question_t 
   return NULL;
 }
 
-/* Runs that a device gives up are for the host, which does one in a hundredth of the time, as long as they are few. */
+/* The host reruns the runs that the device abandons, which takes it a hundredth of the time, if they are few. */
 enum { FEW_LOST = 256 };
 
 static bool is_left(const flips_t *flips, size_t run) { return flips->lost[run] && !flips->here[run]; }
@@ -639,8 +637,8 @@ static size_t count_lost(const flips_t *flips, size_t from, size_t runs) {
   return count;
 }
 
-/* Some places of a base, from `first` on, that are left; one alone has its maps made at once. Returns where it stopped.
- */
+/* Reruns abandoned places of a base on the host, from `first` on: all of them, or one if there are maps. Returns the
+ * next place. */
 static size_t run_some_here(const question_t *q, size_t base, size_t first, flips_t *flips, vcs_place_t *places,
                             vcs_truth_t *rows, vcs_status_t *status, vcs_error_t *error) {
   const size_t from = base * (q->count + 1), at_once = wants_maps(q) ? 1 : q->count;
@@ -676,7 +674,7 @@ static vcs_status_t run_lost_here(const question_t *q, size_t base, flips_t *fli
   return status;
 }
 
-/* Runs what has been given up by now. */
+/* Reruns on the host what the device has abandoned so far. */
 static vcs_status_t help(const vcs_engine_t *engine, const question_t *q, const vcs_truth_view_t *view, flips_t *flips,
                          vcs_error_t *error) {
   if (!view->lost) return VCS_OK;
@@ -686,7 +684,7 @@ static vcs_status_t help(const vcs_engine_t *engine, const question_t *q, const 
   return status;
 }
 
-/* All runs, from horizon to horizon; meanwhile the host does what the device gives up. */
+/* Runs everything from horizon to horizon; meanwhile the host reruns what the device abandons. */
 static vcs_status_t run_flips(const vcs_engine_t *engine, const question_t *q, flips_t *flips, vcs_truth_view_t view,
                               vcs_error_t *error) {
   static const struct timespec a_moment = {.tv_nsec = 100000};
@@ -700,10 +698,10 @@ static vcs_status_t run_flips(const vcs_engine_t *engine, const question_t *q, f
   vcs_status_t status = vcs_device_status(fault, error);
   while (!status && engine->busy()) {
     if (!wants_maps(q))
-      status = help(engine, q, &view, flips, error); /* maps are added once: when it is known by whom */
+      status = help(engine, q, &view, flips, error); /* maps are added once, after it is known which side ran */
     if (engine->busy()) nanosleep(&a_moment, NULL);
   }
-  fault = engine->wait(NULL); /* whatever happened: memory that is worked on cannot be given back */
+  fault = engine->wait(NULL); /* also after an error: memory in use cannot be released */
   if (!status) status = vcs_device_status(fault, error);
   if (!status) status = help(engine, q, &view, flips, error);
   if (status) return status;
@@ -732,7 +730,7 @@ static vcs_status_t truth_with(const vcs_engine_t *engine, const question_t *q, 
                            .count = (int32_t)q->count,
                            .frame_count = q->runs->frames,
                            .horizon_count = (int32_t)q->horizons};
-  if (wants_maps(q) && q->horizons > 1) view.lost = NULL; /* a run's maps are either the device's or the host's */
+  if (wants_maps(q) && q->horizons > 1) view.lost = NULL; /* one side computes all maps of a run */
   if (!status) status = run_flips(engine, q, flips, view, error);
   if (!status && count_lost(flips, 0, runs_of(q)) == 0 && view.lost && wants_maps(q)) {
     status = vcs_device_status(add_maps(engine, q, &view), error);
@@ -763,8 +761,8 @@ static void answer(const question_t *q, const flips_t *flips, const vcs_truth_re
   }
 }
 
-/* Cartridges that watch the whole bus need CPU and TIA in one place (cpu_tia_pair.h), and of one that is hot all over
- * nothing is decoded: the host runs them. */
+/* Runs all flips on the host: for cartridges that watch the whole bus, which need CPU and TIA in one place
+ * (cpu_tia_pair.h), and for those with hot spots on every page, which have no decoded instructions. */
 static vcs_status_t truths_here(const question_t *q, vcs_error_t *error) {
   vcs_status_t status = VCS_OK;
   for (size_t i = 0; !status && i < q->bases; i++) {
@@ -779,7 +777,7 @@ vcs_status_t vcs_device_batch_truths(int32_t device, const vcs_run_t *runs, size
                                      const vcs_truth_options_t *options, const vcs_place_t *places, size_t count,
                                      const vcs_truth_results_t *results, vcs_error_t *error) {
   const vcs_engine_t *engine;
-  vcs_truth_options_t here = {0}; /* for what the host does */
+  vcs_truth_options_t here = {0}; /* for runs on the host */
   if (options) here = *options;
   here.device = VCS_CPU;
   options = &here;

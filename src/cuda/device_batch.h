@@ -1,18 +1,18 @@
-/* device_batch.h: a env: one environment of a device batch, and what becomes of it in a step.
+/* device_batch.h: one environment of a device batch, and its step.
  *
- * A device batch is many environments on one device. Each has a env, which is one record of bytes:
+ * A device batch is many environments on one device. Each environment is one record of bytes:
  *
  *   +------+-----+-----------------+----------------------+
- *   | head | now | before[3]       | frames               |     before: device batches that show small pictures
- *   +------+-----+-----------------+----------------------+     frames: device batches that show anything, 2 or 3
- * buffers
+ *   | head | now | before[3]       | frames               |     before: only with small pictures
+ *   +------+-----+-----------------+----------------------+     frames: 2 or 3 buffers, only with pictures
  *
- * A record is all that a later step depends on, so cloning is copying it, and a start, where episodes begin, is a
- * record too: it is made on the host once, by an environment (env.c) that has been reset, has pressed FIRE and has
- * waited some frames, and from then on lies beside the records. An episode that ends costs a copy.
+ * A record is everything that a later step depends on, so cloning copies a record. A start, in which episodes begin, is
+ * a record too: a host environment (env.c) computes it once, by a reset, FIRE and some NOOP frames, and the end of an
+ * episode copies it.
  *
- * Everything here is host and device code alike: the CPU runs a device batch env by env (engine_cpu.c), a GPU with a
- * thread a env (engine.cu). The order of events in a frame is env.c's, what is drawn is what draw_history.h would draw.
+ * This file is host and device code: the CPU runs one environment after the other on each core (engine_cpu.c), a GPU
+ * runs one environment per thread (engine.cu). The order of events in a frame is that of env.c, and draw_history.h
+ * decides which frames are drawn.
  */
 #ifndef VCS_CUDA_DEVICE_BATCH_H
 #define VCS_CUDA_DEVICE_BATCH_H
@@ -24,76 +24,78 @@
 #include "picture.h"
 
 enum { VCS_DEVICE_ENV_NOW, VCS_DEVICE_ENV_BEFORE, VCS_DEVICE_ENV_MACHINES = VCS_DEVICE_ENV_BEFORE + 3 };
-enum { VCS_DEVICE_ENV_KEPT = 2 }; /* the third frame buffer: a picture that the next frame draws over */
+enum {
+  VCS_DEVICE_ENV_KEPT = 2
+}; /* index of the third frame buffer: a copy of a picture that the next frame overwrites */
 
 /* The head of a record. */
 typedef struct {
   vcs_play_t play;
-  uint64_t random; /* splitmix64: sticky actions, no-op starts, random play */
-  int32_t kind;    /* what it plays */
-  int32_t action;  /* what sticky actions repeat */
+  uint64_t random; /* state of splitmix64: sticky actions, no-op starts, random play */
+  int32_t kind;    /* index into the batch's kinds */
+  int32_t action;  /* last action, which sticky actions repeat */
   int32_t paddle[2];
   int32_t elapsed; /* frames since the episode began */
   int32_t frame_number, episode_frame_number;
-  int32_t start;                       /* the start whose picture is to be shown next, or -1 */
+  int32_t start;                       /* index of the start whose picture is shown next, or -1 */
   uint8_t covered, before_next, exact; /* as in draw_history.h */
-  uint8_t shown[2];                    /* the buffers that are shown, pooled; twice the same: one of them */
+  uint8_t shown[2];                    /* the two frame buffers that are pooled; equal if only one is shown */
   uint8_t room[3];
 } vcs_device_env_t;
 
 enum { VCS_DEVICE_ENV_BYTES = 80 };
 #if defined(__cplusplus)
-static_assert(sizeof(vcs_device_env_t) == VCS_DEVICE_ENV_BYTES, "the machine behind the head is aligned");
+static_assert(sizeof(vcs_device_env_t) == VCS_DEVICE_ENV_BYTES, "the machine after the head is aligned");
 #else
-_Static_assert(sizeof(vcs_device_env_t) == VCS_DEVICE_ENV_BYTES, "the machine behind the head is aligned");
+_Static_assert(sizeof(vcs_device_env_t) == VCS_DEVICE_ENV_BYTES, "the machine after the head is aligned");
 #endif
 
-/* What envs of one cartridge, mode and difficulty have in common. Pointers are the device's. */
+/* The data of one kind: a combination of cartridge, mode and difficulty. Pointers are device pointers. */
 typedef struct {
   vcs_cart_t cart;
   vcs_game_code_t code;
   const uint8_t *starts; /* start_count records */
   int32_t start_count;
-  int32_t loaded;                /* frames that loading has counted before an episode begins */
-  uint8_t meanings[VCS_ACTIONS]; /* the actions that numbers stand for; from meaning_count on nothing */
+  int32_t loaded;                /* frame number after loading, before the first episode */
+  uint8_t meanings[VCS_ACTIONS]; /* action of each action number; NOOP from meaning_count on */
   int32_t meaning_count;
-  int32_t actions[VCS_ACTIONS], action_count; /* what random play chooses from */
+  int32_t actions[VCS_ACTIONS], action_count; /* the actions of random play */
   int32_t paddle_high, max_frames;
   uint8_t has_rules, uses_paddles, holds_switches, difficulty;
-  uint8_t fires; /* starts have pressed FIRE, which counts as one of the no-ops */
+  uint8_t fires; /* whether starts press FIRE, which counts as one of the no-ops */
   vcs_small_t small;
 } vcs_device_batch_kind_t;
 
-/* A device batch as a kernel sees it. */
+/* The data of a device batch that kernels need. */
 typedef struct {
   const vcs_device_batch_kind_t *kinds;
   uint8_t *records;
-  size_t record_bytes, machine_bytes, frames_at; /* frames_at 0: nobody looks */
+  size_t record_bytes, machine_bytes, frames_at; /* frames_at: offset of the frame buffers, 0 without pictures */
   size_t observation_bytes;
-  int32_t count, height; /* envs; rows of the highest frame */
+  int32_t count, height; /* number of environments; rows of the highest frame */
   int32_t frame_skip, noop_max, max_episode_frames;
   float repeat_action_probability;
   uint8_t shows; /* VCS_DEVICE_BATCH_SHOWS_... */
   uint8_t max_pool, reward_clipping, episodic_life, life_loss_info, endless;
 } vcs_device_batch_view_t;
 
-/* Environments that begin an episode, and their generators. Pointers are the device's. */
+/* Environments that begin an episode, and their seeds. Pointers are device pointers. */
 typedef struct {
-  const int32_t *ids;   /* NULL: the first `count`; those out of range are passed over */
-  const int32_t *seeds; /* one for each; below 0, or NULL: its generator, and its count of frames, go on */
+  const int32_t *ids;   /* indices; NULL: the first `count`; indices out of range are skipped */
+  const int32_t *seeds; /* one seed each; a negative seed, or NULL, keeps the generator and the frame number */
   int32_t count;
-  bool seeds_all; /* or generators are made of `seed` and the env's number */
+  bool seeds_all; /* `seed` and the environment's index seed every generator instead */
   uint64_t seed;
 } vcs_device_batch_resets_t;
 
-/* Records, and what was seen behind them, that are copied or put back. Pointers are the device's. */
+/* Records, each followed by its observation, that are copied or restored. Pointers are device pointers. */
 typedef struct {
   const int32_t *ids; /* as above */
   int32_t count;
   uint8_t *states;
-  size_t state_bytes;          /* from one to the next */
-  uint8_t *observations;       /* of all envs; NULL: a state is a record alone */
-  vcs_batch_results_t results; /* of envs that are put back */
+  size_t state_bytes;          /* distance between states */
+  uint8_t *observations;       /* observations of all environments; NULL: a state is only a record */
+  vcs_batch_results_t results; /* results of restored environments */
   bool restores;
 } vcs_device_batch_copies_t;
 
@@ -105,9 +107,7 @@ VCS_FN vcs_t *vcs_record_machine(const vcs_device_batch_view_t *batch, uint8_t *
   return (vcs_t *)(void *)(record + VCS_DEVICE_ENV_BYTES + (size_t)which * batch->machine_bytes);
 }
 
-/* Between places that are aligned to eight bytes; `bytes` is rounded up to a multiple of eight, for which there is
- * room.
- */
+/* Copies between addresses that are aligned to eight bytes; `bytes` is rounded up to a multiple of eight. */
 VCS_FN void vcs_copy_words(void *to, const void *from, size_t bytes) {
 #if defined(__CUDA_ARCH__)
   for (size_t i = 0; i < (bytes + 7) / 8; i++) ((uint64_t *)to)[i] = ((const uint64_t *)from)[i];
@@ -118,7 +118,7 @@ VCS_FN void vcs_copy_words(void *to, const void *from, size_t bytes) {
 
 VCS_FN void vcs_copy_machine(vcs_t *to, const vcs_t *from, size_t bytes) { vcs_copy_words(to, from, bytes); }
 
-/* ---- Chance --------------------------------------------------------------------------------------------------- */
+/* ---- Random numbers ---------------------------------------------------------------------------------------------- */
 
 VCS_FN uint64_t vcs_splitmix64(uint64_t *state) {
   uint64_t z = *state += 0x9E3779B97F4A7C15ull;
@@ -127,12 +127,12 @@ VCS_FN uint64_t vcs_splitmix64(uint64_t *state) {
   return z ^ z >> 31;
 }
 
-/* 0 to n - 1; the bias of one in 2^32 is nobody's. */
+/* Returns 0 to n - 1, with a bias of at most n in 2^32. */
 VCS_FN int32_t vcs_device_env_draw(vcs_device_env_t *env, int32_t n) {
   return (int32_t)((vcs_splitmix64(&env->random) >> 32) * (uint64_t)n >> 32);
 }
 
-/* ---- Hands (as in env.c) ------------------------------------------------------------------------------------- */
+/* ---- Controls (as in env.c) ------------------------------------------------------------------------------------- */
 
 enum { VCS_PADDLE_LOW = 27450 };
 
@@ -162,8 +162,7 @@ VCS_FN void vcs_device_env_controls(const vcs_device_batch_kind_t *kind, vcs_dev
   vcs_console_control(&kind->cart, m, &controls);
 }
 
-/* ---- Film: only frames that somebody will see are drawn (draw_history.h)
- * ------------------------------------------------ */
+/* ---- Draw history: only visible frames are drawn (draw_history.h) ---------------------------------------------- */
 
 enum { VCS_COVERED_ENOUGH = 2 };
 
@@ -172,7 +171,7 @@ VCS_FN bool vcs_frame_covers(const vcs_cart_t *cart, const vcs_t *m) {
          m->seen_clock == VCS_LINE_CLOCKS * (cart->top_line + cart->height);
 }
 
-/* Runs the last three frames again, the oldest first, so that both buffers are right; `spare` becomes the last. */
+/* Runs the last three frames again with drawing, the oldest first, so that both buffers are right. */
 VCS_SLOW_FN void vcs_device_env_redraw(const vcs_device_batch_view_t *batch, const vcs_cart_t *cart,
                                        vcs_device_env_t *env, uint8_t *record, vcs_t *m) {
   const size_t size = vcs_machine_size(cart);
@@ -184,7 +183,7 @@ VCS_SLOW_FN void vcs_device_env_redraw(const vcs_device_batch_view_t *batch, con
   env->exact = 1;
 }
 
-/* Before a frame: what it is to be drawn into, or NULL. */
+/* Called before a frame; returns the buffers that it draws into, or NULL. */
 VCS_FN uint8_t *vcs_draw_history_start(const vcs_device_batch_view_t *batch, const vcs_cart_t *cart,
                                        vcs_device_env_t *env, uint8_t *record, const vcs_t *m, bool looks) {
   vcs_copy_machine(vcs_record_machine(batch, record, VCS_DEVICE_ENV_BEFORE + env->before_next), m,
@@ -193,7 +192,8 @@ VCS_FN uint8_t *vcs_draw_history_start(const vcs_device_batch_view_t *batch, con
   return env->exact || looks ? record + batch->frames_at : NULL;
 }
 
-/* After it. What a frame that was not drawn leaves uncovered must be drawn after all; the machine ends where it was. */
+/* Called after a frame. If a frame without drawing did not cover the picture, runs it again with drawing; the machine
+ * ends in the same state. */
 VCS_FN void vcs_draw_history_finish(const vcs_device_batch_view_t *batch, const vcs_cart_t *cart, vcs_device_env_t *env,
                                     uint8_t *record, vcs_t *m) {
   if (!vcs_frame_covers(cart, m)) {
@@ -207,8 +207,8 @@ VCS_FN void vcs_draw_history_finish(const vcs_device_batch_view_t *batch, const 
 
 /* ---- Episodes ----------------------------------------------------------------------------------------------- */
 
-/* An episode begins: from a start, all but the generator, the count of frames and the picture, which is copied when it
- * is shown. `m` is where the machine is while it runs. */
+/* Begins an episode: copies a start except its generator, frame number and picture, which is copied when it is shown.
+ * `m` is the running machine. */
 VCS_FN void vcs_device_env_begin(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind,
                                  vcs_device_env_t *env, uint8_t *record, vcs_t *m) {
   const int32_t waits = (batch->noop_max > 0 ? vcs_device_env_draw(env, batch->noop_max) : 0) - kind->fires;
@@ -232,13 +232,14 @@ VCS_FN bool vcs_device_env_over(const vcs_device_batch_kind_t *kind, const vcs_d
   return kind->has_rules && (env->play.over || (kind->max_frames > 0 && env->episode_frame_number >= kind->max_frames));
 }
 
-/* Copies a picture that the next frame would draw over: it goes on in the same buffer. */
+/* Copies a picture that the next frame would overwrite, because a partial frame continues in the same buffer. */
 VCS_SLOW_FN void vcs_device_env_keep(const vcs_cart_t *cart, uint8_t *frames, int front) {
   vcs_copy_words(frames + VCS_DEVICE_ENV_KEPT * VCS_FRAME_BYTES, frames + front * VCS_FRAME_BYTES,
                  (size_t)(VCS_WIDTH * cart->frame_height));
 }
 
-/* One frame of a step, `left` with it: of a env that is `playing`, all `lanes` together. */
+/* Runs one frame of a step in all `lanes` together; `left` frames remain including this one. Lanes that are not
+ * `playing` only take part in the synchronization. */
 VCS_FN void vcs_device_env_frame(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind,
                                  vcs_device_env_t *env, uint8_t *record, vcs_t *m, int wish, int left, bool playing,
                                  unsigned lanes) {
@@ -269,7 +270,7 @@ VCS_FN void vcs_device_env_frame(const vcs_device_batch_view_t *batch, const vcs
   env->episode_frame_number++;
 }
 
-/* A step of a env: frame_skip frames, or up to the episode's end; then the next one begins. */
+/* Runs a step of an environment: frame_skip frames, or up to the end of the episode; then the next episode begins. */
 VCS_FN void vcs_device_env_step(const vcs_device_batch_view_t *batch, int32_t number, vcs_device_env_t *env, vcs_t *m,
                                 const int32_t *actions, const vcs_batch_results_t *results, unsigned lanes) {
   const vcs_device_batch_kind_t *kind = &batch->kinds[env->kind];
@@ -302,7 +303,7 @@ VCS_FN void vcs_device_env_step(const vcs_device_batch_view_t *batch, int32_t nu
   if (results->truncated) results->truncated[number] = truncated && !terminated;
 }
 
-/* What is reported after a step and after a reset. */
+/* Writes the results of an environment after a step or a reset. */
 VCS_FN void vcs_device_env_report(int32_t number, const vcs_device_env_t *env, const vcs_t *m,
                                   const vcs_batch_results_t *results) {
   if (results->env_ids) results->env_ids[number] = number;
@@ -312,10 +313,10 @@ VCS_FN void vcs_device_env_report(int32_t number, const vcs_device_env_t *env, c
   for (int i = 0; results->ram && i < 128; i++) results->ram[(size_t)number * 128 + (size_t)i] = m->ram[i];
 }
 
-/* The generator of a seed. */
+/* Returns the initial state of a seed's generator. */
 VCS_FN uint64_t vcs_device_env_random(uint64_t seed) { return vcs_splitmix64(&seed); }
 
-/* A env takes its place: an episode begins, with another generator if there is a seed for one. */
+/* Begins an episode in an environment, with a new generator if there is a seed for it. */
 VCS_FN void vcs_device_env_reset(const vcs_device_batch_view_t *batch, const vcs_device_batch_resets_t *resets,
                                  int32_t entry, int32_t number, vcs_device_env_t *env, vcs_t *m,
                                  const vcs_batch_results_t *results) {

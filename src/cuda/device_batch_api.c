@@ -1,8 +1,8 @@
-/* device_batch_api.c: batches on a device: the calls of vcs_batch_*, done by a device batch.
+/* device_batch_api.c: vcs_batch_* on a device, implemented by a device batch.
  *
- * batch.c has looked at what can be looked at; here is what differs on a device. What it does not have is refused, with
- * a word about what to do: nobody gets something else than what was asked for. A state is a env's record and, behind
- * it, the env's stack, which lies in the caller's observations.
+ * batch.c checks the arguments that both have in common; this file has the differences. Options that a device does not
+ * have are refused with a message that says what to do. A state is an environment's record followed by its stack from
+ * the caller's observations.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #include "host/batch.h"
 #include "host/files.h"
 
-/* ---- What is asked for ------------------------------------------------------------------------------------------ */
+/* ---- Options ------------------------------------------------------------------------------------------ */
 
 static bool draws(const vcs_batch_options_t *o) { return o->width > 0 || o->height > 0 || o->stack > 0; }
 
-/* The options that a device has one value for. */
+/* Checks the options that have only one value on a device. */
 static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *error) {
   static const char pictures[] = "pictures there are 84 x 84 x 4, or with width, height and stack 0 there are none";
   const int32_t side = draws(o) ? VCS_SMALL : 0, stack = draws(o) ? VCS_SMALL_STACK : 0;
@@ -36,8 +36,9 @@ static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *err
   };
   for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
     if (fixed[i].value != fixed[i].needed) {
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%s is %d, but on a device it is %d: %s. VCS_CPU has the others",
-                            fixed[i].name, (int)fixed[i].value, (int)fixed[i].needed, fixed[i].reason);
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                            "%s is %d, but on a device it is %d: %s. Use VCS_CPU for other values", fixed[i].name,
+                            (int)fixed[i].value, (int)fixed[i].needed, fixed[i].reason);
     }
   }
   return VCS_OK;
@@ -61,7 +62,7 @@ static vcs_device_batch_options_t device_options(const vcs_batch_options_t *o) {
   };
 }
 
-/* What environments play unless told: the same as on the CPU. */
+/* Returns the default environments, the same as on the CPU. */
 static vcs_batch_env_t *deal_out(int32_t envs, int32_t cart_count) {
   vcs_batch_env_t *dealt = malloc((size_t)envs * sizeof *dealt);
   for (int32_t i = 0; dealt && i < envs; i++) dealt[i] = (vcs_batch_env_t){i % cart_count, -1, -1, (uint32_t)i};
@@ -95,7 +96,7 @@ vcs_status_t vcs_device_batch_api_create(const vcs_cart_t *const *carts, int32_t
 }
 
 void vcs_device_batch_api_free(vcs_batch_t *batch) {
-  vcs_batch_wait(batch, NULL); /* what is under way needs the memory */
+  vcs_batch_wait(batch, NULL); /* queued work uses the memory */
   vcs_device_batch_free(batch->device_batch);
   free(batch);
 }
@@ -117,14 +118,14 @@ vcs_status_t vcs_batch_wait(const vcs_batch_t *batch, vcs_error_t *error) {
   return batch->device_batch ? vcs_device_batch_wait(batch->device_batch, batch->stream, error) : VCS_OK;
 }
 
-enum { ALIGNED = 16 }; /* what threads of a GPU copy at a time */
+enum { ALIGNED = 16 }; /* bytes that a GPU's thread copies at a time */
 
 static vcs_status_t check_aligned(const void *memory, const char *name, vcs_error_t *error) {
   if ((uintptr_t)memory % ALIGNED == 0) return VCS_OK;
   return vcs_error_fill(error, VCS_BAD_ARGUMENT, "`%s` must be aligned to %d bytes on a device", name, ALIGNED);
 }
 
-/* Results that there are, and where stacks are left from now on. */
+/* Checks the results and keeps the address of the stacks. */
 static vcs_status_t take_results(vcs_batch_t *batch, const vcs_batch_results_t **results, vcs_error_t *error) {
   static const vcs_batch_results_t nowhere;
   if (!*results) *results = &nowhere;
@@ -186,7 +187,7 @@ vcs_status_t vcs_device_batch_api_restore(vcs_batch_t *batch, const int32_t *ids
   vcs_status_t status = check_aligned(states, "states", error);
   if (!status) status = take_results(batch, &results, error);
   if (status) return status;
-  vcs_device_batch_copies_t what = copies(batch, ids, count, (void *)states); /* which are only read */
+  vcs_device_batch_copies_t what = copies(batch, ids, count, (void *)states); /* only read */
   what.restores = true;
   what.results = *results;
   return vcs_device_status(

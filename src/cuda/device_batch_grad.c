@@ -1,8 +1,7 @@
-/* device_batch_grad.c: derivatives of the runs of a batch or a device batch, from the host's side: what is asked for,
- * and memory.
+/* device_batch_grad.c: the host's part of derivatives of batches and device batches: options and memory.
  *
- * On the CPU every environment is a call of vcs_grad_*. A GPU works on as many envs at once as there is room for
- * (grad.h), and the room is kept for the next call with the same options.
+ * On the CPU every environment is a call of vcs_grad_*. A GPU processes as many environments at once as its workspace
+ * holds (grad.h), and the workspace is kept for the next call with the same options.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +24,17 @@ void vcs_batch_grad_defaults(vcs_batch_grad_options_t *options) {
   *options = defaults;
 }
 
-/* ---- Room ------------------------------------------------------------------------------------------------------- */
+/* ---- Workspace --------------------------------------------------------------------------------------------------- */
 
-/* What a workspace was made for, and the view of it. */
+/* A workspace: its arrays and the options that it was made for. */
 struct vcs_device_batch_workspace {
   vcs_device_batch_grad_view_t view;
   int32_t envs, frames, slots;
   float *scale;    /* on the device */
-  float held[256]; /* what is in it; NaNs before the first product */
+  float held[256]; /* its contents; NaNs before the first product */
 };
 
-/* The arrays of a view: where the pointer is, and bytes a env. */
+/* The arrays of a view: address of the pointer, and bytes per environment. */
 enum { ARRAYS = 13 };
 typedef struct {
   void **memory;
@@ -62,7 +61,7 @@ static void list_arrays(vcs_device_batch_grad_view_t *view, array_t arrays[ARRAY
   memcpy(arrays, all, sizeof all);
 }
 
-/* Sizes; the pointers are NULL. */
+/* Returns a view with all sizes and with NULL pointers. */
 static vcs_device_batch_grad_view_t plan(const vcs_device_batch_t *batch, const vcs_batch_grad_options_t *options) {
   vcs_device_batch_grad_view_t view = {.batch = batch->view,
                                        .frames = options->frames,
@@ -110,11 +109,11 @@ void vcs_device_batch_free_workspace(vcs_device_batch_t *batch) {
   batch->workspace = NULL;
 }
 
-/* A workspace for these options: the one that is there, or a new one. */
+/* Makes a workspace for these options, unless the existing one fits. */
 static const vcs_fault_t *make_room(vcs_device_batch_t *batch, const vcs_batch_grad_options_t *options) {
   vcs_device_batch_grad_view_t wanted = plan(batch, options);
   int32_t envs = options->at_once < batch->view.count ? options->at_once : batch->view.count;
-  envs = (envs + 31) / 32 * 32; /* slots lie by warps */
+  envs = (envs + 31) / 32 * 32; /* slots are interleaved by warps */
   struct vcs_device_batch_workspace *w = batch->workspace;
   if (w && w->envs == envs && w->view.frames == wanted.frames && w->view.slot_count == wanted.slot_count &&
       w->view.row_capacity == wanted.row_capacity && w->view.event_capacity == wanted.event_capacity &&
@@ -140,8 +139,7 @@ static const vcs_fault_t *make_room(vcs_device_batch_t *batch, const vcs_batch_g
   return fault;
 }
 
-/* ---- On the CPU ---------------------------------------------------------------------------------------------------
- */
+/* ---- On the CPU -------------------------------------------------------------------------------------------------- */
 
 typedef struct {
   vcs_device_batch_t *device_batch; /* on a device, */
@@ -159,7 +157,7 @@ static int32_t count_of(const product_t *p) {
   return p->device_batch ? p->device_batch->view.count : p->batch->options.envs;
 }
 
-/* The run of a env or an environment: its present machine, and what is held. */
+/* Returns the run of an environment of either kind of batch: its current machine and its controls. */
 static vcs_run_t run_of(const product_t *p, size_t item) {
   const int32_t frames = p->options->frames;
   const vcs_controls_t *controls = p->controls + item * (size_t)frames;
@@ -202,7 +200,7 @@ static bool differentiate(void *context, size_t env, int worker) {
   return !status;
 }
 
-/* All of them, on so many threads. */
+/* Differentiates all environments on `threads` threads. */
 static vcs_status_t differentiate_all(product_t *p, int threads, vcs_error_t *error) {
   const size_t count = (size_t)count_of(p);
   const int workers = vcs_thread_count(threads, count);
@@ -215,11 +213,10 @@ static vcs_status_t differentiate_all(product_t *p, int threads, vcs_error_t *er
                            : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
 }
 
-/* ---- On a device ----------------------------------------------------------------------------------------------------
- */
+/* ---- On a device ------------------------------------------------------------------------------------------------- */
 
-/* Another scale than before waits, for who still needs the old one and until the new one is there: a stream knows
- * nothing of what is done beside it. */
+/* Copies a new scale to the device. It waits for queued products that still use the old one, and for the copy, because
+ * the copy is not on the caller's stream. */
 static const vcs_fault_t *put_scale(const product_t *p, void *stream) {
   struct vcs_device_batch_workspace *w = p->device_batch->workspace;
   const vcs_engine_t *engine = p->device_batch->engine;
@@ -266,8 +263,7 @@ static const vcs_fault_t *work_through(const product_t *p, void *stream) {
   return fault;
 }
 
-/* ---- Products -----------------------------------------------------------------------------------------------------
- */
+/* ---- Products ---------------------------------------------------------------------------------------------------- */
 
 static vcs_status_t check(const product_t *p, vcs_error_t *error) {
   const vcs_batch_grad_options_t *o = p->options;

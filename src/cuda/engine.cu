@@ -1,11 +1,12 @@
-/* engine.cu: a device batch on a GPU: a thread a env, a warp a block.
+/* engine.cu: the engine of a GPU: one thread per environment, one warp per block.
  *
- * A machine lies in global memory as the host has it, and is copied into the thread's local memory while it runs: local
- * memory is laid out word by word across a warp, so that lanes which read the same field of their own machines read one
- * line of the cache. Cartridges with much RAM of their own (E7, CV, 3E) are few and run where they lie. Blocks are one
- * warp, so that an SM takes the next one as soon as a warp is done, and no warp waits for another.
+ * A machine has the host's layout in global memory and is copied into the thread's local memory while it runs: local
+ * memory is interleaved word by word across a warp, so lanes that read the same field of their own machines read one
+ * cache line. Machines with much cartridge RAM (E7, CV, 3E) run in global memory. A block is one warp, so an SM takes
+ * the next block as soon as a warp ends, and no warp waits for another.
  *
- * What agents see is made by a second kernel, a block a env: it has the whole picture in shared memory.
+ * A second kernel computes observations with one block per environment, which holds the whole picture in shared
+ * memory.
  */
 #include <cstdio>
 
@@ -44,7 +45,7 @@ const vcs_fault_t *use(int32_t device) {
 
 void turn_to(int32_t device) { cudaSetDevice(device); }
 
-/* From the device's pool, which keeps some for the next time: a truth is over in less time than cudaMalloc takes. */
+/* Allocates from the device's pool, which keeps freed memory: a vcs_truth call takes less time than cudaMalloc. */
 const vcs_fault_t *allocate(size_t size, void **memory) {
   const cudaError_t status = cudaMallocAsync(memory, size, nullptr);
   return error_of(status == cudaSuccess ? cudaStreamSynchronize(nullptr) : status);
@@ -60,7 +61,7 @@ const vcs_fault_t *move(void *to, const void *from, size_t size) {
 
 bool busy() { return cudaStreamQuery(nullptr) == cudaErrorNotReady; }
 
-/* By a stream that does not wait for the others. */
+/* Copies on a separate stream, which does not wait for queued work. */
 const vcs_fault_t *glance(void *to, const void *from, size_t size) {
   cudaStream_t aside;
   TRY(cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking));
@@ -74,7 +75,7 @@ const vcs_fault_t *wait_for(void *stream) { return error_of(cudaStreamSynchroniz
 
 /* ---- Environments ------------------------------------------------------------------------------------------------ */
 
-/* A machine while it runs: in local memory, or where it lies. */
+/* Local memory of a running machine. */
 struct machine_t {
   uint64_t words[(offsetof(vcs_t, cart_ram) + LOCAL_RAM + 7) / 8];
 };
@@ -132,8 +133,7 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM) step_kernel(const __grid_c
   *reinterpret_cast<vcs_device_env_t *>(record) = env;
 }
 
-/* ---- Observations --------------------------------------------------------------------------------------------------
- */
+/* ---- Observations ------------------------------------------------------------------------------------------------ */
 
 __device__ void show_small(const vcs_device_batch_kind_t *kind, const uint8_t *a, const uint8_t *b, bool starts,
                            uint8_t *stack, uint8_t *gray) {
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(SHOW_THREADS)
   }
 }
 
-/* What envs show; after a reset only those that begin. */
+/* Computes the observations of all environments, or of those that begin an episode. */
 const vcs_fault_t *show(const vcs_device_batch_view_t *batch, uint8_t *observations, bool starts_only,
                         cudaStream_t stream) {
   if (batch->frames_at == 0) return nullptr;
@@ -227,8 +227,7 @@ const vcs_fault_t *step(const vcs_device_batch_view_t *batch, const int32_t *act
   return show(batch, results->observations, false, queue);
 }
 
-/* ---- States --------------------------------------------------------------------------------------------------------
- */
+/* ---- States ------------------------------------------------------------------------------------------------------ */
 
 __global__ void copy_kernel(const __grid_constant__ vcs_device_batch_view_t batch,
                             const __grid_constant__ vcs_device_batch_copies_t what) {

@@ -1,5 +1,5 @@
-/* engine_cpu.c: a device batch on the host: the code of device_batch.h, env by env, on all cores. What a env does
- * depends on nothing but itself, so the results are a GPU's, whatever the threads. */
+/* engine_cpu.c: the engine of the CPU: it runs the code of device_batch.h for one environment after the other, on all
+ * cores. An environment's results depend only on itself, so they equal a GPU's for any number of threads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,8 +73,7 @@ static void observe(const vcs_device_batch_view_t *batch, vcs_device_env_t *env,
   env->start = -1;
 }
 
-/* ---- Environments
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Environments ------------------------------------------------------------------------------------------------ */
 
 typedef struct {
   const vcs_device_batch_view_t *batch;
@@ -160,7 +159,7 @@ static const vcs_fault_t *copy(const vcs_device_batch_view_t *batch, const vcs_d
   return NULL;
 }
 
-/* ---- Truth ------------------------------------------------------------------------------------------------------ */
+/* ---- Exact effects ----------------------------------------------------------------------------------------------- */
 
 static const vcs_fault_t *begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures) {
   static const size_t size = 2 * (size_t)VCS_FRAME_BYTES;

@@ -1,23 +1,22 @@
-/* grad.h: derivatives of many runs at once: what the kernels of a GPU work on, and in which order.
+/* grad.h: derivatives of many runs at once on a GPU: the arrays of the kernels, and the order of their launches.
  *
- * A env's run is its machine and the controls of some frames. Everything a walk needs lies in device memory, one
- * stretch for each env: the machine at every frame's start, one tape, the slots. A product is a sequence of launches,
- * the same for every number of envs:
+ * An environment's run is its machine and the controls of some frames. All data is in device memory, one part per
+ * environment: the machine at every frame's start, one tape, the slots. A product is a sequence of launches:
  *
- *   VJP   forward     the frames, not recorded; the machine before each is kept            a lane a env
- *         record      one frame, from the last to the first, on tape                       a lane a env
- *         sum         the picture's adjoints added up along its rows                       a warp a row
- *         picture     what each event's span and its time gain by them                     a lane an event
- *         walk        the instructions backwards; events add what the picture has found    a lane a env
- *   JVP   record, walk, picture, frame by frame
+ *   VJP   forward     run all frames without recording and keep the machine before each     lane per environment
+ *         record      record one frame, from the last to the first                          lane per environment
+ *         sum         add up the picture's adjoints along its rows                          warp per row
+ *         picture     compute the adjoints of each event's span and of its time             lane per event
+ *         walk        reverse pass over the instructions, which adds those adjoints         lane per environment
+ *   JVP   record, walk, picture for each frame
  *
- * Backwards, what a span of the picture adds to the registers that were shown depends on the tape and on the pixels'
- * adjoints alone, not on any other adjoint: so all events of all envs are worked on at the same time, and the walk,
- * where one thing comes after the other, has the instructions only. Forwards it is the transpose: the walk leaves the
- * tangents of what was shown at each event, and the picture is made of them afterwards. `bit` has no such split: its
- * walk does it all.
+ * In reverse mode the adjoints that a span of the picture contributes to the displayed registers depend only on the
+ * tape and on the pixels' adjoints. So all events of all environments are processed in parallel, and the sequential
+ * pass has only the instructions. Forward mode is the transpose: the pass stores the tangents of the displayed
+ * registers at each event, and the picture is computed from them afterwards. `bit` is not split: its pass includes the
+ * picture.
  *
- * No sum depends on an order that may change from run to run.
+ * No sum depends on an order that may change from call to call.
  */
 #ifndef VCS_CUDA_GRAD_H
 #define VCS_CUDA_GRAD_H
@@ -27,13 +26,13 @@
 #include "device_batch.h"
 #include "fault.h"
 
-/* The registers that a picture is a function of in `ste`: four stretches of the state. Beside them, time. */
+/* The registers on which a picture depends in `ste`: four ranges of the state, and time. */
 #define VCS_SHOWN_STRETCHES(X) X(colu, 4) X(pf, 7) X(enam, 4) X(pos, 5)
 #define VCS_SHOWN_COUNT(field, count) +(count)
 enum { VCS_SHOWN_TIME = 0 VCS_SHOWN_STRETCHES(VCS_SHOWN_COUNT), VCS_SHOWN };
 
-/* Their slots at an event: adjoints from its span and its shift, or tangents before it. `any` is a set of those that
- * are not zero; the others are not written. */
+/* Slots of these registers at an event: adjoints of its span and its time, or tangents before it. `any` is the set of
+ * nonzero slots; only those are written. */
 typedef struct {
   uint32_t any;
   float slot[VCS_SHOWN];
@@ -41,9 +40,9 @@ typedef struct {
 
 typedef struct vcs_device_batch_grad_view {
   vcs_device_batch_view_t batch;
-  int32_t first, count; /* envs that are worked on: these, of all */
+  int32_t first, count; /* range of environments in progress */
   int32_t frames, frame;
-  const vcs_controls_t *controls; /* by env and frame, of all envs */
+  const vcs_controls_t *controls; /* by environment and frame, of all environments */
   bool reverse, last_picture_only;
   vcs_method_t method;
   vcs_side_rule_t rule;
@@ -51,18 +50,18 @@ typedef struct vcs_device_batch_grad_view {
   const float *scale; /* [256] */
   vcs_batch_inputs_t inputs;
   vcs_batch_outputs_t outputs;
-  int64_t *instructions; /* by env, of all; -1: its tape was full; or NULL */
+  int64_t *instructions; /* of all environments: number of instructions, or -1 if a tape was full; or NULL */
 
-  /* By env, of those that are worked on. */
+  /* Arrays by environment in progress. */
   size_t machine_bytes; /* a multiple of 16 */
   int32_t row_capacity, event_capacity, snapshot_capacity, height;
-  uint8_t *starts;   /* frames machines */
-  uint8_t *machines; /* VCS_GRAD_MACHINES of them */
+  uint8_t *starts;   /* `frames` machines each */
+  uint8_t *machines; /* VCS_GRAD_MACHINES each */
   vcs_tape_t *tapes;
   vcs_row_t *rows;
   vcs_event_t *events;
   vcs_snapshot_t *snapshots;
-  float *slots; /* of all bytes of a machine */
+  float *slots; /* slots of all bytes of a machine */
   size_t slot_count;
   uint8_t *live;
   uint8_t *lit; /* VCS_ROWS_MAX */
@@ -73,7 +72,7 @@ typedef struct vcs_device_batch_grad_view {
   int64_t *walked;
 } vcs_device_batch_grad_view_t;
 
-/* The machines a walk needs beside the starts. */
+/* The machines of a pass in addition to the starts. */
 enum { VCS_GRAD_NOW, VCS_GRAD_TAPE_START, VCS_GRAD_TAPE_COPY, VCS_GRAD_CONTENTS, VCS_GRAD_SCRATCH, VCS_GRAD_MACHINES };
 
 VCS_FN vcs_t *vcs_grad_machine(const vcs_device_batch_grad_view_t *view, int32_t env, int which) {
@@ -93,7 +92,7 @@ VCS_FN const vcs_controls_t *vcs_grad_controls(const vcs_device_batch_grad_view_
   return view->controls + (size_t)(view->first + env) * (size_t)view->frames + (size_t)view->frame;
 }
 
-/* The picture of the view's frame in the caller's buffer, or NULL. */
+/* Returns the picture of the view's frame in the caller's buffer, or NULL. */
 VCS_FN float *vcs_grad_pixels(const vcs_device_batch_grad_view_t *view, int32_t env) {
   if (!view->outputs.pixels || (view->last_picture_only && view->frame + 1 < view->frames)) return NULL;
   const size_t picture = view->last_picture_only ? 0 : (size_t)view->frame;
@@ -101,7 +100,7 @@ VCS_FN float *vcs_grad_pixels(const vcs_device_batch_grad_view_t *view, int32_t 
          picture * VCS_WIDTH * (size_t)vcs_grad_cart(view, env)->height;
 }
 
-/* The caller's slots of a env's state before the run and after it, or NULL. */
+/* Return the caller's slots of an environment's state before and after the run, or NULL. */
 VCS_FN float *vcs_grad_state_before(const vcs_device_batch_grad_view_t *view, int32_t env) {
   const vcs_batch_inputs_t *inputs = &view->inputs;
   return inputs->state ? inputs->state + (size_t)(view->first + env) * inputs->state_stride : NULL;
@@ -118,7 +117,7 @@ VCS_FN float *vcs_grad_input(const vcs_device_batch_grad_view_t *view, int32_t e
          (size_t)VCS_INPUTS * (size_t)view->frame;
 }
 
-/* The launches. Each returns NULL, or a sentence about what went wrong. `stream` is a cudaStream_t. */
+/* The launches. Each returns NULL or a fault. */
 #if defined(__CUDACC__)
 const vcs_fault_t *vcs_grad_forward(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);
 const vcs_fault_t *vcs_grad_record(const vcs_device_batch_grad_view_t *view, cudaStream_t stream);

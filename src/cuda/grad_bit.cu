@@ -1,5 +1,5 @@
-/* grad_bit.cu: the walk of `bit` over a frame; a lane a env. The walk is that of grad/instruction.c, with all it
- * needs; slots, sixteen a byte, are where they lie. */
+/* grad_bit.cu: the passes of `bit` over a frame, with one lane per environment. The code is that of grad/instruction.c
+ * and the files it needs; slots, sixteen per byte, stay in global memory. */
 #include <cuda_runtime.h>
 
 #define VCS_DEVICE_ONLY

@@ -1,13 +1,13 @@
-/* grad_picture.cu: the picture's part in `ste`: pixels and what was shown, event by event.
+/* grad_picture.cu: the picture's part in `ste`: pixels and displayed registers, event by event.
  *
- * The derivative is grad/ste_line.c's. Backwards an event's span and its shift are functions of the tape and of the
- * pixels' adjoints: a warp a env, a lane an event. Forwards neighbouring events add to the same pixels, so a env's
- * events are one behind the other: a lane a env.
+ * The derivative is that of grad/ste_line.c. In reverse mode the adjoints of an event's span and time are functions of
+ * the tape and of the pixels' adjoints: one warp per environment, one lane per event. In forward mode neighbouring
+ * events add to the same pixels, so one lane processes all events of an environment in order.
  */
 #include <cuda_runtime.h>
 
 #define VCS_DEVICE_ONLY
-#define VCS_SLOTS 1 /* only numbers are shown */
+#define VCS_SLOTS 1 /* one number per register */
 #include "grad.h"
 #include "launch.h"
 
@@ -18,10 +18,9 @@ namespace {
 
 enum { SUM_WARPS = 4 };
 
-/* ---- Sums ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Sums -------------------------------------------------------------------------------------------------------- */
 
-/* The adjoints of a row up to each of its pixels, and whether there are any: a warp a row. */
+/* Computes the prefix sums of a row's adjoints, and whether it has any: one warp per row. */
 __global__ void __launch_bounds__(SUM_WARPS *WARP)
     sum_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
   const int32_t env = blockIdx.x, lane = threadIdx.x % WARP;
@@ -51,10 +50,9 @@ __global__ void __launch_bounds__(SUM_WARPS *WARP)
   }
 }
 
-/* ---- Events -------------------------------------------------------------------------------------------------------
- */
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
-/* A walk as far as the picture needs it: registers only, and the machine that shows them. */
+/* The part of a sweep that the picture needs: registers, and a machine to draw them. */
 struct picture_t {
   vcs_sweep_t sweep;
   vcs_ste_t ste;
@@ -89,7 +87,7 @@ __device__ float *slot_of(picture_t *p, int i) {
   return &p->time;
 }
 
-/* Whether the span or the shift of an event can add anything. */
+/* Whether an event has a visible span or time shift. */
 __device__ bool may_show(const vcs_tape_t *tape, int32_t i) {
   if (!shows(tape->events[i].reg)) return false;
   return i + 1 == tape->event_count || tape->events[i + 1].to > tape->picture_from;
@@ -108,7 +106,7 @@ __global__ void __launch_bounds__(WARP) backwards_kernel(const __grid_constant__
   const int32_t count = tape->event_count;
   vcs_shown_slots_t *shown = view.shown + static_cast<size_t>(env) * view.event_capacity;
   for (int32_t from = 0, waiting = 0; from < count || waiting > 0;) {
-    while (from < count && waiting < WARP) { /* those that show something, until every lane has one */
+    while (from < count && waiting < WARP) { /* collects visible events until every lane has one */
       const int32_t next = from + static_cast<int32_t>(threadIdx.x);
       const bool matters = next < count && may_show(tape, next);
       const unsigned lanes = __ballot_sync(~0u, matters);

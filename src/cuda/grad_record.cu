@@ -1,4 +1,4 @@
-/* grad_record.cu: the frames of runs that are to be differentiated: run, or recorded; a lane a env. */
+/* grad_record.cu: runs or records the frames of runs, with one lane per environment. */
 #include <cuda_runtime.h>
 
 #define VCS_DEVICE_ONLY
@@ -17,12 +17,12 @@ struct machine_t {
   uint64_t words[(offsetof(vcs_t, cart_ram) + LOCAL_RAM + 7) / 8];
 };
 
-/* Where a machine runs: in local memory, or, with much RAM, in place. */
+/* Local memory of a running machine; machines with much RAM run in global memory. */
 __device__ vcs_t *place_of(const vcs_cart_t *cart, vcs_t *there, machine_t *here) {
   return cart->ram_size > LOCAL_RAM ? there : reinterpret_cast<vcs_t *>(here->words);
 }
 
-/* All frames, the machine before each kept; the last one only if somebody asks for the state after it. */
+/* Runs all frames and keeps the machine before each; runs the last one only if the state after it is needed. */
 __global__ void __launch_bounds__(WARP, WARPS_PER_SM)
     forward_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
   const int32_t env = blockIdx.x * WARP + threadIdx.x;
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM)
   if (m != there) vcs_copy_machine(there, m, size);
 }
 
-/* One frame on tape: backwards from the machine that was kept, forwards from where the last one ended. */
+/* Records one frame: in reverse mode from the kept machine, in forward mode from the end of the previous frame. */
 __global__ void __launch_bounds__(WARP, WARPS_PER_SM)
     record_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
   const int32_t env = blockIdx.x * WARP + threadIdx.x;
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM)
   if (m != from) vcs_copy_machine(m, from, size);
   if (!view.reverse) vcs_copy_machine(vcs_grad_start(&view, env, view.frame), m, size);
   vcs_console_control(cart, m, vcs_grad_controls(&view, env));
-  vcs_tape_t head, *tape = &head; /* in local memory, as the machine is */
+  vcs_tape_t head, *tape = &head; /* in local memory, like the machine */
   tape->rows = view.rows + static_cast<size_t>(env) * view.row_capacity;
   tape->events = view.events + static_cast<size_t>(env) * view.event_capacity;
   tape->snapshots = view.snapshots + static_cast<size_t>(env) * view.snapshot_capacity;

@@ -1,9 +1,9 @@
-/* grad_ste.cu: the walk of `ste` over the instructions of a frame; a lane a env.
+/* grad_ste.cu: the passes of `ste` over the instructions of a frame, with one lane per environment.
  *
- * The walk is grad/ste.c's. What it asks of the picture has been found before it (grad_picture.cu) or is left for
- * later: its functions are at the end of this file. A machine's slots are in the thread's local memory while it walks,
- * which the hardware interleaves, so that lanes at the same slot of their own machines meet in one line of the cache;
- * between launches they lie in the same order in global memory. A byte has eight slots here: `ste` knows no carries.
+ * The code is that of grad/ste.c. grad_picture.cu computes the picture's part before a reverse pass or after a forward
+ * pass; this file exchanges its data with the pass. A machine's slots are in the thread's local memory during the pass,
+ * which the hardware interleaves, so lanes at the same slot of their own machines access one cache line; between
+ * launches they have the same order in global memory. A byte has eight slots here, because `ste` has no carries.
  */
 #include <cuda_runtime.h>
 
@@ -16,12 +16,11 @@
 #include "../grad/ste.c"
 #include "../grad/ste_chips.c"
 
-/* ---- The picture --------------------------------------------------------------------------------------------------
- */
+/* ---- The picture ------------------------------------------------------------------------------------------------- */
 
-/* ste.h's functions of the picture. What they know beside a walk: the slots at the events. */
+/* The functions of ste.h for the picture. Their context is the sweep and the slots at the events. */
 struct shown_walk_t {
-  vcs_sweep_t sweep; /* first: the walk has a pointer to it */
+  vcs_sweep_t sweep; /* first member: the pass has a pointer to it */
   vcs_shown_slots_t *shown;
 };
 
@@ -39,7 +38,7 @@ __device__ static size_t shown_offset(int i) {
 
 VCS_EXTERN void vcs_ste_line_begin(vcs_ste_t *ste) { (void)ste; }
 
-/* Backwards the picture's share is added, the shift's and the span's at once; forwards the tangents are left for it. */
+/* Reverse mode adds the picture's adjoints of an event; forward mode stores the tangents for the picture. */
 VCS_EXTERN void vcs_ste_span(vcs_ste_t *ste, const vcs_event_t *event) {
   const vcs_sweep_t *s = ste->s;
   if (s->pixels == nullptr) return;
@@ -66,24 +65,23 @@ VCS_EXTERN void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
   (void)event;
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------
- */
+/* ---- Kernels ----------------------------------------------------------------------------------------------------- */
 
 namespace {
 
 enum { WARPS_PER_SM = 8, LOCAL_SLOTS = VCS_SLOTS * offsetof(vcs_t, cart_ram) };
 
-/* A env's slots: in local memory, or, with cartridges that have RAM, where they lie. */
+/* An environment's slots: in local memory, or in global memory with cartridge RAM. */
 struct slots_t {
   float here[LOCAL_SLOTS];
 };
 
-/* Slot number i of a env lies beside those of the other lanes of its warp. */
+/* Returns the address of slot i, which is interleaved with those of the warp's other lanes. */
 __device__ float *interleaved(const vcs_device_batch_grad_view_t *view, int32_t env) {
   return view->slots + (env / WARP) * (WARP * view->slot_count) + env % WARP;
 }
 
-/* Whether no cartridge of the fleet has RAM. */
+/* Whether no cartridge of the batch has RAM. */
 __device__ bool fits(const vcs_device_batch_grad_view_t *view) { return view->slot_count <= LOCAL_SLOTS; }
 
 __device__ void enter(const vcs_device_batch_grad_view_t *view, int32_t env, slots_t *slots, vcs_sweep_t *s) {
@@ -102,7 +100,7 @@ __device__ void leave(const vcs_device_batch_grad_view_t *view, int32_t env, con
   for (int i = 0; i < LOCAL_SLOTS; i++) there[i * WARP] = slots->here[i];
 }
 
-/* A sweep without its slots. */
+/* Prepares a sweep without its slots. */
 __device__ void open(const vcs_device_batch_grad_view_t *view, const vcs_cart_t *cart, int32_t env,
                      shown_walk_t *walk) {
   vcs_sweep_t *s = &walk->sweep;
@@ -121,7 +119,7 @@ __device__ void open(const vcs_device_batch_grad_view_t *view, const vcs_cart_t 
   walk->shown = view->shown + static_cast<size_t>(env) * view->event_capacity;
 }
 
-/* The slots before the first frame that is walked: the caller's tangents, or adjoints. */
+/* Initializes the slots before the first frame of the pass with the caller's tangents or adjoints. */
 __global__ void __launch_bounds__(WARP) begin_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
   const int32_t env = blockIdx.x * WARP + threadIdx.x;
   if (env >= view.count) return;
@@ -145,7 +143,7 @@ __global__ void __launch_bounds__(WARP) begin_kernel(const __grid_constant__ vcs
   leave(&view, env, &slots);
 }
 
-/* Walking forwards, hands come before the frame, and before it is recorded. */
+/* In forward mode the tangents of the controls are added before the frame. */
 __global__ void __launch_bounds__(WARP, WARPS_PER_SM)
     walk_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
   const int32_t env = blockIdx.x * WARP + threadIdx.x;
@@ -163,7 +161,7 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM)
   options.temperature = view.temperature;
   const vcs_t *before = vcs_grad_start(&view, env, view.frame);
   if (!view.reverse) vcs_link_controls(s, before, vcs_grad_controls(&view, env), vcs_grad_input(&view, env));
-  if (view.temperature > 0) { /* softened reads look at contents */
+  if (view.temperature > 0) { /* softened reads need the contents of memory */
     const vcs_t *contents = view.reverse ? vcs_grad_machine(&view, env, VCS_GRAD_NOW) : s->tape->start;
     vcs_copy_machine(s->m, contents, vcs_machine_size(cart));
   }
@@ -172,7 +170,7 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM)
   leave(&view, env, &slots);
 }
 
-/* What is left is the caller's. */
+/* Adds the slots after the last frame of the pass to the caller's. */
 __global__ void __launch_bounds__(WARP) end_kernel(const __grid_constant__ vcs_device_batch_grad_view_t view) {
   const int32_t env = blockIdx.x * WARP + threadIdx.x;
   if (env >= view.count) return;

@@ -1,25 +1,25 @@
-/* kernels.h: what engine.cu and truth.cu have in common. */
+/* kernels.h: declarations that engine.cu and truth.cu share. */
 #ifndef VCS_CUDA_KERNELS_H
 #define VCS_CUDA_KERNELS_H
 
 #include "engine.h"
 #include "launch.h"
 
-/* Returns from a function with what went wrong, if something did. */
+/* Returns from a function with the fault of a CUDA call, if it fails. */
 #define TRY(call)                               \
   do {                                          \
     const vcs_fault_t *fault_ = error_of(call); \
     if (fault_ != nullptr) return fault_;       \
   } while (0)
 
-/* All threads of a block copy. Both places are aligned to 16 bytes, and so is the size. */
+/* Copies with all threads of a block. Both addresses and the size are multiples of 16. */
 static __device__ inline void copy_together(void *to, const void *from, size_t size) {
   for (size_t i = threadIdx.x; i < size / 16; i += blockDim.x) {
     static_cast<uint4 *>(to)[i] = static_cast<const uint4 *>(from)[i];
   }
 }
 
-/* The engine's functions for truths (truth.cu). */
+/* The engine's functions for exact effects (truth.cu). */
 const vcs_fault_t *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const uint8_t *pictures);
 const vcs_fault_t *vcs_kernels_truth(const vcs_truth_view_t *truth);
 const vcs_fault_t *vcs_kernels_map(const vcs_truth_view_t *truth, bool ram, float *maps, int32_t first, int32_t count);

@@ -1,4 +1,4 @@
-/* launch.h: what all launches of kernels have in common. */
+/* launch.h: helpers for kernel launches: grid sizes and errors. */
 #ifndef VCS_CUDA_LAUNCH_H
 #define VCS_CUDA_LAUNCH_H
 
@@ -10,7 +10,7 @@
 
 enum { WARP = 32 };
 
-/* So many warps have a lane for each of them. */
+/* Returns the number of warps with at least `count` lanes. */
 static inline unsigned warps(int32_t count) { return static_cast<unsigned>(count / WARP + (count % WARP != 0)); }
 
 /* The library's status for an error of CUDA's. */

@@ -1,22 +1,23 @@
-/* lockstep.h: the instruction loop for machines that run side by side.
+/* lockstep.h: the instruction loop for 32 machines in one warp.
  *
  * The 32 lanes of a warp have one program counter. A loop with a row of code for every opcode (core/run.h) makes them
- * wait for each other: lanes at different opcodes go one after the other, each with its own loads and its own misses of
- * the instruction cache. Here an instruction is taken apart into what all have in common:
+ * wait for each other: lanes at different opcodes execute one after the other, each with its own loads and its own
+ * instruction cache misses. Here an instruction is split into steps that all instructions have:
  *
- *   fetch -> where is the operand? -> load it -> what is done with it (a few machine instructions each) -> store, go on
+ *   fetch -> find the operand -> load it -> operate (a few machine instructions each) -> store, advance
  *
- * so that lanes at different instructions differ only in the small switch in the middle. An instruction that does not
- * fit is not plain: its lane leaves the inner loop and waits until the others have one as well. Then all of them do
- * what they wait for: WSYNC, an access to a chip, or, for everything rare, one step of core/cpu.h over the bus.
+ * so lanes at different instructions differ only in the small switch in the middle. An instruction that does not fit
+ * this scheme is not plain: its lane leaves the inner loop and waits until all lanes have such an instruction. Then all
+ * lanes execute theirs: WSYNC, an access to a chip, or, for every rare instruction, one step of core/cpu.h over the
+ * bus.
  *
  * Lanes that play different episodes are at different instructions, but at the same place of their frames: a program
- * waits for the beam in every line and for the timer in every frame. So lanes run in epochs of one scan line: who has
- * reached the line's end waits there for the others, and most of them then go on with the same instruction.
+ * waits for the beam in every line and for the timer in every frame. So lanes run in epochs of one scan line: a lane at
+ * the end of its line waits there for all lanes, and most lanes then continue with the same instruction.
  *
- * Who defines VCS_LANES_RECORD gets lanes that can write down what they do (record.h); nobody else pays for it.
+ * With VCS_LANES_RECORD defined, lanes can record a tape (record.h); otherwise this costs nothing.
  *
- * What an operation does is core/cpu.h's, what can be known of an instruction beforehand core/decode.h's; a lane alone,
+ * core/cpu.h defines the operations, core/decode.h the facts that are known before execution. A single lane,
  * as on the host, is a plain interpreter, which the tests compare with core/run.h.
  */
 #ifndef VCS_CUDA_LOCKSTEP_H
@@ -43,13 +44,14 @@
 
 /* ---- Coding ------------------------------------------------------------------------------------------------------ */
 
-/* Where an operand is: a place in the upper two bits, an index in the lower two (from 4 on: 1 is X, 2 or 3 is Y).
- * Plain are RAM, ROM and what has no place; of those, indexed zero page and pointers only if they find RAM and ROM. */
+/* Location of an operand: memory in the upper two bits, index register in the lower two (from 4 on: 1 is X, 2 or 3 is
+ * Y). RAM, ROM and operands without memory are plain; indexed zero page and pointers only if they lead to RAM and ROM.
+ */
 enum {
-  VCS_AT_NONE, /* and branches that stay in their page */
+  VCS_AT_NONE, /* also branches within their page */
   VCS_AT_WSYNC,
   VCS_AT_STEP,      /* an instruction for core/cpu.h */
-  VCS_AT_IMMEDIATE, /* and branches that do not */
+  VCS_AT_IMMEDIATE, /* also branches to another page */
   VCS_AT_RAM,
   VCS_AT_RAM_X,
   VCS_AT_RAM_Y,
@@ -57,7 +59,7 @@ enum {
   VCS_AT_ROM_X,
   VCS_AT_ROM_Y,
   VCS_AT_POINTER, /* (pointer),Y in the bank */
-  VCS_AT_BUS,     /* anything, or a chip */
+  VCS_AT_BUS,     /* any address, also of a chip */
   VCS_AT_BUS_X,
   VCS_AT_BUS_Y,
   VCS_AT_BUS_POINTER,
@@ -66,7 +68,7 @@ enum {
                   1 << VCS_AT_BUS_POINTER
 };
 
-/* What is done with it. The lists are by what the functions of core/cpu.h look like. */
+/* Operations, in lists by the signature of their functions in core/cpu.h. */
 #define VCS_READS(X) X(NOP) X(LDA) X(LDX) X(LDY) X(AND) X(ORA) X(EOR) X(ADC) X(SBC) X(CMP) X(CPX) X(CPY) X(BIT)
 #define VCS_STORES(X) X(STA) X(STX) X(STY)
 #define VCS_PUSHES(X) X(PHA) X(PHP)
@@ -86,14 +88,14 @@ enum {
 #define VCS_DOES_NAME(name) VCS_DOES_##name,
 enum { VCS_NAMED(VCS_DOES_NAME) VCS_LOOPS(VCS_DOES_NAME) VCS_DOES_COUNT };
 
-/* A coded instruction takes the place of a row (decode.h), in 15 bits: where, what, cycles, length. */
+/* A coded instruction replaces a row of decode.h with 15 bits: location, operation, cycles, length. */
 enum { VCS_WHAT_SHIFT = 4, VCS_CYCLES_AT = 10, VCS_LENGTH_SHIFT = 13 };
 
 VCS_FN uint16_t vcs_code_row(int where, int what, int cycles, int length) {
   return (uint16_t)(where | what << VCS_WHAT_SHIFT | (cycles - 1) << VCS_CYCLES_AT | length << VCS_LENGTH_SHIFT);
 }
 
-/* Where the operand of an opcode in one of its two ways is (decode.h has the table of the ways). */
+/* Returns the location of an opcode's operand in one of its two forms (decode.h has the table of forms). */
 VCS_FN int vcs_code_where(vcs_opcode_t op, bool second) {
   switch (op.mode) {
     case VCS_MODE_IMP:
@@ -123,15 +125,16 @@ VCS_FN int vcs_code_where(vcs_opcode_t op, bool second) {
   }
 }
 
-/* A step on a page with hot spots: what is done is told apart from other steps, of which nothing is said. */
+/* Operation of a VCS_AT_STEP: marks steps on pages with hot spots. */
 enum { VCS_STEP_IS_HOT = 1 };
 
 VCS_FN bool vcs_code_is_hot(vcs_code_t code) {
   return (code.row & 15) == VCS_AT_STEP && (code.row >> VCS_WHAT_SHIFT & 63) == VCS_STEP_IS_HOT;
 }
 
-/* The coded form of a decoded instruction; `what` is what the operation of its opcode is called here, or -1. Loops,
- * WSYNC and steps have rows of their own; of the others, the first way of an opcode is the row of its number. */
+/* Returns the coded form of a decoded instruction; `what` is the index of its operation, or -1. Waiting loops, WSYNC
+ * and steps have their own rows in decode.h; for all other instructions the row of an opcode's first form is its
+ * number. */
 VCS_FN vcs_code_t vcs_code_of(vcs_code_t decoded, uint8_t opcode, int what) {
   const uint16_t row = decoded.row;
   vcs_code_t code = {vcs_code_row(VCS_AT_STEP, 0, 1, 0), decoded.operand};
@@ -150,21 +153,21 @@ VCS_FN vcs_code_t vcs_code_of(vcs_code_t decoded, uint8_t opcode, int what) {
 
 /* ---- A lane ------------------------------------------------------------------------------------------------------ */
 
-/* All of it is in registers, because nobody who is not inlined gets the address of any part of it. */
+/* A lane stays in registers, because only inlined functions receive its address. */
 typedef struct {
   vcs_cpu_t cpu;
   vcs_bank_t bank;
-  const vcs_code_t *at; /* the instruction, if the bank is known, ... */
-  vcs_code_t code;      /* ... and what is there */
+  const vcs_code_t *at; /* current instruction, if the bank is known */
+  vcs_code_t code;      /* its value */
   uint32_t cycles, left, until;
-  bool known, over, stands; /* stands: jammed, or no instruction left */
+  bool known, over, stands; /* stands: jammed, or no instructions left */
 #if defined(VCS_LANES_RECORD)
   vcs_tape_t *tape; /* or NULL */
-  vcs_row_t *row;   /* the next one */
+  vcs_row_t *row;   /* next row */
 #endif
 } vcs_lane_t;
 
-/* An instruction in one access. */
+/* Loads an instruction in one access. */
 VCS_HOT_FN vcs_code_t vcs_code_at(const vcs_code_t *at) {
 #if defined(__CUDA_ARCH__)
   const uint32_t both = *(const uint32_t *)(const void *)at;
@@ -191,7 +194,7 @@ VCS_HOT_FN void vcs_lane_leave(vcs_lane_t *lane, uint16_t pc) {
   lane->known = false;
 }
 
-/* The registers go back into the machine. */
+/* Stores the registers in the machine. */
 VCS_HOT_FN void vcs_lane_store(vcs_lane_t *lane, vcs_t *m) {
   lane->cpu.pc = vcs_lane_pc(lane);
   lane->cpu.time = VCS_CYCLES(lane->cycles);
@@ -204,7 +207,7 @@ VCS_HOT_FN void vcs_lane_load(vcs_lane_t *lane, const vcs_t *m) {
   lane->known = false;
 }
 
-/* Where the bank around pc begins in the image, and above that its size; or -1. */
+/* Returns the offset in the image of the bank around pc, with its size in the upper half; or -1. */
 VCS_SLOW_FN int64_t vcs_lane_bank(const vcs_cart_t *cart, const vcs_t *m, uint16_t pc) {
   vcs_bank_t bank;
   if (!vcs_find_bank(cart, m, pc, &bank)) return -1;
@@ -249,7 +252,7 @@ VCS_HOT_FN void vcs_lane_pulled(vcs_cpu_t *cpu, unsigned what, uint8_t b) {
   }
 }
 
-/* Branches come in pairs, for a flag that is clear and one that is set. */
+/* Whether a branch is taken. Branches come in pairs, for a clear and a set flag. */
 VCS_HOT_FN bool vcs_lane_branches(const vcs_cpu_t *cpu, unsigned what) {
   const unsigned number = what - VCS_DOES_BPL;
   const bool flag = number < 2   ? vcs_cpu_is_negative(cpu)
@@ -259,19 +262,19 @@ VCS_HOT_FN bool vcs_lane_branches(const vcs_cpu_t *cpu, unsigned what) {
   return flag == (number & 1);
 }
 
-/* Passes turns of a loop that only waits (run.h): its branch is taken now, and at least one more turn begins after
- * that, which sets registers and flags. */
+/* Skips iterations of a waiting loop (run.h): its branch is taken now, and at least one more iteration follows, which
+ * sets registers and flags. */
 VCS_HOT_FN void vcs_lane_wait(vcs_lane_t *lane, const vcs_t *m, unsigned what) {
   vcs_cpu_t *cpu = &lane->cpu;
   const uint32_t allowed = (lane->left - 2) / 2;
   uint32_t turns, period = 5;
-  if (what < VCS_DOES_DELAY_DEX_BNE) { /* for the timer: as long as it is in a window */
+  if (what < VCS_DOES_DELAY_DEX_BNE) { /* waits for the timer, while it is in a range of values */
     const uint32_t least = what == VCS_DOES_WAIT_BNE ? 1 : what == VCS_DOES_WAIT_BPL ? 0 : 128;
     const uint32_t most = what == VCS_DOES_WAIT_BPL ? 127 : 255;
     period = 7;
     turns = vcs_turns_of_timer(m, lane->cycles, period, least, most);
     if (turns > allowed) turns = allowed;
-  } else { /* for a register that counts down */
+  } else { /* counts a register down */
     const bool is_y = what == VCS_DOES_DELAY_DEY_BNE || what == VCS_DOES_DELAY_DEY_BPL;
     const uint8_t index = is_y ? cpu->y : cpu->x;
     turns = (uint8_t)(what < VCS_DOES_DELAY_DEX_BPL ? VCS_TURNS_BNE(index) : VCS_TURNS_BPL(index));
@@ -293,14 +296,14 @@ VCS_HOT_FN bool vcs_lane_wait_is_taken(const vcs_cpu_t *cpu, unsigned what) {
 }
 
 #if defined(VCS_LANES_RECORD)
-/* The row of the instruction at hand, which has found byte `b` at `place`, or in its operand; what it stores is filled
- * in later. */
+/* Writes the tape row of the current instruction, which has read byte `b` at `place` or in its operand; a stored byte
+ * is filled in later. */
 VCS_HOT_FN void vcs_lane_note(const vcs_lane_t *lane, vcs_row_t *row, unsigned where, unsigned what, uint32_t base,
                               uint32_t place, uint8_t b) {
   const uint32_t offset = (uint32_t)(lane->at - lane->bank.code);
   const uint8_t *bytes = lane->bank.rom + offset;
   vcs_row_begin(row, &lane->cpu, lane->bank.start + offset, lane->cycles, *bytes);
-  if (where == VCS_AT_NONE || what >= VCS_DOES_ASLA) return; /* no data, or it says itself which */
+  if (where == VCS_AT_NONE || what >= VCS_DOES_ASLA) return; /* no data, or the operation records it */
   row->value = b;
   if (where == VCS_AT_IMMEDIATE) return;
   if (where < VCS_AT_ROM) {
@@ -314,18 +317,17 @@ VCS_HOT_FN void vcs_lane_note(const vcs_lane_t *lane, vcs_row_t *row, unsigned w
 }
 #endif
 
-/* ---- Plain instructions -------------------------------------------------------------------------------------------
- */
+/* ---- Plain instructions ------------------------------------------------------------------------------------------ */
 
-/* Does the instruction at hand if it is plain; false: it is not, and nothing has changed. */
+/* Executes the current instruction if it is plain; otherwise returns false without any change. */
 VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
   vcs_cpu_t *cpu = &lane->cpu;
   const vcs_bank_t *bank = &lane->bank;
   const vcs_code_t code = lane->code;
   const unsigned where = code.row & 15, what = code.row >> VCS_WHAT_SHIFT & 63;
-  if (VCS_NOT_PLAIN >> where & 1 || lane->left < 2) return false; /* the last one of all leaves its traces on the bus */
+  if (VCS_NOT_PLAIN >> where & 1 || lane->left < 2) return false; /* the last instruction changes the bus */
   const vcs_code_t *next = lane->at + (code.row >> VCS_LENGTH_SHIFT);
-  const vcs_code_t following = vcs_code_at(next); /* on its way while this one is done */
+  const vcs_code_t following = vcs_code_at(next); /* prefetched during this instruction */
   const uint32_t index = where & 2 ? cpu->y : where & 1 ? cpu->x : 0;
   uint32_t base = code.operand, place = base + index, more = 0;
   uint8_t b = (uint8_t)base;
@@ -378,7 +380,7 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
       jumps = true;
       break;
     }
-    case VCS_DOES_JSR: { /* as long as the stack is in RAM */
+    case VCS_DOES_JSR: { /* while the stack is in RAM */
       const uint16_t offset = (uint16_t)(code.operand - bank->start);
       const uint16_t back = (uint16_t)(bank->start + (lane->at - bank->code) + 2);
       if (offset >= bank->size || cpu->sp < 0x81) return false;
@@ -390,7 +392,7 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
       jumps = true;
       break;
     }
-    case VCS_DOES_RTS: { /* also reads the byte before the one it goes on at */
+    case VCS_DOES_RTS: { /* also reads the byte before the return address */
       if (cpu->sp < 0x80 || cpu->sp > 0xFD) return false;
       const uint16_t back = vcs_run_pointer(&m->ram[(cpu->sp + 1) & 0x7F]), offset = (uint16_t)(back - bank->start);
       if (offset + 1u >= bank->size || vcs_code_is_hot(bank->code[offset])) return false;
@@ -412,7 +414,7 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
       VCS_RECORDING(row.addr = (uint16_t)(0x100 + cpu->sp); row.old = row.value = value;)
       vcs_lane_pulled(cpu, what, value);
       break;
-    default: /* loops that wait */
+    default: /* waiting loops */
       taken = vcs_lane_wait_is_taken(cpu, what);
       VCS_RECORDING(if (lane->tape) {
         if (taken && what == VCS_DOES_WAIT_BNE) {
@@ -440,9 +442,9 @@ VCS_HOT_FN bool vcs_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lan
   return true;
 }
 
-/* ---- The others -------------------------------------------------------------------------------------------------- */
+/* ---- Other instructions ------------------------------------------------------------------------------------------ */
 
-/* One instruction over the bus, on the registers in m; whether it ends the frame. */
+/* Executes one instruction over the bus on the registers in m; returns whether it ends the frame. */
 VCS_SLOW_FN bool vcs_lane_step_cpu(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video) {
   bool over;
   vcs_cpu_step(cart, m, video, &over);
@@ -467,12 +469,12 @@ VCS_HOT_FN void vcs_lane_wsync(vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
   if (lane->over) m->bus = opcode == VCS_STY_ZP ? lane->cpu.y : opcode == VCS_STA_ZP ? lane->cpu.a : lane->cpu.x;
 }
 
-/* A store to the TIA, in one call: over the bus it would be three. */
+/* Stores to the TIA in one call instead of three over the bus. */
 VCS_SLOW_FN bool vcs_lane_write_tia(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
   return vcs_tia_write_this(m, video, r, value);
 }
 
-/* What is at an address; `bus` is what was on the bus before. */
+/* Reads an address; `bus` is the previous byte on the bus. */
 VCS_HOT_FN uint8_t vcs_lane_get(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t bus,
                                 unsigned *stop) {
   if (addr & 0x1000) {
@@ -484,7 +486,7 @@ VCS_HOT_FN uint8_t vcs_lane_get(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *v
   return vcs_bus_read_chip(cart, m, video, addr, bus);
 }
 
-/* Returns a set of VCS_STOP_... */
+/* Writes to an address; returns a set of VCS_STOP_... */
 VCS_HOT_FN unsigned vcs_lane_put(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t value,
                                  bool snoops) {
   if ((addr & 0x1280) == 0x80) {
@@ -495,8 +497,8 @@ VCS_HOT_FN unsigned vcs_lane_put(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *
   return vcs_lane_write_tia(m, video, addr & 63, value) ? VCS_STOP_FRAME : 0;
 }
 
-/* An access to anything. A read's other bits are the last byte of the instruction, or of its pointer. Programs push
- * into the TIA, too, and pull from it; a pull spends a bus cycle on the old top of the stack. */
+/* Executes an access to any address. Undriven bits of a read are those of the last byte of the instruction, or of its
+ * pointer. Programs also push to the TIA and pull from it; a pull spends a bus cycle on the old top of the stack. */
 VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video, bool snoops) {
   vcs_cpu_t *cpu = &lane->cpu;
   const vcs_code_t code = lane->code;
@@ -536,12 +538,11 @@ VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *la
   if (stop) vcs_lane_leave(lane, vcs_lane_pc(lane));
 }
 
-/* ---- A frame ------------------------------------------------------------------------------------------------------
- */
+/* ---- A frame ----------------------------------------------------------------------------------------------------- */
 
-/* The instructions of a frame, what vcs_cpu_run does: for those of the `lanes` that are `playing`; all have to come
- * here together. A lane that is alone has nobody to wait for, and one epoch. Returns how many instructions were left to
- * core/cpu.h: few, unless the program has lost itself. */
+/* Runs the instructions of a frame, like vcs_cpu_run, for those of the `lanes` that are `playing`; all lanes call it
+ * together. A single lane does not wait and has one epoch. Returns the number of instructions that core/cpu.h executed:
+ * few, unless the program runs wild. */
 VCS_SLOW_FN uint32_t vcs_run_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool playing,
                                       unsigned lanes) {
   const uint32_t epoch = lanes == VCS_THIS_LANE ? 1u << 30 : (uint32_t)VCS_LINE_CYCLES;
@@ -588,8 +589,8 @@ VCS_SLOW_FN uint32_t vcs_run_together(const vcs_cart_t *cart, vcs_t *m, vcs_vide
   return steps;
 }
 
-/* A frame. `video` is the caller's, so that it can choose the memory: it is looked at as often as the machine. Returns
- * what vcs_run_together does. */
+/* Runs a frame. The caller provides `video`, so that it can choose its memory: it is accessed as often as the machine.
+ * Returns the result of vcs_run_together. */
 VCS_FN uint32_t vcs_frame_together(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint8_t *frames, bool playing,
                                    unsigned lanes) {
   if (playing) {

@@ -1,7 +1,8 @@
-/* picture.h: what a device batch's agents see: two frames of palette indices -> gray, the brighter -> 84 x 84.
+/* picture.h: small observations: two frames of palette indices -> gray -> maximum -> 84 x 84.
  *
- * As the host's batches do it (host/preprocess.h), to the bit: OpenCV's INTER_AREA, whose rounding depends on the order
- * of its float additions, so that order is kept here. No multiplication may be merged with an addition.
+ * The results equal those of the host's batches (host/preprocess.h) bit for bit: OpenCV's INTER_AREA, whose rounding
+ * depends on the order of its float additions, so this file keeps the order. Multiplications and additions must not be
+ * fused.
  */
 #ifndef VCS_CUDA_PICTURE_H
 #define VCS_CUDA_PICTURE_H
@@ -10,13 +11,13 @@
 
 enum { VCS_SMALL = 84, VCS_SMALL_BYTES = VCS_SMALL * VCS_SMALL, VCS_SMALL_STACK = 4, VCS_SMALL_TAPS = 6 };
 
-/* A direction: cell i is made of taps[i] pixels from first[i] on. */
+/* One dimension: cell i is a weighted sum of taps[i] pixels from first[i] on. */
 typedef struct {
   int16_t first[VCS_SMALL], taps[VCS_SMALL];
   float weight[VCS_SMALL][VCS_SMALL_TAPS];
 } vcs_cells_t;
 
-/* How the frames of a cartridge become small. */
+/* The tables for the frames of a cartridge. */
 typedef struct {
   uint8_t gray[256];
   vcs_cells_t across, down;
@@ -31,7 +32,7 @@ VCS_FN float vcs_multiply(float a, float b) {
 #endif
 }
 
-/* A pixel of the small picture, of a gray one with 160 pixels a row. */
+/* Returns a pixel of the small picture of a gray picture with 160 pixels per row. */
 VCS_FN uint8_t vcs_small_pixel(const vcs_small_t *small, const uint8_t *gray, int x, int y) {
   const float *across = small->across.weight[x], *down = small->down.weight[y];
   const uint8_t *row = gray + small->down.first[y] * VCS_WIDTH + small->across.first[x];
@@ -41,7 +42,7 @@ VCS_FN uint8_t vcs_small_pixel(const vcs_small_t *small, const uint8_t *gray, in
     for (int k = 0; k < small->across.taps[x]; k++) along += vcs_multiply(row[k], across[k]);
     sum += vcs_multiply(down[t], along);
   }
-  const int whole = (int)sum; /* to the nearest, halves to even */
+  const int whole = (int)sum; /* round half to even */
   const float part = sum - (float)whole;
   return (uint8_t)(whole + (part > 0.5f || (part == 0.5f && (whole & 1))));
 }

@@ -1,10 +1,10 @@
-/* record.h: a frame on tape (grad/tape.h), by machines that run side by side.
+/* record.h: recording a frame's tape (grad/tape.h) in lockstep.
  *
- * The loop is lockstep.h's, and the tape is the one that vcs_tape_record would make, but for turns of waiting loops
- * that may be left out elsewhere. Plain instructions write their rows themselves. A store to a chip, or a read of one,
- * is written down here; whatever is rare goes through vcs_tape_step, which writes down anything.
+ * The loop is lockstep.h's. The tape equals that of vcs_tape_record, except that other iterations of waiting loops may
+ * be omitted. Plain instructions write their own rows. This file records stores to chips and reads from them;
+ * vcs_tape_step records every rare instruction.
  *
- * Tapes do not grow here: one that is full stops its lane, and tape->full says so.
+ * Tapes do not grow here: a full tape stops its lane and sets tape->full.
  */
 #ifndef VCS_CUDA_RECORD_H
 #define VCS_CUDA_RECORD_H
@@ -14,7 +14,7 @@
 #endif
 #include "lockstep.h"
 
-/* One instruction over the bus. False: the tape is full. */
+/* Executes and records one instruction over the bus. Returns false if the tape is full. */
 VCS_HOT_FN bool vcs_lane_step_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
   vcs_tape_t *tape = lane->tape;
   vcs_lane_store(lane, m);
@@ -27,7 +27,9 @@ VCS_HOT_FN bool vcs_lane_step_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t
   return fits;
 }
 
-/* A load or a store that is not plain. False: it is for vcs_tape_step, and nothing has happened. */
+/* Executes and records a load or a store that is not plain. Returns false without any change if vcs_tape_step must do
+ * it.
+ */
 VCS_HOT_FN bool vcs_lane_access_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *lane, vcs_video_t *video) {
   vcs_cpu_t *cpu = &lane->cpu;
   vcs_tape_t *tape = lane->tape;
@@ -90,7 +92,7 @@ VCS_HOT_FN bool vcs_lane_access_noted(const vcs_cart_t *cart, vcs_t *m, vcs_lane
   return true;
 }
 
-/* The instructions of a frame. */
+/* Runs and records the instructions of a frame. */
 VCS_SLOW_FN void vcs_record_lanes(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, bool playing,
                                   unsigned lanes) {
   vcs_lane_t lane;
@@ -138,7 +140,7 @@ VCS_SLOW_FN void vcs_record_lanes(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_
   tape->full = !fits;
 }
 
-/* Runs a frame that nobody looks at, and records it: what vcs_tape_record does. */
+/* Runs a frame without drawing and records it, like vcs_tape_record. */
 VCS_FN void vcs_record_together(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, bool playing, unsigned lanes) {
   vcs_video_t video;
   if (playing) {

@@ -1,22 +1,22 @@
-/* single_lane.h: the instruction loop for a machine that is alone in its warp.
+/* single_lane.h: the instruction loop for one machine per warp.
  *
- * A lane alone waits for nobody, but has nothing else to do while it waits for its own results: what counts is the
- * number of operations that depend on each other, and jumps, which are dear. So an instruction is decoded into 16
- * bytes, fetched in one access while the one before is still done, that say everything about it, and most instructions
- * are one formula. The registers are one word, whose bytes a permutation picks and puts:
+ * A single lane has no other work while it waits for its own results: its speed depends on the number of dependent
+ * operations and on jumps, which are expensive. So an instruction is decoded into 16 bytes with all its facts, fetched
+ * in one access during the previous instruction, and most instructions are one formula. The registers are one word; a
+ * permutation selects and stores its bytes:
  *
  *   registers   A | X | Y | SP         x = one of  A X Y SP operand 0 $FF 1,   y = another, perhaps inverted
  *                                      result = x & y, x ^ y, both, or x + y + carry
- *                                      -> a register, RAM, or nowhere;  N and Z, C: as the instruction says
+ *                                      -> a register, RAM, or nothing;  N and Z, C according to the instruction
  *
  *   LDA  operand + 0         CMP  A + ~operand + 1     INX  X + 0 + 1     ASL  operand + operand
  *   TXA  X + 0               AND  A & operand          DEC  operand + $FF ROL  operand + operand + C
- *   SBC  A + ~operand + C    CLC  0 + 0 -> C alone     LSR  operand, and the sum is not taken but a shift
+ *   SBC  A + ~operand + C    CLC  0 + 0 -> C only      LSR  operand, with a shift instead of the sum
  *
- * The few others are core/cpu.h's, and so is everything rare, over the bus. The TIA is another lane's: a write to it is
- * a word in a log (cpu_tia_pair.h).
+ * The remaining operations, and all rare instructions, use core/cpu.h. Another lane runs the TIA: a write to it is a
+ * word in a log (cpu_tia_pair.h).
  *
- * The decoded image is made of lockstep.h's, which says where operands are and what may go by itself.
+ * The decoded image is derived from that of lockstep.h, which classifies operands and plain instructions.
  */
 #ifndef VCS_CUDA_SINGLE_LANE_H
 #define VCS_CUDA_SINGLE_LANE_H
@@ -29,36 +29,35 @@ enum {
   VCS_SINGLE_LANE_PLAIN,   /* operand and operation */
   VCS_SINGLE_LANE_POINTER, /* the same with (pointer),Y */
   VCS_SINGLE_LANE_BRANCH,
-  VCS_SINGLE_LANE_TIA, /* a store to a register of the TIA that the CPU has no interest in */
+  VCS_SINGLE_LANE_TIA, /* a store to a TIA register that does not affect the CPU */
   VCS_SINGLE_LANE_WSYNC,
-  VCS_SINGLE_LANE_WAIT, /* a loop that only waits */
+  VCS_SINGLE_LANE_WAIT, /* a waiting loop */
   VCS_SINGLE_LANE_JUMP,
   VCS_SINGLE_LANE_CALL,
   VCS_SINGLE_LANE_RETURN,
   VCS_SINGLE_LANE_PUSH,
   VCS_SINGLE_LANE_PULL,
-  VCS_SINGLE_LANE_ACCESS, /* to a chip, or anything */
+  VCS_SINGLE_LANE_ACCESS, /* to any address, also of a chip */
   VCS_SINGLE_LANE_STEP,   /* an instruction for core/cpu.h */
   VCS_SINGLE_LANE_LAST_COMMON = VCS_SINGLE_LANE_WSYNC,
 };
 
-/* A head, from its lowest bits on. */
+/* Fields of the head, from the lowest bits on. */
 enum {
   VCS_SINGLE_LANE_KIND = 15,
   VCS_SINGLE_LANE_LENGTH_AT = 4, /* two bits */
-  VCS_SINGLE_LANE_ODD = 1 << 6,  /* not the formula, or not always */
-  VCS_SINGLE_LANE_SURE =
-      1 << 7, /* not page zero with an index, which must turn out to be RAM: that is bit 7 of the address */
+  VCS_SINGLE_LANE_ODD = 1 << 6,  /* the formula does not always apply */
+  VCS_SINGLE_LANE_SURE = 1 << 7, /* not indexed page zero, which must be RAM: bit 7 of the address */
   VCS_SINGLE_LANE_CYCLES_AT = 8, /* four bits */
   VCS_SINGLE_LANE_WHAT_AT = 12,  /* six bits, VCS_DOES_... */
   VCS_SINGLE_LANE_LOADS = 1 << 18,
   VCS_SINGLE_LANE_STORES = 1 << 19,
   VCS_SINGLE_LANE_SETS_NZ = 1 << 20,
   VCS_SINGLE_LANE_SETS_C = 1 << 21,
-  VCS_SINGLE_LANE_CROSSES = 1 << 22, /* a cycle more if the index carries; a branch: if it is taken */
+  VCS_SINGLE_LANE_CROSSES = 1 << 22, /* one more cycle if the index carries; for a branch, if it is taken */
   VCS_SINGLE_LANE_IN_ROM = 1 << 23,
-  VCS_SINGLE_LANE_CARRY_AT = 24, /* what is added, ... */
-  VCS_SINGLE_LANE_C_AT = 25,     /* ... and whether C is */
+  VCS_SINGLE_LANE_CARRY_AT = 24, /* constant that is added */
+  VCS_SINGLE_LANE_C_AT = 25,     /* whether C is added */
   VCS_SINGLE_LANE_ADDS_C = 1 << VCS_SINGLE_LANE_C_AT,
   VCS_SINGLE_LANE_ZERO_PAGE = 1 << 26,
   VCS_SINGLE_LANE_BY_POINTER = 1 << 27,
@@ -67,14 +66,14 @@ enum {
 
 typedef struct {
   uint32_t head;
-  uint32_t operand; /* an address, a number, or how far to branch; in the upper half what becomes of the registers */
-  uint32_t select;  /* x, and in the upper half y */
-  uint32_t masks;   /* bytes: of x & y, of x ^ y, of the sum, and what y is inverted by; a branch: its number */
+  uint32_t operand; /* address, immediate value or branch offset; permutation of the result in the upper half */
+  uint32_t select;  /* permutation of x, and of y in the upper half */
+  uint32_t masks;   /* byte masks of x & y, x ^ y, the sum, and the inversion of y; for a branch, its number */
 } vcs_single_lane_code_t;
 
-/* What x, y and the index can be: bytes of the registers, then of (operand, 0, $FF, 1). */
+/* Selectors of x, y and the index: bytes of the registers, then of (operand, 0, $FF, 1). */
 enum { VCS_IS_A, VCS_IS_X, VCS_IS_Y, VCS_IS_SP, VCS_IS_OPERAND, VCS_IS_0, VCS_IS_FF, VCS_IS_1 };
-/* ... picked by itself, zeros above it; and where the result goes, which is byte 4 then. */
+/* A selector for one byte with zeros above it; and a destination of the result, which is byte 4. */
 VCS_FN uint32_t vcs_picks(uint32_t which) { return 0x5550 | which; }
 enum { VCS_TO_A = 0x3214, VCS_TO_X = 0x3240, VCS_TO_Y = 0x3410, VCS_TO_SP = 0x4210, VCS_TO_NONE = 0x3210 };
 
@@ -82,7 +81,7 @@ enum { VCS_TO_A = 0x3214, VCS_TO_X = 0x3240, VCS_TO_Y = 0x3410, VCS_TO_SP = 0x42
 typedef struct {
   uint8_t x, y, carry;
   uint16_t to;
-  uint32_t masks, does; /* bits of the head */
+  uint32_t masks, does; /* masks, and bits of the head */
 } vcs_formula_t;
 
 #define VCS_ANDS 0xFFu
@@ -153,7 +152,7 @@ VCS_TABLE(
         VCS_SUM(X, 0, 0, SP, 0),                                                                             /* TXS */
     })
 
-/* What an instruction is to this loop. */
+/* Returns the class of an instruction. */
 VCS_FN unsigned vcs_single_lane_kind(unsigned where, unsigned what, uint16_t operand) {
   const bool stores = what >= VCS_DOES_STA && what <= VCS_DOES_STY;
   if (where == VCS_AT_STEP) return VCS_SINGLE_LANE_STEP;
@@ -180,7 +179,7 @@ VCS_FN unsigned vcs_single_lane_kind(unsigned where, unsigned what, uint16_t ope
   }
 }
 
-/* The number of a branch among the eight, or of that at the end of a loop that waits. */
+/* Returns the number of a branch among the eight, or of the branch of a waiting loop. */
 VCS_FN uint32_t vcs_single_lane_branch(unsigned what) {
   switch (what) {
     case VCS_DOES_WAIT_BMI:
@@ -198,7 +197,7 @@ VCS_FN uint32_t vcs_single_lane_branch(unsigned what) {
   }
 }
 
-/* An instruction that is coded for lockstep.h. */
+/* Converts an instruction from lockstep.h's code. */
 VCS_FN vcs_single_lane_code_t vcs_single_lane_code_of(vcs_code_t coded) {
   enum { STY = 0x84, STA = 0x85 };
   const unsigned where = coded.row & 15, what = coded.row >> VCS_WHAT_SHIFT & 63;
@@ -209,7 +208,7 @@ VCS_FN vcs_single_lane_code_t vcs_single_lane_code_of(vcs_code_t coded) {
   unsigned index = VCS_IS_0;
   if (where >= VCS_AT_RAM && where & 3) index = where & 2 ? VCS_IS_Y : VCS_IS_X;
   vcs_formula_t formula = vcs_formula(what < VCS_DOES_BPL ? what : (unsigned)VCS_DOES_NOP);
-  if (kind == VCS_SINGLE_LANE_WSYNC) { /* its operand is the opcode, because of which something is on the bus */
+  if (kind == VCS_SINGLE_LANE_WSYNC) { /* its operand is the opcode, for the byte on the bus */
     formula.x = coded.operand == STY ? VCS_IS_Y : coded.operand == STA ? VCS_IS_A : VCS_IS_X;
   }
   vcs_single_lane_code_t code;
@@ -231,7 +230,7 @@ VCS_FN vcs_single_lane_code_t vcs_single_lane_code_of(vcs_code_t coded) {
 
 /* ---- A lane ------------------------------------------------------------------------------------------------------ */
 
-/* Four bytes out of eight, of `low` and `high`, by the four lower digits of `which`. */
+/* Selects four of the eight bytes of `low` and `high` by the four lower hexadecimal digits of `which`. */
 VCS_HOT_FN uint32_t vcs_permute(uint32_t low, uint32_t high, uint32_t which) {
 #if defined(__CUDA_ARCH__)
   uint32_t result;
@@ -245,28 +244,28 @@ VCS_HOT_FN uint32_t vcs_permute(uint32_t low, uint32_t high, uint32_t which) {
 #endif
 }
 
-enum { VCS_CONSTANTS = 0x01FF0000 }; /* behind the operand */
+enum { VCS_CONSTANTS = 0x01FF0000 }; /* bytes after the operand */
 
-/* All of it is in registers, because nobody who is not inlined gets the address of any part of it. */
+/* A lane stays in registers, because only inlined functions receive its address. */
 typedef struct {
   uint32_t registers, nz, c, v, d, i;
   const vcs_single_lane_code_t *codes; /* of the bank */
   const uint8_t *rom;
-  uint32_t at, start, size; /* the instruction in the bank; the bank in the address space */
+  uint32_t at, start, size; /* index of the instruction in the bank; address and size of the bank */
   vcs_single_lane_code_t code;
   uint32_t cycles, left;
-  uint32_t floor; /* when so many instructions are left the frame is given up; 0: never */
+  uint32_t floor; /* number of remaining instructions at which the frame is abandoned; 0: never */
   bool known;
   vcs_log_t log;
 } vcs_single_lane_t;
 
-/* On a page with hot spots (lockstep.h). */
+/* Whether the instruction is on a page with hot spots (lockstep.h). */
 VCS_HOT_FN bool vcs_single_lane_is_hot(vcs_single_lane_code_t code) {
   return (code.head & VCS_SINGLE_LANE_KIND) == VCS_SINGLE_LANE_STEP &&
          (code.head >> VCS_SINGLE_LANE_WHAT_AT & 63) == VCS_STEP_IS_HOT;
 }
 
-/* In one access. */
+/* Loads an instruction in one access. */
 VCS_HOT_FN vcs_single_lane_code_t vcs_single_lane_at(const vcs_single_lane_t *lane, uint32_t at) {
 #if defined(__CUDA_ARCH__)
   union {
@@ -285,7 +284,7 @@ VCS_HOT_FN void vcs_single_lane_go(vcs_single_lane_t *lane, uint32_t at) {
   lane->code = vcs_single_lane_at(lane, at);
 }
 
-/* The registers as core/cpu.h has them, for what it does. */
+/* Converts the registers to those of core/cpu.h. */
 VCS_HOT_FN vcs_cpu_t vcs_single_lane_cpu(const vcs_single_lane_t *lane) {
   vcs_cpu_t cpu;
   cpu.time = VCS_CYCLES(lane->cycles);
@@ -317,7 +316,7 @@ VCS_HOT_FN void vcs_single_lane_store(const vcs_single_lane_t *lane, vcs_t *m) {
   vcs_cpu_store(&cpu, m);
 }
 
-/* Where it is unknown, `start` is the program counter and `at` zero. */
+/* Finds the bank around pc; if it is unknown, `start` is the program counter and `at` zero. */
 VCS_HOT_FN void vcs_single_lane_leave(vcs_single_lane_t *lane, uint32_t pc) {
   lane->start = pc & 0xFFFF;
   lane->at = 0;
@@ -348,13 +347,13 @@ VCS_HOT_FN void vcs_single_lane_find(const vcs_cart_t *cart, const vcs_single_la
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
-/* In decimal mode: the result, and above it V and C. */
+/* Adds in decimal mode; returns the result with V and C above it. */
 VCS_SLOW_FN uint32_t vcs_single_lane_decimal(bool adds, uint8_t a, uint8_t b, uint8_t c) {
   const vcs_alu_t r = adds ? vcs_alu_adc(a, b, c, 1) : vcs_alu_sbc(a, b, c, 1);
   return r.value | (uint32_t)r.v << 8 | (uint32_t)r.c << 9;
 }
 
-/* What the formula does not say; returns the result. `common`: binary, and not the stack. */
+/* Executes an operation without formula; returns the result. `common`: binary mode, no stack. */
 VCS_HOT_FN uint32_t vcs_single_lane_odd(vcs_single_lane_t *lane, uint32_t head, uint32_t x, uint32_t y, uint32_t b,
                                         uint32_t sum, bool common) {
   const unsigned what = head >> VCS_SINGLE_LANE_WHAT_AT & 63;
@@ -381,7 +380,7 @@ VCS_HOT_FN uint32_t vcs_single_lane_odd(vcs_single_lane_t *lane, uint32_t head, 
       vcs_cpu_set_status(&cpu, (uint8_t)b);
       vcs_single_lane_take(lane, &cpu);
     }
-  } else { /* to the right */
+  } else { /* shift right */
     result = x >> 1 | (lane->c & head >> VCS_SINGLE_LANE_C_AT) << 7;
     lane->nz = result;
     lane->c = x & 1;
@@ -389,7 +388,7 @@ VCS_HOT_FN uint32_t vcs_single_lane_odd(vcs_single_lane_t *lane, uint32_t head, 
   return result;
 }
 
-/* Does what the instruction does with its operand; returns the result. */
+/* Executes the operation of an instruction; returns the result. */
 VCS_HOT_FN uint32_t vcs_single_lane_operate(vcs_single_lane_t *lane, vcs_single_lane_code_t code, uint32_t b,
                                             bool common) {
   const uint32_t head = code.head, others = b | VCS_CONSTANTS;
@@ -414,7 +413,7 @@ VCS_HOT_FN uint32_t vcs_single_lane_index(const vcs_single_lane_t *lane, uint32_
   return vcs_permute(lane->registers, 0, 0x5550 | head >> VCS_SINGLE_LANE_INDEX_AT);
 }
 
-/* An instruction is done. */
+/* Advances after an instruction. */
 VCS_HOT_FN void vcs_single_lane_next(vcs_single_lane_t *lane, uint32_t cycles, uint32_t next,
                                      vcs_single_lane_code_t following) {
   lane->cycles += cycles;
@@ -423,13 +422,13 @@ VCS_HOT_FN void vcs_single_lane_next(vcs_single_lane_t *lane, uint32_t cycles, u
   lane->code = following;
 }
 
-/* Branches come in pairs, for a flag that is clear and one that is set. */
+/* Whether a branch is taken. Branches come in pairs, for a clear and a set flag. */
 VCS_HOT_FN bool vcs_single_lane_branches(const vcs_single_lane_t *lane, unsigned number) {
   const unsigned negative = (lane->nz & 0x8080) != 0, zero = (lane->nz & 0xFF) == 0;
   return ((negative | lane->v << 1 | lane->c << 2 | zero << 3) >> (number >> 1) & 1) == (number & 1);
 }
 
-/* Passes turns of a loop that only waits, as vcs_lane_wait does. */
+/* Skips iterations of a waiting loop, like vcs_lane_wait. */
 VCS_HOT_FN void vcs_single_lane_wait(vcs_single_lane_t *lane, const vcs_t *m, unsigned what) {
   const uint32_t allowed = (lane->left - 2) / 2;
   uint32_t turns, period = 5;
@@ -452,7 +451,7 @@ VCS_HOT_FN void vcs_single_lane_wait(vcs_single_lane_t *lane, const vcs_t *m, un
 
 /* ---- Chips ------------------------------------------------------------------------------------------------------- */
 
-/* What is at an address that is not RAM; of the TIA only the inputs. */
+/* Reads an address outside RAM; of the TIA only the inputs. */
 VCS_SLOW_FN uint8_t vcs_single_lane_read_chip(const vcs_cart_t *cart, vcs_t *m, uint16_t addr, uint8_t bus) {
   if (addr & 0x1000) return vcs_cart_read(cart, m, addr);
   if (addr & 0x80) return vcs_riot_read(cart, m, addr);
@@ -460,7 +459,7 @@ VCS_SLOW_FN uint8_t vcs_single_lane_read_chip(const vcs_cart_t *cart, vcs_t *m, 
   return (uint8_t)((r < 14 ? vcs_tia_input(cart, m, (int)r - 8) << 7 : 0) | (bus & 0x3F));
 }
 
-/* A collision, which the TIA has drawn by now: it waits. */
+/* Reads a collision after the TIA lane has drawn up to it and stopped. */
 VCS_SLOW_FN uint8_t vcs_single_lane_read_collision(const vcs_cart_t *cart, const vcs_cpu_tia_pair_t *pair,
                                                    uint32_t cycles, uint16_t addr, uint8_t bus) {
   pair->tia->cycles = cycles;
@@ -482,7 +481,7 @@ VCS_HOT_FN uint8_t vcs_single_lane_get(const vcs_cart_t *cart, vcs_t *m, const v
   return value;
 }
 
-/* What a write does besides what the TIA does with it: returns a set of VCS_STOP_..., and whether the TIA sees it. */
+/* Executes the CPU's part of a write to the TIA; returns a set of VCS_STOP_..., and whether the TIA lane gets it. */
 enum { VCS_SINGLE_LANE_SEEN_BY_TIA = 1 << 7 };
 VCS_SLOW_FN unsigned vcs_single_lane_write_chip(const vcs_cart_t *cart, vcs_t *m, const vcs_video_t *video,
                                                 uint16_t addr, uint8_t value) {
@@ -511,7 +510,7 @@ VCS_SLOW_FN unsigned vcs_single_lane_write_chip(const vcs_cart_t *cart, vcs_t *m
   return stop;
 }
 
-/* Returns a set of VCS_STOP_... */
+/* Writes to an address; returns a set of VCS_STOP_... */
 VCS_HOT_FN unsigned vcs_single_lane_put(const vcs_cart_t *cart, vcs_t *m, const vcs_cpu_tia_pair_t *pair,
                                         vcs_single_lane_t *lane, uint16_t addr, uint8_t value) {
   if ((addr & 0x1280) == 0x80) {
@@ -526,7 +525,7 @@ VCS_HOT_FN unsigned vcs_single_lane_put(const vcs_cart_t *cart, vcs_t *m, const 
   return stop & (VCS_STOP_FRAME | VCS_STOP_BANKS);
 }
 
-/* What a pull finds: it spends a bus cycle on the old top of the stack. */
+/* Pulls a byte; a pull spends a bus cycle on the old top of the stack. */
 VCS_HOT_FN uint8_t vcs_single_lane_pull(const vcs_cart_t *cart, vcs_t *m, const vcs_cpu_tia_pair_t *pair,
                                         vcs_single_lane_t *lane, unsigned what, unsigned *stop) {
   const uint32_t sp = lane->registers >> 24;
@@ -535,9 +534,9 @@ VCS_HOT_FN uint8_t vcs_single_lane_pull(const vcs_cart_t *cart, vcs_t *m, const 
   return vcs_single_lane_get(cart, m, pair, lane, (uint16_t)(0x100 + (uint8_t)(sp + 1)), bus, stop);
 }
 
-enum { VCS_SINGLE_LANE_STEP_COSTS = 16 }; /* as much as so many other instructions */
+enum { VCS_SINGLE_LANE_STEP_COSTS = 16 }; /* cost in common instructions */
 
-/* An instruction of core/cpu.h, over the bus, by the CPU and the TIA together. Whether the frame is over. */
+/* Executes an instruction of core/cpu.h over the bus, on CPU and TIA together. Returns whether the frame is over. */
 VCS_HOT_FN bool vcs_single_lane_step(const vcs_cart_t *cart, vcs_t *m, const vcs_cpu_tia_pair_t *pair,
                                      vcs_single_lane_t *lane) {
   vcs_cpu_tia_pair_stop(pair, &lane->log);
@@ -553,7 +552,7 @@ VCS_HOT_FN bool vcs_single_lane_step(const vcs_cart_t *cart, vcs_t *m, const vcs
 
 /* ---- Instructions ------------------------------------------------------------------------------------------------ */
 
-/* PLAIN and POINTER, in RAM and ROM. False: nothing has changed. */
+/* Executes PLAIN and POINTER in RAM and ROM; otherwise returns false without any change. */
 VCS_HOT_FN bool vcs_single_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_single_lane_t *lane, uint32_t next,
                                       vcs_single_lane_code_t following) {
   const vcs_single_lane_code_t code = lane->code;
@@ -579,7 +578,9 @@ VCS_HOT_FN bool vcs_single_lane_plain(const vcs_cart_t *cart, vcs_t *m, vcs_sing
   return true;
 }
 
-/* An instruction with an operand, an operation and a result, wherever they are. False: nothing has changed. */
+/* Executes an instruction with an operand, an operation and a result at any address; false without any change if it
+ * cannot.
+ */
 VCS_HOT_FN bool vcs_single_lane_access(const vcs_cart_t *cart, vcs_t *m, const vcs_cpu_tia_pair_t *pair,
                                        vcs_single_lane_t *lane, uint32_t next, vcs_single_lane_code_t following,
                                        unsigned *stop) {
@@ -600,7 +601,7 @@ VCS_HOT_FN bool vcs_single_lane_access(const vcs_cart_t *cart, vcs_t *m, const v
   } else if (head & VCS_SINGLE_LANE_IN_ROM && !by_pointer) {
     b = lane->rom[base + index];
   } else if (head &
-             VCS_SINGLE_LANE_LOADS) { /* a read's other bits are the last byte of the instruction, or of its pointer */
+             VCS_SINGLE_LANE_LOADS) { /* undriven bits are those of the last byte of the instruction or its pointer */
     const bool low = (head >> VCS_SINGLE_LANE_LENGTH_AT & 3) == 2 && !by_pointer;
     b = vcs_single_lane_get(cart, m, pair, lane, (uint16_t)addr, (uint8_t)(low ? base : base >> 8), stop);
   }
@@ -614,7 +615,7 @@ VCS_HOT_FN bool vcs_single_lane_access(const vcs_cart_t *cart, vcs_t *m, const v
   return true;
 }
 
-/* A branch; `turns`: of a loop that waits. */
+/* Executes a branch; `turns`: of a waiting loop. */
 VCS_HOT_FN void vcs_single_lane_branch_on(const vcs_t *m, vcs_single_lane_t *lane, uint32_t next,
                                           vcs_single_lane_code_t following, bool turns) {
   const vcs_single_lane_code_t code = lane->code;
@@ -627,13 +628,13 @@ VCS_HOT_FN void vcs_single_lane_branch_on(const vcs_t *m, vcs_single_lane_t *lan
   }
 }
 
-/* JMP, JSR, RTS within the bank, the stack in RAM. False: nothing has changed. */
+/* Executes JMP, JSR and RTS within the bank with the stack in RAM; otherwise returns false without any change. */
 VCS_HOT_FN bool vcs_single_lane_jumps(vcs_t *m, vcs_single_lane_t *lane) {
   const vcs_single_lane_code_t code = lane->code;
   const unsigned kind = code.head & VCS_SINGLE_LANE_KIND;
   const uint32_t sp = lane->registers >> 24, back = lane->start + lane->at + 2;
   uint32_t to = (code.operand - lane->start) & 0xFFFF;
-  if (kind == VCS_SINGLE_LANE_RETURN) { /* also reads the byte before the one it goes on at */
+  if (kind == VCS_SINGLE_LANE_RETURN) { /* also reads the byte before the return address */
     if (sp < 0x80 || sp > 0xFD) return false;
     to = (vcs_run_pointer(&m->ram[(sp + 1) & 0x7F]) - lane->start) & 0xFFFF;
     if (to + 1 >= lane->size || vcs_single_lane_is_hot(vcs_single_lane_at(lane, to))) return false;
@@ -653,15 +654,15 @@ VCS_HOT_FN bool vcs_single_lane_jumps(vcs_t *m, vcs_single_lane_t *lane) {
   return true;
 }
 
-/* Common instructions, as long as there are some, in a loop that is small: code that is near is there when it is
- * needed. Returns whether the frame is over. */
+/* Executes consecutive common instructions in a small loop, which stays in the instruction cache. Returns whether the
+ * frame is over. */
 VCS_HOT_FN bool vcs_single_lane_run(const vcs_cart_t *cart, vcs_t *m, vcs_single_lane_t *lane, int32_t frame_clock,
                                     int32_t limit) {
-  const uint32_t last = lane->floor > 1 ? lane->floor : 1; /* the last one of all leaves its traces on the bus */
+  const uint32_t last = lane->floor > 1 ? lane->floor : 1; /* the last instruction changes the bus */
   while (lane->left > last) {
     const vcs_single_lane_code_t code = lane->code;
     const uint32_t head = code.head, next = lane->at + (head >> VCS_SINGLE_LANE_LENGTH_AT & 3);
-    const vcs_single_lane_code_t following = vcs_single_lane_at(lane, next); /* on its way while this one is done */
+    const vcs_single_lane_code_t following = vcs_single_lane_at(lane, next); /* prefetched during this instruction */
     const unsigned kind = head & VCS_SINGLE_LANE_KIND;
     if (kind <= VCS_SINGLE_LANE_POINTER) {
       if (!vcs_single_lane_plain(cart, m, lane, next, following)) return false;
@@ -686,7 +687,7 @@ VCS_HOT_FN bool vcs_single_lane_run(const vcs_cart_t *cart, vcs_t *m, vcs_single
   return false;
 }
 
-/* The instruction that is not common; whether the frame is over. */
+/* Executes an instruction that is not common; returns whether the frame is over. */
 VCS_HOT_FN bool vcs_single_lane_other(const vcs_cart_t *cart, vcs_t *m, const vcs_cpu_tia_pair_t *pair,
                                       vcs_single_lane_t *lane) {
   const uint32_t head = lane->code.head, next = lane->at + (head >> VCS_SINGLE_LANE_LENGTH_AT & 3);
@@ -707,8 +708,8 @@ VCS_HOT_FN bool vcs_single_lane_other(const vcs_cart_t *cart, vcs_t *m, const vc
   return vcs_single_lane_step(cart, m, pair, lane);
 }
 
-/* The instructions of a frame, what vcs_cpu_run does, for a cartridge that does not look at what is below it on the bus
- * (cart->snoops). `patience`: after so many instructions the frame is given up, if not 0; true if it was. */
+/* Runs the instructions of a frame, like vcs_cpu_run, for a cartridge that does not watch the whole bus (cart->snoops).
+ * If `patience` is not 0, abandons the frame after that many instructions and returns true. */
 VCS_HOT_FN bool vcs_run_single_lane(const vcs_cart_t *cart, const vcs_single_lane_code_t *image, vcs_t *m,
                                     const vcs_cpu_tia_pair_t *pair, vcs_log_t *log, uint32_t patience) {
   const int32_t frame_clock = m->frame_clock, limit = pair->video->limit;
@@ -739,7 +740,7 @@ VCS_HOT_FN bool vcs_run_single_lane(const vcs_cart_t *cart, const vcs_single_lan
   return !over && lane.floor && lane.left <= lane.floor;
 }
 
-/* A frame. Whether it was given up: the machine is then nowhere. */
+/* Runs a frame. Returns whether it was abandoned; the machine is then invalid. */
 VCS_FN bool vcs_frame_single_lane(const vcs_cart_t *cart, const vcs_single_lane_code_t *image, vcs_t *m,
                                   const vcs_cpu_tia_pair_t *pair, vcs_log_t *log, uint8_t *frames, uint32_t patience) {
   vcs_video_start(pair->video, cart, frames);

@@ -1,20 +1,18 @@
-/* truth.cu: the truth on a GPU: a warp a run, all runs at once.
+/* truth.cu: exact effects on a GPU: all runs at once, each in its own warps.
  *
- * A thousand runs of a few frames are few for a GPU and all of them begin together, so what counts is how soon the
- * slowest is done, and that is how long one 6507 instruction takes. Hence a run is alone in its warp, nobody waits for
- * anybody, and the machine and the line it is working on are in shared memory: in local memory, which is laid out for
- * 32 lanes, each word of a lone lane has a cache line of its own.
+ * A thousand runs of a few frames are few for a GPU, and all begin together, so the slowest run determines the time,
+ * and the latency of one 6507 instruction determines the slowest run. So each run has its own warps, and its machine
+ * and current line are in shared memory: in local memory, which is interleaved for 32 lanes, each word of a single lane
+ * would take a cache line.
  *
- * What a run did is counted by a second kernel, a block a run.
+ * A second kernel compares the runs, with one block per run.
  */
 #include "kernels.h"
 #include "truth.h"
 
 namespace {
 
-enum {
-  RUNS_PER_SM = 8
-}; /* so that a thousand are on the way at once: what waits for the first to end takes twice as long */
+enum { RUNS_PER_SM = 8 }; /* so that a thousand runs execute at once; with a second wave the time would double */
 enum { COMPARE_THREADS = 256, IMAGE_BLOCKS = 64, IMAGE_THREADS = 128 };
 
 constexpr size_t PICTURE_BYTES = 2 * static_cast<size_t>(VCS_FRAME_BYTES);
@@ -25,14 +23,14 @@ __global__ void picture_kernel(const __grid_constant__ vcs_truth_view_t truth, c
                 PICTURE_BYTES);
 }
 
-/* The image as single_lane.h wants it. */
+/* Codes the image for single_lane.h. */
 __global__ void image_kernel(const __grid_constant__ vcs_truth_view_t truth) {
   for (uint32_t at = blockIdx.x * blockDim.x + threadIdx.x; at < truth.cart->rom_size; at += gridDim.x * blockDim.x) {
     truth.image[at] = vcs_single_lane_code_of(truth.cart->code[at]);
   }
 }
 
-/* A pointer into shared memory whose origin the compiler has forgotten: it would compute it anew at each use. */
+/* Hides the origin of a pointer into shared memory, which the compiler would recompute at each use. */
 template <typename T>
 __device__ T *kept(void *shared) {
   uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
@@ -40,10 +38,9 @@ __device__ T *kept(void *shared) {
   return static_cast<T *>(__cvta_shared_to_generic(address));
 }
 
-/* Two warps, of which one lane each works: the CPU's and the TIA's. The others are gone and which of the two it is
- * comes from a vote, so that the compiler knows that lanes never part: where they might, every branch has to bring them
- * together again, which takes longer than what the branch is about. Shared memory: the machine, however much RAM its
- * cartridge has. */
+/* Runs one machine on two warps with one active lane each: the CPU's and the TIA's. The inactive lanes exit at once,
+ * and a vote decides the role of the warp, so the compiler knows that lanes never diverge; otherwise every branch would
+ * need a reconvergence barrier. Shared memory holds the machine with all its cartridge RAM. */
 __global__ void __launch_bounds__(2 * WARP, RUNS_PER_SM) run_kernel(const __grid_constant__ vcs_truth_view_t truth) {
   extern __shared__ uint4 machine[];
   __shared__ uint4 registers[(offsetof(vcs_t, cart_ram) + 15) / 16];
@@ -73,7 +70,7 @@ __global__ void __launch_bounds__(2 * WARP, RUNS_PER_SM) run_kernel(const __grid
   vcs_copy_machine(there, m, truth.machine_bytes);
 }
 
-/* A block a run, a thread a row: everybody counts and makes the checksum of a row; one puts them together. */
+/* One block per run, one thread per row: each thread counts and computes the checksum of a row; one combines them. */
 __global__ void __launch_bounds__(COMPARE_THREADS) compare_kernel(const __grid_constant__ vcs_truth_view_t truth) {
   __shared__ int32_t pixels, ram_bytes;
   __shared__ uint32_t row_crc[VCS_FRAME_BYTES / VCS_WIDTH];
@@ -99,7 +96,7 @@ __global__ void __launch_bounds__(COMPARE_THREADS) compare_kernel(const __grid_c
   truth.rows[run * static_cast<size_t>(truth.horizon_count) + truth.horizon] = row;
 }
 
-/* A block an item. */
+/* One block per item. */
 __global__ void __launch_bounds__(COMPARE_THREADS)
     map_kernel(const __grid_constant__ vcs_truth_view_t truth, bool ram, float *maps, int32_t first) {
   const size_t size = vcs_truth_map_size(&truth, ram);
@@ -123,7 +120,7 @@ const vcs_fault_t *vcs_kernels_begin_truth(const vcs_truth_view_t *truth, const 
   const size_t size = truth->bases * PICTURE_BYTES;
   const size_t rows = vcs_truth_runs(truth) * static_cast<size_t>(truth->horizon_count);
   uint8_t *there;
-  TRY(cudaMemsetAsync(truth->rows, 0, rows * sizeof *truth->rows)); /* between the fields, too */
+  TRY(cudaMemsetAsync(truth->rows, 0, rows * sizeof *truth->rows)); /* also the padding */
   TRY(cudaMallocAsync(&there, size, nullptr));
   TRY(cudaMemcpyAsync(there, pictures, size, cudaMemcpyHostToDevice));
   picture_kernel<<<vcs_truth_runs(truth), 256>>>(*truth, there);

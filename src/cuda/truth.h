@@ -1,7 +1,7 @@
-/* truth.h: many runs of one machine, each with something flipped (vcs_truth), beside the run without.
+/* truth.h: exact effects (vcs_truth): many runs of one machine, each with one flip, and the run without flips.
  *
- * A run is alone: its frames are single_lane.h's, on two lanes. What all have in common is in vcs_truth_view_t;
- * everything here is host and device code alike.
+ * Each run uses two lanes of its own (single_lane.h). vcs_truth_view_t has the data of all runs. This file is host and
+ * device code.
  */
 #ifndef VCS_CUDA_TRUTH_H
 #define VCS_CUDA_TRUTH_H
@@ -9,40 +9,39 @@
 #include "engine.h"
 #include "single_lane.h"
 
-/* Runs with flips: the machine of each, and both frame buffers. They come from one or several bases; a base has `count`
- * runs with a flip and, behind them, the one without. */
+/* The runs of one or several bases. Each base has `count` runs with a flip, followed by the run without flips. */
 struct vcs_truth_view {
-  const vcs_cart_t *cart;         /* the device's */
+  const vcs_cart_t *cart;         /* with device pointers */
   uint8_t *machines;              /* by run */
-  uint8_t *frames;                /* two frame buffers each */
+  uint8_t *frames;                /* by run, two frame buffers each */
   const vcs_controls_t *controls; /* by base and frame */
-  const uint8_t *inputs;          /* by flip: the number of an input that is flipped, or VCS_INPUTS */
-  const uint16_t *input_frames;   /* ... and in which frame */
+  const uint8_t *inputs;          /* by flip: number of the flipped input, or VCS_INPUTS */
+  const uint16_t *input_frames;   /* by flip: frame of the flipped input */
   vcs_truth_t *rows;              /* by run and horizon */
-  uint8_t *lost;                  /* by run: given up, because the program has lost itself; NULL: none is */
+  uint8_t *lost;                  /* by run: abandoned because the program runs wild; NULL: never abandon */
   vcs_single_lane_code_t *image;  /* the cartridge, coded for single_lane.h */
-  uint64_t *logs;                 /* of VCS_LOG_SIZE entries, by run */
-  const int8_t *signs;            /* of maps, by item: 1, or -1 if the bit was set; 0: there is no effect */
-  const float *values;            /* of pixels in maps: by palette index and channel */
-  int32_t channels, height;       /* rows of a picture */
+  uint64_t *logs;                 /* by run, VCS_LOG_SIZE entries each */
+  const int8_t *signs;            /* by item: sign of maps, -1 if the bit was set, 0 without effect */
+  const float *values;            /* values of pixels in maps, by palette index and channel */
+  int32_t channels, height;       /* channels of `values`; rows of a picture */
   size_t machine_bytes;
-  int32_t bases, count, frame_count;        /* frames of a whole run */
-  int32_t horizon, horizon_count, from, to; /* frames to be run, and the number of the horizon then */
+  int32_t bases, count, frame_count;        /* number of frames of a run */
+  int32_t horizon, horizon_count, from, to; /* current horizon, and its range of frames */
 };
 
 VCS_FN int32_t vcs_truth_runs(const vcs_truth_view_t *truth) { return truth->bases * (truth->count + 1); }
 VCS_FN int32_t vcs_truth_base(const vcs_truth_view_t *truth, int32_t run) { return run / (truth->count + 1); }
 VCS_FN int32_t vcs_truth_flip(const vcs_truth_view_t *truth, int32_t run) { return run % (truth->count + 1); }
 
-/* The run of the same base without flips. */
+/* Returns the run of the same base without flips. */
 VCS_FN int32_t vcs_truth_plain(const vcs_truth_view_t *truth, int32_t run) {
   return run - vcs_truth_flip(truth, run) + truth->count;
 }
 
-/* Items are runs with a flip, and what results are sorted by. */
+/* Returns the run of an item. Items number the runs with a flip, in the order of the results. */
 VCS_FN int32_t vcs_truth_run_of(const vcs_truth_view_t *truth, int32_t item) { return item + item / truth->count; }
 
-/* What is held in a frame of a run: the controls, but for an input that is flipped. */
+/* Returns the controls in a frame of a run, with its flipped input. */
 VCS_FN vcs_controls_t vcs_truth_hands(const vcs_truth_view_t *truth, int32_t run, int32_t frame) {
   const int32_t flip = vcs_truth_flip(truth, run);
   vcs_controls_t controls = truth->controls[vcs_truth_base(truth, run) * truth->frame_count + frame];
@@ -65,14 +64,14 @@ VCS_FN const uint8_t *vcs_truth_picture(const vcs_truth_view_t *truth, int32_t r
   return truth->frames + buffer * VCS_FRAME_BYTES;
 }
 
-/* The frames up to a horizon, of which only the last is looked at. With one horizon it is enough to draw that one,
- * unless a frame leaves rows as they were: then all are run once more from `before`, and drawn. NULL: they are drawn at
- * once. A run is alone: it waits for no other.
+/* Runs the frames up to a horizon; only the last picture is compared. With one horizon only the last frame is drawn,
+ * unless a frame leaves rows uncovered: then all frames run again from `before` with drawing. With `before` NULL every
+ * frame is drawn.
  *
- * A flip can make the program lose itself. Its frames then do not end, but have all the instructions that a frame may
- * have, five times as many as others; or it runs where no program is, and every instruction is one for core/cpu.h.
- * Everybody else is long done. Such a run may be given up, and done by somebody faster. */
-enum { VCS_TRUTH_PATIENCE = 9000 }; /* instructions of a frame; games have up to seven thousand */
+ * A flip can make the program run wild. Its frames then have the largest number of instructions, five times as many as
+ * usual, or it executes data, and every instruction needs core/cpu.h. Such a run takes much longer than all other runs,
+ * so the GPU may abandon it, and the host reruns it. */
+enum { VCS_TRUTH_PATIENCE = 9000 }; /* instructions per frame; games have up to seven thousand */
 
 VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, const vcs_cpu_tia_pair_t *pair,
                           const vcs_t *before) {
@@ -98,7 +97,7 @@ VCS_FN void vcs_truth_run(const vcs_truth_view_t *truth, int32_t run, vcs_t *m, 
   }
 }
 
-/* CRC-32 of zlib, four bits at a time. */
+/* The CRC-32 of zlib, four bits at a time. */
 VCS_TABLE(uint32_t, vcs_crc_nibble, 16,
           {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4, 0x4DB26158, 0x5005713C, 0xEDB88320,
            0xF00F9344, 0xD6D6A3E8, 0xCB61B38C, 0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C})
@@ -113,7 +112,7 @@ VCS_FN uint32_t vcs_crc_of(const uint8_t *bytes, int32_t size) {
   return ~crc;
 }
 
-/* The product of two polynomials modulo CRC-32's, both with the coefficient of 1 in bit 31. */
+/* Multiplies two polynomials modulo that of CRC-32, with the coefficient of 1 in bit 31. */
 VCS_FN uint32_t vcs_crc_multiply(uint32_t a, uint32_t b) {
   uint32_t product = 0;
   for (int i = 31; i >= 0; i--) {
@@ -123,25 +122,24 @@ VCS_FN uint32_t vcs_crc_multiply(uint32_t a, uint32_t b) {
   return product;
 }
 
-/* What the CRC-32 of something is multiplied with when `bytes` follow it: x to the power of their bits. The CRC of both
- * is that plus the CRC of what follows. */
+/* Returns x to the power of 8 * bytes: the CRC-32 of data followed by `bytes` further bytes is the CRC of the data
+ * times this, plus the CRC of the further bytes. */
 VCS_FN uint32_t vcs_crc_power(int32_t bytes) {
   uint32_t power = 0x80000000;
   for (int32_t i = 0; i < 8 * bytes; i++) power = power >> 1 ^ (power & 1 ? 0xEDB88320 : 0);
   return power;
 }
 
-/* A run beside the one without flips: bytes that differ, from `first` on, every `step`-th. */
+/* Counts the bytes that differ from those of the base run: from `first` on, every `step`-th. */
 VCS_FN int32_t vcs_count_different(const uint8_t *a, const uint8_t *b, int32_t size, int32_t first, int32_t step) {
   int32_t count = 0;
   for (int32_t i = first; i < size; i += step) count += a[i] != b[i];
   return count;
 }
 
-/* ---- Maps: what a flip does to each pixel and each bit of RAM, added to what is there -----------------------------
- */
+/* ---- Maps: the effect of a flip on each pixel and each bit of RAM ------------------------------------------------ */
 
-/* Numbers of a map at one horizon; those of the horizons of an item lie behind each other. */
+/* Returns the size of a map at one horizon; the maps of an item's horizons are consecutive. */
 VCS_FN size_t vcs_truth_map_size(const vcs_truth_view_t *truth, bool ram) {
   return ram ? 8 * 128 : (size_t)VCS_WIDTH * (size_t)truth->height * (size_t)truth->channels;
 }
@@ -151,7 +149,7 @@ VCS_FN int32_t vcs_truth_sign(const vcs_truth_view_t *truth, int32_t item) {
   return lost ? 0 : truth->signs[item];
 }
 
-/* Pixels from `first` on, every `step`-th. The terms are those of a difference of four, as in vcs_truth_pairs. */
+/* Adds the effect on pixels from `first` on, every `step`-th. The terms have the order of vcs_truth_pairs. */
 VCS_FN void vcs_truth_map_pixels(const vcs_truth_view_t *truth, int32_t item, float *map, int32_t first, int32_t step) {
   const int32_t run = vcs_truth_run_of(truth, item), size = VCS_WIDTH * truth->cart->frame_height;
   const float sign = (float)vcs_truth_sign(truth, item);

@@ -35,6 +35,10 @@
 
 #include "host/save.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 enum { WORDS = VCS_CONCURRENT_MOST / 64, GROUPS = VCS_WHERE_CART_RAM - VCS_WHERE_TIMER };
 
 typedef enum { ASLEEP, WAITING, ENDED, GONE } status_t;
@@ -70,6 +74,7 @@ struct vcs_concurrent {
   uint32_t reads_done;                 /* collision reads that m is behind */
   vcs_beam_note_t base_note, note;
   vcs_beam_work_t work;
+  vcs_beam_now_t now; /* of the flip that is running */
   vcs_beam_patches_t patches;
   uint64_t who[VCS_WHERES][WORDS];
   uint16_t many[VCS_WHERES];
@@ -104,13 +109,15 @@ const vcs_concurrent_count_t *vcs_concurrent_counts(const vcs_concurrent_t *walk
 
 static uint64_t differing_bytes(const uint8_t *one, const uint8_t *other) { /* of 64 */
   uint64_t differs = 0;
-  for (int i = 0; i < 64; i += 8) {
-    uint64_t a, b;
-    memcpy(&a, one + i, 8);
-    memcpy(&b, other + i, 8);
-    if (a == b) continue;
-    for (int k = 0; k < 8; k++) differs |= (uint64_t)(one[i + k] != other[i + k]) << (i + k);
+#if defined(__SSE2__)
+  for (int i = 0; i < 64; i += 16) {
+    const __m128i a = _mm_loadu_si128((const __m128i *)(const void *)(one + i));
+    const __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(other + i));
+    differs |= (uint64_t)(uint16_t)~_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) << i;
   }
+#else
+  for (int i = 0; i < 64; i++) differs |= (uint64_t)(one[i] != other[i]) << i;
+#endif
   return differs;
 }
 
@@ -120,6 +127,14 @@ static uint64_t differing_bytes(const uint8_t *one, const uint8_t *other) { /* o
  * nothing that an output is computed from. */
 static uint32_t differing_groups(const vcs_t *one, const vcs_t *other) {
   uint32_t groups = 0;
+  enum {
+    CLOCKS = offsetof(vcs_t, line) - offsetof(vcs_t, vsync_clock),
+    CHIPS = offsetof(vcs_t, nusiz) - offsetof(vcs_t, timer)
+  };
+  if (memcmp(&one->vsync_clock, &other->vsync_clock, CLOCKS) == 0 && memcmp(&one->timer, &other->timer, CHIPS) == 0 &&
+      memcmp(one->paddle, other->paddle, sizeof one->paddle) == 0 && one->dump == other->dump) {
+    return 0;
+  }
 #define DIFFER(field) (memcmp(&one->field, &other->field, sizeof one->field) != 0)
   if (DIFFER(timer) || DIFFER(timer_shift) || DIFFER(timer_was_read) || DIFFER(timer_cycle) ||
       (one->timer_was_read && DIFFER(timer_read_cycle))) {
@@ -288,7 +303,7 @@ static uint16_t flip_collisions(void *context, const vcs_t *m) {
   const vcs_segment_t *here = &frame->segments[segment_of(frame, access)];
   const unsigned latches = 3u << 2 * walk->note.accesses[count - 1].reg;
   if (!walk->all_live && (here->clears || latches & ~(unsigned)here->live)) walk->lost = true;
-  return vcs_beam_collisions_now(&walk->work, &reader->flip->beam, access, walk->note.accesses, count);
+  return vcs_beam_collisions_now(&walk->work, &reader->flip->beam, access, walk->note.accesses, count, &walk->now);
 }
 
 static void flip_rom(const vcs_concurrent_t *walk, size_t number) {
@@ -363,6 +378,7 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   flip->from = row;
   walk->note.count = 0;
   walk->note.full = walk->lost = false;
+  walk->now.made = 0;
   walk->note.context = &reader;
   if (walk->runner->rom) flip_rom(walk, number);
   const int32_t met = allowed > 0 ? vcs_concurrent_run(&walk->runner->cart, walk->frame, m, &walk->note, row,
@@ -396,12 +412,24 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
 
 static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   flip_t *flip = &walk->flips[number];
-  vcs_t *m = machine_of(walk, number), *spare = walk->spare;
+  vcs_t *m = machine_of(walk, number);
   set_all(walk, number, false);
   advance_base(walk, row);
-  memcpy(spare, walk->m, vcs_machine_size(cart_of(walk)));
-  put_differences(walk, flip, m, spare);
-  memcpy(m, spare, vcs_machine_size(cart_of(walk)));
+  if (flip->groups | flip->cart_ram) {
+    memcpy(walk->spare, walk->m, vcs_machine_size(cart_of(walk)));
+    put_differences(walk, flip, m, walk->spare);
+    memcpy(m, walk->spare, vcs_machine_size(cart_of(walk)));
+  } else {
+    uint8_t ram[128];
+    memcpy(ram, m->ram, sizeof ram);
+    memcpy(m, walk->m, vcs_machine_size(cart_of(walk)));
+    for (int half = 0; half < 2; half++) {
+      for (uint64_t left = flip->ram[half]; left; left &= left - 1) {
+        const int i = 64 * half + VCS_LOWEST_64(left);
+        m->ram[i] = ram[i];
+      }
+    }
+  }
   launch(walk, number, row);
 }
 
@@ -673,6 +701,7 @@ static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
     if (drawn) sight.picture = walk->picture, sight.lines = walk->lines;
   }
   sight.score = flip->score;
+  sight.lives = flip->play.lives;
   if (covers && horizon >= flip->shown) {
     walk->eyes->see(walk->eyes->context, number, horizon, &sight);
     flip->shown = horizon + 1;

@@ -204,9 +204,14 @@ void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32
 /* The collisions of a flip at the end of a segment; the flip's TIA is before it, and stays there. */
 uint16_t vcs_beam_collisions_after(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, uint32_t segment);
 
-/* The collisions of a flip that is awake: its TIA, the base's accesses up to `from`, and its own. */
+/* The collisions of a flip that is awake: its TIA, the base's accesses up to `from`, and its own. What is made stays in
+ * the work's machine for the next question of the same flip, as long as nothing else is made: `made` begins as 0. */
+typedef struct {
+  uint32_t made; /* own accesses, plus one; 0: nothing */
+  vcs_video_t video;
+} vcs_beam_now_t;
 uint16_t vcs_beam_collisions_now(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from,
-                                 const vcs_beam_access_t *own, uint32_t count);
+                                 const vcs_beam_access_t *own, uint32_t count, vcs_beam_now_t *now);
 
 /* ---- The walk ------------------------------------------------------------------------------------------------- */
 

@@ -442,23 +442,28 @@ uint16_t vcs_beam_collisions_after(const vcs_beam_work_t *work, const vcs_flip_b
   return copy.tia.collisions;
 }
 
-uint16_t vcs_beam_collisions_now(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from,
-                                 const vcs_beam_access_t *own, uint32_t count) {
+/* A flip's TIA at an access of the base, made in the work's machine. */
+static void make_up_to(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from, vcs_video_t *video) {
   const vcs_base_frame_t *frame = work->frame;
   for (;;) {
     while (beam->at + 1 < frame->segment_count && frame->segments[beam->at + 1].access <= from && skip(work, beam)) {
     }
     vcs_flip_beam_t copy = *beam;
-    vcs_video_t video;
-    const uint32_t next = make(work, &copy, from, &video);
-    if (next) {
-      vcs_tia_catch_up(work->m, &video);
-      store(work, &copy, next);
-      *beam = copy;
-      continue;
-    }
-    for (uint32_t i = 0; i < count; i++) apply(work->m, &video, &own[i]);
-    vcs_tia_catch_up(work->m, &video);
-    return work->m->collisions;
+    const uint32_t next = make(work, &copy, from, video);
+    if (!next) return;
+    vcs_tia_catch_up(work->m, video);
+    store(work, &copy, next);
+    *beam = copy;
   }
+}
+
+uint16_t vcs_beam_collisions_now(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from,
+                                 const vcs_beam_access_t *own, uint32_t count, vcs_beam_now_t *now) {
+  if (!now->made) {
+    make_up_to(work, beam, from, &now->video);
+    now->made = 1;
+  }
+  for (uint32_t i = now->made - 1; i < count; i++) apply(work->m, &now->video, &own[i]);
+  now->made = count + 1;
+  return work->m->collisions; /* the last access was the reading, which catches up */
 }

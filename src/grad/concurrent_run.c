@@ -27,6 +27,8 @@ typedef struct {
 
 enum { RUN_MET = 1 << 18 }; /* the flip has met the base */
 
+enum { SHIFTED = 10 }; /* cycles until the next look of one whose time is not the base's */
+
 static bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over);
 
 #include "core/run.h"
@@ -57,8 +59,8 @@ static bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool ov
   uint32_t row = beside->row;
   while (rows[row].cycles < cycles) row++; /* the row behind the last is never reached */
   beside->row = row;
-  if (rows[row].cycles != cycles) {
-    beside->next = VCS_CYCLES(rows[row].cycles);
+  if (rows[row].cycles != cycles) { /* it is earlier or later than the base, mostly up to the next WSYNC */
+    beside->next = VCS_CYCLES((uint64_t)cycles + SHIFTED);
     return false;
   }
   beside->next = VCS_CYCLES(cycles + 1);

@@ -4,7 +4,6 @@
 
 #include "ends.h"
 #include "host/files.h"
-#include "host/save.h"
 #include "reward.h"
 #include "ste.h"
 #include "host/options.h"
@@ -85,8 +84,6 @@ static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *option
                           (int)options->fork_window, (int)VCS_FRAME_INSTRUCTIONS);
   if (outputs->env && outputs->env->cart != run->cart)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the environment has another cartridge than the run");
-  if (!vcs_machine_is_possible(run->cart, run->start))
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the run begins with a machine that cannot be");
   return vcs_reserved_check(options->reserved, "vcs_grad_options_t", error);
 }
 

@@ -39,7 +39,7 @@ typedef struct {
 /* What is seen at a horizon. Where a rerun has the same as its base, its pointers are the base's. */
 typedef struct {
   const uint8_t *picture, *ram; /* the picture has no meaning unless it is looked at */
-  int32_t score;
+  int32_t score, lives;
   const uint8_t *lines; /* a byte for each row of the picture: 0 where it is the base's; NULL: not computed */
 } vcs_sight_t;
 

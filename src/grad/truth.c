@@ -14,6 +14,7 @@
 
 #include "diffvcs/cuda.h"
 #include "grad/concurrent.h"
+#include "grad/watch.h"
 #include "host/files.h"
 #include "host/hash.h"
 #include "host/palette.h"
@@ -74,6 +75,7 @@ struct job {
   size_t batch;             /* flips in a walk */
   singles_t singles;
   size_t place_count;
+  const vcs_truth_watch_t *watch; /* or NULL */
 };
 
 /* A flip that is being looked at. */
@@ -93,6 +95,7 @@ static vcs_truth_t *row_at(const job_t *job, size_t item, int horizon) {
 }
 
 static void mark(const job_t *job, size_t item, uint8_t outcome) {
+  if (job->watch && job->watch->outcomes) job->watch->outcomes[item] = outcome;
   if (!job->results->rows) return;
   for (int h = 0; h < job->horizon_count; h++) *row_at(job, item, h) = (vcs_truth_t){.outcome = outcome};
 }
@@ -101,7 +104,7 @@ static vcs_sight_t single_sight(const job_t *job, size_t place, int horizon) {
   const singles_t *singles = &job->singles;
   const size_t at = place * (size_t)job->horizon_count + (size_t)horizon;
   return (vcs_sight_t){singles->pictures + at * vcs_base_pixels(&job->base), singles->ram + at * RAM_BYTES,
-                       singles->scores[at], NULL};
+                       singles->scores[at], 0, NULL};
 }
 
 /* The other terms of a difference: the base, and for a pair the two single flips. */
@@ -231,6 +234,10 @@ static void look_at(void *context, int horizon, const vcs_sight_t *sight) {
   if (results->rows) fill_row(look, horizon, sight, &terms);
   if (results->pixels) add_pixels(look, horizon, sight, &terms);
   if (results->ram) add_ram(look, horizon, sight, &terms);
+  if (look->job->watch) {
+    if (look->job->watch->outcomes) look->job->watch->outcomes[look->item] = VCS_TRUTH_RAN;
+    look->job->watch->see(look->job->watch->context, look->item, horizon, sight, &terms.base);
+  }
 }
 
 static void keep(void *context, int horizon, const vcs_sight_t *sight) {
@@ -497,6 +504,14 @@ vcs_status_t vcs_truth(const vcs_run_t *run, const vcs_truth_options_t *options,
     return vcs_device_batch_truth(options->device, run, options, places, count, results, error);
   }
   return find_truth(&job, run, count, error);
+}
+
+vcs_status_t vcs_truth_watch(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places,
+                             const size_t *ends, size_t set_count, const vcs_truth_watch_t *watch, vcs_error_t *error) {
+  static const vcs_truth_results_t nothing = {0};
+  job_t job = {.options = options, .results = &nothing, .places = places, .ends = ends, .watch = watch};
+  job.place_count = ends ? (set_count ? ends[set_count - 1] : 0) : set_count;
+  return find_truth(&job, run, set_count, error);
 }
 
 vcs_status_t vcs_truth_sets(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places,

@@ -1,17 +1,17 @@
-/* batch.c: many environments, few threads, small pictures.
+/* batch.c: many environments on a pool of threads, with small pictures.
  *
- * Work is a place and what to do with it; threads take the next when they are free. What a place does depends on
- * nothing but itself, so results are the same whatever the threads. In a synchronous call the caller's thread works
- * too, and results are written where the caller wants them; otherwise a receive copies them.
+ * A job is a place (an environment of the batch) and a command; a free thread takes the next job. The results of a
+ * place depend only on itself, so they are the same for any number of threads. In a synchronous call the caller's
+ * thread works too, and results are written directly to the caller's arrays; otherwise a receive copies them.
  *
- * An agent sees the last two frames of a step, so only those are drawn (draw_history.h).
+ * Observations contain the last two frames of a step, so only those are drawn (draw_history.h).
  *
- * The end of an episode has a trait of the reference: a step that ends before its last frame shows the picture before
- * once more; one that ends with its last frame shows the frame before that and the whole picture before, pooled. That
- * picture is gone by then, so it is made again from the machines it was made from (`shown`).
+ * The end of an episode reproduces a peculiarity of the reference: a step that ends before its last frame repeats the
+ * previous picture; one that ends with its last frame pools the frame before it with the whole previous picture. That
+ * picture is no longer available then, so it is redrawn from the machines it was made from (`shown`).
  *
- * A seeded reset is a load and a reset, of which all environments of a cartridge, mode and difficulty have the same
- * result: it is done once, and copied. Then come FIRE and the no-ops, which the seed decides.
+ * A seeded reset is a load and a reset, whose result is the same for all environments of a cartridge, mode and
+ * difficulty: it is computed once and copied. FIRE and no-ops, which depend on the seed, follow.
  */
 #include "host/batch.h"
 
@@ -34,7 +34,7 @@ static uint8_t *machine_at(const vcs_batch_place_t *place, int which) {
 
 static size_t frame_size(const vcs_batch_place_t *place) { return vcs_draw_history_size(place->cart->cart); }
 
-/* A place's film goes into the worker's frames, and back into its own. Rows that are never drawn are black. */
+/* Move a place's draw history to the worker's frames, and back to its own. Rows that are never drawn are black. */
 static void film_load(vcs_batch_place_t *place, vcs_worker_t *worker) {
   const vcs_cart_t *cart = place->cart->cart;
   place->worker = worker;
@@ -51,7 +51,7 @@ static void film_store(vcs_batch_place_t *place) {
 
 /* ---- Pictures ----------------------------------------------------------------------------------------------- */
 
-/* Where the next small picture goes, and the one before it. */
+/* Return the addresses of the next small picture, and of the previous one. */
 static uint8_t *next_picture(const vcs_batch_t *batch, vcs_batch_place_t *place) {
   const size_t size = batch->picture_size;
   const int32_t stack = batch->options.stack;
@@ -109,13 +109,13 @@ static void show_frames(const vcs_batch_t *batch, vcs_batch_place_t *place, cons
   }
 }
 
-/* Draws again one of the frames that were shown. */
+/* Redraws one of the frames of the last observation. */
 static const uint8_t *draw_shown(vcs_batch_place_t *place, int back) {
   return vcs_draw_history_again(&place->env.draw_history, place->cart->cart, machine_at(place, SHOWN + back),
                                 place->worker->again);
 }
 
-/* Shows a frame, pooled with the picture that was shown before. */
+/* Shows a frame, pooled with the previous picture. */
 static void show_onto(const vcs_batch_t *batch, vcs_batch_place_t *place, const uint8_t *frame) {
   vcs_worker_t *worker = place->worker;
   const int height = place->cart->cart->frame_height;
@@ -156,7 +156,7 @@ static void step(const vcs_batch_t *batch, vcs_batch_place_t *place) {
     if (left == 2 && pools) {
       second = place->env.draw_history.picture;
       if (place->env.draw_history.exact)
-        second = memcpy(place->worker->kept, second, frame_size(place)); /* the last frame may go on in it */
+        second = memcpy(place->worker->kept, second, frame_size(place)); /* the last frame may continue in it */
     }
   }
   place->env.look = VCS_LOOK_LATER;
@@ -174,7 +174,7 @@ static void step(const vcs_batch_t *batch, vcs_batch_place_t *place) {
   place->was_truncated = !place->was_terminated && o->max_episode_frames > 0 && place->elapsed >= o->max_episode_frames;
 }
 
-/* What loading and a first reset give: copied, or where the seed matters made. */
+/* Sets the state after loading and a first reset: copied, or computed if it depends on the seed. */
 static void load(const vcs_kind_t *kind, vcs_batch_place_t *place, uint32_t seed) {
   if (kind->draws_numbers) {
     vcs_env_boot(&place->env, seed);
@@ -252,7 +252,7 @@ void vcs_place_report(const vcs_batch_t *batch, int32_t id, const vcs_batch_resu
 
 static bool is_synchronous(const vcs_batch_t *batch) { return batch->options.batch_size == batch->options.envs; }
 
-enum { SPINS = 2000 }; /* looks, some tens of microseconds together */
+enum { SPINS = 2000 }; /* iterations of polling, some tens of microseconds in total */
 
 static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
   vcs_batch_place_t *place = &batch->places[id];
@@ -285,7 +285,7 @@ static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
   if (results) vcs_place_report(batch, id, results, id);
 }
 
-/* Looks for a while: sleeping and waking up take longer than a small step. Called with the lock held. */
+/* Polls for a while, because sleeping and waking up take longer than a small step. Called with the lock held. */
 static void look_for(vcs_batch_t *batch, vcs_news_t *news) {
   const unsigned seen = atomic_load_explicit(&news->number, memory_order_relaxed);
   if (!batch->spins) return;
@@ -304,7 +304,7 @@ static void tell(vcs_news_t *news) {
   pthread_cond_broadcast(&news->bed);
 }
 
-/* Takes places as long as there are any; waits for more, if the thread lives for this. */
+/* Takes jobs while there are any; a thread of the pool then waits for more. */
 static void work(vcs_batch_t *batch, vcs_worker_t *worker, bool waits) {
   const int32_t envs = batch->options.envs;
   pthread_mutex_lock(&batch->lock);
@@ -360,7 +360,7 @@ static void send_work(vcs_batch_t *batch, const int32_t *ids, int32_t count) {
   add_work(batch, ids, count);
 }
 
-/* Waits for `count` places to be done, or for all; the caller's thread helps where it does not have others to do so. */
+/* Waits for `count` places to finish, or for all; the caller's thread works too if there is no pool. */
 static void wait_for(vcs_batch_t *batch, int32_t count) {
   if (is_synchronous(batch) || batch->thread_count == 0) {
     work(batch, &batch->workers[batch->worker_count - 1], false);
@@ -371,7 +371,7 @@ static void wait_for(vcs_batch_t *batch, int32_t count) {
   pthread_mutex_unlock(&batch->lock);
 }
 
-/* Takes `count` of what is done: as it was sent where all that was sent is waited for, else as it came. */
+/* Takes `count` finished places: in the order of sending if all are waited for, else in the order of finishing. */
 static void take_done(vcs_batch_t *batch, int32_t count) {
   const int32_t envs = batch->options.envs;
   pthread_mutex_lock(&batch->lock);
@@ -387,7 +387,7 @@ static void take_done(vcs_batch_t *batch, int32_t count) {
   batch->sent -= count;
 }
 
-/* What is under way is waited for and dropped. */
+/* Waits for all jobs under way and drops their results. */
 static void drop_all(vcs_batch_t *batch) {
   const int32_t envs = batch->options.envs;
   wait_for(batch, envs);
@@ -438,7 +438,7 @@ static void forget_sent(vcs_batch_t *batch, const int32_t *ids, int32_t count) {
   for (int32_t i = 0; i < count; i++) batch->places[ids ? ids[i] : i].sent = false;
 }
 
-/* Each environment has one thing to do at a time. On failure nothing has changed. */
+/* Checks that each environment has one job at a time. On failure nothing changes. */
 static vcs_status_t note_sent(vcs_batch_t *batch, const int32_t *ids, int32_t count, vcs_error_t *error) {
   for (int32_t i = 0; i < count; i++) {
     const int32_t id = ids ? ids[i] : i;
@@ -654,7 +654,7 @@ void vcs_batch_continuous(const float *polar, int32_t count, float threshold, in
   }
 }
 
-/* ---- Life --------------------------------------------------------------------------------------------------- */
+/* ---- Creation --------------------------------------------------------------------------------------------------- */
 
 void vcs_batch_defaults(vcs_batch_options_t *options) {
   memset(options, 0, sizeof *options);
@@ -669,7 +669,7 @@ void vcs_batch_defaults(vcs_batch_options_t *options) {
 static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *error) {
   vcs_status_t known = vcs_reserved_check(o->reserved, "vcs_batch_options_t", error);
   if (known) return known;
-  const int32_t least = o->device == VCS_CPU ? 1 : 0; /* a device can do without pictures */
+  const int32_t least = o->device == VCS_CPU ? 1 : 0; /* a device batch may have no pictures */
   const struct {
     const char *name;
     int32_t value, min, max;
@@ -698,12 +698,12 @@ static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *err
   return VCS_OK;
 }
 
-/* A block cut into pieces of 64 bytes. */
+/* Rounds a size up to 64 bytes. */
 static size_t padded(size_t size) { return (size + 63) & ~(size_t)63; }
 
 enum { ENVS_MAX = 1 << 24 };
 
-/* Bytes that all environments touch; what is reserved for the frames of some is not counted. */
+/* Returns the bytes that all environments use; address space reserved for frames is not counted. */
 static double bytes_needed(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
                            const vcs_batch_options_t *o) {
   const int32_t channels = o->rgb ? 3 : 1, finals = o->autoreset == VCS_AUTORESET_SAME_STEP;
@@ -727,7 +727,7 @@ static double machine_memory(void) {
   return (double)SIZE_MAX;
 }
 
-/* More environments than there is memory for are refused before any of it is taken. */
+/* Refuses more environments than fit the memory before allocating. */
 static vcs_status_t check_memory(const vcs_cart_t *const *carts, int32_t cart_count, const vcs_batch_env_t *envs,
                                  const vcs_batch_options_t *o, vcs_error_t *error) {
   const double needed = bytes_needed(carts, cart_count, o->envs > ENVS_MAX ? NULL : envs, o), there = machine_memory();
@@ -790,7 +790,7 @@ static vcs_status_t make_place(vcs_batch_t *batch, vcs_batch_place_t *place, int
   return vcs_env_setup(&place->env, place->cart->cart, options, error);
 }
 
-/* What the environments of a batch ask of their games: ale-py's vector environment skips frames itself. */
+/* The options of a batch's environments: like ale-py's vector environment, the batch skips frames itself. */
 static vcs_env_options_t env_options(const vcs_batch_t *batch, const vcs_batch_env_t *env) {
   const vcs_batch_options_t *o = &batch->options;
   vcs_env_options_t options;
@@ -851,7 +851,7 @@ static vcs_status_t make_carts(vcs_batch_t *batch, const vcs_cart_t *const *cart
   return VCS_OK;
 }
 
-/* The environments and their kinds. Memory is one block of each sort, so that what is not touched costs nothing. */
+/* Creates the environments and their kinds. Each sort of memory is one block, so untouched parts cost nothing. */
 static vcs_status_t make_places(vcs_batch_t *batch, const vcs_batch_env_t *envs, vcs_error_t *error) {
   const vcs_batch_options_t *o = &batch->options;
   const size_t count = (size_t)o->envs;
@@ -914,7 +914,7 @@ static vcs_status_t make_workers(vcs_batch_t *batch, vcs_error_t *error) {
   return VCS_OK;
 }
 
-/* Threads that cannot be started are done without: then the caller's thread does all. */
+/* If no thread can be started, the caller's thread does all the work. */
 static void start_threads(vcs_batch_t *batch) {
   batch->process = getpid();
   const int32_t wanted = batch->options.threads - (batch->options.batch_size == batch->options.envs);
@@ -977,7 +977,7 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t cart_count
     return status;
   }
   const size_t kinds = (size_t)batch->kind_count;
-  if (vcs_parallel(kinds, batch->options.threads, boot_kind, batch) < kinds) { /* somebody pressed Ctrl-C */
+  if (vcs_parallel(kinds, batch->options.threads, boot_kind, batch) < kinds) { /* interrupted by Ctrl-C */
     for (size_t i = 0; i < kinds; i++) boot_kind(batch, i, 0);
   }
   start_threads(batch);

@@ -1,8 +1,8 @@
 /* batch_state.c: states of environments in a batch.
  *
  * A state is a header, the fields of the environment (VCS_ENV_FIELDS), its machines (now, before the last frames,
- * before what was shown) and its stack, oldest picture first; then, only if they can be seen again, both frames and the
- * coloured picture. There is room for all of them, but what is not needed is not written.
+ * before the observed frames) and its stack, oldest picture first; then, only if they may become visible again, both
+ * frames and the coloured picture. The state has space for all of them, but unneeded parts are not written.
  *
  *   header | fields | machines | stack | frames and picture, if kept
  */
@@ -14,7 +14,7 @@
 
 enum { STATE_MAGIC = 0x31425356 /* "VSB1" */ };
 
-/* What a place knows beside its environment, as numbers. */
+/* The numbers of a place besides its environment. */
 #define VCS_PLACE_FIELDS(X) \
   X(shown) X(shown_kept) X(elapsed) X(lives) X(reward) X(over) X(life_lost) X(was_terminated) X(was_truncated)
 
@@ -26,11 +26,12 @@ typedef struct {
   uint64_t key;
   uint32_t magic;
   vcs_draw_history_mark_t draw_history;
-  int32_t second; /* an exact film's picture is in its second buffer */
+  int32_t second; /* whether the picture of an exact history is in its second buffer */
   VCS_PLACE_FIELDS(DECLARE)
 } header_t;
 
-/* A digest of all that decides what a state means: cartridge, console, game, its variation, what is seen. */
+/* Returns a digest of everything that a state must agree with: cartridge, console, game, mode, difficulty, observation.
+ */
 static uint64_t state_key(const vcs_batch_t *batch, const vcs_batch_place_t *place) {
   const vcs_env_options_t *options = &batch->kinds[place->kind].options;
   const vcs_batch_options_t *o = &batch->options;
@@ -38,7 +39,7 @@ static uint64_t state_key(const vcs_batch_t *batch, const vcs_batch_place_t *pla
   return vcs_hash64(shape, sizeof shape, place->env.key);
 }
 
-/* Where the parts are. */
+/* Offsets of the parts. */
 static size_t machines_at(void) { return sizeof(header_t) + sizeof(vcs_env_live_t); }
 
 static size_t stack_at(const vcs_cart_t *cart) { return machines_at() + VCS_PLACE_MACHINES * vcs_state_size(cart); }

@@ -1,7 +1,7 @@
 /* cart_detect.c: which bank scheme is this image for?
  *
  * A dump is bare ROM; nothing in it says which board it sat on. The size narrows it down, and the instructions that
- * switch banks give most of the rest away: whoever stores to $3F twice has a 3F board. The decisions are those of
+ * switch banks reveal most of the rest: a program that stores to $3F twice has a 3F board. The decisions are those of
  * xitari and ale-py, which the profiles must agree with (tests/test_cart.c compares the images that ale-py ships):
  *
  *    2 KiB, or 4 KiB twice the same 2   CV  2K
@@ -15,7 +15,7 @@
  *
  * and the first that fits, left to right, wins. Images of 64 and 128 KiB that are neither are Megaboy and Megacart to
  * the references; we have neither board, and look for SB instead, which they do not know. 0840 boards look like F8 to
- * the references, so 0840 has to be asked for by name.
+ * the references, so 0840 must be requested by name.
  */
 #include "cart_detect.h"
 
@@ -56,8 +56,8 @@ static const signature_t signatures[] = {
     {VCS_SCHEME_SB, 1, 3, {0xAD, 0x00, 0x08}},             /* LDA $0800 */
 };
 
-/* Does it occur often enough? As in the references, the very last position is not looked at, and one byte after a hit
- * is passed over: 85 3F 85 3F is one hit of 85 3F, not two. */
+/* Whether the signature occurs often enough. As in the references, the very last position is not checked, and one byte
+ * after a hit is skipped: 85 3F 85 3F is one hit of 85 3F, not two. */
 static bool occurs(const signature_t *signature, const uint8_t *image, size_t size) {
   unsigned hits = 0;
   for (size_t i = 0; i + signature->length < size; ++i) {

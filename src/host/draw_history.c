@@ -1,4 +1,4 @@
-/* draw_history.c: frames that are drawn late or not at all; draw_history.h says why that is exact. */
+/* draw_history.c: frames that are drawn late or not at all; draw_history.h explains why that is exact. */
 #include "host/draw_history.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ const uint8_t *vcs_draw_history_before(const vcs_draw_history_t *history, const 
   return before_at(history, cart, history->before_next + VCS_DRAW_HISTORY_BEFORE - 1 - back);
 }
 
-/* A frame that has been run already; `aside` draws it into the first buffer, whose turn it may not be. */
+/* Runs a frame again with drawing; `aside` draws it into the first buffer out of turn. */
 static const uint8_t *run_again(vcs_draw_history_t *history, const vcs_cart_t *cart, const void *before,
                                 uint8_t *frames, bool aside) {
   memcpy(history->spare, before, vcs_state_size(cart));
@@ -27,7 +27,7 @@ const uint8_t *vcs_draw_history_again(vcs_draw_history_t *history, const vcs_car
   return run_again(history, cart, before, frames, false);
 }
 
-/* The beam went from the first row of the picture to its last. */
+/* Whether the beam covered the picture from its first row to its last. */
 static bool covers(const vcs_cart_t *cart, const vcs_t *m) {
   return !m->partial && m->first_line == cart->top_line &&
          m->seen_clock == VCS_LINE_CLOCKS * (cart->top_line + cart->height);
@@ -58,13 +58,13 @@ uint8_t *vcs_draw_history_begin(vcs_draw_history_t *history, const vcs_cart_t *c
     history->exact = false;
     history->covered = 0;
   } else if (!history->exact && history->covered < COVERED_ENOUGH) {
-    vcs_draw_history_redraw(history, cart); /* somebody looks again */
+    vcs_draw_history_redraw(history, cart); /* drawing is on again */
   }
   memcpy(before_at(history, cart, history->before_next), m, vcs_state_size(cart));
   history->before_next = (history->before_next + 1) % VCS_DRAW_HISTORY_BEFORE;
   history->drawn = history->exact || history->look == VCS_LOOK_NOW;
   history->aside = history->drawn && history->single && !history->exact;
-  if (history->aside) { /* the frame before has ended, so the buffers are about to be exchanged */
+  if (history->aside) { /* the previous frame has ended, so the buffers will be exchanged */
     history->turn = m->front ^ 1;
     m->front = 1;
   }

@@ -1,18 +1,18 @@
-/* env.c: a machine as a game: episodes, actions, rewards, lives, endings.
+/* env.c: an environment: episodes, actions, rewards, lives, endings.
  *
- * The order of events is the reference's, because RAM survives a reset and so the frames before an episode are part of
- * it. An episode of profile `xitari` begins with a reset, 60 frames of nothing, 4 with the RESET switch held and the
- * game's starting actions; one of profiles `ale` and `fixed` with a reset, 60 frames of nothing, 4 of RESET, the
- * selection of the game's mode, 4 of RESET and the starting actions. FIRE and no-ops, if asked for, come after that.
+ * The order of events is the reference's, because RAM survives a reset and so the frames before an episode influence
+ * it. An episode of profile `xitari` begins with a reset, 60 NOOP frames, 4 frames with the RESET switch held and the
+ * game's starting actions; one of profiles `ale` and `fixed` with a reset, 60 NOOP frames, 4 frames of RESET, the
+ * selection of the game's mode, 4 frames of RESET and the starting actions. Optional FIRE and no-ops follow.
  *
- *   step    frame_skip times: draw twice (which player goes on with the action before?), run a frame, count it
- *   frame   hands on the controllers, the machine, the rules
+ *   step    frame_skip times: draw two random numbers (does each player repeat the previous action?), run a frame
+ *   frame   set the controls, run the machine, run the rules
  *
- * Both generators are MT19937 with the same seed, as in ale-py and its vector environment. The first gives two values
- * a frame of a step, whatever the probability, and one whenever Adventure's mode script asks; so episodes of games
- * that select their mode by acting depend on it. The second gives one value a reset that has no-ops.
+ * Both generators are MT19937 with the same seed, as in ale-py and its vector environment. The first gives two numbers
+ * per frame of a step, for any probability, and one for each request of Adventure's mode script; so it influences
+ * episodes of games that select their mode by acting. The second gives one number per reset with no-ops.
  *
- * Paddles are turned by LEFT and RIGHT, a step a frame, or a part of it. The first player has the first paddle of the
+ * LEFT and RIGHT turn a paddle by one step per frame, or a fraction of it. The first player has the first paddle of the
  * left port, the second player the second one.
  */
 #include "host/env.h"
@@ -57,7 +57,7 @@ static const struct {
 
 const char *vcs_action_name(int action) { return action >= 0 && action < VCS_ACTIONS ? actions[action].name : NULL; }
 
-/* ---- Hands -------------------------------------------------------------------------------------------------- */
+/* ---- Controls -------------------------------------------------------------------------------------------------- */
 
 static void turn_paddle(vcs_env_t *env, int paddle, uint8_t held, float strength) {
   const double turn = VCS_PADDLE_STEP * fabs((double)strength);
@@ -70,10 +70,10 @@ static void turn_paddle(vcs_env_t *env, int paddle, uint8_t held, float strength
   env->paddle[paddle] = position;
 }
 
-/* What a player does in a frame: an action, or a switch of the console. */
+/* A player's action in a frame, or a switch of the console. */
 uint8_t vcs_action_held(int action) { return action >= 0 && action < VCS_ACTIONS ? actions[action].held : 0; }
 
-/* What both players do in a frame, and how far they turn a paddle. */
+/* Both players' actions in a frame, and how far they turn a paddle. */
 typedef struct {
   int a, b;
   float strength_a, strength_b;
@@ -127,7 +127,7 @@ static void judge(vcs_env_t *env) {
   if (env->game) vcs_game_code_step(env->code, &env->play, env->m->ram, env->m->cart_ram);
 }
 
-/* Frames under the same controls; the rules look at each. The environment then reads all of RAM over the bus. */
+/* Runs frames with the same controls and the rules after each. The environment then reads all of RAM over the bus. */
 static void emulate(vcs_env_t *env, hands_t controls, int count) {
   for (int i = 0; i < count; i++) {
     if (i == 0 || env->uses_paddles) take_hands(env, controls);
@@ -144,12 +144,12 @@ static void count_frame(vcs_env_t *env) {
 
 /* ---- Steps -------------------------------------------------------------------------------------------------- */
 
-/* An action a player may take; the others do nothing. */
+/* Returns a legal action, or NOOP for an illegal one. */
 static int allowed(const vcs_env_t *env, int action) {
   return action >= 0 && action < VCS_ACTIONS && (env->legal >> action & 1) ? action : VCS_NOOP;
 }
 
-/* Frames before the last of a step are drawn only if old rows are seen. */
+/* Frames before the last of a step are drawn only if their rows are visible. */
 static vcs_look_t glance(const vcs_env_t *env) { return env->look == VCS_LOOK_NOW ? VCS_LOOK_LATER : env->look; }
 
 static bool is_stopped(const vcs_env_t *env) { return vcs_env_over(env) || vcs_env_truncated(env); }
@@ -158,7 +158,7 @@ static bool goes_on(vcs_env_t *env) {
   return vcs_mt19937_draw(&env->sticky_random) / 4294967296.0 < (double)env->options.repeat_action_probability;
 }
 
-/* Frames of a player's wish, each of which sticky actions may refuse. */
+/* Runs the frames of a step; in each of them a sticky action may replace the given one. */
 static void act(vcs_env_t *env, hands_t wish, int frames, bool stops_at_life_loss) {
   const int32_t lives = env->play.lives;
   int64_t sum = 0;
@@ -230,7 +230,7 @@ static void soft_reset(vcs_env_t *env) {
   env->action[0] = env->action[1] = VCS_NOOP;
 }
 
-/* Holding SELECT is not an action: the rules do not look at those frames, only at the one after them. */
+/* Holding SELECT is not an action: the rules run only after the frame that follows. */
 static void press_select(vcs_env_t *env, int count) {
   take_hands(env, (hands_t){VCS_PRESS_SELECT, VCS_NOOP, 1, 1});
   for (int i = 0; i < count; i++) frame(env);
@@ -261,7 +261,7 @@ static void select_mode(vcs_env_t *env) {
   }
 }
 
-/* An episode as ale-py begins it. */
+/* Begins an episode like ale-py. */
 void vcs_env_begin(vcs_env_t *env) {
   env->episode_frame_number = 0;
   env->paddle[0] = env->paddle[1] = (PADDLE_LOW + env->paddle_high) / 2;
@@ -311,8 +311,8 @@ void vcs_env_open(vcs_env_t *env) {
   env->reward = env->life_lost = 0;
 }
 
-/* The first frames of an episode seldom cover the picture, so they need both buffers; borrowed ones, or else every
- * environment would have touched its second one. */
+/* The first frames of an episode seldom cover the picture, so they need both buffers. They are borrowed, so that an
+ * environment does not use memory for its second one. */
 typedef struct {
   uint8_t *own, *borrowed;
   vcs_look_t look;
@@ -422,7 +422,7 @@ static vcs_status_t check_options(const vcs_env_t *env, const vcs_env_options_t 
   return VCS_OK;
 }
 
-/* Averages need the frame before, and who watches sees the machine as it is: both buffers are used then. */
+/* Averaging needs the previous frame, and a watch function sees the real machine: both need both buffers. */
 static void pin_film(vcs_env_t *env) {
   env->draw_history.pinned = env->watch || env->options.colour_averaging;
   if (env->draw_history.pinned && !env->draw_history.exact) vcs_draw_history_redraw(&env->draw_history, env->cart);
@@ -443,7 +443,7 @@ vcs_status_t vcs_env_configure(vcs_env_t *env, const vcs_env_options_t *options,
 
 const vcs_env_options_t *vcs_env_options(const vcs_env_t *env) { return &env->options; }
 
-/* ---- What the game offers ----------------------------------------------------------------------------------- */
+/* ---- Actions, modes, difficulties -------------------------------------------------------------------------------- */
 
 static int list_actions(uint32_t mask, int32_t list[VCS_ACTIONS]) {
   int count = 0;
@@ -478,9 +478,9 @@ int vcs_env_difficulties(const vcs_env_t *env, int32_t difficulties[VCS_DIFFICUL
 
 int vcs_env_two_players(const vcs_env_t *env) { return env->game && vcs_game_is_two_player(env->game); }
 
-/* ---- Life ----------------------------------------------------------------------------------------------------- */
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* The sound of what selects a mode is heard, so that sound turned on next is in step with ale-py's. */
+/* Computes the sound of the mode selection, so that sound that is turned on next equals ale-py's. */
 void vcs_env_boot(vcs_env_t *env, uint32_t seed) {
   const bool listening = env->listening;
   memset(&env->live, 0, sizeof env->live);
@@ -496,8 +496,8 @@ void vcs_env_boot(vcs_env_t *env, uint32_t seed) {
   env->difficulty = env->options.difficulty;
 }
 
-/* Loading gives the same state whatever the options, unless numbers are drawn on the way: then the cartridge keeps it
- * for the next environment. What was not drawn as usual is not kept. */
+/* Loading gives the same state for all options, unless it draws random numbers. The cartridge keeps the state for later
+ * environments, unless the drawing was unusual. */
 static void keep_boot(const vcs_env_t *env) {
   if (env->watch || env->draw_history.pinned || env->look == VCS_LOOK_NEVER) return;
   if (memcmp(&env->sticky_random, &env->noop_random, sizeof env->sticky_random) != 0) return;
@@ -530,7 +530,7 @@ void vcs_env_reload(vcs_env_t *env, uint32_t seed) {
   keep_boot(env);
 }
 
-/* A digest of all that decides what a state means. */
+/* Returns a digest of everything that a state must agree with. */
 static uint64_t state_key(const vcs_cartridge_t *cartridge) {
   const vcs_cart_info_t *info = &cartridge->info;
   const int32_t console[] = {(int32_t)info->profile, (int32_t)info->scheme, (int32_t)info->format, info->top_line,
@@ -577,7 +577,7 @@ vcs_status_t vcs_env_create_with(const vcs_cart_t *cart, const vcs_env_options_t
   const size_t machine = (vcs_state_size(cart) + 7) & ~(size_t)7;
   vcs_env_t *env = calloc(1, sizeof *env);
   uint8_t *machines = calloc(MACHINES, machine);
-  uint8_t *frames = malloc(2 * VCS_FRAME_BYTES); /* as good as free until it is touched */
+  uint8_t *frames = malloc(2 * VCS_FRAME_BYTES); /* uses no memory until it is written */
   if (!env || !machines || !frames) {
     free(env);
     free(machines);
@@ -620,7 +620,7 @@ void vcs_env_watch(vcs_env_t *env, vcs_watch_t watch, void *context) {
   pin_film(env);
 }
 
-/* The write passes over the bus like any other. */
+/* The write goes over the bus. */
 vcs_status_t vcs_env_set_ram(vcs_env_t *env, int index, uint8_t value, vcs_error_t *error) {
   if (error) error->message[0] = 0;
   if (index < 0 || index > 127)

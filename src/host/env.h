@@ -1,8 +1,8 @@
-/* env.h: what an environment holds.
+/* env.h: the data of an environment.
  *
  * VCS_ENV_FIELDS lists, once, everything outside the machine that changes while a game is played: a row is
- * X(declared type, element type, name, dimension). States and save files are made from the list (save.c), so a field
- * that is added here is saved everywhere. Fields are in order of size so that the struct has no padding.
+ * X(declared type, element type, name, dimension). States and save files are generated from the list (save.c), so a new
+ * field is saved everywhere. Fields are in order of size so that the struct has no padding.
  */
 #ifndef VCS_HOST_ENV_H
 #define VCS_HOST_ENV_H
@@ -17,7 +17,7 @@
   X(uint64_t, uint64_t, episode_frame_number, ) /* since the last reset */                       \
   X(vcs_play_t, int32_t, play, )                /* score, reward, lives, over and rule memory */ \
   X(int32_t, int32_t, paddle, [2])              /* positions, as resistances */                  \
-  X(int32_t, int32_t, action, [2])              /* what sticky actions repeat, by player */      \
+  X(int32_t, int32_t, action, [2])              /* last actions, by player */                   \
   X(float, float, strength, [2])                /* the same for paddles */                       \
   X(int32_t, int32_t, reward, )                 /* of the last step */                           \
   X(int32_t, int32_t, life_lost, )              /* in the last step */                           \
@@ -51,9 +51,9 @@ struct vcs_env {
   vcs_watch_t watch;
   void *watch_context;
   vcs_t *m;
-  vcs_draw_history_t draw_history; /* what is drawn, and where */
-  vcs_look_t look;                 /* at the last frame of a step */
-  union {                          /* the same fields, by themselves and together */
+  vcs_draw_history_t draw_history; /* which frames are drawn, and where */
+  vcs_look_t look;                 /* whether the last frame of a step is shown */
+  union {                          /* the same fields, separately and as a struct */
     vcs_env_live_t live;
     struct {
       VCS_ENV_FIELDS(VCS_ENV_DECLARE)
@@ -61,23 +61,23 @@ struct vcs_env {
   };
 };
 
-/* What an action holds down, as bits of vcs_controls_t; 0 for what is no action. */
+/* Returns the VCS_HELD_... bits of an action; 0 for an invalid action. */
 uint8_t vcs_action_held(int action);
 
-/* Creating and resetting in parts, for batches. vcs_env_setup needs `m` and the memory of `film`, and boots nothing;
- * vcs_env_boot is what creating and vcs_env_reload do, vcs_env_begin and vcs_env_open what vcs_env_reset does. None of
- * them draws the last frame, and all draw into film.frames what they have to. */
+/* The parts of creation and reset, for batches. vcs_env_setup needs `m` and the memory of `draw_history`, and does not
+ * boot; vcs_env_boot is the rest of creation and vcs_env_reload; vcs_env_begin and vcs_env_open are vcs_env_reset. None
+ * of them draws the last frame, and all draw other frames into draw_history.frames as needed. */
 vcs_status_t vcs_env_setup(vcs_env_t *env, const vcs_cart_t *cart, const vcs_env_options_t *options,
                            vcs_error_t *error);
 void vcs_env_boot(vcs_env_t *env, uint32_t seed);
 void vcs_env_begin(vcs_env_t *env);
 void vcs_env_open(vcs_env_t *env);
 
-/* Takes over a state (save.c) that is known to be one of this cartridge's. Where a picture is enough, it is looked at
- * where it is: the state must outlive the next frame. */
+/* Restores a state (save.c) that is known to fit this cartridge. The environment may refer to the state's picture, so
+ * the state must be valid until after the next frame. */
 void vcs_env_state_share(vcs_env_t *env, const void *state);
 
-/* Whether an environment could have these fields, machines (one behind the other) and film (save.c). */
+/* Whether these fields, consecutive machines and draw history are possible (save.c). */
 bool vcs_env_is_possible(const vcs_env_t *env, const vcs_env_live_t *live, const uint8_t *machines, size_t count,
                          vcs_t *spare);
 bool vcs_draw_history_is_possible(const vcs_draw_history_mark_t *history);

@@ -166,7 +166,7 @@ static void directory_of(const char *path, char *directory, size_t size) {
   snprintf(directory, size, "%.*s", length ? (int)length : 1, length ? path : ".");
 }
 
-/* Opens a new file beside draft->path, which nobody else can have opened. */
+/* Opens a new file beside draft->path that no other process has open. */
 static int open_temporary(vcs_draft_t *draft) {
   char directory[VCS_PATH_SIZE];
   directory_of(draft->path, directory, sizeof directory);
@@ -346,7 +346,7 @@ static bool versions_roms(const char *prefix, char *roms, size_t size) {
 }
 
 /* The ROM images of the ale_py that belongs to the python3 in a folder of programs: PREFIX/bin/python3 has its packages
- * in PREFIX/lib. A name that is a link is looked at as it is (a virtual environment), then as what it leads to. */
+ * in PREFIX/lib. A link is tried by its own name (a virtual environment), then by its target. */
 static bool program_roms(const char *programs, char *roms, size_t size) {
   char python[VCS_PATH_SIZE];
   if (!vcs_path_join(python, sizeof python, programs, "python3") || !vcs_path_is_file(python)) return false;

@@ -529,7 +529,7 @@ static const vcs_game_t games[] = {
      .xitari_rule = "score = 100 * bcd(E9,E8); lives = [EA] & 15; over = lives == 0",
      .wraps = 1000000, .start = "lives = 5", .modes = "0-24/8", .mode_script = UNTIL("[82] == m", 10)},
 
-    /* Our own cartridge (demo/). No reference has it, so it stands behind the games that are counted. */
+    /* Our own cartridge (demo/). No reference has it, so it comes after the games that are counted. */
     {"contour", BOTH, ALL, "99bdedb18cbad5b1029a5b15e5683023",
      .rule = "score = bcd(81,80); lives = [82]; over = [83]",
      .start = "lives = 3", .modes = "0-3", .mode_script = UNTIL("[84] == m", 2)},
@@ -690,13 +690,13 @@ int32_t vcs_game_max_frames(const vcs_game_t *game, vcs_profile_t profile) {
 
 /* ---- Compiled programs -------------------------------------------------------------------------------------- */
 
-/* The only state the table has: programs are compiled when first asked for, into storage that never moves. Whoever
- * comes first compiles; others wait the few microseconds this takes. */
+/* The only state of the table: programs are compiled at their first use, into storage that never moves. The first
+ * thread compiles; all other threads wait for a few microseconds. */
 enum { RAW, COMPILING, READY, RULE_TEXT = 1024 };
 static vcs_game_code_t codes[GAMES][VCS_PROFILE_COUNT];
 static atomic_int code_state[GAMES][VCS_PROFILE_COUNT];
 
-/* A score that falls by more than half of what its counter can hold has wrapped. */
+/* A score that falls by more than half of its counter's range has wrapped. */
 static void write_rule(const vcs_game_t *game, vcs_profile_t profile, char text[RULE_TEXT]) {
   const char *rule = vcs_game_rule(game, profile), *usual = strstr(rule, "reward =") ? "reward" : "gain";
   if (profile == VCS_PROFILE_FIXED && game->wraps) {

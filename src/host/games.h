@@ -45,7 +45,7 @@ typedef struct vcs_press {
   uint16_t frames;
 } vcs_press_t;
 
-/* A row. Members named xitari_ replace the others in that profile; NULL (0) there: the same in both. */
+/* A row. In profile xitari the members named xitari_ replace those without the prefix, unless they are NULL (0). */
 typedef struct vcs_game {
   const char *name;
   uint8_t profiles;                 /* bit p: profile p has the game */
@@ -132,7 +132,7 @@ int vcs_game_modes(const vcs_game_t *game, uint16_t out[VCS_GAME_MODES]);
 bool vcs_game_has_mode(const vcs_game_t *game, int mode);
 bool vcs_game_has_difficulty(const vcs_game_t *game, int difficulty);
 
-/* How a mode is selected (profile `ale`): a script that asks for things until it is done.
+/* How a mode is selected (profile `ale`): a script that makes requests until it ends.
  *
  *     vcs_rule_run_t run;
  *     vcs_rule_op_t ask;

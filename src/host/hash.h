@@ -19,7 +19,7 @@ enum { VCS_MD5_HEX = 33, VCS_SHA256_HEX = 65 }; /* text sizes, with the closing 
 void vcs_md5(const void *data, size_t size, char hex[VCS_MD5_HEX]);
 void vcs_sha256(const void *data, size_t size, char hex[VCS_SHA256_HEX]);
 uint32_t vcs_crc32(const void *data, size_t size);
-uint32_t vcs_crc32_on(uint32_t before, const void *data, size_t size); /* of bytes behind others, given theirs */
+uint32_t vcs_crc32_on(uint32_t before, const void *data, size_t size); /* continues the CRC-32 `before` */
 uint64_t vcs_hash64(const void *data, size_t size, uint64_t seed);
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
 #include "diffvcs/diffvcs.h"
 #include "files.h"
 
-/* Refuses options of which this version would ignore a part. `name` is the struct's. */
+/* Refuses nonzero reserved words, which this version would ignore. `name` is the name of the struct. */
 static inline vcs_status_t vcs_reserved_check(const uint64_t reserved[8], const char *name, vcs_error_t *error) {
   for (int i = 0; i < 8; i++) {
     if (reserved[i] == 0) continue;

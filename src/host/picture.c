@@ -2,7 +2,7 @@
  *
  * PNG is libpng's simplified writer, with our palette as its colour map. MP4 is the ffmpeg program: it reads raw
  * frames from a socket (not a pipe, so that its death is an error to send() and no SIGPIPE), does the enlarging, and
- * lives in a process group of its own, where the terminal's Ctrl-C does not reach it: the film is then complete up to
+ * lives in a process group of its own, where the terminal's Ctrl-C does not reach it: the video is then complete up to
  * that moment. WAV is a header of 44 bytes.
  *
  * GIF is written here (GIF89a, and Welch, "A Technique for High-Performance Data Compression", 1984). A frame is a

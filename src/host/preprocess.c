@@ -1,27 +1,27 @@
 /* preprocess.c: tint, pool, resize.
  *
- * OpenCV has four ways of INTER_AREA for bytes, by the scale (source size over size) of both directions:
+ * OpenCV computes INTER_AREA of bytes in four ways, depending on the scales (source size over size) of both dimensions:
  *
- *   copy    the sizes are equal
- *   mean    both scales are whole numbers: the mean of a block; of 2 x 2 in integers, of others sum * (1 / area) in
- * float area    both are at least 1: a float sum of the pixels that a cell covers, weighted by how much of them it
- * covers; first along the row, in order, then down the column, in order; rounded half to even blend   one is less:
- * between two neighbours with 11-bit weights, of which most pixels show just one
+ *   copy    equal sizes
+ *   mean    both scales are whole numbers: the mean of a block, of 2 x 2 in integers, otherwise sum * (1 / area)
+ *   area    both are at least 1: a float sum of the pixels that a cell covers, weighted by the covered part;
+ *           first along the row, in order, then down the column, in order; rounded half to even
+ *   blend   one is less than 1: between two neighbours with 11-bit weights; most pixels show just one
  *
- * Area is what agents see (210 x 160 to 84 x 84), and has a short cut. In units of the common divisor all weights are
- * small whole numbers, so the exact value of a pixel is an integer over `den` (for 84 x 84: 200). Float sums err by
- * less than 1/1000, so unless the exact value is that near to a half, its rounding is theirs. Where it is (some ten
- * pixels of a picture), the pixel is done again, in their order. Exact sums may be made in any order, so here every
- * different row is summed along once, and what is left is adding up rows of sums:
+ * The usual observation (210 x 160 to 84 x 84) is `area`, which has a short cut. In units of the common divisor all
+ * weights are small whole numbers, so the exact value of a pixel is an integer over `den` (for 84 x 84: 200). Float
+ * sums err by less than 1/1000, so unless the exact value is that close to a half, both round to the same byte. Where
+ * it is (some ten pixels of a picture), the pixel is recomputed in OpenCV's order. Exact sums may be added in any
+ * order, so every different row is summed along once, and the rest is adding rows of sums:
  *
  *   row of bytes  --along-->  row of 84 sums  \
  *   row of bytes  --along-->  row of 84 sums   >--down, round-->  row of 84 bytes
  *   row that repeats the one above: its sums  /
  *
- * A row of the result whose source rows are all the one row that those of the row above are too is that row again,
- * near halves aside.
+ * If all source rows of a result row equal those of the row above, the result row is copied from the row above,
+ * except near halves.
  *
- * Loops are plain and vectorise, but two that are bound by loads of single bytes and are written for x86 by hand: the
+ * Plain loops vectorize, except two that are bound by loads of single bytes and have x86 intrinsics: the
  * table of grays, and sums along a row.
  */
 #include "host/preprocess.h"
@@ -79,7 +79,7 @@ static void pool_row(const vcs_tint_t *tint, const uint8_t *a, const uint8_t *b,
 #if WIDE
 enum { EIGHTHS = 8 };
 
-/* Even indices looked up in eight tables of 16: a table answers those of its own, and 0 to the others. */
+/* Looks up even indices in eight tables of 16: each table gives 0 for indices outside it. */
 __attribute__((target("avx2"))) INLINE __m256i look_up(const __m256i table[EIGHTHS], __m256i index) {
   const __m256i half = _mm256_and_si256(_mm256_srli_epi16(index, 1), _mm256_set1_epi8(0x7F));
   __m256i found = _mm256_setzero_si256();

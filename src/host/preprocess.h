@@ -42,7 +42,7 @@ vcs_resize_t *vcs_resize_create(int from_height, int from_width, int height, int
 void vcs_resize_free(vcs_resize_t *plan);
 size_t vcs_resize_scratch(const vcs_resize_t *plan); /* bytes of the scratch space, which is aligned to 64 */
 
-/* rows[y] points to row y of the source; equal pointers are equal rows and are only looked at once. */
+/* rows[y] points to row y of the source; equal pointers are equal rows, which are processed once. */
 void vcs_resize_rows(const vcs_resize_t *plan, const uint8_t *const *rows, void *scratch, uint8_t *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* progress.c: a bar that costs an addition, and Ctrl-C as a flag.
  *
  * Adding is one atomic addition and one look at the clock's turn: the thread that finds a tenth of a second gone and
- * gets the lock draws, the others go on. The time left assumes that the rest goes as fast as what is done:
+ * gets the lock draws, all other threads continue. The time left assumes that the rest goes as fast as what is done:
  *
  *   pong  [============                  ]  41%  410/1000  82/s  0:07 left
  */

@@ -1,10 +1,10 @@
 /* save.c: states, plain and in files.
  *
- * A plain state is a header, the environment's fields, the machine, its film (draw_history.h) and two pictures, one
- * behind the other. An exact film has both frame buffers there, any other one the last picture and zeros. A file is the
- * same by name (save.h), and its film is always exact. Both are checked before anything is changed: whether they belong
- * to this cartridge, and whether every value that the machine uses as an index, a shift or a count is one it could
- * have. What is left after that can be played wrong, but not crash.
+ * A plain state is a header, the environment's fields, the machine, its draw history (draw_history.h) and two
+ * consecutive pictures: both frame buffers of an exact history, else the last picture and zeros. A file has the same
+ * data by name (save.h), and its history is always exact. Both are checked before anything is changed: whether they
+ * belong to this cartridge, and whether every value that the machine uses as an index, a shift or a count is one it
+ * could have. What is left after that can be played wrong, but not crash.
  */
 #include "host/save.h"
 
@@ -338,7 +338,8 @@ size_t vcs_env_save_bound(const vcs_env_t *env) {
   return VCS_SAVE_HEADER + table_size(fields, n) + compressBound((uLong)fields_size(fields, n)) + HASH;
 }
 
-/* A state whose film is exact, whatever the environment's is: what was not drawn is drawn in borrowed buffers. */
+/* Writes a state with an exact draw history: if the environment's is not, the frames are redrawn in borrowed buffers.
+ */
 static bool copy_exact(const vcs_env_t *env, uint8_t *state) {
   vcs_env_state_copy(env, state);
   if (env->draw_history.exact) return true;
@@ -519,8 +520,8 @@ static vcs_status_t read_table(const vcs_env_t *env, const uint8_t *file, size_t
   return VCS_OK;
 }
 
-/* What a state has beside the fields of a file. Nothing is known of the frames before, and nothing needs to be: by the
- * time an exact film has covered the picture twice, it has seen three of them. */
+/* Fills in what a state has besides the fields of a file. The machines before the last frames are unknown and not
+ * needed: by the time an exact history has covered the picture twice, it has recorded three of them. */
 static void complete(const vcs_env_t *env, uint8_t *state) {
   const size_t machine = vcs_state_size(env->cart);
   const uint8_t front = state[machine_at() + offsetof(vcs_t, front)];

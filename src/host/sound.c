@@ -8,7 +8,7 @@
 
 #include "host/env.h"
 
-/* Two samples a line of 228 colour clocks; the clock is 3,579,545 Hz with NTSC and 3,546,894 Hz with the others. */
+/* Two samples a line of 228 colour clocks; the clock is 3,579,545 Hz with NTSC and 3,546,894 Hz otherwise. */
 enum { RATE_NTSC = 31400, RATE_PAL = 31113, LINES_NTSC = 262 };
 
 int vcs_sound_length(const vcs_t *m) {

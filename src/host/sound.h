@@ -1,10 +1,10 @@
-/* sound.h: what an environment lets hear. */
+/* sound.h: the sound of an environment. */
 #ifndef VCS_HOST_SOUND_H
 #define VCS_HOST_SOUND_H
 
 #include "diffvcs/diffvcs.h"
 
-/* The end of an act, whether or not a frame was run in it: makes its samples if anybody listens. */
+/* Called at the end of an act, with or without frames: computes its samples if sound is on. */
 void vcs_env_listen(vcs_env_t *env);
 
 #endif

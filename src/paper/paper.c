@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/state.h"
 #include "diffvcs/grad.h"
@@ -33,6 +34,7 @@ static const struct {
     {"delayed", "Delayed divergence", vcs_paper_delayed},
     {"corner", "Sixty seconds at the corner", vcs_paper_corner},
     {"games", "The same on ten more games", vcs_paper_games_table},
+    {"full", "FULL beside the truth: is the corner the most informative one?", vcs_paper_full},
     {"video", "Four panels, sixty seconds", vcs_paper_video},
     {"throughput", "Throughput", vcs_paper_throughput},
 };
@@ -330,9 +332,33 @@ static vcs_status_t make(const vcs_paper_t *paper, int number, uint64_t inputs, 
 
 static const char style[] =
     "body{font:15px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}"
-    "table{border-collapse:collapse;margin:1em 0;font-size:13px}td,th{border:1px solid #ccc;padding:2px 8px;"
+    "table{border-collapse:collapse;margin:1em 0;font-size:13px;display:block;overflow-x:auto}td,th{border:1px solid "
+    "#ccc;padding:2px 8px;"
     "text-align:left}th{background:#eee}.equal{color:#0a7a2f}.different{color:#b3261e}"
     "figure{margin:1em 0}img,video{max-width:100%;image-rendering:pixelated}figcaption{font-size:13px;color:#555}";
+
+/* How often a string occurs in a stretch of text. */
+static int occurrences(const char *from, const char *to, const char *string) {
+  int count = 0;
+  for (const char *at = strstr(from, string); at && at < to; at = strstr(at + 1, string)) count++;
+  return count;
+}
+
+/* The verdicts of every section that is on the page, before the sections. */
+static void write_summary(vcs_text_t *page, const vcs_text_t *body) {
+  vcs_text_printf(page, "<table><tr><th>section<th>equal<th>different</tr>\n");
+  for (int i = 0; i < SECTIONS && body->text; i++) {
+    char heading[64];
+    snprintf(heading, sizeof heading, "<h2 id=\"%s\">", sections[i].name);
+    const char *from = strstr(body->text, heading), *to = from ? strstr(from + 1, "<h2 id=") : NULL;
+    if (!from) continue;
+    if (!to) to = body->text + body->length;
+    vcs_text_printf(page, "<tr><td><a href=\"#%s\">%s</a><td class=equal>%d<td class=different>%d</tr>\n",
+                    sections[i].name, sections[i].title, occurrences(from, to, "<td class=equal"),
+                    occurrences(from, to, "<td class=different"));
+  }
+  vcs_text_printf(page, "</table>\n");
+}
 
 static vcs_status_t write_page(const vcs_paper_t *paper, vcs_text_t *body, vcs_error_t *error) {
   char path[VCS_PATH_SIZE];
@@ -343,11 +369,10 @@ static vcs_status_t write_page(const vcs_paper_t *paper, vcs_text_t *body, vcs_e
                   style);
   vcs_text_printf(&page,
                   "<p>Every table and figure of Maier, Bayer and Krauss, by <code>diffvcs paper%s</code>. Each number "
-                  "stands beside the paper's; where they differ the text says why.</p>\n<p>",
+                  "stands beside the paper's; where they differ the text says why.",
                   paper->quick ? " --quick" : "");
-  for (int i = 0; i < SECTIONS; i++)
-    vcs_text_printf(&page, "%s<a href=\"#%s\">%s</a>", i ? " &middot; " : "", sections[i].name, sections[i].name);
   vcs_text_printf(&page, "</p>\n");
+  write_summary(&page, body);
   vcs_text_append(&page, body->text ? body->text : "", body->length);
   vcs_text_printf(&page, "</html>\n");
   vcs_status_t status = path_in(paper, path, "", "index", ".html", error);
@@ -416,8 +441,28 @@ static int check_section(const char *name, int *number) {
   return exit_code;
 }
 
+/* Where the records of the reference are unless --records names a folder: $DIFFVCS_RECORDS, tests/golden here, or that
+ * of the source tree in which the program was built (the program is in its build folder). `path` has room. */
+static const char *find_records(char path[VCS_PATH_SIZE]) {
+  static const char *const from_program[] = {"../tests/golden", "../../tests/golden", "../share/diffvcs/golden"};
+  const char *named = getenv("DIFFVCS_RECORDS"), *here = "tests/golden";
+  char program[VCS_PATH_SIZE];
+  if (named && *named) return named;
+  if (access(here, R_OK) == 0) return here;
+  const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+  if (length <= 0) return here;
+  program[length] = '\0';
+  char *slash = strrchr(program, '/');
+  if (slash) *slash = '\0';
+  for (int i = 0; i < 3; i++) {
+    if (vcs_path_join(path, VCS_PATH_SIZE, program, from_program[i]) && access(path, R_OK) == 0) return path;
+  }
+  return here;
+}
+
 int vcs_cli_paper(int argc, char **argv) {
-  vcs_paper_t paper = {.out = "paper", .records = "tests/golden"};
+  char records[VCS_PATH_SIZE];
+  vcs_paper_t paper = {.out = "paper", .records = find_records(records)};
   const char *only = NULL;
   int number;
   const vcs_arg_t args[] = {
@@ -433,7 +478,8 @@ int vcs_cli_paper(int argc, char **argv) {
       command,
       "Makes every table and figure of the paper again, and the checks of its theorems: DIR/index.html, figures as "
       "SVG\n"
-      "and PNG, tables as .tsv. Tables are conformance, gate, alpha, temperature, joystick, theorem1, theorem2, ndiv,\n"
+      "and PNG, tables as .tsv. Tables are conformance, gate, alpha, temperature, joystick, theorem1, theorem2, full, "
+      "ndiv,\n"
       "pstep, delayed, corner, games, video and throughput. What was made is kept and only made again if this "
       "program,\n"
       "an image or a record has changed. docs/paper.md has the results." VCS_ROMS_NOTE,

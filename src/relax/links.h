@@ -1,8 +1,8 @@
-/* links.h: real numbers that remember where they came from.
+/* links.h: real numbers with the derivatives of their inputs.
  *
- * While a list of links is kept, every number that is computed becomes a variable, and a link for each of its inputs
- * says how much it moves with it. Walking along the list multiplies by the Jacobian (JVP), walking back by its
- * transpose (VJP): both read the same links, so they cannot disagree. Without a list numbers are just numbers.
+ * While links are recorded, every computed number is a variable, and a link for each of its inputs holds the partial
+ * derivative. Traversing the list forwards multiplies by the Jacobian (JVP), backwards by its transpose (VJP): both
+ * read the same links, so they agree. Without a list numbers have no derivatives.
  */
 #ifndef VCS_RELAX_LINKS_H
 #define VCS_RELAX_LINKS_H
@@ -13,7 +13,7 @@
 
 typedef struct {
   double value;
-  int32_t variable; /* 0: a constant, or nobody keeps links */
+  int32_t variable; /* 0: a constant, or links are not recorded */
 } vcs_real_t;
 
 typedef struct {
@@ -30,7 +30,7 @@ typedef struct {
 
 void vcs_links_free(vcs_links_t *links);
 
-/* Adds the link of the variable made last; a slope of zero or a constant source is none. */
+/* Adds a link to the newest variable; a zero slope or a constant source adds none. */
 void vcs_links_add(vcs_links_t *links, vcs_real_t source, double slope);
 
 /* A new number. `links` may be NULL. Links to its inputs follow. */
@@ -51,6 +51,28 @@ static inline void vcs_real_from(vcs_links_t *links, vcs_real_t source, double s
 /* constant + scale * a, and constant + scale * a + scale_b * b. */
 vcs_real_t vcs_real_linear(vcs_links_t *links, double constant, vcs_real_t a, double scale);
 vcs_real_t vcs_real_sum(vcs_links_t *links, double constant, vcs_real_t a, double scale, vcs_real_t b, double scale_b);
+
+/* A number and its inputs, gathered before it is made: what moves with nothing stays a constant, and what is exactly
+ * one of its inputs is that input. */
+enum { VCS_INPUTS_MOST = 40 };
+typedef struct {
+  vcs_real_t source[VCS_INPUTS_MOST];
+  double slope[VCS_INPUTS_MOST];
+  int count;
+} vcs_gathered_t;
+
+static inline void vcs_gather(vcs_gathered_t *g, vcs_real_t source, double slope) {
+  if (!source.variable || slope == 0 || g->count == VCS_INPUTS_MOST) return;
+  g->source[g->count] = source;
+  g->slope[g->count++] = slope;
+}
+vcs_real_t vcs_real_gathered(vcs_links_t *links, double value, const vcs_gathered_t *g);
+
+/* A function of an integer from 0 to `most`, interpolated between the integers around `real`; at an integer its slope
+ * is the mean of the differences to both sides. */
+typedef double (*vcs_integer_function_t)(const void *context, int integer);
+vcs_real_t vcs_real_interpolated(vcs_links_t *links, vcs_real_t real, int most, vcs_integer_function_t function,
+                                 const void *context);
 
 /* d[variable] += slopes along the links, or back. */
 void vcs_links_forward(const vcs_links_t *links, double *d);

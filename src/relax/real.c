@@ -1,7 +1,8 @@
-/* real.c: the machine of real numbers (real.h): one instruction, by one opcode or by all of them; frames. */
+/* real.c: the machine of real numbers (real.h): instructions with one or all opcodes, and frames. */
 #include "real.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,16 +19,19 @@ bool vcs_reals_start(vcs_relax_t *relax) {
   r->cell_count = r->state_cells + cart->rom_size;
   r->cells = calloc(r->cell_count, sizeof *r->cells);
   r->blended = calloc(r->state_cells, 1);
+  r->frames = calloc(2, VCS_FRAME_BYTES);
   r->ram = r->cells;
   r->cart_ram = r->ram + 128;
   r->rom = r->cells + r->state_cells;
-  return r->cells && r->blended;
+  return r->cells && r->blended && r->frames && vcs_beam_start(r);
 }
 
 void vcs_reals_free(vcs_relax_t *relax) {
   if (!relax->reals) return;
   free(relax->reals->cells);
   free(relax->reals->blended);
+  free(relax->reals->frames);
+  vcs_beam_free(relax->reals);
   free(relax->reals);
 }
 
@@ -35,6 +39,100 @@ static const struct {
   int slot, bit;
 } flags[] = {{VCS_SLOT_N, 7}, {VCS_SLOT_V, 6}, {VCS_SLOT_D, 3}, {VCS_SLOT_I, 2}, {VCS_SLOT_Z, 1}, {VCS_SLOT_C, 0}};
 enum { FLAGS = sizeof flags / sizeof *flags };
+
+/* The registers of the chips: numbers of vcs_t, and what one unit of a number is there. */
+enum { BYTE, WORD, TIME, BITS };
+static const struct {
+  int slot, count;
+  size_t offset;
+  int kind;
+  int unit;
+  double most;
+} chips[] = {
+#define CHIP(slot, count, field, kind, unit, most) \
+  { VCS_SLOT_##slot, count, offsetof(vcs_t, field), kind, unit, most }
+    CHIP(BUS, 1, bus, BYTE, 1, 255),
+    CHIP(SWCHA, 8, swcha, BITS, 1, 1),
+    CHIP(SWCHB, 8, swchb, BITS, 1, 1),
+    CHIP(FIRE, 2, fire, BYTE, 1, 1),
+    CHIP(DDRA, 1, ddra, BYTE, 1, 255),
+    CHIP(TIMER, 1, timer, BYTE, 1, 255),
+    CHIP(TIMER_CYCLE, 1, timer_cycle, TIME, 1, INT32_MAX),
+    CHIP(DUMP_CYCLE, 1, dump_cycle, TIME, 1, INT32_MAX),
+    CHIP(VSYNC, 1, vsync, BYTE, 1, 255),
+    CHIP(VBLANK, 1, vblank, BYTE, 1, 255),
+    CHIP(NUSIZ, 2, nusiz, BYTE, 1, 255),
+    CHIP(COLU, 4, colu, BYTE, 1, 255),
+    CHIP(CTRLPF, 1, ctrlpf, BYTE, 1, 255),
+    CHIP(REFLECT, 2, reflect, BYTE, 8, 1),
+    CHIP(PF, 3, pf, BYTE, 1, 255),
+    CHIP(GRP, 2, grp, BYTE, 1, 255),
+    CHIP(GRP_OLD, 2, grp_old, BYTE, 1, 255),
+    CHIP(ENAM, 2, enam, BYTE, 2, 1),
+    CHIP(ENABL, 1, enabl, BYTE, 2, 1),
+    CHIP(ENABL_OLD, 1, enabl_old, BYTE, 2, 1),
+    CHIP(HM, 5, hm, BYTE, 1, 15),
+    CHIP(VDELP, 2, vdelp, BYTE, 1, 1),
+    CHIP(VDELBL, 1, vdelbl, BYTE, 1, 1),
+    CHIP(RESMP, 2, resmp, BYTE, 2, 1),
+    CHIP(POS, 5, pos, BYTE, 1, 159),
+    CHIP(MIRRORED, 1, pf_mirrored, BYTE, 1, 1),
+    CHIP(COLLISIONS, 16, collisions, WORD, 1, 1),
+    CHIP(AUDIO, 6, audio, BYTE, 1, 255),
+#undef CHIP
+};
+enum { CHIPS = sizeof chips / sizeof *chips };
+
+double vcs_real_most(size_t slot) {
+  if (slot >= VCS_SLOT_N && slot <= VCS_SLOT_C) return 1;
+  if (slot == VCS_SLOT_PC) return 65535;
+  if (slot == VCS_SLOT_TIME) return INT32_MAX;
+  for (int i = 0; i < CHIPS; i++) {
+    if ((int)slot >= chips[i].slot && (int)slot < chips[i].slot + chips[i].count) return chips[i].most;
+  }
+  return 255;
+}
+
+static void load_chips(vcs_relax_t *relax) {
+  for (int i = 0; i < CHIPS; i++) {
+    const uint8_t *field = (const uint8_t *)relax->m + chips[i].offset;
+    for (int k = 0; k < chips[i].count; k++) {
+      double value = 0;
+      int32_t time;
+      memcpy(&time, chips[i].kind == TIME ? field : (const uint8_t *)&relax->m->cycles, sizeof time);
+      if (chips[i].kind == BYTE) value = field[k] / chips[i].unit;
+      if (chips[i].kind == BITS) value = *field >> k & 1;
+      if (chips[i].kind == WORD) value = relax->m->collisions >> k & 1;
+      if (chips[i].kind == TIME) value = time;
+      relax->reals->reg[chips[i].slot + k] = vcs_real_constant(value);
+    }
+  }
+}
+
+void vcs_reals_load_pins(vcs_relax_t *relax) {
+  const vcs_t *m = relax->m;
+  for (int i = 0; i < 8; i++) {
+    relax->reals->reg[VCS_SLOT_SWCHA + i] = vcs_real_constant(m->swcha >> i & 1);
+    relax->reals->reg[VCS_SLOT_SWCHB + i] = vcs_real_constant(m->swchb >> i & 1);
+  }
+  for (int i = 0; i < 2; i++) relax->reals->reg[VCS_SLOT_FIRE + i] = vcs_real_constant(m->fire[i]);
+}
+
+static void adopt_chips(vcs_relax_t *relax) {
+  const vcs_real_t *reg = relax->reals->reg;
+  for (int i = 0; i < CHIPS; i++) {
+    uint8_t *field = (uint8_t *)relax->m + chips[i].offset;
+    uint16_t bits = 0;
+    for (int k = 0; k < chips[i].count; k++) {
+      const int32_t value = (int32_t)nearbyint(reg[chips[i].slot + k].value);
+      bits |= (uint16_t)((value & 1) << k);
+      if (chips[i].kind == BYTE) field[k] = (uint8_t)(chips[i].unit * value);
+      if (chips[i].kind == TIME) memcpy(field, &value, sizeof value);
+    }
+    if (chips[i].kind == BITS) *field = (uint8_t)bits;
+    if (chips[i].kind == WORD) relax->m->collisions = bits;
+  }
+}
 
 void vcs_reals_load(vcs_relax_t *relax) {
   vcs_reals_t *r = relax->reals;
@@ -48,6 +146,8 @@ void vcs_reals_load(vcs_relax_t *relax) {
   for (int i = 0; i < FLAGS; i++) r->reg[flags[i].slot] = vcs_real_constant(m->p >> flags[i].bit & 1);
   for (int i = 0; i < 128; i++) r->ram[i] = vcs_real_constant(m->ram[i]);
   for (uint32_t i = 0; i < relax->cart->ram_size; i++) r->cart_ram[i] = vcs_real_constant(m->cart_ram[i]);
+  load_chips(relax);
+  vcs_beam_load(relax, NULL);
 }
 
 void vcs_reals_load_image(vcs_relax_t *relax) {
@@ -77,12 +177,15 @@ void vcs_reals_adopt_cell(vcs_relax_t *relax, int32_t cell) {
 
 void vcs_reals_adopt(vcs_relax_t *relax) {
   adopt_registers(relax);
+  adopt_chips(relax);
+  vcs_beam_load(relax, NULL);
   for (int32_t i = 0; i < (int32_t)relax->reals->state_cells; i++) vcs_reals_adopt_cell(relax, i);
 }
 
 /* ---- All opcodes ----------------------------------------------------------------------------------------------- */
 
-/* The weight of every opcode, and how the weights move with the opcode's byte. One-hot logits do not: they jump. */
+/* Computes the weight of every opcode and its derivative with respect to the opcode's byte, which is zero for one-hot
+ * logits. */
 typedef struct {
   double weight[256], slope[256];
 } softmax_t;
@@ -123,7 +226,7 @@ static vcs_real_t blend_register(const vcs_doing_t *doing, const softmax_t *s, c
   return vcs_real_cast(doing, real);
 }
 
-/* What an outcome leaves in a cell: the last value it writes there, or NULL. */
+/* Returns the last value that an instruction writes to a cell, or NULL. */
 static const vcs_real_t *written(const outcome_t *outcome, int32_t cell) {
   const vcs_real_t *value = NULL;
   for (int i = 0; i < outcome->write_count; i++) {
@@ -154,8 +257,11 @@ static void blend_cell(vcs_doing_t *doing, const softmax_t *s, const outcome_t *
   vcs_reals_adopt_cell(doing->relax, cell);
 }
 
-static void evaluate_into(vcs_doing_t *doing, const vcs_real_t before[VCS_REGISTERS], int opcode, outcome_t *outcome) {
+/* `byte` is the opcode as it was read, which is still on the bus. */
+static void evaluate_into(vcs_doing_t *doing, const vcs_real_t before[VCS_REGISTERS], vcs_real_t byte, int opcode,
+                          outcome_t *outcome) {
   memcpy(doing->reg, before, sizeof doing->reg);
+  doing->bus = byte;
   doing->write_count = 0;
   vcs_real_evaluate(doing, (uint8_t)opcode);
   memcpy(outcome->reg, doing->reg, sizeof outcome->reg);
@@ -163,7 +269,7 @@ static void evaluate_into(vcs_doing_t *doing, const vcs_real_t before[VCS_REGIST
   outcome->write_count = doing->write_count;
 }
 
-/* The opcode that is named comes last: it acts. */
+/* The opcode of the rounded byte comes last and acts. */
 static void blend(vcs_doing_t *doing, vcs_real_t opcode) {
   const int named = vcs_real_byte(opcode);
   outcome_t outcomes[256];
@@ -173,10 +279,10 @@ static void blend(vcs_doing_t *doing, vcs_real_t opcode) {
   softmax(&doing->relax->options, opcode.value, &s);
   doing->acts = false;
   for (int k = 0; k < 256; k++) {
-    if (k != named) evaluate_into(doing, before, k, &outcomes[k]);
+    if (k != named) evaluate_into(doing, before, opcode, k, &outcomes[k]);
   }
   doing->acts = true;
-  evaluate_into(doing, before, named, &outcomes[named]);
+  evaluate_into(doing, before, opcode, named, &outcomes[named]);
   for (int slot = 0; slot < VCS_REGISTERS; slot++)
     doing->reals->reg[slot] = blend_register(doing, &s, outcomes, slot, opcode);
   for (int k = 0; k < 256; k++) {
@@ -200,6 +306,7 @@ static bool instruction(vcs_relax_t *relax, vcs_links_t *links, vcs_video_t *vid
   doing.reals = relax->reals;
   doing.links = links;
   doing.video = video;
+  doing.bus = relax->reals->reg[VCS_SLOT_BUS];
   doing.acts = true;
   doing.at_once = relax->options.dispatch == VCS_DISPATCH_HARD;
   doing.pc = relax->m->pc;
@@ -214,6 +321,7 @@ static bool instruction(vcs_relax_t *relax, vcs_links_t *links, vcs_video_t *vid
   } else {
     blend(&doing, opcode);
   }
+  relax->reals->reg[VCS_SLOT_BUS] = doing.bus;
   adopt_registers(relax);
   relax->report.instructions++;
   relax->m->instructions++;
@@ -225,24 +333,37 @@ void vcs_real_step(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames) {
   vcs_video_t video;
   vcs_video_start(&video, relax->cart, frames);
   if (!relax->m->jammed) instruction(relax, links, &video);
-  if (relax->options.bus == VCS_BUS_REAL) vcs_tia_catch_up(relax->m, &video);
+  if (relax->options.bus == VCS_BUS_REDUCED) return;
+  vcs_tia_catch_up(relax->m, &video);
+  vcs_beam_draw(relax, links, relax->m->seen_clock);
 }
 
-/* A frame begins: times restart, and the fraction of a cycle stays. */
+/* A frame begins: times restart, and fractions of a cycle stay. */
 void vcs_real_begin_frame(vcs_relax_t *relax) {
-  vcs_real_t *time = &relax->reals->reg[VCS_SLOT_TIME];
-  uint32_t before = relax->m->cycles;
-  vcs_frame_begin(relax->cart, relax->m);
-  time->value += (double)relax->m->cycles - before;
+  static const int times[] = {VCS_SLOT_TIME, VCS_SLOT_TIMER_CYCLE, VCS_SLOT_DUMP_CYCLE};
+  vcs_t *m = relax->m;
+  const bool begins = !m->partial;
+  const uint32_t before = m->cycles;
+  vcs_frame_begin(relax->cart, m);
+  for (int i = 0; i < 3; i++) relax->reals->reg[times[i]].value += (double)m->cycles - before;
+  if (begins) vcs_beam_begin_frame(relax);
 }
 
-void vcs_real_frame(vcs_relax_t *relax, uint8_t *frames) {
+/* The integer machine has stopped in mid-frame or at its end, all drawn. */
+void vcs_real_end_frame(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames) {
+  vcs_beam_draw(relax, links, relax->m->seen_clock);
+  vcs_beam_finish(relax, frames);
+  vcs_frame_end(relax->cart, relax->m, frames);
+}
+
+void vcs_real_frame(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames) {
   vcs_video_t video;
+  if (!frames) frames = relax->reals->frames;
   vcs_video_start(&video, relax->cart, frames);
   vcs_real_begin_frame(relax);
-  for (int i = 0; i < VCS_FRAME_INSTRUCTIONS && !relax->m->jammed; i++) {
-    if (instruction(relax, NULL, &video)) break;
+  for (int i = 0; i < VCS_FRAME_INSTRUCTIONS && !relax->m->jammed && !(links && links->failed); i++) {
+    if (instruction(relax, links, &video)) break;
   }
   vcs_tia_catch_up(relax->m, &video);
-  vcs_frame_end(relax->cart, relax->m, frames);
+  vcs_real_end_frame(relax, links, frames);
 }

@@ -1,7 +1,7 @@
 /* real_bus.c: reads and writes at real addresses (real.h).
  *
- * The rounded address says which array is read and where the address is nearest; the rest of the address, between -1/2
- * and 1/2, shifts the weights. A softened read at position p is v = sum_i w_i r_i / sum_i w_i, w_i = exp(-|i - p| / T):
+ * The rounded address selects the array and the nearest cell; the remainder of the address, between -1/2 and 1/2,
+ * shifts the weights. A softened read at position p is v = sum_i w_i r_i / sum_i w_i, w_i = exp(-|i - p| / T):
  *
  *   dv/dr_i = w_i / W          dv/dp = 1/T sum_i sign(i - p) (r_i - v) w_i / W
  *
@@ -35,7 +35,7 @@ vcs_real_t vcs_real_clamped(vcs_real_t real, double most) {
 /* ---- Where a byte is ------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  const vcs_real_t *cells; /* NULL: not a cell but a chip's register */
+  const vcs_real_t *cells; /* NULL for a chip's register */
   const uint8_t *bytes;    /* the same as integers */
   int32_t size, index;
 } place_t;
@@ -65,7 +65,7 @@ static place_t find(const vcs_doing_t *doing, uint16_t addr) {
 
 /* ---- Softened reads -------------------------------------------------------------------------------------------- */
 
-/* The weight of the neighbour k, `past` being how far the address is beyond the cell. */
+/* Returns the weight of neighbour k; `past` is the distance of the address beyond the cell. */
 static double weight_of(const vcs_soften_t *soften, int32_t k, double past) {
   if (past == 0) return soften->single ? soften->narrow[k < 0 ? -k : k] : soften->wide[k < 0 ? -k : k];
   double exponent = -(fabs(k - past) - fabs(past)) / soften->temperature;
@@ -120,20 +120,29 @@ static void set_clock(const vcs_doing_t *doing) {
   doing->relax->m->cycles = (uint32_t)(int64_t)nearbyint(doing->reg[VCS_SLOT_TIME].value);
 }
 
-/* What the access does to chips and banks, and the byte a chip gives. */
+/* What the access does to chips and banks, and the byte that a register of the cartridge or the reduced bus gives. */
 static uint8_t touch(const vcs_doing_t *doing, uint16_t addr) {
   const vcs_cart_t *cart = doing->relax->cart;
   vcs_t *m = doing->relax->m;
   uint8_t port = 0;
   if (doing->relax->options.bus == VCS_BUS_REDUCED) return vcs_reduced_port(m, addr, &port), port;
-  if (!doing->acts) return vcs_bus_peek(cart, m, addr);
+  if (!doing->acts) return addr & 0x1000 ? vcs_cart_peek(cart, m, addr) : 0;
   set_clock(doing);
   if (addr & 0x1000) return vcs_cart_read(cart, m, addr);
   if ((addr & 0x280) == 0x80) return 0;
   return vcs_bus_read_chip(cart, m, doing->video, addr, m->bus);
 }
 
+/* A register of TIA or RIOT, the integer machine having read it. */
+static vcs_real_t read_chip(vcs_doing_t *doing, uint16_t addr) {
+  const vcs_cart_t *cart = doing->relax->cart;
+  const bool covers = cart->scheme == VCS_SCHEME_3F || cart->scheme == VCS_SCHEME_3E; /* vcs_cart_snoop_read */
+  if (covers && (addr & 0x1FFF) <= 0x3F) return vcs_real_constant(vcs_cart_peek(cart, doing->relax->m, addr));
+  return vcs_real_cast(doing, addr & 0x80 ? vcs_real_riot_read(doing, addr) : vcs_real_tia_read(doing, addr));
+}
+
 vcs_real_t vcs_real_read(vcs_doing_t *doing, vcs_real_t address) {
+  const bool whole = doing->relax->options.bus == VCS_BUS_REAL;
   uint16_t addr = vcs_real_address(address);
   uint8_t byte = touch(doing, addr);
   place_t place = find(doing, addr);
@@ -148,8 +157,12 @@ vcs_real_t vcs_real_read(vcs_doing_t *doing, vcs_real_t address) {
       const vcs_relax_value_t note = {place.bytes, place.size, place.index, doing->pc, addr, 0, 0, exact, soft.value};
       vcs_relax_note(doing->relax, &note, byte != exact);
     }
+  } else if (whole && !(addr & 0x1000)) {
+    value = read_chip(doing, addr);
+    byte = vcs_real_byte(value);
   }
-  if (doing->acts && doing->relax->options.bus == VCS_BUS_REAL) doing->relax->m->bus = byte;
+  doing->bus = value;
+  if (doing->acts && whole) doing->relax->m->bus = byte;
   return value;
 }
 
@@ -166,14 +179,44 @@ static void write_cell(vcs_doing_t *doing, vcs_real_t *cell, vcs_real_t value) {
   write->value = value;
 }
 
-/* A chip is written; WSYNC lets time advance to a whole cycle. */
-static void write_chip(vcs_doing_t *doing, uint16_t addr, uint8_t byte, bool stalls) {
+/* Writes above $1000 that the TIA sees, too (vcs_cart_write). */
+static bool is_seen_by_tia(const vcs_cart_t *cart, uint16_t addr) {
+  if (!(addr & 0x1000)) return !(addr & 0x80);
+  return cart->scheme == VCS_SCHEME_3F || cart->scheme == VCS_SCHEME_3E;
+}
+
+/* A chip is written, first the integer machine's and then the one of real numbers; WSYNC lets time advance to a whole
+ * cycle. */
+static void write_chip(vcs_doing_t *doing, uint16_t addr, vcs_real_t value, bool stalls, bool is_cell) {
+  const vcs_cart_t *cart = doing->relax->cart;
   vcs_t *m = doing->relax->m;
   set_clock(doing);
-  uint32_t before = m->cycles;
-  if (vcs_bus_write_chip(doing->relax->cart, m, doing->video, addr, byte, stalls) & VCS_STOP_FRAME)
+  const uint32_t cycles = m->cycles;
+  const vcs_tia_before_t before = {m->seen_clock, {m->resmp[0], m->resmp[1]}, m->vblank};
+  if (vcs_bus_write_chip(cart, m, doing->video, addr, vcs_real_byte(value), stalls) & VCS_STOP_FRAME)
     doing->frame_over = true;
+  const uint32_t after = m->cycles;
+  m->cycles = cycles;
+  if (is_seen_by_tia(cart, addr) && !is_cell) {
+    vcs_tia_catch_up(m, doing->video);
+    vcs_real_tia_write(doing, addr & 63, vcs_real_clamped(value, 255), &before);
+  } else if (!(addr & 0x1000)) {
+    vcs_real_riot_write(doing, addr, vcs_real_clamped(value, 255));
+  }
+  m->cycles = after;
+  if (after != cycles) doing->reg[VCS_SLOT_TIME] = vcs_real_constant(after);
+}
+
+/* What a write that does not act costs: WSYNC would halt the CPU to the end of the line. */
+static void wait_unseen(vcs_doing_t *doing, uint16_t addr, bool stalls) {
+  vcs_t *m = doing->relax->m;
+  if (!stalls || !is_seen_by_tia(doing->relax->cart, addr) || (addr & 63) != VCS_WSYNC) return;
+  const uint32_t cycles = m->cycles;
+  set_clock(doing);
+  const uint32_t before = m->cycles;
+  vcs_tia_wsync(m);
   if (m->cycles != before) doing->reg[VCS_SLOT_TIME] = vcs_real_constant(m->cycles);
+  m->cycles = cycles;
 }
 
 void vcs_real_write(vcs_doing_t *doing, vcs_real_t address, vcs_real_t value, bool stalls) {
@@ -194,7 +237,11 @@ void vcs_real_write(vcs_doing_t *doing, vcs_real_t address, vcs_real_t value, bo
     write_cell(doing, &doing->reals->ram[addr & 0x7F], value);
   } else {
     if (place >= 0) write_cell(doing, &doing->reals->cart_ram[place], value);
-    if (doing->acts) write_chip(doing, addr, byte, stalls);
+    if (doing->acts)
+      write_chip(doing, addr, value, stalls, place >= 0);
+    else if (place < 0)
+      wait_unseen(doing, addr, stalls);
   }
+  doing->bus = value;
   if (doing->acts) m->bus = byte;
 }

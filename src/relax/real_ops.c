@@ -1,12 +1,12 @@
-/* real_ops.c: what the opcodes do to real numbers.
+/* real_ops.c: the operations on real numbers.
  *
- * No operation has a rule of its own. The exact operation (vcs_op_XXX of cpu.h) is a function of bytes and flags; on
+ * All operations follow one rule. The exact operation (vcs_op_XXX of cpu.h) is a function of bytes and flags; on
  * real numbers it is the multilinear interpolation between its values at the integers around them. So it equals the
  * exact one at integers, stays in range, is continuous, and has a slope in every input: the difference of two
  * neighbouring values, or, at an integer, the mean of the differences to both sides. Only the registers that an
  * operation reads (core/cpu_ops.h) need interpolating; test_relax.c checks the table by trying all of them.
  *
- * Addresses and counters are sums. Opcodes that only move things (the stack, jumps, branches) are written out.
+ * Addresses and counters are sums. Stack operations, jumps and branches are explicit functions.
  */
 #include <math.h>
 
@@ -38,15 +38,15 @@ enum { OPERAND = VCS_SLOT_C + 1, INPUTS };
   case code:                                              \
     return EVALUATE_##access(operation);
 
-/* `m` is for JAM, which only an opcode that acts gets to. */
+/* `m` is for JAM, which only an acting opcode executes. */
 static uint8_t exactly(uint8_t opcode, vcs_t *m, vcs_cpu_t *cpu, uint8_t operand, uint16_t addr) {
   if (opcode == VCS_PLP) vcs_cpu_set_status(cpu, operand);
   switch (opcode) { VCS_OPCODES(EVALUATE_ROW) }
   return 0;
 }
 
-/* What is interpolated: of the stack's operations only PLP's status; the others are written out below, their stack
- * pointer is counted there. */
+/* The interpolated inputs and outputs. Of the stack operations only PLP's status is interpolated; all other stack
+ * operations are explicit functions below, which also count the stack pointer. */
 #define INTERPOLATED(code, operation, set) \
   (VCS_PUSHED_BY_##operation ? ((code) == VCS_PLP ? INPUTS_OF((set) & ~VCS_OF_S) : 0) : INPUTS_OF(set))
 #define MASKS_ROW(code, operation, mode, access, cost) \
@@ -86,7 +86,7 @@ static void at_integers(const operation_t *op, const double in[INPUTS], double o
   out[VCS_SLOT_C] = cpu.c;
 }
 
-/* Between the integers, along each input that is not one of them. */
+/* Interpolates between integers, along each fractional input. */
 static void interpolate(const operation_t *op, const double in[INPUTS], double out[INPUTS]) {
   for (int input = 0; input < INPUTS; input++) {
     double low = floor(in[input]), part = in[input] - low;
@@ -118,7 +118,7 @@ static void slopes_of(const operation_t *op, const double in[INPUTS], int input,
   for (int i = 0; i < INPUTS; i++) slopes[i] = (upper[i] - lower[i]) / (high - low);
 }
 
-/* Does the operation to the registers; returns the value that is written. */
+/* Applies the operation to the registers; returns the value that is written. */
 static vcs_real_t operate(vcs_doing_t *doing, uint8_t opcode, vcs_real_t operand, uint16_t addr) {
   const operation_t op = {opcode, addr, doing->relax->m};
   const unsigned uses = masks[opcode].uses, sets = masks[opcode].sets;
@@ -237,7 +237,7 @@ static vcs_real_t pull(vcs_doing_t *doing) {
   return vcs_real_read(doing, top_of_stack(doing));
 }
 
-/* The counter's two bytes: the page it rounds to, and the rest, which keeps the fraction. */
+/* Splits the counter into the page that it rounds to and the remainder, which keeps the fraction. */
 static void push_counter(vcs_doing_t *doing) {
   vcs_real_t pc = doing->reg[VCS_SLOT_PC];
   int page = vcs_real_address(pc) >> 8;
@@ -264,7 +264,7 @@ static vcs_real_t status(const vcs_doing_t *doing) {
 
 /* ---- Branches -------------------------------------------------------------------------------------------------- */
 
-/* pc = next + g offset, g = sigma(alpha z), z = sign (2 flag - 1); what it costs is blended alike. */
+/* pc = next + g offset, g = sigma(alpha z), z = sign (2 flag - 1); its cycles are blended in the same way. */
 static void branch(vcs_doing_t *doing, uint8_t opcode) {
   static const uint8_t flags[4] = {VCS_SLOT_N, VCS_SLOT_V, VCS_SLOT_C, VCS_SLOT_Z}; /* opcode bits 7 and 6 */
   const vcs_soften_t *soften = &doing->relax->soften;

@@ -1,4 +1,4 @@
-/* relax.c: the calls of relax.h: making a relaxed machine, loading it, running it. */
+/* relax.c: the functions of relax.h: creating, loading and running a relaxed machine. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ void vcs_relax_defaults(vcs_relax_options_t *options) {
   *options = defaults;
 }
 
-/* Whether the machine is one of real numbers, and not only looked at as one. */
+/* Whether the machine runs on real numbers. */
 static bool is_real(const vcs_relax_t *relax) {
   return relax->options.cast == VCS_CAST_NONE || relax->options.dispatch != VCS_DISPATCH_HARD;
 }
@@ -69,6 +69,8 @@ void vcs_relax_load(vcs_relax_t *relax, const vcs_t *m) {
   relax->report = nothing;
   vcs_reals_load(relax);
   vcs_reals_load_image(relax);
+  vcs_beam_forget_pictures(relax->reals);
+  memset(relax->reals->frames, 0, 2 * VCS_FRAME_BYTES);
 }
 
 void vcs_relax_load_reduced(vcs_relax_t *relax) {
@@ -91,6 +93,7 @@ void vcs_relax_watch(vcs_relax_t *relax, vcs_relax_watch_t watch, void *context)
 
 void vcs_relax_control(vcs_relax_t *relax, const vcs_controls_t *controls) {
   vcs_control(relax->cart, relax->m, controls);
+  vcs_reals_load_pins(relax);
 }
 
 void vcs_relax_step(vcs_relax_t *relax, uint8_t *frames) {
@@ -103,7 +106,7 @@ void vcs_relax_step(vcs_relax_t *relax, uint8_t *frames) {
 void vcs_relax_frame(vcs_relax_t *relax, uint8_t *frames) {
   if (relax->options.bus == VCS_BUS_REDUCED) return;
   if (is_real(relax))
-    vcs_real_frame(relax, frames);
+    vcs_real_frame(relax, NULL, frames);
   else
     vcs_rounded_frame(relax, frames);
 }
@@ -131,14 +134,14 @@ void vcs_relax_values(vcs_relax_t *relax, double *values) {
   for (size_t i = 0; i < vcs_relax_input_slots(relax); i++) values[i] = number_at(relax, i)->value;
 }
 
-static double most_of(size_t slot) {
-  if (slot >= VCS_SLOT_N && slot <= VCS_SLOT_C) return 1;
-  return slot == VCS_SLOT_PC ? 65535 : slot == VCS_SLOT_TIME ? INT32_MAX : 255;
+/* The timer and the capacitors may have been set in an earlier frame. */
+static double least_of(size_t slot) {
+  return slot == VCS_SLOT_TIMER_CYCLE || slot == VCS_SLOT_DUMP_CYCLE ? INT32_MIN : 0;
 }
 
 void vcs_relax_set_values(vcs_relax_t *relax, const double *values) {
   for (size_t i = 0; i < vcs_relax_input_slots(relax); i++) {
-    double value = fmin(fmax(values[i], 0), most_of(i));
+    double value = fmin(fmax(values[i], least_of(i)), vcs_real_most(i));
     *number_at(relax, i) = vcs_real_constant(relax->options.cast == VCS_CAST_ROUND ? nearbyint(value) : value);
   }
   vcs_reals_adopt(relax);
@@ -146,30 +149,47 @@ void vcs_relax_set_values(vcs_relax_t *relax, const double *values) {
 
 /* ---- Derivatives ----------------------------------------------------------------------------------------------- */
 
-/* Runs, keeping links: the inputs are the variables 1, 2, ... */
-static void run_linked(vcs_relax_t *relax, int32_t steps, vcs_links_t *links) {
+/* Makes the inputs the variables 1, 2, ... */
+static void start_links(vcs_relax_t *relax, vcs_links_t *links) {
   const size_t inputs = vcs_relax_input_slots(relax);
   if (!is_real(relax)) vcs_reals_load(relax);
   for (size_t i = 0; i < inputs; i++) number_at(relax, i)->variable = (int32_t)i + 1;
   links->variables = (int32_t)inputs;
+  vcs_beam_load(relax, links);
+}
+
+static void run_steps(vcs_relax_t *relax, int32_t steps, vcs_links_t *links) {
+  uint8_t *frames = relax->reals->frames;
   for (int32_t i = 0; i < steps && !links->failed; i++) {
     bool was_partial = relax->m->partial;
-    vcs_real_step(relax, links, NULL);
+    vcs_real_step(relax, links, frames);
     if (relax->options.bus == VCS_BUS_REDUCED || !was_partial || relax->m->partial) continue;
-    vcs_frame_end(relax->cart, relax->m, NULL);
+    vcs_real_end_frame(relax, links, frames);
     vcs_real_begin_frame(relax);
   }
 }
 
+static vcs_real_t *pixels_of(const vcs_relax_t *relax) { return relax->reals->beam.pictures[relax->m->front & 1]; }
+
+/* Numbers stay, and become constants. */
 static void forget(vcs_relax_t *relax) {
+  vcs_beam_t *beam = &relax->reals->beam;
   for (size_t i = 0; i < vcs_relax_input_slots(relax); i++) number_at(relax, i)->variable = 0;
+  for (int i = 0; i < 2 * VCS_FRAME_BYTES; i++) beam->pictures[0][i].variable = 0;
+  vcs_beam_load(relax, NULL);
 }
 
-/* Runs and makes room for a derivative of every variable; [0] is that of all constants. NULL: no memory. */
+/* Runs some steps or a frame, and makes room for a derivative of every variable; [0] is that of all constants. NULL: no
+ * memory. */
 static double *start_product(vcs_relax_t *relax, int32_t steps, vcs_links_t *links, vcs_error_t *error) {
-  run_linked(relax, steps, links);
-  double *d = links->failed ? NULL : calloc((size_t)links->variables + 1, sizeof *d);
-  if (!d) vcs_error_fill(error, VCS_NO_MEMORY, "out of memory: %d steps are too many at once", steps);
+  start_links(relax, links);
+  if (steps == VCS_RELAX_FRAME)
+    vcs_real_frame(relax, links, NULL);
+  else
+    run_steps(relax, steps, links);
+  const bool failed = links->failed || relax->reals->beam.failed;
+  double *d = failed ? NULL : calloc((size_t)links->variables + 1, sizeof *d);
+  if (!d) vcs_error_fill(error, VCS_NO_MEMORY, "out of memory: these are too many instructions at once");
   return d;
 }
 
@@ -181,26 +201,52 @@ static vcs_status_t end_product(vcs_relax_t *relax, vcs_links_t *links, double *
   return status;
 }
 
-vcs_status_t vcs_relax_jvp(vcs_relax_t *relax, int32_t steps, const double *d_input, double *d_state,
-                           vcs_error_t *error) {
+static vcs_status_t check_steps(const vcs_relax_t *relax, int32_t steps, vcs_error_t *error) {
+  if (steps < VCS_RELAX_FRAME)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%d steps: 0 or more, or VCS_RELAX_FRAME, are needed", steps);
+  if (steps == VCS_RELAX_FRAME && relax->options.bus == VCS_BUS_REDUCED)
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the reduced bus has no frames: count instructions instead");
+  return VCS_OK;
+}
+
+vcs_status_t vcs_relax_jvp_picture(vcs_relax_t *relax, int32_t steps, const double *d_input, double *d_state,
+                                   double *d_pixels, vcs_error_t *error) {
+  vcs_status_t status = check_steps(relax, steps, error);
+  if (status) return status;
   vcs_links_t links = {0};
   double *d = start_product(relax, steps, &links, error);
   if (d) {
     memcpy(d + 1, d_input, vcs_relax_input_slots(relax) * sizeof *d);
     vcs_links_forward(&links, d);
     for (size_t i = 0; i < vcs_relax_state_slots(relax); i++) d_state[i] += d[number_at(relax, i)->variable];
+    for (int32_t i = 0; d_pixels && i < VCS_WIDTH * relax->cart->frame_height; i++)
+      d_pixels[i] += d[pixels_of(relax)[i].variable];
   }
   return end_product(relax, &links, d);
 }
 
-vcs_status_t vcs_relax_vjp(vcs_relax_t *relax, int32_t steps, double *d_input, const double *d_state,
-                           vcs_error_t *error) {
+vcs_status_t vcs_relax_vjp_picture(vcs_relax_t *relax, int32_t steps, double *d_input, const double *d_state,
+                                   const double *d_pixels, vcs_error_t *error) {
+  vcs_status_t status = check_steps(relax, steps, error);
+  if (status) return status;
   vcs_links_t links = {0};
   double *d = start_product(relax, steps, &links, error);
   if (d) {
     for (size_t i = 0; i < vcs_relax_state_slots(relax); i++) d[number_at(relax, i)->variable] += d_state[i];
+    for (int32_t i = 0; d_pixels && i < VCS_WIDTH * relax->cart->frame_height; i++)
+      d[pixels_of(relax)[i].variable] += d_pixels[i];
     vcs_links_backward(&links, d);
     for (size_t i = 0; i < vcs_relax_input_slots(relax); i++) d_input[i] += d[i + 1];
   }
   return end_product(relax, &links, d);
+}
+
+vcs_status_t vcs_relax_jvp(vcs_relax_t *relax, int32_t steps, const double *d_input, double *d_state,
+                           vcs_error_t *error) {
+  return vcs_relax_jvp_picture(relax, steps, d_input, d_state, NULL, error);
+}
+
+vcs_status_t vcs_relax_vjp(vcs_relax_t *relax, int32_t steps, double *d_input, const double *d_state,
+                           vcs_error_t *error) {
+  return vcs_relax_vjp_picture(relax, steps, d_input, d_state, NULL, error);
 }

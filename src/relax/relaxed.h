@@ -1,4 +1,4 @@
-/* relaxed.h: what a relaxed machine holds, and its two ways to run.
+/* relaxed.h: the data of a relaxed machine, and its two implementations.
  *
  * `m` is the machine as integers, whole at all times. With the cast `round` and hard dispatch it is all there is, and
  * rounded.c runs it: cpu.h itself, on a bus whose reads are softened and rounded. In all other cases real.c runs a
@@ -20,10 +20,10 @@ struct vcs_relax {
   vcs_relax_watch_t watch;
   void *watch_context;
   vcs_t *m;
-  vcs_reals_t *reals; /* NULL: there are only integers */
+  vcs_reals_t *reals; /* NULL for a machine of integers */
 };
 
-/* Counts a value and shows it to who watches. */
+/* Counts a value and passes it to the watch function. */
 VCS_FN void vcs_relax_note(vcs_relax_t *relax, const vcs_relax_value_t *value, bool wrong) {
   vcs_relax_report_t *report = &relax->report;
   bool branch = !value->cells;
@@ -44,11 +44,11 @@ VCS_FN void vcs_relax_note(vcs_relax_t *relax, const vcs_relax_value_t *value, b
   if (relax->watch) relax->watch(relax->watch_context, value);
 }
 
-/* The paper's reduced machine knows 189 of the 256 opcodes. The others do nothing and are one byte long. */
+/* The paper's reduced machine has 189 of the 256 opcodes. The remaining opcodes are one-byte no-ops. */
 bool vcs_reduced_away(uint8_t opcode);
 
 /* Its bus below $1000: 128 cells, but the ports read $FF, the timer what it was last set to (m->timer; it never ticks),
- * and INSTAT 0. True: the address is one of these. */
+ * and INSTAT 0. Returns whether the address is one of these. */
 VCS_FN bool vcs_reduced_port(const vcs_t *m, uint16_t addr, uint8_t *value) {
   if ((addr & 0x1280) != 0x280) return false;
   *value = (addr & 7) == 4 ? m->timer : (addr & 7) == 5 ? 0 : 0xFF;

@@ -1,9 +1,8 @@
 /* rounded.c: the relaxed machine of integers: every read and every branch is softened, and rounded at once.
  *
- * Nothing of the CPU is written again here. cpu.h is compiled once more on top of another bus: vcs_bus_read does the
- * true access, with all that it does to the chips and banks, and then softens what it found, if that was a cell of ROM,
- * RAM or cartridge RAM; a chip's register has no neighbours. Branches are one macro of cpu.h, replaced. What a branch
- * costs follows from its flag, not from where the rounded counter lands.
+ * This file compiles cpu.h on another bus: vcs_bus_read does the real access, with its side effects on chips and banks,
+ * and then softens the value if it is from a cell of ROM, RAM or cartridge RAM; a chip's register has no neighbours. A
+ * replaced macro of cpu.h softens branches. The cycles of a branch follow from its flag, not from the rounded counter.
  */
 #include <math.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "core/bus.h"
 #include "relaxed.h"
 
-/* The CPU on this bus: vcs_cpu_t comes first, so that cpu.h can hand it on. */
+/* The CPU on this bus: vcs_cpu_t is the first member, so that cpu.h can pass it. */
 typedef struct {
   vcs_cpu_t cpu;
   vcs_relax_t *relax;
@@ -104,7 +103,7 @@ static void instruction(VCS_ON) {
   m->instructions++;
 }
 
-/* Up to `count` instructions; whether the frame is over is left in m->partial. */
+/* Runs up to `count` instructions; m->partial receives whether the frame is unfinished. */
 static void run(vcs_relax_t *relax, vcs_video_t *video, int count) {
   soft_cpu_t soft = {.relax = relax};
   vcs_cpu_load(&soft.cpu, relax->m);

@@ -27,14 +27,14 @@ void vcs_soften_free(vcs_soften_t *soften) {
   free(soften->narrow);
 }
 
-/* Round a ring no cell counts twice. */
+/* On a ring no cell is counted twice. */
 vcs_reach_t vcs_soften_reach(const vcs_soften_t *soften, int32_t size, int32_t index) {
   int32_t before = soften->wrap ? (size - 1) / 2 : index, after = soften->wrap ? size / 2 : size - 1 - index;
   vcs_reach_t reach = {before < soften->reach ? before : soften->reach, after < soften->reach ? after : soften->reach};
   return reach;
 }
 
-/* Both sums in the order of the cells. */
+/* Adds both sums in the order of the cells. */
 #define MEAN(type, weights)                                            \
   type sum = 0, total = 0;                                             \
   for (int32_t k = -reach.before; k <= reach.after; k++) {             \

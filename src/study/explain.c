@@ -8,7 +8,8 @@
 #include "study/expression.h"
 #include "study/internal.h"
 
-enum { CHUNK = 64 }; /* flips whose pictures are kept at a time */
+enum { CHUNK = 4096 }; /* flips between two reports of progress */
+enum { LINE_CLOCKS = 228 };
 
 static size_t picture_bytes(const vcs_cart_t *cart) { return (size_t)VCS_WIDTH * (size_t)cart->frame_height; }
 
@@ -23,19 +24,22 @@ static void copy_frames(uint8_t *to, const uint8_t *from) {
 
 /* ---- Interventions ---------------------------------------------------------------------------------------- */
 
-/* The last frame, run again with one thing changed. */
+/* The last frame, run again with one thing changed. It need not run beyond the clock at which all pixels of the
+ * question are drawn. */
 typedef struct {
   const vcs_explanation_t *e;
   vcs_t *m;
   uint8_t *frames;
   int done; /* instructions */
+  int32_t begin_clock, end_clock;
 } trial_t;
 
 static void finish(trial_t *trial) {
   const vcs_cart_t *cart = trial->e->run.cart;
   vcs_step_t step = {0};
-  while (trial->done < VCS_FRAME_INSTRUCTIONS && !trial->m->jammed && !step.frame_over) {
-    vcs_step(cart, trial->m, trial->frames, &step);
+  while (trial->done < VCS_FRAME_INSTRUCTIONS && !trial->m->jammed && !step.frame_over &&
+         vcs_moment_clock(trial->m) < trial->end_clock) {
+    vcs_step(cart, trial->m, vcs_moment_clock(trial->m) < trial->begin_clock ? NULL : trial->frames, &step);
     trial->done++;
   }
   vcs_frame_end(cart, trial->m, trial->frames);
@@ -53,6 +57,21 @@ static bool differs(const trial_t *trial) {
     if (e->mask[i] && picture[i] != e->picture[i]) return true;
   }
   return false;
+}
+
+/* The pixels of the question lie in [first, end). */
+typedef struct {
+  size_t first, end;
+} range_t;
+
+static range_t question_range(const vcs_explanation_t *e) {
+  range_t range = {0, 0};
+  for (size_t i = 0; i < picture_bytes(e->run.cart); i++) {
+    if (!e->mask[i]) continue;
+    if (range.end == 0) range.first = i;
+    range.end = i + 1;
+  }
+  return range;
 }
 
 /* ---- Objects ------------------------------------------------------------------------------------------------ */
@@ -161,15 +180,6 @@ static bool matters(trial_t *trial, const vcs_t *before, const uint8_t *frames, 
   return differs(trial);
 }
 
-/* The clock of the frame after which no pixel of the question is drawn. */
-static int32_t last_clock(const vcs_explanation_t *e) {
-  const vcs_cart_t *cart = e->run.cart;
-  for (size_t i = picture_bytes(cart); i-- > 0;) {
-    if (e->mask[i]) return 228 * (cart->top_line + (int32_t)(i / VCS_WIDTH) + 1);
-  }
-  return 0;
-}
-
 static vcs_status_t find_causes(vcs_explanation_t *e, const vcs_explain_options_t *o, const vcs_run_t *last,
                                 trial_t *trial, vcs_error_t *error) {
   const vcs_cart_t *cart = last->cart;
@@ -187,7 +197,10 @@ static vcs_status_t find_causes(vcs_explanation_t *e, const vcs_explain_options_
   vcs_frame_begin(cart, m);
   vcs_steps_t steps;
   vcs_steps_begin(&steps, &o->report, "register writes", (uint64_t)e->slice.count);
-  const int32_t end = last_clock(e);
+  const range_t range = question_range(e);
+  const int32_t end = LINE_CLOCKS * (cart->top_line + (int32_t)(range.end / VCS_WIDTH) + 1);
+  trial->begin_clock = LINE_CLOCKS * (cart->top_line + (int32_t)(range.first / VCS_WIDTH) - 2);
+  trial->end_clock = end + 2 * LINE_CLOCKS; /* a line is drawn when it is over */
   for (int row = 0; row < e->slice.count && vcs_moment_clock(m) < end && !vcs_steps_stopped(&steps); row++) {
     const vcs_slice_row_t *r = &e->slice.rows[row];
     vcs_step_t step;
@@ -213,47 +226,35 @@ static vcs_status_t find_causes(vcs_explanation_t *e, const vcs_explain_options_
 
 /* ---- Bits: truth and methods -------------------------------------------------------------------------------- */
 
-/* Writes the effect of flipping each place on the output to truth[count]. */
+/* Writes the effect of flipping each place on the output to truth[count], which is zero before: the exact Jacobian's
+ * transpose times the derivative of the target. */
 static vcs_status_t find_truth(vcs_explanation_t *e, const vcs_explain_options_t *o, const vcs_run_t *run,
                                const vcs_place_t *places, size_t count, float *truth, vcs_error_t *error) {
-  const size_t pixels = picture_bytes(run->cart);
-  float values[768];
-  vcs_truth_t *rows = calloc(CHUNK, sizeof *rows);
-  float *maps = malloc(CHUNK * pixels * sizeof *maps), *ram = malloc(CHUNK * 1024 * sizeof *ram);
-  vcs_status_t status = VCS_OK;
-  if (!rows || !maps || !ram) status = vcs_no_memory(error);
+  const size_t size = picture_bytes(run->cart);
+  float values[768], ram[1024] = {0}, score = 1;
+  float *pixels = calloc(size, sizeof *pixels);
+  if (!pixels) return vcs_no_memory(error);
+  for (size_t i = 0; i < size; i++) pixels[i] = e->mask[i];
+  for (int bit = 0; bit < 8 && e->target.kind == VCS_SCALAR_RAM; bit++) {
+    if (e->target.bit < 0 || e->target.bit == bit)
+      ram[8 * e->target.index + bit] = e->target.bit < 0 ? (float)(1 << bit) : 1;
+  }
+  const vcs_jacobian_outputs_t outputs = {.pixels = e->target.kind == VCS_SCALAR_PIXELS ? pixels : NULL,
+                                          .ram = e->target.kind == VCS_SCALAR_RAM ? ram : NULL,
+                                          .score = e->target.kind == VCS_SCALAR_SCORE ? &score : NULL};
   vcs_pixel_values(run->cart, VCS_VALUES_INDEX, values);
-  const vcs_truth_options_t options = {
+  const vcs_jacobian_options_t options = {
       .env = e->target.kind == VCS_SCALAR_SCORE ? o->env : NULL, .values = values, .channels = 1};
   vcs_steps_t steps;
   vcs_steps_begin(&steps, &o->report, "flips", count);
+  vcs_status_t status = VCS_OK;
   for (size_t first = 0; first < count && status == VCS_OK; first += CHUNK) {
     const size_t some = count - first < CHUNK ? count - first : CHUNK;
-    memset(maps, 0, CHUNK * pixels * sizeof *maps);
-    memset(ram, 0, CHUNK * 1024 * sizeof *ram);
-    const vcs_truth_results_t results = {NULL, rows, e->target.kind == VCS_SCALAR_PIXELS ? maps : NULL,
-                                         e->target.kind == VCS_SCALAR_RAM ? ram : NULL};
-    status = vcs_truth(run, &options, places + first, some, &results, error);
-    for (size_t i = 0; i < some && status == VCS_OK; i++) {
-      double sum = e->target.kind == VCS_SCALAR_SCORE ? rows[i].score : 0;
-      for (size_t p = 0; p < pixels && e->target.kind == VCS_SCALAR_PIXELS; p++) {
-        if (e->mask[p]) sum += (double)maps[i * pixels + p];
-      }
-      for (int bit = 0; bit < 8 && e->target.kind == VCS_SCALAR_RAM; bit++) {
-        const double moved = (double)ram[i * 1024 + 8 * (size_t)e->target.index + (size_t)bit];
-        if (e->target.bit < 0)
-          sum += moved * (1 << bit);
-        else if (e->target.bit == bit)
-          sum += moved;
-      }
-      truth[first + i] = (float)sum;
-    }
+    status = vcs_jacobian_vjp(run, &options, places + first, some, &outputs, truth + first, error);
     if (status == VCS_OK && !vcs_steps_add(&steps, some)) status = vcs_cancelled(error);
   }
   vcs_steps_end(&steps);
-  free(rows);
-  free(maps);
-  free(ram);
+  free(pixels);
   return status;
 }
 
@@ -467,12 +468,15 @@ static vcs_status_t answer(const vcs_explain_options_t *o, vcs_explanation_t *e,
   vcs_ending_free(&ending);
   fill_mask(e, &last, trial);
   slots_t over_span = {0}, over_run = {0};
-  status = find_instructions(e, o, &last, trial, error);
-  if (status == VCS_OK) status = differentiate(e, o, &e->span, &over_span, error);
-  if (status == VCS_OK) status = differentiate(e, o, run, &over_run, error);
-  if (status == VCS_OK) status = find_ram(e, o, &over_span, error);
-  if (status == VCS_OK) status = find_rom(e, o, &over_span, error);
-  if (status == VCS_OK) status = find_inputs(e, o, &over_run, error);
+  const int32_t parts = o->parts ? o->parts : VCS_EXPLAIN_ALL;
+  const bool methods = parts & VCS_EXPLAIN_METHODS;
+  if (parts & VCS_EXPLAIN_WRITES) status = find_instructions(e, o, &last, trial, error);
+  if (status == VCS_OK && methods && parts & (VCS_EXPLAIN_RAM | VCS_EXPLAIN_ROM))
+    status = differentiate(e, o, &e->span, &over_span, error);
+  if (status == VCS_OK && methods && parts & VCS_EXPLAIN_INPUTS) status = differentiate(e, o, run, &over_run, error);
+  if (status == VCS_OK && parts & VCS_EXPLAIN_RAM) status = find_ram(e, o, &over_span, error);
+  if (status == VCS_OK && parts & VCS_EXPLAIN_ROM) status = find_rom(e, o, &over_span, error);
+  if (status == VCS_OK && parts & VCS_EXPLAIN_INPUTS) status = find_inputs(e, o, &over_run, error);
   free_slots(&over_span);
   free_slots(&over_run);
   return status;
@@ -486,7 +490,7 @@ vcs_status_t vcs_explain(const vcs_run_t *run, const vcs_explain_options_t *give
   if (o.span < 1) o.span = 1;
   memset(e, 0, sizeof *e);
   e->run = *run;
-  trial_t trial = {e, calloc(1, sizeof(vcs_t)), malloc((size_t)2 * VCS_FRAME_BYTES), 0};
+  trial_t trial = {e, calloc(1, sizeof(vcs_t)), malloc((size_t)2 * VCS_FRAME_BYTES), 0, 0, INT32_MAX};
   vcs_t *start = calloc(1, sizeof *start);
   uint8_t *frames = malloc((size_t)2 * VCS_FRAME_BYTES);
   e->start = calloc(1, sizeof *e->start);

@@ -168,9 +168,8 @@ static vcs_status_t verify_play(const vcs_cart_t *cart, const char *text, uint64
       status = bad_row(&rows, "play", error);
       break;
     }
-    while (got.frame < want.frame && !vcs_interrupted()) play_frame(env, &stream, &got);
+    while (got.frame < want.frame && vcs_steps_add(steps, 1)) play_frame(env, &stream, &got);
     if (got.frame < want.frame) break;
-    vcs_steps_add(steps, (uint64_t)(got.frame - check->checked));
     look(env, &got);
     check->ram = got.ram_crc != want.ram_crc || got.ram_chain != want.ram_chain;
     check->screen = got.screen_crc != want.screen_crc || got.screen_chain != want.screen_chain;

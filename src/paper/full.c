@@ -1,0 +1,238 @@
+/* full.c: the fully relaxed machine's derivatives beside the truth.
+ *
+ * The paper calls (6, 0.14) the most informative corner of FULL: the hottest setting at which the rounded run is still
+ * exact. Here its derivatives are scored as those of the other methods are (docs/gradients.md): bits of RAM, each with
+ * its true effect on the screen and on RAM by running again, and the relaxed machine's by one product forwards. A byte
+ * of the relaxed machine is one number; a bit's estimate is 2^b times the derivative along its byte.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/state.h"
+#include "diffvcs/grad.h"
+#include "diffvcs/relax.h"
+#include "host/files.h"
+#include "host/parallel.h"
+#include "paper.h"
+
+static const char *const full_games[] = {"space_invaders", "pong", "breakout", "seaquest"};
+static const double full_alphas[] = {2, 6, 20}, full_temperatures[] = {0.02, 0.05, 0.08, 0.11, 0.14};
+enum {
+  FULL_GAMES = sizeof full_games / sizeof *full_games,
+  FULL_ALPHAS = sizeof full_alphas / sizeof *full_alphas,
+  FULL_TEMPERATURES = sizeof full_temperatures / sizeof *full_temperatures,
+  FULL_CASTS = 2,
+  FULL_HORIZON = 2,
+  FULL_BITS = 16,
+  FULL_FRAME = 300,
+};
+
+/* The mean cosine over bits that have a true or an estimated effect, and the largest derivative. */
+typedef struct {
+  double ram, screen, largest;
+  int ram_bits, screen_bits;
+  bool diverges; /* the rounded machine is another one by then */
+} full_score_t;
+
+typedef struct {
+  const vcs_section_t *section;
+  vcs_progress_t progress;
+  int bits;
+  full_score_t scores[FULL_GAMES][FULL_CASTS][FULL_ALPHAS][FULL_TEMPERATURES][FULL_HORIZON];
+  vcs_status_t status[FULL_GAMES];
+  vcs_error_t error[FULL_GAMES];
+} full_job_t;
+
+/* The true effects of the bits, by horizon. */
+typedef struct {
+  float *pixels, *ram; /* [bit][horizon][...] */
+  size_t pixel_count;
+  vcs_place_t places[FULL_BITS];
+} full_truth_t;
+
+static bool cosine(const double *estimate, const double *truth, size_t count, double *result) {
+  double most = 0, dot = 0, ours = 0, theirs = 0;
+  for (size_t i = 0; i < count; i++) most = fmax(most, fabs(estimate[i]));
+  for (size_t i = 0; i < count; i++) {
+    const double e = most > 0 ? estimate[i] / most : 0; /* squares of 1e200 have no room */
+    dot += e * truth[i];
+    ours += e * e;
+    theirs += truth[i] * truth[i];
+  }
+  *result = ours > 0 && theirs > 0 ? dot / sqrt(ours * theirs) : 0;
+  return (most > 1e-12 || theirs > 0) && isfinite(most);
+}
+
+static void score_bit(vcs_relax_t *relax, const vcs_paper_game_t *game, const vcs_t *m, const full_truth_t *truth,
+                      int bit, full_score_t *scores, double *room) {
+  const size_t inputs = vcs_relax_input_slots(relax), states = vcs_relax_state_slots(relax);
+  double *d_input = room, *d_state = room + inputs, *d_pixels = d_state + states,
+         *expected = d_pixels + truth->pixel_count;
+  const size_t byte = truth->places[bit].index - offsetof(vcs_t, ram);
+  memset(d_input, 0, inputs * sizeof *d_input);
+  d_input[VCS_SLOT_RAM + byte] = 1 << truth->places[bit].bit;
+  vcs_relax_load(relax, m);
+  for (int h = 0; h < FULL_HORIZON; h++) {
+    full_score_t *score = &scores[h];
+    double result;
+    memset(d_state, 0, (states + truth->pixel_count) * sizeof *d_state);
+    vcs_relax_control(relax, &game->idle);
+    if (vcs_relax_jvp_picture(relax, VCS_RELAX_FRAME, d_input, d_state, d_pixels, NULL)) return;
+    memcpy(d_input, d_state, states * sizeof *d_input);
+    const size_t row = (size_t)bit * FULL_HORIZON + (size_t)h;
+    for (size_t i = 0; i < 128; i++) {
+      expected[i] = 0;
+      for (int b = 0; b < 8; b++) expected[i] += (double)truth->ram[1024 * row + 8 * i + (size_t)b] * (1 << b);
+    }
+    for (size_t i = 0; i < 128; i++) score->largest = fmax(score->largest, fabs(d_state[VCS_SLOT_RAM + i]));
+    if (cosine(d_state + VCS_SLOT_RAM, expected, 128, &result)) score->ram += result, score->ram_bits++;
+    for (size_t i = 0; i < truth->pixel_count; i++) {
+      expected[i] = (double)truth->pixels[truth->pixel_count * row + i];
+      score->largest = fmax(score->largest, fabs(d_pixels[i]));
+    }
+    if (cosine(d_pixels, expected, truth->pixel_count, &result)) score->screen += result, score->screen_bits++;
+  }
+  for (int h = 0; h < FULL_HORIZON; h++)
+    scores[h].diverges |= vcs_relax_report(relax)->wrong_reads + vcs_relax_report(relax)->wrong_branches > 0;
+}
+
+static vcs_status_t find_truth(const vcs_paper_game_t *game, const vcs_t *m, int bits, full_truth_t *truth,
+                               vcs_error_t *error) {
+  static const int32_t horizons[FULL_HORIZON] = {1, 2};
+  vcs_controls_t controls[FULL_HORIZON] = {game->idle, game->idle};
+  float values[256];
+  for (int i = 0; i < 256; i++) values[i] = (float)i;
+  const vcs_run_t run = {.cart = game->rom.cart, .start = m, .controls = controls, .frames = FULL_HORIZON};
+  vcs_truth_options_t options = {
+      .horizons = horizons, .horizon_count = FULL_HORIZON, .threads = 1, .values = values, .channels = 1};
+  truth->pixel_count = (size_t)(VCS_WIDTH * game->rom.cart->frame_height);
+  truth->pixels = calloc((size_t)bits * FULL_HORIZON * truth->pixel_count, sizeof *truth->pixels);
+  truth->ram = calloc((size_t)bits * FULL_HORIZON * 1024, sizeof *truth->ram);
+  if (!truth->pixels || !truth->ram) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  for (int i = 0; i < bits; i++) { /* spread over RAM, over all bits */
+    const vcs_place_t place = {.kind = VCS_PLACE_STATE,
+                               .bit = (uint8_t)(3 * i % 8),
+                               .index = (uint32_t)(offsetof(vcs_t, ram) + (size_t)(i * 128 / bits) + (size_t)(i % 5))};
+    truth->places[i] = place;
+  }
+  const vcs_truth_results_t results = {.pixels = truth->pixels, .ram = truth->ram};
+  return vcs_truth(&run, &options, truth->places, (size_t)bits, &results, error);
+}
+
+static vcs_status_t score_game(full_job_t *job, size_t g, vcs_error_t *error) {
+  vcs_paper_game_t game;
+  full_truth_t truth = {0};
+  vcs_status_t status = vcs_paper_game_open(job->section->paper, full_games[g], VCS_PROFILE_XITARI, &game, error);
+  if (status) return status;
+  vcs_t *m = malloc(vcs_state_size(game.rom.cart));
+  if (m) memcpy(m, game.start, vcs_state_size(game.rom.cart));
+  for (int i = 0; m && i < FULL_FRAME; i++) vcs_frame(game.rom.cart, m, NULL);
+  status = m ? find_truth(&game, m, job->bits, &truth, error) : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  for (int i = 0; status == VCS_OK && !vcs_interrupted() && i < FULL_CASTS * FULL_ALPHAS * FULL_TEMPERATURES; i++) {
+    const int cast = i / (FULL_ALPHAS * FULL_TEMPERATURES), a = i / FULL_TEMPERATURES % FULL_ALPHAS,
+              t = i % FULL_TEMPERATURES;
+    vcs_relax_options_t options;
+    vcs_relax_t *relax;
+    vcs_relax_defaults(&options);
+    options.alpha = full_alphas[a];
+    options.temperature = full_temperatures[t];
+    options.window = 4;
+    options.cast = cast ? VCS_CAST_NONE : VCS_CAST_ROUND;
+    status = vcs_relax_create(game.rom.cart, &options, &relax, error);
+    if (status) break;
+    double *room = malloc((2 * vcs_relax_input_slots(relax) + 2 * truth.pixel_count) * sizeof *room);
+    for (int bit = 0; room && bit < job->bits; bit++)
+      score_bit(relax, &game, m, &truth, bit, job->scores[g][cast][a][t], room);
+    if (!room) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+    free(room);
+    vcs_relax_free(relax);
+    vcs_progress_add(&job->progress, 1);
+  }
+  free(truth.pixels);
+  free(truth.ram);
+  free(m);
+  vcs_paper_game_free(&game);
+  return status;
+}
+
+static bool score_item(void *context, size_t item, int worker) {
+  full_job_t *job = context;
+  (void)worker;
+  job->status[item] = score_game(job, item, &job->error[item]);
+  return job->status[item] == VCS_OK;
+}
+
+static double mean_of(double sum, int count) { return count ? sum / count : 0; }
+
+/* One table for RAM and one for the screen: a row for each game, cast and alpha, a column for each temperature. */
+static void write_scores(vcs_section_t *section, const full_job_t *job, int games, bool screen) {
+  vcs_section_say(section, "%s after one frame / after two; * where a read or a branch rounds wrongly on the way:",
+                  screen ? "Screen" : "RAM");
+  vcs_table_begin(section, "game|cast|alpha|T = 0.02|0.05|0.08|0.11|0.14|largest derivative at 0.14");
+  for (int i = 0; i < games * FULL_CASTS * FULL_ALPHAS; i++) {
+    const int g = i / (FULL_CASTS * FULL_ALPHAS), cast = i / FULL_ALPHAS % FULL_CASTS, a = i % FULL_ALPHAS;
+    char cells[FULL_TEMPERATURES][32];
+    for (int t = 0; t < FULL_TEMPERATURES; t++) {
+      const full_score_t *s = job->scores[g][cast][a][t];
+      const double one = screen ? mean_of(s[0].screen, s[0].screen_bits) : mean_of(s[0].ram, s[0].ram_bits);
+      const double two = screen ? mean_of(s[1].screen, s[1].screen_bits) : mean_of(s[1].ram, s[1].ram_bits);
+      snprintf(cells[t], sizeof cells[t], "%.2f / %.2f%s", one, two, s[1].diverges ? " *" : "");
+    }
+    const full_score_t *hottest = job->scores[g][cast][a][FULL_TEMPERATURES - 1];
+    vcs_table_row(section, "%s|%s|%g|%s|%s|%s|%s|%s|%.0e", full_games[g], cast ? "none" : "round", full_alphas[a],
+                  cells[0], cells[1], cells[2], cells[3], cells[4], fmax(hottest[0].largest, hottest[1].largest));
+  }
+  vcs_table_end(section);
+}
+
+/* Of the settings whose rounded run is exact: whether the corner (6, 0.14) has the best mean cosine on RAM. */
+static void write_verdict(vcs_section_t *section, const full_job_t *job, int games) {
+  double corner = 0, best = -1;
+  int best_a = 0, best_t = 0;
+  for (int a = 1; a < FULL_ALPHAS; a++) {
+    for (int t = 0; t < FULL_TEMPERATURES; t++) {
+      double sum = 0;
+      for (int g = 0; g < games; g++)
+        sum += mean_of(job->scores[g][0][a][t][0].ram, job->scores[g][0][a][t][0].ram_bits);
+      if (sum / games > best) best = sum / games, best_a = a, best_t = t;
+      if (a == 1 && t == FULL_TEMPERATURES - 1) corner = sum / games;
+    }
+  }
+  vcs_table_begin(section, "what|paper|ours|verdict");
+  vcs_table_row(section,
+                "the most informative setting, RAM after one frame|(6, 0.14)|(%g, %g): %.2f; (6, 0.14): %.2f|%s",
+                full_alphas[best_a], full_temperatures[best_t], best, corner, vcs_verdict(section, corner >= best));
+  vcs_table_end(section);
+}
+
+vcs_status_t vcs_paper_full(vcs_section_t *section, vcs_error_t *error) {
+  full_job_t *job = calloc(1, sizeof *job);
+  if (!job) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  job->section = section;
+  job->bits = section->paper->quick ? 2 : FULL_BITS;
+  const size_t games = section->paper->quick ? 1 : FULL_GAMES;
+  vcs_progress_start(&job->progress, section->name, games * FULL_CASTS * FULL_ALPHAS * FULL_TEMPERATURES,
+                     VCS_PROGRESS_AUTO);
+  vcs_parallel(games, (int)section->paper->threads, score_item, job);
+  vcs_progress_finish(&job->progress);
+  vcs_status_t status = VCS_OK;
+  for (size_t g = 0; g < games && !status; g++) {
+    status = job->status[g];
+    if (status && error) *error = job->error[g];
+  }
+  if (!status && !vcs_interrupted()) {
+    vcs_section_say(
+        section,
+        "Derivatives of FULL beside the truth: %d bits of RAM at frame %d of four games, each flipped and run "
+        "again; cosines are means over bits with an effect. Hard dispatch; reads over +-4 cells; with the cast "
+        "<i>round</i> the run is one of integers and its derivative that of the relaxation there.",
+        job->bits, FULL_FRAME);
+    write_verdict(section, job, (int)games);
+    write_scores(section, job, (int)games, false);
+    write_scores(section, job, (int)games, true);
+  }
+  free(job);
+  return status;
+}

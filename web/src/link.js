@@ -1,0 +1,62 @@
+// link.js: where the explorer is, as the part of an address behind '#': which cartridge, which frame, which pixel, which
+// view, and what was held in every frame up to there, so that the link replays the game.
+//
+//   rom=9f2c66d1...&frame=600&pixel=80,100&view=ram&in=0x50,8x2g,0x7
+//
+// A stretch is what was held, 'x', and for how many frames, both in base 36. What was held is one number where only the
+// left stick and the console's switches were touched, otherwise all numbers of vcs_controls_t with points between them.
+
+export const idle = () => ({ held: [0, 0], paddle: [0, 0, 0, 0], keys: [0, 0], console: 0 });
+
+function encodeControls(c) {
+  const plain = c.held[1] === 0 && c.paddle.every((p) => p === 0) && c.keys.every((k) => k === 0);
+  const numbers = plain ? [c.held[0] | (c.console << 8)] : [...c.held, ...c.paddle, ...c.keys, c.console];
+  return numbers.map((n) => n.toString(36)).join(".");
+}
+
+function decodeControls(text) {
+  const n = text.split(".").map((part) => parseInt(part, 36));
+  if (n.some(Number.isNaN) || (n.length !== 1 && n.length !== 9)) throw new Error(`the link's inputs have '${text}' in them`);
+  const c = idle();
+  if (n.length === 1) {
+    c.held[0] = n[0] & 255;
+    c.console = n[0] >> 8;
+    return c;
+  }
+  return { held: n.slice(0, 2), paddle: n.slice(2, 6), keys: n.slice(6, 8), console: n[8] };
+}
+
+export function encodeInputs(list) {
+  return list.map(([controls, count]) => `${encodeControls(controls)}x${count.toString(36)}`).join(",");
+}
+
+export function decodeInputs(text) {
+  if (!text) return [];
+  return text.split(",").map((stretch) => {
+    const [held, count] = stretch.split("x");
+    const frames = parseInt(count, 36);
+    if (!(frames > 0 && frames < 10000000)) throw new Error(`the link's inputs have '${stretch}' in them`);
+    return [decodeControls(held), frames];
+  });
+}
+
+export function encodeLink({ rom, frame, pixel, view, inputs }) {
+  const parts = [`rom=${rom}`, `frame=${frame}`];
+  if (pixel) parts.push(`pixel=${pixel.x},${pixel.y}`);
+  if (view) parts.push(`view=${view}`);
+  if (inputs.length) parts.push(`in=${encodeInputs(inputs)}`);
+  return "#" + parts.join("&");
+}
+
+export function decodeLink(hash) {
+  const given = new URLSearchParams(hash.replace(/^#/, ""));
+  if (!given.has("rom")) return null;
+  const pixel = /^(\d+),(\d+)$/.exec(given.get("pixel") || "");
+  return {
+    rom: given.get("rom"),
+    frame: Number(given.get("frame") || 0),
+    pixel: pixel && { x: Number(pixel[1]), y: Number(pixel[2]) },
+    view: given.get("view"),
+    inputs: decodeInputs(given.get("in")),
+  };
+}

@@ -1,0 +1,115 @@
+"""The same machine natively, by ctypes on the shared library: what the explorer's answers are compared with."""
+
+import ctypes
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WIDTH, FRAME_BYTES = 160, 160 * 320
+HELD = {"UP": 1, "DOWN": 2, "LEFT": 4, "RIGHT": 8, "FIRE": 16}
+
+
+class Options(ctypes.Structure):
+    _fields_ = [
+        ("profile", ctypes.c_int),
+        ("scheme", ctypes.c_int),
+        ("format", ctypes.c_int),
+        ("name", ctypes.c_char_p),
+        ("reserved", ctypes.c_uint8 * 64),
+    ]
+
+
+class Controls(ctypes.Structure):
+    _fields_ = [
+        ("held", ctypes.c_uint8 * 2),
+        ("paddle", ctypes.c_int32 * 4),
+        ("keys", ctypes.c_uint16 * 2),
+        ("console", ctypes.c_uint8),
+    ]
+
+
+class Error(ctypes.Structure):
+    _fields_ = [("message", ctypes.c_char * 256)]
+
+
+class Field(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_char_p), ("meaning", ctypes.c_char_p)] + [
+        (name, ctypes.c_size_t) for name in ("offset", "size", "count")
+    ]
+
+
+lib = ctypes.CDLL(str(ROOT / "build" / "libdiffvcs.so"))
+for name in ("vcs_env_machine", "vcs_picture", "vcs_demo_image", "vcs_env_screen"):
+    getattr(lib, name).restype = ctypes.c_void_p
+lib.vcs_field.restype = ctypes.POINTER(Field)
+lib.vcs_hash.restype = ctypes.c_uint64
+for name in ("vcs_state_size", "vcs_env_save_bound"):
+    getattr(lib, name).restype = ctypes.c_size_t
+
+
+def offset_of(name: str) -> int:
+    index = 0
+    while (field := lib.vcs_field(index)) and field.contents.name != name.encode():
+        index += 1
+    return field.contents.offset
+
+
+class Machine:
+    """A game as the explorer begins it: the machine of a new environment, then frames under controls."""
+
+    def __init__(self, image: bytes | None, name: str | None = None, height: int = 210):
+        if image is None:
+            size = ctypes.c_size_t()
+            image = ctypes.string_at(lib.vcs_demo_image(ctypes.byref(size)), size.value)
+        self.height = height
+        self.cart, self.env = ctypes.c_void_p(), ctypes.c_void_p()
+        options = Options(1, 0, 0, name.encode() if name else None)
+        self.check(
+            lib.vcs_cart_load, image, ctypes.c_size_t(len(image)), ctypes.byref(options), ctypes.byref(self.cart)
+        )
+        self.check(lib.vcs_env_create, self.cart, ctypes.byref(self.env))
+        self.size = lib.vcs_state_size(self.cart)
+        self.state = ctypes.create_string_buffer(65536)
+        ctypes.memmove(self.state, lib.vcs_env_machine(self.env), self.size)
+        self.frames = ctypes.create_string_buffer(2 * FRAME_BYTES)
+        self.ram = offset_of("ram")
+
+    @staticmethod
+    def check(function, *arguments):
+        error = Error()
+        if function(*arguments, ctypes.byref(error)):
+            raise RuntimeError(error.message.decode())
+
+    def play(self, action: str) -> None:
+        controls = Controls()
+        controls.held[0] = sum(bit for part, bit in HELD.items() if part in action)
+        lib.vcs_control(self.cart, self.state, ctypes.byref(controls))
+        lib.vcs_frame(self.cart, self.state, self.frames)
+
+    def hash(self) -> str:
+        return f"{lib.vcs_hash(self.cart, self.state):016x}"
+
+    def picture(self) -> bytes:
+        return ctypes.string_at(lib.vcs_picture(self.state, self.frames), WIDTH * self.height)
+
+    def saved(self) -> tuple[bytes, bytes]:
+        return self.state.raw[: self.size], self.frames.raw
+
+    def restore(self, saved: tuple[bytes, bytes]) -> None:
+        ctypes.memmove(self.state, saved[0], self.size)
+        ctypes.memmove(self.frames, saved[1], 2 * FRAME_BYTES)
+
+    def flip_ram(self, index: int, bit: int) -> None:
+        at = self.ram + index
+        self.state[at] = self.state.raw[at] ^ (1 << bit)
+
+    def hash_of_save(self, file: bytes) -> str:
+        """The hash of the machine in a save file, read by the native library."""
+        self.check(lib.vcs_env_load_from, self.env, file, ctypes.c_size_t(len(file)))
+        return f"{lib.vcs_hash(self.cart, ctypes.c_void_p(lib.vcs_env_machine(self.env))):016x}"
+
+    def save(self) -> bytes:
+        """A save file of the environment as it was created, before any frame."""
+        size = ctypes.c_size_t(lib.vcs_env_save_bound(self.env))
+        file = ctypes.create_string_buffer(size.value)
+        self.check(lib.vcs_env_save_to, self.env, file, ctypes.byref(size))
+        return file.raw[: size.value]
