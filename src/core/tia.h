@@ -435,12 +435,13 @@ VCS_SLOW_FN void vcs_tia_blank_again(vcs_t *m, vcs_video_t *video) {
 /* HMOVE. Most come right after WSYNC and move nothing. */
 VCS_FN bool vcs_tia_hmove(vcs_t *m, vcs_video_t *video) {
   unsigned next_cycle = ((uint32_t)vcs_tia_since_frame(m) / 3 + 1) % VCS_LINE_CYCLES; /* 0 to 4: all of the motion */
+  unsigned cycle = next_cycle ? next_cycle - 1 : VCS_LINE_CYCLES - 1;
   unsigned fresh = m->first_copy_off[0] | m->first_copy_off[1] | m->stars | m->stars_shape;
   if (next_cycle > 4 || m->hm[0] | m->hm[1] | m->hm[2] | m->hm[3] | m->hm[4] | fresh) {
-    vcs_tia_move_objects(m, video, (next_cycle + VCS_LINE_CYCLES - 1) % VCS_LINE_CYCLES);
+    vcs_tia_move_objects(m, video, cycle);
   }
   m->hmove_clock = vcs_tia_clock(m);
-  if (!video->hmove_blanks || next_cycle > VCS_COMB_LAST_CYCLE + 1) return false;
+  if (!video->hmove_blanks || !vcs_hmove_makes_comb(cycle)) return false;
   if (m->hmove_blank) {
     vcs_tia_blank_again(m, video);
   } else {
