@@ -66,7 +66,7 @@ done
 report $? "nothing is made twice"
 rm "$tmp/out/sections/gate.html"
 "$diffvcs" paper --quick --out "$tmp/out" >"$tmp/again" 2>&1
-[ "$(grep -c ' kept$' "$tmp/again")" = 13 ]
+[ "$(grep -c ' kept$' "$tmp/again")" = 14 ]
 report $? "what is missing is made"
 "$diffvcs" paper --only ndvi --out "$tmp/out" >"$tmp/again" 2>&1
 [ $? = 2 ] && grep -q "did you mean ndiv" "$tmp/again"
