@@ -269,8 +269,8 @@ typedef struct {
   const vcs_paper_game_t *game;
   double seconds; /* to measure for */
   vcs_relax_options_t options;
-  uint64_t instructions; /* done, ... */
-  double took;           /* ... in so many seconds */
+  uint64_t instructions, frames; /* done, ... */
+  double took;                   /* ... in so many seconds */
 } measure_t;
 
 static void measure_hard(measure_t *measure) {
@@ -278,13 +278,14 @@ static void measure_hard(measure_t *measure) {
   vcs_t *m = malloc(vcs_state_size(cart));
   if (!m) return;
   memcpy(m, measure->game->start, vcs_state_size(cart));
-  const uint32_t before = m->instructions;
+  const uint32_t before = m->instructions, first = m->frames;
   const double start = vcs_seconds();
   while (vcs_seconds() - start < measure->seconds) {
     for (int i = 0; i < 20; i++) vcs_frame(cart, m, NULL);
   }
   measure->took = vcs_seconds() - start;
   measure->instructions = m->instructions - before;
+  measure->frames = m->frames - first;
   free(m);
 }
 
@@ -342,6 +343,50 @@ static bool measure_one(void *context, size_t item, int worker) {
   return true;
 }
 
+/* A batch of environments that do nothing, a frame a step; frames a second, 0: it could not be made.
+ */
+static double measure_batch(const vcs_paper_game_t *game, int envs, int threads, double seconds) {
+  const vcs_cart_t *cart = game->rom.cart;
+  int32_t *actions = calloc((size_t)envs, sizeof *actions);
+  const vcs_batch_results_t nothing = {0};
+  vcs_batch_options_t options;
+  vcs_batch_t *batch = NULL;
+  uint64_t steps = 0;
+  vcs_batch_defaults(&options);
+  options.envs = envs;
+  options.threads = threads;
+  options.frame_skip = 1;
+  options.max_pool = 0;
+  double took = 0;
+  if (actions && vcs_batch_create(&cart, 1, NULL, &options, &batch, NULL) == VCS_OK &&
+      vcs_batch_reset(batch, NULL, NULL, envs, &nothing, NULL) == VCS_OK) {
+    const double start = vcs_seconds();
+    while ((took = vcs_seconds() - start) < seconds && vcs_batch_step(batch, actions, NULL, &nothing, NULL) == VCS_OK)
+      steps += (uint64_t)envs;
+  }
+  vcs_batch_free(batch);
+  free(actions);
+  return took > 0 ? (double)steps / took : 0;
+}
+
+/* The paper's batches, with a frame counted as the instructions that it has here. */
+static void write_batches(vcs_section_t *section, const vcs_paper_game_t *game, double per_frame, double seconds) {
+  static const struct {
+    int envs;
+    const char *paper;
+  } rows[] = {{1, "30,200"}, {16, "35,200"}, {64, "48,300"}, {128, "55,900"}};
+  vcs_section_say(section,
+                  "Batches on the CPU, all threads: environment frames a second, and as instructions (%.0f a "
+                  "frame). Batches on a GPU are measured in docs/cuda.md and docs/benchmarks.md.",
+                  per_frame);
+  vcs_table_begin(section, "environments|frames/s|steps/s|paper: jaxtari on a CPU, steps/s");
+  for (int i = 0; i < 4; i++) {
+    const double frames = measure_batch(game, rows[i].envs, (int)section->paper->threads, seconds);
+    vcs_table_row(section, "%d|%.0f|%.0f|%s", rows[i].envs, frames, frames * per_frame, rows[i].paper);
+  }
+  vcs_table_end(section);
+}
+
 vcs_status_t vcs_paper_throughput(vcs_section_t *section, vcs_error_t *error) {
   enum { MACHINES_MAX = 64 };
   vcs_paper_game_t game;
@@ -377,8 +422,10 @@ vcs_status_t vcs_paper_throughput(vcs_section_t *section, vcs_error_t *error) {
     vcs_progress_add(&progress, 1);
   }
   vcs_progress_finish(&progress);
-  vcs_paper_game_free(&game);
-  if (vcs_interrupted()) return VCS_OK;
+  if (vcs_interrupted()) {
+    vcs_paper_game_free(&game);
+    return VCS_OK;
+  }
   vcs_section_say(
       section,
       "Pong; a step is an instruction, as in the paper. Its numbers are of the CPU on a reduced bus, without a TIA; "
@@ -400,5 +447,7 @@ vcs_status_t vcs_paper_throughput(vcs_section_t *section, vcs_error_t *error) {
                   rate / 370100);
   }
   vcs_table_end(section);
+  write_batches(section, &game, (double)one.instructions / (double)one.frames, seconds);
+  vcs_paper_game_free(&game);
   return VCS_OK;
 }

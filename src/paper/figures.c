@@ -251,7 +251,7 @@ static vcs_status_t draw_study(vcs_section_t *section, const study_t *s, vcs_err
   draw_map(drawing, 20, 276, s, map_of(s, VCS_JOYSTICK_NAIVE, 0));
   const double most = fmax(fabs(s->joystick.inverse[0][0]), 1);
   const vcs_chart_t chart = {
-      "(d) d(move light right)/d(control)", "", "", 420, 290, 240, 190, -0.5, 3.5, -1.2, 1.2, false, 4, 5};
+      "(d) d(move light right)/d(control)", "", "", 420, 290, 240, 190, -0.5, 3.5, -1.2, 1.2, false, 0, 5};
   vcs_chart_frame(drawing, &chart);
   for (int c = 0; c < CONTROLS; c++) {
     for (int method = 0; method < METHODS; method++) {
@@ -259,7 +259,7 @@ static vcs_status_t draw_study(vcs_section_t *section, const study_t *s, vcs_err
       double top = vcs_chart_y(&chart, fmax(height, 0)), bottom = vcs_chart_y(&chart, fmin(height, 0));
       vcs_draw_box(drawing, vcs_chart_x(&chart, c) - 20 + 10 * method, top, 8, bottom - top, vcs_colour_of(method));
     }
-    vcs_draw_text(drawing, vcs_chart_x(&chart, c), 506, VCS_TEXT_MIDDLE, 0x202020, control_names[c]);
+    vcs_draw_text(drawing, vcs_chart_x(&chart, c), 494, VCS_TEXT_MIDDLE, 0x202020, control_names[c]);
   }
   for (int method = 0; method < METHODS; method++)
     vcs_chart_key(drawing, &chart, method + 8, vcs_colour_of(method), vcs_joystick_answer(method));

@@ -303,8 +303,8 @@ void vcs_chart_frame(vcs_drawing_t *drawing, const vcs_chart_t *chart) {
   const double right = chart->left + chart->width, bottom = chart->top + chart->height;
   const uint32_t ink = 0x202020, faint = 0xDDDDDD;
   char label[32];
-  double step = tick_of(chart->x_to - chart->x_from, chart->x_ticks);
-  for (int i = (int)ceil(chart->x_from / step - 1e-9); i <= chart->x_to / step + 1e-9; i++) {
+  double step = tick_of(chart->x_to - chart->x_from, chart->x_ticks ? chart->x_ticks : 1);
+  for (int i = (int)ceil(chart->x_from / step - 1e-9); chart->x_ticks && i <= chart->x_to / step + 1e-9; i++) {
     double x = i * step, at = vcs_chart_x(chart, x);
     vcs_draw_line(drawing, at, chart->top, at, bottom, 1, faint);
     snprintf(label, sizeof label, "%.4g", x);

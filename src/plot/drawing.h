@@ -40,7 +40,7 @@ typedef struct {
   double left, top, width, height;   /* of the frame, in the drawing */
   double x_from, x_to, y_from, y_to; /* its units; y_from is at the bottom */
   bool y_log;                        /* y is drawn as its decimal logarithm */
-  int x_ticks, y_ticks;              /* about how many */
+  int x_ticks, y_ticks;              /* about how many; x_ticks 0: none */
 } vcs_chart_t;
 
 double vcs_chart_x(const vcs_chart_t *chart, double x);
