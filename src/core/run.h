@@ -428,7 +428,7 @@ next:
         VCS_DELAY(BPL, cpu->x, VCS_TURNS_BPL(cpu->x))} VCS_ROW_LABEL(delay_dey_bpl, VCS_ROW_DELAY_DEY_BPL){
         VCS_DELAY(BPL, cpu->y, VCS_TURNS_BPL(cpu->y))} VCS_TIA_ROWS(VCS_TIA_ROW)
 #if !VCS_ROWS_JUMP
-        default : break;
+        default : goto step; /* what is behind the rows may be another label: VCS_RUN_MET */
 #endif
   }
   VCS_RUN_MET
