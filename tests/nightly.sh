@@ -43,7 +43,8 @@ find_roms
 step "build" make -s build
 nightly "mutants: every opcode wrong in every way, every line of arithmetic changed" tests/mutate_cpu.sh
 nightly "sanitizers: build" sanitized build-sanitize -DCMAKE_C_FLAGS="-Og -g1" -DDIFFVCS_SANITIZE=ON
-nightly "sanitizers: every unit test at full length" tests/unit.sh build-sanitize
+nightly "long: flips in one walk and the relaxed chips on every game, a hundred thousand fuzzed flips" tests/unit.sh build -L long
+nightly "sanitizers: every unit test at full length" tests/unit.sh build-sanitize -E test_concurrent_games
 nightly "sanitizers, fuzz: a million frames of images that are no games" fuzz
 nightly "fuzz: derivatives of 20,000 frames, one in five" build/tests/fuzz_rom 20000 77 5
 nightly "threads: batches and truths under the thread sanitizer" threads

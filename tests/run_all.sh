@@ -17,7 +17,7 @@ else
   skip_step "the library for GPUs compiles" nvcc "nvcc is not installed"
 fi
 start_beside "the explorer in a browser, beside the native library" tests/web.sh
-step "unit tests" tests/unit.sh build
+step "unit tests" tests/unit.sh build -LE long
 step "unit tests under the address and undefined-behaviour sanitizers" make -s test-sanitize
 if [ -n "$DIFFVCS_ROMS" ]; then
   step "PXC-S, PXC1: golden records, 64 games x 5 streams and a million instructions each" \
