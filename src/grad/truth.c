@@ -420,7 +420,7 @@ static void prepare_walks(job_t *job, size_t items) {
   const size_t share = (items + (size_t)job->runner_count - 1) / (size_t)job->runner_count;
   if (job->options->engine == VCS_TRUTH_RERUN || job->base.draws_all || items < 2) return;
   job->batch = share < VCS_CONCURRENT_MOST ? share : VCS_CONCURRENT_MOST;
-  job->walks = calloc((size_t)job->runner_count, sizeof *job->walks);
+  job->walks = calloc((size_t)job->runner_count, sizeof *job->walks); /* NOLINT(bugprone-sizeof-expression): pointers */
   for (int i = 0; job->walks && i < job->runner_count; i++) {
     job->walks[i] = vcs_concurrent_create(&job->base);
     if (job->walks[i]) continue;
