@@ -9,13 +9,13 @@ python=.venv/bin/python
   exit 1
 }
 build="build-python-asan"
+mkdir -p $build
 if ! { cmake -S . -B $build -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-Og -g1" -DDIFFVCS_SANITIZE=ON -DDIFFVCS_TESTS=OFF \
-  -DDIFFVCS_CLI=OFF && cmake --build $build -j "$(nproc)" --target diffvcs_python; } > $build.log 2>&1; then
-  tail -20 $build.log
+  -DDIFFVCS_CLI=OFF && cmake --build $build -j "$(nproc)" --target diffvcs_python; } > $build/build.log 2>&1; then
+  tail -20 $build/build.log
   echo "python_asan: the library could not be built" >&2
   exit 1
 fi
-rm -f $build.log
 compiler=$(sed -n 's/^CMAKE_C_COMPILER:[^=]*=//p' $build/CMakeCache.txt)
 runtime=$("$compiler" -print-file-name=libasan.so)
 case $runtime in
