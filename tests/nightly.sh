@@ -56,5 +56,6 @@ with_ale "ale-py live: what every RAM bit of every game does" .venv/bin/python t
 with_ale "ale-py live: the bytes of RAM that explain lists, 50 pixels" .venv/bin/python tests/ale_explain_live.py
 with_ale "ale-py live: the vector environment, every section" .venv/bin/python tests/ale_vector_live.py
 nightly "python: the package from source, with PyTorch and Captum" tests/python.sh --full
+nightly "web: the whole explorer in Chromium and Firefox" tests/web.sh
 nightly "style: clang's analyzer follows calls" tests/lint.sh
 finish

@@ -102,7 +102,7 @@ def test_names_are_registered():
     names = [n for n in gymnasium.registry if n.startswith("DiffVCS/")]
     for name in ("Pong-v5", "Pong-ram-v5", "Pong-v0", "Pong-v4", "PongDeterministic-v4", "PongNoFrameskip-v4"):
         assert f"DiffVCS/{name}" in names
-    assert len(names) == 2 * 104 + 2 * 3 * 2 * 62
+    assert len(names) == 2 * 105 + 2 * 3 * 2 * 62
 
 
 def test_wrong_arguments_are_refused():
