@@ -100,7 +100,8 @@ static void load_chips(vcs_relax_t *relax) {
       double value = 0;
       int32_t time;
       memcpy(&time, chips[i].kind == TIME ? field : (const uint8_t *)&relax->m->cycles, sizeof time);
-      if (chips[i].kind == BYTE) value = field[k] / chips[i].unit;
+      const int units = chips[i].kind == BYTE ? field[k] / chips[i].unit : 0;
+      if (chips[i].kind == BYTE) value = units;
       if (chips[i].kind == BITS) value = *field >> k & 1;
       if (chips[i].kind == WORD) value = relax->m->collisions >> k & 1;
       if (chips[i].kind == TIME) value = time;
