@@ -267,6 +267,7 @@ class Explorer {
     this.flipped = button;
     const result = await this.flip(place);
     if (this.flipped !== button) return;
+    byId("picture").scrollIntoView({ block: "nearest" }); // on a phone it may be far above the switch
     byId("caption").hidden = false;
     byId("caption").textContent = `${name} flipped: ${result.pixels} pixels and ${result.ram} bytes of RAM differ. Press again to go back.`;
   }
