@@ -97,7 +97,7 @@ class Job:
 
     def check(self, now, before, reference, complete=False):
         """Whether files may be as they are now, if they were as they were before."""
-        for name, data in before.items():
+        for name in before:
             need(name in now, name, "is gone")
         for name, data in now.items():
             need(name in reference, name, "is not a file of the job")
