@@ -497,19 +497,14 @@ VCS_HOT_FN uint64_t quick_flag(uint64_t word, uint64_t flag, uint8_t set) {
   return (word & ~(flag << QUICK_FLAGS)) | set * (flag << QUICK_FLAGS);
 }
 
-/* The row of an instruction without data. Neighbouring fields go in one store where the host is as the 6507 is. */
+/* The row of an instruction without data. Neighbouring fields go in one store. */
 VCS_HOT_FN void quick_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uint64_t word, uint8_t opcode) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   memcpy(&row->pc, &pc, 4); /* and no address */
   row->cycles = (uint16_t)vcs_cpu_cycles(cpu);
   row->value = row->old = 0;
   memcpy(&row->a, &word, 8);
   row->nz = (uint16_t)cpu->nz;
   row->opcode = opcode;
-#else
-  (void)word;
-  vcs_row_begin(row, cpu, pc, vcs_cpu_cycles(cpu), opcode);
-#endif
 }
 
 #if VCS_ROWS_JUMP
