@@ -668,7 +668,6 @@ typedef enum {
   VCS_MOVE_STEP,       /* `count` instructions; breakpoints do not stop it */
   VCS_MOVE_LINE,       /* to the next scan line, `count` times, or to a breakpoint */
   VCS_MOVE_FRAME,      /* to the next frame, `count` times, or to a breakpoint */
-  VCS_MOVE_CONTINUE,   /* to the next breakpoint, but at most `count` frames */
   VCS_MOVE_BACK_STEP,  /* back by `count` instructions */
   VCS_MOVE_BACK_LINE,  /* back to the beginning of the previous scan line, `count` times */
   VCS_MOVE_BACK_FRAME, /* back to the beginning of this frame, or of the previous one when already there, `count` times

@@ -103,7 +103,7 @@ static void command_frame(session_t *d, const char *rest) { move_counted(d, VCS_
 
 static void command_continue(session_t *d, const char *rest) {
   (void)rest;
-  move(d, VCS_MOVE_CONTINUE, INT64_MAX);
+  move(d, VCS_MOVE_FRAME, INT64_MAX);
 }
 
 static void command_back(session_t *d, const char *rest) {

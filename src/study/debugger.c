@@ -156,13 +156,17 @@ static int32_t frame_length(vcs_debugger_t *d, int64_t frame) {
   return length;
 }
 
-static bool back_step(vcs_debugger_t *d) {
-  if (is_at_the_beginning(d)) return false;
-  int64_t frame = d->frame;
+/* Goes back by `count` instructions, or to the beginning of the history, and returns how many it went. */
+static int64_t back_steps(vcs_debugger_t *d, int64_t count) {
+  int64_t left = count, frame = d->frame;
   int32_t instruction = d->instruction;
-  if (instruction == 0) instruction = frame_length(d, --frame);
-  go(d, frame, instruction - 1);
-  return true;
+  while (left > instruction && frame > vcs_history_first(d->history)) {
+    left -= instruction;
+    instruction = frame_length(d, --frame);
+  }
+  const int64_t gone = left < instruction ? left : instruction;
+  if (gone || frame != d->frame) go(d, frame, instruction - (int32_t)gone);
+  return count - (left - gone);
 }
 
 static int64_t line_number(const vcs_debugger_t *d) {
@@ -179,16 +183,13 @@ static int32_t breakpoint_here(const vcs_debugger_t *d) {
   return 0;
 }
 
-/* Runs to the next line after `line` or to the frame `frame`, unless a breakpoint stops it before. With `breaks_first`
- * a breakpoint at the destination counts as well. */
-static vcs_stop_t run_until(vcs_debugger_t *d, int64_t line, int64_t frame, bool breaks_first) {
+/* Runs to the next line after `line` or to the frame `frame`, or to a breakpoint. */
+static vcs_stop_t run_until(vcs_debugger_t *d, int64_t line, int64_t frame) {
   for (;;) {
     if (!step_watched(d)) return (vcs_stop_t){.reason = VCS_STOP_JAMMED};
-    const bool arrived = line_number(d) > line || d->frame >= frame;
-    if (arrived && !breaks_first) return (vcs_stop_t){.reason = VCS_STOP_ARRIVED};
     const int32_t breakpoint = breakpoint_here(d);
     if (breakpoint) return (vcs_stop_t){VCS_STOP_BREAKPOINT, breakpoint};
-    if (arrived) return (vcs_stop_t){.reason = VCS_STOP_ARRIVED};
+    if (line_number(d) > line || d->frame >= frame) return (vcs_stop_t){.reason = VCS_STOP_ARRIVED};
     if (is_cancelled(d)) return (vcs_stop_t){.reason = VCS_STOP_CANCELLED};
   }
 }
@@ -204,7 +205,7 @@ static vcs_stop_t forward_steps(vcs_debugger_t *d, int64_t count) {
 static vcs_stop_t forward_lines(vcs_debugger_t *d, int64_t count) {
   vcs_stop_t stop = {.reason = VCS_STOP_ARRIVED};
   for (int64_t i = 0; i < count && stop.reason == VCS_STOP_ARRIVED; i++) {
-    stop = run_until(d, line_number(d), INT64_MAX, false);
+    stop = run_until(d, line_number(d), INT64_MAX);
   }
   return stop;
 }
@@ -218,7 +219,7 @@ static int64_t frame_ahead(const vcs_debugger_t *d, int64_t count) {
 static bool back_line(vcs_debugger_t *d) {
   const int64_t line = line_number(d);
   bool moved = false;
-  while (line_number(d) >= line && back_step(d)) moved = true;
+  while (line_number(d) >= line && back_steps(d, 1)) moved = true;
   const int64_t frame = d->frame, before = line_number(d);
   int32_t first = 0; /* the first instruction on that line */
   const int32_t last = d->instruction;
@@ -279,11 +280,9 @@ static vcs_stop_t move(vcs_debugger_t *d, vcs_move_t how, int64_t count) {
     case VCS_MOVE_LINE:
       return forward_lines(d, count);
     case VCS_MOVE_FRAME:
-      return run_until(d, INT64_MAX, frame_ahead(d, count), false);
-    case VCS_MOVE_CONTINUE:
-      return run_until(d, INT64_MAX, frame_ahead(d, count), true);
+      return run_until(d, INT64_MAX, frame_ahead(d, count));
     case VCS_MOVE_BACK_STEP:
-      return back(d, back_step, count);
+      return (vcs_stop_t){.reason = back_steps(d, count) < count ? VCS_STOP_BEGINNING : VCS_STOP_ARRIVED};
     case VCS_MOVE_BACK_LINE:
       return back(d, back_line, count);
     case VCS_MOVE_BACK_FRAME:
