@@ -452,9 +452,7 @@ SteerCall = struct(
     "int64_t seeds, budget, window; int32_t threads",
 )
 Stream = struct("vcs_stream_t", "uint64_t state, seed; int32_t hold, action")
-SaveInfo = struct(
-    "vcs_save_info_t", "uint32_t version; vcs_profile_t profile; char sha256[65]; uint64_t frame_number"
-)
+SaveInfo = struct("vcs_save_info_t", "uint32_t version; vcs_profile_t profile; char sha256[65]; uint64_t frame_number")
 Step = struct(
     "vcs_step_t",
     "uint16_t pc_before, pc; uint8_t opcode, a, x, y, sp, p; uint8_t frame_over, jammed; uint32_t cycles",
