@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The explorer in a browser: builds it (`make web`), installs Chromium, Playwright and axe where they are missing, and runs
 # web/tests beside the native library in build/. What cannot be installed is skipped (tests/need.h), and the step passes.
-# Arguments go to pytest: tests/web.sh -k axe.
+# Arguments go to pytest: tests/web.sh -k axe. tests/web.sh --setup builds and installs, and runs nothing.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . tests/need.sh
@@ -30,4 +30,5 @@ if ! $python -c 'import pytest, playwright, axe_playwright_python' 2> /dev/null;
   $python -m pip -q --disable-pip-version-check install pytest playwright axe-playwright-python > build-web/pip.log 2>&1 ||
     skip playwright "Playwright or axe could not be installed"
 fi
+[ "${1:-}" = --setup ] && exit 0
 $python -m pytest -q -p no:cacheprovider --rootdir "$PWD" web/tests "$@"
