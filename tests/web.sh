@@ -13,7 +13,7 @@ skip() { # need, reason
 
 web/setup.sh || skip emscripten "emscripten, esbuild or zlib's source could not be installed"
 web/build.sh || exit 1
-if ! cmake --build build -j "$(nproc)" --target diffvcs_shared > build-web/native.log 2>&1; then
+if ! cmake --build build -j "$(nproc)" --target diffvcs_shared diffvcs_python > build-web/native.log 2>&1; then
   tail -20 build-web/native.log
   exit 1
 fi
@@ -26,8 +26,8 @@ if ! command -v chromium > /dev/null && ! command -v google-chrome > /dev/null; 
 fi
 python=build-web/venv/bin/python # not .venv: other steps install into that one meanwhile
 [ -x $python ] || python3 -m venv build-web/venv || exit 1
-if ! $python -c 'import pytest, playwright, axe_playwright_python' 2> /dev/null; then
-  $python -m pip -q --disable-pip-version-check install pytest playwright axe-playwright-python > build-web/pip.log 2>&1 ||
+if ! $python -c 'import numpy, pytest, playwright, axe_playwright_python' 2> /dev/null; then
+  $python -m pip -q --disable-pip-version-check install numpy pytest playwright axe-playwright-python > build-web/pip.log 2>&1 ||
     skip playwright "Playwright or axe could not be installed"
 fi
 [ "${1:-}" = --setup ] && exit 0

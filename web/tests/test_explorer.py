@@ -5,7 +5,7 @@ import random
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import rom
+from conftest import ROOT, rom
 from native import Machine
 
 GAMES = ["space_invaders", "pong", "freeway", "seaquest", "pitfall"]
@@ -331,3 +331,24 @@ def test_nothing_is_wider_than_the_window(open_page, size):
         page.click(f"#tab-{tab}")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator(".pad").is_visible() == (size != "desktop")
+
+
+def test_the_notebook_widget_shows_the_machine(browser, tmp_path, monkeypatch):
+    """What diffvcs.widget gives a notebook, in a page as a notebook shows it: an iframe with the machine's state."""
+    monkeypatch.setenv("DIFFVCS_LIBRARY", str(ROOT / "build" / "libdiffvcs_python.so"))
+    monkeypatch.syspath_prepend(str(ROOT / "python"))
+    from diffvcs import Machine as PythonMachine
+    from diffvcs import widget
+
+    machine = PythonMachine("demo")
+    for _ in range(45):
+        machine.act("RIGHT")
+    cell = tmp_path / "cell.html"
+    cell.write_text(f"<!DOCTYPE html><title>A cell</title>{widget.explorer(machine)._repr_html_()}")
+    page = browser.new_page()
+    page.goto(cell.as_uri())
+    frame = page.frames[1]
+    frame.wait_for_function("window.explorer && explorer.ready")
+    expected = f"{machine.hash():016x}"
+    frame.wait_for_function(f"explorer.hash().then((hash) => hash === '{expected}')", timeout=60000)
+    page.close()
