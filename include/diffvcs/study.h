@@ -10,6 +10,8 @@
  *   vcs_edit        changes bytes of ROM until the picture shows a drawing
  *   vcs_steer       searches for controls that reach a goal
  *   vcs_record      writes the record of a run; vcs_verify_file runs a record again and compares
+ *   vcs_trace       lists every instruction of some frames
+ *   vcs_debugger    moves by instruction, scan line and frame, forwards and backwards, and stops at breakpoints
  *
  * and about the parts they are made of: ROM images by name, setups, targets, lists of bits, slices, uses of ROM bytes,
  * symbols, histories and patches. The command line is a thin layer over this header (docs/commands.md).
@@ -94,6 +96,10 @@ VCS_API size_t vcs_patch_make(const uint8_t *before, const uint8_t *after, size_
 VCS_API int vcs_action_by_name(const char *name); /* in any case, or a number: "RIGHT", "3"; -1: none */
 VCS_API const char *vcs_input_name(int input);    /* "up" ... "fire", "up2" ... "fire2", "reset", "select" */
 VCS_API int vcs_input_by_name(const char *name);  /* in any case; -1: none */
+
+/* Sets the held inputs to those that a text names, with commas or spaces between them ("right,fire"; "": none), and
+ * leaves paddles and keypads as they are. On failure `controls` is unchanged. */
+VCS_API vcs_status_t vcs_controls_parse(const char *text, vcs_controls_t *controls, vcs_error_t *error);
 
 /* The methods of grad.h, with and without forks. */
 enum { VCS_STUDY_NAIVE, VCS_STUDY_STE, VCS_STUDY_BIT, VCS_STUDY_BIT_FORK, VCS_STUDY_METHODS };
@@ -631,6 +637,129 @@ VCS_API void vcs_history_cut(vcs_history_t *history, int64_t frame);
  * VCS_NOT_FOUND: there are none. */
 VCS_API vcs_status_t vcs_history_setup(const vcs_history_t *history, const vcs_cart_t *cart, int64_t frame,
                                        int32_t horizon, vcs_setup_t *setup, vcs_error_t *error);
+
+/* ---- Debugger: forwards and backwards, to breakpoints ---------------------------------------------------------- */
+
+/* A machine that is run by instruction. Its position is a frame and the number of instructions executed in it; when a
+ * frame ends, the next one begins at once. Moving backwards restores a checkpoint of the debugger's history and runs
+ * again; the state is the same to the bit. The history reaches back at least 11,980 frames. */
+typedef struct vcs_debugger vcs_debugger_t;
+
+typedef struct {
+  int64_t frame;
+  int32_t instruction;     /* executed in the frame */
+  int32_t scanline, clock; /* of the beam: 228 colour clocks make a line */
+} vcs_position_t;
+
+/* Starts a debugger at the beginning of the frame numbered `frame`. The machine `start`, its frame buffers `picture` (2
+ * x VCS_FRAME_BYTES; NULL: black) and the controls held in the first frames are copied. The cartridge must outlive the
+ * debugger. */
+VCS_API vcs_status_t vcs_debugger_create(const vcs_cart_t *cart, const vcs_t *start, const uint8_t *picture,
+                                         const vcs_controls_t *controls, int64_t frame, vcs_debugger_t **debugger,
+                                         vcs_error_t *error);
+VCS_API void vcs_debugger_free(vcs_debugger_t *debugger);
+
+/* The present machine and its frame buffers, which later moves change in place; and the position. */
+VCS_API const vcs_t *vcs_debugger_machine(const vcs_debugger_t *debugger);
+VCS_API const uint8_t *vcs_debugger_frames(const vcs_debugger_t *debugger);
+VCS_API void vcs_debugger_position(const vcs_debugger_t *debugger, vcs_position_t *position);
+
+typedef enum {
+  VCS_MOVE_STEP,       /* `count` instructions; breakpoints do not stop it */
+  VCS_MOVE_LINE,       /* to the next scan line, `count` times, or to a breakpoint */
+  VCS_MOVE_FRAME,      /* to the next frame, `count` times, or to a breakpoint */
+  VCS_MOVE_BACK_STEP,  /* back by `count` instructions */
+  VCS_MOVE_BACK_LINE,  /* back to the beginning of the previous scan line, `count` times */
+  VCS_MOVE_BACK_FRAME, /* back to the beginning of this frame, or of the previous one when already there, `count` times
+                        */
+  VCS_MOVE_REVERSE     /* back to the previous breakpoint; `count` is ignored */
+} vcs_move_t;
+
+enum {
+  VCS_STOP_ARRIVED,    /* the move was completed */
+  VCS_STOP_BREAKPOINT, /* a breakpoint was met */
+  VCS_STOP_JAMMED,     /* the processor has executed a halt opcode */
+  VCS_STOP_BEGINNING,  /* the history begins here */
+  VCS_STOP_CANCELLED   /* the report function returned nonzero */
+};
+
+typedef struct {
+  int32_t reason;     /* VCS_STOP_... */
+  int32_t breakpoint; /* the number of the breakpoint that was met, from 1 on; 0: none */
+} vcs_stop_t;
+
+/* Moves, and fills `stop` with the reason why the move ended. */
+VCS_API vcs_status_t vcs_debugger_move(vcs_debugger_t *debugger, vcs_move_t how, int64_t count, vcs_stop_t *stop,
+                                       vcs_error_t *error);
+
+/* Sets the controls held in new frames, from the next frame on. Frames after the present one are forgotten. Returns the
+ * number of the first frame in which they are held. */
+VCS_API int64_t vcs_debugger_hold(vcs_debugger_t *debugger, const vcs_controls_t *controls);
+VCS_API const vcs_controls_t *vcs_debugger_controls(const vcs_debugger_t *debugger);
+
+/* Adds a breakpoint, which stops before an instruction:
+ *
+ *   pc F123        before the instruction there           read ADDRESS    before an instruction that reads there,
+ *   cycle N        at the CPU cycle of the frame          write ADDRESS   writes there,
+ *   scanline N     when the line begins                   access ADDRESS  or does either
+ *   pixel X,Y      when the beam comes to that pixel      if CONDITION    when it is true; also after any other kind
+ *
+ * ADDRESS, N and CONDITION are expressions. Breakpoints are numbered from 1 on; deleting one renumbers those after it.
+ */
+VCS_API vcs_status_t vcs_debugger_break(vcs_debugger_t *debugger, const char *text, vcs_error_t *error);
+VCS_API const char *vcs_debugger_breakpoint(const vcs_debugger_t *debugger, int32_t number); /* its text; NULL: none */
+VCS_API vcs_status_t vcs_debugger_delete(vcs_debugger_t *debugger, int32_t number, vcs_error_t *error);
+
+/* The value of an expression on the present machine:
+ *
+ *   numbers    12  $1F  %1010        names   a x y sp p pc  cycle scanline clock frame  and addresses: COUNTER, WSYNC
+ *   memory     [address]: the byte as the CPU would read it, without side effects
+ *   operators  ! ~ - (unary), * / %, + -, << >>, < <= > >=, == !=, &, ^, |, &&, ||, with the precedences of C; ( )
+ */
+VCS_API vcs_status_t vcs_debugger_value(const vcs_debugger_t *debugger, const char *text, int64_t *value,
+                                        vcs_error_t *error);
+
+/* Adds the symbols of a file (vcs_symbols_read) for expressions and disassembly; `count` (may be NULL) receives how
+ * many there are. */
+VCS_API vcs_status_t vcs_debugger_read_symbols(vcs_debugger_t *debugger, const char *path, int32_t *count,
+                                               vcs_error_t *error);
+VCS_API void vcs_debugger_disassemble(const vcs_debugger_t *debugger, uint16_t address, vcs_disassembly_t *rows,
+                                      int32_t count);
+
+/* Sets a function that is called before every instruction of moves forwards; NULL for none. */
+typedef void (*vcs_debugger_watch_t)(void *context, const vcs_debugger_t *debugger);
+VCS_API void vcs_debugger_watch(vcs_debugger_t *debugger, vcs_debugger_watch_t watch, void *context);
+
+/* Sets the report function of long moves, which can stop them; NULL for none. */
+VCS_API void vcs_debugger_report(vcs_debugger_t *debugger, const vcs_report_t *report);
+
+/* ---- Traces ----------------------------------------------------------------------------------------------------- */
+
+/* One executed instruction of a trace. */
+typedef struct {
+  int64_t frame;
+  int64_t number;                    /* of the instruction, from the beginning of the run on: 1 is the first */
+  vcs_step_t step;                   /* registers and cycles after it; program counter and opcode */
+  uint32_t state_chain, cycle_chain; /* checksums over all instructions so far, as in a CPU record */
+  char text[32];                     /* disassembly */
+} vcs_trace_row_t;
+
+typedef struct {
+  size_t size;
+  int64_t from, to; /* frames, both included; 0: from the first, and to `from` (with `limit`: without end) */
+  int64_t limit;    /* rows at most; 0: no limit */
+  uint8_t play;     /* 0: the run of a CPU record, in which frame 1 is the first frame after a reset: 60 frames without
+                       input, 4 of RESET, starting actions, then action k / 7 % 18 in step k. 1: the run of the play
+                       record of `seed`, in which frame 1 is the first frame of the action stream */
+  uint64_t seed;
+  int (*row)(void *context, const vcs_trace_row_t *row); /* called with each row; returns 0 to go on */
+  void *context;
+  vcs_report_t report; /* called after each frame */
+} vcs_trace_options_t;
+
+/* Runs a fresh environment and calls `row` with each instruction of the chosen frames. VCS_CANCELLED: `row` or the
+ * report function returned nonzero. VCS_BAD_IMAGE: the processor executed a halt opcode, which the message names. */
+VCS_API vcs_status_t vcs_trace(const vcs_cart_t *cart, const vcs_trace_options_t *options, vcs_error_t *error);
 
 /* ---- Records and verification ---------------------------------------------------------------------------------- */
 

@@ -66,3 +66,22 @@ def state_bytes(values: Any, name: str = "state") -> np.ndarray:
 
 def _kind(values: Any) -> str:
     return f"{values.dtype} of shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
+
+
+def flat_rows(rows: np.ndarray) -> np.ndarray:
+    """The same rows with the fields of structs inside them as fields of their own, and texts as strings of bytes."""
+    names, formats, offsets = [], [], []
+
+    def add(dtype: np.dtype, start: int) -> None:
+        for name, (kind, offset, *_) in (dtype.fields or {}).items():
+            if kind.fields:
+                add(kind, start + offset)
+            else:
+                names.append(name)
+                formats.append(f"S{kind.itemsize}" if kind.subdtype and kind.base.kind == "S" else kind)
+                offsets.append(start + offset)
+
+    add(rows.dtype, 0)
+    return rows.view(
+        np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": rows.dtype.itemsize})
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from ._bind import whole
 from ._c import lib
 from .ale import Action
 from .cartridge import Cartridge
+from .functional import CONTROLS, WEIGHTS, grad_options
+from .machine import action_number, inputs_of
 
 AUTORESET = ("NextStep", "SameStep", "Disabled")
 POOL = 8  # results that are kept to be used again
@@ -37,6 +40,21 @@ def _result_struct(arrays: dict[str, Any]) -> tuple[dict[str, Any], Any]:
 
 _sample = _result_struct({"rewards": np.zeros(1, np.int32)})
 UNHELD = _references(_sample[0])  # of arrays that only the pool holds
+
+
+@dataclass
+class BatchDerivatives:
+    """What jvp and vjp of a batch give; arrays that do not belong to the product are None.
+
+    Rows of cartridges with a shorter machine or image end with zeros. On a device the arrays are device.Arrays.
+    """
+
+    dstate: Any = None  # environments x slots, eight for each byte of the largest machine
+    drom: Any = None  # environments x bytes of the largest image x 8
+    dinput: Any = None  # environments x frames x 12
+    dframes: Any = None  # environments x frames x height x 160
+    dstate_after: Any = None  # environments x slots
+    instructions: Any = None  # of each environment; -1: a frame did not fit a GPU's tape, and its results are invalid
 
 
 def _each(value: Any, count: int, default: int, name: str) -> np.ndarray:
@@ -358,6 +376,147 @@ class ALEVectorInterface:
             lib.vcs_batch_restore(self.handle, on_device[0], ids.size, on_device[1], results)
             self.wait()
             return arrays.get("observations"), self._info(arrays)
+
+    # ---- derivatives -----------------------------------------------------------------------------------------------
+
+    @property
+    def env_bytes(self) -> int:
+        """Bytes of memory for each environment; on a device, of the device's memory."""
+        return lib.vcs_batch_bytes(self.handle, np.zeros(1, np.uintp))
+
+    def _controls(self, actions: Any) -> np.ndarray:
+        """What the left players hold, environments x frames, from actions by number or name."""
+        if any(cart.controllers[0] == "paddles" for cart in self.carts):
+            raise ValueError("actions move no paddles here: give `controls`, an array of functional.CONTROLS")
+        rows = [[action_number(action) for action in row] for row in actions]
+        controls = np.zeros((len(rows), len(rows[0]) if rows else 0), CONTROLS)
+        if len({len(row) for row in rows}) > 1 or controls.shape[0] != self.num_envs or not controls.shape[1]:
+            raise ValueError(f"actions are {self.num_envs} lists of equally many frames")
+        for held, row in zip(controls["held"], rows):
+            held[:, 0] = [int(inputs_of(action)[:5] @ WEIGHTS[:5]) for action in row]
+        return controls
+
+    def _floats(self, values: Any, shape: tuple[int, ...], name: str) -> Any:
+        """Numbers in the memory of the device, in this shape; None stays None."""
+        if values is None:
+            return None
+        borrowed = devices.borrow(values, self.device, self._stream)
+        if borrowed is None:
+            values = _arrays.floats(values, name)
+        if (borrowed or values).shape != shape:
+            raise ValueError(f"{name} of shape {shape} is expected, not {(borrowed or values).shape}")
+        if borrowed is None:
+            return self._there(values)
+        if borrowed.dtype != np.float32 or not borrowed.dense:
+            raise ValueError(f"{name} must be dense float32 numbers on the device, not {borrowed}")
+        return borrowed
+
+    def _zeros(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
+        if self.device == devices.CPU:
+            return np.zeros(shape, dtype)
+        made = devices.Array(self.device, shape, dtype, self.wait)
+        made.fill(np.zeros(shape, dtype))
+        return made
+
+    def _product(
+        self, call: Any, actions: Any, controls: Any, given: dict[str, Any], names: set[str], options: Any
+    ) -> BatchDerivatives:
+        """A JVP or VJP: `given` are the caller's arrays, `names` the results."""
+        if (actions is None) == (controls is None):
+            raise ValueError("give actions or controls")
+        held = self._controls(actions) if controls is None else np.asarray(controls)
+        if held.dtype != CONTROLS or held.ndim != 2 or held.shape[0] != self.num_envs or not held.shape[1]:
+            raise ValueError(f"controls are {self.num_envs} x frames of functional.CONTROLS")
+        heights = {cart.height for cart in self.carts}
+        if len(heights) > 1:
+            raise ValueError(f"derivatives need pictures of one height, and these cartridges have {sorted(heights)}")
+        height, envs, frames = heights.pop(), self.num_envs, held.shape[1]
+        slots, rom = 8 * max(cart.state_size for cart in self.carts), max(cart.rom.size for cart in self.carts)
+        shapes = {
+            "dstate": (envs, slots),
+            "drom": (envs, rom, 8),
+            "dinput": (envs, frames, _c.INPUTS),
+            "dframes": (envs, frames, height, _c.WIDTH),
+            "dstate_after": (envs, slots),
+        }
+        settings = _c.BatchGradOptions()
+        lib.vcs_batch_grad_defaults(settings)
+        settings.grad, settings.frames = grad_options(self.carts[0], **{"method": "ste", **options}), frames
+        with self.handle.lock:
+            arrays = {name: self._floats(given.get(name), shape, name) for name, shape in shapes.items()}
+            arrays.update({name: self._zeros(shapes[name]) for name in names})
+            instructions = self._zeros((envs,), np.int64)
+            inputs = _c.BatchInputs(
+                state=arrays["dstate"],
+                rom=arrays["drom"],
+                input=arrays["dinput"],
+                state_stride=slots,
+                rom_stride=8 * rom,
+                input_stride=_c.INPUTS * frames,
+            )
+            outputs = _c.BatchOutputs(
+                pixels=arrays["dframes"],
+                state=arrays["dstate_after"],
+                pixels_stride=frames * height * _c.WIDTH,
+                state_stride=slots,
+            )
+            call(self.handle, self._there(np.ascontiguousarray(held)), settings, inputs, outputs, instructions)
+            self.wait()  # the arrays above are read until then
+        return BatchDerivatives(**{name: arrays[name] for name in names}, instructions=instructions)
+
+    def jvp(
+        self,
+        actions: Any = None,
+        *,
+        controls: Any = None,
+        dstate: Any = None,
+        drom: Any = None,
+        dinput: Any = None,
+        **options: Any,
+    ) -> BatchDerivatives:
+        """The derivatives of all later pictures and states of every environment in one direction (forward mode).
+
+        Every environment runs from its present machine, which does not change, for some frames.
+
+        Arguments:
+            actions: environments x frames, numbers or names of the 18 actions; or `controls`, an array of CONTROLS.
+            dstate, drom, dinput: the direction (environments x slots, x image bytes x 8, x frames x 12); None is zero.
+            options: method ("ste" unless given, "bit", "naive"; "bit+fork" on the CPU), alpha, temperature, side, values.
+
+        Returns dframes (environments x frames x height x 160) and dstate_after (environments x slots).
+
+        Example:
+            >>> found = batch.jvp([["NOOP"] * 2] * batch.num_envs, dinput=direction, method="bit")
+            >>> found.dframes.shape
+        """
+        given = {"dstate": dstate, "drom": drom, "dinput": dinput}
+        return self._product(lib.vcs_call_batch_jvp, actions, controls, given, {"dframes", "dstate_after"}, options)
+
+    def vjp(
+        self,
+        actions: Any = None,
+        *,
+        controls: Any = None,
+        dframes: Any = None,
+        dstate_after: Any = None,
+        **options: Any,
+    ) -> BatchDerivatives:
+        """The derivatives of one weighted sum of each environment's later pixels and state (reverse mode).
+
+        Arguments:
+            actions, controls, options: as for jvp.
+            dframes: weights of pixels, environments x frames x height x 160; None is zero.
+            dstate_after: weights of the state after the last frame, environments x slots; None is zero.
+
+        Returns dstate, drom and dinput: derivatives with respect to every bit of each environment's present machine, of
+        its image, and every input.
+
+        Example:
+            >>> found = batch.vjp([["NOOP"]] * batch.num_envs, dframes=weights, method="bit")
+            >>> found.dinput[:, 0, 3]  # of the stick to the right
+        """
+        given = {"dframes": dframes, "dstate_after": dstate_after}
+        return self._product(lib.vcs_call_batch_vjp, actions, controls, given, {"dstate", "drom", "dinput"}, options)
 
     def close(self) -> None:
         """Every later call is refused. Its threads end, and its memory is freed."""

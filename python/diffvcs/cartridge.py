@@ -22,11 +22,17 @@ class Cartridge:
 
     `image` is the name of a game whose image is found (roms.py), a path, or the bytes themselves; "demo" is Contour, our
     own cartridge, which is always there. `profile` is whose boot protocol and rules count: "ale", "xitari", or "fixed",
-    which is "ale" with its known wrongs set right. Cartridge.find shares one for all who ask alike.
+    which is "ale" with its known errors corrected. `patch` is an IPS or BPS patch, as bytes; the patched cartridge keeps
+    the picture, controllers and rules of the unpatched game. Cartridge.find returns the same object for the same name.
     """
 
     def __init__(
-        self, image: str | os.PathLike[str] | bytes, profile: str = "ale", format: str = "auto", name: str | None = None
+        self,
+        image: str | os.PathLike[str] | bytes,
+        profile: str = "ale",
+        format: str = "auto",
+        name: str | None = None,
+        patch: bytes | None = None,
     ) -> None:
         if profile not in _c.PROFILES:
             raise ValueError(f"no profile {profile!r}; there are {', '.join(_c.PROFILES)}")
@@ -38,6 +44,8 @@ class Cartridge:
             profile=_c.PROFILES.index(profile), format=FORMATS.index(format), name=os.fsencode(self.name)
         )
         self.handle = lib.vcs_cart_load(data, len(data), options)
+        if patch is not None:
+            lib.vcs_cart_patch(self.handle, bytes(patch), len(patch))
         info = lib.vcs_cart_info(self.handle)
         self.profile = profile
         self.game: str | None = info.game

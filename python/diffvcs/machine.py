@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from . import _arrays, _c
-from ._bind import whole
+from ._bind import dtype_of, whole
 from ._c import lib
 from .cartridge import Cartridge
 
 ACTION_NAMES: list[str] = [lib.vcs_action_name(i) for i in range(_c.ACTIONS)]
 INPUT_NAMES: list[str] = [
-    f"{player}{key}" for player in ("", "p2_") for key in ("up", "down", "left", "right", "fire")
+    f"{key}{player}" for player in ("", "2") for key in ("up", "down", "left", "right", "fire")
 ] + ["reset", "select"]
 OPTIONS = [name for name, *_ in _c.EnvOptions._fields_ if name != "reserved"]  # all of them numbers
 
@@ -127,6 +127,21 @@ class Machine:
     def act_on(self, action: int | str, player_b: int | str = 0) -> int:
         """One frame of just this action: no frame skip, no sticky actions, and on after the game is over."""
         return lib.vcs_env_act_on(self.handle, action_number(action), action_number(player_b))
+
+    def act_on_traced(self, action: int | str, player_b: int | str = 0) -> tuple[int, np.ndarray]:
+        """Acts like act_on; returns the reward and every instruction that the frame executed.
+
+        The array has a row for each instruction: number, pc_before, pc, opcode, a, x, y, sp, p (after it), frame_over,
+        jammed, cycles, text; and frame, state_chain, cycle_chain, which are 0 here (`diffvcs.trace` fills them).
+
+        Example:
+            >>> reward, rows = diffvcs.Machine("demo").act_on_traced("NOOP")
+            >>> rows["text"][0]
+        """
+        count, rows = np.zeros(1, np.uintp), np.zeros(_c.FRAME_INSTRUCTIONS, dtype_of("vcs_trace_row_t"))
+        numbers = action_number(action), action_number(player_b)
+        reward = lib.vcs_call_act_watched(self.handle, *numbers, rows, len(rows), count)
+        return reward, _arrays.flat_rows(rows[: count[0]].copy())
 
     # ---- what it shows ---------------------------------------------------------------------------------------------
 
@@ -263,6 +278,25 @@ class Machine:
     def save_file(self, path: str | os.PathLike[str]) -> None:
         """A save file, which other versions and other kinds of machines read."""
         lib.vcs_env_save(self.handle, path)
+
+    @staticmethod
+    def save_info(path: str | os.PathLike[str]) -> dict[str, Any]:
+        """Describes a save file: its version, the profile, the SHA-256 of the cartridge's image, and the frame number.
+
+        Example:
+            >>> machine.save_file("game.sav"); diffvcs.Machine.save_info("game.sav")["profile"]
+            'ale'
+        """
+        with open(path, "rb") as file:
+            data = file.read()
+        found = _c.SaveInfo()
+        lib.vcs_save_info(data, len(data), found)
+        return {
+            "version": found.version,
+            "profile": _c.PROFILES[found.profile],
+            "sha256": found.sha256.decode(),
+            "frame_number": found.frame_number,
+        }
 
     def load_file(self, path: str | os.PathLike[str]) -> None:
         lib.vcs_env_load(self.handle, path)

@@ -163,7 +163,153 @@ def attribute(run: Run, target: str, *, method: str = "bit+fork", **options: Any
     return found
 
 
+@dataclass
+class Effect:
+    """The derivative of the last picture and state with respect to one place, and how well it agrees with the truth."""
+
+    dframe: np.ndarray  # height x 160
+    dstate: np.ndarray  # slots of the state after the run
+    pixels: Comparison
+    ram: Comparison
+    report: dict[str, int]
+
+
+def effect(run: Run, place: np.ndarray | str, *, method: str = "bit+fork", **options: Any) -> Effect:
+    """Computes what one bit or input changes, by one forward pass, and compares it with the truth by running again.
+
+    Arguments:
+        run: what diffvcs.run gave.
+        place: one place of `places`, or its name: "9C.3" (RAM), "rom:1F0.4", "input:0.right".
+        method: "bit", "bit+fork", "ste" or "naive"; further options are those of jvp.
+
+    Example:
+        >>> found = diffvcs.effect(run, "input:0.right")
+        >>> found.pixels.recall
+    """
+    if isinstance(place, str):
+        place = places(run, place)
+    chosen = _arrays.records(place, "place", PLACE, "places, ram_places and input_places")
+    if chosen.size != 1:
+        raise BadArgument(f"effect takes one place, not {chosen.size}")
+    found, report = _rows("vcs_agreement_t", 2), _c.GradReport()
+    dframe = np.zeros(run.frames.shape[1:], np.float32)
+    dstate = np.zeros(8 * run.cart.state_size, np.float32)
+    settings = grad_options(run.cart, method, **options)
+    lib.vcs_call_effect(run._c_run(), chosen, settings, dframe, dstate, found, report)
+    numbers = {key: getattr(report, key) for key, *_ in report._fields_}
+    return Effect(dframe, dstate, _comparison(found[0]), _comparison(found[1]), numbers)
+
+
+def places(run: Run, text: str) -> np.ndarray:
+    """Lists bits of a run by name.
+
+    `text` is groups (ram, rom, input, cpu, pc, tia, riot, cartram, state) or single bits and bytes ("9C.3",
+    "rom:1F0.7", "grp[1].0", "input:0.left"), with commas between them. `place_labels` returns their names.
+
+    Example:
+        >>> len(diffvcs.places(run, "ram"))
+        1024
+    """
+    return _places(run, text)[0]
+
+
+def place_labels(run: Run, text: str) -> list[str]:
+    """Returns the names of the places that `places` lists: the byte and the bit, with a tab between them.
+
+    Example:
+        >>> diffvcs.study.place_labels(run, "80.1")
+        ['80\\t1']
+    """
+    return [label.decode() for label in _places(run, text)[1]]
+
+
+GROUPS = ("ram", "rom", "input", "cpu", "pc", "tia", "riot", "cartram", "state")
+
+
+def _places(run: Run, text: str) -> tuple[np.ndarray, np.ndarray]:
+    groups = all(part.strip().lower() in GROUPS for part in text.split(",")) if isinstance(text, str) else False
+    count, room, c_run = np.zeros(1, np.uintp), 1024, run._c_run()
+    while True:
+        found, labels = np.zeros(room, PLACE), np.zeros(room * _c.PLACE_LABEL_SIZE, np.uint8)
+        lib.vcs_call_places(c_run, text, groups, found, labels, room, count)
+        if count[0] <= room:
+            return found[: count[0]], labels.view(f"S{_c.PLACE_LABEL_SIZE}")[: count[0]]
+        room = int(count[0])
+
+
+# ---- objects of the picture ------------------------------------------------------------------------------------------
+
+
+def object_boxes(run: Run) -> dict[str, tuple[int, int, int, int]]:
+    """Returns the smallest rectangle (x, y, width, height) of the pixels that each object draws in a run's first frame.
+
+    Objects (P0, P1, M0, M1, BL, PF) that draw nothing are left out.
+
+    Example:
+        >>> diffvcs.object_boxes(run)["P0"]
+    """
+    boxes = _rows("vcs_box_t", len(OBJECTS))
+    lib.vcs_object_boxes(run._c_run(), boxes)
+    return {
+        name: (int(box["x"]), int(box["y"]), int(box["width"]), int(box["height"]))
+        for name, box in zip(OBJECTS, boxes)
+        if box["width"]
+    }
+
+
+def frame_without(run: Run, object: str) -> np.ndarray:
+    """Returns the picture of a run's first frame with one object ("P0", "P1", "M0", "M1", "BL", "PF") removed.
+
+    Example:
+        >>> (diffvcs.frame_without(run, "P0") != run.frames[0]).sum()  # pixels that player 0 draws
+    """
+    machine, frames = np.zeros(run.cart.state_size, np.uint8), np.zeros(2 * _c.FRAME_BYTES, np.uint8)
+    picture = np.zeros(run.frames.shape[1:], np.uint8)
+    lib.vcs_frame_without(run._c_run(), _index(object, OBJECTS, "object"), machine, frames)
+    lib.vcs_picture_copy(run.cart.handle, machine, frames, picture)
+    return picture
+
+
 # ---- methods beside the truth ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How well one map of estimated effects agrees with the true one. NaN: there is nothing to compare."""
+
+    cosine: float  # of the two maps as vectors; 0 where one of them is zero
+    sign: float  # share of the values that are nonzero in both maps and have the same sign
+    precision: float  # share of the estimate's nonzero values that are nonzero in the truth
+    recall: float  # share of the truth's nonzero values that are nonzero in the estimate
+    in_truth: int  # nonzero values
+    in_estimate: int
+    in_both: int
+
+
+def _comparison(sums: Any) -> Comparison:
+    """`sums` is a row of vcs_agreement_t."""
+    values = {name: sums[name].item() for name in sums.dtype.names}
+    found = _c.Agreement(**values)
+    shares = (lib.vcs_agreement_cosine, lib.vcs_agreement_sign, lib.vcs_agreement_precision, lib.vcs_agreement_recall)
+    counts = (values["in_truth"], values["in_estimate"], values["in_both"])
+    return Comparison(*(share(found) for share in shares), *counts)
+
+
+def compare(truth: np.ndarray, estimate: np.ndarray) -> Comparison:
+    """Compares a map of estimated effects with the true one: cosine, sign, precision, recall.
+
+    Both are arrays of numbers of the same shape, for example a row of `truth(...).dframes` and your own attribution.
+
+    Example:
+        >>> diffvcs.compare([1, 0, 2], [2, 1, 0]).recall
+        0.5
+    """
+    true, estimated = _arrays.floats(truth, "truth"), _arrays.floats(estimate, "estimate", finite=False)
+    if true.shape != estimated.shape:
+        raise BadArgument(f"maps have the same shape, not {true.shape} and {estimated.shape}")
+    found = _c.Agreement()
+    lib.vcs_agreement_add(found, true, estimated, true.size)
+    return _comparison(np.frombuffer(found, dtype_of("vcs_agreement_t"))[0])
 
 
 @dataclass
@@ -379,7 +525,48 @@ def make_patch(before: Any, after: Any) -> bytes:
     return patch[: lib.vcs_patch_make(before, after, before.size, patch, room)].tobytes()
 
 
-# ---- records and histories -------------------------------------------------------------------------------------------
+# ---- traces, records and histories -------------------------------------------------------------------------------------------
+
+
+def trace(
+    cart: Cartridge | str, first: int = 1, last: int = 0, *, seed: int | None = None, limit: int = 0
+) -> np.ndarray:
+    """Lists every instruction of some frames of a fresh run, as `diffvcs trace` prints them.
+
+    Arguments:
+        cart: a cartridge, or its name.
+        first, last: frames, both included; 0 for the last one means `first`, or with `limit` no end.
+        seed: None for the run of a CPU record, which begins with a reset; a number for the run of that play record.
+        limit: rows at most; 0: no limit.
+
+    Returns an array with a row for each instruction: frame, number, pc_before, pc, opcode, a, x, y, sp, p (after it),
+    frame_over, jammed, cycles, state_chain, cycle_chain, text.
+
+    Example:
+        >>> diffvcs.trace("demo", limit=2)["text"].tolist()
+        [b'SEI', b'CLD']
+    """
+    handle = Cartridge.find(cart).handle
+    call = _c.TraceCall(from_frame=first, to_frame=last, limit=limit, play=seed is not None, seed=seed or 0)
+    count, room = np.zeros(1, np.uintp), min(limit or _c.FRAME_INSTRUCTIONS, _c.FRAME_INSTRUCTIONS)
+    while True:
+        rows = _rows("vcs_trace_row_t", room)
+        lib.vcs_call_trace(handle, call, rows, room, count)
+        if count[0] <= room:
+            return _arrays.flat_rows(rows[: count[0]].copy())
+        room = int(count[0])
+
+
+def action_stream(seed: int, frames: int) -> list[str]:
+    """Returns the actions of the first `frames` frames of a play record's seed; seed 0 is always NOOP.
+
+    Example:
+        >>> diffvcs.action_stream(0, 2)
+        ['NOOP', 'NOOP']
+    """
+    stream = _c.Stream()
+    lib.vcs_stream_start(stream, seed)
+    return [ACTION_NAMES[lib.vcs_stream_next(stream)] for _ in range(whole(frames, "frames", 0, 2**31 - 1))]
 
 
 def record(
@@ -403,6 +590,23 @@ def verify(cart: Cartridge | str, text: str, seed: int = 0) -> dict[str, int]:
     """Runs what a record describes and compares: `differs_at` is the first row that differs, or -1."""
     check = _c.RecordCheck()
     lib.vcs_call_verify(Cartridge.find(cart).handle, text, seed, check)
+    return {key: getattr(check, key) for key, *_ in check._fields_}
+
+
+def verify_file(
+    path: str | os.PathLike[str], profile: str = "xitari", roms: str | os.PathLike[str] | None = None
+) -> dict[str, int]:
+    """Runs what the record in a file describes and compares, as `diffvcs verify` does.
+
+    The file's name says what to run: GAME.SEED.tsv[.gz] is a play record, GAME.tsv[.gz] a CPU record. `roms` is a folder
+    that is searched first for the game's image. Returns the same as `verify`.
+
+    Example:
+        >>> diffvcs.verify_file("demo.1.tsv")["differs_at"]
+        -1
+    """
+    check = _c.RecordCheck()
+    lib.vcs_call_verify_file(path, _index(profile, _c.PROFILES, "profile"), roms, check)
     return {key: getattr(check, key) for key, *_ in check._fields_}
 
 
@@ -478,6 +682,46 @@ def vjp_directional(
     return result
 
 
+def truth_sets(
+    run: Run, sets: Sequence[np.ndarray], *, values: str = "index", maps: bool = True, threads: int = 0
+) -> Truth:
+    """What flipping several places together does, exactly: one row for each set of places.
+
+    Arguments:
+        run: what diffvcs.run gave; effects are those after its last frame.
+        sets: lists of places, as `places`, `ram_places` and `input_places` make them.
+        values: what a pixel counts: "index", "luminance" or "rgb".
+        maps: whether to compute signed pictures and RAM bits too.
+
+    Example:
+        >>> diffvcs.truth_sets(run, [diffvcs.places(run, "80.0,80.1")]).rows["pixels"]
+    """
+    chosen = [_arrays.records(s, "places", PLACE, "places, ram_places, rom_places and input_places") for s in sets]
+    ends = np.cumsum([len(s) for s in chosen], dtype=np.uintp)
+    flat = np.concatenate([np.zeros(0, PLACE), *chosen])
+    results, options = _truth_arrays(run, len(chosen), values, maps, threads)
+    lib.vcs_truth_sets(run._c_run(), options, flat, ends, len(chosen), _c.TruthResults(**results))
+    return Truth(results["rows"], results["base"], results["pixels"], results["ram"])
+
+
+def _truth_arrays(run: Run, count: int, values: str, maps: bool, threads: int) -> tuple[dict[str, Any], Any]:
+    """Arrays for `count` exact effects after the last frame, and their options."""
+    shape, scale = run.frames.shape[1:], run.cart.pixel_values(values)
+    channels = 3 if scale.ndim == 2 else 1
+    results: dict[str, Any] = {
+        "rows": np.zeros((count, 1), TRUTH),
+        "base": np.zeros(1, TRUTH),
+        "pixels": None,
+        "ram": None,
+    }
+    if maps:
+        results["pixels"] = np.zeros((count, 1, *shape) + ((3,) if channels == 3 else ()), np.float32)
+        results["ram"] = np.zeros((count, 1, _c.RAM_BYTES, 8), np.float32)
+    horizons = np.array([len(run.frames)], np.int32)
+    options = _c.TruthOptions(horizons=horizons, horizon_count=1, threads=threads, values=scale, channels=channels)
+    return results, options
+
+
 def truth_pairs(
     run: Run, places: np.ndarray, pairs: np.ndarray, *, values: str = "index", maps: bool = True, threads: int = 0
 ) -> Truth:
@@ -487,20 +731,6 @@ def truth_pairs(
     pairs = _arrays.integers(pairs, "pairs", np.uintp)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or (pairs.size and pairs.max() >= len(places)):
         raise BadArgument(f"pairs are count x 2 numbers from 0 to {len(places) - 1}")
-    count, shape, scale = len(pairs), run.frames.shape[1:], run.cart.pixel_values(values)
-    channels = 3 if scale.ndim == 2 else 1
-    rows, base = np.zeros((count, 1), TRUTH), np.zeros(1, TRUTH)
-    pixels = ram = None
-    if maps:
-        pixels = np.zeros((count, 1, *shape) + ((3,) if channels == 3 else ()), np.float32)
-        ram = np.zeros((count, 1, _c.RAM_BYTES, 8), np.float32)
-    options = _c.TruthOptions(
-        horizons=np.array([len(run.frames)], np.int32),
-        horizon_count=1,
-        threads=threads,
-        values=scale,
-        channels=channels,
-    )
-    results = _c.TruthResults(base=base, rows=rows, pixels=pixels, ram=ram)
-    lib.vcs_call_truth_pairs(run._c_run(), options, places, len(places), pairs, count, results)
-    return Truth(rows, base, pixels, ram)
+    results, options = _truth_arrays(run, len(pairs), values, maps, threads)
+    lib.vcs_call_truth_pairs(run._c_run(), options, places, len(places), pairs, len(pairs), _c.TruthResults(**results))
+    return Truth(results["rows"], results["base"], results["pixels"], results["ram"])
