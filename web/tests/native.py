@@ -62,7 +62,7 @@ class Machine:
             image = ctypes.string_at(lib.vcs_demo_image(ctypes.byref(size)), size.value)
         self.height = height
         self.cart, self.env = ctypes.c_void_p(), ctypes.c_void_p()
-        options = Options(1, 0, 0, name.encode() if name else None)
+        options = Options(0, 0, 0, name.encode() if name else None)
         self.check(
             lib.vcs_cart_load, image, ctypes.c_size_t(len(image)), ctypes.byref(options), ctypes.byref(self.cart)
         )
