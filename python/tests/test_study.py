@@ -12,7 +12,7 @@ import diffvcs
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("DIFFVCS") or ROOT / "build" / "diffvcs")
-CART = diffvcs.Cartridge("demo", profile="xitari")
+CART = diffvcs.Cartridge("demo")
 program = pytest.mark.skipif(not PROGRAM.exists(), reason="the program is not built")
 
 
@@ -33,7 +33,7 @@ def command(folder, *arguments, status=0):
 @program
 def test_explain(tmp_path):
     command(tmp_path, "explain", "demo", "--frame", 100, "--pixel", "80,100", "--out", "explain")
-    found = diffvcs.explain(played(92, 8), "pixel:100,80", frame=100, directory=tmp_path)
+    found = diffvcs.explain(played(92, 8), "pixel:80,100", frame=100, directory=tmp_path)
     assert found == json.loads((tmp_path / "explain" / "explain.json").read_text())
     assert (tmp_path / "explain.html").read_text() == (tmp_path / "explain" / "explain.html").read_text()
 
@@ -124,7 +124,7 @@ def test_truth_pairs(tmp_path):
         tmp_path,
         "truth",
         "demo",
-        "--frames",
+        "--frame",
         60,
         "--horizon",
         2,
@@ -134,7 +134,7 @@ def test_truth_pairs(tmp_path):
         "--out",
         "t.tsv",
     )
-    rows = [line.split("\t") for line in (tmp_path / "t.tsv").read_text().splitlines()[1:]]
+    rows = [line.split("\t") for line in (tmp_path / "t.tsv").read_text().splitlines()[2:]]
     places = diffvcs.ram_places(CART, [0, 1])[[0, 1, 8]]
     found = diffvcs.truth_pairs(played(60, 2), places, [(0, 1), (0, 2), (1, 2)])
     assert [int(row[4]) for row in rows] == found.rows["pixels"][:, 0].tolist()

@@ -206,7 +206,7 @@ class Explorer {
     }
     const question = ++this.asked;
     const { view } = this;
-    const target = `pixel:${pixel.y},${pixel.x}`;
+    const target = `pixel:${pixel.x},${pixel.y}`;
     const began = performance.now();
     const answer = { x: pixel.x, y: pixel.y, value: view.picture[pixel.y * 160 + pixel.x], milliseconds: {} };
     this.pixel = pixel;

@@ -63,7 +63,7 @@ class Machine:
         self.height = height
         self.cart, self.env = ctypes.c_void_p(), ctypes.c_void_p()
         self.image, self.name = image, name
-        options = Options(1, 0, 0, name.encode() if name else None)
+        options = Options(0, 0, 0, name.encode() if name else None)
         self.check(
             lib.vcs_cart_load, image, ctypes.c_size_t(len(image)), ctypes.byref(options), ctypes.byref(self.cart)
         )
