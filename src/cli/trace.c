@@ -46,30 +46,11 @@ static int trace(const vcs_rom_t *rom, vcs_trace_options_t *options, const char 
     return vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message);
   }
   /* Not the heading of a CPU record where the run is not one. */
-<<<<<<< HEAD
   if (options->play) {
     vcs_text_printf(&printer.text, "# trace of play record %s.%" PRIu64 "\n", rom->name, options->seed);
-=======
-  if (play) vcs_text_printf(&tracer->text, "# trace of play record %s.%" PRIu64 "\n", rom->name, seed);
-  vcs_text_printf(&tracer->text, "%s\tpc_before\tdisassembly\n# profile=%s\n", VCS_CPU_HEADING,
-                  vcs_profile_name(vcs_cart_info(rom->cart)->profile));
-  vcs_env_set_drawing(env, 0);
-  if (play) vcs_env_reset(env); /* play records begin with a reset too, but do not count its frames */
-  vcs_env_watch(env, watch, tracer);
-  bool alive = play ? run_as_play_record(env, tracer, seed) : run_as_cpu_record(env, tracer);
-  vcs_output_text(&tracer->output, &tracer->text);
-  vcs_status_t status = vcs_output_close(&tracer->output, &error);
-  vcs_text_free(&tracer->text);
-  vcs_env_free(env);
-  if (status) return vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message);
-  if (!alive) {
-    return vcs_cli_complain(command, VCS_EXIT_FAILED,
-                            "the processor jammed in frame %" PRId64 ", at instruction %" PRId64
-                            " (opcode $%02X at $%04X)",
-                            tracer->frame, tracer->row.count, tracer->row.step.opcode, tracer->row.step.pc_before);
->>>>>>> wt-newcomer
   }
-  vcs_text_printf(&printer.text, "%s\tpc_before\tdisassembly\n", VCS_CPU_HEADING);
+  vcs_text_printf(&printer.text, "%s\tpc_before\tdisassembly\n# profile=%s\n", VCS_CPU_HEADING,
+                  vcs_profile_name(vcs_cart_info(rom->cart)->profile));
   options->row = print_row;
   options->context = &printer;
   const vcs_status_t status = vcs_trace(rom->cart, options, &error);
@@ -111,14 +92,7 @@ int vcs_cli_trace(int argc, char **argv) {
   if (seed_text && (*seed_text < '0' || *seed_text > '9' || *end || errno)) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--seed takes a whole number, 0 or more, not '%s'", seed_text);
   }
-<<<<<<< HEAD
-  if (to && to < from) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--to-frame %" PRId64 " is before --from-frame %" PRId64, to,
-                            from);
-  }
-=======
   const int64_t to = frames ? from + frames - 1 : limit ? INT64_MAX - 1 : from;
->>>>>>> wt-newcomer
   vcs_rom_t rom;
   exit_code = vcs_rom_open_or_complain(command, name, &choice, &rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
