@@ -29,6 +29,7 @@
 #include "diffvcs/relax.h"
 #include "diffvcs/study.h"
 #include "host/files.h"
+#include "paper_games.h"
 
 static uint64_t random_state = 1;
 
@@ -41,22 +42,7 @@ static uint32_t noise(void) {
 
 static double fraction(void) { return noise() / 4294967296.0; }
 
-/* The paper's. */
-static const char *const games[] = {
-    "space_invaders", "pong",          "breakout",       "elevator_action", "montezuma_revenge",
-    "robotank",       "seaquest",      "qbert",          "air_raid",        "alien",
-    "amidar",         "assault",       "asterix",        "asteroids",       "atlantis",
-    "bank_heist",     "battle_zone",   "beam_rider",     "berzerk",         "bowling",
-    "boxing",         "carnival",      "centipede",      "chopper_command", "crazy_climber",
-    "defender",       "demon_attack",  "double_dunk",    "enduro",          "fishing_derby",
-    "freeway",        "frostbite",     "gopher",         "gravitar",        "hero",
-    "ice_hockey",     "jamesbond",     "journey_escape", "kangaroo",        "krull",
-    "kung_fu_master", "ms_pacman",     "name_this_game", "pacman",          "phoenix",
-    "pitfall",        "pooyan",        "private_eye",    "riverraid",       "road_runner",
-    "skiing",         "solaris",       "star_gunner",    "surround",        "tennis",
-    "time_pilot",     "tutankham",     "up_n_down",      "venture",         "video_pinball",
-    "videochess",     "wizard_of_wor", "yars_revenge",   "zaxxon"};
-enum { GAMES = sizeof games / sizeof *games, SOME = 8 };
+enum { SOME = 8 };
 
 static vcs_cart_t *load(const uint8_t *image, size_t size, const char *name) {
   const vcs_cart_options_t options = {.profile = VCS_PROFILE_XITARI, .name = name};
@@ -150,10 +136,10 @@ static void check_exact(const vcs_cart_t *cart, const char *name, int frames) {
 static int check_all_exact(int count, int frames, const char *only) {
   int checked = 0;
   for (int i = 0; i < count; i++) {
-    if (only && strcmp(only, games[i])) continue;
-    vcs_cart_t *cart = load_game(games[i]);
+    if (only && strcmp(only, paper_games[i])) continue;
+    vcs_cart_t *cart = load_game(paper_games[i]);
     if (!cart) continue;
-    check_exact(cart, games[i], frames);
+    check_exact(cart, paper_games[i], frames);
     checked++;
     vcs_cart_free(cart);
   }
@@ -292,7 +278,7 @@ done:
 static void check_derivatives(int count, int each, int steps) {
   tally_t tally = {0};
   for (int i = 0; i < count; i++) {
-    vcs_cart_t *cart = load_game(games[i]);
+    vcs_cart_t *cart = load_game(paper_games[i]);
     for (int k = 0; cart && k < each; k++) check_trial(cart, steps, &tally);
     if (cart) vcs_cart_free(cart);
   }
@@ -403,9 +389,9 @@ static void check_bound(const vcs_cart_t *cart, const char *name, int states, bo
 static bound_tally_t check_bounds(int count, int states) {
   bound_tally_t tally = {0};
   for (int i = 0; i < count; i++) {
-    vcs_cart_t *cart = load_game(games[i]);
+    vcs_cart_t *cart = load_game(paper_games[i]);
     if (!cart) continue;
-    check_bound(cart, games[i], states, &tally);
+    check_bound(cart, paper_games[i], states, &tally);
     vcs_cart_free(cart);
   }
   vcs_cart_t *demo = load_demo();
@@ -610,14 +596,15 @@ static void print_right(double alpha, double temperature, uint8_t cast) {
 int main(int argc, char **argv) {
   if (argc > 2 && !strcmp(argv[1], "long")) {
     const int frames = atoi(argv[2]);
-    printf("%d games, %d frames each: equal\n", check_all_exact(GAMES, frames, argc > 3 ? argv[3] : NULL), frames);
+    printf("%d games, %d frames each: equal\n", check_all_exact(PAPER_GAMES, frames, argc > 3 ? argv[3] : NULL),
+           frames);
     return 0;
   }
   if (argc > 2 && !strcmp(argv[1], "derivatives")) {
     check_derivatives(atoi(argv[2]), 8, 20);
     return 0;
   }
-  if (argc > 2 && !strcmp(argv[1], "bound")) return check_bounds(GAMES, atoi(argv[2])).above != 0;
+  if (argc > 2 && !strcmp(argv[1], "bound")) return check_bounds(PAPER_GAMES, atoi(argv[2])).above != 0;
   if (argc > 1 && !strcmp(argv[1], "growth")) {
     print_growth();
     return 0;

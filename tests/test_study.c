@@ -98,7 +98,7 @@ static void test_explain(void **state) {
   (void)state;
   static vcs_explanation_t explanation;
   demo_t demo = play((vcs_setup_options_t){.frame = 100, .horizon = 8, .replay = 1});
-  const vcs_explain_options_t options = {.target = "pixel:100,80"};
+  const vcs_explain_options_t options = {.target = "pixel:80,100"};
   command("explain demo --frame 100 --pixel 80,100 --out explain");
   try(vcs_explain(&demo.setup.run, &options, &explanation, &error));
   char *printed = file("explain/explain.json"), *json = vcs_explain_json(&explanation, "demo", 100);
@@ -159,7 +159,7 @@ static void test_truth_and_smooth(void **state) {
   vcs_truth_t rows[8];
   vcs_truth_options_t options = {.threads = 1};
   const vcs_truth_results_t results = {.rows = rows};
-  command("truth demo --frames 60 --horizon 2 --bits 80 --out truth.tsv");
+  command("truth demo --frame 60 --horizon 2 --bits 80 --out truth.tsv");
   try(vcs_places_of_bits(&demo.setup.run, "80", &places, &error));
   assert_int_equal(places.count, 8);
   try(vcs_truth(&demo.setup.run, &options, places.places, places.count, &results, &error));
@@ -174,7 +174,7 @@ static void test_truth_and_smooth(void **state) {
   double chances[8];
   vcs_smooth_defaults(&smooth);
   smooth.samples = 20;
-  command("smooth demo --frames 60 --horizon 2 --bits 80 --output ram:81 --samples 20 --out smooth.tsv");
+  command("smooth demo --frame 60 --horizon 2 --bits 80 --output ram:81 --samples 20 --out smooth.tsv");
   try(vcs_target_parse("ram:81", demo.rom.cart, NULL, NULL, &smooth.output, &error));
   for (int i = 0; i < 8; i++) chances[i] = vcs_run_bit(&demo.setup.run, &places.places[i]) ? 0.9 : 0.1;
   try(vcs_smooth(&demo.setup.run, &smooth, places.places, chances, 8, &value, gradient, NULL, &error));
@@ -440,8 +440,8 @@ static void test_trace(void **state) {
     const char *arguments;
     vcs_trace_options_t options;
   } runs[] = {{"trace demo --limit 300", {.limit = 300}},
-              {"trace demo --from-frame 66 --to-frame 67", {.from = 66, .to = 67}},
-              {"trace demo --seed 1 --from-frame 20", {.from = 20, .play = 1, .seed = 1}}};
+              {"trace demo --frame 66 --frames 2", {.from = 66, .to = 67}},
+              {"trace demo --seed 1 --frame 20", {.from = 20, .play = 1, .seed = 1}}};
   demo_t demo = play((vcs_setup_options_t){.frame = 0});
   for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
     vcs_trace_options_t options = runs[i].options;

@@ -65,7 +65,7 @@ typedef struct {
 /* Finds a ROM image and writes its path to path[path_size]. An existing file is taken as it is. A name without '/'
  * ("pong", "pong.bin", "SpaceInvaders") is searched as NAME.bin, .a26 or .rom, gzipped or not, in `roms` (may be NULL),
  * $DIFFVCS_ROMS, $ALE_ROMS_DIR and an installed ale-py. Case, '_', '-' and ' ' are ignored where no file has exactly
- * that name. VCS_NOT_FOUND: the error lists the places. */
+ * that name. VCS_NOT_FOUND: the error lists the places. VCS_BAD_ARGUMENT: `roms` or $DIFFVCS_ROMS is no directory. */
 VCS_API vcs_status_t vcs_rom_find(const char *name_or_path, const char *roms, char *path, size_t path_size,
                                   vcs_error_t *error);
 
@@ -138,7 +138,7 @@ VCS_API void vcs_setup_free(vcs_setup_t *setup);
 
 /* ---- Targets: one number at the end of a run ---------------------------------------------------------------- */
 
-/* Parses an output of a run: "pixel:ROW,COLUMN", "region:X,Y,WIDTH,HEIGHT", "screen", "ram:9C" (a byte), "ram:9C.3" (a
+/* Parses an output of a run: "pixel:X,Y", "region:X,Y,WIDTH,HEIGHT", "screen", "ram:9C" (a byte), "ram:9C.3" (a
  * bit) or "score". `env` (may be NULL) is needed for the score. Pixels count as values[256] by palette index; NULL: the
  * index itself. `values` must outlive the target. */
 VCS_API vcs_status_t vcs_target_parse(const char *text, const vcs_cart_t *cart, const vcs_env_t *env,
@@ -477,7 +477,7 @@ typedef struct {
   vcs_t *start;   /* machine before the span */
   uint8_t *start_frames;
   vcs_scalar_t target;
-  char what[64];                      /* the question: "pixel:100,80", "P0" */
+  char what[64];                      /* the question: "pixel:80,100", "P0" */
   int32_t object;                     /* -1 for a target */
   uint8_t *mask;                      /* [height * 160]: 1: a pixel of the question */
   uint8_t *frames;                    /* after the run */
@@ -797,7 +797,8 @@ VCS_API vcs_status_t vcs_verify(const vcs_cart_t *cart, const char *text, uint64
                                 vcs_record_check_t *check, vcs_error_t *error);
 
 /* Verifies the record in a file, plain or gzipped. Its name says what to run: GAME.SEED.tsv is a play record, GAME.tsv
- * a CPU record; the game is opened by vcs_rom_open. VCS_NOT_FOUND: there is no such ROM image. */
+ * a CPU record; the game is opened by vcs_rom_open. A record names its profile in its heading; options->profile is that of
+ * records that name none. VCS_NOT_FOUND: there is no such ROM image. */
 VCS_API vcs_status_t vcs_verify_file(const char *path, const vcs_rom_options_t *options, const vcs_report_t *report,
                                      vcs_record_check_t *check, vcs_error_t *error);
 

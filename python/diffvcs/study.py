@@ -3,7 +3,7 @@
 A run is what `diffvcs.run` gives. Every function here leaves it as it is.
 
     run = diffvcs.run("demo", state, ["NOOP"] * 8)
-    diffvcs.explain(run, "pixel:100,80")["lit_by"]
+    diffvcs.explain(run, "pixel:80,100")["lit_by"]
     diffvcs.edit(run, drawing, x=0, y=0).patch
 """
 
@@ -85,7 +85,7 @@ def explain(
     frame: int = 0,
     directory: str | os.PathLike[str] | None = None,
 ) -> dict[str, Any]:
-    """Explains a target ("pixel:100,80", "region:0,0,8,8", "ram:9C", "score") or an object ("P0") after the last frame of
+    """Explains a target ("pixel:80,100", "region:0,0,8,8", "ram:9C", "score") or an object ("P0") after the last frame of
     a run: the objects that draw it, the register writes, instructions, bytes and controls it depends on, as `diffvcs
     explain` writes them to explain.json. `directory`, which must exist, gets the page as well; `frame` numbers the run's
     last frame in it."""
@@ -143,7 +143,7 @@ class Attribution(Derivatives):
 
 
 def attribute(run: Run, target: str, *, method: str = "bit+fork", **options: Any) -> Attribution:
-    """The derivative of a target ("pixel:ROW,COLUMN", "region:X,Y,W,H", "screen", "ram:9C", "ram:9C.3", "score") with
+    """The derivative of a target ("pixel:X,Y", "region:X,Y,W,H", "screen", "ram:9C", "ram:9C.3", "score") with
     respect to every bit before the run and every input in it, by one reverse pass. Options are those of vjp."""
     cart, count = run.cart, len(run.frames)
     found = Attribution(

@@ -247,7 +247,7 @@ static void json_pixels(const vcs_finding_t *f, vcs_text_t *text) {
   for (int i = 0; i < VCS_WIDTH * vcs_cart_info(f->setup->cart)->height; i++) {
     if (f->effect.pixels[i] == 0) continue;
     json_item(text, &first);
-    vcs_text_printf(text, "{\"row\": %d, \"column\": %d, \"value\": ", i / VCS_WIDTH, i % VCS_WIDTH);
+    vcs_text_printf(text, "{\"x\": %d, \"y\": %d, \"value\": ", i % VCS_WIDTH, i / VCS_WIDTH);
     json_number(text, f->effect.pixels[i]);
     vcs_text_printf(text, "}");
   }

@@ -49,7 +49,8 @@ static int trace(const vcs_rom_t *rom, vcs_trace_options_t *options, const char 
   if (options->play) {
     vcs_text_printf(&printer.text, "# trace of play record %s.%" PRIu64 "\n", rom->name, options->seed);
   }
-  vcs_text_printf(&printer.text, "%s\tpc_before\tdisassembly\n", VCS_CPU_HEADING);
+  vcs_text_printf(&printer.text, "%s\tpc_before\tdisassembly\n# profile=%s\n", VCS_CPU_HEADING,
+                  vcs_profile_name(vcs_cart_info(rom->cart)->profile));
   options->row = print_row;
   options->context = &printer;
   const vcs_status_t status = vcs_trace(rom->cart, options, &error);
@@ -62,12 +63,12 @@ static int trace(const vcs_rom_t *rom, vcs_trace_options_t *options, const char 
 
 int vcs_cli_trace(int argc, char **argv) {
   const char *name = NULL, *out = "-", *seed_text = NULL;
-  int64_t from = 1, to = 0, limit = 0;
+  int64_t from = 1, frames = 0, limit = 0;
   vcs_rom_options_t choice = {0};
   const vcs_arg_t args[] = {
       VCS_ARG_POSITIONAL("ROM", &name, "a ROM image, the name of a game, or demo"),
-      VCS_ARG_INTEGER("from-frame", &from, 1, INT64_MAX / 2, "the first frame"),
-      VCS_ARG_INTEGER("to-frame", &to, 0, INT64_MAX / 2, "the last one; 0: the first, or all that --limit takes"),
+      VCS_ARG_INTEGER("frame", &from, 1, INT64_MAX / 4, "the first frame"),
+      VCS_ARG_INTEGER("frames", &frames, 0, INT64_MAX / 4, "how many; 0: one, or all that --limit takes"),
       VCS_ARG_TEXT("seed", &seed_text, "N", "the run of play record GAME.N instead of that of the CPU record"),
       VCS_ARG_INTEGER("limit", &limit, 0, INT64_MAX, "instructions at most; 0: all"),
       VCS_ARG_TEXT("out", &out, "FILE", "output file, gzipped if .gz; -: stdout"),
@@ -80,8 +81,8 @@ int vcs_cli_trace(int argc, char **argv) {
       "checks such a trace if it is called GAME.tsv or GAME.tsv.gz. With --seed it is that of a play record, and\n"
       "frames are numbered as its rows are." VCS_ROMS_NOTE,
       "diffvcs trace pong | head -100\n"
-      "diffvcs trace pong --from-frame 65 --to-frame 66 --out pong.tsv.gz\n"
-      "diffvcs trace pong --seed 1 --from-frame 123\n",
+      "diffvcs trace pong --frame 65 --frames 2 --out pong.tsv.gz\n"
+      "diffvcs trace pong --seed 1 --frame 123\n",
       args};
   int exit_code = vcs_args_read(&usage, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
@@ -91,10 +92,7 @@ int vcs_cli_trace(int argc, char **argv) {
   if (seed_text && (*seed_text < '0' || *seed_text > '9' || *end || errno)) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--seed takes a whole number, 0 or more, not '%s'", seed_text);
   }
-  if (to && to < from) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--to-frame %" PRId64 " is before --from-frame %" PRId64, to,
-                            from);
-  }
+  const int64_t to = frames ? from + frames - 1 : limit ? INT64_MAX - 1 : from;
   vcs_rom_t rom;
   exit_code = vcs_rom_open_or_complain(command, name, &choice, &rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;

@@ -2,9 +2,10 @@
  *
  * PXC1, PXC2 and PXC-S are the paper's harnesses. PXC1 compares the CPU with the reference, instruction by instruction;
  * PXC-S compares RAM and the whole picture, frame by frame: both against records of the reference (vcs_verify),
- * whose chains cover every instruction and every frame. PXC2 compares two ports with each other: here three ways to run
- * the same machine, the loop over decoded instructions (run.h), the CPU that takes every byte over the bus (cpu.h), and
- * that CPU on a softened bus at its sharpest (src/relax).
+ * whose chains cover every instruction and every frame. PXC2 compares two ports with each other: the machine, and a
+ * console that was written apart from it and shares no function with it (src/oracle). A weaker comparison stands beside
+ * it: three ways to run the same machine, the loop over decoded instructions (run.h), the CPU that takes every byte
+ * over the bus (cpu.h), and that CPU on a softened bus at its sharpest (src/relax).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "diffvcs/grad.h"
 #include "diffvcs/relax.h"
 #include "host/parallel.h"
+#include "oracle/oracle_port.h"
 #include "diffvcs/study.h"
 
 enum { RECORD_LIMIT = 1 << 28, SEEDS = 5 };
@@ -51,12 +53,14 @@ typedef struct {
   bool has_cpu, cpu_differs;
   int64_t instructions;       /* compared */
   int crossed, cross_differs; /* frames by three engines, and the first that differs */
+  int ported, port_differs;   /* frames by the second port, and the first that differs */
+  const char *port_part;      /* what differs there */
 } conformance_t;
 
 typedef struct {
   const vcs_section_t *section;
   vcs_progress_t progress;
-  int seeds, cross_frames;
+  int seeds, cross_frames, port_frames;
   conformance_t games[VCS_PAPER_GAMES];
 } job_t;
 
@@ -166,6 +170,38 @@ static vcs_status_t cross(const vcs_paper_game_t *game, int frames, conformance_
   return status;
 }
 
+/* ---- The second port -------------------------------------------------------------------------------------------- */
+
+/* A press in most frames, each held for eight of them. */
+static uint8_t some_buttons(int frame) { return (uint8_t)((uint32_t)(frame / 8 + 1) * 0x9E3779B9u >> 27); }
+
+static vcs_status_t compare_ports(const vcs_paper_game_t *game, int frames, conformance_t *c) {
+  const vcs_cart_t *cart = game->rom.cart;
+  oracle_vcs_t *v = malloc(sizeof *v);
+  vcs_t *m = malloc(vcs_state_size(cart));
+  uint8_t *pictures = calloc(2, VCS_FRAME_BYTES);
+  const bool room = v && m && pictures;
+  vcs_controls_t controls = game->idle;
+  if (room) {
+    memcpy(m, game->start, vcs_state_size(cart));
+    oracle_load(v, cart, m);
+  }
+  for (int f = 1; f <= frames && room && !c->port_differs && !vcs_interrupted(); f++) {
+    controls.held[0] = some_buttons(f);
+    vcs_control(cart, m, &controls);
+    oracle_connect(v, m);
+    vcs_frame(cart, m, pictures);
+    oracle_frame(v);
+    c->ported = f;
+    c->port_part = oracle_difference(v, cart, m, vcs_picture(m, pictures));
+    if (c->port_part) c->port_differs = f;
+  }
+  free(v);
+  free(m);
+  free(pictures);
+  return room ? VCS_OK : vcs_error_fill(&c->error, VCS_NO_MEMORY, "out of memory");
+}
+
 /* ---- Conformance ----------------------------------------------------------------------------------------------- */
 
 static bool check_game(void *context, size_t item, int worker) {
@@ -180,6 +216,7 @@ static bool check_game(void *context, size_t item, int worker) {
     snprintf(c->sha, sizeof c->sha, "%.12s", info->sha256);
     c->status = verify(job->section->paper, game.rom.cart, vcs_paper_games[item], job->seeds, c);
     if (c->status == VCS_OK) c->status = cross(&game, job->cross_frames, c);
+    if (c->status == VCS_OK) c->status = compare_ports(&game, job->port_frames, c);
     vcs_paper_game_free(&game);
   }
   vcs_progress_add(&job->progress, 1);
@@ -207,7 +244,7 @@ static void write_games(vcs_section_t *section, const job_t *job, int count) {
 }
 
 static void write_sums(vcs_section_t *section, const job_t *job, int count) {
-  int ram = 0, screen = 0, cpu = 0, crossed = 0, recorded = 0;
+  int ram = 0, screen = 0, cpu = 0, crossed = 0, ported = 0, recorded = 0;
   long long frames = 0, instructions = 0;
   for (int i = 0; i < count; i++) {
     const conformance_t *c = &job->games[i];
@@ -216,6 +253,10 @@ static void write_sums(vcs_section_t *section, const job_t *job, int count) {
     screen += c->records > 0 && !c->screen;
     cpu += c->has_cpu && !c->cpu_differs;
     crossed += c->crossed == job->cross_frames && !c->cross_differs;
+    ported += c->ported == job->port_frames && !c->port_differs;
+    if (c->port_differs)
+      vcs_section_say(section, "%s: the second port differs in frame %d: %s", vcs_paper_games[i], c->port_differs,
+                      c->port_part);
     frames += c->frames;
     instructions += c->instructions;
   }
@@ -228,7 +269,9 @@ static void write_sums(vcs_section_t *section, const job_t *job, int count) {
     vcs_table_row(section, "PXC1, per instruction|pass|%d of %d, %lld instructions|%s", cpu, count, instructions,
                   vcs_verdict(section, cpu == count));
   }
-  vcs_table_row(section, "PXC2, engines against each other|pass|%d of %d, %d frames each|%s", crossed, count,
+  vcs_table_row(section, "PXC2, a second port|pass|%d of %d, %d frames each|%s", ported, count, job->port_frames,
+                vcs_verdict(section, ported == count));
+  vcs_table_row(section, "engines against each other|pass|%d of %d, %d frames each|%s", crossed, count,
                 job->cross_frames, vcs_verdict(section, crossed == count));
   vcs_table_end(section);
   if (recorded < count)
@@ -244,6 +287,7 @@ vcs_status_t vcs_paper_conformance(vcs_section_t *section, vcs_error_t *error) {
   job->section = section;
   job->seeds = section->paper->quick ? 1 : SEEDS;
   job->cross_frames = section->paper->quick ? 20 : 120;
+  job->port_frames = section->paper->quick ? 5 : 120;
   vcs_progress_start(&job->progress, section->name, (uint64_t)count, VCS_PROGRESS_AUTO);
   vcs_parallel((size_t)count, (int)section->paper->threads, check_game, job);
   vcs_progress_finish(&job->progress);

@@ -36,6 +36,9 @@ vcs_status_t vcs_rom_open(const char *name, const vcs_rom_options_t *given, vcs_
   size_t size = 0;
   vcs_options_copy(&o, sizeof o, given);
   memset(rom, 0, sizeof *rom);
+  if (o.roms && !vcs_path_is_directory(o.roms)) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the directory of ROM images '%.200s' does not exist", o.roms);
+  }
   if (strcmp(name, "demo") == 0) {
     strcpy(rom->name, "demo");
     strcpy(rom->path, "built in");

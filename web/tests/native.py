@@ -62,7 +62,8 @@ class Machine:
             image = ctypes.string_at(lib.vcs_demo_image(ctypes.byref(size)), size.value)
         self.height = height
         self.cart, self.env = ctypes.c_void_p(), ctypes.c_void_p()
-        options = Options(1, 0, 0, name.encode() if name else None)
+        self.image, self.name = image, name
+        options = Options(0, 0, 0, name.encode() if name else None)
         self.check(
             lib.vcs_cart_load, image, ctypes.c_size_t(len(image)), ctypes.byref(options), ctypes.byref(self.cart)
         )
@@ -79,9 +80,14 @@ class Machine:
         if function(*arguments, ctypes.byref(error)):
             raise RuntimeError(error.message.decode())
 
-    def play(self, action: str) -> None:
+    def play(self, action: str, turned: int | None = None) -> None:
+        """One frame under an action; `turned` is the number of an input that is held if it was not, or let go if it was."""
         controls = Controls()
         controls.held[0] = sum(bit for part, bit in HELD.items() if part in action)
+        if turned is not None and turned < 10:
+            controls.held[turned // 5] ^= 1 << turned % 5
+        elif turned is not None:
+            controls.console ^= 1 << turned - 10
         lib.vcs_control(self.cart, self.state, ctypes.byref(controls))
         lib.vcs_frame(self.cart, self.state, self.frames)
 
@@ -101,6 +107,13 @@ class Machine:
     def flip_ram(self, index: int, bit: int) -> None:
         at = self.ram + index
         self.state[at] = self.state.raw[at] ^ (1 << bit)
+
+    def with_rom_bit(self, index: int, bit: int) -> "Machine":
+        """The same console with a cartridge patched (IPS) in one bit, so that it keeps its game's controllers and format."""
+        other = Machine(self.image, self.name, self.height)
+        patch = b"PATCH" + index.to_bytes(3, "big") + b"\0\1" + bytes([self.image[index] ^ 1 << bit]) + b"EOF"
+        self.check(lib.vcs_cart_patch, other.cart, patch, ctypes.c_size_t(len(patch)))
+        return other
 
     def hash_of_save(self, file: bytes) -> str:
         """The hash of the machine in a save file, read by the native library."""
