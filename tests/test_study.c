@@ -440,8 +440,8 @@ static void test_trace(void **state) {
     const char *arguments;
     vcs_trace_options_t options;
   } runs[] = {{"trace demo --limit 300", {.limit = 300}},
-              {"trace demo --from-frame 66 --to-frame 67", {.from = 66, .to = 67}},
-              {"trace demo --seed 1 --from-frame 20", {.from = 20, .play = 1, .seed = 1}}};
+              {"trace demo --frame 66 --frames 2", {.from = 66, .to = 67}},
+              {"trace demo --seed 1 --frame 20", {.from = 20, .play = 1, .seed = 1}}};
   demo_t demo = play((vcs_setup_options_t){.frame = 0});
   for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
     vcs_trace_options_t options = runs[i].options;
