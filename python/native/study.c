@@ -1,6 +1,7 @@
 /* study.c: the studies of diffvcs/study.h for Python (study.h). */
 #include "study.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,7 +249,7 @@ vcs_status_t vcs_call_trace(const vcs_cart_t *cart, const vcs_trace_call_t *call
 static void add_step(void *context, const vcs_t *m, const vcs_step_t *step) {
   row_list_t *list = context;
   vcs_trace_row_t row = {.number = (int64_t)list->count + 1, .step = *step};
-  memcpy(row.text, list->next, sizeof row.text);
+  snprintf(row.text, sizeof row.text, "%s", list->next);
   add_row(list, &row);
   vcs_disassemble(list->cart, m, step->pc, list->next, sizeof list->next);
 }
@@ -323,9 +324,9 @@ vcs_status_t vcs_call_places(const vcs_run_t *run, const char *text, uint8_t gro
       groups ? vcs_places_of_groups(run, text, &found, error) : vcs_places_of_bits(run, text, &found, error);
   *count = status == VCS_OK ? found.count : 0;
   const size_t copied = *count < room ? *count : room;
-  if (copied) {
-    memcpy(places, found.places, copied * sizeof *places);
-    memcpy(labels, found.labels, copied * sizeof *found.labels);
+  for (size_t i = 0; i < copied; i++) {
+    places[i] = found.places[i];
+    snprintf(labels + i * VCS_PLACE_LABEL_SIZE, VCS_PLACE_LABEL_SIZE, "%s", found.labels[i]);
   }
   vcs_places_free(&found);
   return status;

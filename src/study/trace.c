@@ -5,7 +5,7 @@
  * afterwards.
  */
 #include <inttypes.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "study/record.h"
 
@@ -30,7 +30,7 @@ static void emit_row(tracer_t *t, const vcs_t *m, const vcs_step_t *step) {
                          .state_chain = t->row.state_chain,
                          .cycle_chain = t->row.cycle_chain};
   if (!t->knows_next) vcs_disassemble(t->cart, m, step->pc_before, t->next, sizeof t->next);
-  memcpy(row.text, t->next, sizeof row.text);
+  snprintf(row.text, sizeof row.text, "%s", t->next);
   t->rows++;
   if (t->options->row(t->options->context, &row)) t->stopped = true;
 }
