@@ -409,6 +409,7 @@ VCS_API void vcs_attribution_free(vcs_attribution_t *attribution);
 typedef struct {
   vcs_ending_t ending;                     /* of the run */
   float *pixels, *state;                   /* of the last picture [height * 160]; slots of the state after it */
+  float *true_pixels;                      /* the exact effect: the picture with the bit set minus with the bit clear */
   vcs_agreement_t pixels_agree, ram_agree; /* with the truth */
   vcs_grad_report_t report;
 } vcs_effect_t;
@@ -418,6 +419,12 @@ typedef struct {
 VCS_API vcs_status_t vcs_effect(const vcs_run_t *run, const vcs_place_t *place,
                                 const vcs_attribution_options_t *options, vcs_effect_t *effect, vcs_error_t *error);
 VCS_API void vcs_effect_free(vcs_effect_t *effect);
+
+/* Writes a sentence, without a period, that says why flipping a bit or an input does not change the last picture of a
+ * run: the program does not read it, overwrites it first, reads it and goes on as before, or what changes is hidden or
+ * shows later. Looks at the first 256 frames. Use it where vcs_truth counts 0 pixels. */
+VCS_API vcs_status_t vcs_no_effect(const vcs_run_t *run, const vcs_place_t *place, char *text, size_t size,
+                                   vcs_error_t *error);
 
 /* ---- Explain: why an output is what it is --------------------------------------------------------------------- */
 

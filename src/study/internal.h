@@ -42,6 +42,9 @@ vcs_status_t vcs_cancelled(vcs_error_t *error);
 int vcs_study_method_of(const char *name, size_t length);
 void vcs_input_names(char *text, size_t size); /* all of them, with commas */
 
+/* Presses an input that is released, and the reverse. */
+void vcs_controls_flip(vcs_controls_t *controls, uint32_t input);
+
 /* Parses whole numbers with commas between them, none of them negative; false unless there are exactly `count`. */
 bool vcs_parse_counts(const char *text, int *numbers, int count);
 
