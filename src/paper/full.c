@@ -226,9 +226,13 @@ vcs_status_t vcs_paper_full(vcs_section_t *section, vcs_error_t *error) {
     vcs_section_say(
         section,
         "Derivatives of FULL beside the truth: %d bits of RAM at frame %d of four games, each flipped and run "
-        "again; cosines are means over bits with an effect. Hard dispatch; reads over +-4 cells; with the cast "
-        "<i>round</i> the run is one of integers and its derivative that of the relaxation there.",
+        "again; cosines are means over bits with an effect.",
         job->bits, FULL_FRAME);
+    vcs_section_assume(
+        section,
+        "the whole machine, profile xitari, NOOP, reads over +-4 cells, dispatch as the table says. With "
+        "the cast <i>round</i> the run is one of integers and its derivative that of the relaxation "
+        "there.");
     write_verdict(section, job, (int)games);
     write_scores(section, job, (int)games, false);
     write_scores(section, job, (int)games, true);
