@@ -574,14 +574,6 @@ static void test_cancellation(void **state) {
   leave(&demo);
 }
 
-/* Options of an older program are shorter: members it does not know are zero. */
-static void test_shorter_options(void **state) {
-  (void)state;
-  demo_t demo = play((vcs_setup_options_t){.size = offsetof(vcs_setup_options_t, horizon), .frame = 60, .horizon = 7});
-  assert_int_equal(demo.setup.run.frames, 1);
-  leave(&demo);
-}
-
 /* A patch that was made turns one image into the other. */
 static void test_patches(void **state) {
   (void)state;
@@ -652,7 +644,6 @@ int main(void) {
       cmocka_unit_test(test_play),
       cmocka_unit_test(test_paper),
       cmocka_unit_test(test_cancellation),
-      cmocka_unit_test(test_shorter_options),
       cmocka_unit_test(test_patches),
       cmocka_unit_test(test_slice),
   };

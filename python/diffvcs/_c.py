@@ -415,8 +415,8 @@ BitsResults = struct(
 Report = struct("vcs_report_t", "void *report?; void *context?")
 ScoreOptions = struct(
     "vcs_score_options_t",
-    "size_t size; const int32_t *horizons[horizon_count]; int32_t horizon_count; const int32_t *methods[method_count]; "
-    "int32_t method_count; int64_t window; int32_t threads; vcs_report_t report",
+    "const int32_t *horizons[horizon_count]; int32_t horizon_count; const int32_t *methods[method_count]; "
+    "int32_t method_count; int64_t window; int32_t threads; vcs_report_t report; uint64_t reserved[8]",
 )
 Agreement = struct(
     "vcs_agreement_t",

@@ -136,14 +136,14 @@ static vcs_status_t rank_rom(const vcs_cart_t *cart, vcs_attribution_t *a, vcs_e
 
 /* ---- Derivatives -------------------------------------------------------------------------------------------- */
 
-/* The options with their defaults filled in; `grad` is where the default method goes. */
-static vcs_attribution_options_t complete(const vcs_attribution_options_t *given, vcs_grad_options_t *grad) {
-  vcs_attribution_options_t o;
-  vcs_options_copy(&o, sizeof o, given);
+/* Takes the options and fills in their defaults; `grad` is where the default method goes. */
+static vcs_status_t complete(const vcs_attribution_options_t *given, vcs_attribution_options_t *o,
+                             vcs_grad_options_t *grad, vcs_error_t *error) {
+  const vcs_status_t status = VCS_OPTIONS_TAKE(vcs_attribution_options_t, o, given, error);
   vcs_study_method_options(VCS_STUDY_BIT_FORK, 0, grad);
-  if (!o.grad) o.grad = grad;
-  if (!o.wrt) o.wrt = VCS_WRT_ROM | VCS_WRT_RAM | VCS_WRT_INPUT;
-  return o;
+  if (!o->grad) o->grad = grad;
+  if (!o->wrt) o->wrt = VCS_WRT_ROM | VCS_WRT_RAM | VCS_WRT_INPUT;
+  return status;
 }
 
 /* What the target is computed from, as outputs of a run. */
@@ -192,10 +192,12 @@ static vcs_status_t attribute(const vcs_run_t *run, const vcs_scalar_t *target, 
 vcs_status_t vcs_attribute(const vcs_run_t *run, const vcs_scalar_t *target, const vcs_attribution_options_t *given,
                            vcs_attribution_t *attribution, vcs_error_t *error) {
   vcs_grad_options_t grad;
-  const vcs_attribution_options_t o = complete(given, &grad);
+  vcs_attribution_options_t o;
   ends_t ends;
   memset(attribution, 0, sizeof *attribution);
-  vcs_status_t status = make_ends(run, &ends, error);
+  vcs_status_t status = complete(given, &o, &grad, error);
+  if (status) return status;
+  status = make_ends(run, &ends, error);
   if (status == VCS_OK) status = attribute(run, target, &o, &ends, attribution, error);
   free_ends(&ends);
   return status;
@@ -260,11 +262,13 @@ static vcs_status_t differentiate(const vcs_run_t *run, const vcs_place_t *place
 vcs_status_t vcs_effect(const vcs_run_t *run, const vcs_place_t *place, const vcs_attribution_options_t *given,
                         vcs_effect_t *effect, vcs_error_t *error) {
   vcs_grad_options_t grad;
-  const vcs_attribution_options_t o = complete(given, &grad);
+  vcs_attribution_options_t o;
+  const vcs_status_t taken = complete(given, &o, &grad, error);
   const size_t slots = place->kind == VCS_PLACE_INPUT ? (size_t)VCS_INPUTS * (size_t)run->frames
                        : place->kind == VCS_PLACE_ROM ? (size_t)8 * run->cart->rom_size
                                                       : 8 * vcs_state_size(run->cart);
   memset(effect, 0, sizeof *effect);
+  if (taken) return taken;
   if (vcs_run_bit(run, place) < 0) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the run has no such bit or input");
   float *tangent = calloc(slots, sizeof *tangent), **frames = calloc((size_t)run->frames, sizeof *frames);
   effect->pixels = calloc(VCS_FRAME_BYTES, sizeof(float));
