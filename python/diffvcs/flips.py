@@ -41,14 +41,14 @@ class Flips:
     def agreement(self, truth: Flips) -> list[dict[str, float]]:
         """How well predicted changes of the picture agree with the exact ones, for each flip: pixels that are right,
         missed and too many, and the cosine (NaN where one of the two is zero)."""
-        found = []
+        found: list[dict[str, float]] = []
         for mine, real in zip(self.dframe, truth.dframe, strict=True):
             norm = float(np.linalg.norm(mine) * np.linalg.norm(real))
             found.append(
                 {
-                    "right": np.count_nonzero((mine != 0) & (real != 0)),
-                    "missed": np.count_nonzero((mine == 0) & (real != 0)),
-                    "too_many": np.count_nonzero((mine != 0) & (real == 0)),
+                    "right": int(np.count_nonzero((mine != 0) & (real != 0))),
+                    "missed": int(np.count_nonzero((mine == 0) & (real != 0))),
+                    "too_many": int(np.count_nonzero((mine != 0) & (real == 0))),
                     "cosine": float((mine * real).sum()) / norm if norm else float("nan"),
                 }
             )
@@ -90,7 +90,7 @@ def flip(
         result.dram[found.column[kept], found.index[kept]] = after - before
         return result
     for i, place in enumerate(places):
-        slots: dict[str, np.ndarray] = {}
+        slots: dict[str, Any] = {}
         kind, at, bit = int(place["kind"]), int(place["index"]), int(place["bit"])
         if kind == 2:
             slots["dinput"] = np.zeros((len(played.frames), _c.INPUTS), np.float32)

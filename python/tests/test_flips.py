@@ -50,13 +50,13 @@ def test_exact_flips_are_the_difference_of_two_runs(played):
 
 
 def test_an_estimate_has_the_sign_of_the_change_whether_a_bit_is_set_or_clear(played):
-    places = np.concatenate([ram_places(played.cart, range(0, 12)), input_places([0])])
+    places = np.concatenate([ram_places(played.cart, range(0, 24))[::2], input_places([0])])
     exact = flip(played.cart, played.before, ACTIONS, places, played=played)
     guess = flip(played.cart, played.before, ACTIONS, places, method="bit+fork", played=played)
     cosines = np.array([a["cosine"] for a in guess.agreement(exact)])
     for direction in (1, -1):
         mine = cosines[(exact.direction == direction) & ~np.isnan(cosines)]
-        assert len(mine) >= 5 and np.median(mine) > 0.9, (direction, mine)
+        assert len(mine) >= 3 and np.median(mine) > 0.9, (direction, mine)
 
 
 def test_agreement_counts(played):
