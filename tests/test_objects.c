@@ -24,22 +24,28 @@ typedef struct {
   uint8_t lit[VCS_FRAME_BYTES]; /* a bit for each object */
 } noted_t;
 
-static void note(const vcs_t *m, vcs_video_t *video, int first, int to) {
-  noted_t *noted = (noted_t *)(void *)video;
-  const int y = m->line - m->first_line;
-  for (int x = first - VCS_HBLANK_CLOCKS; x < to - VCS_HBLANK_CLOCKS; x++) {
-    for (int i = 0; i < VCS_OBJECTS && !(m->vblank & 2); i++) {
-      if ((video->lit >> i & 1) && (video->line[i].word[x >> 6] >> (x & 63) & 1))
-        noted->lit[VCS_WIDTH * y + x] |= (uint8_t)(1 << i);
-    }
-  }
-}
+static void note(const vcs_t *m, vcs_video_t *video, int first, int to);
 #define VCS_LINE_DRAWN(m, video, first, to, same) ((void)(same), note(m, video, first, to))
 #include "core/console.h"
 #include "diffvcs/objects.h"
 #include "diffvcs/study.h"
 #include "host/env.h"
 #include "need.h"
+
+/* Notes the lit pixels, except those that HMOVE blanks. */
+static void note(const vcs_t *m, vcs_video_t *video, int first, int to) {
+  noted_t *pixels = (noted_t *)(void *)video;
+  const int y = m->line - m->first_line;
+  const int blank = m->hmove_blank ? vcs_tia_blank_from(m, first, to) : (int)VCS_COMB_END;
+  if (m->vblank & 2) return;
+  for (int clock = first; clock < to; clock++) {
+    const int x = clock - VCS_HBLANK_CLOCKS;
+    for (int i = 0; i < VCS_OBJECTS && (clock < blank || clock >= VCS_COMB_END); i++) {
+      if ((video->lit >> i & 1) && (video->line[i].word[x >> 6] >> (x & 63) & 1))
+        pixels->lit[VCS_WIDTH * y + x] |= (uint8_t)(1 << i);
+    }
+  }
+}
 
 typedef struct {
   uint64_t frames, objects, pixels, boxes_undrawn, pixels_outside, pictures;

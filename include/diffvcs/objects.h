@@ -46,13 +46,13 @@ typedef struct {
   uint8_t colours;        /* number of different colours from row to row, each change counted; 1: one colour */
   uint8_t reflected;      /* 1: a player drawn mirrored in its first row */
   uint8_t size;           /* pixels per bit of a player (1, 2, 4), width of a missile or ball (1, 2, 4, 8), 4 */
-  uint8_t reserved[4];     /* 0 */
+  uint8_t reserved[4];    /* 0 */
   uint32_t pattern;       /* digest of its rows of graphics; equal for equal shapes at other places */
   uint32_t id;            /* identity over frames (vcs_objects_track), 0 before */
 } vcs_object_t;
 
 /* The largest number of objects that is worth space for; more are counted, not listed. */
-enum { VCS_OBJECTS_MAX = 512 };
+enum { VCS_OBJECTS_MAX = 1024 };
 
 /* Runs one frame like vcs_frame and lists its objects from top to bottom. `frames` may be NULL: then the picture is
  * drawn aside. Objects that no pixel shows are left out. Returns the number of objects, which may be larger than

@@ -18,33 +18,43 @@
 #include "tia_video.h"
 
 enum {
-  VCS_LIVE_MAX = 96,     /* objects that may go on, at most */
+  VCS_LIVE_MAX = 48,     /* players, missiles and balls that may go on, at most */
+  VCS_BLOCKS_MAX = 80,   /* blocks of the playfield: no more fit into a line */
   VCS_OBJECT_GAP = 2,    /* empty rows within an object */
   VCS_OBJECT_SHIFT = 8,  /* an object moves by less than this from row to row */
-  VCS_FIELD_PIECES = 24, /* pieces of a row in which the playfield has different colours */
+  VCS_FIELD_PIECES = 40, /* pieces of a row in which the playfield has different colours */
 };
 
-/* An object that may go on. */
+/* A player, missile or ball that may go on. */
 typedef struct {
   int16_t window;        /* left end of its window in the last row */
   int16_t y;             /* the last row */
-  uint64_t bits, shown;  /* its pixels in the last row from the window on: lit, and seen */
   uint8_t colour, fresh; /* of the last row; fresh: the last row is not yet part of the object */
+  uint64_t bits, shown;  /* its pixels in the last row from the window on: lit, and seen */
   vcs_object_t object;
 } vcs_live_t;
+
+/* Rows of the playfield: equal rows are collected, and become blocks when another row comes. */
+typedef struct {
+  uint64_t lit[3], shown[3];
+  struct {
+    uint8_t x, colour;
+  } from[VCS_FIELD_PIECES]; /* where its colour changes */
+  int32_t pieces;
+} vcs_field_row_t;
 
 /* Machines that record run with a vcs_recorder_t, whose first member is the ordinary vcs_video_t. */
 typedef struct {
   vcs_video_t video;
   vcs_object_t *list;
   int32_t capacity, count;
-  int32_t live_count;
-  int16_t field_y, field_pieces; /* the row of the playfield that is being collected, -1: none */
-  uint64_t field[3], field_shown[3];
-  struct {
-    uint8_t x, colour;
-  } field_from[VCS_FIELD_PIECES]; /* where the playfield's colour changes */
+  int32_t live_count, block_count;
+  int16_t recent[VCS_OBJECTS][3]; /* the live object of each copy in the last row: the first guess */
+  int16_t row_y;                  /* the row of the playfield that is being drawn, -1: none */
+  int16_t field_y, field_end;     /* the rows that `field` is, empty: none */
+  vcs_field_row_t row, field;
   vcs_live_t live[VCS_LIVE_MAX];
+  vcs_object_t block[VCS_BLOCKS_MAX]; /* blocks that end with row field_y - 1 */
 } vcs_recorder_t;
 
 #if defined(__CUDA_ARCH__)
@@ -58,9 +68,10 @@ typedef struct {
 VCS_FN void vcs_recorder_start(vcs_recorder_t *r, vcs_object_t *list, int32_t capacity) {
   r->list = list;
   r->capacity = capacity;
-  r->count = r->live_count = 0;
-  r->field_y = -1;
-  r->field_pieces = 0;
+  r->count = r->live_count = r->block_count = 0;
+  r->row_y = -1;
+  r->field_y = r->field_end = 0;
+  for (int i = 0; i < VCS_OBJECTS; i++) r->recent[i][0] = r->recent[i][1] = r->recent[i][2] = 0;
 }
 
 /* `count` (at most 64) pixels of a line from pixel x on, the first in bit 0. */
@@ -109,11 +120,19 @@ VCS_FN void vcs_live_commit(vcs_live_t *live) {
   o->seen += VCS_ONES_64(live->shown);
 }
 
-/* An object ends: it is listed if a pixel showed it. */
-VCS_FN void vcs_live_end(vcs_recorder_t *r, vcs_live_t *live) {
-  vcs_live_commit(live);
-  if (live->object.seen == 0) return;
-  if (r->count < r->capacity) r->list[r->count] = live->object;
+/* Lists an object if a pixel showed it. Where there is no space left, a block of the playfield gives way to anything
+ * else. */
+VCS_FN void vcs_record_object(vcs_recorder_t *r, const vcs_object_t *object) {
+  if (object->seen == 0) return;
+  if (r->count < r->capacity) {
+    r->list[r->count] = *object;
+  } else if (object->kind != VCS_PF) {
+    for (int32_t i = r->capacity - 1; i >= 0; i--) {
+      if (r->list[i].kind != VCS_PF) continue;
+      r->list[i] = *object;
+      break;
+    }
+  }
   r->count++;
 }
 
@@ -122,9 +141,9 @@ VCS_FN void vcs_live_expire(vcs_recorder_t *r, int y) {
   int kept = 0;
   for (int i = 0; i < r->live_count; i++) {
     vcs_live_t *live = &r->live[i];
-    int gap = live->object.kind == VCS_PF ? 0 : VCS_OBJECT_GAP;
-    if (y - live->y > gap + 1) {
-      vcs_live_end(r, live);
+    if (y - live->y > VCS_OBJECT_GAP + 1) {
+      vcs_live_commit(live);
+      vcs_record_object(r, &live->object);
     } else {
       if (kept != i) r->live[kept] = *live;
       kept++;
@@ -133,27 +152,36 @@ VCS_FN void vcs_live_expire(vcs_recorder_t *r, int y) {
   r->live_count = kept;
 }
 
+VCS_FN void vcs_object_clear(vcs_object_t *object, int kind, int size) {
+  vcs_object_t none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}, 0, 0};
+  *object = none;
+  object->kind = (uint8_t)kind;
+  object->size = (uint8_t)size;
+}
+
 /* A new object; the oldest makes place for it if there are too many. */
-VCS_FN vcs_live_t *vcs_live_new(vcs_recorder_t *r, int kind) {
+VCS_FN vcs_live_t *vcs_live_new(vcs_recorder_t *r, int kind, int size) {
   if (r->live_count == VCS_LIVE_MAX) {
-    vcs_live_end(r, &r->live[0]);
+    vcs_live_commit(&r->live[0]);
+    vcs_record_object(r, &r->live[0].object);
     for (int i = 1; i < VCS_LIVE_MAX; i++) r->live[i - 1] = r->live[i];
     r->live_count--;
   }
   vcs_live_t *live = &r->live[r->live_count++];
-  vcs_object_t none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}, 0, 0};
-  live->object = none;
-  live->object.kind = (uint8_t)kind;
+  vcs_object_clear(&live->object, kind, size);
   live->object.pattern = 0x811C9DC5u;
   live->fresh = 0;
   return live;
 }
 
-/* Adds pixels of a player, missile or ball: those of one window in a piece of row y. */
-VCS_FN void vcs_record_sprite(const vcs_t *m, vcs_recorder_t *r, int kind, int copy, int size, int y, int window,
-                              uint64_t bits, uint64_t shown, uint8_t colour) {
+/* The live object that goes on with a window of row y: the nearest one. NULL: none is near. */
+VCS_FN vcs_live_t *vcs_live_find(vcs_recorder_t *r, int kind, int copy, int y, int window) {
   vcs_live_t *best = NULL;
-  int nearest = VCS_OBJECT_SHIFT;
+  int guess = r->recent[kind][copy], nearest = VCS_OBJECT_SHIFT;
+  if (guess < r->live_count) {
+    vcs_live_t *live = &r->live[guess];
+    if (live->object.kind == kind && live->window == window && live->y >= y - 1) return live;
+  }
   for (int i = 0; i < r->live_count; i++) {
     vcs_live_t *live = &r->live[i];
     if (live->object.kind != kind) continue;
@@ -162,129 +190,162 @@ VCS_FN void vcs_record_sprite(const vcs_t *m, vcs_recorder_t *r, int kind, int c
     if (distance < nearest) {
       nearest = distance;
       best = live;
+      r->recent[kind][copy] = (int16_t)i;
     }
   }
-  if (best && best->y == y) {
-    best->bits |= bits;
-    best->shown |= shown;
-    return;
-  }
-  if (!best) {
-    best = vcs_live_new(r, kind);
-    best->object.copy = (uint8_t)copy;
-    best->object.size = (uint8_t)size;
-    best->object.reflected = kind <= VCS_P1 && m->reflect[kind];
-  }
-  vcs_live_commit(best);
-  best->window = (int16_t)window;
-  best->y = (int16_t)y;
-  best->bits = bits;
-  best->shown = shown;
-  best->colour = colour;
-  best->fresh = 1;
+  return best;
 }
 
-/* Ends the collection of a row of the playfield: each run of lit pixels of one colour is a block, or a row of one. */
-VCS_FN void vcs_record_field(vcs_recorder_t *r) {
-  int y = r->field_y;
-  if (y < 0) return;
-  r->field_y = -1;
-  int x = 0;
-  for (int piece = 0; x < VCS_WIDTH;) {
-    uint64_t bits = vcs_pixels_at(r->field, x, VCS_WIDTH - x < 64 ? VCS_WIDTH - x : 64);
+/* Adds pixels of a player, missile or ball: those of one window in a piece of row y. */
+VCS_FN void vcs_record_sprite(const vcs_t *m, vcs_recorder_t *r, int kind, int copy, int size, int y, int window,
+                              uint64_t bits, uint64_t shown, uint8_t colour) {
+  vcs_live_t *live = vcs_live_find(r, kind, copy, y, window);
+  if (live && live->y == y) {
+    live->bits |= bits;
+    live->shown |= shown;
+    return;
+  }
+  if (!live) {
+    live = vcs_live_new(r, kind, size);
+    r->recent[kind][copy] = (int16_t)(r->live_count - 1);
+    live->object.copy = (uint8_t)copy;
+    live->object.reflected = kind <= VCS_P1 && m->reflect[kind];
+  }
+  vcs_live_commit(live);
+  live->window = (int16_t)window;
+  live->y = (int16_t)y;
+  live->bits = bits;
+  live->shown = shown;
+  live->colour = colour;
+  live->fresh = 1;
+}
+
+/* The end of the run of lit pixels that begins at x, at most `end`. */
+VCS_FN int vcs_run_end(const uint64_t lit[3], int x, int end) {
+  while (x < end) {
+    int most = end - x < 64 ? end - x : 64;
+    uint64_t dark = ~vcs_pixels_at(lit, x, most);
+    if (most < 64) dark &= (1ULL << most) - 1;
+    if (dark) return x + VCS_LOWEST_64(dark);
+    x += most;
+  }
+  return end;
+}
+
+/* Turns the collected rows of the playfield into blocks: each run of lit pixels of one colour makes the block above it
+ * longer, or is a new one. Blocks that do not go on are listed. Both lists are in order of x, so one pass compares
+ * them. */
+VCS_SLOW_FN void vcs_field_end(vcs_recorder_t *r) {
+  const vcs_field_row_t *row = &r->field;
+  int rows = r->field_end - r->field_y, old = 0, made = 0, piece = 0;
+  vcs_object_t block[VCS_BLOCKS_MAX];
+  if (rows == 0) return;
+  for (int x = 0; x < VCS_WIDTH && made < VCS_BLOCKS_MAX;) {
+    uint64_t bits = vcs_pixels_at(row->lit, x, VCS_WIDTH - x < 64 ? VCS_WIDTH - x : 64);
     if (!bits) {
       x += 64;
       continue;
     }
     x += VCS_LOWEST_64(bits);
-    while (piece + 1 < r->field_pieces && r->field_from[piece + 1].x <= x) piece++;
-    int end = piece + 1 < r->field_pieces ? r->field_from[piece + 1].x : VCS_WIDTH, to = x;
-    while (to < end) { /* the end of the run, a word at a time */
-      int most = end - to < 64 ? end - to : 64;
-      uint64_t dark = ~vcs_pixels_at(r->field, to, most);
-      if (most < 64) dark &= (1ULL << most) - 1;
-      if (dark) {
-        to += VCS_LOWEST_64(dark);
-        break;
-      }
-      to += most;
+    while (piece + 1 < row->pieces && row->from[piece + 1].x <= x) piece++;
+    int to = vcs_run_end(row->lit, x, piece + 1 < row->pieces ? row->from[piece + 1].x : VCS_WIDTH);
+    uint8_t colour = row->from[piece].colour;
+    vcs_object_t *o = &block[made++];
+    while (old < r->block_count && r->block[old].x < x) vcs_record_object(r, &r->block[old++]);
+    if (old < r->block_count && r->block[old].x == x && r->block[old].w == to - x && r->block[old].colour == colour) {
+      *o = r->block[old++];
+    } else {
+      vcs_object_clear(o, VCS_PF, 4);
+      o->x = (int16_t)x;
+      o->y = r->field_y;
+      o->w = (int16_t)(to - x);
+      o->colour = colour;
+      o->colours = 1;
     }
-    uint8_t colour = r->field_from[piece].colour;
-    vcs_live_t *block = NULL;
-    for (int i = 0; i < r->live_count && !block; i++) {
-      vcs_live_t *live = &r->live[i];
-      if (live->object.kind == VCS_PF && live->y == y - 1 && live->object.x == x && live->object.w == to - x &&
-          live->colour == colour) {
-        block = live;
-      }
-    }
-    if (!block) {
-      block = vcs_live_new(r, VCS_PF);
-      block->object.x = (int16_t)x;
-      block->object.y = (int16_t)y;
-      block->object.w = (int16_t)(to - x);
-      block->object.size = 4;
-      block->object.colour = block->colour = colour;
-      block->object.colours = 1;
-    }
-    vcs_object_t *o = &block->object;
-    block->y = (int16_t)y;
-    o->h = o->rows = (int16_t)(y + 1 - o->y);
-    o->pixels += o->w;
+    o->h = (int16_t)(o->h + rows);
+    o->rows = o->h;
+    o->pixels += rows * o->w;
     o->pattern = ((uint32_t)o->w << 16 | (uint32_t)o->h) * 0x9E3779B1u;
-    block->bits = 0; /* number of pixels of the row that are seen: a row equal to this one adds as many */
     for (int at = x; at < to; at += 64) {
-      uint64_t shown = vcs_pixels_at(r->field_shown, at, to - at < 64 ? to - at : 64);
+      uint64_t shown = vcs_pixels_at(row->shown, at, to - at < 64 ? to - at : 64);
       if (!shown) continue;
-      vcs_box_add(&o->seen_x, &o->seen_y, &o->seen_w, &o->seen_h, at, y, shown);
-      block->bits += (uint64_t)VCS_ONES_64(shown);
+      vcs_box_add(&o->seen_x, &o->seen_y, &o->seen_w, &o->seen_h, at, r->field_y, shown);
+      o->seen_h = (int16_t)(r->field_end - o->seen_y);
+      o->seen += rows * VCS_ONES_64(shown);
     }
-    o->seen += (int32_t)block->bits;
     x = to;
   }
+  while (old < r->block_count) vcs_record_object(r, &r->block[old++]);
+  for (int i = 0; i < made; i++) r->block[i] = block[i];
+  r->block_count = made;
+  r->field_y = r->field_end;
 }
 
-/* Adds a piece of the playfield, [x0, x1) of row y, in one colour. */
+/* The playfield is dark from the end of the collected rows up to row y: all blocks end. */
+VCS_FN void vcs_field_gap(vcs_recorder_t *r, int y) {
+  vcs_field_end(r);
+  for (int i = 0; i < r->block_count; i++) vcs_record_object(r, &r->block[i]);
+  r->block_count = 0;
+  r->field_y = r->field_end = (int16_t)y;
+}
+
+/* The row that was being drawn is complete: it is one more of the collected rows, or ends them. */
+VCS_FN void vcs_field_row_end(vcs_recorder_t *r) {
+  int y = r->row_y;
+  if (y < 0) return;
+  r->row_y = -1;
+  if (r->field_end != y) vcs_field_gap(r, y);
+  bool same = r->field_end > r->field_y && r->row.pieces == r->field.pieces;
+  for (int w = 0; w < 3 && same; w++) {
+    same = r->row.lit[w] == r->field.lit[w] && r->row.shown[w] == r->field.shown[w];
+  }
+  for (int i = 0; i < r->row.pieces && same; i++) {
+    same = r->row.from[i].x == r->field.from[i].x && r->row.from[i].colour == r->field.from[i].colour;
+  }
+  if (!same) {
+    vcs_field_end(r);
+    for (int w = 0; w < 3; w++) {
+      r->field.lit[w] = r->row.lit[w];
+      r->field.shown[w] = r->row.shown[w];
+    }
+    for (int i = 0; i < r->row.pieces; i++) r->field.from[i] = r->row.from[i];
+    r->field.pieces = r->row.pieces;
+  }
+  r->field_end = (int16_t)(y + 1);
+}
+
+/* Adds a piece of the playfield in row y, from x0 on, in one colour. */
 VCS_FN void vcs_field_add(vcs_recorder_t *r, int y, int x0, uint8_t colour, const uint64_t lit[3],
                           const uint64_t shown[3]) {
-  if (r->field_y != y) {
-    vcs_record_field(r);
-    r->field_y = (int16_t)y;
-    r->field_pieces = 0;
-    for (int w = 0; w < 3; w++) r->field[w] = r->field_shown[w] = 0;
+  vcs_field_row_t *row = &r->row;
+  if (r->row_y != y) {
+    vcs_field_row_end(r);
+    r->row_y = (int16_t)y;
+    row->pieces = 0;
+    for (int w = 0; w < 3; w++) row->lit[w] = row->shown[w] = 0;
   }
   for (int w = 0; w < 3; w++) {
-    r->field[w] |= lit[w];
-    r->field_shown[w] |= shown[w];
+    row->lit[w] |= lit[w];
+    row->shown[w] |= shown[w];
   }
-  if (r->field_pieces && r->field_from[r->field_pieces - 1].colour == colour) return;
-  if (r->field_pieces == VCS_FIELD_PIECES) return;
-  r->field_from[r->field_pieces].x = (uint8_t)x0;
-  r->field_from[r->field_pieces].colour = colour;
-  r->field_pieces++;
+  if (row->pieces && row->from[row->pieces - 1].colour == colour) return;
+  if (row->pieces == VCS_FIELD_PIECES) return;
+  row->from[row->pieces].x = row->pieces ? (uint8_t)x0 : 0;
+  row->from[row->pieces].colour = colour;
+  row->pieces++;
 }
 
 /* A row that is equal to the one above it. */
 VCS_SLOW_FN void vcs_record_same(vcs_recorder_t *r, int y) {
-  vcs_record_field(r);
+  vcs_field_row_end(r);
+  if (r->field_end == y && r->field_y < y) r->field_end++;
   vcs_live_expire(r, y);
   for (int i = 0; i < r->live_count; i++) {
     vcs_live_t *live = &r->live[i];
-    vcs_object_t *o = &live->object;
     if (live->y != y - 1) continue;
-    if (o->kind == VCS_PF) {
-      live->y = (int16_t)y;
-      o->h = o->rows = (int16_t)(y + 1 - o->y);
-      o->pixels += o->w;
-      o->pattern = ((uint32_t)o->w << 16 | (uint32_t)o->h) * 0x9E3779B1u;
-      if (!live->bits) continue;
-      o->seen += (int32_t)live->bits;
-      o->seen_h = (int16_t)(y + 1 - o->seen_y);
-    } else {
-      vcs_live_commit(live);
-      live->y = (int16_t)y;
-      live->fresh = 1;
-    }
+    vcs_live_commit(live);
+    live->y = (int16_t)y;
+    live->fresh = 1;
   }
 }
 
@@ -303,28 +364,36 @@ VCS_FN void vcs_record_window(const vcs_t *m, vcs_recorder_t *r, int kind, int c
 /* Adds what is drawn in pixels [x0, x1) of row y; [x0, x1) without [blank, blank_end) is seen. */
 VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int x0, int x1, int blank, int blank_end) {
   const vcs_video_t *video = &r->video;
-  uint64_t piece[3], shown[VCS_OBJECTS][3], lit[VCS_OBJECTS][3];
+  uint64_t seen[3], shown[VCS_OBJECTS][3], lit[VCS_OBJECTS][3], any[3] = {0, 0, 0}, covers = 0;
   unsigned on = video->lit;
-  if (r->field_y >= 0 && r->field_y != y) vcs_record_field(r);
   vcs_live_expire(r, y);
   if (!on) return;
   bool score = m->ctrlpf & 2;
   for (int w = 0; w < 3; w++) {
+    uint64_t piece = vcs_from(x0, w) & ~vcs_from(x1, w);
+    seen[w] = piece & ~(vcs_from(blank, w) & ~vcs_from(blank_end, w));
+    for (unsigned left = on; left; left &= left - 1) {
+      int i = VCS_LOWEST(left);
+      lit[i][w] = video->line[i].word[w] & piece;
+      shown[i][w] = lit[i][w] & seen[w];
+      covers |= any[w] & lit[i][w];
+      any[w] |= lit[i][w];
+    }
+  }
+  for (int w = 0; w < 3 && covers; w++) { /* some object covers another one */
     uint64_t colour[4];
-    piece[w] = vcs_from(x0, w) & ~vcs_from(x1, w);
-    uint64_t seen = piece[w] & ~(vcs_from(blank, w) & ~vcs_from(blank_end, w));
     vcs_line_colours(m, w, video->line, colour);
-    for (int i = 0; i < VCS_OBJECTS; i++) {
+    for (unsigned left = on; left; left &= left - 1) {
+      int i = VCS_LOWEST(left);
       uint64_t shows = i == VCS_P0 || i == VCS_M0   ? colour[VCS_COLUP0]
                        : i == VCS_P1 || i == VCS_M1 ? colour[VCS_COLUP1]
                                                     : colour[VCS_COLUPF];
       if (i == VCS_PF && score) { /* the playfield may have a player's colour on its half */
-        uint64_t left = ~vcs_from(80, w);
-        shows |= (colour[VCS_COLUP0] & left & ~video->line[VCS_M0].word[w] & ~video->line[VCS_P0].word[w]) |
-                 (colour[VCS_COLUP1] & ~left & ~video->line[VCS_M1].word[w] & ~video->line[VCS_P1].word[w]);
+        uint64_t half = ~vcs_from(80, w);
+        shows |= (colour[VCS_COLUP0] & half & ~video->line[VCS_M0].word[w] & ~video->line[VCS_P0].word[w]) |
+                 (colour[VCS_COLUP1] & ~half & ~video->line[VCS_M1].word[w] & ~video->line[VCS_P1].word[w]);
       }
-      lit[i][w] = video->line[i].word[w] & piece[w];
-      shown[i][w] = lit[i][w] & shows & seen;
+      shown[i][w] &= shows;
     }
   }
   for (; on; on &= on - 1) {
@@ -360,8 +429,12 @@ VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int 
 
 /* The frame is over: all objects end. */
 VCS_SLOW_FN void vcs_recorder_finish(vcs_recorder_t *r) {
-  vcs_record_field(r);
-  for (int i = 0; i < r->live_count; i++) vcs_live_end(r, &r->live[i]);
+  vcs_field_row_end(r);
+  vcs_field_gap(r, 0);
+  for (int i = 0; i < r->live_count; i++) {
+    vcs_live_commit(&r->live[i]);
+    vcs_record_object(r, &r->live[i].object);
+  }
   r->live_count = 0;
 }
 
