@@ -38,6 +38,7 @@ static const struct {
     {"corner", "Sixty seconds at the corner", vcs_paper_corner},
     {"games", "The same on ten more games", vcs_paper_games_table},
     {"full", "FULL beside the truth: is the corner the most informative one?", vcs_paper_full},
+    {"dispatch", "FULL with softmax dispatch beside the truth", vcs_paper_dispatch},
     {"video", "Four panels, sixty seconds", vcs_paper_video},
     {"throughput", "Throughput", vcs_paper_throughput},
 };
@@ -513,7 +514,8 @@ int vcs_cli_paper(int argc, char **argv) {
       "SVG\n"
       "and PNG, tables as .tsv. Tables are settings, conformance, superchip, gate, alpha, temperature, joystick, "
       "theorem1,\n"
-      "counter, theorem2, ndiv, pstep, delayed, corner, games, full, video and throughput. What was made is kept and "
+      "counter, theorem2, ndiv, pstep, delayed, corner, games, full, dispatch, video and throughput. What was made is "
+      "kept and "
       "only\n"
       "made again if this program, an image or a record has changed. docs/paper.md has the results." VCS_ROMS_NOTE,
       "diffvcs paper\n"

@@ -88,6 +88,7 @@ vcs_status_t vcs_paper_games_table(vcs_section_t *section, vcs_error_t *error);
 vcs_status_t vcs_paper_theorem1(vcs_section_t *section, vcs_error_t *error);
 vcs_status_t vcs_paper_theorem2(vcs_section_t *section, vcs_error_t *error);
 vcs_status_t vcs_paper_full(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_dispatch(vcs_section_t *section, vcs_error_t *error);
 vcs_status_t vcs_paper_video(vcs_section_t *section, vcs_error_t *error);
 vcs_status_t vcs_paper_settings(vcs_section_t *section, vcs_error_t *error);
 vcs_status_t vcs_paper_superchip(vcs_section_t *section, vcs_error_t *error);
