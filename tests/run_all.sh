@@ -16,7 +16,7 @@ if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
 else
   skip_step "the library for GPUs compiles" nvcc "nvcc is not installed"
 fi
-start_beside "the explorer in a browser, beside the native library: hashes, saves, links, a broken ROM" tests/web.sh -k "native or broken or link or small"
+start_beside "the explorer in a browser, beside the native library: hashes, saves, links, a broken ROM" tests/web.sh -k "native or broken or link or small or widget or embedded"
 step "unit tests" tests/unit.sh build -LE long
 step "unit tests under the address and undefined-behaviour sanitizers" make -s test-sanitize
 if [ -n "$DIFFVCS_ROMS" ]; then

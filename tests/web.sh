@@ -24,11 +24,7 @@ if ! command -v chromium > /dev/null && ! command -v google-chrome > /dev/null; 
   DEBIAN_FRONTEND=noninteractive $sudo apt-get -qq install -y chromium > build-web/chromium.log 2>&1 ||
     skip chromium "Chromium could not be installed"
 fi
-python=build-web/venv/bin/python # not .venv: other steps install into that one meanwhile
-[ -x $python ] || python3 -m venv build-web/venv || exit 1
-if ! $python -c 'import numpy, pytest, playwright, axe_playwright_python' 2> /dev/null; then
-  $python -m pip -q --disable-pip-version-check install numpy pytest playwright axe-playwright-python > build-web/pip.log 2>&1 ||
-    skip playwright "Playwright or axe could not be installed"
-fi
+python=build-web/venv/bin/python
+web/venv.sh || skip playwright "Playwright or axe could not be installed"
 [ "${1:-}" = --setup ] && exit 0
 $python -m pytest -q -p no:cacheprovider --rootdir "$PWD" web/tests "$@"

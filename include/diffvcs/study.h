@@ -18,8 +18,8 @@
  *
  * Conventions as in diffvcs.h and grad.h, and three more:
  *
- * - Options are structs whose first member is their `size`. Set it to sizeof the struct, or leave it 0; set other
- *   members as needed. A member that is zero means its default, which its comment names.
+ * - Options are structs that an initializer with field names makes, or NULL. A member that is zero means its default,
+ *   which its comment names.
  * - Results are structs of the caller's, filled on success and on failure safe to free. What they point to belongs to
  *   the library until the matching vcs_*_free.
  * - Long work reports through vcs_report_t and stops when it returns nonzero: the call then returns VCS_CANCELLED.
@@ -50,10 +50,10 @@ VCS_API void vcs_text_release(char *text);
 enum { VCS_ROM_NAME_SIZE = 256, VCS_ROM_PATH_SIZE = 4096 };
 
 typedef struct {
-  size_t size;
   int32_t profile, scheme, format; /* vcs_profile_t, vcs_scheme_t, vcs_format_t */
   const char *roms;                /* directory searched first; NULL: none */
   const char *patch;               /* file of an IPS or BPS patch; NULL: none */
+  uint64_t reserved[8]; /* 0 */
 } vcs_rom_options_t;
 
 typedef struct {
@@ -115,12 +115,12 @@ VCS_API void vcs_study_method_options(int method, int32_t window, vcs_grad_optio
  * With `replay` the run is instead the last `horizon` of the played frames, with the controls that were held in them.
  * Frames go on after the end of a game, as on a real machine. */
 typedef struct {
-  size_t size;
   const char *actions; /* "NOOP*60,RIGHT*4": the actions, then NOOP. NULL: the action stream of `seed` */
   int64_t seed;        /* of the records' action stream (vcs_stream_t); 0: NOOP only */
   int64_t frame;       /* frames to play; -1: as many as `actions` has */
   int64_t horizon;     /* frames of the run, from 1 on; 0 means 1 */
   uint8_t replay;
+  uint64_t reserved[8]; /* 0 */
 } vcs_setup_options_t;
 
 typedef struct {
@@ -348,7 +348,6 @@ VCS_API double vcs_agreements_cosine(const vcs_agreements_t *all);
 enum { VCS_VIEW_SCREEN, VCS_VIEW_RAM, VCS_VIEWS };
 
 typedef struct {
-  size_t size;
   const int32_t *horizons; /* frames of the run after which effects are compared, ascending; NULL: the last */
   int32_t horizon_count;
   const int32_t *methods; /* VCS_STUDY_BIT ...; NULL: all */
@@ -356,6 +355,7 @@ typedef struct {
   int64_t window;  /* bit+fork: instructions within which a branch's sides meet; 0: VCS_STUDY_WINDOW */
   int32_t threads; /* 0: one for each core */
   vcs_report_t report;
+  uint64_t reserved[8]; /* 0 */
 } vcs_score_options_t;
 
 /* Compares, for each place flipped by itself, the effect that each method predicts with the true one, on the screen (by
@@ -382,10 +382,10 @@ VCS_API vcs_status_t vcs_rank_state(const vcs_cart_t *cart, const float *slots, 
                                     size_t *count, vcs_error_t *error);
 
 typedef struct {
-  size_t size;
   const vcs_env_t *env;           /* needed for the score; NULL: none */
   const vcs_grad_options_t *grad; /* NULL: bit+fork with VCS_STUDY_WINDOW, palette indices */
   int32_t wrt;                    /* vcs_attribute: VCS_WRT_ROM | ...; 0: ROM, RAM and inputs */
+  uint64_t reserved[8]; /* 0 */
 } vcs_attribution_options_t;
 
 /* Derivatives of a target. Groups that were not selected are NULL. */
@@ -409,6 +409,7 @@ VCS_API void vcs_attribution_free(vcs_attribution_t *attribution);
 typedef struct {
   vcs_ending_t ending;                     /* of the run */
   float *pixels, *state;                   /* of the last picture [height * 160]; slots of the state after it */
+  float *true_pixels;                      /* the exact effect: the picture with the bit set minus with the bit clear */
   vcs_agreement_t pixels_agree, ram_agree; /* with the truth */
   vcs_grad_report_t report;
 } vcs_effect_t;
@@ -418,6 +419,12 @@ typedef struct {
 VCS_API vcs_status_t vcs_effect(const vcs_run_t *run, const vcs_place_t *place,
                                 const vcs_attribution_options_t *options, vcs_effect_t *effect, vcs_error_t *error);
 VCS_API void vcs_effect_free(vcs_effect_t *effect);
+
+/* Writes a sentence, without a period, that says why flipping a bit or an input does not change the last picture of a
+ * run: the program does not read it, overwrites it first, reads it and goes on as before, or what changes is hidden or
+ * shows later. Looks at the first 256 frames. Use it where vcs_truth counts 0 pixels. */
+VCS_API vcs_status_t vcs_no_effect(const vcs_run_t *run, const vcs_place_t *place, char *text, size_t size,
+                                   vcs_error_t *error);
 
 /* ---- Explain: why an output is what it is --------------------------------------------------------------------- */
 
@@ -438,7 +445,6 @@ enum {
 };
 
 typedef struct {
-  size_t size;
   const char *target;   /* as vcs_target_parse reads it; or NULL, with an object */
   int32_t object;       /* with target NULL: all pixels that this object draws, 0 to VCS_OBJECT_COUNT - 1 */
   int64_t span;         /* bits of RAM and ROM are flipped this many frames before the end; 0 means 1 */
@@ -446,6 +452,7 @@ typedef struct {
   const vcs_env_t *env; /* needed for the score */
   vcs_report_t report;
   int32_t parts; /* VCS_EXPLAIN_WRITES | ...; 0: VCS_EXPLAIN_ALL */
+  uint64_t reserved[8]; /* 0 */
 } vcs_explain_options_t;
 
 /* A register write that is a cause. */
@@ -514,12 +521,12 @@ VCS_API int vcs_joystick_input(int control);         /* the VCS_INPUT_ of a cont
 VCS_API const char *vcs_joystick_answer(int answer); /* "truth", "bit+fork", "ste", "naive" */
 
 typedef struct {
-  size_t size;
   int64_t press;       /* the frame of the run in which a control is pressed */
   uint8_t held;        /* 1: it stays pressed from then on; 0: for one frame */
   int32_t top, bottom; /* rows [top, bottom) of the inverse question */
   int64_t window;      /* bit+fork: instructions within which a branch's sides meet; 0: VCS_STUDY_WINDOW */
   vcs_report_t report;
+  uint64_t reserved[8]; /* 0 */
 } vcs_joystick_options_t;
 
 typedef struct {
@@ -539,7 +546,6 @@ VCS_API void vcs_joystick_free(vcs_joystick_t *result);
 /* ---- Edit: from a drawing to bytes of ROM ---------------------------------------------------------------------- */
 
 typedef struct {
-  size_t size;
   int32_t x, y, width, height; /* the region of the picture */
   const uint8_t *drawing;      /* [height * width * 3]: RGB */
   uint8_t exact; /* 1: the drawing's colours are meant; 0: light pixels become the region's brightest colour, dark ones
@@ -548,6 +554,7 @@ typedef struct {
   int64_t window;     /* bit+fork: instructions within which a branch's sides meet; 0: VCS_STUDY_WINDOW */
   int64_t steps;      /* reverse passes at most; 0: 200 */
   vcs_report_t report;
+  uint64_t reserved[8]; /* 0 */
 } vcs_edit_options_t;
 
 typedef struct {
@@ -573,7 +580,6 @@ enum { VCS_STEER_RANDOM, VCS_STEER_BLIND, VCS_STEER_GUIDED, VCS_STEER_SMOOTH, VC
 VCS_API const char *vcs_steer_name(int search); /* "random", "blind", "guided", "smooth" */
 
 typedef struct {
-  size_t size;
   const char *goal;        /* "score" (as high as possible) or "ram:9C=60" (this value after the last frame) */
   const vcs_env_t *env;    /* needed for the score */
   const int32_t *searches; /* VCS_STEER_...; NULL: all four */
@@ -583,6 +589,7 @@ typedef struct {
   int64_t window;  /* instructions within which a branch's sides meet; 0: 16 */
   int32_t threads; /* 0: one for each core */
   vcs_report_t report;
+  uint64_t reserved[8]; /* 0 */
 } vcs_steer_options_t;
 
 typedef struct {
@@ -767,7 +774,6 @@ VCS_API vcs_status_t vcs_trace(const vcs_cart_t *cart, const vcs_trace_options_t
  * and screen, reward, lives, end of game, and chains, checksums continued over every frame so far. A CPU record has a
  * row for some instructions: registers, cycles and chains. Both are tab-separated text. */
 typedef struct {
-  size_t size;
   uint8_t cpu;          /* 1: a CPU record */
   uint64_t seed;        /* of the action stream */
   int64_t frames;       /* of a play record; 0: 6000; negative: none, only the boot */
@@ -775,6 +781,7 @@ typedef struct {
   int64_t stride;       /* ... then for every frame that this divides, and the last; 0: 100 */
   int64_t instructions; /* of a CPU record; 0: 1000000 */
   vcs_report_t report;
+  uint64_t reserved[8]; /* 0 */
 } vcs_record_options_t;
 
 /* Runs a fresh environment and returns its record, which vcs_text_release frees. A cancelled record is shorter and

@@ -42,6 +42,7 @@ from .functional import (
     truth,
     vjp,
 )
+from .flips import Flips, flip, no_effect
 from .machine import ACTION_NAMES, Machine
 from .relaxed import Relaxed
 from .study import (
@@ -90,8 +91,8 @@ _MODULES = ("ale", "attr", "compat", "env", "envpool", "jax", "plot", "registrat
 __all__ = [  # slice is left out: `import *` would hide Python's own
     "ACTION_NAMES", "ALEInterface", "ALEState", "Action", "AtariEnv", "BadArgument", "Cartridge", "Debugger", "Derivatives",
     "DiffVCSVectorEnv", "INPUT_NAMES", "LoggerMode", "Machine", "Pixels", "Ram", "Relaxed", "Run", "Score", "Smooth", "Truth",
-    "VCSError", "History", "Jacobian", "Workspace", "action_stream", "apply_patch", "attribute", "compare", "edit", "effect", "explain", "frame_without", "history", "input_places", "inputs_of",
-    "jacobian", "joystick", "jvp", "make", "make_patch", "object_boxes", "places", "ram_places", "record", "rom_places", "rom_uses", "roms", "run", "score",
+    "VCSError", "Flips", "History", "Jacobian", "Workspace", "action_stream", "apply_patch", "attribute", "compare", "edit", "effect", "explain", "flip", "frame_without", "history", "input_places", "inputs_of",
+    "jacobian", "joystick", "jvp", "make", "make_patch", "no_effect", "object_boxes", "places", "ram_places", "record", "rom_places", "rom_uses", "roms", "run", "score",
     "slice", "smooth", "state_places", "steer", "trace", "truth", "truth_pairs", "truth_sets", "verify", "verify_file", "vjp", "vjp_directional",
 ]  # fmt: skip
 

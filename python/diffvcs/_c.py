@@ -147,6 +147,7 @@ size_t vcs_answer_size(const vcs_answer_t *answer)
 void vcs_answer_text(const vcs_answer_t *answer, char *text[answer.size])
 vcs_status_t vcs_call_explain(const vcs_run_t *run, const vcs_explain_call_t *call, vcs_answer_t **answer, vcs_error_t *error)
 vcs_status_t vcs_call_slice(const vcs_run_t *run, const int32_t *marks[count], size_t count, vcs_slice_row_t *rows[FRAME_INSTRUCTIONS], int32_t *row_count[1], uint8_t *sources[65536], vcs_error_t *error)
+vcs_status_t vcs_no_effect(const vcs_run_t *run, const vcs_place_t *place[1], char *text[size], size_t size, vcs_error_t *error)
 vcs_status_t vcs_rom_uses(const vcs_run_t *run, vcs_rom_use_t *uses[run.cart.rom_size], vcs_error_t *error)
 vcs_status_t vcs_score(const vcs_run_t *run, const vcs_score_options_t *options, const vcs_place_t *places[count], size_t count, vcs_agreements_t *results[options.method_count * options.horizon_count * 2], vcs_error_t *error)
 vcs_status_t vcs_call_attribute(const vcs_run_t *run, const vcs_attribute_call_t *call, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs, double *value[1], vcs_grad_report_t *report, vcs_error_t *error)
@@ -414,8 +415,8 @@ BitsResults = struct(
 Report = struct("vcs_report_t", "void *report?; void *context?")
 ScoreOptions = struct(
     "vcs_score_options_t",
-    "size_t size; const int32_t *horizons[horizon_count]; int32_t horizon_count; const int32_t *methods[method_count]; "
-    "int32_t method_count; int64_t window; int32_t threads; vcs_report_t report",
+    "const int32_t *horizons[horizon_count]; int32_t horizon_count; const int32_t *methods[method_count]; "
+    "int32_t method_count; int64_t window; int32_t threads; vcs_report_t report; uint64_t reserved[8]",
 )
 Agreement = struct(
     "vcs_agreement_t",

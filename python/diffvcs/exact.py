@@ -2,7 +2,7 @@
 
     import diffvcs
     machine = diffvcs.Machine("demo")
-    machine.act("NOOP", frames=100)
+    machine.reset()
     j = diffvcs.jacobian(machine.cart, machine.save(), ["NOOP"] * 4, wrt="ram", of="screen")
     j.column[0], j.row[0], j.value[0]       # the first entry: bit, output, F(bit set) - F(bit clear)
     j.coo()                                 # a scipy.sparse matrix, outputs x bits, if SciPy is installed

@@ -53,15 +53,14 @@ static void set_method(const options_t *o, const float *scale, vcs_grad_options_
 static vcs_status_t find(const options_t *o, const vcs_attribution_options_t *options, vcs_finding_t *f,
                          vcs_error_t *error) {
   const vcs_run_t *run = &f->setup->run;
-  vcs_place_t place;
   vcs_status_t status;
   if (!o->forward) {
     status = vcs_target_parse(o->output.text, run->cart, options->env, options->grad->scale, &f->target, error);
     return status ? status : vcs_attribute(run, &f->target, options, &f->attribution, error);
   }
-  status =
-      o->input ? vcs_place_parse_input(o->input, run, &place, error) : vcs_place_parse_bit(o->bit, run, &place, error);
-  return status ? status : vcs_effect(run, &place, options, &f->effect, error);
+  status = o->input ? vcs_place_parse_input(o->input, run, &f->place, error)
+                    : vcs_place_parse_bit(o->bit, run, &f->place, error);
+  return status ? status : vcs_effect(run, &f->place, options, &f->effect, error);
 }
 
 /* ---- Files -------------------------------------------------------------------------------------------------- */

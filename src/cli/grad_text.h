@@ -19,6 +19,7 @@ typedef struct {
   int wrt;                       /* reverse: the selected groups */
   vcs_scalar_t target;           /* reverse */
   vcs_attribution_t attribution; /* reverse */
+  vcs_place_t place;             /* forward: the cause */
   vcs_effect_t effect;           /* forward */
   const char *method, *scale;
   int32_t window;

@@ -174,6 +174,9 @@ static uint64_t differing_cart_ram(const vcs_cart_t *cart, const vcs_t *one, con
 
 /* ---- In and out of the lists ------------------------------------------------------------------------------------ */
 
+/* The flags of VCS_WHERE_NZ and the three behind it. */
+static const uint8_t flags_of[] = {VCS_FLAG_N | VCS_FLAG_Z, VCS_FLAG_C, VCS_FLAG_V, VCS_FLAG_D | VCS_FLAG_I};
+
 /* The groups in which a flip differs. */
 static uint32_t groups_of(const vcs_concurrent_t *walk, size_t number) {
   uint32_t groups = 0;
@@ -217,13 +220,12 @@ static void put_cart_ram(const vcs_concurrent_t *walk, size_t number, vcs_t *m) 
 
 static void put_registers(const vcs_concurrent_t *walk, size_t number, vcs_t *m) {
   const vcs_lists_t *lists = &walk->lists;
-  static const uint8_t flags[] = {VCS_FLAG_N | VCS_FLAG_Z, VCS_FLAG_C, VCS_FLAG_V, VCS_FLAG_D | VCS_FLAG_I};
   if (vcs_lists_has(lists, VCS_WHERE_A, number)) m->a = lists->value[VCS_WHERE_A][number];
   if (vcs_lists_has(lists, VCS_WHERE_X, number)) m->x = lists->value[VCS_WHERE_X][number];
   if (vcs_lists_has(lists, VCS_WHERE_Y, number)) m->y = lists->value[VCS_WHERE_Y][number];
   for (unsigned i = 0; i < 4; i++) {
     const unsigned where = VCS_WHERE_NZ + i;
-    if (vcs_lists_has(lists, where, number)) m->p = (uint8_t)((m->p & ~flags[i]) | lists->value[where][number]);
+    if (vcs_lists_has(lists, where, number)) m->p = (uint8_t)((m->p & ~flags_of[i]) | lists->value[where][number]);
   }
   if (vcs_lists_has(lists, VCS_WHERE_TIME, number)) m->cycles += (uint32_t)lists->late[number];
 }
@@ -236,14 +238,18 @@ static void put_differences(const vcs_concurrent_t *walk, size_t number, vcs_t *
   put_registers(walk, number, m);
 }
 
+/* Takes a flip out of all lists, in which its bytes become those of the base's machine, walk->m. */
 static void take_out(vcs_concurrent_t *walk, size_t number) {
   vcs_lists_t *lists = &walk->lists;
   flip_t *flip = &walk->flips[number];
+  const vcs_t *base = walk->m;
   const size_t word = number >> 6;
   const uint64_t others = ~(1ull << (number & 63));
   for (unsigned half = 0; half < 2; half++) {
     for (uint64_t left = lists->ram[number][half]; left; left &= left - 1) {
-      lists->who[64 * half + (unsigned)VCS_LOWEST_64(left)][word] &= others;
+      const unsigned i = 64 * half + (unsigned)VCS_LOWEST_64(left);
+      lists->who[i][word] &= others;
+      lists->value[i][number] = base->ram[i];
     }
     lists->ram[number][half] = 0;
   }
@@ -256,6 +262,10 @@ static void take_out(vcs_concurrent_t *walk, size_t number) {
   flip->groups = 0;
   flip->cart_ram = 0;
   for (unsigned i = 0; i <= VCS_REGISTERS; i++) lists->who[VCS_WHERE_A + i][word] &= others;
+  lists->value[VCS_WHERE_A][number] = base->a;
+  lists->value[VCS_WHERE_X][number] = base->x;
+  lists->value[VCS_WHERE_Y][number] = base->y;
+  for (unsigned i = 0; i < 4; i++) lists->value[VCS_WHERE_NZ + i][number] = base->p & flags_of[i];
 }
 
 /* Finds what differs between a flip's machine, which is in its place, and the base's; the flip is in no list. */
@@ -268,8 +278,7 @@ static void put_in(vcs_concurrent_t *walk, size_t number, const vcs_t *base) {
     lists->ram[number][half] = differs;
     for (uint64_t left = differs; left; left &= left - 1) {
       const unsigned i = 64 * half + (unsigned)VCS_LOWEST_64(left);
-      lists->value[i][number] = m->ram[i];
-      vcs_lists_set(lists, i, number, true);
+      vcs_lists_set_byte(lists, i, number, m->ram[i], base->ram[i]);
     }
   }
   flip->groups = differing_groups(m, base);
@@ -284,10 +293,9 @@ static void put_in(vcs_concurrent_t *walk, size_t number, const vcs_t *base) {
   if (m->x != base->x) vcs_lists_set_byte(lists, VCS_WHERE_X, number, m->x, base->x);
   if (m->y != base->y) vcs_lists_set_byte(lists, VCS_WHERE_Y, number, m->y, base->y);
   if (m->p != base->p) {
-    static const uint8_t flags[] = {VCS_FLAG_N | VCS_FLAG_Z, VCS_FLAG_C, VCS_FLAG_V, VCS_FLAG_D | VCS_FLAG_I};
     for (unsigned i = 0; i < 4; i++) {
-      if ((m->p ^ base->p) & flags[i]) {
-        vcs_lists_set_byte(lists, VCS_WHERE_NZ + i, number, m->p & flags[i], base->p & flags[i]);
+      if ((m->p ^ base->p) & flags_of[i]) {
+        vcs_lists_set_byte(lists, VCS_WHERE_NZ + i, number, m->p & flags_of[i], base->p & flags_of[i]);
       }
     }
   }
@@ -547,6 +555,7 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
       }
       vcs_beam_advance(&walk->work, &flip->beam, first);
       if (flip->beam.unknown >> shift & 3) {
+        stand_at(walk, read->row);
         go(walk, number);
         continue;
       }
@@ -554,8 +563,8 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
       if (!((collisions ^ read->collisions) >> shift & 3)) continue;
       if (vcs_carry_reads_one(walk->frame, read->row)) {
         const uint8_t latches = (uint8_t)((collisions >> shift & 1) << 7 | (collisions >> shift & 2) << 5);
-        walk->lists.value[VCS_WHERE_LATCH][number] = latches | (walk->frame->rows[read->row].read & 0x3F);
-        vcs_lists_set(&walk->lists, VCS_WHERE_LATCH, number, true);
+        const uint8_t read_by_base = walk->frame->rows[read->row].read;
+        vcs_lists_set_byte(&walk->lists, VCS_WHERE_LATCH, number, latches | (read_by_base & 0x3F), read_by_base);
       } else {
         wake(walk, number, read->row);
       }
@@ -597,6 +606,7 @@ static void walk_rows(vcs_concurrent_t *walk) {
     }
   }
   follow_chips(walk, &frame->rows[frame->count]);
+  stand_at(walk, frame->count);
   settle(walk, frame->count);
 }
 
@@ -718,7 +728,7 @@ static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
   if (walk->recorded < frame + 1) return false;
   walk->frame = &walk->records[frame & 1];
   walk->work.frame = walk->frame;
-  walk->frame->live = walk->frame->reads_of;
+  walk->frame->live = walk->base->view.states ? 0xFFFF : walk->frame->reads_of;
   if (frame + 1 < frames) {
     walk->recorded = record(walk, frame + 1) ? frame + 2 : -1;
     walk->frame->live |= walk->recorded > 0 ? walk->records[(frame + 1) & 1].reads_of : 0xFFFF;
@@ -765,6 +775,10 @@ static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
   }
   sight.score = flip->score;
   sight.lives = flip->play.lives;
+  if (base->view.states) {
+    rebuild(walk, number, base->view.horizons[horizon], walk->spare);
+    sight.state = walk->spare;
+  }
   if (covers && horizon >= flip->shown) {
     walk->eyes->see(walk->eyes->context, number, horizon, &sight);
     flip->shown = horizon + 1;

@@ -186,14 +186,16 @@ void vcs_chips_put(const vcs_chips_t *chips, vcs_t *m);
 
 enum { VCS_CONCURRENT_MOST = 1024, VCS_FLIP_WORDS = VCS_CONCURRENT_MOST / 64 }; /* flips in a walk */
 
-/* Who differs where, and in what. The values of groups are in the flips' machines. */
+/* Who differs where, and in what: a bit a flip, 64 of them a word, and bytes. Where a word is not 0 the bytes of all
+ * its flips are there, those of flips that do not differ being the base's, so that a row can be applied to a word at
+ * once. The values of groups are in the flips' machines. */
 typedef struct {
   uint64_t who[VCS_WHERES][VCS_FLIP_WORDS];
   uint8_t any[VCS_WHERES]; /* 0: certainly nobody */
   uint8_t value[VCS_WHERES][VCS_CONCURRENT_MOST];
-  int32_t late[VCS_CONCURRENT_MOST];     /* cycles; negative: early */
-  uint64_t ram[VCS_CONCURRENT_MOST][2];  /* by flip, bytes of RAM in which it may differ: bits */
-  uint8_t *machines;                     /* by flip */
+  int32_t late[VCS_CONCURRENT_MOST];    /* cycles; negative: early */
+  uint64_t ram[VCS_CONCURRENT_MOST][2]; /* by flip, bytes of RAM in which it may differ: bits */
+  uint8_t *machines;                    /* by flip */
   size_t stride;
 } vcs_lists_t;
 
@@ -207,7 +209,11 @@ VCS_FN void vcs_lists_set(vcs_lists_t *lists, unsigned where, size_t flip, bool 
   lists->any[where] |= in;
 }
 VCS_FN void vcs_lists_set_byte(vcs_lists_t *lists, unsigned where, size_t flip, uint8_t value, uint8_t base) {
-  lists->value[where][flip] = value;
+  uint8_t *bytes = &lists->value[where][flip & ~(size_t)63];
+  if (value != base && !lists->who[where][flip >> 6]) {
+    for (size_t i = 0; i < 64; i++) bytes[i] = base;
+  }
+  bytes[flip & 63] = value;
   vcs_lists_set(lists, where, flip, value != base);
   if (value != base && where < VCS_WHERE_TIMER) lists->ram[flip][where >> 6] |= 1ull << (where & 63);
 }

@@ -22,6 +22,12 @@
 
 #include <string.h>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+enum { LANES = 64 }; /* flips in a word */
+
 /* ---- Facts ------------------------------------------------------------------------------------------------------ */
 
 /* Sets of registers: a byte each, in the order of VCS_WHERE_A and so on, as vcs_lists_t.any has them. */
@@ -55,16 +61,23 @@ _Static_assert(VCS_REGISTERS == 8, "a set of registers is a word");
        ? VCS_PUSHED_BY_##operation == 1 || VCS_PUSHED_BY_##operation == -1                                 \
        : VCS_ACCESS_##access != VCS_ACCESS_JUMP && !((VCS_SETS_##operation) & VCS_OF_S))
 
+#define NAME(operation, reads, sets, kind, pushed) OP_##operation,
+enum { VCS_OPERATIONS(NAME) };
+
 typedef struct {
   uint64_t reads, sets;
-  uint8_t mode, access;
+  uint8_t operation, mode, access;
   bool carried;
 } facts_t;
 
 #define FACTS(code, operation, mode, access, cycles)                                                            \
   {SET(VCS_READS_##operation) | INDEX_##mode | (VCS_ACCESS_##access == VCS_ACCESS_BRANCH ? FLAG(code) : 0) | \
        ((code) == VCS_BRK ? SET(VCS_OF_P) : 0),                                                                 \
-   SET(VCS_SETS_##operation), VCS_MODE_##mode, VCS_ACCESS_##access, IS_CARRIED(operation, access)},
+   SET(VCS_SETS_##operation),                                                                                   \
+   OP_##operation,                                                                                              \
+   VCS_MODE_##mode,                                                                                             \
+   VCS_ACCESS_##access,                                                                                         \
+   IS_CARRIED(operation, access)},
 static const facts_t facts_of[256] = {VCS_OPCODES(FACTS)};
 
 /* ---- One operation ---------------------------------------------------------------------------------------------- */
@@ -402,29 +415,33 @@ static uint8_t register_of(const vcs_cpu_t *cpu, unsigned where) {
   }
 }
 
-/* The places that a row overwrites, and who will differ there: one word of flips. */
+/* The places that a row overwrites, and what becomes of a word of flips there. */
 typedef struct {
   unsigned where[8];
   uint8_t base[8];
   uint64_t differ[8];
+  uint8_t bytes[8][LANES];
   unsigned count;
 } results_t;
 
-static void keep(const row_t *r, const own_t *own, results_t *results, uint64_t bit) {
+static void keep_byte(const row_t *r, results_t *results, unsigned i, size_t flip, uint8_t value) {
+  const unsigned where = results->where[i];
+  if (value == results->base[i]) return;
+  if (!results->differ[i]) memset(results->bytes[i], results->base[i], LANES);
+  results->bytes[i][flip % LANES] = value;
+  results->differ[i] |= 1ull << flip % LANES;
+  if (where < VCS_WHERE_TIMER) r->lists->ram[flip][where >> 6] |= 1ull << (where & 63);
+}
+
+static void keep(const row_t *r, const own_t *own, results_t *results) {
   vcs_lists_t *lists = r->lists;
   const size_t flip = own->flip;
   for (unsigned i = 0; i < results->count; i++) {
     const unsigned where = results->where[i];
-    uint8_t value;
-    if (where >= VCS_WHERE_A) {
-      value = register_of(&own->cpu, where);
-    } else {
-      value = own->addr == r->stand->addr ? own->byte : own_ram(r, flip, r->stand->addr);
-    }
-    if (value == results->base[i]) continue;
-    lists->value[where][flip] = value;
-    results->differ[i] |= bit;
-    if (where < VCS_WHERE_TIMER) lists->ram[flip][where >> 6] |= 1ull << (where & 63);
+    keep_byte(r, results, i, flip,
+              where >= VCS_WHERE_A               ? register_of(&own->cpu, where)
+              : own->addr == r->stand->addr ? own->byte
+                                                 : own_ram(r, flip, r->stand->addr));
   }
   if (stores(r) && own->addr != r->stand->addr) {
     vcs_lists_set_byte(lists, own->addr & 0x7F, flip, own->byte, r->carry->base->ram[own->addr & 0x7F]);
@@ -432,6 +449,256 @@ static void keep(const row_t *r, const own_t *own, results_t *results, uint64_t 
   if (own->late || lists->any[VCS_WHERE_TIME]) {
     lists->late[flip] = own->late;
     vcs_lists_set(lists, VCS_WHERE_TIME, flip, own->late != 0);
+  }
+}
+
+/* ---- A word of flips at once ------------------------------------------------------------------------------------ */
+
+/* The bytes of a place, of all flips of a word. */
+static const uint8_t *lanes_of(const row_t *r, unsigned where, size_t word, uint8_t base, uint8_t fill[LANES]) {
+  if (r->lists->who[where][word]) return &r->lists->value[where][LANES * word];
+  memset(fill, base, LANES);
+  return fill;
+}
+
+static uint64_t differing(const uint8_t bytes[LANES], uint8_t base) {
+  uint64_t differs = 0;
+#if defined(__SSE2__)
+  const __m128i same = _mm_set1_epi8((char)base);
+  for (int i = 0; i < LANES; i += 16) {
+    const __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(bytes + i));
+    differs |= (uint64_t)(uint16_t)~_mm_movemask_epi8(_mm_cmpeq_epi8(b, same)) << i;
+  }
+#else
+  for (int i = 0; i < LANES; i++) differs |= (uint64_t)(bytes[i] != base) << i;
+#endif
+  return differs;
+}
+
+/* What an operation makes of a word: a byte, of which N and Z are those of `nz`, and the flags C and V. */
+typedef struct {
+  uint8_t byte[LANES], nz[LANES], c[LANES], v[LANES];
+} made_t;
+
+#define EACH(...) \
+  for (int i = 0; i < LANES; i++) { __VA_ARGS__ }
+
+static void flags_of_bytes(const uint8_t *bytes, uint8_t *nz) {
+  EACH(nz[i] = (uint8_t)((bytes[i] & VCS_FLAG_N) | (bytes[i] ? 0 : VCS_FLAG_Z));)
+}
+
+/* False: not an operation for words. */
+static bool make_word(unsigned operation, const uint8_t *a, const uint8_t *b, const uint8_t *c, made_t *m) {
+  uint8_t *r = m->byte;
+  switch (operation) {
+    case OP_LDA:
+    case OP_LDX:
+    case OP_LDY:
+    case OP_STA:
+    case OP_STX:
+    case OP_STY:
+    case OP_PHA:
+    case OP_PLA:
+    case OP_TAX:
+    case OP_TAY:
+    case OP_TXA:
+    case OP_TYA:
+      memcpy(r, b, LANES);
+      break;
+    case OP_AND:
+      EACH(r[i] = a[i] & b[i];)
+      break;
+    case OP_ORA:
+      EACH(r[i] = a[i] | b[i];)
+      break;
+    case OP_EOR:
+      EACH(r[i] = a[i] ^ b[i];)
+      break;
+    case OP_INC:
+    case OP_INX:
+    case OP_INY:
+      EACH(r[i] = (uint8_t)(b[i] + 1);)
+      break;
+    case OP_DEC:
+    case OP_DEX:
+    case OP_DEY:
+      EACH(r[i] = (uint8_t)(b[i] - 1);)
+      break;
+    case OP_ASL:
+    case OP_ASLA:
+      EACH(r[i] = (uint8_t)(b[i] + b[i]); m->c[i] = b[i] >> 7;)
+      break;
+    case OP_LSR:
+    case OP_LSRA:
+      EACH(r[i] = b[i] >> 1; m->c[i] = b[i] & 1;)
+      break;
+    case OP_ROL:
+    case OP_ROLA:
+      EACH(r[i] = (uint8_t)(b[i] + b[i] + c[i]); m->c[i] = b[i] >> 7;)
+      break;
+    case OP_ROR:
+    case OP_RORA:
+      EACH(r[i] = (uint8_t)(b[i] >> 1 | c[i] << 7); m->c[i] = b[i] & 1;)
+      break;
+    case OP_CMP:
+    case OP_CPX:
+    case OP_CPY:
+      EACH(r[i] = (uint8_t)(a[i] - b[i]); m->c[i] = a[i] >= b[i];)
+      break;
+    case OP_ADC:
+      EACH(const uint8_t sum = (uint8_t)(a[i] + b[i] + c[i]); r[i] = sum;
+           m->c[i] = (uint8_t)((a[i] & b[i]) | ((a[i] | b[i]) & ~sum)) >> 7;
+           m->v[i] = ((a[i] ^ sum) & (b[i] ^ sum)) >> 1 & VCS_FLAG_V;)
+      break;
+    case OP_SBC:
+      EACH(const uint8_t n = (uint8_t)~b[i], sum = (uint8_t)(a[i] + n + c[i]); r[i] = sum;
+           m->c[i] = (uint8_t)((a[i] & n) | ((a[i] | n) & ~sum)) >> 7;
+           m->v[i] = ((a[i] ^ sum) & (n ^ sum)) >> 1 & VCS_FLAG_V;)
+      break;
+    case OP_BIT:
+      EACH(m->nz[i] = (uint8_t)((b[i] & VCS_FLAG_N) | (a[i] & b[i] ? 0 : VCS_FLAG_Z)); m->v[i] = b[i] & VCS_FLAG_V;)
+      return true;
+    default:
+      return false;
+  }
+  flags_of_bytes(r, m->nz);
+  return true;
+}
+
+/* The register that an operation takes instead of an operand, or that it compares. */
+static unsigned register_read(unsigned operation, bool *only) {
+  *only = true;
+  switch (operation) {
+    case OP_STA:
+    case OP_PHA:
+    case OP_TAX:
+    case OP_TAY:
+    case OP_ASLA:
+    case OP_LSRA:
+    case OP_ROLA:
+    case OP_RORA:
+      return VCS_WHERE_A;
+    case OP_STX:
+    case OP_TXA:
+    case OP_INX:
+    case OP_DEX:
+      return VCS_WHERE_X;
+    case OP_STY:
+    case OP_TYA:
+    case OP_INY:
+    case OP_DEY:
+      return VCS_WHERE_Y;
+    default:
+      *only = false;
+      return operation == OP_CPX ? VCS_WHERE_X : operation == OP_CPY ? VCS_WHERE_Y : VCS_WHERE_A;
+  }
+}
+
+/* Whether a word can be done at once: all its flips have the base's address and do the same at it. */
+static bool is_uniform(const row_t *r, size_t word) {
+  const vcs_lists_t *lists = r->lists;
+  const facts_t *facts = r->facts;
+  if (r->stand->chip && lists->who[VCS_WHERE_TIME][word]) return false;
+  if ((facts->operation == OP_ADC || facts->operation == OP_SBC) && (r->base.d || lists->who[VCS_WHERE_DI][word])) {
+    return false;
+  }
+  switch (facts->mode) {
+    case VCS_MODE_ZPX:
+    case VCS_MODE_ABX:
+      if (lists->who[VCS_WHERE_X][word]) return false;
+      break;
+    case VCS_MODE_ZPY:
+    case VCS_MODE_ABY:
+      if (lists->who[VCS_WHERE_Y][word]) return false;
+      break;
+    case VCS_MODE_IZY:
+      if (r->stand->low < 0x80 || r->stand->low == 0xFF || lists->who[VCS_WHERE_Y][word] ||
+          lists->who[r->stand->low & 0x7F][word] || lists->who[(r->stand->low + 1) & 0x7F][word]) {
+        return false;
+      }
+      break;
+    case VCS_MODE_IZX:
+      return false;
+    default:
+      break;
+  }
+  switch (facts->access) {
+    case VCS_ACCESS_READ:
+      return facts->mode == VCS_MODE_IMM || r->in_ram || is_plain_rom(r->carry, r->stand->addr);
+    case VCS_ACCESS_MODIFY:
+      return r->in_ram;
+    case VCS_ACCESS_WRITE:
+      return r->in_ram || r->in_tia;
+    case VCS_ACCESS_STACK:
+      return r->in_ram || (r->in_tia && facts->operation == OP_PHA);
+    default:
+      return true;
+  }
+}
+
+static void keep_word(const row_t *r, results_t *results, unsigned i, size_t word, const uint8_t *bytes) {
+  const unsigned where = results->where[i];
+  results->differ[i] = differing(bytes, results->base[i]);
+  if (!results->differ[i]) return;
+  memcpy(results->bytes[i], bytes, LANES);
+  if (where >= VCS_WHERE_TIMER) return;
+  for (uint64_t left = results->differ[i]; left; left &= left - 1) {
+    r->lists->ram[LANES * word + (size_t)VCS_LOWEST_64(left)][where >> 6] |= 1ull << (where & 63);
+  }
+}
+
+/* Flips that write another value to the TIA. */
+static void write_word_to_tia(const row_t *r, size_t word, const uint8_t *bytes) {
+  for (uint64_t left = differing(bytes, r->stand->stored); left; left &= left - 1) {
+    own_t own = {.flip = LANES * word + (size_t)VCS_LOWEST_64(left)};
+    own.byte = bytes[own.flip % LANES];
+    if (!write_tia(r, &own)) r->carry->leave(r->carry->context, own.flip, r->row);
+  }
+}
+
+/* False: nothing is done; the flips are to be taken one by one. */
+static bool apply_word(const row_t *r, size_t word, results_t *results) {
+  uint8_t fill[3][LANES];
+  made_t made;
+  bool only;
+  const facts_t *facts = r->facts;
+  if (!is_uniform(r, word)) return false;
+  const unsigned reg = register_read(facts->operation, &only);
+  const uint8_t *a = lanes_of(r, reg, word, register_of(&r->base, reg), fill[0]), *b = a, *c = NULL;
+  if (!only) {
+    const bool in_ram = r->in_ram && facts->mode != VCS_MODE_IMM;
+    const uint8_t base = facts->mode == VCS_MODE_IMM ? r->stand->low : r->stand->read;
+    if (in_ram) {
+      b = lanes_of(r, r->stand->addr & 0x7F, word, base, fill[1]);
+    } else {
+      memset(fill[1], base, LANES);
+      b = fill[1];
+    }
+  }
+  if (facts->reads & ONE(C)) c = lanes_of(r, VCS_WHERE_C, word, r->base.c, fill[2]);
+  if (!make_word(facts->operation, a, b, c, &made)) return false;
+  for (unsigned i = 0; i < results->count; i++) {
+    const unsigned where = results->where[i];
+    keep_word(r, results, i, word,
+              where == VCS_WHERE_NZ  ? made.nz
+              : where == VCS_WHERE_C ? made.c
+              : where == VCS_WHERE_V ? made.v
+                                     : made.byte);
+  }
+  if (stores(r) && r->in_tia) write_word_to_tia(r, word, made.byte);
+  return true;
+}
+
+/* A branch: those leave whose flag is another one. */
+static void branch_word(const row_t *r, size_t word) {
+  static const uint8_t flags[] = {VCS_FLAG_N, VCS_FLAG_V, VCS_FLAG_C, VCS_FLAG_Z};
+  static const uint8_t where[] = {VCS_WHERE_NZ, VCS_WHERE_V, VCS_WHERE_C, VCS_WHERE_NZ};
+  const unsigned kind = r->stand->opcode >> 6;
+  const uint64_t who = r->lists->who[where[kind]][word];
+  const uint8_t *bytes = &r->lists->value[where[kind]][LANES * word], base = register_of(&r->base, where[kind]);
+  for (uint64_t left = who; left; left &= left - 1) {
+    const size_t lane = (size_t)VCS_LOWEST_64(left);
+    if ((bytes[lane] ^ base) & flags[kind]) r->carry->leave(r->carry->context, LANES * word + lane, r->row);
   }
 }
 
@@ -494,6 +761,23 @@ bool vcs_carry_reads_one(const vcs_base_frame_t *frame, uint32_t row) {
          stand[1].access == stand->access + 1;
 }
 
+static void apply_to_word(const row_t *r, size_t word, uint64_t readers, results_t *results) {
+  vcs_carry_t *carry = r->carry;
+  carry->carried++;
+  if (r->facts->access == VCS_ACCESS_BRANCH) {
+    branch_word(r, word);
+  } else if (!r->facts->carried || !apply_word(r, word, results)) {
+    for (uint64_t left = readers; left; left &= left - 1) {
+      own_t own = {.flip = LANES * word + (size_t)VCS_LOWEST_64(left)};
+      if (r->facts->carried && apply(r, &own)) {
+        keep(r, &own, results);
+      } else {
+        carry->leave(carry->context, own.flip, r->row);
+      }
+    }
+  }
+}
+
 void vcs_carry_row(vcs_carry_t *carry, uint32_t row) {
   const vcs_stand_t *stand = &carry->frame->rows[row];
   vcs_lists_t *lists = carry->lists;
@@ -523,18 +807,12 @@ void vcs_carry_row(vcs_carry_t *carry, uint32_t row) {
   uint8_t differ[8] = {0};
   for (size_t w = 0; w < VCS_FLIP_WORDS; w++) {
     for (unsigned i = 0; i < results.count; i++) results.differ[i] = 0;
-    for (uint64_t left = readers[w]; left; left &= left - 1) {
-      own_t own = {.flip = 64 * w + (size_t)VCS_LOWEST_64(left)};
-      if (r.facts->carried && apply(&r, &own)) {
-        keep(&r, &own, &results, left & -left);
-        carry->carried++;
-      } else {
-        carry->leave(carry->context, own.flip, row);
-      }
-    }
+    if (readers[w]) apply_to_word(&r, w, readers[w], &results);
     for (unsigned i = 0; i < results.count; i++) {
       lists->who[results.where[i]][w] = results.differ[i];
-      differ[i] |= results.differ[i] != 0;
+      if (!results.differ[i]) continue;
+      memcpy(&lists->value[results.where[i]][LANES * w], results.bytes[i], LANES);
+      differ[i] = 1;
     }
   }
   for (unsigned i = 0; i < results.count; i++) lists->any[results.where[i]] = differ[i];

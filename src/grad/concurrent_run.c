@@ -16,7 +16,7 @@ typedef struct {
 #define VCS_RUN_WITH , beside_t *beside
 #define VCS_RUN_LOOK \
   if (beside->frame->first_same[(bank.start + (at - bank.code)) & (VCS_SAME - 1)] != VCS_NO_ROW) goto met;
-#define VCS_RUN_MET                                                     \
+#define VCS_RUN_LABELS                                                  \
   met:                                                                  \
   cpu->pc = (uint16_t)(bank.start + (at - bank.code));                  \
   if (look(beside, cpu, m, false) | ((vcs_beam_note_t *)video)->full) { \

@@ -209,12 +209,24 @@ static void fill_line(const canvas_t *c, const shape_t *s) {
   }
 }
 
+static const uint8_t *glyph_of(char letter) { return font[letter >= ' ' && letter <= '~' ? letter - ' ' : '?' - ' ']; }
+
+void vcs_text_in_bytes(uint8_t *at, int stride, uint8_t value, const char *text) {
+  for (; *text; text++, at += VCS_LETTER_WIDTH) {
+    const uint8_t *glyph = glyph_of(*text);
+    for (int i = 0; i < GLYPH_WIDTH * GLYPH_HEIGHT; i++) {
+      const int column = i % GLYPH_WIDTH, row = i / GLYPH_WIDTH;
+      if (glyph[column] >> row & 1) at[row * stride + column] = value;
+    }
+  }
+}
+
 static void fill_text(const canvas_t *c, const shape_t *s) {
   double wide = ADVANCE * (double)strlen(s->text) - 1;
   double x = s->x - (s->anchor == VCS_TEXT_MIDDLE ? wide / 2 : s->anchor == VCS_TEXT_RIGHT ? wide : 0);
   double left = floor(x), top = floor(s->y) - GLYPH_HEIGHT;
   for (const char *t = s->text; *t; t++, left += ADVANCE) {
-    const uint8_t *glyph = font[*t >= ' ' && *t <= '~' ? *t - ' ' : '?' - ' '];
+    const uint8_t *glyph = glyph_of(*t);
     for (int column = 0; column < GLYPH_WIDTH; column++) {
       for (int row = 0; row < GLYPH_HEIGHT; row++) {
         double px = SMOOTH * (left + column), py = SMOOTH * (top + row);

@@ -344,15 +344,16 @@ enum { RECORD_LIMIT = 1 << 30 }; /* bytes of a file */
 vcs_status_t vcs_record(const vcs_cart_t *cart, const vcs_record_options_t *given, char **text, vcs_error_t *error) {
   vcs_record_options_t o;
   vcs_text_t out = {0};
-  vcs_options_copy(&o, sizeof o, given);
+  vcs_status_t status = VCS_OPTIONS_TAKE(vcs_record_options_t, &o, given, error);
   o.frames = o.frames < 0 ? 0 : o.frames ? o.frames : 6000;
   if (!o.stride) o.stride = 100;
   if (!o.instructions) o.instructions = 1000000;
   *text = NULL;
+  if (status) return status;
   if (o.stride < 0 || o.instructions < 0) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "stride and instructions must be positive");
   }
-  vcs_status_t status = o.cpu ? record_cpu(cart, &o, &out, error) : record_play(cart, &o, &out, error);
+  status = o.cpu ? record_cpu(cart, &o, &out, error) : record_play(cart, &o, &out, error);
   if (out.failed) status = vcs_no_memory(error);
   if (status && status != VCS_CANCELLED) {
     vcs_text_free(&out);

@@ -117,7 +117,7 @@ vcs_status_t vcs_place_parse_input(const char *text, const vcs_run_t *run, vcs_p
 
 /* ---- The end of a run --------------------------------------------------------------------------------------- */
 
-static void flip_input(vcs_controls_t *controls, uint32_t input) {
+void vcs_controls_flip(vcs_controls_t *controls, uint32_t input) {
   if (input >= VCS_INPUT_RESET) {
     controls->console ^= (uint8_t)(1 << (input - VCS_INPUT_RESET));
   } else {
@@ -132,7 +132,7 @@ static void run_to_end(const vcs_run_t *run, const vcs_env_t *env, const vcs_car
   if (env) play = env->play;
   for (int32_t f = 0; f < run->frames; f++) {
     vcs_controls_t controls = run->controls[f];
-    if (flipped && flipped->kind == VCS_PLACE_INPUT && flipped->frame == f) flip_input(&controls, flipped->index);
+    if (flipped && flipped->kind == VCS_PLACE_INPUT && flipped->frame == f) vcs_controls_flip(&controls, flipped->index);
     vcs_control(cart, ending->machine, &controls);
     vcs_frame(cart, ending->machine, ending->frames);
     if (!env || !env->game) continue;

@@ -1,11 +1,12 @@
 """The explorer in a browser, beside the native library."""
 
+import gzip
 import os
 import random
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import ROOT, rom
+from conftest import PAGE, ROOT, rom
 from native import Machine
 
 GAMES = ["space_invaders", "pong", "freeway", "seaquest", "pitfall"]
@@ -210,10 +211,6 @@ def test_clicking_a_pixel_answers_in_the_page(page):
 
 
 def test_it_is_small():
-    import gzip
-
-    from conftest import PAGE
-
     assert len(gzip.compress(PAGE.read_bytes(), 9)) < 1.5e6
 
 
@@ -352,3 +349,17 @@ def test_the_notebook_widget_shows_the_machine(browser, tmp_path, monkeypatch):
     expected = f"{machine.hash():016x}"
     frame.wait_for_function(f"explorer.hash().then((hash) => hash === '{expected}')", timeout=60000)
     page.close()
+
+
+def test_it_plays_embedded_without_permissions(browser, tmp_path):
+    """In a frame of another origin, which may not use game pads: two files on a disk are two origins."""
+    outer = tmp_path / "outer.html"
+    outer.write_text(
+        f'<!DOCTYPE html><title>Embedded</title><iframe src="{PAGE.as_uri()}" width=900 height=800></iframe>'
+    )
+    page, errors = browser.new_page(), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(outer.as_uri())
+    page.frames[1].wait_for_function("window.explorer && explorer.frame > 30", timeout=60000)
+    page.close()
+    assert not errors
