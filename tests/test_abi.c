@@ -40,7 +40,10 @@ FROZEN(vcs_joystick_options_t, 112, 48, report, 32);
 FROZEN(vcs_edit_options_t, 136, 72, report, 56);
 FROZEN(vcs_steer_options_t, 144, 80, report, 64);
 FROZEN(vcs_record_options_t, 128, 64, report, 48);
+FROZEN(vcs_trace_options_t, 136, 72, report, 56);
 #endif
+
+static int drop_row(void *context, const vcs_trace_row_t *row) { return (void)context, (void)row, 0; }
 
 typedef struct {
   vcs_cart_t *cart;
@@ -281,6 +284,9 @@ static void test_studies_refuse_unknown_options(void **state) {
   REFUSES(record_options, record_options.reserved,
           (vcs_text_release(text), vcs_record(f->cart, &record_options, &text, &error)));
   vcs_text_release(text);
+
+  vcs_trace_options_t trace_options = {.limit = 1, .row = drop_row};
+  REFUSES(trace_options, trace_options.reserved, vcs_trace(f->cart, &trace_options, &error));
 }
 
 int main(void) {

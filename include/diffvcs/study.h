@@ -53,7 +53,7 @@ typedef struct {
   int32_t profile, scheme, format; /* vcs_profile_t, vcs_scheme_t, vcs_format_t */
   const char *roms;                /* directory searched first; NULL: none */
   const char *patch;               /* file of an IPS or BPS patch; NULL: none */
-  uint64_t reserved[8]; /* 0 */
+  uint64_t reserved[8];            /* 0 */
 } vcs_rom_options_t;
 
 typedef struct {
@@ -385,7 +385,7 @@ typedef struct {
   const vcs_env_t *env;           /* needed for the score; NULL: none */
   const vcs_grad_options_t *grad; /* NULL: bit+fork with VCS_STUDY_WINDOW, palette indices */
   int32_t wrt;                    /* vcs_attribute: VCS_WRT_ROM | ...; 0: ROM, RAM and inputs */
-  uint64_t reserved[8]; /* 0 */
+  uint64_t reserved[8];           /* 0 */
 } vcs_attribution_options_t;
 
 /* Derivatives of a target. Groups that were not selected are NULL. */
@@ -451,7 +451,7 @@ typedef struct {
   int64_t window;       /* bit+fork: instructions within which a branch's sides meet; 0: VCS_STUDY_WINDOW */
   const vcs_env_t *env; /* needed for the score */
   vcs_report_t report;
-  int32_t parts; /* VCS_EXPLAIN_WRITES | ...; 0: VCS_EXPLAIN_ALL */
+  int32_t parts;        /* VCS_EXPLAIN_WRITES | ...; 0: VCS_EXPLAIN_ALL */
   uint64_t reserved[8]; /* 0 */
 } vcs_explain_options_t;
 
@@ -752,7 +752,6 @@ typedef struct {
 } vcs_trace_row_t;
 
 typedef struct {
-  size_t size;
   int64_t from, to; /* frames, both included; 0: from the first, and to `from` (with `limit`: without end) */
   int64_t limit;    /* rows at most; 0: no limit */
   uint8_t play;     /* 0: the run of a CPU record, in which frame 1 is the first frame after a reset: 60 frames without
@@ -761,7 +760,8 @@ typedef struct {
   uint64_t seed;
   int (*row)(void *context, const vcs_trace_row_t *row); /* called with each row; returns 0 to go on */
   void *context;
-  vcs_report_t report; /* called after each frame */
+  vcs_report_t report;  /* called after each frame */
+  uint64_t reserved[8]; /* 0 */
 } vcs_trace_options_t;
 
 /* Runs a fresh environment and calls `row` with each instruction of the chosen frames. VCS_CANCELLED: `row` or the
@@ -804,8 +804,8 @@ VCS_API vcs_status_t vcs_verify(const vcs_cart_t *cart, const char *text, uint64
                                 vcs_record_check_t *check, vcs_error_t *error);
 
 /* Verifies the record in a file, plain or gzipped. Its name says what to run: GAME.SEED.tsv is a play record, GAME.tsv
- * a CPU record; the game is opened by vcs_rom_open. A record names its profile in its heading; options->profile is that of
- * records that name none. VCS_NOT_FOUND: there is no such ROM image. */
+ * a CPU record; the game is opened by vcs_rom_open. A record names its profile in its heading; options->profile is that
+ * of records that name none. VCS_NOT_FOUND: there is no such ROM image. */
 VCS_API vcs_status_t vcs_verify_file(const char *path, const vcs_rom_options_t *options, const vcs_report_t *report,
                                      vcs_record_check_t *check, vcs_error_t *error);
 

@@ -420,7 +420,8 @@ static vcs_status_t verify_text(const char *text, const char *label, const vcs_r
   if (status) return status;
   vcs_rom_options_t choice;
   vcs_profile_t profile;
-  vcs_options_copy(&choice, sizeof choice, options);
+  status = VCS_OPTIONS_TAKE(vcs_rom_options_t, &choice, options, error);
+  if (status) return status;
   if (read_profile(text, &profile)) choice.profile = profile;
   status = vcs_rom_open(game, &choice, &rom, error);
   if (status == VCS_NOT_FOUND) vcs_error_fill(error, status, "no ROM image '%.100s'", game);

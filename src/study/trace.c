@@ -82,7 +82,8 @@ vcs_status_t vcs_trace(const vcs_cart_t *cart, const vcs_trace_options_t *option
   vcs_trace_options_t given;
   vcs_env_t *env;
   vcs_steps_t steps;
-  vcs_options_copy(&given, sizeof given, options);
+  vcs_status_t status = VCS_OPTIONS_TAKE(vcs_trace_options_t, &given, options, error);
+  if (status) return status;
   if (!given.row) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a trace needs a function that takes its rows");
   if (given.from < 0 || given.limit < 0 || (given.to && given.to < given.from)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no frames from %" PRId64 " to %" PRId64, given.from, given.to);
@@ -92,7 +93,7 @@ vcs_status_t vcs_trace(const vcs_cart_t *cart, const vcs_trace_options_t *option
                 .from = given.from ? given.from : 1,
                 .limit = given.limit ? given.limit : INT64_MAX};
   t.to = given.to ? given.to : given.limit ? INT64_MAX - 1 : t.from;
-  const vcs_status_t status = vcs_env_create(cart, &env, error);
+  status = vcs_env_create(cart, &env, error);
   if (status) return status;
   vcs_env_set_drawing(env, 0);
   if (given.play) vcs_env_reset(env); /* play records begin with a reset too, but do not count its frames */
