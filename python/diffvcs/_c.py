@@ -1,9 +1,9 @@
 """The C library as Python sees it: prototypes, structs, and errors as exceptions.
 
-include/diffvcs (diffvcs.h, grad.h, relax.h, study.h) documents every call; nothing is documented twice. A prototype is a line of C
-that names its arguments and states how many elements of each array C touches; _bind.py says how such a line is read and
-what is checked. The tests have a C compiler compare each line and each struct with the headers, so that the two cannot
-drift apart. ctypes lets go of the interpreter's lock during every call.
+include/diffvcs (diffvcs.h, grad.h, relax.h, study.h) documents every call; nothing is documented twice. A prototype is a line
+of C that names its arguments and states how many elements of each array C touches; _bind.py describes how such a line is
+read and what is checked. The tests have a C compiler compare each line and each struct with the headers, so that the two
+cannot drift apart. ctypes releases the interpreter's lock during every call.
 """
 
 from __future__ import annotations

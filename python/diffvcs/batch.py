@@ -1,7 +1,7 @@
 """Many environments at once: vcs_batch_t as arrays. Needs no Gymnasium; vector.py is the Gymnasium environment on it.
 
-The names are those of ale-py's ALEVectorInterface, and so are the results, byte for byte (docs/batch.md). What it does
-not have: several cartridges, modes and difficulties in one batch, RAM and sound in `info`, states that can be copied.
+The names are those of ale-py's ALEVectorInterface, and so are the results, byte for byte (docs/batch.md). ale-py does not
+have: several cartridges, modes and difficulties in one batch, RAM and sound in `info`, copies of states, derivatives.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BATCH_ENV = np.dtype(_c.BatchEnv)
 
 
 def _references(arrays: dict[str, np.ndarray]) -> int:
-    """The most references that there are to one of them."""
+    """The largest number of references to one of the arrays."""
     return max(sys.getrefcount(array) for array in arrays.values())
 
 
@@ -68,15 +68,22 @@ def _each(value: Any, count: int, default: int, name: str) -> np.ndarray:
 
 
 class ALEVectorInterface:
-    """A batch. `rom_path` may be a list (environment i plays cartridge i modulo their number), as may modes,
-    difficulties (None: the game's default) and cart_ids (which cartridge each environment plays). With `ram` and `sound`,
-    info has them too. `observations=False` makes none: RAM alone is faster. `copy=False` gives the same arrays again at
-    every call, overwritten: faster, for who is done with a result before the next. thread_affinity_offset is accepted, and
-    left to the operating system. autoreset_mode is "NextStep" unless told.
+    """A batch of environments.
 
-    With a `device` ("cuda", "cuda:1"; device.py) everything stays there: results are device.Arrays, the same ones at every
-    call, overwritten; actions may be arrays of the device; autoreset_mode is "SameStep". What a device does not have is
-    refused, and some things differ (docs/cuda.md)."""
+    Args:
+        rom_path: a game, or a list of games: environment i plays the i-th, modulo their number.
+        num_envs, frame_skip, stack_num, ...: those of ale-py's ALEVectorInterface. thread_affinity_offset is accepted and
+            ignored: the operating system places threads.
+        autoreset_mode: "NextStep" (the default on the CPU), "SameStep" (the default on a device) or "Disabled".
+        profile: "ale", "xitari" or "fixed".
+        cart_ids: which cartridge each environment plays.
+        mode, difficulty: for all environments, or a list with one for each; None: the game's default.
+        ram, sound: whether info has them.
+        observations: False makes none, which is faster where RAM is enough.
+        copy: False returns the same arrays at every call, overwritten, which is faster.
+        device: "cuda", "cuda:1" (device.py): everything stays there. Results are device.Arrays, the same ones at every call,
+            overwritten; actions may be arrays of the device. docs/cuda.md lists what a device does not have.
+    """
 
     def __init__(
         self,
@@ -168,8 +175,9 @@ class ALEVectorInterface:
             self._pool.append(_result_struct(arrays))
 
     def _results(self) -> tuple[dict[str, Any], Any]:
-        """Arrays to write into: with `copy`, some that nobody else holds any more (fresh memory has to be mapped by the
-        operating system, page by page), or else new ones."""
+        """Arrays to write results into: with `copy`, arrays of the pool that no caller holds any more, or else new ones. Fresh
+        memory is slower, because the operating system maps it page by page.
+        """
         for arrays, results in self._pool:
             if not self._copy or _references(arrays) <= UNHELD:
                 return arrays, results
@@ -179,15 +187,15 @@ class ALEVectorInterface:
         return made
 
     def _there(self, array: np.ndarray) -> Any:
-        """An array of the host in the memory of the device."""
+        """A copy of an array of the host in the memory of the device."""
         return array if self.device == devices.CPU else devices.put(self.device, array)
 
     def wait(self) -> None:
-        """Until everything is done that was queued on a device."""
+        """Waits until all work that was queued on a device is done."""
         lib.vcs_batch_wait(self.handle)
 
     def set_stream(self, stream: int) -> None:
-        """The CUDA stream of later calls, as torch.cuda.current_stream().cuda_stream gives it; 0: the default one."""
+        """Sets the CUDA stream of later calls, as torch.cuda.current_stream().cuda_stream gives it; 0: the default one."""
         lib.vcs_batch_set_stream(self.handle, stream)
         self._stream = stream
 
@@ -204,7 +212,7 @@ class ALEVectorInterface:
         return info
 
     def _ids(self, env_ids: Any) -> np.ndarray:
-        """Numbers of environments, checked; None: of all."""
+        """Numbers of environments, checked; None: all of them."""
         if env_ids is None:
             return np.arange(self.num_envs, dtype=np.int32)
         ids = _arrays.integers(env_ids, "env_ids")
@@ -225,7 +233,7 @@ class ALEVectorInterface:
         return ids, seeds
 
     def reset(self, reset_indices: Any, reset_seeds: Any) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
-        """Starts episodes in these environments; a seed of -1 lets its generators go on."""
+        """Starts episodes in these environments; returns observations and info. A seed of -1 keeps an environment's generators."""
         ids, seeds = self._resets(reset_indices, reset_seeds)
         if ids.size < self.num_envs and self.batch_size < self.num_envs:
             raise ValueError("some environments alone cannot be reset with batch_size < num_envs: send_reset does")
@@ -240,7 +248,7 @@ class ALEVectorInterface:
             return arrays.get("observations"), self._info(arrays)
 
     def send_reset(self, reset_indices: Any, reset_seeds: Any) -> None:
-        """The same, with results that come by recv."""
+        """Starts episodes in these environments; recv returns the results."""
         ids, seeds = self._resets(reset_indices, reset_seeds)
         with self.handle.lock:
             lib.vcs_batch_send_reset(self.handle, ids, seeds, ids.size)
@@ -268,8 +276,10 @@ class ALEVectorInterface:
         return arrays.get("observations"), arrays["rewards"], arrays["terminated"], arrays["truncated"], info
 
     def send(self, action_ids: Any, paddle_strengths: Any = None, env_ids: Any = None) -> None:
-        """Actions, by number in each environment's own set: for the environments of the last results, in their order, or
-        for those in env_ids, none of which may be under way."""
+        """Sends actions, by number in each environment's own set.
+
+        They are for the environments of the last results, in their order, or for those in env_ids, which must be idle.
+        """
         with self.handle.lock:
             ids = self._last_ids if env_ids is None else _arrays.integers(env_ids, "env_ids")
             if ids.ndim != 1:
@@ -278,8 +288,11 @@ class ALEVectorInterface:
             lib.vcs_batch_send_to(self.handle, ids, ids.size, actions, strengths)
 
     def recv(self) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Observations, rewards, terminations, truncations and info of the first batch_size environments that are ready;
-        of fewer if no more were sent to. With batch_size all, they come in the order in which they were sent to."""
+        """Returns observations, rewards, terminations, truncations and info of the first batch_size environments that are ready.
+
+        There are fewer results if actions were sent to fewer environments. With batch_size equal to num_envs results come in
+        the order in which actions were sent.
+        """
         with self.handle.lock:
             arrays, results = self._results()
             count = lib.vcs_batch_next(self.handle)
@@ -293,7 +306,7 @@ class ALEVectorInterface:
     def step(
         self, action_ids: Any, paddle_strengths: Any = None
     ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """A send and a recv. Of all environments it is one call, whose threads write directly into the results."""
+        """Sends actions and receives results; for all environments in one call."""
         if self.batch_size < self.num_envs:
             with self.handle.lock:
                 self.send(action_ids, paddle_strengths)
@@ -323,7 +336,7 @@ class ALEVectorInterface:
             return self._shown(arrays)
 
     def continuous(self, actions: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
-        """Actions and strengths of radius, angle and fire."""
+        """Returns actions and strengths for radius, angle and fire (environments x 3)."""
         polar = _arrays.floats(actions, "actions")
         if polar.ndim != 2 or polar.shape[1] != 3:
             raise ValueError(
@@ -334,19 +347,22 @@ class ALEVectorInterface:
         return numbers, strengths
 
     def get_action_set(self, env: int = 0) -> list[Action]:
+        """The actions that an environment's numbers stand for."""
         numbers = np.zeros(_c.ACTIONS, np.int32)
         return [Action(n) for n in numbers[: lib.vcs_batch_actions(self.handle, env, numbers)]]
 
     def get_num_envs(self) -> int:
+        """The number of environments."""
         return self.num_envs
 
     def get_observation_shape(self) -> tuple[int, ...]:
+        """The shape of one environment's observation."""
         return self.observation_shape
 
     # ---- states ----------------------------------------------------------------------------------------------------
 
     def clone_states(self, env_ids: Sequence[int] | None = None) -> np.ndarray | devices.Array:
-        """States of these environments (None: of all), a row each: all that a later step depends on."""
+        """Returns the states of these environments (None: of all), a row of bytes each."""
         ids = self._ids(env_ids)
         shape = (ids.size, self.handle.state_size)
         with self.handle.lock:
@@ -362,7 +378,7 @@ class ALEVectorInterface:
     def restore_states(
         self, states: np.ndarray, env_ids: Sequence[int] | None = None
     ) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
-        """Puts states into environments, not necessarily those they come from; returns what reset returns."""
+        """Puts states into environments, which need not be those they come from; returns what reset returns."""
         ids = self._ids(env_ids)
         if not isinstance(states, devices.Array):
             states = _arrays.integers(states, "states", np.uint8)
@@ -478,7 +494,7 @@ class ALEVectorInterface:
 
         Every environment runs from its present machine, which does not change, for some frames.
 
-        Arguments:
+        Args:
             actions: environments x frames, numbers or names of the 18 actions; or `controls`, an array of CONTROLS.
             dstate, drom, dinput: the direction (environments x slots, x image bytes x 8, x frames x 12); None is zero.
             options: method ("ste" unless given, "bit", "naive"; "bit+fork" on the CPU), alpha, temperature, side, values.
@@ -503,7 +519,7 @@ class ALEVectorInterface:
     ) -> BatchDerivatives:
         """The derivatives of one weighted sum of each environment's later pixels and state (reverse mode).
 
-        Arguments:
+        Args:
             actions, controls, options: as for jvp.
             dframes: weights of pixels, environments x frames x height x 160; None is zero.
             dstate_after: weights of the state after the last frame, environments x slots; None is zero.
@@ -519,6 +535,6 @@ class ALEVectorInterface:
         return self._product(lib.vcs_call_batch_vjp, actions, controls, given, {"dstate", "drom", "dinput"}, options)
 
     def close(self) -> None:
-        """Every later call is refused. Its threads end, and its memory is freed."""
+        """Closes the batch: its threads end, its memory is freed, and later calls raise an error."""
         self.handle.close()
         self._pool = []

@@ -1,4 +1,4 @@
-"""A cartridge in a console: image, bank scheme, television, controllers. Const once loaded, so everybody may share it."""
+"""A cartridge in a console: image, bank scheme, television, controllers. It does not change once it is loaded."""
 
 from __future__ import annotations
 
@@ -18,12 +18,21 @@ SAME = ("sha256", "profile", "scheme", "format", "game", "height")  # what makes
 
 
 class Cartridge:
-    """A loaded image.
+    """A loaded image. Machines share it.
 
-    `image` is the name of a game whose image is found (roms.py), a path, or the bytes themselves; "demo" is Contour, our
-    own cartridge, which is always there. `profile` is whose boot protocol and rules count: "ale", "xitari", or "fixed",
-    which is "ale" with its known errors corrected. `patch` is an IPS or BPS patch, as bytes; the patched cartridge keeps
-    the picture, controllers and rules of the unpatched game. Cartridge.find returns the same object for the same name.
+    Args:
+        image: the name of a game whose image is found (roms.py), a path, or the bytes themselves. "demo" is Contour, our own
+            cartridge, which is built in.
+        profile: whose boot protocol and rules count: "ale", "xitari", or "fixed", which is "ale" with its known errors
+            corrected.
+        format: the television: "auto", "ntsc", "pal", "pal60" or "secam".
+        name: the game's name, if the image is given as bytes.
+        patch: an IPS or BPS patch, as bytes. The patched cartridge keeps the picture, controllers and rules of its game.
+
+    Example:
+        >>> cart = diffvcs.Cartridge("demo")
+        >>> cart.game, cart.scheme, cart.format, cart.rom.size
+        ('contour', '4K', 'NTSC', 4096)
     """
 
     def __init__(
@@ -78,7 +87,12 @@ class Cartridge:
 
     @classmethod
     def find(cls, image: str | os.PathLike[str] | Cartridge, profile: str = "ale") -> Cartridge:
-        """The same cartridge for the same name, or path of an unchanged file: it is booted once, whoever plays it."""
+        """Returns a cartridge by name or path, the same object for the same name: it is loaded and booted once.
+
+        Example:
+            >>> diffvcs.Cartridge.find("demo") is diffvcs.Cartridge.find("demo")
+            True
+        """
         if isinstance(image, Cartridge):
             return image
         if not isinstance(image, (str, os.PathLike)):
@@ -87,7 +101,7 @@ class Cartridge:
         return _shared(path, profile, os.stat(path).st_mtime_ns if os.path.isfile(path) else 0)
 
     def is_like(self, other: Cartridge) -> bool:
-        """Whether it is the same image in the same console: then each can have the other's states."""
+        """Returns whether both are the same image in the same console: then states can be exchanged."""
         return other is self or all(getattr(self, name) == getattr(other, name) for name in SAME)
 
     def __repr__(self) -> str:
@@ -95,7 +109,7 @@ class Cartridge:
 
     @functools.cached_property
     def state_dtype(self) -> np.dtype:
-        """Every field of the machine by name, in one record: generated from src/core/fields.h."""
+        """The NumPy type of a machine: every field by name. It is generated from src/core/fields.h."""
         names, formats, offsets = [], [], []
         for field in fields():
             count = min(
@@ -109,13 +123,13 @@ class Cartridge:
         return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": self.state_size})
 
     def offset(self, field: str) -> int:
-        """Where a field begins in a machine, in bytes."""
+        """Returns where a field begins in a machine, in bytes."""
         fields = self.state_dtype.fields
         assert fields is not None  # it is a record
         return fields[field][1]
 
     def pixel_values(self, kind: str = "index") -> np.ndarray:
-        """What each of the 256 palette indices is worth: itself, its "luminance" or its "rgb" (256 x 3)."""
+        """Returns what each of the 256 palette indices counts: itself ("index"), its "luminance", or its "rgb" (256 x 3)."""
         if kind not in VALUES:
             raise ValueError(f"no pixel values {kind!r}; there are {', '.join(VALUES)}")
         values = np.zeros(768, np.float32)
@@ -123,14 +137,14 @@ class Cartridge:
         return values[: 256 * channels].reshape((256, channels) if channels > 1 else 256)
 
 
-@functools.lru_cache(maxsize=128)  # games; others are loaded again
+@functools.lru_cache(maxsize=128)  # games; older ones are loaded again
 def _shared(image: str, profile: str, changed: int) -> Cartridge:
     return Cartridge(image, profile)
 
 
 @functools.lru_cache(maxsize=1)
 def fields() -> list[Any]:
-    """The rows of src/core/fields.h: name, type, meaning, offset, size of an element, how many."""
+    """Returns the rows of src/core/fields.h: name, type, meaning, offset, size of an element, number of elements."""
     rows: list[Any] = []
     while row := lib.vcs_field(len(rows)):
         rows.append(row)

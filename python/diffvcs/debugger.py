@@ -58,7 +58,7 @@ class Stop:
 class Debugger:
     """A machine that moves by instruction, scan line and frame, forwards and backwards, and stops at breakpoints.
 
-    Arguments:
+    Args:
         run: what diffvcs.run gave; the debugger starts before its first frame, with the controls of that frame held.
         frame: the number of that frame.
         symbols: a symbol file of dasm (-s) with names for expressions and disassembly.
@@ -114,8 +114,10 @@ class Debugger:
         The reason is "beginning" where the history does not reach that far.
 
         Example:
-            >>> debugger.step(700); debugger.back(700).position.instruction
-            0
+            >>> before = debugger.position
+            >>> stop = debugger.step(700)
+            >>> debugger.back(700).position == before
+            True
         """
         if unit not in UNITS:
             raise BadArgument(f"no unit {unit!r}; there are {', '.join(UNITS)}")

@@ -48,7 +48,7 @@ class Jacobian:
     outcomes: np.ndarray  # of each bit: "ran", or why there are no entries
 
     def coo(self) -> Any:
-        """The matrix as scipy.sparse.coo_array."""
+        """Returns the matrix as a scipy.sparse.coo_array."""
         try:
             from scipy import sparse  # type: ignore[import-untyped]
         except ImportError as error:
@@ -56,7 +56,7 @@ class Jacobian:
         return sparse.coo_array((self.value, (self.row, self.column)), shape=self.shape)
 
     def dense(self) -> np.ndarray:
-        """The matrix as an array, outputs x bits."""
+        """Returns the matrix as an array, outputs x bits."""
         matrix = np.zeros(self.shape, np.float32)
         matrix[self.row, self.column] = self.value
         return matrix
@@ -100,11 +100,21 @@ def jacobian(
     threads: int = 0,
     played: Run | None = None,
 ) -> Jacobian:
-    """The exact change of every output when each source bit is flipped, one bit at a time.
+    """Returns the exact change of every output when each source bit is flipped, one bit at a time.
 
-    `wrt` names the sources ("ram", "rom", "inputs", several of them, or an array of places), `of` the outputs ("screen": palette
-    indices, "ram": bytes, "score", "lives"), `horizons` the frames after which outputs are compared (default: the last). The
-    walk uses `threads` threads (0: one for each core); the result does not depend on their number.
+    Args:
+        cart, state, actions: the run, as for diffvcs.run.
+        wrt: the sources: "ram", "rom", "inputs", several of them, or an array of places.
+        of: the outputs: "screen" (palette indices), "ram" (bytes), "score", "lives".
+        horizons: the frames after which outputs are compared; None: the last one.
+        threads: 0: one for each core. The result does not depend on their number.
+
+    Returns a Jacobian: entries in coordinate form; an output without an entry does not change.
+
+    Example:
+        >>> found = diffvcs.jacobian("demo", state, ["NOOP"], wrt="inputs", of="ram")
+        >>> found.shape
+        (128, 12)
     """
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart
