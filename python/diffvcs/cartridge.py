@@ -39,7 +39,7 @@ class Cartridge:
         )
         self.handle = lib.vcs_cart_load(data, len(data), options)
         info = lib.vcs_cart_info(self.handle)
-        self.profile = profile
+        self.profile, self._asked_format = profile, format
         self.game: str | None = info.game
         self.scheme: str = info.scheme_name
         self.format: str = lib.vcs_format_name(info.format)
@@ -82,6 +82,16 @@ class Cartridge:
         """Whether it is the same image in the same console: then each can have the other's states."""
         return other is self or all(getattr(self, name) == getattr(other, name) for name in SAME)
 
+    def __reduce__(self) -> Any:
+        """Pickles hold the image; a copy within a process is the cartridge itself, which never changes."""
+        return _revive, (self.rom.tobytes(), self.profile, self._asked_format, self.name)
+
+    def __copy__(self) -> Cartridge:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Cartridge:
+        return self
+
     def __repr__(self) -> str:
         return f"Cartridge({self.name or self.md5!r}, {self.scheme}, {self.format}, profile {self.profile!r})"
 
@@ -113,6 +123,11 @@ class Cartridge:
         values = np.zeros(768, np.float32)
         channels = lib.vcs_pixel_values(self.handle, VALUES[kind], values)
         return values[: 256 * channels].reshape((256, channels) if channels > 1 else 256)
+
+
+@functools.lru_cache(maxsize=128)
+def _revive(image: bytes, profile: str, format: str, name: str) -> Cartridge:
+    return Cartridge(image, profile, format, name or None)
 
 
 @functools.lru_cache(maxsize=128)  # games; others are loaded again
