@@ -29,6 +29,7 @@ int vcs_cli_steer(int argc, char **argv);
 int vcs_cli_debug(int argc, char **argv);
 int vcs_cli_play(int argc, char **argv);
 int vcs_cli_explain(int argc, char **argv);
+int vcs_cli_annotate(int argc, char **argv);
 int vcs_cli_paper(int argc, char **argv);
 
 /* "diffvcs run: what was wrong", to stderr; returns the exit code it is given. */
