@@ -6,7 +6,7 @@
     problem.scores(problem.saliency())   # how well that attribution says so
 
 Features are places (bits of RAM, of any field, of the image, inputs of a frame); the forward is a run with them replaced,
-the gradient is ours, by any of its methods. Methods are Captum's where it has them. The forward lives on the corners of the
+the gradient is ours, by any of its methods: exact unless another is named. Methods are Captum's where it has them. The forward lives on the corners of the
 cube: a feature between 0 and 1, as integrated gradients and SmoothGrad make them, is rounded (diffvcs.smooth has the inside).
 """
 
@@ -38,7 +38,7 @@ STATE, ROM, INPUT = range(3)
 
 class Problem:
     """A run, the places that may explain it, and the number to explain: Pixels, Ram, or weights of the last picture's
-    pixels (height x 160). Options are those of diffvcs.vjp: method ("bit+fork" here), fork_window, side, values, ...
+    pixels (height x 160). Options are those of diffvcs.vjp: method ("exact" here), fork_window, side, values, ...
     With method="relaxed" there are gradients of RAM only; methods that need none take every number."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Problem:
             torch.from_numpy(self.played.inputs),
         ]
         self._weights, self._ram_weights, values = self._measure(output)
-        self._options = {"method": "bit+fork", "values": values, **options}
+        self._options = {"method": "exact", "values": values, **options}
         index, kind = features["index"].astype(np.int64), features["kind"]
         slots = np.where(kind == INPUT, 12 * features["frame"].astype(np.int64) + index, 8 * index + features["bit"])
         self._slots = [torch.from_numpy(slots[kind == k]) for k in range(3)]

@@ -23,18 +23,20 @@ from ._c import lib
 from .cartridge import Cartridge
 from .functional import (
     PLACE,
+    SOURCES,
     TRUTH,
     Derivatives,
     Run,
     Truth,
     _array,
     _rewarding,
+    _sources,
     _state_slots,
     grad_options,
 )
 from .machine import ACTION_NAMES
 
-METHODS = ("naive", "ste", "bit", "bit+fork")
+METHODS = ("naive", "ste", "bit", "bit+fork", "exact")
 SEARCHES = ("random", "blind", "guided", "smooth")
 OBJECTS = ("P0", "P1", "M0", "M1", "BL", "PF")
 ANSWERS = ("truth", "bit+fork", "ste", "naive")
@@ -142,15 +144,18 @@ class Attribution(Derivatives):
     value: float = 0.0
 
 
-def attribute(run: Run, target: str, *, method: str = "bit+fork", **options: Any) -> Attribution:
+def attribute(
+    run: Run, target: str, *, method: str = "exact", wrt: str | Sequence[str] = SOURCES, **options: Any
+) -> Attribution:
     """The derivative of a target ("pixel:ROW,COLUMN", "region:X,Y,W,H", "screen", "ram:9C", "ram:9C.3", "score") with
-    respect to every bit before the run and every input in it, by one reverse pass. Options are those of vjp."""
-    cart, count = run.cart, len(run.frames)
+    respect to every bit before the run and every input in it, or only those that `wrt` names ("state", "rom", "inputs").
+    Options are those of vjp."""
+    cart, count, sources = run.cart, len(run.frames), _sources(wrt, method)
     found = Attribution(
         cart,
-        dstate=np.zeros(8 * cart.state_size, np.float32),
-        drom=np.zeros((cart.rom.size, 8), np.float32),
-        dinput=np.zeros((count, _c.INPUTS), np.float32),
+        dstate=np.zeros(8 * cart.state_size, np.float32) if "state" in sources else None,
+        drom=np.zeros((cart.rom.size, 8), np.float32) if "rom" in sources else None,
+        dinput=np.zeros((count, _c.INPUTS), np.float32) if "inputs" in sources else None,
     )
     options = {"side": "mean", **options}
     inputs = _c.GradInputs(state=found.dstate, rom=found.drom, input=found.dinput)

@@ -65,7 +65,7 @@ void vcs_rom_advise(const char *roms);
 
 /* ---- Studies ------------------------------------------------------------------------------------------------ */
 
-#define VCS_METHOD_CHOICES "naive|ste|bit|bit+fork"
+#define VCS_METHOD_CHOICES "naive|ste|bit|bit+fork|exact"
 #define VCS_WINDOW_HELP "bit+fork: instructions within which the two sides of a branch must meet"
 
 /* The options that say which game is played up to which frame. */
