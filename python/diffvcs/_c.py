@@ -376,7 +376,7 @@ JacobianOutputs = struct(
     "vcs_jacobian_outputs_t",
     "float *pixels?[options.horizon_count * run.cart.height * WIDTH * options.channels]; "
     "float *ram?[options.horizon_count * 8 * RAM_BYTES]; float *score?[options.horizon_count]; "
-    "float *lives?[options.horizon_count]",
+    "float *lives?[options.horizon_count]; float *state?[options.horizon_count * 8 * run.cart.state_size]",
 )
 Truth = struct("vcs_truth_t", "uint8_t outcome; int32_t pixels, ram_bytes; int32_t score; uint32_t screen_crc, ram_crc")
 TruthResults = struct(

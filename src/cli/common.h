@@ -96,7 +96,7 @@ int vcs_cli_listen(const vcs_cart_t *cart, const vcs_t *m, vcs_t *listener, uint
 
 /* ---- Studies ------------------------------------------------------------------------------------------------ */
 
-#define VCS_METHOD_CHOICES "naive|ste|bit|bit+fork"
+#define VCS_METHOD_CHOICES "naive|ste|bit|bit+fork|exact"
 #define VCS_WINDOW_HELP "bit+fork: instructions within which the two sides of a branch must meet"
 
 /* The options that say which game is played up to which frame. */

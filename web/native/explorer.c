@@ -440,7 +440,7 @@ static void put_reasons(vcs_text_t *text, const char *name, const vcs_reasons_t 
     vcs_text_printf(text, "%s{\"index\":%u,\"truth\":[", i ? "," : "", (unsigned)r->index);
     for (int b = 0; b < bits; b++) vcs_text_printf(text, "%s%g", b ? "," : "", (double)r->truth[b]);
     vcs_text_append(text, "]", 1);
-    for (int m = 0; m < VCS_STUDY_METHODS && methods; m++) {
+    for (int m = 0; m < VCS_STUDY_ESTIMATES && methods; m++) {
       vcs_text_printf(text, ",\"%s\":[", vcs_study_method_name(m));
       for (int b = 0; b < bits; b++) {
         const double d = (double)r->derivative[m][b];
