@@ -29,6 +29,7 @@ help:
 	@echo "  make test-sanitize, test-golden, test-ale, test-builds, test-python (FULL=1: with PyTorch)   parts of make test"
 	@echo "  make test-web     the explorer in Chromium (TESTS=\"-k axe\": some of it)"
 	@echo "  make test-python-asan   the Python tests on a library with the sanitizers (TESTS=\"-k careless\": some of them)"
+	@echo "  make fuzz         SECONDS=60: every parser under libFuzzer and the sanitizers (needs clang), coverage at the end"
 	@echo "  make test-cuda    on a GPU"
 	@echo "  make lint         clang-format, clang-tidy, ruff, mypy, shellcheck;  make format  rewrites"
 	@echo "  DIFFVCS_REQUIRE=roms,torch,...   what must not be skipped (CONTRIBUTING.md)"
@@ -82,6 +83,11 @@ test-python: setup roms
 # The Python tests on a library that notices every byte that is read or written out of place. TESTS="-k careless" runs some.
 test-python-asan: setup roms
 	@tests/python_asan.sh $(TESTS)
+
+# New inputs are kept in build-fuzz/corpus; HARNESS="save png" runs some.
+.PHONY: fuzz
+fuzz: setup
+	@fuzz/fuzz.sh $(or $(SECONDS),60) $(HARNESS)
 
 lint: setup
 	@tests/lint.sh

@@ -166,7 +166,7 @@ def make_jobs(options, images):
 def kill_at_random(job, reference, seconds, kills, folder, random_numbers):
     """Kills runs of a job; returns how many runs ended by themselves."""
     ended, start = 0, {}
-    for number in range(kills):
+    for _ in range(kills):
         before = files(folder)
         processes = job.start(folder)
         time.sleep(random_numbers.uniform(0, seconds))

@@ -101,10 +101,11 @@ VCS_API int vcs_input_by_name(const char *name);  /* in any case; -1: none */
  * leaves paddles and keypads as they are. On failure `controls` is unchanged. */
 VCS_API vcs_status_t vcs_controls_parse(const char *text, vcs_controls_t *controls, vcs_error_t *error);
 
-/* The methods of grad.h, with and without forks. */
-enum { VCS_STUDY_NAIVE, VCS_STUDY_STE, VCS_STUDY_BIT, VCS_STUDY_BIT_FORK, VCS_STUDY_METHODS };
+/* The methods of grad.h, with and without forks: estimates, and the exact differences of runs. */
+enum { VCS_STUDY_NAIVE, VCS_STUDY_STE, VCS_STUDY_BIT, VCS_STUDY_BIT_FORK, VCS_STUDY_EXACT, VCS_STUDY_METHODS };
+enum { VCS_STUDY_ESTIMATES = VCS_STUDY_EXACT };         /* how many estimates there are; they come first */
 enum { VCS_STUDY_WINDOW = 256 };                        /* default of fork windows, in instructions */
-VCS_API const char *vcs_study_method_name(int method);  /* "naive", "ste", "bit", "bit+fork" */
+VCS_API const char *vcs_study_method_name(int method);  /* "naive", "ste", "bit", "bit+fork", "exact" */
 VCS_API int vcs_study_method_by_name(const char *name); /* in any case; -1: none */
 /* Fills `options` with the defaults of a method; bit+fork gets forks of at most `window` instructions. */
 VCS_API void vcs_study_method_options(int method, int32_t window, vcs_grad_options_t *options);
@@ -383,7 +384,7 @@ VCS_API vcs_status_t vcs_rank_state(const vcs_cart_t *cart, const float *slots, 
 
 typedef struct {
   const vcs_env_t *env;           /* needed for the score; NULL: none */
-  const vcs_grad_options_t *grad; /* NULL: bit+fork with VCS_STUDY_WINDOW, palette indices */
+  const vcs_grad_options_t *grad; /* NULL: `exact`, palette indices */
   int32_t wrt;                    /* vcs_attribute: VCS_WRT_ROM | ...; 0: ROM, RAM and inputs */
   uint64_t reserved[8];           /* 0 */
 } vcs_attribution_options_t;
@@ -399,7 +400,7 @@ typedef struct {
   vcs_grad_report_t report;
 } vcs_attribution_t;
 
-/* Computes the derivative of a target with respect to every bit of the selected groups, by one reverse pass. */
+/* Computes the derivative of a target with respect to every bit of the selected groups. */
 VCS_API vcs_status_t vcs_attribute(const vcs_run_t *run, const vcs_scalar_t *target,
                                    const vcs_attribution_options_t *options, vcs_attribution_t *attribution,
                                    vcs_error_t *error);
@@ -432,7 +433,7 @@ VCS_API vcs_status_t vcs_no_effect(const vcs_run_t *run, const vcs_place_t *plac
  * input is the target with the bit set minus with the bit clear. A write to the TIA is a cause if the target changes
  * when one bit of its value is flipped or when the write is suppressed. An object draws a pixel if the pixel changes
  * when the object is removed. The instructions are the slice of those writes. Beside each truth stand the derivatives
- * of all methods. */
+ * of all estimates. */
 
 /* Parts of an explanation, for callers that want the quick ones first. The objects are always found. */
 enum {
@@ -440,7 +441,7 @@ enum {
   VCS_EXPLAIN_RAM = 2,
   VCS_EXPLAIN_ROM = 4,
   VCS_EXPLAIN_INPUTS = 8,
-  VCS_EXPLAIN_METHODS = 16, /* the methods' derivatives beside the truth of RAM, ROM and inputs */
+  VCS_EXPLAIN_METHODS = 16, /* the estimates beside the truth of RAM, ROM and inputs */
   VCS_EXPLAIN_ALL = 31
 };
 
@@ -469,7 +470,7 @@ typedef struct {
 typedef struct {
   uint32_t index; /* of RAM, of the image, or VCS_INPUTS * frame + input */
   float truth[8];
-  float derivative[VCS_STUDY_METHODS][8];
+  float derivative[VCS_STUDY_ESTIMATES][8];
 } vcs_reason_t;
 
 typedef struct {

@@ -23,13 +23,15 @@ def _given(values: Any, name: str) -> np.ndarray:
     return array
 
 
-def integers(values: Any, name: str, dtype: Any = np.int32) -> np.ndarray:
-    """Returns whole numbers, aligned and contiguous."""
+def integers(values: Any, name: str, dtype: Any = np.int32, fractions: bool = True) -> np.ndarray:
+    """Returns whole numbers, aligned and contiguous; without `fractions`, of an integer type."""
     if values.__class__ is np.ndarray and values.dtype == dtype and values.flags.carray:
         return values
     array = _given(values, name)
     if array.dtype == dtype:
         return np.require(array, requirements=["C", "A"])
+    if array.dtype.kind == "f" and not fractions:
+        raise TypeError(f"{name} must be whole numbers, of an integer type, not {array.dtype}")
     with np.errstate(invalid="ignore"):
         found = array.astype(dtype, order="C")
     if np.count_nonzero(found != array):

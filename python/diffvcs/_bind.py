@@ -71,6 +71,9 @@ class _Owner:
     def __del__(self) -> None:
         self._free(self._pointer)
 
+    def __reduce__(self) -> Any:
+        raise TypeError("an object of the library cannot be copied or pickled")
+
 
 _handles: weakref.WeakSet[Handle] = weakref.WeakSet()
 
@@ -97,6 +100,10 @@ class Handle:
     @property
     def is_closed(self) -> bool:
         return not self.pointer
+
+    def __reduce__(self) -> Any:
+        """Copies would free the object twice. Classes that can be copied say how (__reduce__ of Machine and the like)."""
+        raise TypeError(f"a {self.what} lives in the library and cannot be copied or pickled")
 
 
 def _owners(needs: tuple[Any, ...]) -> list[_Owner | None]:

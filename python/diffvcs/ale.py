@@ -186,7 +186,7 @@ class ALEInterface:
             raise RuntimeError(f"there is no ROM image {path}")
         settings: dict[str, Any] = self._settings
         seed = settings["random_seed"]
-        self._machine = Machine(
+        machine = Machine(
             Cartridge.find(path),
             seed=(time.time_ns() // 1_000_000 if seed == -1 else seed) & 0xFFFFFFFF,
             frame_skip=max(settings["frame_skip"], 1),
@@ -198,16 +198,30 @@ class ALEInterface:
             colour_averaging=settings["color_averaging"],
         )
         settings["rom_file"] = str(path)
-        self._env = self._machine.handle
-        self._machine.listen(settings["sound_obs"] or settings["sound"])
-        self._legal = [Action(a) for a in self._machine.legal_actions]
-        self._minimal = [Action(a) for a in self._machine.minimal_actions]
-        if settings["display_screen"] and self._window is None:
+        machine.listen(settings["sound_obs"] or settings["sound"])
+        self._use(machine)
+
+    def _use(self, machine: Machine) -> None:
+        """Plays on this machine."""
+        self._machine, self._env = machine, machine.handle
+        self._legal = [Action(a) for a in machine.legal_actions]
+        self._minimal = [Action(a) for a in machine.minimal_actions]
+        if self._settings["display_screen"] and self._window is None:
             from .window import Window
 
-            self._window = Window(path.stem, self._machine, settings["sound"])
+            self._window = Window(Path(str(self._settings["rom_file"])).stem, machine, bool(self._settings["sound"]))
         elif self._window:
-            self._window.machine = self._machine
+            self._window.machine = machine
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled and copied interfaces go on from the same state."""
+        return {"settings": dict(self._settings), "machine": self._machine}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__()  # type: ignore[misc]
+        self._settings = state["settings"]
+        if state["machine"] is not None:
+            self._use(state["machine"])
 
     def _vary(self, **variation: int) -> None:
         try:

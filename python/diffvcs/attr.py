@@ -6,7 +6,8 @@
     problem.scores(problem.saliency())   # how well an attribution agrees with the truth
 
 Features are places (bits of RAM, of any field, of the image, inputs of a frame). The forward is a run with the features
-replaced; the gradient is ours, by any of its methods. Methods are Captum's where it has them. The forward is defined for bits:
+replaced; the gradient is ours, by any of its methods: exact unless
+another is named. Methods are Captum's where it has them. The forward is defined for bits:
 a feature between 0 and 1, as integrated gradients and SmoothGrad make them, is rounded (diffvcs.smooth has expectations).
 """
 
@@ -43,7 +44,7 @@ class Problem:
         cart, state, actions: the run, as for diffvcs.run.
         places: the features.
         output: Pixels, Ram, or weights of the last picture's pixels (height x 160).
-        options: those of diffvcs.vjp: method ("bit+fork" unless given), fork_window, side, values, ... With method="relaxed" only
+        options: those of diffvcs.vjp: method ("exact" unless given), fork_window, side, values, ... With method="relaxed" only
             RAM has gradients; methods that need no gradient work for every output.
     """
 
@@ -65,7 +66,7 @@ class Problem:
             torch.from_numpy(self.played.inputs),
         ]
         self._weights, self._ram_weights, values = self._measure(output)
-        self._options = {"method": "bit+fork", "values": values, **options}
+        self._options = {"method": "exact", "values": values, **options}
         index, kind = features["index"].astype(np.int64), features["kind"]
         slots = np.where(kind == INPUT, 12 * features["frame"].astype(np.int64) + index, 8 * index + features["bit"])
         self._slots = [torch.from_numpy(slots[kind == k]) for k in range(3)]

@@ -6,6 +6,7 @@ have: several cartridges, modes and difficulties in one batch, RAM and sound in 
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Sequence
@@ -258,7 +259,7 @@ class ALEVectorInterface:
     def _actions(
         action_ids: Any, paddle_strengths: Any, shape: tuple[int, ...]
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        actions = _arrays.integers(action_ids, "actions")
+        actions = _arrays.integers(action_ids, "actions", fractions=False)
         if actions.shape != shape:
             raise ValueError(f"actions of shape {shape} are expected, not {actions.shape}")
         if paddle_strengths is None:
@@ -323,17 +324,32 @@ class ALEVectorInterface:
         """A step on a device, which is only queued. Actions of the device are read where they are."""
         if paddle_strengths is not None:
             raise ValueError("a device has no strengths of actions")
-        borrowed = devices.borrow(action_ids, self.device, self._stream)
+        borrowed = devices.borrow(devices.as_int32(action_ids, "actions"), self.device, self._stream)
         with self.handle.lock:
             if borrowed is None:
+                actions = self._actions(action_ids, None, (self.num_envs,))[0]
+                self._check_range(actions)
                 self.wait()  # who may still read the actions before
-                self._chosen.fill(self._actions(action_ids, None, (self.num_envs,))[0])
-            elif borrowed.shape != (self.num_envs,) or borrowed.dtype != np.int32 or not borrowed.dense:
-                raise ValueError(f"int32 actions of shape {(self.num_envs,)} are expected on a device, not {borrowed}")
+                self._chosen.fill(actions)
+            elif borrowed.shape != (self.num_envs,) or not borrowed.dense:
+                raise ValueError(f"actions of shape {(self.num_envs,)} are expected on a device, not {borrowed}")
             arrays, results = self._results()
             lib.vcs_batch_step(self.handle, borrowed or self._chosen, None, results)
             self._borrowed = borrowed
             return self._shown(arrays)
+
+    def _check_range(self, actions: np.ndarray) -> None:
+        """Actions that go to a device; those that lie on one are not looked at, and do nothing if they are out of range."""
+        wrong = np.flatnonzero((actions < 0) | (actions >= self._action_counts))
+        if wrong.size:
+            env = int(wrong[0])
+            most = self._action_counts[env] - 1
+            raise _c.BadArgument(f"environment {env} has actions 0 to {most}, not {actions[env]}")
+
+    @functools.cached_property
+    def _action_counts(self) -> np.ndarray:
+        """How many actions each environment has."""
+        return np.array([len(self.get_action_set(i)) for i in range(self.num_envs)])
 
     def continuous(self, actions: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
         """Returns actions and strengths for radius, angle and fire (environments x 3)."""
@@ -380,6 +396,8 @@ class ALEVectorInterface:
     ) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
         """Puts states into environments, which need not be those they come from; returns what reset returns."""
         ids = self._ids(env_ids)
+        if isinstance(states, (bytes, bytearray, memoryview, str)) or states is None:
+            raise TypeError(f"states must be what clone_state() gave, not {type(states).__name__}")
         if not isinstance(states, devices.Array):
             states = _arrays.integers(states, "states", np.uint8)
         if states.shape != (ids.size, self.handle.state_size):

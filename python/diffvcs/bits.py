@@ -6,8 +6,10 @@ frames x 12; a bit is 1 where its float is more than a half. torch.py is on top 
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from . import _arrays, _c
 from ._c import lib
@@ -84,14 +86,27 @@ def jvp(
 
 
 def vjp(
-    cart: Cartridge, state: Any, rom: Any, inputs: Any, adjoints: Any, **options: Any
+    cart: Cartridge,
+    state: Any,
+    rom: Any,
+    inputs: Any,
+    adjoints: Any,
+    wanted: Sequence[bool] = (True, True, True),
+    **options: Any,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns the derivatives of weighted pixels and state with respect to state, rom and inputs; None is weight zero."""
+    """Returns the derivatives of weighted pixels and state with respect to state, rom and inputs; None is weight zero.
+
+    Those that are not `wanted` are zero.
+    """
     given, want = _given(cart, state, rom, inputs)
     pixels, after = (
         None if a is None else _writable(_floats(a, want[n], n)) for a, n in zip(adjoints, ("pixels", "state"))
     )
-    dstate, drom, dinputs = (np.empty(want[n], np.float32) for n in ("state", "rom", "inputs"))
-    worth, results = _c.BitsResults(pixels=pixels, state=after), _c.BitsArguments(state=dstate, rom=drom, input=dinputs)
+    dstate, drom, dinputs = (np.zeros(want[n], np.float32) for n in ("state", "rom", "inputs"))
+    asked = (array if ask else None for array, ask in zip((dstate, drom, dinputs), wanted))
+    worth, results = (
+        _c.BitsResults(pixels=pixels, state=after),
+        _c.BitsArguments(**dict(zip(("state", "rom", "input"), asked))),
+    )
     lib.vcs_bits_vjp(_setting(cart, given, options), results, worth)
     return dstate, drom, dinputs

@@ -57,6 +57,7 @@ class Cartridge:
             lib.vcs_cart_patch(self.handle, bytes(patch), len(patch))
         info = lib.vcs_cart_info(self.handle)
         self.profile = profile
+        self._made_from = bytes(data), profile, format, self.name, patch  # what pickles hold
         self.game: str | None = info.game
         self.scheme: str = info.scheme_name
         self.format: str = lib.vcs_format_name(info.format)
@@ -104,6 +105,16 @@ class Cartridge:
         """Returns whether both are the same image in the same console: then states can be exchanged."""
         return other is self or all(getattr(self, name) == getattr(other, name) for name in SAME)
 
+    def __reduce__(self) -> Any:
+        """Pickles hold the image; a copy within a process is the cartridge itself, which never changes."""
+        return _revive, self._made_from
+
+    def __copy__(self) -> Cartridge:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Cartridge:
+        return self
+
     def __repr__(self) -> str:
         return f"Cartridge({self.name or self.md5!r}, {self.scheme}, {self.format}, profile {self.profile!r})"
 
@@ -135,6 +146,11 @@ class Cartridge:
         values = np.zeros(768, np.float32)
         channels = lib.vcs_pixel_values(self.handle, VALUES[kind], values)
         return values[: 256 * channels].reshape((256, channels) if channels > 1 else 256)
+
+
+@functools.lru_cache(maxsize=128)
+def _revive(image: bytes, profile: str, format: str, name: str, patch: bytes | None) -> Cartridge:
+    return Cartridge(image, profile, format, name or None, patch)
 
 
 @functools.lru_cache(maxsize=128)  # games; older ones are loaded again

@@ -159,6 +159,19 @@ class Borrowed:
         return f"{self.dtype} of shape {self.shape}{'' if self.dense else ' with gaps'}"
 
 
+def as_int32(array: Any, name: str) -> Any:
+    """An array of PyTorch, JAX, CuPy or alike with int32 numbers, converted by its own library on its own device. NumPy's
+    arrays and lists are returned as they are."""
+    if isinstance(array, (np.ndarray, Array)) or not hasattr(array, "__dlpack__"):
+        return array
+    kind = str(array.dtype).rpartition(".")[2]  # "torch.int64" and "int64"
+    if kind == "int32":
+        return array
+    if not kind.startswith(("int", "uint")):
+        raise TypeError(f"{name} must be whole numbers, of an integer type, not {kind}")
+    return array.int() if hasattr(array, "int") else array.astype("int32")
+
+
 def borrow(array: Any, device: int, stream: int) -> Borrowed | None:
     """Returns an array that is already on the device, or None. NumPy's arrays are always the host's."""
     if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack__"):

@@ -32,8 +32,8 @@ from .cartridge import Cartridge
 from .machine import ACTION_NAMES, INPUT_NAMES, Machine, action_number, inputs_of
 from .relaxed import relax_options
 
-METHODS = {"bit": 0, "ste": 1, "naive": 2}
-EXACT = "exact"  # differences of real runs (exact.py)
+METHODS = {"bit": 0, "ste": 1, "naive": 2, "exact": 3}
+EXACT = "exact"  # differences of real runs: no estimate, and no options
 RELAXED = "relaxed"  # another machine's derivative, with options of its own (relaxed.py)
 SIDES = {"mean": 0, "more": 1, "less": 2, "tangent": 3}
 FORK_WINDOW, FORK_WINDOW_MAX = 256, 25000
@@ -206,6 +206,8 @@ def grad_options(
         raise ValueError(f"no side {side!r}; there are {', '.join(SIDES)}")
     if fork_window is None:
         fork_window = FORK_WINDOW if method == "bit+fork" else 0
+    if method == EXACT and fork_window:
+        raise ValueError("method exact has no forks: leave fork_window out")
     scale = cart.pixel_values(values) if isinstance(values, str) else _arrays.floats(values, "values")
     if scale.shape != (256,):
         raise ValueError("pixels have one value here: index, luminance, or 256 numbers of your own")
@@ -296,8 +298,17 @@ def _rewarding(cart: Cartridge, state: np.ndarray, wanted: bool) -> Iterator[Any
         yield machine.handle
 
 
-def without_method(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if name != "method"}
+SOURCES = ("state", "rom", "inputs")
+
+
+def _sources(wrt: str | Sequence[str] | None, method: str | None) -> tuple[str, ...]:
+    """What a VJP is with respect to."""
+    if wrt is None:
+        return ("state", "inputs") if method == EXACT else SOURCES
+    names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+    if not names or any(name not in SOURCES for name in names):
+        raise ValueError(f"wrt is {names}; there are {', '.join(SOURCES)}")
+    return names
 
 
 def _product(name: str, played: Run, inputs: Any, outputs: Any, options: dict[str, Any]) -> dict[str, int]:
@@ -319,6 +330,7 @@ def vjp(
     dram: np.ndarray | None = None,
     dstate: np.ndarray | None = None,
     dreward: np.ndarray | float | None = None,
+    wrt: str | Sequence[str] | None = None,
     played: Run | None = None,
     **options: Any,
 ) -> Derivatives:
@@ -333,9 +345,11 @@ def vjp(
         dstate: weights of the whole machine after the run.
         dreward: weights of the rewards (one for each frame, or one number for all: 1 is the score).
         played: what `run` returned for the same arguments, which is then not run again.
+        wrt: what is differentiated: "state", "rom", "inputs", or several of them. By default all; for method "exact", whose cost
+            grows with the number of bits, state and inputs.
         options: method ("bit", "bit+fork", "ste", "naive", "relaxed", "exact"), fork_window, alpha, temperature, side, values.
 
-    Returns Derivatives with dstate, drom and dinput.
+    Returns Derivatives with dstate, drom and dinput. With method "exact" every slot is a bit, those of positions and times too.
 
     method="relaxed" differentiates the fully relaxed machine from the same state on (relaxed.py); its options are alpha,
     temperature, window, wrap, single, cast and dispatch, its pixels are palette indices, and dreward is refused.
@@ -356,11 +370,12 @@ def vjp(
         else:
             pixels = _array(dframes, (count, *shape), "dframes")
     weights = None if dstate is None and dram is None else _state_slots(cart, dstate, dram, "dstate")
+    sources = _sources(wrt, options.get("method"))
     result = Derivatives(
         cart,
-        dstate=np.zeros(8 * cart.state_size, np.float32),
-        drom=np.zeros((cart.rom.size, 8), np.float32),
-        dinput=np.zeros((count, _c.INPUTS), np.float32),
+        dstate=np.zeros(8 * cart.state_size, np.float32) if "state" in sources else None,
+        drom=np.zeros((cart.rom.size, 8), np.float32) if "rom" in sources else None,
+        dinput=np.zeros((count, _c.INPUTS), np.float32) if "inputs" in sources else None,
     )
     inputs = _c.GradInputs(state=result.dstate, rom=result.drom, input=result.dinput)
     outputs = _c.GradOutputs(pixels=pixels, state=weights)
@@ -369,10 +384,6 @@ def vjp(
             raise ValueError("method relaxed knows no rewards: weigh dram instead")
         dreward = np.broadcast_to(dreward, (count,)) if np.ndim(dreward) == 0 else dreward
         outputs.rewards = _array(dreward, (count,), "dreward")
-    if options.get("method") == EXACT:
-        from .exact import exact_vjp
-
-        return exact_vjp(played, state, pixels, weights, outputs.rewards, **without_method(options))
     with _rewarding(cart, state, dreward is not None) as outputs.env:
         result.report = _product("vjp", played, inputs, outputs, options)
     return result
@@ -416,10 +427,6 @@ def jvp(
         None if drom is None else _array(drom, (cart.rom.size, 8), "drom"),
         None if dinput is None else _array(dinput, (count, _c.INPUTS), "dinput"),
     ]
-    if options.get("method") == EXACT:
-        from .exact import exact_jvp
-
-        return exact_jvp(played, state, given[0], given[1], given[2], rewards, **without_method(options))
     dframes = np.zeros((count, *shape), np.float32)
     result = Derivatives(cart, dstate=np.zeros(8 * cart.state_size, np.float32), dframes=dframes)
     inputs = _c.GradInputs(state=given[0], rom=given[1], input=given[2])

@@ -5,7 +5,7 @@
 `bits` are a machine's bits as floats (Machine.bits), `inputs` the held inputs, frames x 12, and `rom` the image's bits, the
 cartridge's own unless given. Results are the pixels after each frame (frames x height x 160) and the bits after the last frame,
 which the next run takes. jit, vmap, scan and grad work, and compose (jvp with forwards=True). The forward is exact; derivatives
-are estimates by `method`, as docs/gradients.md describes. The cartridge is a constant of the compiled program.
+are estimates by `method`, or exact with method="exact" and `wrt` (below), as docs/gradients.md describes. The cartridge is a constant of the compiled program.
 
 It is an XLA custom call (python/native/xla.c), so a compiled function never returns to Python while it runs, and a vmapped call
 uses all cores. Arrays are on the CPU.
@@ -28,7 +28,7 @@ except ImportError as problem:
 from . import bits as core
 from ._c import INPUTS, WIDTH, lib
 from .cartridge import Cartridge
-from .functional import METHODS, SIDES, split_options
+from .functional import METHODS, SIDES, SOURCES, _sources, split_options
 from .machine import Machine, inputs_of
 
 for _name in ("run", "jvp", "vjp"):
@@ -36,12 +36,15 @@ for _name in ("run", "jvp", "vjp"):
 
 
 def _attributes(cart: Cartridge, options: dict[str, Any]) -> dict[str, Any]:
-    settings, relaxed = split_options(cart, options)
+    rest = {name: value for name, value in options.items() if name != "wrt"}
+    sources = _sources(options.get("wrt"), options.get("method"))
+    settings, relaxed = split_options(cart, rest)
     return {
         "cart": np.int64(lib.for_ever(cart.handle)),
         "method": np.int64(settings.method),
         "fork_window": np.int64(settings.fork_window),
         "side": np.int64(settings.side),
+        "wanted": np.int64(sum(1 << SOURCES.index(name) for name in set(sources))),
         "alpha": np.float32(settings.alpha),
         "temperature": np.float32(settings.temperature),
         "scale": settings.scale,
@@ -95,7 +98,8 @@ def run(
     """Returns pixels (frames x height x 160) and the bits after the run.
 
     Options are those of diffvcs.vjp: method, fork_window, alpha, temperature, side, values ("index" or "luminance"), or those of
-    method="relaxed". vmap makes batches. A JAX function has one rule: this one is for grad, vjp and jacrev, and with `forwards` for
+    method="relaxed"; and `wrt` (a name or a tuple of names), which is what grad and vjp differentiate: "state", "rom", "inputs" (by
+    default all; for method="exact", where each bit is a flip, state and inputs), with zeros for the rest. vmap makes batches. A JAX function has one rule: this one is for grad, vjp and jacrev, and with `forwards` for
     jvp and jacfwd.
     """
     cart = Cartridge.find(cart)

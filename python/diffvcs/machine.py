@@ -23,14 +23,12 @@ INPUT_NAMES: list[str] = [
 OPTIONS = [name for name, *_ in _c.EnvOptions._fields_ if name != "reserved"]  # all of them numbers
 
 
-def action_number(action: int | float | str) -> int:
-    """Returns the number of an action that is given by number or name, or raises an error that names it."""
+def action_number(action: int | str) -> int:
+    """Returns the number of an action that is given by number (of any integer type) or name, or raises an error."""
     if isinstance(action, str):
         if action.upper() not in ACTION_NAMES:
             raise ValueError(f"no action {action!r}; there are {', '.join(ACTION_NAMES)}")
         return ACTION_NAMES.index(action.upper())
-    if isinstance(action, float) and action.is_integer():
-        action = int(action)
     return whole(action, "an action", 0, _c.ACTIONS - 1)
 
 
@@ -79,6 +77,11 @@ class Machine:
         self._ram = lib.vcs_env_ram(self.handle)
         self._seen_state = np.frombuffer(memoryview(self._state).toreadonly(), self.cart.state_dtype).reshape(())
         self.shape: tuple[int, int] = (lib.vcs_env_height(self.handle), _c.WIDTH)
+        self._listening, self._drawing = False, True
+
+    def __reduce__(self) -> Any:
+        """Pickled and copied machines go on from the same state, with the same options, sound and drawing."""
+        return _revive, (self.cart, self.options, self.save(), self._listening, self._drawing)
 
     def __repr__(self) -> str:
         return f"Machine({self.cart!r}, frame {self.frame_number})"
@@ -249,10 +252,12 @@ class Machine:
     def listen(self, on: bool = True) -> None:
         """Chooses whether steps make sound."""
         lib.vcs_env_set_sound(self.handle, on)
+        self._listening = bool(on)
 
     def draw(self, on: bool = True) -> None:
         """Chooses whether frames are drawn; without drawing steps are faster."""
         lib.vcs_env_set_drawing(self.handle, on)
+        self._drawing = bool(on)
 
     @property
     def sound(self) -> np.ndarray:
@@ -292,7 +297,10 @@ class Machine:
             for name, value in fields.items():
                 if name not in names:
                     raise KeyError(f"no field {name!r}; there are {', '.join(names)}")
-                record[name] = value
+                try:
+                    record[name] = value
+                except OverflowError as problem:
+                    raise _c.BadArgument(f"the field {name} cannot hold {value!r}: {problem}") from None
             self.restore(self.save())
         except Exception:
             self._state[:] = before
@@ -349,6 +357,11 @@ class Machine:
     def restore(self, state: np.ndarray, generators: bool = True) -> None:
         """Returns to a saved state, of this machine or of another one with the same cartridge."""
         state = _arrays.state_bytes(state)
+        if state.size != self.handle.state_size:
+            raise _c.BadArgument(
+                f"this is no state of {self.cart}: it has {state.size} bytes, and a state has {self.handle.state_size}; "
+                "restore takes what save() gave"
+            )
         restore = lib.vcs_env_state_restore if generators else lib.vcs_env_state_restore_play
         restore(self.handle, state, state.size)
 
@@ -383,3 +396,12 @@ class Machine:
     def close(self) -> None:
         """Closes the machine: later calls raise an error. Arrays that look into it keep its memory."""
         self.handle.close()
+
+
+def _revive(cart: Cartridge, options: dict[str, Any], state: np.ndarray, listening: bool, drawing: bool) -> Machine:
+    """A machine in a state: what pickles and copies of machines are made by."""
+    machine = Machine(cart, **options)
+    machine.listen(listening)
+    machine.draw(drawing)
+    machine.restore(state)
+    return machine

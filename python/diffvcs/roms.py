@@ -25,8 +25,18 @@ def get_all_rom_ids() -> list[str]:
     return sorted(names)
 
 
+def _check() -> None:
+    """$DIFFVCS_ROMS must name a folder: a misspelled one would be skipped, and another place would answer."""
+    named = os.environ.get("DIFFVCS_ROMS")
+    if named and not Path(named).is_dir():
+        raise NotADirectoryError(
+            f"$DIFFVCS_ROMS names the folder {named!r}, which does not exist: correct it or unset it"
+        )
+
+
 def get_rom_path(name: str) -> Path | None:
     """Returns the path of a game's image, or None."""
+    _check()
     for folder in folders():
         path = folder / f"{name}.bin"
         if path.is_file():

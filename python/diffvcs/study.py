@@ -23,18 +23,20 @@ from ._c import lib
 from .cartridge import Cartridge
 from .functional import (
     PLACE,
+    SOURCES,
     TRUTH,
     Derivatives,
     Run,
     Truth,
     _array,
     _rewarding,
+    _sources,
     _state_slots,
     grad_options,
 )
 from .machine import ACTION_NAMES
 
-METHODS = ("naive", "ste", "bit", "bit+fork")
+METHODS = ("naive", "ste", "bit", "bit+fork", "exact")
 SEARCHES = ("random", "blind", "guided", "smooth")
 OBJECTS = ("P0", "P1", "M0", "M1", "BL", "PF")
 ANSWERS = ("truth", "bit+fork", "ste", "naive")
@@ -174,25 +176,28 @@ class Attribution(Derivatives):
     value: float = 0.0
 
 
-def attribute(run: Run, target: str, *, method: str = "bit+fork", **options: Any) -> Attribution:
-    """Returns the derivative of a target with respect to every bit before the run and every input in it, by one reverse pass.
+def attribute(
+    run: Run, target: str, *, method: str = "exact", wrt: str | Sequence[str] = SOURCES, **options: Any
+) -> Attribution:
+    """Returns the derivative of a target with respect to every bit before the run and every input in it.
 
     Args:
         run: what diffvcs.run returned.
         target: "pixel:X,Y", "region:X,Y,W,H", "screen", "ram:9C", "ram:9C.3" or "score".
-        method: "bit", "bit+fork", "ste" or "naive"; further options are those of vjp.
+        method: "exact", "bit", "bit+fork", "ste" or "naive"; further options are those of vjp.
+        wrt: what is differentiated: "state", "rom", "inputs", or several of them.
 
     Example:
         >>> found = diffvcs.attribute(run, "ram:80")
         >>> found.value == int(run.ram[-1][0]), found.drom.shape
         (True, (4096, 8))
     """
-    cart, count = run.cart, len(run.frames)
+    cart, count, sources = run.cart, len(run.frames), _sources(wrt, method)
     found = Attribution(
         cart,
-        dstate=np.zeros(8 * cart.state_size, np.float32),
-        drom=np.zeros((cart.rom.size, 8), np.float32),
-        dinput=np.zeros((count, _c.INPUTS), np.float32),
+        dstate=np.zeros(8 * cart.state_size, np.float32) if "state" in sources else None,
+        drom=np.zeros((cart.rom.size, 8), np.float32) if "rom" in sources else None,
+        dinput=np.zeros((count, _c.INPUTS), np.float32) if "inputs" in sources else None,
     )
     options = {"side": "mean", **options}
     inputs = _c.GradInputs(state=found.dstate, rom=found.drom, input=found.dinput)

@@ -5,7 +5,8 @@
 `bits` are a machine's bits as floats (Machine.bits), `inputs` the held inputs, frames x 12, and `rom` the image's bits, the
 cartridge's own unless given. Each may have leading batch dimensions. Results are the pixels after each frame (frames x height
 x 160) and the bits of the machine after the last frame, which the next run takes; a recurrent policy is a loop. The forward is
-exact; backward is our VJP, an estimate by `method` ("bit", "bit+fork", "ste", "naive", "relaxed"; docs/gradients.md).
+exact; backward is our VJP by `method`: an estimate ("bit", "bit+fork", "ste", "naive", "relaxed") or "exact" (docs/gradients.md).
+Only what requires a gradient is differentiated, which is what `exact` costs: each bit of it is a flip.
 
 `torch.ops.diffvcs.run` is registered with a fake and an autograd kernel: torch.compile, export and functional transforms
 know it, and opcheck passes. Arrays are shared with NumPy, not copied.
@@ -65,16 +66,22 @@ def _(state: Any, rom: Any, inputs: Any, key: Any) -> Any:
 
 @torch.library.custom_op("diffvcs::run_vjp", mutates_args=(), device_types="cpu")
 def _run_vjp(
-    state: torch.Tensor, rom: torch.Tensor, inputs: torch.Tensor, dpixels: torch.Tensor, dafter: torch.Tensor, key: str
+    state: torch.Tensor,
+    rom: torch.Tensor,
+    inputs: torch.Tensor,
+    dpixels: torch.Tensor,
+    dafter: torch.Tensor,
+    wanted: list[bool],
+    key: str,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     cart, options = _parse(key)
     adjoints = _numpy(dpixels), _numpy(dafter)
-    results = core.vjp(cart, _numpy(state), _numpy(rom), _numpy(inputs), adjoints, **options)
+    results = core.vjp(cart, _numpy(state), _numpy(rom), _numpy(inputs), adjoints, wanted, **options)
     return tuple(torch.from_numpy(r) for r in results)
 
 
 @_run_vjp.register_fake
-def _(state: Any, rom: Any, inputs: Any, dpixels: Any, dafter: Any, key: Any) -> Any:
+def _(state: Any, rom: Any, inputs: Any, dpixels: Any, dafter: Any, wanted: Any, key: Any) -> Any:
     return torch.empty_like(state), torch.empty_like(rom), torch.empty_like(inputs)
 
 
@@ -84,7 +91,8 @@ def _save(ctx: Any, inputs: Any, output: Any) -> None:
 
 
 def _backward(ctx: Any, dpixels: Any, dafter: Any) -> Any:
-    return (*torch.ops.diffvcs.run_vjp(*ctx.saved_tensors, dpixels, dafter, ctx.key), None)
+    wanted = list(ctx.needs_input_grad[:3])
+    return (*torch.ops.diffvcs.run_vjp(*ctx.saved_tensors, dpixels, dafter, wanted, ctx.key), None)
 
 
 _run.register_autograd(_backward, setup_context=_save)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -68,7 +70,29 @@ class DiffVCSVectorEnv(VectorEnv):
             if preset not in PRESETS:
                 raise ValueError(f"no preset {preset!r}; there are {', '.join(PRESETS)}")
             settings = {**PRESETS[preset], **settings}
+        known = list(inspect.signature(self._open).parameters)[2:]
+        for name in settings:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+                raise TypeError(f"DiffVCSVectorEnv has no argument {name!r}; {hint}")
+        self._made_with = game, num_envs, settings
         self._open(game, num_envs, **settings)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled and copied vector environments continue their episodes. Not while results are under way."""
+        states = None
+        if self.ale._started:
+            states = np.asarray(self.ale.clone_states())
+        return {"made_with": self._made_with, "states": states, "generator": self._np_random}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        game, num_envs, settings = state["made_with"]
+        self.__init__(game, num_envs, **settings)  # type: ignore[misc]
+        self._np_random = state["generator"]
+        if state["states"] is not None:
+            self.ale.reset(np.arange(num_envs), np.zeros(num_envs, np.int32))
+            self.ale.restore_states(state["states"])
 
     def _open(
         self,

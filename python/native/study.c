@@ -95,7 +95,9 @@ vcs_status_t vcs_call_attribute(const vcs_run_t *run, const vcs_attribute_call_t
                                 const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs, double *value,
                                 vcs_grad_report_t *report, vcs_error_t *error) {
   const vcs_attribution_options_t attribution = {
-      .env = call->env, .grad = options, .wrt = VCS_WRT_RAM | VCS_WRT_ROM | VCS_WRT_INPUT};
+      .env = call->env,
+      .grad = options,
+      .wrt = (inputs->state ? VCS_WRT_RAM : 0) | (inputs->rom ? VCS_WRT_ROM : 0) | (inputs->input ? VCS_WRT_INPUT : 0)};
   vcs_scalar_t target;
   vcs_attribution_t found = {0};
   vcs_status_t status = vcs_target_parse(call->target, run->cart, call->env, options->scale, &target, error);

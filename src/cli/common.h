@@ -29,6 +29,7 @@ int vcs_cli_steer(int argc, char **argv);
 int vcs_cli_debug(int argc, char **argv);
 int vcs_cli_play(int argc, char **argv);
 int vcs_cli_explain(int argc, char **argv);
+int vcs_cli_annotate(int argc, char **argv);
 int vcs_cli_paper(int argc, char **argv);
 
 /* "diffvcs run: what was wrong", to stderr; returns the exit code it is given. */
@@ -95,7 +96,7 @@ int vcs_cli_listen(const vcs_cart_t *cart, const vcs_t *m, vcs_t *listener, uint
 
 /* ---- Studies ------------------------------------------------------------------------------------------------ */
 
-#define VCS_METHOD_CHOICES "naive|ste|bit|bit+fork"
+#define VCS_METHOD_CHOICES "naive|ste|bit|bit+fork|exact"
 #define VCS_WINDOW_HELP "bit+fork: instructions within which the two sides of a branch must meet"
 
 /* The options that say which game is played up to which frame. */

@@ -177,6 +177,13 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
 VCS_FN uint64_t vcs_stand_key(uint16_t pc, uint8_t sp, uint8_t a, uint8_t x, uint8_t y, uint8_t p) {
   return pc | (uint64_t)sp << 16 | (uint64_t)a << 24 | (uint64_t)x << 32 | (uint64_t)y << 40 | (uint64_t)p << 48;
 }
+/* Cycles by which a flip that follows the base may be early or late, in the picture and outside. */
+enum { VCS_NEAR = 40, VCS_FAR = 1000 };
+VCS_FN bool vcs_in_picture(const vcs_base_frame_t *frame, const vcs_t *m, uint32_t cycles) {
+  const int32_t clock = (int32_t)(cycles * 3 - (uint32_t)m->frame_clock);
+  return clock >= frame->note.video.start && clock < frame->note.video.stop;
+}
+
 vcs_wiring_t vcs_wiring_of(const vcs_t *m);
 void vcs_wiring_put(const vcs_wiring_t *wiring, vcs_t *m);
 vcs_chips_t vcs_chips_of(const vcs_t *m);

@@ -137,7 +137,8 @@ typedef struct {
   uint64_t reads; /* registers that it reads and that may differ */
   vcs_cpu_t base, after;
   bool taken;
-  bool in_ram, in_tia; /* its last access */
+  bool in_ram, in_tia;      /* its last access */
+  int32_t earliest, latest; /* flips that are so late read the base's timer */
 } row_t;
 
 /* A flip in a row. */
@@ -329,6 +330,7 @@ static bool make_access(const row_t *r, const own_t *own, uint8_t value) {
   bool if_clean;
   if (r->stand[1].access != number + 1 || base->kind == VCS_BEAM_NEXT) return false;
   mine.cycles += (uint32_t)own->late;
+  if ((own->late > VCS_NEAR || own->late < -VCS_NEAR) && vcs_in_picture(frame, carry->base, mine.cycles)) return false;
   if (base->kind == VCS_BEAM_WRITE) mine.value = value & vcs_note_mask(base->reg);
   if (own->late && (clock_of(r, mine.cycles) >= frame->note.video.limit ||
                     clock_of(r, base->cycles) >= frame->note.video.limit)) {
@@ -431,6 +433,13 @@ static void keep_byte(const row_t *r, results_t *results, unsigned i, size_t fli
   results->bytes[i][flip % LANES] = value;
   results->differ[i] |= 1ull << flip % LANES;
   if (where < VCS_WHERE_TIMER) r->lists->ram[flip][where >> 6] |= 1ull << (where & 63);
+}
+
+/* A flip is as many cycles later than it was. */
+static void add_time(vcs_lists_t *lists, size_t flip, int32_t cycles) {
+  const int32_t late = (vcs_lists_has(lists, VCS_WHERE_TIME, flip) ? lists->late[flip] : 0) + cycles;
+  lists->late[flip] = late;
+  vcs_lists_set(lists, VCS_WHERE_TIME, flip, late != 0);
 }
 
 static void keep(const row_t *r, const own_t *own, results_t *results) {
@@ -594,33 +603,13 @@ static unsigned register_read(unsigned operation, bool *only) {
   }
 }
 
-/* Whether a word can be done at once: all its flips have the base's address and do the same at it. */
+/* Whether a word can be done at once: no flip's time matters, no number is decimal, nothing is read from a chip. */
 static bool is_uniform(const row_t *r, size_t word) {
   const vcs_lists_t *lists = r->lists;
   const facts_t *facts = r->facts;
   if (r->stand->chip && lists->who[VCS_WHERE_TIME][word]) return false;
   if ((facts->operation == OP_ADC || facts->operation == OP_SBC) && (r->base.d || lists->who[VCS_WHERE_DI][word])) {
     return false;
-  }
-  switch (facts->mode) {
-    case VCS_MODE_ZPX:
-    case VCS_MODE_ABX:
-      if (lists->who[VCS_WHERE_X][word]) return false;
-      break;
-    case VCS_MODE_ZPY:
-    case VCS_MODE_ABY:
-      if (lists->who[VCS_WHERE_Y][word]) return false;
-      break;
-    case VCS_MODE_IZY:
-      if (r->stand->low < 0x80 || r->stand->low == 0xFF || lists->who[VCS_WHERE_Y][word] ||
-          lists->who[r->stand->low & 0x7F][word] || lists->who[(r->stand->low + 1) & 0x7F][word]) {
-        return false;
-      }
-      break;
-    case VCS_MODE_IZX:
-      return false;
-    default:
-      break;
   }
   switch (facts->access) {
     case VCS_ACCESS_READ:
@@ -633,6 +622,48 @@ static bool is_uniform(const row_t *r, size_t word) {
       return r->in_ram || (r->in_tia && facts->operation == OP_PHA);
     default:
       return true;
+  }
+}
+
+/* Flips of a word whose address may be another one. */
+static uint64_t astray(const row_t *r, size_t word) {
+  const vcs_lists_t *lists = r->lists;
+  const unsigned low = r->stand->low;
+  switch (r->facts->mode) {
+    case VCS_MODE_ZPX:
+    case VCS_MODE_ABX:
+      return lists->who[VCS_WHERE_X][word];
+    case VCS_MODE_ZPY:
+    case VCS_MODE_ABY:
+      return lists->who[VCS_WHERE_Y][word];
+    case VCS_MODE_IZY:
+      return low < 0x80 || low == 0xFF ? ~0ull
+                                       : lists->who[VCS_WHERE_Y][word] | lists->who[low & 0x7F][word] |
+                                             lists->who[(low + 1) & 0x7F][word];
+    case VCS_MODE_IZX:
+      return ~0ull;
+    default:
+      return 0;
+  }
+}
+
+/* The operands of flips that read at addresses of their own. Those that read anything but memory leave. */
+static void read_astray(const row_t *r, size_t word, uint64_t flips, uint8_t bytes[LANES]) {
+  const vcs_lists_t *lists = r->lists;
+  own_t own;
+  for (uint64_t left = flips; left; left &= left - 1) {
+    const size_t lane = (size_t)VCS_LOWEST_64(left), flip = LANES * word + lane;
+    own.flip = flip;
+    own.late = 0;
+    own.cpu.x = lists->who[VCS_WHERE_X][word] ? lists->value[VCS_WHERE_X][flip] : r->base.x;
+    own.cpu.y = lists->who[VCS_WHERE_Y][word] ? lists->value[VCS_WHERE_Y][flip] : r->base.y;
+    if (!find_address(r, &own) || !read_own(r, &own)) {
+      r->carry->leave(r->carry->context, flip, r->row);
+      own.byte = r->stand->read; /* as if it did not differ */
+      own.late = 0;
+    }
+    bytes[lane] = own.byte;
+    if (own.late) add_time(r->lists, flip, own.late);
   }
 }
 
@@ -657,22 +688,26 @@ static void write_word_to_tia(const row_t *r, size_t word, const uint8_t *bytes)
 }
 
 /* False: nothing is done; the flips are to be taken one by one. */
-static bool apply_word(const row_t *r, size_t word, results_t *results) {
+static bool apply_word(const row_t *r, size_t word, uint64_t readers, results_t *results) {
   uint8_t fill[3][LANES];
   made_t made;
   bool only;
   const facts_t *facts = r->facts;
   if (!is_uniform(r, word)) return false;
+  const uint64_t others = astray(r, word) & readers;
+  if (others && facts->access != VCS_ACCESS_READ) return false;
   const unsigned reg = register_read(facts->operation, &only);
   const uint8_t *a = lanes_of(r, reg, word, register_of(&r->base, reg), fill[0]), *b = a, *c = NULL;
   if (!only) {
     const bool in_ram = r->in_ram && facts->mode != VCS_MODE_IMM;
+    const unsigned where = in_ram ? r->stand->addr & 0x7F : VCS_WHERE_LATCH;
     const uint8_t base = facts->mode == VCS_MODE_IMM ? r->stand->low : r->stand->read;
-    if (in_ram) {
-      b = lanes_of(r, r->stand->addr & 0x7F, word, base, fill[1]);
-    } else {
-      memset(fill[1], base, LANES);
+    if (others) {
+      memcpy(fill[1], lanes_of(r, where, word, base, made.byte), LANES);
+      read_astray(r, word, others, fill[1]);
       b = fill[1];
+    } else {
+      b = lanes_of(r, where, word, base, fill[1]);
     }
   }
   if (facts->reads & ONE(C)) c = lanes_of(r, VCS_WHERE_C, word, r->base.c, fill[2]);
@@ -761,14 +796,37 @@ bool vcs_carry_reads_one(const vcs_base_frame_t *frame, uint32_t row) {
          stand[1].access == stand->access + 1;
 }
 
+/* The timer is read, and a flip that is late reads what the base reads: it is in the same interval. */
+static void find_interval(row_t *r) {
+  const vcs_t *base = r->carry->base;
+  const uint32_t elapsed = r->stand[1].cycles - 1 - base->timer_cycle, mask = (1u << base->timer_shift) - 1;
+  r->earliest = 1; /* none */
+  r->latest = 0;
+  if (r->facts->access != VCS_ACCESS_READ || r->facts->mode != VCS_MODE_ABS || !r->facts->carried ||
+      (r->stand->addr & 0x1285) != 0x284 || vcs_riot_intervals(base, elapsed) < 0 || r->carry->cart->snoops ||
+      r->carry->cart->scheme == VCS_SCHEME_DPC || base->timer_was_read || r->facts->reads) {
+    return;
+  }
+  r->earliest = -(int32_t)(elapsed & mask);
+  r->latest = (int32_t)(mask - (elapsed & mask));
+}
+
+static bool is_same_interval(const row_t *r, size_t flip) {
+  const int32_t late = r->lists->late[flip];
+  return r->earliest <= late && late <= r->latest && !vcs_lists_has(r->lists, VCS_WHERE_TIMER, flip) &&
+         vcs_lists_has(r->lists, VCS_WHERE_TIME, flip);
+}
+
 static void apply_to_word(const row_t *r, size_t word, uint64_t readers, results_t *results) {
   vcs_carry_t *carry = r->carry;
   carry->carried++;
   if (r->facts->access == VCS_ACCESS_BRANCH) {
     branch_word(r, word);
-  } else if (!r->facts->carried || !apply_word(r, word, results)) {
+  } else if (!r->facts->carried || !apply_word(r, word, readers, results)) {
     for (uint64_t left = readers; left; left &= left - 1) {
-      own_t own = {.flip = LANES * word + (size_t)VCS_LOWEST_64(left)};
+      own_t own;
+      own.flip = LANES * word + (size_t)VCS_LOWEST_64(left);
+      if (is_same_interval(r, own.flip)) continue;
       if (r->facts->carried && apply(r, &own)) {
         keep(r, &own, results);
       } else {
@@ -781,13 +839,20 @@ static void apply_to_word(const row_t *r, size_t word, uint64_t readers, results
 void vcs_carry_row(vcs_carry_t *carry, uint32_t row) {
   const vcs_stand_t *stand = &carry->frame->rows[row];
   vcs_lists_t *lists = carry->lists;
-  row_t r = {.carry = carry, .lists = lists, .stand = stand, .facts = &facts_of[stand->opcode], .row = row};
+  const facts_t *facts = &facts_of[stand->opcode];
   uint64_t any, readers[VCS_FLIP_WORDS];
   memcpy(&any, &lists->any[VCS_WHERE_A], sizeof any);
-  bool concerns = (r.facts->reads | r.facts->sets | (stand->chip ? ONE(TIME) : 0)) & any || lists->any[VCS_WHERE_LATCH];
+  bool concerns = (facts->reads | facts->sets | (stand->chip ? ONE(TIME) : 0)) & any || lists->any[VCS_WHERE_LATCH];
   for (uint32_t i = stand->touch; i < stand[1].touch; i++) concerns |= lists->any[carry->frame->touches[i].where & 0xFF];
   if (!concerns) return;
-  r.reads = (r.facts->reads | (stand->chip ? ONE(TIME) : 0)) & any;
+  row_t r;
+  results_t results;
+  r.carry = carry;
+  r.lists = lists;
+  r.stand = stand;
+  r.facts = facts;
+  r.row = row;
+  r.reads = (facts->reads | (stand->chip ? ONE(TIME) : 0)) & any;
   if (!find_readers(&r, readers)) {
     clear_sets(&r, any);
     replace_touched(&r);
@@ -797,17 +862,24 @@ void vcs_carry_row(vcs_carry_t *carry, uint32_t row) {
   load_key(&r.after, stand[1].key);
   r.in_ram = is_ram(stand->addr);
   r.in_tia = !(stand->addr & 0x1080);
-  results_t results = {.count = 0};
-  if (r.facts->carried) {
+  r.taken = false;
+  find_interval(&r);
+  results.count = 0;
+  if (facts->carried) {
     vcs_cpu_t same = r.base;
     uint8_t byte = 0;
-    if (r.facts->access == VCS_ACCESS_BRANCH) r.taken = operate(stand->opcode, &same, 0, &byte);
+    if (facts->access == VCS_ACCESS_BRANCH) r.taken = operate(stand->opcode, &same, 0, &byte);
     add_results(&r, &results);
   }
   uint8_t differ[8] = {0};
+  for (unsigned i = 0; i < results.count; i++) {
+    uint64_t *who = lists->who[results.where[i]];
+    for (size_t w = 0; w < VCS_FLIP_WORDS; w++) who[w] = readers[w] ? who[w] : 0;
+  }
   for (size_t w = 0; w < VCS_FLIP_WORDS; w++) {
+    if (!readers[w]) continue;
     for (unsigned i = 0; i < results.count; i++) results.differ[i] = 0;
-    if (readers[w]) apply_to_word(&r, w, readers[w], &results);
+    apply_to_word(&r, w, readers[w], &results);
     for (unsigned i = 0; i < results.count; i++) {
       lists->who[results.where[i]][w] = results.differ[i];
       if (!results.differ[i]) continue;
@@ -816,6 +888,6 @@ void vcs_carry_row(vcs_carry_t *carry, uint32_t row) {
     }
   }
   for (unsigned i = 0; i < results.count; i++) lists->any[results.where[i]] = differ[i];
-  if (!r.facts->carried) clear_sets(&r, any);
-  if (!r.facts->carried || !stores(&r) || !r.in_ram) replace_touched(&r);
+  if (!facts->carried) clear_sets(&r, any);
+  if (!facts->carried || !stores(&r) || !r.in_ram) replace_touched(&r);
 }

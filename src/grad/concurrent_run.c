@@ -2,7 +2,8 @@
  *
  * They meet where a row of the base stands: same program counter and stack pointer, the cartridge wired the same way.
  * Registers and memory may differ, and so may the time, by up to a window: with that a flip can follow the base
- * (concurrent_carry.c). Of several rows with the same program counter the nearest in time is taken.
+ * (concurrent_carry.c). Of several rows with the same program counter the nearest in time is taken. In the picture the
+ * window is less than a line: a program that is a line late there is better compared with the base's next line.
  */
 #include "concurrent_note.h"
 
@@ -27,7 +28,6 @@ typedef struct {
 
 enum { RUN_MET = 1 << 18 }; /* the flip has met the base */
 
-enum { WINDOW = 1000 }; /* cycles by which a flip that meets the base may be early or late */
 
 static bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over);
 
@@ -93,8 +93,9 @@ static bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool ov
   if (over) {
     if (rows[row].cycles != cycles) return false;
   } else {
-    while (row != VCS_NO_ROW && (row <= beside->from || rows[row].cycles + WINDOW < cycles)) row = frame->next_same[row];
-    if (row == VCS_NO_ROW || rows[row].cycles > cycles + WINDOW) return false;
+    const uint32_t window = vcs_in_picture(frame, m, cycles) ? VCS_NEAR : VCS_FAR;
+    while (row != VCS_NO_ROW && (row <= beside->from || rows[row].cycles + window < cycles)) row = frame->next_same[row];
+    if (row == VCS_NO_ROW || rows[row].cycles > cycles + window) return false;
     for (uint32_t next = frame->next_same[row]; next != VCS_NO_ROW; next = frame->next_same[next]) {
       if (apart(rows[next].cycles, cycles) > apart(rows[row].cycles, cycles)) break;
       row = next;

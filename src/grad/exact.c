@@ -43,10 +43,22 @@ static bool looks_at(const vcs_grad_outputs_t *outputs, int32_t frame, int32_t f
          (outputs->states && outputs->states[frame]) || (outputs->state && frame + 1 == frames);
 }
 
-/* The frames that are looked at are horizons. The state after the last frame may be asked for twice: `state` is then
- * the second pass of the caller. */
+/* Both asked for: the state after the last frame as one of `states`, and as `state`. */
+static bool asks_twice(const product_t *p) {
+  return p->outputs->state && p->outputs->states && p->outputs->states[p->run->frames - 1];
+}
+
+/* Adjoints that are all zero ask for nothing. */
+static float *unless_zero(float *adjoints, size_t count) {
+  for (size_t i = 0; adjoints && i < count; i++) {
+    if (adjoints[i] != 0) return adjoints;
+  }
+  return NULL;
+}
+
+/* The frames that are looked at are horizons. The state after the last frame may be asked for twice (asks_twice). */
 static vcs_status_t open_product(product_t *p, const vcs_run_t *run, const vcs_grad_options_t *options,
-                                 const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs,
+                                 const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, bool reverse,
                                  vcs_error_t *error) {
   const size_t frames = (size_t)run->frames;
   *p = (product_t){.run = run, .outputs = outputs};
@@ -71,6 +83,8 @@ static vcs_status_t open_product(product_t *p, const vcs_run_t *run, const vcs_g
     p->pixels[h] = outputs->pixels ? outputs->pixels[f] : NULL;
     p->states[h] = outputs->states ? outputs->states[f] : NULL;
     if (f + 1 == run->frames && !p->states[h]) p->states[h] = outputs->state;
+    if (reverse) p->pixels[h] = unless_zero(p->pixels[h], (size_t)run->cart->frame_height * VCS_WIDTH);
+    if (reverse && !asks_twice(p)) p->states[h] = unless_zero(p->states[h], 8 * vcs_state_size(run->cart));
     pictures |= p->pixels[h] != NULL;
     machines |= p->states[h] != NULL;
   }
@@ -100,11 +114,6 @@ static float *slot_of(const product_t *p, const vcs_grad_inputs_t *inputs, size_
   return slot < p->rom_slots ? &inputs->rom[slot] : &inputs->input[slot - p->rom_slots];
 }
 
-/* Both asked for: the state after the last frame as one of `states`, and as `state`. */
-static bool asks_twice(const product_t *p) {
-  return p->outputs->state && p->outputs->states && p->outputs->states[p->run->frames - 1];
-}
-
 static void fill_report(const vcs_work_t *work, vcs_grad_report_t *report) {
   if (report) *report = (vcs_grad_report_t){.instructions = work->executed, .forks = work->wakes};
 }
@@ -113,7 +122,7 @@ vcs_status_t vcs_exact_jvp(const vcs_run_t *run, const vcs_grad_options_t *optio
                            const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
   product_t p;
   vcs_work_t work = {0};
-  vcs_status_t status = open_product(&p, run, options, inputs, outputs, error);
+  vcs_status_t status = open_product(&p, run, options, inputs, outputs, false, error);
   const size_t slots = p.state_slots + p.rom_slots + p.input_slots, state_slots = 8 * vcs_state_size(run->cart);
   for (size_t i = 0; status == VCS_OK && i < slots; i++) {
     const float tangent = *slot_of(&p, inputs, i);
@@ -143,7 +152,7 @@ vcs_status_t vcs_exact_vjp(const vcs_run_t *run, const vcs_grad_options_t *optio
                            const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
   product_t p;
   vcs_work_t work = {0};
-  vcs_status_t status = open_product(&p, run, options, inputs, outputs, error);
+  vcs_status_t status = open_product(&p, run, options, inputs, outputs, true, error);
   const size_t slots = p.state_slots + p.rom_slots + p.input_slots, state_slots = 8 * vcs_state_size(run->cart);
   for (size_t i = 0; status == VCS_OK && i < slots; i++) p.places[p.count++] = place_of(&p, i);
   for (int32_t h = 0; status == VCS_OK && outputs->rewards && h < p.rows.horizons; h++) {
@@ -153,7 +162,7 @@ vcs_status_t vcs_exact_vjp(const vcs_run_t *run, const vcs_grad_options_t *optio
   if (status == VCS_OK && asks_twice(&p) && !both) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   for (size_t i = 0; both && i < state_slots; i++) both[i] = p.states[p.rows.horizons - 1][i] + outputs->state[i];
   if (both) p.states[p.rows.horizons - 1] = both;
-  if (status == VCS_OK && p.rows.horizons && p.count) {
+  if (status == VCS_OK && p.count && (p.rows.pixels || p.rows.state || p.rows.score)) {
     status = vcs_jacobian_rows_vjp(run, &p.options, p.places, p.count, &p.rows, p.numbers, &work, error);
   }
   for (size_t i = 0; status == VCS_OK && i < slots; i++) *slot_of(&p, inputs, i) += p.numbers[i];

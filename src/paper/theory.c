@@ -221,11 +221,27 @@ static double bracket(double alpha, double temperature, double reads, bool dispa
   return (dispatch ? (OPCODES - 1) * q : 0) + exp(-alpha) + reads * q;
 }
 
+/* The largest errors of a read at an exact position, and at a position that is one softened byte (docs/theorem.md). */
+static double read_error_1(double q) { return 510 * q / (1 + q); }
+static double read_error_2(double q) { return 510 * pow(q, 1 - 2 * read_error_1(q)) / (1 - q); }
+
+/* The temperature up to which 257 e2 < 1/2: the theorem's address margin. */
+static double address_margin_end(void) {
+  double low = 0.05, high = 0.1;
+  for (int i = 0; i < 60; i++) {
+    const double middle = (low + high) / 2;
+    if (257 * read_error_2(exp(-1 / middle)) < 0.5)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 /* Whether every coordinate is within the bound of docs/theorem.md. */
 static bool is_within(const vcs_relax_options_t *options, const double *values, const double *exact, size_t count) {
   const double q = exp(-1 / options->temperature), gate = exp(-options->alpha), slack = 1e-9;
-  const double e1 = 510 * q / (1 + q), e2 = 510 * pow(q, 1 - 2 * e1) / (1 - q),
-               e3 = 510 * pow(q, 1 - 514 * e2) / (1 - q);
+  const double e1 = read_error_1(q), e2 = read_error_2(q), e3 = 510 * pow(q, 1 - 514 * e2) / (1 - q);
   const double others = options->dispatch == VCS_DISPATCH_HARD ? 0 : (OPCODES - 1) * q;
   for (size_t i = 0; i < count; i++) {
     double most = 255 * (others + e3);
@@ -533,7 +549,8 @@ vcs_status_t vcs_paper_theorem2(vcs_section_t *section, vcs_error_t *error) {
       section,
       "%d states of %d cartridges; one step of the relaxed map, all 256 opcodes evaluated, against one exact step. "
       "The bracket is (K-1) e^(-1/T) + e^(-alpha) + rho e^(-1/T), with Delta = 1, m = 1 and the reads that each "
-      "step made; the paper takes C = 256 times it.",
+      "step made; the paper takes C = 256 times it. <i>Bytes</i> are all numbers but the counter, times in cycles "
+      "included.",
       soft[0][0].steps, count);
   vcs_section_assume(section,
                      "no rounding (cast <i>none</i>), softmax dispatch over one-hot logits (the row <i>reads only</i>: "
@@ -544,10 +561,10 @@ vcs_status_t vcs_paper_theorem2(vcs_section_t *section, vcs_error_t *error) {
   vcs_section_say(
       section,
       "What the proof leaves out: a softened byte goes on through the step. As the high byte of an address it moves "
-      "the address by 256 cells for one, so that from 256 * 510 e^(-1/T) = 1/2 on, T = %.4f, another cell is read; "
+      "the address by 256 cells for one, so that from an error of one half on, T = %.4f, another cell may be read; "
       "as an operand of AND, EOR or a carry it moves a byte by up to 255 for one. And a blend of opcodes blends "
       "counters, whose range is 65536. docs/theorem.md states a bound with an address margin (T up to 0.07), one "
       "constant a coordinate, and a proof.",
-      1 / log(2 * 256 * 510.0));
+      address_margin_end());
   return status;
 }

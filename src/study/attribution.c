@@ -140,7 +140,7 @@ static vcs_status_t rank_rom(const vcs_cart_t *cart, vcs_attribution_t *a, vcs_e
 static vcs_status_t complete(const vcs_attribution_options_t *given, vcs_attribution_options_t *o,
                              vcs_grad_options_t *grad, vcs_error_t *error) {
   const vcs_status_t status = VCS_OPTIONS_TAKE(vcs_attribution_options_t, o, given, error);
-  vcs_study_method_options(VCS_STUDY_BIT_FORK, 0, grad);
+  vcs_study_method_options(VCS_STUDY_EXACT, 0, grad);
   if (!o->grad) o->grad = grad;
   if (!o->wrt) o->wrt = VCS_WRT_ROM | VCS_WRT_RAM | VCS_WRT_INPUT;
   return status;
@@ -180,8 +180,10 @@ static vcs_status_t attribute(const vcs_run_t *run, const vcs_scalar_t *target, 
   if (!a->state || (o->wrt & VCS_WRT_ROM && (!a->rom || !a->uses)) || (o->wrt & VCS_WRT_INPUT && !a->input)) {
     return vcs_no_memory(error);
   }
-  const vcs_grad_inputs_t inputs = {a->state, a->rom, a->input};
-  vcs_grad_outputs_t outputs = {.pixels = ends->frames, .state = ends->end};
+  const bool wants_state = o->wrt & ~(VCS_WRT_ROM | VCS_WRT_INPUT);
+  const vcs_grad_inputs_t inputs = {wants_state ? a->state : NULL, a->rom, a->input};
+  vcs_grad_outputs_t outputs = {.pixels = ends->frames};
+  if (target->kind == VCS_SCALAR_RAM) outputs = (vcs_grad_outputs_t){.state = ends->end};
   if (target->kind == VCS_SCALAR_SCORE) outputs = (vcs_grad_outputs_t){.env = o->env, .rewards = ends->rewards};
   status = vcs_grad_vjp(run, o->grad, &inputs, &outputs, &a->report, error);
   if (status || !a->rom) return status;

@@ -298,7 +298,7 @@ class Explorer {
     if ((!boxes && !keys) || this.refreshing || this.view.frame === this.view.first) return;
     this.refreshing = true;
     try {
-      if (boxes) this.screen.boxes = await this.ask(0, "boxes");
+      if (boxes) this.screen.boxes = await this.ask(0, "objects");
       if (keys) this.screen.map = (await this.ask(0, "acts", { inputs: this.hands.mask })).map;
       this.screen.drawOverlay();
     } finally {
@@ -313,7 +313,7 @@ class Explorer {
     const here = () => !this.running && this.scene().moment === moment;
     const start = await this.ask(0, "at", { row: 0 });
     if (here()) this.before = Uint8Array.from(start.fields.ram);
-    this.screen.boxes = byId("show-boxes").checked ? await this.ask(0, "boxes") : null;
+    this.screen.boxes = byId("show-boxes").checked ? await this.ask(0, "objects") : null;
     this.screen.writes = null;
     if (byId("show-beam").checked) {
       const trace = await this.ask(0, "trace");
@@ -543,6 +543,7 @@ window.explorer = {
     const result = await page.flip(placeOf(place));
     return result;
   },
+  objects: () => page.ask(0, "objects"),
   picture: () => page.view.picture.slice(),
   save: () => page.change(() => page.player.call("save")),
   restore: (file) => page.change(async () => page.show(await page.player.call("load", { file: Uint8Array.from(file) }))),

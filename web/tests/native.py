@@ -27,6 +27,19 @@ class Controls(ctypes.Structure):
     ]
 
 
+class Object(ctypes.Structure):
+    _fields_ = [
+        ("box", ctypes.c_int16 * 4),
+        ("seen", ctypes.c_int16 * 4),
+        ("pixels", ctypes.c_int32 * 2),
+        ("rows", ctypes.c_int16),
+        ("kind", ctypes.c_uint8),
+        ("rest", ctypes.c_uint8 * 9),
+        ("pattern", ctypes.c_uint32),
+        ("id", ctypes.c_uint32),
+    ]
+
+
 class Error(ctypes.Structure):
     _fields_ = [("message", ctypes.c_char * 256)]
 
@@ -82,6 +95,17 @@ class Machine:
 
     def play(self, action: str, turned: int | None = None) -> None:
         """One frame under an action; `turned` is the number of an input that is held if it was not, or let go if it was."""
+        self.hold(action, turned)
+        lib.vcs_frame(self.cart, self.state, self.frames)
+
+    def play_for_objects(self, action: str) -> list[list[int]]:
+        """One frame, and what it shows: [kind, x, y, width, height] of each object."""
+        self.hold(action)
+        objects = (Object * 1024)()
+        count = lib.vcs_frame_objects(self.cart, self.state, self.frames, objects, 1024)
+        return [[o.kind, *o.seen] for o in objects[:count]]
+
+    def hold(self, action: str, turned: int | None = None) -> None:
         controls = Controls()
         controls.held[0] = sum(bit for part, bit in HELD.items() if part in action)
         if turned is not None and turned < 10:
@@ -89,7 +113,6 @@ class Machine:
         elif turned is not None:
             controls.console ^= 1 << turned - 10
         lib.vcs_control(self.cart, self.state, ctypes.byref(controls))
-        lib.vcs_frame(self.cart, self.state, self.frames)
 
     def hash(self) -> str:
         return f"{lib.vcs_hash(self.cart, self.state):016x}"

@@ -51,13 +51,13 @@ def test_keys_played_for_600_frames_give_the_native_hash(page):
     link = page.evaluate("explorer.link()")
     machine, played = Machine(None), 0
     for stretch in link.split("in=")[1].split(","):
-        held, count = stretch.split("x")
+        held, count = stretch.split("-")
         names = [name for bit, name in enumerate(["UP", "DOWN", "LEFT", "RIGHT", "FIRE"]) if int(held, 36) >> bit & 1]
         for _ in range(int(count, 36)):
             machine.play("".join(names))
             played += 1
     assert played == page.evaluate("explorer.frame") >= 600
-    assert ",8x" in link or ",4x" in link or ",gx" in link, "no key was seen"
+    assert ",8-" in link or ",4-" in link or ",g-" in link, "no key was seen"
     assert shown == machine.hash()
 
 
@@ -225,8 +225,18 @@ def test_a_link_reopens_the_same_state(page, open_page):
     assert "79,41" in other.locator("#why-summary").inner_text()
 
 
+def test_a_link_keeps_stretches_of_every_length(page, open_page):
+    """Numbers of links are in base 36: 33 frames are one letter, 1,188 two."""
+    page.evaluate("explorer.load(null)")
+    for frames, action in ((33, "RIGHT"), (1188, "NOOP"), (35, "LEFT"), (1, "FIRE")):
+        page.evaluate("([frames, action]) => explorer.run(frames, action)", [frames, action])
+    link, state = page.evaluate("explorer.link()"), page.evaluate("explorer.hash()")
+    other = open_page(hash=link)
+    assert (other.evaluate("explorer.frame"), other.evaluate("explorer.hash()")) == (33 + 1188 + 35 + 1, state)
+
+
 def test_a_link_to_another_cartridge_asks_for_it(open_page):
-    page = open_page(hash="#rom=0123456789abcdef&frame=3&in=0x3")
+    page = open_page(hash="#rom=0123456789abcdef&frame=3&in=0-3")
     assert "0123456789abcdef" in page.locator("#message").inner_text()
 
 
@@ -363,3 +373,15 @@ def test_it_plays_embedded_without_permissions(browser, tmp_path):
     page.frames[1].wait_for_function("window.explorer && explorer.frame > 30", timeout=60000)
     page.close()
     assert not errors
+
+
+@pytest.mark.parametrize("game", [None, "space_invaders", "pitfall"])
+def test_objects_are_the_native_ones(page, game):
+    machine = load(page, game)
+    actions = stream(5, 200)
+    page.evaluate("(actions) => explorer.run(actions.length, actions)", actions)
+    for action in actions[:-1]:
+        machine.play(action)
+    objects = machine.play_for_objects(actions[-1])
+    assert any(kind < 2 for kind, *_ in objects)
+    assert page.evaluate("explorer.objects()") == objects
