@@ -29,13 +29,14 @@ help:
 	@echo "  make test-sanitize, test-golden, test-ale, test-builds, test-python (FULL=1: with PyTorch)   parts of make test"
 	@echo "  make test-web     the explorer in Chromium (TESTS=\"-k axe\": some of it)"
 	@echo "  make test-python-asan   the Python tests on a library with the sanitizers (TESTS=\"-k careless\": some of them)"
+	@echo "  make fuzz         SECONDS=60: every parser under libFuzzer and the sanitizers (needs clang), coverage at the end"
 	@echo "  make test-cuda    on a GPU"
 	@echo "  make lint         clang-format, clang-tidy, ruff, mypy, shellcheck;  make format  rewrites"
 	@echo "  DIFFVCS_REQUIRE=roms,torch,...   what must not be skipped (CONTRIBUTING.md)"
 	@echo "Measure"
 	@echo "  make bench        beside ale-py and EnvPool, a minute or two;  make bench-full  all games, more rounds, callgrind"
 	@echo "  make bench-grad   what derivatives cost, in frames of ale-py"
-	@echo "  make bench-python what Python costs on top of C;  make bench-cuda  on a GPU"
+	@echo "  make bench-python what Python costs on top of C;  make bench-cuda  on a GPU;  make bench-web  the explorer"
 
 # ---- set-up: Debian packages if they are missing, ale-py (for its ROM images and as a reference) in a local venv ------
 setup:
@@ -83,6 +84,11 @@ test-python: setup roms
 test-python-asan: setup roms
 	@tests/python_asan.sh $(TESTS)
 
+# New inputs are kept in build-fuzz/corpus; HARNESS="save png" runs some.
+.PHONY: fuzz
+fuzz: setup
+	@fuzz/fuzz.sh $(or $(SECONDS),60) $(HARNESS)
+
 lint: setup
 	@tests/lint.sh
 
@@ -123,6 +129,12 @@ bench-grad: build
 # What Python costs on top of C. Measures the package that is installed in PYTHON.
 bench-python: build
 	@$(PYTHON) bench/python.py
+
+# Answers of the explorer in a browser, in milliseconds.
+.PHONY: bench-web
+bench-web: web roms
+	@tests/web.sh --setup
+	@DIFFVCS_ROMS="$(ROMS)" build-web/venv/bin/python bench/web.py $(BENCH_FLAGS)
 
 install: build
 	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)

@@ -16,7 +16,7 @@ made+=(out/right/heat.png out/explain/explain.html)
 if "$program" info space_invaders > /dev/null 2>&1; then
   echo "==> Space Invaders (ROM image from ale-py)"
   "$program" info space_invaders
-  "$program" run space_invaders --profile ale --frames 1200 --seed 3 --screenshot out/space_invaders.png --video out/space_invaders.gif
+  "$program" run space_invaders --frames 1200 --seed 3 --screenshot out/space_invaders.png --video out/space_invaders.gif
   echo "==> and is it exact? one record of the reference, 6,000 frames and a million instructions"
   "$program" verify tests/golden/xitari/space_invaders.1.tsv.gz tests/golden/xitari-cpu/space_invaders.tsv.gz
   "$program" explain space_invaders --frame 1050 --pixel 38,190 --out out/space_invaders_explain | sed -n 1p

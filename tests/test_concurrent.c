@@ -405,7 +405,7 @@ static int sweep_games(int argc, char **argv) {
     close_stage(&stage);
   }
   printf("%zu games, %zu rows differ\n", done, different);
-  return done == 0 ? 77 : different != 0;
+  return done == 0 ? need_exit("test_concurrent games", "roms", "no ROM images (set DIFFVCS_ROMS)") : different != 0;
 }
 
 /* ---- Programs that are no games ---------------------------------------------------------------------------------- */

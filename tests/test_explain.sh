@@ -9,7 +9,7 @@ fail() { echo "FAILED: $1"; failed=1; }
 explain() { "$program" explain demo --seed 1 --frame 120 --out "$work/why" "$@" > "$work/said" 2> "$work/error"; }
 
 # Every kind of question (one of them with DIFFVCS_BRIEF, for builds with sanitizers); what an object lights, it lights.
-questions=("--pixel 80,100" "--output pixel:100,80" "--region 70,90,20,10" "--object P0" "--ram 9C.0" "--score")
+questions=("--pixel 80,100" "--output pixel:80,100" "--region 70,90,20,10" "--object P0" "--ram 9C.0" "--score")
 [ -z "${DIFFVCS_BRIEF:-}" ] || questions=("--pixel 80,100")
 for question in "${questions[@]}"; do
   # shellcheck disable=SC2086
@@ -43,10 +43,10 @@ if "pixel" in question:
     assert all(write["bits"] or write["needed"] for write in answer["writes"])
 END
 done
-[ -n "${DIFFVCS_BRIEF:-}" ] || cmp "$work/--pixel" "$work/--output" || fail "--pixel X,Y is not pixel:Y,X"
+[ -n "${DIFFVCS_BRIEF:-}" ] || cmp "$work/--pixel" "$work/--output" || fail "--pixel X,Y is not pixel:X,Y"
 
 # Errors are reported.
-for question in "" "--pixel 80" "--output pixel:3,200" "--output pixel:1,2 --score" "--pixel 200,3" "--pixel 1,2 --score" "--object P7" "--ram 20" "--pixel 1,1 --frame 3 --horizon 9"; do
+for question in "" "--pixel 80" "--output pixel:200,3" "--output pixel:1,2 --score" "--pixel 200,3" "--pixel 1,2 --score" "--object P7" "--ram 20" "--pixel 1,1 --frame 3 --horizon 9"; do
   # shellcheck disable=SC2086
   explain $question && fail "'$question' was taken"
   [ -s "$work/error" ] || fail "'$question' was refused without a word"

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "brief.h"
+#include "core/console.h"
 #include "grad/sweep.h"
 
 static uint64_t random_state;

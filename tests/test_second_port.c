@@ -37,7 +37,10 @@ static vcs_cart_t *load_game(const char *name) {
   char path[VCS_PATH_SIZE];
   uint8_t *image;
   size_t size;
-  if (!rom_folder() || vcs_rom_find(name, NULL, path, sizeof path, NULL)) return NULL;
+  if (!rom_folder() || vcs_rom_find(name, NULL, path, sizeof path, NULL)) {
+    if (need_missing("test_second_port", "roms", name)) exit(EXIT_FAILURE); /* also outside of cmocka's tests */
+    return NULL;
+  }
   assert_int_equal(vcs_file_read(path, 1 << 20, &image, &size, NULL), VCS_OK);
   vcs_cart_t *cart = load(image, size, name);
   free(image);
@@ -107,15 +110,12 @@ static void test_second_port_notices_one_bit(void **state) {
 
 static void test_second_port_runs_games(void **state) {
   (void)state;
-  int run = 0;
   for (int i = 0; i < SOME; i++) {
     vcs_cart_t *cart = load_game(some[i]);
     if (!cart) continue;
     check(cart, some[i], 15);
     vcs_cart_free(cart);
-    run++;
   }
-  if (!run) NEED("roms", "no ROM images (set DIFFVCS_ROMS)");
 }
 
 /* Prints a line for every game that differs. */
@@ -133,7 +133,7 @@ static int compare_all(int frames, const char *only) {
     vcs_cart_free(cart);
   }
   printf("%d games, %d frames each: %d differ\n", run, frames, different);
-  return different || !run;
+  return different ? 1 : run ? 0 : 77;
 }
 
 int main(int argc, char **argv) {

@@ -247,14 +247,14 @@ static void explain_click(player_t *p, int x, int y) {
   vcs_setup_t setup;
   vcs_error_t error = {""};
   SDL_GetWindowSize(p->window, &width, &height);
-  snprintf(target, sizeof target, "pixel:%d,%d", y * p->run.cart->frame_height / height, x * VCS_WIDTH / width);
+  snprintf(target, sizeof target, "pixel:%d,%d", x * VCS_WIDTH / width, y * p->run.cart->frame_height / height);
   const vcs_explain_options_t options = {.target = target};
   vcs_status_t status = vcs_history_setup(p->run.past, p->run.cart, p->run.frame, EXPLAIN_HORIZON, &setup, &error);
   if (status) return complain(&error);
   say("explaining %s ...", target);
   status = vcs_explain(&setup.run, &options, &explanation, &error);
   if (status == VCS_OK && vcs_path_join(path, sizeof path, p->options->out, "explain")) {
-    if (vcs_output_directory(command, path) == VCS_ARGS_GO) {
+    if (vcs_output_directory(command, path, NULL) == VCS_ARGS_GO) {
       status = vcs_explain_page(&explanation, p->run.rom.name, setup.frame, path, &error);
     }
     for (int i = 0; i < 5 && status == VCS_OK; i++) {
@@ -566,7 +566,7 @@ int vcs_cli_play(int argc, char **argv) {
   exit_code = vcs_rom_open_or_complain(command, o.setup.rom, &o.setup.rom_options, &rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_rom_free(&rom);
-  exit_code = vcs_output_directory(command, o.out);
+  exit_code = vcs_output_directory(command, o.out, NULL);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_interrupt_catch();
   return play(&o);

@@ -303,6 +303,7 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *acces
     here->shows |= shown_now(m) & ~frame->here_replaced;
     here->colours |= colours_now(m) & ~frame->here_replaced;
   }
+  frame->blanks[number] = m->hmove_blank;
   if (m->stars) here->reads |= LOOK(pos, VCS_M0); /* which moves by itself at the end of a line */
   if (!reads) {
     const effect_t effect = effect_of(m, access->reg, access->value);

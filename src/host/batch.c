@@ -632,6 +632,11 @@ const uint8_t *vcs_batch_ram(const vcs_batch_t *batch, int32_t env) {
   return env >= 0 && env < batch->options.envs ? vcs_env_ram(&batch->places[env].env) : NULL;
 }
 
+int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects, int32_t capacity) {
+  if (batch->device_batch || env < 0 || env >= batch->options.envs) return -1;
+  return vcs_env_objects(&batch->places[env].env, objects, capacity);
+}
+
 const vcs_batch_options_t *vcs_batch_options(const vcs_batch_t *batch) { return &batch->options; }
 
 size_t vcs_batch_observation_size(const vcs_batch_t *batch) {

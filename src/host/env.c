@@ -115,8 +115,11 @@ static void watched_frame(vcs_env_t *env, uint8_t *frames) {
 
 static void frame(vcs_env_t *env) {
   uint8_t *frames = vcs_draw_history_begin(&env->draw_history, env->cart, env->m);
+  env->object_count = -1;
   if (env->watch) {
     watched_frame(env, frames);
+  } else if (env->objects && frames) {
+    env->object_count = vcs_frame_objects(env->cart, env->m, frames, env->objects, VCS_OBJECTS_MAX);
   } else {
     vcs_frame(env->cart, env->m, frames);
   }
@@ -609,10 +612,34 @@ void vcs_env_free(vcs_env_t *env) {
   if (!env) return;
   free(env->m);
   free(env->draw_history.frames);
+  free(env->objects);
   free(env);
 }
 
 void vcs_env_set_drawing(vcs_env_t *env, int drawing) { env->look = drawing ? VCS_LOOK_NOW : VCS_LOOK_NEVER; }
+
+void vcs_env_set_objects(vcs_env_t *env, int recording) {
+  env->object_count = -1;
+  if (!recording) {
+    free(env->objects);
+    env->objects = NULL;
+  } else if (!env->objects) {
+    env->objects =
+        calloc(VCS_OBJECTS_MAX, sizeof *env->objects); /* without memory, vcs_env_objects runs frames again */
+  }
+}
+
+int32_t vcs_env_objects(vcs_env_t *env, vcs_object_t *objects, int32_t capacity) {
+  if (env->objects && env->object_count >= 0) {
+    const int32_t known = env->object_count < VCS_OBJECTS_MAX ? env->object_count : VCS_OBJECTS_MAX;
+    memcpy(objects, env->objects, sizeof *objects * (size_t)(known < capacity ? known : capacity));
+    return known;
+  }
+  vcs_t m;
+  memcpy(&m, vcs_draw_history_before(&env->draw_history, env->cart, 0), vcs_state_size(env->cart));
+  const int32_t count = vcs_frame_objects(env->cart, &m, NULL, objects, capacity);
+  return count < VCS_OBJECTS_MAX ? count : VCS_OBJECTS_MAX;
+}
 
 void vcs_env_watch(vcs_env_t *env, vcs_watch_t watch, void *context) {
   env->watch = watch;

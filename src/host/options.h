@@ -9,11 +9,11 @@
 static inline vcs_status_t vcs_reserved_check(const uint64_t reserved[8], const char *name, vcs_error_t *error) {
   for (int i = 0; i < 8; i++) {
     if (reserved[i] == 0) continue;
-    return vcs_error_fill(
-        error, VCS_BAD_ARGUMENT,
-        "%s.reserved[%d] is not 0: the struct was not cleared (use its defaults function), or it comes "
-        "from a newer header than this library (%s)",
-        name, i, VCS_VERSION);
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                          "%s.reserved[%d] is not 0: the struct was not cleared (by its defaults function or an "
+                          "initializer), or it comes "
+                          "from a newer header than this library (%s)",
+                          name, i, VCS_VERSION);
   }
   return VCS_OK;
 }

@@ -449,7 +449,7 @@ static int make_folders(const vcs_paper_t *paper) {
     char path[VCS_PATH_SIZE];
     if (!vcs_path_join(path, sizeof path, paper->out, folders[i]))
       return vcs_cli_complain(command, VCS_EXIT_USAGE, "the path of --out is too long");
-    int exit_code = vcs_output_directory(command, i ? path : paper->out);
+    int exit_code = vcs_output_directory(command, i ? path : paper->out, NULL);
     if (exit_code != VCS_ARGS_GO) return exit_code;
   }
   return VCS_ARGS_GO;

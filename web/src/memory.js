@@ -163,7 +163,7 @@ export class RomMap {
     const { page } = this;
     if (page.running) page.run(false);
     await page.turn;
-    const answer = await page.ask(1, "explain", { target: `pixel:${y},${x}`, parts: PARTS.rom });
+    const answer = await page.ask(1, "explain", { target: `pixel:${x},${y}`, parts: PARTS.rom });
     let best = null;
     for (const { index, truth } of answer.rom) {
       if (answer.uses[index][0] !== 1) continue;
