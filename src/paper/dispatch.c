@@ -111,9 +111,15 @@ static double cosine_of(const double *estimate, const double *truth) {
 static vcs_status_t score(vcs_relax_t *relax, const dispatch_game_t *game, int bits, double *mean, vcs_error_t *error) {
   const size_t inputs = vcs_relax_input_slots(relax), states = vcs_relax_state_slots(relax), count = (size_t)bits;
   double *d_input = calloc(count * inputs, sizeof *d_input), *d_state = calloc(count * states, sizeof *d_state);
-  vcs_status_t status = d_input && d_state ? VCS_OK : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  vcs_status_t status = VCS_OK;
+  *mean = 0;
+  if (!d_input || !d_state) {
+    free(d_input);
+    free(d_state);
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
   vcs_relax_load(relax, game->start);
-  for (int k = 0; k < bits && !status; k++)
+  for (int k = 0; k < bits; k++)
     d_input[(size_t)k * inputs + VCS_SLOT_RAM + (size_t)game->cells[k]] = 1 << game->bits[k];
   for (int done = 0; done < game->steps && !status && !vcs_interrupted(); done += DISPATCH_PIECE) {
     const int piece = game->steps - done < DISPATCH_PIECE ? game->steps - done : DISPATCH_PIECE;
@@ -121,7 +127,6 @@ static vcs_status_t score(vcs_relax_t *relax, const dispatch_game_t *game, int b
     status = vcs_relax_jvp_many(relax, piece, bits, d_input, d_state, NULL, error);
     for (size_t k = 0; k < count; k++) memcpy(d_input + k * inputs, d_state + k * states, states * sizeof *d_state);
   }
-  *mean = 0;
   for (int k = 0; k < bits && !status; k++)
     *mean += cosine_of(d_state + (size_t)k * states + VCS_SLOT_RAM, game->effects[k]) / bits;
   free(d_input);
