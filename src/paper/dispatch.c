@@ -240,8 +240,7 @@ vcs_status_t vcs_paper_dispatch(vcs_section_t *section, vcs_error_t *error) {
   job->bits = section->paper->quick ? 2 : DISPATCH_BITS;
   job->steps = section->paper->quick ? 40 : VCS_FRAME_INSTRUCTIONS;
   const size_t games = section->paper->quick ? 1 : DISPATCH_GAMES;
-  vcs_progress_start(&job->progress, section->name, games * DISPATCH_KINDS * DISPATCH_ALPHAS * DISPATCH_TEMPERATURES,
-                     VCS_PROGRESS_AUTO);
+  vcs_progress_start(&job->progress, section->name, games * DISPATCH_KINDS * DISPATCH_TEMPERATURES, VCS_PROGRESS_AUTO);
   vcs_parallel(games, (int)section->paper->threads, score_item, job);
   vcs_progress_finish(&job->progress);
   vcs_status_t status = VCS_OK;
