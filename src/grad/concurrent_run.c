@@ -16,7 +16,7 @@ typedef struct {
 #define VCS_RUN_WITH , beside_t *beside
 #define VCS_RUN_LOOK \
   if (VCS_UNLIKELY(cpu->time >= beside->next)) goto met;
-#define VCS_RUN_LABELS                                                     \
+#define VCS_RUN_LABELS                                                  \
   met:                                                                  \
   cpu->pc = (uint16_t)(bank.start + (at - bank.code));                  \
   if (look(beside, cpu, m, false) | ((vcs_beam_note_t *)video)->full) { \
