@@ -179,16 +179,6 @@ VCS_HOT_FN bool vcs_row_is_needed(const vcs_sweep_t *s, const vcs_row_kind_t *ki
   return live & kind->lanes || (kind->may_cross && *vcs_slots(s, VCS_OFFSET(cycles)) != 0);
 }
 
-/* The registers before a row. */
-VCS_FN vcs_cpu_t vcs_registers_of(const vcs_row_t *row) {
-  vcs_cpu_t cpu = {0};
-  cpu.a = row->a, cpu.x = row->x, cpu.y = row->y, cpu.sp = row->sp;
-  cpu.nz = row->nz;
-  cpu.c = row->flags / VCS_ROW_C & 1, cpu.v = row->flags / VCS_ROW_V & 1;
-  cpu.d = row->flags / VCS_ROW_D & 1, cpu.i = row->flags / VCS_ROW_I & 1;
-  return cpu;
-}
-
 /* The slots of a register of which an instruction sets these bits: all, or some flags. */
 VCS_FN unsigned vcs_slots_set(int lane, unsigned bits) { return lane == VCS_LANE_P ? bits : bits ? 0xFFFF : 0; }
 
@@ -214,6 +204,25 @@ VCS_FN bool vcs_may_cross(vcs_opcode_t op) {
     const uint8_t moved = (uint8_t)((byte) >> k & 1 ? (byte) + (1 << k) : (byte) - (1 << k)); \
     (slots)[8 + k] -= vcs_adjoint_delta_sign(byte, k) * delta_of(moved);                      \
   }
+
+/* The lanes that a row sets, and those that it looks at, its index (or -1) included; V is among both. */
+typedef struct {
+  unsigned set, looked_at;
+  int index;
+} vcs_row_lanes_t;
+
+/* Finds them, and clears their slots. */
+VCS_FN vcs_row_lanes_t vcs_row_lanes(const vcs_instruction_t *i, bool stack, float *in, float *out) {
+  vcs_row_lanes_t lanes;
+  lanes.index = stack ? VCS_LANE_S : vcs_index_lane(i->op);
+  lanes.set = i->uses.written_lanes | 1u << VCS_LANE_V;
+  lanes.looked_at = i->uses.read_lanes | 1u << VCS_LANE_V | (lanes.index >= 0 ? 1u << lanes.index : 0);
+  for (int lane = 0; lane < VCS_LANES; lane++) {
+    if (lanes.looked_at >> lane & 1) memset(in + VCS_SLOTS * lane, 0, VCS_SLOTS * sizeof *in);
+    if (lanes.set >> lane & 1) memset(out + VCS_SLOTS * lane, 0, VCS_SLOTS * sizeof *out);
+  }
+  return lanes;
+}
 
 /* ---- Addresses ----------------------------------------------------------------------------------------------------
  */

@@ -48,25 +48,20 @@ VCS_STATIC void put(const vcs_sweep_t *s, uint64_t writes, const float *out) {
 VCS_STATIC void link_row(const vcs_instruction_t *i) {
   vcs_sweep_t *s = i->s;
   const bool stack = vcs_row_kind(i->row->opcode)->stack;
-  const int index = stack ? VCS_LANE_S : vcs_index_lane(i->op);
-  const unsigned set = i->uses.written_lanes | 1u << VCS_LANE_V,
-                 looked_at = i->uses.read_lanes | 1u << VCS_LANE_V | (index >= 0 ? 1u << index : 0);
   float in[VCS_SLOTS * VCS_LANES], out[VCS_SLOTS * VCS_LANES];
-  for (int lane = 0; lane < VCS_LANES; lane++) {
-    if (looked_at >> lane & 1) memset(in + VCS_SLOTS * lane, 0, VCS_SLOTS * sizeof *in);
-    if (set >> lane & 1) memset(out + VCS_SLOTS * lane, 0, VCS_SLOTS * sizeof *out);
-  }
+  const vcs_row_lanes_t lanes = vcs_row_lanes(i, stack, in, out);
   vcs_address_t at;
   vcs_look_back(i, &at);
   const uint64_t word =
       vcs_local_pack(i->row->a, i->row->x, i->row->y, i->row->sp, vcs_row_status(i->row), vcs_operand_of(i));
   const vcs_function_t f = {i, &at, word, vcs_local(i->row->opcode, i->row->addr, word), out};
-  gather(s, looked_at, in);
+  gather(s, lanes.looked_at, in);
   if (i->reads) vcs_link_read(i, at.crosses, in + VCS_SLOTS * VCS_LANE_V);
   link_function(&f, in);
-  if (stack || vcs_has_address(i, &at)) vcs_link_address(&f, in + VCS_SLOTS * (index >= 0 ? index : VCS_LANE_V));
+  if (stack || vcs_has_address(i, &at))
+    vcs_link_address(&f, in + VCS_SLOTS * (lanes.index >= 0 ? lanes.index : VCS_LANE_V));
   for (int lane = 0; lane < VCS_LANES; lane++) {
-    if (set >> lane & 1 && lane != VCS_LANE_P) {
+    if (lanes.set >> lane & 1 && lane != VCS_LANE_P) {
       vcs_cancel_moves(s, -1, (size_t)lane, (uint8_t)(f.result >> 8 * lane), out + VCS_SLOTS * lane);
     }
   }

@@ -151,23 +151,17 @@ VCS_STATIC void delta_by_function(const vcs_instruction_t *i, const vcs_computed
 /* `v` are the adjoints of what it stored. */
 VCS_STATIC void computed_row(const vcs_instruction_t *i, bool stack, const float v[VCS_SLOTS]) {
   vcs_sweep_t *s = i->s;
-  const int index = stack ? VCS_LANE_S : vcs_index_lane(i->op);
-  const unsigned set = i->uses.written_lanes | 1u << VCS_LANE_V,
-                 looked_at = i->uses.read_lanes | 1u << VCS_LANE_V | (index >= 0 ? 1u << index : 0);
   float in[VCS_SLOTS * VCS_LANES], out[VCS_SLOTS * VCS_LANES];
-  for (int lane = 0; lane < VCS_LANES; lane++) {
-    if (looked_at >> lane & 1) memset(in + VCS_SLOTS * lane, 0, VCS_SLOTS * sizeof *in);
-    if (set >> lane & 1) memset(out + VCS_SLOTS * lane, 0, VCS_SLOTS * sizeof *out);
-  }
+  const vcs_row_lanes_t lanes = vcs_row_lanes(i, stack, in, out);
   memcpy(out + VCS_SLOTS * VCS_LANE_V, v, VCS_SLOTS * sizeof *v);
   take(s, i->uses.writes, out);
   for (int lane = 0; s->directional && lane < VCS_LANES; lane++) {
-    if (set >> lane & 1 && lane != VCS_LANE_P) vcs_cancel_moves(s, -1, (size_t)lane, 0, out + VCS_SLOTS * lane);
+    if (lanes.set >> lane & 1 && lane != VCS_LANE_P) vcs_cancel_moves(s, -1, (size_t)lane, 0, out + VCS_SLOTS * lane);
   }
   vcs_computed_t c;
   c.has_adjoint = 0;
-  for (unsigned lanes = set; lanes; lanes &= lanes - 1) {
-    int lane = VCS_LOWEST(lanes);
+  for (unsigned left = lanes.set; left; left &= left - 1) {
+    int lane = VCS_LOWEST(left);
     if (vcs_any(out + VCS_SLOTS * lane, VCS_SLOTS)) c.has_adjoint |= 1u << lane;
   }
   const bool only_time = !i->stores && !c.has_adjoint;
@@ -181,7 +175,7 @@ VCS_STATIC void computed_row(const vcs_instruction_t *i, bool stack, const float
   vcs_local_unpack(result, &c.after, &c.v_after);
   make_deltas(&c, out);
   if (!only_time) delta_by_function(i, &c, word, out, in);
-  float *index_slots = in + VCS_SLOTS * (index >= 0 ? index : VCS_LANE_V);
+  float *index_slots = in + VCS_SLOTS * (lanes.index >= 0 ? lanes.index : VCS_LANE_V);
   if (i->op.access == VCS_ACCESS_WRITE && i->uses.from == i->uses.to) {
     /* SAX, SHA, SHX, SHY, SHS: what the last four store depends on the address */
     const vcs_function_t f = {i, &at, word, result, out};
@@ -191,7 +185,7 @@ VCS_STATIC void computed_row(const vcs_instruction_t *i, bool stack, const float
     vcs_delta_by_address(&access, index_slots);
   }
   if (i->reads) vcs_link_read(i, at.crosses, in + VCS_SLOTS * VCS_LANE_V);
-  give(s, looked_at, in);
+  give(s, lanes.looked_at, in);
 }
 
 /* ---- Rows that make one byte------------------------------------------------------------------------------------ */
