@@ -106,7 +106,34 @@ static vcs_status_t steer(const vcs_rom_t *rom, const vcs_setup_t *setup, void *
   return status;
 }
 
-static int check_options(const options_t *o) {
+/* Reads names with commas between them, or `all`. */
+static bool read_searches(options_t *o) {
+  const bool all = strcmp(o->searches_text, "all") == 0;
+  for (int i = 0; all && i < VCS_STEERS; i++) o->searches[i] = i;
+  o->steer.searches = o->searches;
+  o->steer.search_count = all ? VCS_STEERS : 0;
+  for (const char *at = o->searches_text; !all; at++) {
+    const size_t length = strcspn(at, ",");
+    int search = 0;
+    while (search < VCS_STEERS &&
+           !(strlen(vcs_steer_name(search)) == length && strncasecmp(vcs_steer_name(search), at, length) == 0)) {
+      search++;
+    }
+    if (search == VCS_STEERS || o->steer.search_count == VCS_STEERS) return false;
+    o->searches[o->steer.search_count++] = search;
+    at += length;
+    if (!*at) break;
+  }
+  return true;
+}
+
+static int check_options(options_t *o) {
+  if (!read_searches(o)) {
+    return vcs_cli_complain(command, VCS_EXIT_USAGE,
+                            "--searches takes all, or some of random, blind, guided, smooth, evolution, exact, with "
+                            "commas; not '%s'",
+                            o->searches_text);
+  }
   vcs_error_t error = {""};
   if (!o->steer.goal) return vcs_cli_complain(command, VCS_EXIT_USAGE, "--goal is needed: score, or ram:9C=60");
   if (o->steer.budget < o->setup.setup.horizon) {
@@ -141,7 +168,8 @@ int vcs_cli_steer(int argc, char **argv) {
       command,
       "Searches for controls of some frames so that a byte of RAM has a given value after the last of them, or that "
       "the\n"
-      "score is high. The search `exact` looks at 64 changes of the controls at a time, by exact Jacobians. --searches "
+      "score is high. The search `exact` looks at 32 changes of the controls at a time, by their exact effects. "
+      "--searches "
       "all\n"
       "compares it, with the same budget for each seed, with random sequences; a blind local search; the same guided "
       "by\n"

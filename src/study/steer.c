@@ -13,7 +13,7 @@
  *            value with respect to them, estimated from ten drawn sequences at a time
  *
  *   evolution  keeps twenty sequences; two good ones are crossed, changed at random, and replace the worst
- *   exact    does what blind does, and looks at sixty-four changes of the sequence at once, by one walk (exact.c)
+ *   exact    does what blind does, and looks at the exact effects of thirty-two changes of the sequence at a time
  *
  * The last two are in steer_population.c. The budget counts emulated frames. A reverse pass is charged with what it may
  * have run at most: the run twice (once to reach the end, once for the tapes) and every fork with all instructions of

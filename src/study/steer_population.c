@@ -3,15 +3,15 @@
  * evolution  Twenty sequences, drawn at random. A child has the beginning of one parent and the end of another, each
  * the better of two that were drawn, and one or two random stretches. It replaces the worst if it is not worse.
  *
- * exact      Sixty-four changes of the present sequence: in each one stretch of frames holds another action. A change
- * is a set of flipped inputs, and all sets are followed in one walk over the run, which gives the exact end of each
- * (vcs_truth_watch). The best change is taken; if several help in different frames, all of them together are run, too.
- * Where none helps, one that changes nothing is taken, so that the search drifts, and where there is none, two random
- * stretches are changed at once.
+ * exact      A fifth of the budget draws sequences at random; the best of them is changed. A step computes the columns
+ * of the exact Jacobian for thirty-two changes: in each, one or two stretches of frames, or all frames from one on,
+ * hold other actions, so that a change is a set of flipped inputs (vcs_truth_watch). The best change is taken; if
+ * several help in different frames, all of them together are run, too. Where none helps, one that changes nothing is
+ * taken, so that the search drifts.
  *
- * What a walk costs. It passes over the run twice, to record it and to walk, and is charged with both. A flipped run is
- * followed by what differs, which costs a fraction of a frame for each of its frames: it is charged with a FOLLOWED-th
- * of them. bench/steer.py measures the fraction (docs/steer.md).
+ * What a step costs: the frames that are really emulated, which the library counts: the run once, and each change from
+ * its first frame up to the frame in which it has rejoined the run. Changes are run again and not walked: a walk over
+ * hundreds of frames, in which few flips die out, costs as much (docs/steer.md).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ void vcs_steer_evolution(vcs_search_t *s) {
 
 /* ---- Exact ------------------------------------------------------------------------------------------------------- */
 
-enum { CHANGES = 64, FOLLOWED = 8, PASSES = 2, CONTROLS = 5 };
+enum { CHANGES = 32, CONTROLS = 5, BEGINNING = 5, STRETCHES = 3 };
 
 /* Changes of the present sequence. */
 typedef struct {
@@ -82,23 +82,24 @@ static uint8_t *sequence_of(const changes_t *c, int change) {
   return c->held + (size_t)change * (size_t)c->s->run.frames;
 }
 
-static int64_t charge_of(const changes_t *c) {
-  const int64_t frames = c->s->run.frames;
-  int64_t followed = 0;
-  for (int i = 0; i < c->count; i++) followed += frames - c->first[i];
-  return PASSES * frames + (followed + FOLLOWED - 1) / FOLLOWED;
+/* What a step can cost at most. */
+static int64_t most(const changes_t *c) {
+  int64_t frames = c->s->run.frames;
+  for (int i = 0; i < c->count; i++) frames += c->s->run.frames - c->first[i];
+  return frames;
 }
 
-/* Draws changes, as many as can be paid for, of one stretch or of two. */
-static void draw_changes(vcs_search_t *s, changes_t *c, bool two) {
+/* Draws changes, as many as can be paid for: of one stretch, of two, or of everything from a frame on. */
+static void draw_changes(vcs_search_t *s, changes_t *c) {
   const int frames = s->run.frames;
   size_t places = 0;
   for (c->count = 0; c->count < CHANGES;) {
     const int i = c->count, from = (int)vcs_steer_draw(&s->random, (uint32_t)frames);
     uint8_t *held = sequence_of(c, i);
     memcpy(held, s->held, (size_t)frames);
-    vcs_steer_draw_stretch(&s->random, held, from, frames);
-    if (two) vcs_steer_draw_stretch(&s->random, held, (int)vcs_steer_draw(&s->random, (uint32_t)frames), frames);
+    int stretches = 1 + (int)vcs_steer_draw(&s->random, STRETCHES), at = from;
+    if (stretches == STRETCHES) stretches = frames; /* everything from there on */
+    for (; stretches && at < frames; stretches--) at = vcs_steer_draw_stretch(&s->random, held, at, frames);
     c->first[i] = frames, c->end[i] = 0;
     for (int f = 0; f < frames; f++) {
       const unsigned changed = held[f] ^ s->held[f];
@@ -118,7 +119,7 @@ static void draw_changes(vcs_search_t *s, changes_t *c, bool two) {
     }
     c->ends[i] = places;
     c->count++;
-    if (s->spent + charge_of(c) > s->job->options->budget) {
+    if (s->spent + most(c) > s->job->options->budget) {
       c->count--;
       return;
     }
@@ -131,17 +132,18 @@ static void see(void *context, size_t item, int horizon, const vcs_sight_t *sigh
   c->values[item] = vcs_steer_value(c->s->job, sight->score, sight->ram);
 }
 
-/* The exact value of each change, by one walk. */
-static bool walk(vcs_search_t *s, changes_t *c) {
-  const vcs_truth_options_t options = {.env = s->job->options->env, .threads = 1};
-  const vcs_truth_watch_t watch = {.see = see, .context = c};
+/* The exact value of each change. */
+static bool differentiate(vcs_search_t *s, changes_t *c) {
+  const vcs_truth_options_t options = {.env = s->job->options->env, .threads = 1, .engine = VCS_TRUTH_RERUN};
+  vcs_work_t work = {0};
+  const vcs_truth_watch_t watch = {.see = see, .context = c, .work = &work};
   vcs_steer_hold(s, s->held);
-  s->spent += charge_of(c);
   if (vcs_truth_watch(&s->run, &options, c->places, c->ends, (size_t)c->count, &watch, NULL)) s->failed = true;
+  s->spent += s->run.frames + (int64_t)work.rerun;
   return !s->failed;
 }
 
-/* Remembers a sequence whose value a walk has found. */
+/* Takes a sequence whose value is known. */
 static void take(vcs_search_t *s, const uint8_t *held, double value) {
   memcpy(s->held, held, (size_t)s->run.frames);
   s->value = value;
@@ -171,8 +173,8 @@ static int combine(const vcs_search_t *s, const changes_t *c, uint8_t *held) {
   }
 }
 
-/* One step. Returns whether the sequence is another one now. */
-static bool step(vcs_search_t *s, changes_t *c) {
+/* One step. */
+static void step(vcs_search_t *s, changes_t *c) {
   int best = 0, equal = -1, equals = 0;
   for (int i = 1; i < c->count; i++) best = c->values[i] > c->values[best] ? i : best;
   if (c->values[best] > s->value) {
@@ -185,29 +187,32 @@ static bool step(vcs_search_t *s, changes_t *c) {
     } else {
       take(s, sequence_of(c, best), single);
     }
-    return true;
+    return;
   }
   for (int i = 0; i < c->count; i++) {
     if (c->values[i] == s->value && !vcs_steer_draw(&s->random, (uint32_t)++equals)) equal = i;
   }
   if (equal >= 0) take(s, sequence_of(c, equal), s->value);
-  return equal >= 0;
 }
 
 void vcs_steer_exact(vcs_search_t *s) {
   const size_t frames = (size_t)s->run.frames;
   changes_t c = {.s = s, .held = malloc(CHANGES * frames)};
   c.places = malloc(CONTROLS * CHANGES * frames * sizeof *c.places);
-  bool two = false;
   if (!c.held || !c.places) s->failed = true;
+  while (vcs_steer_goes_on(s) && s->spent < s->job->options->budget / BEGINNING) {
+    vcs_steer_draw_sequence(s);
+    const double value = vcs_steer_evaluate(s);
+    if (value > s->value) take(s, s->tried, value);
+  }
   while (vcs_steer_goes_on(s)) {
-    draw_changes(s, &c, two);
+    draw_changes(s, &c);
     if (!c.count) { /* what is left pays for runs only */
       vcs_steer_draw_sequence(s);
       vcs_steer_evaluate(s);
       continue;
     }
-    if (walk(s, &c)) two = !step(s, &c);
+    if (differentiate(s, &c)) step(s, &c);
   }
   free(c.held);
   free(c.places);
