@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plot/font.h"
 #include "paper/paper.h"
 #include "diffvcs/relax.h"
 #include "grad/tape.h"
