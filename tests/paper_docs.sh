@@ -1,9 +1,19 @@
 #!/bin/bash
 # paper_docs: compares numbers of the documents with those of a page that `diffvcs paper` has made: paper_docs.sh DIR.
-# A page of --quick has some of them, a whole page all. Prints a line for every number that disagrees; exit status 0 when
-# there is none.
-page=${1:?the folder of a page}
+# A page of --quick has some of them, a whole page all. Without DIR, $DIFFVCS makes a whole page first, in minutes. Prints
+# a line for every number that disagrees; exit status 0 when there is none.
 cd "$(dirname "$0")/.." || exit 1
+. tests/need.sh
+page=${1:-}
+if [ -z "$page" ]; then
+  page=$(mktemp -d) || exit 1
+  trap 'rm -rf "$page"' EXIT
+  if ! "${DIFFVCS:?set DIFFVCS to the path of the program}" info space_invaders >"$page/info" 2>&1; then
+    need_missing roms "no image of space_invaders (set DIFFVCS_ROMS)"
+    exit
+  fi
+  "$DIFFVCS" paper --out "$page" || exit 1
+fi
 wrong=0
 checked=0
 

@@ -352,26 +352,12 @@ typedef struct {
   size_t number;
 } reader_t;
 
-/* The last segment that does not begin behind an access. */
-static uint32_t segment_of(const vcs_base_frame_t *frame, uint32_t access) {
-  uint32_t low = 0, high = frame->segment_count;
-  while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
-    if (frame->segments[middle].access <= access) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 /* A flip whose TIA was the base's all along begins to have one of its own. */
 static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   flip_t *flip = &walk->flips[number];
   const vcs_base_frame_t *frame = walk->frame;
   if (is_dirty(walk, number)) return;
-  const uint32_t low = segment_of(frame, access);
+  const uint32_t low = vcs_segment_of(frame, access);
   flip->beam.at = low;
   flip->beam.differs = 0;
   flip->beam.patch = -1;

@@ -59,6 +59,7 @@ typedef struct {
   uint16_t caught;   /* collisions in it, from CXCLR on where there is one */
   uint8_t on;        /* objects that show in it */
   bool clears;       /* there is */
+  uint16_t clears_before; /* segments with one, so far */
   int16_t motion[5]; /* by HMOVE, of objects wherever they are */
   uint64_t moves;    /* the positions of those that move */
   vcs_beam_t before;
@@ -307,6 +308,9 @@ int32_t vcs_beam_seen(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam);
 uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *access, uint32_t row);
 bool vcs_beam_record_begin(vcs_base_frame_t *frame, const vcs_cart_t *cart);
 bool vcs_beam_record_end(vcs_base_frame_t *frame);
+
+/* The last segment that does not begin behind an access. */
+uint32_t vcs_segment_of(const vcs_base_frame_t *frame, uint32_t access);
 
 /* Brings a flip's TIA up to a segment. */
 void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment);

@@ -229,13 +229,10 @@ static bool fork_at(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, const vc
 
 /* Stores the registers before a row to m. */
 static void store_registers(const vcs_row_t *row, vcs_t *m, uint32_t cycles) {
-  m->cycles = cycles;
-  m->pc = row->pc;
-  m->a = row->a;
-  m->x = row->x;
-  m->y = row->y;
-  m->sp = row->sp;
-  m->p = vcs_row_status(row);
+  vcs_cpu_t cpu = vcs_registers_of(row);
+  cpu.time = VCS_CYCLES(cycles);
+  cpu.pc = row->pc;
+  vcs_cpu_store(&cpu, m);
 }
 
 /* The byte on the bus after a row, from which the program went on to pc. */

@@ -2,9 +2,10 @@
  *
  * The paper defines the softmax over opcodes (its equation 2) and does not run it. Here one frame's instructions are
  * run with either dispatch, rounded and not rounded, and the derivative of RAM with respect to bits of RAM is scored
- * against the truth: the bit is flipped, and the exact machine executes as many instructions. A run that leaves the
- * exact one, so that the counter rounds to another address, is given by the instruction at which it does; its
- * derivative would be that of another program.
+ * against the truth: the bit is flipped, and the exact machine executes as many instructions. Alpha is that of the
+ * corner, 6, for rounded runs; without rounding a run with alpha = 6 does not last, so there it is 20. A run that
+ * leaves the exact one, so that the counter rounds to another address, is given by the instruction at which it does;
+ * its derivative would be that of another program.
  *
  * An instruction has some ten thousand links with softmax dispatch, so that the frame is differentiated in pieces: the
  * derivative of the state before a piece is the input of the piece. What a piece forgets is the beam's present line,
@@ -21,10 +22,10 @@
 #include "relax/relaxed.h"
 
 static const char *const dispatch_games[] = {"space_invaders", "pong", "breakout", "seaquest"};
-static const double dispatch_alphas[] = {6, 20}, dispatch_temperatures[] = {0.02, 0.05, 0.06, 0.08, 0.14};
+static const double dispatch_alphas[] = {6, 20}; /* by cast */
+static const double dispatch_temperatures[] = {0.02, 0.05, 0.06, 0.08, 0.14};
 enum {
   DISPATCH_GAMES = sizeof dispatch_games / sizeof *dispatch_games,
-  DISPATCH_ALPHAS = sizeof dispatch_alphas / sizeof *dispatch_alphas,
   DISPATCH_TEMPERATURES = sizeof dispatch_temperatures / sizeof *dispatch_temperatures,
   DISPATCH_KINDS = 4, /* rounded or not, hard or softmax */
   DISPATCH_BITS = 16,
@@ -41,7 +42,7 @@ typedef struct {
   const vcs_section_t *section;
   vcs_progress_t progress;
   int bits, steps; /* instructions at most */
-  dispatch_score_t scores[DISPATCH_GAMES][DISPATCH_KINDS][DISPATCH_ALPHAS][DISPATCH_TEMPERATURES];
+  dispatch_score_t scores[DISPATCH_GAMES][DISPATCH_KINDS][DISPATCH_TEMPERATURES];
   int instructions[DISPATCH_GAMES]; /* that were run */
   vcs_status_t status[DISPATCH_GAMES];
   vcs_error_t error[DISPATCH_GAMES];
@@ -107,21 +108,32 @@ static double cosine_of(const double *estimate, const double *truth) {
   return ours > 0 && theirs > 0 ? dot / sqrt(ours * theirs) : 0;
 }
 
-/* The mean cosine over the bits, the frame differentiated piece by piece. */
-static vcs_status_t score(vcs_relax_t *relax, const dispatch_game_t *game, int bits, double *mean, vcs_error_t *error) {
+/* The mean cosine over the bits, the frame differentiated piece by piece; *left: the run has left the exact one, and
+ * there is none. */
+static vcs_status_t score(vcs_relax_t *relax, const dispatch_game_t *game, int bits, double *mean, bool *left,
+                          vcs_error_t *error) {
   const size_t inputs = vcs_relax_input_slots(relax), states = vcs_relax_state_slots(relax), count = (size_t)bits;
   double *d_input = calloc(count * inputs, sizeof *d_input), *d_state = calloc(count * states, sizeof *d_state);
-  vcs_status_t status = d_input && d_state ? VCS_OK : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  vcs_status_t status = VCS_OK;
+  *mean = 0;
+  *left = false;
+  if (!d_input || !d_state) {
+    free(d_input);
+    free(d_state);
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  memcpy(game->m, game->start, vcs_state_size(game->cart));
   vcs_relax_load(relax, game->start);
-  for (int k = 0; k < bits && !status; k++)
+  for (int k = 0; k < bits; k++)
     d_input[(size_t)k * inputs + VCS_SLOT_RAM + (size_t)game->cells[k]] = 1 << game->bits[k];
-  for (int done = 0; done < game->steps && !status && !vcs_interrupted(); done += DISPATCH_PIECE) {
+  for (int done = 0; done < game->steps && !status && !*left && !vcs_interrupted(); done += DISPATCH_PIECE) {
     const int piece = game->steps - done < DISPATCH_PIECE ? game->steps - done : DISPATCH_PIECE;
     memset(d_state, 0, count * states * sizeof *d_state);
     status = vcs_relax_jvp_many(relax, piece, bits, d_input, d_state, NULL, error);
     for (size_t k = 0; k < count; k++) memcpy(d_input + k * inputs, d_state + k * states, states * sizeof *d_state);
+    run_exact(game->cart, game->m, piece);
+    *left = vcs_relax_machine(relax)->pc != game->m->pc;
   }
-  *mean = 0;
   for (int k = 0; k < bits && !status; k++)
     *mean += cosine_of(d_state + (size_t)k * states + VCS_SLOT_RAM, game->effects[k]) / bits;
   free(d_input);
@@ -129,20 +141,21 @@ static vcs_status_t score(vcs_relax_t *relax, const dispatch_game_t *game, int b
   return status;
 }
 
-static vcs_status_t score_setting(const dispatch_job_t *job, const dispatch_game_t *game, int kind, int a, int t,
+static vcs_status_t score_setting(const dispatch_job_t *job, const dispatch_game_t *game, int kind, int t,
                                   dispatch_score_t *result, vcs_error_t *error) {
   vcs_relax_options_t options;
   vcs_relax_t *relax;
+  bool left;
   vcs_relax_defaults(&options);
-  options.alpha = dispatch_alphas[a];
+  options.alpha = dispatch_alphas[kind / 2];
   options.temperature = dispatch_temperatures[t];
   options.window = 4;
   options.cast = kind / 2 ? VCS_CAST_NONE : VCS_CAST_ROUND;
   options.dispatch = kind % 2 ? VCS_DISPATCH_ONE_HOT : VCS_DISPATCH_HARD;
   vcs_status_t status = vcs_relax_create(game->cart, &options, &relax, error);
   if (status) return status;
-  result->departs = find_departure(relax, game);
-  if (!result->departs) status = score(relax, game, job->bits, &result->cosine, error);
+  status = score(relax, game, job->bits, &result->cosine, &left, error);
+  if (left) result->departs = find_departure(relax, game);
   vcs_relax_free(relax);
   return status;
 }
@@ -162,10 +175,9 @@ static vcs_status_t score_game(dispatch_job_t *job, size_t g, vcs_error_t *error
     job->instructions[g] = game.steps;
     find_effects(&game, job->bits);
   }
-  for (int i = 0; i < DISPATCH_KINDS * DISPATCH_ALPHAS * DISPATCH_TEMPERATURES && !status && !vcs_interrupted(); i++) {
-    const int kind = i / (DISPATCH_ALPHAS * DISPATCH_TEMPERATURES), a = i / DISPATCH_TEMPERATURES % DISPATCH_ALPHAS,
-              t = i % DISPATCH_TEMPERATURES;
-    status = score_setting(job, &game, kind, a, t, &job->scores[g][kind][a][t], error);
+  for (int i = 0; i < DISPATCH_KINDS * DISPATCH_TEMPERATURES && !status && !vcs_interrupted(); i++) {
+    const int kind = i / DISPATCH_TEMPERATURES, t = i % DISPATCH_TEMPERATURES;
+    status = score_setting(job, &game, kind, t, &job->scores[g][kind][t], error);
     vcs_progress_add(&job->progress, 1);
   }
   free(game.m);
@@ -182,18 +194,17 @@ static bool score_item(void *context, size_t item, int worker) {
 
 static void write_scores(vcs_section_t *section, const dispatch_job_t *job, int games) {
   vcs_table_begin(section, "game|instructions|cast|dispatch|alpha|T = 0.02|0.05|0.06|0.08|0.14");
-  for (int i = 0; i < games * DISPATCH_KINDS * DISPATCH_ALPHAS; i++) {
-    const int g = i / (DISPATCH_KINDS * DISPATCH_ALPHAS), kind = i / DISPATCH_ALPHAS % DISPATCH_KINDS,
-              a = i % DISPATCH_ALPHAS;
+  for (int i = 0; i < games * DISPATCH_KINDS; i++) {
+    const int g = i / DISPATCH_KINDS, kind = i % DISPATCH_KINDS;
     char cells[DISPATCH_TEMPERATURES][32];
     for (int t = 0; t < DISPATCH_TEMPERATURES; t++) {
-      const dispatch_score_t *s = &job->scores[g][kind][a][t];
+      const dispatch_score_t *s = &job->scores[g][kind][t];
       snprintf(cells[t], sizeof cells[t], s->departs ? "leaves at %.0f" : "%.2f",
                s->departs ? (double)s->departs : s->cosine);
     }
     vcs_table_row(section, "%s|%d|%s|%s|%g|%s|%s|%s|%s|%s", dispatch_games[g], job->instructions[g],
-                  kind / 2 ? "none" : "round", kind % 2 ? "softmax" : "hard", dispatch_alphas[a], cells[0], cells[1],
-                  cells[2], cells[3], cells[4]);
+                  kind / 2 ? "none" : "round", kind % 2 ? "softmax" : "hard", dispatch_alphas[kind / 2], cells[0],
+                  cells[1], cells[2], cells[3], cells[4]);
   }
   vcs_table_end(section);
 }
@@ -205,10 +216,10 @@ static void write_verdicts(vcs_section_t *section, const dispatch_job_t *job, in
   int exact = 0;
   double largest = 0;
   for (int g = 0; g < games; g++) {
-    exact += !job->scores[g][1][0][corner].departs;
-    for (int i = 0; i < 2 * DISPATCH_ALPHAS * DISPATCH_TEMPERATURES; i++) {
-      const int cast = i % 2, a = i / 2 % DISPATCH_ALPHAS, t = i / (2 * DISPATCH_ALPHAS);
-      const dispatch_score_t *hard = &job->scores[g][2 * cast][a][t], *soft = &job->scores[g][2 * cast + 1][a][t];
+    exact += !job->scores[g][1][corner].departs;
+    for (int i = 0; i < 2 * DISPATCH_TEMPERATURES; i++) {
+      const int cast = i % 2, t = i / 2;
+      const dispatch_score_t *hard = &job->scores[g][2 * cast][t], *soft = &job->scores[g][2 * cast + 1][t];
       if (!hard->departs && !soft->departs) largest = fmax(largest, fabs(hard->cosine - soft->cosine));
     }
   }
@@ -229,8 +240,7 @@ vcs_status_t vcs_paper_dispatch(vcs_section_t *section, vcs_error_t *error) {
   job->bits = section->paper->quick ? 2 : DISPATCH_BITS;
   job->steps = section->paper->quick ? 40 : VCS_FRAME_INSTRUCTIONS;
   const size_t games = section->paper->quick ? 1 : DISPATCH_GAMES;
-  vcs_progress_start(&job->progress, section->name, games * DISPATCH_KINDS * DISPATCH_ALPHAS * DISPATCH_TEMPERATURES,
-                     VCS_PROGRESS_AUTO);
+  vcs_progress_start(&job->progress, section->name, games * DISPATCH_KINDS * DISPATCH_TEMPERATURES, VCS_PROGRESS_AUTO);
   vcs_parallel(games, (int)section->paper->threads, score_item, job);
   vcs_progress_finish(&job->progress);
   vcs_status_t status = VCS_OK;
