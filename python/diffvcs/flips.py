@@ -84,7 +84,7 @@ def flip(
     count, (height, width) = len(places), played.frames.shape[1:]
     result = Flips(
         places,
-        _signs(played, places),
+        _signs(played, places, np.arange(1, count + 1)),
         np.zeros((count, height, width), np.float32),
         np.zeros((count, 128, 8), np.float32),
     )
