@@ -75,17 +75,12 @@ VCS_HOT_FN uint64_t with_flag(uint64_t word, uint64_t flag, uint8_t set) {
 /* Begins the row of an instruction. Neighbouring fields go in one store where the host is little-endian, as the 6507
  * is. */
 VCS_HOT_FN void begin_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uint64_t word, uint8_t opcode) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   memcpy(&row->pc, &pc, 4); /* and no address */
   row->cycles = (uint16_t)vcs_cpu_cycles(cpu);
   row->value = row->old = 0;
   memcpy(&row->a, &word, 8);
   row->nz = (uint16_t)cpu->nz;
   row->opcode = opcode;
-#else
-  (void)word;
-  vcs_row_begin(row, cpu, pc, vcs_cpu_cycles(cpu), opcode);
-#endif
 }
 
 #define VCS_RUN_BEGIN(code) \
