@@ -527,7 +527,8 @@ static bool store_patches(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, ui
     unsigned look;
     uint8_t value;
     if (own->to != own->from + 1 || own->count != 1 || access->cycles != base->cycles || access->kind != base->kind ||
-        base->kind != VCS_BEAM_WRITE || access->reg != base->reg || !is_simple(base->reg, access->value, &look, &value)) {
+        base->kind != VCS_BEAM_WRITE || access->reg != base->reg ||
+        !is_simple(base->reg, access->value, &look, &value)) {
       return false;
     }
     bool stays = true;

@@ -32,9 +32,9 @@ enum { LANES = 64 }; /* flips in a word */
 
 /* Sets of registers: a byte each, in the order of VCS_WHERE_A and so on, as vcs_lists_t.any has them. */
 #define ONE(name) (1ull << 8 * (VCS_WHERE_##name - VCS_WHERE_A))
-#define SET(of)                                                                                                 \
-  (((of)&VCS_OF_A ? ONE(A) : 0) | ((of)&VCS_OF_X ? ONE(X) : 0) | ((of)&VCS_OF_Y ? ONE(Y) : 0) |                 \
-   ((of)&VCS_OF_NZ ? ONE(NZ) : 0) | ((of)&VCS_OF_C ? ONE(C) : 0) | ((of)&VCS_OF_V ? ONE(V) : 0) |               \
+#define SET(of)                                                                                   \
+  (((of)&VCS_OF_A ? ONE(A) : 0) | ((of)&VCS_OF_X ? ONE(X) : 0) | ((of)&VCS_OF_Y ? ONE(Y) : 0) |   \
+   ((of)&VCS_OF_NZ ? ONE(NZ) : 0) | ((of)&VCS_OF_C ? ONE(C) : 0) | ((of)&VCS_OF_V ? ONE(V) : 0) | \
    ((of) & (VCS_OF_D | VCS_OF_I) ? ONE(DI) : 0))
 _Static_assert(VCS_REGISTERS == 8, "a set of registers is a word");
 
@@ -56,9 +56,9 @@ _Static_assert(VCS_REGISTERS == 8, "a set of registers is a word");
 #define FLAG(code) ((code) >> 6 == 1 ? ONE(V) : (code) >> 6 == 2 ? ONE(C) : ONE(NZ))
 
 /* What changes the stack pointer otherwise than by a push or a pull is not carried, nor is what jumps. */
-#define IS_CARRIED(operation, access)                                                                     \
-  ((VCS_ACCESS_##access == VCS_ACCESS_STACK)                                                               \
-       ? VCS_PUSHED_BY_##operation == 1 || VCS_PUSHED_BY_##operation == -1                                 \
+#define IS_CARRIED(operation, access)                                      \
+  ((VCS_ACCESS_##access == VCS_ACCESS_STACK)                               \
+       ? VCS_PUSHED_BY_##operation == 1 || VCS_PUSHED_BY_##operation == -1 \
        : VCS_ACCESS_##access != VCS_ACCESS_JUMP && !((VCS_SETS_##operation) & VCS_OF_S))
 
 #define NAME(operation, reads, sets, kind, pushed) OP_##operation,
@@ -70,13 +70,13 @@ typedef struct {
   bool carried;
 } facts_t;
 
-#define FACTS(code, operation, mode, access, cycles)                                                            \
+#define FACTS(code, operation, mode, access, cycles)                                                         \
   {SET(VCS_READS_##operation) | INDEX_##mode | (VCS_ACCESS_##access == VCS_ACCESS_BRANCH ? FLAG(code) : 0) | \
-       ((code) == VCS_BRK ? SET(VCS_OF_P) : 0),                                                                 \
-   SET(VCS_SETS_##operation),                                                                                   \
-   OP_##operation,                                                                                              \
-   VCS_MODE_##mode,                                                                                             \
-   VCS_ACCESS_##access,                                                                                         \
+       ((code) == VCS_BRK ? SET(VCS_OF_P) : 0),                                                              \
+   SET(VCS_SETS_##operation),                                                                                \
+   OP_##operation,                                                                                           \
+   VCS_MODE_##mode,                                                                                          \
+   VCS_ACCESS_##access,                                                                                      \
    IS_CARRIED(operation, access)},
 static const facts_t facts_of[256] = {VCS_OPCODES(FACTS)};
 
@@ -315,8 +315,8 @@ static bool does_the_same(const row_t *r, const vcs_beam_access_t *base, const v
     return true;
   }
   if (!is_silent(base) || frame->blanks[number] || number + 2 >= frame->note.count) return false;
-  *if_clean = own->cycles < base[1].cycles && clock_of(r, base[2].cycles) < video->late &&
-              base[1].cycles < base[2].cycles;
+  *if_clean =
+      own->cycles < base[1].cycles && clock_of(r, base[2].cycles) < video->late && base[1].cycles < base[2].cycles;
   return false;
 }
 
@@ -332,8 +332,8 @@ static bool make_access(const row_t *r, const own_t *own, uint8_t value) {
   mine.cycles += (uint32_t)own->late;
   if ((own->late > VCS_NEAR || own->late < -VCS_NEAR) && vcs_in_picture(frame, carry->base, mine.cycles)) return false;
   if (base->kind == VCS_BEAM_WRITE) mine.value = value & vcs_note_mask(base->reg);
-  if (own->late && (clock_of(r, mine.cycles) >= frame->note.video.limit ||
-                    clock_of(r, base->cycles) >= frame->note.video.limit)) {
+  if (own->late &&
+      (clock_of(r, mine.cycles) >= frame->note.video.limit || clock_of(r, base->cycles) >= frame->note.video.limit)) {
     return false;
   }
   if (memcmp(&mine, base, sizeof mine) == 0) return true;
@@ -448,9 +448,9 @@ static void keep(const row_t *r, const own_t *own, results_t *results) {
   for (unsigned i = 0; i < results->count; i++) {
     const unsigned where = results->where[i];
     keep_byte(r, results, i, flip,
-              where >= VCS_WHERE_A               ? register_of(&own->cpu, where)
+              where >= VCS_WHERE_A          ? register_of(&own->cpu, where)
               : own->addr == r->stand->addr ? own->byte
-                                                 : own_ram(r, flip, r->stand->addr));
+                                            : own_ram(r, flip, r->stand->addr));
   }
   if (stores(r) && own->addr != r->stand->addr) {
     vcs_lists_set_byte(lists, own->addr & 0x7F, flip, own->byte, r->carry->base->ram[own->addr & 0x7F]);
@@ -489,8 +489,10 @@ typedef struct {
   uint8_t byte[LANES], nz[LANES], c[LANES], v[LANES];
 } made_t;
 
-#define EACH(...) \
-  for (int i = 0; i < LANES; i++) { __VA_ARGS__ }
+#define EACH(...)                   \
+  for (int i = 0; i < LANES; i++) { \
+    __VA_ARGS__                     \
+  }
 
 static void flags_of_bytes(const uint8_t *bytes, uint8_t *nz) {
   EACH(nz[i] = (uint8_t)((bytes[i] & VCS_FLAG_N) | (bytes[i] ? 0 : VCS_FLAG_Z));)
@@ -646,9 +648,9 @@ static uint64_t astray(const row_t *r, size_t word) {
     case VCS_MODE_ABY:
       return lists->who[VCS_WHERE_Y][word];
     case VCS_MODE_IZY:
-      return low < 0x80 || low == 0xFF ? ~0ull
-                                       : lists->who[VCS_WHERE_Y][word] | lists->who[low & 0x7F][word] |
-                                             lists->who[(low + 1) & 0x7F][word];
+      return low < 0x80 || low == 0xFF
+                 ? ~0ull
+                 : lists->who[VCS_WHERE_Y][word] | lists->who[low & 0x7F][word] | lists->who[(low + 1) & 0x7F][word];
     case VCS_MODE_IZX:
       return ~0ull;
     default:
@@ -841,7 +843,8 @@ void vcs_carry_row(vcs_carry_t *carry, uint32_t row) {
   uint64_t any, readers[VCS_FLIP_WORDS];
   memcpy(&any, &lists->any[VCS_WHERE_A], sizeof any);
   bool concerns = (facts->reads | facts->sets | (stand->chip ? ONE(TIME) : 0)) & any || lists->any[VCS_WHERE_LATCH];
-  for (uint32_t i = stand->touch; i < stand[1].touch; i++) concerns |= lists->any[carry->frame->touches[i].where & 0xFF];
+  for (uint32_t i = stand->touch; i < stand[1].touch; i++)
+    concerns |= lists->any[carry->frame->touches[i].where & 0xFF];
   if (!concerns) return;
   row_t r;
   results_t results;

@@ -72,8 +72,7 @@ VCS_HOT_FN uint64_t with_flag(uint64_t word, uint64_t flag, uint8_t set) {
   return (word & ~(flag << WORD_FLAGS)) | set * (flag << WORD_FLAGS);
 }
 
-/* Begins the row of an instruction. Neighbouring fields go in one store where the host is little-endian, as the 6507
- * is. */
+/* Begins the row of an instruction. Neighbouring fields go in one store: the host is little-endian, as the 6507 is. */
 VCS_HOT_FN void begin_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uint64_t word, uint8_t opcode) {
   memcpy(&row->pc, &pc, 4); /* and no address */
   row->cycles = (uint16_t)vcs_cpu_cycles(cpu);
