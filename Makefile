@@ -38,7 +38,7 @@ help:
 	@echo "Measure"
 	@echo "  make bench        beside ale-py and EnvPool, a minute or two;  make bench-full  all games, more rounds, callgrind"
 	@echo "  make bench-grad   what derivatives cost, in frames of ale-py"
-	@echo "  make bench-python what Python costs on top of C;  make bench-cuda  on a GPU"
+	@echo "  make bench-python what Python costs on top of C;  make bench-cuda  on a GPU;  make bench-web  the explorer"
 
 # ---- set-up: Debian packages if they are missing, ale-py (for its ROM images and as a reference) in a local venv ------
 setup:
@@ -138,6 +138,12 @@ bench-grad: build
 # What Python costs on top of C. Measures the package that is installed in PYTHON.
 bench-python: build
 	@$(PYTHON) bench/python.py
+
+# Answers of the explorer in a browser, in milliseconds.
+.PHONY: bench-web
+bench-web: web roms
+	@tests/web.sh --setup
+	@DIFFVCS_ROMS="$(ROMS)" build-web/venv/bin/python bench/web.py $(BENCH_FLAGS)
 
 install: build
 	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)

@@ -62,5 +62,6 @@ with_ale "ale-py live: the bytes of RAM that explain lists, 50 pixels" .venv/bin
 with_ale "ale-py live: the vector environment, every section" .venv/bin/python tests/ale_vector_live.py
 nightly "python: the package from source, with PyTorch and Captum" tests/python.sh --full
 nightly "web: the whole explorer in Chromium and Firefox" tests/web.sh
+nightly "web: the site builds without a warning" make -s site
 nightly "style: clang's analyzer follows calls" tests/lint.sh
 finish

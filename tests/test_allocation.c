@@ -104,7 +104,7 @@ static vcs_status_t call_load(uint64_t *result, vcs_error_t *error) {
 
 static vcs_status_t call_rom(uint64_t *result, vcs_error_t *error) {
   vcs_rom_t rom;
-  const vcs_rom_options_t options = {.size = sizeof options};
+  const vcs_rom_options_t options = {.reserved = {0}};
   const vcs_status_t status = vcs_rom_open("demo", &options, &rom, error);
   if (status) return status;
   add(result, rom.name, strlen(rom.name));
@@ -205,7 +205,7 @@ static vcs_status_t call_jvp_ste(uint64_t *r, vcs_error_t *e) { return grad_by(V
 static vcs_status_t call_vjp_ste(uint64_t *r, vcs_error_t *e) { return grad_by(VCS_STUDY_STE, false, r, e); }
 
 static vcs_status_t call_record(uint64_t *result, vcs_error_t *error) {
-  const vcs_record_options_t options = {.size = sizeof options, .frames = 3, .dense = 3};
+  const vcs_record_options_t options = {.frames = 3, .dense = 3};
   char *text = NULL;
   vcs_record_check_t found;
   vcs_status_t status = vcs_record(stage.cart, &options, &text, error);

@@ -561,6 +561,20 @@ static bool find_in(const char *directory, const char *name, char *path, size_t 
   return found[0] && vcs_path_join(path, size, directory, found);
 }
 
+/* A directory that the user names must exist: a misspelled one would be skipped, and another place would answer. */
+static vcs_status_t check_rom_directories(const char *roms_dir, vcs_error_t *error) {
+  const char *variable = getenv("DIFFVCS_ROMS");
+  if (roms_dir && !vcs_path_is_directory(roms_dir)) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the directory of ROM images '%.200s' does not exist", roms_dir);
+  }
+  if (variable && *variable && !vcs_path_is_directory(variable)) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                          "$DIFFVCS_ROMS names the directory '%.150s', which does not exist: correct it or unset it",
+                          variable);
+  }
+  return succeed(error);
+}
+
 vcs_status_t vcs_rom_find(const char *name_or_path, const char *roms_dir, char *path, size_t path_size,
                           vcs_error_t *error) {
   if (!name_or_path || !*name_or_path || !path || !path_size)
@@ -573,6 +587,8 @@ vcs_status_t vcs_rom_find(const char *name_or_path, const char *roms_dir, char *
   }
   if (strchr(name_or_path, '/') || strlen(name_or_path) > NAME_MAX)
     return vcs_error_fill(error, VCS_NOT_FOUND, "no such ROM image: %s", name_or_path);
+  const vcs_status_t status = check_rom_directories(roms_dir, error);
+  if (status) return status;
   char found[VCS_PATH_SIZE];
   vcs_text_t places = {0};
   place_t place;
