@@ -40,7 +40,8 @@ static void run_frame(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *co
 
 static void differentiate(const vcs_cart_t *cart, const vcs_t *m, vcs_controls_t *controls, unsigned what) {
   vcs_grad_options_t options;
-  vcs_study_method_options((int)(what % VCS_STUDY_METHODS), 64, &options);
+  /* by all methods but the exact one, which runs the machine again for each bit */
+  vcs_study_method_options((int)(what % (VCS_STUDY_BIT_FORK + 1)), 64, &options);
   const vcs_run_t run = {cart, m, NULL, controls, 1};
   const size_t state = 8 * vcs_state_size(cart), rom = 8 * (size_t)cart->rom_size;
   float *picture = calloc((size_t)(VCS_WIDTH * cart->height), sizeof(float));
