@@ -637,8 +637,39 @@ VCS_STATIC void begin_row(vcs_sweep_t *s, int32_t index, vcs_work_t *w) {
   w->event = s->tape->events[s->event].row == index ? &s->tape->events[s->event] : NULL;
 }
 
+/* Forward mode: whether nothing that the row reads has a tangent, and nothing that it writes, so that nothing would
+ * have one afterwards. Of memory only RAM is looked at; pointers, the stack, the chips and bytes of the image with
+ * tangents are for link_row. */
+VCS_STATIC bool is_still(const vcs_sweep_t *s, const vcs_row_t *row) {
+  const vcs_opcode_t op = vcs_opcode(row->opcode);
+  uint32_t live;
+  memcpy(&live, s->live + VCS_OFFSET(a), sizeof live);
+  if (s->rom || live || s->live[VCS_OFFSET(p)] || *vcs_slots(s, VCS_OFFSET(cycles)) != 0) return false;
+  if (row->opcode == VCS_OPAQUE) return false;
+  switch (op.access) {
+    case VCS_ACCESS_READ:
+    case VCS_ACCESS_WRITE:
+    case VCS_ACCESS_MODIFY:
+      break;
+    default:
+      return op.access != VCS_ACCESS_STACK;
+  }
+  if (op.mode == VCS_MODE_IMM) return true;
+  if (op.mode == VCS_MODE_IZX || op.mode == VCS_MODE_IZY || s->cart->ram_size) return false;
+  if (row->addr & 0x1000) return op.access == VCS_ACCESS_READ;
+  return (row->addr & 0x280) == 0x80 && !s->live[VCS_OFFSET(ram) + (row->addr & 0x7F)];
+}
+
 VCS_STATIC void row_forwards(vcs_sweep_t *s, int32_t index) {
   vcs_work_t w;
+#if !defined(__CUDACC__)
+  follow(s, index);
+  if (s->tape->events[s->event].row != index && is_still(s, &s->tape->rows[index])) {
+    const vcs_applied_t still = applied(s, &s->tape->rows[index]);
+    vcs_row_apply(&still, s->m);
+    return;
+  }
+#endif
   begin_row(s, index, &w);
   const vcs_row_t *row = w.row;
   if (w.event) vcs_sweep_span(s, w.event);
