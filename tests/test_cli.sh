@@ -445,7 +445,8 @@ exits 0 "other settings in a new table" score demo --bits 9 --horizons 1,3 --met
 exits 2 "horizons backwards" score demo --horizons 3,1
 exits 2 "an unknown method" score demo --methods bit,byte
 exits 2 "all and one" score demo --all
-exits 2 "a table that is none" score demo --out empty.bin
+printf 'no table\n' >none.tsv
+exits 2 "a table that is none" score demo --out none.tsv
 exits 2 "a summary of nothing" score --summary nothing.tsv
 exits 2 "a game that is none" score no_such_game --bits 1 --roms directory --out other2.tsv
 exits 1 "score into nowhere" score demo --bits 1 --out nowhere/score.tsv
@@ -493,11 +494,11 @@ exits 2 "edit to a colour that there is not" edit demo --frame 60 --target dots.
 
 # ---- steer ----------------------------------------------------------------------------------------------------------
 
-exits 0 "steer demo" steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3 --out steer.tsv
+exits 0 "steer demo" steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3 --searches all --out steer.tsv
 says out "^\\| guided \\| [0-9.]+ \\|.* of 3 \\|"
-[ "$(wc -l <steer.tsv)" = 13 ] && [ "$(awk -F '\t' 'NF != 5' steer.tsv | wc -l)" = 0 ]
-report $? "3 seeds, 4 searches"
-exits 0 "by one thread" steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3 --jobs 1 --out one.tsv
+[ "$(wc -l <steer.tsv)" = 19 ] && [ "$(awk -F '\t' 'NF != 5' steer.tsv | wc -l)" = 0 ]
+report $? "3 seeds, 6 searches"
+exits 0 "by one thread" steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3 --searches all --jobs 1 --out one.tsv
 same "the same sequences" steer.tsv one.tsv
 actions=$(awk -F '\t' 'END { print $5 }' steer.tsv)
 exits 0 "which can be played" grad demo --actions "$actions" --output screen --horizon 1 --out some

@@ -69,9 +69,38 @@ VCS_STATIC void link_row(const vcs_instruction_t *i) {
   if (i->stores) vcs_link_write(i, out + VCS_SLOTS * VCS_LANE_V);
 }
 
+/* Whether nothing that the row reads has a tangent, and nothing that it writes, so that nothing would have one
+ * afterwards. Of memory only RAM is looked at; link_row handles pointers, the stack, the chips and bytes of the image
+ * with tangents. */
+VCS_STATIC bool is_still(const vcs_instruction_t *i) {
+  const vcs_sweep_t *s = i->s;
+  const vcs_row_t *row = i->row;
+  uint32_t live;
+  memcpy(&live, s->live + VCS_OFFSET(a), sizeof live);
+  if (s->rom || live || s->live[VCS_OFFSET(p)] || *vcs_slots(s, VCS_OFFSET(cycles)) != 0) return false;
+  if (i->event || row->opcode == VCS_OPAQUE) return false;
+  switch (i->op.access) {
+    case VCS_ACCESS_READ:
+    case VCS_ACCESS_WRITE:
+    case VCS_ACCESS_MODIFY:
+      break;
+    default:
+      return i->op.access != VCS_ACCESS_STACK;
+  }
+  if (i->op.mode == VCS_MODE_IMM) return true;
+  if (i->op.mode == VCS_MODE_IZX || i->op.mode == VCS_MODE_IZY || s->cart->ram_size) return false;
+  if (row->addr & 0x1000) return i->op.access == VCS_ACCESS_READ;
+  return (row->addr & 0x280) == 0x80 && !s->live[VCS_OFFSET(ram) + (row->addr & 0x7F)];
+}
+
 VCS_EXTERN void vcs_row_forward(vcs_sweep_t *s, int32_t index) {
   vcs_instruction_t i;
   vcs_instruction_begin(&i, s, index);
+  if (is_still(&i)) {
+    const vcs_applied_t still = vcs_applied(&i);
+    vcs_row_apply(&still, s->m);
+    return;
+  }
   if (i.event) vcs_sweep_span(s, i.event);
   if (i.event && i.event->reg < VCS_EVENT_READ) vcs_sweep_shift(s, s->event);
   link_row(&i);
