@@ -250,7 +250,8 @@ vcs_status_t vcs_paper_dispatch(vcs_section_t *section, vcs_error_t *error) {
   }
   if (!status && !vcs_interrupted()) {
     vcs_section_say(section,
-                    "The mean cosine with the truth, RAM to RAM, %d bits, over the instructions of frame %d; or the "
+                    "The mean cosine with the truth, RAM to RAM, %d bits (one without an effect counts as 0), over the "
+                    "instructions of frame %d; or the "
                     "instruction after which the run's counter leaves that of the exact run.",
                     job->bits, DISPATCH_FRAME);
     vcs_section_assume(section,
