@@ -16,6 +16,7 @@ help:
 	@echo "  make              the library and build/diffvcs"
 	@echo "  make cuda         libdiffvcs_cuda, for batches on a GPU (needs nvcc); make cuda-library only compiles it"
 	@echo "  make install      PREFIX=/usr/local"
+	@echo "  make wheels       the Python package for several platforms, into out/wheels (WHEELS=\"manylinux-x86_64 sdist\": some)"
 	@echo "  make clean        removes every build folder and out/"
 	@echo "Show"
 	@echo "  make demo         sets up, builds, runs our own cartridge (and a real game if ROMs are there), pictures in out/"
@@ -29,6 +30,7 @@ help:
 	@echo "  make test-sanitize, test-golden, test-ale, test-builds, test-python (FULL=1: with PyTorch)   parts of make test"
 	@echo "  make test-web     the explorer in Chromium (TESTS=\"-k axe\": some of it)"
 	@echo "  make test-python-asan   the Python tests on a library with the sanitizers (TESTS=\"-k careless\": some of them)"
+	@echo "  make test-platforms   other processors and C libraries by cross compilers and emulators (PLATFORMS=\"aarch64 musl\": some)"
 	@echo "  make fuzz         SECONDS=60: every parser under libFuzzer and the sanitizers (needs clang), coverage at the end"
 	@echo "  make test-cuda    on a GPU"
 	@echo "  make lint         clang-format, clang-tidy, ruff, mypy, shellcheck;  make format  rewrites"
@@ -83,6 +85,13 @@ test-python: setup roms
 # The Python tests on a library that notices every byte that is read or written out of place. TESTS="-k careless" runs some.
 test-python-asan: setup roms
 	@tests/python_asan.sh $(TESTS)
+
+.PHONY: test-platforms wheels
+test-platforms: build roms
+	@tests/platforms.sh $(PLATFORMS)
+
+wheels: setup
+	@wheels/make.sh $(WHEELS)
 
 # New inputs are kept in build-fuzz/corpus; HARNESS="save png" runs some.
 .PHONY: fuzz

@@ -14,12 +14,20 @@ import sys
 from pathlib import Path
 
 PARSERS = {
-    "expression": {"src/study/expression.c": ".", "src/study/breakpoint.c": ".", "src/study/target.c": "^(read|after|vcs_target_parse|vcs_place_parse)"},
+    "expression": {
+        "src/study/expression.c": ".",
+        "src/study/breakpoint.c": ".",
+        "src/study/target.c": "^(read|after|vcs_target_parse|vcs_place_parse)",
+    },
     "patch": {"src/study/patch.c": "."},
     "symbols": {"src/study/symbols.c": "."},
     "png": {"src/host/picture.c": "^vcs_png_read"},
-    "save": {"src/host/save.c": "^(check_|get|bad_table|find_field|read_table|complete|restore|vcs_env_load_from|vcs_save_info|vcs_machine_is|.*possible)"},
-    "record": {"src/study/record.c": "^(next_row|bad_row|is_checksum|read_|start_as|verify_(play|cpu)|check_cpu_row|is_cpu|vcs_verify$)"},
+    "save": {
+        "src/host/save.c": "^(check_|get|bad_table|find_field|read_table|complete|restore|vcs_env_load_from|vcs_save_info|vcs_machine_is|.*possible)"
+    },
+    "record": {
+        "src/study/record.c": "^(next_row|bad_row|is_checksum|read_|start_as|verify_(play|cpu)|check_cpu_row|is_cpu|vcs_verify$)"
+    },
     "batch": {"src/host/batch.c": "^(check|refuse|valid|vcs_batch_(create|reset|step|send|receive|defaults))"},
     "rom": {"src/host/cart_detect.c": ".", "src/host/cartridge.c": "^(vcs_cart_load|.*)$"},
 }
@@ -36,8 +44,17 @@ def functions(build, harness, source):
     """(name, lines, missed lines) of each function of a source file."""
     program = build / "fuzz" / f"harness_{harness}"
     text = subprocess.run(
-        [tool("llvm-cov"), "report", "-show-functions", f"-instr-profile={build}/profiles/{harness}.profdata", program, source],
-        capture_output=True, text=True, check=True,
+        [
+            tool("llvm-cov"),
+            "report",
+            "-show-functions",
+            f"-instr-profile={build}/profiles/{harness}.profdata",
+            program,
+            source,
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     for line in text.splitlines():
         parts = line.split()

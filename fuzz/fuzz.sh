@@ -9,7 +9,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . tests/need.sh
-build=build-fuzz
+build="build-fuzz"
 all=(expression patch symbols png save record batch rom)
 
 if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return n < 0 && d[0]; }' |

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diffvcs/annotate.h"
 #include "diffvcs/cuda.h"
 #include "diffvcs/diffvcs.h"
 #include "diffvcs/grad.h"
@@ -40,6 +41,7 @@ FROZEN(vcs_joystick_options_t, 112, 48, report, 32);
 FROZEN(vcs_edit_options_t, 136, 72, report, 56);
 FROZEN(vcs_steer_options_t, 144, 80, report, 64);
 FROZEN(vcs_record_options_t, 128, 64, report, 48);
+FROZEN(vcs_annotate_options_t, 104, 40, report, 24);
 FROZEN(vcs_trace_options_t, 136, 72, report, 56);
 #endif
 
@@ -278,6 +280,14 @@ static void test_studies_refuse_unknown_options(void **state) {
   REFUSES(steer_options, steer_options.reserved,
           (vcs_steer_free(&steer, 1), vcs_steer(&f->run, &steer_options, &steer, NULL, &error)));
   vcs_steer_free(&steer, 1);
+
+  for (int i = 0; i < 8; i++) { /* what is not refused takes seconds: tests of annotations have it */
+    vcs_annotate_options_t annotate_options = {.seeds = 1};
+    vcs_annotation_t *annotation = NULL;
+    annotate_options.reserved[i] = 1;
+    assert_int_equal(vcs_annotate(f->cart, "demo", &annotate_options, &annotation, NULL), VCS_BAD_ARGUMENT);
+    assert_null(annotation);
+  }
 
   vcs_record_options_t record_options = {.frames = 2};
   char *text = NULL;

@@ -445,7 +445,8 @@ exits 0 "other settings in a new table" score demo --bits 9 --horizons 1,3 --met
 exits 2 "horizons backwards" score demo --horizons 3,1
 exits 2 "an unknown method" score demo --methods bit,byte
 exits 2 "all and one" score demo --all
-exits 2 "a table that is none" score demo --out empty.bin
+printf 'no table\n' >none.tsv
+exits 2 "a table that is none" score demo --out none.tsv
 exits 2 "a summary of nothing" score --summary nothing.tsv
 exits 2 "a game that is none" score no_such_game --bits 1 --roms directory --out other2.tsv
 exits 1 "score into nowhere" score demo --bits 1 --out nowhere/score.tsv

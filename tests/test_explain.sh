@@ -25,7 +25,7 @@ class Tags(html.parser.HTMLParser):
         super().__init__()
         self.open, self.links = [], []
     def handle_starttag(self, tag, attributes):
-        if tag not in ("meta", "img", "rect", "image"): self.open.append(tag)
+        if tag not in ("meta", "img", "image"): self.open.append(tag)
         self.links += [value for name, value in attributes if name in ("href", "src")]
     def handle_startendtag(self, tag, attributes):
         self.links += [value for name, value in attributes if name in ("href", "src")]
@@ -34,7 +34,15 @@ class Tags(html.parser.HTMLParser):
 tags = Tags()
 tags.feed(page)
 assert not tags.open, tags.open
-assert tags.links and all(link.startswith("data:") for link in tags.links), "the page needs other files"
+inside = [link for link in tags.links if link.startswith("#")]
+assert len(tags.links) > len(inside) and all(link.startswith(("data:", "#")) for link in tags.links), "the page needs other files"
+assert all(f'id="{link[1:]}"' in page for link in inside), "a link leads nowhere"
+assert "<script" not in page and 'class="answer"' in page and "What the marks mean" in page
+assert page.count('<tr id="ram-') == len(answer["ram"]), "every row is there"
+assert page.count('data-label="strongest bit"') == len(answer["ram"]) + len(answer["rom"])
+assert page.count('data-label="A"') == len(answer["slice"])
+if "P0" in question or "pixel" in question:
+    assert page.count("two causes") >= sum(not write["needed"] for write in answer["writes"])
 if "P0" in question: assert "player 0" in answer["lit_by"]
 if "pixel" in question:
     # a pixel has a colour, so a write to a colour register made it so, with VBLANK off

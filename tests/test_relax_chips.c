@@ -85,7 +85,7 @@ static vcs_relax_t *relaxed(const vcs_cart_t *cart, double alpha, double tempera
   return relax;
 }
 
-/* Nobody does anything. */
+/* A run in which no control is held. */
 static vcs_t *machine_after(const vcs_cart_t *cart, int frames) {
   vcs_env_t *env;
   vcs_t *m = malloc(vcs_state_size(cart));

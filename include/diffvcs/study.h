@@ -577,13 +577,21 @@ VCS_API void vcs_edit_free(vcs_edit_t *result);
 /* ---- Steer: from a goal to controls ---------------------------------------------------------------------------- */
 
 /* The searches (docs/steer.md). */
-enum { VCS_STEER_RANDOM, VCS_STEER_BLIND, VCS_STEER_GUIDED, VCS_STEER_SMOOTH, VCS_STEERS };
-VCS_API const char *vcs_steer_name(int search); /* "random", "blind", "guided", "smooth" */
+enum {
+  VCS_STEER_RANDOM,
+  VCS_STEER_BLIND,
+  VCS_STEER_GUIDED,
+  VCS_STEER_SMOOTH,
+  VCS_STEER_EVOLUTION,
+  VCS_STEER_EXACT,
+  VCS_STEERS
+};
+VCS_API const char *vcs_steer_name(int search); /* "random", "blind", "guided", "smooth", "evolution", "exact" */
 
 typedef struct {
   const char *goal;        /* "score" (as high as possible) or "ram:9C=60" (this value after the last frame) */
   const vcs_env_t *env;    /* needed for the score */
-  const int32_t *searches; /* VCS_STEER_...; NULL: all four */
+  const int32_t *searches; /* VCS_STEER_...; NULL: all */
   int32_t search_count;
   int64_t seeds;   /* beginnings for each search; 0 means 1 */
   int64_t budget;  /* emulated frames for each search and seed; 0: 20000 */

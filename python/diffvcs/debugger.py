@@ -159,7 +159,7 @@ class Debugger:
         symbols; [address] is a byte of memory; operators are those of C.
 
         Example:
-            >>> debugger.value("2 + 3 * [$80]") == 2 + 3 * debugger.state["ram"][0]
+            >>> debugger.value("2 + 3 * [$80]") == 2 + 3 * int(debugger.state["ram"][0])
             True
         """
         found = np.zeros(1, np.int64)
@@ -171,7 +171,7 @@ class Debugger:
 
         Example:
             >>> debugger.disassemble(0xF000, 1)
-            [(61440, 'SEI')]
+            [(61440, 'LDY #$07')]
         """
         rows = np.zeros(whole(count, "count", 0, 65536), dtype_of("vcs_disassembly_t"))
         start = int(self.state["pc"]) if address is None else address

@@ -90,7 +90,7 @@ def _source_places(
             f"wrt has no sources {unknown}; there are {', '.join(kinds)}, fields of the machine, an array of places, "
             "or a list of arrays of places"
         )
-    places = np.concatenate([kinds[name]() if name in kinds else state_places(cart, name) for name in names])
+    places = np.concatenate([kinds[name]() if name in kinds else state_places(cart, str(name)) for name in names])
     return places, np.arange(1, len(places) + 1, dtype=np.uintp)
 
 

@@ -37,7 +37,7 @@ from .functional import (
 from .machine import ACTION_NAMES
 
 METHODS = ("naive", "ste", "bit", "bit+fork", "exact")
-SEARCHES = ("random", "blind", "guided", "smooth")
+SEARCHES = ("random", "blind", "guided", "smooth", "evolution", "exact")
 OBJECTS = ("P0", "P1", "M0", "M1", "BL", "PF")
 ANSWERS = ("truth", "bit+fork", "ste", "naive")
 CONTROLS = ("right", "left", "up", "down")

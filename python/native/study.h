@@ -27,7 +27,7 @@ typedef struct {
 VCS_API vcs_status_t vcs_call_explain(const vcs_run_t *run, const vcs_explain_call_t *call, vcs_answer_t **answer,
                                       vcs_error_t *error);
 
-/* Records and slices the last frame of a run: rows[VCS_FRAME_INSTRUCTIONS], of which row_count[0] are written, those of
+/* Records and slices the last frame of a run: rows[VCS_FRAME_INSTRUCTIONS], of them row_count[0] are written, those of
  * `marks` and what they were computed from in the slice; sources[65536] is vcs_slice_t's `read`. */
 VCS_API vcs_status_t vcs_call_slice(const vcs_run_t *run, const int32_t *marks, size_t count, vcs_slice_row_t *rows,
                                     int32_t *row_count, uint8_t *sources, vcs_error_t *error);

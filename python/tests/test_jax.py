@@ -57,7 +57,9 @@ def test_jvp_is_the_jvp(machine, scene, random):
     cart, bits, inputs = scene
     tangent = random.standard_normal(bits.shape).astype(np.float32)
     for method in ("bit+fork", "exact"):
-        _, (moved, _) = jax.jvp(lambda b, m=method: vj.run(cart, b, inputs, method=m, forwards=True), (bits,), (tangent,))
+        _, (moved, _) = jax.jvp(
+            lambda b, m=method: vj.run(cart, b, inputs, method=m, forwards=True), (bits,), (tangent,)
+        )
         want = diffvcs.jvp(cart, machine.save(), [0, 3], dstate=tangent, method=method)
         assert np.array_equal(moved, want.dframes) and moved.any()
 

@@ -180,7 +180,7 @@ def test_threads_that_share_everything_do_no_harm(round):
                 m.act_on((step + number) % 18)
                 alone.step((step + number) % 18)
                 m.save()
-        except Exception as problem:  # noqa: BLE001: whatever it is, the test shows it
+        except Exception as problem:  # whatever it is, the test shows it
             problems.append(problem)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]

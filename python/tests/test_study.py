@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -37,6 +38,14 @@ def command(folder, *arguments, status=0):
     result = subprocess.run([str(PROGRAM), *map(str, arguments)], cwd=folder, capture_output=True, text=True)
     assert result.returncode == status, result.stderr
     return result.stdout
+
+
+@program
+def test_the_page_about_commands_has_every_command(tmp_path):
+    commands = re.findall(r"^  (\w+) +\w", command(tmp_path, "--help").partition("COMMAND [arguments]")[2], re.M)
+    page = (ROOT / "docs" / "commands.md").read_text()
+    assert len(commands) >= 17
+    assert [name for name in commands if name != "diffvcs" and not re.search(rf"^\| `{name}\b", page, re.M)] == []
 
 
 @program

@@ -84,8 +84,9 @@ static void print_result(const options_t *o, const vcs_cart_t *cart, const vcs_e
   }
   printf("wrong     %d of %d pixels before, %d after\n", (int)result->wrong_before,
          (int)(o->edit.width * o->edit.height), (int)result->wrong_after);
-  printf("changed   %d bits in %d bytes of the image\n", bits, bytes);
-  printf("took      %d reverse passes, %d runs\n", (int)result->walks, (int)result->runs);
+  printf("changed   %d bit%s in %d byte%s of the image\n", bits, bits == 1 ? "" : "s", bytes, bytes == 1 ? "" : "s");
+  printf("took      %d reverse pass%s, %d run%s\n", (int)result->walks, result->walks == 1 ? "" : "es", (int)result->runs,
+         result->runs == 1 ? "" : "s");
 }
 
 static vcs_status_t edit(const vcs_rom_t *rom, const vcs_setup_t *setup, void *context, vcs_error_t *error) {

@@ -65,6 +65,13 @@ static vcs_status_t find(const options_t *o, const vcs_attribution_options_t *op
 
 /* ---- Files -------------------------------------------------------------------------------------------------- */
 
+/* "d(pixel:38,190)/d(RAM) by bit+fork", "d(RAM)/d(right) by bit+fork" */
+static const char *title_of(const vcs_finding_t *f, const char *group, char title[128]) {
+  const char *of = f->forward ? group : f->what, *by = f->forward ? f->what : group;
+  snprintf(title, 128, "d(%.30s)/d(%.30s) by %s", of, by, f->method);
+  return title;
+}
+
 static vcs_status_t write_heat(const vcs_finding_t *f, const char *path, vcs_error_t *error) {
   const vcs_cart_info_t *info = vcs_cart_info(f->setup->cart);
   return vcs_map_heat(path, f->effect.ending.picture, info->height, info->format, f->effect.pixels, error);
@@ -86,16 +93,20 @@ static vcs_status_t write_rom(const vcs_finding_t *f, const char *path, vcs_erro
     if (a->uses[a->ranking[i]].kind == VCS_ROM_DATA) shown[count++] = a->ranking[i];
   }
   qsort(shown, (size_t)count, sizeof *shown, by_offset);
-  return vcs_map_rom(path, vcs_cart_image(cart), vcs_cart_info(cart)->image_size, a->rom, shown, count, error);
+  char title[128];
+  return vcs_map_rom(path, title_of(f, "ROM", title), vcs_cart_image(cart), vcs_cart_info(cart)->image_size, a->rom,
+                     shown, count, error);
 }
 
 static vcs_status_t write_ram(const vcs_finding_t *f, const char *path, vcs_error_t *error) {
   const float *slots = f->forward ? f->effect.state : f->attribution.state;
-  return vcs_map_ram(path, slots + 8 * offsetof(vcs_t, ram), error);
+  char title[128];
+  return vcs_map_ram(path, title_of(f, "RAM", title), slots + 8 * offsetof(vcs_t, ram), error);
 }
 
 static vcs_status_t write_inputs(const vcs_finding_t *f, const char *path, vcs_error_t *error) {
-  return vcs_map_inputs(path, f->attribution.input, f->setup->run.frames, error);
+  char title[128];
+  return vcs_map_inputs(path, title_of(f, "inputs", title), f->attribution.input, f->setup->run.frames, error);
 }
 
 static vcs_status_t write_ranking(const vcs_finding_t *f, const char *path, vcs_error_t *error) {

@@ -352,26 +352,12 @@ typedef struct {
   size_t number;
 } reader_t;
 
-/* The last segment that does not begin behind an access. */
-static uint32_t segment_of(const vcs_base_frame_t *frame, uint32_t access) {
-  uint32_t low = 0, high = frame->segment_count;
-  while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
-    if (frame->segments[middle].access <= access) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 /* A flip whose TIA was the base's all along begins to have one of its own. */
 static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   flip_t *flip = &walk->flips[number];
   const vcs_base_frame_t *frame = walk->frame;
   if (is_dirty(walk, number)) return;
-  const uint32_t low = segment_of(frame, access);
+  const uint32_t low = vcs_segment_of(frame, access);
   flip->beam.at = low;
   flip->beam.differs = 0;
   flip->beam.patch = -1;
@@ -481,7 +467,7 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
     return;
   }
   if (met == VCS_RUN_ENDED && add_patch(walk, number, walk->frame->rows[row].access, walk->frame->note.count,
-                                          walk->note.accesses, walk->note.count)) {
+                                        walk->note.accesses, walk->note.count)) {
     flip->status = ENDED;
     return;
   }
@@ -581,13 +567,12 @@ static void read_rom(vcs_concurrent_t *walk, uint32_t byte, uint32_t row) {
 /* ---- A frame ---------------------------------------------------------------------------------------------------- */
 
 static void walk_rows(vcs_concurrent_t *walk) {
-  vcs_base_frame_t *frame = walk->frame;
+  const vcs_base_frame_t *frame = walk->frame;
   uint32_t reads = 0, cart_writes = 0;
   for (uint32_t row = 0; row < frame->count; row++) {
     const vcs_stand_t *stand = &frame->rows[row];
     follow_chips(walk, stand);
     settle(walk, row);
-    frame->first_same[stand->key & (VCS_SAME - 1)] = frame->next_same[row];
     if (walk->rom_heads) {
       for (uint32_t i = stand->rom_touch; i < stand[1].rom_touch; i++) read_rom(walk, frame->rom_touches[i], row);
     }
@@ -694,8 +679,7 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   vcs_beam_put(&frozen, m);
   m->vblank = (uint8_t)((m->vblank & 0x7F) | (vblank & 0x80));
   const vcs_wiring_t wiring = vcs_wiring_of(m), base_wiring = vcs_wiring_of(begun);
-  flip->awake_first =
-      m->pc != begun->pc || m->sp != begun->sp || memcmp(&wiring, &base_wiring, sizeof wiring) != 0;
+  flip->awake_first = m->pc != begun->pc || m->sp != begun->sp || memcmp(&wiring, &base_wiring, sizeof wiring) != 0;
   memcpy(machine_of(walk, number), m, vcs_machine_size(cart));
   if (!flip->awake_first) put_in(walk, number, begun);
 }
@@ -975,14 +959,14 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
   walk->lists.machines = calloc(VCS_CONCURRENT_MOST, walk->lists.stride);
   walk->picture = calloc(1, VCS_FRAME_BYTES);
   walk->rom_heads = base->view.rom ? malloc(cart->rom_size * sizeof *walk->rom_heads) : NULL;
-  if (!framed || !walk->m || !walk->after || !walk->spare || !walk->work.m || !walk->note.accesses ||
-      !walk->waiting || !walk->flips || !walk->lists.machines || !walk->picture ||
-      (base->view.rom && !walk->rom_heads)) {
+  if (!framed || !walk->m || !walk->after || !walk->spare || !walk->work.m || !walk->note.accesses || !walk->waiting ||
+      !walk->flips || !walk->lists.machines || !walk->picture || (base->view.rom && !walk->rom_heads)) {
     vcs_concurrent_free(walk);
     return NULL;
   }
   for (uint32_t i = 0; walk->rom_heads && i < cart->rom_size; i++) walk->rom_heads[i] = -1;
-  walk->carry = (vcs_carry_t){.leave = leave, .access = make_access, .context = walk, .lists = &walk->lists, .base = walk->m};
+  walk->carry =
+      (vcs_carry_t){.leave = leave, .access = make_access, .context = walk, .lists = &walk->lists, .base = walk->m};
   walk->note.collisions = flip_collisions;
   walk->work.patches = &walk->patches;
   walk->work.lines = walk->lines;

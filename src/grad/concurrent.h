@@ -51,16 +51,17 @@ _Static_assert(VCS_LOOKS_SIZE <= 61, "a set of looks is a word");
 /* The accesses of a frame are cut into segments, about one a line. If a flip makes the same accesses, and differs in
  * nothing of `reads` and `shows`, the segment does to it what it does to the base. */
 typedef struct {
-  uint32_t access;   /* its first */
-  uint64_t reads;    /* what its accesses, and the ends of its lines, depend on */
-  uint64_t shows;    /* what its pixels and collisions depend on */
-  uint64_t colours;  /* what the picture depends on beyond that */
-  uint64_t replaced; /* what is overwritten */
-  uint16_t caught;   /* collisions in it, from CXCLR on where there is one */
-  uint8_t on;        /* objects that show in it */
-  bool clears;       /* there is */
-  int16_t motion[5]; /* by HMOVE, of objects wherever they are */
-  uint64_t moves;    /* the positions of those that move */
+  uint32_t access;        /* its first */
+  uint64_t reads;         /* what its accesses, and the ends of its lines, depend on */
+  uint64_t shows;         /* what its pixels and collisions depend on */
+  uint64_t colours;       /* what the picture depends on beyond that */
+  uint64_t replaced;      /* what is overwritten */
+  uint16_t caught;        /* collisions in it, from CXCLR on where there is one */
+  uint8_t on;             /* objects that show in it */
+  bool clears;            /* there is */
+  uint16_t clears_before; /* segments with one, so far */
+  int16_t motion[5];      /* by HMOVE, of objects wherever they are */
+  uint64_t moves;         /* the positions of those that move */
   vcs_beam_t before;
 } vcs_segment_t;
 
@@ -133,13 +134,13 @@ typedef struct {
   uint16_t collisions;   /* all of them then */
 } vcs_collision_read_t;
 
-enum { VCS_SAME = 8192, VCS_NO_ROW = 0xFFFF };
+enum { VCS_SAME = 8192 };
 
 typedef struct {
   vcs_stand_t *rows; /* count + 1, and one that is never reached */
   uint32_t count;
-  uint16_t next_same[VCS_FRAME_INSTRUCTIONS + 2]; /* the next row with the same program counter */
-  uint16_t first_same[VCS_SAME];                  /* by program counter; the walk passes over rows that it has done */
+  uint16_t same[VCS_FRAME_INSTRUCTIONS]; /* rows in the order of their program counters */
+  uint16_t first_same[VCS_SAME + 1];     /* by program counter: the first of its rows there */
   vcs_touch_t *touches;
   uint32_t *rom_touches; /* bytes of the image; only with view.rom */
   vcs_beam_note_t note;  /* the accesses */
@@ -253,7 +254,8 @@ bool vcs_carry_reads_one(const vcs_base_frame_t *frame, uint32_t row);
 /* ---- Running -------------------------------------------------------------------------------------------------- */
 
 /* Runs a flip from a row of the base on, one instruction at least, until it stands where a later row stands, though
- * perhaps earlier or later and with other registers; that row is returned. Or until its frame is over in another way; or it has jammed, or executed `most` instructions. */
+ * perhaps earlier or later and with other registers; that row is returned. Or until its frame is over in another way;
+ * or it has jammed, or executed `most` instructions. */
 enum { VCS_RUN_ENDED = -1, VCS_RUN_LOST = -2 };
 int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
                            uint32_t from, uint32_t most, uint32_t *executed);
@@ -307,6 +309,9 @@ int32_t vcs_beam_seen(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam);
 uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *access, uint32_t row);
 bool vcs_beam_record_begin(vcs_base_frame_t *frame, const vcs_cart_t *cart);
 bool vcs_beam_record_end(vcs_base_frame_t *frame);
+
+/* The last segment that does not begin behind an access. */
+uint32_t vcs_segment_of(const vcs_base_frame_t *frame, uint32_t access);
 
 /* Brings a flip's TIA up to a segment. */
 void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment);

@@ -47,7 +47,7 @@ typedef struct {
   vcs_base_frame_t *frame;
   bool rom;
   uint32_t row;
-  int reads;      /* of this instruction so far */
+  int reads;           /* of this instruction so far */
   uint8_t opcode, low; /* of it, from the first read and the second on */
   uint8_t read, stored;
   uint16_t addr;
@@ -225,14 +225,14 @@ static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t row) {
   };
 }
 
-/* Rows by their program counter. */
+/* Rows by their program counter: counted, then put behind each other from the last on. */
 static void index_rows(vcs_base_frame_t *frame) {
-  memset(frame->first_same, 0xFF, sizeof frame->first_same);
-  for (uint32_t row = frame->count; row-- > 0;) {
-    uint16_t *first = &frame->first_same[frame->rows[row].key & (VCS_SAME - 1)];
-    frame->next_same[row] = *first;
-    *first = (uint16_t)row;
-  }
+  uint16_t *first = frame->first_same;
+  memset(first, 0, sizeof frame->first_same);
+  for (uint32_t row = 0; row < frame->count; row++) first[frame->rows[row].key & (VCS_SAME - 1)]++;
+  for (uint32_t i = 1; i <= VCS_SAME; i++) first[i] = (uint16_t)(first[i] + first[i - 1]);
+  for (uint32_t row = frame->count; row-- > 0;)
+    frame->same[--first[frame->rows[row].key & (VCS_SAME - 1)]] = (uint16_t)row;
 }
 
 bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, vcs_t *after) {

@@ -32,9 +32,9 @@ enum { LANES = 64 }; /* flips in a word */
 
 /* Sets of registers: a byte each, in the order of VCS_WHERE_A and so on, as vcs_lists_t.any has them. */
 #define ONE(name) (1ull << 8 * (VCS_WHERE_##name - VCS_WHERE_A))
-#define SET(of)                                                                                                 \
-  (((of)&VCS_OF_A ? ONE(A) : 0) | ((of)&VCS_OF_X ? ONE(X) : 0) | ((of)&VCS_OF_Y ? ONE(Y) : 0) |                 \
-   ((of)&VCS_OF_NZ ? ONE(NZ) : 0) | ((of)&VCS_OF_C ? ONE(C) : 0) | ((of)&VCS_OF_V ? ONE(V) : 0) |               \
+#define SET(of)                                                                                   \
+  (((of)&VCS_OF_A ? ONE(A) : 0) | ((of)&VCS_OF_X ? ONE(X) : 0) | ((of)&VCS_OF_Y ? ONE(Y) : 0) |   \
+   ((of)&VCS_OF_NZ ? ONE(NZ) : 0) | ((of)&VCS_OF_C ? ONE(C) : 0) | ((of)&VCS_OF_V ? ONE(V) : 0) | \
    ((of) & (VCS_OF_D | VCS_OF_I) ? ONE(DI) : 0))
 _Static_assert(VCS_REGISTERS == 8, "a set of registers is a word");
 
@@ -56,9 +56,9 @@ _Static_assert(VCS_REGISTERS == 8, "a set of registers is a word");
 #define FLAG(code) ((code) >> 6 == 1 ? ONE(V) : (code) >> 6 == 2 ? ONE(C) : ONE(NZ))
 
 /* What changes the stack pointer otherwise than by a push or a pull is not carried, nor is what jumps. */
-#define IS_CARRIED(operation, access)                                                                     \
-  ((VCS_ACCESS_##access == VCS_ACCESS_STACK)                                                               \
-       ? VCS_PUSHED_BY_##operation == 1 || VCS_PUSHED_BY_##operation == -1                                 \
+#define IS_CARRIED(operation, access)                                      \
+  ((VCS_ACCESS_##access == VCS_ACCESS_STACK)                               \
+       ? VCS_PUSHED_BY_##operation == 1 || VCS_PUSHED_BY_##operation == -1 \
        : VCS_ACCESS_##access != VCS_ACCESS_JUMP && !((VCS_SETS_##operation) & VCS_OF_S))
 
 #define NAME(operation, reads, sets, kind, pushed) OP_##operation,
@@ -70,13 +70,13 @@ typedef struct {
   bool carried;
 } facts_t;
 
-#define FACTS(code, operation, mode, access, cycles)                                                            \
+#define FACTS(code, operation, mode, access, cycles)                                                         \
   {SET(VCS_READS_##operation) | INDEX_##mode | (VCS_ACCESS_##access == VCS_ACCESS_BRANCH ? FLAG(code) : 0) | \
-       ((code) == VCS_BRK ? SET(VCS_OF_P) : 0),                                                                 \
-   SET(VCS_SETS_##operation),                                                                                   \
-   OP_##operation,                                                                                              \
-   VCS_MODE_##mode,                                                                                             \
-   VCS_ACCESS_##access,                                                                                         \
+       ((code) == VCS_BRK ? SET(VCS_OF_P) : 0),                                                              \
+   SET(VCS_SETS_##operation),                                                                                \
+   OP_##operation,                                                                                           \
+   VCS_MODE_##mode,                                                                                          \
+   VCS_ACCESS_##access,                                                                                      \
    IS_CARRIED(operation, access)},
 static const facts_t facts_of[256] = {VCS_OPCODES(FACTS)};
 
@@ -137,8 +137,8 @@ typedef struct {
   uint64_t reads; /* registers that it reads and that may differ */
   vcs_cpu_t base, after;
   bool taken;
-  bool in_ram, in_tia;      /* its last access */
-  int32_t earliest, latest; /* flips that are so late read the base's timer */
+  bool in_ram, in_tia; /* its last access */
+  bool timer;          /* reads the timer, and nothing else that differs */
 } row_t;
 
 /* A flip in a row. */
@@ -315,8 +315,8 @@ static bool does_the_same(const row_t *r, const vcs_beam_access_t *base, const v
     return true;
   }
   if (!is_silent(base) || frame->blanks[number] || number + 2 >= frame->note.count) return false;
-  *if_clean = own->cycles < base[1].cycles && clock_of(r, base[2].cycles) < video->late &&
-              base[1].cycles < base[2].cycles;
+  *if_clean =
+      own->cycles < base[1].cycles && clock_of(r, base[2].cycles) < video->late && base[1].cycles < base[2].cycles;
   return false;
 }
 
@@ -332,8 +332,8 @@ static bool make_access(const row_t *r, const own_t *own, uint8_t value) {
   mine.cycles += (uint32_t)own->late;
   if ((own->late > VCS_NEAR || own->late < -VCS_NEAR) && vcs_in_picture(frame, carry->base, mine.cycles)) return false;
   if (base->kind == VCS_BEAM_WRITE) mine.value = value & vcs_note_mask(base->reg);
-  if (own->late && (clock_of(r, mine.cycles) >= frame->note.video.limit ||
-                    clock_of(r, base->cycles) >= frame->note.video.limit)) {
+  if (own->late &&
+      (clock_of(r, mine.cycles) >= frame->note.video.limit || clock_of(r, base->cycles) >= frame->note.video.limit)) {
     return false;
   }
   if (memcmp(&mine, base, sizeof mine) == 0) return true;
@@ -448,9 +448,9 @@ static void keep(const row_t *r, const own_t *own, results_t *results) {
   for (unsigned i = 0; i < results->count; i++) {
     const unsigned where = results->where[i];
     keep_byte(r, results, i, flip,
-              where >= VCS_WHERE_A               ? register_of(&own->cpu, where)
+              where >= VCS_WHERE_A          ? register_of(&own->cpu, where)
               : own->addr == r->stand->addr ? own->byte
-                                                 : own_ram(r, flip, r->stand->addr));
+                                            : own_ram(r, flip, r->stand->addr));
   }
   if (stores(r) && own->addr != r->stand->addr) {
     vcs_lists_set_byte(lists, own->addr & 0x7F, flip, own->byte, r->carry->base->ram[own->addr & 0x7F]);
@@ -489,8 +489,10 @@ typedef struct {
   uint8_t byte[LANES], nz[LANES], c[LANES], v[LANES];
 } made_t;
 
-#define EACH(...) \
-  for (int i = 0; i < LANES; i++) { __VA_ARGS__ }
+#define EACH(...)                   \
+  for (int i = 0; i < LANES; i++) { \
+    __VA_ARGS__                     \
+  }
 
 static void flags_of_bytes(const uint8_t *bytes, uint8_t *nz) {
   EACH(nz[i] = (uint8_t)((bytes[i] & VCS_FLAG_N) | (bytes[i] ? 0 : VCS_FLAG_Z));)
@@ -603,23 +605,31 @@ static unsigned register_read(unsigned operation, bool *only) {
   }
 }
 
-/* Whether a word can be done at once: no flip's time matters, no number is decimal, nothing is read from a chip. */
+/* The timer is read by an absolute address. */
+static bool reads_timer(const row_t *r) {
+  return r->facts->access == VCS_ACCESS_READ && r->facts->mode == VCS_MODE_ABS && (r->stand->addr & 0x1285) == 0x284 &&
+         !r->carry->cart->snoops && r->carry->cart->scheme != VCS_SCHEME_DPC;
+}
+
+/* Whether a word can be done at once: no number is decimal, only the timer or a collision is read from a chip, and
+ * otherwise no flip's time matters. */
 static bool is_uniform(const row_t *r, size_t word) {
   const vcs_lists_t *lists = r->lists;
   const facts_t *facts = r->facts;
-  if (r->stand->chip && lists->who[VCS_WHERE_TIME][word]) return false;
+  if (r->stand->chip && lists->who[VCS_WHERE_TIME][word] && !r->timer) return false;
   if ((facts->operation == OP_ADC || facts->operation == OP_SBC) && (r->base.d || lists->who[VCS_WHERE_DI][word])) {
     return false;
   }
   switch (facts->access) {
     case VCS_ACCESS_READ:
-      return facts->mode == VCS_MODE_IMM || r->in_ram || is_plain_rom(r->carry, r->stand->addr);
+      return facts->mode == VCS_MODE_IMM || r->in_ram || is_plain_rom(r->carry, r->stand->addr) ||
+             lists->who[VCS_WHERE_LATCH][word] || r->timer;
     case VCS_ACCESS_MODIFY:
       return r->in_ram;
-    case VCS_ACCESS_WRITE:
-      return r->in_ram || r->in_tia;
+    case VCS_ACCESS_WRITE: /* VSYNC and VBLANK concern more than the picture */
+      return r->in_ram || (r->in_tia && (r->stand->addr & 63) > VCS_VBLANK);
     case VCS_ACCESS_STACK:
-      return r->in_ram || (r->in_tia && facts->operation == OP_PHA);
+      return r->in_ram || (r->in_tia && (r->stand->addr & 63) > VCS_VBLANK && facts->operation == OP_PHA);
     default:
       return true;
   }
@@ -629,6 +639,7 @@ static bool is_uniform(const row_t *r, size_t word) {
 static uint64_t astray(const row_t *r, size_t word) {
   const vcs_lists_t *lists = r->lists;
   const unsigned low = r->stand->low;
+  if (r->timer) return lists->who[VCS_WHERE_TIME][word] | lists->who[VCS_WHERE_TIMER][word];
   switch (r->facts->mode) {
     case VCS_MODE_ZPX:
     case VCS_MODE_ABX:
@@ -637,9 +648,9 @@ static uint64_t astray(const row_t *r, size_t word) {
     case VCS_MODE_ABY:
       return lists->who[VCS_WHERE_Y][word];
     case VCS_MODE_IZY:
-      return low < 0x80 || low == 0xFF ? ~0ull
-                                       : lists->who[VCS_WHERE_Y][word] | lists->who[low & 0x7F][word] |
-                                             lists->who[(low + 1) & 0x7F][word];
+      return low < 0x80 || low == 0xFF
+                 ? ~0ull
+                 : lists->who[VCS_WHERE_Y][word] | lists->who[low & 0x7F][word] | lists->who[(low + 1) & 0x7F][word];
     case VCS_MODE_IZX:
       return ~0ull;
     default:
@@ -647,7 +658,8 @@ static uint64_t astray(const row_t *r, size_t word) {
   }
 }
 
-/* The operands of flips that read at addresses of their own. Those that read anything but memory leave. */
+/* The operands of flips that read at addresses of their own, or the timer at times of their own. Those that read
+ * anything else than memory, or a timer that has run out, leave. */
 static void read_astray(const row_t *r, size_t word, uint64_t flips, uint8_t bytes[LANES]) {
   const vcs_lists_t *lists = r->lists;
   own_t own;
@@ -655,6 +667,16 @@ static void read_astray(const row_t *r, size_t word, uint64_t flips, uint8_t byt
     const size_t lane = (size_t)VCS_LOWEST_64(left), flip = LANES * word + lane;
     own.flip = flip;
     own.late = 0;
+    if (r->timer) {
+      const int32_t late = vcs_lists_has(lists, VCS_WHERE_TIME, flip) ? lists->late[flip] : 0;
+      own.late = late;
+      if (!read_timer(r, &own)) {
+        r->carry->leave(r->carry->context, flip, r->row);
+        own.byte = r->stand->read;
+      }
+      bytes[lane] = own.byte;
+      continue;
+    }
     own.cpu.x = lists->who[VCS_WHERE_X][word] ? lists->value[VCS_WHERE_X][flip] : r->base.x;
     own.cpu.y = lists->who[VCS_WHERE_Y][word] ? lists->value[VCS_WHERE_Y][flip] : r->base.y;
     if (!find_address(r, &own) || !read_own(r, &own)) {
@@ -796,27 +818,6 @@ bool vcs_carry_reads_one(const vcs_base_frame_t *frame, uint32_t row) {
          stand[1].access == stand->access + 1;
 }
 
-/* The timer is read, and a flip that is late reads what the base reads: it is in the same interval. */
-static void find_interval(row_t *r) {
-  const vcs_t *base = r->carry->base;
-  const uint32_t elapsed = r->stand[1].cycles - 1 - base->timer_cycle, mask = (1u << base->timer_shift) - 1;
-  r->earliest = 1; /* none */
-  r->latest = 0;
-  if (r->facts->access != VCS_ACCESS_READ || r->facts->mode != VCS_MODE_ABS || !r->facts->carried ||
-      (r->stand->addr & 0x1285) != 0x284 || vcs_riot_intervals(base, elapsed) < 0 || r->carry->cart->snoops ||
-      r->carry->cart->scheme == VCS_SCHEME_DPC || base->timer_was_read || r->facts->reads) {
-    return;
-  }
-  r->earliest = -(int32_t)(elapsed & mask);
-  r->latest = (int32_t)(mask - (elapsed & mask));
-}
-
-static bool is_same_interval(const row_t *r, size_t flip) {
-  const int32_t late = r->lists->late[flip];
-  return r->earliest <= late && late <= r->latest && !vcs_lists_has(r->lists, VCS_WHERE_TIMER, flip) &&
-         vcs_lists_has(r->lists, VCS_WHERE_TIME, flip);
-}
-
 static void apply_to_word(const row_t *r, size_t word, uint64_t readers, results_t *results) {
   vcs_carry_t *carry = r->carry;
   carry->carried++;
@@ -826,7 +827,6 @@ static void apply_to_word(const row_t *r, size_t word, uint64_t readers, results
     for (uint64_t left = readers; left; left &= left - 1) {
       own_t own;
       own.flip = LANES * word + (size_t)VCS_LOWEST_64(left);
-      if (is_same_interval(r, own.flip)) continue;
       if (r->facts->carried && apply(r, &own)) {
         keep(r, &own, results);
       } else {
@@ -843,7 +843,8 @@ void vcs_carry_row(vcs_carry_t *carry, uint32_t row) {
   uint64_t any, readers[VCS_FLIP_WORDS];
   memcpy(&any, &lists->any[VCS_WHERE_A], sizeof any);
   bool concerns = (facts->reads | facts->sets | (stand->chip ? ONE(TIME) : 0)) & any || lists->any[VCS_WHERE_LATCH];
-  for (uint32_t i = stand->touch; i < stand[1].touch; i++) concerns |= lists->any[carry->frame->touches[i].where & 0xFF];
+  for (uint32_t i = stand->touch; i < stand[1].touch; i++)
+    concerns |= lists->any[carry->frame->touches[i].where & 0xFF];
   if (!concerns) return;
   row_t r;
   results_t results;
@@ -863,7 +864,7 @@ void vcs_carry_row(vcs_carry_t *carry, uint32_t row) {
   r.in_ram = is_ram(stand->addr);
   r.in_tia = !(stand->addr & 0x1080);
   r.taken = false;
-  find_interval(&r);
+  r.timer = reads_timer(&r);
   results.count = 0;
   if (facts->carried) {
     vcs_cpu_t same = r.base;

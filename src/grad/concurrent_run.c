@@ -11,12 +11,14 @@
 typedef struct {
   const vcs_base_frame_t *frame;
   uint32_t from, row; /* where it left, and where it stands now */
+  uint32_t misses;    /* looks in vain */
+  uint64_t next;      /* time from which on it looks again */
 } beside_t;
 
 #define VCS_RUN_BESIDE
 #define VCS_RUN_WITH , beside_t *beside
 #define VCS_RUN_LOOK \
-  if (beside->frame->first_same[(bank.start + (at - bank.code)) & (VCS_SAME - 1)] != VCS_NO_ROW) goto met;
+  if (cpu->time >= beside->next && has_rows(beside->frame, (unsigned)(bank.start + (at - bank.code)))) goto met;
 #define VCS_RUN_LABELS                                                  \
   met:                                                                  \
   cpu->pc = (uint16_t)(bank.start + (at - bank.code));                  \
@@ -28,8 +30,13 @@ typedef struct {
 
 enum { RUN_MET = 1 << 18 }; /* the flip has met the base */
 
+enum { PATIENCE = 256, PAUSE = 24 }; /* looks; cycles between later looks of a flip that has gone far astray */
 
 static bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over);
+static inline bool has_rows(const vcs_base_frame_t *frame, unsigned pc) {
+  const uint16_t *first = &frame->first_same[pc & (VCS_SAME - 1)];
+  return first[0] != first[1];
+}
 
 #include "core/run.h"
 
@@ -82,32 +89,48 @@ static bool is_wired(const vcs_base_frame_t *frame, const vcs_t *m, uint32_t row
          memcmp(wiring->cart_byte, m->cart_byte, sizeof wiring->cart_byte) == 0;
 }
 
-static uint32_t apart(uint32_t one, uint32_t other) { return one < other ? other - one : one - other; }
+/* Of the rows with a program counter the nearest in time; false: there is none in the window. */
+static bool find_row(const beside_t *beside, uint16_t pc, uint32_t cycles, uint32_t window, uint32_t *row) {
+  const vcs_base_frame_t *frame = beside->frame;
+  const uint16_t *first = &frame->first_same[pc & (VCS_SAME - 1)];
+  uint32_t low = first[0], high = first[1], best = window + 1;
+  while (low < high) { /* the first that is not earlier */
+    const uint32_t middle = (low + high) / 2;
+    if (frame->rows[frame->same[middle]].cycles < cycles) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low < first[1] && frame->same[low] > beside->from && frame->rows[frame->same[low]].cycles - cycles < best) {
+    *row = frame->same[low];
+    best = frame->rows[*row].cycles - cycles;
+  }
+  if (low > first[0] && frame->same[low - 1] > beside->from &&
+      cycles - frame->rows[frame->same[low - 1]].cycles < best) {
+    *row = frame->same[low - 1];
+    best = 0;
+  }
+  return best <= window;
+}
 
 /* Whether a flip stands where a row of the base stands. */
 static bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over) {
   const vcs_base_frame_t *frame = beside->frame;
   const vcs_stand_t *rows = frame->rows;
   const uint32_t cycles = vcs_cpu_cycles(cpu), stands = cpu->pc | (uint32_t)cpu->sp << 16;
-  uint32_t row = over ? frame->count : frame->first_same[cpu->pc & (VCS_SAME - 1)];
-  if (over) {
-    if (rows[row].cycles != cycles) return false;
-  } else {
-    const uint32_t window = vcs_in_picture(frame, m, cycles) ? VCS_NEAR : VCS_FAR;
-    while (row != VCS_NO_ROW && (row <= beside->from || rows[row].cycles + window < cycles)) row = frame->next_same[row];
-    if (row == VCS_NO_ROW || rows[row].cycles > cycles + window) return false;
-    for (uint32_t next = frame->next_same[row]; next != VCS_NO_ROW; next = frame->next_same[next]) {
-      if (apart(rows[next].cycles, cycles) > apart(rows[row].cycles, cycles)) break;
-      row = next;
-    }
-  }
-  beside->row = row;
-  return (rows[row].key & 0xFFFFFF) == stands && is_wired(frame, m, row);
+  const uint32_t window = vcs_in_picture(frame, m, cycles) ? VCS_NEAR : VCS_FAR;
+  beside->row = frame->count;
+  if (!over && cpu->time < beside->next) return false;
+  if (++beside->misses > PATIENCE) beside->next = cpu->time + VCS_CYCLES(PAUSE);
+  if (over ? rows[frame->count].cycles != cycles : !find_row(beside, cpu->pc, cycles, window, &beside->row))
+    return false;
+  return (rows[beside->row].key & 0xFFFFFF) == stands && is_wired(frame, m, beside->row);
 }
 
 int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
                            uint32_t from, uint32_t most, uint32_t *executed) {
-  beside_t beside = {frame, from, from};
+  beside_t beside = {frame, from, from, 0, 0};
   vcs_video_t *video = &note->video;
   uint32_t left = most;
   int32_t met = VCS_RUN_LOST;

@@ -72,20 +72,14 @@ VCS_HOT_FN uint64_t with_flag(uint64_t word, uint64_t flag, uint8_t set) {
   return (word & ~(flag << WORD_FLAGS)) | set * (flag << WORD_FLAGS);
 }
 
-/* Begins the row of an instruction. Neighbouring fields go in one store where the host is little-endian, as the 6507
- * is. */
+/* Begins the row of an instruction. Neighbouring fields go in one store: the host is little-endian, as the 6507 is. */
 VCS_HOT_FN void begin_row(vcs_row_t *row, const vcs_cpu_t *cpu, uint32_t pc, uint64_t word, uint8_t opcode) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   memcpy(&row->pc, &pc, 4); /* and no address */
   row->cycles = (uint16_t)vcs_cpu_cycles(cpu);
   row->value = row->old = 0;
   memcpy(&row->a, &word, 8);
   row->nz = (uint16_t)cpu->nz;
   row->opcode = opcode;
-#else
-  (void)word;
-  vcs_row_begin(row, cpu, pc, vcs_cpu_cycles(cpu), opcode);
-#endif
 }
 
 #define VCS_RUN_BEGIN(code) \
@@ -229,13 +223,10 @@ static bool fork_at(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_t *m, const vc
 
 /* Stores the registers before a row to m. */
 static void store_registers(const vcs_row_t *row, vcs_t *m, uint32_t cycles) {
-  m->cycles = cycles;
-  m->pc = row->pc;
-  m->a = row->a;
-  m->x = row->x;
-  m->y = row->y;
-  m->sp = row->sp;
-  m->p = vcs_row_status(row);
+  vcs_cpu_t cpu = vcs_registers_of(row);
+  cpu.time = VCS_CYCLES(cycles);
+  cpu.pc = row->pc;
+  vcs_cpu_store(&cpu, m);
 }
 
 /* The byte on the bus after a row, from which the program went on to pc. */

@@ -144,7 +144,7 @@ static void free_engines(engines_t *e) {
   for (int i = 0; i < 3; i++) free(e->pictures[i]);
 }
 
-/* A frame by each of them; whether all is the same afterwards. */
+/* Runs one frame with each of the three; returns whether machines and pictures are equal afterwards. */
 static bool agree(const vcs_cart_t *cart, const engines_t *e, const vcs_controls_t *controls) {
   const size_t size = vcs_state_size(cart), two = 2 * VCS_FRAME_BYTES;
   vcs_control(cart, e->loop, controls);
@@ -172,7 +172,7 @@ static vcs_status_t cross(const vcs_paper_game_t *game, int frames, conformance_
 
 /* ---- The second port -------------------------------------------------------------------------------------------- */
 
-/* A press in most frames, each held for eight of them. */
+/* Random input: presses in most frames, each held for eight frames. */
 static uint8_t some_buttons(int frame) { return (uint8_t)((uint32_t)(frame / 8 + 1) * 0x9E3779B9u >> 27); }
 
 static vcs_status_t compare_ports(const vcs_paper_game_t *game, int frames, conformance_t *c) {
@@ -320,8 +320,8 @@ typedef struct {
   const vcs_paper_game_t *game;
   double seconds; /* to measure for */
   vcs_relax_options_t options;
-  uint64_t instructions, frames; /* done, ... */
-  double took;                   /* ... in so many seconds */
+  uint64_t instructions, frames; /* that were run */
+  double took;                   /* seconds */
 } measure_t;
 
 static void measure_hard(measure_t *measure) {
@@ -340,7 +340,7 @@ static void measure_hard(measure_t *measure) {
   free(m);
 }
 
-/* Again and again from the start: what is relaxed goes its own way, and may end standing still. */
+/* Starts anew again and again: a relaxed run diverges from the exact one, and may end in an endless loop. */
 static void measure_relaxed(measure_t *measure) {
   vcs_relax_t *relax;
   if (vcs_relax_create(measure->game->rom.cart, &measure->options, &relax, NULL)) return;

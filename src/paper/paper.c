@@ -500,7 +500,7 @@ int vcs_cli_paper(int argc, char **argv) {
   const char *only = NULL;
   int number;
   const vcs_arg_t args[] = {
-      VCS_ARG_TEXT("only", &only, "TABLE", "only this table; the others stay unchanged"),
+      VCS_ARG_TEXT("only", &only, "TABLE", "only this table; all other tables stay unchanged"),
       VCS_ARG_TEXT("out", &paper.out, "DIR", "where to write"),
       VCS_ARG_TEXT("games", &paper.games, "LIST", "of the table `games`: where they diverge, and their cast margins"),
       VCS_ARG_FLAG("quick", &paper.quick, "a reduced version: fewer games, shorter runs"),

@@ -144,7 +144,7 @@ static bool rounds_right(const read_t *read, double temperature) {
   return fabs(pull / total) < 0.5;
 }
 
-/* Of all reads, or of opcodes only: the paper's. */
+/* The share of reads that round correctly: of all reads, or of opcodes only, as the paper counts. */
 static double p_read(const margins_t *margins, double temperature, bool opcodes_only) {
   int right = 0, all = 0;
   for (int i = 0; i < margins->reads; i++) {
@@ -219,7 +219,7 @@ static vcs_status_t run_race(race_t *race, bool to_the_end, vcs_error_t *error) 
   return room ? VCS_OK : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
 }
 
-/* Many of them, on all cores. */
+/* Many races, on all cores. */
 typedef struct {
   race_t *races;
   bool to_the_end;
@@ -706,7 +706,7 @@ vcs_status_t vcs_paper_corner(vcs_section_t *section, vcs_error_t *error) {
 
 static const double other_settings[][2] = {{6, 0.14},    {5.5, 0.145}, {5, 0.14},   {6, 0.15},
                                            {20, 0.1448}, {20, 0.1446}, {20, 0.1444}};
-enum { OTHERS = 64, SETTINGS = sizeof other_settings / sizeof *other_settings, TRACE_FRAMES = 4 };
+enum { GAMES_MAX = 64, SETTINGS = sizeof other_settings / sizeof *other_settings, TRACE_FRAMES = 4 };
 
 /* Margins of the real machine, over some frames of the exact run. */
 static vcs_status_t real_margins(const vcs_paper_game_t *game, margins_t *margins, vcs_error_t *error) {
@@ -774,10 +774,10 @@ static const char usual_games[] =
     "space_invaders,pong,breakout,ms_pacman,seaquest,qbert,beam_rider,asterix,freeway,riverraid,montezuma_revenge,"
     "elevator_action";
 
-/* Opens those that the list names; returns how many. */
-static int open_games(const vcs_paper_t *paper, vcs_paper_game_t games[OTHERS], vcs_status_t *status,
+/* Opens the games that the list names; returns how many. */
+static int open_games(const vcs_paper_t *paper, vcs_paper_game_t games[GAMES_MAX], vcs_status_t *status,
                       vcs_error_t *error) {
-  const int most = paper->quick ? 2 : OTHERS;
+  const int most = paper->quick ? 2 : GAMES_MAX;
   int count = 0;
   *status = VCS_OK;
   for (const char *at = paper->games ? paper->games : usual_games; *at && count < most;) {
@@ -794,7 +794,7 @@ static int open_games(const vcs_paper_t *paper, vcs_paper_game_t games[OTHERS], 
 
 vcs_status_t vcs_paper_games_table(vcs_section_t *section, vcs_error_t *error) {
   const int frames = section->paper->quick ? 60 : 3600;
-  vcs_paper_game_t games[OTHERS];
+  vcs_paper_game_t games[GAMES_MAX];
   vcs_status_t status;
   const int count = open_games(section->paper, games, &status, error);
   race_t *races = calloc((size_t)count * SETTINGS + 1, sizeof *races);

@@ -198,7 +198,7 @@ enum { BOUND_GAMES = sizeof bound_games / sizeof *bound_games };
 /* The theorem of docs/theorem.md holds up to here. */
 static const double bound_temperature = 0.07;
 
-/* What is compared apart: numbers of a byte's size, and the counter, whose range is another. */
+/* Numbers of a byte's size and the program counter have different ranges and are compared separately. */
 typedef struct {
   double bytes, counter;                   /* largest deviation */
   double bytes_by_bound, counter_by_bound; /* largest deviation / bracket: the C that is needed */
@@ -397,7 +397,7 @@ static bool bound_game(void *context, size_t item, int worker) {
   return status == VCS_OK;
 }
 
-/* The worst over the games. */
+/* The largest deviations over all games. */
 static deviation_t worst(const deviation_t *first, size_t stride, int count) {
   deviation_t all = {0};
   for (int i = 0; i < count; i++) {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plot/font.h"
 #include "paper/paper.h"
 #include "diffvcs/relax.h"
 #include "grad/tape.h"
@@ -66,7 +67,7 @@ static void play(video_t *video) {
 
 static void write_label(const video_t *video, int p, int line, int colour, const char *text) {
   uint8_t *at = video->wide + (size_t)WIDE * (size_t)(2 + 10 * line) + (size_t)(p * (VCS_WIDTH + GAP) + 4);
-  for (int row = 0; row < VCS_LETTER_HEIGHT; row++) memset(at + (size_t)WIDE * (size_t)row, 0, VCS_WIDTH - 4);
+  for (int row = 0; row < VCS_GLYPH_HEIGHT; row++) memset(at + (size_t)WIDE * (size_t)row, 0, VCS_WIDTH - 4);
   vcs_text_in_bytes(at, WIDE, (uint8_t)colour, text);
 }
 

@@ -31,8 +31,7 @@ void vcs_draw_pixels(vcs_drawing_t *drawing, double x, double y, const uint8_t *
                      double pixel_width, double pixel_height);
 
 /* Text in the same 5 x 7 letters, in a picture of bytes with `stride` bytes a row: sets the letters' bytes, from the
- * byte that `at` points to (the top left) on. A letter takes VCS_LETTER_WIDTH columns. */
-enum { VCS_LETTER_WIDTH = 6, VCS_LETTER_HEIGHT = 7 };
+ * byte that `at` points to (the top left) on. A letter takes VCS_GLYPH_ADVANCE columns. */
 void vcs_text_in_bytes(uint8_t *at, int stride, uint8_t value, const char *text);
 
 /* path.svg and path.png. */

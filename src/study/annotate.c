@@ -26,7 +26,8 @@
 enum {
   BYTES = 128,
   PROBES = 12,
-  FRAMES = 4,
+  QUIET = 4, /* probes without any effect after which the others are left out */
+  FRAMES = 3,
   SPRITES = 96, /* objects other than blocks of the playfield that are compared */
   LATER = 8,    /* frames after which positions are compared for velocities */
   DEPTHS_MAX = 16,
@@ -56,6 +57,8 @@ typedef struct {
   int32_t pixels;      /* that differ */
   int16_t left, right; /* columns and rows of the pixels that differ, inclusive */
   int16_t top, bottom;
+  int16_t new_x, new_y; /* of the first object that came */
+  uint8_t new_kind;
   uint8_t field; /* the playfield differs */
 } diff_t;
 
@@ -82,7 +85,8 @@ static bool is_same_place(const vcs_object_t *a, const vcs_object_t *b) { return
 
 /* A row of what happened to the object `was`, which is now `is`. */
 static void note_pair(const vcs_object_t *was, const vcs_object_t *is, int index, diff_t *d) {
-  const int dx = is->x - was->x, dy = is->y - was->y, bottom = is->y + is->h - was->y - was->h;
+  const int dx = is->x - was->x, bottom = is->y + is->h - was->y - was->h;
+  int dy = is->y - was->y;
   if (d->object < 0) d->object = (int16_t)index;
   if (was->reflected != is->reflected) d->reflected++;
   if (is->size != was->size) d->resized++;
@@ -97,8 +101,9 @@ static void note_pair(const vcs_object_t *was, const vcs_object_t *is, int index
       d->recoloured++;
       return;
     }
-  } else if (dx == 0 && dy && bottom && (dy > 0) == (bottom > 0) && was->w == is->w) {
-    d->moved_y++; /* partly behind the edge of its zone */
+  } else if (dx == 0 && was->w == is->w && (dy || bottom) && (!dy || !bottom || (dy > 0) == (bottom > 0))) {
+    d->moved_y++; /* partly behind the edge of its zone: the free end tells how far */
+    if (abs(bottom) > abs(dy)) dy = bottom;
   } else {
     d->reshaped++;
     return;
@@ -164,7 +169,13 @@ static void compare_scenes(const scene_t *was, const scene_t *is, diff_t *d, int
     d->went++;
     if (d->object < 0) d->object = (int16_t)i;
   }
-  for (int32_t k = 0; k < is->count; k++) d->came += !used_is[k];
+  for (int32_t k = 0; k < is->count; k++) {
+    if (used_is[k]) continue;
+    if (d->came++) continue;
+    d->new_x = is->sprite[k].x;
+    d->new_y = is->sprite[k].y;
+    d->new_kind = is->sprite[k].kind;
+  }
 }
 
 static void compare_pixels(const uint8_t *was, const uint8_t *is, int height, diff_t *d) {
@@ -186,20 +197,27 @@ static void compare_pixels(const uint8_t *was, const uint8_t *is, int height, di
 
 /* ---- States ------------------------------------------------------------------------------------------------------ */
 
+/* The votes of one state for a position along an axis. */
+typedef struct {
+  uint8_t votes;         /* probes that move objects along this axis only, at frame t */
+  uint8_t t;             /* the frame */
+  uint8_t kind;          /* of the object */
+  uint8_t grows;         /* the displacement grows from frame to frame */
+  uint8_t from;          /* the value to which displacements refer, ... */
+  int16_t at;            /* ... and the object's place with it */
+  int16_t object;        /* in the scene of that frame without the change; -1: it only comes with other values */
+  int16_t moved[PROBES]; /* displacement, 0: no vote */
+} axis_t;
+
 /* What probing one byte in one state showed. */
 typedef struct {
-  uint8_t active;             /* some probe changes the picture */
-  uint8_t effective;          /* probes that change the picture */
-  uint8_t x, y;               /* probes that move objects along this axis only, at frame t */
-  uint8_t t_x, t_y;           /* the frame */
-  int16_t object_x, object_y; /* the object, in the scene of that frame */
-  uint8_t kind_x, kind_y;
-  uint8_t grows_x, grows_y;                                          /* the displacement grows from frame to frame */
-  int16_t dx[PROBES], dy[PROBES];                                    /* at that frame; 0: no vote */
+  uint8_t active;    /* some probe changes the picture */
+  uint8_t present;   /* probes that change an object which is there without them */
+  uint8_t effective; /* probes that change the picture */
+  axis_t axis[2];    /* x, y */
   uint8_t reshaped, recoloured, reflected, resized, big, background; /* probes that do that and nothing else */
   int16_t object;                                                    /* that these change */
-  uint8_t kind;
-  uint8_t t;
+  uint8_t kind, t;
   uint8_t digits;        /* its two nibbles change two places beside each other */
   uint8_t overwritten;   /* probes after which the byte is as without the change, a frame later */
   uint8_t others;        /* probes that change other bytes of RAM */
@@ -228,11 +246,11 @@ typedef struct {
   bool failed;
 } work_t;
 
-/* The value of probe p of a byte that has the value v. */
+/* The value of probe p of a byte that has the value v: a flipped bit, or a step in the direction that the flip of the
+ * bit does not take. Probes 0 to QUIET - 1 decide whether the byte does anything. */
 static uint8_t probe_value(uint8_t v, int p) {
-  if (p < 8) return (uint8_t)(v ^ 1 << p);
-  const int step = p == 8 ? 1 : p == 9 ? 4 : p == 10 ? 16 : 2;
-  return (uint8_t)(v & step ? v + step : v - step); /* the direction that the flip of that bit does not take */
+  static const uint8_t step[PROBES] = {1, 16, 128, 4, 2, 8, 32, 64, 1, 4, 16, 2};
+  return (uint8_t)(p < 8 ? v ^ step[p] : v & step[p] ? v + step[p] : v - step[p]);
 }
 
 static int signed_step(uint8_t from, uint8_t to) { return (int8_t)(uint8_t)(to - from); }
@@ -275,7 +293,7 @@ static bool is_pure_x(const diff_t *d) { return is_pure(d->moved_x, d->moved_y, 
 static bool is_pure_y(const diff_t *d) { return is_pure(d->moved_y, d->moved_x, d); }
 
 /* Finds the first frame at which several probes agree on an axis. */
-static void judge_axis(const bench_t *b, bool vertical, evidence_t *e) {
+static void judge_axis(const bench_t *b, int vertical, uint8_t value, axis_t *axis) {
   bool (*pure)(const diff_t *) = vertical ? is_pure_y : is_pure_x;
   int best = 0, at = -1;
   for (int t = 0; t < FRAMES; t++) {
@@ -286,17 +304,18 @@ static void judge_axis(const bench_t *b, bool vertical, evidence_t *e) {
       at = t;
     }
   }
+  axis->object = -1;
   if (at < 0) return;
   int grows = 0, stays = 0;
-  int16_t object = -1, *step = vertical ? e->dy : e->dx;
   for (int p = 0; p < PROBES; p++) {
     const diff_t *d = &b->diff[p][at];
     if (!pure(d)) continue;
-    step[p] = vertical ? d->dy : d->dx;
-    if (object < 0) object = d->moved;
+    const int now = vertical ? d->dy : d->dx;
+    axis->moved[p] = (int16_t)now;
+    if (axis->object < 0) axis->object = d->moved;
     for (int t = FRAMES - 1; t > at; t--) {
       const diff_t *later = &b->diff[p][t];
-      const int now = vertical ? d->dy : d->dx, then = vertical ? later->dy : later->dx;
+      const int then = vertical ? later->dy : later->dx;
       if (!pure(later)) continue;
       if ((now > 0) == (then > 0) && abs(then) > abs(now)) {
         grows++;
@@ -306,18 +325,44 @@ static void judge_axis(const bench_t *b, bool vertical, evidence_t *e) {
       break;
     }
   }
-  if (vertical) {
-    e->y = (uint8_t)best;
-    e->t_y = (uint8_t)at;
-    e->object_y = object;
-    e->kind_y = b->base[at].sprite[object].kind;
-    e->grows_y = grows > stays;
-  } else {
-    e->x = (uint8_t)best;
-    e->t_x = (uint8_t)at;
-    e->object_x = object;
-    e->kind_x = b->base[at].sprite[object].kind;
-    e->grows_x = grows > stays;
+  const vcs_object_t *o = &b->base[at].sprite[axis->object];
+  axis->votes = (uint8_t)best;
+  axis->t = (uint8_t)at;
+  axis->kind = o->kind;
+  axis->grows = grows > stays;
+  axis->from = value;
+  axis->at = vertical ? o->y : o->x;
+}
+
+/* An object that is not there comes when a byte has other values: where it comes tells which axis, compared with the
+ * first probe that makes it come. */
+static void judge_arrivals(const bench_t *b, int vertical, uint8_t value, axis_t *axis) {
+  for (int t = 0; t < FRAMES; t++) {
+    int first = -1, votes = 0, across = 0;
+    int16_t moved[PROBES] = {0};
+    for (int p = 0; p < PROBES; p++) {
+      const diff_t *d = &b->diff[p][t];
+      if (d->came != 1 || d->went || d->moved_x + d->moved_y + d->moved_both > 0) continue;
+      if (first < 0) {
+        first = p;
+        continue;
+      }
+      const diff_t *reference = &b->diff[first][t];
+      const int dx = d->new_x - reference->new_x, dy = d->new_y - reference->new_y;
+      if (d->new_kind != reference->new_kind) continue;
+      moved[p] = (int16_t)(vertical ? dy : dx);
+      votes += moved[p] && !(vertical ? dx : dy);
+      across += (vertical ? dx : dy) != 0;
+    }
+    if (votes < 3 || votes <= 3 * across || votes <= axis->votes) continue;
+    const diff_t *reference = &b->diff[first][t];
+    *axis = (axis_t){.votes = (uint8_t)votes,
+                     .t = (uint8_t)t,
+                     .kind = reference->new_kind,
+                     .from = probe_value(value, first),
+                     .at = vertical ? reference->new_y : reference->new_x,
+                     .object = -1};
+    memcpy(axis->moved, moved, sizeof moved);
   }
 }
 
@@ -329,9 +374,10 @@ static bool shows_digits(const bench_t *b, int t) {
   int seen[2] = {0, 0};
   for (int p = 0; p < 8; p++) {
     const diff_t *d = &b->diff[p][t];
-    diff_t *h = &half[p / 4];
+    const int high = probe_value(0, p) >= 16;
+    diff_t *h = &half[high];
     if (!d->pixels) continue;
-    seen[p / 4]++;
+    seen[high]++;
     if (d->left < h->left) h->left = d->left;
     if (d->right > h->right) h->right = d->right;
     if (d->top < h->top) h->top = d->top;
@@ -345,17 +391,23 @@ static bool shows_digits(const bench_t *b, int t) {
 }
 
 /* Counts what the probes of a byte did. */
-static void judge_byte(const bench_t *b, int height, evidence_t *e) {
-  e->object_x = e->object_y = e->object = -1;
+static void judge_byte(const bench_t *b, int height, uint8_t value, evidence_t *e) {
+  e->object = -1;
   for (int p = 0; p < PROBES; p++) {
-    bool any = false;
-    for (int t = 0; t < FRAMES; t++) any |= b->diff[p][t].pixels > 0;
+    bool any = false, there = false;
+    for (int t = 0; t < FRAMES; t++) {
+      any |= b->diff[p][t].pixels > 0;
+      there |= b->diff[p][t].object >= 0 || b->diff[p][t].field;
+    }
     e->effective += any;
+    e->present += there;
   }
   e->active = e->effective > 0;
   if (!e->active) return;
-  judge_axis(b, false, e);
-  judge_axis(b, true, e);
+  for (int vertical = 0; vertical < 2; vertical++) {
+    judge_axis(b, vertical, value, &e->axis[vertical]);
+    judge_arrivals(b, vertical, value, &e->axis[vertical]);
+  }
   for (int t = 0; t < FRAMES && !e->digits; t++) e->digits = shows_digits(b, t);
   for (int p = 0; p < PROBES; p++) {
     for (int t = 0; t < FRAMES; t++) { /* the first frame that shows anything */
@@ -385,6 +437,14 @@ static void probe_byte(work_t *w, state_t *s, int byte, bench_t *b) {
   const size_t size = vcs_state_size(cart), offset = offsetof(vcs_t, ram) + (size_t)byte;
   memset(b->diff, 0, sizeof b->diff);
   for (int p = 0; p < PROBES; p++) {
+    for (int t = 0; t < FRAMES; t++) b->diff[p][t].object = b->diff[p][t].moved = -1;
+  }
+  bool quiet = true;
+  for (int p = 0; p < PROBES; p++) {
+    if (p == QUIET && quiet) {
+      if (e->overwritten == QUIET) e->overwritten = PROBES;
+      break;
+    }
     memcpy(&b->m, s->machine, size);
     ((uint8_t *)&b->m)[offset] = probe_value(value, p);
     int8_t early[BYTES] = {0};
@@ -398,10 +458,8 @@ static void probe_byte(work_t *w, state_t *s, int byte, bench_t *b) {
       if (t == 1) {
         for (int i = 0; i < BYTES; i++) early[i] = (int8_t)(b->m.ram[i] - b->base_ram[2][i]);
       }
-      if (memcmp(picture, b->base_frames[t], (size_t)VCS_WIDTH * (size_t)cart->height) == 0) {
-        d->object = d->moved = -1;
-        continue;
-      }
+      if (memcmp(picture, b->base_frames[t], (size_t)VCS_WIDTH * (size_t)cart->height) == 0) continue;
+      quiet = false;
       compare_scenes(&b->base[t], &b->scene, d, NULL, 0);
       compare_pixels(b->base_frames[t], picture, cart->height, d);
     }
@@ -409,6 +467,7 @@ static void probe_byte(work_t *w, state_t *s, int byte, bench_t *b) {
     for (int i = 0; i < BYTES && !others; i++) others = i != byte && b->m.ram[i] != b->base_ram[FRAMES][i];
     e->others += others;
     if (!others) continue;
+    quiet = false;
     for (int t = FRAMES; t < LATER; t++) vcs_frame(cart, &b->m, NULL);
     for (int i = 0; i < BYTES; i++) {
       const int late = (int8_t)(b->m.ram[i] - b->base_ram[LATER][i]);
@@ -417,7 +476,7 @@ static void probe_byte(work_t *w, state_t *s, int byte, bench_t *b) {
         e->drives[i]++;
     }
   }
-  judge_byte(b, cart->height, e);
+  judge_byte(b, cart->height, value, e);
   if (!w->code) return;
   vcs_play_t base = s->play; /* what the rules make of RAM with and without the change */
   uint8_t ram[BYTES];
@@ -492,7 +551,7 @@ static bool probe_state(void *context, size_t item, int worker) {
 /* ---- Play -------------------------------------------------------------------------------------------------------- */
 
 /* The frames at which a play stops: near each other in the beginning, then further apart. */
-static int depth_at(int k) { return 40 + 60 * k + 22 * k * k; }
+static int depth_at(int k) { return 40 + 80 * k + 60 * k * k; }
 
 static vcs_status_t play(work_t *w, uint64_t first_seed, int seeds, int depths, vcs_error_t *error) {
   const size_t size = (vcs_state_size(w->cart) + 7) & ~(size_t)7;
@@ -501,7 +560,7 @@ static vcs_status_t play(work_t *w, uint64_t first_seed, int seeds, int depths, 
   if (status) return status;
   w->code = env->code;
   w->plays = seeds;
-  w->frames_max = depth_at(depths - 1) + 1;
+  w->frames_max = depth_at(depths - 1) + 6;
   w->states = calloc((size_t)(seeds * depths), sizeof *w->states);
   w->play = malloc((size_t)seeds * (size_t)w->frames_max * BYTES);
   if (!w->states || !w->play) status = vcs_no_memory(error);
@@ -514,7 +573,7 @@ static vcs_status_t play(work_t *w, uint64_t first_seed, int seeds, int depths, 
       if (vcs_env_over(env)) vcs_env_reset(env);
       vcs_env_act_on(env, vcs_stream_next(&stream), VCS_NOOP);
       memcpy(w->play + ((size_t)seed * (size_t)w->frames_max + (size_t)i) * BYTES, env->m->ram, BYTES);
-      if (i != depth_at(k) + 7 * seed % 5) continue;
+      if (k >= depths || i != depth_at(k) + 7 * seed % 5) continue;
       k++;
       state_t *s = &w->states[w->count];
       s->machine = malloc(size);
@@ -606,47 +665,67 @@ static vcs_role_t new_role(int role) {
 /* k of n states agree: a cautious estimate of the part that will. */
 static float sureness(int k, int n) { return n ? (float)k / ((float)n + 0.5f) : 0; }
 
+static int commonest(const int kinds[VCS_OBJECT_COUNT]) {
+  int best = -1;
+  for (int k = 0; k < VCS_OBJECT_COUNT; k++) {
+    if (kinds[k] && (best < 0 || kinds[k] > kinds[best])) best = k;
+  }
+  return best;
+}
+
 static const float slopes[] = {1, -1, 2, -2, 0.5f, -0.5f, 4, -4, 0.25f, -0.25f, 3, -3, 8, -8, 0.125f, -0.125f, 16, -16};
+enum { SLOPES = sizeof slopes / sizeof *slopes };
 
 /* Whether a displacement is what a slope makes of a step; positions wrap around at the width of the line. */
 static bool is_slope(float slope, int step, int moved) {
   const float expected = slope * (float)step, off = fabsf(expected - (float)moved);
-  return off < 1 || fabsf(off - VCS_WIDTH) < 1;
+  return off <= 1 || fabsf(off - VCS_WIDTH) <= 1;
+}
+
+/* Whether a state counts for a position: its byte moves an object that is there, or makes one come at a place that
+ * depends on it. A state in which the object is hidden says nothing. */
+static bool counts(const evidence_t *e, int vertical) {
+  return e->active && (4 * e->present > e->effective || e->axis[vertical].votes);
+}
+
+static bool votes_for(const evidence_t *e, int vertical) {
+  const axis_t *a = &e->axis[vertical], *other = &e->axis[!vertical];
+  return a->votes >= 2 && a->votes >= other->votes && 5 * a->votes >= 2 * e->effective && !a->grows;
+}
+
+static int step_of(const state_t *s, int byte, const axis_t *axis, int probe) {
+  const uint8_t value = ((const vcs_t *)(const void *)s->machine)->ram[byte];
+  return signed_step(axis->from, probe_value(value, probe));
 }
 
 /* The votes of one byte for a position along an axis. */
-static void judge_position(const work_t *w, int byte, bool vertical, vcs_role_t *role) {
-  int votes = 0, active = 0, fits[sizeof slopes / sizeof *slopes] = {0}, small = 0, fine = 0, coarse = 0, tens = 0,
-      ones = 0;
+static void judge_position(const work_t *w, int byte, int vertical, vcs_role_t *role, int *agreed, int *counted) {
+  int votes = 0, active = 0, fits[SLOPES] = {0}, small = 0, fine = 0, coarse = 0, tens = 0, ones = 0;
   int kinds[VCS_OBJECT_COUNT] = {0};
   for (int32_t i = 0; i < w->count; i++) {
     const evidence_t *e = &w->states[i].byte[byte];
-    const uint8_t value = ((const vcs_t *)(const void *)w->states[i].machine)->ram[byte];
-    const int here = vertical ? e->y : e->x, there = vertical ? e->x : e->y;
-    active += e->active;
-    if (here < 2 || here < there || 2 * here < e->effective || (vertical ? e->grows_y : e->grows_x)) continue;
+    const axis_t *axis = &e->axis[vertical];
+    if (!counts(e, vertical)) continue;
+    active++;
+    if (!votes_for(e, vertical)) continue;
     votes++;
-    kinds[vertical ? e->kind_y : e->kind_x]++;
+    kinds[axis->kind]++;
     for (int p = 0; p < PROBES; p++) {
-      const int moved = vertical ? e->dy[p] : e->dx[p], step = signed_step(value, probe_value(value, p));
+      const int moved = axis->moved[p], step = step_of(&w->states[i], byte, axis, p);
       if (!moved) continue;
       if (abs(step) <= 16) {
         small++;
-        for (size_t k = 0; k < sizeof slopes / sizeof *slopes; k++) fits[k] += is_slope(slopes[k], step, moved);
+        for (int k = 0; k < SLOPES; k++) fits[k] += is_slope(slopes[k], step, moved);
       }
-      if (abs(step) == 16) {
-        tens++;
-        fine += abs(moved) == 1;
-      }
-      if (abs(step) == 1) {
-        ones++;
-        coarse += abs(moved) >= 12 && abs(moved) <= 17;
-      }
+      tens += abs(step) == 16;
+      fine += abs(step) == 16 && abs(moved) == 1;
+      ones += abs(step) == 1;
+      coarse += abs(step) == 1 && abs(moved) >= 12 && abs(moved) <= 17;
     }
   }
   if (votes < 2) return;
-  size_t best = 0;
-  for (size_t k = 1; k < sizeof slopes / sizeof *slopes; k++) {
+  int best = 0;
+  for (int k = 1; k < SLOPES; k++) {
     if (fits[k] > fits[best]) best = k;
   }
   role->encoding = VCS_ENCODING_TABLE;
@@ -657,90 +736,90 @@ static void judge_position(const work_t *w, int byte, bool vertical, vcs_role_t 
     agree = 0;
     for (int32_t i = 0; i < w->count; i++) { /* states that agree on this slope */
       const evidence_t *e = &w->states[i].byte[byte];
-      const uint8_t value = ((const vcs_t *)(const void *)w->states[i].machine)->ram[byte];
+      const axis_t *axis = &e->axis[vertical];
       int right = 0, wrong = 0;
-      if ((vertical ? e->y : e->x) < 2 || (vertical ? e->grows_y : e->grows_x)) continue;
+      if (!counts(e, vertical) || axis->votes < 2 || axis->grows) continue;
       for (int p = 0; p < PROBES; p++) {
-        const int moved = vertical ? e->dy[p] : e->dx[p], step = signed_step(value, probe_value(value, p));
-        if (!moved || abs(step) > 16) continue;
-        if (is_slope(role->slope, step, moved)) {
-          right++;
-        } else {
-          wrong++;
-        }
+        const int step = step_of(&w->states[i], byte, axis, p);
+        if (!axis->moved[p] || abs(step) > 16) continue;
+        const bool fit = is_slope(role->slope, step, axis->moved[p]);
+        right += fit;
+        wrong += !fit;
       }
       agree += right > wrong;
     }
   } else if (!vertical && tens && ones && 2 * fine > tens && 2 * coarse > ones) {
     role->encoding = VCS_ENCODING_HMOVE;
   }
-  for (int k = 0; k < VCS_OBJECT_COUNT; k++) {
-    if (role->kind < 0 || kinds[k] > kinds[role->kind]) role->kind = k;
-  }
+  role->kind = commonest(kinds);
   role->states = agree;
   role->confidence = sureness(agree, active);
+  *agreed = agree;
+  *counted = active;
 }
 
-/* The state in which a byte is probed best: the most votes. */
-static const state_t *best_state(const work_t *w, int byte, bool vertical) {
+/* The state in which a byte is probed best: the most votes, with the object there. */
+static const state_t *best_state(const work_t *w, int byte, int vertical) {
   const state_t *best = NULL;
   int most = 0;
   for (int32_t i = 0; i < w->count; i++) {
-    const evidence_t *e = &w->states[i].byte[byte];
-    const int votes = vertical ? e->y : e->x;
-    if (votes <= most || (vertical ? e->grows_y : e->grows_x)) continue;
-    most = votes;
+    const axis_t *axis = &w->states[i].byte[byte].axis[vertical];
+    if (axis->votes <= most || axis->grows || axis->object < 0) continue;
+    most = axis->votes;
     best = &w->states[i];
   }
   return best;
 }
 
+/* The commonest place of value 0 in the states that agree. */
+static float offset_of(const work_t *w, int byte, int vertical, float slope) {
+  float offsets[SEEDS_MAX * DEPTHS_MAX], best = 0;
+  int count = 0, most = 0;
+  for (int32_t i = 0; i < w->count; i++) {
+    const axis_t *axis = &w->states[i].byte[byte].axis[vertical];
+    if (axis->votes >= 2) offsets[count++] = (float)axis->at - slope * (float)axis->from;
+  }
+  for (int i = 0; i < count; i++) {
+    int near = 0;
+    for (int k = 0; k < count; k++) near += fabsf(offsets[i] - offsets[k]) <= 1;
+    if (near <= most) continue;
+    most = near;
+    best = offsets[i];
+  }
+  return best;
+}
+
 /* Sets the byte to all its values in one state and notes where its object is. */
-static void sweep(const work_t *w, int byte, bool vertical, bench_t *b, vcs_role_t *role) {
+static void sweep(const work_t *w, int byte, int vertical, bench_t *b, vcs_role_t *role) {
   const state_t *s = best_state(w, byte, vertical);
   for (int v = 0; v < 256; v++) role->map[v] = -1;
+  if (role->encoding == VCS_ENCODING_LINEAR) role->offset = offset_of(w, byte, vertical, role->slope);
   if (!s) return;
-  const evidence_t *e = &s->byte[byte];
-  const int t = vertical ? e->t_y : e->t_x, object = vertical ? e->object_y : e->object_x;
+  const axis_t *axis = &s->byte[byte].axis[vertical];
   for (int v = 0; v < 256; v++) {
     diff_t d;
     int32_t place;
     memcpy(&b->m, s->machine, vcs_state_size(w->cart));
     b->m.ram[byte] = (uint8_t)v;
-    for (int k = 0; k < t; k++) vcs_frame(w->cart, &b->m, NULL);
+    for (int k = 0; k < axis->t; k++) vcs_frame(w->cart, &b->m, NULL);
     run_frame(w->cart, b, &b->scene);
-    compare_scenes(&s->scene[t], &b->scene, &d, &place, object);
+    compare_scenes(&s->scene[axis->t], &b->scene, &d, &place, axis->object);
     if (place < 0) continue;
     const vcs_object_t *o = &b->scene.sprite[place];
     role->map[v] = vertical ? o->y : o->x;
     if (role->low < 0 || role->map[v] < role->low) role->low = role->map[v];
     if (role->map[v] > role->high) role->high = role->map[v];
   }
-  if (role->encoding != VCS_ENCODING_LINEAR) return;
-  float sum = 0;
-  int count = 0; /* the offset: the median would do as well; values near the present one count */
-  const int now = ((const vcs_t *)(const void *)s->machine)->ram[byte];
-  for (int v = now - 16; v <= now + 16; v++) {
-    if (v < 0 || v > 255 || role->map[v] < 0 ||
-        !is_slope(role->slope, v - now,
-                  role->map[v] - (vertical ? s->scene[t].sprite[object].y : s->scene[t].sprite[object].x)))
-      continue;
-    sum += (float)role->map[v] - role->slope * (float)v;
-    count++;
-  }
-  role->offset = count ? roundf(sum / (float)count) : 0;
 }
 
 /* Whether two bytes move the same object in most of the states in which both move one. */
-static bool is_same_object(const work_t *w, int a, bool a_vertical, int b, bool b_vertical) {
+static bool is_same_object(const work_t *w, int a, int a_vertical, int b, int b_vertical) {
   int both = 0, same = 0;
   for (int32_t i = 0; i < w->count; i++) {
-    const evidence_t *ea = &w->states[i].byte[a], *eb = &w->states[i].byte[b];
-    const int ta = a_vertical ? ea->t_y : ea->t_x, tb = b_vertical ? eb->t_y : eb->t_x;
-    const int oa = a_vertical ? ea->object_y : ea->object_x, ob = b_vertical ? eb->object_y : eb->object_x;
-    if ((a_vertical ? ea->y : ea->x) < 2 || (b_vertical ? eb->y : eb->x) < 2 || ta != tb || oa < 0 || ob < 0) continue;
+    const axis_t *one = &w->states[i].byte[a].axis[a_vertical], *two = &w->states[i].byte[b].axis[b_vertical];
+    if (one->votes < 2 || two->votes < 2 || one->t != two->t || one->object < 0 || two->object < 0) continue;
     both++;
-    same += oa == ob;
+    same += one->object == two->object;
   }
   return both >= 2 && 2 * same > both;
 }
@@ -763,6 +842,54 @@ static void number_objects(const work_t *w, vcs_annotation_t *a) {
       if (!role->number) role->number = ++next[role->kind];
     }
   }
+}
+
+/* ---- Fresh states ------------------------------------------------------------------------------------------------ */
+
+/* One byte in one state: 0 nothing happens to an object that is there, 1 something else, 2 the object moves as the role
+ * says. The run without the change is in `b`. */
+static int try_role(const vcs_cart_t *cart, const state_t *s, int byte, const vcs_role_t *role, bench_t *b) {
+  const bool vertical = role->role == VCS_ROLE_Y;
+  static const int steps[] = {1, -1, 2, -2, 4, -4};
+  int right = 0, effective = 0;
+  const uint8_t value = b->base_ram[0][byte];
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    bool good = false, any = false;
+    memcpy(&b->m, s->machine, vcs_state_size(cart));
+    b->m.ram[byte] = (uint8_t)(value + steps[i]);
+    for (int t = 0; t < FRAMES && !good; t++) {
+      diff_t d;
+      run_frame(cart, b, &b->scene);
+      compare_scenes(&b->base[t], &b->scene, &d, NULL, 0);
+      any |= d.object >= 0;
+      if (vertical ? !d.moved_y : !d.moved_x) continue;
+      if (role->encoding == VCS_ENCODING_LINEAR) {
+        good = is_slope(role->slope, steps[i], vertical ? d.dy : d.dx);
+      } else {
+        const int from = role->map[value], to = role->map[(uint8_t)(value + steps[i])];
+        good = from >= 0 && to >= 0 && abs(to - from - (vertical ? d.dy : d.dx)) <= 1;
+      }
+    }
+    effective += any;
+    right += good;
+  }
+  return effective == 0 ? 0 : 2 * right >= effective ? 2 : 1;
+}
+
+/* Keeps the candidates that fresh states confirm: at least four of five. A candidate that no fresh state can test must
+ * have been sure before. */
+static void confirm(const work_t *fresh, int byte, bench_t *b, vcs_role_t *role, int agreed, int counted) {
+  int right = 0, effective = 0;
+  for (int32_t i = 0; i < fresh->count; i++) {
+    run_base(fresh->cart, fresh->states[i].machine, b);
+    const int verdict = try_role(fresh->cart, &fresh->states[i], byte, role, b);
+    effective += verdict > 0;
+    right += verdict == 2;
+  }
+  const bool good = effective ? 5 * right >= 4 * effective : agreed >= 2 && 4 * agreed >= 3 * counted;
+  if (agreed > counted) agreed = counted;
+  role->states = agreed + right;
+  role->confidence = good ? sureness(agreed + right, counted + effective) : 0;
 }
 
 /* How many states agree on an effect of a byte, by one of its counts. */
@@ -794,14 +921,6 @@ static tally_t tally_of(const work_t *w, int byte) {
   return n;
 }
 
-static int commonest(const int kinds[VCS_OBJECT_COUNT]) {
-  int best = -1;
-  for (int k = 0; k < VCS_OBJECT_COUNT; k++) {
-    if (kinds[k] && (best < 0 || kinds[k] > kinds[best])) best = k;
-  }
-  return best;
-}
-
 static void add_simple(vcs_byte_roles_t *roles, int role, int kind, int states, float confidence, float least) {
   vcs_role_t r = new_role(role);
   if (confidence < least || states < 1) return;
@@ -818,12 +937,12 @@ static void judge_rest(const work_t *w, int byte, vcs_byte_roles_t *roles) {
   const int kind = commonest(n.kinds);
   const bool position = has_role(roles, VCS_ROLE_X) || has_role(roles, VCS_ROLE_Y);
   const float often = (float)h.changes / (float)(h.frames ? h.frames : 1);
-  const bool counts = h.changes >= 6 && h.steady >= 0.8f && h.regular >= 0.7f && (h.step < 16 || h.step > 240);
+  const bool ticks = h.changes >= 6 && h.steady >= 0.8f && h.regular >= 0.7f && (h.step < 16 || h.step > 240);
   add_simple(roles, VCS_ROLE_SCORE, -1, n.score, sureness(n.score, w->count), 0.3f);
   add_simple(roles, VCS_ROLE_LIVES, -1, n.lives, sureness(n.lives, w->count), 0.3f);
   if (!position) {
-    if (counts) add_simple(roles, VCS_ROLE_TIMER, -1, w->count, h.steady * h.regular, 0.5f);
-    if (n.digits && !counts && !has_role(roles, VCS_ROLE_SCORE))
+    if (ticks) add_simple(roles, VCS_ROLE_TIMER, -1, w->count, h.steady * h.regular, 0.5f);
+    if (n.digits && !ticks && !has_role(roles, VCS_ROLE_SCORE))
       add_simple(roles, VCS_ROLE_SCORE, kind, n.digits, sureness(n.digits, n.active), 0.5f);
     if (often > 0.4f && h.values > 100 && h.surprise > 5.5f)
       add_simple(roles, VCS_ROLE_RANDOM, -1, w->count, fminf(1, h.surprise / 8), 0.5f);
@@ -878,14 +997,16 @@ static void judge_directions(const work_t *w, vcs_annotation_t *a) {
   }
 }
 
-static void judge(const work_t *w, bench_t *b, vcs_annotation_t *a) {
+static void judge(const work_t *w, const work_t *fresh, bench_t *b, vcs_annotation_t *a) {
   for (int byte = 0; byte < BYTES; byte++) {
     vcs_byte_roles_t *roles = &a->ram[byte];
     for (int vertical = 0; vertical < 2; vertical++) {
       vcs_role_t role = new_role(vertical ? VCS_ROLE_Y : VCS_ROLE_X);
-      judge_position(w, byte, vertical, &role);
-      if (role.confidence < 0.5f) continue;
+      int agreed = 0, counted = 0;
+      judge_position(w, byte, vertical, &role, &agreed, &counted);
+      if (role.confidence < 0.3f) continue;
       sweep(w, byte, vertical, b, &role);
+      confirm(fresh, byte, b, &role, agreed, counted);
       add_role(roles, &role);
     }
   }
@@ -905,13 +1026,13 @@ static void judge(const work_t *w, bench_t *b, vcs_annotation_t *a) {
 vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_annotate_options_t *given,
                           vcs_annotation_t **out, vcs_error_t *error) {
   vcs_annotate_options_t o;
-  work_t w = {.cart = cart};
+  work_t w = {.cart = cart}, fresh = {.cart = cart};
   if (error) error->message[0] = 0;
   *out = NULL;
   vcs_status_t taken = VCS_OPTIONS_TAKE(vcs_annotate_options_t, &o, given, error);
   if (taken) return taken;
   if (!o.seeds) o.seeds = 6;
-  if (!o.depths) o.depths = 8;
+  if (!o.depths) o.depths = 6;
   if (!o.seed) o.seed = 1;
   if (o.seeds < 1 || o.seeds > SEEDS_MAX || o.depths < 1 || o.depths > DEPTHS_MAX)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "seeds go from 1 to %d and depths from 1 to %d", SEEDS_MAX,
@@ -919,6 +1040,7 @@ vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_an
   vcs_annotation_t *a = calloc(1, sizeof *a);
   bench_t *b = malloc(sizeof *b);
   vcs_status_t status = a && b ? play(&w, o.seed, o.seeds, o.depths, error) : vcs_no_memory(error);
+  if (status == VCS_OK) status = play(&fresh, o.seed + 500, 4, 5, error);
   if (status == VCS_OK) {
     vcs_steps_t steps;
     vcs_steps_begin(&steps, &o.report, "states", (uint64_t)w.count);
@@ -931,11 +1053,12 @@ vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_an
   if (status == VCS_OK) {
     snprintf(a->game, sizeof a->game, "%.63s", game);
     a->states = w.count;
-    judge(&w, b, a);
+    judge(&w, &fresh, b, a);
     *out = a;
     a = NULL;
   }
   free_work(&w);
+  free_work(&fresh);
   free(a);
   free(b);
   return status;
@@ -943,45 +1066,8 @@ vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_an
 
 void vcs_annotation_free(vcs_annotation_t *annotation) { free(annotation); }
 
-/* ---- Audit ------------------------------------------------------------------------------------------------------- */
-
-typedef struct {
-  work_t *w;
-  const vcs_annotation_t *a;
-  vcs_audit_t *audits;
-  int32_t count;
-} audit_t;
-
-/* One byte in one state: 0 nothing happens, 1 something else, 2 its object moves as the role says. */
-static int audit_byte(const vcs_cart_t *cart, const state_t *s, int byte, const vcs_role_t *role, bench_t *b) {
-  const bool vertical = role->role == VCS_ROLE_Y;
-  static const int steps[] = {1, -1, 2, -2, 4, -4};
-  int right = 0, effective = 0;
-  const uint8_t value = b->base_ram[0][byte];
-  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-    bool good = false, any = false;
-    memcpy(&b->m, s->machine, vcs_state_size(cart));
-    b->m.ram[byte] = (uint8_t)(value + steps[i]);
-    for (int t = 0; t < FRAMES && !good; t++) {
-      diff_t d;
-      run_frame(cart, b, &b->scene);
-      const uint8_t *picture = vcs_picture(&b->m, b->frames);
-      if (memcmp(picture, b->base_frames[t], (size_t)VCS_WIDTH * (size_t)cart->height) == 0) continue;
-      any = true;
-      compare_scenes(&b->base[t], &b->scene, &d, NULL, 0);
-      if (vertical ? !d.moved_y : !d.moved_x) continue;
-      if (role->encoding == VCS_ENCODING_LINEAR) {
-        good = is_slope(role->slope, steps[i], vertical ? d.dy : d.dx);
-      } else {
-        const int from = role->map[value], to = role->map[(uint8_t)(value + steps[i])];
-        good = from >= 0 && to >= 0 && abs(to - from - (vertical ? d.dy : d.dx)) <= 1;
-      }
-    }
-    effective += any;
-    right += good;
-  }
-  return effective == 0 ? 0 : 2 * right >= effective ? 2 : 1;
-}
+/* ---- Audit --------------------------------------------------------------------------------------------------------
+ */
 
 vcs_status_t vcs_annotation_audit(const vcs_cart_t *cart, const vcs_annotation_t *annotation,
                                   const vcs_annotate_options_t *given, vcs_audit_t *audits, int32_t capacity,
@@ -1005,7 +1091,7 @@ vcs_status_t vcs_annotation_audit(const vcs_cart_t *cart, const vcs_annotation_t
         const vcs_role_t *role = &annotation->ram[byte].roles[r];
         if (role->role > VCS_ROLE_Y || n >= capacity) continue;
         if (i == 0) audits[n] = (vcs_audit_t){byte, role->role, 0, 0};
-        const int verdict = audit_byte(cart, &w.states[i], byte, role, b);
+        const int verdict = try_role(cart, &w.states[i], byte, role, b);
         audits[n].effective += verdict > 0;
         audits[n].right += verdict == 2;
         n++;

@@ -242,7 +242,8 @@ static vcs_status_t compare(const vcs_run_t *run, const vcs_place_t *place, cons
 /* `tangent` has the slots of the kind of the place. */
 static vcs_status_t differentiate(const vcs_run_t *run, const vcs_place_t *place, const vcs_attribution_options_t *o,
                                   float *tangent, float **frames, vcs_effect_t *e, vcs_error_t *error) {
-  /* A set bit can only be cleared: the pass goes in that direction, and its result is the negative of the derivative. */
+  /* A set bit can only be cleared: the pass goes in that direction, and its result is the negative of the derivative.
+   */
   const float direction = vcs_run_bit(run, place) == 1 ? -1.0F : 1.0F;
   vcs_grad_inputs_t inputs = {0};
   if (place->kind == VCS_PLACE_INPUT) {

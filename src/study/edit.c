@@ -25,8 +25,8 @@ typedef struct {
   const vcs_edit_options_t *options;
   const vcs_cart_t *original;
   int method;
-  vcs_cart_t cart; /* the original with its own bytes ... */
-  uint8_t *rom;    /* ... which are these */
+  vcs_cart_t cart; /* the original with an image of its own */
+  uint8_t *rom;    /* that image */
   vcs_run_t run;   /* on that cartridge */
   vcs_rom_use_t *uses;
   float scale[768];

@@ -1,6 +1,6 @@
 /* record.c: records of runs, the form in which the reference's behaviour is kept (study.h, tests/golden).
  *
- * Making and verifying run the same loops; a visitor sees each row.
+ * Making and verifying a record run the same loops and differ in the function that gets each row.
  */
 #include "study/record.h"
 
@@ -139,7 +139,8 @@ static bool read_play_row(const char *line, play_row_t *row) {
          is_checksum(line, end);
 }
 
-/* A record whose boot row is the state before that reset was made by a program that did without it: then so do we. */
+/* Some records were made by a program that does not reset explicitly: their boot row is the state before the reset. For
+ * such a record the environment starts without it, too. */
 static vcs_status_t start_as(const vcs_cart_t *cart, const char *text, vcs_env_t **env, vcs_error_t *error) {
   rows_t rows = {.at = text};
   play_row_t created = {0}, reset = {0}, boot;
@@ -207,8 +208,8 @@ void vcs_cpu_row_print(const vcs_cpu_row_t *row, vcs_text_t *out) {
                   s->pc, s->a, s->x, s->y, s->sp, s->p, s->cycles, row->state_chain, row->cycle_chain);
 }
 
-/* Sees every instruction after the reset; passes each row that is due to `visit`, which returns the count of the next
- * one, or -1. */
+/* Counts every instruction after the reset and passes the rows that the record has to `visit`, which returns the count
+ * of the next such row, or -1. */
 typedef struct {
   vcs_cpu_row_t row;
   vcs_steps_t *steps;

@@ -12,7 +12,7 @@
 
 enum { HORIZONS_MAX = 64, RAM_BITS = 1024 };
 
-/* What a thread needs. Pixels and states are by horizon. */
+/* Buffers of one thread. Pixels and states are by horizon. */
 typedef struct {
   vcs_t *machine;
   uint8_t *frames;

@@ -94,7 +94,7 @@ static vcs_status_t play(const vcs_setup_options_t *options, vcs_setup_t *setup,
   return script->frame < frames ? vcs_cancelled(error) : VCS_OK;
 }
 
-/* Finds the controls that were held: runs the environment over the frames once, notes where it turned the paddles to,
+/* Finds the controls that were held: runs the environment over the frames once, notes the paddles' positions,
  * and restores it. */
 static vcs_status_t replay(vcs_setup_t *setup, script_t *script, int32_t frames, vcs_error_t *error) {
   vcs_env_t *env = setup->env;

@@ -197,7 +197,7 @@ class Explorer {
     ]);
   }
 
-  // Explains a pixel, and draws each part of the answer when it is there. RAM always is; `parts` names the others.
+  // Explains a pixel, and draws each part of the answer when it arrives. RAM always comes; `parts` names what else does.
   async explain(pixel, parts = ["writes", "rom", "inputs", "methods"]) {
     if (this.view.frame === this.view.first) throw new Error("play a frame first: there is no past to look at");
     if (this.running) {
@@ -290,7 +290,7 @@ class Explorer {
 
   // ---- What is drawn over the picture ------------------------------------------------------------------------------
 
-  // While it plays, a worker that is free is asked, and what it says is drawn late rather than never.
+  // While the game plays, an idle worker gets the question, and its answer is drawn even if it is late.
   async refreshSome() {
     const boxes = byId("show-boxes").checked;
     const keys = byId("show-keys").checked && this.hands.mask;
