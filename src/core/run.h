@@ -537,6 +537,7 @@ next:
       if (VCS_UNLIKELY(cpu->stop)) m->bus = vcs_run_stored(cpu, VCS_AT.operand);
       VCS_RUN_ON_UNLESS_STOPPED(2);
     }
+    /* NOLINTBEGIN(bugprone-branch-clone): rows of loops that a hook does not skip are alike */
     /* clang-format off */
     VCS_ROW_LABEL(wait_bne, VCS_ROW_WAIT_BNE) { VCS_WAIT(0xD0, BNE, 1, 255) }
     VCS_ROW_LABEL(wait_bpl, VCS_ROW_WAIT_BPL) { VCS_WAIT(0x10, BPL, 0, 127) }
@@ -547,6 +548,7 @@ next:
     VCS_ROW_LABEL(delay_dey_bpl, VCS_ROW_DELAY_DEY_BPL) { VCS_DELAY(0x10, BPL, cpu->y) }
     VCS_TIA_ROWS(VCS_TIA_ROW)
     /* clang-format on */
+    /* NOLINTEND(bugprone-branch-clone) */
 #if !VCS_ROWS_JUMP
         default : goto step; /* what is behind the rows may be another label: VCS_RUN_LABELS */
 #endif
