@@ -71,7 +71,7 @@ typedef struct {
 
 typedef struct {
   size_t size;
-  int32_t seeds;   /* plays; 0: 6 */
+  int32_t seeds;   /* plays; 0: 5 */
   int32_t depths;  /* states of each play; 0: 6 */
   uint64_t seed;   /* of the first play; 0: 1 */
   int32_t threads; /* 0: one per core */

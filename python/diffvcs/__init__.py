@@ -18,6 +18,7 @@ from typing import Any, TYPE_CHECKING
 
 from . import _c, roms
 from ._c import BadArgument, VCSError
+from .annotations import Meanings, annotations
 from .cartridge import Cartridge
 from .exact import Jacobian, jacobian
 from .functional import (
@@ -79,7 +80,7 @@ _MODULES = ("ale", "attr", "compat", "env", "envpool", "jax", "plot", "registrat
 __all__ = [  # slice is left out: `import *` would hide Python's own
     "ACTION_NAMES", "ALEInterface", "ALEState", "Action", "AtariEnv", "BadArgument", "Cartridge", "Derivatives",
     "DiffVCSVectorEnv", "INPUT_NAMES", "LoggerMode", "Machine", "Pixels", "Ram", "Relaxed", "Run", "Score", "Smooth", "Truth",
-    "VCSError", "History", "Jacobian", "Workspace", "apply_patch", "attribute", "edit", "explain", "history", "input_places", "inputs_of",
+    "VCSError", "History", "Jacobian", "Meanings", "Workspace", "annotations", "apply_patch", "attribute", "edit", "explain", "history", "input_places", "inputs_of",
     "jacobian", "joystick", "jvp", "make", "make_patch", "ram_places", "record", "rom_places", "rom_uses", "roms", "run", "score",
     "slice", "smooth", "state_places", "steer", "truth", "truth_pairs", "verify", "vjp", "vjp_directional",
 ]  # fmt: skip

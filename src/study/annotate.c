@@ -468,6 +468,7 @@ static void probe_byte(work_t *w, state_t *s, int byte, bench_t *b) {
     e->others += others;
     if (!others) continue;
     quiet = false;
+    if (p >= QUIET) continue; /* a few probes are enough to see a velocity */
     for (int t = FRAMES; t < LATER; t++) vcs_frame(cart, &b->m, NULL);
     for (int i = 0; i < BYTES; i++) {
       const int late = (int8_t)(b->m.ram[i] - b->base_ram[LATER][i]);
@@ -1011,7 +1012,7 @@ vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_an
   if (error) error->message[0] = 0;
   *out = NULL;
   vcs_options_copy(&o, sizeof o, given);
-  if (!o.seeds) o.seeds = 6;
+  if (!o.seeds) o.seeds = 5;
   if (!o.depths) o.depths = 6;
   if (!o.seed) o.seed = 1;
   if (o.seeds < 1 || o.seeds > SEEDS_MAX || o.depths < 1 || o.depths > DEPTHS_MAX)
@@ -1020,7 +1021,7 @@ vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_an
   vcs_annotation_t *a = calloc(1, sizeof *a);
   bench_t *b = malloc(sizeof *b);
   vcs_status_t status = a && b ? play(&w, o.seed, o.seeds, o.depths, error) : vcs_no_memory(error);
-  if (status == VCS_OK) status = play(&fresh, o.seed + 500, 4, 5, error);
+  if (status == VCS_OK) status = play(&fresh, o.seed + 500, 3, 5, error);
   if (status == VCS_OK) {
     vcs_steps_t steps;
     vcs_steps_begin(&steps, &o.report, "states", (uint64_t)w.count);
