@@ -674,7 +674,7 @@ static int commonest(const int kinds[VCS_OBJECT_COUNT]) {
   return best;
 }
 
-static const float slopes[] = {1, -1, 2, -2, 0.5f, -0.5f, 4, -4, 0.25f, -0.25f, 3, -3, 8, -8, 0.125f, -0.125f, 16, -16};
+static const float slopes[] = {1, -1, 2, -2, 0.5f, -0.5f, 4, -4, 3, -3, 8, -8};
 enum { SLOPES = sizeof slopes / sizeof *slopes };
 
 /* Whether a displacement is what a slope makes of a step; positions wrap around at the width of the line. */
@@ -717,7 +717,8 @@ static bool agrees(const state_t *s, int byte, int vertical, float slope) {
 
 /* The votes of one byte for a position along an axis. */
 static void judge_position(const work_t *w, int byte, int vertical, vcs_role_t *role, int *agreed, int *counted) {
-  int votes = 0, active = 0, fits[SLOPES] = {0}, small = 0, fine = 0, coarse = 0, tens = 0, ones = 0;
+  int votes = 0, active = 0, fits[SLOPES] = {0}, far_fits[SLOPES] = {0}, small = 0, fine = 0, coarse = 0, tens = 0,
+      ones = 0;
   int kinds[VCS_OBJECT_COUNT] = {0};
   for (int32_t i = 0; i < w->count; i++) {
     const evidence_t *e = &w->states[i].byte[byte];
@@ -732,7 +733,10 @@ static void judge_position(const work_t *w, int byte, int vertical, vcs_role_t *
       if (!moved) continue;
       if (abs(step) <= 16) {
         small++;
-        for (int k = 0; k < SLOPES; k++) fits[k] += is_slope(slopes[k], step, moved);
+        for (int k = 0; k < SLOPES; k++) {
+          fits[k] += is_slope(slopes[k], step, moved);
+          far_fits[k] += abs(step) == 16 && is_slope(slopes[k], step, moved);
+        }
       }
       tens += abs(step) == 16;
       fine += abs(step) == 16 && abs(moved) == 1;
@@ -747,7 +751,7 @@ static void judge_position(const work_t *w, int byte, int vertical, vcs_role_t *
   }
   role->encoding = VCS_ENCODING_TABLE;
   int agree = votes;
-  if (small && 10 * fits[best] >= 6 * small) {
+  if (small && 10 * fits[best] >= 6 * small && 2 * far_fits[best] >= tens) {
     role->encoding = VCS_ENCODING_LINEAR;
     role->slope = slopes[best];
     agree = 0;
@@ -850,6 +854,18 @@ static void number_objects(const work_t *w, vcs_annotation_t *a) {
 
 /* ---- Fresh states ------------------------------------------------------------------------------------------------ */
 
+/* Whether the map goes over a range, as a position's does; a digit whose box begins one pixel later for a 1 does not.
+ */
+static bool has_range(const vcs_role_t *role) {
+  int places = 0;
+  for (int v = 0; v < 256; v++) {
+    bool seen = role->map[v] < 0;
+    for (int k = 0; k < v && !seen; k++) seen = role->map[k] == role->map[v];
+    places += !seen;
+  }
+  return places >= 12 && role->high - role->low >= 24;
+}
+
 /* Keeps the candidates that most fresh states confirm, of those that say anything. A candidate that no fresh state can
  * test must have been sure before. */
 static void confirm(work_t *fresh, int byte, bench_t *b, vcs_role_t *role, int agreed, int counted) {
@@ -866,8 +882,8 @@ static void confirm(work_t *fresh, int byte, bench_t *b, vcs_role_t *role, int a
                                                    : votes_for(&s->byte[byte], vertical);
   }
   const int least = role->encoding == VCS_ENCODING_LINEAR ? 60 : 85; /* percent: a slope is evidence by itself */
-  const bool linear = role->encoding == VCS_ENCODING_LINEAR;
-  const bool good = effective ? 100 * right >= least * effective && (linear || (right >= 2 && role->low >= 0))
+  const bool linear = role->encoding == VCS_ENCODING_LINEAR, ranges = has_range(role);
+  const bool good = effective ? 100 * right >= least * effective && (linear || (right >= 2 && ranges))
                               : linear && agreed >= 3 && 4 * agreed >= 3 * counted;
   if (agreed > counted) agreed = counted;
   role->states = agreed + right;
