@@ -17,7 +17,7 @@ from ._bind import BAD_ARGUMENT, STRUCTS, BadArgument, Binding, Closed, Handle, 
 
 ACTIONS, INPUTS, WIDTH, FRAME_BYTES, RAM_BYTES, SOUND_SAMPLES = 18, 12, 160, 160 * 320, 128, 512
 MODES_MAX, DIFFICULTIES_MAX, TEXT_BYTES, FRAME_INSTRUCTIONS = 160, 4, 80, 25000
-PLACE_LABEL_SIZE, OBJECTS = 64, 6
+PLACE_LABEL_SIZE, OBJECTS, OBJECTS_MAX, TRACK_BYTES = 64, 6, 1024, 53260
 PROFILES = ("ale", "xitari", "fixed")
 ENUMS = (
     "vcs_status_t", "vcs_profile_t", "vcs_scheme_t", "vcs_format_t", "vcs_controller_t", "vcs_method_t", "vcs_side_rule_t",
@@ -26,7 +26,7 @@ ENUMS = (
 _bind.CONSTANTS.update(
     ACTIONS=ACTIONS, INPUTS=INPUTS, WIDTH=WIDTH, FRAME_BYTES=FRAME_BYTES, RAM_BYTES=RAM_BYTES, SOUND_SAMPLES=SOUND_SAMPLES,
     MODES_MAX=MODES_MAX, DIFFICULTIES_MAX=DIFFICULTIES_MAX, FRAME_INSTRUCTIONS=FRAME_INSTRUCTIONS,
-    PLACE_LABEL_SIZE=PLACE_LABEL_SIZE, OBJECTS=OBJECTS,
+    PLACE_LABEL_SIZE=PLACE_LABEL_SIZE, OBJECTS=OBJECTS, TRACK_BYTES=TRACK_BYTES,
 )  # fmt: skip
 
 PROTOTYPES = """
@@ -67,6 +67,10 @@ void vcs_env_screen_rgb(const vcs_env_t *env, uint8_t *rgb[3 * env.pixels])
 void vcs_env_screen_gray(const vcs_env_t *env, uint8_t *gray[env.pixels])
 const uint8_t *vcs_env_ram[RAM_BYTES](const vcs_env_t *env)
 vcs_status_t vcs_env_set_ram(vcs_env_t *env, int index, uint8_t value, vcs_error_t *error)
+int32_t vcs_env_objects(vcs_env_t *env, vcs_object_t *objects[capacity], int32_t capacity)
+void vcs_env_set_objects(vcs_env_t *env, int recording)
+int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects[capacity], int32_t capacity)
+void vcs_track(uint8_t *tracks[TRACK_BYTES], vcs_object_t *objects[count], int32_t count)
 int vcs_env_minimal_actions(const vcs_env_t *env, int32_t *actions[ACTIONS])
 int vcs_env_legal_actions(const vcs_env_t *env, int32_t *actions[ACTIONS])
 int vcs_env_modes(const vcs_env_t *env, int32_t *modes[MODES_MAX])
@@ -321,6 +325,11 @@ BatchResults = struct(
     "int32_t *episode_frame_numbers?@batch[batch.batch_size]; "
     "uint8_t *terminated?@batch[batch.batch_size]; uint8_t *truncated?@batch[batch.batch_size]; "
     "uint8_t *ram?@batch[batch.batch_size * RAM_BYTES]; uint8_t *sound?@batch[batch.batch_size * SOUND_SAMPLES]",
+)
+Object = struct(
+    "vcs_object_t",
+    "int16_t x, y, w, h, seen_x, seen_y, seen_w, seen_h; int32_t pixels, seen; int16_t rows; uint8_t kind, copy, colour, "
+    "colours, reflected, size; uint8_t reserved[4]; uint32_t pattern, id",
 )
 Place = struct("vcs_place_t", "uint8_t kind; uint8_t bit; uint16_t frame; uint32_t index")
 Run = struct(
