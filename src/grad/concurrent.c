@@ -714,7 +714,7 @@ static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
   if (walk->recorded < frame + 1) return false;
   walk->frame = &walk->records[frame & 1];
   walk->work.frame = walk->frame;
-  walk->frame->live = walk->frame->reads_of;
+  walk->frame->live = walk->base->view.states ? 0xFFFF : walk->frame->reads_of;
   if (frame + 1 < frames) {
     walk->recorded = record(walk, frame + 1) ? frame + 2 : -1;
     walk->frame->live |= walk->recorded > 0 ? walk->records[(frame + 1) & 1].reads_of : 0xFFFF;
@@ -761,6 +761,10 @@ static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
   }
   sight.score = flip->score;
   sight.lives = flip->play.lives;
+  if (base->view.states) {
+    rebuild(walk, number, base->view.horizons[horizon], walk->spare);
+    sight.state = walk->spare;
+  }
   if (covers && horizon >= flip->shown) {
     walk->eyes->see(walk->eyes->context, number, horizon, &sight);
     flip->shown = horizon + 1;

@@ -19,7 +19,7 @@ typedef struct {
 #define VCS_RUN_WITH , beside_t *beside
 #define VCS_RUN_LOOK \
   if (cpu->time >= beside->next && has_rows(beside->frame, (unsigned)(bank.start + (at - bank.code)))) goto met;
-#define VCS_RUN_MET                                                     \
+#define VCS_RUN_LABELS                                                  \
   met:                                                                  \
   cpu->pc = (uint16_t)(bank.start + (at - bank.code));                  \
   if (look(beside, cpu, m, false) | ((vcs_beam_note_t *)video)->full) { \
