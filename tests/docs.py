@@ -35,7 +35,7 @@ LONG = (
 )
 # Lines that a test cannot run as they are, with why.
 NOT_RUN = (
-    ("diffvcs debug", "a dialogue: tests/test_debug.sh"),
+    ("diffvcs debug", "a dialogue: tests/doc_commands.py types it"),
     ("diffvcs play", "a window: tests/test_play.sh"),
     ("--video pong.mp4", "needs ffmpeg"),
     ("GAME", "a placeholder"),

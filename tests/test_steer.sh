@@ -18,7 +18,7 @@ awk -F '\t' '$2 == "guided" && $3 == 0 { there++ } $2 == "random" && $3 > 0 { mi
 
 # The derivative with respect to probabilities raises the score of Seaquest further than random search: in the median of
 # five seeds, and never less.
-"$diffvcs" info seaquest >"$tmp/info" 2>&1 || exit 0
+"$diffvcs" info seaquest >"$tmp/info" 2>&1 || { need_missing roms "no image of seaquest (set DIFFVCS_ROMS)" "test_steer score"; exit; }
 "$diffvcs" steer seaquest --actions NOOP*300 --goal score --frames 300 --budget 30000 --seeds 5 --out "$tmp/score.tsv" || exit 1
 awk -F '\t' '$2 == "random" { random[$1] = $3 } $2 == "smooth" { better += $3 > random[$1]; worse += $3 < random[$1] }
   END { exit better < 3 || worse }' "$tmp/score.tsv"

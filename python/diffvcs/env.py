@@ -1,4 +1,4 @@
-"""Gymnasium environments: ale-py's AtariEnv, argument for argument, on our machine."""
+"""Gymnasium environments: ale-py's AtariEnv on our machine, with the same arguments."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ OBSERVATIONS = ("rgb", "grayscale", "ram")
 
 
 def continuous_space() -> spaces.Box:
-    """Radius, angle, fire."""
+    """The space of continuous actions: radius, angle, fire."""
     low, high = np.array([0, -np.pi, 0], np.float32), np.array([1, np.pi, 1], np.float32)
     return spaces.Box(low, high, dtype=np.float32)
 
 
 def check_frameskip(frameskip: int | tuple[int, int]) -> None:
-    """A positive number, or a range (low, high) to draw one from."""
+    """Checks a frame skip: a positive number, or a range (low, high) to draw one from."""
     if type(frameskip) is int:
         fine = frameskip > 0
     else:
@@ -120,7 +120,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
     # ---- seeds and episodes ----------------------------------------------------------------------------------------
 
     def seed_game(self, seed: int | None = None) -> tuple[np.uint32, np.uint32]:
-        """Seeds the generator of frame skips, and the game's from the next loading on."""
+        """Seeds the generator of frame skips, and the game's generator for the next time it is loaded."""
         own, game = np.random.SeedSequence(seed).generate_state(n_words=2)
         self._np_random, _ = seeding.np_random(int(own))
         self.ale.setInt("random_seed", int(game.astype(np.int32)))
@@ -202,7 +202,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
 
     @staticmethod
     def map_action_idx(left_center_right: int, down_center_up: int, fire: bool) -> Action:
-        """The action of a joystick held in these directions (-1, 0 or 1)."""
+        """Returns the action of a joystick held in these directions (-1, 0 or 1)."""
         try:
             name = ("DOWN", "", "UP")[down_center_up + 1] + ("LEFT", "", "RIGHT")[left_center_right + 1]
         except IndexError:
@@ -232,7 +232,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         }
 
     def _get_obs(self) -> np.ndarray | dict[str, np.ndarray]:
-        """What there is to see now."""
+        """The present observation."""
         image = np.empty(self._shape, np.uint8)
         lib.vcs_see(self.ale.machine.handle, self._see, image, self._seen)
         return self._with_sound(image)
@@ -248,7 +248,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         return [Action(action).name for action in self._action_set]
 
     def get_keys_to_action(self) -> dict[tuple[str, ...], int]:
-        """Keys to play with: w, a, s, d, space; e for nothing."""
+        """Returns the keys to play with: w, a, s, d, space; e for NOOP."""
         if self.continuous:
             raise AttributeError(
                 "`get_keys_to_action` can't be provided for this Atari environment as `continuous=True`."
@@ -283,7 +283,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         self._np_random, self._begun = state["generator"], state["begun"]
 
     def close(self) -> None:
-        """Every later step is refused."""
+        """Closes the environment: later steps raise an error."""
         self.ale.machine.close()
         if self.ale._window is not None:
             self.ale._window.close()

@@ -65,15 +65,26 @@ def flip(
     played: Run | None = None,
     **options: Any,
 ) -> Flips:
-    """What each flip changes in the last picture and in RAM after the run. `places` come from ram_places, rom_places,
-    state_places and input_places; an input of a frame is pressed where it is released, and the reverse. "exact" runs with
-    each flip, all in one walk; every other method is one jvp for each place, in the direction in which it can move."""
+    """Returns what each flip changes in the last picture and in RAM after the run.
+
+    Args:
+        cart, state, actions, played: the run, as for diffvcs.vjp.
+        places: as ram_places, rom_places, state_places and input_places list them; an input of a frame is pressed where it is
+            released, and released where it is pressed.
+        method: "exact" runs with each flip, all in one walk; every other method is one jvp for each place, in the direction in
+            which it can move. Options are those of jvp.
+
+    Example:
+        >>> change = diffvcs.flip("demo", state, ["NOOP"] * 2, diffvcs.input_places([0], ["right"]))
+        >>> change.dframe.shape, change.direction.tolist()
+        ((1, 210, 160), [1])
+    """
     played = _played(Cartridge.find(cart), state, actions, played)
     cart, places = played.cart, _arrays.records(places, "places", PLACE, "ram_places and the like").reshape(-1)
     count, (height, width) = len(places), played.frames.shape[1:]
     result = Flips(
         places,
-        _signs(played, places),
+        _signs(played, places, np.arange(1, count + 1)),
         np.zeros((count, height, width), np.float32),
         np.zeros((count, 128, 8), np.float32),
     )
@@ -107,8 +118,12 @@ def flip(
 
 
 def no_effect(run: Run, place: np.ndarray | np.void) -> str:
-    """Why flipping a bit or an input does not change the last picture of a run: "the program overwrites the byte before it
-    reads it (F1EA STA $80, in frame 0 of the run)"."""
+    """Returns why flipping a bit or an input does not change the last picture of a run.
+
+    Example:
+        >>> diffvcs.no_effect(run, diffvcs.ram_places(run.cart, [0x60])[0])
+        'the program does not read the byte in these frames'
+    """
     place = np.array([place], PLACE) if isinstance(place, np.void) else place
     place = _arrays.records(place, "place", PLACE, "ram_places and the like").reshape(-1)
     if len(place) != 1:

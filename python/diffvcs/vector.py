@@ -1,4 +1,4 @@
-"""The vector environment: ale-py's AtariVectorEnv, argument for argument, and what its users ask for."""
+"""The vector environment: ale-py's AtariVectorEnv with the same arguments, and some more."""
 
 from __future__ import annotations
 
@@ -173,8 +173,10 @@ class DiffVCSVectorEnv(VectorEnv):
     def reset(
         self, *, seed: int | np.ndarray | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Starts episodes. An int seeds environments with seed, seed + 1, ..., an array each with its own.
-        options["reset_mask"] says which environments; the others show what they showed."""
+        """Starts episodes. An int seeds environments with seed, seed + 1, ..., an array seeds each with its own.
+
+        options["reset_mask"] chooses environments; the observations of all other environments stay as they are.
+        """
         ids = np.arange(self.num_envs)
         if options and "reset_mask" in options:
             mask = options["reset_mask"]
@@ -202,11 +204,11 @@ class DiffVCSVectorEnv(VectorEnv):
         return self._results(self.ale.step(*self._arguments(actions)))
 
     def send(self, actions: np.ndarray) -> None:
-        """Actions for the environments of the last results."""
+        """Sends actions to the environments of the last results."""
         self.ale.send(*self._arguments(actions))
 
     def recv(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """The first batch_size results that are ready; info["env_id"] says whose they are."""
+        """Returns the first batch_size results that are ready; info["env_id"] names their environments."""
         return self._results(self.ale.recv())
 
     def _arguments(self, actions: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -216,13 +218,13 @@ class DiffVCSVectorEnv(VectorEnv):
         return results if self.obs_type == "image" else (results[4]["ram"], *results[1:])
 
     def set_stream(self, stream: int) -> None:
-        """The CUDA stream on which later steps are queued: torch.cuda.current_stream().cuda_stream."""
+        """Sets the CUDA stream of later steps: torch.cuda.current_stream().cuda_stream."""
         self.ale.set_stream(stream)
 
     # ---- states ----------------------------------------------------------------------------------------------------
 
     def clone_state(self, env_ids: Sequence[int] | None = None) -> Any:
-        """States of environments, a row of bytes each."""
+        """Returns the states of environments, a row of bytes each."""
         return self.ale.clone_states(env_ids)
 
     def restore_state(
@@ -241,8 +243,9 @@ class DiffVCSVectorEnv(VectorEnv):
     # ---- JAX -------------------------------------------------------------------------------------------------------
 
     def xla(self) -> Any:
-        """(handle, reset, step) for jit and scan, as AtariVectorEnv.xla. The environments stay in this object and the
-        handle only keeps calls in order; diffvcs.jax is the machine as a pure function."""
+        """Returns (handle, reset, step) for jit and scan, like AtariVectorEnv.xla. The environments stay in this object and the handle
+        only keeps calls in order; diffvcs.jax has the machine as a pure function.
+        """
         from .jax import vector_functions
 
         if self.ale.device:

@@ -29,7 +29,6 @@ int vcs_cli_end(const char *command, vcs_status_t status, const vcs_error_t *err
 
 /* ---- Cartridges --------------------------------------------------------------------------------------------- */
 
-_Static_assert(VCS_SCHEME_COUNT == 20 && VCS_SCHEME_SB == 19, "VCS_SCHEME_CHOICES lists the schemes in order");
 _Static_assert(VCS_FORMAT_SECAM == 4, "VCS_FORMAT_CHOICES lists the formats in order");
 _Static_assert(VCS_PROFILE_ALE == 0 && VCS_PROFILE_XITARI == 1, "VCS_PROFILE_CHOICES lists the profiles in order");
 

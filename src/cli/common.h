@@ -29,6 +29,7 @@ int vcs_cli_steer(int argc, char **argv);
 int vcs_cli_debug(int argc, char **argv);
 int vcs_cli_play(int argc, char **argv);
 int vcs_cli_explain(int argc, char **argv);
+int vcs_cli_annotate(int argc, char **argv);
 int vcs_cli_paper(int argc, char **argv);
 
 /* "diffvcs run: what was wrong", to stderr; returns the exit code it is given. */
@@ -43,6 +44,7 @@ int vcs_cli_end(const char *command, vcs_status_t status, const vcs_error_t *err
 #define VCS_PROFILE_CHOICES "ale|xitari|fixed"
 #define VCS_FORMAT_CHOICES "auto|ntsc|pal|pal60|secam"
 #define VCS_SCHEME_CHOICES "auto|2K|4K|F8|F6|F4|F8SC|F6SC|F4SC|E0|FE|DPC|3F|3E|E7|FA|UA|CV|0840|SB"
+_Static_assert(VCS_SCHEME_COUNT == 20 && VCS_SCHEME_SB == 19, "VCS_SCHEME_CHOICES lists the schemes in order");
 
 #define VCS_ARG_ROMS(c) VCS_ARG_TEXT("roms", &(c)->roms, "DIR", "where ROM images are; see above for the other places")
 #define VCS_ARGS_ROMS(c) \
@@ -95,7 +97,7 @@ int vcs_cli_listen(const vcs_cart_t *cart, const vcs_t *m, vcs_t *listener, uint
 
 /* ---- Studies ------------------------------------------------------------------------------------------------ */
 
-#define VCS_METHOD_CHOICES "naive|ste|bit|bit+fork"
+#define VCS_METHOD_CHOICES "naive|ste|bit|bit+fork|exact"
 #define VCS_WINDOW_HELP "bit+fork: instructions within which the two sides of a branch must meet"
 
 /* The options that say which game is played up to which frame. */

@@ -27,6 +27,7 @@ static const struct {
     {"steer", vcs_cli_steer, "search for controls that reach a goal: at random, blindly, by derivatives"},
     {"explain", vcs_cli_explain,
      "causes of a pixel: objects, register writes, instructions, bytes, controls; as a page"},
+    {"annotate", vcs_cli_annotate, "what every byte of RAM means: positions, scores, timers; found by changing it"},
     {"play", vcs_cli_play, "a window to play in: rewind, save, record, look into the machine"},
     {"debug", vcs_cli_debug, "a debugger in the terminal: breakpoints, steps forwards and backwards"},
     {"paper", vcs_cli_paper, "reproduce every table and figure of the paper, on one page"},

@@ -175,6 +175,16 @@ static void fill_line(const canvas_t *c, const shape_t *s) {
   }
 }
 
+void vcs_text_in_bytes(uint8_t *at, int stride, uint8_t value, const char *text) {
+  for (; *text; text++, at += VCS_GLYPH_ADVANCE) {
+    const uint8_t *glyph = vcs_glyph(*text);
+    for (int i = 0; i < VCS_GLYPH_WIDTH * VCS_GLYPH_HEIGHT; i++) {
+      const int column = i % VCS_GLYPH_WIDTH, row = i / VCS_GLYPH_WIDTH;
+      if (glyph[column] >> row & 1) at[row * stride + column] = value;
+    }
+  }
+}
+
 static void fill_text(const canvas_t *c, const shape_t *s) {
   double wide = VCS_GLYPH_ADVANCE * (double)strlen(s->text) - 1;
   double x = s->x - (s->anchor == VCS_TEXT_MIDDLE ? wide / 2 : s->anchor == VCS_TEXT_RIGHT ? wide : 0);

@@ -1,8 +1,8 @@
 /* map.h: derivatives as pictures.
  *
  * Orange is up, blue is down. Strength is logarithmic, over four decades below the largest value of the picture, and
- * every value that is not zero is visible: first-order chains make numbers of very different size, and small ones
- * are often the true ones.
+ * every value that is not zero is visible: derivatives have very different sizes, and small ones are often
+ * the true ones.
  *
  *   heat     the frame, dimmed, and the pixels that change
  *   RAM      16 cells by 8, $80 at the top left; eight stripes in each, bit 7 on the left

@@ -110,7 +110,7 @@ static int strongest(const vcs_reason_t *reason) {
     if (fabsf(reason->truth[bit]) > fabsf(reason->truth[best])) best = bit;
   }
   if (reason->truth[best] != 0) return best;
-  for (int method = VCS_STUDY_METHODS - 1; method >= 0; method--) {
+  for (int method = VCS_STUDY_ESTIMATES - 1; method >= 0; method--) {
     for (int bit = 0; bit < 8; bit++) {
       if (fabsf(reason->derivative[method][bit]) > fabsf(reason->derivative[method][best])) best = bit;
     }
@@ -300,7 +300,7 @@ static void put_headings(vcs_text_t *text, const char *const *headings) {
 
 static void put_methods(vcs_text_t *text) {
   vcs_text_printf(text, "<th scope=\"col\">exact</th>");
-  for (int i = VCS_STUDY_METHODS - 1; i >= 0; i--) {
+  for (int i = VCS_STUDY_ESTIMATES - 1; i >= 0; i--) {
     vcs_text_printf(text, "<th scope=\"col\">%s</th>", vcs_study_method_name(i));
   }
   vcs_text_printf(text, "</tr></thead><tbody>\n");
@@ -310,7 +310,7 @@ static void end_table(vcs_text_t *text) { vcs_text_printf(text, "</tbody></table
 
 static void put_derivatives(vcs_text_t *text, const vcs_reason_t *reason, int bit) {
   put_number(text, "exact", reason->truth[bit]);
-  for (int i = VCS_STUDY_METHODS - 1; i >= 0; i--) {
+  for (int i = VCS_STUDY_ESTIMATES - 1; i >= 0; i--) {
     put_number(text, vcs_study_method_name(i), reason->derivative[i][bit]);
   }
 }
@@ -690,7 +690,7 @@ static void json_reasons(vcs_text_t *text, const char *name, const vcs_reasons_t
     const vcs_reason_t *reason = &reasons->reasons[i];
     vcs_text_printf(text, "%s\n{\"index\":%u,\"truth\":", i ? "," : "", reason->index);
     json_numbers(text, reason->truth, bits);
-    for (int method = 0; method < VCS_STUDY_METHODS; method++) {
+    for (int method = 0; method < VCS_STUDY_ESTIMATES; method++) {
       vcs_text_printf(text, ",\"%s\":", vcs_study_method_name(method));
       json_numbers(text, reason->derivative[method], bits);
     }

@@ -132,7 +132,8 @@ static void run_to_end(const vcs_run_t *run, const vcs_env_t *env, const vcs_car
   if (env) play = env->play;
   for (int32_t f = 0; f < run->frames; f++) {
     vcs_controls_t controls = run->controls[f];
-    if (flipped && flipped->kind == VCS_PLACE_INPUT && flipped->frame == f) vcs_controls_flip(&controls, flipped->index);
+    if (flipped && flipped->kind == VCS_PLACE_INPUT && flipped->frame == f)
+      vcs_controls_flip(&controls, flipped->index);
     vcs_control(cart, ending->machine, &controls);
     vcs_frame(cart, ending->machine, ending->frames);
     if (!env || !env->game) continue;

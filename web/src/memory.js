@@ -3,7 +3,7 @@ import { PARTS, element, hex } from "./why.js";
 
 const byId = (id) => document.getElementById(id);
 const ROLES = ["idle", "state", "draws"];
-const SAID = ["does nothing in this frame", "changes RAM only", "moves pixels"];
+const ROLES = ["does nothing in this frame", "changes RAM only", "moves pixels"];
 
 export class RamMap {
   constructor(page) {
@@ -52,7 +52,7 @@ export class RamMap {
     this.cells.forEach((cell, i) => {
       cell.classList.remove(...ROLES);
       cell.classList.add(ROLES[roles[i]]);
-      cell.setAttribute("aria-label", `$${hex(0x80 + i)}: ${hex(this.last[i])}, ${SAID[roles[i]]}`);
+      cell.setAttribute("aria-label", `$${hex(0x80 + i)}: ${hex(this.last[i])}, ${ROLES[roles[i]]}`);
     });
   }
 
@@ -175,7 +175,7 @@ export class RomMap {
     }
     if (!best) throw new Error("no byte of data in the cartridge decides this pixel: it cannot be painted");
     await this.paint(best);
-    byId("rom-note").textContent = `byte $${hex(best.index, 4)} bit ${best.bit} flipped: ${best.pixels} pixels of this frame are others.`;
+    byId("rom-note").textContent = `byte $${hex(best.index, 4)} bit ${best.bit} flipped: ${best.pixels} pixels of this frame change.`;
   }
 
   async write(image) {
