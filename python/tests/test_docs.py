@@ -14,11 +14,15 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n?[^\n`]*prints:\n\n?```\n(.*?)```)?", re.S)
 BLOCKS = [(page.name, *found) for page in PAGES for found in BLOCK.findall(page.read_text())]
 # Lines that stand for a program rather than being one.
-FRAGMENTS = {"README.md": "import gymnasium, diffvcs, numpy as np\n" + """
+FRAGMENTS = {
+    "README.md": "import gymnasium, diffvcs, numpy as np\n"
+    + """
 machine = diffvcs.Machine("demo")
 cart, state, actions = machine.cart, machine.save(), ["NOOP"]
 weights = np.ones((cart.height, 160))
-""", "commands.md": "import diffvcs\n"}
+""",
+    "commands.md": "import diffvcs\n",
+}
 NOTEBOOKS = sorted((ROOT / "python/notebooks").glob("*.ipynb"))
 OPTIONAL = ("torch", "jax", "gymnasium", "captum", "sklearn", "matplotlib")
 GAMES = re.compile(r"breakout|pong|Pong|pacman|Pacman|space_invaders")
