@@ -74,6 +74,11 @@ def commands(text):
         yield from found
 
 
+def matches(line, mask, start):
+    """Whether a printed line is the shown one, or begins with it where that ends with `...`."""
+    return line == mask if start is None else line.startswith(start)
+
+
 def differs(shown, printed):
     """The first shown line that is not printed, or None."""
     at, free = 0, False
@@ -82,11 +87,8 @@ def differs(shown, printed):
             free = True
             continue
         mask = TIMES.sub("#", want.rstrip())
-        if mask.endswith("..."):
-            same = lambda line, mask=mask: line.startswith(mask[:-3].rstrip())
-        else:
-            same = lambda line, mask=mask: line == mask
-        while at < len(printed) and not same(TIMES.sub("#", printed[at].rstrip())):
+        start = mask[:-3].rstrip() if mask.endswith("...") else None
+        while at < len(printed) and not matches(TIMES.sub("#", printed[at].rstrip()), mask, start):
             if not free:
                 return f"shown:   {want}\n    printed: {printed[at]}"
             at += 1
