@@ -4,9 +4,12 @@
 # more than a few lines; nothing is left behind; and no line ends by a signal. $DIFFVCS is the program; tests/CMakeLists.txt runs
 # this for every build, the one with sanitizers included.
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
-diffvcs=$(cd "$(dirname "$diffvcs")" && pwd)/$(basename "$diffvcs")
 tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+alone=$(mktemp -d) || exit 1 # a copy of the program, away from the .venv beside the build, where ROM images may be
+trap 'rm -rf "$tmp" "$alone"' EXIT
+cp "$diffvcs" "$alone/diffvcs" || exit 1
+diffvcs=$alone/diffvcs
+PATH=/usr/bin:/bin
 cd "$tmp" || exit 1
 mkdir empty
 printf x >tiny.bin
