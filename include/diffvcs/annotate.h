@@ -70,12 +70,12 @@ typedef struct {
 } vcs_annotation_t;
 
 typedef struct {
-  size_t size;
   int32_t seeds;   /* plays; 0: 5 */
   int32_t depths;  /* states of each play; 0: 6 */
   uint64_t seed;   /* of the first play; 0: 1 */
   int32_t threads; /* 0: one per core */
   vcs_report_t report;
+  uint64_t reserved[8]; /* 0 */
 } vcs_annotate_options_t;
 
 /* Annotates a game. The result is the same for any number of threads, and in every call. Free it with

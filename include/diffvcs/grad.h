@@ -83,6 +83,8 @@ typedef enum {
   VCS_METHOD_BIT,   /* Boolean differences, composed to first order */
   VCS_METHOD_STE,   /* the paper's SOFT-STE */
   VCS_METHOD_NAIVE, /* derivative of the integer program: none through an index, a comparison or a branch */
+  VCS_METHOD_EXACT, /* no estimate: differences of runs. A VJP flips every bit of the inputs that are wanted, a JVP
+                       every bit with a tangent, all in one walk. Every slot is a bit, those of numbers too */
   VCS_METHODS
 } vcs_method_t;
 
@@ -119,6 +121,7 @@ typedef struct {
 typedef struct {
   uint64_t instructions, branches; /* number of tape rows processed; waits and rows without derivative may be skipped */
   uint64_t forks, rejoined;        /* number of forks, and of those that met the run again */
+  /* `exact`: instructions that flips executed by themselves, and how often a flip left the run */
 } vcs_grad_report_t;
 
 /* vcs_grad_jvp adds the product of the run's Jacobian with the tangents in `inputs` to `outputs`; vcs_grad_vjp adds the
@@ -275,7 +278,11 @@ enum {
   VCS_OF_SCREEN = 1, /* palette indices; entry: index = 160 * row + column */
   VCS_OF_RAM = 2,    /* bytes of RAM; entry: index 0 to 127 */
   VCS_OF_SCORE = 4,  /* the sum of rewards; needs an environment */
-  VCS_OF_LIVES = 8   /* needs an environment */
+  VCS_OF_LIVES = 8,  /* needs an environment */
+  VCS_OF_STATE = 16, /* bytes of the machine; entry: index = offset in vcs_t. Without what no output is computed from:
+                        counters of frames, lines and instructions, sound, the byte left on the bus,
+                        the times of a past HMOVE and of a past timer read */
+  VCS_OF_CPU = 32    /* the same, of a, x, y, sp, p and pc only */
 };
 
 /* Options of vcs_jacobian. Plain data: set `of`; all other fields may be zero. Fields with the names of fields of
@@ -317,9 +324,9 @@ VCS_API vcs_status_t vcs_jacobian(const vcs_run_t *run, const vcs_jacobian_optio
                                   vcs_error_t *error);
 
 /* Outputs of a product, a row a horizon: height x 160 x channels values of pixels, 1024 bits of RAM (8 a byte, lowest
- * first), a score, lives. Any pointer may be NULL. */
+ * first), a score, lives, 8 * vcs_state_size bits of the machine. Any pointer may be NULL. */
 typedef struct {
-  float *pixels, *ram, *score, *lives;
+  float *pixels, *ram, *score, *lives, *state;
 } vcs_jacobian_outputs_t;
 
 /* The exact Jacobian's product with a tangent on each place, added to `outputs`; and that of its transpose with

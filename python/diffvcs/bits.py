@@ -6,8 +6,10 @@ frames x 12; a bit is 1 where its float is more than a half. torch.py is on top 
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from . import _arrays, _c
 from ._c import lib
@@ -16,7 +18,7 @@ from .functional import split_options
 
 
 def shapes(cart: Cartridge, runs: int, frames: int) -> dict[str, tuple[int, ...]]:
-    """Of arguments (state, rom, inputs) and results (pixels; state again)."""
+    """Returns the shapes of the arguments (state, rom, inputs) and of the results (pixels, state)."""
     return {
         "state": (runs, 8 * cart.state_size),
         "rom": (runs, 8 * cart.rom.size),
@@ -26,7 +28,7 @@ def shapes(cart: Cartridge, runs: int, frames: int) -> dict[str, tuple[int, ...]
 
 
 def rom_bits(cart: Cartridge) -> np.ndarray:
-    """The cartridge's own image as floats."""
+    """Returns the bits of the cartridge's image as floats."""
     return np.unpackbits(cart.rom, bitorder="little").astype(np.float32)
 
 
@@ -62,7 +64,7 @@ def _given(
 
 
 def forward(cart: Cartridge, state: Any, rom: Any, inputs: Any, **options: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Pixels after each frame and the state after the last."""
+    """Returns the pixels after each frame and the state after the last."""
     given, want = _given(cart, state, rom, inputs)
     pixels, after = np.empty(want["pixels"], np.float32), np.empty(want["state"], np.float32)
     lib.vcs_bits_run(_setting(cart, given, options), _c.BitsResults(pixels=pixels, state=after))
@@ -72,7 +74,7 @@ def forward(cart: Cartridge, state: Any, rom: Any, inputs: Any, **options: Any) 
 def jvp(
     cart: Cartridge, state: Any, rom: Any, inputs: Any, tangents: Any, **options: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How pixels and state move with state, rom and inputs (each may be None: it does not move)."""
+    """Returns the derivatives of pixels and state in the direction of state, rom and inputs; None is zero."""
     given, want = _given(cart, state, rom, inputs)
     state, rom, inputs = (
         None if t is None else _writable(_floats(t, want[n], n)) for t, n in zip(tangents, ("state", "rom", "inputs"))
@@ -84,14 +86,27 @@ def jvp(
 
 
 def vjp(
-    cart: Cartridge, state: Any, rom: Any, inputs: Any, adjoints: Any, **options: Any
+    cart: Cartridge,
+    state: Any,
+    rom: Any,
+    inputs: Any,
+    adjoints: Any,
+    wanted: Sequence[bool] = (True, True, True),
+    **options: Any,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What state, rom and inputs are worth when pixels and state (each may be None: nothing) are worth that much."""
+    """Returns the derivatives of weighted pixels and state with respect to state, rom and inputs; None is weight zero.
+
+    Those that are not `wanted` are zero.
+    """
     given, want = _given(cart, state, rom, inputs)
     pixels, after = (
         None if a is None else _writable(_floats(a, want[n], n)) for a, n in zip(adjoints, ("pixels", "state"))
     )
-    dstate, drom, dinputs = (np.empty(want[n], np.float32) for n in ("state", "rom", "inputs"))
-    worth, results = _c.BitsResults(pixels=pixels, state=after), _c.BitsArguments(state=dstate, rom=drom, input=dinputs)
+    dstate, drom, dinputs = (np.zeros(want[n], np.float32) for n in ("state", "rom", "inputs"))
+    asked = (array if ask else None for array, ask in zip((dstate, drom, dinputs), wanted))
+    worth, results = (
+        _c.BitsResults(pixels=pixels, state=after),
+        _c.BitsArguments(**dict(zip(("state", "rom", "input"), asked))),
+    )
     lib.vcs_bits_vjp(_setting(cart, given, options), results, worth)
     return dstate, drom, dinputs

@@ -202,7 +202,8 @@ static vcs_status_t do_batch(const vcs_bits_t *bits, const vcs_bits_arguments_t 
                           "a run needs a cartridge, a state, and inputs of at least one frame");
   }
   job_t job = {bits, arguments, results, product, PTHREAD_MUTEX_INITIALIZER, VCS_OK, {""}};
-  vcs_parallel((size_t)bits->runs, bits->threads, do_run, &job);
+  const bool walks = product != FORWARD && !bits->relaxed && bits->options.method == VCS_METHOD_EXACT;
+  vcs_parallel((size_t)bits->runs, walks ? 1 : bits->threads, do_run, &job); /* `exact` uses all cores for each run */
   pthread_mutex_destroy(&job.lock);
   if (job.status && error) *error = job.error;
   return job.status;

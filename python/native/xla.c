@@ -8,7 +8,8 @@
  *
  * Attributes: `cart`, the address of a loaded cartridge (const, and never freed once JAX has seen it), the numbers of
  * vcs_grad_options_t by name, `scale`, what the 256 palette indices are worth, and `relaxed`, the bytes of a
- * vcs_relax_options_t (one byte: none). xla_ffi_c_api.h is OpenXLA's own header, unchanged, so that building needs no
+ * vcs_relax_options_t (one byte: none), and `wanted`, a bit for each of state, rom and input that a VJP is with respect
+ * to. xla_ffi_c_api.h is OpenXLA's own header, unchanged, so that building needs no
  * JAX.
  */
 #include <string.h>
@@ -62,15 +63,17 @@ static int fraction(const XLA_FFI_CallFrame *frame, const char *name, float *val
   return 1;
 }
 
-static int read_attributes(const XLA_FFI_CallFrame *frame, vcs_bits_t *bits, vcs_relax_options_t *relaxed) {
+static int read_attributes(const XLA_FFI_CallFrame *frame, vcs_bits_t *bits, vcs_relax_options_t *relaxed,
+                           int64_t *wanted) {
   int64_t cart, method, fork_window, side;
   const XLA_FFI_Array *scale = attribute(frame, "scale", XLA_FFI_AttrType_ARRAY);
   const XLA_FFI_Array *bytes = attribute(frame, "relaxed", XLA_FFI_AttrType_ARRAY);
   if (!number(frame, "cart", &cart) || !number(frame, "method", &method) ||
       !number(frame, "fork_window", &fork_window) || !number(frame, "side", &side) ||
-      !fraction(frame, "alpha", &bits->options.alpha) || !fraction(frame, "temperature", &bits->options.temperature) ||
-      !scale || scale->dtype != XLA_FFI_DataType_F32 || scale->size != 256 || !bytes ||
-      bytes->dtype != XLA_FFI_DataType_U8 || (bytes->size != 1 && bytes->size != sizeof *relaxed)) {
+      !number(frame, "wanted", wanted) || !fraction(frame, "alpha", &bits->options.alpha) ||
+      !fraction(frame, "temperature", &bits->options.temperature) || !scale || scale->dtype != XLA_FFI_DataType_F32 ||
+      scale->size != 256 || !bytes || bytes->dtype != XLA_FFI_DataType_U8 ||
+      (bytes->size != 1 && bytes->size != sizeof *relaxed)) {
     return 0;
   }
   if (bytes->size == sizeof *relaxed) bits->relaxed = memcpy(relaxed, bytes->data, sizeof *relaxed);
@@ -100,8 +103,9 @@ static XLA_FFI_Error *call(XLA_FFI_CallFrame *frame, call_t which) {
   static const int argument_counts[] = {3, 6, 5}, result_counts[] = {2, 2, 3};
   vcs_bits_t bits = {0};
   vcs_relax_options_t relaxed;
+  int64_t wanted;
   if (frame->args.size != argument_counts[which] || frame->rets.size != result_counts[which] ||
-      !read_attributes(frame, &bits, &relaxed)) {
+      !read_attributes(frame, &bits, &relaxed, &wanted)) {
     return fail(frame, "diffvcs: this call does not have the arguments that diffvcs.jax gives it");
   }
   XLA_FFI_Buffer **in = (XLA_FFI_Buffer **)frame->args.args, **out = (XLA_FFI_Buffer **)frame->rets.rets;
@@ -132,6 +136,15 @@ static XLA_FFI_Error *call(XLA_FFI_CallFrame *frame, call_t which) {
     return fail(frame, "diffvcs: arrays are float32 and have the shapes that Cartridge tells");
   }
 
+  if (which == VJP) { /* what is not wanted is zero */
+    float **adjoints[] = {&arguments.state, &arguments.rom, &arguments.input};
+    const size_t sizes[] = {state_size, rom_size, input_size};
+    for (int i = 0; i < 3; i++) {
+      if (wanted >> i & 1) continue;
+      memset(*adjoints[i], 0, sizes[i] * (size_t)runs * sizeof(float));
+      *adjoints[i] = NULL;
+    }
+  }
   vcs_error_t error;
   vcs_status_t status = which == RUN   ? vcs_bits_run(&bits, &results, &error)
                         : which == JVP ? vcs_bits_jvp(&bits, &arguments, &results, &error)

@@ -1,6 +1,7 @@
 """The binding says what the headers say: a C compiler compares them."""
 
 import ctypes
+import re
 import subprocess
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def test_constants_are_those_of_the_headers(tmp_path):
         "VCS_SOUND_SAMPLES": _c.SOUND_SAMPLES, "VCS_BAD_ARGUMENT": _c.BAD_ARGUMENT, "VCS_MODES_MAX": _c.MODES_MAX,
         "VCS_DIFFICULTIES_MAX": _c.DIFFICULTIES_MAX, "VCS_OBJECTS_MAX": _c.OBJECTS_MAX, "VCS_TRACK_BYTES": _c.TRACK_BYTES, "VCS_FRAME_INSTRUCTIONS": diffvcs.functional.FORK_WINDOW_MAX, "VCS_PROFILE_ALE": _c.PROFILES.index("ale"),
         "VCS_PROFILE_FIXED": _c.PROFILES.index("fixed"), "VCS_METHOD_STE": diffvcs.functional.METHODS["ste"],
-        "VCS_METHOD_NAIVE": diffvcs.functional.METHODS["naive"], "VCS_SIDE_TANGENT": diffvcs.functional.SIDES["tangent"],
+        "VCS_METHOD_NAIVE": diffvcs.functional.METHODS["naive"], "VCS_METHOD_EXACT": diffvcs.functional.METHODS["exact"], "VCS_SIDE_TANGENT": diffvcs.functional.SIDES["tangent"],
         "VCS_INPUT_RESET": diffvcs.INPUT_NAMES.index("reset"), "VCS_TRUTH_IMPOSSIBLE": diffvcs.functional.OUTCOMES.index("impossible"),
         "VCS_CAST_NONE": relaxed.CASTS.index("none"), "VCS_DISPATCH_DISTANCE": relaxed.DISPATCHES.index("distance"),
         "VCS_BUS_REDUCED": relaxed.BUSES.index("reduced"), "VCS_SLOT_PC": relaxed.REGISTERS.index("pc"),
@@ -69,3 +70,29 @@ def test_errors_are_exceptions_with_the_library_s_words():
         diffvcs.Cartridge(b"\x00" * 3)
     with pytest.raises(diffvcs.BadArgument):
         diffvcs.Machine("demo").set_ram(1000, 1)
+
+
+def public_functions():
+    """The functions of the public headers, with the header of each."""
+    found = {}
+    for header in sorted((ROOT / "include" / "diffvcs").glob("*.h")):
+        for name in re.findall(r"VCS_API\s[^;{]*?\b(vcs_\w+)\(", header.read_text()):
+            found[name] = header.name
+    return found
+
+
+def test_every_public_function_has_a_python_function_or_a_reason():
+    """Bound by a prototype, called by python/native, or listed with a reason in docs/commands.md."""
+    source = "\n".join(path.read_text() for path in (ROOT / "python" / "native").glob("*.c"))
+    source += (ROOT / "python" / "diffvcs" / "_bind.py").read_text() + "\n".join(_c.PROTOTYPES)
+    source += "\n".join(handle.free for handle in _c.HANDLES.values())
+    used = set(re.findall(r"\bvcs_\w+", source))
+    page = (ROOT / "docs" / "commands.md").read_text()
+    excused = set()
+    for cell in re.findall(r"^\| (`vcs_.*?) \|", page.partition("## Without a Python function")[2], re.M):
+        excused |= set(re.findall(r"`(vcs_\w+)`", cell))
+    functions = public_functions()
+    assert len(functions) > 250
+    assert sorted(set(functions) - used - excused) == [], "neither bound nor explained in docs/commands.md"
+    assert sorted(excused & used) == [], "bound, and yet listed in docs/commands.md as not bound"
+    assert sorted(excused - set(functions)) == [], "listed in docs/commands.md, but not in a header"

@@ -70,10 +70,73 @@ def test_exact_products_are_those_of_the_matrix(scene):
     np.testing.assert_allclose(back.dram.reshape(-1), (truth.dframes * weights).sum((1, 2, 3)), rtol=1e-4, atol=1e-2)
 
 
+def test_the_machine_is_an_output(scene):
+    """A flip of any field changes what running the flipped state changes."""
+    cart, state, actions = scene
+    run, places = diffvcs.run(cart, state, actions), diffvcs.state_places(cart, "grp")
+    j = diffvcs.jacobian(cart, state, actions, wrt=["grp", "swchb", "ram"], of=["state", "cpu"])
+    assert j.shape == (2 * cart.state_size, 8 * (2 + 1 + 128)) and (j.places[: len(places)] == places).all()
+    assert {j.of[n - 4] for n in set(j.output)} <= {"state", "cpu"} and len(j.value)
+    end, start = run.bits.reshape(-1, 8), np.unpackbits(run.start, bitorder="little")
+    for number in np.unique(j.column)[::7]:
+        place = j.places[number]
+        slot = 8 * int(place["index"]) + int(place["bit"])
+        flipped = start.astype(np.float32)
+        flipped[slot] = 1 - flipped[slot]
+        _, after = diffvcs.bits.forward(cart, flipped[None], diffvcs.bits.rom_bits(cart)[None], run.inputs[None])
+        changed = np.flatnonzero((after[0].reshape(-1, 8) != end).any(1))
+        mine = (j.column == number) & (j.output == 4)
+        hidden = set(changed) - set(j.index[mine])
+        names = {
+            name
+            for name in cart.state_dtype.names
+            for b in hidden
+            if 0 <= b - cart.offset(name) < cart.state_dtype[name].itemsize
+        }
+        assert set(j.index[mine]) <= set(changed)
+        assert names <= {
+            "bus",
+            "instructions",
+            "frames",
+            "scanlines",
+            "rng_draws",
+            "timer_read_cycle",
+            "blank_clock",
+            "blank_first",
+        } | {n for n in names if n.startswith("audio")}
+        weights = 2.0 ** np.arange(8)
+        np.testing.assert_array_equal(j.flipped[mine], after[0].reshape(-1, 8)[j.index[mine]] @ weights)
+
+
+def test_sets_are_flipped_together(scene):
+    cart, state, actions = scene
+    ram = diffvcs.ram_places(cart)
+    both = diffvcs.jacobian(cart, state, actions, wrt=[ram[80:82], ram[82:83]], of="ram")
+    single = diffvcs.jacobian(cart, state, actions, wrt=ram[82:83], of="ram")
+    assert both.shape[1] == 2 and list(both.ends) == [2, 3]
+    np.testing.assert_array_equal(both.dense()[:, 1], single.dense()[:, 0])
+    assert (both.value[both.column == 0] == (both.flipped - both.base)[both.column == 0]).all()
+
+
+def test_a_vjp_weighs_any_field_and_rewards(scene):
+    cart, state, actions = scene
+    weights = np.zeros(8 * cart.state_size, np.float32)
+    at = 8 * cart.offset("grp")
+    weights[at : at + 16] = np.arange(16)
+    back = diffvcs.vjp(cart, state, actions, dstate=weights, dreward=1.0, method="exact", wrt=["state", "inputs"])
+    assert back.drom is None and back.dstate.any()
+    held = np.zeros((3, 12))
+    held[0] = 1
+    forth = diffvcs.jvp(cart, state, actions, dinput=held, rewards=True, method="exact")
+    left = weights @ forth.dstate + forth.dreward.sum()
+    assert left == pytest.approx((back.dinput * held).sum(), rel=1e-5, abs=1e-5)
+
+
 def test_careless_arguments_are_refused(scene):
     cart, state, actions = scene
     for wrong in ({"wrt": "rams"}, {"wrt": []}, {"of": "pixels"}, {"of": ()}, {"horizons": []}, {"horizons": [9]}):
         with pytest.raises(ValueError):
             diffvcs.jacobian(cart, state, actions, **wrong)
-    with pytest.raises(ValueError, match="other fields"):
-        diffvcs.vjp(cart, state, actions, dstate=np.ones(8 * cart.state_size), method="exact")
+    for wrong in ({"wrt": "ram"}, {"wrt": ()}, {"fork_window": 16}):
+        with pytest.raises(ValueError):
+            diffvcs.vjp(cart, state, actions, dram=np.ones(128), method="exact", **wrong)

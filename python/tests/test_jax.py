@@ -25,29 +25,43 @@ def test_forward_is_the_run_also_compiled(machine, scene):
         assert np.array_equal(vj.ram(cart, after).reshape(-1), np.unpackbits(played.ram[-1], bitorder="little"))
 
 
-@pytest.mark.parametrize("method", ["bit", "bit+fork", "ste"])
+@pytest.mark.parametrize("method", ["bit", "bit+fork", "ste", "exact"])
 def test_grad_is_the_vjp(machine, scene, method):
     cart, bits, inputs = scene
     weights = np.linspace(-1, 1, cart.height * 160, dtype=np.float32).reshape(cart.height, 160)
 
     def loss(b, rom, held):
-        pixels, after = vj.run(cart, b, held, rom, method=method)
+        pixels, after = vj.run(cart, b, held, rom, method=method, wrt=("state", "rom", "inputs"))
         return (pixels[-1] * weights).sum() + vj.ram(cart, after)[5].sum()
 
     gradients = jax.jit(jax.grad(loss, argnums=(0, 1, 2)))(bits, vj.rom_bits(cart), inputs)
     dram = np.zeros((128, 8))
     dram[5] = 1
-    want = diffvcs.vjp(cart, machine.save(), [0, 3], dframes=weights, dram=dram, method=method)
+    everything = ["state", "rom", "inputs"]
+    want = diffvcs.vjp(cart, machine.save(), [0, 3], dframes=weights, dram=dram, wrt=everything, method=method)
     for got, wanted in zip(gradients, (want.dstate, want.drom.reshape(-1), want.dinput)):
         assert np.array_equal(got, wanted)
+
+
+def test_what_is_not_wanted_is_zero(scene):
+    cart, bits, inputs = scene
+
+    def loss(b, rom, held):
+        return vj.run(cart, b, held, rom, method="exact", wrt="inputs")[0].sum()
+
+    state, rom, held = jax.grad(loss, argnums=(0, 1, 2))(bits, vj.rom_bits(cart), inputs)
+    assert not state.any() and not rom.any() and held.any()
 
 
 def test_jvp_is_the_jvp(machine, scene, random):
     cart, bits, inputs = scene
     tangent = random.standard_normal(bits.shape).astype(np.float32)
-    _, (moved, _) = jax.jvp(lambda b: vj.run(cart, b, inputs, method="bit+fork", forwards=True), (bits,), (tangent,))
-    want = diffvcs.jvp(cart, machine.save(), [0, 3], dstate=tangent, method="bit+fork")
-    assert np.array_equal(moved, want.dframes) and moved.any()
+    for method in ("bit+fork", "exact"):
+        _, (moved, _) = jax.jvp(
+            lambda b, m=method: vj.run(cart, b, inputs, method=m, forwards=True), (bits,), (tangent,)
+        )
+        want = diffvcs.jvp(cart, machine.save(), [0, 3], dstate=tangent, method=method)
+        assert np.array_equal(moved, want.dframes) and moved.any()
 
 
 def test_vmap_of_grad_over_64_states_is_a_loop(machine, random):

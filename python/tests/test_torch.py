@@ -32,7 +32,7 @@ def test_opcheck(scene):
     torch.library.opcheck(torch.ops.diffvcs.run.default, (*arguments, vt._key(cart, {})), test_utils=tests)
 
 
-@pytest.mark.parametrize("method", ["bit", "bit+fork", "ste"])
+@pytest.mark.parametrize("method", ["bit", "bit+fork", "ste", "exact"])
 def test_backward_is_the_vjp(machine, scene, method):
     cart, bits, inputs = scene
     bits.requires_grad_()
@@ -43,10 +43,20 @@ def test_backward_is_the_vjp(machine, scene, method):
     ((pixels[-1] * weights).sum() + vt.ram(cart, after)[5].sum()).backward()
     dram = np.zeros((128, 8))
     dram[5] = 1
-    want = diffvcs.vjp(cart, machine.save(), [0, 3], dframes=weights.numpy(), dram=dram, method=method)
+    everything = ["state", "rom", "inputs"]
+    want = diffvcs.vjp(cart, machine.save(), [0, 3], dframes=weights.numpy(), dram=dram, wrt=everything, method=method)
     assert np.array_equal(bits.grad.numpy(), want.dstate)
     assert np.array_equal(rom.grad.numpy(), want.drom.reshape(-1))
     assert np.array_equal(inputs.grad.numpy(), want.dinput)
+
+
+def test_only_what_needs_a_gradient_is_flipped(scene, monkeypatch):
+    cart, bits, inputs = scene
+    asked, vjp = [], vt.core.vjp
+    monkeypatch.setattr(vt.core, "vjp", lambda *given, **options: asked.append(given[5]) or vjp(*given, **options))
+    held = inputs.clone().requires_grad_()
+    vt.run(cart, bits.detach(), held, method="exact")[0].sum().backward()
+    assert asked == [[False, False, True]] and held.grad.any()
 
 
 def test_a_difference_of_forwards_is_the_truth(machine, scene, random):

@@ -173,7 +173,7 @@ int vcs_cli_annotate(int argc, char **argv) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--all takes all games: name none, or leave --all out");
   for (int i = 0; i < 2; i++) {
     const char *directory = i ? o.html : o.out;
-    if (directory && (exit_code = vcs_output_directory(command, directory)) != VCS_ARGS_GO) return exit_code;
+    if (directory && (exit_code = vcs_output_directory(command, directory, NULL)) != VCS_ARGS_GO) return exit_code;
   }
   char **names = calloc((size_t)vcs_game_count(), sizeof *names);
   if (!names) return vcs_cli_complain(command, VCS_EXIT_FAILED, "out of memory");

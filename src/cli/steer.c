@@ -1,6 +1,8 @@
 /* steer.c: `diffvcs steer ROM --goal WHAT`: searches for controls that reach a goal (docs/steer.md). */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "cli/common.h"
 
@@ -11,13 +13,15 @@ enum { FRAMES_MAX = 3600, SEEDS_MAX = 10000 };
 typedef struct {
   vcs_cli_setup_t setup;
   vcs_steer_options_t steer;
-  const char *out;
+  const char *out, *searches_text;
+  int32_t searches[VCS_STEERS];
   int64_t jobs;
 } options_t;
 
 typedef struct {
   const vcs_steer_t *results; /* [seed][search] */
-  size_t seeds;
+  const int32_t *searches;
+  size_t seeds, count; /* of searches */
   int32_t frames;
   int scored; /* the goal is the score, not a distance */
 } report_t;
@@ -40,19 +44,19 @@ static void print_summary(const report_t *r, vcs_text_t *text) {
   vcs_text_printf(text, "| search | %s: median | best | worst | goal reached | frames until then: median |\n",
                   r->scored ? "score" : "distance");
   vcs_text_printf(text, "|---|---|---|---|---|---|\n");
-  for (int kind = 0; kind < VCS_STEERS && values; kind++) {
+  for (size_t k = 0; k < r->count && values; k++) {
     size_t reached = 0;
-    for (size_t i = 0; i < r->seeds; i++) values[i] = r->results[VCS_STEERS * i + (size_t)kind].value;
+    for (size_t i = 0; i < r->seeds; i++) values[i] = r->results[r->count * i + (size_t)k].value;
     for (size_t i = 0; i < r->seeds; i++) reached += !r->scored && values[i] == 0;
     const double middle = median(values, r->seeds);
-    vcs_text_printf(text, "| %s | %g | %g | %g | ", vcs_steer_name(kind), shown(r, middle),
+    vcs_text_printf(text, "| %s | %g | %g | %g | ", vcs_steer_name(r->searches[k]), shown(r, middle),
                     shown(r, values[r->seeds - 1]), shown(r, values[0]));
     if (r->scored) {
       vcs_text_printf(text, "- |");
     } else {
       vcs_text_printf(text, "%zu of %zu |", reached, r->seeds);
     }
-    for (size_t i = 0; i < r->seeds; i++) values[i] = (double)r->results[VCS_STEERS * i + (size_t)kind].frames;
+    for (size_t i = 0; i < r->seeds; i++) values[i] = (double)r->results[r->count * i + (size_t)k].frames;
     vcs_text_printf(text, " %g |\n", median(values, r->seeds));
   }
   if (!values) text->failed = true;
@@ -61,11 +65,11 @@ static void print_summary(const report_t *r, vcs_text_t *text) {
 
 static void print_table(const report_t *r, vcs_text_t *text) {
   vcs_text_printf(text, "seed\tsearch\t%s\tframes\tactions\n", r->scored ? "score" : "distance");
-  for (size_t i = 0; i < VCS_STEERS * r->seeds; i++) {
+  for (size_t i = 0; i < r->count * r->seeds; i++) {
     const vcs_steer_t *result = &r->results[i];
     char *actions = vcs_held_actions(result->held, r->frames);
     if (!actions) text->failed = true;
-    vcs_text_printf(text, "%zu\t%s\t%g\t%" PRId64 "\t%s\n", i / VCS_STEERS + 1, vcs_steer_name((int)(i % VCS_STEERS)),
+    vcs_text_printf(text, "%zu\t%s\t%g\t%" PRId64 "\t%s\n", i / r->count + 1, vcs_steer_name(r->searches[i % r->count]),
                     shown(r, result->value), result->frames, actions ? actions : "");
     vcs_text_release(actions);
   }
@@ -73,9 +77,13 @@ static void print_table(const report_t *r, vcs_text_t *text) {
 
 static vcs_status_t steer(const vcs_rom_t *rom, const vcs_setup_t *setup, void *context, vcs_error_t *error) {
   options_t *o = context;
-  const size_t count = VCS_STEERS * (size_t)o->steer.seeds;
+  const size_t count = (size_t)o->steer.search_count * (size_t)o->steer.seeds;
   vcs_steer_t *results = calloc(count, sizeof *results);
-  report_t r = {.results = results, .seeds = (size_t)o->steer.seeds, .frames = setup->run.frames};
+  report_t r = {.results = results,
+                .searches = o->searches,
+                .seeds = (size_t)o->steer.seeds,
+                .count = (size_t)o->steer.search_count,
+                .frames = setup->run.frames};
   vcs_text_t table = {0}, summary = {0};
   vcs_bar_t bar = {0};
   (void)rom;
@@ -98,7 +106,34 @@ static vcs_status_t steer(const vcs_rom_t *rom, const vcs_setup_t *setup, void *
   return status;
 }
 
-static int check_options(const options_t *o) {
+/* Reads names with commas between them, or `all`. */
+static bool read_searches(options_t *o) {
+  const bool all = strcmp(o->searches_text, "all") == 0;
+  for (int i = 0; all && i < VCS_STEERS; i++) o->searches[i] = i;
+  o->steer.searches = o->searches;
+  o->steer.search_count = all ? VCS_STEERS : 0;
+  for (const char *at = o->searches_text; !all; at++) {
+    const size_t length = strcspn(at, ",");
+    int search = 0;
+    while (search < VCS_STEERS &&
+           !(strlen(vcs_steer_name(search)) == length && strncasecmp(vcs_steer_name(search), at, length) == 0)) {
+      search++;
+    }
+    if (search == VCS_STEERS || o->steer.search_count == VCS_STEERS) return false;
+    o->searches[o->steer.search_count++] = search;
+    at += length;
+    if (!*at) break;
+  }
+  return true;
+}
+
+static int check_options(options_t *o) {
+  if (!read_searches(o)) {
+    return vcs_cli_complain(command, VCS_EXIT_USAGE,
+                            "--searches takes all, or some of random, blind, guided, smooth, evolution, exact, with "
+                            "commas; not '%s'",
+                            o->searches_text);
+  }
   vcs_error_t error = {""};
   if (!o->steer.goal) return vcs_cli_complain(command, VCS_EXIT_USAGE, "--goal is needed: score, or ram:9C=60");
   if (o->steer.budget < o->setup.setup.horizon) {
@@ -112,12 +147,15 @@ static int check_options(const options_t *o) {
 int vcs_cli_steer(int argc, char **argv) {
   options_t o = {.setup.setup = {.actions = "NOOP*300", .frame = -1, .horizon = 60},
                  .out = "steer.tsv",
+                 .searches_text = "exact",
                  .steer = {.budget = 20000, .seeds = 20, .window = 16}};
   const vcs_arg_t args[] = {
       VCS_ARG_ROM(&o.setup),
       VCS_ARG_TEXT("goal", &o.steer.goal, "WHAT",
                    "score, or ram:9C=60: a byte of RAM and its value after the last frame"),
       VCS_ARG_TEXT("actions", &o.setup.setup.actions, "LIST", "how the game is played first"),
+      VCS_ARG_TEXT("searches", &o.searches_text, "LIST",
+                   "all, or some of random, blind, guided, smooth, evolution, exact"),
       VCS_ARG_INTEGER("frames", &o.setup.setup.horizon, 1, FRAMES_MAX, "frames whose controls are searched"),
       VCS_ARG_INTEGER("budget", &o.steer.budget, 1, INT64_C(1000000000000), "emulated frames for each search"),
       VCS_ARG_INTEGER("seeds", &o.steer.seeds, 1, SEEDS_MAX, "beginnings for each search"),
@@ -130,15 +168,18 @@ int vcs_cli_steer(int argc, char **argv) {
       command,
       "Searches for controls of some frames so that a byte of RAM has a given value after the last of them, or that "
       "the\n"
-      "score is high. Runs four searches with the same budget for each seed: random sequences; a blind local search; "
-      "a\n"
-      "local search guided by derivatives with respect to the inputs (good for RAM); and ascent along the derivative\n"
-      "with respect to the probabilities of controls (good for scores). Prints medians; the table has the best "
-      "sequence\n"
-      "of each search. A reverse pass is charged as the frames it may have run, forks included. Sticks are searched,\n"
+      "score is high. The search `exact` looks at 32 changes of the controls at a time, by their exact effects. "
+      "--searches "
+      "all\n"
+      "compares it, with the same budget for each seed, with random sequences; a blind local search; the same guided "
+      "by\n"
+      "estimated derivatives; ascent along probabilities of controls; and evolution. Prints medians; the table has the "
+      "best\n"
+      "sequence "
+      "of each search. Derivatives are charged as the frames they cost. Sticks are searched,\n"
       "paddles are not. docs/steer.md has results." VCS_ROMS_NOTE,
       "diffvcs steer space_invaders --actions NOOP*1050,RIGHT*40,NOOP*4 --goal ram:9C=100 --frames 100 --budget 8000\n"
-      "diffvcs steer space_invaders --actions NOOP*300 --goal score --frames 120 --budget 12000\n"
+      "diffvcs steer space_invaders --actions NOOP*300 --goal score --frames 120 --budget 12000 --searches all\n"
       "diffvcs steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3\n",
       args};
   int exit_code = vcs_args_read(&usage, argc, argv);

@@ -4,6 +4,7 @@
 
 #include "ends.h"
 #include "host/files.h"
+#include "jacobian.h"
 #include "reward.h"
 #include "ste.h"
 #include "host/options.h"
@@ -321,8 +322,7 @@ static void look_back_at_rewards(walk_t *walk, int32_t frame, float *of) {
 static vcs_status_t jvp(walk_t *walk, const vcs_run_t *run, const vcs_grad_options_t *options,
                         const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report,
                         vcs_error_t *error) {
-  vcs_status_t status = check(run, options, inputs, outputs, error);
-  if (!status) status = open_walk(walk, run, options, false, error);
+  vcs_status_t status = open_walk(walk, run, options, false, error);
   if (!status) status = vcs_rewards_open(&walk->rewards, run, outputs, error);
   if (status) return status;
   vcs_sweep_t *s = &walk->sweep;
@@ -352,8 +352,7 @@ static void add_bits(const float *restrict slots, float *restrict bits) {
 static vcs_status_t vjp(walk_t *walk, const vcs_run_t *run, const vcs_grad_options_t *options,
                         const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report,
                         vcs_error_t *error) {
-  vcs_status_t status = check(run, options, inputs, outputs, error);
-  if (!status) status = open_walk(walk, run, options, true, error);
+  vcs_status_t status = open_walk(walk, run, options, true, error);
   if (!status) status = vcs_rewards_open(&walk->rewards, run, outputs, error);
   if (status) return status;
   vcs_sweep_t *s = &walk->sweep;
@@ -440,10 +439,15 @@ typedef vcs_status_t product_t(walk_t *walk, const vcs_run_t *run, const vcs_gra
 static vcs_status_t work_in(vcs_grad_workspace_t *workspace, product_t *product, const vcs_run_t *run,
                             const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
                             const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
+  vcs_status_t status = check(run, options, inputs, outputs, error);
+  if (status) return status;
+  if (options->method == VCS_METHOD_EXACT) {
+    return (product == jvp ? vcs_exact_jvp : vcs_exact_vjp)(run, options, inputs, outputs, report, error);
+  }
   if (workspace) return product(&workspace->walk, run, options, inputs, outputs, report, error);
   walk_t own;
   memset(&own, 0, sizeof own);
-  vcs_status_t status = product(&own, run, options, inputs, outputs, report, error);
+  status = product(&own, run, options, inputs, outputs, report, error);
   close_walk(&own);
   return status;
 }

@@ -304,8 +304,9 @@ const vcs_t *vcs_base_state(const vcs_base_t *base, int32_t frames) { return sta
 vcs_sight_t vcs_base_sight(const vcs_base_t *base, int horizon) {
   const int32_t after = base->view.horizons[horizon];
   const size_t picture = base->view.pictures ? (size_t)horizon * vcs_base_pixels(base) : 0;
-  return (vcs_sight_t){base->pictures + picture, state_after(base, after)->ram, base->scores[after],
-                       base->plays[after].lives, NULL};
+  return (vcs_sight_t){
+      base->pictures + picture, state_after(base, after)->ram, base->scores[after], base->plays[after].lives, NULL,
+      state_after(base, after)};
 }
 
 /* ---- Runners ------------------------------------------------------------------------------------------------ */
@@ -445,7 +446,8 @@ static bool rerun_pass(rerun_t *r, bool draws_all) {
     runner->frames_run++;
     if (looks) { /* a frame that ends like the base's may have drawn something else */
       if (view->pictures && !draws_all && (!moved || partial || !covers(&runner->cart, runner->m))) return false;
-      const vcs_sight_t sight = {vcs_picture(runner->m, runner->frames), runner->m->ram, score, play.lives, NULL};
+      const vcs_sight_t sight = {
+          vcs_picture(runner->m, runner->frames), runner->m->ram, score, play.lives, NULL, runner->m};
       r->see(r->context, r->horizon++, &sight);
     }
     if (has_rejoined(r, i + 1, &play, draws_all)) {

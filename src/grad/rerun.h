@@ -34,6 +34,7 @@ typedef struct {
   bool stop_when_over;
   bool pictures; /* they are looked at */
   bool rom;      /* bits of ROM are flipped: images are copied */
+  bool states;   /* whole machines are looked at */
 } vcs_view_t;
 
 /* What is seen at a horizon. Where a rerun has the same as its base, its pointers are the base's. */
@@ -41,6 +42,7 @@ typedef struct {
   const uint8_t *picture, *ram; /* the picture has no meaning unless it is looked at */
   int32_t score, lives;
   const uint8_t *lines; /* a byte for each row of the picture: 0 where it is the base's; NULL: not computed */
+  const vcs_t *state;   /* only with view.states; of it, only vcs_state_is_output (rerun.h) */
 } vcs_sight_t;
 
 typedef struct {

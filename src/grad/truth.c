@@ -103,8 +103,12 @@ static void mark(const job_t *job, size_t item, uint8_t outcome) {
 static vcs_sight_t single_sight(const job_t *job, size_t place, int horizon) {
   const singles_t *singles = &job->singles;
   const size_t at = place * (size_t)job->horizon_count + (size_t)horizon;
-  return (vcs_sight_t){singles->pictures + at * vcs_base_pixels(&job->base), singles->ram + at * RAM_BYTES,
-                       singles->scores[at], 0, NULL};
+  return (vcs_sight_t){singles->pictures + at * vcs_base_pixels(&job->base),
+                       singles->ram + at * RAM_BYTES,
+                       singles->scores[at],
+                       0,
+                       NULL,
+                       NULL};
 }
 
 /* The other terms of a difference: the base, and for a pair the two single flips. */
@@ -443,7 +447,9 @@ static void fill_base(job_t *job) {
 
 static vcs_status_t prepare(job_t *job, const vcs_run_t *run, size_t items, vcs_error_t *error) {
   const vcs_truth_options_t *options = job->options;
-  vcs_view_t view = {options->horizons, options->horizon_count, options->env, options->stop_when_over, true, false};
+  vcs_view_t view = {
+      options->horizons, options->horizon_count, options->env, options->stop_when_over, true, false, false};
+  if (job->watch) view.pictures = job->watch->pictures, view.states = job->watch->states;
   if (!view.horizons) {
     view.horizons = &run->frames;
     view.horizon_count = 1;
@@ -472,10 +478,24 @@ static vcs_status_t prepare(job_t *job, const vcs_run_t *run, size_t items, vcs_
   }
   if (status) return status;
   prepare_walks(job, items);
-  if (job->walks) prepare_crc(job);
-  fill_base(job);
+  if (!job->watch) {
+    if (job->walks) prepare_crc(job);
+    fill_base(job);
+  }
   for (size_t i = 0; i < items; i++) mark(job, i, VCS_TRUTH_NOT_RUN);
   return job->pairs ? prepare_singles(job, error) : VCS_OK;
+}
+
+/* Adds up what the walks and runners have done. */
+static void sum_work(const job_t *job, vcs_work_t *work) {
+  for (int i = 0; i < job->runner_count; i++) {
+    work->rerun += job->runners[i].frames_run;
+    if (!job->walks) continue;
+    const vcs_concurrent_count_t *counts = vcs_concurrent_counts(job->walks[i]);
+    work->walked += counts->walks * (uint64_t)job->base.run.frames;
+    work->executed += counts->executed;
+    work->wakes += counts->wakes;
+  }
 }
 
 static vcs_status_t find_truth(job_t *job, const vcs_run_t *run, size_t items, vcs_error_t *error) {
@@ -492,6 +512,7 @@ static vcs_status_t find_truth(job_t *job, const vcs_run_t *run, size_t items, v
     } else if (run_stage(&singles)) {
       run_stage(&pairs);
     }
+    if (job->watch && job->watch->work) sum_work(job, job->watch->work);
   }
   free_job(job);
   return status;

@@ -385,10 +385,7 @@ static bool contains(const int32_t *numbers, int count, int32_t number) {
 static vcs_status_t check_options(const vcs_env_t *env, const vcs_env_options_t *o, vcs_error_t *error) {
   vcs_status_t known = vcs_reserved_check(o->reserved, "vcs_env_options_t", error);
   if (known) return known;
-  const struct {
-    const char *name;
-    int64_t value, min, max;
-  } ranges[] = {
+  const vcs_range_t ranges[] = {
       {"frame_skip", o->frame_skip, 1, 1000},
       {"max_episode_frames", o->max_episode_frames, 0, INT32_MAX},
       {"noop_max", o->noop_max, 0, 1000},
@@ -397,16 +394,9 @@ static vcs_status_t check_options(const vcs_env_t *env, const vcs_env_options_t 
       {"fire_reset", o->fire_reset, VCS_FIRE_RESET_NEVER, VCS_FIRE_RESET_LEGAL},
       {"colour_averaging", o->colour_averaging, 0, 1},
   };
-  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-    if (ranges[i].value < ranges[i].min || ranges[i].value > ranges[i].max) {
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%s is %lld, but goes from %lld to %lld", ranges[i].name,
-                            (long long)ranges[i].value, (long long)ranges[i].min, (long long)ranges[i].max);
-    }
-  }
-  if (!(o->repeat_action_probability >= 0 && o->repeat_action_probability <= 1)) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "repeat_action_probability is %g, but goes from 0 to 1",
-                          (double)o->repeat_action_probability);
-  }
+  vcs_status_t status = vcs_ranges_check(ranges, sizeof ranges / sizeof *ranges, error);
+  if (status == VCS_OK) status = vcs_repeat_check(o->repeat_action_probability, error);
+  if (status) return status;
   const char *name = env->game ? env->game->name : "an unknown cartridge", *profile = vcs_profile_name(env->profile);
   int32_t numbers[VCS_MODES_MAX];
   char list[120];

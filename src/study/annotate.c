@@ -1027,7 +1027,8 @@ vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_an
   work_t w = {.cart = cart}, fresh = {.cart = cart};
   if (error) error->message[0] = 0;
   *out = NULL;
-  vcs_options_copy(&o, sizeof o, given);
+  vcs_status_t taken = VCS_OPTIONS_TAKE(vcs_annotate_options_t, &o, given, error);
+  if (taken) return taken;
   if (!o.seeds) o.seeds = 5;
   if (!o.depths) o.depths = 6;
   if (!o.seed) o.seed = 1;
@@ -1097,7 +1098,8 @@ vcs_status_t vcs_annotation_audit(const vcs_cart_t *cart, const vcs_annotation_t
   vcs_annotate_options_t o;
   work_t w = {.cart = cart};
   if (error) error->message[0] = 0;
-  vcs_options_copy(&o, sizeof o, given);
+  vcs_status_t taken = VCS_OPTIONS_TAKE(vcs_annotate_options_t, &o, given, error);
+  if (taken) return taken;
   if (!o.seeds) o.seeds = 4;
   if (!o.depths) o.depths = 7;
   if (!o.seed) o.seed = 1001; /* plays that vcs_annotate does not make */

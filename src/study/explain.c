@@ -260,11 +260,11 @@ static vcs_status_t find_truth(vcs_explanation_t *e, const vcs_explain_options_t
 
 /* Slots of a reverse pass by every method. */
 typedef struct {
-  float *state[VCS_STUDY_METHODS], *rom[VCS_STUDY_METHODS], *input[VCS_STUDY_METHODS];
+  float *state[VCS_STUDY_ESTIMATES], *rom[VCS_STUDY_ESTIMATES], *input[VCS_STUDY_ESTIMATES];
 } slots_t;
 
 static void free_slots(slots_t *slots) {
-  for (int i = 0; i < VCS_STUDY_METHODS; i++) {
+  for (int i = 0; i < VCS_STUDY_ESTIMATES; i++) {
     free(slots->state[i]);
     free(slots->rom[i]);
     free(slots->input[i]);
@@ -289,7 +289,7 @@ static vcs_status_t differentiate(vcs_explanation_t *e, const vcs_explain_option
     }
     if (e->target.kind == VCS_SCALAR_SCORE) outputs = (vcs_grad_outputs_t){.env = o->env, .rewards = rewards};
   }
-  for (int i = 0; i < VCS_STUDY_METHODS && status == VCS_OK; i++) {
+  for (int i = 0; i < VCS_STUDY_ESTIMATES && status == VCS_OK; i++) {
     vcs_grad_options_t options;
     vcs_study_method_options(i, (int32_t)o->window, &options);
     slots->state[i] = calloc(state_slots, sizeof(float));
@@ -313,7 +313,7 @@ static vcs_status_t differentiate(vcs_explanation_t *e, const vcs_explain_option
  * begin at slots[method][offset] and have `bits` for each byte as well. */
 static vcs_status_t gather(vcs_explanation_t *e, const vcs_explain_options_t *o, const vcs_run_t *run,
                            const vcs_place_t *places, const uint32_t *indices, size_t bytes, int bits,
-                           float *const slots[VCS_STUDY_METHODS], size_t offset, vcs_reasons_t *reasons,
+                           float *const slots[VCS_STUDY_ESTIMATES], size_t offset, vcs_reasons_t *reasons,
                            vcs_error_t *error) {
   float *truth = calloc(bytes * (size_t)bits + 1, sizeof *truth);
   reasons->reasons = calloc(bytes + 1, sizeof *reasons->reasons);
@@ -326,7 +326,7 @@ static vcs_status_t gather(vcs_explanation_t *e, const vcs_explain_options_t *o,
     for (int bit = 0; bit < bits; bit++) {
       reason.truth[bit] = truth[i * (size_t)bits + (size_t)bit];
       is_true |= reason.truth[bit] != 0;
-      for (int method = 0; method < VCS_STUDY_METHODS && slots[method]; method++) {
+      for (int method = 0; method < VCS_STUDY_ESTIMATES && slots[method]; method++) {
         reason.derivative[method][bit] = slots[method][offset + (size_t)bits * indices[i] + (size_t)bit];
         is_predicted |= reason.derivative[method][bit] != 0;
       }
@@ -485,10 +485,10 @@ static vcs_status_t answer(const vcs_explain_options_t *o, vcs_explanation_t *e,
 vcs_status_t vcs_explain(const vcs_run_t *run, const vcs_explain_options_t *given, vcs_explanation_t *e,
                          vcs_error_t *error) {
   vcs_explain_options_t o;
-  vcs_status_t status;
-  vcs_options_copy(&o, sizeof o, given);
-  if (o.span < 1) o.span = 1;
+  vcs_status_t status = VCS_OPTIONS_TAKE(vcs_explain_options_t, &o, given, error);
   memset(e, 0, sizeof *e);
+  if (status) return status;
+  if (o.span < 1) o.span = 1;
   e->run = *run;
   trial_t trial = {e, calloc(1, sizeof(vcs_t)), malloc((size_t)2 * VCS_FRAME_BYTES), 0, 0, INT32_MAX};
   vcs_t *start = calloc(1, sizeof *start);

@@ -1,4 +1,4 @@
-/* steer.c: from a goal to controls: four searches with the same budget (study.h, docs/steer.md).
+/* steer.c: from a goal to controls: six searches with the same budget (study.h, docs/steer.md).
  *
  * The unknown is the controls of each frame; the goal is a byte of RAM with a given value after the last frame, or a
  * high score.
@@ -12,10 +12,13 @@
  *   smooth   keeps probabilities of the controls in each stretch of frames and follows the derivative of the expected
  *            value with respect to them, estimated from ten drawn sequences at a time
  *
- * The budget counts emulated frames. A reverse pass is charged with what it may have run at most: the run twice (once
- * to reach the end, once for the tapes) and every fork with all instructions of its window; 5,400 instructions are a
- * frame. All searches begin with the same sequence for a seed, stop at the goal, and start no run that would exceed the
- * budget.
+ *   evolution  keeps twenty sequences; two good ones are crossed, changed at random, and replace the worst
+ *   exact    does what blind does, and looks at the exact effects of thirty-two changes of the sequence at a time
+ *
+ * The last two are in steer_population.c. The budget counts emulated frames. A reverse pass is charged with what it may
+ * have run at most: the run twice (once to reach the end, once for the tapes) and every fork with all instructions of
+ * its window; 5,400 instructions are a frame. All searches begin with the same sequence for a seed, stop at the goal,
+ * and start no run that would exceed the budget.
  */
 #include <ctype.h>
 #include <math.h>
@@ -25,12 +28,12 @@
 #include "core/state.h"
 #include "host/env.h"
 #include "host/parallel.h"
-#include "study/internal.h"
+#include "study/steer.h"
 
 enum { INSTRUCTIONS_A_FRAME = 5400, STRETCH_MAX = 16, FRAMES_MAX = 3600 };
 
 enum { RANDOM = VCS_STEER_RANDOM, GUIDED = VCS_STEER_GUIDED, SMOOTH = VCS_STEER_SMOOTH };
-static const char *const searches[VCS_STEERS] = {"random", "blind", "guided", "smooth"};
+static const char *const searches[VCS_STEERS] = {"random", "blind", "guided", "smooth", "evolution", "exact"};
 
 const char *vcs_steer_name(int search) { return search >= 0 && search < VCS_STEERS ? searches[search] : NULL; }
 
@@ -45,43 +48,14 @@ static const struct {
 } decisions[DECISIONS] = {
     {3, {0, VCS_HELD_UP, VCS_HELD_DOWN}}, {3, {0, VCS_HELD_LEFT, VCS_HELD_RIGHT}}, {2, {0, VCS_HELD_FIRE}}};
 
-typedef struct {
-  const vcs_steer_options_t *options;
-  const vcs_run_t *run;
-  vcs_scalar_t target;
-  int wanted; /* value of the byte */
-  vcs_steps_t steps;
-  vcs_steer_t *results; /* [seed][search] */
-  bool failed;
-} job_t;
-
-/* An input of a frame that may be flipped, and by how much that is predicted to help. */
-typedef struct {
-  int frame, input;
-  float gain;
-} flip_t;
-
-/* A search under way. `run` differs from the job's in its controls only. */
-typedef struct {
-  job_t *job;
-  vcs_run_t run;
-  vcs_controls_t *controls;
-  uint8_t *held, *tried; /* by frame: the current sequence, and the one under test */
-  double *to_go;         /* by frame: what the sequence under test gained from there on */
-  float *input, *state, *rewards;
-  flip_t *flips;
-  int flip_count;
-  uint64_t random;
-  int64_t spent;
-  double value;       /* of the current sequence */
-  vcs_steer_t result; /* the best */
-  bool failed;
-} search_t;
+typedef vcs_steer_job_t job_t;
+typedef vcs_search_t search_t;
+typedef vcs_steer_flip_t flip_t;
 
 /* ---- Random numbers -------------------------------------------------------------------------------------------------
  */
 
-static uint32_t draw(uint64_t *state, uint32_t below) { /* splitmix64 */
+uint32_t vcs_steer_draw(uint64_t *state, uint32_t below) { /* splitmix64 */
   uint64_t z = *state += 0x9E3779B97F4A7C15u;
   z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
   z = (z ^ z >> 27) * 0x94D049BB133111EBu;
@@ -91,34 +65,33 @@ static uint32_t draw(uint64_t *state, uint32_t below) { /* splitmix64 */
 /* One of the 18 actions. */
 static uint8_t draw_held(uint64_t *random) {
   uint8_t held = 0;
-  for (int d = 0; d < DECISIONS; d++) held |= decisions[d].held[draw(random, decisions[d].choices)];
+  for (int d = 0; d < DECISIONS; d++) held |= decisions[d].held[vcs_steer_draw(random, decisions[d].choices)];
   return held;
 }
 
-static int draw_stretch(uint64_t *random, uint8_t *held, int from, int frames) {
+int vcs_steer_draw_stretch(uint64_t *random, uint8_t *held, int from, int frames) {
   const uint8_t action = draw_held(random);
-  int length = 1 + (int)draw(random, STRETCH_MAX);
+  int length = 1 + (int)vcs_steer_draw(random, STRETCH_MAX);
   if (length > frames - from) length = frames - from;
   memset(held + from, action, (size_t)length);
   return from + length;
 }
 
-static void draw_sequence(search_t *s) {
+void vcs_steer_draw_sequence(search_t *s) {
   const int frames = s->run.frames;
-  for (int f = 0; f < frames;) f = draw_stretch(&s->random, s->tried, f, frames);
+  for (int f = 0; f < frames;) f = vcs_steer_draw_stretch(&s->random, s->tried, f, frames);
 }
 
 /* ---- Evaluation ------------------------------------------------------------------------------------------------ */
 
 static bool reached(const search_t *s) { return s->job->target.kind == VCS_SCALAR_RAM && s->result.value == 0; }
 static bool affordable(const search_t *s) { return s->spent + s->run.frames <= s->job->options->budget; }
-static bool goes_on(const search_t *s) {
+bool vcs_steer_goes_on(const search_t *s) {
   return affordable(s) && !reached(s) && !s->failed && !vcs_steps_stopped(&s->job->steps);
 }
 
-static double value_of(const job_t *job, const vcs_ending_t *ending) {
-  if (job->target.kind == VCS_SCALAR_SCORE) return (double)ending->score;
-  return -(double)abs((int)ending->machine->ram[job->target.index] - job->wanted);
+double vcs_steer_value(const job_t *job, double score, const uint8_t *ram) {
+  return job->target.kind == VCS_SCALAR_SCORE ? score : -(double)abs((int)ram[job->target.index] - job->wanted);
 }
 
 /* Sums what is gained from each frame on. A byte of RAM counts once, at the end. */
@@ -128,19 +101,19 @@ static void sum_to_go(search_t *s, const vcs_ending_t *ending, double value) {
   for (int f = s->run.frames - 1; f >= 0; f--) s->to_go[f] = sum += score ? ending->rewards[f] : 0;
 }
 
-static void set_controls(search_t *s, const uint8_t *held) {
+void vcs_steer_hold(search_t *s, const uint8_t *held) {
   for (int f = 0; f < s->run.frames; f++) s->controls[f].held[0] = held[f];
 }
 
 /* Runs the sequence in `tried` and returns its value. */
-static double evaluate(search_t *s) {
+double vcs_steer_evaluate(search_t *s) {
   vcs_ending_t ending;
-  set_controls(s, s->tried);
+  vcs_steer_hold(s, s->tried);
   if (vcs_ending_make(&s->run, s->job->options->env, NULL, &ending, NULL)) {
     s->failed = true;
     return 0;
   }
-  const double value = value_of(s->job, &ending);
+  const double value = vcs_steer_value(s->job, (double)ending.score, ending.machine->ram);
   sum_to_go(s, &ending, value);
   vcs_ending_free(&ending);
   s->spent += s->run.frames;
@@ -154,7 +127,7 @@ static double evaluate(search_t *s) {
 
 /* Makes `tried` the current sequence if it is better, or, with `drift`, not worse. Returns whether it is better. */
 static bool take_if_better(search_t *s, bool drift) {
-  const double value = evaluate(s), before = s->value;
+  const double value = vcs_steer_evaluate(s), before = s->value;
   if (value > before || (drift && value == before)) {
     memcpy(s->held, s->tried, (size_t)s->run.frames);
     s->value = value;
@@ -223,7 +196,7 @@ static void run_reverse(search_t *s) {
   vcs_grad_report_t report = {0};
   vcs_study_method_options(VCS_STUDY_BIT_FORK, (int32_t)s->job->options->window, &options);
   s->flip_count = 0;
-  set_controls(s, s->held);
+  vcs_steer_hold(s, s->held);
   if (vcs_ending_make(&s->run, s->job->options->env, NULL, &ending, NULL)) {
     s->failed = true;
     return;
@@ -253,7 +226,7 @@ static int flips_to_goal(const search_t *s) {
 /* Tries as many flips as the distance to the goal, the better half of them, the better half of these, until the result
  * is better. Returns whether one was. */
 static bool follow(search_t *s) {
-  for (int count = flips_to_goal(s); count && goes_on(s); count /= 2) {
+  for (int count = flips_to_goal(s); count && vcs_steer_goes_on(s); count /= 2) {
     memcpy(s->tried, s->held, (size_t)s->run.frames);
     for (int i = 0; i < count; i++) {
       const bool held = holds(s->held, s->flips[i].frame, s->flips[i].input);
@@ -285,7 +258,7 @@ typedef struct {
 
 static int draw_choice(uint64_t *random, const double *chance, int choices) {
   const uint32_t fine = 1u << 30;
-  double u = draw(random, fine) / (double)fine;
+  double u = vcs_steer_draw(random, fine) / (double)fine;
   int choice = 0;
   while (choice < choices - 1 && u >= chance[choice]) u -= chance[choice++];
   return choice;
@@ -303,7 +276,7 @@ static double evaluate_draw(search_t *s, stretch_t *stretches, int number) {
       s->tried[f] |= decisions[d].held[chosen[d]];
     }
   }
-  const double value = evaluate(s);
+  const double value = vcs_steer_evaluate(s);
   for (int f = 0; f < frames; f += STRETCH) stretches[f / STRETCH].draws[number].to_go = s->to_go[f];
   return value;
 }
@@ -337,8 +310,8 @@ static void search_probabilities(search_t *s) {
     const int d = i % DECISIONS;
     for (int c = 0; c < decisions[d].choices; c++) stretches[i / DECISIONS].chance[d][c] = 1.0 / decisions[d].choices;
   }
-  while (goes_on(s)) {
-    for (int number = 0; number < DRAWS && goes_on(s); number++) {
+  while (vcs_steer_goes_on(s)) {
+    for (int number = 0; number < DRAWS && vcs_steer_goes_on(s); number++) {
       const double value = evaluate_draw(s, stretches, number);
       for (int i = 0; value > best && i < count; i++) stretches[i].draws[DRAWS] = stretches[i].draws[number];
       best = fmax(best, value);
@@ -352,28 +325,30 @@ static void search_probabilities(search_t *s) {
 
 static bool mutate(search_t *s) {
   const int frames = s->run.frames;
-  if (draw(&s->random, 2)) {
-    draw_sequence(s);
+  if (vcs_steer_draw(&s->random, 2)) {
+    vcs_steer_draw_sequence(s);
   } else {
     memcpy(s->tried, s->held, (size_t)frames);
-    draw_stretch(&s->random, s->tried, (int)draw(&s->random, (uint32_t)frames), frames);
+    vcs_steer_draw_stretch(&s->random, s->tried, (int)vcs_steer_draw(&s->random, (uint32_t)frames), frames);
   }
   return take_if_better(s, true);
 }
 
 static void search(search_t *s, int kind) {
   bool fresh = true; /* the sequence got better since the last reverse pass */
-  draw_sequence(s);
-  s->value = evaluate(s);
+  vcs_steer_draw_sequence(s);
+  s->value = vcs_steer_evaluate(s);
   memcpy(s->held, s->tried, (size_t)s->run.frames);
   if (kind == SMOOTH) search_probabilities(s);
-  while (goes_on(s)) {
+  if (kind == VCS_STEER_EVOLUTION) vcs_steer_evolution(s);
+  if (kind == VCS_STEER_EXACT) vcs_steer_exact(s);
+  while (vcs_steer_goes_on(s)) {
     if (kind == RANDOM) {
-      draw_sequence(s);
-      evaluate(s);
+      vcs_steer_draw_sequence(s);
+      vcs_steer_evaluate(s);
     } else if (kind == GUIDED && fresh) {
       run_reverse(s);
-      fresh = goes_on(s) && follow(s);
+      fresh = vcs_steer_goes_on(s) && follow(s);
     } else {
       fresh = mutate(s);
     }
@@ -454,9 +429,10 @@ static vcs_status_t read_goal(job_t *job, vcs_error_t *error) {
 
 vcs_status_t vcs_steer(const vcs_run_t *run, const vcs_steer_options_t *given, vcs_steer_t *results, int *scored,
                        vcs_error_t *error) {
-  static const int32_t all[VCS_STEERS] = {VCS_STEER_RANDOM, VCS_STEER_BLIND, VCS_STEER_GUIDED, VCS_STEER_SMOOTH};
+  static const int32_t all[VCS_STEERS] = {VCS_STEER_RANDOM, VCS_STEER_BLIND,     VCS_STEER_GUIDED,
+                                          VCS_STEER_SMOOTH, VCS_STEER_EVOLUTION, VCS_STEER_EXACT};
   vcs_steer_options_t o;
-  vcs_options_copy(&o, sizeof o, given);
+  vcs_status_t status = VCS_OPTIONS_TAKE(vcs_steer_options_t, &o, given, error);
   if (!o.searches) o.searches = all, o.search_count = VCS_STEERS;
   if (!o.seeds) o.seeds = 1;
   if (!o.budget) o.budget = 20000;
@@ -464,12 +440,13 @@ vcs_status_t vcs_steer(const vcs_run_t *run, const vcs_steer_options_t *given, v
   job_t job = {.options = &o, .run = run, .results = results};
   const size_t items = (size_t)o.search_count * (size_t)o.seeds;
   memset(results, 0, items * sizeof *results);
+  if (status) return status;
   if (run->frames > FRAMES_MAX || o.budget < run->frames) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "a run of %d frames needs at most %d frames and a budget for one run", (int)run->frames,
                           FRAMES_MAX);
   }
-  vcs_status_t status = read_goal(&job, error);
+  status = read_goal(&job, error);
   if (status) return status;
   if (scored) *scored = job.target.kind == VCS_SCALAR_SCORE;
   vcs_steps_begin(&job.steps, &o.report, "searches", items);

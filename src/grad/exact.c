@@ -1,0 +1,173 @@
+/* exact.c: the method `exact` of vcs_grad_jvp and vcs_grad_vjp: products with the exact Jacobian of a run.
+ *
+ * A VJP flips every bit of the inputs that are wanted (the state, the image, the controls of each frame); a JVP flips
+ * the bits whose tangent is not zero. All flips share walks over the run (concurrent.c). So the price of a VJP grows
+ * with the number of bits and hardly with that of outputs: a caller that needs the derivative of controls only leaves
+ * the image out.
+ *
+ * Every slot is a bit, those of positions and times too. A flip that makes an impossible machine has derivative 0. A
+ * reward is the difference of the scores after two frames.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "grad/jacobian.h"
+#include "host/files.h"
+
+/* A product under way. */
+typedef struct {
+  const vcs_run_t *run;
+  const vcs_grad_outputs_t *outputs;
+  size_t state_slots, rom_slots, input_slots;
+  vcs_place_t *places;
+  float *numbers; /* tangents or adjoints of the places */
+  size_t count;
+  int32_t *horizons;
+  float **pixels, **states, *scores;
+  vcs_jacobian_options_t options;
+  vcs_jacobian_rows_t rows;
+  float scale[256];
+} product_t;
+
+static void free_product(product_t *p) {
+  free(p->places);
+  free(p->numbers);
+  free(p->horizons);
+  free(p->pixels);
+  free(p->states);
+  free(p->scores);
+}
+
+static bool looks_at(const vcs_grad_outputs_t *outputs, int32_t frame, int32_t frames) {
+  return outputs->rewards || (outputs->pixels && outputs->pixels[frame]) ||
+         (outputs->states && outputs->states[frame]) || (outputs->state && frame + 1 == frames);
+}
+
+/* Both asked for: the state after the last frame as one of `states`, and as `state`. */
+static bool asks_twice(const product_t *p) {
+  return p->outputs->state && p->outputs->states && p->outputs->states[p->run->frames - 1];
+}
+
+/* Adjoints that are all zero ask for nothing. */
+static float *unless_zero(float *adjoints, size_t count) {
+  for (size_t i = 0; adjoints && i < count; i++) {
+    if (adjoints[i] != 0) return adjoints;
+  }
+  return NULL;
+}
+
+/* The frames that are looked at are horizons. The state after the last frame may be asked for twice (asks_twice). */
+static vcs_status_t open_product(product_t *p, const vcs_run_t *run, const vcs_grad_options_t *options,
+                                 const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, bool reverse,
+                                 vcs_error_t *error) {
+  const size_t frames = (size_t)run->frames;
+  *p = (product_t){.run = run, .outputs = outputs};
+  p->state_slots = inputs->state ? 8 * vcs_state_size(run->cart) : 0;
+  p->rom_slots = inputs->rom ? 8 * (size_t)run->cart->rom_size : 0;
+  p->input_slots = inputs->input ? (size_t)VCS_INPUTS * frames : 0;
+  const size_t slots = p->state_slots + p->rom_slots + p->input_slots;
+  p->places = malloc((slots + 1) * sizeof *p->places);
+  p->numbers = calloc(slots + 1, sizeof *p->numbers);
+  p->horizons = malloc(frames * sizeof *p->horizons);
+  p->pixels = calloc(frames, sizeof *p->pixels); /* NOLINT(bugprone-sizeof-expression): pointers */
+  p->states = calloc(frames, sizeof *p->states); /* NOLINT(bugprone-sizeof-expression): pointers */
+  p->scores = calloc(frames, sizeof *p->scores);
+  if (!p->places || !p->numbers || !p->horizons || !p->pixels || !p->states || !p->scores) {
+    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  bool pictures = false, machines = false;
+  for (int32_t f = 0; f < run->frames; f++) {
+    if (!looks_at(outputs, f, run->frames)) continue;
+    const int32_t h = p->rows.horizons++;
+    p->horizons[h] = f + 1;
+    p->pixels[h] = outputs->pixels ? outputs->pixels[f] : NULL;
+    p->states[h] = outputs->states ? outputs->states[f] : NULL;
+    if (f + 1 == run->frames && !p->states[h]) p->states[h] = outputs->state;
+    if (reverse) p->pixels[h] = unless_zero(p->pixels[h], (size_t)run->cart->frame_height * VCS_WIDTH);
+    if (reverse && !asks_twice(p)) p->states[h] = unless_zero(p->states[h], 8 * vcs_state_size(run->cart));
+    pictures |= p->pixels[h] != NULL;
+    machines |= p->states[h] != NULL;
+  }
+  p->rows.pixels = pictures ? p->pixels : NULL;
+  p->rows.state = machines ? p->states : NULL;
+  p->rows.score = outputs->rewards ? p->scores : NULL;
+  for (int i = 0; i < 256; i++) p->scale[i] = options->scale ? options->scale[i] : (float)i;
+  p->options = (vcs_jacobian_options_t){.horizons = p->horizons,
+                                        .horizon_count = p->rows.horizons,
+                                        .env = outputs->rewards ? outputs->env : NULL,
+                                        .values = p->scale,
+                                        .channels = 1};
+  return VCS_OK;
+}
+
+static vcs_place_t place_of(const product_t *p, size_t slot) {
+  if (slot < p->state_slots) return (vcs_place_t){VCS_PLACE_STATE, slot % 8, 0, (uint32_t)(slot / 8)};
+  slot -= p->state_slots;
+  if (slot < p->rom_slots) return (vcs_place_t){VCS_PLACE_ROM, slot % 8, 0, (uint32_t)(slot / 8)};
+  slot -= p->rom_slots;
+  return (vcs_place_t){VCS_PLACE_INPUT, 0, (uint16_t)(slot / VCS_INPUTS), (uint32_t)(slot % VCS_INPUTS)};
+}
+
+static float *slot_of(const product_t *p, const vcs_grad_inputs_t *inputs, size_t slot) {
+  if (slot < p->state_slots) return &inputs->state[slot];
+  slot -= p->state_slots;
+  return slot < p->rom_slots ? &inputs->rom[slot] : &inputs->input[slot - p->rom_slots];
+}
+
+static void fill_report(const vcs_work_t *work, vcs_grad_report_t *report) {
+  if (report) *report = (vcs_grad_report_t){.instructions = work->executed, .forks = work->wakes};
+}
+
+vcs_status_t vcs_exact_jvp(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
+                           const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
+  product_t p;
+  vcs_work_t work = {0};
+  vcs_status_t status = open_product(&p, run, options, inputs, outputs, false, error);
+  const size_t slots = p.state_slots + p.rom_slots + p.input_slots, state_slots = 8 * vcs_state_size(run->cart);
+  for (size_t i = 0; status == VCS_OK && i < slots; i++) {
+    const float tangent = *slot_of(&p, inputs, i);
+    if (tangent == 0) continue;
+    p.places[p.count] = place_of(&p, i);
+    p.numbers[p.count++] = tangent;
+  }
+  float *last = status == VCS_OK && asks_twice(&p) ? malloc(state_slots * sizeof *last) : NULL;
+  if (last) memcpy(last, p.states[p.rows.horizons - 1], state_slots * sizeof *last);
+  if (status == VCS_OK && asks_twice(&p) && !last) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (status == VCS_OK && p.rows.horizons && p.count) {
+    status = vcs_jacobian_rows_jvp(run, &p.options, p.places, p.count, p.numbers, &p.rows, &work, error);
+  }
+  for (size_t i = 0; last && status == VCS_OK && i < state_slots; i++) {
+    outputs->state[i] += p.states[p.rows.horizons - 1][i] - last[i];
+  }
+  for (int32_t h = 0; status == VCS_OK && outputs->rewards && h < p.rows.horizons; h++) {
+    outputs->rewards[h] += p.scores[h] - (h ? p.scores[h - 1] : 0);
+  }
+  free(last);
+  free_product(&p);
+  fill_report(&work, report);
+  return status;
+}
+
+vcs_status_t vcs_exact_vjp(const vcs_run_t *run, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs,
+                           const vcs_grad_outputs_t *outputs, vcs_grad_report_t *report, vcs_error_t *error) {
+  product_t p;
+  vcs_work_t work = {0};
+  vcs_status_t status = open_product(&p, run, options, inputs, outputs, true, error);
+  const size_t slots = p.state_slots + p.rom_slots + p.input_slots, state_slots = 8 * vcs_state_size(run->cart);
+  for (size_t i = 0; status == VCS_OK && i < slots; i++) p.places[p.count++] = place_of(&p, i);
+  for (int32_t h = 0; status == VCS_OK && outputs->rewards && h < p.rows.horizons; h++) {
+    p.scores[h] = outputs->rewards[h] - (h + 1 < p.rows.horizons ? outputs->rewards[h + 1] : 0);
+  }
+  float *both = status == VCS_OK && asks_twice(&p) ? malloc(state_slots * sizeof *both) : NULL;
+  if (status == VCS_OK && asks_twice(&p) && !both) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  for (size_t i = 0; both && i < state_slots; i++) both[i] = p.states[p.rows.horizons - 1][i] + outputs->state[i];
+  if (both) p.states[p.rows.horizons - 1] = both;
+  if (status == VCS_OK && p.count && (p.rows.pixels || p.rows.state || p.rows.score)) {
+    status = vcs_jacobian_rows_vjp(run, &p.options, p.places, p.count, &p.rows, p.numbers, &work, error);
+  }
+  for (size_t i = 0; status == VCS_OK && i < slots; i++) *slot_of(&p, inputs, i) += p.numbers[i];
+  free(both);
+  free_product(&p);
+  fill_report(&work, report);
+  return status;
+}
