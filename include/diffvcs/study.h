@@ -351,12 +351,22 @@ typedef struct {
   int64_t window;  /* bit+fork: instructions within which a branch's sides meet; 0: VCS_STUDY_WINDOW */
   int32_t threads; /* 0: one for each core */
   vcs_report_t report;
+  double *
+      costs; /* [method]: receives the mean processor time of a place, in drawn frames of the run; NULL: not measured */
 } vcs_score_options_t;
 
-/* Compares, for each place flipped by itself, the effect that each method predicts with the true one, on the screen (by
- * palette index) and on the bits of RAM. Writes results[method][horizon][view], the agreement over all places. */
+/* Compares, for each place (a bit of the state or of ROM, an input) flipped by itself, the effect that each method
+ * predicts by a forward pass with the true one, on the screen (by palette index) and on the bits of RAM. Writes
+ * results[method][horizon][view], the agreement over all places. */
 VCS_API vcs_status_t vcs_score(const vcs_run_t *run, const vcs_score_options_t *options, const vcs_place_t *places,
                                size_t count, vcs_agreements_t *results, vcs_error_t *error);
+
+/* Compares reverse passes with the truth: at each horizon, the derivatives of `pixels` pixels (drawn with `seed` among
+ * those that some place changes, by palette index) with respect to all places. Writes results[method][horizon]. Of the
+ * options, methods and horizons must be given; `costs` are those of one reverse pass. */
+VCS_API vcs_status_t vcs_score_vjp(const vcs_run_t *run, const vcs_score_options_t *options, const vcs_place_t *places,
+                                   size_t count, int32_t pixels, uint64_t seed, vcs_agreements_t *results,
+                                   vcs_error_t *error);
 
 /* ---- Attribution: derivatives of one target, or of one cause -------------------------------------------------- */
 

@@ -367,7 +367,7 @@ Report = struct("vcs_report_t", "void *report?; void *context?")
 ScoreOptions = struct(
     "vcs_score_options_t",
     "size_t size; const int32_t *horizons[horizon_count]; int32_t horizon_count; const int32_t *methods[method_count]; "
-    "int32_t method_count; int64_t window; int32_t threads; vcs_report_t report",
+    "int32_t method_count; int64_t window; int32_t threads; vcs_report_t report; double *costs?[method_count]",
 )
 Agreement = struct(
     "vcs_agreement_t",

@@ -35,6 +35,9 @@ void vcs_steps_end(vcs_steps_t *steps);
 /* Whether the caller's report function, or Ctrl-C in a program that catches it, asked to stop. */
 bool vcs_steps_stopped(vcs_steps_t *steps);
 
+/* The processor time of a drawn frame of a run; -1: no memory. */
+double vcs_frame_seconds(const vcs_run_t *run, vcs_error_t *error);
+
 /* VCS_CANCELLED and its message. */
 vcs_status_t vcs_cancelled(vcs_error_t *error);
 
