@@ -549,10 +549,11 @@ typedef struct {
   const uint8_t *drawing;      /* [height * width * 3]: RGB */
   uint8_t exact; /* 1: the drawing's colours are meant; 0: light pixels become the region's brightest colour, dark ones
                     its commonest */
-  const char *method; /* "naive", "ste", "bit", "bit+fork"; NULL: "bit" */
+  const char *method; /* "naive", "ste", "bit", "bit+fork", "exact"; NULL: "exact" */
   int64_t window;     /* bit+fork: instructions within which a branch's sides meet; 0: VCS_STUDY_WINDOW */
-  int64_t steps;      /* reverse passes at most; 0: 200 */
+  int64_t steps;      /* Jacobians or reverse passes at most; 0: 200 */
   vcs_report_t report;
+  int64_t budget; /* emulated frames after which no step begins; 0: any number */
 } vcs_edit_options_t;
 
 typedef struct {
@@ -560,13 +561,15 @@ typedef struct {
   uint8_t *image;                    /* the edited image */
   uint8_t *before, *after;           /* last pictures of the run, height x 160 palette indices */
   int32_t wrong_before, wrong_after; /* pixels of the region that are not as drawn */
-  int32_t walks, runs;               /* reverse passes and re-executions that were needed */
+  int32_t walks, runs;               /* Jacobians or reverse passes, and re-executions, that were needed */
   vcs_rom_use_t *uses;               /* of each byte of the original image, in the run */
+  int64_t frames; /* emulated: those of the runs, and of an exact Jacobian one run for each bit, which is more than its
+                     walk costs */
 } vcs_edit_t;
 
 /* Flips bits of ROM bytes that the run reads as data until its last picture shows a drawing in a region, or nothing
- * helps any more. One reverse pass predicts which flips help; flips are kept only if re-execution shows fewer wrong
- * pixels. */
+ * helps any more. The exact Jacobian, or a reverse pass, says which flips help; flips are kept only if re-execution
+ * shows fewer wrong pixels. */
 VCS_API vcs_status_t vcs_edit(const vcs_run_t *run, const vcs_edit_options_t *options, vcs_edit_t *result,
                               vcs_error_t *error);
 VCS_API void vcs_edit_free(vcs_edit_t *result);

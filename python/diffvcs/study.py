@@ -259,8 +259,9 @@ class Edit:
     after: np.ndarray
     wrong_before: int  # pixels of the region that are not as drawn
     wrong_after: int
-    walks: int  # reverse passes and runs that it took
+    walks: int  # Jacobians or reverse passes, and runs, that it took
     runs: int
+    frames: int  # emulated
 
 
 def edit(
@@ -270,13 +271,15 @@ def edit(
     y: int,
     *,
     exact: bool = False,
-    method: str = "bit",
+    method: str = "exact",
     window: int = 256,
     steps: int = 200,
+    budget: int = 0,
 ) -> Edit:
     """Flips bits of ROM bytes that the run reads as data until its last picture shows `drawing` (height x width x 3, RGB)
     at column x and row y. Light and dark pixels become the region's brightest and commonest colour, or, with `exact`, the
-    colours they are."""
+    colours they are. Bits are chosen by their exact effects, or by a method that estimates them; no step begins after
+    `budget` emulated frames (0: any number)."""
     drawing = _arrays.integers(drawing, "drawing", np.uint8)
     if drawing.ndim != 3 or drawing.shape[2] != 3:
         raise BadArgument(f"a drawing is height x width x 3 bytes, not {drawing.shape}")
@@ -291,8 +294,9 @@ def edit(
         method=method,
         window=window,
         steps=steps,
+        budget=budget,
     )
-    image, counts = np.zeros(run.cart.rom.size, np.uint8), np.zeros(4, np.int32)
+    image, counts = np.zeros(run.cart.rom.size, np.uint8), np.zeros(5, np.int64)
     before, after = np.zeros(run.frames.shape[1:], np.uint8), np.zeros(run.frames.shape[1:], np.uint8)
     lib.vcs_call_edit(run._c_run(), call, image, before, after, counts)
     return Edit(image, make_patch(run.cart.rom, image), before, after, *(int(n) for n in counts))

@@ -142,15 +142,16 @@ static vcs_status_t add_source(const vcs_score_options_t *given, const vcs_run_t
   return status;
 }
 
-static void print_source(const vcs_score_options_t *options, const char *game, int source, const sums_t *sums,
+/* The rows of one method. */
+static void print_method(const vcs_score_options_t *options, const char *game, int m, const sums_t sums[SOURCES],
                          vcs_text_t *table) {
-  for (int m = 0; m < options->method_count; m++) {
-    for (int h = 0; h < options->horizon_count; h++) {
-      for (int view = 0; view < (source == VJP ? 1 : VCS_VIEWS); view++) {
-        const int at = (m * options->horizon_count + h) * (source == VJP ? 1 : VCS_VIEWS) + view;
-        vcs_score_row(table, game, vcs_study_method_name(options->methods[m]), sources[source], options->horizons[h],
-                      view, &sums->agreements[at], ale_frames * sums->costs[m]);
-      }
+  for (int source = 0; source < SOURCES; source++) {
+    const int views = source == VJP ? 1 : VCS_VIEWS; /* a reverse pass has one row of effects */
+    for (int i = 0; i < options->horizon_count * views; i++) {
+      vcs_score_row(table, game, vcs_study_method_name(options->methods[m]), sources[source],
+                    options->horizons[i / views], i % views,
+                    &sums[source].agreements[m * options->horizon_count * views + i],
+                    ale_frames * sums[source].costs[m]);
     }
   }
 }
@@ -213,9 +214,7 @@ static vcs_status_t score_game(const options_t *o, const char *name, total_t *to
     if (status == VCS_OK && i == 0) status = score_bits(o, &options, &setup.run, sums, error);
     vcs_setup_free(&setup);
   }
-  for (int source = 0; status == VCS_OK && options.method_count && source < SOURCES; source++) {
-    print_source(&options, rom.name, source, &sums[source], table);
-  }
+  for (int m = 0; status == VCS_OK && m < options.method_count; m++) print_method(&options, rom.name, m, sums, table);
   if (status == VCS_OK && options.method_count) status = vcs_file_write_text(o->out, table, error);
   vcs_rom_free(&rom);
   return status;
