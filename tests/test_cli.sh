@@ -495,11 +495,11 @@ fi
 
 # ---- steer ----------------------------------------------------------------------------------------------------------
 
-exits 0 "steer demo" steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3 --out steer.tsv
+exits 0 "steer demo" steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3 --searches all --out steer.tsv
 says out "^\\| guided \\| [0-9.]+ \\|.* of 3 \\|"
-[ "$(wc -l <steer.tsv)" = 13 ] && [ "$(awk -F '\t' 'NF != 5' steer.tsv | wc -l)" = 0 ]
-report $? "3 seeds, 4 searches"
-exits 0 "by one thread" steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3 --jobs 1 --out one.tsv
+[ "$(wc -l <steer.tsv)" = 19 ] && [ "$(awk -F '\t' 'NF != 5' steer.tsv | wc -l)" = 0 ]
+report $? "3 seeds, 6 searches"
+exits 0 "by one thread" steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3 --searches all --jobs 1 --out one.tsv
 same "the same sequences" steer.tsv one.tsv
 actions=$(awk -F '\t' 'END { print $5 }' steer.tsv)
 exits 0 "which can be played" grad demo --actions "$actions" --output screen --horizon 1 --out some
@@ -508,6 +508,9 @@ for goal in ram:80 ram:80=256 ram:80=x ram:80.3=1 ram:7F=1 pixel:1,1=3 screen po
   exits 2 "steer to $goal" steer demo --actions NOOP --goal $goal --out steer.tsv
 done
 says err "a goal is score or ram:9C=60"
+exits 2 "an unknown search" steer demo --goal score --searches exact,best --out steer.tsv
+exits 0 "the exact search alone" steer demo --goal score --frames 5 --budget 50 --seeds 1 --out steer.tsv
+says out "^\\| exact \\|"
 exits 2 "steer nowhere in particular" steer demo --out steer.tsv
 exits 2 "steer with too little" steer demo --goal score --frames 60 --budget 59
 exits 1 "steer into nowhere" steer demo --goal score --out nowhere/steer.tsv

@@ -12,13 +12,14 @@ if ! "$diffvcs" info space_invaders >"$tmp/info" 2>&1; then
   exit
 fi
 "$diffvcs" steer space_invaders --actions NOOP*1050,RIGHT*40,NOOP*4 --goal ram:9C=100 --frames 100 --budget 8000 \
-  --seeds 5 --out "$tmp/steer.tsv" || exit 1
+  --seeds 5 --searches random,guided,exact --out "$tmp/steer.tsv" || exit 1
+awk -F '\t' '$2 == "exact" && $3 > 2 { exit 1 }' "$tmp/steer.tsv" || exit 1 # exact effects: never far from it
 awk -F '\t' '$2 == "guided" && $3 == 0 { there++ } $2 == "random" && $3 > 0 { missed++ } END { exit there != 5 || missed < 3 }' \
   "$tmp/steer.tsv" || exit 1
 
 # The derivative with respect to probabilities raises the score of Seaquest further than random search: in the median of
 # five seeds, and never less.
 "$diffvcs" info seaquest >"$tmp/info" 2>&1 || exit 0
-"$diffvcs" steer seaquest --actions NOOP*300 --goal score --frames 300 --budget 30000 --seeds 5 --out "$tmp/score.tsv" || exit 1
+"$diffvcs" steer seaquest --actions NOOP*300 --goal score --frames 300 --budget 30000 --seeds 5 --searches random,smooth --out "$tmp/score.tsv" || exit 1
 awk -F '\t' '$2 == "random" { random[$1] = $3 } $2 == "smooth" { better += $3 > random[$1]; worse += $3 < random[$1] }
   END { exit better < 3 || worse }' "$tmp/score.tsv"
