@@ -16,6 +16,7 @@ help:
 	@echo "  make              the library and build/diffvcs"
 	@echo "  make cuda         libdiffvcs_cuda, for batches on a GPU (needs nvcc); make cuda-library only compiles it"
 	@echo "  make install      PREFIX=/usr/local"
+	@echo "  make wheels       the Python package for several platforms, into out/wheels (WHEELS=\"manylinux-x86_64 sdist\": some)"
 	@echo "  make clean        removes every build folder and out/"
 	@echo "Show"
 	@echo "  make demo         sets up, builds, runs our own cartridge (and a real game if ROMs are there), pictures in out/"
@@ -29,13 +30,15 @@ help:
 	@echo "  make test-sanitize, test-golden, test-ale, test-builds, test-python (FULL=1: with PyTorch)   parts of make test"
 	@echo "  make test-web     the explorer in Chromium (TESTS=\"-k axe\": some of it)"
 	@echo "  make test-python-asan   the Python tests on a library with the sanitizers (TESTS=\"-k careless\": some of them)"
+	@echo "  make test-platforms   other processors and C libraries by cross compilers and emulators (PLATFORMS=\"aarch64 musl\": some)"
+	@echo "  make fuzz         SECONDS=60: every parser under libFuzzer and the sanitizers (needs clang), coverage at the end"
 	@echo "  make test-cuda    on a GPU"
 	@echo "  make lint         clang-format, clang-tidy, ruff, mypy, shellcheck;  make format  rewrites"
 	@echo "  DIFFVCS_REQUIRE=roms,torch,...   what must not be skipped (CONTRIBUTING.md)"
 	@echo "Measure"
 	@echo "  make bench        beside ale-py and EnvPool, a minute or two;  make bench-full  all games, more rounds, callgrind"
 	@echo "  make bench-grad   what derivatives cost, in frames of ale-py"
-	@echo "  make bench-python what Python costs on top of C;  make bench-cuda  on a GPU"
+	@echo "  make bench-python what Python costs on top of C;  make bench-cuda  on a GPU;  make bench-web  the explorer"
 
 # ---- set-up: Debian packages if they are missing, ale-py (for its ROM images and as a reference) in a local venv ------
 setup:
@@ -83,6 +86,18 @@ test-python: setup roms
 test-python-asan: setup roms
 	@tests/python_asan.sh $(TESTS)
 
+.PHONY: test-platforms wheels
+test-platforms: build roms
+	@tests/platforms.sh $(PLATFORMS)
+
+wheels: setup
+	@wheels/make.sh $(WHEELS)
+
+# New inputs are kept in build-fuzz/corpus; HARNESS="save png" runs some.
+.PHONY: fuzz
+fuzz: setup
+	@fuzz/fuzz.sh $(or $(SECONDS),60) $(HARNESS)
+
 lint: setup
 	@tests/lint.sh
 
@@ -123,6 +138,12 @@ bench-grad: build
 # What Python costs on top of C. Measures the package that is installed in PYTHON.
 bench-python: build
 	@$(PYTHON) bench/python.py
+
+# Answers of the explorer in a browser, in milliseconds.
+.PHONY: bench-web
+bench-web: web roms
+	@tests/web.sh --setup
+	@DIFFVCS_ROMS="$(ROMS)" build-web/venv/bin/python bench/web.py $(BENCH_FLAGS)
 
 install: build
 	cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)

@@ -27,7 +27,7 @@ import time
 import numpy as np
 
 TEN = "pong breakout space_invaders seaquest ms_pacman qbert montezuma_revenge asteroids pitfall road_runner".split()
-ALE, HERE = 1, os.path.dirname(os.path.abspath(__file__))
+ALE, HERE = 0, os.path.dirname(os.path.abspath(__file__))
 WAYS = (("step", "screen"), ("calls", "screen"), ("loop", "screen"), ("step", "emulate"), ("loop", "emulate"))
 OTHER_NAMES = {"videochess": "video_chess"}  # records' names that are not ale-py's
 NAN = float("nan")

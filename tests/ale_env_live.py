@@ -144,7 +144,7 @@ def library(path):
 class Ours:
     """A vcs_env_t through ctypes, with ale-py's names for its settings."""
 
-    def __init__(self, lib, rom, name, profile=1, **settings):
+    def __init__(self, lib, rom, name, profile=0, **settings):
         self.lib, self.message = lib, ctypes.create_string_buffer(256)
         with open(rom, "rb") as file:
             image = file.read()
@@ -467,7 +467,7 @@ def check_fixed(game, plan):
     name, rom, lib = game
     steps = 0
     if name == "pitfall" and not plan.quick:
-        for profile, last in ((1, 73000), (2, 72100)):
+        for profile, last in ((0, 73000), (2, 72100)):
             ours = Ours(lib, rom, name, profile, repeat_action_probability=0)
             lib.vcs_env_set_drawing(ours.env, 0)
             for frame in range(last):
@@ -478,7 +478,7 @@ def check_fixed(game, plan):
             steps += last
     if name not in LARGEST_SCORES:
         return steps
-    for profile in (1, 2):
+    for profile in (0, 2):
         ours = Ours(lib, rom, name, profile, repeat_action_probability=0)
         lib.vcs_env_set_drawing(ours.env, 0)
         stream, minimal, saved, action, gain = random.Random(5), ours.list("minimal_actions"), [], 0, 0

@@ -2,7 +2,7 @@
 """`diffvcs explain` beside ale-py: do the listed bytes of RAM hold every one whose flip changes the pixel?
 
 Pixels are drawn at random, half of them where the picture is not background. For each, explain lists the bytes of RAM of
-which a bit, flipped before the frame, changes the pixel. ale-py is asked the same by setRAM, for all 1,024 bits. The two
+which a bit, flipped before the frame, changes the pixel. The same is computed with ale-py, by setRAM, for all 1,024 bits. The two
 lists must be equal. Prints recall and precision, and how much of what each method lists is true. Exit status 1 if a byte is
 missing or listed without cause.
 """
@@ -25,7 +25,7 @@ METHODS = ("naive", "ste", "bit", "bit+fork")
 
 
 class Theirs:
-    """ale-py before the frame that is asked about."""
+    """ale-py before the frame that is explained."""
 
     def __init__(self, rom, seed, frame):
         import ale_py

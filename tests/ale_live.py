@@ -53,7 +53,7 @@ class Ours:
         self.lib = lib
         image = open(rom, "rb").read()
         message = ctypes.create_string_buffer(256)
-        options = CartOptions(1, 0, 0, name.encode())
+        options = CartOptions(0, 0, 0, name.encode())
         self.cart, self.env = ctypes.c_void_p(), ctypes.c_void_p()
         if lib.vcs_cart_load(image, len(image), ctypes.byref(options), ctypes.byref(self.cart), message):
             raise RuntimeError(message.value.decode())

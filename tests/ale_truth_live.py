@@ -109,12 +109,12 @@ class Theirs:
 
 def our_rows(program, rom, seed, frames, horizons):
     start = clocks()
-    command = [program, "truth", rom, "--profile", "ale", "--seed", str(seed), "--frames", str(frames), "--wrt", "ram"]
+    command = [program, "truth", rom, "--profile", "ale", "--seed", str(seed), "--frame", str(frames), "--wrt", "ram"]
     command += ["--horizon", ",".join(map(str, horizons)), "--stop-when-over"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     spent = since(start)
     rows = []
-    for line in text.splitlines():
+    for line in text.splitlines()[1:]:  # after the heading
         cells = line.split("\t")
         if len(horizons) == 1:
             cells.insert(0, str(horizons[0]))

@@ -109,7 +109,7 @@ class Ours:
         with open(rom, "rb") as file:
             image = file.read()
         self.cart, self.batch, self.options = ctypes.c_void_p(), ctypes.c_void_p(), BatchOptions()
-        cart_options = CartOptions(1, 0, 0, name.encode())
+        cart_options = CartOptions(0, 0, 0, name.encode())
         self.require(
             lib.vcs_cart_load(image, len(image), ctypes.byref(cart_options), ctypes.byref(self.cart), self.message)
         )

@@ -10,13 +10,13 @@ echo "==> our own cartridge"
 "$program" run demo --frames 1200 --seed 3 --screenshot out/demo.png --video out/demo.gif
 made=(out/demo.png out/demo.gif)
 echo "==> what pressing RIGHT does to the screen, and why the balloon is where it is"
-"$program" grad demo --seed 1 --frame 200 --input right --horizon 4 --out out/right | sed -n 1,5p
-"$program" explain demo --seed 1 --frame 200 --object P0 --horizon 4 --out out/explain | sed -n 1p
+"$program" grad demo --seed 1 --frame 620 --input right --horizon 4 --out out/right | sed -n 1,11p
+"$program" explain demo --seed 1 --frame 620 --object P0 --horizon 4 --out out/explain | sed -n 1p
 made+=(out/right/heat.png out/explain/explain.html)
 if "$program" info space_invaders > /dev/null 2>&1; then
   echo "==> Space Invaders (ROM image from ale-py)"
   "$program" info space_invaders
-  "$program" run space_invaders --profile ale --frames 1200 --seed 3 --screenshot out/space_invaders.png --video out/space_invaders.gif
+  "$program" run space_invaders --frames 1200 --seed 3 --screenshot out/space_invaders.png --video out/space_invaders.gif
   echo "==> and is it exact? one record of the reference, 6,000 frames and a million instructions"
   "$program" verify tests/golden/xitari/space_invaders.1.tsv.gz tests/golden/xitari-cpu/space_invaders.tsv.gz
   "$program" explain space_invaders --frame 1050 --pixel 38,190 --out out/space_invaders_explain | sed -n 1p

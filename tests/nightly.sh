@@ -4,6 +4,9 @@
 #
 #   mutants        every opcode made wrong in every way, every line of the CPU's arithmetic changed: the tests must fail
 #   fuzz           a million frames of images that are no games under ASan and UBSan, with derivatives
+#   long           kills, failing calls, ten thousand environments for ten minutes, flips on every game
+#   platforms      other processors and C libraries, by cross compilers and emulators
+#   parsers        ten minutes of libFuzzer for each parser, with coverage
 #   threads        batches under the thread sanitizer
 #   ale-py         the comparisons of `make test` at full length, and every game
 #   sanitizers     the unit tests at full length, those that `make test` leaves to the plain build included
@@ -43,10 +46,12 @@ find_roms
 step "build" make -s build
 nightly "mutants: every opcode wrong in every way, every line of arithmetic changed" tests/mutate_cpu.sh
 nightly "sanitizers: build" sanitized build-sanitize -DCMAKE_C_FLAGS="-Og -g1" -DDIFFVCS_SANITIZE=ON
-nightly "long: flips in one walk and the relaxed chips on every game, a hundred thousand fuzzed flips" tests/unit.sh build -L long
+nightly "long: a hundred kills of each command, a soak, flips in one walk and the relaxed chips on every game" tests/unit.sh build -L long
 nightly "sanitizers: every unit test at full length" tests/unit.sh build-sanitize -E test_concurrent_games
 nightly "sanitizers, fuzz: a million frames of images that are no games" fuzz
 nightly "fuzz: derivatives of 20,000 frames, one in five" build/tests/fuzz_rom 20000 77 5
+nightly "fuzz, parsers: ten minutes of libFuzzer each, and their coverage" fuzz/fuzz.sh 600
+nightly "platforms: aarch64, i686, musl, big-endian, macOS, Windows" tests/platforms.sh
 nightly "threads: batches and truths under the thread sanitizer" threads
 with_ale "ale-py live: every game, 5,000 frames or three episodes" \
   .venv/bin/python tests/ale_live.py --frames 5000 --episodes 3
@@ -57,5 +62,6 @@ with_ale "ale-py live: the bytes of RAM that explain lists, 50 pixels" .venv/bin
 with_ale "ale-py live: the vector environment, every section" .venv/bin/python tests/ale_vector_live.py
 nightly "python: the package from source, with PyTorch and Captum" tests/python.sh --full
 nightly "web: the whole explorer in Chromium and Firefox" tests/web.sh
+nightly "web: the site builds without a warning" make -s site
 nightly "style: clang's analyzer follows calls" tests/lint.sh
 finish

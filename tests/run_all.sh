@@ -16,7 +16,7 @@ if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
 else
   skip_step "the library for GPUs compiles" nvcc "nvcc is not installed"
 fi
-start_beside "the explorer in a browser, beside the native library: hashes, saves, links, a broken ROM" tests/web.sh -k "native or broken or link or small"
+start_beside "the explorer in a browser, beside the native library: hashes, saves, links, a broken ROM" tests/web.sh -k "native or broken or link or small or widget or embedded"
 step "unit tests" tests/unit.sh build -LE long
 step "unit tests under the address and undefined-behaviour sanitizers" make -s test-sanitize
 if [ -n "$DIFFVCS_ROMS" ]; then
@@ -25,18 +25,19 @@ if [ -n "$DIFFVCS_ROMS" ]; then
 else
   skip_step "PXC-S, PXC1: golden records" roms "no ROM images (pip install ale-py)"
 fi
-if [ $ale = 1 ]; then
-  step "ale-py live: RAM, screen, reward, lives, game over, every frame of every game" \
-    .venv/bin/python tests/ale_live.py --frames 250 --episodes 0
-  step "ale-py live: options, modes, difficulties, sticky actions, colours of every game" \
-    .venv/bin/python tests/ale_env_live.py --quick
-  step "ale-py live: every sample of the sound of twenty games" .venv/bin/python tests/ale_sound_live.py --quick
-  step "ale-py live: what every RAM bit of eight games does, by setRAM" .venv/bin/python tests/ale_truth_live.py --quick
-  step "ale-py live: the bytes of RAM that explain lists, by setRAM" .venv/bin/python tests/ale_explain_live.py --quick
-  step "ale-py live: the vector environment's observations and rewards" .venv/bin/python tests/ale_vector_live.py --quick
-else
-  skip_step "ale-py live: six comparisons" roms "ale-py is not installed"
-fi
+live() { # what is compared, script, arguments...: a comparison with ale-py, frame by frame
+  if [ "$ale" = 1 ]; then
+    step "ale-py live: $1" .venv/bin/python "${@:2}"
+  else
+    skip_step "ale-py live: $1" roms "ale-py is not installed"
+  fi
+}
+live "RAM, screen, reward, lives, game over, every frame of every game" tests/ale_live.py --frames 250 --episodes 0
+live "options, modes, difficulties, sticky actions, colours of every game" tests/ale_env_live.py --quick
+live "every sample of the sound of twenty games" tests/ale_sound_live.py --quick
+live "what every RAM bit of eight games does, by setRAM" tests/ale_truth_live.py --quick
+live "the bytes of RAM that explain lists, by setRAM" tests/ale_explain_live.py --quick
+live "the vector environment's observations and rewards" tests/ale_vector_live.py --quick
 step "PXC2: two compilers, four optimisations, CUDA C++ on the host" tests/builds.sh
 step "installed package is usable" tests/test_install.sh
 step "style" tests/lint.sh --brief

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diffvcs/annotate.h"
 #include "diffvcs/cuda.h"
 #include "diffvcs/diffvcs.h"
 #include "diffvcs/grad.h"
 #include "diffvcs/relax.h"
+#include "diffvcs/study.h"
 
 /* A struct's size, where its reserved words begin, and where its last field begins, with 64-bit pointers. */
 #define FROZEN(type, size, words, last, at)                                \
@@ -29,7 +31,21 @@ FROZEN(vcs_truth_options_t, 136, 72, device, 64);
 FROZEN(vcs_smooth_options_t, 168, 104, progress_context, 96);
 FROZEN(vcs_relax_options_t, 96, 32, bus, 24);
 FROZEN(vcs_device_batch_options_t, 96, 32, endless, 31);
+FROZEN(vcs_jacobian_options_t, 144, 80, engine, 72);
+FROZEN(vcs_rom_options_t, 96, 32, patch, 24);
+FROZEN(vcs_setup_options_t, 104, 40, replay, 32);
+FROZEN(vcs_score_options_t, 128, 72, costs, 64);
+FROZEN(vcs_attribution_options_t, 88, 24, wrt, 16);
+FROZEN(vcs_explain_options_t, 128, 64, parts, 56);
+FROZEN(vcs_joystick_options_t, 112, 48, report, 32);
+FROZEN(vcs_edit_options_t, 136, 80, budget, 72);
+FROZEN(vcs_steer_options_t, 144, 80, report, 64);
+FROZEN(vcs_record_options_t, 128, 64, report, 48);
+FROZEN(vcs_annotate_options_t, 104, 40, report, 24);
+FROZEN(vcs_trace_options_t, 136, 72, report, 56);
 #endif
+
+static int drop_row(void *context, const vcs_trace_row_t *row) { return (void)context, (void)row, 0; }
 
 typedef struct {
   vcs_cart_t *cart;
@@ -82,18 +98,18 @@ static void test_defaults_clear_the_reserved_words(void **state) {
 /* ---- Refusals ---------------------------------------------------------------------------------------------------- */
 
 /* The call works with the options as they are, and with any reserved word set it is refused, naming the word. */
-#define REFUSES(options, word, call)                             \
-  do {                                                           \
-    vcs_error_t error;                                           \
-    assert_int_equal(call, VCS_OK);                              \
-    for (int i = 0; i < 8; i++) {                                \
-      char named[32];                                            \
-      snprintf(named, sizeof named, "reserved[%d] is not 0", i); \
-      (word)[i] = 1;                                             \
-      assert_int_equal(call, VCS_BAD_ARGUMENT);                  \
-      assert_non_null(strstr(error.message, named));             \
-      (word)[i] = 0;                                             \
-    }                                                            \
+#define REFUSES(options, word, call)                                 \
+  do {                                                               \
+    vcs_error_t error;                                               \
+    assert_int_equal(call, VCS_OK);                                  \
+    for (int i = 0; i < (int)(sizeof(word) / sizeof *(word)); i++) { \
+      char named[32];                                                \
+      snprintf(named, sizeof named, "reserved[%d] is not 0", i);     \
+      (word)[i] = 1;                                                 \
+      assert_int_equal(call, VCS_BAD_ARGUMENT);                      \
+      assert_non_null(strstr(error.message, named));                 \
+      (word)[i] = 0;                                                 \
+    }                                                                \
   } while (0)
 
 static void test_cartridges_and_environments_refuse_unknown_options(void **state) {
@@ -192,6 +208,97 @@ static void test_the_relaxed_machine_refuses_unknown_options(void **state) {
   vcs_relax_free(relax);
 }
 
+static void test_the_jacobian_refuses_unknown_options(void **state) {
+  const fixture_t *f = *state;
+  const vcs_place_t place = {.kind = VCS_PLACE_INPUT, .index = VCS_INPUT_RIGHT};
+  const size_t end = 1;
+  const float tangent = 1;
+  float adjoint = 0, ram[8 * 128] = {0};
+  vcs_jacobian_entry_t entries[128];
+  size_t count;
+  const vcs_jacobian_outputs_t outputs = {.ram = ram};
+  vcs_jacobian_options_t options = {.of = VCS_OF_RAM, .threads = 1};
+  REFUSES(options, options.reserved,
+          vcs_jacobian(&f->run, &options, &place, &end, 1, entries, 128, &count, NULL, &error));
+  REFUSES(options, options.reserved, vcs_jacobian_jvp(&f->run, &options, &place, 1, &tangent, &outputs, &error));
+  REFUSES(options, options.reserved, vcs_jacobian_vjp(&f->run, &options, &place, 1, &outputs, &adjoint, &error));
+}
+
+/* A study's results are safe to free after a refusal. */
+static void test_studies_refuse_unknown_options(void **state) {
+  const fixture_t *f = *state;
+  vcs_rom_options_t rom_options = {.roms = NULL};
+  vcs_rom_t rom = {0};
+  REFUSES(rom_options, rom_options.reserved,
+          (vcs_cart_free(rom.cart), vcs_rom_open("demo", &rom_options, &rom, &error)));
+  assert_null(rom.cart);
+  vcs_setup_options_t setup_options = {.frame = 1};
+  vcs_setup_t setup = {0};
+  REFUSES(setup_options, setup_options.reserved,
+          (vcs_setup_free(&setup), vcs_setup_create(f->cart, &setup_options, &setup, &error)));
+  vcs_setup_free(&setup);
+
+  const vcs_place_t place = {.kind = VCS_PLACE_INPUT, .index = VCS_INPUT_RIGHT};
+  const int32_t method = VCS_STUDY_STE, search = VCS_STEER_RANDOM;
+  vcs_score_options_t score_options = {.methods = &method, .method_count = 1, .threads = 1};
+  vcs_agreements_t agreements[VCS_VIEWS];
+  REFUSES(score_options, score_options.reserved, vcs_score(&f->run, &score_options, &place, 1, agreements, &error));
+
+  const vcs_scalar_t target = {.kind = VCS_SCALAR_RAM, .bit = -1};
+  vcs_attribution_options_t attribution_options = {.wrt = VCS_WRT_RAM};
+  vcs_attribution_t attribution = {0};
+  REFUSES(attribution_options, attribution_options.reserved,
+          (vcs_attribution_free(&attribution),
+           vcs_attribute(&f->run, &target, &attribution_options, &attribution, &error)));
+  vcs_attribution_free(&attribution);
+  vcs_effect_t effect = {0};
+  REFUSES(attribution_options, attribution_options.reserved,
+          (vcs_effect_free(&effect), vcs_effect(&f->run, &place, &attribution_options, &effect, &error)));
+  vcs_effect_free(&effect);
+
+  vcs_explain_options_t explain_options = {.target = "pixel:100,80", .parts = VCS_EXPLAIN_INPUTS};
+  vcs_explanation_t explanation = {0};
+  REFUSES(explain_options, explain_options.reserved,
+          (vcs_explanation_free(&explanation), vcs_explain(&f->run, &explain_options, &explanation, &error)));
+  vcs_explanation_free(&explanation);
+
+  vcs_joystick_options_t joystick_options = {.top = 20, .bottom = 180};
+  vcs_joystick_t joystick = {0};
+  REFUSES(joystick_options, joystick_options.reserved,
+          (vcs_joystick_free(&joystick), vcs_joystick(&f->run, &joystick_options, &joystick, &error)));
+  vcs_joystick_free(&joystick);
+
+  const uint8_t drawing[3] = {0};
+  vcs_edit_options_t edit_options = {.width = 1, .height = 1, .drawing = drawing, .exact = 1, .steps = 1};
+  vcs_edit_t edit = {0};
+  REFUSES(edit_options, edit_options.reserved, (vcs_edit_free(&edit), vcs_edit(&f->run, &edit_options, &edit, &error)));
+  vcs_edit_free(&edit);
+
+  vcs_steer_options_t steer_options = {
+      .goal = "ram:80=200", .searches = &search, .search_count = 1, .budget = 10, .threads = 1};
+  vcs_steer_t steer = {0};
+  REFUSES(steer_options, steer_options.reserved,
+          (vcs_steer_free(&steer, 1), vcs_steer(&f->run, &steer_options, &steer, NULL, &error)));
+  vcs_steer_free(&steer, 1);
+
+  for (int i = 0; i < 8; i++) { /* what is not refused takes seconds: tests of annotations have it */
+    vcs_annotate_options_t annotate_options = {.seeds = 1};
+    vcs_annotation_t *annotation = NULL;
+    annotate_options.reserved[i] = 1;
+    assert_int_equal(vcs_annotate(f->cart, "demo", &annotate_options, &annotation, NULL), VCS_BAD_ARGUMENT);
+    assert_null(annotation);
+  }
+
+  vcs_record_options_t record_options = {.frames = 2};
+  char *text = NULL;
+  REFUSES(record_options, record_options.reserved,
+          (vcs_text_release(text), vcs_record(f->cart, &record_options, &text, &error)));
+  vcs_text_release(text);
+
+  vcs_trace_options_t trace_options = {.limit = 1, .row = drop_row};
+  REFUSES(trace_options, trace_options.reserved, vcs_trace(f->cart, &trace_options, &error));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_defaults_clear_the_reserved_words),
@@ -200,6 +307,8 @@ int main(void) {
       cmocka_unit_test(test_derivatives_refuse_unknown_options),
       cmocka_unit_test(test_truth_and_smooth_refuse_unknown_options),
       cmocka_unit_test(test_the_relaxed_machine_refuses_unknown_options),
+      cmocka_unit_test(test_the_jacobian_refuses_unknown_options),
+      cmocka_unit_test(test_studies_refuse_unknown_options),
   };
   return cmocka_run_group_tests(tests, make, discard);
 }

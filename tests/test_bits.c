@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "core/bits.h"
-#include "oracle_6502.h"
+#include "oracle/oracle_6502.h"
 
 static oracle_t o;
 

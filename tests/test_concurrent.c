@@ -405,7 +405,7 @@ static int sweep_games(int argc, char **argv) {
     close_stage(&stage);
   }
   printf("%zu games, %zu rows differ\n", done, different);
-  return done == 0 ? 77 : different != 0;
+  return done == 0 ? need_exit("test_concurrent games", "roms", "no ROM images (set DIFFVCS_ROMS)") : different != 0;
 }
 
 /* ---- Programs that are no games ---------------------------------------------------------------------------------- */
@@ -563,7 +563,7 @@ static void test_walk_does_not_depend_on_threads(void **context) {
   close_stage(&stage);
 }
 
-/* Entries are exactly what rows count; products are those of the maps; too little room is told. */
+/* Entries are exactly what rows count; products are those of the maps; too little room is reported. */
 static void test_jacobian_has_what_rows_and_maps_have(void **context) {
   (void)context;
   enum { COUNT = 150 };

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "core/decode.h"
-#include "oracle_6502.h"
+#include "oracle/oracle_6502.h"
 
 /* ---- A machine with a program ------------------------------------------------------------------------------- */
 

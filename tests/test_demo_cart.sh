@@ -26,7 +26,5 @@ if ! cmp "$tmp/demo.bin" "$root/demo/demo.bin"; then
     echo "test_demo_cart: demo/demo.bin is not what demo/demo.asm gives: run demo/build.sh"
     exit 1
 fi
-if command -v python3 >/dev/null 2>&1; then
-    python3 -B "$root/demo/mkmap.py" --check || exit 1
-fi
+python3 -B "$root/demo/mkmap.py" --check || exit 1
 echo "test_demo_cart: ok"

@@ -9,7 +9,7 @@ fail() { echo "FAILED: $1"; failed=1; }
 explain() { "$program" explain demo --seed 1 --frame 120 --out "$work/why" "$@" > "$work/said" 2> "$work/error"; }
 
 # Every kind of question (one of them with DIFFVCS_BRIEF, for builds with sanitizers); what an object lights, it lights.
-questions=("--pixel 80,100" "--output pixel:100,80" "--region 70,90,20,10" "--object P0" "--ram 9C.0" "--score")
+questions=("--pixel 80,100" "--output pixel:80,100" "--region 70,90,20,10" "--object P0" "--ram 9C.0" "--score")
 [ -z "${DIFFVCS_BRIEF:-}" ] || questions=("--pixel 80,100")
 for question in "${questions[@]}"; do
   # shellcheck disable=SC2086
@@ -25,7 +25,7 @@ class Tags(html.parser.HTMLParser):
         super().__init__()
         self.open, self.links = [], []
     def handle_starttag(self, tag, attributes):
-        if tag not in ("meta", "img", "rect", "image"): self.open.append(tag)
+        if tag not in ("meta", "img", "image"): self.open.append(tag)
         self.links += [value for name, value in attributes if name in ("href", "src")]
     def handle_startendtag(self, tag, attributes):
         self.links += [value for name, value in attributes if name in ("href", "src")]
@@ -34,7 +34,15 @@ class Tags(html.parser.HTMLParser):
 tags = Tags()
 tags.feed(page)
 assert not tags.open, tags.open
-assert tags.links and all(link.startswith("data:") for link in tags.links), "the page needs other files"
+inside = [link for link in tags.links if link.startswith("#")]
+assert len(tags.links) > len(inside) and all(link.startswith(("data:", "#")) for link in tags.links), "the page needs other files"
+assert all(f'id="{link[1:]}"' in page for link in inside), "a link leads nowhere"
+assert "<script" not in page and 'class="answer"' in page and "What the marks mean" in page
+assert page.count('<tr id="ram-') == len(answer["ram"]), "every row is there"
+assert page.count('data-label="strongest bit"') == len(answer["ram"]) + len(answer["rom"])
+assert page.count('data-label="A"') == len(answer["slice"])
+if "P0" in question or "pixel" in question:
+    assert page.count("two causes") >= sum(not write["needed"] for write in answer["writes"])
 if "P0" in question: assert "player 0" in answer["lit_by"]
 if "pixel" in question:
     # a pixel has a colour, so a write to a colour register made it so, with VBLANK off
@@ -43,10 +51,10 @@ if "pixel" in question:
     assert all(write["bits"] or write["needed"] for write in answer["writes"])
 END
 done
-[ -n "${DIFFVCS_BRIEF:-}" ] || cmp "$work/--pixel" "$work/--output" || fail "--pixel X,Y is not pixel:Y,X"
+[ -n "${DIFFVCS_BRIEF:-}" ] || cmp "$work/--pixel" "$work/--output" || fail "--pixel X,Y is not pixel:X,Y"
 
 # Errors are reported.
-for question in "" "--pixel 80" "--output pixel:3,200" "--output pixel:1,2 --score" "--pixel 200,3" "--pixel 1,2 --score" "--object P7" "--ram 20" "--pixel 1,1 --frame 3 --horizon 9"; do
+for question in "" "--pixel 80" "--output pixel:200,3" "--output pixel:1,2 --score" "--pixel 200,3" "--pixel 1,2 --score" "--object P7" "--ram 20" "--pixel 1,1 --frame 3 --horizon 9"; do
   # shellcheck disable=SC2086
   explain $question && fail "'$question' was taken"
   [ -s "$work/error" ] || fail "'$question' was refused without a word"

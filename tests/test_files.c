@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -265,6 +267,84 @@ static void test_write_to_a_full_disk_fails(void **state) {
   assert_non_null(strstr(error.message, "/dev/full"));
 }
 
+static int drafts_in(const char *folder) {
+  int count = 0;
+  DIR *entries = opendir(folder);
+  assert_non_null(entries);
+  for (struct dirent *entry; (entry = readdir(entries));) count += vcs_path_ends(entry->d_name, ".part");
+  closedir(entries);
+  return count;
+}
+
+static void test_a_draft_of_a_killed_process_is_removed_by_the_next(void **state) {
+  (void)state;
+  mkdir(in_root("killed"), 0777);
+  for (int i = 0; i < 3; i++) {
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+      vcs_draft_t draft;
+      vcs_draft_open(&draft, in_root("killed/file"), NULL);
+      kill(getpid(), SIGKILL);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(drafts_in(in_root("killed")), 1);
+  }
+  assert_int_equal(vcs_file_write(in_root("killed/file"), "new", 3, NULL), VCS_OK);
+  assert_content(in_root("killed/file"), "new");
+  assert_int_equal(drafts_in(in_root("killed")), 0);
+}
+
+static void test_a_draft_in_the_way_is_left_alone(void **state) {
+  (void)state;
+  mkdir(in_root("way"), 0777);
+  put(in_root("way/precious"), "kept");
+  char draft[64];
+  snprintf(draft, sizeof draft, "%s", in_root("way/.file.0.part"));
+  assert_int_equal(symlink("precious", draft), 0);
+  assert_int_equal(vcs_file_write(in_root("way/file"), "new", 3, NULL), VCS_OK);
+  assert_content(in_root("way/file"), "new");
+  assert_content(in_root("way/precious"), "kept");
+}
+
+/* Two processes add a line each, 50 times. */
+static void test_processes_that_lock_a_file_lose_nothing(void **state) {
+  (void)state;
+  pid_t children[2];
+  for (int c = 0; c < 2; c++) {
+    children[c] = fork();
+    assert_true(children[c] >= 0);
+    if (children[c]) continue;
+    for (int i = 0; i < 50; i++) {
+      int lock;
+      uint8_t *data;
+      size_t size;
+      vcs_text_t text = {0};
+      if (vcs_file_lock(in_root("shared"), &lock, NULL)) _exit(1);
+      if (vcs_file_read(in_root("shared"), 1000, &data, &size, NULL)) _exit(2);
+      vcs_text_append(&text, data, size);
+      vcs_text_printf(&text, "%c", 'a' + c);
+      if (vcs_file_write_text(in_root("shared"), &text, NULL)) _exit(3);
+      vcs_file_unlock(lock);
+      free(data);
+      vcs_text_free(&text);
+    }
+    _exit(0);
+  }
+  for (int c = 0; c < 2; c++) {
+    int status = -1;
+    assert_int_equal(waitpid(children[c], &status, 0), children[c]);
+    assert_int_equal(status, 0);
+  }
+  uint8_t *data;
+  size_t size;
+  assert_int_equal(vcs_file_read(in_root("shared"), 1000, &data, &size, NULL), VCS_OK);
+  assert_int_equal(size, 100);
+  free(data);
+}
+
 /* ---- Text --------------------------------------------------------------------------------------------------- */
 
 static void test_text_grows_as_needed(void **state) {
@@ -286,6 +366,23 @@ static void test_text_holds_any_byte(void **state) {
   assert_int_equal(text.length, 4);
   assert_memory_equal(text.text, "a\0bc", 5);
   vcs_text_free(&text);
+}
+
+static void test_json_is_utf_8_whatever_the_name(void **state) {
+  (void)state;
+  static const char *const names[][2] = {
+      {"a\"\\\n", "\"a\\\"\\\\\\u000a\""},
+      {"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80", "\"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80\""},
+      {"\xFF\xFEz", "\"\\ufffd\\ufffdz\""},
+      {"\xC3", "\"\\ufffd\""},
+      {"\xE2\x82", "\"\\ufffd\\ufffd\""},
+      {"\xED\xA0\x80", "\"\\ufffd\\ufffd\\ufffd\""}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    vcs_text_t text = {0};
+    vcs_text_json(&text, names[i][0]);
+    assert_string_equal(text.text, names[i][1]);
+    vcs_text_free(&text);
+  }
 }
 
 static void test_text_that_failed_is_not_written(void **state) {
@@ -528,7 +625,11 @@ int main(void) {
       cmocka_unit_test(test_write_keeps_the_permissions),
       cmocka_unit_test(test_write_to_a_device_leaves_it_a_device),
       cmocka_unit_test(test_write_to_a_full_disk_fails),
+      cmocka_unit_test(test_a_draft_of_a_killed_process_is_removed_by_the_next),
+      cmocka_unit_test(test_a_draft_in_the_way_is_left_alone),
+      cmocka_unit_test(test_processes_that_lock_a_file_lose_nothing),
       cmocka_unit_test(test_text_grows_as_needed),
+      cmocka_unit_test(test_json_is_utf_8_whatever_the_name),
       cmocka_unit_test(test_text_holds_any_byte),
       cmocka_unit_test(test_text_that_failed_is_not_written),
       cmocka_unit_test(test_text_goes_to_a_file),

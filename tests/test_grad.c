@@ -689,7 +689,8 @@ typedef struct {
   vcs_method_t method;
 } episode_t;
 
-/* Differentiates the last picture of an episode with respect to its start and all its inputs. Somebody plays. */
+/* Differentiates the last picture of an episode with respect to its start and all its inputs. The
+ * controls are those of the action stream. */
 static int differentiate_episode(const episode_t *e) {
   static vcs_t start;
   const int32_t frames = e->frames;

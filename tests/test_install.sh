@@ -23,17 +23,11 @@ int main(void) {
 }
 C
 lib=$(dirname "$(find "$dir/usr" -name libdiffvcs.a)")
-if command -v pkg-config > /dev/null; then
-  flags=$(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs diffvcs)
-  how="pkg-config"
-else
-  flags="-I$dir/usr/include -L$lib -ldiffvcs"
-  how="flags by hand, pkg-config is not installed"
-fi
+flags=$(PKG_CONFIG_PATH=$lib/pkgconfig pkg-config --cflags --libs diffvcs)
 # shellcheck disable=SC2086
 cc "$dir/main.c" -o "$dir/shared" $flags
 [ "$(LD_LIBRARY_PATH=$lib "$dir/shared")" = 60 ]
-echo "ok: C, shared library ($how)"
+echo "ok: C, shared library, by pkg-config"
 cc "$dir/main.c" -I"$dir/usr/include" "$lib/libdiffvcs.a" -lz -lpng -lpthread -lm -o "$dir/static"
 [ "$("$dir/static")" = 60 ]
 echo "ok: C, static library"

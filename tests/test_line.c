@@ -351,11 +351,11 @@ static void test_a_write_a_cycle_later_or_earlier_moves_as_redrawing_moves_it(vo
     run_store(cycle, shown);
     memcpy(&m, &start, sizeof m);
     m.cycles = cycle;
-    vcs_video_t nobody;
+    vcs_video_t video;
     bool frame_over;
-    vcs_video_start(&nobody, &console, NULL);
+    vcs_video_start(&video, &console, NULL);
     vcs_tape_begin(tape, &console, &m);
-    assert_true(vcs_tape_step(tape, &console, &m, &nobody, &frame_over));
+    assert_true(vcs_tape_step(tape, &console, &m, &video, &frame_over));
     m.seen_clock = to;
     assert_true(vcs_tape_end(tape, &console, &m));
     for (int by = -1; by <= 1; by += 2) {

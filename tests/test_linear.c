@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "brief.h"
+#include "core/console.h"
 #include "grad/sweep.h"
 
 static uint64_t random_state;
@@ -250,10 +251,10 @@ static void random_machine(uint8_t opcode) {
 }
 
 static void step(vcs_t *m) {
-  vcs_video_t nobody;
+  vcs_video_t video;
   bool frame_over;
-  vcs_video_start(&nobody, &console, NULL);
-  vcs_cpu_step(&console, m, &nobody, &frame_over);
+  vcs_video_start(&video, &console, NULL);
+  vcs_cpu_step(&console, m, &video, &frame_over);
 }
 
 /* ---- The Jacobian by running ----------------------------------------------------------------------------------- */
@@ -494,12 +495,12 @@ static void find_jacobian(void) {
 /* ---- The same by walking ----------------------------------------------------------------------------------------- */
 
 static void record(void) {
-  vcs_video_t nobody;
+  vcs_video_t video;
   bool frame_over;
-  vcs_video_start(&nobody, &console, NULL);
+  vcs_video_start(&video, &console, NULL);
   memcpy(&contents, &before, size);
   vcs_tape_begin(tape, &console, &before);
-  assert_true(vcs_tape_step(tape, &console, &contents, &nobody, &frame_over));
+  assert_true(vcs_tape_step(tape, &console, &contents, &video, &frame_over));
   assert_true(vcs_tape_end(tape, &console, &contents));
   assert_memory_equal(&contents, &after, size);
 }

@@ -132,6 +132,32 @@ static void test_a_table_with_other_settings_is_refused(void **state) {
   vcs_text_free(&read);
 }
 
+/* What another process has added to the file since it was read stays, and is not added again. */
+static void test_a_table_is_merged_with_what_its_file_has(void **state) {
+  (void)state;
+  const char path[] = "test_score_merged.tsv";
+  const vcs_agreements_t none = {0};
+  vcs_text_t pong = {0}, both = {0}, mine = {0}, empty = {0};
+  vcs_error_t error = {""};
+  remove(path);
+  vcs_score_row(&pong, "pong", "bit", 1, VCS_VIEW_RAM, &none);
+  vcs_score_row(&both, "pong", "bit", 1, VCS_VIEW_RAM, &none);
+  vcs_score_row(&both, "qbert", "bit", 1, VCS_VIEW_RAM, &none);
+  assert_int_equal(vcs_file_write(path, "", 0, &error), VCS_OK); /* as a kill right after the lock leaves it */
+  assert_int_equal(vcs_score_merge(path, "frame 300", &empty, &mine, &error), VCS_OK);
+  assert_false(vcs_score_has(&mine, "pong", "bit"));
+  assert_int_equal(vcs_score_merge(path, "frame 300", &pong, &mine, &error), VCS_OK);
+  mine.length = 0;
+  assert_int_equal(vcs_score_merge(path, "frame 300", &both, &mine, &error), VCS_OK);
+  assert_true(vcs_score_has(&mine, "pong", "bit") && vcs_score_has(&mine, "qbert", "bit"));
+  assert_ptr_equal(strstr(strstr(mine.text, "\npong\t") + 1, "\npong\t"), NULL);
+  assert_int_equal(vcs_score_merge(path, "frame 30", &both, &mine, &error), VCS_BAD_FILE);
+  remove(path);
+  vcs_text_free(&pong);
+  vcs_text_free(&both);
+  vcs_text_free(&mine);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_equal_maps_agree),
@@ -142,6 +168,7 @@ int main(void) {
       cmocka_unit_test(test_means_leave_still_maps_out),
       cmocka_unit_test(test_table_and_summary),
       cmocka_unit_test(test_a_table_with_other_settings_is_refused),
+      cmocka_unit_test(test_a_table_is_merged_with_what_its_file_has),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "core/decode.h"
-#include "oracle_tia.h"
+#include "oracle/oracle_tia.h"
 
 static uint64_t random_state;
 

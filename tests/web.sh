@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The explorer in a browser: builds it (`make web`), installs Chromium, Playwright and axe where they are missing, and runs
 # web/tests beside the native library in build/. What cannot be installed is skipped (tests/need.h), and the step passes.
-# Arguments go to pytest: tests/web.sh -k axe.
+# Arguments go to pytest: tests/web.sh -k axe. tests/web.sh --setup builds and installs, and runs nothing.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . tests/need.sh
@@ -13,7 +13,7 @@ skip() { # need, reason
 
 web/setup.sh || skip emscripten "emscripten, esbuild or zlib's source could not be installed"
 web/build.sh || exit 1
-if ! cmake --build build -j "$(nproc)" --target diffvcs_shared > build-web/native.log 2>&1; then
+if ! cmake --build build -j "$(nproc)" --target diffvcs_shared diffvcs_python > build-web/native.log 2>&1; then
   tail -20 build-web/native.log
   exit 1
 fi
@@ -24,10 +24,7 @@ if ! command -v chromium > /dev/null && ! command -v google-chrome > /dev/null; 
   DEBIAN_FRONTEND=noninteractive $sudo apt-get -qq install -y chromium > build-web/chromium.log 2>&1 ||
     skip chromium "Chromium could not be installed"
 fi
-python=build-web/venv/bin/python # not .venv: other steps install into that one meanwhile
-[ -x $python ] || python3 -m venv build-web/venv || exit 1
-if ! $python -c 'import pytest, playwright, axe_playwright_python' 2> /dev/null; then
-  $python -m pip -q --disable-pip-version-check install pytest playwright axe-playwright-python > build-web/pip.log 2>&1 ||
-    skip playwright "Playwright or axe could not be installed"
-fi
+python=build-web/venv/bin/python
+web/venv.sh || skip playwright "Playwright or axe could not be installed"
+[ "${1:-}" = --setup ] && exit 0
 $python -m pytest -q -p no:cacheprovider --rootdir "$PWD" web/tests "$@"

@@ -5,7 +5,7 @@
  * reads.
  *
  * Output:
- *   pixel (100, 80) has palette index 150
+ *   pixel 80,100 has palette index 150
  *   RAM $85, bit 0: +92
  *   RAM $85, bit 3: +92
  *   RAM $85, bit 4: +92
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROW = 100, COLUMN = 80 };
+enum { X = 80, Y = 100 };
 
 /* The offset of the 128 bytes of RAM in a machine. */
 static uint32_t ram_offset(void) {
@@ -33,7 +33,7 @@ int main(void) {
   if (vcs_cart_load(image, size, NULL, &cart, &error)) return fprintf(stderr, "%s\n", error.message), 1;
   if (vcs_env_create(cart, &env, &error)) return fprintf(stderr, "%s\n", error.message), 1;
   for (int frame = 0; frame < 300; frame++) vcs_env_act_on(env, VCS_NOOP, VCS_NOOP);
-  printf("pixel (%d, %d) has palette index %d\n", ROW, COLUMN, vcs_env_screen(env)[ROW * VCS_WIDTH + COLUMN]);
+  printf("pixel %d,%d has palette index %d\n", X, Y, vcs_env_screen(env)[Y * VCS_WIDTH + X]);
 
   vcs_controls_t controls;
   vcs_run_t run;
@@ -48,7 +48,7 @@ int main(void) {
       const vcs_truth_results_t results = {.pixels = map};
       memset(map, 0, sizeof map);
       if (vcs_truth(&run, &options, &place, 1, &results, &error)) return fprintf(stderr, "%s\n", error.message), 1;
-      const float change = map[ROW * VCS_WIDTH + COLUMN];
+      const float change = map[Y * VCS_WIDTH + X];
       if (change != 0) printf("RAM $%02X, bit %d: %+g\n", (unsigned)(0x80 + byte), bit, (double)change);
     }
   }

@@ -5,8 +5,8 @@
  * (VJP): how does the sum depend on every input at once? Both contain d(sum)/d(RIGHT), and it is the same number.
  *
  * Output:
- *   forwards: 52 pixels change, the sum by -5436
- *   backwards: the sum by -5436
+ *   forwards: 52 pixels change, the sum by -6300
+ *   backwards: the sum by -6300
  */
 #include <diffvcs/grad.h>
 #include <stdio.h>

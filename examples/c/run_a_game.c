@@ -4,8 +4,8 @@
  * loads that ROM image instead of the built-in cartridge.
  *
  * Output:
- *   600 frames, reward 10, lives 1
- *   state 4cc879bbbd12c0de
+ *   600 frames, reward 20, lives 3
+ *   state b19ebafc198de5f0
  */
 #include <diffvcs/diffvcs.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
  *
  * Output:
  *   8 environments, 28224 bytes an observation
- *   100 steps: mean pixel 70.45, frames 402 to 429
+ *   100 steps: mean pixel 70.34, frames 402 to 429
  */
 #include <diffvcs/diffvcs.h>
 #include <stdio.h>

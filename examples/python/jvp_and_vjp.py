@@ -5,16 +5,16 @@ Forwards (JVP): how does every pixel change if RIGHT is held in the first frame,
 sum depend on every input, RAM bit and ROM bit at once? Both contain d(sum)/d(RIGHT), and it is the same number.
 
 Output:
-    forwards: 52 pixels change, the sum by -5436
-    backwards: the sum by -5436
-    backwards, in the same walk: 137 bits of RAM and 6316 bits of ROM matter
+    forwards: 52 pixels change, the sum by -6300
+    backwards: the sum by -6300
+    backwards, in the same walk: 132 bits of RAM and 6300 bits of ROM matter
 """
 
 import numpy as np
 
 import diffvcs
 
-machine = diffvcs.Machine("demo", profile="xitari")
+machine = diffvcs.Machine("demo")
 for _ in range(300):
     machine.act_on("NOOP")
 cart, state, actions = machine.cart, machine.save(), ["NOOP"] * 2

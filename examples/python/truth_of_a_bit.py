@@ -11,7 +11,7 @@ Output:
 
 import diffvcs
 
-machine = diffvcs.Machine("demo", profile="xitari")
+machine = diffvcs.Machine("demo")
 for _ in range(300):
     machine.act_on("NOOP")
 right = diffvcs.input_places([0], ["right"])

@@ -117,9 +117,9 @@ typedef enum {
   VCS_CONTROLLER_BOOSTER
 } vcs_controller_t;
 
-/* Boot protocol and per-game settings: those of google-deepmind/xitari, those of ale-py, or those of ale-py with
- * corrected rewards and endings (docs/games.md lists each correction with its proof). */
-typedef enum { VCS_PROFILE_XITARI = 0, VCS_PROFILE_ALE, VCS_PROFILE_FIXED, VCS_PROFILE_COUNT } vcs_profile_t;
+/* Boot protocol and per-game settings: those of ale-py (the default, 0), those of google-deepmind/xitari, or those of
+ * ale-py with corrected rewards and endings (docs/games.md lists each correction with its proof). */
+typedef enum { VCS_PROFILE_ALE = 0, VCS_PROFILE_XITARI, VCS_PROFILE_FIXED, VCS_PROFILE_COUNT } vcs_profile_t;
 
 /* Bits of vcs_controls_t. On a port with paddles, LEFT holds the player's first paddle one step (VCS_PADDLE_STEP) above
  * its resistance and RIGHT one step below; DOWN and UP do the same with the second paddle. */

@@ -10,14 +10,16 @@
  *   vcs_edit        changes bytes of ROM until the picture shows a drawing
  *   vcs_steer       searches for controls that reach a goal
  *   vcs_record      writes the record of a run; vcs_verify_file runs a record again and compares
+ *   vcs_trace       lists every instruction of some frames
+ *   vcs_debugger    moves by instruction, scan line and frame, forwards and backwards, and stops at breakpoints
  *
  * and about the parts they are made of: ROM images by name, setups, targets, lists of bits, slices, uses of ROM bytes,
  * symbols, histories and patches. The command line is a thin layer over this header (docs/commands.md).
  *
  * Conventions as in diffvcs.h and grad.h, and three more:
  *
- * - Options are structs whose first member is their `size`. Set it to sizeof the struct, or leave it 0; set other
- *   members as needed. A member that is zero means its default, which its comment names.
+ * - Options are structs that an initializer with field names makes, or NULL. A member that is zero means its default,
+ *   which its comment names.
  * - Results are structs of the caller's, filled on success and on failure safe to free. What they point to belongs to
  *   the library until the matching vcs_*_free.
  * - Long work reports through vcs_report_t and stops when it returns nonzero: the call then returns VCS_CANCELLED.
@@ -48,10 +50,10 @@ VCS_API void vcs_text_release(char *text);
 enum { VCS_ROM_NAME_SIZE = 256, VCS_ROM_PATH_SIZE = 4096 };
 
 typedef struct {
-  size_t size;
   int32_t profile, scheme, format; /* vcs_profile_t, vcs_scheme_t, vcs_format_t */
   const char *roms;                /* directory searched first; NULL: none */
   const char *patch;               /* file of an IPS or BPS patch; NULL: none */
+  uint64_t reserved[8];            /* 0 */
 } vcs_rom_options_t;
 
 typedef struct {
@@ -63,7 +65,7 @@ typedef struct {
 /* Finds a ROM image and writes its path to path[path_size]. An existing file is taken as it is. A name without '/'
  * ("pong", "pong.bin", "SpaceInvaders") is searched as NAME.bin, .a26 or .rom, gzipped or not, in `roms` (may be NULL),
  * $DIFFVCS_ROMS, $ALE_ROMS_DIR and an installed ale-py. Case, '_', '-' and ' ' are ignored where no file has exactly
- * that name. VCS_NOT_FOUND: the error lists the places. */
+ * that name. VCS_NOT_FOUND: the error lists the places. VCS_BAD_ARGUMENT: `roms` or $DIFFVCS_ROMS is no directory. */
 VCS_API vcs_status_t vcs_rom_find(const char *name_or_path, const char *roms, char *path, size_t path_size,
                                   vcs_error_t *error);
 
@@ -95,6 +97,10 @@ VCS_API int vcs_action_by_name(const char *name); /* in any case, or a number: "
 VCS_API const char *vcs_input_name(int input);    /* "up" ... "fire", "up2" ... "fire2", "reset", "select" */
 VCS_API int vcs_input_by_name(const char *name);  /* in any case; -1: none */
 
+/* Sets the held inputs to those that a text names, with commas or spaces between them ("right,fire"; "": none), and
+ * leaves paddles and keypads as they are. On failure `controls` is unchanged. */
+VCS_API vcs_status_t vcs_controls_parse(const char *text, vcs_controls_t *controls, vcs_error_t *error);
+
 /* The methods of grad.h, with and without forks: estimates, and the exact differences of runs. */
 enum { VCS_STUDY_NAIVE, VCS_STUDY_STE, VCS_STUDY_BIT, VCS_STUDY_BIT_FORK, VCS_STUDY_EXACT, VCS_STUDY_METHODS };
 enum { VCS_STUDY_ESTIMATES = VCS_STUDY_EXACT };         /* how many estimates there are; they come first */
@@ -110,12 +116,12 @@ VCS_API void vcs_study_method_options(int method, int32_t window, vcs_grad_optio
  * With `replay` the run is instead the last `horizon` of the played frames, with the controls that were held in them.
  * Frames go on after the end of a game, as on a real machine. */
 typedef struct {
-  size_t size;
   const char *actions; /* "NOOP*60,RIGHT*4": the actions, then NOOP. NULL: the action stream of `seed` */
   int64_t seed;        /* of the records' action stream (vcs_stream_t); 0: NOOP only */
   int64_t frame;       /* frames to play; -1: as many as `actions` has */
   int64_t horizon;     /* frames of the run, from 1 on; 0 means 1 */
   uint8_t replay;
+  uint64_t reserved[8]; /* 0 */
 } vcs_setup_options_t;
 
 typedef struct {
@@ -133,7 +139,7 @@ VCS_API void vcs_setup_free(vcs_setup_t *setup);
 
 /* ---- Targets: one number at the end of a run ---------------------------------------------------------------- */
 
-/* Parses an output of a run: "pixel:ROW,COLUMN", "region:X,Y,WIDTH,HEIGHT", "screen", "ram:9C" (a byte), "ram:9C.3" (a
+/* Parses an output of a run: "pixel:X,Y", "region:X,Y,WIDTH,HEIGHT", "screen", "ram:9C" (a byte), "ram:9C.3" (a
  * bit) or "score". `env` (may be NULL) is needed for the score. Pixels count as values[256] by palette index; NULL: the
  * index itself. `values` must outlive the target. */
 VCS_API vcs_status_t vcs_target_parse(const char *text, const vcs_cart_t *cart, const vcs_env_t *env,
@@ -343,7 +349,6 @@ VCS_API double vcs_agreements_cosine(const vcs_agreements_t *all);
 enum { VCS_VIEW_SCREEN, VCS_VIEW_RAM, VCS_VIEWS };
 
 typedef struct {
-  size_t size;
   const int32_t *horizons; /* frames of the run after which effects are compared, ascending; NULL: the last */
   int32_t horizon_count;
   const int32_t *methods; /* VCS_STUDY_BIT ...; NULL: all */
@@ -351,8 +356,8 @@ typedef struct {
   int64_t window;  /* bit+fork: instructions within which a branch's sides meet; 0: VCS_STUDY_WINDOW */
   int32_t threads; /* 0: one for each core */
   vcs_report_t report;
-  double *
-      costs; /* [method]: receives the mean processor time of a place, in drawn frames of the run; NULL: not measured */
+  double *costs;        /* [method]: receives the mean processor time of a place, in drawn frames; NULL: not measured */
+  uint64_t reserved[7]; /* 0 */
 } vcs_score_options_t;
 
 /* Compares, for each place (a bit of the state or of ROM, an input) flipped by itself, the effect that each method
@@ -387,10 +392,10 @@ VCS_API vcs_status_t vcs_rank_state(const vcs_cart_t *cart, const float *slots, 
                                     size_t *count, vcs_error_t *error);
 
 typedef struct {
-  size_t size;
   const vcs_env_t *env;           /* needed for the score; NULL: none */
   const vcs_grad_options_t *grad; /* NULL: `exact`, palette indices */
   int32_t wrt;                    /* vcs_attribute: VCS_WRT_ROM | ...; 0: ROM, RAM and inputs */
+  uint64_t reserved[8];           /* 0 */
 } vcs_attribution_options_t;
 
 /* Derivatives of a target. Groups that were not selected are NULL. */
@@ -414,6 +419,7 @@ VCS_API void vcs_attribution_free(vcs_attribution_t *attribution);
 typedef struct {
   vcs_ending_t ending;                     /* of the run */
   float *pixels, *state;                   /* of the last picture [height * 160]; slots of the state after it */
+  float *true_pixels;                      /* the exact effect: the picture with the bit set minus with the bit clear */
   vcs_agreement_t pixels_agree, ram_agree; /* with the truth */
   vcs_grad_report_t report;
 } vcs_effect_t;
@@ -423,6 +429,12 @@ typedef struct {
 VCS_API vcs_status_t vcs_effect(const vcs_run_t *run, const vcs_place_t *place,
                                 const vcs_attribution_options_t *options, vcs_effect_t *effect, vcs_error_t *error);
 VCS_API void vcs_effect_free(vcs_effect_t *effect);
+
+/* Writes a sentence, without a period, that says why flipping a bit or an input does not change the last picture of a
+ * run: the program does not read it, overwrites it first, reads it and goes on as before, or what changes is hidden or
+ * shows later. Looks at the first 256 frames. Use it where vcs_truth counts 0 pixels. */
+VCS_API vcs_status_t vcs_no_effect(const vcs_run_t *run, const vcs_place_t *place, char *text, size_t size,
+                                   vcs_error_t *error);
 
 /* ---- Explain: why an output is what it is --------------------------------------------------------------------- */
 
@@ -443,14 +455,14 @@ enum {
 };
 
 typedef struct {
-  size_t size;
   const char *target;   /* as vcs_target_parse reads it; or NULL, with an object */
   int32_t object;       /* with target NULL: all pixels that this object draws, 0 to VCS_OBJECT_COUNT - 1 */
   int64_t span;         /* bits of RAM and ROM are flipped this many frames before the end; 0 means 1 */
   int64_t window;       /* bit+fork: instructions within which a branch's sides meet; 0: VCS_STUDY_WINDOW */
   const vcs_env_t *env; /* needed for the score */
   vcs_report_t report;
-  int32_t parts; /* VCS_EXPLAIN_WRITES | ...; 0: VCS_EXPLAIN_ALL */
+  int32_t parts;        /* VCS_EXPLAIN_WRITES | ...; 0: VCS_EXPLAIN_ALL */
+  uint64_t reserved[8]; /* 0 */
 } vcs_explain_options_t;
 
 /* A register write that is a cause. */
@@ -482,7 +494,7 @@ typedef struct {
   vcs_t *start;   /* machine before the span */
   uint8_t *start_frames;
   vcs_scalar_t target;
-  char what[64];                      /* the question: "pixel:100,80", "P0" */
+  char what[64];                      /* the question: "pixel:80,100", "P0" */
   int32_t object;                     /* -1 for a target */
   uint8_t *mask;                      /* [height * 160]: 1: a pixel of the question */
   uint8_t *frames;                    /* after the run */
@@ -519,12 +531,12 @@ VCS_API int vcs_joystick_input(int control);         /* the VCS_INPUT_ of a cont
 VCS_API const char *vcs_joystick_answer(int answer); /* "truth", "bit+fork", "ste", "naive" */
 
 typedef struct {
-  size_t size;
   int64_t press;       /* the frame of the run in which a control is pressed */
   uint8_t held;        /* 1: it stays pressed from then on; 0: for one frame */
   int32_t top, bottom; /* rows [top, bottom) of the inverse question */
   int64_t window;      /* bit+fork: instructions within which a branch's sides meet; 0: VCS_STUDY_WINDOW */
   vcs_report_t report;
+  uint64_t reserved[8]; /* 0 */
 } vcs_joystick_options_t;
 
 typedef struct {
@@ -544,7 +556,6 @@ VCS_API void vcs_joystick_free(vcs_joystick_t *result);
 /* ---- Edit: from a drawing to bytes of ROM ---------------------------------------------------------------------- */
 
 typedef struct {
-  size_t size;
   int32_t x, y, width, height; /* the region of the picture */
   const uint8_t *drawing;      /* [height * width * 3]: RGB */
   uint8_t exact; /* 1: the drawing's colours are meant; 0: light pixels become the region's brightest colour, dark ones
@@ -553,7 +564,8 @@ typedef struct {
   int64_t window;     /* bit+fork: instructions within which a branch's sides meet; 0: VCS_STUDY_WINDOW */
   int64_t steps;      /* Jacobians or reverse passes at most; 0: 200 */
   vcs_report_t report;
-  int64_t budget; /* emulated frames after which no step begins; 0: any number */
+  int64_t budget;       /* emulated frames after which no step begins; 0: any number */
+  uint64_t reserved[7]; /* 0 */
 } vcs_edit_options_t;
 
 typedef struct {
@@ -589,7 +601,6 @@ enum {
 VCS_API const char *vcs_steer_name(int search); /* "random", "blind", "guided", "smooth", "evolution", "exact" */
 
 typedef struct {
-  size_t size;
   const char *goal;        /* "score" (as high as possible) or "ram:9C=60" (this value after the last frame) */
   const vcs_env_t *env;    /* needed for the score */
   const int32_t *searches; /* VCS_STEER_...; NULL: all */
@@ -599,6 +610,7 @@ typedef struct {
   int64_t window;  /* instructions within which a branch's sides meet; 0: 16 */
   int32_t threads; /* 0: one for each core */
   vcs_report_t report;
+  uint64_t reserved[8]; /* 0 */
 } vcs_steer_options_t;
 
 typedef struct {
@@ -654,13 +666,135 @@ VCS_API void vcs_history_cut(vcs_history_t *history, int64_t frame);
 VCS_API vcs_status_t vcs_history_setup(const vcs_history_t *history, const vcs_cart_t *cart, int64_t frame,
                                        int32_t horizon, vcs_setup_t *setup, vcs_error_t *error);
 
+/* ---- Debugger: forwards and backwards, to breakpoints ---------------------------------------------------------- */
+
+/* A machine that is run by instruction. Its position is a frame and the number of instructions executed in it; when a
+ * frame ends, the next one begins at once. Moving backwards restores a checkpoint of the debugger's history and runs
+ * again; the state is the same to the bit. The history reaches back at least 11,980 frames. */
+typedef struct vcs_debugger vcs_debugger_t;
+
+typedef struct {
+  int64_t frame;
+  int32_t instruction;     /* executed in the frame */
+  int32_t scanline, clock; /* of the beam: 228 colour clocks make a line */
+} vcs_position_t;
+
+/* Starts a debugger at the beginning of the frame numbered `frame`. The machine `start`, its frame buffers `picture` (2
+ * x VCS_FRAME_BYTES; NULL: black) and the controls held in the first frames are copied. The cartridge must outlive the
+ * debugger. */
+VCS_API vcs_status_t vcs_debugger_create(const vcs_cart_t *cart, const vcs_t *start, const uint8_t *picture,
+                                         const vcs_controls_t *controls, int64_t frame, vcs_debugger_t **debugger,
+                                         vcs_error_t *error);
+VCS_API void vcs_debugger_free(vcs_debugger_t *debugger);
+
+/* The present machine and its frame buffers, which later moves change in place; and the position. */
+VCS_API const vcs_t *vcs_debugger_machine(const vcs_debugger_t *debugger);
+VCS_API const uint8_t *vcs_debugger_frames(const vcs_debugger_t *debugger);
+VCS_API void vcs_debugger_position(const vcs_debugger_t *debugger, vcs_position_t *position);
+
+typedef enum {
+  VCS_MOVE_STEP,       /* `count` instructions; breakpoints do not stop it */
+  VCS_MOVE_LINE,       /* to the next scan line, `count` times, or to a breakpoint */
+  VCS_MOVE_FRAME,      /* to the next frame, `count` times, or to a breakpoint */
+  VCS_MOVE_BACK_STEP,  /* back by `count` instructions */
+  VCS_MOVE_BACK_LINE,  /* back to the beginning of the previous scan line, `count` times */
+  VCS_MOVE_BACK_FRAME, /* back to the beginning of this frame, or of the previous one when already there, `count` times
+                        */
+  VCS_MOVE_REVERSE     /* back to the previous breakpoint; `count` is ignored */
+} vcs_move_t;
+
+enum {
+  VCS_STOP_ARRIVED,    /* the move was completed */
+  VCS_STOP_BREAKPOINT, /* a breakpoint was met */
+  VCS_STOP_JAMMED,     /* the processor has executed a halt opcode */
+  VCS_STOP_BEGINNING,  /* the history begins here */
+  VCS_STOP_CANCELLED   /* the report function returned nonzero */
+};
+
+typedef struct {
+  int32_t reason;     /* VCS_STOP_... */
+  int32_t breakpoint; /* the number of the breakpoint that was met, from 1 on; 0: none */
+} vcs_stop_t;
+
+/* Moves, and fills `stop` with the reason why the move ended. */
+VCS_API vcs_status_t vcs_debugger_move(vcs_debugger_t *debugger, vcs_move_t how, int64_t count, vcs_stop_t *stop,
+                                       vcs_error_t *error);
+
+/* Sets the controls held in new frames, from the next frame on. Frames after the present one are forgotten. Returns the
+ * number of the first frame in which they are held. */
+VCS_API int64_t vcs_debugger_hold(vcs_debugger_t *debugger, const vcs_controls_t *controls);
+VCS_API const vcs_controls_t *vcs_debugger_controls(const vcs_debugger_t *debugger);
+
+/* Adds a breakpoint, which stops before an instruction:
+ *
+ *   pc F123        before the instruction there           read ADDRESS    before an instruction that reads there,
+ *   cycle N        at the CPU cycle of the frame          write ADDRESS   writes there,
+ *   scanline N     when the line begins                   access ADDRESS  or does either
+ *   pixel X,Y      when the beam comes to that pixel      if CONDITION    when it is true; also after any other kind
+ *
+ * ADDRESS, N and CONDITION are expressions. Breakpoints are numbered from 1 on; deleting one renumbers those after it.
+ */
+VCS_API vcs_status_t vcs_debugger_break(vcs_debugger_t *debugger, const char *text, vcs_error_t *error);
+VCS_API const char *vcs_debugger_breakpoint(const vcs_debugger_t *debugger, int32_t number); /* its text; NULL: none */
+VCS_API vcs_status_t vcs_debugger_delete(vcs_debugger_t *debugger, int32_t number, vcs_error_t *error);
+
+/* The value of an expression on the present machine:
+ *
+ *   numbers    12  $1F  %1010        names   a x y sp p pc  cycle scanline clock frame  and addresses: COUNTER, WSYNC
+ *   memory     [address]: the byte as the CPU would read it, without side effects
+ *   operators  ! ~ - (unary), * / %, + -, << >>, < <= > >=, == !=, &, ^, |, &&, ||, with the precedences of C; ( )
+ */
+VCS_API vcs_status_t vcs_debugger_value(const vcs_debugger_t *debugger, const char *text, int64_t *value,
+                                        vcs_error_t *error);
+
+/* Adds the symbols of a file (vcs_symbols_read) for expressions and disassembly; `count` (may be NULL) receives how
+ * many there are. */
+VCS_API vcs_status_t vcs_debugger_read_symbols(vcs_debugger_t *debugger, const char *path, int32_t *count,
+                                               vcs_error_t *error);
+VCS_API void vcs_debugger_disassemble(const vcs_debugger_t *debugger, uint16_t address, vcs_disassembly_t *rows,
+                                      int32_t count);
+
+/* Sets a function that is called before every instruction of moves forwards; NULL for none. */
+typedef void (*vcs_debugger_watch_t)(void *context, const vcs_debugger_t *debugger);
+VCS_API void vcs_debugger_watch(vcs_debugger_t *debugger, vcs_debugger_watch_t watch, void *context);
+
+/* Sets the report function of long moves, which can stop them; NULL for none. */
+VCS_API void vcs_debugger_report(vcs_debugger_t *debugger, const vcs_report_t *report);
+
+/* ---- Traces ----------------------------------------------------------------------------------------------------- */
+
+/* One executed instruction of a trace. */
+typedef struct {
+  int64_t frame;
+  int64_t number;                    /* of the instruction, from the beginning of the run on: 1 is the first */
+  vcs_step_t step;                   /* registers and cycles after it; program counter and opcode */
+  uint32_t state_chain, cycle_chain; /* checksums over all instructions so far, as in a CPU record */
+  char text[32];                     /* disassembly */
+} vcs_trace_row_t;
+
+typedef struct {
+  int64_t from, to; /* frames, both included; 0: from the first, and to `from` (with `limit`: without end) */
+  int64_t limit;    /* rows at most; 0: no limit */
+  uint8_t play;     /* 0: the run of a CPU record, in which frame 1 is the first frame after a reset: 60 frames without
+                       input, 4 of RESET, starting actions, then action k / 7 % 18 in step k. 1: the run of the play
+                       record of `seed`, in which frame 1 is the first frame of the action stream */
+  uint64_t seed;
+  int (*row)(void *context, const vcs_trace_row_t *row); /* called with each row; returns 0 to go on */
+  void *context;
+  vcs_report_t report;  /* called after each frame */
+  uint64_t reserved[8]; /* 0 */
+} vcs_trace_options_t;
+
+/* Runs a fresh environment and calls `row` with each instruction of the chosen frames. VCS_CANCELLED: `row` or the
+ * report function returned nonzero. VCS_BAD_IMAGE: the processor executed a halt opcode, which the message names. */
+VCS_API vcs_status_t vcs_trace(const vcs_cart_t *cart, const vcs_trace_options_t *options, vcs_error_t *error);
+
 /* ---- Records and verification ---------------------------------------------------------------------------------- */
 
 /* A play record has a row for the state after the first reset and for some frames of an action stream: checksums of RAM
  * and screen, reward, lives, end of game, and chains, checksums continued over every frame so far. A CPU record has a
  * row for some instructions: registers, cycles and chains. Both are tab-separated text. */
 typedef struct {
-  size_t size;
   uint8_t cpu;          /* 1: a CPU record */
   uint64_t seed;        /* of the action stream */
   int64_t frames;       /* of a play record; 0: 6000; negative: none, only the boot */
@@ -668,6 +802,7 @@ typedef struct {
   int64_t stride;       /* ... then for every frame that this divides, and the last; 0: 100 */
   int64_t instructions; /* of a CPU record; 0: 1000000 */
   vcs_report_t report;
+  uint64_t reserved[8]; /* 0 */
 } vcs_record_options_t;
 
 /* Runs a fresh environment and returns its record, which vcs_text_release frees. A cancelled record is shorter and
@@ -690,7 +825,8 @@ VCS_API vcs_status_t vcs_verify(const vcs_cart_t *cart, const char *text, uint64
                                 vcs_record_check_t *check, vcs_error_t *error);
 
 /* Verifies the record in a file, plain or gzipped. Its name says what to run: GAME.SEED.tsv is a play record, GAME.tsv
- * a CPU record; the game is opened by vcs_rom_open. VCS_NOT_FOUND: there is no such ROM image. */
+ * a CPU record; the game is opened by vcs_rom_open. A record names its profile in its heading; options->profile is that
+ * of records that name none. VCS_NOT_FOUND: there is no such ROM image. */
 VCS_API vcs_status_t vcs_verify_file(const char *path, const vcs_rom_options_t *options, const vcs_report_t *report,
                                      vcs_record_check_t *check, vcs_error_t *error);
 

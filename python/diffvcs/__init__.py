@@ -4,6 +4,7 @@
     gymnasium.make("DiffVCS/Pong-v5")              # its environments; the vector one is DiffVCSVectorEnv
     diffvcs.run, vjp, jvp, truth, smooth           # pure functions of cartridge, state and actions
     diffvcs.explain, slice, attribute, edit, steer # questions about a run (study.py); docs/commands.md lists all
+    diffvcs.Debugger                               # by instruction, forwards and backwards
     diffvcs.Relaxed                                # the fully relaxed machine
     diffvcs.torch, diffvcs.jax, diffvcs.attr       # the same for PyTorch, JAX and Captum
 
@@ -19,6 +20,7 @@ from typing import Any, TYPE_CHECKING
 from . import _c, roms
 from ._c import BadArgument, VCSError
 from .cartridge import Cartridge
+from .debugger import Debugger
 from .exact import Jacobian, jacobian
 from .functional import (
     INPUT_NAMES,
@@ -40,25 +42,35 @@ from .functional import (
     truth,
     vjp,
 )
+from .flips import Flips, flip, no_effect
 from .machine import ACTION_NAMES, Machine
 from .relaxed import Relaxed
 from .study import (
     History,
     Workspace,
+    action_stream,
     apply_patch,
     attribute,
+    compare,
     edit,
+    effect,
     explain,
+    frame_without,
     history,
     joystick,
     make_patch,
+    object_boxes,
+    places,
     record,
     rom_uses,
     score,
     slice as slice,
     steer,
+    trace,
     truth_pairs,
+    truth_sets,
     verify,
+    verify_file,
     vjp_directional,
 )
 
@@ -70,18 +82,18 @@ if TYPE_CHECKING:
 
 __version__: str = _c.lib.vcs_version()
 
-_ELSEWHERE = {  # imported when asked for: the package itself needs NumPy only
+_ELSEWHERE = {  # imported at their first use: the package itself needs NumPy only
     "Action": "ale", "ALEInterface": "ale", "ALEState": "ale", "LoggerMode": "ale", "AtariEnv": "env", "make": "envpool",
     "DiffVCSVectorEnv": "vector",
 }  # fmt: skip
 _MODULES = ("ale", "attr", "compat", "env", "envpool", "jax", "plot", "registration", "torch", "vector", "widget")
 
 __all__ = [  # slice is left out: `import *` would hide Python's own
-    "ACTION_NAMES", "ALEInterface", "ALEState", "Action", "AtariEnv", "BadArgument", "Cartridge", "Derivatives",
+    "ACTION_NAMES", "ALEInterface", "ALEState", "Action", "AtariEnv", "BadArgument", "Cartridge", "Debugger", "Derivatives",
     "DiffVCSVectorEnv", "INPUT_NAMES", "LoggerMode", "Machine", "Pixels", "Ram", "Relaxed", "Run", "Score", "Smooth", "Truth",
-    "VCSError", "History", "Jacobian", "Workspace", "apply_patch", "attribute", "edit", "explain", "history", "input_places", "inputs_of",
-    "jacobian", "joystick", "jvp", "make", "make_patch", "ram_places", "record", "rom_places", "rom_uses", "roms", "run", "score",
-    "slice", "smooth", "state_places", "steer", "truth", "truth_pairs", "verify", "vjp", "vjp_directional",
+    "VCSError", "Flips", "History", "Jacobian", "Workspace", "action_stream", "apply_patch", "attribute", "compare", "edit", "effect", "explain", "flip", "frame_without", "history", "input_places", "inputs_of",
+    "jacobian", "joystick", "jvp", "make", "make_patch", "no_effect", "object_boxes", "places", "ram_places", "record", "rom_places", "rom_uses", "roms", "run", "score",
+    "slice", "smooth", "state_places", "steer", "trace", "truth", "truth_pairs", "truth_sets", "verify", "verify_file", "vjp", "vjp_directional",
 ]  # fmt: skip
 
 

@@ -9,41 +9,43 @@ from pathlib import Path
 
 import numpy as np
 
-from . import INPUT_NAMES, Machine, __version__, jvp, png, roms, run, truth
+from . import INPUT_NAMES, Machine, __version__, flip, no_effect, png, roms, run
 from .functional import input_places
 
 
 def demo(game: str, frames: int, out: Path) -> None:
-    """Plays, presses each input for a frame, and says what it does: the derivative, and the truth beside it."""
+    """Plays, presses each input for a frame, and says what it does: exactly, and as a derivative predicts it."""
     machine = Machine(game)
     machine.reset()
     for _ in range(frames):
         machine.act_on("NOOP")
-    state, horizon = machine.save(), 8
+    state, horizon, names = machine.save(), 4, INPUT_NAMES[:5]
     print(f"{machine.cart}: {frames} frames, RAM {machine.ram[:8].tobytes().hex(' ')} ..., hash {machine.hash():016x}")
     actions = ["NOOP"] * horizon
     played = run(machine.cart, state, actions)
-    exact = truth(machine.cart, state, actions, input_places([0], INPUT_NAMES[:5]), played=played)
-    print(f"what holding an input for one frame changes {horizon} frames later:")
-    assert exact.dframes is not None
-    strongest, shown = -1, np.zeros(machine.shape)
-    for i, name in enumerate(INPUT_NAMES[:5]):
-        held = np.zeros((horizon, len(INPUT_NAMES)))
-        held[0, i] = 1
-        moved = jvp(machine.cart, state, actions, dinput=held, method="bit+fork", played=played).dframes
-        assert moved is not None
-        moved = moved[-1]
-        pixels = int(exact.rows["pixels"][i, 0])
-        agree = np.count_nonzero((moved != 0) & (exact.dframes[i, 0] != 0))
-        print(f"  {name:6} {pixels:5} pixels in truth, {np.count_nonzero(moved):5} by bit+fork, {agree:5} in both")
-        if pixels > strongest:
-            strongest, shown = pixels, exact.dframes[i, 0]
+    places = input_places([0], names)
+    exact = flip(machine.cart, state, actions, places, played=played)
+    guess = flip(machine.cart, state, actions, places, method="bit+fork", played=played)
+    print(f"what holding an input for one frame changes {horizon} frames later, in pixels:")
+    print("  input    exact  estimate (bit+fork)")
+    for name, place, pixels, predicted, agrees in zip(
+        names, places, exact.pixels, guess.pixels, guess.agreement(exact), strict=True
+    ):
+        words = f"{agrees['right']} right, {agrees['missed']} missed, {agrees['too_many']} too many"
+        print(f"  {name:6} {pixels:7} {predicted:9}  {words}")
+        if not pixels:
+            print(f"         0 because {no_effect(played, place)}")
+    print(
+        "Exact: the run with the input minus the run without it. The estimate is one forward pass; it misses what takes"
+    )
+    print("several decisions together, as a shot that appears.")
+    shown = exact.dframe[int(np.argmax(exact.pixels))]
     picture = machine.cart.pixel_values("rgb")[played.frames[-1]].astype(np.uint8)
     picture[shown > 0], picture[shown < 0] = (255, 140, 0), (0, 140, 255)
     out.mkdir(parents=True, exist_ok=True)
     path = out / "python_demo.png"
     png.write(path, np.repeat(np.repeat(picture, 2, axis=0), 4, axis=1))
-    print(f"{path}: the picture then, with what the strongest input lights (orange) and darkens (blue)")
+    print(f"wrote {path}: the picture then; the strongest input lights orange and darkens blue")
 
 
 def main(argv: list[str] | None = None) -> int:

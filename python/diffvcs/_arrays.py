@@ -1,7 +1,7 @@
-"""What callers give as arrays: converted where nothing is lost, refused in words otherwise.
+"""Arrays that callers pass: converted where nothing is lost, and refused with a message otherwise.
 
-_bind.py takes an array only if C can use it as it is. Here lists, other dtypes, strided and read-only arrays become such
-ones. A number is never changed on the way: 2**32 + 1 does not become 1, nor 0.7 become 0.
+_bind.py accepts an array only if C can use it as it is. The functions here make such arrays of lists, other dtypes, strided
+and read-only arrays. They never change a number: 2**32 + 1 does not become 1, nor 0.7 become 0.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ def _given(values: Any, name: str) -> np.ndarray:
     return array
 
 
-def integers(values: Any, name: str, dtype: Any = np.int32) -> np.ndarray:
-    """Whole numbers, aligned and contiguous."""
+def integers(values: Any, name: str, dtype: Any = np.int32, fractions: bool = True) -> np.ndarray:
+    """Returns whole numbers, aligned and contiguous; without `fractions`, of an integer type."""
     if values.__class__ is np.ndarray and values.dtype == dtype and values.flags.carray:
         return values
     array = _given(values, name)
     if array.dtype == dtype:
         return np.require(array, requirements=["C", "A"])
+    if array.dtype.kind == "f" and not fractions:
+        raise TypeError(f"{name} must be whole numbers, of an integer type, not {array.dtype}")
     with np.errstate(invalid="ignore"):
         found = array.astype(dtype, order="C")
     if np.count_nonzero(found != array):
@@ -39,7 +41,7 @@ def integers(values: Any, name: str, dtype: Any = np.int32) -> np.ndarray:
 
 
 def floats(values: Any, name: str, dtype: Any = np.float32, finite: bool = True) -> np.ndarray:
-    """Numbers, aligned and contiguous; the caller's own array where it is so."""
+    """Returns numbers, aligned and contiguous; the caller's own array where it is so already."""
     array = _given(values, name)
     with np.errstate(over="ignore"):
         found = np.require(array, dtype, ["C", "A"])
@@ -49,14 +51,14 @@ def floats(values: Any, name: str, dtype: Any = np.float32, finite: bool = True)
 
 
 def records(values: Any, name: str, dtype: np.dtype, made_by: str) -> np.ndarray:
-    """A flat array of structs of the library."""
+    """Returns a flat array of structs of the library."""
     if not isinstance(values, np.ndarray) or values.dtype != dtype:
         raise TypeError(f"{name} must be an array as {made_by} makes it, not {type(values).__name__}")
     return np.require(values.reshape(-1), requirements=["C", "A"])
 
 
 def state_bytes(values: Any, name: str = "state") -> np.ndarray:
-    """A saved state."""
+    """Returns a saved state as an array of bytes."""
     if isinstance(values, (bytes, bytearray, memoryview)):
         return np.frombuffer(values, np.uint8)
     if not isinstance(values, np.ndarray) or values.dtype != np.uint8 or values.ndim != 1:
@@ -66,3 +68,22 @@ def state_bytes(values: Any, name: str = "state") -> np.ndarray:
 
 def _kind(values: Any) -> str:
     return f"{values.dtype} of shape {values.shape}" if isinstance(values, np.ndarray) else type(values).__name__
+
+
+def flat_rows(rows: np.ndarray) -> np.ndarray:
+    """Returns the same rows, in which fields of nested structs are fields of the row and texts are strings of bytes."""
+    names, formats, offsets = [], [], []
+
+    def add(dtype: np.dtype, start: int) -> None:
+        for name, (kind, offset, *_) in (dtype.fields or {}).items():
+            if kind.fields:
+                add(kind, start + offset)
+            else:
+                names.append(name)
+                formats.append(f"S{kind.itemsize}" if kind.subdtype and kind.base.kind == "S" else kind)
+                offsets.append(start + offset)
+
+    add(rows.dtype, 0)
+    return rows.view(
+        np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": rows.dtype.itemsize})
+    )

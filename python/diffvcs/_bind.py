@@ -1,4 +1,4 @@
-"""How a line of C becomes a Python function that cannot touch memory it should not.
+"""Makes a Python function of a line of C, so that it cannot touch memory that is not the caller's.
 
 _c.py has the lines. A prototype names its arguments, and states behind each array how many elements C reads or writes:
 
@@ -8,14 +8,14 @@ _c.py has the lines. A prototype names its arguments, and states behind each arr
 
 A length is a Python expression of the call's other arguments; `?` allows None (NULL), `@batch` means the memory of the
 batch's device. A struct is declared in the same way, with lengths that may name its own fields and arguments of the call
-it is passed to. From a line, `Binding` writes and compiles a Python function that
+that it is passed to. From a line, `Binding` writes and compiles a Python function that
 
-- takes arrays, bytes, structs and handles, and never an address: there is no function that gives one out;
+- takes arrays, bytes, structs and handles, and never an address: no function returns one;
 - checks dtype, C-contiguity, writability and number of elements of every array against what C will touch;
 - checks whole numbers against the range of their C type, and that other numbers are finite;
-- holds references to everything C looks at until it returns;
+- holds references to everything C reads or writes until it returns;
 - holds the lock of every handle (an environment, a batch), so that threads take turns;
-- raises the library's message where C returns a status, and gives results as arrays that keep their owner alive.
+- raises the library's message where C returns a status, and returns results as arrays that keep their owner alive.
 
 A `Handle` owns what C has allocated. It is freed when neither the handle nor an array that looks into it is left;
 `close` makes every later call fail with a message.
@@ -44,11 +44,11 @@ NUMBERS: dict[str, Any] = {
     "int16_t": ctypes.c_int16, "int32_t": ctypes.c_int32, "int64_t": ctypes.c_int64,
 }  # fmt: skip
 FRACTIONS = ("float", "double")
-BYTES = ("void", "char", "vcs_t")  # memory of which C says no more
+BYTES = ("void", "char", "vcs_t")  # memory whose contents have no declared type
 
 
 class VCSError(RuntimeError):
-    """What a call of the library refused; the message says what was wrong and what to do."""
+    """An error of the library; the message states what was wrong and what to do."""
 
 
 class BadArgument(VCSError, ValueError):
@@ -56,7 +56,7 @@ class BadArgument(VCSError, ValueError):
 
 
 class Closed(VCSError):
-    """Something was used that had been closed."""
+    """An object was used after it was closed."""
 
 
 # ---- what C owns -----------------------------------------------------------------------------------------------------
@@ -71,12 +71,15 @@ class _Owner:
     def __del__(self) -> None:
         self._free(self._pointer)
 
+    def __reduce__(self) -> Any:
+        raise TypeError("an object of the library cannot be copied or pickled")
+
 
 _handles: weakref.WeakSet[Handle] = weakref.WeakSet()
 
 
 class Handle:
-    """An object of the library. Its subclasses, in _c.py, say what it is called and what lengths depend on."""
+    """An object of the library. Its subclasses, in _c.py, name it and hold the numbers that lengths depend on."""
 
     what = "object"
     free = ""
@@ -90,7 +93,7 @@ class Handle:
         _handles.add(self)
 
     def close(self, why: str = "was closed") -> None:
-        """Every later call fails. The memory stays until no array looks into it."""
+        """Makes every later call fail. The memory stays until no array looks into it."""
         with self.lock:
             self.pointer, self.owner, self.why = ctypes.c_void_p(), None, why
 
@@ -98,9 +101,13 @@ class Handle:
     def is_closed(self) -> bool:
         return not self.pointer
 
+    def __reduce__(self) -> Any:
+        """Copies would free the object twice. Classes that can be copied say how (__reduce__ of Machine and the like)."""
+        raise TypeError(f"a {self.what} lives in the library and cannot be copied or pickled")
+
 
 def _owners(needs: tuple[Any, ...]) -> list[_Owner | None]:
-    """What keeps the memory behind handles, and lists of handles, even if these are closed."""
+    """The owners of the memory behind handles and lists of handles, which live on even if the handles are closed."""
     return [h.owner for some in needs for h in (some if isinstance(some, (list, tuple)) else [some])]
 
 
@@ -109,7 +116,7 @@ def _closed(handle: Handle) -> Any:
 
 
 def _after_fork() -> None:
-    """In a child process there is only the thread that forked. What another thread was using is in an unknown state."""
+    """A child process has only the thread that forked. A handle that another thread was using is closed there."""
     for handle in list(_handles):
         idle = handle.lock.acquire(blocking=False)
         handle.lock = threading.RLock()
@@ -139,7 +146,7 @@ def _same_numbers(found: np.dtype, wanted: np.dtype) -> bool:
 
 
 def pin(value: Any, name: str, dtype: np.dtype, count: int, writes: bool) -> Any:
-    """What C gets for an array of the host: it points to exactly `count` elements, and holds the array."""
+    """Returns what C gets for an array of the host: a pointer to exactly `count` elements, which holds the array."""
     if type(value) is np.ndarray and value.dtype == dtype and value.size == count and count and value.flags.carray:
         return _byref(_char.from_buffer(value))  # type: ignore[arg-type]  # which also keeps the memory from being resized
     return _pin_slowly(value, name, dtype, count, writes)
@@ -152,7 +159,7 @@ def _pin_slowly(value: Any, name: str, dtype: np.dtype, count: int, writes: bool
         return value
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{name} must be a NumPy array of {dtype}, not {type(value).__name__}")
-    value = np.asarray(value)  # a subclass may say about itself what it likes
+    value = np.asarray(value)  # a subclass may report a wrong dtype or shape
     if not _same_numbers(value.dtype, dtype):
         raise TypeError(f"{name} must be an array of {dtype}, not of {value.dtype}")
     if value.size != count:
@@ -217,7 +224,7 @@ def _pin_handles(handles: Any, name: str, kind: type[Handle], count: int) -> Any
 
 
 def view(pointer: int, count: int, dtype: np.dtype, writable: bool, owner: object) -> np.ndarray:
-    """Memory of the library as an array, which keeps its owner alive."""
+    """Returns memory of the library as an array, which keeps its owner alive."""
     memory: Any = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(pointer)
     memory.owner = owner
     return np.frombuffer(memory if writable else memoryview(memory).toreadonly(), dtype)
@@ -227,13 +234,13 @@ def view(pointer: int, count: int, dtype: np.dtype, writable: bool, owner: objec
 
 
 def limits(kind: Any) -> tuple[int, int]:
-    """The least and the greatest whole number of a C type."""
+    """Returns the least and the greatest whole number of a C type."""
     bits = 8 * ctypes.sizeof(kind)
     return (-(1 << bits - 1), (1 << bits - 1) - 1) if kind(-1).value < 0 else (0, (1 << bits) - 1)
 
 
 def whole(value: Any, name: str, low: int, high: int) -> int:
-    """A whole number in a range, or an error that names it."""
+    """Returns a whole number in a range, or raises an error that names it."""
     try:
         number = index(value)
     except TypeError:
@@ -244,7 +251,7 @@ def whole(value: Any, name: str, low: int, high: int) -> int:
 
 
 def fraction(value: Any, name: str, kind: Any) -> float:
-    """A finite number that its C type can hold, or an error that names it."""
+    """Returns a finite number that its C type can hold, or raises an error that names it."""
     try:
         number = math.nan if isinstance(value, (str, bytes, bytearray)) else float(value)
     except (TypeError, ValueError):
@@ -552,7 +559,7 @@ def _nested_setter(field: str, kind: type[Struct]) -> Callable[..., Any]:
 
 
 class _Message(threading.local):
-    """Where C writes what went wrong, for each thread."""
+    """A buffer for the error messages of C, one for each thread."""
 
     def __init__(self) -> None:
         self.buffer = ctypes.create_string_buffer(256)
@@ -576,14 +583,14 @@ class Binding:
             setattr(self, name, function)
 
     def raw(self, name: str) -> Any:
-        """A function of the library by itself, unchecked: for handles, which free with it, and for XLA."""
+        """A function of the library without any checks: for handles, which free with it, and for XLA."""
         function = getattr(self.__library, name)
         if name.endswith("_free"):
             function.restype, function.argtypes = None, [ctypes.c_void_p]
         return function
 
     def allocate(self, device: int, nbytes: int) -> Memory:
-        """Memory of a device, freed with the last thing that holds it."""
+        """Allocates memory of a device, which is freed with the last object that holds it."""
         make, free, found = self.__library.vcs_device_allocate, self.__library.vcs_device_free, ctypes.c_void_p()
         make.argtypes = [ctypes.c_int32, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p]
         free.restype, free.argtypes = None, [ctypes.c_int32, ctypes.c_void_p]
@@ -594,7 +601,7 @@ class Binding:
         return Memory(found.value, nbytes, device, _Owner(lambda pointer: free(device, pointer), found.value, None))
 
     def tensor(self, memory: Memory, shape: tuple[int, ...], kind: int, bits: int) -> int:
-        """A DLManagedTensor of this memory, for device.py, which keeps the memory for whoever takes it."""
+        """Returns a DLManagedTensor of this memory, for device.py, which keeps the memory until its consumer is done."""
         make = self.__library.vcs_device_dlpack
         make.restype = ctypes.c_void_p
         make.argtypes = [

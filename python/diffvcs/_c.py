@@ -1,9 +1,9 @@
 """The C library as Python sees it: prototypes, structs, and errors as exceptions.
 
-include/diffvcs (diffvcs.h, grad.h, relax.h, study.h) documents every call; nothing is documented twice. A prototype is a line of C
-that names its arguments and states how many elements of each array C touches; _bind.py says how such a line is read and
-what is checked. The tests have a C compiler compare each line and each struct with the headers, so that the two cannot
-drift apart. ctypes lets go of the interpreter's lock during every call.
+include/diffvcs (diffvcs.h, grad.h, relax.h, study.h) documents every call; nothing is documented twice. A prototype is a line
+of C that names its arguments and states how many elements of each array C touches; _bind.py describes how such a line is
+read and what is checked. The tests have a C compiler compare each line and each struct with the headers, so that the two
+cannot drift apart. ctypes releases the interpreter's lock during every call.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from ._bind import BAD_ARGUMENT, STRUCTS, BadArgument, Binding, Closed, Handle, 
 
 ACTIONS, INPUTS, WIDTH, FRAME_BYTES, RAM_BYTES, SOUND_SAMPLES = 18, 12, 160, 160 * 320, 128, 512
 MODES_MAX, DIFFICULTIES_MAX, TEXT_BYTES, FRAME_INSTRUCTIONS = 160, 4, 80, 25000
-PROFILES = ("xitari", "ale", "fixed")
+PLACE_LABEL_SIZE, OBJECTS = 64, 6
+PROFILES = ("ale", "xitari", "fixed")
 ENUMS = (
     "vcs_status_t", "vcs_profile_t", "vcs_scheme_t", "vcs_format_t", "vcs_controller_t", "vcs_method_t", "vcs_side_rule_t",
+    "vcs_move_t",
 )  # fmt: skip
 _bind.CONSTANTS.update(
     ACTIONS=ACTIONS, INPUTS=INPUTS, WIDTH=WIDTH, FRAME_BYTES=FRAME_BYTES, RAM_BYTES=RAM_BYTES, SOUND_SAMPLES=SOUND_SAMPLES,
     MODES_MAX=MODES_MAX, DIFFICULTIES_MAX=DIFFICULTIES_MAX, FRAME_INSTRUCTIONS=FRAME_INSTRUCTIONS,
+    PLACE_LABEL_SIZE=PLACE_LABEL_SIZE, OBJECTS=OBJECTS,
 )  # fmt: skip
 
 PROTOTYPES = """
@@ -144,6 +147,7 @@ size_t vcs_answer_size(const vcs_answer_t *answer)
 void vcs_answer_text(const vcs_answer_t *answer, char *text[answer.size])
 vcs_status_t vcs_call_explain(const vcs_run_t *run, const vcs_explain_call_t *call, vcs_answer_t **answer, vcs_error_t *error)
 vcs_status_t vcs_call_slice(const vcs_run_t *run, const int32_t *marks[count], size_t count, vcs_slice_row_t *rows[FRAME_INSTRUCTIONS], int32_t *row_count[1], uint8_t *sources[65536], vcs_error_t *error)
+vcs_status_t vcs_no_effect(const vcs_run_t *run, const vcs_place_t *place[1], char *text[size], size_t size, vcs_error_t *error)
 vcs_status_t vcs_rom_uses(const vcs_run_t *run, vcs_rom_use_t *uses[run.cart.rom_size], vcs_error_t *error)
 vcs_status_t vcs_score(const vcs_run_t *run, const vcs_score_options_t *options, const vcs_place_t *places[count], size_t count, vcs_agreements_t *results[options.method_count * options.horizon_count * 2], vcs_error_t *error)
 vcs_status_t vcs_call_attribute(const vcs_run_t *run, const vcs_attribute_call_t *call, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs, double *value[1], vcs_grad_report_t *report, vcs_error_t *error)
@@ -158,6 +162,42 @@ vcs_status_t vcs_call_history(const vcs_cart_t *cart, const vcs_run_t *run, int6
 int64_t vcs_history_first(const vcs_history_t *history)
 int64_t vcs_history_end(const vcs_history_t *history)
 void vcs_history_go(const vcs_history_t *history, int64_t frame, vcs_t *m[history.cart.state_size], uint8_t *frames[2 * FRAME_BYTES])
+vcs_status_t vcs_call_verify_file(const char *path, vcs_profile_t profile, const char *roms?, vcs_record_check_t *check, vcs_error_t *error)
+vcs_status_t vcs_call_trace(const vcs_cart_t *cart, const vcs_trace_call_t *call, vcs_trace_row_t *rows[room], size_t room, size_t *count[1], vcs_error_t *error)
+int32_t vcs_call_act_watched(vcs_env_t *env, int player_a, int player_b, vcs_trace_row_t *rows[room], size_t room, size_t *count[1])
+void vcs_stream_start(vcs_stream_t *stream, uint64_t seed)
+int vcs_stream_next(vcs_stream_t *stream)
+vcs_status_t vcs_save_info(const void *file[size], size_t size, vcs_save_info_t *info, vcs_error_t *error)
+vcs_status_t vcs_truth_sets(const vcs_run_t *run, const vcs_truth_options_t *options, const vcs_place_t *places[(int(ends[count - 1]) if count else 0)], const size_t *ends[count], size_t count, const vcs_truth_results_t *results, vcs_error_t *error)
+vcs_status_t vcs_call_effect(const vcs_run_t *run, const vcs_place_t *place[1], const vcs_grad_options_t *options, float *pixels[run.cart.height * WIDTH], float *state[8 * run.cart.state_size], vcs_agreement_t *agreements[2], vcs_grad_report_t *report, vcs_error_t *error)
+vcs_status_t vcs_call_places(const vcs_run_t *run, const char *words, uint8_t groups, vcs_place_t *places[room], char *labels[PLACE_LABEL_SIZE * room], size_t room, size_t *count[1], vcs_error_t *error)
+void vcs_agreement_add(vcs_agreement_t *agreement, const float *truth[count], const float *estimate[count], size_t count)
+double vcs_agreement_cosine(const vcs_agreement_t *agreement)
+double vcs_agreement_sign(const vcs_agreement_t *agreement)
+double vcs_agreement_precision(const vcs_agreement_t *agreement)
+double vcs_agreement_recall(const vcs_agreement_t *agreement)
+vcs_status_t vcs_object_boxes(const vcs_run_t *run, vcs_box_t *boxes[OBJECTS], vcs_error_t *error)
+void vcs_frame_without(const vcs_run_t *run, int object, vcs_t *m[run.cart.state_size], uint8_t *frames[2 * FRAME_BYTES])
+vcs_status_t vcs_cart_patch(vcs_cart_t *cart, const uint8_t *patch[size], size_t size, vcs_error_t *error)
+vcs_status_t vcs_controls_parse(const char *words, vcs_controls_t *controls[1], vcs_error_t *error)
+vcs_status_t vcs_debugger_create(const vcs_cart_t *cart, const vcs_t *start[cart.state_size], const uint8_t *picture?[2 * FRAME_BYTES], const vcs_controls_t *controls[1], int64_t frame, vcs_debugger_t **debugger, vcs_error_t *error)
+const vcs_t *vcs_debugger_machine[debugger.cart.state_size](const vcs_debugger_t *debugger)
+const uint8_t *vcs_debugger_frames[2 * FRAME_BYTES](const vcs_debugger_t *debugger)
+void vcs_debugger_position(const vcs_debugger_t *debugger, vcs_position_t *position)
+vcs_status_t vcs_debugger_move(vcs_debugger_t *debugger, vcs_move_t how, int64_t count, vcs_stop_t *stop, vcs_error_t *error)
+int64_t vcs_debugger_hold(vcs_debugger_t *debugger, const vcs_controls_t *controls[1])
+const vcs_controls_t *vcs_debugger_controls[1](const vcs_debugger_t *debugger)
+vcs_status_t vcs_debugger_break(vcs_debugger_t *debugger, const char *words, vcs_error_t *error)
+const char *vcs_debugger_breakpoint(const vcs_debugger_t *debugger, int32_t number)
+vcs_status_t vcs_debugger_delete(vcs_debugger_t *debugger, int32_t number, vcs_error_t *error)
+vcs_status_t vcs_debugger_value(const vcs_debugger_t *debugger, const char *words, int64_t *value[1], vcs_error_t *error)
+vcs_status_t vcs_debugger_read_symbols(vcs_debugger_t *debugger, const char *path, int32_t *count[1], vcs_error_t *error)
+void vcs_debugger_disassemble(const vcs_debugger_t *debugger, uint16_t address, vcs_disassembly_t *rows[count], int32_t count)
+void vcs_batch_grad_defaults(vcs_batch_grad_options_t *options)
+size_t vcs_batch_grad_bytes(const vcs_batch_t *batch, const vcs_batch_grad_options_t *options)
+vcs_status_t vcs_call_batch_jvp(vcs_batch_t *batch, const vcs_controls_t *controls@batch[batch.envs * options.frames], const vcs_batch_grad_options_t *options, const vcs_batch_inputs_t *inputs, const vcs_batch_outputs_t *outputs, int64_t *instructions@batch[batch.envs], vcs_error_t *error)
+vcs_status_t vcs_call_batch_vjp(vcs_batch_t *batch, const vcs_controls_t *controls@batch[batch.envs * options.frames], const vcs_batch_grad_options_t *options, const vcs_batch_inputs_t *inputs, const vcs_batch_outputs_t *outputs, int64_t *instructions@batch[batch.envs], vcs_error_t *error)
+size_t vcs_batch_bytes(const vcs_batch_t *batch, size_t *per_thread[1])
 """.strip().splitlines()
 
 
@@ -226,9 +266,18 @@ class History(Handle):
         self.cart: Cart = needs[0]
 
 
+class Debugger(Handle):
+    what, free = "debugger", "vcs_debugger_free"
+
+    def __init__(self, binding: Any, pointer: int, needs: Any):
+        super().__init__(binding, pointer, needs)
+        self.cart: Cart = needs[0]
+
+
 HANDLES: dict[str, type[Handle]] = {
     "vcs_cart_t": Cart, "vcs_env_t": Env, "vcs_batch_t": Batch, "vcs_relax_t": Relax,
     "vcs_grad_workspace_t": Workspace, "vcs_answer_t": Answer, "vcs_history_t": History,
+    "vcs_debugger_t": Debugger,
 }  # fmt: skip
 
 
@@ -366,8 +415,9 @@ BitsResults = struct(
 Report = struct("vcs_report_t", "void *report?; void *context?")
 ScoreOptions = struct(
     "vcs_score_options_t",
-    "size_t size; const int32_t *horizons[horizon_count]; int32_t horizon_count; const int32_t *methods[method_count]; "
-    "int32_t method_count; int64_t window; int32_t threads; vcs_report_t report; double *costs?[method_count]",
+    "const int32_t *horizons[horizon_count]; int32_t horizon_count; const int32_t *methods[method_count]; "
+    "int32_t method_count; int64_t window; int32_t threads; vcs_report_t report; double *costs?[method_count]; "
+    "uint64_t reserved[7]",
 )
 Agreement = struct(
     "vcs_agreement_t",
@@ -402,6 +452,36 @@ SteerCall = struct(
     "vcs_steer_call_t",
     "const char *goal; const vcs_env_t *env?; const int32_t *searches[search_count]; int32_t search_count; "
     "int64_t seeds, budget, window; int32_t threads",
+)
+Stream = struct("vcs_stream_t", "uint64_t state, seed; int32_t hold, action")
+SaveInfo = struct("vcs_save_info_t", "uint32_t version; vcs_profile_t profile; char sha256[65]; uint64_t frame_number")
+Step = struct(
+    "vcs_step_t",
+    "uint16_t pc_before, pc; uint8_t opcode, a, x, y, sp, p; uint8_t frame_over, jammed; uint32_t cycles",
+)
+TraceRow = struct(
+    "vcs_trace_row_t",
+    "int64_t frame; int64_t number; vcs_step_t step; uint32_t state_chain, cycle_chain; char text[32]",
+)
+TraceCall = struct("vcs_trace_call_t", "int64_t from_frame, to_frame, limit; uint8_t play; uint64_t seed")
+Box = struct("vcs_box_t", "int32_t x, y, width, height")
+Position = struct("vcs_position_t", "int64_t frame; int32_t instruction; int32_t scanline, clock")
+Stop = struct("vcs_stop_t", "int32_t reason; int32_t breakpoint")
+Disassembly = struct("vcs_disassembly_t", "uint16_t address; uint8_t length, bytes[3]; char label[40]; char text[64]")
+BatchGradOptions = struct(
+    "vcs_batch_grad_options_t",
+    "vcs_grad_options_t grad; int32_t frames; uint8_t last_picture; int32_t rows, events, snapshots; int32_t at_once; "
+    "uint64_t reserved[8]",
+)
+BatchInputs = struct(
+    "vcs_batch_inputs_t",
+    "float *state?@batch[batch.envs * state_stride]; float *rom?@batch[batch.envs * rom_stride]; "
+    "float *input?@batch[batch.envs * input_stride]; size_t state_stride, rom_stride, input_stride",
+)
+BatchOutputs = struct(
+    "vcs_batch_outputs_t",
+    "float *pixels?@batch[batch.envs * pixels_stride]; float *state?@batch[batch.envs * state_stride]; "
+    "size_t pixels_stride, state_stride",
 )
 RecordCall = struct("vcs_record_call_t", "uint8_t cpu; uint64_t seed; int64_t frames, dense, stride, instructions")
 

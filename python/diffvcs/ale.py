@@ -2,8 +2,8 @@
 
     from diffvcs import ALEInterface      # instead of: from ale_py import ALEInterface
 
-Settings count when a ROM is loaded, as in ale-py; its defaults are ours. Where ale-py would crash (acting without a ROM,
-say) there is an exception.
+Settings take effect when a ROM is loaded, as in ale-py, and have its defaults. Where ale-py would crash (acting without a ROM,
+for example), an exception is raised.
 """
 
 from __future__ import annotations
@@ -23,9 +23,12 @@ from .cartridge import Cartridge
 from .machine import ACTION_NAMES, Machine
 
 Action = enum.IntEnum("Action", [(n, i) for i, n in enumerate(ACTION_NAMES)], module=__name__)  # type: ignore[misc]
+Action.__doc__ = "The 18 actions of a joystick, by the names and numbers of ale-py."
 
 
 class LoggerMode(enum.IntEnum):
+    """The levels of ale-py's log, which the library does not write."""
+
     Info = 0
     Warning = 1
     Error = 2
@@ -51,7 +54,7 @@ DEFAULTS: dict[str, int | float | bool | str] = {
 
 
 class ALEState:
-    """A cloned state. Two are equal when every later frame is, or, without generators, would be with the same ones."""
+    """A cloned state. Two states are equal if every later frame is; states without generators, if it would be with the same ones."""
 
     _HEADER = struct.Struct("<4s?qqii")
 
@@ -106,7 +109,14 @@ class ALEState:
 
 
 class ALEInterface:
-    """A game, by ale-py's method names."""
+    """A game, by ale-py's method names.
+
+    Example:
+        >>> ale = diffvcs.ALEInterface()
+        >>> ale.loadROM("demo")
+        >>> ale.act(0), ale.getScreenDims()
+        (0, (210, 160))
+    """
 
     def __init__(self) -> None:
         self._settings = dict(DEFAULTS)
@@ -116,7 +126,7 @@ class ALEInterface:
 
     @property
     def machine(self) -> Machine:
-        """The machine below: fields by name, derivatives."""
+        """The Machine below: its fields by name, its derivatives."""
         if self._machine is None:
             raise RuntimeError("no ROM is loaded: call loadROM first")
         return self._machine
@@ -161,7 +171,7 @@ class ALEInterface:
 
     @staticmethod
     def isSupportedROM(rom: str | os.PathLike[str]) -> str | None:
-        """The game's name if its image is one we know by content."""
+        """Returns the game's name if the library knows the content of the image, else None."""
         path = Path(rom)
         if not path.is_file() and str(path) != roms.DEMO:
             raise RuntimeError(f"there is no ROM image {path}")
@@ -176,7 +186,7 @@ class ALEInterface:
             raise RuntimeError(f"there is no ROM image {path}")
         settings: dict[str, Any] = self._settings
         seed = settings["random_seed"]
-        self._machine = Machine(
+        machine = Machine(
             Cartridge.find(path),
             seed=(time.time_ns() // 1_000_000 if seed == -1 else seed) & 0xFFFFFFFF,
             frame_skip=max(settings["frame_skip"], 1),
@@ -188,16 +198,30 @@ class ALEInterface:
             colour_averaging=settings["color_averaging"],
         )
         settings["rom_file"] = str(path)
-        self._env = self._machine.handle
-        self._machine.listen(settings["sound_obs"] or settings["sound"])
-        self._legal = [Action(a) for a in self._machine.legal_actions]
-        self._minimal = [Action(a) for a in self._machine.minimal_actions]
-        if settings["display_screen"] and self._window is None:
+        machine.listen(settings["sound_obs"] or settings["sound"])
+        self._use(machine)
+
+    def _use(self, machine: Machine) -> None:
+        """Plays on this machine."""
+        self._machine, self._env = machine, machine.handle
+        self._legal = [Action(a) for a in machine.legal_actions]
+        self._minimal = [Action(a) for a in machine.minimal_actions]
+        if self._settings["display_screen"] and self._window is None:
             from .window import Window
 
-            self._window = Window(path.stem, self._machine, settings["sound"])
+            self._window = Window(Path(str(self._settings["rom_file"])).stem, machine, bool(self._settings["sound"]))
         elif self._window:
-            self._window.machine = self._machine
+            self._window.machine = machine
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled and copied interfaces go on from the same state."""
+        return {"settings": dict(self._settings), "machine": self._machine}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__()  # type: ignore[misc]
+        self._settings = state["settings"]
+        if state["machine"] is not None:
+            self._use(state["machine"])
 
     def _vary(self, **variation: int) -> None:
         try:

@@ -1,13 +1,14 @@
-"""Attribution: which bits explain a number that a run ends with, by the methods people use, on exact forwards.
+"""Attribution: which bits explain a number that a run ends with, by the usual methods, on exact forward runs.
 
     problem = Problem("pong", state, ["NOOP"] * 8, ram_places(cart), Pixels(80, 100, 8, 8))
     problem.integrated_gradients()       # a number for each place
-    problem.truth()                      # what flipping each really does
-    problem.scores(problem.saliency())   # how well that attribution says so
+    problem.truth()                      # the exact effect of flipping each place
+    problem.scores(problem.saliency())   # how well an attribution agrees with the truth
 
-Features are places (bits of RAM, of any field, of the image, inputs of a frame); the forward is a run with them replaced,
-the gradient is ours, by any of its methods: exact unless another is named. Methods are Captum's where it has them. The forward lives on the corners of the
-cube: a feature between 0 and 1, as integrated gradients and SmoothGrad make them, is rounded (diffvcs.smooth has the inside).
+Features are places (bits of RAM, of any field, of the image, inputs of a frame). The forward is a run with the features
+replaced; the gradient is ours, by any of its methods: exact unless
+another is named. Methods are Captum's where it has them. The forward is defined for bits:
+a feature between 0 and 1, as integrated gradients and SmoothGrad make them, is rounded (diffvcs.smooth has expectations).
 """
 
 from __future__ import annotations
@@ -37,9 +38,15 @@ STATE, ROM, INPUT = range(3)
 
 
 class Problem:
-    """A run, the places that may explain it, and the number to explain: Pixels, Ram, or weights of the last picture's
-    pixels (height x 160). Options are those of diffvcs.vjp: method ("exact" here), fork_window, side, values, ...
-    With method="relaxed" there are gradients of RAM only; methods that need none take every number."""
+    """A run, the places that may explain it, and the number to explain.
+
+    Args:
+        cart, state, actions: the run, as for diffvcs.run.
+        places: the features.
+        output: Pixels, Ram, or weights of the last picture's pixels (height x 160).
+        options: those of diffvcs.vjp: method ("exact" unless given), fork_window, side, values, ... With method="relaxed" only
+            RAM has gradients; methods that need no gradient work for every output.
+    """
 
     def __init__(
         self,
@@ -86,7 +93,7 @@ class Problem:
         return weights, None, "index"
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        """The number, for rows of features; differentiable."""
+        """Returns the number to explain, for rows of features; differentiable by PyTorch."""
         arguments = []
         for base, columns, places in zip(self._bases, self._columns, self._slots):
             whole = base.reshape(1, -1).repeat(len(features), 1) if len(columns) else base.reshape(1, -1)
@@ -107,33 +114,37 @@ class Problem:
 
     @property
     def flipped(self) -> torch.Tensor:
-        """Every feature the other way round: the baseline of what asks for one."""
+        """Every feature flipped: the default baseline of the methods that need one."""
         return 1 - self.bits[None]
 
     # ---- methods ---------------------------------------------------------------------------------------------------
 
     def attribute(self, method: str, **settings: Any) -> np.ndarray:
-        """A method by name (METHODS)."""
+        """Returns the attribution of a method by name (METHODS)."""
         if method not in METHODS:
             raise ValueError(f"no method {method!r}; there are {', '.join(METHODS)}")
         return getattr(self, method)(**settings)
 
     def gradient(self) -> np.ndarray:
-        """The derivative itself, signed."""
+        """Returns the derivative itself, signed."""
         return captum.attr.Saliency(self.forward).attribute(self._x(), abs=False)[0].detach().numpy()
 
     def saliency(self) -> np.ndarray:
+        """Returns the absolute value of the derivative (Simonyan et al. 2013)."""
         return np.abs(self.gradient())
 
     def grad_x_input(self) -> np.ndarray:
+        """Returns the derivative times the feature."""
         return captum.attr.InputXGradient(self.forward).attribute(self._x())[0].detach().numpy()
 
     def integrated_gradients(self, steps: int = 32, baseline: torch.Tensor | None = None) -> np.ndarray:
+        """Returns integrated gradients (Sundararajan et al. 2017), from the flipped features."""
         method = captum.attr.IntegratedGradients(self.forward)
         baseline = self.flipped if baseline is None else baseline
         return method.attribute(self._x(), baseline, n_steps=steps, internal_batch_size=steps)[0].detach().numpy()
 
     def smoothgrad(self, samples: int = 32, noise: float = 0.3, seed: int = 0) -> np.ndarray:
+        """Returns SmoothGrad (Smilkov et al. 2017): the mean derivative over noisy features."""
         method = captum.attr.NoiseTunnel(captum.attr.Saliency(self.forward))
         with torch.random.fork_rng():
             torch.manual_seed(seed)
@@ -141,19 +152,20 @@ class Problem:
         return found[0].detach().numpy()
 
     def occlusion(self, baseline: torch.Tensor | None = None) -> np.ndarray:
-        """Each feature replaced in turn; flipped, unless a baseline says otherwise: then it is the truth, unsigned by the
-        bit."""
+        """Replaces each feature in turn, by its flipped value unless a baseline is given; then it is the size of the true effect."""
         method = captum.attr.FeatureAblation(self.forward)
         baseline = self.flipped if baseline is None else baseline
         return method.attribute(self.bits[None], baseline, perturbations_per_eval=64)[0].detach().numpy()
 
     def lime(self, samples: int = 256, alpha: float = 0.01, seed: int = 0) -> np.ndarray:
+        """Returns LIME (Ribeiro et al. 2016): the weights of a linear model of runs with random features."""
         from captum._utils.models.linear_model import SkLearnLasso
 
         method = captum.attr.Lime(self.forward, interpretable_model=SkLearnLasso(alpha=alpha))
         return self._surrogate(method, samples, seed)
 
     def kernel_shap(self, samples: int = 256, seed: int = 0) -> np.ndarray:
+        """Returns Kernel SHAP (Lundberg and Lee 2017), an estimate of the Shapley values."""
         return self._surrogate(captum.attr.KernelShap(self.forward), samples, seed)
 
     def _surrogate(self, method: Any, samples: int, seed: int) -> np.ndarray:
@@ -169,7 +181,7 @@ class Problem:
         return found[0].detach().numpy()
 
     def rise(self, samples: int = 256, keep: float = 0.5, seed: int = 0) -> np.ndarray:
-        """RISE (Petsiuk et al. 2018), which Captum does not have: random masks, weighted by what they leave."""
+        """Returns RISE (Petsiuk et al. 2018), which Captum does not have: random masks, weighted by their outputs."""
         masks = torch.from_numpy(
             (np.random.default_rng(seed).random((samples, len(self.bits))) < keep).astype(np.float32)
         )
@@ -183,7 +195,7 @@ class Problem:
     # ---- the truth -------------------------------------------------------------------------------------------------
 
     def truth(self) -> np.ndarray:
-        """What each feature really does: F with the bit set minus F with it clear."""
+        """Returns the exact effect of each feature: F with the bit set minus F with the bit clear."""
         exact = functional.truth(
             self.cart, self.state, self.actions, self.features, values=self._options["values"], played=self.played
         )
@@ -196,8 +208,9 @@ class Problem:
         return effect
 
     def scores(self, attribution: np.ndarray, truth: np.ndarray | None = None) -> dict[str, float]:
-        """How an attribution compares with the size of the true effects: Pearson's correlation, the cosine, and the
-        precision and recall of its support (what is not zero)."""
+        """Compares an attribution with the sizes of the true effects: Pearson's correlation, the cosine, and the precision and recall
+        of its nonzero values.
+        """
         size = np.abs(self.truth() if truth is None else truth)
         found = np.abs(np.asarray(attribution, float))
         hit = np.count_nonzero((found > 0) & (size > 0))

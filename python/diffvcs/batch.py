@@ -1,14 +1,16 @@
 """Many environments at once: vcs_batch_t as arrays. Needs no Gymnasium; vector.py is the Gymnasium environment on it.
 
-The names are those of ale-py's ALEVectorInterface, and so are the results, byte for byte (docs/batch.md). What it does
-not have: several cartridges, modes and difficulties in one batch, RAM and sound in `info`, states that can be copied.
+The names are those of ale-py's ALEVectorInterface, and so are the results, byte for byte (docs/batch.md). ale-py does not
+have: several cartridges, modes and difficulties in one batch, RAM and sound in `info`, copies of states, derivatives.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,8 @@ from ._bind import whole
 from ._c import lib
 from .ale import Action
 from .cartridge import Cartridge
+from .functional import CONTROLS, WEIGHTS, grad_options
+from .machine import action_number, inputs_of
 
 AUTORESET = ("NextStep", "SameStep", "Disabled")
 POOL = 8  # results that are kept to be used again
@@ -27,7 +31,7 @@ BATCH_ENV = np.dtype(_c.BatchEnv)
 
 
 def _references(arrays: dict[str, np.ndarray]) -> int:
-    """The most references that there are to one of them."""
+    """The largest number of references to one of the arrays."""
     return max(sys.getrefcount(array) for array in arrays.values())
 
 
@@ -37,6 +41,21 @@ def _result_struct(arrays: dict[str, Any]) -> tuple[dict[str, Any], Any]:
 
 _sample = _result_struct({"rewards": np.zeros(1, np.int32)})
 UNHELD = _references(_sample[0])  # of arrays that only the pool holds
+
+
+@dataclass
+class BatchDerivatives:
+    """What jvp and vjp of a batch give; arrays that do not belong to the product are None.
+
+    Rows of cartridges with a shorter machine or image end with zeros. On a device the arrays are device.Arrays.
+    """
+
+    dstate: Any = None  # environments x slots, eight for each byte of the largest machine
+    drom: Any = None  # environments x bytes of the largest image x 8
+    dinput: Any = None  # environments x frames x 12
+    dframes: Any = None  # environments x frames x height x 160
+    dstate_after: Any = None  # environments x slots
+    instructions: Any = None  # of each environment; -1: a frame did not fit a GPU's tape, and its results are invalid
 
 
 def _each(value: Any, count: int, default: int, name: str) -> np.ndarray:
@@ -50,15 +69,22 @@ def _each(value: Any, count: int, default: int, name: str) -> np.ndarray:
 
 
 class ALEVectorInterface:
-    """A batch. `rom_path` may be a list (environment i plays cartridge i modulo their number), as may modes,
-    difficulties (None: the game's default) and cart_ids (which cartridge each environment plays). With `ram` and `sound`,
-    info has them too. `observations=False` makes none: RAM alone is faster. `copy=False` gives the same arrays again at
-    every call, overwritten: faster, for who is done with a result before the next. thread_affinity_offset is accepted, and
-    left to the operating system. autoreset_mode is "NextStep" unless told.
+    """A batch of environments.
 
-    With a `device` ("cuda", "cuda:1"; device.py) everything stays there: results are device.Arrays, the same ones at every
-    call, overwritten; actions may be arrays of the device; autoreset_mode is "SameStep". What a device does not have is
-    refused, and some things differ (docs/cuda.md)."""
+    Args:
+        rom_path: a game, or a list of games: environment i plays the i-th, modulo their number.
+        num_envs, frame_skip, stack_num, ...: those of ale-py's ALEVectorInterface. thread_affinity_offset is accepted and
+            ignored: the operating system places threads.
+        autoreset_mode: "NextStep" (the default on the CPU), "SameStep" (the default on a device) or "Disabled".
+        profile: "ale", "xitari" or "fixed".
+        cart_ids: which cartridge each environment plays.
+        mode, difficulty: for all environments, or a list with one for each; None: the game's default.
+        ram, sound: whether info has them.
+        observations: False makes none, which is faster where RAM is enough.
+        copy: False returns the same arrays at every call, overwritten, which is faster.
+        device: "cuda", "cuda:1" (device.py): everything stays there. Results are device.Arrays, the same ones at every call,
+            overwritten; actions may be arrays of the device. docs/cuda.md lists what a device does not have.
+    """
 
     def __init__(
         self,
@@ -150,8 +176,9 @@ class ALEVectorInterface:
             self._pool.append(_result_struct(arrays))
 
     def _results(self) -> tuple[dict[str, Any], Any]:
-        """Arrays to write into: with `copy`, some that nobody else holds any more (fresh memory has to be mapped by the
-        operating system, page by page), or else new ones."""
+        """Arrays to write results into: with `copy`, arrays of the pool that no caller holds any more, or else new ones. Fresh
+        memory is slower, because the operating system maps it page by page.
+        """
         for arrays, results in self._pool:
             if not self._copy or _references(arrays) <= UNHELD:
                 return arrays, results
@@ -161,15 +188,15 @@ class ALEVectorInterface:
         return made
 
     def _there(self, array: np.ndarray) -> Any:
-        """An array of the host in the memory of the device."""
+        """A copy of an array of the host in the memory of the device."""
         return array if self.device == devices.CPU else devices.put(self.device, array)
 
     def wait(self) -> None:
-        """Until everything is done that was queued on a device."""
+        """Waits until all work that was queued on a device is done."""
         lib.vcs_batch_wait(self.handle)
 
     def set_stream(self, stream: int) -> None:
-        """The CUDA stream of later calls, as torch.cuda.current_stream().cuda_stream gives it; 0: the default one."""
+        """Sets the CUDA stream of later calls, as torch.cuda.current_stream().cuda_stream gives it; 0: the default one."""
         lib.vcs_batch_set_stream(self.handle, stream)
         self._stream = stream
 
@@ -186,7 +213,7 @@ class ALEVectorInterface:
         return info
 
     def _ids(self, env_ids: Any) -> np.ndarray:
-        """Numbers of environments, checked; None: of all."""
+        """Numbers of environments, checked; None: all of them."""
         if env_ids is None:
             return np.arange(self.num_envs, dtype=np.int32)
         ids = _arrays.integers(env_ids, "env_ids")
@@ -207,7 +234,7 @@ class ALEVectorInterface:
         return ids, seeds
 
     def reset(self, reset_indices: Any, reset_seeds: Any) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
-        """Starts episodes in these environments; a seed of -1 lets its generators go on."""
+        """Starts episodes in these environments; returns observations and info. A seed of -1 keeps an environment's generators."""
         ids, seeds = self._resets(reset_indices, reset_seeds)
         if ids.size < self.num_envs and self.batch_size < self.num_envs:
             raise ValueError("some environments alone cannot be reset with batch_size < num_envs: send_reset does")
@@ -222,7 +249,7 @@ class ALEVectorInterface:
             return arrays.get("observations"), self._info(arrays)
 
     def send_reset(self, reset_indices: Any, reset_seeds: Any) -> None:
-        """The same, with results that come by recv."""
+        """Starts episodes in these environments; recv returns the results."""
         ids, seeds = self._resets(reset_indices, reset_seeds)
         with self.handle.lock:
             lib.vcs_batch_send_reset(self.handle, ids, seeds, ids.size)
@@ -232,7 +259,7 @@ class ALEVectorInterface:
     def _actions(
         action_ids: Any, paddle_strengths: Any, shape: tuple[int, ...]
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        actions = _arrays.integers(action_ids, "actions")
+        actions = _arrays.integers(action_ids, "actions", fractions=False)
         if actions.shape != shape:
             raise ValueError(f"actions of shape {shape} are expected, not {actions.shape}")
         if paddle_strengths is None:
@@ -250,8 +277,10 @@ class ALEVectorInterface:
         return arrays.get("observations"), arrays["rewards"], arrays["terminated"], arrays["truncated"], info
 
     def send(self, action_ids: Any, paddle_strengths: Any = None, env_ids: Any = None) -> None:
-        """Actions, by number in each environment's own set: for the environments of the last results, in their order, or
-        for those in env_ids, none of which may be under way."""
+        """Sends actions, by number in each environment's own set.
+
+        They are for the environments of the last results, in their order, or for those in env_ids, which must be idle.
+        """
         with self.handle.lock:
             ids = self._last_ids if env_ids is None else _arrays.integers(env_ids, "env_ids")
             if ids.ndim != 1:
@@ -260,8 +289,11 @@ class ALEVectorInterface:
             lib.vcs_batch_send_to(self.handle, ids, ids.size, actions, strengths)
 
     def recv(self) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Observations, rewards, terminations, truncations and info of the first batch_size environments that are ready;
-        of fewer if no more were sent to. With batch_size all, they come in the order in which they were sent to."""
+        """Returns observations, rewards, terminations, truncations and info of the first batch_size environments that are ready.
+
+        There are fewer results if actions were sent to fewer environments. With batch_size equal to num_envs results come in
+        the order in which actions were sent.
+        """
         with self.handle.lock:
             arrays, results = self._results()
             count = lib.vcs_batch_next(self.handle)
@@ -275,7 +307,7 @@ class ALEVectorInterface:
     def step(
         self, action_ids: Any, paddle_strengths: Any = None
     ) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """A send and a recv. Of all environments it is one call, whose threads write directly into the results."""
+        """Sends actions and receives results; for all environments in one call."""
         if self.batch_size < self.num_envs:
             with self.handle.lock:
                 self.send(action_ids, paddle_strengths)
@@ -292,20 +324,35 @@ class ALEVectorInterface:
         """A step on a device, which is only queued. Actions of the device are read where they are."""
         if paddle_strengths is not None:
             raise ValueError("a device has no strengths of actions")
-        borrowed = devices.borrow(action_ids, self.device, self._stream)
+        borrowed = devices.borrow(devices.as_int32(action_ids, "actions"), self.device, self._stream)
         with self.handle.lock:
             if borrowed is None:
+                actions = self._actions(action_ids, None, (self.num_envs,))[0]
+                self._check_range(actions)
                 self.wait()  # who may still read the actions before
-                self._chosen.fill(self._actions(action_ids, None, (self.num_envs,))[0])
-            elif borrowed.shape != (self.num_envs,) or borrowed.dtype != np.int32 or not borrowed.dense:
-                raise ValueError(f"int32 actions of shape {(self.num_envs,)} are expected on a device, not {borrowed}")
+                self._chosen.fill(actions)
+            elif borrowed.shape != (self.num_envs,) or not borrowed.dense:
+                raise ValueError(f"actions of shape {(self.num_envs,)} are expected on a device, not {borrowed}")
             arrays, results = self._results()
             lib.vcs_batch_step(self.handle, borrowed or self._chosen, None, results)
             self._borrowed = borrowed
             return self._shown(arrays)
 
+    def _check_range(self, actions: np.ndarray) -> None:
+        """Actions that go to a device; those that lie on one are not looked at, and do nothing if they are out of range."""
+        wrong = np.flatnonzero((actions < 0) | (actions >= self._action_counts))
+        if wrong.size:
+            env = int(wrong[0])
+            most = self._action_counts[env] - 1
+            raise _c.BadArgument(f"environment {env} has actions 0 to {most}, not {actions[env]}")
+
+    @functools.cached_property
+    def _action_counts(self) -> np.ndarray:
+        """How many actions each environment has."""
+        return np.array([len(self.get_action_set(i)) for i in range(self.num_envs)])
+
     def continuous(self, actions: np.ndarray, threshold: float) -> tuple[np.ndarray, np.ndarray]:
-        """Actions and strengths of radius, angle and fire."""
+        """Returns actions and strengths for radius, angle and fire (environments x 3)."""
         polar = _arrays.floats(actions, "actions")
         if polar.ndim != 2 or polar.shape[1] != 3:
             raise ValueError(
@@ -316,19 +363,22 @@ class ALEVectorInterface:
         return numbers, strengths
 
     def get_action_set(self, env: int = 0) -> list[Action]:
+        """The actions that an environment's numbers stand for."""
         numbers = np.zeros(_c.ACTIONS, np.int32)
         return [Action(n) for n in numbers[: lib.vcs_batch_actions(self.handle, env, numbers)]]
 
     def get_num_envs(self) -> int:
+        """The number of environments."""
         return self.num_envs
 
     def get_observation_shape(self) -> tuple[int, ...]:
+        """The shape of one environment's observation."""
         return self.observation_shape
 
     # ---- states ----------------------------------------------------------------------------------------------------
 
     def clone_states(self, env_ids: Sequence[int] | None = None) -> np.ndarray | devices.Array:
-        """States of these environments (None: of all), a row each: all that a later step depends on."""
+        """Returns the states of these environments (None: of all), a row of bytes each."""
         ids = self._ids(env_ids)
         shape = (ids.size, self.handle.state_size)
         with self.handle.lock:
@@ -344,8 +394,10 @@ class ALEVectorInterface:
     def restore_states(
         self, states: np.ndarray, env_ids: Sequence[int] | None = None
     ) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
-        """Puts states into environments, not necessarily those they come from; returns what reset returns."""
+        """Puts states into environments, which need not be those they come from; returns what reset returns."""
         ids = self._ids(env_ids)
+        if isinstance(states, (bytes, bytearray, memoryview, str)) or states is None:
+            raise TypeError(f"states must be what clone_state() gave, not {type(states).__name__}")
         if not isinstance(states, devices.Array):
             states = _arrays.integers(states, "states", np.uint8)
         if states.shape != (ids.size, self.handle.state_size):
@@ -359,7 +411,148 @@ class ALEVectorInterface:
             self.wait()
             return arrays.get("observations"), self._info(arrays)
 
+    # ---- derivatives -----------------------------------------------------------------------------------------------
+
+    @property
+    def env_bytes(self) -> int:
+        """Bytes of memory for each environment; on a device, of the device's memory."""
+        return lib.vcs_batch_bytes(self.handle, np.zeros(1, np.uintp))
+
+    def _controls(self, actions: Any) -> np.ndarray:
+        """What the left players hold, environments x frames, from actions by number or name."""
+        if any(cart.controllers[0] == "paddles" for cart in self.carts):
+            raise ValueError("actions move no paddles here: give `controls`, an array of functional.CONTROLS")
+        rows = [[action_number(action) for action in row] for row in actions]
+        controls = np.zeros((len(rows), len(rows[0]) if rows else 0), CONTROLS)
+        if len({len(row) for row in rows}) > 1 or controls.shape[0] != self.num_envs or not controls.shape[1]:
+            raise ValueError(f"actions are {self.num_envs} lists of equally many frames")
+        for held, row in zip(controls["held"], rows):
+            held[:, 0] = [int(inputs_of(action)[:5] @ WEIGHTS[:5]) for action in row]
+        return controls
+
+    def _floats(self, values: Any, shape: tuple[int, ...], name: str) -> Any:
+        """Numbers in the memory of the device, in this shape; None stays None."""
+        if values is None:
+            return None
+        borrowed = devices.borrow(values, self.device, self._stream)
+        if borrowed is None:
+            values = _arrays.floats(values, name)
+        if (borrowed or values).shape != shape:
+            raise ValueError(f"{name} of shape {shape} is expected, not {(borrowed or values).shape}")
+        if borrowed is None:
+            return self._there(values)
+        if borrowed.dtype != np.float32 or not borrowed.dense:
+            raise ValueError(f"{name} must be dense float32 numbers on the device, not {borrowed}")
+        return borrowed
+
+    def _zeros(self, shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
+        if self.device == devices.CPU:
+            return np.zeros(shape, dtype)
+        made = devices.Array(self.device, shape, dtype, self.wait)
+        made.fill(np.zeros(shape, dtype))
+        return made
+
+    def _product(
+        self, call: Any, actions: Any, controls: Any, given: dict[str, Any], names: set[str], options: Any
+    ) -> BatchDerivatives:
+        """A JVP or VJP: `given` are the caller's arrays, `names` the results."""
+        if (actions is None) == (controls is None):
+            raise ValueError("give actions or controls")
+        held = self._controls(actions) if controls is None else np.asarray(controls)
+        if held.dtype != CONTROLS or held.ndim != 2 or held.shape[0] != self.num_envs or not held.shape[1]:
+            raise ValueError(f"controls are {self.num_envs} x frames of functional.CONTROLS")
+        heights = {cart.height for cart in self.carts}
+        if len(heights) > 1:
+            raise ValueError(f"derivatives need pictures of one height, and these cartridges have {sorted(heights)}")
+        height, envs, frames = heights.pop(), self.num_envs, held.shape[1]
+        slots, rom = 8 * max(cart.state_size for cart in self.carts), max(cart.rom.size for cart in self.carts)
+        shapes = {
+            "dstate": (envs, slots),
+            "drom": (envs, rom, 8),
+            "dinput": (envs, frames, _c.INPUTS),
+            "dframes": (envs, frames, height, _c.WIDTH),
+            "dstate_after": (envs, slots),
+        }
+        settings = _c.BatchGradOptions()
+        lib.vcs_batch_grad_defaults(settings)
+        settings.grad, settings.frames = grad_options(self.carts[0], **{"method": "ste", **options}), frames
+        with self.handle.lock:
+            arrays = {name: self._floats(given.get(name), shape, name) for name, shape in shapes.items()}
+            arrays.update({name: self._zeros(shapes[name]) for name in names})
+            instructions = self._zeros((envs,), np.int64)
+            inputs = _c.BatchInputs(
+                state=arrays["dstate"],
+                rom=arrays["drom"],
+                input=arrays["dinput"],
+                state_stride=slots,
+                rom_stride=8 * rom,
+                input_stride=_c.INPUTS * frames,
+            )
+            outputs = _c.BatchOutputs(
+                pixels=arrays["dframes"],
+                state=arrays["dstate_after"],
+                pixels_stride=frames * height * _c.WIDTH,
+                state_stride=slots,
+            )
+            call(self.handle, self._there(np.ascontiguousarray(held)), settings, inputs, outputs, instructions)
+            self.wait()  # the arrays above are read until then
+        return BatchDerivatives(**{name: arrays[name] for name in names}, instructions=instructions)
+
+    def jvp(
+        self,
+        actions: Any = None,
+        *,
+        controls: Any = None,
+        dstate: Any = None,
+        drom: Any = None,
+        dinput: Any = None,
+        **options: Any,
+    ) -> BatchDerivatives:
+        """The derivatives of all later pictures and states of every environment in one direction (forward mode).
+
+        Every environment runs from its present machine, which does not change, for some frames.
+
+        Args:
+            actions: environments x frames, numbers or names of the 18 actions; or `controls`, an array of CONTROLS.
+            dstate, drom, dinput: the direction (environments x slots, x image bytes x 8, x frames x 12); None is zero.
+            options: method ("ste" unless given, "bit", "naive"; "bit+fork" on the CPU), alpha, temperature, side, values.
+
+        Returns dframes (environments x frames x height x 160) and dstate_after (environments x slots).
+
+        Example:
+            >>> found = batch.jvp([["NOOP"] * 2] * batch.num_envs, dinput=direction, method="bit")
+            >>> found.dframes.shape
+        """
+        given = {"dstate": dstate, "drom": drom, "dinput": dinput}
+        return self._product(lib.vcs_call_batch_jvp, actions, controls, given, {"dframes", "dstate_after"}, options)
+
+    def vjp(
+        self,
+        actions: Any = None,
+        *,
+        controls: Any = None,
+        dframes: Any = None,
+        dstate_after: Any = None,
+        **options: Any,
+    ) -> BatchDerivatives:
+        """The derivatives of one weighted sum of each environment's later pixels and state (reverse mode).
+
+        Args:
+            actions, controls, options: as for jvp.
+            dframes: weights of pixels, environments x frames x height x 160; None is zero.
+            dstate_after: weights of the state after the last frame, environments x slots; None is zero.
+
+        Returns dstate, drom and dinput: derivatives with respect to every bit of each environment's present machine, of
+        its image, and every input.
+
+        Example:
+            >>> found = batch.vjp([["NOOP"]] * batch.num_envs, dframes=weights, method="bit")
+            >>> found.dinput[:, 0, 3]  # of the stick to the right
+        """
+        given = {"dframes": dframes, "dstate_after": dstate_after}
+        return self._product(lib.vcs_call_batch_vjp, actions, controls, given, {"dstate", "drom", "dinput"}, options)
+
     def close(self) -> None:
-        """Every later call is refused. Its threads end, and its memory is freed."""
+        """Closes the batch: its threads end, its memory is freed, and later calls raise an error."""
         self.handle.close()
         self._pool = []

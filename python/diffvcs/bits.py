@@ -18,7 +18,7 @@ from .functional import split_options
 
 
 def shapes(cart: Cartridge, runs: int, frames: int) -> dict[str, tuple[int, ...]]:
-    """Of arguments (state, rom, inputs) and results (pixels; state again)."""
+    """Returns the shapes of the arguments (state, rom, inputs) and of the results (pixels, state)."""
     return {
         "state": (runs, 8 * cart.state_size),
         "rom": (runs, 8 * cart.rom.size),
@@ -28,7 +28,7 @@ def shapes(cart: Cartridge, runs: int, frames: int) -> dict[str, tuple[int, ...]
 
 
 def rom_bits(cart: Cartridge) -> np.ndarray:
-    """The cartridge's own image as floats."""
+    """Returns the bits of the cartridge's image as floats."""
     return np.unpackbits(cart.rom, bitorder="little").astype(np.float32)
 
 
@@ -64,7 +64,7 @@ def _given(
 
 
 def forward(cart: Cartridge, state: Any, rom: Any, inputs: Any, **options: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Pixels after each frame and the state after the last."""
+    """Returns the pixels after each frame and the state after the last."""
     given, want = _given(cart, state, rom, inputs)
     pixels, after = np.empty(want["pixels"], np.float32), np.empty(want["state"], np.float32)
     lib.vcs_bits_run(_setting(cart, given, options), _c.BitsResults(pixels=pixels, state=after))
@@ -74,7 +74,7 @@ def forward(cart: Cartridge, state: Any, rom: Any, inputs: Any, **options: Any) 
 def jvp(
     cart: Cartridge, state: Any, rom: Any, inputs: Any, tangents: Any, **options: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How pixels and state move with state, rom and inputs (each may be None: it does not move)."""
+    """Returns the derivatives of pixels and state in the direction of state, rom and inputs; None is zero."""
     given, want = _given(cart, state, rom, inputs)
     state, rom, inputs = (
         None if t is None else _writable(_floats(t, want[n], n)) for t, n in zip(tangents, ("state", "rom", "inputs"))
@@ -94,8 +94,10 @@ def vjp(
     wanted: Sequence[bool] = (True, True, True),
     **options: Any,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What state, rom and inputs are worth when pixels and state (each may be None: nothing) are worth that much. Those
-    that are not `wanted` are zero."""
+    """Returns the derivatives of weighted pixels and state with respect to state, rom and inputs; None is weight zero.
+
+    Those that are not `wanted` are zero.
+    """
     given, want = _given(cart, state, rom, inputs)
     pixels, after = (
         None if a is None else _writable(_floats(a, want[n], n)) for a, n in zip(adjoints, ("pixels", "state"))

@@ -1,4 +1,4 @@
-"""A cartridge in a console: image, bank scheme, television, controllers. Const once loaded, so everybody may share it."""
+"""A cartridge in a console: image, bank scheme, television, controllers. It does not change once it is loaded."""
 
 from __future__ import annotations
 
@@ -18,15 +18,30 @@ SAME = ("sha256", "profile", "scheme", "format", "game", "height")  # what makes
 
 
 class Cartridge:
-    """A loaded image.
+    """A loaded image. Machines share it.
 
-    `image` is the name of a game whose image is found (roms.py), a path, or the bytes themselves; "demo" is Contour, our
-    own cartridge, which is always there. `profile` is whose boot protocol and rules count: "ale", "xitari", or "fixed",
-    which is "ale" with its known wrongs set right. Cartridge.find shares one for all who ask alike.
+    Args:
+        image: the name of a game whose image is found (roms.py), a path, or the bytes themselves. "demo" is Contour, our own
+            cartridge, which is built in.
+        profile: whose boot protocol and rules count: "ale", "xitari", or "fixed", which is "ale" with its known errors
+            corrected.
+        format: the television: "auto", "ntsc", "pal", "pal60" or "secam".
+        name: the game's name, if the image is given as bytes.
+        patch: an IPS or BPS patch, as bytes. The patched cartridge keeps the picture, controllers and rules of its game.
+
+    Example:
+        >>> cart = diffvcs.Cartridge("demo")
+        >>> cart.game, cart.scheme, cart.format, cart.rom.size
+        ('contour', '4K', 'NTSC', 4096)
     """
 
     def __init__(
-        self, image: str | os.PathLike[str] | bytes, profile: str = "ale", format: str = "auto", name: str | None = None
+        self,
+        image: str | os.PathLike[str] | bytes,
+        profile: str = "ale",
+        format: str = "auto",
+        name: str | None = None,
+        patch: bytes | None = None,
     ) -> None:
         if profile not in _c.PROFILES:
             raise ValueError(f"no profile {profile!r}; there are {', '.join(_c.PROFILES)}")
@@ -38,8 +53,11 @@ class Cartridge:
             profile=_c.PROFILES.index(profile), format=FORMATS.index(format), name=os.fsencode(self.name)
         )
         self.handle = lib.vcs_cart_load(data, len(data), options)
+        if patch is not None:
+            lib.vcs_cart_patch(self.handle, bytes(patch), len(patch))
         info = lib.vcs_cart_info(self.handle)
         self.profile = profile
+        self._made_from = bytes(data), profile, format, self.name, patch  # what pickles hold
         self.game: str | None = info.game
         self.scheme: str = info.scheme_name
         self.format: str = lib.vcs_format_name(info.format)
@@ -70,7 +88,12 @@ class Cartridge:
 
     @classmethod
     def find(cls, image: str | os.PathLike[str] | Cartridge, profile: str = "ale") -> Cartridge:
-        """The same cartridge for the same name, or path of an unchanged file: it is booted once, whoever plays it."""
+        """Returns a cartridge by name or path, the same object for the same name: it is loaded and booted once.
+
+        Example:
+            >>> diffvcs.Cartridge.find("demo") is diffvcs.Cartridge.find("demo")
+            True
+        """
         if isinstance(image, Cartridge):
             return image
         if not isinstance(image, (str, os.PathLike)):
@@ -79,15 +102,25 @@ class Cartridge:
         return _shared(path, profile, os.stat(path).st_mtime_ns if os.path.isfile(path) else 0)
 
     def is_like(self, other: Cartridge) -> bool:
-        """Whether it is the same image in the same console: then each can have the other's states."""
+        """Returns whether both are the same image in the same console: then states can be exchanged."""
         return other is self or all(getattr(self, name) == getattr(other, name) for name in SAME)
+
+    def __reduce__(self) -> Any:
+        """Pickles hold the image; a copy within a process is the cartridge itself, which never changes."""
+        return _revive, self._made_from
+
+    def __copy__(self) -> Cartridge:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Cartridge:
+        return self
 
     def __repr__(self) -> str:
         return f"Cartridge({self.name or self.md5!r}, {self.scheme}, {self.format}, profile {self.profile!r})"
 
     @functools.cached_property
     def state_dtype(self) -> np.dtype:
-        """Every field of the machine by name, in one record: generated from src/core/fields.h."""
+        """The NumPy type of a machine: every field by name. It is generated from src/core/fields.h."""
         names, formats, offsets = [], [], []
         for field in fields():
             count = min(
@@ -101,13 +134,13 @@ class Cartridge:
         return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": self.state_size})
 
     def offset(self, field: str) -> int:
-        """Where a field begins in a machine, in bytes."""
+        """Returns where a field begins in a machine, in bytes."""
         fields = self.state_dtype.fields
         assert fields is not None  # it is a record
         return fields[field][1]
 
     def pixel_values(self, kind: str = "index") -> np.ndarray:
-        """What each of the 256 palette indices is worth: itself, its "luminance" or its "rgb" (256 x 3)."""
+        """Returns what each of the 256 palette indices counts: itself ("index"), its "luminance", or its "rgb" (256 x 3)."""
         if kind not in VALUES:
             raise ValueError(f"no pixel values {kind!r}; there are {', '.join(VALUES)}")
         values = np.zeros(768, np.float32)
@@ -115,14 +148,19 @@ class Cartridge:
         return values[: 256 * channels].reshape((256, channels) if channels > 1 else 256)
 
 
-@functools.lru_cache(maxsize=128)  # games; others are loaded again
+@functools.lru_cache(maxsize=128)
+def _revive(image: bytes, profile: str, format: str, name: str, patch: bytes | None) -> Cartridge:
+    return Cartridge(image, profile, format, name or None, patch)
+
+
+@functools.lru_cache(maxsize=128)  # games; older ones are loaded again
 def _shared(image: str, profile: str, changed: int) -> Cartridge:
     return Cartridge(image, profile)
 
 
 @functools.lru_cache(maxsize=1)
 def fields() -> list[Any]:
-    """The rows of src/core/fields.h: name, type, meaning, offset, size of an element, how many."""
+    """Returns the rows of src/core/fields.h: name, type, meaning, offset, size of an element, number of elements."""
     rows: list[Any] = []
     while row := lib.vcs_field(len(rows)):
         rows.append(row)

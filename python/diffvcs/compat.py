@@ -1,12 +1,12 @@
-"""`ale_py`, replaced: programs that import it get us.
+"""A replacement of `ale_py`: programs that import it get this package instead.
 
     import diffvcs.compat
     diffvcs.compat.install()
     import ale_py, gymnasium          # ours
     gymnasium.make("ALE/Pong-v5")     # ours
 
-or, without changing a line of the program: python -m diffvcs.compat program.py arguments. ROM images are still taken from
-the ale-py on disk.
+or, without changing a line of the program: python -m diffvcs.compat program.py arguments. ROM images are still those of the
+ale-py on disk.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from . import __version__, ale, roms
 
 
 def install() -> types.ModuleType:
-    """Puts modules named ale_py, ale_py.roms, ale_py.env, ... in place of the real ones, and registers its names."""
+    """Replaces the modules ale_py, ale_py.roms, ale_py.env, ... by ours, and registers their environments."""
     module = types.ModuleType("ale_py", __doc__)
     module.__path__ = []
     module.__dict__.update(__version__=__version__, SDL_SUPPORT=_has_window())
@@ -48,7 +48,7 @@ def install() -> types.ModuleType:
 
 
 def install_envpool() -> types.ModuleType:
-    """The same for `envpool`: make, make_gym, make_gymnasium, make_dm, for Atari tasks."""
+    """Replaces `envpool`: make, make_gym, make_gymnasium, make_dm, for Atari tasks."""
     from . import envpool
 
     module = types.ModuleType("envpool", envpool.__doc__)

@@ -1,8 +1,8 @@
-"""Devices: where a batch works and where its arrays are.
+"""Devices: where a batch runs and where its arrays are.
 
-A device is "cpu", "cuda" (the first GPU), "cuda:1", or "cpu-as-gpu": the CPU doing what a GPU does, for tests and for
-writing programs where there is no GPU (docs/cuda.md). Arrays of a device go to PyTorch, JAX and CuPy, on the CPU to NumPy
-too, by DLPack: torch.from_dlpack(array) is the same memory.
+A device is "cpu", "cuda" (the first GPU), "cuda:1", or "cpu-as-gpu": the CPU executing a GPU's code, for tests and for
+writing programs without a GPU (docs/cuda.md). PyTorch, JAX, CuPy and on the CPU NumPy share the arrays of a device through
+DLPack: torch.from_dlpack(array) is the same memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ KINDS = {"i": 0, "u": 1, "f": 2, "b": 6}  # DLPack's kinds of numbers, by NumPy'
 
 
 def number(device: str) -> int:
-    """The library's number of a device. Raises what is missing where it cannot be used."""
+    """Returns the library's number of a device, or raises an error that says what is missing."""
     found = isinstance(device, str) and re.fullmatch(r"(cpu)|(cpu-as-gpu)|(?:cuda|gpu)(?::(\d+))?", device)
     if not found:
         raise ValueError(f"a device is cpu, cuda, cuda:1 ... or cpu-as-gpu; {device!r} is none of them")
@@ -47,7 +47,7 @@ class _Tensor(ctypes.Structure):
 
 _DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _NAME = b"dltensor"
-_python = ctypes.PyDLL(None)  # not ctypes.pythonapi, whose prototypes others set too
+_python = ctypes.PyDLL(None)  # not ctypes.pythonapi: other packages set prototypes there
 _new = _python.PyCapsule_New
 _new.restype, _new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 _is_valid = _python.PyCapsule_IsValid
@@ -55,7 +55,7 @@ _is_valid.restype, _is_valid.argtypes = ctypes.c_int, [ctypes.c_void_p, ctypes.c
 _pointer = _python.PyCapsule_GetPointer
 _pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p]
 
-_lent: dict[int, tuple[Any, Any]] = {}  # tensors that somebody has taken over: their memory, and the library's deleter
+_lent: dict[int, tuple[Any, Any]] = {}  # tensors with a consumer: their memory, and the library's deleter
 
 
 @_DELETER
@@ -66,7 +66,7 @@ def _take_back(tensor: int) -> None:
 
 @_DELETER
 def _drop_capsule(capsule: int) -> None:
-    if _is_valid(capsule, _NAME):  # nobody took it
+    if _is_valid(capsule, _NAME):  # it has no consumer
         _take_back(_pointer(capsule, _NAME))
 
 
@@ -76,7 +76,7 @@ def _bytes(array: np.ndarray) -> np.ndarray:
 
 
 class Array:
-    """Numbers in a device's memory. `ready` waits until they are there; it is called before anybody gets to see them."""
+    """Numbers in a device's memory. `ready` waits until they are computed; it is called before they are read."""
 
     def __init__(self, device: int, shape: tuple[int, ...], dtype: Any, ready: Callable[[], None]) -> None:
         self.device, self.shape, self.dtype, self.ready = device, tuple(shape), np.dtype(dtype), ready
@@ -102,7 +102,7 @@ class Array:
         return f"<{self.dtype} array of shape {self.shape} on {where}>"
 
     def numpy(self) -> np.ndarray:
-        """A copy in host memory."""
+        """Returns a copy in host memory."""
         self.ready()
         here = np.empty(self.shape, self.dtype)
         lib.vcs_device_move(self.device, _bytes(here), self, self.nbytes)
@@ -112,7 +112,7 @@ class Array:
         return np.asarray(self.numpy(), dtype)
 
     def fill(self, values: Any) -> None:
-        """Numbers from host memory."""
+        """Copies numbers from host memory."""
         here = np.require(values, self.dtype, ["C", "A"])
         if here.shape != self.shape:
             raise ValueError(f"numbers of shape {self.shape} are expected, not {here.shape}")
@@ -122,8 +122,9 @@ class Array:
         return (ON_CUDA, self.device - GPU) if self.device >= GPU else (ON_CPU, 0)
 
     def __dlpack__(self, stream: Any = None, **_: Any) -> Any:
-        """The memory itself: whoever takes it sees what later steps write there. All is done when this returns, so the
-        consumer's stream does not matter."""
+        """Shares the memory: its consumer sees what later steps write there. All work is done when this returns, so the consumer's
+        stream does not matter.
+        """
         self.ready()
         found = lib.tensor(self.memory, self.shape, KINDS[self.dtype.kind], 8 * self.dtype.itemsize)
         tensor = _Tensor.from_address(found)
@@ -133,14 +134,14 @@ class Array:
 
 
 def put(device: int, array: np.ndarray) -> Array:
-    """A copy on the device."""
+    """Returns a copy of an array on the device."""
     copied = Array(device, array.shape, array.dtype, lambda: None)
     copied.fill(array)
     return copied
 
 
 class Borrowed:
-    """Somebody's array on a device, by DLPack, which is held as long as this is."""
+    """An array of another library on a device, through DLPack; it is held as long as this object."""
 
     def __init__(self, array: Any, device: int, on_gpu: bool, stream: int) -> None:
         self._held = array, array.__dlpack__(stream=stream or 1) if on_gpu else array.__dlpack__()
@@ -158,8 +159,21 @@ class Borrowed:
         return f"{self.dtype} of shape {self.shape}{'' if self.dense else ' with gaps'}"
 
 
+def as_int32(array: Any, name: str) -> Any:
+    """An array of PyTorch, JAX, CuPy or alike with int32 numbers, converted by its own library on its own device. NumPy's
+    arrays and lists are returned as they are."""
+    if isinstance(array, (np.ndarray, Array)) or not hasattr(array, "__dlpack__"):
+        return array
+    kind = str(array.dtype).rpartition(".")[2]  # "torch.int64" and "int64"
+    if kind == "int32":
+        return array
+    if not kind.startswith(("int", "uint")):
+        raise TypeError(f"{name} must be whole numbers, of an integer type, not {kind}")
+    return array.int() if hasattr(array, "int") else array.astype("int32")
+
+
 def borrow(array: Any, device: int, stream: int) -> Borrowed | None:
-    """An array that lies on the device already, or None. NumPy's are the host's, on any device."""
+    """Returns an array that is already on the device, or None. NumPy's arrays are always the host's."""
     if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack__"):
         return None
     kind, which = (int(n) for n in array.__dlpack_device__())

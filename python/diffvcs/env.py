@@ -1,7 +1,9 @@
-"""Gymnasium environments: ale-py's AtariEnv, argument for argument, on our machine."""
+"""Gymnasium environments: ale-py's AtariEnv on our machine, with the same arguments."""
 
 from __future__ import annotations
 
+import copy
+import operator
 from typing import Any, Literal
 
 import numpy as np
@@ -22,13 +24,13 @@ OBSERVATIONS = ("rgb", "grayscale", "ram")
 
 
 def continuous_space() -> spaces.Box:
-    """Radius, angle, fire."""
+    """The space of continuous actions: radius, angle, fire."""
     low, high = np.array([0, -np.pi, 0], np.float32), np.array([1, np.pi, 1], np.float32)
     return spaces.Box(low, high, dtype=np.float32)
 
 
 def check_frameskip(frameskip: int | tuple[int, int]) -> None:
-    """A positive number, or a range (low, high) to draw one from."""
+    """Checks a frame skip: a positive number, or a range (low, high) to draw one from."""
     if type(frameskip) is int:
         fine = frameskip > 0
     else:
@@ -101,6 +103,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         self.observation_space = self._space()
         self._seen = _c.Seen()
         self._played_on: _c.Env | None = None
+        self._begun = False  # reset() has been called
         self._play: Any = None
         self._see, self._shape = OBSERVATIONS.index(obs_type), self._image_shape()
 
@@ -117,7 +120,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
     # ---- seeds and episodes ----------------------------------------------------------------------------------------
 
     def seed_game(self, seed: int | None = None) -> tuple[np.uint32, np.uint32]:
-        """Seeds the generator of frame skips, and the game's from the next loading on."""
+        """Seeds the generator of frame skips, and the game's generator for the next time it is loaded."""
         own, game = np.random.SeedSequence(seed).generate_state(n_words=2)
         self._np_random, _ = seeding.np_random(int(own))
         self.ale.setInt("random_seed", int(game.astype(np.int32)))
@@ -141,6 +144,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
             seeds = self.seed_game(seed)
             self.load_game()
         self.ale.reset_game()
+        self._begun = True
         observation, info = self._get_obs(), self._numbers()
         if seeds is not None:
             info["seeds"] = seeds
@@ -151,6 +155,8 @@ class AtariEnv(gymnasium.Env, EzPickle):
     def step(
         self, action: int | np.ndarray
     ) -> tuple[np.ndarray | dict[str, np.ndarray], float, bool, bool, dict[str, Any]]:
+        if not self._begun:
+            raise error.ResetNeeded("step() comes after reset(): call env.reset() first")
         frameskip = self._frameskip
         if isinstance(frameskip, tuple):
             frameskip = int(self.np_random.integers(*frameskip))
@@ -158,7 +164,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         if self.continuous:
             choice, strength = self._direct(action)
         else:
-            choice, strength = self._choices[action], 1.0
+            choice, strength = self._choices[self._number(action)], 1.0
         seen, image, ale = self._seen, np.empty(self._shape, np.uint8), self.ale
         assert ale._env is not None  # load_game has loaded it
         if self._played_on is not ale._env:  # loaded, and loaded again
@@ -173,6 +179,19 @@ class AtariEnv(gymnasium.Env, EzPickle):
                 lib.vcs_see(ale._env, self._see, image, seen)
             return self._with_sound(image), float(reward), bool(seen.over), bool(seen.truncated), self._numbers()
 
+    def _number(self, action: Any) -> int:
+        """The action as a number of this environment's set; of any integer type, also of NumPy, PyTorch and JAX."""
+        if type(action) is not int:
+            if isinstance(action, (np.ndarray, np.generic)) and (action.dtype.kind not in "iu" or action.size != 1):
+                raise TypeError(f"an action is one whole number, not {action!r}")
+            try:
+                action = operator.index(action.item() if isinstance(action, np.ndarray) else action)
+            except TypeError:
+                raise TypeError(f"an action is a whole number, not {action!r}") from None
+        if not 0 <= action < len(self._choices):
+            raise _c.BadArgument(f"an action is {action}, but this environment has 0 to {len(self._choices) - 1}")
+        return action
+
     def _direct(self, action: int | np.ndarray) -> tuple[Action, float]:
         if not isinstance(action, np.ndarray) or action.dtype != np.float32 or action.shape != (3,):
             raise ValueError("a continuous action is a float32 array of radius, angle and fire")
@@ -183,7 +202,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
 
     @staticmethod
     def map_action_idx(left_center_right: int, down_center_up: int, fire: bool) -> Action:
-        """The action of a joystick held in these directions (-1, 0 or 1)."""
+        """Returns the action of a joystick held in these directions (-1, 0 or 1)."""
         try:
             name = ("DOWN", "", "UP")[down_center_up + 1] + ("LEFT", "", "RIGHT")[left_center_right + 1]
         except IndexError:
@@ -213,7 +232,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         }
 
     def _get_obs(self) -> np.ndarray | dict[str, np.ndarray]:
-        """What there is to see now."""
+        """The present observation."""
         image = np.empty(self._shape, np.uint8)
         lib.vcs_see(self.ale.machine.handle, self._see, image, self._seen)
         return self._with_sound(image)
@@ -229,7 +248,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         return [Action(action).name for action in self._action_set]
 
     def get_keys_to_action(self) -> dict[tuple[str, ...], int]:
-        """Keys to play with: w, a, s, d, space; e for nothing."""
+        """Returns the keys to play with: w, a, s, d, space; e for NOOP."""
         if self.continuous:
             raise AttributeError(
                 "`get_keys_to_action` can't be provided for this Atari environment as `continuous=True`."
@@ -244,9 +263,27 @@ class AtariEnv(gymnasium.Env, EzPickle):
 
     def restore_state(self, state: ALEState) -> None:
         self.ale.restoreState(state)
+        self._begun = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled and copied environments continue the episode."""
+        return {
+            **EzPickle.__getstate__(self),
+            "settings": dict(self.ale._settings),
+            "machine": copy.copy(self.ale.machine),
+            "generator": copy.deepcopy(self._np_random),
+            "begun": self._begun,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        made = type(self)(*state["_ezpickle_args"], **state["_ezpickle_kwargs"])
+        self.__dict__.update(made.__dict__)
+        self.ale._settings = state["settings"]
+        self.ale._use(state["machine"])
+        self._np_random, self._begun = state["generator"], state["begun"]
 
     def close(self) -> None:
-        """Every later step is refused."""
+        """Closes the environment: later steps raise an error."""
         self.ale.machine.close()
         if self.ale._window is not None:
             self.ale._window.close()

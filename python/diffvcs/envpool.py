@@ -1,4 +1,4 @@
-"""EnvPool's way of making and driving environments, on our batches.
+"""EnvPool's interface for making and driving environments, on our batches.
 
     env = diffvcs.make("Pong-v5", env_type="gymnasium", num_envs=64, batch_size=16)
     env.async_reset()
@@ -6,13 +6,13 @@
         observation, reward, terminated, truncated, info = env.recv()
         env.send(policy(observation), info["env_id"])
 
-Names and defaults are EnvPool's: rewards are not clipped unless asked for, episodes are limited in steps, info["reward"]
-is the reward before clipping, info["terminated"] says whether the game is over and not only a life, colours are planes in
-front (3 * stack_num x height x width). Pictures are those of ale-py's preprocessing, which averages areas; EnvPool's differ
-in the last digit, and its emulator is an older one. A lost life starts a new game in the way of ale-py's vector environment.
+Names and defaults are EnvPool's: by default rewards are not clipped, episodes are limited in steps, info["reward"] is the reward
+before clipping, info["terminated"] is whether the game is over and not only a life, and colours are planes in front
+(3 * stack_num x height x width). Pictures are those of ale-py's preprocessing, which averages areas; EnvPool's differ in the
+last digit, and its emulator is an older one. A lost life starts a new game in the way of ale-py's vector environment.
 
-Environments are stepped by threads from `send` on. `recv` waits for the first batch_size that are ready (of fewer if no more
-were sent to) and says whose results they are in info["env_id"]; `send` and `reset` take any that are not under way.
+Threads step environments from `send` on. `recv` waits for the first batch_size environments that are ready (or fewer, if
+actions were sent to fewer) and names them in info["env_id"]; `send` and `reset` take any that are idle.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TYPES = ("gymnasium", "gym", "dm")
 
 
 class Observation(NamedTuple):
-    """Of env_type="dm"."""
+    """The observation of env_type="dm"."""
 
     env_id: np.ndarray
     obs: np.ndarray
@@ -46,7 +46,7 @@ class Observation(NamedTuple):
 
 
 class TimeStep(NamedTuple):
-    """Of env_type="dm": dm_env's, for many environments. step_type is 0 for a first step, 1 for others, 2 for a last."""
+    """dm_env's TimeStep for many environments; step_type is 0 for a first step, 2 for a last one, 1 between them."""
 
     step_type: np.ndarray
     reward: np.ndarray
@@ -61,7 +61,7 @@ class TimeStep(NamedTuple):
 
 
 class EnvPool:
-    """Environments of one task; `make` makes it."""
+    """Environments of one task; `make` creates it."""
 
     def __init__(self, task_id: str, env_type: str, config: dict[str, Any]) -> None:
         unknown = set(config) - set(DEFAULTS)
@@ -94,6 +94,7 @@ class EnvPool:
 
     @property
     def is_async(self) -> bool:
+        """Whether recv returns fewer environments than there are."""
         return self.batch_size < self.num_envs
 
     @property
@@ -108,7 +109,7 @@ class EnvPool:
 
     @property
     def spec(self) -> SimpleNamespace:
-        """The configuration, and what a result has."""
+        """The configuration, and the fields of a result."""
         rows = {
             "obs": (np.uint8, self._shape),
             "reward": (np.float32, ()),
@@ -138,7 +139,7 @@ class EnvPool:
     # ---- driving ---------------------------------------------------------------------------------------------------
 
     def async_reset(self, env_id: np.ndarray | None = None) -> None:
-        """Starts episodes everywhere, or in these environments; results come with recv."""
+        """Starts episodes in all environments, or in these; recv returns the results."""
         ids = self.all_env_ids if env_id is None else np.atleast_1d(np.asarray(env_id, np.int32))
         seed = -1 if self._seeded else self.config["seed"]
         self._batch.send_reset(ids, np.full(ids.size, -1) if seed < 0 else seed + ids)
@@ -146,12 +147,14 @@ class EnvPool:
         self._ended[ids] = True  # so that recv counts the next result of each as a beginning
 
     def send(self, action: np.ndarray, env_id: np.ndarray | None = None) -> None:
-        """Actions for these environments; without env_id, for all, or for those of the last recv if that gives some only."""
+        """Sends actions to these environments; without env_id, to those of the last recv, or to all."""
         self._batch.send(action, env_ids=None if env_id is None else np.atleast_1d(np.asarray(env_id, np.int32)))
 
     def recv(self) -> Any:
-        """The results that are ready first; with batch_size all, those of all that was sent, in that order. A TimeStep of
-        env_type "dm", else (observations, rewards, terminated, truncated, info)."""
+        """Returns the results that are ready first; with batch_size equal to num_envs, all of them in the order of the last send.
+
+        It is a TimeStep with env_type "dm", else (observations, rewards, terminated, truncated, info).
+        """
         pictures, raw, terminated, truncated, info = self._batch.recv()
         assert pictures is not None  # the batch of an EnvPool always has them
         observations = self._planes(pictures)
@@ -180,39 +183,49 @@ class EnvPool:
         return observations, reward, terminated, truncated, info
 
     def step(self, action: np.ndarray, env_id: np.ndarray | None = None) -> Any:
-        """A send and a recv."""
+        """Sends actions and receives results."""
         self.send(action, env_id)
         return self.recv()
 
     def reset(self, env_id: np.ndarray | None = None) -> Any:
-        """Starts episodes, everywhere or in these environments, and gives the first results."""
+        """Starts episodes in all environments, or in these, and returns the first results."""
         self.async_reset(env_id)
         results = self.recv()
         return results if self.env_type == "dm" else (results[0], results[4])
 
     def xla(self) -> Any:
-        """(handle, recv, send, step) for jit and loops; the environments stay here, the handle keeps calls in order."""
+        """Returns (handle, recv, send, step) for jit and loops; the handle keeps calls in order."""
         from .jax import pool_functions
 
         return pool_functions(self)
 
     def close(self) -> None:
-        """Every later call is refused."""
+        """Closes the environments: later calls raise an error."""
         self._batch.close()
 
 
 def make(task_id: str, env_type: str = "gymnasium", **config: Any) -> EnvPool:
-    """envpool.make for Atari tasks, such as "Pong-v5" or "MsPacman-v5"."""
+    """Creates environments like envpool.make, for Atari tasks such as "Pong-v5" or "MsPacman-v5".
+
+    Example:
+        >>> env = diffvcs.make("Demo-v5", env_type="gymnasium", num_envs=2)
+        >>> observation, info = env.reset()
+        >>> observation.shape
+        (2, 4, 84, 84)
+    """
     return EnvPool(task_id, env_type, config)
 
 
 def make_gymnasium(task_id: str, **config: Any) -> EnvPool:
+    """Creates environments with Gymnasium's interface."""
     return make(task_id, "gymnasium", **config)
 
 
 def make_gym(task_id: str, **config: Any) -> EnvPool:
+    """Creates environments with the interface of the older Gym."""
     return make(task_id, "gym", **config)
 
 
 def make_dm(task_id: str, **config: Any) -> EnvPool:
+    """Creates environments with dm_env's interface."""
     return make(task_id, "dm", **config)

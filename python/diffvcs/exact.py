@@ -2,7 +2,7 @@
 
     import diffvcs
     machine = diffvcs.Machine("demo")
-    machine.act("NOOP", frames=100)
+    machine.reset()
     j = diffvcs.jacobian(machine.cart, machine.save(), ["NOOP"] * 4, wrt="ram", of="screen")
     j.column[0], j.row[0], j.value[0]       # the first entry: bit, output, F(bit set) - F(bit clear)
     j.coo()                                 # a scipy.sparse matrix, outputs x bits, if SciPy is installed
@@ -51,7 +51,7 @@ class Jacobian:
     outcomes: np.ndarray  # of each bit: "ran", or why there are no entries
 
     def coo(self) -> Any:
-        """The matrix as scipy.sparse.coo_array."""
+        """Returns the matrix as a scipy.sparse.coo_array."""
         try:
             from scipy import sparse  # type: ignore[import-untyped]
         except ImportError as error:
@@ -59,7 +59,7 @@ class Jacobian:
         return sparse.coo_array((self.value, (self.row, self.column)), shape=self.shape)
 
     def dense(self) -> np.ndarray:
-        """The matrix as an array, outputs x bits."""
+        """Returns the matrix as an array, outputs x bits."""
         matrix = np.zeros(self.shape, np.float32)
         matrix[self.row, self.column] = self.value
         return matrix
@@ -90,7 +90,7 @@ def _source_places(
             f"wrt has no sources {unknown}; there are {', '.join(kinds)}, fields of the machine, an array of places, "
             "or a list of arrays of places"
         )
-    places = np.concatenate([kinds[name]() if name in kinds else state_places(cart, name) for name in names])
+    places = np.concatenate([kinds[name]() if name in kinds else state_places(cart, str(name)) for name in names])
     return places, np.arange(1, len(places) + 1, dtype=np.uintp)
 
 
@@ -119,13 +119,23 @@ def jacobian(
     threads: int = 0,
     played: Run | None = None,
 ) -> Jacobian:
-    """The exact change of every output when each source bit is flipped, one bit at a time.
+    """Returns the exact change of every output when each source bit is flipped, one bit at a time.
 
-    `wrt` names the sources: "ram", "rom", "inputs", "state" (the whole machine), fields of the machine ("grp", "a"), several
-    of them; or it is an array of places, or a list of such arrays, each of which is flipped together. `of` names the outputs:
-    "screen" (palette indices), "ram" (bytes), "score", "lives", "state" (bytes of the machine, without counters, sound and
-    the bus), "cpu" (those of its registers). `horizons` are the frames after which outputs are compared (default: the last).
-    The walk uses `threads` threads (0: one for each core); the result does not depend on their number.
+    Args:
+        cart, state, actions: the run, as for diffvcs.run.
+        wrt: the sources: "ram", "rom", "inputs", "state" (the whole machine), fields of the machine ("grp", "a"), several of
+            them; an array of places; or a list of such arrays, each of which is flipped together.
+        of: the outputs: "screen" (palette indices), "ram" (bytes), "score", "lives", "state" (bytes of the machine, without
+            counters, sound and the bus), "cpu" (bytes of its registers).
+        horizons: the frames after which outputs are compared; None: the last one.
+        threads: 0: one for each core. The result does not depend on their number.
+
+    Returns a Jacobian: entries in coordinate form; an output without an entry does not change.
+
+    Example:
+        >>> found = diffvcs.jacobian("demo", state, ["NOOP"], wrt="inputs", of="ram")
+        >>> found.shape
+        (128, 12)
     """
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart

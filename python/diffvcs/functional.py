@@ -1,17 +1,18 @@
 """Runs and their derivatives, as pure functions of a cartridge, a state and actions.
 
-A state is what Machine.save gives; actions are numbers or names, one a frame. `run` plays them. `vjp` and `jvp` are the
-products of the run's Jacobian with what you care about, `truth` is what flipped bits really do, by running again, and
-`smooth` the derivative inside the cube, by drawing. docs/gradients.md has the mathematics, docs/python.md examples.
+A state is what Machine.save returns; actions are numbers or names, one for each frame. `run` plays them. `vjp` and `jvp` are
+products of the run's Jacobian with your weights or directions, `truth` returns the exact effects of flipped bits, by running
+again, and `smooth` the derivative of an expected output when bits are random. docs/gradients.md has the mathematics,
+docs/python.md examples.
 
-A derivative is `d` and the name of what it belongs to. Bits have eight slots a byte, lowest bit first:
+The name of a derivative is `d` and the name of the quantity. Bits have eight slots for each byte, lowest bit first:
 
     dstate   8 * cart.state_size   a bit of the machine before the run (or after it, as a result)
     drom     cart.rom.size x 8     a bit of the image
     dinput   frames x 12           an input held in a frame (INPUT_NAMES)
     dram     128 x 8               the part of dstate that is RAM
     dframes  frames x height x 160 a pixel
-    dreward  frames                what the game's rules reward in a frame
+    dreward  frames                the reward of a frame, by the game's rules
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ OUTCOMES = ("not run", "ran", "impossible")
 
 @dataclass
 class Run:
-    """What was played: pictures in palette indices, RAM and reward after each frame, and the state after the last."""
+    """A run that was played: pictures in palette indices, RAM and reward after each frame, and the state after the last."""
 
     cart: Cartridge
     frames: np.ndarray  # frames x height x 160
@@ -68,13 +69,13 @@ class Run:
 
     @property
     def inputs(self) -> np.ndarray:
-        """What was held in each frame, frames x 12."""
+        """The inputs held in each frame, frames x 12."""
         held = np.stack([self.controls["held"][:, p] >> i & 1 for p in (0, 1) for i in range(5)], axis=1)
         console = np.stack([self.controls["console"] >> i & 1 for i in range(2)], axis=1)
         return np.concatenate([held, console], axis=1).astype(np.float32)
 
     def _c_run(self) -> Any:
-        """The run as the library has it. Nothing may have changed in it that a machine could not have done."""
+        """The run as the library has it. Raises an error if `start` was changed to a state that no machine can have."""
         if not lib.vcs_bits_is_possible(self.cart.handle, self.start):
             raise ValueError("this run's `start` was changed to a state that no machine can have")
         return _c.Run(
@@ -91,7 +92,7 @@ IDLE = 4  # machines that a cartridge keeps to be used again
 
 @contextlib.contextmanager
 def _machine(cart: Cartridge) -> Iterator[Machine]:
-    """A machine to run on that no other call has: functions are pure, and threads do not meet."""
+    """A machine that no other call uses meanwhile, so that functions are pure and threads do not disturb each other."""
     try:
         machine = cart.idle_machines.pop()
     except IndexError:
@@ -104,7 +105,7 @@ def _machine(cart: Cartridge) -> Iterator[Machine]:
 
 
 def _hold(machine: Machine, actions: Sequence[int]) -> np.ndarray:
-    """Controls as vcs_env_act_on has them: actions the game does not allow do nothing, and paddles have only buttons."""
+    """The controls that vcs_env_act_on holds: actions that the game does not allow do nothing; paddles have only buttons."""
     controls, legal = np.zeros(len(actions), CONTROLS), set(machine.legal_actions)
     for hands, action in zip(controls, actions):
         held = inputs_of(action if action in legal else 0)[:5]
@@ -115,7 +116,20 @@ def _hold(machine: Machine, actions: Sequence[int]) -> np.ndarray:
 
 
 def run(cart: Cartridge | str, state: np.ndarray, actions: Sequence[int | str]) -> Run:
-    """Plays a frame for each action, from a state on: the same arguments give the same result, always."""
+    """Plays one frame for each action, from a state on. The same arguments always give the same result.
+
+    Args:
+        cart: a Cartridge or the name of a game.
+        state: the bytes of Machine.save.
+        actions: numbers or names, one for each frame.
+
+    Returns a Run: frames (frames x height x 160), ram, reward, lives, over, and `state` for the next run.
+
+    Example:
+        >>> played = diffvcs.run("demo", machine.save(), ["NOOP", "RIGHT"])
+        >>> played.frames.shape, played.ram.shape
+        ((2, 210, 160), (2, 128))
+    """
     cart = Cartridge.find(cart)
     numbers = [action_number(a) for a in actions]
     if not numbers:
@@ -158,7 +172,7 @@ def _run_on(machine: Machine, before: np.ndarray, numbers: list[int]) -> Run:
 
 
 def _played(cart: Cartridge, state: np.ndarray, actions: Sequence[int | str], played: Run | None) -> Run:
-    """The run that a derivative is of: the one that was given, if it is what these arguments give, or a new one."""
+    """The run that is differentiated: `played`, if it is what these arguments give, or else a new one."""
     if played is None:
         return run(cart, state, actions)
     if not isinstance(played, Run):
@@ -184,7 +198,7 @@ def grad_options(
     side: str = "tangent",
     values: str | np.ndarray = "index",
 ) -> Any:
-    """vcs_grad_options_t. "bit+fork" is "bit" with a window of 256 instructions."""
+    """Makes a vcs_grad_options_t. "bit+fork" is "bit" with a window of 256 instructions."""
     name = "bit" if method == "bit+fork" else method
     if name not in METHODS:
         raise ValueError(f"no method {method!r}; there are bit, bit+fork, ste, naive, relaxed, exact")
@@ -208,8 +222,9 @@ def grad_options(
 
 
 def split_options(cart: Cartridge, options: dict[str, Any]) -> tuple[Any, Any]:
-    """Options of a run and its derivative: grad_options, and those of the relaxed machine if that is the method, which
-    takes `values` for the pixels of the run itself."""
+    """Splits the options of a run and its derivative: those of grad_options, and with method="relaxed" those of the relaxed
+    machine; `values` then counts for the pixels of the run itself.
+    """
     if options.get("method") != RELAXED:
         return grad_options(cart, **options), None
     rest = {name: value for name, value in options.items() if name not in ("method", "values")}
@@ -221,7 +236,7 @@ def split_options(cart: Cartridge, options: dict[str, Any]) -> tuple[Any, Any]:
 
 @dataclass
 class Derivatives:
-    """What vjp and jvp give; fields that do not belong to the product are None."""
+    """Results of vjp and jvp; fields that the product does not have are None."""
 
     cart: Cartridge
     dstate: np.ndarray | None = None
@@ -232,7 +247,12 @@ class Derivatives:
     report: dict[str, int] = field(default_factory=dict)  # what was walked over: vcs_grad_report_t
 
     def field(self, name: str) -> np.ndarray:
-        """The slots of a field of the machine: elements x bits of an element."""
+        """Returns the slots of a field of the machine: elements x bits of an element.
+
+        Example:
+            >>> diffvcs.vjp("demo", state, ["NOOP"], dram=np.ones(128)).field("ram").shape
+            (128, 8)
+        """
         if self.dstate is None:
             raise ValueError("this product has no dstate")
         dtype, offset = self.cart.state_dtype[name], self.cart.offset(name)
@@ -241,6 +261,7 @@ class Derivatives:
 
     @property
     def dram(self) -> np.ndarray:
+        """The slots of RAM, 128 x 8."""
         return self.field("ram")
 
 
@@ -253,7 +274,7 @@ def _array(value: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
 
 
 def _state_slots(cart: Cartridge, dstate: Any, dram: Any, name: str) -> np.ndarray:
-    """Slots of a state from the caller's; RAM may be given alone, by bit (128 x 8) or by byte (128)."""
+    """Slots of a state; RAM may be given alone, by bit (128 x 8) or by byte (128)."""
     slots = (
         np.zeros(8 * cart.state_size, np.float32) if dstate is None else _array(dstate, (8 * cart.state_size,), name)
     )
@@ -268,7 +289,7 @@ def _state_slots(cart: Cartridge, dstate: Any, dram: Any, name: str) -> np.ndarr
 
 @contextlib.contextmanager
 def _rewarding(cart: Cartridge, state: np.ndarray, wanted: bool) -> Iterator[Any]:
-    """An environment whose rules count rewards from this state on, if that is wanted."""
+    """An environment whose rules count rewards from this state on, or None if they are not wanted."""
     if not wanted:
         yield None
         return
@@ -313,18 +334,30 @@ def vjp(
     played: Run | None = None,
     **options: Any,
 ) -> Derivatives:
-    """How much every bit before the run matters for what you weigh after it.
+    """Returns the derivatives of a weighted sum of outputs with respect to every bit before the run and every input in it.
 
-    dframes are weights of pixels (frames x height x 160, or height x 160 for the last frame alone), dram of RAM after the
-    run (128 x 8 bits, or 128 bytes), dstate of the whole machine, dreward of the rewards (one for each frame, or one for
-    all: 1 is the score). `wrt` names what is differentiated: "state", "rom", "inputs", or several of them (default: all;
-    for method "exact", whose price grows with the number of bits, state and inputs). Options: method ("bit", "bit+fork",
-    "ste", "naive", "exact"), fork_window, alpha, temperature, side, values. `played` spares running again what `run` gave for
-    these arguments. With method "exact" every slot is a bit, those of positions and times too.
+    It is the vector-Jacobian product, by one reverse pass.
 
-    method="relaxed" is the derivative of the fully relaxed machine from the same state on (relaxed.py), whose options are
-    alpha, temperature, window, wrap, single, cast and dispatch. Its pixels are palette indices, and it knows no rewards:
-    dreward is refused.
+    Args:
+        cart, state, actions: the run, as for `run`.
+        dframes: weights of pixels (frames x height x 160, or height x 160 for the last frame alone).
+        dram: weights of RAM after the run (128 x 8 bits, or 128 bytes).
+        dstate: weights of the whole machine after the run.
+        dreward: weights of the rewards (one for each frame, or one number for all: 1 is the score).
+        played: what `run` returned for the same arguments, which is then not run again.
+        wrt: what is differentiated: "state", "rom", "inputs", or several of them. By default all; for method "exact", whose cost
+            grows with the number of bits, state and inputs.
+        options: method ("bit", "bit+fork", "ste", "naive", "relaxed", "exact"), fork_window, alpha, temperature, side, values.
+
+    Returns Derivatives with dstate, drom and dinput. With method "exact" every slot is a bit, those of positions and times too.
+
+    method="relaxed" differentiates the fully relaxed machine from the same state on (relaxed.py); its options are alpha,
+    temperature, window, wrap, single, cast and dispatch, its pixels are palette indices, and dreward is refused.
+
+    Example:
+        >>> found = diffvcs.vjp("demo", state, ["NOOP"] * 2, dframes=np.ones((210, 160)))
+        >>> found.drom.shape, found.dinput.shape
+        ((4096, 8), (2, 12))
     """
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart
@@ -369,8 +402,23 @@ def jvp(
     played: Run | None = None,
     **options: Any,
 ) -> Derivatives:
-    """What moves, to first order, when bits before and inputs during the run move that much: dframes, dstate and, if
-    asked for, the rewards. With method="relaxed" there are no rewards (see vjp)."""
+    """Returns the derivatives of all pixels and of the state after the run in one direction of bits and inputs.
+
+    It is the Jacobian-vector product, by one forward pass.
+
+    Args:
+        cart, state, actions, played, options: as for `vjp`.
+        dstate, dram, drom, dinput: the direction; None is zero.
+        rewards: whether to return the derivatives of the rewards too (not with method="relaxed").
+
+    Returns Derivatives with dframes, dstate and, if wanted, dreward.
+
+    Example:
+        >>> right = np.zeros((2, 12))
+        >>> right[0, diffvcs.INPUT_NAMES.index("right")] = 1
+        >>> diffvcs.jvp("demo", state, ["NOOP"] * 2, dinput=right).dframes.shape
+        (2, 210, 160)
+    """
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart
     count, shape = len(played.frames), played.frames.shape[1:]
@@ -413,7 +461,12 @@ def _numbers(values: Sequence[int] | None, name: str, count: int) -> np.ndarray:
 
 
 def state_places(cart: Cartridge, name: str, elements: Sequence[int] | None = None) -> np.ndarray:
-    """Every bit of a field of the machine, or of some of its elements."""
+    """Lists every bit of a field of the machine, or of some of its elements.
+
+    Example:
+        >>> len(diffvcs.state_places(machine.cart, "grp", [1]))
+        8
+    """
     if name not in (cart.state_dtype.names or ()):
         raise KeyError(f"no field {name!r}; there are {', '.join(cart.state_dtype.names or ())}")
     dtype, offset = cart.state_dtype[name], cart.offset(name)
@@ -424,18 +477,37 @@ def state_places(cart: Cartridge, name: str, elements: Sequence[int] | None = No
 
 
 def ram_places(cart: Cartridge, cells: Sequence[int] | None = None) -> np.ndarray:
-    """Every bit of RAM, or of some of its 128 cells."""
+    """Lists every bit of RAM, or of some of its 128 bytes, which count from 0 ($80).
+
+    Example:
+        >>> len(diffvcs.ram_places(machine.cart, [0, 1]))
+        16
+    """
     return state_places(cart, "ram", cells)
 
 
 def rom_places(cart: Cartridge, offsets: Sequence[int] | None = None) -> np.ndarray:
-    """Every bit of the image, or of the bytes at some offsets."""
+    """Lists every bit of the image, or of the bytes at some offsets.
+
+    Example:
+        >>> len(diffvcs.rom_places(machine.cart))
+        32768
+    """
     index = _numbers(offsets, "offsets in the image", cart.rom.size)
     return _grid(1, index, np.zeros(len(index), np.uint16), range(8))
 
 
 def input_places(frames: int | Sequence[int], inputs: Sequence[int | str] | None = None) -> np.ndarray:
-    """Inputs (INPUT_NAMES, or their numbers) in the frames of a run, frame by frame."""
+    """Lists inputs (INPUT_NAMES, or their numbers) in the frames of a run, frame by frame.
+
+    Args:
+        frames: a number of frames, or a list of frames.
+        inputs: which inputs; None: all twelve.
+
+    Example:
+        >>> len(diffvcs.input_places(3, ["left", "right"]))
+        6
+    """
     chosen = _numbers(range(frames) if isinstance(frames, int) else frames, "frames", 1 << 16)
     names = INPUT_NAMES if inputs is None else inputs
     unknown = [name for name in names if isinstance(name, str) and name not in INPUT_NAMES]
@@ -451,7 +523,7 @@ def input_places(frames: int | Sequence[int], inputs: Sequence[int | str] | None
 
 @dataclass
 class Truth:
-    """What each place does: F with the bit set minus F with it clear, a row a place and horizon."""
+    """Exact effects: F with the bit set minus F with the bit clear, a row for each place and horizon."""
 
     rows: np.ndarray  # places x horizons: outcome, pixels, ram_bytes, score, screen_crc, ram_crc
     base: np.ndarray  # horizons: the run itself
@@ -460,7 +532,7 @@ class Truth:
 
     @property
     def possible(self) -> np.ndarray:
-        """Places x horizons where the flipped machine can exist, and was run."""
+        """Places x horizons where the flipped machine can exist and was run."""
         return self.rows["outcome"] == OUTCOMES.index("ran")
 
 
@@ -482,9 +554,26 @@ def truth(
     progress: Callable[[int, int], None] | None = None,
     device: str = "cpu",
 ) -> Truth:
-    """What flipping each place does, exactly. Horizons are the frames after which is looked (default: the last); maps are
-    signed pictures and RAM bits for each place; `score` counts rewards by the game's rules; `progress` is called with the
-    places done and all. A `device` ("cuda") has places in the state and inputs, without score."""
+    """Returns the exact effect of flipping each place, one at a time.
+
+    Args:
+        cart, state, actions, played: the run, as for `vjp`.
+        places: as ram_places, rom_places, state_places, input_places and diffvcs.places list them.
+        horizons: the frames after which outputs are compared; None: the last one.
+        values: what a pixel counts: "index", "luminance" or "rgb".
+        maps: whether to return signed pictures and bits of RAM for each place too.
+        score: whether to count rewards by the game's rules.
+        threads: 0: one for each core.
+        progress: called with the number of finished places and of all places.
+        device: "cpu" or "cuda"; a GPU flips bits of the state and inputs, and counts no score.
+
+    Returns Truth: `rows` counts pixels and bytes that differ, `dframes` and `dram` are maps of signed effects.
+
+    Example:
+        >>> found = diffvcs.truth("demo", state, ["NOOP"] * 2, diffvcs.ram_places(machine.cart, [0]))
+        >>> found.rows["pixels"].shape, found.dframes.shape
+        ((8, 1), (8, 1, 210, 160))
+    """
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart
     places = _arrays.records(places, "places", PLACE, "ram_places, state_places, rom_places and input_places")
@@ -528,7 +617,7 @@ def truth(
 
 @dataclass
 class Pixels:
-    """The sum of pixel values over a rectangle of the last picture."""
+    """An output: the sum of pixel values over a rectangle of the last picture."""
 
     x: int
     y: int
@@ -539,7 +628,7 @@ class Pixels:
 
 @dataclass
 class Ram:
-    """A byte of RAM after the run, or one of its bits."""
+    """An output: a byte of RAM after the run, or one of its bits."""
 
     index: int
     bit: int | None = None
@@ -547,12 +636,12 @@ class Ram:
 
 @dataclass
 class Score:
-    """The sum of rewards."""
+    """An output: the sum of rewards."""
 
 
 @dataclass
 class Smooth:
-    """v(p) = E[F(b)] and its derivatives, each with mean, deviation (standard error) and half_width of the interval."""
+    """v(p) = E[F(b)] and its derivatives, each with its mean, deviation (standard error) and the half_width of its interval."""
 
     value: np.ndarray
     gradient: np.ndarray
@@ -576,8 +665,22 @@ def smooth(
     threads: int = 0,
     played: Run | None = None,
 ) -> Smooth:
-    """The expectation of a number when places are set with these probabilities, and its derivatives, by drawing.
-    "difference" runs once for each place and draw, "score" once a draw."""
+    """Estimates the expectation of an output when places are set at random, and its derivatives, by sampling.
+
+    Args:
+        cart, state, actions, played: the run, as for `vjp`.
+        places: as for `truth`; probabilities: that each of them is 1 (one number, or one for each place).
+        output: Pixels, Ram or Score.
+        method: "difference" runs once for each place and draw, "score" once for each draw.
+        samples: draws; antithetic, baseline: whether to reduce the variance in these ways; seed: of the draws.
+        confidence: of the intervals; threads: 0: one for each core.
+
+    Example:
+        >>> places = diffvcs.ram_places(machine.cart, [0])
+        >>> found = diffvcs.smooth("demo", state, ["NOOP"], places, 0.5, diffvcs.Ram(0), samples=10)
+        >>> found.gradient["mean"].shape, found.draws
+        ((8,), 10)
+    """
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart
     places = _arrays.records(places, "places", PLACE, "ram_places, state_places, rom_places and input_places")

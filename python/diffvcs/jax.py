@@ -1,14 +1,14 @@
-"""The machine as a JAX function: pure, state in and state out, nothing behind a handle.
+"""The machine as a JAX function: pure, from state to state, with nothing behind a handle.
 
     pixels, after = diffvcs.jax.run("space_invaders", bits, inputs)
 
-`bits` are a machine's bits as floats (Machine.bits), `inputs` what is held, frames x 12, `rom` the image's bits, the
-cartridge's own unless given. Results are pixels after each frame (frames x height x 160) and the bits after the last,
-which the next run takes: jit, vmap, scan and grad work, and compose (jvp with forwards=True). The forward is exact; derivatives are
-estimates by `method`, or exact with method="exact" and `wrt` (below), as docs/gradients.md says. The cartridge is a constant of the compiled program.
+`bits` are a machine's bits as floats (Machine.bits), `inputs` the held inputs, frames x 12, and `rom` the image's bits, the
+cartridge's own unless given. Results are the pixels after each frame (frames x height x 160) and the bits after the last frame,
+which the next run takes. jit, vmap, scan and grad work, and compose (jvp with forwards=True). The forward is exact; derivatives
+are estimates by `method`, or exact with method="exact" and `wrt` (below), as docs/gradients.md describes. The cartridge is a constant of the compiled program.
 
-It is an XLA custom call (python/native/xla.c), so nothing comes back to Python while a compiled function runs, and a
-vmapped call uses all cores. Arrays live on the CPU.
+It is an XLA custom call (python/native/xla.c), so a compiled function never returns to Python while it runs, and a vmapped call
+uses all cores. Arrays are on the CPU.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _call(name: str, results: Any, cart: Cartridge, options: dict[str, Any]) -> 
 
 @functools.lru_cache(maxsize=None)
 def _function(cart: Cartridge, options: tuple[Any, ...], forwards: bool) -> Any:
-    """run for one cartridge and one set of options, with the rule that reverse or forward differentiation asks for."""
+    """run for one cartridge and one set of options, with the rule for reverse or for forward differentiation."""
     chosen = dict(options)
 
     def call(state: Any, rom: Any, inputs: Any) -> Any:
@@ -95,11 +95,13 @@ def _function(cart: Cartridge, options: tuple[Any, ...], forwards: bool) -> Any:
 def run(
     cart: Cartridge | str, bits: Any, inputs: Any, rom: Any = None, *, forwards: bool = False, **options: Any
 ) -> tuple[jax.Array, jax.Array]:
-    """Pixels (frames x height x 160) and bits after. Options are those of diffvcs.vjp: method, fork_window, alpha,
-    temperature, side, values ("index" or "luminance"), or those of method="relaxed"; and `wrt` (a name or a tuple of them):
-    what grad and vjp differentiate, "state", "rom", "inputs" (default: all; for method="exact", where each bit is a flip,
-    state and inputs), with zeros for the rest. Batches are vmap's. JAX wants one rule for each function, so this
-    one is for grad, vjp and jacrev, and with `forwards` for jvp and jacfwd."""
+    """Returns pixels (frames x height x 160) and the bits after the run.
+
+    Options are those of diffvcs.vjp: method, fork_window, alpha, temperature, side, values ("index" or "luminance"), or those of
+    method="relaxed"; and `wrt` (a name or a tuple of names), which is what grad and vjp differentiate: "state", "rom", "inputs" (by
+    default all; for method="exact", where each bit is a flip, state and inputs), with zeros for the rest. vmap makes batches. A JAX function has one rule: this one is for grad, vjp and jacrev, and with `forwards` for
+    jvp and jacfwd.
+    """
     cart = Cartridge.find(cart)
     rom = core.rom_bits(cart) if rom is None else rom
     bits, rom, inputs = (jnp.asarray(a, jnp.float32) for a in (bits, rom, inputs))
@@ -112,22 +114,22 @@ def run(
 
 
 def rom_bits(cart: Cartridge | str) -> jax.Array:
-    """An image's bits as floats."""
+    """Returns an image's bits as floats."""
     return jnp.asarray(core.rom_bits(Cartridge.find(cart)))
 
 
 def machine_bits(machine: Machine) -> jax.Array:
-    """A machine's bits as floats."""
+    """Returns a machine's bits as floats."""
     return jnp.asarray(machine.bits)
 
 
 def held(*actions: int | str) -> jax.Array:
-    """Inputs of one action for each frame."""
+    """Returns the inputs of one action for each frame."""
     return jnp.asarray(np.stack([inputs_of(a) for a in actions]))
 
 
 def ram(cart: Cartridge | str, bits: jax.Array) -> jax.Array:
-    """RAM in a machine's bits, ... x 128 x 8."""
+    """Returns RAM in a machine's bits, ... x 128 x 8."""
     at = 8 * Cartridge.find(cart).offset("ram")
     return bits[..., at : at + 1024].reshape(*bits.shape[:-1], 128, 8)
 
@@ -136,7 +138,7 @@ def ram(cart: Cartridge | str, bits: jax.Array) -> jax.Array:
 
 
 def vector_functions(envs: Any) -> Any:
-    """(handle, reset, step) of a vector environment for jit and scan; see DiffVCSVectorEnv.xla."""
+    """Returns (handle, reset, step) of a vector environment for jit and scan; see DiffVCSVectorEnv.xla."""
     count, observation = envs.batch_size, envs.observation_space.shape
     numbers = {
         k: jax.ShapeDtypeStruct((count,), jnp.int32)
@@ -180,7 +182,7 @@ def vector_functions(envs: Any) -> Any:
 
 
 def pool_functions(pool: Any) -> Any:
-    """(handle, recv, send, step) of diffvcs.make's environments (envpool.py) for jit and loops."""
+    """Returns (handle, recv, send, step) of diffvcs.make's environments (envpool.py) for jit and loops."""
     count = pool.batch_size
 
     def of(dtype: Any, *shape: Any) -> Any:

@@ -1,7 +1,7 @@
-"""A machine that plays: what it holds, what it shows, and how time goes on.
+"""A machine that plays a cartridge: its state, its screen, and its steps in time.
 
-`Machine` is a vcs_env_t, the console with the rules of its game: nothing is hidden in it. `state` is every field by name,
-seen in place; `save` is all of it as bytes, and `restore` makes every later frame the same.
+`Machine` is a vcs_env_t, the console with the rules of its game; nothing in it is hidden. `state` shows every field by name,
+`save` returns all of it as bytes, and `restore` makes every later frame the same.
 """
 
 from __future__ import annotations
@@ -12,30 +12,37 @@ from typing import Any
 import numpy as np
 
 from . import _arrays, _c
-from ._bind import whole
+from ._bind import dtype_of, whole
 from ._c import lib
 from .cartridge import Cartridge
 
 ACTION_NAMES: list[str] = [lib.vcs_action_name(i) for i in range(_c.ACTIONS)]
 INPUT_NAMES: list[str] = [
-    f"{player}{key}" for player in ("", "p2_") for key in ("up", "down", "left", "right", "fire")
+    f"{key}{player}" for player in ("", "2") for key in ("up", "down", "left", "right", "fire")
 ] + ["reset", "select"]
 OPTIONS = [name for name, *_ in _c.EnvOptions._fields_ if name != "reserved"]  # all of them numbers
 
 
-def action_number(action: int | float | str) -> int:
-    """An action by number or name, checked."""
+def action_number(action: int | str) -> int:
+    """Returns the number of an action that is given by number (of any integer type) or name, or raises an error."""
     if isinstance(action, str):
         if action.upper() not in ACTION_NAMES:
             raise ValueError(f"no action {action!r}; there are {', '.join(ACTION_NAMES)}")
         return ACTION_NAMES.index(action.upper())
-    if isinstance(action, float) and action.is_integer():
-        action = int(action)
     return whole(action, "an action", 0, _c.ACTIONS - 1)
 
 
 def inputs_of(action: int | str, player: int = 0) -> np.ndarray:
-    """What an action holds down, as the twelve inputs that have derivatives (INPUT_NAMES)."""
+    """Returns what an action holds down, as the twelve inputs that have derivatives (INPUT_NAMES).
+
+    Args:
+        action: the number or name of an action.
+        player: 0 for the left player, 1 for the right one.
+
+    Example:
+        >>> diffvcs.inputs_of("UPFIRE")[:5]
+        array([1., 0., 0., 0., 1.], dtype=float32)
+    """
     held = np.zeros(_c.INPUTS, np.float32)
     name = ACTION_NAMES[action_number(action)]
     for i, key in enumerate(("UP", "DOWN", "LEFT", "RIGHT", "FIRE")):
@@ -44,9 +51,19 @@ def inputs_of(action: int | str, player: int = 0) -> np.ndarray:
 
 
 class Machine:
-    """A cartridge being played. Options are those of vcs_env_options_t, without sticky actions unless asked for:
-    frame_skip, repeat_action_probability, seed, max_episode_frames, noop_max, reward_min, reward_max, mode, difficulty,
-    life_loss, fire_reset, colour_averaging.
+    """A cartridge that is being played.
+
+    Args:
+        cart: a Cartridge, the name of a game ("demo" is built in), or a path.
+        profile: whose boot protocol and rules count: "ale", "xitari" or "fixed".
+        options: those of vcs_env_options_t: frame_skip, repeat_action_probability (0 unless given), seed,
+            max_episode_frames, noop_max, reward_min, reward_max, mode, difficulty, life_loss, fire_reset, colour_averaging.
+
+    Example:
+        >>> machine = diffvcs.Machine("demo")
+        >>> reward = machine.act_on("RIGHT")
+        >>> machine.screen().shape, machine.frame_number
+        ((210, 160), 1)
     """
 
     def __init__(self, cart: Cartridge | str | os.PathLike[str], profile: str = "ale", **options: Any) -> None:
@@ -60,6 +77,11 @@ class Machine:
         self._ram = lib.vcs_env_ram(self.handle)
         self._seen_state = np.frombuffer(memoryview(self._state).toreadonly(), self.cart.state_dtype).reshape(())
         self.shape: tuple[int, int] = (lib.vcs_env_height(self.handle), _c.WIDTH)
+        self._listening, self._drawing = False, True
+
+    def __reduce__(self) -> Any:
+        """Pickled and copied machines go on from the same state, with the same options, sound and drawing."""
+        return _revive, (self.cart, self.options, self.save(), self._listening, self._drawing)
 
     def __repr__(self) -> str:
         return f"Machine({self.cart!r}, frame {self.frame_number})"
@@ -77,7 +99,7 @@ class Machine:
         return lib.vcs_env_options(self.handle)
 
     def configure(self, **options: Any) -> None:
-        """Changes options. The mode counts from the next reset on, the seed from the next reload, others from now."""
+        """Changes options. A new mode counts from the next reset on, a new seed from the next reload, all other options at once."""
         with self.handle.lock:
             settings = self._settings()
             self._change(settings, options)
@@ -85,6 +107,7 @@ class Machine:
 
     @property
     def options(self) -> dict[str, Any]:
+        """The values of all options, by name."""
         settings = self._settings()
         return {name: getattr(settings, name) for name in OPTIONS}
 
@@ -94,18 +117,22 @@ class Machine:
 
     @property
     def minimal_actions(self) -> list[int]:
+        """The numbers of the actions that do something in this game."""
         return self._numbers(lib.vcs_env_minimal_actions, _c.ACTIONS)
 
     @property
     def legal_actions(self) -> list[int]:
+        """The numbers of the actions that the game allows."""
         return self._numbers(lib.vcs_env_legal_actions, _c.ACTIONS)
 
     @property
     def modes(self) -> list[int]:
+        """The modes of the game that `mode` may choose."""
         return self._numbers(lib.vcs_env_modes, _c.MODES_MAX)
 
     @property
     def difficulties(self) -> list[int]:
+        """The difficulties that `difficulty` may choose."""
         return self._numbers(lib.vcs_env_difficulties, _c.DIFFICULTIES_MAX)
 
     # ---- time ------------------------------------------------------------------------------------------------------
@@ -115,48 +142,86 @@ class Machine:
         lib.vcs_env_reset(self.handle)
 
     def reload(self, seed: int) -> None:
-        """As if it had just been made, with this seed."""
+        """Returns to the state of a new Machine with this seed."""
         lib.vcs_env_reload(self.handle, seed & 0xFFFFFFFF)
 
     def act(self, action: int | str, strength: float = 1.0, player_b: int | str = 0, strength_b: float = 1.0) -> int:
-        """One step, and its reward. Nothing happens once the game is over or truncated."""
+        """Makes one step, of frame_skip frames, and returns its reward. Does nothing once the game is over or truncated.
+
+        Args:
+            action, player_b: the actions of both players, by number or name.
+            strength, strength_b: how far their sticks are moved, from 0 to 1; for paddles.
+
+        Example:
+            >>> machine.act("FIRE")
+            0
+        """
         return lib.vcs_env_act_strength(
             self.handle, action_number(action), action_number(player_b), strength, strength_b
         )
 
     def act_on(self, action: int | str, player_b: int | str = 0) -> int:
-        """One frame of just this action: no frame skip, no sticky actions, and on after the game is over."""
+        """Runs one frame with exactly this action and returns its reward.
+
+        There is no frame skip and no sticky action, and frames go on after the game is over.
+
+        Example:
+            >>> machine.act_on("RIGHT")
+            0
+        """
         return lib.vcs_env_act_on(self.handle, action_number(action), action_number(player_b))
+
+    def act_on_traced(self, action: int | str, player_b: int | str = 0) -> tuple[int, np.ndarray]:
+        """Runs one frame like act_on; returns its reward and every instruction that it executed.
+
+        The array has a row for each instruction: number, pc_before, pc, opcode, a, x, y, sp, p (after it), frame_over,
+        jammed, cycles, text; and frame, state_chain, cycle_chain, which are 0 here (`diffvcs.trace` fills them).
+
+        Example:
+            >>> reward, rows = machine.act_on_traced("NOOP")
+            >>> int(rows["cycles"].sum()) // 76  # scan lines
+            262
+        """
+        count, rows = np.zeros(1, np.uintp), np.zeros(_c.FRAME_INSTRUCTIONS, dtype_of("vcs_trace_row_t"))
+        numbers = action_number(action), action_number(player_b)
+        reward = lib.vcs_call_act_watched(self.handle, *numbers, rows, len(rows), count)
+        return reward, _arrays.flat_rows(rows[: count[0]].copy())
 
     # ---- what it shows ---------------------------------------------------------------------------------------------
 
     @property
     def lives(self) -> int:
+        """The lives that are left; 0 in games without lives."""
         return lib.vcs_env_lives(self.handle)
 
     @property
     def over(self) -> bool:
+        """Whether the game is over."""
         return bool(lib.vcs_env_over(self.handle))
 
     @property
     def truncated(self) -> bool:
+        """Whether the episode has reached max_episode_frames."""
         return bool(lib.vcs_env_truncated(self.handle))
 
     @property
     def done(self) -> bool:
+        """Whether the game is over or the episode truncated."""
         return bool(lib.vcs_env_done(self.handle))
 
     @property
     def frame_number(self) -> int:
+        """Frames since the machine was made or reloaded."""
         return lib.vcs_env_frame_number(self.handle)
 
     @property
     def episode_frame_number(self) -> int:
+        """Frames since the last reset."""
         return lib.vcs_env_episode_frame_number(self.handle)
 
     @property
     def ram(self) -> np.ndarray:
-        """The 128 bytes, seen in place; read only (write them with `set`)."""
+        """The 128 bytes of RAM, seen in place and read only; `set` and `set_ram` write them."""
         return self._ram
 
     def _picture(self, fill: Any, shape: tuple[int, ...], out: np.ndarray | None) -> np.ndarray:
@@ -168,22 +233,31 @@ class Machine:
         return out
 
     def screen(self, out: np.ndarray | None = None) -> np.ndarray:
-        """The picture in palette indices."""
+        """Returns the picture in palette indices, height x 160; `out` is an array to write it into.
+
+        Example:
+            >>> machine.screen().dtype
+            dtype('uint8')
+        """
         return self._picture(lib.vcs_env_screen_indices, self.shape, out)
 
     def rgb(self, out: np.ndarray | None = None) -> np.ndarray:
+        """Returns the picture in colours, height x 160 x 3; `out` is an array to write it into."""
         return self._picture(lib.vcs_env_screen_rgb, (*self.shape, 3), out)
 
     def gray(self, out: np.ndarray | None = None) -> np.ndarray:
+        """Returns the picture in grey levels, height x 160; `out` is an array to write it into."""
         return self._picture(lib.vcs_env_screen_gray, self.shape, out)
 
     def listen(self, on: bool = True) -> None:
-        """Whether steps make sound."""
+        """Chooses whether steps make sound."""
         lib.vcs_env_set_sound(self.handle, on)
+        self._listening = bool(on)
 
     def draw(self, on: bool = True) -> None:
-        """Whether frames are drawn; not drawing is faster."""
+        """Chooses whether frames are drawn; without drawing steps are faster."""
         lib.vcs_env_set_drawing(self.handle, on)
+        self._drawing = bool(on)
 
     @property
     def sound(self) -> np.ndarray:
@@ -194,17 +268,25 @@ class Machine:
 
     @property
     def state(self) -> np.ndarray:
-        """Every field of the machine by name, seen in place: state["ram"], state["pc"], state.dtype.names. Read only,
-        because not every value is one a machine can have; `set` writes, and checks."""
+        """Every field of the machine by name, seen in place: state["ram"], state["pc"]; state.dtype.names lists them.
+
+        It is read only, because not every value is one that a machine can have; `set` writes fields and checks them.
+        """
         return self._seen_state
 
     @property
     def bits(self) -> np.ndarray:
-        """The machine as the floats that have derivatives: 8 for each byte, lowest bit first."""
+        """The machine as the floats that have derivatives: eight for each byte, lowest bit first."""
         return np.unpackbits(self._state, bitorder="little").astype(np.float32)
 
     def set(self, **fields: Any) -> None:
-        """Writes fields by name, as in machine.set(ram=values, a=3); refuses, changing nothing, what cannot be."""
+        """Writes fields by name. Values that no machine can have are refused, and nothing is changed.
+
+        Example:
+            >>> machine.set(a=3, x=4)
+            >>> int(machine.state["a"])
+            3
+        """
         with self.handle.lock:
             self._set(fields)
 
@@ -215,7 +297,10 @@ class Machine:
             for name, value in fields.items():
                 if name not in names:
                     raise KeyError(f"no field {name!r}; there are {', '.join(names)}")
-                record[name] = value
+                try:
+                    record[name] = value
+                except OverflowError as problem:
+                    raise _c.BadArgument(f"the field {name} cannot hold {value!r}: {problem}") from None
             self.restore(self.save())
         except Exception:
             self._state[:] = before
@@ -223,21 +308,26 @@ class Machine:
             raise
 
     def set_ram(self, index: int, value: int) -> None:
-        """Writes a byte of RAM."""
+        """Writes a byte of RAM; `index` counts from 0 ($80) to 127 ($FF)."""
         lib.vcs_env_set_ram(self.handle, index, whole(value, "a byte", 0, 255))
 
     def hash(self) -> int:
-        """64 bits that differ when machines do."""
+        """Returns 64 bits that differ when machines differ."""
         with self.handle.lock:
             return lib.vcs_hash(self.cart.handle, self._state)
 
     def peek(self, addr: int) -> int:
-        """A byte as the CPU would read it, without side effects."""
+        """Returns a byte as the CPU would read it at an address, without side effects."""
         with self.handle.lock:
             return lib.vcs_peek(self.cart.handle, self._state, addr & 0xFFFF)
 
     def disassemble(self, addr: int | None = None, count: int = 1) -> list[str]:
-        """So many instructions, from the program counter or an address on."""
+        """Returns the texts of `count` instructions, from an address on (None: from the program counter).
+
+        Example:
+            >>> machine.disassemble(0xF000, 2)
+            ['LDY #$07', 'STY $A9']
+        """
         addr, lines = int(self.state["pc"]) if addr is None else addr, []
         text = np.zeros(_c.TEXT_BYTES, np.uint8)
         with self.handle.lock:
@@ -248,25 +338,70 @@ class Machine:
         return lines
 
     def save(self, generators: bool = True) -> np.ndarray:
-        """Everything that changes while a game is played, as bytes; `generators`: those of sticky actions and no-ops too
-        (else they are zero, and only `restore` without them makes sense)."""
+        """Returns everything that changes while a game is played, as an array of bytes.
+
+        With generators=False the random generators of sticky actions and no-ops are left out (as zeros); such a state is
+        restored with generators=False too.
+
+        Example:
+            >>> saved = machine.save()
+            >>> reward = machine.act_on("RIGHT")
+            >>> machine.restore(saved)
+            >>> bool((machine.save() == saved).all())
+            True
+        """
         state = np.zeros(self.handle.state_size, np.uint8)
         (lib.vcs_env_state_copy if generators else lib.vcs_env_state_copy_play)(self.handle, state)
         return state
 
     def restore(self, state: np.ndarray, generators: bool = True) -> None:
-        """Back to a saved state, of this or another machine with the same cartridge."""
+        """Returns to a saved state, of this machine or of another one with the same cartridge."""
         state = _arrays.state_bytes(state)
+        if state.size != self.handle.state_size:
+            raise _c.BadArgument(
+                f"this is no state of {self.cart}: it has {state.size} bytes, and a state has {self.handle.state_size}; "
+                "restore takes what save() gave"
+            )
         restore = lib.vcs_env_state_restore if generators else lib.vcs_env_state_restore_play
         restore(self.handle, state, state.size)
 
     def save_file(self, path: str | os.PathLike[str]) -> None:
-        """A save file, which other versions and other kinds of machines read."""
+        """Writes a save file, which other versions of the library and the command line can read."""
         lib.vcs_env_save(self.handle, path)
 
+    @staticmethod
+    def save_info(path: str | os.PathLike[str]) -> dict[str, Any]:
+        """Describes a save file: its version, the profile, the SHA-256 of the cartridge's image, and the frame number.
+
+        Example:
+            >>> machine.save_file("game.sav")
+            >>> diffvcs.Machine.save_info("game.sav")["profile"]
+            'ale'
+        """
+        with open(path, "rb") as file:
+            data = file.read()
+        found = _c.SaveInfo()
+        lib.vcs_save_info(data, len(data), found)
+        return {
+            "version": found.version,
+            "profile": _c.PROFILES[found.profile],
+            "sha256": found.sha256.decode(),
+            "frame_number": found.frame_number,
+        }
+
     def load_file(self, path: str | os.PathLike[str]) -> None:
+        """Returns to the state of a save file."""
         lib.vcs_env_load(self.handle, path)
 
     def close(self) -> None:
-        """Every later call is refused; arrays that look into the machine keep its memory."""
+        """Closes the machine: later calls raise an error. Arrays that look into it keep its memory."""
         self.handle.close()
+
+
+def _revive(cart: Cartridge, options: dict[str, Any], state: np.ndarray, listening: bool, drawing: bool) -> Machine:
+    """A machine in a state: what pickles and copies of machines are made by."""
+    machine = Machine(cart, **options)
+    machine.listen(listening)
+    machine.draw(drawing)
+    machine.restore(state)
+    return machine

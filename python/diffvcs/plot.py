@@ -26,7 +26,7 @@ def _limit(values: np.ndarray) -> float:
 
 
 def by_byte(values: np.ndarray) -> np.ndarray:
-    """Values of bits (... x 8) as sizes of bytes: the largest, with its sign."""
+    """Returns one number for each byte from values of bits (... x 8): the largest one, with its sign."""
     values = np.asarray(values, float)
     at = np.abs(values).argmax(-1)
     return np.take_along_axis(values, at[..., None], -1)[..., 0]
@@ -35,7 +35,7 @@ def by_byte(values: np.ndarray) -> np.ndarray:
 def frame(
     cart: Cartridge, indices: np.ndarray, values: np.ndarray | None = None, ax: Any = None, title: str = ""
 ) -> Any:
-    """A picture (palette indices), dimmed, with values of its pixels in colour on top."""
+    """Draws a picture (palette indices), dimmed, with values of its pixels in colour on top."""
     ax, rgb = _axes(ax), cart.pixel_values("rgb")[indices] / 255
     if values is not None:
         rgb = 0.6 + 0.4 * rgb.mean(-1, keepdims=True) * np.ones(3)
@@ -53,7 +53,7 @@ def frame(
 
 
 def ram(values: np.ndarray, ax: Any = None, title: str = "") -> Any:
-    """RAM as 8 rows of 16 cells, $80 to $FF; values by cell (128) or by bit (128 x 8)."""
+    """Draws RAM as 8 rows of 16 cells, $80 to $FF; values by cell (128) or by bit (128 x 8)."""
     ax, values = _axes(ax), np.asarray(values, float)
     cells = (by_byte(values) if values.ndim == 2 else values).reshape(8, 16)
     limit = _limit(cells)
@@ -65,8 +65,9 @@ def ram(values: np.ndarray, ax: Any = None, title: str = "") -> Any:
 
 
 def rom(values: np.ndarray, ax: Any = None, title: str = "") -> Any:
-    """An image as rows of 64 bytes, by offset; values by byte or by bit (bytes x 8). Scaled by its square root, because
-    few bytes matter much."""
+    """Draws an image as rows of 64 bytes, by offset; values by byte or by bit (bytes x 8). Colours show the square root of a value,
+    because few bytes have large ones.
+    """
     ax, values = _axes(ax), np.asarray(values, float)
     cells = by_byte(values) if values.ndim == 2 else values
     cells = np.sign(cells) * np.sqrt(np.abs(cells))
@@ -81,7 +82,7 @@ def rom(values: np.ndarray, ax: Any = None, title: str = "") -> Any:
 
 
 def inputs(values: np.ndarray, ax: Any = None, title: str = "") -> Any:
-    """Inputs over the frames of a run, frames x 12."""
+    """Draws values of inputs over the frames of a run, frames x 12."""
     ax, values = _axes(ax), np.asarray(values, float)
     limit = _limit(values)
     shown = ax.imshow(values.T, COLOURS, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")

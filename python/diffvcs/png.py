@@ -1,4 +1,4 @@
-"""Pictures as PNG files, with nothing but the standard library."""
+"""Pictures as PNG files, with only the standard library."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def encode(picture: np.ndarray) -> bytes:
-    """A height x width (x 3) picture of bytes as a PNG."""
+    """Returns a height x width (x 3) picture of bytes as the bytes of a PNG file."""
     picture = np.ascontiguousarray(picture, np.uint8)
     if picture.ndim not in (2, 3) or (picture.ndim == 3 and picture.shape[2] != 3):
         raise ValueError(f"a picture is height x width or height x width x 3, not {picture.shape}")
@@ -28,7 +28,7 @@ def encode(picture: np.ndarray) -> bytes:
 
 
 def write(path: str | os.PathLike[str], picture: np.ndarray) -> None:
-    """Writes it atomically: the file is there whole, or as it was."""
+    """Writes a picture atomically: the file is complete, or as it was before."""
     path = Path(path)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:

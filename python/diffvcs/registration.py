@@ -33,7 +33,7 @@ LEGACY = (
 
 
 def _games_v5() -> list[str]:
-    """Our demo, the games with an image, and LEGACY: without an image, making one says where to get it."""
+    """The demo, the games with an image, and LEGACY. Making a game without an image raises an error with advice."""
     return sorted({roms.DEMO, *roms.get_all_rom_ids(), *LEGACY} - roms.TWO_PLAYERS)
 
 
@@ -56,7 +56,7 @@ def _register(
 
 
 def register_envs() -> None:
-    """Our names."""
+    """Registers our names."""
     kinds = (("", "rgb"), ("-ram", "ram"))
     for game in _games_v5():
         for kind, obs_type in kinds:
@@ -74,7 +74,7 @@ def register_envs() -> None:
 
 
 def register_as_ale_py() -> None:
-    """ale-py's own names, for compat.py."""
+    """Registers ale-py's own names, for compat.py."""
     for game in sorted(set(_games_v5()) - {roms.DEMO}):
         _register(f"ALE/{roms.rom_id_to_name(game)}-v5", game, 4, 0.25, module="ale_py")
     for game in LEGACY:

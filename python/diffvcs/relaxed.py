@@ -1,14 +1,14 @@
-"""The fully relaxed machine: softened reads, branches and dispatch, and nothing that puts the exact value back.
+"""The fully relaxed machine: reads, branches and dispatch are softened, and no exact value is put back.
 
     relaxed = Relaxed("demo", alpha=8, temperature=0.1, cast="none")
-    relaxed.load(machine)               # from where this Machine is
-    picture = relaxed.frame()           # or step(), an instruction
+    relaxed.load(machine)               # from the present state of a Machine
+    picture = relaxed.frame()           # or step(), one instruction
     relaxed.values[relaxed.slots["ram"]]
-    d_input = relaxed.vjp(100, d_state) # of the next 100 instructions
+    d_input = relaxed.vjp(100, d_state) # over the next 100 instructions
 
-include/diffvcs/relax.h and docs/relaxed.md say what it is. Its forward is another machine's: a smooth one with cast="none",
-one of integers that goes wrong from some read on with cast="round". diffvcs.vjp and jvp with method="relaxed" are its
-derivatives over a run's frames.
+include/diffvcs/relax.h and docs/relaxed.md describe it. With cast="none" its forward is a smooth machine of real numbers; with
+cast="round" it is a machine of integers that may differ from the exact one from some read on. diffvcs.vjp and jvp with
+method="relaxed" are its derivatives over a run's frames.
 """
 
 from __future__ import annotations
@@ -46,8 +46,14 @@ def relax_options(
     dispatch: str = "hard",
     bus: str = "real",
 ) -> Any:
-    """vcs_relax_options_t: the branch's sharpness (6 unless given), the temperature of reads and dispatch (0.14), cells on
-    each side of an address (0: the whole array), whether its ends are neighbours, float instead of double, and names."""
+    """Makes a vcs_relax_options_t.
+
+    Args:
+        alpha: the sharpness of branches (6 unless given); temperature: of reads and dispatch (0.14 unless given).
+        window: cells on each side of an address that a read blends; 0: the whole array.
+        wrap: whether the ends of an array are neighbours; single: float instead of double.
+        cast: "round" or "none"; dispatch: "hard", "one_hot" or "distance"; bus: "real" or "reduced".
+    """
     options = _c.RelaxOptions()
     lib.vcs_relax_defaults(options)
     if alpha is not None:
@@ -63,8 +69,17 @@ def relax_options(
 
 
 class Relaxed:
-    """A relaxed machine with a cartridge. `values` are its numbers: REGISTERS, CHIPS, RAM, cartridge RAM (these are the
-    state), then the image; `slots` says where each is."""
+    """A relaxed machine with a cartridge.
+
+    `values` are its numbers: REGISTERS, CHIPS, RAM and cartridge RAM (these are the state), then the image; `slots` gives the
+    position of each. Options are those of relax_options.
+
+    Example:
+        >>> relaxed = diffvcs.Relaxed("demo", alpha=6, temperature=0.14, window=4, wrap=True)
+        >>> relaxed.load(machine)
+        >>> relaxed.frame().shape, relaxed.report["wrong_reads"]
+        ((210, 160), 0)
+    """
 
     def __init__(self, cart: Cartridge | str, profile: str = "ale", **options: Any) -> None:
         self.cart = Cartridge.find(cart, profile)
@@ -85,7 +100,7 @@ class Relaxed:
     # ---- running -----------------------------------------------------------------------------------------------------
 
     def load(self, machine: Machine | np.ndarray) -> None:
-        """Goes on from a machine, or from the bytes of one (Run.start). Counts start again."""
+        """Continues from a Machine, or from the bytes of one (Run.start). Counts of the report start again."""
         if isinstance(machine, Machine):
             if not machine.cart.is_like(self.cart):
                 raise ValueError(f"this machine plays {machine.cart}, and not {self.cart}")
@@ -100,11 +115,11 @@ class Relaxed:
         lib.vcs_relax_load(self.handle, state)
 
     def load_reduced(self) -> None:
-        """Where the paper's tables begin; for bus="reduced"."""
+        """Goes to the state in which the paper's tables begin; for bus="reduced"."""
         lib.vcs_relax_load_reduced(self.handle)
 
     def hold(self, action: int | str) -> None:
-        """What the first player does from now on."""
+        """Sets the action that the first player holds from now on."""
         controls = np.zeros(1, np.dtype(_c.Controls))
         controls["held"][0, 0] = int(inputs_of(action)[:5] @ 2 ** np.arange(5))
         with self.handle.lock:
@@ -112,11 +127,11 @@ class Relaxed:
             lib.vcs_relax_control(self.handle, controls)
 
     def step(self) -> None:
-        """An instruction."""
+        """Executes one instruction."""
         lib.vcs_relax_step(self.handle, self._frames)
 
     def frame(self) -> np.ndarray:
-        """A frame, and its picture in palette indices."""
+        """Runs one frame and returns its picture in palette indices."""
         picture = np.empty((self.cart.height, _c.WIDTH), np.uint8)
         with self.handle.lock:
             lib.vcs_relax_frame(self.handle, self._frames)
@@ -125,32 +140,33 @@ class Relaxed:
 
     @property
     def state(self) -> np.ndarray:
-        """The machine as integers, every number rounded; a copy."""
+        """A copy of the machine as integers, with every number rounded."""
         with self.handle.lock:
             bytes_now = lib.vcs_relax_machine(self.handle).copy()
         return bytes_now.view(self.cart.state_dtype).reshape(())
 
     @property
     def report(self) -> dict[str, int]:
-        """Instructions, reads and branches since the load, and those that rounded wrongly."""
+        """The numbers of instructions, reads and branches since the load, and of those that rounded wrongly."""
         report = lib.vcs_relax_report(self.handle)
         return {name: getattr(report, name) for name, *_ in _c.RelaxedReport._fields_}
 
     def read(self, cells: Sequence[int] | np.ndarray, index: int) -> float:
-        """One softened read by itself, before the cast."""
+        """Returns one softened read of `cells` at `index`, before the cast."""
         array = _arrays.integers(cells, "cells", np.uint8)
         if not 0 <= whole(index, "index", -(2**63), 2**63) < array.size:
             raise IndexError(f"there is no cell {index} in an array of {array.size}")
         return lib.vcs_relax_read(self.handle, array, array.size, index)
 
     def branch(self, after: int, offset: int, taken: bool) -> float:
-        """The counter after a softened branch, before the cast; `after` is that of the instruction behind it."""
+        """Returns the program counter after a softened branch, before the cast; `after` is the address of the next instruction."""
         return lib.vcs_relax_branch(self.handle, after & 0xFFFF, offset, taken)
 
     # ---- numbers and derivatives -------------------------------------------------------------------------------------
 
     @property
     def values(self) -> np.ndarray:
+        """All numbers of the machine, by `slots`."""
         values = np.zeros(self.input_slots)
         lib.vcs_relax_values(self.handle, values)
         return values
@@ -167,14 +183,14 @@ class Relaxed:
         return array
 
     def jvp(self, steps: int, d_input: np.ndarray) -> np.ndarray:
-        """How the state after the next instructions moves with the numbers now; the machine goes on by these."""
+        """Returns the derivatives of the state after the next `steps` instructions in the direction d_input, and executes them."""
         d_state = np.zeros(self.state_slots)
         given = self._numbers(d_input, self.input_slots)
         lib.vcs_relax_jvp(self.handle, whole(steps, "steps", 0, 2**31 - 1), given, d_state)
         return d_state
 
     def vjp(self, steps: int, d_state: np.ndarray) -> np.ndarray:
-        """What the numbers now are worth when the state after the next instructions is worth that much."""
+        """Returns the derivatives of the weighted state after the next `steps` instructions, and executes them."""
         d_input = np.zeros(self.input_slots)
         given = self._numbers(d_state, self.state_slots)
         lib.vcs_relax_vjp(self.handle, whole(steps, "steps", 0, 2**31 - 1), d_input, given)

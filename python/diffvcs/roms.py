@@ -11,7 +11,7 @@ TWO_PLAYERS = frozenset({"combat", "joust", "maze_craze", "warlords"})  # games 
 
 
 def folders() -> list[Path]:
-    """Folders that may hold images, the first one first."""
+    """Returns the folders that may hold images, in the order in which they are searched."""
     found = [Path(os.environ[name]) for name in ("DIFFVCS_ROMS", "ALE_ROMS_DIR") if os.environ.get(name)]
     spec = importlib.machinery.PathFinder.find_spec("ale_py")  # on disk, whatever has that name in memory (compat.py)
     if spec and spec.submodule_search_locations:
@@ -20,13 +20,23 @@ def folders() -> list[Path]:
 
 
 def get_all_rom_ids() -> list[str]:
-    """Names of the games whose images are there, such as "pong" and "ms_pacman"."""
+    """Returns the names of the games whose images are found, such as "pong" and "ms_pacman"."""
     names = {path.stem for folder in folders() if folder.is_dir() for path in folder.glob("*.bin")}
     return sorted(names)
 
 
+def _check() -> None:
+    """$DIFFVCS_ROMS must name a folder: a misspelled one would be skipped, and another place would answer."""
+    named = os.environ.get("DIFFVCS_ROMS")
+    if named and not Path(named).is_dir():
+        raise NotADirectoryError(
+            f"$DIFFVCS_ROMS names the folder {named!r}, which does not exist: correct it or unset it"
+        )
+
+
 def get_rom_path(name: str) -> Path | None:
-    """The image of a game, or None."""
+    """Returns the path of a game's image, or None."""
+    _check()
     for folder in folders():
         path = folder / f"{name}.bin"
         if path.is_file():
@@ -35,7 +45,7 @@ def get_rom_path(name: str) -> Path | None:
 
 
 def require(name: str) -> Path:
-    """The image of a game, or an error that says how to get it. "demo" needs no image."""
+    """Returns the path of a game's image, or raises an error that says how to get it. "demo" needs no image."""
     path = get_rom_path(name)
     if path is None and name == DEMO:
         return Path(DEMO)

@@ -1,9 +1,9 @@
-"""Questions about a run: the functions of include/diffvcs/study.h, which documents them.
+"""Questions about a run: the functions of include/diffvcs/study.h.
 
-A run is what `diffvcs.run` gives. Every function here leaves it as it is.
+A run is what `diffvcs.run` returns. No function here changes it.
 
     run = diffvcs.run("demo", state, ["NOOP"] * 8)
-    diffvcs.explain(run, "pixel:100,80")["lit_by"]
+    diffvcs.explain(run, "pixel:80,100")["lit_by"]
     diffvcs.edit(run, drawing, x=0, y=0).patch
 """
 
@@ -87,10 +87,25 @@ def explain(
     frame: int = 0,
     directory: str | os.PathLike[str] | None = None,
 ) -> dict[str, Any]:
-    """Explains a target ("pixel:100,80", "region:0,0,8,8", "ram:9C", "score") or an object ("P0") after the last frame of
-    a run: the objects that draw it, the register writes, instructions, bytes and controls it depends on, as `diffvcs
-    explain` writes them to explain.json. `directory`, which must exist, gets the page as well; `frame` numbers the run's
-    last frame in it."""
+    """Explains an output after the last frame of a run.
+
+    The result names the objects that draw it, and the register writes, instructions, bytes and controls that it depends on.
+
+    Args:
+        run: what diffvcs.run returned.
+        target: "pixel:80,100" (column, row), "region:0,0,8,8", "ram:9C" or "score"; or None, with an object.
+        object: all pixels of an object: "P0", "P1", "M0", "M1", "BL" or "PF".
+        span: bits of RAM and ROM are flipped this many frames before the end.
+        window: of bit+fork, in instructions.
+        frame: the number of the run's last frame, for the page.
+        directory: an existing folder that gets the page as well.
+
+    Returns the contents of explain.json as a dictionary.
+
+    Example:
+        >>> diffvcs.explain(run, object="P0")["lit_by"]
+        ['player 0']
+    """
     if (target is None) == (object is None):
         raise ValueError("give a target or an object")
     with _rewarding(run.cart, run.before, target == "score") as env:
@@ -109,20 +124,31 @@ def explain(
 
 @dataclass
 class Slice:
-    """The instructions of a frame, and which of them a result was computed by."""
+    """The instructions of a frame; `slice` marks those that a result was computed by."""
 
     rows: np.ndarray  # pc, opcode, a, x, y, clock, end_clock, accesses, text, slice
     sources: np.ndarray  # addresses that the slice reads and did not write
 
     @property
     def instructions(self) -> np.ndarray:
-        """The rows of the slice."""
+        """The rows that are in the slice."""
         return self.rows[self.rows["slice"] != 0]
 
 
 def slice(run: Run, instructions: Sequence[int] = ()) -> Slice:
-    """The dynamic slice of some instructions of a run's last frame, by their number in it: all instructions of the frame
-    that they were computed from. Without any, the rows of the frame with an empty slice."""
+    """Returns the instructions of a run's last frame, and the dynamic slice of some of them.
+
+    The slice of an instruction is itself and all instructions of the frame that it was computed from.
+
+    Args:
+        run: what diffvcs.run returned.
+        instructions: numbers of instructions in the frame, from 0 on; without any, the slice is empty.
+
+    Example:
+        >>> found = diffvcs.slice(run, [500])
+        >>> bool(found.rows["slice"][500]), len(found.rows) > len(found.instructions) > 0
+        (True, True)
+    """
     marks = _arrays.integers(list(instructions), "instructions").reshape(-1)
     rows = _rows("vcs_slice_row_t", _c.FRAME_INSTRUCTIONS)
     count, sources = np.zeros(1, np.int32), np.zeros(65536, np.uint8)
@@ -131,7 +157,13 @@ def slice(run: Run, instructions: Sequence[int] = ()) -> Slice:
 
 
 def rom_uses(run: Run) -> np.ndarray:
-    """What the run does with each byte of the image: kind (ROM_KINDS), read, address, pc, text."""
+    """Returns what a run does with each byte of the image: kind (a number of ROM_KINDS), read, address, pc, text.
+
+    Example:
+        >>> uses = diffvcs.rom_uses(run)
+        >>> bool((uses["kind"] == diffvcs.study.ROM_KINDS.index("opcode")).any())
+        True
+    """
     uses = _rows("vcs_rom_use_t", run.cart.rom.size)
     lib.vcs_rom_uses(run._c_run(), uses)
     return _readable(uses)
@@ -147,9 +179,19 @@ class Attribution(Derivatives):
 def attribute(
     run: Run, target: str, *, method: str = "exact", wrt: str | Sequence[str] = SOURCES, **options: Any
 ) -> Attribution:
-    """The derivative of a target ("pixel:ROW,COLUMN", "region:X,Y,W,H", "screen", "ram:9C", "ram:9C.3", "score") with
-    respect to every bit before the run and every input in it, or only those that `wrt` names ("state", "rom", "inputs").
-    Options are those of vjp."""
+    """Returns the derivative of a target with respect to every bit before the run and every input in it.
+
+    Args:
+        run: what diffvcs.run returned.
+        target: "pixel:X,Y", "region:X,Y,W,H", "screen", "ram:9C", "ram:9C.3" or "score".
+        method: "exact", "bit", "bit+fork", "ste" or "naive"; further options are those of vjp.
+        wrt: what is differentiated: "state", "rom", "inputs", or several of them.
+
+    Example:
+        >>> found = diffvcs.attribute(run, "ram:80")
+        >>> found.value == int(run.ram[-1][0]), found.drom.shape
+        (True, (4096, 8))
+    """
     cart, count, sources = run.cart, len(run.frames), _sources(wrt, method)
     found = Attribution(
         cart,
@@ -168,12 +210,172 @@ def attribute(
     return found
 
 
+@dataclass
+class Effect:
+    """The derivative of the last picture and state with respect to one place, and how well it agrees with the truth."""
+
+    dframe: np.ndarray  # height x 160
+    dstate: np.ndarray  # slots of the state after the run
+    pixels: Comparison
+    ram: Comparison
+    report: dict[str, int]
+
+
+def effect(run: Run, place: np.ndarray | str, *, method: str = "bit+fork", **options: Any) -> Effect:
+    """Computes what one bit or input changes, by one forward pass, and compares it with the truth by running again.
+
+    Args:
+        run: what diffvcs.run returned.
+        place: one place of `places`, or its name: "9C.3" (RAM), "rom:1F0.4", "input:0.right".
+        method: "bit", "bit+fork", "ste" or "naive"; further options are those of jvp.
+
+    Example:
+        >>> found = diffvcs.effect(run, "input:0.right")
+        >>> found.dframe.shape, found.pixels.in_both <= found.pixels.in_truth
+        ((210, 160), True)
+    """
+    if isinstance(place, str):
+        place = places(run, place)
+    chosen = _arrays.records(place, "place", PLACE, "places, ram_places and input_places")
+    if chosen.size != 1:
+        raise BadArgument(f"effect takes one place, not {chosen.size}")
+    found, report = _rows("vcs_agreement_t", 2), _c.GradReport()
+    dframe = np.zeros(run.frames.shape[1:], np.float32)
+    dstate = np.zeros(8 * run.cart.state_size, np.float32)
+    settings = grad_options(run.cart, method, **options)
+    lib.vcs_call_effect(run._c_run(), chosen, settings, dframe, dstate, found, report)
+    numbers = {key: getattr(report, key) for key, *_ in report._fields_}
+    return Effect(dframe, dstate, _comparison(found[0]), _comparison(found[1]), numbers)
+
+
+def places(run: Run, text: str) -> np.ndarray:
+    """Lists bits of a run by name.
+
+    Args:
+        run: what diffvcs.run returned.
+        text: groups (ram, rom, input, cpu, pc, tia, riot, cartram, state), or single bits and bytes ("9C.3", "rom:1F0.7",
+            "grp[1].0", "input:0.left"), with commas between them.
+
+    Returns an array of places; study.place_labels returns their names.
+
+    Example:
+        >>> len(diffvcs.places(run, "ram")), len(diffvcs.places(run, "80.0,input:0.left"))
+        (1024, 2)
+    """
+    return _places(run, text)[0]
+
+
+def place_labels(run: Run, text: str) -> list[str]:
+    r"""Returns the names of the places that `places` lists: the byte and the bit, with a tab between them.
+
+    Example:
+        >>> diffvcs.study.place_labels(run, "80.1")
+        ['0\t1']
+    """
+    return [label.decode() for label in _places(run, text)[1]]
+
+
+GROUPS = ("ram", "rom", "input", "cpu", "pc", "tia", "riot", "cartram", "state")
+
+
+def _places(run: Run, text: str) -> tuple[np.ndarray, np.ndarray]:
+    groups = all(part.strip().lower() in GROUPS for part in text.split(",")) if isinstance(text, str) else False
+    count, room, c_run = np.zeros(1, np.uintp), 1024, run._c_run()
+    while True:
+        found, labels = np.zeros(room, PLACE), np.zeros(room * _c.PLACE_LABEL_SIZE, np.uint8)
+        lib.vcs_call_places(c_run, text, groups, found, labels, room, count)
+        if count[0] <= room:
+            return found[: count[0]], labels.view(f"S{_c.PLACE_LABEL_SIZE}")[: count[0]]
+        room = int(count[0])
+
+
+# ---- objects of the picture ------------------------------------------------------------------------------------------
+
+
+def object_boxes(run: Run) -> dict[str, tuple[int, int, int, int]]:
+    """Returns the smallest rectangle (x, y, width, height) of the pixels that each object draws in a run's first frame.
+
+    Objects (P0, P1, M0, M1, BL, PF) that draw nothing are left out.
+
+    Example:
+        >>> len(diffvcs.object_boxes(run)["P0"])
+        4
+    """
+    boxes = _rows("vcs_box_t", len(OBJECTS))
+    lib.vcs_object_boxes(run._c_run(), boxes)
+    return {
+        name: (int(box["x"]), int(box["y"]), int(box["width"]), int(box["height"]))
+        for name, box in zip(OBJECTS, boxes)
+        if box["width"]
+    }
+
+
+def frame_without(run: Run, object: str) -> np.ndarray:
+    """Returns the picture of a run's first frame with one object ("P0", "P1", "M0", "M1", "BL", "PF") removed.
+
+    Example:
+        >>> bool((diffvcs.frame_without(run, "P0") != run.frames[0]).any())
+        True
+    """
+    machine, frames = np.zeros(run.cart.state_size, np.uint8), np.zeros(2 * _c.FRAME_BYTES, np.uint8)
+    picture = np.zeros(run.frames.shape[1:], np.uint8)
+    lib.vcs_frame_without(run._c_run(), _index(object, OBJECTS, "object"), machine, frames)
+    lib.vcs_picture_copy(run.cart.handle, machine, frames, picture)
+    return picture
+
+
 # ---- methods beside the truth ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How well one map of estimated effects agrees with the true one. NaN: there is nothing to compare."""
+
+    cosine: float  # of the two maps as vectors; 0 where one of them is zero
+    sign: float  # share of the values that are nonzero in both maps and have the same sign
+    precision: float  # share of the estimate's nonzero values that are nonzero in the truth
+    recall: float  # share of the truth's nonzero values that are nonzero in the estimate
+    in_truth: int  # nonzero values
+    in_estimate: int
+    in_both: int
+
+
+def _comparison(sums: Any) -> Comparison:
+    """`sums` is a row of vcs_agreement_t."""
+    values = {name: sums[name].item() for name in sums.dtype.names}
+    found = _c.Agreement(**values)
+    return Comparison(
+        cosine=lib.vcs_agreement_cosine(found),
+        sign=lib.vcs_agreement_sign(found),
+        precision=lib.vcs_agreement_precision(found),
+        recall=lib.vcs_agreement_recall(found),
+        in_truth=values["in_truth"],
+        in_estimate=values["in_estimate"],
+        in_both=values["in_both"],
+    )
+
+
+def compare(truth: np.ndarray, estimate: np.ndarray) -> Comparison:
+    """Compares a map of estimated effects with the true one: cosine, sign, precision, recall.
+
+    Args:
+        truth, estimate: numbers of the same shape, for example a row of `truth(...).dframes` and your own attribution.
+
+    Example:
+        >>> diffvcs.compare([1, 0, 2], [2, 1, 0]).recall
+        0.5
+    """
+    true, estimated = _arrays.floats(truth, "truth"), _arrays.floats(estimate, "estimate", finite=False)
+    if true.shape != estimated.shape:
+        raise BadArgument(f"maps have the same shape, not {true.shape} and {estimated.shape}")
+    found = _c.Agreement()
+    lib.vcs_agreement_add(found, true, estimated, true.size)
+    return _comparison(np.frombuffer(found, dtype_of("vcs_agreement_t"))[0])
 
 
 @dataclass
 class Agreement:
-    """How well predicted effects agree with true ones, as vcs_agreements_t counts them."""
+    """How well predicted effects agree with true ones: the sums of vcs_agreements_t, methods x horizons x views."""
 
     sums: np.ndarray  # methods x horizons x views
 
@@ -190,14 +392,17 @@ class Agreement:
 
     @property
     def sign(self) -> np.ndarray:
+        """The share of values that are nonzero in both and have the same sign."""
         return self._share("same_sign", "in_both")
 
     @property
     def precision(self) -> np.ndarray:
+        """The share of the predicted nonzero values that are nonzero in the truth."""
         return self._share("in_both", "in_estimate")
 
     @property
     def recall(self) -> np.ndarray:
+        """The share of the true nonzero values that are predicted nonzero."""
         return self._share("in_both", "in_truth")
 
 
@@ -210,8 +415,22 @@ def score(
     window: int = 256,
     threads: int = 0,
 ) -> Agreement:
-    """Compares, for each place of the state and each input, the effect that each method predicts with the true one, on the
-    screen and on RAM (VIEWS), after each horizon."""
+    """Measures how well the effects that methods predict agree with the true ones, on the screen and on RAM (VIEWS).
+
+    Args:
+        run: what diffvcs.run returned.
+        places: bits of the state and inputs, each of which is flipped by itself.
+        methods: some of "naive", "ste", "bit", "bit+fork".
+        horizons: the frames after which effects are compared; None: the last one.
+        window: of bit+fork, in instructions; threads: 0: one for each core.
+
+    Returns Agreement, whose cosine, sign, precision and recall are arrays of methods x horizons x views.
+
+    Example:
+        >>> places = diffvcs.input_places([0], ["left", "right"])
+        >>> diffvcs.score(run, places, methods=["bit"]).recall.shape
+        (1, 1, 2)
+    """
     places = _arrays.records(places, "places", PLACE, "ram_places, state_places and input_places")
     looks = _arrays.integers([len(run.frames)] if horizons is None else list(horizons), "horizons")
     numbers = np.array([_index(m, METHODS, "method") for m in methods], np.int32)
@@ -230,15 +449,25 @@ def score(
 
 @dataclass
 class Joystick:
-    """What each direction of the stick does."""
+    """The effects of each direction of the stick."""
 
     maps: np.ndarray  # ANSWERS x CONTROLS x frames x height x 160: d(luminance) / d(control)
     inverse: np.ndarray  # ANSWERS x CONTROLS: d(sum of luminance * (column - 80) over the rows) / d(control)
 
 
 def joystick(run: Run, rows: tuple[int, int], *, press: int = 0, held: bool = False, window: int = 256) -> Joystick:
-    """What each direction, pressed in frame `press` of a run without input (and held from then on), does to every pixel
-    after every frame: the truth, and the methods' predictions."""
+    """Computes what each direction of the stick does to every pixel after every frame: the truth, and predictions.
+
+    Args:
+        run: a run in which nothing is held.
+        rows: (top, bottom) of the inverse question: which direction moves the light in these rows to the right.
+        press: the frame in which a direction is pressed; held: whether it stays pressed from then on.
+        window: of bit+fork, in instructions.
+
+    Example:
+        >>> diffvcs.joystick(run, (20, 180)).maps.shape  # answers x directions x frames x height x 160
+        (4, 4, 8, 210, 160)
+    """
     call = _c.JoystickCall(press=press, held=bool(held), top=rows[0], bottom=rows[1], window=window)
     maps = np.zeros((len(ANSWERS), len(CONTROLS), *run.frames.shape), np.float32)
     inverse = np.zeros((len(ANSWERS), len(CONTROLS)))
@@ -251,7 +480,7 @@ def joystick(run: Run, rows: tuple[int, int], *, press: int = 0, held: bool = Fa
 
 @dataclass
 class Edit:
-    """An edited image."""
+    """An edited image, and the pictures before and after."""
 
     image: np.ndarray
     patch: bytes  # IPS, from the cartridge's image to this one
@@ -276,10 +505,25 @@ def edit(
     steps: int = 200,
     budget: int = 0,
 ) -> Edit:
-    """Flips bits of ROM bytes that the run reads as data until its last picture shows `drawing` (height x width x 3, RGB)
-    at column x and row y. Light and dark pixels become the region's brightest and commonest colour, or, with `exact`, the
-    colours they are. Bits are chosen by their exact effects, or by a method that estimates them; no step begins after
-    `budget` emulated frames (0: any number)."""
+    """Flips bits of ROM bytes that the run reads as data until its last picture shows a drawing.
+
+    Args:
+        run: what diffvcs.run returned.
+        drawing: height x width x 3 bytes, RGB; x, y: the column and the row of its top left corner.
+        exact: False: light pixels become the region's brightest colour and dark ones its commonest; True: the drawing's colours.
+        method: "exact", or an estimate: "bit", "bit+fork", "ste" or "naive"; window: of bit+fork.
+        steps: Jacobians or reverse passes at most.
+        budget: emulated frames after which no step begins; 0: any number.
+
+    Returns Edit: the image, an IPS patch, the pictures, and how many pixels were wrong before and after.
+
+    Example:
+        >>> drawing = np.zeros((8, 16, 3), np.uint8)
+        >>> drawing[::2] = 255
+        >>> found = diffvcs.edit(run, drawing, x=0, y=40, steps=1)
+        >>> found.wrong_after <= found.wrong_before
+        True
+    """
     drawing = _arrays.integers(drawing, "drawing", np.uint8)
     if drawing.ndim != 3 or drawing.shape[2] != 3:
         raise BadArgument(f"a drawing is height x width x 3 bytes, not {drawing.shape}")
@@ -304,7 +548,7 @@ def edit(
 
 @dataclass
 class Steered:
-    """The best sequence of one search and seed."""
+    """The best sequence of actions of one search and seed."""
 
     search: str
     seed: int  # from 1 on
@@ -323,8 +567,22 @@ def steer(
     window: int = 16,
     threads: int = 0,
 ) -> list[Steered]:
-    """Searches for actions in the frames of a run that reach a goal: "score", or "ram:9C=60" after the last frame. Every
-    search and seed has the same budget of emulated frames."""
+    """Searches for actions in the frames of a run that reach a goal.
+
+    Args:
+        run: its frames are the ones in which actions are chosen.
+        goal: "score", or "ram:9C=60", the value of a byte after the last frame.
+        searches: some of "random", "blind", "guided", "smooth".
+        seeds: how often each search begins anew; budget: emulated frames for each search and seed.
+        window: of forks, in instructions; threads: 0: one for each core.
+
+    Returns a list of Steered, seed by seed.
+
+    Example:
+        >>> found = diffvcs.steer(run, "ram:80=200", searches=["guided"], budget=100)
+        >>> found[0].search, len(found[0].actions)
+        ('guided', 8)
+    """
     numbers = np.array([_index(s, SEARCHES, "search") for s in searches], np.int32)
     count, length = whole(seeds, "seeds", 1, 10000) * len(numbers), len(run.frames)
     values, frames = np.zeros(count), np.zeros(count, np.int64)
@@ -371,7 +629,12 @@ def _image(image: Any, name: str) -> np.ndarray:
 
 
 def apply_patch(image: Any, patch: bytes) -> np.ndarray:
-    """An image with an IPS or BPS patch applied."""
+    """Returns an image with an IPS or BPS patch applied.
+
+    Example:
+        >>> diffvcs.apply_patch(bytes(4), b"PATCH" + bytes([0, 0, 1, 0, 1, 7]) + b"EOF").tolist()
+        [0, 7, 0, 0]
+    """
     image, changes = _image(image, "image"), _image(patch, "patch")
     result = np.zeros(image.size, np.uint8)
     lib.vcs_patch_apply(changes, changes.size, image, image.size, result)
@@ -379,7 +642,13 @@ def apply_patch(image: Any, patch: bytes) -> np.ndarray:
 
 
 def make_patch(before: Any, after: Any) -> bytes:
-    """The IPS patch that turns one image into another of the same size."""
+    """Returns the IPS patch that turns one image into another of the same size.
+
+    Example:
+        >>> patch = diffvcs.make_patch(bytes(4), bytes([0, 7, 0, 0]))
+        >>> diffvcs.apply_patch(bytes(4), patch).tolist()
+        [0, 7, 0, 0]
+    """
     before, after = _image(before, "before"), _image(after, "after")
     if before.size != after.size:
         raise BadArgument("images before and after have the same size")
@@ -388,7 +657,48 @@ def make_patch(before: Any, after: Any) -> bytes:
     return patch[: lib.vcs_patch_make(before, after, before.size, patch, room)].tobytes()
 
 
-# ---- records and histories -------------------------------------------------------------------------------------------
+# ---- traces, records and histories -------------------------------------------------------------------------------------------
+
+
+def trace(
+    cart: Cartridge | str, first: int = 1, last: int = 0, *, seed: int | None = None, limit: int = 0
+) -> np.ndarray:
+    """Lists every instruction of some frames of a fresh run, as `diffvcs trace` prints them.
+
+    Args:
+        cart: a Cartridge or the name of a game.
+        first, last: frames, both included; 0 for the last one means `first`, or with `limit` no end.
+        seed: None for the run of a CPU record, which begins with a reset; a number for the run of that play record.
+        limit: rows at most; 0: no limit.
+
+    Returns an array with a row for each instruction: frame, number, pc_before, pc, opcode, a, x, y, sp, p (after it),
+    frame_over, jammed, cycles, state_chain, cycle_chain, text.
+
+    Example:
+        >>> diffvcs.trace("demo", limit=2)["text"].tolist()
+        [b'SEI', b'CLD']
+    """
+    handle = Cartridge.find(cart).handle
+    call = _c.TraceCall(from_frame=first, to_frame=last, limit=limit, play=seed is not None, seed=seed or 0)
+    count, room = np.zeros(1, np.uintp), min(limit or _c.FRAME_INSTRUCTIONS, _c.FRAME_INSTRUCTIONS)
+    while True:
+        rows = _rows("vcs_trace_row_t", room)
+        lib.vcs_call_trace(handle, call, rows, room, count)
+        if count[0] <= room:
+            return _arrays.flat_rows(rows[: count[0]].copy())
+        room = int(count[0])
+
+
+def action_stream(seed: int, frames: int) -> list[str]:
+    """Returns the actions of the first `frames` frames of a play record's seed; seed 0 is always NOOP.
+
+    Example:
+        >>> diffvcs.action_stream(0, 2)
+        ['NOOP', 'NOOP']
+    """
+    stream = _c.Stream()
+    lib.vcs_stream_start(stream, seed)
+    return [ACTION_NAMES[lib.vcs_stream_next(stream)] for _ in range(whole(frames, "frames", 0, 2**31 - 1))]
 
 
 def record(
@@ -401,7 +711,18 @@ def record(
     cpu: bool = False,
     instructions: int = 1000000,
 ) -> str:
-    """The record of a run: checksums of RAM, screen and play by frame, or (cpu) registers by instruction."""
+    """Makes the record of a run, as text: checksums of RAM, screen and play by frame, or of registers by instruction.
+
+    Args:
+        cart: a Cartridge or the name of a game.
+        seed: of the action stream; 0: NOOP only.
+        frames: of a play record; it has a row for each of the first `dense` frames, then for every `stride`-th.
+        cpu: True makes a CPU record of `instructions` instructions.
+
+    Example:
+        >>> diffvcs.record("demo", 1, frames=10).splitlines()[0]
+        '# height=210 width=160 profile=ale'
+    """
     call = _c.RecordCall(
         cpu=bool(cpu), seed=seed, frames=frames or -1, dense=dense, stride=stride, instructions=instructions
     )
@@ -409,14 +730,57 @@ def record(
 
 
 def verify(cart: Cartridge | str, text: str, seed: int = 0) -> dict[str, int]:
-    """Runs what a record describes and compares: `differs_at` is the first row that differs, or -1."""
+    """Runs what a record describes and compares.
+
+    Args:
+        cart: a Cartridge or the name of a game.
+        text: the record; seed: of its action stream.
+
+    Returns the fields of vcs_record_check_t: `differs_at` is the first row that differs, or -1.
+
+    Example:
+        >>> diffvcs.verify("demo", diffvcs.record("demo", 1, frames=10), 1)["differs_at"]
+        -1
+    """
     check = _c.RecordCheck()
     lib.vcs_call_verify(Cartridge.find(cart).handle, text, seed, check)
     return {key: getattr(check, key) for key, *_ in check._fields_}
 
 
+def verify_file(
+    path: str | os.PathLike[str], profile: str = "xitari", roms: str | os.PathLike[str] | None = None
+) -> dict[str, int]:
+    """Runs what the record in a file describes and compares, as `diffvcs verify` does.
+
+    Args:
+        path: GAME.SEED.tsv[.gz] is a play record, GAME.tsv[.gz] a CPU record; its name says what to run.
+        profile: of records that do not name theirs.
+        roms: a folder that is searched first for the game's image.
+
+    Returns the same as `verify`.
+
+    Example:
+        >>> with open("demo.1.tsv", "w") as file:
+        ...     length = file.write(diffvcs.record("demo", 1, frames=10))
+        >>> diffvcs.verify_file("demo.1.tsv")["differs_at"]
+        -1
+    """
+    check = _c.RecordCheck()
+    lib.vcs_call_verify_file(path, _index(profile, _c.PROFILES, "profile"), roms, check)
+    return {key: getattr(check, key) for key, *_ in check._fields_}
+
+
 class History:
-    """The past of a run: the machine and its frame buffers before every frame, from checkpoints."""
+    """The past of a run: the machine and its frame buffers before every frame, restored from checkpoints.
+
+    Example:
+        >>> past = diffvcs.history(run, first=100)
+        >>> past.frames
+        range(100, 108)
+        >>> machine_before, frame_buffers = past.at(103)
+        >>> bool((machine_before["ram"] == run.ram[2]).all())
+        True
+    """
 
     def __init__(self, run: Run, first: int = 0, interval: int = 20, room: int = 600):
         self.cart = run.cart
@@ -428,7 +792,7 @@ class History:
         return range(lib.vcs_history_first(self.handle), lib.vcs_history_end(self.handle))
 
     def at(self, frame: int) -> tuple[np.ndarray, np.ndarray]:
-        """The machine before a frame, as a record with all its fields, and both frame buffers (2 x 320 x 160)."""
+        """Returns the machine before a frame, as a record with all its fields, and both frame buffers (2 x 320 x 160)."""
         if frame not in self.frames:
             raise IndexError(f"frame {frame} is not among {self.frames}")
         machine, frames = np.zeros(self.cart.state_size, np.uint8), np.zeros((2, 320, 160), np.uint8)
@@ -437,7 +801,14 @@ class History:
 
 
 def history(run: Run, first: int = 0, **options: int) -> History:
-    """The history of a run whose first frame has the number `first`."""
+    """Makes the history of a run whose first frame has the number `first`.
+
+    Options are `interval`, the frames between two checkpoints, and `room`, how many checkpoints are kept.
+
+    Example:
+        >>> diffvcs.history(run, first=100, interval=4).frames
+        range(100, 108)
+    """
     return History(run, first, **options)
 
 
@@ -445,7 +816,14 @@ def history(run: Run, first: int = 0, **options: int) -> History:
 
 
 class Workspace:
-    """Buffers that stay from call to call, for many derivatives of short runs on one cartridge."""
+    """Buffers that are kept between calls, for many derivatives of short runs on one cartridge.
+
+    Example:
+        >>> workspace = diffvcs.Workspace()
+        >>> direction = diffvcs.Derivatives(run.cart, dinput=np.ones((8, 12), np.float32))
+        >>> diffvcs.vjp_directional(run, direction, dram=np.ones(128), workspace=workspace).dinput.shape
+        (8, 12)
+    """
 
     def __init__(self) -> None:
         self.handle = lib.vcs_call_workspace()
@@ -461,8 +839,20 @@ def vjp_directional(
     workspace: Workspace | None = None,
     **options: Any,
 ) -> Derivatives:
-    """The transpose of what jvp does in a direction (dstate, drom, dinput of `direction`; None is zero): takes account of
-    moves that cancel, which vjp cannot. Methods bit and bit+fork."""
+    """Returns the transpose of what jvp does along one direction. It handles moves that cancel, which vjp cannot.
+
+    Args:
+        run: what diffvcs.run returned.
+        direction: Derivatives whose dstate, drom and dinput are the direction; None is zero.
+        dframes, dram, dstate: weights of outputs, as for vjp.
+        workspace: buffers to use again.
+        options: method ("bit" or "bit+fork"), fork_window, values.
+
+    Example:
+        >>> direction = diffvcs.Derivatives(run.cart, dinput=np.ones((8, 12), np.float32))
+        >>> diffvcs.vjp_directional(run, direction, dram=np.ones(128)).dinput.shape
+        (8, 12)
+    """
     cart, count, shape = run.cart, len(run.frames), run.frames.shape[1:]
     pixels = None
     if dframes is not None:
@@ -487,29 +877,66 @@ def vjp_directional(
     return result
 
 
+def truth_sets(
+    run: Run, sets: Sequence[np.ndarray], *, values: str = "index", maps: bool = True, threads: int = 0
+) -> Truth:
+    """Returns the exact effect of flipping several places together: one row for each set of places.
+
+    Args:
+        run: what diffvcs.run returned; effects are those after its last frame.
+        sets: arrays of places, as `places`, `ram_places` and `input_places` make them.
+        values: what a pixel counts: "index", "luminance" or "rgb".
+        maps: whether to compute signed pictures and RAM bits too.
+        threads: 0: one for each core.
+
+    Example:
+        >>> diffvcs.truth_sets(run, [diffvcs.places(run, "80"), diffvcs.places(run, "80.0")]).rows.shape
+        (2, 1)
+    """
+    chosen = [_arrays.records(s, "places", PLACE, "places, ram_places, rom_places and input_places") for s in sets]
+    ends = np.cumsum([len(s) for s in chosen], dtype=np.uintp)
+    flat = np.concatenate([np.zeros(0, PLACE), *chosen])
+    results, options = _truth_arrays(run, len(chosen), values, maps, threads)
+    lib.vcs_truth_sets(run._c_run(), options, flat, ends, len(chosen), _c.TruthResults(**results))
+    return Truth(results["rows"], results["base"], results["pixels"], results["ram"])
+
+
+def _truth_arrays(run: Run, count: int, values: str, maps: bool, threads: int) -> tuple[dict[str, Any], Any]:
+    """Arrays for `count` exact effects after the last frame, and their options."""
+    shape, scale = run.frames.shape[1:], run.cart.pixel_values(values)
+    channels = 3 if scale.ndim == 2 else 1
+    results: dict[str, Any] = {
+        "rows": np.zeros((count, 1), TRUTH),
+        "base": np.zeros(1, TRUTH),
+        "pixels": None,
+        "ram": None,
+    }
+    if maps:
+        results["pixels"] = np.zeros((count, 1, *shape) + ((3,) if channels == 3 else ()), np.float32)
+        results["ram"] = np.zeros((count, 1, _c.RAM_BYTES, 8), np.float32)
+    horizons = np.array([len(run.frames)], np.int32)
+    options = _c.TruthOptions(horizons=horizons, horizon_count=1, threads=threads, values=scale, channels=channels)
+    return results, options
+
+
 def truth_pairs(
     run: Run, places: np.ndarray, pairs: np.ndarray, *, values: str = "index", maps: bool = True, threads: int = 0
 ) -> Truth:
-    """The interactions of two places beyond what each does alone: F(11) - F(10) - F(01) + F(00), after the last frame, for
-    pairs (count x 2) of numbers of places."""
+    """Returns the interactions of pairs of places beyond what each does alone: F(11) - F(10) - F(01) + F(00).
+
+    Args:
+        run: what diffvcs.run returned; effects are those after its last frame.
+        places: an array of places; pairs: count x 2 numbers of them.
+        values, maps, threads: as for `truth_sets`.
+
+    Example:
+        >>> diffvcs.truth_pairs(run, diffvcs.places(run, "80"), [(0, 1), (2, 7)]).rows.shape
+        (2, 1)
+    """
     places = _arrays.records(places, "places", PLACE, "ram_places, state_places, rom_places and input_places")
     pairs = _arrays.integers(pairs, "pairs", np.uintp)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or (pairs.size and pairs.max() >= len(places)):
         raise BadArgument(f"pairs are count x 2 numbers from 0 to {len(places) - 1}")
-    count, shape, scale = len(pairs), run.frames.shape[1:], run.cart.pixel_values(values)
-    channels = 3 if scale.ndim == 2 else 1
-    rows, base = np.zeros((count, 1), TRUTH), np.zeros(1, TRUTH)
-    pixels = ram = None
-    if maps:
-        pixels = np.zeros((count, 1, *shape) + ((3,) if channels == 3 else ()), np.float32)
-        ram = np.zeros((count, 1, _c.RAM_BYTES, 8), np.float32)
-    options = _c.TruthOptions(
-        horizons=np.array([len(run.frames)], np.int32),
-        horizon_count=1,
-        threads=threads,
-        values=scale,
-        channels=channels,
-    )
-    results = _c.TruthResults(base=base, rows=rows, pixels=pixels, ram=ram)
-    lib.vcs_call_truth_pairs(run._c_run(), options, places, len(places), pairs, count, results)
-    return Truth(rows, base, pixels, ram)
+    results, options = _truth_arrays(run, len(pairs), values, maps, threads)
+    lib.vcs_call_truth_pairs(run._c_run(), options, places, len(places), pairs, len(pairs), _c.TruthResults(**results))
+    return Truth(results["rows"], results["base"], results["pixels"], results["ram"])

@@ -2,12 +2,11 @@
 
     pixels, after = diffvcs.torch.run("space_invaders", bits, inputs)
 
-`bits` are a machine's bits as floats (Machine.bits), `inputs` what is held, frames x 12; `rom` is the image's bits, the
-cartridge's own unless given. Each may have leading batch dimensions. Results are pixels after each frame (frames x height
-x 160) and the bits of the machine after the last, which the next run takes; so a recurrent policy is a loop. Backward is
-our VJP: exact forward, and a derivative by `method`, estimated ("bit", "bit+fork", "ste", "naive", "relaxed") or exact
-("exact"), as docs/gradients.md says. Only what requires a gradient is differentiated, which is what `exact` costs: a bit of it
-is a flip.
+`bits` are a machine's bits as floats (Machine.bits), `inputs` the held inputs, frames x 12, and `rom` the image's bits, the
+cartridge's own unless given. Each may have leading batch dimensions. Results are the pixels after each frame (frames x height
+x 160) and the bits of the machine after the last frame, which the next run takes; a recurrent policy is a loop. The forward is
+exact; backward is our VJP by `method`: an estimate ("bit", "bit+fork", "ste", "naive", "relaxed") or "exact" (docs/gradients.md).
+Only what requires a gradient is differentiated, which is what `exact` costs: each bit of it is a flip.
 
 `torch.ops.diffvcs.run` is registered with a fake and an autograd kernel: torch.compile, export and functional transforms
 know it, and opcheck passes. Arrays are shared with NumPy, not copied.
@@ -35,7 +34,7 @@ _cartridges: dict[str, Cartridge] = {}
 
 
 def _key(cart: Cartridge, options: dict[str, Any]) -> str:
-    """What an operator can have as an argument: a string. Cartridges that were named stay."""
+    """The key of a cartridge: an operator takes strings only. Cartridges that have a key are kept for ever."""
     name = f"{cart.sha256}/{cart.profile}/{cart.format}/{cart.name}"
     _cartridges.setdefault(name, cart)
     return json.dumps([name, sorted(options.items())])
@@ -100,7 +99,7 @@ _run.register_autograd(_backward, setup_context=_save)
 
 
 def _flat(tensor: torch.Tensor, batch: torch.Size, shape: tuple[int, ...]) -> torch.Tensor:
-    """float32, the batch as one dimension, shared by all runs where it is not given for each."""
+    """float32, with the batch as one dimension; an argument without a batch is repeated for all runs."""
     tensor = tensor.to(torch.float32)
     tail = tensor.shape[tensor.ndim - len(shape) :]
     if tuple(tail) != shape:
@@ -115,8 +114,11 @@ def run(
     rom: torch.Tensor | None = None,
     **options: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Pixels (... x frames x height x 160) and bits after. Options are those of diffvcs.vjp: method, fork_window, alpha,
-    temperature, side, values ("index" or "luminance"), or those of method="relaxed"."""
+    """Returns pixels (... x frames x height x 160) and the bits after the run.
+
+    Options are those of diffvcs.vjp: method, fork_window, alpha, temperature, side, values ("index" or "luminance"), or those of
+    method="relaxed".
+    """
     cart = Cartridge.find(cart)
     rom = rom_bits(cart) if rom is None else rom
     if inputs.ndim < 2 or inputs.shape[-1] != INPUTS:
@@ -132,21 +134,21 @@ def run(
 
 
 def rom_bits(cart: Cartridge | str) -> torch.Tensor:
-    """An image's bits as floats."""
+    """Returns an image's bits as floats."""
     return torch.from_numpy(core.rom_bits(Cartridge.find(cart)))
 
 
 def machine_bits(machine: Machine) -> torch.Tensor:
-    """A machine's bits as floats."""
+    """Returns a machine's bits as floats."""
     return torch.from_numpy(machine.bits)
 
 
 def held(*actions: int | str) -> torch.Tensor:
-    """Inputs of one action for each frame."""
+    """Returns the inputs of one action for each frame."""
     return torch.from_numpy(np.stack([inputs_of(a) for a in actions]))
 
 
 def ram(cart: Cartridge | str, bits: torch.Tensor) -> torch.Tensor:
-    """RAM in a machine's bits, ... x 128 x 8: a view, so that derivatives go through."""
+    """Returns RAM in a machine's bits, ... x 128 x 8: a view, so that derivatives pass through."""
     at = 8 * Cartridge.find(cart).offset("ram")
     return bits[..., at : at + 1024].unflatten(-1, (128, 8))

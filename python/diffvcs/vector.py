@@ -1,7 +1,9 @@
-"""The vector environment: ale-py's AtariVectorEnv, argument for argument, and what its users ask for."""
+"""The vector environment: ale-py's AtariVectorEnv with the same arguments, and some more."""
 
 from __future__ import annotations
 
+import difflib
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -68,7 +70,29 @@ class DiffVCSVectorEnv(VectorEnv):
             if preset not in PRESETS:
                 raise ValueError(f"no preset {preset!r}; there are {', '.join(PRESETS)}")
             settings = {**PRESETS[preset], **settings}
+        known = list(inspect.signature(self._open).parameters)[2:]
+        for name in settings:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+                raise TypeError(f"DiffVCSVectorEnv has no argument {name!r}; {hint}")
+        self._made_with = game, num_envs, settings
         self._open(game, num_envs, **settings)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled and copied vector environments continue their episodes. Not while results are under way."""
+        states = None
+        if self.ale._started:
+            states = np.asarray(self.ale.clone_states())
+        return {"made_with": self._made_with, "states": states, "generator": self._np_random}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        game, num_envs, settings = state["made_with"]
+        self.__init__(game, num_envs, **settings)  # type: ignore[misc]
+        self._np_random = state["generator"]
+        if state["states"] is not None:
+            self.ale.reset(np.arange(num_envs), np.zeros(num_envs, np.int32))
+            self.ale.restore_states(state["states"])
 
     def _open(
         self,
@@ -149,8 +173,10 @@ class DiffVCSVectorEnv(VectorEnv):
     def reset(
         self, *, seed: int | np.ndarray | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Starts episodes. An int seeds environments with seed, seed + 1, ..., an array each with its own.
-        options["reset_mask"] says which environments; the others show what they showed."""
+        """Starts episodes. An int seeds environments with seed, seed + 1, ..., an array seeds each with its own.
+
+        options["reset_mask"] chooses environments; the observations of all other environments stay as they are.
+        """
         ids = np.arange(self.num_envs)
         if options and "reset_mask" in options:
             mask = options["reset_mask"]
@@ -178,11 +204,11 @@ class DiffVCSVectorEnv(VectorEnv):
         return self._results(self.ale.step(*self._arguments(actions)))
 
     def send(self, actions: np.ndarray) -> None:
-        """Actions for the environments of the last results."""
+        """Sends actions to the environments of the last results."""
         self.ale.send(*self._arguments(actions))
 
     def recv(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """The first batch_size results that are ready; info["env_id"] says whose they are."""
+        """Returns the first batch_size results that are ready; info["env_id"] names their environments."""
         return self._results(self.ale.recv())
 
     def _arguments(self, actions: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -192,13 +218,13 @@ class DiffVCSVectorEnv(VectorEnv):
         return results if self.obs_type == "image" else (results[4]["ram"], *results[1:])
 
     def set_stream(self, stream: int) -> None:
-        """The CUDA stream on which later steps are queued: torch.cuda.current_stream().cuda_stream."""
+        """Sets the CUDA stream of later steps: torch.cuda.current_stream().cuda_stream."""
         self.ale.set_stream(stream)
 
     # ---- states ----------------------------------------------------------------------------------------------------
 
     def clone_state(self, env_ids: Sequence[int] | None = None) -> Any:
-        """States of environments, a row of bytes each."""
+        """Returns the states of environments, a row of bytes each."""
         return self.ale.clone_states(env_ids)
 
     def restore_state(
@@ -217,8 +243,9 @@ class DiffVCSVectorEnv(VectorEnv):
     # ---- JAX -------------------------------------------------------------------------------------------------------
 
     def xla(self) -> Any:
-        """(handle, reset, step) for jit and scan, as AtariVectorEnv.xla. The environments stay in this object and the
-        handle only keeps calls in order; diffvcs.jax is the machine as a pure function."""
+        """Returns (handle, reset, step) for jit and scan, like AtariVectorEnv.xla. The environments stay in this object and the handle
+        only keeps calls in order; diffvcs.jax has the machine as a pure function.
+        """
         from .jax import vector_functions
 
         if self.ale.device:

@@ -3,8 +3,8 @@
     import diffvcs.widget
     diffvcs.widget.explorer(machine)
 
-The page is the one file that `make web` makes. It is looked for where $DIFFVCS_WEB says, in the package (`pip install .` puts it
-there if it was built before) and in out/web of the current directory.
+The page is the one file that `make web` makes. It is searched in $DIFFVCS_WEB, in the package (`pip install .` puts it there if
+it was built before) and in out/web of the current directory.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _START = """<script>
 
 
 def page_path() -> pathlib.Path:
-    """Where the explorer's page is."""
+    """Returns the path of the explorer's page."""
     given = os.environ.get("DIFFVCS_WEB")
     places = [pathlib.Path(given) / "index.html"] if given else []
     places += [pathlib.Path(__file__).with_name("explorer.html"), pathlib.Path("out/web/index.html")]
@@ -63,5 +63,5 @@ class Explorer:
 
 
 def explorer(machine: Machine, height: int = 760) -> Explorer:
-    """The explorer at the present frame of a machine, which it does not change. Frames before it are not there to go back to."""
+    """Returns the explorer at the present frame of a machine, which it does not change. Earlier frames are not included."""
     return Explorer(machine, height)

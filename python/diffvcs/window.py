@@ -1,4 +1,4 @@
-"""A window on a machine, through pygame (SDL): the picture at the television's pace, and its sound."""
+"""A window that shows a machine, through pygame (SDL): the picture at the television's rate, and its sound."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Window:
                 self._channel = None
 
     def show(self) -> None:
-        """The last frame, for as long as a frame lasts."""
+        """Shows the last frame for as long as a frame lasts."""
         pygame = self._pygame
         pygame.event.pump()
         picture = np.repeat(np.repeat(self.machine.rgb(), SCALE_Y, axis=0), SCALE_X, axis=1)

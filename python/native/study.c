@@ -1,10 +1,13 @@
 /* study.c: the studies of diffvcs/study.h for Python (study.h). */
 #include "study.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/state.h"
+#include "cuda/engine.h"
+#include "host/batch.h"
 #include "study/internal.h"
 
 /* ---- Texts -------------------------------------------------------------------------------------------------- */
@@ -209,6 +212,63 @@ vcs_status_t vcs_call_verify(const vcs_cart_t *cart, const char *record, uint64_
   return vcs_verify(cart, record, seed, NULL, check, error);
 }
 
+vcs_status_t vcs_call_verify_file(const char *path, vcs_profile_t profile, const char *roms, vcs_record_check_t *check,
+                                  vcs_error_t *error) {
+  const vcs_rom_options_t options = {.profile = profile, .roms = roms};
+  return vcs_verify_file(path, &options, NULL, check, error);
+}
+
+/* Rows that come one at a time, into the caller's array as far as it has room. */
+typedef struct {
+  const vcs_cart_t *cart;
+  vcs_trace_row_t *rows;
+  size_t room, count;
+  char next[32]; /* disassembly of the next instruction */
+} row_list_t;
+
+static int add_row(void *context, const vcs_trace_row_t *row) {
+  row_list_t *list = context;
+  if (list->count < list->room) list->rows[list->count] = *row;
+  list->count++;
+  return 0;
+}
+
+vcs_status_t vcs_call_trace(const vcs_cart_t *cart, const vcs_trace_call_t *call, vcs_trace_row_t *rows, size_t room,
+                            size_t *count, vcs_error_t *error) {
+  row_list_t list = {.rows = rows, .room = room};
+  const vcs_trace_options_t options = {.from = call->from_frame,
+                                       .to = call->to_frame,
+                                       .limit = call->limit,
+                                       .play = call->play,
+                                       .seed = call->seed,
+                                       .row = add_row,
+                                       .context = &list};
+  const vcs_status_t status = vcs_trace(cart, &options, error);
+  *count = list.count;
+  return status;
+}
+
+/* An instruction is disassembled before it is executed, because it may switch the bank it is in. */
+static void add_step(void *context, const vcs_t *m, const vcs_step_t *step) {
+  row_list_t *list = context;
+  vcs_trace_row_t row = {.number = (int64_t)list->count + 1, .step = *step};
+  snprintf(row.text, sizeof row.text, "%s", list->next);
+  add_row(list, &row);
+  vcs_disassemble(list->cart, m, step->pc, list->next, sizeof list->next);
+}
+
+int32_t vcs_call_act_watched(vcs_env_t *env, int player_a, int player_b, vcs_trace_row_t *rows, size_t room,
+                             size_t *count) {
+  row_list_t list = {.cart = vcs_env_cart(env), .rows = rows, .room = room};
+  const vcs_t *m = vcs_env_machine(env);
+  vcs_disassemble(list.cart, m, m->pc, list.next, sizeof list.next);
+  vcs_env_watch(env, add_step, &list);
+  const int32_t reward = vcs_env_act_on(env, player_a, player_b);
+  vcs_env_watch(env, NULL, NULL);
+  *count = list.count;
+  return reward;
+}
+
 vcs_status_t vcs_call_history(const vcs_cart_t *cart, const vcs_run_t *run, int64_t first, int32_t interval,
                               int32_t room, vcs_history_t **history, vcs_error_t *error) {
   *history = NULL;
@@ -241,6 +301,74 @@ vcs_status_t vcs_call_truth_pairs(const vcs_run_t *run, const vcs_truth_options_
                                   size_t place_count, const size_t *pairs, size_t count,
                                   const vcs_truth_results_t *results, vcs_error_t *error) {
   return vcs_truth_pairs(run, options, places, place_count, (const size_t(*)[2])pairs, count, results, error);
+}
+
+vcs_status_t vcs_call_effect(const vcs_run_t *run, const vcs_place_t *place, const vcs_grad_options_t *options,
+                             float *pixels, float *state, vcs_agreement_t *agreements, vcs_grad_report_t *report,
+                             vcs_error_t *error) {
+  const vcs_attribution_options_t attribution = {.grad = options};
+  vcs_effect_t found = {0};
+  const vcs_status_t status = vcs_effect(run, place, &attribution, &found, error);
+  if (status == VCS_OK) {
+    memcpy(pixels, found.pixels, (size_t)VCS_WIDTH * (size_t)run->cart->frame_height * sizeof *pixels);
+    memcpy(state, found.state, 8 * vcs_state_size(run->cart) * sizeof *state);
+    agreements[0] = found.pixels_agree;
+    agreements[1] = found.ram_agree;
+    *report = found.report;
+  }
+  vcs_effect_free(&found);
+  return status;
+}
+
+vcs_status_t vcs_call_places(const vcs_run_t *run, const char *text, uint8_t groups, vcs_place_t *places, char *labels,
+                             size_t room, size_t *count, vcs_error_t *error) {
+  vcs_places_t found = {0};
+  const vcs_status_t status =
+      groups ? vcs_places_of_groups(run, text, &found, error) : vcs_places_of_bits(run, text, &found, error);
+  *count = status == VCS_OK ? found.count : 0;
+  const size_t copied = *count < room ? *count : room;
+  for (size_t i = 0; i < copied; i++) {
+    places[i] = found.places[i];
+    snprintf(labels + i * VCS_PLACE_LABEL_SIZE, VCS_PLACE_LABEL_SIZE, "%s", found.labels[i]);
+  }
+  vcs_places_free(&found);
+  return status;
+}
+
+/* ---- Derivatives of a batch ---------------------------------------------------------------------------------- */
+
+static const vcs_cart_t *batch_cart(const vcs_batch_t *batch, int32_t i) {
+  return batch->device_batch ? batch->device_batch->carts[i] : batch->carts[i].cart;
+}
+
+static vcs_status_t check_strides(const vcs_batch_t *batch, const vcs_batch_grad_options_t *options,
+                                  const vcs_batch_inputs_t *inputs, const vcs_batch_outputs_t *outputs,
+                                  vcs_error_t *error) {
+  const int32_t count = batch->device_batch ? batch->device_batch->kind_count : batch->cart_count;
+  const size_t frames = options->last_picture ? 1 : (size_t)options->frames;
+  bool fits = options->frames > 0 && inputs->input_stride >= (size_t)VCS_INPUTS * (size_t)options->frames;
+  for (int32_t i = 0; i < count; i++) {
+    const vcs_cart_t *cart = batch_cart(batch, i);
+    const size_t state = 8 * vcs_state_size(cart), pixels = (size_t)VCS_WIDTH * (size_t)cart->frame_height;
+    fits = fits && inputs->state_stride >= state && inputs->rom_stride >= (size_t)8 * cart->rom_size &&
+           outputs->state_stride >= state && outputs->pixels_stride >= frames * pixels;
+  }
+  return fits ? VCS_OK
+              : vcs_error_fill(error, VCS_BAD_ARGUMENT, "a stride is smaller than what an environment has there");
+}
+
+vcs_status_t vcs_call_batch_jvp(vcs_batch_t *batch, const vcs_controls_t *controls,
+                                const vcs_batch_grad_options_t *options, const vcs_batch_inputs_t *inputs,
+                                const vcs_batch_outputs_t *outputs, int64_t *instructions, vcs_error_t *error) {
+  const vcs_status_t status = check_strides(batch, options, inputs, outputs, error);
+  return status ? status : vcs_batch_jvp(batch, controls, options, inputs, outputs, instructions, error);
+}
+
+vcs_status_t vcs_call_batch_vjp(vcs_batch_t *batch, const vcs_controls_t *controls,
+                                const vcs_batch_grad_options_t *options, const vcs_batch_inputs_t *inputs,
+                                const vcs_batch_outputs_t *outputs, int64_t *instructions, vcs_error_t *error) {
+  const vcs_status_t status = check_strides(batch, options, inputs, outputs, error);
+  return status ? status : vcs_batch_vjp(batch, controls, options, inputs, outputs, instructions, error);
 }
 
 vcs_status_t vcs_call_workspace(vcs_grad_workspace_t **workspace, vcs_error_t *error) {

@@ -27,7 +27,7 @@ typedef struct {
 VCS_API vcs_status_t vcs_call_explain(const vcs_run_t *run, const vcs_explain_call_t *call, vcs_answer_t **answer,
                                       vcs_error_t *error);
 
-/* Records and slices the last frame of a run: rows[VCS_FRAME_INSTRUCTIONS], of which row_count[0] are written, those of
+/* Records and slices the last frame of a run: rows[VCS_FRAME_INSTRUCTIONS], of them row_count[0] are written, those of
  * `marks` and what they were computed from in the slice; sources[65536] is vcs_slice_t's `read`. */
 VCS_API vcs_status_t vcs_call_slice(const vcs_run_t *run, const int32_t *marks, size_t count, vcs_slice_row_t *rows,
                                     int32_t *row_count, uint8_t *sources, vcs_error_t *error);
@@ -86,6 +86,24 @@ VCS_API vcs_status_t vcs_call_record(const vcs_cart_t *cart, const vcs_record_ca
 VCS_API vcs_status_t vcs_call_verify(const vcs_cart_t *cart, const char *record, uint64_t seed,
                                      vcs_record_check_t *check, vcs_error_t *error);
 
+VCS_API vcs_status_t vcs_call_verify_file(const char *path, vcs_profile_t profile, const char *roms,
+                                          vcs_record_check_t *check, vcs_error_t *error);
+
+/* Rows of a trace: the first `room` of them go to rows[room], and count[0] is how many there are. `row`, `context` and
+ * `report` of the options are not used. */
+typedef struct {
+  int64_t from_frame, to_frame, limit;
+  uint8_t play;
+  uint64_t seed;
+} vcs_trace_call_t;
+VCS_API vcs_status_t vcs_call_trace(const vcs_cart_t *cart, const vcs_trace_call_t *call, vcs_trace_row_t *rows,
+                                    size_t room, size_t *count, vcs_error_t *error);
+
+/* vcs_env_act_on, and the instructions that it executes: the first `room` of them go to rows[room], and count[0] is how
+ * many there are. Chains and frames are 0. Returns the reward. */
+VCS_API int32_t vcs_call_act_watched(vcs_env_t *env, int player_a, int player_b, vcs_trace_row_t *rows, size_t room,
+                                     size_t *count);
+
 /* The history of all frames of a run, numbered from `first` on. */
 VCS_API vcs_status_t vcs_call_history(const vcs_cart_t *cart, const vcs_run_t *run, int64_t first, int32_t interval,
                                       int32_t room, vcs_history_t **history, vcs_error_t *error);
@@ -94,6 +112,26 @@ VCS_API vcs_status_t vcs_call_history(const vcs_cart_t *cart, const vcs_run_t *r
 VCS_API vcs_status_t vcs_call_truth_pairs(const vcs_run_t *run, const vcs_truth_options_t *options,
                                           const vcs_place_t *places, size_t place_count, const size_t *pairs,
                                           size_t count, const vcs_truth_results_t *results, vcs_error_t *error);
+
+/* Derivatives with respect to one place: slots as in vcs_effect_t; agreements[2] with the truth, of pixels and of RAM.
+ */
+VCS_API vcs_status_t vcs_call_effect(const vcs_run_t *run, const vcs_place_t *place, const vcs_grad_options_t *options,
+                                     float *pixels, float *state, vcs_agreement_t *agreements,
+                                     vcs_grad_report_t *report, vcs_error_t *error);
+
+/* Places by name: `text` lists groups ("ram,input") or bits ("9C.3,input:0.left"), as in vcs_places_of_groups and
+ * vcs_places_of_bits. The first `room` of them go to places[room] and labels[room], and count[0] is how many there are.
+ */
+VCS_API vcs_status_t vcs_call_places(const vcs_run_t *run, const char *text, uint8_t groups, vcs_place_t *places,
+                                     char *labels, size_t room, size_t *count, vcs_error_t *error);
+
+/* vcs_batch_jvp and vcs_batch_vjp, after checking that every stride holds what an environment has. */
+VCS_API vcs_status_t vcs_call_batch_jvp(vcs_batch_t *batch, const vcs_controls_t *controls,
+                                        const vcs_batch_grad_options_t *options, const vcs_batch_inputs_t *inputs,
+                                        const vcs_batch_outputs_t *outputs, int64_t *instructions, vcs_error_t *error);
+VCS_API vcs_status_t vcs_call_batch_vjp(vcs_batch_t *batch, const vcs_controls_t *controls,
+                                        const vcs_batch_grad_options_t *options, const vcs_batch_inputs_t *inputs,
+                                        const vcs_batch_outputs_t *outputs, int64_t *instructions, vcs_error_t *error);
 
 /* A workspace, with an error instead of NULL. */
 VCS_API vcs_status_t vcs_call_workspace(vcs_grad_workspace_t **workspace, vcs_error_t *error);

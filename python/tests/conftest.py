@@ -72,7 +72,7 @@ def every_bit_of_ram(machine, random):
         with capsys.disabled():
             print(
                 f"\n  gradient and truth are equal for {same.mean():.1%} of the bits of RAM, for {same[moves].mean():.1%} "
-                f"of the {moves.sum()} that move something, and for {same[~moves].mean():.1%} of the others"
+                f"of the {moves.sum()} that move something, and for {same[~moves].mean():.1%} of all other bits"
             )
         return same.mean()
 

@@ -1,6 +1,7 @@
 """The binding says what the headers say: a C compiler compares them."""
 
 import ctypes
+import re
 import subprocess
 from pathlib import Path
 
@@ -69,3 +70,29 @@ def test_errors_are_exceptions_with_the_library_s_words():
         diffvcs.Cartridge(b"\x00" * 3)
     with pytest.raises(diffvcs.BadArgument):
         diffvcs.Machine("demo").set_ram(1000, 1)
+
+
+def public_functions():
+    """The functions of the public headers, with the header of each."""
+    found = {}
+    for header in sorted((ROOT / "include" / "diffvcs").glob("*.h")):
+        for name in re.findall(r"VCS_API\s[^;{]*?\b(vcs_\w+)\(", header.read_text()):
+            found[name] = header.name
+    return found
+
+
+def test_every_public_function_has_a_python_function_or_a_reason():
+    """Bound by a prototype, called by python/native, or listed with a reason in docs/commands.md."""
+    source = "\n".join(path.read_text() for path in (ROOT / "python" / "native").glob("*.c"))
+    source += (ROOT / "python" / "diffvcs" / "_bind.py").read_text() + "\n".join(_c.PROTOTYPES)
+    source += "\n".join(handle.free for handle in _c.HANDLES.values())
+    used = set(re.findall(r"\bvcs_\w+", source))
+    page = (ROOT / "docs" / "commands.md").read_text()
+    excused = set()
+    for cell in re.findall(r"^\| (`vcs_.*?) \|", page.partition("## Without a Python function")[2], re.M):
+        excused |= set(re.findall(r"`(vcs_\w+)`", cell))
+    functions = public_functions()
+    assert len(functions) > 250
+    assert sorted(set(functions) - used - excused) == [], "neither bound nor explained in docs/commands.md"
+    assert sorted(excused & used) == [], "bound, and yet listed in docs/commands.md as not bound"
+    assert sorted(excused - set(functions)) == [], "listed in docs/commands.md, but not in a header"

@@ -58,7 +58,7 @@ def test_memory_goes_back_when_nobody_has_it():
     envs = make(1)
     observations, info = envs.reset(seed=0)
     memory, lent = weakref.ref(observations.memory), len(device._lent)
-    observations.__dlpack__()  # which nobody takes
+    observations.__dlpack__()  # without a consumer
     assert len(device._lent) == lent
     shared = np.from_dlpack(observations)
     kept = shared.copy()

@@ -26,7 +26,7 @@ def assert_same(first, second):
             assert np.array_equal(x, y), f"step {i}"
         assert a[4].keys() == b[4].keys()
         for key in a[4]:
-            shown = a[2] | a[3] if key == "final_obs" else slice(None)  # ale-py leaves the others as they happen to be
+            shown = a[2] | a[3] if key == "final_obs" else slice(None)  # ale-py leaves all other rows undefined
             assert np.array_equal(a[4][key][shown], b[4][key][shown]), f"step {i}: {key}"
 
 
@@ -118,7 +118,7 @@ def test_without_copies_the_arrays_are_the_same_ones():
 
 
 def test_with_copies_what_is_held_does_not_change():
-    """Arrays are used again, but only those that nobody sees: neither themselves nor a part of them."""
+    """Arrays are used again, but only those that no caller holds, neither themselves nor a view of them."""
     envs, whole, parts, copies = DiffVCSVectorEnv("pong", 2, noop_max=0), [], [], []
     envs.reset(seed=0)
     for i in range(30):

@@ -40,7 +40,8 @@ int vcs_args_nearest(const char *wrong, const char *const *words, size_t count) 
   int best = -1, least = (int)(strnlen(wrong, WORD_MAX) + 2) / 3; /* a third of the letters may be wrong */
   for (size_t i = 0; i < count; i++) {
     int distance = spelling_distance(wrong, words[i]);
-    if (distance < least || (distance == least && best < 0)) best = (int)i, least = distance;
+    const bool begins = strncasecmp(words[i], wrong, strlen(wrong)) == 0; /* --rom: rather --roms than --ram */
+    if (distance < least || (distance == least && (best < 0 || begins))) best = (int)i, least = distance;
   }
   return best;
 }

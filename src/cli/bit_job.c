@@ -33,7 +33,9 @@ int vcs_bit_job_set(vcs_bit_job_t *job, const char *command) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--wrt and --bits both choose bits: give one of them");
   }
   if (read_horizons(job, &error)) return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
-  const int exit_code = vcs_rom_open_or_complain(command, job->name, &job->choice, &job->rom);
+  int exit_code = vcs_cli_setup_complete(&job->choice, command);
+  if (exit_code == VCS_ARGS_GO)
+    exit_code = vcs_rom_open_or_complain(command, job->choice.rom, &job->choice.rom_options, &job->rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   if (strcmp(job->out, "-") != 0 && vcs_output_try(job->out, &error)) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message);
@@ -45,10 +47,11 @@ int vcs_bit_job_set(vcs_bit_job_t *job, const char *command) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
   }
   vcs_interrupt_catch();
-  job->options.horizon = run.frames;
-  const vcs_status_t status = vcs_setup_create(job->rom.cart, &job->options, &job->setup, &error);
+  job->choice.setup.horizon = run.frames;
+  const vcs_status_t status = vcs_setup_create(job->rom.cart, &job->choice.setup, &job->setup, &error);
   if (status == VCS_CANCELLED) return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted while playing");
-  return status ? vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message) : VCS_ARGS_GO;
+  const int failed = status == VCS_BAD_ARGUMENT ? VCS_EXIT_USAGE : VCS_EXIT_FAILED;
+  return status ? vcs_cli_complain(command, failed, "%s", error.message) : VCS_ARGS_GO;
 }
 
 void vcs_bit_job_free(vcs_bit_job_t *job) {

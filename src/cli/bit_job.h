@@ -11,10 +11,9 @@
 
 /* The options, and what they give. Starts as VCS_BIT_JOB. */
 typedef struct {
-  const char *name, *wrt, *bits, *horizon, *out;
+  vcs_cli_setup_t choice;
+  const char *wrt, *bits, *horizon, *out;
   int64_t threads;
-  vcs_rom_options_t choice;
-  vcs_setup_options_t options; /* seed, frames to play */
 
   int32_t *horizons;
   int32_t horizon_count;
@@ -24,16 +23,15 @@ typedef struct {
 } vcs_bit_job_t;
 
 #define VCS_BIT_JOB \
-  { .options = {.frame = 60}, .horizon = "1", .out = "-" }
+  { .choice.setup = {.frame = -1}, .horizon = "1", .out = "-" }
 
 #define VCS_ARGS_BIT_JOB(s)                                                                                        \
-  VCS_ARG_POSITIONAL("ROM", &(s)->name, "a ROM image, the name of a game, or demo"),                               \
-      VCS_ARG_INTEGER("seed", &(s)->options.seed, 0, INT64_MAX, "the action stream of the records; 0: NOOP only"), \
-      VCS_ARG_INTEGER("frames", &(s)->options.frame, 0, 100000000, "frames to play first"),                        \
+  VCS_ARG_ROM(&(s)->choice), VCS_ARGS_PLAYED(&(s)->choice),                                                        \
       VCS_ARG_TEXT("wrt", &(s)->wrt, "GROUPS", "bits of ram|rom|input|cpu|pc|tia|riot|cartram|state, or several"), \
       VCS_ARG_TEXT("bits", &(s)->bits, "LIST", "only these bits: 9C.3,rom:1F0.7,grp[1].0,input:0.left"),           \
       VCS_ARG_INTEGER("jobs", &(s)->threads, 0, 4096, "threads; 0: one for each CPU"),                             \
-      VCS_ARG_TEXT("out", &(s)->out, "FILE", "output file, gzipped if .gz; -: stdout"), VCS_ARGS_CART(&(s)->choice)
+      VCS_ARG_TEXT("out", &(s)->out, "FILE", "output file, gzipped if .gz; -: stdout"),                            \
+      VCS_ARGS_CART(&(s)->choice.rom_options)
 
 /* Closes the summary of commands that take bits. */
 #define VCS_BIT_JOB_NOTE                                                                                               \

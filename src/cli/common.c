@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/state.h"
 #include "host/games.h"
 
 int vcs_cli_complain(const char *command, int exit_code, const char *format, ...) {
@@ -28,9 +29,8 @@ int vcs_cli_end(const char *command, vcs_status_t status, const vcs_error_t *err
 
 /* ---- Cartridges --------------------------------------------------------------------------------------------- */
 
-_Static_assert(VCS_SCHEME_COUNT == 20 && VCS_SCHEME_SB == 19, "VCS_SCHEME_CHOICES lists the schemes in order");
 _Static_assert(VCS_FORMAT_SECAM == 4, "VCS_FORMAT_CHOICES lists the formats in order");
-_Static_assert(VCS_PROFILE_XITARI == 0 && VCS_PROFILE_ALE == 1, "VCS_PROFILE_CHOICES lists the profiles in order");
+_Static_assert(VCS_PROFILE_ALE == 0 && VCS_PROFILE_XITARI == 1, "VCS_PROFILE_CHOICES lists the profiles in order");
 
 /* The known game whose name is nearest, or NULL. */
 static const char *nearest_game(const char *name) {
@@ -65,6 +65,35 @@ int vcs_rom_open_or_complain(const char *command, const char *name, const vcs_ro
   return VCS_EXIT_USAGE;
 }
 
+/* ---- Outputs ------------------------------------------------------------------------------------------------ */
+
+int vcs_cli_output_count(const vcs_cli_output_t *o) {
+  return !!o->output + !!o->pixel + !!o->region + !!o->ram + o->score;
+}
+
+void vcs_cli_output_read(vcs_cli_output_t *o) {
+  const char *kind = o->pixel ? "pixel:" : o->region ? "region:" : o->ram ? "ram:" : "";
+  const char *rest = o->pixel    ? o->pixel
+                     : o->region ? o->region
+                     : o->ram    ? o->ram + (*o->ram == '$')
+                     : o->output ? o->output
+                                 : "score";
+  snprintf(o->text, sizeof o->text, "%s%.80s", kind, rest);
+}
+
+/* ---- Sound -------------------------------------------------------------------------------------------------- */
+
+int vcs_cli_listen(const vcs_cart_t *cart, const vcs_t *m, vcs_t *listener, uint8_t samples[VCS_SOUND_LENGTH_MAX]) {
+  const vcs_t waves = *listener;
+  memcpy(listener, m, vcs_state_size(cart));
+  memcpy(listener->audio_divider, waves.audio_divider, sizeof waves.audio_divider);
+  memcpy(listener->audio_five, waves.audio_five, sizeof waves.audio_five);
+  memcpy(listener->audio_four, waves.audio_four, sizeof waves.audio_four);
+  const int count = vcs_sound_length(listener);
+  vcs_sound(listener, samples, count);
+  return count;
+}
+
 /* ---- Studies ------------------------------------------------------------------------------------------------ */
 
 int vcs_cli_setup_complete(vcs_cli_setup_t *choice, const char *command) {
@@ -81,9 +110,14 @@ int vcs_cli_study(const char *command, vcs_cli_setup_t *choice, const char *dire
   vcs_rom_t rom;
   vcs_setup_t setup;
   int exit_code = vcs_cli_setup_complete(choice, command);
-  if (exit_code == VCS_ARGS_GO && directory) exit_code = vcs_output_directory(command, directory);
+  bool made = false;
   if (exit_code == VCS_ARGS_GO) exit_code = vcs_rom_open_or_complain(command, choice->rom, &choice->rom_options, &rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
+  if (directory) exit_code = vcs_output_directory(command, directory, &made);
+  if (exit_code != VCS_ARGS_GO) {
+    vcs_rom_free(&rom);
+    return exit_code;
+  }
   vcs_interrupt_catch();
   vcs_status_t status = vcs_setup_create(rom.cart, &choice->setup, &setup, &error);
   if (status == VCS_OK) {
@@ -91,7 +125,9 @@ int vcs_cli_study(const char *command, vcs_cli_setup_t *choice, const char *dire
     vcs_setup_free(&setup);
   }
   vcs_rom_free(&rom);
-  return vcs_cli_end(command, status, &error);
+  exit_code = vcs_cli_end(command, status, &error);
+  if (exit_code && made) rmdir(directory);
+  return exit_code;
 }
 
 static int draw_bar(void *context, const char *step, uint64_t done, uint64_t total) {
@@ -136,23 +172,36 @@ vcs_status_t vcs_output_open(vcs_output_t *output, const char *path, vcs_error_t
   return vcs_error_fill(error, VCS_NO_MEMORY, "no memory to write %.200s", path);
 }
 
+static void note_failure(vcs_output_t *output) {
+  output->failed = true;
+  if (!output->reason) output->reason = errno;
+}
+
+static const char *reason_of(const vcs_output_t *output) {
+  return output->reason ? strerror(output->reason) : "out of memory";
+}
+
 void vcs_output_text(vcs_output_t *output, vcs_text_t *text) {
   if (text->failed) output->failed = true;
-  if (text->length && output->gz && gzwrite(output->gz, text->text, (unsigned)text->length) <= 0) output->failed = true;
+  errno = 0;
+  if (text->length && output->gz && gzwrite(output->gz, text->text, (unsigned)text->length) <= 0) note_failure(output);
   if (text->length && output->stream)
     fwrite(text->text, 1, text->length, output->stream); /* ferror is checked when it is closed */
   text->length = 0;
 }
 
 vcs_status_t vcs_output_close(vcs_output_t *output, vcs_error_t *error) {
-  if (output->gz && gzclose(output->gz) != Z_OK) output->failed = true;
+  errno = 0;
+  if (output->gz && gzclose(output->gz) != Z_OK) note_failure(output);
   if (output->stream == stdout) {
     if (fflush(stdout) != 0 || ferror(stdout)) output->failed = true;
-    return output->failed ? vcs_error_fill(error, VCS_BAD_FILE, "cannot write to stdout") : VCS_OK;
+    if (errno) output->reason = errno;
+    return output->failed ? vcs_error_fill(error, VCS_BAD_FILE, "cannot write to stdout: %s", reason_of(output))
+                          : VCS_OK;
   }
   if (!output->failed) return vcs_draft_commit(&output->draft, error);
   vcs_draft_abandon(&output->draft);
-  return vcs_error_fill(error, VCS_BAD_FILE, "cannot write %.200s: no room or no memory", output->draft.path);
+  return vcs_error_fill(error, VCS_BAD_FILE, "cannot write %.200s: %s", output->draft.path, reason_of(output));
 }
 
 void vcs_output_abandon(vcs_output_t *output) {
@@ -167,8 +216,10 @@ vcs_status_t vcs_output_try(const char *path, vcs_error_t *error) {
   return status;
 }
 
-int vcs_output_directory(const char *command, const char *path) {
-  if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+int vcs_output_directory(const char *command, const char *path, bool *made) {
+  const bool missing = mkdir(path, 0777) == 0;
+  if (made) *made = missing;
+  if (!missing && errno != EEXIST) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED, "cannot make the directory %s: %s", path, strerror(errno));
   }
   if (!vcs_path_is_directory(path)) {

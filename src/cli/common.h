@@ -29,6 +29,7 @@ int vcs_cli_steer(int argc, char **argv);
 int vcs_cli_debug(int argc, char **argv);
 int vcs_cli_play(int argc, char **argv);
 int vcs_cli_explain(int argc, char **argv);
+int vcs_cli_annotate(int argc, char **argv);
 int vcs_cli_paper(int argc, char **argv);
 
 /* "diffvcs run: what was wrong", to stderr; returns the exit code it is given. */
@@ -40,13 +41,14 @@ int vcs_cli_end(const char *command, vcs_status_t status, const vcs_error_t *err
 
 /* ---- Cartridges --------------------------------------------------------------------------------------------- */
 
-#define VCS_PROFILE_CHOICES "xitari|ale|fixed"
+#define VCS_PROFILE_CHOICES "ale|xitari|fixed"
 #define VCS_FORMAT_CHOICES "auto|ntsc|pal|pal60|secam"
 #define VCS_SCHEME_CHOICES "auto|2K|4K|F8|F6|F4|F8SC|F6SC|F4SC|E0|FE|DPC|3F|3E|E7|FA|UA|CV|0840|SB"
+_Static_assert(VCS_SCHEME_COUNT == 20 && VCS_SCHEME_SB == 19, "VCS_SCHEME_CHOICES lists the schemes in order");
 
-#define VCS_ARGS_ROMS(c)                                                              \
-  VCS_ARG_CHOICE("profile", &(c)->profile, VCS_PROFILE_CHOICES, "boot and settings"), \
-      VCS_ARG_TEXT("roms", &(c)->roms, "DIR", "where ROM images are; see above for the other places")
+#define VCS_ARG_ROMS(c) VCS_ARG_TEXT("roms", &(c)->roms, "DIR", "where ROM images are; see above for the other places")
+#define VCS_ARGS_ROMS(c) \
+  VCS_ARG_CHOICE("profile", &(c)->profile, VCS_PROFILE_CHOICES, "boot and settings"), VCS_ARG_ROMS(c)
 #define VCS_ARGS_CART(c)                                                                       \
   VCS_ARGS_ROMS(c), VCS_ARG_CHOICE("scheme", &(c)->scheme, VCS_SCHEME_CHOICES, "bank scheme"), \
       VCS_ARG_CHOICE("format", &(c)->format, VCS_FORMAT_CHOICES, "television"),                \
@@ -62,6 +64,36 @@ int vcs_rom_open_or_complain(const char *command, const char *name, const vcs_ro
 
 /* Prints to stderr where ROM images were searched and how to get them. */
 void vcs_rom_advise(const char *roms);
+
+/* ---- Outputs ------------------------------------------------------------------------------------------------ */
+
+/* The output that a command is about, by --output WHAT or by one of its short forms. */
+typedef struct {
+  const char *output, *pixel, *region, *ram;
+  bool score;
+  char text[96]; /* as vcs_target_parse reads it */
+} vcs_cli_output_t;
+
+#define VCS_ARGS_OUTPUT(o)                                                                                             \
+  VCS_ARG_TEXT("output", &(o)->output, "WHAT",                                                                         \
+               "the output: pixel:X,Y, region:X,Y,W,H, screen, ram:9C, ram:9C.3, score"),                              \
+      VCS_ARG_TEXT("pixel", &(o)->pixel, "X,Y", "or this pixel: its column, then its row, counted from the top left"), \
+      VCS_ARG_TEXT("region", &(o)->region, "X,Y,W,H", "or this region"),                                               \
+      VCS_ARG_TEXT("ram", &(o)->ram, "ADDRESS", "or this byte of RAM: 9C, or a bit of it: 9C.3"),                      \
+      VCS_ARG_FLAG("score", &(o)->score, "or the points won in the run")
+#define VCS_OUTPUT_CHOICES "--output WHAT, --pixel X,Y, --region X,Y,W,H, --ram 9C, --score"
+
+/* How many of the forms are given, and the one that is, as text. */
+int vcs_cli_output_count(const vcs_cli_output_t *output);
+void vcs_cli_output_read(vcs_cli_output_t *output);
+
+/* ---- Sound -------------------------------------------------------------------------------------------------- */
+
+/* The sound of the machine's last frame: two samples a scan line, so pitch and length are the machine's whatever its
+ * frames are. Sound advances the waveforms of the machine it is computed on; that is `listener` (a copy of `m` at
+ * first), which otherwise takes the state of `m`, so that runs are the same with and without sound. Returns the number
+ * of samples. */
+int vcs_cli_listen(const vcs_cart_t *cart, const vcs_t *m, vcs_t *listener, uint8_t samples[VCS_SOUND_LENGTH_MAX]);
 
 /* ---- Studies ------------------------------------------------------------------------------------------------ */
 
@@ -111,6 +143,7 @@ typedef struct {
   gzFile gz;    /* NULL: plain */
   FILE *stream; /* NULL: gzipped */
   bool failed;
+  int reason; /* errno of the first failure; 0: none known */
 } vcs_output_t;
 
 vcs_status_t vcs_output_open(vcs_output_t *output, const char *path, vcs_error_t *error);
@@ -121,8 +154,9 @@ void vcs_output_abandon(vcs_output_t *output);
 /* Checks that a file of that name can be written, before a long run instead of after it. */
 vcs_status_t vcs_output_try(const char *path, vcs_error_t *error);
 
-/* Makes the directory of --out if it is missing; returns VCS_ARGS_GO, or complains and returns the exit code. */
-int vcs_output_directory(const char *command, const char *path);
+/* Makes the directory of --out if it is missing, and sets *made then; returns VCS_ARGS_GO, or complains and returns the
+ * exit code. A command that fails removes the directory that it made, if it is still empty. */
+int vcs_output_directory(const char *command, const char *path, bool *made);
 
 /* Writes a text to a file or, for "-", to stdout; empties the text. */
 vcs_status_t vcs_output_write(const char *path, vcs_text_t *text, vcs_error_t *error);

@@ -11,7 +11,7 @@ enum { REGION_MAX = 320, HORIZON_MAX = 256 };
 
 typedef struct {
   vcs_cli_setup_t setup;
-  const char *target, *region, *out;
+  const char *target, *region, *pixel, *out;
   int method;
   bool exact;
   vcs_edit_options_t edit;
@@ -85,9 +85,13 @@ static void print_result(const options_t *o, const vcs_cart_t *cart, const vcs_e
   }
   printf("wrong     %d of %d pixels before, %d after\n", (int)result->wrong_before,
          (int)(o->edit.width * o->edit.height), (int)result->wrong_after);
-  printf("changed   %d bits in %d bytes of the image\n", bits, bytes);
-  printf("took      %d %s, %d runs\n", (int)result->walks,
-         o->method == VCS_STUDY_EXACT ? "Jacobians" : "reverse passes", (int)result->runs);
+  const bool exact = o->method == VCS_STUDY_EXACT;
+  printf("changed   %d bit%s in %d byte%s of the image\n", bits, bits == 1 ? "" : "s", bytes, bytes == 1 ? "" : "s");
+  printf("took      %d %s%s, %d run%s\n", (int)result->walks, exact ? "Jacobian" : "reverse pass",
+         result->walks == 1 ? ""
+         : exact            ? "s"
+                            : "es",
+         (int)result->runs, result->runs == 1 ? "" : "s");
 }
 
 static vcs_status_t edit(const vcs_rom_t *rom, const vcs_setup_t *setup, void *context, vcs_error_t *error) {
@@ -114,18 +118,23 @@ static int read_drawing(options_t *o, uint8_t **rgb) {
   vcs_error_t error = {""};
   int width, height;
   char rest;
-  if (!o->target || !o->region) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--target (a drawing) and --region (where) are both needed");
+  if (!o->target || !o->region == !o->pixel) {
+    return vcs_cli_complain(command, VCS_EXIT_USAGE,
+                            "--target (a drawing) and one of --region and --pixel (where) are needed");
   }
-  if (sscanf(o->region, "%9d,%9d,%9d,%9d%c", &e->x, &e->y, &e->width, &e->height, &rest) != 4 || e->x < 0 || e->y < 0 ||
-      e->x > REGION_MAX || e->y > REGION_MAX || e->width < 1 || e->height < 1 || e->width > REGION_MAX ||
-      e->height > REGION_MAX) {
+  if (o->pixel && sscanf(o->pixel, "%9d,%9d%c", &e->x, &e->y, &rest) != 2) {
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--pixel takes X,Y, a column and a row, not '%s'", o->pixel);
+  }
+  if (o->region && (sscanf(o->region, "%9d,%9d,%9d,%9d%c", &e->x, &e->y, &e->width, &e->height, &rest) != 4 ||
+                    e->x < 0 || e->y < 0 || e->x > REGION_MAX || e->y > REGION_MAX || e->width < 1 || e->height < 1 ||
+                    e->width > REGION_MAX || e->height > REGION_MAX)) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--region takes X,Y,WIDTH,HEIGHT in pixels, not '%s'", o->region);
   }
   if (vcs_png_read_rgb(o->target, REGION_MAX, rgb, &width, &height, &error)) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
   }
   e->drawing = *rgb;
+  if (o->pixel) e->width = width, e->height = height;
   if (width == e->width && height == e->height) return VCS_ARGS_GO;
   return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s is %dx%d pixels, but the region is %dx%d", o->target, width,
                           height, (int)e->width, (int)e->height);
@@ -141,6 +150,7 @@ int vcs_cli_edit(int argc, char **argv) {
       VCS_ARG_ROM(&o.setup),
       VCS_ARG_TEXT("target", &o.target, "PNG", "the drawing; one of its pixels is one pixel of the machine"),
       VCS_ARG_TEXT("region", &o.region, "X,Y,W,H", "where: column and row of the top left corner, width and height"),
+      VCS_ARG_TEXT("pixel", &o.pixel, "X,Y", "or: only that corner; the region is as large as the drawing"),
       VCS_ARG_FLAG("exact", &o.exact, "use the drawing's colours instead of light and dark"),
       VCS_ARGS_PLAYED(&o.setup),
       VCS_ARG_INTEGER("horizon", &o.setup.setup.horizon, 1, HORIZON_MAX,

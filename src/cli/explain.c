@@ -1,4 +1,4 @@
-/* explain.c: `diffvcs explain ROM --frame N --output pixel:ROW,COLUMN`: explains an output, as a page. */
+/* explain.c: `diffvcs explain ROM --frame N --pixel X,Y`: explains an output, as a page. */
 #include "cli/common.h"
 
 static const char command[] = "diffvcs explain";
@@ -7,11 +7,10 @@ enum { HORIZON_MAX = 1000 };
 
 typedef struct {
   vcs_cli_setup_t setup;
-  const char *output, *pixel, *region, *object, *ram; /* one of them, or `score` */
-  bool score;
+  vcs_cli_output_t output; /* or `object` */
+  const char *object;
   int64_t span, window;
   const char *out;
-  char target[96]; /* the output as vcs_target_parse reads it */
   int object_number;
 } options_t;
 
@@ -20,7 +19,7 @@ static vcs_status_t explain(const vcs_rom_t *rom, const vcs_setup_t *setup, void
   const options_t *o = context;
   static vcs_explanation_t explanation; /* too large for a stack */
   vcs_bar_t bar = {0};
-  const vcs_explain_options_t options = {.target = o->object ? NULL : o->target,
+  const vcs_explain_options_t options = {.target = o->object ? NULL : o->output.text,
                                          .object = o->object_number,
                                          .span = o->span,
                                          .window = o->window,
@@ -44,32 +43,14 @@ static vcs_status_t explain(const vcs_rom_t *rom, const vcs_setup_t *setup, void
 
 /* Reads the one output that was chosen. */
 static int read_output(options_t *o) {
-  if (!!o->output + !!o->pixel + !!o->region + !!o->object + !!o->ram + o->score != 1) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE,
-                            "choose one output: --output pixel:ROW,COLUMN, --pixel X,Y, --region X,Y,W,H, --object P0, "
-                            "--ram 9C or --score");
+  if (vcs_cli_output_count(&o->output) + !!o->object != 1) {
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "choose one output: --object P0, " VCS_OUTPUT_CHOICES);
   }
-  if (o->object) {
-    o->object_number = vcs_object_by_name(o->object);
-    if (o->object_number >= 0) return VCS_ARGS_GO;
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--object takes P0, P1, M0, M1, BL or PF, not '%.20s'", o->object);
-  }
-  if (o->pixel) {
-    int x, y;
-    char more;
-    if (sscanf(o->pixel, "%9d,%9d%c", &x, &y, &more) != 2) {
-      return vcs_cli_complain(command, VCS_EXIT_USAGE, "--pixel takes a column and a row, as 80,100, not '%.40s'",
-                              o->pixel);
-    }
-    snprintf(o->target, sizeof o->target, "pixel:%d,%d", y, x);
-  } else if (o->region) {
-    snprintf(o->target, sizeof o->target, "region:%.60s", o->region);
-  } else if (o->ram) {
-    snprintf(o->target, sizeof o->target, "ram:%.60s", o->ram + (*o->ram == '$'));
-  } else {
-    snprintf(o->target, sizeof o->target, "%.90s", o->output ? o->output : "score");
-  }
-  return VCS_ARGS_GO;
+  vcs_cli_output_read(&o->output);
+  if (!o->object) return VCS_ARGS_GO;
+  o->object_number = vcs_object_by_name(o->object);
+  if (o->object_number >= 0) return VCS_ARGS_GO;
+  return vcs_cli_complain(command, VCS_EXIT_USAGE, "--object takes P0, P1, M0, M1, BL or PF, not '%.20s'", o->object);
 }
 
 int vcs_cli_explain(int argc, char **argv) {
@@ -78,13 +59,8 @@ int vcs_cli_explain(int argc, char **argv) {
   const vcs_arg_t args[] = {
       VCS_ARG_ROM(&o.setup),
       VCS_ARGS_PLAYED(&o.setup),
-      VCS_ARG_TEXT("output", &o.output, "WHAT",
-                   "the output after that frame, as in grad: pixel:ROW,COLUMN, region:X,Y,W,H, ram:9C, score"),
-      VCS_ARG_TEXT("pixel", &o.pixel, "X,Y", "or this pixel, the column first: --pixel 38,190 is pixel:190,38"),
-      VCS_ARG_TEXT("region", &o.region, "X,Y,W,H", "or this region"),
+      VCS_ARGS_OUTPUT(&o.output),
       VCS_ARG_TEXT("object", &o.object, "NAME", "or all pixels that this object draws: P0, P1, M0, M1, BL, PF"),
-      VCS_ARG_TEXT("ram", &o.ram, "ADDRESS", "or this byte of RAM after the frame: 9C, or a bit of it: 9C.3"),
-      VCS_ARG_FLAG("score", &o.score, "or the points won in the last frames"),
       VCS_ARG_INTEGER("span", &o.span, 1, HORIZON_MAX, "bits of RAM and ROM are flipped this many frames before"),
       VCS_ARG_INTEGER("horizon", &o.setup.setup.horizon, 1, HORIZON_MAX, "controls are tried this many frames back"),
       VCS_ARG_INTEGER("window", &o.window, 1, 1000000, VCS_WINDOW_HELP),
@@ -100,10 +76,8 @@ int vcs_cli_explain(int argc, char **argv) {
       "controls of earlier frames change it; each with its truth (the bit is flipped and the frames run again) and "
       "its\n"
       "derivative by every method. Writes a self-contained page (explain.html), the same as explain.json, and\n"
-      "frame.png, ram.png, rom.png.\n\n"
-      "--output is read as in grad and smooth: pixel:ROW,COLUMN has the row first, --pixel X,Y the "
-      "column." VCS_ROMS_NOTE,
-      "diffvcs explain space_invaders --frame 1050 --output pixel:190,38 --out why\n"
+      "frame.png, ram.png, rom.png." VCS_ROMS_NOTE,
+      "diffvcs explain space_invaders --frame 1050 --pixel 38,190 --out why\n"
       "diffvcs explain demo --frame 100 --pixel 80,100\n"
       "diffvcs explain pong --seed 1 --frame 400 --object P0 --horizon 16\n"
       "diffvcs explain breakout --seed 1 --frame 600 --ram 9C\n",

@@ -5,6 +5,7 @@
  * pixel and bit of RAM with respect to one cause (vcs_effect).
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cli/grad_text.h"
 #include "core/state.h"
@@ -21,7 +22,9 @@ static const char *const scales[] = {"index", "luma", "red", "green", "blue"};
 
 typedef struct {
   vcs_cli_setup_t setup;
-  const char *output, *input, *bit, *wrt, *out;
+  vcs_cli_output_t output;
+  const char *input, *bit, *wrt, *out;
+  bool forward; /* --input or --bit is given, and not an output */
   int method, scale, side, groups;
   int64_t window;
   double alpha, temperature;
@@ -43,25 +46,31 @@ static void set_method(const options_t *o, const float *scale, vcs_grad_options_
   vcs_study_method_options(o->method, (int32_t)o->window, grad);
   grad->alpha = (float)o->alpha;
   grad->temperature = (float)o->temperature;
-  grad->side = o->side == 0 && !o->output ? VCS_SIDE_TANGENT : sides[o->side];
+  grad->side = o->side == 0 && o->forward ? VCS_SIDE_TANGENT : sides[o->side];
   grad->scale = scale;
 }
 
 static vcs_status_t find(const options_t *o, const vcs_attribution_options_t *options, vcs_finding_t *f,
                          vcs_error_t *error) {
   const vcs_run_t *run = &f->setup->run;
-  vcs_place_t place;
   vcs_status_t status;
-  if (o->output) {
-    status = vcs_target_parse(o->output, run->cart, options->env, options->grad->scale, &f->target, error);
+  if (!o->forward) {
+    status = vcs_target_parse(o->output.text, run->cart, options->env, options->grad->scale, &f->target, error);
     return status ? status : vcs_attribute(run, &f->target, options, &f->attribution, error);
   }
-  status =
-      o->input ? vcs_place_parse_input(o->input, run, &place, error) : vcs_place_parse_bit(o->bit, run, &place, error);
-  return status ? status : vcs_effect(run, &place, options, &f->effect, error);
+  status = o->input ? vcs_place_parse_input(o->input, run, &f->place, error)
+                    : vcs_place_parse_bit(o->bit, run, &f->place, error);
+  return status ? status : vcs_effect(run, &f->place, options, &f->effect, error);
 }
 
 /* ---- Files -------------------------------------------------------------------------------------------------- */
+
+/* "d(pixel:38,190)/d(RAM) by bit+fork", "d(RAM)/d(right) by bit+fork" */
+static const char *title_of(const vcs_finding_t *f, const char *group, char title[128]) {
+  const char *of = f->forward ? group : f->what, *by = f->forward ? f->what : group;
+  snprintf(title, 128, "d(%.30s)/d(%.30s) by %s", of, by, f->method);
+  return title;
+}
 
 static vcs_status_t write_heat(const vcs_finding_t *f, const char *path, vcs_error_t *error) {
   const vcs_cart_info_t *info = vcs_cart_info(f->setup->cart);
@@ -84,16 +93,20 @@ static vcs_status_t write_rom(const vcs_finding_t *f, const char *path, vcs_erro
     if (a->uses[a->ranking[i]].kind == VCS_ROM_DATA) shown[count++] = a->ranking[i];
   }
   qsort(shown, (size_t)count, sizeof *shown, by_offset);
-  return vcs_map_rom(path, vcs_cart_image(cart), vcs_cart_info(cart)->image_size, a->rom, shown, count, error);
+  char title[128];
+  return vcs_map_rom(path, title_of(f, "ROM", title), vcs_cart_image(cart), vcs_cart_info(cart)->image_size, a->rom,
+                     shown, count, error);
 }
 
 static vcs_status_t write_ram(const vcs_finding_t *f, const char *path, vcs_error_t *error) {
   const float *slots = f->forward ? f->effect.state : f->attribution.state;
-  return vcs_map_ram(path, slots + 8 * offsetof(vcs_t, ram), error);
+  char title[128];
+  return vcs_map_ram(path, title_of(f, "RAM", title), slots + 8 * offsetof(vcs_t, ram), error);
 }
 
 static vcs_status_t write_inputs(const vcs_finding_t *f, const char *path, vcs_error_t *error) {
-  return vcs_map_inputs(path, f->attribution.input, f->setup->run.frames, error);
+  char title[128];
+  return vcs_map_inputs(path, title_of(f, "inputs", title), f->attribution.input, f->setup->run.frames, error);
 }
 
 static vcs_status_t write_ranking(const vcs_finding_t *f, const char *path, vcs_error_t *error) {
@@ -133,8 +146,11 @@ static vcs_status_t write_files(const vcs_finding_t *f, const char *directory, v
   vcs_status_t status = VCS_OK;
   for (size_t i = 0; i < sizeof files / sizeof *files && status == VCS_OK; i++) {
     char path[VCS_PATH_SIZE];
-    if (!applies(f, i)) continue;
     status = vcs_output_path(directory, files[i].name, path, error);
+    if (!applies(f, i)) {
+      if (status == VCS_OK) unlink(path); /* of an earlier run in this directory: it would be taken for this one's */
+      continue;
+    }
     if (status == VCS_OK) status = files[i].write(f, path, error);
     if (status == VCS_OK) printf("wrote     %s\n", path);
   }
@@ -151,10 +167,10 @@ static vcs_status_t grad(const vcs_rom_t *rom, const vcs_setup_t *setup, void *c
   set_method(o, scale, &method);
   vcs_finding_t f = {.name = rom->name,
                      .setup = setup,
-                     .what = o->output  ? o->output
-                             : o->input ? o->input
-                                        : o->bit,
-                     .forward = !o->output,
+                     .what = !o->forward ? o->output.text
+                             : o->input  ? o->input
+                                         : o->bit,
+                     .forward = o->forward,
                      .wrt = o->groups,
                      .method = vcs_study_method_name(o->method),
                      .scale = scales[o->scale],
@@ -176,10 +192,13 @@ static vcs_status_t grad(const vcs_rom_t *rom, const vcs_setup_t *setup, void *c
 
 /* Finds what is wrong before anything runs. */
 static int check_options(options_t *o) {
-  if (!!o->output + !!o->input + !!o->bit != 1) {
+  if (vcs_cli_output_count(&o->output) + !!o->input + !!o->bit != 1) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE,
-                            "give one of --output (what changes it?), --input and --bit (what does it change?)");
+                            "give one cause, --input or --bit (what does it change?), or one output (what changes "
+                            "it?): " VCS_OUTPUT_CHOICES);
   }
+  o->forward = o->input || o->bit;
+  vcs_cli_output_read(&o->output);
   o->groups = vcs_wrt_parse(o->wrt);
   if (o->groups) return VCS_ARGS_GO;
   return vcs_cli_complain(command, VCS_EXIT_USAGE,
@@ -200,8 +219,9 @@ int vcs_cli_grad(int argc, char **argv) {
       VCS_ARG_ROM(&o.setup),
       VCS_ARGS_PLAYED(&o.setup),
       VCS_ARG_INTEGER("horizon", &o.setup.setup.horizon, 1, HORIZON_MAX, "frames of NOOP that are differentiated"),
-      VCS_ARG_TEXT("output", &o.output, "WHAT", "differentiate this, after the last frame; see above"),
-      VCS_ARG_TEXT("wrt", &o.wrt, "GROUPS", "with --output, with respect to the bits of " VCS_WRT_CHOICES),
+      VCS_ARGS_OUTPUT(&o.output),
+      VCS_ARG_TEXT("wrt", &o.wrt, "GROUPS",
+                   "derivatives of an output are taken with respect to the bits of " VCS_WRT_CHOICES),
       VCS_ARG_TEXT("input", &o.input, "NAME", "with respect to this input: right, or right@2: in frame 2 of the run"),
       VCS_ARG_TEXT("bit", &o.bit, "BIT", "with respect to this bit: ram:9C.0, rom:F123.4, rom:@1F0.4 (an offset)"),
       VCS_ARG_CHOICE("method", &o.method, VCS_METHOD_CHOICES, "method of differentiation"),
@@ -215,16 +235,17 @@ int vcs_cli_grad(int argc, char **argv) {
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,
-      "Computes derivatives of a run. With --output, a reverse pass from one number writes maps of the bits of ROM\n"
+      "Computes derivatives of a run. With an output, a reverse pass from one number writes maps of the bits of ROM\n"
       "(rom.png) and RAM (ram.png) and of the inputs by frame (inputs.png) that change it. With --input or --bit, a\n"
       "forward pass from one cause draws what it changes over the picture (heat.png, ram.png). Both write the ranking\n"
       "(ranking.txt, with disassembly) and grad.json. Orange is up, blue is down.\n"
       "\n"
-      "Outputs: pixel:ROW,COLUMN (the row first), region:X,Y,WIDTH,HEIGHT (a sum of pixels), screen (the sum of all),\n"
+      "Outputs: pixel:X,Y (its column and its row), region:X,Y,WIDTH,HEIGHT (a sum of pixels), screen (the sum of "
+      "all),\n"
       "ram:9C (a byte), ram:9C.3 (a bit), score (the sum of rewards). The derivative with respect to a bit is the\n"
       "output with the bit set minus the output with the bit clear; docs/gradients.md has the methods." VCS_ROMS_NOTE,
       "diffvcs grad demo --frame 100 --output screen --out demo.grad\n"
-      "diffvcs grad space_invaders --frame 1050 --output pixel:190,38 --wrt rom,ram,input --horizon 8 --out maps\n"
+      "diffvcs grad space_invaders --frame 1050 --pixel 38,190 --wrt rom,ram,input --horizon 8 --out maps\n"
       "diffvcs grad space_invaders --frame 1050 --input right --horizon 8 --out maps\n"
       "diffvcs grad breakout --seed 1 --frame 400 --output score --horizon 30 --method bit --out maps\n"
       "diffvcs grad pong --actions NOOP*60,RIGHT*4 --bit ram:B6.0 --horizon 1 --scale luma --out maps\n",

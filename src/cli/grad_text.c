@@ -42,8 +42,8 @@ static void print_derivative(const vcs_finding_t *f, const vcs_place_t *place, f
 
 static void print_rom(const vcs_finding_t *f, int limit, vcs_text_t *text) {
   const vcs_attribution_t *a = &f->attribution;
-  vcs_text_printf(text, "\nROM: %u bytes\n  rank  derivative     truth  bit  offset  address  byte      what it is\n",
-                  (unsigned)a->ranked);
+  vcs_text_printf(text, "\nROM: %u byte%s\n  rank  derivative     truth  bit  offset  address  byte      what it is\n",
+                  (unsigned)a->ranked, a->ranked == 1 ? "" : "s");
   for (uint32_t i = 0; i < a->ranked && i < (uint32_t)limit; i++) {
     char address[16], what[64];
     const uint32_t offset = a->ranking[i];
@@ -68,7 +68,8 @@ static void print_state(const vcs_finding_t *f, const char *title, const float *
   size_t count;
   const bool with_truth = !f->forward && wrt == VCS_WRT_RAM;
   if (vcs_rank_state(f->setup->cart, slots, wrt, &list, &count, NULL)) text->failed = true;
-  vcs_text_printf(text, "\n%s: %zu bytes\n  rank  derivative     truth  bit  byte      where\n", title, count);
+  vcs_text_printf(text, "\n%s: %zu byte%s\n", title, count, count == 1 ? "" : "s");
+  if (count) vcs_text_printf(text, "  rank  derivative     truth  bit  byte      where\n");
   for (size_t i = 0; i < count && i < (size_t)limit; i++) {
     const vcs_ranked_t *entry = &list[i];
     const int bit = largest_bit(entry->bits);
@@ -100,11 +101,12 @@ static void print_inputs(const vcs_finding_t *f, vcs_text_t *text) {
   if (!count) vcs_text_printf(text, "  none\n");
 }
 
-static void print_pixels(const vcs_finding_t *f, vcs_text_t *text) {
+/* "52, x 83 to 91, y 97 to 116, largest 82" */
+static void print_pixels(const vcs_finding_t *f, const float *pixels, vcs_text_t *text) {
   const int height = vcs_cart_info(f->setup->cart)->height;
   int moved = 0, top = height, bottom = 0, left = VCS_WIDTH, right = 0;
   for (int i = 0; i < VCS_WIDTH * height; i++) {
-    if (f->effect.pixels[i] == 0) continue;
+    if (pixels[i] == 0) continue;
     const int x = i % VCS_WIDTH, y = i / VCS_WIDTH;
     moved++;
     top = y < top ? y : top;
@@ -112,26 +114,43 @@ static void print_pixels(const vcs_finding_t *f, vcs_text_t *text) {
     left = x < left ? x : left;
     right = x > right ? x : right;
   }
-  vcs_text_printf(text, "\nPixels: %d", moved);
+  vcs_text_printf(text, "%d pixel%s", moved, moved == 1 ? "" : "s");
   if (moved) {
-    vcs_text_printf(text, ", rows %d to %d, columns %d to %d, largest %.4g", top, bottom, left, right,
-                    (double)vcs_map_largest(f->effect.pixels, (size_t)(VCS_WIDTH * height)));
+    vcs_text_printf(text, ", x %d to %d, y %d to %d, largest %+.4g", left, right, top, bottom,
+                    (double)vcs_map_largest(pixels, (size_t)(VCS_WIDTH * height)));
   }
-  vcs_text_printf(text, "\n");
 }
 
-static void print_agreement(const char *title, const vcs_agreement_t *a, vcs_text_t *text) {
-  vcs_text_printf(text, "%s: %" PRId64 " change, %" PRId64 " predicted, %" PRId64 " of them right", title, a->in_truth,
-                  a->in_estimate, a->in_both);
+static void print_agreement(const vcs_agreement_t *a, vcs_text_t *text) {
+  vcs_text_printf(text, "%" PRId64 " right, %" PRId64 " missed, %" PRId64 " too many", a->in_both,
+                  a->in_truth - a->in_both, a->in_estimate - a->in_both);
   if (a->in_truth && a->in_estimate) vcs_text_printf(text, "; cosine %.3f", vcs_agreement_cosine(a));
+}
+
+/* The exact effect, found by running again, then the estimate and how well it agrees. */
+static void print_effect(const vcs_finding_t *f, vcs_text_t *text) {
+  const vcs_agreement_t *pixels = &f->effect.pixels_agree, *ram = &f->effect.ram_agree;
+  vcs_text_printf(text, "\nexact     ");
+  print_pixels(f, f->effect.true_pixels, text);
+  vcs_text_printf(text, "; %" PRId64 " bit%s of RAM\nestimate  ", ram->in_truth, ram->in_truth == 1 ? "" : "s");
+  print_pixels(f, f->effect.pixels, text);
+  vcs_text_printf(text, "; %" PRId64 " bit%s of RAM\nagrees    pixels: ", ram->in_estimate,
+                  ram->in_estimate == 1 ? "" : "s");
+  print_agreement(pixels, text);
+  vcs_text_printf(text, "\n          bits of RAM: ");
+  print_agreement(ram, text);
   vcs_text_printf(text, "\n");
+  char why[256];
+  if (!pixels->in_truth && !vcs_no_effect(&f->setup->run, &f->place, why, sizeof why, NULL)) {
+    vcs_text_printf(text, "no pixel changes: %s\n", why);
+  }
 }
 
 static void print_heading(const vcs_finding_t *f, vcs_text_t *text) {
   const vcs_setup_t *setup = f->setup;
   vcs_text_printf(text, "game      %s (profile %s)\n", f->name, vcs_profile_name(vcs_cart_info(setup->cart)->profile));
-  vcs_text_printf(text, "run       %d frames without input after frame %" PRId64 "\n", (int)setup->run.frames,
-                  setup->frame);
+  vcs_text_printf(text, "run       %d frame%s without input after frame %" PRId64 "\n", (int)setup->run.frames,
+                  setup->run.frames == 1 ? "" : "s", setup->frame);
   if (f->forward) {
     vcs_text_printf(text, "cause     %s\n", f->what);
   } else {
@@ -152,9 +171,7 @@ void vcs_finding_print(const vcs_finding_t *f, int limit, vcs_text_t *text) {
   const int registers = f->wrt & (VCS_WRT_CPU | VCS_WRT_TIA | VCS_WRT_RIOT);
   print_heading(f, text);
   if (f->forward) {
-    print_pixels(f, text);
-    print_agreement("Pixels against the truth", &f->effect.pixels_agree, text);
-    print_agreement("RAM bits against the truth", &f->effect.ram_agree, text);
+    print_effect(f, text);
     print_state(f, "RAM after the run", f->effect.state, (const uint8_t *)f->effect.ending.machine, VCS_WRT_RAM, limit,
                 text);
     return;
@@ -247,7 +264,7 @@ static void json_pixels(const vcs_finding_t *f, vcs_text_t *text) {
   for (int i = 0; i < VCS_WIDTH * vcs_cart_info(f->setup->cart)->height; i++) {
     if (f->effect.pixels[i] == 0) continue;
     json_item(text, &first);
-    vcs_text_printf(text, "{\"row\": %d, \"column\": %d, \"value\": ", i / VCS_WIDTH, i % VCS_WIDTH);
+    vcs_text_printf(text, "{\"x\": %d, \"y\": %d, \"value\": ", i % VCS_WIDTH, i / VCS_WIDTH);
     json_number(text, f->effect.pixels[i]);
     vcs_text_printf(text, "}");
   }

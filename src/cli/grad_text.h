@@ -14,11 +14,12 @@
 typedef struct {
   const char *name; /* of the game */
   const vcs_setup_t *setup;
-  const char *what; /* "pixel:190,38", "right@0" */
+  const char *what; /* "pixel:38,190", "right@0" */
   bool forward;
   int wrt;                       /* reverse: the selected groups */
   vcs_scalar_t target;           /* reverse */
   vcs_attribution_t attribution; /* reverse */
+  vcs_place_t place;             /* forward: the cause */
   vcs_effect_t effect;           /* forward */
   const char *method, *scale;
   int32_t window;

@@ -3,6 +3,7 @@
  * Exit codes, for all of them: 0 success; 1 a negative result (a record differs), or work that failed or was
  * interrupted; 2 a usage error: an unknown option, or a file that cannot be read or is of the wrong kind.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "cli/common.h"
@@ -26,6 +27,7 @@ static const struct {
     {"steer", vcs_cli_steer, "search for controls that reach a goal: at random, blindly, by derivatives"},
     {"explain", vcs_cli_explain,
      "causes of a pixel: objects, register writes, instructions, bytes, controls; as a page"},
+    {"annotate", vcs_cli_annotate, "what every byte of RAM means: positions, scores, timers; found by changing it"},
     {"play", vcs_cli_play, "a window to play in: rewind, save, record, look into the machine"},
     {"debug", vcs_cli_debug, "a debugger in the terminal: breakpoints, steps forwards and backwards"},
     {"paper", vcs_cli_paper, "reproduce every table and figure of the paper, on one page"},
@@ -65,6 +67,9 @@ static int dispatch(int argc, char **argv) {
 int main(int argc, char **argv) {
   if (argc < 2) return print_help(stderr), VCS_EXIT_USAGE;
   int exit_code = dispatch(argc, argv);
+  errno = 0;
   if (fflush(stdout) == 0 && !ferror(stdout)) return exit_code;
-  return exit_code ? exit_code : vcs_cli_complain("diffvcs", VCS_EXIT_FAILED, "cannot write to stdout");
+  return exit_code ? exit_code
+                   : vcs_cli_complain("diffvcs", VCS_EXIT_FAILED, "cannot write to stdout: %s",
+                                      errno ? strerror(errno) : "the device is full or closed");
 }

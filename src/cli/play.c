@@ -1,7 +1,9 @@
 /* play.c: `diffvcs play GAME`: a window to play in, and to look into the machine while it runs.
  *
  * The game is in play_run.c; this file has the window, the keys and the overlays. One table lists the keys that act
- * once, another the keys that hold controls. --script feeds the same keys from a file, by frame, for tests.
+ * once, another the keys that hold controls; the help (F1) is made from both. Below the picture is a panel with a line
+ * for messages, the legend of the overlay, and the map of RAM, so that the field stays free. --script feeds the same
+ * keys from a file, by frame, for tests.
  *
  * In a program built without SDL2 this command reports that and fails.
  */
@@ -19,6 +21,7 @@
 #include "host/palette.h"
 #include "host/picture.h"
 #include "host/progress.h"
+#include "plot/font.h"
 
 static const char command[] = "diffvcs play";
 
@@ -43,8 +46,13 @@ enum {
   SCRIPT_MAX = 4096
 };
 
+/* The window in units of its own, which SDL scales: two for a pixel's width, one for its height. */
+enum { WIDTH = 2 * VCS_WIDTH, PANEL = 58, LINE = 9, MESSAGE_FRAMES = 180, MARK_FRAMES = 120 };
+enum { INK = 0xE8E8EE, QUIET = 0xA0A0AA, PAPER = 0x15151A, MARKED = 0xFF6BB5 };
+
 enum { OVERLAY_NONE, OVERLAY_BOXES, OVERLAY_RAM, OVERLAY_GRADIENT, OVERLAYS };
 static const char *const overlay_names[OVERLAYS] = {"", "objects", "RAM", "gradient of RIGHT"};
+static const uint32_t object_colours[VCS_OBJECT_COUNT] = {0xFF5050, 0x50A0FF, 0xFFB030, 0x60E0E0, 0xFFFFFF, 0x70D070};
 
 /* A key of the script: pressed or let go before a frame. */
 typedef struct {
@@ -69,17 +77,33 @@ typedef struct {
   cue_t *cues;
   int cue_count, cue_next, slot, shots, recordings, overlay;
   int64_t time; /* frames of time, played or not */
-  bool paused, rewinding, turbo, step, quits, dirty;
+  bool paused, rewinding, turbo, step, quits, dirty, helping;
+  char message[VCS_PATH_SIZE + 64]; /* the last one, shown until `message_end` */
+  int64_t message_end;
+  int mark_x, mark_y; /* the pixel that was explained, framed until `mark_end` */
+  int64_t mark_end;
 } player_t;
 
-/* What is going on, to the terminal: a window has no room for sentences. */
-static void say(const char *format, const char *what) {
-  printf(format, what);
-  putchar('\n');
+static void draw(player_t *p);
+static void draw_scene(player_t *p);
+
+/* Shows a message in the window for some seconds. */
+static void show(player_t *p, const char *format, const char *what) {
+  snprintf(p->message, sizeof p->message, format, what);
+  p->message_end = p->time + MESSAGE_FRAMES;
+}
+
+/* The same, and to the terminal: what was written where. */
+static void say(player_t *p, const char *format, const char *what) {
+  show(p, format, what);
+  printf("%s\n", p->message);
   fflush(stdout);
 }
 
-static void complain(const vcs_error_t *error) { vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error->message); }
+static void complain(player_t *p, const vcs_error_t *error) {
+  show(p, "%s", error->message);
+  vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error->message);
+}
 
 static const char *file_name(const player_t *p, char path[VCS_PATH_SIZE], const char *what, int number,
                              const char *ending) {
@@ -91,19 +115,24 @@ static const char *file_name(const player_t *p, char path[VCS_PATH_SIZE], const 
 
 /* ---- Keys that do something once ------------------------------------------------------------------------------ */
 
-static void pause_game(player_t *p) { p->paused = !p->paused; }
+static void pause_game(player_t *p) {
+  p->paused = !p->paused;
+  show(p, "%s", p->paused ? "paused: p goes on, n steps a frame" : "goes on");
+}
+static void toggle_help(player_t *p) { p->helping = !p->helping; }
 static void step_frame(player_t *p) { p->paused = p->step = true; }
 static void quit(player_t *p) { p->quits = true; }
 static void next_overlay(player_t *p) {
   p->overlay = (p->overlay + 1) % OVERLAYS;
   p->dirty = true;
+  show(p, p->overlay ? "overlay: %s" : "no overlay%s", overlay_names[p->overlay]);
 }
 
 static void next_slot(player_t *p) {
   char text[16];
   p->slot = (p->slot + 1) % 10;
   snprintf(text, sizeof text, "%d", p->slot);
-  say("slot %s", text);
+  say(p, "slot %s", text);
 }
 
 static void save_slot(player_t *p) {
@@ -111,9 +140,9 @@ static void save_slot(player_t *p) {
   vcs_error_t error = {""};
   file_name(p, path, "slot", p->slot, ".sav");
   if (vcs_game_run_save(&p->run, path, &error))
-    complain(&error);
+    complain(p, &error);
   else
-    say("saved     %s", path);
+    say(p, "saved     %s", path);
 }
 
 static void load_slot(player_t *p) {
@@ -121,9 +150,9 @@ static void load_slot(player_t *p) {
   vcs_error_t error = {""};
   file_name(p, path, "slot", p->slot, ".sav");
   if (vcs_game_run_load(&p->run, path, &error))
-    complain(&error);
+    complain(p, &error);
   else
-    say("loaded    %s", path);
+    say(p, "loaded    %s", path);
   p->dirty = true;
 }
 
@@ -134,9 +163,30 @@ static void screenshot(player_t *p) {
   file_name(p, path, "shot", p->shots++, ".png");
   const uint8_t *picture = vcs_game_run_picture(&p->run);
   if (vcs_png_write(path, picture, VCS_WIDTH, cart->frame_height, vcs_cart_info(cart)->format, 2, &error))
-    complain(&error);
+    complain(p, &error);
   else
-    say("wrote     %s", path);
+    say(p, "wrote     %s", path);
+}
+
+/* The window as it is shown. */
+static void shoot_window(player_t *p) {
+  char path[VCS_PATH_SIZE];
+  vcs_error_t error = {""};
+  int width = 0, height = 0;
+  draw(p);
+  SDL_GetRendererOutputSize(p->renderer, &width, &height);
+  uint8_t *rgb = malloc((size_t)3 * (size_t)width * (size_t)height);
+  file_name(p, path, "window", p->shots++, ".png");
+  draw_scene(p); /* what is presented may be lost to the reader */
+  if (!rgb || SDL_RenderReadPixels(p->renderer, NULL, SDL_PIXELFORMAT_RGB24, rgb, 3 * width)) {
+    vcs_error_fill(&error, VCS_BAD_FILE, "the window cannot be read: %s", rgb ? SDL_GetError() : "out of memory");
+    complain(p, &error);
+  } else if (vcs_png_write_rgb(path, rgb, width, height, 1, &error)) {
+    complain(p, &error);
+  } else {
+    say(p, "wrote     %s", path);
+  }
+  free(rgb);
 }
 
 static void toggle_recording(player_t *p) {
@@ -145,37 +195,39 @@ static void toggle_recording(player_t *p) {
   const vcs_cart_t *cart = p->run.cart;
   if (p->recording) {
     if (vcs_gif_close(p->recording, &error))
-      complain(&error);
+      complain(p, &error);
     else
-      say("recorded  %s", file_name(p, path, "video", p->recordings++, ".gif"));
+      say(p, "recorded  %s", file_name(p, path, "video", p->recordings++, ".gif"));
     p->recording = NULL;
     return;
   }
   file_name(p, path, "video", p->recordings, ".gif");
   if (vcs_gif_open(&p->recording, path, VCS_WIDTH, cart->frame_height, vcs_cart_info(cart)->format, 1, 2, &error)) {
-    complain(&error);
+    complain(p, &error);
   } else {
-    say("recording %s", path);
+    say(p, "recording %s", path);
   }
 }
 
 /* The console's other switches stay where they are put. */
-static void flip_switch(player_t *p, uint8_t bit) {
+static void flip_switch(player_t *p, uint8_t bit, const char *name) {
   p->run.m->swchb ^= bit;
+  show(p, p->run.m->swchb & bit ? "%s switch: A, or colour" : "%s switch: B, or black and white", name);
   vcs_history_changed(p->run.past);
 }
-static void flip_left(player_t *p) { flip_switch(p, 0x40); }
-static void flip_right(player_t *p) { flip_switch(p, 0x80); }
-static void flip_colour(player_t *p) { flip_switch(p, 0x08); }
+static void flip_left(player_t *p) { flip_switch(p, 0x40, "left difficulty"); }
+static void flip_right(player_t *p) { flip_switch(p, 0x80, "right difficulty"); }
+static void flip_colour(player_t *p) { flip_switch(p, 0x08, "colour"); }
 
 static const struct {
   SDL_Keycode key;
   const char *name, *help;
   void (*act)(player_t *p);
 } actions[] = {
+    {SDLK_F1, "f1", "this help", toggle_help},
     {SDLK_p, "p", "pause", pause_game},
     {SDLK_n, "n", "one frame", step_frame},
-    {SDLK_o, "o", "what is drawn over: objects, RAM, the gradient of the screen by the stick", next_overlay},
+    {SDLK_o, "o", "overlay: objects, RAM, gradient", next_overlay},
     {SDLK_F3, "f3", "left difficulty", flip_left},
     {SDLK_F4, "f4", "right difficulty", flip_right},
     {SDLK_F5, "f5", "colour or black and white", flip_colour},
@@ -183,6 +235,7 @@ static const struct {
     {SDLK_F7, "f7", "the next slot", next_slot},
     {SDLK_F8, "f8", "load", load_slot},
     {SDLK_F11, "f11", "recording (GIF): start and end", toggle_recording},
+    {SDLK_F10, "f10", "screenshot of the whole window", shoot_window},
     {SDLK_F12, "f12", "screenshot", screenshot},
     {SDLK_ESCAPE, "escape", "quit", quit},
 };
@@ -200,7 +253,7 @@ static const struct {
     {SDLK_SPACE, "space", 0, VCS_HELD_FIRE}, {SDLK_w, "w", 1, VCS_HELD_UP},
     {SDLK_s, "s", 1, VCS_HELD_DOWN},         {SDLK_a, "a", 1, VCS_HELD_LEFT},
     {SDLK_d, "d", 1, VCS_HELD_RIGHT},        {SDLK_f, "f", 1, VCS_HELD_FIRE},
-    {SDLK_F1, "f1", 2, VCS_CONSOLE_SELECT},  {SDLK_F2, "f2", 2, VCS_CONSOLE_RESET},
+    {SDLK_F9, "f9", 2, VCS_CONSOLE_SELECT},  {SDLK_F2, "f2", 2, VCS_CONSOLE_RESET},
 };
 enum { HOLDS = sizeof holds / sizeof *holds };
 
@@ -233,37 +286,37 @@ static void handle_button(player_t *p, const SDL_ControllerButtonEvent *event, b
 /* ---- The mouse: paddles, and why ----------------------------------------------------------------------------------
  */
 
+/* x and y are in the window's units. */
 static void turn_paddle(player_t *p, int x) {
-  int width, height;
-  SDL_GetWindowSize(p->window, &width, &height);
   const int64_t span = PADDLE_LEFT - PADDLE_RIGHT;
-  for (int i = 0; i < 2; i++) p->controls.paddle[i] = (int32_t)(PADDLE_LEFT - span * x / (width > 1 ? width : 1));
+  for (int i = 0; i < 2; i++) p->controls.paddle[i] = (int32_t)(PADDLE_LEFT - span * x / WIDTH);
 }
 
 static void explain_click(player_t *p, int x, int y) {
   static vcs_explanation_t explanation;
   char target[32], path[VCS_PATH_SIZE];
-  int width, height;
   vcs_setup_t setup;
   vcs_error_t error = {""};
-  SDL_GetWindowSize(p->window, &width, &height);
-  snprintf(target, sizeof target, "pixel:%d,%d", y * p->run.cart->frame_height / height, x * VCS_WIDTH / width);
+  if (x < 0 || x >= WIDTH || y < 0 || y >= p->run.cart->frame_height) return;
+  p->mark_x = x / 2;
+  p->mark_y = y;
+  p->mark_end = p->time + MARK_FRAMES;
+  snprintf(target, sizeof target, "pixel:%d,%d", p->mark_x, p->mark_y);
   const vcs_explain_options_t options = {.target = target};
   vcs_status_t status = vcs_history_setup(p->run.past, p->run.cart, p->run.frame, EXPLAIN_HORIZON, &setup, &error);
-  if (status) return complain(&error);
-  say("explaining %s ...", target);
+  if (status) return complain(p, &error);
+  say(p, "explaining %s ...", target);
+  draw(p); /* the message appears before the work */
   status = vcs_explain(&setup.run, &options, &explanation, &error);
   if (status == VCS_OK && vcs_path_join(path, sizeof path, p->options->out, "explain")) {
-    if (vcs_output_directory(command, path) == VCS_ARGS_GO) {
+    if (vcs_output_directory(command, path, NULL) == VCS_ARGS_GO) {
       status = vcs_explain_page(&explanation, p->run.rom.name, setup.frame, path, &error);
     }
-    for (int i = 0; i < 5 && status == VCS_OK; i++) {
-      static const char *const files[] = {"frame.png", "ram.png", "rom.png", "explain.html", "explain.json"};
-      char file[VCS_PATH_SIZE];
-      if (vcs_path_join(file, sizeof file, path, files[i])) say("wrote     %s", file);
+    if (status == VCS_OK && vcs_path_join(path, sizeof path, p->options->out, "explain/explain.html")) {
+      say(p, "explained: open %s", path);
     }
   }
-  if (status) complain(&error);
+  if (status) complain(p, &error);
   vcs_explanation_free(&explanation);
   vcs_setup_free(&setup);
 }
@@ -309,27 +362,14 @@ static uint32_t mixed(uint32_t under, uint32_t over, int percent) {
 }
 
 static void draw_boxes(player_t *p) {
-  static const uint32_t colours[VCS_OBJECT_COUNT] = {0xFF5050, 0x50A0FF, 0xFFB030, 0x60E0E0, 0xFFFFFF, 0x70D070};
   for (int i = 0; i < VCS_OBJECT_COUNT; i++) {
     const vcs_box_t *box = &p->boxes[i];
     for (int y = box->y; y < box->y + box->height && box->width; y++) {
       for (int x = box->x; x < box->x + box->width; x++) {
         const bool edge = x == box->x || x == box->x + box->width - 1 || y == box->y || y == box->y + box->height - 1;
-        if (edge) p->pixels[VCS_WIDTH * y + x] = colours[i];
+        if (edge) p->pixels[VCS_WIDTH * y + x] = object_colours[i];
       }
     }
-  }
-}
-
-/* 16 cells by 8 in the lower right corner: red where a byte has just changed. */
-static void draw_heat(player_t *p) {
-  enum { CELL = 4 };
-  const int left = VCS_WIDTH - 16 * CELL - 2, top = p->run.cart->frame_height - 8 * CELL - 2;
-  for (int i = 0; i < 16 * 8 * CELL * CELL; i++) {
-    const int x = i % (16 * CELL), y = i / (16 * CELL), byte = y / CELL * 16 + x / CELL;
-    uint32_t *pixel = &p->pixels[VCS_WIDTH * (top + y) + left + x];
-    const uint32_t value = (uint32_t)p->run.ram[byte] / 3;
-    *pixel = mixed(value << 16 | value << 8 | value, 0xFF3010, 100 * p->run.heat[byte] / 255);
   }
 }
 
@@ -352,6 +392,117 @@ static void update_overlay(player_t *p) {
     memset(p->gradient, 0, size);
 }
 
+static void fill(player_t *p, int x, int y, int width, int height, uint32_t colour) {
+  const SDL_Rect rect = {x, y, width, height};
+  SDL_SetRenderDrawColor(p->renderer, (Uint8)(colour >> 16), (Uint8)(colour >> 8), (Uint8)colour, 255);
+  SDL_RenderFillRect(p->renderer, &rect);
+}
+
+/* Writes a text, all of its squares in one call; returns where the next one may begin. */
+static int write_text(player_t *p, int x, int y, uint32_t colour, const char *text) {
+  enum { LETTERS_MAX = 64 };
+  SDL_Rect squares[LETTERS_MAX * VCS_GLYPH_WIDTH * VCS_GLYPH_HEIGHT];
+  int count = 0;
+  for (int letter = 0; *text && letter < LETTERS_MAX; text++, letter++, x += VCS_GLYPH_ADVANCE) {
+    const uint8_t *glyph = vcs_glyph(*text);
+    for (int i = 0; i < VCS_GLYPH_WIDTH * VCS_GLYPH_HEIGHT; i++) {
+      const int column = i / VCS_GLYPH_HEIGHT, row = i % VCS_GLYPH_HEIGHT;
+      if (glyph[column] >> row & 1) squares[count++] = (SDL_Rect){x + column, y + row, 1, 1};
+    }
+  }
+  SDL_SetRenderDrawColor(p->renderer, (Uint8)(colour >> 16), (Uint8)(colour >> 8), (Uint8)colour, 255);
+  SDL_RenderFillRects(p->renderer, squares, count);
+  return x + VCS_GLYPH_ADVANCE;
+}
+
+/* RAM in the panel, 16 cells by 8: gray by value, red where a byte has just changed. */
+static void draw_ram(player_t *p, int top) {
+  enum { CELL_WIDTH = 8, CELL_HEIGHT = 4, LEFT = WIDTH - 16 * CELL_WIDTH - 4 };
+  write_text(p, LEFT - 26, top + 1, QUIET, "$80");
+  write_text(p, LEFT - 26, top + 7 * CELL_HEIGHT + 1, QUIET, "$F0");
+  for (int i = 0; i < 128; i++) {
+    const uint32_t value = (uint32_t)p->run.ram[i] / 3 + 24;
+    fill(p, LEFT + i % 16 * CELL_WIDTH, top + i / 16 * CELL_HEIGHT, CELL_WIDTH - 1, CELL_HEIGHT - 1,
+         mixed(value << 16 | value << 8 | value, 0xFF3010, 100 * p->run.heat[i] / 255));
+  }
+}
+
+/* What the overlay's colours mean. */
+static void draw_legend(player_t *p, int top) {
+  int x = 4;
+  switch (p->overlay) {
+    case OVERLAY_BOXES:
+      for (int i = 0; i < VCS_OBJECT_COUNT; i++) {
+        if (i == 3) x = 4, top += LINE;
+        x = write_text(p, x, top, object_colours[i], vcs_object_name(i));
+      }
+      break;
+    case OVERLAY_RAM:
+      write_text(p, x, top, QUIET, "RAM: light is large,");
+      write_text(p, x, top + LINE, 0xFF6040, "red has just changed");
+      draw_ram(p, top - LINE);
+      break;
+    case OVERLAY_GRADIENT:
+      write_text(p, x, top, QUIET, "if RIGHT had been held 4 frames ago:");
+      x = write_text(p, x, top + LINE, 0xFF8C1E, "orange: a larger colour");
+      write_text(p, x, top + LINE, 0x3C96FF, "blue: a smaller one");
+      break;
+    default:
+      write_text(p, x, top, QUIET, "F1 help   o overlays   right click: why this pixel?");
+      break;
+  }
+}
+
+static void draw_panel(player_t *p) {
+  char text[128];
+  const int top = p->run.cart->frame_height;
+  fill(p, 0, top, WIDTH, PANEL, PAPER);
+  snprintf(text, sizeof text, "%.20s  frame %" PRId64 "%s%s%s", p->run.rom.name, p->run.frame,
+           p->paused ? "  paused" : "", p->rewinding ? "  rewinding" : "", p->recording ? "  recording" : "");
+  write_text(p, 4, top + 4, INK, text);
+  draw_legend(p, top + 4 + 2 * LINE);
+  if (p->time < p->message_end) {
+    text[0] = 0;
+    snprintf(text, sizeof text, "%.52s", p->message);
+    write_text(p, 4, top + 4 + 4 * LINE + 4, MARKED, text);
+  }
+}
+
+/* All keys, over the dimmed picture. */
+static void draw_help(player_t *p) {
+  static const char *const more[] = {"arrows, space", "left stick, fire",
+                                     "w a s d, f",    "right stick, fire",
+                                     "mouse",         "paddle, fire; right: why this pixel?",
+                                     "backspace",     "rewind while held",
+                                     "tab",           "fast while held",
+                                     "f2, f9",        "RESET, SELECT"};
+  int y = 8;
+  SDL_SetRenderDrawBlendMode(p->renderer, SDL_BLENDMODE_BLEND);
+  SDL_SetRenderDrawColor(p->renderer, 0, 0, 0, 215);
+  SDL_RenderFillRect(p->renderer, &(SDL_Rect){0, 0, WIDTH, p->run.cart->frame_height});
+  for (size_t i = 0; i < sizeof more / sizeof *more; i += 2, y += LINE + 1) {
+    write_text(p, 8, y, INK, more[i]);
+    write_text(p, 96, y, QUIET, more[i + 1]);
+  }
+  for (int i = 0; i < ACTIONS; i++, y += LINE + 1) {
+    write_text(p, 8, y, INK, actions[i].name);
+    write_text(p, 96, y, QUIET, actions[i].help);
+  }
+}
+
+static void draw_scene(player_t *p) {
+  const int height = p->run.cart->frame_height;
+  SDL_SetRenderDrawColor(p->renderer, 0, 0, 0, 255);
+  SDL_RenderClear(p->renderer);
+  SDL_RenderCopy(p->renderer, p->texture, NULL, &(SDL_Rect){0, 0, WIDTH, height});
+  if (p->time < p->mark_end) {
+    SDL_SetRenderDrawColor(p->renderer, 0xFF, 0x6B, 0xB5, 255);
+    SDL_RenderDrawRect(p->renderer, &(SDL_Rect){2 * p->mark_x - 4, p->mark_y - 4, 10, 9});
+  }
+  draw_panel(p);
+  if (p->helping) draw_help(p);
+}
+
 static void draw(player_t *p) {
   const vcs_cart_t *cart = p->run.cart;
   const uint32_t *palette = vcs_palette(vcs_cart_info(cart)->format);
@@ -361,15 +512,11 @@ static void draw(player_t *p) {
   p->dirty = false;
   for (int i = 0; i < VCS_WIDTH * cart->frame_height; i++) p->pixels[i] = palette[picture[i]];
   if (p->overlay == OVERLAY_BOXES) draw_boxes(p);
-  if (p->overlay == OVERLAY_RAM) draw_heat(p);
   if (p->overlay == OVERLAY_GRADIENT) draw_gradient(p);
-  snprintf(title, sizeof title, "%.200s  frame %" PRId64 "%s%s%s%s", p->run.rom.name, p->run.frame,
-           p->paused ? "  paused" : "", p->rewinding ? "  rewinding" : "", p->overlay ? "  " : "",
-           overlay_names[p->overlay]);
+  snprintf(title, sizeof title, "%.200s - diffvcs (F1: help)", p->run.rom.name);
   SDL_SetWindowTitle(p->window, title);
   SDL_UpdateTexture(p->texture, NULL, p->pixels, VCS_WIDTH * (int)sizeof *p->pixels);
-  SDL_RenderClear(p->renderer);
-  SDL_RenderCopy(p->renderer, p->texture, NULL, NULL);
+  draw_scene(p);
   SDL_RenderPresent(p->renderer);
 }
 
@@ -387,7 +534,7 @@ static vcs_status_t advance(player_t *p, vcs_error_t *error) {
   if (p->rewinding) {
     vcs_game_run_go(&p->run, p->run.frame - REWIND_STEP);
     p->dirty = true;
-  } else if (!p->paused || p->step) {
+  } else if ((!p->paused && !p->helping) || p->step) {
     status = vcs_game_run_frame(&p->run, &p->controls, error);
     p->step = false;
     p->dirty = true;
@@ -459,18 +606,25 @@ static vcs_status_t read_script(player_t *p, vcs_error_t *error) {
 static vcs_status_t open_window(player_t *p, vcs_error_t *error) {
   const vcs_cart_info_t *info = vcs_cart_info(p->run.cart);
   const int zoom = (int)p->options->zoom;
-  if (SDL_Init(SDL_INIT_VIDEO) < 0) {
-    return vcs_error_fill(error, VCS_NOT_FOUND, "no window: %s (without a display, run under xvfb-run)",
-                          SDL_GetError());
+  const bool ready = SDL_Init(SDL_INIT_VIDEO) == 0;
+  const char *driver = ready ? SDL_GetCurrentVideoDriver() : NULL;
+  /* SDL falls back to drivers that show nothing; that is welcome only where it was chosen. */
+  const bool hidden = driver && (strcmp(driver, "dummy") == 0 || strcmp(driver, "offscreen") == 0);
+  if (!ready || (hidden && !getenv("SDL_VIDEODRIVER"))) {
+    return vcs_error_fill(error, VCS_NOT_FOUND,
+                          "no display%s%s; run it where there is a desktop, or under xvfb-run to test",
+                          ready ? "" : ": ", ready ? "" : SDL_GetError());
   }
   SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "nearest");
-  p->window = SDL_CreateWindow(p->run.rom.name, SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED, 2 * VCS_WIDTH * zoom,
-                               info->height * zoom, SDL_WINDOW_RESIZABLE);
+  p->window = SDL_CreateWindow(p->run.rom.name, SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED, WIDTH * zoom,
+                               (info->height + PANEL) * zoom, SDL_WINDOW_RESIZABLE);
   p->renderer = p->window ? SDL_CreateRenderer(p->window, -1, 0) : NULL;
   p->texture = p->renderer ? SDL_CreateTexture(p->renderer, SDL_PIXELFORMAT_RGB888, SDL_TEXTUREACCESS_STREAMING,
                                                VCS_WIDTH, info->height)
                            : NULL;
   if (!p->texture) return vcs_error_fill(error, VCS_NOT_FOUND, "no window: %s", SDL_GetError());
+  SDL_RenderSetLogicalSize(p->renderer, WIDTH, info->height + PANEL);
+  show(p, "%s: F1 shows the keys", p->run.rom.name);
   /* Sound and game pads are welcome, not needed. */
   if (!p->options->silent && SDL_InitSubSystem(SDL_INIT_AUDIO) == 0) {
     const SDL_AudioSpec wanted = {
@@ -544,17 +698,16 @@ int vcs_cli_play(int argc, char **argv) {
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,
-      "Plays a game in a window. Arrows and space are the left stick, WASD and f the right one; game pads work too;\n"
-      "the mouse turns paddles, its left button fires. F1 SELECT, F2 RESET, F3 F4 difficulties, F5 colour. p pauses, "
-      "n\n"
-      "steps a frame, backspace (held) rewinds up to ten minutes, tab (held) is fast forward. F6 saves, F8 loads, F7 "
-      "takes "
-      "the\n"
-      "next slot. F12 a screenshot, F11 begins and ends a recording. o shows, in turn, objects, RAM and the gradient "
-      "of "
-      "the\n"
-      "screen by the stick. The right mouse button explains a pixel (explain/explain.html). Escape "
-      "quits." VCS_ROMS_NOTE,
+      "Plays a game in a window. F1 shows all keys. Arrows and space are the left stick, WASD and f the right one; "
+      "game\n"
+      "pads work too; the mouse turns paddles, its left button fires, its right button explains the pixel under it\n"
+      "(explain/explain.html). F2 RESET, F9 SELECT, F3 F4 difficulties, F5 colour. p pauses, n steps a frame, "
+      "backspace\n"
+      "(held) rewinds up to ten minutes, tab (held) is fast forward. F6 saves, F8 loads, F7 takes the next slot. F12 "
+      "is a\n"
+      "screenshot, F10 one of the window with its overlays, F11 begins and ends a recording. o shows, in turn, "
+      "objects,\n"
+      "RAM and the gradient of the screen by the stick. Escape quits." VCS_ROMS_NOTE,
       "diffvcs play demo\n"
       "diffvcs play pong --zoom 3\n"
       "diffvcs play space_invaders --patch heart/patch.ips\n"
@@ -566,7 +719,7 @@ int vcs_cli_play(int argc, char **argv) {
   exit_code = vcs_rom_open_or_complain(command, o.setup.rom, &o.setup.rom_options, &rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_rom_free(&rom);
-  exit_code = vcs_output_directory(command, o.out);
+  exit_code = vcs_output_directory(command, o.out, NULL);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_interrupt_catch();
   return play(&o);

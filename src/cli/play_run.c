@@ -67,21 +67,6 @@ void vcs_game_run_end(vcs_game_run_t *run) {
   memset(run, 0, sizeof *run);
 }
 
-/* The listener has the registers of the machine and waveforms of its own. */
-static void listen(vcs_game_run_t *run) {
-  vcs_t *l = run->listener;
-  uint8_t divider[2], five[2], four[2];
-  memcpy(divider, l->audio_divider, sizeof divider);
-  memcpy(five, l->audio_five, sizeof five);
-  memcpy(four, l->audio_four, sizeof four);
-  memcpy(l, run->m, vcs_state_size(run->cart));
-  memcpy(l->audio_divider, divider, sizeof divider);
-  memcpy(l->audio_five, five, sizeof five);
-  memcpy(l->audio_four, four, sizeof four);
-  run->sample_count = vcs_sound_length(l);
-  vcs_sound(l, run->samples, run->sample_count);
-}
-
 static void note_changes(vcs_game_run_t *run) {
   for (int i = 0; i < 128; i++) {
     const bool changed = run->ram[i] != run->m->ram[i];
@@ -97,7 +82,7 @@ vcs_status_t vcs_game_run_frame(vcs_game_run_t *run, const vcs_controls_t *contr
   vcs_control(run->cart, run->m, controls);
   vcs_frame(run->cart, run->m, run->frames);
   run->frame++;
-  listen(run);
+  run->sample_count = vcs_cli_listen(run->cart, run->m, run->listener, run->samples);
   note_changes(run);
   return VCS_OK;
 }

@@ -34,6 +34,12 @@ static void fail(job_t *job, int exit_code, const char *message) {
   pthread_mutex_unlock(&job->printing);
 }
 
+static void say_written(job_t *job, const char *path) {
+  pthread_mutex_lock(&job->printing);
+  printf("wrote     %s\n", path);
+  pthread_mutex_unlock(&job->printing);
+}
+
 /* Makes the path of the record of a game. */
 static bool name_output(const job_t *job, const char *game, char *path, size_t size) {
   char file[320];
@@ -93,6 +99,7 @@ static bool record_game(void *context, size_t item, int worker) {
     status = vcs_error_fill(&error, VCS_BAD_ARGUMENT, "the path of the record of %.100s is too long", rom.name);
   }
   if (status == VCS_OK) status = vcs_output_write(path, &text, &error);
+  if (status == VCS_OK && strcmp(path, "-") != 0) say_written(job, path);
   if (status) fail(job, VCS_EXIT_FAILED, error.message);
   vcs_text_free(&text);
   vcs_rom_free(&rom);

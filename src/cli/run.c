@@ -2,8 +2,7 @@
  *
  * Actions come from the records' stream (seed 0: nothing is pressed) or from a file. A game that is over starts again,
  * which takes no frame, as in the records. Frames are drawn only if a picture or a video is wanted; the machine, and so
- * the hash of its final state, is the same either way. Sound is computed only if it is wanted; its waveforms are part
- * of the state, so the hash then differs.
+ * the hash of its final state, is the same either way. Sound is computed on a copy of the machine.
  *
  * Ctrl-C ends the run after the current frame: picture, video, sound and summary are those of the frames so far.
  */
@@ -13,6 +12,7 @@
 #include <string.h>
 
 #include "cli/common.h"
+#include "core/state.h"
 #include "host/picture.h"
 #include "host/progress.h"
 
@@ -150,17 +150,18 @@ static void end_episode(summary_t *summary) {
   summary->score = 0;
 }
 
-/* Two samples a scan line, so pitch and length are the machine's whatever its frames are. */
-static void listen(vcs_env_t *env, vcs_text_t *sound) {
+static void listen(vcs_env_t *env, vcs_t *listener, vcs_text_t *sound) {
   uint8_t samples[VCS_SOUND_LENGTH_MAX];
-  int count = vcs_sound_length(vcs_env_machine(env));
-  vcs_sound(vcs_env_machine(env), samples, count);
+  const int count = vcs_cli_listen(vcs_env_cart(env), vcs_env_machine(env), listener, samples);
   vcs_text_append(sound, samples, (size_t)count);
 }
 
 static vcs_status_t play(vcs_env_t *env, const options_t *options, const script_t *script, video_t *video,
                          summary_t *summary, vcs_error_t *error) {
   vcs_status_t status = VCS_OK;
+  vcs_t *listener = options->wav ? calloc(1, sizeof *listener) : NULL;
+  if (options->wav && !listener) return vcs_error_fill(error, VCS_NO_MEMORY, "no memory for the sound");
+  if (listener) memcpy(listener, vcs_env_machine(env), vcs_state_size(vcs_env_cart(env)));
   vcs_stream_t stream;
   vcs_progress_t progress;
   vcs_stream_start(&stream, (uint64_t)options->seed);
@@ -173,12 +174,13 @@ static vcs_status_t play(vcs_env_t *env, const options_t *options, const script_
     summary->score += vcs_env_act(env, action, VCS_NOOP);
     summary->frames++;
     if (vcs_env_over(env)) end_episode(summary);
-    if (options->wav) listen(env, &summary->sound);
+    if (options->wav) listen(env, listener, &summary->sound);
     status = video_frame(video, vcs_env_screen(env), error);
     vcs_progress_add(&progress, 1);
   }
   summary->seconds = vcs_seconds() - start;
   vcs_progress_finish(&progress);
+  free(listener);
   return status;
 }
 

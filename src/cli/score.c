@@ -9,6 +9,7 @@
  *
  * The last three in the first state. vcs_score and vcs_score_vjp compare predictions with the truth. A game's rows are
  * written when all of them are computed, the whole file at a time, so that the command can be interrupted and resumed.
+ * Several processes can fill one table (vcs_score_merge).
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -38,6 +39,7 @@ typedef struct {
   const char *horizons_text, *methods_text, *out, *summary;
   int64_t frame, seed, states, bits, rom_bits, pixels, window, jobs;
   bool all, fresh;
+  char made[512]; /* the settings, as the table states them */
   int32_t horizons[HORIZONS_MAX], horizon_count;
   int32_t methods[VCS_STUDY_METHODS], method_count;
 } options_t;
@@ -103,7 +105,8 @@ static int missing_methods(const options_t *o, const vcs_text_t *table, const ch
 /* Progress over all games: each game reports its own part. */
 typedef struct {
   vcs_progress_t progress;
-  uint64_t done; /* of the current game */
+  uint64_t done;   /* of the current game */
+  bool unwritable; /* the table: there is no use in computing more */
 } total_t;
 
 static int add_progress(void *context, const char *step, uint64_t done, uint64_t total) {
@@ -214,8 +217,14 @@ static vcs_status_t score_game(const options_t *o, const char *name, total_t *to
     if (status == VCS_OK && i == 0) status = score_bits(o, &options, &setup.run, sums, error);
     vcs_setup_free(&setup);
   }
-  for (int m = 0; status == VCS_OK && m < options.method_count; m++) print_method(&options, rom.name, m, sums, table);
-  if (status == VCS_OK && options.method_count) status = vcs_file_write_text(o->out, table, error);
+  vcs_text_t rows = {0};
+  for (int m = 0; status == VCS_OK && m < options.method_count; m++) print_method(&options, rom.name, m, sums, &rows);
+  if (status == VCS_OK && options.method_count) {
+    status = rows.failed ? vcs_error_fill(error, VCS_NO_MEMORY, "no memory for the rows of %.60s", rom.name)
+                         : vcs_score_merge(o->out, o->made, &rows, table, error);
+    total->unwritable = status != VCS_OK;
+  }
+  vcs_text_free(&rows);
   vcs_rom_free(&rom);
   return status;
 }
@@ -243,19 +252,19 @@ static int summarize(const char *path) {
   return exit_code;
 }
 
-static vcs_status_t open_table(const options_t *o, vcs_text_t *table, vcs_error_t *error) {
-  char made[512];
-  snprintf(made, sizeof made,
+static vcs_status_t open_table(options_t *o, vcs_text_t *table, vcs_error_t *error) {
+  const vcs_text_t no_rows = {0};
+  snprintf(o->made, sizeof o->made,
            "profile %s, frame %" PRId64 " of stream %" PRId64 ", horizons %s, presses in %" PRId64 " states, %" PRId64
            " bits of RAM, %" PRId64 " of ROM, %" PRId64 " pixels, window %" PRId64,
            vcs_profile_name((vcs_profile_t)o->choice.profile), o->frame, o->seed, o->horizons_text, o->states, o->bits,
            o->rom_bits, o->pixels, o->window);
-  if (!o->fresh && vcs_path_is_file(o->out)) return vcs_score_read(o->out, made, table, error);
-  vcs_score_begin(table, made);
+  if (!o->fresh) return vcs_score_merge(o->out, o->made, &no_rows, table, error);
+  vcs_score_begin(table, o->made);
   return vcs_file_write_text(o->out, table, error);
 }
 
-static int score(const options_t *o) {
+static int score(options_t *o) {
   vcs_text_t table = {0};
   vcs_error_t error = {""};
   total_t total = {.done = 0};
@@ -274,16 +283,22 @@ static int score(const options_t *o) {
                    (uint64_t)(INPUTS * o->states + o->bits + o->rom_bits + o->pixels * o->horizon_count);
   }
   vcs_progress_start(&total.progress, "scoring", predictions, VCS_PROGRESS_AUTO);
-  for (int i = 0; i < o->games.count && !vcs_interrupted(); i++) {
+  for (int i = 0; i < o->games.count && !vcs_interrupted() && !total.unwritable; i++) {
     status = score_game(o, o->games.items[i], &total, &table, &error);
     total.done = 0;
     finished += status == VCS_OK;
-    if (status == VCS_OK || status == VCS_CANCELLED) continue;
+    if (status == VCS_OK || status == VCS_CANCELLED || total.unwritable) continue;
     vcs_cli_complain(command, VCS_EXIT_USAGE, "%s: %s", o->games.items[i], error.message);
     if (status == VCS_NOT_FOUND && !unreadable) vcs_rom_advise(o->choice.roms);
     unreadable++;
   }
   vcs_progress_finish(&total.progress);
+  if (total.unwritable) {
+    vcs_text_free(&table);
+    return vcs_cli_complain(command, VCS_EXIT_FAILED,
+                            "%s. The games that it already has are kept: run the same command to resume",
+                            error.message);
+  }
   print_summary(&table);
   vcs_text_free(&table);
   if (vcs_interrupted()) {

@@ -42,6 +42,47 @@ bool vcs_score_has(const vcs_text_t *table, const char *game, const char *method
   return table->text && strstr(table->text, start);
 }
 
+/* Appends the lines of `rows` whose game and method the table did not have when it was read. */
+static void add_rows(vcs_text_t *table, const vcs_text_t *rows) {
+  vcs_text_t old = {0};
+  vcs_text_append(&old, table->text, table->length);
+  for (const char *line = rows->text; line && *line;) {
+    const size_t length = strcspn(line, "\n") + 1, game = strcspn(line, "\t"), method = strcspn(line + game + 1, "\t");
+    char names[2][128];
+    snprintf(names[0], sizeof names[0], "%.*s", (int)game, line);
+    snprintf(names[1], sizeof names[1], "%.*s", (int)method, line + game + 1);
+    if (!vcs_score_has(&old, names[0], names[1])) vcs_text_append(table, line, length);
+    line += length;
+  }
+  table->failed |= old.failed;
+  vcs_text_free(&old);
+}
+
+static vcs_status_t merge_locked(const char *path, const char *made, const vcs_text_t *rows, vcs_text_t *table,
+                                 vcs_error_t *error) {
+  uint8_t *data;
+  size_t size;
+  vcs_status_t status = vcs_file_read(path, TABLE_LIMIT, &data, &size, error);
+  if (status) return status;
+  free(data);
+  if (size) status = vcs_score_read(path, made, table, error);
+  if (status) return status;
+  if (!size) vcs_score_begin(table, made);
+  add_rows(table, rows);
+  return size && !rows->length ? VCS_OK : vcs_file_write_text(path, table, error);
+}
+
+vcs_status_t vcs_score_merge(const char *path, const char *made, const vcs_text_t *rows, vcs_text_t *table,
+                             vcs_error_t *error) {
+  int lock;
+  vcs_status_t status = vcs_file_lock(path, &lock, error);
+  if (status) return status;
+  table->length = 0;
+  status = merge_locked(path, made, rows, table, error);
+  vcs_file_unlock(lock);
+  return status;
+}
+
 static void print_value(vcs_text_t *table, double value) {
   if (isnan(value)) {
     vcs_text_printf(table, "\t-");

@@ -1,7 +1,7 @@
 /* smooth.c: `diffvcs smooth ROM`: the derivative of an expected output when bits are drawn at random (docs/truth.md).
  *
- * A table, largest first: byte, bit, derivative, half the width of its interval. The first row, `- -`, is the expected
- * output itself.
+ * A table with a heading, largest first: byte, bit, derivative, half the width of its interval. The first row, `- -`,
+ * is the expected output itself.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -19,7 +19,7 @@ typedef struct {
 
 typedef struct {
   vcs_bit_job_t bits;
-  const char *output;
+  vcs_cli_output_t output;
   double p, confidence;
   int64_t samples, draw_seed, top;
   int method;
@@ -34,10 +34,10 @@ typedef struct {
 
 /* Reads what vcs_target_parse reads; pixels may be followed by "=HEX", which counts those of that colour. */
 static vcs_status_t read_output(job_t *job, vcs_scalar_t *output, vcs_error_t *error) {
-  const char *colour = strchr(job->output, '=');
+  const char *text = job->output.text, *colour = strchr(text, '=');
   const vcs_cart_t *cart = job->bits.rom.cart;
   char what[64];
-  snprintf(what, sizeof what, "%.*s", colour ? (int)(colour - job->output) : (int)sizeof what - 1, job->output);
+  snprintf(what, sizeof what, "%.*s", colour ? (int)(colour - text) : (int)sizeof what - 1, text);
   vcs_pixel_values(cart, VCS_VALUES_LUMINANCE, job->values);
   const vcs_status_t status = vcs_target_parse(what, cart, job->bits.setup.env, job->values, output, error);
   if (status) return status;
@@ -47,7 +47,7 @@ static vcs_status_t read_output(job_t *job, vcs_scalar_t *output, vcs_error_t *e
   if (output->kind != VCS_SCALAR_PIXELS || end == colour + 1 || *end || index > 255) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "--output counts pixels of a palette index in hex, as region:0,0,160,210=44, not '%.60s'",
-                          job->output);
+                          text);
   }
   for (unsigned long i = 0; i < 256; i++) job->values[i] = i == index;
   return VCS_OK;
@@ -65,6 +65,7 @@ static void print(job_t *job, vcs_text_t *text) {
   const size_t rows = job->top && (size_t)job->top < count ? (size_t)job->top : count;
   for (size_t i = 0; i < count; i++) job->order[i] = (rank_t){fabs(job->gradient[i].mean), i};
   qsort(job->order, count, sizeof *job->order, by_size);
+  vcs_text_printf(text, "byte\tbit\tderivative\thalf_width\n");
   vcs_text_printf(text, "-\t-\t%.6g\t%.3g\n", job->value.mean, job->value.half_width);
   for (size_t i = 0; i < rows; i++) {
     const size_t place = job->order[i].place;
@@ -131,12 +132,11 @@ static int smooth(job_t *job) {
 }
 
 int vcs_cli_smooth(int argc, char **argv) {
-  job_t job = {.bits = VCS_BIT_JOB, .output = "score", .p = 0.1, .confidence = 0.95, .samples = 100};
+  job_t job = {.bits = VCS_BIT_JOB, .p = 0.1, .confidence = 0.95, .samples = 100};
   const vcs_arg_t args[] = {
       VCS_ARGS_BIT_JOB(&job.bits),
       VCS_ARG_TEXT("horizon", &job.bits.horizon, "K", "NOOP frames to run after the draw"),
-      VCS_ARG_TEXT("output", &job.output, "WHAT",
-                   "pixel:ROW,COLUMN, region:X,Y,W,H, screen, ram:9C, ram:9C.3 or score"),
+      VCS_ARGS_OUTPUT(&job.output),
       VCS_ARG_NUMBER("p", &job.p, 0, 1, "the probability that a bit differs from its value in the run"),
       VCS_ARG_INTEGER("samples", &job.samples, 1, 1 << 24, "draws; an even number for antithetic pairs"),
       VCS_ARG_CHOICE("method", &job.method, "difference|score", "one run for each bit and draw, or one for each draw"),
@@ -152,17 +152,21 @@ int vcs_cli_smooth(int argc, char **argv) {
       "Plays a game, then draws the chosen bits at random, runs on without input, and estimates how the expected "
       "output\n"
       "changes with the probability that a bit is 1. Columns: byte, bit, derivative, half the width of its confidence\n"
-      "interval, largest derivative first; the first row (`-`) is the expected output. A pixel (its row first, as in\n"
-      "grad) is its luminance, a region the sum of them; with =COLOUR (a palette index, hex), as "
+      "interval, largest derivative first; the first row (`-`) is the expected output. A pixel is its luminance, a\n"
+      "region the sum of them; with =COLOUR (a palette index, hex), as "
       "region:0,0,160,210=44,\n"
       "it is the number of pixels of that colour. The score is the sum of rewards. The default is\n"
       "--wrt ram." VCS_BIT_JOB_NOTE VCS_ROMS_NOTE,
-      "diffvcs smooth demo --frames 100 --horizon 2 --output pixel:100,80 --p 0.01 --top 10\n"
-      "diffvcs smooth pong --seed 1 --frames 200 --horizon 4 --output ram:8D --bits B6,B8 --samples 1000\n"
-      "diffvcs smooth space_invaders --seed 1 --frames 200 --horizon 60 --wrt input --output score --method score\n",
+      "diffvcs smooth demo --frame 100 --horizon 2 --pixel 80,100 --p 0.01 --top 10\n"
+      "diffvcs smooth pong --seed 1 --frame 200 --horizon 4 --output ram:8D --bits B6,B8 --samples 1000\n"
+      "diffvcs smooth space_invaders --seed 1 --frame 200 --horizon 60 --wrt input --output score --method score\n",
       args};
   int exit_code = vcs_args_read(&usage, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
+  if (vcs_cli_output_count(&job.output) > 1) {
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "choose one output: " VCS_OUTPUT_CHOICES);
+  }
+  vcs_cli_output_read(&job.output);
   exit_code = vcs_bit_job_set(&job.bits, command);
   if (exit_code == VCS_ARGS_GO && job.bits.horizon_count > 1) {
     exit_code =

@@ -1,7 +1,7 @@
 /* truth.c: `diffvcs truth ROM`: the exact effects of bits, by flipping each and running again (docs/truth.md).
  *
- * One row for each bit, tab separated: byte, bit, pixels that differ, bytes of RAM that differ, CRC-32 of the screen
- * and of RAM; the first row, `- -`, is the run without flips.
+ * A heading, then one row for each bit, tab separated: byte, bit, pixels that differ, bytes of RAM that differ, CRC-32
+ * of the screen and of RAM; the first row, `- -`, is the run without flips.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -45,10 +45,17 @@ static void label_of(const job_t *job, size_t item, char *label, size_t size) {
   }
 }
 
+static void print_heading(const job_t *job, vcs_text_t *text) {
+  vcs_text_printf(text, "%s%s\tpixels\tram_bytes\tscreen_crc\tram_crc%s\n",
+                  job->bits.horizon_count > 1 ? "horizon\t" : "", job->pairs ? "byte\tbit\tbyte2\tbit2" : "byte\tbit",
+                  job->score ? "\tscore" : "");
+}
+
 /* Returns how many flips were run. */
 static size_t print(const job_t *job, vcs_text_t *text) {
   const int horizons = (int)job->bits.horizon_count;
   size_t done = 0;
+  print_heading(job, text);
   for (int h = 0; h < horizons; h++) print_row(job, job->pairs ? "-\t-\t-\t-" : "-\t-", h, &job->base[h], text);
   for (size_t i = 0; i < job->rows; i++) {
     char label[2 * VCS_PLACE_LABEL_SIZE + 2];
@@ -151,19 +158,20 @@ int vcs_cli_truth(int argc, char **argv) {
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,
-      "Plays a game, flips each bit in turn, runs on without input, and prints the differences. Columns: byte, bit,\n"
+      "Plays a game, flips each bit in turn, runs on without input, and prints the differences: a heading,\n"
+      "then columns byte, bit,\n"
       "pixels and bytes of RAM that differ, CRC-32 of the screen and of RAM; with several horizons, the horizon "
       "first;\n"
       "for pairs, both bits. The first row (`-`) is the run without flips. A result of `-` means that no machine can "
       "have\n"
       "the flipped value. Runs go on after the end of a game unless --stop-when-over is given. The default is\n"
       "--wrt ram." VCS_BIT_JOB_NOTE VCS_ROMS_NOTE,
-      "diffvcs truth demo --frames 100 --horizon 8\n"
-      "diffvcs truth pong --seed 1 --frames 300 --horizon 1,4,15 --wrt ram --out pong.tsv.gz\n"
-      "diffvcs truth breakout --frames 200 --horizon 30 --wrt input --score\n"
-      "diffvcs truth pong --frames 200 --horizon 2 --bits 9C,9D.0,grp[1].3\n"
-      "diffvcs truth pong --frames 200 --horizon 2 --bits 9C,9D --pairs\n"
-      "diffvcs truth space_invaders --frames 300 --horizon 8 --gpu\n",
+      "diffvcs truth demo --frame 100 --horizon 8\n"
+      "diffvcs truth pong --seed 1 --frame 300 --horizon 1,4,15 --wrt ram --out pong.tsv.gz\n"
+      "diffvcs truth breakout --frame 200 --horizon 30 --wrt input --score\n"
+      "diffvcs truth pong --frame 200 --horizon 2 --bits 9C,9D.0,grp[1].3\n"
+      "diffvcs truth pong --frame 200 --horizon 2 --bits 9C,9D --pairs\n"
+      "diffvcs truth space_invaders --frame 300 --horizon 8 --gpu\n",
       args};
   int exit_code = vcs_args_read(&usage, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;

@@ -121,10 +121,12 @@ static int conclude(const job_t *job) {
 }
 
 int vcs_cli_verify(int argc, char **argv) {
-  job_t job = {0};
+  job_t job = {.choice.profile = VCS_PROFILE_XITARI};
   int64_t jobs = 0;
   const vcs_arg_t args[] = {VCS_ARG_REST("RECORD", &job.records, "GAME.SEED.tsv, GAME.tsv, plain or gzipped"),
-                            VCS_ARGS_ROMS(&job.choice),
+                            VCS_ARG_CHOICE("profile", &job.choice.profile, VCS_PROFILE_CHOICES,
+                                           "profile of records that do not name theirs, as the reference's"),
+                            VCS_ARG_ROMS(&job.choice),
                             VCS_ARG_INTEGER("jobs", &jobs, 0, 4096, "threads; 0: one for each CPU"), VCS_ARG_END};
   const vcs_usage_t usage = {command,
                              "Runs what each record describes and prints `exact`, or where it first differs and in "
@@ -133,7 +135,7 @@ int vcs_cli_verify(int argc, char **argv) {
                              "ROM could not be read,\n"
                              "else 0. All records are checked." VCS_ROMS_NOTE,
                              "diffvcs verify tests/golden/xitari/pong.*.tsv.gz\n"
-                             "diffvcs verify --profile ale --jobs 4 records/*.tsv.gz\n"
+                             "diffvcs verify --jobs 4 records/*.tsv.gz\n"
                              "diffvcs record demo --seed 1 --out . && diffvcs verify demo.1.tsv.gz\n",
                              args};
   int exit_code = vcs_args_read(&usage, argc, argv);

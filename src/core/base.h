@@ -6,6 +6,11 @@
 #ifndef VCS_CORE_BASE_H
 #define VCS_CORE_BASE_H
 
+/* Words of several bytes are read and written in memory where the 6507, the saves and the screen have single bytes. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "diffvcs needs a little-endian processor: on a big-endian one pictures would be wrong (docs/platforms.md)"
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

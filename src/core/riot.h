@@ -50,28 +50,30 @@ VCS_FN int32_t vcs_riot_intervals(const vcs_t *m, uint32_t elapsed) {
   return (int32_t)(m->timer - (elapsed >> m->timer_shift) - 1);
 }
 
-/* What INTIM shows is the value that was set less a number of steps: one for each interval that has passed, and an
- * offset that depends on how the timer has run out.
+/* What INTIM shows once the timer has run out: the value that was set less one step for each interval that has passed,
+ * and less an offset that the first read fixes.
  *
- *   still running                     offset 1: the first step comes in the cycle after the write
  *   ran out `late` cycles ago, read   offset late + 1 for this and all later reads, and intervals go on being counted
  *   ran out in this very cycle        255; the chip counts cycles from here on, and this read is too early to stop it
  *
  * `runs_out` is the first cycle in which a read finds 255. Differences of times wrap around in 32 bits. */
+VCS_FN uint8_t vcs_riot_past_zero(vcs_t *m, uint32_t elapsed) {
+  uint32_t runs_out = m->timer_cycle + 1 + ((uint32_t)m->timer << m->timer_shift);
+  if (!m->timer_was_read) {
+    uint32_t late = m->cycles - runs_out;
+    if ((int32_t)late <= 0) return (uint8_t)(255 - late);
+    m->timer_was_read = 1;
+    m->timer_read_cycle = m->cycles;
+  }
+  uint32_t offset = m->timer_read_cycle - runs_out + 1;
+  return (uint8_t)(m->timer - (elapsed >> m->timer_shift) - offset);
+}
+
+/* What INTIM shows: the intervals left, while there are any. */
 VCS_FN uint8_t vcs_riot_intim(vcs_t *m) {
   uint32_t elapsed = m->cycles - 1 - m->timer_cycle;
-  uint32_t runs_out = m->timer_cycle + 1 + ((uint32_t)m->timer << m->timer_shift);
-  uint32_t offset = 1;
-  if (vcs_riot_intervals(m, elapsed) < 0) {
-    if (!m->timer_was_read) {
-      uint32_t late = m->cycles - runs_out;
-      if ((int32_t)late <= 0) return (uint8_t)(255 - late);
-      m->timer_was_read = 1;
-      m->timer_read_cycle = m->cycles;
-    }
-    offset = m->timer_read_cycle - runs_out + 1;
-  }
-  return (uint8_t)(m->timer - (elapsed >> m->timer_shift) - offset);
+  int32_t left = vcs_riot_intervals(m, elapsed);
+  return VCS_LIKELY(left >= 0) ? (uint8_t)left : vcs_riot_past_zero(m, elapsed);
 }
 
 VCS_FN uint8_t vcs_riot_instat(const vcs_t *m) {

@@ -26,27 +26,114 @@
 
 enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
 
-/* Hooks. A file that defines VCS_RUN_BESIDE before it includes this one gets a vcs_run of its own, compiled with the
- * hooks that it also defines; without it they are empty and cost nothing. grad/concurrent_run.c uses them.
+/* This file is a template. A file that defines VCS_RUN_BESIDE before it includes this one gets a vcs_run of its own,
+ * compiled with the hooks that it also defines; all other hooks have the values below, and cost nothing. Two files do:
+ * grad/concurrent_run.c looks whether a flip meets the base before each instruction, and grad/tape_run.c records each
+ * instruction. A hook that is a statement brings its own semicolon.
  *
- *   VCS_RUN_LOOK   a statement before each instruction but the first; it may go to the label `met`
- *   VCS_RUN_MET    the statement at that label, label included
- *   VCS_RUN_WITH   further parameters of vcs_run, with a leading comma
+ *   VCS_RUN_WITH           further parameters of vcs_run, with a leading comma
+ *   VCS_RUN_LOOK           a statement before each instruction but the first
+ *   VCS_RUN_LABELS         further labels and their statements
  *
- * The recorder of tapes (grad/tape.c) has a loop of its own: it keeps the registers packed as a row has them and
- * indexes code by the program counter, which a row needs too. Written with hooks around this loop it would do both
- * twice. */
-#ifndef VCS_RUN_BESIDE
-#define VCS_RUN_LOOK
-#define VCS_RUN_MET
+ * where the loop is:
+ *   VCS_RUN_LOCALS         the variables that hold it
+ *   VCS_RUN_ENTER          sets them from cpu->pc and bank
+ *   VCS_AT                 the decoded instruction
+ *   VCS_RUN_PC             its address
+ *   VCS_RUN_MOVE(by)       the instruction `by` bytes on
+ *   VCS_RUN_JUMP(to, offset)              the instruction at the address `to`, at `offset` in the bank
+ *
+ * what an instruction does:
+ *   VCS_RUN_BEGIN(opcode)  it begins
+ *   VCS_RUN_NOTE(f, v)     the field f of its row on a tape (grad/tape.h) is v
+ *   VCS_RUN_SET(operation) its operation has set registers
+ *   VCS_RUN_DONE           it has ended
+ *   VCS_RUN_READ_CHIP(time, addr, last)   declares `value`, which is read from a chip. `time` is what the instruction
+ *   VCS_RUN_READ_BUS(time, addr, last)    takes, `last` the last byte on the bus. The same from any address
+ *   VCS_RUN_WRITE_CHIP(time, addr)        writes `value` to a register of the TIA in page zero
+ *   VCS_RUN_WRITE_BUS(time, addr)         ... to any address
+ *   VCS_RUN_EVENT(reg, v)  before v is written to this register of the TIA
+ *   VCS_RUN_EVENT_END(reg) after it
+ *   VCS_RUN_PULL(cost, opcode, operation) PLA and PLP
+ *   VCS_RUN_RETURN(cost)   an RTS whose stack is not in RAM, or that leaves its bank
+ *   VCS_RUN_FORK           before a branch
+ *   VCS_RUN_WAIT_##branch(least, most)    before a branch that ends a turn of a wait loop
+ *   VCS_RUN_DELAY(branch, index)          ... of a delay loop
+ *
+ * how the loop ends:
+ *   VCS_RUN_STOPPED        an access has stopped the CPU, but not ended the frame
+ *   VCS_RUN_LEAVE          the registers are about to be stored to m
+ */
+#ifndef VCS_RUN_WITH
 #define VCS_RUN_WITH
+#endif
+#ifndef VCS_RUN_LOOK
+#define VCS_RUN_LOOK
+#endif
+#ifndef VCS_RUN_LABELS
+#define VCS_RUN_LABELS
+#endif
+
+#ifndef VCS_RUN_LOCALS
+#define VCS_RUN_LOCALS const vcs_code_t *at;
+#define VCS_RUN_ENTER at = bank.code + (uint16_t)(cpu->pc - bank.start);
+#define VCS_AT (*at)
+#define VCS_RUN_PC ((uint16_t)(bank.start + (at - bank.code)))
+#define VCS_RUN_MOVE(by) at += (by);
+#define VCS_RUN_JUMP(to, offset) at = bank.code + (offset);
+#endif
+
+#ifndef VCS_RUN_BEGIN
+#define VCS_RUN_BEGIN(opcode)
+#define VCS_RUN_NOTE(field, value)
+#define VCS_RUN_SET(operation)
+#define VCS_RUN_DONE
+#define VCS_RUN_READ_CHIP(taken, addr, last) \
+  cpu->time += (taken);                      \
+  cpu->stop = 0;                             \
+  cpu->bus = (last);                         \
+  const uint8_t value = vcs_bus_read_low(VCS_HERE, addr);
+#define VCS_RUN_READ_BUS(taken, addr, last) \
+  cpu->time += (taken);                     \
+  cpu->stop = 0;                            \
+  cpu->bus = (last);                        \
+  const uint8_t value = vcs_bus_read(VCS_HERE, addr);
+#define VCS_RUN_WRITE_CHIP(taken, addr) \
+  cpu->time += (taken);                 \
+  m->cycles = vcs_cpu_cycles(cpu);      \
+  cpu->stop = (uint8_t)vcs_bus_write_tia(cart, m, video, addr, value);
+#define VCS_RUN_WRITE_BUS(taken, addr) \
+  cpu->time += (taken);                \
+  cpu->stop = 0;                       \
+  vcs_bus_write(VCS_HERE, addr, value);
+#define VCS_RUN_EVENT(reg, stored)
+#define VCS_RUN_EVENT_END(reg)
+#define VCS_RUN_PULL(cost, opcode, operation) \
+  cpu->time += VCS_COST(cost);                \
+  cpu->stop = 0;                              \
+  cpu->bus = opcode;                          \
+  vcs_do_##operation(VCS_HERE);
+#define VCS_RUN_RETURN(cost)   \
+  cpu->time += VCS_COST(cost); \
+  cpu->stop = 0;               \
+  cpu->bus = VCS_RTS;          \
+  vcs_do_RTS(VCS_HERE);        \
+  m->bus = cpu->bus;           \
+  goto elsewhere;
+#define VCS_RUN_FORK
+#define VCS_RUN_WAIT_BNE VCS_SKIP_WAIT
+#define VCS_RUN_WAIT_BPL VCS_SKIP_WAIT
+#define VCS_RUN_WAIT_BMI VCS_SKIP_WAIT
+#define VCS_RUN_DELAY VCS_SKIP_DELAY
+#define VCS_RUN_STOPPED
+#define VCS_RUN_LEAVE
 #endif
 
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define VCS_ROWS_JUMP 1
 #define VCS_ROW_LABEL(name, number) \
   name:
-#define VCS_DISPATCH_NOW goto *rows[at->row]
+#define VCS_DISPATCH_NOW goto *rows[VCS_AT.row]
 #else
 #define VCS_ROWS_JUMP 0
 #define VCS_ROW_LABEL(name, number) case number:
@@ -56,18 +143,21 @@ enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
 
 /* The next instruction, `length` bytes on. */
 #define VCS_RUN_ON(length) \
-  at += (length);          \
+  VCS_RUN_DONE             \
+  VCS_RUN_MOVE(length)     \
   VCS_DISPATCH
 
 /* The same after an access that may have stopped the CPU. */
 #define VCS_RUN_ON_UNLESS_STOPPED(length)    \
-  at += (length);                            \
+  VCS_RUN_DONE                               \
+  VCS_RUN_MOVE(length)                       \
   if (VCS_UNLIKELY(cpu->stop)) goto stopped; \
   VCS_DISPATCH
 
 /* ... which was a write: its value stays on the bus. */
 #define VCS_RUN_ON_AFTER_WRITE(length) \
-  at += (length);                      \
+  VCS_RUN_DONE                         \
+  VCS_RUN_MOVE(length)                 \
   if (VCS_UNLIKELY(cpu->stop)) {       \
     m->bus = value;                    \
     goto stopped;                      \
@@ -75,16 +165,17 @@ enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
   VCS_DISPATCH
 
 /* Continues at an address. `last` is the last byte on the bus, which the next fetch may show where there is no ROM. */
-#define VCS_RUN_TO(addr, last)                                     \
-  cpu->pc = (addr);                                                \
-  {                                                                \
-    uint16_t offset = (uint16_t)(cpu->pc - bank.start);            \
-    if (VCS_UNLIKELY(offset >= bank.size || cpu->time >= limit)) { \
-      m->bus = (uint8_t)(last);                                    \
-      goto elsewhere;                                              \
-    }                                                              \
-    at = bank.code + offset;                                       \
-  }                                                                \
+#define VCS_RUN_TO(addr, last)                                        \
+  {                                                                   \
+    const uint16_t to = (addr), offset = (uint16_t)(to - bank.start); \
+    VCS_RUN_DONE                                                      \
+    cpu->pc = to;                                                     \
+    if (VCS_UNLIKELY(offset >= bank.size || cpu->time >= limit)) {    \
+      m->bus = (uint8_t)(last);                                       \
+      goto elsewhere;                                                 \
+    }                                                                 \
+    VCS_RUN_JUMP(to, offset)                                          \
+  }                                                                   \
   VCS_DISPATCH
 
 /* Two bytes at any address, in one load where the host is little-endian too. */
@@ -98,6 +189,11 @@ VCS_HOT_FN uint16_t vcs_run_pointer(const uint8_t *bytes) {
 #endif
 }
 
+/* The register that STY, STA or STX stores. */
+VCS_HOT_FN uint8_t vcs_run_stored(const vcs_cpu_t *cpu, unsigned opcode) {
+  return opcode == VCS_STY_ZP ? cpu->y : opcode == VCS_STA_ZP ? cpu->a : cpu->x;
+}
+
 /* A cycle if the index carries into the high byte. */
 #define VCS_PAGE_CROSSED(base, index) ((((uint64_t)(uint8_t)(base) + (index)) & 0x100) << (VCS_CYCLES_SHIFT - 8))
 
@@ -108,191 +204,202 @@ VCS_HOT_FN uint16_t vcs_run_pointer(const uint8_t *bytes) {
 #define VCS_FIRST_IMPLIED_IMP(operation, cost) \
   cpu->time += VCS_COST(cost);                 \
   vcs_do_##operation(VCS_HERE);                \
+  VCS_RUN_SET(operation)                       \
   VCS_RUN_ON(1);
 #define VCS_FIRST_IMPLIED_ACC VCS_FIRST_IMPLIED_IMP
 
 /* READ */
-#define VCS_FIRST_READ_IMM(operation, cost)      \
-  cpu->time += VCS_COST(cost);                   \
-  vcs_op_##operation(cpu, (uint8_t)at->operand); \
-  VCS_RUN_ON(2);
-#define VCS_FIRST_READ_ZP(operation, cost)      \
-  cpu->time += VCS_COST(cost);                  \
-  vcs_op_##operation(cpu, m->ram[at->operand]); \
-  VCS_RUN_ON(2);
-#define VCS_FIRST_READ_ABS(operation, cost)       \
-  cpu->time += VCS_COST(cost);                    \
-  vcs_op_##operation(cpu, bank.rom[at->operand]); \
-  VCS_RUN_ON(3);
-#define VCS_READ_INDEXED_ROM(operation, cost, index)                  \
-  cpu->time += VCS_COST(cost) + VCS_PAGE_CROSSED(at->operand, index); \
-  vcs_op_##operation(cpu, bank.rom[(uint32_t)at->operand + (index)]); \
-  VCS_RUN_ON(3);
-#define VCS_FIRST_READ_ABX(operation, cost) VCS_READ_INDEXED_ROM(operation, cost, cpu->x)
-#define VCS_FIRST_READ_ABY(operation, cost) VCS_READ_INDEXED_ROM(operation, cost, cpu->y)
+#define VCS_READ_BYTE(operation, taken, byte, length) \
+  cpu->time += (taken);                               \
+  const uint8_t value = (byte);                       \
+  VCS_RUN_NOTE(value, value)                          \
+  vcs_op_##operation(cpu, value);                     \
+  VCS_RUN_SET(operation)                              \
+  VCS_RUN_ON(length);
+#define VCS_FIRST_READ_IMM(operation, cost) VCS_READ_BYTE(operation, VCS_COST(cost), (uint8_t)VCS_AT.operand, 2)
+#define VCS_READ_RAM(operation, cost, offset)     \
+  VCS_RUN_NOTE(addr, (uint16_t)(0x80 + (offset))) \
+  VCS_RUN_NOTE(old, m->ram[offset])               \
+  VCS_READ_BYTE(operation, VCS_COST(cost), m->ram[offset], 2)
+#define VCS_FIRST_READ_ZP(operation, cost) VCS_READ_RAM(operation, cost, VCS_AT.operand)
+#define VCS_READ_ROM(operation, cost, index)                                         \
+  VCS_RUN_NOTE(addr, (uint16_t)(VCS_RUN_WORD + (index)))                             \
+  VCS_READ_BYTE(operation, VCS_COST(cost) + VCS_PAGE_CROSSED(VCS_AT.operand, index), \
+                bank.rom[(uint32_t)VCS_AT.operand + (index)], 3)
+#define VCS_FIRST_READ_ABS(operation, cost) VCS_READ_ROM(operation, cost, 0)
+#define VCS_FIRST_READ_ABX(operation, cost) VCS_READ_ROM(operation, cost, cpu->x)
+#define VCS_FIRST_READ_ABY(operation, cost) VCS_READ_ROM(operation, cost, cpu->y)
 
-#define VCS_READ_CHIP(operation, cost, addr)                 \
-  cpu->time += VCS_COST(cost);                               \
-  cpu->stop = 0;                                             \
-  cpu->bus = (uint8_t)at->operand;                           \
-  vcs_op_##operation(cpu, vcs_bus_read_low(VCS_HERE, addr)); \
+#define VCS_READ_CHIP(operation, cost, addr)                       \
+  VCS_RUN_READ_CHIP(VCS_COST(cost), addr, (uint8_t)VCS_AT.operand) \
+  vcs_op_##operation(cpu, value);                                  \
+  VCS_RUN_SET(operation)                                           \
   VCS_RUN_ON_UNLESS_STOPPED(2);
-#define VCS_SECOND_READ_ZP(operation, cost) VCS_READ_CHIP(operation, cost, at->operand)
-#define VCS_READ_INDEXED_ZERO_PAGE(operation, cost, index) \
-  uint8_t addr = (uint8_t)(at->operand + (index));         \
-  if (VCS_LIKELY(addr & 0x80)) {                           \
-    cpu->time += VCS_COST(cost);                           \
-    vcs_op_##operation(cpu, m->ram[addr & 0x7F]);          \
-    VCS_RUN_ON(2);                                         \
-  }                                                        \
-  VCS_READ_CHIP(operation, cost, addr)
+#define VCS_SECOND_READ_ZP(operation, cost) VCS_READ_CHIP(operation, cost, VCS_AT.operand)
+#define VCS_READ_INDEXED_ZERO_PAGE(operation, cost, index)   \
+  const uint8_t place = (uint8_t)(VCS_AT.operand + (index)); \
+  if (VCS_LIKELY(place & 0x80)) {                            \
+    VCS_READ_RAM(operation, cost, place & 0x7F)              \
+  }                                                          \
+  VCS_READ_CHIP(operation, cost, place)
 #define VCS_FIRST_READ_ZPX(operation, cost) VCS_READ_INDEXED_ZERO_PAGE(operation, cost, cpu->x)
 #define VCS_FIRST_READ_ZPY(operation, cost) VCS_READ_INDEXED_ZERO_PAGE(operation, cost, cpu->y)
 
-#define VCS_READ_ANYTHING(operation, cost, base, index, length)                  \
-  cpu->time += VCS_COST(cost) + VCS_PAGE_CROSSED(base, index);                   \
-  cpu->stop = 0;                                                                 \
-  cpu->bus = (uint8_t)((base) >> 8);                                             \
-  vcs_op_##operation(cpu, vcs_bus_read(VCS_HERE, (uint16_t)((base) + (index)))); \
+#define VCS_READ_ANYTHING(operation, cost, base, index, length)                                  \
+  VCS_RUN_READ_BUS(VCS_COST(cost) + VCS_PAGE_CROSSED(base, index), (uint16_t)((base) + (index)), \
+                   (uint8_t)((base) >> 8))                                                       \
+  vcs_op_##operation(cpu, value);                                                                \
+  VCS_RUN_SET(operation)                                                                         \
   VCS_RUN_ON_UNLESS_STOPPED(length);
-#define VCS_SECOND_READ_ABS(operation, cost) VCS_READ_ANYTHING(operation, cost, at->operand, 0, 3)
-#define VCS_SECOND_READ_ABX(operation, cost) VCS_READ_ANYTHING(operation, cost, at->operand, cpu->x, 3)
-#define VCS_SECOND_READ_ABY(operation, cost) VCS_READ_ANYTHING(operation, cost, at->operand, cpu->y, 3)
+#define VCS_SECOND_READ_ABS(operation, cost) VCS_READ_ANYTHING(operation, cost, VCS_AT.operand, 0, 3)
+#define VCS_SECOND_READ_ABX(operation, cost) VCS_READ_ANYTHING(operation, cost, VCS_AT.operand, cpu->x, 3)
+#define VCS_SECOND_READ_ABY(operation, cost) VCS_READ_ANYTHING(operation, cost, VCS_AT.operand, cpu->y, 3)
 #define VCS_RAM_POINTER(offset) vcs_run_pointer(&m->ram[offset])
-#define VCS_FIRST_READ_IZY(operation, cost)                                      \
-  uint16_t pointer = VCS_RAM_POINTER(at->operand);                               \
-  uint32_t addr = (uint32_t)pointer + cpu->y;                                    \
-  if (VCS_LIKELY(addr & 0x1000 && !(cart->hot_pages >> (addr >> 6 & 63) & 1))) { \
-    cpu->time += VCS_COST(cost) + VCS_PAGE_CROSSED(pointer, cpu->y);             \
-    vcs_op_##operation(cpu, bank.rom[addr & (bank.size - 1u)]);                  \
-    VCS_RUN_ON(2);                                                               \
-  }                                                                              \
+#define VCS_FIRST_READ_IZY(operation, cost)                                                                          \
+  uint16_t pointer = VCS_RAM_POINTER(VCS_AT.operand);                                                                \
+  uint32_t place = (uint32_t)pointer + cpu->y;                                                                       \
+  if (VCS_LIKELY(place & 0x1000 && !(cart->hot_pages >> (place >> 6 & 63) & 1))) {                                   \
+    VCS_RUN_NOTE(addr, (uint16_t)place)                                                                              \
+    VCS_READ_BYTE(operation, VCS_COST(cost) + VCS_PAGE_CROSSED(pointer, cpu->y), bank.rom[place & (bank.size - 1u)], \
+                  2)                                                                                                 \
+  }                                                                                                                  \
   VCS_READ_ANYTHING(operation, cost, pointer, cpu->y, 2)
-#define VCS_SECOND_READ_IZY(operation, cost)       \
-  uint16_t pointer = VCS_RAM_POINTER(at->operand); \
+#define VCS_SECOND_READ_IZY(operation, cost)          \
+  uint16_t pointer = VCS_RAM_POINTER(VCS_AT.operand); \
   VCS_READ_ANYTHING(operation, cost, pointer, cpu->y, 2)
 #define VCS_FIRST_READ_IZX(operation, cost)                   \
-  uint8_t place = (uint8_t)(at->operand + cpu->x);            \
+  uint8_t place = (uint8_t)(VCS_AT.operand + cpu->x);         \
   if (VCS_UNLIKELY(place < 0x80 || place == 0xFF)) goto step; \
   uint16_t pointer = VCS_RAM_POINTER(place & 0x7F);           \
   VCS_READ_ANYTHING(operation, cost, pointer, 0, 2)
 
 /* WRITE */
-#define VCS_FIRST_WRITE_ZP(operation, cost)                   \
-  cpu->time += VCS_COST(cost);                                \
-  m->ram[at->operand] = vcs_op_##operation(cpu, at->operand); \
+#define VCS_FIRST_WRITE_ZP(operation, cost)                      \
+  const uint8_t value = vcs_op_##operation(cpu, VCS_AT.operand); \
+  VCS_RUN_NOTE(addr, (uint16_t)(0x80 + VCS_AT.operand))          \
+  VCS_RUN_NOTE(value, value)                                     \
+  VCS_RUN_NOTE(old, m->ram[VCS_AT.operand])                      \
+  cpu->time += VCS_COST(cost);                                   \
+  m->ram[VCS_AT.operand] = value;                                \
   VCS_RUN_ON(2);
-#define VCS_SECOND_WRITE_ZP(operation, cost)                                  \
-  cpu->time += VCS_COST(cost);                                                \
-  uint8_t value = vcs_op_##operation(cpu, at->operand);                       \
-  m->cycles = vcs_cpu_cycles(cpu);                                            \
-  cpu->stop = (uint8_t)vcs_bus_write_tia(cart, m, video, at->operand, value); \
+#define VCS_SECOND_WRITE_ZP(operation, cost)                     \
+  const uint8_t value = vcs_op_##operation(cpu, VCS_AT.operand); \
+  VCS_RUN_WRITE_CHIP(VCS_COST(cost), VCS_AT.operand)             \
   VCS_RUN_ON_AFTER_WRITE(2);
 /* STY, STA and STX to one register of the TIA: the compiler keeps only the code for that register. */
-#define VCS_WRITE_TIA(name, stored)                                                 \
+#define VCS_WRITE_TIA(opcode, name, stored)                                         \
+  VCS_RUN_BEGIN(opcode)                                                             \
   const uint8_t value = stored;                                                     \
+  VCS_RUN_EVENT(VCS_##name, value)                                                  \
   cpu->time += VCS_COST(3);                                                         \
   m->cycles = vcs_cpu_cycles(cpu);                                                  \
   cpu->stop = vcs_tia_write_this(m, video, VCS_##name, value) ? VCS_STOP_FRAME : 0; \
+  VCS_RUN_EVENT_END(VCS_##name)                                                     \
   VCS_RUN_ON_AFTER_WRITE(2);
-#define VCS_TIA_ROW(name)                                                                                          \
-  VCS_ROW_LABEL(sty_##name, VCS_ROW_STY_##name){VCS_WRITE_TIA(name, cpu->y)} VCS_ROW_LABEL(                        \
-      sta_##name, VCS_ROW_STA_##name){VCS_WRITE_TIA(name, cpu->a)} VCS_ROW_LABEL(stx_##name, VCS_ROW_STX_##name) { \
-    VCS_WRITE_TIA(name, cpu->x)                                                                                    \
-  }
+/* clang-format off */
+#define VCS_TIA_ROW(name)                                                                   \
+  VCS_ROW_LABEL(sty_##name, VCS_ROW_STY_##name) { VCS_WRITE_TIA(VCS_STY_ZP, name, cpu->y) } \
+  VCS_ROW_LABEL(sta_##name, VCS_ROW_STA_##name) { VCS_WRITE_TIA(VCS_STA_ZP, name, cpu->a) } \
+  VCS_ROW_LABEL(stx_##name, VCS_ROW_STX_##name) { VCS_WRITE_TIA(VCS_STX_ZP, name, cpu->x) }
+/* clang-format on */
 #define VCS_WRITE_ANYTHING(operation, cost, addr_of, length) \
-  uint16_t addr = (uint16_t)(addr_of);                       \
-  uint8_t value = vcs_op_##operation(cpu, addr);             \
-  cpu->time += VCS_COST(cost);                               \
-  cpu->stop = 0;                                             \
-  vcs_bus_write(VCS_HERE, addr, value);                      \
+  const uint16_t place = (uint16_t)(addr_of);                \
+  const uint8_t value = vcs_op_##operation(cpu, place);      \
+  VCS_RUN_WRITE_BUS(VCS_COST(cost), place)                   \
+  VCS_RUN_SET(operation)                                     \
   VCS_RUN_ON_AFTER_WRITE(length);
-#define VCS_FIRST_WRITE_ZPX(operation, cost) VCS_WRITE_ANYTHING(operation, cost, (uint8_t)(at->operand + cpu->x), 2)
-#define VCS_FIRST_WRITE_ZPY(operation, cost) VCS_WRITE_ANYTHING(operation, cost, (uint8_t)(at->operand + cpu->y), 2)
-#define VCS_FIRST_WRITE_ABS(operation, cost) VCS_WRITE_ANYTHING(operation, cost, at->operand, 3)
-#define VCS_FIRST_WRITE_ABX(operation, cost) VCS_WRITE_ANYTHING(operation, cost, at->operand + cpu->x, 3)
-#define VCS_FIRST_WRITE_ABY(operation, cost) VCS_WRITE_ANYTHING(operation, cost, at->operand + cpu->y, 3)
+#define VCS_FIRST_WRITE_ZPX(operation, cost) VCS_WRITE_ANYTHING(operation, cost, (uint8_t)(VCS_AT.operand + cpu->x), 2)
+#define VCS_FIRST_WRITE_ZPY(operation, cost) VCS_WRITE_ANYTHING(operation, cost, (uint8_t)(VCS_AT.operand + cpu->y), 2)
+#define VCS_FIRST_WRITE_ABS(operation, cost) VCS_WRITE_ANYTHING(operation, cost, VCS_AT.operand, 3)
+#define VCS_FIRST_WRITE_ABX(operation, cost) VCS_WRITE_ANYTHING(operation, cost, VCS_AT.operand + cpu->x, 3)
+#define VCS_FIRST_WRITE_ABY(operation, cost) VCS_WRITE_ANYTHING(operation, cost, VCS_AT.operand + cpu->y, 3)
 #define VCS_FIRST_WRITE_IZY(operation, cost) \
-  VCS_WRITE_ANYTHING(operation, cost, VCS_RAM_POINTER(at->operand) + cpu->y, 2)
+  VCS_WRITE_ANYTHING(operation, cost, VCS_RAM_POINTER(VCS_AT.operand) + cpu->y, 2)
 
 /* MODIFY */
-#define VCS_MODIFY_RAM(operation, cost, offset)             \
-  cpu->time += VCS_COST(cost);                              \
-  m->ram[offset] = vcs_op_##operation(cpu, m->ram[offset]); \
+#define VCS_MODIFY_RAM(operation, cost, offset)       \
+  const uint8_t old = m->ram[offset];                 \
+  cpu->time += VCS_COST(cost);                        \
+  const uint8_t value = vcs_op_##operation(cpu, old); \
+  VCS_RUN_NOTE(addr, (uint16_t)(0x80 + (offset)))     \
+  VCS_RUN_NOTE(old, old)                              \
+  VCS_RUN_NOTE(value, value)                          \
+  m->ram[offset] = value;                             \
+  VCS_RUN_SET(operation)                              \
   VCS_RUN_ON(2);
-#define VCS_FIRST_MODIFY_ZP(operation, cost) VCS_MODIFY_RAM(operation, cost, at->operand)
-#define VCS_FIRST_MODIFY_ZPX(operation, cost)     \
-  uint8_t addr = (uint8_t)(at->operand + cpu->x); \
-  if (VCS_UNLIKELY(!(addr & 0x80))) goto step;    \
-  VCS_MODIFY_RAM(operation, cost, addr & 0x7F)
+#define VCS_FIRST_MODIFY_ZP(operation, cost) VCS_MODIFY_RAM(operation, cost, VCS_AT.operand)
+#define VCS_FIRST_MODIFY_ZPX(operation, cost)               \
+  const uint8_t place = (uint8_t)(VCS_AT.operand + cpu->x); \
+  if (VCS_UNLIKELY(!(place & 0x80))) goto step;             \
+  VCS_MODIFY_RAM(operation, cost, place & 0x7F)
 
 /* JUMP, BRANCH */
 #define VCS_FIRST_JUMP_ABS(operation, cost) \
   cpu->time += VCS_COST(cost);              \
-  VCS_RUN_TO(at->operand, cpu->pc >> 8);
+  VCS_RUN_TO(VCS_AT.operand, to >> 8);
 #define VCS_FIRST_JUMP_IND(operation, cost) \
   cpu->time += VCS_COST(cost);              \
-  VCS_RUN_TO(VCS_RAM_POINTER(at->operand), cpu->pc >> 8);
-#define VCS_TAKE_BRANCH(cost)                         \
-  cpu->time += VCS_COST(cost);                        \
-  at += (int16_t)at->operand;                         \
-  if (VCS_UNLIKELY(cpu->time >= limit)) goto look_up; \
-  VCS_DISPATCH
-#define VCS_BRANCH(operation, cost, more) \
-  if (vcs_op_##operation(cpu)) {          \
-    VCS_TAKE_BRANCH((cost) + (more));     \
-  }                                       \
-  cpu->time += VCS_COST(cost);            \
+  VCS_RUN_TO(VCS_RAM_POINTER(VCS_AT.operand), to >> 8);
+#define VCS_BRANCH(operation, cost, more)               \
+  VCS_RUN_FORK                                          \
+  if (vcs_op_##operation(cpu)) {                        \
+    cpu->time += VCS_COST((cost) + (more));             \
+    VCS_RUN_DONE                                        \
+    VCS_RUN_MOVE((int16_t)VCS_AT.operand)               \
+    if (VCS_UNLIKELY(cpu->time >= limit)) goto look_up; \
+    VCS_DISPATCH;                                       \
+  }                                                     \
+  cpu->time += VCS_COST(cost);                          \
   VCS_RUN_ON(2);
 #define VCS_FIRST_BRANCH_REL(operation, cost) VCS_BRANCH(operation, cost, 1)
 #define VCS_SECOND_BRANCH_REL(operation, cost) VCS_BRANCH(operation, cost, 2)
 
 /* STACK */
-#define VCS_FIRST_STACK_IMP(operation, cost) VCS_RUN_##operation(cost)
+#define VCS_FIRST_STACK_IMP(operation, cost) VCS_STACK_##operation(cost)
 #define VCS_FIRST_STACK_ABS VCS_FIRST_STACK_IMP
 /* Programs also push into the TIA: PHP stores a status register to ENAxx in one short instruction. */
-#define VCS_RUN_PUSH(cost, pushed)                               \
+#define VCS_PUSH(cost, operation, pushed)                        \
   const uint8_t value = pushed;                                  \
-  cpu->time += VCS_COST(cost);                                   \
-  cpu->stop = 0;                                                 \
-  vcs_bus_write(VCS_HERE, (uint16_t)(0x100 + cpu->sp--), value); \
+  VCS_RUN_WRITE_BUS(VCS_COST(cost), (uint16_t)(0x100 + cpu->sp)) \
+  cpu->sp--;                                                     \
+  VCS_RUN_SET(operation)                                         \
   VCS_RUN_ON_AFTER_WRITE(1);
-#define VCS_RUN_PHA(cost) VCS_RUN_PUSH(cost, cpu->a)
-#define VCS_RUN_PHP(cost) VCS_RUN_PUSH(cost, vcs_cpu_status(cpu))
-#define VCS_RUN_PULL(cost, opcode, operation) \
-  cpu->time += VCS_COST(cost);                \
-  cpu->stop = 0;                              \
-  cpu->bus = opcode;                          \
-  vcs_do_##operation(VCS_HERE);               \
+#define VCS_STACK_PHA(cost) VCS_PUSH(cost, PHA, cpu->a)
+#define VCS_STACK_PHP(cost) VCS_PUSH(cost, PHP, vcs_cpu_status(cpu))
+#define VCS_PULL(cost, opcode, operation) \
+  VCS_RUN_PULL(cost, opcode, operation)   \
+  VCS_RUN_SET(operation)                  \
   VCS_RUN_ON_UNLESS_STOPPED(1);
-#define VCS_RUN_PLA(cost) VCS_RUN_PULL(cost, VCS_PLA, PLA)
-#define VCS_RUN_PLP(cost) VCS_RUN_PULL(cost, VCS_PLP, PLP)
-/* Calls and returns, if the stack is in RAM, including the byte that a return reads first. */
-#define VCS_RUN_JSR(cost)                                        \
-  if (VCS_UNLIKELY(cpu->sp < 0x81)) goto step;                   \
-  uint16_t back = (uint16_t)(bank.start + (at - bank.code) + 2); \
-  cpu->time += VCS_COST(cost);                                   \
-  m->ram[cpu->sp-- & 0x7F] = (uint8_t)(back >> 8);               \
-  m->ram[cpu->sp-- & 0x7F] = (uint8_t)back;                      \
-  VCS_RUN_TO(at->operand, cpu->pc >> 8);
+#define VCS_STACK_PLA(cost) VCS_PULL(cost, VCS_PLA, PLA)
+#define VCS_STACK_PLP(cost) VCS_PULL(cost, VCS_PLP, PLP)
+/* Calls and returns, if the stack is in RAM, including the byte that a return reads first. A row of a call keeps both
+ * bytes that it overwrites. */
+#define VCS_STACK_JSR(cost)                                  \
+  if (VCS_UNLIKELY(cpu->sp < 0x81)) goto step;               \
+  const uint16_t back = (uint16_t)(VCS_RUN_PC + 2);          \
+  cpu->time += VCS_COST(cost);                               \
+  VCS_RUN_NOTE(addr, (uint16_t)(0x100 + cpu->sp))            \
+  VCS_RUN_NOTE(old, m->ram[cpu->sp & 0x7F])                  \
+  VCS_RUN_NOTE(value, m->ram[(uint8_t)(cpu->sp - 1) & 0x7F]) \
+  m->ram[cpu->sp-- & 0x7F] = (uint8_t)(back >> 8);           \
+  m->ram[cpu->sp-- & 0x7F] = (uint8_t)back;                  \
+  VCS_RUN_SET(JSR)                                           \
+  VCS_RUN_TO(VCS_AT.operand, to >> 8);
 /* RTS also reads the byte before the one at which it continues, which may be a hot spot or in another bank. */
-#define VCS_RUN_RTS(cost)                                                         \
-  cpu->time += VCS_COST(cost);                                                    \
+#define VCS_STACK_RTS(cost)                                                       \
   if (VCS_LIKELY(cpu->sp >= 0x80 && cpu->sp <= 0xFD)) {                           \
     uint16_t back = VCS_RAM_POINTER((cpu->sp + 1) & 0x7F);                        \
     uint16_t target = (uint16_t)(back - bank.start);                              \
     if (VCS_LIKELY(target < bank.size && bank.code[target].row != VCS_ROW_HOT)) { \
+      cpu->time += VCS_COST(cost);                                                \
       cpu->sp += 2;                                                               \
+      VCS_RUN_SET(RTS)                                                            \
       VCS_RUN_TO((uint16_t)(back + 1), bank.rom[target]);                         \
     }                                                                             \
   }                                                                               \
-  cpu->stop = 0;                                                                  \
-  cpu->bus = VCS_RTS;                                                             \
-  vcs_do_RTS(VCS_HERE);                                                           \
-  m->bus = cpu->bus;                                                              \
-  goto elsewhere;
-#define VCS_RUN_RTI(cost) goto step;
-#define VCS_RUN_BRK(cost) goto step;
+  VCS_RUN_RETURN(cost)
+#define VCS_STACK_RTI(cost) goto step;
+#define VCS_STACK_BRK(cost) goto step;
 
 /* Combinations without a row, or with only one. */
 #define VCS_FIRST_WRITE_IZX VCS_STEP
@@ -339,37 +446,44 @@ VCS_FN uint32_t vcs_turns_of_timer(const vcs_t *m, uint32_t now, uint32_t period
 }
 
 /* A turn is two instructions, the branch and the read, and 7 cycles. */
-#define VCS_WAIT(operation, least, most)                                                        \
-  if (vcs_op_##operation(cpu)) {                                                                \
+#define VCS_SKIP_WAIT(least, most)                                                              \
+  {                                                                                             \
     uint32_t turns = vcs_turns_of_timer(m, vcs_cpu_cycles(cpu), 7, least, most);                \
     uint32_t count = (uint32_t)(cpu->time & VCS_COUNT_MASK), allowed = (allowance - count) / 2; \
     if (count > allowance) allowed = 0;                                                         \
     cpu->time += (turns < allowed ? turns : allowed) * (VCS_COST(3) + VCS_COST(4));             \
-    VCS_TAKE_BRANCH(3);                                                                         \
-  }                                                                                             \
-  cpu->time += VCS_COST(2);                                                                     \
-  VCS_RUN_ON(2);
+  }
+#define VCS_WAIT(opcode, operation, least, most) \
+  if (vcs_op_##operation(cpu)) {                 \
+    VCS_RUN_WAIT_##operation(least, most)        \
+  }                                              \
+  VCS_RUN_BEGIN(opcode)                          \
+  VCS_BRANCH(operation, 2, 1)
 
 /* A register counts down; `turns` turns of the loop end in the branch again. A turn is two instructions and 5 cycles.
  */
-#define VCS_DELAY(operation, index, turns_of)         \
-  if (vcs_op_##operation(cpu)) {                      \
-    uint8_t turns = (uint8_t)(turns_of);              \
-    (index) = (uint8_t)((index)-turns);               \
-    cpu->time += turns * (VCS_COST(3) + VCS_COST(2)); \
-    VCS_TAKE_BRANCH(3);                               \
-  }                                                   \
-  cpu->time += VCS_COST(2);                           \
-  VCS_RUN_ON(2);
+#define VCS_SKIP_DELAY(operation, index)                   \
+  {                                                        \
+    uint8_t turns = (uint8_t)VCS_TURNS_##operation(index); \
+    (index) = (uint8_t)((index)-turns);                    \
+    cpu->time += turns * (VCS_COST(3) + VCS_COST(2));      \
+  }
 #define VCS_TURNS_BNE(index) ((index)-1)
 #define VCS_TURNS_BPL(index) ((index) <= 0x80 ? (index) : 0)
+#define VCS_DELAY(opcode, operation, index) \
+  if (vcs_op_##operation(cpu)) {            \
+    VCS_RUN_DELAY(operation, index)         \
+  }                                         \
+  VCS_RUN_BEGIN(opcode)                     \
+  VCS_BRANCH(operation, 2, 1)
 
 /* ---- The loop ----------------------------------------------------------------------------------------------- */
 
-#define VCS_ROW_PAIR(code, operation, mode, access, cost)                                        \
-  VCS_ROW_LABEL(first_##code, code){VCS_FIRST_##access##_##mode(operation, cost)} VCS_ROW_LABEL( \
-      second_##code, code + VCS_ROW_SECOND) {                                                    \
-    VCS_SECOND_##access##_##mode(operation, cost)                                                \
+#define VCS_ROW_PAIR(code, operation, mode, access, cost)                                                            \
+  VCS_ROW_LABEL(first_##code, code){VCS_RUN_BEGIN(code) VCS_FIRST_##access##_##mode(operation, cost)} VCS_ROW_LABEL( \
+      second_##code, code + VCS_ROW_SECOND) {                                                                        \
+    VCS_RUN_BEGIN(code)                                                                                              \
+    VCS_SECOND_##access##_##mode(operation, cost)                                                                    \
   }
 
 /* Runs decoded instructions until the frame is over, at most about `allowance` of them (fewer than VCS_RUN_MARGIN
@@ -382,8 +496,9 @@ VCS_SLOW_FN uint32_t vcs_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *vide
   if (!vcs_find_bank(cart, m, m->pc, &bank)) return VCS_RUN_STEP;
   vcs_cpu_load(cpu, m);
   const uint64_t limit = cpu->time + VCS_CYCLES(2 * allowance);
-  const vcs_code_t *at = bank.code + (uint16_t)(cpu->pc - bank.start);
   uint32_t end;
+  VCS_RUN_LOCALS
+  VCS_RUN_ENTER
 
 #if VCS_ROWS_JUMP
 #define VCS_FIRST_ADDRESS(code, operation, mode, access, cost) &&first_##code,
@@ -407,50 +522,59 @@ VCS_SLOW_FN uint32_t vcs_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *vide
   {
 #else
 next:
-  switch (at->row) {
+  switch (VCS_AT.row) {
 #endif
     VCS_OPCODES(VCS_ROW_PAIR) /* NOLINT(bugprone-branch-clone): rows that only step are alike */
     VCS_ROW_LABEL(wsync, VCS_ROW_WSYNC) {
+      VCS_RUN_BEGIN((uint8_t)VCS_AT.operand)
+      VCS_RUN_EVENT(VCS_WSYNC, vcs_run_stored(cpu, VCS_AT.operand))
       cpu->time += VCS_COST(3);
       uint32_t cycles = vcs_cpu_cycles(cpu);
       m->cycles = cycles;
       cpu->stop = (uint8_t)vcs_bus_write_wsync(m, video);
       cpu->time += VCS_CYCLES((uint32_t)(m->cycles - cycles));
-      if (VCS_UNLIKELY(cpu->stop))
-        m->bus = at->operand == VCS_STY_ZP ? cpu->y : at->operand == VCS_STA_ZP ? cpu->a : cpu->x;
+      VCS_RUN_EVENT_END(VCS_WSYNC)
+      if (VCS_UNLIKELY(cpu->stop)) m->bus = vcs_run_stored(cpu, VCS_AT.operand);
       VCS_RUN_ON_UNLESS_STOPPED(2);
     }
-    VCS_ROW_LABEL(wait_bne, VCS_ROW_WAIT_BNE){VCS_WAIT(BNE, 1, 255)} VCS_ROW_LABEL(
-        wait_bpl, VCS_ROW_WAIT_BPL){VCS_WAIT(BPL, 0, 127)} VCS_ROW_LABEL(wait_bmi, VCS_ROW_WAIT_BMI){
-        VCS_WAIT(BMI, 128, 255)} VCS_ROW_LABEL(delay_dex_bne, VCS_ROW_DELAY_DEX_BNE){
-        VCS_DELAY(BNE, cpu->x, VCS_TURNS_BNE(cpu->x))} VCS_ROW_LABEL(delay_dey_bne, VCS_ROW_DELAY_DEY_BNE){
-        VCS_DELAY(BNE, cpu->y, VCS_TURNS_BNE(cpu->y))} VCS_ROW_LABEL(delay_dex_bpl, VCS_ROW_DELAY_DEX_BPL){
-        VCS_DELAY(BPL, cpu->x, VCS_TURNS_BPL(cpu->x))} VCS_ROW_LABEL(delay_dey_bpl, VCS_ROW_DELAY_DEY_BPL){
-        VCS_DELAY(BPL, cpu->y, VCS_TURNS_BPL(cpu->y))} VCS_TIA_ROWS(VCS_TIA_ROW)
+    /* NOLINTBEGIN(bugprone-branch-clone): rows of loops that a hook does not skip are alike */
+    /* clang-format off */
+    VCS_ROW_LABEL(wait_bne, VCS_ROW_WAIT_BNE) { VCS_WAIT(0xD0, BNE, 1, 255) }
+    VCS_ROW_LABEL(wait_bpl, VCS_ROW_WAIT_BPL) { VCS_WAIT(0x10, BPL, 0, 127) }
+    VCS_ROW_LABEL(wait_bmi, VCS_ROW_WAIT_BMI) { VCS_WAIT(0x30, BMI, 128, 255) }
+    VCS_ROW_LABEL(delay_dex_bne, VCS_ROW_DELAY_DEX_BNE) { VCS_DELAY(0xD0, BNE, cpu->x) }
+    VCS_ROW_LABEL(delay_dey_bne, VCS_ROW_DELAY_DEY_BNE) { VCS_DELAY(0xD0, BNE, cpu->y) }
+    VCS_ROW_LABEL(delay_dex_bpl, VCS_ROW_DELAY_DEX_BPL) { VCS_DELAY(0x10, BPL, cpu->x) }
+    VCS_ROW_LABEL(delay_dey_bpl, VCS_ROW_DELAY_DEY_BPL) { VCS_DELAY(0x10, BPL, cpu->y) }
+    VCS_TIA_ROWS(VCS_TIA_ROW)
+    /* clang-format on */
+    /* NOLINTEND(bugprone-branch-clone) */
 #if !VCS_ROWS_JUMP
-        default : goto step; /* what is behind the rows may be another label: VCS_RUN_MET */
+        default : goto step; /* what is behind the rows may be another label: VCS_RUN_LABELS */
 #endif
   }
-  VCS_RUN_MET
+  VCS_RUN_LABELS
 step:
-  cpu->pc = (uint16_t)(bank.start + (at - bank.code));
+  cpu->pc = VCS_RUN_PC;
   end = VCS_RUN_STEP;
   goto out;
 look_up:
   cpu->stop = 0;
 stopped:
-  cpu->pc = (uint16_t)(bank.start + (at - bank.code));
+  cpu->pc = VCS_RUN_PC;
   end = VCS_RUN_OVER;
   if (cpu->stop & VCS_STOP_FRAME) goto out;
+  VCS_RUN_STOPPED
 elsewhere:
   end = 0;
   if (cpu->time >= limit) goto out;
   if (vcs_find_bank(cart, m, cpu->pc, &bank)) {
-    at = bank.code + (uint16_t)(cpu->pc - bank.start);
+    VCS_RUN_ENTER
     VCS_DISPATCH;
   }
   end = VCS_RUN_STEP;
 out:
+  VCS_RUN_LEAVE
   vcs_cpu_store(cpu, m);
   return end | (uint32_t)(cpu->time & VCS_COUNT_MASK);
 }

@@ -158,17 +158,33 @@ VCS_FN void vcs_tia_end_line(vcs_t *m, vcs_video_t *video) {
   }
 }
 
-/* Draws clocks [from, to) of the current line. A blank after HMOVE covers the first eight pixels of the line that it
- * finds drawn up to `blank_clock`, or of the next one. */
+/* The first clock of [first, to) that a blank after HMOVE covers, or VCS_COMB_END: it covers the first eight pixels of
+ * the line that it finds drawn up to `blank_clock`, or of the next one. */
+VCS_FN int vcs_tia_blank_from(const vcs_t *m, int first, int to) {
+  int since = m->blank_clock - VCS_LINE_CLOCKS * m->line;
+  if (since > first) first = since;
+  return first >= VCS_COMB_END || since >= to ? VCS_COMB_END : first;
+}
+
+/* Files that need to know what is drawn define VCS_LINE_DRAWN (objects.h): it is called after clocks [first, to) of the
+ * current line were drawn; `same` is true for a whole line that is a copy of the one above it. */
+#ifndef VCS_LINE_DRAWN
+#define VCS_LINE_DRAWN(m, video, first, to, same) ((void)(same))
+#endif
+
+/* Draws clocks [from, to) of the current line. */
 VCS_FN void vcs_tia_draw(vcs_t *m, vcs_video_t *video, int from, int to, uint8_t *row) {
   int first = from < VCS_HBLANK_CLOCKS ? VCS_HBLANK_CLOCKS : from;
-  if (to > first) vcs_line_draw(m, video, first - VCS_HBLANK_CLOCKS, to - VCS_HBLANK_CLOCKS, row);
+  if (to > first) {
+    bool same = !video->changed && to - first == VCS_WIDTH && !(m->vblank & 2);
+    vcs_line_draw(m, video, first - VCS_HBLANK_CLOCKS, to - VCS_HBLANK_CLOCKS, row);
+    VCS_LINE_DRAWN(m, video, first, to, same);
+  }
   if (VCS_UNLIKELY(m->hmove_blank) && to > VCS_HBLANK_CLOCKS) {
-    int since = m->blank_clock - VCS_LINE_CLOCKS * m->line;
-    if (since > first) first = since;
-    if (first >= VCS_COMB_END || since >= to) return;
+    int blank = vcs_tia_blank_from(m, first, to);
+    if (blank == VCS_COMB_END) return;
     if (row) {
-      vcs_fill(row + first - VCS_HBLANK_CLOCKS, 0, VCS_COMB_END - first);
+      vcs_fill(row + blank - VCS_HBLANK_CLOCKS, 0, VCS_COMB_END - blank);
       video->changed |= VCS_LOOK;
     }
     if (to >= VCS_COMB_END) {

@@ -174,10 +174,7 @@ void vcs_device_batch_defaults(vcs_device_batch_options_t *options) {
 static vcs_status_t check_options(const vcs_device_batch_options_t *o, int32_t cart_count, vcs_error_t *error) {
   vcs_status_t known = vcs_reserved_check(o->reserved, "vcs_device_batch_options_t", error);
   if (known) return known;
-  const struct {
-    const char *name;
-    int64_t value, min, max;
-  } ranges[] = {
+  const vcs_range_t ranges[] = {
       {"envs", o->envs, 1, INT32_MAX},
       {"the number of cartridges", cart_count, 1, INT32_MAX},
       {"frame_skip", o->frame_skip, 1, 1000},
@@ -186,17 +183,9 @@ static vcs_status_t check_options(const vcs_device_batch_options_t *o, int32_t c
       {"shows", o->shows, VCS_DEVICE_BATCH_SHOWS_NOTHING, VCS_DEVICE_BATCH_SHOWS_SMALL},
       {"actions", o->actions, VCS_DEVICE_BATCH_ACTIONS_ALL, VCS_DEVICE_BATCH_ACTIONS_LEGAL},
   };
-  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-    if (ranges[i].value < ranges[i].min || ranges[i].value > ranges[i].max) {
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%s is %lld, but goes from %lld to %lld", ranges[i].name,
-                            (long long)ranges[i].value, (long long)ranges[i].min, (long long)ranges[i].max);
-    }
-  }
-  if (!(o->repeat_action_probability >= 0 && o->repeat_action_probability <= 1)) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "repeat_action_probability is %g, but goes from 0 to 1",
-                          (double)o->repeat_action_probability);
-  }
-  return VCS_OK;
+  vcs_status_t status = vcs_ranges_check(ranges, sizeof ranges / sizeof *ranges, error);
+  if (status == VCS_OK) status = vcs_repeat_check(o->repeat_action_probability, error);
+  return status;
 }
 
 /* Computes the layout of records and fills in the engine's view. */

@@ -8,10 +8,13 @@
 #include "launch.h"
 
 #include "../grad/address.c"
+#include "../grad/address_reverse.c"
 #include "../grad/directional.c"
 #include "../grad/chips.c"
 #include "../grad/ends.h"
 #include "../grad/instruction.c"
+#include "../grad/instruction_forward.c"
+#include "../grad/instruction_reverse.c"
 #include "../grad/line.c"
 #include "../grad/line_sums.c"
 

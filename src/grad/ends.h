@@ -3,6 +3,7 @@
 #ifndef VCS_GRAD_ENDS_H
 #define VCS_GRAD_ENDS_H
 
+#include "core/console.h"
 #include "sweep.h"
 
 /* ---- Controls --------------------------------------------------------------------------------------------------- */

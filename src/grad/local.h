@@ -17,7 +17,7 @@
 #ifndef VCS_GRAD_LOCAL_H
 #define VCS_GRAD_LOCAL_H
 
-#include "core/console.h"
+#include "core/cpu.h"
 
 enum { VCS_LANE_A, VCS_LANE_X, VCS_LANE_Y, VCS_LANE_S, VCS_LANE_P, VCS_LANE_V, VCS_LANES };
 

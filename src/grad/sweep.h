@@ -3,9 +3,9 @@
  * There is one Jacobian. A primitive (an ALU operation, an address, a piece of a line) is a set of links (input slot,
  * output slot, coefficient). Forward mode (JVP) adds coefficient * input to the output, reverse mode (VJP) adds
  * coefficient * output to the input: vcs_link does both, and most of chips.c, line.c and fork.c is written once with
- * it. Three parts have faster code for reverse mode only, about 1,400 lines: instructions that make one byte (byte_row
- * in instruction.c), addresses (the deltas of address.c), and whole pictures (line_sums.c). test_linear.c, test_line.c
- * and test_grad.c bind them to the links.
+ * it. Three parts have faster code for reverse mode only, about 1,500 lines: instructions (instruction_reverse.c),
+ * addresses (address_reverse.c), and whole pictures (line_sums.c). test_linear.c, test_line.c and test_grad.c bind them
+ * to the links.
  *
  * A byte has sixteen slots. Slots 0 to 7 are its bits: the byte with one of them flipped. Slots 8 to 15 are its
  * carries: the byte moved by the same power of two, but the way the bit cannot go by itself. A bit that is 0 can go up;

@@ -88,6 +88,16 @@ VCS_FN uint8_t vcs_row_status(const vcs_row_t *row) {
                    (row->nz & 0xFF ? 0 : VCS_FLAG_Z) | (flags & VCS_ROW_C ? VCS_FLAG_C : 0));
 }
 
+/* The registers before a row. */
+VCS_FN vcs_cpu_t vcs_registers_of(const vcs_row_t *row) {
+  vcs_cpu_t cpu = {0};
+  cpu.a = row->a, cpu.x = row->x, cpu.y = row->y, cpu.sp = row->sp;
+  cpu.nz = row->nz;
+  cpu.c = row->flags / VCS_ROW_C & 1, cpu.v = row->flags / VCS_ROW_V & 1;
+  cpu.d = row->flags / VCS_ROW_D & 1, cpu.i = row->flags / VCS_ROW_I & 1;
+  return cpu;
+}
+
 /* The opcode of an opaque row. A row is opaque if a byte of its instruction is in the TIA or the RIOT, which happens to
  * programs that run astray, or if fetching the instruction switches banks. This opcode does nothing, so the row carries
  * no derivative. There is a snapshot before it and one after it. Snapshots do not contain cartridge RAM; if the row

@@ -632,6 +632,11 @@ const uint8_t *vcs_batch_ram(const vcs_batch_t *batch, int32_t env) {
   return env >= 0 && env < batch->options.envs ? vcs_env_ram(&batch->places[env].env) : NULL;
 }
 
+int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects, int32_t capacity) {
+  if (batch->device_batch || env < 0 || env >= batch->options.envs) return -1;
+  return vcs_env_objects(&batch->places[env].env, objects, capacity);
+}
+
 const vcs_batch_options_t *vcs_batch_options(const vcs_batch_t *batch) { return &batch->options; }
 
 size_t vcs_batch_observation_size(const vcs_batch_t *batch) {
@@ -670,10 +675,7 @@ static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *err
   vcs_status_t known = vcs_reserved_check(o->reserved, "vcs_batch_options_t", error);
   if (known) return known;
   const int32_t least = o->device == VCS_CPU ? 1 : 0; /* a device batch may have no pictures */
-  const struct {
-    const char *name;
-    int32_t value, min, max;
-  } ranges[] = {
+  const vcs_range_t ranges[] = {
       {"envs", o->envs, 1, INT32_MAX},
       {"batch_size", o->batch_size, 0, o->envs},
       {"threads", o->threads, 0, 4096},
@@ -686,12 +688,8 @@ static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *err
       {"max_episode_frames", o->max_episode_frames, 0, INT32_MAX},
       {"autoreset", o->autoreset, VCS_AUTORESET_NEXT_STEP, VCS_AUTORESET_DISABLED},
   };
-  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-    if (ranges[i].value < ranges[i].min || ranges[i].value > ranges[i].max) {
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%s is %d, but goes from %d to %d", ranges[i].name,
-                            (int)ranges[i].value, (int)ranges[i].min, (int)ranges[i].max);
-    }
-  }
+  const vcs_status_t status = vcs_ranges_check(ranges, sizeof ranges / sizeof *ranges, error);
+  if (status) return status;
   if (o->stack_in_place && o->batch_size && o->batch_size < o->envs) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "stack_in_place needs batch_size to be all environments");
   }

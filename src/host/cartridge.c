@@ -19,7 +19,7 @@ const char *vcs_status_name(vcs_status_t status) {
 }
 
 const char *vcs_profile_name(vcs_profile_t profile) {
-  static const char *const names[VCS_PROFILE_COUNT] = {"xitari", "ale", "fixed"};
+  static const char *const names[VCS_PROFILE_COUNT] = {"ale", "xitari", "fixed"};
   return (unsigned)profile < VCS_PROFILE_COUNT ? names[profile] : "unknown";
 }
 
@@ -96,7 +96,7 @@ vcs_status_t vcs_cart_load(const void *image, size_t size, const vcs_cart_option
   if (error) error->message[0] = 0;
   if (!cart) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no place for the cartridge was given");
   *cart = NULL;
-  static const vcs_cart_options_t defaults = {.profile = VCS_PROFILE_XITARI};
+  static const vcs_cart_options_t defaults = {.profile = VCS_PROFILE_ALE};
   if (!options) options = &defaults;
   vcs_status_t known = vcs_reserved_check(options->reserved, "vcs_cart_options_t", error);
   if (known) return known;

@@ -115,8 +115,11 @@ static void watched_frame(vcs_env_t *env, uint8_t *frames) {
 
 static void frame(vcs_env_t *env) {
   uint8_t *frames = vcs_draw_history_begin(&env->draw_history, env->cart, env->m);
+  env->object_count = -1;
   if (env->watch) {
     watched_frame(env, frames);
+  } else if (env->objects && frames) {
+    env->object_count = vcs_frame_objects(env->cart, env->m, frames, env->objects, VCS_OBJECTS_MAX);
   } else {
     vcs_frame(env->cart, env->m, frames);
   }
@@ -382,10 +385,7 @@ static bool contains(const int32_t *numbers, int count, int32_t number) {
 static vcs_status_t check_options(const vcs_env_t *env, const vcs_env_options_t *o, vcs_error_t *error) {
   vcs_status_t known = vcs_reserved_check(o->reserved, "vcs_env_options_t", error);
   if (known) return known;
-  const struct {
-    const char *name;
-    int64_t value, min, max;
-  } ranges[] = {
+  const vcs_range_t ranges[] = {
       {"frame_skip", o->frame_skip, 1, 1000},
       {"max_episode_frames", o->max_episode_frames, 0, INT32_MAX},
       {"noop_max", o->noop_max, 0, 1000},
@@ -394,16 +394,9 @@ static vcs_status_t check_options(const vcs_env_t *env, const vcs_env_options_t 
       {"fire_reset", o->fire_reset, VCS_FIRE_RESET_NEVER, VCS_FIRE_RESET_LEGAL},
       {"colour_averaging", o->colour_averaging, 0, 1},
   };
-  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-    if (ranges[i].value < ranges[i].min || ranges[i].value > ranges[i].max) {
-      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%s is %lld, but goes from %lld to %lld", ranges[i].name,
-                            (long long)ranges[i].value, (long long)ranges[i].min, (long long)ranges[i].max);
-    }
-  }
-  if (!(o->repeat_action_probability >= 0 && o->repeat_action_probability <= 1)) {
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "repeat_action_probability is %g, but goes from 0 to 1",
-                          (double)o->repeat_action_probability);
-  }
+  vcs_status_t status = vcs_ranges_check(ranges, sizeof ranges / sizeof *ranges, error);
+  if (status == VCS_OK) status = vcs_repeat_check(o->repeat_action_probability, error);
+  if (status) return status;
   const char *name = env->game ? env->game->name : "an unknown cartridge", *profile = vcs_profile_name(env->profile);
   int32_t numbers[VCS_MODES_MAX];
   char list[120];
@@ -609,10 +602,34 @@ void vcs_env_free(vcs_env_t *env) {
   if (!env) return;
   free(env->m);
   free(env->draw_history.frames);
+  free(env->objects);
   free(env);
 }
 
 void vcs_env_set_drawing(vcs_env_t *env, int drawing) { env->look = drawing ? VCS_LOOK_NOW : VCS_LOOK_NEVER; }
+
+void vcs_env_set_objects(vcs_env_t *env, int recording) {
+  env->object_count = -1;
+  if (!recording) {
+    free(env->objects);
+    env->objects = NULL;
+  } else if (!env->objects) {
+    env->objects =
+        calloc(VCS_OBJECTS_MAX, sizeof *env->objects); /* without memory, vcs_env_objects runs frames again */
+  }
+}
+
+int32_t vcs_env_objects(vcs_env_t *env, vcs_object_t *objects, int32_t capacity) {
+  if (env->objects && env->object_count >= 0) {
+    const int32_t known = env->object_count < VCS_OBJECTS_MAX ? env->object_count : VCS_OBJECTS_MAX;
+    memcpy(objects, env->objects, sizeof *objects * (size_t)(known < capacity ? known : capacity));
+    return known;
+  }
+  vcs_t m;
+  memcpy(&m, vcs_draw_history_before(&env->draw_history, env->cart, 0), vcs_state_size(env->cart));
+  const int32_t count = vcs_frame_objects(env->cart, &m, NULL, objects, capacity);
+  return count < VCS_OBJECTS_MAX ? count : VCS_OBJECTS_MAX;
+}
 
 void vcs_env_watch(vcs_env_t *env, vcs_watch_t watch, void *context) {
   env->watch = watch;

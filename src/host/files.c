@@ -1,14 +1,19 @@
 /* files.c: whole files, growing text, paths, and where ROM images are.
  *
- * A draft is `.NAME.PID.N.part` beside the file it will become: rename() is atomic only within one file system. A
+ * A draft is `.NAME.N.part` beside the file it will become: rename() is atomic only within one file system. A
  * link is followed and an existing file keeps its permissions; a device or pipe (/dev/stdout) cannot be replaced
- * and is written in place.
+ * and is written in place. A process that is killed leaves its draft behind. The writer of a draft holds a lock on it
+ * until it has its final name, so a draft that can be locked has no writer: the next process that writes the same file
+ * removes it.
  *
  * ROM images are not ours to ship. ale-py ships them, so an installed ale-py is the place of last resort. It is found
  * by looking into folders: running python3 to ask would run whatever module the current folder has.
  */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700 /* realpath */
+#endif
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* flock */
 #endif
 #include "host/files.h"
 
@@ -20,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -95,14 +101,30 @@ void vcs_text_printf(vcs_text_t *text, const char *format, ...) {
   va_end(arguments);
 }
 
+/* The bytes of the UTF-8 character at c; 0 if there is none. Surrogates and longer forms than needed are none. */
+static int utf8_length(const unsigned char *c) {
+  if (c[0] < 0x80) return 1;
+  const int length = c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : c[0] < 0xF5 ? 4 : 0;
+  for (int i = 1; i < length; i++) {
+    if ((c[i] & 0xC0) != 0x80) return 0;
+  }
+  if ((c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xED && c[1] > 0x9F)) return 0;
+  if ((c[0] == 0xF0 && c[1] < 0x90) || (c[0] == 0xF4 && c[1] > 0x8F)) return 0;
+  return length;
+}
+
 void vcs_text_json(vcs_text_t *text, const char *string) {
   vcs_text_printf(text, "\"");
-  for (const unsigned char *c = (const unsigned char *)string; *c; c++) {
-    if (*c < 0x20) {
+  for (const unsigned char *c = (const unsigned char *)string; *c;) {
+    const int length = utf8_length(c);
+    if (length == 0) {
+      vcs_text_printf(text, "\\ufffd");
+    } else if (*c < 0x20) {
       vcs_text_printf(text, "\\u%04x", *c);
     } else {
-      vcs_text_printf(text, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
+      vcs_text_printf(text, "%s%.*s", *c == '"' || *c == '\\' ? "\\" : "", length, (const char *)c);
     }
+    c += length ? length : 1;
   }
   vcs_text_printf(text, "\"");
 }
@@ -166,18 +188,48 @@ static void directory_of(const char *path, char *directory, size_t size) {
   snprintf(directory, size, "%.*s", length ? (int)length : 1, length ? path : ".");
 }
 
-/* Opens a new file beside draft->path that no other process has open. */
-static int open_temporary(vcs_draft_t *draft) {
+/* Whether a name still belongs to an open file, and not to one that has replaced it. */
+static bool has_name(int file, const char *path) {
+  struct stat opened, named;
+  return fstat(file, &opened) == 0 && lstat(path, &named) == 0 && opened.st_dev == named.st_dev &&
+         opened.st_ino == named.st_ino;
+}
+
+enum { DRAFTS = 16 }; /* of one file at a time, by as many writers */
+
+static bool name_draft(vcs_draft_t *draft, unsigned number) {
   char directory[VCS_PATH_SIZE];
   directory_of(draft->path, directory, sizeof directory);
-  for (unsigned number = 0; number < 10000; number++) {
-    int length = snprintf(draft->temporary, sizeof draft->temporary, "%s/.%.200s.%ld.%u.part", directory,
-                          vcs_path_base(draft->path), (long)getpid(), number);
-    if (length >= (int)sizeof draft->temporary) return errno = ENAMETOOLONG, -1;
-    int file = open(draft->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file >= 0 || errno != EEXIST) return file;
+  const int length = snprintf(draft->temporary, sizeof draft->temporary, "%s/.%.200s.%u.part", directory,
+                              vcs_path_base(draft->path), number);
+  return length < (int)sizeof draft->temporary;
+}
+
+/* Removes a draft whose writer is gone. Its name is removed while the lock is held, so that it cannot be another's. */
+static void remove_leftover(const char *path) {
+  const int file = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return;
+  if (flock(file, LOCK_EX | LOCK_NB) == 0 && has_name(file, path)) unlink(path);
+  close(file);
+}
+
+/* Opens a new draft and locks it. A process that takes a new draft for a leftover has removed it by the time that the
+ * lock is ours: then the draft has no name, and another is made. Without locks, no draft is ever taken for a leftover.
+ */
+static int open_temporary(vcs_draft_t *draft) {
+  for (unsigned number = 0; number < DRAFTS; number++) {
+    if (!name_draft(draft, number)) return errno = ENAMETOOLONG, -1;
+    remove_leftover(draft->temporary);
   }
-  return -1;
+  for (unsigned number = 0; number < DRAFTS; number++) {
+    name_draft(draft, number);
+    const int file = open(draft->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0 && errno == EEXIST) continue;
+    if (file < 0) return -1;
+    if (flock(file, LOCK_EX) != 0 || has_name(file, draft->temporary)) return file;
+    close(file);
+  }
+  return errno = EBUSY, -1;
 }
 
 vcs_status_t vcs_draft_open(vcs_draft_t *draft, const char *path, vcs_error_t *error) {
@@ -210,11 +262,16 @@ vcs_status_t vcs_draft_commit(vcs_draft_t *draft, vcs_error_t *error) {
   bool in_place = !draft->temporary[0];
   draft->stream = NULL;
   errno = 0;
-  bool written = fflush(stream) == 0 && !ferror(stream);
+  bool written = !ferror(stream) && fflush(stream) == 0;
+  if (ferror(stream) && !errno) { /* why an earlier write failed is forgotten: one more fails for the same reason */
+    clearerr(stream);
+    fputc(0, stream);
+    fflush(stream);
+  }
   if (written && !in_place) written = fsync(fileno(stream)) == 0;
+  if (written && !in_place) written = rename(draft->temporary, draft->path) == 0; /* before the lock ends */
   int reason = errno;
-  if (fclose(stream) != 0 && written) written = false, reason = errno;
-  if (written && !in_place && rename(draft->temporary, draft->path) != 0) written = false, reason = errno;
+  if (fclose(stream) != 0 && written && in_place) written = false, reason = errno;
   if (!written) {
     vcs_draft_abandon(draft);
     errno = reason ? reason : EIO;
@@ -252,6 +309,28 @@ vcs_status_t vcs_file_write_text(const char *path, const vcs_text_t *text, vcs_e
   if (text->failed) return vcs_error_fill(error, VCS_NO_MEMORY, "no memory for the text of %s", path);
   return vcs_file_write(path, text->text, text->length, error);
 }
+
+vcs_status_t vcs_file_lock(const char *path, int *lock, vcs_error_t *error) {
+  for (;;) {
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0) return fail_errno(error, "write", path);
+    char *target = realpath(path, NULL);
+    while (flock(file, LOCK_EX) != 0) {
+      if (errno == EINTR) continue;
+      const vcs_status_t status = fail_errno(error, "lock", path);
+      free(target);
+      close(file);
+      return status;
+    }
+    const bool current = has_name(file, target ? target : path);
+    free(target);
+    *lock = file;
+    if (current) return succeed(error);
+    close(file); /* while this process waited, the file was replaced */
+  }
+}
+
+void vcs_file_unlock(int lock) { close(lock); }
 
 /* ---- Paths -------------------------------------------------------------------------------------------------- */
 
@@ -479,6 +558,20 @@ static bool find_in(const char *directory, const char *name, char *path, size_t 
   return found[0] && vcs_path_join(path, size, directory, found);
 }
 
+/* A directory that the user names must exist: a misspelled one would be skipped, and another place would answer. */
+static vcs_status_t check_rom_directories(const char *roms_dir, vcs_error_t *error) {
+  const char *variable = getenv("DIFFVCS_ROMS");
+  if (roms_dir && !vcs_path_is_directory(roms_dir)) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the directory of ROM images '%.200s' does not exist", roms_dir);
+  }
+  if (variable && *variable && !vcs_path_is_directory(variable)) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
+                          "$DIFFVCS_ROMS names the directory '%.150s', which does not exist: correct it or unset it",
+                          variable);
+  }
+  return succeed(error);
+}
+
 vcs_status_t vcs_rom_find(const char *name_or_path, const char *roms_dir, char *path, size_t path_size,
                           vcs_error_t *error) {
   if (!name_or_path || !*name_or_path || !path || !path_size)
@@ -491,6 +584,8 @@ vcs_status_t vcs_rom_find(const char *name_or_path, const char *roms_dir, char *
   }
   if (strchr(name_or_path, '/') || strlen(name_or_path) > NAME_MAX)
     return vcs_error_fill(error, VCS_NOT_FOUND, "no such ROM image: %s", name_or_path);
+  const vcs_status_t status = check_rom_directories(roms_dir, error);
+  if (status) return status;
   char found[VCS_PATH_SIZE];
   vcs_text_t places = {0};
   place_t place;

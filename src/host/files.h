@@ -39,8 +39,10 @@ typedef struct {
 void vcs_text_printf(vcs_text_t *text, const char *format, ...) VCS_PRINTF(2, 3);
 void vcs_text_vprintf(vcs_text_t *text, const char *format, va_list arguments) VCS_PRINTF(2, 0);
 void vcs_text_append(vcs_text_t *text, const void *data, size_t size);
-void vcs_text_json(vcs_text_t *text, const char *string); /* a string as JSON has it, with its quotes */
 void vcs_text_free(vcs_text_t *text);
+
+/* A string as JSON has it, with its quotes. A byte that is not UTF-8, as names of files may have, becomes U+FFFD. */
+void vcs_text_json(vcs_text_t *text, const char *string);
 
 /* ---- Files -------------------------------------------------------------------------------------------------- */
 
@@ -49,6 +51,12 @@ vcs_status_t vcs_file_read(const char *path, size_t size_limit, uint8_t **data, 
 
 vcs_status_t vcs_file_write(const char *path, const void *data, size_t size, vcs_error_t *error);
 vcs_status_t vcs_file_write_text(const char *path, const vcs_text_t *text, vcs_error_t *error);
+
+/* Waits until no other process has the lock of this file, and takes it. For a file that several processes read, change
+ * and write: each locks it, reads it, writes it with vcs_file_write, and unlocks it. A file that is not there is made,
+ * empty. */
+vcs_status_t vcs_file_lock(const char *path, int *lock, vcs_error_t *error);
+void vcs_file_unlock(int lock);
 
 /* A file under way, for writers that stream. After a successful open write to `stream` and end with exactly one of
  * commit (which reports every failed write) and abandon. */

@@ -22,12 +22,15 @@ static const struct {
   const char *name, *title;
   vcs_section_make_t make;
 } sections[] = {
+    {"settings", "Modes, and fixed settings", vcs_paper_settings},
     {"conformance", "Per-game conformance (PXC1, PXC2, PXC-S)", vcs_paper_conformance},
+    {"superchip", "The seed of the Superchip's RAM", vcs_paper_superchip},
     {"gate", "The sigmoid gate and its gradient", vcs_paper_gate},
     {"alpha", "The gradient at z = 0.25 over alpha", vcs_paper_alpha},
     {"temperature", "Temperature: expected occupancy", vcs_paper_temperature},
     {"joystick", "From the joystick to the screen, and back", vcs_paper_joystick},
     {"theorem1", "Theorem 1: soft equals hard", vcs_paper_theorem1},
+    {"counter", "The Jacobian through the program counter", vcs_paper_counter},
     {"theorem2", "Theorem 2: the fully relaxed map and its bound", vcs_paper_theorem2},
     {"ndiv", "N_div: when the relaxed run leaves the exact one", vcs_paper_ndiv},
     {"pstep", "P_step over alpha and T", vcs_paper_pstep},
@@ -35,6 +38,7 @@ static const struct {
     {"corner", "Sixty seconds at the corner", vcs_paper_corner},
     {"games", "The same on ten more games", vcs_paper_games_table},
     {"full", "FULL beside the truth: is the corner the most informative one?", vcs_paper_full},
+    {"dispatch", "FULL with softmax dispatch beside the truth", vcs_paper_dispatch},
     {"video", "Four panels, sixty seconds", vcs_paper_video},
     {"throughput", "Throughput", vcs_paper_throughput},
 };
@@ -117,16 +121,34 @@ void vcs_section_say(vcs_section_t *section, const char *format, ...) {
   vcs_text_printf(&section->html, "</p>\n");
 }
 
+void vcs_section_assume(vcs_section_t *section, const char *format, ...) {
+  va_list arguments;
+  vcs_text_printf(&section->html, "<p class=assumes>Assumes: ");
+  va_start(arguments, format);
+  vcs_text_vprintf(&section->html, format, arguments);
+  va_end(arguments);
+  vcs_text_printf(&section->html, "</p>\n");
+}
+
+/* The class of a cell that is a verdict, or "". */
+static const char *class_of(const char *cell) {
+  static const char *const verdicts[][2] = {{"equal", " class=equal"},
+                                            {"different", " class=different"},
+                                            {"holds", " class=holds"},
+                                            {"fails", " class=fails"}};
+  for (int i = 0; i < 4; i++) {
+    if (strncmp(cell, verdicts[i][0], strlen(verdicts[i][0])) == 0) return verdicts[i][1];
+  }
+  return "";
+}
+
 /* A row of cells, each in <tag>. */
 static void write_cells(vcs_section_t *section, const char *tag, char *cells) {
   vcs_text_printf(&section->html, "<tr>");
   for (char *cell = cells, *end; cell; cell = end) {
     end = strchr(cell, '|');
     if (end) *end++ = '\0';
-    const char *class = strncmp(cell, "equal", 5) == 0       ? " class=equal"
-                        : strncmp(cell, "different", 9) == 0 ? " class=different"
-                                                             : "";
-    vcs_text_printf(&section->html, "<%s%s>%s</%s>", tag, class, cell, tag);
+    vcs_text_printf(&section->html, "<%s%s>%s</%s>", tag, class_of(cell), cell, tag);
     vcs_text_printf(&section->tsv, "%s%s", cell, end ? "\t" : "\n");
   }
   vcs_text_printf(&section->html, "</tr>\n");
@@ -159,6 +181,11 @@ const char *vcs_verdict(vcs_section_t *section, bool equal) {
   else
     section->different++;
   return equal ? "equal" : "different";
+}
+
+const char *vcs_check(vcs_section_t *section, bool holds) {
+  section->fails += !holds;
+  return holds ? "holds" : "fails";
 }
 
 static vcs_status_t path_in(const vcs_paper_t *paper, char path[VCS_PATH_SIZE], const char *folder, const char *name,
@@ -321,6 +348,7 @@ static vcs_status_t make(const vcs_paper_t *paper, int number, uint64_t inputs, 
   if (status == VCS_OK && !vcs_interrupted()) {
     status = keep(&section, key, html, error);
     printf("%-12s %3d equal, %2d different, %.0f s\n", name, section.equal, section.different, vcs_seconds() - start);
+    if (section.fails) printf("%-12s %3d of our own checks fail\n", name, section.fails);
     fflush(stdout);
   }
   vcs_text_free(&section.html);
@@ -331,10 +359,10 @@ static vcs_status_t make(const vcs_paper_t *paper, int number, uint64_t inputs, 
 /* ---- The page -------------------------------------------------------------------------------------------------- */
 
 static const char style[] =
-    "body{font:15px/1.5 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}"
-    "table{border-collapse:collapse;margin:1em 0;font-size:13px;display:block;overflow-x:auto}td,th{border:1px solid "
-    "#ccc;padding:2px 8px;"
-    "text-align:left}th{background:#eee}.equal{color:#0a7a2f}.different{color:#b3261e}"
+    "body{font:15px/1.5 sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222}"
+    "table{border-collapse:collapse;margin:1em 0;font-size:12px;line-height:1.35;display:block;overflow-x:auto}"
+    "td,th{border:1px solid #ccc;padding:2px 5px;text-align:left}th{background:#eee;font-weight:normal}"
+    ".equal,.holds{color:#0a7a2f}.different,.fails{color:#b3261e}.assumes{font-size:13px;color:#555}"
     "figure{margin:1em 0}img,video{max-width:100%;image-rendering:pixelated}figcaption{font-size:13px;color:#555}";
 
 /* How often a string occurs in a stretch of text. */
@@ -346,17 +374,23 @@ static int occurrences(const char *from, const char *to, const char *string) {
 
 /* The verdicts of every section that is on the page, before the sections. */
 static void write_summary(vcs_text_t *page, const vcs_text_t *body) {
-  vcs_text_printf(page, "<table><tr><th>section<th>equal<th>different</tr>\n");
+  int equal = 0, different = 0, holds = 0, fails = 0;
+  vcs_text_printf(page, "<table><tr><th>section<th>equal<th>different<th>our own checks: hold<th>fail</tr>\n");
   for (int i = 0; i < SECTIONS && body->text; i++) {
     char heading[64];
     snprintf(heading, sizeof heading, "<h2 id=\"%s\">", sections[i].name);
     const char *from = strstr(body->text, heading), *to = from ? strstr(from + 1, "<h2 id=") : NULL;
     if (!from) continue;
     if (!to) to = body->text + body->length;
-    vcs_text_printf(page, "<tr><td><a href=\"#%s\">%s</a><td class=equal>%d<td class=different>%d</tr>\n",
-                    sections[i].name, sections[i].title, occurrences(from, to, "<td class=equal"),
-                    occurrences(from, to, "<td class=different"));
+    const int counts[] = {occurrences(from, to, "<td class=equal"), occurrences(from, to, "<td class=different"),
+                          occurrences(from, to, "<td class=holds"), occurrences(from, to, "<td class=fails")};
+    equal += counts[0], different += counts[1], holds += counts[2], fails += counts[3];
+    vcs_text_printf(page,
+                    "<tr><td><a href=\"#%s\">%s</a><td class=equal>%d<td class=different>%d<td class=holds>%d"
+                    "<td class=fails>%d</tr>\n",
+                    sections[i].name, sections[i].title, counts[0], counts[1], counts[2], counts[3]);
   }
+  vcs_text_printf(page, "<tr><th>together<th>%d<th>%d<th>%d<th>%d</tr>\n", equal, different, holds, fails);
   vcs_text_printf(page, "</table>\n");
 }
 
@@ -415,7 +449,7 @@ static int make_folders(const vcs_paper_t *paper) {
     char path[VCS_PATH_SIZE];
     if (!vcs_path_join(path, sizeof path, paper->out, folders[i]))
       return vcs_cli_complain(command, VCS_EXIT_USAGE, "the path of --out is too long");
-    int exit_code = vcs_output_directory(command, i ? path : paper->out);
+    int exit_code = vcs_output_directory(command, i ? path : paper->out, NULL);
     if (exit_code != VCS_ARGS_GO) return exit_code;
   }
   return VCS_ARGS_GO;
@@ -466,7 +500,7 @@ int vcs_cli_paper(int argc, char **argv) {
   const char *only = NULL;
   int number;
   const vcs_arg_t args[] = {
-      VCS_ARG_TEXT("only", &only, "TABLE", "only this table; the others stay unchanged"),
+      VCS_ARG_TEXT("only", &only, "TABLE", "only this table; all other tables stay unchanged"),
       VCS_ARG_TEXT("out", &paper.out, "DIR", "where to write"),
       VCS_ARG_TEXT("games", &paper.games, "LIST", "of the table `games`: where they diverge, and their cast margins"),
       VCS_ARG_FLAG("quick", &paper.quick, "a reduced version: fewer games, shorter runs"),
@@ -478,11 +512,12 @@ int vcs_cli_paper(int argc, char **argv) {
       command,
       "Makes every table and figure of the paper again, and the checks of its theorems: DIR/index.html, figures as "
       "SVG\n"
-      "and PNG, tables as .tsv. Tables are conformance, gate, alpha, temperature, joystick, theorem1, theorem2, full, "
-      "ndiv,\n"
-      "pstep, delayed, corner, games, video and throughput. What was made is kept and only made again if this "
-      "program,\n"
-      "an image or a record has changed. docs/paper.md has the results." VCS_ROMS_NOTE,
+      "and PNG, tables as .tsv. Tables are settings, conformance, superchip, gate, alpha, temperature, joystick, "
+      "theorem1,\n"
+      "counter, theorem2, ndiv, pstep, delayed, corner, games, full, dispatch, video and throughput. What was made is "
+      "kept and "
+      "only\n"
+      "made again if this program, an image or a record has changed. docs/paper.md has the results." VCS_ROMS_NOTE,
       "diffvcs paper\n"
       "diffvcs paper --only ndiv --out ndiv\n"
       "diffvcs paper --only games --games demo,pitfall,frostbite --out margins\n"

@@ -1,8 +1,9 @@
 /* paper.h: the sections of `diffvcs paper`, and what they are written with.
  *
  * A section makes one table or figure of the paper, with our number beside each of the paper's and a verdict,
- * equal or different. It writes HTML into its text, figures into the folder, and nothing else; paper.c keeps what it
- * made under a key made of everything it depends on, and puts the page together.
+ * equal or different. What the paper does not claim gets no verdict: a check of our own holds or fails. It writes HTML
+ * into its text, figures into the folder, and nothing else; paper.c keeps what it made under a key made of everything
+ * it depends on, and puts the page together.
  */
 #ifndef VCS_PAPER_H
 #define VCS_PAPER_H
@@ -23,7 +24,7 @@ typedef struct {
   const vcs_paper_t *paper;
   const char *name;
   vcs_text_t html, tsv;
-  int equal, different; /* verdicts so far */
+  int equal, different, fails; /* verdicts so far, and checks of our own that fail */
 } vcs_section_t;
 
 typedef vcs_status_t (*vcs_section_make_t)(vcs_section_t *section, vcs_error_t *error);
@@ -32,14 +33,20 @@ typedef vcs_status_t (*vcs_section_make_t)(vcs_section_t *section, vcs_error_t *
 
 void vcs_section_say(vcs_section_t *section, const char *format, ...) VCS_PRINTF(2, 3); /* a paragraph */
 
-/* Tables: cells are separated by '|'. Rows go into the section's .tsv as well. A cell that begins with "equal" or
- * "different" is a verdict. */
+/* What the section's numbers take for granted: which machine, which reads, which casts, which input. */
+void vcs_section_assume(vcs_section_t *section, const char *format, ...) VCS_PRINTF(2, 3);
+
+/* Tables: cells are separated by '|'. Rows go into the section's .tsv as well. A cell that begins with "equal",
+ * "different", "holds" or "fails" is a verdict. */
 void vcs_table_begin(vcs_section_t *section, const char *headings);
 void vcs_table_row(vcs_section_t *section, const char *format, ...) VCS_PRINTF(2, 3);
 void vcs_table_end(vcs_section_t *section);
 
-/* "equal" or "different", counted. */
+/* "equal" or "different", counted: our number beside one that the paper prints. */
 const char *vcs_verdict(vcs_section_t *section, bool equal);
+
+/* "holds" or "fails": a claim of ours. */
+const char *vcs_check(vcs_section_t *section, bool holds);
 
 /* Writes figures/NAME.svg and .png, shows the latter, and frees the drawing, which may be NULL: out of memory. */
 vcs_status_t vcs_section_figure(vcs_section_t *section, vcs_drawing_t *drawing, const char *name, const char *caption,
@@ -81,6 +88,10 @@ vcs_status_t vcs_paper_games_table(vcs_section_t *section, vcs_error_t *error);
 vcs_status_t vcs_paper_theorem1(vcs_section_t *section, vcs_error_t *error);
 vcs_status_t vcs_paper_theorem2(vcs_section_t *section, vcs_error_t *error);
 vcs_status_t vcs_paper_full(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_dispatch(vcs_section_t *section, vcs_error_t *error);
 vcs_status_t vcs_paper_video(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_settings(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_superchip(vcs_section_t *section, vcs_error_t *error);
+vcs_status_t vcs_paper_counter(vcs_section_t *section, vcs_error_t *error);
 
 #endif

@@ -30,6 +30,10 @@ void vcs_draw_text(vcs_drawing_t *drawing, double x, double y, vcs_text_anchor_t
 void vcs_draw_pixels(vcs_drawing_t *drawing, double x, double y, const uint8_t *rgb, int width, int height,
                      double pixel_width, double pixel_height);
 
+/* Text in the same 5 x 7 letters, in a picture of bytes with `stride` bytes a row: sets the letters' bytes, from the
+ * byte that `at` points to (the top left) on. A letter takes VCS_GLYPH_ADVANCE columns. */
+void vcs_text_in_bytes(uint8_t *at, int stride, uint8_t value, const char *text);
+
 /* path.svg and path.png. */
 vcs_status_t vcs_drawing_write(const vcs_drawing_t *drawing, const char *path, vcs_error_t *error);
 

@@ -214,15 +214,22 @@ typedef struct {
   int write_count;
 } outcome_t;
 
+/* `before` is the register before the instruction: the opcodes that leave it alone share one link to it. */
 static vcs_real_t blend_register(const vcs_doing_t *doing, const softmax_t *s, const outcome_t *outcomes, int slot,
-                                 vcs_real_t opcode) {
-  double sum = 0, slope = 0;
+                                 vcs_real_t before, vcs_real_t opcode) {
+  double sum = 0, slope = 0, unchanged = 0;
   for (int k = 0; k < 256; k++) {
     sum += s->weight[k] * outcomes[k].reg[slot].value;
     slope += s->slope[k] * outcomes[k].reg[slot].value;
   }
   vcs_real_t real = vcs_real_new(doing->links, sum);
-  for (int k = 0; k < 256; k++) vcs_real_from(doing->links, outcomes[k].reg[slot], s->weight[k]);
+  for (int k = 0; k < 256 && doing->links; k++) {
+    if (outcomes[k].reg[slot].variable == before.variable)
+      unchanged += s->weight[k];
+    else
+      vcs_real_from(doing->links, outcomes[k].reg[slot], s->weight[k]);
+  }
+  vcs_real_from(doing->links, before, unchanged);
   vcs_real_from(doing->links, opcode, slope);
   return vcs_real_cast(doing, real);
 }
@@ -285,7 +292,7 @@ static void blend(vcs_doing_t *doing, vcs_real_t opcode) {
   doing->acts = true;
   evaluate_into(doing, before, opcode, named, &outcomes[named]);
   for (int slot = 0; slot < VCS_REGISTERS; slot++)
-    doing->reals->reg[slot] = blend_register(doing, &s, outcomes, slot, opcode);
+    doing->reals->reg[slot] = blend_register(doing, &s, outcomes, slot, before[slot], opcode);
   for (int k = 0; k < 256; k++) {
     for (int i = 0; i < outcomes[k].write_count; i++) {
       int32_t cell = outcomes[k].writes[i].cell;

@@ -209,20 +209,27 @@ static vcs_status_t check_steps(const vcs_relax_t *relax, int32_t steps, vcs_err
   return VCS_OK;
 }
 
-vcs_status_t vcs_relax_jvp_picture(vcs_relax_t *relax, int32_t steps, const double *d_input, double *d_state,
-                                   double *d_pixels, vcs_error_t *error) {
+vcs_status_t vcs_relax_jvp_many(vcs_relax_t *relax, int32_t steps, int32_t count, const double *d_input,
+                                double *d_state, double *d_pixels, vcs_error_t *error) {
   vcs_status_t status = check_steps(relax, steps, error);
   if (status) return status;
+  const size_t inputs = vcs_relax_input_slots(relax), states = vcs_relax_state_slots(relax);
+  const size_t pixels = d_pixels ? (size_t)(VCS_WIDTH * relax->cart->frame_height) : 0;
   vcs_links_t links = {0};
   double *d = start_product(relax, steps, &links, error);
-  if (d) {
-    memcpy(d + 1, d_input, vcs_relax_input_slots(relax) * sizeof *d);
+  for (size_t k = 0; d && k < (size_t)count; k++) {
+    memset(d, 0, ((size_t)links.variables + 1) * sizeof *d);
+    memcpy(d + 1, d_input + k * inputs, inputs * sizeof *d);
     vcs_links_forward(&links, d);
-    for (size_t i = 0; i < vcs_relax_state_slots(relax); i++) d_state[i] += d[number_at(relax, i)->variable];
-    for (int32_t i = 0; d_pixels && i < VCS_WIDTH * relax->cart->frame_height; i++)
-      d_pixels[i] += d[pixels_of(relax)[i].variable];
+    for (size_t i = 0; i < states; i++) d_state[k * states + i] += d[number_at(relax, i)->variable];
+    for (size_t i = 0; i < pixels; i++) d_pixels[k * pixels + i] += d[pixels_of(relax)[i].variable];
   }
   return end_product(relax, &links, d);
+}
+
+vcs_status_t vcs_relax_jvp_picture(vcs_relax_t *relax, int32_t steps, const double *d_input, double *d_state,
+                                   double *d_pixels, vcs_error_t *error) {
+  return vcs_relax_jvp_many(relax, steps, 1, d_input, d_state, d_pixels, error);
 }
 
 vcs_status_t vcs_relax_vjp_picture(vcs_relax_t *relax, int32_t steps, double *d_input, const double *d_state,

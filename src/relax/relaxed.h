@@ -56,6 +56,11 @@ VCS_FN bool vcs_reduced_port(const vcs_t *m, uint16_t addr, uint8_t *value) {
 }
 VCS_FN bool vcs_reduced_timer(uint16_t addr) { return (addr & 0x1294) == 0x294; }
 
+/* vcs_relax_jvp_picture along `count` directions at once: the arrays have so many rows, and the links are recorded
+ * once. */
+vcs_status_t vcs_relax_jvp_many(vcs_relax_t *relax, int32_t steps, int32_t count, const double *d_input,
+                                double *d_state, double *d_pixels, vcs_error_t *error);
+
 void vcs_rounded_step(vcs_relax_t *relax, uint8_t *frames);
 void vcs_rounded_frame(vcs_relax_t *relax, uint8_t *frames);
 

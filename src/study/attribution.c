@@ -136,14 +136,14 @@ static vcs_status_t rank_rom(const vcs_cart_t *cart, vcs_attribution_t *a, vcs_e
 
 /* ---- Derivatives -------------------------------------------------------------------------------------------- */
 
-/* The options with their defaults filled in; `grad` is where the default method goes. */
-static vcs_attribution_options_t complete(const vcs_attribution_options_t *given, vcs_grad_options_t *grad) {
-  vcs_attribution_options_t o;
-  vcs_options_copy(&o, sizeof o, given);
+/* Takes the options and fills in their defaults; `grad` is where the default method goes. */
+static vcs_status_t complete(const vcs_attribution_options_t *given, vcs_attribution_options_t *o,
+                             vcs_grad_options_t *grad, vcs_error_t *error) {
+  const vcs_status_t status = VCS_OPTIONS_TAKE(vcs_attribution_options_t, o, given, error);
   vcs_study_method_options(VCS_STUDY_EXACT, 0, grad);
-  if (!o.grad) o.grad = grad;
-  if (!o.wrt) o.wrt = VCS_WRT_ROM | VCS_WRT_RAM | VCS_WRT_INPUT;
-  return o;
+  if (!o->grad) o->grad = grad;
+  if (!o->wrt) o->wrt = VCS_WRT_ROM | VCS_WRT_RAM | VCS_WRT_INPUT;
+  return status;
 }
 
 /* What the target is computed from, as outputs of a run. */
@@ -194,10 +194,12 @@ static vcs_status_t attribute(const vcs_run_t *run, const vcs_scalar_t *target, 
 vcs_status_t vcs_attribute(const vcs_run_t *run, const vcs_scalar_t *target, const vcs_attribution_options_t *given,
                            vcs_attribution_t *attribution, vcs_error_t *error) {
   vcs_grad_options_t grad;
-  const vcs_attribution_options_t o = complete(given, &grad);
+  vcs_attribution_options_t o;
   ends_t ends;
   memset(attribution, 0, sizeof *attribution);
-  vcs_status_t status = make_ends(run, &ends, error);
+  vcs_status_t status = complete(given, &o, &grad, error);
+  if (status) return status;
+  status = make_ends(run, &ends, error);
   if (status == VCS_OK) status = attribute(run, target, &o, &ends, attribution, error);
   free_ends(&ends);
   return status;
@@ -225,6 +227,7 @@ static vcs_status_t compare(const vcs_run_t *run, const vcs_place_t *place, cons
   for (int i = 0; i < VCS_WIDTH * run->cart->frame_height; i++) {
     const uint8_t now = moved.picture[i], was = base->picture[i];
     const float truth = sign * (scale ? scale[now] - scale[was] : (float)(now - was));
+    e->true_pixels[i] = truth;
     vcs_agreement_add(&e->pixels_agree, &truth, &e->pixels[i], 1);
   }
   for (int i = 0; i < 1024; i++) {
@@ -239,34 +242,43 @@ static vcs_status_t compare(const vcs_run_t *run, const vcs_place_t *place, cons
 /* `tangent` has the slots of the kind of the place. */
 static vcs_status_t differentiate(const vcs_run_t *run, const vcs_place_t *place, const vcs_attribution_options_t *o,
                                   float *tangent, float **frames, vcs_effect_t *e, vcs_error_t *error) {
+  /* A set bit can only be cleared: the pass goes in that direction, and its result is the negative of the derivative.
+   */
+  const float direction = vcs_run_bit(run, place) == 1 ? -1.0F : 1.0F;
   vcs_grad_inputs_t inputs = {0};
   if (place->kind == VCS_PLACE_INPUT) {
-    tangent[VCS_INPUTS * place->frame + place->index] = 1;
+    tangent[VCS_INPUTS * place->frame + place->index] = direction;
     inputs.input = tangent;
   } else {
-    tangent[8 * (size_t)place->index + place->bit] = 1;
+    tangent[8 * (size_t)place->index + place->bit] = direction;
     if (place->kind == VCS_PLACE_ROM) inputs.rom = tangent;
     if (place->kind == VCS_PLACE_STATE) inputs.state = tangent;
   }
   frames[run->frames - 1] = e->pixels;
   const vcs_grad_outputs_t outputs = {.pixels = frames, .state = e->state};
-  return vcs_grad_jvp(run, o->grad, &inputs, &outputs, &e->report, error);
+  const vcs_status_t status = vcs_grad_jvp(run, o->grad, &inputs, &outputs, &e->report, error);
+  for (int i = 0; i < VCS_FRAME_BYTES; i++) e->pixels[i] = direction * e->pixels[i] + 0.0F; /* no minus zero */
+  for (size_t i = 0; i < 8 * vcs_state_size(run->cart); i++) e->state[i] = direction * e->state[i] + 0.0F;
+  return status;
 }
 
 vcs_status_t vcs_effect(const vcs_run_t *run, const vcs_place_t *place, const vcs_attribution_options_t *given,
                         vcs_effect_t *effect, vcs_error_t *error) {
   vcs_grad_options_t grad;
-  const vcs_attribution_options_t o = complete(given, &grad);
+  vcs_attribution_options_t o;
+  const vcs_status_t taken = complete(given, &o, &grad, error);
   const size_t slots = place->kind == VCS_PLACE_INPUT ? (size_t)VCS_INPUTS * (size_t)run->frames
                        : place->kind == VCS_PLACE_ROM ? (size_t)8 * run->cart->rom_size
                                                       : 8 * vcs_state_size(run->cart);
   memset(effect, 0, sizeof *effect);
+  if (taken) return taken;
   if (vcs_run_bit(run, place) < 0) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the run has no such bit or input");
   float *tangent = calloc(slots, sizeof *tangent), **frames = calloc((size_t)run->frames, sizeof *frames);
   effect->pixels = calloc(VCS_FRAME_BYTES, sizeof(float));
+  effect->true_pixels = calloc(VCS_FRAME_BYTES, sizeof(float));
   effect->state = calloc(8 * vcs_state_size(run->cart), sizeof(float));
   vcs_status_t status = VCS_OK;
-  if (!tangent || !frames || !effect->pixels || !effect->state) status = vcs_no_memory(error);
+  if (!tangent || !frames || !effect->pixels || !effect->true_pixels || !effect->state) status = vcs_no_memory(error);
   if (status == VCS_OK) status = vcs_ending_make(run, o.env, NULL, &effect->ending, error);
   if (status == VCS_OK) status = differentiate(run, place, &o, tangent, frames, effect, error);
   if (status == VCS_OK) status = compare(run, place, &o, effect, error);
@@ -278,6 +290,7 @@ vcs_status_t vcs_effect(const vcs_run_t *run, const vcs_place_t *place, const vc
 void vcs_effect_free(vcs_effect_t *effect) {
   vcs_ending_free(&effect->ending);
   free(effect->pixels);
+  free(effect->true_pixels);
   free(effect->state);
   memset(effect, 0, sizeof *effect);
 }

@@ -1,13 +1,8 @@
 /* breakpoint.h: where the debugger stops.
  *
- *   pc F123        before the instruction there           read ADDRESS    before an instruction that reads there,
- *   cycle N        at the CPU cycle of the frame          write ADDRESS   writes there,
- *   scanline N     when the line begins                   access ADDRESS  or does either
- *   pixel X,Y      when the beam comes to that pixel      if CONDITION    when it is true; also after any other kind
- *
- * Every stop is before an instruction. The accesses of an instruction follow from its opcode, operand and
- * registers (vcs_next_accesses). Addresses match with all their mirrors. A stop at a beam position is before the first
- * instruction that begins there or later.
+ * study.h (vcs_debugger_break) describes the kinds. Every stop is before an instruction. The accesses of an instruction
+ * follow from its opcode, operand and registers (vcs_next_accesses). Addresses match with all their mirrors. A stop at
+ * a beam position is before the first instruction that begins there or later.
  */
 #ifndef VCS_STUDY_BREAKPOINT_H
 #define VCS_STUDY_BREAKPOINT_H

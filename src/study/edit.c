@@ -30,8 +30,8 @@ typedef struct {
   const vcs_edit_options_t *options;
   const vcs_cart_t *original;
   int method;
-  vcs_cart_t cart; /* the original with its own bytes ... */
-  uint8_t *rom;    /* ... which are these */
+  vcs_cart_t cart; /* the original with an image of its own */
+  uint8_t *rom;    /* that image */
   vcs_run_t run;   /* on that cartridge */
   vcs_rom_use_t *uses;
   float scale[768];
@@ -308,12 +308,12 @@ static vcs_status_t prepare(job_t *job, const vcs_run_t *run, vcs_error_t *error
 
 vcs_status_t vcs_edit(const vcs_run_t *run, const vcs_edit_options_t *given, vcs_edit_t *result, vcs_error_t *error) {
   vcs_edit_options_t o;
-  vcs_options_copy(&o, sizeof o, given);
+  vcs_status_t status = VCS_OPTIONS_TAKE(vcs_edit_options_t, &o, given, error);
   if (!o.steps) o.steps = 200;
   job_t job = {
       .options = &o, .original = run->cart, .method = o.method ? vcs_study_method_by_name(o.method) : VCS_STUDY_EXACT};
   *result = (vcs_edit_t){.image_size = run->cart->rom_size};
-  vcs_status_t status = prepare(&job, run, error);
+  if (status == VCS_OK) status = prepare(&job, run, error);
   if (status == VCS_OK) status = descend(&job, error);
   result->image = job.rom;
   result->before = job.first;

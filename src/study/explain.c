@@ -516,10 +516,10 @@ static vcs_status_t answer(const vcs_explain_options_t *o, vcs_explanation_t *e,
 vcs_status_t vcs_explain(const vcs_run_t *run, const vcs_explain_options_t *given, vcs_explanation_t *e,
                          vcs_error_t *error) {
   vcs_explain_options_t o;
-  vcs_status_t status;
-  vcs_options_copy(&o, sizeof o, given);
-  if (o.span < 1) o.span = 1;
+  vcs_status_t status = VCS_OPTIONS_TAKE(vcs_explain_options_t, &o, given, error);
   memset(e, 0, sizeof *e);
+  if (status) return status;
+  if (o.span < 1) o.span = 1;
   e->run = *run;
   trial_t trial = {e, calloc(1, sizeof(vcs_t)), malloc((size_t)2 * VCS_FRAME_BYTES), 0, 0, INT32_MAX, NULL, 0, 0};
   trial.end = picture_bytes(run->cart);

@@ -1,7 +1,9 @@
 /* explain_page.c: an explanation as one self-contained page, and as JSON (study.h).
  *
- * The page needs no network and no script. Pictures are inside it; tables have captions and headings; every
- * colour has a sign or a word beside it that means the same, and colours follow the reader's light or dark mode.
+ * The page needs no network and no script. It begins with the answer in one sentence and a legend. Pictures are inside
+ * it; tables have captions and headings; marks have titles for the mouse, bits open to their effects by a click or a
+ * key, cells of the map of RAM lead to their rows. Every colour has a sign or a word beside it that means the same, and
+ * colours follow the reader's light or dark mode. On a narrow screen each row of a table becomes a card.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -13,26 +15,38 @@
 #include "plot/map.h"
 #include "study/internal.h"
 
-enum { LINE_CLOCKS = 228, BLANK_CLOCKS = 68, ROWS_MAX = 400, IMAGE_MAX = 1 << 26 };
+enum { LINE_CLOCKS = 228, BLANK_CLOCKS = 68, IMAGE_MAX = 1 << 26 };
 
 static const char style[] =
-    ":root{color-scheme:light "
-    "dark;--ground:#fff;--ink:#1b1b1f;--quiet:#55555c;--line:#c9c9d0;--up:#a34700;--down:#0b5394;"
-    "--cell:#eeeef2;--mark:#d0006f}"
-    "@media(prefers-color-scheme:dark){:root{--ground:#15151a;--ink:#ececf1;--quiet:#b4b4bd;--line:#45454e;--up:#"
-    "ffae5c;"
-    "--down:#7cc0ff;--cell:#26262d;--mark:#ff6bb5}}"
-    "body{background:var(--ground);color:var(--ink);font:16px/1.5 system-ui,sans-serif;max-width:66rem;margin:0 "
-    "auto;padding:1rem}"
-    "h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}.quiet,figcaption,caption{color:var(--quiet)}"
+    ":root{color-scheme:light dark;--ground:#fff;--ink:#1b1b1f;--quiet:#55555c;--line:#c9c9d0;--up:#a34700;"
+    "--down:#0b5394;--cell:#eeeef2;--mark:#d0006f}"
+    "@media(prefers-color-scheme:dark){:root{--ground:#15151a;--ink:#ececf1;--quiet:#b4b4bd;--line:#45454e;"
+    "--up:#ffae5c;--down:#7cc0ff;--cell:#26262d;--mark:#ff6bb5}}"
+    "body{background:var(--ground);color:var(--ink);font:16px/1.5 system-ui,sans-serif;max-width:66rem;"
+    "margin:0 auto;padding:1rem}"
+    "h1{font-size:1.5rem;overflow-wrap:anywhere}h2{font-size:1.15rem;margin-top:2rem}"
+    ".answer{font-size:1.15rem}.quiet,figcaption,caption{color:var(--quiet)}"
     "caption{text-align:left;padding:.3rem 0}table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
-    "th,td{text-align:left;padding:.15rem .6rem;border-bottom:1px solid var(--line);white-space:nowrap}"
-    "code,td.code{font-family:ui-monospace,monospace;font-size:.92em}.scroll{overflow-x:auto;max-height:32rem;"
-    "overflow-y:auto}.up{color:var(--up)}.down{color:var(--down)}figure{margin:0}svg.frame,img{max-width:100%;height:"
-    "auto}"
+    "th,td{text-align:left;vertical-align:top;padding:.15rem .5rem;border-bottom:1px solid var(--line)}"
+    "thead th{position:sticky;top:0;background:var(--ground)}tr:target{outline:2px solid var(--mark)}"
+    "code,td.code{font-family:ui-monospace,monospace;font-size:.92em}"
+    ".scroll{overflow:auto;max-height:32rem}.up{color:var(--up)}.down{color:var(--down)}figure{margin:0}"
+    "svg.frame,img{max-width:100%;height:auto}"
     "svg.bits rect{stroke:var(--quiet);fill:var(--ground)}svg.bits .set{fill:var(--ink)}"
-    "svg.bits .matters{stroke:var(--mark);stroke-width:2.5}table.map td{text-align:center;padding:.1rem .3rem;"
-    "background:var(--cell);border:2px solid var(--ground)}.mark{fill:none;stroke:var(--mark);stroke-width:2}";
+    "svg.bits .matters{stroke:var(--mark);stroke-width:2.5}summary{cursor:pointer}"
+    "details ul{margin:.2rem 0;padding-left:1.1rem}"
+    "table.map{max-width:100%}table.map td,table.map th{text-align:center;padding:.1rem .25rem}"
+    "table.map td{background:var(--cell);border:2px solid var(--ground)}table.map a{color:var(--up);font-weight:bold}"
+    ".mark{fill:none;stroke:var(--mark);stroke-width:2}dl.legend{display:grid;grid-template-columns:max-content 1fr;"
+    "gap:.2rem 1rem}dl.legend dt{font-weight:bold}dl.legend dd{margin:0}"
+    "@media(max-width:52rem){table.rows thead{position:absolute;left:-999rem}table.rows tr{display:block;"
+    "border-bottom:2px solid var(--line);padding:.4rem 0}table.rows td,table.rows th{display:block;border:0;padding:0 "
+    "0 0 "
+    "9rem;text-indent:-9rem}table.rows td::before,table.rows th[data-label]::before{content:attr(data-label);display:"
+    "inline-block;width:9rem;text-indent:0;color:var(--quiet);font-weight:normal}table.rows details,table.rows svg{"
+    "text-indent:0}table.map{font-size:.78rem}table.map td,table.map th{padding:0 "
+    ".1rem}dl.legend{grid-template-columns:"
+    "1fr}.scroll{max-height:none}}";
 
 /* ---- Words -------------------------------------------------------------------------------------------------- */
 
@@ -49,14 +63,21 @@ static void put_escaped(vcs_text_t *text, const char *string) {
   }
 }
 
-static void put_number(vcs_text_t *text, float number) {
-  if (number == 0)
-    vcs_text_printf(text, "<td>0</td>");
-  else
-    vcs_text_printf(text, "<td class=\"%s\">%+.4g</td>", number > 0 ? "up" : "down", (double)number);
+/* Begins a cell of a table; `label` stands before it where the screen is narrow. */
+static void begin_cell(vcs_text_t *text, const char *label, const char *kind) {
+  vcs_text_printf(text, "<td data-label=\"%s\"%s%s%s>", label, kind ? " class=\"" : "", kind ? kind : "",
+                  kind ? "\"" : "");
 }
 
-/* Bits as eight squares: filled where set, with a bold frame where they matter. */
+static void put_number(vcs_text_t *text, const char *label, float number) {
+  begin_cell(text, label, number > 0 ? "up" : number < 0 ? "down" : NULL);
+  if (number == 0)
+    vcs_text_printf(text, "0</td>");
+  else
+    vcs_text_printf(text, "%+.4g</td>", (double)number);
+}
+
+/* Bits as eight squares: filled where set, with a bold frame where they matter; each has a title for the mouse. */
 static void put_bits(vcs_text_t *text, uint8_t value, uint8_t matter) {
   vcs_text_printf(
       text, "<svg class=\"bits\" width=\"84\" height=\"13\" role=\"img\" aria-label=\"%02X; bits that matter:", value);
@@ -65,8 +86,13 @@ static void put_bits(vcs_text_t *text, uint8_t value, uint8_t matter) {
   }
   vcs_text_printf(text, "%s\">", matter ? "" : " none");
   for (int bit = 7; bit >= 0; bit--) {
-    vcs_text_printf(text, "<rect x=\"%d\" y=\"2\" width=\"8\" height=\"8\" class=\"%s %s\"/>", 2 + 10 * (7 - bit),
-                    value >> bit & 1 ? "set" : "", matter >> bit & 1 ? "matters" : "");
+    const bool set = value >> bit & 1, matters = matter >> bit & 1;
+    vcs_text_printf(
+        text,
+        "<rect x=\"%d\" y=\"2\" width=\"8\" height=\"8\" class=\"%s %s\"><title>bit %d is %s; flipping it %s "
+        "the output</title></rect>",
+        2 + 10 * (7 - bit), set ? "set" : "", matters ? "matters" : "", bit, set ? "1" : "0",
+        matters ? "changes" : "does not change");
   }
   vcs_text_printf(text, "</svg>");
 }
@@ -98,30 +124,97 @@ static const char *register_name(const vcs_cause_t *cause) {
   return name ? name : "an unused address";
 }
 
+static const char *plural(int count) { return count == 1 ? "" : "s"; }
+
 static void put_objects(const vcs_explanation_t *e, vcs_text_t *text) {
-  int count = 0;
+  int count = 0, total = 0;
+  for (int i = 0; i < VCS_OBJECT_COUNT; i++) total += e->drawn_by[i];
   for (int i = 0; i < VCS_OBJECT_COUNT; i++) {
-    if (e->drawn_by[i]) vcs_text_printf(text, "%s%s", count++ ? ", " : "", vcs_object_name(i));
+    if (!e->drawn_by[i]) continue;
+    vcs_text_printf(text, "%s%s", count == 0 ? "" : count + 1 == total ? " and " : ", ", vcs_object_name(i));
+    count++;
   }
-  if (count == 0) vcs_text_printf(text, "no object: background");
+}
+
+/* How telling a reason is: bytes with many bits that matter, tables before operands, sticks before console switches;
+ * 0: its truth is zero. */
+static int telling(const vcs_explanation_t *e, const vcs_reasons_t *reasons, const vcs_reason_t *reason) {
+  int bits = 0;
+  for (int bit = 0; bit < 8; bit++) bits += reason->truth[bit] != 0;
+  if (!bits) return 0;
+  if (reasons == &e->rom && e->uses[reason->index].kind == VCS_ROM_DATA) bits += 8;
+  if (reasons == &e->inputs && reason->index % VCS_INPUTS < VCS_INPUT_RESET) bits += 8;
+  return bits;
+}
+
+/* The most telling reason; NULL: none has an effect. */
+static const vcs_reason_t *most_telling(const vcs_explanation_t *e, const vcs_reasons_t *reasons) {
+  const vcs_reason_t *best = NULL;
+  int most = 0;
+  for (int i = 0; i < reasons->count; i++) {
+    const int score = telling(e, reasons, &reasons->reasons[i]);
+    if (score > most) most = score, best = &reasons->reasons[i];
+  }
+  return best;
+}
+
+/* "byte $9C of RAM, byte 0:F3A2 of ROM or the control right 2 frames before": the most telling cause of each kind. */
+static void put_strongest(const vcs_explanation_t *e, vcs_text_t *text) {
+  const vcs_reason_t *ram = most_telling(e, &e->ram), *rom = most_telling(e, &e->rom);
+  const vcs_reason_t *input = most_telling(e, &e->inputs);
+  const char *last = " or ", *next = ", ";
+  if (ram) vcs_text_printf(text, "byte $%02X of RAM", 0x80U + ram->index);
+  if (rom) {
+    char address[24];
+    vcs_rom_address(&e->uses[rom->index], rom->index, address, sizeof address);
+    vcs_text_printf(text, "%sbyte %s of ROM", !ram ? "" : input ? next : last, address);
+  }
+  if (input) {
+    const int back = (int)e->run.frames - (int)(input->index / VCS_INPUTS) - 1;
+    vcs_text_printf(text, "%sthe control %s", ram || rom ? last : "", vcs_input_name((int)input->index % VCS_INPUTS));
+    if (back)
+      vcs_text_printf(text, " %d frame%s before", back, plural(back));
+    else
+      vcs_text_printf(text, " in this frame");
+  }
+}
+
+/* The answer in one sentence. */
+static void put_answer(const vcs_explanation_t *e, vcs_text_t *text) {
+  int pixels = 0, objects = 0;
+  for (int i = 0; i < VCS_OBJECT_COUNT; i++) objects += e->drawn_by[i];
+  for (int i = 0; i < VCS_FRAME_BYTES; i++) pixels += e->mask[i];
+  if (e->target.kind != VCS_SCALAR_PIXELS) {
+    vcs_text_printf(text, "The value is %g", e->value);
+  } else if (pixels == 1) {
+    vcs_text_printf(text, "The pixel has colour $%02X because ", (unsigned)e->value);
+  } else {
+    vcs_text_printf(text, "The %d pixels look as they do because ", pixels);
+  }
+  if (e->target.kind == VCS_SCALAR_PIXELS && objects) {
+    put_objects(e, text);
+    vcs_text_printf(text, " draw%s %s", objects == 1 ? "s" : "", pixels == 1 ? "it" : "them");
+  } else if (e->target.kind == VCS_SCALAR_PIXELS) {
+    vcs_text_printf(text, "no object covers %s: this is background", pixels == 1 ? "it" : "them");
+  }
+  if (e->ram.true_count + e->rom.true_count + e->inputs.true_count > 0) {
+    vcs_text_printf(text, "; changing ");
+    put_strongest(e, text);
+    vcs_text_printf(text, " would change %s", pixels > 1 ? "them" : "it");
+  } else {
+    vcs_text_printf(text, "; no single bit of RAM or ROM and no control of the last frames changes that");
+  }
+  vcs_text_printf(text, ".");
 }
 
 static void put_summary(const vcs_explanation_t *e, vcs_text_t *text) {
-  if (e->target.kind == VCS_SCALAR_PIXELS && e->target.width == 1 && e->target.height == 1) {
-    vcs_text_printf(text, "A pixel of colour $%02X drawn by ", (unsigned)e->value);
-    put_objects(e, text);
-  } else if (e->target.kind == VCS_SCALAR_PIXELS) {
-    int pixels = 0;
-    for (int i = 0; i < VCS_FRAME_BYTES; i++) pixels += e->mask[i];
-    vcs_text_printf(text, "%d pixels drawn by ", pixels);
-    put_objects(e, text);
-  } else {
-    vcs_text_printf(text, "The value is %g", e->value);
-  }
-  vcs_text_printf(text,
-                  ". It depends on %d writes to the TIA, %d bytes of RAM, %d bytes of ROM and %d controls of the last "
-                  "frames: each of them was changed and the machine run again.",
-                  e->cause_count, e->ram.true_count, e->rom.true_count, e->inputs.true_count);
+  put_answer(e, text);
+  vcs_text_printf(
+      text,
+      " It depends on %d write%s to the TIA, %d byte%s of RAM, %d byte%s of ROM and %d control%s of the last "
+      "frames: each of them was changed and the machine run again.",
+      e->cause_count, plural(e->cause_count), e->ram.true_count, plural(e->ram.true_count), e->rom.true_count,
+      plural(e->rom.true_count), e->inputs.true_count, plural(e->inputs.true_count));
 }
 
 /* Hands a text over to the caller; NULL: out of memory. */
@@ -173,17 +266,21 @@ static vcs_status_t put_frame(const vcs_explanation_t *e, int64_t frame, const c
   const vcs_status_t status = put_picture(text, path, error);
   vcs_text_printf(text, "\"/>");
   if (e->target.kind == VCS_SCALAR_PIXELS && e->object < 0) {
-    vcs_text_printf(text, "<rect class=\"mark\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>", 2 * e->target.x - 3,
-                    e->target.y - 3, 2 * e->target.width + 6, e->target.height + 6);
+    vcs_text_printf(
+        text,
+        "<rect class=\"mark\" pointer-events=\"all\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"><title>%s</title>"
+        "</rect>",
+        2 * e->target.x - 3, e->target.y - 3, 2 * e->target.width + 6, e->target.height + 6, e->what);
   }
   for (int i = 0; i < VCS_WIDTH * height && e->object >= 0; i++) {
     if (e->mask[i]) {
       vcs_text_printf(text,
-                      "<rect class=\"mark\" style=\"stroke-width:.5\" x=\"%d\" y=\"%d\" width=\"2\" height=\"1\"/>",
-                      i % VCS_WIDTH * 2, i / VCS_WIDTH);
+                      "<rect class=\"mark\" style=\"stroke-width:.5\" x=\"%d\" y=\"%d\" width=\"2\" height=\"1\">"
+                      "<title>pixel %d,%d, colour $%02X</title></rect>",
+                      i % VCS_WIDTH * 2, i / VCS_WIDTH, i % VCS_WIDTH, i / VCS_WIDTH, e->picture[i]);
     }
   }
-  vcs_text_printf(text, "</svg><figcaption>Frame %" PRId64 ".</figcaption></figure>\n", frame);
+  vcs_text_printf(text, "</svg><figcaption>Frame %" PRId64 "; %s is framed.</figcaption></figure>\n", frame, e->what);
   return status;
 }
 
@@ -191,7 +288,8 @@ static vcs_status_t put_frame(const vcs_explanation_t *e, int64_t frame, const c
 
 static void begin_table(vcs_text_t *text, const char *label, const char *caption) {
   vcs_text_printf(text,
-                  "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table><caption>%s</caption>"
+                  "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table "
+                  "class=\"rows\"><caption>%s</caption>"
                   "<thead><tr>",
                   label, caption);
 }
@@ -201,7 +299,7 @@ static void put_headings(vcs_text_t *text, const char *const *headings) {
 }
 
 static void put_methods(vcs_text_t *text) {
-  vcs_text_printf(text, "<th scope=\"col\">truth</th>");
+  vcs_text_printf(text, "<th scope=\"col\">exact</th>");
   for (int i = VCS_STUDY_ESTIMATES - 1; i >= 0; i--) {
     vcs_text_printf(text, "<th scope=\"col\">%s</th>", vcs_study_method_name(i));
   }
@@ -211,18 +309,74 @@ static void put_methods(vcs_text_t *text) {
 static void end_table(vcs_text_t *text) { vcs_text_printf(text, "</tbody></table></div>\n"); }
 
 static void put_derivatives(vcs_text_t *text, const vcs_reason_t *reason, int bit) {
-  put_number(text, reason->truth[bit]);
-  for (int i = VCS_STUDY_ESTIMATES - 1; i >= 0; i--) put_number(text, reason->derivative[i][bit]);
+  put_number(text, "exact", reason->truth[bit]);
+  for (int i = VCS_STUDY_ESTIMATES - 1; i >= 0; i--) {
+    put_number(text, vcs_study_method_name(i), reason->derivative[i][bit]);
+  }
+}
+
+/* The bits of a byte; a click opens the exact effect of each that matters. */
+static void put_reason_bits(vcs_text_t *text, const vcs_reason_t *reason, uint8_t value) {
+  const uint8_t matter = bits_that_matter(reason);
+  begin_cell(text, "bits", NULL);
+  if (matter) vcs_text_printf(text, "<details><summary>");
+  put_bits(text, value, matter);
+  if (matter) {
+    vcs_text_printf(text, "</summary><ul>");
+    for (int bit = 7; bit >= 0; bit--) {
+      if (matter >> bit & 1) vcs_text_printf(text, "<li>bit %d: %+.4g</li>", bit, (double)reason->truth[bit]);
+    }
+    vcs_text_printf(text, "</ul></details>");
+  }
+  vcs_text_printf(text, "</td>");
 }
 
 static void put_beam(vcs_text_t *text, int32_t clock, int32_t top) {
   const int32_t line = clock / LINE_CLOCKS, in_line = clock % LINE_CLOCKS;
-  vcs_text_printf(text, "<td>%d</td><td>%d</td><td>", line, in_line);
+  vcs_text_printf(text,
+                  "<td data-label=\"scan line\">%d</td><td data-label=\"clock\">%d</td><td data-label=\"beam at\">",
+                  line, in_line);
   if (in_line >= BLANK_CLOCKS && line >= top)
     vcs_text_printf(text, "%d,%d", in_line - BLANK_CLOCKS, line - top);
   else
     vcs_text_printf(text, "off screen");
   vcs_text_printf(text, "</td>");
+}
+
+/* The value that the instruction of a row stores: that of the register it names. */
+static uint8_t stored(const vcs_slice_row_t *row) {
+  return strstr(row->text, "STX") ? row->x : strstr(row->text, "STY") ? row->y : row->a;
+}
+
+/* The last write to the same register before a cause; NULL: there is none in this frame. */
+static const vcs_slice_row_t *write_before(const vcs_explanation_t *e, const vcs_cause_t *cause) {
+  for (int i = cause->row - 1; i >= 0; i--) {
+    const vcs_slice_row_t *row = &e->slice.rows[i];
+    for (int a = 0; a < row->accesses.count; a++) {
+      if (row->accesses.writes[a] && row->accesses.address[a] == cause->address) return row;
+    }
+  }
+  return NULL;
+}
+
+/* What the output does if the write is left out. Where nothing changes there are two causes, each of which is enough:
+ * the write, and whatever gave the register the same value before. */
+static void put_without(const vcs_explanation_t *e, const vcs_cause_t *cause, vcs_text_t *text) {
+  if (cause->needed) {
+    vcs_text_printf(text, "the output changes");
+    return;
+  }
+  const vcs_slice_row_t *before = write_before(e, cause);
+  if (before && cause->has_value && stored(before) == cause->value) {
+    vcs_text_printf(text, "the same, for there are two causes: %s holds $%02X since scan line %d already",
+                    register_name(cause), cause->value, before->end_clock / LINE_CLOCKS);
+  } else if (!before && cause->has_value) {
+    vcs_text_printf(text,
+                    "the same, for there are two causes: %s holds a value from the frame before that does as well",
+                    register_name(cause));
+  } else {
+    vcs_text_printf(text, "the same, for there are two causes: with the value of before the output is equal");
+  }
 }
 
 static void put_causes(const vcs_explanation_t *e, vcs_text_t *text) {
@@ -239,16 +393,18 @@ static void put_causes(const vcs_explanation_t *e, vcs_text_t *text) {
     const vcs_slice_row_t *row = &e->slice.rows[cause->row];
     vcs_text_printf(text, "<tr>");
     put_beam(text, row->end_clock, e->run.cart->top_line);
-    vcs_text_printf(text, "<td class=\"code\">%04X %s</td><th scope=\"row\">%s</th>", row->pc, row->text,
+    begin_cell(text, "instruction", "code");
+    vcs_text_printf(text, "%04X %s</td><th scope=\"row\" data-label=\"register\">%s</th>", row->pc, row->text,
                     register_name(cause));
-    if (cause->has_value) {
-      vcs_text_printf(text, "<td class=\"code\">$%02X</td><td>", cause->value);
-      put_bits(text, cause->value, cause->bits);
-      vcs_text_printf(text, "</td>");
-    } else {
-      vcs_text_printf(text, "<td></td><td></td>");
-    }
-    vcs_text_printf(text, "<td>%s</td></tr>\n", cause->needed ? "the output changes" : "no change");
+    begin_cell(text, "value", "code");
+    if (cause->has_value) vcs_text_printf(text, "$%02X", cause->value);
+    vcs_text_printf(text, "</td>");
+    begin_cell(text, "bits", NULL);
+    if (cause->has_value) put_bits(text, cause->value, cause->bits);
+    vcs_text_printf(text, "</td>");
+    begin_cell(text, "without it", NULL);
+    put_without(e, cause, text);
+    vcs_text_printf(text, "</td></tr>\n");
   }
   end_table(text);
   vcs_text_printf(text, "</section>\n");
@@ -257,7 +413,7 @@ static void put_causes(const vcs_explanation_t *e, vcs_text_t *text) {
 static void put_slice(const vcs_explanation_t *e, vcs_text_t *text) {
   static const char *const headings[] = {"scan line", "clock", "beam at", "address", "instruction",
                                          "A",         "X",     "Y",       NULL};
-  int count = 0, shown = 0;
+  int count = 0;
   for (int i = 0; i < e->slice.count; i++) count += e->slice.rows[i].slice;
   if (count == 0) return;
   vcs_text_printf(text, "<section><h2>Instructions</h2>\n");
@@ -266,20 +422,22 @@ static void put_slice(const vcs_explanation_t *e, vcs_text_t *text) {
   vcs_text_printf(text, "</tr></thead><tbody>\n");
   for (int i = 0; i < e->slice.count; i++) {
     const vcs_slice_row_t *row = &e->slice.rows[i];
-    if (!row->slice || (count > ROWS_MAX && shown++ < count - ROWS_MAX)) continue;
+    if (!row->slice) continue;
     vcs_text_printf(text, "<tr>");
     put_beam(text, row->clock, e->run.cart->top_line);
+    begin_cell(text, "address", "code");
+    vcs_text_printf(text, "%04X</td>", row->pc);
+    begin_cell(text, "instruction", "code");
     vcs_text_printf(
-        text, "<td class=\"code\">%04X</td><td class=\"code\">%s</td><td>%02X</td><td>%02X</td><td>%02X</td></tr>\n",
-        row->pc, row->text, row->a, row->x, row->y);
+        text,
+        "%s</td><td data-label=\"A\">%02X</td><td data-label=\"X\">%02X</td><td data-label=\"Y\">%02X</td></tr>\n",
+        row->text, row->a, row->x, row->y);
   }
   end_table(text);
-  if (count > ROWS_MAX)
-    vcs_text_printf(text, "<p class=\"quiet\">The last %d of %d; explain.json has all.</p>\n", ROWS_MAX, count);
   vcs_text_printf(text, "</section>\n");
 }
 
-/* 16 cells by 8, each with the number of its bits that matter. */
+/* 16 cells by 8, each with the number of its bits that matter, which leads to its row. */
 static void put_ram_map(const vcs_explanation_t *e, vcs_text_t *text) {
   int bits[128] = {0};
   for (int i = 0; i < e->ram.count; i++) {
@@ -288,15 +446,16 @@ static void put_ram_map(const vcs_explanation_t *e, vcs_text_t *text) {
   vcs_text_printf(
       text,
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Map of RAM\"><table class=\"map\"><caption>"
-      "How many bits of each byte matter.</caption><thead><tr><td></td>");
+      "How many bits of each byte matter; a number leads to its row.</caption><thead><tr><td></td>");
   for (int i = 0; i < 16; i++) vcs_text_printf(text, "<th scope=\"col\">%X</th>", (unsigned)i);
   vcs_text_printf(text, "</tr></thead><tbody>");
   for (int i = 0; i < 128; i++) {
     if (i % 16 == 0) vcs_text_printf(text, "<tr><th scope=\"row\">$%X0</th>", 8U + (unsigned)i / 16);
     if (bits[i])
-      vcs_text_printf(text, "<td class=\"up\"><strong>%d</strong></td>", bits[i]);
+      vcs_text_printf(text, "<td title=\"$%02X\"><a href=\"#ram-%02X\">%d</a></td>", 0x80U + (unsigned)i,
+                      0x80U + (unsigned)i, bits[i]);
     else
-      vcs_text_printf(text, "<td>·</td>");
+      vcs_text_printf(text, "<td title=\"$%02X: no bit matters\">·</td>", 0x80U + (unsigned)i);
     if (i % 16 == 15) vcs_text_printf(text, "</tr>\n");
   }
   vcs_text_printf(text, "</tbody></table></div>\n");
@@ -309,16 +468,20 @@ static void put_ram(const vcs_explanation_t *e, vcs_text_t *text) {
   put_ram_map(e, text);
   begin_table(
       text, "Bytes of RAM",
-      "The strongest bit of each byte: the output with the bit set minus with the bit clear (truth), and derivatives.");
+      "The strongest bit of each byte: the exact effect (the output with the bit set minus with the bit clear), "
+      "and the estimate of each method.");
   put_headings(text, headings);
   put_methods(text);
-  for (int i = 0; i < e->ram.count && i < ROWS_MAX; i++) {
+  for (int i = 0; i < e->ram.count; i++) {
     const vcs_reason_t *reason = &e->ram.reasons[i];
     const int bit = strongest(reason);
-    vcs_text_printf(text, "<tr><th scope=\"row\">$%02X</th><td class=\"code\">$%02X</td><td>", 0x80U + reason->index,
-                    e->span.start->ram[reason->index]);
-    put_bits(text, e->span.start->ram[reason->index], bits_that_matter(reason));
-    vcs_text_printf(text, "</td><td>%d</td>", bit);
+    const uint8_t value = e->span.start->ram[reason->index];
+    vcs_text_printf(text,
+                    "<tr id=\"ram-%02X\"><th scope=\"row\" data-label=\"byte\">$%02X</th><td data-label=\"value\" "
+                    "class=\"code\">$%02X</td>",
+                    0x80U + reason->index, 0x80U + reason->index, value);
+    put_reason_bits(text, reason, value);
+    vcs_text_printf(text, "<td data-label=\"strongest bit\">%d</td>", bit);
     put_derivatives(text, reason, bit);
     vcs_text_printf(text, "</tr>\n");
   }
@@ -339,23 +502,22 @@ static vcs_status_t put_rom(const vcs_explanation_t *e, const char *map, vcs_tex
               "Bytes that are read as data or as operands; opcodes are among the instructions above.");
   put_headings(text, headings);
   put_methods(text);
-  for (int i = 0; i < e->rom.count && i < ROWS_MAX; i++) {
+  for (int i = 0; i < e->rom.count; i++) {
     const vcs_reason_t *reason = &e->rom.reasons[i];
     const int bit = strongest(reason);
     char address[24], what[64];
     vcs_rom_address(&e->uses[reason->index], reason->index, address, sizeof address);
     vcs_rom_describe(&e->uses[reason->index], what, sizeof what);
-    vcs_text_printf(text, "<tr><th scope=\"row\">%s</th><td class=\"code\">", address);
+    vcs_text_printf(text, "<tr><th scope=\"row\" data-label=\"address\">%s</th>", address);
+    begin_cell(text, "what it is", "code");
     put_escaped(text, what);
-    vcs_text_printf(text, "</td><td class=\"code\">$%02X</td><td>", cart->rom[reason->index]);
-    put_bits(text, cart->rom[reason->index], bits_that_matter(reason));
-    vcs_text_printf(text, "</td><td>%d</td>", bit);
+    vcs_text_printf(text, "</td><td data-label=\"value\" class=\"code\">$%02X</td>", cart->rom[reason->index]);
+    put_reason_bits(text, reason, cart->rom[reason->index]);
+    vcs_text_printf(text, "<td data-label=\"strongest bit\">%d</td>", bit);
     put_derivatives(text, reason, bit);
     vcs_text_printf(text, "</tr>\n");
   }
   end_table(text);
-  if (e->rom.count > ROWS_MAX)
-    vcs_text_printf(text, "<p class=\"quiet\">The first %d of %d; explain.json has all.</p>\n", ROWS_MAX, e->rom.count);
   vcs_text_printf(text, "</section>\n");
   return status;
 }
@@ -372,18 +534,20 @@ static void put_inputs(const vcs_explanation_t *e, int64_t last_frame, vcs_text_
   if (e->inputs.count == 0) {
     vcs_text_printf(
         text,
-        "<p>No control of the last %d frames, pressed or released for one frame, changes the output.</p></section>\n",
-        (int)run->frames);
+        "<p>No control of the last %d frame%s, pressed or released for one frame, changes the output.</p></section>\n",
+        (int)run->frames, plural((int)run->frames));
     return;
   }
   begin_table(text, "Controls by frame",
               "A control held for one frame, in order of time: the output with it minus without it.");
   put_headings(text, headings);
   put_methods(text);
-  for (int i = 0; i < e->inputs.count && i < ROWS_MAX; i++) {
+  for (int i = 0; i < e->inputs.count; i++) {
     const vcs_reason_t *reason = &e->inputs.reasons[i];
     const int frame = (int)reason->index / VCS_INPUTS, input = (int)reason->index % VCS_INPUTS;
-    vcs_text_printf(text, "<tr><th scope=\"row\">%" PRId64 "</th><td>%s</td><td>%s</td>",
+    vcs_text_printf(text,
+                    "<tr><th scope=\"row\" data-label=\"frame\">%" PRId64
+                    "</th><td data-label=\"control\">%s</td><td data-label=\"was\">%s</td>",
                     last_frame - run->frames + frame + 1, vcs_input_name(input),
                     is_held(&run->controls[frame], input) ? "held" : "released");
     put_derivatives(text, reason, 0);
@@ -405,7 +569,10 @@ static vcs_status_t write_pictures(const vcs_explanation_t *e, char paths[3][VCS
   const vcs_cart_t *cart = e->run.cart;
   float *rom = calloc((size_t)8 * cart->rom_size, sizeof *rom), ram[1024] = {0};
   uint32_t shown[VCS_MAP_PATTERNS];
+  char titles[2][128];
   int count = 0;
+  snprintf(titles[0], sizeof titles[0], "exact effect of RAM on %s", e->what);
+  snprintf(titles[1], sizeof titles[1], "exact effect of ROM on %s", e->what);
   if (!rom) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   for (int i = 0; i < e->ram.count; i++)
     memcpy(ram + 8 * e->ram.reasons[i].index, e->ram.reasons[i].truth, 8 * sizeof *ram);
@@ -418,10 +585,38 @@ static vcs_status_t write_pictures(const vcs_explanation_t *e, char paths[3][VCS
   qsort(shown, (size_t)count, sizeof *shown, by_offset);
   vcs_status_t status =
       vcs_png_write(paths[0], e->picture, VCS_WIDTH, cart->frame_height, vcs_cart_info(cart)->format, 1, error);
-  if (status == VCS_OK) status = vcs_map_ram(paths[1], ram, error);
-  if (status == VCS_OK) status = vcs_map_rom(paths[2], cart->rom, cart->rom_size, rom, shown, count, error);
+  if (status == VCS_OK) status = vcs_map_ram(paths[1], titles[0], ram, error);
+  if (status == VCS_OK) status = vcs_map_rom(paths[2], titles[1], cart->rom, cart->rom_size, rom, shown, count, error);
   free(rom);
   return status;
+}
+
+/* What every mark means. */
+static void put_legend(const vcs_explanation_t *e, vcs_text_t *text) {
+  vcs_text_printf(
+      text,
+      "<details class=\"legend\" open><summary>What the marks mean</summary><dl class=\"legend\">"
+      "<dt>exact</dt><dd>the output with the bit set (or the control held) minus the output with it clear: "
+      "the machine was run again</dd>"
+      "<dt>bit+fork, bit, ste, naive</dt><dd>estimates of the same number by derivatives, from most to least "
+      "complete</dd>"
+      "<dt class=\"up\">+196</dt><dd>the output becomes larger</dd>"
+      "<dt class=\"down\">-196</dt><dd>the output becomes smaller</dd><dt>");
+  put_bits(text, 0xA4, 0x24);
+  vcs_text_printf(
+      text,
+      "</dt><dd>a byte, bit 7 on the left: a filled square is a bit that is set, a bold frame a bit that "
+      "matters; click it for the effect of each</dd>"
+      "<dt><svg width=\"22\" height=\"14\" role=\"img\" aria-label=\"a frame\"><rect class=\"mark\" x=\"2\" "
+      "y=\"2\" width=\"18\" height=\"10\"/></svg></dt><dd>in the picture: what is explained</dd>"
+      "<dt>beam at</dt><dd>the pixel (X,Y) that the television draws when the instruction ends</dd>"
+      "<dt>without it: the same</dt><dd>two causes, each enough: the write, and what gave the register its value "
+      "before</dd></dl>"
+      "<p class=\"quiet\">%d write%s to the TIA, %d byte%s of RAM, %d byte%s of ROM and %d control%s of the last "
+      "%d frame%s change the output. Each was changed and the machine run again.</p></details>\n",
+      e->cause_count, plural(e->cause_count), e->ram.true_count, plural(e->ram.true_count), e->rom.true_count,
+      plural(e->rom.true_count), e->inputs.true_count, plural(e->inputs.true_count), (int)e->run.frames,
+      plural((int)e->run.frames));
 }
 
 static vcs_status_t put_page(const vcs_explanation_t *e, const char *name, int64_t frame, char paths[3][VCS_PATH_SIZE],
@@ -434,9 +629,11 @@ static vcs_status_t put_page(const vcs_explanation_t *e, const char *name, int64
   put_escaped(text, title);
   vcs_text_printf(text, "</title><style>%s</style></head>\n<body><header><h1>Explanation of ", style);
   put_escaped(text, title);
-  vcs_text_printf(text, "</h1>\n<p>");
-  put_summary(e, text);
-  vcs_text_printf(text, "</p></header><main>\n<section><h2>The picture</h2>\n");
+  vcs_text_printf(text, "</h1>\n<p class=\"answer\">");
+  put_answer(e, text);
+  vcs_text_printf(text, "</p></header><main>\n");
+  put_legend(e, text);
+  vcs_text_printf(text, "<section><h2>The picture</h2>\n");
   vcs_status_t status = put_frame(e, frame, paths[0], text, error);
   vcs_text_printf(text, "</section>\n");
   put_causes(e, text);

@@ -11,13 +11,13 @@
 
 enum { LINE_CLOCKS = 228 };
 
-/* Steps: a number, a name, a byte of memory, an operator of one or of two. */
+/* Steps: a number, a name, a byte of memory, a unary or a binary operator. */
 enum { NUMBER, NAME, MEMORY, NOT, COMPLEMENT, MINUS, BINARY };
 
 static const char *const names[] = {"a", "x", "y", "sp", "p", "pc", "cycle", "scanline", "clock", "frame"};
 enum { A, X, Y, SP, P, PC, CYCLE, SCANLINE, CLOCK, FRAME, NAMES };
 
-/* Longer ones first where one begins with the other. */
+/* Operators and their precedences. Where one operator begins with another, the longer one comes first. */
 static const struct {
   const char *text;
   int rank;
@@ -179,7 +179,7 @@ static int64_t named(int name, const vcs_moment_t *moment) {
   }
 }
 
-/* Numbers are 64 bits and wrap; a division by 0 gives 0, a shift by more than 63 nothing. */
+/* Numbers have 64 bits and wrap; a division by 0 and a shift by more than 63 give 0. */
 static int64_t joined(int operator, int64_t a, int64_t b) {
   const uint64_t left = (uint64_t)a, right = (uint64_t)b;
   switch (operator) {

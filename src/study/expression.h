@@ -1,11 +1,7 @@
 /* expression.h: conditions and values of the debugger: `a == $1F && [COUNTER] > 3`.
  *
- *   numbers    12  $1F  %1010        names   a x y sp p pc  cycle scanline clock frame  and addresses: COUNTER, WSYNC
- *   memory     [address]: the byte as the CPU would read it, without side effects
- *   operators  ! ~ - (of one), * / %, + -, << >>, < <= > >=, == !=, &, ^, |, &&, ||, as C ranks them; ( )
- *
- * An expression is compiled once, into steps for a stack of numbers, because a condition is evaluated at every
- * instruction.
+ * study.h (vcs_debugger_value) describes the language. An expression is compiled once, into steps for a stack of
+ * numbers, because a condition is evaluated at every instruction.
  */
 #ifndef VCS_STUDY_EXPRESSION_H
 #define VCS_STUDY_EXPRESSION_H

@@ -1,4 +1,4 @@
-/* internal.c: options and progress of the studies (internal.h). */
+/* internal.c: progress of the studies (internal.h). */
 #include "study/internal.h"
 
 #include <ctype.h>
@@ -6,14 +6,6 @@
 #include <string.h>
 
 #include "host/progress.h"
-
-void vcs_options_copy(void *options, size_t size, const void *given) {
-  size_t known = 0;
-  memset(options, 0, size);
-  if (!given) return;
-  memcpy(&known, given, sizeof known);
-  memcpy(options, given, known && known < size ? known : size);
-}
 
 void vcs_steps_begin(vcs_steps_t *steps, const vcs_report_t *report, const char *name, uint64_t total) {
   *steps = (vcs_steps_t){.report = *report, .name = name, .total = total};

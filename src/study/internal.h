@@ -1,4 +1,4 @@
-/* internal.h: what the studies share: options that may be shorter or absent, and progress with cancellation. */
+/* internal.h: what the studies share: options that may be absent, and progress with cancellation. */
 #ifndef VCS_STUDY_INTERNAL_H
 #define VCS_STUDY_INTERNAL_H
 
@@ -7,6 +7,7 @@
 
 #include "diffvcs/study.h"
 #include "host/files.h"
+#include "host/options.h"
 
 /* Returns VCS_NO_MEMORY as a constant, so that the analyzer knows that the caller's pointers are not used after it. */
 static inline vcs_status_t vcs_no_memory(vcs_error_t *error) {
@@ -14,9 +15,12 @@ static inline vcs_status_t vcs_no_memory(vcs_error_t *error) {
   return VCS_NO_MEMORY;
 }
 
-/* Copies the options that a caller gave, whose first member is their size (0: all of it), into a struct of `size`
- * bytes. Members that the caller's version does not have, or all if `given` is NULL, are zero. */
-void vcs_options_copy(void *options, size_t size, const void *given);
+/* Copies the options of type `type` that a caller gave; all are zero if `given` is NULL. Refuses reserved words that
+ * are not 0 (docs/abi.md). */
+#define VCS_OPTIONS_TAKE(type, options, given, error)                                                            \
+  (*(options) = (given) ? *(const type *)(given) : (type){.reserved = {0}},                                      \
+   vcs_reserved_words_check((options)->reserved, (int)(sizeof(options)->reserved / sizeof *(options)->reserved), \
+                            #type, error))
 
 /* A step of long work under way. */
 typedef struct {
@@ -44,6 +48,9 @@ vcs_status_t vcs_cancelled(vcs_error_t *error);
 /* The same method and name tables that the public header describes, for lists in one string. */
 int vcs_study_method_of(const char *name, size_t length);
 void vcs_input_names(char *text, size_t size); /* all of them, with commas */
+
+/* Presses an input that is released, and the reverse. */
+void vcs_controls_flip(vcs_controls_t *controls, uint32_t input);
 
 /* Parses whole numbers with commas between them, none of them negative; false unless there are exactly `count`. */
 bool vcs_parse_counts(const char *text, int *numbers, int count);

@@ -174,10 +174,10 @@ static vcs_status_t compute(job_t *job, vcs_error_t *error) {
 vcs_status_t vcs_joystick(const vcs_run_t *run, const vcs_joystick_options_t *given, vcs_joystick_t *result,
                           vcs_error_t *error) {
   vcs_joystick_options_t o;
-  vcs_options_copy(&o, sizeof o, given);
+  vcs_status_t status = VCS_OPTIONS_TAKE(vcs_joystick_options_t, &o, given, error);
   memset(result, 0, sizeof *result);
   job_t job = {.options = &o, .run = run, .result = result};
-  vcs_status_t status = make_room(&job, error);
+  if (status == VCS_OK) status = make_room(&job, error);
   if (status == VCS_OK) status = compute(&job, error);
   free(job.weights);
   free(job.map_by_frame);

@@ -36,6 +36,30 @@ void vcs_input_names(char *text, size_t size) {
   }
 }
 
+vcs_status_t vcs_controls_parse(const char *text, vcs_controls_t *controls, vcs_error_t *error) {
+  vcs_controls_t held = *controls;
+  held.held[0] = held.held[1] = held.console = 0;
+  for (text += strspn(text, ", \t"); *text; text += strspn(text, ", \t")) {
+    char word[16], all[128];
+    const size_t length = strcspn(text, ", \t");
+    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), text);
+    const int input = length < sizeof word ? vcs_input_by_name(word) : -1;
+    if (input < 0) {
+      vcs_input_names(all, sizeof all);
+      return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no input '%s'; there are %s", word, all);
+    }
+    if (input < VCS_INPUT_SECOND_PLAYER)
+      held.held[0] |= (uint8_t)(1 << input);
+    else if (input < VCS_INPUT_RESET)
+      held.held[1] |= (uint8_t)(1 << (input - VCS_INPUT_SECOND_PLAYER));
+    else
+      held.console |= (uint8_t)(1 << (input - VCS_INPUT_RESET));
+    text += length;
+  }
+  *controls = held;
+  return VCS_OK;
+}
+
 /* ---- Methods ------------------------------------------------------------------------------------------------ */
 
 static const struct {

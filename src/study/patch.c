@@ -3,9 +3,9 @@
  *   IPS   "PATCH", then stretches: offset (3 bytes), length (2), bytes; length 0: a count (2) and one byte to repeat.
  *         "EOF" ends it. Numbers are big-endian.
  *   BPS   "BPS1", sizes of source, target and metadata, then actions, each a number: its lowest two bits are the kind
- *         (copy the source in place, copy from the patch, copy from a moving offset in the source or in the target),
- * the rest how many bytes, less one. At the end the CRC-32 of source, target and patch, little-endian. Numbers have
- *         seven bits in each byte; bit 7 marks the last one.
+ *         (copy the source in place, copy from the patch, copy from a moving offset in the source or the target), the
+ *         rest is the number of bytes, less one. At the end: the CRC-32 of source, target and patch, little-endian.
+ *         Numbers have seven bits in each byte; bit 7 marks the last byte.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static uint64_t bps_number(reader_t *reader) {
   return number;
 }
 
-/* A place that moves: forwards or, with the lowest bit set, backwards. False: out of the image. */
+/* Moves an offset forwards or, if the lowest bit of the number is set, backwards. False: it leaves the image. */
 static bool move(size_t *place, uint64_t by, size_t size) {
   const uint64_t distance = by >> 1;
   if (by & 1 ? distance > *place : distance > size - *place) return false;

@@ -1,6 +1,6 @@
 /* record.c: records of runs, the form in which the reference's behaviour is kept (study.h, tests/golden).
  *
- * Making and verifying run the same loops; a visitor sees each row.
+ * Making and verifying a record run the same loops and differ in the function that gets each row.
  */
 #include "study/record.h"
 
@@ -70,7 +70,8 @@ static vcs_status_t record_play(const vcs_cart_t *cart, const vcs_record_options
   vcs_stream_t stream;
   vcs_stream_start(&stream, o->seed);
   look(env, &row);
-  vcs_text_printf(out, "# height=%d width=%d\n", vcs_env_height(env), VCS_WIDTH);
+  vcs_text_printf(out, "# height=%d width=%d profile=%s\n", vcs_env_height(env), VCS_WIDTH,
+                  vcs_profile_name(vcs_cart_info(cart)->profile));
   vcs_text_printf(out, "# frame\taction\tram_crc\tscreen_crc\treward\tlives\tover\tepisode\t");
   vcs_text_printf(out, "ram_chain\tscreen_chain\tplay_chain\n");
   vcs_text_printf(out, "boot\t-\t%08x\t%08x\t0\t%d\t%d\t0\t-\t-\t-\n", row.ram_crc, row.screen_crc, row.lives,
@@ -138,7 +139,8 @@ static bool read_play_row(const char *line, play_row_t *row) {
          is_checksum(line, end);
 }
 
-/* A record whose boot row is the state before that reset was made by a program that did without it: then so do we. */
+/* Some records were made by a program that does not reset explicitly: their boot row is the state before the reset. For
+ * such a record the environment starts without it, too. */
 static vcs_status_t start_as(const vcs_cart_t *cart, const char *text, vcs_env_t **env, vcs_error_t *error) {
   rows_t rows = {.at = text};
   play_row_t created = {0}, reset = {0}, boot;
@@ -206,8 +208,8 @@ void vcs_cpu_row_print(const vcs_cpu_row_t *row, vcs_text_t *out) {
                   s->pc, s->a, s->x, s->y, s->sp, s->p, s->cycles, row->state_chain, row->cycle_chain);
 }
 
-/* Sees every instruction after the reset; passes each row that is due to `visit`, which returns the count of the next
- * one, or -1. */
+/* Counts every instruction after the reset and passes the rows that the record has to `visit`, which returns the count
+ * of the next such row, or -1. */
 typedef struct {
   vcs_cpu_row_t row;
   vcs_steps_t *steps;
@@ -263,7 +265,7 @@ static vcs_status_t record_cpu(const vcs_cart_t *cart, const vcs_record_options_
   vcs_steps_t steps;
   cpu_writer_t writer = {o->instructions, out};
   cpu_watch_t watch = {.next = 1, .visit = write_cpu_row, .context = &writer, .steps = &steps};
-  vcs_text_printf(out, "%s\n", VCS_CPU_HEADING);
+  vcs_text_printf(out, "%s\n# profile=%s\n", VCS_CPU_HEADING, vcs_profile_name(vcs_cart_info(cart)->profile));
   vcs_steps_begin(&steps, &o->report, "recording", (uint64_t)o->instructions);
   const vcs_status_t status = run_cpu(cart, &watch, error);
   const bool stopped = vcs_steps_stopped(&steps);
@@ -343,15 +345,16 @@ enum { RECORD_LIMIT = 1 << 30 }; /* bytes of a file */
 vcs_status_t vcs_record(const vcs_cart_t *cart, const vcs_record_options_t *given, char **text, vcs_error_t *error) {
   vcs_record_options_t o;
   vcs_text_t out = {0};
-  vcs_options_copy(&o, sizeof o, given);
+  vcs_status_t status = VCS_OPTIONS_TAKE(vcs_record_options_t, &o, given, error);
   o.frames = o.frames < 0 ? 0 : o.frames ? o.frames : 6000;
   if (!o.stride) o.stride = 100;
   if (!o.instructions) o.instructions = 1000000;
   *text = NULL;
+  if (status) return status;
   if (o.stride < 0 || o.instructions < 0) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "stride and instructions must be positive");
   }
-  vcs_status_t status = o.cpu ? record_cpu(cart, &o, &out, error) : record_play(cart, &o, &out, error);
+  status = o.cpu ? record_cpu(cart, &o, &out, error) : record_play(cart, &o, &out, error);
   if (out.failed) status = vcs_no_memory(error);
   if (status && status != VCS_CANCELLED) {
     vcs_text_free(&out);
@@ -392,6 +395,19 @@ static vcs_status_t read_label(const char *label, bool cpu, char *game, size_t s
                         "the name has no game and seed; a play record is called GAME.SEED.tsv or GAME.SEED.tsv.gz");
 }
 
+/* The profile that the comments at the beginning of a record name ("profile=ale"); false: they name none. */
+static bool read_profile(const char *text, vcs_profile_t *profile) {
+  while (*text == '#') {
+    const size_t length = strcspn(text, "\n");
+    char line[256], word[16];
+    snprintf(line, sizeof line, "%.*s", (int)(length < sizeof line ? length : sizeof line - 1), text);
+    const char *found = strstr(line, " profile=");
+    if (found && sscanf(found, " profile=%15[a-z]", word) == 1) return !vcs_profile_by_name(word, profile, NULL);
+    text += length + (text[length] == '\n');
+  }
+  return false;
+}
+
 static vcs_status_t verify_text(const char *text, const char *label, const vcs_rom_options_t *options,
                                 const vcs_report_t *report, vcs_record_check_t *check, vcs_error_t *error) {
   char game[256];
@@ -403,7 +419,12 @@ static vcs_status_t verify_text(const char *text, const char *label, const vcs_r
   }
   vcs_status_t status = read_label(label, check->cpu, game, sizeof game, &seed, error);
   if (status) return status;
-  status = vcs_rom_open(game, options, &rom, error);
+  vcs_rom_options_t choice;
+  vcs_profile_t profile;
+  status = VCS_OPTIONS_TAKE(vcs_rom_options_t, &choice, options, error);
+  if (status) return status;
+  if (read_profile(text, &profile)) choice.profile = profile;
+  status = vcs_rom_open(game, &choice, &rom, error);
   if (status == VCS_NOT_FOUND) vcs_error_fill(error, status, "no ROM image '%.100s'", game);
   if (status) return status;
   status = vcs_verify(rom.cart, text, seed, report, check, error);

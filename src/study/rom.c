@@ -34,14 +34,18 @@ vcs_status_t vcs_rom_open(const char *name, const vcs_rom_options_t *given, vcs_
   uint8_t *data = NULL;
   const uint8_t *image;
   size_t size = 0;
-  vcs_options_copy(&o, sizeof o, given);
+  vcs_status_t status = VCS_OPTIONS_TAKE(vcs_rom_options_t, &o, given, error);
   memset(rom, 0, sizeof *rom);
+  if (status) return status;
+  if (o.roms && !vcs_path_is_directory(o.roms)) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the directory of ROM images '%.200s' does not exist", o.roms);
+  }
   if (strcmp(name, "demo") == 0) {
     strcpy(rom->name, "demo");
     strcpy(rom->path, "built in");
     image = vcs_demo_image(&size);
   } else {
-    const vcs_status_t status = read_rom(name, o.roms, rom, &data, &size, error);
+    status = read_rom(name, o.roms, rom, &data, &size, error);
     if (status) return status;
     image = data;
   }
@@ -50,7 +54,7 @@ vcs_status_t vcs_rom_open(const char *name, const vcs_rom_options_t *given, vcs_
                                       .format = (vcs_format_t)o.format,
                                       .name = rom->name};
   vcs_error_t why = {""};
-  vcs_status_t status = vcs_cart_load(image, size, &options, &rom->cart, &why);
+  status = vcs_cart_load(image, size, &options, &rom->cart, &why);
   free(data);
   if (status) return vcs_error_fill(error, status, "%.120s: %s", rom->path, why.message);
   status = o.patch ? apply_patch(o.patch, rom->cart, error) : VCS_OK;

@@ -17,7 +17,7 @@
 
 enum { HORIZONS_MAX = 64, RAM_BITS = 1024, PART = 256, FRAMES_TIMED = 60 };
 
-/* What a thread needs. Pixels and states are by horizon. */
+/* Buffers of one thread. Pixels and states are by horizon. */
 typedef struct {
   float *true_pixels[HORIZONS_MAX], *true_ram[HORIZONS_MAX];
   float *pixels[HORIZONS_MAX], *states[HORIZONS_MAX];
@@ -277,10 +277,11 @@ vcs_status_t vcs_score(const vcs_run_t *run, const vcs_score_options_t *given, c
                        vcs_agreements_t *results, vcs_error_t *error) {
   static const int32_t all[] = {VCS_STUDY_NAIVE, VCS_STUDY_STE, VCS_STUDY_BIT, VCS_STUDY_BIT_FORK, VCS_STUDY_EXACT};
   vcs_score_options_t o;
-  vcs_options_copy(&o, sizeof o, given);
+  vcs_status_t status = VCS_OPTIONS_TAKE(vcs_score_options_t, &o, given, error);
+  if (status) return status;
   if (!o.methods) o.methods = all, o.method_count = VCS_STUDY_METHODS;
   if (!o.horizons) o.horizons = &run->frames, o.horizon_count = 1;
-  vcs_status_t status = check_options(run, &o, places, count, error);
+  status = check_options(run, &o, places, count, error);
   if (status) return status;
   job_t *job = calloc(1, sizeof *job);
   if (!job) return vcs_no_memory(error);

@@ -132,14 +132,15 @@ static vcs_status_t find_rows(job_t *job, double *seconds, vcs_error_t *error) {
 vcs_status_t vcs_score_vjp(const vcs_run_t *run, const vcs_score_options_t *given, const vcs_place_t *places,
                            size_t count, int32_t pixels, uint64_t seed, vcs_agreements_t *results, vcs_error_t *error) {
   vcs_score_options_t o;
-  vcs_options_copy(&o, sizeof o, given);
+  vcs_status_t status = VCS_OPTIONS_TAKE(vcs_score_options_t, &o, given, error);
+  if (status) return status;
   if (!o.methods || !o.horizons || pixels < 1) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "reverse passes are scored by given methods, horizons and pixels");
   }
   job_t job = {.options = &o, .run = run, .places = places, .count = count, .pixels = pixels};
   const size_t items = (size_t)o.horizon_count * (size_t)pixels, rows = items * (size_t)o.method_count;
   double walk = 0;
-  vcs_status_t status = find_rows(&job, &walk, error);
+  status = find_rows(&job, &walk, error);
   job.chosen = calloc(items, sizeof *job.chosen);
   job.agreements = calloc(rows, sizeof *job.agreements);
   job.seconds = calloc(rows, sizeof *job.seconds);

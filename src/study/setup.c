@@ -94,7 +94,7 @@ static vcs_status_t play(const vcs_setup_options_t *options, vcs_setup_t *setup,
   return script->frame < frames ? vcs_cancelled(error) : VCS_OK;
 }
 
-/* Finds the controls that were held: runs the environment over the frames once, notes where it turned the paddles to,
+/* Finds the controls that were held: runs the environment over the frames once, notes the paddles' positions,
  * and restores it. */
 static vcs_status_t replay(vcs_setup_t *setup, script_t *script, int32_t frames, vcs_error_t *error) {
   vcs_env_t *env = setup->env;
@@ -133,13 +133,14 @@ vcs_status_t vcs_setup_create(const vcs_cart_t *cart, const vcs_setup_options_t 
                               vcs_error_t *error) {
   vcs_setup_options_t options;
   script_t script = {.frame = 0};
-  vcs_options_copy(&options, sizeof options, given);
+  vcs_status_t status = VCS_OPTIONS_TAKE(vcs_setup_options_t, &options, given, error);
   if (!options.horizon) options.horizon = 1;
   *setup = (vcs_setup_t){.cart = cart};
+  if (status) return status;
   if (options.horizon < 0 || options.horizon > HORIZON_MAX) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the horizon must be 1 to %d frames", HORIZON_MAX);
   }
-  vcs_status_t status = vcs_env_create(cart, &setup->env, error);
+  status = vcs_env_create(cart, &setup->env, error);
   if (status == VCS_OK) {
     vcs_env_reset(setup->env); /* as records begin, so that frames have the numbers of their rows */
     status = play(&options, setup, &script, error);

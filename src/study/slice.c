@@ -1,4 +1,4 @@
-/* slice.c: which instructions of a frame a result was computed by (study.h). */
+/* slice.c: the instructions of a frame that a result was computed from (study.h). */
 #include <stdlib.h>
 #include <string.h>
 

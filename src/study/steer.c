@@ -432,7 +432,7 @@ vcs_status_t vcs_steer(const vcs_run_t *run, const vcs_steer_options_t *given, v
   static const int32_t all[VCS_STEERS] = {VCS_STEER_RANDOM, VCS_STEER_BLIND,     VCS_STEER_GUIDED,
                                           VCS_STEER_SMOOTH, VCS_STEER_EVOLUTION, VCS_STEER_EXACT};
   vcs_steer_options_t o;
-  vcs_options_copy(&o, sizeof o, given);
+  vcs_status_t status = VCS_OPTIONS_TAKE(vcs_steer_options_t, &o, given, error);
   if (!o.searches) o.searches = all, o.search_count = VCS_STEERS;
   if (!o.seeds) o.seeds = 1;
   if (!o.budget) o.budget = 20000;
@@ -440,12 +440,13 @@ vcs_status_t vcs_steer(const vcs_run_t *run, const vcs_steer_options_t *given, v
   job_t job = {.options = &o, .run = run, .results = results};
   const size_t items = (size_t)o.search_count * (size_t)o.seeds;
   memset(results, 0, items * sizeof *results);
+  if (status) return status;
   if (run->frames > FRAMES_MAX || o.budget < run->frames) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "a run of %d frames needs at most %d frames and a budget for one run", (int)run->frames,
                           FRAMES_MAX);
   }
-  vcs_status_t status = read_goal(&job, error);
+  status = read_goal(&job, error);
   if (status) return status;
   if (scored) *scored = job.target.kind == VCS_SCALAR_SCORE;
   vcs_steps_begin(&job.steps, &o.report, "searches", items);

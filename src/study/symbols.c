@@ -55,7 +55,7 @@ static bool is_name(const char *name, const char *text, size_t length) {
 
 /* ---- The program -------------------------------------------------------------------------------------------- */
 
-/* "COUNTER  0080  (R )": DASM's. Other lines, as its headings, are passed over. */
+/* Reads a line of DASM, "COUNTER  0080  (R )". False: another line, such as a heading. */
 static bool read_line(const char *line, vcs_symbol_t *symbol) {
   char name[sizeof symbol->name], value[16], *end;
   if (sscanf(line, "%39s %15s", name, value) != 2 || !(isalpha((unsigned char)name[0]) || name[0] == '_')) return false;

@@ -33,7 +33,7 @@ static bool read_pixels(const char *text, int height, vcs_scalar_t *target) {
   *target = (vcs_scalar_t){.kind = VCS_SCALAR_PIXELS, .width = VCS_WIDTH, .height = height, .bit = -1};
   if (strcmp(text, "screen") == 0) return true;
   if ((rest = after(text, "pixel:")) && vcs_parse_counts(rest, n, 2)) {
-    *target = (vcs_scalar_t){VCS_SCALAR_PIXELS, n[1], n[0], 1, 1, NULL, 0, -1};
+    *target = (vcs_scalar_t){VCS_SCALAR_PIXELS, n[0], n[1], 1, 1, NULL, 0, -1};
     return true;
   }
   if ((rest = after(text, "region:")) && vcs_parse_counts(rest, n, 4)) {
@@ -55,8 +55,8 @@ vcs_status_t vcs_target_parse(const char *text, const vcs_cart_t *cart, const vc
                         target->y + target->height <= height;
     if (inside) return VCS_OK;
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
-                          "the output %.60s is outside the picture: rows 0 to %d, columns 0 to %d (pixel:ROW,COLUMN)",
-                          text, height - 1, VCS_WIDTH - 1);
+                          "the output %.60s is outside the picture: X (the column) is 0 to %d, Y (the row) 0 to %d",
+                          text, VCS_WIDTH - 1, height - 1);
   }
   if (rest && read_byte(rest, &address, &bit) && address >= 0x80 && address <= 0xFF) {
     *target = (vcs_scalar_t){.kind = VCS_SCALAR_RAM, .index = (int32_t)address - 0x80, .bit = bit};
@@ -68,7 +68,7 @@ vcs_status_t vcs_target_parse(const char *text, const vcs_cart_t *cart, const vc
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the output score needs a game whose rules are known");
   }
   return vcs_error_fill(error, VCS_BAD_ARGUMENT,
-                        "an output is pixel:ROW,COLUMN, region:X,Y,WIDTH,HEIGHT, screen, ram:9C, ram:9C.3 or score, "
+                        "an output is pixel:X,Y, region:X,Y,WIDTH,HEIGHT, screen, ram:9C, ram:9C.3 or score, "
                         "not '%.60s'",
                         text);
 }
@@ -117,7 +117,7 @@ vcs_status_t vcs_place_parse_input(const char *text, const vcs_run_t *run, vcs_p
 
 /* ---- The end of a run --------------------------------------------------------------------------------------- */
 
-static void flip_input(vcs_controls_t *controls, uint32_t input) {
+void vcs_controls_flip(vcs_controls_t *controls, uint32_t input) {
   if (input >= VCS_INPUT_RESET) {
     controls->console ^= (uint8_t)(1 << (input - VCS_INPUT_RESET));
   } else {
@@ -132,7 +132,8 @@ static void run_to_end(const vcs_run_t *run, const vcs_env_t *env, const vcs_car
   if (env) play = env->play;
   for (int32_t f = 0; f < run->frames; f++) {
     vcs_controls_t controls = run->controls[f];
-    if (flipped && flipped->kind == VCS_PLACE_INPUT && flipped->frame == f) flip_input(&controls, flipped->index);
+    if (flipped && flipped->kind == VCS_PLACE_INPUT && flipped->frame == f)
+      vcs_controls_flip(&controls, flipped->index);
     vcs_control(cart, ending->machine, &controls);
     vcs_frame(cart, ending->machine, ending->frames);
     if (!env || !env->game) continue;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "core/state.h"
+#include "diffvcs/objects.h"
 #include "diffvcs/study.h"
 #include "host/env.h"
 #include "host/files.h"
@@ -399,16 +400,22 @@ WEB const char *web_disassemble(web_session_t *s, int32_t address, int32_t count
   return finish_text(s);
 }
 
-/* The rectangles of the six objects: [x, y, width, height]. */
-WEB const char *web_boxes(web_session_t *s) {
-  vcs_box_t boxes[VCS_OBJECT_COUNT];
-  if (vcs_object_boxes(&s->last, boxes, &s->error)) return NULL;
+/* The objects that the last frame shows: [kind, x, y, width, height], by the box of the pixels that show each. */
+WEB const char *web_objects(web_session_t *s) {
+  vcs_object_t *objects = calloc(VCS_OBJECTS_MAX, sizeof *objects);
+  if (!objects) return NULL;
+  memcpy(s->scratch, s->last.start, vcs_state_size(s->cart));
+  memcpy(s->scratch_frames, s->last.picture, (size_t)2 * VCS_FRAME_BYTES);
+  vcs_control(s->cart, s->scratch, s->last.controls);
+  const int32_t found = vcs_frame_objects(s->cart, s->scratch, s->scratch_frames, objects, VCS_OBJECTS_MAX);
   begin_text(s);
-  for (int i = 0; i < VCS_OBJECT_COUNT; i++) {
-    vcs_text_printf(&s->text, "%s[%d,%d,%d,%d]", i ? "," : "[", boxes[i].x, boxes[i].y, boxes[i].width,
-                    boxes[i].height);
+  vcs_text_append(&s->text, "[", 1);
+  for (int32_t i = 0; i < found && i < VCS_OBJECTS_MAX; i++) {
+    const vcs_object_t *o = &objects[i];
+    vcs_text_printf(&s->text, "%s[%d,%d,%d,%d,%d]", i ? "," : "", o->kind, o->seen_x, o->seen_y, o->seen_w, o->seen_h);
   }
   vcs_text_append(&s->text, "]", 1);
+  free(objects);
   return finish_text(s);
 }
 

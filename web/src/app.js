@@ -19,7 +19,7 @@ const byId = (id) => document.getElementById(id);
 class Explorer {
   constructor() {
     this.player = new Engine(WORKER);
-    this.students = null; // started when the first picture is there
+    this.students = null; // started when the first picture is there (warmUp)
     this.screen = new Screen(byId("picture"), byId("overlay"));
     this.hands = new Hands();
     this.sound = new Sound();
@@ -177,11 +177,27 @@ class Explorer {
   }
 
   ask(which, call, args) {
-    this.students ||= [new Student(WORKER), new Student(WORKER)];
+    this.warmUp();
     return this.students[which].ask(this.scene(), call, args);
   }
 
-  // Explains a pixel, and draws each part of the answer when it is there. RAM always is; `parts` names the others.
+  // Starts the workers that answer.
+  warmUp() {
+    this.students ||= [new Student(WORKER), new Student(WORKER)];
+  }
+
+  // Asks both workers a question whose answer is not shown, so that the browser has compiled the library before the first click.
+  async rehearse() {
+    const target = "pixel:100,80";
+    await this.turn;
+    if (this.view.frame === this.view.first) return;
+    await Promise.all([
+      this.ask(0, "explain", { target, parts: PARTS.ram | PARTS.writes | PARTS.inputs }),
+      this.ask(1, "explain", { target, parts: PARTS.rom }),
+    ]);
+  }
+
+  // Explains a pixel, and draws each part of the answer when it arrives. RAM always comes; `parts` names what else does.
   async explain(pixel, parts = ["writes", "rom", "inputs", "methods"]) {
     if (this.view.frame === this.view.first) throw new Error("play a frame first: there is no past to look at");
     if (this.running) {
@@ -190,7 +206,7 @@ class Explorer {
     }
     const question = ++this.asked;
     const { view } = this;
-    const target = `pixel:${pixel.y},${pixel.x}`;
+    const target = `pixel:${pixel.x},${pixel.y}`;
     const began = performance.now();
     const answer = { x: pixel.x, y: pixel.y, value: view.picture[pixel.y * 160 + pixel.x], milliseconds: {} };
     this.pixel = pixel;
@@ -274,7 +290,7 @@ class Explorer {
 
   // ---- What is drawn over the picture ------------------------------------------------------------------------------
 
-  // While it plays, a worker that is free is asked, and what it says is drawn late rather than never.
+  // While the game plays, an idle worker gets the question, and its answer is drawn even if it is late.
   async refreshSome() {
     const boxes = byId("show-boxes").checked;
     const keys = byId("show-keys").checked && this.hands.mask;
@@ -282,7 +298,7 @@ class Explorer {
     if ((!boxes && !keys) || this.refreshing || this.view.frame === this.view.first) return;
     this.refreshing = true;
     try {
-      if (boxes) this.screen.boxes = await this.ask(0, "boxes");
+      if (boxes) this.screen.boxes = await this.ask(0, "objects");
       if (keys) this.screen.map = (await this.ask(0, "acts", { inputs: this.hands.mask })).map;
       this.screen.drawOverlay();
     } finally {
@@ -297,7 +313,7 @@ class Explorer {
     const here = () => !this.running && this.scene().moment === moment;
     const start = await this.ask(0, "at", { row: 0 });
     if (here()) this.before = Uint8Array.from(start.fields.ram);
-    this.screen.boxes = byId("show-boxes").checked ? await this.ask(0, "boxes") : null;
+    this.screen.boxes = byId("show-boxes").checked ? await this.ask(0, "objects") : null;
     this.screen.writes = null;
     if (byId("show-beam").checked) {
       const trace = await this.ask(0, "trace");
@@ -527,6 +543,7 @@ window.explorer = {
     const result = await page.flip(placeOf(place));
     return result;
   },
+  objects: () => page.ask(0, "objects"),
   picture: () => page.view.picture.slice(),
   save: () => page.change(() => page.player.call("save")),
   restore: (file) => page.change(async () => page.show(await page.player.call("load", { file: Uint8Array.from(file) }))),
@@ -544,7 +561,9 @@ window.explorer = {
 window.explorer.ready = (async () => {
   await page.open({ image: null, patch: null, name: "" });
   window.explorer.firstPicture = performance.now();
+  page.warmUp();
   const link = decodeLink(location.hash);
   if (link) await page.follow(link);
   else page.run(true);
+  setTimeout(() => page.rehearse().catch(() => {}), 100);
 })().catch((error) => page.say(`The explorer could not start: ${error.message}`));

@@ -11,6 +11,15 @@ const KEYS = {
 };
 const PADDLE = { step: 23000, low: 27450, high: 790196 };
 
+// The game pads; none where the browser has no such thing, or where a page that embeds this one does not allow them.
+function gamepads() {
+  try {
+    return navigator.getGamepads();
+  } catch {
+    return [];
+  }
+}
+
 export class Hands {
   constructor() {
     this.down = new Set(); // names of INPUTS that keys and fingers hold
@@ -39,8 +48,7 @@ export class Hands {
 
   readPads() {
     this.pad.clear();
-    const pads = navigator.getGamepads ? navigator.getGamepads() : [];
-    [...pads].filter(Boolean).slice(0, 2).forEach((pad, player) => {
+    [...gamepads()].filter(Boolean).slice(0, 2).forEach((pad, player) => {
       const hold = (on, name) => on && this.pad.add(name + (player ? "2" : ""));
       const button = (i) => pad.buttons[i] && pad.buttons[i].pressed;
       hold(button(12) || pad.axes[1] < -0.5, "up");

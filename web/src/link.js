@@ -1,9 +1,9 @@
 // link.js: where the explorer is, as the part of an address behind '#': which cartridge, which frame, which pixel, which
 // view, and what was held in every frame up to there, so that the link replays the game.
 //
-//   rom=9f2c66d1...&frame=600&pixel=80,100&view=ram&in=0x50,8x2g,0x7
+//   rom=9f2c66d1...&frame=600&pixel=80,100&view=ram&in=0-50,8-2g,0-7
 //
-// A stretch is what was held, 'x', and for how many frames, both in base 36. What was held is one number where only the
+// A stretch is what was held, '-', and for how many frames, both in base 36. What was held is one number where only the
 // left stick and the console's switches were touched, otherwise all numbers of vcs_controls_t with points between them.
 
 export const idle = () => ({ held: [0, 0], paddle: [0, 0, 0, 0], keys: [0, 0], console: 0 });
@@ -27,13 +27,13 @@ function decodeControls(text) {
 }
 
 export function encodeInputs(list) {
-  return list.map(([controls, count]) => `${encodeControls(controls)}x${count.toString(36)}`).join(",");
+  return list.map(([controls, count]) => `${encodeControls(controls)}-${count.toString(36)}`).join(",");
 }
 
 export function decodeInputs(text) {
   if (!text) return [];
   return text.split(",").map((stretch) => {
-    const [held, count] = stretch.split("x");
+    const [held, count] = stretch.split("-");
     const frames = parseInt(count, 36);
     if (!(frames > 0 && frames < 10000000)) throw new Error(`the link's inputs have '${stretch}' in them`);
     return [decodeControls(held), frames];

@@ -3,7 +3,7 @@ import { PARTS, element, hex } from "./why.js";
 
 const byId = (id) => document.getElementById(id);
 const ROLES = ["idle", "state", "draws"];
-const SAID = ["does nothing in this frame", "changes RAM only", "moves pixels"];
+const ROLES = ["does nothing in this frame", "changes RAM only", "moves pixels"];
 
 export class RamMap {
   constructor(page) {
@@ -52,7 +52,7 @@ export class RamMap {
     this.cells.forEach((cell, i) => {
       cell.classList.remove(...ROLES);
       cell.classList.add(ROLES[roles[i]]);
-      cell.setAttribute("aria-label", `$${hex(0x80 + i)}: ${hex(this.last[i])}, ${SAID[roles[i]]}`);
+      cell.setAttribute("aria-label", `$${hex(0x80 + i)}: ${hex(this.last[i])}, ${ROLES[roles[i]]}`);
     });
   }
 
@@ -163,7 +163,7 @@ export class RomMap {
     const { page } = this;
     if (page.running) page.run(false);
     await page.turn;
-    const answer = await page.ask(1, "explain", { target: `pixel:${y},${x}`, parts: PARTS.rom });
+    const answer = await page.ask(1, "explain", { target: `pixel:${x},${y}`, parts: PARTS.rom });
     let best = null;
     for (const { index, truth } of answer.rom) {
       if (answer.uses[index][0] !== 1) continue;
@@ -175,7 +175,7 @@ export class RomMap {
     }
     if (!best) throw new Error("no byte of data in the cartridge decides this pixel: it cannot be painted");
     await this.paint(best);
-    byId("rom-note").textContent = `byte $${hex(best.index, 4)} bit ${best.bit} flipped: ${best.pixels} pixels of this frame are others.`;
+    byId("rom-note").textContent = `byte $${hex(best.index, 4)} bit ${best.bit} flipped: ${best.pixels} pixels of this frame change.`;
   }
 
   async write(image) {

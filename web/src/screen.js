@@ -2,6 +2,7 @@
 // has on the page, has boxes, outlines, the beam and the cursor, so that their lines stay thin.
 
 const OBJECTS = ["P0", "P1", "M0", "M1", "BL", "PF"];
+const PLAYFIELD = 5; // its blocks are outlined without a label each
 const COLOURS = ["#ff6b6b", "#4dabf7", "#ffa94d", "#9775fa", "#fff3bf", "#63e6be"];
 
 export class Screen {
@@ -80,12 +81,11 @@ export class Screen {
     }
     if (this.boxes) {
       g.font = `${Math.round(11 * scale)}px system-ui, sans-serif`;
-      this.boxes.forEach(([x, y, w, h], i) => {
-        if (!w) return;
-        g.strokeStyle = g.fillStyle = COLOURS[i];
+      for (const [kind, x, y, w, h] of this.boxes) {
+        g.strokeStyle = g.fillStyle = COLOURS[kind];
         g.strokeRect(x * sx + 0.5, y * sy + 0.5, w * sx, h * sy);
-        g.fillText(OBJECTS[i], x * sx + 2, Math.max(10 * scale, y * sy - 3));
-      });
+        if (kind !== PLAYFIELD) g.fillText(OBJECTS[kind], x * sx + 2, Math.max(10 * scale, y * sy - 3));
+      }
     }
     if (this.beam) {
       g.strokeStyle = "rgb(255 255 255 / 0.8)";

@@ -55,7 +55,7 @@ export class Why {
       element("h2", {}, title, " ", element("span", { class: "count" }, count === null ? "" : `${count}`)), ...children);
   }
 
-  // A table that scrolls sideways where the window is narrow, and shows its first rows until it is asked for all.
+  // A table that scrolls sideways where the window is narrow, and shows its first rows until "all" is pressed.
   table(caption, head, rows, lines = LINES) {
     const body = element("tbody", {}, ...rows.slice(0, lines));
     const table = element("table", {}, element("caption", { class: "visually-hidden" }, caption),

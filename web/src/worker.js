@@ -129,7 +129,7 @@ const calls = {
     return { fields, picture: bytes(wasm._web_map(session), pixels()) };
   },
   disassemble: ({ address, count }) => json(wasm._web_disassemble(session, address, count)),
-  boxes: () => json(wasm._web_boxes(session)),
+  objects: () => json(wasm._web_objects(session)),
   romUses: () => (wasm._web_rom_uses(session) ? answer() : fail()),
   ramRoles: () => (wasm._web_ram_roles(session) ? bytes(wasm._web_map(session), 128) : fail()),
   explain: ({ target, parts, span = 1 }) => json(lendText(target, (at) => wasm._web_explain(session, at, parts, span))),

@@ -27,6 +27,19 @@ class Controls(ctypes.Structure):
     ]
 
 
+class Object(ctypes.Structure):
+    _fields_ = [
+        ("box", ctypes.c_int16 * 4),
+        ("seen", ctypes.c_int16 * 4),
+        ("pixels", ctypes.c_int32 * 2),
+        ("rows", ctypes.c_int16),
+        ("kind", ctypes.c_uint8),
+        ("rest", ctypes.c_uint8 * 9),
+        ("pattern", ctypes.c_uint32),
+        ("id", ctypes.c_uint32),
+    ]
+
+
 class Error(ctypes.Structure):
     _fields_ = [("message", ctypes.c_char * 256)]
 
@@ -62,7 +75,8 @@ class Machine:
             image = ctypes.string_at(lib.vcs_demo_image(ctypes.byref(size)), size.value)
         self.height = height
         self.cart, self.env = ctypes.c_void_p(), ctypes.c_void_p()
-        options = Options(1, 0, 0, name.encode() if name else None)
+        self.image, self.name = image, name
+        options = Options(0, 0, 0, name.encode() if name else None)
         self.check(
             lib.vcs_cart_load, image, ctypes.c_size_t(len(image)), ctypes.byref(options), ctypes.byref(self.cart)
         )
@@ -79,11 +93,26 @@ class Machine:
         if function(*arguments, ctypes.byref(error)):
             raise RuntimeError(error.message.decode())
 
-    def play(self, action: str) -> None:
+    def play(self, action: str, turned: int | None = None) -> None:
+        """One frame under an action; `turned` is the number of an input that is held if it was not, or let go if it was."""
+        self.hold(action, turned)
+        lib.vcs_frame(self.cart, self.state, self.frames)
+
+    def play_for_objects(self, action: str) -> list[list[int]]:
+        """One frame, and what it shows: [kind, x, y, width, height] of each object."""
+        self.hold(action)
+        objects = (Object * 1024)()
+        count = lib.vcs_frame_objects(self.cart, self.state, self.frames, objects, 1024)
+        return [[o.kind, *o.seen] for o in objects[:count]]
+
+    def hold(self, action: str, turned: int | None = None) -> None:
         controls = Controls()
         controls.held[0] = sum(bit for part, bit in HELD.items() if part in action)
+        if turned is not None and turned < 10:
+            controls.held[turned // 5] ^= 1 << turned % 5
+        elif turned is not None:
+            controls.console ^= 1 << turned - 10
         lib.vcs_control(self.cart, self.state, ctypes.byref(controls))
-        lib.vcs_frame(self.cart, self.state, self.frames)
 
     def hash(self) -> str:
         return f"{lib.vcs_hash(self.cart, self.state):016x}"
@@ -101,6 +130,13 @@ class Machine:
     def flip_ram(self, index: int, bit: int) -> None:
         at = self.ram + index
         self.state[at] = self.state.raw[at] ^ (1 << bit)
+
+    def with_rom_bit(self, index: int, bit: int) -> "Machine":
+        """The same console with a cartridge patched (IPS) in one bit, so that it keeps its game's controllers and format."""
+        other = Machine(self.image, self.name, self.height)
+        patch = b"PATCH" + index.to_bytes(3, "big") + b"\0\1" + bytes([self.image[index] ^ 1 << bit]) + b"EOF"
+        self.check(lib.vcs_cart_patch, other.cart, patch, ctypes.c_size_t(len(patch)))
+        return other
 
     def hash_of_save(self, file: bytes) -> str:
         """The hash of the machine in a save file, read by the native library."""

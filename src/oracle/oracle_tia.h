@@ -1,8 +1,8 @@
 /* oracle_tia.h: the picture of a line, one pixel at a time.
  *
- * A second way from the TIA's registers to pixels and collisions, for test_tia.c. Nothing is a mask: every pixel asks
- * every object where it is, modulo 160, and then looks for the colour and for the pairs that touch. It takes the
- * registers out of a vcs_t and shares nothing else with src/core.
+ * A second way from the TIA's registers to pixels and collisions, for test_tia.c and oracle_vcs.h. Nothing is a mask:
+ * every pixel asks every object where it is, modulo 160, and then looks for the colour and for the pairs that touch. It
+ * takes the registers out of a vcs_t and shares nothing else with src/core.
  *
  * The reference paints some pieces of a line four pixels at a time and may paint up to three too many; they are seen
  * only where a frame stops there. oracle_paint has the rule.
@@ -121,9 +121,11 @@ static const int oracle_pairs[16][2] = {
 
 static inline uint16_t oracle_collisions(const vcs_t *m, int x) {
   uint16_t latches = 0;
+  bool lit[6];
+  for (int i = 0; i < 6; i++) lit[i] = oracle_lit(m, i, x);
   for (int i = 0; i < 16; i++) {
     const int *pair = oracle_pairs[i];
-    if (pair[0] >= 0 && oracle_lit(m, pair[0], x) && oracle_lit(m, pair[1], x)) latches |= (uint16_t)(1 << i);
+    if (pair[0] >= 0 && lit[pair[0]] && lit[pair[1]]) latches |= (uint16_t)(1 << i);
   }
   return latches;
 }
@@ -320,16 +322,18 @@ static const int oracle_after_hmove[7][4] = {{O_M0, 20, 69, 8},  {O_M1, 3, 18, 3
 
 /* ---- A television ------------------------------------------------------------------------------------------- */
 
-enum { ORACLE_LINES = 210 };
+enum { ORACLE_LINES = 210, ORACLE_LINES_MOST = 320 };
 
 typedef struct {
-  vcs_t t;   /* its registers, positions and latches; nothing else of it is used */
-  int drawn; /* clocks drawn since the first line began */
-  int hmove; /* clock of the last HMOVE */
-  bool comb; /* the first eight pixels of the next line to be shown are blank */
+  vcs_t t;        /* its registers, positions and latches; nothing else of it is used */
+  int top, lines; /* the first line that is shown, and how many are; 0, 0: the first ORACLE_LINES */
+  bool no_comb;   /* HMOVE blanks nothing: some cartridges switch the comb off */
+  int drawn;      /* clocks drawn since the frame's first line began; lines above the picture count as drawn */
+  int hmove;      /* clock of the last HMOVE */
+  bool comb;      /* the first eight pixels of the next line to be shown are blank */
   bool stars;
   int stars_phase;
-  uint8_t picture[ORACLE_LINES][160];
+  uint8_t picture[ORACLE_LINES_MOST][160];
 } oracle_tv_t;
 
 /* The line is over. */
@@ -345,15 +349,16 @@ static inline void oracle_end_line(oracle_tv_t *o) {
 /* An access: the picture is drawn up to it, line by line. A line is over when the first clock of the next one is drawn.
  * The comb is cut in front of the beam, and from the blank on: one that stops there has cut too much. */
 static inline void oracle_draw(oracle_tv_t *o, int clock) {
-  if (clock > 228 * ORACLE_LINES) clock = 228 * ORACLE_LINES;
+  const int end = o->top + (o->lines ? o->lines : ORACLE_LINES);
+  if (clock > 228 * end) clock = 228 * end;
   while (o->drawn < clock) {
     int line = o->drawn / 228, from = o->drawn % 228, to = clock - 228 * line > 228 ? 228 : clock - 228 * line;
-    if (from == 0 && line > 0) oracle_end_line(o);
+    if (from == 0 && line > o->top) oracle_end_line(o);
     o->drawn = 228 * line + to;
     if (from < 68) from = to < 68 ? to : 68;
-    if (to > from) o->t.collisions |= oracle_paint(&o->t, from - 68, to - 68, o->picture[line]);
+    if (to > from) o->t.collisions |= oracle_paint(&o->t, from - 68, to - 68, o->picture[line - o->top]);
     if (o->comb && from < 76) {
-      memset(o->picture[line] + (from < 68 ? 0 : from - 68), 0, (size_t)(76 - from));
+      memset(o->picture[line - o->top] + (from < 68 ? 0 : from - 68), 0, (size_t)(76 - from));
       if (to >= 76) o->comb = false;
     }
   }
@@ -395,7 +400,7 @@ static inline void oracle_tia_write(oracle_tv_t *o, int cycles, int r, uint8_t v
       o->t.hm[r - 0x20] = value / 16;
       break;
     case 0x2A: /* HMOVE */
-      if (hpos <= 62 || hpos == 225) o->comb = true;
+      if (!o->no_comb && (hpos <= 62 || hpos == 225)) o->comb = true;
       for (int i = 0; i < 5; i++)
         o->t.pos[i] = (uint8_t)((o->t.pos[i] + 160 + oracle_motion(hpos / 3, o->t.hm[i])) % 160);
       o->t.first_copy_off[0] = o->t.first_copy_off[1] = o->t.stars_shape = 0;

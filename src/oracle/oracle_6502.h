@@ -9,8 +9,9 @@
  * they matter, apart from the look at the stack before a pull and in JSR. Decimal mode has its own rules (below).
  *
  * The bus around it is a VCS with a 4 KiB cartridge, idle controllers, nothing on the screen and a timer that shows
- * ORACLE_INTIM. The oracle writes down what it writes; the last byte that crossed the bus shows in the bits that the
- * TIA does not drive. WSYNC waits for the end of a 76-cycle line, counted from cycle 0.
+ * ORACLE_INTIM. The oracle records what it writes; the last byte that crossed the bus shows in the bits that the TIA
+ * does not drive. WSYNC waits for the end of a 76-cycle line, counted from cycle 0. With a `board` the bus is that of a
+ * whole console instead (oracle_vcs.h).
  */
 #ifndef ORACLE_6502_H
 #define ORACLE_6502_H
@@ -43,7 +44,15 @@ static const char *const oracle_matrix[16] = {
     "BEQr SBCj JAM- ISBj NOPx SBCx INCx ISBx SED- SBCY NOP- ISBY NOPX SBCX INCX ISBX",
 };
 
+typedef struct oracle oracle_t;
+
+/* What else is on the bus: called for every access, instead of the small VCS above. */
 typedef struct {
+  uint8_t (*read)(oracle_t *o, unsigned addr);
+  void (*write)(oracle_t *o, unsigned addr, uint8_t value);
+} oracle_board_t;
+
+struct oracle {
   uint8_t a, x, y, sp;
   bool n, v, d, i, z, c;
   uint16_t pc;
@@ -56,14 +65,17 @@ typedef struct {
   int writes; /* in this instruction */
   uint16_t write_addr[4];
   uint8_t write_value[4];
-} oracle_t;
+  const oracle_board_t *board; /* NULL: the small VCS */
+};
 
 /* ---- The bus ------------------------------------------------------------------------------------------------ */
 
 static inline uint8_t oracle_read(oracle_t *o, unsigned addr) {
   uint8_t value;
   if (!(addr & 0x1000) && (addr & 0x280) != 0x80) o->chips = true;
-  if (addr & 0x1000) {
+  if (o->board) {
+    value = o->board->read(o, addr);
+  } else if (addr & 0x1000) {
     value = o->rom[addr % 0x1000];
   } else if (!(addr & 0x80)) { /* TIA: only the fire buttons are high; six bits are not driven */
     bool fire = addr % 16 == 12 || addr % 16 == 13;
@@ -82,7 +94,9 @@ static inline uint8_t oracle_read(oracle_t *o, unsigned addr) {
 static inline void oracle_write(oracle_t *o, unsigned addr, unsigned value) {
   o->write_addr[o->writes] = (uint16_t)addr;
   o->write_value[o->writes++] = (uint8_t)value;
-  if (!(addr & 0x1000)) {
+  if (o->board) {
+    o->board->write(o, addr, (uint8_t)value);
+  } else if (!(addr & 0x1000)) {
     if ((addr & 0x280) == 0x80) o->ram[addr % 128] = (uint8_t)value;
     if ((addr & 0x280) != 0x80) o->chips = true;
     if (!(addr & 0x80) && addr % 64 == 2 && o->last_was_read) {

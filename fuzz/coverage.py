@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Prints the share of each parser's lines that the inputs of a fuzzing run have reached.
+
+    fuzz/coverage.py BUILD [HARNESS...] [-v]      -v: the functions with lines that were not reached
+
+A parser is a list of functions of a file: those that read what someone else wrote. All functions of a file count unless it has
+others as well (picture.c also writes). Status 1: a parser is below 90 %.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+PARSERS = {
+    "expression": {
+        "src/study/expression.c": ".",
+        "src/study/breakpoint.c": ".",
+        "src/study/target.c": "^(read|after|vcs_target_parse|vcs_place_parse)",
+    },
+    "patch": {"src/study/patch.c": "."},
+    "symbols": {"src/study/symbols.c": "."},
+    "png": {"src/host/picture.c": "^vcs_png_read"},
+    "save": {
+        "src/host/save.c": "^(check_|get|bad_table|find_field|read_table|complete|restore|vcs_env_load_from|vcs_save_info|vcs_machine_is|.*possible)"
+    },
+    "record": {
+        "src/study/record.c": "^(next_row|bad_row|is_checksum|read_|start_as|verify_(play|cpu)|check_cpu_row|is_cpu|vcs_verify$)"
+    },
+    "batch": {"src/host/batch.c": "^(check|refuse|valid|vcs_batch_(create|reset|step|send|receive|defaults))"},
+    "rom": {"src/host/cart_detect.c": ".", "src/host/cartridge.c": "^(vcs_cart_load|.*)$"},
+}
+
+
+def tool(name):
+    for candidate in (name, *(f"{name}-{version}" for version in range(22, 13, -1))):
+        if shutil.which(candidate):
+            return candidate
+    return None
+
+
+def functions(build, harness, source):
+    """(name, lines, missed lines) of each function of a source file."""
+    program = build / "fuzz" / f"harness_{harness}"
+    text = subprocess.run(
+        [
+            tool("llvm-cov"),
+            "report",
+            "-show-functions",
+            f"-instr-profile={build}/profiles/{harness}.profdata",
+            program,
+            source,
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    for line in text.splitlines():
+        parts = line.split()
+        if len(parts) >= 7 and parts[1].isdigit() and parts[0] != "TOTAL":
+            yield parts[0].split(":")[-1], int(parts[4]), int(parts[5])
+
+
+def main():
+    build, names = Path(sys.argv[1]), [a for a in sys.argv[2:] if a != "-v"] or list(PARSERS)
+    if not (tool("llvm-cov") and tool("llvm-profdata")):
+        print("SKIP: llvm: coverage: llvm-cov and llvm-profdata are not installed (on Debian: apt-get install llvm)")
+        return 0
+    print(f"{'parser':12} {'file':26} {'lines':>6} {'reached':>8}")
+    low = 0
+    for name in names:
+        raw = build / "profiles" / f"{name}.profraw"
+        if not raw.exists():
+            continue
+        subprocess.run([tool("llvm-profdata"), "merge", "-sparse", raw, "-o", raw.with_suffix(".profdata")], check=True)
+        for source, pattern in PARSERS[name].items():
+            rows = [row for row in functions(build, name, source) if re.search(pattern, row[0])]
+            lines, missed = sum(row[1] for row in rows), sum(row[2] for row in rows)
+            share = 100 * (lines - missed) / lines if lines else 0
+            print(f"{name:12} {source:26} {lines:6} {share:7.1f}%")
+            for function, total, out in sorted(rows, key=lambda row: -row[2]):
+                if out and "-v" in sys.argv:
+                    print(f"{'':14}{function}: {out} of {total} lines not reached")
+            low += share < 90
+    return low > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+/* objects.c: frames that list their objects (diffvcs/objects.h), and identity over frames.
+ *
+ * The core is compiled a second time here, with a call after each piece of a line that is drawn (core/objects.h). So
+ * the ordinary machine pays nothing. */
+#include "diffvcs/objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/objects.h"
+
+static void line_drawn(const vcs_t *m, vcs_video_t *video, int first, int to, bool same);
+#define VCS_LINE_DRAWN(m, video, first, to, same) line_drawn(m, video, first, to, same)
+#include "core/console.h"
+#include "host/env.h"
+
+static void line_drawn(const vcs_t *m, vcs_video_t *video, int first, int to, bool same) {
+  vcs_recorder_t *r = (vcs_recorder_t *)(void *)video;
+  const int y = m->line - m->first_line;
+  if (m->vblank & 2) return;
+  if (same) {
+    vcs_record_same(r, y);
+    return;
+  }
+  int blank = m->hmove_blank ? vcs_tia_blank_from(m, first, to) : (int)VCS_COMB_END;
+  vcs_record_piece(m, r, y, first - VCS_HBLANK_CLOCKS, to - VCS_HBLANK_CLOCKS, blank - VCS_HBLANK_CLOCKS,
+                   VCS_COMB_PIXELS);
+}
+
+static bool is_before(const vcs_object_t *a, const vcs_object_t *b) {
+  if (a->y != b->y) return a->y < b->y;
+  if (a->x != b->x) return a->x < b->x;
+  return a->kind < b->kind;
+}
+
+/* Objects are listed in the order in which they end, so few are far from their place. */
+static void put_in_order(vcs_object_t *objects, int32_t count) {
+  for (int32_t i = 1; i < count; i++) {
+    const vcs_object_t object = objects[i];
+    int32_t k = i;
+    for (; k > 0 && is_before(&object, &objects[k - 1]); k--) objects[k] = objects[k - 1];
+    objects[k] = object;
+  }
+}
+
+int32_t vcs_frame_objects(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_object_t *objects, int32_t capacity) {
+  vcs_recorder_t recorder;
+  uint8_t aside[2 * VCS_FRAME_BYTES];
+  vcs_video_start(&recorder.video, cart, frames ? frames : aside);
+  vcs_recorder_start(&recorder, objects, capacity);
+  vcs_console_start_frame(cart, m);
+  vcs_cpu_run(cart, m, &recorder.video, VCS_FRAME_INSTRUCTIONS);
+  vcs_console_finish_frame(cart, m, &recorder.video);
+  vcs_recorder_finish(&recorder);
+  put_in_order(objects, recorder.count < capacity ? recorder.count : capacity);
+  return recorder.count;
+}
+
+/* ---- Identity over frames ------------------------------------------------------------------------------------ */
+
+enum { FAR = 24 }; /* an object moves less than this between two frames in which it is drawn */
+
+/* How far an object is from where another one was, or a number above FAR. */
+static int distance(const vcs_object_t *was, const vcs_object_t *is) {
+  if (was->kind != is->kind) return FAR + 1;
+  const int dx = abs(2 * was->x + was->w - 2 * is->x - is->w) / 2,
+            dy = abs(2 * was->y + was->h - 2 * is->y - is->h) / 2;
+  const int size = (abs(was->w - is->w) + abs(was->h - is->h)) / 2;
+  const int shape = was->pattern == is->pattern ? 0 : 2;
+  if (was->kind == VCS_OBJECT_PLAYFIELD && was->pattern != is->pattern) return FAR + 1;
+  return dx + dy + size + shape;
+}
+
+void vcs_objects_track(vcs_tracks_t *tracks, vcs_object_t *objects, int32_t count) {
+  tracks->frame++;
+  if (count > VCS_OBJECTS_MAX) count = VCS_OBJECTS_MAX;
+  bool taken[VCS_OBJECTS_MAX] = {false};
+  for (int32_t i = 0; i < count; i++) objects[i].id = 0;
+  for (int near = 0; near <= FAR; near += 4) { /* the nearest first */
+    for (int32_t i = 0; i < count; i++) {
+      if (objects[i].id) continue;
+      int32_t best = -1;
+      int least = near + 1;
+      for (int32_t k = 0; k < tracks->count; k++) {
+        if (taken[k]) continue;
+        const int d = distance(&tracks->track[k].object, &objects[i]);
+        if (d < least) {
+          least = d;
+          best = k;
+        }
+      }
+      if (best < 0) continue;
+      taken[best] = true;
+      objects[i].id = tracks->track[best].id;
+      tracks->track[best].object = objects[i];
+      tracks->track[best].frame = tracks->frame;
+    }
+  }
+  int32_t kept = 0;
+  for (int32_t k = 0; k < tracks->count; k++) { /* forget what has not been drawn for some frames */
+    if (tracks->frame - tracks->track[k].frame < VCS_TRACK_FRAMES) tracks->track[kept++] = tracks->track[k];
+  }
+  tracks->count = kept;
+  for (int32_t i = 0; i < count; i++) {
+    if (objects[i].id) continue;
+    objects[i].id = ++tracks->next_id;
+    if (tracks->count == VCS_OBJECTS_MAX) continue;
+    tracks->track[tracks->count].id = objects[i].id;
+    tracks->track[tracks->count].frame = tracks->frame;
+    tracks->track[tracks->count++].object = objects[i];
+  }
+}

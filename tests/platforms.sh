@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# The library on other platforms: builds the program with a cross compiler, and runs it under an emulator where it is not the
+# platform's own processor. Golden records must be reproduced, and derivatives must be those of this machine, byte for byte.
+#
+#   tests/platforms.sh [PLATFORM...]      aarch64 i686 musl big-endian macos windows; without names: all
+#
+# One line for each platform: `ok` (runs and agrees), `builds` (nothing here can run it), `not ok`. What is missing is counted
+# as skipped. docs/platforms.md has the table of what was seen. CFLAGS replaces -O1.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+. tests/need.sh
+platforms=("$@")
+[ ${#platforms[@]} -gt 0 ] || platforms=(aarch64 i686 musl big-endian macos windows)
+failed=0
+native=build/diffvcs
+roms=${DIFFVCS_ROMS:-$(compgen -G '.venv/lib/python3*/site-packages/ale_py/roms' || true)}
+zig=(python3 -m ziglang)
+
+lacks() { # need, reason
+  need_missing "$1" "$2" platforms
+  [ $? = 77 ] || failed=1
+}
+
+# Builds the program for a platform: name, CMake's system, archiver, compiler...
+build() {
+  local name=$1 system=$2 archiver=$3 folder=build-platforms/$1
+  shift 3
+  mkdir -p "$folder"
+  AR=$archiver wheels/dependencies.sh "$folder/deps" "$@" > "$folder/deps.log" 2>&1 || return 1
+  # shellcheck disable=SC2086 # options of the caller
+  cmake -S . -B "$folder/build" -DCMAKE_SYSTEM_NAME="$system" -DCMAKE_C_COMPILER="$PWD/$folder/deps/cc" -DCMAKE_AR="$PWD/$folder/deps/ar" \
+    -DCMAKE_RANLIB=/bin/true -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="${CFLAGS:--O1}" -DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY \
+    -DZLIB_INCLUDE_DIR="$PWD/$folder/deps/include" -DZLIB_LIBRARY="$PWD/$folder/deps/lib/libz.a" \
+    -DPNG_PNG_INCLUDE_DIR="$PWD/$folder/deps/include" -DPNG_LIBRARY="$PWD/$folder/deps/lib/libpng.a" \
+    -DDIFFVCS_TESTS=OFF -DDIFFVCS_PYTHON=OFF -DCMAKE_DISABLE_FIND_PACKAGE_SDL2=ON ${FLAGS:-} > "$folder/build.log" 2>&1 &&
+    cmake --build "$folder/build" -j "$(nproc)" --target diffvcs >> "$folder/build.log" 2>&1
+}
+
+# Runs a program, perhaps under an emulator, and compares: name, command...
+compare() {
+  local name=$1 out=build-platforms/$1 records=() line
+  shift
+  rm -rf "$out/ours" "$out/theirs"
+  mkdir -p "$out/ours" "$out/theirs"
+  for side in ours theirs; do
+    local run=("$PWD/$native")
+    [ $side = theirs ] && run=("$@")
+    "${run[@]}" record demo --frames 600 --seed 3 --out "$out/$side/demo.3.tsv" > /dev/null &&
+      "${run[@]}" score demo --bits 64 --horizons 1,4 --jobs 1 --fresh --out "$out/$side/score.tsv" > /dev/null &&
+      "${run[@]}" grad demo --frame 50 --output pixel:100,80 --horizon 2 --out "$out/$side/grad" > /dev/null || {
+      echo "not ok $name: $side did not run"
+      return 1
+    }
+  done
+  if ! diff -rq -x '*.json' "$out/ours" "$out/theirs" > "$out/diff"; then
+    echo "not ok $name: $(head -1 "$out/diff")"
+    return 1
+  fi
+  line="records, derivatives and truths of our own cartridge are equal"
+  if [ -n "$roms" ]; then
+    for game in pong space_invaders pitfall; do records+=("tests/golden/xitari/$game.1.tsv.gz"); done
+    if ! "$@" verify --roms "$roms" "${records[@]}" > "$out/verify" 2>&1; then
+      echo "not ok $name: $(tail -1 "$out/verify")"
+      return 1
+    fi
+    line+="; ${#records[@]} golden records pass"
+  fi
+  echo "ok $name: $line"
+}
+
+try() { # name, emulator ("" or "-": none is here), then as `build`
+  local name=$1 emulator=$2 program=build-platforms/$1/build/diffvcs
+  shift 2
+  if ! build "$name" "$@"; then
+    echo "not ok $name: does not build: $(grep -m 1 -hE 'error:|Error' "build-platforms/$name/"*.log)"
+    failed=1
+    return
+  fi
+  [ -e "$program" ] || program=$program.exe
+  if [ "$emulator" = - ]; then
+    echo "builds $name"
+  else
+    # shellcheck disable=SC2086 # an emulator and its options
+    compare "$name" $emulator "$PWD/$program" || failed=1
+  fi
+}
+
+[ -x "$native" ] || { echo "platforms: run make first" >&2; exit 1; }
+for platform in "${platforms[@]}"; do
+  case $platform in
+    aarch64)
+      if command -v aarch64-linux-gnu-gcc > /dev/null && command -v qemu-aarch64 > /dev/null; then
+        try aarch64 "qemu-aarch64 -L /usr/aarch64-linux-gnu" Linux aarch64-linux-gnu-ar aarch64-linux-gnu-gcc
+      else
+        lacks aarch64 "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+      fi
+      ;;
+    i686)
+      if command -v i686-linux-gnu-gcc > /dev/null; then
+        FLAGS=-DCMAKE_EXE_LINKER_FLAGS=-static try i686 "" Linux i686-linux-gnu-ar i686-linux-gnu-gcc
+      else
+        lacks i686 "apt-get install gcc-i686-linux-gnu libc6-dev-i386-cross"
+      fi
+      ;;
+    musl)
+      if command -v musl-gcc > /dev/null; then
+        FLAGS=-DCMAKE_EXE_LINKER_FLAGS=-static try musl "" Linux ar musl-gcc
+      else
+        lacks musl "apt-get install musl-tools"
+      fi
+      ;;
+    big-endian) # refused, with a sentence, by the first header
+      message=$(cc -Wno-builtin-macro-redefined -D__BYTE_ORDER__=__ORDER_BIG_ENDIAN__ -Iinclude -Isrc -fsyntax-only -x c - 2>&1 <<< '#include "core/base.h"')
+      if grep -q "needs a little-endian processor" <<< "$message"; then
+        echo "ok big-endian: refused: $(grep -o 'diffvcs needs[^"]*' <<< "$message" | head -1)"
+      else
+        echo "not ok big-endian: not refused"
+        failed=1
+      fi
+      ;;
+    macos | windows)
+      target=aarch64-macos system=Darwin
+      [ "$platform" = windows ] && target=x86_64-windows-gnu system=Windows
+      if "${zig[@]}" version > /dev/null 2>&1; then
+        try "$platform" - $system "python3 -m ziglang ar" "${zig[@]}" cc -target $target
+      else
+        lacks zig "pip install ziglang"
+      fi
+      ;;
+    *)
+      echo "platforms: no platform $platform" >&2
+      exit 2
+      ;;
+  esac
+done
+exit $failed

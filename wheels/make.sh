@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# `make wheels`: the Python package as wheels for several platforms, an sdist, and a try of each wheel that can run here.
+#
+#   wheels/make.sh [NAME...]      manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64 macos-arm64 sdist cuda;
+#                                 without names: all but cuda. The files come into out/wheels.
+#
+# zig (from PyPI) compiles for every platform from one machine, for glibc 2.17 among others, and zlib and libpng are linked
+# statically (dependencies.sh): a wheel needs nothing but the C library. auditwheel confirms the tag of Linux wheels. One
+# wheel serves every Python from 3.10 on. The cuda wheel adds libdiffvcs_cuda to an installed diffvcs; it needs nvcc.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+. tests/need.sh
+names=("$@")
+[ ${#names[@]} -gt 0 ] || names=(manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64 macos-arm64 sdist)
+work="build-wheels" out=out/wheels
+python=$PWD/$work/venv/bin/python
+mkdir -p $work $out
+[ -x "$python" ] || python3 -m venv $work/venv || exit 1
+"$python" -m pip -q install build wheel auditwheel ziglang 'scikit-build-core>=0.10' || exit 1
+failed=0
+
+# zig's target, CMake's system and the wheel's tag.
+describe() {
+  system=Linux
+  case $1 in
+    manylinux-x86_64) target=x86_64-linux-gnu.2.17 tag=manylinux2014_x86_64.manylinux_2_17_x86_64 ;;
+    manylinux-aarch64) target=aarch64-linux-gnu.2.17 tag=manylinux2014_aarch64.manylinux_2_17_aarch64 ;;
+    musllinux-x86_64) target=x86_64-linux-musl tag=musllinux_1_1_x86_64 ;;
+    musllinux-aarch64) target=aarch64-linux-musl tag=musllinux_1_1_aarch64 ;;
+    macos-arm64) target=aarch64-macos.11.0 tag=macosx_11_0_arm64 system=Darwin ;;
+    *) return 1 ;;
+  esac
+}
+
+make_wheel() { # name
+  local folder=$PWD/$work/$1 wheel
+  rm -rf "$folder/dist"
+  AR="$python -m ziglang ar" wheels/dependencies.sh "$folder" "$python" -m ziglang cc -target "$target" -Wno-unused-command-line-argument || return 1
+  local defines=(CMAKE_SYSTEM_NAME="$system" CMAKE_C_COMPILER="$folder/cc" CMAKE_AR="$folder/ar" CMAKE_RANLIB=/bin/true
+    CMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY ZLIB_INCLUDE_DIR="$folder/include" ZLIB_LIBRARY="$folder/lib/libz.a"
+    PNG_PNG_INCLUDE_DIR="$folder/include" PNG_LIBRARY="$folder/lib/libpng.a")
+  "$python" -m pip wheel -q . --no-deps --no-build-isolation --wheel-dir "$folder/dist" \
+    --config-settings=build-dir="$folder/build" "${defines[@]/#/--config-settings=cmake.define.}" || return 1
+  wheel=$("$python" -m wheel tags --remove --platform-tag "$tag" "$folder"/dist/*.whl) || return 1
+  mv "$folder/dist/$wheel" $out/ && made=$out/$wheel
+}
+
+# The wheel in an environment that has nothing else but NumPy.
+try() { # wheel
+  local venv=$work/try start=$SECONDS
+  rm -rf $venv
+  python3 -m venv $venv && $venv/bin/pip -q install numpy || return 1
+  start=$SECONDS
+  $venv/bin/pip -q install --no-index "$1" || return 1
+  echo "   installed in $((SECONDS - start)) s; $(cd $work && try/bin/python ../wheels/try.py)" || return 1
+}
+
+for name in "${names[@]}"; do
+  case $name in
+    sdist)
+      rm -f $out/*.tar.gz
+      if "$python" -m build -q --sdist --no-isolation --outdir $out . > $work/sdist.log 2>&1; then
+        echo "ok sdist: $(cd $out && ls -- *.tar.gz)"
+      else
+        tail -5 $work/sdist.log
+        failed=1
+      fi
+      ;;
+    cuda)
+      if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+        make -s cuda-library BUILD=$work/cuda CMAKE_FLAGS= && wheels/cuda.py $work/cuda/libdiffvcs_cuda.so $out || failed=1
+      else
+        need_missing nvcc "the wheel with libdiffvcs_cuda" wheels
+        [ $? = 77 ] || failed=1
+      fi
+      ;;
+    *)
+      describe "$name" || {
+        echo "wheels: no wheel $name" >&2
+        exit 2
+      }
+      if ! make_wheel "$name" > "$work/$name.log" 2>&1; then
+        tail -5 "$work/$name.log"
+        echo "not ok $name"
+        failed=1
+        continue
+      fi
+      echo "ok $name: $(basename "$made"), $(($(stat -c %s "$made") / 1024)) KiB"
+      case $name in
+        manylinux-*) "$python" -m auditwheel show "$made" 2> /dev/null | grep -m 1 -o '"[a-z]*linux_[0-9_]*[a-z0-9_]*"' | sed 's/^/   auditwheel: at least /' ;;
+      esac
+      if [ "$name" = "manylinux-$(uname -m)" ]; then
+        try "$made" || { echo "not ok $name: it does not run"; failed=1; }
+      else
+        echo "   not tried: nothing here runs it"
+      fi
+      ;;
+  esac
+done
+exit $failed
