@@ -156,7 +156,7 @@ vcs_status_t vcs_rom_uses(const vcs_run_t *run, vcs_rom_use_t *uses[run.cart.rom
 vcs_status_t vcs_score(const vcs_run_t *run, const vcs_score_options_t *options, const vcs_place_t *places[count], size_t count, vcs_agreements_t *results[options.method_count * options.horizon_count * 2], vcs_error_t *error)
 vcs_status_t vcs_call_attribute(const vcs_run_t *run, const vcs_attribute_call_t *call, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs, double *value[1], vcs_grad_report_t *report, vcs_error_t *error)
 vcs_status_t vcs_call_joystick(const vcs_run_t *run, const vcs_joystick_call_t *call, float *maps[16 * run.frames * run.cart.height * WIDTH], double *inverse[16], vcs_error_t *error)
-vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, uint8_t *image[run.cart.rom_size], uint8_t *before[run.cart.height * WIDTH], uint8_t *after[run.cart.height * WIDTH], int32_t *counts[4], vcs_error_t *error)
+vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, uint8_t *image[run.cart.rom_size], uint8_t *before[run.cart.height * WIDTH], uint8_t *after[run.cart.height * WIDTH], int64_t *counts[5], vcs_error_t *error)
 vcs_status_t vcs_call_steer(const vcs_run_t *run, const vcs_steer_call_t *call, double *values[call.seeds * call.search_count], int64_t *frames[call.seeds * call.search_count], uint8_t *held[call.seeds * call.search_count * run.frames], int32_t *scored[1], vcs_error_t *error)
 vcs_status_t vcs_call_record(const vcs_cart_t *cart, const vcs_record_call_t *call, vcs_answer_t **answer, vcs_error_t *error)
 vcs_status_t vcs_call_verify(const vcs_cart_t *cart, const char *record, uint64_t seed, vcs_record_check_t *check, vcs_error_t *error)
@@ -425,7 +425,8 @@ Report = struct("vcs_report_t", "void *report?; void *context?")
 ScoreOptions = struct(
     "vcs_score_options_t",
     "const int32_t *horizons[horizon_count]; int32_t horizon_count; const int32_t *methods[method_count]; "
-    "int32_t method_count; int64_t window; int32_t threads; vcs_report_t report; uint64_t reserved[8]",
+    "int32_t method_count; int64_t window; int32_t threads; vcs_report_t report; double *costs?[method_count]; "
+    "uint64_t reserved[7]",
 )
 Agreement = struct(
     "vcs_agreement_t",
@@ -454,7 +455,7 @@ JoystickCall = struct("vcs_joystick_call_t", "int64_t press; uint8_t held; int32
 EditCall = struct(
     "vcs_edit_call_t",
     "int32_t x, y, width, height; const uint8_t *drawing[3 * width * height]; uint8_t exact; const char *method?; "
-    "int64_t window, steps",
+    "int64_t window, steps, budget",
 )
 SteerCall = struct(
     "vcs_steer_call_t",
