@@ -140,9 +140,9 @@ static void test_a_table_is_merged_with_what_its_file_has(void **state) {
   vcs_text_t pong = {0}, both = {0}, mine = {0}, empty = {0};
   vcs_error_t error = {""};
   remove(path);
-  vcs_score_row(&pong, "pong", "bit", 1, VCS_VIEW_RAM, &none);
-  vcs_score_row(&both, "pong", "bit", 1, VCS_VIEW_RAM, &none);
-  vcs_score_row(&both, "qbert", "bit", 1, VCS_VIEW_RAM, &none);
+  vcs_score_row(&pong, "pong", "bit", "ram", 1, VCS_VIEW_RAM, &none, 1);
+  vcs_score_row(&both, "pong", "bit", "ram", 1, VCS_VIEW_RAM, &none, 1);
+  vcs_score_row(&both, "qbert", "bit", "ram", 1, VCS_VIEW_RAM, &none, 1);
   assert_int_equal(vcs_file_write(path, "", 0, &error), VCS_OK); /* as a kill right after the lock leaves it */
   assert_int_equal(vcs_score_merge(path, "frame 300", &empty, &mine, &error), VCS_OK);
   assert_false(vcs_score_has(&mine, "pong", "bit"));
