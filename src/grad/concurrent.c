@@ -4,22 +4,20 @@
  * instruction), and of a flip is kept only what differs: concurrent fault simulation, as designers of chips have done
  * it since the 1970s (Ulrich and Baker 1974; Armstrong 1972; Niermann 1992). It is exact.
  *
- *   asleep    program counter, stack pointer and the wiring of the cartridge are the base's. Bytes of RAM, registers,
- *             flags, the time, the timer, an input, the TIA may differ. A row that reads none of that does to the flip
- *             what it does to the base; what it overwrites differs no more. Where a row reads what differs, it is
- *             applied to the flip's own bytes (concurrent_carry.c): still, nothing is run.
- *   awake     the flip's next instruction is another one, or the row does something that is not carried. The flip's
- *             machine is the base's with the differences put in, and it is run for real (concurrent_run.c), at once,
- *             until it stands where a later row of the base stands, early or late perhaps.
+ *   asleep    program counter, registers, flags, time and the wiring of the cartridge are the base's. What differs is
+ *             bytes of RAM, the timer, an input, the TIA. As long as the base reads none of that, the flip does what
+ *             the base does, and nothing needs to be done for it. A byte that the base overwrites differs no more.
+ *   awake     the base is about to read what differs. The flip's machine is the base's with the differences put in, and
+ *             it is run for real (concurrent_run.c), at once, until it stands where a later row of the base stands.
  *   waiting   it has met that row, and the walk has not come there yet. When it has, the two machines are compared, and
- *             what differs goes into the lists.
+ *             what differs is what the flip sleeps with.
  *   ended     its frame was over before it met the base. It begins the next frame with a machine of its own.
  *   gone      it is something that the walk does not do: a frame that does not end, one that begins elsewhere in a
- *             line, a jam, a collision that nothing is known of. It is run again by itself, as the reference is
- *             (rerun.c).
+ *             line, a jam. It is run again by itself, as the reference is (rerun.c).
  *
- *   base   row 0 ---- LDA $80 ---- STA $0D ---- CMP #5 ---- BNE ---- LDX #3 ---- ...                   rows
- *   flip   ($80)      ($80, A)     (... PF0)    (... C)     | awake  : asleep ($80, late by 2 cycles)  $80 differs
+ *   base   row 0 ---- LDA $80 ---- STA $0D ---- LDA $81 ---- CMP ---- BNE ---- LDX #3 ---- ...       rows
+ *   flip   asleep     | awake      | waiting    :                                                    $80 differs
+ *   of $80 ($80)      +----------->:  A equal again at LDA $81: asleep ($80), and the TIA differs
  *
  * Who differs in a place is a set of bits, one a flip; a row asks the sets of the places that it reads. So a row that
  * concerns no flip costs a few loads.
@@ -41,12 +39,13 @@
 #include <emmintrin.h>
 #endif
 
-enum { WORDS = VCS_FLIP_WORDS };
+enum { WORDS = VCS_CONCURRENT_MOST / 64, GROUPS = VCS_WHERE_CART_RAM - VCS_WHERE_TIMER };
 
 typedef enum { ASLEEP, WAITING, ENDED, GONE } status_t;
 
 typedef struct {
-  uint64_t cart_ram; /* groups of bytes of the cartridge's RAM in which it may differ */
+  uint64_t ram[2];   /* bytes that differ while it sleeps: bits */
+  uint64_t cart_ram; /* groups of bytes of the cartridge's RAM */
   uint32_t groups;   /* of the rest: a bit for each from VCS_WHERE_TIMER on */
   uint8_t status;
   uint8_t awake_first; /* the frame begins with it awake */
@@ -70,16 +69,19 @@ struct vcs_concurrent {
   vcs_base_frame_t records[2], *frame; /* the frame that is walked, and the one behind it */
   int32_t recorded;                    /* frames; -1: the next cannot be */
   vcs_t *m, *after, *spare;            /* the base's machine in the walk; behind the frame; anything */
-  uint32_t wiring, chips;              /* of the row before which m is */
-  vcs_beam_note_t note;
+  uint32_t at;                         /* the row before which m is */
+  uint32_t reads_done;                 /* collision reads that m is behind */
+  vcs_beam_note_t base_note, note;
   vcs_beam_work_t work;
   vcs_beam_now_t now; /* of the flip that is running */
   vcs_beam_patches_t patches;
-  vcs_lists_t lists;
-  vcs_carry_t carry;
-  uint64_t dirty[WORDS]; /* the TIA may differ */
+  uint64_t who[VCS_WHERES][WORDS];
+  uint16_t many[VCS_WHERES];
+  uint64_t dirty[WORDS]; /* asleep, and the TIA may differ */
   int32_t *waiting;      /* by row: the first flip */
   flip_t *flips;
+  uint8_t *machines; /* of flips */
+  size_t stride;
   int32_t *rom_heads; /* by byte of the image; NULL: no image is changed */
   rom_flip_t *rom_flips;
   uint32_t rom_flip_count, rom_flip_capacity;
@@ -96,13 +98,10 @@ struct vcs_concurrent {
 
 static const vcs_cart_t *cart_of(const vcs_concurrent_t *walk) { return &walk->base->cart; }
 static vcs_t *machine_of(const vcs_concurrent_t *walk, size_t flip) {
-  return (vcs_t *)(void *)(walk->lists.machines + flip * walk->lists.stride);
+  return (vcs_t *)(void *)(walk->machines + flip * walk->stride);
 }
 
-const vcs_concurrent_count_t *vcs_concurrent_counts(vcs_concurrent_t *walk) {
-  walk->counts.carried = walk->carry.carried;
-  return &walk->counts;
-}
+const vcs_concurrent_count_t *vcs_concurrent_counts(const vcs_concurrent_t *walk) { return &walk->counts; }
 
 /* ---- Differences ------------------------------------------------------------------------------------------------ */
 
@@ -174,136 +173,50 @@ static uint64_t differing_cart_ram(const vcs_cart_t *cart, const vcs_t *one, con
   return groups;
 }
 
-/* ---- In and out of the lists ------------------------------------------------------------------------------------ */
-
-/* The flags of VCS_WHERE_NZ and the three behind it. */
-static const uint8_t flags_of[] = {VCS_FLAG_N | VCS_FLAG_Z, VCS_FLAG_C, VCS_FLAG_V, VCS_FLAG_D | VCS_FLAG_I};
-
-/* The groups in which a flip differs. */
-static uint32_t groups_of(const vcs_concurrent_t *walk, size_t number) {
-  uint32_t groups = 0;
-  for (uint32_t left = walk->flips[number].groups; left; left &= left - 1) {
-    const unsigned group = (unsigned)VCS_LOWEST(left);
-    if (vcs_lists_has(&walk->lists, VCS_WHERE_TIMER + group, number)) groups |= 1u << group;
-  }
-  return groups;
-}
-
-/* RAM with a flip's own bytes. False: it has none. */
-static bool put_ram(const vcs_concurrent_t *walk, size_t number, uint8_t ram[128]) {
-  const vcs_lists_t *lists = &walk->lists;
-  bool any = false;
-  for (unsigned half = 0; half < 2; half++) {
-    for (uint64_t left = lists->ram[number][half]; left; left &= left - 1) {
-      const unsigned i = 64 * half + (unsigned)VCS_LOWEST_64(left);
-      if (!vcs_lists_has(lists, i, number)) continue;
-      ram[i] = lists->value[i][number];
-      any = true;
+/* What a flip sleeps with, put into a machine that is the base's now. */
+static void put_differences(const vcs_concurrent_t *walk, const flip_t *flip, const vcs_t *from, vcs_t *to) {
+  for (int half = 0; half < 2; half++) {
+    for (uint64_t left = flip->ram[half]; left; left &= left - 1) {
+      const int i = 64 * half + VCS_LOWEST_64(left);
+      to->ram[i] = from->ram[i];
     }
   }
-  return any;
-}
-
-static bool has_cart_ram(const vcs_concurrent_t *walk, size_t number) {
-  for (uint64_t left = walk->flips[number].cart_ram; left; left &= left - 1) {
-    if (vcs_lists_has(&walk->lists, VCS_WHERE_CART_RAM + (unsigned)VCS_LOWEST_64(left), number)) return true;
-  }
-  return false;
-}
-
-static void put_cart_ram(const vcs_concurrent_t *walk, size_t number, vcs_t *m) {
-  const vcs_t *from = machine_of(walk, number);
-  for (uint64_t left = walk->flips[number].cart_ram; left; left &= left - 1) {
-    const unsigned group = (unsigned)VCS_LOWEST_64(left);
-    if (!vcs_lists_has(&walk->lists, VCS_WHERE_CART_RAM + group, number)) continue;
-    for (uint32_t i = group; i < cart_of(walk)->ram_size; i += 64) m->cart_ram[i] = from->cart_ram[i];
-  }
-}
-
-static void put_registers(const vcs_concurrent_t *walk, size_t number, vcs_t *m) {
-  const vcs_lists_t *lists = &walk->lists;
-  if (vcs_lists_has(lists, VCS_WHERE_A, number)) m->a = lists->value[VCS_WHERE_A][number];
-  if (vcs_lists_has(lists, VCS_WHERE_X, number)) m->x = lists->value[VCS_WHERE_X][number];
-  if (vcs_lists_has(lists, VCS_WHERE_Y, number)) m->y = lists->value[VCS_WHERE_Y][number];
-  for (unsigned i = 0; i < 4; i++) {
-    const unsigned where = VCS_WHERE_NZ + i;
-    if (vcs_lists_has(lists, where, number)) m->p = (uint8_t)((m->p & ~flags_of[i]) | lists->value[where][number]);
-  }
-  if (vcs_lists_has(lists, VCS_WHERE_TIME, number)) m->cycles += (uint32_t)lists->late[number];
-}
-
-/* All that differs for a flip, put into a machine that is the base's now. */
-static void put_differences(const vcs_concurrent_t *walk, size_t number, vcs_t *m) {
-  put_ram(walk, number, m->ram);
-  put_groups(groups_of(walk, number), machine_of(walk, number), m);
-  put_cart_ram(walk, number, m);
-  put_registers(walk, number, m);
-}
-
-/* Takes a flip out of all lists, in which its bytes become those of the base's machine, walk->m. */
-static void take_out(vcs_concurrent_t *walk, size_t number) {
-  vcs_lists_t *lists = &walk->lists;
-  flip_t *flip = &walk->flips[number];
-  const vcs_t *base = walk->m;
-  const size_t word = number >> 6;
-  const uint64_t others = ~(1ull << (number & 63));
-  for (unsigned half = 0; half < 2; half++) {
-    for (uint64_t left = lists->ram[number][half]; left; left &= left - 1) {
-      const unsigned i = 64 * half + (unsigned)VCS_LOWEST_64(left);
-      lists->who[i][word] &= others;
-      lists->value[i][number] = base->ram[i];
-    }
-    lists->ram[number][half] = 0;
-  }
-  for (uint32_t left = flip->groups; left; left &= left - 1) {
-    lists->who[VCS_WHERE_TIMER + (unsigned)VCS_LOWEST(left)][word] &= others;
-  }
+  if (flip->groups) put_groups(flip->groups, from, to);
   for (uint64_t left = flip->cart_ram; left; left &= left - 1) {
-    lists->who[VCS_WHERE_CART_RAM + (unsigned)VCS_LOWEST_64(left)][word] &= others;
-  }
-  flip->groups = 0;
-  flip->cart_ram = 0;
-  for (unsigned i = 0; i <= VCS_REGISTERS; i++) lists->who[VCS_WHERE_A + i][word] &= others;
-  lists->value[VCS_WHERE_A][number] = base->a;
-  lists->value[VCS_WHERE_X][number] = base->x;
-  lists->value[VCS_WHERE_Y][number] = base->y;
-  for (unsigned i = 0; i < 4; i++) lists->value[VCS_WHERE_NZ + i][number] = base->p & flags_of[i];
-}
-
-/* Finds what differs between a flip's machine, which is in its place, and the base's; the flip is in no list. */
-static void put_in(vcs_concurrent_t *walk, size_t number, const vcs_t *base) {
-  vcs_lists_t *lists = &walk->lists;
-  flip_t *flip = &walk->flips[number];
-  const vcs_t *m = machine_of(walk, number);
-  for (unsigned half = 0; half < 2; half++) {
-    const uint64_t differs = differing_bytes(m->ram + 64 * half, base->ram + 64 * half);
-    lists->ram[number][half] = differs;
-    for (uint64_t left = differs; left; left &= left - 1) {
-      const unsigned i = 64 * half + (unsigned)VCS_LOWEST_64(left);
-      vcs_lists_set_byte(lists, i, number, m->ram[i], base->ram[i]);
+    for (uint32_t i = (uint32_t)VCS_LOWEST_64(left); i < cart_of(walk)->ram_size; i += 64) {
+      to->cart_ram[i] = from->cart_ram[i];
     }
   }
+}
+
+/* Finds what differs between a flip's machine and the base's. */
+static void find_differences(const vcs_concurrent_t *walk, flip_t *flip, const vcs_t *m, const vcs_t *base) {
+  flip->ram[0] = differing_bytes(m->ram, base->ram);
+  flip->ram[1] = differing_bytes(m->ram + 64, base->ram + 64);
   flip->groups = differing_groups(m, base);
-  for (uint32_t left = flip->groups; left; left &= left - 1) {
-    vcs_lists_set(lists, VCS_WHERE_TIMER + (unsigned)VCS_LOWEST(left), number, true);
-  }
   flip->cart_ram = differing_cart_ram(cart_of(walk), m, base);
-  for (uint64_t left = flip->cart_ram; left; left &= left - 1) {
-    vcs_lists_set(lists, VCS_WHERE_CART_RAM + (unsigned)VCS_LOWEST_64(left), number, true);
-  }
-  if (m->a != base->a) vcs_lists_set_byte(lists, VCS_WHERE_A, number, m->a, base->a);
-  if (m->x != base->x) vcs_lists_set_byte(lists, VCS_WHERE_X, number, m->x, base->x);
-  if (m->y != base->y) vcs_lists_set_byte(lists, VCS_WHERE_Y, number, m->y, base->y);
-  if (m->p != base->p) {
-    for (unsigned i = 0; i < 4; i++) {
-      if ((m->p ^ base->p) & flags_of[i]) {
-        vcs_lists_set_byte(lists, VCS_WHERE_NZ + i, number, m->p & flags_of[i], base->p & flags_of[i]);
-      }
+}
+
+/* ---- Sets of flips ---------------------------------------------------------------------------------------------- */
+
+static void set_member(vcs_concurrent_t *walk, size_t flip, unsigned where, bool in) {
+  const uint64_t bit = 1ull << (flip & 63);
+  walk->who[where][flip >> 6] = in ? walk->who[where][flip >> 6] | bit : walk->who[where][flip >> 6] & ~bit;
+  walk->many[where] = (uint16_t)(walk->many[where] + (in ? 1 : -1));
+}
+
+static void set_all(vcs_concurrent_t *walk, size_t number, bool in) {
+  const flip_t *flip = &walk->flips[number];
+  for (unsigned half = 0; half < 2; half++) {
+    for (uint64_t left = flip->ram[half]; left; left &= left - 1) {
+      set_member(walk, number, 64 * half + (unsigned)VCS_LOWEST_64(left), in);
     }
   }
-  if (m->cycles != base->cycles) {
-    lists->late[number] = (int32_t)(m->cycles - base->cycles);
-    vcs_lists_set(lists, VCS_WHERE_TIME, number, true);
+  for (uint32_t left = flip->groups; left; left &= left - 1) {
+    set_member(walk, number, VCS_WHERE_TIMER + (unsigned)VCS_LOWEST(left), in);
+  }
+  for (uint64_t left = flip->cart_ram; left; left &= left - 1) {
+    set_member(walk, number, VCS_WHERE_CART_RAM + (unsigned)VCS_LOWEST_64(left), in);
   }
 }
 
@@ -323,28 +236,16 @@ static bool is_dirty(const vcs_concurrent_t *walk, size_t flip) { return walk->d
 
 /* ---- Awake ------------------------------------------------------------------------------------------------------ */
 
-/* The base's machine before a row; RAM and the cartridge's follow the walk. */
-static void stand_at(vcs_concurrent_t *walk, uint32_t row) {
-  const vcs_stand_t *stand = &walk->frame->rows[row];
-  vcs_t *m = walk->m;
-  m->cycles = stand->cycles;
-  m->pc = (uint16_t)stand->key;
-  m->sp = (uint8_t)(stand->key >> 16);
-  m->a = (uint8_t)(stand->key >> 24);
-  m->x = (uint8_t)(stand->key >> 32);
-  m->y = (uint8_t)(stand->key >> 40);
-  m->p = (uint8_t)(stand->key >> 48);
+static uint16_t base_collisions(void *context, const vcs_t *m) {
+  vcs_concurrent_t *walk = context;
+  (void)m;
+  return walk->frame->reads[walk->reads_done++].collisions;
 }
 
-static void follow_chips(vcs_concurrent_t *walk, const vcs_stand_t *stand) {
-  if (stand->wiring != walk->wiring) {
-    walk->wiring = stand->wiring;
-    vcs_wiring_put(&walk->frame->wirings[walk->wiring], walk->m);
-  }
-  if (stand->chips != walk->chips) {
-    walk->chips = stand->chips;
-    vcs_chips_put(&walk->frame->chips[walk->chips], walk->m);
-  }
+static void advance_base(vcs_concurrent_t *walk, uint32_t row) {
+  if (walk->at == row) return;
+  vcs_concurrent_advance(cart_of(walk), walk->m, &walk->base_note, row - walk->at);
+  walk->at = row;
 }
 
 /* The flip that is running reads a collision register; the reading itself is the last access noted. */
@@ -354,12 +255,26 @@ typedef struct {
   size_t number;
 } reader_t;
 
+/* The last segment that does not begin behind an access. */
+static uint32_t segment_of(const vcs_base_frame_t *frame, uint32_t access) {
+  uint32_t low = 0, high = frame->segment_count;
+  while (high - low > 1) {
+    const uint32_t middle = (low + high) / 2;
+    if (frame->segments[middle].access <= access) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 /* A flip whose TIA was the base's all along begins to have one of its own. */
 static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   flip_t *flip = &walk->flips[number];
   const vcs_base_frame_t *frame = walk->frame;
   if (is_dirty(walk, number)) return;
-  const uint32_t low = vcs_segment_of(frame, access);
+  const uint32_t low = segment_of(frame, access);
   flip->beam.at = low;
   flip->beam.differs = 0;
   flip->beam.patch = -1;
@@ -415,11 +330,11 @@ static bool grow(void **items, size_t size, uint32_t needed, uint32_t *capacity)
 }
 
 /* The accesses that a flip has made instead of the base's, if they are not the same. */
-static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint32_t to, const vcs_beam_access_t *own,
-                      uint32_t count) {
+static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint32_t to) {
   flip_t *flip = &walk->flips[number];
-  const vcs_beam_access_t *base = walk->frame->note.accesses;
+  const vcs_beam_access_t *base = walk->frame->note.accesses, *own = walk->note.accesses;
   vcs_beam_patches_t *patches = &walk->patches;
+  uint32_t count = walk->note.count;
   while (from < to && count && same_access(&base[from], own)) from++, own++, count--;
   while (from < to && count && same_access(&base[to - 1], &own[count - 1])) to--, count--;
   if (from == to && !count) return true;
@@ -440,10 +355,7 @@ static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint
   return true;
 }
 
-static void go(vcs_concurrent_t *walk, size_t number) {
-  take_out(walk, number);
-  walk->flips[number].status = GONE;
-}
+static void go(vcs_concurrent_t *walk, size_t number) { walk->flips[number].status = GONE; }
 
 /* Runs a flip from a row on; its machine is in its place. */
 static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
@@ -468,8 +380,7 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
     go(walk, number);
     return;
   }
-  if (met == VCS_RUN_ENDED && add_patch(walk, number, walk->frame->rows[row].access, walk->frame->note.count,
-                                        walk->note.accesses, walk->note.count)) {
+  if (met == VCS_RUN_ENDED && add_patch(walk, number, walk->frame->rows[row].access, walk->frame->note.count)) {
     flip->status = ENDED;
     return;
   }
@@ -478,8 +389,7 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
     return;
   }
   flip->extra += (int32_t)executed - (met - (int32_t)row);
-  if (!add_patch(walk, number, walk->frame->rows[row].access, walk->frame->rows[met].access, walk->note.accesses,
-                 walk->note.count)) {
+  if (!add_patch(walk, number, walk->frame->rows[row].access, walk->frame->rows[met].access)) {
     go(walk, number);
     return;
   }
@@ -489,42 +399,66 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
 }
 
 static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
-  vcs_t *m = machine_of(walk, number), *spare = walk->spare;
-  const size_t size = vcs_machine_size(cart_of(walk));
-  stand_at(walk, row);
-  if (walk->flips[number].groups | walk->flips[number].cart_ram) {
-    memcpy(spare, walk->m, size);
-    put_differences(walk, number, spare);
-    memcpy(m, spare, size);
+  flip_t *flip = &walk->flips[number];
+  vcs_t *m = machine_of(walk, number);
+  set_all(walk, number, false);
+  advance_base(walk, row);
+  if (flip->groups | flip->cart_ram) {
+    memcpy(walk->spare, walk->m, vcs_machine_size(cart_of(walk)));
+    put_differences(walk, flip, m, walk->spare);
+    memcpy(m, walk->spare, vcs_machine_size(cart_of(walk)));
   } else {
-    memcpy(m, walk->m, size);
-    put_ram(walk, number, m->ram);
-    put_registers(walk, number, m);
+    uint8_t ram[128];
+    memcpy(ram, m->ram, sizeof ram);
+    memcpy(m, walk->m, vcs_machine_size(cart_of(walk)));
+    for (int half = 0; half < 2; half++) {
+      for (uint64_t left = flip->ram[half]; left; left &= left - 1) {
+        const int i = 64 * half + VCS_LOWEST_64(left);
+        m->ram[i] = ram[i];
+      }
+    }
   }
-  take_out(walk, number);
   launch(walk, number, row);
 }
 
-static void leave(void *context, size_t flip, uint32_t row) { wake(context, flip, row); }
+/* Everyone who differs in a place. */
+static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
+  for (size_t i = 0; i < WORDS && walk->many[where]; i++) {
+    for (uint64_t left = walk->who[where][i]; left; left &= left - 1)
+      wake(walk, 64 * i + (size_t)VCS_LOWEST_64(left), row);
+  }
+}
 
-static bool make_access(void *context, size_t flip, uint32_t access, const vcs_beam_access_t *own, bool if_clean) {
-  vcs_concurrent_t *walk = context;
-  if (if_clean && !is_dirty(walk, flip)) return true;
-  return add_patch(walk, flip, access, access + 1, own, 1);
+/* A place is overwritten: whoever sleeps has the base's byte there. */
+static void replace(vcs_concurrent_t *walk, unsigned where) {
+  for (size_t i = 0; i < WORDS; i++) {
+    for (uint64_t left = walk->who[where][i]; left; left &= left - 1) {
+      flip_t *flip = &walk->flips[64 * i + (size_t)VCS_LOWEST_64(left)];
+      if (where < VCS_WHERE_TIMER) {
+        flip->ram[where >> 6] &= ~(1ull << (where & 63));
+      } else {
+        flip->groups &= ~(1u << (where - VCS_WHERE_TIMER));
+      }
+    }
+    walk->who[where][i] = 0;
+  }
+  walk->many[where] = 0;
 }
 
 /* The walk has come to the row that flips have met. */
 static void settle(vcs_concurrent_t *walk, uint32_t row) {
   if (walk->waiting[row] < 0) return;
-  stand_at(walk, row);
+  advance_base(walk, row);
   for (int32_t number = walk->waiting[row]; number >= 0; number = walk->flips[number].next) {
-    walk->flips[number].status = ASLEEP;
-    put_in(walk, (size_t)number, walk->m);
+    flip_t *flip = &walk->flips[number];
+    find_differences(walk, flip, machine_of(walk, (size_t)number), walk->m);
+    flip->status = ASLEEP;
+    set_all(walk, (size_t)number, true);
     walk->counts.settled++;
   }
 }
 
-/* A collision register is read: some flips read something else. */
+/* A collision register is read: those whose reading would be another one wake up. */
 static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *read) {
   const vcs_segment_t *segments = walk->frame->segments;
   const unsigned shift = 2u * walk->frame->note.accesses[segments[read->segment].access].reg;
@@ -535,7 +469,7 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
     for (uint64_t left = walk->dirty[i]; left; left &= left - 1) {
       const size_t number = 64 * i + (size_t)VCS_LOWEST_64(left);
       flip_t *flip = &walk->flips[number];
-      if (flip->status != ASLEEP || vcs_lists_has(&walk->lists, VCS_WHERE_TIME, number)) continue;
+      if (flip->status != ASLEEP) continue;
       if (!has_own_beam(walk, flip)) {
         flip->beam.at = first;
         flip->beam.tia.collisions = segments[first].before.collisions;
@@ -543,19 +477,12 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
       }
       vcs_beam_advance(&walk->work, &flip->beam, first);
       if (flip->beam.unknown >> shift & 3) {
-        stand_at(walk, read->row);
+        set_all(walk, number, false);
         go(walk, number);
         continue;
       }
-      const unsigned collisions = vcs_beam_collisions_after(&walk->work, &flip->beam, read->segment);
-      if (!((collisions ^ read->collisions) >> shift & 3)) continue;
-      if (vcs_carry_reads_one(walk->frame, read->row)) {
-        const uint8_t latches = (uint8_t)((collisions >> shift & 1) << 7 | (collisions >> shift & 2) << 5);
-        const uint8_t read_by_base = walk->frame->rows[read->row].read;
-        vcs_lists_set_byte(&walk->lists, VCS_WHERE_LATCH, number, latches | (read_by_base & 0x3F), read_by_base);
-      } else {
-        wake(walk, number, read->row);
-      }
+      const uint16_t collisions = vcs_beam_collisions_after(&walk->work, &flip->beam, read->segment);
+      if ((collisions ^ read->collisions) >> shift & 3) wake(walk, number, read->row);
     }
   }
 }
@@ -570,30 +497,25 @@ static void read_rom(vcs_concurrent_t *walk, uint32_t byte, uint32_t row) {
 
 static void walk_rows(vcs_concurrent_t *walk) {
   const vcs_base_frame_t *frame = walk->frame;
-  uint32_t reads = 0, cart_writes = 0;
+  uint32_t reads = 0;
   for (uint32_t row = 0; row < frame->count; row++) {
     const vcs_stand_t *stand = &frame->rows[row];
-    follow_chips(walk, stand);
     settle(walk, row);
     if (walk->rom_heads) {
       for (uint32_t i = stand->rom_touch; i < stand[1].rom_touch; i++) read_rom(walk, frame->rom_touches[i], row);
     }
-    for (; reads < frame->read_count && frame->reads[reads].row == row; reads++)
-      read_collision(walk, &frame->reads[reads]);
-    vcs_carry_row(&walk->carry, row);
-    if (walk->lists.any[VCS_WHERE_LATCH]) vcs_lists_clear(&walk->lists, VCS_WHERE_LATCH);
     for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
-      const vcs_touch_t *touch = &frame->touches[i];
-      if (touch->where & VCS_WHERE_REPLACED && touch->where < (VCS_WHERE_REPLACED | VCS_WHERE_TIMER)) {
-        walk->m->ram[touch->where & 0x7F] = touch->value;
+      const unsigned touch = frame->touches[i], where = touch & 0xFF;
+      if (!walk->many[where]) continue;
+      if (touch & VCS_WHERE_REPLACED) {
+        replace(walk, where);
+      } else {
+        wake_all(walk, where, row);
       }
     }
-    for (; cart_writes < frame->cart_write_count && frame->cart_writes[cart_writes].row == row; cart_writes++) {
-      walk->m->cart_ram[frame->cart_writes[cart_writes].place] = frame->cart_writes[cart_writes].value;
-    }
+    for (; reads < frame->read_count && frame->reads[reads].row == row; reads++)
+      read_collision(walk, &frame->reads[reads]);
   }
-  follow_chips(walk, &frame->rows[frame->count]);
-  stand_at(walk, frame->count);
   settle(walk, frame->count);
 }
 
@@ -623,11 +545,16 @@ static void rebuild(const vcs_concurrent_t *walk, size_t number, int32_t frames,
     m->scanlines = (int32_t)((m->cycles * 3 - (uint32_t)m->frame_clock) / VCS_LINE_CLOCKS);
   } else {
     memcpy(m, base, size);
-    if (frames) put_differences(walk, number, m);
+    if (frames) put_differences(walk, flip, machine_of(walk, number), m);
   }
   vcs_beam_take(&tia, base);
   if (frames && is_dirty(walk, number)) vcs_beam_compose(&tia, &flip->beam);
   vcs_beam_put(&tia, m);
+}
+
+static bool same_registers(const vcs_t *one, const vcs_t *other) {
+  return one->pc == other->pc && one->sp == other->sp && one->a == other->a && one->x == other->x &&
+         one->y == other->y && one->p == other->p;
 }
 
 /* A flip's machine as a frame begins, when it may differ from the base's in more than RAM. */
@@ -641,13 +568,12 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   flip->extra = 0;
   flip->first_patch = flip->last_patch = -1;
   flip->awake_first = 0;
-  if (frame && !flipped && !groups_of(walk, number) && !is_dirty(walk, number) && flip->status == ASLEEP &&
+  if (frame && !flipped && !flip->groups && !is_dirty(walk, number) && flip->status == ASLEEP &&
       !(flip->beam.unknown & walk->frame->live)) {
     flip->beam.patch = -1;
     return;
   }
   rebuild(walk, number, frame, m);
-  take_out(walk, number);
   flip->status = ASLEEP;
   if (frame == 0) {
     const vcs_flip_t *given = &walk->given[number];
@@ -680,10 +606,11 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   const uint8_t vblank = flip->beam.tia.looks[offsetof(vcs_t, vblank) - VCS_LOOKS_FROM];
   vcs_beam_put(&frozen, m);
   m->vblank = (uint8_t)((m->vblank & 0x7F) | (vblank & 0x80));
+  find_differences(walk, flip, m, begun);
   const vcs_wiring_t wiring = vcs_wiring_of(m), base_wiring = vcs_wiring_of(begun);
-  flip->awake_first = m->pc != begun->pc || m->sp != begun->sp || memcmp(&wiring, &base_wiring, sizeof wiring) != 0;
+  flip->awake_first =
+      m->cycles != begun->cycles || !same_registers(m, begun) || memcmp(&wiring, &base_wiring, sizeof wiring) != 0;
   memcpy(machine_of(walk, number), m, vcs_machine_size(cart));
-  if (!flip->awake_first) put_in(walk, number, begun);
 }
 
 /* Records a frame of the base. False: only running again gets it right. */
@@ -722,12 +649,12 @@ static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
   memcpy(walk->m, walk->frame->begun, size);
   memcpy(walk->work.m, walk->frame->begun, size);
   walk->work.m->front = 0;
-  walk->wiring = walk->chips = 0;
-  walk->carry.cart = cart;
-  walk->carry.frame = walk->frame;
-  walk->carry.rom = walk->runner->rom != NULL;
+  walk->at = walk->reads_done = 0;
   walk->patches.patch_count = walk->patches.access_count = 0;
+  vcs_video_start(&walk->base_note.video, cart, NULL);
   vcs_video_start(&walk->note.video, cart, NULL);
+  memset(walk->who, 0, sizeof walk->who);
+  memset(walk->many, 0, sizeof walk->many);
   for (uint32_t i = 0; i <= walk->frame->count; i++) walk->waiting[i] = -1;
   return true;
 }
@@ -740,9 +667,16 @@ static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
   const vcs_base_t *base = walk->base;
   vcs_sight_t sight = vcs_base_sight(base, horizon);
   uint8_t ram[128];
-  if (walk->lists.ram[number][0] | walk->lists.ram[number][1]) {
+  if (flip->ram[0] | flip->ram[1]) {
+    const vcs_t *m = machine_of(walk, number);
     memcpy(ram, sight.ram, sizeof ram);
-    if (put_ram(walk, number, ram)) sight.ram = ram;
+    for (int half = 0; half < 2; half++) {
+      for (uint64_t left = flip->ram[half]; left; left &= left - 1) {
+        const int i = 64 * half + VCS_LOWEST_64(left);
+        ram[i] = m->ram[i];
+      }
+    }
+    sight.ram = ram;
   }
   const uint8_t *picture = sight.picture;
   const vcs_cart_t *cart = cart_of(walk);
@@ -781,14 +715,12 @@ static void play(vcs_concurrent_t *walk, size_t number, int32_t frames) {
   const vcs_env_t *env = walk->base->view.env;
   flip_t *flip = &walk->flips[number];
   if (!env || !env->game) return;
-  uint8_t ram[128];
-  if (!put_ram(walk, number, ram) && !has_cart_ram(walk, number) &&
+  if (!(flip->ram[0] | flip->ram[1] | flip->cart_ram) &&
       memcmp(&flip->play, &walk->base->plays[frames - 1], sizeof flip->play) == 0) {
     flip->play = walk->base->plays[frames];
   } else {
     memcpy(walk->spare, vcs_base_state(walk->base, frames), vcs_machine_size(cart_of(walk)));
-    put_ram(walk, number, walk->spare->ram);
-    put_cart_ram(walk, number, walk->spare);
+    put_differences(walk, flip, machine_of(walk, number), walk->spare);
     vcs_game_code_step(env->code, &flip->play, walk->spare->ram, walk->spare->cart_ram);
   }
   flip->score = (int32_t)((uint32_t)flip->score + (uint32_t)flip->play.reward);
@@ -801,12 +733,7 @@ static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int 
     set_dirty(walk, number, false);
     return;
   }
-  if (flip->status == ENDED) put_in(walk, number, vcs_base_state(walk->base, frames));
-  if (flip->status == ASLEEP && (int64_t)walk->frame->count + flip->extra > VCS_FRAME_INSTRUCTIONS) {
-    go(walk, number);
-    set_dirty(walk, number, false);
-    return;
-  }
+  if (flip->status == ENDED) find_differences(walk, flip, machine_of(walk, number), vcs_base_state(walk->base, frames));
   if (is_dirty(walk, number) && (horizon < 0 || !walk->base->view.pictures)) {
     walk->work.picture = NULL;
     vcs_beam_advance(&walk->work, &flip->beam, walk->frame->segment_count);
@@ -907,7 +834,11 @@ static void walk_frames(vcs_concurrent_t *walk) {
     if (!fits) return;
     for (size_t i = 0; i < walk->count; i++) {
       if (walk->flips[i].status == GONE) continue;
-      if (walk->flips[i].awake_first) launch(walk, i, 0);
+      if (walk->flips[i].awake_first) {
+        launch(walk, i, 0);
+      } else {
+        set_all(walk, i, true);
+      }
     }
     walk_rows(walk);
     if (looks && view->pictures)
@@ -928,9 +859,6 @@ void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_run
   walk->counts.walks++;
   walk->counts.flips += count;
   memset(walk->dirty, 0, sizeof walk->dirty);
-  memset(walk->lists.who, 0, sizeof walk->lists.who);
-  memset(walk->lists.any, 0, sizeof walk->lists.any);
-  memset(walk->lists.ram, 0, sizeof walk->lists.ram);
   for (size_t i = 0; i < count; i++) {
     possible[i] = is_possible(walk, i);
     walk->flips[i] = (flip_t){.status = ASLEEP};
@@ -948,27 +876,29 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
   const size_t size = vcs_machine_size(cart);
   vcs_concurrent_t *walk = calloc(1, sizeof *walk);
   if (!walk) return NULL;
-  walk->lists.stride = (size + 63) & ~(size_t)63;
+  walk->stride = (size + 63) & ~(size_t)63;
   const bool framed = vcs_base_frame_create(&walk->records[0], cart) && vcs_base_frame_create(&walk->records[1], cart);
   walk->m = calloc(1, size);
   walk->after = calloc(1, size);
   walk->spare = calloc(1, size);
   walk->work.m = calloc(1, size);
-  walk->note.capacity = VCS_FRAME_INSTRUCTIONS;
+  walk->base_note.capacity = walk->note.capacity = VCS_FRAME_INSTRUCTIONS;
+  walk->base_note.accesses = malloc(walk->base_note.capacity * sizeof *walk->base_note.accesses);
   walk->note.accesses = malloc(walk->note.capacity * sizeof *walk->note.accesses);
   walk->waiting = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *walk->waiting);
   walk->flips = calloc(VCS_CONCURRENT_MOST, sizeof *walk->flips);
-  walk->lists.machines = calloc(VCS_CONCURRENT_MOST, walk->lists.stride);
+  walk->machines = calloc(VCS_CONCURRENT_MOST, walk->stride);
   walk->picture = calloc(1, VCS_FRAME_BYTES);
   walk->rom_heads = base->view.rom ? malloc(cart->rom_size * sizeof *walk->rom_heads) : NULL;
-  if (!framed || !walk->m || !walk->after || !walk->spare || !walk->work.m || !walk->note.accesses || !walk->waiting ||
-      !walk->flips || !walk->lists.machines || !walk->picture || (base->view.rom && !walk->rom_heads)) {
+  if (!framed || !walk->m || !walk->after || !walk->spare || !walk->work.m || !walk->base_note.accesses ||
+      !walk->note.accesses || !walk->waiting || !walk->flips || !walk->machines || !walk->picture ||
+      (base->view.rom && !walk->rom_heads)) {
     vcs_concurrent_free(walk);
     return NULL;
   }
   for (uint32_t i = 0; walk->rom_heads && i < cart->rom_size; i++) walk->rom_heads[i] = -1;
-  walk->carry =
-      (vcs_carry_t){.leave = leave, .access = make_access, .context = walk, .lists = &walk->lists, .base = walk->m};
+  walk->base_note.collisions = base_collisions;
+  walk->base_note.context = walk;
   walk->note.collisions = flip_collisions;
   walk->work.patches = &walk->patches;
   walk->work.lines = walk->lines;
@@ -983,10 +913,11 @@ void vcs_concurrent_free(vcs_concurrent_t *walk) {
   free(walk->after);
   free(walk->spare);
   free(walk->work.m);
+  free(walk->base_note.accesses);
   free(walk->note.accesses);
   free(walk->waiting);
   free(walk->flips);
-  free(walk->lists.machines);
+  free(walk->machines);
   free(walk->picture);
   free(walk->rom_heads);
   free(walk->rom_flips);

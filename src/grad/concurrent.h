@@ -1,9 +1,8 @@
 /* concurrent.h: many flips of one run in one walk (concurrent.c has the idea), and what its parts share.
  *
- *   concurrent.c         the walk: flips are carried along, leave, run, wait and come back
+ *   concurrent.c         the walk: flips sleep, wake, run, wait and sleep again
  *   concurrent_base.c    a frame of the base: what stands at each of its rows, what each row reads and overwrites
- *   concurrent_carry.c   what a row does to flips that differ in what it reads
- *   concurrent_run.c     a flip that has left: the CPU, run beside the base until the two meet
+ *   concurrent_run.c     a flip that is awake: the CPU, run beside the base until the two meet
  *   concurrent_beam.c    the TIA of a flip, made from its accesses when it is needed
  */
 #ifndef VCS_GRAD_CONCURRENT_H
@@ -51,24 +50,23 @@ _Static_assert(VCS_LOOKS_SIZE <= 61, "a set of looks is a word");
 /* The accesses of a frame are cut into segments, about one a line. If a flip makes the same accesses, and differs in
  * nothing of `reads` and `shows`, the segment does to it what it does to the base. */
 typedef struct {
-  uint32_t access;        /* its first */
-  uint64_t reads;         /* what its accesses, and the ends of its lines, depend on */
-  uint64_t shows;         /* what its pixels and collisions depend on */
-  uint64_t colours;       /* what the picture depends on beyond that */
-  uint64_t replaced;      /* what is overwritten */
-  uint16_t caught;        /* collisions in it, from CXCLR on where there is one */
-  uint8_t on;             /* objects that show in it */
-  bool clears;            /* there is */
-  uint16_t clears_before; /* segments with one, so far */
-  int16_t motion[5];      /* by HMOVE, of objects wherever they are */
-  uint64_t moves;         /* the positions of those that move */
+  uint32_t access;   /* its first */
+  uint64_t reads;    /* what its accesses, and the ends of its lines, depend on */
+  uint64_t shows;    /* what its pixels and collisions depend on */
+  uint64_t colours;  /* what the picture depends on beyond that */
+  uint64_t replaced; /* what is overwritten */
+  uint16_t caught;   /* collisions in it, from CXCLR on where there is one */
+  uint8_t on;        /* objects that show in it */
+  bool clears;       /* there is */
+  int16_t motion[5]; /* by HMOVE, of objects wherever they are */
+  uint64_t moves;    /* the positions of those that move */
   vcs_beam_t before;
 } vcs_segment_t;
 
 /* ---- The base's frame ----------------------------------------------------------------------------------------- */
 
-/* Where flips can differ while they follow the base. Bytes of RAM are places by themselves, and so are registers; the
- * others are groups, of which only the timer can be overwritten without being read. */
+/* What rows read and overwrite. Bytes of RAM are places by themselves; the others are groups, of which only the timer
+ * can be overwritten without being read. */
 enum {
   VCS_WHERE_RAM = 0,
   VCS_WHERE_TIMER = 128,
@@ -78,35 +76,15 @@ enum {
   VCS_WHERE_PADDLES, /* resistances, and when their capacitors began to charge */
   VCS_WHERE_VSYNC,
   VCS_WHERE_CART_RAM, /* in 64 groups, by address */
-  VCS_WHERE_A = VCS_WHERE_CART_RAM + 64,
-  VCS_WHERE_X,
-  VCS_WHERE_Y,
-  VCS_WHERE_NZ, /* these four are bits of the status register */
-  VCS_WHERE_C,
-  VCS_WHERE_V,
-  VCS_WHERE_DI,
-  VCS_WHERE_TIME,  /* a flip is early or late by some cycles */
-  VCS_WHERE_LATCH, /* for one row: a collision register that reads differently */
-  VCS_WHERES,
-  VCS_REGISTERS = VCS_WHERE_LATCH - VCS_WHERE_A,
+  VCS_WHERES = VCS_WHERE_CART_RAM + 64,
   VCS_WHERE_REPLACED = 0x100 /* added: it is overwritten */
 };
 
-typedef struct {
-  uint16_t where;
-  uint8_t value; /* that replaces it */
-} vcs_touch_t;
-
-/* The machine as an instruction begins, and what that instruction is; the last row is the end of the frame. */
+/* The machine as an instruction begins; the last row is the end of the frame. */
 typedef struct {
   uint64_t key; /* pc, sp, a, x, y, p */
   uint32_t cycles;
-  uint32_t access, touch, rom_touch; /* the first of each that is not before the row */
-  uint16_t wiring, chips;            /* of the lists of those */
-  uint16_t addr;                     /* of the instruction's last access */
-  uint8_t opcode, low;               /* its first two bytes */
-  uint8_t read, stored;              /* the byte of the last read, and of the last write */
-  uint8_t chip;                      /* it reads or writes a chip */
+  uint32_t access, touch, rom_touch, wiring; /* the first of each that is not before the row */
 } vcs_stand_t;
 
 /* What an address of the window finds: a flip that sleeps has the same. */
@@ -116,32 +94,15 @@ typedef struct {
   uint8_t cart_byte[24];
 } vcs_wiring_t;
 
-/* What a program can change of the RIOT, and of the TIA without its picture. */
-typedef struct {
-  int32_t vsync_clock, dump_cycle;
-  uint32_t timer_cycle, timer_read_cycle;
-  uint8_t riot[offsetof(vcs_t, vsync) - offsetof(vcs_t, timer)];
-  uint8_t vsync, vblank, dump;
-} vcs_chips_t;
-
-typedef struct {
-  uint32_t row, place; /* a byte of the cartridge's RAM is written */
-  uint8_t value;
-} vcs_cart_write_t;
-
 typedef struct {
   uint32_t row, segment; /* reads a collision register; the access is a segment of its own */
   uint16_t collisions;   /* all of them then */
 } vcs_collision_read_t;
 
-enum { VCS_SAME = 8192 };
-
 typedef struct {
   vcs_stand_t *rows; /* count + 1, and one that is never reached */
   uint32_t count;
-  uint16_t same[VCS_FRAME_INSTRUCTIONS]; /* rows in the order of their program counters */
-  uint16_t first_same[VCS_SAME + 1];     /* by program counter: the first of its rows there */
-  vcs_touch_t *touches;
+  uint16_t *touches;
   uint32_t *rom_touches; /* bytes of the image; only with view.rom */
   vcs_beam_note_t note;  /* the accesses */
   vcs_segment_t *segments;
@@ -149,12 +110,8 @@ typedef struct {
   vcs_collision_read_t *reads;
   uint32_t read_count;
   vcs_wiring_t *wirings;
-  vcs_chips_t *chips;
-  vcs_cart_write_t *cart_writes;
-  uint8_t *blanks; /* by access, 1: HMOVE's blank is due */
-  uint32_t wiring_count, chips_count, touch_count, rom_touch_count, cart_write_count;
-  uint32_t touch_capacity, rom_touch_capacity, segment_capacity, read_capacity, wiring_capacity, chips_capacity,
-      cart_write_capacity;
+  uint32_t wiring_count, touch_count, rom_touch_count;
+  uint32_t touch_capacity, rom_touch_capacity, segment_capacity, read_capacity, wiring_capacity;
   uint16_t reads_of,
       live;     /* collisions that it reads, and that it or the next frame reads: nothing is known of others */
   bool clears;  /* it has a CXCLR */
@@ -178,87 +135,18 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
 VCS_FN uint64_t vcs_stand_key(uint16_t pc, uint8_t sp, uint8_t a, uint8_t x, uint8_t y, uint8_t p) {
   return pc | (uint64_t)sp << 16 | (uint64_t)a << 24 | (uint64_t)x << 32 | (uint64_t)y << 40 | (uint64_t)p << 48;
 }
-/* Cycles by which a flip that follows the base may be early or late, in the picture and outside. */
-enum { VCS_NEAR = 40, VCS_FAR = 1000 };
-VCS_FN bool vcs_in_picture(const vcs_base_frame_t *frame, const vcs_t *m, uint32_t cycles) {
-  const int32_t clock = (int32_t)(cycles * 3 - (uint32_t)m->frame_clock);
-  return clock >= frame->note.video.start && clock < frame->note.video.stop;
-}
-
 vcs_wiring_t vcs_wiring_of(const vcs_t *m);
-void vcs_wiring_put(const vcs_wiring_t *wiring, vcs_t *m);
-vcs_chips_t vcs_chips_of(const vcs_t *m);
-void vcs_chips_put(const vcs_chips_t *chips, vcs_t *m);
-
-/* ---- Lists ------------------------------------------------------------------------------------------------------ */
-
-enum { VCS_CONCURRENT_MOST = 1024, VCS_FLIP_WORDS = VCS_CONCURRENT_MOST / 64 }; /* flips in a walk */
-
-/* Who differs where, and in what: a bit a flip, 64 of them a word, and bytes. Where a word is not 0 the bytes of all
- * its flips are there, those of flips that do not differ being the base's, so that a row can be applied to a word at
- * once. The values of groups are in the flips' machines. */
-typedef struct {
-  uint64_t who[VCS_WHERES][VCS_FLIP_WORDS];
-  uint8_t any[VCS_WHERES]; /* 0: certainly nobody */
-  uint8_t value[VCS_WHERES][VCS_CONCURRENT_MOST];
-  int32_t late[VCS_CONCURRENT_MOST];    /* cycles; negative: early */
-  uint64_t ram[VCS_CONCURRENT_MOST][2]; /* by flip, bytes of RAM in which it may differ: bits */
-  uint8_t *machines;                    /* by flip */
-  size_t stride;
-} vcs_lists_t;
-
-VCS_FN bool vcs_lists_has(const vcs_lists_t *lists, unsigned where, size_t flip) {
-  return lists->who[where][flip >> 6] >> (flip & 63) & 1;
-}
-VCS_FN void vcs_lists_set(vcs_lists_t *lists, unsigned where, size_t flip, bool in) {
-  const uint64_t bit = 1ull << (flip & 63);
-  uint64_t *word = &lists->who[where][flip >> 6];
-  *word = in ? *word | bit : *word & ~bit;
-  lists->any[where] |= in;
-}
-VCS_FN void vcs_lists_set_byte(vcs_lists_t *lists, unsigned where, size_t flip, uint8_t value, uint8_t base) {
-  uint8_t *bytes = &lists->value[where][flip & ~(size_t)63];
-  if (value != base && !lists->who[where][flip >> 6]) {
-    for (size_t i = 0; i < 64; i++) bytes[i] = base;
-  }
-  bytes[flip & 63] = value;
-  vcs_lists_set(lists, where, flip, value != base);
-  if (value != base && where < VCS_WHERE_TIMER) lists->ram[flip][where >> 6] |= 1ull << (where & 63);
-}
-VCS_FN void vcs_lists_clear(vcs_lists_t *lists, unsigned where) {
-  for (size_t i = 0; i < VCS_FLIP_WORDS; i++) lists->who[where][i] = 0;
-  lists->any[where] = 0;
-}
-
-/* ---- Carrying --------------------------------------------------------------------------------------------------- */
-
-/* Called by vcs_carry_row: a flip leaves at this row; a flip makes another access than the base does, which makes no
- * difference `if_clean`, if its TIA is the base's. */
-typedef struct {
-  void (*leave)(void *context, size_t flip, uint32_t row);
-  bool (*access)(void *context, size_t flip, uint32_t access, const vcs_beam_access_t *own, bool if_clean);
-  void *context;
-  vcs_lists_t *lists;
-  const vcs_cart_t *cart;
-  const vcs_base_frame_t *frame;
-  const vcs_t *base; /* before the row, without its registers */
-  bool rom;          /* bits of ROM are flipped */
-  uint64_t carried;  /* flips times rows, counted */
-} vcs_carry_t;
-
-void vcs_carry_row(vcs_carry_t *carry, uint32_t row);
-
-/* Whether all that a row reads is one operand, which can be another one for a flip. */
-bool vcs_carry_reads_one(const vcs_base_frame_t *frame, uint32_t row);
 
 /* ---- Running -------------------------------------------------------------------------------------------------- */
 
-/* Runs a flip from a row of the base on, one instruction at least, until it stands where a later row stands, though
- * perhaps earlier or later and with other registers; that row is returned. Or until its frame is over in another way;
- * or it has jammed, or executed `most` instructions. */
+/* Runs a flip from a row of the base on, one instruction at least, until it stands where a later row stands, which is
+ * returned; or until its frame is over in another way; or it has jammed, or executed `most` instructions. */
 enum { VCS_RUN_ENDED = -1, VCS_RUN_LOST = -2 };
 int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
                            uint32_t from, uint32_t most, uint32_t *executed);
+
+/* The base's machine, from a row to another. */
+void vcs_concurrent_advance(const vcs_cart_t *cart, vcs_t *m, vcs_beam_note_t *note, uint32_t rows);
 
 /* ---- The beam ------------------------------------------------------------------------------------------------- */
 
@@ -310,9 +198,6 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *acces
 bool vcs_beam_record_begin(vcs_base_frame_t *frame, const vcs_cart_t *cart);
 bool vcs_beam_record_end(vcs_base_frame_t *frame);
 
-/* The last segment that does not begin behind an access. */
-uint32_t vcs_segment_of(const vcs_base_frame_t *frame, uint32_t access);
-
 /* Brings a flip's TIA up to a segment. */
 void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment);
 
@@ -329,6 +214,8 @@ uint16_t vcs_beam_collisions_now(const vcs_beam_work_t *work, vcs_flip_beam_t *b
                                  const vcs_beam_access_t *own, uint32_t count, vcs_beam_now_t *now);
 
 /* ---- The walk ------------------------------------------------------------------------------------------------- */
+
+enum { VCS_CONCURRENT_MOST = 1024 }; /* flips in a walk */
 
 typedef struct {
   const vcs_place_t *places; /* flipped together */
@@ -350,7 +237,7 @@ typedef struct {
 } vcs_concurrent_eyes_t;
 
 typedef struct {
-  uint64_t flips, wakes, executed, carried, settled, beams, segments, fallbacks, walks, refused;
+  uint64_t flips, wakes, executed, settled, beams, segments, fallbacks, walks, refused;
 } vcs_concurrent_count_t;
 
 /* Memory for walks over one base; NULL: there is none. */
@@ -362,6 +249,6 @@ void vcs_concurrent_free(vcs_concurrent_t *walk);
 void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_runner_t *runner, const vcs_flip_t *flips,
                          size_t count, const vcs_concurrent_eyes_t *eyes, bool *possible);
 
-const vcs_concurrent_count_t *vcs_concurrent_counts(vcs_concurrent_t *walk);
+const vcs_concurrent_count_t *vcs_concurrent_counts(const vcs_concurrent_t *walk);
 
 #endif

@@ -22,17 +22,10 @@ static void *room(void *items, size_t size, uint32_t count, uint32_t *capacity, 
   return grown;
 }
 
-static void touch(vcs_base_frame_t *frame, unsigned where, uint8_t value) {
+static void touch(vcs_base_frame_t *frame, unsigned where) {
   frame->touches =
       room(frame->touches, sizeof *frame->touches, frame->touch_count, &frame->touch_capacity, &frame->lost);
-  if (!frame->lost) frame->touches[frame->touch_count++] = (vcs_touch_t){(uint16_t)where, value};
-}
-
-static void write_cart_ram(vcs_base_frame_t *frame, uint32_t row, uint32_t place, uint8_t value) {
-  touch(frame, VCS_WHERE_CART_RAM + (place & 63), 0);
-  frame->cart_writes = room(frame->cart_writes, sizeof *frame->cart_writes, frame->cart_write_count,
-                            &frame->cart_write_capacity, &frame->lost);
-  if (!frame->lost) frame->cart_writes[frame->cart_write_count++] = (vcs_cart_write_t){row, place, value};
+  if (!frame->lost) frame->touches[frame->touch_count++] = (uint16_t)where;
 }
 
 static void touch_rom(vcs_base_frame_t *frame, uint32_t offset) {
@@ -47,11 +40,8 @@ typedef struct {
   vcs_base_frame_t *frame;
   bool rom;
   uint32_t row;
-  int reads;           /* of this instruction so far */
-  uint8_t opcode, low; /* of it, from the first read and the second on */
-  uint8_t read, stored;
-  uint16_t addr;
-  bool chip, changes; /* it accesses a chip, and may change what vcs_chips_t has */
+  int reads;      /* of this instruction so far */
+  uint8_t opcode; /* of it, from the first read on */
 } watch_t;
 
 /* The frame's note knows the watch; the core hands the note on. */
@@ -66,12 +56,11 @@ static bool is_dummy(const watch_t *watch, uint16_t addr) {
 }
 
 static void touch_window(const watch_t *watch, const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
-  if (!watch->rom && addr & 0x1000 && !(cart->hot_pages >> (addr >> 6 & 63) & 1)) return;
   const int32_t place = vcs_cart_read_place(cart, m, addr);
   if (place >= 0) {
     if (watch->rom) touch_rom(watch->frame, (uint32_t)place);
   } else if (place != VCS_CART_REGISTER) {
-    touch(watch->frame, VCS_WHERE_CART_RAM + (~(uint32_t)place & 63), 0);
+    touch(watch->frame, VCS_WHERE_CART_RAM + (~(uint32_t)place & 63));
   }
 }
 
@@ -83,58 +72,45 @@ static void touch_read(const watch_t *watch, const vcs_cart_t *cart, const vcs_t
     const int input = (addr & 15) - 8;
     if (input >= 0 && input < 6) {
       const int port = input < 4 ? input >> 1 : input - 4;
-      if (cart->controller[port] == VCS_CONTROLLER_KEYBOARD) touch(frame, VCS_WHERE_PORTS, 0);
-      touch(frame, input < 4 ? VCS_WHERE_PADDLES : VCS_WHERE_FIRE, 0);
+      if (cart->controller[port] == VCS_CONTROLLER_KEYBOARD) touch(frame, VCS_WHERE_PORTS);
+      touch(frame, input < 4 ? VCS_WHERE_PADDLES : VCS_WHERE_FIRE);
     }
     if (cart->snoops && (addr & 0x1FFF) <= 0x3F) touch_window(watch, cart, m, addr);
   } else if (!(addr & 0x200)) {
-    if (!is_dummy(watch, addr)) touch(frame, VCS_WHERE_RAM + (addr & 0x7F), 0);
+    if (!is_dummy(watch, addr)) touch(frame, VCS_WHERE_RAM + (addr & 0x7F));
   } else {
     static const uint8_t where[] = {VCS_WHERE_PORTS, VCS_WHERE_PORTS, VCS_WHERE_SWITCHES, 0,
                                     VCS_WHERE_TIMER, VCS_WHERE_TIMER, VCS_WHERE_TIMER,    VCS_WHERE_TIMER};
-    if (where[addr & 7]) touch(frame, where[addr & 7], 0);
+    if (where[addr & 7]) touch(frame, where[addr & 7]);
   }
 }
-
-/* Neither the cartridge nor RAM. */
-static bool is_chip(uint16_t addr) { return !(addr & 0x1000) && (addr & 0x280) != 0x80; }
 
 static uint8_t watched_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr) {
   watch_t *watch = watch_of(video);
   const uint8_t value = vcs_bus_read(cart, m, cpu, video, addr);
   if (watch->reads == 0) watch->opcode = value;
-  if (watch->reads == 1) watch->low = value;
   touch_read(watch, cart, m, addr);
   watch->reads++;
-  watch->read = value;
-  watch->addr = addr;
-  watch->changes |= is_chip(addr) && addr & 0x80;
-  watch->chip |= is_chip(addr) || (cart->scheme == VCS_SCHEME_DPC && cpu->stop & VCS_STOP_BANKS);
   return value;
 }
 
 static void watched_write_after(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr,
                                 uint8_t value, bool stalls) {
-  watch_t *watch = watch_of(video);
+  const watch_t *watch = watch_of(video);
   vcs_base_frame_t *frame = watch->frame;
   bool tia = !(addr & 0x1080);
-  watch->stored = value;
-  watch->addr = addr;
-  watch->chip |= is_chip(addr);
   if (addr & 0x1000) {
     const int32_t place = vcs_cart_write_place(cart, m, addr);
-    if (place >= 0) write_cart_ram(frame, watch->row, (uint32_t)place, value);
+    if (place >= 0) touch(frame, VCS_WHERE_CART_RAM + ((uint32_t)place & 63));
     tia = place < 0 && (cart->scheme == VCS_SCHEME_3F || cart->scheme == VCS_SCHEME_3E);
-    watch->chip |= tia;
   } else if ((addr & 0x280) == 0x80) {
-    touch(frame, (VCS_WHERE_RAM + (addr & 0x7F)) | VCS_WHERE_REPLACED, value);
+    touch(frame, (VCS_WHERE_RAM + (addr & 0x7F)) | VCS_WHERE_REPLACED);
   } else if (addr & 0x80) {
-    if ((addr & 7) < 2) touch(frame, VCS_WHERE_PORTS, 0);
-    if ((addr & 0x14) == 0x14) touch(frame, VCS_WHERE_TIMER | VCS_WHERE_REPLACED, value);
+    if ((addr & 7) < 2) touch(frame, VCS_WHERE_PORTS);
+    if ((addr & 0x14) == 0x14) touch(frame, VCS_WHERE_TIMER | VCS_WHERE_REPLACED);
   }
-  watch->changes |= tia ? (addr & 63) <= VCS_VBLANK : is_chip(addr);
-  if (tia && (addr & 63) == VCS_VSYNC) touch(frame, VCS_WHERE_VSYNC, 0);
-  if (tia && (addr & 63) == VCS_VBLANK) touch(frame, VCS_WHERE_PADDLES, 0);
+  if (tia && (addr & 63) == VCS_VSYNC) touch(frame, VCS_WHERE_VSYNC);
+  if (tia && (addr & 63) == VCS_VBLANK) touch(frame, VCS_WHERE_PADDLES);
   vcs_bus_write_after(cart, m, cpu, video, addr, value, stalls);
 }
 
@@ -162,8 +138,7 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   frame->begun = calloc(1, size);
   frame->m = calloc(1, size);
   frame->beam_m = calloc(1, size);
-  frame->blanks = malloc(ACCESSES_MOST);
-  if (frame->rows && frame->note.accesses && frame->blanks && frame->begun && frame->m && frame->beam_m) return true;
+  if (frame->rows && frame->note.accesses && frame->begun && frame->m && frame->beam_m) return true;
   vcs_base_frame_free(frame);
   return false;
 }
@@ -176,9 +151,6 @@ void vcs_base_frame_free(vcs_base_frame_t *frame) {
   free(frame->segments);
   free(frame->reads);
   free(frame->wirings);
-  free(frame->chips);
-  free(frame->cart_writes);
-  free(frame->blanks);
   free(frame->begun);
   free(frame->m);
   free(frame->beam_m);
@@ -200,52 +172,26 @@ static uint16_t read_collisions(void *context, const vcs_t *m) {
   return collisions;
 }
 
-/* Lists of what seldom changes: the last of them is what holds now. */
-static void keep_wiring(vcs_base_frame_t *frame, const vcs_t *m) {
+static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, const vcs_t *m, uint32_t row) {
   const vcs_wiring_t wiring = vcs_wiring_of(m);
-  if (frame->wiring_count && memcmp(&wiring, &frame->wirings[frame->wiring_count - 1], sizeof wiring) == 0) return;
-  frame->wirings =
-      room(frame->wirings, sizeof *frame->wirings, frame->wiring_count, &frame->wiring_capacity, &frame->lost);
-  if (!frame->lost) frame->wirings[frame->wiring_count++] = wiring;
-}
-
-static void keep_chips(vcs_base_frame_t *frame, const vcs_t *m) {
-  const vcs_chips_t chips = vcs_chips_of(m);
-  if (frame->chips_count && memcmp(&chips, &frame->chips[frame->chips_count - 1], sizeof chips) == 0) return;
-  frame->chips = room(frame->chips, sizeof *frame->chips, frame->chips_count, &frame->chips_capacity, &frame->lost);
-  if (!frame->lost) frame->chips[frame->chips_count++] = chips;
-}
-
-static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t row) {
+  if (row == 0 || memcmp(&wiring, &frame->wirings[frame->wiring_count - 1], sizeof wiring) != 0) {
+    frame->wirings =
+        room(frame->wirings, sizeof *frame->wirings, frame->wiring_count, &frame->wiring_capacity, &frame->lost);
+    if (frame->lost) return;
+    frame->wirings[frame->wiring_count++] = wiring;
+  }
+  const uint64_t key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
   frame->rows[row] = (vcs_stand_t){
-      .key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu)),
-      .cycles = vcs_cpu_cycles(cpu),
-      .access = frame->note.count,
-      .touch = frame->touch_count,
-      .rom_touch = frame->rom_touch_count,
-      .wiring = (uint16_t)(frame->wiring_count - 1),
-      .chips = (uint16_t)(frame->chips_count - 1),
-  };
-}
-
-/* Rows by their program counter: counted, then put behind each other from the last on. */
-static void index_rows(vcs_base_frame_t *frame) {
-  uint16_t *first = frame->first_same;
-  memset(first, 0, sizeof frame->first_same);
-  for (uint32_t row = 0; row < frame->count; row++) first[frame->rows[row].key & (VCS_SAME - 1)]++;
-  for (uint32_t i = 1; i <= VCS_SAME; i++) first[i] = (uint16_t)(first[i] + first[i - 1]);
-  for (uint32_t row = frame->count; row-- > 0;)
-    frame->same[--first[frame->rows[row].key & (VCS_SAME - 1)]] = (uint16_t)row;
+      key, vcs_cpu_cycles(cpu), frame->note.count, frame->touch_count, frame->rom_touch_count, frame->wiring_count - 1};
 }
 
 bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, vcs_t *after) {
-  watch_t watch = {.frame = frame, .rom = rom};
+  watch_t watch = {frame, rom, 0, 0, 0};
   vcs_cpu_t registers, *cpu = &registers;
   vcs_t *m = frame->m;
   vcs_video_t *video = &frame->note.video;
   bool over = false;
   frame->count = frame->touch_count = frame->rom_touch_count = frame->read_count = frame->wiring_count = 0;
-  frame->chips_count = frame->cart_write_count = 0;
   frame->note.count = 0;
   frame->reads_of = 0;
   frame->note.full = frame->lost = frame->clears = false;
@@ -255,38 +201,25 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   memcpy(m, frame->begun, vcs_machine_size(cart));
   if (m->jammed || !vcs_beam_record_begin(frame, cart)) return false;
   vcs_cpu_load(cpu, m);
-  keep_wiring(frame, m);
-  keep_chips(frame, m);
   uint32_t recorded = 0;
   for (uint32_t row = 0; row < VCS_FRAME_INSTRUCTIONS && !over; row++) {
     watch.row = row;
     watch.reads = 0;
-    watch.chip = watch.changes = false;
-    stand(frame, cpu, row);
+    stand(frame, cpu, m, row);
     if (!(cpu->pc & 0x1000) && (cpu->pc & 0x280) != 0x80) frame->lost = true; /* what it fetches depends on more */
     if (frame->lost) return false;
     vcs_cpu_instruction(VCS_HERE);
     frame->count++;
     over = cpu->stop & VCS_STOP_FRAME;
-    if (cpu->stop & VCS_STOP_BANKS) keep_wiring(frame, m);
-    if (watch.changes) keep_chips(frame, m);
     cpu->stop = 0;
-    if (m->jammed || frame->note.full || frame->lost) return false;
-    vcs_stand_t *here = &frame->rows[row];
-    here->opcode = watch.opcode;
-    here->low = watch.low;
-    here->addr = watch.addr;
-    here->read = watch.read;
-    here->stored = watch.stored;
-    here->chip = watch.chip;
+    if (m->jammed || frame->note.full) return false;
     for (; recorded < frame->note.count; recorded++) {
       const vcs_beam_access_t *access = &frame->note.accesses[recorded];
       if (access->kind != VCS_BEAM_READ || access->reg >= 8) vcs_beam_record(frame, access, row);
     }
   }
   if (!over) return false;
-  stand(frame, cpu, frame->count);
-  index_rows(frame);
+  stand(frame, cpu, m, frame->count);
   frame->rows[frame->count + 1] = (vcs_stand_t){.cycles = UINT32_MAX};
   if (frame->lost || !vcs_beam_record_end(frame)) return false;
   vcs_cpu_store(cpu, m);

@@ -53,12 +53,8 @@ static bool same_blank(const vcs_beam_t *one, const vcs_beam_t *other) {
 /* The collisions are not looked at. */
 uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
   uint64_t differs = 0;
-  for (size_t i = 0; i < sizeof one->looks; i += 8) { /* eight at a time, most of which are equal */
-    uint64_t a = 0, b = 0;
-    const size_t left = sizeof one->looks - i, count = left < 8 ? left : 8;
-    memcpy(&a, one->looks + i, count);
-    memcpy(&b, other->looks + i, count);
-    for (size_t k = i; a != b && k < i + count; k++) differs |= (uint64_t)(one->looks[k] != other->looks[k]) << k;
+  if (memcmp(one->looks, other->looks, sizeof one->looks) != 0) {
+    for (size_t i = 0; i < sizeof one->looks; i++) differs |= (uint64_t)(one->looks[i] != other->looks[i]) << i;
   }
   const size_t ctrlpf = offsetof(vcs_t, ctrlpf) - VCS_LOOKS_FROM;
   if ((one->looks[ctrlpf] ^ other->looks[ctrlpf]) & 1) differs |= VCS_BEAM_MIRROR;
@@ -255,7 +251,6 @@ static void cut(vcs_base_frame_t *frame, uint32_t access) {
     frame->latched = last->clears ? m->collisions : (uint16_t)(frame->latched | m->collisions);
   }
   *next = (vcs_segment_t){.access = access, .reads = READ_ALWAYS};
-  if (frame->segment_count) next->clears_before = (uint16_t)(next[-1].clears_before + next[-1].clears);
   vcs_beam_take(&next->before, m);
   next->before.collisions = frame->latched;
   m->collisions = 0;
@@ -308,7 +303,6 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *acces
     here->shows |= shown_now(m) & ~frame->here_replaced;
     here->colours |= colours_now(m) & ~frame->here_replaced;
   }
-  frame->blanks[number] = m->hmove_blank;
   if (m->stars) here->reads |= LOOK(pos, VCS_M0); /* which moves by itself at the end of a line */
   if (!reads) {
     const effect_t effect = effect_of(m, access->reg, access->value);
@@ -325,19 +319,6 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *acces
 }
 
 /* ---- A flip ------------------------------------------------------------------------------------------------------ */
-
-uint32_t vcs_segment_of(const vcs_base_frame_t *frame, uint32_t access) {
-  uint32_t low = 0, high = frame->segment_count;
-  while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
-    if (frame->segments[middle].access <= access) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
 
 void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam) {
   for (uint64_t left = beam->differs & (VCS_BEAM_MIRROR - 1); left; left &= left - 1) {
@@ -446,121 +427,11 @@ static void move(vcs_flip_beam_t *beam, const vcs_segment_t *here) {
   }
 }
 
-/* Registers that keep what is written to them, and of which accesses read no more than reads_of() tells: the byte of
- * `looks`, and its value. */
-static bool is_simple(unsigned r, uint8_t value, unsigned *look, uint8_t *stored) {
-#define AT(field, i) (unsigned)(offsetof(vcs_t, field) - VCS_LOOKS_FROM + (i))
-  *stored = value;
-  switch (r) {
-    case VCS_NUSIZ0:
-    case VCS_NUSIZ1:
-      *look = AT(nusiz, r - VCS_NUSIZ0);
-      return true;
-    case VCS_COLUP0_W:
-    case VCS_COLUP1_W:
-    case VCS_COLUPF_W:
-    case VCS_COLUBK_W:
-      *look = AT(colu, vcs_colour_index(r - VCS_COLUP0_W));
-      return true;
-    case VCS_REFP0:
-    case VCS_REFP1:
-      *look = AT(reflect, r - VCS_REFP0);
-      return true;
-    case VCS_PF0:
-    case VCS_PF1:
-    case VCS_PF2:
-      *look = AT(pf, r - VCS_PF0);
-      return true;
-    case VCS_GRP0:
-    case VCS_GRP1:
-      *look = AT(grp, r - VCS_GRP0);
-      return true;
-    case VCS_ENAM0:
-    case VCS_ENAM1:
-      *look = AT(enam, r - VCS_ENAM0);
-      return true;
-    case VCS_ENABL:
-      *look = AT(enabl, 0);
-      return true;
-    case VCS_HMP0:
-    case VCS_HMP1:
-    case VCS_HMM1:
-    case VCS_HMBL:
-      *look = AT(hm, r - VCS_HMP0);
-      *stored = value >> 4;
-      return true;
-    default:
-      return false;
-  }
-#undef AT
-}
-
-static uint64_t reads_of(unsigned r) {
-  switch (r) {
-    case VCS_RESP0:
-    case VCS_RESP1:
-      return LOOK(nusiz, r - VCS_RESP0);
-    case VCS_GRP0:
-      return LOOK(grp, 1);
-    case VCS_GRP1:
-      return LOOK(grp, 0) | LOOK(enabl, 0);
-    case VCS_RESMP0:
-    case VCS_RESMP1:
-      return LOOK(nusiz, r - VCS_RESMP0);
-    case VCS_HMOVE:
-      return ALL_HM;
-    default:
-      return 0;
-  }
-}
-
-/* The flip's own accesses in a segment, if all they do is to store other values: what differs behind the segment for
- * them is added to *stored, what may show in it to *shown, and *patch is the next that is not in it. */
-static bool store_patches(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint64_t *stored, uint64_t *shown,
-                          int32_t *patch) {
-  const vcs_base_frame_t *frame = work->frame;
-  const uint32_t end = frame->segments[beam->at + 1].access;
-  for (*patch = beam->patch; *patch >= 0; *patch = work->patches->patches[*patch].next) {
-    const vcs_beam_patch_t *own = &work->patches->patches[*patch];
-    if (own->from >= end) break;
-    const vcs_beam_access_t *base = &frame->note.accesses[own->from], *access = &work->patches->accesses[own->first];
-    unsigned look;
-    uint8_t value;
-    if (own->to != own->from + 1 || own->count != 1 || access->cycles != base->cycles || access->kind != base->kind ||
-        base->kind != VCS_BEAM_WRITE || access->reg != base->reg ||
-        !is_simple(base->reg, access->value, &look, &value)) {
-      return false;
-    }
-    bool stays = true;
-    for (uint32_t i = own->from + 1; i < end; i++) {
-      const vcs_beam_access_t *later = &frame->note.accesses[i];
-      if (later->kind == VCS_BEAM_READ) continue;
-      if (reads_of(later->reg) >> look & 1 && stays) return false;
-      if (later->reg == base->reg) stays = false;
-    }
-    *shown |= 1ull << look;
-    *stored = stays ? *stored | 1ull << look : *stored & ~(1ull << look);
-    if (stays) beam->tia.looks[look] = value;
-  }
-  return true;
-}
-
 /* Whether the flip's segment does to it what it does to the base; then that is done. */
 static bool skip(const vcs_beam_work_t *work, vcs_flip_beam_t *beam) {
   const vcs_segment_t *here = &work->frame->segments[beam->at];
   const bool last = beam->at + 1 == work->frame->segment_count;
-  uint64_t stored = 0, written = 0;
-  int32_t patch = beam->patch;
-  if (patch >= 0 && (last || work->patches->patches[patch].from < here[1].access)) {
-    if (last || work->picture || work->cart->colour_loss) return false;
-    vcs_flip_beam_t copy = *beam;
-    if (!store_patches(work, &copy, &stored, &written, &patch)) return false;
-    if (beam->differs & here->reads) return false;
-    const uint64_t shown = (beam->differs & here->shows) | written;
-    if (may_collide(work->frame, here, shown, here->clears ? 0 : beam->tia.collisions)) return false;
-    beam->tia = copy.tia;
-    beam->patch = patch;
-  }
+  if (beam->patch >= 0 && (last || work->patches->patches[beam->patch].from < here[1].access)) return false;
   if (beam->differs) {
     if (beam->differs & here->reads) return false;
     const uint64_t shown = beam->differs & here->shows;
@@ -572,33 +443,14 @@ static bool skip(const vcs_beam_work_t *work, vcs_flip_beam_t *beam) {
     beam->differs &= ~here->replaced;
     if (beam->differs & here->moves) move(beam, here);
   }
-  beam->differs |= stored;
   beam->tia.collisions = (uint16_t)(here->clears ? here->caught : beam->tia.collisions | here->caught);
   if (here->clears) beam->unknown = (uint16_t)~work->frame->live;
   beam->at++;
   return true;
 }
 
-/* Goes on to a later segment, or to the flip's next own access, while nothing differs. */
-static void leap(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment) {
-  const vcs_segment_t *segments = work->frame->segments;
-  if (beam->differs || beam->at >= segment || beam->tia.collisions != segments[beam->at].before.collisions) return;
-  uint32_t to = segment;
-  if (beam->patch >= 0) {
-    if (work->patches->patches[beam->patch].from < segments[beam->at + 1].access) return;
-    const uint32_t from = vcs_segment_of(work->frame, work->patches->patches[beam->patch].from);
-    if (from < to) to = from;
-  }
-  if (to <= beam->at) return;
-  if (segments[to].clears_before != segments[beam->at].clears_before) beam->unknown = (uint16_t)~work->frame->live;
-  beam->at = to;
-  beam->tia.collisions = segments[to].before.collisions;
-}
-
 void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment) {
   while (beam->at < segment) {
-    leap(work, beam, segment);
-    if (beam->at >= segment) return;
     if (skip(work, beam)) continue;
     vcs_video_t video;
     const vcs_beam_t *before = &work->frame->segments[beam->at].before;
@@ -619,12 +471,8 @@ uint16_t vcs_beam_collisions_after(const vcs_beam_work_t *work, const vcs_flip_b
 /* A flip's TIA at an access of the base, made in the work's machine. */
 static void make_up_to(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from, vcs_video_t *video) {
   const vcs_base_frame_t *frame = work->frame;
-  const uint32_t last = vcs_segment_of(frame, from);
   for (;;) {
-    for (;;) {
-      leap(work, beam, last);
-      if (beam->at + 1 >= frame->segment_count || frame->segments[beam->at + 1].access > from) break;
-      if (!skip(work, beam)) break;
+    while (beam->at + 1 < frame->segment_count && frame->segments[beam->at + 1].access <= from && skip(work, beam)) {
     }
     vcs_flip_beam_t copy = *beam;
     const uint32_t next = make(work, &copy, from, video);

@@ -1,24 +1,21 @@
-/* concurrent_run.c: a flip that has left: the CPU, run beside the base until the two meet.
+/* concurrent_run.c: a flip that is awake: the CPU, run beside the base until the two meet.
  *
- * They meet where a row of the base stands: same program counter and stack pointer, the cartridge wired the same way.
- * Registers and memory may differ, and so may the time, by up to a window: with that a flip can follow the base
- * (concurrent_carry.c). Of several rows with the same program counter the nearest in time is taken. In the picture the
- * window is less than a line: a program that is a line late there is better compared with the base's next line.
+ * They meet where a row of the base stands: same time, program counter, stack pointer, registers and flags, and the
+ * cartridge wired the same way. Memory, timer and inputs may differ: with them a flip can sleep.
  */
 #include "concurrent_note.h"
 
 /* Where a flip is beside the base. */
 typedef struct {
   const vcs_base_frame_t *frame;
-  uint32_t from, row; /* where it left, and where it stands now */
-  uint32_t misses;    /* looks in vain */
-  uint64_t next;      /* time from which on it looks again */
+  uint32_t row;  /* the first that is not earlier than the last look */
+  uint64_t next; /* time from which on it is worth looking again */
 } beside_t;
 
 #define VCS_RUN_BESIDE
 #define VCS_RUN_WITH , beside_t *beside
 #define VCS_RUN_LOOK \
-  if (cpu->time >= beside->next && has_rows(beside->frame, (unsigned)(bank.start + (at - bank.code)))) goto met;
+  if (VCS_UNLIKELY(cpu->time >= beside->next)) goto met;
 #define VCS_RUN_LABELS                                                  \
   met:                                                                  \
   cpu->pc = (uint16_t)(bank.start + (at - bank.code));                  \
@@ -30,13 +27,9 @@ typedef struct {
 
 enum { RUN_MET = 1 << 18 }; /* the flip has met the base */
 
-enum { PATIENCE = 256, PAUSE = 24 }; /* looks; cycles between later looks of a flip that has gone far astray */
+enum { SHIFTED = 10 }; /* cycles until the next look of one whose time is not the base's */
 
 static bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over);
-static inline bool has_rows(const vcs_base_frame_t *frame, unsigned pc) {
-  const uint16_t *first = &frame->first_same[pc & (VCS_SAME - 1)];
-  return first[0] != first[1];
-}
 
 #include "core/run.h"
 
@@ -51,36 +44,6 @@ vcs_wiring_t vcs_wiring_of(const vcs_t *m) {
   return wiring;
 }
 
-void vcs_wiring_put(const vcs_wiring_t *wiring, vcs_t *m) {
-  memcpy(m->bank, wiring->bank, sizeof wiring->bank);
-  memcpy(m->cart_clock, wiring->cart_clock, sizeof wiring->cart_clock);
-  memcpy(m->cart_word, wiring->cart_word, sizeof wiring->cart_word);
-  memcpy(m->cart_byte, wiring->cart_byte, sizeof wiring->cart_byte);
-}
-
-vcs_chips_t vcs_chips_of(const vcs_t *m) {
-  vcs_chips_t chips = {.vsync_clock = m->vsync_clock,
-                       .dump_cycle = m->dump_cycle,
-                       .timer_cycle = m->timer_cycle,
-                       .timer_read_cycle = m->timer_read_cycle,
-                       .vsync = m->vsync,
-                       .vblank = m->vblank,
-                       .dump = m->dump};
-  memcpy(chips.riot, &m->timer, sizeof chips.riot);
-  return chips;
-}
-
-void vcs_chips_put(const vcs_chips_t *chips, vcs_t *m) {
-  m->vsync_clock = chips->vsync_clock;
-  m->dump_cycle = chips->dump_cycle;
-  m->timer_cycle = chips->timer_cycle;
-  m->timer_read_cycle = chips->timer_read_cycle;
-  m->vsync = chips->vsync;
-  m->vblank = chips->vblank;
-  m->dump = chips->dump;
-  memcpy(&m->timer, chips->riot, sizeof chips->riot);
-}
-
 static bool is_wired(const vcs_base_frame_t *frame, const vcs_t *m, uint32_t row) {
   const vcs_wiring_t *wiring = &frame->wirings[frame->rows[row].wiring];
   return memcmp(wiring->bank, m->bank, sizeof wiring->bank) == 0 &&
@@ -89,49 +52,26 @@ static bool is_wired(const vcs_base_frame_t *frame, const vcs_t *m, uint32_t row
          memcmp(wiring->cart_byte, m->cart_byte, sizeof wiring->cart_byte) == 0;
 }
 
-/* Of the rows with a program counter the nearest in time; false: there is none in the window. */
-static bool find_row(const beside_t *beside, uint16_t pc, uint32_t cycles, uint32_t window, uint32_t *row) {
-  const vcs_base_frame_t *frame = beside->frame;
-  const uint16_t *first = &frame->first_same[pc & (VCS_SAME - 1)];
-  uint32_t low = first[0], high = first[1], best = window + 1;
-  while (low < high) { /* the first that is not earlier */
-    const uint32_t middle = (low + high) / 2;
-    if (frame->rows[frame->same[middle]].cycles < cycles) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low < first[1] && frame->same[low] > beside->from && frame->rows[frame->same[low]].cycles - cycles < best) {
-    *row = frame->same[low];
-    best = frame->rows[*row].cycles - cycles;
-  }
-  if (low > first[0] && frame->same[low - 1] > beside->from &&
-      cycles - frame->rows[frame->same[low - 1]].cycles < best) {
-    *row = frame->same[low - 1];
-    best = 0;
-  }
-  return best <= window;
-}
-
-/* Whether a flip stands where a row of the base stands. */
+/* Whether a flip stands where a row of the base stands. If not, there is nothing to look at before the next row. */
 static bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over) {
-  const vcs_base_frame_t *frame = beside->frame;
-  const vcs_stand_t *rows = frame->rows;
-  const uint32_t cycles = vcs_cpu_cycles(cpu), stands = cpu->pc | (uint32_t)cpu->sp << 16;
-  const uint32_t window = vcs_in_picture(frame, m, cycles) ? VCS_NEAR : VCS_FAR;
-  beside->row = frame->count;
-  if (!over && cpu->time < beside->next) return false;
-  if (++beside->misses > PATIENCE) beside->next = cpu->time + VCS_CYCLES(PAUSE);
-  if (over ? rows[frame->count].cycles != cycles : !find_row(beside, cpu->pc, cycles, window, &beside->row))
+  const vcs_stand_t *rows = beside->frame->rows;
+  const uint32_t cycles = vcs_cpu_cycles(cpu);
+  uint32_t row = beside->row;
+  while (rows[row].cycles < cycles) row++; /* the row behind the last is never reached */
+  beside->row = row;
+  if (rows[row].cycles != cycles) { /* it is earlier or later than the base, mostly up to the next WSYNC */
+    beside->next = VCS_CYCLES((uint64_t)cycles + SHIFTED);
     return false;
-  return (rows[beside->row].key & 0xFFFFFF) == stands && is_wired(frame, m, beside->row) &&
-         (window == VCS_NEAR || !vcs_in_picture(frame, m, rows[beside->row].cycles));
+  }
+  beside->next = VCS_CYCLES(cycles + 1);
+  return (uint16_t)rows[row].key == cpu->pc && (row == beside->frame->count) == over &&
+         rows[row].key == vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu)) &&
+         is_wired(beside->frame, m, row);
 }
 
 int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
                            uint32_t from, uint32_t most, uint32_t *executed) {
-  beside_t beside = {frame, from, from, 0, 0};
+  beside_t beside = {frame, from, VCS_CYCLES((uint64_t)m->cycles + 1)};
   vcs_video_t *video = &note->video;
   uint32_t left = most;
   int32_t met = VCS_RUN_LOST;
@@ -165,4 +105,16 @@ int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame
   }
   *executed = most - left;
   return met;
+}
+
+void vcs_concurrent_advance(const vcs_cart_t *cart, vcs_t *m, vcs_beam_note_t *note, uint32_t rows) {
+  vcs_cpu_t registers, *cpu = &registers;
+  vcs_video_t *video = &note->video;
+  vcs_cpu_load(cpu, m);
+  for (uint32_t i = 0; i < rows; i++) {
+    vcs_cpu_instruction(VCS_HERE);
+    note->count = 0;
+  }
+  vcs_cpu_store(cpu, m);
+  m->bus = cpu->bus;
 }
