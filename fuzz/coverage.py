@@ -26,10 +26,13 @@ PARSERS = {
         "src/host/save.c": "^(check_|get|bad_table|find_field|read_table|complete|restore|vcs_env_load_from|vcs_save_info|vcs_machine_is|.*possible)"
     },
     "record": {
-        "src/study/record.c": "^(next_row|bad_row|is_checksum|read_|start_as|verify_(play|cpu)|check_cpu_row|is_cpu|vcs_verify$)"
+        "src/study/record.c": "^(next_row|bad_row|is_checksum|read_(play|cpu)_row|start_as|verify_(play|cpu)|check_cpu_row|is_cpu|vcs_verify$)"
     },
     "batch": {"src/host/batch.c": "^(check|refuse|valid|vcs_batch_(create|reset|step|send|receive|defaults))"},
-    "rom": {"src/host/cart_detect.c": ".", "src/host/cartridge.c": "^(vcs_cart_load|.*)$"},
+    "rom": {
+        "src/host/cart_detect.c": "^(vcs_scheme_(detect|check)|vcs_cart_setup|all_|has_|halves|complain|find|count|is_|looks)",
+        "src/host/cartridge.c": "^(vcs_cart_load|probe_format|set_console)",
+    },
 }
 
 
@@ -40,26 +43,27 @@ def tool(name):
     return None
 
 
-def functions(build, harness, source):
-    """(name, lines, missed lines) of each function of a source file."""
-    program = build / "fuzz" / f"harness_{harness}"
-    text = subprocess.run(
-        [
-            tool("llvm-cov"),
-            "report",
-            "-show-functions",
-            f"-instr-profile={build}/profiles/{harness}.profdata",
-            program,
-            source,
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    for line in text.splitlines():
-        parts = line.split()
-        if len(parts) >= 7 and parts[1].isdigit() and parts[0] != "TOTAL":
-            yield parts[0].split(":")[-1], int(parts[4]), int(parts[5])
+def functions(build, harness):
+    """{file: [(name, lines, lines that were not reached)]}, from llvm-cov's export in the format of lcov."""
+    profile = f"-instr-profile={build}/profiles/{harness}.profdata"
+    command = [tool("llvm-cov"), "export", "-format=lcov", f"{build}/fuzz/harness_{harness}", profile]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    found = {}
+    for section in text.split("end_of_record"):
+        name = re.search(r"^SF:(.*)$", section, re.M)
+        if not name:
+            continue
+        starts = sorted(
+            (int(line), word.split(":")[-1]) for line, word in re.findall(r"^FN:(\d+),(.*)$", section, re.M)
+        )
+        rows = {start: [word, 0, 0] for start, word in starts}
+        for line, count in re.findall(r"^DA:(\d+),(\d+)", section, re.M):
+            start = max((start for start, _ in starts if start <= int(line)), default=None)
+            if start is not None:
+                rows[start][1] += 1
+                rows[start][2] += count == "0"
+        found[name[1]] = [tuple(row) for row in rows.values()]
+    return found
 
 
 def main():
@@ -74,8 +78,10 @@ def main():
         if not raw.exists():
             continue
         subprocess.run([tool("llvm-profdata"), "merge", "-sparse", raw, "-o", raw.with_suffix(".profdata")], check=True)
+        found = functions(build, name)
         for source, pattern in PARSERS[name].items():
-            rows = [row for row in functions(build, name, source) if re.search(pattern, row[0])]
+            file = next(path for path in found if path.endswith(source))
+            rows = [row for row in found[file] if re.search(pattern, row[0])]
             lines, missed = sum(row[1] for row in rows), sum(row[2] for row in rows)
             share = 100 * (lines - missed) / lines if lines else 0
             print(f"{name:12} {source:26} {lines:6} {share:7.1f}%")

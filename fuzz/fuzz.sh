@@ -10,6 +10,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . tests/need.sh
 build="build-fuzz"
+mkdir -p $build
 all=(expression patch symbols png save record batch rom)
 
 if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return n < 0 && d[0]; }' |
@@ -18,13 +19,12 @@ if ! echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return n < 0 && d
   exit
 fi
 if ! { cmake -S . -B $build -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1" -DDIFFVCS_FUZZ=ON \
-  -DDIFFVCS_TESTS=OFF -DDIFFVCS_CLI=OFF -DDIFFVCS_PYTHON=OFF > $build.log 2>&1 &&
-  cmake --build $build -j "$(nproc)" --target "${all[@]/#/harness_}" >> $build.log 2>&1; }; then
-  tail -20 $build.log
+  -DDIFFVCS_TESTS=OFF -DDIFFVCS_CLI=OFF -DDIFFVCS_PYTHON=OFF > $build/build.log 2>&1 &&
+  cmake --build $build -j "$(nproc)" --target "${all[@]/#/harness_}" >> $build/build.log 2>&1; }; then
+  tail -20 $build/build.log
   echo "fuzz: the harnesses could not be built" >&2
   exit 1
 fi
-mv -f $build.log $build/build.log
 export ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
 if [ "${1:-}" = --keep ]; then

@@ -40,7 +40,8 @@ static void run_frame(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *co
 
 static void differentiate(const vcs_cart_t *cart, const vcs_t *m, vcs_controls_t *controls, unsigned what) {
   vcs_grad_options_t options;
-  vcs_study_method_options((int)(what % VCS_STUDY_METHODS), 64, &options);
+  /* by all methods but the exact one, which runs the machine again for each bit */
+  vcs_study_method_options((int)(what % (VCS_STUDY_BIT_FORK + 1)), 64, &options);
   const vcs_run_t run = {cart, m, NULL, controls, 1};
   const size_t state = 8 * vcs_state_size(cart), rom = 8 * (size_t)cart->rom_size;
   float *picture = calloc((size_t)(VCS_WIDTH * cart->height), sizeof(float));
@@ -62,10 +63,10 @@ static void differentiate(const vcs_cart_t *cart, const vcs_t *m, vcs_controls_t
   free(out.state);
 }
 
-static uint8_t *make_image(const input_t *input, int scheme, size_t *size) {
+static uint8_t *make_image(const input_t *input, int scheme, bool repeats, size_t *size) {
   const size_t *sizes = scheme_sizes[scheme];
-  *size = scheme && input->size ? sizes[0] + input->data[0] % ((sizes[2] - sizes[0]) / sizes[1] + 1) * sizes[1]
-                                : input->size;
+  *size = input->size;
+  if (repeats && input->size) *size = sizes[0] + input->data[0] % ((sizes[2] - sizes[0]) / sizes[1] + 1) * sizes[1];
   uint8_t *image = malloc(*size ? *size : 1);
   check(image);
   for (size_t i = 0; i < *size; i++) image[i] = input->data[i % input->size];
@@ -81,9 +82,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (int i = 0; i < 2; i++) controls.keys[i] = (uint16_t)take(&input, 2) & 0xFFF;
   controls.paddle[0] = (int32_t)take(&input, 4) & 0x7FFFFFFF;
   const vcs_cart_options_t options = {
-      .profile = (vcs_profile_t)(how % 3), .scheme = (vcs_scheme_t)scheme, .format = (vcs_format_t)(1 + how / 3 % 4)};
+      .profile = (vcs_profile_t)(how % 3), .scheme = (vcs_scheme_t)scheme, .format = (vcs_format_t)(how / 3 % 5)};
   size_t image_size;
-  uint8_t *image = make_image(&input, scheme, &image_size);
+  uint8_t *image = make_image(&input, scheme, scheme || what & 32, &image_size);
   vcs_cart_t *cart = NULL;
   vcs_error_t error = {""};
   if (accepted(vcs_cart_load(image, image_size, &options, &cart, &error), &error)) {

@@ -19,6 +19,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     vcs_symbol_name(&symbols, symbol->address, 0);
     vcs_symbol_name(&symbols, symbol->address, 1);
   }
+  char *word = malloc(size + 1); /* names that are perhaps those of the chips */
+  check(word);
+  if (size) memcpy(word, data, size);
+  word[size] = 0;
+  vcs_symbol_address(NULL, word, strcspn(word, " \n"));
+  free(word);
   const uint16_t address = size > 1 ? (uint16_t)(data[0] << 8 | data[1]) : 0xF000;
   vcs_disassemble_list(demo_cart(), vcs_env_machine(demo_env()), &symbols, address, rows, 8);
   vcs_symbols_free(&symbols);

@@ -23,7 +23,7 @@ BLOCK = re.compile(r"(?<=^```\n)\$ .*?(?=^```$)", re.M | re.S)
 
 def runs_here(command):
     """Whether a command needs only the program and our own cartridge."""
-    return re.search(r"\bdiffvcs (\w+ demo\b|--)", command) and "play" not in command.split()
+    return re.search(r"(^|[|;&(]\s*)diffvcs (\w+ demo\b|--)", command) and "play" not in command.split()
 
 
 def output_of(command, typed, program):

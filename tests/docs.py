@@ -35,7 +35,7 @@ LONG = (
 )
 # Lines that a test cannot run as they are, with why.
 NOT_RUN = (
-    ("diffvcs debug", "a dialogue: tests/test_debug.sh"),
+    ("diffvcs debug", "a dialogue: tests/doc_commands.py types it"),
     ("diffvcs play", "a window: tests/test_play.sh"),
     ("--video pong.mp4", "needs ffmpeg"),
     ("GAME", "a placeholder"),
@@ -74,6 +74,11 @@ def commands(text):
         yield from found
 
 
+def matches(line, mask, start):
+    """Whether a printed line is the shown one, or begins with it where that ends with `...`."""
+    return line == mask if start is None else line.startswith(start)
+
+
 def differs(shown, printed):
     """The first shown line that is not printed, or None."""
     at, free = 0, False
@@ -82,11 +87,8 @@ def differs(shown, printed):
             free = True
             continue
         mask = TIMES.sub("#", want.rstrip())
-        if mask.endswith("..."):
-            same = lambda line, mask=mask: line.startswith(mask[:-3].rstrip())
-        else:
-            same = lambda line, mask=mask: line == mask
-        while at < len(printed) and not same(TIMES.sub("#", printed[at].rstrip())):
+        start = mask[:-3].rstrip() if mask.endswith("...") else None
+        while at < len(printed) and not matches(TIMES.sub("#", printed[at].rstrip()), mask, start):
             if not free:
                 return f"shown:   {want}\n    printed: {printed[at]}"
             at += 1
@@ -98,7 +100,7 @@ def differs(shown, printed):
 
 def named(line):
     """Complaints about a line of another program, which is not run."""
-    word = line.split()
+    word = [part for part in line.split() if not part.startswith("-")]
     if word[0] == "make" and len(word) > 1 and "=" not in word[1]:
         target = re.search(rf"^[^\n:=]*\b{re.escape(word[1])}\b[^\n:]*:", (ROOT / "Makefile").read_text(), re.M)
         return None if target else f"the Makefile has no target {word[1]}"
@@ -113,7 +115,12 @@ def run(line, folder):
     line = re.sub(r"\s+#.*$", "", line)
     start = time.monotonic()
     done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", line], cwd=folder, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL
+        ["bash", "-o", "pipefail", "-c", line],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
     )
     return done.returncode, done.stdout.splitlines(), done.stderr.strip(), time.monotonic() - start
 

@@ -142,7 +142,7 @@ def make_jobs(options, images):
         Job("score", [*score, *names], grows=("score.tsv",)),
         Job("two scores with one table", [*score, *names[:2]], [*score, *names[2:]], grows=("score.tsv",)),
         Job("record", [*record, "300", *names]),
-        SaveJob("save", [saver, "demo.save", "200" if options.every_call else "75"]),
+        SaveJob("save", [saver, "demo.save", "75"]),
         Job(
             "pictures",
             [program, "run", "demo", "--frames", "60", "--screenshot", "a.png", "--video", "a.gif", "--wav", "a.wav"],

@@ -60,6 +60,7 @@ with_ale "ale-py live: the sound of every game" .venv/bin/python tests/ale_sound
 with_ale "ale-py live: what every RAM bit of every game does" .venv/bin/python tests/ale_truth_live.py
 with_ale "ale-py live: the bytes of RAM that explain lists, 50 pixels" .venv/bin/python tests/ale_explain_live.py
 with_ale "ale-py live: the vector environment, every section" .venv/bin/python tests/ale_vector_live.py
+with_ale "every command line of README and docs, long ones included" python3 tests/docs.py --long
 nightly "python: the package from source, with PyTorch and Captum" tests/python.sh --full
 nightly "web: the whole explorer in Chromium and Firefox" tests/web.sh
 nightly "web: the site builds without a warning" make -s site

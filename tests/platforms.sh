@@ -97,7 +97,7 @@ for platform in "${platforms[@]}"; do
       ;;
     i686)
       if command -v i686-linux-gnu-gcc > /dev/null; then
-        FLAGS=-DCMAKE_EXE_LINKER_FLAGS=-static try i686 "" Linux i686-linux-gnu-ar i686-linux-gnu-gcc
+        FLAGS=-DCMAKE_EXE_LINKER_FLAGS=-static try i686 "" Linux i686-linux-gnu-ar i686-linux-gnu-gcc -msse2 -mfpmath=sse
       else
         lacks i686 "apt-get install gcc-i686-linux-gnu libc6-dev-i386-cross"
       fi

@@ -34,11 +34,11 @@ FROZEN(vcs_device_batch_options_t, 96, 32, endless, 31);
 FROZEN(vcs_jacobian_options_t, 144, 80, engine, 72);
 FROZEN(vcs_rom_options_t, 96, 32, patch, 24);
 FROZEN(vcs_setup_options_t, 104, 40, replay, 32);
-FROZEN(vcs_score_options_t, 128, 64, report, 48);
+FROZEN(vcs_score_options_t, 128, 72, costs, 64);
 FROZEN(vcs_attribution_options_t, 88, 24, wrt, 16);
 FROZEN(vcs_explain_options_t, 128, 64, parts, 56);
 FROZEN(vcs_joystick_options_t, 112, 48, report, 32);
-FROZEN(vcs_edit_options_t, 136, 72, report, 56);
+FROZEN(vcs_edit_options_t, 136, 80, budget, 72);
 FROZEN(vcs_steer_options_t, 144, 80, report, 64);
 FROZEN(vcs_record_options_t, 128, 64, report, 48);
 FROZEN(vcs_annotate_options_t, 104, 40, report, 24);
@@ -98,18 +98,18 @@ static void test_defaults_clear_the_reserved_words(void **state) {
 /* ---- Refusals ---------------------------------------------------------------------------------------------------- */
 
 /* The call works with the options as they are, and with any reserved word set it is refused, naming the word. */
-#define REFUSES(options, word, call)                             \
-  do {                                                           \
-    vcs_error_t error;                                           \
-    assert_int_equal(call, VCS_OK);                              \
-    for (int i = 0; i < 8; i++) {                                \
-      char named[32];                                            \
-      snprintf(named, sizeof named, "reserved[%d] is not 0", i); \
-      (word)[i] = 1;                                             \
-      assert_int_equal(call, VCS_BAD_ARGUMENT);                  \
-      assert_non_null(strstr(error.message, named));             \
-      (word)[i] = 0;                                             \
-    }                                                            \
+#define REFUSES(options, word, call)                                 \
+  do {                                                               \
+    vcs_error_t error;                                               \
+    assert_int_equal(call, VCS_OK);                                  \
+    for (int i = 0; i < (int)(sizeof(word) / sizeof *(word)); i++) { \
+      char named[32];                                                \
+      snprintf(named, sizeof named, "reserved[%d] is not 0", i);     \
+      (word)[i] = 1;                                                 \
+      assert_int_equal(call, VCS_BAD_ARGUMENT);                      \
+      assert_non_null(strstr(error.message, named));                 \
+      (word)[i] = 0;                                                 \
+    }                                                                \
   } while (0)
 
 static void test_cartridges_and_environments_refuse_unknown_options(void **state) {

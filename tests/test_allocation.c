@@ -27,9 +27,9 @@
 
 /* ---- The allocator ------------------------------------------------------------------------------------------ */
 
-static atomic_long allocations;
-static long fails_at; /* 0: none */
-static bool fails_on; /* all later ones, too */
+static atomic_long allocations, blocks; /* that were asked for; that are in use */
+static long fails_at;                   /* 0: none */
+static bool fails_on;                   /* all later ones, too */
 
 static bool fails(void) {
   if (!fails_at) return false;
@@ -40,16 +40,36 @@ static bool fails(void) {
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *memory, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void __real_free(void *memory);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
 
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void __wrap_free(void *memory);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
 
-void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); }
-void *__wrap_calloc(size_t count, size_t size) { return fails() ? NULL : __real_calloc(count, size); }
-void *__wrap_realloc(void *memory, size_t size) { return fails() ? NULL : __real_realloc(memory, size); }
+static void *count(void *memory) {
+  if (memory) atomic_fetch_add(&blocks, 1);
+  return memory;
+}
+
+void *__wrap_malloc(size_t size) { return fails() ? NULL : count(__real_malloc(size)); }
+void *__wrap_calloc(size_t number, size_t size) { return fails() ? NULL : count(__real_calloc(number, size)); }
+void *__wrap_realloc(void *memory, size_t size) {
+  if (fails()) return NULL;
+  void *moved = __real_realloc(memory, size);
+  return memory ? moved : count(moved);
+}
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+  return fails() ? NULL : count(__real_aligned_alloc(alignment, size));
+}
+void __wrap_free(void *memory) {
+  if (memory) atomic_fetch_sub(&blocks, 1);
+  __real_free(memory);
+}
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
   return fails() ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
 }
@@ -239,6 +259,7 @@ static void test_every_allocation_may_fail(void **state) {
       for (long at = 1;; at++) {
         uint64_t got = 1, again = 1;
         error = (vcs_error_t){""};
+        const long before = blocks;
         allocations = 0;
         fails_on = on;
         fails_at = at;
@@ -249,6 +270,8 @@ static void test_every_allocation_may_fail(void **state) {
           fail_msg("%s without allocation %ld: another result", calls[c].name, at);
         if (status != VCS_OK && (status != VCS_NO_MEMORY || !error.message[0]))
           fail_msg("%s without allocation %ld: status %d, '%s'", calls[c].name, at, status, error.message);
+        if (blocks != before)
+          fail_msg("%s without allocation %ld: %ld blocks are lost", calls[c].name, at, (long)blocks - before);
         if (!reached) break;
         tried++;
         refused += status != VCS_OK;

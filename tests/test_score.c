@@ -92,20 +92,24 @@ static void test_table_and_summary(void **state) {
   vcs_agreements_add(&bad, &misses);
   vcs_score_begin(&table, "as ever");
   assert_false(vcs_score_has(&table, "pong", "bit"));
-  vcs_score_row(&table, "pong", "bit", 15, VCS_VIEW_SCREEN, &good);
-  vcs_score_row(&table, "pong", "bit", 1, VCS_VIEW_SCREEN, &good);
-  vcs_score_row(&table, "pong", "bit", 1, VCS_VIEW_RAM, &bad);
-  vcs_score_row(&table, "qbert", "bit", 1, VCS_VIEW_SCREEN, &bad);
+  vcs_score_row(&table, "pong", "bit", "ram", 15, VCS_VIEW_SCREEN, &good, 3);
+  vcs_score_row(&table, "pong", "bit", "ram", 1, VCS_VIEW_SCREEN, &good, 1);
+  vcs_score_row(&table, "pong", "bit", "ram", 1, VCS_VIEW_RAM, &bad, 1);
+  vcs_score_row(&table, "pong", "bit", "up/down", 15, VCS_VIEW_SCREEN, &good, 7);
+  vcs_score_row(&table, "qbert", "bit", "ram", 1, VCS_VIEW_SCREEN, &bad, 2);
   assert_true(vcs_score_has(&table, "pong", "bit"));
   assert_false(vcs_score_has(&table, "pong", "bit+fork"));
   assert_false(vcs_score_has(&table, "pon", "bit"));
   vcs_score_summary(&table, &summary);
-  const char *first = strstr(
-      summary.text, "| 1 | `bit` | 0.500 | 0.500 | 1.000 | 1.000 | 0.500 | 0.000 | 0.000 | - | - | 0.000 | 2 |\n");
-  const char *last =
-      strstr(summary.text, "| 15 | `bit` | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 | - | - | - | - | - | 1 |\n");
+  const char *first =
+      strstr(summary.text,
+             "| ram | 1 | `bit` | 1.5 | 0.500 | 0.500 | 1.000 | 1.000 | 0.500 | 0.000 | 0.000 | - | - | 0.000 | 2 |\n");
+  const char *last = strstr(
+      summary.text, "| ram | 15 | `bit` | 3 | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 | - | - | - | - | - | 1 |\n");
   assert_non_null(first);
   assert_true(last > first);
+  const char *presses = strstr(summary.text, "| up/down | 15 | `bit` | 7 | 1.000");
+  assert_true(presses && presses < first);
   vcs_text_free(&table);
   vcs_text_free(&summary);
 }

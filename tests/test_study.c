@@ -190,18 +190,17 @@ static void test_score(void **state) {
   (void)state;
   demo_t demo = play((vcs_setup_options_t){.seed = 1, .frame = 100, .horizon = 3});
   const int32_t method = VCS_STUDY_BIT;
-  const uint8_t inputs[] = {VCS_INPUT_UP,   VCS_INPUT_DOWN,  VCS_INPUT_LEFT,  VCS_INPUT_RIGHT,
-                            VCS_INPUT_FIRE, VCS_INPUT_RESET, VCS_INPUT_SELECT};
+  const uint8_t inputs[] = {VCS_INPUT_LEFT, VCS_INPUT_RIGHT};
   const vcs_score_options_t options = {.methods = &method, .method_count = 1};
   vcs_place_t places[sizeof inputs];
   vcs_agreements_t results[VCS_VIEWS];
   for (size_t i = 0; i < sizeof inputs; i++) places[i] = (vcs_place_t){VCS_PLACE_INPUT, 0, 0, inputs[i]};
-  command("score demo --frame 100 --bits 0 --horizons 3 --methods bit --fresh --out score.tsv");
+  command("score demo --frame 100 --bits 0 --rom-bits 0 --states 1 --horizons 3 --methods bit --fresh --out score.tsv");
   try(vcs_score(&demo.setup.run, &options, places, sizeof inputs, results, &error));
   char *table = file("score.tsv");
-  assert_true(cell(table, "demo\tbit\t3\tscreen", 11) == (double)results[VCS_VIEW_SCREEN].pooled.in_truth);
-  assert_true(cell(table, "demo\tbit\t3\tscreen", 13) == (double)results[VCS_VIEW_SCREEN].pooled.in_both);
-  assert_true(cell(table, "demo\tbit\t3\tram", 12) == (double)results[VCS_VIEW_RAM].pooled.in_estimate);
+  assert_true(cell(table, "demo\tbit\tleft/right\t3\tscreen", 12) == (double)results[VCS_VIEW_SCREEN].pooled.in_truth);
+  assert_true(cell(table, "demo\tbit\tleft/right\t3\tscreen", 14) == (double)results[VCS_VIEW_SCREEN].pooled.in_both);
+  assert_true(cell(table, "demo\tbit\tleft/right\t3\tram", 13) == (double)results[VCS_VIEW_RAM].pooled.in_estimate);
   free(table);
   leave(&demo);
 }

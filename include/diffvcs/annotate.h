@@ -70,7 +70,7 @@ typedef struct {
 } vcs_annotation_t;
 
 typedef struct {
-  int32_t seeds;   /* plays; 0: 6 */
+  int32_t seeds;   /* plays; 0: 5 */
   int32_t depths;  /* states of each play; 0: 6 */
   uint64_t seed;   /* of the first play; 0: 1 */
   int32_t threads; /* 0: one per core */
@@ -90,9 +90,9 @@ VCS_API char *vcs_annotation_json(const vcs_annotation_t *annotation);
 VCS_API char *vcs_annotation_page(const vcs_cart_t *cart, const vcs_annotation_t *annotation, vcs_error_t *error);
 
 /* How often a byte that is called a position moves its object as it should, in states that vcs_annotate has not seen:
- * in each state the byte is changed by 1 to 4 either way. `effective` counts the states in which the change does
- * anything to the picture, `right` those in which the object moves along the axis by the slope (or, without a slope, to
- * the place that the map says). */
+ * in each state the byte is changed by 1, 2, 4 and 8 either way. `effective` counts the states in which at least three
+ * of these changes do anything to an object that is there, `right` those in which at least half of them move objects
+ * along the axis only, and by the slope where there is one. */
 typedef struct {
   int32_t byte, role;
   int32_t effective, right;

@@ -356,13 +356,22 @@ typedef struct {
   int64_t window;  /* bit+fork: instructions within which a branch's sides meet; 0: VCS_STUDY_WINDOW */
   int32_t threads; /* 0: one for each core */
   vcs_report_t report;
-  uint64_t reserved[8]; /* 0 */
+  double *costs;        /* [method]: receives the mean processor time of a place, in drawn frames; NULL: not measured */
+  uint64_t reserved[7]; /* 0 */
 } vcs_score_options_t;
 
-/* Compares, for each place flipped by itself, the effect that each method predicts with the true one, on the screen (by
- * palette index) and on the bits of RAM. Writes results[method][horizon][view], the agreement over all places. */
+/* Compares, for each place (a bit of the state or of ROM, an input) flipped by itself, the effect that each method
+ * predicts by a forward pass with the true one, on the screen (by palette index) and on the bits of RAM. Writes
+ * results[method][horizon][view], the agreement over all places. */
 VCS_API vcs_status_t vcs_score(const vcs_run_t *run, const vcs_score_options_t *options, const vcs_place_t *places,
                                size_t count, vcs_agreements_t *results, vcs_error_t *error);
+
+/* Compares reverse passes with the truth: at each horizon, the derivatives of `pixels` pixels (drawn with `seed` among
+ * those that some place changes, by palette index) with respect to all places. Writes results[method][horizon]. Of the
+ * options, methods and horizons must be given; `costs` are those of one reverse pass. */
+VCS_API vcs_status_t vcs_score_vjp(const vcs_run_t *run, const vcs_score_options_t *options, const vcs_place_t *places,
+                                   size_t count, int32_t pixels, uint64_t seed, vcs_agreements_t *results,
+                                   vcs_error_t *error);
 
 /* ---- Attribution: derivatives of one target, or of one cause -------------------------------------------------- */
 
@@ -551,11 +560,12 @@ typedef struct {
   const uint8_t *drawing;      /* [height * width * 3]: RGB */
   uint8_t exact; /* 1: the drawing's colours are meant; 0: light pixels become the region's brightest colour, dark ones
                     its commonest */
-  const char *method; /* "naive", "ste", "bit", "bit+fork"; NULL: "bit" */
+  const char *method; /* "naive", "ste", "bit", "bit+fork", "exact"; NULL: "exact" */
   int64_t window;     /* bit+fork: instructions within which a branch's sides meet; 0: VCS_STUDY_WINDOW */
-  int64_t steps;      /* reverse passes at most; 0: 200 */
+  int64_t steps;      /* Jacobians or reverse passes at most; 0: 200 */
   vcs_report_t report;
-  uint64_t reserved[8]; /* 0 */
+  int64_t budget;       /* emulated frames after which no step begins; 0: any number */
+  uint64_t reserved[7]; /* 0 */
 } vcs_edit_options_t;
 
 typedef struct {
@@ -563,13 +573,15 @@ typedef struct {
   uint8_t *image;                    /* the edited image */
   uint8_t *before, *after;           /* last pictures of the run, height x 160 palette indices */
   int32_t wrong_before, wrong_after; /* pixels of the region that are not as drawn */
-  int32_t walks, runs;               /* reverse passes and re-executions that were needed */
+  int32_t walks, runs;               /* Jacobians or reverse passes, and re-executions, that were needed */
   vcs_rom_use_t *uses;               /* of each byte of the original image, in the run */
+  int64_t frames; /* emulated: those of the runs, and of an exact Jacobian one run for each bit, which is more than its
+                     walk costs */
 } vcs_edit_t;
 
 /* Flips bits of ROM bytes that the run reads as data until its last picture shows a drawing in a region, or nothing
- * helps any more. One reverse pass predicts which flips help; flips are kept only if re-execution shows fewer wrong
- * pixels. */
+ * helps any more. The exact Jacobian, or a reverse pass, says which flips help; flips are kept only if re-execution
+ * shows fewer wrong pixels. */
 VCS_API vcs_status_t vcs_edit(const vcs_run_t *run, const vcs_edit_options_t *options, vcs_edit_t *result,
                               vcs_error_t *error);
 VCS_API void vcs_edit_free(vcs_edit_t *result);

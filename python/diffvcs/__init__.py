@@ -19,6 +19,7 @@ from typing import Any, TYPE_CHECKING
 
 from . import _c, roms
 from ._c import BadArgument, VCSError
+from .annotations import Meanings, annotations
 from .cartridge import Cartridge
 from .debugger import Debugger
 from .exact import Jacobian, jacobian
@@ -91,7 +92,7 @@ _MODULES = ("ale", "attr", "compat", "env", "envpool", "jax", "plot", "registrat
 __all__ = [  # slice is left out: `import *` would hide Python's own
     "ACTION_NAMES", "ALEInterface", "ALEState", "Action", "AtariEnv", "BadArgument", "Cartridge", "Debugger", "Derivatives",
     "DiffVCSVectorEnv", "INPUT_NAMES", "LoggerMode", "Machine", "Pixels", "Ram", "Relaxed", "Run", "Score", "Smooth", "Truth",
-    "VCSError", "Flips", "History", "Jacobian", "Workspace", "action_stream", "apply_patch", "attribute", "compare", "edit", "effect", "explain", "flip", "frame_without", "history", "input_places", "inputs_of",
+    "VCSError", "Flips", "History", "Jacobian", "Meanings", "Workspace", "action_stream", "annotations", "apply_patch", "attribute", "compare", "edit", "effect", "explain", "flip", "frame_without", "history", "input_places", "inputs_of",
     "jacobian", "joystick", "jvp", "make", "make_patch", "no_effect", "object_boxes", "places", "ram_places", "record", "rom_places", "rom_uses", "roms", "run", "score",
     "slice", "smooth", "state_places", "steer", "trace", "truth", "truth_pairs", "truth_sets", "verify", "verify_file", "vjp", "vjp_directional",
 ]  # fmt: skip

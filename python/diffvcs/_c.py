@@ -17,7 +17,7 @@ from ._bind import BAD_ARGUMENT, STRUCTS, BadArgument, Binding, Closed, Handle, 
 
 ACTIONS, INPUTS, WIDTH, FRAME_BYTES, RAM_BYTES, SOUND_SAMPLES = 18, 12, 160, 160 * 320, 128, 512
 MODES_MAX, DIFFICULTIES_MAX, TEXT_BYTES, FRAME_INSTRUCTIONS = 160, 4, 80, 25000
-PLACE_LABEL_SIZE, OBJECTS = 64, 6
+PLACE_LABEL_SIZE, OBJECTS, OBJECTS_MAX, TRACK_BYTES = 64, 6, 1024, 53260
 PROFILES = ("ale", "xitari", "fixed")
 ENUMS = (
     "vcs_status_t", "vcs_profile_t", "vcs_scheme_t", "vcs_format_t", "vcs_controller_t", "vcs_method_t", "vcs_side_rule_t",
@@ -26,7 +26,7 @@ ENUMS = (
 _bind.CONSTANTS.update(
     ACTIONS=ACTIONS, INPUTS=INPUTS, WIDTH=WIDTH, FRAME_BYTES=FRAME_BYTES, RAM_BYTES=RAM_BYTES, SOUND_SAMPLES=SOUND_SAMPLES,
     MODES_MAX=MODES_MAX, DIFFICULTIES_MAX=DIFFICULTIES_MAX, FRAME_INSTRUCTIONS=FRAME_INSTRUCTIONS,
-    PLACE_LABEL_SIZE=PLACE_LABEL_SIZE, OBJECTS=OBJECTS,
+    PLACE_LABEL_SIZE=PLACE_LABEL_SIZE, OBJECTS=OBJECTS, TRACK_BYTES=TRACK_BYTES,
 )  # fmt: skip
 
 PROTOTYPES = """
@@ -67,6 +67,10 @@ void vcs_env_screen_rgb(const vcs_env_t *env, uint8_t *rgb[3 * env.pixels])
 void vcs_env_screen_gray(const vcs_env_t *env, uint8_t *gray[env.pixels])
 const uint8_t *vcs_env_ram[RAM_BYTES](const vcs_env_t *env)
 vcs_status_t vcs_env_set_ram(vcs_env_t *env, int index, uint8_t value, vcs_error_t *error)
+int32_t vcs_env_objects(vcs_env_t *env, vcs_object_t *objects[capacity], int32_t capacity)
+void vcs_env_set_objects(vcs_env_t *env, int recording)
+int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects[capacity], int32_t capacity)
+void vcs_track(uint8_t *tracks[TRACK_BYTES], vcs_object_t *objects[count], int32_t count)
 int vcs_env_minimal_actions(const vcs_env_t *env, int32_t *actions[ACTIONS])
 int vcs_env_legal_actions(const vcs_env_t *env, int32_t *actions[ACTIONS])
 int vcs_env_modes(const vcs_env_t *env, int32_t *modes[MODES_MAX])
@@ -152,7 +156,7 @@ vcs_status_t vcs_rom_uses(const vcs_run_t *run, vcs_rom_use_t *uses[run.cart.rom
 vcs_status_t vcs_score(const vcs_run_t *run, const vcs_score_options_t *options, const vcs_place_t *places[count], size_t count, vcs_agreements_t *results[options.method_count * options.horizon_count * 2], vcs_error_t *error)
 vcs_status_t vcs_call_attribute(const vcs_run_t *run, const vcs_attribute_call_t *call, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs, double *value[1], vcs_grad_report_t *report, vcs_error_t *error)
 vcs_status_t vcs_call_joystick(const vcs_run_t *run, const vcs_joystick_call_t *call, float *maps[16 * run.frames * run.cart.height * WIDTH], double *inverse[16], vcs_error_t *error)
-vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, uint8_t *image[run.cart.rom_size], uint8_t *before[run.cart.height * WIDTH], uint8_t *after[run.cart.height * WIDTH], int32_t *counts[4], vcs_error_t *error)
+vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, uint8_t *image[run.cart.rom_size], uint8_t *before[run.cart.height * WIDTH], uint8_t *after[run.cart.height * WIDTH], int64_t *counts[5], vcs_error_t *error)
 vcs_status_t vcs_call_steer(const vcs_run_t *run, const vcs_steer_call_t *call, double *values[call.seeds * call.search_count], int64_t *frames[call.seeds * call.search_count], uint8_t *held[call.seeds * call.search_count * run.frames], int32_t *scored[1], vcs_error_t *error)
 vcs_status_t vcs_call_record(const vcs_cart_t *cart, const vcs_record_call_t *call, vcs_answer_t **answer, vcs_error_t *error)
 vcs_status_t vcs_call_verify(const vcs_cart_t *cart, const char *record, uint64_t seed, vcs_record_check_t *check, vcs_error_t *error)
@@ -322,6 +326,11 @@ BatchResults = struct(
     "uint8_t *terminated?@batch[batch.batch_size]; uint8_t *truncated?@batch[batch.batch_size]; "
     "uint8_t *ram?@batch[batch.batch_size * RAM_BYTES]; uint8_t *sound?@batch[batch.batch_size * SOUND_SAMPLES]",
 )
+Object = struct(
+    "vcs_object_t",
+    "int16_t x, y, w, h, seen_x, seen_y, seen_w, seen_h; int32_t pixels, seen; int16_t rows; uint8_t kind, copy, colour, "
+    "colours, reflected, size; uint8_t reserved[4]; uint32_t pattern, id",
+)
 Place = struct("vcs_place_t", "uint8_t kind; uint8_t bit; uint16_t frame; uint32_t index")
 Run = struct(
     "vcs_run_t",
@@ -416,7 +425,8 @@ Report = struct("vcs_report_t", "void *report?; void *context?")
 ScoreOptions = struct(
     "vcs_score_options_t",
     "const int32_t *horizons[horizon_count]; int32_t horizon_count; const int32_t *methods[method_count]; "
-    "int32_t method_count; int64_t window; int32_t threads; vcs_report_t report; uint64_t reserved[8]",
+    "int32_t method_count; int64_t window; int32_t threads; vcs_report_t report; double *costs?[method_count]; "
+    "uint64_t reserved[7]",
 )
 Agreement = struct(
     "vcs_agreement_t",
@@ -445,7 +455,7 @@ JoystickCall = struct("vcs_joystick_call_t", "int64_t press; uint8_t held; int32
 EditCall = struct(
     "vcs_edit_call_t",
     "int32_t x, y, width, height; const uint8_t *drawing[3 * width * height]; uint8_t exact; const char *method?; "
-    "int64_t window, steps",
+    "int64_t window, steps, budget",
 )
 SteerCall = struct(
     "vcs_steer_call_t",

@@ -17,10 +17,14 @@ except ImportError as problem:
 
 from . import _c, roms
 from ._c import lib
+from .annotations import Meanings
 from .ale import Action, ALEInterface, ALEState, LoggerMode
 
 KEYS = {"UP": "w", "LEFT": "a", "RIGHT": "d", "DOWN": "s", "FIRE": " "}
 OBSERVATIONS = ("rgb", "grayscale", "ram")
+DERIVED = ("objects", "variables")  # made from what the machine holds
+OBJECT_ROWS = 64  # of obs_type="objects"
+OBJECT_COLUMNS = ("kind", "x", "y", "w", "h", "colour", "reflected", "id")
 
 
 def continuous_space() -> spaces.Box:
@@ -45,7 +49,9 @@ class AtariEnv(gymnasium.Env, EzPickle):
     Args:
         game: its name in snake_case, such as "ms_pacman".
         mode, difficulty: the variation; None: the game's default.
-        obs_type: "rgb", "grayscale" or "ram".
+        obs_type: "rgb", "grayscale" or "ram"; or "objects": 64 rows of kind, x, y, w, h, colour, reflected, id (-1: no object;
+            without the playfield); or "variables": the bytes of positions, directions and counters (annotations.py).
+        objects: info["objects"] has the objects of the last frame (Machine.objects), with their ids.
         frameskip: frames a step, or a range to draw it from.
         repeat_action_probability: of sticky actions.
         full_action_space: all 18 actions instead of those that do something.
@@ -62,7 +68,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         game: str,
         mode: int | None = None,
         difficulty: int | None = None,
-        obs_type: Literal["rgb", "grayscale", "ram"] = "rgb",
+        obs_type: Literal["rgb", "grayscale", "ram", "objects", "variables"] = "rgb",
         frameskip: tuple[int, int] | int = 4,
         repeat_action_probability: float = 0.25,
         full_action_space: bool = False,
@@ -71,18 +77,21 @@ class AtariEnv(gymnasium.Env, EzPickle):
         max_num_frames_per_episode: int | None = None,
         render_mode: Literal["human", "rgb_array"] | None = None,
         sound_obs: bool = False,
+        objects: bool = False,
     ) -> None:
-        if obs_type not in OBSERVATIONS:
-            raise error.Error(f"obs_type is one of {', '.join(OBSERVATIONS)}; {obs_type!r} is none of them")
+        if obs_type not in OBSERVATIONS + DERIVED:
+            raise error.Error(f"obs_type is one of {', '.join(OBSERVATIONS + DERIVED)}; {obs_type!r} is none of them")
         if render_mode not in (None, "human", "rgb_array"):
             raise error.Error(f"render_mode is human, rgb_array or None; {render_mode!r} is none of them")
         check_frameskip(frameskip)
         EzPickle.__init__(
             self, game, mode, difficulty, obs_type, frameskip, repeat_action_probability, full_action_space, continuous,
-            continuous_action_threshold, max_num_frames_per_episode, render_mode, sound_obs,
+            continuous_action_threshold, max_num_frames_per_episode, render_mode, sound_obs, objects,
         )  # fmt: skip
         self._game, self._variation = game, (mode, difficulty)
         self._frameskip, self._obs_type = frameskip, obs_type
+        self._objects, self._last_objects = objects or obs_type == "objects", np.zeros(0, np.dtype(_c.Object))
+        self._variables = Meanings(game).variable_bytes() if obs_type == "variables" else None
         self.render_mode, self.sound_obs = render_mode, sound_obs
         self.continuous, self.continuous_action_threshold = continuous, continuous_action_threshold
 
@@ -105,14 +114,19 @@ class AtariEnv(gymnasium.Env, EzPickle):
         self._played_on: _c.Env | None = None
         self._begun = False  # reset() has been called
         self._play: Any = None
-        self._see, self._shape = OBSERVATIONS.index(obs_type), self._image_shape()
+        self._see = OBSERVATIONS.index("ram" if obs_type in DERIVED else obs_type)
+        self._shape = self._image_shape()
 
     def _image_shape(self) -> tuple[int, ...]:
         screen = self.ale.getScreenDims()
-        return {"rgb": (*screen, 3), "grayscale": screen, "ram": (self.ale.getRAMSize(),)}[self._obs_type]
+        return {"rgb": (*screen, 3), "grayscale": screen}.get(self._obs_type, (self.ale.getRAMSize(),))
 
     def _space(self) -> spaces.Space[Any]:
         image = spaces.Box(0, 255, self._image_shape(), np.uint8)
+        if self._obs_type == "objects":
+            image = spaces.Box(-1, 32767, (OBJECT_ROWS, len(OBJECT_COLUMNS)), np.int16)
+        elif self._variables is not None:
+            image = spaces.Box(0, 255, (len(self._variables),), np.uint8)
         if not self.sound_obs:
             return image
         return spaces.Dict(image=image, sound=spaces.Box(0, 255, (self.ale.getAudioSize(),), np.uint8))
@@ -177,7 +191,8 @@ class AtariEnv(gymnasium.Env, EzPickle):
             else:  # every frame is seen
                 reward = sum(ale.act(choice, strength) for _ in range(frameskip))
                 lib.vcs_see(ale._env, self._see, image, seen)
-            return self._with_sound(image), float(reward), bool(seen.over), bool(seen.truncated), self._numbers()
+            shown = self._shown(image)
+            return self._with_sound(shown), float(reward), bool(seen.over), bool(seen.truncated), self._numbers()
 
     def _number(self, action: Any) -> int:
         """The action as a number of this environment's set; of any integer type, also of NumPy, PyTorch and JAX."""
@@ -225,17 +240,30 @@ class AtariEnv(gymnasium.Env, EzPickle):
 
     def _numbers(self) -> dict[str, Any]:
         seen = self._seen
-        return {
+        numbers = {
             "lives": seen.lives,
             "episode_frame_number": seen.episode_frame_number,
             "frame_number": seen.frame_number,
         }
+        return {**numbers, "objects": self._last_objects} if self._objects else numbers
 
     def _get_obs(self) -> np.ndarray | dict[str, np.ndarray]:
         """The present observation."""
         image = np.empty(self._shape, np.uint8)
         lib.vcs_see(self.ale.machine.handle, self._see, image, self._seen)
-        return self._with_sound(image)
+        return self._with_sound(self._shown(image))
+
+    def _shown(self, image: np.ndarray) -> np.ndarray:
+        """The observation, from what the machine gave; and the objects of the last frame, where they are wanted."""
+        if self._objects:
+            self._last_objects = self.ale.machine.objects(track=True)
+        if self._obs_type == "objects":
+            rows = np.full((OBJECT_ROWS, len(OBJECT_COLUMNS)), -1, np.int16)
+            found = self._last_objects[self._last_objects["kind"] != 5][:OBJECT_ROWS]
+            for i, name in enumerate(OBJECT_COLUMNS):
+                rows[: len(found), i] = found[name].astype(np.int64) & 0x7FFF
+            return rows
+        return image if self._variables is None else image[self._variables]
 
     def _get_info(self) -> dict[str, Any]:
         nothing = np.empty(0, np.uint8)
@@ -257,6 +285,15 @@ class AtariEnv(gymnasium.Env, EzPickle):
         for i, name in enumerate(self.get_action_meanings()):
             found[tuple(key for part, key in KEYS.items() if part in name) or ("e",)] = i
         return found
+
+    def ram_variables(self) -> dict[str, int]:
+        """The values of the bytes that have a meaning, by name: "player 0 x", "score", ..."""
+        return self.ale.machine.variables()
+
+    def intervene(self, meaning: str, value: int, check: bool = True) -> bool:
+        """Sets what a byte means, as in env.intervene("player 0 x", 80), and says whether it has the effect
+        (Machine.intervene)."""
+        return self.ale.machine.intervene(meaning, value, check=check)
 
     def clone_state(self, include_rng: bool = False) -> ALEState:
         return self.ale.cloneState(include_rng=include_rng)

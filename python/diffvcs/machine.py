@@ -14,12 +14,14 @@ import numpy as np
 from . import _arrays, _c
 from ._bind import dtype_of, whole
 from ._c import lib
+from .annotations import Meanings
 from .cartridge import Cartridge
 
 ACTION_NAMES: list[str] = [lib.vcs_action_name(i) for i in range(_c.ACTIONS)]
 INPUT_NAMES: list[str] = [
     f"{key}{player}" for player in ("", "2") for key in ("up", "down", "left", "right", "fire")
 ] + ["reset", "select"]
+OBJECTS = ("player 0", "player 1", "missile 0", "missile 1", "ball", "playfield")  # kinds of objects
 OPTIONS = [name for name, *_ in _c.EnvOptions._fields_ if name != "reserved"]  # all of them numbers
 
 
@@ -76,6 +78,8 @@ class Machine:
         self._state = lib.vcs_env_machine(self.handle)
         self._ram = lib.vcs_env_ram(self.handle)
         self._seen_state = np.frombuffer(memoryview(self._state).toreadonly(), self.cart.state_dtype).reshape(())
+        self._meanings: Meanings | None = None
+        self._tracks = np.zeros(_c.TRACK_BYTES, np.uint8)
         self.shape: tuple[int, int] = (lib.vcs_env_height(self.handle), _c.WIDTH)
         self._listening, self._drawing = False, True
 
@@ -249,6 +253,16 @@ class Machine:
         """Returns the picture in grey levels, height x 160; `out` is an array to write it into."""
         return self._picture(lib.vcs_env_screen_gray, self.shape, out)
 
+    def objects(self, playfield: bool = True, track: bool = False) -> np.ndarray:
+        """What the TIA drew in the last frame, an entry for each object, top to bottom: x, y, w, h, colour, kind (OBJECTS)
+        and the other fields of vcs_object_t. `track`: objects keep their `id` from one call to the next; call it once per
+        frame."""
+        found = np.zeros(_c.OBJECTS_MAX, np.dtype(_c.Object))
+        found = found[: lib.vcs_env_objects(self.handle, found, _c.OBJECTS_MAX)]
+        if track:
+            lib.vcs_track(self._tracks, found, len(found))
+        return found if playfield else found[found["kind"] != 5]
+
     def listen(self, on: bool = True) -> None:
         """Chooses whether steps make sound."""
         lib.vcs_env_set_sound(self.handle, on)
@@ -279,16 +293,55 @@ class Machine:
         """The machine as the floats that have derivatives: eight for each byte, lowest bit first."""
         return np.unpackbits(self._state, bitorder="little").astype(np.float32)
 
-    def set(self, **fields: Any) -> None:
-        """Writes fields by name. Values that no machine can have are refused, and nothing is changed.
+    def set(self, meaning: str | None = None, value: int | None = None, /, **fields: Any) -> None:
+        """Writes fields by name, or what a byte of RAM means, as machine.set("player 0 x", 80), by the game's annotations.
+
+        Values that no machine can have are refused, and nothing is changed. `intervene` also checks the result of a meaning.
 
         Example:
             >>> machine.set(a=3, x=4)
             >>> int(machine.state["a"])
             3
         """
+        if meaning is not None:
+            if value is None:
+                raise TypeError('a meaning needs a value: machine.set("player 0 x", 80)')
+            self.set_ram(*self.meanings.value(meaning, value))
         with self.handle.lock:
             self._set(fields)
+
+    @property
+    def meanings(self) -> Meanings:
+        """The bytes of RAM by meaning (annotations.py)."""
+        if self._meanings is None:
+            self._meanings = Meanings(self.cart.game or self.cart.name)
+        return self._meanings
+
+    def variables(self) -> dict[str, int]:
+        """The values of the bytes that have a meaning, by name."""
+        return self.meanings.variables(self.ram)
+
+    def intervene(self, meaning: str, value: int, frames: int = 3, check: bool = True) -> bool:
+        """Sets what a byte means and, with `check`, runs a few frames of a copy: whether the object is then at that pixel,
+        or the byte has that value. The machine itself does not run."""
+        self.set(meaning, value)
+        if not check:
+            return True
+        byte, role = self.meanings.find(meaning)
+        kept = self.save()
+        try:
+            for _ in range(frames):
+                self.act_on(0)
+                if role["role"] not in ("x", "y"):
+                    return bool(self.ram[byte] == value)
+                kind = OBJECTS.index(role["object"].split(" #")[0])
+                seen = self.objects()
+                seen = seen[seen["kind"] == kind]
+                if (abs(seen[role["role"]].astype(int) - value) <= 2).any():
+                    return True
+            return False
+        finally:
+            self.restore(kept)
 
     def _set(self, fields: dict[str, Any]) -> None:
         before, kept = self._state.copy(), self.save()

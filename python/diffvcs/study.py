@@ -488,8 +488,9 @@ class Edit:
     after: np.ndarray
     wrong_before: int  # pixels of the region that are not as drawn
     wrong_after: int
-    walks: int  # reverse passes and runs that it took
+    walks: int  # Jacobians or reverse passes, and runs, that it took
     runs: int
+    frames: int  # emulated
 
 
 def edit(
@@ -499,9 +500,10 @@ def edit(
     y: int,
     *,
     exact: bool = False,
-    method: str = "bit",
+    method: str = "exact",
     window: int = 256,
     steps: int = 200,
+    budget: int = 0,
 ) -> Edit:
     """Flips bits of ROM bytes that the run reads as data until its last picture shows a drawing.
 
@@ -509,8 +511,9 @@ def edit(
         run: what diffvcs.run returned.
         drawing: height x width x 3 bytes, RGB; x, y: the column and the row of its top left corner.
         exact: False: light pixels become the region's brightest colour and dark ones its commonest; True: the drawing's colours.
-        method: "bit", "bit+fork", "ste" or "naive"; window: of bit+fork.
-        steps: reverse passes at most.
+        method: "exact", or an estimate: "bit", "bit+fork", "ste" or "naive"; window: of bit+fork.
+        steps: Jacobians or reverse passes at most.
+        budget: emulated frames after which no step begins; 0: any number.
 
     Returns Edit: the image, an IPS patch, the pictures, and how many pixels were wrong before and after.
 
@@ -535,8 +538,9 @@ def edit(
         method=method,
         window=window,
         steps=steps,
+        budget=budget,
     )
-    image, counts = np.zeros(run.cart.rom.size, np.uint8), np.zeros(4, np.int32)
+    image, counts = np.zeros(run.cart.rom.size, np.uint8), np.zeros(5, np.int64)
     before, after = np.zeros(run.frames.shape[1:], np.uint8), np.zeros(run.frames.shape[1:], np.uint8)
     lib.vcs_call_edit(run._c_run(), call, image, before, after, counts)
     return Edit(image, make_patch(run.cart.rom, image), before, after, *(int(n) for n in counts))

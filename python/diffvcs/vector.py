@@ -18,6 +18,7 @@ except ImportError as problem:
     raise ImportError("environments need Gymnasium: pip install 'diffvcs[gym]'") from problem
 
 from . import _c
+from ._c import lib
 from .batch import ALEVectorInterface
 from .cartridge import Cartridge
 from .env import continuous_space
@@ -49,6 +50,7 @@ class DiffVCSVectorEnv(VectorEnv):
         mode, difficulty: for all environments, or a list with one for each; None: the game's default.
         obs_type: "image", or "ram": observations are 128 bytes, and nothing is drawn.
         ram, sound_obs: info["ram"] (128 bytes each) and info["sound"] (512 samples each).
+        objects: info["objects"] is a list with an array for each result: the objects of its last frame (Machine.objects).
         preset: "dqn", "rainbow" or "machado18"; other arguments win over it.
         profile: "ale", "xitari" or "fixed".
         copy: False gives the same arrays at every step, overwritten.
@@ -124,6 +126,7 @@ class DiffVCSVectorEnv(VectorEnv):
         obs_type: str = "image",
         ram: bool = False,
         sound_obs: bool = False,
+        objects: bool = False,
         profile: str = "ale",
         copy: bool = True,
         device: str = "cpu",
@@ -148,6 +151,9 @@ class DiffVCSVectorEnv(VectorEnv):
             ram=ram or obs_type == "ram", sound=sound_obs, observations=obs_type == "image", copy=copy,
             device=device,
         )  # fmt: skip
+        if objects and device != "cpu":
+            raise ValueError("objects are listed on the CPU only")
+        self._objects = objects
         self.num_envs, self.batch_size = num_envs, self.ale.batch_size
         self.continuous, self.continuous_action_threshold = continuous, continuous_action_threshold
         self.grayscale, self.obs_type = grayscale, obs_type
@@ -198,7 +204,7 @@ class DiffVCSVectorEnv(VectorEnv):
         else:
             raise TypeError("a seed is a number, or an array of numbers")
         observations, info = self.ale.reset(ids, seeds)
-        return self._shown(observations, info), info
+        return self._shown(observations, info), self._with_objects(info)
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         return self._results(self.ale.step(*self._arguments(actions)))
@@ -215,7 +221,18 @@ class DiffVCSVectorEnv(VectorEnv):
         return self.ale.continuous(actions, self.continuous_action_threshold) if self.continuous else (actions,)
 
     def _results(self, results: Any) -> Any:
+        self._with_objects(results[4])
         return results if self.obs_type == "image" else (results[4]["ram"], *results[1:])
+
+    def _with_objects(self, info: dict[str, Any]) -> dict[str, Any]:
+        if self._objects:
+            info["objects"] = [self.objects(int(env)) for env in info.get("env_id", range(self.num_envs))]
+        return info
+
+    def objects(self, env: int) -> np.ndarray:
+        """What the TIA drew in the last frame of an environment (Machine.objects)."""
+        found = np.zeros(_c.OBJECTS_MAX, np.dtype(_c.Object))
+        return found[: lib.vcs_batch_objects(self.ale.handle, env, found, _c.OBJECTS_MAX)]
 
     def set_stream(self, stream: int) -> None:
         """Sets the CUDA stream of later steps: torch.cuda.current_stream().cuda_stream."""

@@ -48,3 +48,7 @@ void vcs_env_frames(vcs_env_t *env, uint8_t *frames) {
 void vcs_picture_copy(const vcs_cart_t *cart, const vcs_t *m, const uint8_t *frames, uint8_t *picture) {
   memcpy(picture, vcs_picture(m, frames), (size_t)vcs_cart_info(cart)->height * VCS_WIDTH);
 }
+
+void vcs_track(uint8_t *tracks, vcs_object_t *objects, int32_t count) {
+  vcs_objects_track((vcs_tracks_t *)(void *)tracks, objects, count);
+}

@@ -3,6 +3,7 @@
 #define DIFFVCS_PYTHON_STEP_H
 
 #include "diffvcs/diffvcs.h"
+#include "diffvcs/objects.h"
 
 enum { VCS_SEE_RGB, VCS_SEE_GRAY, VCS_SEE_RAM, VCS_SEE_NOTHING };
 
@@ -25,5 +26,9 @@ VCS_API void vcs_env_frames(vcs_env_t *env, uint8_t *frames);
 
 /* The picture of the last frame, height * 160 palette indices, from a machine's frame buffers. */
 VCS_API void vcs_picture_copy(const vcs_cart_t *cart, const vcs_t *m, const uint8_t *frames, uint8_t *picture);
+
+/* vcs_objects_track with its tracks as VCS_TRACK_BYTES bytes, aligned to four. */
+enum { VCS_TRACK_BYTES = sizeof(vcs_tracks_t) };
+VCS_API void vcs_track(uint8_t *tracks, vcs_object_t *objects, int32_t count);
 
 #endif

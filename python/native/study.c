@@ -132,7 +132,7 @@ vcs_status_t vcs_call_joystick(const vcs_run_t *run, const vcs_joystick_call_t *
 /* ---- Searches ------------------------------------------------------------------------------------------------ */
 
 vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, uint8_t *image, uint8_t *before,
-                           uint8_t *after, int32_t *counts, vcs_error_t *error) {
+                           uint8_t *after, int64_t *counts, vcs_error_t *error) {
   const vcs_edit_options_t options = {.x = call->x,
                                       .y = call->y,
                                       .width = call->width,
@@ -141,7 +141,8 @@ vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, ui
                                       .exact = call->exact,
                                       .method = call->method,
                                       .window = call->window,
-                                      .steps = call->steps};
+                                      .steps = call->steps,
+                                      .budget = call->budget};
   vcs_edit_t found;
   const vcs_status_t status = vcs_edit(run, &options, &found, error);
   if (status == VCS_OK) {
@@ -149,7 +150,7 @@ vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, ui
     memcpy(image, found.image, found.image_size);
     memcpy(before, found.before, pixels);
     memcpy(after, found.after, pixels);
-    const int32_t numbers[4] = {found.wrong_before, found.wrong_after, found.walks, found.runs};
+    const int64_t numbers[5] = {found.wrong_before, found.wrong_after, found.walks, found.runs, found.frames};
     memcpy(counts, numbers, sizeof numbers);
   }
   vcs_edit_free(&found);

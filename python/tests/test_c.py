@@ -49,7 +49,7 @@ def test_constants_are_those_of_the_headers(tmp_path):
     pairs = {
         "VCS_ACTIONS": _c.ACTIONS, "VCS_INPUTS": _c.INPUTS, "VCS_WIDTH": _c.WIDTH, "VCS_FRAME_BYTES": _c.FRAME_BYTES,
         "VCS_SOUND_SAMPLES": _c.SOUND_SAMPLES, "VCS_BAD_ARGUMENT": _c.BAD_ARGUMENT, "VCS_MODES_MAX": _c.MODES_MAX,
-        "VCS_DIFFICULTIES_MAX": _c.DIFFICULTIES_MAX, "VCS_FRAME_INSTRUCTIONS": diffvcs.functional.FORK_WINDOW_MAX, "VCS_PROFILE_ALE": _c.PROFILES.index("ale"),
+        "VCS_DIFFICULTIES_MAX": _c.DIFFICULTIES_MAX, "VCS_OBJECTS_MAX": _c.OBJECTS_MAX, "VCS_TRACK_BYTES": _c.TRACK_BYTES, "VCS_FRAME_INSTRUCTIONS": diffvcs.functional.FORK_WINDOW_MAX, "VCS_PROFILE_ALE": _c.PROFILES.index("ale"),
         "VCS_PROFILE_FIXED": _c.PROFILES.index("fixed"), "VCS_METHOD_STE": diffvcs.functional.METHODS["ste"],
         "VCS_METHOD_NAIVE": diffvcs.functional.METHODS["naive"], "VCS_METHOD_EXACT": diffvcs.functional.METHODS["exact"], "VCS_SIDE_TANGENT": diffvcs.functional.SIDES["tangent"],
         "VCS_INPUT_RESET": diffvcs.INPUT_NAMES.index("reset"), "VCS_TRUTH_IMPOSSIBLE": diffvcs.functional.OUTCOMES.index("impossible"),
@@ -58,7 +58,7 @@ def test_constants_are_those_of_the_headers(tmp_path):
         "VCS_SLOT_BUS": len(relaxed.REGISTERS), "VCS_SLOT_RAM": relaxed.RAM_SLOT, "VCS_STUDY_METHODS": len(diffvcs.study.METHODS), "VCS_STEERS": len(diffvcs.study.SEARCHES),
         "VCS_OBJECT_COUNT": len(diffvcs.study.OBJECTS), "VCS_JOYSTICK_ANSWERS": len(diffvcs.study.ANSWERS),
     }  # fmt: skip
-    lines = ['#include "bits.h"', '#include "study.h"'] + [
+    lines = ['#include "bits.h"', '#include "study.h"', '#include "step.h"'] + [
         f'_Static_assert({n} == {v}, "{n}");' for n, v in pairs.items()
     ]
     result = compile_c(tmp_path, "\n".join(lines))

@@ -1,4 +1,5 @@
-"""Every example of docs/python.md and every notebook runs. Those of packages that are not installed are skipped."""
+"""Every Python block of README.md and docs/*.md runs and prints what is shown after it, and every notebook runs. Those of
+packages that are not installed are skipped."""
 
 import json
 import re
@@ -8,7 +9,20 @@ import needs
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(), re.S)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# A block, and the output that is shown: a block without a language after a line that ends with "prints:"
+BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n?[^\n`]*prints:\n\n?```\n(.*?)```)?", re.S)
+BLOCKS = [(page.name, *found) for page in PAGES for found in BLOCK.findall(page.read_text())]
+# Lines that stand for a program rather than being one.
+FRAGMENTS = {
+    "README.md": "import gymnasium, diffvcs, numpy as np\n"
+    + """
+machine = diffvcs.Machine("demo")
+cart, state, actions = machine.cart, machine.save(), ["NOOP"]
+weights = np.ones((cart.height, 160))
+""",
+    "commands.md": "import diffvcs\n",
+}
 NOTEBOOKS = sorted((ROOT / "python/notebooks").glob("*.ipynb"))
 OPTIONAL = ("torch", "jax", "gymnasium", "captum", "sklearn", "matplotlib")
 GAMES = re.compile(r"breakout|pong|Pong|pacman|Pacman|space_invaders")
@@ -29,9 +43,12 @@ def execute(code, tmp_path, monkeypatch):
         needs.missing(name.partition(".")[0], f"not installed: {problem}")
 
 
-@pytest.mark.parametrize("number", range(len(BLOCKS)))
-def test_example(number, tmp_path, monkeypatch):
-    execute(BLOCKS[number], tmp_path, monkeypatch)
+@pytest.mark.parametrize("number", range(len(BLOCKS)), ids=lambda number: f"{BLOCKS[number][0]}-{number}")
+def test_example(number, tmp_path, monkeypatch, capsys):
+    page, code, shown = BLOCKS[number]
+    execute(FRAGMENTS.get(page, "") + code, tmp_path, monkeypatch)
+    if shown:
+        assert capsys.readouterr().out == shown
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

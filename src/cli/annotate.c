@@ -138,7 +138,7 @@ static int annotate_games(const options_t *o) {
 }
 
 int vcs_cli_annotate(int argc, char **argv) {
-  options_t o = {.seeds = 6, .depths = 6, .choice = {.profile = VCS_PROFILE_ALE}};
+  options_t o = {.seeds = 5, .depths = 6, .choice = {.profile = VCS_PROFILE_ALE}};
   const vcs_arg_t args[] = {
       VCS_ARG_REST("GAME", &o.games, "games, ROM images, or demo"),
       VCS_ARG_FLAG("all", &o.all, "all games of the profile"),

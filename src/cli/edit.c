@@ -1,4 +1,5 @@
 /* edit.c: `diffvcs edit ROM --target PNG --region X,Y,W,H`: changes bytes of a game until it shows a drawing. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "cli/common.h"
@@ -84,9 +85,13 @@ static void print_result(const options_t *o, const vcs_cart_t *cart, const vcs_e
   }
   printf("wrong     %d of %d pixels before, %d after\n", (int)result->wrong_before,
          (int)(o->edit.width * o->edit.height), (int)result->wrong_after);
+  const bool exact = o->method == VCS_STUDY_EXACT;
   printf("changed   %d bit%s in %d byte%s of the image\n", bits, bits == 1 ? "" : "s", bytes, bytes == 1 ? "" : "s");
-  printf("took      %d reverse pass%s, %d run%s\n", (int)result->walks, result->walks == 1 ? "" : "es", (int)result->runs,
-         result->runs == 1 ? "" : "s");
+  printf("took      %d %s%s, %d run%s\n", (int)result->walks, exact ? "Jacobian" : "reverse pass",
+         result->walks == 1 ? ""
+         : exact            ? "s"
+                            : "es",
+         (int)result->runs, result->runs == 1 ? "" : "s");
 }
 
 static vcs_status_t edit(const vcs_rom_t *rom, const vcs_setup_t *setup, void *context, vcs_error_t *error) {
@@ -138,7 +143,7 @@ static int read_drawing(options_t *o, uint8_t **rgb) {
 int vcs_cli_edit(int argc, char **argv) {
   options_t o = {.setup.setup = {.frame = -1, .horizon = 1},
                  .out = "edit",
-                 .method = VCS_STUDY_BIT,
+                 .method = VCS_STUDY_EXACT,
                  .edit = {.steps = 200, .window = VCS_STUDY_WINDOW}};
   uint8_t *rgb = NULL;
   const vcs_arg_t args[] = {
@@ -152,7 +157,9 @@ int vcs_cli_edit(int argc, char **argv) {
                       "frames of NOOP that run on the changed image"),
       VCS_ARG_CHOICE("method", &o.method, VCS_METHOD_CHOICES, "method of differentiation"),
       VCS_ARG_INTEGER("window", &o.edit.window, 1, 1000000, VCS_WINDOW_HELP),
-      VCS_ARG_INTEGER("steps", &o.edit.steps, 1, 100000, "reverse passes at most"),
+      VCS_ARG_INTEGER("steps", &o.edit.steps, 1, 100000, "Jacobians or reverse passes at most"),
+      VCS_ARG_INTEGER("budget", &o.edit.budget, 0, INT64_C(1000000000000),
+                      "emulated frames after which no step begins; 0: any number"),
       VCS_ARG_TEXT("out", &o.out, "DIR", "directory to write into"),
       VCS_ARGS_CART(&o.setup.rom_options),
       VCS_ARG_END};
@@ -161,7 +168,8 @@ int vcs_cli_edit(int argc, char **argv) {
       "Changes bytes of a game until it shows a drawing. Light pixels of the drawing become the brightest colour of "
       "the\n"
       "region, dark ones its commonest; with --exact, they become the colours they are. Bits are chosen by their\n"
-      "derivatives and kept only if a run then shows fewer wrong pixels. Only bytes that are read as data are "
+      "exact effects, or by a method that estimates them, and kept only if a run then shows fewer wrong pixels. Only "
+      "bytes that are read as data are "
       "changed.\n"
       "Writes before.png, after.png, the list of bytes (bytes.tsv) and an IPS patch (patch.ips), never an image. The\n"
       "exit status is 0 if no pixel is wrong in the end." VCS_ROMS_NOTE,

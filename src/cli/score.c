@@ -1,9 +1,15 @@
-/* score.c: `diffvcs score`: how well the methods agree with the truth.
+/* score.c: `diffvcs score`: how well the methods agree with the truth, and what they cost.
  *
- * For every game one state is taken, after some frames of an action stream, and from there a run without input. Its
- * places are the inputs of the left player and of the console in the first frame, and bits of RAM. vcs_score compares
- * predictions with the truth. A game's rows are written when all of them are computed, the whole file at a time, so
- * that the command can be interrupted and resumed. Several processes can fill one table (vcs_score_merge).
+ * For every game states are taken after some frames of action streams, and from each a run without input. Scored are:
+ *
+ *   left/right, up/down, fire   one-frame presses of the stick in the first frame, in several states
+ *   ram                         bits of RAM
+ *   rom                         bits of bytes of the image that the run reads
+ *   vjp                         reverse passes from pixels, with respect to the bits of RAM and the presses
+ *
+ * The last three in the first state. vcs_score and vcs_score_vjp compare predictions with the truth. A game's rows are
+ * written when all of them are computed, the whole file at a time, so that the command can be interrupted and resumed.
+ * Several processes can fill one table (vcs_score_merge).
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -18,15 +24,20 @@ static const char command[] = "diffvcs score";
 
 enum { HORIZONS_MAX = 16, HORIZON_MAX = 1000, RAM_BITS = 1024 };
 
-static const uint8_t inputs[] = {VCS_INPUT_UP,   VCS_INPUT_DOWN,  VCS_INPUT_LEFT,  VCS_INPUT_RIGHT,
-                                 VCS_INPUT_FIRE, VCS_INPUT_RESET, VCS_INPUT_SELECT};
-enum { INPUTS = sizeof inputs };
+/* A drawn frame of ours in frames of ale-py: the mean of five games (make bench-grad, docs/benchmarks.md). */
+static const double ale_frames = 0.23;
+
+enum { LEFT_RIGHT, UP_DOWN, FIRE, RAM, ROM, VJP, SOURCES };
+static const char *const sources[SOURCES] = {"left/right", "up/down", "fire", "ram", "rom", "vjp"};
+static const uint8_t presses[FIRE + 1][2] = {
+    {VCS_INPUT_LEFT, VCS_INPUT_RIGHT}, {VCS_INPUT_UP, VCS_INPUT_DOWN}, {VCS_INPUT_FIRE, VCS_INPUT_FIRE}};
+enum { INPUTS = 5, ROM_BITS_MAX = 4096, PLACES_MAX = RAM_BITS + INPUTS + ROM_BITS_MAX };
 
 typedef struct {
   vcs_rest_t games;
   vcs_rom_options_t choice;
   const char *horizons_text, *methods_text, *out, *summary;
-  int64_t frame, seed, bits, window, jobs;
+  int64_t frame, seed, states, bits, rom_bits, pixels, window, jobs;
   bool all, fresh;
   char made[512]; /* the settings, as the table states them */
   int32_t horizons[HORIZONS_MAX], horizon_count;
@@ -42,21 +53,43 @@ static uint64_t draw(uint64_t *state) { /* splitmix64 */
   return z ^ z >> 31;
 }
 
-/* Lists all inputs and `bits` bits of RAM, drawn with the seed of the stream; returns how many. */
-static size_t list_places(const options_t *o, vcs_place_t places[INPUTS + RAM_BITS]) {
+/* Lists `bits` bits of RAM, drawn with the seed; returns how many. */
+static size_t list_ram(const options_t *o, vcs_place_t *places) {
   uint16_t bits[RAM_BITS];
   uint64_t random = (uint64_t)o->seed;
-  for (int i = 0; i < INPUTS; i++) places[i] = (vcs_place_t){VCS_PLACE_INPUT, 0, 0, inputs[i]};
   for (int i = 0; i < RAM_BITS; i++) bits[i] = (uint16_t)i;
   for (int i = 0; i < (int)o->bits; i++) {
     const int other = i + (int)(draw(&random) % (uint64_t)(RAM_BITS - i));
     const uint16_t bit = bits[other];
     bits[other] = bits[i];
     bits[i] = bit;
-    places[INPUTS + i] =
-        (vcs_place_t){VCS_PLACE_STATE, bit % 8, 0, (uint32_t)(offsetof(vcs_t, ram) + (size_t)(bit / 8))};
+    places[i] = (vcs_place_t){VCS_PLACE_STATE, bit % 8, 0, (uint32_t)(offsetof(vcs_t, ram) + (size_t)(bit / 8))};
   }
-  return INPUTS + (size_t)o->bits;
+  return (size_t)o->bits;
+}
+
+/* Lists bits of bytes that the run reads, drawn with the seed. */
+static vcs_status_t list_rom(const options_t *o, const vcs_run_t *run, vcs_place_t *places, size_t *count,
+                             vcs_error_t *error) {
+  const uint32_t size = vcs_cart_info(run->cart)->image_size;
+  vcs_rom_use_t *uses = calloc(size, sizeof *uses);
+  uint32_t *used = calloc(size, sizeof *used);
+  uint64_t random = (uint64_t)o->seed + 1;
+  size_t bytes = 0;
+  *count = 0;
+  vcs_status_t status = VCS_OK;
+  if (!uses || !used) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (status == VCS_OK) status = vcs_rom_uses(run, uses, error);
+  for (uint32_t i = 0; status == VCS_OK && i < size; i++) {
+    if (uses[i].kind != VCS_ROM_UNUSED) used[bytes++] = i;
+  }
+  for (; status == VCS_OK && bytes && *count < (size_t)o->rom_bits; ++*count) {
+    const uint64_t bit = draw(&random) % (8 * (uint64_t)bytes);
+    places[*count] = (vcs_place_t){VCS_PLACE_ROM, (uint8_t)(bit % 8), 0, used[bit / 8]};
+  }
+  free(uses);
+  free(used);
+  return status;
 }
 
 /* Lists the methods that the table does not have for a game; returns how many. */
@@ -84,49 +117,114 @@ static int add_progress(void *context, const char *step, uint64_t done, uint64_t
   return vcs_interrupted();
 }
 
-/* Adds the rows of the methods that are missing to the table and to its file. */
-static vcs_status_t score_run(const options_t *o, const char *name, const vcs_run_t *run, total_t *total,
-                              vcs_text_t *table, vcs_error_t *error) {
-  int32_t methods[VCS_STUDY_METHODS];
-  vcs_agreements_t results[VCS_STUDY_METHODS * HORIZONS_MAX * VCS_VIEWS], *at = results;
-  vcs_place_t places[INPUTS + RAM_BITS];
-  const vcs_score_options_t options = {.horizons = o->horizons,
-                                       .horizon_count = o->horizon_count,
-                                       .methods = methods,
-                                       .method_count = missing_methods(o, table, name, methods),
-                                       .window = o->window,
-                                       .threads = (int32_t)o->jobs,
-                                       .report = {add_progress, total}};
-  if (!options.method_count) return VCS_OK;
-  vcs_status_t status = vcs_score(run, &options, places, list_places(o, places), results, error);
-  if (status) return status;
-  vcs_text_t rows = {0};
-  for (int m = 0; m < options.method_count; m++) {
-    for (int h = 0; h < o->horizon_count; h++) {
-      for (int view = 0; view < VCS_VIEWS; view++) {
-        vcs_score_row(&rows, name, vcs_study_method_name(methods[m]), o->horizons[h], view, at++);
-      }
-    }
+/* Sums of one source: [method][horizon][view], and costs. */
+typedef struct {
+  vcs_agreements_t agreements[VCS_STUDY_METHODS * HORIZONS_MAX * VCS_VIEWS];
+  double costs[VCS_STUDY_METHODS];
+} sums_t;
+
+static void add_agreements(vcs_agreements_t *into, const vcs_agreements_t *from) {
+  vcs_agreement_merge(&into->pooled, &from->pooled);
+  into->cosines += from->cosines;
+  into->maps += from->maps;
+  into->still += from->still;
+}
+
+/* Scores places of one source and adds the result. `share` is the part of the states that this one is. */
+static vcs_status_t add_source(const vcs_score_options_t *given, const vcs_run_t *run, const vcs_place_t *places,
+                               size_t count, double share, sums_t *sums, vcs_error_t *error) {
+  static vcs_agreements_t results[VCS_STUDY_METHODS * HORIZONS_MAX * VCS_VIEWS];
+  double costs[VCS_STUDY_METHODS] = {0};
+  vcs_score_options_t options = *given;
+  options.costs = costs;
+  const vcs_status_t status = vcs_score(run, &options, places, count, results, error);
+  for (int i = 0; status == VCS_OK && i < options.method_count * options.horizon_count * VCS_VIEWS; i++) {
+    add_agreements(&sums->agreements[i], &results[i]);
   }
-  status = rows.failed ? vcs_error_fill(error, VCS_NO_MEMORY, "no memory for the rows of %.60s", name)
-                       : vcs_score_merge(o->out, o->made, &rows, table, error);
-  total->unwritable = status != VCS_OK;
-  vcs_text_free(&rows);
+  for (int m = 0; m < options.method_count; m++) sums->costs[m] += share * costs[m];
   return status;
 }
 
+/* The rows of one method. */
+static void print_method(const vcs_score_options_t *options, const char *game, int m, const sums_t sums[SOURCES],
+                         vcs_text_t *table) {
+  for (int source = 0; source < SOURCES; source++) {
+    const int views = source == VJP ? 1 : VCS_VIEWS; /* a reverse pass has one row of effects */
+    for (int i = 0; i < options->horizon_count * views; i++) {
+      vcs_score_row(table, game, vcs_study_method_name(options->methods[m]), sources[source],
+                    options->horizons[i / views], i % views,
+                    &sums[source].agreements[m * options->horizon_count * views + i],
+                    ale_frames * sums[source].costs[m]);
+    }
+  }
+}
+
+/* The presses of one state. */
+static vcs_status_t score_presses(const options_t *o, const vcs_score_options_t *options, const vcs_run_t *run,
+                                  sums_t *sums, vcs_error_t *error) {
+  vcs_status_t status = VCS_OK;
+  for (int source = 0; source <= FIRE && status == VCS_OK; source++) {
+    const vcs_place_t places[] = {{VCS_PLACE_INPUT, 0, 0, presses[source][0]},
+                                  {VCS_PLACE_INPUT, 0, 0, presses[source][1]}};
+    status = add_source(options, run, places, source == FIRE ? 1 : 2, 1.0 / (double)o->states, &sums[source], error);
+  }
+  return status;
+}
+
+/* Bits of RAM and of ROM, and reverse passes. */
+static vcs_status_t score_bits(const options_t *o, const vcs_score_options_t *options, const vcs_run_t *run,
+                               sums_t *sums, vcs_error_t *error) {
+  static vcs_place_t places[PLACES_MAX];
+  const size_t ram = list_ram(o, places);
+  size_t rom = 0;
+  vcs_status_t status = ram ? add_source(options, run, places, ram, 1, &sums[RAM], error) : VCS_OK;
+  if (status == VCS_OK && o->pixels && ram) {
+    vcs_score_options_t reverse = *options;
+    reverse.costs = sums[VJP].costs;
+    for (uint32_t i = 0; i < INPUTS; i++) places[ram + i] = (vcs_place_t){VCS_PLACE_INPUT, 0, 0, i};
+    status = vcs_score_vjp(run, &reverse, places, ram + INPUTS, (int32_t)o->pixels, (uint64_t)o->seed,
+                           sums[VJP].agreements, error);
+  }
+  if (status == VCS_OK) status = list_rom(o, run, places, &rom, error);
+  if (status == VCS_OK && rom) status = add_source(options, run, places, rom, 1, &sums[ROM], error);
+  return status;
+}
+
+/* Adds the rows of the methods that are missing to the table. */
 static vcs_status_t score_game(const options_t *o, const char *name, total_t *total, vcs_text_t *table,
                                vcs_error_t *error) {
-  const vcs_setup_options_t play = {.seed = o->seed, .frame = o->frame, .horizon = o->horizons[o->horizon_count - 1]};
+  static sums_t sums[SOURCES];
+  int32_t methods[VCS_STUDY_METHODS];
   vcs_rom_t rom;
-  vcs_setup_t setup;
   vcs_status_t status = vcs_rom_open(name, &o->choice, &rom, error);
   if (status) return status;
-  status = vcs_setup_create(rom.cart, &play, &setup, error);
-  if (status == VCS_OK) {
-    status = score_run(o, rom.name, &setup.run, total, table, error);
+  const vcs_score_options_t options = {.horizons = o->horizons,
+                                       .horizon_count = o->horizon_count,
+                                       .methods = methods,
+                                       .method_count = missing_methods(o, table, rom.name, methods),
+                                       .window = o->window,
+                                       .threads = (int32_t)o->jobs,
+                                       .report = {add_progress, total}};
+  memset(sums, 0, sizeof sums);
+  for (int64_t i = 0; i < o->states && status == VCS_OK && options.method_count; i++) {
+    const vcs_setup_options_t play = {.seed = o->seed ? o->seed + i : 0,
+                                      .frame = o->frame + (o->seed ? 0 : 60 * i),
+                                      .horizon = o->horizons[o->horizon_count - 1]};
+    vcs_setup_t setup;
+    status = vcs_setup_create(rom.cart, &play, &setup, error);
+    if (status) break;
+    status = score_presses(o, &options, &setup.run, sums, error);
+    if (status == VCS_OK && i == 0) status = score_bits(o, &options, &setup.run, sums, error);
     vcs_setup_free(&setup);
   }
+  vcs_text_t rows = {0};
+  for (int m = 0; status == VCS_OK && m < options.method_count; m++) print_method(&options, rom.name, m, sums, &rows);
+  if (status == VCS_OK && options.method_count) {
+    status = rows.failed ? vcs_error_fill(error, VCS_NO_MEMORY, "no memory for the rows of %.60s", rom.name)
+                         : vcs_score_merge(o->out, o->made, &rows, table, error);
+    total->unwritable = status != VCS_OK;
+  }
+  vcs_text_free(&rows);
   vcs_rom_free(&rom);
   return status;
 }
@@ -157,10 +255,10 @@ static int summarize(const char *path) {
 static vcs_status_t open_table(options_t *o, vcs_text_t *table, vcs_error_t *error) {
   const vcs_text_t no_rows = {0};
   snprintf(o->made, sizeof o->made,
-           "profile %s, frame %" PRId64 " of stream %" PRId64 ", horizons %s, %d inputs and %" PRId64
-           " bits of RAM, window %" PRId64,
-           vcs_profile_name((vcs_profile_t)o->choice.profile), o->frame, o->seed, o->horizons_text, INPUTS, o->bits,
-           o->window);
+           "profile %s, frame %" PRId64 " of stream %" PRId64 ", horizons %s, presses in %" PRId64 " states, %" PRId64
+           " bits of RAM, %" PRId64 " of ROM, %" PRId64 " pixels, window %" PRId64,
+           vcs_profile_name((vcs_profile_t)o->choice.profile), o->frame, o->seed, o->horizons_text, o->states, o->bits,
+           o->rom_bits, o->pixels, o->window);
   if (!o->fresh) return vcs_score_merge(o->out, o->made, &no_rows, table, error);
   vcs_score_begin(table, o->made);
   return vcs_file_write_text(o->out, table, error);
@@ -181,7 +279,8 @@ static int score(options_t *o) {
     int32_t methods[VCS_STUDY_METHODS];
     char stem[256];
     vcs_path_stem(o->games.items[i], stem, sizeof stem);
-    predictions += (uint64_t)missing_methods(o, &table, stem, methods) * (uint64_t)(INPUTS + o->bits);
+    predictions += (uint64_t)missing_methods(o, &table, stem, methods) *
+                   (uint64_t)(INPUTS * o->states + o->bits + o->rom_bits + o->pixels * o->horizon_count);
   }
   vcs_progress_start(&total.progress, "scoring", predictions, VCS_PROGRESS_AUTO);
   for (int i = 0; i < o->games.count && !vcs_interrupted() && !total.unwritable; i++) {
@@ -258,7 +357,7 @@ static int check_options(options_t *o) {
   }
   if (!read_methods(o)) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE,
-                            "--methods takes some of naive, ste, bit, bit+fork, with commas; not '%s'",
+                            "--methods takes some of naive, ste, bit, bit+fork, exact, with commas; not '%s'",
                             o->methods_text);
   }
   if (o->all && o->games.count) {
@@ -269,11 +368,14 @@ static int check_options(options_t *o) {
 
 int vcs_cli_score(int argc, char **argv) {
   options_t o = {.horizons_text = "1,2,4,8,15",
-                 .methods_text = "naive,ste,bit,bit+fork",
+                 .methods_text = "naive,ste,bit,bit+fork,exact",
                  .out = "score.tsv",
                  .frame = 300,
                  .seed = 1,
+                 .states = 4,
                  .bits = RAM_BITS,
+                 .rom_bits = 64,
+                 .pixels = 4,
                  .window = VCS_STUDY_WINDOW};
   const vcs_arg_t args[] = {
       VCS_ARG_REST("ROM", &o.games, "games, ROM images, or demo"),
@@ -284,6 +386,10 @@ int vcs_cli_score(int argc, char **argv) {
       VCS_ARG_INTEGER("frame", &o.frame, 0, 100000000, "frames to play first"),
       VCS_ARG_INTEGER("seed", &o.seed, 0, INT64_MAX, "the action stream of the records; 0: NOOP only"),
       VCS_ARG_INTEGER("bits", &o.bits, 0, RAM_BITS, "how many bits of RAM, drawn with the seed; 1024: all"),
+      VCS_ARG_INTEGER("states", &o.states, 1, 1000, "states of each game in which presses are tried"),
+      VCS_ARG_INTEGER("rom-bits", &o.rom_bits, 0, ROM_BITS_MAX,
+                      "how many bits of ROM that is read, drawn with the seed"),
+      VCS_ARG_INTEGER("pixels", &o.pixels, 0, 1000, "reverse passes at each horizon"),
       VCS_ARG_INTEGER("window", &o.window, 1, 1000000, VCS_WINDOW_HELP),
       VCS_ARG_INTEGER("jobs", &o.jobs, 0, 4096, "threads; 0: one for each CPU"),
       VCS_ARG_TEXT("out", &o.out, "FILE", "the table"),
@@ -292,18 +398,21 @@ int vcs_cli_score(int argc, char **argv) {
       VCS_ARG_END};
   const vcs_usage_t usage = {
       command,
-      "Compares derivatives with the truth. For each game: the state after some frames, then a run without input; the\n"
-      "effect of each input (of the left player and the console, held in the first frame) and of each bit of RAM on "
-      "the\n"
-      "screen and on RAM, by running again (the truth) and by one forward pass for each method. Prints means over "
-      "games:\n"
-      "cosine (mean over bits, and of all maps as one), sign, precision and recall of what changes.\n"
+      "Compares derivatives with the truth. For each game: states after some frames of action streams, then a run "
+      "without\n"
+      "input; the effect of each one-frame press of the stick, of bits of RAM and of ROM on the screen and on RAM, by "
+      "exact\n"
+      "Jacobians (the truth) and by one forward pass for each method; and reverse passes from pixels. Prints means "
+      "over\n"
+      "games: what a place costs in frames of ale-py, the cosine (mean over bits, and of all maps as one), sign, "
+      "precision\n"
+      "and recall of what changes.\n"
       "\n"
       "The table is written after every game. Games and methods that it already has are skipped, so an interrupted "
       "run\n"
-      "is resumed with the same command. All games with all bits of RAM and all methods take half an hour on two "
-      "cores;\n"
-      "--bits 64 takes two minutes." VCS_ROMS_NOTE,
+      "is resumed with the same command. Most of the time is for bits of RAM by bit and bit+fork: "
+      "--bits 64 takes\n"
+      "a tenth of the time." VCS_ROMS_NOTE,
       "diffvcs score demo --bits 64 --horizons 1,4\n"
       "diffvcs score pong breakout --methods bit,bit+fork --out score.tsv\n"
       "diffvcs score --all --out score.tsv\n"

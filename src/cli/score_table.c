@@ -8,8 +8,9 @@
 
 static const char title[] = "# diffvcs score: ";
 static const char columns[] =
-    "# game\tmethod\thorizon\tview\tmaps\tstill\tcosine\tpooled\tsign\tprecision\trecall\tin_truth\tin_estimate\t"
-    "in_both\tlargest\toverflown\n";
+    "# "
+    "game\tmethod\tsource\thorizon\tview\tmaps\tstill\tcosine\tpooled\tsign\tprecision\trecall\tin_truth\tin_estimate\t"
+    "in_both\tlargest\toverflown\tframes\n";
 static const char *const views[VCS_VIEWS] = {"screen", "ram"};
 
 enum { TABLE_LIMIT = 64 << 20 };
@@ -90,39 +91,43 @@ static void print_value(vcs_text_t *table, double value) {
   }
 }
 
-void vcs_score_row(vcs_text_t *table, const char *game, const char *method, int horizon, int view,
-                   const vcs_agreements_t *a) {
-  vcs_text_printf(table, "%s\t%s\t%d\t%s\t%" PRId64 "\t%" PRId64, game, method, horizon, views[view], a->maps,
-                  a->still);
+void vcs_score_row(vcs_text_t *table, const char *game, const char *method, const char *source, int horizon, int view,
+                   const vcs_agreements_t *a, double frames) {
+  vcs_text_printf(table, "%s\t%s\t%s\t%d\t%s\t%" PRId64 "\t%" PRId64, game, method, source, horizon, views[view],
+                  a->maps, a->still);
   print_value(table, vcs_agreements_cosine(a));
   print_value(table, vcs_agreement_cosine(&a->pooled));
   print_value(table, vcs_agreement_sign(&a->pooled));
   print_value(table, vcs_agreement_precision(&a->pooled));
   print_value(table, vcs_agreement_recall(&a->pooled));
-  vcs_text_printf(table, "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%.6g\t%" PRId64 "\n", a->pooled.in_truth,
-                  a->pooled.in_estimate, a->pooled.in_both, a->pooled.largest, a->pooled.overflown);
+  vcs_text_printf(table, "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%.6g\t%" PRId64 "\t%.3f\n", a->pooled.in_truth,
+                  a->pooled.in_estimate, a->pooled.in_both, a->pooled.largest, a->pooled.overflown, frames);
 }
 
 /* ---- The summary -------------------------------------------------------------------------------------------- */
 
-enum { FIRST_VALUE = 6, VALUES = 5, FIELDS = 16, CELLS_MAX = 256 };
+enum { FIRST_VALUE = 7, VALUES = 5, FIELDS = 18, CELLS_MAX = 1024 };
 
-/* A method and a horizon: sums of the values and how many there are, by view. */
+/* A source, a horizon and a method: sums of the values and how many there are, by view, and of the costs. */
 typedef struct {
-  char method[24];
+  char source[24], method[24];
+  double frames;
   int horizon;
   double sum[VCS_VIEWS][VALUES];
   int count[VCS_VIEWS][VALUES], games;
 } cell_t;
 
-static cell_t *cell_of(cell_t cells[CELLS_MAX], int *count, const char *method, int horizon) {
+static cell_t *cell_of(cell_t cells[CELLS_MAX], int *count, const char *source, const char *method, int horizon) {
   for (int i = 0; i < *count; i++) {
-    if (cells[i].horizon == horizon && strcmp(cells[i].method, method) == 0) return &cells[i];
+    if (cells[i].horizon == horizon && strcmp(cells[i].method, method) == 0 && strcmp(cells[i].source, source) == 0) {
+      return &cells[i];
+    }
   }
   if (*count == CELLS_MAX) return NULL;
   cell_t *cell = &cells[(*count)++];
   *cell = (cell_t){.horizon = horizon};
   snprintf(cell->method, sizeof cell->method, "%s", method);
+  snprintf(cell->source, sizeof cell->source, "%s", source);
   return cell;
 }
 
@@ -140,10 +145,10 @@ static int split(char *line, char *fields[FIELDS]) {
 static void add_row(cell_t cells[CELLS_MAX], int *count, char *line) {
   char *fields[FIELDS];
   if (*line == '#' || split(line, fields) < FIELDS) return;
-  cell_t *cell = cell_of(cells, count, fields[1], atoi(fields[2]));
-  const int view = strcmp(fields[3], views[VCS_VIEW_RAM]) == 0 ? VCS_VIEW_RAM : VCS_VIEW_SCREEN;
+  cell_t *cell = cell_of(cells, count, fields[2], fields[1], atoi(fields[3]));
+  const int view = strcmp(fields[4], views[VCS_VIEW_RAM]) == 0 ? VCS_VIEW_RAM : VCS_VIEW_SCREEN;
   if (!cell) return;
-  if (view == VCS_VIEW_SCREEN) cell->games++;
+  if (view == VCS_VIEW_SCREEN) cell->games++, cell->frames += strtod(fields[FIELDS - 1], NULL);
   for (int i = 0; i < VALUES; i++) {
     const char *value = fields[FIRST_VALUE + i];
     if (*value == '-' && !value[1]) continue;
@@ -152,12 +157,20 @@ static void add_row(cell_t cells[CELLS_MAX], int *count, char *line) {
   }
 }
 
-static int by_horizon(const void *a, const void *b) {
-  return ((const cell_t *)a)->horizon - ((const cell_t *)b)->horizon;
+static int source_rank(const char *source) {
+  static const char *const order[] = {"left/right", "up/down", "fire", "ram", "rom", "vjp"};
+  int rank = 0;
+  while (rank < 6 && strcmp(order[rank], source) != 0) rank++;
+  return rank;
+}
+
+static int by_source_and_horizon(const cell_t *a, const cell_t *b) {
+  const int one = source_rank(a->source), other = source_rank(b->source);
+  return one != other ? one - other : a->horizon - b->horizon;
 }
 
 void vcs_score_summary(const vcs_text_t *table, vcs_text_t *out) {
-  cell_t cells[CELLS_MAX];
+  static cell_t cells[CELLS_MAX]; /* too large for a stack */
   int count = 0;
   for (const char *line = table->text; line && *line;) {
     char copy[512];
@@ -166,20 +179,22 @@ void vcs_score_summary(const vcs_text_t *table, vcs_text_t *out) {
     add_row(cells, &count, copy);
     line += length + (line[length] == '\n');
   }
-  /* Rows of a horizon stay in the order in which their methods came. */
+  /* Rows of a source and horizon stay in the order in which their methods came. */
   for (int i = 1; i < count; i++) {
-    for (int j = i; j > 0 && by_horizon(&cells[j - 1], &cells[j]) > 0; j--) {
+    for (int j = i; j > 0 && by_source_and_horizon(&cells[j - 1], &cells[j]) > 0; j--) {
       const cell_t swapped = cells[j];
       cells[j] = cells[j - 1];
       cells[j - 1] = swapped;
     }
   }
   vcs_text_printf(out,
-                  "| horizon | method | screen: cosine | pooled | sign | precision | recall | RAM: cosine | pooled | "
+                  "| source | horizon | method | cost | screen: cosine | pooled | sign | precision | recall | RAM: "
+                  "cosine | pooled | "
                   "sign | precision | recall | games |\n"
-                  "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+                  "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (int i = 0; i < count; i++) {
-    vcs_text_printf(out, "| %d | `%s`", cells[i].horizon, cells[i].method);
+    vcs_text_printf(out, "| %s | %d | `%s` | %.3g", cells[i].source, cells[i].horizon, cells[i].method,
+                    cells[i].games ? cells[i].frames / cells[i].games : 0);
     for (int v = 0; v < VCS_VIEWS * VALUES; v++) {
       const int n = cells[i].count[v / VALUES][v % VALUES];
       if (n) {

@@ -1,8 +1,9 @@
 /* score_table.h: the table that `diffvcs score` fills.
  *
  * Tab-separated text: a line that says how it was made, a line with the names of the columns, then a row for every
- * game, method, horizon and view (screen or RAM). `-` is a missing value, such as the precision of an estimate that
- * is zero everywhere. All rows of a game and a method are added at once, so a table never has half of them.
+ * game, method, source of bits, horizon and view (screen or RAM). `-` is a missing value, such as the precision of an
+ * estimate that is zero everywhere. All rows of a game and a method are added at once, so a table never has half of
+ * them.
  */
 #ifndef VCS_CLI_SCORE_TABLE_H
 #define VCS_CLI_SCORE_TABLE_H
@@ -22,10 +23,11 @@ vcs_status_t vcs_score_merge(const char *path, const char *made, const vcs_text_
                              vcs_error_t *error);
 
 bool vcs_score_has(const vcs_text_t *table, const char *game, const char *method);
-void vcs_score_row(vcs_text_t *table, const char *game, const char *method, int horizon, int view,
-                   const vcs_agreements_t *agreements);
+/* `frames` is what the method costs for one place, or one reverse pass, in frames of ale-py. */
+void vcs_score_row(vcs_text_t *table, const char *game, const char *method, const char *source, int horizon, int view,
+                   const vcs_agreements_t *agreements, double frames);
 
-/* Means over games by method and horizon, as Markdown. */
+/* Means over games by source, horizon and method, as Markdown. */
 void vcs_score_summary(const vcs_text_t *table, vcs_text_t *out);
 
 #endif

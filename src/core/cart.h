@@ -338,7 +338,7 @@ VCS_FN void vcs_dpc_next(vcs_t *m, uint32_t i) {
   if (!vcs_dpc_fetcher(m, i).music) m->cart_word[i] = (uint16_t)((m->cart_word[i] - 1) & 0x7FF);
 }
 
-VCS_FN uint8_t vcs_dpc_read(const vcs_cart_t *cart, vcs_t *m, uint16_t addr) {
+VCS_SLOW_FN uint8_t vcs_dpc_read(const vcs_cart_t *cart, vcs_t *m, uint16_t addr) {
   uint32_t offset = addr & 0xFFFu;
   vcs_dpc_clock_random(m);
   if (offset >= 0x40) {
@@ -352,7 +352,7 @@ VCS_FN uint8_t vcs_dpc_read(const vcs_cart_t *cart, vcs_t *m, uint16_t addr) {
   return value;
 }
 
-VCS_FN void vcs_dpc_write(const vcs_cart_t *cart, vcs_t *m, uint16_t addr, uint8_t value) {
+VCS_SLOW_FN void vcs_dpc_write(const vcs_cart_t *cart, vcs_t *m, uint16_t addr, uint8_t value) {
   uint32_t offset = addr & 0xFFFu, i = offset & 7;
   vcs_dpc_fetcher_t fetcher = vcs_dpc_fetcher(m, i);
   vcs_dpc_clock_random(m);

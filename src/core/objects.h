@@ -54,21 +54,29 @@ typedef struct {
   int16_t field_y, field_end;     /* the rows that `field` is, empty: none */
   vcs_field_row_t row, field;
   vcs_live_t live[VCS_LIVE_MAX];
-  vcs_object_t block[VCS_BLOCKS_MAX]; /* blocks that end with row field_y - 1 */
+  int32_t blocks_in;                     /* which of the two lists is in use */
+  vcs_object_t block[2][VCS_BLOCKS_MAX]; /* blocks that end with row field_y - 1, and space for the next */
 } vcs_recorder_t;
 
 #if defined(__CUDA_ARCH__)
-#define VCS_ONES_64(bits) __popcll(bits)
+
 #define VCS_HIGHEST_64(bits) (63 - __clzll((long long)(bits)))
 #else
-#define VCS_ONES_64(bits) __builtin_popcountll(bits)
+
 #define VCS_HIGHEST_64(bits) (63 - __builtin_clzll(bits))
 #endif
+
+/* The number of bits that are set; most processors that the library is compiled for have no instruction for it. */
+VCS_FN int vcs_ones(uint64_t bits) {
+  bits -= bits >> 1 & 0x5555555555555555ULL;
+  bits = (bits & 0x3333333333333333ULL) + (bits >> 2 & 0x3333333333333333ULL);
+  return (int)(((bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0FULL) * 0x0101010101010101ULL >> 56);
+}
 
 VCS_FN void vcs_recorder_start(vcs_recorder_t *r, vcs_object_t *list, int32_t capacity) {
   r->list = list;
   r->capacity = capacity;
-  r->count = r->live_count = r->block_count = 0;
+  r->count = r->live_count = r->block_count = r->blocks_in = 0;
   r->row_y = -1;
   r->field_y = r->field_end = 0;
   for (int i = 0; i < VCS_OBJECTS; i++) r->recent[i][0] = r->recent[i][1] = r->recent[i][2] = 0;
@@ -106,7 +114,7 @@ VCS_FN void vcs_live_commit(vcs_live_t *live) {
   live->fresh = 0;
   vcs_box_add(&o->x, &o->y, &o->w, &o->h, live->window, live->y, live->bits);
   o->rows++;
-  o->pixels += VCS_ONES_64(live->bits);
+  o->pixels += vcs_ones(live->bits);
   o->pattern = (o->pattern ^ (uint32_t)(live->bits ^ live->bits >> 32)) * 0x01000193u;
   o->pattern ^= o->pattern >> 15;
   if (!live->shown) return;
@@ -117,7 +125,7 @@ VCS_FN void vcs_live_commit(vcs_live_t *live) {
     o->colours++;
   }
   vcs_box_add(&o->seen_x, &o->seen_y, &o->seen_w, &o->seen_h, live->window, live->y, live->shown);
-  o->seen += VCS_ONES_64(live->shown);
+  o->seen += vcs_ones(live->shown);
 }
 
 /* Lists an object if a pixel showed it. Where there is no space left, a block of the playfield gives way to anything
@@ -238,7 +246,8 @@ VCS_FN int vcs_run_end(const uint64_t lit[3], int x, int end) {
 VCS_SLOW_FN void vcs_field_end(vcs_recorder_t *r) {
   const vcs_field_row_t *row = &r->field;
   int rows = r->field_end - r->field_y, old = 0, made = 0, piece = 0;
-  vcs_object_t block[VCS_BLOCKS_MAX];
+  const vcs_object_t *before = r->block[r->blocks_in];
+  vcs_object_t *block = r->block[r->blocks_in ^ 1];
   if (rows == 0) return;
   for (int x = 0; x < VCS_WIDTH && made < VCS_BLOCKS_MAX;) {
     uint64_t bits = vcs_pixels_at(row->lit, x, VCS_WIDTH - x < 64 ? VCS_WIDTH - x : 64);
@@ -251,9 +260,9 @@ VCS_SLOW_FN void vcs_field_end(vcs_recorder_t *r) {
     int to = vcs_run_end(row->lit, x, piece + 1 < row->pieces ? row->from[piece + 1].x : VCS_WIDTH);
     uint8_t colour = row->from[piece].colour;
     vcs_object_t *o = &block[made++];
-    while (old < r->block_count && r->block[old].x < x) vcs_record_object(r, &r->block[old++]);
-    if (old < r->block_count && r->block[old].x == x && r->block[old].w == to - x && r->block[old].colour == colour) {
-      *o = r->block[old++];
+    while (old < r->block_count && before[old].x < x) vcs_record_object(r, &before[old++]);
+    if (old < r->block_count && before[old].x == x && before[old].w == to - x && before[old].colour == colour) {
+      *o = before[old++];
     } else {
       vcs_object_clear(o, VCS_PF, 4);
       o->x = (int16_t)x;
@@ -271,12 +280,12 @@ VCS_SLOW_FN void vcs_field_end(vcs_recorder_t *r) {
       if (!shown) continue;
       vcs_box_add(&o->seen_x, &o->seen_y, &o->seen_w, &o->seen_h, at, r->field_y, shown);
       o->seen_h = (int16_t)(r->field_end - o->seen_y);
-      o->seen += rows * VCS_ONES_64(shown);
+      o->seen += rows * vcs_ones(shown);
     }
     x = to;
   }
-  while (old < r->block_count) vcs_record_object(r, &r->block[old++]);
-  for (int i = 0; i < made; i++) r->block[i] = block[i];
+  while (old < r->block_count) vcs_record_object(r, &before[old++]);
+  r->blocks_in ^= 1;
   r->block_count = made;
   r->field_y = r->field_end;
 }
@@ -284,7 +293,7 @@ VCS_SLOW_FN void vcs_field_end(vcs_recorder_t *r) {
 /* The playfield is dark from the end of the collected rows up to row y: all blocks end. */
 VCS_FN void vcs_field_gap(vcs_recorder_t *r, int y) {
   vcs_field_end(r);
-  for (int i = 0; i < r->block_count; i++) vcs_record_object(r, &r->block[i]);
+  for (int i = 0; i < r->block_count; i++) vcs_record_object(r, &r->block[r->blocks_in][i]);
   r->block_count = 0;
   r->field_y = r->field_end = (int16_t)y;
 }

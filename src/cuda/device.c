@@ -3,7 +3,8 @@
  * The CPU's engine is part of this library. The GPU's engine is a separate library (libdiffvcs_cuda), so this library
  * does not depend on CUDA; it is loaded at the first use of a GPU.
  */
-#define _GNU_SOURCE /* dladdr */
+#define _GNU_SOURCE      /* dladdr */
+#define _DARWIN_C_SOURCE /* the same on macOS */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

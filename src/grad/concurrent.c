@@ -4,20 +4,22 @@
  * instruction), and of a flip is kept only what differs: concurrent fault simulation, as designers of chips have done
  * it since the 1970s (Ulrich and Baker 1974; Armstrong 1972; Niermann 1992). It is exact.
  *
- *   asleep    program counter, registers, flags, time and the wiring of the cartridge are the base's. What differs is
- *             bytes of RAM, the timer, an input, the TIA. As long as the base reads none of that, the flip does what
- *             the base does, and nothing needs to be done for it. A byte that the base overwrites differs no more.
- *   awake     the base is about to read what differs. The flip's machine is the base's with the differences put in, and
- *             it is run for real (concurrent_run.c), at once, until it stands where a later row of the base stands.
+ *   asleep    program counter, stack pointer and the wiring of the cartridge are the base's. Bytes of RAM, registers,
+ *             flags, the time, the timer, an input, the TIA may differ. A row that reads none of that does to the flip
+ *             what it does to the base; what it overwrites differs no more. Where a row reads what differs, it is
+ *             applied to the flip's own bytes (concurrent_carry.c): still, nothing is run.
+ *   awake     the flip's next instruction is another one, or the row does something that is not carried. The flip's
+ *             machine is the base's with the differences put in, and it is run for real (concurrent_run.c), at once,
+ *             until it stands where a later row of the base stands, early or late perhaps.
  *   waiting   it has met that row, and the walk has not come there yet. When it has, the two machines are compared, and
- *             what differs is what the flip sleeps with.
+ *             what differs goes into the lists.
  *   ended     its frame was over before it met the base. It begins the next frame with a machine of its own.
  *   gone      it is something that the walk does not do: a frame that does not end, one that begins elsewhere in a
- *             line, a jam. It is run again by itself, as the reference is (rerun.c).
+ *             line, a jam, a collision that nothing is known of. It is run again by itself, as the reference is
+ *             (rerun.c).
  *
- *   base   row 0 ---- LDA $80 ---- STA $0D ---- LDA $81 ---- CMP ---- BNE ---- LDX #3 ---- ...       rows
- *   flip   asleep     | awake      | waiting    :                                                    $80 differs
- *   of $80 ($80)      +----------->:  A equal again at LDA $81: asleep ($80), and the TIA differs
+ *   base   row 0 ---- LDA $80 ---- STA $0D ---- CMP #5 ---- BNE ---- LDX #3 ---- ...                   rows
+ *   flip   ($80)      ($80, A)     (... PF0)    (... C)     | awake  : asleep ($80, late by 2 cycles)  $80 differs
  *
  * Who differs in a place is a set of bits, one a flip; a row asks the sets of the places that it reads. So a row that
  * concerns no flip costs a few loads.

@@ -51,7 +51,7 @@ typedef struct {
   uint8_t opcode, low; /* of it, from the first read and the second on */
   uint8_t read, stored;
   uint16_t addr;
-  bool chip;
+  bool chip, changes; /* it accesses a chip, and may change what vcs_chips_t has */
 } watch_t;
 
 /* The frame's note knows the watch; the core hands the note on. */
@@ -66,6 +66,7 @@ static bool is_dummy(const watch_t *watch, uint16_t addr) {
 }
 
 static void touch_window(const watch_t *watch, const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
+  if (!watch->rom && addr & 0x1000 && !(cart->hot_pages >> (addr >> 6 & 63) & 1)) return;
   const int32_t place = vcs_cart_read_place(cart, m, addr);
   if (place >= 0) {
     if (watch->rom) touch_rom(watch->frame, (uint32_t)place);
@@ -107,6 +108,7 @@ static uint8_t watched_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vc
   watch->reads++;
   watch->read = value;
   watch->addr = addr;
+  watch->changes |= is_chip(addr) && addr & 0x80;
   watch->chip |= is_chip(addr) || (cart->scheme == VCS_SCHEME_DPC && cpu->stop & VCS_STOP_BANKS);
   return value;
 }
@@ -130,6 +132,7 @@ static void watched_write_after(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu
     if ((addr & 7) < 2) touch(frame, VCS_WHERE_PORTS, 0);
     if ((addr & 0x14) == 0x14) touch(frame, VCS_WHERE_TIMER | VCS_WHERE_REPLACED, value);
   }
+  watch->changes |= tia ? (addr & 63) <= VCS_VBLANK : is_chip(addr);
   if (tia && (addr & 63) == VCS_VSYNC) touch(frame, VCS_WHERE_VSYNC, 0);
   if (tia && (addr & 63) == VCS_VBLANK) touch(frame, VCS_WHERE_PADDLES, 0);
   vcs_bus_write_after(cart, m, cpu, video, addr, value, stalls);
@@ -258,7 +261,7 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   for (uint32_t row = 0; row < VCS_FRAME_INSTRUCTIONS && !over; row++) {
     watch.row = row;
     watch.reads = 0;
-    watch.chip = false;
+    watch.chip = watch.changes = false;
     stand(frame, cpu, row);
     if (!(cpu->pc & 0x1000) && (cpu->pc & 0x280) != 0x80) frame->lost = true; /* what it fetches depends on more */
     if (frame->lost) return false;
@@ -266,7 +269,7 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
     frame->count++;
     over = cpu->stop & VCS_STOP_FRAME;
     if (cpu->stop & VCS_STOP_BANKS) keep_wiring(frame, m);
-    if (watch.chip) keep_chips(frame, m);
+    if (watch.changes) keep_chips(frame, m);
     cpu->stop = 0;
     if (m->jammed || frame->note.full || frame->lost) return false;
     vcs_stand_t *here = &frame->rows[row];

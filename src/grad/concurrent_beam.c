@@ -585,6 +585,7 @@ static void leap(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t se
   if (beam->differs || beam->at >= segment || beam->tia.collisions != segments[beam->at].before.collisions) return;
   uint32_t to = segment;
   if (beam->patch >= 0) {
+    if (work->patches->patches[beam->patch].from < segments[beam->at + 1].access) return;
     const uint32_t from = vcs_segment_of(work->frame, work->patches->patches[beam->patch].from);
     if (from < to) to = from;
   }

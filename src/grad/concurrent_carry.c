@@ -285,13 +285,6 @@ static bool is_timeless(unsigned reg) {
          reg != VCS_HMOVE;
 }
 
-/* Registers that change nothing of the picture; the access itself is seen. */
-static bool is_silent(const vcs_beam_access_t *access) {
-  const unsigned reg = access->reg;
-  if (access->kind == VCS_BEAM_READ) return reg >= 8;
-  return reg == VCS_WSYNC || reg == VCS_RSYNC || (reg >= VCS_AUDC0 && reg <= VCS_AUDV1) || reg > VCS_CXCLR;
-}
-
 static int32_t clock_of(const row_t *r, uint32_t cycles) {
   return vcs_wrap_minus((int32_t)(cycles * 3), r->carry->base->frame_clock);
 }
@@ -301,8 +294,8 @@ static int32_t target_of(const row_t *r, const vcs_beam_access_t *access) {
   return access->kind == VCS_BEAM_READ ? now : vcs_wrap_minus(now, -vcs_tia_delay(access->reg, now));
 }
 
-/* Whether the same access at another time does the same: above and below the picture. *if_clean: or where two later
- * accesses leave nothing of it, if the flip's TIA is the base's. */
+/* Whether the same access at another time does the same: above and below the picture. *if_clean: or a WSYNC that ends
+ * when the base's does, where two later accesses leave nothing of it, if the flip's TIA is the base's. */
 static bool does_the_same(const row_t *r, const vcs_beam_access_t *base, const vcs_beam_access_t *own, uint32_t number,
                           bool *if_clean) {
   const vcs_base_frame_t *frame = r->carry->frame;
@@ -314,7 +307,8 @@ static bool does_the_same(const row_t *r, const vcs_beam_access_t *base, const v
   if (timeless && ((one < video->start && other < video->start) || (one >= video->stop && other >= video->stop))) {
     return true;
   }
-  if (!is_silent(base) || frame->blanks[number] || number + 2 >= frame->note.count) return false;
+  if (base->kind == VCS_BEAM_READ || base->reg != VCS_WSYNC || frame->blanks[number] || number + 2 >= frame->note.count)
+    return false;
   *if_clean =
       own->cycles < base[1].cycles && clock_of(r, base[2].cycles) < video->late && base[1].cycles < base[2].cycles;
   return false;
@@ -330,7 +324,10 @@ static bool make_access(const row_t *r, const own_t *own, uint8_t value) {
   bool if_clean;
   if (r->stand[1].access != number + 1 || base->kind == VCS_BEAM_NEXT) return false;
   mine.cycles += (uint32_t)own->late;
-  if ((own->late > VCS_NEAR || own->late < -VCS_NEAR) && vcs_in_picture(frame, carry->base, mine.cycles)) return false;
+  if ((own->late > VCS_NEAR || own->late < -VCS_NEAR) &&
+      (vcs_in_picture(frame, carry->base, mine.cycles) || vcs_in_picture(frame, carry->base, base->cycles))) {
+    return false;
+  }
   if (base->kind == VCS_BEAM_WRITE) mine.value = value & vcs_note_mask(base->reg);
   if (own->late &&
       (clock_of(r, mine.cycles) >= frame->note.video.limit || clock_of(r, base->cycles) >= frame->note.video.limit)) {

@@ -125,7 +125,8 @@ static bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool ov
   if (++beside->misses > PATIENCE) beside->next = cpu->time + VCS_CYCLES(PAUSE);
   if (over ? rows[frame->count].cycles != cycles : !find_row(beside, cpu->pc, cycles, window, &beside->row))
     return false;
-  return (rows[beside->row].key & 0xFFFFFF) == stands && is_wired(frame, m, beside->row);
+  return (rows[beside->row].key & 0xFFFFFF) == stands && is_wired(frame, m, beside->row) &&
+         (window == VCS_NEAR || !vcs_in_picture(frame, m, rows[beside->row].cycles));
 }
 
 int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,

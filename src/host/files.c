@@ -15,6 +15,9 @@
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* flock */
 #endif
+#ifndef _DARWIN_C_SOURCE
+#define _DARWIN_C_SOURCE /* the same on macOS */
+#endif
 #include "host/files.h"
 
 #include <ctype.h>

@@ -7,8 +7,9 @@
 #include "files.h"
 
 /* Refuses nonzero reserved words, which this version would ignore. `name` is the name of the struct. */
-static inline vcs_status_t vcs_reserved_check(const uint64_t reserved[8], const char *name, vcs_error_t *error) {
-  for (int i = 0; i < 8; i++) {
+static inline vcs_status_t vcs_reserved_words_check(const uint64_t *reserved, int count, const char *name,
+                                                    vcs_error_t *error) {
+  for (int i = 0; i < count; i++) {
     if (reserved[i] == 0) continue;
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "%s.reserved[%d] is not 0: the struct was not cleared (by its defaults function or an "
@@ -17,6 +18,10 @@ static inline vcs_status_t vcs_reserved_check(const uint64_t reserved[8], const 
                           name, i, VCS_VERSION);
   }
   return VCS_OK;
+}
+
+static inline vcs_status_t vcs_reserved_check(const uint64_t reserved[8], const char *name, vcs_error_t *error) {
+  return vcs_reserved_words_check(reserved, 8, name, error);
 }
 
 /* The values that an option may have. */

@@ -3,6 +3,7 @@
  * One atomic counter is all the scheduling there is; items here are episodes, games or bit flips, thousands of times
  * longer than the addition. `done` counts what was finished, `stop` tells everyone to take nothing more.
  */
+#define _DARWIN_C_SOURCE /* _SC_NPROCESSORS_ONLN */
 #include "host/parallel.h"
 
 #include <pthread.h>

@@ -430,20 +430,19 @@ static double measure_batch(const vcs_paper_game_t *game, int32_t device, int en
     options.autoreset = VCS_AUTORESET_SAME_STEP;
     options.stack_in_place = 1;
   }
-  double took = 0;
   vcs_status_t status =
       actions ? vcs_batch_create(&cart, 1, NULL, &options, &batch, NULL) : (vcs_status_t)VCS_NO_MEMORY;
   if (status == VCS_OK) status = vcs_batch_reset(batch, NULL, NULL, envs, &nothing, NULL);
   if (status == VCS_OK) status = vcs_batch_wait(batch, NULL);
   const double start = vcs_seconds();
-  while (status == VCS_OK && (took = vcs_seconds() - start) < seconds) {
+  while (status == VCS_OK && vcs_seconds() - start < seconds) {
     for (int i = 0; i < QUEUED && status == VCS_OK; i++) {
       status = vcs_batch_step(batch, actions, NULL, &nothing, NULL);
       steps += (uint64_t)envs;
     }
     if (status == VCS_OK) status = vcs_batch_wait(batch, NULL);
   }
-  took = vcs_seconds() - start;
+  const double took = vcs_seconds() - start;
   vcs_batch_free(batch);
   vcs_device_free(device, actions);
   return status == VCS_OK && steps ? (double)steps / took : 0;

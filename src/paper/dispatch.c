@@ -98,20 +98,18 @@ static int find_departure(vcs_relax_t *relax, const dispatch_game_t *game) {
   return 0;
 }
 
-/* False: neither of them has an effect, or the estimate has no number. */
-static bool cosine_of(const double *estimate, const double *truth, double *result) {
+static double cosine_of(const double *estimate, const double *truth) {
   double most = 0, dot = 0, ours = 0, theirs = 0;
   for (int i = 0; i < 128; i++) most = fmax(most, fabs(estimate[i]));
   for (int i = 0; i < 128; i++) {
     const double e = most > 0 ? estimate[i] / most : 0; /* squares of 1e200 have no room */
     dot += e * truth[i], ours += e * e, theirs += truth[i] * truth[i];
   }
-  *result = ours > 0 && theirs > 0 ? dot / sqrt(ours * theirs) : 0;
-  return (most > 1e-12 || theirs > 0) && isfinite(most);
+  return ours > 0 && theirs > 0 ? dot / sqrt(ours * theirs) : 0;
 }
 
-/* The mean cosine over the bits that have an effect, the frame differentiated piece by piece; *left: the run has left
- * the exact one, and there is none. */
+/* The mean cosine over the bits, the frame differentiated piece by piece; *left: the run has left the exact one, and
+ * there is none. */
 static vcs_status_t score(vcs_relax_t *relax, const dispatch_game_t *game, int bits, double *mean, bool *left,
                           vcs_error_t *error) {
   const size_t inputs = vcs_relax_input_slots(relax), states = vcs_relax_state_slots(relax), count = (size_t)bits;
@@ -136,14 +134,8 @@ static vcs_status_t score(vcs_relax_t *relax, const dispatch_game_t *game, int b
     run_exact(game->cart, game->m, piece);
     *left = vcs_relax_machine(relax)->pc != game->m->pc;
   }
-  int scored = 0;
-  double sum = 0, cosine;
-  for (int k = 0; k < bits && !status; k++) {
-    if (!cosine_of(d_state + (size_t)k * states + VCS_SLOT_RAM, game->effects[k], &cosine)) continue;
-    sum += cosine;
-    scored++;
-  }
-  *mean = scored ? sum / scored : 0;
+  for (int k = 0; k < bits && !status; k++)
+    *mean += cosine_of(d_state + (size_t)k * states + VCS_SLOT_RAM, game->effects[k]) / bits;
   free(d_input);
   free(d_state);
   return status;
@@ -258,7 +250,7 @@ vcs_status_t vcs_paper_dispatch(vcs_section_t *section, vcs_error_t *error) {
   }
   if (!status && !vcs_interrupted()) {
     vcs_section_say(section,
-                    "The mean cosine with the truth, RAM to RAM, over those of %d bits that have an effect, after the "
+                    "The mean cosine with the truth, RAM to RAM, %d bits (one without an effect counts as 0), over the "
                     "instructions of frame %d; or the "
                     "instruction after which the run's counter leaves that of the exact run.",
                     job->bits, DISPATCH_FRAME);

@@ -101,8 +101,7 @@ static void write_parameters(vcs_section_t *section, const vcs_paper_game_t *gam
                 vcs_verdict(section, VCS_SCHEME_COUNT - 1 == 9));
   vcs_table_end(section);
   vcs_section_say(section,
-                  "The 64 games need no more opcodes and mappers than the paper's, except Robot Tank, whose FE is not "
-                  "among its nine.");
+                  "The paper's nine mappers do not include FE, which its own table of games gives for Robot Tank.");
 }
 
 vcs_status_t vcs_paper_settings(vcs_section_t *section, vcs_error_t *error) {

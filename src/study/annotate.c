@@ -468,6 +468,7 @@ static void probe_byte(work_t *w, state_t *s, int byte, bench_t *b) {
     e->others += others;
     if (!others) continue;
     quiet = false;
+    if (p >= QUIET) continue; /* a few probes are enough to see a velocity */
     for (int t = FRAMES; t < LATER; t++) vcs_frame(cart, &b->m, NULL);
     for (int i = 0; i < BYTES; i++) {
       const int late = (int8_t)(b->m.ram[i] - b->base_ram[LATER][i]);
@@ -673,7 +674,7 @@ static int commonest(const int kinds[VCS_OBJECT_COUNT]) {
   return best;
 }
 
-static const float slopes[] = {1, -1, 2, -2, 0.5f, -0.5f, 4, -4, 0.25f, -0.25f, 3, -3, 8, -8, 0.125f, -0.125f, 16, -16};
+static const float slopes[] = {1, -1, 2, -2, 0.5f, -0.5f, 4, -4, 3, -3, 8, -8};
 enum { SLOPES = sizeof slopes / sizeof *slopes };
 
 /* Whether a displacement is what a slope makes of a step; positions wrap around at the width of the line. */
@@ -685,7 +686,7 @@ static bool is_slope(float slope, int step, int moved) {
 /* Whether a state counts for a position: its byte moves an object that is there, or makes one come at a place that
  * depends on it. A state in which the object is hidden says nothing. */
 static bool counts(const evidence_t *e, int vertical) {
-  return e->active && (4 * e->present > e->effective || e->axis[vertical].votes);
+  return e->active && ((e->present >= 4 && 4 * e->present > e->effective) || e->axis[vertical].votes >= 2);
 }
 
 static bool votes_for(const evidence_t *e, int vertical) {
@@ -698,9 +699,26 @@ static int step_of(const state_t *s, int byte, const axis_t *axis, int probe) {
   return signed_step(axis->from, probe_value(value, probe));
 }
 
+/* Whether a state agrees on a slope. */
+static bool agrees(const state_t *s, int byte, int vertical, float slope) {
+  const evidence_t *e = &s->byte[byte];
+  const axis_t *axis = &e->axis[vertical];
+  int right = 0, wrong = 0;
+  if (!counts(e, vertical) || axis->votes < 2 || axis->grows) return false;
+  for (int p = 0; p < PROBES; p++) {
+    const int step = step_of(s, byte, axis, p);
+    if (!axis->moved[p] || abs(step) > 16) continue;
+    const bool fit = is_slope(slope, step, axis->moved[p]);
+    right += fit;
+    wrong += !fit;
+  }
+  return right > wrong;
+}
+
 /* The votes of one byte for a position along an axis. */
 static void judge_position(const work_t *w, int byte, int vertical, vcs_role_t *role, int *agreed, int *counted) {
-  int votes = 0, active = 0, fits[SLOPES] = {0}, small = 0, fine = 0, coarse = 0, tens = 0, ones = 0;
+  int votes = 0, active = 0, fits[SLOPES] = {0}, far_fits[SLOPES] = {0}, small = 0, fine = 0, coarse = 0, tens = 0,
+      ones = 0;
   int kinds[VCS_OBJECT_COUNT] = {0};
   for (int32_t i = 0; i < w->count; i++) {
     const evidence_t *e = &w->states[i].byte[byte];
@@ -715,7 +733,10 @@ static void judge_position(const work_t *w, int byte, int vertical, vcs_role_t *
       if (!moved) continue;
       if (abs(step) <= 16) {
         small++;
-        for (int k = 0; k < SLOPES; k++) fits[k] += is_slope(slopes[k], step, moved);
+        for (int k = 0; k < SLOPES; k++) {
+          fits[k] += is_slope(slopes[k], step, moved);
+          far_fits[k] += abs(step) == 16 && is_slope(slopes[k], step, moved);
+        }
       }
       tens += abs(step) == 16;
       fine += abs(step) == 16 && abs(moved) == 1;
@@ -730,24 +751,11 @@ static void judge_position(const work_t *w, int byte, int vertical, vcs_role_t *
   }
   role->encoding = VCS_ENCODING_TABLE;
   int agree = votes;
-  if (small && 10 * fits[best] >= 6 * small) {
+  if (small && 10 * fits[best] >= 6 * small && 2 * far_fits[best] >= tens) {
     role->encoding = VCS_ENCODING_LINEAR;
     role->slope = slopes[best];
     agree = 0;
-    for (int32_t i = 0; i < w->count; i++) { /* states that agree on this slope */
-      const evidence_t *e = &w->states[i].byte[byte];
-      const axis_t *axis = &e->axis[vertical];
-      int right = 0, wrong = 0;
-      if (!counts(e, vertical) || axis->votes < 2 || axis->grows) continue;
-      for (int p = 0; p < PROBES; p++) {
-        const int step = step_of(&w->states[i], byte, axis, p);
-        if (!axis->moved[p] || abs(step) > 16) continue;
-        const bool fit = is_slope(role->slope, step, axis->moved[p]);
-        right += fit;
-        wrong += !fit;
-      }
-      agree += right > wrong;
-    }
+    for (int32_t i = 0; i < w->count; i++) agree += agrees(&w->states[i], byte, vertical, role->slope);
   } else if (!vertical && tens && ones && 2 * fine > tens && 2 * coarse > ones) {
     role->encoding = VCS_ENCODING_HMOVE;
   }
@@ -846,47 +854,37 @@ static void number_objects(const work_t *w, vcs_annotation_t *a) {
 
 /* ---- Fresh states ------------------------------------------------------------------------------------------------ */
 
-/* One byte in one state: 0 nothing happens to an object that is there, 1 something else, 2 the object moves as the role
- * says. The run without the change is in `b`. */
-static int try_role(const vcs_cart_t *cart, const state_t *s, int byte, const vcs_role_t *role, bench_t *b) {
-  const bool vertical = role->role == VCS_ROLE_Y;
-  static const int steps[] = {1, -1, 2, -2, 4, -4};
-  int right = 0, effective = 0;
-  const uint8_t value = b->base_ram[0][byte];
-  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-    bool good = false, any = false;
-    memcpy(&b->m, s->machine, vcs_state_size(cart));
-    b->m.ram[byte] = (uint8_t)(value + steps[i]);
-    for (int t = 0; t < FRAMES && !good; t++) {
-      diff_t d;
-      run_frame(cart, b, &b->scene);
-      compare_scenes(&b->base[t], &b->scene, &d, NULL, 0);
-      any |= d.object >= 0;
-      if (vertical ? !d.moved_y : !d.moved_x) continue;
-      if (role->encoding == VCS_ENCODING_LINEAR) {
-        good = is_slope(role->slope, steps[i], vertical ? d.dy : d.dx);
-      } else {
-        const int from = role->map[value], to = role->map[(uint8_t)(value + steps[i])];
-        good = from >= 0 && to >= 0 && abs(to - from - (vertical ? d.dy : d.dx)) <= 1;
-      }
-    }
-    effective += any;
-    right += good;
+/* Whether the map goes over a range, as a position's does; a digit whose box begins one pixel later for a 1 does not.
+ */
+static bool has_range(const vcs_role_t *role) {
+  int places = 0;
+  for (int v = 0; v < 256; v++) {
+    bool seen = role->map[v] < 0;
+    for (int k = 0; k < v && !seen; k++) seen = role->map[k] == role->map[v];
+    places += !seen;
   }
-  return effective == 0 ? 0 : 2 * right >= effective ? 2 : 1;
+  return places >= 12 && role->high - role->low >= 24;
 }
 
-/* Keeps the candidates that fresh states confirm: at least four of five. A candidate that no fresh state can test must
- * have been sure before. */
-static void confirm(const work_t *fresh, int byte, bench_t *b, vcs_role_t *role, int agreed, int counted) {
+/* Keeps the candidates that most fresh states confirm, of those that say anything. A candidate that no fresh state can
+ * test must have been sure before. */
+static void confirm(work_t *fresh, int byte, bench_t *b, vcs_role_t *role, int agreed, int counted) {
+  const int vertical = role->role == VCS_ROLE_Y;
   int right = 0, effective = 0;
   for (int32_t i = 0; i < fresh->count; i++) {
-    run_base(fresh->cart, fresh->states[i].machine, b);
-    const int verdict = try_role(fresh->cart, &fresh->states[i], byte, role, b);
-    effective += verdict > 0;
-    right += verdict == 2;
+    state_t *s = &fresh->states[i];
+    run_base(fresh->cart, s->machine, b);
+    memset(&s->byte[byte], 0, sizeof s->byte[byte]);
+    probe_byte(fresh, s, byte, b);
+    if (!counts(&s->byte[byte], vertical)) continue;
+    effective++;
+    right += role->encoding == VCS_ENCODING_LINEAR ? agrees(s, byte, vertical, role->slope)
+                                                   : votes_for(&s->byte[byte], vertical);
   }
-  const bool good = effective ? 5 * right >= 4 * effective : agreed >= 2 && 4 * agreed >= 3 * counted;
+  const int least = role->encoding == VCS_ENCODING_LINEAR ? 60 : 85; /* percent: a slope is evidence by itself */
+  const bool linear = role->encoding == VCS_ENCODING_LINEAR, ranges = has_range(role);
+  const bool good = effective ? 100 * right >= least * effective && (linear || (right >= 2 && ranges))
+                              : linear && agreed >= 3 && 4 * agreed >= 3 * counted;
   if (agreed > counted) agreed = counted;
   role->states = agreed + right;
   role->confidence = good ? sureness(agreed + right, counted + effective) : 0;
@@ -997,7 +995,7 @@ static void judge_directions(const work_t *w, vcs_annotation_t *a) {
   }
 }
 
-static void judge(const work_t *w, const work_t *fresh, bench_t *b, vcs_annotation_t *a) {
+static void judge(const work_t *w, work_t *fresh, bench_t *b, vcs_annotation_t *a) {
   for (int byte = 0; byte < BYTES; byte++) {
     vcs_byte_roles_t *roles = &a->ram[byte];
     for (int vertical = 0; vertical < 2; vertical++) {
@@ -1031,7 +1029,7 @@ vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_an
   *out = NULL;
   vcs_status_t taken = VCS_OPTIONS_TAKE(vcs_annotate_options_t, &o, given, error);
   if (taken) return taken;
-  if (!o.seeds) o.seeds = 6;
+  if (!o.seeds) o.seeds = 5;
   if (!o.depths) o.depths = 6;
   if (!o.seed) o.seed = 1;
   if (o.seeds < 1 || o.seeds > SEEDS_MAX || o.depths < 1 || o.depths > DEPTHS_MAX)
@@ -1040,7 +1038,7 @@ vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_an
   vcs_annotation_t *a = calloc(1, sizeof *a);
   bench_t *b = malloc(sizeof *b);
   vcs_status_t status = a && b ? play(&w, o.seed, o.seeds, o.depths, error) : vcs_no_memory(error);
-  if (status == VCS_OK) status = play(&fresh, o.seed + 500, 4, 5, error);
+  if (status == VCS_OK) status = play(&fresh, o.seed + 500, 3, 5, error);
   if (status == VCS_OK) {
     vcs_steps_t steps;
     vcs_steps_begin(&steps, &o.report, "states", (uint64_t)w.count);
@@ -1068,6 +1066,31 @@ void vcs_annotation_free(vcs_annotation_t *annotation) { free(annotation); }
 
 /* ---- Audit --------------------------------------------------------------------------------------------------------
  */
+
+/* One byte in one state: 0 nothing happens to an object that is there, 1 something else, 2 the object moves as the role
+ * says. The run without the change is in `b`. */
+static int try_role(const vcs_cart_t *cart, const state_t *s, int byte, const vcs_role_t *role, bench_t *b) {
+  const bool vertical = role->role == VCS_ROLE_Y;
+  static const int steps[] = {1, -1, 2, -2, 4, -4, 8, -8};
+  int right = 0, effective = 0;
+  const uint8_t value = b->base_ram[0][byte];
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    bool good = false, any = false;
+    memcpy(&b->m, s->machine, vcs_state_size(cart));
+    b->m.ram[byte] = (uint8_t)(value + steps[i]);
+    for (int t = 0; t < FRAMES && !good; t++) {
+      diff_t d;
+      run_frame(cart, b, &b->scene);
+      compare_scenes(&b->base[t], &b->scene, &d, NULL, 0);
+      any |= d.object >= 0;
+      good = vertical ? is_pure_y(&d) : is_pure_x(&d);
+      if (role->encoding == VCS_ENCODING_LINEAR) good &= is_slope(role->slope, steps[i], vertical ? d.dy : d.dx);
+    }
+    effective += any;
+    right += good;
+  }
+  return effective < 3 ? 0 : 2 * right >= effective ? 2 : 1;
+}
 
 vcs_status_t vcs_annotation_audit(const vcs_cart_t *cart, const vcs_annotation_t *annotation,
                                   const vcs_annotate_options_t *given, vcs_audit_t *audits, int32_t capacity,

@@ -12,7 +12,8 @@ enum { PAGE_FRAME = 400, ZOOM = 3 };
 
 static const char style[] =
     "body{font:15px/1.45 system-ui,sans-serif;max-width:70rem;margin:0 auto;padding:1rem;background:#fff;color:#1b1b1f}"
-    "h1{font-size:1.5rem}h2{font-size:1.1rem}svg{max-width:100%;height:auto;background:#000}"
+    "h1{font-size:1.5rem}h2{font-size:1.1rem}svg{width:100%;max-width:34rem;shape-rendering:crispEdges;height:auto;"
+    "background:#000}"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums}td,th{padding:.15rem .5rem;text-align:left}"
     "table.roles td,table.roles th{border-bottom:1px solid #ccc}table.map td{border:2px solid #fff;font-size:.72rem;"
     "text-align:center;min-width:3.4rem}caption{text-align:left;color:#55555c;padding:.3rem 0}";
@@ -102,19 +103,41 @@ static void put_roles(vcs_text_t *text, const vcs_annotation_t *a) {
   vcs_text_printf(text, "</table>");
 }
 
+/* Plays the records' stream 1 from the beginning. */
+static void play_to(vcs_env_t *env, int frames) {
+  vcs_stream_t stream;
+  vcs_stream_start(&stream, 1);
+  vcs_env_reload(env, 0);
+  for (int i = 0; i < frames; i++) {
+    if (vcs_env_over(env)) vcs_env_reset(env);
+    vcs_env_act_on(env, vcs_stream_next(&stream), VCS_NOOP);
+  }
+}
+
+/* The frame with the most objects, of a few neighbours: games that flicker draw some of them in each. */
+static int best_frame(vcs_env_t *env, vcs_object_t *objects) {
+  int best = PAGE_FRAME;
+  int32_t most = -1;
+  for (int frame = PAGE_FRAME; frame < PAGE_FRAME + 6; frame++) {
+    play_to(env, frame);
+    int32_t sprites = 0;
+    for (int32_t i = 0, count = vcs_env_objects(env, objects, VCS_OBJECTS_MAX); i < count; i++)
+      sprites += objects[i].kind != VCS_OBJECT_PLAYFIELD;
+    if (sprites <= most) continue;
+    most = sprites;
+    best = frame;
+  }
+  return best;
+}
+
 char *vcs_annotation_page(const vcs_cart_t *cart, const vcs_annotation_t *annotation, vcs_error_t *error) {
   vcs_env_t *env;
   vcs_text_t text = {0};
   if (vcs_env_create(cart, &env, error)) return NULL;
   uint8_t *rgb = malloc((size_t)3 * VCS_FRAME_BYTES);
   vcs_object_t *objects = malloc(sizeof *objects * VCS_OBJECTS_MAX);
-  vcs_stream_t stream;
-  vcs_stream_start(&stream, 1);
-  for (int i = 0; i < PAGE_FRAME; i++) {
-    if (vcs_env_over(env)) vcs_env_reset(env);
-    vcs_env_act_on(env, vcs_stream_next(&stream), VCS_NOOP);
-  }
   if (rgb && objects) {
+    play_to(env, best_frame(env, objects));
     vcs_text_printf(
         &text,
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "

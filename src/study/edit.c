@@ -1,9 +1,10 @@
 /* edit.c: from a drawing to the bytes of ROM that make a run show it (study.h).
  *
  * The frames of a run are executed again and again on an image that changes. The loss is the number of wrong pixels in
- * a region. One reverse pass from 1/2 sum (shown - wanted)^2 predicts what flipping each bit of ROM does to it. The
- * bits whose flip is predicted to lower it are flipped: all of them, or the better half, or the better half of these,
- * until re-execution shows fewer wrong pixels than before. That is repeated until no pixel is wrong or nothing helps.
+ * a region. The exact Jacobian says by how many wrong pixels flipping each bit of ROM changes it; an estimate, if a
+ * method is named, is one reverse pass from 1/2 sum (shown - wanted)^2. The bits whose flip lowers it are flipped: all
+ * of them, or the better half, or the better half of these, until re-execution shows fewer wrong pixels than before.
+ * That is repeated until no pixel is wrong or nothing helps.
  *
  * Only bytes that the run reads as data are changed; code is left alone.
  */
@@ -14,6 +15,10 @@
 #include "host/env.h"
 #include "host/palette.h"
 #include "study/internal.h"
+
+enum {
+  ESTIMATE = 20
+}; /* frames that a reverse pass over one frame is charged with: `bit+fork` costs 16 (docs/benchmarks.md) */
 
 /* A bit of the image and by how much its flip is predicted to change the loss. */
 typedef struct {
@@ -39,6 +44,7 @@ typedef struct {
   uint32_t candidate_count;
   int wrong_before, wrong;
   int walks, runs;
+  int64_t emulated; /* frames */
 } job_t;
 
 static size_t picture_bytes(const job_t *job) { return (size_t)VCS_WIDTH * (size_t)job->cart.frame_height; }
@@ -125,6 +131,7 @@ static void look(job_t *job) {
   }
   memcpy(job->picture, vcs_picture(job->machine, job->frames), picture_bytes(job));
   job->runs++;
+  job->emulated += run->frames;
 }
 
 /* ---- Descending --------------------------------------------------------------------------------------------- */
@@ -135,7 +142,43 @@ static int by_change(const void *a, const void *b) {
   return (x->bit > y->bit) - (x->bit < y->bit);
 }
 
-/* One reverse pass from the current picture: lists the bits whose flip is predicted to help, the best first. */
+/* The exact change of the number of wrong pixels for every bit of bytes that are read as data. */
+static vcs_status_t find_exact(job_t *job, vcs_error_t *error) {
+  const vcs_edit_options_t *o = job->options;
+  const vcs_jacobian_options_t options = {.of = VCS_OF_SCREEN};
+  vcs_place_t *places = malloc((size_t)8 * job->cart.rom_size * sizeof *places);
+  vcs_jacobian_entry_t *entries = NULL;
+  size_t count = 0, found = 0, capacity = 1 << 16;
+  vcs_status_t status = places ? VCS_OK : vcs_no_memory(error);
+  for (uint32_t bit = 0; places && bit < 8 * job->cart.rom_size; bit++) {
+    if (job->uses[bit / 8].kind == VCS_ROM_DATA) places[count++] = (vcs_place_t){VCS_PLACE_ROM, bit % 8, 0, bit / 8};
+  }
+  for (found = capacity + 1; status == VCS_OK && found > capacity;) {
+    if (found > capacity + 1) capacity = found;
+    vcs_jacobian_entry_t *more = realloc(entries, capacity * sizeof *more);
+    if (!more) {
+      status = vcs_no_memory(error);
+      break;
+    }
+    entries = more;
+    status = vcs_jacobian(&job->run, &options, places, NULL, count, entries, capacity, &found, NULL, error);
+    if (found > capacity) status = VCS_OK; /* once more, with room */
+  }
+  for (size_t k = 0; status == VCS_OK && k < found; k++) {
+    const int x = (int)(entries[k].index % VCS_WIDTH) - o->x, y = (int)(entries[k].index / VCS_WIDTH) - o->y;
+    if (x < 0 || y < 0 || x >= o->width || y >= o->height) continue;
+    const int wanted = job->wanted[y * o->width + x];
+    const vcs_place_t *place = &places[entries[k].flip];
+    const int change = (entries[k].flipped != wanted) - (entries[k].base != wanted);
+    job->slots[8 * (size_t)place->index + place->bit] += (float)change; /* of the flip, whichever way it goes */
+  }
+  job->emulated += (int64_t)count * job->run.frames;
+  free(places);
+  free(entries);
+  return status;
+}
+
+/* Lists the bits whose flip helps, or is predicted to, the best first. */
 static vcs_status_t find_candidates(job_t *job, vcs_error_t *error) {
   const vcs_edit_options_t *o = job->options;
   vcs_grad_options_t options;
@@ -150,12 +193,15 @@ static vcs_status_t find_candidates(job_t *job, vcs_error_t *error) {
   job->pixels_by_frame[job->run.frames - 1] = job->pixels;
   const vcs_grad_inputs_t inputs = {.rom = job->slots};
   const vcs_grad_outputs_t outputs = {.pixels = job->pixels_by_frame};
-  vcs_status_t status = vcs_grad_vjp(&job->run, &options, &inputs, &outputs, NULL, error);
+  const bool exact = job->method == VCS_STUDY_EXACT;
+  vcs_status_t status =
+      exact ? find_exact(job, error) : vcs_grad_vjp(&job->run, &options, &inputs, &outputs, NULL, error);
+  if (!exact) job->emulated += ESTIMATE * job->run.frames;
   job->walks++;
   job->candidate_count = 0;
   for (uint32_t bit = 0; bit < 8 * job->cart.rom_size; bit++) {
     const bool set = job->rom[bit / 8] >> bit % 8 & 1;
-    const float change = set ? -job->slots[bit] : job->slots[bit];
+    const float change = set && !exact ? -job->slots[bit] : job->slots[bit];
     if (change < 0 && job->uses[bit / 8].kind == VCS_ROM_DATA) {
       job->candidates[job->candidate_count++] = (candidate_t){bit, change};
     }
@@ -184,12 +230,15 @@ static bool try_flips(job_t *job, uint32_t from, uint32_t count) {
   return false;
 }
 
+/* Whether the budget is not spent. */
+static bool affordable(const job_t *job) { return !job->options->budget || job->emulated < job->options->budget; }
+
 /* Tries all candidates, the better half of them, the better half of these; then each one by itself. */
 static bool step(job_t *job, vcs_steps_t *steps) {
   for (uint32_t count = job->candidate_count; count; count /= 2) {
     if (try_flips(job, 0, count)) return true;
   }
-  for (uint32_t i = 1; i < job->candidate_count && !vcs_steps_stopped(steps); i++) {
+  for (uint32_t i = 1; i < job->candidate_count && !vcs_steps_stopped(steps) && affordable(job); i++) {
     if (try_flips(job, i, 1)) return true;
   }
   return false;
@@ -200,7 +249,8 @@ static vcs_status_t descend(job_t *job, vcs_error_t *error) {
   vcs_status_t status = VCS_OK;
   bool moved = true;
   vcs_steps_begin(&steps, &job->options->report, "pixels put right", (uint64_t)job->wrong);
-  for (int64_t i = 0; i < job->options->steps && job->wrong && moved && !vcs_steps_stopped(&steps); i++) {
+  for (int64_t i = 0; i < job->options->steps && job->wrong && moved && affordable(job) && !vcs_steps_stopped(&steps);
+       i++) {
     const int wrong = job->wrong;
     status = find_candidates(job, error);
     if (status) break;
@@ -261,7 +311,7 @@ vcs_status_t vcs_edit(const vcs_run_t *run, const vcs_edit_options_t *given, vcs
   vcs_status_t status = VCS_OPTIONS_TAKE(vcs_edit_options_t, &o, given, error);
   if (!o.steps) o.steps = 200;
   job_t job = {
-      .options = &o, .original = run->cart, .method = o.method ? vcs_study_method_by_name(o.method) : VCS_STUDY_BIT};
+      .options = &o, .original = run->cart, .method = o.method ? vcs_study_method_by_name(o.method) : VCS_STUDY_EXACT};
   *result = (vcs_edit_t){.image_size = run->cart->rom_size};
   if (status == VCS_OK) status = prepare(&job, run, error);
   if (status == VCS_OK) status = descend(&job, error);
@@ -273,6 +323,7 @@ vcs_status_t vcs_edit(const vcs_run_t *run, const vcs_edit_options_t *given, vcs
   result->wrong_after = job.wrong;
   result->walks = job.walks;
   result->runs = job.runs;
+  result->frames = job.emulated;
   free(job.wanted);
   free(job.frames);
   free(job.machine);

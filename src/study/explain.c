@@ -32,17 +32,27 @@ typedef struct {
   uint8_t *frames;
   int done; /* instructions */
   int32_t begin_clock, end_clock;
+  const uint8_t *states; /* of the unchanged frame, before each of its instructions; NULL: not known */
+  size_t first, end;     /* the pixels of the question lie in [first, end) */
 } trial_t;
 
-static void finish(trial_t *trial) {
+/* Returns false if the machine is the unchanged one again before a pixel of the question was drawn: then so is the
+ * output. */
+static bool finish(trial_t *trial) {
   const vcs_cart_t *cart = trial->e->run.cart;
+  const size_t size = vcs_state_size(cart);
   vcs_step_t step = {0};
   while (trial->done < VCS_FRAME_INSTRUCTIONS && !trial->m->jammed && !step.frame_over &&
          vcs_moment_clock(trial->m) < trial->end_clock) {
     vcs_step(cart, trial->m, vcs_moment_clock(trial->m) < trial->begin_clock ? NULL : trial->frames, &step);
     trial->done++;
+    if (trial->states && trial->done < trial->e->slice.count && vcs_moment_clock(trial->m) < trial->begin_clock &&
+        memcmp(trial->m, trial->states + (size_t)trial->done * size, size) == 0) {
+      return false;
+    }
   }
   vcs_frame_end(cart, trial->m, trial->frames);
+  return true;
 }
 
 /* Whether the output differs from that of the unchanged run. */
@@ -53,7 +63,7 @@ static bool differs(const trial_t *trial) {
     return (e->target.bit < 0 ? byte : byte >> e->target.bit & 1) != (int)e->value;
   }
   const uint8_t *picture = vcs_picture(trial->m, trial->frames);
-  for (size_t i = 0; i < picture_bytes(e->run.cart); i++) {
+  for (size_t i = trial->first; i < trial->end; i++) {
     if (e->mask[i] && picture[i] != e->picture[i]) return true;
   }
   return false;
@@ -166,18 +176,28 @@ static bool matters(trial_t *trial, const vcs_t *before, const uint8_t *frames, 
   const uint8_t opcode = trial->e->slice.rows[row].opcode;
   vcs_step_t step;
   memcpy(trial->m, before, vcs_state_size(cart));
-  memcpy(trial->frames, frames, (size_t)2 * VCS_FRAME_BYTES);
+  for (size_t buffer = 0; buffer < 2; buffer++) {
+    const size_t at = buffer * VCS_FRAME_BYTES + trial->first;
+    memcpy(trial->frames + at, frames + at, trial->end - trial->first);
+  }
   uint8_t *value = stored(trial->m, opcode);
   if (bit < 8) *value ^= (uint8_t)(1 << bit);
   vcs_step(cart, trial->m, trial->frames, &step);
   if (bit < 8) *value ^= (uint8_t)(1 << bit);
   if (bit == 8) restore_tia(trial->m, before);
   trial->done = row + 1;
-  if (!step.frame_over)
-    finish(trial);
-  else
+  if (step.frame_over) {
     vcs_frame_end(cart, trial->m, trial->frames);
+  } else if (!finish(trial)) {
+    return false;
+  }
   return differs(trial);
+}
+
+static void begin_last(const vcs_run_t *last, vcs_t *m) {
+  memcpy(m, last->start, vcs_state_size(last->cart));
+  vcs_control(last->cart, m, last->controls);
+  vcs_frame_begin(last->cart, m);
 }
 
 static vcs_status_t find_causes(vcs_explanation_t *e, const vcs_explain_options_t *o, const vcs_run_t *last,
@@ -185,19 +205,28 @@ static vcs_status_t find_causes(vcs_explanation_t *e, const vcs_explain_options_
   const vcs_cart_t *cart = last->cart;
   vcs_t *m = calloc(1, sizeof *m);
   uint8_t *frames = malloc((size_t)2 * VCS_FRAME_BYTES);
+  uint8_t *states = malloc(((size_t)e->slice.count + 1) * vcs_state_size(cart));
   e->causes = calloc((size_t)e->slice.count + 1, sizeof *e->causes);
-  if (!m || !frames || !e->causes) {
+  if (!m || !frames || !states || !e->causes) {
     free(m);
     free(frames);
+    free(states);
     return vcs_no_memory(error);
   }
-  memcpy(m, last->start, vcs_state_size(cart));
+  begin_last(last, m);
+  for (int row = 0; row < e->slice.count; row++) {
+    vcs_step_t step;
+    memcpy(states + (size_t)row * vcs_state_size(cart), m, vcs_state_size(cart));
+    vcs_step(cart, m, NULL, &step);
+  }
+  trial->states = states;
+  begin_last(last, m);
   memcpy(frames, last->picture, (size_t)2 * VCS_FRAME_BYTES);
-  vcs_control(cart, m, last->controls);
-  vcs_frame_begin(cart, m);
   vcs_steps_t steps;
   vcs_steps_begin(&steps, &o->report, "register writes", (uint64_t)e->slice.count);
   const range_t range = question_range(e);
+  trial->first = range.first;
+  trial->end = range.end;
   const int32_t end = LINE_CLOCKS * (cart->top_line + (int32_t)(range.end / VCS_WIDTH) + 1);
   trial->begin_clock = LINE_CLOCKS * (cart->top_line + (int32_t)(range.first / VCS_WIDTH) - 2);
   trial->end_clock = end + 2 * LINE_CLOCKS; /* a line is drawn when it is over */
@@ -221,6 +250,8 @@ static vcs_status_t find_causes(vcs_explanation_t *e, const vcs_explain_options_
   vcs_steps_end(&steps);
   free(m);
   free(frames);
+  free(states);
+  trial->states = NULL;
   return stopped ? vcs_cancelled(error) : VCS_OK;
 }
 
@@ -490,7 +521,8 @@ vcs_status_t vcs_explain(const vcs_run_t *run, const vcs_explain_options_t *give
   if (status) return status;
   if (o.span < 1) o.span = 1;
   e->run = *run;
-  trial_t trial = {e, calloc(1, sizeof(vcs_t)), malloc((size_t)2 * VCS_FRAME_BYTES), 0, 0, INT32_MAX};
+  trial_t trial = {e, calloc(1, sizeof(vcs_t)), malloc((size_t)2 * VCS_FRAME_BYTES), 0, 0, INT32_MAX, NULL, 0, 0};
+  trial.end = picture_bytes(run->cart);
   vcs_t *start = calloc(1, sizeof *start);
   uint8_t *frames = malloc((size_t)2 * VCS_FRAME_BYTES);
   e->start = calloc(1, sizeof *e->start);

@@ -17,9 +17,10 @@ static inline vcs_status_t vcs_no_memory(vcs_error_t *error) {
 
 /* Copies the options of type `type` that a caller gave; all are zero if `given` is NULL. Refuses reserved words that
  * are not 0 (docs/abi.md). */
-#define VCS_OPTIONS_TAKE(type, options, given, error)                       \
-  (*(options) = (given) ? *(const type *)(given) : (type){.reserved = {0}}, \
-   vcs_reserved_check((options)->reserved, #type, error))
+#define VCS_OPTIONS_TAKE(type, options, given, error)                                                            \
+  (*(options) = (given) ? *(const type *)(given) : (type){.reserved = {0}},                                      \
+   vcs_reserved_words_check((options)->reserved, (int)(sizeof(options)->reserved / sizeof *(options)->reserved), \
+                            #type, error))
 
 /* A step of long work under way. */
 typedef struct {
@@ -37,6 +38,9 @@ void vcs_steps_end(vcs_steps_t *steps);
 
 /* Whether the caller's report function, or Ctrl-C in a program that catches it, asked to stop. */
 bool vcs_steps_stopped(vcs_steps_t *steps);
+
+/* The processor time of a drawn frame of a run; -1: no memory. */
+double vcs_frame_seconds(const vcs_run_t *run, vcs_error_t *error);
 
 /* VCS_CANCELLED and its message. */
 vcs_status_t vcs_cancelled(vcs_error_t *error);

@@ -1,0 +1,81 @@
+"""Objects, annotations, and interventions by meaning, on the demo."""
+
+import numpy as np
+import pytest
+
+import diffvcs
+
+
+def played(frames=120):
+    machine = diffvcs.Machine("demo")
+    machine.reset()
+    for i in range(frames):
+        machine.act_on("RIGHT" if i % 3 else "NOOP")
+    return machine
+
+
+def test_objects_are_in_the_picture():
+    machine = played()
+    objects, picture = machine.objects(), machine.screen()
+    assert len(objects) > 3
+    for o in objects:
+        box = picture[o["seen_y"] : o["seen_y"] + o["seen_h"], o["seen_x"] : o["seen_x"] + o["seen_w"]]
+        assert (box == o["colour"]).any()
+
+
+def test_an_object_keeps_its_id():
+    machine = played()
+    before = machine.objects(playfield=False, track=True)
+    machine.act_on("NOOP")
+    after = machine.objects(playfield=False, track=True)
+    assert set(before["id"]) & set(after["id"]) and 0 not in after["id"]
+
+
+def test_a_table_has_every_byte():
+    table = diffvcs.annotations("demo")
+    assert [entry["byte"] for entry in table["ram"]] == list(range(128))
+    for entry in table["ram"]:
+        for role in entry["roles"]:
+            assert 0 < role["confidence"] <= 1
+    with pytest.raises(KeyError, match="no annotations of 'no_game'"):
+        diffvcs.annotations("no_game")
+
+
+def test_a_position_is_set_in_pixels():
+    machine = played()
+    roles = {name: role for name, (_, role) in machine.meanings.roles.items() if role["role"] in "xy" and role["slope"]}
+    middles = {name: sum(role["range"]) // 2 for name, role in roles.items() if role["range"][0] >= 0}
+    middles = {name: x for name, x in middles.items() if 0 <= (x - roles[name]["offset"]) / roles[name]["slope"] <= 255}
+    moved = [machine.intervene(name, x) for name, x in middles.items()]
+    assert moved and 3 * sum(moved) >= 2 * len(moved)
+    with pytest.raises(KeyError, match="there are"):
+        machine.set("tree x", 3)
+    with pytest.raises(TypeError, match="needs a value"):
+        machine.set("player 0 x")
+
+
+def test_environments_give_objects_and_variables():
+    gymnasium = pytest.importorskip("gymnasium")
+    from diffvcs.env import AtariEnv
+
+    env = AtariEnv("demo", objects=True)
+    env.reset(seed=1)
+    *_, info = env.step(0)
+    assert len(info["objects"]) and info["objects"]["id"].all()
+    assert env.ram_variables()
+    env = AtariEnv("demo", obs_type="objects")
+    observation, _ = env.reset(seed=1)
+    assert observation in env.observation_space and (observation[0] >= 0).all()
+    env = AtariEnv("demo", obs_type="variables")
+    observation, _ = env.reset(seed=1)
+    assert observation in env.observation_space and isinstance(env, gymnasium.Env)
+    bytes_ = diffvcs.Meanings("demo").variable_bytes()
+    assert np.array_equal(observation, env.ale.getRAM()[bytes_])
+
+
+def test_vectors_list_objects():
+    pytest.importorskip("gymnasium")
+    envs = diffvcs.DiffVCSVectorEnv("demo", num_envs=2, objects=True)
+    envs.reset(seed=0)
+    *_, info = envs.step(np.zeros(2, np.int64))
+    assert len(info["objects"]) == 2 and all(len(found) for found in info["objects"])
