@@ -16,7 +16,8 @@ import sys
 
 import numpy as np
 
-TWO_PLAYERS = {"combat", "joust", "maze_craze", "warlords"}  # ale-py carries them but cannot start them alone
+from live import CartOptions, every_game, load_library, rom_path
+
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 
 
@@ -78,16 +79,6 @@ LARGEST_SCORES = {
 STOPS = {"hero", "kung_fu_master", "riverraid"}
 
 
-class CartOptions(ctypes.Structure):
-    _fields_ = [
-        ("profile", ctypes.c_int),
-        ("scheme", ctypes.c_int),
-        ("format", ctypes.c_int),
-        ("name", ctypes.c_char_p),
-        ("reserved", ctypes.c_uint64 * 8),
-    ]
-
-
 class Options(ctypes.Structure):
     _fields_ = (
         [("frame_skip", ctypes.c_int32), ("repeat_action_probability", ctypes.c_float), ("seed", ctypes.c_uint32)]
@@ -101,11 +92,8 @@ class Options(ctypes.Structure):
 
 
 def library(path):
-    lib = ctypes.CDLL(os.path.abspath(path))
     pointer, number, real = ctypes.c_void_p, ctypes.c_int, ctypes.c_float
-    for name, result, arguments in (
-        ("vcs_cart_load", number, [ctypes.c_char_p, ctypes.c_size_t, pointer, pointer, pointer]),
-        ("vcs_cart_free", None, [pointer]),
+    functions = (
         ("vcs_env_defaults", None, [pointer, pointer]),
         ("vcs_env_create_with", number, [pointer, pointer, pointer, pointer]),
         ("vcs_env_configure", number, [pointer, pointer, pointer]),
@@ -135,10 +123,8 @@ def library(path):
         ("vcs_env_state_copy", None, [pointer, pointer]),
         ("vcs_env_state_restore", number, [pointer, pointer, ctypes.c_size_t, pointer]),
         ("vcs_env_state_restore_play", number, [pointer, pointer, ctypes.c_size_t, pointer]),
-    ):
-        function = getattr(lib, name)
-        function.restype, function.argtypes = result, arguments
-    return lib
+    )
+    return load_library(path, functions)
 
 
 class Ours:
@@ -584,11 +570,8 @@ def main():
             1,
             8,
         )
-    import ale_py
-
-    roms = os.path.join(os.path.dirname(ale_py.__file__), "roms")
-    names = plan.games or sorted(f[:-4] for f in os.listdir(roms) if f.endswith(".bin") and f[:-4] not in TWO_PLAYERS)
-    jobs = [(n, os.path.join(roms, n + ".bin"), plan.library, plan) for n in names]
+    names = plan.games or every_game()
+    jobs = [(n, rom_path(n), plan.library, plan) for n in names]
     wrong = total = 0
     with multiprocessing.get_context("spawn").Pool(plan.jobs, maxtasksperchild=8) as pool:
         for name, difference, steps in pool.imap(check, jobs):

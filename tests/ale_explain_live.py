@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 from ale_truth_live import stream
+from live import load_ale
 
 GAMES = (
     "pong breakout space_invaders seaquest ms_pacman qbert montezuma_revenge asteroids pitfall road_runner freeway "
@@ -28,20 +29,12 @@ class Theirs:
     """ale-py before the frame that is explained."""
 
     def __init__(self, rom, seed, frame):
-        import ale_py
-
-        ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
         self.rom, self.seed, self.frame = rom, seed, frame
         self.ale, self.last = self.fresh()
         self.state = self.ale.cloneState()
 
     def fresh(self):
-        import ale_py
-
-        ale = ale_py.ALEInterface()
-        ale.setFloat("repeat_action_probability", 0.0)
-        ale.setInt("random_seed", 123)
-        ale.loadROM(self.rom)
+        ale = load_ale(self.rom)
         ale.reset_game()
         actions = stream(self.seed)
         for _ in range(self.frame - 1):

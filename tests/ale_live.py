@@ -14,12 +14,12 @@ import sys
 
 import numpy as np
 
+from live import CartOptions, every_game, load_ale, load_library, rom_path
+
 
 def library(path):
-    lib = ctypes.CDLL(os.path.abspath(path))
     pointer = ctypes.c_void_p
-    lib.vcs_cart_load.argtypes = [ctypes.c_char_p, ctypes.c_size_t, pointer, ctypes.POINTER(pointer), pointer]
-    for name, result, arguments in (
+    functions = (
         ("vcs_env_create", ctypes.c_int, [pointer, ctypes.POINTER(pointer), pointer]),
         ("vcs_env_free", None, [pointer]),
         ("vcs_env_reset", None, [pointer]),
@@ -29,21 +29,8 @@ def library(path):
         ("vcs_env_height", ctypes.c_int, [pointer]),
         ("vcs_env_screen", pointer, [pointer]),
         ("vcs_env_ram", pointer, [pointer]),
-        ("vcs_cart_free", None, [pointer]),
-    ):
-        function = getattr(lib, name)
-        function.restype, function.argtypes = result, arguments
-    return lib
-
-
-class CartOptions(ctypes.Structure):
-    _fields_ = [
-        ("profile", ctypes.c_int),
-        ("scheme", ctypes.c_int),
-        ("format", ctypes.c_int),
-        ("name", ctypes.c_char_p),
-        ("reserved", ctypes.c_uint64 * 8),
-    ]
+    )
+    return load_library(path, functions)
 
 
 class Ours:
@@ -78,13 +65,7 @@ class Ours:
 def compare(job):
     """One game; returns (name, None or what differs, frames, episodes)."""
     name, rom, library_path, frames, episodes, seed = job
-    import ale_py
-
-    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
-    ale = ale_py.ALEInterface()
-    ale.setFloat("repeat_action_probability", 0.0)
-    ale.setInt("random_seed", 123)
-    ale.loadROM(rom)
+    ale = load_ale(rom)
     ours = Ours(library(library_path), rom, name)
     stream = random.Random(seed)
     action, hold, frame, episode = 0, 0, 0, 0
@@ -138,17 +119,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
-    import ale_py
-
-    roms = os.path.join(os.path.dirname(ale_py.__file__), "roms")
-    two_player = {"combat", "joust", "maze_craze", "warlords"}  # ale-py carries them but cannot start them alone
-    names = arguments.games or sorted(
-        f[:-4] for f in os.listdir(roms) if f.endswith(".bin") and f[:-4] not in two_player
-    )
-    jobs = [
-        (n, os.path.join(roms, n + ".bin"), arguments.library, arguments.frames, arguments.episodes, arguments.seed)
-        for n in names
-    ]
+    names = arguments.games or every_game()
+    jobs = [(n, rom_path(n), arguments.library, arguments.frames, arguments.episodes, arguments.seed) for n in names]
     wrong = 0
     total = 0
     with multiprocessing.get_context("spawn").Pool(arguments.jobs, maxtasksperchild=1) as pool:

@@ -17,7 +17,8 @@ import time
 
 import numpy as np
 
-from ale_env_live import TWO_PLAYERS, Ours, library
+from ale_env_live import Ours, library
+from live import declare, every_game, load_ale, rom_path
 
 # Twenty games that between them use most waveforms. berzerk and double_dunk select their mode by acting, which is heard
 # before the player's first act and skips frames too.
@@ -38,18 +39,15 @@ class Field(ctypes.Structure):
 
 
 def sound_library(path):
-    lib = library(path)
     pointer = ctypes.c_void_p
-    for name, result, arguments in (
+    functions = (
         ("vcs_env_act", ctypes.c_int32, [pointer, ctypes.c_int, ctypes.c_int]),
         ("vcs_env_set_sound", None, [pointer, ctypes.c_int]),
         ("vcs_env_sound", ctypes.POINTER(ctypes.c_uint8), [pointer]),
         ("vcs_env_machine", pointer, [pointer]),
         ("vcs_field", ctypes.POINTER(Field), [ctypes.c_int]),
-    ):
-        function = getattr(lib, name)
-        function.restype, function.argtypes = result, arguments
-    return lib
+    )
+    return declare(library(path), functions)
 
 
 def sound_registers(lib, env):
@@ -64,15 +62,7 @@ def sound_registers(lib, env):
 def compare(job):
     """One game; returns (name, what differs or None, acts, resets, acts in which something was heard, waveforms)."""
     name, rom, library_path, acts, seed, skip = job
-    import ale_py
-
-    ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
-    ale = ale_py.ALEInterface()
-    ale.setFloat("repeat_action_probability", 0.0)
-    ale.setInt("random_seed", 123)
-    ale.setInt("frame_skip", skip)
-    ale.setBool("sound_obs", True)
-    ale.loadROM(rom)
+    ale = load_ale(rom, frame_skip=skip, sound=True)
     lib = sound_library(library_path)
     ours = Ours(lib, rom, name, frame_skip=skip, repeat_action_probability=0)
     lib.vcs_env_set_sound(ours.env, 1)
@@ -123,17 +113,9 @@ def main():
     parser.add_argument("--quick", action="store_true", help="a quarter of the frames")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
-    import ale_py
-
-    roms = os.path.join(os.path.dirname(ale_py.__file__), "roms")
-    names = arguments.games or GAMES
-    if arguments.all:
-        names = sorted(f[:-4] for f in os.listdir(roms) if f.endswith(".bin") and f[:-4] not in TWO_PLAYERS)
+    names = every_game() if arguments.all else arguments.games or GAMES
     acts = arguments.frames // 4 if arguments.quick else arguments.frames
-    jobs = [
-        (n, os.path.join(roms, n + ".bin"), arguments.library, acts, arguments.seed, 1 if i % 2 else 4)
-        for i, n in enumerate(names)
-    ]
+    jobs = [(n, rom_path(n), arguments.library, acts, arguments.seed, 1 if i % 2 else 4) for i, n in enumerate(names)]
     for _, rom, *_ in jobs:
         if not os.path.exists(rom):
             parser.error(f"no {rom}")

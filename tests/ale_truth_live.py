@@ -16,6 +16,8 @@ import sys
 import time
 import zlib
 
+from live import every_game, load_ale, rom_path
+
 MASK = (1 << 64) - 1
 
 
@@ -53,21 +55,13 @@ class Theirs:
     """ale-py at the frame of the flips. None in `state` if the game was over before."""
 
     def __init__(self, rom, seed, frames, horizons):
-        import ale_py
-
-        ale_py.ALEInterface.setLoggerMode(ale_py.LoggerMode.Error)
         self.rom, self.seed, self.frames, self.horizons = rom, seed, frames, horizons
         self.ale = self.fresh()
         self.state = self.ale.cloneState() if self.ale else None
         self.base = {}
 
     def fresh(self):
-        import ale_py
-
-        ale = ale_py.ALEInterface()
-        ale.setFloat("repeat_action_probability", 0.0)
-        ale.setInt("random_seed", 123)
-        ale.loadROM(self.rom)
+        ale = load_ale(self.rom)
         ale.reset_game()
         actions = stream(self.seed)
         for _ in range(self.frames):
@@ -160,16 +154,11 @@ def main():
     parser.add_argument("--quick", action="store_true", help="eight games, two horizons")
     parser.add_argument("--time", action="store_true", help="print the seconds of both; say --jobs 1")
     arguments = parser.parse_args()
-    import ale_py
-
-    roms = os.path.join(os.path.dirname(ale_py.__file__), "roms")
-    two_player = {"combat", "joust", "maze_craze", "warlords"}  # ale-py carries them but cannot start them alone
-    every = sorted(f[:-4] for f in os.listdir(roms) if f.endswith(".bin") and f[:-4] not in two_player)
     some = ["asterix", "breakout", "montezuma_revenge", "pitfall2", "pong", "robotank", "space_invaders", "star_gunner"]
-    names = arguments.games or (some if arguments.quick else every)
+    names = arguments.games or (some if arguments.quick else every_game())
     horizons = [1, 5] if arguments.quick else [int(h) for h in arguments.horizons.split(",")]
     program = os.path.abspath(arguments.program)
-    jobs = [(n, os.path.join(roms, n + ".bin"), program, arguments.seed, arguments.frames, horizons) for n in names]
+    jobs = [(n, rom_path(n), program, arguments.seed, arguments.frames, horizons) for n in names]
     wrong = total = 0
     with multiprocessing.get_context("spawn").Pool(arguments.jobs, maxtasksperchild=1) as pool:
         for name, difference, rows, changed, afresh, their_time, our_time in pool.imap(compare, jobs):

@@ -17,6 +17,8 @@ import time
 
 import numpy as np
 
+from live import CartOptions, load_library, rom_path
+
 GAMES = (
     "pong breakout space_invaders seaquest ms_pacman qbert montezuma_revenge asteroids pitfall road_runner beam_rider "
     "enduro freeway adventure double_dunk tennis video_pinball private_eye skiing air_raid"
@@ -26,16 +28,6 @@ FEWER_ACTIONS = {
     "skiing"
 }  # not all 18 are legal: ale-py's continuous actions go out of range there, and it waits for ever
 AUTORESET = {"NextStep": 0, "SameStep": 1, "Disabled": 2}
-
-
-class CartOptions(ctypes.Structure):
-    _fields_ = [
-        ("profile", ctypes.c_int),
-        ("scheme", ctypes.c_int),
-        ("format", ctypes.c_int),
-        ("name", ctypes.c_char_p),
-        ("reserved", ctypes.c_uint64 * 8),
-    ]
 
 
 class BatchOptions(ctypes.Structure):
@@ -64,11 +56,8 @@ class Results(ctypes.Structure):
 
 
 def library(path):
-    lib = ctypes.CDLL(os.path.abspath(path))
     pointer = ctypes.c_void_p
-    for name, result, arguments in (
-        ("vcs_cart_load", ctypes.c_int, [ctypes.c_char_p, ctypes.c_size_t, pointer, pointer, pointer]),
-        ("vcs_cart_free", None, [pointer]),
+    functions = (
         ("vcs_batch_defaults", None, [pointer]),
         ("vcs_batch_create", ctypes.c_int, [pointer, ctypes.c_int32, pointer, pointer, pointer, pointer]),
         ("vcs_batch_free", None, [pointer]),
@@ -79,10 +68,8 @@ def library(path):
         ("vcs_batch_actions", ctypes.c_int, [pointer, ctypes.c_int32, pointer]),
         ("vcs_batch_bytes", ctypes.c_size_t, [pointer, pointer]),
         ("vcs_batch_continuous", None, [pointer, ctypes.c_int32, ctypes.c_float, pointer, pointer]),
-    ):
-        function = getattr(lib, name)
-        function.restype, function.argtypes = result, arguments
-    return lib
+    )
+    return load_library(path, functions)
 
 
 class Ours:
@@ -418,13 +405,13 @@ def resident():
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def bench(plan, lib, roms):
+def bench(plan, lib):
     ratios = []
     print(f"{'game':20} {'AtariVectorEnv':>15} {'ours':>12} {'ratio':>6}   frames/s, {plan.envs} environments, 84x84x4")
     for name in plan.games or BENCH:
         theirs, ours = (
             vector(name, num_envs=plan.envs),
-            Ours(lib, os.path.join(roms, name + ".bin"), name, num_envs=plan.envs),
+            Ours(lib, rom_path(name), name, num_envs=plan.envs),
         )
         theirs.reset(seed=1)
         ours.reset(range(plan.envs), range(1, 1 + plan.envs))
@@ -439,7 +426,7 @@ def bench(plan, lib, roms):
         ours.close()
     print(f"geometric mean {np.exp(np.mean(np.log(ratios))):.2f}")
     before, start = resident(), time.perf_counter()
-    ours = Ours(lib, os.path.join(roms, "pong.bin"), "pong", num_envs=1000)
+    ours = Ours(lib, rom_path("pong"), "pong", num_envs=1000)
     made = time.perf_counter() - start
     ours.reset(range(1000), range(1000))
     ready = time.perf_counter() - start
@@ -474,14 +461,11 @@ def main():
     plan = parser.parse_args()
     if plan.quick:
         plan.steps, plan.few, plan.envs = 80, 32, 4
-    import ale_py
-
-    roms = os.path.join(os.path.dirname(ale_py.__file__), "roms")
     if plan.bench:
         plan.envs = 64 if plan.envs == 8 else plan.envs
-        return bench(plan, library(plan.library), roms)
+        return bench(plan, library(plan.library))
     names = plan.games or GAMES
-    jobs = [(i, n, os.path.join(roms, n + ".bin"), plan.library, plan) for i, n in enumerate(names)]
+    jobs = [(i, n, rom_path(n), plan.library, plan) for i, n in enumerate(names)]
     wrong = total = endings = 0
     with multiprocessing.get_context("spawn").Pool(plan.jobs, maxtasksperchild=4) as pool:
         for name, difference, steps, ended in pool.imap(check, jobs):

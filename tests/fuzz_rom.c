@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "core/state.h"
+#include "core/splitmix.h"
 #include "diffvcs/grad.h"
 #include "scheme_sizes.h"
 
@@ -35,12 +36,7 @@
 
 static uint64_t random_state;
 
-static uint64_t noise(void) {
-  uint64_t z = random_state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return z ^ z >> 31;
-}
+static uint64_t noise(void) { return vcs_splitmix64(&random_state); }
 
 static unsigned below(unsigned n) { return (unsigned)(noise() % n); }
 

@@ -28,7 +28,7 @@ status=0
 
 mkdir -p "$work/mutant" "$work/objects" "$root/tests"
 cp -r "$source/src" "$source/include" "$root/"
-cp "$source/tests/test_cpu.c" "$root/tests/"
+cp "$source/tests/test_cpu.c" "$source/tests/board.h" "$source/tests/noise.h" "$root/tests/"
 cp -r "$root/src/core" "$work/mutant/core"
 
 # Everything that does not contain the CPU is compiled once.

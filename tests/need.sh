@@ -16,3 +16,10 @@ need_missing() { # need, reason [, test]
       ;;
   esac
 }
+
+# Leaves the test unless the program $DIFFVCS finds the image of a game.
+need_game() { # game
+  "${DIFFVCS:?}" info "$1" >/dev/null 2>&1 && return
+  need_missing roms "no image of $1 (set DIFFVCS_ROMS)"
+  exit
+}

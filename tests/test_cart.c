@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "core/cart.h"
+#include "core/splitmix.h"
 #include "host/cart_detect.h"
 #include "need.h"
 
@@ -87,13 +88,6 @@ static size_t size_of(int scheme, bool largest) {
       {16384, 16384}, {32768, 32768}, {8192, 8192}, {8192, 8192}, {10240, 10496}, {2048, 524288},  {2048, 524288},
       {16384, 16384}, {12288, 12288}, {8192, 8192}, {2048, 4096}, {8192, 8192},   {131072, 262144}};
   return sizes[scheme][largest];
-}
-
-static uint64_t splitmix(uint64_t *s) {
-  uint64_t z = *s += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return z ^ z >> 31;
 }
 
 /* ---- Random content of RAM ----------------------------------------------------------------------------------- */
@@ -634,7 +628,7 @@ static void test_cart_dpc_registers_survive_a_reset(void **state) {
 /* ---- Every scheme -------------------------------------------------------------------------------------------- */
 
 static void random_access(rig_t *rig, uint64_t *seed) {
-  uint64_t x = splitmix(seed);
+  uint64_t x = vcs_splitmix64(seed);
   uint16_t a = (uint16_t)x;
   if (x >> 32 & 1) a |= 0x1FC0;
   if ((x >> 33 & 3) == 0) a &= 0xE03F;
@@ -659,7 +653,7 @@ static void test_cart_never_leaves_image_or_ram(void **state) {
       rig_t *rig = plug((vcs_scheme_t)scheme, size_of(scheme, largest));
       for (int i = 0; i < 20000; ++i) {
         random_access(rig, &seed);
-        uint16_t a = (uint16_t)(splitmix(&seed) | 0x1000);
+        uint16_t a = (uint16_t)(vcs_splitmix64(&seed) | 0x1000);
         int32_t place = vcs_cart_read_place(&rig->cart, &rig->m, a);
         int32_t target = vcs_cart_write_place(&rig->cart, &rig->m, a);
         if (place == VCS_CART_REGISTER)
@@ -686,7 +680,7 @@ static void test_cart_pages_that_are_not_hot_are_plain(void **state) {
       random_access(rig, &seed);
       for (uint32_t page = 0; page < 64; ++page) {
         if (rig->cart.hot_pages >> page & 1) continue;
-        uint16_t a = (uint16_t)(0x1000 + page * 64 + (splitmix(&seed) & 63));
+        uint16_t a = (uint16_t)(0x1000 + page * 64 + (vcs_splitmix64(&seed) & 63));
         memcpy(&before, &rig->m, sizeof before);
         uint8_t plain = rd(rig, a);
         assert_memory_equal(&before, &rig->m, sizeof before);

@@ -21,18 +21,15 @@
 #include <time.h>
 
 #include "brief.h"
+#include "carts.h"
+#include "core/splitmix.h"
 #include "grad/concurrent.h"
 #include "ragged.h"
 #include "need.h"
 
 static uint64_t random_state = 1;
 
-static uint32_t below(uint32_t n) {
-  uint64_t z = random_state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return (uint32_t)((z ^ z >> 31) % n);
-}
+static uint32_t below(uint32_t n) { return (uint32_t)(vcs_splitmix64(&random_state) % n); }
 
 static double seconds(void) {
   struct timespec now;
@@ -92,16 +89,12 @@ static void close_stage(stage_t *stage) {
 }
 
 static bool open_game(stage_t *stage, const char *name, int played) {
-  static uint8_t image[1 << 20];
-  char path[4096];
-  const char *folder = rom_folder();
-  snprintf(path, sizeof path, "%s/%s.bin", folder ? folder : "", name);
-  FILE *file = folder ? fopen(path, "rb") : NULL;
-  if (!file) return false;
-  const size_t size = fread(image, 1, sizeof image, file);
-  fclose(file);
+  size_t size;
+  uint8_t *image = read_game(name, &size);
   const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .name = name};
-  return open_stage(stage, image, size, &options, played);
+  const bool opened = image && open_stage(stage, image, size, &options, played);
+  free(image);
+  return opened;
 }
 
 /* ---- Two engines, one truth -------------------------------------------------------------------------------------- */

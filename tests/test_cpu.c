@@ -18,39 +18,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "board.h"
 #include "core/decode.h"
+#include "noise.h"
 #include "oracle/oracle_6502.h"
 
 /* ---- A machine with a program ------------------------------------------------------------------------------- */
 
-enum { ROM_SIZE = 4096 };
-static uint8_t rom[ROM_SIZE];
 static vcs_code_t code_of_rom[ROM_SIZE]; /* only what a test decodes; the rest are steps */
 static vcs_cart_t cart;                  /* as loaded, but its image is `rom`, which tests write */
-static vcs_cart_t *loaded;
 static vcs_t m, fresh;
 static size_t state_size;
 static vcs_step_t last;
 
-static int plug_in(void **state) {
-  (void)state;
-  vcs_error_t error;
-  vcs_cart_options_t options = {.profile = VCS_PROFILE_XITARI, .scheme = VCS_SCHEME_4K, .format = VCS_FORMAT_NTSC};
-  memset(rom, 0xEA, ROM_SIZE);
-  rom[0xFFD] = 0xF0;
-  if (vcs_cart_load(rom, ROM_SIZE, &options, &loaded, &error) != VCS_OK) return -1;
+static int plug_in_steps(void **state) {
+  if (plug_in(state)) return -1;
   cart = *loaded;
   cart.rom = rom;
   cart.code = code_of_rom;
   for (int i = 0; i < ROM_SIZE; i++) code_of_rom[i].row = VCS_ROW_STEP;
   state_size = vcs_state_size(&cart);
   vcs_boot(&cart, &fresh, NULL);
-  return 0;
-}
-
-static int unplug(void **state) {
-  (void)state;
-  vcs_cart_free(loaded);
   return 0;
 }
 
@@ -72,15 +60,6 @@ static uint32_t step(void) {
 }
 
 /* ---- Every opcode against the oracle ------------------------------------------------------------------------ */
-
-static uint64_t random_state;
-
-static uint32_t noise(void) {
-  uint64_t z = random_state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return (uint32_t)(z ^ z >> 31);
-}
 
 /* A byte; every other time one from the edges. */
 static uint8_t edgy(void) {
@@ -285,7 +264,7 @@ static const char *flags_of(const char *name) {
 int main(int argc, char **argv) {
   int mutants = 0, killed = 0;
   (void)argv;
-  if (plug_in(NULL)) return 2;
+  if (plug_in_steps(NULL)) return 2;
   for (int code = 0; code < 256; code++) {
     const char *survivor = disagreement((uint8_t)code, TRIALS);
     if (survivor) {
@@ -856,7 +835,7 @@ int main(void) {
       cmocka_unit_test(test_cpu_jam_is_reported_and_stays_until_reset),
       cmocka_unit_test(test_cpu_disassembly_names_every_opcode_as_the_oracle_does),
   };
-  return cmocka_run_group_tests_name("cpu", tests, plug_in, unplug);
+  return cmocka_run_group_tests_name("cpu", tests, plug_in_steps, unplug);
 }
 
 #endif

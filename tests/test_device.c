@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "carts.h"
 #include "cuda/engine.h"
 #include "diffvcs/cuda.h"
 #include "host/batch.h"
@@ -30,34 +31,17 @@ static void must(vcs_status_t status, const vcs_error_t *error) {
 
 enum { CARTS = 3 };
 
-static vcs_cart_t *load(const void *image, size_t size, const char *name) {
-  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .name = name};
-  vcs_cart_t *cart = NULL;
-  vcs_error_t error;
-  must(vcs_cart_load(image, size, &options, &cart, &error), &error);
-  return cart;
-}
-
 /* Our own cartridge, and games whose images are in DIFFVCS_ROMS: paddles and FIRE, and one with lives. */
 static int load_some(vcs_cart_t *carts[CARTS]) {
   static const char *const games[] = {"breakout", "space_invaders"};
-  static uint8_t image[1 << 16];
-  const char *roms = rom_folder();
-  size_t size;
-  const uint8_t *demo = vcs_demo_image(&size);
   int count = 0;
-  carts[count++] = load(demo, size, NULL);
+  carts[count++] = load_demo_as(VCS_PROFILE_ALE, NULL);
   for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/%s.bin", roms ? roms : "", games[i]);
-    FILE *file = roms ? fopen(path, "rb") : NULL;
-    if (!file) {
+    carts[count] = load_game_as(games[i], VCS_PROFILE_ALE);
+    if (carts[count])
+      count++;
+    else
       NEED_PART("roms", games[i]);
-      continue;
-    }
-    size = fread(image, 1, sizeof image, file);
-    fclose(file);
-    carts[count++] = load(image, size, games[i]);
   }
   return count;
 }

@@ -20,6 +20,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "carts.h"
 #include "cuda/device_batch.h"
 #include "diffvcs/cuda.h"
 #include "host/env.h"
@@ -35,19 +36,7 @@ static int32_t device(void) {
 
 /* ---- Cartridges --------------------------------------------------------------------------------------------- */
 
-static vcs_cart_t *load_as(const void *image, size_t size, vcs_profile_t profile, const char *name) {
-  const vcs_cart_options_t options = {.profile = profile, .name = name};
-  vcs_cart_t *cart = NULL;
-  vcs_error_t error;
-  if (vcs_cart_load(image, size, &options, &cart, &error)) fail_msg("%s", error.message);
-  return cart;
-}
-
-static vcs_cart_t *load_demo(void) {
-  size_t size;
-  const uint8_t *image = vcs_demo_image(&size);
-  return load_as(image, size, VCS_PROFILE_ALE, NULL);
-}
+static vcs_cart_t *load_demo(void) { return load_demo_as(VCS_PROFILE_ALE, NULL); }
 
 static vcs_cart_t *load_ragged(void) {
   uint8_t image[4096];
@@ -83,20 +72,6 @@ static vcs_cart_t *load_with_ram(void) {
   return cart;
 }
 
-/* A game whose image is in DIFFVCS_ROMS, or NULL. */
-static vcs_cart_t *load_game(const char *name, vcs_profile_t profile, const char *as) {
-  const char *roms = rom_folder();
-  static uint8_t image[1 << 19];
-  char path[1024];
-  if (!roms) return NULL;
-  snprintf(path, sizeof path, "%s/%s.bin", roms, name);
-  FILE *file = fopen(path, "rb");
-  if (!file) return NULL;
-  const size_t size = fread(image, 1, sizeof image, file);
-  fclose(file);
-  return load_as(image, size, profile, as);
-}
-
 enum { CARTS = 7 };
 
 /* Our own cartridges, and some games if they are there: paddles, Superchip RAM, a coprocessor. */
@@ -107,7 +82,7 @@ static int load_some(vcs_cart_t *carts[CARTS]) {
   carts[count++] = load_ragged();
   carts[count++] = load_with_ram();
   for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
-    carts[count] = load_game(games[i], VCS_PROFILE_ALE, games[i]);
+    carts[count] = load_game_as(games[i], VCS_PROFILE_ALE);
     if (carts[count]) {
       count++;
     } else {
@@ -795,7 +770,7 @@ static int golden(const char *directory) {
     char path[1024];
     snprintf(game->name, sizeof game->name, "%s", vcs_game_at(i)->name);
     if (!find_record(directory, vcs_game_at(i), path, sizeof path)) continue;
-    game->cart = load_game(game->name, VCS_PROFILE_XITARI, game->name);
+    game->cart = load_game_as(game->name, VCS_PROFILE_XITARI);
     if (!game->cart) {
       if (need_missing("golden", "roms", game->name)) return 1;
       missing++;
@@ -865,7 +840,7 @@ static void many(int32_t envs, int frames) {
   static const char *const games[] = {"pong", "breakout", "space_invaders"};
   int count = 0;
   for (int i = 0; i < 3; i++) {
-    carts[count] = load_game(games[i], VCS_PROFILE_ALE, games[i]);
+    carts[count] = load_game_as(games[i], VCS_PROFILE_ALE);
     if (carts[count]) {
       count++;
     } else {
@@ -881,7 +856,7 @@ static void many(int32_t envs, int frames) {
 static void test_million(void **state) {
   (void)state;
   enum { ENVS = 1 << 20, STEPS = 3, LOOKED_AT = 64 };
-  vcs_cart_t *cart = load_game("pong", VCS_PROFILE_ALE, "pong");
+  vcs_cart_t *cart = load_game_as("pong", VCS_PROFILE_ALE);
   if (!cart) {
     NEED_PART("roms", "pong");
     cart = load_demo();

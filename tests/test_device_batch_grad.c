@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #define VCS_LANES_RECORD
+#include "carts.h"
 #include "cuda/engine.h"
 #include "cuda/record.h"
 #include "diffvcs/cuda.h"
@@ -25,31 +26,9 @@ static int32_t device(void) {
   return named ? VCS_GPU + atoi(named) : VCS_CPU_AS_GPU;
 }
 
-static vcs_cart_t *load(const void *image, size_t size, const char *name) {
-  const vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .name = name};
-  vcs_cart_t *cart = NULL;
-  vcs_error_t error;
-  if (vcs_cart_load(image, size, &options, &cart, &error)) fail_msg("%s", error.message);
-  return cart;
-}
-
 /* A game of DIFFVCS_ROMS, or NULL; without a name, our own cartridge. */
 static vcs_cart_t *load_game(const char *name) {
-  static uint8_t image[1 << 16];
-  const char *folder = rom_folder();
-  char path[4096];
-  size_t size;
-  if (!name) {
-    const uint8_t *demo = vcs_demo_image(&size);
-    return load(demo, size, NULL);
-  }
-  if (!folder) return NULL;
-  snprintf(path, sizeof path, "%s/%s.bin", folder, name);
-  FILE *file = fopen(path, "rb");
-  if (!file) return NULL;
-  size = fread(image, 1, sizeof image, file);
-  fclose(file);
-  return load(image, size, name);
+  return name ? load_game_as(name, VCS_PROFILE_ALE) : load_demo_as(VCS_PROFILE_ALE, NULL);
 }
 
 /* Plain ones, and those with many snapshots, paddles, banks, RAM of their own, and a DPC. */

@@ -16,19 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "carts.h"
 #include "core/state.h"
+#include "core/splitmix.h"
 #include "diffvcs/grad.h"
 #include "host/env.h"
 #include "need.h"
 
 static uint64_t random_state = 1;
 
-static uint32_t below(uint32_t n) {
-  uint64_t z = random_state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return (uint32_t)((z ^ z >> 31) % n);
-}
+static uint32_t below(uint32_t n) { return (uint32_t)(vcs_splitmix64(&random_state) % n); }
 
 enum { FRAMES = 4, HORIZONS = 3 };
 static const int32_t horizons[HORIZONS] = {1, 2, 4};
@@ -60,15 +57,11 @@ static bool open_demo(stage_t *s) {
 }
 
 static bool open_game(stage_t *s, const char *name) {
-  static uint8_t image[1 << 20];
-  char path[4096];
-  const char *folder = rom_folder();
-  snprintf(path, sizeof path, "%s/%s.bin", folder ? folder : "", name);
-  FILE *file = folder ? fopen(path, "rb") : NULL;
-  if (!file) return false;
-  const size_t size = fread(image, 1, sizeof image, file);
-  fclose(file);
-  return open_stage(s, image, size, name);
+  size_t size;
+  uint8_t *image = read_game(name, &size);
+  const bool opened = image && open_stage(s, image, size, name);
+  free(image);
+  return opened;
 }
 
 static void close_stage(stage_t *s) {

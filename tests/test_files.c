@@ -4,7 +4,6 @@
 #endif
 #include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,37 +20,16 @@
 #include <zlib.h>
 
 #include "diffvcs/study.h"
+#include "folder.h"
 #include "host/files.h"
 #include "need.h"
 
-/* ---- A directory for the tests ------------------------------------------------------------------------------ */
+/* ---- Files for the tests ------------------------------------------------------------------------------------ */
 
-static char root[VCS_PATH_SIZE];
-
-static const char *in_root(const char *name) {
-  static char paths[8][VCS_PATH_SIZE];
-  static int next;
-  char *path = paths[next++ % 8];
-  assert_true(vcs_path_join(path, VCS_PATH_SIZE, root, name));
-  return path;
-}
-
-static int make_root(void **state) {
-  (void)state;
-  snprintf(root, sizeof root, "%s/diffvcs-files-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+static int make_files_root(void **state) {
   unsetenv("DIFFVCS_ROMS");
   unsetenv("ALE_ROMS_DIR");
-  return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *ftw) {
-  (void)status, (void)flag, (void)ftw;
-  return remove(path);
-}
-
-static int remove_root(void **state) {
-  (void)state;
-  return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+  return make_root(state);
 }
 
 static void put(const char *path, const char *content) {
@@ -649,5 +627,5 @@ int main(void) {
       cmocka_unit_test(test_rom_missing_path_is_not_searched),
       cmocka_unit_test(test_rom_path_that_does_not_fit_is_refused),
   };
-  return cmocka_run_group_tests(tests, make_root, remove_root);
+  return cmocka_run_group_tests(tests, make_files_root, remove_root);
 }

@@ -27,17 +27,7 @@
 
 #include "grad/sweep.h"
 #include "need.h"
-
-static uint64_t random_state;
-
-static uint32_t noise(void) {
-  uint64_t z = random_state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return (uint32_t)(z ^ z >> 31);
-}
-
-static float noise_float(void) { return (float)(int32_t)noise() / 2147483648.0F; }
+#include "noise.h"
 
 /* ---- Cartridges ------------------------------------------------------------------------------------------------- */
 

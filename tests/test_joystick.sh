@@ -3,21 +3,10 @@
 # where the image of Space Invaders is not found. Prints ok / not ok lines; exit status 0 when all are ok.
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
 . "$(dirname "$0")/need.sh"
+. "$(dirname "$0")/report.sh"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-if ! "$diffvcs" info space_invaders >"$tmp/info" 2>&1; then
-  need_missing roms "no image of space_invaders (set DIFFVCS_ROMS)"
-  exit
-fi
-tests=0
-failures=0
-
-report() { # report STATUS NAME
-  tests=$((tests + 1))
-  [ "$1" = 0 ] && echo "ok $tests - $2" && return
-  failures=$((failures + 1))
-  echo "not ok $tests - $2"
-}
+need_game space_invaders
 
 study() { # study DIRECTORY ARGUMENT...
   local out=$tmp/$1

@@ -20,18 +20,7 @@
 #include <string.h>
 
 #include "grad/sweep.h"
-
-static uint64_t random_state;
-
-static uint32_t noise(void) {
-  uint64_t z = random_state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return (uint32_t)(z ^ z >> 31);
-}
-
-static uint32_t below(uint32_t n) { return noise() % n; }
-static uint8_t noise_byte(void) { return (uint8_t)noise(); }
+#include "noise.h"
 
 /* The registers and the bits they have. */
 static const struct {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/paint.h"
+#include "core/splitmix.h"
 #include "need.h"
 
 enum { LINES = 4000, GUARD = 32 };
@@ -17,12 +18,7 @@ typedef void (*painter_t)(uint64_t colour[VCS_LINE_WORDS][4], const uint64_t pie
 
 static uint64_t random_state = 1;
 
-static uint64_t noise(void) {
-  uint64_t z = random_state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return z ^ z >> 31;
-}
+static uint64_t noise(void) { return vcs_splitmix64(&random_state); }
 
 static bool lit(uint64_t mask, int x) { return mask >> (x & 63) & 1; }
 

@@ -4,21 +4,10 @@
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
 cd "$(dirname "$0")/.." || exit 1
 . tests/need.sh
+. tests/report.sh
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-if ! "$diffvcs" info space_invaders >"$tmp/info" 2>&1; then
-  need_missing roms "no image of space_invaders (set DIFFVCS_ROMS)"
-  exit
-fi
-tests=0
-failures=0
-
-report() { # report STATUS NAME
-  tests=$((tests + 1))
-  [ "$1" = 0 ] && echo "ok $tests - $2" && return
-  failures=$((failures + 1))
-  echo "not ok $tests - $2"
-}
+need_game space_invaders
 
 says() { # says NAME TABLE LINE: some line of a table begins so; columns are separated by spaces here
   tr '\t' ' ' <"$tmp/out/sections/$2.tsv" | grep -Fq "$3"

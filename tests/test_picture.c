@@ -2,7 +2,6 @@
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700 /* mkdtemp, popen, nftw */
 #endif
-#include <ftw.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -18,38 +17,11 @@
 #include <cmocka.h>
 #include <png.h>
 
+#include "folder.h"
 #include "host/files.h"
 #include "host/palette.h"
 #include "host/picture.h"
 #include "need.h"
-
-/* ---- A directory for the tests ------------------------------------------------------------------------------ */
-
-static char root[VCS_PATH_SIZE];
-
-static const char *in_root(const char *name) {
-  static char paths[4][VCS_PATH_SIZE];
-  static int next;
-  char *path = paths[next++ % 4];
-  assert_true(vcs_path_join(path, VCS_PATH_SIZE, root, name));
-  return path;
-}
-
-static int make_root(void **state) {
-  (void)state;
-  snprintf(root, sizeof root, "%s/diffvcs-picture-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-  return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_one(const char *path, const struct stat *status, int flag, struct FTW *ftw) {
-  (void)status, (void)flag, (void)ftw;
-  return remove(path);
-}
-
-static int remove_root(void **state) {
-  (void)state;
-  return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
 
 static uint32_t next_random(uint32_t *seed) {
   *seed ^= *seed << 13, *seed ^= *seed >> 17, *seed ^= *seed << 5;

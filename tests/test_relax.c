@@ -18,51 +18,21 @@
 #include <string.h>
 
 #include "brief.h"
+#include "carts.h"
 #include "core/cpu_ops.h"
 #include "core/state.h"
 #include "diffvcs/grad.h"
 #include "diffvcs/relax.h"
 #include "diffvcs/study.h"
-#include "host/files.h"
 #include "need.h"
-
-static uint64_t random_state = 1;
-
-static uint32_t noise(void) {
-  uint64_t z = random_state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return (uint32_t)(z ^ z >> 31);
-}
-
-static double fraction(void) { return noise() / 4294967296.0; }
+#include "noise.h"
 
 /* ---- Machines -------------------------------------------------------------------------------------------------- */
 
-static vcs_cart_t *load(const uint8_t *image, size_t size, const char *name) {
-  const vcs_cart_options_t options = {.profile = VCS_PROFILE_XITARI, .name = name};
-  vcs_cart_t *cart;
-  assert_int_equal(vcs_cart_load(image, size, &options, &cart, NULL), VCS_OK);
-  return cart;
-}
-
-static vcs_cart_t *load_demo(void) {
-  size_t size;
-  const uint8_t *image = vcs_demo_image(&size);
-  return load(image, size, "demo");
-}
+static vcs_cart_t *load_demo(void) { return load_demo_as(VCS_PROFILE_XITARI, "demo"); }
 
 /* NULL: no such image. */
-static vcs_cart_t *load_game(const char *name) {
-  char path[VCS_PATH_SIZE];
-  uint8_t *image;
-  size_t size;
-  if (!rom_folder() || vcs_rom_find(name, NULL, path, sizeof path, NULL)) return NULL;
-  assert_int_equal(vcs_file_read(path, 1 << 20, &image, &size, NULL), VCS_OK);
-  vcs_cart_t *cart = load(image, size, name);
-  free(image);
-  return cart;
-}
+static vcs_cart_t *load_game(const char *name) { return load_game_as(name, VCS_PROFILE_XITARI); }
 
 /* 4 KiB of noise, begun at $F000; hot spots and the like are as far away as can be. */
 static vcs_cart_t *load_noise(void) {
@@ -70,7 +40,7 @@ static vcs_cart_t *load_noise(void) {
   for (size_t i = 0; i < sizeof image; i++) image[i] = (uint8_t)noise();
   image[0xFFC] = 0x00;
   image[0xFFD] = 0xF0;
-  return load(image, sizeof image, "noise");
+  return load_as(image, sizeof image, VCS_PROFILE_XITARI, "noise");
 }
 
 static vcs_relax_t *relaxed(const vcs_cart_t *cart, const vcs_relax_options_t *options) {
@@ -301,7 +271,7 @@ static vcs_cart_t *load_one(int opcode) {
   image[2] = 0x00;
   image[0xFFC] = 0x00;
   image[0xFFD] = 0xF0;
-  return load(image, sizeof image, "one");
+  return load_as(image, sizeof image, VCS_PROFILE_XITARI, "one");
 }
 
 /* With sharp reads the result is linear in each register between two integers: so the table of what an operation uses

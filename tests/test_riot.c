@@ -12,29 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "board.h"
 #include "core/riot.h"
 
-static vcs_cart_t *loaded;
 static vcs_cart_t cart;
-enum { ROM_SIZE = 4096 };
-static uint8_t rom[ROM_SIZE];
 static vcs_t m;
-
-static int plug_in(void **state) {
-  (void)state;
-  vcs_error_t error;
-  vcs_cart_options_t options = {.profile = VCS_PROFILE_XITARI, .scheme = VCS_SCHEME_4K, .format = VCS_FORMAT_NTSC};
-  memset(rom, 0xEA, ROM_SIZE);
-  rom[0xFFD] = 0xF0;
-  if (vcs_cart_load(rom, ROM_SIZE, &options, &loaded, &error) != VCS_OK) return -1;
-  return 0;
-}
-
-static int unplug(void **state) {
-  (void)state;
-  vcs_cart_free(loaded);
-  return 0;
-}
 
 /* Before each test: the cartridge as loaded, but with an image that can be written, and a fresh machine. */
 static int switch_on(void **state) {
@@ -42,8 +24,7 @@ static int switch_on(void **state) {
   cart = *loaded;
   cart.rom = rom;
   cart.code = NULL;
-  memset(rom, 0xEA, ROM_SIZE);
-  rom[0xFFD] = 0xF0;
+  erase_rom();
   memset(&m, 0, sizeof m);
   vcs_boot(&cart, &m, NULL);
   return 0;

@@ -15,19 +15,9 @@
 
 #include "brief.h"
 #include "core/decode.h"
+#include "noise.h"
 
-/* ---- Noise, programs ---------------------------------------------------------------------------------------- */
-
-static uint64_t random_state;
-
-static uint32_t noise(void) {
-  uint64_t z = random_state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return (uint32_t)(z ^ z >> 31);
-}
-
-static unsigned below(unsigned n) { return noise() % n; }
+/* ---- Programs ----------------------------------------------------------------------------------------------- */
 
 #define ONE_OF(...) ((const uint8_t[]){__VA_ARGS__}[below(sizeof((const uint8_t[]){__VA_ARGS__}))])
 

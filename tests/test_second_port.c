@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "carts.h"
 #include "diffvcs/study.h"
-#include "host/files.h"
 #include "oracle/oracle_port.h"
 #include "need.h"
 #include "paper_games.h"
@@ -25,33 +25,14 @@ static const char *const some[] = {"breakout",  "space_invaders", "asterix",    
                                    "jamesbond", "robotank",       "elevator_action", "seaquest"};
 enum { SOME = sizeof some / sizeof *some };
 
-static vcs_cart_t *load(const uint8_t *image, size_t size, const char *name) {
-  const vcs_cart_options_t options = {.profile = VCS_PROFILE_XITARI, .name = name};
-  vcs_cart_t *cart;
-  assert_int_equal(vcs_cart_load(image, size, &options, &cart, NULL), VCS_OK);
-  return cart;
-}
-
 /* NULL: no such image. */
 static vcs_cart_t *load_game(const char *name) {
-  char path[VCS_PATH_SIZE];
-  uint8_t *image;
-  size_t size;
-  if (!rom_folder() || vcs_rom_find(name, NULL, path, sizeof path, NULL)) {
-    if (need_missing("test_second_port", "roms", name)) exit(EXIT_FAILURE); /* also outside of cmocka's tests */
-    return NULL;
-  }
-  assert_int_equal(vcs_file_read(path, 1 << 20, &image, &size, NULL), VCS_OK);
-  vcs_cart_t *cart = load(image, size, name);
-  free(image);
+  vcs_cart_t *cart = load_game_as(name, VCS_PROFILE_XITARI);
+  if (!cart && need_missing("test_second_port", "roms", name)) exit(EXIT_FAILURE); /* also outside of cmocka's tests */
   return cart;
 }
 
-static vcs_cart_t *load_demo(void) {
-  size_t size;
-  const uint8_t *image = vcs_demo_image(&size);
-  return load(image, size, "demo");
-}
+static vcs_cart_t *load_demo(void) { return load_demo_as(VCS_PROFILE_XITARI, "demo"); }
 
 /* Runs both with buttons pressed at random. If `spoiled` is not negative, the machine gets another byte of RAM before
  * that frame. Returns the first frame after which they differ, and what differs in *part; 0: none. */

@@ -16,15 +16,9 @@
 
 #include "brief.h"
 #include "core/state.h"
+#include "core/splitmix.h"
 
 enum { FRAMES = 24, PROGRAMS = 16 };
-
-static uint64_t splitmix(uint64_t *s) {
-  uint64_t z = *s += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return z ^ z >> 31;
-}
 
 /* ---- Programs ----------------------------------------------------------------------------------------------- */
 
@@ -49,7 +43,7 @@ static vcs_cart_t *load(int number) {
   vcs_cart_t *cart;
   vcs_error_t error;
   if (!image) abort();
-  for (size_t i = 0; i < sizes[kind]; i++) image[i] = (uint8_t)splitmix(&seed);
+  for (size_t i = 0; i < sizes[kind]; i++) image[i] = (uint8_t)vcs_splitmix64(&seed);
   for (size_t bank = 0; bank + 4096 <= sizes[kind]; bank += 4096) {
     memcpy(image + bank + 0x100, loop, sizeof loop);
     memcpy(image + bank + 0x900, loop, sizeof loop);
@@ -67,9 +61,9 @@ static vcs_cart_t *load(int number) {
 static vcs_controls_t hands_at(int frame) {
   uint64_t seed = (uint64_t)frame / 4;
   vcs_controls_t controls = {{0, 0}, {0, 0, 0, 0}, {0, 0}, 0};
-  for (int i = 0; i < 2; i++) controls.held[i] = (uint8_t)(splitmix(&seed) & 31);
-  for (int i = 0; i < 4; i++) controls.paddle[i] = (int32_t)(splitmix(&seed) % 1000000);
-  controls.console = splitmix(&seed) % 16 == 0;
+  for (int i = 0; i < 2; i++) controls.held[i] = (uint8_t)(vcs_splitmix64(&seed) & 31);
+  for (int i = 0; i < 4; i++) controls.paddle[i] = (int32_t)(vcs_splitmix64(&seed) % 1000000);
+  controls.console = vcs_splitmix64(&seed) % 16 == 0;
   return controls;
 }
 
@@ -318,7 +312,7 @@ static void test_state_random_bytes_jam_or_run_but_never_crash(void **state) {
     vcs_cart_options_t options = {.profile = (vcs_profile_t)(image_number % 2), .format = VCS_FORMAT_NTSC};
     vcs_error_t error;
     machine_t t;
-    for (size_t i = 0; i < size; i++) image[i] = (uint8_t)splitmix(&seed);
+    for (size_t i = 0; i < size; i++) image[i] = (uint8_t)vcs_splitmix64(&seed);
     assert_int_equal(vcs_cart_load(image, size, &options, &t.cart, &error), VCS_OK);
     t.m = malloc(vcs_state_size(t.cart));
     t.frames = malloc(2 * VCS_FRAME_BYTES);

@@ -17,8 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "carts.h"
 #include "grad/sweep.h"
 #include "need.h"
+#include "noise.h"
 
 /* ---- Runs ------------------------------------------------------------------------------------------------------- */
 
@@ -33,17 +35,8 @@ typedef struct {
   float *pixels[FRAMES], *end;
 } trial_t;
 
-static uint64_t random_state;
-
-static uint32_t noise(void) {
-  uint64_t z = random_state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return (uint32_t)(z ^ z >> 31);
-}
-
 static void randomise(float *values, size_t count) {
-  for (size_t i = 0; i < count; i++) values[i] = (float)(int32_t)noise() / 2147483648.0F;
+  for (size_t i = 0; i < count; i++) values[i] = noise_float();
 }
 
 static float *floats(size_t count) {
@@ -169,27 +162,16 @@ static const char *const games[] = {
     "pong",    "breakout",    "space_invaders", "seaquest",          "ms_pacman",   "qbert",        "asteroids",
     "pitfall", "road_runner", "asterix",        "montezuma_revenge", "double_dunk", "crazy_climber"};
 
-static size_t read_game(const char *name, uint8_t *image, size_t room) {
-  char path[1024];
-  const char *folder = rom_folder();
-  if (!folder) return 0;
-  snprintf(path, sizeof path, "%s/%s.bin", folder, name);
-  FILE *file = fopen(path, "rb");
-  size_t size = file ? fread(image, 1, room, file) : 0;
-  if (file) fclose(file);
-  return size;
-}
-
 static void test_products_agree_on_games(void **state) {
   (void)state;
-  static uint8_t image[1 << 19];
+  size_t size;
   for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
-    size_t size = read_game(games[i], image, sizeof image);
-    if (size) {
+    uint8_t *image = read_game(games[i], &size);
+    if (image)
       check_image(image, size, games[i]);
-    } else {
+    else
       NEED_PART("roms", games[i]);
-    }
+    free(image);
   }
 }
 
@@ -231,17 +213,16 @@ static void check_forward(const uint8_t *image, size_t size, const char *name) {
 
 static void test_the_run_is_the_machines_own(void **state) {
   (void)state;
-  static uint8_t image[1 << 19];
   size_t size;
   const uint8_t *demo = vcs_demo_image(&size);
   check_forward(demo, size, "demo");
   for (size_t i = 0; i < 3; i++) {
-    size = read_game(games[i], image, sizeof image);
-    if (size) {
+    uint8_t *image = read_game(games[i], &size);
+    if (image)
       check_forward(image, size, games[i]);
-    } else {
+    else
       NEED_PART("roms", games[i]);
-    }
+    free(image);
   }
 }
 

@@ -7,10 +7,7 @@ diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
 . "$(dirname "$0")/need.sh"
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-if ! "$diffvcs" info space_invaders >"$tmp/info" 2>&1; then
-  need_missing roms "no image of space_invaders (set DIFFVCS_ROMS)"
-  exit
-fi
+need_game space_invaders
 "$diffvcs" steer space_invaders --actions NOOP*1050,RIGHT*40,NOOP*4 --goal ram:9C=100 --frames 100 --budget 8000 \
   --seeds 5 --searches random,guided,exact --out "$tmp/steer.tsv" || exit 1
 awk -F '\t' '$2 == "guided" && $3 == 0 { there++ } $2 == "exact" && $3 == 0 { exact++ }

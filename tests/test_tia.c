@@ -16,19 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "board.h"
 #include "core/decode.h"
+#include "noise.h"
 #include "oracle/oracle_tia.h"
 
-static uint64_t random_state;
-
-static uint32_t noise(void) {
-  uint64_t z = random_state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return (uint32_t)(z ^ z >> 31);
-}
-
-static int below(int n) { return (int)(noise() % (unsigned)n); }
+static int pick(int n) { return (int)below((uint32_t)n); }
 
 /* The registers that the tests name. */
 enum {
@@ -63,43 +56,30 @@ enum { BACKGROUND, PLAYFIELD, PLAYER_0, PLAYER_1 }; /* in m.colu */
 
 /* ---- A television ------------------------------------------------------------------------------------------- */
 
-static vcs_cart_t *loaded;
 static vcs_cart_t console; /* as loaded, but with a picture from line 0 on, and an image that tests write */
-enum { ROM_SIZE = 4096 };
-static uint8_t rom[ROM_SIZE];
 static vcs_code_t code_of_rom[ROM_SIZE];
 static vcs_t m, fresh;
 static size_t state_size;
 static uint8_t frames[2 * VCS_FRAME_BYTES];
 
-static int plug_in(void **state) {
-  (void)state;
-  vcs_error_t error;
-  vcs_cart_options_t options = {.profile = VCS_PROFILE_XITARI, .scheme = VCS_SCHEME_4K, .format = VCS_FORMAT_NTSC};
-  memset(rom, 0xEA, ROM_SIZE);
-  rom[0xFFD] = 0xF0;
-  if (vcs_cart_load(rom, ROM_SIZE, &options, &loaded, &error) != VCS_OK) return -1;
-  state_size = vcs_state_size(loaded);
+static void connect(void) {
   console = *loaded;
   console.rom = rom;
   console.code = NULL;
   console.top_line = 0;
-  vcs_boot(&console, &fresh, NULL);
-  return 0;
 }
 
-static int unplug(void **state) {
-  (void)state;
-  vcs_cart_free(loaded);
+static int plug_in_console(void **state) {
+  if (plug_in(state)) return -1;
+  state_size = vcs_state_size(loaded);
+  connect();
+  vcs_boot(&console, &fresh, NULL);
   return 0;
 }
 
 static int switch_on(void **state) {
   (void)state;
-  console = *loaded;
-  console.rom = rom;
-  console.code = NULL;
-  console.top_line = 0;
+  connect();
   console.height = 210;
   console.max_lines = 290;
   console.hmove_blanks = 1;
@@ -157,26 +137,26 @@ static void randomise(void) {
     m.grp_old[i] = noise() & 1 ? (uint8_t)noise() : 0;
     m.vdelp[i] = noise() & 1;
     m.enam[i] = noise() & 2;
-    m.resmp[i] = below(4) == 0 ? 2 : 0;
-    m.first_copy_off[i] = below(4) == 0;
+    m.resmp[i] = pick(4) == 0 ? 2 : 0;
+    m.first_copy_off[i] = pick(4) == 0;
   }
   uint32_t pf = noise();
   for (int i = 0; i < 3; i++) m.pf[i] = pf & 1 ? (uint8_t)noise() : pf & 2 ? m.pf[i] : 0;
   if (pf & 12) m.pf[0] &= 0xF0;
-  for (int i = 0; i < 5; i++) m.pos[i] = (uint8_t)below(160);
-  for (int i = 0; i < 5; i++) m.hm[i] = (uint8_t)below(16);
+  for (int i = 0; i < 5; i++) m.pos[i] = (uint8_t)pick(160);
+  for (int i = 0; i < 5; i++) m.hm[i] = (uint8_t)pick(16);
   if (noise() & 1) { /* close together, so that they touch */
-    for (int i = 1; i < 5; i++) m.pos[i] = (uint8_t)((m.pos[0] + below(12)) % 160);
+    for (int i = 1; i < 5; i++) m.pos[i] = (uint8_t)((m.pos[0] + pick(12)) % 160);
   }
   m.enabl = noise() & 2;
   m.enabl_old = noise() & 2;
   m.vdelbl = noise() & 1;
   m.ctrlpf = (uint8_t)noise();
   m.pf_mirrored = noise() & 1;
-  m.stars_shape = below(4) == 0 ? (uint8_t)below(3) : 0;
-  m.vblank = below(16) == 0 ? 2 : 0;
-  for (int i = 0; i < 4; i++) m.colu[i] = (uint8_t)(0x20 * i + 0x10 + 2 * below(8)); /* four different colours */
-  m.collisions = below(4) ? 0 : (uint16_t)(noise() & 0xDFFF);
+  m.stars_shape = pick(4) == 0 ? (uint8_t)pick(3) : 0;
+  m.vblank = pick(16) == 0 ? 2 : 0;
+  for (int i = 0; i < 4; i++) m.colu[i] = (uint8_t)(0x20 * i + 0x10 + 2 * pick(8)); /* four different colours */
+  m.collisions = pick(4) ? 0 : (uint16_t)(noise() & 0xDFFF);
 }
 
 /* ---- The picture -------------------------------------------------------------------------------------------- */
@@ -187,7 +167,7 @@ static void test_tia_line_agrees_with_the_oracle_on_random_pieces(void **state) 
   uint16_t seen = 0;
   for (int trial = 0; trial < 15000; trial++) {
     uint8_t expected[160], *ours = frames + 160;
-    int first = 23 + below(53), second = first + 1 + below(76 - first); /* cycles; 76 is the end of the line */
+    int first = 23 + pick(53), second = first + 1 + pick(76 - first); /* cycles; 76 is the end of the line */
     uint16_t latches = 0;
     uint64_t kept = random_state;
     switch_on(NULL);
@@ -922,18 +902,18 @@ static int make_program(oracle_tv_t *tv, bool kernel) {
   static const uint8_t plain[] = {0, 0, 0, 0, 0x18, 0x81, 0xFF, 0x02, 0x0A, 0x10};
   uint8_t a = 0;
   int cycles = 0, n = 0;
-  int length = 200 + below(0xD80); /* bytes */
+  int length = 200 + pick(0xD80); /* bytes */
   memset(tv, 0, sizeof *tv);
   memset(tv->picture, 0xEE, sizeof tv->picture);
   while (n < length && cycles < 76 * 180) {
-    int r = below(3) ? below(0x2D) : often[below(sizeof often)];
-    int kind = below(16);
+    int r = pick(3) ? pick(0x2D) : often[pick(sizeof often)];
+    int kind = pick(16);
     if (kernel) {
-      if (below(20)) r = kernels[below(sizeof kernels)];
-      if (below(5) == 0) kind = 0;
+      if (pick(20)) r = kernels[pick(sizeof kernels)];
+      if (pick(5) == 0) kind = 0;
     }
     if (r == VSYNC || r == WSYNC) r = COLUBK;
-    if (r == VBLANK && below(4)) r = GRP0;
+    if (r == VBLANK && pick(4)) r = GRP0;
     if (kind == 0) { /* STA WSYNC */
       rom[n++] = 0x85, rom[n++] = WSYNC;
       cycles += 3;
@@ -950,7 +930,7 @@ static int make_program(oracle_tv_t *tv, bool kernel) {
       a = (uint8_t)((pair & 1) << 7 | (pair & 2) << 5 | r);
       continue;
     }
-    if (kind == 2 && below(4) == 0) { /* the star field: HMM0 from 7 to 6, 21 cycles after HMOVE */
+    if (kind == 2 && pick(4) == 0) { /* the star field: HMM0 from 7 to 6, 21 cycles after HMOVE */
       static const uint8_t stars[] = {0xA9, 0x70, 0x85, HMM0, 0x85, HMOVE, 0xEA, 0xEA, 0xEA,
                                       0xEA, 0xEA, 0xEA, 0xEA, 0xEA, 0xA9,  0x60, 0x85, HMM0};
       memcpy(rom + n, stars, sizeof stars);
@@ -966,17 +946,17 @@ static int make_program(oracle_tv_t *tv, bool kernel) {
       cycles += 2;
     }
     if (kind < 12) { /* LDA #; every now and then what the accumulator holds is written again */
-      a = kernel ? plain[below(sizeof plain)] : (uint8_t)noise();
-      if (r == VBLANK) a &= below(3) ? 0xFD : 0xFF;
+      a = kernel ? plain[pick(sizeof plain)] : (uint8_t)noise();
+      if (r == VBLANK) a &= pick(3) ? 0xFD : 0xFF;
       rom[n++] = 0xA9, rom[n++] = a;
       cycles += 2;
     }
-    if (r == VBLANK && a & 2 && below(2)) continue; /* not in the dark for long */
+    if (r == VBLANK && a & 2 && pick(2)) continue; /* not in the dark for long */
     rom[n++] = 0x85, rom[n++] = (uint8_t)r;
     cycles += 3;
     oracle_tia_write(tv, cycles, r, a);
   }
-  if (below(2)) { /* LDA CXM0P draws up to here; without it the last write did */
+  if (pick(2)) { /* LDA CXM0P draws up to here; without it the last write did */
     rom[n++] = 0xA5, rom[n++] = 0x00;
     cycles += 3;
     oracle_draw(tv, 3 * cycles);
@@ -1196,5 +1176,5 @@ int main(void) {
       TIA_TEST(test_tia_frames_alternate_between_two_buffers),
       TIA_TEST(test_tia_a_partial_frame_is_greyed_once_from_the_beam_down),
   };
-  return cmocka_run_group_tests_name("tia", tests, plug_in, unplug);
+  return cmocka_run_group_tests_name("tia", tests, plug_in_console, unplug);
 }

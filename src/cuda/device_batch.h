@@ -19,6 +19,7 @@
 
 #include "diffvcs/cuda.h"
 
+#include "../core/splitmix.h"
 #include "../host/games.h"
 #include "lockstep.h"
 #include "picture.h"
@@ -119,13 +120,6 @@ VCS_FN void vcs_copy_words(void *to, const void *from, size_t bytes) {
 VCS_FN void vcs_copy_machine(vcs_t *to, const vcs_t *from, size_t bytes) { vcs_copy_words(to, from, bytes); }
 
 /* ---- Random numbers ---------------------------------------------------------------------------------------------- */
-
-VCS_FN uint64_t vcs_splitmix64(uint64_t *state) {
-  uint64_t z = *state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return z ^ z >> 31;
-}
 
 /* Returns 0 to n - 1, with a bias of at most n in 2^32. */
 VCS_FN int32_t vcs_device_env_draw(vcs_device_env_t *env, int32_t n) {
