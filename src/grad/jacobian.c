@@ -183,7 +183,7 @@ static vcs_status_t gather_all(gather_t *gather, const vcs_run_t *run, const vcs
   const vcs_truth_watch_t watch = {.see = see,
                                    .context = gather,
                                    .outcomes = outcomes,
-                                   .pictures = false,
+                                   .pictures = of & VCS_OF_SCREEN,
                                    .states = of & (VCS_OF_STATE | VCS_OF_CPU),
                                    .work = work};
   vcs_status_t status = vcs_reserved_check(options->reserved, "vcs_jacobian_options_t", error);
