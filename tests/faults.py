@@ -61,7 +61,8 @@ def drafts(folder):
 
 
 def rows(table):
-    return {line for line in table.decode().splitlines() if not line.startswith("#")}
+    """The rows of a score table without their last column, the measured cost."""
+    return {line.rpartition("\t")[0] for line in table.decode().splitlines() if not line.startswith("#")}
 
 
 # ---- jobs ------------------------------------------------------------------------------------------------------------
