@@ -16,6 +16,7 @@ if ! { emcmake cmake -S web/native -B build-web/wasm -DCMAKE_BUILD_TYPE=Release 
 fi
 esbuild web/src/worker.js --bundle --minify --format=iife --target=es2021 --log-level=warning --outfile=build-web/worker.txt
 printf 'import text from "./worker.txt"; export default text;\n' > build-web/worker-text.js
+python3 web/meanings.py build-web/meanings.js
 NODE_PATH=build-web esbuild web/src/app.js --bundle --minify --format=iife --target=es2021 --log-level=warning --loader:.txt=text \
   --outfile=build-web/app.js
 mkdir -p "$out"

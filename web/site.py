@@ -15,7 +15,17 @@ NAVIGATION = {
     "Begin": ["tutorial", "web", "play", "python", "games", "glossary"],
     "Explain": ["explain", "truth", "gradients", "ste", "relaxed", "joystick", "steer", "edit"],
     "Run": ["commands", "batch", "cuda", "debug", "sound"],
-    "Project": ["architecture", "tia", "conformance", "benchmarks", "paper", "dependencies", "abi", "reliability", "platforms"],
+    "Project": [
+        "architecture",
+        "tia",
+        "conformance",
+        "benchmarks",
+        "paper",
+        "dependencies",
+        "abi",
+        "reliability",
+        "platforms",
+    ],
 }
 HEADERS = ["diffvcs", "grad", "study", "relax", "cuda"]
 

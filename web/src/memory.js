@@ -1,9 +1,10 @@
 // memory.js: RAM as a map whose cells can be pointed at, and the cartridge as a map of bits that can be painted on.
+import MEANINGS from "meanings";
 import { PARTS, element, hex } from "./why.js";
 
 const byId = (id) => document.getElementById(id);
-const ROLES = ["idle", "state", "draws"];
-const ROLES = ["does nothing in this frame", "changes RAM only", "moves pixels"];
+const CLASSES = ["idle", "state", "draws"]; // of cells, by what the byte does in this frame
+const EFFECTS = ["does nothing in this frame", "changes RAM only", "moves pixels"];
 
 export class RamMap {
   constructor(page) {
@@ -50,10 +51,18 @@ export class RamMap {
     this.found = roles;
     this.show(this.page.view.ram);
     this.cells.forEach((cell, i) => {
-      cell.classList.remove(...ROLES);
-      cell.classList.add(ROLES[roles[i]]);
-      cell.setAttribute("aria-label", `$${hex(0x80 + i)}: ${hex(this.last[i])}, ${ROLES[roles[i]]}`);
+      cell.classList.remove(...CLASSES);
+      cell.classList.add(CLASSES[roles[i]]);
+      const meaning = this.meaning(i);
+      cell.classList.toggle("known", Boolean(meaning));
+      cell.setAttribute("aria-label", `$${hex(0x80 + i)}: ${hex(this.last[i])}, ${EFFECTS[roles[i]]}${meaning && `, ${meaning}`}`);
     });
+  }
+
+  // What the byte means in this game (docs/annotations.md), or "".
+  meaning(i) {
+    const known = MEANINGS[this.page.info.game];
+    return (known && known[i]) || "";
   }
 
   async point(i) {
@@ -64,7 +73,8 @@ export class RamMap {
     if (this.pointed !== i) return;
     page.screen.map = map;
     page.screen.drawOverlay();
-    byId("ram-note").textContent = `$${hex(0x80 + i)} is ${hex(page.ramBefore()[i])} before this frame: its bits move ${count} pixels.`;
+    const meaning = this.meaning(i);
+    byId("ram-note").textContent = `$${hex(0x80 + i)} is ${hex(page.ramBefore()[i])} before this frame: its bits move ${count} pixels.${meaning && ` Meaning: ${meaning}.`}`;
   }
 
   leave() {
@@ -149,7 +159,7 @@ export class RomMap {
     const { count, map } = await this.page.ask(0, "moves", { kind: "rom", index: at.index });
     this.page.screen.map = map;
     this.page.screen.drawOverlay();
-    byId("rom-note").textContent = `byte $${hex(at.index, 4)} is $${hex(this.page.image[at.index])}: its bits move ${count} pixels.`;
+    byId("rom-note").textContent = `byte $${hex(at.index, 4)} is $${hex(this.page.image[at.index])}: its bits move ${count} pixels.${meaning && ` Meaning: ${meaning}.`}`;
   }
 
   paint({ index, bit }) {

@@ -292,6 +292,16 @@ def test_pointing_at_ram_marks_pixels(page):
     page.wait_for_function("/move [1-9]/.test(document.getElementById('ram-note').textContent)")
 
 
+def test_ram_has_the_meanings_of_the_annotations(page):
+    """Byte 49 of Pong is the ball's column in the committed annotations (docs/annotations.md)."""
+    load(page, "pong")
+    page.evaluate("explorer.run(120, 'FIRE')")
+    page.click("#tab-ram")
+    page.wait_for_selector("#ram-map .known")
+    page.locator("#ram-map button").nth(49).hover()
+    page.wait_for_function("/Meaning: ball x/.test(document.getElementById('ram-note').textContent)")
+
+
 def test_painting_changes_rom_bytes_and_exports_a_patch(page):
     page.evaluate("explorer.load(null)")
     page.evaluate("explorer.run(60, 'NOOP')")
