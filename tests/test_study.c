@@ -260,7 +260,9 @@ static void test_steer(void **state) {
   demo_t demo = play((vcs_setup_options_t){.actions = "NOOP*100", .frame = -1, .horizon = 10});
   const vcs_steer_options_t options = {.goal = "ram:80=200", .seeds = 2, .budget = 300};
   vcs_steer_t results[2 * VCS_STEERS];
-  command("steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 300 --seeds 2 --searches all --out steer.tsv");
+  command(
+      "steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 300 --seeds 2 --searches all --out "
+      "steer.tsv");
   try(vcs_steer(&demo.setup.run, &options, results, NULL, &error));
   char *table = file("steer.tsv");
   for (int i = 0; i < 2 * VCS_STEERS; i++) {

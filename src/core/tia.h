@@ -166,19 +166,18 @@ VCS_FN int vcs_tia_blank_from(const vcs_t *m, int first, int to) {
   return first >= VCS_COMB_END || since >= to ? VCS_COMB_END : first;
 }
 
-/* Files that need to know what is drawn define VCS_LINE_DRAWN (objects.h): it is called after clocks [first, to) of the
- * current line were drawn; `same` is true for a whole line that is a copy of the one above it. */
-#ifndef VCS_LINE_DRAWN
-#define VCS_LINE_DRAWN(m, video, first, to, same) ((void)(same))
-#endif
-
-/* Draws clocks [from, to) of the current line. */
+/* Draws clocks [from, to) of the current line. A file that needs to know what is drawn defines VCS_LINE_DRAWN
+ * (objects.h), which is called after each piece; `same` is true for a whole line that is a copy of the one above it. */
 VCS_FN void vcs_tia_draw(vcs_t *m, vcs_video_t *video, int from, int to, uint8_t *row) {
   int first = from < VCS_HBLANK_CLOCKS ? VCS_HBLANK_CLOCKS : from;
   if (to > first) {
+#ifdef VCS_LINE_DRAWN
     bool same = !video->changed && to - first == VCS_WIDTH && !(m->vblank & 2);
+#endif
     vcs_line_draw(m, video, first - VCS_HBLANK_CLOCKS, to - VCS_HBLANK_CLOCKS, row);
+#ifdef VCS_LINE_DRAWN
     VCS_LINE_DRAWN(m, video, first, to, same);
+#endif
   }
   if (VCS_UNLIKELY(m->hmove_blank) && to > VCS_HBLANK_CLOCKS) {
     int blank = vcs_tia_blank_from(m, first, to);

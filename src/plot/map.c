@@ -174,7 +174,7 @@ enum { BIT = 8, STRIP_ROWS = 8, STRIP_LABEL = 34, STRIP_STEP = STRIP_LABEL + 8 *
 
 /* Offsets at the left, columns and banks at the top. */
 static void write_rom_axes(canvas_t *canvas, int banks, int rows) {
-  char text[16];
+  char text[24];
   for (int bank = 0; bank < banks; bank++) {
     const int left = ROM_LEFT + bank * BANK_STEP;
     if (banks > 1) {
