@@ -427,28 +427,28 @@ exits 1 "grad into nowhere" grad demo --output screen --out nowhere/some
 
 # ---- score ----------------------------------------------------------------------------------------------------------
 
-small="--bits 8 --rom-bits 4 --pixels 1 --states 1"
-exits 0 "score demo" score demo $small --horizons 1,3 --methods bit --out score.tsv
+small=(--bits 8 --rom-bits 4 --pixels 1 --states 1)
+exits 0 "score demo" score demo "${small[@]}" --horizons 1,3 --methods bit --out score.tsv
 says out '^\| ram \| 3 \| `bit` \|'
 says out '^\| left/right \| 3 \| `bit` \|'
 says out '^\| vjp \| 1 \| `bit` \|'
 cp score.tsv once.tsv
-exits 0 "score it again" score demo $small --horizons 1,3 --methods bit --out score.tsv
+exits 0 "score it again" score demo "${small[@]}" --horizons 1,3 --methods bit --out score.tsv
 same "nothing is done twice" score.tsv once.tsv
-exits 0 "with another method" score demo $small --horizons 1,3 --methods bit,bit+fork --out score.tsv
+exits 0 "with another method" score demo "${small[@]}" --horizons 1,3 --methods bit,bit+fork --out score.tsv
 [ "$(wc -l <score.tsv)" = 46 ]
 report $? "it is added"
-exits 0 "at once, by one thread" score demo $small --horizons 1,3 --methods bit,bit+fork --out other.tsv --jobs 1
+exits 0 "at once, by one thread" score demo "${small[@]}" --horizons 1,3 --methods bit,bit+fork --out other.tsv --jobs 1
 sed -i 's/\t[^\t]*$//' score.tsv other.tsv # without what it cost
 same "the same table" score.tsv other.tsv
-exits 0 "the exact method" score demo $small --horizons 1,3 --methods exact --out exact.tsv
+exits 0 "the exact method" score demo "${small[@]}" --horizons 1,3 --methods exact --out exact.tsv
 says out '^\| ram \| 3 \| `exact` \| [0-9.e+-]+ \| 1.000 \| 1.000 \| 1.000 \| 1.000 \| 1.000 \| 1.000 '
-exits 0 "a table to summarize" score demo $small --horizons 1,3 --methods bit,bit+fork --out score.tsv --fresh
+exits 0 "a table to summarize" score demo "${small[@]}" --horizons 1,3 --methods bit,bit+fork --out score.tsv --fresh
 exits 0 "its summary" score --summary score.tsv
 says out '^\| ram \| 3 \| `bit\+fork` \|'
-exits 2 "other settings" score demo $small --bits 9 --horizons 1,3 --methods bit --out score.tsv
+exits 2 "other settings" score demo "${small[@]}" --bits 9 --horizons 1,3 --methods bit --out score.tsv
 says err "was made with other settings"
-exits 0 "other settings in a new table" score demo $small --bits 9 --horizons 1,3 --methods bit --out score.tsv --fresh
+exits 0 "other settings in a new table" score demo "${small[@]}" --bits 9 --horizons 1,3 --methods bit --out score.tsv --fresh
 exits 2 "horizons backwards" score demo --horizons 3,1
 exits 2 "an unknown method" score demo --methods bit,byte
 exits 2 "all and one" score demo --all

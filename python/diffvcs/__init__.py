@@ -19,7 +19,7 @@ from typing import Any, TYPE_CHECKING
 
 from . import _c, roms
 from ._c import BadArgument, VCSError
-from .annotations import Meanings, annotations
+from .meanings import Meanings, annotations
 from .cartridge import Cartridge
 from .debugger import Debugger
 from .exact import Jacobian, jacobian

@@ -17,7 +17,7 @@ except ImportError as problem:
 
 from . import _c, roms
 from ._c import lib
-from .annotations import Meanings
+from .meanings import Meanings
 from .ale import Action, ALEInterface, ALEState, LoggerMode
 
 KEYS = {"UP": "w", "LEFT": "a", "RIGHT": "d", "DOWN": "s", "FIRE": " "}
@@ -50,7 +50,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         game: its name in snake_case, such as "ms_pacman".
         mode, difficulty: the variation; None: the game's default.
         obs_type: "rgb", "grayscale" or "ram"; or "objects": 64 rows of kind, x, y, w, h, colour, reflected, id (-1: no object;
-            without the playfield); or "variables": the bytes of positions, directions and counters (annotations.py).
+            without the playfield); or "variables": the bytes of positions, directions and counters (meanings.py).
         objects: info["objects"] has the objects of the last frame (Machine.objects), with their ids.
         frameskip: frames a step, or a range to draw it from.
         repeat_action_probability: of sticky actions.
@@ -122,9 +122,9 @@ class AtariEnv(gymnasium.Env, EzPickle):
         return {"rgb": (*screen, 3), "grayscale": screen}.get(self._obs_type, (self.ale.getRAMSize(),))
 
     def _space(self) -> spaces.Space[Any]:
-        image = spaces.Box(0, 255, self._image_shape(), np.uint8)
+        image: spaces.Space[Any] = spaces.Box(0, 255, self._image_shape(), np.uint8)
         if self._obs_type == "objects":
-            image = spaces.Box(-1, 32767, (OBJECT_ROWS, len(OBJECT_COLUMNS)), np.int16)
+            image = spaces.Box(low=-1, high=32767, shape=(OBJECT_ROWS, len(OBJECT_COLUMNS)), dtype=np.int16)  # type: ignore[arg-type]
         elif self._variables is not None:
             image = spaces.Box(0, 255, (len(self._variables),), np.uint8)
         if not self.sound_obs:

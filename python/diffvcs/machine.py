@@ -14,7 +14,7 @@ import numpy as np
 from . import _arrays, _c
 from ._bind import dtype_of, whole
 from ._c import lib
-from .annotations import Meanings
+from .meanings import Meanings
 from .cartridge import Cartridge
 
 ACTION_NAMES: list[str] = [lib.vcs_action_name(i) for i in range(_c.ACTIONS)]

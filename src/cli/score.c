@@ -77,13 +77,12 @@ static vcs_status_t list_rom(const options_t *o, const vcs_run_t *run, vcs_place
   uint64_t random = (uint64_t)o->seed + 1;
   size_t bytes = 0;
   *count = 0;
-  vcs_status_t status = VCS_OK;
-  if (!uses || !used) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  if (status == VCS_OK) status = vcs_rom_uses(run, uses, error);
-  for (uint32_t i = 0; status == VCS_OK && i < size; i++) {
+  const bool room = uses && used;
+  vcs_status_t status = room ? vcs_rom_uses(run, uses, error) : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  for (uint32_t i = 0; room && status == VCS_OK && i < size; i++) {
     if (uses[i].kind != VCS_ROM_UNUSED) used[bytes++] = i;
   }
-  for (; status == VCS_OK && bytes && *count < (size_t)o->rom_bits; ++*count) {
+  for (; room && status == VCS_OK && bytes && *count < (size_t)o->rom_bits; ++*count) {
     const uint64_t bit = draw(&random) % (8 * (uint64_t)bytes);
     places[*count] = (vcs_place_t){VCS_PLACE_ROM, (uint8_t)(bit % 8), 0, used[bit / 8]};
   }

@@ -24,6 +24,8 @@ enum { RAM_BYTES = 128, RAM_BITS = 1024, ALL_OUTPUTS = 63 };
  */
 
 /* Marks each byte of a machine: VCS_OF_STATE, and VCS_OF_CPU. */
+enum { VCS_MACHINE_BYTES = sizeof(vcs_t) };
+
 static void mark_outputs(uint8_t *outputs, size_t size) {
   memset(outputs, VCS_OF_STATE, size);
 #define HIDE(field) memset(outputs + offsetof(vcs_t, field), 0, sizeof((vcs_t *)0)->field)
@@ -198,12 +200,12 @@ static vcs_status_t gather_all(gather_t *gather, const vcs_run_t *run, const vcs
   gather->of = of;
   gather->rows = (size_t)run->cart->frame_height;
   gather->state_size = vcs_state_size(run->cart);
-  gather->outputs = malloc(sizeof(vcs_t));
+  gather->outputs = malloc(VCS_MACHINE_BYTES);
   if (!gather->sums) gather->lists = calloc(count ? count : 1, sizeof *gather->lists);
   if (!gather->outputs || (!gather->sums && !gather->lists)) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for %zu flips", count);
   }
-  mark_outputs(gather->outputs, sizeof(vcs_t));
+  mark_outputs(gather->outputs, VCS_MACHINE_BYTES);
   status = vcs_truth_watch(run, &truth, places, ends, count, &watch, error);
   if (status == VCS_OK && gather->failed) {
     status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for what %zu flips change", count);
@@ -333,10 +335,9 @@ vcs_status_t vcs_jacobian_rows_jvp(const vcs_run_t *run, const vcs_jacobian_opti
   sums.pixels = malloc((sums.pixel_count + 1) * sizeof(double));
   sums.ram = malloc(RAM_BITS * sizeof(double));
   sums.state = malloc((sums.state_count + 1) * sizeof(double));
-  if (status == VCS_OK && (!sums.pixels || !sums.ram || !sums.state || !at)) {
-    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for a product");
-  }
-  for (int h = 0; status == VCS_OK && h < rows->horizons; h++) {
+  const bool room = sums.pixels && sums.ram && sums.state && at;
+  if (status == VCS_OK && !room) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for a product");
+  for (int h = 0; room && status == VCS_OK && h < rows->horizons; h++) {
     clear_sums(&sums);
     for (size_t i = 0; i < count; i++) {
       const list_t *list = &gather.lists[i];

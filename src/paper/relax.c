@@ -326,7 +326,7 @@ static vcs_status_t write_softmax(vcs_section_t *section, const vcs_paper_game_t
                   "the rounded counter is wrong unless T is below 0.06:",
                   steps, 255.0);
   vcs_table_begin(section, "T|first instruction after which something differs|weight of the named opcode");
-  for (int i = 0; i < rows && status == VCS_OK; i++) {
+  for (int i = 0; i < rows && m && status == VCS_OK; i++) {
     vcs_relax_options_t options = options_of(6, hot[i]);
     vcs_relax_t *relax = NULL;
     int first = 0;

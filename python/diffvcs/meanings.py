@@ -4,8 +4,6 @@
 "player 0 x", and turns pixels into values and back.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 from pathlib import Path
@@ -34,7 +32,8 @@ class Meanings:
     """The bytes of a game by meaning. Of several bytes with the same meaning the most certain one counts."""
 
     def __init__(self, game: str) -> None:
-        self.game, self.roles = game, {}
+        self.game = game
+        self.roles: dict[str, tuple[int, dict[str, Any]]] = {}
         for entry in annotations(game)["ram"]:
             for role in entry["roles"]:
                 name = f"{role['object']} {role['role']}" if role["object"] else role["role"]
