@@ -11,8 +11,6 @@
 docs/python.md has examples of everything.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 from typing import Any, TYPE_CHECKING

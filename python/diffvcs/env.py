@@ -124,7 +124,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
     def _space(self) -> spaces.Space[Any]:
         image: spaces.Space[Any] = spaces.Box(0, 255, self._image_shape(), np.uint8)
         if self._obs_type == "objects":
-            image = spaces.Box(low=-1, high=32767, shape=(OBJECT_ROWS, len(OBJECT_COLUMNS)), dtype=np.int16)  # type: ignore[arg-type]
+            image = spaces.Box(low=-1, high=32767, shape=(OBJECT_ROWS, len(OBJECT_COLUMNS)), dtype=np.int16)
         elif self._variables is not None:
             image = spaces.Box(0, 255, (len(self._variables),), np.uint8)
         if not self.sound_obs:
@@ -182,8 +182,8 @@ class AtariEnv(gymnasium.Env, EzPickle):
         seen, image, ale = self._seen, np.empty(self._shape, np.uint8), self.ale
         assert ale._env is not None  # load_game has loaded it
         if self._played_on is not ale._env:  # loaded, and loaded again
-            self._played_on = ale._env
             self._play = lib.bound("vcs_play", env=ale._env, see=self._see, seen=seen)
+            self._played_on = ale._env  # last: another thread may come by
         with ale._env.lock:
             if ale._window is None:
                 self._play(choice, strength, frameskip, image)

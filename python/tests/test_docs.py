@@ -22,6 +22,10 @@ cart, state, actions = machine.cart, machine.save(), ["NOOP"]
 weights = np.ones((cart.height, 160))
 """,
     "commands.md": "import diffvcs\n",
+    "web.md": """import os
+open("index.html", "w").write("<html><body></body></html>")  # in the place of the page that `make web` builds
+os.environ["DIFFVCS_WEB"] = "."
+""",
 }
 NOTEBOOKS = sorted((ROOT / "python/notebooks").glob("*.ipynb"))
 OPTIONAL = ("torch", "jax", "gymnasium", "captum", "sklearn", "matplotlib")

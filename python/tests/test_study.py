@@ -64,9 +64,23 @@ def test_explain_an_object_and_the_score():
 
 @program
 def test_attribute(tmp_path):
-    command(tmp_path, "grad", "demo", "--frame", 100, "--horizon", 2, "--output", "screen", "--out", "grad")
+    command(
+        tmp_path,
+        "grad",
+        "demo",
+        "--frame",
+        100,
+        "--horizon",
+        2,
+        "--output",
+        "screen",
+        "--method",
+        "bit+fork",
+        "--out",
+        "grad",
+    )
     written = json.loads((tmp_path / "grad" / "grad.json").read_text())
-    found = diffvcs.attribute(played(100, 2), "screen")
+    found = diffvcs.attribute(played(100, 2), "screen", method="bit+fork")
     assert found.value == written["value"] and found.report["forks"] == written["forks"]
     assert len(written["rom"]) == (found.drom != 0).any(axis=1).sum()
     for row in written["rom"]:
@@ -75,18 +89,19 @@ def test_attribute(tmp_path):
 
 @program
 def test_score(tmp_path):
-    command(tmp_path, "score", "demo", "--seed", 0, "--frame", 100, "--bits", 0, "--horizons", "1,3", "--methods", "bit,ste",
-            "--out", "score.tsv")  # fmt: skip
+    command(tmp_path, "score", "demo", "--seed", 0, "--frame", 100, "--bits", 0, "--rom-bits", 0, "--states", 1,
+            "--horizons", "1,3", "--methods", "bit,ste", "--out", "score.tsv")  # fmt: skip
     rows = [line.split("\t") for line in (tmp_path / "score.tsv").read_text().splitlines() if line[0] != "#"]
-    places = diffvcs.input_places([0], ["up", "down", "left", "right", "fire", "reset", "select"])
+    places = diffvcs.input_places([0], ["left", "right"])
     found = diffvcs.score(played(100, 3), places, methods=("bit", "ste"), horizons=(1, 3))
-    for row in rows:
-        at = ("bit", "ste").index(row[1]), (1, 3).index(int(row[2])), ("screen", "ram").index(row[3])
-        assert [int(n) for n in row[11:14]] == [
+    presses = [row for row in rows if row[2] == "left/right"]
+    for row in presses:
+        at = ("bit", "ste").index(row[1]), (1, 3).index(int(row[3])), ("screen", "ram").index(row[4])
+        assert [int(n) for n in row[12:15]] == [
             found.sums["pooled"][k][at] for k in ("in_truth", "in_estimate", "in_both")
         ]
-        assert row[6] == "-" and np.isnan(found.cosine[at]) or abs(float(row[6]) - found.cosine[at]) < 1e-5
-    assert len(rows) == 8
+        assert row[7] == "-" and np.isnan(found.cosine[at]) or abs(float(row[7]) - found.cosine[at]) < 1e-5
+    assert len(presses) == 8
 
 
 @program
@@ -116,7 +131,7 @@ def test_edit(tmp_path):
 @program
 def test_steer(tmp_path):
     command(tmp_path, "steer", "demo", "--actions", "NOOP*100", "--goal", "ram:80=200", "--frames", 10, "--budget", 300,
-            "--seeds", 2, "--out", "steer.tsv")  # fmt: skip
+            "--seeds", 2, "--searches", "all", "--out", "steer.tsv")  # fmt: skip
     rows = [line.split("\t") for line in (tmp_path / "steer.tsv").read_text().splitlines()[1:]]
     found = diffvcs.steer(played(100, 10), "ram:80=200", seeds=2, budget=300)
     for row, result in zip(rows, found, strict=True):
@@ -336,8 +351,8 @@ def test_smooth(tmp_path):
 def test_effect(tmp_path):
     said = command(tmp_path, "grad", "demo", "--frame", 100, "--horizon", 3, "--input", "right@1", "--out", "grad")
     found = diffvcs.effect(played(100, 3), "input:1.right")
-    line = f"Pixels against the truth: {found.pixels.in_truth} change, {found.pixels.in_estimate} predicted"
-    assert line in said
+    assert f"exact     {found.pixels.in_truth} pixels" in said
+    assert f"estimate  {found.pixels.in_estimate} pixels" in said
     forward = diffvcs.jvp(
         CART, played(100, 3).before, ["NOOP"] * 3, dinput=np.eye(36)[15].reshape(3, 12), method="bit+fork"
     )

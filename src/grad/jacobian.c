@@ -392,7 +392,7 @@ static vcs_status_t make_rows(const vcs_run_t *run, const vcs_jacobian_options_t
 vcs_status_t vcs_jacobian_jvp(const vcs_run_t *run, const vcs_jacobian_options_t *options, const vcs_place_t *places,
                               size_t count, const float *tangents, const vcs_jacobian_outputs_t *outputs,
                               vcs_error_t *error) {
-  vcs_jacobian_rows_t rows;
+  vcs_jacobian_rows_t rows = {0};
   float **pointers;
   if (!tangents) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a product needs a tangent for each place");
   vcs_status_t status = make_rows(run, options, outputs, &pointers, &rows, error);
@@ -404,7 +404,7 @@ vcs_status_t vcs_jacobian_jvp(const vcs_run_t *run, const vcs_jacobian_options_t
 vcs_status_t vcs_jacobian_vjp(const vcs_run_t *run, const vcs_jacobian_options_t *options, const vcs_place_t *places,
                               size_t count, const vcs_jacobian_outputs_t *outputs, float *adjoints,
                               vcs_error_t *error) {
-  vcs_jacobian_rows_t rows;
+  vcs_jacobian_rows_t rows = {0};
   float **pointers;
   if (!adjoints) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a product needs an adjoint for each place");
   vcs_status_t status = make_rows(run, options, outputs, &pointers, &rows, error);
