@@ -871,7 +871,14 @@ static void test_a_batch_whose_threads_stayed_behind_a_fork_is_refused(void **st
   const vcs_cart_t *carts[] = {cart};
   vcs_batch_options_t o = defaults();
   o.threads = 3;
-  for (int32_t size = 0; size <= 2; size += 2) { /* one at rest, and one with work under way */
+  /* One at rest, and one with work under way. The latter not under gcc's address sanitizer, whose allocator's locks are
+   * not taken around fork: a thread of the parent may hold one for ever in the child. */
+#if defined(__SANITIZE_ADDRESS__)
+  const int32_t most = 0;
+#else
+  const int32_t most = 2;
+#endif
+  for (int32_t size = 0; size <= most; size += 2) {
     o.batch_size = size;
     fixture_t *f = create(carts, 1, NULL, &o);
     const int32_t actions[ENVS] = {0};
