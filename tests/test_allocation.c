@@ -27,7 +27,7 @@
 
 /* ---- The allocator ------------------------------------------------------------------------------------------ */
 
-static atomic_long allocations, blocks; /* that were asked for; that are in use */
+static atomic_long allocations, blocks; /* calls of malloc and the like so far; blocks in use */
 static long fails_at;                   /* 0: none */
 static bool fails_on;                   /* all later ones, too */
 

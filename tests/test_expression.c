@@ -102,7 +102,7 @@ static void test_every_line_end_of_a_symbol_file_has_room(void **state) {
   (void)state;
   static const char *const ends[] = {"\r", "\r\n", "\n", "\r\r\r"};
   for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
-    char path[] = "/tmp/diffvcs-symbols-XXXXXX";
+    char path[] = "test_expression-XXXXXX";
     const int handle = mkstemp(path);
     FILE *file = handle < 0 ? NULL : fdopen(handle, "wb");
     assert_non_null(file);

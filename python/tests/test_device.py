@@ -54,7 +54,7 @@ def test_arrays_are_shared_not_copied():
 
 
 @on_the_cpu
-def test_memory_goes_back_when_nobody_has_it():
+def test_memory_is_freed_with_its_last_array():
     envs = make(1)
     observations, info = envs.reset(seed=0)
     memory, lent = weakref.ref(observations.memory), len(device._lent)

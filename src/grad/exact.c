@@ -43,8 +43,8 @@ static bool looks_at(const vcs_grad_outputs_t *outputs, int32_t frame, int32_t f
          (outputs->states && outputs->states[frame]) || (outputs->state && frame + 1 == frames);
 }
 
-/* Both asked for: the state after the last frame as one of `states`, and as `state`. */
-static bool asks_twice(const product_t *p) {
+/* Whether the caller passes two buffers for the state after the last frame: as one of `states`, and as `state`. */
+static bool has_two_ends(const product_t *p) {
   return p->outputs->state && p->outputs->states && p->outputs->states[p->run->frames - 1];
 }
 
@@ -56,7 +56,8 @@ static float *unless_zero(float *adjoints, size_t count) {
   return NULL;
 }
 
-/* The frames that are looked at are horizons. The state after the last frame may be asked for twice (asks_twice). */
+/* The frames that are looked at are horizons. The state after the last frame may have two
+ * buffers (has_two_ends). */
 static vcs_status_t open_product(product_t *p, const vcs_run_t *run, const vcs_grad_options_t *options,
                                  const vcs_grad_inputs_t *inputs, const vcs_grad_outputs_t *outputs, bool reverse,
                                  vcs_error_t *error) {
@@ -84,7 +85,7 @@ static vcs_status_t open_product(product_t *p, const vcs_run_t *run, const vcs_g
     p->states[h] = outputs->states ? outputs->states[f] : NULL;
     if (f + 1 == run->frames && !p->states[h]) p->states[h] = outputs->state;
     if (reverse) p->pixels[h] = unless_zero(p->pixels[h], (size_t)run->cart->frame_height * VCS_WIDTH);
-    if (reverse && !asks_twice(p)) p->states[h] = unless_zero(p->states[h], 8 * vcs_state_size(run->cart));
+    if (reverse && !has_two_ends(p)) p->states[h] = unless_zero(p->states[h], 8 * vcs_state_size(run->cart));
     pictures |= p->pixels[h] != NULL;
     machines |= p->states[h] != NULL;
   }
@@ -130,9 +131,9 @@ vcs_status_t vcs_exact_jvp(const vcs_run_t *run, const vcs_grad_options_t *optio
     p.places[p.count] = place_of(&p, i);
     p.numbers[p.count++] = tangent;
   }
-  float *last = status == VCS_OK && asks_twice(&p) ? malloc(state_slots * sizeof *last) : NULL;
+  float *last = status == VCS_OK && has_two_ends(&p) ? malloc(state_slots * sizeof *last) : NULL;
   if (last) memcpy(last, p.states[p.rows.horizons - 1], state_slots * sizeof *last);
-  if (status == VCS_OK && asks_twice(&p) && !last) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (status == VCS_OK && has_two_ends(&p) && !last) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   if (status == VCS_OK && p.rows.horizons && p.count) {
     status = vcs_jacobian_rows_jvp(run, &p.options, p.places, p.count, p.numbers, &p.rows, &work, error);
   }
@@ -158,8 +159,8 @@ vcs_status_t vcs_exact_vjp(const vcs_run_t *run, const vcs_grad_options_t *optio
   for (int32_t h = 0; status == VCS_OK && outputs->rewards && h < p.rows.horizons; h++) {
     p.scores[h] = outputs->rewards[h] - (h + 1 < p.rows.horizons ? outputs->rewards[h + 1] : 0);
   }
-  float *both = status == VCS_OK && asks_twice(&p) ? malloc(state_slots * sizeof *both) : NULL;
-  if (status == VCS_OK && asks_twice(&p) && !both) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  float *both = status == VCS_OK && has_two_ends(&p) ? malloc(state_slots * sizeof *both) : NULL;
+  if (status == VCS_OK && has_two_ends(&p) && !both) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   for (size_t i = 0; both && i < state_slots; i++) both[i] = p.states[p.rows.horizons - 1][i] + outputs->state[i];
   if (both) p.states[p.rows.horizons - 1] = both;
   if (status == VCS_OK && p.count && (p.rows.pixels || p.rows.state || p.rows.score)) {
