@@ -22,12 +22,6 @@
 #include "riot.h"
 #include "tia.h"
 
-/* Time while instructions run: the cycles, and in the bits below them the number of instructions since the CPU was
- * started. One addition counts both. */
-enum { VCS_CYCLES_SHIFT = 15, VCS_COUNT_MASK = 0x7FFF };
-#define VCS_CYCLES(cycles) ((uint64_t)(cycles) << VCS_CYCLES_SHIFT)
-#define VCS_COST(cycles) (VCS_CYCLES(cycles) + 1) /* of an instruction */
-
 /* Reasons for an instruction loop to stop after an access. */
 enum { VCS_STOP_FRAME = 1 /* the frame is over */, VCS_STOP_BANKS = 2 /* banks may have changed */ };
 

@@ -5,6 +5,7 @@
 
 #include "core/console.h"
 #include "host/hash.h"
+#include "host/undrawn.h"
 
 /* ---- Machines ----------------------------------------------------------------------------------------------- */
 
@@ -18,7 +19,13 @@ void vcs_control(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *control
   vcs_console_control(cart, m, controls);
 }
 
-void vcs_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) { vcs_console_frame(cart, m, frames); }
+void vcs_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
+  if (frames) {
+    vcs_console_frame(cart, m, frames);
+  } else {
+    vcs_undrawn_frame(cart, m);
+  }
+}
 
 const uint8_t *vcs_picture(const vcs_t *m, const uint8_t *frames) { return frames + m->front * VCS_FRAME_BYTES; }
 

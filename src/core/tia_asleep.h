@@ -1,0 +1,199 @@
+/* tia_asleep.h: a TIA that sleeps: what happens to the collisions when a frame is not drawn.
+ *
+ * It has the functions of tia_beam.h, with which tia.h says what a register does; a file that defines VCS_TIA_ASLEEP
+ * before it includes tia.h gets them (src/host/undrawn.c). Without a picture only collisions are left of a line, and
+ * they need no lines. Each object remembers since when it is as it is now:
+ *
+ *   P0   ....|=======GRP0=3C========|=====GRP0=7E====        the two overlap from `since` of P1 to the end of P0:
+ *   P1   ..........|==================GRP1=18========        one AND, when the first of the two changes
+ *                  since                            now
+ *
+ * When an object is about to change, it is compared with every other object that can be lit and whose collision with
+ * it is not latched, over the clocks in which both are as they are. An interval of a line or more is every pixel, a
+ * shorter one is a piece of one line or of two. So a register that does not change costs nothing, a line costs nothing,
+ * and what lies before a CXCLR that follows no read is never looked at.
+ *
+ * Most stores of a frame then do two things: they note their time (`last`), because `seen_clock` is that of the last
+ * access, and they store the register. run.h does both in its rows, up to `wake`: from this time on an access has to be
+ * worked off by tia.h. That is where the picture ends, where a line ends with which something changes by itself
+ * (vcs_tia_ending), and the first access after an HMOVE, whose time is part of the machine.
+ */
+#ifndef VCS_CORE_TIA_ASLEEP_H
+#define VCS_CORE_TIA_ASLEEP_H
+
+#include "tia_video.h"
+
+typedef struct {
+  vcs_video_t video;          /* first: the core has a pointer to it */
+  uint64_t wake;              /* accesses from this time on are worked off at once */
+  uint64_t last[2];           /* times of the last two accesses that m does not know yet, register in the low byte; or 0 */
+  uint64_t line_end;          /* the end of a line, with all bits of the count set; WSYNC waits for it */
+  int32_t ending;             /* clock of the frame at which something changes by itself, VCS_NEVER: nothing does */
+  int32_t since[VCS_OBJECTS]; /* clock of the frame since when an object is as it is */
+} vcs_asleep_t;
+
+#define VCS_NEVER 0x7FFFFFFF
+
+VCS_FN vcs_asleep_t *vcs_asleep(vcs_video_t *video) { return (vcs_asleep_t *)(void *)video; }
+
+/* The pixels that the beam passes in the clocks [from, to) of the frame, less than a line. */
+VCS_FN void vcs_asleep_piece(int32_t from, int32_t to, uint64_t piece[3]) {
+  int start = from % VCS_LINE_CLOCKS, end = start + (int)(to - from);
+  for (int w = 0; w < 3; w++) {
+    piece[w] = vcs_from(start - VCS_HBLANK_CLOCKS, w) & ~vcs_from(end - VCS_HBLANK_CLOCKS, w);
+    piece[w] |= ~vcs_from(end - VCS_LINE_CLOCKS - VCS_HBLANK_CLOCKS, w);
+  }
+}
+
+VCS_FN vcs_pixels_t vcs_asleep_line(const vcs_t *m, vcs_video_t *video, int object) {
+  if (video->stale >> object & 1) vcs_line_make(m, video, object);
+  return video->line[object];
+}
+
+/* Latches those of the collisions `pairs` that happen up to clock `to`. */
+VCS_SLOW_FN void vcs_asleep_collide(vcs_t *m, vcs_video_t *video, unsigned pairs, int32_t to) {
+  const vcs_asleep_t *asleep = vcs_asleep(video);
+  for (; pairs; pairs &= pairs - 1) {
+    int latch = VCS_LOWEST(pairs);
+    vcs_pair_t pair = vcs_pair((unsigned)latch);
+    int32_t from = asleep->since[pair.a] > asleep->since[pair.b] ? asleep->since[pair.a] : asleep->since[pair.b];
+    if (from >= to) continue;
+    vcs_pixels_t a = vcs_asleep_line(m, video, pair.a), b = vcs_asleep_line(m, video, pair.b);
+    for (int w = 0; w < 3; w++) a.word[w] &= b.word[w];
+    if (!(a.word[0] | a.word[1] | a.word[2])) continue;
+    if (to - from < VCS_LINE_CLOCKS) {
+      uint64_t piece[3];
+      vcs_asleep_piece(from, to, piece);
+      if (!((a.word[0] & piece[0]) | (a.word[1] & piece[1]) | (a.word[2] & piece[2]))) continue;
+    }
+    m->collisions |= (uint16_t)(1u << latch);
+  }
+}
+
+/* Objects are about to change at clock `at`. */
+VCS_FN void vcs_asleep_change(vcs_t *m, vcs_video_t *video, unsigned objects, int32_t at) {
+  vcs_asleep_t *asleep = vcs_asleep(video);
+  if (!(m->vblank & 2)) {
+    unsigned pairs = vcs_line_chances(m, video) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects);
+    if (pairs) vcs_asleep_collide(m, video, pairs, at);
+  }
+  for (unsigned left = objects; left; left &= left - 1) asleep->since[VCS_LOWEST(left)] = at;
+  vcs_video_touch(video, objects);
+}
+
+/* The line at whose end clock `at` is, or in which it is. */
+VCS_FN int32_t vcs_asleep_line_of(const vcs_t *m, int32_t at) {
+  int32_t line = (at - 1) / VCS_LINE_CLOCKS;
+  return line > m->line ? line : m->line;
+}
+
+/* The clock at which the blank after HMOVE is over: it covers the first eight pixels of the line in which it finds
+ * them, or of the next one. */
+VCS_FN int32_t vcs_asleep_blank_end(const vcs_t *m, const vcs_video_t *video) {
+  int32_t from = m->blank_clock > video->start ? m->blank_clock : video->start;
+  int32_t line = from / VCS_LINE_CLOCKS + (from % VCS_LINE_CLOCKS >= VCS_COMB_END);
+  return VCS_LINE_CLOCKS * line + VCS_COMB_END;
+}
+
+VCS_FN void vcs_asleep_unblank(vcs_t *m, const vcs_video_t *video) {
+  int32_t end = vcs_asleep_blank_end(m, video);
+  if (!m->hmove_blank || m->seen_clock < end) return;
+  m->hmove_blank = 0;
+  if (m->blank_first >= end - VCS_COMB_END + VCS_LINE_CLOCKS) m->blank_first = 0;
+}
+
+/* The time before which no access, delayed or not, reaches clock `at`. */
+VCS_FN uint64_t vcs_asleep_time(const vcs_t *m, int32_t at) {
+  int64_t clock = (int64_t)at - 12 + m->frame_clock;
+  return clock <= 0 ? 0 : VCS_CYCLES(clock / 3);
+}
+
+/* Finds the next time at which it has to wake up. */
+VCS_FN void vcs_tia_settle(const vcs_t *m, vcs_video_t *video) {
+  vcs_asleep_t *asleep = vcs_asleep(video);
+  int32_t at = video->late;
+  asleep->ending = vcs_tia_ending(m) ? VCS_LINE_CLOCKS * (vcs_asleep_line_of(m, m->seen_clock) + 1) : VCS_NEVER;
+  if (asleep->ending < at) at = asleep->ending;
+  if (m->hmove_blank && !m->blank_first && video->start < at) at = video->start;
+  asleep->wake = vcs_asleep_time(m, at);
+}
+
+VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_cart_t *cart) {
+  vcs_video_start(&asleep->video, cart, NULL);
+  asleep->last[0] = asleep->last[1] = 0;
+  asleep->line_end = 0;
+  for (int i = 0; i < VCS_OBJECTS; i++) asleep->since[i] = VCS_LINE_CLOCKS * m->line + m->line_clock;
+  vcs_tia_settle(m, &asleep->video);
+}
+
+/* The clock at which an access that was noted shows. */
+VCS_FN int32_t vcs_asleep_target(const vcs_t *m, uint64_t noted) {
+  int32_t now = vcs_wrap_minus((int32_t)((uint32_t)(noted >> VCS_CYCLES_SHIFT) * 3), m->frame_clock);
+  return vcs_wrap_minus(now, -vcs_tia_delay(noted & 63, now));
+}
+
+/* Records the accesses that were only noted. */
+VCS_FN void vcs_asleep_remember(vcs_t *m, vcs_video_t *video) {
+  vcs_asleep_t *asleep = vcs_asleep(video);
+  for (int i = 0; i < 2; i++) {
+    if (asleep->last[i]) vcs_tia_record(m, video, vcs_asleep_target(m, asleep->last[i]));
+    asleep->last[i] = 0;
+  }
+}
+
+/* Lines have ended up to the last access, and something with them. */
+VCS_SLOW_FN void vcs_asleep_end_lines(vcs_t *m, vcs_video_t *video) {
+  int32_t at = vcs_asleep(video)->ending;
+  unsigned objects;
+  for (; m->seen_clock > at && (objects = vcs_tia_ending(m)); at += VCS_LINE_CLOCKS) {
+    vcs_asleep_change(m, video, objects, at);
+    vcs_tia_renew(m);
+  }
+}
+
+/* An access at clock `target` of the frame. */
+VCS_FN void vcs_tia_see(vcs_t *m, vcs_video_t *video, int32_t target) {
+  vcs_asleep_remember(m, video);
+  vcs_tia_record(m, video, target);
+  if (VCS_UNLIKELY(m->seen_clock > vcs_asleep(video)->ending)) vcs_asleep_end_lines(m, video);
+  vcs_tia_settle(m, video);
+}
+
+VCS_FN void vcs_tia_strobe(vcs_t *m, vcs_video_t *video, unsigned objects) {
+  vcs_asleep_change(m, video, objects, m->seen_clock);
+}
+
+VCS_FN void vcs_tia_change_shown(vcs_t *m, vcs_video_t *video, unsigned objects) {
+  vcs_asleep_change(m, video, objects, m->seen_clock);
+}
+
+VCS_FN void vcs_tia_change_look(vcs_t *m, vcs_video_t *video) { (void)m, (void)video; }
+
+/* Everything up to the last access is compared, or forgotten. */
+VCS_FN void vcs_tia_forget(vcs_t *m, vcs_video_t *video) {
+  for (int i = 0; i < VCS_OBJECTS; i++) vcs_asleep(video)->since[i] = m->seen_clock;
+}
+
+VCS_SLOW_FN void vcs_tia_draw_seen(vcs_t *m, vcs_video_t *video) {
+  if (!(m->vblank & 2)) {
+    unsigned pairs = vcs_line_chances(m, video);
+    if (pairs) vcs_asleep_collide(m, video, pairs, m->seen_clock);
+  }
+  vcs_tia_forget(m, video);
+  vcs_asleep_unblank(m, video);
+}
+
+VCS_FN void vcs_tia_close_lines(vcs_t *m, vcs_video_t *video, int32_t target) {
+  (void)target;
+  vcs_asleep_unblank(m, video);
+}
+
+VCS_SLOW_FN void vcs_tia_catch_up(vcs_t *m, vcs_video_t *video) {
+  vcs_asleep_remember(m, video);
+  vcs_tia_draw_seen(m, video);
+  if (m->seen_clock <= VCS_LINE_CLOCKS * m->line + m->line_clock) return;
+  m->line = vcs_asleep_line_of(m, m->seen_clock);
+  m->line_clock = m->seen_clock - VCS_LINE_CLOCKS * m->line;
+}
+
+#endif
