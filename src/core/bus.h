@@ -100,6 +100,7 @@ VCS_HOT_FN unsigned vcs_bus_write_wsync(vcs_t *m, vcs_video_t *video) {
   int32_t now = vcs_tia_since_frame(m);
   if (VCS_UNLIKELY(now >= video->late)) return vcs_tia_write_late(m, video, VCS_WSYNC, 0) ? VCS_STOP_FRAME : 0;
   vcs_tia_see(m, video, now);
+  vcs_tia_settle(m, video);
   vcs_tia_wsync(m);
   return 0;
 }

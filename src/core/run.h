@@ -90,24 +90,6 @@ enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
 #define VCS_RUN_NOTE(field, value)
 #define VCS_RUN_SET(operation)
 #define VCS_RUN_DONE
-#define VCS_RUN_READ_CHIP(taken, addr, last) \
-  cpu->time += (taken);                      \
-  cpu->stop = 0;                             \
-  cpu->bus = (last);                         \
-  const uint8_t value = vcs_bus_read_low(VCS_HERE, addr);
-#define VCS_RUN_READ_BUS(taken, addr, last) \
-  cpu->time += (taken);                     \
-  cpu->stop = 0;                            \
-  cpu->bus = (last);                        \
-  const uint8_t value = vcs_bus_read(VCS_HERE, addr);
-#define VCS_RUN_WRITE_CHIP(taken, addr) \
-  cpu->time += (taken);                 \
-  m->cycles = vcs_cpu_cycles(cpu);      \
-  cpu->stop = (uint8_t)vcs_bus_write_tia(cart, m, video, addr, value);
-#define VCS_RUN_WRITE_BUS(taken, addr) \
-  cpu->time += (taken);                \
-  cpu->stop = 0;                       \
-  vcs_bus_write(VCS_HERE, addr, value);
 #define VCS_RUN_EVENT(reg, stored)
 #define VCS_RUN_EVENT_END(reg)
 #define VCS_RUN_PULL(cost, opcode, operation) \
@@ -129,6 +111,27 @@ enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
 #define VCS_RUN_DELAY VCS_SKIP_DELAY
 #define VCS_RUN_STOPPED
 #define VCS_RUN_LEAVE
+#endif
+
+#ifndef VCS_RUN_READ_CHIP
+#define VCS_RUN_READ_CHIP(taken, addr, last) \
+  cpu->time += (taken);                      \
+  cpu->stop = 0;                             \
+  cpu->bus = (last);                         \
+  const uint8_t value = vcs_bus_read_low(VCS_HERE, addr);
+#define VCS_RUN_READ_BUS(taken, addr, last) \
+  cpu->time += (taken);                     \
+  cpu->stop = 0;                            \
+  cpu->bus = (last);                        \
+  const uint8_t value = vcs_bus_read(VCS_HERE, addr);
+#define VCS_RUN_WRITE_CHIP(taken, addr) \
+  cpu->time += (taken);                 \
+  m->cycles = vcs_cpu_cycles(cpu);      \
+  cpu->stop = (uint8_t)vcs_bus_write_tia(cart, m, video, addr, value);
+#define VCS_RUN_WRITE_BUS(taken, addr) \
+  cpu->time += (taken);                \
+  cpu->stop = 0;                       \
+  vcs_bus_write(VCS_HERE, addr, value);
 #endif
 
 #ifndef VCS_RUN_STORE_TIA

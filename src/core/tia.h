@@ -222,6 +222,7 @@ VCS_FN uint8_t vcs_tia_read(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video
   unsigned r = addr & 15;
   uint8_t undriven = bus & 0x3F;
   vcs_tia_see(m, video, vcs_tia_since_frame(m));
+  vcs_tia_settle(m, video);
   if (r < 8) {
     vcs_tia_catch_up(m, video);
     unsigned latches = m->collisions >> 2 * r;
@@ -614,13 +615,9 @@ VCS_HOT_FN bool vcs_tia_store_this(vcs_t *m, vcs_video_t *video, unsigned r, uin
 }
 
 VCS_SLOW_FN bool vcs_tia_store_register(vcs_t *m, vcs_video_t *video, unsigned r, uint8_t value) {
-#ifdef VCS_TIA_ASLEEP
   bool over = vcs_tia_store_this(m, video, r, value);
   vcs_tia_settle(m, video);
   return over;
-#else
-  return vcs_tia_store_this(m, video, r, value);
-#endif
 }
 
 /* A write late in the frame: below the picture, or after its last line, when it ends the frame. */

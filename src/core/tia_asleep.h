@@ -25,11 +25,13 @@
 
 typedef struct {
   vcs_video_t video;          /* first: the core has a pointer to it */
-  uint64_t wake;              /* accesses from this time on are worked off at once */
+  uint64_t wake;              /* accesses from this time on are worked off at once, ... */
+  uint64_t later;             /* ... or from this on, if it only wakes to see the first access after an HMOVE */
   uint64_t last[2];           /* times of the last two accesses that m does not know yet, register in the low byte; or 0 */
   uint64_t line_end;          /* the end of a line, with all bits of the count set; WSYNC waits for it */
   int32_t ending;             /* clock of the frame at which something changes by itself, VCS_NEVER: nothing does */
   int32_t since[VCS_OBJECTS]; /* clock of the frame since when an object is as it is */
+  uint8_t on;                 /* objects that are on (vcs_objects_on) */
 } vcs_asleep_t;
 
 #define VCS_NEVER 0x7FFFFFFF
@@ -74,7 +76,7 @@ VCS_SLOW_FN void vcs_asleep_collide(vcs_t *m, vcs_video_t *video, unsigned pairs
 VCS_FN void vcs_asleep_change(vcs_t *m, vcs_video_t *video, unsigned objects, int32_t at) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   if (!(m->vblank & 2)) {
-    unsigned pairs = vcs_line_chances(m, video) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects);
+    unsigned pairs = vcs_pairs(asleep->on) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & ~m->collisions;
     if (pairs) vcs_asleep_collide(m, video, pairs, at);
   }
   for (unsigned left = objects; left; left &= left - 1) asleep->since[VCS_LOWEST(left)] = at;
@@ -108,14 +110,13 @@ VCS_FN uint64_t vcs_asleep_time(const vcs_t *m, int32_t at) {
   return clock <= 0 ? 0 : VCS_CYCLES(clock / 3);
 }
 
-/* Finds the next time at which it has to wake up. */
+/* After an access that tia.h has worked off: finds what is on, and the next time at which it has to wake up. */
 VCS_FN void vcs_tia_settle(const vcs_t *m, vcs_video_t *video) {
   vcs_asleep_t *asleep = vcs_asleep(video);
-  int32_t at = video->late;
   asleep->ending = vcs_tia_ending(m) ? VCS_LINE_CLOCKS * (vcs_asleep_line_of(m, m->seen_clock) + 1) : VCS_NEVER;
-  if (asleep->ending < at) at = asleep->ending;
-  if (m->hmove_blank && !m->blank_first && video->start < at) at = video->start;
-  asleep->wake = vcs_asleep_time(m, at);
+  asleep->later = vcs_asleep_time(m, asleep->ending < video->late ? asleep->ending : video->late);
+  asleep->wake = m->hmove_blank && !m->blank_first ? 0 : asleep->later;
+  asleep->on = (uint8_t)vcs_objects_on(m);
 }
 
 VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_cart_t *cart) {
@@ -132,13 +133,16 @@ VCS_FN int32_t vcs_asleep_target(const vcs_t *m, uint64_t noted) {
   return vcs_wrap_minus(now, -vcs_tia_delay(noted & 63, now));
 }
 
-/* Records the accesses that were only noted. */
+/* Records the accesses that were only noted. None of them is the first after an HMOVE. */
 VCS_FN void vcs_asleep_remember(vcs_t *m, vcs_video_t *video) {
   vcs_asleep_t *asleep = vcs_asleep(video);
+  int32_t first = m->blank_first;
+  if (!asleep->last[1]) return;
   for (int i = 0; i < 2; i++) {
     if (asleep->last[i]) vcs_tia_record(m, video, vcs_asleep_target(m, asleep->last[i]));
     asleep->last[i] = 0;
   }
+  m->blank_first = first;
 }
 
 /* Lines have ended up to the last access, and something with them. */
@@ -156,7 +160,6 @@ VCS_FN void vcs_tia_see(vcs_t *m, vcs_video_t *video, int32_t target) {
   vcs_asleep_remember(m, video);
   vcs_tia_record(m, video, target);
   if (VCS_UNLIKELY(m->seen_clock > vcs_asleep(video)->ending)) vcs_asleep_end_lines(m, video);
-  vcs_tia_settle(m, video);
 }
 
 VCS_FN void vcs_tia_strobe(vcs_t *m, vcs_video_t *video, unsigned objects) {
@@ -176,7 +179,7 @@ VCS_FN void vcs_tia_forget(vcs_t *m, vcs_video_t *video) {
 
 VCS_SLOW_FN void vcs_tia_draw_seen(vcs_t *m, vcs_video_t *video) {
   if (!(m->vblank & 2)) {
-    unsigned pairs = vcs_line_chances(m, video);
+    unsigned pairs = vcs_pairs(vcs_asleep(video)->on) & ~m->collisions;
     if (pairs) vcs_asleep_collide(m, video, pairs, m->seen_clock);
   }
   vcs_tia_forget(m, video);

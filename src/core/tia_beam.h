@@ -185,6 +185,9 @@ VCS_FN void vcs_tia_change_look(vcs_t *m, vcs_video_t *video) {
   video->changed |= VCS_LOOK;
 }
 
+/* After an access. */
+VCS_FN void vcs_tia_settle(const vcs_t *m, vcs_video_t *video) { (void)m, (void)video; }
+
 /* CXCLR is about to clear the collisions. */
 VCS_FN void vcs_tia_forget(vcs_t *m, vcs_video_t *video) {
   vcs_tia_draw_seen(m, video);
