@@ -299,13 +299,13 @@ VCS_HOT_FN uint8_t vcs_run_stored(const vcs_cpu_t *cpu, unsigned opcode) {
   VCS_RUN_WRITE_CHIP(VCS_COST(cost), VCS_AT.operand)             \
   VCS_RUN_ON_AFTER_WRITE(2);
 /* STY, STA and STX to one register of the TIA: the compiler keeps only the code for that register. */
-#define VCS_WRITE_TIA(opcode, name, stored)                                         \
-  VCS_RUN_BEGIN(opcode)                                                             \
-  const uint8_t value = stored;                                                     \
-  VCS_RUN_EVENT(VCS_##name, value)                                                  \
-  cpu->time += VCS_COST(3);                                                         \
-  VCS_RUN_STORE_TIA(VCS_##name)                                                     \
-  VCS_RUN_EVENT_END(VCS_##name)                                                     \
+#define VCS_WRITE_TIA(opcode, name, stored) \
+  VCS_RUN_BEGIN(opcode)                     \
+  const uint8_t value = stored;             \
+  VCS_RUN_EVENT(VCS_##name, value)          \
+  cpu->time += VCS_COST(3);                 \
+  VCS_RUN_STORE_TIA(VCS_##name)             \
+  VCS_RUN_EVENT_END(VCS_##name)             \
   VCS_RUN_ON_AFTER_WRITE(2);
 /* clang-format off */
 #define VCS_TIA_ROW(name)                                                                   \

@@ -494,17 +494,11 @@ VCS_SLOW_FN bool vcs_tia_latch_shown(vcs_t *m, vcs_video_t *video, unsigned obje
   return vcs_tia_latch(m, side, value);
 }
 
-/* What a write of a player's graphics changes: what is delayed does not show yet; what it delays may show now. */
-VCS_FN unsigned vcs_tia_grp_shows(const vcs_t *m, unsigned side, uint8_t value) {
-  unsigned other = side ^ 1, objects = 0;
+VCS_FN bool vcs_tia_grp(vcs_t *m, vcs_video_t *video, unsigned side, uint8_t value) {
+  unsigned other = side ^ 1, objects = 0; /* what is delayed does not show yet; what it delays may show now */
   if (m->grp[side] != value && !m->vdelp[side]) objects = 1u << (VCS_P0 + side);
   if (m->grp_old[other] != m->grp[other] && m->vdelp[other]) objects |= 1u << (VCS_P0 + other);
   if (side && m->enabl_old != m->enabl && m->vdelbl) objects |= 1u << VCS_BL;
-  return objects;
-}
-
-VCS_FN bool vcs_tia_grp(vcs_t *m, vcs_video_t *video, unsigned side, uint8_t value) {
-  unsigned objects = vcs_tia_grp_shows(m, side, value);
   if (objects) {
     if (m->seen_clock > video->free_clock) return vcs_tia_latch_shown(m, video, objects, side, value);
     vcs_video_touch(video, objects);

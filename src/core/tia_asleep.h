@@ -24,15 +24,21 @@
 #include "tia_video.h"
 
 typedef struct {
-  vcs_video_t video;          /* first: the core has a pointer to it */
-  uint64_t wake;              /* accesses from this time on are worked off at once, ... */
-  uint64_t later;             /* ... or from this on, if it only wakes to see the first access after an HMOVE */
-  uint64_t last[2];           /* times of the last two accesses that m does not know yet, register in the low byte; or 0 */
-  uint64_t line_end;          /* the end of a line, with all bits of the count set; WSYNC waits for it */
-  int32_t ending;             /* clock of the frame at which something changes by itself, VCS_NEVER: nothing does */
-  int32_t since[VCS_OBJECTS]; /* clock of the frame since when an object is as it is */
-  uint8_t on;                 /* objects that are on (vcs_objects_on) */
+  vcs_video_t video;           /* first: the core has a pointer to it */
+  uint64_t wake;               /* accesses from this time on are worked off at once, ... */
+  uint64_t later;              /* ... or from this on, if it only wakes to see the first access after an HMOVE */
+  uint64_t last[2];            /* the last two accesses that m does not know yet, as moments; or 0 */
+  uint64_t line_end;           /* the end of a line, with all bits of the count set; WSYNC waits for it */
+  uint64_t blank_end;          /* from this time on an HMOVE finds the blank of the one before it over */
+  int32_t ending;              /* clock of the frame at which something changes by itself, VCS_NEVER: nothing does */
+  uint64_t since[VCS_OBJECTS]; /* the moment since when an object is as it is */
+  uint8_t on;                  /* objects that are on (vcs_objects_on) */
 } vcs_asleep_t;
+
+/* A moment is the time of an access, with its register in the low byte, or a clock of the frame above VCS_AT_CLOCK. */
+enum { VCS_AT_CLOCK = 0xFF };
+VCS_FN uint64_t vcs_moment(uint64_t time, unsigned r) { return (time & ~0xFFull) | r; }
+VCS_FN uint64_t vcs_moment_of(int32_t clock) { return (uint64_t)(uint32_t)clock << 8 | VCS_AT_CLOCK; }
 
 #define VCS_NEVER 0x7FFFFFFF
 
@@ -52,13 +58,29 @@ VCS_FN vcs_pixels_t vcs_asleep_line(const vcs_t *m, vcs_video_t *video, int obje
   return video->line[object];
 }
 
-/* Latches those of the collisions `pairs` that happen up to clock `to`. */
-VCS_SLOW_FN void vcs_asleep_collide(vcs_t *m, vcs_video_t *video, unsigned pairs, int32_t to) {
+/* The clock from which on an access that was noted shows. */
+VCS_FN int32_t vcs_moment_target(const vcs_t *m, uint64_t moment) {
+  int32_t now = vcs_wrap_minus((int32_t)((uint32_t)(moment >> VCS_CYCLES_SHIFT) * 3), m->frame_clock);
+  return vcs_wrap_minus(now, -vcs_tia_delay(moment & 63, now));
+}
+
+/* The same in the picture. */
+VCS_FN int32_t vcs_moment_clock(const vcs_t *m, const vcs_video_t *video, uint64_t moment) {
+  if ((uint8_t)moment == VCS_AT_CLOCK) return (int32_t)(uint32_t)(moment >> 8);
+  int32_t at = vcs_moment_target(m, moment);
+  return at < video->start ? video->start : at;
+}
+
+/* Latches those of the collisions `pairs` that happen up to the moment `end`. */
+VCS_SLOW_FN void vcs_asleep_collide(vcs_t *m, vcs_video_t *video, unsigned pairs, uint64_t end) {
   const vcs_asleep_t *asleep = vcs_asleep(video);
+  int32_t to = vcs_moment_clock(m, video, end);
   for (; pairs; pairs &= pairs - 1) {
     int latch = VCS_LOWEST(pairs);
     vcs_pair_t pair = vcs_pair((unsigned)latch);
-    int32_t from = asleep->since[pair.a] > asleep->since[pair.b] ? asleep->since[pair.a] : asleep->since[pair.b];
+    int32_t from = vcs_moment_clock(m, video, asleep->since[pair.a]);
+    int32_t from_b = vcs_moment_clock(m, video, asleep->since[pair.b]);
+    if (from_b > from) from = from_b;
     if (from >= to) continue;
     vcs_pixels_t a = vcs_asleep_line(m, video, pair.a), b = vcs_asleep_line(m, video, pair.b);
     for (int w = 0; w < 3; w++) a.word[w] &= b.word[w];
@@ -72,15 +94,13 @@ VCS_SLOW_FN void vcs_asleep_collide(vcs_t *m, vcs_video_t *video, unsigned pairs
   }
 }
 
-/* Objects are about to change at clock `at`. */
-VCS_FN void vcs_asleep_change(vcs_t *m, vcs_video_t *video, unsigned objects, int32_t at) {
+/* Objects are about to change. */
+VCS_FN void vcs_asleep_change(vcs_t *m, vcs_video_t *video, unsigned objects, uint64_t at) {
   vcs_asleep_t *asleep = vcs_asleep(video);
-  if (!(m->vblank & 2)) {
-    unsigned pairs = vcs_pairs(asleep->on) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & ~m->collisions;
-    if (pairs) vcs_asleep_collide(m, video, pairs, at);
-  }
+  unsigned pairs = vcs_pairs(asleep->on) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & ~m->collisions;
+  if (pairs && !(m->vblank & 2)) vcs_asleep_collide(m, video, pairs, at);
   for (unsigned left = objects; left; left &= left - 1) asleep->since[VCS_LOWEST(left)] = at;
-  vcs_video_touch(video, objects);
+  video->stale |= (uint8_t)objects;
 }
 
 /* The line at whose end clock `at` is, or in which it is. */
@@ -104,18 +124,23 @@ VCS_FN void vcs_asleep_unblank(vcs_t *m, const vcs_video_t *video) {
   if (m->blank_first >= end - VCS_COMB_END + VCS_LINE_CLOCKS) m->blank_first = 0;
 }
 
-/* The time before which no access, delayed or not, reaches clock `at`. */
+/* The time of the cycle in which clock `at` of the frame is. */
 VCS_FN uint64_t vcs_asleep_time(const vcs_t *m, int32_t at) {
-  int64_t clock = (int64_t)at - 12 + m->frame_clock;
+  int64_t clock = (int64_t)at + m->frame_clock;
   return clock <= 0 ? 0 : VCS_CYCLES(clock / 3);
 }
 
-/* After an access that tia.h has worked off: finds what is on, and the next time at which it has to wake up. */
+/* After an access that tia.h has worked off: finds what is on, and when it has to wake up. A write shows up to
+ * VCS_DELAY_MOST clocks later; only RESPx can make the next access earlier than what has been seen. */
+enum { VCS_DELAY_MOST = 8 };
 VCS_FN void vcs_tia_settle(const vcs_t *m, vcs_video_t *video) {
   vcs_asleep_t *asleep = vcs_asleep(video);
+  bool ahead = m->seen_clock > video->start && m->seen_clock > vcs_tia_since_frame(m) + VCS_DELAY_MOST;
   asleep->ending = vcs_tia_ending(m) ? VCS_LINE_CLOCKS * (vcs_asleep_line_of(m, m->seen_clock) + 1) : VCS_NEVER;
-  asleep->later = vcs_asleep_time(m, asleep->ending < video->late ? asleep->ending : video->late);
+  int32_t end = asleep->ending < video->late ? asleep->ending : video->late;
+  asleep->later = ahead ? 0 : vcs_asleep_time(m, end - VCS_DELAY_MOST);
   asleep->wake = m->hmove_blank && !m->blank_first ? 0 : asleep->later;
+  asleep->blank_end = m->hmove_blank ? vcs_asleep_time(m, vcs_asleep_blank_end(m, video) + 2) : 0;
   asleep->on = (uint8_t)vcs_objects_on(m);
 }
 
@@ -123,14 +148,8 @@ VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_car
   vcs_video_start(&asleep->video, cart, NULL);
   asleep->last[0] = asleep->last[1] = 0;
   asleep->line_end = 0;
-  for (int i = 0; i < VCS_OBJECTS; i++) asleep->since[i] = VCS_LINE_CLOCKS * m->line + m->line_clock;
+  for (int i = 0; i < VCS_OBJECTS; i++) asleep->since[i] = vcs_moment_of(VCS_LINE_CLOCKS * m->line + m->line_clock);
   vcs_tia_settle(m, &asleep->video);
-}
-
-/* The clock at which an access that was noted shows. */
-VCS_FN int32_t vcs_asleep_target(const vcs_t *m, uint64_t noted) {
-  int32_t now = vcs_wrap_minus((int32_t)((uint32_t)(noted >> VCS_CYCLES_SHIFT) * 3), m->frame_clock);
-  return vcs_wrap_minus(now, -vcs_tia_delay(noted & 63, now));
 }
 
 /* Records the accesses that were only noted. None of them is the first after an HMOVE. */
@@ -139,7 +158,7 @@ VCS_FN void vcs_asleep_remember(vcs_t *m, vcs_video_t *video) {
   int32_t first = m->blank_first;
   if (!asleep->last[1]) return;
   for (int i = 0; i < 2; i++) {
-    if (asleep->last[i]) vcs_tia_record(m, video, vcs_asleep_target(m, asleep->last[i]));
+    if (asleep->last[i]) vcs_tia_record(m, video, vcs_moment_target(m, asleep->last[i]));
     asleep->last[i] = 0;
   }
   m->blank_first = first;
@@ -150,8 +169,9 @@ VCS_SLOW_FN void vcs_asleep_end_lines(vcs_t *m, vcs_video_t *video) {
   int32_t at = vcs_asleep(video)->ending;
   unsigned objects;
   for (; m->seen_clock > at && (objects = vcs_tia_ending(m)); at += VCS_LINE_CLOCKS) {
-    vcs_asleep_change(m, video, objects, at);
+    vcs_asleep_change(m, video, objects, vcs_moment_of(at));
     vcs_tia_renew(m);
+    vcs_asleep(video)->on = (uint8_t)vcs_objects_on(m);
   }
 }
 
@@ -163,24 +183,24 @@ VCS_FN void vcs_tia_see(vcs_t *m, vcs_video_t *video, int32_t target) {
 }
 
 VCS_FN void vcs_tia_strobe(vcs_t *m, vcs_video_t *video, unsigned objects) {
-  vcs_asleep_change(m, video, objects, m->seen_clock);
+  vcs_asleep_change(m, video, objects, vcs_moment_of(m->seen_clock));
 }
 
 VCS_FN void vcs_tia_change_shown(vcs_t *m, vcs_video_t *video, unsigned objects) {
-  vcs_asleep_change(m, video, objects, m->seen_clock);
+  vcs_asleep_change(m, video, objects, vcs_moment_of(m->seen_clock));
 }
 
 VCS_FN void vcs_tia_change_look(vcs_t *m, vcs_video_t *video) { (void)m, (void)video; }
 
 /* Everything up to the last access is compared, or forgotten. */
 VCS_FN void vcs_tia_forget(vcs_t *m, vcs_video_t *video) {
-  for (int i = 0; i < VCS_OBJECTS; i++) vcs_asleep(video)->since[i] = m->seen_clock;
+  for (int i = 0; i < VCS_OBJECTS; i++) vcs_asleep(video)->since[i] = vcs_moment_of(m->seen_clock);
 }
 
 VCS_SLOW_FN void vcs_tia_draw_seen(vcs_t *m, vcs_video_t *video) {
   if (!(m->vblank & 2)) {
     unsigned pairs = vcs_pairs(vcs_asleep(video)->on) & ~m->collisions;
-    if (pairs) vcs_asleep_collide(m, video, pairs, m->seen_clock);
+    if (pairs) vcs_asleep_collide(m, video, pairs, vcs_moment_of(m->seen_clock));
   }
   vcs_tia_forget(m, video);
   vcs_asleep_unblank(m, video);

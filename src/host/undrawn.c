@@ -7,72 +7,110 @@
 #include "core/tia.h"
 #include "host/undrawn.h"
 
-/* Notes an access: its time, with the register in the low byte. */
+/* Notes an access. */
 VCS_HOT_FN void note(vcs_asleep_t *asleep, uint64_t time, unsigned r) {
   asleep->last[0] = asleep->last[1];
-  asleep->last[1] = (time & ~0xFFull) | r;
-}
-
-/* The clock from which on the noted access shows. */
-VCS_FN int32_t shown_from(const vcs_t *m, const vcs_asleep_t *asleep) {
-  int32_t at = vcs_asleep_target(m, asleep->last[1]);
-  return at < asleep->video.start || at < m->seen_clock ? m->seen_clock : at;
+  asleep->last[1] = vcs_moment(time, r);
 }
 
 /* Whether an access at or after `wake` needs no more than what is done here: it is the first after an HMOVE. */
 VCS_SLOW_FN bool stirs(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
-  int32_t at = vcs_asleep_target(m, (time & ~0xFFull) | r);
   if (time >= asleep->later) return false;
+  int32_t at = vcs_moment_target(m, vcs_moment(time, r));
   if (at < asleep->video.start) return true;
   m->blank_first = at;
   asleep->wake = asleep->later;
   return true;
 }
 
-/* Changes registers of objects. */
-VCS_SLOW_FN void set_playfield(vcs_t *m, vcs_asleep_t *asleep, unsigned i, uint8_t value) {
-  vcs_asleep_change(m, &asleep->video, 1u << VCS_PF, shown_from(m, asleep));
-  m->pf[i] = value;
-  asleep->on = (uint8_t)((asleep->on & ~(1u << VCS_PF)) | (m->pf[0] >> 4 | m->pf[1] | m->pf[2] ? 1u << VCS_PF : 0));
+/* An object, a constant, is about to change by the access that was noted last; then it is on or not. */
+VCS_HOT_FN void change(vcs_t *m, vcs_asleep_t *asleep, unsigned object) {
+  vcs_asleep_change(m, &asleep->video, 1u << object, asleep->last[1]);
+}
+VCS_HOT_FN void turn(vcs_asleep_t *asleep, unsigned object, bool on) {
+  asleep->on = (uint8_t)((asleep->on & ~(1u << object)) | (unsigned)on << object);
 }
 
-VCS_SLOW_FN void set_player(vcs_t *m, vcs_asleep_t *asleep, unsigned side, uint8_t value) {
-  unsigned objects = vcs_tia_grp_shows(m, side, value);
-  if (objects) vcs_asleep_change(m, &asleep->video, objects, shown_from(m, asleep));
+VCS_SLOW_FN void set_playfield(vcs_t *m, vcs_asleep_t *asleep, unsigned i, uint8_t value) {
+  change(m, asleep, VCS_PF);
+  m->pf[i] = value;
+  turn(asleep, VCS_PF, m->pf[0] >> 4 | m->pf[1] | m->pf[2]);
+}
+
+/* GRPx: what is delayed does not show yet; what it delays may show now. */
+VCS_HOT_FN void set_player(vcs_t *m, vcs_asleep_t *asleep, unsigned side, uint8_t value) {
+  unsigned other = side ^ 1;
+  if (m->grp[side] != value && !m->vdelp[side]) {
+    change(m, asleep, VCS_P0 + side);
+    turn(asleep, VCS_P0 + side, value);
+  }
+  if (m->grp_old[other] != m->grp[other] && m->vdelp[other]) {
+    change(m, asleep, VCS_P0 + other);
+    turn(asleep, VCS_P0 + other, m->grp[other]);
+  }
+  if (side && m->enabl_old != m->enabl && m->vdelbl) {
+    change(m, asleep, VCS_BL);
+    turn(asleep, VCS_BL, m->enabl);
+  }
   vcs_tia_latch(m, side, value);
-  if (objects) asleep->on = (uint8_t)vcs_objects_on(m);
+}
+VCS_SLOW_FN void set_player_0(vcs_t *m, vcs_asleep_t *asleep, uint8_t value) { set_player(m, asleep, 0, value); }
+VCS_SLOW_FN void set_player_1(vcs_t *m, vcs_asleep_t *asleep, uint8_t value) { set_player(m, asleep, 1, value); }
+
+VCS_SLOW_FN void set_missile(vcs_t *m, vcs_asleep_t *asleep, unsigned i, uint8_t value) {
+  change(m, asleep, VCS_M0 + i);
+  m->enam[i] = value;
+  turn(asleep, VCS_M0 + i, vcs_missile_on(m, (int)i));
+}
+
+VCS_SLOW_FN void set_ball(vcs_t *m, vcs_asleep_t *asleep, uint8_t value) {
+  change(m, asleep, VCS_BL);
+  m->enabl = value;
+  turn(asleep, VCS_BL, value);
 }
 
 VCS_SLOW_FN void set_other(vcs_t *m, vcs_asleep_t *asleep, unsigned objects, uint8_t *reg, uint8_t value) {
-  vcs_asleep_change(m, &asleep->video, objects, shown_from(m, asleep));
+  vcs_asleep_change(m, &asleep->video, objects, asleep->last[1]);
   *reg = value;
   asleep->on = (uint8_t)vcs_objects_on(m);
 }
 
+/* The end of the line that `time` is in. */
+VCS_SLOW_FN uint64_t end_of_line(const vcs_t *m, uint64_t time) {
+  return VCS_CYCLES(vcs_wsync_end((uint32_t)(time >> VCS_CYCLES_SHIFT), m->frame_clock)) | VCS_COUNT_MASK;
+}
+
 /* The whole motion of an HMOVE. */
-VCS_SLOW_FN void move(vcs_t *m, vcs_asleep_t *asleep, int32_t at) {
+VCS_SLOW_FN void move(vcs_t *m, vcs_asleep_t *asleep) {
   unsigned moved = 0;
-  for (int i = 0; i < 5; i++) moved |= (unsigned)(m->hm[i] != 0) << i;
-  vcs_asleep_change(m, &asleep->video, moved, at);
-  for (int i = 0; i < 5; i++) {
+  for (unsigned i = 0; i < 5; i++) {
+    if (m->hm[i]) moved |= 1u << i;
+  }
+  vcs_asleep_change(m, &asleep->video, moved, asleep->last[1]);
+  for (; moved; moved &= moved - 1) {
+    int i = VCS_LOWEST(moved);
     int to = m->pos[i] + (m->hm[i] < 8 ? -m->hm[i] : 16 - m->hm[i]);
     m->pos[i] = (uint8_t)(to >= 160 ? to - 160 : to < 0 ? to + 160 : to);
   }
 }
 
-/* HMOVE at the beginning of a line, as most are. */
+/* HMOVE at the beginning of a line of the picture, as most are. */
 VCS_SLOW_FN bool hmove(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
-  uint32_t cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT);
-  uint32_t cycle = (uint32_t)(cycles - (uint32_t)(m->frame_clock / 3)) % VCS_LINE_CYCLES;
-  if (cycle > 3 || m->first_copy_off[0] | m->first_copy_off[1] | m->stars | m->stars_shape) return false;
+  if (time > asleep->line_end) asleep->line_end = end_of_line(m, time);
+  uint64_t left = (asleep->line_end - time) >> VCS_CYCLES_SHIFT;
+  if (left < VCS_LINE_CYCLES - 3 || time < asleep->blank_end || asleep->ending != VCS_NEVER || m->stars_shape) {
+    return false;
+  }
+  int32_t clock = (int32_t)((uint32_t)(time >> VCS_CYCLES_SHIFT) * 3), at = vcs_wrap_minus(clock, m->frame_clock);
+  if (at < asleep->video.start) return false;
   note(asleep, time, VCS_HMOVE);
-  int32_t at = shown_from(m, asleep);
-  if (m->hm[0] | m->hm[1] | m->hm[2] | m->hm[3] | m->hm[4]) move(m, asleep, at);
-  m->hmove_clock = (int32_t)(cycles * 3);
-  if (!asleep->video.hmove_blanks || (m->hmove_blank && at < vcs_asleep_blank_end(m, &asleep->video))) return true;
+  if (m->hm[0] | m->hm[1] | m->hm[2] | m->hm[3] | m->hm[4]) move(m, asleep);
+  m->hmove_clock = clock;
+  if (!asleep->video.hmove_blanks) return true;
   m->blank_clock = at;
   m->blank_first = 0;
   m->hmove_blank = 1;
+  asleep->blank_end = time + VCS_CYCLES(VCS_COMB_END / 3 + 1);
   asleep->wake = 0;
   return true;
 }
@@ -132,14 +170,18 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
       i = r - VCS_GRP0;
       note(asleep, time, r);
       if (m->grp[i] != value || m->grp_old[i ^ 1] != m->grp[i ^ 1] || (i && m->enabl_old != m->enabl)) {
-        set_player(m, asleep, i, value);
+        if (i) {
+          set_player_1(m, asleep, value);
+        } else {
+          set_player_0(m, asleep, value);
+        }
       }
       return true;
     case VCS_ENAM0:
     case VCS_ENAM1:
       i = r - VCS_ENAM0, value &= 2;
       note(asleep, time, r);
-      if (m->enam[i] != value) set_other(m, asleep, 1u << (VCS_M0 + i), &m->enam[i], value);
+      if (m->enam[i] != value) set_missile(m, asleep, i, value);
       return true;
     case VCS_ENABL:
       value &= 2;
@@ -147,7 +189,7 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
       if (m->vdelbl) {
         m->enabl = value;
       } else if (m->enabl != value) {
-        set_other(m, asleep, 1u << VCS_BL, &m->enabl, value);
+        set_ball(m, asleep, value);
       }
       return true;
     case VCS_HMM0:
@@ -189,10 +231,7 @@ VCS_HOT_FN uint64_t wait_line(vcs_t *m, vcs_video_t *video, uint64_t time) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   if (VCS_UNLIKELY(time >= asleep->wake) && !stirs(m, asleep, time, VCS_WSYNC)) return 0;
   note(asleep, time, VCS_WSYNC);
-  if (VCS_UNLIKELY(time > asleep->line_end)) {
-    uint32_t cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT);
-    asleep->line_end = VCS_CYCLES(vcs_wsync_end(cycles, m->frame_clock)) | VCS_COUNT_MASK;
-  }
+  if (VCS_UNLIKELY(time > asleep->line_end)) asleep->line_end = end_of_line(m, time);
   time = (asleep->line_end & ~(uint64_t)VCS_COUNT_MASK) | (time & VCS_COUNT_MASK);
   asleep->line_end += VCS_CYCLES(VCS_LINE_CYCLES);
   return time;
@@ -210,30 +249,33 @@ VCS_SLOW_FN uint8_t read_input(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *vi
   return (uint8_t)((r < 14 ? vcs_tia_input(cart, m, (int)r - 8) << 7 : 0) | (bus & 0x3F));
 }
 
-#define VCS_RUN_READ_CHIP(taken, addr, last)                                                           \
-  cpu->time += (taken);                                                                                \
-  cpu->stop = 0;                                                                                       \
-  cpu->bus = (last);                                                                                   \
-  const uint8_t value = (addr)&8 && !((addr)&0x80) && !cart->snoops                                    \
-                            ? read_input(cart, m, video, cpu->time, (addr)&15u, cpu->bus)              \
+#define VCS_RUN_READ_CHIP(taken, addr, last)                                              \
+  cpu->time += (taken);                                                                   \
+  cpu->stop = 0;                                                                          \
+  cpu->bus = (last);                                                                      \
+  const uint8_t value = (addr)&8 && !((addr)&0x80) && !cart->snoops                       \
+                            ? read_input(cart, m, video, cpu->time, (addr)&15u, cpu->bus) \
                             : vcs_bus_read_low(VCS_HERE, addr);
-#define VCS_RUN_READ_BUS(taken, addr, last) \
-  cpu->time += (taken);                     \
-  cpu->stop = 0;                            \
-  cpu->bus = (last);                        \
-  const uint8_t value = vcs_bus_read(VCS_HERE, addr);
-#define VCS_RUN_WRITE_CHIP(taken, addr)                                           \
-  cpu->time += (taken);                                                           \
-  cpu->stop = 0;                                                                  \
-  if (cart->snoops || !store_any(m, video, cpu->time, (addr)&63u, value)) {       \
-    m->cycles = vcs_cpu_cycles(cpu);                                              \
-    cpu->stop = (uint8_t)vcs_bus_write_tia(cart, m, video, addr, value);          \
+#define VCS_RUN_READ_BUS(taken, addr, last)                                                     \
+  cpu->time += (taken);                                                                         \
+  cpu->stop = 0;                                                                                \
+  cpu->bus = (last);                                                                            \
+  const uint16_t place_read = (addr);                                                           \
+  const uint8_t value = place_read & 8 && !(place_read & 0x1080) && !cart->snoops               \
+                            ? read_input(cart, m, video, cpu->time, place_read & 15u, cpu->bus) \
+                            : vcs_bus_read(VCS_HERE, place_read);
+#define VCS_RUN_WRITE_CHIP(taken, addr)                                     \
+  cpu->time += (taken);                                                     \
+  cpu->stop = 0;                                                            \
+  if (cart->snoops || !store_any(m, video, cpu->time, (addr)&63u, value)) { \
+    m->cycles = vcs_cpu_cycles(cpu);                                        \
+    cpu->stop = (uint8_t)vcs_bus_write_tia(cart, m, video, addr, value);    \
   }
-#define VCS_RUN_WRITE_BUS(taken, addr)                                                                         \
-  cpu->time += (taken);                                                                                        \
-  cpu->stop = 0;                                                                                               \
-  if (((addr)&0x1080) || cart->snoops || !store_any(m, video, cpu->time, (addr)&63u, value)) {                 \
-    vcs_bus_write(VCS_HERE, addr, value);                                                                      \
+#define VCS_RUN_WRITE_BUS(taken, addr)                                                         \
+  cpu->time += (taken);                                                                        \
+  cpu->stop = 0;                                                                               \
+  if (((addr)&0x1080) || cart->snoops || !store_any(m, video, cpu->time, (addr)&63u, value)) { \
+    vcs_bus_write(VCS_HERE, addr, value);                                                      \
   }
 #define VCS_RUN_STORE_TIA(reg)                              \
   if (VCS_LIKELY(store(m, video, cpu->time, reg, value))) { \
