@@ -124,6 +124,9 @@ enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
   cpu->stop = 0;                            \
   cpu->bus = (last);                        \
   const uint8_t value = vcs_bus_read(VCS_HERE, addr);
+#endif
+
+#ifndef VCS_RUN_WRITE_CHIP
 #define VCS_RUN_WRITE_CHIP(taken, addr) \
   cpu->time += (taken);                 \
   m->cycles = vcs_cpu_cycles(cpu);      \

@@ -221,8 +221,7 @@ VCS_FN bool vcs_tia_input(const vcs_cart_t *cart, const vcs_t *m, int input) {
 VCS_FN uint8_t vcs_tia_read(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr, uint8_t bus) {
   unsigned r = addr & 15;
   uint8_t undriven = bus & 0x3F;
-  vcs_tia_see(m, video, vcs_tia_since_frame(m));
-  vcs_tia_settle(m, video);
+  vcs_tia_glance(m, video);
   if (r < 8) {
     vcs_tia_catch_up(m, video);
     unsigned latches = m->collisions >> 2 * r;

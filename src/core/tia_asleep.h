@@ -182,6 +182,40 @@ VCS_FN void vcs_tia_see(vcs_t *m, vcs_video_t *video, int32_t target) {
   if (VCS_UNLIKELY(m->seen_clock > vcs_asleep(video)->ending)) vcs_asleep_end_lines(m, video);
 }
 
+/* Notes an access. */
+VCS_HOT_FN void vcs_asleep_note(vcs_asleep_t *asleep, uint64_t time, unsigned r) {
+  asleep->last[0] = asleep->last[1];
+  asleep->last[1] = vcs_moment(time, r);
+}
+
+/* Whether an access at or after `wake` needs no more than what is done here: it is the first after an HMOVE. */
+VCS_SLOW_FN bool vcs_asleep_stirs(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
+  if (time >= asleep->later) return false;
+  int32_t at = vcs_moment_target(m, vcs_moment(time, r));
+  if (at < asleep->video.start) return true;
+  m->blank_first = at;
+  asleep->wake = asleep->later;
+  return true;
+}
+
+/* Whether an access can be noted and nothing else. */
+VCS_HOT_FN bool vcs_asleep_sleeps(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
+  return VCS_LIKELY(time < asleep->wake) || vcs_asleep_stirs(m, asleep, time, r);
+}
+
+/* A read. It shows at once, like WSYNC. */
+enum { VCS_NOTED_READ = 0x02 };
+VCS_FN void vcs_tia_glance(vcs_t *m, vcs_video_t *video) {
+  vcs_asleep_t *asleep = vcs_asleep(video);
+  uint64_t time = VCS_CYCLES(m->cycles);
+  if (vcs_asleep_sleeps(m, asleep, time, VCS_NOTED_READ)) {
+    vcs_asleep_note(asleep, time, VCS_NOTED_READ);
+  } else {
+    vcs_tia_see(m, video, vcs_tia_since_frame(m));
+    vcs_tia_settle(m, video);
+  }
+}
+
 VCS_FN void vcs_tia_strobe(vcs_t *m, vcs_video_t *video, unsigned objects) {
   vcs_asleep_change(m, video, objects, vcs_moment_of(m->seen_clock));
 }

@@ -114,6 +114,9 @@ VCS_FN void vcs_tia_swap_looks(vcs_t *m, vcs_video_t *video) {
 /* An access at clock `target` of the frame. */
 VCS_FN void vcs_tia_see(vcs_t *m, vcs_video_t *video, int32_t target) { vcs_tia_record(m, video, target); }
 
+/* A read. */
+VCS_FN void vcs_tia_glance(vcs_t *m, vcs_video_t *video) { vcs_tia_see(m, video, vcs_tia_since_frame(m)); }
+
 /* Draws what the reference has drawn by now. */
 VCS_SLOW_FN void vcs_tia_draw_seen(vcs_t *m, vcs_video_t *video) {
   if (m->seen_clock <= VCS_LINE_CLOCKS * m->line + m->line_clock) return;

@@ -7,22 +7,6 @@
 #include "core/tia.h"
 #include "host/undrawn.h"
 
-/* Notes an access. */
-VCS_HOT_FN void note(vcs_asleep_t *asleep, uint64_t time, unsigned r) {
-  asleep->last[0] = asleep->last[1];
-  asleep->last[1] = vcs_moment(time, r);
-}
-
-/* Whether an access at or after `wake` needs no more than what is done here: it is the first after an HMOVE. */
-VCS_SLOW_FN bool stirs(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
-  if (time >= asleep->later) return false;
-  int32_t at = vcs_moment_target(m, vcs_moment(time, r));
-  if (at < asleep->video.start) return true;
-  m->blank_first = at;
-  asleep->wake = asleep->later;
-  return true;
-}
-
 /* An object, a constant, is about to change by the access that was noted last; then it is on or not. */
 VCS_HOT_FN void change(vcs_t *m, vcs_asleep_t *asleep, unsigned object) {
   vcs_asleep_change(m, &asleep->video, 1u << object, asleep->last[1]);
@@ -103,7 +87,7 @@ VCS_SLOW_FN bool hmove(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
   }
   int32_t clock = (int32_t)((uint32_t)(time >> VCS_CYCLES_SHIFT) * 3), at = vcs_wrap_minus(clock, m->frame_clock);
   if (at < asleep->video.start) return false;
-  note(asleep, time, VCS_HMOVE);
+  vcs_asleep_note(asleep, time, VCS_HMOVE);
   if (m->hm[0] | m->hm[1] | m->hm[2] | m->hm[3] | m->hm[4]) move(m, asleep);
   m->hmove_clock = clock;
   if (!asleep->video.hmove_blanks) return true;
@@ -119,25 +103,25 @@ VCS_SLOW_FN bool hmove(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
 VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, uint8_t value) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   unsigned i;
-  if (VCS_UNLIKELY(time >= asleep->wake) && !stirs(m, asleep, time, r)) return false;
+  if (!vcs_asleep_sleeps(m, asleep, time, r)) return false;
   switch (r) {
     case VCS_NUSIZ0:
     case VCS_NUSIZ1:
       i = r - VCS_NUSIZ0;
       if (m->first_copy_off[i] | m->stars | m->stars_shape) return false;
-      note(asleep, time, r);
+      vcs_asleep_note(asleep, time, r);
       if (m->nusiz[i] != value) set_other(m, asleep, (1u << VCS_P0 | 1u << VCS_M0) << i, &m->nusiz[i], value);
       return true;
     case VCS_COLUP0_W:
     case VCS_COLUP1_W:
     case VCS_COLUPF_W:
     case VCS_COLUBK_W:
-      note(asleep, time, r);
+      vcs_asleep_note(asleep, time, r);
       m->colu[vcs_colour_index(r - VCS_COLUP0_W)] = vcs_tia_colour(m, video, value);
       return true;
     case VCS_CTRLPF:
       if (m->pf_mirrored != (value & 1) || (m->ctrlpf ^ value) & 1) return false;
-      note(asleep, time, r);
+      vcs_asleep_note(asleep, time, r);
       if ((m->ctrlpf ^ value) & 0x30) {
         set_other(m, asleep, 1u << VCS_BL, &m->ctrlpf, value);
       } else {
@@ -147,13 +131,13 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
     case VCS_REFP0:
     case VCS_REFP1:
       i = r - VCS_REFP0, value &= 8;
-      note(asleep, time, r);
+      vcs_asleep_note(asleep, time, r);
       if (m->reflect[i] != value) set_other(m, asleep, 1u << (VCS_P0 + i), &m->reflect[i], value);
       return true;
     case VCS_PF0:
     case VCS_PF1:
     case VCS_PF2:
-      note(asleep, time, r);
+      vcs_asleep_note(asleep, time, r);
       if (m->pf[r - VCS_PF0] != value) set_playfield(m, asleep, r - VCS_PF0, value);
       return true;
     case VCS_AUDC0:
@@ -162,13 +146,13 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
     case VCS_AUDF1:
     case VCS_AUDV0:
     case VCS_AUDV1:
-      note(asleep, time, r);
+      vcs_asleep_note(asleep, time, r);
       m->audio[r - VCS_AUDC0] = value;
       return true;
     case VCS_GRP0:
     case VCS_GRP1:
       i = r - VCS_GRP0;
-      note(asleep, time, r);
+      vcs_asleep_note(asleep, time, r);
       if (m->grp[i] != value || m->grp_old[i ^ 1] != m->grp[i ^ 1] || (i && m->enabl_old != m->enabl)) {
         if (i) {
           set_player_1(m, asleep, value);
@@ -180,12 +164,12 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
     case VCS_ENAM0:
     case VCS_ENAM1:
       i = r - VCS_ENAM0, value &= 2;
-      note(asleep, time, r);
+      vcs_asleep_note(asleep, time, r);
       if (m->enam[i] != value) set_missile(m, asleep, i, value);
       return true;
     case VCS_ENABL:
       value &= 2;
-      note(asleep, time, r);
+      vcs_asleep_note(asleep, time, r);
       if (m->vdelbl) {
         m->enabl = value;
       } else if (m->enabl != value) {
@@ -194,26 +178,26 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
       return true;
     case VCS_HMM0:
       if (VCS_UNLIKELY(m->hm[VCS_M0] == 7)) return false; /* this may start stars */
-      note(asleep, time, r);
+      vcs_asleep_note(asleep, time, r);
       m->hm[VCS_M0] = value >> 4;
       return true;
     case VCS_HMP0:
     case VCS_HMP1:
     case VCS_HMM1:
     case VCS_HMBL:
-      note(asleep, time, r);
+      vcs_asleep_note(asleep, time, r);
       m->hm[r - VCS_HMP0] = value >> 4;
       return true;
     case VCS_VDELP0:
     case VCS_VDELP1:
       i = r - VCS_VDELP0, value &= 1;
-      note(asleep, time, r);
+      vcs_asleep_note(asleep, time, r);
       if (m->vdelp[i] != value) set_other(m, asleep, 1u << (VCS_P0 + i), &m->vdelp[i], value);
       return true;
     case VCS_HMOVE:
       return hmove(m, asleep, time);
     case VCS_HMCLR:
-      note(asleep, time, r);
+      vcs_asleep_note(asleep, time, r);
       for (int k = 0; k < 5; k++) m->hm[k] = 0;
       return true;
     default:
@@ -229,41 +213,14 @@ VCS_SLOW_FN bool store_any(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned
 /* WSYNC: returns the time at which the CPU goes on, or 0 if that needs tia.h. */
 VCS_HOT_FN uint64_t wait_line(vcs_t *m, vcs_video_t *video, uint64_t time) {
   vcs_asleep_t *asleep = vcs_asleep(video);
-  if (VCS_UNLIKELY(time >= asleep->wake) && !stirs(m, asleep, time, VCS_WSYNC)) return 0;
-  note(asleep, time, VCS_WSYNC);
+  if (!vcs_asleep_sleeps(m, asleep, time, VCS_WSYNC)) return 0;
+  vcs_asleep_note(asleep, time, VCS_WSYNC);
   if (VCS_UNLIKELY(time > asleep->line_end)) asleep->line_end = end_of_line(m, time);
   time = (asleep->line_end & ~(uint64_t)VCS_COUNT_MASK) | (time & VCS_COUNT_MASK);
   asleep->line_end += VCS_CYCLES(VCS_LINE_CYCLES);
   return time;
 }
 
-/* Reads an input of the TIA: INPT0 to INPT5, or an address behind them. */
-VCS_SLOW_FN uint8_t read_input(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r,
-                               uint8_t bus) {
-  vcs_asleep_t *asleep = vcs_asleep(video);
-  m->cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT);
-  if (VCS_UNLIKELY(time >= asleep->wake) && !stirs(m, asleep, time, VCS_WSYNC)) {
-    return vcs_tia_read(cart, m, video, (uint16_t)r, bus);
-  }
-  note(asleep, time, VCS_WSYNC);
-  return (uint8_t)((r < 14 ? vcs_tia_input(cart, m, (int)r - 8) << 7 : 0) | (bus & 0x3F));
-}
-
-#define VCS_RUN_READ_CHIP(taken, addr, last)                                              \
-  cpu->time += (taken);                                                                   \
-  cpu->stop = 0;                                                                          \
-  cpu->bus = (last);                                                                      \
-  const uint8_t value = (addr)&8 && !((addr)&0x80) && !cart->snoops                       \
-                            ? read_input(cart, m, video, cpu->time, (addr)&15u, cpu->bus) \
-                            : vcs_bus_read_low(VCS_HERE, addr);
-#define VCS_RUN_READ_BUS(taken, addr, last)                                                     \
-  cpu->time += (taken);                                                                         \
-  cpu->stop = 0;                                                                                \
-  cpu->bus = (last);                                                                            \
-  const uint16_t place_read = (addr);                                                           \
-  const uint8_t value = place_read & 8 && !(place_read & 0x1080) && !cart->snoops               \
-                            ? read_input(cart, m, video, cpu->time, place_read & 15u, cpu->bus) \
-                            : vcs_bus_read(VCS_HERE, place_read);
 #define VCS_RUN_WRITE_CHIP(taken, addr)                                     \
   cpu->time += (taken);                                                     \
   cpu->stop = 0;                                                            \
