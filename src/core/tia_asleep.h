@@ -21,10 +21,11 @@
 #ifndef VCS_CORE_TIA_ASLEEP_H
 #define VCS_CORE_TIA_ASLEEP_H
 
-#include "tia_video.h"
+#include "pieces.h"
 
 typedef struct {
   vcs_video_t video;           /* first: the core has a pointer to it */
+  vcs_pieces_t *pieces;        /* the picture, or NULL without one */
   uint64_t wake;               /* accesses from this time on are worked off at once, ... */
   uint64_t later;              /* ... or from this on, if it only wakes to see the first access after an HMOVE */
   uint64_t last[2];            /* the last two accesses that m does not know yet, as moments; or 0 */
@@ -99,6 +100,7 @@ VCS_FN void vcs_asleep_change(vcs_t *m, vcs_video_t *video, unsigned objects, ui
   vcs_asleep_t *asleep = vcs_asleep(video);
   unsigned pairs = vcs_pairs(asleep->on) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & ~m->collisions;
   if (pairs && !(m->vblank & 2)) vcs_asleep_collide(m, video, pairs, at);
+  if (asleep->pieces) vcs_pieces_keep(asleep->pieces, m, objects, vcs_moment_clock(m, video, at));
   for (unsigned left = objects; left; left &= left - 1) asleep->since[VCS_LOWEST(left)] = at;
   video->stale |= (uint8_t)objects;
 }
@@ -140,12 +142,22 @@ VCS_FN void vcs_tia_settle(const vcs_t *m, vcs_video_t *video) {
   int32_t end = asleep->ending < video->late ? asleep->ending : video->late;
   asleep->later = ahead ? 0 : vcs_asleep_time(m, end - VCS_DELAY_MOST);
   asleep->wake = m->hmove_blank && !m->blank_first ? 0 : asleep->later;
-  asleep->blank_end = m->hmove_blank ? vcs_asleep_time(m, vcs_asleep_blank_end(m, video) + 2) : 0;
+  asleep->blank_end = 0;
+  if (m->hmove_blank) {
+    int32_t at = vcs_asleep_blank_end(m, video), line = at / VCS_LINE_CLOCKS;
+    asleep->blank_end = vcs_asleep_time(m, at + 2);
+    if (asleep->pieces) {
+      vcs_pieces_comb(asleep->pieces, line - m->first_line,
+                      m->blank_clock - VCS_LINE_CLOCKS * line - VCS_HBLANK_CLOCKS);
+    }
+  }
   asleep->on = (uint8_t)vcs_objects_on(m);
 }
 
-VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_cart_t *cart) {
-  vcs_video_start(&asleep->video, cart, NULL);
+VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_cart_t *cart, uint8_t *frames,
+                             vcs_pieces_t *pieces) {
+  vcs_video_start(&asleep->video, cart, frames);
+  asleep->pieces = pieces;
   asleep->last[0] = asleep->last[1] = 0;
   asleep->line_end = 0;
   for (int i = 0; i < VCS_OBJECTS; i++) asleep->since[i] = vcs_moment_of(VCS_LINE_CLOCKS * m->line + m->line_clock);
@@ -224,20 +236,28 @@ VCS_FN void vcs_tia_change_shown(vcs_t *m, vcs_video_t *video, unsigned objects)
   vcs_asleep_change(m, video, objects, vcs_moment_of(m->seen_clock));
 }
 
-VCS_FN void vcs_tia_change_look(vcs_t *m, vcs_video_t *video) { (void)m, (void)video; }
+VCS_FN void vcs_tia_change_look(const vcs_t *m, vcs_video_t *video) {
+  vcs_pieces_t *pieces = vcs_asleep(video)->pieces;
+  if (pieces) vcs_pieces_keep(pieces, m, VCS_LOOK, m->seen_clock);
+}
 
 /* Everything up to the last access is compared, or forgotten. */
 VCS_FN void vcs_tia_forget(vcs_t *m, vcs_video_t *video) {
   for (int i = 0; i < VCS_OBJECTS; i++) vcs_asleep(video)->since[i] = vcs_moment_of(m->seen_clock);
 }
 
-VCS_SLOW_FN void vcs_tia_draw_seen(vcs_t *m, vcs_video_t *video) {
+VCS_SLOW_FN void vcs_asleep_collide_all(vcs_t *m, vcs_video_t *video) {
   if (!(m->vblank & 2)) {
     unsigned pairs = vcs_pairs(vcs_asleep(video)->on) & ~m->collisions;
     if (pairs) vcs_asleep_collide(m, video, pairs, vcs_moment_of(m->seen_clock));
   }
   vcs_tia_forget(m, video);
   vcs_asleep_unblank(m, video);
+}
+
+VCS_FN void vcs_tia_draw_seen(vcs_t *m, vcs_video_t *video) {
+  vcs_tia_change_look(m, video);
+  vcs_asleep_collide_all(m, video);
 }
 
 VCS_FN void vcs_tia_close_lines(vcs_t *m, vcs_video_t *video, int32_t target) {
@@ -247,7 +267,7 @@ VCS_FN void vcs_tia_close_lines(vcs_t *m, vcs_video_t *video, int32_t target) {
 
 VCS_SLOW_FN void vcs_tia_catch_up(vcs_t *m, vcs_video_t *video) {
   vcs_asleep_remember(m, video);
-  vcs_tia_draw_seen(m, video);
+  vcs_asleep_collide_all(m, video);
   if (m->seen_clock <= VCS_LINE_CLOCKS * m->line + m->line_clock) return;
   m->line = vcs_asleep_line_of(m, m->seen_clock);
   m->line_clock = m->seen_clock - VCS_LINE_CLOCKS * m->line;

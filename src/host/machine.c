@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "core/console.h"
+#include "host/asleep.h"
 #include "host/hash.h"
-#include "host/undrawn.h"
 
 /* ---- Machines ----------------------------------------------------------------------------------------------- */
 
@@ -20,10 +20,10 @@ void vcs_control(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *control
 }
 
 void vcs_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
-  if (frames) {
+  if (!frames) {
+    vcs_asleep_undrawn(cart, m);
+  } else if (!vcs_asleep_drawn(cart, m, frames)) {
     vcs_console_frame(cart, m, frames);
-  } else {
-    vcs_undrawn_frame(cart, m);
   }
 }
 

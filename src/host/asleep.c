@@ -1,11 +1,13 @@
-/* undrawn.c: frames without a picture, on a TIA that sleeps (core/tia_asleep.h).
+/* asleep.c: frames on a TIA that sleeps (core/tia_asleep.h), with or without a picture.
  *
  * The core is compiled a second time, with the hot loop's stores to the TIA replaced by those below. They do what
  * core/tia.h does, for the registers that programs write most, up to the time at which the TIA has to wake up.
  */
+#include <string.h>
+
 #define VCS_TIA_ASLEEP
 #include "core/tia.h"
-#include "host/undrawn.h"
+#include "host/asleep.h"
 
 /* An object, a constant, is about to change by the access that was noted last; then it is on or not. */
 VCS_HOT_FN void change(vcs_t *m, vcs_asleep_t *asleep, unsigned object) {
@@ -13,6 +15,13 @@ VCS_HOT_FN void change(vcs_t *m, vcs_asleep_t *asleep, unsigned object) {
 }
 VCS_HOT_FN void turn(vcs_asleep_t *asleep, unsigned object, bool on) {
   asleep->on = (uint8_t)((asleep->on & ~(1u << object)) | (unsigned)on << object);
+}
+
+VCS_SLOW_FN void set_colour(vcs_t *m, vcs_asleep_t *asleep, unsigned i, uint8_t value) {
+  if (asleep->pieces) {
+    vcs_pieces_keep(asleep->pieces, m, VCS_LOOK, vcs_moment_clock(m, &asleep->video, asleep->last[1]));
+  }
+  m->colu[i] = value;
 }
 
 VCS_SLOW_FN void set_playfield(vcs_t *m, vcs_asleep_t *asleep, unsigned i, uint8_t value) {
@@ -96,6 +105,7 @@ VCS_SLOW_FN bool hmove(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
   m->hmove_blank = 1;
   asleep->blank_end = time + VCS_CYCLES(VCS_COMB_END / 3 + 1);
   asleep->wake = 0;
+  if (asleep->pieces) vcs_pieces_comb(asleep->pieces, at / VCS_LINE_CLOCKS - m->first_line, 0);
   return true;
 }
 
@@ -117,16 +127,13 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
     case VCS_COLUPF_W:
     case VCS_COLUBK_W:
       vcs_asleep_note(asleep, time, r);
-      m->colu[vcs_colour_index(r - VCS_COLUP0_W)] = vcs_tia_colour(m, video, value);
+      i = vcs_colour_index(r - VCS_COLUP0_W), value = vcs_tia_colour(m, video, value);
+      if (m->colu[i] != value) set_colour(m, asleep, i, value);
       return true;
     case VCS_CTRLPF:
       if (m->pf_mirrored != (value & 1) || (m->ctrlpf ^ value) & 1) return false;
       vcs_asleep_note(asleep, time, r);
-      if ((m->ctrlpf ^ value) & 0x30) {
-        set_other(m, asleep, 1u << VCS_BL, &m->ctrlpf, value);
-      } else {
-        m->ctrlpf = value;
-      }
+      if (m->ctrlpf != value) set_other(m, asleep, 1u << VCS_BL | VCS_LOOK, &m->ctrlpf, value);
       return true;
     case VCS_REFP0:
     case VCS_REFP1:
@@ -251,10 +258,30 @@ VCS_HOT_FN uint64_t wait_line(vcs_t *m, vcs_video_t *video, uint64_t time) {
 
 #include "core/console.h"
 
-void vcs_undrawn_frame(const vcs_cart_t *cart, vcs_t *m) {
+/* Runs a frame. Returns false if it has to be run again by a TIA that draws: it stopped in the picture. */
+VCS_SLOW_FN bool run(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_pieces_t *pieces, vcs_t *scratch) {
   vcs_asleep_t asleep;
   vcs_console_start_frame(cart, m);
-  vcs_asleep_start(m, &asleep, cart);
+  if (pieces) vcs_pieces_start(pieces, scratch, m, frames);
+  vcs_asleep_start(m, &asleep, cart, frames, pieces);
   vcs_cpu_run(cart, m, &asleep.video, VCS_FRAME_INSTRUCTIONS);
+  if (pieces && m->partial) return false;
   vcs_console_finish_frame(cart, m, &asleep.video);
+  if (!pieces) return true;
+  if (m->seen_clock != asleep.video.stop) return false;
+  vcs_pieces_end(pieces, m, asleep.video.stop);
+  return true;
+}
+
+void vcs_asleep_undrawn(const vcs_cart_t *cart, vcs_t *m) { run(cart, m, NULL, NULL, NULL); }
+
+bool vcs_asleep_drawn(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
+  vcs_pieces_t pieces;
+  vcs_t before, scratch;
+  const size_t size = vcs_machine_size(cart);
+  if (m->partial || m->scanlines < cart->top_line + cart->height) return false;
+  memcpy(&before, m, size);
+  if (run(cart, m, frames, &pieces, &scratch)) return true;
+  memcpy(m, &before, size);
+  return false;
 }
