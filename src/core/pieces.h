@@ -59,50 +59,89 @@ VCS_FN void vcs_pieces_start(vcs_pieces_t *p, vcs_t *scratch, const vcs_t *m, ui
   vcs_fill(p->comb, 8, VCS_PIECES_ROWS);
 }
 
-/* Paints the pixels [x0, x1) of a row from masks. */
-VCS_FN void vcs_pieces_paint(const vcs_pieces_t *p, const vcs_pixels_t line[VCS_OBJECTS], int x0, int x1,
-                             uint8_t *row) {
-  const vcs_t *m = p->shown;
-  if (m->vblank & 2) {
-    vcs_fill(row + x0, 0, x1 - x0);
-    return;
-  }
-  uint64_t colour[3][4], piece[3];
-  for (int w = 0; w < 3; w++) {
-    vcs_line_colours(m, w, line, colour[w]);
-    piece[w] = vcs_from(x0, w) & ~vcs_from(x1, w);
-  }
-  vcs_paint(colour, piece, m->colu, row);
-}
-
-/* What an object lights in the line, as far as it is known: up to its cut as before. */
+/* What an object lights in the line: up to its cut as before, then as it is now. */
 VCS_FN vcs_pixels_t vcs_pieces_join(const vcs_pieces_t *p, int object) {
-  vcs_pixels_t pixels = p->now[object];
-  for (int w = 0; w < 3; w++) {
-    uint64_t after = vcs_from(p->cut[object], w);
-    pixels.word[w] = (pixels.word[w] & after) | (p->before[object].word[w] & ~after);
-  }
+  const vcs_pixels_t *now = &p->now[object];
+  vcs_pixels_t pixels = p->before[object];
+  int x = p->cut[object], w = x >> 6;
+  uint64_t after = ~0ULL << (x & 63);
+  pixels.word[w] = (pixels.word[w] & ~after) | (now->word[w] & after);
+  if (w < 2) pixels.word[2] = now->word[2];
+  if (w < 1) pixels.word[1] = now->word[1];
   return pixels;
 }
 
 VCS_FN void vcs_pieces_make(vcs_pieces_t *p) {
-  for (; p->stale; p->stale &= (uint8_t)(p->stale - 1)) {
-    int i = VCS_LOWEST(p->stale);
-    p->now[i] = vcs_object_pixels(p->shown, i);
+  unsigned on = vcs_objects_on(p->shown);
+  for (unsigned stale = p->stale; stale; stale &= stale - 1) {
+    int i = VCS_LOWEST(stale);
+    if (on >> i & 1) {
+      p->now[i] = vcs_object_pixels(p->shown, i);
+    } else {
+      p->now[i].word[0] = p->now[i].word[1] = p->now[i].word[2] = 0;
+    }
   }
+  p->stale = 0;
+}
+
+/* Adds the pixels of two objects as a layer, unless they are dark. */
+VCS_FN int vcs_pieces_layer(vcs_layer_t *layer, int layers, const vcs_pixels_t *a, const vcs_pixels_t *b,
+                            uint8_t colour) {
+  vcs_layer_t *to = &layer[layers];
+  for (int w = 0; w < 3; w++) to->word[w] = a->word[w] | b->word[w];
+  to->colour = colour;
+  return layers + ((to->word[0] | to->word[1] | to->word[2]) != 0);
+}
+
+/* Paints a whole row: the objects' priorities (vcs_line_colours) as layers. */
+VCS_FN void vcs_pieces_paint_row(const vcs_t *m, const vcs_pixels_t line[VCS_OBJECTS], uint8_t *row) {
+  static const vcs_pixels_t dark = {{0, 0, 0}};
+  vcs_layer_t layer[3];
+  const vcs_pixels_t *p0 = &line[VCS_P0], *p1 = &line[VCS_P1], *pf = &line[VCS_PF];
+  vcs_pixels_t scored[2];
+  int layers = 0;
+  bool front = m->ctrlpf & 4;
+  if (VCS_UNLIKELY(m->ctrlpf & 2) && (!front || vcs_objects_on(m) == 1u << VCS_PF)) {
+    for (int w = 0; w < 3; w++) {
+      uint64_t left = ~vcs_from(80, w);
+      scored[0].word[w] = p0->word[w] | (pf->word[w] & left);
+      scored[1].word[w] = p1->word[w] | (pf->word[w] & ~left);
+    }
+    p0 = &scored[0], p1 = &scored[1], pf = &dark, front = false;
+  }
+  if (!front) layers = vcs_pieces_layer(layer, layers, pf, &line[VCS_BL], m->colu[VCS_COLUPF]);
+  layers = vcs_pieces_layer(layer, layers, p1, &line[VCS_M1], m->colu[VCS_COLUP1]);
+  layers = vcs_pieces_layer(layer, layers, p0, &line[VCS_M0], m->colu[VCS_COLUP0]);
+  if (front) layers = vcs_pieces_layer(layer, layers, pf, &line[VCS_BL], m->colu[VCS_COLUPF]);
+  vcs_paint_layers(layer, layers, m->colu[VCS_COLUBK], row);
 }
 
 /* Paints the line from where it is painted up to pixel x. */
 VCS_SLOW_FN void vcs_pieces_paint_to(vcs_pieces_t *p, int x, uint8_t *row) {
   vcs_pixels_t joined[VCS_OBJECTS];
+  uint8_t painted[VCS_WIDTH];
   const vcs_pixels_t *line = p->now;
-  vcs_pieces_make(p);
+  int from = p->x;
+  p->x = (uint8_t)x;
+  if (p->shown->vblank & 2) {
+    vcs_fill(row + from, 0, x - from);
+    return;
+  }
+  if (p->stale) vcs_pieces_make(p);
   if (p->split) {
-    for (int i = 0; i < VCS_OBJECTS; i++) joined[i] = p->split >> i & 1 ? vcs_pieces_join(p, i) : p->now[i];
+    for (int i = 0; i < VCS_OBJECTS; i++) joined[i] = p->now[i];
+    for (unsigned split = p->split; split; split &= split - 1) {
+      int i = VCS_LOWEST(split);
+      joined[i] = vcs_pieces_join(p, i);
+    }
     line = joined;
   }
-  vcs_pieces_paint(p, line, p->x, x, row);
-  p->x = (uint8_t)x;
+  if (x - from == VCS_WIDTH) {
+    vcs_pieces_paint_row(p->shown, line, row);
+  } else {
+    vcs_pieces_paint_row(p->shown, line, painted);
+    __builtin_memcpy(row + from, painted + from, (size_t)(x - from));
+  }
 }
 
 /* The registers are about to change at pixel x of the line. */
