@@ -98,7 +98,7 @@ __attribute__((target("avx2"))) VCS_SLOW_FN void vcs_paint_by_32(uint64_t colour
 
 /* A colour and the pixels that it paints, over what is below it. */
 typedef struct {
-  uint64_t word[VCS_LINE_WORDS];
+  const uint64_t *word; /* VCS_LINE_WORDS */
   uint8_t colour;
 } vcs_layer_t;
 

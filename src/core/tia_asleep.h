@@ -21,11 +21,11 @@
 #ifndef VCS_CORE_TIA_ASLEEP_H
 #define VCS_CORE_TIA_ASLEEP_H
 
-#include "pieces.h"
+#include "rows.h"
 
 typedef struct {
   vcs_video_t video;           /* first: the core has a pointer to it */
-  vcs_pieces_t *pieces;        /* the picture, or NULL without one */
+  vcs_rows_t *rows;            /* the picture, or NULL without one */
   uint64_t wake;               /* accesses from this time on are worked off at once, ... */
   uint64_t later;              /* ... or from this on, if it only wakes to see the first access after an HMOVE */
   uint64_t last[2];            /* the last two accesses that m does not know yet, as moments; or 0 */
@@ -100,7 +100,7 @@ VCS_FN void vcs_asleep_change(vcs_t *m, vcs_video_t *video, unsigned objects, ui
   vcs_asleep_t *asleep = vcs_asleep(video);
   unsigned pairs = vcs_pairs(asleep->on) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & ~m->collisions;
   if (pairs && !(m->vblank & 2)) vcs_asleep_collide(m, video, pairs, at);
-  if (asleep->pieces) vcs_pieces_keep(asleep->pieces, m, objects, vcs_moment_clock(m, video, at));
+  if (asleep->rows) vcs_rows_change(asleep->rows, m, video, asleep->on, objects, vcs_moment_clock(m, video, at));
   for (unsigned left = objects; left; left &= left - 1) asleep->since[VCS_LOWEST(left)] = at;
   video->stale |= (uint8_t)objects;
 }
@@ -146,18 +146,17 @@ VCS_FN void vcs_tia_settle(const vcs_t *m, vcs_video_t *video) {
   if (m->hmove_blank) {
     int32_t at = vcs_asleep_blank_end(m, video), line = at / VCS_LINE_CLOCKS;
     asleep->blank_end = vcs_asleep_time(m, at + 2);
-    if (asleep->pieces) {
-      vcs_pieces_comb(asleep->pieces, line - m->first_line,
-                      m->blank_clock - VCS_LINE_CLOCKS * line - VCS_HBLANK_CLOCKS);
+    if (asleep->rows) {
+      vcs_rows_comb(asleep->rows, line - m->first_line, m->blank_clock - VCS_LINE_CLOCKS * line - VCS_HBLANK_CLOCKS);
     }
   }
   asleep->on = (uint8_t)vcs_objects_on(m);
 }
 
 VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_cart_t *cart, uint8_t *frames,
-                             vcs_pieces_t *pieces) {
+                             vcs_rows_t *rows) {
   vcs_video_start(&asleep->video, cart, frames);
-  asleep->pieces = pieces;
+  asleep->rows = rows;
   asleep->last[0] = asleep->last[1] = 0;
   asleep->line_end = 0;
   for (int i = 0; i < VCS_OBJECTS; i++) asleep->since[i] = vcs_moment_of(VCS_LINE_CLOCKS * m->line + m->line_clock);
@@ -237,8 +236,8 @@ VCS_FN void vcs_tia_change_shown(vcs_t *m, vcs_video_t *video, unsigned objects)
 }
 
 VCS_FN void vcs_tia_change_look(const vcs_t *m, vcs_video_t *video) {
-  vcs_pieces_t *pieces = vcs_asleep(video)->pieces;
-  if (pieces) vcs_pieces_keep(pieces, m, VCS_LOOK, m->seen_clock);
+  vcs_rows_t *rows = vcs_asleep(video)->rows;
+  if (rows) vcs_rows_change(rows, m, video, vcs_asleep(video)->on, VCS_LOOK, m->seen_clock);
 }
 
 /* Everything up to the last access is compared, or forgotten. */

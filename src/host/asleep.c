@@ -18,8 +18,9 @@ VCS_HOT_FN void turn(vcs_asleep_t *asleep, unsigned object, bool on) {
 }
 
 VCS_SLOW_FN void set_colour(vcs_t *m, vcs_asleep_t *asleep, unsigned i, uint8_t value) {
-  if (asleep->pieces) {
-    vcs_pieces_keep(asleep->pieces, m, VCS_LOOK, vcs_moment_clock(m, &asleep->video, asleep->last[1]));
+  if (asleep->rows) {
+    int32_t clock = vcs_moment_clock(m, &asleep->video, asleep->last[1]);
+    vcs_rows_change(asleep->rows, m, &asleep->video, asleep->on, VCS_LOOK, clock);
   }
   m->colu[i] = value;
 }
@@ -105,7 +106,7 @@ VCS_SLOW_FN bool hmove(vcs_t *m, vcs_asleep_t *asleep, uint64_t time) {
   m->hmove_blank = 1;
   asleep->blank_end = time + VCS_CYCLES(VCS_COMB_END / 3 + 1);
   asleep->wake = 0;
-  if (asleep->pieces) vcs_pieces_comb(asleep->pieces, at / VCS_LINE_CLOCKS - m->first_line, 0);
+  if (asleep->rows) vcs_rows_comb(asleep->rows, at / VCS_LINE_CLOCKS - m->first_line, 0);
   return true;
 }
 
@@ -259,29 +260,29 @@ VCS_HOT_FN uint64_t wait_line(vcs_t *m, vcs_video_t *video, uint64_t time) {
 #include "core/console.h"
 
 /* Runs a frame. Returns false if it has to be run again by a TIA that draws: it stopped in the picture. */
-VCS_SLOW_FN bool run(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_pieces_t *pieces, vcs_t *scratch) {
+VCS_SLOW_FN bool run(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows_t *rows) {
   vcs_asleep_t asleep;
   vcs_console_start_frame(cart, m);
-  if (pieces) vcs_pieces_start(pieces, scratch, m, frames);
-  vcs_asleep_start(m, &asleep, cart, frames, pieces);
+  if (rows) vcs_rows_start(rows, m, frames);
+  vcs_asleep_start(m, &asleep, cart, frames, rows);
   vcs_cpu_run(cart, m, &asleep.video, VCS_FRAME_INSTRUCTIONS);
-  if (pieces && m->partial) return false;
+  if (rows && m->partial) return false;
   vcs_console_finish_frame(cart, m, &asleep.video);
-  if (!pieces) return true;
+  if (!rows) return true;
   if (m->seen_clock != asleep.video.stop) return false;
-  vcs_pieces_end(pieces, m, asleep.video.stop);
+  vcs_rows_end(rows, m, &asleep.video, asleep.on, m->seen_clock);
   return true;
 }
 
-void vcs_asleep_undrawn(const vcs_cart_t *cart, vcs_t *m) { run(cart, m, NULL, NULL, NULL); }
+void vcs_asleep_undrawn(const vcs_cart_t *cart, vcs_t *m) { run(cart, m, NULL, NULL); }
 
 bool vcs_asleep_drawn(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
-  vcs_pieces_t pieces;
-  vcs_t before, scratch;
+  vcs_rows_t rows;
+  vcs_t before;
   const size_t size = vcs_machine_size(cart);
   if (m->partial || m->scanlines < cart->top_line + cart->height) return false;
   memcpy(&before, m, size);
-  if (run(cart, m, frames, &pieces, &scratch)) return true;
+  if (run(cart, m, frames, &rows)) return true;
   memcpy(m, &before, size);
   return false;
 }
