@@ -101,7 +101,7 @@ done <<'TABLE'
 2;--goal is needed;steer demo
 2;a goal is score or ram:9C=60;steer demo --goal win
 2;--methods takes some of naive;score demo --methods bits
-2;ROM is missing: which games;score
+2;GAME is missing: which games;score
 2;did you mean|there are;paper --only tabel --out paper
 TABLE
 echo "test_mistakes: $lines mistakes, $failures failed"

@@ -13,6 +13,7 @@
 #include "core/state.h"
 #include "diffvcs/grad.h"
 #include "diffvcs/relax.h"
+#include "host/arena.h"
 #include "host/files.h"
 #include "host/parallel.h"
 #include "paper/paper.h"
@@ -72,22 +73,17 @@ static bool cosine(const double *estimate, const double *truth, size_t count, do
 
 /* Room for one direction a bit. */
 typedef struct {
+  vcs_arena_t arena;
   double *d_input, *d_state, *d_pixels, *expected;
 } full_room_t;
 
-static bool make_full_room(full_room_t *room, const vcs_relax_t *relax, size_t bits, size_t pixels) {
-  room->d_input = calloc(bits * vcs_relax_input_slots(relax), sizeof *room->d_input);
-  room->d_state = calloc(bits * vcs_relax_state_slots(relax), sizeof *room->d_state);
-  room->d_pixels = calloc(bits * pixels, sizeof *room->d_pixels);
-  room->expected = calloc(pixels, sizeof *room->expected);
-  return room->d_input && room->d_state && room->d_pixels && room->expected;
-}
-
-static void free_full_room(full_room_t *room) {
-  free(room->d_input);
-  free(room->d_state);
-  free(room->d_pixels);
-  free(room->expected);
+static vcs_status_t make_full_room(full_room_t *room, const vcs_relax_t *relax, size_t bits, size_t pixels,
+                                   vcs_error_t *error) {
+  room->d_input = vcs_arena_take(&room->arena, bits * vcs_relax_input_slots(relax), sizeof *room->d_input);
+  room->d_state = vcs_arena_take(&room->arena, bits * vcs_relax_state_slots(relax), sizeof *room->d_state);
+  room->d_pixels = vcs_arena_take(&room->arena, bits * pixels, sizeof *room->d_pixels);
+  room->expected = vcs_arena_take(&room->arena, pixels, sizeof *room->expected);
+  return vcs_arena_status(&room->arena, error);
 }
 
 /* Adds the cosines of one bit at one horizon. */
@@ -181,11 +177,9 @@ static vcs_status_t score_game(full_job_t *job, size_t g, vcs_error_t *error) {
     status = vcs_relax_create(game.rom.cart, &options, &relax, error);
     if (status) break;
     full_room_t room = {0};
-    if (make_full_room(&room, relax, (size_t)job->bits, truth.pixel_count))
-      status = score_bits(relax, &game, m, &truth, job->bits, job->scores[g][cast][a][t], &room, error);
-    else
-      status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-    free_full_room(&room);
+    status = make_full_room(&room, relax, (size_t)job->bits, truth.pixel_count, error);
+    if (!status) status = score_bits(relax, &game, m, &truth, job->bits, job->scores[g][cast][a][t], &room, error);
+    vcs_arena_free(&room.arena);
     vcs_relax_free(relax);
     vcs_progress_add(&job->progress, 1);
   }

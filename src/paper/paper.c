@@ -17,6 +17,17 @@
 #include "host/hash.h"
 
 static const char command[] = "diffvcs paper";
+static const vcs_usage_t usage = {
+    command,
+    "Makes every table and figure of the paper again, and the checks of its theorems: DIR/index.html, figures as SVG "
+    "and PNG, tables as .tsv. Tables are settings, conformance, superchip, gate, alpha, temperature, joystick, "
+    "theorem1, counter, theorem2, ndiv, pstep, delayed, corner, games, full, dispatch, video and throughput. What was "
+    "made is kept and only made again if this program, an image or a record has changed. docs/paper.md has the "
+    "results." VCS_ROMS_NOTE,
+    "diffvcs paper\n"
+    "diffvcs paper --only ndiv --out ndiv\n"
+    "diffvcs paper --only games --games demo,pitfall,frostbite --out margins\n"
+    "diffvcs paper --quick --out quick\n"};
 
 static const struct {
   const char *name, *title;
@@ -505,25 +516,10 @@ int vcs_cli_paper(int argc, char **argv) {
       VCS_ARG_TEXT("games", &paper.games, "LIST", "of the table `games`: where they diverge, and their cast margins"),
       VCS_ARG_FLAG("quick", &paper.quick, "a reduced version: fewer games, shorter runs"),
       VCS_ARG_TEXT("records", &paper.records, "DIR", "records of the reference, for the conformance table"),
-      VCS_ARG_INTEGER("jobs", &paper.threads, 0, 4096, "threads; 0: one for each CPU"),
+      VCS_ARG_JOBS(&paper.threads),
       VCS_ARG_TEXT("roms", &paper.choice.roms, "DIR", "where ROM images are; see above for the other places"),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Makes every table and figure of the paper again, and the checks of its theorems: DIR/index.html, figures as "
-      "SVG\n"
-      "and PNG, tables as .tsv. Tables are settings, conformance, superchip, gate, alpha, temperature, joystick, "
-      "theorem1,\n"
-      "counter, theorem2, ndiv, pstep, delayed, corner, games, full, dispatch, video and throughput. What was made is "
-      "kept and "
-      "only\n"
-      "made again if this program, an image or a record has changed. docs/paper.md has the results." VCS_ROMS_NOTE,
-      "diffvcs paper\n"
-      "diffvcs paper --only ndiv --out ndiv\n"
-      "diffvcs paper --only games --games demo,pitfall,frostbite --out margins\n"
-      "diffvcs paper --quick --out quick\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
+  int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code == VCS_ARGS_GO) exit_code = check_section(only, &number);
   if (exit_code == VCS_ARGS_GO) exit_code = make_folders(&paper);
   if (exit_code != VCS_ARGS_GO) return exit_code;

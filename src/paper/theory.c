@@ -16,6 +16,7 @@
 #include "diffvcs/grad.h"
 #include "diffvcs/relax.h"
 #include "grad/tape.h"
+#include "host/arena.h"
 #include "host/parallel.h"
 
 static uint64_t draw(uint64_t *state) {
@@ -65,6 +66,7 @@ static bool differentiate(vcs_grad_workspace_t *workspace, const vcs_cart_t *car
 }
 
 typedef struct {
+  vcs_arena_t arena; /* of the arrays */
   vcs_t *hard, *soft;
   uint8_t *frames;
   float *tangent, *result;
@@ -75,22 +77,17 @@ typedef struct {
 static bool make_room(const vcs_cart_t *cart, soft_room_t *room) {
   const size_t size = vcs_state_size(cart);
   memset(room, 0, sizeof *room);
-  room->hard = malloc(size);
-  room->soft = malloc(size);
-  room->frames = calloc(4, VCS_FRAME_BYTES);
-  room->tangent = calloc(8 * size, sizeof(float));
-  room->result = calloc(8 * size, sizeof(float));
+  room->hard = vcs_arena_take(&room->arena, 1, size);
+  room->soft = vcs_arena_take(&room->arena, 1, size);
+  room->frames = vcs_arena_take(&room->arena, 4, VCS_FRAME_BYTES);
+  room->tangent = vcs_arena_take(&room->arena, 8 * size, sizeof(float));
+  room->result = vcs_arena_take(&room->arena, 8 * size, sizeof(float));
   room->workspace = vcs_grad_workspace_create();
-  return vcs_tape_create(cart, &room->tape, NULL) == VCS_OK && room->hard && room->soft && room->frames &&
-         room->tangent && room->result && room->workspace;
+  return vcs_tape_create(cart, &room->tape, NULL) == VCS_OK && !room->arena.failed && room->workspace;
 }
 
 static void free_room(soft_room_t *room) {
-  free(room->hard);
-  free(room->soft);
-  free(room->frames);
-  free(room->tangent);
-  free(room->result);
+  vcs_arena_free(&room->arena);
   vcs_grad_workspace_free(room->workspace);
   vcs_tape_free(room->tape);
 }
