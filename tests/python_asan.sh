@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The Python tests with the address and undefined-behaviour sanitizers: a library built with them, and Python started with
-# their runtime. Arguments go to pytest. Leaks are not looked for: Python itself frees little at its end.
+# their runtime. Arguments go to pytest. Leaks are not reported, because Python frees little at exit.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 python=.venv/bin/python

@@ -1,4 +1,4 @@
-/* The command line: one table as a subcommand would have it, and what becomes of what a user may type. */
+/* test_args.c: the parser of the command line and its help, with one table of options as a command has it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 """Writes the pages of the site into build-web/site: docs/ as it is, references of C and Python made from the sources, the
 paper's page where `make paper` has left one, and a front page that shows the explorer.
 
-Links of docs/ to files outside it lead nowhere on a site: they become the files' names. A page that no group of NAVIGATION
-names is listed under "More", so that a new page is never missing.
+The site has no files from outside docs/, so links to them become plain file names. A page that no group of NAVIGATION names
+is listed under "More", so that no page is missing.
 """
 
 import pathlib

@@ -61,7 +61,7 @@ class Run:
     over: np.ndarray  # frames
     state: np.ndarray  # bytes, for the next run
     bits: np.ndarray  # the machine after the last frame, as floats
-    start: np.ndarray = field(repr=False)  # what derivatives begin with: the machine, both frame buffers, hands
+    start: np.ndarray = field(repr=False)  # what derivatives begin with: the machine, both frame buffers, controls
     picture: np.ndarray = field(repr=False)
     controls: np.ndarray = field(repr=False)
     before: np.ndarray = field(repr=False)  # the state and the actions that were given
@@ -107,11 +107,11 @@ def _machine(cart: Cartridge) -> Iterator[Machine]:
 def _hold(machine: Machine, actions: Sequence[int]) -> np.ndarray:
     """The controls that vcs_env_act_on holds: actions that the game does not allow do nothing; paddles have only buttons."""
     controls, legal = np.zeros(len(actions), CONTROLS), set(machine.legal_actions)
-    for hands, action in zip(controls, actions):
+    for frame, action in zip(controls, actions):
         held = inputs_of(action if action in legal else 0)[:5]
         if machine.cart.controllers[0] == "paddles":
             held[:4] = 0
-        hands["held"][0] = int(held @ WEIGHTS[:5])
+        frame["held"][0] = int(held @ WEIGHTS[:5])
     return controls
 
 

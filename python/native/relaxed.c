@@ -1,8 +1,8 @@
 /* relaxed.c: derivatives of whole runs by the relaxed machine (relaxed.h).
  *
  * The frames are run once, to know where each begins; then each is run again with its derivative, forwards or
- * backwards. A frame begins with a machine of integers and the numbers beside it. The pins of the controllers do not
- * depend on what they were before, but on what hands hold in that frame.
+ * backwards. A frame begins with a machine of integers and the numbers beside it. The pins of the controllers depend
+ * on the inputs of that frame only, not on their values before it.
  */
 #include "relaxed.h"
 

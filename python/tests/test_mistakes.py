@@ -1,4 +1,4 @@
-"""Typical mistakes: each is refused with words that say what was wrong and what is right; none ends the process.
+"""Typical mistakes: each raises an exception that names the mistake and the correction; none ends the process.
 
 Under the sanitizers too: tests/python_asan.sh python/tests/test_mistakes.py."""
 

@@ -204,7 +204,7 @@ static vcs_status_t grad(const vcs_rom_t *rom, const vcs_setup_t *setup, void *c
   return status;
 }
 
-/* Finds what is wrong before anything runs. */
+/* Checks the options before the run. */
 static int check_options(void *options) {
   options_t *o = options;
   if (vcs_cli_output_count(&o->output) + !!o->input + !!o->bit != 1) {

@@ -125,7 +125,8 @@ static const char *file_name(const player_t *p, char path[VCS_PATH_SIZE], const 
   return path;
 }
 
-/* ---- Keys that do something once ------------------------------------------------------------------------------ */
+/* ---- Keys that act once when pressed ------------------------------------------------------------------------------
+ */
 
 static void pause_game(player_t *p) {
   p->paused = !p->paused;

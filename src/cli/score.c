@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "cli/score_table.h"
+#include "core/splitmix.h"
 #include "core/state.h"
 #include "host/games.h"
 
@@ -59,20 +60,13 @@ typedef struct {
 
 /* ---- A game ------------------------------------------------------------------------------------------------- */
 
-static uint64_t draw(uint64_t *state) { /* splitmix64 */
-  uint64_t z = *state += 0x9E3779B97F4A7C15u;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-  return z ^ z >> 31;
-}
-
 /* Lists `bits` bits of RAM, drawn with the seed; returns how many. */
 static size_t list_ram(const options_t *o, vcs_place_t *places) {
   uint16_t bits[RAM_BITS];
   uint64_t random = (uint64_t)o->seed;
   for (int i = 0; i < RAM_BITS; i++) bits[i] = (uint16_t)i;
   for (int i = 0; i < (int)o->bits; i++) {
-    const int other = i + (int)(draw(&random) % (uint64_t)(RAM_BITS - i));
+    const int other = i + (int)(vcs_splitmix64(&random) % (uint64_t)(RAM_BITS - i));
     const uint16_t bit = bits[other];
     bits[other] = bits[i];
     bits[i] = bit;
@@ -96,7 +90,7 @@ static vcs_status_t list_rom(const options_t *o, const vcs_run_t *run, vcs_place
     if (uses[i].kind != VCS_ROM_UNUSED) used[bytes++] = i;
   }
   for (; room && status == VCS_OK && bytes && *count < (size_t)o->rom_bits; ++*count) {
-    const uint64_t bit = draw(&random) % (8 * (uint64_t)bytes);
+    const uint64_t bit = vcs_splitmix64(&random) % (8 * (uint64_t)bytes);
     places[*count] = (vcs_place_t){VCS_PLACE_ROM, (uint8_t)(bit % 8), 0, used[bit / 8]};
   }
   free(uses);

@@ -14,7 +14,9 @@
 
 #include "core/state.h"
 #include "diffvcs/grad.h"
+#include "host/arena.h"
 #include "host/hash.h"
+#include "host/parallel.h"
 
 static const char command[] = "diffvcs paper";
 static const vcs_usage_t usage = {
@@ -120,25 +122,67 @@ const char *const vcs_paper_games[VCS_PAPER_GAMES] = {"air_raid",
                                                       "yars_revenge",
                                                       "zaxxon"};
 
+/* ---- Work ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  vcs_paper_work_t work;
+  void *job;
+  vcs_status_t *status; /* by item */
+  vcs_error_t *errors;
+} items_t;
+
+static bool do_item(void *context, size_t item, int worker) {
+  const items_t *items = context;
+  (void)worker;
+  items->status[item] = items->work(items->job, item, &items->errors[item]);
+  return items->status[item] == VCS_OK;
+}
+
+vcs_status_t vcs_paper_parallel(const vcs_section_t *section, size_t count, vcs_paper_work_t work, void *job,
+                                vcs_error_t *error) {
+  vcs_arena_t arena = {0};
+  items_t items = {.work = work, .job = job};
+  items.status = vcs_arena_take(&arena, count, sizeof *items.status);
+  items.errors = vcs_arena_take(&arena, count, sizeof *items.errors);
+  vcs_status_t status = vcs_arena_status(&arena, error);
+  if (status == VCS_OK) vcs_parallel(count, (int)section->paper->threads, do_item, &items);
+  for (size_t i = 0; i < count && status == VCS_OK; i++) {
+    status = items.status[i];
+    if (status && error) *error = items.errors[i];
+  }
+  vcs_arena_free(&arena);
+  return status;
+}
+
+vcs_relax_options_t vcs_paper_relaxed(double alpha, double temperature) {
+  vcs_relax_options_t options;
+  vcs_relax_defaults(&options);
+  options.alpha = alpha;
+  options.temperature = temperature;
+  return options;
+}
+
 /* ---- Writing --------------------------------------------------------------------------------------------------- */
 
 /* &, < and > are written as they are: all text here is ours. */
+static void write_paragraph(vcs_section_t *section, const char *begin, const char *format, va_list arguments) {
+  vcs_text_printf(&section->html, "%s", begin);
+  vcs_text_vprintf(&section->html, format, arguments);
+  vcs_text_printf(&section->html, "</p>\n");
+}
+
 void vcs_section_say(vcs_section_t *section, const char *format, ...) {
   va_list arguments;
-  vcs_text_printf(&section->html, "<p>");
   va_start(arguments, format);
-  vcs_text_vprintf(&section->html, format, arguments);
+  write_paragraph(section, "<p>", format, arguments);
   va_end(arguments);
-  vcs_text_printf(&section->html, "</p>\n");
 }
 
 void vcs_section_assume(vcs_section_t *section, const char *format, ...) {
   va_list arguments;
-  vcs_text_printf(&section->html, "<p class=assumes>Assumes: ");
   va_start(arguments, format);
-  vcs_text_vprintf(&section->html, format, arguments);
+  write_paragraph(section, "<p class=assumes>Assumes: ", format, arguments);
   va_end(arguments);
-  vcs_text_printf(&section->html, "</p>\n");
 }
 
 /* The class of a cell that is a verdict, or "". */

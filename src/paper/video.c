@@ -120,10 +120,7 @@ static vcs_status_t open_video(const vcs_paper_game_t *game, video_t *video, vcs
   memcpy(video->soft, game->start, size);
   vcs_status_t status = vcs_tape_create(video->cart, &video->tape, error);
   for (int p = 2; p < PANELS && status == VCS_OK; p++) {
-    vcs_relax_options_t options;
-    vcs_relax_defaults(&options);
-    options.alpha = settings[p][0];
-    options.temperature = settings[p][1];
+    vcs_relax_options_t options = vcs_paper_relaxed(settings[p][0], settings[p][1]);
     options.window = 4;
     options.wrap = 1;
     status = vcs_relax_create(video->cart, &options, &video->relaxed[p], error);

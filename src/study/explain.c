@@ -25,7 +25,7 @@ static void copy_frames(uint8_t *to, const uint8_t *from) {
 
 /* ---- Interventions ---------------------------------------------------------------------------------------- */
 
-/* The last frame, run again with one thing changed. It need not run beyond the clock at which all pixels of the
+/* The last frame, run again with one change. It need not run beyond the clock at which all pixels of the
  * question are drawn. */
 typedef struct {
   const vcs_explanation_t *e;
