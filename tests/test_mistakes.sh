@@ -103,6 +103,14 @@ done <<'TABLE'
 2;--methods takes some of naive;score demo --methods bits
 2;ROM is missing: which games;score
 2;did you mean|there are;paper --only tabel --out paper
+2;ale-py|space_invaders;paper --only joystick --out paper --roms empty
+2;no ROM image 'ponk'. did you mean pong;record ponk --out records/
+2;no ROM image 'ponk'. did you mean pong;record demo ponk --out records
+2;--out must be a directory;record demo demo --out text.png
+2;GAME is missing;annotate --out notes --html pages
+2;no ROM image 'ponk';annotate ponk --out notes --html pages
+2;the run has the frames 0 to 7;joystick demo --press 8 --out stick
+2;no option --frames;steer demo --goal score --frames 60
 TABLE
 echo "test_mistakes: $lines mistakes, $failures failed"
 [ "$lines" -ge 40 ] && [ "$failures" = 0 ]

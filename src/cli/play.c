@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "plot/map.h"
 #include "core/state.h"
@@ -719,8 +720,11 @@ int vcs_cli_play(int argc, char **argv) {
   exit_code = vcs_rom_open_or_complain(command, o.setup.rom, &o.setup.rom_options, &rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_rom_free(&rom);
-  exit_code = vcs_output_directory(command, o.out, NULL);
+  bool made;
+  exit_code = vcs_output_directory(command, o.out, &made);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_interrupt_catch();
-  return play(&o);
+  exit_code = play(&o);
+  if (exit_code && made) rmdir(o.out); /* which does nothing if it has results */
+  return exit_code;
 }
