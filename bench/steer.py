@@ -42,7 +42,14 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             out = os.path.join(folder, "steer.tsv")
             command = [options.program, "steer", game, "--actions", GAMES.get(game, "NOOP*300"), "--goal", "score"]
-            command += ["--horizon", str(options.horizon), "--budget", str(options.budget), "--seeds", str(options.seeds)]
+            command += [
+                "--horizon",
+                str(options.horizon),
+                "--budget",
+                str(options.budget),
+                "--seeds",
+                str(options.seeds),
+            ]
             subprocess.run([*command, "--searches", searches, "--out", out], check=True, stdout=subprocess.DEVNULL)
             with open(out, encoding="utf-8") as file:
                 rows = [line.split("\t") for line in file.read().splitlines()[1:]]
