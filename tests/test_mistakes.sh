@@ -47,6 +47,9 @@ while IFS=';' read -r status words arguments; do
 done <<'TABLE'
 2;no command 'rnu'. did you mean run;rnu demo
 2;'diffvcs --help' lists them;frobnicate
+2;did you mean diffvcs play pong, or diffvcs run pong;pong
+2;did you mean diffvcs play demo;demo --frames 10
+2;did you mean diffvcs play ./tiny.bin;./tiny.bin
 2;ROM is missing;run
 2;no option --frame.*did you mean --frames;run demo --frame 10
 2;no option --rom. did you mean --roms;run pong --rom empty
