@@ -5,9 +5,10 @@
     python train_ppo.py breakout --until 400 --minutes 10 --seed 2
 
 The agent acts in all environments for some steps, which makes a rollout, and learns from it for some epochs (Schulman et
-al. 2017). The two overlap: while the host emulates the next rollout, the GPU learns from the last one, so the policy that
-acts is one rollout older than the one that learns; the ratio in PPO's objective accounts for that. On a GPU acting and
-learning are CUDA graphs, and numbers are bfloat16 where the hardware multiplies matrices.
+al. 2017). Everything overlaps: environments are in groups, and the host emulates one group while the GPU chooses actions
+for another; meanwhile the GPU also learns from the last rollout, so the policy that acts is one rollout older than the one
+that learns, for which the ratio in PPO's objective accounts. On a GPU acting and learning are CUDA graphs, and numbers are
+bfloat16 where the hardware multiplies matrices.
 
 Ends when the mean score of the last 100 games reaches --until, or after --minutes. The folder --out holds curve.csv (time,
 frames, score), curve.png (with matplotlib), agent.pt (the checkpoint, written every half a minute and continued from by
@@ -46,6 +47,7 @@ def arguments() -> argparse.Namespace:
     add("--observe", choices=("image", "ram"), default="image")
     add("--emulation", choices=("auto", "host", "device"), default="auto", help="where machines run")
     add("--envs", type=int, default=256)
+    add("--groups", type=int, default=None, help="groups of environments (default: 2 on a GPU with emulation on the host, else 1)")
     add("--steps", type=int, default=32, help="steps of a rollout")
     add("--minibatches", type=int, default=8)
     add("--epochs", type=int, default=3)
@@ -101,12 +103,11 @@ class Agent(nn.Module):
 class Rollout:
     """What happened in `steps` steps of all environments, as tensors (steps x environments x ...)."""
 
-    def __init__(self, steps: int, env: TorchVectorEnv, device: torch.device) -> None:
+    def __init__(self, steps: int, n: int, shape: tuple[int, ...], device: torch.device) -> None:
         def zeros(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
             return torch.zeros(shape, dtype=dtype, device=device)
 
-        n = env.num_envs
-        self.seen = zeros(steps, n, *env.observation_shape, dtype=torch.uint8)
+        self.seen = zeros(steps, n, *shape, dtype=torch.uint8)
         self.action = zeros(steps, n, dtype=torch.int64)
         self.likelihood, self.value, self.reward, self.alive = (zeros(steps, n) for _ in range(4))
         self.advantage, self.target = zeros(steps, n), zeros(steps, n)
@@ -191,6 +192,54 @@ class Learner:
                 group["lr"] = rate
 
 
+class Group:
+    """Some environments, and the policy that acts in them. Columns `own` of a rollout are theirs."""
+
+    def __init__(self, env: TorchVectorEnv, own: slice, actor: Agent, seed: int) -> None:
+        self.env, self.own, self.actor = env, own, actor
+        self.seen = env.reset(seed)
+        self.now = self.seen.clone()  # what a CUDA graph reads
+        self.acting = Graph(self.act, self.now.device)
+        self.sent: tuple[Rollout, int] | None = None
+        self.finished: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+    @torch.no_grad()
+    def act(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        logits, value = self.actor(self.now)
+        likelihoods = logits.log_softmax(-1)
+        noise = torch.rand_like(logits).clamp_(1e-20).log_().neg_().log_().neg_()  # Gumbel: the largest is a sample
+        action = (logits + noise).argmax(-1)
+        return action, likelihoods.gather(1, action[:, None])[:, 0], value
+
+    def begin_step(self, r: Rollout, t: int) -> None:
+        self.now.copy_(self.seen)
+        r.seen[t, self.own] = self.now
+        action, r.likelihood[t, self.own], r.value[t, self.own] = self.acting()
+        r.action[t, self.own] = action
+        self.env.send(action)
+        self.sent = r, t
+
+    def end_step(self) -> None:
+        if self.sent is None:
+            return
+        (r, t), self.sent = self.sent, None
+        self.seen, reward, terminated, truncated, info = self.env.recv()
+        r.reward[t, self.own] = reward.sign()
+        r.alive[t, self.own] = (~(terminated | truncated)).float()
+        self.finished.append((info["score"], info["began"]))
+
+    def value(self) -> torch.Tensor:
+        """The value of what is seen now."""
+        self.now.copy_(self.seen)
+        return self.acting()[2].clone()
+
+    def scores(self) -> list[float]:
+        """Scores of games that ended since the last call."""
+        scores, ends = (torch.stack(parts) for parts in zip(*self.finished))
+        self.finished = []
+        return scores[ends].tolist()
+
+
 def write(path: pathlib.Path, save) -> None:
     """Calls `save` with a temporary path beside the final one, and renames it: there is the old file or the whole new one."""
     part = path.with_name(path.name + ".part")
@@ -263,15 +312,25 @@ def main() -> int:
     if o.resume and not (out / "agent.pt").exists():
         print(f"--resume: there is no {out}/agent.pt", file=sys.stderr)
         return 2
-    env = TorchVectorEnv(
-        o.game, o.envs, device=device, emulation=o.emulation, obs_type=o.observe, life_loss_info=True,
-        repeat_action_probability=o.sticky,
-    )  # fmt: skip
+    on_gpu = device.type == "cuda"
+    if o.groups is None:
+        o.groups = 2 if on_gpu and o.emulation != "device" else 1
+    if o.envs % o.groups:
+        print(f"--envs ({o.envs}) must be a multiple of --groups ({o.groups})", file=sys.stderr)
+        return 2
+    envs = [
+        TorchVectorEnv(
+            o.game, o.envs // o.groups, device=device, emulation=o.emulation, obs_type=o.observe, life_loss_info=True,
+            repeat_action_probability=o.sticky,
+        )
+        for _ in range(o.groups)
+    ]  # fmt: skip
     out.mkdir(parents=True, exist_ok=True)
-    agent, actor = (Agent(env.observation_shape, len(env.actions)).to(device) for _ in range(2))
+    shape = envs[0].observation_shape
+    agent, actor = (Agent(shape, len(envs[0].actions)).to(device) for _ in range(2))
     if device.type == "cuda" and o.observe == "image":
         agent, actor = (network.to(memory_format=torch.channels_last) for network in (agent, actor))
-    rollouts = [Rollout(o.steps, env, device) for _ in range(2)]
+    rollouts = [Rollout(o.steps, o.envs, shape, device) for _ in range(2)]
     learner = Learner(agent, rollouts, o, device)
     earlier, frames, rows = 0.0, 0, []
     if o.resume:
@@ -281,19 +340,10 @@ def main() -> int:
         earlier, frames, rows = saved["seconds"], saved["frames"], [tuple(row) for row in saved["curve"]]
     actor.load_state_dict(agent.state_dict())
 
-    seen = env.reset(o.seed * 100_003)
-    now = torch.zeros((o.envs, *env.observation_shape), dtype=torch.uint8, device=device)
-
-    @torch.no_grad()
-    def act() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        logits, value = actor(now)
-        likelihoods = logits.log_softmax(-1)
-        noise = torch.rand_like(logits).clamp_(1e-20).log_().neg_().log_().neg_()  # Gumbel: the largest is a sample
-        action = (logits + noise).argmax(-1)
-        return action, likelihoods.gather(1, action[:, None])[:, 0], value
-
-    acting = Graph(act, device)
-    on_gpu = device.type == "cuda"
+    width = o.envs // o.groups
+    groups = [
+        Group(env, slice(i * width, (i + 1) * width), actor, o.seed * 100_003 + i * width) for i, env in enumerate(envs)
+    ]
     learning = torch.cuda.Stream(priority=0) if on_gpu else None
     main_stream = torch.cuda.Stream(priority=-1) if on_gpu else None
     scores: collections.deque[float] = collections.deque(maxlen=100)
@@ -312,21 +362,17 @@ def main() -> int:
     try:
         with torch.cuda.stream(main_stream) if on_gpu else contextlib.nullcontext():
             while True:
-                r, ends, finals = rollouts[which], [], []
+                r = rollouts[which]
                 for t in range(o.steps):
-                    r.seen[t].copy_(seen)
-                    now.copy_(seen)
-                    r.action[t], r.likelihood[t], r.value[t] = acting()
+                    for group in groups:
+                        group.end_step()
+                        group.begin_step(r, t)
                     with torch.cuda.stream(learning) if on_gpu else contextlib.nullcontext():
                         for _ in range(share):
                             next(tasks, None)
-                    seen, reward, terminated, truncated, info = env.step(r.action[t])
-                    r.reward[t] = reward.sign()
-                    r.alive[t] = (~(terminated | truncated)).float()
-                    ends.append(info["began"])
-                    finals.append(info["score"])
-                now.copy_(seen)
-                r.judge(acting()[2], o.gamma, o.trace)
+                for group in groups:
+                    group.end_step()
+                r.judge(torch.cat([group.value() for group in groups]), o.gamma, o.trace)
                 for _ in tasks:  # what is left of the last rollout's
                     pass
                 if on_gpu:
@@ -338,7 +384,7 @@ def main() -> int:
                     learning.wait_stream(main_stream)
                 tasks, which = learner.tasks(which), 1 - which
                 frames += o.envs * o.steps * 4
-                finished = torch.stack(finals)[torch.stack(ends)].tolist()
+                finished = [score for group in groups for score in group.scores()]
                 scores.extend(finished)
                 games += len(finished)
                 seconds = earlier + time.perf_counter() - began
@@ -373,7 +419,8 @@ def main() -> int:
         draw_curve(out / "curve.png", rows, o)
     if not o.no_video:
         film(out / "game.mp4", actor, o, device)
-    env.close()
+    for env in envs:
+        env.close()
     return 0
 
 

@@ -30,8 +30,6 @@ from .ale import Action
 
 CROSSOVER = 4096  # environments from which the GPU emulates faster than 16 threads of its host
 
-_NAMES = ("rewards", "terminated", "truncated", "lives", "episode_frame_numbers")
-
 
 class TorchVectorEnv:
     """Many games whose results are tensors on one device.
@@ -130,21 +128,28 @@ class TorchVectorEnv:
         self._stacks.reverse()
         return new
 
-    def step(
-        self, actions: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
-        """Steps every environment; `actions` are integers of any type, numbers in the list `self.actions`."""
+    def send(self, actions: torch.Tensor) -> None:
+        """Starts a step of every environment and returns; recv returns its results. `actions` are integers of any type,
+        numbers in the list `self.actions`.
+
+        Two of these objects that are sent to in turn keep the host's threads busy while the GPU chooses actions.
+        """
         if actions.is_floating_point() or actions.shape != (self.num_envs,):
-            raise ValueError(f"{self.num_envs} integer actions are expected, not {actions.dtype} of shape {tuple(actions.shape)}")
+            shape = tuple(actions.shape)
+            raise ValueError(f"{self.num_envs} integer actions are expected, not {actions.dtype} of shape {shape}")
         if self.emulation == "device":
-            results = self.batch.step(actions)
-        else:
-            self._host_actions.copy_(actions, non_blocking=True)
-            if self.device.type == "cuda":  # also: earlier copies of results are done, so their memory may be written
-                torch.cuda.current_stream(self.device).synchronize()
-            results = self.batch.step(self._host_actions.numpy())
-        found, raw, terminated, truncated, info = results
-        rewards = self._there(raw).float()
+            self._results = self.batch.step(actions)
+            return
+        self._host_actions.copy_(actions, non_blocking=True)
+        if self.device.type == "cuda":  # waits for the actions, and for copies of the results before
+            torch.cuda.current_stream(self.device).synchronize()
+        self.batch.send(self._host_actions.numpy())
+
+    def recv(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
+        """Returns observations, rewards, terminations, truncations and info of the step that was sent."""
+        raw = self._results if self.emulation == "device" else self.batch.recv()
+        found, gained, terminated, truncated, info = raw
+        rewards = self._there(gained).float()
         frame = self._there(info["episode_frame_number"])
         ended = self._there(terminated).bool(), self._there(truncated).bool()
         began = (ended[0] | ended[1]) & (frame != self._frame + self._skip)  # a lost life alone does not start a game
@@ -158,6 +163,13 @@ class TorchVectorEnv:
         if self._clips:
             rewards = rewards.clamp(-1, 1)
         return observations, rewards, *ended, shown
+
+    def step(
+        self, actions: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, torch.Tensor]]:
+        """Steps every environment: send and recv."""
+        self.send(actions)
+        return self.recv()
 
     def close(self) -> None:
         """Ends the threads and frees the machines."""
