@@ -1,8 +1,8 @@
 """Train an agent by PPO: one file, on a GPU or on the CPU.
 
-    python train_ppo.py pong --until 18                       # pictures; a GPU if there is one
-    python train_ppo.py pong --observe ram --device cpu       # 128 bytes of RAM and two cores
-    python train_ppo.py breakout --until 400 --minutes 10 --seed 2
+    python ppo.py pong --until 18                       # pictures; a GPU if there is one
+    python ppo.py pong --observe ram --device cpu       # 128 bytes of RAM and two cores
+    python ppo.py breakout --until 400 --minutes 10 --seed 2
 
 The agent acts in all environments for some steps, which makes a rollout, and learns from it for some epochs (Schulman et
 al. 2017). Everything overlaps: environments are in groups, and the host emulates one group while the GPU chooses actions
