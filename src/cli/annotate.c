@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/common.h"
 #include "diffvcs/annotate.h"
@@ -158,11 +159,19 @@ int vcs_cli_annotate(int argc, char **argv) {
   if (exit_code != VCS_ARGS_GO) return exit_code;
   char **names;
   exit_code = vcs_cli_games(command, o.all, &o.choice, &o.games, &names);
-  if (exit_code == VCS_ARGS_GO && o.out) exit_code = vcs_output_directory(command, o.out, NULL);
-  if (exit_code == VCS_ARGS_GO && o.html) exit_code = vcs_output_directory(command, o.html, NULL);
+  const char *const directories[] = {o.out, o.html};
+  bool made[2] = {false, false};
+  for (int i = 0; i < 2; i++) {
+    if (exit_code == VCS_ARGS_GO && directories[i]) {
+      exit_code = vcs_output_directory(command, directories[i], &made[i]);
+    }
+  }
   if (exit_code == VCS_ARGS_GO) {
     vcs_interrupt_catch();
     exit_code = annotate_games(&o);
+  }
+  for (int i = 0; i < 2; i++) {
+    if (exit_code && made[i]) rmdir(directories[i]); /* which does nothing if it has results */
   }
   free(names);
   return exit_code;
