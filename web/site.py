@@ -165,7 +165,7 @@ def main() -> None:
     (SITE / "api-python.md").write_text(python_reference(), encoding="utf-8")
     (SITE / "explorer").mkdir()
     explorer = (ROOT / "out" / "web" / "index.html").read_text(encoding="utf-8")
-    explorer = explorer.replace('href="docs/" hidden', 'href="../index.html"')
+    explorer = explorer.replace('href="docs/" hidden', 'href="../index.html" target="_top"')
     (SITE / "explorer" / "index.html").write_text(explorer, encoding="utf-8")
     paper = ROOT / "out" / "paper"
     if (paper / "index.html").exists():
