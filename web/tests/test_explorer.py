@@ -339,8 +339,11 @@ def test_nothing_is_wider_than_the_window(open_page, size):
     width, height = SIZES[size]
     page = open_page(width, height, has_touch=size != "desktop", is_mobile=size == "phone")
     page.evaluate("explorer.load(null)")
-    page.evaluate("explorer.run(120, 'RIGHT')")
-    page.evaluate("explorer.explain(79, 41)")
+    page.evaluate("explorer.run(50, 'RIGHT')")
+    x, y, w, h = next(
+        box for kind, *box in page.evaluate("explorer.objects()") if kind == 0 and box[1] > 20
+    )  # the balloon
+    page.evaluate(f"explorer.explain({x + w // 2}, {y + h // 4})")
     pictures = os.environ.get("DIFFVCS_WEB_PICTURES")
     if pictures:
         page.screenshot(path=f"{pictures}/web-{size}.png")
