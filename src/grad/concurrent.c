@@ -49,6 +49,8 @@ typedef struct {
   uint32_t groups;   /* of the rest: a bit for each from VCS_WHERE_TIMER on */
   uint8_t status;
   uint8_t awake_first; /* the frame begins with it awake */
+  uint8_t astray;      /* registers that differ while it sleeps, and that the base sets before it reads them */
+  uint32_t asleep_at;  /* the row at which it fell asleep with them */
   uint32_t from;       /* while it is awake: the row at which it woke */
   int32_t extra;       /* instructions that it has executed in this frame beyond the base's */
   int32_t next;        /* waiting for the same row; -1: none */
@@ -398,9 +400,43 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   walk->waiting[met] = (int32_t)number;
 }
 
+typedef struct {
+  uint8_t a, x, y, p;
+} registers_t;
+
+/* Registers: those that differ between a flip's machine and the row at which it falls asleep ... */
+static uint8_t find_astray(const vcs_t *m, const vcs_stand_t *stand) {
+  const uint64_t differs = vcs_stand_key(m->pc, m->sp, m->a, m->x, m->y, m->p) ^ stand->key;
+  const unsigned p = (unsigned)(differs >> VCS_KEY_P);
+  if (!differs) return 0;
+  return (uint8_t)(((differs >> VCS_KEY_A & 0xFF) != 0) << VCS_KEPT_A |
+                   ((differs >> VCS_KEY_X & 0xFF) != 0) << VCS_KEPT_X |
+                   ((differs >> VCS_KEY_Y & 0xFF) != 0) << VCS_KEPT_Y |
+                   ((p & (VCS_FLAG_N | VCS_FLAG_Z)) != 0) << VCS_KEPT_NZ | ((p & VCS_FLAG_V) != 0) << VCS_KEPT_V |
+                   ((p & VCS_FLAG_D) != 0) << VCS_KEPT_D | ((p & VCS_FLAG_I) != 0) << VCS_KEPT_I |
+                   ((p & VCS_FLAG_C) != 0) << VCS_KEPT_C);
+}
+
+/* ... and those of them that the base has not set when it wakes up, put into a machine that is the base's. */
+static void put_astray(const vcs_concurrent_t *walk, const flip_t *flip, uint32_t row, registers_t own, vcs_t *m) {
+  const uint16_t *next = walk->frame->next_sets[flip->asleep_at].row;
+  static const uint8_t flags[VCS_KEPT_COUNT] = {
+      [VCS_KEPT_NZ] = VCS_FLAG_N | VCS_FLAG_Z, [VCS_KEPT_V] = VCS_FLAG_V, [VCS_KEPT_D] = VCS_FLAG_D,
+      [VCS_KEPT_I] = VCS_FLAG_I,               [VCS_KEPT_C] = VCS_FLAG_C};
+  for (unsigned left = flip->astray; left; left &= left - 1) {
+    const int i = VCS_LOWEST(left);
+    if (next[i] < row) continue;
+    if (i == VCS_KEPT_A) m->a = own.a;
+    if (i == VCS_KEPT_X) m->x = own.x;
+    if (i == VCS_KEPT_Y) m->y = own.y;
+    m->p = (uint8_t)((m->p & ~flags[i]) | (own.p & flags[i]));
+  }
+}
+
 static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   flip_t *flip = &walk->flips[number];
   vcs_t *m = machine_of(walk, number);
+  const registers_t own = {m->a, m->x, m->y, m->p};
   set_all(walk, number, false);
   advance_base(walk, row);
   if (flip->groups | flip->cart_ram) {
@@ -418,6 +454,7 @@ static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
       }
     }
   }
+  if (flip->astray) put_astray(walk, flip, row, own, m);
   launch(walk, number, row);
 }
 
@@ -451,7 +488,10 @@ static void settle(vcs_concurrent_t *walk, uint32_t row) {
   advance_base(walk, row);
   for (int32_t number = walk->waiting[row]; number >= 0; number = walk->flips[number].next) {
     flip_t *flip = &walk->flips[number];
-    find_differences(walk, flip, machine_of(walk, (size_t)number), walk->m);
+    const vcs_t *m = machine_of(walk, (size_t)number);
+    find_differences(walk, flip, m, walk->m);
+    flip->astray = find_astray(m, &walk->frame->rows[row]);
+    flip->asleep_at = row;
     flip->status = ASLEEP;
     set_all(walk, (size_t)number, true);
     walk->counts.settled++;
@@ -567,7 +607,7 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   const vcs_controls_t controls = controls_of(walk, number, frame, &flipped);
   flip->extra = 0;
   flip->first_patch = flip->last_patch = -1;
-  flip->awake_first = 0;
+  flip->awake_first = flip->astray = 0;
   if (frame && !flipped && !flip->groups && !is_dirty(walk, number) && flip->status == ASLEEP &&
       !(flip->beam.unknown & walk->frame->live)) {
     flip->beam.patch = -1;

@@ -82,10 +82,31 @@ enum {
 
 /* The machine as an instruction begins; the last row is the end of the frame. */
 typedef struct {
-  uint64_t key; /* pc, sp, a, x, y, p */
+  uint64_t key;  /* pc, sp, a, x, y, p */
+  uint64_t live; /* of the key: what this row or a later one reads before it is set. The rest may differ in a sleeper */
   uint32_t cycles;
-  uint32_t access, touch, rom_touch, wiring; /* the first of each that is not before the row */
+  uint32_t access, touch, rom_touch; /* the first of each that is not before the row */
+  uint32_t wiring;
 } vcs_stand_t;
+
+/* Registers and flags that are set together; N and Z always are. */
+enum {
+  VCS_KEPT_A,
+  VCS_KEPT_X,
+  VCS_KEPT_Y,
+  VCS_KEPT_NZ,
+  VCS_KEPT_V,
+  VCS_KEPT_D,
+  VCS_KEPT_I,
+  VCS_KEPT_C,
+  VCS_KEPT_COUNT
+};
+
+/* The first row from this one on that sets each of them; VCS_NEVER_SET: none does in this frame. */
+enum { VCS_NEVER_SET = 0xFFFF };
+typedef struct {
+  uint16_t row[VCS_KEPT_COUNT];
+} vcs_next_sets_t;
 
 /* What an address of the window finds: a flip that sleeps has the same. */
 typedef struct {
@@ -102,7 +123,10 @@ typedef struct {
 typedef struct {
   vcs_stand_t *rows; /* count + 1, and one that is never reached */
   uint32_t count;
+  vcs_next_sets_t *next_sets; /* by row */
+  uint8_t *opcodes;           /* by row */
   uint16_t *touches;
+  uint8_t *touch_values; /* what a read of RAM has found */
   uint32_t *rom_touches; /* bytes of the image; only with view.rom */
   vcs_beam_note_t note;  /* the accesses */
   vcs_segment_t *segments;
@@ -132,8 +156,10 @@ void vcs_base_frame_free(vcs_base_frame_t *frame);
  * frame that does not end, a program counter in the chips. `after` is the machine behind it. */
 bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, vcs_t *after);
 
-VCS_FN uint64_t vcs_stand_key(uint16_t pc, uint8_t sp, uint8_t a, uint8_t x, uint8_t y, uint8_t p) {
-  return pc | (uint64_t)sp << 16 | (uint64_t)a << 24 | (uint64_t)x << 32 | (uint64_t)y << 40 | (uint64_t)p << 48;
+enum { VCS_KEY_SP = 16, VCS_KEY_A = 24, VCS_KEY_X = 32, VCS_KEY_Y = 40, VCS_KEY_P = 48 };
+VCS_HOT_FN uint64_t vcs_stand_key(uint16_t pc, uint8_t sp, uint8_t a, uint8_t x, uint8_t y, uint8_t p) {
+  return pc | (uint64_t)sp << VCS_KEY_SP | (uint64_t)a << VCS_KEY_A | (uint64_t)x << VCS_KEY_X |
+         (uint64_t)y << VCS_KEY_Y | (uint64_t)p << VCS_KEY_P;
 }
 vcs_wiring_t vcs_wiring_of(const vcs_t *m);
 

@@ -22,11 +22,20 @@ static void *room(void *items, size_t size, uint32_t count, uint32_t *capacity, 
   return grown;
 }
 
-static void touch(vcs_base_frame_t *frame, unsigned where) {
-  frame->touches =
-      room(frame->touches, sizeof *frame->touches, frame->touch_count, &frame->touch_capacity, &frame->lost);
-  if (!frame->lost) frame->touches[frame->touch_count++] = (uint16_t)where;
+static void grow_touches(vcs_base_frame_t *frame) {
+  uint32_t capacity = frame->touch_capacity;
+  frame->touches = room(frame->touches, sizeof *frame->touches, frame->touch_count, &capacity, &frame->lost);
+  frame->touch_values = room(frame->touch_values, 1, frame->touch_count, &frame->touch_capacity, &frame->lost);
 }
+
+static void touch_value(vcs_base_frame_t *frame, unsigned where, uint8_t value) {
+  if (VCS_UNLIKELY(frame->touch_count == frame->touch_capacity)) grow_touches(frame);
+  if (VCS_UNLIKELY(frame->lost)) return;
+  frame->touch_values[frame->touch_count] = value;
+  frame->touches[frame->touch_count++] = (uint16_t)where;
+}
+
+static void touch(vcs_base_frame_t *frame, unsigned where) { touch_value(frame, where, 0); }
 
 static void touch_rom(vcs_base_frame_t *frame, uint32_t offset) {
   frame->rom_touches = room(frame->rom_touches, sizeof *frame->rom_touches, frame->rom_touch_count,
@@ -77,7 +86,7 @@ static void touch_read(const watch_t *watch, const vcs_cart_t *cart, const vcs_t
     }
     if (cart->snoops && (addr & 0x1FFF) <= 0x3F) touch_window(watch, cart, m, addr);
   } else if (!(addr & 0x200)) {
-    if (!is_dummy(watch, addr)) touch(frame, VCS_WHERE_RAM + (addr & 0x7F));
+    if (!is_dummy(watch, addr)) touch_value(frame, VCS_WHERE_RAM + (addr & 0x7F), m->ram[addr & 0x7F]);
   } else {
     static const uint8_t where[] = {VCS_WHERE_PORTS, VCS_WHERE_PORTS, VCS_WHERE_SWITCHES, 0,
                                     VCS_WHERE_TIMER, VCS_WHERE_TIMER, VCS_WHERE_TIMER,    VCS_WHERE_TIMER};
@@ -133,19 +142,27 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   const size_t size = vcs_machine_size(cart);
   *frame = (vcs_base_frame_t){0};
   frame->rows = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *frame->rows);
+  frame->next_sets = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->next_sets);
+  frame->opcodes = malloc(VCS_FRAME_INSTRUCTIONS);
   frame->note.accesses = malloc(ACCESSES_MOST * sizeof *frame->note.accesses);
   frame->note.capacity = ACCESSES_MOST;
   frame->begun = calloc(1, size);
   frame->m = calloc(1, size);
   frame->beam_m = calloc(1, size);
-  if (frame->rows && frame->note.accesses && frame->begun && frame->m && frame->beam_m) return true;
+  if (frame->rows && frame->next_sets && frame->opcodes && frame->note.accesses && frame->begun && frame->m &&
+      frame->beam_m) {
+    return true;
+  }
   vcs_base_frame_free(frame);
   return false;
 }
 
 void vcs_base_frame_free(vcs_base_frame_t *frame) {
   free(frame->rows);
+  free(frame->next_sets);
+  free(frame->opcodes);
   free(frame->touches);
+  free(frame->touch_values);
   free(frame->rom_touches);
   free(frame->note.accesses);
   free(frame->segments);
@@ -182,7 +199,62 @@ static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, const vcs_t *m,
   }
   const uint64_t key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
   frame->rows[row] = (vcs_stand_t){
-      key, vcs_cpu_cycles(cpu), frame->note.count, frame->touch_count, frame->rom_touch_count, frame->wiring_count - 1};
+      key,  UINT64_MAX, vcs_cpu_cycles(cpu), frame->note.count, frame->touch_count, frame->rom_touch_count,
+      frame->wiring_count - 1};
+}
+
+/* ---- Registers that will not be read ---------------------------------------------------------------------------- */
+
+#define INDEX_IMP 0
+#define INDEX_ACC 0
+#define INDEX_IMM 0
+#define INDEX_ZP 0
+#define INDEX_ZPX VCS_OF_X
+#define INDEX_ZPY VCS_OF_Y
+#define INDEX_ABS 0
+#define INDEX_ABX VCS_OF_X
+#define INDEX_ABY VCS_OF_Y
+#define INDEX_IND 0
+#define INDEX_IZX VCS_OF_X
+#define INDEX_IZY VCS_OF_Y
+#define INDEX_REL 0
+
+/* What an instruction reads and sets, as bits of a key. */
+typedef struct {
+  uint64_t reads, sets;
+} facts_t;
+
+#define OF_KEY(of)                                                                                     \
+  ((uint64_t)((of)&VCS_OF_P) << VCS_KEY_P | ((of)&VCS_OF_A ? 0xFFull << VCS_KEY_A : 0) |               \
+   ((of)&VCS_OF_X ? 0xFFull << VCS_KEY_X : 0) | ((of)&VCS_OF_Y ? 0xFFull << VCS_KEY_Y : 0))
+#define BRANCH_FLAG(code) \
+  ((code) >> 6 == 0 ? VCS_OF_N : (code) >> 6 == 1 ? VCS_OF_V : (code) >> 6 == 2 ? VCS_OF_C : VCS_OF_Z)
+#define FACTS(code, operation, mode, access, cycles)                                                     \
+  {OF_KEY(VCS_READS_##operation | INDEX_##mode |                                                         \
+          (VCS_ACCESS_##access == VCS_ACCESS_BRANCH ? BRANCH_FLAG(code) : 0) |                           \
+          ((code) == VCS_BRK ? VCS_OF_P : 0)),                                                           \
+   OF_KEY(VCS_SETS_##operation)},
+static const facts_t facts_of[256] = {VCS_OPCODES(FACTS)};
+
+/* A bit of each of the registers that are set together. */
+static const uint64_t kept[VCS_KEPT_COUNT] = {OF_KEY(VCS_OF_A),  OF_KEY(VCS_OF_X), OF_KEY(VCS_OF_Y), OF_KEY(VCS_OF_NZ),
+                                              OF_KEY(VCS_OF_V),  OF_KEY(VCS_OF_D), OF_KEY(VCS_OF_I), OF_KEY(VCS_OF_C)};
+
+/* Goes back over the rows. Behind the frame everything counts as read. */
+static void find_live(vcs_base_frame_t *frame) {
+  vcs_next_sets_t next;
+  uint64_t live = UINT64_MAX;
+  memset(&next, 0xFF, sizeof next);
+  frame->next_sets[frame->count] = next;
+  for (uint32_t row = frame->count; row-- > 0;) {
+    const facts_t facts = facts_of[frame->opcodes[row]];
+    for (int i = 0; facts.sets && i < VCS_KEPT_COUNT; i++) {
+      if ((facts.sets & kept[i]) == kept[i]) next.row[i] = (uint16_t)row;
+    }
+    live = (live & ~facts.sets) | facts.reads;
+    frame->rows[row].live = live;
+    frame->next_sets[row] = next;
+  }
 }
 
 bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, vcs_t *after) {
@@ -209,6 +281,7 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
     if (!(cpu->pc & 0x1000) && (cpu->pc & 0x280) != 0x80) frame->lost = true; /* what it fetches depends on more */
     if (frame->lost) return false;
     vcs_cpu_instruction(VCS_HERE);
+    frame->opcodes[row] = watch.opcode;
     frame->count++;
     over = cpu->stop & VCS_STOP_FRAME;
     cpu->stop = 0;
@@ -221,6 +294,7 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   if (!over) return false;
   stand(frame, cpu, m, frame->count);
   frame->rows[frame->count + 1] = (vcs_stand_t){.cycles = UINT32_MAX};
+  find_live(frame);
   if (frame->lost || !vcs_beam_record_end(frame)) return false;
   vcs_cpu_store(cpu, m);
   m->bus = cpu->bus;

@@ -1,7 +1,8 @@
 /* concurrent_run.c: a flip that is awake: the CPU, run beside the base until the two meet.
  *
- * They meet where a row of the base stands: same time, program counter, stack pointer, registers and flags, and the
- * cartridge wired the same way. Memory, timer and inputs may differ: with them a flip can sleep.
+ * They meet where a row of the base stands: same time, program counter, stack pointer, and the cartridge wired the same
+ * way; and the same registers and flags, as far as the base reads them before it sets them. Memory, timer and inputs
+ * may differ: with them a flip can sleep. It does not if the base is about to read a byte in which it differs.
  */
 #include "concurrent_note.h"
 
@@ -28,8 +29,9 @@ typedef struct {
 enum { RUN_MET = 1 << 18 }; /* the flip has met the base */
 
 enum { SHIFTED = 10 }; /* cycles until the next look of one whose time is not the base's */
+enum { AHEAD = 12 };   /* rows: a flip that would be woken so soon does not fall asleep */
 
-static bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over);
+VCS_HOT_FN bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over);
 
 #include "core/run.h"
 
@@ -52,21 +54,52 @@ static bool is_wired(const vcs_base_frame_t *frame, const vcs_t *m, uint32_t row
          memcmp(wiring->cart_byte, m->cart_byte, sizeof wiring->cart_byte) == 0;
 }
 
+/* The last of the next rows that reads a byte of RAM in which the flip differs now; `row` - 1: none does. */
+static uint32_t last_reader(const vcs_base_frame_t *frame, const vcs_t *m, uint32_t row) {
+  const uint32_t end = row + AHEAD < frame->count ? row + AHEAD : frame->count;
+  uint32_t touch = frame->rows[end].touch;
+  const uint32_t first = frame->rows[row].touch;
+  while (touch > first) {
+    touch--;
+    const unsigned where = frame->touches[touch];
+    if (where < VCS_WHERE_TIMER && frame->touch_values[touch] != m->ram[where]) {
+      uint32_t reader = end - 1;
+      while (frame->rows[reader].touch > touch) reader--;
+      return reader;
+    }
+  }
+  return row - 1;
+}
+
+/* Whether a flip that stands where a row stands falls asleep there. */
+VCS_SLOW_FN bool meet(beside_t *beside, const vcs_t *m) {
+  const vcs_base_frame_t *frame = beside->frame;
+  if (!is_wired(frame, m, beside->row)) return false;
+  const uint32_t reader = last_reader(frame, m, beside->row);
+  if (reader + 1 == beside->row) return true;
+  beside->next = VCS_CYCLES((uint64_t)frame->rows[reader].cycles + 1);
+  return false;
+}
+
 /* Whether a flip stands where a row of the base stands. If not, there is nothing to look at before the next row. */
-static bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over) {
-  const vcs_stand_t *rows = beside->frame->rows;
+VCS_HOT_FN bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over) {
+  const vcs_stand_t *row = &beside->frame->rows[beside->row];
   const uint32_t cycles = vcs_cpu_cycles(cpu);
-  uint32_t row = beside->row;
-  while (rows[row].cycles < cycles) row++; /* the row behind the last is never reached */
-  beside->row = row;
-  if (rows[row].cycles != cycles) { /* it is earlier or later than the base, mostly up to the next WSYNC */
+  while (row->cycles < cycles) row++; /* the row behind the last is never reached */
+  beside->row = (uint32_t)(row - beside->frame->rows);
+  if (row->cycles != cycles) { /* it is earlier or later than the base, mostly up to the next WSYNC */
     beside->next = VCS_CYCLES((uint64_t)cycles + SHIFTED);
     return false;
   }
-  beside->next = VCS_CYCLES(cycles + 1);
-  return (uint16_t)rows[row].key == cpu->pc && (row == beside->frame->count) == over &&
-         rows[row].key == vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu)) &&
-         is_wired(beside->frame, m, row);
+  beside->next = VCS_CYCLES((uint64_t)cycles + 1);
+  const uint64_t registers = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, 0);
+  if ((registers ^ row->key) & row->live & ((1ull << VCS_KEY_P) - 1)) return false;
+  const uint64_t flags = (uint64_t)vcs_cpu_status(cpu) << VCS_KEY_P;
+  if ((flags ^ row->key) & row->live & 0xFFull << VCS_KEY_P) return false;
+  if (over || beside->row == beside->frame->count) {
+    return over && beside->row == beside->frame->count && is_wired(beside->frame, m, beside->row);
+  }
+  return meet(beside, m);
 }
 
 int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
