@@ -142,14 +142,15 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   const size_t size = vcs_machine_size(cart);
   *frame = (vcs_base_frame_t){0};
   frame->rows = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *frame->rows);
-  frame->next_sets = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->next_sets);
+  frame->next_set = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->next_set);
+  frame->next_dead = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->next_dead);
   frame->opcodes = malloc(VCS_FRAME_INSTRUCTIONS);
   frame->note.accesses = malloc(ACCESSES_MOST * sizeof *frame->note.accesses);
   frame->note.capacity = ACCESSES_MOST;
   frame->begun = calloc(1, size);
   frame->m = calloc(1, size);
   frame->beam_m = calloc(1, size);
-  if (frame->rows && frame->next_sets && frame->opcodes && frame->note.accesses && frame->begun && frame->m &&
+  if (frame->rows && frame->next_set && frame->next_dead && frame->opcodes && frame->note.accesses && frame->begun && frame->m &&
       frame->beam_m) {
     return true;
   }
@@ -159,7 +160,8 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
 
 void vcs_base_frame_free(vcs_base_frame_t *frame) {
   free(frame->rows);
-  free(frame->next_sets);
+  free(frame->next_set);
+  free(frame->next_dead);
   free(frame->opcodes);
   free(frame->touches);
   free(frame->touch_values);
@@ -219,41 +221,57 @@ static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, const vcs_t *m,
 #define INDEX_IZY VCS_OF_Y
 #define INDEX_REL 0
 
-/* What an instruction reads and sets, as bits of a key. */
+/* What an instruction reads and sets: bits of a key, and names. */
 typedef struct {
   uint64_t reads, sets;
+  uint8_t named_reads, named_sets;
 } facts_t;
 
-#define OF_KEY(of)                                                                                     \
-  ((uint64_t)((of)&VCS_OF_P) << VCS_KEY_P | ((of)&VCS_OF_A ? 0xFFull << VCS_KEY_A : 0) |               \
+#define OF_KEY(of)                                                                          \
+  ((uint64_t)((of)&VCS_OF_P) << VCS_KEY_P | ((of)&VCS_OF_A ? 0xFFull << VCS_KEY_A : 0) |    \
    ((of)&VCS_OF_X ? 0xFFull << VCS_KEY_X : 0) | ((of)&VCS_OF_Y ? 0xFFull << VCS_KEY_Y : 0))
+#define NAME_OF(of, name) (((of)&VCS_OF_##name) != 0) << VCS_KEPT_##name
+#define NAMES(of)                                                                                                   \
+  (uint8_t)(NAME_OF(of, A) | NAME_OF(of, X) | NAME_OF(of, Y) | NAME_OF(of, NZ) | NAME_OF(of, V) | NAME_OF(of, D) | \
+            NAME_OF(of, I) | NAME_OF(of, C))
 #define BRANCH_FLAG(code) \
   ((code) >> 6 == 0 ? VCS_OF_N : (code) >> 6 == 1 ? VCS_OF_V : (code) >> 6 == 2 ? VCS_OF_C : VCS_OF_Z)
-#define FACTS(code, operation, mode, access, cycles)                                                     \
-  {OF_KEY(VCS_READS_##operation | INDEX_##mode |                                                         \
-          (VCS_ACCESS_##access == VCS_ACCESS_BRANCH ? BRANCH_FLAG(code) : 0) |                           \
-          ((code) == VCS_BRK ? VCS_OF_P : 0)),                                                           \
-   OF_KEY(VCS_SETS_##operation)},
+#define READS(code, operation, mode, access)                                                                         \
+  (VCS_READS_##operation | INDEX_##mode | (VCS_ACCESS_##access == VCS_ACCESS_BRANCH ? (int)BRANCH_FLAG(code) : 0) | \
+   ((code) == VCS_BRK ? (int)VCS_OF_P : 0))
+#define FACTS(code, operation, mode, access, cycles)                               \
+  {OF_KEY(READS(code, operation, mode, access)), OF_KEY(VCS_SETS_##operation),     \
+   NAMES(READS(code, operation, mode, access)), NAMES(VCS_SETS_##operation)},
 static const facts_t facts_of[256] = {VCS_OPCODES(FACTS)};
 
-/* A bit of each of the registers that are set together. */
-static const uint64_t kept[VCS_KEPT_COUNT] = {OF_KEY(VCS_OF_A),  OF_KEY(VCS_OF_X), OF_KEY(VCS_OF_Y), OF_KEY(VCS_OF_NZ),
-                                              OF_KEY(VCS_OF_V),  OF_KEY(VCS_OF_D), OF_KEY(VCS_OF_I), OF_KEY(VCS_OF_C)};
+/* A row is written to those that are named. */
+static void set_rows(vcs_rows_t *rows, unsigned names, uint32_t row) {
+#define SPREAD(n) \
+  (((n)&1 ? 0xFFFFull : 0) | ((n)&2 ? 0xFFFFull << 16 : 0) | ((n)&4 ? 0xFFFFull << 32 : 0) | ((n)&8 ? 0xFFFFull << 48 : 0))
+  static const uint64_t spread[16] = {SPREAD(0), SPREAD(1), SPREAD(2),  SPREAD(3),  SPREAD(4),  SPREAD(5),
+                                      SPREAD(6), SPREAD(7), SPREAD(8),  SPREAD(9),  SPREAD(10), SPREAD(11),
+                                      SPREAD(12), SPREAD(13), SPREAD(14), SPREAD(15)};
+  const uint64_t four = row * 0x0001000100010001ull, low = spread[names & 15], high = spread[names >> 4];
+  rows->half[0] = (rows->half[0] & ~low) | (four & low);
+  rows->half[1] = (rows->half[1] & ~high) | (four & high);
+}
 
 /* Goes back over the rows. Behind the frame everything counts as read. */
 static void find_live(vcs_base_frame_t *frame) {
-  vcs_next_sets_t next;
+  vcs_rows_t set = {{UINT64_MAX, UINT64_MAX}}, dead = set;
   uint64_t live = UINT64_MAX;
-  memset(&next, 0xFF, sizeof next);
-  frame->next_sets[frame->count] = next;
+  unsigned named = 0xFF;
+  frame->next_set[frame->count] = set;
+  frame->next_dead[frame->count] = dead;
   for (uint32_t row = frame->count; row-- > 0;) {
-    const facts_t facts = facts_of[frame->opcodes[row]];
-    for (int i = 0; facts.sets && i < VCS_KEPT_COUNT; i++) {
-      if ((facts.sets & kept[i]) == kept[i]) next.row[i] = (uint16_t)row;
-    }
-    live = (live & ~facts.sets) | facts.reads;
+    const facts_t *facts = &facts_of[frame->opcodes[row]];
+    live = (live & ~facts->sets) | facts->reads;
+    named = (named & ~(unsigned)facts->named_sets) | facts->named_reads;
+    set_rows(&set, facts->named_sets, row);
+    set_rows(&dead, ~named & 0xFF, row);
     frame->rows[row].live = live;
-    frame->next_sets[row] = next;
+    frame->next_set[row] = set;
+    frame->next_dead[row] = dead;
   }
 }
 
