@@ -181,7 +181,7 @@ VCS_FN void vcs_tia_strobe(vcs_t *m, vcs_video_t *video, unsigned objects) {
   vcs_video_touch(video, objects);
 }
 
-/* Prepares a change of something that is not an object: a colour, a priority. */
+/* Prepares a change of a colour or a priority, which are not objects. */
 VCS_FN void vcs_tia_change_look(vcs_t *m, vcs_video_t *video) {
   if (!video->frames) return;
   if (m->seen_clock > video->free_clock) vcs_tia_draw_seen(m, video);
