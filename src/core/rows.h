@@ -29,7 +29,7 @@ typedef struct {
   uint8_t split;                    /* objects that have changed in this row, and ... */
   uint8_t cut[VCS_OBJECTS];         /* ... up to this pixel are as in `before` */
   vcs_pixels_t before[VCS_OBJECTS]; /* what they lit */
-  uint8_t comb[VCS_ROWS_MOST];      /* by row: the first pixel that HMOVE blanks, 8: none */
+  uint8_t comb[VCS_ROWS_MOST];      /* by row: the first pixel that HMOVE blanks, VCS_COMB_PIXELS: none */
 } vcs_rows_t;
 
 VCS_FN void vcs_rows_start(vcs_rows_t *rows, const vcs_t *m, uint8_t *frames) {
@@ -38,7 +38,7 @@ VCS_FN void vcs_rows_start(vcs_rows_t *rows, const vcs_t *m, uint8_t *frames) {
   rows->row = frames + m->front * VCS_FRAME_BYTES + VCS_WIDTH * rows->number;
   rows->x = rows->split = 0;
   rows->dirty = VCS_ALL_OBJECTS | VCS_LOOK;
-  vcs_fill(rows->comb, 8, VCS_ROWS_MOST);
+  vcs_fill(rows->comb, VCS_COMB_PIXELS, VCS_ROWS_MOST);
 }
 
 /* What an object lights in the row: up to its cut as before, then as it is now. */
@@ -138,7 +138,11 @@ VCS_SLOW_FN void vcs_rows_end(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *vid
     } else {
       __builtin_memcpy(rows->row, rows->row - VCS_WIDTH, VCS_WIDTH);
     }
-    if (comb < 8) vcs_fill(rows->row + comb, 0, 8 - comb);
+    if (comb == 0) {
+      __builtin_memset(rows->row, 0, VCS_COMB_PIXELS);
+    } else if (comb < VCS_COMB_PIXELS) {
+      vcs_fill(rows->row + comb, 0, VCS_COMB_PIXELS - comb);
+    }
     rows->number++;
     rows->row += VCS_WIDTH;
   }

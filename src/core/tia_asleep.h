@@ -28,17 +28,19 @@ typedef struct {
   vcs_rows_t *rows;            /* the picture, or NULL without one */
   uint64_t wake;               /* accesses from this time on are worked off at once, ... */
   uint64_t later;              /* ... or from this on, if it only wakes to see the first access after an HMOVE */
-  uint64_t last[2];            /* the last two accesses that m does not know yet, as moments; or 0 */
+  uint64_t last;               /* the time of the last access that m does not know yet, or 0 */
   uint64_t line_end;           /* the end of a line, with all bits of the count set; WSYNC waits for it */
   uint64_t blank_end;          /* from this time on an HMOVE finds the blank of the one before it over */
   int32_t ending;              /* clock of the frame at which something changes by itself, VCS_NEVER: nothing does */
   uint64_t since[VCS_OBJECTS]; /* the moment since when an object is as it is */
   uint8_t on;                  /* objects that are on (vcs_objects_on) */
+  uint8_t last_register;       /* of that access */
 } vcs_asleep_t;
 
 /* A moment is the time of an access, with its register in the low byte, or a clock of the frame above VCS_AT_CLOCK. */
 enum { VCS_AT_CLOCK = 0xFF };
 VCS_FN uint64_t vcs_moment(uint64_t time, unsigned r) { return (time & ~0xFFull) | r; }
+VCS_FN uint64_t vcs_moment_last(const vcs_asleep_t *asleep) { return vcs_moment(asleep->last, asleep->last_register); }
 VCS_FN uint64_t vcs_moment_of(int32_t clock) { return (uint64_t)(uint32_t)clock << 8 | VCS_AT_CLOCK; }
 
 #define VCS_NEVER 0x7FFFFFFF
@@ -157,21 +159,20 @@ VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_car
                              vcs_rows_t *rows) {
   vcs_video_start(&asleep->video, cart, frames);
   asleep->rows = rows;
-  asleep->last[0] = asleep->last[1] = 0;
+  asleep->last = 0;
   asleep->line_end = 0;
   for (int i = 0; i < VCS_OBJECTS; i++) asleep->since[i] = vcs_moment_of(VCS_LINE_CLOCKS * m->line + m->line_clock);
   vcs_tia_settle(m, &asleep->video);
 }
 
-/* Records the accesses that were only noted. None of them is the first after an HMOVE. */
+/* Records the access that was only noted; it is not the first after an HMOVE. m->seen_before is then right after one
+ * more access, and the one that ends a frame is always recorded at once. */
 VCS_FN void vcs_asleep_remember(vcs_t *m, vcs_video_t *video) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   int32_t first = m->blank_first;
-  if (!asleep->last[1]) return;
-  for (int i = 0; i < 2; i++) {
-    if (asleep->last[i]) vcs_tia_record(m, video, vcs_moment_target(m, asleep->last[i]));
-    asleep->last[i] = 0;
-  }
+  if (!asleep->last) return;
+  vcs_tia_record(m, video, vcs_moment_target(m, vcs_moment_last(asleep)));
+  asleep->last = 0;
   m->blank_first = first;
 }
 
@@ -195,8 +196,8 @@ VCS_FN void vcs_tia_see(vcs_t *m, vcs_video_t *video, int32_t target) {
 
 /* Notes an access. */
 VCS_HOT_FN void vcs_asleep_note(vcs_asleep_t *asleep, uint64_t time, unsigned r) {
-  asleep->last[0] = asleep->last[1];
-  asleep->last[1] = vcs_moment(time, r);
+  asleep->last = time;
+  asleep->last_register = (uint8_t)r;
 }
 
 /* Whether an access at or after `wake` needs no more than what is done here: it is the first after an HMOVE. */

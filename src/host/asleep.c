@@ -11,7 +11,7 @@
 
 /* An object, a constant, is about to change by the access that was noted last; then it is on or not. */
 VCS_HOT_FN void change(vcs_t *m, vcs_asleep_t *asleep, unsigned object) {
-  vcs_asleep_change(m, &asleep->video, 1u << object, asleep->last[1]);
+  vcs_asleep_change(m, &asleep->video, 1u << object, vcs_moment_last(asleep));
 }
 VCS_HOT_FN void turn(vcs_asleep_t *asleep, unsigned object, bool on) {
   asleep->on = (uint8_t)((asleep->on & ~(1u << object)) | (unsigned)on << object);
@@ -19,7 +19,7 @@ VCS_HOT_FN void turn(vcs_asleep_t *asleep, unsigned object, bool on) {
 
 VCS_SLOW_FN void set_colour(vcs_t *m, vcs_asleep_t *asleep, unsigned i, uint8_t value) {
   if (asleep->rows) {
-    int32_t clock = vcs_moment_clock(m, &asleep->video, asleep->last[1]);
+    int32_t clock = vcs_moment_clock(m, &asleep->video, vcs_moment_last(asleep));
     vcs_rows_change(asleep->rows, m, &asleep->video, asleep->on, VCS_LOOK, clock);
   }
   m->colu[i] = value;
@@ -64,7 +64,7 @@ VCS_SLOW_FN void set_ball(vcs_t *m, vcs_asleep_t *asleep, uint8_t value) {
 }
 
 VCS_SLOW_FN void set_other(vcs_t *m, vcs_asleep_t *asleep, unsigned objects, uint8_t *reg, uint8_t value) {
-  vcs_asleep_change(m, &asleep->video, objects, asleep->last[1]);
+  vcs_asleep_change(m, &asleep->video, objects, vcs_moment_last(asleep));
   *reg = value;
   asleep->on = (uint8_t)vcs_objects_on(m);
 }
@@ -80,7 +80,7 @@ VCS_SLOW_FN void move(vcs_t *m, vcs_asleep_t *asleep) {
   for (unsigned i = 0; i < 5; i++) {
     if (m->hm[i]) moved |= 1u << i;
   }
-  vcs_asleep_change(m, &asleep->video, moved, asleep->last[1]);
+  vcs_asleep_change(m, &asleep->video, moved, vcs_moment_last(asleep));
   for (; moved; moved &= moved - 1) {
     int i = VCS_LOWEST(moved);
     int to = m->pos[i] + (m->hm[i] < 8 ? -m->hm[i] : 16 - m->hm[i]);
@@ -259,14 +259,14 @@ VCS_HOT_FN uint64_t wait_line(vcs_t *m, vcs_video_t *video, uint64_t time) {
 
 #include "core/console.h"
 
-/* Runs a frame. Returns false if it has to be run again by a TIA that draws: it stopped in the picture. */
+/* Runs a frame. Returns false if it has to be run again by a TIA that draws: it is partial, or stops in the picture. */
 VCS_SLOW_FN bool run(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows_t *rows) {
   vcs_asleep_t asleep;
   vcs_console_start_frame(cart, m);
   if (rows) vcs_rows_start(rows, m, frames);
   vcs_asleep_start(m, &asleep, cart, frames, rows);
   vcs_cpu_run(cart, m, &asleep.video, VCS_FRAME_INSTRUCTIONS);
-  if (rows && m->partial) return false;
+  if (m->partial) return false;
   vcs_console_finish_frame(cart, m, &asleep.video);
   if (!rows) return true;
   if (m->seen_clock != asleep.video.stop) return false;
@@ -274,15 +274,13 @@ VCS_SLOW_FN bool run(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows
   return true;
 }
 
-void vcs_asleep_undrawn(const vcs_cart_t *cart, vcs_t *m) { run(cart, m, NULL, NULL); }
-
-bool vcs_asleep_drawn(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
+bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
   vcs_rows_t rows;
   vcs_t before;
   const size_t size = vcs_machine_size(cart);
-  if (m->partial || m->scanlines < cart->top_line + cart->height) return false;
+  if (m->partial || (frames && m->scanlines < cart->top_line + cart->height)) return false;
   memcpy(&before, m, size);
-  if (run(cart, m, frames, &rows)) return true;
+  if (run(cart, m, frames, frames ? &rows : NULL)) return true;
   memcpy(m, &before, size);
   return false;
 }

@@ -6,11 +6,8 @@
 
 #include "diffvcs/diffvcs.h"
 
-/* vcs_frame without a picture. */
-void vcs_asleep_undrawn(const vcs_cart_t *cart, vcs_t *m);
-
-/* vcs_frame with one. Returns false, and leaves m as it was, if the frame stops in the picture or probably would; what
- * it has painted is then painted again by a TIA that draws. */
-bool vcs_asleep_drawn(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
+/* vcs_frame, for whole frames. Returns false, and leaves m as it was, if the frame is only a part of one, or stops in a
+ * picture that is drawn, or probably would; what it has painted by then is painted again by a TIA that draws. */
+bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
 
 #endif
