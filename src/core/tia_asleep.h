@@ -97,14 +97,15 @@ VCS_SLOW_FN void vcs_asleep_collide(vcs_t *m, vcs_video_t *video, unsigned pairs
   }
 }
 
-/* Objects are about to change. */
-VCS_FN void vcs_asleep_change(vcs_t *m, vcs_video_t *video, unsigned objects, uint64_t at) {
+/* Objects, or VCS_LOOK, are about to change. */
+VCS_FN void vcs_asleep_change(vcs_t *m, vcs_video_t *video, unsigned changed, uint64_t at) {
   vcs_asleep_t *asleep = vcs_asleep(video);
+  unsigned objects = changed & VCS_ALL_OBJECTS;
   unsigned pairs = vcs_pairs(asleep->on) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & ~m->collisions;
   if (pairs && !(m->vblank & 2)) vcs_asleep_collide(m, video, pairs, at);
-  if (asleep->rows) vcs_rows_change(asleep->rows, m, video, asleep->on, objects, vcs_moment_clock(m, video, at));
-  for (unsigned left = objects; left; left &= left - 1) asleep->since[VCS_LOWEST(left)] = at;
+  if (asleep->rows) vcs_rows_change(asleep->rows, m, video, asleep->on, changed, vcs_moment_clock(m, video, at));
   video->stale |= (uint8_t)objects;
+  for (; objects; objects &= objects - 1) asleep->since[VCS_LOWEST(objects)] = at;
 }
 
 /* The line at whose end clock `at` is, or in which it is. */
@@ -165,9 +166,10 @@ VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_car
   vcs_tia_settle(m, &asleep->video);
 }
 
-/* Records the access that was only noted; it is not the first after an HMOVE. m->seen_before is then right after one
- * more access, and the one that ends a frame is always recorded at once. */
-VCS_FN void vcs_asleep_remember(vcs_t *m, vcs_video_t *video) {
+/* Records the access that was only noted; it is not the first after an HMOVE. m->seen_before, the access before it, is
+ * right again after one more access at another clock. The access that ends a frame is one, because the loop recalls the
+ * last access before an instruction that reads and writes the TIA at one clock. */
+VCS_FN void vcs_tia_recall(vcs_t *m, vcs_video_t *video) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   int32_t first = m->blank_first;
   if (!asleep->last) return;
@@ -189,7 +191,7 @@ VCS_SLOW_FN void vcs_asleep_end_lines(vcs_t *m, vcs_video_t *video) {
 
 /* An access at clock `target` of the frame. */
 VCS_FN void vcs_tia_see(vcs_t *m, vcs_video_t *video, int32_t target) {
-  vcs_asleep_remember(m, video);
+  vcs_tia_recall(m, video);
   vcs_tia_record(m, video, target);
   if (VCS_UNLIKELY(m->seen_clock > vcs_asleep(video)->ending)) vcs_asleep_end_lines(m, video);
 }
@@ -204,7 +206,7 @@ VCS_HOT_FN void vcs_asleep_note(vcs_asleep_t *asleep, uint64_t time, unsigned r)
 VCS_SLOW_FN bool vcs_asleep_stirs(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
   if (time >= asleep->later) return false;
   int32_t at = vcs_moment_target(m, vcs_moment(time, r));
-  if (at < asleep->video.start) return true;
+  if (at <= asleep->video.start) return true; /* nothing new is seen */
   m->blank_first = at;
   asleep->wake = asleep->later;
   return true;
@@ -266,7 +268,7 @@ VCS_FN void vcs_tia_close_lines(vcs_t *m, vcs_video_t *video, int32_t target) {
 }
 
 VCS_SLOW_FN void vcs_tia_catch_up(vcs_t *m, vcs_video_t *video) {
-  vcs_asleep_remember(m, video);
+  vcs_tia_recall(m, video);
   vcs_asleep_collide_all(m, video);
   if (m->seen_clock <= VCS_LINE_CLOCKS * m->line + m->line_clock) return;
   m->line = vcs_asleep_line_of(m, m->seen_clock);

@@ -188,7 +188,8 @@ VCS_FN void vcs_tia_change_look(vcs_t *m, vcs_video_t *video) {
   video->changed |= VCS_LOOK;
 }
 
-/* After an access. */
+/* Before an instruction that may make several accesses, and after an access. */
+VCS_FN void vcs_tia_recall(vcs_t *m, vcs_video_t *video) { (void)m, (void)video; }
 VCS_FN void vcs_tia_settle(const vcs_t *m, vcs_video_t *video) { (void)m, (void)video; }
 
 /* CXCLR is about to clear the collisions. */
