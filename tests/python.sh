@@ -22,6 +22,8 @@ if [ "$full" = --full ]; then
   need sklearn scikit-learn
   need torch torch
   need captum captum
+  need stable_baselines3 stable-baselines3
+  need torchrl torchrl
 fi
 if [ ${#missing[@]} -gt 0 ] && ! $pip install --no-compile "${missing[@]}" > build-python-setup.log 2>&1; then
   for package in "${missing[@]}"; do

@@ -47,6 +47,9 @@ while IFS=';' read -r status words arguments; do
 done <<'TABLE'
 2;no command 'rnu'. did you mean run;rnu demo
 2;'diffvcs --help' lists them;frobnicate
+2;did you mean diffvcs play pong, or diffvcs run pong;pong
+2;did you mean diffvcs play demo;demo --frames 10
+2;did you mean diffvcs play ./tiny.bin;./tiny.bin
 2;ROM is missing;run
 2;no option --frame.*did you mean --frames;run demo --frame 10
 2;no option --rom. did you mean --roms;run pong --rom empty
@@ -103,6 +106,14 @@ done <<'TABLE'
 2;--methods takes some of naive;score demo --methods bits
 2;ROM is missing: which games;score
 2;did you mean|there are;paper --only tabel --out paper
+2;ale-py|space_invaders;paper --only joystick --out paper --roms empty
+2;no ROM image 'ponk'. did you mean pong;record ponk --out records/
+2;no ROM image 'ponk'. did you mean pong;record demo ponk --out records
+2;--out must be a directory;record demo demo --out text.png
+2;GAME is missing;annotate --out notes --html pages
+2;no ROM image 'ponk';annotate ponk --out notes --html pages
+2;the run has the frames 0 to 7;joystick demo --press 8 --out stick
+2;no option --frames;steer demo --goal score --frames 60
 TABLE
 echo "test_mistakes: $lines mistakes, $failures failed"
 [ "$lines" -ge 40 ] && [ "$failures" = 0 ]

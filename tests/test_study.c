@@ -211,7 +211,7 @@ static void test_joystick(void **state) {
   const vcs_joystick_options_t options = {.top = 20, .bottom = 180};
   vcs_joystick_t result;
   char inverse[64];
-  command("joystick demo --actions NOOP*100 --frames 3 --rows 20:180 --out joystick");
+  command("joystick demo --actions NOOP*100 --horizon 3 --rows 20:180 --out joystick");
   try(vcs_joystick(&demo.setup.run, &options, &result, &error));
   char *markdown = file("joystick/table.md");
   snprintf(inverse, sizeof inverse, "| `bit+fork` | %.6g |", result.inverse[VCS_JOYSTICK_FORK][0] + 0.0);
@@ -261,7 +261,7 @@ static void test_steer(void **state) {
   const vcs_steer_options_t options = {.goal = "ram:80=200", .seeds = 2, .budget = 300};
   vcs_steer_t results[2 * VCS_STEERS];
   command(
-      "steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 300 --seeds 2 --searches all --out "
+      "steer demo --actions NOOP*100 --goal ram:80=200 --horizon 10 --budget 300 --seeds 2 --searches all --out "
       "steer.tsv");
   try(vcs_steer(&demo.setup.run, &options, results, NULL, &error));
   char *table = file("steer.tsv");

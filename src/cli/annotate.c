@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/common.h"
 #include "diffvcs/annotate.h"
@@ -171,18 +172,21 @@ int vcs_cli_annotate(int argc, char **argv) {
   if (exit_code != VCS_ARGS_GO) return exit_code;
   if (o.all && o.games.count)
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--all takes all games: name none, or leave --all out");
+  if (!o.all && !o.games.count)
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "GAME is missing: which games? --all takes all of them");
+  const char *const directories[] = {o.out, o.html};
+  bool made[2] = {false, false};
   for (int i = 0; i < 2; i++) {
-    const char *directory = i ? o.html : o.out;
-    if (directory && (exit_code = vcs_output_directory(command, directory, NULL)) != VCS_ARGS_GO) return exit_code;
+    if (directories[i]) exit_code = vcs_output_directory(command, directories[i], &made[i]);
+    if (exit_code != VCS_ARGS_GO) return exit_code;
   }
   char **names = calloc((size_t)vcs_game_count(), sizeof *names);
   if (!names) return vcs_cli_complain(command, VCS_EXIT_FAILED, "out of memory");
   if (o.all) name_all(&o, names);
-  if (o.games.count) {
-    vcs_interrupt_catch();
-    exit_code = annotate_games(&o);
-  } else {
-    exit_code = vcs_cli_complain(command, VCS_EXIT_USAGE, "GAME is missing: which games? --all takes all of them");
+  vcs_interrupt_catch();
+  exit_code = annotate_games(&o);
+  for (int i = 0; i < 2; i++) {
+    if (exit_code && made[i]) rmdir(directories[i]); /* which does nothing if it has results */
   }
   free(names);
   return exit_code;

@@ -100,7 +100,7 @@ int vcs_cli_setup_complete(vcs_cli_setup_t *choice, const char *command) {
   if (choice->setup.actions && choice->setup.seed) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--seed and --actions both choose the actions: give one of them");
   }
-  if (!choice->setup.actions && choice->setup.frame < 0) choice->setup.frame = 300;
+  if (!choice->setup.actions && choice->setup.frame < 0) choice->setup.frame = choice->frame ? choice->frame : 300;
   return VCS_ARGS_GO;
 }
 

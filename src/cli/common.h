@@ -105,16 +105,18 @@ typedef struct {
   const char *rom;
   vcs_rom_options_t rom_options;
   vcs_setup_options_t setup;
+  int64_t frame; /* that is played to if neither --frame nor --actions is given; 0: 300 */
 } vcs_cli_setup_t;
 
 #define VCS_ARG_ROM(s) VCS_ARG_POSITIONAL("ROM", &(s)->rom, "a ROM image, the name of a game, or demo")
-#define VCS_ARGS_PLAYED(s)                                                                                       \
-  VCS_ARG_INTEGER("frame", &(s)->setup.frame, -1, 100000000, "frames to play first; -1: all --actions, or 300"), \
-      VCS_ARG_INTEGER("seed", &(s)->setup.seed, 0, INT64_MAX, "actions from the records' stream; 0: NOOP only"), \
+#define VCS_ARGS_PLAYED_TO(s, words)                                                                                \
+  VCS_ARG_INTEGER("frame", &(s)->setup.frame, -1, 100000000, "frames to play first; -1: all --actions, or " words), \
+      VCS_ARG_INTEGER("seed", &(s)->setup.seed, 0, INT64_MAX, "actions from the records' stream; 0: NOOP only"),    \
       VCS_ARG_TEXT("actions", &(s)->setup.actions, "LIST", "or these actions, then NOOP: NOOP*60,RIGHT*4")
+#define VCS_ARGS_PLAYED(s) VCS_ARGS_PLAYED_TO(s, "300")
 
-/* Checks that only one of --seed and --actions is given and sets the default frame, 300. Returns VCS_ARGS_GO or the
- * exit code. */
+/* Checks that only one of --seed and --actions is given and sets the default frame. Returns VCS_ARGS_GO or the exit
+ * code. */
 int vcs_cli_setup_complete(vcs_cli_setup_t *choice, const char *command);
 
 /* What a command does with a setup. */

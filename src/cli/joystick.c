@@ -1,5 +1,6 @@
 /* joystick.c: `diffvcs joystick [GAME]`: what the stick does to the screen, as tables and maps (docs/joystick.md). */
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 
 #include "cli/common.h"
@@ -159,11 +160,20 @@ static void print_inverse(const report_t *r, vcs_text_t *text) {
   }
 }
 
+/* How the game was played up to the run. */
+static void print_played(const vcs_setup_options_t *played, vcs_text_t *text) {
+  if (played->frame >= 0) vcs_text_printf(text, "after %" PRId64 " frames of ", played->frame);
+  if (played->frame < 0) vcs_text_printf(text, "after ");
+  if (played->seed) vcs_text_printf(text, "stream %" PRId64, played->seed);
+  if (!played->seed) vcs_text_printf(text, "%s", played->actions ? played->actions : "NOOP");
+}
+
 static void print_markdown(const report_t *r, const char *name, vcs_text_t *text) {
   const options_t *o = r->options;
-  vcs_text_printf(text, "%s, profile %s, after %s; each control %s frame %d of the run.\n\n", name,
-                  vcs_profile_name((vcs_profile_t)o->setup.rom_options.profile), o->setup.setup.actions,
-                  o->held ? "held from" : "pressed in", (int)o->joystick.press);
+  vcs_text_printf(text, "%s, profile %s, ", name, vcs_profile_name((vcs_profile_t)o->setup.rom_options.profile));
+  print_played(&o->setup.setup, text);
+  vcs_text_printf(text, "; each control %s frame %d of the run.\n\n", o->held ? "held from" : "pressed in",
+                  (int)o->joystick.press);
   vcs_text_printf(text, "d(luminance of the screen)/d(control):\n\n");
   print_effects(r, text);
   vcs_text_printf(text,
@@ -233,13 +243,13 @@ static int check_options(options_t *o) {
 }
 
 int vcs_cli_joystick(int argc, char **argv) {
-  options_t o = {.setup = {.rom = "space_invaders", .setup = {.actions = "NOOP*1050", .frame = -1, .horizon = 8}},
+  options_t o = {.setup = {.rom = "space_invaders", .setup = {.frame = -1, .horizon = 8}, .frame = 1050},
                  .rows = "185:195",
                  .out = "joystick",
                  .joystick = {.window = VCS_STUDY_WINDOW}};
   const vcs_arg_t args[] = {VCS_ARG_OPTIONAL("GAME", &o.setup.rom, "a ROM image, the name of a game, or demo"),
-                            VCS_ARG_TEXT("actions", &o.setup.setup.actions, "LIST", "how the game is played first"),
-                            VCS_ARG_INTEGER("frames", &o.setup.setup.horizon, 1, FRAMES_MAX,
+                            VCS_ARGS_PLAYED_TO(&o.setup, "1050"),
+                            VCS_ARG_INTEGER("horizon", &o.setup.setup.horizon, 1, FRAMES_MAX,
                                             "frames of the run; effects are shown after each"),
                             VCS_ARG_INTEGER("press", &o.joystick.press, 0, FRAMES_MAX - 1,
                                             "the frame of the run in which a control is pressed"),
@@ -260,9 +270,9 @@ int vcs_cli_joystick(int argc, char **argv) {
       "docs/joystick.md has results." VCS_ROMS_NOTE,
       "diffvcs joystick\n"
       "diffvcs joystick --actions NOOP*1050,RIGHT*40,NOOP*4 --out middle\n"
-      "diffvcs joystick --actions NOOP*1050,RIGHT*40,NOOP*4 --held --profile ale --out middle.held\n"
+      "diffvcs joystick --actions NOOP*1050,RIGHT*40,NOOP*4 --held --out middle.held\n"
       "diffvcs joystick --press 1 --out not.polled\n"
-      "diffvcs joystick demo --actions NOOP*100 --frames 3 --rows 20:180 --out demo.joystick\n",
+      "diffvcs joystick demo --frame 100 --horizon 3 --rows 20:180 --out demo.joystick\n",
       args};
   int exit_code = vcs_args_read(&usage, argc, argv);
   if (exit_code == VCS_ARGS_GO) exit_code = check_options(&o);

@@ -370,7 +370,6 @@ int vcs_cli_score(int argc, char **argv) {
                  .methods_text = "naive,ste,bit,bit+fork,exact",
                  .out = "score.tsv",
                  .frame = 300,
-                 .seed = 1,
                  .states = 4,
                  .bits = RAM_BITS,
                  .rom_bits = 64,

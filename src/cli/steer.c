@@ -145,7 +145,7 @@ static int check_options(options_t *o) {
 }
 
 int vcs_cli_steer(int argc, char **argv) {
-  options_t o = {.setup.setup = {.actions = "NOOP*300", .frame = -1, .horizon = 60},
+  options_t o = {.setup.setup = {.frame = -1, .horizon = 60},
                  .out = "steer.tsv",
                  .searches_text = "exact",
                  .steer = {.budget = 20000, .seeds = 20, .window = 16}};
@@ -153,10 +153,10 @@ int vcs_cli_steer(int argc, char **argv) {
       VCS_ARG_ROM(&o.setup),
       VCS_ARG_TEXT("goal", &o.steer.goal, "WHAT",
                    "score, or ram:9C=60: a byte of RAM and its value after the last frame"),
-      VCS_ARG_TEXT("actions", &o.setup.setup.actions, "LIST", "how the game is played first"),
+      VCS_ARGS_PLAYED(&o.setup),
       VCS_ARG_TEXT("searches", &o.searches_text, "LIST",
                    "all, or some of random, blind, guided, smooth, evolution, exact"),
-      VCS_ARG_INTEGER("frames", &o.setup.setup.horizon, 1, FRAMES_MAX, "frames whose controls are searched"),
+      VCS_ARG_INTEGER("horizon", &o.setup.setup.horizon, 1, FRAMES_MAX, "frames whose controls are searched"),
       VCS_ARG_INTEGER("budget", &o.steer.budget, 1, INT64_C(1000000000000), "emulated frames for each search"),
       VCS_ARG_INTEGER("seeds", &o.steer.seeds, 1, SEEDS_MAX, "beginnings for each search"),
       VCS_ARG_INTEGER("window", &o.steer.window, 1, 1000000, VCS_WINDOW_HELP),
@@ -178,9 +178,9 @@ int vcs_cli_steer(int argc, char **argv) {
       "sequence "
       "of each search. Derivatives are charged as the frames they cost. Sticks are searched,\n"
       "paddles are not. docs/steer.md has results." VCS_ROMS_NOTE,
-      "diffvcs steer space_invaders --actions NOOP*1050,RIGHT*40,NOOP*4 --goal ram:9C=100 --frames 100 --budget 8000\n"
-      "diffvcs steer space_invaders --actions NOOP*300 --goal score --frames 120 --budget 12000 --searches all\n"
-      "diffvcs steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3\n",
+      "diffvcs steer space_invaders --actions NOOP*1050,RIGHT*40,NOOP*4 --goal ram:9C=100 --horizon 100 --budget 8000\n"
+      "diffvcs steer space_invaders --goal score --horizon 120 --budget 12000 --searches all\n"
+      "diffvcs steer demo --frame 100 --goal ram:80=200 --horizon 10 --budget 500 --seeds 3\n",
       args};
   int exit_code = vcs_args_read(&usage, argc, argv);
   if (exit_code == VCS_ARGS_GO) exit_code = check_options(&o);

@@ -515,7 +515,10 @@ void vcs_rom_places(const char *roms_dir, vcs_text_t *list) {
   place_t place;
   for (int number = 0; rom_place(number, roms_dir, &place); number++) {
     if (number == 0 && !roms_dir) continue;
-    vcs_text_printf(list, "%s: %s\n", place.name, place.directory[0] ? place.directory : "not there");
+    vcs_text_printf(list, "%s: %s\n", place.name,
+                    place.directory[0]     ? place.directory
+                    : place.name[0] == '$' ? "not set"
+                                           : "not there");
   }
 }
 

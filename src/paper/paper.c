@@ -443,16 +443,42 @@ static vcs_status_t make_all(const vcs_paper_t *paper, int only, vcs_error_t *er
 
 /* ---- The command ----------------------------------------------------------------------------------------------- */
 
-static int make_folders(const vcs_paper_t *paper) {
-  static const char *const folders[] = {"", "figures", "sections"};
-  for (int i = 0; i < 3; i++) {
-    char path[VCS_PATH_SIZE];
-    if (!vcs_path_join(path, sizeof path, paper->out, folders[i]))
-      return vcs_cli_complain(command, VCS_EXIT_USAGE, "the path of --out is too long");
-    int exit_code = vcs_output_directory(command, i ? path : paper->out, NULL);
+enum { FOLDERS = 3 };
+
+/* The folder of the page and those inside it, and which of them this command has made. */
+typedef struct {
+  char paths[FOLDERS][VCS_PATH_SIZE];
+  bool made[FOLDERS];
+} folders_t;
+
+static int make_folders(const vcs_paper_t *paper, folders_t *folders) {
+  static const char *const names[FOLDERS] = {"", "figures", "sections"};
+  for (int i = 0; i < FOLDERS; i++) {
+    char *path = folders->paths[i];
+    const bool fits = i ? vcs_path_join(path, VCS_PATH_SIZE, paper->out, names[i])
+                        : snprintf(path, VCS_PATH_SIZE, "%s", paper->out) < VCS_PATH_SIZE;
+    if (!fits) return vcs_cli_complain(command, VCS_EXIT_USAGE, "the path of --out is too long");
+    int exit_code = vcs_output_directory(command, path, &folders->made[i]);
     if (exit_code != VCS_ARGS_GO) return exit_code;
   }
   return VCS_ARGS_GO;
+}
+
+/* Removes the folders that the command has made and that are still empty. */
+static void remove_folders(const folders_t *folders) {
+  for (int i = FOLDERS - 1; i >= 0; i--) {
+    if (folders->made[i]) rmdir(folders->paths[i]);
+  }
+}
+
+static int end(const vcs_paper_t *paper, vcs_status_t status, const vcs_error_t *error) {
+  if (vcs_interrupted())
+    return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted; what is done is kept: run it again to go on");
+  if (status == VCS_NOT_FOUND) {
+    vcs_rom_advise(paper->choice.roms);
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error->message);
+  }
+  return status ? vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error->message) : VCS_EXIT_OK;
 }
 
 static int check_section(const char *name, int *number) {
@@ -525,16 +551,15 @@ int vcs_cli_paper(int argc, char **argv) {
       args};
   int exit_code = vcs_args_read(&usage, argc, argv);
   if (exit_code == VCS_ARGS_GO) exit_code = check_section(only, &number);
-  if (exit_code == VCS_ARGS_GO) exit_code = make_folders(&paper);
+  static folders_t folders;
+  if (exit_code == VCS_ARGS_GO) {
+    exit_code = make_folders(&paper, &folders);
+    if (exit_code != VCS_ARGS_GO) remove_folders(&folders);
+  }
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_error_t error = {""};
   vcs_interrupt_catch();
-  vcs_status_t status = make_all(&paper, number, &error);
-  if (vcs_interrupted())
-    return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted; what is done is kept: run it again to go on");
-  if (status == VCS_NOT_FOUND) {
-    vcs_rom_advise(paper.choice.roms);
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
-  }
-  return status ? vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message) : VCS_EXIT_OK;
+  exit_code = end(&paper, make_all(&paper, number, &error), &error);
+  if (exit_code) remove_folders(&folders);
+  return exit_code;
 }

@@ -8,7 +8,7 @@ import { Hands, INPUTS, controlsOf } from "./controls.js";
 import { Screen } from "./screen.js";
 import { Sound } from "./sound.js";
 import { decodeLink, encodeLink, idle } from "./link.js";
-import { PARTS, Why, element, hex } from "./why.js";
+import { PARTS, Why, counted } from "./why.js";
 import { RamMap, RomMap } from "./memory.js";
 import { Code } from "./code.js";
 
@@ -285,7 +285,7 @@ class Explorer {
     if (this.flipped !== button) return;
     byId("picture").scrollIntoView({ block: "nearest" }); // on a phone it may be far above the switch
     byId("caption").hidden = false;
-    byId("caption").textContent = `${name} flipped: ${result.pixels} pixels and ${result.ram} bytes of RAM differ. Press again to go back.`;
+    byId("caption").textContent = `${name} flipped: ${counted(result.pixels, "pixel")} and ${counted(result.ram, "byte")} of RAM differ. Press again to go back.`;
   }
 
   // ---- What is drawn over the picture ------------------------------------------------------------------------------
@@ -293,13 +293,19 @@ class Explorer {
   // While the game plays, an idle worker gets the question, and its answer is drawn even if it is late.
   async refreshSome() {
     const boxes = byId("show-boxes").checked;
+    const beam = byId("show-beam").checked;
     const keys = byId("show-keys").checked && this.hands.mask;
     if (!keys && this.running) this.screen.map = null;
-    if ((!boxes && !keys) || this.refreshing || this.view.frame === this.view.first) return;
+    if ((!boxes && !beam && !keys) || this.refreshing || this.view.frame === this.view.first) return;
     this.refreshing = true;
     try {
-      if (boxes) this.screen.boxes = await this.ask(0, "objects");
-      if (keys) this.screen.map = (await this.ask(0, "acts", { inputs: this.hands.mask })).map;
+      // A box may have been cleared, or a key let go, before the answer is here.
+      const found = boxes && (await this.ask(0, "objects"));
+      if (boxes) this.screen.boxes = byId("show-boxes").checked ? found : null;
+      const writes = beam && (await this.beamAtWrites());
+      if (beam) this.screen.writes = byId("show-beam").checked ? writes : null;
+      const acts = keys && (await this.ask(0, "acts", { inputs: keys }));
+      if (keys) this.screen.map = byId("show-keys").checked && this.hands.mask ? acts.map : null;
       this.screen.drawOverlay();
     } finally {
       this.refreshing = false;
@@ -314,15 +320,16 @@ class Explorer {
     const start = await this.ask(0, "at", { row: 0 });
     if (here()) this.before = Uint8Array.from(start.fields.ram);
     this.screen.boxes = byId("show-boxes").checked ? await this.ask(0, "objects") : null;
-    this.screen.writes = null;
-    if (byId("show-beam").checked) {
-      const trace = await this.ask(0, "trace");
-      this.screen.writes = trace.filter((row) => row[3] >= 0).map((row) => this.position(row[2]));
-    }
+    this.screen.writes = byId("show-beam").checked ? await this.beamAtWrites() : null;
     if (here()) this.screen.drawOverlay();
     if (!byId("ram").hidden) this.ram.roles(await this.ask(0, "ramRoles"));
     if (!byId("rom").hidden) this.rom.uses(await this.ask(1, "romUses"));
     if (!byId("code").hidden) await this.code.refresh();
+  }
+
+  // The pixels at which the beam is when the frame writes to registers.
+  async beamAtWrites() {
+    return (await this.ask(0, "writes")).map((clock) => this.position(clock));
   }
 
   // The pixel at which the beam is at a clock of the frame.
@@ -406,9 +413,11 @@ class Explorer {
       }
       if (event.code === "Enter" && this.screen.cursor) return this.guard(this.explain(this.screen.cursor));
     }
-    const onControl = activeElement && activeElement !== document.body && activeElement !== byId("picture");
-    if (onControl && (event.code === "Space" || event.code.startsWith("Arrow")) && !this.running) return;
-    if (onControl && event.code === "Space" && activeElement.tagName === "BUTTON") return;
+    // Space presses a button or ticks a box; arrows scroll a region that has the focus, unless the game plays.
+    const pressed = activeElement && /^(BUTTON|INPUT)$/.test(activeElement.tagName);
+    const region = !pressed && activeElement && activeElement !== document.body && activeElement !== byId("picture");
+    if (pressed && event.code === "Space") return;
+    if (region && !this.running && (event.code === "Space" || event.code.startsWith("Arrow"))) return;
     if (this.hands.key(event.code, true)) {
       event.preventDefault();
       if (!this.running) this.refreshSome();
@@ -437,12 +446,17 @@ class Explorer {
     });
     for (const id of ["show-boxes", "show-beam", "show-keys"]) on(id, "change", () => {
       if (this.running && !byId("show-boxes").checked) this.screen.boxes = null;
+      if (this.running && !byId("show-beam").checked) this.screen.writes = null;
       return this.refresh();
     });
     on("picture", "click", async (e) => {
       const pixel = this.screen.pixelAt(e);
       if (byId("paint").checked) await this.rom.paintPixel(pixel);
       else await this.explain(pixel);
+    });
+    // After a click on a control while the game plays, keys play: SPACE fires and does not press the control again.
+    document.querySelector(".stage").addEventListener("click", (e) => {
+      if (e.detail && this.running) byId("picture").focus({ preventScroll: true });
     });
     on("open", "click", () => byId("file").click());
     on("file", "change", (e) => e.target.files[0] && this.openFile(e.target.files[0]));
