@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The Python package as users get it: `pip install .` into .venv, then python/tests, and the command line's demo.
 # Light packages are installed by themselves; PyTorch and Captum are gigabytes, so they are installed by --full only, and
-# their tests are skipped, with a word about it, where they are not there. Where `make build` has compiled the library,
+# their tests are skipped, with a SKIP line, where they are not installed. Where `make build` has compiled the library,
 # pip links it instead of compiling it again, which takes longer than all tests; --full compiles, as on a user's machine.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1

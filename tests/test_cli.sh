@@ -1,6 +1,6 @@
 #!/bin/bash
-# test_cli: the program as its users meet it: what each command prints, its exit status, the files it leaves, and what
-# it says to bad input. $DIFFVCS is the program; with $DIFFVCS_ROMS (a directory with pong.bin and breakout.bin) real
+# test_cli: the program from the outside: the output of each command, its exit status, the files it writes, and its messages
+# about bad input. $DIFFVCS is the program; with $DIFFVCS_ROMS (a directory with pong.bin and breakout.bin) real
 # games are used too. Prints ok / not ok lines; exit status 0 when all are ok.
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
 roms=${DIFFVCS_ROMS:-}

@@ -1,12 +1,12 @@
 #!/bin/bash
-# Explanations of our own cartridge: the page is whole, the JSON is JSON, and what it says is so.
+# Explanations of our own cartridge: the page is complete, the JSON is valid, and the causes it names are true.
 set -u
 program=${DIFFVCS:-build/diffvcs}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
 fail() { echo "FAILED: $1"; failed=1; }
-explain() { "$program" explain demo --seed 1 --frame 120 --out "$work/why" "$@" > "$work/said" 2> "$work/error"; }
+explain() { "$program" explain demo --seed 1 --frame 120 --out "$work/why" "$@" > "$work/printed" 2> "$work/error"; }
 
 # Every kind of question (one of them with DIFFVCS_BRIEF, for builds with sanitizers); what an object lights, it lights.
 questions=("--pixel 80,100" "--output pixel:80,100" "--region 70,90,20,10" "--object P0" "--ram 9C.0" "--score")

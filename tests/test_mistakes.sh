@@ -1,7 +1,7 @@
 #!/bin/bash
-# test_mistakes: typical mistakes on the command line. Each is a line of the table: exit status, words that the answer must have
-# (an extended regular expression), and the command line. The answer is on stderr, begins with the name of the program, and is no
-# more than a few lines; nothing is left behind; and no line ends by a signal. $DIFFVCS is the program; tests/CMakeLists.txt runs
+# test_mistakes: typical mistakes on the command line. Each is a line of the table: exit status, words that the message must have
+# (an extended regular expression), and the command line. The message is on stderr, begins with the name of the program, and
+# has at most a few lines; no file is left behind; and no command ends by a signal. $DIFFVCS is the program; tests/CMakeLists.txt runs
 # this for every build, the one with sanitizers included.
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
 tmp=$(mktemp -d) || exit 1
@@ -68,7 +68,7 @@ done <<'TABLE'
 2;empty;info ./nothing.bin
 2;scheme|size|bytes;info ./tiny.bin --scheme F8
 2;name must end with .png;run demo --frames 1 --screenshot shot.jpg
-2;name must end with .mp4 or .gif;run demo --frames 1 --video film.avi
+2;name must end with .mp4 or .gif;run demo --frames 1 --video video.avi
 2;name must end with .wav;run demo --frames 1 --wav sound.mp3
 1;cannot write nowhere/shot.png: No such file;run demo --frames 1 --screenshot nowhere/shot.png
 2;JUMP;run demo --actions moves.txt
@@ -104,7 +104,7 @@ done <<'TABLE'
 2;--goal is needed;steer demo
 2;a goal is score or ram:9C=60;steer demo --goal win
 2;--methods takes some of naive;score demo --methods bits
-2;ROM is missing: which games;score
+2;GAME is missing: which games;score
 2;did you mean|there are;paper --only tabel --out paper
 2;ale-py|space_invaders;paper --only joystick --out paper --roms empty
 2;no ROM image 'ponk'. did you mean pong;record ponk --out records/

@@ -16,10 +16,10 @@ says() { # says NAME TABLE LINE: some line of a table begins so; columns are sep
 
 sections=19
 mkdir "$tmp/elsewhere" # records are found from any folder
-(cd "$tmp/elsewhere" && "$diffvcs" paper --quick --out "$tmp/out") >"$tmp/said" 2>&1
+(cd "$tmp/elsewhere" && "$diffvcs" paper --quick --out "$tmp/out") >"$tmp/printed" 2>&1
 report $? "paper --quick"
-cat "$tmp/said"
-[ "$(grep -c " equal, " "$tmp/said")" = "$sections" ]
+cat "$tmp/printed"
+[ "$(grep -c " equal, " "$tmp/printed")" = "$sections" ]
 report $? "all sections"
 
 # The paper's rows on its reduced bus, to the digit: alpha, T, paper, ours.

@@ -6,8 +6,9 @@
 
 The agent acts in all environments for some steps, which makes a rollout, and learns from it for some epochs (Schulman et
 al. 2017). Everything overlaps: environments are in groups, and the host emulates one group while the GPU chooses actions
-for another; meanwhile the GPU also learns from the last rollout, so the policy that acts is one rollout older than the one
-that learns, for which the ratio in PPO's objective accounts. On a GPU acting and learning are CUDA graphs, and numbers are
+for another; with --lag 1 the GPU meanwhile learns from the last rollout, so the policy that acts is one rollout older than
+the one that learns. PPO's trust region is then around the policy as learning from a rollout begins, and samples are weighted
+by how much more likely it is to act as the older one did (Hilton et al. 2022). On a GPU acting and learning are CUDA graphs, and numbers are
 bfloat16 where the hardware multiplies matrices.
 
 Ends when the mean score of the last 100 games reaches --until, or after --minutes. The folder --out holds curve.csv (time,
@@ -53,6 +54,7 @@ def arguments() -> argparse.Namespace:
     add("--epochs", type=int, default=3)
     add("--rate", type=float, default=6e-4, help="Adam's learning rate")
     add("--decay", type=float, default=0, metavar="MINUTES", help="let the rate fall to a tenth over this time (0: constant)")
+    add("--lag", type=int, choices=(0, 1), default=1, help="1: learn from a rollout while the next one is made (default)")
     add("--gamma", type=float, default=0.99)
     add("--trace", type=float, default=0.95, help="lambda of generalised advantage estimation")
     add("--clip", type=float, default=0.1)
@@ -111,6 +113,7 @@ class Rollout:
         self.action = zeros(steps, n, dtype=torch.int64)
         self.likelihood, self.value, self.reward, self.alive = (zeros(steps, n) for _ in range(4))
         self.advantage, self.target = zeros(steps, n), zeros(steps, n)
+        self.near, self.weight = zeros(steps, n), zeros(steps, n)  # likelihood as learning begins, relative to acting
 
     def judge(self, last_value: torch.Tensor, gamma: float, trace: float) -> None:
         """Generalised advantage estimation (Schulman et al. 2016), backwards in time; advantages with mean 0, deviation 1."""
@@ -157,6 +160,14 @@ class Learner:
         self.rows = torch.zeros(self.total // o.minibatches, dtype=torch.int64, device=device)
         self.device = device
         self.updates = [Graph(lambda r=r: self.update(r), device) for r in rollouts]
+        self.beginnings = [Graph(lambda r=r: self.begin(r), device) for r in rollouts]
+
+    @torch.no_grad()
+    def begin(self, r: Rollout) -> None:
+        """Notes how likely the present policy is to act as the rollout did."""
+        for seen, action, old, near, weight in zip(r.seen, r.action, r.likelihood, r.near, r.weight):
+            near.copy_(self.agent(seen)[0].log_softmax(-1).gather(1, action[:, None])[:, 0])
+            weight.copy_((near - old).exp().clamp(max=2))
 
     def update(self, r: Rollout) -> None:
         """One step of Adam from the rows of a rollout whose numbers are in self.rows."""
@@ -165,8 +176,8 @@ class Learner:
         likelihoods = logits.log_softmax(-1)
         likelihood = likelihoods.gather(1, r.action.flatten()[rows, None])[:, 0]
         entropy = -(likelihoods.exp() * likelihoods).sum(-1).mean()
-        ratio = (likelihood - r.likelihood.flatten()[rows]).exp()
-        advantage = r.advantage.flatten()[rows]
+        ratio = (likelihood - r.near.flatten()[rows]).exp()
+        advantage = r.advantage.flatten()[rows] * r.weight.flatten()[rows]
         gain = torch.min(ratio * advantage, ratio.clamp(1 - o.clip, 1 + o.clip) * advantage).mean()
         error = (value - r.target.flatten()[rows]).square().mean() / 2
         loss = -gain + 0.5 * error - o.entropy * entropy
@@ -177,6 +188,7 @@ class Learner:
 
     def tasks(self, which: int):
         """The updates of one rollout, as a generator: each `next` queues one minibatch's."""
+        self.beginnings[which]()
         for _ in range(self.o.epochs):
             order = torch.randperm(self.total, device=self.device)
             for rows in order.split(self.total // self.o.minibatches):
@@ -238,6 +250,17 @@ class Group:
         scores, ends = (torch.stack(parts) for parts in zip(*self.finished))
         self.finished = []
         return scores[ends].tolist()
+
+
+def on(stream):
+    """Work inside goes to this stream of the GPU; None: there is no GPU."""
+    return torch.cuda.stream(stream) if stream else contextlib.nullcontext()
+
+
+def follow(later, earlier) -> None:
+    """What is queued on one stream from now on waits for what is queued on the other."""
+    if later:
+        later.wait_stream(earlier)
 
 
 def write(path: pathlib.Path, save) -> None:
@@ -360,29 +383,31 @@ def main() -> int:
     tasks, which = iter(()), 0
     share = -(-o.epochs * o.minibatches // o.steps)  # updates queued beside each step
     try:
-        with torch.cuda.stream(main_stream) if on_gpu else contextlib.nullcontext():
+        with on(main_stream):
             while True:
                 r = rollouts[which]
                 for t in range(o.steps):
                     for group in groups:
                         group.end_step()
                         group.begin_step(r, t)
-                    with torch.cuda.stream(learning) if on_gpu else contextlib.nullcontext():
+                    with on(learning):
                         for _ in range(share):
                             next(tasks, None)
                 for group in groups:
                     group.end_step()
                 r.judge(torch.cat([group.value() for group in groups]), o.gamma, o.trace)
-                for _ in tasks:  # what is left of the last rollout's
-                    pass
-                if on_gpu:
-                    main_stream.wait_stream(learning)
+                if not o.lag:
+                    follow(learning, main_stream)
+                    tasks = learner.tasks(which)
+                with on(learning):
+                    for _ in tasks:  # those that were not queued yet
+                        pass
+                follow(main_stream, learning)
                 with torch.no_grad():
                     for mine, learnt in zip(actor.parameters(), agent.parameters()):
                         mine.copy_(learnt)
-                if on_gpu:
-                    learning.wait_stream(main_stream)
-                tasks, which = learner.tasks(which), 1 - which
+                follow(learning, main_stream)
+                tasks, which = learner.tasks(which) if o.lag else iter(()), 1 - which
                 frames += o.envs * o.steps * 4
                 finished = [score for group in groups for score in group.scores()]
                 scores.extend(finished)

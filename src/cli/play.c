@@ -25,6 +25,18 @@
 #include "plot/font.h"
 
 static const char command[] = "diffvcs play";
+static const vcs_usage_t usage = {
+    command,
+    "Plays a game in a window. F1 shows all keys. Arrows and space are the left stick, WASD and f the right one; game "
+    "pads work too; the mouse turns paddles, its left button fires, its right button explains the pixel under it "
+    "(explain/explain.html). F2 RESET, F9 SELECT, F3 F4 difficulties, F5 colour. p pauses, n steps a frame, backspace "
+    "(held) rewinds up to ten minutes, tab (held) is fast forward. F6 saves, F8 loads, F7 takes the next slot. F12 is "
+    "a screenshot, F10 one of the window with its overlays, F11 begins and ends a recording. o shows, in turn, "
+    "objects, RAM and the gradient of the screen by the stick. Escape quits." VCS_ROMS_NOTE,
+    "diffvcs play demo\n"
+    "diffvcs play pong --zoom 3\n"
+    "diffvcs play space_invaders --patch heart/patch.ips\n"
+    "xvfb-run diffvcs play demo --frames 600 --fast\n"};
 
 typedef struct {
   vcs_cli_setup_t setup;
@@ -116,7 +128,8 @@ static const char *file_name(const player_t *p, char path[VCS_PATH_SIZE], const 
   return path;
 }
 
-/* ---- Keys that do something once ------------------------------------------------------------------------------ */
+/* ---- Keys that act once when pressed ------------------------------------------------------------------------------
+ */
 
 static void pause_game(player_t *p) {
   p->paused = !p->paused;
@@ -718,24 +731,7 @@ int vcs_cli_play(int argc, char **argv) {
                    "keys by frame: lines of '60 right' (down), '70 -right' (up), '80 explain:38,190' (right click)"),
       VCS_ARGS_CART(&o.setup.rom_options),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Plays a game in a window. F1 shows all keys. Arrows and space are the left stick, WASD and f the right one; "
-      "game\n"
-      "pads work too; the mouse turns paddles, its left button fires, its right button explains the pixel under it\n"
-      "(explain/explain.html). F2 RESET, F9 SELECT, F3 F4 difficulties, F5 colour. p pauses, n steps a frame, "
-      "backspace\n"
-      "(held) rewinds up to ten minutes, tab (held) is fast forward. F6 saves, F8 loads, F7 takes the next slot. F12 "
-      "is a\n"
-      "screenshot, F10 one of the window with its overlays, F11 begins and ends a recording. o shows, in turn, "
-      "objects,\n"
-      "RAM and the gradient of the screen by the stick. Escape quits." VCS_ROMS_NOTE,
-      "diffvcs play demo\n"
-      "diffvcs play pong --zoom 3\n"
-      "diffvcs play space_invaders --patch heart/patch.ips\n"
-      "xvfb-run diffvcs play demo --frames 600 --fast\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
+  int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_rom_t rom;
   exit_code = vcs_rom_open_or_complain(command, o.setup.rom, &o.setup.rom_options, &rom);

@@ -14,6 +14,13 @@
 #include "host/parallel.h"
 
 static const char command[] = "diffvcs record";
+static const vcs_usage_t usage = {
+    command,
+    "Writes records of runs, GAME.SEED.tsv.gz or (--cpu) GAME.tsv.gz, which `diffvcs verify` checks. Rows hold "
+    "checksums of RAM and screen, reward, lives, game over, and chains over all frames so far." VCS_ROMS_NOTE,
+    "diffvcs record pong breakout --seed 1 --out records\n"
+    "diffvcs record demo --frames 600 --out -\n"
+    "diffvcs record pong --cpu --instructions 100000\n"};
 
 typedef struct {
   vcs_rom_options_t choice;
@@ -140,19 +147,10 @@ int vcs_cli_record(int argc, char **argv) {
       VCS_ARG_FLAG("cpu", &job.cpu, "record instructions instead of frames"),
       VCS_ARG_INTEGER("instructions", &job.instructions, 1, INT64_C(1000000000000), "how many, with --cpu"),
       VCS_ARG_TEXT("out", &job.out, "DIR|FILE", "a directory, a file (gzipped if .gz), or - for stdout"),
-      VCS_ARG_INTEGER("jobs", &job.jobs, 0, 4096, "threads; 0: one for each CPU"),
+      VCS_ARG_JOBS(&job.jobs),
       VCS_ARGS_CART(&job.choice),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Writes records of runs, GAME.SEED.tsv.gz or (--cpu) GAME.tsv.gz, which `diffvcs verify` checks.\n"
-      "Rows hold checksums of RAM and screen, reward, lives, game over, and chains over all frames so "
-      "far." VCS_ROMS_NOTE,
-      "diffvcs record pong breakout --seed 1 --out records\n"
-      "diffvcs record demo --frames 600 --out -\n"
-      "diffvcs record pong --cpu --instructions 100000\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
+  int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   if (job.games.count == 0) return vcs_cli_complain(command, VCS_EXIT_USAGE, "GAME is missing: which game to record?");
   for (int i = 0; i < job.games.count; i++) { /* finds unreadable images before anything runs */

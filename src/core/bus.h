@@ -75,7 +75,7 @@ VCS_HOT_FN uint8_t vcs_bus_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu
   return value;
 }
 
-/* Writes anything but RAM. WSYNC advances m->cycles. `stalls` is true when the access before this one was a read
+/* Writes to any address but RAM. WSYNC advances m->cycles. `stalls` is true when the access before this one was a read
  * (tia.h, WSYNC). Returns a set of VCS_STOP_... */
 VCS_SLOW_FN unsigned vcs_bus_write_chip(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr,
                                         uint8_t value, bool stalls) {

@@ -100,7 +100,7 @@ VCS_FN int vcs_tia_hpos(const vcs_t *m) { return (int)((m->cycles * 3 - (uint32_
 
 /* ---- Facts about a line ----------------------------------------------------------------------------------------
  *
- * What depends on when in a line something happens, as pure functions. The chip, the tape, the derivatives and the GPU
+ * Rules that depend on the position in a line, as pure functions. The chip, the tape, the derivatives and the GPU
  * share them. `hpos` is a clock of the line, 0 to 227; a cycle of the line is 0 to 75. */
 
 /* The comb that HMOVE makes: the line's first eight pixels stay blank, up to this clock. */
@@ -322,7 +322,7 @@ VCS_FN void vcs_tia_strobe(vcs_t *m, vcs_video_t *video, unsigned objects) {
   vcs_video_touch(video, objects);
 }
 
-/* Prepares a change of something that is not an object: a colour, a priority. */
+/* Prepares a change of a colour or a priority, which are not objects. */
 VCS_FN void vcs_tia_change_look(vcs_t *m, vcs_video_t *video) {
   if (!video->frames) return;
   if (m->seen_clock > video->free_clock) vcs_tia_draw_seen(m, video);

@@ -14,9 +14,22 @@
 
 #include "core/state.h"
 #include "diffvcs/grad.h"
+#include "host/arena.h"
 #include "host/hash.h"
+#include "host/parallel.h"
 
 static const char command[] = "diffvcs paper";
+static const vcs_usage_t usage = {
+    command,
+    "Makes every table and figure of the paper again, and the checks of its theorems: DIR/index.html, figures as SVG "
+    "and PNG, tables as .tsv. Tables are settings, conformance, superchip, gate, alpha, temperature, joystick, "
+    "theorem1, counter, theorem2, ndiv, pstep, delayed, corner, games, full, dispatch, video and throughput. What was "
+    "made is kept and only made again if this program, an image or a record has changed. docs/paper.md has the "
+    "results." VCS_ROMS_NOTE,
+    "diffvcs paper\n"
+    "diffvcs paper --only ndiv --out ndiv\n"
+    "diffvcs paper --only games --games demo,pitfall,frostbite --out margins\n"
+    "diffvcs paper --quick --out quick\n"};
 
 static const struct {
   const char *name, *title;
@@ -109,25 +122,67 @@ const char *const vcs_paper_games[VCS_PAPER_GAMES] = {"air_raid",
                                                       "yars_revenge",
                                                       "zaxxon"};
 
+/* ---- Work ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  vcs_paper_work_t work;
+  void *job;
+  vcs_status_t *status; /* by item */
+  vcs_error_t *errors;
+} items_t;
+
+static bool do_item(void *context, size_t item, int worker) {
+  const items_t *items = context;
+  (void)worker;
+  items->status[item] = items->work(items->job, item, &items->errors[item]);
+  return items->status[item] == VCS_OK;
+}
+
+vcs_status_t vcs_paper_parallel(const vcs_section_t *section, size_t count, vcs_paper_work_t work, void *job,
+                                vcs_error_t *error) {
+  vcs_arena_t arena = {0};
+  items_t items = {.work = work, .job = job};
+  items.status = vcs_arena_take(&arena, count, sizeof *items.status);
+  items.errors = vcs_arena_take(&arena, count, sizeof *items.errors);
+  vcs_status_t status = vcs_arena_status(&arena, error);
+  if (status == VCS_OK) vcs_parallel(count, (int)section->paper->threads, do_item, &items);
+  for (size_t i = 0; i < count && status == VCS_OK; i++) {
+    status = items.status[i];
+    if (status && error) *error = items.errors[i];
+  }
+  vcs_arena_free(&arena);
+  return status;
+}
+
+vcs_relax_options_t vcs_paper_relaxed(double alpha, double temperature) {
+  vcs_relax_options_t options;
+  vcs_relax_defaults(&options);
+  options.alpha = alpha;
+  options.temperature = temperature;
+  return options;
+}
+
 /* ---- Writing --------------------------------------------------------------------------------------------------- */
 
 /* &, < and > are written as they are: all text here is ours. */
+static void write_paragraph(vcs_section_t *section, const char *begin, const char *format, va_list arguments) {
+  vcs_text_printf(&section->html, "%s", begin);
+  vcs_text_vprintf(&section->html, format, arguments);
+  vcs_text_printf(&section->html, "</p>\n");
+}
+
 void vcs_section_say(vcs_section_t *section, const char *format, ...) {
   va_list arguments;
-  vcs_text_printf(&section->html, "<p>");
   va_start(arguments, format);
-  vcs_text_vprintf(&section->html, format, arguments);
+  write_paragraph(section, "<p>", format, arguments);
   va_end(arguments);
-  vcs_text_printf(&section->html, "</p>\n");
 }
 
 void vcs_section_assume(vcs_section_t *section, const char *format, ...) {
   va_list arguments;
-  vcs_text_printf(&section->html, "<p class=assumes>Assumes: ");
   va_start(arguments, format);
-  vcs_text_vprintf(&section->html, format, arguments);
+  write_paragraph(section, "<p class=assumes>Assumes: ", format, arguments);
   va_end(arguments);
-  vcs_text_printf(&section->html, "</p>\n");
 }
 
 /* The class of a cell that is a verdict, or "". */
@@ -531,25 +586,10 @@ int vcs_cli_paper(int argc, char **argv) {
       VCS_ARG_TEXT("games", &paper.games, "LIST", "of the table `games`: where they diverge, and their cast margins"),
       VCS_ARG_FLAG("quick", &paper.quick, "a reduced version: fewer games, shorter runs"),
       VCS_ARG_TEXT("records", &paper.records, "DIR", "records of the reference, for the conformance table"),
-      VCS_ARG_INTEGER("jobs", &paper.threads, 0, 4096, "threads; 0: one for each CPU"),
+      VCS_ARG_JOBS(&paper.threads),
       VCS_ARG_TEXT("roms", &paper.choice.roms, "DIR", "where ROM images are; see above for the other places"),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Makes every table and figure of the paper again, and the checks of its theorems: DIR/index.html, figures as "
-      "SVG\n"
-      "and PNG, tables as .tsv. Tables are settings, conformance, superchip, gate, alpha, temperature, joystick, "
-      "theorem1,\n"
-      "counter, theorem2, ndiv, pstep, delayed, corner, games, full, dispatch, video and throughput. What was made is "
-      "kept and "
-      "only\n"
-      "made again if this program, an image or a record has changed. docs/paper.md has the results." VCS_ROMS_NOTE,
-      "diffvcs paper\n"
-      "diffvcs paper --only ndiv --out ndiv\n"
-      "diffvcs paper --only games --games demo,pitfall,frostbite --out margins\n"
-      "diffvcs paper --quick --out quick\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
+  int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code == VCS_ARGS_GO) exit_code = check_section(only, &number);
   static folders_t folders;
   if (exit_code == VCS_ARGS_GO) {

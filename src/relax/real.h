@@ -6,9 +6,14 @@
  *
  * An instruction is evaluated by vcs_real_evaluate: from the numbers as they are, what the registers would be and which
  * cells would be written, nothing being changed. That can be done for one opcode or for all 256 (real.c blends). Only
+<<<<<<< HEAD
  * one of them, the opcode that the rounded byte names, `acts`: its accesses change the chips and switch banks. Each of
  * the others runs beside a copy of the integer machine, whose chips and banks its accesses change, and the copy is
  * dropped.
+=======
+ * one of them, the opcode of the rounded byte, `acts`: its accesses change the chips and switch banks. The other
+ * opcodes read the values that they would read, and change nothing.
+>>>>>>> main
  */
 #ifndef VCS_RELAX_REAL_H
 #define VCS_RELAX_REAL_H
@@ -144,6 +149,9 @@ void vcs_beam_draw(vcs_relax_t *relax, vcs_links_t *links, int32_t clock);
 enum { VCS_LOOK_ALL = 64 };
 void vcs_look_update(const vcs_reals_t *reals, vcs_links_t *links, vcs_look_t *look, unsigned reg);
 
+/* Copies what is not a number from the integer machine: first copies, stars, and whether only the playfield is on. */
+void vcs_look_take_flags(vcs_beam_t *beam, vcs_look_t *look, const vcs_t *m);
+
 /* A new look, the same as the present one so far. NULL: no memory. */
 vcs_look_t *vcs_beam_push(vcs_beam_t *beam);
 
@@ -168,7 +176,7 @@ void vcs_real_consider(vcs_relax_t *relax, int opcode, vcs_outcome_t *outcome);
 bool vcs_reals_start(vcs_relax_t *relax); /* false: out of memory */
 void vcs_reals_free(vcs_relax_t *relax);
 void vcs_reals_load(vcs_relax_t *relax);       /* from relax->m */
-void vcs_reals_load_pins(vcs_relax_t *relax);  /* what hands do now */
+void vcs_reals_load_pins(vcs_relax_t *relax);  /* from the controls of the integer machine */
 void vcs_reals_load_image(vcs_relax_t *relax); /* from the cartridge */
 void vcs_reals_adopt(vcs_relax_t *relax);      /* relax->m from the real numbers, rounded */
 double vcs_real_most(size_t slot);             /* the largest value of a slot */

@@ -517,6 +517,15 @@ void vcs_beam_forget_pictures(vcs_reals_t *r) {
   memset(r->beam.pictures[0], 0, 2 * VCS_FRAME_BYTES * sizeof *r->beam.pictures[0]);
 }
 
+void vcs_look_take_flags(vcs_beam_t *beam, vcs_look_t *look, const vcs_t *m) {
+  look->first_copy_off[0] = m->first_copy_off[0];
+  look->first_copy_off[1] = m->first_copy_off[1];
+  look->stars_shape = m->stars_shape;
+  look->only_playfield = vcs_objects_on(m) == 1u << VCS_PF;
+  beam->stars = m->stars;
+  beam->stars_phase = m->stars_phase;
+}
+
 static void make_look(vcs_relax_t *relax, vcs_links_t *links) {
   vcs_reals_t *r = relax->reals;
   vcs_beam_t *beam = &r->beam;
@@ -525,12 +534,7 @@ static void make_look(vcs_relax_t *relax, vcs_links_t *links) {
   memset(look, 0, sizeof *look);
   beam->count = 1;
   vcs_look_update(r, links, look, VCS_LOOK_ALL);
-  look->first_copy_off[0] = m->first_copy_off[0];
-  look->first_copy_off[1] = m->first_copy_off[1];
-  look->stars_shape = m->stars_shape;
-  look->only_playfield = vcs_objects_on(m) == 1u << VCS_PF;
-  beam->stars = m->stars;
-  beam->stars_phase = m->stars_phase;
+  vcs_look_take_flags(beam, look, m);
 }
 
 void vcs_beam_load(vcs_relax_t *relax, vcs_links_t *links) {

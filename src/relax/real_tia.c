@@ -328,12 +328,7 @@ void vcs_real_tia_write(vcs_doing_t *doing, unsigned reg, vcs_real_t value, cons
   vcs_look_t *look = vcs_beam_push(beam);
   if (!look) return;
   vcs_look_update(doing->reals, doing->links, look, reg);
-  look->first_copy_off[0] = m->first_copy_off[0];
-  look->first_copy_off[1] = m->first_copy_off[1];
-  look->stars_shape = m->stars_shape;
-  look->only_playfield = vcs_objects_on(m) == 1u << VCS_PF;
-  beam->stars = m->stars;
-  beam->stars_phase = m->stars_phase;
+  vcs_look_take_flags(beam, look, m);
   look->sooner = sooner;
   look->clock = clock;
   look->later = later;

@@ -1,10 +1,10 @@
-// app.js: the explorer: what is played, what is shown, what was asked.
+// app.js: the explorer's state: the game that is played, the view, and the current question.
 //
 // One worker plays; two more answer questions about the frame that is shown, so that neither the game nor the page waits for
 // them. `Explorer` is the whole state; window.explorer is the part of it that pages and tests drive (docs/web.md).
 import WORKER from "worker-text";
 import { Engine, Student } from "./engine.js";
-import { Hands, INPUTS, controlsOf } from "./controls.js";
+import { Controls, INPUTS, controlsOf } from "./controls.js";
 import { Screen } from "./screen.js";
 import { Sound } from "./sound.js";
 import { decodeLink, encodeLink, idle } from "./link.js";
@@ -21,7 +21,7 @@ class Explorer {
     this.player = new Engine(WORKER);
     this.students = null; // started when the first picture is there (warmUp)
     this.screen = new Screen(byId("picture"), byId("overlay"));
-    this.hands = new Hands();
+    this.controls = new Controls();
     this.sound = new Sound();
     this.why = new Why(byId("why-answer"), this);
     this.ram = new RamMap(this);
@@ -44,7 +44,7 @@ class Explorer {
     this.cartridge = cartridge;
     Object.assign(this, { info: opened.info, image: opened.image });
     this.screen.open(opened.info.height, opened.info.top, opened.palette);
-    this.hands.paddles = opened.info.left === "paddles";
+    this.controls.paddles = opened.info.left === "paddles";
     this.timeline++;
     this.show(opened.view);
     const name = cartridge.image ? cartridge.name || "cartridge" : "Contour, our own cartridge";
@@ -157,7 +157,7 @@ class Explorer {
     this.due += 1000 / RATE;
     this.stepping = true;
     try {
-      await this.step(this.hands.take(), 1, this.sound.on);
+      await this.step(this.controls.take(), 1, this.sound.on);
       this.refreshSome();
     } finally {
       this.stepping = false;
@@ -294,7 +294,7 @@ class Explorer {
   async refreshSome() {
     const boxes = byId("show-boxes").checked;
     const beam = byId("show-beam").checked;
-    const keys = byId("show-keys").checked && this.hands.mask;
+    const keys = byId("show-keys").checked && this.controls.mask;
     if (!keys && this.running) this.screen.map = null;
     if ((!boxes && !beam && !keys) || this.refreshing || this.view.frame === this.view.first) return;
     this.refreshing = true;
@@ -305,7 +305,7 @@ class Explorer {
       const writes = beam && (await this.beamAtWrites());
       if (beam) this.screen.writes = byId("show-beam").checked ? writes : null;
       const acts = keys && (await this.ask(0, "acts", { inputs: keys }));
-      if (keys) this.screen.map = byId("show-keys").checked && this.hands.mask ? acts.map : null;
+      if (keys) this.screen.map = byId("show-keys").checked && this.controls.mask ? acts.map : null;
       this.screen.drawOverlay();
     } finally {
       this.refreshing = false;
@@ -384,7 +384,7 @@ class Explorer {
     if (unit === "frame") {
       if (direction < 0) await this.goTo(this.view.frame - 1);
       else if (this.view.frame < this.view.end) await this.goTo(this.view.frame + 1);
-      else await this.step(this.hands.take());
+      else await this.step(this.controls.take());
       await this.refresh();
     } else {
       this.select("code");
@@ -418,7 +418,7 @@ class Explorer {
     const region = !pressed && activeElement && activeElement !== document.body && activeElement !== byId("picture");
     if (pressed && event.code === "Space") return;
     if (region && !this.running && (event.code === "Space" || event.code.startsWith("Arrow"))) return;
-    if (this.hands.key(event.code, true)) {
+    if (this.controls.key(event.code, true)) {
       event.preventDefault();
       if (!this.running) this.refreshSome();
     }
@@ -486,20 +486,20 @@ class Explorer {
     for (const button of document.querySelectorAll("[data-hold]")) {
       const hold = (pressed) => (e) => {
         e.preventDefault();
-        this.hands.press(button.dataset.hold, pressed);
+        this.controls.press(button.dataset.hold, pressed);
       };
       button.addEventListener("pointerdown", hold(true));
       for (const event of ["pointerup", "pointercancel", "pointerleave"]) button.addEventListener(event, hold(false));
     }
     document.addEventListener("keydown", (e) => this.keyDown(e));
     document.addEventListener("keyup", (e) => {
-      this.hands.key(e.code, false);
+      this.controls.key(e.code, false);
       if (!this.running && this.screen.map && byId("show-keys").checked) {
         this.screen.map = null;
         this.screen.drawOverlay();
       }
     });
-    window.addEventListener("blur", () => this.hands.release());
+    window.addEventListener("blur", () => this.controls.release());
     window.addEventListener("hashchange", () => {
       const link = decodeLink(location.hash);
       if (link) this.guard(this.follow(link));

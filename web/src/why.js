@@ -1,5 +1,5 @@
 // why.js: the answer to a click, drawn as it arrives: objects and RAM first, then register writes, instructions, buttons and
-// ROM, then what the methods say. Every bit is a switch: pressed, it shows the picture with that bit flipped.
+// ROM, then the derivatives by each method. Every bit is a button: pressed, it shows the picture with that bit flipped.
 import { INPUTS } from "./controls.js";
 
 export const PARTS = { objects: 32, writes: 1, ram: 2, rom: 4, inputs: 8, methods: 16 };

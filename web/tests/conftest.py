@@ -1,4 +1,4 @@
-"""A browser, and the explorer in it. Debian's Chromium, driven by Playwright, opens out/web/index.html from the disk."""
+"""Fixtures: a browser with the explorer loaded. Debian's Chromium, driven by Playwright, opens out/web/index.html from the disk."""
 
 import os
 import pathlib
