@@ -6,14 +6,9 @@
  *
  * An instruction is evaluated by vcs_real_evaluate: from the numbers as they are, what the registers would be and which
  * cells would be written, nothing being changed. That can be done for one opcode or for all 256 (real.c blends). Only
-<<<<<<< HEAD
- * one of them, the opcode that the rounded byte names, `acts`: its accesses change the chips and switch banks. Each of
- * the others runs beside a copy of the integer machine, whose chips and banks its accesses change, and the copy is
- * dropped.
-=======
- * one of them, the opcode of the rounded byte, `acts`: its accesses change the chips and switch banks. The other
- * opcodes read the values that they would read, and change nothing.
->>>>>>> main
+ * one of them, the opcode of the rounded byte, `acts`: its accesses change the chips and switch banks. Each of the
+ * other opcodes runs beside a copy of the integer machine. Its accesses change the chips and banks of the copy, which is
+ * then dropped.
  */
 #ifndef VCS_RELAX_REAL_H
 #define VCS_RELAX_REAL_H
