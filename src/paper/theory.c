@@ -241,15 +241,17 @@ static void measure(vcs_relax_t *relax, const vcs_relax_options_t *options, cons
   vcs_relax_values(relax, values);
   const double reads = (double)vcs_relax_report(relax)->reads;
   const double bound = bracket(options->alpha, options->temperature, reads, options->dispatch != VCS_DISPATCH_HARD);
-  double bytes = 0, counter = fabs(values[VCS_SLOT_PC] - exact[VCS_SLOT_PC]);
+  double bytes = 0, times = 0, counter = fabs(values[VCS_SLOT_PC] - exact[VCS_SLOT_PC]);
   for (size_t i = 0; i < vcs_relax_state_slots(relax); i++) {
-    if (i != VCS_SLOT_PC) bytes = fmax(bytes, fabs(values[i] - exact[i]));
+    const bool time = i == VCS_SLOT_TIME || i == VCS_SLOT_TIMER_CYCLE || i == VCS_SLOT_DUMP_CYCLE;
+    double *most = time ? &times : &bytes;
+    if (i != VCS_SLOT_PC) *most = fmax(*most, fabs(values[i] - exact[i]));
   }
   d->bytes = fmax(d->bytes, bytes);
   d->counter = fmax(d->counter, counter);
   d->bytes_by_bound = fmax(d->bytes_by_bound, bytes / bound);
   d->counter_by_bound = fmax(d->counter_by_bound, counter / bound);
-  d->above += fmax(bytes, counter) > BYTE_RANGE * bound;
+  d->above += fmax(fmax(bytes, times), counter) > BYTE_RANGE * bound;
   if (options->temperature <= bound_temperature) {
     d->ours_steps++;
     d->above_ours += !is_within(options, values, exact, vcs_relax_state_slots(relax));
