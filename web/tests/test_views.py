@@ -112,6 +112,19 @@ def test_a_click_on_the_rom_map_shows_what_the_byte_moves(paused):
     assert paused.evaluate(MARKS) > 0
 
 
+def test_a_click_on_the_rom_map_flips_a_bit_with_paint_on(paused):
+    paused.click("#tab-rom")
+    paused.check("#paint")
+    paused.locator("#rom-map").click(position={"x": 4 * 3 + 2, "y": 4 * 5 + 2})  # byte 5, the fourth bit from the left
+    paused.wait_for_selector("#patch:not([disabled])")
+    assert paused.locator("#rom-note").inner_text() == "1 byte differs from the original."
+    with paused.expect_download() as download:
+        paused.click("#patch")
+    image = Machine(None).image
+    changed = bytes([image[5] ^ 0x10])
+    assert download.value.path().read_bytes() == b"PATCH" + b"\0\0\5" + b"\0\1" + changed + b"EOF"
+
+
 def test_the_listing_follows_the_steps(paused):
     paused.select_option("#unit", "instruction")
     paused.click("#back")
