@@ -62,18 +62,18 @@ NO_DEFAULT = {"horizons", "seed", "frame", "directory", "played", "object", "tar
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_the_command_and_the_function_have_the_same_defaults(name, tmp_path):
     function, names = DEFAULTS[name]
-    told = dict(re.findall(r"^  --([\w-]+) .*\(default (.*)\)$", command(tmp_path, name, "--help"), re.M))
+    printed = dict(re.findall(r"^  --([\w-]+) .*\(default (.*)\)$", command(tmp_path, name, "--help"), re.M))
     same = []
     for parameter in inspect.signature(function).parameters.values():
         option = names.get(parameter.name, parameter.name)
         value = parameter.default
         if (
             value is inspect.Parameter.empty
-            or option not in told
+            or option not in printed
             or (parameter.name in NO_DEFAULT and option == parameter.name)
         ):
             continue
-        assert (",".join(value) if isinstance(value, tuple) else str(value)) == told[option], option
+        assert (",".join(value) if isinstance(value, tuple) else str(value)) == printed[option], option
         same.append(option)
     assert same
 

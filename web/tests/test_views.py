@@ -159,5 +159,5 @@ def test_the_methods_stand_beside_the_truth(paused):
     heads = paused.locator("#why-methods th").all_inner_texts()
     assert heads == ["RAM bit", "truth", "bit+fork", "ste"]
     truths = {(row["index"], bit): row["truth"][bit] for row in answer["ram"] for bit in range(8) if row["truth"][bit]}
-    said = {(r["index"], b): r["truth"][b] for r in answer["methods"] for b in range(8) if r["truth"][b]}
-    assert said == truths and truths
+    listed = {(r["index"], b): r["truth"][b] for r in answer["methods"] for b in range(8) if r["truth"][b]}
+    assert listed == truths and truths
