@@ -101,12 +101,12 @@ static void test_explain(void **state) {
   const vcs_explain_options_t options = {.target = "pixel:80,100"};
   command("explain demo --frame 100 --pixel 80,100 --out explain");
   try(vcs_explain(&demo.setup.run, &options, &explanation, &error));
-  char *printed = file("explain/explain.json"), *json = vcs_explain_json(&explanation, "demo", 100);
-  assert_string_equal(printed, json);
+  char *written = file("explain/explain.json"), *json = vcs_explain_json(&explanation, "demo", 100);
+  assert_string_equal(written, json);
   char *printed = file("out"), *summary = vcs_explain_summary(&explanation);
   assert_non_null(strstr(printed, summary));
   free(printed);
-  free(printed);
+  free(written);
   vcs_text_release(json);
   vcs_text_release(summary);
   vcs_explanation_free(&explanation);

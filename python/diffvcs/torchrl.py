@@ -39,7 +39,9 @@ class DiffVCSEnv(EnvBase):
         )
         self.action_spec = Categorical(len(self.env.actions), shape=(n,), dtype=torch.int64, device=where)
         self.reward_spec = Unbounded((n, 1), device=where)
-        ends = {name: Categorical(2, (n, 1), dtype=torch.bool, device=where) for name in ("done", "terminated", "truncated")}
+        ends = {
+            name: Categorical(2, (n, 1), dtype=torch.bool, device=where) for name in ("done", "terminated", "truncated")
+        }
         self.full_done_spec = Composite(ends, shape=(n,))
 
     def _reset(self, tensordict: TensorDictBase | None = None, **_: Any) -> TensorDict:

@@ -22,10 +22,12 @@ static void *room(void *items, size_t size, uint32_t count, uint32_t *capacity, 
   return grown;
 }
 
+/* The capacity is that of both arrays: it stays if one of them cannot grow. */
 static void grow_touches(vcs_base_frame_t *frame) {
-  uint32_t capacity = frame->touch_capacity;
-  frame->touches = room(frame->touches, sizeof *frame->touches, frame->touch_count, &capacity, &frame->lost);
-  frame->touch_values = room(frame->touch_values, 1, frame->touch_count, &frame->touch_capacity, &frame->lost);
+  uint32_t places = frame->touch_capacity, values = frame->touch_capacity;
+  frame->touches = room(frame->touches, sizeof *frame->touches, frame->touch_count, &places, &frame->lost);
+  frame->touch_values = room(frame->touch_values, 1, frame->touch_count, &values, &frame->lost);
+  frame->touch_capacity = places < values ? places : values;
 }
 
 static void touch_value(vcs_base_frame_t *frame, unsigned where, uint8_t value) {
@@ -64,7 +66,13 @@ static bool is_dummy(const watch_t *watch, uint16_t addr) {
   return addr >> 8 == 1 && watch->reads == number && (o == JSR || o == PLP || o == RTI || o == RTS || o == PLA);
 }
 
+/* Whether an address of the window is one of the image, and nothing else happens there. */
+static bool is_plain(const vcs_cart_t *cart, uint16_t addr) {
+  return addr & 0x1000 && !(cart->hot_pages >> (addr >> 6 & 63) & 1);
+}
+
 static void touch_window(const watch_t *watch, const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
+  if (!watch->rom && is_plain(cart, addr)) return;
   const int32_t place = vcs_cart_read_place(cart, m, addr);
   if (place >= 0) {
     if (watch->rom) touch_rom(watch->frame, (uint32_t)place);
@@ -191,14 +199,16 @@ static uint16_t read_collisions(void *context, const vcs_t *m) {
   return collisions;
 }
 
-static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, const vcs_t *m, uint32_t row) {
+/* The cartridge may be wired otherwise than before. */
+static void keep_wiring(vcs_base_frame_t *frame, const vcs_t *m) {
   const vcs_wiring_t wiring = vcs_wiring_of(m);
-  if (row == 0 || memcmp(&wiring, &frame->wirings[frame->wiring_count - 1], sizeof wiring) != 0) {
-    frame->wirings =
-        room(frame->wirings, sizeof *frame->wirings, frame->wiring_count, &frame->wiring_capacity, &frame->lost);
-    if (frame->lost) return;
-    frame->wirings[frame->wiring_count++] = wiring;
-  }
+  if (frame->wiring_count && memcmp(&wiring, &frame->wirings[frame->wiring_count - 1], sizeof wiring) == 0) return;
+  frame->wirings =
+      room(frame->wirings, sizeof *frame->wirings, frame->wiring_count, &frame->wiring_capacity, &frame->lost);
+  if (!frame->lost) frame->wirings[frame->wiring_count++] = wiring;
+}
+
+static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t row) {
   const uint64_t key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
   frame->rows[row] = (vcs_stand_t){
       key,  UINT64_MAX, vcs_cpu_cycles(cpu), frame->note.count, frame->touch_count, frame->rom_touch_count,
@@ -291,17 +301,19 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   memcpy(m, frame->begun, vcs_machine_size(cart));
   if (m->jammed || !vcs_beam_record_begin(frame, cart)) return false;
   vcs_cpu_load(cpu, m);
+  keep_wiring(frame, m);
   uint32_t recorded = 0;
   for (uint32_t row = 0; row < VCS_FRAME_INSTRUCTIONS && !over; row++) {
     watch.row = row;
     watch.reads = 0;
-    stand(frame, cpu, m, row);
+    stand(frame, cpu, row);
     if (!(cpu->pc & 0x1000) && (cpu->pc & 0x280) != 0x80) frame->lost = true; /* what it fetches depends on more */
     if (frame->lost) return false;
     vcs_cpu_instruction(VCS_HERE);
     frame->opcodes[row] = watch.opcode;
     frame->count++;
     over = cpu->stop & VCS_STOP_FRAME;
+    if (cpu->stop & VCS_STOP_BANKS) keep_wiring(frame, m);
     cpu->stop = 0;
     if (m->jammed || frame->note.full) return false;
     for (; recorded < frame->note.count; recorded++) {
@@ -310,7 +322,7 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
     }
   }
   if (!over) return false;
-  stand(frame, cpu, m, frame->count);
+  stand(frame, cpu, frame->count);
   frame->rows[frame->count + 1] = (vcs_stand_t){.cycles = UINT32_MAX};
   find_live(frame);
   if (frame->lost || !vcs_beam_record_end(frame)) return false;

@@ -49,10 +49,10 @@ vcs_wiring_t vcs_wiring_of(const vcs_t *m) {
 
 static bool is_wired(const vcs_base_frame_t *frame, const vcs_t *m, const vcs_stand_t *row) {
   const vcs_wiring_t *wiring = &frame->wirings[row->wiring];
-  return memcmp(wiring->bank, m->bank, sizeof wiring->bank) == 0 &&
-         memcmp(wiring->cart_clock, m->cart_clock, sizeof wiring->cart_clock) == 0 &&
-         memcmp(wiring->cart_word, m->cart_word, sizeof wiring->cart_word) == 0 &&
-         memcmp(wiring->cart_byte, m->cart_byte, sizeof wiring->cart_byte) == 0;
+  return vcs_same_bytes(wiring->bank, m->bank, sizeof wiring->bank) &&
+         vcs_same_bytes(wiring->cart_clock, m->cart_clock, sizeof wiring->cart_clock) &&
+         vcs_same_bytes(wiring->cart_word, m->cart_word, sizeof wiring->cart_word) &&
+         vcs_same_bytes(wiring->cart_byte, m->cart_byte, sizeof wiring->cart_byte);
 }
 
 /* The last of the next rows that reads a byte of RAM in which the flip differs now; NULL: none does. */

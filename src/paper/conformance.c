@@ -455,7 +455,21 @@ static void write_batches(vcs_section_t *section, const vcs_paper_game_t *game, 
   vcs_table_end(section);
 }
 
-/* The same on a GPU, where there is one. */
+static const char gpu_columns[] = "environments\tframes/s\tsteps/s\tpaper: jaxtari on a GTX 1080 Ti, steps/s";
+
+/* The table of GPU batches in the record of a run on a GPU, tests/golden/gpu/throughput.tsv: that run's
+ * sections/throughput.tsv below a line that names the machine. NULL: none; the caller frees *record. */
+static const char *recorded_gpu_table(const vcs_paper_t *paper, char **record) {
+  char name[VCS_PATH_SIZE];
+  uint8_t *text = NULL;
+  size_t size;
+  const int length = snprintf(name, sizeof name, "%s/gpu/throughput.tsv", paper->records);
+  const bool found = length < (int)sizeof name && !vcs_file_read(name, RECORD_LIMIT, &text, &size, NULL);
+  *record = found ? (char *)text : NULL;
+  return found ? strstr(*record, gpu_columns) : NULL;
+}
+
+/* The same on a GPU: measured where there is one, else as recorded. */
 static void write_gpu(vcs_section_t *section, const vcs_paper_game_t *game, double per_frame, double seconds) {
   static const struct {
     int envs;
@@ -468,23 +482,32 @@ static void write_gpu(vcs_section_t *section, const vcs_paper_game_t *game, doub
               {16384, "2,848,876", "2,575,793"},
               {65536, "2,599,829", "2,534,157"}};
   const char *missing = vcs_device_missing(VCS_GPU);
-  vcs_section_say(section,
-                  "Batches on a GPU. Recorded on one H200 (docs/benchmarks.md): 5.48 million frames of Pong a second "
-                  "with 65,536 environments, and 1,897 million instructions a second forward and backward by "
-                  "<code>ste</code>.");
+  char *record = NULL;
+  const char *table = missing ? recorded_gpu_table(section->paper, &record) : NULL;
+  if (!missing)
+    vcs_section_say(section, "Batches on this computer's GPU:");
+  else if (table)
+    vcs_section_say(section, "Batches on a GPU, not measured here (%s) but recorded: %.*s.", missing,
+                    (int)strcspn(record, "\n"), record);
+  else
+    vcs_section_say(section, "Batches on a GPU: not measured here, %s.", missing);
   vcs_table_begin(section,
-                  "environments|frames/s|steps/s|paper: jaxtari on a GTX 1080 Ti, steps/s|paper: forward and gradient");
+                  "environments|frames/s|steps/s|paper: jaxtari on a GTX 1080 Ti, steps/s|"
+                  "paper: forward and gradient");
   for (size_t i = 0; i < sizeof rows / sizeof *rows && !vcs_interrupted(); i++) {
-    const double frames = missing ? 0 : measure_batch(game, VCS_GPU, rows[i].envs, 0, seconds);
+    char beginning[16];
+    double frames = missing ? 0 : measure_batch(game, VCS_GPU, rows[i].envs, 0, seconds), steps = frames * per_frame;
+    snprintf(beginning, sizeof beginning, "\n%d\t", rows[i].envs);
+    const char *row = table ? strstr(table, beginning) : NULL;
+    if (row && sscanf(row + strlen(beginning), "%lf\t%lf", &frames, &steps) != 2) frames = 0;
     if (frames > 0)
-      vcs_table_row(section, "%d|%.0f|%.0f|%s|%s", rows[i].envs, frames, frames * per_frame, rows[i].forward,
-                    rows[i].gradient);
+      vcs_table_row(section, "%d|%.0f|%.0f|%s|%s", rows[i].envs, frames, steps, rows[i].forward, rows[i].gradient);
     else
       vcs_table_row(section, "%d|not measured here|not measured here|%s|%s", rows[i].envs, rows[i].forward,
                     rows[i].gradient);
   }
   vcs_table_end(section);
-  if (missing) vcs_section_say(section, "Not measured here: %s.", missing);
+  free(record);
 }
 
 vcs_status_t vcs_paper_throughput(vcs_section_t *section, vcs_error_t *error) {

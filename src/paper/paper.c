@@ -343,8 +343,8 @@ static uint64_t key_of_inputs(const vcs_paper_t *paper) {
     if (vcs_rom_find(vcs_paper_games[i], paper->choice.roms, path, sizeof path, NULL) == VCS_OK)
       key = add_file(key, path);
   }
-  static const char *const folders[] = {"xitari", "xitari-cpu"};
-  for (int i = 0; i < 2; i++) {
+  static const char *const folders[] = {"xitari", "xitari-cpu", "gpu"};
+  for (int i = 0; i < 3; i++) {
     if (vcs_path_join(path, sizeof path, paper->records, folders[i])) key = add_directory(key, path);
   }
   return key;

@@ -7,9 +7,10 @@
  *   graphics    the number of the bit (vcs_look_t); a delayed or mirrored byte is a blend of both
  *   copies      the object's covers for each code of NUSIZx, weighted by the numbers of the codes
  *   priority    an OR is 1 - (1 - a)(1 - b), an AND NOT is a (1 - b): every colour gets a weight, and a pixel is the
- * sum of the four colours by weight, times 1 - blank collisions  latch' = 1 - (1 - latch)(1 - a b), pixel by pixel time
- * a write that comes between two cycles shows in the pixels between them with the weight of the part of a cycle that is
- * left
+ *               sum of the four colours by weight, times 1 - blank
+ *   collisions  latch' = 1 - (1 - latch)(1 - a b), pixel by pixel
+ *   time        a write that comes between two cycles shows in the pixels between them with the weight of the part of
+ *               a cycle that is left
  *
  * So the slope of a pixel in any number is the difference of two of its values, and at an integer position or time,
  * where two stretches meet, the mean of their slopes.
