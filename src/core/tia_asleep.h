@@ -1,8 +1,8 @@
-/* tia_asleep.h: a TIA that sleeps: what happens to the collisions when a frame is not drawn.
+/* tia_asleep.h: a TIA that sleeps: nothing is done for a line, and for a register only when it changes.
  *
  * It has the functions of tia_beam.h, with which tia.h says what a register does; a file that defines VCS_TIA_ASLEEP
- * before it includes tia.h gets them (src/host/undrawn.c). Without a picture only collisions are left of a line, and
- * they need no lines. Each object remembers since when it is as it is now:
+ * before it includes tia.h gets them (src/host/asleep.c). Collisions need no lines. Each object remembers since when it
+ * is as it is now:
  *
  *   P0   ....|=======GRP0=3C========|=====GRP0=7E====        the two overlap from `since` of P1 to the end of P0:
  *   P1   ..........|==================GRP1=18========        one AND, when the first of the two changes
@@ -11,7 +11,8 @@
  * When an object is about to change, it is compared with every other object that can be lit and whose collision with
  * it is not latched, over the clocks in which both are as they are. An interval of a line or more is every pixel, a
  * shorter one is a piece of one line or of two. So a register that does not change costs nothing, a line costs nothing,
- * and what lies before a CXCLR that follows no read is never looked at.
+ * and what lies before a CXCLR that follows no read is never looked at. With a picture, rows that have ended are
+ * painted when something that shows is about to change (rows.h).
  *
  * Most stores of a frame then do two things: they note their time (`last`), because `seen_clock` is that of the last
  * access, and they store the register. run.h does both in its rows, up to `wake`: from this time on an access has to be
