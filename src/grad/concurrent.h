@@ -165,7 +165,7 @@ typedef struct {
   uint32_t count;
   vcs_rows_t *next_set;  /* by row: the first from it on that sets a register; VCS_NO_ROW: none does */
   vcs_rows_t *next_dead; /* by row: the first from it on where a register will be set before it is read */
-  uint8_t *opcodes;      /* by row */
+  uint8_t *sets;         /* by row: the registers that it sets; while recording, its opcode */
   uint16_t *touches;
   uint8_t *touch_values; /* what a read of RAM has found */
   uint32_t *rom_touches; /* bytes of the image; only with view.rom */

@@ -152,13 +152,13 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   frame->rows = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *frame->rows);
   frame->next_set = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->next_set);
   frame->next_dead = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->next_dead);
-  frame->opcodes = malloc(VCS_FRAME_INSTRUCTIONS);
+  frame->sets = malloc(VCS_FRAME_INSTRUCTIONS);
   frame->note.accesses = malloc(ACCESSES_MOST * sizeof *frame->note.accesses);
   frame->note.capacity = ACCESSES_MOST;
   frame->begun = calloc(1, size);
   frame->m = calloc(1, size);
   frame->beam_m = calloc(1, size);
-  if (frame->rows && frame->next_set && frame->next_dead && frame->opcodes && frame->note.accesses && frame->begun && frame->m &&
+  if (frame->rows && frame->next_set && frame->next_dead && frame->sets && frame->note.accesses && frame->begun && frame->m &&
       frame->beam_m) {
     return true;
   }
@@ -170,7 +170,7 @@ void vcs_base_frame_free(vcs_base_frame_t *frame) {
   free(frame->rows);
   free(frame->next_set);
   free(frame->next_dead);
-  free(frame->opcodes);
+  free(frame->sets);
   free(frame->touches);
   free(frame->touch_values);
   free(frame->rom_touches);
@@ -274,7 +274,8 @@ static void find_live(vcs_base_frame_t *frame) {
   frame->next_set[frame->count] = set;
   frame->next_dead[frame->count] = dead;
   for (uint32_t row = frame->count; row-- > 0;) {
-    const facts_t *facts = &facts_of[frame->opcodes[row]];
+    const facts_t *facts = &facts_of[frame->sets[row]];
+    frame->sets[row] = facts->named_sets;
     live = (live & ~facts->sets) | facts->reads;
     named = (named & ~(unsigned)facts->named_sets) | facts->named_reads;
     set_rows(&set, facts->named_sets, row);
@@ -310,7 +311,7 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
     if (!(cpu->pc & 0x1000) && (cpu->pc & 0x280) != 0x80) frame->lost = true; /* what it fetches depends on more */
     if (frame->lost) return false;
     vcs_cpu_instruction(VCS_HERE);
-    frame->opcodes[row] = watch.opcode;
+    frame->sets[row] = watch.opcode;
     frame->count++;
     over = cpu->stop & VCS_STOP_FRAME;
     if (cpu->stop & VCS_STOP_BANKS) keep_wiring(frame, m);
