@@ -355,7 +355,7 @@ def test_resources(options, scratch):
         Job("record", [program, "record", "demo", "--frames", "90", "--out", "demo.tsv"]),
         Job("save", [saver, "demo.save", "75"]),
         Job("pictures", [program, "run", "demo", "--frames", "61", "--screenshot", "a.png"]),
-        Job("film", [program, "run", "demo", "--frames", "61", "--video", "a.gif"]),
+        Job("video", [program, "run", "demo", "--frames", "61", "--video", "a.gif"]),
         Job("sound", [program, "run", "demo", "--frames", "61", "--wav", "a.wav"]),
     ]
     for command in first:

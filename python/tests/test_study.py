@@ -163,7 +163,7 @@ def test_info(tmp_path):
 
 @program
 def test_run(tmp_path):
-    said = command(tmp_path, "run", "demo", "--seed", 1, "--frames", 300, "--zoom", 1, "--screenshot", "last.png")
+    printed = command(tmp_path, "run", "demo", "--seed", 1, "--frames", 300, "--zoom", 1, "--screenshot", "last.png")
     machine, score = diffvcs.Machine(CART), 0
     machine.reset()
     for action in diffvcs.action_stream(1, 300):
@@ -171,7 +171,7 @@ def test_run(tmp_path):
             machine.reset()
             score = 0
         score += machine.act_on(action)
-    assert f"state     {machine.hash():016x}" in said and f" {score} so far" in said
+    assert f"state     {machine.hash():016x}" in printed and f" {score} so far" in printed
     diffvcs.png.write(tmp_path / "ours.png", np.repeat(machine.rgb(), 2, axis=1))
     np.testing.assert_array_equal(pixels(tmp_path / "ours.png"), pixels(tmp_path / "last.png"))
 
@@ -191,8 +191,8 @@ def pixels(path):
     ],
 )
 def test_trace(tmp_path, arguments, options):
-    said = command(tmp_path, "trace", "demo", *arguments)
-    rows = [line.split("\t") for line in said.splitlines() if not line.startswith("#")]
+    printed = command(tmp_path, "trace", "demo", *arguments)
+    rows = [line.split("\t") for line in printed.splitlines() if not line.startswith("#")]
     found = diffvcs.trace(CART, **options)
     assert len(rows) == len(found) > 0
     for row, ours in zip(rows, found):
@@ -233,7 +233,7 @@ MOVES = [
 def test_debug(tmp_path):
     breakpoint = "write COLUBK if scanline > 100"
     commands = [f"break {breakpoint}"] + [f"{text}\nprint [$80] + x" for text, _ in MOVES] + ["disassemble $F000"]
-    said = subprocess.run(
+    printed = subprocess.run(
         [str(PROGRAM), "debug", "demo", "--frame", "60"],
         input="\n".join(commands) + "\n",
         capture_output=True,
@@ -246,15 +246,15 @@ def test_debug(tmp_path):
         at, registers = stop.position, tuple(int(state[name]) for name in ("a", "x", "y", "sp"))
         line = f"frame {at.frame}.{at.instruction}  line {at.scanline} clock {at.clock}  "
         line += "A={:02X} X={:02X} Y={:02X} SP={:02X} ".format(*registers)
-        assert line in said, text
-        said = said[said.index(line) :]
+        assert line in printed, text
+        printed = printed[printed.index(line) :]
         value = debugger.value("[$80] + x")
-        assert f"\n{value} $" in said and value == state["ram"][0] + state["x"]
+        assert f"\n{value} $" in printed and value == state["ram"][0] + state["x"]
         if text in ("continue", "reverse"):
             assert stop.reason == "breakpoint" and stop.breakpoint == 1
     assert stop.reason == "beginning" and (at.frame, at.instruction) == (60, 0)
     for address, instruction in debugger.disassemble(0xF000):
-        assert f"{address:04X}" in said and instruction in said
+        assert f"{address:04X}" in printed and instruction in printed
 
 
 def test_a_debugger_plays_what_a_run_plays():
@@ -349,10 +349,10 @@ def test_smooth(tmp_path):
 
 @program
 def test_effect(tmp_path):
-    said = command(tmp_path, "grad", "demo", "--frame", 100, "--horizon", 3, "--input", "right@1", "--out", "grad")
+    printed = command(tmp_path, "grad", "demo", "--frame", 100, "--horizon", 3, "--input", "right@1", "--out", "grad")
     found = diffvcs.effect(played(100, 3), "input:1.right")
-    assert f"exact     {found.pixels.in_truth} pixels" in said
-    assert f"estimate  {found.pixels.in_estimate} pixels" in said
+    assert f"exact     {found.pixels.in_truth} pixels" in printed
+    assert f"estimate  {found.pixels.in_estimate} pixels" in printed
     forward = diffvcs.jvp(
         CART, played(100, 3).before, ["NOOP"] * 3, dinput=np.eye(36)[15].reshape(3, 12), method="bit+fork"
     )

@@ -218,7 +218,7 @@ VCS_STATIC void link_mirroring(vcs_sweep_t *s, const vcs_event_t *event) {
 }
 
 /* Links an input that turns one byte written into another to what a register keeps of them. Motion registers and
- * colours are numbers, and keep carries; of the others every bit means something else. */
+ * colours are numbers, and keep carries; in other registers every bit has its own meaning. */
 VCS_STATIC void link_field(const vcs_sweep_t *s, const keeps_t *k, float *in, uint8_t was, uint8_t is, float weight) {
   float *field = vcs_slots(s, k->offset);
   was = (uint8_t)((was & k->mask) >> k->shift);

@@ -50,12 +50,11 @@ static bool same_blank(const vcs_beam_t *one, const vcs_beam_t *other) {
   return one->blank_first == other->blank_first || (one->blank_first <= start && other->blank_first <= start);
 }
 
+_Static_assert(offsetof(vcs_beam_t, looks) == 0 && sizeof(vcs_beam_t) >= 64, "looks are compared as 64 bytes");
+
 /* The collisions are not looked at. */
 uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
-  uint64_t differs = 0;
-  if (memcmp(one->looks, other->looks, sizeof one->looks) != 0) {
-    for (size_t i = 0; i < sizeof one->looks; i++) differs |= (uint64_t)(one->looks[i] != other->looks[i]) << i;
-  }
+  uint64_t differs = vcs_differing_bytes(one, other) & ((1ull << VCS_LOOKS_SIZE) - 1);
   const size_t ctrlpf = offsetof(vcs_t, ctrlpf) - VCS_LOOKS_FROM;
   if ((one->looks[ctrlpf] ^ other->looks[ctrlpf]) & 1) differs |= VCS_BEAM_MIRROR;
   if (one->hmove_clock != other->hmove_clock) differs |= VCS_BEAM_HMOVE;
@@ -251,6 +250,7 @@ static void cut(vcs_base_frame_t *frame, uint32_t access) {
     frame->latched = last->clears ? m->collisions : (uint16_t)(frame->latched | m->collisions);
   }
   *next = (vcs_segment_t){.access = access, .reads = READ_ALWAYS};
+  if (frame->segment_count) next->clears_before = (uint16_t)(next[-1].clears_before + next[-1].clears);
   vcs_beam_take(&next->before, m);
   next->before.collisions = frame->latched;
   m->collisions = 0;
@@ -319,6 +319,19 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *acces
 }
 
 /* ---- A flip ------------------------------------------------------------------------------------------------------ */
+
+uint32_t vcs_segment_of(const vcs_base_frame_t *frame, uint32_t access) {
+  uint32_t low = 0, high = frame->segment_count;
+  while (high - low > 1) {
+    const uint32_t middle = (low + high) / 2;
+    if (frame->segments[middle].access <= access) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
 
 void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam) {
   for (uint64_t left = beam->differs & (VCS_BEAM_MIRROR - 1); left; left &= left - 1) {
@@ -449,8 +462,26 @@ static bool skip(const vcs_beam_work_t *work, vcs_flip_beam_t *beam) {
   return true;
 }
 
+/* Goes on to a later segment, or to the one of the flip's next own access, while nothing differs. */
+static void leap(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment) {
+  const vcs_segment_t *segments = work->frame->segments;
+  if (beam->differs || beam->at >= segment || beam->tia.collisions != segments[beam->at].before.collisions) return;
+  uint32_t to = segment;
+  if (beam->patch >= 0) {
+    if (work->patches->patches[beam->patch].from < segments[beam->at + 1].access) return;
+    const uint32_t from = vcs_segment_of(work->frame, work->patches->patches[beam->patch].from);
+    if (from < to) to = from;
+  }
+  if (to <= beam->at) return;
+  if (segments[to].clears_before != segments[beam->at].clears_before) beam->unknown = (uint16_t)~work->frame->live;
+  beam->at = to;
+  beam->tia.collisions = segments[to].before.collisions;
+}
+
 void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment) {
   while (beam->at < segment) {
+    leap(work, beam, segment);
+    if (beam->at >= segment) return;
     if (skip(work, beam)) continue;
     vcs_video_t video;
     const vcs_beam_t *before = &work->frame->segments[beam->at].before;
@@ -471,9 +502,11 @@ uint16_t vcs_beam_collisions_after(const vcs_beam_work_t *work, const vcs_flip_b
 /* A flip's TIA at an access of the base, made in the work's machine. */
 static void make_up_to(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from, vcs_video_t *video) {
   const vcs_base_frame_t *frame = work->frame;
+  const uint32_t last = vcs_segment_of(frame, from);
   for (;;) {
-    while (beam->at + 1 < frame->segment_count && frame->segments[beam->at + 1].access <= from && skip(work, beam)) {
-    }
+    do {
+      leap(work, beam, last);
+    } while (beam->at < last && skip(work, beam));
     vcs_flip_beam_t copy = *beam;
     const uint32_t next = make(work, &copy, from, video);
     if (!next) return;

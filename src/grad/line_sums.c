@@ -277,7 +277,7 @@ VCS_STATIC void sum_rules(sums_t *q, vcs_t *t, int word, uint64_t mask) {
   }
 }
 
-/* The others, pixel by pixel. */
+/* Adds up the remaining columns, `busy`, pixel by pixel. */
 VCS_STATIC void sum_busy_columns(sums_t *q, vcs_t *t, int word, uint64_t busy) {
   const vcs_pixels_t *line = q->piece->base.line;
   const uint64_t *colours = q->piece->base.colour[word];

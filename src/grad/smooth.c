@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/splitmix.h"
 #include "grad/rerun.h"
 #include "host/files.h"
 #include "host/parallel.h"
@@ -60,13 +61,8 @@ static double t_quantile(double probability, int freedom) {
 
 /* ---- Draws -------------------------------------------------------------------------------------------------- */
 
-/* splitmix64's finalizer: numbers that count become numbers that look drawn. */
-static uint64_t mix(uint64_t z) {
-  z += 0x9E3779B97F4A7C15ULL;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBULL;
-  return z ^ z >> 31;
-}
+/* A random number that is a function of `z`: the first one of the stream with that state. */
+static uint64_t mix(uint64_t z) { return vcs_splitmix64(&z); }
 
 typedef struct {
   const vcs_run_t *run;

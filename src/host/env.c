@@ -18,6 +18,7 @@
  * One player or several (game_rules.h): the generator gives a number for each of them, and never fewer than two; the
  * rules run once for each. Loading follows multi_agent_ale_py then, which has its own modes.
  */
+#include "core/splitmix.h"
 #include "host/env.h"
 
 #include <math.h>
@@ -94,11 +95,13 @@ uint8_t vcs_action_held(int action) { return action >= 0 && action < VCS_ACTIONS
 typedef struct {
   int action[VCS_PLAYERS_MAX];
   float strength[VCS_PLAYERS_MAX];
-} hands_t;
+} joint_action_t;
 
-static hands_t hands(int player_a, int player_b) { return (hands_t){{player_a, player_b, 0, 0}, {1, 1, 1, 1}}; }
+static joint_action_t joint_action(int player_a, int player_b) {
+  return (joint_action_t){{player_a, player_b, 0, 0}, {1, 1, 1, 1}};
+}
 
-static void take_hands(vcs_env_t *env, hands_t all) {
+static void hold_actions(vcs_env_t *env, joint_action_t all) {
   vcs_controls_t controls = {
       {0, 0}, {env->paddle[0], env->paddle[1], env->far_paddle[0], env->far_paddle[1]}, {0, 0}, 0};
   for (int player = 0; player < hand_count(env); player++) {
@@ -152,9 +155,9 @@ static void judge(vcs_env_t *env) {
 }
 
 /* Runs frames with the same controls and the rules after each. The environment then reads all of RAM over the bus. */
-static void emulate(vcs_env_t *env, hands_t controls, int count) {
+static void emulate(vcs_env_t *env, joint_action_t controls, int count) {
   for (int i = 0; i < count; i++) {
-    if (i == 0 || env->uses_paddles) take_hands(env, controls);
+    if (i == 0 || env->uses_paddles) hold_actions(env, controls);
     frame(env);
     judge(env);
   }
@@ -210,13 +213,13 @@ static void clear_rewards(vcs_env_t *env) {
 }
 
 /* Runs the frames of a step; in each of them a sticky action may replace the given one. */
-static void act(vcs_env_t *env, hands_t wish, int frames, bool stops_at_life_loss) {
+static void act(vcs_env_t *env, joint_action_t wish, int frames, bool stops_at_life_loss) {
   const lives_t lives = count_lives(env);
   const int32_t min = env->options.reward_min, max = env->options.reward_max;
   int64_t sum[VCS_PLAYERS_MAX] = {0};
   env->life_lost = 0;
   for (int i = 0; i < frames; i++) {
-    hands_t hold = hands(VCS_NOOP, VCS_NOOP);
+    joint_action_t hold = joint_action(VCS_NOOP, VCS_NOOP);
     for (int player = 0; player < hand_count(env); player++) {
       if (!goes_on(env)) {
         *action_of(env, player) = allowed(env, wish.action[player]);
@@ -239,13 +242,13 @@ static void act(vcs_env_t *env, hands_t wish, int frames, bool stops_at_life_los
   }
 }
 
-static void act_and_show(vcs_env_t *env, hands_t wish) {
+static void act_and_show(vcs_env_t *env, joint_action_t wish) {
   act(env, wish, env->options.frame_skip, env->options.life_loss == VCS_LIFE_LOSS_ENDS);
   if (env->look == VCS_LOOK_NOW) vcs_draw_history_show(&env->draw_history, env->cart);
 }
 
 int32_t vcs_env_act_strength(vcs_env_t *env, int player_a, int player_b, float strength_a, float strength_b) {
-  hands_t wish = hands(player_a, player_b);
+  joint_action_t wish = joint_action(player_a, player_b);
   wish.strength[0] = strength_a;
   wish.strength[1] = strength_b;
   act_and_show(env, wish);
@@ -257,7 +260,7 @@ int32_t vcs_env_act(vcs_env_t *env, int player_a, int player_b) {
 }
 
 void vcs_env_act_players(vcs_env_t *env, const int32_t *actions, const float *strengths, int32_t *rewards) {
-  hands_t wish = hands(VCS_NOOP, VCS_NOOP);
+  joint_action_t wish = joint_action(VCS_NOOP, VCS_NOOP);
   for (int i = 0; i < vcs_env_player_count(env); i++) {
     wish.action[i] = actions[i];
     if (strengths) wish.strength[i] = strengths[i];
@@ -269,7 +272,7 @@ void vcs_env_act_players(vcs_env_t *env, const int32_t *actions, const float *st
 int32_t vcs_env_act_on(vcs_env_t *env, int player_a, int player_b) {
   const lives_t lives = count_lives(env);
   env->draw_history.look = env->look;
-  emulate(env, hands(allowed(env, player_a), allowed(env, player_b)), 1);
+  emulate(env, joint_action(allowed(env, player_a), allowed(env, player_b)), 1);
   count_frame(env);
   env->life_lost = has_lost_life(env, lives);
   vcs_env_listen(env);
@@ -302,16 +305,16 @@ int vcs_env_done(const vcs_env_t *env) {
 /* ---- Episodes ----------------------------------------------------------------------------------------------- */
 
 static void soft_reset(vcs_env_t *env) {
-  emulate(env, hands(VCS_PRESS_RESET, VCS_NOOP), RESET_FRAMES);
+  emulate(env, joint_action(VCS_PRESS_RESET, VCS_NOOP), RESET_FRAMES);
   for (int i = 0; i < VCS_PLAYERS_MAX; i++) *action_of(env, i) = VCS_NOOP;
 }
 
 /* Holding SELECT is not an action: the rules run only after the frame that follows. */
 static void press_select(vcs_env_t *env, int count) {
-  take_hands(env, hands(VCS_PRESS_SELECT, VCS_NOOP));
+  hold_actions(env, joint_action(VCS_PRESS_SELECT, VCS_NOOP));
   for (int i = 0; i < count; i++) frame(env);
   env->m->bus = env->m->ram[127];
-  emulate(env, hands(VCS_NOOP, VCS_NOOP), 1);
+  emulate(env, joint_action(VCS_NOOP, VCS_NOOP), 1);
   count_frame(env);
 }
 
@@ -326,7 +329,7 @@ static void select_mode(vcs_env_t *env) {
         break;
       }
       case VCS_RULE_ACT:
-        act(env, hands(run.arg[0], VCS_NOOP), env->options.frame_skip, false);
+        act(env, joint_action(run.arg[0], VCS_NOOP), env->options.frame_skip, false);
         break;
       case VCS_RULE_RESET:
         soft_reset(env);
@@ -351,7 +354,7 @@ void vcs_env_begin(vcs_env_t *env) {
   env->draw_history.look = glance(env);
   vcs_reset(env->cart, env->m, NULL);
   vcs_draw_history_clear(&env->draw_history, env->cart);
-  emulate(env, hands(VCS_NOOP, VCS_NOOP), BOOT_FRAMES);
+  emulate(env, joint_action(VCS_NOOP, VCS_NOOP), BOOT_FRAMES);
   soft_reset(env);
   if (env->game) {
     reset_rules(env);
@@ -362,7 +365,7 @@ void vcs_env_begin(vcs_env_t *env) {
     vcs_press_t presses[VCS_GAME_PRESSES];
     int count = vcs_game_presses(env->game, env->profile, vcs_env_player_count(env), presses);
     for (int i = 0; i < count; i++) {
-      for (int k = 0; k < presses[i].frames; k++) emulate(env, hands(presses[i].action, presses[i].second), 1);
+      for (int k = 0; k < presses[i].frames; k++) emulate(env, joint_action(presses[i].action, presses[i].second), 1);
     }
   }
   clear_rewards(env);
@@ -385,10 +388,10 @@ void vcs_env_open(vcs_env_t *env) {
   const vcs_env_options_t *options = &env->options;
   uint32_t actions_asked = options->fire_reset == VCS_FIRE_RESET_LEGAL ? env->legal : env->minimal;
   bool fires = options->fire_reset != VCS_FIRE_RESET_NEVER && (actions_asked >> VCS_FIRE & 1);
-  if (fires) act(env, hands(VCS_FIRE, VCS_NOOP), 1, false);
+  if (fires) act(env, joint_action(VCS_FIRE, VCS_NOOP), 1, false);
   if (options->noop_max > 0) {
     for (int left = draw_below(&env->noop_random, (uint32_t)options->noop_max) - fires; left > 0; left--) {
-      act(env, hands(VCS_NOOP, VCS_NOOP), 1, false);
+      act(env, joint_action(VCS_NOOP, VCS_NOOP), 1, false);
       if (is_stopped(env)) vcs_env_begin(env);
     }
   }
@@ -535,7 +538,7 @@ static vcs_status_t check_options(const vcs_env_t *env, const vcs_env_options_t 
 }
 
 /* Averaging needs the previous frame, and a watch function sees the real machine: both need both buffers. */
-static void pin_film(vcs_env_t *env) {
+static void pin_draw_history(vcs_env_t *env) {
   env->draw_history.pinned = env->watch || env->options.colour_averaging;
   if (env->draw_history.pinned && !env->draw_history.exact) vcs_draw_history_redraw(&env->draw_history, env->cart);
 }
@@ -571,7 +574,7 @@ vcs_status_t vcs_env_configure(vcs_env_t *env, const vcs_env_options_t *options,
   env->options = *options;
   take_options(env);
   if (options->colour_averaging) vcs_blend_prepare((vcs_format_t)env->cart->format);
-  pin_film(env);
+  pin_draw_history(env);
   return VCS_OK;
 }
 
@@ -767,7 +770,7 @@ int32_t vcs_env_objects(vcs_env_t *env, vcs_object_t *objects, int32_t capacity)
 void vcs_env_watch(vcs_env_t *env, vcs_watch_t watch, void *context) {
   env->watch = watch;
   env->watch_context = context;
-  pin_film(env);
+  pin_draw_history(env);
 }
 
 /* The write goes over the bus. */
@@ -811,10 +814,7 @@ int vcs_stream_next(vcs_stream_t *stream) {
     stream->hold--;
     return stream->action;
   }
-  uint64_t z = stream->state += 0x9E3779B97F4A7C15ULL;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBULL;
-  z ^= z >> 31;
+  const uint64_t z = vcs_splitmix64(&stream->state);
   stream->action = (int32_t)(z % VCS_ACTIONS);
   stream->hold = (int32_t)((z >> 32) % 12);
   return stream->action;
