@@ -553,7 +553,8 @@ static const vcs_game_t games[] = {
       .modes2 = "10", .load = 1, .script = UNTIL("[F6] == (m == 10 ? 16 : m)", 1), .press = "NOOP*2",
       .rule = "x = sum(80..87,89..90,92..99,9B..A2: it == $10 || it == $20); "
               "y = sum(80..87,89..90,92..99,9B..A2: it == $90 || it == $A0); z = x == 0 ? -1 : y == 0; "
-              "m1 = m1 + 1; w = m1 == 601; m1 = w ? 0 : m1; reward = (p ? -z : z) - (w && p == 0); over = z != 0"}},
+              "m1 = ([C0] == m0 ? m1 : 0) + 1; m0 = [C0]; w = m1 == 601; m1 = w ? 0 : m1; "
+              "reward = (p ? -z : z) - (w && p == ([BB] != 0)); over = z != 0"}},
     {"video_chess", BOTH, MOVES | F, "f0b7db930ca0e548c41a97160b9f6275",
      .alias = "videochess",
      .rule = "x = [E1] == $82; reward = x ? ([EE] == 0) - ([EE] == 1) : 0; over = over || x && [EE] < 2",
@@ -877,7 +878,8 @@ int vcs_game_presses(const vcs_game_t *game, vcs_profile_t profile, int players,
     for (size_t i = 0; i < sizeof presses / sizeof *presses; i++) {
       if (strlen(presses[i].name) == n && strncmp(at, presses[i].name, n) == 0) {
         const uint16_t frames = at[n] == '*' ? (uint16_t)atoi(at + n + 1) : 1;
-        out[count++] = second ? (vcs_press_t){0, presses[i].action, frames} : (vcs_press_t){presses[i].action, 0, frames};
+        out[count++] =
+            second ? (vcs_press_t){0, presses[i].action, frames} : (vcs_press_t){presses[i].action, 0, frames};
       }
     }
     at += strcspn(at, " ");
