@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +82,7 @@ class ALEVectorInterface:
         ram, sound: whether info has them.
         observations: False makes none, which is faster where RAM is enough.
         copy: False returns the same arrays at every call, overwritten, which is faster.
+        zeros: makes the host's arrays of results, as np.zeros does: for example in memory that a GPU copies from directly.
         device: "cuda", "cuda:1" (device.py): everything stays there. Results are device.Arrays, the same ones at every call,
             overwritten; actions may be arrays of the device. docs/cuda.md lists what a device does not have.
     """
@@ -117,6 +118,7 @@ class ALEVectorInterface:
         sound: bool = False,
         observations: bool = True,
         copy: bool = True,
+        zeros: Callable[[tuple[int, ...], Any], np.ndarray] = np.zeros,
         device: str = "cpu",
     ) -> None:
         self.device = devices.number(device)
@@ -154,7 +156,7 @@ class ALEVectorInterface:
         self.num_envs, self.batch_size = num_envs, batch_size or num_envs
         shape = (stack_num, img_height, img_width) if grayscale else (stack_num, img_height, img_width, 3)
         self.observation_shape: tuple[int, ...] = shape
-        self._copy, self._started = copy and not on_device, False
+        self._copy, self._started, self._new = copy and not on_device, False, zeros
         self._last_ids = np.arange(num_envs, dtype=np.int32)  # the environments that a send without ids is for
         names = ("env_ids", "rewards", "lives", "frame_numbers", "episode_frame_numbers")
         rows: list[tuple[Any, ...]] = [
@@ -182,7 +184,7 @@ class ALEVectorInterface:
         for arrays, results in self._pool:
             if not self._copy or _references(arrays) <= UNHELD:
                 return arrays, results
-        made = _result_struct({n: np.zeros((self.batch_size, *shape), dtype) for n, shape, dtype in self._rows})
+        made = _result_struct({n: self._new((self.batch_size, *shape), dtype) for n, shape, dtype in self._rows})
         if len(self._pool) < POOL:
             self._pool.append(made)
         return made

@@ -15,7 +15,7 @@ try:
     from gymnasium.vector import AutoresetMode, VectorEnv
     from gymnasium.vector.utils import batch_space
 except ImportError as problem:
-    raise ImportError("environments need Gymnasium: pip install 'diffvcs[gym]'") from problem
+    raise ImportError("environments need Gymnasium: pip install gymnasium") from problem
 
 from . import _c
 from ._c import lib

@@ -11,6 +11,7 @@
 
 #include "cuda/truth.h"
 #include "grad/rerun.h"
+#include "host/arena.h"
 #include "host/env.h"
 #include "host/files.h"
 #include "host/palette.h"
@@ -470,6 +471,7 @@ static size_t runs_of(const question_t *q) { return q->bases * (q->count + 1); }
 
 /* Host copies of the engine's arrays, by run unless noted. */
 typedef struct {
+  vcs_arena_t arena; /* of the arrays */
   uint8_t *machines, *pictures, *inputs, *possible;
   uint16_t *input_frames;
   vcs_truth_t *rows;
@@ -478,36 +480,20 @@ typedef struct {
   vcs_truth_t *rows_here; /* the host's rows */
 } flips_t;
 
-static void flips_free(flips_t *flips) {
-  free(flips->machines);
-  free(flips->pictures);
-  free(flips->inputs);
-  free(flips->possible);
-  free(flips->lost);
-  free(flips->input_frames);
-  free(flips->rows);
-  free(flips->signs);
-  free(flips->here);
-  free(flips->rows_here);
-}
-
 static vcs_status_t flips_allocate(const question_t *q, flips_t *flips, vcs_error_t *error) {
-  const size_t runs = runs_of(q);
-  flips->machines = calloc(runs, q->machine_bytes);
-  flips->pictures = calloc(q->bases, (size_t)2 * VCS_FRAME_BYTES);
-  flips->inputs = malloc(q->count + 1);
-  flips->possible = calloc(runs, 1);
-  flips->lost = calloc(runs, 1);
-  flips->input_frames = calloc(q->count + 1, sizeof *flips->input_frames);
-  flips->rows = calloc(runs * q->horizons, sizeof *flips->rows);
-  flips->signs = calloc(runs, 1);
-  flips->here = calloc(runs, 1);
-  flips->rows_here = calloc(runs * q->horizons, sizeof *flips->rows_here);
-  if (flips->machines && flips->pictures && flips->inputs && flips->possible && flips->lost && flips->input_frames &&
-      flips->rows && flips->signs && flips->here && flips->rows_here) {
-    return VCS_OK;
-  }
-  return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  const size_t runs = runs_of(q), rows = runs * q->horizons;
+  vcs_arena_t *arena = &flips->arena;
+  flips->machines = vcs_arena_take(arena, runs, q->machine_bytes);
+  flips->pictures = vcs_arena_take(arena, q->bases, (size_t)2 * VCS_FRAME_BYTES);
+  flips->inputs = vcs_arena_take(arena, q->count + 1, 1);
+  flips->input_frames = vcs_arena_take(arena, q->count + 1, sizeof *flips->input_frames);
+  flips->rows = vcs_arena_take(arena, rows, sizeof *flips->rows);
+  flips->rows_here = vcs_arena_take(arena, rows, sizeof *flips->rows_here);
+  flips->possible = vcs_arena_take(arena, runs, 1);
+  flips->lost = vcs_arena_take(arena, runs, 1);
+  flips->here = vcs_arena_take(arena, runs, 1);
+  flips->signs = vcs_arena_take(arena, runs, 1);
+  return vcs_arena_status(arena, error);
 }
 
 /* Prepares the machines of a base: one with each flip, and the last without. */
@@ -802,7 +788,7 @@ vcs_status_t vcs_device_batch_truths(int32_t device, const vcs_run_t *runs, size
   for (size_t i = 0; !status && i < run_count; i++) status = flip_all(&q, i, &flips, error);
   if (!status) status = truth_with(engine, &q, &flips, error);
   if (!status) answer(&q, &flips, results);
-  flips_free(&flips);
+  vcs_arena_free(&flips.arena);
   return status;
 }
 

@@ -35,10 +35,6 @@
 
 #include "host/save.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 enum { WORDS = VCS_CONCURRENT_MOST / 64, GROUPS = VCS_WHERE_CART_RAM - VCS_WHERE_TIMER };
 
 typedef enum { ASLEEP, WAITING, ENDED, GONE } status_t;
@@ -49,6 +45,8 @@ typedef struct {
   uint32_t groups;   /* of the rest: a bit for each from VCS_WHERE_TIMER on */
   uint8_t status;
   uint8_t awake_first; /* the frame begins with it awake */
+  uint8_t astray;      /* registers that differ while it sleeps, and that the base sets before it reads them */
+  uint32_t asleep_at;  /* the row at which it fell asleep with them */
   uint32_t from;       /* while it is awake: the row at which it woke */
   int32_t extra;       /* instructions that it has executed in this frame beyond the base's */
   int32_t next;        /* waiting for the same row; -1: none */
@@ -75,8 +73,9 @@ struct vcs_concurrent {
   vcs_beam_work_t work;
   vcs_beam_now_t now; /* of the flip that is running */
   vcs_beam_patches_t patches;
-  uint64_t who[VCS_WHERES][WORDS];
+  uint64_t who[VCS_WHERES][WORDS]; /* flips that differ in a place, asleep or not: flip_t has the same sets */
   uint16_t many[VCS_WHERES];
+  uint64_t asleep[WORDS];
   uint64_t dirty[WORDS]; /* asleep, and the TIA may differ */
   int32_t *waiting;      /* by row: the first flip */
   flip_t *flips;
@@ -105,20 +104,6 @@ const vcs_concurrent_count_t *vcs_concurrent_counts(const vcs_concurrent_t *walk
 
 /* ---- Differences ------------------------------------------------------------------------------------------------ */
 
-static uint64_t differing_bytes(const uint8_t *one, const uint8_t *other) { /* of 64 */
-  uint64_t differs = 0;
-#if defined(__SSE2__)
-  for (int i = 0; i < 64; i += 16) {
-    const __m128i a = _mm_loadu_si128((const __m128i *)(const void *)(one + i));
-    const __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(other + i));
-    differs |= (uint64_t)(uint16_t)~_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) << i;
-  }
-#else
-  for (int i = 0; i < 64; i++) differs |= (uint64_t)(one[i] != other[i]) << i;
-#endif
-  return differs;
-}
-
 #define GROUP(name) (1u << (VCS_WHERE_##name - VCS_WHERE_TIMER))
 
 /* The groups that differ; everything else in a machine is the beam's, must be the same where two machines meet, or is
@@ -129,8 +114,10 @@ static uint32_t differing_groups(const vcs_t *one, const vcs_t *other) {
     CLOCKS = offsetof(vcs_t, line) - offsetof(vcs_t, vsync_clock),
     CHIPS = offsetof(vcs_t, nusiz) - offsetof(vcs_t, timer)
   };
-  if (memcmp(&one->vsync_clock, &other->vsync_clock, CLOCKS) == 0 && memcmp(&one->timer, &other->timer, CHIPS) == 0 &&
-      memcmp(one->paddle, other->paddle, sizeof one->paddle) == 0 && one->dump == other->dump) {
+  _Static_assert(CLOCKS >= 16 && CLOCKS <= 32 && CHIPS >= 16 && CHIPS <= 32, "vcs_same_bytes compares 16 to 32");
+  if (vcs_same_bytes(&one->vsync_clock, &other->vsync_clock, CLOCKS) &&
+      vcs_same_bytes(&one->timer, &other->timer, CHIPS) &&
+      vcs_same_bytes(one->paddle, other->paddle, sizeof one->paddle) && one->dump == other->dump) {
     return 0;
   }
 #define DIFFER(field) (memcmp(&one->field, &other->field, sizeof one->field) != 0)
@@ -189,35 +176,48 @@ static void put_differences(const vcs_concurrent_t *walk, const flip_t *flip, co
   }
 }
 
-/* Finds what differs between a flip's machine and the base's. */
-static void find_differences(const vcs_concurrent_t *walk, flip_t *flip, const vcs_t *m, const vcs_t *base) {
-  flip->ram[0] = differing_bytes(m->ram, base->ram);
-  flip->ram[1] = differing_bytes(m->ram + 64, base->ram + 64);
-  flip->groups = differing_groups(m, base);
-  flip->cart_ram = differing_cart_ram(cart_of(walk), m, base);
+/* What differs in a flip, besides its TIA and its registers. */
+typedef struct {
+  uint64_t ram[2], cart_ram;
+  uint32_t groups;
+} differences_t;
+
+static differences_t find_differences(const vcs_concurrent_t *walk, const vcs_t *m, const vcs_t *base) {
+  const uint64_t low = vcs_differing_bytes(m->ram, base->ram), high = vcs_differing_bytes(m->ram + 64, base->ram + 64);
+  return (differences_t){{low, high}, differing_cart_ram(cart_of(walk), m, base), differing_groups(m, base)};
 }
 
 /* ---- Sets of flips ---------------------------------------------------------------------------------------------- */
 
-static void set_member(vcs_concurrent_t *walk, size_t flip, unsigned where, bool in) {
-  const uint64_t bit = 1ull << (flip & 63);
-  walk->who[where][flip >> 6] = in ? walk->who[where][flip >> 6] | bit : walk->who[where][flip >> 6] & ~bit;
-  walk->many[where] = (uint16_t)(walk->many[where] + (in ? 1 : -1));
+static void toggle(vcs_concurrent_t *walk, size_t flip, unsigned where) {
+  uint64_t *word = &walk->who[where][flip >> 6];
+  *word ^= 1ull << (flip & 63);
+  walk->many[where] = (uint16_t)(walk->many[where] + (*word >> (flip & 63) & 1 ? 1 : -1));
 }
 
-static void set_all(vcs_concurrent_t *walk, size_t number, bool in) {
-  const flip_t *flip = &walk->flips[number];
+/* From now on a flip has these differences. */
+static void set_differences(vcs_concurrent_t *walk, size_t number, differences_t now) {
+  flip_t *flip = &walk->flips[number];
   for (unsigned half = 0; half < 2; half++) {
-    for (uint64_t left = flip->ram[half]; left; left &= left - 1) {
-      set_member(walk, number, 64 * half + (unsigned)VCS_LOWEST_64(left), in);
+    for (uint64_t left = flip->ram[half] ^ now.ram[half]; left; left &= left - 1) {
+      toggle(walk, number, 64 * half + (unsigned)VCS_LOWEST_64(left));
     }
+    flip->ram[half] = now.ram[half];
   }
-  for (uint32_t left = flip->groups; left; left &= left - 1) {
-    set_member(walk, number, VCS_WHERE_TIMER + (unsigned)VCS_LOWEST(left), in);
+  for (uint32_t left = flip->groups ^ now.groups; left; left &= left - 1) {
+    toggle(walk, number, VCS_WHERE_TIMER + (unsigned)VCS_LOWEST(left));
   }
-  for (uint64_t left = flip->cart_ram; left; left &= left - 1) {
-    set_member(walk, number, VCS_WHERE_CART_RAM + (unsigned)VCS_LOWEST_64(left), in);
+  for (uint64_t left = flip->cart_ram ^ now.cart_ram; left; left &= left - 1) {
+    toggle(walk, number, VCS_WHERE_CART_RAM + (unsigned)VCS_LOWEST_64(left));
   }
+  flip->groups = now.groups;
+  flip->cart_ram = now.cart_ram;
+}
+
+static void set_status(vcs_concurrent_t *walk, size_t flip, status_t status) {
+  const uint64_t bit = 1ull << (flip & 63);
+  walk->flips[flip].status = (uint8_t)status;
+  walk->asleep[flip >> 6] = status == ASLEEP ? walk->asleep[flip >> 6] | bit : walk->asleep[flip >> 6] & ~bit;
 }
 
 static void set_dirty(vcs_concurrent_t *walk, size_t flip, bool dirty) {
@@ -255,26 +255,12 @@ typedef struct {
   size_t number;
 } reader_t;
 
-/* The last segment that does not begin behind an access. */
-static uint32_t segment_of(const vcs_base_frame_t *frame, uint32_t access) {
-  uint32_t low = 0, high = frame->segment_count;
-  while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
-    if (frame->segments[middle].access <= access) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 /* A flip whose TIA was the base's all along begins to have one of its own. */
 static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   flip_t *flip = &walk->flips[number];
   const vcs_base_frame_t *frame = walk->frame;
   if (is_dirty(walk, number)) return;
-  const uint32_t low = segment_of(frame, access);
+  const uint32_t low = vcs_segment_of(frame, access);
   flip->beam.at = low;
   flip->beam.differs = 0;
   flip->beam.patch = -1;
@@ -355,7 +341,7 @@ static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint
   return true;
 }
 
-static void go(vcs_concurrent_t *walk, size_t number) { walk->flips[number].status = GONE; }
+static void go(vcs_concurrent_t *walk, size_t number) { set_status(walk, number, GONE); }
 
 /* Runs a flip from a row on; its machine is in its place. */
 static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
@@ -381,7 +367,7 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
     return;
   }
   if (met == VCS_RUN_ENDED && add_patch(walk, number, walk->frame->rows[row].access, walk->frame->note.count)) {
-    flip->status = ENDED;
+    set_status(walk, number, ENDED);
     return;
   }
   if (met < 0) {
@@ -393,15 +379,40 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
     go(walk, number);
     return;
   }
-  flip->status = WAITING;
+  set_status(walk, number, WAITING);
   flip->next = walk->waiting[met];
   walk->waiting[met] = (int32_t)number;
+}
+
+typedef struct {
+  uint8_t a, x, y, p;
+} registers_t;
+
+/* Registers: those that differ between a flip's machine and the row at which it falls asleep ... */
+static uint8_t find_astray(const vcs_t *m, const vcs_stand_t *stand) {
+  return vcs_names_of_key(vcs_stand_key(m->pc, m->sp, m->a, m->x, m->y, m->p) ^ stand->key);
+}
+
+/* ... and those of them that the base has not set when it wakes up, put into a machine that is the base's. */
+static void put_astray(const vcs_concurrent_t *walk, const flip_t *flip, uint32_t row, registers_t own, vcs_t *m) {
+  const vcs_rows_t *next = &walk->frame->next_set[flip->asleep_at];
+  static const uint8_t flags[VCS_KEPT_COUNT] = {
+      [VCS_KEPT_NZ] = VCS_FLAG_N | VCS_FLAG_Z, [VCS_KEPT_V] = VCS_FLAG_V, [VCS_KEPT_D] = VCS_FLAG_D,
+      [VCS_KEPT_I] = VCS_FLAG_I,               [VCS_KEPT_C] = VCS_FLAG_C};
+  for (unsigned left = flip->astray; left; left &= left - 1) {
+    const unsigned i = (unsigned)VCS_LOWEST(left);
+    if (vcs_row_of(next, i) < row) continue;
+    if (i == VCS_KEPT_A) m->a = own.a;
+    if (i == VCS_KEPT_X) m->x = own.x;
+    if (i == VCS_KEPT_Y) m->y = own.y;
+    m->p = (uint8_t)((m->p & ~flags[i]) | (own.p & flags[i]));
+  }
 }
 
 static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   flip_t *flip = &walk->flips[number];
   vcs_t *m = machine_of(walk, number);
-  set_all(walk, number, false);
+  const registers_t own = {m->a, m->x, m->y, m->p};
   advance_base(walk, row);
   if (flip->groups | flip->cart_ram) {
     memcpy(walk->spare, walk->m, vcs_machine_size(cart_of(walk)));
@@ -418,18 +429,19 @@ static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
       }
     }
   }
+  if (flip->astray) put_astray(walk, flip, row, own, m);
   launch(walk, number, row);
 }
 
 /* Everyone who differs in a place. */
 static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
-  for (size_t i = 0; i < WORDS && walk->many[where]; i++) {
-    for (uint64_t left = walk->who[where][i]; left; left &= left - 1)
+  for (size_t i = 0; i < WORDS; i++) {
+    for (uint64_t left = walk->who[where][i] & walk->asleep[i]; left; left &= left - 1)
       wake(walk, 64 * i + (size_t)VCS_LOWEST_64(left), row);
   }
 }
 
-/* A place is overwritten: whoever sleeps has the base's byte there. */
+/* A place is overwritten: whoever sleeps has the base's byte there. For the others it will be found out. */
 static void replace(vcs_concurrent_t *walk, unsigned where) {
   for (size_t i = 0; i < WORDS; i++) {
     for (uint64_t left = walk->who[where][i]; left; left &= left - 1) {
@@ -451,9 +463,11 @@ static void settle(vcs_concurrent_t *walk, uint32_t row) {
   advance_base(walk, row);
   for (int32_t number = walk->waiting[row]; number >= 0; number = walk->flips[number].next) {
     flip_t *flip = &walk->flips[number];
-    find_differences(walk, flip, machine_of(walk, (size_t)number), walk->m);
-    flip->status = ASLEEP;
-    set_all(walk, (size_t)number, true);
+    const vcs_t *m = machine_of(walk, (size_t)number);
+    set_differences(walk, (size_t)number, find_differences(walk, m, walk->m));
+    flip->astray = find_astray(m, &walk->frame->rows[row]);
+    flip->asleep_at = row;
+    set_status(walk, (size_t)number, ASLEEP);
     walk->counts.settled++;
   }
 }
@@ -477,7 +491,6 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
       }
       vcs_beam_advance(&walk->work, &flip->beam, first);
       if (flip->beam.unknown >> shift & 3) {
-        set_all(walk, number, false);
         go(walk, number);
         continue;
       }
@@ -567,14 +580,14 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   const vcs_controls_t controls = controls_of(walk, number, frame, &flipped);
   flip->extra = 0;
   flip->first_patch = flip->last_patch = -1;
-  flip->awake_first = 0;
+  flip->awake_first = flip->astray = 0;
   if (frame && !flipped && !flip->groups && !is_dirty(walk, number) && flip->status == ASLEEP &&
       !(flip->beam.unknown & walk->frame->live)) {
     flip->beam.patch = -1;
     return;
   }
   rebuild(walk, number, frame, m);
-  flip->status = ASLEEP;
+  set_status(walk, number, ASLEEP);
   if (frame == 0) {
     const vcs_flip_t *given = &walk->given[number];
     for (size_t i = 0; i < given->count; i++) {
@@ -606,7 +619,7 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   const uint8_t vblank = flip->beam.tia.looks[offsetof(vcs_t, vblank) - VCS_LOOKS_FROM];
   vcs_beam_put(&frozen, m);
   m->vblank = (uint8_t)((m->vblank & 0x7F) | (vblank & 0x80));
-  find_differences(walk, flip, m, begun);
+  set_differences(walk, number, find_differences(walk, m, begun));
   const vcs_wiring_t wiring = vcs_wiring_of(m), base_wiring = vcs_wiring_of(begun);
   flip->awake_first =
       m->cycles != begun->cycles || !same_registers(m, begun) || memcmp(&wiring, &base_wiring, sizeof wiring) != 0;
@@ -653,8 +666,6 @@ static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
   walk->patches.patch_count = walk->patches.access_count = 0;
   vcs_video_start(&walk->base_note.video, cart, NULL);
   vcs_video_start(&walk->note.video, cart, NULL);
-  memset(walk->who, 0, sizeof walk->who);
-  memset(walk->many, 0, sizeof walk->many);
   for (uint32_t i = 0; i <= walk->frame->count; i++) walk->waiting[i] = -1;
   return true;
 }
@@ -733,7 +744,10 @@ static void end_flip(vcs_concurrent_t *walk, size_t number, int32_t frames, int 
     set_dirty(walk, number, false);
     return;
   }
-  if (flip->status == ENDED) find_differences(walk, flip, machine_of(walk, number), vcs_base_state(walk->base, frames));
+  if (flip->status == ENDED) {
+    const vcs_t *base = vcs_base_state(walk->base, frames);
+    set_differences(walk, number, find_differences(walk, machine_of(walk, number), base));
+  }
   if (is_dirty(walk, number) && (horizon < 0 || !walk->base->view.pictures)) {
     walk->work.picture = NULL;
     vcs_beam_advance(&walk->work, &flip->beam, walk->frame->segment_count);
@@ -834,11 +848,7 @@ static void walk_frames(vcs_concurrent_t *walk) {
     if (!fits) return;
     for (size_t i = 0; i < walk->count; i++) {
       if (walk->flips[i].status == GONE) continue;
-      if (walk->flips[i].awake_first) {
-        launch(walk, i, 0);
-      } else {
-        set_all(walk, i, true);
-      }
+      if (walk->flips[i].awake_first) launch(walk, i, 0);
     }
     walk_rows(walk);
     if (looks && view->pictures)
@@ -859,9 +869,13 @@ void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_run
   walk->counts.walks++;
   walk->counts.flips += count;
   memset(walk->dirty, 0, sizeof walk->dirty);
+  memset(walk->who, 0, sizeof walk->who);
+  memset(walk->many, 0, sizeof walk->many);
+  memset(walk->asleep, 0, sizeof walk->asleep);
   for (size_t i = 0; i < count; i++) {
     possible[i] = is_possible(walk, i);
-    walk->flips[i] = (flip_t){.status = ASLEEP};
+    walk->flips[i] = (flip_t){0};
+    set_status(walk, i, ASLEEP);
     if (!possible[i] || base->draws_all || (walk->rom_heads && !index_rom(walk, i))) go(walk, i);
   }
   if (!base->draws_all) walk_frames(walk);

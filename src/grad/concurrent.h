@@ -12,6 +12,41 @@
 #include "core/tia.h"
 #include "grad/rerun.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+/* The bytes that differ, of 64. */
+VCS_FN uint64_t vcs_differing_bytes(const void *one, const void *other) {
+  const uint8_t *first = (const uint8_t *)one, *second = (const uint8_t *)other;
+  uint64_t differs = 0;
+#if defined(__SSE2__)
+  for (int i = 0; i < 64; i += 16) {
+    const __m128i a = _mm_loadu_si128((const __m128i *)(const void *)(first + i));
+    const __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(second + i));
+    differs |= (uint64_t)(uint16_t)~_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) << i;
+  }
+#else
+  for (int i = 0; i < 64; i++) differs |= (uint64_t)(first[i] != second[i]) << i;
+#endif
+  return differs;
+}
+
+/* Whether bytes are equal, 16 to 32 of them. */
+VCS_HOT_FN bool vcs_same_bytes(const void *one, const void *other, size_t count) {
+#if defined(__SSE2__)
+  const uint8_t *first = (const uint8_t *)one, *second = (const uint8_t *)other;
+  const size_t rest = count - 16;
+  const __m128i low = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)first),
+                                     _mm_loadu_si128((const __m128i *)(const void *)second));
+  const __m128i high = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)(first + rest)),
+                                      _mm_loadu_si128((const __m128i *)(const void *)(second + rest)));
+  return _mm_movemask_epi8(_mm_and_si128(low, high)) == 0xFFFF;
+#else
+  return __builtin_memcmp(one, other, count) == 0;
+#endif
+}
+
 /* ---- Accesses to the TIA -------------------------------------------------------------------------------------- */
 
 /* While the walk executes instructions nothing is drawn: accesses to the TIA are noted, and the TIA is made from them
@@ -36,7 +71,7 @@ typedef struct {
 
 /* All that the TIA is between two accesses, drawn up to the last. */
 typedef struct {
-  uint8_t looks[VCS_LOOKS_SIZE];
+  uint8_t looks[VCS_LOOKS_SIZE]; /* first */
   uint16_t collisions;
   int32_t line, line_clock, seen_clock, seen_before, blank_clock, blank_first, hmove_clock;
 } vcs_beam_t;
@@ -58,6 +93,7 @@ typedef struct {
   uint16_t caught;   /* collisions in it, from CXCLR on where there is one */
   uint8_t on;        /* objects that show in it */
   bool clears;       /* there is */
+  uint16_t clears_before; /* segments of the frame before this one that have a CXCLR */
   int16_t motion[5]; /* by HMOVE, of objects wherever they are */
   uint64_t moves;    /* the positions of those that move */
   vcs_beam_t before;
@@ -82,10 +118,35 @@ enum {
 
 /* The machine as an instruction begins; the last row is the end of the frame. */
 typedef struct {
-  uint64_t key; /* pc, sp, a, x, y, p */
+  uint64_t key;  /* pc, sp, a, x, y, p */
+  uint64_t live; /* of the key: what this row or a later one reads before it is set. The rest may differ in a sleeper */
   uint32_t cycles;
-  uint32_t access, touch, rom_touch, wiring; /* the first of each that is not before the row */
+  uint32_t access, touch, rom_touch; /* the first of each that is not before the row */
+  uint32_t wiring;
 } vcs_stand_t;
+
+/* Registers and flags by name; N and Z are always set together. */
+enum {
+  VCS_KEPT_A,
+  VCS_KEPT_X,
+  VCS_KEPT_Y,
+  VCS_KEPT_NZ,
+  VCS_KEPT_V,
+  VCS_KEPT_D,
+  VCS_KEPT_I,
+  VCS_KEPT_C,
+  VCS_KEPT_COUNT
+};
+
+/* A row for each of them: 16 bits each, four in a word. */
+typedef struct {
+  uint64_t half[2];
+} vcs_rows_t;
+enum { VCS_NO_ROW = 0xFFFF };
+_Static_assert(VCS_KEPT_COUNT == 8, "four in each half");
+VCS_HOT_FN uint32_t vcs_row_of(const vcs_rows_t *rows, unsigned i) {
+  return (uint32_t)(rows->half[i >> 2] >> 16 * (i & 3)) & 0xFFFF;
+}
 
 /* What an address of the window finds: a flip that sleeps has the same. */
 typedef struct {
@@ -102,7 +163,11 @@ typedef struct {
 typedef struct {
   vcs_stand_t *rows; /* count + 1, and one that is never reached */
   uint32_t count;
+  vcs_rows_t *next_set;  /* by row: the first from it on that sets a register; VCS_NO_ROW: none does */
+  vcs_rows_t *next_dead; /* by row: the first from it on where a register will be set before it is read */
+  uint8_t *opcodes;      /* by row */
   uint16_t *touches;
+  uint8_t *touch_values; /* what a read of RAM has found */
   uint32_t *rom_touches; /* bytes of the image; only with view.rom */
   vcs_beam_note_t note;  /* the accesses */
   vcs_segment_t *segments;
@@ -132,8 +197,20 @@ void vcs_base_frame_free(vcs_base_frame_t *frame);
  * frame that does not end, a program counter in the chips. `after` is the machine behind it. */
 bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, vcs_t *after);
 
-VCS_FN uint64_t vcs_stand_key(uint16_t pc, uint8_t sp, uint8_t a, uint8_t x, uint8_t y, uint8_t p) {
-  return pc | (uint64_t)sp << 16 | (uint64_t)a << 24 | (uint64_t)x << 32 | (uint64_t)y << 40 | (uint64_t)p << 48;
+enum { VCS_KEY_SP = 16, VCS_KEY_A = 24, VCS_KEY_X = 32, VCS_KEY_Y = 40, VCS_KEY_P = 48 };
+VCS_HOT_FN uint64_t vcs_stand_key(uint16_t pc, uint8_t sp, uint8_t a, uint8_t x, uint8_t y, uint8_t p) {
+  return pc | (uint64_t)sp << VCS_KEY_SP | (uint64_t)a << VCS_KEY_A | (uint64_t)x << VCS_KEY_X |
+         (uint64_t)y << VCS_KEY_Y | (uint64_t)p << VCS_KEY_P;
+}
+
+/* The registers that have a bit in a key. */
+VCS_HOT_FN uint8_t vcs_names_of_key(uint64_t key) {
+  const unsigned p = (unsigned)(key >> VCS_KEY_P);
+  return (uint8_t)(((key >> VCS_KEY_A & 0xFF) != 0) << VCS_KEPT_A | ((key >> VCS_KEY_X & 0xFF) != 0) << VCS_KEPT_X |
+                   ((key >> VCS_KEY_Y & 0xFF) != 0) << VCS_KEPT_Y |
+                   ((p & (VCS_FLAG_N | VCS_FLAG_Z)) != 0) << VCS_KEPT_NZ | ((p & VCS_FLAG_V) != 0) << VCS_KEPT_V |
+                   ((p & VCS_FLAG_D) != 0) << VCS_KEPT_D | ((p & VCS_FLAG_I) != 0) << VCS_KEPT_I |
+                   ((p & VCS_FLAG_C) != 0) << VCS_KEPT_C);
 }
 vcs_wiring_t vcs_wiring_of(const vcs_t *m);
 
@@ -189,6 +266,9 @@ uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other);
 
 /* A flip's TIA, put into the base's. */
 void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam);
+
+/* The last segment that does not begin behind an access. */
+uint32_t vcs_segment_of(const vcs_base_frame_t *frame, uint32_t access);
 
 /* The clock of the frame up to which a flip's picture is drawn. */
 int32_t vcs_beam_seen(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam);

@@ -22,11 +22,22 @@ static void *room(void *items, size_t size, uint32_t count, uint32_t *capacity, 
   return grown;
 }
 
-static void touch(vcs_base_frame_t *frame, unsigned where) {
-  frame->touches =
-      room(frame->touches, sizeof *frame->touches, frame->touch_count, &frame->touch_capacity, &frame->lost);
-  if (!frame->lost) frame->touches[frame->touch_count++] = (uint16_t)where;
+/* The capacity is that of both arrays: it stays if one of them cannot grow. */
+static void grow_touches(vcs_base_frame_t *frame) {
+  uint32_t places = frame->touch_capacity, values = frame->touch_capacity;
+  frame->touches = room(frame->touches, sizeof *frame->touches, frame->touch_count, &places, &frame->lost);
+  frame->touch_values = room(frame->touch_values, 1, frame->touch_count, &values, &frame->lost);
+  frame->touch_capacity = places < values ? places : values;
 }
+
+static void touch_value(vcs_base_frame_t *frame, unsigned where, uint8_t value) {
+  if (VCS_UNLIKELY(frame->touch_count == frame->touch_capacity)) grow_touches(frame);
+  if (VCS_UNLIKELY(frame->lost)) return;
+  frame->touch_values[frame->touch_count] = value;
+  frame->touches[frame->touch_count++] = (uint16_t)where;
+}
+
+static void touch(vcs_base_frame_t *frame, unsigned where) { touch_value(frame, where, 0); }
 
 static void touch_rom(vcs_base_frame_t *frame, uint32_t offset) {
   frame->rom_touches = room(frame->rom_touches, sizeof *frame->rom_touches, frame->rom_touch_count,
@@ -55,7 +66,13 @@ static bool is_dummy(const watch_t *watch, uint16_t addr) {
   return addr >> 8 == 1 && watch->reads == number && (o == JSR || o == PLP || o == RTI || o == RTS || o == PLA);
 }
 
+/* Whether an address of the window is one of the image, and nothing else happens there. */
+static bool is_plain(const vcs_cart_t *cart, uint16_t addr) {
+  return addr & 0x1000 && !(cart->hot_pages >> (addr >> 6 & 63) & 1);
+}
+
 static void touch_window(const watch_t *watch, const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
+  if (!watch->rom && is_plain(cart, addr)) return;
   const int32_t place = vcs_cart_read_place(cart, m, addr);
   if (place >= 0) {
     if (watch->rom) touch_rom(watch->frame, (uint32_t)place);
@@ -77,7 +94,7 @@ static void touch_read(const watch_t *watch, const vcs_cart_t *cart, const vcs_t
     }
     if (cart->snoops && (addr & 0x1FFF) <= 0x3F) touch_window(watch, cart, m, addr);
   } else if (!(addr & 0x200)) {
-    if (!is_dummy(watch, addr)) touch(frame, VCS_WHERE_RAM + (addr & 0x7F));
+    if (!is_dummy(watch, addr)) touch_value(frame, VCS_WHERE_RAM + (addr & 0x7F), m->ram[addr & 0x7F]);
   } else {
     static const uint8_t where[] = {VCS_WHERE_PORTS, VCS_WHERE_PORTS, VCS_WHERE_SWITCHES, 0,
                                     VCS_WHERE_TIMER, VCS_WHERE_TIMER, VCS_WHERE_TIMER,    VCS_WHERE_TIMER};
@@ -133,19 +150,29 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   const size_t size = vcs_machine_size(cart);
   *frame = (vcs_base_frame_t){0};
   frame->rows = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *frame->rows);
+  frame->next_set = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->next_set);
+  frame->next_dead = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->next_dead);
+  frame->opcodes = malloc(VCS_FRAME_INSTRUCTIONS);
   frame->note.accesses = malloc(ACCESSES_MOST * sizeof *frame->note.accesses);
   frame->note.capacity = ACCESSES_MOST;
   frame->begun = calloc(1, size);
   frame->m = calloc(1, size);
   frame->beam_m = calloc(1, size);
-  if (frame->rows && frame->note.accesses && frame->begun && frame->m && frame->beam_m) return true;
+  if (frame->rows && frame->next_set && frame->next_dead && frame->opcodes && frame->note.accesses && frame->begun && frame->m &&
+      frame->beam_m) {
+    return true;
+  }
   vcs_base_frame_free(frame);
   return false;
 }
 
 void vcs_base_frame_free(vcs_base_frame_t *frame) {
   free(frame->rows);
+  free(frame->next_set);
+  free(frame->next_dead);
+  free(frame->opcodes);
   free(frame->touches);
+  free(frame->touch_values);
   free(frame->rom_touches);
   free(frame->note.accesses);
   free(frame->segments);
@@ -172,17 +199,90 @@ static uint16_t read_collisions(void *context, const vcs_t *m) {
   return collisions;
 }
 
-static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, const vcs_t *m, uint32_t row) {
+/* The cartridge may be wired otherwise than before. */
+static void keep_wiring(vcs_base_frame_t *frame, const vcs_t *m) {
   const vcs_wiring_t wiring = vcs_wiring_of(m);
-  if (row == 0 || memcmp(&wiring, &frame->wirings[frame->wiring_count - 1], sizeof wiring) != 0) {
-    frame->wirings =
-        room(frame->wirings, sizeof *frame->wirings, frame->wiring_count, &frame->wiring_capacity, &frame->lost);
-    if (frame->lost) return;
-    frame->wirings[frame->wiring_count++] = wiring;
-  }
+  if (frame->wiring_count && memcmp(&wiring, &frame->wirings[frame->wiring_count - 1], sizeof wiring) == 0) return;
+  frame->wirings =
+      room(frame->wirings, sizeof *frame->wirings, frame->wiring_count, &frame->wiring_capacity, &frame->lost);
+  if (!frame->lost) frame->wirings[frame->wiring_count++] = wiring;
+}
+
+static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t row) {
   const uint64_t key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
   frame->rows[row] = (vcs_stand_t){
-      key, vcs_cpu_cycles(cpu), frame->note.count, frame->touch_count, frame->rom_touch_count, frame->wiring_count - 1};
+      key,  UINT64_MAX, vcs_cpu_cycles(cpu), frame->note.count, frame->touch_count, frame->rom_touch_count,
+      frame->wiring_count - 1};
+}
+
+/* ---- Registers that will not be read ---------------------------------------------------------------------------- */
+
+#define INDEX_IMP 0
+#define INDEX_ACC 0
+#define INDEX_IMM 0
+#define INDEX_ZP 0
+#define INDEX_ZPX VCS_OF_X
+#define INDEX_ZPY VCS_OF_Y
+#define INDEX_ABS 0
+#define INDEX_ABX VCS_OF_X
+#define INDEX_ABY VCS_OF_Y
+#define INDEX_IND 0
+#define INDEX_IZX VCS_OF_X
+#define INDEX_IZY VCS_OF_Y
+#define INDEX_REL 0
+
+/* What an instruction reads and sets: bits of a key, and names. */
+typedef struct {
+  uint64_t reads, sets;
+  uint8_t named_reads, named_sets;
+} facts_t;
+
+#define OF_KEY(of)                                                                          \
+  ((uint64_t)((of)&VCS_OF_P) << VCS_KEY_P | ((of)&VCS_OF_A ? 0xFFull << VCS_KEY_A : 0) |    \
+   ((of)&VCS_OF_X ? 0xFFull << VCS_KEY_X : 0) | ((of)&VCS_OF_Y ? 0xFFull << VCS_KEY_Y : 0))
+#define NAME_OF(of, name) (((of)&VCS_OF_##name) != 0) << VCS_KEPT_##name
+#define NAMES(of)                                                                                                   \
+  (uint8_t)(NAME_OF(of, A) | NAME_OF(of, X) | NAME_OF(of, Y) | NAME_OF(of, NZ) | NAME_OF(of, V) | NAME_OF(of, D) | \
+            NAME_OF(of, I) | NAME_OF(of, C))
+#define BRANCH_FLAG(code) \
+  ((code) >> 6 == 0 ? VCS_OF_N : (code) >> 6 == 1 ? VCS_OF_V : (code) >> 6 == 2 ? VCS_OF_C : VCS_OF_Z)
+#define READS(code, operation, mode, access)                                                                         \
+  (VCS_READS_##operation | INDEX_##mode | (VCS_ACCESS_##access == VCS_ACCESS_BRANCH ? (int)BRANCH_FLAG(code) : 0) | \
+   ((code) == VCS_BRK ? (int)VCS_OF_P : 0))
+#define FACTS(code, operation, mode, access, cycles)                               \
+  {OF_KEY(READS(code, operation, mode, access)), OF_KEY(VCS_SETS_##operation),     \
+   NAMES(READS(code, operation, mode, access)), NAMES(VCS_SETS_##operation)},
+static const facts_t facts_of[256] = {VCS_OPCODES(FACTS)};
+
+/* A row is written to those that are named. */
+static void set_rows(vcs_rows_t *rows, unsigned names, uint32_t row) {
+#define SPREAD(n) \
+  (((n)&1 ? 0xFFFFull : 0) | ((n)&2 ? 0xFFFFull << 16 : 0) | ((n)&4 ? 0xFFFFull << 32 : 0) | ((n)&8 ? 0xFFFFull << 48 : 0))
+  static const uint64_t spread[16] = {SPREAD(0), SPREAD(1), SPREAD(2),  SPREAD(3),  SPREAD(4),  SPREAD(5),
+                                      SPREAD(6), SPREAD(7), SPREAD(8),  SPREAD(9),  SPREAD(10), SPREAD(11),
+                                      SPREAD(12), SPREAD(13), SPREAD(14), SPREAD(15)};
+  const uint64_t four = row * 0x0001000100010001ull, low = spread[names & 15], high = spread[names >> 4];
+  rows->half[0] = (rows->half[0] & ~low) | (four & low);
+  rows->half[1] = (rows->half[1] & ~high) | (four & high);
+}
+
+/* Goes back over the rows. Behind the frame everything counts as read. */
+static void find_live(vcs_base_frame_t *frame) {
+  vcs_rows_t set = {{UINT64_MAX, UINT64_MAX}}, dead = set;
+  uint64_t live = UINT64_MAX;
+  unsigned named = 0xFF;
+  frame->next_set[frame->count] = set;
+  frame->next_dead[frame->count] = dead;
+  for (uint32_t row = frame->count; row-- > 0;) {
+    const facts_t *facts = &facts_of[frame->opcodes[row]];
+    live = (live & ~facts->sets) | facts->reads;
+    named = (named & ~(unsigned)facts->named_sets) | facts->named_reads;
+    set_rows(&set, facts->named_sets, row);
+    set_rows(&dead, ~named & 0xFF, row);
+    frame->rows[row].live = live;
+    frame->next_set[row] = set;
+    frame->next_dead[row] = dead;
+  }
 }
 
 bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, vcs_t *after) {
@@ -201,16 +301,19 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   memcpy(m, frame->begun, vcs_machine_size(cart));
   if (m->jammed || !vcs_beam_record_begin(frame, cart)) return false;
   vcs_cpu_load(cpu, m);
+  keep_wiring(frame, m);
   uint32_t recorded = 0;
   for (uint32_t row = 0; row < VCS_FRAME_INSTRUCTIONS && !over; row++) {
     watch.row = row;
     watch.reads = 0;
-    stand(frame, cpu, m, row);
+    stand(frame, cpu, row);
     if (!(cpu->pc & 0x1000) && (cpu->pc & 0x280) != 0x80) frame->lost = true; /* what it fetches depends on more */
     if (frame->lost) return false;
     vcs_cpu_instruction(VCS_HERE);
+    frame->opcodes[row] = watch.opcode;
     frame->count++;
     over = cpu->stop & VCS_STOP_FRAME;
+    if (cpu->stop & VCS_STOP_BANKS) keep_wiring(frame, m);
     cpu->stop = 0;
     if (m->jammed || frame->note.full) return false;
     for (; recorded < frame->note.count; recorded++) {
@@ -219,8 +322,9 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
     }
   }
   if (!over) return false;
-  stand(frame, cpu, m, frame->count);
+  stand(frame, cpu, frame->count);
   frame->rows[frame->count + 1] = (vcs_stand_t){.cycles = UINT32_MAX};
+  find_live(frame);
   if (frame->lost || !vcs_beam_record_end(frame)) return false;
   vcs_cpu_store(cpu, m);
   m->bus = cpu->bus;

@@ -50,12 +50,11 @@ static bool same_blank(const vcs_beam_t *one, const vcs_beam_t *other) {
   return one->blank_first == other->blank_first || (one->blank_first <= start && other->blank_first <= start);
 }
 
+_Static_assert(offsetof(vcs_beam_t, looks) == 0 && sizeof(vcs_beam_t) >= 64, "looks are compared as 64 bytes");
+
 /* The collisions are not looked at. */
 uint64_t vcs_beam_differs(const vcs_beam_t *one, const vcs_beam_t *other) {
-  uint64_t differs = 0;
-  if (memcmp(one->looks, other->looks, sizeof one->looks) != 0) {
-    for (size_t i = 0; i < sizeof one->looks; i++) differs |= (uint64_t)(one->looks[i] != other->looks[i]) << i;
-  }
+  uint64_t differs = vcs_differing_bytes(one, other) & ((1ull << VCS_LOOKS_SIZE) - 1);
   const size_t ctrlpf = offsetof(vcs_t, ctrlpf) - VCS_LOOKS_FROM;
   if ((one->looks[ctrlpf] ^ other->looks[ctrlpf]) & 1) differs |= VCS_BEAM_MIRROR;
   if (one->hmove_clock != other->hmove_clock) differs |= VCS_BEAM_HMOVE;
@@ -251,6 +250,7 @@ static void cut(vcs_base_frame_t *frame, uint32_t access) {
     frame->latched = last->clears ? m->collisions : (uint16_t)(frame->latched | m->collisions);
   }
   *next = (vcs_segment_t){.access = access, .reads = READ_ALWAYS};
+  if (frame->segment_count) next->clears_before = (uint16_t)(next[-1].clears_before + next[-1].clears);
   vcs_beam_take(&next->before, m);
   next->before.collisions = frame->latched;
   m->collisions = 0;
@@ -319,6 +319,19 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *acces
 }
 
 /* ---- A flip ------------------------------------------------------------------------------------------------------ */
+
+uint32_t vcs_segment_of(const vcs_base_frame_t *frame, uint32_t access) {
+  uint32_t low = 0, high = frame->segment_count;
+  while (high - low > 1) {
+    const uint32_t middle = (low + high) / 2;
+    if (frame->segments[middle].access <= access) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
 
 void vcs_beam_compose(vcs_beam_t *tia, const vcs_flip_beam_t *beam) {
   for (uint64_t left = beam->differs & (VCS_BEAM_MIRROR - 1); left; left &= left - 1) {
@@ -427,11 +440,120 @@ static void move(vcs_flip_beam_t *beam, const vcs_segment_t *here) {
   }
 }
 
+/* Registers that keep what is written to them, and that accesses read no further than `readers` has it: the byte of
+ * `looks`, and its value. */
+static bool keeps(unsigned r, uint8_t value, unsigned *look, uint8_t *kept) {
+#define AT(field, i) (unsigned)(offsetof(vcs_t, field) - VCS_LOOKS_FROM + (i))
+  *kept = value;
+  switch (r) {
+    case VCS_NUSIZ0:
+    case VCS_NUSIZ1:
+      *look = AT(nusiz, r - VCS_NUSIZ0);
+      return true;
+    case VCS_COLUP0_W:
+    case VCS_COLUP1_W:
+    case VCS_COLUPF_W:
+    case VCS_COLUBK_W:
+      *look = AT(colu, vcs_colour_index(r - VCS_COLUP0_W));
+      return true;
+    case VCS_REFP0:
+    case VCS_REFP1:
+      *look = AT(reflect, r - VCS_REFP0);
+      return true;
+    case VCS_PF0:
+    case VCS_PF1:
+    case VCS_PF2:
+      *look = AT(pf, r - VCS_PF0);
+      return true;
+    case VCS_GRP0:
+    case VCS_GRP1:
+      *look = AT(grp, r - VCS_GRP0);
+      return true;
+    case VCS_ENAM0:
+    case VCS_ENAM1:
+      *look = AT(enam, r - VCS_ENAM0);
+      return true;
+    case VCS_ENABL:
+      *look = AT(enabl, 0);
+      return true;
+    case VCS_HMP0:
+    case VCS_HMP1:
+    case VCS_HMM1:
+    case VCS_HMBL:
+      *look = AT(hm, r - VCS_HMP0);
+      *kept = value >> 4;
+      return true;
+    default:
+      return false;
+  }
+#undef AT
+}
+
+/* Those of them that an access to another register reads. */
+static uint64_t readers(unsigned r) {
+  switch (r) {
+    case VCS_RESP0:
+    case VCS_RESP1:
+      return LOOK(nusiz, r - VCS_RESP0);
+    case VCS_GRP0:
+      return LOOK(grp, 1);
+    case VCS_GRP1:
+      return LOOK(grp, 0) | LOOK(enabl, 0);
+    case VCS_RESMP0:
+    case VCS_RESMP1:
+      return LOOK(nusiz, r - VCS_RESMP0);
+    case VCS_HMOVE:
+      return ALL_HM;
+    default:
+      return 0;
+  }
+}
+
+/* The flip's own accesses in a segment, if all they do is to keep other values: *differs becomes what differs for them
+ * behind the segment, *shown what may show in it, and *patch the next that is not in it. */
+static bool keep_patches(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint64_t *differs, uint64_t *shown,
+                         int32_t *patch) {
+  const vcs_base_frame_t *frame = work->frame;
+  const uint32_t end = frame->segments[beam->at + 1].access;
+  for (*patch = beam->patch; *patch >= 0; *patch = work->patches->patches[*patch].next) {
+    const vcs_beam_patch_t *own = &work->patches->patches[*patch];
+    if (own->from >= end) break;
+    const vcs_beam_access_t *base = &frame->note.accesses[own->from], *access = &work->patches->accesses[own->first];
+    unsigned look;
+    uint8_t value;
+    if (own->to != own->from + 1 || own->count != 1 || access->cycles != base->cycles || access->kind != base->kind ||
+        base->kind != VCS_BEAM_WRITE || access->reg != base->reg || !keeps(base->reg, access->value, &look, &value)) {
+      return false;
+    }
+    bool stays = true;
+    for (uint32_t i = own->from + 1; i < end && stays; i++) {
+      const vcs_beam_access_t *later = &frame->note.accesses[i];
+      if (later->kind == VCS_BEAM_READ) continue;
+      if (readers(later->reg) >> look & 1) return false;
+      if (later->reg == base->reg || (later->reg == VCS_HMCLR && ALL_HM >> look & 1)) stays = false;
+    }
+    *shown |= 1ull << look;
+    if (!stays) continue;
+    *differs |= 1ull << look;
+    beam->tia.looks[look] = value;
+  }
+  return true;
+}
+
 /* Whether the flip's segment does to it what it does to the base; then that is done. */
 static bool skip(const vcs_beam_work_t *work, vcs_flip_beam_t *beam) {
   const vcs_segment_t *here = &work->frame->segments[beam->at];
   const bool last = beam->at + 1 == work->frame->segment_count;
-  if (beam->patch >= 0 && (last || work->patches->patches[beam->patch].from < here[1].access)) return false;
+  uint64_t kept = 0, written = 0;
+  if (beam->patch >= 0 && (last || work->patches->patches[beam->patch].from < here[1].access)) {
+    if (last || work->picture || work->cart->colour_loss || beam->differs & here->reads) return false;
+    vcs_flip_beam_t copy = *beam;
+    if (!keep_patches(work, &copy, &kept, &written, &copy.patch)) return false;
+    const uint64_t shown = (beam->differs & here->shows) | written;
+    if (may_collide(work->frame, here, shown, here->clears ? 0 : beam->tia.collisions)) return false;
+    beam->tia = copy.tia;
+    beam->patch = copy.patch;
+  }
   if (beam->differs) {
     if (beam->differs & here->reads) return false;
     const uint64_t shown = beam->differs & here->shows;
@@ -443,14 +565,33 @@ static bool skip(const vcs_beam_work_t *work, vcs_flip_beam_t *beam) {
     beam->differs &= ~here->replaced;
     if (beam->differs & here->moves) move(beam, here);
   }
+  beam->differs |= kept;
   beam->tia.collisions = (uint16_t)(here->clears ? here->caught : beam->tia.collisions | here->caught);
   if (here->clears) beam->unknown = (uint16_t)~work->frame->live;
   beam->at++;
   return true;
 }
 
+/* Goes on to a later segment, or to the one of the flip's next own access, while nothing differs. */
+static void leap(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment) {
+  const vcs_segment_t *segments = work->frame->segments;
+  if (beam->differs || beam->at >= segment || beam->tia.collisions != segments[beam->at].before.collisions) return;
+  uint32_t to = segment;
+  if (beam->patch >= 0) {
+    if (work->patches->patches[beam->patch].from < segments[beam->at + 1].access) return;
+    const uint32_t from = vcs_segment_of(work->frame, work->patches->patches[beam->patch].from);
+    if (from < to) to = from;
+  }
+  if (to <= beam->at) return;
+  if (segments[to].clears_before != segments[beam->at].clears_before) beam->unknown = (uint16_t)~work->frame->live;
+  beam->at = to;
+  beam->tia.collisions = segments[to].before.collisions;
+}
+
 void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment) {
   while (beam->at < segment) {
+    leap(work, beam, segment);
+    if (beam->at >= segment) return;
     if (skip(work, beam)) continue;
     vcs_video_t video;
     const vcs_beam_t *before = &work->frame->segments[beam->at].before;
@@ -471,9 +612,11 @@ uint16_t vcs_beam_collisions_after(const vcs_beam_work_t *work, const vcs_flip_b
 /* A flip's TIA at an access of the base, made in the work's machine. */
 static void make_up_to(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t from, vcs_video_t *video) {
   const vcs_base_frame_t *frame = work->frame;
+  const uint32_t last = vcs_segment_of(frame, from);
   for (;;) {
-    while (beam->at + 1 < frame->segment_count && frame->segments[beam->at + 1].access <= from && skip(work, beam)) {
-    }
+    do {
+      leap(work, beam, last);
+    } while (beam->at < last && skip(work, beam));
     vcs_flip_beam_t copy = *beam;
     const uint32_t next = make(work, &copy, from, video);
     if (!next) return;

@@ -1,14 +1,15 @@
 /* concurrent_run.c: a flip that is awake: the CPU, run beside the base until the two meet.
  *
- * They meet where a row of the base stands: same time, program counter, stack pointer, registers and flags, and the
- * cartridge wired the same way. Memory, timer and inputs may differ: with them a flip can sleep.
+ * They meet where a row of the base stands: same time, program counter, stack pointer, and the cartridge wired the same
+ * way; and the same registers and flags, as far as the base reads them before it sets them. Memory, timer and inputs
+ * may differ: with them a flip can sleep. It does not if the base is about to read a byte in which it differs.
  */
 #include "concurrent_note.h"
 
 /* Where a flip is beside the base. */
 typedef struct {
   const vcs_base_frame_t *frame;
-  uint32_t row;  /* the first that is not earlier than the last look */
+  const vcs_stand_t *row; /* the first that is not earlier than the last look */
   uint64_t next; /* time from which on it is worth looking again */
 } beside_t;
 
@@ -28,8 +29,10 @@ typedef struct {
 enum { RUN_MET = 1 << 18 }; /* the flip has met the base */
 
 enum { SHIFTED = 10 }; /* cycles until the next look of one whose time is not the base's */
+enum { NEAR = 16 };    /* rows that are passed one by one */
+enum { AHEAD = 12 };   /* rows: a flip that would be woken so soon does not fall asleep */
 
-static bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over);
+VCS_HOT_FN bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over);
 
 #include "core/run.h"
 
@@ -44,34 +47,93 @@ vcs_wiring_t vcs_wiring_of(const vcs_t *m) {
   return wiring;
 }
 
-static bool is_wired(const vcs_base_frame_t *frame, const vcs_t *m, uint32_t row) {
-  const vcs_wiring_t *wiring = &frame->wirings[frame->rows[row].wiring];
-  return memcmp(wiring->bank, m->bank, sizeof wiring->bank) == 0 &&
-         memcmp(wiring->cart_clock, m->cart_clock, sizeof wiring->cart_clock) == 0 &&
-         memcmp(wiring->cart_word, m->cart_word, sizeof wiring->cart_word) == 0 &&
-         memcmp(wiring->cart_byte, m->cart_byte, sizeof wiring->cart_byte) == 0;
+static bool is_wired(const vcs_base_frame_t *frame, const vcs_t *m, const vcs_stand_t *row) {
+  const vcs_wiring_t *wiring = &frame->wirings[row->wiring];
+  return vcs_same_bytes(wiring->bank, m->bank, sizeof wiring->bank) &&
+         vcs_same_bytes(wiring->cart_clock, m->cart_clock, sizeof wiring->cart_clock) &&
+         vcs_same_bytes(wiring->cart_word, m->cart_word, sizeof wiring->cart_word) &&
+         vcs_same_bytes(wiring->cart_byte, m->cart_byte, sizeof wiring->cart_byte);
 }
 
-/* Whether a flip stands where a row of the base stands. If not, there is nothing to look at before the next row. */
-static bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over) {
-  const vcs_stand_t *rows = beside->frame->rows;
+/* The last of the next rows that reads a byte of RAM in which the flip differs now; NULL: none does. */
+static const vcs_stand_t *last_reader(const vcs_base_frame_t *frame, const vcs_t *m, const vcs_stand_t *row) {
+  const vcs_stand_t *last = &frame->rows[frame->count], *end = last - row > AHEAD ? row + AHEAD : last;
+  for (uint32_t touch = end->touch; touch > row->touch;) {
+    const unsigned where = frame->touches[--touch];
+    if (where >= VCS_WHERE_TIMER || frame->touch_values[touch] == m->ram[where]) continue;
+    while (end->touch > touch) end--;
+    return end;
+  }
+  return NULL;
+}
+
+/* Whether a flip that stands where a row stands falls asleep there. */
+VCS_SLOW_FN bool meet(beside_t *beside, const vcs_t *m) {
+  if (!is_wired(beside->frame, m, beside->row)) return false;
+  const vcs_stand_t *reader = last_reader(beside->frame, m, beside->row);
+  if (!reader) return true;
+  beside->next = VCS_CYCLES((uint64_t)reader->cycles + 1);
+  return false;
+}
+
+/* The first row from `row` on that is not earlier than a time: the flip has passed a loop that waits. */
+VCS_SLOW_FN const vcs_stand_t *find_row(const vcs_base_frame_t *frame, const vcs_stand_t *row, uint32_t cycles) {
+  const vcs_stand_t *end = &frame->rows[frame->count + 1];
+  while (row < end) {
+    const vcs_stand_t *middle = row + (end - row) / 2;
+    if (middle->cycles < cycles) {
+      row = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return row;
+}
+
+/* A flip on the base's path differs in registers that are still to be read: the time at which they are not. */
+VCS_SLOW_FN uint64_t wait_for(const vcs_base_frame_t *frame, const vcs_stand_t *row, uint64_t differs) {
+  const vcs_rows_t *dead = &frame->next_dead[row - frame->rows];
+  uint32_t last = 0;
+  for (unsigned left = vcs_names_of_key(differs); left; left &= left - 1) {
+    const uint32_t here = vcs_row_of(dead, (unsigned)VCS_LOWEST(left));
+    if (here > last) last = here;
+  }
+  return VCS_CYCLES((uint64_t)frame->rows[last < frame->count ? last : frame->count].cycles);
+}
+
+/* Whether a flip stands where a row of the base stands. If not, it is not worth looking before beside->next. */
+VCS_HOT_FN bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, bool over) {
+  const vcs_base_frame_t *frame = beside->frame;
+  const vcs_stand_t *row = beside->row;
   const uint32_t cycles = vcs_cpu_cycles(cpu);
-  uint32_t row = beside->row;
-  while (rows[row].cycles < cycles) row++; /* the row behind the last is never reached */
+  for (int i = 0; row->cycles < cycles; i++, row++) { /* the row behind the last is never reached */
+    if (VCS_UNLIKELY(i == NEAR)) {
+      row = find_row(frame, row, cycles);
+      break;
+    }
+  }
   beside->row = row;
-  if (rows[row].cycles != cycles) { /* it is earlier or later than the base, mostly up to the next WSYNC */
+  if (row->cycles != cycles) { /* it is earlier or later than the base, mostly up to the next WSYNC */
     beside->next = VCS_CYCLES((uint64_t)cycles + SHIFTED);
     return false;
   }
-  beside->next = VCS_CYCLES(cycles + 1);
-  return (uint16_t)rows[row].key == cpu->pc && (row == beside->frame->count) == over &&
-         rows[row].key == vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu)) &&
-         is_wired(beside->frame, m, row);
+  beside->next = VCS_CYCLES((uint64_t)cycles + 1);
+  if ((row->key & 0xFFFFFF) != (cpu->pc | (uint32_t)cpu->sp << VCS_KEY_SP)) return false;
+  const uint64_t key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
+  const uint64_t differs = (key ^ row->key) & row->live;
+  if (differs) {
+    beside->next = wait_for(frame, row, differs);
+    return false;
+  }
+  if (over || row == &frame->rows[frame->count]) {
+    return over && row == &frame->rows[frame->count] && is_wired(frame, m, row);
+  }
+  return meet(beside, m);
 }
 
 int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
                            uint32_t from, uint32_t most, uint32_t *executed) {
-  beside_t beside = {frame, from, VCS_CYCLES((uint64_t)m->cycles + 1)};
+  beside_t beside = {frame, &frame->rows[from], VCS_CYCLES((uint64_t)m->cycles + 1)};
   vcs_video_t *video = &note->video;
   uint32_t left = most;
   int32_t met = VCS_RUN_LOST;
@@ -83,7 +145,7 @@ int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame
       left -= end & VCS_COUNT_MASK;
       over = end & VCS_RUN_OVER;
       if (end & RUN_MET) {
-        if (!note->full) met = (int32_t)beside.row;
+        if (!note->full) met = (int32_t)(beside.row - frame->rows);
         break;
       }
     }
@@ -95,7 +157,7 @@ int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame
     vcs_cpu_load(&registers, m);
     if (m->jammed | note->full) break;
     if (left != most && look(&beside, &registers, m, over)) {
-      met = (int32_t)beside.row;
+      met = (int32_t)(beside.row - frame->rows);
       break;
     }
     if (over) {

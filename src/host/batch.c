@@ -35,7 +35,7 @@ static uint8_t *machine_at(const vcs_batch_place_t *place, int which) {
 static size_t frame_size(const vcs_batch_place_t *place) { return vcs_draw_history_size(place->cart->cart); }
 
 /* Move a place's draw history to the worker's frames, and back to its own. Rows that are never drawn are black. */
-static void film_load(vcs_batch_place_t *place, vcs_worker_t *worker) {
+static void load_draw_history(vcs_batch_place_t *place, vcs_worker_t *worker) {
   const vcs_cart_t *cart = place->cart->cart;
   place->worker = worker;
   place->env.draw_history.spare = worker->m;
@@ -44,7 +44,7 @@ static void film_load(vcs_batch_place_t *place, vcs_worker_t *worker) {
   vcs_draw_history_blacken(cart, worker->again, cart->height);
 }
 
-static void film_store(vcs_batch_place_t *place) {
+static void store_draw_history(vcs_batch_place_t *place) {
   vcs_draw_history_move(&place->env.draw_history, place->cart->cart, place->own);
   place->worker = NULL;
 }
@@ -259,7 +259,7 @@ static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
   const vcs_batch_results_t *results = batch->results;
   const size_t size = vcs_batch_observation_size(batch);
   if (batch->options.stack_in_place) place->stack = results->observations + (size_t)id * size;
-  film_load(place, worker);
+  load_draw_history(place, worker);
   place->has_final = false;
   bool starts = place->work != VCS_WORK_STEP;
   if (batch->options.autoreset == VCS_AUTORESET_NEXT_STEP && episode_ended(batch, place)) starts = true;
@@ -281,7 +281,7 @@ static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
     }
   }
   place->work = VCS_WORK_STEP;
-  film_store(place);
+  store_draw_history(place);
   if (results) vcs_place_report(batch, id, results, id);
 }
 
@@ -823,13 +823,13 @@ static bool boot_kind(void *context, size_t item, int number) {
   vcs_kind_t *kind = &batch->kinds[item];
   vcs_mt19937_t fresh;
   if (kind->place.started) return true;
-  film_load(&kind->place, &batch->workers[number]);
+  load_draw_history(&kind->place, &batch->workers[number]);
   vcs_mt19937_start(&fresh, 0, 0);
   vcs_env_boot(&kind->place.env, 0);
   vcs_env_begin(&kind->place.env);
   kind->draws_numbers = memcmp(&fresh, &kind->place.env.sticky_random, sizeof fresh) != 0;
   kind->place.started = true;
-  film_store(&kind->place);
+  store_draw_history(&kind->place);
   return true;
 }
 

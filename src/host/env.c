@@ -15,6 +15,7 @@
  * LEFT and RIGHT turn a paddle by one step per frame, or a fraction of it. The first player has the first paddle of the
  * left port, the second player the second one.
  */
+#include "core/splitmix.h"
 #include "host/env.h"
 
 #include <math.h>
@@ -77,11 +78,11 @@ uint8_t vcs_action_held(int action) { return action >= 0 && action < VCS_ACTIONS
 typedef struct {
   int a, b;
   float strength_a, strength_b;
-} hands_t;
+} joint_action_t;
 
-static const hands_t still = {VCS_NOOP, VCS_NOOP, 1, 1};
+static const joint_action_t still = {VCS_NOOP, VCS_NOOP, 1, 1};
 
-static void take_hands(vcs_env_t *env, hands_t both) {
+static void hold_actions(vcs_env_t *env, joint_action_t both) {
   uint8_t a = vcs_action_held(both.a), b = vcs_action_held(both.b);
   vcs_controls_t controls = {{a, b}, {env->paddle[0], env->paddle[1], 0, 0}, {0, 0}, 0};
   if (env->uses_paddles) {
@@ -131,9 +132,9 @@ static void judge(vcs_env_t *env) {
 }
 
 /* Runs frames with the same controls and the rules after each. The environment then reads all of RAM over the bus. */
-static void emulate(vcs_env_t *env, hands_t controls, int count) {
+static void emulate(vcs_env_t *env, joint_action_t controls, int count) {
   for (int i = 0; i < count; i++) {
-    if (i == 0 || env->uses_paddles) take_hands(env, controls);
+    if (i == 0 || env->uses_paddles) hold_actions(env, controls);
     frame(env);
     judge(env);
   }
@@ -162,7 +163,7 @@ static bool goes_on(vcs_env_t *env) {
 }
 
 /* Runs the frames of a step; in each of them a sticky action may replace the given one. */
-static void act(vcs_env_t *env, hands_t wish, int frames, bool stops_at_life_loss) {
+static void act(vcs_env_t *env, joint_action_t wish, int frames, bool stops_at_life_loss) {
   const int32_t lives = env->play.lives;
   int64_t sum = 0;
   env->life_lost = 0;
@@ -177,7 +178,7 @@ static void act(vcs_env_t *env, hands_t wish, int frames, bool stops_at_life_los
     }
     if (is_stopped(env)) continue;
     env->draw_history.look = i + 1 < frames ? glance(env) : env->look;
-    emulate(env, (hands_t){env->action[0], env->action[1], env->strength[0], env->strength[1]}, 1);
+    emulate(env, (joint_action_t){env->action[0], env->action[1], env->strength[0], env->strength[1]}, 1);
     count_frame(env);
     sum += env->play.reward;
     env->life_lost = env->play.lives < lives && env->play.lives > 0;
@@ -189,7 +190,7 @@ static void act(vcs_env_t *env, hands_t wish, int frames, bool stops_at_life_los
 }
 
 int32_t vcs_env_act_strength(vcs_env_t *env, int player_a, int player_b, float strength_a, float strength_b) {
-  const hands_t wish = {player_a, player_b, strength_a, strength_b};
+  const joint_action_t wish = {player_a, player_b, strength_a, strength_b};
   act(env, wish, env->options.frame_skip, env->options.life_loss == VCS_LIFE_LOSS_ENDS);
   if (env->look == VCS_LOOK_NOW) vcs_draw_history_show(&env->draw_history, env->cart);
   return env->reward;
@@ -202,7 +203,7 @@ int32_t vcs_env_act(vcs_env_t *env, int player_a, int player_b) {
 int32_t vcs_env_act_on(vcs_env_t *env, int player_a, int player_b) {
   const int32_t lives = env->play.lives;
   env->draw_history.look = env->look;
-  emulate(env, (hands_t){allowed(env, player_a), allowed(env, player_b), 1, 1}, 1);
+  emulate(env, (joint_action_t){allowed(env, player_a), allowed(env, player_b), 1, 1}, 1);
   count_frame(env);
   env->life_lost = env->play.lives < lives && env->play.lives > 0;
   vcs_env_listen(env);
@@ -229,13 +230,13 @@ int vcs_env_done(const vcs_env_t *env) {
 /* ---- Episodes ----------------------------------------------------------------------------------------------- */
 
 static void soft_reset(vcs_env_t *env) {
-  emulate(env, (hands_t){VCS_PRESS_RESET, VCS_NOOP, 1, 1}, RESET_FRAMES);
+  emulate(env, (joint_action_t){VCS_PRESS_RESET, VCS_NOOP, 1, 1}, RESET_FRAMES);
   env->action[0] = env->action[1] = VCS_NOOP;
 }
 
 /* Holding SELECT is not an action: the rules run only after the frame that follows. */
 static void press_select(vcs_env_t *env, int count) {
-  take_hands(env, (hands_t){VCS_PRESS_SELECT, VCS_NOOP, 1, 1});
+  hold_actions(env, (joint_action_t){VCS_PRESS_SELECT, VCS_NOOP, 1, 1});
   for (int i = 0; i < count; i++) frame(env);
   env->m->bus = env->m->ram[127];
   emulate(env, still, 1);
@@ -253,7 +254,7 @@ static void select_mode(vcs_env_t *env) {
         break;
       }
       case VCS_RULE_ACT:
-        act(env, (hands_t){run.arg[0], VCS_NOOP, 1, 1}, env->options.frame_skip, false);
+        act(env, (joint_action_t){run.arg[0], VCS_NOOP, 1, 1}, env->options.frame_skip, false);
         break;
       case VCS_RULE_RESET:
         soft_reset(env);
@@ -282,7 +283,7 @@ void vcs_env_begin(vcs_env_t *env) {
     vcs_press_t presses[VCS_GAME_PRESSES];
     int count = vcs_game_presses(env->game, env->profile, presses);
     for (int i = 0; i < count; i++) {
-      for (int k = 0; k < presses[i].frames; k++) emulate(env, (hands_t){presses[i].action, VCS_NOOP, 1, 1}, 1);
+      for (int k = 0; k < presses[i].frames; k++) emulate(env, (joint_action_t){presses[i].action, VCS_NOOP, 1, 1}, 1);
     }
   }
   env->reward = env->life_lost = 0;
@@ -304,7 +305,7 @@ void vcs_env_open(vcs_env_t *env) {
   const vcs_env_options_t *options = &env->options;
   uint32_t actions_asked = options->fire_reset == VCS_FIRE_RESET_LEGAL ? env->legal : env->minimal;
   bool fires = options->fire_reset != VCS_FIRE_RESET_NEVER && (actions_asked >> VCS_FIRE & 1);
-  if (fires) act(env, (hands_t){VCS_FIRE, VCS_NOOP, 1, 1}, 1, false);
+  if (fires) act(env, (joint_action_t){VCS_FIRE, VCS_NOOP, 1, 1}, 1, false);
   if (options->noop_max > 0) {
     for (int left = draw_below(&env->noop_random, (uint32_t)options->noop_max) - fires; left > 0; left--) {
       act(env, still, 1, false);
@@ -416,7 +417,7 @@ static vcs_status_t check_options(const vcs_env_t *env, const vcs_env_options_t 
 }
 
 /* Averaging needs the previous frame, and a watch function sees the real machine: both need both buffers. */
-static void pin_film(vcs_env_t *env) {
+static void pin_draw_history(vcs_env_t *env) {
   env->draw_history.pinned = env->watch || env->options.colour_averaging;
   if (env->draw_history.pinned && !env->draw_history.exact) vcs_draw_history_redraw(&env->draw_history, env->cart);
 }
@@ -430,7 +431,7 @@ vcs_status_t vcs_env_configure(vcs_env_t *env, const vcs_env_options_t *options,
   env->mode = options->mode;
   env->difficulty = options->difficulty;
   if (options->colour_averaging) vcs_blend_prepare((vcs_format_t)env->cart->format);
-  pin_film(env);
+  pin_draw_history(env);
   return VCS_OK;
 }
 
@@ -634,7 +635,7 @@ int32_t vcs_env_objects(vcs_env_t *env, vcs_object_t *objects, int32_t capacity)
 void vcs_env_watch(vcs_env_t *env, vcs_watch_t watch, void *context) {
   env->watch = watch;
   env->watch_context = context;
-  pin_film(env);
+  pin_draw_history(env);
 }
 
 /* The write goes over the bus. */
@@ -669,10 +670,7 @@ int vcs_stream_next(vcs_stream_t *stream) {
     stream->hold--;
     return stream->action;
   }
-  uint64_t z = stream->state += 0x9E3779B97F4A7C15ULL;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBULL;
-  z ^= z >> 31;
+  const uint64_t z = vcs_splitmix64(&stream->state);
   stream->action = (int32_t)(z % VCS_ACTIONS);
   stream->hold = (int32_t)((z >> 32) % 12);
   return stream->action;

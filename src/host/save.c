@@ -416,7 +416,7 @@ vcs_status_t vcs_env_save(const vcs_env_t *env, const char *path, vcs_error_t *e
 
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
 
-/* Magic, checksum and version, in this order: a damaged file is called damaged, whatever it says. */
+/* Magic, checksum and version, in this order: a damaged file is reported as damaged, whatever version it names. */
 static vcs_status_t check_file(const uint8_t *file, size_t size, vcs_error_t *error) {
   if (!file || size < sizeof magic || memcmp(file, magic, sizeof magic) != 0) {
     return vcs_error_fill(error, VCS_BAD_FILE, "this is no save file of diffvcs");
