@@ -47,12 +47,12 @@ def arguments() -> argparse.Namespace:
     add("--device", default="cuda" if torch.cuda.is_available() else "cpu", help="cuda, cuda:1 or cpu")
     add("--observe", choices=("image", "ram"), default="image")
     add("--emulation", choices=("auto", "host", "device"), default="auto", help="where machines run")
-    add("--envs", type=int, default=256)
+    add("--envs", type=int, default=128)
     add("--groups", type=int, default=None, help="groups of environments (default: 2 on a GPU with emulation on the host, else 1)")
     add("--steps", type=int, default=32, help="steps of a rollout")
     add("--minibatches", type=int, default=8)
-    add("--epochs", type=int, default=3)
-    add("--rate", type=float, default=6e-4, help="Adam's learning rate")
+    add("--epochs", type=int, default=4)
+    add("--rate", type=float, default=3e-4, help="Adam's learning rate")
     add("--decay", type=float, default=0, metavar="MINUTES", help="let the rate fall to a tenth over this time (0: constant)")
     add("--lag", type=int, choices=(0, 1), default=1, help="1: learn from a rollout while the next one is made (default)")
     add("--gamma", type=float, default=0.99)
@@ -165,7 +165,8 @@ class Learner:
     @torch.no_grad()
     def begin(self, r: Rollout) -> None:
         """Notes how likely the present policy is to act as the rollout did."""
-        for seen, action, old, near, weight in zip(r.seen, r.action, r.likelihood, r.near, r.weight):
+        columns = (column.flatten(0, 1).split(1024) for column in (r.seen, r.action, r.likelihood, r.near, r.weight))
+        for seen, action, old, near, weight in zip(*columns):
             near.copy_(self.agent(seen)[0].log_softmax(-1).gather(1, action[:, None])[:, 0])
             weight.copy_((near - old).exp().clamp(max=2))
 
