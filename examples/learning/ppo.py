@@ -51,8 +51,8 @@ def arguments() -> argparse.Namespace:
     add("--groups", type=int, default=None, help="groups of environments (default: 2 on a GPU with emulation on the host, else 1)")
     add("--steps", type=int, default=32, help="steps of a rollout")
     add("--minibatches", type=int, default=8)
-    add("--epochs", type=int, default=3)
-    add("--rate", type=float, default=6e-4, help="Adam's learning rate")
+    add("--epochs", type=int, default=4)
+    add("--rate", type=float, default=4e-4, help="Adam's learning rate")
     add("--decay", type=float, default=0, metavar="MINUTES", help="let the rate fall to a tenth over this time (0: constant)")
     add("--lag", type=int, choices=(0, 1), default=1, help="1: learn from a rollout while the next one is made (default)")
     add("--gamma", type=float, default=0.99)
@@ -132,6 +132,8 @@ class Graph:
 
     def __init__(self, function, device: torch.device) -> None:
         self.function, self.on_gpu, self.graph, self.calls = function, device.type == "cuda", None, 0
+        # Graphs that run at the same time must be recorded on different streams: cuBLAS has one workspace for each stream.
+        self.stream = torch.cuda.Stream() if self.on_gpu else None
 
     def __call__(self):
         self.calls += 1
@@ -140,7 +142,7 @@ class Graph:
         elif self.graph is None:
             torch.cuda.synchronize()
             self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph):
+            with torch.cuda.graph(self.graph, stream=self.stream):
                 self.result = self.function()
             self.graph.replay()
         else:
@@ -165,7 +167,8 @@ class Learner:
     @torch.no_grad()
     def begin(self, r: Rollout) -> None:
         """Notes how likely the present policy is to act as the rollout did."""
-        for seen, action, old, near, weight in zip(r.seen, r.action, r.likelihood, r.near, r.weight):
+        columns = (column.flatten(0, 1).split(1024) for column in (r.seen, r.action, r.likelihood, r.near, r.weight))
+        for seen, action, old, near, weight in zip(*columns):
             near.copy_(self.agent(seen)[0].log_softmax(-1).gather(1, action[:, None])[:, 0])
             weight.copy_((near - old).exp().clamp(max=2))
 
