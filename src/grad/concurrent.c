@@ -296,7 +296,7 @@ static void flip_rom(const vcs_concurrent_t *walk, size_t number) {
   const vcs_flip_t *given = &walk->given[number];
   for (size_t i = 0; i < given->count; i++) {
     const vcs_place_t *place = &given->places[i];
-    if (place->kind == VCS_PLACE_ROM) walk->runner->rom[place->index] ^= (uint8_t)(1u << place->bit);
+    if (place->kind == VCS_PLACE_ROM) vcs_runner_flip_rom(walk->runner, place);
   }
 }
 
