@@ -50,10 +50,10 @@ typedef struct {
   vcs_run_t run;            /* `start`, `controls` and, with view.rom, the cartridge are the base's own */
   vcs_cart_t cart;          /* the core's part of it */
   vcs_controls_t *controls; /* one a frame */
-  uint8_t *rom;     /* with view.rom: its own image ... */
-  vcs_code_t *code; /* ... and what is decoded from it; NULL if the run's cartridge has nothing decoded */
-  uint8_t *states;  /* after 0, 1, ... frames */
-  uint8_t *begun;  /* the same as the next frame begins, to compare (rerun.c) */
+  uint8_t *rom;             /* with view.rom: its own image ... */
+  vcs_code_t *code;         /* ... and what is decoded from it; NULL if the run's cartridge has nothing decoded */
+  uint8_t *states;          /* after 0, 1, ... frames */
+  uint8_t *begun;           /* the same as the next frame begins, to compare (rerun.c) */
   vcs_play_t *plays;
   int32_t *scores;
   uint8_t *pictures;    /* at the horizons */
