@@ -5,12 +5,12 @@
   screen   a frame and its picture in a caller's buffer  against ale-py's ALEInterface
   batch    84x84x4, frame skip 4, on all cores           against ale-py's AtariVectorEnv and against EnvPool
 
-Every round gives each side the same actions, one side after the other, in an order that turns; a ratio is peer's time
-by our time in that round. A game's ratio is the median over its rounds, with quartiles; the ratio of the work is the
-geometric mean over games. After every round RAM and rewards must be equal on all sides, or the run is worth nothing.
+Every round gives each side the same actions, one side after the other; the order rotates from round to round. A ratio is
+the peer's time divided by ours in one round. A game's ratio is the median over its rounds, with quartiles; the ratio of a
+work is the geometric mean over games. After every round RAM and rewards must be equal on all sides, else the benchmark stops.
 
-Ratios that count are Python to Python: a loop in Python, one call of ours a frame through ctypes, ale-py's own
-interface. For information: the same through our C API call by call, and our side as a loop in C.
+The main ratios compare Python with Python: a Python loop with one ctypes call per frame, and ale-py's own interface. Two more
+columns are for information: our C API called function by function, and our side as a loop in C.
 """
 
 import argparse
@@ -26,24 +26,18 @@ import time
 
 import numpy as np
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, os.pardir, "tests"))
+from live import CartOptions  # noqa: E402
+
 TEN = "pong breakout space_invaders seaquest ms_pacman qbert montezuma_revenge asteroids pitfall road_runner".split()
-ALE, HERE = 0, os.path.dirname(os.path.abspath(__file__))
+ALE = 0
 WAYS = (("step", "screen"), ("calls", "screen"), ("loop", "screen"), ("step", "emulate"), ("loop", "emulate"))
 OTHER_NAMES = {"videochess": "video_chess"}  # records' names that are not ale-py's
 NAN = float("nan")
 
 
 # ---- Our library through ctypes --------------------------------------------------------------------------------------
-
-
-class CartOptions(ctypes.Structure):
-    _fields_ = [
-        ("profile", ctypes.c_int),
-        ("scheme", ctypes.c_int),
-        ("format", ctypes.c_int),
-        ("name", ctypes.c_char_p),
-        ("reserved", ctypes.c_uint64 * 8),
-    ]
 
 
 def declare(lib: ctypes.CDLL, functions: dict) -> ctypes.CDLL:
@@ -198,7 +192,7 @@ def stream(minimal: list[int], seed: int):
 
 
 def in_turns(sides: dict, rounds: int, prepare, check) -> dict[str, list[float]]:
-    """Rounds in which every side plays what prepare() gave, in an order that turns; returns seconds by side."""
+    """Rounds in which every side plays the work of prepare(), in rotating order; returns seconds by side."""
     names, seconds = list(sides), {name: [] for name in sides}
     for turn in range(rounds):
         work, first = prepare(), turn % len(names)
@@ -211,7 +205,7 @@ def in_turns(sides: dict, rounds: int, prepare, check) -> dict[str, list[float]]
 
 
 class Ratio:
-    """Peer's time by our time, round by round."""
+    """The peer's time divided by ours, round by round."""
 
     def __init__(self, peer: list[float], ours: list[float]):
         self.rounds = [p / o for p, o in zip(peer, ours)]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Host instructions by emulated instruction, and where they go: repeatable counts, whatever else the machine is doing.
+# Counts host instructions per emulated instruction, in total and by function. The counts repeat exactly on a busy machine.
 #   bench/callgrind.sh ROMS [FRAMES] [GAME...]
-# A copy by `rep movsb`, as the C library may do it, counts as an instruction a byte here and costs far less.
+# The C library may copy with `rep movsb`, which callgrind counts as one instruction per byte; its real cost is far lower.
 # Builds the library with debug information in build-callgrind, the same optimised code as `make`.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,5 +1,6 @@
 /* count.c: a program for callgrind: `count ROM NAME FRAMES DRAWING` plays a stream of actions inside bench_loop, the
- * one function whose host instructions callgrind.sh collects, and prints how many instructions the 6507 did there. */
+ * one function whose host instructions callgrind.sh collects, and prints how many instructions the 6507 executed there.
+ */
 #include <diffvcs/diffvcs.h>
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
-/* cuda.c: what a GPU makes of device batches, for `make bench-cuda`.
+/* cuda.c: the throughput of device batches on a GPU, for `make bench-cuda`.
  *
  *   cuda ROMS [SECONDS] [WORK...] [ENVS...]     Pong, Breakout and Space Invaders, random play; default: everything,
  *                                                by device batches of 65,536 and 131,072 envs
  *
- * Frames are raw frames of 60 Hz. A device batch plays for a while first, so that its machines are no longer alike.
+ * Frames are raw frames of 60 Hz. A device batch plays for a while first, so that its machines have diverged.
  * Time is wall time around steps that are queued and then waited for. Instructions are those of the 6507s: what a
  * machine's own counter says of a step, mean over a sample. The last line is for scripts.
  */

@@ -1,4 +1,4 @@
-/* grad.c: the works that bench/grad.py times beside ale-py, and that callgrind counts: `grad ROM NAME WORK ROUNDS`.
+/* grad.c: the workloads that bench/grad.py times beside ale-py, and that callgrind counts: `grad ROM NAME WORK ROUNDS`.
  *
  *   frame      a frame, drawn               tape       the same recorded, not drawn
  *   run        a frame, not drawn           truth      1,024 bits of RAM, each flipped for eight frames, in one thread

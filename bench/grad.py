@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What derivatives cost, in frames of ale-py: both in one run, interleaved, and counts by callgrind if it is there.
+"""The cost of derivatives in units of one ale-py frame: both timed in one run, interleaved; callgrind counts if installed.
 
 The yardstick is a frame of ale-py's ALEInterface with its screen, on the same game. Every round times it and each of
-the works of bench/grad.c, one after the other; a ratio is our time by ale-py's in that round, a game's ratio the median
-over its rounds. `truth` and `jacobian` are 1,024 bits of RAM, each flipped for eight frames, in one thread: run again
+the workloads of bench/grad.c, one after the other; a ratio is our time divided by ale-py's in that round, a game's ratio the
+median over its rounds. `truth` and `jacobian` are 1,024 bits of RAM, each flipped for eight frames, in one thread: run again
 one by one, and in one walk.
 """
 

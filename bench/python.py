@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What Python costs on top of C: a step of an environment, and a vector environment's throughput.
 
-A step through Gymnasium is compared with the one C call it makes (act, picture, numbers), which writes into a buffer that
-stays; both are CPU time, in many short turns, and the quickest turns count. A step of the vector environment is one call of
-C, on one thread, and what Python does around it: the quickest tenth of each counts. The throughput on all cores follows,
+A step through Gymnasium is compared with the one C call it makes (act, picture, numbers), which writes into a reused
+buffer; both are CPU time, measured in many short repetitions, and the fastest count. A step of the vector environment is one
+C call, on one thread, plus Python's work around it; the fastest tenth of each counts. The throughput on all cores follows,
 because C's part is divided among them and Python's is not. The last line is for scripts.
 """
 

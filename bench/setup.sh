@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the benchmark compares with into the virtual environment of the given Python: ale-py and its vector
-# environment (which needs gymnasium), and EnvPool, without which its column is nan. Quick when everything is there.
+# Installs the benchmark's peers into the virtual environment of the given Python: ale-py with its vector environment
+# (which needs gymnasium), and EnvPool, whose column is nan where it cannot be installed. Does nothing if all are installed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 python=${1:-.venv/bin/python}

@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--program", default="build/diffvcs")
     parser.add_argument("--games", nargs="+", default=list(GAMES))
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--frames", type=int, default=200)
+    parser.add_argument("--horizon", type=int, default=200)
     parser.add_argument("--budget", type=int, default=20000)
     options = parser.parse_args()
     searches = ",".join(SEARCHES)
@@ -42,7 +42,14 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             out = os.path.join(folder, "steer.tsv")
             command = [options.program, "steer", game, "--actions", GAMES.get(game, "NOOP*300"), "--goal", "score"]
-            command += ["--frames", str(options.frames), "--budget", str(options.budget), "--seeds", str(options.seeds)]
+            command += [
+                "--horizon",
+                str(options.horizon),
+                "--budget",
+                str(options.budget),
+                "--seeds",
+                str(options.seeds),
+            ]
             subprocess.run([*command, "--searches", searches, "--out", out], check=True, stdout=subprocess.DEVNULL)
             with open(out, encoding="utf-8") as file:
                 rows = [line.split("\t") for line in file.read().splitlines()[1:]]

@@ -3,8 +3,8 @@
 
     fuzz/coverage.py BUILD [HARNESS...] [-v]      -v: the functions with lines that were not reached
 
-A parser is a list of functions of a file: those that read what someone else wrote. All functions of a file count unless it has
-others as well (picture.c also writes). Status 1: a parser is below 90 %.
+A parser is a list of functions of a file: those that read untrusted input. All functions of the file count, unless it also has
+functions with another purpose (picture.c also writes). Exit status 1 if a parser is below 90 %.
 """
 
 import re

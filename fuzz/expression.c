@@ -1,4 +1,4 @@
-/* expression.c: what people write: expressions and breakpoints of the debugger, outputs, bits, inputs, lists of
+/* expression.c: texts that users type: expressions and breakpoints of the debugger, outputs, bits, inputs, lists of
  * actions. The first byte chooses which. */
 #include "core/state.h"
 #include "diffvcs/study.h"

@@ -1,9 +1,9 @@
 /* fuzz.h: what the fuzzing harnesses share.
  *
- * A harness is one file with LLVMFuzzerTestOneInput, which hands any bytes to a parser and uses what the parser
- * accepts. It must not crash, leak, or loop for ever, and it checks what must hold (`check`). clang links it with
- * libFuzzer (fuzz.sh); every compiler can link it with replay.c instead, which runs the kept inputs and simple changes
- * of them.
+ * A harness is one file with LLVMFuzzerTestOneInput, which passes any bytes to a parser and uses the result if the
+ * parser accepts them. It must not crash, leak, or loop for ever, and it checks what must hold (`check`). clang links
+ * it with libFuzzer (fuzz.sh); every compiler can link it with replay.c instead, which runs the kept inputs and simple
+ * changes of them.
  *
  * corpus/NAME has inputs that reach every part of a parser, NAME.dict the words that it knows. A file whose checksum
  * would be wrong after any change is read without it, and the harness computes the checksum. */

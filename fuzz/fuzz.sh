@@ -5,7 +5,7 @@
 #   fuzz/fuzz.sh SECONDS [HARNESS...]
 #
 # New inputs are kept in build-fuzz/corpus. An input that fails is in build-fuzz/found, and the command that repeats it is
-# printed; once mended, it belongs into fuzz/corpus. `fuzz/fuzz.sh --keep` adds what reaches something new to fuzz/corpus.
+# printed; after the fix, add it to fuzz/corpus. `fuzz/fuzz.sh --keep` adds the inputs that reach new code to fuzz/corpus.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . tests/need.sh

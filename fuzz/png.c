@@ -1,5 +1,5 @@
 /* png.c: pictures that `diffvcs edit` takes as targets. The first byte chooses whether the checksums of the chunks are
- * made right, so that changes get past libpng's test of them. */
+ * made right, so that changed files pass libpng's check. */
 #include <zlib.h>
 
 #include "host/picture.h"

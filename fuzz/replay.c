@@ -5,16 +5,15 @@
  * A change is a few bytes flipped, set, inserted, removed or copied from another place, the same ones in every run. */
 #include <dirent.h>
 
+#include "core/splitmix.h"
 #include "fuzz.h"
 
 static uint64_t random_state = 1, inputs;
 static int changes;
 
 static size_t below(size_t n) {
-  uint64_t z = random_state += 0x9E3779B97F4A7C15u;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-  return n ? (size_t)((z ^ z >> 31) % n) : 0;
+  const uint64_t drawn = vcs_splitmix64(&random_state);
+  return n ? (size_t)(drawn % n) : 0;
 }
 
 /* Changes bytes[size], which has room for eight more; returns the new size. */

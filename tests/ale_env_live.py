@@ -4,7 +4,8 @@
 For every game, in sections: what it offers (actions, modes, difficulties); random episodes; sticky actions, frame skip,
 reward limits, truncation, colour averaging and continuous paddles, seeded alike; the end at the loss of a life; every
 mode and difficulty; RAM that is written and states that are restored; no-ops, FIRE and episodic life as in ale-py's
-vector environment; what profile `fixed` does otherwise. The first difference of a section is reported. Exit status 1 if there is any.
+vector environment; the differences of profile `fixed`. The first difference of
+a section is reported. Exit status 1 if there is any.
 """
 
 import argparse

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`diffvcs explain` beside ale-py: do the listed bytes of RAM hold every one whose flip changes the pixel?
+"""`diffvcs explain` beside ale-py: does the list of RAM bytes have every byte whose flip changes the pixel?
 
-Pixels are drawn at random, half of them where the picture is not background. For each, explain lists the bytes of RAM of
-which a bit, flipped before the frame, changes the pixel. The same is computed with ale-py, by setRAM, for all 1,024 bits. The two
-lists must be equal. Prints recall and precision, and how much of what each method lists is true. Exit status 1 if a byte is
-missing or listed without cause.
+Pixels are drawn at random, half of them where the picture is not background. For each, explain lists the bytes of RAM that
+have a bit whose flip before the frame changes the pixel. The same list is computed with ale-py, by setRAM, for all 1,024 bits. The two
+lists must be equal. Prints recall and precision, and the precision of each method's list. Exit status 1 if a byte is missing or
+listed wrongly.
 """
 
 import argparse
@@ -118,18 +118,18 @@ def main():
             for byte in ours ^ expected[pixel]:
                 (expected[pixel].add if theirs.changed_afresh(pixel, byte) else expected[pixel].discard)(byte)
             for name in listed:
-                said = {row["index"] for row in answer["ram"] if any(value is None or value for value in row[name])}
-                listed[name][0] += len(said & expected[pixel])
-                listed[name][1] += len(said)
+                named = {row["index"] for row in answer["ram"] if any(value is None or value for value in row[name])}
+                listed[name][0] += len(named & expected[pixel])
+                listed[name][1] += len(named)
                 listed[name][2] += len(expected[pixel])
             count += 1
             if ours != expected[pixel]:
                 wrong += 1
                 print(f"DIFFERS {game} {pixel}: we say {sorted(ours)}, ale-py {sorted(expected[pixel])}")
         print(f"ok      {game}: {len(pixels)} pixels", flush=True)
-    for name, (right, said, due) in listed.items():
+    for name, (right, named, due) in listed.items():
         print(
-            f"{name:9} recall {right / due if due else 1:.3f}  precision {right / said if said else 1:.3f}  ({said} bytes listed)"
+            f"{name:9} recall {right / due if due else 1:.3f}  precision {right / named if named else 1:.3f}  ({named} bytes listed)"
         )
     print(f"{count} pixels of {len(games)} games: {count - wrong} with just the bytes that change them")
     return wrong > 0

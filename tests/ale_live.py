@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Our machine beside ale-py's, frame by frame: RAM, screen, reward, lives, game over.
 
-Both run the same random actions; when ale-py says the game is over both are reset. Profile `ale`, no sticky actions.
+Both run the same random actions; when the game is over in ale-py, both are reset. Profile `ale`, no sticky actions.
 The first difference of a game is reported with its frame. Exit status 1 if any game differs.
 """
 

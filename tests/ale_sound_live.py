@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Our sound beside ale-py's getAudio, sample for sample.
 
-Both run the same random actions, profile `ale`, no sticky actions; every other game with ale-py's frame skip of 4. A
-game that is over is acted in three times more before both are reset, because ale-py's sound goes on then. The first
-difference of a game is reported with its act and sample. Exit status 1 if any game differs or if hardly anything was
-heard.
+Both run the same random actions, profile `ale`, no sticky actions; every other game with ale-py's frame skip of 4. After
+the end of a game both act three more times before they are reset, because ale-py's sound continues. The first
+difference of a game is reported with its act and sample. Exit status 1 if any game differs or if nearly all samples
+are silent.
 """
 
 import argparse
@@ -18,24 +18,13 @@ import time
 import numpy as np
 
 from ale_env_live import Ours, library
-from live import declare, every_game, load_ale, rom_path
+from live import Field, declare, every_game, load_ale, rom_path
 
 # Twenty games that between them use most waveforms. berzerk and double_dunk select their mode by acting, which is heard
 # before the player's first act and skips frames too.
 GAMES = """asteroids atlantis berzerk boxing breakout double_dunk enduro freeway gopher kangaroo krull montezuma_revenge
     ms_pacman phoenix pitfall pong riverraid seaquest space_invaders zaxxon""".split()
 SAMPLES = 512
-
-
-class Field(ctypes.Structure):
-    _fields_ = [
-        ("name", ctypes.c_char_p),
-        ("type", ctypes.c_char_p),
-        ("meaning", ctypes.c_char_p),
-        ("offset", ctypes.c_size_t),
-        ("size", ctypes.c_size_t),
-        ("count", ctypes.c_size_t),
-    ]
 
 
 def sound_library(path):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""`diffvcs truth --wrt ram` beside ale-py, bit by bit: setRAM, act, getScreen, getRAM, getting the same table.
+"""`diffvcs truth --wrt ram` beside ale-py, bit by bit: setRAM, act, getScreen and getRAM must give the same table.
 
 ale-py plays the frames of the same action stream, keeps the state, and for every RAM bit restores it, flips the bit and
-acts on with NOOP. A game that is over stands still in ale-py, so the table is made with --stop-when-over. ale-py's
-restoreState does not restore the frame buffers, where rows that no beam reaches keep what they showed: a bit that
-differs is looked at again in an ale-py that was freshly loaded and has played. Then every row must be equal. Exit status
+acts on with NOOP. ale-py does not advance a game that is over, so the table is made with --stop-when-over. ale-py's
+restoreState does not restore the frame buffers, where rows that the beam does not reach keep old content: a bit that
+differs is compared again in a freshly loaded ale-py that has played the same frames. Then every row must be equal. Exit status
 1 if any differs. --time prints how long each of the two took.
 """
 

@@ -2,7 +2,7 @@
 """Our batches beside ale-py's AtariVectorEnv, step by step: observations, rewards, endings, lives, numbers.
 
 Every game is played with AtariVectorEnv's defaults for --steps steps of --envs environments, with resets of all and of
-some of them in between, and then, for fewer steps each, with everything else that can be set: sticky actions, episodic
+some of them in between, and then, for fewer steps each, with the other settings: sticky actions, episodic
 life, same-step resets with their last observations, short episodes, colours, other sizes, continuous and full action
 spaces, other frame skips and stacks, and results as they become ready. The first difference of a section is reported.
 Exit status 1 if there is any. --bench measures frames a second of both instead.

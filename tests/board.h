@@ -1,4 +1,4 @@
-/* board.h: a 4 KiB cartridge whose image tests write while it is plugged in.
+/* board.h: a 4 KiB cartridge whose image a test can change after it is loaded.
  *
  * plug_in loads an image of NOPs that starts at $F000, and unplug frees it: a group's setup and teardown. A test copies
  * *loaded and points the copy at `rom`. Include it after cmocka.h. */

@@ -1,4 +1,4 @@
-/* brief.h: fewer trials where every one is slow. Builds with sanitizers look for what no trial may do, not for rare
+/* brief.h: fewer trials where every one is slow. Builds with sanitizers look for memory errors, not for rare
  * results; `make test-sanitize` sets DIFFVCS_BRIEF. */
 #ifndef TESTS_BRIEF_H
 #define TESTS_BRIEF_H

@@ -1,4 +1,4 @@
-/* broken_engine.c: a libdiffvcs_cuda for test_faults.c: one GPU whose every call fails in a way of its own. */
+/* broken_engine.c: a libdiffvcs_cuda for test_faults.c: one GPU, each of whose calls fails with a different error. */
 #include "cuda/engine.h"
 
 static const vcs_fault_t no_memory = {VCS_NO_MEMORY, "too little memory"};

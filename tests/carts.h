@@ -42,4 +42,21 @@ static inline vcs_cart_t *load_game_as(const char *name, vcs_profile_t profile) 
   return cart;
 }
 
+/* Loads those of the games that there are to carts[count] and behind; the others are a skip. Returns the new count. */
+static inline int load_games(const char *const *names, size_t name_count, vcs_cart_t **carts, int count) {
+  for (size_t i = 0; i < name_count; i++) {
+    carts[count] = load_game_as(names[i], VCS_PROFILE_ALE);
+    if (carts[count]) {
+      count++;
+    } else {
+      NEED_PART("roms", names[i]);
+    }
+  }
+  return count;
+}
+
+static inline void free_carts(vcs_cart_t *const *carts, int count) {
+  for (int i = 0; i < count; i++) vcs_cart_free(carts[i]);
+}
+
 #endif

@@ -4,12 +4,14 @@
 A command line stands in a block ```sh, or begins with `$ `; after the latter, output is shown. Lines are run in order, page by page, in a
 folder that has what the reader's checkout has (tests, examples, demo). Every `diffvcs` line must succeed and print what is shown: a line
 `...` stands for any lines, `| head` and a trailing `...` for the rest, and numbers that the clock makes (frames/s) are not compared.
+A line that opens a window runs for a few frames without a display, and lines `(diffvcs) command` are typed into the debugger.
 Other programs' lines are checked, not run: a make target must exist, a file that is named must exist. Lines that take long run with --long.
 $DIFFVCS is the program. Games need $DIFFVCS_ROMS; without it their lines are skipped, and counted. Exit status 1 if a line fails.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,25 +23,24 @@ PROGRAM = Path(os.environ.get("DIFFVCS", ROOT / "build/diffvcs")).resolve()
 ROMS = os.environ.get("DIFFVCS_ROMS", "")
 # Lines that take more than some seconds, with why; --long runs them.
 LONG = (
-    ("diffvcs paper", "every table of the paper: half an hour"),
+    ("diffvcs paper --out", "every table of the paper: half an hour"),
     ("score --all", "all games: half an hour"),
-    ("score demo --frame 600", "all 1,024 bits by four methods"),
+    ("score demo --frame", "all 1,024 bits by five methods"),
+    ("score --summary", "of such a table"),
     ("score pong --bits 64", "every method over 64 bits"),
-    ("--wrt rom", "every bit of the image"),
-    ("diffvcs steer", "searches with thousands of runs"),
-    ("--samples 1000", "a thousand runs for each bit"),
+    ("--goal", "searches with thousands of runs"),
     ("--frames 10000", "a long record"),
     ("verify tests/golden", "5 x 6,000 frames"),
-    ("diffvcs joystick", "four controls by four methods"),
     ("--input right --horizon 8", "forks over eight frames"),
 )
 # Lines that a test cannot run as they are, with why.
 NOT_RUN = (
-    ("diffvcs debug", "a dialogue: tests/doc_commands.py types it"),
-    ("diffvcs play", "a window: tests/test_play.sh"),
-    ("--video pong.mp4", "needs ffmpeg"),
+    *([] if shutil.which("ffmpeg") else [(".mp4", "needs ffmpeg")]),
     ("GAME", "a placeholder"),
+    ("annotate --all", "every game: hours, into the table that is committed"),
 )
+PROMPT = "(diffvcs) "
+WINDOW = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
 GAMES = re.compile(r"\b(pong|breakout|space_invaders|seaquest|ms_pacman|freeway|qbert|pitfall)\b")
 TIMES = re.compile(r"\d[\d,.]* frames/s|\d+(\.\d+)? s(econds)?\b|file +/\S+")
 
@@ -52,8 +53,8 @@ def blocks(text):
     indented = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
     for body in re.findall(r"(?:^    .*\n?)+", indented, re.M):
         lines = [line[4:] for line in body.splitlines()]
-        if any(line.startswith("$ ") for line in lines):
-            yield False, lines
+        if any(line.startswith(("$ ", "diffvcs ")) for line in lines):
+            yield lines[0].startswith("diffvcs "), lines
 
 
 def commands(text):
@@ -110,9 +111,11 @@ def named(line):
     return None
 
 
-def run(line, folder):
-    env = {**os.environ, "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}
+def run(line, folder, typed):
+    env = {**os.environ, **WINDOW, "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}
     line = re.sub(r"\s+#.*$", "", line)
+    if line.startswith("diffvcs play") and "--frames" not in line:
+        line += " --frames 5 --fast"
     start = time.monotonic()
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", line],
@@ -120,7 +123,7 @@ def run(line, folder):
         env=env,
         capture_output=True,
         text=True,
-        stdin=subprocess.DEVNULL,
+        input=typed,
     )
     return done.returncode, done.stdout.splitlines(), done.stderr.strip(), time.monotonic() - start
 
@@ -152,7 +155,9 @@ def main():
                 elif "--list" in options:
                     print(f"{page.name}: {line}")
                 else:
-                    status, printed, error, seconds = run(line, folder)
+                    typed = [text.removeprefix(PROMPT) for text in shown or [] if text.startswith(PROMPT)]
+                    shown = [text for text in shown or [] if not text.startswith(PROMPT)]
+                    status, printed, error, seconds = run(line, folder, "".join(f"{text}\n" for text in typed))
                     count["ran"] += 1
                     if status and status_matters:
                         problem = f"exit status {status}: {error[-300:]}"

@@ -150,7 +150,7 @@ def make_jobs(options, images):
         ),
     ]
     if options.every_call:
-        jobs.append(Job("joystick", [program, "joystick", "demo", "--frames", "1", "--out", "maps"]))
+        jobs.append(Job("joystick", [program, "joystick", "demo", "--horizon", "1", "--out", "maps"]))
         jobs.append(Job("explain", [program, "explain", "demo", "--frame", "20", "--pixel", "80,100", "--out", "why"]))
     if options.paper:
         paper = [program, "paper", "--quick", "--records", str(REPOSITORY / "tests/golden"), "--out", "paper"]
@@ -355,7 +355,7 @@ def test_resources(options, scratch):
         Job("record", [program, "record", "demo", "--frames", "90", "--out", "demo.tsv"]),
         Job("save", [saver, "demo.save", "75"]),
         Job("pictures", [program, "run", "demo", "--frames", "61", "--screenshot", "a.png"]),
-        Job("film", [program, "run", "demo", "--frames", "61", "--video", "a.gif"]),
+        Job("video", [program, "run", "demo", "--frames", "61", "--video", "a.gif"]),
         Job("sound", [program, "run", "demo", "--frames", "61", "--wav", "a.wav"]),
     ]
     for command in first:

@@ -12,11 +12,11 @@
  * run. Some machines run with time nearly used up, so that the 32-bit clocks of an endless frame wrap.
  *
  * Derivatives are taken of one or two frames, with noise on everything that can have a tangent or an adjoint: the
- * product of the Jacobian and that of its transpose must agree to 1e-5 of their terms. Where they do not, terms cancel
- * on the way that are not seen at its ends, and rounding is measured instead: multiples of the vectors round
- * differently, and what that moves is what the two may differ by (eight times it; of 771 products 24 needed it, the
- * worst 1.8 times). Noise waits for lines that begin at once, over and over, and time's derivative grows until it is no
- * float any more; such runs are counted, and only have to end.
+ * product of the Jacobian and that of its transpose must agree to 1e-5 of their terms. Where they do not, large
+ * terms cancel inside the run, and the rounding error is measured instead: the products are computed again with
+ * multiples of the vectors, which round differently, and the two products may differ by eight times that change (24 of
+ * 771 products needed it; the worst differed by 1.8 times). A noise program may wait for the next line again and again,
+ * so that the derivative of time grows beyond the range of a float; such runs are counted, and only have to end.
  *
  * Prints how much was done and exits 0; a difference between two ways exits 1.
  */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Style and static checks: clang-format, clang-tidy, ruff, mypy, shellcheck, and the one file that is copied from another
-# project. --brief: clang's analyzer does not follow calls, which takes a third of the time (`make test`); `make lint`
-# follows them.
+# project. With --brief (`make test`), clang's analyzer does not follow calls and takes a third of the
+# time; `make lint` follows them.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . tests/need.sh

@@ -1,4 +1,6 @@
-"""What the comparisons with ale-py (ale_*_live.py) share: our library through ctypes, ale-py, and the list of games."""
+"""What the comparisons with ale-py (ale_*_live.py) share: our library through ctypes, ale-py, and the list of games.
+
+The benchmarks and the tests of the explorer use its structs, too."""
 
 import ctypes
 import os
@@ -7,12 +9,22 @@ TWO_PLAYERS = {"combat", "joust", "maze_craze", "warlords"}  # ale-py carries th
 
 
 class CartOptions(ctypes.Structure):
+    """vcs_cart_options_t."""
+
     _fields_ = [
         ("profile", ctypes.c_int),
         ("scheme", ctypes.c_int),
         ("format", ctypes.c_int),
         ("name", ctypes.c_char_p),
         ("reserved", ctypes.c_uint64 * 8),
+    ]
+
+
+class Field(ctypes.Structure):
+    """vcs_field_t."""
+
+    _fields_ = [(name, ctypes.c_char_p) for name in ("name", "type", "meaning")] + [
+        (name, ctypes.c_size_t) for name in ("offset", "size", "count")
     ]
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `make test-nightly`: what takes longer than `make test` may, each as a numbered step (tests/steps.sh). About three hours
+# `make test-nightly`: the checks that are too long for `make test`, each as a numbered step (tests/steps.sh). About three hours
 # on two cores. tests/nightly.sh WORD... runs only the steps whose names contain one of the words.
 #
 #   mutants        every opcode made wrong in every way, every line of the CPU's arithmetic changed: the tests must fail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The Python package as users get it: `pip install .` into .venv, then python/tests, and the command line's demo.
 # Light packages are installed by themselves; PyTorch and Captum are gigabytes, so they are installed by --full only, and
-# their tests are skipped, with a word about it, where they are not there. Where `make build` has compiled the library,
+# their tests are skipped, with a SKIP line, where they are not installed. Where `make build` has compiled the library,
 # pip links it instead of compiling it again, which takes longer than all tests; --full compiles, as on a user's machine.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -22,6 +22,8 @@ if [ "$full" = --full ]; then
   need sklearn scikit-learn
   need torch torch
   need captum captum
+  need stable_baselines3 stable-baselines3
+  need torchrl torchrl
 fi
 if [ ${#missing[@]} -gt 0 ] && ! $pip install --no-compile "${missing[@]}" > build-python-setup.log 2>&1; then
   for package in "${missing[@]}"; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The Python tests with the address and undefined-behaviour sanitizers: a library built with them, and Python started with
-# their runtime. Arguments go to pytest. Leaks are not looked for: Python itself frees little at its end.
+# their runtime. Arguments go to pytest. Leaks are not reported, because Python frees little at exit.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 python=.venv/bin/python
@@ -26,7 +26,9 @@ case $runtime in
     ;;
 esac
 # no test of this may be skipped for want of the library: a call out of bounds must end the process
-export LD_PRELOAD=$runtime DIFFVCS_LIBRARY=$PWD/$build/libdiffvcs_python.so PYTHONPATH=$PWD/python PYTHONMALLOC=malloc
+# libstdc++ comes first, too: the sanitizers must find how JAX throws exceptions before JAX is loaded
+exceptions=$("$compiler" -print-file-name=libstdc++.so)
+export LD_PRELOAD="$runtime $exceptions" DIFFVCS_LIBRARY=$PWD/$build/libdiffvcs_python.so PYTHONPATH=$PWD/python PYTHONMALLOC=malloc
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1
 export DIFFVCS_BRIEF=1
 if ! $python - << 'END'; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `make test`: every check, each as a numbered step with its time (tests/steps.sh). Steps that need ROM images take them
 # from ale-py, installed into .venv; where that is impossible they are skipped, and everything else still runs.
-# DIFFVCS_REQUIRE=roms makes that a failure. What takes longer than this may take is in tests/nightly.sh.
+# DIFFVCS_REQUIRE=roms makes that a failure. Longer checks are in tests/nightly.sh.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . tests/steps.sh

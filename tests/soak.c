@@ -4,8 +4,8 @@
  *
  * A batch of ENVS environments steps for SECONDS; then CYCLES environments, batches and runs with derivatives are made
  * and freed. Resident memory is read ten times in each part: after the first tenth it must not grow by more than 1 %,
- * or 256 KiB. Before, a batch runs with 1, 2, 3, 7 and 16 threads: hashes of all it returns are equal. Status 1: not
- * so. */
+ * or 256 KiB. Before, a batch runs with 1, 2, 3, 7 and 16 threads: hashes of all it returns must be equal. Exit
+ * status 1 if a check fails. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

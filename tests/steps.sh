@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # A step is a command. What it prints is shown and kept, so that the lines `SKIP: NEED: test: reason` of its tests can be
-# counted (tests/need.h). `finish` prints a line for each failed step, what was skipped for want of what, and last
+# counted (tests/need.h). `finish` prints a line for each failed step, what was skipped and which need was missing, and last
 #
 #   14 passed, 0 failed, 9 skipped
 #

@@ -1,6 +1,6 @@
 /* Every allocation fails once: the first, the second, and so on up to the last of a call (as SQLite tests it); then
- * every allocation from one on. A call either does without the memory and gives the same result as ever, or it returns
- * VCS_NO_MEMORY and a sentence. Then the same call, with memory, gives the same result as ever.
+ * every allocation from one on. A call either succeeds without the memory, with its usual result, or it returns
+ * VCS_NO_MEMORY and a message. Then the same call, with memory, gives its usual result.
  *
  * The linker sends the library's malloc, calloc, realloc and pthread_create here (--wrap). Under the address sanitizer
  * a leak on the way out of a failed call fails the test as well. tests/faults.py does the same with zlib's and

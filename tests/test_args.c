@@ -1,4 +1,4 @@
-/* The command line: one table as a subcommand would have it, and what becomes of what a user may type. */
+/* test_args.c: the parser of the command line and its help, with one table of options as a command has it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -34,11 +34,11 @@ static vcs_args_result_t parse(const char *line) {
                             VCS_ARG_CHOICE("format", &format, "auto|ntsc|pal", "television"),
                             VCS_ARG_FLAG("quiet", &quiet, "say nothing"),
                             VCS_ARG_END};
-  const vcs_usage_t usage = {"diffvcs run", "run a game", NULL, args};
+  const vcs_usage_t usage = {"diffvcs run", "run a game", NULL};
   frames = 600, seed = 0, rate = 0.25, game = other = output = NULL, format = 0, quiet = false, rest = (vcs_rest_t){0};
   snprintf(words, sizeof words, "run %s", line);
   for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
-  return vcs_args_parse(&usage, argc, argv, &error);
+  return vcs_args_parse(&usage, args, argc, argv, &error);
 }
 
 static void assert_wrong(const char *line, const char *complaint) {
@@ -153,9 +153,9 @@ static void test_words_after_two_dashes_are_positionals(void **state) {
 static void test_one_positional_too_many_is_wrong(void **state) {
   (void)state;
   const vcs_arg_t args[] = {VCS_ARG_POSITIONAL("GAME", &game, "a game"), VCS_ARG_END};
-  const vcs_usage_t usage = {"diffvcs x", "y", NULL, args};
+  const vcs_usage_t usage = {"diffvcs x", "y", NULL};
   char *argv[] = {"x", "pong", "tennis"};
-  assert_int_equal(vcs_args_parse(&usage, 3, argv, &error), VCS_ARGS_WRONG);
+  assert_int_equal(vcs_args_parse(&usage, args, 3, argv, &error), VCS_ARGS_WRONG);
   assert_string_equal(error.message, "'tennis' is one argument too many");
 }
 
@@ -175,9 +175,9 @@ static void test_help_shows_names_defaults_and_examples(void **state) {
                             VCS_ARG_CHOICE("format", &format, "auto|ntsc|pal", "television"),
                             VCS_ARG_FLAG("quiet", &quiet, "say nothing"),
                             VCS_ARG_END};
-  const vcs_usage_t usage = {"diffvcs run", "run games", "diffvcs run pong\ndiffvcs run pong tennis\n", args};
+  const vcs_usage_t usage = {"diffvcs run", "run games", "diffvcs run pong\ndiffvcs run pong tennis\n"};
   vcs_text_t text = {0};
-  vcs_args_help(&usage, &text);
+  vcs_args_help(&usage, args, &text);
   assert_string_equal(text.text,
                       "usage: diffvcs run GAME [MORE...] [options]\n"
                       "\n"
@@ -199,6 +199,19 @@ static void test_help_shows_names_defaults_and_examples(void **state) {
   vcs_text_free(&text);
 }
 
+static void test_help_breaks_lines_and_keeps_paragraphs(void **state) {
+  (void)state;
+  const vcs_arg_t args[] = {VCS_ARG_END};
+  const vcs_usage_t usage = {"diffvcs x",
+                             "This sentence has exactly as many characters as a line of help may have, which is one "
+                             "hundred and eighteen altogether. Rest.\n\nSecond.",
+                             NULL};
+  vcs_text_t text = {0};
+  vcs_args_help(&usage, args, &text);
+  assert_non_null(strstr(text.text, "may have, which is one hundred and eighteen altogether.\nRest.\n\nSecond.\n\n"));
+  vcs_text_free(&text);
+}
+
 static void test_nearest_word_counts_a_swap_once_and_ignores_case(void **state) {
   (void)state;
   static const char *const words[] = {"pong", "tennis", "breakout", "run"};
@@ -213,11 +226,11 @@ static void test_nearest_word_counts_a_swap_once_and_ignores_case(void **state) 
 static void test_read_answers_with_exit_codes(void **state) {
   (void)state;
   const vcs_arg_t args[] = {VCS_ARG_POSITIONAL("GAME", &game, "a game"), VCS_ARG_END};
-  const vcs_usage_t usage = {"diffvcs x", "y", NULL, args};
+  const vcs_usage_t usage = {"diffvcs x", "y", NULL};
   char *good[] = {"x", "pong"}, *bad[] = {"x"}, *help[] = {"x", "--help"};
-  assert_int_equal(vcs_args_read(&usage, 2, good), VCS_ARGS_GO);
-  assert_int_equal(vcs_args_read(&usage, 1, bad), VCS_EXIT_USAGE);
-  assert_int_equal(vcs_args_read(&usage, 2, help), VCS_EXIT_OK);
+  assert_int_equal(vcs_args_read(&usage, args, 2, good), VCS_ARGS_GO);
+  assert_int_equal(vcs_args_read(&usage, args, 1, bad), VCS_EXIT_USAGE);
+  assert_int_equal(vcs_args_read(&usage, args, 2, help), VCS_EXIT_OK);
 }
 
 int main(void) {
@@ -238,6 +251,7 @@ int main(void) {
       cmocka_unit_test(test_one_positional_too_many_is_wrong),
       cmocka_unit_test(test_help_is_asked_for_by_h_or_help),
       cmocka_unit_test(test_help_shows_names_defaults_and_examples),
+      cmocka_unit_test(test_help_breaks_lines_and_keeps_paragraphs),
       cmocka_unit_test(test_nearest_word_counts_a_swap_once_and_ignores_case),
       cmocka_unit_test(test_read_answers_with_exit_codes),
   };

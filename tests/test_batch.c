@@ -1,7 +1,6 @@
-/* Batches: against a twin that does the same the plain way, with one environment, every frame drawn into its own
- * buffers and every picture kept; then threads, orders, resets, refusals. Two cartridges: our own, and a ragged
- * one, so that old rows show. Equality with ale-py's
- * AtariVectorEnv is tests/ale_vector_live.py. */
+/* test_batch.c: batches against a simple implementation with one environment, which draws every frame and keeps every
+ * picture; then threads, orders, resets, and options that are rejected. Two cartridges: our own, and one with ragged
+ * frames, which show rows of earlier frames. tests/ale_vector_live.py compares with ale-py's AtariVectorEnv. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

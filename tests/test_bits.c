@@ -1,5 +1,5 @@
 /* test_bits.c: the arithmetic of bits.h for all its inputs, against the oracle's (oracle_6502.h), which adds with a
- * ripple of carries, counts digits one by one and knows the shifts by their names.
+ * ripple of carries, one decimal digit after the other, and has a function for each shift.
  */
 #include <stdarg.h>
 #include <stddef.h>

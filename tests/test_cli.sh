@@ -1,6 +1,6 @@
 #!/bin/bash
-# test_cli: the program as its users meet it: what each command prints, its exit status, the files it leaves, and what
-# it says to bad input. $DIFFVCS is the program; with $DIFFVCS_ROMS (a directory with pong.bin and breakout.bin) real
+# test_cli: the program from the outside: the output of each command, its exit status, the files it writes, and its messages
+# about bad input. $DIFFVCS is the program; with $DIFFVCS_ROMS (a directory with pong.bin and breakout.bin) real
 # games are used too. Prints ok / not ok lines; exit status 0 when all are ok.
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
 roms=${DIFFVCS_ROMS:-}
@@ -466,15 +466,15 @@ exits 2 "an unknown option of joystick" joystick --rom x
 says err "did you mean --roms"
 exits 2 "rows of joystick beyond 2^32" joystick demo --rows 4294967316:4294967476
 says err '^diffvcs joystick: --rows takes'
-exits 0 "joystick demo" joystick demo --actions NOOP*100 --frames 3 --rows 20:180 --out stick
+exits 0 "joystick demo" joystick demo --frame 100 --horizon 3 --rows 20:180 --out stick
 says out "^\\| RIGHT \\| 3 \\| [0-9]+ \\|"
 says out "^\\| .bit\\+fork. \\|.* \\| [A-Z]+ [>=] [A-Z]+ [>=] [A-Z]+ [>=] [A-Z]+ \\|$"
 [ "$(wc -l <stick/table.tsv)" = 49 ] && [ "$(awk -F '\t' 'NF != 11' stick/table.tsv | wc -l)" = 0 ]
 report $? "4 controls, 3 frames, 4 methods"
 png_is_whole stick/right-truth.png && png_is_whole stick/down-bit-fork.png
 report $? "its maps are PNGs"
-exits 0 "joystick held" joystick demo --actions NOOP*100 --frames 2 --press 1 --held --out stick
-for what in "--rows 5" "--rows 7:7" "--rows 9:1000" "--rows 1:2x" "--frames 2 --press 2" "--actions JUMP" "--frames 0"; do
+exits 0 "joystick held" joystick demo --actions NOOP*100 --horizon 2 --press 1 --held --out stick
+for what in "--rows 5" "--rows 7:7" "--rows 9:1000" "--rows 1:2x" "--horizon 2 --press 2" "--actions JUMP" "--horizon 0"; do
   # shellcheck disable=SC2086
   exits 2 "joystick $what" joystick demo --actions NOOP $what --out stick
 done
@@ -501,24 +501,24 @@ exits 2 "edit to a colour that there is not" edit demo --frame 60 --target dots.
 
 # ---- steer ----------------------------------------------------------------------------------------------------------
 
-exits 0 "steer demo" steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3 --searches all --out steer.tsv
+exits 0 "steer demo" steer demo --actions NOOP*100 --goal ram:80=200 --horizon 10 --budget 500 --seeds 3 --searches all --out steer.tsv
 says out "^\\| guided \\| [0-9.]+ \\|.* of 3 \\|"
 [ "$(wc -l <steer.tsv)" = 19 ] && [ "$(awk -F '\t' 'NF != 5' steer.tsv | wc -l)" = 0 ]
 report $? "3 seeds, 6 searches"
-exits 0 "by one thread" steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3 --searches all --jobs 1 --out one.tsv
+exits 0 "by one thread" steer demo --actions NOOP*100 --goal ram:80=200 --horizon 10 --budget 500 --seeds 3 --searches all --jobs 1 --out one.tsv
 same "the same sequences" steer.tsv one.tsv
 actions=$(awk -F '\t' 'END { print $5 }' steer.tsv)
 exits 0 "which can be played" grad demo --actions "$actions" --output screen --horizon 1 --out some
-exits 0 "steer to a score" steer demo --goal score --frames 5 --budget 50 --seeds 2 --out steer.tsv
+exits 0 "steer to a score" steer demo --goal score --horizon 5 --budget 50 --seeds 2 --out steer.tsv
 for goal in ram:80 ram:80=256 ram:80=x ram:80.3=1 ram:7F=1 pixel:1,1=3 screen points; do
   exits 2 "steer to $goal" steer demo --actions NOOP --goal $goal --out steer.tsv
 done
 says err "a goal is score or ram:9C=60"
 exits 2 "an unknown search" steer demo --goal score --searches exact,best --out steer.tsv
-exits 0 "the exact search alone" steer demo --goal score --frames 5 --budget 50 --seeds 1 --out steer.tsv
+exits 0 "the exact search alone" steer demo --goal score --horizon 5 --budget 50 --seeds 1 --out steer.tsv
 says out "^\\| exact \\|"
 exits 2 "steer nowhere in particular" steer demo --out steer.tsv
-exits 2 "steer with too little" steer demo --goal score --frames 60 --budget 59
+exits 2 "steer with too little" steer demo --goal score --horizon 60 --budget 59
 exits 1 "steer into nowhere" steer demo --goal score --out nowhere/steer.tsv
 
 # ---- Ctrl-C ---------------------------------------------------------------------------------------------------------
@@ -566,7 +566,7 @@ interrupt "an interrupted joystick" joystick demo --actions NOOP*100000000 --out
 says err "interrupted: nothing was written"
 [ ! -f dots.png ] ||
   interrupt "an interrupted edit" edit demo --actions NOOP*100000000 --target dots.png --region 0,0,8,4 --out edit_cut
-interrupt "an interrupted steer" steer demo --goal score --frames 60 --budget 1000000000 --out steer_cut.tsv
+interrupt "an interrupted steer" steer demo --goal score --horizon 60 --budget 1000000000 --out steer_cut.tsv
 missing "it wrote nothing" steer_cut.tsv
 no_drafts "no drafts are left behind"
 missing "nothing was written into nowhere" nowhere

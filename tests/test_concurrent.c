@@ -1,8 +1,8 @@
-/* test_concurrent.c: flips in one walk are flips run again, byte for byte.
+/* test_concurrent.c: flips that share one walk have the results of flips that are run again, byte for byte.
  *
  * vcs_truth finds every row twice, by the walk and by running each flip again, and the two must be equal: outcomes,
- * counts, scores, both CRCs; so must maps. Besides, the walk's own machines are looked at: after every frame the
- * machine that it would rebuild for a flip that sleeps is compared with one that has really been run.
+ * counts, scores, both CRCs; so must maps. The machines of the walk are compared, too: after every frame, the
+ * machine that the walk would rebuild for a flip that is waiting must be equal to one that has been run with that flip.
  *
  *   test_concurrent                  our cartridges, fuzzed ones, and a few games whose images are in DIFFVCS_ROMS
  *   test_concurrent games [NAME...]  every game there: all bits of RAM, horizons 1, 2, 4, 8, 15; inputs of every frame;

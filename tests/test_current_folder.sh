@@ -1,7 +1,7 @@
 #!/bin/bash
-# test_current_folder PROGRAM TEST_DEVICE PLANTED: nothing in the current folder is run, whatever it is called: no Python
-# module while ROM images are searched, no libdiffvcs_cuda while a GPU is. The last check is that a planted library would
-# be noticed.
+# test_current_folder PROGRAM TEST_DEVICE PLANTED: the program runs no file from the current folder: no Python module
+# during the search for ROM images, no libdiffvcs_cuda during the search for a GPU. The last check shows that a planted
+# library would be noticed.
 set -u
 program=$(realpath "$1") device=$(realpath "$2") planted=$(realpath "$3")
 work=$(mktemp -d)

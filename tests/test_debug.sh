@@ -1,5 +1,5 @@
 #!/bin/bash
-# The debugger, by its answers: it stops where it should, and going back and forth again comes to the same state.
+# The debugger: it stops at breakpoints, and stepping back and forward again gives the same state.
 set -u
 debug=("${DIFFVCS:-build/diffvcs}" debug demo)
 work=$(mktemp -d)

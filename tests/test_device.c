@@ -36,18 +36,7 @@ static int load_some(vcs_cart_t *carts[CARTS]) {
   static const char *const games[] = {"breakout", "space_invaders"};
   int count = 0;
   carts[count++] = load_demo_as(VCS_PROFILE_ALE, NULL);
-  for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
-    carts[count] = load_game_as(games[i], VCS_PROFILE_ALE);
-    if (carts[count])
-      count++;
-    else
-      NEED_PART("roms", games[i]);
-  }
-  return count;
-}
-
-static void free_carts(vcs_cart_t *const *carts, int count) {
-  for (int i = 0; i < count; i++) vcs_cart_free(carts[i]);
+  return load_games(games, sizeof games / sizeof *games, carts, count);
 }
 
 /* ---- A batch, its results in both memories, and its actions ------------------------------------------------------ */

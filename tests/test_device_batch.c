@@ -81,19 +81,7 @@ static int load_some(vcs_cart_t *carts[CARTS]) {
   carts[count++] = load_demo();
   carts[count++] = load_ragged();
   carts[count++] = load_with_ram();
-  for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
-    carts[count] = load_game_as(games[i], VCS_PROFILE_ALE);
-    if (carts[count]) {
-      count++;
-    } else {
-      NEED_PART("roms", games[i]);
-    }
-  }
-  return count;
-}
-
-static void free_carts(vcs_cart_t *const *carts, int count) {
-  for (int i = 0; i < count; i++) vcs_cart_free(carts[i]);
+  return load_games(games, sizeof games / sizeof *games, carts, count);
 }
 
 /* ---- Device batches and their results ---------------------------------------------------------------------------- */
@@ -838,15 +826,7 @@ static int golden(const char *directory) {
 static void many(int32_t envs, int frames) {
   vcs_cart_t *carts[3];
   static const char *const games[] = {"pong", "breakout", "space_invaders"};
-  int count = 0;
-  for (int i = 0; i < 3; i++) {
-    carts[count] = load_game_as(games[i], VCS_PROFILE_ALE);
-    if (carts[count]) {
-      count++;
-    } else {
-      NEED_PART("roms", games[i]);
-    }
-  }
+  int count = load_games(games, 3, carts, 0);
   if (count == 0) carts[count++] = load_demo();
   compare_machines(carts, count, envs, frames);
   free_carts(carts, count);

@@ -88,8 +88,8 @@ static bool is_given(int buffer, bool reverse) { return (buffer < PIXELS) != rev
 static void fill_buffers(vcs_device_batch_t *batch, const vcs_cart_t *cart, int32_t envs, int32_t frames, bool reverse,
                          size_t every, buffers_t *b) {
   const size_t sizes[BUFFERS] = {8 * vcs_state_size(cart), 8 * (size_t)cart->rom_size,
-                                 (size_t)VCS_INPUTS * (size_t)frames, (size_t)frames * VCS_WIDTH * (size_t)cart->height,
-                                 8 * vcs_state_size(cart)};
+                                 (size_t)VCS_INPUTS * (size_t)frames,
+                                 (size_t)frames * VCS_WIDTH * (size_t)cart->frame_height, 8 * vcs_state_size(cart)};
   for (int i = 0; i < BUFFERS; i++) {
     const size_t count = sizes[i] * (size_t)envs;
     b->stride[i] = sizes[i];
@@ -140,13 +140,9 @@ static double distance(const float *a, const float *b, size_t count) {
 }
 
 /* `tolerance` is float rounding over as many additions as there are pixels and rows. */
-static void compare_product(const char *game, vcs_method_t method, bool reverse, int32_t frames, int32_t envs) {
+static void compare_cart(const char *name, const vcs_cart_t *cart, vcs_method_t method, bool reverse, int32_t frames,
+                         int32_t envs) {
   const double tolerance = 1e-4;
-  vcs_cart_t *cart = load_game(game);
-  if (!cart) {
-    NEED_PART("roms", game ? game : "demo");
-    return;
-  }
   vcs_device_batch_t *batch = make_batch(cart, envs, device());
   vcs_batch_grad_options_t options;
   vcs_batch_grad_defaults(&options);
@@ -183,7 +179,7 @@ static void compare_product(const char *game, vcs_method_t method, bool reverse,
     const vcs_run_t run = {cart, m, NULL, controls + (size_t)env * (size_t)frames, frames};
     float *of[BUFFERS], *pictures[16];
     for (int i = 0; i < BUFFERS; i++) of[i] = b.host[i] + b.stride[i] * (size_t)env;
-    for (int32_t f = 0; f < frames; f++) pictures[f] = of[PIXELS] + (size_t)f * VCS_WIDTH * (size_t)cart->height;
+    for (int32_t f = 0; f < frames; f++) pictures[f] = of[PIXELS] + (size_t)f * VCS_WIDTH * (size_t)cart->frame_height;
     const vcs_grad_inputs_t inputs = {of[STATE_IN], of[ROM], of[INPUT]};
     const vcs_grad_outputs_t outputs = {.pixels = pictures, .state = of[STATE_OUT]};
     must((reverse ? vcs_grad_vjp : vcs_grad_jvp)(&run, &options.grad, &inputs, &outputs, NULL, &error), &error);
@@ -195,7 +191,7 @@ static void compare_product(const char *game, vcs_method_t method, bool reverse,
       const size_t at = b.stride[i] * (size_t)env;
       const double apart = distance(found + at, b.host[i] + at, b.stride[i]);
       if (!(apart <= tolerance)) {
-        fail_msg("%s, method %d, %s, %d frames: buffer %d of env %d is off by %g", game ? game : "demo", (int)method,
+        fail_msg("%s, method %d, %s, %d frames: buffer %d of env %d is off by %g", name, (int)method,
                  reverse ? "vjp" : "jvp", (int)frames, i, (int)env, apart);
       }
       if (apart > worst) worst = apart;
@@ -203,8 +199,7 @@ static void compare_product(const char *game, vcs_method_t method, bool reverse,
     free(found);
     free(twice);
   }
-  print_message("%-16s method %d %s %d: %.1e\n", game ? game : "demo", (int)method, reverse ? "vjp" : "jvp",
-                (int)frames, worst);
+  print_message("%-16s method %d %s %d: %.1e\n", name, (int)method, reverse ? "vjp" : "jvp", (int)frames, worst);
   vcs_device_free(vcs_device_batch_options(batch)->device, controls_there);
   vcs_device_free(vcs_device_batch_options(batch)->device, instructions_there);
   free_buffers(batch, &b);
@@ -213,16 +208,25 @@ static void compare_product(const char *game, vcs_method_t method, bool reverse,
   free(instructions);
   free(m);
   vcs_device_batch_free(batch);
+}
+
+static void compare_product(const char *game, vcs_method_t method, bool reverse, int32_t frames, int32_t envs) {
+  vcs_cart_t *cart = load_game(game);
+  if (!cart) {
+    NEED_PART("roms", game ? game : "demo");
+    return;
+  }
+  compare_cart(game ? game : "demo", cart, method, reverse, frames, envs);
   vcs_cart_free(cart);
 }
 
-static int32_t seats_wanted(void) { return device() == VCS_CPU_AS_GPU ? 3 : 37; }
+static int32_t envs_wanted(void) { return device() == VCS_CPU_AS_GPU ? 3 : 37; }
 
 static void compare_method(vcs_method_t method, int game_count, int32_t frames) {
   for (int g = 0; g < game_count; g++) {
     for (int reverse = 0; reverse < 2; reverse++) {
-      compare_product(games[g], method, reverse, 1, seats_wanted());
-      if (frames > 1) compare_product(games[g], method, reverse, frames, seats_wanted());
+      compare_product(games[g], method, reverse, 1, envs_wanted());
+      if (frames > 1) compare_product(games[g], method, reverse, frames, envs_wanted());
     }
   }
 }
@@ -236,13 +240,25 @@ static void test_device_batch_bit_is_the_cpus(void **context) {
   (void)context;
   const bool cpu = device() == VCS_CPU_AS_GPU; /* a GPU has seconds for what a CPU has milliseconds for */
   compare_method(VCS_METHOD_BIT, cpu ? GAMES : 3, cpu ? 3 : 1);
-  compare_product(NULL, VCS_METHOD_BIT, true, 2, seats_wanted());
+  compare_product(NULL, VCS_METHOD_BIT, true, 2, envs_wanted());
 }
 
 static void test_device_batch_naive_is_the_cpus(void **context) {
   (void)context;
-  compare_product(NULL, VCS_METHOD_NAIVE, true, 2, seats_wanted());
-  compare_product(NULL, VCS_METHOD_NAIVE, false, 2, seats_wanted());
+  compare_product(NULL, VCS_METHOD_NAIVE, true, 2, envs_wanted());
+  compare_product(NULL, VCS_METHOD_NAIVE, false, 2, envs_wanted());
+}
+
+/* Where fewer rows are drawn than a picture has, pictures follow each other by the rows of a picture. */
+static void test_pictures_with_undrawn_rows_are_whole(void **context) {
+  (void)context;
+  vcs_cart_t *cart = load_game(NULL);
+  cart->height = cart->frame_height - 60;
+  for (int reverse = 0; reverse < 2; reverse++) {
+    compare_cart("150 rows", cart, VCS_METHOD_STE, reverse, 2, envs_wanted());
+    compare_cart("150 rows", cart, VCS_METHOD_BIT, reverse, 2, envs_wanted());
+  }
+  vcs_cart_free(cart);
 }
 
 static void test_device_batch_grad_short(void **context) {
@@ -381,7 +397,8 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_lanes_record_the_cpus_tape),   cmocka_unit_test(test_forks_are_refused),
       cmocka_unit_test(test_device_batch_ste_is_the_cpus), cmocka_unit_test(test_device_batch_naive_is_the_cpus),
-      cmocka_unit_test(test_device_batch_bit_is_the_cpus), cmocka_unit_test(test_a_short_tape_says_so),
+      cmocka_unit_test(test_device_batch_bit_is_the_cpus), cmocka_unit_test(test_pictures_with_undrawn_rows_are_whole),
+      cmocka_unit_test(test_a_short_tape_says_so),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

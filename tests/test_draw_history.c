@@ -1,5 +1,5 @@
-/* Films: an environment that draws as little as it can shows what its twin shows, which draws every frame into both
- * buffers; and environments share what loading gives. */
+/* Draw histories: an environment that draws as few frames as possible shows the same pictures as one that draws every
+ * frame into both buffers; and environments of one cartridge share its decoded image. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

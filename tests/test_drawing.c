@@ -1,4 +1,4 @@
-/* test_drawing.c: figures: what is in the list is in both files, where it belongs. */
+/* test_drawing.c: figures: every shape of the list is in the SVG and in the PNG, at its place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

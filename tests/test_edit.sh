@@ -21,8 +21,8 @@ shows() {
   local game=$1 region=$2
   shift 2
   python3 "$here/draw_png.py" "$tmp/target.png" "$@" || exit 1
-  "$diffvcs" edit "$game" --frame 200 --region "$region" --target "$tmp/target.png" --out "$tmp/$game" >"$tmp/said" 2>&1 &&
-    grep -Eq '^wrong +[1-9][0-9]* of [0-9]+ pixels before, 0 after$' "$tmp/said" &&
+  "$diffvcs" edit "$game" --frame 200 --region "$region" --target "$tmp/target.png" --out "$tmp/$game" >"$tmp/printed" 2>&1 &&
+    grep -Eq '^wrong +[1-9][0-9]* of [0-9]+ pixels before, 0 after$' "$tmp/printed" &&
     python3 - "$(image_of "$game")" "$tmp/$game/patch.ips" "$tmp/patched.bin" <<'END' &&
 import sys
 image, patch = bytearray(open(sys.argv[1], "rb").read()), open(sys.argv[2], "rb").read()
@@ -34,10 +34,10 @@ while patch[at : at + 3] != b"EOF":
 open(sys.argv[3], "wb").write(image)
 END
     "$diffvcs" edit "$tmp/patched.bin" --frame 200 --region "$region" --target "$tmp/target.png" --out "$tmp/again" \
-      >"$tmp/said" 2>&1 && grep -Eq '^wrong +0 of' "$tmp/said" && echo "ok - $game shows it" && return
+      >"$tmp/printed" 2>&1 && grep -Eq '^wrong +0 of' "$tmp/printed" && echo "ok - $game shows it" && return
   failures=$((failures + 1))
   echo "not ok - $game shows it"
-  sed 's/^/#   /' "$tmp/said"
+  sed 's/^/#   /' "$tmp/printed"
 }
 
 none=................

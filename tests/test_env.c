@@ -1,5 +1,6 @@
-/* Environments on our own cartridge: what each option does, what is read, what is refused. RAM of the cartridge (see
- * demo/README.md): $80, $81 score, $82 lives, $83 over, $84 variation. Equality with ale-py is tests/ale_env_live.py.
+/* Environments on our own cartridge: the effect of each option, the values it reports, and the options it rejects. RAM
+ * of the cartridge (see demo/README.md): $80, $81 score, $82 lives, $83 over, $84 variation. Equality with ale-py is
+ * tests/ale_env_live.py.
  */
 #include <math.h>
 #include <setjmp.h>

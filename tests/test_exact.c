@@ -1,6 +1,6 @@
 /* test_exact.c: the machine as an output of the exact Jacobian, and the method `exact`, against machines that are run.
  *
- * Flips are made and run here by vcs_frame, without anything of src/grad.
+ * The expected values come from flips that are run here by vcs_frame, without code of src/grad.
  *
  *   test_exact             our cartridge, and some games whose images are in DIFFVCS_ROMS
  *   test_exact games       every game there

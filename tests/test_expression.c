@@ -1,4 +1,4 @@
-/* Expressions of the debugger: C's ranks, registers, memory, symbols; what is wrong is refused with where. */
+/* Expressions of the debugger: C's precedence, registers, memory, symbols; errors name the position. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Errors of a device reach the caller as what they are: the status and the sentence that the engine gives. The engine
+/* Errors of a device reach the caller unchanged, with the status and the message of the engine. The engine
  * here is broken_engine.c, which DIFFVCS_CUDA names. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -566,7 +566,7 @@ static void test_rom_places_are_listed_in_full(void **state) {
   vcs_text_t list = {0};
   vcs_rom_places(in_root("roms"), &list);
   assert_non_null(strstr(list.text, in_root("roms")));
-  assert_non_null(strstr(list.text, "$DIFFVCS_ROMS: not there\n"));
+  assert_non_null(strstr(list.text, "$DIFFVCS_ROMS: not set\n"));
   vcs_text_free(&list);
 }
 

@@ -1,5 +1,5 @@
-/* Histories: every frame of the past can be gone back to, exactly; the oldest are forgotten; a cut changes the future.
- */
+/* Histories: every kept frame can be restored exactly; the oldest are dropped; play that continues from an earlier
+ * frame replaces the later ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -11,7 +11,7 @@ need_game space_invaders
 study() { # study DIRECTORY ARGUMENT...
   local out=$tmp/$1
   shift
-  "$diffvcs" joystick "$@" --out "$out" >"$tmp/said" 2>&1
+  "$diffvcs" joystick "$@" --out "$out" >"$tmp/printed" 2>&1
   report $? "joystick $*"
 }
 

@@ -3,11 +3,12 @@
  * The TIA's registers are made at random, with delays, copies, stretches, priorities, scores, objects across the right
  * edge and combs after HMOVE among them, and a span is drawn by the core: a piece of a line, a line, or several. Then
  * each register bit is flipped, each colour moved as its carries say, each object put one pixel further either way, and
- * the span is drawn again. The difference is what a unit tangent on that slot must give, and what random adjoints on
- * pixels and latches must sum to. At last a register is written by an instruction one cycle later, or earlier.
+ * the span is drawn again. The difference is the expected result of a unit tangent on that slot, and the expected sum
+ * of random adjoints on pixels and latches. Finally a register is written by an instruction one cycle later, or
+ * earlier.
  *
- * Latches are looked at within one line: over several, line.c's OR is first order. Where they have no adjoints, walking
- * backwards takes another way (line_sums.c): spans are walked with and without.
+ * Latches are looked at within one line: over several, line.c's OR is first order. Where they have no adjoints, reverse
+ * mode uses line_sums.c instead: spans are tested with and without them.
  */
 #include <stdarg.h>
 #include <stddef.h>

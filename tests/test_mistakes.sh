@@ -1,7 +1,7 @@
 #!/bin/bash
-# test_mistakes: typical mistakes on the command line. Each is a line of the table: exit status, words that the answer must have
-# (an extended regular expression), and the command line. The answer is on stderr, begins with the name of the program, and is no
-# more than a few lines; nothing is left behind; and no line ends by a signal. $DIFFVCS is the program; tests/CMakeLists.txt runs
+# test_mistakes: typical mistakes on the command line. Each is a line of the table: exit status, words that the message must have
+# (an extended regular expression), and the command line. The message is on stderr, begins with the name of the program, and
+# has at most a few lines; no file is left behind; and no command ends by a signal. $DIFFVCS is the program; tests/CMakeLists.txt runs
 # this for every build, the one with sanitizers included.
 diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
 tmp=$(mktemp -d) || exit 1
@@ -47,6 +47,9 @@ while IFS=';' read -r status words arguments; do
 done <<'TABLE'
 2;no command 'rnu'. did you mean run;rnu demo
 2;'diffvcs --help' lists them;frobnicate
+2;did you mean diffvcs play pong, or diffvcs run pong;pong
+2;did you mean diffvcs play demo;demo --frames 10
+2;did you mean diffvcs play ./tiny.bin;./tiny.bin
 2;ROM is missing;run
 2;no option --frame.*did you mean --frames;run demo --frame 10
 2;no option --rom. did you mean --roms;run pong --rom empty
@@ -65,7 +68,7 @@ done <<'TABLE'
 2;empty;info ./nothing.bin
 2;scheme|size|bytes;info ./tiny.bin --scheme F8
 2;name must end with .png;run demo --frames 1 --screenshot shot.jpg
-2;name must end with .mp4 or .gif;run demo --frames 1 --video film.avi
+2;name must end with .mp4 or .gif;run demo --frames 1 --video video.avi
 2;name must end with .wav;run demo --frames 1 --wav sound.mp3
 1;cannot write nowhere/shot.png: No such file;run demo --frames 1 --screenshot nowhere/shot.png
 2;JUMP;run demo --actions moves.txt
@@ -101,8 +104,16 @@ done <<'TABLE'
 2;--goal is needed;steer demo
 2;a goal is score or ram:9C=60;steer demo --goal win
 2;--methods takes some of naive;score demo --methods bits
-2;ROM is missing: which games;score
+2;GAME is missing: which games;score
 2;did you mean|there are;paper --only tabel --out paper
+2;ale-py|space_invaders;paper --only joystick --out paper --roms empty
+2;no ROM image 'ponk'. did you mean pong;record ponk --out records/
+2;no ROM image 'ponk'. did you mean pong;record demo ponk --out records
+2;--out must be a directory;record demo demo --out text.png
+2;GAME is missing;annotate --out notes --html pages
+2;no ROM image 'ponk';annotate ponk --out notes --html pages
+2;the run has the frames 0 to 7;joystick demo --press 8 --out stick
+2;no option --frames;steer demo --goal score --frames 60
 TABLE
 echo "test_mistakes: $lines mistakes, $failures failed"
 [ "$lines" -ge 40 ] && [ "$failures" = 0 ]

@@ -1,6 +1,6 @@
 /* Objects against the picture: every pixel that an object shows lies in a box of that object, and every box is drawn.
  *
- * Two witnesses know what is drawn. The masks: this file compiles the core with its own hook, which notes for every
+ * Two references tell what is drawn. The masks: this file compiles the core with its own hook, which notes for every
  * pixel which objects are lit there. The picture: a machine that runs beside the true one, instruction by instruction,
  * with all objects removed and the collisions of the true one, shows the background; where the two pictures differ
  * there is an object.

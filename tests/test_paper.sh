@@ -16,10 +16,10 @@ says() { # says NAME TABLE LINE: some line of a table begins so; columns are sep
 
 sections=19
 mkdir "$tmp/elsewhere" # records are found from any folder
-(cd "$tmp/elsewhere" && "$diffvcs" paper --quick --out "$tmp/out") >"$tmp/said" 2>&1
+(cd "$tmp/elsewhere" && "$diffvcs" paper --quick --out "$tmp/out") >"$tmp/printed" 2>&1
 report $? "paper --quick"
-cat "$tmp/said"
-[ "$(grep -c " equal, " "$tmp/said")" = "$sections" ]
+cat "$tmp/printed"
+[ "$(grep -c " equal, " "$tmp/printed")" = "$sections" ]
 report $? "all sections"
 
 # The paper's rows on its reduced bus, to the digit: alpha, T, paper, ours.
@@ -107,6 +107,19 @@ report $? "what is missing is made"
 "$diffvcs" paper --only ndvi --out "$tmp/out" >"$tmp/again" 2>&1
 [ $? = 2 ] && grep -q "did you mean ndiv" "$tmp/again"
 report $? "a table that is not there"
+
+
+# A GPU's rows come from a record where there is no GPU.
+mkdir -p "$tmp/records/gpu"
+{
+  echo "A made-up GPU"
+  tr '\t' '|' <"$tmp/out/sections/throughput.tsv" | sed 's/^65536|[^|]*|[^|]*/65536|1234567|7654321000/' | tr '|' '\t'
+} >"$tmp/records/gpu/throughput.tsv"
+"$diffvcs" paper --quick --only throughput --records "$tmp/records" --out "$tmp/recorded" >"$tmp/again" 2>&1
+grep -q "but recorded: A made-up GPU" "$tmp/recorded/sections/throughput.html" &&
+  grep -q "^65536$(printf '\t')1234567$(printf '\t')7654321000" "$tmp/recorded/sections/throughput.tsv" ||
+  grep -q "this computer's GPU" "$tmp/recorded/sections/throughput.html"
+report $? "a GPU's rows are those of the record"
 
 echo "1..$tests"
 [ "$failures" = 0 ]

@@ -1,4 +1,5 @@
-/* Patches: IPS and BPS do what they say; damaged ones are refused, whatever their bytes are. */
+/* Patches: IPS and BPS files change the image as their formats define; damaged files are rejected, whatever their
+ * bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -401,7 +401,7 @@ static void test_mp4_of_odd_size_is_padded(void **state) {
 }
 
 /* A stand-in for ffmpeg, or none, found through PATH. */
-static vcs_status_t film_with(const char *script, vcs_error_t *error) {
+static vcs_status_t video_with(const char *script, vcs_error_t *error) {
   char old[VCS_PATH_SIZE];
   const char *search = getenv("PATH");
   uint8_t rgb[64 * 64 * 3] = {0};
@@ -416,7 +416,7 @@ static vcs_status_t film_with(const char *script, vcs_error_t *error) {
   }
   setenv("PATH", in_root("bin"), 1);
   signal(SIGPIPE, SIG_DFL); /* it would end us */
-  vcs_status_t status = vcs_mp4_open(&mp4, in_root("film.mp4"), 64, 64, 1, 1, 60000, error);
+  vcs_status_t status = vcs_mp4_open(&mp4, in_root("video.mp4"), 64, 64, 1, 1, 60000, error);
   if (status == VCS_OK) {
     for (int i = 0; i < 100 && status == VCS_OK; i++) status = vcs_mp4_frame_rgb(mp4, rgb, error);
     if (status == VCS_OK) {
@@ -433,17 +433,17 @@ static vcs_status_t film_with(const char *script, vcs_error_t *error) {
 static void test_mp4_without_ffmpeg_names_the_package(void **state) {
   (void)state;
   vcs_error_t error;
-  assert_int_equal(film_with(NULL, &error), VCS_NOT_FOUND);
+  assert_int_equal(video_with(NULL, &error), VCS_NOT_FOUND);
   assert_non_null(strstr(error.message, "install the package ffmpeg"));
-  assert_false(vcs_path_is_file(in_root("film.mp4")));
+  assert_false(vcs_path_is_file(in_root("video.mp4")));
 }
 
 static void test_mp4_with_a_dying_ffmpeg_is_an_error_and_no_signal(void **state) {
   (void)state;
   vcs_error_t error;
-  assert_int_equal(film_with("#!/bin/sh\necho 'no such codec' >&2\nexit 1\n", &error), VCS_BAD_FILE);
+  assert_int_equal(video_with("#!/bin/sh\necho 'no such codec' >&2\nexit 1\n", &error), VCS_BAD_FILE);
   assert_non_null(strstr(error.message, "no such codec"));
-  assert_false(vcs_path_is_file(in_root("film.mp4")));
+  assert_false(vcs_path_is_file(in_root("video.mp4")));
 }
 
 static void test_mp4_leaves_ctrl_c_to_us(void **state) {
@@ -451,11 +451,11 @@ static void test_mp4_leaves_ctrl_c_to_us(void **state) {
   if (access("/proc/self/stat", R_OK) != 0) NEED("linux", "/proc");
   vcs_error_t error;
   /* The stand-in reads the process group of its parent, which Ctrl-C goes to, and fails if it is its own. */
-  assert_int_equal(film_with("#!/bin/sh\nread -r _ _ _ _ mine _ < /proc/self/stat\n"
-                             "read -r _ _ _ _ parents _ < /proc/$PPID/stat\n"
-                             "[ \"$mine\" != \"$parents\" ] || exit 1\n"
-                             "while read -r _; do :; done\nexit 0\n",
-                             &error),
+  assert_int_equal(video_with("#!/bin/sh\nread -r _ _ _ _ mine _ < /proc/self/stat\n"
+                              "read -r _ _ _ _ parents _ < /proc/$PPID/stat\n"
+                              "[ \"$mine\" != \"$parents\" ] || exit 1\n"
+                              "while read -r _; do :; done\nexit 0\n",
+                              &error),
                    VCS_OK);
 }
 

@@ -34,6 +34,19 @@ out=$(play "${keys}100 f6\n150 f12\n160 f11\n190 f11\n200 f8\n" 200 | tail -1)
 [ "$out" = "$there" ] || fail "loading: '$out' is not '$there'"
 for file in demo-slot0.sav demo-shot0.png demo-video0.gif; do [ -s "$work/out/$file" ] || fail "no $file"; done
 
+# A right click explains the pixel: the page is there, and the terminal says where. Help and overlays are drawn: the window is
+# another picture with each of them, and a click outside the picture does nothing.
+out=$(play "100 explain:80,100\n" 102)
+[[ $out == *"explained: open $work/out/explain/explain.html"* ]] && grep -q "pixel:80,100" "$work/out/explain/explain.html" || fail "a right click explains nothing: $out"
+[ "$(play "100 explain:80,400\n" 102 | wc -l)" = 1 ] || fail "a click outside the picture"
+rm -f "$work"/out/*.png
+play "${keys}99 p\n100 f10\n110 o\n120 f10\n130 o\n140 f10\n150 o\n160 f10\n170 o\n180 f1\n190 f10\n" 200 > /dev/null
+[ "$(md5sum "$work"/out/demo-window*.png | cut -d' ' -f1 | sort -u | wc -l)" = 5 ] || fail "overlays or help are not drawn"
+
+# Without a display it says so.
+env -u DISPLAY -u WAYLAND_DISPLAY "$program" play demo --frames 1 --fast > /dev/null 2> "$work/error" && fail "it plays without a display"
+grep -q "no display" "$work/error" || fail "no display: $(cat "$work/error")"
+
 # A patch changes the game; a wrong one is refused.
 printf 'PATCH\x00\x00\x00\x00\x01\xA9EOF' > "$work/same.ips"
 printf 'PATCH\x00\x0f\x00\x00\x00\x00\x10\xFFEOF' > "$work/other.ips"

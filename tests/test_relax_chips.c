@@ -1,13 +1,11 @@
 /* test_relax_chips.c: the relaxed machine's TIA and RIOT.
  *
  * At integers every number of the chips and every pixel is the exact machine's: the games of DIFFVCS_ROMS are run
- * beside it, with random input. Between integers the derivatives through the chips are those of the map: both products
- * agree with each other, and with differences of the map wherever these have converged. And opcodes that a softened
- * dispatch evaluates read what they would really read.
+ * beside it, with random input. relax_differences.c checks the derivatives between integers, test_relax_dispatch.c the
+ * opcodes that a softened dispatch evaluates.
  *
  *   test_relax_chips                     some games
  *   test_relax_chips long FRAMES [GAME]  all of the 64 games, or one, at integers
- *   test_relax_chips derivatives COUNT   derivatives on that many games
  *   test_relax_chips bound STATES        the theorem's bound on all games
  *   test_relax_chips growth              how a deviation grows over N steps
  *   test_relax_chips right ALPHA T CAST  d(screen)/d(RIGHT) in Space Invaders beside the truth
@@ -127,152 +125,6 @@ static void test_integers_are_exact(void **state) {
   check_exact(demo, "demo", 30);
   vcs_cart_free(demo);
   check_all_exact(SOME, 20, NULL);
-}
-
-/* ---- Between integers ------------------------------------------------------------------------------------------- */
-
-/* A game in the middle of its picture, the chips' registers, the CPU's and time between integers. */
-typedef struct {
-  const vcs_cart_t *cart;
-  vcs_relax_t *relax;
-  vcs_t *m;
-  size_t slots, states, pixels;
-  double *in;
-} trial_t;
-
-static void open_trial(trial_t *t, const vcs_cart_t *cart) {
-  vcs_step_t step;
-  t->cart = cart;
-  t->relax = relaxed(cart, 6, 0.05, VCS_DISPATCH_HARD);
-  t->slots = vcs_relax_input_slots(t->relax);
-  t->states = vcs_relax_state_slots(t->relax);
-  t->pixels = (size_t)(VCS_WIDTH * cart->frame_height);
-  t->in = calloc(t->slots, sizeof *t->in);
-  t->m = machine_after(cart, 60 + (int)(noise() % 100));
-  vcs_frame_begin(cart, t->m);
-  const int32_t line = cart->top_line + 20 + (int32_t)(noise() % 150);
-  for (int i = 0; i < 10000 && t->m->line < line && t->m->partial; i++) vcs_step(cart, t->m, NULL, &step);
-  vcs_relax_load(t->relax, t->m);
-  vcs_relax_values(t->relax, t->in);
-  for (int i = VCS_SLOT_BUS; i < VCS_SLOT_RAM; i++) {
-    const bool bit = (i >= VCS_SLOT_SWCHA && i < VCS_SLOT_DDRA) || (i >= VCS_SLOT_REFLECT && i < VCS_SLOT_PF) ||
-                     (i >= VCS_SLOT_ENAM && i < VCS_SLOT_HM) || (i >= VCS_SLOT_VDELP && i < VCS_SLOT_POS) ||
-                     (i >= VCS_SLOT_MIRRORED && i < VCS_SLOT_AUDIO);
-    if (i == VCS_SLOT_VBLANK || i == VCS_SLOT_VSYNC) continue;
-    if (bit)
-      t->in[i] = fabs(t->in[i] - 0.1 - 0.2 * fraction());
-    else
-      t->in[i] = fmin(t->in[i], i >= VCS_SLOT_HM && i < VCS_SLOT_VDELP ? 14
-                                : i >= VCS_SLOT_POS                    ? 158
-                                                                       : 254) +
-                 0.1 + 0.3 * fraction();
-  }
-  for (int i = VCS_SLOT_A; i <= VCS_SLOT_Y; i++) t->in[i] = fmin(t->in[i], 254) + 0.01 + 0.02 * fraction();
-  t->in[VCS_SLOT_TIME] += 0.4 * (fraction() - 0.5);
-}
-
-static void close_trial(trial_t *t) {
-  free(t->in);
-  free(t->m);
-  vcs_relax_free(t->relax);
-}
-
-static void set(trial_t *t, const double *direction, double by) {
-  double *in = malloc(t->slots * sizeof *in);
-  for (size_t i = 0; i < t->slots; i++) in[i] = t->in[i] + by * direction[i];
-  vcs_relax_load(t->relax, t->m);
-  vcs_relax_set_values(t->relax, in);
-  free(in);
-}
-
-/* The state and behind it the picture, some steps later. */
-static void at(trial_t *t, const double *direction, double by, int steps, double *out) {
-  set(t, direction, by);
-  for (int i = 0; i < steps; i++) vcs_relax_step(t->relax, NULL);
-  double *values = malloc(t->slots * sizeof *values);
-  vcs_relax_values(t->relax, values);
-  memcpy(out, values, t->states * sizeof *values);
-  vcs_relax_picture(t->relax, out + t->states);
-  free(values);
-}
-
-static void difference(trial_t *t, const double *direction, double h, int steps, double *out, double *less) {
-  at(t, direction, h, steps, out);
-  at(t, direction, -h, steps, less);
-  for (size_t i = 0; i < t->states + t->pixels; i++) out[i] = (out[i] - less[i]) / (2 * h);
-}
-
-static bool is_near(double a, double b, double tolerance) { return fabs(a - b) <= tolerance * (1 + fabs(b)); }
-
-typedef struct {
-  int all, converged, agreed, pixels, trials;
-  double worst_pair;
-} tally_t;
-
-static void check_trial(const vcs_cart_t *cart, int steps, tally_t *tally) {
-  trial_t t;
-  open_trial(&t, cart);
-  if (!t.m->partial || t.m->line < cart->top_line + 20) { /* the game does not show that line in this frame */
-    close_trial(&t);
-    return;
-  }
-  const size_t all = t.states + t.pixels;
-  double *direction = calloc(t.slots, sizeof *direction), *forward = calloc(all, sizeof *forward);
-  double *adjoint = calloc(all, sizeof *adjoint), *backward = calloc(t.slots, sizeof *backward);
-  double *wide = calloc(all, sizeof *wide), *narrow = calloc(all, sizeof *narrow), *less = calloc(all, sizeof *less);
-  for (size_t i = 0; i < VCS_SLOT_RAM + 128; i++) { /* a number at the end of its range cannot go on */
-    const bool inside = t.in[i] > 0 && t.in[i] < (i >= VCS_SLOT_N && i <= VCS_SLOT_C ? 1 : 255);
-    direction[i] = i == VCS_SLOT_TIME || (inside && i != VCS_SLOT_PC) ? fraction() - 0.5 : 0;
-  }
-  for (size_t i = 0; i < all; i++) adjoint[i] = fraction() - 0.5;
-  at(&t, direction, 0, steps, less);
-  if (!vcs_relax_machine(t.relax)->partial) goto done; /* the frame ends on the way, and differences stop there */
-  set(&t, direction, 0);
-  assert_int_equal(vcs_relax_jvp_picture(t.relax, steps, direction, forward, forward + t.states, NULL), VCS_OK);
-  set(&t, direction, 0);
-  assert_int_equal(vcs_relax_vjp_picture(t.relax, steps, backward, adjoint, adjoint + t.states, NULL), VCS_OK);
-  double left = 0, right = 0, size = 0;
-  for (size_t i = 0; i < all; i++) left += forward[i] * adjoint[i], size += fabs(forward[i] * adjoint[i]);
-  for (size_t i = 0; i < t.slots; i++) right += backward[i] * direction[i];
-  tally->worst_pair = fmax(tally->worst_pair, fabs(left - right) / (size + 1));
-  difference(&t, direction, 2e-5, steps, wide, less);
-  difference(&t, direction, 1e-5, steps, narrow, less);
-  for (size_t i = 0; i < all; i++) {
-    tally->all++;
-    if (!is_near(wide[i], narrow[i], 1e-7)) continue;
-    tally->converged++;
-    tally->agreed += is_near(forward[i], narrow[i], 1e-6);
-    tally->pixels += i >= t.states && narrow[i] != 0;
-  }
-  tally->trials++;
-done:
-  free(direction), free(forward), free(adjoint), free(backward), free(wide), free(narrow), free(less);
-  close_trial(&t);
-}
-
-static void check_derivatives(int count, int each, int steps) {
-  tally_t tally = {0};
-  for (int i = 0; i < count; i++) {
-    vcs_cart_t *cart = load_game(paper_games[i]);
-    for (int k = 0; cart && k < each; k++) check_trial(cart, steps, &tally);
-    if (cart) vcs_cart_free(cart);
-  }
-  vcs_cart_t *demo = load_demo();
-  for (int k = 0; k < each; k++) check_trial(demo, steps, &tally);
-  vcs_cart_free(demo);
-  print_message(
-      "%d trials of %d instructions: %d of %d differences converge, %d agree, %d are of pixels and not zero; "
-      "the products differ by %.1e\n",
-      tally.trials, steps, tally.converged, tally.all, tally.agreed, tally.pixels, tally.worst_pair);
-  assert_true(tally.worst_pair <= 1e-9);
-  assert_true(tally.converged > 0.99 * tally.all);
-  assert_true(tally.agreed > 0.99995 * tally.converged);
-  assert_true(tally.pixels > tally.trials);
-}
-
-static void test_derivatives_go_through_the_chips(void **state) {
-  (void)state;
-  check_derivatives(SOME, trials(4, 1), 20);
 }
 
 /* ---- The bound of docs/theorem.md -------------------------------------------------------------------------------- */
@@ -420,133 +272,6 @@ static void print_growth(void) {
   }
 }
 
-/* ---- Dispatch --------------------------------------------------------------------------------------------------- */
-
-/* 2 KiB, mirrored: an opcode at the end of the image, which $F7FF reads, and its operand at the beginning, whose
- * neighbours the opcode is not. So the same operand is read whatever the opcode. */
-static vcs_cart_t *load_opcode(int opcode, unsigned operand) {
-  uint8_t image[2048];
-  memset(image, 0xEA, sizeof image);
-  memset(image + 2040, opcode, 8);
-  image[0] = (uint8_t)operand;
-  image[1] = (uint8_t)(operand >> 8);
-  /* A format that is known: these images have no frames to probe. */
-  const vcs_cart_options_t options = {
-      .profile = VCS_PROFILE_XITARI, .scheme = VCS_SCHEME_2K, .format = VCS_FORMAT_NTSC, .name = "opcode"};
-  vcs_cart_t *cart;
-  assert_int_equal(vcs_cart_load(image, sizeof image, &options, &cart, NULL), VCS_OK);
-  return cart;
-}
-
-/* A state in which INTIM reads 46, and objects collide. It is that of any of these images. */
-static void dispatch_state(const vcs_cart_t *cart, vcs_t *m) {
-  vcs_boot(cart, m, NULL);
-  vcs_frame_begin(cart, m);
-  for (int i = 0; i < 128; i++) m->ram[i] = (uint8_t)(37 * i + 11);
-  m->a = 0x5C, m->x = 0x03, m->y = 0x11, m->sp = 0xE0, m->p = 0x31, m->pc = 0xF7FF;
-  m->jammed = 0, m->frame_clock = 0;
-  m->cycles = 2000;
-  m->timer = 50;
-  m->timer_shift = 6;
-  m->timer_cycle = m->cycles - 200;
-  m->timer_was_read = 0;
-  m->collisions = 0xA5C3;
-  m->fire[0] = 1;
-}
-
-enum { DISPATCH_SLOTS = VCS_SLOT_RAM + 128 };
-
-static void values_after(const vcs_cart_t *cart, const vcs_t *m, uint8_t dispatch, double temperature, double *values) {
-  vcs_relax_t *relax = relaxed(cart, 6, temperature, dispatch);
-  vcs_relax_load(relax, m);
-  vcs_relax_step(relax, NULL);
-  double *all = calloc(vcs_relax_input_slots(relax), sizeof *all);
-  vcs_relax_values(relax, all);
-  memcpy(values, all, DISPATCH_SLOTS * sizeof *all);
-  free(all);
-  vcs_relax_free(relax);
-}
-
-/* The blend of all opcodes against each opcode run by itself, acting. */
-static void check_dispatch(const vcs_t *m, unsigned operand) {
-  static const int names[] = {0xAD, 0xEA, 0x8D}; /* LDA, NOP, STA */
-  const double temperature = 0.3, other = exp(-1 / temperature), total = 1 + 255 * other;
-  static double values[256][DISPATCH_SLOTS];
-  for (int k = 0; k < 256; k++) {
-    vcs_cart_t *cart = load_opcode(k, operand);
-    values_after(cart, m, VCS_DISPATCH_HARD, temperature, values[k]);
-    vcs_cart_free(cart);
-  }
-  for (int n = 0; n < 3; n++) {
-    double blended[DISPATCH_SLOTS];
-    vcs_cart_t *cart = load_opcode(names[n], operand);
-    values[0][VCS_SLOT_PC] = 257 * names[n]; /* BRK's vector is where the opcode is */
-    values_after(cart, m, VCS_DISPATCH_ONE_HOT, temperature, blended);
-    for (int i = 0; i < DISPATCH_SLOTS; i++) {
-      if (i > VCS_SLOT_TIME && i < VCS_SLOT_RAM) continue; /* only the opcode that is named changes chips */
-      double expected = 0;
-      for (int k = 0; k < 256; k++) expected += (k == names[n] ? 1 : other) / total * values[k][i];
-      if (!is_near(blended[i], expected, 1e-9))
-        fail_msg("operand $%04X, opcode $%02X: slot %d is %.12g, opcode by opcode %.12g", operand, (unsigned)names[n],
-                 i, blended[i], expected);
-    }
-    vcs_cart_free(cart);
-  }
-}
-
-static void test_dispatch_blends_what_opcodes_really_do(void **state) {
-  (void)state;
-  /* INTIM; a pot with undriven bits; collisions; WSYNC */
-  static const unsigned operands[] = {0x0284, 0x0008, 0x0032, 0x0002};
-  vcs_cart_t *cart = load_opcode(0xEA, 0);
-  vcs_t *m = malloc(vcs_state_size(cart));
-  dispatch_state(cart, m);
-  for (int i = 0; i < 4; i++) check_dispatch(m, operands[i]);
-  free(m);
-  vcs_cart_free(cart);
-}
-
-/* The sum of A after each of the 256 opcodes by itself, and the same sum as it is in a blend around NOP: a blend is
- * (A of NOP + q * the sum over the others) / (1 + 255 q). At T = 0.05 reads are off by less than 1e-6. */
-static void sums_of_a(const vcs_t *m, double *one_by_one, double *blended) {
-  const double temperature = 0.05, q = exp(-1 / temperature);
-  double values[DISPATCH_SLOTS], nop = 0;
-  *one_by_one = 0;
-  for (int k = 0; k < 256; k++) {
-    vcs_cart_t *cart = load_opcode(k, 0x0284);
-    values_after(cart, m, VCS_DISPATCH_HARD, temperature, values);
-    *one_by_one += values[VCS_SLOT_A];
-    if (k == 0xEA) {
-      nop = values[VCS_SLOT_A];
-      values_after(cart, m, VCS_DISPATCH_ONE_HOT, temperature, values);
-      *blended = (values[VCS_SLOT_A] * (1 + 255 * q) - nop) / q + nop;
-    }
-    vcs_cart_free(cart);
-  }
-}
-
-/* Operand $0284 is INTIM. With registers of 0 the 256 opcodes leave 8968 in A, together, if INTIM is 46, and 7386 if it
- * is 0. The other opcodes of a blend once read through vcs_bus_peek, where INTIM is 0, so that a blend had the second
- * number whatever the timer showed. Now each opcode reads the timer at its own time. */
-static void test_dispatch_reads_the_timer_in_every_opcode(void **state) {
-  (void)state;
-  static const struct { int timer, sum; } rows[] = {{50, 8968}, {4, 7386}}; /* 50 - 3 intervals - 1 is 46 */
-  vcs_cart_t *cart = load_opcode(0xEA, 0x0284);
-  vcs_t *m = malloc(vcs_state_size(cart));
-  for (int i = 0; i < 2; i++) {
-    double one_by_one, blended = 0;
-    dispatch_state(cart, m);
-    m->a = m->x = m->y = 0;
-    m->timer = (uint8_t)rows[i].timer;
-    sums_of_a(m, &one_by_one, &blended);
-    if (fabs(one_by_one - rows[i].sum) > 0.01 || fabs(blended - rows[i].sum) > 0.01)
-      fail_msg("timer %d: %.6f opcode by opcode, %.6f blended, not %d", rows[i].timer, one_by_one, blended,
-               rows[i].sum);
-  }
-  free(m);
-  vcs_cart_free(cart);
-}
-
 /* ---- A joystick -------------------------------------------------------------------------------------------------- */
 
 /* d(screen)/d(RIGHT) in Space Invaders beside the truth: `test_relax_chips right [ALPHA T CAST]` prints it. */
@@ -616,10 +341,6 @@ int main(int argc, char **argv) {
            frames);
     return 0;
   }
-  if (argc > 2 && !strcmp(argv[1], "derivatives")) {
-    check_derivatives(atoi(argv[2]), 8, 20);
-    return 0;
-  }
   if (argc > 2 && !strcmp(argv[1], "bound")) return check_bounds(PAPER_GAMES, atoi(argv[2])).above != 0;
   if (argc > 1 && !strcmp(argv[1], "growth")) {
     print_growth();
@@ -633,10 +354,7 @@ int main(int argc, char **argv) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_integers_are_exact),
-      cmocka_unit_test(test_derivatives_go_through_the_chips),
       cmocka_unit_test(test_one_step_is_within_the_bound),
-      cmocka_unit_test(test_dispatch_blends_what_opcodes_really_do),
-      cmocka_unit_test(test_dispatch_reads_the_timer_in_every_opcode),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* test_reward.c: rewards have derivatives: those of the rules, and through the whole machine. */
+/* test_reward.c: derivatives of rewards, of the rules alone and through the whole machine. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* The comparison of estimates with the truth, on maps small enough to do in the head, and the table it goes into. */
+/* Agreement of estimates with the truth, on maps small enough to check by hand, and the table of `diffvcs score`. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>

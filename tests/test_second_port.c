@@ -1,4 +1,4 @@
-/* test_second_port.c: the machine against a console that was written apart from it (src/oracle).
+/* test_second_port.c: the machine against the second console (src/oracle), which was written independently.
  *
  *   test_second_port                      the demonstration cartridge and some games of DIFFVCS_ROMS, some frames each
  *   test_second_port long FRAMES [GAME]   all of the paper's 64 games, or one

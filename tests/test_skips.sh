@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `make test` counts what it skips, and fails for want of what DIFFVCS_REQUIRE names.
+# `make test` counts its skips, and fails if a need that DIFFVCS_REQUIRE names is missing.
 #
 # tests/run_all.sh itself runs here, in a folder where the steps that take minutes are replaced by ones that only print
 # their name; the unit tests are one real test program ($TEST, which needs ROM images for a part of its tests). There are no

@@ -1,6 +1,6 @@
-/* Smooth: against sums over all corners of a small cube, where v(p) and its gradient are known exactly; that intervals
- * hold what they should as often as they say; that the ways to reduce variance do; that it becomes truth at a corner;
- * that threads do not matter. */
+/* Smooth: the estimate is compared with sums over all corners of a small cube, where v(p) and its gradient are known
+ * exactly. Confidence intervals contain the exact value as often as they should; antithetic pairs and baselines reduce
+ * the variance; at a corner the estimate is the truth; the number of threads does not change the result. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

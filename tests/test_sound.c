@@ -1,5 +1,6 @@
 /* The sound channels on register settings of our own: periods and shapes of the sixteen waveforms, an oracle that
- * shifts one bit at a time, volumes, and what survives resets and copies. tests/ale_sound_live.py has the games. */
+ * shifts one bit at a time, volumes, and the state of the channels after resets and copies. tests/ale_sound_live.py
+ * tests games. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

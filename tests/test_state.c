@@ -1,4 +1,4 @@
-/* test_state.c: a machine is its bytes, and nothing else.
+/* test_state.c: the state of a machine is its bytes, and nothing else.
  *
  * Two runs, two threads, drawing or not, one instruction or one frame at a time, a copy put back: all must give the
  * same bytes, frame after frame. The programs are noise after a small frame loop, under random controls, in several
@@ -58,7 +58,7 @@ static vcs_cart_t *load(int number) {
   return cart;
 }
 
-static vcs_controls_t hands_at(int frame) {
+static vcs_controls_t controls_at(int frame) {
   uint64_t seed = (uint64_t)frame / 4;
   vcs_controls_t controls = {{0, 0}, {0, 0, 0, 0}, {0, 0}, 0};
   for (int i = 0; i < 2; i++) controls.held[i] = (uint8_t)(vcs_splitmix64(&seed) & 31);
@@ -92,7 +92,7 @@ static void destroy(machine_t *t) {
 }
 
 static void one_frame(machine_t *t, int frame, int drawing) {
-  vcs_controls_t controls = hands_at(frame);
+  vcs_controls_t controls = controls_at(frame);
   vcs_control(t->cart, t->m, &controls);
   vcs_frame(t->cart, t->m, drawing ? t->frames : NULL);
 }
@@ -176,7 +176,7 @@ static void test_state_two_machines_share_a_cartridge(void **state) {
     assert_non_null(other);
     memcpy(other, t.m, size);
     for (int f = 0; f < 10; f++) { /* interleaved */
-      vcs_controls_t controls = hands_at(f);
+      vcs_controls_t controls = controls_at(f);
       one_frame(&t, f, 1);
       vcs_control(t.cart, other, &controls);
       vcs_frame(t.cart, other, NULL);
@@ -221,7 +221,7 @@ static void test_state_instruction_by_instruction_equals_frame_by_frame(void **s
   for (int i = 0; i < PROGRAMS; i++) {
     machine_t whole = make(i), single = make(i);
     for (int f = 0; f < 12; f++) {
-      vcs_controls_t controls = hands_at(f);
+      vcs_controls_t controls = controls_at(f);
       vcs_step_t step = {0};
       one_frame(&whole, f, 1);
       vcs_control(single.cart, single.m, &controls);

@@ -8,7 +8,7 @@ diffvcs=${DIFFVCS:?set DIFFVCS to the path of the program}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 need_game space_invaders
-"$diffvcs" steer space_invaders --actions NOOP*1050,RIGHT*40,NOOP*4 --goal ram:9C=100 --frames 100 --budget 8000 \
+"$diffvcs" steer space_invaders --actions NOOP*1050,RIGHT*40,NOOP*4 --goal ram:9C=100 --horizon 100 --budget 8000 \
   --seeds 5 --searches random,guided,exact --out "$tmp/steer.tsv" || exit 1
 awk -F '\t' '$2 == "guided" && $3 == 0 { there++ } $2 == "exact" && $3 == 0 { exact++ }
   $2 == "random" && $3 > 0 { missed++ } END { exit there != 5 || exact < 3 || missed < 3 }' \
@@ -17,6 +17,6 @@ awk -F '\t' '$2 == "guided" && $3 == 0 { there++ } $2 == "exact" && $3 == 0 { ex
 # The derivative with respect to probabilities raises the score of Seaquest further than random search: in the median of
 # five seeds, and never less.
 "$diffvcs" info seaquest >"$tmp/info" 2>&1 || { need_missing roms "no image of seaquest (set DIFFVCS_ROMS)" "test_steer score"; exit; }
-"$diffvcs" steer seaquest --actions NOOP*300 --goal score --frames 300 --budget 30000 --seeds 5 --searches random,smooth --out "$tmp/score.tsv" || exit 1
+"$diffvcs" steer seaquest --goal score --horizon 300 --budget 30000 --seeds 5 --searches random,smooth --out "$tmp/score.tsv" || exit 1
 awk -F '\t' '$2 == "random" { random[$1] = $3 } $2 == "smooth" { better += $3 > random[$1]; worse += $3 < random[$1] }
   END { exit better < 3 || worse }' "$tmp/score.tsv"

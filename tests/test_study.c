@@ -101,12 +101,12 @@ static void test_explain(void **state) {
   const vcs_explain_options_t options = {.target = "pixel:80,100"};
   command("explain demo --frame 100 --pixel 80,100 --out explain");
   try(vcs_explain(&demo.setup.run, &options, &explanation, &error));
-  char *printed = file("explain/explain.json"), *json = vcs_explain_json(&explanation, "demo", 100);
-  assert_string_equal(printed, json);
-  char *said = file("out"), *summary = vcs_explain_summary(&explanation);
-  assert_non_null(strstr(said, summary));
+  char *written = file("explain/explain.json"), *json = vcs_explain_json(&explanation, "demo", 100);
+  assert_string_equal(written, json);
+  char *printed = file("out"), *summary = vcs_explain_summary(&explanation);
+  assert_non_null(strstr(printed, summary));
   free(printed);
-  free(said);
+  free(written);
   vcs_text_release(json);
   vcs_text_release(summary);
   vcs_explanation_free(&explanation);
@@ -143,12 +143,12 @@ static void test_grad_forward(void **state) {
   command("grad demo --frame 100 --horizon 3 --input right@1 --out grad");
   try(vcs_place_parse_input("right@1", &demo.setup.run, &place, &error));
   try(vcs_effect(&demo.setup.run, &place, NULL, &effect, &error));
-  char *said = file("out");
+  char *printed = file("out");
   snprintf(line, sizeof line, "exact     %d pixels", (int)effect.pixels_agree.in_truth);
-  assert_non_null(strstr(said, line));
+  assert_non_null(strstr(printed, line));
   snprintf(line, sizeof line, "estimate  %d pixels", (int)effect.pixels_agree.in_estimate);
-  assert_non_null(strstr(said, line));
-  free(said);
+  assert_non_null(strstr(printed, line));
+  free(printed);
   vcs_effect_free(&effect);
   leave(&demo);
 }
@@ -211,7 +211,7 @@ static void test_joystick(void **state) {
   const vcs_joystick_options_t options = {.top = 20, .bottom = 180};
   vcs_joystick_t result;
   char inverse[64];
-  command("joystick demo --actions NOOP*100 --frames 3 --rows 20:180 --out joystick");
+  command("joystick demo --actions NOOP*100 --horizon 3 --rows 20:180 --out joystick");
   try(vcs_joystick(&demo.setup.run, &options, &result, &error));
   char *markdown = file("joystick/table.md");
   snprintf(inverse, sizeof inverse, "| `bit+fork` | %.6g |", result.inverse[VCS_JOYSTICK_FORK][0] + 0.0);
@@ -261,7 +261,7 @@ static void test_steer(void **state) {
   const vcs_steer_options_t options = {.goal = "ram:80=200", .seeds = 2, .budget = 300};
   vcs_steer_t results[2 * VCS_STEERS];
   command(
-      "steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 300 --seeds 2 --searches all --out "
+      "steer demo --actions NOOP*100 --goal ram:80=200 --horizon 10 --budget 300 --seeds 2 --searches all --out "
       "steer.tsv");
   try(vcs_steer(&demo.setup.run, &options, results, NULL, &error));
   char *table = file("steer.tsv");
@@ -291,12 +291,12 @@ static void test_record_and_verify(void **state) {
   snprintf(path, sizeof path, "%s/demo.1.tsv", folder);
   try(vcs_verify_file(path, NULL, NULL, &check, &error));
   assert_int_equal(check.differs_at, -1);
-  char *said = file("out");
-  assert_non_null(strstr(said, "demo.1 exact 300 frames"));
+  char *printed = file("out");
+  assert_non_null(strstr(printed, "demo.1 exact 300 frames"));
   assert_int_equal(check.checked, 300);
   try(vcs_verify(demo.rom.cart, text, 2, NULL, &check, &error)); /* another stream differs */
   assert_true(check.differs_at >= 0);
-  free(said);
+  free(printed);
   free(written);
   vcs_text_release(text);
   leave(&demo);
@@ -311,9 +311,9 @@ static void test_debug(void **state) {
            program);
   assert_int_equal(system(line), 0);
   vcs_disassemble_list(demo.rom.cart, demo.setup.run.start, NULL, 0xF000, rows, 16);
-  char *said = file("out");
-  for (int i = 0; i < 16; i++) assert_non_null(strstr(said, rows[i].text));
-  free(said);
+  char *printed = file("out");
+  for (int i = 0; i < 16; i++) assert_non_null(strstr(printed, rows[i].text));
+  free(printed);
   leave(&demo);
 }
 
@@ -346,7 +346,7 @@ static void test_debug_moves(void **state) {
   assert_int_equal(fclose(script), 0);
   snprintf(line, sizeof line, "cd %s && '%s' debug demo --frame 60 < commands > out", folder, program);
   assert_int_equal(system(line), 0);
-  char *said = file("out"), *at = said;
+  char *printed = file("out"), *at = printed;
   try(vcs_debugger_create(demo.rom.cart, run->start, run->picture, run->controls, 60, &debugger, &error));
   try(vcs_debugger_break(debugger, breakpoint, &error));
   for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) { /* each of these lines stands behind the one before */
@@ -372,7 +372,7 @@ static void test_debug_moves(void **state) {
   try(vcs_debugger_delete(debugger, 1, &error));
   assert_null(vcs_debugger_breakpoint(debugger, 1));
   vcs_debugger_free(debugger);
-  free(said);
+  free(printed);
   leave(&demo);
 }
 
@@ -406,11 +406,11 @@ static void test_run(void **state) {
     if (vcs_env_over(env)) vcs_env_reset(env), score = 0;
     score += vcs_env_act(env, vcs_stream_next(&stream), VCS_NOOP);
   }
-  char *said = file("out");
+  char *printed = file("out");
   snprintf(line, sizeof line, "state     %016llx\n", (unsigned long long)vcs_hash(demo.rom.cart, vcs_env_machine(env)));
-  assert_non_null(strstr(said, line));
+  assert_non_null(strstr(printed, line));
   snprintf(line, sizeof line, " %lld so far", (long long)score);
-  assert_non_null(strstr(said, line));
+  assert_non_null(strstr(printed, line));
   const int height = vcs_env_height(env);
   uint8_t *expected = malloc((size_t)3 * VCS_WIDTH * (size_t)height), *rgb;
   int width, rows;
@@ -421,7 +421,7 @@ static void test_run(void **state) {
   for (int i = 0; i < VCS_WIDTH * height; i++) assert_memory_equal(rgb + (size_t)6 * i, expected + (size_t)3 * i, 3);
   free(rgb);
   free(expected);
-  free(said);
+  free(printed);
   vcs_env_free(env);
   leave(&demo);
 }
@@ -455,7 +455,7 @@ static void test_trace(void **state) {
     options.context = stream;
     try(vcs_trace(demo.rom.cart, &options, &error));
     fclose(stream);
-    char *said = file("out"), *row = said, *want = expected;
+    char *printed = file("out"), *row = printed, *want = expected;
     while (*row) { /* line by line, without the headings */
       const size_t length = strcspn(row, "\n") + 1;
       if (*row != '#') {
@@ -465,7 +465,7 @@ static void test_trace(void **state) {
       row += length;
     }
     assert_true(size > 0 && !*want);
-    free(said);
+    free(printed);
     free(expected);
   }
   leave(&demo);
@@ -490,16 +490,16 @@ static void test_play(void **state) {
       "--fast --script keys --frames 100 --out play > out 2> err || grep -q 'without SDL2' err",
       folder, program);
   assert_int_equal(system(line), 0);
-  char *said = file("out");
-  if (!*said) {
-    free(said);
+  char *printed = file("out");
+  if (!*printed) {
+    free(printed);
     free(m);
     leave(&demo);
     NEED("sdl", "built without SDL2");
   }
   snprintf(line, sizeof line, "frame 100, state %016llx\n", (unsigned long long)vcs_hash(demo.rom.cart, m));
-  assert_non_null(strstr(said, line));
-  free(said);
+  assert_non_null(strstr(printed, line));
+  free(printed);
   free(m);
   leave(&demo);
 }

@@ -1,11 +1,11 @@
 /* test_tia.c: the TIA against a pixel-by-pixel oracle (oracle_tia.h) and against spelled-out times and positions.
  *
  * Everything goes through the machine's API: a register is written by an instruction, at a chosen cycle of a chosen
- * line, and looked at in the picture. Four kinds of test. The picture: random registers, random pieces of a line, equal
- * pixels and collisions. Time: a register is written at every cycle of a line, and the line must show the old registers
- * up to a clock that is computed here and the new ones after it. Programs: hundreds of random writes in one go,
- * compared with a television made of the oracle. Whole frames: VSYNC, the line limit, grey partial frames and colour
- * loss.
+ * line, and its effect is read from the picture. There are four kinds of test. The picture: random registers, random
+ * pieces of a line, equal pixels and collisions. Time: a register is written at every cycle of a line, and the line
+ * must show the old registers up to a clock that is computed here and the new ones after it. Programs: hundreds of
+ * random writes in one go, compared with a television made of the oracle. Whole frames: VSYNC, the line limit, grey
+ * partial frames and colour loss.
  */
 #include <stdarg.h>
 #include <stddef.h>

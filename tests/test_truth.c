@@ -1,5 +1,5 @@
-/* Truth: against a twin that does it the plain way: a machine copied, the bit flipped, every frame drawn into its own
- * buffers, nothing cut short. On our own cartridge and on one whose frames are ragged, so that old rows show; state,
+/* Truth: against a simple implementation: it copies the machine, flips the bit, and draws every frame to the end into
+ * buffers of its own. On our own cartridge and on one with ragged frames, which show rows of earlier frames; state,
  * ROM and inputs, several horizons, sets, pairs, maps, scores, any number of threads. Equality with ale-py's setRAM is
  * tests/ale_truth_live.py. */
 #include <setjmp.h>

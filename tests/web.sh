@@ -13,7 +13,7 @@ skip() { # need, reason
 
 web/setup.sh || skip emscripten "emscripten, esbuild or zlib's source could not be installed"
 web/build.sh || exit 1
-if ! cmake --build build -j "$(nproc)" --target diffvcs_shared diffvcs_python > build-web/native.log 2>&1; then
+if ! cmake --build build -j "$(nproc)" --target diffvcs diffvcs_shared diffvcs_python > build-web/native.log 2>&1; then
   tail -20 build-web/native.log
   exit 1
 fi

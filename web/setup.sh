@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what `make web` builds with, where it is missing: emscripten and esbuild from Debian, and the source of Debian's
-# zlib (save files and checksums need it), which is compiled to WebAssembly. Does nothing, quickly, when everything is there.
+# Installs the build tools of `make web` that are missing: emscripten and esbuild from Debian, and the source of Debian's
+# zlib (save files and checksums need it), which is compiled to WebAssembly. Does nothing if all are installed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 cache=build-web/zlib

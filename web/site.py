@@ -1,19 +1,32 @@
 """Writes the pages of the site into build-web/site: docs/ as it is, references of C and Python made from the sources, the
-paper's page where `make paper` has left one, and a front page that shows the explorer.
+annotations of every game, the paper's page where `make paper` has left one, and a front page that shows the explorer.
 
-Links of docs/ to files outside it lead nowhere on a site: they become the files' names. A page that no group of NAVIGATION
-names is listed under "More", so that a new page is never missing.
+The site has no files from outside docs/, so links to them become plain file names. A page that no group of NAVIGATION names
+is listed under "More", so that no page is missing.
 """
 
+import json
 import pathlib
 import re
 import shutil
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SITE = ROOT / "build-web" / "site"
+MEANINGS = "ram-meanings"  # the page of the annotations
 NAVIGATION = {
     "Begin": ["tutorial", "web", "play", "python", "games", "glossary"],
-    "Explain": ["explain", "truth", "gradients", "ste", "relaxed", "joystick", "steer", "edit"],
+    "Explain": [
+        "explain",
+        "truth",
+        "gradients",
+        "ste",
+        "relaxed",
+        "joystick",
+        "steer",
+        "edit",
+        "annotations",
+        MEANINGS,
+    ],
     "Run": ["commands", "batch", "cuda", "debug", "sound"],
     "Project": [
         "architecture",
@@ -27,7 +40,7 @@ NAVIGATION = {
         "platforms",
     ],
 }
-HEADERS = ["diffvcs", "grad", "study", "relax", "cuda"]
+HEADERS = sorted(path.stem for path in (ROOT / "include" / "diffvcs").glob("*.h"))
 
 
 def copy_docs() -> list[str]:
@@ -101,6 +114,30 @@ def python_reference() -> str:
     return "# Python\n\n" + "\n\n".join(f"::: diffvcs.{module}" for module in modules) + "\n"
 
 
+def meanings() -> str:
+    """What the bytes of RAM mean, a table for each game (docs/annotations.md)."""
+    page = ["# What the bytes of RAM mean", ""]
+    page += [
+        "Found by changing each byte in many states ([how](annotations.md)); confidence is the part of the states that agree.",
+        "Bytes without a role, and scratch, stack and unused ones, are left out.",
+        "",
+    ]
+    for path in sorted((ROOT / "python" / "diffvcs" / "annotations_data").glob("*.json")):
+        annotation = json.loads(path.read_text(encoding="utf-8"))
+        page += [f"## {annotation['game']}", "", "| byte | role | object | pixels | confidence | control |"]
+        page += ["|---|---|---|---|---:|---|"]
+        for row in annotation["ram"]:
+            for role in row["roles"]:
+                if role["role"] in ("scratch", "stack", "unused"):
+                    continue
+                pixels = f"{role['slope']:g} * byte {role['offset']:+g}" if role.get("encoding") == "linear" else ""
+                cells = [f"${0x80 + row['byte']:02X}", role["role"], role["object"] or "", pixels]
+                cells += [f"{role['confidence']:.2f}", role.get("control") or ""]
+                page += ["| " + " | ".join(cells) + " |"]
+        page += [""]
+    return "\n".join(page)
+
+
 def front_page() -> str:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     readme = re.sub(r"\]\(docs/", "](", readme)
@@ -128,13 +165,17 @@ def main() -> None:
     (SITE / "api-python.md").write_text(python_reference(), encoding="utf-8")
     (SITE / "explorer").mkdir()
     explorer = (ROOT / "out" / "web" / "index.html").read_text(encoding="utf-8")
-    explorer = explorer.replace('href="docs/" hidden', 'href="../index.html"')
+    explorer = explorer.replace('href="docs/" hidden', 'href="../index.html" target="_top"')
     (SITE / "explorer" / "index.html").write_text(explorer, encoding="utf-8")
     paper = ROOT / "out" / "paper"
     if (paper / "index.html").exists():
         shutil.copytree(paper, SITE / "paper-results")
         with (SITE / "paper.md").open("a", encoding="utf-8") as page:
             page.write("\n[The paper's tables and figures, computed again](paper-results/index.html)\n")
+    (SITE / f"{MEANINGS}.md").write_text(meanings(), encoding="utf-8")
+    with (SITE / "annotations.md").open("a", encoding="utf-8") as page:
+        page.write(f"\n[What the bytes of RAM mean in every game]({MEANINGS}.md)\n")
+    names.append(MEANINGS)
     (SITE / "index.md").write_text(front_page(), encoding="utf-8")
 
     listed = {page for pages in NAVIGATION.values() for page in pages}

@@ -6,4 +6,4 @@ cd "$(dirname "$0")/.." || exit 1
 python=build-web/venv/bin/python
 web/venv.sh || exit 1
 export NO_MKDOCS_2_WARNING=1
-$python web/site.py && $python -m mkdocs build -q --strict -f build-web/mkdocs.yml && echo "site: out/site, $(du -sh out/site | cut -f1)"
+$python web/site.py && $python -m mkdocs build -q --strict -f build-web/mkdocs.yml && $python web/links.py out/site && echo "site: out/site, $(du -sh out/site | cut -f1)"

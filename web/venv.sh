@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# build-web/venv: the Python environment of `make site` and of web/tests, with web/requirements.txt. Not .venv: other steps of
-# `make test` install into that one meanwhile. Does nothing, quickly, when everything is there.
+# build-web/venv: the Python environment of `make site` and of web/tests, with web/requirements.txt. It is not .venv, because
+# other steps of `make test` install into .venv at the same time. Does nothing if everything is installed.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 venv=build-web/venv

@@ -1,5 +1,5 @@
-"""python -m diffvcs demo: the package in one screen, on our own cartridge or on a game whose image is there.
-python -m diffvcs roms: which games there are."""
+"""python -m diffvcs demo: a short tour of the package, on our own cartridge or on a game whose image is installed.
+python -m diffvcs roms: lists the games whose images are installed."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ try:
     import captum.attr
     import torch
 except ImportError as problem:
-    raise ImportError("attribution needs Captum: pip install 'diffvcs[xai]'") from problem
+    raise ImportError("attribution needs Captum: pip install captum scikit-learn") from problem
 
 from . import functional
 from . import torch as vt

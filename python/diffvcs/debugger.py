@@ -21,7 +21,7 @@ import numpy as np
 from . import _c
 from ._bind import BadArgument, dtype_of, whole
 from ._c import lib
-from .functional import CONTROLS, Run
+from .functional import CONTROLS, Run, need_run
 
 REASONS = ("arrived", "breakpoint", "jammed", "beginning")
 UNITS = ("instruction", "line", "frame")
@@ -70,6 +70,7 @@ class Debugger:
     """
 
     def __init__(self, run: Run, frame: int = 0, symbols: str | os.PathLike[str] | None = None) -> None:
+        need_run(run)
         self.cart = run.cart
         run._c_run()  # refuses a state that no machine can have
         self.handle = lib.vcs_debugger_create(run.cart.handle, run.start, run.picture, run.controls[:1].copy(), frame)

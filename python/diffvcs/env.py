@@ -13,7 +13,7 @@ try:
     from gymnasium import error, spaces
     from gymnasium.utils import EzPickle, seeding
 except ImportError as problem:
-    raise ImportError("environments need Gymnasium: pip install 'diffvcs[gym]'") from problem
+    raise ImportError("environments need Gymnasium: pip install gymnasium") from problem
 
 from . import _c, roms
 from ._c import lib
@@ -57,7 +57,7 @@ class AtariEnv(gymnasium.Env, EzPickle):
         full_action_space: all 18 actions instead of those that do something.
         continuous: actions are radius, angle and fire, which count from continuous_action_threshold on.
         max_num_frames_per_episode: episodes are truncated then.
-        render_mode: "human" opens a window (pip install 'diffvcs[human]'), "rgb_array" makes render() return the picture.
+        render_mode: "human" opens a window (pip install pygame-ce), "rgb_array" makes render() return the picture.
         sound_obs: observations are {"image": ..., "sound": 512 samples}.
     """
 

@@ -21,7 +21,7 @@ from . import _arrays, _c
 from ._c import lib
 from .cartridge import Cartridge
 from .exact import OUTPUTS, _signs, jacobian
-from .functional import PLACE, Run, _played, jvp
+from .functional import PLACE, Run, _played, jvp, need_run
 
 
 @dataclass
@@ -124,6 +124,7 @@ def no_effect(run: Run, place: np.ndarray | np.void) -> str:
         >>> diffvcs.no_effect(run, diffvcs.ram_places(run.cart, [0x60])[0])
         'the program does not read the byte in these frames'
     """
+    need_run(run)
     place = np.array([place], PLACE) if isinstance(place, np.void) else place
     place = _arrays.records(place, "place", PLACE, "ram_places and the like").reshape(-1)
     if len(place) != 1:

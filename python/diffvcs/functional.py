@@ -61,7 +61,7 @@ class Run:
     over: np.ndarray  # frames
     state: np.ndarray  # bytes, for the next run
     bits: np.ndarray  # the machine after the last frame, as floats
-    start: np.ndarray = field(repr=False)  # what derivatives begin with: the machine, both frame buffers, hands
+    start: np.ndarray = field(repr=False)  # what derivatives begin with: the machine, both frame buffers, controls
     picture: np.ndarray = field(repr=False)
     controls: np.ndarray = field(repr=False)
     before: np.ndarray = field(repr=False)  # the state and the actions that were given
@@ -107,11 +107,11 @@ def _machine(cart: Cartridge) -> Iterator[Machine]:
 def _hold(machine: Machine, actions: Sequence[int]) -> np.ndarray:
     """The controls that vcs_env_act_on holds: actions that the game does not allow do nothing; paddles have only buttons."""
     controls, legal = np.zeros(len(actions), CONTROLS), set(machine.legal_actions)
-    for hands, action in zip(controls, actions):
+    for frame, action in zip(controls, actions):
         held = inputs_of(action if action in legal else 0)[:5]
         if machine.cart.controllers[0] == "paddles":
             held[:4] = 0
-        hands["held"][0] = int(held @ WEIGHTS[:5])
+        frame["held"][0] = int(held @ WEIGHTS[:5])
     return controls
 
 
@@ -131,7 +131,7 @@ def run(cart: Cartridge | str, state: np.ndarray, actions: Sequence[int | str]) 
         ((2, 210, 160), (2, 128))
     """
     cart = Cartridge.find(cart)
-    numbers = [action_number(a) for a in actions]
+    numbers = _action_numbers(actions)
     if not numbers:
         raise ValueError("a run has at least one action")
     before = _arrays.state_bytes(state).copy()
@@ -171,6 +171,21 @@ def _run_on(machine: Machine, before: np.ndarray, numbers: list[int]) -> Run:
     return result
 
 
+def need_run(run: Any) -> None:
+    """Raises TypeError for what is no Run, as a Machine."""
+    if not isinstance(run, Run):
+        raise TypeError(
+            f"this takes a Run, not {type(run).__name__}: run(machine.cart, machine.save(), ['NOOP'] * 8) plays one"
+        )
+
+
+def _action_numbers(actions: Sequence[int | str]) -> list[int]:
+    """The numbers of actions, one for each frame."""
+    if isinstance(actions, (str, int, np.integer)):
+        raise TypeError(f"actions are a list, one for each frame, as in ['NOOP'] * 8; not {actions!r}")
+    return [action_number(a) for a in actions]
+
+
 def _played(cart: Cartridge, state: np.ndarray, actions: Sequence[int | str], played: Run | None) -> Run:
     """The run that is differentiated: `played`, if it is what these arguments give, or else a new one."""
     if played is None:
@@ -179,7 +194,7 @@ def _played(cart: Cartridge, state: np.ndarray, actions: Sequence[int | str], pl
         raise TypeError(f"`played` must be what diffvcs.run gave, not {type(played).__name__}")
     if not played.cart.is_like(cart):
         raise ValueError(f"`played` is a run of {played.cart}, and not of {cart}")
-    if not np.array_equal(played.actions, [action_number(a) for a in actions]):
+    if not np.array_equal(played.actions, _action_numbers(actions)):
         raise ValueError("`played` is a run with other actions")
     if not np.array_equal(played.before, _arrays.state_bytes(state)):
         raise ValueError("`played` is a run from another state")
@@ -359,6 +374,8 @@ def vjp(
         >>> found.drom.shape, found.dinput.shape
         ((4096, 8), (2, 12))
     """
+    if all(given is None for given in (dframes, dstate, dram, dreward)):
+        raise ValueError("vjp takes weights of what is differentiated: give dframes, dram, dstate or dreward")
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart
     count, shape = len(played.frames), played.frames.shape[1:]
@@ -419,6 +436,8 @@ def jvp(
         >>> diffvcs.jvp("demo", state, ["NOOP"] * 2, dinput=right).dframes.shape
         (2, 210, 160)
     """
+    if all(given is None for given in (dstate, dram, drom, dinput)):
+        raise ValueError("jvp takes a direction: give dinput, dram, dstate or drom")
     played = _played(Cartridge.find(cart), state, actions, played)
     cart = played.cart
     count, shape = len(played.frames), played.frames.shape[1:]
@@ -657,7 +676,7 @@ def smooth(
     output: Pixels | Ram | Score,
     *,
     method: str = "difference",
-    samples: int = 1000,
+    samples: int = 100,
     antithetic: bool = True,
     baseline: bool = True,
     seed: int = 0,

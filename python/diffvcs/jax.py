@@ -23,7 +23,7 @@ try:
     import jax.numpy as jnp
     from jax.experimental import io_callback
 except ImportError as problem:
-    raise ImportError("this needs JAX: pip install 'diffvcs[jax]'") from problem
+    raise ImportError("this needs JAX: pip install jax") from problem
 
 from . import bits as core
 from ._c import INPUTS, WIDTH, lib

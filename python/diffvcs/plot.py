@@ -9,7 +9,7 @@ try:
     import matplotlib.pyplot as plt
     from matplotlib.ticker import MaxNLocator
 except ImportError as problem:
-    raise ImportError("plots need matplotlib: pip install 'diffvcs[xai]'") from problem
+    raise ImportError("plots need matplotlib: pip install matplotlib") from problem
 
 from .cartridge import Cartridge
 from .machine import INPUT_NAMES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib.machinery
 import os
 from pathlib import Path
@@ -50,9 +51,11 @@ def require(name: str) -> Path:
     if path is None and name == DEMO:
         return Path(DEMO)
     if path is None:
-        where = ", ".join(map(str, folders())) or "no folder"
+        where = ", ".join(dict.fromkeys(map(str, folders()))) or "no folder"
+        near = difflib.get_close_matches(name, [*get_all_rom_ids(), DEMO], 1)
+        meant = f"; did you mean {near[0]!r}?" if near else "."
         raise FileNotFoundError(
-            f"no ROM image of {name!r} (looked in {where}). Names are snake_case, as in ms_pacman; `pip install ale-py` "
+            f"no ROM image of {name!r} (looked in {where}){meant} Names are snake_case, as in ms_pacman; `pip install ale-py` "
             "brings 108 images, and $DIFFVCS_ROMS names a folder of your own."
         )
     return path

@@ -33,6 +33,7 @@ from .functional import (
     _sources,
     _state_slots,
     grad_options,
+    need_run,
 )
 from .machine import ACTION_NAMES
 
@@ -106,6 +107,7 @@ def explain(
         >>> diffvcs.explain(run, object="P0")["lit_by"]
         ['player 0']
     """
+    need_run(run)
     if (target is None) == (object is None):
         raise ValueError("give a target or an object")
     with _rewarding(run.cart, run.before, target == "score") as env:
@@ -149,6 +151,7 @@ def slice(run: Run, instructions: Sequence[int] = ()) -> Slice:
         >>> bool(found.rows["slice"][500]), len(found.rows) > len(found.instructions) > 0
         (True, True)
     """
+    need_run(run)
     marks = _arrays.integers(list(instructions), "instructions").reshape(-1)
     rows = _rows("vcs_slice_row_t", _c.FRAME_INSTRUCTIONS)
     count, sources = np.zeros(1, np.int32), np.zeros(65536, np.uint8)
@@ -164,6 +167,7 @@ def rom_uses(run: Run) -> np.ndarray:
         >>> bool((uses["kind"] == diffvcs.study.ROM_KINDS.index("opcode")).any())
         True
     """
+    need_run(run)
     uses = _rows("vcs_rom_use_t", run.cart.rom.size)
     lib.vcs_rom_uses(run._c_run(), uses)
     return _readable(uses)
@@ -177,7 +181,7 @@ class Attribution(Derivatives):
 
 
 def attribute(
-    run: Run, target: str, *, method: str = "exact", wrt: str | Sequence[str] = SOURCES, **options: Any
+    run: Run, target: str, *, method: str = "bit+fork", wrt: str | Sequence[str] = SOURCES, **options: Any
 ) -> Attribution:
     """Returns the derivative of a target with respect to every bit before the run and every input in it.
 
@@ -192,6 +196,7 @@ def attribute(
         >>> found.value == int(run.ram[-1][0]), found.drom.shape
         (True, (4096, 8))
     """
+    need_run(run)
     cart, count, sources = run.cart, len(run.frames), _sources(wrt, method)
     found = Attribution(
         cart,
@@ -234,6 +239,7 @@ def effect(run: Run, place: np.ndarray | str, *, method: str = "bit+fork", **opt
         >>> found.dframe.shape, found.pixels.in_both <= found.pixels.in_truth
         ((210, 160), True)
     """
+    need_run(run)
     if isinstance(place, str):
         place = places(run, place)
     chosen = _arrays.records(place, "place", PLACE, "places, ram_places and input_places")
@@ -279,6 +285,7 @@ GROUPS = ("ram", "rom", "input", "cpu", "pc", "tia", "riot", "cartram", "state")
 
 
 def _places(run: Run, text: str) -> tuple[np.ndarray, np.ndarray]:
+    need_run(run)
     groups = all(part.strip().lower() in GROUPS for part in text.split(",")) if isinstance(text, str) else False
     count, room, c_run = np.zeros(1, np.uintp), 1024, run._c_run()
     while True:
@@ -301,6 +308,7 @@ def object_boxes(run: Run) -> dict[str, tuple[int, int, int, int]]:
         >>> len(diffvcs.object_boxes(run)["P0"])
         4
     """
+    need_run(run)
     boxes = _rows("vcs_box_t", len(OBJECTS))
     lib.vcs_object_boxes(run._c_run(), boxes)
     return {
@@ -317,6 +325,7 @@ def frame_without(run: Run, object: str) -> np.ndarray:
         >>> bool((diffvcs.frame_without(run, "P0") != run.frames[0]).any())
         True
     """
+    need_run(run)
     machine, frames = np.zeros(run.cart.state_size, np.uint8), np.zeros(2 * _c.FRAME_BYTES, np.uint8)
     picture = np.zeros(run.frames.shape[1:], np.uint8)
     lib.vcs_frame_without(run._c_run(), _index(object, OBJECTS, "object"), machine, frames)
@@ -431,6 +440,7 @@ def score(
         >>> diffvcs.score(run, places, methods=["bit"]).recall.shape
         (1, 1, 2)
     """
+    need_run(run)
     places = _arrays.records(places, "places", PLACE, "ram_places, state_places and input_places")
     looks = _arrays.integers([len(run.frames)] if horizons is None else list(horizons), "horizons")
     numbers = np.array([_index(m, METHODS, "method") for m in methods], np.int32)
@@ -468,6 +478,7 @@ def joystick(run: Run, rows: tuple[int, int], *, press: int = 0, held: bool = Fa
         >>> diffvcs.joystick(run, (20, 180)).maps.shape  # answers x directions x frames x height x 160
         (4, 4, 8, 210, 160)
     """
+    need_run(run)
     call = _c.JoystickCall(press=press, held=bool(held), top=rows[0], bottom=rows[1], window=window)
     maps = np.zeros((len(ANSWERS), len(CONTROLS), *run.frames.shape), np.float32)
     inverse = np.zeros((len(ANSWERS), len(CONTROLS)))
@@ -524,6 +535,7 @@ def edit(
         >>> found.wrong_after <= found.wrong_before
         True
     """
+    need_run(run)
     drawing = _arrays.integers(drawing, "drawing", np.uint8)
     if drawing.ndim != 3 or drawing.shape[2] != 3:
         raise BadArgument(f"a drawing is height x width x 3 bytes, not {drawing.shape}")
@@ -561,8 +573,8 @@ def steer(
     run: Run,
     goal: str,
     *,
-    searches: Sequence[str] = SEARCHES,
-    seeds: int = 1,
+    searches: Sequence[str] = ("exact",),
+    seeds: int = 20,
     budget: int = 20000,
     window: int = 16,
     threads: int = 0,
@@ -572,7 +584,7 @@ def steer(
     Args:
         run: its frames are the ones in which actions are chosen.
         goal: "score", or "ram:9C=60", the value of a byte after the last frame.
-        searches: some of "random", "blind", "guided", "smooth".
+        searches: some of "random", "blind", "guided", "smooth", "evolution", "exact".
         seeds: how often each search begins anew; budget: emulated frames for each search and seed.
         window: of forks, in instructions; threads: 0: one for each core.
 
@@ -583,6 +595,7 @@ def steer(
         >>> found[0].search, len(found[0].actions)
         ('guided', 8)
     """
+    need_run(run)
     numbers = np.array([_index(s, SEARCHES, "search") for s in searches], np.int32)
     count, length = whole(seeds, "seeds", 1, 10000) * len(numbers), len(run.frames)
     values, frames = np.zeros(count), np.zeros(count, np.int64)
@@ -783,6 +796,7 @@ class History:
     """
 
     def __init__(self, run: Run, first: int = 0, interval: int = 20, room: int = 600):
+        need_run(run)
         self.cart = run.cart
         self.handle = lib.vcs_call_history(run.cart.handle, run._c_run(), first, interval, room)
 
@@ -853,6 +867,7 @@ def vjp_directional(
         >>> diffvcs.vjp_directional(run, direction, dram=np.ones(128)).dinput.shape
         (8, 12)
     """
+    need_run(run)
     cart, count, shape = run.cart, len(run.frames), run.frames.shape[1:]
     pixels = None
     if dframes is not None:
@@ -893,6 +908,7 @@ def truth_sets(
         >>> diffvcs.truth_sets(run, [diffvcs.places(run, "80"), diffvcs.places(run, "80.0")]).rows.shape
         (2, 1)
     """
+    need_run(run)
     chosen = [_arrays.records(s, "places", PLACE, "places, ram_places, rom_places and input_places") for s in sets]
     ends = np.cumsum([len(s) for s in chosen], dtype=np.uintp)
     flat = np.concatenate([np.zeros(0, PLACE), *chosen])
@@ -933,6 +949,7 @@ def truth_pairs(
         >>> diffvcs.truth_pairs(run, diffvcs.places(run, "80"), [(0, 1), (2, 7)]).rows.shape
         (2, 1)
     """
+    need_run(run)
     places = _arrays.records(places, "places", PLACE, "ram_places, state_places, rom_places and input_places")
     pairs = _arrays.integers(pairs, "pairs", np.uintp)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or (pairs.size and pairs.max() >= len(places)):

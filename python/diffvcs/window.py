@@ -16,7 +16,7 @@ class Window:
         try:
             import pygame
         except ImportError as problem:
-            raise ImportError("a window needs pygame: pip install 'diffvcs[human]'") from problem
+            raise ImportError("a window needs pygame: pip install pygame-ce") from problem
         self._pygame, self.machine = pygame, machine
         pygame.display.init()
         height, width = machine.shape

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/state.h"
+#include "host/arena.h"
 #include "host/files.h"
 #include "host/parallel.h"
 #include "host/save.h"
@@ -26,6 +27,7 @@ typedef struct {
 
 /* One run of it, unpacked. */
 typedef struct {
+  vcs_arena_t arena; /* of the arrays */
   vcs_cart_t cart;
   vcs_t *m;
   uint8_t *rom, *frames;
@@ -66,7 +68,8 @@ void vcs_bits_paddles(const vcs_cart_t *cart, const vcs_t *m, int32_t paddles[4]
   }
 }
 
-static vcs_controls_t hands(const vcs_cart_t *cart, const vcs_t *m, const float *input) {
+/* The controls of a frame whose inputs are floats: an input above 0.5 is held. */
+static vcs_controls_t controls_of(const vcs_cart_t *cart, const vcs_t *m, const float *input) {
   vcs_controls_t controls = {0};
   vcs_bits_paddles(cart, m, controls.paddle);
   for (int i = 0; i < VCS_INPUTS; i++) {
@@ -80,23 +83,14 @@ static vcs_controls_t hands(const vcs_cart_t *cart, const vcs_t *m, const float 
   return controls;
 }
 
-static void free_unpacked(unpacked_t *u) {
-  free(u->m);
-  free(u->rom);
-  free(u->frames);
-  free(u->controls);
-}
-
 static vcs_status_t unpack_run(const vcs_bits_t *bits, size_t item, unpacked_t *u, vcs_error_t *error) {
   const size_t size = vcs_state_size(bits->cart);
   *u = (unpacked_t){.cart = *bits->cart};
-  u->m = calloc(1, size);
-  u->controls = calloc((size_t)bits->frames, sizeof *u->controls);
-  u->frames = calloc(2, VCS_FRAME_BYTES);
-  if (bits->rom) u->rom = malloc(bits->cart->rom_size);
-  if (!u->m || !u->controls || !u->frames || (bits->rom && !u->rom)) {
-    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  }
+  u->m = vcs_arena_take(&u->arena, 1, size);
+  u->controls = vcs_arena_take(&u->arena, (size_t)bits->frames, sizeof *u->controls);
+  u->frames = vcs_arena_take(&u->arena, 2, VCS_FRAME_BYTES);
+  if (bits->rom) u->rom = vcs_arena_take(&u->arena, 1, bits->cart->rom_size);
+  if (u->arena.failed) return vcs_arena_status(&u->arena, error);
   pack(bits->state + item * state_floats(bits), (uint8_t *)u->m, size);
   if (!vcs_machine_is_possible(bits->cart, u->m)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
@@ -113,7 +107,7 @@ static vcs_status_t unpack_run(const vcs_bits_t *bits, size_t item, unpacked_t *
   }
   const float *input = bits->input + item * input_floats(bits);
   for (int32_t f = 0; f < bits->frames; f++) {
-    u->controls[f] = hands(bits->cart, u->m, input + (size_t)VCS_INPUTS * (size_t)f);
+    u->controls[f] = controls_of(bits->cart, u->m, input + (size_t)VCS_INPUTS * (size_t)f);
   }
   return VCS_OK;
 }
@@ -181,7 +175,7 @@ static bool do_run(void *context, size_t item, int worker) {
   } else if (!status) {
     status = derivative(job, item, &u, &error);
   }
-  free_unpacked(&u);
+  vcs_arena_free(&u.arena);
   if (!status) return true;
   pthread_mutex_lock(&job->lock);
   if (!job->status) {

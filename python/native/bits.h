@@ -1,8 +1,8 @@
 /* bits.h: a run as a function of floats, for PyTorch and JAX.
  *
- * A machine is 8 * vcs_state_size floats, an image 8 * (its size), hands are VCS_INPUTS a frame: a bit is 1 where its
- * float is more than a half. The function is what vcs_frame does, its derivatives are those of grad.h, and a batch is
- * many runs of one cartridge side by side, on all cores. Nothing is kept between calls.
+ * A machine is 8 * vcs_state_size floats, an image 8 * (its size), controls are VCS_INPUTS floats per frame: a bit is 1
+ * where its float is more than a half. The function is what vcs_frame does, its derivatives are those of grad.h, and a
+ * batch is many runs of one cartridge side by side, on all cores. Nothing is kept between calls.
  *
  * Paddles stay where the machine has them, and the picture is black before the first frame.
  */

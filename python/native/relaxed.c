@@ -1,8 +1,8 @@
 /* relaxed.c: derivatives of whole runs by the relaxed machine (relaxed.h).
  *
  * The frames are run once, to know where each begins; then each is run again with its derivative, forwards or
- * backwards. A frame begins with a machine of integers and the numbers beside it. The pins of the controllers do not
- * depend on what they were before, but on what hands hold in that frame.
+ * backwards. A frame begins with a machine of integers and the numbers beside it. The pins of the controllers depend
+ * on the inputs of that frame only, not on their values before it.
  */
 #include "relaxed.h"
 
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/state.h"
+#include "host/arena.h"
 #include "host/files.h"
 #include "host/save.h"
 
@@ -88,6 +89,7 @@ static number_t number_at(size_t slot) {
 
 /* The walk of a run: the relaxed machine, and what begins each frame. */
 typedef struct {
+  vcs_arena_t arena; /* of the arrays */
   const vcs_run_t *run;
   vcs_relax_t *relax;
   size_t states, inputs; /* slots */
@@ -177,10 +179,11 @@ static void pins_of(const walk_t *w, int32_t frame, int input, double pins[PINS]
   for (int i = 0; i < 2; i++) pins[16 + i] = machine[1].fire[i] - machine[0].fire[i];
 }
 
-/* The switches of SWCHB that hands do not hold stay as they are. */
+/* Whether the inputs set a pin: the player holds the switches of a stick, and RESET and SELECT of SWCHB; the other
+ * switches of SWCHB keep their positions. */
 static bool is_held(int pin) { return pin < 8 || pin >= 16 || pin - 8 < 2; }
 
-/* forward: the pins = what hands hold in this frame */
+/* forward: the pins = the inputs of this frame */
 static void hold(walk_t *w, int32_t frame, const float *inputs) {
   double pins[PINS];
   for (int i = 0; i < PINS; i++) {
@@ -211,11 +214,7 @@ static void hold_backwards(walk_t *w, int32_t frame, float *inputs) {
 
 static void end_walk(walk_t *w) {
   vcs_relax_free(w->relax);
-  free(w->machines);
-  free(w->values);
-  free(w->d_input);
-  free(w->d_state);
-  free(w->d_pixels);
+  vcs_arena_free(&w->arena);
 }
 
 static vcs_t *machine_of(const walk_t *w, int32_t frame) {
@@ -241,14 +240,12 @@ static vcs_status_t start_walk(walk_t *w, const vcs_run_t *run, const vcs_relax_
   if (status) return status;
   w->states = vcs_relax_state_slots(w->relax);
   w->inputs = vcs_relax_input_slots(w->relax);
-  w->machines = calloc(frames, size);
-  w->values = calloc(frames * w->inputs, sizeof *w->values);
-  w->d_input = calloc(w->inputs, sizeof *w->d_input);
-  w->d_state = calloc(w->states, sizeof *w->d_state);
-  w->d_pixels = calloc(pixel_count(w), sizeof *w->d_pixels);
-  if (!w->machines || !w->values || !w->d_input || !w->d_state || !w->d_pixels) {
-    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  }
+  w->machines = vcs_arena_take(&w->arena, frames, size);
+  w->values = vcs_arena_take(&w->arena, frames * w->inputs, sizeof *w->values);
+  w->d_input = vcs_arena_take(&w->arena, w->inputs, sizeof *w->d_input);
+  w->d_state = vcs_arena_take(&w->arena, w->states, sizeof *w->d_state);
+  w->d_pixels = vcs_arena_take(&w->arena, pixel_count(w), sizeof *w->d_pixels);
+  if (w->arena.failed) return vcs_arena_status(&w->arena, error);
   const vcs_relax_report_t *counts = vcs_relax_report(w->relax);
   vcs_relax_load(w->relax, run->start);
   for (int32_t f = 0; f < run->frames; f++) {

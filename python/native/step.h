@@ -1,4 +1,4 @@
-/* step.h: a step of an environment with all that a Python caller asks next, in one call. */
+/* step.h: a step of an environment and the queries that follow it in Python, in one call. */
 #ifndef DIFFVCS_PYTHON_STEP_H
 #define DIFFVCS_PYTHON_STEP_H
 

@@ -1,4 +1,4 @@
-"""Attribution methods: each runs, and those that are exact are the truth."""
+"""Attribution methods: each runs, and the exact ones equal the truth."""
 
 import numpy as np
 import needs

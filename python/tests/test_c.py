@@ -1,4 +1,4 @@
-"""The binding says what the headers say: a C compiler compares them."""
+"""The bindings agree with the headers: a C compiler compares them."""
 
 import ctypes
 import re

@@ -1,9 +1,9 @@
-"""Careless calls: whatever is given where an array, a state or a number belongs, the answer is a result or a message.
+"""Careless calls: whatever is passed as an array, a state or a number, the call returns a result or raises a message.
 
-ODD is what people give by mistake, TARGETS is every public function that takes an array, and each meets each: sizes of
-zero, one and a million, strides, read-only and unaligned memory, other dtypes, NaN, numbers beyond every range, things that
-are no arrays at all. A call may refuse with an exception of REFUSALS. If it does not, and what it was given has the right
-numbers in another form, its result is the right one. After every row the function still gives what it gave before.
+ODD lists arguments that people pass by mistake, TARGETS every public function that takes an array, and every pair is tried:
+sizes of zero, one and a million, strides, read-only and unaligned memory, other dtypes, NaN, numbers out of range, objects that
+are not arrays. A call may raise an exception of REFUSALS. If it does not, and its argument has the right numbers in another
+form, its result must be the right one. After every row the function must still return its earlier result.
 
 A fault in C ends the process, and this test with it; `make test-python-asan` runs it on a library that notices every byte
 that is read or written out of place.
@@ -652,20 +652,20 @@ busy.start()
 time.sleep(0.02)
 child = os.fork()
 if child == 0:
-    said = []
+    raised = []
     for e in (envs, sent):
         for call in (lambda: e.step([0] * e.batch_size), lambda: e.reset(range(8), range(8)), e.clone_states, e.recv):
             try:
                 call()
             except diffvcs.VCSError as problem:
-                said.append("fork" in str(problem))
+                raised.append("fork" in str(problem))
     alone.step([0] * 4)
     machine.act_on(0)
     new = ALEVectorInterface("demo", 4, num_threads=2)
     new.reset(range(4), range(4))
     new.step([0] * 4)
     del envs, sent, new, e
-    os._exit(0 if said == [True] * 8 else 1)
+    os._exit(0 if raised == [True] * 8 else 1)
 busy.join()
 envs.step([0] * 8)
 deadline = time.time() + 60

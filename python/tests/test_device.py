@@ -1,4 +1,4 @@
-"""Batches on a device: on the GPU that $DIFFVCS_DEVICE numbers, else on the CPU in a GPU's place, which does the same."""
+"""Batches on a device: on the GPU whose number is in $DIFFVCS_DEVICE, else on "cpu-as-gpu", which executes the same code."""
 
 import gc
 import os

@@ -13,15 +13,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # A block, and the output that is shown: a block without a language after a line that ends with "prints:"
 BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n?[^\n`]*prints:\n\n?```\n(.*?)```)?", re.S)
 BLOCKS = [(page.name, *found) for page in PAGES for found in BLOCK.findall(page.read_text())]
-# Lines that stand for a program rather than being one.
+# What a page's blocks need beside the package.
 FRAGMENTS = {
-    "README.md": "import gymnasium, diffvcs, numpy as np\n"
-    + """
-machine = diffvcs.Machine("demo")
-cart, state, actions = machine.cart, machine.save(), ["NOOP"]
-weights = np.ones((cart.height, 160))
-""",
-    "commands.md": "import diffvcs\n",
     "web.md": """import os
 open("index.html", "w").write("<html><body></body></html>")  # in the place of the page that `make web` builds
 os.environ["DIFFVCS_WEB"] = "."
@@ -41,7 +34,7 @@ def execute(code, tmp_path, monkeypatch):
     try:
         exec(compile(code, "example", "exec"), {"__name__": "__example__"})
     except ImportError as problem:
-        if problem.name not in OPTIONAL and "pip install 'diffvcs[" not in str(problem):
+        if problem.name not in OPTIONAL and "pip install " not in str(problem):
             raise
         name = problem.name or getattr(problem.__cause__, "name", None) or "extras"
         needs.missing(name.partition(".")[0], f"not installed: {problem}")

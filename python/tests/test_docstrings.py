@@ -74,6 +74,6 @@ def test_examples_give_what_they_show(name, tmp_path, monkeypatch):
             for t in doctest.DocTestFinder(recurse=False).find(getattr(m, "__func__", m), n, globs=names)
         ]
     for test in tests:
-        said = []
-        results = doctest.DocTestRunner().run(test, out=said.append)
-        assert results.failed == 0, "".join(said)
+        printed = []
+        results = doctest.DocTestRunner().run(test, out=printed.append)
+        assert results.failed == 0, "".join(printed)

@@ -1,4 +1,4 @@
-"""flip: one meaning for every result, whatever the bit was; no_effect: why nothing changes."""
+"""flip: every result is the run with the flip minus the run without it; no_effect: why nothing changes."""
 
 import numpy as np
 import pytest

@@ -91,11 +91,11 @@ def test_continuous_actions_and_sound_are_those_of_ale_py(kwargs):
     ],
 )  # fmt: skip
 def test_gymnasium_has_nothing_to_say(name, kwargs):
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as printed:
         warnings.simplefilter("always")
         check_env(make(name, **kwargs).unwrapped, skip_render_check=True)
     expected = ("symmetric and normalized", "out of date", "has no `spec`")
-    assert not [w for w in said if not any(e in str(w.message) for e in expected)]
+    assert not [w for w in printed if not any(e in str(w.message) for e in expected)]
 
 
 def test_names_are_registered():

@@ -1,9 +1,11 @@
 """Machines: fields by name, saving and restoring, pictures, what is refused."""
 
 import gc
+import re
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -144,11 +146,21 @@ import numpy as np
 import diffvcs
 machine = diffvcs.Machine("demo")
 diffvcs.vjp(machine.cart, machine.save(), [0], dram=np.ones(128))
-for module, extra in (("torch", "torch"), ("jax", "jax"), ("attr", "xai"), ("env", "gym"), ("vector", "gym")):
+for module, package in dict(torch="torch", jax="jax", attr="captum", env="gymnasium", vector="gymnasium").items():
     try:
         getattr(diffvcs, module)
         sys.exit(f"{module} came without what it needs")
     except ImportError as problem:
-        assert f"diffvcs[{extra}]" in str(problem), problem
+        assert f"pip install {package}" in str(problem), problem
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_hints_name_packages_that_there_are():
+    """What messages say to install is on PyPI, as pyproject.toml has it, or is the checkout itself; diffvcs is not on PyPI."""
+    root = Path(__file__).resolve().parents[2]
+    known = {*re.findall(r'"([a-z-]+)>=', (root / "pyproject.toml").read_text()), "scipy", "."}
+    sources = "".join(path.read_text() for path in (root / "python/diffvcs").glob("*.py"))
+    hints = re.findall(r"pip install ([^`\"')]*)", sources)
+    assert len(hints) > 10
+    assert {name for hint in hints for name in hint.split()} <= known

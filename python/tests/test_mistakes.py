@@ -1,4 +1,4 @@
-"""Typical mistakes: each is refused with words that say what was wrong and what is right; none ends the process.
+"""Typical mistakes: each raises an exception that names the mistake and the correction; none ends the process.
 
 Under the sanitizers too: tests/python_asan.sh python/tests/test_mistakes.py."""
 
@@ -49,6 +49,12 @@ def saved(m):
 # What is done, and the words of the answer.
 MISTAKES = {
     "a game that is not there": (lambda: Machine("ponk"), r"no ROM image of 'ponk'.*pip install ale-py"),
+    "a game with a letter too many": (lambda: Machine("demoo"), "did you mean 'demo'"),
+    "a machine in place of a run": (lambda: diffvcs.explain(machine(), "pixel:1,1"), "takes a Run, not Machine: run"),
+    "a number of frames in place of actions": (lambda: diffvcs.run("demo", machine().save(), 8), "actions are a list"),
+    "one action in place of a list": (lambda: diffvcs.run("demo", machine().save(), "NOOP"), "actions are a list"),
+    "a vjp of nothing": (lambda: diffvcs.vjp("demo", machine().save(), ["NOOP"]), "give dframes, dram, dstate or dreward"),
+    "a jvp of nothing": (lambda: diffvcs.jvp("demo", machine().save(), ["NOOP"]), "give dinput, dram, dstate or drom"),
     "a path that is not there": (lambda: Machine("roms/pong.bin"), "no ROM image roms/pong.bin"),
     "an unknown profile": (lambda: Machine("demo", profile="stella"), "no profile 'stella'; there are ale, xitari, fixed"),
     "an unknown television": (lambda: Cartridge("demo", format="hdmi"), "no television format 'hdmi'; there are auto"),

@@ -1,4 +1,4 @@
-"""Pictures of derivatives draw."""
+"""Plots of derivatives and attributions can be drawn."""
 
 import numpy as np
 import needs

@@ -1,5 +1,6 @@
 """Each command of the program and its Python function give the same result, on our own cartridge (docs/commands.md)."""
 
+import inspect
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import pytest
 import diffvcs
 import diffvcs.png
 from diffvcs._c import lib
+from diffvcs.study import SEARCHES
 from needs import missing, module
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,6 +40,42 @@ def command(folder, *arguments, status=0):
     result = subprocess.run([str(PROGRAM), *map(str, arguments)], cwd=folder, capture_output=True, text=True)
     assert result.returncode == status, result.stderr
     return result.stdout
+
+
+# A command, its Python function, and those options of the command that the function calls otherwise.
+DEFAULTS = {
+    "smooth": (diffvcs.smooth, {"seed": "draw-seed", "threads": "jobs"}),
+    "grad": (diffvcs.attribute, {}),
+    "explain": (diffvcs.explain, {}),
+    "score": (diffvcs.score, {"threads": "jobs"}),
+    "joystick": (diffvcs.joystick, {}),
+    "edit": (diffvcs.edit, {}),
+    "steer": (diffvcs.steer, {"threads": "jobs"}),
+    "record": (diffvcs.record, {}),
+    "trace": (diffvcs.trace, {}),
+}
+# None, or what the run decides; and `wrt`, which names groups of places on the command line and arrays in Python.
+NO_DEFAULT = {"horizons", "seed", "frame", "directory", "played", "object", "target", "dispatch", "wrt"}
+
+
+@program
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_the_command_and_the_function_have_the_same_defaults(name, tmp_path):
+    function, names = DEFAULTS[name]
+    printed = dict(re.findall(r"^  --([\w-]+) .*\(default (.*)\)$", command(tmp_path, name, "--help"), re.M))
+    same = []
+    for parameter in inspect.signature(function).parameters.values():
+        option = names.get(parameter.name, parameter.name)
+        value = parameter.default
+        if (
+            value is inspect.Parameter.empty
+            or option not in printed
+            or (parameter.name in NO_DEFAULT and option == parameter.name)
+        ):
+            continue
+        assert (",".join(value) if isinstance(value, tuple) else str(value)) == printed[option], option
+        same.append(option)
+    assert same
 
 
 @program
@@ -106,7 +144,7 @@ def test_score(tmp_path):
 
 @program
 def test_joystick(tmp_path):
-    command(tmp_path, "joystick", "demo", "--actions", "NOOP*100", "--frames", 3, "--rows", "20:180", "--out", "stick")
+    command(tmp_path, "joystick", "demo", "--actions", "NOOP*100", "--horizon", 3, "--rows", "20:180", "--out", "stick")
     found = diffvcs.joystick(played(100, 3), (20, 180))
     table = (tmp_path / "stick" / "table.tsv").read_text().splitlines()[1:]
     for row in (line.split("\t") for line in table):
@@ -130,10 +168,10 @@ def test_edit(tmp_path):
 
 @program
 def test_steer(tmp_path):
-    command(tmp_path, "steer", "demo", "--actions", "NOOP*100", "--goal", "ram:80=200", "--frames", 10, "--budget", 300,
+    command(tmp_path, "steer", "demo", "--actions", "NOOP*100", "--goal", "ram:80=200", "--horizon", 10, "--budget", 300,
             "--seeds", 2, "--searches", "all", "--out", "steer.tsv")  # fmt: skip
     rows = [line.split("\t") for line in (tmp_path / "steer.tsv").read_text().splitlines()[1:]]
-    found = diffvcs.steer(played(100, 10), "ram:80=200", seeds=2, budget=300)
+    found = diffvcs.steer(played(100, 10), "ram:80=200", searches=SEARCHES, seeds=2, budget=300)
     for row, result in zip(rows, found, strict=True):
         assert row[1] == result.search and int(row[0]) == result.seed and int(row[3]) == result.frames
         assert float(row[2]) == result.value
@@ -163,7 +201,7 @@ def test_info(tmp_path):
 
 @program
 def test_run(tmp_path):
-    said = command(tmp_path, "run", "demo", "--seed", 1, "--frames", 300, "--zoom", 1, "--screenshot", "last.png")
+    printed = command(tmp_path, "run", "demo", "--seed", 1, "--frames", 300, "--zoom", 1, "--screenshot", "last.png")
     machine, score = diffvcs.Machine(CART), 0
     machine.reset()
     for action in diffvcs.action_stream(1, 300):
@@ -171,7 +209,7 @@ def test_run(tmp_path):
             machine.reset()
             score = 0
         score += machine.act_on(action)
-    assert f"state     {machine.hash():016x}" in said and f" {score} so far" in said
+    assert f"state     {machine.hash():016x}" in printed and f" {score} so far" in printed
     diffvcs.png.write(tmp_path / "ours.png", np.repeat(machine.rgb(), 2, axis=1))
     np.testing.assert_array_equal(pixels(tmp_path / "ours.png"), pixels(tmp_path / "last.png"))
 
@@ -191,8 +229,8 @@ def pixels(path):
     ],
 )
 def test_trace(tmp_path, arguments, options):
-    said = command(tmp_path, "trace", "demo", *arguments)
-    rows = [line.split("\t") for line in said.splitlines() if not line.startswith("#")]
+    printed = command(tmp_path, "trace", "demo", *arguments)
+    rows = [line.split("\t") for line in printed.splitlines() if not line.startswith("#")]
     found = diffvcs.trace(CART, **options)
     assert len(rows) == len(found) > 0
     for row, ours in zip(rows, found):
@@ -233,7 +271,7 @@ MOVES = [
 def test_debug(tmp_path):
     breakpoint = "write COLUBK if scanline > 100"
     commands = [f"break {breakpoint}"] + [f"{text}\nprint [$80] + x" for text, _ in MOVES] + ["disassemble $F000"]
-    said = subprocess.run(
+    printed = subprocess.run(
         [str(PROGRAM), "debug", "demo", "--frame", "60"],
         input="\n".join(commands) + "\n",
         capture_output=True,
@@ -246,15 +284,15 @@ def test_debug(tmp_path):
         at, registers = stop.position, tuple(int(state[name]) for name in ("a", "x", "y", "sp"))
         line = f"frame {at.frame}.{at.instruction}  line {at.scanline} clock {at.clock}  "
         line += "A={:02X} X={:02X} Y={:02X} SP={:02X} ".format(*registers)
-        assert line in said, text
-        said = said[said.index(line) :]
+        assert line in printed, text
+        printed = printed[printed.index(line) :]
         value = debugger.value("[$80] + x")
-        assert f"\n{value} $" in said and value == state["ram"][0] + state["x"]
+        assert f"\n{value} $" in printed and value == state["ram"][0] + state["x"]
         if text in ("continue", "reverse"):
             assert stop.reason == "breakpoint" and stop.breakpoint == 1
     assert stop.reason == "beginning" and (at.frame, at.instruction) == (60, 0)
     for address, instruction in debugger.disassemble(0xF000):
-        assert f"{address:04X}" in said and instruction in said
+        assert f"{address:04X}" in printed and instruction in printed
 
 
 def test_a_debugger_plays_what_a_run_plays():
@@ -349,10 +387,10 @@ def test_smooth(tmp_path):
 
 @program
 def test_effect(tmp_path):
-    said = command(tmp_path, "grad", "demo", "--frame", 100, "--horizon", 3, "--input", "right@1", "--out", "grad")
+    printed = command(tmp_path, "grad", "demo", "--frame", 100, "--horizon", 3, "--input", "right@1", "--out", "grad")
     found = diffvcs.effect(played(100, 3), "input:1.right")
-    assert f"exact     {found.pixels.in_truth} pixels" in said
-    assert f"estimate  {found.pixels.in_estimate} pixels" in said
+    assert f"exact     {found.pixels.in_truth} pixels" in printed
+    assert f"estimate  {found.pixels.in_estimate} pixels" in printed
     forward = diffvcs.jvp(
         CART, played(100, 3).before, ["NOOP"] * 3, dinput=np.eye(36)[15].reshape(3, 12), method="bit+fork"
     )

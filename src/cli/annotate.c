@@ -2,12 +2,24 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/common.h"
 #include "diffvcs/annotate.h"
 #include "host/games.h"
 
-static const char *const command = "diffvcs annotate";
+static const char command[] = "diffvcs annotate";
+static const vcs_usage_t usage = {
+    command,
+    "Finds what every byte of RAM means. The game is played at random; in many states each byte is set to other "
+    "values, and the objects of the next frames, RAM, score and lives are compared with the run without the change. "
+    "Prints the roles of each byte: x or y of which object (slope and offset in pixels), graphics, colour, size, "
+    "score, lives, timer, direction, room, random, scratch, stack, unused; and the part of the states that agree. "
+    "docs/annotations.md explains how, and has the results." VCS_ROMS_NOTE,
+    "diffvcs annotate demo\n"
+    "diffvcs annotate pong --json\n"
+    "diffvcs annotate pong --html pages\n"
+    "diffvcs annotate --all --out annotations\n"};
 
 typedef struct {
   vcs_rest_t games;
@@ -110,15 +122,6 @@ static vcs_status_t annotate(const options_t *o, const char *name, vcs_error_t *
   return status;
 }
 
-/* Lists all games as if they had been named. */
-static void name_all(options_t *o, char **names) {
-  o->games = (vcs_rest_t){names, 0};
-  for (int i = 0; i < vcs_game_count(); i++) {
-    const vcs_game_t *game = vcs_game_at(i);
-    if (vcs_game_has(game, (vcs_profile_t)o->choice.profile)) names[o->games.count++] = (char *)(uintptr_t)game->name;
-  }
-}
-
 static int annotate_games(const options_t *o) {
   int done = 0, unreadable = 0;
   for (int i = 0; i < o->games.count && !vcs_interrupted(); i++) {
@@ -138,7 +141,7 @@ static int annotate_games(const options_t *o) {
 }
 
 int vcs_cli_annotate(int argc, char **argv) {
-  options_t o = {.seeds = 5, .depths = 6, .choice = {.profile = VCS_PROFILE_ALE}};
+  options_t o = {.seeds = 6, .depths = 8, .choice = {.profile = VCS_PROFILE_ALE}};
   const vcs_arg_t args[] = {
       VCS_ARG_REST("GAME", &o.games, "games, ROM images, or demo"),
       VCS_ARG_FLAG("all", &o.all, "all games of the profile"),
@@ -148,41 +151,27 @@ int vcs_cli_annotate(int argc, char **argv) {
       VCS_ARG_TEXT("html", &o.html, "DIR", "write a page for each game: GAME.html"),
       VCS_ARG_FLAG("audit", &o.audit, "check the positions in states that were not used to find them"),
       VCS_ARG_INTEGER("seeds", &o.seeds, 1, 64, "plays"),
-      VCS_ARG_INTEGER("depths", &o.depths, 1, 16, "states of each play"),
-      VCS_ARG_INTEGER("jobs", &o.jobs, 0, 4096, "threads; 0: one for each CPU"),
+      VCS_ARG_INTEGER("depths", &o.depths, 1, 16, "states for each play"),
+      VCS_ARG_JOBS(&o.jobs),
       VCS_ARGS_ROMS(&o.choice),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Finds what every byte of RAM means. The game is played at random; in many states each byte is set to other "
-      "values,\n"
-      "and the objects of the next frames, RAM, score and lives are compared with the run without the change. Prints "
-      "the\n"
-      "roles of each byte: x or y of which object (slope and offset in pixels), graphics, colour, size, score, lives,\n"
-      "timer, direction, room, random, scratch, stack, unused; and the part of the states that agree. "
-      "docs/annotations.md\n"
-      "explains how, and has the results." VCS_ROMS_NOTE,
-      "diffvcs annotate demo\n"
-      "diffvcs annotate pong --json\n"
-      "diffvcs annotate pong --html pages\n"
-      "diffvcs annotate --all --out annotations\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
+  int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
-  if (o.all && o.games.count)
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--all takes all games: name none, or leave --all out");
+  char **names;
+  exit_code = vcs_cli_games(command, o.all, &o.choice, &o.games, &names);
+  const char *const directories[] = {o.out, o.html};
+  bool made[2] = {false, false};
   for (int i = 0; i < 2; i++) {
-    const char *directory = i ? o.html : o.out;
-    if (directory && (exit_code = vcs_output_directory(command, directory, NULL)) != VCS_ARGS_GO) return exit_code;
+    if (exit_code == VCS_ARGS_GO && directories[i]) {
+      exit_code = vcs_output_directory(command, directories[i], &made[i]);
+    }
   }
-  char **names = calloc((size_t)vcs_game_count(), sizeof *names);
-  if (!names) return vcs_cli_complain(command, VCS_EXIT_FAILED, "out of memory");
-  if (o.all) name_all(&o, names);
-  if (o.games.count) {
+  if (exit_code == VCS_ARGS_GO) {
     vcs_interrupt_catch();
     exit_code = annotate_games(&o);
-  } else {
-    exit_code = vcs_cli_complain(command, VCS_EXIT_USAGE, "GAME is missing: which games? --all takes all of them");
+  }
+  for (int i = 0; i < 2; i++) {
+    if (exit_code && made[i]) rmdir(directories[i]); /* which does nothing if it has results */
   }
   free(names);
   return exit_code;

@@ -125,10 +125,11 @@ static vcs_args_result_t set_option(const vcs_arg_t *arg, const char *text, vcs_
   }
 }
 
-static vcs_args_result_t unknown_option(const vcs_usage_t *usage, const char *name, vcs_error_t *error) {
+static vcs_args_result_t unknown_option(const vcs_usage_t *usage, const vcs_arg_t *args, const char *name,
+                                        vcs_error_t *error) {
   const char *names[64] = {"help"};
   size_t count = 1;
-  for (const vcs_arg_t *arg = usage->args; arg->kind != VCS_ARG_KIND_END && count < 64; arg++) {
+  for (const vcs_arg_t *arg = args; arg->kind != VCS_ARG_KIND_END && count < 64; arg++) {
     if (is_option(arg)) names[count++] = arg->name;
   }
   int near = vcs_args_nearest(name, names, count);
@@ -137,14 +138,15 @@ static vcs_args_result_t unknown_option(const vcs_usage_t *usage, const char *na
 }
 
 /* argv[*at] begins with "--"; advances *at over a value in the next argument. */
-static vcs_args_result_t parse_option(const vcs_usage_t *usage, int argc, char **argv, int *at, vcs_error_t *error) {
+static vcs_args_result_t parse_option(const vcs_usage_t *usage, const vcs_arg_t *args, int argc, char **argv, int *at,
+                                      vcs_error_t *error) {
   char name[64];
   const char *given = argv[*at] + 2, *equals = strchr(given, '=');
   snprintf(name, sizeof name, "%.*s", equals ? (int)(equals - given) : (int)sizeof name, given);
   if (strcmp(name, "help") == 0) return VCS_ARGS_HELP;
-  const vcs_arg_t *arg = usage->args;
+  const vcs_arg_t *arg = args;
   while (arg->kind != VCS_ARG_KIND_END && !(is_option(arg) && strcmp(arg->name, name) == 0)) arg++;
-  if (arg->kind == VCS_ARG_KIND_END) return unknown_option(usage, name, error);
+  if (arg->kind == VCS_ARG_KIND_END) return unknown_option(usage, args, name, error);
   if (arg->kind == VCS_ARG_KIND_FLAG) {
     if (equals) return wrong(error, "--%s takes no value", name);
     *(bool *)arg->to = true;
@@ -156,15 +158,16 @@ static vcs_args_result_t parse_option(const vcs_usage_t *usage, int argc, char *
 }
 
 /* The next positional that has no value yet; `taken` have one. */
-static const vcs_arg_t *next_positional(const vcs_usage_t *usage, int taken) {
-  for (const vcs_arg_t *arg = usage->args; arg->kind != VCS_ARG_KIND_END; arg++) {
+static const vcs_arg_t *next_positional(const vcs_arg_t *args, int taken) {
+  for (const vcs_arg_t *arg = args; arg->kind != VCS_ARG_KIND_END; arg++) {
     if (is_option(arg)) continue;
     if (arg->kind == VCS_ARG_KIND_REST || taken-- == 0) return arg;
   }
   return NULL;
 }
 
-vcs_args_result_t vcs_args_parse(const vcs_usage_t *usage, int argc, char **argv, vcs_error_t *error) {
+vcs_args_result_t vcs_args_parse(const vcs_usage_t *usage, const vcs_arg_t *args, int argc, char **argv,
+                                 vcs_error_t *error) {
   int taken = 0, rest = 0;
   bool options = true;
   if (error) error->message[0] = 0;
@@ -176,13 +179,13 @@ vcs_args_result_t vcs_args_parse(const vcs_usage_t *usage, int argc, char **argv
     }
     if (options && strcmp(word, "-h") == 0) return VCS_ARGS_HELP;
     if (options && strncmp(word, "--", 2) == 0) {
-      vcs_args_result_t result = parse_option(usage, argc, argv, &at, error);
+      vcs_args_result_t result = parse_option(usage, args, argc, argv, &at, error);
       if (result != VCS_ARGS_RUN) return result;
       continue;
     }
     if (options && word[0] == '-' && word[1])
       return wrong(error, "no option %s; options are spelled out: '%s --help' lists them", word, usage->command);
-    const vcs_arg_t *arg = next_positional(usage, taken);
+    const vcs_arg_t *arg = next_positional(args, taken);
     if (!arg) return wrong(error, "'%s' is one argument too many", word);
     if (arg->kind == VCS_ARG_KIND_REST) {
       argv[1 + rest++] = word; /* positionals move to the front of argv, which at least as many words have left */
@@ -192,13 +195,15 @@ vcs_args_result_t vcs_args_parse(const vcs_usage_t *usage, int argc, char **argv
       taken++;
     }
   }
-  const vcs_arg_t *missing = next_positional(usage, taken);
+  const vcs_arg_t *missing = next_positional(args, taken);
   if (missing && missing->kind == VCS_ARG_KIND_POSITIONAL)
     return wrong(error, "%s is missing: %s", missing->name, missing->help);
   return VCS_ARGS_RUN;
 }
 
 /* ---- Help --------------------------------------------------------------------------------------------------- */
+
+enum { HELP_COLUMNS = 118 };
 
 static void print_default(const vcs_arg_t *arg, vcs_text_t *text) {
   size_t length;
@@ -232,8 +237,27 @@ static int print_name(const vcs_arg_t *arg, vcs_text_t *text) {
   return length;
 }
 
-static void print_section(const vcs_usage_t *usage, bool options, int width, vcs_text_t *text) {
-  for (const vcs_arg_t *arg = usage->args; arg->kind != VCS_ARG_KIND_END; arg++) {
+/* Breaks lines between words so that none has more than HELP_COLUMNS characters (unless a word has). */
+static void print_paragraphs(const char *summary, vcs_text_t *text) {
+  int column = 0;
+  for (const char *at = summary; *at;) {
+    const int length = (int)strcspn(at, " \n");
+    const bool breaks = column + 1 + length > HELP_COLUMNS;
+    if (column) vcs_text_printf(text, breaks ? "\n" : " ");
+    vcs_text_printf(text, "%.*s", length, at);
+    column = (column && !breaks ? column + 1 : 0) + length;
+    at += length;
+    if (*at == ' ') at++;
+    if (*at != '\n') continue;
+    vcs_text_printf(text, "%.*s", (int)strspn(at, "\n"), at);
+    at += strspn(at, "\n");
+    column = 0;
+  }
+  vcs_text_printf(text, "\n");
+}
+
+static void print_section(const vcs_arg_t *args, bool options, int width, vcs_text_t *text) {
+  for (const vcs_arg_t *arg = args; arg->kind != VCS_ARG_KIND_END; arg++) {
     if (is_option(arg) != options) continue;
     vcs_text_printf(text, "  ");
     int length = print_name(arg, text);
@@ -244,11 +268,11 @@ static void print_section(const vcs_usage_t *usage, bool options, int width, vcs
   }
 }
 
-void vcs_args_help(const vcs_usage_t *usage, vcs_text_t *text) {
+void vcs_args_help(const vcs_usage_t *usage, const vcs_arg_t *args, vcs_text_t *text) {
   bool positionals = false;
   int width = (int)strlen("--help");
   vcs_text_printf(text, "usage: %s", usage->command);
-  for (const vcs_arg_t *arg = usage->args; arg->kind != VCS_ARG_KIND_END; arg++) {
+  for (const vcs_arg_t *arg = args; arg->kind != VCS_ARG_KIND_END; arg++) {
     int length = print_name(arg, NULL);
     if (length > width) width = length;
     if (is_option(arg)) continue;
@@ -257,11 +281,12 @@ void vcs_args_help(const vcs_usage_t *usage, vcs_text_t *text) {
     vcs_text_printf(text, " %s%s%s%s", needed ? "" : "[", arg->name, arg->kind == VCS_ARG_KIND_REST ? "..." : "",
                     needed ? "" : "]");
   }
-  vcs_text_printf(text, " [options]\n\n%s\n", usage->summary);
+  vcs_text_printf(text, " [options]\n\n");
+  print_paragraphs(usage->summary, text);
   if (positionals) vcs_text_printf(text, "\n");
-  print_section(usage, false, width, text);
+  print_section(args, false, width, text);
   vcs_text_printf(text, "\noptions:\n");
-  print_section(usage, true, width, text);
+  print_section(args, true, width, text);
   vcs_text_printf(text, "  --help%*sthis text\n", width - (int)strlen("--help") + 2, "");
   if (!usage->examples) return;
   vcs_text_printf(text, "\nexamples:\n");
@@ -272,12 +297,12 @@ void vcs_args_help(const vcs_usage_t *usage, vcs_text_t *text) {
   }
 }
 
-int vcs_args_read(const vcs_usage_t *usage, int argc, char **argv) {
+int vcs_args_read(const vcs_usage_t *usage, const vcs_arg_t *args, int argc, char **argv) {
   vcs_error_t error;
   vcs_text_t text = {0};
   /* Values are also the defaults that help shows, so help is written before they change. */
-  vcs_args_help(usage, &text);
-  vcs_args_result_t result = vcs_args_parse(usage, argc, argv, &error);
+  vcs_args_help(usage, args, &text);
+  vcs_args_result_t result = vcs_args_parse(usage, args, argc, argv, &error);
   if (result == VCS_ARGS_HELP && text.text) fputs(text.text, stdout);
   if (result == VCS_ARGS_WRONG) fprintf(stderr, "%s: %s\n", usage->command, error.message);
   vcs_text_free(&text);

@@ -12,8 +12,8 @@
  *                             VCS_ARG_CHOICE("format", &format, "auto|ntsc|pal|secam", "television"),
  *                             VCS_ARG_FLAG("quiet", &quiet, "say nothing"),
  *                             VCS_ARG_END};
- *   const vcs_usage_t usage = {"diffvcs run", "run a game", "diffvcs run pong --frames 600\n", args};
- *   int exit_code = vcs_args_read(&usage, argc, argv);
+ *   const vcs_usage_t usage = {"diffvcs run", "Runs a game.", "diffvcs run pong --frames 600\n"};
+ *   int exit_code = vcs_args_read(&usage, args, argc, argv);
  *   if (exit_code != VCS_ARGS_GO) return exit_code;
  *
  * Options that are not given keep their value, which --help shows as the default. `--name value`,
@@ -83,21 +83,21 @@ typedef struct {
 
 typedef struct {
   const char *command;  /* "diffvcs run" */
-  const char *summary;  /* one line, then, if wished, more text */
+  const char *summary;  /* paragraphs, with an empty line between them; --help breaks their lines */
   const char *examples; /* one command per line, or NULL */
-  const vcs_arg_t *args;
 } vcs_usage_t;
 
 typedef enum { VCS_ARGS_RUN, VCS_ARGS_HELP, VCS_ARGS_WRONG } vcs_args_result_t;
 
 /* argv[0] is the name of the subcommand and skipped. VCS_ARGS_WRONG comes with a message in error. */
-vcs_args_result_t vcs_args_parse(const vcs_usage_t *usage, int argc, char **argv, vcs_error_t *error);
+vcs_args_result_t vcs_args_parse(const vcs_usage_t *usage, const vcs_arg_t *args, int argc, char **argv,
+                                 vcs_error_t *error);
 
 /* Parses; prints help to stdout and errors to stderr. Returns VCS_ARGS_GO to go on, else the exit code. */
 enum { VCS_ARGS_GO = -1 };
-int vcs_args_read(const vcs_usage_t *usage, int argc, char **argv);
+int vcs_args_read(const vcs_usage_t *usage, const vcs_arg_t *args, int argc, char **argv);
 
-void vcs_args_help(const vcs_usage_t *usage, vcs_text_t *text);
+void vcs_args_help(const vcs_usage_t *usage, const vcs_arg_t *args, vcs_text_t *text);
 
 /* The index of the word nearest to `wrong` (spelling distance, case ignored), or -1 where none is near. */
 int vcs_args_nearest(const char *wrong, const char *const *words, size_t count);

@@ -25,23 +25,21 @@ typedef struct {
 #define VCS_BIT_JOB \
   { .choice.setup = {.frame = -1}, .horizon = "1", .out = "-" }
 
-#define VCS_ARGS_BIT_JOB(s)                                                                                        \
-  VCS_ARG_ROM(&(s)->choice), VCS_ARGS_PLAYED(&(s)->choice),                                                        \
-      VCS_ARG_TEXT("wrt", &(s)->wrt, "GROUPS", "bits of ram|rom|input|cpu|pc|tia|riot|cartram|state, or several"), \
-      VCS_ARG_TEXT("bits", &(s)->bits, "LIST", "only these bits: 9C.3,rom:1F0.7,grp[1].0,input:0.left"),           \
-      VCS_ARG_INTEGER("jobs", &(s)->threads, 0, 4096, "threads; 0: one for each CPU"),                             \
-      VCS_ARG_TEXT("out", &(s)->out, "FILE", "output file, gzipped if .gz; -: stdout"),                            \
+#define VCS_ARGS_BIT_JOB(s)                                                                                          \
+  VCS_ARG_ROM(&(s)->choice), VCS_ARGS_PLAYED(&(s)->choice),                                                          \
+      VCS_ARG_TEXT("wrt", &(s)->wrt, "GROUPS", "bits of ram|rom|input|cpu|pc|tia|riot|cartram|state, or several"),   \
+      VCS_ARG_TEXT("bits", &(s)->bits, "LIST", "only these bits: 9C.3,rom:1F0.7,grp[1].0,input:0.left"),             \
+      VCS_ARG_JOBS(&(s)->threads), VCS_ARG_TEXT("out", &(s)->out, "FILE", "output file, gzipped if .gz; -: stdout"), \
       VCS_ARGS_CART(&(s)->choice.rom_options)
 
 /* Closes the summary of commands that take bits. */
-#define VCS_BIT_JOB_NOTE                                                                                               \
-  "\n\nGroups and their `byte` column: ram: 0 to 127. rom: offset in the image. cartram: offset. cpu (a x y sp p), "   \
-  "pc,\n"                                                                                                              \
-  "tia, riot, state (everything): the name of the field, as grp[1]; bits are counted in the field. input: frame and\n" \
-  "name, as 0.left; names are up down left right fire, up2 ... fire2 of the second player, reset, select; the frame\n" \
-  "is that of the run, from 0 on; bit 0. A bit is 9C.3 (RAM by address), rom:HEX.BIT, cartram:HEX.BIT, FIELD.BIT,\n"   \
-  "FIELD[N].BIT or input:FRAME.NAME; without .BIT it is the whole byte. With several groups, `byte` begins with the\n" \
-  "group: ram:28."
+#define VCS_BIT_JOB_NOTE                                                                                         \
+  "\n\nGroups and their `byte` column: ram: 0 to 127. rom: offset in the image. cartram: offset. cpu (a x y sp " \
+  "p), pc, tia, riot, state (everything): the name of the field, as grp[1]; bits are counted in the field. "     \
+  "input: frame and name, as 0.left; names are up down left right fire, up2 ... fire2 of the second player, "    \
+  "reset, select; the frame is that of the run, from 0 on; bit 0. A bit is 9C.3 (RAM by address), rom:HEX.BIT, " \
+  "cartram:HEX.BIT, FIELD.BIT, FIELD[N].BIT or input:FRAME.NAME; without .BIT it is the whole byte. With "       \
+  "several groups, `byte` begins with the group: ram:28."
 
 /* Opens, lists and plays. Returns VCS_ARGS_GO or the exit code, having complained. vcs_bit_job_free is due in any case.
  */

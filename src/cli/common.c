@@ -2,6 +2,7 @@
 #include "cli/common.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -100,19 +101,23 @@ int vcs_cli_setup_complete(vcs_cli_setup_t *choice, const char *command) {
   if (choice->setup.actions && choice->setup.seed) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--seed and --actions both choose the actions: give one of them");
   }
-  if (!choice->setup.actions && choice->setup.frame < 0) choice->setup.frame = 300;
+  if (!choice->setup.actions && choice->setup.frame < 0) choice->setup.frame = choice->frame ? choice->frame : 300;
   return VCS_ARGS_GO;
 }
 
-int vcs_cli_study(const char *command, vcs_cli_setup_t *choice, const char *directory, vcs_cli_study_t study,
-                  void *context) {
+int vcs_cli_study(const vcs_usage_t *usage, const vcs_arg_t *args, int argc, char **argv, const vcs_cli_study_t *to) {
+  const char *command = usage->command;
+  vcs_cli_setup_t *choice = to->choice;
   vcs_error_t error = {""};
   vcs_rom_t rom;
   vcs_setup_t setup;
-  int exit_code = vcs_cli_setup_complete(choice, command);
   bool made = false;
+  int exit_code = vcs_args_read(usage, args, argc, argv);
+  if (exit_code == VCS_ARGS_GO) exit_code = to->check(to->options);
+  if (exit_code == VCS_ARGS_GO) exit_code = vcs_cli_setup_complete(choice, command);
   if (exit_code == VCS_ARGS_GO) exit_code = vcs_rom_open_or_complain(command, choice->rom, &choice->rom_options, &rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
+  const char *directory = to->directory ? *to->directory : NULL;
   if (directory) exit_code = vcs_output_directory(command, directory, &made);
   if (exit_code != VCS_ARGS_GO) {
     vcs_rom_free(&rom);
@@ -121,13 +126,32 @@ int vcs_cli_study(const char *command, vcs_cli_setup_t *choice, const char *dire
   vcs_interrupt_catch();
   vcs_status_t status = vcs_setup_create(rom.cart, &choice->setup, &setup, &error);
   if (status == VCS_OK) {
-    status = study(&rom, &setup, context, &error);
+    status = to->study(&rom, &setup, to->options, &error);
     vcs_setup_free(&setup);
   }
   vcs_rom_free(&rom);
   exit_code = vcs_cli_end(command, status, &error);
   if (exit_code && made) rmdir(directory);
   return exit_code;
+}
+
+int vcs_cli_games(const char *command, bool all, const vcs_rom_options_t *options, vcs_rest_t *games, char ***named) {
+  *named = NULL;
+  if (all && games->count) {
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--all takes all games: name none, or leave --all out");
+  }
+  if (!all && !games->count) {
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "GAME is missing: which games? --all takes all of them");
+  }
+  if (!all) return VCS_ARGS_GO;
+  char **names = *named = calloc((size_t)vcs_game_count(), sizeof *names);
+  if (!names) return vcs_cli_complain(command, VCS_EXIT_FAILED, "out of memory");
+  *games = (vcs_rest_t){names, 0};
+  for (int i = 0; i < vcs_game_count(); i++) {
+    const vcs_game_t *game = vcs_game_at(i);
+    if (vcs_game_has(game, (vcs_profile_t)options->profile)) names[games->count++] = (char *)(uintptr_t)game->name;
+  }
+  return VCS_ARGS_GO;
 }
 
 static int draw_bar(void *context, const char *step, uint64_t done, uint64_t total) {

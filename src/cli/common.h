@@ -57,7 +57,7 @@ _Static_assert(VCS_SCHEME_COUNT == 20 && VCS_SCHEME_SB == 19, "VCS_SCHEME_CHOICE
 /* Closes the summary of every command that takes ROMs. */
 #define VCS_ROMS_NOTE                                                                                            \
   "\n\nROM images are found by name (pong) in --roms, $DIFFVCS_ROMS, $ALE_ROMS_DIR or an installed ale-py (pip " \
-  "install\nale-py); a path is taken as it is, and `demo` is the built-in cartridge."
+  "install ale-py); a path is taken as it is, and `demo` is the built-in cartridge."
 
 /* vcs_rom_open, with a full explanation on stderr if it fails; returns VCS_ARGS_GO or the exit code. */
 int vcs_rom_open_or_complain(const char *command, const char *name, const vcs_rom_options_t *options, vcs_rom_t *rom);
@@ -98,33 +98,50 @@ int vcs_cli_listen(const vcs_cart_t *cart, const vcs_t *m, vcs_t *listener, uint
 /* ---- Studies ------------------------------------------------------------------------------------------------ */
 
 #define VCS_METHOD_CHOICES "naive|ste|bit|bit+fork|exact"
-#define VCS_WINDOW_HELP "bit+fork: instructions within which the two sides of a branch must meet"
+#define VCS_ARG_WINDOW(to_int64)                  \
+  VCS_ARG_INTEGER("window", to_int64, 1, 1000000, \
+                  "bit+fork: instructions within which the two sides of a branch must meet")
+#define VCS_ARG_DIRECTORY(to_text) VCS_ARG_TEXT("out", to_text, "DIR", "directory to write into")
+#define VCS_ARG_JOBS(to_int64) VCS_ARG_INTEGER("jobs", to_int64, 0, 4096, "threads; 0: one for each CPU")
 
 /* The options that say which game is played up to which frame. */
 typedef struct {
   const char *rom;
   vcs_rom_options_t rom_options;
   vcs_setup_options_t setup;
+  int64_t frame; /* that is played to if neither --frame nor --actions is given; 0: 300 */
 } vcs_cli_setup_t;
 
 #define VCS_ARG_ROM(s) VCS_ARG_POSITIONAL("ROM", &(s)->rom, "a ROM image, the name of a game, or demo")
-#define VCS_ARGS_PLAYED(s)                                                                                       \
-  VCS_ARG_INTEGER("frame", &(s)->setup.frame, -1, 100000000, "frames to play first; -1: all --actions, or 300"), \
-      VCS_ARG_INTEGER("seed", &(s)->setup.seed, 0, INT64_MAX, "actions from the records' stream; 0: NOOP only"), \
+#define VCS_ARGS_PLAYED_TO(s, words)                                                                                \
+  VCS_ARG_INTEGER("frame", &(s)->setup.frame, -1, 100000000, "frames to play first; -1: all --actions, or " words), \
+      VCS_ARG_INTEGER("seed", &(s)->setup.seed, 0, INT64_MAX, "actions from the records' stream; 0: NOOP only"),    \
       VCS_ARG_TEXT("actions", &(s)->setup.actions, "LIST", "or these actions, then NOOP: NOOP*60,RIGHT*4")
+#define VCS_ARGS_PLAYED(s) VCS_ARGS_PLAYED_TO(s, "300")
 
-/* Checks that only one of --seed and --actions is given and sets the default frame, 300. Returns VCS_ARGS_GO or the
- * exit code. */
+/* Checks that only one of --seed and --actions is given and sets the default frame. Returns VCS_ARGS_GO or the exit
+ * code. */
 int vcs_cli_setup_complete(vcs_cli_setup_t *choice, const char *command);
 
-/* What a command does with a setup. */
-typedef vcs_status_t (*vcs_cli_study_t)(const vcs_rom_t *rom, const vcs_setup_t *setup, void *context,
-                                        vcs_error_t *error);
+/* A command that studies a run. */
+typedef struct {
+  vcs_cli_setup_t *choice;      /* the options that choose the run */
+  const char *const *directory; /* the option that names the output directory, or NULL */
+  int (*check)(void *options);  /* completes the other options; returns VCS_ARGS_GO or the exit code */
+  vcs_status_t (*study)(const vcs_rom_t *rom, const vcs_setup_t *setup, void *options, vcs_error_t *error);
+  void *options; /* the command's options, for the two functions */
+} vcs_cli_study_t;
 
-/* The frame of every command that studies a run: completes the options, makes the output directory (unless NULL), opens
- * the ROM, plays, calls `study`, frees, and reports. Returns the exit code. */
-int vcs_cli_study(const char *command, vcs_cli_setup_t *choice, const char *directory, vcs_cli_study_t study,
-                  void *context);
+/* Reads and checks the options, opens the ROM, makes the output directory, plays, calls the study and reports. Returns
+ * the exit code. */
+int vcs_cli_study(const vcs_usage_t *usage, const vcs_arg_t *args, int argc, char **argv, const vcs_cli_study_t *to);
+
+/* ---- Several games ------------------------------------------------------------------------------------------ */
+
+/* The games that a command is about: those named, or with --all every game of the profile. Prints an error and returns
+ * the exit code if there are none or if both are given, else VCS_ARGS_GO. The list of --all is allocated: *named takes
+ * it, for free(). */
+int vcs_cli_games(const char *command, bool all, const vcs_rom_options_t *options, vcs_rest_t *games, char ***named);
 
 /* A progress bar on stderr that a vcs_report_t draws; Ctrl-C stops the work. Starts as {0}. */
 typedef struct {

@@ -15,6 +15,15 @@
 #include "host/picture.h"
 
 static const char command[] = "diffvcs debug";
+static const vcs_usage_t usage = {
+    command,
+    "A debugger: steps by instruction, scan line and frame, forwards and backwards, to breakpoints on addresses, "
+    "memory and register accesses, beam positions and conditions. Commands are read from the terminal or a pipe; "
+    "'help' lists them. The exit status is 1 if a command that came through a pipe or a file was not "
+    "understood." VCS_ROMS_NOTE,
+    "diffvcs debug pong --frame 300\n"
+    "diffvcs debug demo --symbols demo.sym --frame 60\n"
+    "printf 'break write COLUBK if scanline > 100\\ncontinue\\nback 3\\n' | diffvcs debug demo\n"};
 
 enum { WATCHES_MAX = 16, WATCH_SIZE = 96, LINE_SIZE = 512, TRACE_FLUSH_SIZE = 1 << 20 };
 
@@ -382,17 +391,7 @@ int vcs_cli_debug(int argc, char **argv) {
       VCS_ARG_TEXT("commands", &script, "FILE", "commands to do first, one a line"),
       VCS_ARGS_CART(&choice.rom_options),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "A debugger: steps by instruction, scan line and frame, forwards and backwards, to breakpoints on addresses,\n"
-      "memory and register accesses, beam positions and conditions. Commands are read from the terminal or a pipe;\n"
-      "'help' lists them. The exit status is 1 if a command that came through a pipe or a file was not "
-      "understood." VCS_ROMS_NOTE,
-      "diffvcs debug pong --frame 300\n"
-      "diffvcs debug demo --symbols demo.sym --frame 60\n"
-      "printf 'break write COLUBK if scanline > 100\\ncontinue\\nback 3\\n' | diffvcs debug demo\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
+  int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   static session_t d;
   vcs_error_t error = {""};

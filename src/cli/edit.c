@@ -6,6 +6,16 @@
 #include "host/picture.h"
 
 static const char command[] = "diffvcs edit";
+static const vcs_usage_t usage = {
+    command,
+    "Changes bytes of a game until it shows a drawing. Light pixels of the drawing become the brightest colour of the "
+    "region, dark ones its commonest; with --exact, they become the colours they are. Bits are chosen by their exact "
+    "effects, or by a method that estimates them, and kept only if a run then shows fewer wrong pixels. Only bytes "
+    "that are read as data are changed. Writes before.png, after.png, the list of bytes (bytes.tsv) and an IPS patch "
+    "(patch.ips), never an image. The exit status is 0 if no pixel is wrong in the end." VCS_ROMS_NOTE,
+    "diffvcs edit space_invaders --frame 200 --region 21,48,16,12 --target heart.png --out heart\n"
+    "diffvcs edit pong --frame 200 --region 32,1,20,20 --target digit.png --out digit\n"
+    "diffvcs edit demo --frame 100 --region 0,0,8,8 --target colours.png --exact --out demo.edit\n"};
 
 enum { REGION_MAX = 320, HORIZON_MAX = 256 };
 
@@ -15,7 +25,8 @@ typedef struct {
   int method;
   bool exact;
   vcs_edit_options_t edit;
-  int wrong; /* pixels in the end */
+  int wrong;    /* pixels in the end */
+  uint8_t *rgb; /* the drawing; allocated */
 } options_t;
 
 /* ---- Files -------------------------------------------------------------------------------------------------- */
@@ -113,7 +124,8 @@ static vcs_status_t edit(const vcs_rom_t *rom, const vcs_setup_t *setup, void *c
 }
 
 /* Reads the region and the drawing, whose sizes must be the same. */
-static int read_drawing(options_t *o, uint8_t **rgb) {
+static int read_drawing(void *options) {
+  options_t *o = options;
   vcs_edit_options_t *e = &o->edit;
   vcs_error_t error = {""};
   int width, height;
@@ -130,10 +142,10 @@ static int read_drawing(options_t *o, uint8_t **rgb) {
                     e->width > REGION_MAX || e->height > REGION_MAX)) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--region takes X,Y,WIDTH,HEIGHT in pixels, not '%s'", o->region);
   }
-  if (vcs_png_read_rgb(o->target, REGION_MAX, rgb, &width, &height, &error)) {
+  if (vcs_png_read_rgb(o->target, REGION_MAX, &o->rgb, &width, &height, &error)) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
   }
-  e->drawing = *rgb;
+  e->drawing = o->rgb;
   if (o->pixel) e->width = width, e->height = height;
   if (width == e->width && height == e->height) return VCS_ARGS_GO;
   return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s is %dx%d pixels, but the region is %dx%d", o->target, width,
@@ -145,7 +157,6 @@ int vcs_cli_edit(int argc, char **argv) {
                  .out = "edit",
                  .method = VCS_STUDY_EXACT,
                  .edit = {.steps = 200, .window = VCS_STUDY_WINDOW}};
-  uint8_t *rgb = NULL;
   const vcs_arg_t args[] = {
       VCS_ARG_ROM(&o.setup),
       VCS_ARG_TEXT("target", &o.target, "PNG", "the drawing; one of its pixels is one pixel of the machine"),
@@ -156,31 +167,16 @@ int vcs_cli_edit(int argc, char **argv) {
       VCS_ARG_INTEGER("horizon", &o.setup.setup.horizon, 1, HORIZON_MAX,
                       "frames of NOOP that run on the changed image"),
       VCS_ARG_CHOICE("method", &o.method, VCS_METHOD_CHOICES, "method of differentiation"),
-      VCS_ARG_INTEGER("window", &o.edit.window, 1, 1000000, VCS_WINDOW_HELP),
+      VCS_ARG_WINDOW(&o.edit.window),
       VCS_ARG_INTEGER("steps", &o.edit.steps, 1, 100000, "Jacobians or reverse passes at most"),
       VCS_ARG_INTEGER("budget", &o.edit.budget, 0, INT64_C(1000000000000),
                       "emulated frames after which no step begins; 0: any number"),
-      VCS_ARG_TEXT("out", &o.out, "DIR", "directory to write into"),
+      VCS_ARG_DIRECTORY(&o.out),
       VCS_ARGS_CART(&o.setup.rom_options),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Changes bytes of a game until it shows a drawing. Light pixels of the drawing become the brightest colour of "
-      "the\n"
-      "region, dark ones its commonest; with --exact, they become the colours they are. Bits are chosen by their\n"
-      "exact effects, or by a method that estimates them, and kept only if a run then shows fewer wrong pixels. Only "
-      "bytes that are read as data are "
-      "changed.\n"
-      "Writes before.png, after.png, the list of bytes (bytes.tsv) and an IPS patch (patch.ips), never an image. The\n"
-      "exit status is 0 if no pixel is wrong in the end." VCS_ROMS_NOTE,
-      "diffvcs edit space_invaders --frame 200 --region 21,48,16,12 --target heart.png --out heart\n"
-      "diffvcs edit pong --frame 200 --region 32,1,20,20 --target digit.png --out digit\n"
-      "diffvcs edit demo --frame 100 --region 0,0,8,8 --target colours.png --exact --out demo.edit\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
-  if (exit_code == VCS_ARGS_GO) exit_code = read_drawing(&o, &rgb);
-  if (exit_code == VCS_ARGS_GO) exit_code = vcs_cli_study(command, &o.setup, o.out, edit, &o);
-  free(rgb);
+  const vcs_cli_study_t study = {&o.setup, &o.out, read_drawing, edit, &o};
+  const int exit_code = vcs_cli_study(&usage, args, argc, argv, &study);
+  free(o.rgb);
   if (exit_code || !o.wrong) return exit_code;
   return vcs_cli_complain(command, VCS_EXIT_FAILED, "%d pixels are still wrong, and no flip helps", o.wrong);
 }

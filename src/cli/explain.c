@@ -2,6 +2,17 @@
 #include "cli/common.h"
 
 static const char command[] = "diffvcs explain";
+static const vcs_usage_t usage = {
+    command,
+    "Explains a pixel, a region, an object, a byte of RAM or the score: which objects draw it, which register writes "
+    "at which beam position it depends on, which instructions computed them, and which bytes of RAM and ROM and which "
+    "controls of earlier frames change it; each with its truth (the bit is flipped and the frames run again) and its "
+    "derivative by every method. Writes a self-contained page (explain.html), the same as explain.json, and frame.png, "
+    "ram.png, rom.png." VCS_ROMS_NOTE,
+    "diffvcs explain space_invaders --frame 1050 --pixel 38,190 --out why\n"
+    "diffvcs explain demo --frame 100 --pixel 80,100\n"
+    "diffvcs explain pong --seed 1 --frame 400 --object P0 --horizon 16\n"
+    "diffvcs explain breakout --seed 1 --frame 600 --ram 9C\n"};
 
 enum { HORIZON_MAX = 1000 };
 
@@ -42,7 +53,8 @@ static vcs_status_t explain(const vcs_rom_t *rom, const vcs_setup_t *setup, void
 }
 
 /* Reads the one output that was chosen. */
-static int read_output(options_t *o) {
+static int read_output(void *options) {
+  options_t *o = options;
   if (vcs_cli_output_count(&o->output) + !!o->object != 1) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "choose one output: --object P0, " VCS_OUTPUT_CHOICES);
   }
@@ -63,26 +75,9 @@ int vcs_cli_explain(int argc, char **argv) {
       VCS_ARG_TEXT("object", &o.object, "NAME", "or all pixels that this object draws: P0, P1, M0, M1, BL, PF"),
       VCS_ARG_INTEGER("span", &o.span, 1, HORIZON_MAX, "bits of RAM and ROM are flipped this many frames before"),
       VCS_ARG_INTEGER("horizon", &o.setup.setup.horizon, 1, HORIZON_MAX, "controls are tried this many frames back"),
-      VCS_ARG_INTEGER("window", &o.window, 1, 1000000, VCS_WINDOW_HELP),
-      VCS_ARG_TEXT("out", &o.out, "DIR", "directory to write into"),
+      VCS_ARG_WINDOW(&o.window),
+      VCS_ARG_DIRECTORY(&o.out),
       VCS_ARGS_CART(&o.setup.rom_options),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Explains a pixel, a region, an object, a byte of RAM or the score: which objects draw it, which register "
-      "writes\n"
-      "at which beam position it depends on, which instructions computed them, and which bytes of RAM and ROM and "
-      "which\n"
-      "controls of earlier frames change it; each with its truth (the bit is flipped and the frames run again) and "
-      "its\n"
-      "derivative by every method. Writes a self-contained page (explain.html), the same as explain.json, and\n"
-      "frame.png, ram.png, rom.png." VCS_ROMS_NOTE,
-      "diffvcs explain space_invaders --frame 1050 --pixel 38,190 --out why\n"
-      "diffvcs explain demo --frame 100 --pixel 80,100\n"
-      "diffvcs explain pong --seed 1 --frame 400 --object P0 --horizon 16\n"
-      "diffvcs explain breakout --seed 1 --frame 600 --ram 9C\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
-  if (exit_code == VCS_ARGS_GO) exit_code = read_output(&o);
-  return exit_code == VCS_ARGS_GO ? vcs_cli_study(command, &o.setup, o.out, explain, &o) : exit_code;
+  return vcs_cli_study(&usage, args, argc, argv, &(vcs_cli_study_t){&o.setup, &o.out, read_output, explain, &o});
 }

@@ -12,6 +12,20 @@
 #include "plot/map.h"
 
 static const char command[] = "diffvcs grad";
+static const vcs_usage_t usage = {
+    command,
+    "Computes derivatives of a run. With an output, a reverse pass from one number writes maps of the bits of ROM "
+    "(rom.png) and RAM (ram.png) and of the inputs by frame (inputs.png) that change it. With --input or --bit, a "
+    "forward pass from one cause draws what it changes over the picture (heat.png, ram.png). Both write the ranking "
+    "(ranking.txt, with disassembly) and grad.json. Orange is up, blue is down.\n\nOutputs: pixel:X,Y (its column and "
+    "its row), region:X,Y,WIDTH,HEIGHT (a sum of pixels), screen (the sum of all), ram:9C (a byte), ram:9C.3 (a bit), "
+    "score (the sum of rewards). The derivative with respect to a bit is the output with the bit set minus the output "
+    "with the bit clear; docs/gradients.md has the methods." VCS_ROMS_NOTE,
+    "diffvcs grad demo --frame 100 --output screen --out demo.grad\n"
+    "diffvcs grad space_invaders --frame 1050 --pixel 38,190 --wrt rom,ram,input --horizon 8 --out maps\n"
+    "diffvcs grad space_invaders --frame 1050 --input right --horizon 8 --out maps\n"
+    "diffvcs grad breakout --seed 1 --frame 400 --output score --horizon 30 --method bit --out maps\n"
+    "diffvcs grad pong --actions NOOP*60,RIGHT*4 --bit ram:B6.0 --horizon 1 --scale luma --out maps\n"};
 
 enum { RANKING_LINES = 256, SUMMARY_LINES = 10, HORIZON_MAX = 65535 };
 
@@ -190,8 +204,9 @@ static vcs_status_t grad(const vcs_rom_t *rom, const vcs_setup_t *setup, void *c
   return status;
 }
 
-/* Finds what is wrong before anything runs. */
-static int check_options(options_t *o) {
+/* Checks the options before the run. */
+static int check_options(void *options) {
+  options_t *o = options;
   if (vcs_cli_output_count(&o->output) + !!o->input + !!o->bit != 1) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE,
                             "give one cause, --input or --bit (what does it change?), or one output (what changes "
@@ -225,32 +240,13 @@ int vcs_cli_grad(int argc, char **argv) {
       VCS_ARG_TEXT("input", &o.input, "NAME", "with respect to this input: right, or right@2: in frame 2 of the run"),
       VCS_ARG_TEXT("bit", &o.bit, "BIT", "with respect to this bit: ram:9C.0, rom:F123.4, rom:@1F0.4 (an offset)"),
       VCS_ARG_CHOICE("method", &o.method, VCS_METHOD_CHOICES, "method of differentiation"),
-      VCS_ARG_INTEGER("window", &o.window, 1, 1000000, VCS_WINDOW_HELP),
+      VCS_ARG_WINDOW(&o.window),
       VCS_ARG_NUMBER("alpha", &o.alpha, 0, 1e6, "ste: sharpness of the gate at a branch"),
       VCS_ARG_NUMBER("temperature", &o.temperature, 0, 1e6, "ste: softness of reads; 0: one-hot"),
       VCS_ARG_CHOICE("scale", &o.scale, SCALE_CHOICES, "the number a pixel stands for"),
       VCS_ARG_CHOICE("side", &o.side, SIDE_CHOICES, "one-sided differences; auto: mean, in forward passes tangent"),
-      VCS_ARG_TEXT("out", &o.out, "DIR", "directory to write into"),
+      VCS_ARG_DIRECTORY(&o.out),
       VCS_ARGS_CART(&o.setup.rom_options),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Computes derivatives of a run. With an output, a reverse pass from one number writes maps of the bits of ROM\n"
-      "(rom.png) and RAM (ram.png) and of the inputs by frame (inputs.png) that change it. With --input or --bit, a\n"
-      "forward pass from one cause draws what it changes over the picture (heat.png, ram.png). Both write the ranking\n"
-      "(ranking.txt, with disassembly) and grad.json. Orange is up, blue is down.\n"
-      "\n"
-      "Outputs: pixel:X,Y (its column and its row), region:X,Y,WIDTH,HEIGHT (a sum of pixels), screen (the sum of "
-      "all),\n"
-      "ram:9C (a byte), ram:9C.3 (a bit), score (the sum of rewards). The derivative with respect to a bit is the\n"
-      "output with the bit set minus the output with the bit clear; docs/gradients.md has the methods." VCS_ROMS_NOTE,
-      "diffvcs grad demo --frame 100 --output screen --out demo.grad\n"
-      "diffvcs grad space_invaders --frame 1050 --pixel 38,190 --wrt rom,ram,input --horizon 8 --out maps\n"
-      "diffvcs grad space_invaders --frame 1050 --input right --horizon 8 --out maps\n"
-      "diffvcs grad breakout --seed 1 --frame 400 --output score --horizon 30 --method bit --out maps\n"
-      "diffvcs grad pong --actions NOOP*60,RIGHT*4 --bit ram:B6.0 --horizon 1 --scale luma --out maps\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
-  if (exit_code == VCS_ARGS_GO) exit_code = check_options(&o);
-  return exit_code == VCS_ARGS_GO ? vcs_cli_study(command, &o.setup, o.out, grad, &o) : exit_code;
+  return vcs_cli_study(&usage, args, argc, argv, &(vcs_cli_study_t){&o.setup, &o.out, check_options, grad, &o});
 }

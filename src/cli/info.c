@@ -1,6 +1,11 @@
 /* info.c: `diffvcs info ROM`: what is known about a cartridge, for people or as JSON. */
 #include "cli/common.h"
 
+static const vcs_usage_t usage = {"diffvcs info", "Prints facts about a cartridge." VCS_ROMS_NOTE,
+                                  "diffvcs info pong\n"
+                                  "diffvcs info game.bin --json\n"
+                                  "diffvcs info homebrew.bin --scheme F8 --format pal\n"};
+
 static void print_json(const vcs_rom_t *rom) {
   const vcs_cart_info_t *info = vcs_cart_info(rom->cart);
   vcs_text_t text = {0};
@@ -45,12 +50,7 @@ int vcs_cli_info(int argc, char **argv) {
   bool json = false;
   const vcs_arg_t args[] = {VCS_ARG_POSITIONAL("ROM", &name, "a ROM image, the name of a game, or demo"),
                             VCS_ARGS_CART(&choice), VCS_ARG_FLAG("json", &json, "print JSON"), VCS_ARG_END};
-  const vcs_usage_t usage = {"diffvcs info", "Prints facts about a cartridge." VCS_ROMS_NOTE,
-                             "diffvcs info pong\n"
-                             "diffvcs info game.bin --json\n"
-                             "diffvcs info homebrew.bin --scheme F8 --format pal\n",
-                             args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
+  int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_rom_t rom;
   exit_code = vcs_rom_open_or_complain(usage.command, name, &choice, &rom);

@@ -1,11 +1,25 @@
 /* joystick.c: `diffvcs joystick [GAME]`: what the stick does to the screen, as tables and maps (docs/joystick.md). */
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 
 #include "cli/common.h"
 #include "plot/map.h"
 
 static const char command[] = "diffvcs joystick";
+static const vcs_usage_t usage = {
+    command,
+    "Shows what the stick does to the screen. The game is played up to a state; from there it runs for some frames "
+    "without input, except that RIGHT, LEFT, UP or DOWN is pressed. d(screen)/d(control) after each frame is computed "
+    "by running again (truth) and by forward passes (bit+fork, ste, naive); reverse passes answer the inverse "
+    "question: which control moves the light of some rows to the right? Prints the table and writes it (table.md, "
+    "table.tsv), with a map for each control and method over the last frame (right-truth.png ...). docs/joystick.md "
+    "has results." VCS_ROMS_NOTE,
+    "diffvcs joystick\n"
+    "diffvcs joystick --actions NOOP*1050,RIGHT*40,NOOP*4 --out middle\n"
+    "diffvcs joystick --actions NOOP*1050,RIGHT*40,NOOP*4 --held --out middle.held\n"
+    "diffvcs joystick --press 1 --out not.polled\n"
+    "diffvcs joystick demo --frame 100 --horizon 3 --rows 20:180 --out demo.joystick\n"};
 
 enum { FRAMES_MAX = 256, CONTROLS = VCS_JOYSTICK_CONTROLS, ANSWERS = VCS_JOYSTICK_ANSWERS, TRUTH = VCS_JOYSTICK_TRUTH };
 
@@ -159,11 +173,20 @@ static void print_inverse(const report_t *r, vcs_text_t *text) {
   }
 }
 
+/* How the game was played up to the run. */
+static void print_played(const vcs_setup_options_t *played, vcs_text_t *text) {
+  if (played->frame >= 0) vcs_text_printf(text, "after %" PRId64 " frames of ", played->frame);
+  if (played->frame < 0) vcs_text_printf(text, "after ");
+  if (played->seed) vcs_text_printf(text, "stream %" PRId64, played->seed);
+  if (!played->seed) vcs_text_printf(text, "%s", played->actions ? played->actions : "NOOP");
+}
+
 static void print_markdown(const report_t *r, const char *name, vcs_text_t *text) {
   const options_t *o = r->options;
-  vcs_text_printf(text, "%s, profile %s, after %s; each control %s frame %d of the run.\n\n", name,
-                  vcs_profile_name((vcs_profile_t)o->setup.rom_options.profile), o->setup.setup.actions,
-                  o->held ? "held from" : "pressed in", (int)o->joystick.press);
+  vcs_text_printf(text, "%s, profile %s, ", name, vcs_profile_name((vcs_profile_t)o->setup.rom_options.profile));
+  print_played(&o->setup.setup, text);
+  vcs_text_printf(text, "; each control %s frame %d of the run.\n\n", o->held ? "held from" : "pressed in",
+                  (int)o->joystick.press);
   vcs_text_printf(text, "d(luminance of the screen)/d(control):\n\n");
   print_effects(r, text);
   vcs_text_printf(text,
@@ -218,7 +241,8 @@ static vcs_status_t joystick(const vcs_rom_t *rom, const vcs_setup_t *setup, voi
   return status;
 }
 
-static int check_options(options_t *o) {
+static int check_options(void *options) {
+  options_t *o = options;
   vcs_joystick_options_t *j = &o->joystick;
   char rest;
   if (sscanf(o->rows, "%9d:%9d%c", &j->top, &j->bottom, &rest) != 2 || j->top < 0 || j->top >= j->bottom) {
@@ -233,38 +257,21 @@ static int check_options(options_t *o) {
 }
 
 int vcs_cli_joystick(int argc, char **argv) {
-  options_t o = {.setup = {.rom = "space_invaders", .setup = {.actions = "NOOP*1050", .frame = -1, .horizon = 8}},
+  options_t o = {.setup = {.rom = "space_invaders", .setup = {.frame = -1, .horizon = 8}, .frame = 1050},
                  .rows = "185:195",
                  .out = "joystick",
                  .joystick = {.window = VCS_STUDY_WINDOW}};
   const vcs_arg_t args[] = {VCS_ARG_OPTIONAL("GAME", &o.setup.rom, "a ROM image, the name of a game, or demo"),
-                            VCS_ARG_TEXT("actions", &o.setup.setup.actions, "LIST", "how the game is played first"),
-                            VCS_ARG_INTEGER("frames", &o.setup.setup.horizon, 1, FRAMES_MAX,
+                            VCS_ARGS_PLAYED_TO(&o.setup, "1050"),
+                            VCS_ARG_INTEGER("horizon", &o.setup.setup.horizon, 1, FRAMES_MAX,
                                             "frames of the run; effects are shown after each"),
                             VCS_ARG_INTEGER("press", &o.joystick.press, 0, FRAMES_MAX - 1,
                                             "the frame of the run in which a control is pressed"),
                             VCS_ARG_FLAG("held", &o.held, "keep it pressed from then on, instead of for one frame"),
                             VCS_ARG_TEXT("rows", &o.rows, "A:B", "rows [A, B) of the inverse question"),
-                            VCS_ARG_INTEGER("window", &o.joystick.window, 1, 1000000, VCS_WINDOW_HELP),
-                            VCS_ARG_TEXT("out", &o.out, "DIR", "directory to write into"),
+                            VCS_ARG_WINDOW(&o.joystick.window),
+                            VCS_ARG_DIRECTORY(&o.out),
                             VCS_ARGS_CART(&o.setup.rom_options),
                             VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Shows what the stick does to the screen. The game is played up to a state; from there it runs for some frames\n"
-      "without input, except that RIGHT, LEFT, UP or DOWN is pressed. d(screen)/d(control) after each frame is "
-      "computed\n"
-      "by running again (truth) and by forward passes (bit+fork, ste, naive); reverse passes answer the inverse\n"
-      "question: which control moves the light of some rows to the right? Prints the table and writes it (table.md,\n"
-      "table.tsv), with a map for each control and method over the last frame (right-truth.png ...).\n"
-      "docs/joystick.md has results." VCS_ROMS_NOTE,
-      "diffvcs joystick\n"
-      "diffvcs joystick --actions NOOP*1050,RIGHT*40,NOOP*4 --out middle\n"
-      "diffvcs joystick --actions NOOP*1050,RIGHT*40,NOOP*4 --held --profile ale --out middle.held\n"
-      "diffvcs joystick --press 1 --out not.polled\n"
-      "diffvcs joystick demo --actions NOOP*100 --frames 3 --rows 20:180 --out demo.joystick\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
-  if (exit_code == VCS_ARGS_GO) exit_code = check_options(&o);
-  return exit_code == VCS_ARGS_GO ? vcs_cli_study(command, &o.setup, o.out, joystick, &o) : exit_code;
+  return vcs_cli_study(&usage, args, argc, argv, &(vcs_cli_study_t){&o.setup, &o.out, check_options, joystick, &o});
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/common.h"
+#include "host/games.h"
 
 static const struct {
   const char *name;
@@ -44,6 +45,15 @@ static void print_help(FILE *to) {
   fprintf(to, "  diffvcs run demo --seed 1 --frames 600 --screenshot demo.png\n");
 }
 
+/* Whether a word that is no command names a cartridge: `diffvcs pong`. */
+static bool is_rom(const char *word) {
+  if (strcmp(word, "demo") == 0 || vcs_path_is_file(word)) return true;
+  for (int i = 0; i < vcs_game_count(); i++) {
+    if (strcmp(word, vcs_game_at(i)->name) == 0) return true;
+  }
+  return false;
+}
+
 static int dispatch(int argc, char **argv) {
   const char *name = argv[1];
   const char *words[COMMANDS + 3] = {"--help", "--version", "help"};
@@ -56,6 +66,11 @@ static int dispatch(int argc, char **argv) {
     if (strcmp(name, commands[i].name) != 0) continue;
     char *ask[] = {argv[1], "--help", NULL};
     return help ? commands[i].run(2, ask) : commands[i].run(argc - 1, argv + 1);
+  }
+  if (is_rom(name)) {
+    return vcs_cli_complain("diffvcs", VCS_EXIT_USAGE,
+                            "'%s' is no command but a cartridge; did you mean diffvcs play %s, or diffvcs run %s?",
+                            name, name, name);
   }
   int near = vcs_args_nearest(name, words, COMMANDS + 3);
   if (near >= 0) {

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "plot/map.h"
 #include "core/state.h"
@@ -24,6 +25,18 @@
 #include "plot/font.h"
 
 static const char command[] = "diffvcs play";
+static const vcs_usage_t usage = {
+    command,
+    "Plays a game in a window. F1 shows all keys. Arrows and space are the left stick, WASD and f the right one; game "
+    "pads work too; the mouse turns paddles, its left button fires, its right button explains the pixel under it "
+    "(explain/explain.html). F2 RESET, F9 SELECT, F3 F4 difficulties, F5 colour. p pauses, n steps a frame, backspace "
+    "(held) rewinds up to ten minutes, tab (held) is fast forward. F6 saves, F8 loads, F7 takes the next slot. F12 is "
+    "a screenshot, F10 one of the window with its overlays, F11 begins and ends a recording. o shows, in turn, "
+    "objects, RAM and the gradient of the screen by the stick. Escape quits." VCS_ROMS_NOTE,
+    "diffvcs play demo\n"
+    "diffvcs play pong --zoom 3\n"
+    "diffvcs play space_invaders --patch heart/patch.ips\n"
+    "xvfb-run diffvcs play demo --frames 600 --fast\n"};
 
 typedef struct {
   vcs_cli_setup_t setup;
@@ -38,7 +51,7 @@ typedef struct {
 enum {
   REWIND_STEP = 2,      /* frames back for each frame of time while the key is down */
   GRADIENT_HORIZON = 4, /* frames from the stick to the picture */
-  GRADIENT_EVERY = 8,   /* frames between two looks at it */
+  GRADIENT_EVERY = 7,   /* frames between two looks at it: odd, for games that read the stick in every second frame */
   EXPLAIN_HORIZON = 8,
   SOUND_AHEAD = 6,      /* frames of sound that may wait to be played */
   PADDLE_LEFT = 790196, /* resistances at the ends of the window */
@@ -54,11 +67,12 @@ enum { OVERLAY_NONE, OVERLAY_BOXES, OVERLAY_RAM, OVERLAY_GRADIENT, OVERLAYS };
 static const char *const overlay_names[OVERLAYS] = {"", "objects", "RAM", "gradient of RIGHT"};
 static const uint32_t object_colours[VCS_OBJECT_COUNT] = {0xFF5050, 0x50A0FF, 0xFFB030, 0x60E0E0, 0xFFFFFF, 0x70D070};
 
-/* A key of the script: pressed or let go before a frame. */
+/* A line of the script: before a frame a key is pressed or let go, or a pixel is clicked. */
 typedef struct {
   int64_t frame;
-  SDL_Keycode key;
+  SDL_Keycode key; /* SDLK_UNKNOWN: a click with the right button on the pixel x,y */
   bool down;
+  int x, y;
 } cue_t;
 
 typedef struct {
@@ -70,9 +84,10 @@ typedef struct {
   SDL_AudioDeviceID speaker;
   SDL_GameController *pads[2];
   vcs_controls_t controls;
-  uint32_t *pixels; /* ARGB, as shown */
-  float *gradient;  /* [height * 160] */
-  vcs_box_t boxes[VCS_OBJECT_COUNT];
+  uint32_t *pixels;      /* ARGB, as shown */
+  float *gradient;       /* [height * 160] */
+  vcs_object_t *objects; /* of the last picture, when they are shown */
+  int32_t object_count;
   vcs_gif_t *recording;
   cue_t *cues;
   int cue_count, cue_next, slot, shots, recordings, overlay;
@@ -113,7 +128,8 @@ static const char *file_name(const player_t *p, char path[VCS_PATH_SIZE], const 
   return path;
 }
 
-/* ---- Keys that do something once ------------------------------------------------------------------------------ */
+/* ---- Keys that act once when pressed ------------------------------------------------------------------------------
+ */
 
 static void pause_game(player_t *p) {
   p->paused = !p->paused;
@@ -309,9 +325,9 @@ static void explain_click(player_t *p, int x, int y) {
   draw(p); /* the message appears before the work */
   status = vcs_explain(&setup.run, &options, &explanation, &error);
   if (status == VCS_OK && vcs_path_join(path, sizeof path, p->options->out, "explain")) {
-    if (vcs_output_directory(command, path, NULL) == VCS_ARGS_GO) {
-      status = vcs_explain_page(&explanation, p->run.rom.name, setup.frame, path, &error);
-    }
+    status = vcs_output_directory(command, path, NULL) == VCS_ARGS_GO
+                 ? vcs_explain_page(&explanation, p->run.rom.name, setup.frame, path, &error)
+                 : vcs_error_fill(&error, VCS_BAD_FILE, "cannot make the directory %.200s", path);
     if (status == VCS_OK && vcs_path_join(path, sizeof path, p->options->out, "explain/explain.html")) {
       say(p, "explained: open %s", path);
     }
@@ -361,16 +377,24 @@ static uint32_t mixed(uint32_t under, uint32_t over, int percent) {
   return result;
 }
 
+/* A frame around each object, outside it, so that it hides nothing of it; the playfield first, players last. */
 static void draw_boxes(player_t *p) {
-  for (int i = 0; i < VCS_OBJECT_COUNT; i++) {
-    const vcs_box_t *box = &p->boxes[i];
-    for (int y = box->y; y < box->y + box->height && box->width; y++) {
-      for (int x = box->x; x < box->x + box->width; x++) {
-        const bool edge = x == box->x || x == box->x + box->width - 1 || y == box->y || y == box->y + box->height - 1;
-        if (edge) p->pixels[VCS_WIDTH * y + x] = object_colours[i];
-      }
+  for (int kind = VCS_OBJECT_COUNT - 1; kind >= 0; kind--) {
+    const uint32_t colour = object_colours[kind];
+    SDL_SetRenderDrawColor(p->renderer, (Uint8)(colour >> 16), (Uint8)(colour >> 8), (Uint8)colour, 255);
+    for (int32_t i = 0; i < p->object_count; i++) {
+      const vcs_object_t *o = &p->objects[i];
+      const SDL_Rect box = {2 * o->seen_x - 1, o->seen_y - 1, 2 * o->seen_w + 2, o->seen_h + 2};
+      if (o->kind == kind) SDL_RenderDrawRect(p->renderer, &box);
     }
   }
+}
+
+static bool is_zero(const player_t *p) {
+  const size_t count = (size_t)VCS_WIDTH * (size_t)p->run.cart->frame_height;
+  size_t i = 0;
+  while (i < count && p->gradient[i] == 0) i++;
+  return i == count;
 }
 
 static void draw_gradient(player_t *p) {
@@ -384,8 +408,7 @@ static void draw_gradient(player_t *p) {
 /* Overlays that need the machine's past are made when the picture has changed. */
 static void update_overlay(player_t *p) {
   vcs_error_t error = {""};
-  if (p->overlay == OVERLAY_BOXES && vcs_game_run_boxes(&p->run, p->boxes, &error))
-    memset(p->boxes, 0, sizeof p->boxes);
+  if (p->overlay == OVERLAY_BOXES) p->object_count = vcs_game_run_objects(&p->run, p->objects);
   if (p->overlay != OVERLAY_GRADIENT || (!p->paused && p->run.frame % GRADIENT_EVERY)) return;
   const size_t size = (size_t)VCS_WIDTH * (size_t)p->run.cart->frame_height * sizeof *p->gradient;
   if (vcs_game_run_gradient(&p->run, VCS_INPUT_RIGHT, GRADIENT_HORIZON, p->gradient, &error))
@@ -444,6 +467,10 @@ static void draw_legend(player_t *p, int top) {
       break;
     case OVERLAY_GRADIENT:
       write_text(p, x, top, QUIET, "if RIGHT had been held 4 frames ago:");
+      if (is_zero(p)) {
+        write_text(p, x, top + LINE, QUIET, "no pixel would change (it may not be read then)");
+        break;
+      }
       x = write_text(p, x, top + LINE, 0xFF8C1E, "orange: a larger colour");
       write_text(p, x, top + LINE, 0x3C96FF, "blue: a smaller one");
       break;
@@ -495,6 +522,7 @@ static void draw_scene(player_t *p) {
   SDL_SetRenderDrawColor(p->renderer, 0, 0, 0, 255);
   SDL_RenderClear(p->renderer);
   SDL_RenderCopy(p->renderer, p->texture, NULL, &(SDL_Rect){0, 0, WIDTH, height});
+  if (p->overlay == OVERLAY_BOXES) draw_boxes(p);
   if (p->time < p->mark_end) {
     SDL_SetRenderDrawColor(p->renderer, 0xFF, 0x6B, 0xB5, 255);
     SDL_RenderDrawRect(p->renderer, &(SDL_Rect){2 * p->mark_x - 4, p->mark_y - 4, 10, 9});
@@ -511,7 +539,6 @@ static void draw(player_t *p) {
   if (p->dirty) update_overlay(p);
   p->dirty = false;
   for (int i = 0; i < VCS_WIDTH * cart->frame_height; i++) p->pixels[i] = palette[picture[i]];
-  if (p->overlay == OVERLAY_BOXES) draw_boxes(p);
   if (p->overlay == OVERLAY_GRADIENT) draw_gradient(p);
   snprintf(title, sizeof title, "%.200s - diffvcs (F1: help)", p->run.rom.name);
   SDL_SetWindowTitle(p->window, title);
@@ -525,7 +552,10 @@ static void draw(player_t *p) {
 static void play_cues(player_t *p) {
   while (p->cue_next < p->cue_count && p->cues[p->cue_next].frame <= p->time) {
     const cue_t *cue = &p->cues[p->cue_next++];
-    handle_key(p, cue->key, cue->down, false);
+    if (cue->key == SDLK_UNKNOWN)
+      explain_click(p, 2 * cue->x, cue->y);
+    else
+      handle_key(p, cue->key, cue->down, false);
   }
 }
 
@@ -573,7 +603,7 @@ static vcs_status_t loop(player_t *p, vcs_error_t *error) {
 
 /* ---- The window ------------------------------------------------------------------------------------------------- */
 
-/* "FRAME KEY" presses, "FRAME -KEY" lets go: a line each, in order of time. */
+/* "FRAME KEY" presses, "FRAME -KEY" lets go, "FRAME explain:X,Y" clicks a pixel: a line each, in order of time. */
 static vcs_status_t read_script(player_t *p, vcs_error_t *error) {
   const char *path = p->options->script;
   char line[128], name[32];
@@ -593,10 +623,12 @@ static vcs_status_t read_script(player_t *p, vcs_error_t *error) {
     for (int i = 0; read && i < ACTIONS; i++) key = strcasecmp(word, actions[i].name) == 0 ? actions[i].key : key;
     if (read && strcasecmp(word, "backspace") == 0) key = SDLK_BACKSPACE;
     if (read && strcasecmp(word, "tab") == 0) key = SDLK_TAB;
-    if (key == SDLK_UNKNOWN || p->cue_count == SCRIPT_MAX) {
+    int x = 0, y = 0;
+    const bool click = read && sscanf(name, "explain:%d,%d", &x, &y) == 2;
+    if ((key == SDLK_UNKNOWN && !click) || p->cue_count == SCRIPT_MAX) {
       status = vcs_error_fill(error, VCS_BAD_FILE, "%s: '%.40s' is not a frame and a key, as in: 60 right", path, line);
     } else {
-      p->cues[p->cue_count++] = (cue_t){frame, key, word == name};
+      p->cues[p->cue_count++] = (cue_t){frame, key, word == name, x, y};
     }
   }
   fclose(file);
@@ -659,7 +691,8 @@ static int play(const options_t *options) {
   p.controls = p.run.setup.controls[0];
   p.pixels = calloc(VCS_FRAME_BYTES, sizeof *p.pixels);
   p.gradient = calloc(VCS_FRAME_BYTES, sizeof *p.gradient);
-  if (!p.pixels || !p.gradient) status = vcs_error_fill(&error, VCS_NO_MEMORY, "out of memory");
+  p.objects = calloc(VCS_OBJECTS_MAX, sizeof *p.objects);
+  if (!p.pixels || !p.gradient || !p.objects) status = vcs_error_fill(&error, VCS_NO_MEMORY, "out of memory");
   if (status == VCS_OK) status = read_script(&p, &error);
   if (status == VCS_OK) status = open_window(&p, &error);
   if (status == VCS_OK) status = loop(&p, &error);
@@ -669,6 +702,7 @@ static int play(const options_t *options) {
   close_window(&p);
   free(p.pixels);
   free(p.gradient);
+  free(p.objects);
   free(p.cues);
   vcs_game_run_end(&p.run);
   return status ? vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message) : VCS_EXIT_OK;
@@ -693,34 +727,21 @@ int vcs_cli_play(int argc, char **argv) {
       VCS_ARG_FLAG("silent", &o.silent, "no sound"),
       VCS_ARG_INTEGER("frames", &o.frames, 0, INT64_MAX, "quit after this many frames; 0: never"),
       VCS_ARG_FLAG("fast", &o.fast, "as fast as possible"),
-      VCS_ARG_TEXT("script", &o.script, "FILE", "keys by frame: lines of '60 right' (down) and '70 -right' (up)"),
+      VCS_ARG_TEXT("script", &o.script, "FILE",
+                   "keys by frame: lines of '60 right' (down), '70 -right' (up), '80 explain:38,190' (right click)"),
       VCS_ARGS_CART(&o.setup.rom_options),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Plays a game in a window. F1 shows all keys. Arrows and space are the left stick, WASD and f the right one; "
-      "game\n"
-      "pads work too; the mouse turns paddles, its left button fires, its right button explains the pixel under it\n"
-      "(explain/explain.html). F2 RESET, F9 SELECT, F3 F4 difficulties, F5 colour. p pauses, n steps a frame, "
-      "backspace\n"
-      "(held) rewinds up to ten minutes, tab (held) is fast forward. F6 saves, F8 loads, F7 takes the next slot. F12 "
-      "is a\n"
-      "screenshot, F10 one of the window with its overlays, F11 begins and ends a recording. o shows, in turn, "
-      "objects,\n"
-      "RAM and the gradient of the screen by the stick. Escape quits." VCS_ROMS_NOTE,
-      "diffvcs play demo\n"
-      "diffvcs play pong --zoom 3\n"
-      "diffvcs play space_invaders --patch heart/patch.ips\n"
-      "xvfb-run diffvcs play demo --frames 600 --fast\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
+  int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_rom_t rom;
   exit_code = vcs_rom_open_or_complain(command, o.setup.rom, &o.setup.rom_options, &rom);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_rom_free(&rom);
-  exit_code = vcs_output_directory(command, o.out, NULL);
+  bool made;
+  exit_code = vcs_output_directory(command, o.out, &made);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_interrupt_catch();
-  return play(&o);
+  exit_code = play(&o);
+  if (exit_code && made) rmdir(o.out); /* which does nothing if it has results */
+  return exit_code;
 }

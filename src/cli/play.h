@@ -8,6 +8,7 @@
 #define VCS_CLI_PLAY_H
 
 #include "cli/common.h"
+#include "diffvcs/objects.h"
 
 typedef struct {
   vcs_rom_t rom;
@@ -34,8 +35,8 @@ int64_t vcs_game_run_go(vcs_game_run_t *run, int64_t frame);
 
 const uint8_t *vcs_game_run_picture(const vcs_game_run_t *run);
 
-/* Where each object is in the last picture. */
-vcs_status_t vcs_game_run_boxes(const vcs_game_run_t *run, vcs_box_t boxes[VCS_OBJECT_COUNT], vcs_error_t *error);
+/* Lists the objects of the last picture; returns how many are listed, 0 before the first frame. */
+int32_t vcs_game_run_objects(const vcs_game_run_t *run, vcs_object_t objects[VCS_OBJECTS_MAX]);
 
 /* d(screen) / d(an input of the frame `horizon` frames ago), by bit+fork, into [height * 160]. */
 vcs_status_t vcs_game_run_gradient(const vcs_game_run_t *run, int input, int32_t horizon, float *pixels,

@@ -102,13 +102,19 @@ const uint8_t *vcs_game_run_picture(const vcs_game_run_t *run) { return vcs_pict
 
 /* ---- Overlays ----------------------------------------------------------------------------------------------- */
 
-vcs_status_t vcs_game_run_boxes(const vcs_game_run_t *run, vcs_box_t boxes[VCS_OBJECT_COUNT], vcs_error_t *error) {
+int32_t vcs_game_run_objects(const vcs_game_run_t *run, vcs_object_t objects[VCS_OBJECTS_MAX]) {
   vcs_setup_t setup;
-  vcs_status_t status = vcs_history_setup(run->past, run->cart, run->frame, 1, &setup, error);
-  if (status) return status;
-  status = vcs_object_boxes(&setup.run, boxes, error);
+  if (vcs_history_setup(run->past, run->cart, run->frame, 1, &setup, NULL)) return 0;
+  vcs_t *m = malloc(vcs_state_size(run->cart));
+  int32_t count = 0;
+  if (m) {
+    memcpy(m, setup.run.start, vcs_state_size(run->cart));
+    vcs_control(run->cart, m, setup.run.controls);
+    count = vcs_frame_objects(run->cart, m, NULL, objects, VCS_OBJECTS_MAX);
+  }
+  free(m);
   vcs_setup_free(&setup);
-  return status;
+  return count < VCS_OBJECTS_MAX ? count : VCS_OBJECTS_MAX;
 }
 
 vcs_status_t vcs_game_run_gradient(const vcs_game_run_t *run, int input, int32_t horizon, float *pixels,

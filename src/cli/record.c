@@ -4,23 +4,29 @@
  * verify` knows what to run. Games are recorded in parallel; an interrupted one is written up to where it came and is
  * a valid, shorter record.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/common.h"
 #include "host/parallel.h"
 
 static const char command[] = "diffvcs record";
+static const vcs_usage_t usage = {
+    command,
+    "Writes records of runs, GAME.SEED.tsv.gz or (--cpu) GAME.tsv.gz, which `diffvcs verify` checks. Rows hold "
+    "checksums of RAM and screen, reward, lives, game over, and chains over all frames so far." VCS_ROMS_NOTE,
+    "diffvcs record pong breakout --seed 1 --out records\n"
+    "diffvcs record demo --frames 600 --out -\n"
+    "diffvcs record pong --cpu --instructions 100000\n"};
 
 typedef struct {
   vcs_rom_options_t choice;
   vcs_rest_t games;
   int64_t seed, frames, dense, stride, instructions, jobs;
-  bool cpu, to_directory;
+  bool cpu, to_directory, made; /* made: this command has made the directory */
   const char *out;
   pthread_mutex_t printing;
   vcs_progress_t progress;
@@ -117,12 +123,9 @@ static int prepare_output(job_t *job) {
   }
   job->to_directory =
       !to_stdout && (job->games.count > 1 || job->out[length - 1] == '/' || vcs_path_is_directory(job->out));
-  if (job->to_directory && mkdir(job->out, 0777) != 0 && errno != EEXIST) {
-    return vcs_cli_complain(command, VCS_EXIT_FAILED, "cannot make the directory %s: %s", job->out, strerror(errno));
-  }
-  if (job->to_directory && !vcs_path_is_directory(job->out)) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--out must be a directory for several games; %s is a file",
-                            job->out);
+  if (job->to_directory) {
+    const int exit_code = vcs_output_directory(command, job->out, &job->made);
+    if (exit_code != VCS_ARGS_GO) return exit_code;
   }
   vcs_error_t error = {""};
   char path[VCS_PATH_SIZE];
@@ -144,29 +147,20 @@ int vcs_cli_record(int argc, char **argv) {
       VCS_ARG_FLAG("cpu", &job.cpu, "record instructions instead of frames"),
       VCS_ARG_INTEGER("instructions", &job.instructions, 1, INT64_C(1000000000000), "how many, with --cpu"),
       VCS_ARG_TEXT("out", &job.out, "DIR|FILE", "a directory, a file (gzipped if .gz), or - for stdout"),
-      VCS_ARG_INTEGER("jobs", &job.jobs, 0, 4096, "threads; 0: one for each CPU"),
+      VCS_ARG_JOBS(&job.jobs),
       VCS_ARGS_CART(&job.choice),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Writes records of runs, GAME.SEED.tsv.gz or (--cpu) GAME.tsv.gz, which `diffvcs verify` checks.\n"
-      "Rows hold checksums of RAM and screen, reward, lives, game over, and chains over all frames so "
-      "far." VCS_ROMS_NOTE,
-      "diffvcs record pong breakout --seed 1 --out records\n"
-      "diffvcs record demo --frames 600 --out -\n"
-      "diffvcs record pong --cpu --instructions 100000\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
+  int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   if (job.games.count == 0) return vcs_cli_complain(command, VCS_EXIT_USAGE, "GAME is missing: which game to record?");
-  exit_code = prepare_output(&job);
-  if (exit_code != VCS_ARGS_GO) return exit_code;
   for (int i = 0; i < job.games.count; i++) { /* finds unreadable images before anything runs */
     vcs_rom_t rom;
     exit_code = vcs_rom_open_or_complain(command, job.games.items[i], &job.choice, &rom);
     if (exit_code != VCS_ARGS_GO) return exit_code;
     vcs_rom_free(&rom);
   }
+  exit_code = prepare_output(&job);
+  if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_interrupt_catch();
   pthread_mutex_init(&job.printing, NULL);
   uint64_t each = (uint64_t)(job.cpu ? job.instructions : job.frames);
@@ -174,6 +168,7 @@ int vcs_cli_record(int argc, char **argv) {
   vcs_parallel((size_t)job.games.count, (int)job.jobs, record_game, &job);
   vcs_progress_finish(&job.progress);
   pthread_mutex_destroy(&job.printing);
+  if (job.exit_code && job.made) rmdir(job.out); /* which does nothing if a record is in it */
   if (job.exit_code == VCS_EXIT_OK && vcs_interrupted()) {
     return vcs_cli_complain(command, VCS_EXIT_FAILED,
                             "interrupted: unfinished records are shorter, later ones are missing");

@@ -17,6 +17,13 @@
 #include "host/progress.h"
 
 static const char command[] = "diffvcs run";
+static const vcs_usage_t usage = {
+    command,
+    "Runs a game and prints its scores, a hash of its final state and the speed. A game that is over starts again. "
+    "Ctrl-C ends the run; the files written so far are complete." VCS_ROMS_NOTE,
+    "diffvcs run demo --frames 6000\n"
+    "diffvcs run pong --seed 1 --frames 6000 --screenshot pong.png\n"
+    "diffvcs run breakout --actions moves.txt --video breakout.mp4 --zoom 3\n"};
 
 enum { ACTION_FILE_LIMIT = 256 << 20, DEFAULT_FRAMES = 600, SCORES_SHOWN = 20, WAV_FRAMES_MAX = 1000000 };
 
@@ -291,15 +298,7 @@ int vcs_cli_run(int argc, char **argv) {
       VCS_ARG_INTEGER("zoom", &options.zoom, 1, 32, "scale of pictures"),
       VCS_ARGS_CART(&options.choice),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Runs a game and prints its scores, a hash of its final state and the speed.\n"
-      "A game that is over starts again. Ctrl-C ends the run; the files written so far are complete." VCS_ROMS_NOTE,
-      "diffvcs run demo --frames 6000\n"
-      "diffvcs run pong --seed 1 --frames 6000 --screenshot pong.png\n"
-      "diffvcs run breakout --actions moves.txt --video breakout.mp4 --zoom 3\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
+  int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code == VCS_ARGS_GO) exit_code = check_options(&options);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   script_t script = {0};

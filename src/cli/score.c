@@ -17,10 +17,24 @@
 #include <string.h>
 
 #include "cli/score_table.h"
+#include "core/splitmix.h"
 #include "core/state.h"
 #include "host/games.h"
 
 static const char command[] = "diffvcs score";
+static const vcs_usage_t usage = {
+    command,
+    "Compares derivatives with the truth. For each game: states after some frames of action streams, then a run "
+    "without input; the effect of each one-frame press of the stick, of bits of RAM and of ROM on the screen and on "
+    "RAM, by exact Jacobians (the truth) and by one forward pass for each method; and reverse passes from pixels. "
+    "Prints means over games: what a place costs in frames of ale-py, the cosine (mean over bits, and of all maps as "
+    "one), sign, precision and recall of what changes.\n\nThe table is written after every game. Games and methods "
+    "that it already has are skipped, so an interrupted run is resumed with the same command. Most of the time is for "
+    "bits of RAM by bit and bit+fork: --bits 64 takes a tenth of the time." VCS_ROMS_NOTE,
+    "diffvcs score demo --bits 64 --horizons 1,4\n"
+    "diffvcs score pong breakout --methods bit,bit+fork --out score.tsv\n"
+    "diffvcs score --all --out score.tsv\n"
+    "diffvcs score --summary score.tsv\n"};
 
 enum { HORIZONS_MAX = 16, HORIZON_MAX = 1000, RAM_BITS = 1024 };
 
@@ -46,20 +60,13 @@ typedef struct {
 
 /* ---- A game ------------------------------------------------------------------------------------------------- */
 
-static uint64_t draw(uint64_t *state) { /* splitmix64 */
-  uint64_t z = *state += 0x9E3779B97F4A7C15u;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-  return z ^ z >> 31;
-}
-
 /* Lists `bits` bits of RAM, drawn with the seed; returns how many. */
 static size_t list_ram(const options_t *o, vcs_place_t *places) {
   uint16_t bits[RAM_BITS];
   uint64_t random = (uint64_t)o->seed;
   for (int i = 0; i < RAM_BITS; i++) bits[i] = (uint16_t)i;
   for (int i = 0; i < (int)o->bits; i++) {
-    const int other = i + (int)(draw(&random) % (uint64_t)(RAM_BITS - i));
+    const int other = i + (int)(vcs_splitmix64(&random) % (uint64_t)(RAM_BITS - i));
     const uint16_t bit = bits[other];
     bits[other] = bits[i];
     bits[i] = bit;
@@ -83,7 +90,7 @@ static vcs_status_t list_rom(const options_t *o, const vcs_run_t *run, vcs_place
     if (uses[i].kind != VCS_ROM_UNUSED) used[bytes++] = i;
   }
   for (; room && status == VCS_OK && bytes && *count < (size_t)o->rom_bits; ++*count) {
-    const uint64_t bit = draw(&random) % (8 * (uint64_t)bytes);
+    const uint64_t bit = vcs_splitmix64(&random) % (8 * (uint64_t)bytes);
     places[*count] = (vcs_place_t){VCS_PLACE_ROM, (uint8_t)(bit % 8), 0, used[bit / 8]};
   }
   free(uses);
@@ -339,15 +346,6 @@ static bool read_methods(options_t *o) {
   }
 }
 
-/* Lists all games of the profile as if they had been named. */
-static void name_all(options_t *o, char **names) {
-  o->games = (vcs_rest_t){names, 0};
-  for (int i = 0; i < vcs_game_count(); i++) {
-    const vcs_game_t *game = vcs_game_at(i);
-    if (vcs_game_has(game, (vcs_profile_t)o->choice.profile)) names[o->games.count++] = (char *)(uintptr_t)game->name;
-  }
-}
-
 static int check_options(options_t *o) {
   if (!read_horizons(o)) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE,
@@ -359,9 +357,6 @@ static int check_options(options_t *o) {
                             "--methods takes some of naive, ste, bit, bit+fork, exact, with commas; not '%s'",
                             o->methods_text);
   }
-  if (o->all && o->games.count) {
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "--all takes all games: name none, or leave --all out");
-  }
   return VCS_ARGS_GO;
 }
 
@@ -370,14 +365,13 @@ int vcs_cli_score(int argc, char **argv) {
                  .methods_text = "naive,ste,bit,bit+fork,exact",
                  .out = "score.tsv",
                  .frame = 300,
-                 .seed = 1,
                  .states = 4,
                  .bits = RAM_BITS,
                  .rom_bits = 64,
                  .pixels = 4,
                  .window = VCS_STUDY_WINDOW};
   const vcs_arg_t args[] = {
-      VCS_ARG_REST("ROM", &o.games, "games, ROM images, or demo"),
+      VCS_ARG_REST("GAME", &o.games, "games, ROM images, or demo"),
       VCS_ARG_FLAG("all", &o.all, "all games of the profile"),
       VCS_ARG_TEXT("summary", &o.summary, "FILE", "only print the means over the games of this table"),
       VCS_ARG_TEXT("methods", &o.methods_text, "LIST", "which methods"),
@@ -389,47 +383,21 @@ int vcs_cli_score(int argc, char **argv) {
       VCS_ARG_INTEGER("rom-bits", &o.rom_bits, 0, ROM_BITS_MAX,
                       "how many bits of ROM that is read, drawn with the seed"),
       VCS_ARG_INTEGER("pixels", &o.pixels, 0, 1000, "reverse passes at each horizon"),
-      VCS_ARG_INTEGER("window", &o.window, 1, 1000000, VCS_WINDOW_HELP),
-      VCS_ARG_INTEGER("jobs", &o.jobs, 0, 4096, "threads; 0: one for each CPU"),
+      VCS_ARG_WINDOW(&o.window),
+      VCS_ARG_JOBS(&o.jobs),
       VCS_ARG_TEXT("out", &o.out, "FILE", "the table"),
       VCS_ARG_FLAG("fresh", &o.fresh, "begin a new table even if there is one"),
       VCS_ARGS_ROMS(&o.choice),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Compares derivatives with the truth. For each game: states after some frames of action streams, then a run "
-      "without\n"
-      "input; the effect of each one-frame press of the stick, of bits of RAM and of ROM on the screen and on RAM, by "
-      "exact\n"
-      "Jacobians (the truth) and by one forward pass for each method; and reverse passes from pixels. Prints means "
-      "over\n"
-      "games: what a place costs in frames of ale-py, the cosine (mean over bits, and of all maps as one), sign, "
-      "precision\n"
-      "and recall of what changes.\n"
-      "\n"
-      "The table is written after every game. Games and methods that it already has are skipped, so an interrupted "
-      "run\n"
-      "is resumed with the same command. Most of the time is for bits of RAM by bit and bit+fork: "
-      "--bits 64 takes\n"
-      "a tenth of the time." VCS_ROMS_NOTE,
-      "diffvcs score demo --bits 64 --horizons 1,4\n"
-      "diffvcs score pong breakout --methods bit,bit+fork --out score.tsv\n"
-      "diffvcs score --all --out score.tsv\n"
-      "diffvcs score --summary score.tsv\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
+  int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code == VCS_ARGS_GO) exit_code = check_options(&o);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   if (o.summary) return summarize(o.summary);
-  char **names = calloc((size_t)vcs_game_count(), sizeof *names);
-  if (!names) return vcs_cli_complain(command, VCS_EXIT_FAILED, "out of memory");
-  if (o.all) name_all(&o, names);
-  if (o.games.count) {
-    vcs_interrupt_catch();
-    exit_code = score(&o);
-  } else {
-    exit_code = vcs_cli_complain(command, VCS_EXIT_USAGE, "ROM is missing: which games? --all takes all of them");
-  }
+  char **names;
+  exit_code = vcs_cli_games(command, o.all, &o.choice, &o.games, &names);
+  if (exit_code != VCS_ARGS_GO) return exit_code;
+  vcs_interrupt_catch();
+  exit_code = score(&o);
   free(names);
   return exit_code;
 }

@@ -11,6 +11,16 @@
 #include "cli/bit_job.h"
 
 static const char command[] = "diffvcs smooth";
+static const vcs_usage_t usage = {
+    command,
+    "Plays a game, then draws the chosen bits at random, runs on without input, and estimates how the expected output "
+    "changes with the probability that a bit is 1. Columns: byte, bit, derivative, half the width of its confidence "
+    "interval, largest derivative first; the first row (`-`) is the expected output. A pixel is its luminance, a "
+    "region the sum of them; with =COLOUR (a palette index, hex), as region:0,0,160,210=44, it is the number of pixels "
+    "of that colour. The score is the sum of rewards. The default is --wrt ram." VCS_BIT_JOB_NOTE VCS_ROMS_NOTE,
+    "diffvcs smooth demo --frame 100 --horizon 2 --pixel 80,100 --p 0.01 --top 10\n"
+    "diffvcs smooth pong --seed 1 --frame 200 --horizon 4 --output ram:8D --bits B6,B8 --samples 1000\n"
+    "diffvcs smooth space_invaders --seed 1 --frame 200 --horizon 60 --wrt input --output score --method score\n"};
 
 typedef struct {
   double size;
@@ -147,21 +157,7 @@ int vcs_cli_smooth(int argc, char **argv) {
       VCS_ARG_FLAG("no-baseline", &job.no_baseline, "method score: do not subtract the mean of the other draws"),
       VCS_ARG_FLAG("stop-when-over", &job.stop_when_over, "stop a run when its game is over, as ale-py does"),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Plays a game, then draws the chosen bits at random, runs on without input, and estimates how the expected "
-      "output\n"
-      "changes with the probability that a bit is 1. Columns: byte, bit, derivative, half the width of its confidence\n"
-      "interval, largest derivative first; the first row (`-`) is the expected output. A pixel is its luminance, a\n"
-      "region the sum of them; with =COLOUR (a palette index, hex), as "
-      "region:0,0,160,210=44,\n"
-      "it is the number of pixels of that colour. The score is the sum of rewards. The default is\n"
-      "--wrt ram." VCS_BIT_JOB_NOTE VCS_ROMS_NOTE,
-      "diffvcs smooth demo --frame 100 --horizon 2 --pixel 80,100 --p 0.01 --top 10\n"
-      "diffvcs smooth pong --seed 1 --frame 200 --horizon 4 --output ram:8D --bits B6,B8 --samples 1000\n"
-      "diffvcs smooth space_invaders --seed 1 --frame 200 --horizon 60 --wrt input --output score --method score\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
+  int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   if (vcs_cli_output_count(&job.output) > 1) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "choose one output: " VCS_OUTPUT_CHOICES);

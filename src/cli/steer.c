@@ -7,6 +7,17 @@
 #include "cli/common.h"
 
 static const char command[] = "diffvcs steer";
+static const vcs_usage_t usage = {
+    command,
+    "Searches for controls of some frames so that a byte of RAM has a given value after the last of them, or that the "
+    "score is high. The search `exact` looks at 32 changes of the controls at a time, by their exact effects. "
+    "--searches all compares it, with the same budget for each seed, with random sequences; a blind local search; the "
+    "same guided by estimated derivatives; ascent along probabilities of controls; and evolution. Prints medians; the "
+    "table has the best sequence of each search. Derivatives are charged as the frames they cost. Sticks are searched, "
+    "paddles are not. docs/steer.md has results." VCS_ROMS_NOTE,
+    "diffvcs steer space_invaders --actions NOOP*1050,RIGHT*40,NOOP*4 --goal ram:9C=100 --horizon 100 --budget 8000\n"
+    "diffvcs steer space_invaders --goal score --horizon 120 --budget 12000 --searches all\n"
+    "diffvcs steer demo --frame 100 --goal ram:80=200 --horizon 10 --budget 500 --seeds 3\n"};
 
 enum { FRAMES_MAX = 3600, SEEDS_MAX = 10000 };
 
@@ -127,7 +138,8 @@ static bool read_searches(options_t *o) {
   return true;
 }
 
-static int check_options(options_t *o) {
+static int check_options(void *options) {
+  options_t *o = options;
   if (!read_searches(o)) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE,
                             "--searches takes all, or some of random, blind, guided, smooth, evolution, exact, with "
@@ -145,7 +157,7 @@ static int check_options(options_t *o) {
 }
 
 int vcs_cli_steer(int argc, char **argv) {
-  options_t o = {.setup.setup = {.actions = "NOOP*300", .frame = -1, .horizon = 60},
+  options_t o = {.setup.setup = {.frame = -1, .horizon = 60},
                  .out = "steer.tsv",
                  .searches_text = "exact",
                  .steer = {.budget = 20000, .seeds = 20, .window = 16}};
@@ -153,36 +165,16 @@ int vcs_cli_steer(int argc, char **argv) {
       VCS_ARG_ROM(&o.setup),
       VCS_ARG_TEXT("goal", &o.steer.goal, "WHAT",
                    "score, or ram:9C=60: a byte of RAM and its value after the last frame"),
-      VCS_ARG_TEXT("actions", &o.setup.setup.actions, "LIST", "how the game is played first"),
+      VCS_ARGS_PLAYED(&o.setup),
       VCS_ARG_TEXT("searches", &o.searches_text, "LIST",
                    "all, or some of random, blind, guided, smooth, evolution, exact"),
-      VCS_ARG_INTEGER("frames", &o.setup.setup.horizon, 1, FRAMES_MAX, "frames whose controls are searched"),
+      VCS_ARG_INTEGER("horizon", &o.setup.setup.horizon, 1, FRAMES_MAX, "frames whose controls are searched"),
       VCS_ARG_INTEGER("budget", &o.steer.budget, 1, INT64_C(1000000000000), "emulated frames for each search"),
       VCS_ARG_INTEGER("seeds", &o.steer.seeds, 1, SEEDS_MAX, "beginnings for each search"),
-      VCS_ARG_INTEGER("window", &o.steer.window, 1, 1000000, VCS_WINDOW_HELP),
-      VCS_ARG_INTEGER("jobs", &o.jobs, 0, 4096, "threads; 0: one for each CPU"),
+      VCS_ARG_WINDOW(&o.steer.window),
+      VCS_ARG_JOBS(&o.jobs),
       VCS_ARG_TEXT("out", &o.out, "FILE", "the table, with the sequences"),
       VCS_ARGS_CART(&o.setup.rom_options),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Searches for controls of some frames so that a byte of RAM has a given value after the last of them, or that "
-      "the\n"
-      "score is high. The search `exact` looks at 32 changes of the controls at a time, by their exact effects. "
-      "--searches "
-      "all\n"
-      "compares it, with the same budget for each seed, with random sequences; a blind local search; the same guided "
-      "by\n"
-      "estimated derivatives; ascent along probabilities of controls; and evolution. Prints medians; the table has the "
-      "best\n"
-      "sequence "
-      "of each search. Derivatives are charged as the frames they cost. Sticks are searched,\n"
-      "paddles are not. docs/steer.md has results." VCS_ROMS_NOTE,
-      "diffvcs steer space_invaders --actions NOOP*1050,RIGHT*40,NOOP*4 --goal ram:9C=100 --frames 100 --budget 8000\n"
-      "diffvcs steer space_invaders --actions NOOP*300 --goal score --frames 120 --budget 12000 --searches all\n"
-      "diffvcs steer demo --actions NOOP*100 --goal ram:80=200 --frames 10 --budget 500 --seeds 3\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
-  if (exit_code == VCS_ARGS_GO) exit_code = check_options(&o);
-  return exit_code == VCS_ARGS_GO ? vcs_cli_study(command, &o.setup, NULL, steer, &o) : exit_code;
+  return vcs_cli_study(&usage, args, argc, argv, &(vcs_cli_study_t){&o.setup, NULL, check_options, steer, &o});
 }

@@ -19,6 +19,15 @@
 #include "study/record.h"
 
 static const char command[] = "diffvcs trace";
+static const vcs_usage_t usage = {
+    command,
+    "Prints every instruction of some frames: the columns of a CPU record, then PC before and disassembly. The run is "
+    "that of a CPU record, where frame 1 is the first of the 60 boot frames after a reset; verify checks such a trace "
+    "if it is called GAME.tsv or GAME.tsv.gz. With --seed it is that of a play record, and frames are numbered as its "
+    "rows are." VCS_ROMS_NOTE,
+    "diffvcs trace pong | head -100\n"
+    "diffvcs trace pong --frame 65 --frames 2 --out pong.tsv.gz\n"
+    "diffvcs trace pong --seed 1 --frame 123\n"};
 
 enum { FLUSH_SIZE = 1 << 20 };
 
@@ -74,17 +83,7 @@ int vcs_cli_trace(int argc, char **argv) {
       VCS_ARG_TEXT("out", &out, "FILE", "output file, gzipped if .gz; -: stdout"),
       VCS_ARGS_CART(&choice),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Prints every instruction of some frames: the columns of a CPU record, then PC before and disassembly.\n"
-      "The run is that of a CPU record, where frame 1 is the first of the 60 boot frames after a reset; verify\n"
-      "checks such a trace if it is called GAME.tsv or GAME.tsv.gz. With --seed it is that of a play record, and\n"
-      "frames are numbered as its rows are." VCS_ROMS_NOTE,
-      "diffvcs trace pong | head -100\n"
-      "diffvcs trace pong --frame 65 --frames 2 --out pong.tsv.gz\n"
-      "diffvcs trace pong --seed 1 --frame 123\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
+  int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   char *end = NULL;
   errno = 0;

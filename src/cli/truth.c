@@ -10,6 +10,19 @@
 #include "cli/bit_job.h"
 
 static const char command[] = "diffvcs truth";
+static const vcs_usage_t usage = {
+    command,
+    "Plays a game, flips each bit in turn, runs on without input, and prints the differences: a heading, then columns "
+    "byte, bit, pixels and bytes of RAM that differ, CRC-32 of the screen and of RAM; with several horizons, the "
+    "horizon first; for pairs, both bits. The first row (`-`) is the run without flips. A result of `-` means that no "
+    "machine can have the flipped value. Runs go on after the end of a game unless --stop-when-over is given. The "
+    "default is --wrt ram." VCS_BIT_JOB_NOTE VCS_ROMS_NOTE,
+    "diffvcs truth demo --frame 100 --horizon 8\n"
+    "diffvcs truth pong --seed 1 --frame 300 --horizon 1,4,15 --wrt ram --out pong.tsv.gz\n"
+    "diffvcs truth breakout --frame 200 --horizon 30 --wrt input --score\n"
+    "diffvcs truth pong --frame 200 --horizon 2 --bits 9C,9D.0,grp[1].3\n"
+    "diffvcs truth pong --frame 200 --horizon 2 --bits 9C,9D --pairs\n"
+    "diffvcs truth space_invaders --frame 300 --horizon 8 --gpu\n"};
 
 typedef struct {
   vcs_bit_job_t bits;
@@ -156,24 +169,7 @@ int vcs_cli_truth(int argc, char **argv) {
       VCS_ARG_FLAG("stop-when-over", &job.stop_when_over, "stop a run when its game is over, as ale-py does"),
       VCS_ARG_FLAG("gpu", &job.gpu, "run all flips at once on a GPU, if that is possible"),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Plays a game, flips each bit in turn, runs on without input, and prints the differences: a heading,\n"
-      "then columns byte, bit,\n"
-      "pixels and bytes of RAM that differ, CRC-32 of the screen and of RAM; with several horizons, the horizon "
-      "first;\n"
-      "for pairs, both bits. The first row (`-`) is the run without flips. A result of `-` means that no machine can "
-      "have\n"
-      "the flipped value. Runs go on after the end of a game unless --stop-when-over is given. The default is\n"
-      "--wrt ram." VCS_BIT_JOB_NOTE VCS_ROMS_NOTE,
-      "diffvcs truth demo --frame 100 --horizon 8\n"
-      "diffvcs truth pong --seed 1 --frame 300 --horizon 1,4,15 --wrt ram --out pong.tsv.gz\n"
-      "diffvcs truth breakout --frame 200 --horizon 30 --wrt input --score\n"
-      "diffvcs truth pong --frame 200 --horizon 2 --bits 9C,9D.0,grp[1].3\n"
-      "diffvcs truth pong --frame 200 --horizon 2 --bits 9C,9D --pairs\n"
-      "diffvcs truth space_invaders --frame 300 --horizon 8 --gpu\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
+  int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   if (job.together && job.pairs) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "--together and --pairs exclude each other: give one of them");

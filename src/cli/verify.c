@@ -20,6 +20,14 @@
 #include "study/record.h"
 
 static const char command[] = "diffvcs verify";
+static const vcs_usage_t usage = {
+    command,
+    "Runs what each record describes and prints `exact`, or where it first differs and in what. The file's name begins "
+    "with the name of the game. Exit status: 1 if any record differs, else 2 if a record or a ROM could not be read, "
+    "else 0. All records are checked." VCS_ROMS_NOTE,
+    "diffvcs verify tests/golden/xitari/pong.*.tsv.gz\n"
+    "diffvcs verify --jobs 4 records/*.tsv.gz\n"
+    "diffvcs record demo --seed 1 --out . && diffvcs verify demo.1.tsv.gz\n"};
 
 typedef enum { PENDING = 0, EXACT, DIFFERS, UNREADABLE, INTERRUPTED, VERDICTS } verdict_t;
 
@@ -126,19 +134,8 @@ int vcs_cli_verify(int argc, char **argv) {
   const vcs_arg_t args[] = {VCS_ARG_REST("RECORD", &job.records, "GAME.SEED.tsv, GAME.tsv, plain or gzipped"),
                             VCS_ARG_CHOICE("profile", &job.choice.profile, VCS_PROFILE_CHOICES,
                                            "profile of records that do not name theirs, as the reference's"),
-                            VCS_ARG_ROMS(&job.choice),
-                            VCS_ARG_INTEGER("jobs", &jobs, 0, 4096, "threads; 0: one for each CPU"), VCS_ARG_END};
-  const vcs_usage_t usage = {command,
-                             "Runs what each record describes and prints `exact`, or where it first differs and in "
-                             "what. The file's name begins\n"
-                             "with the name of the game. Exit status: 1 if any record differs, else 2 if a record or a "
-                             "ROM could not be read,\n"
-                             "else 0. All records are checked." VCS_ROMS_NOTE,
-                             "diffvcs verify tests/golden/xitari/pong.*.tsv.gz\n"
-                             "diffvcs verify --jobs 4 records/*.tsv.gz\n"
-                             "diffvcs record demo --seed 1 --out . && diffvcs verify demo.1.tsv.gz\n",
-                             args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
+                            VCS_ARG_ROMS(&job.choice), VCS_ARG_JOBS(&jobs), VCS_ARG_END};
+  int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code != VCS_ARGS_GO) return exit_code;
   if (job.records.count == 0) {
     return vcs_cli_complain(command, VCS_EXIT_USAGE, "RECORD is missing: which record to check?");

@@ -88,4 +88,10 @@
 /* Lines have 228 colour clocks, the first 68 of them blank; a CPU cycle is three clocks, 76 cycles a line. */
 enum { VCS_LINE_CLOCKS = 228, VCS_HBLANK_CLOCKS = 68, VCS_LINE_CYCLES = 76 };
 
+/* Time while instructions run: the cycles, and in the bits below them the number of instructions since the CPU was
+ * started. One addition counts both. */
+enum { VCS_CYCLES_SHIFT = 15, VCS_COUNT_MASK = 0x7FFF };
+#define VCS_CYCLES(cycles) ((uint64_t)(cycles) << VCS_CYCLES_SHIFT)
+#define VCS_COST(cycles) (VCS_CYCLES(cycles) + 1) /* of an instruction */
+
 #endif

@@ -22,12 +22,6 @@
 #include "riot.h"
 #include "tia.h"
 
-/* Time while instructions run: the cycles, and in the bits below them the number of instructions since the CPU was
- * started. One addition counts both. */
-enum { VCS_CYCLES_SHIFT = 15, VCS_COUNT_MASK = 0x7FFF };
-#define VCS_CYCLES(cycles) ((uint64_t)(cycles) << VCS_CYCLES_SHIFT)
-#define VCS_COST(cycles) (VCS_CYCLES(cycles) + 1) /* of an instruction */
-
 /* Reasons for an instruction loop to stop after an access. */
 enum { VCS_STOP_FRAME = 1 /* the frame is over */, VCS_STOP_BANKS = 2 /* banks may have changed */ };
 
@@ -75,7 +69,7 @@ VCS_HOT_FN uint8_t vcs_bus_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu
   return value;
 }
 
-/* Writes anything but RAM. WSYNC advances m->cycles. `stalls` is true when the access before this one was a read
+/* Writes to any address but RAM. WSYNC advances m->cycles. `stalls` is true when the access before this one was a read
  * (tia.h, WSYNC). Returns a set of VCS_STOP_... */
 VCS_SLOW_FN unsigned vcs_bus_write_chip(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint16_t addr,
                                         uint8_t value, bool stalls) {
@@ -106,6 +100,7 @@ VCS_HOT_FN unsigned vcs_bus_write_wsync(vcs_t *m, vcs_video_t *video) {
   int32_t now = vcs_tia_since_frame(m);
   if (VCS_UNLIKELY(now >= video->late)) return vcs_tia_write_late(m, video, VCS_WSYNC, 0) ? VCS_STOP_FRAME : 0;
   vcs_tia_see(m, video, now);
+  vcs_tia_settle(m, video);
   vcs_tia_wsync(m);
   return 0;
 }

@@ -357,14 +357,14 @@ enum {
 /* How the one byte that an operation makes follows from its inputs. */
 enum vcs_kind {
   VCS_KIND_MOVES,     /* it is one of them: loads, stores, transfers, pushes, pulls */
-  VCS_KIND_ADDS,      /* their sum, or one of them plus a constant; in decimal mode ADC does something else */
-  VCS_KIND_SUBTRACTS, /* their difference; in decimal mode something else */
+  VCS_KIND_ADDS,      /* their sum, or one of them plus a constant; not in decimal mode */
+  VCS_KIND_SUBTRACTS, /* their difference; not in decimal mode */
   VCS_KIND_ANDS,      /* bit by bit */
   VCS_KIND_ORS,
   VCS_KIND_XORS,
   VCS_KIND_SHIFTS_LEFT, /* by one bit */
   VCS_KIND_SHIFTS_RIGHT,
-  VCS_KIND_COMPUTES /* anything else, or more than one byte, or none */
+  VCS_KIND_COMPUTES /* another function, or more than one byte, or none */
 };
 
 /* A row is X(operation, reads, sets, kind, pushed): what the operation reads and sets, how it makes its byte, and how

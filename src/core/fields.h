@@ -116,7 +116,7 @@
 #define VCS_FIELDS_CART_RAM(X) X(uint8_t, cart_ram, VCS_CART_RAM_MAX, "cartridge RAM")
 /* clang-format on */
 
-/* Fields whose bytes must stay below a limit: X(name, limit). A save file with others is refused. */
+/* Fields whose bytes must stay below a limit: X(name, limit). A save file with larger values is rejected. */
 /* clang-format off */
 #define VCS_FIELD_LIMITS(X) \
   X(pos, 160) X(hm, 16) X(timer_shift, 11) X(wheel, 80) X(turn, 3) \

@@ -96,6 +96,57 @@ __attribute__((target("avx2"))) VCS_SLOW_FN void vcs_paint_by_32(uint64_t colour
 }
 #endif
 
+/* A colour and the pixels that it paints, over what is below it. */
+typedef struct {
+  const uint64_t *word; /* VCS_LINE_WORDS */
+  uint8_t colour;
+} vcs_layer_t;
+
+/* Paints a whole row: the background, and up to three layers, the last on top. */
+VCS_FN void vcs_paint_layers_by_eight(const vcs_layer_t *layer, int layers, uint8_t background, uint8_t *row) {
+  const uint64_t eight = 0x0101010101010101ULL;
+  for (int x = 0; x < VCS_WIDTH; x += 8) {
+    uint64_t pixels = background * eight;
+    for (int i = 0; i < layers; i++) {
+      uint64_t spread = vcs_spread_bytes(layer[i].word[x >> 6] >> (x & 63) & 0xFF);
+      pixels ^= (pixels ^ layer[i].colour * eight) & spread;
+    }
+    __builtin_memcpy(row + x, &pixels, 8);
+  }
+}
+
+#if VCS_PAINT_WIDE
+__attribute__((target("avx2"))) VCS_SLOW_FN void vcs_paint_layers_by_32(const vcs_layer_t *layer, int layers,
+                                                                        uint8_t background, uint8_t *row) {
+  __m256i pixels[VCS_WIDTH / 32];
+  for (int g = 0; g < VCS_WIDTH / 32; g++) pixels[g] = _mm256_set1_epi8((char)background);
+  for (int i = 0; i < layers; i++) {
+    const __m256i colour = _mm256_set1_epi8((char)layer[i].colour);
+    const uint64_t *word = layer[i].word;
+    if (word[0]) {
+      pixels[0] = _mm256_blendv_epi8(pixels[0], colour, vcs_spread_32(word[0], 0));
+      pixels[1] = _mm256_blendv_epi8(pixels[1], colour, vcs_spread_32(word[0], 32));
+    }
+    if (word[1]) {
+      pixels[2] = _mm256_blendv_epi8(pixels[2], colour, vcs_spread_32(word[1], 0));
+      pixels[3] = _mm256_blendv_epi8(pixels[3], colour, vcs_spread_32(word[1], 32));
+    }
+    if (word[2]) pixels[4] = _mm256_blendv_epi8(pixels[4], colour, vcs_spread_32(word[2], 0));
+  }
+  for (int g = 0; g < VCS_WIDTH / 32; g++) _mm256_storeu_si256((__m256i *)(void *)(row + 32 * g), pixels[g]);
+}
+#endif
+
+VCS_FN void vcs_paint_layers(const vcs_layer_t *layer, int layers, uint8_t background, uint8_t *row) {
+#if VCS_PAINT_WIDE
+  if (VCS_LIKELY(__builtin_cpu_supports("avx2"))) {
+    vcs_paint_layers_by_32(layer, layers, background, row);
+    return;
+  }
+#endif
+  vcs_paint_layers_by_eight(layer, layers, background, row);
+}
+
 VCS_FN void vcs_paint(uint64_t colour[VCS_LINE_WORDS][4], const uint64_t piece[VCS_LINE_WORDS], const uint8_t colu[4],
                       uint8_t *row) {
 #if VCS_PAINT_WIDE

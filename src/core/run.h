@@ -52,6 +52,8 @@ enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
  *   VCS_RUN_READ_BUS(time, addr, last)    takes, `last` the last byte on the bus. The same from any address
  *   VCS_RUN_WRITE_CHIP(time, addr)        writes `value` to a register of the TIA in page zero
  *   VCS_RUN_WRITE_BUS(time, addr)         ... to any address
+ *   VCS_RUN_STORE_TIA(reg) writes `value` to a register of the TIA that has a row, at cpu->time
+ *   VCS_RUN_STORE_WSYNC    the same for WSYNC; may go on by itself, or leave it to the loop
  *   VCS_RUN_EVENT(reg, v)  before v is written to this register of the TIA
  *   VCS_RUN_EVENT_END(reg) after it
  *   VCS_RUN_PULL(cost, opcode, operation) PLA and PLP
@@ -88,24 +90,6 @@ enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
 #define VCS_RUN_NOTE(field, value)
 #define VCS_RUN_SET(operation)
 #define VCS_RUN_DONE
-#define VCS_RUN_READ_CHIP(taken, addr, last) \
-  cpu->time += (taken);                      \
-  cpu->stop = 0;                             \
-  cpu->bus = (last);                         \
-  const uint8_t value = vcs_bus_read_low(VCS_HERE, addr);
-#define VCS_RUN_READ_BUS(taken, addr, last) \
-  cpu->time += (taken);                     \
-  cpu->stop = 0;                            \
-  cpu->bus = (last);                        \
-  const uint8_t value = vcs_bus_read(VCS_HERE, addr);
-#define VCS_RUN_WRITE_CHIP(taken, addr) \
-  cpu->time += (taken);                 \
-  m->cycles = vcs_cpu_cycles(cpu);      \
-  cpu->stop = (uint8_t)vcs_bus_write_tia(cart, m, video, addr, value);
-#define VCS_RUN_WRITE_BUS(taken, addr) \
-  cpu->time += (taken);                \
-  cpu->stop = 0;                       \
-  vcs_bus_write(VCS_HERE, addr, value);
 #define VCS_RUN_EVENT(reg, stored)
 #define VCS_RUN_EVENT_END(reg)
 #define VCS_RUN_PULL(cost, opcode, operation) \
@@ -127,6 +111,37 @@ enum { VCS_RUN_MARGIN = 4096 + 1024, VCS_RUN_MOST = VCS_COUNT_MASK };
 #define VCS_RUN_DELAY VCS_SKIP_DELAY
 #define VCS_RUN_STOPPED
 #define VCS_RUN_LEAVE
+#endif
+
+#ifndef VCS_RUN_READ_CHIP
+#define VCS_RUN_READ_CHIP(taken, addr, last) \
+  cpu->time += (taken);                      \
+  cpu->stop = 0;                             \
+  cpu->bus = (last);                         \
+  const uint8_t value = vcs_bus_read_low(VCS_HERE, addr);
+#define VCS_RUN_READ_BUS(taken, addr, last) \
+  cpu->time += (taken);                     \
+  cpu->stop = 0;                            \
+  cpu->bus = (last);                        \
+  const uint8_t value = vcs_bus_read(VCS_HERE, addr);
+#endif
+
+#ifndef VCS_RUN_WRITE_CHIP
+#define VCS_RUN_WRITE_CHIP(taken, addr) \
+  cpu->time += (taken);                 \
+  m->cycles = vcs_cpu_cycles(cpu);      \
+  cpu->stop = (uint8_t)vcs_bus_write_tia(cart, m, video, addr, value);
+#define VCS_RUN_WRITE_BUS(taken, addr) \
+  cpu->time += (taken);                \
+  cpu->stop = 0;                       \
+  vcs_bus_write(VCS_HERE, addr, value);
+#endif
+
+#ifndef VCS_RUN_STORE_TIA
+#define VCS_RUN_STORE_TIA(reg)     \
+  m->cycles = vcs_cpu_cycles(cpu); \
+  cpu->stop = vcs_tia_write_this(m, video, reg, value) ? VCS_STOP_FRAME : 0;
+#define VCS_RUN_STORE_WSYNC
 #endif
 
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
@@ -287,14 +302,13 @@ VCS_HOT_FN uint8_t vcs_run_stored(const vcs_cpu_t *cpu, unsigned opcode) {
   VCS_RUN_WRITE_CHIP(VCS_COST(cost), VCS_AT.operand)             \
   VCS_RUN_ON_AFTER_WRITE(2);
 /* STY, STA and STX to one register of the TIA: the compiler keeps only the code for that register. */
-#define VCS_WRITE_TIA(opcode, name, stored)                                         \
-  VCS_RUN_BEGIN(opcode)                                                             \
-  const uint8_t value = stored;                                                     \
-  VCS_RUN_EVENT(VCS_##name, value)                                                  \
-  cpu->time += VCS_COST(3);                                                         \
-  m->cycles = vcs_cpu_cycles(cpu);                                                  \
-  cpu->stop = vcs_tia_write_this(m, video, VCS_##name, value) ? VCS_STOP_FRAME : 0; \
-  VCS_RUN_EVENT_END(VCS_##name)                                                     \
+#define VCS_WRITE_TIA(opcode, name, stored) \
+  VCS_RUN_BEGIN(opcode)                     \
+  const uint8_t value = stored;             \
+  VCS_RUN_EVENT(VCS_##name, value)          \
+  cpu->time += VCS_COST(3);                 \
+  VCS_RUN_STORE_TIA(VCS_##name)             \
+  VCS_RUN_EVENT_END(VCS_##name)             \
   VCS_RUN_ON_AFTER_WRITE(2);
 /* clang-format off */
 #define VCS_TIA_ROW(name)                                                                   \
@@ -529,6 +543,7 @@ next:
       VCS_RUN_BEGIN((uint8_t)VCS_AT.operand)
       VCS_RUN_EVENT(VCS_WSYNC, vcs_run_stored(cpu, VCS_AT.operand))
       cpu->time += VCS_COST(3);
+      VCS_RUN_STORE_WSYNC
       uint32_t cycles = vcs_cpu_cycles(cpu);
       m->cycles = cycles;
       cpu->stop = (uint8_t)vcs_bus_write_wsync(m, video);
@@ -592,6 +607,7 @@ VCS_SLOW_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *
       frame_over = end & VCS_RUN_OVER;
     }
     if (end & VCS_RUN_STEP) {
+      vcs_tia_recall(m, video);
       vcs_cpu_step(cart, m, video, &frame_over);
       left--;
     }

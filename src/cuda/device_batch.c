@@ -11,6 +11,7 @@
 
 #include "cuda/truth.h"
 #include "grad/rerun.h"
+#include "host/arena.h"
 #include "host/env.h"
 #include "host/files.h"
 #include "host/palette.h"
@@ -121,6 +122,15 @@ static void write_start(const vcs_device_batch_view_t *view, vcs_env_t *env, int
   start.exact = 1;
   start.shown[0] = start.shown[1] = env->m->front;
   memcpy(record, &start, sizeof start);
+  if (view->players > 1) {
+    vcs_device_team_t *team = vcs_record_team(view, record);
+    for (int i = 0; i < VCS_DEVICE_OTHERS; i++) {
+      team->play[i] = env->others[i];
+      team->play[i].reward = 0;
+      team->action[i] = i == 0 ? env->action[1] : env->far_action[i - 1];
+    }
+    memcpy(team->far_paddle, env->far_paddle, sizeof team->far_paddle);
+  }
   memcpy(vcs_record_machine(view, record, VCS_DEVICE_ENV_NOW), env->m, size);
   if (view->shows == VCS_DEVICE_BATCH_SHOWS_SMALL) {
     for (int i = 0; i < VCS_DRAW_HISTORY_BEFORE; i++) { /* the oldest first: before_next is 0 */
@@ -172,7 +182,7 @@ void vcs_device_batch_defaults(vcs_device_batch_options_t *options) {
 }
 
 static vcs_status_t check_options(const vcs_device_batch_options_t *o, int32_t cart_count, vcs_error_t *error) {
-  vcs_status_t known = vcs_reserved_check(o->reserved, "vcs_device_batch_options_t", error);
+  vcs_status_t known = vcs_reserved_words_check(o->reserved, 7, "vcs_device_batch_options_t", error);
   if (known) return known;
   const vcs_range_t ranges[] = {
       {"envs", o->envs, 1, INT32_MAX},
@@ -182,6 +192,7 @@ static vcs_status_t check_options(const vcs_device_batch_options_t *o, int32_t c
       {"max_episode_frames", o->max_episode_frames, 0, INT32_MAX},
       {"shows", o->shows, VCS_DEVICE_BATCH_SHOWS_NOTHING, VCS_DEVICE_BATCH_SHOWS_SMALL},
       {"actions", o->actions, VCS_DEVICE_BATCH_ACTIONS_ALL, VCS_DEVICE_BATCH_ACTIONS_LEGAL},
+      {"players", o->players > INT32_MAX ? INT32_MAX : (int64_t)o->players, 0, VCS_PLAYERS_MAX},
   };
   vcs_status_t status = vcs_ranges_check(ranges, sizeof ranges / sizeof *ranges, error);
   if (status == VCS_OK) status = vcs_repeat_check(o->repeat_action_probability, error);
@@ -200,6 +211,11 @@ static void plan_view(vcs_device_batch_t *batch, const vcs_cart_t *const *carts,
   vcs_device_batch_view_t *view = &batch->view;
   view->machine_bytes = (machine + 15) & ~(size_t)15;
   view->record_bytes = VCS_DEVICE_ENV_BYTES + (small ? (size_t)VCS_DEVICE_ENV_MACHINES : 1) * view->machine_bytes;
+  view->players = o->players > 1 ? (int32_t)o->players : 1;
+  if (view->players > 1) {
+    view->team_at = view->record_bytes;
+    view->record_bytes += (sizeof(vcs_device_team_t) + 15) & ~(size_t)15;
+  }
   if (draws) {
     view->frames_at = view->record_bytes;
     view->record_bytes += (small ? 3 : 2) * (size_t)VCS_FRAME_BYTES;
@@ -254,7 +270,8 @@ static vcs_batch_env_t env_of(const vcs_batch_env_t *envs, int32_t cart_count, i
 static vcs_status_t create_env(const vcs_device_batch_options_t *o, const vcs_cart_t *cart, vcs_batch_env_t wanted,
                                vcs_env_t **env, vcs_error_t *error) {
   vcs_env_options_t options;
-  vcs_env_defaults(cart, &options);
+  vcs_status_t status = vcs_env_defaults_players(cart, o->players > 1 ? (int)o->players : 1, &options, error);
+  if (status) return status;
   options.repeat_action_probability = 0;
   options.fire_reset = !o->fire_reset                                 ? VCS_FIRE_RESET_NEVER
                        : o->actions == VCS_DEVICE_BATCH_ACTIONS_LEGAL ? VCS_FIRE_RESET_LEGAL
@@ -470,6 +487,7 @@ static size_t runs_of(const question_t *q) { return q->bases * (q->count + 1); }
 
 /* Host copies of the engine's arrays, by run unless noted. */
 typedef struct {
+  vcs_arena_t arena; /* of the arrays */
   uint8_t *machines, *pictures, *inputs, *possible;
   uint16_t *input_frames;
   vcs_truth_t *rows;
@@ -478,36 +496,20 @@ typedef struct {
   vcs_truth_t *rows_here; /* the host's rows */
 } flips_t;
 
-static void flips_free(flips_t *flips) {
-  free(flips->machines);
-  free(flips->pictures);
-  free(flips->inputs);
-  free(flips->possible);
-  free(flips->lost);
-  free(flips->input_frames);
-  free(flips->rows);
-  free(flips->signs);
-  free(flips->here);
-  free(flips->rows_here);
-}
-
 static vcs_status_t flips_allocate(const question_t *q, flips_t *flips, vcs_error_t *error) {
-  const size_t runs = runs_of(q);
-  flips->machines = calloc(runs, q->machine_bytes);
-  flips->pictures = calloc(q->bases, (size_t)2 * VCS_FRAME_BYTES);
-  flips->inputs = malloc(q->count + 1);
-  flips->possible = calloc(runs, 1);
-  flips->lost = calloc(runs, 1);
-  flips->input_frames = calloc(q->count + 1, sizeof *flips->input_frames);
-  flips->rows = calloc(runs * q->horizons, sizeof *flips->rows);
-  flips->signs = calloc(runs, 1);
-  flips->here = calloc(runs, 1);
-  flips->rows_here = calloc(runs * q->horizons, sizeof *flips->rows_here);
-  if (flips->machines && flips->pictures && flips->inputs && flips->possible && flips->lost && flips->input_frames &&
-      flips->rows && flips->signs && flips->here && flips->rows_here) {
-    return VCS_OK;
-  }
-  return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  const size_t runs = runs_of(q), rows = runs * q->horizons;
+  vcs_arena_t *arena = &flips->arena;
+  flips->machines = vcs_arena_take(arena, runs, q->machine_bytes);
+  flips->pictures = vcs_arena_take(arena, q->bases, (size_t)2 * VCS_FRAME_BYTES);
+  flips->inputs = vcs_arena_take(arena, q->count + 1, 1);
+  flips->input_frames = vcs_arena_take(arena, q->count + 1, sizeof *flips->input_frames);
+  flips->rows = vcs_arena_take(arena, rows, sizeof *flips->rows);
+  flips->rows_here = vcs_arena_take(arena, rows, sizeof *flips->rows_here);
+  flips->possible = vcs_arena_take(arena, runs, 1);
+  flips->lost = vcs_arena_take(arena, runs, 1);
+  flips->here = vcs_arena_take(arena, runs, 1);
+  flips->signs = vcs_arena_take(arena, runs, 1);
+  return vcs_arena_status(arena, error);
 }
 
 /* Prepares the machines of a base: one with each flip, and the last without. */
@@ -802,7 +804,7 @@ vcs_status_t vcs_device_batch_truths(int32_t device, const vcs_run_t *runs, size
   for (size_t i = 0; !status && i < run_count; i++) status = flip_all(&q, i, &flips, error);
   if (!status) status = truth_with(engine, &q, &flips, error);
   if (!status) answer(&q, &flips, results);
-  flips_free(&flips);
+  vcs_arena_free(&flips.arena);
   return status;
 }
 

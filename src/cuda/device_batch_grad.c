@@ -188,7 +188,7 @@ static bool differentiate(void *context, size_t env, int worker) {
   for (int32_t f = 0; pixels && f < frames; f++) {
     if (p->options->last_picture && f + 1 < frames) continue;
     const size_t picture = p->options->last_picture ? 0 : (size_t)f;
-    pictures[f] = pixels + picture * VCS_WIDTH * (size_t)run.cart->height;
+    pictures[f] = pixels + picture * VCS_WIDTH * (size_t)run.cart->frame_height;
   }
   const vcs_grad_outputs_t outputs = {.pixels = pictures,
                                       .state = env_slots(p->outputs->state, p->outputs->state_stride, env)};

@@ -1,5 +1,9 @@
 /* engine.cu: the engine of a GPU: one thread per environment, one warp per block.
  *
+ * Lanes of a warp that are at different instructions wait for each other, but warps compete for the caches. The fastest
+ * number of environments per warp was measured: it leaves two warps per SM, from 1 environment per warp (256
+ * environments on an H200) to 32 (8,192 and more).
+ *
  * A machine has the host's layout in global memory and is copied into the thread's local memory while it runs: local
  * memory is interleaved word by word across a warp, so lanes that read the same field of their own machines read one
  * cache line. Machines with much cartridge RAM (E7, CV, 3E) run in global memory. A block is one warp, so an SM takes
@@ -16,7 +20,7 @@ const vcs_fault_t *vcs_grad_product(const struct vcs_device_batch_grad_view *vie
 
 namespace {
 
-enum { WARPS_PER_SM = 16, LOCAL_RAM = 256, SHOW_THREADS = 256 };
+enum { WARPS_PER_SM = 16, FEW_WARPS_PER_SM = 2, LOCAL_RAM = 256, SHOW_THREADS = 256 };
 
 constexpr uint64_t POOL_KEEPS = 1ull << 30;
 
@@ -113,14 +117,31 @@ __global__ void __launch_bounds__(WARP)
   vcs_device_env_t *env = reinterpret_cast<vcs_device_env_t *>(record);
   vcs_t *m = vcs_record_machine(&batch, record, VCS_DEVICE_ENV_NOW);
   vcs_device_env_reset(&batch, &resets, entry, number, env, m, &results);
-  vcs_device_env_report(number, env, m, &results);
+  vcs_device_env_report(&batch, number, env, m, &results);
 }
 
-__global__ void __launch_bounds__(WARP, WARPS_PER_SM) step_kernel(const __grid_constant__ vcs_device_batch_view_t batch,
-                                                                  const int32_t *actions, vcs_batch_results_t results) {
-  const int32_t number = blockIdx.x * WARP + threadIdx.x;
-  const unsigned lanes = __ballot_sync(~0u, number < batch.count);
-  if (number >= batch.count) return;
+/* Environments per warp. */
+int32_t lanes_used(int32_t count) {
+  static thread_local int device_of = -1, warps_of = 0; /* of the device that was used last */
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) return WARP;
+  if (device != device_of) {
+    int processors = 0;
+    if (cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess) return WARP;
+    device_of = device;
+    warps_of = processors * FEW_WARPS_PER_SM;
+  }
+  const int32_t lanes = (count + warps_of - 1) / warps_of;
+  return lanes < WARP ? lanes : WARP;
+}
+
+__global__ void __launch_bounds__(WARP, WARPS_PER_SM)
+    step_kernel(const __grid_constant__ vcs_device_batch_view_t batch, int32_t used, const int32_t *actions,
+                vcs_batch_results_t results) {
+  const int32_t number = static_cast<int32_t>(blockIdx.x) * used + static_cast<int32_t>(threadIdx.x);
+  const bool idle = static_cast<int32_t>(threadIdx.x) >= used || number >= batch.count;
+  const unsigned lanes = __ballot_sync(~0u, !idle);
+  if (idle) return;
   uint8_t *record = vcs_device_batch_record(&batch, number);
   vcs_device_env_t env = *reinterpret_cast<vcs_device_env_t *>(record);
   const vcs_cart_t *cart = &batch.kinds[env.kind].cart;
@@ -128,7 +149,7 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM) step_kernel(const __grid_c
   machine_t here;
   vcs_t *m = enter(cart, there, &here);
   vcs_device_env_step(&batch, number, &env, m, actions, &results, lanes);
-  vcs_device_env_report(number, &env, m, &results);
+  vcs_device_env_report(&batch, number, &env, m, &results);
   leave(cart, there, m);
   *reinterpret_cast<vcs_device_env_t *>(record) = env;
 }
@@ -222,7 +243,9 @@ const vcs_fault_t *reset(const vcs_device_batch_view_t *batch, const vcs_device_
 const vcs_fault_t *step(const vcs_device_batch_view_t *batch, const int32_t *actions,
                         const vcs_batch_results_t *results, void *stream) {
   cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  step_kernel<<<warps(batch->count), WARP, 0, queue>>>(*batch, actions, *results);
+  const int32_t used = lanes_used(batch->count);
+  step_kernel<<<static_cast<unsigned>((batch->count + used - 1) / used), WARP, 0, queue>>>(*batch, used, actions,
+                                                                                           *results);
   TRY(cudaGetLastError());
   return show(batch, results->observations, false, queue);
 }
@@ -241,7 +264,7 @@ __global__ void copy_kernel(const __grid_constant__ vcs_device_batch_view_t batc
   }
   __syncthreads();
   if (!what.restores || threadIdx.x != 0) return;
-  vcs_device_env_report(env, reinterpret_cast<const vcs_device_env_t *>(record),
+  vcs_device_env_report(&batch, env, reinterpret_cast<const vcs_device_env_t *>(record),
                         vcs_record_machine(&batch, record, VCS_DEVICE_ENV_NOW), &what.results);
 }
 

@@ -97,7 +97,7 @@ VCS_FN float *vcs_grad_pixels(const vcs_device_batch_grad_view_t *view, int32_t 
   if (!view->outputs.pixels || (view->last_picture_only && view->frame + 1 < view->frames)) return NULL;
   const size_t picture = view->last_picture_only ? 0 : (size_t)view->frame;
   return view->outputs.pixels + (size_t)(view->first + env) * view->outputs.pixels_stride +
-         picture * VCS_WIDTH * (size_t)vcs_grad_cart(view, env)->height;
+         picture * VCS_WIDTH * (size_t)vcs_grad_cart(view, env)->frame_height;
 }
 
 /* Return the caller's slots of an environment's state before and after the run, or NULL. */

@@ -540,6 +540,17 @@ VCS_HOT_FN void vcs_lane_access(const vcs_cart_t *cart, vcs_t *m, vcs_lane_t *la
 
 /* ---- A frame ----------------------------------------------------------------------------------------------------- */
 
+/* A lane before its first instruction of a frame; one that is not `playing` stands still to the end. */
+VCS_FN void vcs_lane_begin(vcs_lane_t *lane, bool playing) {
+  lane->bank.code = lane->at = NULL;
+  lane->bank.rom = NULL;
+  lane->bank.start = lane->bank.size = 0;
+  lane->code.row = lane->code.operand = 0;
+  lane->left = VCS_FRAME_INSTRUCTIONS;
+  lane->over = lane->stands = !playing;
+  lane->until = 0;
+}
+
 /* Runs the instructions of a frame, like vcs_cpu_run, for those of the `lanes` that are `playing`; all lanes call it
  * together. A single lane does not wait and has one epoch. Returns the number of instructions that core/cpu.h executed:
  * few, unless the program runs wild. */
@@ -549,13 +560,7 @@ VCS_SLOW_FN uint32_t vcs_run_together(const vcs_cart_t *cart, vcs_t *m, vcs_vide
   const bool snoops = cart->snoops;
   uint32_t steps = 0;
   vcs_lane_t lane;
-  lane.bank.code = lane.at = NULL;
-  lane.bank.rom = NULL;
-  lane.bank.start = lane.bank.size = 0;
-  lane.code.row = lane.code.operand = 0;
-  lane.left = VCS_FRAME_INSTRUCTIONS;
-  lane.over = lane.stands = !playing;
-  lane.until = 0;
+  vcs_lane_begin(&lane, playing);
   VCS_RECORDING(lane.tape = NULL;)
   if (playing) {
     vcs_lane_load(&lane, m);

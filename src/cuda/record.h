@@ -98,13 +98,7 @@ VCS_SLOW_FN void vcs_record_lanes(vcs_tape_t *tape, const vcs_cart_t *cart, vcs_
   vcs_lane_t lane;
   const vcs_row_t *end = NULL;
   bool fits = true;
-  lane.bank.code = lane.at = NULL;
-  lane.bank.rom = NULL;
-  lane.bank.start = lane.bank.size = 0;
-  lane.code.row = lane.code.operand = 0;
-  lane.left = VCS_FRAME_INSTRUCTIONS;
-  lane.over = lane.stands = !playing;
-  lane.until = 0;
+  vcs_lane_begin(&lane, playing);
   lane.tape = tape;
   lane.row = NULL;
   if (playing) {

@@ -9,7 +9,7 @@
  * it would overwrite. An instruction that modifies memory has both.
  *
  * An address is a sum, and moves as far as its base or its index (adjoint_delta.h). So an indexed read looks at sixteen
- * other addresses, not at sixteen for each byte of which its address is made. They differ only where a byte wraps
+ * other addresses, not at sixteen for each byte of its address. They differ only where a byte wraps
  * around and the sum does not, at the ends of a page.
  */
 #include "instruction.h"
@@ -35,7 +35,7 @@ typedef struct {
   uint8_t operand, tells;      /* from the byte that was read; */
   bool few;                    /* few other bytes are looked at, and there is no table but of nibbles, */
   vcs_adjoint_delta_t nibbles; /* which are these */
-  bool looks_up;               /* READS: the table knows the gain of a byte, and the window is one piece of ROM, */
+  bool looks_up;               /* READS: the table has the delta of a byte, and the window is one piece of ROM, */
   const uint8_t *rom;          /* in which the byte is at addr & mask */
   uint16_t mask;
 } deltas_t;

@@ -127,7 +127,7 @@ VCS_FN void vcs_adjoint_delta_table(float of[256], const float *slots, uint8_t w
  *
  * Slots come in pairs: bit k moves the byte by 2^k one way, carry k the other way. Sorted by direction, moves are the
  * same for all terms of a sum, because a sum moves as far as each of its terms. So the moves of an address are computed
- * once, and shared by all bytes of which it is the sum. */
+ * once, and shared by all bytes that are its terms. */
 
 /* by[0][k] is the delta of 2^k more, the direction of a bit that is 0; by[1][k] is minus the delta of 2^k less, the
  * direction of a bit that is 1. */

@@ -22,10 +22,12 @@ static void *room(void *items, size_t size, uint32_t count, uint32_t *capacity, 
   return grown;
 }
 
+/* The capacity is that of both arrays: it stays if one of them cannot grow. */
 static void grow_touches(vcs_base_frame_t *frame) {
-  uint32_t capacity = frame->touch_capacity;
-  frame->touches = room(frame->touches, sizeof *frame->touches, frame->touch_count, &capacity, &frame->lost);
-  frame->touch_values = room(frame->touch_values, 1, frame->touch_count, &frame->touch_capacity, &frame->lost);
+  uint32_t places = frame->touch_capacity, values = frame->touch_capacity;
+  frame->touches = room(frame->touches, sizeof *frame->touches, frame->touch_count, &places, &frame->lost);
+  frame->touch_values = room(frame->touch_values, 1, frame->touch_count, &values, &frame->lost);
+  frame->touch_capacity = places < values ? places : values;
 }
 
 static void touch_value(vcs_base_frame_t *frame, unsigned where, uint8_t value) {

@@ -8,14 +8,14 @@
  * Every slot is a bit, those of positions and times too. A flip that makes an impossible machine has derivative 0. A
  * reward is the difference of the scores after two frames.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "grad/jacobian.h"
-#include "host/files.h"
+#include "host/arena.h"
 
 /* A product under way. */
 typedef struct {
+  vcs_arena_t arena; /* of its arrays */
   const vcs_run_t *run;
   const vcs_grad_outputs_t *outputs;
   size_t state_slots, rom_slots, input_slots;
@@ -24,19 +24,11 @@ typedef struct {
   size_t count;
   int32_t *horizons;
   float **pixels, **states, *scores;
+  float *both_ends; /* if there are two buffers for the last state: room for one that stands for them, else NULL */
   vcs_jacobian_options_t options;
   vcs_jacobian_rows_t rows;
   float scale[256];
 } product_t;
-
-static void free_product(product_t *p) {
-  free(p->places);
-  free(p->numbers);
-  free(p->horizons);
-  free(p->pixels);
-  free(p->states);
-  free(p->scores);
-}
 
 static bool looks_at(const vcs_grad_outputs_t *outputs, int32_t frame, int32_t frames) {
   return outputs->rewards || (outputs->pixels && outputs->pixels[frame]) ||
@@ -67,15 +59,14 @@ static vcs_status_t open_product(product_t *p, const vcs_run_t *run, const vcs_g
   p->rom_slots = inputs->rom ? 8 * (size_t)run->cart->rom_size : 0;
   p->input_slots = inputs->input ? (size_t)VCS_INPUTS * frames : 0;
   const size_t slots = p->state_slots + p->rom_slots + p->input_slots;
-  p->places = malloc((slots + 1) * sizeof *p->places);
-  p->numbers = calloc(slots + 1, sizeof *p->numbers);
-  p->horizons = malloc(frames * sizeof *p->horizons);
-  p->pixels = calloc(frames, sizeof *p->pixels); /* NOLINT(bugprone-sizeof-expression): pointers */
-  p->states = calloc(frames, sizeof *p->states); /* NOLINT(bugprone-sizeof-expression): pointers */
-  p->scores = calloc(frames, sizeof *p->scores);
-  if (!p->places || !p->numbers || !p->horizons || !p->pixels || !p->states || !p->scores) {
-    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-  }
+  p->places = vcs_arena_take(&p->arena, slots, sizeof *p->places);
+  p->numbers = vcs_arena_take(&p->arena, slots, sizeof *p->numbers);
+  p->horizons = vcs_arena_take(&p->arena, frames, sizeof *p->horizons);
+  p->pixels = vcs_arena_take(&p->arena, frames, sizeof *p->pixels);
+  p->states = vcs_arena_take(&p->arena, frames, sizeof *p->states);
+  p->scores = vcs_arena_take(&p->arena, frames, sizeof *p->scores);
+  if (has_two_ends(p)) p->both_ends = vcs_arena_take(&p->arena, 8 * vcs_state_size(run->cart), sizeof *p->both_ends);
+  if (p->arena.failed) return vcs_arena_status(&p->arena, error);
   bool pictures = false, machines = false;
   for (int32_t f = 0; f < run->frames; f++) {
     if (!looks_at(outputs, f, run->frames)) continue;
@@ -131,9 +122,8 @@ vcs_status_t vcs_exact_jvp(const vcs_run_t *run, const vcs_grad_options_t *optio
     p.places[p.count] = place_of(&p, i);
     p.numbers[p.count++] = tangent;
   }
-  float *last = status == VCS_OK && has_two_ends(&p) ? malloc(state_slots * sizeof *last) : NULL;
+  float *last = status == VCS_OK ? p.both_ends : NULL;
   if (last) memcpy(last, p.states[p.rows.horizons - 1], state_slots * sizeof *last);
-  if (status == VCS_OK && has_two_ends(&p) && !last) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   if (status == VCS_OK && p.rows.horizons && p.count) {
     status = vcs_jacobian_rows_jvp(run, &p.options, p.places, p.count, p.numbers, &p.rows, &work, error);
   }
@@ -143,8 +133,7 @@ vcs_status_t vcs_exact_jvp(const vcs_run_t *run, const vcs_grad_options_t *optio
   for (int32_t h = 0; status == VCS_OK && outputs->rewards && h < p.rows.horizons; h++) {
     outputs->rewards[h] += p.scores[h] - (h ? p.scores[h - 1] : 0);
   }
-  free(last);
-  free_product(&p);
+  vcs_arena_free(&p.arena);
   fill_report(&work, report);
   return status;
 }
@@ -159,16 +148,14 @@ vcs_status_t vcs_exact_vjp(const vcs_run_t *run, const vcs_grad_options_t *optio
   for (int32_t h = 0; status == VCS_OK && outputs->rewards && h < p.rows.horizons; h++) {
     p.scores[h] = outputs->rewards[h] - (h + 1 < p.rows.horizons ? outputs->rewards[h + 1] : 0);
   }
-  float *both = status == VCS_OK && has_two_ends(&p) ? malloc(state_slots * sizeof *both) : NULL;
-  if (status == VCS_OK && has_two_ends(&p) && !both) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  float *both = status == VCS_OK ? p.both_ends : NULL;
   for (size_t i = 0; both && i < state_slots; i++) both[i] = p.states[p.rows.horizons - 1][i] + outputs->state[i];
   if (both) p.states[p.rows.horizons - 1] = both;
   if (status == VCS_OK && p.count && (p.rows.pixels || p.rows.state || p.rows.score)) {
     status = vcs_jacobian_rows_vjp(run, &p.options, p.places, p.count, &p.rows, p.numbers, &work, error);
   }
   for (size_t i = 0; status == VCS_OK && i < slots; i++) *slot_of(&p, inputs, i) += p.numbers[i];
-  free(both);
-  free_product(&p);
+  vcs_arena_free(&p.arena);
   fill_report(&work, report);
   return status;
 }

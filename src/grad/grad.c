@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ends.h"
-#include "host/files.h"
+#include "host/arena.h"
 #include "jacobian.h"
 #include "reward.h"
 #include "ste.h"
@@ -20,6 +20,7 @@ void vcs_grad_defaults(vcs_grad_options_t *options) {
 /* Buffers stay from call to call if the next one needs the same: a run on the same cartridge, with the same window of
  * forks, of not more frames. */
 typedef struct {
+  vcs_arena_t arena; /* of the fixed arrays of the sweep and of the walk */
   vcs_sweep_t sweep;
   vcs_tape_t *tape;
   const vcs_run_t *run;
@@ -49,14 +50,7 @@ static void close_walk(walk_t *walk) {
   vcs_tape_free(walk->tape);
   vcs_forks_free(walk->forks);
   vcs_directional_free(&walk->choices);
-  free(walk->frames);
-  free(walk->starts);
-  free(walk->machine);
-  free(walk->sweep.m);
-  free(walk->sweep.scratch);
-  free(walk->sweep.state);
-  free(walk->sweep.live);
-  free(walk->sweep.lit);
+  vcs_arena_free(&walk->arena);
   free(walk->sweep.latched);
   memset(walk, 0, sizeof *walk);
 }
@@ -96,23 +90,22 @@ static vcs_status_t make_room(walk_t *walk, const vcs_cart_t *cart, int32_t wind
   if (walk->cart == cart && walk->size == size && walk->window == window && walk->room >= frames) return VCS_OK;
   close_walk(walk);
   walk->size = size;
-  s->m = malloc(size);
-  s->scratch = malloc(size);
-  s->state = malloc(VCS_SLOTS * size * sizeof(float));
-  s->live = malloc(size);
-  s->lit = malloc(VCS_ROWS_MAX);
-  walk->machine = malloc(size);
-  walk->starts = malloc(size * (size_t)frames);
+  s->m = vcs_arena_take(&walk->arena, 1, size);
+  s->scratch = vcs_arena_take(&walk->arena, 1, size);
+  s->state = vcs_arena_take(&walk->arena, VCS_SLOTS * size, sizeof(float));
+  s->live = vcs_arena_take(&walk->arena, 1, size);
+  s->lit = vcs_arena_take(&walk->arena, 1, VCS_ROWS_MAX);
+  walk->machine = vcs_arena_take(&walk->arena, 1, size);
+  walk->starts = vcs_arena_take(&walk->arena, (size_t)frames, size);
   vcs_status_t status = vcs_tape_create(cart, &walk->tape, error);
-  bool all = s->m && s->scratch && s->state && s->live && s->lit && walk->machine && walk->starts;
   if (!status) walk->tape->brief = !window;
   if (window && !status) {
     walk->tape->forks = true;
     walk->forks = vcs_forks_create(cart, window);
-    walk->frames = malloc((size_t)2 * VCS_FRAME_BYTES);
-    all = all && walk->forks && walk->frames;
+    walk->frames = vcs_arena_take(&walk->arena, 2, VCS_FRAME_BYTES);
+    if (!walk->forks) walk->arena.failed = true;
   }
-  if (!status && !all) status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (!status) status = vcs_arena_status(&walk->arena, error);
   if (status) {
     close_walk(walk);
     return status;

@@ -76,7 +76,7 @@ typedef enum {
   VCS_ROW_ADDS,    /* the sum of bytes, which moves as they do: ADC, SBC in binary, INC, DEC and their like */
   VCS_ROW_MASKS,   /* AND, ORA, EOR: a byte's bits, some of them, or inverted */
   VCS_ROW_SHIFTS,  /* ASL, LSR, ROL, ROR */
-  VCS_ROW_COMPUTES /* anything else */
+  VCS_ROW_COMPUTES /* any other row */
 } vcs_row_how_t;
 
 /* Facts by opcode. `lanes` has a one for every register but P that the opcode sets, in the same places in which `live`
@@ -179,7 +179,7 @@ VCS_HOT_FN bool vcs_row_is_needed(const vcs_sweep_t *s, const vcs_row_kind_t *ki
   return live & kind->lanes || (kind->may_cross && *vcs_slots(s, VCS_OFFSET(cycles)) != 0);
 }
 
-/* The slots of a register of which an instruction sets these bits: all, or some flags. */
+/* The slots of a register whose bits `bits` an instruction sets: all of them, or in P those of the flags. */
 VCS_FN unsigned vcs_slots_set(int lane, unsigned bits) { return lane == VCS_LANE_P ? bits : bits ? 0xFFFF : 0; }
 
 /* The register that is the index, or -1. */

@@ -291,9 +291,9 @@ VCS_STATIC void give_register(const vcs_sweep_t *s, int lane, const float out[VC
   s->live[vcs_lane_offset(lane)] = 1;
 }
 
-/* N and Z, which follow the byte: their adjoints end here, and are the byte's. N goes with bit 7. Z does not go with
- * any bit, but with what the byte is: the table has it, and so have the slots, each of which stands for one other byte.
- */
+/* N and Z, which follow the byte: their adjoints end here, and are the byte's. N goes with bit 7. Z does not
+ * follow from one bit but from the whole byte: the table has its delta for every byte, and each slot stands for one
+ * other byte. */
 VCS_STATIC void take_flags(const vcs_sweep_t *s, vcs_made_t *made, float out[VCS_SLOTS]) {
   float *p = vcs_slots(s, VCS_OFFSET(p));
   const float n = p[7], z = p[1], by = made->is == 0 ? -z : z;

@@ -2,8 +2,8 @@
  *
  * Between two register writes the beam draws a span; within a line that is a piece. A piece is the primitive here: with
  * the registers as they are it shows certain colours and latches certain collisions. With one register bit flipped, or
- * an object one pixel further, tia_video.h says what it would show instead, and the difference is the link from that
- * slot to each pixel that changes and to each latch. Nothing is derived by hand, so nothing can disagree with the
+ * an object one pixel further, tia_video.h computes what it would show instead, and the difference is the link from
+ * that slot to each pixel that changes and to each latch. Nothing is derived by hand, so nothing can disagree with the
  * picture: every register bit, priority, score mode, delays, copies, stretches and wrap-around come out exactly.
  *
  * A latch is an OR over the pieces since it was cleared: a piece moves it only if no earlier piece has set it. That is
@@ -109,45 +109,36 @@ typedef struct {
   uint8_t bits, objects;
 } dependence_t;
 
-enum {
-  ON_P0 = 1 << VCS_P0,
-  ON_P1 = 1 << VCS_P1,
-  ON_M0 = 1 << VCS_M0,
-  ON_M1 = 1 << VCS_M1,
-  ON_BL = 1 << VCS_BL,
-  ON_PF = 1 << VCS_PF
-};
-
 VCS_DATA dependence_t dependences[] = {
     {VCS_OFFSET(vblank), 0x02, 0},
-    {VCS_OFFSET(nusiz), 0x37, ON_P0 | ON_M0},
-    {VCS_OFFSET(nusiz) + 1, 0x37, ON_P1 | ON_M1},
+    {VCS_OFFSET(nusiz), 0x37, VCS_ON_P0 | VCS_ON_M0},
+    {VCS_OFFSET(nusiz) + 1, 0x37, VCS_ON_P1 | VCS_ON_M1},
     {VCS_OFFSET(colu), 0xFF, 0},
     {VCS_OFFSET(colu) + 1, 0xFF, 0},
     {VCS_OFFSET(colu) + 2, 0xFF, 0},
     {VCS_OFFSET(colu) + 3, 0xFF, 0},
-    {VCS_OFFSET(ctrlpf), 0x36, ON_BL},
-    {VCS_OFFSET(reflect), 0x08, ON_P0},
-    {VCS_OFFSET(reflect) + 1, 0x08, ON_P1},
-    {VCS_OFFSET(pf), 0xF0, ON_PF},
-    {VCS_OFFSET(pf) + 1, 0xFF, ON_PF},
-    {VCS_OFFSET(pf) + 2, 0xFF, ON_PF},
-    {VCS_OFFSET(grp), 0xFF, ON_P0},
-    {VCS_OFFSET(grp) + 1, 0xFF, ON_P1},
-    {VCS_OFFSET(grp_old), 0xFF, ON_P0},
-    {VCS_OFFSET(grp_old) + 1, 0xFF, ON_P1},
-    {VCS_OFFSET(enam), 0x02, ON_M0},
-    {VCS_OFFSET(enam) + 1, 0x02, ON_M1},
-    {VCS_OFFSET(enabl), 0x02, ON_BL},
-    {VCS_OFFSET(enabl_old), 0x02, ON_BL},
-    {VCS_OFFSET(vdelp), 0x01, ON_P0},
-    {VCS_OFFSET(vdelp) + 1, 0x01, ON_P1},
-    {VCS_OFFSET(vdelbl), 0x01, ON_BL},
-    {VCS_OFFSET(resmp), 0x02, ON_M0},
-    {VCS_OFFSET(resmp) + 1, 0x02, ON_M1},
-    {VCS_OFFSET(first_copy_off), 0x01, ON_P0},
-    {VCS_OFFSET(first_copy_off) + 1, 0x01, ON_P1},
-    {VCS_OFFSET(pf_mirrored), 0x01, ON_PF},
+    {VCS_OFFSET(ctrlpf), 0x36, VCS_ON_BL},
+    {VCS_OFFSET(reflect), 0x08, VCS_ON_P0},
+    {VCS_OFFSET(reflect) + 1, 0x08, VCS_ON_P1},
+    {VCS_OFFSET(pf), 0xF0, VCS_ON_PF},
+    {VCS_OFFSET(pf) + 1, 0xFF, VCS_ON_PF},
+    {VCS_OFFSET(pf) + 2, 0xFF, VCS_ON_PF},
+    {VCS_OFFSET(grp), 0xFF, VCS_ON_P0},
+    {VCS_OFFSET(grp) + 1, 0xFF, VCS_ON_P1},
+    {VCS_OFFSET(grp_old), 0xFF, VCS_ON_P0},
+    {VCS_OFFSET(grp_old) + 1, 0xFF, VCS_ON_P1},
+    {VCS_OFFSET(enam), 0x02, VCS_ON_M0},
+    {VCS_OFFSET(enam) + 1, 0x02, VCS_ON_M1},
+    {VCS_OFFSET(enabl), 0x02, VCS_ON_BL},
+    {VCS_OFFSET(enabl_old), 0x02, VCS_ON_BL},
+    {VCS_OFFSET(vdelp), 0x01, VCS_ON_P0},
+    {VCS_OFFSET(vdelp) + 1, 0x01, VCS_ON_P1},
+    {VCS_OFFSET(vdelbl), 0x01, VCS_ON_BL},
+    {VCS_OFFSET(resmp), 0x02, VCS_ON_M0},
+    {VCS_OFFSET(resmp) + 1, 0x02, VCS_ON_M1},
+    {VCS_OFFSET(first_copy_off), 0x01, VCS_ON_P0},
+    {VCS_OFFSET(first_copy_off) + 1, 0x01, VCS_ON_P1},
+    {VCS_OFFSET(pf_mirrored), 0x01, VCS_ON_PF},
 };
 
 VCS_EXTERN void vcs_piece_link(const vcs_sweep_t *s, vcs_t *t, const vcs_piece_t *piece, size_t offset, int slot,
@@ -487,51 +478,51 @@ VCS_STATIC int32_t effective(const vcs_sweep_t *s, unsigned reg, int32_t clock) 
 VCS_DATA uint8_t shapes[VCS_TIA_BYTES] = {
     0,
     VCS_LOOK,
-    ON_P0 | ON_M0,
-    ON_P1 | ON_M1, /* vsync, vblank, nusiz */
+    VCS_ON_P0 | VCS_ON_M0,
+    VCS_ON_P1 | VCS_ON_M1, /* vsync, vblank, nusiz */
     VCS_LOOK,
     VCS_LOOK,
     VCS_LOOK,
     VCS_LOOK, /* colu */
-    VCS_LOOK | ON_BL,
-    ON_P0,
-    ON_P1, /* ctrlpf, reflect */
-    ON_PF,
-    ON_PF,
-    ON_PF, /* pf */
-    ON_P0,
-    ON_P1,
-    ON_P0,
-    ON_P1, /* grp, grp_old */
-    ON_M0,
-    ON_M1,
-    ON_BL,
-    ON_BL, /* enam, enabl, enabl_old */
+    VCS_LOOK | VCS_ON_BL,
+    VCS_ON_P0,
+    VCS_ON_P1, /* ctrlpf, reflect */
+    VCS_ON_PF,
+    VCS_ON_PF,
+    VCS_ON_PF, /* pf */
+    VCS_ON_P0,
+    VCS_ON_P1,
+    VCS_ON_P0,
+    VCS_ON_P1, /* grp, grp_old */
+    VCS_ON_M0,
+    VCS_ON_M1,
+    VCS_ON_BL,
+    VCS_ON_BL, /* enam, enabl, enabl_old */
     0,
     0,
     0,
     0,
     0, /* hm */
-    ON_P0,
-    ON_P1,
-    ON_BL,
-    ON_M0,
-    ON_M1, /* vdelp, vdelbl, resmp */
-    ON_P0,
-    ON_P1,
-    ON_M0,
-    ON_M1,
-    ON_BL, /* pos */
-    ON_P0,
-    ON_P1,
-    ON_PF,
+    VCS_ON_P0,
+    VCS_ON_P1,
+    VCS_ON_BL,
+    VCS_ON_M0,
+    VCS_ON_M1, /* vdelp, vdelbl, resmp */
+    VCS_ON_P0,
+    VCS_ON_P1,
+    VCS_ON_M0,
+    VCS_ON_M1,
+    VCS_ON_BL, /* pos */
+    VCS_ON_P0,
+    VCS_ON_P1,
+    VCS_ON_PF,
     0, /* first_copy_off, pf_mirrored, hmove_blank */
     0,
     0,
-    ON_M0, /* stars, stars_phase, stars_shape */
+    VCS_ON_M0, /* stars, stars_phase, stars_shape */
 };
 
-/* What is shown otherwise by the registers of t and by others. */
+/* The objects and properties of the picture that differ between the registers of t and `others`. */
 VCS_STATIC unsigned differing(const vcs_t *t, const uint8_t others[VCS_TIA_BYTES]) {
   const uint8_t *these = &t->vsync;
   unsigned set = 0;
@@ -546,7 +537,7 @@ VCS_STATIC unsigned differing(const vcs_t *t, const uint8_t others[VCS_TIA_BYTES
   return set;
 }
 
-/* The registers of t for others, and these for them. */
+/* Exchanges the registers of t and `others`. */
 VCS_STATIC void swap_registers(vcs_t *t, uint8_t others[VCS_TIA_BYTES]) {
   uint8_t kept[VCS_TIA_BYTES];
   memcpy(kept, &t->vsync, VCS_TIA_BYTES);

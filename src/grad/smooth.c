@@ -2,7 +2,7 @@
  *
  * A unit is what is independent of all other units: a draw b with b_i = [u_i < p_i], or with antithetic pairs two, from
  * u and from 1 - u. Numbers u come from a hash of seed, unit and place, so a unit is the same in any order and on any
- * thread. What a unit j says of place i is
+ * thread. The estimate of unit j for place i is
  *
  *   difference   the mean over its draws of F(b, b_i = 1) - F(b, b_i = 0): truth at a random corner of the cube. The
  *                draw is recorded once, and the runs with one bit flipped rejoin it (rerun.c): common random numbers.
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/splitmix.h"
 #include "grad/rerun.h"
 #include "host/files.h"
 #include "host/parallel.h"
@@ -60,13 +61,8 @@ static double t_quantile(double probability, int freedom) {
 
 /* ---- Draws -------------------------------------------------------------------------------------------------- */
 
-/* splitmix64's finalizer: numbers that count become numbers that look drawn. */
-static uint64_t mix(uint64_t z) {
-  z += 0x9E3779B97F4A7C15ULL;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ULL;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBULL;
-  return z ^ z >> 31;
-}
+/* A random number that is a function of `z`: the first one of the stream with that state. */
+static uint64_t mix(uint64_t z) { return vcs_splitmix64(&z); }
 
 typedef struct {
   const vcs_run_t *run;

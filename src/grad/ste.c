@@ -248,7 +248,7 @@ VCS_DATA recipe_t recipes[256] = {VCS_OPCODES(RECIPE_ROW)};
 
 /* ---- Weights that depend on values ------------------------------------------------------------------------------ */
 
-/* A logical operation passes, of each operand, the bits that the others let pass. */
+/* A logical operation passes those bits of an operand that its other operands do not mask. */
 VCS_STATIC void weigh(const vcs_ste_t *ste, const step_t *step, const vcs_row_t *row, float w[VCS_STE_INPUTS]) {
   const float lift = ste->rules.lift;
   const int a = row->a, x = row->x, m = row->value, high = ((row->addr >> 8) + 1) & 0xFF;

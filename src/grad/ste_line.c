@@ -1,6 +1,7 @@
 /* ste_line.c: straight-through derivatives of the picture.
  *
- * Who wins a pixel is a stored switch. With the winner known, a pixel is linear in what it was made from:
+ * The object that is visible at a pixel, the winner, is taken as constant. Given the winner, a pixel is linear in its
+ * inputs:
  *
  *   colour     pixel = the winner's colour: the slope of the scalar along the luminance goes to that register
  *   graphics   pixel = without + bit * (with - without), "with" and "without" the object's bit being lit: the
@@ -10,26 +11,16 @@
  *   time       a write one cycle later leaves the pixels between as they were
  *
  * All of it is sums over masks. A mask is a few runs of pixels, and with the sums of a row's adjoints up to each pixel
- * a run is one subtraction; the masks are those of tia_video.h, made afresh only when a register that shapes them
- * changed on the way from event to event.
+ * a run is one subtraction; the masks are those of tia_video.h, computed again only when a register that shapes them
+ * has changed between two events.
  *
- * Stops: NUSIZx, CTRLPF, REFPx, VDELxx, RESMPx and VBLANK as shapes and switches; collisions; what line.c stops at.
+ * Stops: NUSIZx, CTRLPF, REFPx, VDELxx, RESMPx and VBLANK as shapes and switches; collisions; the stops of line.c.
  */
 #include <string.h>
 
 #include "ste.h"
 
 /* ---- What a register write changes ------------------------------------------------------------------------------ */
-
-enum {
-  ON_P0 = 1 << VCS_P0,
-  ON_P1 = 1 << VCS_P1,
-  ON_M0 = 1 << VCS_M0,
-  ON_M1 = 1 << VCS_M1,
-  ON_BL = 1 << VCS_BL,
-  ON_PF = 1 << VCS_PF,
-  ON_MOVABLE = ON_PF - 1,
-};
 
 /* Objects whose lit bits, or whose places, a write may change; and whether the picture can show it at all. */
 VCS_DATA struct {
@@ -39,45 +30,45 @@ VCS_DATA struct {
     [VCS_VBLANK] = {0, 0, 1},
     [VCS_WSYNC] = {0, 0, 0},
     [VCS_RSYNC] = {0, 0, 0},
-    [VCS_NUSIZ0] = {0, ON_P0 | ON_M0, 1},
-    [VCS_NUSIZ1] = {0, ON_P1 | ON_M1, 1},
+    [VCS_NUSIZ0] = {0, VCS_ON_P0 | VCS_ON_M0, 1},
+    [VCS_NUSIZ1] = {0, VCS_ON_P1 | VCS_ON_M1, 1},
     [VCS_COLUP0_W] = {0, 0, 1},
     [VCS_COLUP1_W] = {0, 0, 1},
     [VCS_COLUPF_W] = {0, 0, 1},
     [VCS_COLUBK_W] = {0, 0, 1},
-    [VCS_CTRLPF] = {ON_PF, ON_BL, 1},
-    [VCS_REFP0] = {ON_P0, 0, 1},
-    [VCS_REFP1] = {ON_P1, 0, 1},
-    [VCS_PF0] = {ON_PF, 0, 1},
-    [VCS_PF1] = {ON_PF, 0, 1},
-    [VCS_PF2] = {ON_PF, 0, 1},
-    [VCS_RESP0] = {0, ON_P0, 1},
-    [VCS_RESP1] = {0, ON_P1, 1},
-    [VCS_RESM0] = {0, ON_M0, 1},
-    [VCS_RESM1] = {0, ON_M1, 1},
-    [VCS_RESBL] = {0, ON_BL, 1},
+    [VCS_CTRLPF] = {VCS_ON_PF, VCS_ON_BL, 1},
+    [VCS_REFP0] = {VCS_ON_P0, 0, 1},
+    [VCS_REFP1] = {VCS_ON_P1, 0, 1},
+    [VCS_PF0] = {VCS_ON_PF, 0, 1},
+    [VCS_PF1] = {VCS_ON_PF, 0, 1},
+    [VCS_PF2] = {VCS_ON_PF, 0, 1},
+    [VCS_RESP0] = {0, VCS_ON_P0, 1},
+    [VCS_RESP1] = {0, VCS_ON_P1, 1},
+    [VCS_RESM0] = {0, VCS_ON_M0, 1},
+    [VCS_RESM1] = {0, VCS_ON_M1, 1},
+    [VCS_RESBL] = {0, VCS_ON_BL, 1},
     [VCS_AUDC0] = {0, 0, 0},
     [VCS_AUDC1] = {0, 0, 0},
     [VCS_AUDF0] = {0, 0, 0},
     [VCS_AUDF1] = {0, 0, 0},
     [VCS_AUDV0] = {0, 0, 0},
     [VCS_AUDV1] = {0, 0, 0},
-    [VCS_GRP0] = {ON_P0 | ON_P1, 0, 1},
-    [VCS_GRP1] = {ON_P0 | ON_P1 | ON_BL, 0, 1},
-    [VCS_ENAM0] = {ON_M0, 0, 1},
-    [VCS_ENAM1] = {ON_M1, 0, 1},
-    [VCS_ENABL] = {ON_BL, 0, 1},
+    [VCS_GRP0] = {VCS_ON_P0 | VCS_ON_P1, 0, 1},
+    [VCS_GRP1] = {VCS_ON_P0 | VCS_ON_P1 | VCS_ON_BL, 0, 1},
+    [VCS_ENAM0] = {VCS_ON_M0, 0, 1},
+    [VCS_ENAM1] = {VCS_ON_M1, 0, 1},
+    [VCS_ENABL] = {VCS_ON_BL, 0, 1},
     [VCS_HMP0] = {0, 0, 0},
     [VCS_HMP1] = {0, 0, 0},
-    [VCS_HMM0] = {0, ON_M0, 1}, /* the star field */
+    [VCS_HMM0] = {0, VCS_ON_M0, 1}, /* the star field */
     [VCS_HMM1] = {0, 0, 0},
     [VCS_HMBL] = {0, 0, 0},
-    [VCS_VDELP0] = {ON_P0, 0, 1},
-    [VCS_VDELP1] = {ON_P1, 0, 1},
-    [VCS_VDELBL] = {ON_BL, 0, 1},
-    [VCS_RESMP0] = {0, ON_M0, 1},
-    [VCS_RESMP1] = {0, ON_M1, 1},
-    [VCS_HMOVE] = {0, ON_MOVABLE, 1},
+    [VCS_VDELP0] = {VCS_ON_P0, 0, 1},
+    [VCS_VDELP1] = {VCS_ON_P1, 0, 1},
+    [VCS_VDELBL] = {VCS_ON_BL, 0, 1},
+    [VCS_RESMP0] = {0, VCS_ON_M0, 1},
+    [VCS_RESMP1] = {0, VCS_ON_M1, 1},
+    [VCS_HMOVE] = {0, VCS_ON_MOVABLE, 1},
 };
 
 VCS_STATIC bool shows(unsigned reg) { return reg == VCS_EVENT_END || (reg < 64 && effects[reg].shows); }
@@ -98,7 +89,7 @@ VCS_STATIC void next_line(vcs_ste_t *ste) {
   vcs_video_t undrawn;
   undrawn.split = undrawn.stale = undrawn.changed = 0;
   vcs_tia_end_line(ste->s->scratch, &undrawn);
-  if (undrawn.stale) touch(ste, undrawn.stale, undrawn.stale & ON_MOVABLE);
+  if (undrawn.stale) touch(ste, undrawn.stale, undrawn.stale & VCS_ON_MOVABLE);
 }
 
 #define IN_TIA(field) (VCS_OFFSET(field) - VCS_OFFSET(vsync))
@@ -108,11 +99,11 @@ VCS_STATIC void load(vcs_ste_t *ste, const vcs_event_t *event, int32_t line) {
   vcs_t *t = ste->s->scratch;
   if (ste->loaded != event || t->line > line) {
     const uint8_t *tia = event->tia;
-    unsigned moved = (t->first_copy_off[0] != tia[IN_TIA(first_copy_off)] ? ON_P0 : 0) |
-                     (t->first_copy_off[1] != tia[IN_TIA(first_copy_off) + 1] ? ON_P1 : 0) |
-                     (t->pos[VCS_M0] != tia[IN_TIA(pos) + VCS_M0] ? ON_M0 : 0) |
-                     (t->stars_shape != tia[IN_TIA(stars_shape)] ? ON_M0 : 0);
-    touch(ste, t->pf_mirrored != tia[IN_TIA(pf_mirrored)] ? ON_PF : 0, moved);
+    unsigned moved = (t->first_copy_off[0] != tia[IN_TIA(first_copy_off)] ? VCS_ON_P0 : 0) |
+                     (t->first_copy_off[1] != tia[IN_TIA(first_copy_off) + 1] ? VCS_ON_P1 : 0) |
+                     (t->pos[VCS_M0] != tia[IN_TIA(pos) + VCS_M0] ? VCS_ON_M0 : 0) |
+                     (t->stars_shape != tia[IN_TIA(stars_shape)] ? VCS_ON_M0 : 0);
+    touch(ste, t->pf_mirrored != tia[IN_TIA(pf_mirrored)] ? VCS_ON_PF : 0, moved);
     vcs_event_put_tia(event, t);
     t->line = event->line;
     ste->loaded = event;
@@ -362,7 +353,7 @@ VCS_HOT_FN void link_object(vcs_ste_t *ste, const word_t *word, int w, int objec
   if (concerned & others) link_among(ste, word, w, object, concerned & others);
 }
 
-/* The same for the playfield, which is behind all others unless CTRLPF says something else of it. */
+/* The same for the playfield, which is behind all other objects unless CTRLPF sets priority or score mode. */
 VCS_HOT_FN void link_background(vcs_ste_t *ste, const word_t *word, int w, bool reverse) {
   enum { SCORE = 2, FRONT = 4, LEFT_HALF = VCS_WIDTH / 2 };
   const vcs_masks_t *masks = &ste->masks;
@@ -385,7 +376,7 @@ VCS_HOT_FN void link_background(vcs_ste_t *ste, const word_t *word, int w, bool 
 /* ---- Pieces and spans -----------------------------------------------------------------------------------------------
  */
 
-/* The first register of which the picture has slopes, and the one behind the last. */
+/* The registers [SHOWN_FROM, SHOWN_TO) are those with slopes in the picture. */
 enum { SHOWN_FROM = VCS_OFFSET(colu), SHOWN_TO = VCS_OFFSET(first_copy_off) };
 
 VCS_STATIC bool any_tangent(const vcs_sweep_t *s) {
@@ -556,7 +547,7 @@ VCS_EXTERN void vcs_ste_shift(vcs_ste_t *ste, const vcs_event_t *event) {
 VCS_EXTERN void vcs_ste_line_forget(vcs_ste_t *ste) {
   ste->masks.stale = VCS_ALL_OBJECTS;
   ste->masks.coloured = 0;
-  ste->could_stale = ON_MOVABLE;
+  ste->could_stale = VCS_ON_MOVABLE;
   ste->loaded = NULL;
 }
 

@@ -22,8 +22,8 @@
  * That of `cycles` is the derivative with respect to time: the effect of everything later happening one cycle later.
  * ROM has slots for its bits only.
  *
- * `live` marks every byte of the state of which a slot may be nonzero. An instruction that meets no live byte costs a
- * few tests.
+ * `live` marks every byte of the state that may have a nonzero slot. An instruction without a live byte costs a few
+ * tests.
  */
 #ifndef VCS_GRAD_SWEEP_H
 #define VCS_GRAD_SWEEP_H
@@ -46,6 +46,17 @@ typedef struct {
   int32_t rows, count, capacity;
   bool failed; /* out of memory */
 } vcs_directional_t;
+
+/* Sets of objects. */
+enum {
+  VCS_ON_P0 = 1 << VCS_P0,
+  VCS_ON_P1 = 1 << VCS_P1,
+  VCS_ON_M0 = 1 << VCS_M0,
+  VCS_ON_M1 = 1 << VCS_M1,
+  VCS_ON_BL = 1 << VCS_BL,
+  VCS_ON_PF = 1 << VCS_PF,
+  VCS_ON_MOVABLE = VCS_ON_PF - 1
+};
 
 /* What line_sums.c keeps from piece to piece; initially 0. */
 enum { VCS_LINE_ROUND = VCS_WIDTH + 80 }; /* a line, and what goes on behind its right edge */

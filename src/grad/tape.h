@@ -284,7 +284,7 @@ VCS_FN void vcs_row_apply(const vcs_applied_t *at, vcs_t *m) {
   } else if (stored) { /* JSR and BRK push the address of their third byte */
     const uint16_t pc = (uint16_t)(row->pc + 2);
     const uint8_t pushed[3] = {(uint8_t)(pc >> 8), (uint8_t)pc, vcs_row_status(row)};
-    for (int i = 0; i < stored; i++) {
+    for (int i = 0; i < stored && i < 3; i++) { /* never more than 3; the static analyzer cannot know it */
       const uint16_t addr = (uint16_t)(0x100 + (uint8_t)(row->sp - i));
       if (vcs_chip_at(addr) == VCS_TO_RAM) m->ram[addr & 0x7F] = pushed[i];
     }
@@ -293,7 +293,7 @@ VCS_FN void vcs_row_apply(const vcs_applied_t *at, vcs_t *m) {
   }
 }
 
-/* Takes it back: the memory of m is then as it was before the row. */
+/* Undoes the row: the memory of m is then as it was before it. */
 VCS_FN void vcs_row_undo(const vcs_applied_t *at, vcs_t *m) {
   const vcs_row_t *row = at->row;
   if (vcs_stored(row->opcode) == 1) {

@@ -1,13 +1,13 @@
-/* truth.c: what bits do, found by flipping them and running again.
+/* truth.c: the exact effects of bits, found by flipping them and running again.
  *
- * The run is made once and remembered (rerun.c); then threads take flips, one after the other, and write what differs
- * at each horizon. Results do not depend on the threads. With s = 1 for a bit that is 0 in the run and -1 for one that
- * is 1,
+ * The run is executed once and kept (rerun.c); then threads take flips, one after the other, and write the
+ * differences at each horizon. Results do not depend on the threads. With s = 1 for a bit that is 0 in the run and -1
+ * for one that is 1,
  *
  *     F(1) - F(0)                    = s (flipped - base)                          one bit
  *     F(11) - F(10) - F(01) + F(00)  = s t (both - first - second + base)          a pair
  *
- * A pair needs the runs with one flip, too: they are made first and kept.
+ * A pair also needs the runs with one flip: they are executed first and kept.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "diffvcs/cuda.h"
 #include "grad/concurrent.h"
 #include "grad/watch.h"
-#include "host/files.h"
+#include "host/arena.h"
 #include "host/hash.h"
 #include "host/palette.h"
 #include "host/parallel.h"
@@ -67,6 +67,7 @@ struct job {
   const size_t (*pairs)[2]; /* or pairs */
   int32_t horizon_count;
   vcs_base_t base;
+  vcs_arena_t arena;              /* of the next two arrays and of `singles` */
   uint32_t *screen_crc, *ram_crc; /* of the base, by horizon */
   uint32_t over_a_row[4][256];    /* what a byte of a CRC's register becomes, a row of zeros later */
   vcs_runner_t *runners;
@@ -398,23 +399,18 @@ static void free_job(job_t *job) {
   free(job->runners);
   for (int i = 0; job->walks && i < job->runner_count; i++) vcs_concurrent_free(job->walks[i]);
   free(job->walks);
-  free(job->screen_crc);
-  free(job->ram_crc);
-  free(job->singles.pictures);
-  free(job->singles.ram);
-  free(job->singles.scores);
-  free(job->singles.possible);
+  vcs_arena_free(&job->arena);
 }
 
 /* Memory for the single flips of pairs. */
 static vcs_status_t prepare_singles(job_t *job, vcs_error_t *error) {
   const size_t sights = job->place_count * (size_t)job->horizon_count;
   singles_t *singles = &job->singles;
-  singles->pictures = malloc(sights * vcs_base_pixels(&job->base));
-  singles->ram = malloc(sights * RAM_BYTES);
-  singles->scores = malloc(sights * sizeof *singles->scores);
-  singles->possible = calloc(job->place_count, 1);
-  if (singles->pictures && singles->ram && singles->scores && singles->possible) return VCS_OK;
+  singles->pictures = vcs_arena_take(&job->arena, sights, vcs_base_pixels(&job->base));
+  singles->ram = vcs_arena_take(&job->arena, sights, RAM_BYTES);
+  singles->scores = vcs_arena_take(&job->arena, sights, sizeof *singles->scores);
+  singles->possible = vcs_arena_take(&job->arena, job->place_count, 1);
+  if (!job->arena.failed) return VCS_OK;
   return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for what %zu bits do alone", job->place_count);
 }
 
@@ -466,11 +462,11 @@ static vcs_status_t prepare(job_t *job, const vcs_run_t *run, size_t items, vcs_
   if (status) return status;
   if (!possible) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the run begins with a machine that cannot be");
   if (view.rom) vcs_base_find_unread(&job->base);
-  job->screen_crc = calloc((size_t)job->horizon_count, sizeof *job->screen_crc);
-  job->ram_crc = calloc((size_t)job->horizon_count, sizeof *job->ram_crc);
+  job->screen_crc = vcs_arena_take(&job->arena, (size_t)job->horizon_count, sizeof *job->screen_crc);
+  job->ram_crc = vcs_arena_take(&job->arena, (size_t)job->horizon_count, sizeof *job->ram_crc);
   job->runner_count = vcs_thread_count(options->threads, items);
   job->runners = calloc((size_t)job->runner_count, sizeof *job->runners);
-  if (!job->screen_crc || !job->ram_crc || !job->runners) {
+  if (job->arena.failed || !job->runners) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
   for (int i = 0; i < job->runner_count && status == VCS_OK; i++) {

@@ -1,4 +1,5 @@
-/* watch.h: truths as they are found, for who makes something else of them than rows and maps (jacobian.c). */
+/* watch.h: a callback for each effect that the truth finds, for callers that need more than rows and maps (jacobian.c).
+ */
 #ifndef VCS_GRAD_WATCH_H
 #define VCS_GRAD_WATCH_H
 

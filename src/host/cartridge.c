@@ -168,7 +168,7 @@ void vcs_cart_free(vcs_cart_t *cart) {
   free(cart);
 }
 
-/* The one thing of a cartridge that changes, and only once. */
+/* The only field of a cartridge that changes after loading, once. */
 void vcs_cart_keep_boot(const vcs_cart_t *cart, void *state) {
   vcs_cartridge_t *cartridge = (vcs_cartridge_t *)(uintptr_t)cart;
   void *none = NULL;

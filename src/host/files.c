@@ -515,7 +515,10 @@ void vcs_rom_places(const char *roms_dir, vcs_text_t *list) {
   place_t place;
   for (int number = 0; rom_place(number, roms_dir, &place); number++) {
     if (number == 0 && !roms_dir) continue;
-    vcs_text_printf(list, "%s: %s\n", place.name, place.directory[0] ? place.directory : "not there");
+    vcs_text_printf(list, "%s: %s\n", place.name,
+                    place.directory[0]     ? place.directory
+                    : place.name[0] == '$' ? "not set"
+                                           : "not there");
   }
 }
 
@@ -538,7 +541,8 @@ static bool plain_name(const char *name, char *plain, size_t size) {
   return cut > 0;
 }
 
-/* The very name, then the name with an ending, then whatever is the same game; the first in the alphabet counts. */
+/* Looks for the exact name, then for the name with an ending, then for any file of the same game, the first in
+ * alphabetical order. */
 static bool find_in(const char *directory, const char *name, char *path, size_t size) {
   if (vcs_path_join(path, size, directory, name) && vcs_path_is_file(path)) return true;
   char wanted[NAME_MAX + 1], found[NAME_MAX + 1] = "";

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/console.h"
+#include "host/asleep.h"
 #include "host/hash.h"
 
 /* ---- Machines ----------------------------------------------------------------------------------------------- */
@@ -18,7 +19,9 @@ void vcs_control(const vcs_cart_t *cart, vcs_t *m, const vcs_controls_t *control
   vcs_console_control(cart, m, controls);
 }
 
-void vcs_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) { vcs_console_frame(cart, m, frames); }
+void vcs_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
+  if (!vcs_asleep_frame(cart, m, frames)) vcs_console_frame(cart, m, frames);
+}
 
 const uint8_t *vcs_picture(const vcs_t *m, const uint8_t *frames) { return frames + m->front * VCS_FRAME_BYTES; }
 

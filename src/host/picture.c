@@ -407,7 +407,7 @@ vcs_status_t vcs_mp4_open(vcs_mp4_t **mp4, const char *path, int width, int heig
                           vcs_error_t *error) {
   *mp4 = NULL;
   if (pixel_width < 1 || pixel_width > 2 || rate < 1)
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a film of pixel width %d and rate %d", pixel_width, rate);
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a video of pixel width %d and rate %d", pixel_width, rate);
   vcs_status_t status = check_size(width, height, pixel_width, zoom, error);
   if (status != VCS_OK) return status;
   vcs_mp4_t *m = calloc(1, sizeof *m);
@@ -422,7 +422,7 @@ vcs_status_t vcs_mp4_open(vcs_mp4_t **mp4, const char *path, int width, int heig
   m->frames = m->messages = -1;
   status = vcs_draft_open(&m->draft, path, error);
   if (status == VCS_OK && !m->draft.temporary[0])
-    status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "cannot write a film to %s: it is not a file", path);
+    status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "cannot write a video to %s: it is not a file", path);
   if (status != VCS_OK) {
     vcs_mp4_abandon(m);
     return status;
@@ -451,7 +451,7 @@ vcs_status_t vcs_mp4_open(vcs_mp4_t **mp4, const char *path, int width, int heig
     vcs_mp4_abandon(m);
     if (problem == ENOENT)
       return vcs_error_fill(error, VCS_NOT_FOUND,
-                            "a film needs the program ffmpeg: install the package ffmpeg "
+                            "a video needs the program ffmpeg: install the package ffmpeg "
                             "(apt, dnf or brew install ffmpeg), or write a .gif");
     return vcs_error_fill(error, VCS_BAD_FILE, "cannot start ffmpeg: %s", strerror(problem));
   }
@@ -462,7 +462,7 @@ vcs_status_t vcs_mp4_open(vcs_mp4_t **mp4, const char *path, int width, int heig
   return VCS_OK;
 }
 
-/* What ffmpeg has said so far, its first line; it may be nothing. */
+/* The first line of the messages that ffmpeg has printed so far; it may be empty. */
 static void read_complaint(vcs_mp4_t *mp4, char *line, size_t size) {
   struct pollfd ready = {.fd = mp4->messages, .events = POLLIN};
   ssize_t got = poll(&ready, 1, 200) > 0 ? read(mp4->messages, line, size - 1) : 0;
@@ -510,7 +510,7 @@ static bool finish_ffmpeg(vcs_mp4_t *mp4) {
 }
 
 vcs_status_t vcs_mp4_close(vcs_mp4_t *mp4, vcs_error_t *error) {
-  close_end(&mp4->frames); /* the end of the film */
+  close_end(&mp4->frames); /* the end of the video */
   vcs_status_t status;
   if (mp4->empty)
     status = vcs_error_fill(error, VCS_BAD_ARGUMENT, "no frame to write to %s", mp4->draft.path);

@@ -44,8 +44,6 @@ static const struct {
 /* ---- Records --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-  vcs_status_t status;
-  vcs_error_t error;
   char mapper[8], sha[13];
   int records;            /* play records found */
   int64_t frames;         /* compared */
@@ -76,13 +74,13 @@ static char *read_record(const vcs_paper_t *paper, const char *folder, const cha
 }
 
 static vcs_status_t verify(const vcs_paper_t *paper, const vcs_cart_t *cart, const char *game, int seeds,
-                           conformance_t *c) {
+                           conformance_t *c, vcs_error_t *error) {
   vcs_record_check_t check;
   vcs_status_t status = VCS_OK;
   for (int seed = 0; seed < seeds && status == VCS_OK && !vcs_interrupted(); seed++) {
     char *text = read_record(paper, "xitari", game, seed);
     if (!text) continue;
-    status = vcs_verify(cart, text, (uint64_t)seed, NULL, &check, &c->error);
+    status = vcs_verify(cart, text, (uint64_t)seed, NULL, &check, error);
     free(text);
     if (status) break;
     c->records++;
@@ -94,7 +92,7 @@ static vcs_status_t verify(const vcs_paper_t *paper, const vcs_cart_t *cart, con
   }
   char *text = status == VCS_OK ? read_record(paper, "xitari-cpu", game, -1) : NULL;
   if (text) {
-    status = vcs_verify(cart, text, 0, NULL, &check, &c->error);
+    status = vcs_verify(cart, text, 0, NULL, &check, error);
     c->has_cpu = true;
     c->cpu_differs = check.differs_at >= 0;
     c->instructions = check.checked;
@@ -120,10 +118,7 @@ typedef struct {
 
 static vcs_status_t open_engines(const vcs_paper_game_t *game, engines_t *e, vcs_error_t *error) {
   const size_t size = vcs_state_size(game->rom.cart);
-  vcs_relax_options_t options;
-  vcs_relax_defaults(&options);
-  options.alpha = 1000;
-  options.temperature = 0.001;
+  const vcs_relax_options_t options = vcs_paper_relaxed(1000, 0.001);
   memset(e, 0, sizeof *e);
   e->loop = malloc(size);
   e->steps = malloc(size);
@@ -157,10 +152,10 @@ static bool agree(const vcs_cart_t *cart, const engines_t *e, const vcs_controls
          memcmp(e->pictures[0], e->pictures[1], two) == 0 && memcmp(e->pictures[0], e->pictures[2], two) == 0;
 }
 
-static vcs_status_t cross(const vcs_paper_game_t *game, int frames, conformance_t *c) {
+static vcs_status_t cross(const vcs_paper_game_t *game, int frames, conformance_t *c, vcs_error_t *error) {
   engines_t engines;
   vcs_controls_t controls = game->idle;
-  vcs_status_t status = open_engines(game, &engines, &c->error);
+  vcs_status_t status = open_engines(game, &engines, error);
   for (int f = 1; f <= frames && status == VCS_OK && !c->cross_differs && !vcs_interrupted(); f++) {
     controls.held[0] = (uint8_t)(f * 0x9E3779B9u >> 27);
     c->crossed = f;
@@ -175,7 +170,7 @@ static vcs_status_t cross(const vcs_paper_game_t *game, int frames, conformance_
 /* Random input: presses in most frames, each held for eight frames. */
 static uint8_t some_buttons(int frame) { return (uint8_t)((uint32_t)(frame / 8 + 1) * 0x9E3779B9u >> 27); }
 
-static vcs_status_t compare_ports(const vcs_paper_game_t *game, int frames, conformance_t *c) {
+static vcs_status_t compare_ports(const vcs_paper_game_t *game, int frames, conformance_t *c, vcs_error_t *error) {
   const vcs_cart_t *cart = game->rom.cart;
   oracle_vcs_t *v = malloc(sizeof *v);
   vcs_t *m = malloc(vcs_state_size(cart));
@@ -199,28 +194,28 @@ static vcs_status_t compare_ports(const vcs_paper_game_t *game, int frames, conf
   free(v);
   free(m);
   free(pictures);
-  return room ? VCS_OK : vcs_error_fill(&c->error, VCS_NO_MEMORY, "out of memory");
+  return room ? VCS_OK : vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
 }
 
 /* ---- Conformance ----------------------------------------------------------------------------------------------- */
 
-static bool check_game(void *context, size_t item, int worker) {
+static vcs_status_t check_game(void *context, size_t item, vcs_error_t *error) {
   job_t *job = context;
   conformance_t *c = &job->games[item];
   vcs_paper_game_t game;
-  (void)worker;
-  c->status = vcs_paper_game_open(job->section->paper, vcs_paper_games[item], VCS_PROFILE_XITARI, &game, &c->error);
-  if (c->status == VCS_OK) {
+  vcs_status_t status =
+      vcs_paper_game_open(job->section->paper, vcs_paper_games[item], VCS_PROFILE_XITARI, &game, error);
+  if (status == VCS_OK) {
     const vcs_cart_info_t *info = vcs_cart_info(game.rom.cart);
     snprintf(c->mapper, sizeof c->mapper, "%s", info->scheme_name);
     snprintf(c->sha, sizeof c->sha, "%.12s", info->sha256);
-    c->status = verify(job->section->paper, game.rom.cart, vcs_paper_games[item], job->seeds, c);
-    if (c->status == VCS_OK) c->status = cross(&game, job->cross_frames, c);
-    if (c->status == VCS_OK) c->status = compare_ports(&game, job->port_frames, c);
+    status = verify(job->section->paper, game.rom.cart, vcs_paper_games[item], job->seeds, c, error);
+    if (status == VCS_OK) status = cross(&game, job->cross_frames, c, error);
+    if (status == VCS_OK) status = compare_ports(&game, job->port_frames, c, error);
     vcs_paper_game_free(&game);
   }
   vcs_progress_add(&job->progress, 1);
-  return c->status == VCS_OK;
+  return status;
 }
 
 static const char *mark(bool known, bool differs) { return !known ? "no record" : differs ? "differs" : "exact"; }
@@ -281,19 +276,14 @@ static void write_sums(vcs_section_t *section, const job_t *job, int count) {
 vcs_status_t vcs_paper_conformance(vcs_section_t *section, vcs_error_t *error) {
   const int count = section->paper->quick ? 3 : VCS_PAPER_GAMES;
   job_t *job = calloc(1, sizeof *job);
-  vcs_status_t status = VCS_OK;
   if (!job) return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   job->section = section;
   job->seeds = section->paper->quick ? 1 : SEEDS;
   job->cross_frames = section->paper->quick ? 20 : 120;
   job->port_frames = section->paper->quick ? 5 : 120;
   vcs_progress_start(&job->progress, section->name, (uint64_t)count, VCS_PROGRESS_AUTO);
-  vcs_parallel((size_t)count, (int)section->paper->threads, check_game, job);
+  vcs_status_t status = vcs_paper_parallel(section, (size_t)count, check_game, job, error);
   vcs_progress_finish(&job->progress);
-  for (int i = 0; i < count && status == VCS_OK; i++) {
-    status = job->games[i].status;
-    if (status && error) *error = job->games[i].error;
-  }
   if (status == VCS_OK && !vcs_interrupted()) {
     vcs_section_say(
         section,
@@ -465,7 +455,21 @@ static void write_batches(vcs_section_t *section, const vcs_paper_game_t *game, 
   vcs_table_end(section);
 }
 
-/* The same on a GPU, where there is one. */
+static const char gpu_columns[] = "environments\tframes/s\tsteps/s\tpaper: jaxtari on a GTX 1080 Ti, steps/s";
+
+/* The table of GPU batches in the record of a run on a GPU, tests/golden/gpu/throughput.tsv: that run's
+ * sections/throughput.tsv below a line that names the machine. NULL: none; the caller frees *record. */
+static const char *recorded_gpu_table(const vcs_paper_t *paper, char **record) {
+  char name[VCS_PATH_SIZE];
+  uint8_t *text = NULL;
+  size_t size;
+  const int length = snprintf(name, sizeof name, "%s/gpu/throughput.tsv", paper->records);
+  const bool found = length < (int)sizeof name && !vcs_file_read(name, RECORD_LIMIT, &text, &size, NULL);
+  *record = found ? (char *)text : NULL;
+  return found ? strstr(*record, gpu_columns) : NULL;
+}
+
+/* The same on a GPU: measured where there is one, else as recorded. */
 static void write_gpu(vcs_section_t *section, const vcs_paper_game_t *game, double per_frame, double seconds) {
   static const struct {
     int envs;
@@ -478,23 +482,32 @@ static void write_gpu(vcs_section_t *section, const vcs_paper_game_t *game, doub
               {16384, "2,848,876", "2,575,793"},
               {65536, "2,599,829", "2,534,157"}};
   const char *missing = vcs_device_missing(VCS_GPU);
-  vcs_section_say(section,
-                  "Batches on a GPU. Recorded on one H200 (docs/benchmarks.md): 5.48 million frames of Pong a second "
-                  "with 65,536 environments, and 1,897 million instructions a second forward and backward by "
-                  "<code>ste</code>.");
+  char *record = NULL;
+  const char *table = missing ? recorded_gpu_table(section->paper, &record) : NULL;
+  if (!missing)
+    vcs_section_say(section, "Batches on this computer's GPU:");
+  else if (table)
+    vcs_section_say(section, "Batches on a GPU, not measured here (%s) but recorded: %.*s.", missing,
+                    (int)strcspn(record, "\n"), record);
+  else
+    vcs_section_say(section, "Batches on a GPU: not measured here, %s.", missing);
   vcs_table_begin(section,
-                  "environments|frames/s|steps/s|paper: jaxtari on a GTX 1080 Ti, steps/s|paper: forward and gradient");
+                  "environments|frames/s|steps/s|paper: jaxtari on a GTX 1080 Ti, steps/s|"
+                  "paper: forward and gradient");
   for (size_t i = 0; i < sizeof rows / sizeof *rows && !vcs_interrupted(); i++) {
-    const double frames = missing ? 0 : measure_batch(game, VCS_GPU, rows[i].envs, 0, seconds);
+    char beginning[16];
+    double frames = missing ? 0 : measure_batch(game, VCS_GPU, rows[i].envs, 0, seconds), steps = frames * per_frame;
+    snprintf(beginning, sizeof beginning, "\n%d\t", rows[i].envs);
+    const char *row = table ? strstr(table, beginning) : NULL;
+    if (row && sscanf(row + strlen(beginning), "%lf\t%lf", &frames, &steps) != 2) frames = 0;
     if (frames > 0)
-      vcs_table_row(section, "%d|%.0f|%.0f|%s|%s", rows[i].envs, frames, frames * per_frame, rows[i].forward,
-                    rows[i].gradient);
+      vcs_table_row(section, "%d|%.0f|%.0f|%s|%s", rows[i].envs, frames, steps, rows[i].forward, rows[i].gradient);
     else
       vcs_table_row(section, "%d|not measured here|not measured here|%s|%s", rows[i].envs, rows[i].forward,
                     rows[i].gradient);
   }
   vcs_table_end(section);
-  if (missing) vcs_section_say(section, "Not measured here: %s.", missing);
+  free(record);
 }
 
 vcs_status_t vcs_paper_throughput(vcs_section_t *section, vcs_error_t *error) {

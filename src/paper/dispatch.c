@@ -44,8 +44,6 @@ typedef struct {
   int bits, steps; /* instructions at most */
   dispatch_score_t scores[DISPATCH_GAMES][DISPATCH_KINDS][DISPATCH_TEMPERATURES];
   int instructions[DISPATCH_GAMES]; /* that were run */
-  vcs_status_t status[DISPATCH_GAMES];
-  vcs_error_t error[DISPATCH_GAMES];
 } dispatch_job_t;
 
 /* A game in its frame, just begun, and the true effects of the bits on RAM. */
@@ -143,12 +141,9 @@ static vcs_status_t score(vcs_relax_t *relax, const dispatch_game_t *game, int b
 
 static vcs_status_t score_setting(const dispatch_job_t *job, const dispatch_game_t *game, int kind, int t,
                                   dispatch_score_t *result, vcs_error_t *error) {
-  vcs_relax_options_t options;
+  vcs_relax_options_t options = vcs_paper_relaxed(dispatch_alphas[kind / 2], dispatch_temperatures[t]);
   vcs_relax_t *relax;
   bool left;
-  vcs_relax_defaults(&options);
-  options.alpha = dispatch_alphas[kind / 2];
-  options.temperature = dispatch_temperatures[t];
   options.window = 4;
   options.cast = kind / 2 ? VCS_CAST_NONE : VCS_CAST_ROUND;
   options.dispatch = kind % 2 ? VCS_DISPATCH_ONE_HOT : VCS_DISPATCH_HARD;
@@ -160,7 +155,8 @@ static vcs_status_t score_setting(const dispatch_job_t *job, const dispatch_game
   return status;
 }
 
-static vcs_status_t score_game(dispatch_job_t *job, size_t g, vcs_error_t *error) {
+static vcs_status_t score_game(void *context, size_t g, vcs_error_t *error) {
+  dispatch_job_t *job = context;
   vcs_paper_game_t opened;
   vcs_status_t status = vcs_paper_game_open(job->section->paper, dispatch_games[g], VCS_PROFILE_XITARI, &opened, error);
   if (status) return status;
@@ -183,13 +179,6 @@ static vcs_status_t score_game(dispatch_job_t *job, size_t g, vcs_error_t *error
   free(game.m);
   vcs_paper_game_free(&opened);
   return status;
-}
-
-static bool score_item(void *context, size_t item, int worker) {
-  dispatch_job_t *job = context;
-  (void)worker;
-  job->status[item] = score_game(job, item, &job->error[item]);
-  return job->status[item] == VCS_OK;
 }
 
 static void write_scores(vcs_section_t *section, const dispatch_job_t *job, int games) {
@@ -241,13 +230,8 @@ vcs_status_t vcs_paper_dispatch(vcs_section_t *section, vcs_error_t *error) {
   job->steps = section->paper->quick ? 40 : VCS_FRAME_INSTRUCTIONS;
   const size_t games = section->paper->quick ? 1 : DISPATCH_GAMES;
   vcs_progress_start(&job->progress, section->name, games * DISPATCH_KINDS * DISPATCH_TEMPERATURES, VCS_PROGRESS_AUTO);
-  vcs_parallel(games, (int)section->paper->threads, score_item, job);
+  vcs_status_t status = vcs_paper_parallel(section, games, score_game, job, error);
   vcs_progress_finish(&job->progress);
-  vcs_status_t status = VCS_OK;
-  for (size_t g = 0; g < games && !status; g++) {
-    status = job->status[g];
-    if (status && error) *error = job->error[g];
-  }
   if (!status && !vcs_interrupted()) {
     vcs_section_say(section,
                     "The mean cosine with the truth, RAM to RAM, %d bits (one without an effect counts as 0), over the "

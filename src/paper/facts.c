@@ -19,12 +19,9 @@ enum { MODE_FRAMES = 60, OPCODES = 256 };
 /* The first of some frames after which a relaxed run differs from the exact one; 0: none, -1: no memory. */
 static int relaxed_differs(const vcs_paper_game_t *game, double alpha, double temperature) {
   const vcs_cart_t *cart = game->rom.cart;
-  vcs_relax_options_t options;
+  vcs_relax_options_t options = vcs_paper_relaxed(alpha, temperature);
   vcs_relax_t *relax;
   int differs = 0;
-  vcs_relax_defaults(&options);
-  options.alpha = alpha;
-  options.temperature = temperature;
   options.window = 4;
   options.wrap = 1;
   vcs_t *m = malloc(vcs_state_size(cart));
@@ -224,31 +221,40 @@ static int branch_number(uint8_t opcode) {
   return -1;
 }
 
+/* The derivatives of all numbers after some instructions with respect to one number before them: an array of
+ * *count, which is allocated. */
+static vcs_status_t derivatives_of(const vcs_cart_t *cart, const vcs_t *m, const vcs_relax_options_t *options, int slot,
+                                   int steps, double **d_state, size_t *count, vcs_error_t *error) {
+  vcs_relax_t *relax;
+  *d_state = NULL;
+  vcs_status_t status = vcs_relax_create(cart, options, &relax, error);
+  if (status) return status;
+  double *d_input = calloc(vcs_relax_input_slots(relax), sizeof *d_input);
+  *count = vcs_relax_state_slots(relax);
+  *d_state = calloc(*count, sizeof **d_state);
+  if (d_input && *d_state) {
+    vcs_relax_load(relax, m);
+    d_input[slot] = 1;
+    status = vcs_relax_jvp(relax, steps, d_input, *d_state, error);
+  } else {
+    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  }
+  free(d_input);
+  vcs_relax_free(relax);
+  return status;
+}
+
 /* d(program counter)/d(flag) of one branch by a product forwards, for each alpha. */
 static vcs_status_t branch_derivatives(const vcs_cart_t *cart, const vcs_t *m, int branch, double found[3],
                                        vcs_error_t *error) {
   vcs_status_t status = VCS_OK;
   for (int a = 0; a < 3 && status == VCS_OK; a++) {
-    vcs_relax_options_t options;
-    vcs_relax_t *relax;
-    vcs_relax_defaults(&options);
-    options.alpha = counter_alphas[a];
-    options.temperature = 0.02;
-    status = vcs_relax_create(cart, &options, &relax, error);
-    if (status) break;
-    double *d_input = calloc(vcs_relax_input_slots(relax), sizeof *d_input),
-           *d_state = calloc(vcs_relax_state_slots(relax), sizeof *d_state);
-    if (d_input && d_state) {
-      vcs_relax_load(relax, m);
-      d_input[branches[branch].slot] = 1;
-      status = vcs_relax_jvp(relax, 1, d_input, d_state, error);
-      found[a] = d_state[VCS_SLOT_PC];
-    } else {
-      status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-    }
-    free(d_input);
+    const vcs_relax_options_t options = vcs_paper_relaxed(counter_alphas[a], 0.02);
+    double *d_state;
+    size_t count;
+    status = derivatives_of(cart, m, &options, branches[branch].slot, 1, &d_state, &count, error);
+    if (status == VCS_OK) found[a] = d_state[VCS_SLOT_PC];
     free(d_state);
-    vcs_relax_free(relax);
   }
   return status;
 }
@@ -257,27 +263,16 @@ static vcs_status_t branch_derivatives(const vcs_cart_t *cart, const vcs_t *m, i
 static vcs_status_t counter_reaches(const vcs_cart_t *cart, const vcs_t *m, double temperature, int steps,
                                     double *largest, vcs_error_t *error) {
   vcs_relax_options_t options;
-  vcs_relax_t *relax;
   vcs_relax_defaults(&options);
   options.temperature = temperature;
-  vcs_status_t status = vcs_relax_create(cart, &options, &relax, error);
-  if (status) return status;
-  double *d_input = calloc(vcs_relax_input_slots(relax), sizeof *d_input),
-         *d_state = calloc(vcs_relax_state_slots(relax), sizeof *d_state);
+  double *d_state;
+  size_t count;
+  const vcs_status_t status = derivatives_of(cart, m, &options, VCS_SLOT_PC, steps, &d_state, &count, error);
   *largest = 0;
-  if (d_input && d_state) {
-    vcs_relax_load(relax, m);
-    d_input[VCS_SLOT_PC] = 1;
-    status = vcs_relax_jvp(relax, steps, d_input, d_state, error);
-    for (size_t i = 0; i < vcs_relax_state_slots(relax); i++) {
-      if (i != VCS_SLOT_PC) *largest = fmax(*largest, fabs(d_state[i]));
-    }
-  } else {
-    status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  for (size_t i = 0; status == VCS_OK && i < count; i++) {
+    if (i != VCS_SLOT_PC) *largest = fmax(*largest, fabs(d_state[i]));
   }
-  free(d_input);
   free(d_state);
-  vcs_relax_free(relax);
   return status;
 }
 

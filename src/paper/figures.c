@@ -5,12 +5,19 @@
 
 #include "paper/paper.h"
 #include "diffvcs/study.h"
+#include "core/splitmix.h"
 #include "core/state.h"
 #include "host/palette.h"
 
 static const double alphas[] = {2, 6, 20};
 enum { ALPHAS = 3, CURVE = 201 };
 static const double operating_point = 0.25;
+
+static void put_colour(uint8_t rgb[3], uint32_t colour) {
+  rgb[0] = (uint8_t)(colour >> 16);
+  rgb[1] = (uint8_t)(colour >> 8);
+  rgb[2] = (uint8_t)colour;
+}
 
 static double gate(double alpha, double z) { return 1 / (1 + exp(-alpha * z)); }
 static double gate_slope(double alpha, double z) { return alpha * gate(alpha, z) * (1 - gate(alpha, z)); }
@@ -48,7 +55,7 @@ vcs_status_t vcs_paper_gate(vcs_section_t *section, vcs_error_t *error) {
 
 enum { CANNON = 0x1C, CANNON_LEFT = 45, CANNON_RIGHT = 95, CANNON_TOP = 178, CANNON_ROWS = 24, SETTLE = 4 };
 
-/* The picture some frames after the cannon was put somewhere, as luminance. */
+/* The luminance of the picture some frames after the cannon was moved to a position. */
 static bool picture_with(const vcs_paper_game_t *game, int position, float *light) {
   const vcs_cart_t *cart = game->rom.cart;
   const uint8_t *gray = vcs_palette_gray((vcs_format_t)cart->format);
@@ -97,10 +104,7 @@ vcs_status_t vcs_paper_alpha(vcs_section_t *section, vcs_error_t *error) {
     char label[64];
     const double slope = gate_slope(alphas[a], operating_point), ratio = slope / peak;
     for (int i = 0; i < PIXELS; i++) {
-      uint32_t colour = vcs_colour_signed(slope / peak * (double)(right[i] - left[i]) / fmax(largest, 1));
-      rgb[3 * i] = (uint8_t)(colour >> 16);
-      rgb[3 * i + 1] = (uint8_t)(colour >> 8);
-      rgb[3 * i + 2] = (uint8_t)colour;
+      put_colour(rgb + 3 * i, vcs_colour_signed(slope / peak * (double)(right[i] - left[i]) / fmax(largest, 1)));
     }
     snprintf(label, sizeof label, "alpha %g: %.2f", alphas[a], ratio);
     vcs_draw_text(drawing, 20, 24 + 105 * a, VCS_TEXT_LEFT, 0x202020, label);
@@ -117,13 +121,6 @@ vcs_status_t vcs_paper_alpha(vcs_section_t *section, vcs_error_t *error) {
 
 enum { FIRST_COLUMN = 30, COLUMNS = 81, TARGET = 70, SAMPLES = 100, FIGURE_ROWS = 8, FIELD = 140 };
 
-static uint64_t draw(uint64_t *state) {
-  uint64_t z = *state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return z ^ z >> 31;
-}
-
 /* w = softmax(-((x - 70) / 6)^2 / T); returns its standard deviation. */
 static double columns_at(double temperature, double weights[COLUMNS]) {
   double total = 0, spread = 0;
@@ -139,7 +136,7 @@ static double columns_at(double temperature, double weights[COLUMNS]) {
 }
 
 static int sample(const double weights[COLUMNS], uint64_t *seed) {
-  double left = (double)(draw(seed) >> 11) / 9007199254740992.0;
+  double left = (double)(vcs_splitmix64(seed) >> 11) / 9007199254740992.0;
   int i = 0;
   while (i + 1 < COLUMNS && (left -= weights[i]) > 0) i++;
   return FIRST_COLUMN + i;
@@ -171,10 +168,7 @@ vcs_status_t vcs_paper_temperature(vcs_section_t *section, vcs_error_t *error) {
       }
     }
     for (int i = 0; i < FIGURE_ROWS * FIELD; i++) {
-      uint32_t colour = vcs_colour_heat(mean[i / FIELD][i % FIELD]);
-      rgb[3 * i] = (uint8_t)(colour >> 16);
-      rgb[3 * i + 1] = (uint8_t)(colour >> 8);
-      rgb[3 * i + 2] = (uint8_t)colour;
+      put_colour(rgb + 3 * i, vcs_colour_heat(mean[i / FIELD][i % FIELD]));
     }
     snprintf(label, sizeof label, "T = %g, sigma = %.2f px", temperatures[t], sigma);
     vcs_draw_text(drawing, 20, 22 + 85 * t, VCS_TEXT_LEFT, 0x202020, label);
@@ -229,9 +223,7 @@ static void draw_map(vcs_drawing_t *drawing, double x, double y, const study_t *
   for (size_t i = 0; i < s->joystick.pixels; i++) largest = fmaxf(largest, fabsf(map[i]));
   for (size_t i = 0; i < s->joystick.pixels; i++) {
     uint32_t colour = vcs_colour_signed(largest > 0 ? (double)(map[i] / largest) : 0);
-    rgb[3 * i] = (uint8_t)(colour >> 16);
-    rgb[3 * i + 1] = (uint8_t)(colour >> 8);
-    rgb[3 * i + 2] = (uint8_t)colour;
+    put_colour(rgb + 3 * i, colour);
   }
   vcs_draw_pixels(drawing, x, y, rgb, VCS_WIDTH, height, 2, 1);
   free(rgb);

@@ -13,6 +13,7 @@
 #include "core/state.h"
 #include "diffvcs/grad.h"
 #include "diffvcs/relax.h"
+#include "host/arena.h"
 #include "host/files.h"
 #include "host/parallel.h"
 #include "paper/paper.h"
@@ -46,8 +47,6 @@ typedef struct {
   vcs_progress_t progress;
   int bits;
   full_score_t scores[FULL_GAMES][FULL_CASTS][FULL_ALPHAS][FULL_TEMPERATURES][FULL_HORIZONS];
-  vcs_status_t status[FULL_GAMES];
-  vcs_error_t error[FULL_GAMES];
 } full_job_t;
 
 /* The true effects of the bits, by horizon. */
@@ -72,22 +71,17 @@ static bool cosine(const double *estimate, const double *truth, size_t count, do
 
 /* Room for one direction a bit. */
 typedef struct {
+  vcs_arena_t arena;
   double *d_input, *d_state, *d_pixels, *expected;
 } full_room_t;
 
-static bool make_full_room(full_room_t *room, const vcs_relax_t *relax, size_t bits, size_t pixels) {
-  room->d_input = calloc(bits * vcs_relax_input_slots(relax), sizeof *room->d_input);
-  room->d_state = calloc(bits * vcs_relax_state_slots(relax), sizeof *room->d_state);
-  room->d_pixels = calloc(bits * pixels, sizeof *room->d_pixels);
-  room->expected = calloc(pixels, sizeof *room->expected);
-  return room->d_input && room->d_state && room->d_pixels && room->expected;
-}
-
-static void free_full_room(full_room_t *room) {
-  free(room->d_input);
-  free(room->d_state);
-  free(room->d_pixels);
-  free(room->expected);
+static vcs_status_t make_full_room(full_room_t *room, const vcs_relax_t *relax, size_t bits, size_t pixels,
+                                   vcs_error_t *error) {
+  room->d_input = vcs_arena_take(&room->arena, bits * vcs_relax_input_slots(relax), sizeof *room->d_input);
+  room->d_state = vcs_arena_take(&room->arena, bits * vcs_relax_state_slots(relax), sizeof *room->d_state);
+  room->d_pixels = vcs_arena_take(&room->arena, bits * pixels, sizeof *room->d_pixels);
+  room->expected = vcs_arena_take(&room->arena, pixels, sizeof *room->expected);
+  return vcs_arena_status(&room->arena, error);
 }
 
 /* Adds the cosines of one bit at one horizon. */
@@ -159,7 +153,8 @@ static vcs_status_t find_truth(const vcs_paper_game_t *game, const vcs_t *m, int
   return vcs_truth(&run, &options, truth->places, (size_t)bits, &results, error);
 }
 
-static vcs_status_t score_game(full_job_t *job, size_t g, vcs_error_t *error) {
+static vcs_status_t score_game(void *context, size_t g, vcs_error_t *error) {
+  full_job_t *job = context;
   vcs_paper_game_t game;
   full_truth_t truth = {0};
   vcs_status_t status = vcs_paper_game_open(job->section->paper, full_games[g], VCS_PROFILE_XITARI, &game, error);
@@ -171,21 +166,16 @@ static vcs_status_t score_game(full_job_t *job, size_t g, vcs_error_t *error) {
   for (int i = 0; status == VCS_OK && !vcs_interrupted() && i < FULL_CASTS * FULL_ALPHAS * FULL_TEMPERATURES; i++) {
     const int cast = i / (FULL_ALPHAS * FULL_TEMPERATURES), a = i / FULL_TEMPERATURES % FULL_ALPHAS,
               t = i % FULL_TEMPERATURES;
-    vcs_relax_options_t options;
+    vcs_relax_options_t options = vcs_paper_relaxed(full_alphas[a], full_temperatures[t]);
     vcs_relax_t *relax;
-    vcs_relax_defaults(&options);
-    options.alpha = full_alphas[a];
-    options.temperature = full_temperatures[t];
     options.window = 4;
     options.cast = cast ? VCS_CAST_NONE : VCS_CAST_ROUND;
     status = vcs_relax_create(game.rom.cart, &options, &relax, error);
     if (status) break;
     full_room_t room = {0};
-    if (make_full_room(&room, relax, (size_t)job->bits, truth.pixel_count))
-      status = score_bits(relax, &game, m, &truth, job->bits, job->scores[g][cast][a][t], &room, error);
-    else
-      status = vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
-    free_full_room(&room);
+    status = make_full_room(&room, relax, (size_t)job->bits, truth.pixel_count, error);
+    if (!status) status = score_bits(relax, &game, m, &truth, job->bits, job->scores[g][cast][a][t], &room, error);
+    vcs_arena_free(&room.arena);
     vcs_relax_free(relax);
     vcs_progress_add(&job->progress, 1);
   }
@@ -194,13 +184,6 @@ static vcs_status_t score_game(full_job_t *job, size_t g, vcs_error_t *error) {
   free(m);
   vcs_paper_game_free(&game);
   return status;
-}
-
-static bool score_item(void *context, size_t item, int worker) {
-  full_job_t *job = context;
-  (void)worker;
-  job->status[item] = score_game(job, item, &job->error[item]);
-  return job->status[item] == VCS_OK;
 }
 
 static double mean_of(double sum, int count) { return count ? sum / count : 0; }
@@ -311,13 +294,8 @@ vcs_status_t vcs_paper_full(vcs_section_t *section, vcs_error_t *error) {
   const size_t games = section->paper->quick ? 1 : FULL_GAMES;
   vcs_progress_start(&job->progress, section->name, games * FULL_CASTS * FULL_ALPHAS * FULL_TEMPERATURES,
                      VCS_PROGRESS_AUTO);
-  vcs_parallel(games, (int)section->paper->threads, score_item, job);
+  vcs_status_t status = vcs_paper_parallel(section, games, score_game, job, error);
   vcs_progress_finish(&job->progress);
-  vcs_status_t status = VCS_OK;
-  for (size_t g = 0; g < games && !status; g++) {
-    status = job->status[g];
-    if (status && error) *error = job->error[g];
-  }
   if (!status && !vcs_interrupted()) {
     vcs_section_say(
         section,

@@ -14,9 +14,22 @@
 
 #include "core/state.h"
 #include "diffvcs/grad.h"
+#include "host/arena.h"
 #include "host/hash.h"
+#include "host/parallel.h"
 
 static const char command[] = "diffvcs paper";
+static const vcs_usage_t usage = {
+    command,
+    "Makes every table and figure of the paper again, and the checks of its theorems: DIR/index.html, figures as SVG "
+    "and PNG, tables as .tsv. Tables are settings, conformance, superchip, gate, alpha, temperature, joystick, "
+    "theorem1, counter, theorem2, ndiv, pstep, delayed, corner, games, full, dispatch, video and throughput. What was "
+    "made is kept and only made again if this program, an image or a record has changed. docs/paper.md has the "
+    "results." VCS_ROMS_NOTE,
+    "diffvcs paper\n"
+    "diffvcs paper --only ndiv --out ndiv\n"
+    "diffvcs paper --only games --games demo,pitfall,frostbite --out margins\n"
+    "diffvcs paper --quick --out quick\n"};
 
 static const struct {
   const char *name, *title;
@@ -109,25 +122,67 @@ const char *const vcs_paper_games[VCS_PAPER_GAMES] = {"air_raid",
                                                       "yars_revenge",
                                                       "zaxxon"};
 
+/* ---- Work ------------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+  vcs_paper_work_t work;
+  void *job;
+  vcs_status_t *status; /* by item */
+  vcs_error_t *errors;
+} items_t;
+
+static bool do_item(void *context, size_t item, int worker) {
+  const items_t *items = context;
+  (void)worker;
+  items->status[item] = items->work(items->job, item, &items->errors[item]);
+  return items->status[item] == VCS_OK;
+}
+
+vcs_status_t vcs_paper_parallel(const vcs_section_t *section, size_t count, vcs_paper_work_t work, void *job,
+                                vcs_error_t *error) {
+  vcs_arena_t arena = {0};
+  items_t items = {.work = work, .job = job};
+  items.status = vcs_arena_take(&arena, count, sizeof *items.status);
+  items.errors = vcs_arena_take(&arena, count, sizeof *items.errors);
+  vcs_status_t status = vcs_arena_status(&arena, error);
+  if (status == VCS_OK) vcs_parallel(count, (int)section->paper->threads, do_item, &items);
+  for (size_t i = 0; i < count && status == VCS_OK; i++) {
+    status = items.status[i];
+    if (status && error) *error = items.errors[i];
+  }
+  vcs_arena_free(&arena);
+  return status;
+}
+
+vcs_relax_options_t vcs_paper_relaxed(double alpha, double temperature) {
+  vcs_relax_options_t options;
+  vcs_relax_defaults(&options);
+  options.alpha = alpha;
+  options.temperature = temperature;
+  return options;
+}
+
 /* ---- Writing --------------------------------------------------------------------------------------------------- */
 
 /* &, < and > are written as they are: all text here is ours. */
+static void write_paragraph(vcs_section_t *section, const char *begin, const char *format, va_list arguments) {
+  vcs_text_printf(&section->html, "%s", begin);
+  vcs_text_vprintf(&section->html, format, arguments);
+  vcs_text_printf(&section->html, "</p>\n");
+}
+
 void vcs_section_say(vcs_section_t *section, const char *format, ...) {
   va_list arguments;
-  vcs_text_printf(&section->html, "<p>");
   va_start(arguments, format);
-  vcs_text_vprintf(&section->html, format, arguments);
+  write_paragraph(section, "<p>", format, arguments);
   va_end(arguments);
-  vcs_text_printf(&section->html, "</p>\n");
 }
 
 void vcs_section_assume(vcs_section_t *section, const char *format, ...) {
   va_list arguments;
-  vcs_text_printf(&section->html, "<p class=assumes>Assumes: ");
   va_start(arguments, format);
-  vcs_text_vprintf(&section->html, format, arguments);
+  write_paragraph(section, "<p class=assumes>Assumes: ", format, arguments);
   va_end(arguments);
-  vcs_text_printf(&section->html, "</p>\n");
 }
 
 /* The class of a cell that is a verdict, or "". */
@@ -288,8 +343,8 @@ static uint64_t key_of_inputs(const vcs_paper_t *paper) {
     if (vcs_rom_find(vcs_paper_games[i], paper->choice.roms, path, sizeof path, NULL) == VCS_OK)
       key = add_file(key, path);
   }
-  static const char *const folders[] = {"xitari", "xitari-cpu"};
-  for (int i = 0; i < 2; i++) {
+  static const char *const folders[] = {"xitari", "xitari-cpu", "gpu"};
+  for (int i = 0; i < 3; i++) {
     if (vcs_path_join(path, sizeof path, paper->records, folders[i])) key = add_directory(key, path);
   }
   return key;
@@ -443,16 +498,42 @@ static vcs_status_t make_all(const vcs_paper_t *paper, int only, vcs_error_t *er
 
 /* ---- The command ----------------------------------------------------------------------------------------------- */
 
-static int make_folders(const vcs_paper_t *paper) {
-  static const char *const folders[] = {"", "figures", "sections"};
-  for (int i = 0; i < 3; i++) {
-    char path[VCS_PATH_SIZE];
-    if (!vcs_path_join(path, sizeof path, paper->out, folders[i]))
-      return vcs_cli_complain(command, VCS_EXIT_USAGE, "the path of --out is too long");
-    int exit_code = vcs_output_directory(command, i ? path : paper->out, NULL);
+enum { FOLDERS = 3 };
+
+/* The folder of the page and those inside it, and which of them this command has made. */
+typedef struct {
+  char paths[FOLDERS][VCS_PATH_SIZE];
+  bool made[FOLDERS];
+} folders_t;
+
+static int make_folders(const vcs_paper_t *paper, folders_t *folders) {
+  static const char *const names[FOLDERS] = {"", "figures", "sections"};
+  for (int i = 0; i < FOLDERS; i++) {
+    char *path = folders->paths[i];
+    const bool fits = i ? vcs_path_join(path, VCS_PATH_SIZE, paper->out, names[i])
+                        : snprintf(path, VCS_PATH_SIZE, "%s", paper->out) < VCS_PATH_SIZE;
+    if (!fits) return vcs_cli_complain(command, VCS_EXIT_USAGE, "the path of --out is too long");
+    int exit_code = vcs_output_directory(command, path, &folders->made[i]);
     if (exit_code != VCS_ARGS_GO) return exit_code;
   }
   return VCS_ARGS_GO;
+}
+
+/* Removes the folders that the command has made and that are still empty. */
+static void remove_folders(const folders_t *folders) {
+  for (int i = FOLDERS - 1; i >= 0; i--) {
+    if (folders->made[i]) rmdir(folders->paths[i]);
+  }
+}
+
+static int end(const vcs_paper_t *paper, vcs_status_t status, const vcs_error_t *error) {
+  if (vcs_interrupted())
+    return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted; what is done is kept: run it again to go on");
+  if (status == VCS_NOT_FOUND) {
+    vcs_rom_advise(paper->choice.roms);
+    return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error->message);
+  }
+  return status ? vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error->message) : VCS_EXIT_OK;
 }
 
 static int check_section(const char *name, int *number) {
@@ -505,36 +586,20 @@ int vcs_cli_paper(int argc, char **argv) {
       VCS_ARG_TEXT("games", &paper.games, "LIST", "of the table `games`: where they diverge, and their cast margins"),
       VCS_ARG_FLAG("quick", &paper.quick, "a reduced version: fewer games, shorter runs"),
       VCS_ARG_TEXT("records", &paper.records, "DIR", "records of the reference, for the conformance table"),
-      VCS_ARG_INTEGER("jobs", &paper.threads, 0, 4096, "threads; 0: one for each CPU"),
+      VCS_ARG_JOBS(&paper.threads),
       VCS_ARG_TEXT("roms", &paper.choice.roms, "DIR", "where ROM images are; see above for the other places"),
       VCS_ARG_END};
-  const vcs_usage_t usage = {
-      command,
-      "Makes every table and figure of the paper again, and the checks of its theorems: DIR/index.html, figures as "
-      "SVG\n"
-      "and PNG, tables as .tsv. Tables are settings, conformance, superchip, gate, alpha, temperature, joystick, "
-      "theorem1,\n"
-      "counter, theorem2, ndiv, pstep, delayed, corner, games, full, dispatch, video and throughput. What was made is "
-      "kept and "
-      "only\n"
-      "made again if this program, an image or a record has changed. docs/paper.md has the results." VCS_ROMS_NOTE,
-      "diffvcs paper\n"
-      "diffvcs paper --only ndiv --out ndiv\n"
-      "diffvcs paper --only games --games demo,pitfall,frostbite --out margins\n"
-      "diffvcs paper --quick --out quick\n",
-      args};
-  int exit_code = vcs_args_read(&usage, argc, argv);
+  int exit_code = vcs_args_read(&usage, args, argc, argv);
   if (exit_code == VCS_ARGS_GO) exit_code = check_section(only, &number);
-  if (exit_code == VCS_ARGS_GO) exit_code = make_folders(&paper);
+  static folders_t folders;
+  if (exit_code == VCS_ARGS_GO) {
+    exit_code = make_folders(&paper, &folders);
+    if (exit_code != VCS_ARGS_GO) remove_folders(&folders);
+  }
   if (exit_code != VCS_ARGS_GO) return exit_code;
   vcs_error_t error = {""};
   vcs_interrupt_catch();
-  vcs_status_t status = make_all(&paper, number, &error);
-  if (vcs_interrupted())
-    return vcs_cli_complain(command, VCS_EXIT_FAILED, "interrupted; what is done is kept: run it again to go on");
-  if (status == VCS_NOT_FOUND) {
-    vcs_rom_advise(paper.choice.roms);
-    return vcs_cli_complain(command, VCS_EXIT_USAGE, "%s", error.message);
-  }
-  return status ? vcs_cli_complain(command, VCS_EXIT_FAILED, "%s", error.message) : VCS_EXIT_OK;
+  exit_code = end(&paper, make_all(&paper, number, &error), &error);
+  if (exit_code) remove_folders(&folders);
+  return exit_code;
 }

@@ -9,6 +9,7 @@
 #define VCS_PAPER_H
 
 #include "cli/common.h"
+#include "diffvcs/relax.h"
 #include "plot/drawing.h"
 #include "host/progress.h"
 
@@ -68,6 +69,15 @@ int vcs_paper_game_over(const vcs_paper_game_t *game, int most);
 vcs_status_t vcs_paper_game_open(const vcs_paper_t *paper, const char *name, vcs_profile_t profile,
                                  vcs_paper_game_t *game, vcs_error_t *error);
 void vcs_paper_game_free(vcs_paper_game_t *game);
+
+/* Calls `work` for each of `count` items, on the threads of the paper. Returns the status of the first item that
+ * failed, with its error. */
+typedef vcs_status_t (*vcs_paper_work_t)(void *job, size_t item, vcs_error_t *error);
+vcs_status_t vcs_paper_parallel(const vcs_section_t *section, size_t count, vcs_paper_work_t work, void *job,
+                                vcs_error_t *error);
+
+/* The defaults of the relaxed machine at these two settings. */
+vcs_relax_options_t vcs_paper_relaxed(double alpha, double temperature);
 
 enum { VCS_PAPER_GAMES = 64 };
 extern const char *const vcs_paper_games[VCS_PAPER_GAMES]; /* the paper's, by their names here */

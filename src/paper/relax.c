@@ -17,16 +17,8 @@
 
 static const char invaders[] = "space_invaders";
 
-static vcs_relax_options_t options_of(double alpha, double temperature) {
-  vcs_relax_options_t options;
-  vcs_relax_defaults(&options);
-  options.alpha = alpha;
-  options.temperature = temperature;
-  return options;
-}
-
 /* As sharp as doubles allow: the exact machine, in the same code. */
-static vcs_relax_options_t exact_options(void) { return options_of(1000, 0.001); }
+static vcs_relax_options_t exact_options(void) { return vcs_paper_relaxed(1000, 0.001); }
 
 /* ---- The reduced machine --------------------------------------------------------------------------------------- */
 
@@ -43,7 +35,7 @@ static vcs_status_t reduced(const vcs_cart_t *cart, vcs_relax_options_t options,
 static vcs_status_t first_difference(const vcs_cart_t *cart, double alpha, double temperature, int steps, int *first,
                                      vcs_error_t *error) {
   vcs_relax_t *soft = NULL, *hard = NULL;
-  vcs_status_t status = reduced(cart, options_of(alpha, temperature), &soft, error);
+  vcs_status_t status = reduced(cart, vcs_paper_relaxed(alpha, temperature), &soft, error);
   if (status == VCS_OK) status = reduced(cart, exact_options(), &hard, error);
   *first = 0;
   for (int i = 1; i <= steps && status == VCS_OK && !*first; i++) {
@@ -186,7 +178,7 @@ typedef struct {
 static vcs_status_t run_race(race_t *race, bool to_the_end, vcs_error_t *error) {
   const vcs_cart_t *cart = race->game->rom.cart;
   const size_t size = vcs_state_size(cart);
-  vcs_relax_options_t options = options_of(race->alpha, race->temperature);
+  vcs_relax_options_t options = vcs_paper_relaxed(race->alpha, race->temperature);
   vcs_relax_t *relax = NULL;
   options.window = race->whole ? 0 : AROUND;
   options.wrap = !race->whole;
@@ -327,7 +319,7 @@ static vcs_status_t write_softmax(vcs_section_t *section, const vcs_paper_game_t
                   steps, 255.0);
   vcs_table_begin(section, "T|first instruction after which something differs|weight of the named opcode");
   for (int i = 0; i < rows && m && status == VCS_OK; i++) {
-    vcs_relax_options_t options = options_of(6, hot[i]);
+    vcs_relax_options_t options = vcs_paper_relaxed(6, hot[i]);
     vcs_relax_t *relax = NULL;
     int first = 0;
     options.dispatch = VCS_DISPATCH_ONE_HOT;

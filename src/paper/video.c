@@ -16,6 +16,7 @@
 #include "paper/paper.h"
 #include "diffvcs/relax.h"
 #include "grad/tape.h"
+#include "host/arena.h"
 #include "host/palette.h"
 #include "host/picture.h"
 
@@ -33,6 +34,7 @@ static const char *const panel_names[PANELS] = {"HARD", "SOFT-STE", "FULL (6, 0.
 static const double settings[PANELS][2] = {{0, 0}, {0, 0}, {6, 0.14}, {5.5, 0.145}};
 
 typedef struct {
+  vcs_arena_t arena; /* of the arrays */
   const vcs_cart_t *cart;
   vcs_t *hard, *soft;
   vcs_tape_t *tape;
@@ -103,26 +105,22 @@ static bool next_frame(video_t *video, int frame) {
   return true;
 }
 
-static vcs_status_t open_film(const vcs_paper_game_t *game, video_t *video, vcs_error_t *error) {
+static vcs_status_t open_video(const vcs_paper_game_t *game, video_t *video, vcs_error_t *error) {
   const size_t size = vcs_state_size(game->rom.cart);
   video->cart = game->rom.cart;
   video->height = game->rom.cart->frame_height;
-  video->hard = malloc(size);
-  video->soft = malloc(size);
-  video->buffers = calloc((size_t)PANELS * 2, VCS_FRAME_BYTES);
-  video->wide = calloc((size_t)(BAND + video->height), WIDE);
+  video->hard = vcs_arena_take(&video->arena, 1, size);
+  video->soft = vcs_arena_take(&video->arena, 1, size);
+  video->buffers = vcs_arena_take(&video->arena, (size_t)PANELS * 2, VCS_FRAME_BYTES);
+  video->wide = vcs_arena_take(&video->arena, (size_t)(BAND + video->height), WIDE);
   video->player = 1;
   video->controls = game->idle;
-  if (!video->hard || !video->soft || !video->buffers || !video->wide)
-    return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
+  if (video->arena.failed) return vcs_arena_status(&video->arena, error);
   memcpy(video->hard, game->start, size);
   memcpy(video->soft, game->start, size);
   vcs_status_t status = vcs_tape_create(video->cart, &video->tape, error);
   for (int p = 2; p < PANELS && status == VCS_OK; p++) {
-    vcs_relax_options_t options;
-    vcs_relax_defaults(&options);
-    options.alpha = settings[p][0];
-    options.temperature = settings[p][1];
+    vcs_relax_options_t options = vcs_paper_relaxed(settings[p][0], settings[p][1]);
     options.window = 4;
     options.wrap = 1;
     status = vcs_relax_create(video->cart, &options, &video->relaxed[p], error);
@@ -131,11 +129,8 @@ static vcs_status_t open_film(const vcs_paper_game_t *game, video_t *video, vcs_
   return status;
 }
 
-static void free_film(video_t *video) {
-  free(video->hard);
-  free(video->soft);
-  free(video->buffers);
-  free(video->wide);
+static void free_video(video_t *video) {
+  vcs_arena_free(&video->arena);
   vcs_tape_free(video->tape);
   for (int p = 2; p < PANELS; p++) vcs_relax_free(video->relaxed[p]);
 }
@@ -238,7 +233,7 @@ vcs_status_t vcs_paper_video(vcs_section_t *section, vcs_error_t *error) {
   vcs_progress_t progress;
   vcs_status_t status = vcs_paper_game_open(section->paper, "space_invaders", VCS_PROFILE_XITARI, &game, error);
   if (status) return status;
-  status = open_film(&game, &video, error);
+  status = open_video(&game, &video, error);
   if (status == VCS_OK) status = open_writer(section->paper, &video, &writer, error);
   vcs_progress_start(&progress, section->name, (uint64_t)frames, VCS_PROGRESS_AUTO);
   vcs_section_say(section,
@@ -262,7 +257,7 @@ vcs_status_t vcs_paper_video(vcs_section_t *section, vcs_error_t *error) {
     if (status == VCS_OK) status = closed;
   }
   if (complete && status == VCS_OK) write_table(section, &video, &writer, played_until(&game, frames));
-  free_film(&video);
+  free_video(&video);
   vcs_paper_game_free(&game);
   return status;
 }

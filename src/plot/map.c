@@ -32,7 +32,7 @@ float vcs_map_largest(const float *values, size_t count) {
   return largest;
 }
 
-/* 0 for nothing, FAINTEST to 100 for something. */
+/* 0 if the value is 0, otherwise FAINTEST to 100. */
 static int strength(float value, float largest) {
   if (value == 0 || largest == 0 || isnan(value)) return 0;
   if (!isfinite(largest)) return isfinite(value) ? FAINTEST : 100;

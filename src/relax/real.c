@@ -19,17 +19,19 @@ bool vcs_reals_start(vcs_relax_t *relax) {
   r->cell_count = r->state_cells + cart->rom_size;
   r->cells = calloc(r->cell_count, sizeof *r->cells);
   r->blended = calloc(r->state_cells, 1);
+  r->copy = calloc(1, vcs_state_size(cart));
   r->frames = calloc(2, VCS_FRAME_BYTES);
   r->ram = r->cells;
   r->cart_ram = r->ram + 128;
   r->rom = r->cells + r->state_cells;
-  return r->cells && r->blended && r->frames && vcs_beam_start(r);
+  return r->cells && r->blended && r->copy && r->frames && vcs_beam_start(r);
 }
 
 void vcs_reals_free(vcs_relax_t *relax) {
   if (!relax->reals) return;
   free(relax->reals->cells);
   free(relax->reals->blended);
+  free(relax->reals->copy);
   free(relax->reals->frames);
   vcs_beam_free(relax->reals);
   free(relax->reals);
@@ -208,14 +210,8 @@ static void softmax(const vcs_relax_options_t *options, double byte, softmax_t *
   for (int k = 0; k < 256; k++) s->slope[k] = s->weight[k] * (logit_slope[k] - mean);
 }
 
-typedef struct {
-  vcs_real_t reg[VCS_REGISTERS];
-  vcs_real_write_t writes[VCS_REAL_WRITES];
-  int write_count;
-} outcome_t;
-
 /* `before` is the register before the instruction: the opcodes that leave it alone share one link to it. */
-static vcs_real_t blend_register(const vcs_doing_t *doing, const softmax_t *s, const outcome_t *outcomes, int slot,
+static vcs_real_t blend_register(const vcs_doing_t *doing, const softmax_t *s, const vcs_outcome_t *outcomes, int slot,
                                  vcs_real_t before, vcs_real_t opcode) {
   double sum = 0, slope = 0, unchanged = 0;
   for (int k = 0; k < 256; k++) {
@@ -235,7 +231,7 @@ static vcs_real_t blend_register(const vcs_doing_t *doing, const softmax_t *s, c
 }
 
 /* Returns the last value that an instruction writes to a cell, or NULL. */
-static const vcs_real_t *written(const outcome_t *outcome, int32_t cell) {
+static const vcs_real_t *written(const vcs_outcome_t *outcome, int32_t cell) {
   const vcs_real_t *value = NULL;
   for (int i = 0; i < outcome->write_count; i++) {
     if (outcome->writes[i].cell == cell) value = &outcome->writes[i].value;
@@ -243,7 +239,7 @@ static const vcs_real_t *written(const outcome_t *outcome, int32_t cell) {
   return value;
 }
 
-static void blend_cell(vcs_doing_t *doing, const softmax_t *s, const outcome_t *outcomes, int32_t cell,
+static void blend_cell(vcs_doing_t *doing, const softmax_t *s, const vcs_outcome_t *outcomes, int32_t cell,
                        vcs_real_t opcode) {
   vcs_real_t old = doing->reals->cells[cell];
   double sum = old.value, slope = 0, left = 1;
@@ -265,9 +261,9 @@ static void blend_cell(vcs_doing_t *doing, const softmax_t *s, const outcome_t *
   vcs_reals_adopt_cell(doing->relax, cell);
 }
 
-/* `byte` is the opcode as it was read, which is still on the bus. */
+/* `byte` is the opcode that was read, which is still on the bus. */
 static void evaluate_into(vcs_doing_t *doing, const vcs_real_t before[VCS_REGISTERS], vcs_real_t byte, int opcode,
-                          outcome_t *outcome) {
+                          vcs_outcome_t *outcome) {
   memcpy(doing->reg, before, sizeof doing->reg);
   doing->bus = byte;
   doing->write_count = 0;
@@ -277,19 +273,37 @@ static void evaluate_into(vcs_doing_t *doing, const vcs_real_t before[VCS_REGIST
   outcome->write_count = doing->write_count;
 }
 
+/* An opcode that does not act, as if its byte had been read. */
+static void evaluate_beside(vcs_doing_t *doing, const vcs_real_t before[VCS_REGISTERS], int opcode,
+                            vcs_outcome_t *outcome) {
+  vcs_relax_t *relax = doing->relax;
+  vcs_t *m = relax->m;
+  vcs_video_t *video = doing->video, undrawn = *video;
+  const bool frame_over = doing->frame_over;
+  undrawn.frames = NULL;
+  memcpy(doing->reals->copy, m, vcs_state_size(relax->cart));
+  relax->m = doing->reals->copy;
+  relax->m->bus = (uint8_t)opcode;
+  doing->video = &undrawn;
+  doing->acts = false;
+  evaluate_into(doing, before, vcs_real_constant(opcode), opcode, outcome);
+  doing->acts = true;
+  doing->video = video;
+  doing->frame_over = frame_over;
+  relax->m = m;
+}
+
 /* The opcode of the rounded byte comes last and acts. */
 static void blend(vcs_doing_t *doing, vcs_real_t opcode) {
   const int named = vcs_real_byte(opcode);
-  outcome_t outcomes[256];
+  vcs_outcome_t outcomes[256];
   softmax_t s;
   vcs_real_t before[VCS_REGISTERS];
   memcpy(before, doing->reg, sizeof before);
   softmax(&doing->relax->options, opcode.value, &s);
-  doing->acts = false;
   for (int k = 0; k < 256; k++) {
-    if (k != named) evaluate_into(doing, before, opcode, k, &outcomes[k]);
+    if (k != named) evaluate_beside(doing, before, k, &outcomes[k]);
   }
-  doing->acts = true;
   evaluate_into(doing, before, opcode, named, &outcomes[named]);
   for (int slot = 0; slot < VCS_REGISTERS; slot++)
     doing->reals->reg[slot] = blend_register(doing, &s, outcomes, slot, before[slot], opcode);
@@ -307,22 +321,29 @@ static void blend(vcs_doing_t *doing, vcs_real_t opcode) {
 
 /* ---- Running --------------------------------------------------------------------------------------------------- */
 
+/* Begins an instruction: its opcode is read, and the counter goes on. */
+static vcs_real_t begin(vcs_doing_t *doing, vcs_relax_t *relax, vcs_links_t *links, vcs_video_t *video) {
+  doing->relax = relax;
+  doing->reals = relax->reals;
+  doing->links = links;
+  doing->video = video;
+  doing->bus = relax->reals->reg[VCS_SLOT_BUS];
+  doing->acts = true;
+  doing->latches = relax->m->collisions;
+  doing->at_once = relax->options.dispatch == VCS_DISPATCH_HARD;
+  doing->pc = relax->m->pc;
+  doing->write_count = doing->memo_count = 0;
+  doing->frame_over = false;
+  memcpy(doing->reg, relax->reals->reg, sizeof doing->reg);
+  vcs_real_t opcode = vcs_real_read(doing, doing->reg[VCS_SLOT_PC]);
+  doing->reg[VCS_SLOT_PC] = vcs_real_wrapped(vcs_real_linear(links, 1, doing->reg[VCS_SLOT_PC], 1), 65536);
+  return opcode;
+}
+
 /* Returns whether the frame is over. */
 static bool instruction(vcs_relax_t *relax, vcs_links_t *links, vcs_video_t *video) {
   vcs_doing_t doing;
-  doing.relax = relax;
-  doing.reals = relax->reals;
-  doing.links = links;
-  doing.video = video;
-  doing.bus = relax->reals->reg[VCS_SLOT_BUS];
-  doing.acts = true;
-  doing.at_once = relax->options.dispatch == VCS_DISPATCH_HARD;
-  doing.pc = relax->m->pc;
-  doing.write_count = doing.memo_count = 0;
-  doing.frame_over = false;
-  memcpy(doing.reg, relax->reals->reg, sizeof doing.reg);
-  vcs_real_t opcode = vcs_real_read(&doing, doing.reg[VCS_SLOT_PC]);
-  doing.reg[VCS_SLOT_PC] = vcs_real_wrapped(vcs_real_linear(links, 1, doing.reg[VCS_SLOT_PC], 1), 65536);
+  vcs_real_t opcode = begin(&doing, relax, links, video);
   if (doing.at_once) {
     vcs_real_evaluate(&doing, vcs_real_byte(opcode));
     memcpy(relax->reals->reg, doing.reg, sizeof doing.reg);
@@ -335,6 +356,17 @@ static bool instruction(vcs_relax_t *relax, vcs_links_t *links, vcs_video_t *vid
   relax->m->instructions++;
   if (doing.frame_over) relax->m->partial = 0;
   return doing.frame_over;
+}
+
+void vcs_real_consider(vcs_relax_t *relax, int opcode, vcs_outcome_t *outcome) {
+  vcs_doing_t doing;
+  vcs_video_t video;
+  vcs_real_t before[VCS_REGISTERS];
+  vcs_video_start(&video, relax->cart, NULL);
+  begin(&doing, relax, NULL, &video);
+  doing.at_once = false;
+  memcpy(before, doing.reg, sizeof before);
+  evaluate_beside(&doing, before, opcode, outcome);
 }
 
 void vcs_real_step(vcs_relax_t *relax, vcs_links_t *links, uint8_t *frames) {

@@ -6,8 +6,9 @@
  *
  * An instruction is evaluated by vcs_real_evaluate: from the numbers as they are, what the registers would be and which
  * cells would be written, nothing being changed. That can be done for one opcode or for all 256 (real.c blends). Only
- * one of them, the opcode that the rounded byte names, `acts`: its accesses change the chips and switch banks. The
- * others read what they would read, and change nothing.
+ * one of them, the opcode of the rounded byte, `acts`: its accesses change the chips and switch banks. Each of the
+ * other opcodes runs beside a copy of the integer machine. Its accesses change the chips and banks of the copy, which
+ * is then dropped.
  */
 #ifndef VCS_RELAX_REAL_H
 #define VCS_RELAX_REAL_H
@@ -55,6 +56,7 @@ struct vcs_reals {
   size_t cell_count, state_cells;
   uint8_t *frames;  /* two buffers of the integer machine's, for calls that give none */
   uint8_t *blended; /* cells that are done, while opcodes are blended */
+  vcs_t *copy;      /* of the integer machine, for opcodes that do not act */
 };
 
 /* A cell that an instruction writes, as an index into `cells`. */
@@ -73,8 +75,9 @@ typedef struct {
   vcs_video_t *video;
   vcs_real_t bus;
   bool acts;
-  bool at_once; /* it is the only opcode: cells are written at once, and it can read them again */
-  uint16_t pc;  /* of the instruction */
+  uint16_t latches; /* the integer machine's collisions before the instruction */
+  bool at_once;     /* it is the only opcode: cells are written at once, and it can read them again */
+  uint16_t pc;      /* of the instruction */
 
   /* Results. */
   vcs_real_t reg[VCS_REGISTERS];
@@ -141,6 +144,9 @@ void vcs_beam_draw(vcs_relax_t *relax, vcs_links_t *links, int32_t clock);
 enum { VCS_LOOK_ALL = 64 };
 void vcs_look_update(const vcs_reals_t *reals, vcs_links_t *links, vcs_look_t *look, unsigned reg);
 
+/* Copies what is not a number from the integer machine: first copies, stars, and whether only the playfield is on. */
+void vcs_look_take_flags(vcs_beam_t *beam, vcs_look_t *look, const vcs_t *m);
+
 /* A new look, the same as the present one so far. NULL: no memory. */
 vcs_look_t *vcs_beam_push(vcs_beam_t *beam);
 
@@ -150,12 +156,22 @@ vcs_look_t *vcs_beam_push(vcs_beam_t *beam);
  * after it. */
 void vcs_real_evaluate(vcs_doing_t *doing, uint8_t opcode);
 
+/* What an instruction does: the registers after it, and the cells that it writes. */
+typedef struct {
+  vcs_real_t reg[VCS_REGISTERS];
+  vcs_real_write_t writes[VCS_REAL_WRITES];
+  int write_count;
+} vcs_outcome_t;
+
+/* What an opcode would do in the place of the one at the counter. That one is read, and nothing else happens. */
+void vcs_real_consider(vcs_relax_t *relax, int opcode, vcs_outcome_t *outcome);
+
 /* ---- The machine (real.c) -------------------------------------------------------------------------------------- */
 
 bool vcs_reals_start(vcs_relax_t *relax); /* false: out of memory */
 void vcs_reals_free(vcs_relax_t *relax);
 void vcs_reals_load(vcs_relax_t *relax);       /* from relax->m */
-void vcs_reals_load_pins(vcs_relax_t *relax);  /* what hands do now */
+void vcs_reals_load_pins(vcs_relax_t *relax);  /* from the controls of the integer machine */
 void vcs_reals_load_image(vcs_relax_t *relax); /* from the cartridge */
 void vcs_reals_adopt(vcs_relax_t *relax);      /* relax->m from the real numbers, rounded */
 double vcs_real_most(size_t slot);             /* the largest value of a slot */

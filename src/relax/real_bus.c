@@ -87,10 +87,16 @@ static vcs_real_t soften(const vcs_doing_t *doing, const place_t *place, vcs_rea
   }
   vcs_real_t value = vcs_real_new(doing->links, s->single ? narrow_sum / narrow_total : sum / total);
   if (!doing->links) return value;
+  const double nearest = place->cells[place->index].value;
+  double beyond = 0; /* v less the nearest cell, as a sum: the difference of the two would be rounded */
+  for (int32_t k = -reach.before; k <= reach.after; k++) {
+    double cell = place->cells[vcs_soften_neighbour(place->size, place->index, k)].value;
+    beyond += (cell - nearest) * weight_of(s, k, past) / total;
+  }
   for (int32_t k = -reach.before; k <= reach.after; k++) {
     vcs_real_t cell = place->cells[vcs_soften_neighbour(place->size, place->index, k)];
     double share = weight_of(s, k, past) / total;
-    pull += ((k > past) - (k < past)) * (cell.value - value.value) * share;
+    pull += ((k > past) - (k < past)) * (cell.value - nearest - beyond) * share;
     vcs_real_from(doing->links, cell, share);
   }
   vcs_real_from(doing->links, address, pull / s->temperature);
@@ -120,13 +126,13 @@ static void set_clock(const vcs_doing_t *doing) {
   doing->relax->m->cycles = (uint32_t)(int64_t)nearbyint(doing->reg[VCS_SLOT_TIME].value);
 }
 
-/* What the access does to chips and banks, and the byte that a register of the cartridge or the reduced bus gives. */
+/* What the access does to the integer machine's chips and banks, and the byte that a register of the cartridge or the
+ * reduced bus gives. */
 static uint8_t touch(const vcs_doing_t *doing, uint16_t addr) {
   const vcs_cart_t *cart = doing->relax->cart;
   vcs_t *m = doing->relax->m;
   uint8_t port = 0;
   if (doing->relax->options.bus == VCS_BUS_REDUCED) return vcs_reduced_port(m, addr, &port), port;
-  if (!doing->acts) return addr & 0x1000 ? vcs_cart_peek(cart, m, addr) : 0;
   set_clock(doing);
   if (addr & 0x1000) return vcs_cart_read(cart, m, addr);
   if ((addr & 0x280) == 0x80) return 0;
@@ -162,7 +168,7 @@ vcs_real_t vcs_real_read(vcs_doing_t *doing, vcs_real_t address) {
     byte = vcs_real_byte(value);
   }
   doing->bus = value;
-  if (doing->acts && whole) doing->relax->m->bus = byte;
+  if (whole) doing->relax->m->bus = byte;
   return value;
 }
 
@@ -185,8 +191,8 @@ static bool is_seen_by_tia(const vcs_cart_t *cart, uint16_t addr) {
   return cart->scheme == VCS_SCHEME_3F || cart->scheme == VCS_SCHEME_3E;
 }
 
-/* A chip is written, first the integer machine's and then the one of real numbers; WSYNC lets time advance to a whole
- * cycle. */
+/* A chip is written, first the integer machine's and then, if the instruction acts, the one of real numbers; WSYNC lets
+ * time advance to a whole cycle. */
 static void write_chip(vcs_doing_t *doing, uint16_t addr, vcs_real_t value, bool stalls, bool is_cell) {
   const vcs_cart_t *cart = doing->relax->cart;
   vcs_t *m = doing->relax->m;
@@ -197,26 +203,14 @@ static void write_chip(vcs_doing_t *doing, uint16_t addr, vcs_real_t value, bool
     doing->frame_over = true;
   const uint32_t after = m->cycles;
   m->cycles = cycles;
-  if (is_seen_by_tia(cart, addr) && !is_cell) {
+  if (doing->acts && is_seen_by_tia(cart, addr) && !is_cell) {
     vcs_tia_catch_up(m, doing->video);
     vcs_real_tia_write(doing, addr & 63, vcs_real_clamped(value, 255), &before);
-  } else if (!(addr & 0x1000)) {
+  } else if (doing->acts && !(addr & 0x1000)) {
     vcs_real_riot_write(doing, addr, vcs_real_clamped(value, 255));
   }
   m->cycles = after;
   if (after != cycles) doing->reg[VCS_SLOT_TIME] = vcs_real_constant(after);
-}
-
-/* What a write that does not act costs: WSYNC would halt the CPU to the end of the line. */
-static void wait_unseen(vcs_doing_t *doing, uint16_t addr, bool stalls) {
-  vcs_t *m = doing->relax->m;
-  if (!stalls || !is_seen_by_tia(doing->relax->cart, addr) || (addr & 63) != VCS_WSYNC) return;
-  const uint32_t cycles = m->cycles;
-  set_clock(doing);
-  const uint32_t before = m->cycles;
-  vcs_tia_wsync(m);
-  if (m->cycles != before) doing->reg[VCS_SLOT_TIME] = vcs_real_constant(m->cycles);
-  m->cycles = cycles;
 }
 
 void vcs_real_write(vcs_doing_t *doing, vcs_real_t address, vcs_real_t value, bool stalls) {
@@ -228,7 +222,7 @@ void vcs_real_write(vcs_doing_t *doing, vcs_real_t address, vcs_real_t value, bo
     if (addr & 0x1000) return;
     if (!vcs_reduced_timer(addr))
       write_cell(doing, &doing->reals->ram[addr & 0x7F], value);
-    else if (doing->acts)
+    else
       m->timer = byte;
     return;
   }
@@ -237,11 +231,8 @@ void vcs_real_write(vcs_doing_t *doing, vcs_real_t address, vcs_real_t value, bo
     write_cell(doing, &doing->reals->ram[addr & 0x7F], value);
   } else {
     if (place >= 0) write_cell(doing, &doing->reals->cart_ram[place], value);
-    if (doing->acts)
-      write_chip(doing, addr, value, stalls, place >= 0);
-    else if (place < 0)
-      wait_unseen(doing, addr, stalls);
+    write_chip(doing, addr, value, stalls, place >= 0);
   }
   doing->bus = value;
-  if (doing->acts) m->bus = byte;
+  m->bus = byte;
 }

@@ -7,9 +7,10 @@
  *   graphics    the number of the bit (vcs_look_t); a delayed or mirrored byte is a blend of both
  *   copies      the object's covers for each code of NUSIZx, weighted by the numbers of the codes
  *   priority    an OR is 1 - (1 - a)(1 - b), an AND NOT is a (1 - b): every colour gets a weight, and a pixel is the
- * sum of the four colours by weight, times 1 - blank collisions  latch' = 1 - (1 - latch)(1 - a b), pixel by pixel time
- * a write that comes between two cycles shows in the pixels between them with the weight of the part of a cycle that is
- * left
+ *               sum of the four colours by weight, times 1 - blank
+ *   collisions  latch' = 1 - (1 - latch)(1 - a b), pixel by pixel
+ *   time        a write that comes between two cycles shows in the pixels between them with the weight of the part of
+ *               a cycle that is left
  *
  * So the slope of a pixel in any number is the difference of two of its values, and at an integer position or time,
  * where two stretches meet, the mean of their slopes.
@@ -516,6 +517,15 @@ void vcs_beam_forget_pictures(vcs_reals_t *r) {
   memset(r->beam.pictures[0], 0, 2 * VCS_FRAME_BYTES * sizeof *r->beam.pictures[0]);
 }
 
+void vcs_look_take_flags(vcs_beam_t *beam, vcs_look_t *look, const vcs_t *m) {
+  look->first_copy_off[0] = m->first_copy_off[0];
+  look->first_copy_off[1] = m->first_copy_off[1];
+  look->stars_shape = m->stars_shape;
+  look->only_playfield = vcs_objects_on(m) == 1u << VCS_PF;
+  beam->stars = m->stars;
+  beam->stars_phase = m->stars_phase;
+}
+
 static void make_look(vcs_relax_t *relax, vcs_links_t *links) {
   vcs_reals_t *r = relax->reals;
   vcs_beam_t *beam = &r->beam;
@@ -524,12 +534,7 @@ static void make_look(vcs_relax_t *relax, vcs_links_t *links) {
   memset(look, 0, sizeof *look);
   beam->count = 1;
   vcs_look_update(r, links, look, VCS_LOOK_ALL);
-  look->first_copy_off[0] = m->first_copy_off[0];
-  look->first_copy_off[1] = m->first_copy_off[1];
-  look->stars_shape = m->stars_shape;
-  look->only_playfield = vcs_objects_on(m) == 1u << VCS_PF;
-  beam->stars = m->stars;
-  beam->stars_phase = m->stars_phase;
+  vcs_look_take_flags(beam, look, m);
 }
 
 void vcs_beam_load(vcs_relax_t *relax, vcs_links_t *links) {

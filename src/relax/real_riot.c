@@ -82,14 +82,13 @@ static vcs_real_t read_pins(const vcs_doing_t *doing, int slot) {
   return vcs_real_gathered(doing->links, value, &g);
 }
 
-/* Controllers that are more than switches: what they read now, without turning a wheel. */
+/* Controllers that are more than switches: what they read now. The integer machine has already turned the wheels by
+ * this read. */
 static double active_ports(const vcs_doing_t *doing) {
   vcs_t *m = doing->relax->m;
   const uint8_t wheel[2] = {m->wheel[0], m->wheel[1]};
-  if (doing->acts) { /* the integer machine has already turned them by this read */
-    m->wheel[0] = (uint8_t)((m->wheel[0] + 79) % 80);
-    m->wheel[1] = (uint8_t)((m->wheel[1] + 79) % 80);
-  }
+  m->wheel[0] = (uint8_t)((m->wheel[0] + 79) % 80);
+  m->wheel[1] = (uint8_t)((m->wheel[1] + 79) % 80);
   const uint8_t value = vcs_riot_swcha(doing->relax->cart, m);
   m->wheel[0] = wheel[0];
   m->wheel[1] = wheel[1];

@@ -67,14 +67,21 @@ static vcs_real_t input_pin(const vcs_doing_t *doing, int input) {
   return input < 4 ? pot_input(doing, input) : doing->reals->reg[VCS_SLOT_FIRE + port];
 }
 
+/* A collision latch. An opcode that acts draws up to now; for the others the integer machine (a copy) has, and a latch
+ * that was not set before is a constant. */
+static vcs_real_t latch_of(const vcs_doing_t *doing, int latch) {
+  const bool is_new = doing->relax->m->collisions & ~doing->latches & 1u << latch;
+  return !doing->acts && is_new ? vcs_real_constant(1) : doing->reals->reg[VCS_SLOT_COLLISIONS + latch];
+}
+
 /* Two lines are driven; the others keep what was on the bus. */
 vcs_real_t vcs_real_tia_read(vcs_doing_t *doing, uint16_t addr) {
-  const vcs_real_t *reg = doing->reals->reg, none = vcs_real_constant(0);
+  const vcs_real_t none = vcs_real_constant(0);
   const vcs_real_t undriven = vcs_real_interpolated(doing->links, doing->bus, 255, low_six_of, NULL);
   const int r = addr & 15;
   if (r < 8) {
     if (doing->acts) vcs_beam_draw(doing->relax, doing->links, doing->relax->m->seen_clock);
-    return plus_bits(doing, undriven, reg[VCS_SLOT_COLLISIONS + 2 * r], reg[VCS_SLOT_COLLISIONS + 2 * r + 1]);
+    return plus_bits(doing, undriven, latch_of(doing, 2 * r), latch_of(doing, 2 * r + 1));
   }
   return r < 14 ? plus_bits(doing, undriven, input_pin(doing, r - 8), none) : undriven;
 }
@@ -321,12 +328,7 @@ void vcs_real_tia_write(vcs_doing_t *doing, unsigned reg, vcs_real_t value, cons
   vcs_look_t *look = vcs_beam_push(beam);
   if (!look) return;
   vcs_look_update(doing->reals, doing->links, look, reg);
-  look->first_copy_off[0] = m->first_copy_off[0];
-  look->first_copy_off[1] = m->first_copy_off[1];
-  look->stars_shape = m->stars_shape;
-  look->only_playfield = vcs_objects_on(m) == 1u << VCS_PF;
-  beam->stars = m->stars;
-  beam->stars_phase = m->stars_phase;
+  vcs_look_take_flags(beam, look, m);
   look->sooner = sooner;
   look->clock = clock;
   look->later = later;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/state.h"
+#include "host/arena.h"
 #include "plot/map.h"
 #include "study/internal.h"
 
@@ -148,22 +149,18 @@ static vcs_status_t complete(const vcs_attribution_options_t *given, vcs_attribu
 
 /* What the target is computed from, as outputs of a run. */
 typedef struct {
+  vcs_arena_t arena; /* of the arrays */
   float *pixels, *end, *rewards, **frames;
 } ends_t;
 
 static vcs_status_t make_ends(const vcs_run_t *run, ends_t *ends, vcs_error_t *error) {
-  *ends = (ends_t){calloc(VCS_FRAME_BYTES, sizeof(float)), calloc(8 * vcs_state_size(run->cart), sizeof(float)),
-                   calloc((size_t)run->frames, sizeof(float)), calloc((size_t)run->frames, sizeof(float *))};
-  if (!ends->pixels || !ends->end || !ends->rewards || !ends->frames) return vcs_no_memory(error);
-  ends->frames[run->frames - 1] = ends->pixels;
-  return VCS_OK;
-}
-
-static void free_ends(ends_t *ends) {
-  free(ends->pixels);
-  free(ends->end);
-  free(ends->rewards);
-  free(ends->frames);
+  *ends = (ends_t){0};
+  ends->pixels = vcs_arena_take(&ends->arena, VCS_FRAME_BYTES, sizeof(float));
+  ends->end = vcs_arena_take(&ends->arena, 8 * vcs_state_size(run->cart), sizeof(float));
+  ends->rewards = vcs_arena_take(&ends->arena, (size_t)run->frames, sizeof(float));
+  ends->frames = vcs_arena_take(&ends->arena, (size_t)run->frames, sizeof(float *));
+  if (!ends->arena.failed) ends->frames[run->frames - 1] = ends->pixels;
+  return vcs_arena_status(&ends->arena, error);
 }
 
 static vcs_status_t attribute(const vcs_run_t *run, const vcs_scalar_t *target, const vcs_attribution_options_t *o,
@@ -201,7 +198,7 @@ vcs_status_t vcs_attribute(const vcs_run_t *run, const vcs_scalar_t *target, con
   if (status) return status;
   status = make_ends(run, &ends, error);
   if (status == VCS_OK) status = attribute(run, target, &o, &ends, attribution, error);
-  free_ends(&ends);
+  vcs_arena_free(&ends.arena);
   return status;
 }
 

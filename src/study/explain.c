@@ -4,6 +4,7 @@
 
 #include "core/cpu_ops.h"
 #include "core/state.h"
+#include "host/arena.h"
 #include "host/env.h"
 #include "study/expression.h"
 #include "study/internal.h"
@@ -24,7 +25,7 @@ static void copy_frames(uint8_t *to, const uint8_t *from) {
 
 /* ---- Interventions ---------------------------------------------------------------------------------------- */
 
-/* The last frame, run again with one thing changed. It need not run beyond the clock at which all pixels of the
+/* The last frame, run again with one change. It need not run beyond the clock at which all pixels of the
  * question are drawn. */
 typedef struct {
   const vcs_explanation_t *e;
@@ -521,23 +522,23 @@ vcs_status_t vcs_explain(const vcs_run_t *run, const vcs_explain_options_t *give
   if (status) return status;
   if (o.span < 1) o.span = 1;
   e->run = *run;
-  trial_t trial = {e, calloc(1, sizeof(vcs_t)), malloc((size_t)2 * VCS_FRAME_BYTES), 0, 0, INT32_MAX, NULL, 0, 0};
+  vcs_arena_t arena = {0};
+  trial_t trial = {
+      e, vcs_arena_take(&arena, 1, sizeof(vcs_t)), vcs_arena_take(&arena, 2, VCS_FRAME_BYTES), 0, 0, INT32_MAX, NULL, 0,
+      0};
   trial.end = picture_bytes(run->cart);
-  vcs_t *start = calloc(1, sizeof *start);
-  uint8_t *frames = malloc((size_t)2 * VCS_FRAME_BYTES);
+  vcs_t *start = vcs_arena_take(&arena, 1, sizeof *start);
+  uint8_t *frames = vcs_arena_take(&arena, 2, VCS_FRAME_BYTES);
   e->start = calloc(1, sizeof *e->start);
   e->start_frames = malloc((size_t)2 * VCS_FRAME_BYTES);
   e->frames = malloc((size_t)2 * VCS_FRAME_BYTES);
   e->mask = calloc(VCS_FRAME_BYTES, 1);
-  if (trial.m && trial.frames && start && frames && e->start && e->start_frames && e->frames && e->mask) {
+  if (!arena.failed && e->start && e->start_frames && e->frames && e->mask) {
     status = answer(&o, e, start, frames, &trial, error);
   } else {
     status = vcs_no_memory(error);
   }
-  free(trial.m);
-  free(trial.frames);
-  free(start);
-  free(frames);
+  vcs_arena_free(&arena);
   return status;
 }
 

@@ -39,14 +39,15 @@ static const char style[] =
     "table.map td{background:var(--cell);border:2px solid var(--ground)}table.map a{color:var(--up);font-weight:bold}"
     ".mark{fill:none;stroke:var(--mark);stroke-width:2}dl.legend{display:grid;grid-template-columns:max-content 1fr;"
     "gap:.2rem 1rem}dl.legend dt{font-weight:bold}dl.legend dd{margin:0}"
-    "@media(max-width:52rem){table.rows thead{position:absolute;left:-999rem}table.rows tr{display:block;"
-    "border-bottom:2px solid var(--line);padding:.4rem 0}table.rows td,table.rows th{display:block;border:0;padding:0 "
-    "0 0 "
-    "9rem;text-indent:-9rem}table.rows td::before,table.rows th[data-label]::before{content:attr(data-label);display:"
-    "inline-block;width:9rem;text-indent:0;color:var(--quiet);font-weight:normal}table.rows details,table.rows svg{"
-    "text-indent:0}table.map{font-size:.78rem}table.map td,table.map th{padding:0 "
-    ".1rem}dl.legend{grid-template-columns:"
-    "1fr}.scroll{max-height:none}}";
+    "nav{display:flex;flex-wrap:wrap;gap:.2rem 1rem}details.legend{margin-top:1rem}"
+    "@media(max-width:52rem){" /* each row is a card, its cells one after the other with their labels */
+    "table.rows,table.rows caption,table.rows tbody{display:block}table.rows thead{position:absolute;left:-999rem}"
+    "table.rows tr{display:flex;flex-wrap:wrap;gap:.1rem 1rem;border-bottom:1px solid var(--line);padding:.4rem 0}"
+    "table.rows td,table.rows th{display:flex;gap:.35rem;align-items:baseline;border:0;padding:0}"
+    "table.rows td::before,table.rows th[data-label]::before{content:attr(data-label);color:var(--quiet);"
+    "font:.85rem system-ui,sans-serif}"
+    "table.map{font-size:.78rem}table.map td,table.map th{padding:0 .1rem}dl.legend{grid-template-columns:1fr}"
+    ".scroll{max-height:80vh}}";
 
 /* ---- Words -------------------------------------------------------------------------------------------------- */
 
@@ -375,7 +376,8 @@ static void put_without(const vcs_explanation_t *e, const vcs_cause_t *cause, vc
                     "the same, for there are two causes: %s holds a value from the frame before that does as well",
                     register_name(cause));
   } else {
-    vcs_text_printf(text, "the same, for there are two causes: with the value of before the output is equal");
+    vcs_text_printf(text,
+                    "the same, for there are two causes: the value that the register had before gives the same output");
   }
 }
 
@@ -383,7 +385,7 @@ static void put_causes(const vcs_explanation_t *e, vcs_text_t *text) {
   static const char *const headings[] = {"scan line", "clock", "beam at",    "instruction", "register",
                                          "value",     "bits",  "without it", NULL};
   if (e->target.kind != VCS_SCALAR_PIXELS) return;
-  vcs_text_printf(text, "<section><h2>Register writes</h2>\n");
+  vcs_text_printf(text, "<section id=\"writes\"><h2>Register writes</h2>\n");
   begin_table(text, "Register writes",
               "Writes to the TIA in this frame on which the output depends, in order of time.");
   put_headings(text, headings);
@@ -410,13 +412,18 @@ static void put_causes(const vcs_explanation_t *e, vcs_text_t *text) {
   vcs_text_printf(text, "</section>\n");
 }
 
+static bool has_slice(const vcs_explanation_t *e) {
+  for (int i = 0; i < e->slice.count; i++) {
+    if (e->slice.rows[i].slice) return true;
+  }
+  return false;
+}
+
 static void put_slice(const vcs_explanation_t *e, vcs_text_t *text) {
   static const char *const headings[] = {"scan line", "clock", "beam at", "address", "instruction",
                                          "A",         "X",     "Y",       NULL};
-  int count = 0;
-  for (int i = 0; i < e->slice.count; i++) count += e->slice.rows[i].slice;
-  if (count == 0) return;
-  vcs_text_printf(text, "<section><h2>Instructions</h2>\n");
+  if (!has_slice(e)) return;
+  vcs_text_printf(text, "<section id=\"instructions\"><h2>Instructions</h2>\n");
   begin_table(text, "Instructions", "The dynamic slice: the instructions of this frame that computed those values.");
   put_headings(text, headings);
   vcs_text_printf(text, "</tr></thead><tbody>\n");
@@ -463,7 +470,7 @@ static void put_ram_map(const vcs_explanation_t *e, vcs_text_t *text) {
 
 static void put_ram(const vcs_explanation_t *e, vcs_text_t *text) {
   static const char *const headings[] = {"byte", "value", "bits that matter", "bit", NULL};
-  vcs_text_printf(text, "<section><h2>RAM, %d frame%s before</h2>\n", (int)e->span.frames,
+  vcs_text_printf(text, "<section id=\"ram\"><h2>RAM, %d frame%s before</h2>\n", (int)e->span.frames,
                   e->span.frames == 1 ? "" : "s");
   put_ram_map(e, text);
   begin_table(
@@ -492,8 +499,9 @@ static void put_ram(const vcs_explanation_t *e, vcs_text_t *text) {
 static vcs_status_t put_rom(const vcs_explanation_t *e, const char *map, vcs_text_t *text, vcs_error_t *error) {
   static const char *const headings[] = {"bank and address", "what it is", "value", "bits that matter", "bit", NULL};
   const vcs_cart_t *cart = e->run.cart;
-  vcs_text_printf(text,
-                  "<section><h2>ROM</h2>\n<figure><img alt=\"Map of the image: bytes that matter are bright\" src=\"");
+  vcs_text_printf(
+      text,
+      "<section id=\"rom\"><h2>ROM</h2>\n<figure><img alt=\"Map of the image: bytes that matter are bright\" src=\"");
   const vcs_status_t status = put_picture(text, map, error);
   vcs_text_printf(
       text,
@@ -530,7 +538,7 @@ static bool is_held(const vcs_controls_t *controls, int input) {
 static void put_inputs(const vcs_explanation_t *e, int64_t last_frame, vcs_text_t *text) {
   static const char *const headings[] = {"frame", "control", "was", NULL};
   const vcs_run_t *run = &e->run;
-  vcs_text_printf(text, "<section><h2>Controls</h2>\n");
+  vcs_text_printf(text, "<section id=\"controls\"><h2>Controls</h2>\n");
   if (e->inputs.count == 0) {
     vcs_text_printf(
         text,
@@ -591,6 +599,14 @@ static vcs_status_t write_pictures(const vcs_explanation_t *e, char paths[3][VCS
   return status;
 }
 
+/* Links to the parts of the page, which are long on a phone. */
+static void put_links(const vcs_explanation_t *e, vcs_text_t *text) {
+  vcs_text_printf(text, "<nav aria-label=\"Parts of this page\"><a href=\"#picture\">The picture</a>");
+  if (e->target.kind == VCS_SCALAR_PIXELS) vcs_text_printf(text, "<a href=\"#writes\">Register writes</a>");
+  if (has_slice(e)) vcs_text_printf(text, "<a href=\"#instructions\">Instructions</a>");
+  vcs_text_printf(text, "<a href=\"#ram\">RAM</a><a href=\"#rom\">ROM</a><a href=\"#controls\">Controls</a></nav>\n");
+}
+
 /* What every mark means. */
 static void put_legend(const vcs_explanation_t *e, vcs_text_t *text) {
   vcs_text_printf(
@@ -631,11 +647,13 @@ static vcs_status_t put_page(const vcs_explanation_t *e, const char *name, int64
   put_escaped(text, title);
   vcs_text_printf(text, "</h1>\n<p class=\"answer\">");
   put_answer(e, text);
-  vcs_text_printf(text, "</p></header><main>\n");
-  put_legend(e, text);
-  vcs_text_printf(text, "<section><h2>The picture</h2>\n");
+  vcs_text_printf(text, "</p>\n");
+  put_links(e, text);
+  vcs_text_printf(text, "</header><main>\n");
+  vcs_text_printf(text, "<section id=\"picture\"><h2>The picture</h2>\n");
   vcs_status_t status = put_frame(e, frame, paths[0], text, error);
   vcs_text_printf(text, "</section>\n");
+  put_legend(e, text);
   put_causes(e, text);
   put_slice(e, text);
   put_ram(e, text);
@@ -643,7 +661,7 @@ static vcs_status_t put_page(const vcs_explanation_t *e, const char *name, int64
   put_inputs(e, frame, text);
   vcs_text_printf(
       text,
-      "</main><footer><p class=\"quiet\">diffvcs %s. Numbers are palette indices, bytes or points. Truth: "
+      "</main><footer><p class=\"quiet\">diffvcs %s. Numbers are palette indices, bytes or points. Exact: "
       "the output with the bit set minus with the bit clear, by running again.</p></footer></body></html>\n",
       VCS_VERSION);
   return status;

@@ -183,7 +183,7 @@ static int64_t read_number(const char **at, int base) {
   return value;
 }
 
-/* ".3" or nothing, at the end of a bit's name: which bits. False: something else. */
+/* Reads the end of a bit's name: ".3" is one bit, an empty text all eight. False: any other text. */
 static bool read_bits(const char *at, unsigned width, unsigned *from, unsigned *to) {
   *from = 0;
   *to = width;

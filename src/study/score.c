@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "core/state.h"
+#include "host/arena.h"
 #include "host/parallel.h"
 #include "study/internal.h"
 
@@ -33,6 +34,7 @@ typedef struct {
   vcs_jacobian_entry_t *entries;                      /* what its places change ... */
   size_t starts[PART + 1], capacity;                  /* ... from here on, for each of them */
   double walk_seconds, *seconds;                      /* of the truth; [place][method] */
+  vcs_arena_t arena;                                  /* of the arrays below and of `seconds` */
   scratch_t *scratch;
   vcs_agreement_t *agreements; /* [place][method][horizon][view] */
   vcs_steps_t steps;
@@ -155,40 +157,22 @@ static bool score_place(void *context, size_t part_item, int worker) {
 
 /* ---- Room --------------------------------------------------------------------------------------------------- */
 
-static void *room(size_t count, size_t size, bool *failed) {
-  void *data = calloc(count, size);
-  if (!data) *failed = true;
-  return data;
-}
-
-static void make_scratch(const job_t *job, scratch_t *s, bool *failed) {
+static void make_scratch(job_t *job, scratch_t *s) {
+  vcs_arena_t *arena = &job->arena;
   const size_t frames = (size_t)job->run->frames;
-  s->pixels_by_frame = room(frames, sizeof(float *), failed);
-  s->states_by_frame = room(frames, sizeof(float *), failed);
-  s->state = room(8 * job->state_size, sizeof(float), failed);
-  s->rom = room((size_t)8 * job->run->cart->rom_size, sizeof(float), failed);
-  s->input = room(VCS_INPUTS * frames, sizeof(float), failed);
-  for (int h = 0; h < job->options->horizon_count && !*failed; h++) {
-    s->true_pixels[h] = room(VCS_FRAME_BYTES, sizeof(float), failed);
-    s->true_ram[h] = room(RAM_BITS, sizeof(float), failed);
-    s->pixels[h] = room(VCS_FRAME_BYTES, sizeof(float), failed);
-    s->states[h] = room(8 * job->state_size, sizeof(float), failed);
+  s->pixels_by_frame = vcs_arena_take(arena, frames, sizeof(float *));
+  s->states_by_frame = vcs_arena_take(arena, frames, sizeof(float *));
+  s->state = vcs_arena_take(arena, 8 * job->state_size, sizeof(float));
+  s->rom = vcs_arena_take(arena, (size_t)8 * job->run->cart->rom_size, sizeof(float));
+  s->input = vcs_arena_take(arena, VCS_INPUTS * frames, sizeof(float));
+  for (int h = 0; h < job->options->horizon_count && !arena->failed; h++) {
+    s->true_pixels[h] = vcs_arena_take(arena, VCS_FRAME_BYTES, sizeof(float));
+    s->true_ram[h] = vcs_arena_take(arena, RAM_BITS, sizeof(float));
+    s->pixels[h] = vcs_arena_take(arena, VCS_FRAME_BYTES, sizeof(float));
+    s->states[h] = vcs_arena_take(arena, 8 * job->state_size, sizeof(float));
+    if (arena->failed) return;
     s->pixels_by_frame[job->options->horizons[h] - 1] = s->pixels[h];
     s->states_by_frame[job->options->horizons[h] - 1] = s->states[h];
-  }
-}
-
-static void free_scratch(scratch_t *s) {
-  free(s->pixels_by_frame);
-  free(s->states_by_frame);
-  free(s->state);
-  free(s->rom);
-  free(s->input);
-  for (int h = 0; h < HORIZONS_MAX; h++) {
-    free(s->true_pixels[h]);
-    free(s->true_ram[h]);
-    free(s->pixels[h]);
-    free(s->states[h]);
   }
 }
 
@@ -221,14 +205,14 @@ static vcs_status_t check_options(const vcs_run_t *run, const vcs_score_options_
 /* Computes all agreements; `workers` is the number of threads. */
 static vcs_status_t compute(job_t *job, int workers, vcs_error_t *error) {
   const vcs_score_options_t *o = job->options;
-  bool failed = false;
-  job->scratch = room((size_t)workers, sizeof *job->scratch, &failed);
-  job->agreements = room(job->place_count * (size_t)(o->method_count * o->horizon_count * VCS_VIEWS),
-                         sizeof *job->agreements, &failed);
-  for (int i = 0; i < workers && !failed; i++) make_scratch(job, &job->scratch[i], &failed);
-  job->seconds = room(job->place_count * (size_t)o->method_count, sizeof *job->seconds, &failed);
-  if (failed || !job->scratch) return vcs_no_memory(error);
-  vcs_status_t status = VCS_OK;
+  vcs_arena_t *arena = &job->arena;
+  job->scratch = vcs_arena_take(arena, (size_t)workers, sizeof *job->scratch);
+  job->agreements = vcs_arena_take(arena, job->place_count * (size_t)(o->method_count * o->horizon_count * VCS_VIEWS),
+                                   sizeof *job->agreements);
+  job->seconds = vcs_arena_take(arena, job->place_count * (size_t)o->method_count, sizeof *job->seconds);
+  for (int i = 0; i < workers && !arena->failed; i++) make_scratch(job, &job->scratch[i]);
+  vcs_status_t status = vcs_arena_status(arena, error);
+  if (status) return status;
   vcs_steps_begin(&job->steps, &o->report, "predictions", job->place_count * (uint64_t)o->method_count);
   for (; job->first < job->place_count && status == VCS_OK && !vcs_steps_stopped(&job->steps); job->first += PART) {
     const size_t left = job->place_count - job->first, count = left < PART ? left : PART;
@@ -299,11 +283,8 @@ vcs_status_t vcs_score(const vcs_run_t *run, const vcs_score_options_t *given, c
     results[row] = (vcs_agreements_t){.maps = 0};
     for (size_t i = 0; i < count; i++) vcs_agreements_add(&results[row], agreement_at(job, i, m, h, view));
   }
-  for (int i = 0; job->scratch && i < workers; i++) free_scratch(&job->scratch[i]);
+  vcs_arena_free(&job->arena);
   free(job->entries);
-  free(job->seconds);
-  free(job->scratch);
-  free(job->agreements);
   free(job);
   return status;
 }

@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/splitmix.h"
 #include "core/state.h"
 #include "host/env.h"
 #include "host/parallel.h"
@@ -55,12 +56,7 @@ typedef vcs_steer_flip_t flip_t;
 /* ---- Random numbers -------------------------------------------------------------------------------------------------
  */
 
-uint32_t vcs_steer_draw(uint64_t *state, uint32_t below) { /* splitmix64 */
-  uint64_t z = *state += 0x9E3779B97F4A7C15u;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-  return (uint32_t)((z ^ z >> 31) % below);
-}
+uint32_t vcs_steer_draw(uint64_t *state, uint32_t below) { return (uint32_t)(vcs_splitmix64(state) % below); }
 
 /* One of the 18 actions. */
 static uint8_t draw_held(uint64_t *random) {

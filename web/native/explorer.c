@@ -1,4 +1,4 @@
-/* explorer.c: the library as a page sees it.
+/* explorer.c: the functions of the library that the web page calls.
  *
  * A session is a cartridge in a console that is being played: the machine, its frame buffers, and its past
  * (vcs_history_t), from which any earlier frame is reached again. Questions are about the run that ends with the

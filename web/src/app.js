@@ -1,14 +1,14 @@
-// app.js: the explorer: what is played, what is shown, what was asked.
+// app.js: the explorer's state: the game that is played, the view, and the current question.
 //
 // One worker plays; two more answer questions about the frame that is shown, so that neither the game nor the page waits for
 // them. `Explorer` is the whole state; window.explorer is the part of it that pages and tests drive (docs/web.md).
 import WORKER from "worker-text";
 import { Engine, Student } from "./engine.js";
-import { Hands, INPUTS, controlsOf } from "./controls.js";
+import { Controls, INPUTS, controlsOf } from "./controls.js";
 import { Screen } from "./screen.js";
 import { Sound } from "./sound.js";
 import { decodeLink, encodeLink, idle } from "./link.js";
-import { PARTS, Why, element, hex } from "./why.js";
+import { PARTS, Why, counted } from "./why.js";
 import { RamMap, RomMap } from "./memory.js";
 import { Code } from "./code.js";
 
@@ -21,7 +21,7 @@ class Explorer {
     this.player = new Engine(WORKER);
     this.students = null; // started when the first picture is there (warmUp)
     this.screen = new Screen(byId("picture"), byId("overlay"));
-    this.hands = new Hands();
+    this.controls = new Controls();
     this.sound = new Sound();
     this.why = new Why(byId("why-answer"), this);
     this.ram = new RamMap(this);
@@ -44,7 +44,7 @@ class Explorer {
     this.cartridge = cartridge;
     Object.assign(this, { info: opened.info, image: opened.image });
     this.screen.open(opened.info.height, opened.info.top, opened.palette);
-    this.hands.paddles = opened.info.left === "paddles";
+    this.controls.paddles = opened.info.left === "paddles";
     this.timeline++;
     this.show(opened.view);
     const name = cartridge.image ? cartridge.name || "cartridge" : "Contour, our own cartridge";
@@ -157,7 +157,7 @@ class Explorer {
     this.due += 1000 / RATE;
     this.stepping = true;
     try {
-      await this.step(this.hands.take(), 1, this.sound.on);
+      await this.step(this.controls.take(), 1, this.sound.on);
       this.refreshSome();
     } finally {
       this.stepping = false;
@@ -285,7 +285,7 @@ class Explorer {
     if (this.flipped !== button) return;
     byId("picture").scrollIntoView({ block: "nearest" }); // on a phone it may be far above the switch
     byId("caption").hidden = false;
-    byId("caption").textContent = `${name} flipped: ${result.pixels} pixels and ${result.ram} bytes of RAM differ. Press again to go back.`;
+    byId("caption").textContent = `${name} flipped: ${counted(result.pixels, "pixel")} and ${counted(result.ram, "byte")} of RAM differ. Press again to go back.`;
   }
 
   // ---- What is drawn over the picture ------------------------------------------------------------------------------
@@ -293,13 +293,19 @@ class Explorer {
   // While the game plays, an idle worker gets the question, and its answer is drawn even if it is late.
   async refreshSome() {
     const boxes = byId("show-boxes").checked;
-    const keys = byId("show-keys").checked && this.hands.mask;
+    const beam = byId("show-beam").checked;
+    const keys = byId("show-keys").checked && this.controls.mask;
     if (!keys && this.running) this.screen.map = null;
-    if ((!boxes && !keys) || this.refreshing || this.view.frame === this.view.first) return;
+    if ((!boxes && !beam && !keys) || this.refreshing || this.view.frame === this.view.first) return;
     this.refreshing = true;
     try {
-      if (boxes) this.screen.boxes = await this.ask(0, "objects");
-      if (keys) this.screen.map = (await this.ask(0, "acts", { inputs: this.hands.mask })).map;
+      // A box may have been cleared, or a key let go, before the answer is here.
+      const found = boxes && (await this.ask(0, "objects"));
+      if (boxes) this.screen.boxes = byId("show-boxes").checked ? found : null;
+      const writes = beam && (await this.beamAtWrites());
+      if (beam) this.screen.writes = byId("show-beam").checked ? writes : null;
+      const acts = keys && (await this.ask(0, "acts", { inputs: keys }));
+      if (keys) this.screen.map = byId("show-keys").checked && this.controls.mask ? acts.map : null;
       this.screen.drawOverlay();
     } finally {
       this.refreshing = false;
@@ -314,15 +320,16 @@ class Explorer {
     const start = await this.ask(0, "at", { row: 0 });
     if (here()) this.before = Uint8Array.from(start.fields.ram);
     this.screen.boxes = byId("show-boxes").checked ? await this.ask(0, "objects") : null;
-    this.screen.writes = null;
-    if (byId("show-beam").checked) {
-      const trace = await this.ask(0, "trace");
-      this.screen.writes = trace.filter((row) => row[3] >= 0).map((row) => this.position(row[2]));
-    }
+    this.screen.writes = byId("show-beam").checked ? await this.beamAtWrites() : null;
     if (here()) this.screen.drawOverlay();
     if (!byId("ram").hidden) this.ram.roles(await this.ask(0, "ramRoles"));
     if (!byId("rom").hidden) this.rom.uses(await this.ask(1, "romUses"));
     if (!byId("code").hidden) await this.code.refresh();
+  }
+
+  // The pixels at which the beam is when the frame writes to registers.
+  async beamAtWrites() {
+    return (await this.ask(0, "writes")).map((clock) => this.position(clock));
   }
 
   // The pixel at which the beam is at a clock of the frame.
@@ -377,7 +384,7 @@ class Explorer {
     if (unit === "frame") {
       if (direction < 0) await this.goTo(this.view.frame - 1);
       else if (this.view.frame < this.view.end) await this.goTo(this.view.frame + 1);
-      else await this.step(this.hands.take());
+      else await this.step(this.controls.take());
       await this.refresh();
     } else {
       this.select("code");
@@ -406,10 +413,12 @@ class Explorer {
       }
       if (event.code === "Enter" && this.screen.cursor) return this.guard(this.explain(this.screen.cursor));
     }
-    const onControl = activeElement && activeElement !== document.body && activeElement !== byId("picture");
-    if (onControl && (event.code === "Space" || event.code.startsWith("Arrow")) && !this.running) return;
-    if (onControl && event.code === "Space" && activeElement.tagName === "BUTTON") return;
-    if (this.hands.key(event.code, true)) {
+    // Space presses a button or ticks a box; arrows scroll a region that has the focus, unless the game plays.
+    const pressed = activeElement && /^(BUTTON|INPUT)$/.test(activeElement.tagName);
+    const region = !pressed && activeElement && activeElement !== document.body && activeElement !== byId("picture");
+    if (pressed && event.code === "Space") return;
+    if (region && !this.running && (event.code === "Space" || event.code.startsWith("Arrow"))) return;
+    if (this.controls.key(event.code, true)) {
       event.preventDefault();
       if (!this.running) this.refreshSome();
     }
@@ -437,12 +446,17 @@ class Explorer {
     });
     for (const id of ["show-boxes", "show-beam", "show-keys"]) on(id, "change", () => {
       if (this.running && !byId("show-boxes").checked) this.screen.boxes = null;
+      if (this.running && !byId("show-beam").checked) this.screen.writes = null;
       return this.refresh();
     });
     on("picture", "click", async (e) => {
       const pixel = this.screen.pixelAt(e);
       if (byId("paint").checked) await this.rom.paintPixel(pixel);
       else await this.explain(pixel);
+    });
+    // After a click on a control while the game plays, keys play: SPACE fires and does not press the control again.
+    document.querySelector(".stage").addEventListener("click", (e) => {
+      if (e.detail && this.running) byId("picture").focus({ preventScroll: true });
     });
     on("open", "click", () => byId("file").click());
     on("file", "change", (e) => e.target.files[0] && this.openFile(e.target.files[0]));
@@ -472,20 +486,20 @@ class Explorer {
     for (const button of document.querySelectorAll("[data-hold]")) {
       const hold = (pressed) => (e) => {
         e.preventDefault();
-        this.hands.press(button.dataset.hold, pressed);
+        this.controls.press(button.dataset.hold, pressed);
       };
       button.addEventListener("pointerdown", hold(true));
       for (const event of ["pointerup", "pointercancel", "pointerleave"]) button.addEventListener(event, hold(false));
     }
     document.addEventListener("keydown", (e) => this.keyDown(e));
     document.addEventListener("keyup", (e) => {
-      this.hands.key(e.code, false);
+      this.controls.key(e.code, false);
       if (!this.running && this.screen.map && byId("show-keys").checked) {
         this.screen.map = null;
         this.screen.drawOverlay();
       }
     });
-    window.addEventListener("blur", () => this.hands.release());
+    window.addEventListener("blur", () => this.controls.release());
     window.addEventListener("hashchange", () => {
       const link = decodeLink(location.hash);
       if (link) this.guard(this.follow(link));

@@ -1,5 +1,6 @@
-// code.js: the instructions of the frame that is shown, and moving among them. A place in a frame is a colour clock; the
-// machine there is the one before the instruction under way. Back and forth are the same: the frame is run again up to there.
+// code.js: lists the instructions of the frame that is shown, and moves between them. A position in a frame is a colour clock;
+// its machine is the state before the instruction that is executing then. A move in either direction runs the frame again up
+// to the position.
 import { element, hex } from "./why.js";
 
 const byId = (id) => document.getElementById(id);
@@ -55,7 +56,7 @@ export class Code {
     }
     if (clock >= this.end) {
       if (page.view.frame < page.view.end) await page.goTo(page.view.frame + 1);
-      else await page.step(page.hands.take());
+      else await page.step(page.controls.take());
       await this.trace();
       return this.goTo(this.rows[0][1]);
     }

@@ -1,4 +1,4 @@
-// controls.js: hands. Keyboard, game pads and touch become vcs_controls_t. Where a player has paddles, LEFT and RIGHT turn
+// controls.js: converts keyboard, game pads and touch to vcs_controls_t. Where a player has paddles, LEFT and RIGHT turn
 // the first of them, a step a frame, as environments do.
 import { idle } from "./link.js";
 
@@ -20,7 +20,7 @@ function gamepads() {
   }
 }
 
-export class Hands {
+export class Controls {
   constructor() {
     this.down = new Set(); // names of INPUTS that keys and fingers hold
     this.pad = new Set(); // ... that game pads hold

@@ -1,10 +1,10 @@
-// link.js: where the explorer is, as the part of an address behind '#': which cartridge, which frame, which pixel, which
-// view, and what was held in every frame up to there, so that the link replays the game.
+// link.js: the explorer's position as a URL fragment: cartridge, frame, pixel, view, and the controls of every frame so far,
+// so that the link replays the game.
 //
 //   rom=9f2c66d1...&frame=600&pixel=80,100&view=ram&in=0-50,8-2g,0-7
 //
-// A stretch is what was held, '-', and for how many frames, both in base 36. What was held is one number where only the
-// left stick and the console's switches were touched, otherwise all numbers of vcs_controls_t with points between them.
+// A run of equal frames is their controls, '-', and their number, both in base 36. The controls are one number if only the left
+// stick and the console's switches are used, otherwise all numbers of vcs_controls_t, separated by points.
 
 export const idle = () => ({ held: [0, 0], paddle: [0, 0, 0, 0], keys: [0, 0], console: 0 });
 

@@ -1,6 +1,6 @@
 // memory.js: RAM as a map whose cells can be pointed at, and the cartridge as a map of bits that can be painted on.
 import MEANINGS from "meanings";
-import { PARTS, element, hex } from "./why.js";
+import { PARTS, counted, element, hex } from "./why.js";
 
 const byId = (id) => document.getElementById(id);
 const CLASSES = ["idle", "state", "draws"]; // of cells, by what the byte does in this frame
@@ -67,14 +67,17 @@ export class RamMap {
 
   async point(i) {
     const { page } = this;
-    if (page.running || page.view.frame === page.view.first) return;
+    if (page.running || page.view.frame === page.view.first) {
+      byId("ram-note").textContent = page.running ? "Pause (P): then the pixels that this byte moves light up." : "";
+      return;
+    }
     this.pointed = i;
     const { count, map } = await page.ask(0, "moves", { kind: "ram", index: i });
     if (this.pointed !== i) return;
     page.screen.map = map;
     page.screen.drawOverlay();
     const meaning = this.meaning(i);
-    byId("ram-note").textContent = `$${hex(0x80 + i)} is ${hex(page.ramBefore()[i])} before this frame: its bits move ${count} pixels.${meaning && ` Meaning: ${meaning}.`}`;
+    byId("ram-note").textContent = `$${hex(0x80 + i)} is ${hex(page.ramBefore()[i])} before this frame: its bits move ${counted(count, "pixel")}.${meaning && ` Meaning: ${meaning}.`}`;
   }
 
   leave() {
@@ -159,7 +162,7 @@ export class RomMap {
     const { count, map } = await this.page.ask(0, "moves", { kind: "rom", index: at.index });
     this.page.screen.map = map;
     this.page.screen.drawOverlay();
-    byId("rom-note").textContent = `byte $${hex(at.index, 4)} is $${hex(this.page.image[at.index])}: its bits move ${count} pixels.${meaning && ` Meaning: ${meaning}.`}`;
+    byId("rom-note").textContent = `byte $${hex(at.index, 4)} is $${hex(this.page.image[at.index])}: its bits move ${counted(count, "pixel")}.`;
   }
 
   paint({ index, bit }) {
@@ -185,13 +188,13 @@ export class RomMap {
     }
     if (!best) throw new Error("no byte of data in the cartridge decides this pixel: it cannot be painted");
     await this.paint(best);
-    byId("rom-note").textContent = `byte $${hex(best.index, 4)} bit ${best.bit} flipped: ${best.pixels} pixels of this frame change.`;
+    byId("rom-note").textContent = `byte $${hex(best.index, 4)} bit ${best.bit} flipped: ${counted(best.pixels, "pixel")} of this frame change${best.pixels === 1 ? "s" : ""}.`;
   }
 
   async write(image) {
     await this.page.edit(image);
     const changed = this.changes().length;
-    byId("rom-note").textContent = changed ? `${changed} bytes differ from the original.` : "The image is the original again.";
+    byId("rom-note").textContent = changed ? `${counted(changed, "byte")} differ${changed === 1 ? "s" : ""} from the original.` : "The image is the original again.";
   }
 
   async download() {

@@ -44,7 +44,8 @@ export class Sound {
     this.on = on && Sound.possible;
     if (this.on && !this.node) {
       this.context = new AudioContext();
-      await this.context.audioWorklet.addModule(URL.createObjectURL(new Blob([WORKLET], { type: "text/javascript" })));
+      // Not a Blob: Chromium loads no worklet from one in a page that was opened from a disk.
+      await this.context.audioWorklet.addModule(`data:text/javascript,${encodeURIComponent(WORKLET)}`);
       this.node = new AudioWorkletNode(this.context, "vcs", { outputChannelCount: [1] });
       this.node.connect(this.context.destination);
     }

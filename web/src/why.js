@@ -1,10 +1,13 @@
 // why.js: the answer to a click, drawn as it arrives: objects and RAM first, then register writes, instructions, buttons and
-// ROM, then what the methods say. Every bit is a switch: pressed, it shows the picture with that bit flipped.
+// ROM, then the derivatives by each method. Every bit is a button: pressed, it shows the picture with that bit flipped.
 import { INPUTS } from "./controls.js";
 
 export const PARTS = { objects: 32, writes: 1, ram: 2, rom: 4, inputs: 8, methods: 16 };
 export const OBJECTS = ["player 0", "player 1", "missile 0", "missile 1", "the ball", "the playfield"];
 const LINES = 12; // rows of a table before "Show all"
+
+// "1 pixel", "2 pixels".
+export const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
 export const hex = (number, digits = 2) => number.toString(16).toUpperCase().padStart(digits, "0");
 
@@ -100,7 +103,7 @@ export class Why {
       return element("tr", {}, element("td", { class: "mono" }, name), element("td", { class: "mono" }, hex(ram[r.index])),
         element("td", {}, this.bits("ram", r.index, name, r.truth, ram[r.index])));
     });
-    this.section("ram", "RAM bits", rows.length ? `${rows.length} bytes` : "none decides it in this frame",
+    this.section("ram", "RAM bits", rows.length ? counted(rows.length, "byte") : "none decides it in this frame",
       ...(rows.length ? [this.table("Bytes of RAM that decide this pixel", ["byte", "value", "bits: flip it and see"], rows)] : []));
   }
 
@@ -129,8 +132,9 @@ export class Why {
       const frame = Math.floor(r.index / INPUTS.length);
       const back = frames - frame;
       const was = held(input, frame);
-      const name = `${INPUTS[input].toUpperCase()} ${back === 1 ? "in this frame" : `${back - 1} frame${back > 2 ? "s" : ""} ago`}`;
-      return element("tr", {}, element("td", {}, `${INPUTS[input].toUpperCase()}`), element("td", {}, back === 1 ? "this frame" : `${back - 1} frames ago`),
+      const ago = `${counted(back - 1, "frame")} ago`;
+      const name = `${INPUTS[input].toUpperCase()} ${back === 1 ? "in this frame" : ago}`;
+      return element("tr", {}, element("td", {}, `${INPUTS[input].toUpperCase()}`), element("td", {}, back === 1 ? "this frame" : ago),
         element("td", {}, was ? "held" : "free"),
         element("td", {}, element("span", { class: "bits" }, this.bit({ kind: "input", index: input, frame }, name, r.truth[0], was))));
     });

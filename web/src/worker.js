@@ -124,6 +124,8 @@ const calls = {
   },
   lookBack: ({ frames }) => wasm._web_look_back(session, frames),
   trace: () => json(wasm._web_trace(session)),
+  // The clocks at which the frame writes to registers of the TIA.
+  writes: () => json(wasm._web_trace(session)).filter((row) => row[3] >= 0).map((row) => row[2]),
   at({ row }) {
     const fields = json(wasm._web_at(session, row));
     return { fields, picture: bytes(wasm._web_map(session), pixels()) };

@@ -1,4 +1,4 @@
-"""A browser, and the explorer in it. Debian's Chromium, driven by Playwright, opens out/web/index.html from the disk."""
+"""Fixtures: a browser with the explorer loaded. Debian's Chromium, driven by Playwright, opens out/web/index.html from the disk."""
 
 import os
 import pathlib
@@ -38,8 +38,11 @@ def open_page(browser):
     """Opens the explorer at a size; fails if the page reports an error."""
     contexts, errors = [], []
 
-    def open_page(width=1280, height=860, hash="", url=None, **options):
+    def open_page(width=1280, height=860, hash="", url=None, before=None, **options):
+        """`before` is a script that runs before those of the page."""
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
+        if before:
+            context.add_init_script(before)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(120000)

@@ -1,21 +1,15 @@
-"""The same machine natively, by ctypes on the shared library: what the explorer's answers are compared with."""
+"""The native library through ctypes: the reference for the explorer's answers."""
 
 import ctypes
 import pathlib
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from live import CartOptions, Field  # noqa: E402
+
 WIDTH, FRAME_BYTES = 160, 160 * 320
 HELD = {"UP": 1, "DOWN": 2, "LEFT": 4, "RIGHT": 8, "FIRE": 16}
-
-
-class Options(ctypes.Structure):
-    _fields_ = [
-        ("profile", ctypes.c_int),
-        ("scheme", ctypes.c_int),
-        ("format", ctypes.c_int),
-        ("name", ctypes.c_char_p),
-        ("reserved", ctypes.c_uint8 * 64),
-    ]
 
 
 class Controls(ctypes.Structure):
@@ -44,12 +38,6 @@ class Error(ctypes.Structure):
     _fields_ = [("message", ctypes.c_char * 256)]
 
 
-class Field(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_char_p), ("meaning", ctypes.c_char_p)] + [
-        (name, ctypes.c_size_t) for name in ("offset", "size", "count")
-    ]
-
-
 lib = ctypes.CDLL(str(ROOT / "build" / "libdiffvcs.so"))
 for name in ("vcs_env_machine", "vcs_picture", "vcs_demo_image", "vcs_env_screen"):
     getattr(lib, name).restype = ctypes.c_void_p
@@ -76,7 +64,7 @@ class Machine:
         self.height = height
         self.cart, self.env = ctypes.c_void_p(), ctypes.c_void_p()
         self.image, self.name = image, name
-        options = Options(0, 0, 0, name.encode() if name else None)
+        options = CartOptions(0, 0, 0, name.encode() if name else None)
         self.check(
             lib.vcs_cart_load, image, ctypes.c_size_t(len(image)), ctypes.byref(options), ctypes.byref(self.cart)
         )
@@ -133,8 +121,12 @@ class Machine:
 
     def with_rom_bit(self, index: int, bit: int) -> "Machine":
         """The same console with a cartridge patched (IPS) in one bit, so that it keeps its game's controllers and format."""
+        return self.with_patch(
+            b"PATCH" + index.to_bytes(3, "big") + b"\0\1" + bytes([self.image[index] ^ 1 << bit]) + b"EOF"
+        )
+
+    def with_patch(self, patch: bytes) -> "Machine":
         other = Machine(self.image, self.name, self.height)
-        patch = b"PATCH" + index.to_bytes(3, "big") + b"\0\1" + bytes([self.image[index] ^ 1 << bit]) + b"EOF"
         self.check(lib.vcs_cart_patch, other.cart, patch, ctypes.c_size_t(len(patch)))
         return other
 

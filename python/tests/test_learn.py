@@ -1,0 +1,150 @@
+"""Environments for learners: stacks kept beside the learner are those of the batch, and each framework accepts its door."""
+
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import needs
+import pytest
+
+torch = needs.module("torch")
+
+from diffvcs.batch import ALEVectorInterface  # noqa: E402
+from diffvcs.learn import TorchVectorEnv  # noqa: E402
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+def steps(random, env, count):
+    return torch.from_numpy(random.integers(0, len(env.actions), (count, env.num_envs)))
+
+
+@pytest.mark.parametrize("emulation", ["host", "device"])
+def test_results_are_those_of_a_batch(random, emulation):
+    settings = dict(max_episode_steps=160, noop_max=0)
+    env = TorchVectorEnv("demo", 4, device="cpu", emulation=emulation, **settings)
+    batch = ALEVectorInterface("demo", 4, autoreset_mode="SameStep", reward_clipping=False, **settings)
+    assert torch.equal(env.reset(5), torch.from_numpy(batch.reset(np.arange(4), np.arange(5, 9))[0]))
+    score, ends = np.zeros(4), 0
+    for actions in steps(random, env, 120):
+        seen, rewards, terminated, truncated, info = env.step(actions)
+        expected, gained, over, cut, their_info = batch.step(actions.numpy())
+        assert np.array_equal(seen.numpy(), expected)
+        assert np.array_equal(rewards.numpy(), gained)
+        assert np.array_equal(terminated.numpy(), over) and np.array_equal(truncated.numpy(), cut)
+        assert np.array_equal(info["lives"].numpy(), their_info["lives"])
+        score += gained
+        assert np.array_equal(info["score"].numpy(), score)
+        ended = over | cut
+        assert np.array_equal(info["began"].numpy(), ended)
+        if ended.any() and emulation == "host":
+            assert np.array_equal(info["final_obs"].numpy()[ended], their_info["final_obs"][ended])
+        score[ended] = 0
+        ends += ended.sum()
+    assert ends >= 8  # several episodes
+    env.close()
+
+
+def test_lives_do_not_begin_games(random):
+    env = TorchVectorEnv("demo", 8, device="cpu", life_loss_info=True, max_episode_steps=2000)
+    env.reset()
+    lost, began = 0, 0
+    for actions in steps(random, env, 400):
+        _, _, terminated, truncated, info = env.step(actions)
+        lost += int(terminated.sum())
+        began += int(info["began"].sum())
+        assert not (info["began"] & ~(terminated | truncated)).any()
+    assert began < lost
+    env.close()
+
+
+def test_two_that_take_turns(random):
+    """send and recv of two objects in turn give what steps give."""
+    pair = [TorchVectorEnv("demo", 3, device="cpu") for _ in range(2)]
+    alone = TorchVectorEnv("demo", 3, device="cpu")
+    for env in (*pair, alone):
+        env.reset(1)
+    for actions in steps(random, alone, 30):
+        for env in pair:
+            env.send(actions)
+        found = [env.recv()[0].clone() for env in pair]
+        expected = alone.step(actions)[0]
+        assert all(torch.equal(one, expected) for one in found)
+
+
+def test_ram_and_errors(random):
+    env = TorchVectorEnv("demo", 2, device="cpu", obs_type="ram", reward_clipping=True)
+    assert env.reset(0).shape == (2, 128)
+    assert env.step(torch.zeros(2, dtype=torch.uint8))[0].dtype == torch.uint8
+    with pytest.raises(ValueError, match="2 integer actions are expected"):
+        env.step(torch.zeros(2))
+    with pytest.raises(ValueError, match="of shape \\(3,\\)"):
+        env.step(torch.zeros(3, dtype=torch.int64))
+    with pytest.raises(ValueError, match="auto, host or device"):
+        TorchVectorEnv("demo", 2, device="cpu", emulation="moon")
+    if not torch.cuda.is_available():
+        with pytest.raises(RuntimeError, match="no GPU"):
+            TorchVectorEnv("demo", 2, device="cuda")
+
+
+def test_stable_baselines_accepts_ours():
+    needs.module("stable_baselines3")
+    from stable_baselines3.common.env_checker import check_env  # noqa: F401
+    from diffvcs.sb3 import DiffVCSVecEnv, game_of
+
+    assert game_of("demo") == "demo"
+    env = DiffVCSVecEnv("demo", 3, seed=1, max_episode_steps=80)
+    first = env.reset()
+    assert first.shape == (3, 84, 84, 1) and env.observation_space.contains(first[0])
+    endings = 0
+    for _ in range(60):
+        seen, rewards, dones, infos = env.step(np.zeros(3, np.int64))
+        for i in np.flatnonzero(dones):
+            endings += 1
+            assert infos[i]["terminal_observation"].shape == (84, 84, 1) and infos[i]["episode"]["l"] <= 20
+    assert endings >= 3
+    env.seed(1)
+    assert np.array_equal(env.reset(), first)
+    env.close()
+
+
+def test_torchrl_accepts_ours():
+    needs.module("torchrl")
+    from torchrl.envs.utils import check_env_specs
+    from diffvcs.torchrl import DiffVCSEnv
+
+    env = DiffVCSEnv("demo", 3)
+    check_env_specs(env)
+    assert env.rollout(20, break_when_any_done=False)["pixels"].shape == (3, 20, 4, 84, 84)
+    env.close()
+
+
+@pytest.mark.roms
+@pytest.mark.parametrize("script", sorted(path.name for path in (ROOT / "examples/frameworks").glob("*.py")))
+def test_framework_scripts_run(script):
+    needs.module(
+        {"sb3": "stable_baselines3", "rllib": "ray"}.get(
+            script.split("_")[0], script.split("_")[0].replace("cleanrl", "torch")
+        )
+    )
+    ran = subprocess.run(
+        [sys.executable, str(ROOT / "examples/frameworks" / script), "600"], capture_output=True, text=True, timeout=600
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert ran.stdout.strip()
+
+
+def test_reference_learner_learns_resumes_and_refuses(tmp_path):
+    script = [sys.executable, str(ROOT / "examples/learning/ppo.py"), "demo", "--device", "cpu", "--observe", "ram"]
+    small = ["--envs", "8", "--steps", "8", "--minibatches", "2", "--no-video", "--out", str(tmp_path)]
+
+    def run(*more):
+        return subprocess.run([*script, *small, *more], capture_output=True, text=True, timeout=300)
+
+    assert "must be a multiple" in run("--minibatches", "7").stderr
+    assert "there is no" in run("--resume").stderr
+    first = run("--minutes", "0.02")
+    assert first.returncode == 0, first.stderr
+    assert {path.name for path in tmp_path.iterdir()} >= {"agent.pt", "curve.csv", "result.json"}
+    assert run("--minutes", "0.05", "--resume").returncode == 0

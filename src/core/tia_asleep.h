@@ -1,0 +1,279 @@
+/* tia_asleep.h: a TIA that sleeps: nothing is done for a line, and for a register only when it changes.
+ *
+ * It has the functions of tia_beam.h, with which tia.h says what a register does; a file that defines VCS_TIA_ASLEEP
+ * before it includes tia.h gets them (src/host/asleep.c). Collisions need no lines. Each object remembers since when it
+ * is as it is now:
+ *
+ *   P0   ....|=======GRP0=3C========|=====GRP0=7E====        the two overlap from `since` of P1 to the end of P0:
+ *   P1   ..........|==================GRP1=18========        one AND, when the first of the two changes
+ *                  since                            now
+ *
+ * When an object is about to change, it is compared with every other object that can be lit and whose collision with
+ * it is not latched, over the clocks in which both are as they are. An interval of a line or more is every pixel, a
+ * shorter one is a piece of one line or of two. So a register that does not change costs nothing, a line costs nothing,
+ * and what lies before a CXCLR that follows no read is never looked at. With a picture, rows that have ended are
+ * painted when something that shows is about to change (rows.h).
+ *
+ * Most stores of a frame then do two things: they note their time (`last`), because `seen_clock` is that of the last
+ * access, and they store the register. run.h does both in its rows, up to `wake`: from this time on an access has to be
+ * worked off by tia.h. That is where the picture ends, where a line ends with which something changes by itself
+ * (vcs_tia_ending), and the first access after an HMOVE, whose time is part of the machine.
+ */
+#ifndef VCS_CORE_TIA_ASLEEP_H
+#define VCS_CORE_TIA_ASLEEP_H
+
+#include "rows.h"
+
+typedef struct {
+  vcs_video_t video;           /* first: the core has a pointer to it */
+  vcs_rows_t *rows;            /* the picture, or NULL without one */
+  uint64_t wake;               /* accesses from this time on are worked off at once, ... */
+  uint64_t later;              /* ... or from this on, if it only wakes to see the first access after an HMOVE */
+  uint64_t last;               /* the time of the last access that m does not know yet, or 0 */
+  uint64_t line_end;           /* the end of a line, with all bits of the count set; WSYNC waits for it */
+  uint64_t blank_end;          /* from this time on an HMOVE finds the blank of the one before it over */
+  int32_t ending;              /* clock of the frame at which something changes by itself, VCS_NEVER: nothing does */
+  uint64_t since[VCS_OBJECTS]; /* the moment since when an object is as it is */
+  uint8_t on;                  /* objects that are on (vcs_objects_on) */
+  uint8_t last_register;       /* of that access */
+} vcs_asleep_t;
+
+/* A moment is the time of an access, with its register in the low byte, or a clock of the frame above VCS_AT_CLOCK. */
+enum { VCS_AT_CLOCK = 0xFF };
+VCS_FN uint64_t vcs_moment(uint64_t time, unsigned r) { return (time & ~0xFFull) | r; }
+VCS_FN uint64_t vcs_moment_last(const vcs_asleep_t *asleep) { return vcs_moment(asleep->last, asleep->last_register); }
+VCS_FN uint64_t vcs_moment_of(int32_t clock) { return (uint64_t)(uint32_t)clock << 8 | VCS_AT_CLOCK; }
+
+#define VCS_NEVER 0x7FFFFFFF
+
+VCS_FN vcs_asleep_t *vcs_asleep(vcs_video_t *video) { return (vcs_asleep_t *)(void *)video; }
+
+/* The pixels that the beam passes in the clocks [from, to) of the frame, less than a line. */
+VCS_FN void vcs_asleep_piece(int32_t from, int32_t to, uint64_t piece[3]) {
+  int start = from % VCS_LINE_CLOCKS, end = start + (int)(to - from);
+  for (int w = 0; w < 3; w++) {
+    piece[w] = vcs_from(start - VCS_HBLANK_CLOCKS, w) & ~vcs_from(end - VCS_HBLANK_CLOCKS, w);
+    piece[w] |= ~vcs_from(end - VCS_LINE_CLOCKS - VCS_HBLANK_CLOCKS, w);
+  }
+}
+
+VCS_FN vcs_pixels_t vcs_asleep_line(const vcs_t *m, vcs_video_t *video, int object) {
+  if (video->stale >> object & 1) vcs_line_make(m, video, object);
+  return video->line[object];
+}
+
+/* The clock from which on an access that was noted shows. */
+VCS_FN int32_t vcs_moment_target(const vcs_t *m, uint64_t moment) {
+  int32_t now = vcs_wrap_minus((int32_t)((uint32_t)(moment >> VCS_CYCLES_SHIFT) * 3), m->frame_clock);
+  return vcs_wrap_minus(now, -vcs_tia_delay(moment & 63, now));
+}
+
+/* The same in the picture. */
+VCS_FN int32_t vcs_moment_clock(const vcs_t *m, const vcs_video_t *video, uint64_t moment) {
+  if ((uint8_t)moment == VCS_AT_CLOCK) return (int32_t)(uint32_t)(moment >> 8);
+  int32_t at = vcs_moment_target(m, moment);
+  return at < video->start ? video->start : at;
+}
+
+/* Latches those of the collisions `pairs` that happen up to the moment `end`. */
+VCS_SLOW_FN void vcs_asleep_collide(vcs_t *m, vcs_video_t *video, unsigned pairs, uint64_t end) {
+  const vcs_asleep_t *asleep = vcs_asleep(video);
+  int32_t to = vcs_moment_clock(m, video, end);
+  for (; pairs; pairs &= pairs - 1) {
+    int latch = VCS_LOWEST(pairs);
+    vcs_pair_t pair = vcs_pair((unsigned)latch);
+    int32_t from = vcs_moment_clock(m, video, asleep->since[pair.a]);
+    int32_t from_b = vcs_moment_clock(m, video, asleep->since[pair.b]);
+    if (from_b > from) from = from_b;
+    if (from >= to) continue;
+    vcs_pixels_t a = vcs_asleep_line(m, video, pair.a), b = vcs_asleep_line(m, video, pair.b);
+    for (int w = 0; w < 3; w++) a.word[w] &= b.word[w];
+    if (!(a.word[0] | a.word[1] | a.word[2])) continue;
+    if (to - from < VCS_LINE_CLOCKS) {
+      uint64_t piece[3];
+      vcs_asleep_piece(from, to, piece);
+      if (!((a.word[0] & piece[0]) | (a.word[1] & piece[1]) | (a.word[2] & piece[2]))) continue;
+    }
+    m->collisions |= (uint16_t)(1u << latch);
+  }
+}
+
+/* Objects, or VCS_LOOK, are about to change. */
+VCS_FN void vcs_asleep_change(vcs_t *m, vcs_video_t *video, unsigned changed, uint64_t at) {
+  vcs_asleep_t *asleep = vcs_asleep(video);
+  unsigned objects = changed & VCS_ALL_OBJECTS;
+  unsigned pairs = vcs_pairs(asleep->on) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & ~m->collisions;
+  if (pairs && !(m->vblank & 2)) vcs_asleep_collide(m, video, pairs, at);
+  if (asleep->rows) vcs_rows_change(asleep->rows, m, video, asleep->on, changed, vcs_moment_clock(m, video, at));
+  video->stale |= (uint8_t)objects;
+  for (; objects; objects &= objects - 1) asleep->since[VCS_LOWEST(objects)] = at;
+}
+
+/* The line at whose end clock `at` is, or in which it is. */
+VCS_FN int32_t vcs_asleep_line_of(const vcs_t *m, int32_t at) {
+  int32_t line = (at - 1) / VCS_LINE_CLOCKS;
+  return line > m->line ? line : m->line;
+}
+
+/* The clock at which the blank after HMOVE is over: it covers the first eight pixels of the line in which it finds
+ * them, or of the next one. */
+VCS_FN int32_t vcs_asleep_blank_end(const vcs_t *m, const vcs_video_t *video) {
+  int32_t from = m->blank_clock > video->start ? m->blank_clock : video->start;
+  int32_t line = from / VCS_LINE_CLOCKS + (from % VCS_LINE_CLOCKS >= VCS_COMB_END);
+  return VCS_LINE_CLOCKS * line + VCS_COMB_END;
+}
+
+VCS_FN void vcs_asleep_unblank(vcs_t *m, const vcs_video_t *video) {
+  int32_t end = vcs_asleep_blank_end(m, video);
+  if (!m->hmove_blank || m->seen_clock < end) return;
+  m->hmove_blank = 0;
+  if (m->blank_first >= end - VCS_COMB_END + VCS_LINE_CLOCKS) m->blank_first = 0;
+}
+
+/* The time of the cycle in which clock `at` of the frame is. */
+VCS_FN uint64_t vcs_asleep_time(const vcs_t *m, int32_t at) {
+  int64_t clock = (int64_t)at + m->frame_clock;
+  return clock <= 0 ? 0 : VCS_CYCLES(clock / 3);
+}
+
+/* After an access that tia.h has worked off: finds what is on, and when it has to wake up. A write shows up to
+ * VCS_DELAY_MOST clocks later; only RESPx can make the next access earlier than what has been seen. */
+enum { VCS_DELAY_MOST = 8 };
+VCS_FN void vcs_tia_settle(const vcs_t *m, vcs_video_t *video) {
+  vcs_asleep_t *asleep = vcs_asleep(video);
+  bool ahead = m->seen_clock > video->start && m->seen_clock > vcs_tia_since_frame(m) + VCS_DELAY_MOST;
+  asleep->ending = vcs_tia_ending(m) ? VCS_LINE_CLOCKS * (vcs_asleep_line_of(m, m->seen_clock) + 1) : VCS_NEVER;
+  int32_t end = asleep->ending < video->late ? asleep->ending : video->late;
+  asleep->later = ahead ? 0 : vcs_asleep_time(m, end - VCS_DELAY_MOST);
+  asleep->wake = m->hmove_blank && !m->blank_first ? 0 : asleep->later;
+  asleep->blank_end = 0;
+  if (m->hmove_blank) {
+    int32_t at = vcs_asleep_blank_end(m, video), line = at / VCS_LINE_CLOCKS;
+    asleep->blank_end = vcs_asleep_time(m, at + 2);
+    if (asleep->rows) {
+      vcs_rows_comb(asleep->rows, line - m->first_line, m->blank_clock - VCS_LINE_CLOCKS * line - VCS_HBLANK_CLOCKS);
+    }
+  }
+  asleep->on = (uint8_t)vcs_objects_on(m);
+}
+
+VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_cart_t *cart, uint8_t *frames,
+                             vcs_rows_t *rows) {
+  vcs_video_start(&asleep->video, cart, frames);
+  asleep->rows = rows;
+  asleep->last = 0;
+  asleep->line_end = 0;
+  for (int i = 0; i < VCS_OBJECTS; i++) asleep->since[i] = vcs_moment_of(VCS_LINE_CLOCKS * m->line + m->line_clock);
+  vcs_tia_settle(m, &asleep->video);
+}
+
+/* Records the access that was only noted; it is not the first after an HMOVE. m->seen_before, the access before it, is
+ * right again after one more access at another clock. The access that ends a frame is one, because the loop recalls the
+ * last access before an instruction that reads and writes the TIA at one clock. */
+VCS_FN void vcs_tia_recall(vcs_t *m, vcs_video_t *video) {
+  vcs_asleep_t *asleep = vcs_asleep(video);
+  int32_t first = m->blank_first;
+  if (!asleep->last) return;
+  vcs_tia_record(m, video, vcs_moment_target(m, vcs_moment_last(asleep)));
+  asleep->last = 0;
+  m->blank_first = first;
+}
+
+/* Lines have ended up to the last access, and something with them. */
+VCS_SLOW_FN void vcs_asleep_end_lines(vcs_t *m, vcs_video_t *video) {
+  int32_t at = vcs_asleep(video)->ending;
+  unsigned objects;
+  for (; m->seen_clock > at && (objects = vcs_tia_ending(m)); at += VCS_LINE_CLOCKS) {
+    vcs_asleep_change(m, video, objects, vcs_moment_of(at));
+    vcs_tia_renew(m);
+    vcs_asleep(video)->on = (uint8_t)vcs_objects_on(m);
+  }
+}
+
+/* An access at clock `target` of the frame. */
+VCS_FN void vcs_tia_see(vcs_t *m, vcs_video_t *video, int32_t target) {
+  vcs_tia_recall(m, video);
+  vcs_tia_record(m, video, target);
+  if (VCS_UNLIKELY(m->seen_clock > vcs_asleep(video)->ending)) vcs_asleep_end_lines(m, video);
+}
+
+/* Notes an access. */
+VCS_HOT_FN void vcs_asleep_note(vcs_asleep_t *asleep, uint64_t time, unsigned r) {
+  asleep->last = time;
+  asleep->last_register = (uint8_t)r;
+}
+
+/* Whether an access at or after `wake` needs no more than what is done here: it is the first after an HMOVE. */
+VCS_SLOW_FN bool vcs_asleep_stirs(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
+  if (time >= asleep->later) return false;
+  int32_t at = vcs_moment_target(m, vcs_moment(time, r));
+  if (at <= asleep->video.start) return true; /* nothing new is seen */
+  m->blank_first = at;
+  asleep->wake = asleep->later;
+  return true;
+}
+
+/* Whether an access can be noted and nothing else. */
+VCS_HOT_FN bool vcs_asleep_sleeps(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
+  return VCS_LIKELY(time < asleep->wake) || vcs_asleep_stirs(m, asleep, time, r);
+}
+
+/* A read. It shows at once, like WSYNC. */
+enum { VCS_NOTED_READ = 0x02 };
+VCS_FN void vcs_tia_glance(vcs_t *m, vcs_video_t *video) {
+  vcs_asleep_t *asleep = vcs_asleep(video);
+  uint64_t time = VCS_CYCLES(m->cycles);
+  if (vcs_asleep_sleeps(m, asleep, time, VCS_NOTED_READ)) {
+    vcs_asleep_note(asleep, time, VCS_NOTED_READ);
+  } else {
+    vcs_tia_see(m, video, vcs_tia_since_frame(m));
+    vcs_tia_settle(m, video);
+  }
+}
+
+VCS_FN void vcs_tia_strobe(vcs_t *m, vcs_video_t *video, unsigned objects) {
+  vcs_asleep_change(m, video, objects, vcs_moment_of(m->seen_clock));
+}
+
+VCS_FN void vcs_tia_change_shown(vcs_t *m, vcs_video_t *video, unsigned objects) {
+  vcs_asleep_change(m, video, objects, vcs_moment_of(m->seen_clock));
+}
+
+VCS_FN void vcs_tia_change_look(const vcs_t *m, vcs_video_t *video) {
+  vcs_rows_t *rows = vcs_asleep(video)->rows;
+  if (rows) vcs_rows_change(rows, m, video, vcs_asleep(video)->on, VCS_LOOK, m->seen_clock);
+}
+
+/* Everything up to the last access is compared, or forgotten. */
+VCS_FN void vcs_tia_forget(vcs_t *m, vcs_video_t *video) {
+  for (int i = 0; i < VCS_OBJECTS; i++) vcs_asleep(video)->since[i] = vcs_moment_of(m->seen_clock);
+}
+
+VCS_SLOW_FN void vcs_asleep_collide_all(vcs_t *m, vcs_video_t *video) {
+  if (!(m->vblank & 2)) {
+    unsigned pairs = vcs_pairs(vcs_asleep(video)->on) & ~m->collisions;
+    if (pairs) vcs_asleep_collide(m, video, pairs, vcs_moment_of(m->seen_clock));
+  }
+  vcs_tia_forget(m, video);
+  vcs_asleep_unblank(m, video);
+}
+
+VCS_FN void vcs_tia_draw_seen(vcs_t *m, vcs_video_t *video) {
+  vcs_tia_change_look(m, video);
+  vcs_asleep_collide_all(m, video);
+}
+
+VCS_FN void vcs_tia_close_lines(vcs_t *m, vcs_video_t *video, int32_t target) {
+  (void)target;
+  vcs_asleep_unblank(m, video);
+}
+
+VCS_SLOW_FN void vcs_tia_catch_up(vcs_t *m, vcs_video_t *video) {
+  vcs_tia_recall(m, video);
+  vcs_asleep_collide_all(m, video);
+  if (m->seen_clock <= VCS_LINE_CLOCKS * m->line + m->line_clock) return;
+  m->line = vcs_asleep_line_of(m, m->seen_clock);
+  m->line_clock = m->seen_clock - VCS_LINE_CLOCKS * m->line;
+}
+
+#endif
