@@ -150,7 +150,7 @@ def make_jobs(options, images):
         ),
     ]
     if options.every_call:
-        jobs.append(Job("joystick", [program, "joystick", "demo", "--frames", "1", "--out", "maps"]))
+        jobs.append(Job("joystick", [program, "joystick", "demo", "--horizon", "1", "--out", "maps"]))
         jobs.append(Job("explain", [program, "explain", "demo", "--frame", "20", "--pixel", "80,100", "--out", "why"]))
     if options.paper:
         paper = [program, "paper", "--quick", "--records", str(REPOSITORY / "tests/golden"), "--out", "paper"]

@@ -27,7 +27,8 @@ case $runtime in
 esac
 # no test of this may be skipped for want of the library: a call out of bounds must end the process
 # libstdc++ comes first, too: the sanitizers must find how JAX throws exceptions before JAX is loaded
-export LD_PRELOAD="$runtime $("$compiler" -print-file-name=libstdc++.so)" DIFFVCS_LIBRARY=$PWD/$build/libdiffvcs_python.so PYTHONPATH=$PWD/python PYTHONMALLOC=malloc
+exceptions=$("$compiler" -print-file-name=libstdc++.so)
+export LD_PRELOAD="$runtime $exceptions" DIFFVCS_LIBRARY=$PWD/$build/libdiffvcs_python.so PYTHONPATH=$PWD/python PYTHONMALLOC=malloc
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1
 export DIFFVCS_BRIEF=1
 if ! $python - << 'END'; then

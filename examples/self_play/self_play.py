@@ -32,7 +32,9 @@ def features(ram, before, side):
     x, y, own = (ram[:, i].astype(float) for i in (BALL_X, BALL_Y, PADDLES[side]))
     direction = 1 if side == 0 else -1
     dx, dy = direction * (x - before[:, BALL_X]), y - before[:, BALL_Y]
-    return np.stack([(y - own) / 50, dy / 10, direction * (x - 126) / 60, dx / 10, (own - 128) / 80, np.ones(len(x))], 1)
+    return np.stack(
+        [(y - own) / 50, dy / 10, direction * (x - 126) / 60, dx / 10, (own - 128) / 80, np.ones(len(x))], 1
+    )
 
 
 def act(weights, ram, before, side, step):
@@ -125,7 +127,9 @@ def main():
         weights = weights + rate * (ranks[:, None] * (mine - weights)).sum(0) / (ENVS * spread * spread) * 2
         if generation % 10 == 0:
             part = match(batch, weights, None, random)
-            rating = elo([(0.0, part)] + [(known, match(batch, weights, old, random)) for old, known in league[1:][-2:]])
+            rating = elo(
+                [(0.0, part)] + [(known, match(batch, weights, old, random)) for old, known in league[1:][-2:]]
+            )
             league.append((weights.copy(), rating))
             seconds = time.perf_counter() - start
             print(f"generation {generation:3}: Elo {rating:5.0f}, {100 * part:3.0f} % of the points against random, {seconds:5.1f} s", flush=True)  # fmt: skip

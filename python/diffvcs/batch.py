@@ -340,7 +340,9 @@ class ALEVectorInterface:
                 self.wait()  # who may still read the actions before
                 self._chosen.fill(actions)
             elif borrowed.shape != (self.num_envs, *self._each) or not borrowed.dense:
-                raise ValueError(f"actions of shape {(self.num_envs, *self._each)} are expected on a device, not {borrowed}")
+                raise ValueError(
+                    f"actions of shape {(self.num_envs, *self._each)} are expected on a device, not {borrowed}"
+                )
             arrays, results = self._results()
             lib.vcs_batch_step(self.handle, borrowed or self._chosen, None, results)
             self._borrowed = borrowed

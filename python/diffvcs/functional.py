@@ -676,7 +676,7 @@ def smooth(
     output: Pixels | Ram | Score,
     *,
     method: str = "difference",
-    samples: int = 1000,
+    samples: int = 100,
     antithetic: bool = True,
     baseline: bool = True,
     seed: int = 0,

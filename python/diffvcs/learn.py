@@ -155,7 +155,12 @@ class TorchVectorEnv:
         began = (ended[0] | ended[1]) & (frame != self._frame + self._skip)  # a lost life alone does not start a game
         self._score = torch.where(self._ended, rewards, self._score + rewards)
         self._ended, self._frame = began, frame.clone()
-        shown = {"lives": self._there(info["lives"]), "episode_frame_number": frame, "began": began, "score": self._score}
+        shown = {
+            "lives": self._there(info["lives"]),
+            "episode_frame_number": frame,
+            "began": began,
+            "score": self._score,
+        }
         if "final_obs" in info and self.obs_type == "image":
             last = self._there(info["final_obs"])
             shown["final_obs"] = torch.cat([self._stacks[0][:, 1:], last], 1)

@@ -86,7 +86,9 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):  # type: ig
         actions = range(_c.ACTIONS) if full_action_space else self.machine.minimal_actions
         self.action_mapping = np.array(actions, np.int32)
         height, width = self.machine.shape
-        shape = {"ram": (_c.RAM_BYTES,), "rgb_image": (height, width, 3), "grayscale_image": (height, width, 1)}[obs_type]
+        shape = {"ram": (_c.RAM_BYTES,), "rgb_image": (height, width, 3), "grayscale_image": (height, width, 1)}[
+            obs_type
+        ]
         self.possible_agents = list(AGENTS[:num_players])
         self.agents = self.possible_agents[:]
         space = gymnasium.spaces.Box(0, 255, shape, np.uint8)
@@ -123,7 +125,9 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):  # type: ig
         seen = self._observe()
         return {agent: seen for agent in self.agents}, {agent: {} for agent in self.agents}
 
-    def step(self, actions: dict[str, int]) -> tuple[dict[str, Any], dict[str, Any], dict[str, bool], dict[str, bool], dict[str, Any]]:
+    def step(
+        self, actions: dict[str, int]
+    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, bool], dict[str, bool], dict[str, Any]]:
         """Runs one frame. Agents that are out, or that `actions` does not name, do action 0."""
         chosen = [int(self.action_mapping[actions.get(agent, 0)]) for agent in self.possible_agents]
         rewards = dict(zip(self.possible_agents, self.machine.act_players(chosen)))
@@ -131,7 +135,7 @@ class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):  # type: ig
         over, lives = self.machine.over, dict(zip(self.possible_agents, self.machine.player_lives))
         seen = self._observe()
         terminations = {agent: over or lives[agent] < 0 for agent in self.agents}
-        results = (
+        results: Any = (
             {agent: seen for agent in self.agents},
             {agent: rewards[agent] for agent in self.agents},
             terminations,

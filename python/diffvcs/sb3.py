@@ -48,7 +48,9 @@ class DiffVCSVecEnv(VecEnv):
         stack, height, width = self.batch.observation_shape[:3]
         self.render_mode = None
         super().__init__(
-            n_envs, spaces.Box(0, 255, (height, width, stack), np.uint8), spaces.Discrete(len(self.batch.get_action_set()))
+            n_envs,
+            spaces.Box(0, 255, (height, width, stack), np.uint8),
+            spaces.Discrete(len(self.batch.get_action_set())),
         )
         self._began = time.time()
         self._returns, self._lengths = np.zeros(n_envs), np.zeros(n_envs, np.int64)

@@ -181,7 +181,7 @@ class Attribution(Derivatives):
 
 
 def attribute(
-    run: Run, target: str, *, method: str = "exact", wrt: str | Sequence[str] = SOURCES, **options: Any
+    run: Run, target: str, *, method: str = "bit+fork", wrt: str | Sequence[str] = SOURCES, **options: Any
 ) -> Attribution:
     """Returns the derivative of a target with respect to every bit before the run and every input in it.
 
@@ -573,8 +573,8 @@ def steer(
     run: Run,
     goal: str,
     *,
-    searches: Sequence[str] = SEARCHES,
-    seeds: int = 1,
+    searches: Sequence[str] = ("exact",),
+    seeds: int = 20,
     budget: int = 20000,
     window: int = 16,
     threads: int = 0,
@@ -584,7 +584,7 @@ def steer(
     Args:
         run: its frames are the ones in which actions are chosen.
         goal: "score", or "ram:9C=60", the value of a byte after the last frame.
-        searches: some of "random", "blind", "guided", "smooth".
+        searches: some of "random", "blind", "guided", "smooth", "evolution", "exact".
         seeds: how often each search begins anew; budget: emulated frames for each search and seed.
         window: of forks, in instructions; threads: 0: one for each core.
 

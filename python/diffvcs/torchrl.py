@@ -32,6 +32,7 @@ class DiffVCSEnv(EnvBase):
         super().__init__(device=torch.device(device), batch_size=torch.Size([num_envs]))
         self.env = TorchVectorEnv(game, num_envs, device=device, **settings)
         self._next_seed = seed
+        self._seen: Any = None
         self.key = "pixels" if self.env.obs_type == "image" else "ram"
         n, where = num_envs, self.device
         self.observation_spec = Composite(
@@ -39,7 +40,9 @@ class DiffVCSEnv(EnvBase):
         )
         self.action_spec = Categorical(len(self.env.actions), shape=(n,), dtype=torch.int64, device=where)
         self.reward_spec = Unbounded((n, 1), device=where)
-        ends = {name: Categorical(2, (n, 1), dtype=torch.bool, device=where) for name in ("done", "terminated", "truncated")}
+        ends = {
+            name: Categorical(2, (n, 1), dtype=torch.bool, device=where) for name in ("done", "terminated", "truncated")
+        }
         self.full_done_spec = Composite(ends, shape=(n,))
 
     def _reset(self, tensordict: TensorDictBase | None = None, **_: Any) -> TensorDict:

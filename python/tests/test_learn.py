@@ -123,7 +123,11 @@ def test_torchrl_accepts_ours():
 @pytest.mark.roms
 @pytest.mark.parametrize("script", sorted(path.name for path in (ROOT / "examples/frameworks").glob("*.py")))
 def test_framework_scripts_run(script):
-    needs.module({"sb3": "stable_baselines3", "rllib": "ray"}.get(script.split("_")[0], script.split("_")[0].replace("cleanrl", "torch")))
+    needs.module(
+        {"sb3": "stable_baselines3", "rllib": "ray"}.get(
+            script.split("_")[0], script.split("_")[0].replace("cleanrl", "torch")
+        )
+    )
     ran = subprocess.run(
         [sys.executable, str(ROOT / "examples/frameworks" / script), "600"], capture_output=True, text=True, timeout=600
     )

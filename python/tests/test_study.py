@@ -1,5 +1,6 @@
 """Each command of the program and its Python function give the same result, on our own cartridge (docs/commands.md)."""
 
+import inspect
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import pytest
 import diffvcs
 import diffvcs.png
 from diffvcs._c import lib
+from diffvcs.study import SEARCHES
 from needs import missing, module
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,6 +40,42 @@ def command(folder, *arguments, status=0):
     result = subprocess.run([str(PROGRAM), *map(str, arguments)], cwd=folder, capture_output=True, text=True)
     assert result.returncode == status, result.stderr
     return result.stdout
+
+
+# A command, its Python function, and those options of the command that the function calls otherwise.
+DEFAULTS = {
+    "smooth": (diffvcs.smooth, {"seed": "draw-seed", "threads": "jobs"}),
+    "grad": (diffvcs.attribute, {}),
+    "explain": (diffvcs.explain, {}),
+    "score": (diffvcs.score, {"threads": "jobs"}),
+    "joystick": (diffvcs.joystick, {}),
+    "edit": (diffvcs.edit, {}),
+    "steer": (diffvcs.steer, {"threads": "jobs"}),
+    "record": (diffvcs.record, {}),
+    "trace": (diffvcs.trace, {}),
+}
+# None, or what the run decides; and `wrt`, which names groups of places on the command line and arrays in Python.
+NO_DEFAULT = {"horizons", "seed", "frame", "directory", "played", "object", "target", "dispatch", "wrt"}
+
+
+@program
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_the_command_and_the_function_have_the_same_defaults(name, tmp_path):
+    function, names = DEFAULTS[name]
+    printed = dict(re.findall(r"^  --([\w-]+) .*\(default (.*)\)$", command(tmp_path, name, "--help"), re.M))
+    same = []
+    for parameter in inspect.signature(function).parameters.values():
+        option = names.get(parameter.name, parameter.name)
+        value = parameter.default
+        if (
+            value is inspect.Parameter.empty
+            or option not in printed
+            or (parameter.name in NO_DEFAULT and option == parameter.name)
+        ):
+            continue
+        assert (",".join(value) if isinstance(value, tuple) else str(value)) == printed[option], option
+        same.append(option)
+    assert same
 
 
 @program
@@ -106,7 +144,7 @@ def test_score(tmp_path):
 
 @program
 def test_joystick(tmp_path):
-    command(tmp_path, "joystick", "demo", "--actions", "NOOP*100", "--frames", 3, "--rows", "20:180", "--out", "stick")
+    command(tmp_path, "joystick", "demo", "--actions", "NOOP*100", "--horizon", 3, "--rows", "20:180", "--out", "stick")
     found = diffvcs.joystick(played(100, 3), (20, 180))
     table = (tmp_path / "stick" / "table.tsv").read_text().splitlines()[1:]
     for row in (line.split("\t") for line in table):
@@ -130,10 +168,10 @@ def test_edit(tmp_path):
 
 @program
 def test_steer(tmp_path):
-    command(tmp_path, "steer", "demo", "--actions", "NOOP*100", "--goal", "ram:80=200", "--frames", 10, "--budget", 300,
+    command(tmp_path, "steer", "demo", "--actions", "NOOP*100", "--goal", "ram:80=200", "--horizon", 10, "--budget", 300,
             "--seeds", 2, "--searches", "all", "--out", "steer.tsv")  # fmt: skip
     rows = [line.split("\t") for line in (tmp_path / "steer.tsv").read_text().splitlines()[1:]]
-    found = diffvcs.steer(played(100, 10), "ram:80=200", seeds=2, budget=300)
+    found = diffvcs.steer(played(100, 10), "ram:80=200", searches=SEARCHES, seeds=2, budget=300)
     for row, result in zip(rows, found, strict=True):
         assert row[1] == result.search and int(row[0]) == result.seed and int(row[3]) == result.frames
         assert float(row[2]) == result.value

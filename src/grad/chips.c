@@ -11,12 +11,12 @@
  *   INTIM         = a function of what the timer was set to, when, and of time
  *   INPT0-3       = whether the capacitor has charged: a function of time and of when it was released
  *
- * Stops: whether WSYNC waits for the end of another line (in its last cycle one more would cost 76, which is a jump and
- * no slope: chains of such jumps grew by 76 a line, and found less than is found without them); the strobes right after
- * HMOVE with fixed results (vcs_after_hmove), whether HMOVE draws its comb, whether
- * RESPx hides the player's first copy, the star field, when VSYNC ends the frame, the timer's interval and what its
- * first reading after zero does, whether a write to VBLANK is the one that lets the paddles' capacitors charge, what
- * port A drives, wheels and keypads.
+ * Stops: whether WSYNC waits for the end of another line (in the last cycle of a line, one cycle more costs 76, which
+ * is a jump and not a slope; linked jumps grew by 76 in every line, and estimates were worse with them); the strobes
+ * right after HMOVE with fixed results (vcs_after_hmove), whether HMOVE draws its comb, whether RESPx hides the
+ * player's first copy, the star field, when VSYNC ends the frame, the timer's interval and the effect of its first
+ * reading after zero, whether a write to VBLANK lets the paddles' capacitors charge, the bits that port A drives,
+ * wheels and keypads.
  */
 #include <string.h>
 

@@ -114,8 +114,10 @@ static uint32_t differing_groups(const vcs_t *one, const vcs_t *other) {
     CLOCKS = offsetof(vcs_t, line) - offsetof(vcs_t, vsync_clock),
     CHIPS = offsetof(vcs_t, nusiz) - offsetof(vcs_t, timer)
   };
-  if (memcmp(&one->vsync_clock, &other->vsync_clock, CLOCKS) == 0 && memcmp(&one->timer, &other->timer, CHIPS) == 0 &&
-      memcmp(one->paddle, other->paddle, sizeof one->paddle) == 0 && one->dump == other->dump) {
+  _Static_assert(CLOCKS >= 16 && CLOCKS <= 32 && CHIPS >= 16 && CHIPS <= 32, "vcs_same_bytes compares 16 to 32");
+  if (vcs_same_bytes(&one->vsync_clock, &other->vsync_clock, CLOCKS) &&
+      vcs_same_bytes(&one->timer, &other->timer, CHIPS) &&
+      vcs_same_bytes(one->paddle, other->paddle, sizeof one->paddle) && one->dump == other->dump) {
     return 0;
   }
 #define DIFFER(field) (memcmp(&one->field, &other->field, sizeof one->field) != 0)

@@ -32,6 +32,21 @@ VCS_FN uint64_t vcs_differing_bytes(const void *one, const void *other) {
   return differs;
 }
 
+/* Whether bytes are equal, 16 to 32 of them. */
+VCS_HOT_FN bool vcs_same_bytes(const void *one, const void *other, size_t count) {
+#if defined(__SSE2__)
+  const uint8_t *first = (const uint8_t *)one, *second = (const uint8_t *)other;
+  const size_t rest = count - 16;
+  const __m128i low = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)first),
+                                     _mm_loadu_si128((const __m128i *)(const void *)second));
+  const __m128i high = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)(first + rest)),
+                                      _mm_loadu_si128((const __m128i *)(const void *)(second + rest)));
+  return _mm_movemask_epi8(_mm_and_si128(low, high)) == 0xFFFF;
+#else
+  return __builtin_memcmp(one, other, count) == 0;
+#endif
+}
+
 /* ---- Accesses to the TIA -------------------------------------------------------------------------------------- */
 
 /* While the walk executes instructions nothing is drawn: accesses to the TIA are noted, and the TIA is made from them
@@ -150,7 +165,7 @@ typedef struct {
   uint32_t count;
   vcs_rows_t *next_set;  /* by row: the first from it on that sets a register; VCS_NO_ROW: none does */
   vcs_rows_t *next_dead; /* by row: the first from it on where a register will be set before it is read */
-  uint8_t *opcodes;      /* by row */
+  uint8_t *sets;         /* by row: the registers that it sets; while recording, its opcode */
   uint16_t *touches;
   uint8_t *touch_values; /* what a read of RAM has found */
   uint32_t *rom_touches; /* bytes of the image; only with view.rom */

@@ -66,7 +66,13 @@ static bool is_dummy(const watch_t *watch, uint16_t addr) {
   return addr >> 8 == 1 && watch->reads == number && (o == JSR || o == PLP || o == RTI || o == RTS || o == PLA);
 }
 
+/* Whether an address of the window is one of the image, and nothing else happens there. */
+static bool is_plain(const vcs_cart_t *cart, uint16_t addr) {
+  return addr & 0x1000 && !(cart->hot_pages >> (addr >> 6 & 63) & 1);
+}
+
 static void touch_window(const watch_t *watch, const vcs_cart_t *cart, const vcs_t *m, uint16_t addr) {
+  if (!watch->rom && is_plain(cart, addr)) return;
   const int32_t place = vcs_cart_read_place(cart, m, addr);
   if (place >= 0) {
     if (watch->rom) touch_rom(watch->frame, (uint32_t)place);
@@ -146,13 +152,13 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   frame->rows = malloc((VCS_FRAME_INSTRUCTIONS + 2) * sizeof *frame->rows);
   frame->next_set = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->next_set);
   frame->next_dead = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->next_dead);
-  frame->opcodes = malloc(VCS_FRAME_INSTRUCTIONS);
+  frame->sets = malloc(VCS_FRAME_INSTRUCTIONS);
   frame->note.accesses = malloc(ACCESSES_MOST * sizeof *frame->note.accesses);
   frame->note.capacity = ACCESSES_MOST;
   frame->begun = calloc(1, size);
   frame->m = calloc(1, size);
   frame->beam_m = calloc(1, size);
-  if (frame->rows && frame->next_set && frame->next_dead && frame->opcodes && frame->note.accesses && frame->begun && frame->m &&
+  if (frame->rows && frame->next_set && frame->next_dead && frame->sets && frame->note.accesses && frame->begun && frame->m &&
       frame->beam_m) {
     return true;
   }
@@ -164,7 +170,7 @@ void vcs_base_frame_free(vcs_base_frame_t *frame) {
   free(frame->rows);
   free(frame->next_set);
   free(frame->next_dead);
-  free(frame->opcodes);
+  free(frame->sets);
   free(frame->touches);
   free(frame->touch_values);
   free(frame->rom_touches);
@@ -193,14 +199,16 @@ static uint16_t read_collisions(void *context, const vcs_t *m) {
   return collisions;
 }
 
-static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, const vcs_t *m, uint32_t row) {
+/* The cartridge may be wired otherwise than before. */
+static void keep_wiring(vcs_base_frame_t *frame, const vcs_t *m) {
   const vcs_wiring_t wiring = vcs_wiring_of(m);
-  if (row == 0 || memcmp(&wiring, &frame->wirings[frame->wiring_count - 1], sizeof wiring) != 0) {
-    frame->wirings =
-        room(frame->wirings, sizeof *frame->wirings, frame->wiring_count, &frame->wiring_capacity, &frame->lost);
-    if (frame->lost) return;
-    frame->wirings[frame->wiring_count++] = wiring;
-  }
+  if (frame->wiring_count && memcmp(&wiring, &frame->wirings[frame->wiring_count - 1], sizeof wiring) == 0) return;
+  frame->wirings =
+      room(frame->wirings, sizeof *frame->wirings, frame->wiring_count, &frame->wiring_capacity, &frame->lost);
+  if (!frame->lost) frame->wirings[frame->wiring_count++] = wiring;
+}
+
+static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t row) {
   const uint64_t key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
   frame->rows[row] = (vcs_stand_t){
       key,  UINT64_MAX, vcs_cpu_cycles(cpu), frame->note.count, frame->touch_count, frame->rom_touch_count,
@@ -266,7 +274,8 @@ static void find_live(vcs_base_frame_t *frame) {
   frame->next_set[frame->count] = set;
   frame->next_dead[frame->count] = dead;
   for (uint32_t row = frame->count; row-- > 0;) {
-    const facts_t *facts = &facts_of[frame->opcodes[row]];
+    const facts_t *facts = &facts_of[frame->sets[row]];
+    frame->sets[row] = facts->named_sets;
     live = (live & ~facts->sets) | facts->reads;
     named = (named & ~(unsigned)facts->named_sets) | facts->named_reads;
     set_rows(&set, facts->named_sets, row);
@@ -293,17 +302,19 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   memcpy(m, frame->begun, vcs_machine_size(cart));
   if (m->jammed || !vcs_beam_record_begin(frame, cart)) return false;
   vcs_cpu_load(cpu, m);
+  keep_wiring(frame, m);
   uint32_t recorded = 0;
   for (uint32_t row = 0; row < VCS_FRAME_INSTRUCTIONS && !over; row++) {
     watch.row = row;
     watch.reads = 0;
-    stand(frame, cpu, m, row);
+    stand(frame, cpu, row);
     if (!(cpu->pc & 0x1000) && (cpu->pc & 0x280) != 0x80) frame->lost = true; /* what it fetches depends on more */
     if (frame->lost) return false;
     vcs_cpu_instruction(VCS_HERE);
-    frame->opcodes[row] = watch.opcode;
+    frame->sets[row] = watch.opcode;
     frame->count++;
     over = cpu->stop & VCS_STOP_FRAME;
+    if (cpu->stop & VCS_STOP_BANKS) keep_wiring(frame, m);
     cpu->stop = 0;
     if (m->jammed || frame->note.full) return false;
     for (; recorded < frame->note.count; recorded++) {
@@ -312,7 +323,7 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
     }
   }
   if (!over) return false;
-  stand(frame, cpu, m, frame->count);
+  stand(frame, cpu, frame->count);
   frame->rows[frame->count + 1] = (vcs_stand_t){.cycles = UINT32_MAX};
   find_live(frame);
   if (frame->lost || !vcs_beam_record_end(frame)) return false;

@@ -440,11 +440,120 @@ static void move(vcs_flip_beam_t *beam, const vcs_segment_t *here) {
   }
 }
 
+/* Registers that keep what is written to them, and that accesses read no further than `readers` has it: the byte of
+ * `looks`, and its value. */
+static bool keeps(unsigned r, uint8_t value, unsigned *look, uint8_t *kept) {
+#define AT(field, i) (unsigned)(offsetof(vcs_t, field) - VCS_LOOKS_FROM + (i))
+  *kept = value;
+  switch (r) {
+    case VCS_NUSIZ0:
+    case VCS_NUSIZ1:
+      *look = AT(nusiz, r - VCS_NUSIZ0);
+      return true;
+    case VCS_COLUP0_W:
+    case VCS_COLUP1_W:
+    case VCS_COLUPF_W:
+    case VCS_COLUBK_W:
+      *look = AT(colu, vcs_colour_index(r - VCS_COLUP0_W));
+      return true;
+    case VCS_REFP0:
+    case VCS_REFP1:
+      *look = AT(reflect, r - VCS_REFP0);
+      return true;
+    case VCS_PF0:
+    case VCS_PF1:
+    case VCS_PF2:
+      *look = AT(pf, r - VCS_PF0);
+      return true;
+    case VCS_GRP0:
+    case VCS_GRP1:
+      *look = AT(grp, r - VCS_GRP0);
+      return true;
+    case VCS_ENAM0:
+    case VCS_ENAM1:
+      *look = AT(enam, r - VCS_ENAM0);
+      return true;
+    case VCS_ENABL:
+      *look = AT(enabl, 0);
+      return true;
+    case VCS_HMP0:
+    case VCS_HMP1:
+    case VCS_HMM1:
+    case VCS_HMBL:
+      *look = AT(hm, r - VCS_HMP0);
+      *kept = value >> 4;
+      return true;
+    default:
+      return false;
+  }
+#undef AT
+}
+
+/* Those of them that an access to another register reads. */
+static uint64_t readers(unsigned r) {
+  switch (r) {
+    case VCS_RESP0:
+    case VCS_RESP1:
+      return LOOK(nusiz, r - VCS_RESP0);
+    case VCS_GRP0:
+      return LOOK(grp, 1);
+    case VCS_GRP1:
+      return LOOK(grp, 0) | LOOK(enabl, 0);
+    case VCS_RESMP0:
+    case VCS_RESMP1:
+      return LOOK(nusiz, r - VCS_RESMP0);
+    case VCS_HMOVE:
+      return ALL_HM;
+    default:
+      return 0;
+  }
+}
+
+/* The flip's own accesses in a segment, if all they do is to keep other values: *differs becomes what differs for them
+ * behind the segment, *shown what may show in it, and *patch the next that is not in it. */
+static bool keep_patches(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint64_t *differs, uint64_t *shown,
+                         int32_t *patch) {
+  const vcs_base_frame_t *frame = work->frame;
+  const uint32_t end = frame->segments[beam->at + 1].access;
+  for (*patch = beam->patch; *patch >= 0; *patch = work->patches->patches[*patch].next) {
+    const vcs_beam_patch_t *own = &work->patches->patches[*patch];
+    if (own->from >= end) break;
+    const vcs_beam_access_t *base = &frame->note.accesses[own->from], *access = &work->patches->accesses[own->first];
+    unsigned look;
+    uint8_t value;
+    if (own->to != own->from + 1 || own->count != 1 || access->cycles != base->cycles || access->kind != base->kind ||
+        base->kind != VCS_BEAM_WRITE || access->reg != base->reg || !keeps(base->reg, access->value, &look, &value)) {
+      return false;
+    }
+    bool stays = true;
+    for (uint32_t i = own->from + 1; i < end && stays; i++) {
+      const vcs_beam_access_t *later = &frame->note.accesses[i];
+      if (later->kind == VCS_BEAM_READ) continue;
+      if (readers(later->reg) >> look & 1) return false;
+      if (later->reg == base->reg || (later->reg == VCS_HMCLR && ALL_HM >> look & 1)) stays = false;
+    }
+    *shown |= 1ull << look;
+    if (!stays) continue;
+    *differs |= 1ull << look;
+    beam->tia.looks[look] = value;
+  }
+  return true;
+}
+
 /* Whether the flip's segment does to it what it does to the base; then that is done. */
 static bool skip(const vcs_beam_work_t *work, vcs_flip_beam_t *beam) {
   const vcs_segment_t *here = &work->frame->segments[beam->at];
   const bool last = beam->at + 1 == work->frame->segment_count;
-  if (beam->patch >= 0 && (last || work->patches->patches[beam->patch].from < here[1].access)) return false;
+  uint64_t kept = 0, written = 0;
+  if (beam->patch >= 0 && (last || work->patches->patches[beam->patch].from < here[1].access)) {
+    if (last || work->picture || work->cart->colour_loss || beam->differs & here->reads) return false;
+    vcs_flip_beam_t copy = *beam;
+    if (!keep_patches(work, &copy, &kept, &written, &copy.patch)) return false;
+    const uint64_t shown = (beam->differs & here->shows) | written;
+    if (may_collide(work->frame, here, shown, here->clears ? 0 : beam->tia.collisions)) return false;
+    beam->tia = copy.tia;
+    beam->patch = copy.patch;
+  }
   if (beam->differs) {
     if (beam->differs & here->reads) return false;
     const uint64_t shown = beam->differs & here->shows;
@@ -456,6 +565,7 @@ static bool skip(const vcs_beam_work_t *work, vcs_flip_beam_t *beam) {
     beam->differs &= ~here->replaced;
     if (beam->differs & here->moves) move(beam, here);
   }
+  beam->differs |= kept;
   beam->tia.collisions = (uint16_t)(here->clears ? here->caught : beam->tia.collisions | here->caught);
   if (here->clears) beam->unknown = (uint16_t)~work->frame->live;
   beam->at++;

@@ -1,13 +1,13 @@
 /* jacobian.c: the exact Jacobian of a run in coordinates, and its products.
  *
- * Flips are seen one horizon after another by the thread that walks them (watch.h). Three things are made of that:
+ * The thread that walks the flips reports each of them, one horizon after another (watch.h). From these reports come
  *
- *   entries   each flip has a list of the outputs that it changes; lists are put behind each other in the order of
- * flips J v       the same lists, and a sum over them in that order, so that rounding does not depend on threads w J no
- * list: what a flip changes is multiplied with the adjoints at once, and only the flip's sum is kept
+ *   entries   a list for each flip of the outputs that it changes; the lists are joined in the order of the flips
+ *   J v       a sum over the same lists in that order, so that rounding does not depend on the threads
+ *   w J       a sum for each flip of its changes times the adjoints, without a list
  *
- * A machine has bytes that no output is computed from, and that a flip which has met the run again may leave different:
- * counters, sound, the byte left on the bus, the clocks of past HMOVEs. They are no outputs.
+ * Some bytes of a machine have no influence on any output, and may stay different after a flip has rejoined the run:
+ * counters, sound, the byte left on the bus, the clocks of past HMOVEs. They are not outputs.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  *
  * Between two register writes the beam draws a span; within a line that is a piece. A piece is the primitive here: with
  * the registers as they are it shows certain colours and latches certain collisions. With one register bit flipped, or
- * an object one pixel further, tia_video.h says what it would show instead, and the difference is the link from that
- * slot to each pixel that changes and to each latch. Nothing is derived by hand, so nothing can disagree with the
+ * an object one pixel further, tia_video.h computes what it would show instead, and the difference is the link from
+ * that slot to each pixel that changes and to each latch. Nothing is derived by hand, so nothing can disagree with the
  * picture: every register bit, priority, score mode, delays, copies, stretches and wrap-around come out exactly.
  *
  * A latch is an OR over the pieces since it was cleared: a piece moves it only if no earlier piece has set it. That is

@@ -13,11 +13,11 @@
  *                                                   position: those of the copies one pixel further, less these
  *   levels    .................................     NUSIZ: those of the copies that there would be, less these
  *
- * A level is not 0 where the object shows, which is where what shows without it has a lower rank. Where nothing else
- * is, that is everywhere, and levels are adjoints times one number; else they are made for the pixels the object can
- * get to, four at a time. The eight pixels of a copy are then a few vector operations. A missile or the ball is a run
- * of pixels, the playfield forty columns of four: most have nothing but playfield and background in them, and are
- * summed whole. Colours are sums of the adjoints of the pixels that show them.
+ * A level can be nonzero only where the object would be visible: where the colour behind it has a lower rank. Where no
+ * other object is near, that is every pixel, and levels are adjoints times one number; otherwise they are computed for
+ * the pixels that the object can reach, four at a time. The eight pixels of a copy are then a few vector operations. A
+ * missile or the ball is a run of pixels, the playfield forty columns of four: most columns contain only playfield and
+ * background, and are summed as a whole. The adjoint of a colour is the sum over the pixels that show it.
  *
  * Where NUSIZ would change a player and its missile at the same pixel, their levels do not add up: then the piece is
  * shown again. So are pieces with playfield priority and score together (where the reference looks at all objects to

@@ -6,13 +6,13 @@
  *      bits 47..40   39..32   31..24   23..16   15..8    7..0
  *           V        P        S        Y        X        A          V: the byte read, or the byte to be written
  *
- * an opcode is a function vcs_local(opcode, addr, word) -> word, made from the very operations of cpu.h. Its derivative
- * needs no rules: bit i moves the bits of vcs_local(word ^ 1 << i) ^ vcs_local(word). vcs_uses says which bits are
- * worth flipping and which can move, so that everything else stays where it is (test_linear.c checks both against all
+ * an opcode is a function vcs_local(opcode, addr, word) -> word, made from the operations of cpu.h. Its derivative
+ * needs no rules: bit i moves the bits of vcs_local(word ^ 1 << i) ^ vcs_local(word). vcs_uses lists the bits that
+ * can have an effect and the bits that can change; the others are not evaluated (test_linear.c checks both against all
  * flips).
  *
  * Stops: the opcode itself and the program counter (operands of jumps, return addresses) carry no derivative; BRK and
- * RTI, which no game runs on purpose, carry none for the status register.
+ * RTI, which games do not use, carry none for the status register.
  */
 #ifndef VCS_GRAD_LOCAL_H
 #define VCS_GRAD_LOCAL_H

@@ -1,16 +1,16 @@
-/* rerun.c: running again, as little as possible.
+/* rerun.c: runs with flips, executed again as little as possible.
  *
  * What is not run. A run with a flipped input begins at the frame of the flip. A run whose machine is again what the
  * base's was after as many frames, and whose score rules remember the same, has the base's future; the rest is copied.
- * Machines are compared as they begin their next frame, when all times have been rebased to it, and without what
- * nothing of an output is computed from: counters of frames and instructions, sound, the byte left on the bus. A run
+ * Machines are compared as they begin their next frame, when all times have been rebased to it, and without the
+ * fields that no output depends on: counters of frames and instructions, sound, the byte left on the bus. A run
  * with flipped ROM never rejoins: an equal machine reads a different image. But most ROM is not read at all (unread.c).
  *
  * What is not drawn. A picture is needed at horizons only. A frame that began and ended within its call and swept every
  * row depends on nothing drawn before; then its own drawing is the picture. Where the base's frame at some horizon is
  * not like that (rows that no beam reaches show the frame two before; a frame may go on in the next call; a game that
  * stands still shows its last frame) everything is drawn from the beginning, in all runs (draws_all), and a run has
- * rejoined only when both frame buffers are the same too. Where just a rerun's frame is not, that run is begun again
+ * rejoined only when both frame buffers are the same too. Where only a rerun's frame is not, that run is started again
  * with everything drawn. Either way a picture is that of a run which draws every frame.
  */
 #include "grad/rerun.h"

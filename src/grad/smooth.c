@@ -2,7 +2,7 @@
  *
  * A unit is what is independent of all other units: a draw b with b_i = [u_i < p_i], or with antithetic pairs two, from
  * u and from 1 - u. Numbers u come from a hash of seed, unit and place, so a unit is the same in any order and on any
- * thread. What a unit j says of place i is
+ * thread. The estimate of unit j for place i is
  *
  *   difference   the mean over its draws of F(b, b_i = 1) - F(b, b_i = 0): truth at a random corner of the cube. The
  *                draw is recorded once, and the runs with one bit flipped rejoin it (rerun.c): common random numbers.

@@ -1,6 +1,7 @@
 /* ste_line.c: straight-through derivatives of the picture.
  *
- * Who wins a pixel is a stored switch. With the winner known, a pixel is linear in what it was made from:
+ * The object that is visible at a pixel, the winner, is taken as constant. Given the winner, a pixel is linear in its
+ * inputs:
  *
  *   colour     pixel = the winner's colour: the slope of the scalar along the luminance goes to that register
  *   graphics   pixel = without + bit * (with - without), "with" and "without" the object's bit being lit: the
@@ -10,10 +11,10 @@
  *   time       a write one cycle later leaves the pixels between as they were
  *
  * All of it is sums over masks. A mask is a few runs of pixels, and with the sums of a row's adjoints up to each pixel
- * a run is one subtraction; the masks are those of tia_video.h, made afresh only when a register that shapes them
- * changed on the way from event to event.
+ * a run is one subtraction; the masks are those of tia_video.h, computed again only when a register that shapes them
+ * has changed between two events.
  *
- * Stops: NUSIZx, CTRLPF, REFPx, VDELxx, RESMPx and VBLANK as shapes and switches; collisions; what line.c stops at.
+ * Stops: NUSIZx, CTRLPF, REFPx, VDELxx, RESMPx and VBLANK as shapes and switches; collisions; the stops of line.c.
  */
 #include <string.h>
 

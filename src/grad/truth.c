@@ -1,13 +1,13 @@
-/* truth.c: what bits do, found by flipping them and running again.
+/* truth.c: the exact effects of bits, found by flipping them and running again.
  *
- * The run is made once and remembered (rerun.c); then threads take flips, one after the other, and write what differs
- * at each horizon. Results do not depend on the threads. With s = 1 for a bit that is 0 in the run and -1 for one that
- * is 1,
+ * The run is executed once and kept (rerun.c); then threads take flips, one after the other, and write the
+ * differences at each horizon. Results do not depend on the threads. With s = 1 for a bit that is 0 in the run and -1
+ * for one that is 1,
  *
  *     F(1) - F(0)                    = s (flipped - base)                          one bit
  *     F(11) - F(10) - F(01) + F(00)  = s t (both - first - second + base)          a pair
  *
- * A pair needs the runs with one flip, too: they are made first and kept.
+ * A pair also needs the runs with one flip: they are executed first and kept.
  */
 #include <stdlib.h>
 #include <string.h>

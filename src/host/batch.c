@@ -660,6 +660,11 @@ const uint8_t *vcs_batch_ram(const vcs_batch_t *batch, int32_t env) {
   return env >= 0 && env < batch->options.envs ? vcs_env_ram(&batch->places[env].env) : NULL;
 }
 
+void vcs_batch_set_objects(vcs_batch_t *batch, int recording) {
+  if (batch->device_batch) return;
+  for (int32_t i = 0; i < batch->options.envs; i++) vcs_env_set_objects(&batch->places[i].env, recording);
+}
+
 int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects, int32_t capacity) {
   if (batch->device_batch || env < 0 || env >= batch->options.envs) return -1;
   return vcs_env_objects(&batch->places[env].env, objects, capacity);
@@ -1040,6 +1045,7 @@ void vcs_batch_free(vcs_batch_t *batch) {
   }
   free(batch->carts);
   free(batch->kinds);
+  for (int32_t i = 0; i < batch->options.envs && batch->places; i++) free(batch->places[i].env.objects);
   free(batch->places);
   free(batch->workers);
   free(batch->machines);

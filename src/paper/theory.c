@@ -243,8 +243,8 @@ static void measure(vcs_relax_t *relax, const vcs_relax_options_t *options, cons
   const double bound = bracket(options->alpha, options->temperature, reads, options->dispatch != VCS_DISPATCH_HARD);
   double bytes = 0, times = 0, counter = fabs(values[VCS_SLOT_PC] - exact[VCS_SLOT_PC]);
   for (size_t i = 0; i < vcs_relax_state_slots(relax); i++) {
-    const bool time = i == VCS_SLOT_TIME || i == VCS_SLOT_TIMER_CYCLE || i == VCS_SLOT_DUMP_CYCLE;
-    double *most = time ? &times : &bytes;
+    const bool kept = i == VCS_SLOT_TIMER_CYCLE || i == VCS_SLOT_DUMP_CYCLE; /* times that chips keep */
+    double *most = kept ? &times : &bytes;
     if (i != VCS_SLOT_PC) *most = fmax(*most, fabs(values[i] - exact[i]));
   }
   d->bytes = fmax(d->bytes, bytes);
@@ -525,10 +525,12 @@ vcs_status_t vcs_paper_theorem2(vcs_section_t *section, vcs_error_t *error) {
       "step made; the paper takes C = 256 times it. <i>Bytes</i> are all numbers but the counter, times in cycles "
       "included.",
       soft[0][0].steps, count);
-  vcs_section_assume(section,
-                     "no rounding (cast <i>none</i>), softmax dispatch over one-hot logits (the row <i>reads only</i>: "
-                     "hard dispatch), reads in double over the whole array, integer states in mid-frame, the whole "
-                     "machine with its chips.");
+  vcs_section_assume(
+      section,
+      "no rounding (cast <i>none</i>), softmax dispatch over one-hot logits (the row <i>reads only</i>: "
+      "hard dispatch), reads in double over the whole array, integer states in mid-frame, the whole "
+      "machine with its chips. <i>Bytes</i> are all numbers but the counter: registers, flags, RAM, chips and the "
+      "cycles of the step, without the cycles at which the timer and the pots were started.");
   status = draw_bound(section, soft, reads_only, error);
   if (status == VCS_OK) write_bound(section, soft, reads_only);
   vcs_section_say(

@@ -87,10 +87,16 @@ static vcs_real_t soften(const vcs_doing_t *doing, const place_t *place, vcs_rea
   }
   vcs_real_t value = vcs_real_new(doing->links, s->single ? narrow_sum / narrow_total : sum / total);
   if (!doing->links) return value;
+  const double nearest = place->cells[place->index].value;
+  double beyond = 0; /* v less the nearest cell, as a sum: the difference of the two would be rounded */
+  for (int32_t k = -reach.before; k <= reach.after; k++) {
+    double cell = place->cells[vcs_soften_neighbour(place->size, place->index, k)].value;
+    beyond += (cell - nearest) * weight_of(s, k, past) / total;
+  }
   for (int32_t k = -reach.before; k <= reach.after; k++) {
     vcs_real_t cell = place->cells[vcs_soften_neighbour(place->size, place->index, k)];
     double share = weight_of(s, k, past) / total;
-    pull += ((k > past) - (k < past)) * (cell.value - value.value) * share;
+    pull += ((k > past) - (k < past)) * (cell.value - nearest - beyond) * share;
     vcs_real_from(doing->links, cell, share);
   }
   vcs_real_from(doing->links, address, pull / s->temperature);

@@ -121,8 +121,12 @@ class Machine:
 
     def with_rom_bit(self, index: int, bit: int) -> "Machine":
         """The same console with a cartridge patched (IPS) in one bit, so that it keeps its game's controllers and format."""
+        return self.with_patch(
+            b"PATCH" + index.to_bytes(3, "big") + b"\0\1" + bytes([self.image[index] ^ 1 << bit]) + b"EOF"
+        )
+
+    def with_patch(self, patch: bytes) -> "Machine":
         other = Machine(self.image, self.name, self.height)
-        patch = b"PATCH" + index.to_bytes(3, "big") + b"\0\1" + bytes([self.image[index] ^ 1 << bit]) + b"EOF"
         self.check(lib.vcs_cart_patch, other.cart, patch, ctypes.c_size_t(len(patch)))
         return other
 

@@ -112,6 +112,19 @@ def test_a_click_on_the_rom_map_shows_what_the_byte_moves(paused):
     assert paused.evaluate(MARKS) > 0
 
 
+def test_a_click_on_the_rom_map_flips_a_bit_with_paint_on(paused):
+    paused.click("#tab-rom")
+    paused.check("#paint")
+    paused.locator("#rom-map").click(position={"x": 4 * 3 + 2, "y": 4 * 5 + 2})  # byte 5, the fourth bit from the left
+    paused.wait_for_selector("#patch:not([disabled])")
+    assert paused.locator("#rom-note").inner_text() == "1 byte differs from the original."
+    with paused.expect_download() as download:
+        paused.click("#patch")
+    image = Machine(None).image
+    changed = bytes([image[5] ^ 0x10])
+    assert download.value.path().read_bytes() == b"PATCH" + b"\0\0\5" + b"\0\1" + changed + b"EOF"
+
+
 def test_the_listing_follows_the_steps(paused):
     paused.select_option("#unit", "instruction")
     paused.click("#back")
@@ -146,5 +159,5 @@ def test_the_methods_stand_beside_the_truth(paused):
     heads = paused.locator("#why-methods th").all_inner_texts()
     assert heads == ["RAM bit", "truth", "bit+fork", "ste"]
     truths = {(row["index"], bit): row["truth"][bit] for row in answer["ram"] for bit in range(8) if row["truth"][bit]}
-    said = {(r["index"], b): r["truth"][b] for r in answer["methods"] for b in range(8) if r["truth"][b]}
-    assert said == truths and truths
+    listed = {(r["index"], b): r["truth"][b] for r in answer["methods"] for b in range(8) if r["truth"][b]}
+    assert listed == truths and truths
