@@ -104,7 +104,7 @@ def film_of(path, weights, random, steps):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--generations", type=int, default=40)
+    parser.add_argument("--generations", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--video", help="write a GIF of the trained player against the random one")
     options = parser.parse_args()
