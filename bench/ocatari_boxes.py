@@ -76,7 +76,7 @@ def judge(box: tuple[int, ...], sprites: list[tuple[int, ...]], blocks: list[tup
 def compare(name: str, game: str, frames: int) -> dict[str, int]:
     from ocatari.core import OCAtari
 
-    env = OCAtari(f"ALE/{name}-v5", mode="ram", hud=True, frameskip=1, repeat_action_probability=0.0)
+    env = OCAtari(f"ALE/{name}-v5", mode="ram", hud=True, obs_mode="ori", frameskip=1, repeat_action_probability=0.0)
     env.reset(seed=0)
     ale = env._ale
     machine = diffvcs.Machine(game)
