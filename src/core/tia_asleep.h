@@ -207,7 +207,7 @@ VCS_HOT_FN void vcs_asleep_note(vcs_asleep_t *asleep, uint64_t time, unsigned r)
 VCS_SLOW_FN bool vcs_asleep_stirs(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
   if (time >= asleep->later) return false;
   int32_t at = vcs_moment_target(m, vcs_moment(time, r));
-  if (at <= asleep->video.start) return true; /* nothing new is seen */
+  if (at <= m->seen_clock || at < asleep->video.start) return true; /* nothing new is seen */
   m->blank_first = at;
   asleep->wake = asleep->later;
   return true;
