@@ -1,5 +1,5 @@
 /* Annotations of the demo, whose RAM is known: the same in every call and for any number of threads, the positions
- * found are positions, and the JSON has every byte. */
+ * found are positions, and the JSON has every byte. And how two pictures are compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "diffvcs/annotate.h"
+#include "study/annotate_scene.h"
 
 static vcs_rom_t rom;
 
@@ -97,8 +98,71 @@ static void test_bad_options_are_refused(void **state) {
   assert_non_null(strstr(error.message, "seeds"));
 }
 
+static vcs_object_t sprite(int x, int y, int w, int h, uint32_t pattern) {
+  return (vcs_object_t){.x = (int16_t)x,
+                        .y = (int16_t)y,
+                        .w = (int16_t)w,
+                        .h = (int16_t)h,
+                        .pixels = w * h,
+                        .size = 1,
+                        .pattern = pattern};
+}
+
+static vcs_scene_diff_t compare(const vcs_object_t *was, int32_t before, const vcs_object_t *is, int32_t after) {
+  vcs_scene_t scenes[2];
+  vcs_scene_diff_t d;
+  vcs_scene_take(was, before, &scenes[0]);
+  vcs_scene_take(is, after, &scenes[1]);
+  vcs_scene_compare(&scenes[0], &scenes[1], &d, NULL, 0);
+  return d;
+}
+
+static void test_a_sprite_that_passes_the_edge_moves_as_one(void **state) {
+  (void)state;
+  const vcs_object_t was[] = {sprite(150, 20, 8, 6, 7)};
+  const vcs_object_t is[] = {sprite(0, 20, 3, 6, 8), sprite(155, 20, 5, 6, 9)};
+  const vcs_scene_diff_t d = compare(was, 1, is, 2);
+  assert_int_equal(d.moved_x, 1);
+  assert_int_equal(d.dx, 5);
+  assert_int_equal(d.came + d.went + d.reshaped, 0);
+}
+
+static void test_equal_sprites_are_paired_in_their_order(void **state) {
+  (void)state;
+  const vcs_object_t was[] = {sprite(10, 20, 8, 6, 7), sprite(26, 20, 8, 6, 7), sprite(42, 20, 8, 6, 7)};
+  const vcs_object_t is[] = {sprite(22, 20, 8, 6, 7), sprite(38, 20, 8, 6, 7), sprite(54, 20, 8, 6, 7)};
+  const vcs_scene_diff_t d = compare(was, 3, is, 3);
+  assert_int_equal(d.moved_x, 3);
+  assert_int_equal(d.dx, 12);
+}
+
+/* With one less, the nearest belong together. */
+static void test_what_is_left_pairs_with_the_nearest(void **state) {
+  (void)state;
+  const vcs_object_t was[] = {sprite(10, 20, 8, 6, 7), sprite(10, 60, 8, 6, 7)};
+  const vcs_object_t is[] = {sprite(10, 58, 8, 6, 7)};
+  const vcs_scene_diff_t d = compare(was, 2, is, 1);
+  assert_int_equal(d.moved_y, 1);
+  assert_int_equal(d.dy, -2);
+  assert_int_equal(d.went, 1);
+}
+
+static void test_two_sprites_that_become_one_have_not_moved(void **state) {
+  (void)state;
+  const vcs_object_t was[] = {sprite(10, 20, 8, 16, 7), sprite(10, 40, 8, 16, 7)};
+  const vcs_object_t is[] = {sprite(10, 20, 8, 34, 9)};
+  const vcs_scene_diff_t d = compare(was, 2, is, 1);
+  assert_int_equal(d.moved_x + d.moved_y + d.moved_both + d.reshaped, 0);
+  assert_int_equal(d.cut, 1);
+  assert_int_equal(d.went, 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_a_sprite_that_passes_the_edge_moves_as_one),
+      cmocka_unit_test(test_equal_sprites_are_paired_in_their_order),
+      cmocka_unit_test(test_what_is_left_pairs_with_the_nearest),
+      cmocka_unit_test(test_two_sprites_that_become_one_have_not_moved),
       cmocka_unit_test(test_the_same_table_twice),
       cmocka_unit_test(test_positions_move_their_objects),
       cmocka_unit_test(test_json_and_page_have_every_byte),

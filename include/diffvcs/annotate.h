@@ -53,6 +53,7 @@ typedef struct {
   float confidence;    /* 0 to 1: states that agree, of the states in which the byte does anything to the picture */
   int32_t states;      /* number of states that agree */
   int32_t low, high;   /* of x and y: the smallest and the largest pixel of the map, -1: none */
+  int32_t absent;      /* of x and y: the value that the byte has while there is no object, -1: none is known */
   int32_t controls;    /* controls that change the byte: a set of VCS_HELD_... bits */
   int16_t map[256];    /* of x and y: the object's column or row for each value in one state, -1: not drawn */
 } vcs_role_t;
@@ -70,8 +71,8 @@ typedef struct {
 } vcs_annotation_t;
 
 typedef struct {
-  int32_t seeds;   /* plays; 0: 5 */
-  int32_t depths;  /* states of each play; 0: 6 */
+  int32_t seeds;   /* plays; 0: 6 */
+  int32_t depths;  /* states for each play; 0: 8 */
   uint64_t seed;   /* of the first play; 0: 1 */
   int32_t threads; /* 0: one per core */
   vcs_report_t report;

@@ -67,8 +67,9 @@ VCS_API int32_t vcs_frame_objects(const vcs_cart_t *cart, vcs_t *m, uint8_t *fra
 VCS_API void vcs_env_set_objects(vcs_env_t *env, int recording);
 VCS_API int32_t vcs_env_objects(vcs_env_t *env, vcs_object_t *objects, int32_t capacity);
 
-/* The same for an environment of a batch on the CPU, between a receive and the next send; -1 on a device or if `env` is
- * out of range. */
+/* The same for the environments of a batch on the CPU, between a receive and the next send. vcs_batch_objects returns
+ * -1 on a device or if `env` is out of range. */
+VCS_API void vcs_batch_set_objects(vcs_batch_t *batch, int recording);
 VCS_API int32_t vcs_batch_objects(vcs_batch_t *batch, int32_t env, vcs_object_t *objects, int32_t capacity);
 
 /* Identity over frames. An object keeps the id of the object that was nearest to it in one of the last VCS_TRACK_FRAMES

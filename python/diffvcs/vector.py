@@ -154,6 +154,8 @@ class DiffVCSVectorEnv(VectorEnv):
         if objects and device != "cpu":
             raise ValueError("objects are listed on the CPU only")
         self._objects = objects
+        if objects:
+            lib.vcs_batch_set_objects(self.ale.handle, 1)
         self.num_envs, self.batch_size = num_envs, self.ale.batch_size
         self.continuous, self.continuous_action_threshold = continuous, continuous_action_threshold
         self.grayscale, self.obs_type = grayscale, obs_type

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import diffvcs
+from diffvcs._c import lib
 
 
 def played(frames=120):
@@ -79,3 +80,5 @@ def test_vectors_list_objects():
     envs.reset(seed=0)
     *_, info = envs.step(np.zeros(2, np.int64))
     assert len(info["objects"]) == 2 and all(len(found) for found in info["objects"])
+    lib.vcs_batch_set_objects(envs.ale.handle, 0)  # now the frame is run again
+    assert all(np.array_equal(found, envs.objects(i)) for i, found in enumerate(info["objects"]))

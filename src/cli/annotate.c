@@ -141,7 +141,7 @@ static int annotate_games(const options_t *o) {
 }
 
 int vcs_cli_annotate(int argc, char **argv) {
-  options_t o = {.seeds = 5, .depths = 6, .choice = {.profile = VCS_PROFILE_ALE}};
+  options_t o = {.seeds = 6, .depths = 8, .choice = {.profile = VCS_PROFILE_ALE}};
   const vcs_arg_t args[] = {
       VCS_ARG_REST("GAME", &o.games, "games, ROM images, or demo"),
       VCS_ARG_FLAG("all", &o.all, "all games of the profile"),
@@ -151,7 +151,7 @@ int vcs_cli_annotate(int argc, char **argv) {
       VCS_ARG_TEXT("html", &o.html, "DIR", "write a page for each game: GAME.html"),
       VCS_ARG_FLAG("audit", &o.audit, "check the positions in states that were not used to find them"),
       VCS_ARG_INTEGER("seeds", &o.seeds, 1, 64, "plays"),
-      VCS_ARG_INTEGER("depths", &o.depths, 1, 16, "states of each play"),
+      VCS_ARG_INTEGER("depths", &o.depths, 1, 16, "states for each play"),
       VCS_ARG_JOBS(&o.jobs),
       VCS_ARGS_ROMS(&o.choice),
       VCS_ARG_END};

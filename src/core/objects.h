@@ -27,10 +27,11 @@ enum {
 
 /* A player, missile or ball that may go on. */
 typedef struct {
-  int16_t window;        /* left end of its window in the last row */
-  int16_t y;             /* the last row */
-  uint8_t colour, fresh; /* of the last row; fresh: the last row is not yet part of the object */
-  uint64_t bits, shown;  /* its pixels in the last row from the window on: lit, and seen */
+  int16_t window;                  /* left end of its window in the last row */
+  int16_t y;                       /* the last row */
+  uint8_t colour, fresh;           /* of the last row; fresh: the last row is not yet part of the object */
+  uint64_t bits, shown;            /* its pixels in the last row from the window on: lit, and seen */
+  uint64_t columns, shown_columns; /* those of all rows since the window was there that are part of the object */
   vcs_object_t object;
 } vcs_live_t;
 
@@ -50,6 +51,7 @@ typedef struct {
   int32_t capacity, count;
   int32_t live_count, block_count;
   int16_t recent[VCS_OBJECTS][3]; /* the live object of each copy in the last row: the first guess */
+  int16_t expired_y;              /* the row in which the live objects were looked through last */
   int16_t row_y;                  /* the row of the playfield that is being drawn, -1: none */
   int16_t field_y, field_end;     /* the rows that `field` is, empty: none */
   vcs_field_row_t row, field;
@@ -77,7 +79,7 @@ VCS_FN void vcs_recorder_start(vcs_recorder_t *r, vcs_object_t *list, int32_t ca
   r->list = list;
   r->capacity = capacity;
   r->count = r->live_count = r->block_count = r->blocks_in = 0;
-  r->row_y = -1;
+  r->row_y = r->expired_y = -1;
   r->field_y = r->field_end = 0;
   for (int i = 0; i < VCS_OBJECTS; i++) r->recent[i][0] = r->recent[i][1] = r->recent[i][2] = 0;
 }
@@ -90,20 +92,15 @@ VCS_FN uint64_t vcs_pixels_at(const uint64_t word[3], int x, int count) {
   return count < 64 ? bits & ((1ULL << count) - 1) : bits;
 }
 
-/* Widens a box by the pixels `bits` from column `x` on of row y. */
-VCS_FN void vcs_box_add(int16_t *left, int16_t *top, int16_t *width, int16_t *height, int x, int y, uint64_t bits) {
+/* Widens the columns of a box by the pixels `bits` from column `x` on. */
+VCS_FN void vcs_box_widen(int16_t *left, int16_t *width, int x, uint64_t bits) {
   int from = x + VCS_LOWEST_64(bits), to = x + VCS_HIGHEST_64(bits) + 1;
-  if (*width == 0) {
-    *left = (int16_t)from;
-    *top = (int16_t)y;
-    *width = (int16_t)(to - from);
-  } else {
-    int end = *left + *width;
-    if (from < *left) *left = (int16_t)from;
-    if (to > end) end = to;
-    *width = (int16_t)(end - *left);
+  if (*width) {
+    if (*left < from) from = *left;
+    if (*left + *width > to) to = *left + *width;
   }
-  *height = (int16_t)(y + 1 - *top);
+  *left = (int16_t)from;
+  *width = (int16_t)(to - from);
 }
 
 /* Makes the last row of an object part of it. Rows are shaded into the pattern from the object's left end, so that the
@@ -111,21 +108,34 @@ VCS_FN void vcs_box_add(int16_t *left, int16_t *top, int16_t *width, int16_t *he
 VCS_FN void vcs_live_commit(vcs_live_t *live) {
   vcs_object_t *o = &live->object;
   if (!live->fresh) return;
+  int ones = vcs_ones(live->bits);
   live->fresh = 0;
-  vcs_box_add(&o->x, &o->y, &o->w, &o->h, live->window, live->y, live->bits);
+  if (!o->rows) o->y = live->y;
+  o->h = (int16_t)(live->y + 1 - o->y);
   o->rows++;
-  o->pixels += vcs_ones(live->bits);
+  o->pixels += ones;
   o->pattern = (o->pattern ^ (uint32_t)(live->bits ^ live->bits >> 32)) * 0x01000193u;
   o->pattern ^= o->pattern >> 15;
+  live->columns |= live->bits;
   if (!live->shown) return;
   if (o->seen == 0) {
+    o->seen_y = live->y;
     o->colour = live->colour;
     o->colours = 1;
   } else if (o->colour != live->colour && o->colours < 255) {
     o->colours++;
   }
-  vcs_box_add(&o->seen_x, &o->seen_y, &o->seen_w, &o->seen_h, live->window, live->y, live->shown);
-  o->seen += vcs_ones(live->shown);
+  o->seen_h = (int16_t)(live->y + 1 - o->seen_y);
+  o->seen += live->shown == live->bits ? ones : vcs_ones(live->shown);
+  live->shown_columns |= live->shown;
+}
+
+/* The window moves, or the object ends: its columns become part of the boxes. */
+VCS_FN void vcs_live_widen(vcs_live_t *live) {
+  vcs_object_t *o = &live->object;
+  if (live->columns) vcs_box_widen(&o->x, &o->w, live->window, live->columns);
+  if (live->shown_columns) vcs_box_widen(&o->seen_x, &o->seen_w, live->window, live->shown_columns);
+  live->columns = live->shown_columns = 0;
 }
 
 /* Lists an object if a pixel showed it. Where there is no space left, a block of the playfield gives way to anything
@@ -144,14 +154,21 @@ VCS_FN void vcs_record_object(vcs_recorder_t *r, const vcs_object_t *object) {
   r->count++;
 }
 
+VCS_FN void vcs_live_end(vcs_recorder_t *r, vcs_live_t *live) {
+  vcs_live_commit(live);
+  vcs_live_widen(live);
+  vcs_record_object(r, &live->object);
+}
+
 /* Ends the objects that cannot go on in row y. */
 VCS_FN void vcs_live_expire(vcs_recorder_t *r, int y) {
   int kept = 0;
+  if (y == r->expired_y) return;
+  r->expired_y = (int16_t)y;
   for (int i = 0; i < r->live_count; i++) {
     vcs_live_t *live = &r->live[i];
     if (y - live->y > VCS_OBJECT_GAP + 1) {
-      vcs_live_commit(live);
-      vcs_record_object(r, &live->object);
+      vcs_live_end(r, live);
     } else {
       if (kept != i) r->live[kept] = *live;
       kept++;
@@ -170,8 +187,7 @@ VCS_FN void vcs_object_clear(vcs_object_t *object, int kind, int size) {
 /* A new object; the oldest makes place for it if there are too many. */
 VCS_FN vcs_live_t *vcs_live_new(vcs_recorder_t *r, int kind, int size) {
   if (r->live_count == VCS_LIVE_MAX) {
-    vcs_live_commit(&r->live[0]);
-    vcs_record_object(r, &r->live[0].object);
+    vcs_live_end(r, &r->live[0]);
     for (int i = 1; i < VCS_LIVE_MAX; i++) r->live[i - 1] = r->live[i];
     r->live_count--;
   }
@@ -179,6 +195,7 @@ VCS_FN vcs_live_t *vcs_live_new(vcs_recorder_t *r, int kind, int size) {
   vcs_object_clear(&live->object, kind, size);
   live->object.pattern = 0x811C9DC5u;
   live->fresh = 0;
+  live->columns = live->shown_columns = 0;
   return live;
 }
 
@@ -220,6 +237,7 @@ VCS_FN void vcs_record_sprite(const vcs_t *m, vcs_recorder_t *r, int kind, int c
     live->object.reflected = kind <= VCS_P1 && m->reflect[kind];
   }
   vcs_live_commit(live);
+  if (live->window != window) vcs_live_widen(live);
   live->window = (int16_t)window;
   live->y = (int16_t)y;
   live->bits = bits;
@@ -278,7 +296,8 @@ VCS_SLOW_FN void vcs_field_end(vcs_recorder_t *r) {
     for (int at = x; at < to; at += 64) {
       uint64_t shown = vcs_pixels_at(row->shown, at, to - at < 64 ? to - at : 64);
       if (!shown) continue;
-      vcs_box_add(&o->seen_x, &o->seen_y, &o->seen_w, &o->seen_h, at, r->field_y, shown);
+      vcs_box_widen(&o->seen_x, &o->seen_w, at, shown);
+      if (!o->seen) o->seen_y = r->field_y;
       o->seen_h = (int16_t)(r->field_end - o->seen_y);
       o->seen += rows * vcs_ones(shown);
     }
@@ -358,38 +377,29 @@ VCS_SLOW_FN void vcs_record_same(vcs_recorder_t *r, int y) {
   }
 }
 
-/* Adds the pixels of an object in one of its windows; a window that passes the right edge is two. */
+/* Adds the pixels of an object in one of its windows; a window that passes the right edge is two. All lit pixels are
+ * seen if `shown` is NULL. */
 VCS_FN void vcs_record_window(const vcs_t *m, vcs_recorder_t *r, int kind, int copy, int size, int y, int from,
                               int width, const uint64_t lit[3], const uint64_t shown[3], uint8_t colour) {
   if (from >= VCS_WIDTH) from -= VCS_WIDTH;
   int first = from + width > VCS_WIDTH ? VCS_WIDTH - from : width;
   uint64_t bits = vcs_pixels_at(lit, from, first);
-  if (bits) vcs_record_sprite(m, r, kind, copy, size, y, from, bits, vcs_pixels_at(shown, from, first), colour);
+  if (bits) {
+    uint64_t seen = shown ? vcs_pixels_at(shown, from, first) : bits;
+    vcs_record_sprite(m, r, kind, copy, size, y, from, bits, seen, colour);
+  }
   if (first == width) return;
   bits = vcs_pixels_at(lit, 0, width - first);
-  if (bits) vcs_record_sprite(m, r, kind, copy, size, y, 0, bits, vcs_pixels_at(shown, 0, width - first), colour);
+  if (bits) {
+    uint64_t seen = shown ? vcs_pixels_at(shown, 0, width - first) : bits;
+    vcs_record_sprite(m, r, kind, copy, size, y, 0, bits, seen, colour);
+  }
 }
 
-/* Adds what is drawn in pixels [x0, x1) of row y; [x0, x1) without [blank, blank_end) is seen. */
-VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int x0, int x1, int blank, int blank_end) {
-  const vcs_video_t *video = &r->video;
-  uint64_t seen[3], shown[VCS_OBJECTS][3], lit[VCS_OBJECTS][3], any[3] = {0, 0, 0}, covers = 0;
-  unsigned on = video->lit;
-  vcs_live_expire(r, y);
-  if (!on) return;
-  bool score = m->ctrlpf & 2;
+/* Finds the pixels of each object that are not covered by another one. */
+VCS_SLOW_FN void vcs_find_shown(const vcs_t *m, const vcs_video_t *video, unsigned on, const uint64_t seen[3],
+                                uint64_t lit[VCS_OBJECTS][3], uint64_t shown[VCS_OBJECTS][3]) {
   for (int w = 0; w < 3; w++) {
-    uint64_t piece = vcs_from(x0, w) & ~vcs_from(x1, w);
-    seen[w] = piece & ~(vcs_from(blank, w) & ~vcs_from(blank_end, w));
-    for (unsigned left = on; left; left &= left - 1) {
-      int i = VCS_LOWEST(left);
-      lit[i][w] = video->line[i].word[w] & piece;
-      shown[i][w] = lit[i][w] & seen[w];
-      covers |= any[w] & lit[i][w];
-      any[w] |= lit[i][w];
-    }
-  }
-  for (int w = 0; w < 3 && covers; w++) { /* some object covers another one */
     uint64_t colour[4];
     vcs_line_colours(m, w, video->line, colour);
     for (unsigned left = on; left; left &= left - 1) {
@@ -397,17 +407,52 @@ VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int 
       uint64_t shows = i == VCS_P0 || i == VCS_M0   ? colour[VCS_COLUP0]
                        : i == VCS_P1 || i == VCS_M1 ? colour[VCS_COLUP1]
                                                     : colour[VCS_COLUPF];
-      if (i == VCS_PF && score) { /* the playfield may have a player's colour on its half */
+      if (i == VCS_PF && (m->ctrlpf & 2)) { /* the playfield may have a player's colour on its half */
         uint64_t half = ~vcs_from(80, w);
         shows |= (colour[VCS_COLUP0] & half & ~video->line[VCS_M0].word[w] & ~video->line[VCS_P0].word[w]) |
                  (colour[VCS_COLUP1] & ~half & ~video->line[VCS_M1].word[w] & ~video->line[VCS_P1].word[w]);
       }
-      shown[i][w] &= shows;
+      shown[i][w] = lit[i][w] & seen[w] & shows;
+    }
+  }
+}
+
+/* Adds what is drawn in pixels [x0, x1) of row y; [x0, x1) without [blank, blank_end) is seen. */
+VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int x0, int x1, int blank, int blank_end) {
+  const vcs_video_t *video = &r->video;
+  uint64_t shown_pixels[VCS_OBJECTS][3], lit[VCS_OBJECTS][3], any[3] = {0, 0, 0}, covers = 0;
+  uint64_t(*shown)[3] = lit;
+  unsigned on = video->lit;
+  vcs_live_expire(r, y);
+  if (!on) return;
+  bool score = m->ctrlpf & 2;
+  uint64_t piece[3] = {vcs_from(x0, 0) & ~vcs_from(x1, 0), vcs_from(x0, 1) & ~vcs_from(x1, 1),
+                       vcs_from(x0, 2) & ~vcs_from(x1, 2)};
+  for (unsigned left = on; left; left &= left - 1) {
+    int i = VCS_LOWEST(left);
+    for (int w = 0; w < 3; w++) {
+      lit[i][w] = video->line[i].word[w] & piece[w];
+      covers |= any[w] & lit[i][w];
+      any[w] |= lit[i][w];
+    }
+  }
+  if (covers || blank < blank_end) {
+    uint64_t seen[3];
+    for (int w = 0; w < 3; w++) seen[w] = piece[w] & ~(vcs_from(blank, w) & ~vcs_from(blank_end, w));
+    shown = shown_pixels;
+    if (covers) {
+      vcs_find_shown(m, video, on, seen, lit, shown);
+    } else {
+      for (unsigned left = on; left; left &= left - 1) {
+        int i = VCS_LOWEST(left);
+        for (int w = 0; w < 3; w++) shown[i][w] = lit[i][w] & seen[w];
+      }
     }
   }
   for (; on; on &= on - 1) {
     int i = VCS_LOWEST(on), side = i & 1;
     if (!(lit[i][0] | lit[i][1] | lit[i][2])) continue;
+    const uint64_t *seen = shown == lit ? NULL : shown[i];
     if (i == VCS_PF) {
       bool score_colours = score && (!(m->ctrlpf & 4) || vcs_objects_on(m) == 1u << VCS_PF);
       if (!score_colours) {
@@ -418,19 +463,19 @@ VCS_SLOW_FN void vcs_record_piece(const vcs_t *m, vcs_recorder_t *r, int y, int 
       }
     } else if (i == VCS_BL) {
       int width = 1 << (m->ctrlpf >> 4 & 3);
-      vcs_record_window(m, r, i, 0, width, y, m->pos[i], 8, lit[i], shown[i], m->colu[VCS_COLUPF]);
+      vcs_record_window(m, r, i, 0, width, y, m->pos[i], 8, lit[i], seen, m->colu[VCS_COLUPF]);
     } else {
       vcs_copies_t copies = vcs_copies(m->nusiz[side] & 7);
       int player = i == VCS_P0 || i == VCS_P1;
       int size = player ? copies.stretch : 1 << (m->nusiz[side] >> 4 & 3);
       int width = player ? 8 * copies.stretch + (copies.stretch > 1) : 8;
       uint8_t colour = m->colu[side ? VCS_COLUP1 : VCS_COLUP0];
-      vcs_record_window(m, r, i, 0, size, y, m->pos[i], width, lit[i], shown[i], colour);
+      vcs_record_window(m, r, i, 0, size, y, m->pos[i], width, lit[i], seen, colour);
       if (copies.second) {
-        vcs_record_window(m, r, i, 1, size, y, m->pos[i] + 16 * copies.second, width, lit[i], shown[i], colour);
+        vcs_record_window(m, r, i, 1, size, y, m->pos[i] + 16 * copies.second, width, lit[i], seen, colour);
       }
       if (copies.third) {
-        vcs_record_window(m, r, i, 2, size, y, m->pos[i] + 16 * copies.third, width, lit[i], shown[i], colour);
+        vcs_record_window(m, r, i, 2, size, y, m->pos[i] + 16 * copies.third, width, lit[i], seen, colour);
       }
     }
   }
@@ -441,8 +486,7 @@ VCS_SLOW_FN void vcs_recorder_finish(vcs_recorder_t *r) {
   vcs_field_row_end(r);
   vcs_field_gap(r, 0);
   for (int i = 0; i < r->live_count; i++) {
-    vcs_live_commit(&r->live[i]);
-    vcs_record_object(r, &r->live[i].object);
+    vcs_live_end(r, &r->live[i]);
   }
   r->live_count = 0;
 }

@@ -17,21 +17,21 @@
 #include <string.h>
 
 #include "diffvcs/annotate.h"
-#include "host/env.h"
-#include "host/game_rules.h"
 #include "host/games.h"
 #include "host/parallel.h"
+#include "study/annotate_play.h"
+#include "study/annotate_scene.h"
 #include "study/internal.h"
 
 enum {
-  BYTES = 128,
+  BYTES = VCS_RAM_SIZE,
   PROBES = 12,
-  QUIET = 4, /* probes without any effect after which the others are left out */
-  FRAMES = 3,
-  SPRITES = 96, /* objects other than blocks of the playfield that are compared */
-  LATER = 8,    /* frames after which positions are compared for velocities */
+  QUIET = 4,  /* probes without any effect after which the others are left out */
+  FRAMES = 4, /* games draw some objects only in every second to fourth frame */
+  LATER = 8,  /* frames after which positions are compared for velocities */
   DEPTHS_MAX = 16,
   SEEDS_MAX = 64,
+  FRESH = 40, /* moments in which candidates for positions are tried */
 };
 
 static const char *const role_names[VCS_ROLES] = {"x",      "y",       "size",  "graphics",  "colour",
@@ -39,161 +39,6 @@ static const char *const role_names[VCS_ROLES] = {"x",      "y",       "size",  
                                                   "random", "scratch", "stack", "unused"};
 
 const char *vcs_role_name(int role) { return role >= 0 && role < VCS_ROLES ? role_names[role] : NULL; }
-
-/* ---- One picture beside another ---------------------------------------------------------------------------------- */
-
-typedef struct {
-  int32_t count, blocks;
-  vcs_object_t sprite[SPRITES];
-  uint32_t field; /* digest of the playfield */
-} scene_t;
-
-/* What a change did to one frame. */
-typedef struct {
-  int16_t moved_x, moved_y, moved_both, reshaped, recoloured, reflected, resized, came, went;
-  int16_t dx, dy;      /* of the first object that moved */
-  int16_t object;      /* index of the first object in the scene without the change that differs, or -1 */
-  int16_t moved;       /* the same for one that moved */
-  int32_t pixels;      /* that differ */
-  int16_t left, right; /* columns and rows of the pixels that differ, inclusive */
-  int16_t top, bottom;
-  int16_t new_x, new_y; /* of the first object that came */
-  uint8_t new_kind;
-  uint8_t field; /* the playfield differs */
-} diff_t;
-
-static void take_scene(const vcs_object_t *objects, int32_t count, scene_t *scene) {
-  scene->count = scene->blocks = 0;
-  scene->field = 0;
-  for (int32_t i = 0; i < count; i++) {
-    const vcs_object_t *o = &objects[i];
-    if (o->kind == VCS_OBJECT_PLAYFIELD) {
-      scene->blocks++;
-      scene->field =
-          (scene->field ^ (uint32_t)(o->x * 3 + o->y * 1009 + o->w * 40503 + o->h * 7919 + o->colour)) * 0x01000193u;
-    } else if (scene->count < SPRITES) {
-      scene->sprite[scene->count++] = *o;
-    }
-  }
-}
-
-static bool is_same_shape(const vcs_object_t *a, const vcs_object_t *b) {
-  return a->kind == b->kind && a->pattern == b->pattern && a->w == b->w && a->h == b->h && a->reflected == b->reflected;
-}
-
-static bool is_same_place(const vcs_object_t *a, const vcs_object_t *b) { return a->x == b->x && a->y == b->y; }
-
-/* A row of what happened to the object `was`, which is now `is`. */
-static void note_pair(const vcs_object_t *was, const vcs_object_t *is, int index, diff_t *d) {
-  const int dx = is->x - was->x, bottom = is->y + is->h - was->y - was->h;
-  int dy = is->y - was->y;
-  if (d->object < 0) d->object = (int16_t)index;
-  if (was->reflected != is->reflected) d->reflected++;
-  if (is->size != was->size) d->resized++;
-  if (is_same_shape(was, is)) {
-    if (dx && dy) {
-      d->moved_both++;
-    } else if (dx) {
-      d->moved_x++;
-    } else if (dy) {
-      d->moved_y++;
-    } else if (was->colour != is->colour || was->colours != is->colours) {
-      d->recoloured++;
-      return;
-    }
-  } else if (dx == 0 && was->w == is->w && (dy || bottom) && (!dy || !bottom || (dy > 0) == (bottom > 0))) {
-    d->moved_y++; /* partly behind the edge of its zone: the free end tells how far */
-    if (abs(bottom) > abs(dy)) dy = bottom;
-  } else {
-    d->reshaped++;
-    return;
-  }
-  if (d->moved < 0) {
-    d->moved = (int16_t)index;
-    d->dx = (int16_t)dx;
-    d->dy = (int16_t)dy;
-  }
-}
-
-/* Pairs the objects of two scenes. Objects that are equal in both are done first. Then equal shapes are paired in their
- * order, top to bottom and left to right, so that a row of equal sprites that moves is paired rightly; then what has
- * the same kind. */
-static void compare_scenes(const scene_t *was, const scene_t *is, diff_t *d, int32_t *place_of, int want) {
-  bool used_was[SPRITES] = {false}, used_is[SPRITES] = {false};
-  memset(d, 0, sizeof *d);
-  d->object = d->moved = -1;
-  d->field = was->field != is->field;
-  if (place_of) *place_of = -1;
-  for (int32_t i = 0, k = 0; i < was->count; i++) {
-    const vcs_object_t *a = &was->sprite[i];
-    for (k = 0; k < is->count; k++) {
-      const vcs_object_t *b = &is->sprite[k];
-      if (used_is[k] || !is_same_place(a, b) || !is_same_shape(a, b) || a->colour != b->colour ||
-          a->colours != b->colours)
-        continue;
-      used_was[i] = used_is[k] = true;
-      if (place_of && i == want) *place_of = k;
-      break;
-    }
-  }
-  for (int pass = 0; pass < 3; pass++) {
-    for (int32_t i = 0; i < was->count; i++) {
-      int32_t best = -1;
-      int least = 1 << 20;
-      if (used_was[i]) continue;
-      for (int32_t k = 0; k < is->count; k++) {
-        const vcs_object_t *a = &was->sprite[i], *b = &is->sprite[k];
-        if (used_is[k] || a->kind != b->kind) continue;
-        const bool shape = is_same_shape(a, b);
-        const int far = abs(a->x - b->x) + abs(a->y - b->y);
-        if (pass == 0 && !(is_same_place(a, b))) continue; /* changed in place */
-        if (pass == 1 && !shape) continue;
-        if (pass == 2 && far > 60) continue;
-        if (pass == 1) { /* the first one in order */
-          best = k;
-          break;
-        }
-        if (far < least) {
-          least = far;
-          best = k;
-        }
-      }
-      if (best < 0) continue;
-      used_was[i] = used_is[best] = true;
-      note_pair(&was->sprite[i], &is->sprite[best], i, d);
-      if (place_of && i == want) *place_of = best;
-    }
-  }
-  for (int32_t i = 0; i < was->count; i++) {
-    if (used_was[i]) continue;
-    d->went++;
-    if (d->object < 0) d->object = (int16_t)i;
-  }
-  for (int32_t k = 0; k < is->count; k++) {
-    if (used_is[k]) continue;
-    if (d->came++) continue;
-    d->new_x = is->sprite[k].x;
-    d->new_y = is->sprite[k].y;
-    d->new_kind = is->sprite[k].kind;
-  }
-}
-
-static void compare_pixels(const uint8_t *was, const uint8_t *is, int height, diff_t *d) {
-  d->left = d->top = INT16_MAX;
-  d->right = d->bottom = -1;
-  for (int y = 0; y < height; y++) {
-    const uint8_t *a = was + VCS_WIDTH * y, *b = is + VCS_WIDTH * y;
-    if (memcmp(a, b, VCS_WIDTH) == 0) continue;
-    if (d->bottom < 0) d->top = (int16_t)y;
-    d->bottom = (int16_t)y;
-    for (int x = 0; x < VCS_WIDTH; x++) {
-      if (a[x] == b[x]) continue;
-      d->pixels++;
-      if (x < d->left) d->left = (int16_t)x;
-      if (x > d->right) d->right = (int16_t)x;
-    }
-  }
-}
 
 /* ---- States ------------------------------------------------------------------------------------------------------ */
 
@@ -227,21 +72,17 @@ typedef struct {
 } evidence_t;
 
 typedef struct {
-  uint8_t *machine;
-  vcs_play_t play;
+  const vcs_moment_t *moment;
   evidence_t byte[BYTES];
   uint8_t controls[BYTES]; /* VCS_HELD_... that change the byte within four frames */
-  scene_t scene[FRAMES + 1];
+  vcs_scene_t scene[FRAMES + 1];
 } state_t;
 
 typedef struct {
   const vcs_cart_t *cart;
-  const vcs_game_code_t *code;
+  vcs_plays_t plays;
   int32_t count;
-  state_t *states;
-  uint8_t *play;     /* RAM in every frame of every play */
-  int32_t *play_end; /* frames of each play */
-  int32_t plays, frames_max;
+  state_t *states; /* the moments of the plays */
   vcs_steps_t *steps;
   bool failed;
 } work_t;
@@ -258,16 +99,17 @@ static int signed_step(uint8_t from, uint8_t to) { return (int8_t)(uint8_t)(to -
 /* Buffers of one thread. */
 typedef struct {
   vcs_t m;
+  vcs_t base_machine[FRAMES]; /* after each frame */
   uint8_t base_frames[FRAMES][VCS_FRAME_BYTES], frames[2 * VCS_FRAME_BYTES];
   uint8_t base_ram[LATER + 1][BYTES];
   vcs_object_t objects[VCS_OBJECTS_MAX];
-  scene_t base[FRAMES], scene;
-  diff_t diff[PROBES][FRAMES];
+  vcs_scene_t base[FRAMES], scene;
+  vcs_scene_diff_t diff[PROBES][FRAMES];
 } bench_t;
 
-static void run_frame(const vcs_cart_t *cart, bench_t *b, scene_t *scene) {
+static void run_frame(const vcs_cart_t *cart, bench_t *b, vcs_scene_t *scene) {
   const int32_t count = vcs_frame_objects(cart, &b->m, b->frames, b->objects, VCS_OBJECTS_MAX);
-  take_scene(b->objects, count < VCS_OBJECTS_MAX ? count : VCS_OBJECTS_MAX, scene);
+  vcs_scene_take(b->objects, count < VCS_OBJECTS_MAX ? count : VCS_OBJECTS_MAX, scene);
 }
 
 static void run_base(const vcs_cart_t *cart, const uint8_t *machine, bench_t *b) {
@@ -278,6 +120,7 @@ static void run_base(const vcs_cart_t *cart, const uint8_t *machine, bench_t *b)
     if (t < FRAMES) {
       run_frame(cart, b, &b->base[t]);
       memcpy(b->base_frames[t], vcs_picture(&b->m, b->frames), (size_t)VCS_WIDTH * (size_t)cart->height);
+      memcpy(&b->base_machine[t], &b->m, vcs_state_size(cart));
     } else {
       vcs_frame(cart, &b->m, NULL);
     }
@@ -285,20 +128,34 @@ static void run_base(const vcs_cart_t *cart, const uint8_t *machine, bench_t *b)
   memcpy(b->base_ram[LATER], b->m.ram, BYTES);
 }
 
-/* Whether the probe moved objects along x only, or y only, and nothing else to speak of. */
-static bool is_pure(int along, int across, const diff_t *d) {
-  return along > 0 && across == 0 && d->moved_both == 0 && d->reshaped <= along && d->came + d->went <= 1 + along;
+/* Whether a change moved objects along one axis only. Other objects may be gone: a program that draws many objects with
+ * few sprites leaves some out when one comes into the way. */
+static bool is_along(const vcs_scene_diff_t *d, int vertical) {
+  const int along = vertical ? d->moved_y : d->moved_x, across = vertical ? d->moved_x : d->moved_y;
+  return along > 0 && across == 0 && d->moved_both == 0 && d->reshaped <= along && d->came <= 1 + along;
 }
-static bool is_pure_x(const diff_t *d) { return is_pure(d->moved_x, d->moved_y, d); }
-static bool is_pure_y(const diff_t *d) { return is_pure(d->moved_y, d->moved_x, d); }
+
+/* The same, and nothing else to speak of. */
+static bool is_pure(const vcs_scene_diff_t *d, int vertical) {
+  const int along = vertical ? d->moved_y : d->moved_x;
+  return is_along(d, vertical) && d->came + d->went <= 1 + along;
+}
+
+/* Whether something happened to objects that were there, other than that a part of them went behind an edge, that two
+ * of them came together and are one object now, or that a line more or less was drawn above them. */
+static bool is_telling(const vcs_scene_diff_t *d) {
+  if (d->shifted) return false;
+  return d->moved_x + d->moved_y + d->moved_both + d->reshaped + d->recoloured > 0 || d->went > d->cut;
+}
+
+static int moved_by(const vcs_scene_diff_t *d, int vertical) { return vertical ? d->dy : d->dx; }
 
 /* Finds the first frame at which several probes agree on an axis. */
 static void judge_axis(const bench_t *b, int vertical, uint8_t value, axis_t *axis) {
-  bool (*pure)(const diff_t *) = vertical ? is_pure_y : is_pure_x;
   int best = 0, at = -1;
   for (int t = 0; t < FRAMES; t++) {
     int votes = 0;
-    for (int p = 0; p < PROBES; p++) votes += pure(&b->diff[p][t]);
+    for (int p = 0; p < PROBES; p++) votes += is_along(&b->diff[p][t], vertical);
     if (votes > best + 2 || (votes > best && best < 3)) {
       best = votes;
       at = t;
@@ -308,15 +165,15 @@ static void judge_axis(const bench_t *b, int vertical, uint8_t value, axis_t *ax
   if (at < 0) return;
   int grows = 0, stays = 0;
   for (int p = 0; p < PROBES; p++) {
-    const diff_t *d = &b->diff[p][at];
-    if (!pure(d)) continue;
+    const vcs_scene_diff_t *d = &b->diff[p][at];
+    if (!is_along(d, vertical)) continue;
     const int now = vertical ? d->dy : d->dx;
     axis->moved[p] = (int16_t)now;
     if (axis->object < 0) axis->object = d->moved;
     for (int t = FRAMES - 1; t > at; t--) {
-      const diff_t *later = &b->diff[p][t];
+      const vcs_scene_diff_t *later = &b->diff[p][t];
       const int then = vertical ? later->dy : later->dx;
-      if (!pure(later)) continue;
+      if (!is_along(later, vertical)) continue;
       if ((now > 0) == (then > 0) && abs(then) > abs(now)) {
         grows++;
       } else {
@@ -324,6 +181,15 @@ static void judge_axis(const bench_t *b, int vertical, uint8_t value, axis_t *ax
       }
       break;
     }
+  }
+  int least = INT16_MAX, most = INT16_MIN;
+  for (int p = 0; p < PROBES; p++) {
+    if (axis->moved[p] && axis->moved[p] < least) least = axis->moved[p];
+    if (axis->moved[p] && axis->moved[p] > most) most = axis->moved[p];
+  }
+  if (best >= 3 && least == most) { /* something moves, but by how much does not depend on the byte */
+    *axis = (axis_t){.object = -1};
+    return;
   }
   const vcs_object_t *o = &b->base[at].sprite[axis->object];
   axis->votes = (uint8_t)best;
@@ -341,13 +207,13 @@ static void judge_arrivals(const bench_t *b, int vertical, uint8_t value, axis_t
     int first = -1, votes = 0, across = 0;
     int16_t moved[PROBES] = {0};
     for (int p = 0; p < PROBES; p++) {
-      const diff_t *d = &b->diff[p][t];
+      const vcs_scene_diff_t *d = &b->diff[p][t];
       if (d->came != 1 || d->went || d->moved_x + d->moved_y + d->moved_both > 0) continue;
       if (first < 0) {
         first = p;
         continue;
       }
-      const diff_t *reference = &b->diff[first][t];
+      const vcs_scene_diff_t *reference = &b->diff[first][t];
       const int dx = d->new_x - reference->new_x, dy = d->new_y - reference->new_y;
       if (d->new_kind != reference->new_kind) continue;
       moved[p] = (int16_t)(vertical ? dy : dx);
@@ -355,7 +221,7 @@ static void judge_arrivals(const bench_t *b, int vertical, uint8_t value, axis_t
       across += (vertical ? dx : dy) != 0;
     }
     if (votes < 3 || votes <= 3 * across || votes <= axis->votes) continue;
-    const diff_t *reference = &b->diff[first][t];
+    const vcs_scene_diff_t *reference = &b->diff[first][t];
     *axis = (axis_t){.votes = (uint8_t)votes,
                      .t = (uint8_t)t,
                      .kind = reference->new_kind,
@@ -369,13 +235,13 @@ static void judge_arrivals(const bench_t *b, int vertical, uint8_t value, axis_t
 /* Whether the flips of the low nibble and those of the high nibble change two places beside each other, of the same
  * height, and nothing else: two digits. */
 static bool shows_digits(const bench_t *b, int t) {
-  diff_t half[2] = {{.left = INT16_MAX, .top = INT16_MAX, .right = -1, .bottom = -1},
-                    {.left = INT16_MAX, .top = INT16_MAX, .right = -1, .bottom = -1}};
+  vcs_scene_diff_t half[2] = {{.left = INT16_MAX, .top = INT16_MAX, .right = -1, .bottom = -1},
+                              {.left = INT16_MAX, .top = INT16_MAX, .right = -1, .bottom = -1}};
   int seen[2] = {0, 0};
   for (int p = 0; p < 8; p++) {
-    const diff_t *d = &b->diff[p][t];
+    const vcs_scene_diff_t *d = &b->diff[p][t];
     const int high = probe_value(0, p) >= 16;
-    diff_t *h = &half[high];
+    vcs_scene_diff_t *h = &half[high];
     if (!d->pixels) continue;
     seen[high]++;
     if (d->left < h->left) h->left = d->left;
@@ -397,7 +263,7 @@ static void judge_byte(const bench_t *b, int height, uint8_t value, evidence_t *
     bool any = false, there = false;
     for (int t = 0; t < FRAMES; t++) {
       any |= b->diff[p][t].pixels > 0;
-      there |= b->diff[p][t].object >= 0 || b->diff[p][t].field;
+      there |= is_telling(&b->diff[p][t]) || b->diff[p][t].field;
     }
     e->effective += any;
     e->present += there;
@@ -411,7 +277,7 @@ static void judge_byte(const bench_t *b, int height, uint8_t value, evidence_t *
   for (int t = 0; t < FRAMES && !e->digits; t++) e->digits = shows_digits(b, t);
   for (int p = 0; p < PROBES; p++) {
     for (int t = 0; t < FRAMES; t++) { /* the first frame that shows anything */
-      const diff_t *d = &b->diff[p][t];
+      const vcs_scene_diff_t *d = &b->diff[p][t];
       if (!d->pixels) continue;
       const int moved = d->moved_x + d->moved_y + d->moved_both;
       if (d->pixels > VCS_WIDTH * height / 4) e->big++;
@@ -445,24 +311,28 @@ static void probe_byte(work_t *w, state_t *s, int byte, bench_t *b) {
       if (e->overwritten == QUIET) e->overwritten = PROBES;
       break;
     }
-    memcpy(&b->m, s->machine, size);
+    memcpy(&b->m, s->moment->machine, size);
     ((uint8_t *)&b->m)[offset] = probe_value(value, p);
     int8_t early[BYTES] = {0};
-    for (int t = 0; t < FRAMES; t++) {
+    bool gone = false; /* the machine is as without the change, and stays so */
+    for (int t = 0; t < FRAMES && !gone; t++) {
       run_frame(cart, b, &b->scene);
       const uint8_t *picture = vcs_picture(&b->m, b->frames);
-      diff_t *d = &b->diff[p][t];
+      vcs_scene_diff_t *d = &b->diff[p][t];
       if (t == 0) {
         e->overwritten += b->m.ram[byte] == b->base_ram[1][byte];
       }
       if (t == 1) {
         for (int i = 0; i < BYTES; i++) early[i] = (int8_t)(b->m.ram[i] - b->base_ram[2][i]);
       }
-      if (memcmp(picture, b->base_frames[t], (size_t)VCS_WIDTH * (size_t)cart->height) == 0) continue;
-      quiet = false;
-      compare_scenes(&b->base[t], &b->scene, d, NULL, 0);
-      compare_pixels(b->base_frames[t], picture, cart->height, d);
+      if (memcmp(picture, b->base_frames[t], (size_t)VCS_WIDTH * (size_t)cart->height) != 0) {
+        quiet = false;
+        vcs_scene_compare(&b->base[t], &b->scene, d, NULL, 0);
+        vcs_scene_pixels(b->base_frames[t], picture, cart->height, d);
+      }
+      gone = memcmp(&b->m, &b->base_machine[t], size) == 0;
     }
+    if (gone) continue;
     bool others = false;
     for (int i = 0; i < BYTES && !others; i++) others = i != byte && b->m.ram[i] != b->base_ram[FRAMES][i];
     e->others += others;
@@ -478,15 +348,15 @@ static void probe_byte(work_t *w, state_t *s, int byte, bench_t *b) {
     }
   }
   judge_byte(b, cart->height, value, e);
-  if (!w->code) return;
-  vcs_play_t base = s->play; /* what the rules make of RAM with and without the change */
+  if (!w->plays.code) return;
+  vcs_play_t base = s->moment->play; /* what the rules make of RAM with and without the change */
   uint8_t ram[BYTES];
   memcpy(ram, b->base_ram[0], BYTES);
-  vcs_game_code_step(w->code, &base, ram, b->m.cart_ram);
+  vcs_game_code_step(w->plays.code, &base, ram, b->m.cart_ram);
   for (int p = 0; p < PROBES; p++) {
-    vcs_play_t play = s->play;
+    vcs_play_t play = s->moment->play;
     ram[byte] = probe_value(value, p);
-    vcs_game_code_step(w->code, &play, ram, b->m.cart_ram);
+    vcs_game_code_step(w->plays.code, &play, ram, b->m.cart_ram);
     e->score += play.score != base.score;
     e->lives += play.lives != base.lives && play.over == base.over;
   }
@@ -495,7 +365,7 @@ static void probe_byte(work_t *w, state_t *s, int byte, bench_t *b) {
 /* Marks the bytes that one frame pushes on the stack. */
 static void find_pushes(const vcs_cart_t *cart, state_t *s, bench_t *b) {
   vcs_step_t step = {0};
-  memcpy(&b->m, s->machine, vcs_state_size(cart));
+  memcpy(&b->m, s->moment->machine, vcs_state_size(cart));
   vcs_frame_begin(cart, &b->m);
   for (int i = 0; i < VCS_FRAME_INSTRUCTIONS && !b->m.jammed && !step.frame_over; i++) {
     const uint8_t before = b->m.sp;
@@ -516,7 +386,7 @@ static void find_controls(const vcs_cart_t *cart, state_t *s, bench_t *b) {
   static const uint8_t held[] = {0, VCS_HELD_UP, VCS_HELD_DOWN, VCS_HELD_LEFT, VCS_HELD_RIGHT, VCS_HELD_FIRE};
   uint8_t idle[BYTES];
   for (size_t i = 0; i < sizeof held; i++) {
-    memcpy(&b->m, s->machine, vcs_state_size(cart));
+    memcpy(&b->m, s->moment->machine, vcs_state_size(cart));
     vcs_controls_t controls = {.held = {held[i], 0}};
     for (int k = 0; k < 4; k++) controls.paddle[k] = b->m.paddle[k];
     vcs_control(cart, &b->m, &controls);
@@ -540,103 +410,13 @@ static bool probe_state(void *context, size_t item, int worker) {
     w->failed = true;
     return false;
   }
-  run_base(w->cart, s->machine, b);
+  run_base(w->cart, s->moment->machine, b);
   for (int t = 0; t < FRAMES; t++) s->scene[t] = b->base[t];
   for (int byte = 0; byte < BYTES; byte++) probe_byte(w, s, byte, b);
   find_pushes(w->cart, s, b);
   find_controls(w->cart, s, b);
   free(b);
   return vcs_steps_add(w->steps, 1);
-}
-
-/* ---- Play -------------------------------------------------------------------------------------------------------- */
-
-/* The frames at which a play stops: near each other in the beginning, then further apart. */
-static int depth_at(int k) { return 40 + 80 * k + 60 * k * k; }
-
-static vcs_status_t play(work_t *w, uint64_t first_seed, int seeds, int depths, vcs_error_t *error) {
-  const size_t size = (vcs_state_size(w->cart) + 7) & ~(size_t)7;
-  vcs_env_t *env;
-  vcs_status_t status = vcs_env_create(w->cart, &env, error);
-  if (status) return status;
-  w->code = env->code;
-  w->plays = seeds;
-  w->frames_max = depth_at(depths - 1) + 6;
-  w->states = calloc((size_t)(seeds * depths), sizeof *w->states);
-  w->play = malloc((size_t)seeds * (size_t)w->frames_max * BYTES);
-  if (!w->states || !w->play) status = vcs_no_memory(error);
-  vcs_env_set_drawing(env, 0);
-  for (int seed = 0; seed < seeds && status == VCS_OK; seed++) {
-    vcs_stream_t stream;
-    vcs_stream_start(&stream, first_seed + (uint64_t)seed);
-    vcs_env_reset(env);
-    for (int i = 0, k = 0; i < w->frames_max; i++) {
-      if (vcs_env_over(env)) vcs_env_reset(env);
-      vcs_env_act_on(env, vcs_stream_next(&stream), VCS_NOOP);
-      memcpy(w->play + ((size_t)seed * (size_t)w->frames_max + (size_t)i) * BYTES, env->m->ram, BYTES);
-      if (k >= depths || i != depth_at(k) + 7 * seed % 5) continue;
-      k++;
-      state_t *s = &w->states[w->count];
-      s->machine = malloc(size);
-      if (!s->machine) {
-        status = vcs_no_memory(error);
-        break;
-      }
-      memcpy(s->machine, env->m, vcs_state_size(w->cart));
-      s->play = env->play;
-      w->count++;
-    }
-  }
-  vcs_env_free(env);
-  return status;
-}
-
-static void free_work(work_t *w) {
-  for (int32_t i = 0; i < w->count && w->states; i++) free(w->states[i].machine);
-  free(w->states);
-  free(w->play);
-}
-
-/* How a byte changes while the game is played. */
-typedef struct {
-  int frames, changes, values;
-  float steady;  /* part of the changes that have the commonest step */
-  float regular; /* part of the changes that come after the commonest interval */
-  int step, interval;
-  float surprise; /* entropy of its steps, in bits */
-} habit_t;
-
-static habit_t habit_of(const work_t *w, int byte) {
-  habit_t h = {0};
-  int steps[256] = {0}, intervals[256] = {0};
-  bool seen[256] = {false};
-  for (int play = 0; play < w->plays; play++) {
-    const uint8_t *ram = w->play + (size_t)play * (size_t)w->frames_max * BYTES + byte;
-    int last = 0;
-    for (int i = 0; i < w->frames_max; i++) {
-      const uint8_t now = ram[(size_t)i * BYTES];
-      if (!seen[now]) h.values++;
-      seen[now] = true;
-      h.frames++;
-      if (i == 0) continue;
-      const uint8_t step = (uint8_t)(now - ram[(size_t)(i - 1) * BYTES]);
-      if (!step) continue;
-      h.changes++;
-      steps[step]++;
-      intervals[i - last < 255 ? i - last : 255]++;
-      last = i;
-    }
-  }
-  if (!h.changes) return h;
-  for (int i = 1; i < 256; i++) {
-    if (steps[i] > steps[h.step]) h.step = i;
-    if (intervals[i] > intervals[h.interval]) h.interval = i;
-    const float p = (float)steps[i] / (float)h.changes;
-    if (p > 0) h.surprise -= p * log2f(p);
-  }
-  h.steady = (float)steps[h.step] / (float)h.changes;
-  h.regular = (float)intervals[h.interval] / (float)h.changes;
-  return h;
 }
 
 /* ---- Roles ------------------------------------------------------------------------------------------------------- */
@@ -659,7 +439,7 @@ static bool has_role(const vcs_byte_roles_t *roles, int role) {
 }
 
 static vcs_role_t new_role(int role) {
-  vcs_role_t r = {.role = role, .kind = -1, .low = -1, .high = -1};
+  vcs_role_t r = {.role = role, .kind = -1, .low = -1, .high = -1, .absent = -1};
   return r;
 }
 
@@ -691,11 +471,11 @@ static bool counts(const evidence_t *e, int vertical) {
 
 static bool votes_for(const evidence_t *e, int vertical) {
   const axis_t *a = &e->axis[vertical], *other = &e->axis[!vertical];
-  return a->votes >= 2 && a->votes >= other->votes && 5 * a->votes >= 2 * e->effective && !a->grows;
+  return a->votes >= 2 && a->votes >= other->votes && 4 * a->votes >= e->present && !a->grows;
 }
 
 static int step_of(const state_t *s, int byte, const axis_t *axis, int probe) {
-  const uint8_t value = ((const vcs_t *)(const void *)s->machine)->ram[byte];
+  const uint8_t value = ((const vcs_t *)(const void *)s->moment->machine)->ram[byte];
   return signed_step(axis->from, probe_value(value, probe));
 }
 
@@ -715,15 +495,38 @@ static bool agrees(const state_t *s, int byte, int vertical, float slope) {
   return right > wrong;
 }
 
+static uint8_t value_in(const vcs_moment_t *moment, int byte) {
+  return ((const vcs_t *)(const void *)moment->machine)->ram[byte];
+}
+
+/* A slot that is empty often has one particular value: the one that the byte has in most of the states in which it is
+ * no position, and seldom when it is one. -1: there is none. */
+static int find_absent(const work_t *w, int byte, int vertical) {
+  int without[256] = {0}, with[256] = {0}, best = 0, all = 0;
+  for (int32_t i = 0; i < w->count; i++) {
+    const evidence_t *e = &w->states[i].byte[byte];
+    if (!counts(e, vertical)) continue;
+    const bool votes = votes_for(e, vertical);
+    int *n = votes ? with : without;
+    n[value_in(w->states[i].moment, byte)]++;
+    all += !votes;
+  }
+  for (int v = 1; v < 256; v++) {
+    if (without[v] > without[best]) best = v;
+  }
+  return without[best] >= 2 && with[best] < without[best] && 2 * without[best] > all ? best : -1;
+}
+
 /* The votes of one byte for a position along an axis. */
-static void judge_position(const work_t *w, int byte, int vertical, vcs_role_t *role, int *agreed, int *counted) {
+static void judge_position(const work_t *w, int byte, int vertical, vcs_role_t *role) {
   int votes = 0, active = 0, fits[SLOPES] = {0}, far_fits[SLOPES] = {0}, small = 0, fine = 0, coarse = 0, tens = 0,
       ones = 0;
   int kinds[VCS_OBJECT_COUNT] = {0};
+  role->absent = find_absent(w, byte, vertical);
   for (int32_t i = 0; i < w->count; i++) {
     const evidence_t *e = &w->states[i].byte[byte];
     const axis_t *axis = &e->axis[vertical];
-    if (!counts(e, vertical)) continue;
+    if (!counts(e, vertical) || value_in(w->states[i].moment, byte) == role->absent) continue;
     active++;
     if (!votes_for(e, vertical)) continue;
     votes++;
@@ -756,14 +559,13 @@ static void judge_position(const work_t *w, int byte, int vertical, vcs_role_t *
     role->slope = slopes[best];
     agree = 0;
     for (int32_t i = 0; i < w->count; i++) agree += agrees(&w->states[i], byte, vertical, role->slope);
+    if (agree > active) agree = active;
   } else if (!vertical && tens && ones && 2 * fine > tens && 2 * coarse > ones) {
     role->encoding = VCS_ENCODING_HMOVE;
   }
   role->kind = commonest(kinds);
   role->states = agree;
   role->confidence = sureness(agree, active);
-  *agreed = agree;
-  *counted = active;
 }
 
 /* The state in which a byte is probed best: the most votes, with the object there. */
@@ -805,13 +607,13 @@ static void sweep(const work_t *w, int byte, int vertical, bench_t *b, vcs_role_
   if (!s) return;
   const axis_t *axis = &s->byte[byte].axis[vertical];
   for (int v = 0; v < 256; v++) {
-    diff_t d;
+    vcs_scene_diff_t d;
     int32_t place;
-    memcpy(&b->m, s->machine, vcs_state_size(w->cart));
+    memcpy(&b->m, s->moment->machine, vcs_state_size(w->cart));
     b->m.ram[byte] = (uint8_t)v;
     for (int k = 0; k < axis->t; k++) vcs_frame(w->cart, &b->m, NULL);
     run_frame(w->cart, b, &b->scene);
-    compare_scenes(&s->scene[axis->t], &b->scene, &d, &place, axis->object);
+    vcs_scene_compare(&s->scene[axis->t], &b->scene, &d, &place, axis->object);
     if (place < 0) continue;
     const vcs_object_t *o = &b->scene.sprite[place];
     role->map[v] = vertical ? o->y : o->x;
@@ -866,28 +668,113 @@ static bool has_range(const vcs_role_t *role) {
   return places >= 12 && role->high - role->low >= 24;
 }
 
-/* Keeps the candidates that most fresh states confirm, of those that say anything. A candidate that no fresh state can
- * test must have been sure before. */
-static void confirm(work_t *fresh, int byte, bench_t *b, vcs_role_t *role, int agreed, int counted) {
-  const int vertical = role->role == VCS_ROLE_Y;
-  int right = 0, effective = 0;
-  for (int32_t i = 0; i < fresh->count; i++) {
-    state_t *s = &fresh->states[i];
-    run_base(fresh->cart, s->machine, b);
-    memset(&s->byte[byte], 0, sizeof s->byte[byte]);
-    probe_byte(fresh, s, byte, b);
-    if (!counts(&s->byte[byte], vertical)) continue;
-    effective++;
-    right += role->encoding == VCS_ENCODING_LINEAR ? agrees(s, byte, vertical, role->slope)
-                                                   : votes_for(&s->byte[byte], vertical);
+/* A claim: a byte is a position. Trying it in a moment gives a verdict. */
+typedef struct {
+  int byte;
+  vcs_role_t role;
+} claim_t;
+enum { CLAIMS = 2 * BYTES };
+enum { SAYS_NOTHING, WRONG, RIGHT };
+
+typedef struct {
+  const vcs_cart_t *cart;
+  const vcs_plays_t *plays;
+  const claim_t *claims;
+  int count;
+  uint8_t *verdicts; /* for each moment and claim */
+  bool failed;
+} trial_t;
+
+/* Whether a changed byte moves the object of a role as the role says, in one of the next frames; *tells: whether it
+ * does anything to an object that is there. The run without the change is in `b`. */
+static bool moves_as_claimed(const vcs_cart_t *cart, const vcs_moment_t *moment, const claim_t *claim, int step,
+                             bench_t *b, bool *tells) {
+  const vcs_role_t *role = &claim->role;
+  const bool vertical = role->role == VCS_ROLE_Y;
+  *tells = false;
+  memcpy(&b->m, moment->machine, vcs_state_size(cart));
+  b->m.ram[claim->byte] = (uint8_t)(b->m.ram[claim->byte] + step);
+  for (int t = 0; t < FRAMES; t++) {
+    vcs_scene_diff_t d;
+    run_frame(cart, b, &b->scene);
+    vcs_scene_compare(&b->base[t], &b->scene, &d, NULL, 0);
+    *tells |= is_telling(&d);
+    if (role->encoding == VCS_ENCODING_LINEAR
+            ? is_along(&d, vertical) && is_slope(role->slope, step, moved_by(&d, vertical))
+            : is_pure(&d, vertical))
+      return true;
+    if (memcmp(&b->m, &b->base_machine[t], vcs_state_size(cart)) == 0) break;
   }
-  const int least = role->encoding == VCS_ENCODING_LINEAR ? 60 : 85; /* percent: a slope is evidence by itself */
-  const bool linear = role->encoding == VCS_ENCODING_LINEAR, ranges = has_range(role);
-  const bool good = effective ? 100 * right >= least * effective && (linear || (right >= 2 && ranges))
-                              : linear && agreed >= 3 && 4 * agreed >= 3 * counted;
-  if (agreed > counted) agreed = counted;
-  role->states = agreed + right;
-  role->confidence = good ? sureness(agreed + right, counted + effective) : 0;
+  return false;
+}
+
+/* One claim in one moment: SAYS_NOTHING if hardly anything happens to an object that is there. RIGHT if the object
+ * moves as the role says for at least half of the changes that do anything; with a slope, in one of the two directions,
+ * because neighbours may be in the way in the other one. */
+static uint8_t try_claim(const vcs_cart_t *cart, const vcs_moment_t *moment, const claim_t *claim, bench_t *b) {
+  enum { STEPS = 4 };
+  int right[2] = {0, 0}, telling[2] = {0, 0};
+  if (b->base_ram[0][claim->byte] == claim->role.absent) return SAYS_NOTHING;
+  for (int i = 0; i < STEPS; i++) {
+    for (int down = 0; down < 2; down++) {
+      bool tells;
+      const bool good = moves_as_claimed(cart, moment, claim, down ? -(1 << i) : 1 << i, b, &tells);
+      right[down] += good;
+      telling[down] += tells;
+    }
+  }
+  if (telling[0] + telling[1] < 3) return SAYS_NOTHING;
+  if (2 * (right[0] + right[1]) >= telling[0] + telling[1]) return RIGHT;
+  for (int down = 0; down < 2 && claim->role.encoding == VCS_ENCODING_LINEAR; down++) {
+    if (right[down] >= 2 && 2 * right[down] >= telling[down]) return RIGHT;
+  }
+  return WRONG;
+}
+
+static bool try_moment(void *context, size_t item, int worker) {
+  trial_t *trial = context;
+  (void)worker;
+  bench_t *b = malloc(sizeof *b);
+  if (!b) {
+    trial->failed = true;
+    return false;
+  }
+  const vcs_moment_t *moment = &trial->plays->moments[item];
+  run_base(trial->cart, moment->machine, b);
+  for (int i = 0; i < trial->count; i++)
+    trial->verdicts[item * (size_t)trial->count + (size_t)i] = try_claim(trial->cart, moment, &trial->claims[i], b);
+  free(b);
+  return true;
+}
+
+/* Tries all claims in all moments of some plays. Audits say how often they are right. */
+static vcs_status_t try_claims(const vcs_cart_t *cart, const vcs_plays_t *plays, const claim_t *claims, int count,
+                               int32_t threads, vcs_audit_t *audits, vcs_error_t *error) {
+  trial_t trial = {.cart = cart, .plays = plays, .claims = claims, .count = count};
+  trial.verdicts = calloc((size_t)plays->count * (size_t)count + 1, 1);
+  if (!trial.verdicts) return vcs_no_memory(error);
+  if (count) vcs_parallel((size_t)plays->count, threads, try_moment, &trial);
+  for (int i = 0; i < count; i++) {
+    audits[i] = (vcs_audit_t){claims[i].byte, claims[i].role.role, 0, 0};
+    for (int32_t k = 0; k < plays->count; k++) {
+      const uint8_t verdict = trial.verdicts[(size_t)k * (size_t)count + (size_t)i];
+      audits[i].effective += verdict != SAYS_NOTHING;
+      audits[i].right += verdict == RIGHT;
+    }
+  }
+  free(trial.verdicts);
+  return trial.failed ? vcs_no_memory(error) : VCS_OK;
+}
+
+/* Whether fresh moments confirm a claim: most of those that say anything, and most of all moments. A slope is evidence
+ * by itself, so a claim without one must be surer, and a claim that no fresh moment can test must have been sure. */
+static bool is_confirmed(const vcs_role_t *role, const vcs_audit_t *audit) {
+  const float counted = (float)role->states / role->confidence + (float)audit->effective;
+  const float all = (float)(role->states + audit->right) / counted;
+  if (role->encoding != VCS_ENCODING_LINEAR)
+    return audit->right >= 2 && 100 * audit->right >= 85 * audit->effective && has_range(role);
+  if (!audit->effective) return role->states >= 3 && role->confidence >= 0.65f;
+  return 100 * audit->right >= 70 * audit->effective && all >= 0.75f;
 }
 
 /* How many states agree on an effect of a byte, by one of its counts. */
@@ -931,13 +818,13 @@ static void add_simple(vcs_byte_roles_t *roles, int role, int kind, int states, 
 /* The roles that effects on the picture, the rules and the play show. */
 static void judge_rest(const work_t *w, int byte, vcs_byte_roles_t *roles) {
   const tally_t n = tally_of(w, byte);
-  const habit_t h = habit_of(w, byte);
+  const vcs_habit_t h = vcs_plays_habit(&w->plays, byte);
   const int kind = commonest(n.kinds);
   const bool position = has_role(roles, VCS_ROLE_X) || has_role(roles, VCS_ROLE_Y);
   const float often = (float)h.changes / (float)(h.frames ? h.frames : 1);
   const bool ticks = h.changes >= 6 && h.steady >= 0.8f && h.regular >= 0.7f && (h.step < 16 || h.step > 240);
-  add_simple(roles, VCS_ROLE_SCORE, -1, n.score, sureness(n.score, w->count), 0.3f);
-  add_simple(roles, VCS_ROLE_LIVES, -1, n.lives, sureness(n.lives, w->count), 0.3f);
+  if (n.score >= 2) add_simple(roles, VCS_ROLE_SCORE, -1, n.score, sureness(n.score, n.score), 0);
+  if (n.lives >= 2) add_simple(roles, VCS_ROLE_LIVES, -1, n.lives, sureness(n.lives, n.lives), 0);
   if (!position) {
     if (ticks) add_simple(roles, VCS_ROLE_TIMER, -1, w->count, h.steady * h.regular, 0.5f);
     if (n.digits && !ticks && !has_role(roles, VCS_ROLE_SCORE))
@@ -991,23 +878,39 @@ static void judge_directions(const work_t *w, vcs_annotation_t *a) {
     }
     r.states = most;
     r.confidence = sureness(most, effective);
-    if (most >= 3 && r.confidence >= 0.4f) add_role(roles, &r);
+    if (most >= 3 && r.confidence >= 0.3f) add_role(roles, &r);
   }
 }
 
-static void judge(const work_t *w, work_t *fresh, bench_t *b, vcs_annotation_t *a) {
-  for (int byte = 0; byte < BYTES; byte++) {
-    vcs_byte_roles_t *roles = &a->ram[byte];
-    for (int vertical = 0; vertical < 2; vertical++) {
-      vcs_role_t role = new_role(vertical ? VCS_ROLE_Y : VCS_ROLE_X);
-      int agreed = 0, counted = 0;
-      judge_position(w, byte, vertical, &role, &agreed, &counted);
-      if (role.confidence < 0.3f) continue;
-      sweep(w, byte, vertical, b, &role);
-      confirm(fresh, byte, b, &role, agreed, counted);
-      add_role(roles, &role);
-    }
+/* Finds the bytes that seem to be positions, and keeps those that fresh moments confirm. */
+static vcs_status_t judge_positions(const work_t *w, const vcs_plays_t *fresh, int32_t threads, bench_t *b,
+                                    vcs_annotation_t *a, vcs_error_t *error) {
+  claim_t *claims = malloc(CLAIMS * sizeof *claims);
+  vcs_audit_t audits[CLAIMS];
+  int count = 0;
+  if (!claims) return vcs_no_memory(error);
+  for (int i = 0; i < CLAIMS; i++) {
+    claim_t *claim = &claims[count];
+    *claim = (claim_t){i / 2, new_role(i & 1 ? VCS_ROLE_Y : VCS_ROLE_X)};
+    judge_position(w, i / 2, i & 1, &claim->role);
+    if (claim->role.confidence < 0.3f) continue;
+    sweep(w, i / 2, i & 1, b, &claim->role);
+    count++;
   }
+  const vcs_status_t status = try_claims(w->cart, fresh, claims, count, threads, audits, error);
+  for (int i = 0; i < count && status == VCS_OK; i++) {
+    vcs_role_t *role = &claims[i].role;
+    if (!is_confirmed(role, &audits[i])) continue;
+    const float counted = (float)role->states / role->confidence + (float)audits[i].effective;
+    role->states += audits[i].right;
+    role->confidence = (float)role->states / counted;
+    add_role(&a->ram[claims[i].byte], role);
+  }
+  free(claims);
+  return status;
+}
+
+static void judge(const work_t *w, vcs_annotation_t *a) {
   number_objects(w, a);
   for (int byte = 0; byte < BYTES; byte++) judge_rest(w, byte, &a->ram[byte]);
   judge_directions(w, a);
@@ -1021,42 +924,56 @@ static void judge(const work_t *w, work_t *fresh, bench_t *b, vcs_annotation_t *
   }
 }
 
+static void free_work(work_t *w) {
+  vcs_plays_free(&w->plays);
+  free(w->states);
+}
+
 vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_annotate_options_t *given,
                           vcs_annotation_t **out, vcs_error_t *error) {
   vcs_annotate_options_t o;
-  work_t w = {.cart = cart}, fresh = {.cart = cart};
+  work_t w = {.cart = cart};
+  vcs_plays_t fresh = {0};
   if (error) error->message[0] = 0;
   *out = NULL;
   vcs_status_t taken = VCS_OPTIONS_TAKE(vcs_annotate_options_t, &o, given, error);
   if (taken) return taken;
-  if (!o.seeds) o.seeds = 5;
-  if (!o.depths) o.depths = 6;
+  if (!o.seeds) o.seeds = 6;
+  if (!o.depths) o.depths = 8;
   if (!o.seed) o.seed = 1;
   if (o.seeds < 1 || o.seeds > SEEDS_MAX || o.depths < 1 || o.depths > DEPTHS_MAX)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "seeds go from 1 to %d and depths from 1 to %d", SEEDS_MAX,
                           DEPTHS_MAX);
   vcs_annotation_t *a = calloc(1, sizeof *a);
   bench_t *b = malloc(sizeof *b);
-  vcs_status_t status = a && b ? play(&w, o.seed, o.seeds, o.depths, error) : vcs_no_memory(error);
-  if (status == VCS_OK) status = play(&fresh, o.seed + 500, 3, 5, error);
+  vcs_status_t status =
+      a && b ? vcs_plays_choose(&w.plays, cart, o.seed, o.seeds, o.seeds * o.depths, error) : vcs_no_memory(error);
+  if (status == VCS_OK) status = vcs_plays_choose(&fresh, cart, o.seed + 500, 3, FRESH, error);
+  if (status == VCS_OK) {
+    w.count = w.plays.count;
+    w.states = calloc((size_t)w.count, sizeof *w.states);
+    if (!w.states) status = vcs_no_memory(error);
+  }
   if (status == VCS_OK) {
     vcs_steps_t steps;
     vcs_steps_begin(&steps, &o.report, "states", (uint64_t)w.count);
     w.steps = &steps;
+    for (int32_t i = 0; i < w.count; i++) w.states[i].moment = &w.plays.moments[i];
     vcs_parallel((size_t)w.count, o.threads, probe_state, &w);
     if (vcs_steps_stopped(&steps)) status = vcs_cancelled(error);
     if (w.failed) status = vcs_no_memory(error);
     vcs_steps_end(&steps);
   }
+  if (status == VCS_OK) status = judge_positions(&w, &fresh, o.threads, b, a, error);
   if (status == VCS_OK) {
     snprintf(a->game, sizeof a->game, "%.63s", game);
     a->states = w.count;
-    judge(&w, &fresh, b, a);
+    judge(&w, a);
     *out = a;
     a = NULL;
   }
   free_work(&w);
-  free_work(&fresh);
+  vcs_plays_free(&fresh);
   free(a);
   free(b);
   return status;
@@ -1064,39 +981,11 @@ vcs_status_t vcs_annotate(const vcs_cart_t *cart, const char *game, const vcs_an
 
 void vcs_annotation_free(vcs_annotation_t *annotation) { free(annotation); }
 
-/* ---- Audit --------------------------------------------------------------------------------------------------------
- */
-
-/* One byte in one state: 0 nothing happens to an object that is there, 1 something else, 2 the object moves as the role
- * says. The run without the change is in `b`. */
-static int try_role(const vcs_cart_t *cart, const state_t *s, int byte, const vcs_role_t *role, bench_t *b) {
-  const bool vertical = role->role == VCS_ROLE_Y;
-  static const int steps[] = {1, -1, 2, -2, 4, -4, 8, -8};
-  int right = 0, effective = 0;
-  const uint8_t value = b->base_ram[0][byte];
-  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-    bool good = false, any = false;
-    memcpy(&b->m, s->machine, vcs_state_size(cart));
-    b->m.ram[byte] = (uint8_t)(value + steps[i]);
-    for (int t = 0; t < FRAMES && !good; t++) {
-      diff_t d;
-      run_frame(cart, b, &b->scene);
-      compare_scenes(&b->base[t], &b->scene, &d, NULL, 0);
-      any |= d.object >= 0;
-      good = vertical ? is_pure_y(&d) : is_pure_x(&d);
-      if (role->encoding == VCS_ENCODING_LINEAR) good &= is_slope(role->slope, steps[i], vertical ? d.dy : d.dx);
-    }
-    effective += any;
-    right += good;
-  }
-  return effective < 3 ? 0 : 2 * right >= effective ? 2 : 1;
-}
-
 vcs_status_t vcs_annotation_audit(const vcs_cart_t *cart, const vcs_annotation_t *annotation,
                                   const vcs_annotate_options_t *given, vcs_audit_t *audits, int32_t capacity,
                                   int32_t *count, vcs_error_t *error) {
   vcs_annotate_options_t o;
-  work_t w = {.cart = cart};
+  vcs_plays_t plays = {0};
   if (error) error->message[0] = 0;
   vcs_status_t taken = VCS_OPTIONS_TAKE(vcs_annotate_options_t, &o, given, error);
   if (taken) return taken;
@@ -1104,25 +993,17 @@ vcs_status_t vcs_annotation_audit(const vcs_cart_t *cart, const vcs_annotation_t
   if (!o.depths) o.depths = 7;
   if (!o.seed) o.seed = 1001; /* plays that vcs_annotate does not make */
   *count = 0;
-  bench_t *b = malloc(sizeof *b);
-  vcs_status_t status = b ? play(&w, o.seed, o.seeds, o.depths, error) : vcs_no_memory(error);
-  for (int32_t i = 0; i < w.count && status == VCS_OK; i++) {
-    int32_t n = 0;
-    run_base(cart, w.states[i].machine, b);
-    for (int byte = 0; byte < BYTES; byte++) {
-      for (int r = 0; r < annotation->ram[byte].count; r++) {
-        const vcs_role_t *role = &annotation->ram[byte].roles[r];
-        if (role->role > VCS_ROLE_Y || n >= capacity) continue;
-        if (i == 0) audits[n] = (vcs_audit_t){byte, role->role, 0, 0};
-        const int verdict = try_role(cart, &w.states[i], byte, role, b);
-        audits[n].effective += verdict > 0;
-        audits[n].right += verdict == 2;
-        n++;
-      }
-    }
-    *count = n;
+  claim_t *claims = malloc(CLAIMS * sizeof *claims);
+  vcs_status_t status = claims ? vcs_plays_stop(&plays, cart, o.seed, o.seeds, o.depths, error) : vcs_no_memory(error);
+  int32_t n = 0;
+  for (int i = 0; i < BYTES * VCS_BYTE_ROLES && status == VCS_OK; i++) {
+    const int byte = i / VCS_BYTE_ROLES, r = i % VCS_BYTE_ROLES;
+    if (r >= annotation->ram[byte].count || annotation->ram[byte].roles[r].role > VCS_ROLE_Y) continue;
+    if (n < capacity && n < CLAIMS) claims[n++] = (claim_t){byte, annotation->ram[byte].roles[r]};
   }
-  free_work(&w);
-  free(b);
+  if (status == VCS_OK) status = try_claims(cart, &plays, claims, n, o.threads, audits, error);
+  if (status == VCS_OK) *count = n;
+  vcs_plays_free(&plays);
+  free(claims);
   return status;
 }

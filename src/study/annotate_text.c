@@ -66,6 +66,7 @@ static void print_role(vcs_text_t *text, const vcs_role_t *role) {
       vcs_text_printf(text, ", \"slope\": null");
     }
     vcs_text_printf(text, ", \"range\": [%d, %d]", (int)role->low, (int)role->high);
+    if (role->absent >= 0) vcs_text_printf(text, ", \"absent\": %d", (int)role->absent);
     if (role->encoding != VCS_ENCODING_LINEAR) print_map(text, role->map);
   }
   vcs_text_printf(text, ", \"confidence\": %.3f, \"states\": %d, \"control\": ", (double)role->confidence,

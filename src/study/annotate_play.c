@@ -1,0 +1,232 @@
+/* annotate_play.c: random plays, and which of their moments are studied (annotate_play.h).
+ *
+ * A byte says nothing about itself while its object is away: the second missile, the sixth asteroid, the bear that
+ * comes in the third minute. So the plays are long, some of them press the button often, and the moments are chosen by
+ * what is rare: a moment is worth more if bytes that have few moments yet have just changed in it, or have a value that
+ * is not their usual one.
+ */
+#include "study/annotate_play.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/splitmix.h"
+#include "study/internal.h"
+
+enum {
+  PLAY_FRAMES = 12000,
+  STRIDE = 17,  /* frames between moments that may be chosen; odd, because games draw things in turns */
+  RECENT = 16,  /* frames in which a byte "has just changed" */
+  ENOUGH = 8,   /* moments of each kind for each byte: more are worth nothing */
+  TRAITS = 256, /* of a moment: 128 bytes that have just changed, 128 that have an unusual value */
+  STYLES = 3,
+};
+
+/* ---- Players ----------------------------------------------------------------------------------------------------- */
+
+/* Three styles: the records' stream of actions, actions that are held longer, and a button that is pressed again and
+ * again. */
+typedef struct {
+  vcs_stream_t stream;
+  uint64_t random;
+  int style, hold, action;
+} player_t;
+
+static void player_start(player_t *p, uint64_t seed, int style) {
+  *p = (player_t){.random = seed, .style = style};
+  vcs_stream_start(&p->stream, seed);
+}
+
+static int player_next(player_t *p, int frame) {
+  if (p->style == 0) return vcs_stream_next(&p->stream);
+  if (p->hold-- <= 0) {
+    const uint64_t z = vcs_splitmix64(&p->random);
+    p->action = (int)(z % 9);
+    if (p->action) p->action++; /* NOOP, or one of eight directions */
+    p->hold = 4 + (int)((z >> 32) % (p->style == 1 ? 40 : 16));
+    if (p->style == 1 && (z >> 16 & 1)) return p->action = p->action ? p->action + 8 : VCS_FIRE;
+  }
+  if (p->style == 2 && (frame & 4)) return p->action ? p->action + 8 : VCS_FIRE;
+  return p->action;
+}
+
+/* ---- Plays ------------------------------------------------------------------------------------------------------- */
+
+static vcs_status_t keep(vcs_plays_t *p, const vcs_env_t *env, vcs_error_t *error) {
+  const size_t size = vcs_state_size(vcs_env_cart(env));
+  uint8_t *machine = malloc((size + 7) & ~(size_t)7);
+  if (!machine) return vcs_no_memory(error);
+  memcpy(machine, env->m, size);
+  p->moments[p->count++] = (vcs_moment_t){machine, env->play};
+  return VCS_OK;
+}
+
+static int depth_at(int k) { return 40 + 80 * k + 60 * k * k; }
+
+/* Whether a play stops at a frame. */
+static bool stops(int play, int frame, int depths) {
+  if (!depths) return frame % STRIDE == STRIDE - 1;
+  for (int k = 0; k < depths; k++) {
+    if (frame == depth_at(k) + 7 * play % 5) return true;
+  }
+  return false;
+}
+
+/* Plays, and keeps the moments at `depths` times, or with 0 one in STRIDE. */
+static vcs_status_t make_plays(vcs_plays_t *p, const vcs_cart_t *cart, uint64_t seed, int plays, int frames, int depths,
+                               vcs_error_t *error) {
+  const size_t most = (size_t)plays * (size_t)(depths ? depths : frames / STRIDE + 1);
+  vcs_env_t *env;
+  vcs_status_t status = vcs_env_create(cart, &env, error);
+  if (status) return status;
+  *p = (vcs_plays_t){.code = env->code, .plays = plays, .frames = frames};
+  p->moments = calloc(most, sizeof *p->moments);
+  p->ram = malloc((size_t)plays * (size_t)frames * VCS_RAM_SIZE);
+  if (!p->moments || !p->ram) status = vcs_no_memory(error);
+  vcs_env_set_drawing(env, 0);
+  for (int play = 0; play < plays && status == VCS_OK; play++) {
+    player_t player;
+    player_start(&player, seed + (uint64_t)play, depths ? 0 : play % STYLES);
+    vcs_env_reset(env);
+    for (int i = 0; i < frames && status == VCS_OK; i++) {
+      if (vcs_env_over(env)) vcs_env_reset(env);
+      vcs_env_act_on(env, player_next(&player, i), VCS_NOOP);
+      memcpy(p->ram + ((size_t)play * (size_t)frames + (size_t)i) * VCS_RAM_SIZE, env->m->ram, VCS_RAM_SIZE);
+      if (stops(play, i, depths)) status = keep(p, env, error);
+    }
+  }
+  vcs_env_free(env);
+  return status;
+}
+
+vcs_status_t vcs_plays_stop(vcs_plays_t *p, const vcs_cart_t *cart, uint64_t seed, int plays, int depths,
+                            vcs_error_t *error) {
+  return make_plays(p, cart, seed, plays, depth_at(depths - 1) + 6, depths, error);
+}
+
+void vcs_plays_free(vcs_plays_t *p) {
+  for (int32_t i = 0; i < p->count; i++) free(p->moments[i].machine);
+  free(p->moments);
+  free(p->ram);
+}
+
+/* ---- Choice of moments ------------------------------------------------------------------------------------------- */
+
+/* The commonest value of each byte. */
+static void find_usual(const vcs_plays_t *p, uint8_t usual[VCS_RAM_SIZE]) {
+  const size_t frames = (size_t)p->plays * (size_t)p->frames;
+  for (int byte = 0; byte < VCS_RAM_SIZE; byte++) {
+    uint32_t counts[256] = {0};
+    for (size_t i = 0; i < frames; i++) counts[p->ram[i * VCS_RAM_SIZE + (size_t)byte]]++;
+    usual[byte] = 0;
+    for (int v = 1; v < 256; v++) {
+      if (counts[v] > counts[usual[byte]]) usual[byte] = (uint8_t)v;
+    }
+  }
+}
+
+/* The traits of the moment after frame `at` of all plays. */
+static void find_traits(const vcs_plays_t *p, size_t at, const uint8_t usual[VCS_RAM_SIZE], uint8_t traits[TRAITS]) {
+  const uint8_t *ram = p->ram + at * VCS_RAM_SIZE;
+  for (int byte = 0; byte < VCS_RAM_SIZE; byte++) {
+    traits[byte] = 0;
+    for (int back = 1; back <= RECENT && !traits[byte]; back++)
+      traits[byte] = ram[byte - back * VCS_RAM_SIZE] != ram[byte];
+    traits[VCS_RAM_SIZE + byte] = ram[byte] != usual[byte];
+  }
+}
+
+static void take(const uint8_t *traits, int counts[TRAITS]) {
+  for (int k = 0; k < TRAITS; k++) counts[k] += traits[k];
+}
+
+/* Marks `count` of the moments: evenly spaced ones, then always the one that adds most. */
+static void mark(const uint8_t *traits, int moments, int count, bool *chosen) {
+  int counts[TRAITS] = {0}, even = count / 2;
+  for (int i = 0; i < even; i++) {
+    const int at = (int)((int64_t)(2 * i + 1) * moments / (2 * even));
+    chosen[at] = true;
+    take(traits + (size_t)at * TRAITS, counts);
+  }
+  for (int n = even; n < count; n++) {
+    float worth[TRAITS], most = -1;
+    int best = 0;
+    for (int k = 0; k < TRAITS; k++) worth[k] = counts[k] < ENOUGH ? 1 / (float)((counts[k] + 1) * (counts[k] + 1)) : 0;
+    for (int i = 0; i < moments; i++) {
+      float gain = 0;
+      if (chosen[i]) continue;
+      for (int k = 0; k < TRAITS; k++) gain += traits[(size_t)i * TRAITS + (size_t)k] ? worth[k] : 0;
+      if (gain <= most) continue;
+      most = gain;
+      best = i;
+    }
+    chosen[best] = true;
+    take(traits + (size_t)best * TRAITS, counts);
+  }
+}
+
+vcs_status_t vcs_plays_choose(vcs_plays_t *p, const vcs_cart_t *cart, uint64_t seed, int plays, int count,
+                              vcs_error_t *error) {
+  vcs_status_t status = make_plays(p, cart, seed, plays, PLAY_FRAMES, 0, error);
+  if (status || count >= p->count) return status;
+  uint8_t usual[VCS_RAM_SIZE], *traits = calloc((size_t)p->count, TRAITS);
+  bool *chosen = calloc((size_t)p->count, sizeof *chosen);
+  if (!traits || !chosen) status = vcs_no_memory(error);
+  if (status == VCS_OK) {
+    const int each = p->count / plays;
+    find_usual(p, usual);
+    for (int i = 0; i < p->count; i++) {
+      const size_t frame = (size_t)(i / each) * PLAY_FRAMES + (size_t)(i % each) * STRIDE + STRIDE - 1;
+      find_traits(p, frame, usual, traits + (size_t)i * TRAITS);
+    }
+    mark(traits, p->count, count, chosen);
+    int kept = 0;
+    for (int i = 0; i < p->count; i++) {
+      if (chosen[i]) {
+        p->moments[kept++] = p->moments[i];
+      } else {
+        free(p->moments[i].machine);
+      }
+    }
+    p->count = kept;
+  }
+  free(traits);
+  free(chosen);
+  return status;
+}
+
+/* ---- Habits ------------------------------------------------------------------------------------------------------ */
+
+vcs_habit_t vcs_plays_habit(const vcs_plays_t *p, int byte) {
+  vcs_habit_t h = {0};
+  int steps[256] = {0}, intervals[256] = {0};
+  bool seen[256] = {false};
+  for (int play = 0; play < p->plays; play++) {
+    const uint8_t *ram = p->ram + (size_t)play * (size_t)p->frames * VCS_RAM_SIZE + byte;
+    int last = 0;
+    for (int i = 0; i < p->frames; i++) {
+      const uint8_t now = ram[(size_t)i * VCS_RAM_SIZE];
+      if (!seen[now]) h.values++;
+      seen[now] = true;
+      h.frames++;
+      if (i == 0) continue;
+      const uint8_t step = (uint8_t)(now - ram[(size_t)(i - 1) * VCS_RAM_SIZE]);
+      if (!step) continue;
+      h.changes++;
+      steps[step]++;
+      intervals[i - last < 255 ? i - last : 255]++;
+      last = i;
+    }
+  }
+  if (!h.changes) return h;
+  for (int i = 1; i < 256; i++) {
+    if (steps[i] > steps[h.step]) h.step = i;
+    if (intervals[i] > intervals[h.interval]) h.interval = i;
+    const float p = (float)steps[i] / (float)h.changes;
+    if (p > 0) h.surprise -= p * log2f(p);
+  }
+  h.steady = (float)steps[h.step] / (float)h.changes;
+  h.regular = (float)intervals[h.interval] / (float)h.changes;
+  return h;
+}

@@ -1,0 +1,238 @@
+/* annotate_scene.c: which objects of two pictures are the same, and what happened to them (annotate_scene.h). */
+#include "study/annotate_scene.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Makes one sprite of the two halves of a sprite that passes the right edge of the picture. Its pattern is 0: the
+ * digests of the halves say nothing about the whole. */
+static void join_halves(vcs_scene_t *scene) {
+  for (int32_t i = 0; i < scene->count; i++) {
+    vcs_object_t *right = &scene->sprite[i];
+    const int most = right->kind <= VCS_OBJECT_PLAYER_1 ? 8 * right->size + 1 : right->size;
+    if (right->x + right->w != VCS_WIDTH) continue;
+    for (int32_t k = 0; k < scene->count; k++) {
+      const vcs_object_t *left = &scene->sprite[k];
+      if (k == i || left->kind != right->kind || left->x != 0 || left->w + right->w > most ||
+          left->y >= right->y + right->h || right->y >= left->y + left->h)
+        continue;
+      const int top = left->y < right->y ? left->y : right->y;
+      const int left_end = left->y + left->h, right_end = right->y + right->h;
+      right->h = (int16_t)((left_end > right_end ? left_end : right_end) - top);
+      right->y = (int16_t)top;
+      right->w = (int16_t)(right->w + left->w);
+      right->pattern = 0;
+      scene->count--;
+      memmove(&scene->sprite[k], &scene->sprite[k + 1], (size_t)(scene->count - k) * sizeof *left);
+      i -= k < i;
+      break;
+    }
+  }
+}
+
+void vcs_scene_take(const vcs_object_t *objects, int32_t count, vcs_scene_t *scene) {
+  scene->count = scene->blocks = 0;
+  scene->field = 0;
+  for (int32_t i = 0; i < count; i++) {
+    const vcs_object_t *o = &objects[i];
+    if (o->kind == VCS_OBJECT_PLAYFIELD) {
+      scene->blocks++;
+      scene->field =
+          (scene->field ^ (uint32_t)(o->x * 3 + o->y * 1009 + o->w * 40503 + o->h * 7919 + o->colour)) * 0x01000193u;
+    } else if (scene->count < VCS_SCENE_SPRITES) {
+      scene->sprite[scene->count++] = *o;
+    }
+  }
+  join_halves(scene);
+}
+
+static bool is_same_shape(const vcs_object_t *a, const vcs_object_t *b) {
+  return a->kind == b->kind && (a->pattern == b->pattern || !a->pattern || !b->pattern) && a->w == b->w &&
+         a->h == b->h && a->reflected == b->reflected;
+}
+
+static bool is_same_place(const vcs_object_t *a, const vcs_object_t *b) { return a->x == b->x && a->y == b->y; }
+
+/* Whether one of two objects may be the other one with rows cut off at one end: one end stays, and the shorter one has
+ * fewer pixels and lies within the columns of the other. */
+static bool is_cut(const vcs_object_t *a, const vcs_object_t *b) {
+  const vcs_object_t *less = a->h < b->h ? a : b, *more = a->h < b->h ? b : a;
+  return (a->y == b->y) != (a->y + a->h == b->y + b->h) && less->pixels < more->pixels && less->x >= more->x &&
+         less->x + less->w <= more->x + more->w && a->reflected == b->reflected && a->size == b->size;
+}
+
+static void note_move(vcs_scene_diff_t *d, int index, int dx, int dy) {
+  if (dx && dy) {
+    d->moved_both++;
+  } else if (dx) {
+    d->moved_x++;
+  } else {
+    d->moved_y++;
+  }
+  if (d->moved >= 0) return;
+  d->moved = (int16_t)index;
+  d->dx = (int16_t)dx;
+  d->dy = (int16_t)dy;
+}
+
+/* What happened to the object `was`, which is now `is`. */
+static void note_pair(const vcs_object_t *was, const vcs_object_t *is, int index, vcs_scene_diff_t *d) {
+  const int dx = is->x - was->x, dy = is->y - was->y, bottom = is->y + is->h - was->y - was->h;
+  if (d->object < 0) d->object = (int16_t)index;
+  if (was->reflected != is->reflected) d->reflected++;
+  if (is->size != was->size) d->resized++;
+  if (is_same_shape(was, is)) {
+    if (dx || dy) {
+      note_move(d, index, dx, dy);
+    } else if (was->colour != is->colour || was->colours != is->colours) {
+      d->recoloured++;
+    }
+  } else if (dx == 0 && was->w == is->w && (dy || bottom) && (!dy || !bottom || (dy > 0) == (bottom > 0)) &&
+             abs(dy) <= VCS_SCENE_EDGE && abs(bottom) <= VCS_SCENE_EDGE) {
+    /* partly behind the edge of its zone: the free end tells how far it moved */
+    note_move(d, index, 0, abs(bottom) > abs(dy) ? bottom : dy);
+    d->grown += is->h > was->h;
+  } else if (is_cut(was, is)) {
+    d->cut++;
+  } else {
+    d->reshaped++;
+  }
+}
+
+/* The pairing of two scenes while it is made. */
+typedef struct {
+  const vcs_scene_t *was, *is;
+  bool used_was[VCS_SCENE_SPRITES], used_is[VCS_SCENE_SPRITES];
+  int16_t moved[VCS_SCENE_SPRITES]; /* rows by which each object of `was` moved */
+  vcs_scene_diff_t *d;
+  int32_t *place_of;
+  int want;
+} pairing_t;
+
+static void pair(pairing_t *p, int i, int k) {
+  p->used_was[i] = p->used_is[k] = true;
+  p->moved[i] = (int16_t)(p->is->sprite[k].y - p->was->sprite[i].y);
+  if (p->place_of && i == p->want) *p->place_of = k;
+}
+
+static int distance(const vcs_object_t *a, const vcs_object_t *b) { return abs(a->x - b->x) + abs(a->y - b->y); }
+
+/* Pairs what is equal in both. */
+static void pair_equals(pairing_t *p) {
+  for (int i = 0; i < p->was->count; i++) {
+    const vcs_object_t *a = &p->was->sprite[i];
+    for (int k = 0; k < p->is->count; k++) {
+      const vcs_object_t *b = &p->is->sprite[k];
+      if (p->used_is[k] || !is_same_place(a, b) || !is_same_shape(a, b) || a->colour != b->colour ||
+          a->colours != b->colours)
+        continue;
+      pair(p, i, k);
+      break;
+    }
+  }
+}
+
+/* Pairs objects of the same kind, the nearest ones first, up to a distance. */
+static void pair_nearest(pairing_t *p, bool same_shape, int most) {
+  for (;;) {
+    int best_i = -1, best_k = -1, least = most + 1;
+    for (int i = 0; i < p->was->count; i++) {
+      if (p->used_was[i]) continue;
+      for (int k = 0; k < p->is->count; k++) {
+        const vcs_object_t *a = &p->was->sprite[i], *b = &p->is->sprite[k];
+        if (p->used_is[k] || a->kind != b->kind || (same_shape && !is_same_shape(a, b))) continue;
+        if (distance(a, b) >= least) continue;
+        least = distance(a, b);
+        best_i = i;
+        best_k = k;
+      }
+    }
+    if (best_i < 0) return;
+    note_pair(&p->was->sprite[best_i], &p->is->sprite[best_k], best_i, p->d);
+    pair(p, best_i, best_k);
+  }
+}
+
+/* Pairs objects of equal shape in their order, top to bottom and left to right, if both scenes have as many of them
+ * left: a row of equal sprites moves as a whole. */
+static void pair_in_order(pairing_t *p) {
+  for (int i = 0; i < p->was->count; i++) {
+    int surplus = 0, first = -1;
+    if (p->used_was[i]) continue;
+    for (int k = 0; k < p->was->count; k++)
+      surplus += !p->used_was[k] && is_same_shape(&p->was->sprite[i], &p->was->sprite[k]);
+    for (int k = 0; k < p->is->count; k++) {
+      if (p->used_is[k] || !is_same_shape(&p->was->sprite[i], &p->is->sprite[k])) continue;
+      if (first < 0) first = k;
+      surplus--;
+    }
+    if (surplus || first < 0) continue;
+    note_pair(&p->was->sprite[i], &p->is->sprite[first], i, p->d);
+    pair(p, i, first);
+  }
+}
+
+/* Whether all that happened is that the objects below some row moved by one row. */
+static bool is_shift(const pairing_t *p) {
+  const vcs_scene_diff_t *d = p->d;
+  int top = INT16_MAX;
+  if (d->moved_y < 2 || abs(d->dy) != 1 || d->moved_x || d->moved_both || d->reshaped || d->went || d->came)
+    return false;
+  for (int i = 0; i < p->was->count; i++) {
+    if (p->moved[i] && p->moved[i] != d->dy) return false;
+    if (p->moved[i] && p->was->sprite[i].y < top) top = p->was->sprite[i].y;
+  }
+  for (int i = 0; i < p->was->count; i++) {
+    if (!p->moved[i] && p->was->sprite[i].y >= top) return false;
+  }
+  return true;
+}
+
+void vcs_scene_compare(const vcs_scene_t *was, const vcs_scene_t *is, vcs_scene_diff_t *d, int32_t *place_of,
+                       int want) {
+  pairing_t p = {.was = was, .is = is, .d = d, .place_of = place_of, .want = want};
+  memset(d, 0, sizeof *d);
+  d->object = d->moved = -1;
+  d->field = was->field != is->field;
+  if (place_of) *place_of = -1;
+  pair_equals(&p);
+  pair_nearest(&p, false, 0); /* changed in place */
+  pair_in_order(&p);
+  pair_nearest(&p, true, INT16_MAX);
+  pair_nearest(&p, false, 60);
+  for (int32_t i = 0; i < was->count; i++) {
+    if (p.used_was[i]) continue;
+    d->went++;
+    if (d->object < 0) d->object = (int16_t)i;
+  }
+  if (d->went) { /* an object that is longer may now be two */
+    d->moved_y = (int16_t)(d->moved_y - d->grown);
+    d->cut = (int16_t)(d->cut + d->grown);
+  }
+  for (int32_t k = 0; k < is->count; k++) {
+    if (p.used_is[k]) continue;
+    if (d->came++) continue;
+    d->new_x = is->sprite[k].x;
+    d->new_y = is->sprite[k].y;
+    d->new_kind = is->sprite[k].kind;
+  }
+  d->shifted = is_shift(&p);
+}
+
+void vcs_scene_pixels(const uint8_t *was, const uint8_t *is, int height, vcs_scene_diff_t *d) {
+  d->left = d->top = INT16_MAX;
+  d->right = d->bottom = -1;
+  for (int y = 0; y < height; y++) {
+    const uint8_t *a = was + VCS_WIDTH * y, *b = is + VCS_WIDTH * y;
+    if (memcmp(a, b, VCS_WIDTH) == 0) continue;
+    if (d->bottom < 0) d->top = (int16_t)y;
+    d->bottom = (int16_t)y;
+    for (int x = 0; x < VCS_WIDTH; x++) {
+      if (a[x] == b[x]) continue;
+      d->pixels++;
+      if (x < d->left) d->left = (int16_t)x;
+      if (x > d->right) d->right = (int16_t)x;
+    }
+  }
+}

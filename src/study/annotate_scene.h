@@ -1,0 +1,46 @@
+/* annotate_scene.h: one picture beside another, as objects: what moved, changed, came and went. */
+#ifndef VCS_STUDY_ANNOTATE_SCENE_H
+#define VCS_STUDY_ANNOTATE_SCENE_H
+
+#include "diffvcs/objects.h"
+
+enum {
+  VCS_SCENE_SPRITES = 96, /* objects other than blocks of the playfield that are compared */
+  VCS_SCENE_EDGE = 8,     /* rows by which an object may seem to move because an edge covers a part of it */
+};
+
+/* The objects of a picture. The two halves of a sprite that passes the right edge and goes on at the left one are one
+ * sprite here. */
+typedef struct {
+  int32_t count, blocks;
+  vcs_object_t sprite[VCS_SCENE_SPRITES];
+  uint32_t field; /* digest of the playfield */
+} vcs_scene_t;
+
+/* What a change did to one frame. */
+typedef struct {
+  int16_t moved_x, moved_y, moved_both, reshaped, recoloured, reflected, resized, came, went; /* numbers of objects */
+  int16_t cut;         /* number of objects that became longer or shorter at one end and may have moved up or down */
+  int16_t grown;       /* number of those that moved, and became longer at one end */
+  int16_t dx, dy;      /* of the first object that moved */
+  int16_t object;      /* index of the first object in the scene without the change that differs, or -1 */
+  int16_t moved;       /* the same for one that moved */
+  int32_t pixels;      /* that differ */
+  int16_t left, right; /* columns and rows of the pixels that differ, inclusive */
+  int16_t top, bottom;
+  int16_t new_x, new_y; /* of the first object that came */
+  uint8_t new_kind;
+  uint8_t field;   /* the playfield differs */
+  uint8_t shifted; /* all it did was to move everything below some row by one row: a line more or less was drawn */
+} vcs_scene_diff_t;
+
+void vcs_scene_take(const vcs_object_t *objects, int32_t count, vcs_scene_t *scene);
+
+/* Compares two scenes; `d` gets all but what is about pixels. `place_of` (may be NULL) gets the index in `is` of the
+ * object `want` of `was`, or -1. */
+void vcs_scene_compare(const vcs_scene_t *was, const vcs_scene_t *is, vcs_scene_diff_t *d, int32_t *place_of, int want);
+
+/* Compares two pictures: fills what `d` says about pixels. */
+void vcs_scene_pixels(const uint8_t *was, const uint8_t *is, int height, vcs_scene_diff_t *d);
+
+#endif
