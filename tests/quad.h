@@ -1,7 +1,7 @@
 /* quad.h: the sources that are compiled after it compute in quadruple precision: `double` is __float128.
  *
- * tests/CMakeLists.txt compiles src/relax in this way, for relax_differences.c. Headers whose functions have the types of
- * the library are included first, as they are. */
+ * tests/CMakeLists.txt compiles src/relax in this way, for relax_differences.c. Headers whose functions have the types
+ * of the library are included first, as they are. */
 #ifndef TESTS_QUAD_H
 #define TESTS_QUAD_H
 

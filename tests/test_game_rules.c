@@ -309,14 +309,14 @@ static void test_a_script_asks_until_ram_agrees(void **state) {
   vcs_rule_run_t run;
   vcs_play_t play = {0};
   vcs_rule_begin(&run, 50);
-  assert_int_equal(vcs_game_mode_next(game, &run, &play, ram, NULL), VCS_RULE_SELECT);
+  assert_int_equal(vcs_game_mode_next(vcs_game_code(game, VCS_PROFILE_ALE), &run, &play, ram, NULL), VCS_RULE_SELECT);
   assert_int_equal(run.arg[0], 2);
   set(0xBD, 10);
-  assert_int_equal(vcs_game_mode_next(game, &run, &play, ram, NULL), VCS_RULE_SELECT);
+  assert_int_equal(vcs_game_mode_next(vcs_game_code(game, VCS_PROFILE_ALE), &run, &play, ram, NULL), VCS_RULE_SELECT);
   set(0xBD, 50);
-  assert_int_equal(vcs_game_mode_next(game, &run, &play, ram, NULL), VCS_RULE_RESET);
-  assert_int_equal(vcs_game_mode_next(game, &run, &play, ram, NULL), VCS_RULE_END);
-  assert_int_equal(vcs_game_mode_next(game, &run, &play, ram, NULL), VCS_RULE_END);
+  assert_int_equal(vcs_game_mode_next(vcs_game_code(game, VCS_PROFILE_ALE), &run, &play, ram, NULL), VCS_RULE_RESET);
+  assert_int_equal(vcs_game_mode_next(vcs_game_code(game, VCS_PROFILE_ALE), &run, &play, ram, NULL), VCS_RULE_END);
+  assert_int_equal(vcs_game_mode_next(vcs_game_code(game, VCS_PROFILE_ALE), &run, &play, ram, NULL), VCS_RULE_END);
 }
 
 static void test_adventure_holds_select_for_a_random_time(void **state) {
@@ -324,10 +324,12 @@ static void test_adventure_holds_select_for_a_random_time(void **state) {
   vcs_rule_run_t run;
   vcs_play_t play = {0};
   vcs_rule_begin(&run, 2);
-  assert_int_equal(vcs_game_mode_next(ale_game("adventure"), &run, &play, ram, NULL), VCS_RULE_SELECT);
+  assert_int_equal(vcs_game_mode_next(vcs_game_code(ale_game("adventure"), VCS_PROFILE_ALE), &run, &play, ram, NULL),
+                   VCS_RULE_SELECT);
   assert_int_equal(run.arg[0], 2);
   assert_int_equal(run.arg[1], 256);
-  assert_int_equal(vcs_game_mode_next(ale_game("adventure"), &run, &play, ram, NULL), VCS_RULE_ACT);
+  assert_int_equal(vcs_game_mode_next(vcs_game_code(ale_game("adventure"), VCS_PROFILE_ALE), &run, &play, ram, NULL),
+                   VCS_RULE_ACT);
 }
 
 static void test_a_script_changes_the_play_state(void **state) {
@@ -336,7 +338,9 @@ static void test_a_script_changes_the_play_state(void **state) {
   vcs_play_t play = {0};
   set(0xF6, 19); /* reverse checkers: mode 13 shows as 19 */
   vcs_rule_begin(&run, 13);
-  assert_int_equal(vcs_game_mode_next(ale_game("video_checkers"), &run, &play, ram, NULL), VCS_RULE_RESET);
+  assert_int_equal(
+      vcs_game_mode_next(vcs_game_code(ale_game("video_checkers"), VCS_PROFILE_ALE), &run, &play, ram, NULL),
+      VCS_RULE_RESET);
   assert_int_equal(play.mem[3], 1);
 }
 
@@ -405,7 +409,7 @@ static void test_modes_ascend_and_fit(void **state) {
   (void)state;
   for (int i = 0; i < vcs_game_count(); i++) {
     uint16_t modes[VCS_GAME_MODES];
-    const int count = vcs_game_modes(vcs_game_at(i), modes);
+    const int count = vcs_game_modes(vcs_game_at(i), 1, modes);
     assert_in_range(count, 1, VCS_GAME_MODES - 1);
     for (int k = 1; k < count; k++) assert_true(modes[k - 1] < modes[k]);
   }
@@ -414,11 +418,11 @@ static void test_modes_ascend_and_fit(void **state) {
 static void test_mode_lists_have_ranges_steps_and_widths(void **state) {
   (void)state;
   uint16_t modes[VCS_GAME_MODES];
-  assert_int_equal(vcs_game_modes(ale_game("asteroids"), modes), 33);
+  assert_int_equal(vcs_game_modes(ale_game("asteroids"), 1, modes), 33);
   assert_int_equal(modes[32], 128);
-  assert_int_equal(vcs_game_modes(ale_game("bank_heist"), modes), 8);
+  assert_int_equal(vcs_game_modes(ale_game("bank_heist"), 1, modes), 8);
   assert_int_equal(modes[7], 28);
-  assert_int_equal(vcs_game_modes(ale_game("video_cube"), modes), 153);
+  assert_int_equal(vcs_game_modes(ale_game("video_cube"), 1, modes), 153);
   assert_int_equal(modes[4], 101);
   assert_int_equal(modes[152], 5002);
   assert_true(vcs_game_has_mode(ale_game("casino"), 2));
@@ -429,7 +433,7 @@ static void test_more_than_the_first_mode_needs_a_script(void **state) {
   (void)state;
   for (int i = 0; i < vcs_game_count(); i++) {
     uint16_t modes[VCS_GAME_MODES];
-    if (vcs_game_modes(vcs_game_at(i), modes) > 1) assert_non_null(vcs_game_at(i)->mode_script);
+    if (vcs_game_modes(vcs_game_at(i), 1, modes) > 1) assert_non_null(vcs_game_at(i)->mode_script);
   }
 }
 
@@ -444,13 +448,13 @@ static void test_difficulties_default_to_zero_alone(void **state) {
 static void test_starting_actions_are_counted(void **state) {
   (void)state;
   vcs_press_t press[VCS_GAME_PRESSES];
-  assert_int_equal(vcs_game_presses(ale_game("word_zapper"), VCS_PROFILE_ALE, press), 3);
+  assert_int_equal(vcs_game_presses(ale_game("word_zapper"), VCS_PROFILE_ALE, 1, press), 3);
   assert_int_equal(press[0].action, 0);
   assert_int_equal(press[0].frames, 486);
   assert_int_equal(press[1].action, 1);
   assert_int_equal(press[1].frames, 1);
   assert_int_equal(press[2].frames, 2);
-  assert_int_equal(vcs_game_presses(ale_game("pong"), VCS_PROFILE_ALE, press), 0);
+  assert_int_equal(vcs_game_presses(ale_game("pong"), VCS_PROFILE_ALE, 1, press), 0);
 }
 
 static void test_every_starting_action_is_understood(void **state) {
@@ -462,7 +466,7 @@ static void test_every_starting_action_is_understood(void **state) {
       int words = texts[p] ? 1 : 0;
       for (const char *at = texts[p]; at && *at; at++) words += *at == ' ';
       if (!texts[p]) continue;
-      assert_int_equal(vcs_game_presses(vcs_game_at(i), p ? VCS_PROFILE_XITARI : VCS_PROFILE_ALE, press), words);
+      assert_int_equal(vcs_game_presses(vcs_game_at(i), p ? VCS_PROFILE_XITARI : VCS_PROFILE_ALE, 1, press), words);
     }
   }
 }
@@ -470,8 +474,8 @@ static void test_every_starting_action_is_understood(void **state) {
 static void test_surround_starts_by_switches_in_xitari_only(void **state) {
   (void)state;
   vcs_press_t press[VCS_GAME_PRESSES];
-  assert_int_equal(vcs_game_presses(ale_game("surround"), VCS_PROFILE_ALE, press), 0);
-  assert_int_equal(vcs_game_presses(ale_game("surround"), VCS_PROFILE_XITARI, press), 2);
+  assert_int_equal(vcs_game_presses(ale_game("surround"), VCS_PROFILE_ALE, 1, press), 0);
+  assert_int_equal(vcs_game_presses(ale_game("surround"), VCS_PROFILE_XITARI, 1, press), 2);
   assert_int_equal(press[0].action, VCS_PRESS_SELECT);
   assert_int_equal(press[1].action, VCS_PRESS_RESET);
 }

@@ -48,13 +48,30 @@ def arguments() -> argparse.Namespace:
     add("--observe", choices=("image", "ram"), default="image")
     add("--emulation", choices=("auto", "host", "device"), default="auto", help="where machines run")
     add("--envs", type=int, default=256)
-    add("--groups", type=int, default=None, help="groups of environments (default: 2 on a GPU with emulation on the host, else 1)")
+    add(
+        "--groups",
+        type=int,
+        default=None,
+        help="groups of environments (default: 2 on a GPU with emulation on the host, else 1)",
+    )
     add("--steps", type=int, default=32, help="steps of a rollout")
     add("--minibatches", type=int, default=8)
-    add("--epochs", type=int, default=3)
-    add("--rate", type=float, default=6e-4, help="Adam's learning rate")
-    add("--decay", type=float, default=0, metavar="MINUTES", help="let the rate fall to a tenth over this time (0: constant)")
-    add("--lag", type=int, choices=(0, 1), default=1, help="1: learn from a rollout while the next one is made (default)")
+    add("--epochs", type=int, default=4)
+    add("--rate", type=float, default=4e-4, help="Adam's learning rate")
+    add(
+        "--decay",
+        type=float,
+        default=0,
+        metavar="MINUTES",
+        help="let the rate fall to a tenth over this time (0: constant)",
+    )
+    add(
+        "--lag",
+        type=int,
+        choices=(0, 1),
+        default=1,
+        help="1: learn from a rollout while the next one is made (default)",
+    )
     add("--gamma", type=float, default=0.99)
     add("--trace", type=float, default=0.95, help="lambda of generalised advantage estimation")
     add("--clip", type=float, default=0.1)
@@ -132,6 +149,8 @@ class Graph:
 
     def __init__(self, function, device: torch.device) -> None:
         self.function, self.on_gpu, self.graph, self.calls = function, device.type == "cuda", None, 0
+        # Graphs that run at the same time must be recorded on different streams: cuBLAS has one workspace for each stream.
+        self.stream = torch.cuda.Stream() if self.on_gpu else None
 
     def __call__(self):
         self.calls += 1
@@ -140,7 +159,7 @@ class Graph:
         elif self.graph is None:
             torch.cuda.synchronize()
             self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph):
+            with torch.cuda.graph(self.graph, stream=self.stream):
                 self.result = self.function()
             self.graph.replay()
         else:
@@ -165,7 +184,8 @@ class Learner:
     @torch.no_grad()
     def begin(self, r: Rollout) -> None:
         """Notes how likely the present policy is to act as the rollout did."""
-        for seen, action, old, near, weight in zip(r.seen, r.action, r.likelihood, r.near, r.weight):
+        columns = (column.flatten(0, 1).split(1024) for column in (r.seen, r.action, r.likelihood, r.near, r.weight))
+        for seen, action, old, near, weight in zip(*columns):
             near.copy_(self.agent(seen)[0].log_softmax(-1).gather(1, action[:, None])[:, 0])
             weight.copy_((near - old).exp().clamp(max=2))
 
@@ -281,7 +301,9 @@ def draw_curve(path: pathlib.Path, rows: list[tuple[float, ...]], o: argparse.Na
         return
     figure, axes = plt.subplots(figsize=(7, 4.5))
     axes.plot([r[0] for r in rows], [r[2] for r in rows], label=f"seed {o.seed}")
-    axes.set(xlabel="seconds", ylabel="score, mean of the last 100 games", title=f"PPO on {o.game}, {o.envs} environments")
+    axes.set(
+        xlabel="seconds", ylabel="score, mean of the last 100 games", title=f"PPO on {o.game}, {o.envs} environments"
+    )
     axes.legend(loc="lower right")
     axes.grid(alpha=0.3)
     write(path, lambda part: figure.savefig(part, format="png", dpi=120))
@@ -330,7 +352,10 @@ def main() -> int:
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     out = o.out or pathlib.Path("runs") / f"{pathlib.Path(o.game).stem}-{o.seed}"
     if (o.envs * o.steps) % o.minibatches:
-        print(f"--envs x --steps ({o.envs * o.steps}) must be a multiple of --minibatches ({o.minibatches})", file=sys.stderr)
+        print(
+            f"--envs x --steps ({o.envs * o.steps}) must be a multiple of --minibatches ({o.minibatches})",
+            file=sys.stderr,
+        )
         return 2
     if o.resume and not (out / "agent.pt").exists():
         print(f"--resume: there is no {out}/agent.pt", file=sys.stderr)

@@ -51,7 +51,8 @@ typedef struct {
   uint8_t life_loss_info;          /* 0; 1: a lost life is reported as terminated, but the episode continues */
   uint8_t actions;                 /* VCS_DEVICE_BATCH_ACTIONS_ALL */
   uint8_t endless;      /* 0; 1: endings are reported, but machines continue; the caller restores states instead */
-  uint64_t reserved[8]; /* 0 */
+  uint64_t players;     /* 0 and 1: one player; 2 and 4: so many, as in vcs_batch_options_t */
+  uint64_t reserved[7]; /* 0 */
 } vcs_device_batch_options_t;
 VCS_API void vcs_device_batch_defaults(vcs_device_batch_options_t *options);
 

@@ -308,12 +308,21 @@ typedef struct {
   uint8_t life_loss;               /* VCS_LIFE_LOSS_... */
   uint8_t fire_reset;              /* VCS_FIRE_RESET_... */
   uint8_t colour_averaging;        /* 1: pictures are the average of the last two frames, as in ale-py */
-  uint64_t reserved[8];            /* 0 */
+  uint64_t players;                /* 0 and 1: one player; 2 and 4: so many, in one of their modes (docs/players.md) */
+  uint64_t reserved[7];            /* 0 */
 } vcs_env_options_t;
 
 /* Fills in ale-py's defaults: frame_skip 1, repeat_action_probability 0.25, no limits, the game's default mode; in
  * profile `xitari` the same without sticky actions. The seed is 0 (ale-py uses the time). */
 VCS_API void vcs_env_defaults(const vcs_cart_t *cart, vcs_env_options_t *options);
+
+/* The same for so many players, in their first mode. VCS_NOT_FOUND: the game has no mode for them. vcs_cart_modes
+ * writes the game's modes for so many players in ascending order and returns their number, 0 if there are none. The
+ * modes for several players are numbered as in multi_agent_ale_py and PettingZoo, those for one player as in ale-py. */
+enum { VCS_PLAYERS_MAX = 4, VCS_MODES_MAX = 160, VCS_DIFFICULTIES_MAX = 4 };
+VCS_API vcs_status_t vcs_env_defaults_players(const vcs_cart_t *cart, int players, vcs_env_options_t *options,
+                                              vcs_error_t *error);
+VCS_API int vcs_cart_modes(const vcs_cart_t *cart, int players, int32_t modes[VCS_MODES_MAX]);
 
 /* Creates an environment; the cartridge must outlive it. Like ale-py when it loads a ROM, this boots the machine, seeds
  * the generators and starts one episode in the default mode and difficulty without no-ops and FIRE. The cartridge
@@ -345,6 +354,10 @@ VCS_API int32_t vcs_env_act(vcs_env_t *env, int player_a, int player_b);
 /* The same with continuous paddles: LEFT and RIGHT turn by these fractions of a full step (1 in vcs_env_act). */
 VCS_API int32_t vcs_env_act_strength(vcs_env_t *env, int player_a, int player_b, float strength_a, float strength_b);
 
+/* The same for all players of a game for several: `actions`, `strengths` (NULL: all 1) and `rewards` (or NULL) have
+ * vcs_env_players entries. The reward of vcs_env_act is that of the first player. */
+VCS_API void vcs_env_act_players(vcs_env_t *env, const int32_t *actions, const float *strengths, int32_t *rewards);
+
 /* Runs one frame with exactly these actions, also after the game is over, ignoring options and generators. */
 VCS_API int32_t vcs_env_act_on(vcs_env_t *env, int player_a, int player_b);
 
@@ -360,10 +373,17 @@ VCS_API const uint8_t *vcs_env_sound(const vcs_env_t *env);
 
 VCS_API int32_t vcs_env_reward(const vcs_env_t *env); /* reward of the last step */
 VCS_API int32_t vcs_env_lives(const vcs_env_t *env);  /* number of lives */
-VCS_API int vcs_env_over(const vcs_env_t *env);       /* whether the game has ended */
-VCS_API int vcs_env_truncated(const vcs_env_t *env);  /* whether the options have ended the episode */
-VCS_API int vcs_env_life_lost(const vcs_env_t *env);  /* whether the last step lost a life, but not the last one */
-VCS_API int vcs_env_done(const vcs_env_t *env);       /* over, truncated, or a lost life with VCS_LIFE_LOSS_ENDS */
+
+/* The number of players, and the reward of the last step and the lives of each, from 0. In a game for several a player
+ * who is out while the game goes on has -1 lives; games without lives have 0. */
+VCS_API int vcs_env_players(const vcs_env_t *env);
+VCS_API int32_t vcs_env_player_reward(const vcs_env_t *env, int player);
+VCS_API int32_t vcs_env_player_lives(const vcs_env_t *env, int player);
+
+VCS_API int vcs_env_over(const vcs_env_t *env);      /* whether the game has ended */
+VCS_API int vcs_env_truncated(const vcs_env_t *env); /* whether the options have ended the episode */
+VCS_API int vcs_env_life_lost(const vcs_env_t *env); /* whether the last step lost a life, but not the last one */
+VCS_API int vcs_env_done(const vcs_env_t *env);      /* over, truncated, or a lost life with VCS_LIFE_LOSS_ENDS */
 
 /* Return the number of frames since the environment was loaded, and since the last reset. As in ale-py, frames that
  * select a mode count, and all other frames of a reset do not. */
@@ -384,7 +404,6 @@ VCS_API vcs_status_t vcs_env_set_ram(vcs_env_t *env, int index, uint8_t value, v
 
 /* Write the game's actions, modes or difficulties in ascending order and return their number. Unknown cartridges have
  * all actions, mode 0 and difficulties 0 to 3. Profile `xitari` has only mode 0 and difficulty 0. */
-enum { VCS_MODES_MAX = 160, VCS_DIFFICULTIES_MAX = 4 };
 VCS_API int vcs_env_minimal_actions(const vcs_env_t *env, int32_t actions[VCS_ACTIONS]);
 VCS_API int vcs_env_legal_actions(const vcs_env_t *env, int32_t actions[VCS_ACTIONS]);
 VCS_API int vcs_env_modes(const vcs_env_t *env, int32_t modes[VCS_MODES_MAX]);
@@ -528,12 +547,13 @@ typedef struct {
   uint8_t stack_in_place; /* 0; 1: stacks are kept only in `observations`, which must be the same buffer in every call
                              and must not be modified. Needs batch_size to be all environments. */
   uint8_t sound;          /* 0; 1: environments compute sound */
-  uint64_t reserved[8];   /* 0 */
+  uint64_t players;       /* 0: 0 and 1 mean one player; 2 and 4: so many, in every environment */
+  uint64_t reserved[7];   /* 0 */
 } vcs_batch_options_t;
 VCS_API void vcs_batch_defaults(vcs_batch_options_t *options);
 
-/* What an environment plays. A negative mode or difficulty is the game's default. The seed is used until a reset sets
- * another. */
+/* What an environment plays. A negative mode or difficulty is the game's default for the number of players. The seed is
+ * used until a reset sets another. */
 typedef struct {
   int32_t cart; /* index into the array of cartridges */
   int32_t mode, difficulty;
@@ -548,7 +568,8 @@ VCS_API vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts, int32_t ca
 VCS_API void vcs_batch_free(vcs_batch_t *batch);
 VCS_API const vcs_batch_options_t *vcs_batch_options(const vcs_batch_t *batch); /* with zeros replaced */
 
-/* The caller's arrays for results, with batch_size entries each; every pointer may be NULL. */
+/* The caller's arrays for results, with batch_size entries each; every pointer may be NULL. With several players
+ * `rewards` and `lives` have an entry for each player of each environment: batch_size x players. */
 typedef struct {
   uint8_t *observations;       /* stack x height x width bytes (x 3 for rgb), oldest picture first; pictures from before
                                   the episode are 0 */
@@ -577,8 +598,9 @@ VCS_API vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids, con
                                      const vcs_batch_results_t *results, vcs_error_t *error);
 
 /* Step the environments of the last results (if batch_size is envs: all, in order). `actions` has one index into each
- * environment's own set (vcs_batch_actions); `strengths` (NULL: all 1) are those of vcs_env_act_strength. An action out
- * of range is refused before any environment steps. vcs_batch_step is vcs_batch_send and vcs_batch_receive. */
+ * environment's own set (vcs_batch_actions); `strengths` (NULL: all 1) are those of vcs_env_act_strength. With several
+ * players both have an entry for each player of each environment: count x players. An action out of range is refused
+ * before any environment steps. vcs_batch_step is vcs_batch_send and vcs_batch_receive. */
 VCS_API vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions, const float *strengths,
                                     const vcs_batch_results_t *results, vcs_error_t *error);
 VCS_API vcs_status_t vcs_batch_send(vcs_batch_t *batch, const int32_t *actions, const float *strengths,

@@ -16,7 +16,7 @@ from . import _bind
 from ._bind import BAD_ARGUMENT, STRUCTS, BadArgument, Binding, Closed, Handle, Memory, VCSError
 
 ACTIONS, INPUTS, WIDTH, FRAME_BYTES, RAM_BYTES, SOUND_SAMPLES = 18, 12, 160, 160 * 320, 128, 512
-MODES_MAX, DIFFICULTIES_MAX, TEXT_BYTES, FRAME_INSTRUCTIONS = 160, 4, 80, 25000
+MODES_MAX, DIFFICULTIES_MAX, TEXT_BYTES, FRAME_INSTRUCTIONS, PLAYERS_MAX = 160, 4, 80, 25000, 4
 PLACE_LABEL_SIZE, OBJECTS, OBJECTS_MAX, TRACK_BYTES = 64, 6, 1024, 53260
 PROFILES = ("ale", "xitari", "fixed")
 ENUMS = (
@@ -25,7 +25,7 @@ ENUMS = (
 )  # fmt: skip
 _bind.CONSTANTS.update(
     ACTIONS=ACTIONS, INPUTS=INPUTS, WIDTH=WIDTH, FRAME_BYTES=FRAME_BYTES, RAM_BYTES=RAM_BYTES, SOUND_SAMPLES=SOUND_SAMPLES,
-    MODES_MAX=MODES_MAX, DIFFICULTIES_MAX=DIFFICULTIES_MAX, FRAME_INSTRUCTIONS=FRAME_INSTRUCTIONS,
+    MODES_MAX=MODES_MAX, DIFFICULTIES_MAX=DIFFICULTIES_MAX, PLAYERS_MAX=PLAYERS_MAX, FRAME_INSTRUCTIONS=FRAME_INSTRUCTIONS,
     PLACE_LABEL_SIZE=PLACE_LABEL_SIZE, OBJECTS=OBJECTS, TRACK_BYTES=TRACK_BYTES,
 )  # fmt: skip
 
@@ -59,6 +59,12 @@ int32_t vcs_env_lives(const vcs_env_t *env)
 int vcs_env_over(const vcs_env_t *env)
 int vcs_env_truncated(const vcs_env_t *env)
 int vcs_env_done(const vcs_env_t *env)
+vcs_status_t vcs_env_defaults_players(const vcs_cart_t *cart, int players, vcs_env_options_t *options, vcs_error_t *error)
+int vcs_cart_modes(const vcs_cart_t *cart, int players, int32_t *modes[MODES_MAX])
+void vcs_env_act_players(vcs_env_t *env, const int32_t *actions[PLAYERS_MAX], const float *strengths?[PLAYERS_MAX], int32_t *rewards[PLAYERS_MAX])
+int vcs_env_players(const vcs_env_t *env)
+int32_t vcs_env_player_reward(const vcs_env_t *env, int player)
+int32_t vcs_env_player_lives(const vcs_env_t *env, int player)
 uint64_t vcs_env_frame_number(const vcs_env_t *env)
 uint64_t vcs_env_episode_frame_number(const vcs_env_t *env)
 int vcs_env_height(const vcs_env_t *env)
@@ -92,8 +98,8 @@ vcs_status_t vcs_batch_create(const vcs_cart_t *const *carts[cart_count], int32_
 const vcs_batch_options_t *vcs_batch_options(const vcs_batch_t *batch)
 size_t vcs_batch_observation_size(const vcs_batch_t *batch)
 vcs_status_t vcs_batch_reset(vcs_batch_t *batch, const int32_t *ids@batch[count], const int32_t *seeds@batch[count], int32_t count, const vcs_batch_results_t *results, vcs_error_t *error)
-vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions@batch[batch.envs], const float *strengths?@batch[batch.envs], const vcs_batch_results_t *results, vcs_error_t *error)
-vcs_status_t vcs_batch_send_to(vcs_batch_t *batch, const int32_t *ids[count], int32_t count, const int32_t *actions[count], const float *strengths?[count], vcs_error_t *error)
+vcs_status_t vcs_batch_step(vcs_batch_t *batch, const int32_t *actions@batch[batch.envs * batch.players], const float *strengths?@batch[batch.envs * batch.players], const vcs_batch_results_t *results, vcs_error_t *error)
+vcs_status_t vcs_batch_send_to(vcs_batch_t *batch, const int32_t *ids[count], int32_t count, const int32_t *actions[count * batch.players], const float *strengths?[count * batch.players], vcs_error_t *error)
 vcs_status_t vcs_batch_send_reset(vcs_batch_t *batch, const int32_t *ids[count], const int32_t *seeds[count], int32_t count, vcs_error_t *error)
 void vcs_batch_set_stream(vcs_batch_t *batch, void *stream)
 vcs_status_t vcs_batch_wait(const vcs_batch_t *batch, vcs_error_t *error)
@@ -237,6 +243,7 @@ class Batch(Handle):
         super().__init__(binding, pointer, needs)
         options = binding.vcs_batch_options(self)
         self.envs, self.batch_size, self.device = options.envs, options.batch_size, options.device
+        self.players: int = max(1, options.players)
         self.observation_size: int = binding.vcs_batch_observation_size(self)
         self.state_size: int = binding.vcs_batch_state_size(self)
 
@@ -308,21 +315,21 @@ Field = struct("vcs_field_t", "const char *name; const char *type; const char *m
 EnvOptions = struct(
     "vcs_env_options_t",
     "int32_t frame_skip; float repeat_action_probability; uint32_t seed; int32_t max_episode_frames; int32_t noop_max; "
-    "int32_t reward_min, reward_max; int32_t mode, difficulty; uint8_t life_loss; uint8_t fire_reset; uint8_t colour_averaging; uint64_t reserved[8]",
+    "int32_t reward_min, reward_max; int32_t mode, difficulty; uint8_t life_loss; uint8_t fire_reset; uint8_t colour_averaging; uint64_t players; uint64_t reserved[7]",
 )
 BatchOptions = struct(
     "vcs_batch_options_t",
     "int32_t envs, batch_size, threads, device, width, height, stack, frame_skip, noop_max, max_episode_frames; "
     "float repeat_action_probability; uint8_t autoreset, rgb, max_pool, fire_reset, episodic_life, life_loss_info, "
-    "reward_clipping, full_action_space, stack_in_place, sound; uint64_t reserved[8]",
+    "reward_clipping, full_action_space, stack_in_place, sound; uint64_t players; uint64_t reserved[7]",
 )
 BatchEnv = struct("vcs_batch_env_t", "int32_t cart; int32_t mode, difficulty; uint32_t seed")
 BatchResults = struct(
     "vcs_batch_results_t",
     "uint8_t *observations?@batch[batch.batch_size * batch.observation_size]; "
     "uint8_t *final_observations?@batch[batch.batch_size * batch.observation_size]; "
-    "int32_t *env_ids?@batch[batch.batch_size]; int32_t *rewards?@batch[batch.batch_size]; "
-    "int32_t *lives?@batch[batch.batch_size]; int32_t *frame_numbers?@batch[batch.batch_size]; "
+    "int32_t *env_ids?@batch[batch.batch_size]; int32_t *rewards?@batch[batch.batch_size * batch.players]; "
+    "int32_t *lives?@batch[batch.batch_size * batch.players]; int32_t *frame_numbers?@batch[batch.batch_size]; "
     "int32_t *episode_frame_numbers?@batch[batch.batch_size]; "
     "uint8_t *terminated?@batch[batch.batch_size]; uint8_t *truncated?@batch[batch.batch_size]; "
     "uint8_t *ram?@batch[batch.batch_size * RAM_BYTES]; uint8_t *sound?@batch[batch.batch_size * SOUND_SAMPLES]",

@@ -79,6 +79,8 @@ class ALEVectorInterface:
         profile: "ale", "xitari" or "fixed".
         cart_ids: which cartridge each environment plays.
         mode, difficulty: for all environments, or a list with one for each; None: the game's default.
+        players: the number of players, 1, 2 or 4 (docs/players.md). With several, actions, rewards and info["lives"] have the
+            shape num_envs x players.
         ram, sound: whether info has them.
         observations: False makes none, which is faster where RAM is enough.
         copy: False returns the same arrays at every call, overwritten, which is faster.
@@ -114,6 +116,7 @@ class ALEVectorInterface:
         cart_ids: Sequence[int] | None = None,
         mode: int | Sequence[int | None] | None = None,
         difficulty: int | Sequence[int | None] | None = None,
+        players: int = 1,
         ram: bool = False,
         sound: bool = False,
         observations: bool = True,
@@ -141,7 +144,7 @@ class ALEVectorInterface:
             ("max_episode_frames", max_episode_steps), ("repeat_action_probability", repeat_action_probability),
             ("autoreset", AUTORESET.index(autoreset_mode)), ("rgb", not grayscale), ("max_pool", maxpool),
             ("fire_reset", use_fire_reset), ("episodic_life", episodic_life), ("life_loss_info", life_loss_info),
-            ("reward_clipping", reward_clipping), ("full_action_space", full_action_space), ("sound", sound),
+            ("reward_clipping", reward_clipping), ("full_action_space", full_action_space), ("sound", sound), ("players", players),
         ):  # fmt: skip
             setattr(options, name, value)
         envs = None
@@ -154,6 +157,9 @@ class ALEVectorInterface:
             envs["seed"] = numbers
         self.handle = lib.vcs_batch_create([cart.handle for cart in self.carts], len(self.carts), envs, options)
         self.num_envs, self.batch_size = num_envs, batch_size or num_envs
+        self.players: int = self.handle.players
+        each: tuple[int, ...] = (self.players,) if self.players > 1 else ()  # of an environment
+        self._each = each
         shape = (stack_num, img_height, img_width) if grayscale else (stack_num, img_height, img_width, 3)
         self.observation_shape: tuple[int, ...] = shape
         self._copy, self._started, self._new = copy and not on_device, False, zeros
@@ -162,7 +168,7 @@ class ALEVectorInterface:
         rows: list[tuple[Any, ...]] = [
             (observations, "observations", shape, np.uint8),
             (observations and autoreset_mode == "SameStep" and not on_device, "final_observations", shape, np.uint8),
-            *((True, name, (), np.int32) for name in names),
+            *((True, name, each if name in ("rewards", "lives") else (), np.int32) for name in names),
             (True, "terminated", (), np.bool_),
             (True, "truncated", (), np.bool_),
             (ram, "ram", (_c.RAM_BYTES,), np.uint8),
@@ -173,7 +179,7 @@ class ALEVectorInterface:
         self._stream = 0
         self._borrowed: Any = None
         if on_device:
-            self._chosen = devices.Array(self.device, (num_envs,), np.int32, self.wait)
+            self._chosen = devices.Array(self.device, (num_envs, *each), np.int32, self.wait)
             arrays = {n: devices.Array(self.device, (num_envs, *s), d, self.wait) for n, s, d in self._rows}
             self._pool.append(_result_struct(arrays))
 
@@ -287,7 +293,7 @@ class ALEVectorInterface:
             ids = self._last_ids if env_ids is None else _arrays.integers(env_ids, "env_ids")
             if ids.ndim != 1:
                 raise ValueError(f"env_ids is a list of numbers, not an array of shape {ids.shape}")
-            actions, strengths = self._actions(action_ids, paddle_strengths, ids.shape)
+            actions, strengths = self._actions(action_ids, paddle_strengths, (*ids.shape, *self._each))
             lib.vcs_batch_send_to(self.handle, ids, ids.size, actions, strengths)
 
     def recv(self) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
@@ -316,7 +322,7 @@ class ALEVectorInterface:
                 return self.recv()
         if self.device != devices.CPU:
             return self._step_there(action_ids, paddle_strengths)
-        actions, strengths = self._actions(action_ids, paddle_strengths, (self.num_envs,))
+        actions, strengths = self._actions(action_ids, paddle_strengths, (self.num_envs, *self._each))
         with self.handle.lock:
             arrays, results = self._results()
             lib.vcs_batch_step(self.handle, actions, strengths, results)
@@ -329,12 +335,14 @@ class ALEVectorInterface:
         borrowed = devices.borrow(devices.as_int32(action_ids, "actions"), self.device, self._stream)
         with self.handle.lock:
             if borrowed is None:
-                actions = self._actions(action_ids, None, (self.num_envs,))[0]
+                actions = self._actions(action_ids, None, (self.num_envs, *self._each))[0]
                 self._check_range(actions)
                 self.wait()  # who may still read the actions before
                 self._chosen.fill(actions)
-            elif borrowed.shape != (self.num_envs,) or not borrowed.dense:
-                raise ValueError(f"actions of shape {(self.num_envs,)} are expected on a device, not {borrowed}")
+            elif borrowed.shape != (self.num_envs, *self._each) or not borrowed.dense:
+                raise ValueError(
+                    f"actions of shape {(self.num_envs, *self._each)} are expected on a device, not {borrowed}"
+                )
             arrays, results = self._results()
             lib.vcs_batch_step(self.handle, borrowed or self._chosen, None, results)
             self._borrowed = borrowed
@@ -342,11 +350,13 @@ class ALEVectorInterface:
 
     def _check_range(self, actions: np.ndarray) -> None:
         """Actions that go to a device; those that lie on one are not looked at, and do nothing if they are out of range."""
-        wrong = np.flatnonzero((actions < 0) | (actions >= self._action_counts))
+        flat = actions.ravel()
+        counts = np.repeat(self._action_counts, self.players)
+        wrong = np.flatnonzero((flat < 0) | (flat >= counts))
         if wrong.size:
-            env = int(wrong[0])
-            most = self._action_counts[env] - 1
-            raise _c.BadArgument(f"environment {env} has actions 0 to {most}, not {actions[env]}")
+            first = int(wrong[0])
+            env, most = first // self.players, counts[first] - 1
+            raise _c.BadArgument(f"environment {env} has actions 0 to {most}, not {flat[first]}")
 
     @functools.cached_property
     def _action_counts(self) -> np.ndarray:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,8 @@ class Machine:
         cart: a Cartridge, the name of a game ("demo" is built in), or a path.
         profile: whose boot protocol and rules count: "ale", "xitari" or "fixed".
         options: those of vcs_env_options_t: frame_skip, repeat_action_probability (0 unless given), seed,
-            max_episode_frames, noop_max, reward_min, reward_max, mode, difficulty, life_loss, fire_reset, colour_averaging.
+            max_episode_frames, noop_max, reward_min, reward_max, mode, difficulty, life_loss, fire_reset, colour_averaging,
+            players (docs/players.md).
 
     Example:
         >>> machine = diffvcs.Machine("demo")
@@ -71,7 +73,7 @@ class Machine:
     def __init__(self, cart: Cartridge | str | os.PathLike[str], profile: str = "ale", **options: Any) -> None:
         self.cart = Cartridge.find(cart, profile)
         settings = _c.EnvOptions()
-        lib.vcs_env_defaults(self.cart.handle, settings)
+        lib.vcs_env_defaults_players(self.cart.handle, whole(options.get("players") or 1, "players", 1, 4), settings)
         settings.repeat_action_probability = 0
         self._change(settings, options)
         self.handle = lib.vcs_env_create_with(self.cart.handle, settings)
@@ -164,6 +166,25 @@ class Machine:
             self.handle, action_number(action), action_number(player_b), strength, strength_b
         )
 
+    def act_players(self, actions: Sequence[int | str], strengths: Sequence[float] | None = None) -> list[int]:
+        """Makes one step with the actions of all players and returns their rewards.
+
+        Example:
+            >>> diffvcs.Machine("pong", players=2).act_players(["LEFT", "RIGHT"])
+            [0, 0]
+        """
+        count = self.players
+        if len(actions) != count or (strengths is not None and len(strengths) != count):
+            raise ValueError(f"there are {count} players, and an action (and a strength) for each of them is needed")
+        numbers, rewards = np.zeros(_c.PLAYERS_MAX, np.int32), np.zeros(_c.PLAYERS_MAX, np.int32)
+        numbers[:count] = [action_number(action) for action in actions]
+        turns = None
+        if strengths is not None:
+            turns = np.ones(_c.PLAYERS_MAX, np.float32)
+            turns[:count] = strengths
+        lib.vcs_env_act_players(self.handle, numbers, turns, rewards)
+        return rewards[:count].tolist()
+
     def act_on(self, action: int | str, player_b: int | str = 0) -> int:
         """Runs one frame with exactly this action and returns its reward.
 
@@ -192,6 +213,16 @@ class Machine:
         return reward, _arrays.flat_rows(rows[: count[0]].copy())
 
     # ---- what it shows ---------------------------------------------------------------------------------------------
+
+    @property
+    def players(self) -> int:
+        """The number of players."""
+        return lib.vcs_env_players(self.handle)
+
+    @property
+    def player_lives(self) -> list[int]:
+        """The lives of each player; -1 for a player who is out while the game for several goes on."""
+        return [lib.vcs_env_player_lives(self.handle, player) for player in range(self.players)]
 
     @property
     def lives(self) -> int:

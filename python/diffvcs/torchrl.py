@@ -32,6 +32,7 @@ class DiffVCSEnv(EnvBase):
         super().__init__(device=torch.device(device), batch_size=torch.Size([num_envs]))
         self.env = TorchVectorEnv(game, num_envs, device=device, **settings)
         self._next_seed = seed
+        self._seen: Any = None
         self.key = "pixels" if self.env.obs_type == "image" else "ram"
         n, where = num_envs, self.device
         self.observation_spec = Composite(

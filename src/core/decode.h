@@ -231,9 +231,10 @@ VCS_SLOW_FN bool vcs_find_bank(const vcs_cart_t *cart, const vcs_t *m, uint16_t 
   for (uint32_t i = 1; i < size >> 10; i++) {
     if (m->bank[(window >> 10) + i] != base + (i << 10)) return false;
   }
-  uint64_t here = cart->hot_pages >> (window >> 6), home = cart->hot_pages >> (vcs_decode_home(cart, base) >> 6);
-  uint64_t pages = size == 4096 ? ~0ull : (1ull << (size >> 6)) - 1;
-  if ((here ^ home) & pages) return false;
+  if (size < 4096) { /* it may be mapped in several places */
+    uint64_t here = cart->hot_pages >> (window >> 6), home = cart->hot_pages >> (vcs_decode_home(cart, base) >> 6);
+    if ((here ^ home) & ((1ull << (size >> 6)) - 1)) return false;
+  }
   bank->code = cart->code + base;
   bank->rom = cart->rom + base;
   bank->start = (uint16_t)(pc & ~(size - 1));

@@ -61,8 +61,20 @@ VCS_FN void vcs_rows_join(const vcs_rows_t *rows, const vcs_pixels_t *now, int o
   }
 }
 
+/* Makes the mask of an object if it is stale; `on` are the objects that are on. */
+VCS_FN void vcs_rows_make(const vcs_t *m, vcs_video_t *video, unsigned on, int object) {
+  if (!(video->stale >> object & 1)) return;
+  if (on >> object & 1) {
+    vcs_line_make(m, video, object);
+  } else {
+    vcs_pixels_t dark = {{0, 0, 0}};
+    vcs_line_set(video, object, dark);
+    video->stale &= (uint8_t) ~(1u << object);
+  }
+}
+
 /* Adds the pixels of two objects as a layer, unless they are dark. */
-VCS_FN int vcs_rows_layer(vcs_layer_t *layer, int layers, const vcs_pixels_t *const *line, unsigned lit, int a, int b,
+VCS_FN int vcs_rows_layer(vcs_layer_t *layer, int layers, const vcs_pixels_t **line, unsigned lit, int a, int b,
                           uint8_t colour, vcs_pixels_t *both) {
   if (!(lit & (1u << a | 1u << b))) return layers;
   layer[layers].colour = colour;
@@ -99,7 +111,7 @@ VCS_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t *line[VCS_O
   vcs_paint_layers(layer, layers, m->colu[VCS_COLUBK], row);
 }
 
-/* Paints the row from where it is painted up to pixel x; `on` are the objects that are on. */
+/* Paints the row from where it is painted up to pixel x. */
 VCS_SLOW_FN void vcs_rows_paint(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, int x) {
   vcs_pixels_t joined[VCS_OBJECTS];
   uint8_t painted[VCS_WIDTH], *row = rows->row;
@@ -111,7 +123,9 @@ VCS_SLOW_FN void vcs_rows_paint(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *v
     vcs_fill(row + from, 0, x - from);
     return;
   }
-  for (unsigned stale = lit & video->stale; stale; stale &= stale - 1) vcs_line_make(m, video, VCS_LOWEST(stale));
+  for (unsigned stale = lit & video->stale; stale; stale &= stale - 1) {
+    vcs_rows_make(m, video, on, VCS_LOWEST(stale));
+  }
   for (int i = 0; i < VCS_OBJECTS; i++) line[i] = &video->line[i];
   for (unsigned split = rows->split; split; split &= split - 1) {
     int i = VCS_LOWEST(split);
@@ -148,9 +162,9 @@ VCS_SLOW_FN void vcs_rows_end(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *vid
   }
 }
 
-/* Something is about to change at a clock of the frame: objects, or VCS_LOOK. */
-VCS_SLOW_FN void vcs_rows_change(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
-                                 int32_t clock) {
+/* Objects, or VCS_LOOK, are about to change behind the first pixel of the row. */
+VCS_SLOW_FN void vcs_rows_cut(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
+                              int32_t clock) {
   if (clock >= rows->clock + VCS_WIDTH) vcs_rows_end(rows, m, video, on, clock);
   rows->dirty |= (uint8_t)changed;
   if (clock <= rows->clock) return;
@@ -161,7 +175,7 @@ VCS_SLOW_FN void vcs_rows_change(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *
   }
   for (; changed; changed &= changed - 1) {
     int i = VCS_LOWEST(changed);
-    if (video->stale >> i & 1) vcs_line_make(m, video, i);
+    vcs_rows_make(m, video, on, i);
     if (!(rows->split >> i & 1)) {
       rows->before[i] = video->line[i];
       rows->split |= (uint8_t)(1u << i);
@@ -169,6 +183,16 @@ VCS_SLOW_FN void vcs_rows_change(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *
       vcs_rows_join(rows, &video->line[i], i, &rows->before[i]);
     }
     rows->cut[i] = (uint8_t)x;
+  }
+}
+
+/* The same anywhere: at a clock of the frame. */
+VCS_FN void vcs_rows_change(vcs_rows_t *rows, const vcs_t *m, vcs_video_t *video, unsigned on, unsigned changed,
+                            int32_t clock) {
+  if (clock > rows->clock) {
+    vcs_rows_cut(rows, m, video, on, changed, clock);
+  } else {
+    rows->dirty |= (uint8_t)changed;
   }
 }
 

@@ -607,6 +607,7 @@ VCS_SLOW_FN uint32_t vcs_cpu_run(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *
       frame_over = end & VCS_RUN_OVER;
     }
     if (end & VCS_RUN_STEP) {
+      vcs_tia_recall(m, video);
       vcs_cpu_step(cart, m, video, &frame_over);
       left--;
     }

@@ -1,8 +1,8 @@
-/* tia_asleep.h: a TIA that sleeps: what happens to the collisions when a frame is not drawn.
+/* tia_asleep.h: a TIA that sleeps: nothing is done for a line, and for a register only when it changes.
  *
  * It has the functions of tia_beam.h, with which tia.h says what a register does; a file that defines VCS_TIA_ASLEEP
- * before it includes tia.h gets them (src/host/undrawn.c). Without a picture only collisions are left of a line, and
- * they need no lines. Each object remembers since when it is as it is now:
+ * before it includes tia.h gets them (src/host/asleep.c). Collisions need no lines. Each object remembers since when it
+ * is as it is now:
  *
  *   P0   ....|=======GRP0=3C========|=====GRP0=7E====        the two overlap from `since` of P1 to the end of P0:
  *   P1   ..........|==================GRP1=18========        one AND, when the first of the two changes
@@ -11,7 +11,8 @@
  * When an object is about to change, it is compared with every other object that can be lit and whose collision with
  * it is not latched, over the clocks in which both are as they are. An interval of a line or more is every pixel, a
  * shorter one is a piece of one line or of two. So a register that does not change costs nothing, a line costs nothing,
- * and what lies before a CXCLR that follows no read is never looked at.
+ * and what lies before a CXCLR that follows no read is never looked at. With a picture, rows that have ended are
+ * painted when something that shows is about to change (rows.h).
  *
  * Most stores of a frame then do two things: they note their time (`last`), because `seen_clock` is that of the last
  * access, and they store the register. run.h does both in its rows, up to `wake`: from this time on an access has to be
@@ -97,14 +98,15 @@ VCS_SLOW_FN void vcs_asleep_collide(vcs_t *m, vcs_video_t *video, unsigned pairs
   }
 }
 
-/* Objects are about to change. */
-VCS_FN void vcs_asleep_change(vcs_t *m, vcs_video_t *video, unsigned objects, uint64_t at) {
+/* Objects, or VCS_LOOK, are about to change. */
+VCS_FN void vcs_asleep_change(vcs_t *m, vcs_video_t *video, unsigned changed, uint64_t at) {
   vcs_asleep_t *asleep = vcs_asleep(video);
+  unsigned objects = changed & VCS_ALL_OBJECTS;
   unsigned pairs = vcs_pairs(asleep->on) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & ~m->collisions;
   if (pairs && !(m->vblank & 2)) vcs_asleep_collide(m, video, pairs, at);
-  if (asleep->rows) vcs_rows_change(asleep->rows, m, video, asleep->on, objects, vcs_moment_clock(m, video, at));
-  for (unsigned left = objects; left; left &= left - 1) asleep->since[VCS_LOWEST(left)] = at;
+  if (asleep->rows) vcs_rows_change(asleep->rows, m, video, asleep->on, changed, vcs_moment_clock(m, video, at));
   video->stale |= (uint8_t)objects;
+  for (; objects; objects &= objects - 1) asleep->since[VCS_LOWEST(objects)] = at;
 }
 
 /* The line at whose end clock `at` is, or in which it is. */
@@ -165,9 +167,10 @@ VCS_FN void vcs_asleep_start(const vcs_t *m, vcs_asleep_t *asleep, const vcs_car
   vcs_tia_settle(m, &asleep->video);
 }
 
-/* Records the access that was only noted; it is not the first after an HMOVE. m->seen_before is then right after one
- * more access, and the one that ends a frame is always recorded at once. */
-VCS_FN void vcs_asleep_remember(vcs_t *m, vcs_video_t *video) {
+/* Records the access that was only noted; it is not the first after an HMOVE. m->seen_before, the access before it, is
+ * right again after one more access at another clock. The access that ends a frame is one, because the loop recalls the
+ * last access before an instruction that reads and writes the TIA at one clock. */
+VCS_FN void vcs_tia_recall(vcs_t *m, vcs_video_t *video) {
   vcs_asleep_t *asleep = vcs_asleep(video);
   int32_t first = m->blank_first;
   if (!asleep->last) return;
@@ -189,7 +192,7 @@ VCS_SLOW_FN void vcs_asleep_end_lines(vcs_t *m, vcs_video_t *video) {
 
 /* An access at clock `target` of the frame. */
 VCS_FN void vcs_tia_see(vcs_t *m, vcs_video_t *video, int32_t target) {
-  vcs_asleep_remember(m, video);
+  vcs_tia_recall(m, video);
   vcs_tia_record(m, video, target);
   if (VCS_UNLIKELY(m->seen_clock > vcs_asleep(video)->ending)) vcs_asleep_end_lines(m, video);
 }
@@ -204,7 +207,7 @@ VCS_HOT_FN void vcs_asleep_note(vcs_asleep_t *asleep, uint64_t time, unsigned r)
 VCS_SLOW_FN bool vcs_asleep_stirs(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
   if (time >= asleep->later) return false;
   int32_t at = vcs_moment_target(m, vcs_moment(time, r));
-  if (at < asleep->video.start) return true;
+  if (at <= m->seen_clock || at < asleep->video.start) return true; /* nothing new is seen */
   m->blank_first = at;
   asleep->wake = asleep->later;
   return true;
@@ -266,7 +269,7 @@ VCS_FN void vcs_tia_close_lines(vcs_t *m, vcs_video_t *video, int32_t target) {
 }
 
 VCS_SLOW_FN void vcs_tia_catch_up(vcs_t *m, vcs_video_t *video) {
-  vcs_asleep_remember(m, video);
+  vcs_tia_recall(m, video);
   vcs_asleep_collide_all(m, video);
   if (m->seen_clock <= VCS_LINE_CLOCKS * m->line + m->line_clock) return;
   m->line = vcs_asleep_line_of(m, m->seen_clock);

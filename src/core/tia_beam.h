@@ -1,7 +1,7 @@
 /* tia_beam.h: a TIA that draws: what happens to the picture and the collisions when a register is about to change.
  *
- * tia.h includes this file, or tia_asleep.h with the same functions for frames that are not drawn, and says with them
- * what a register does.
+ * tia.h includes this file, or tia_asleep.h, which has the same functions, and says with them what a register does. The
+ * TIA that draws is for tapes, steps and GPUs, and on the host for frames that stop in the picture.
  */
 #ifndef VCS_CORE_TIA_BEAM_H
 #define VCS_CORE_TIA_BEAM_H
@@ -188,7 +188,8 @@ VCS_FN void vcs_tia_change_look(vcs_t *m, vcs_video_t *video) {
   video->changed |= VCS_LOOK;
 }
 
-/* After an access. */
+/* Before an instruction that may make several accesses, and after an access. */
+VCS_FN void vcs_tia_recall(vcs_t *m, vcs_video_t *video) { (void)m, (void)video; }
 VCS_FN void vcs_tia_settle(const vcs_t *m, vcs_video_t *video) { (void)m, (void)video; }
 
 /* CXCLR is about to clear the collisions. */

@@ -122,6 +122,15 @@ static void write_start(const vcs_device_batch_view_t *view, vcs_env_t *env, int
   start.exact = 1;
   start.shown[0] = start.shown[1] = env->m->front;
   memcpy(record, &start, sizeof start);
+  if (view->players > 1) {
+    vcs_device_team_t *team = vcs_record_team(view, record);
+    for (int i = 0; i < VCS_DEVICE_OTHERS; i++) {
+      team->play[i] = env->others[i];
+      team->play[i].reward = 0;
+      team->action[i] = i == 0 ? env->action[1] : env->far_action[i - 1];
+    }
+    memcpy(team->far_paddle, env->far_paddle, sizeof team->far_paddle);
+  }
   memcpy(vcs_record_machine(view, record, VCS_DEVICE_ENV_NOW), env->m, size);
   if (view->shows == VCS_DEVICE_BATCH_SHOWS_SMALL) {
     for (int i = 0; i < VCS_DRAW_HISTORY_BEFORE; i++) { /* the oldest first: before_next is 0 */
@@ -173,7 +182,7 @@ void vcs_device_batch_defaults(vcs_device_batch_options_t *options) {
 }
 
 static vcs_status_t check_options(const vcs_device_batch_options_t *o, int32_t cart_count, vcs_error_t *error) {
-  vcs_status_t known = vcs_reserved_check(o->reserved, "vcs_device_batch_options_t", error);
+  vcs_status_t known = vcs_reserved_words_check(o->reserved, 7, "vcs_device_batch_options_t", error);
   if (known) return known;
   const vcs_range_t ranges[] = {
       {"envs", o->envs, 1, INT32_MAX},
@@ -183,6 +192,7 @@ static vcs_status_t check_options(const vcs_device_batch_options_t *o, int32_t c
       {"max_episode_frames", o->max_episode_frames, 0, INT32_MAX},
       {"shows", o->shows, VCS_DEVICE_BATCH_SHOWS_NOTHING, VCS_DEVICE_BATCH_SHOWS_SMALL},
       {"actions", o->actions, VCS_DEVICE_BATCH_ACTIONS_ALL, VCS_DEVICE_BATCH_ACTIONS_LEGAL},
+      {"players", o->players > INT32_MAX ? INT32_MAX : (int64_t)o->players, 0, VCS_PLAYERS_MAX},
   };
   vcs_status_t status = vcs_ranges_check(ranges, sizeof ranges / sizeof *ranges, error);
   if (status == VCS_OK) status = vcs_repeat_check(o->repeat_action_probability, error);
@@ -201,6 +211,11 @@ static void plan_view(vcs_device_batch_t *batch, const vcs_cart_t *const *carts,
   vcs_device_batch_view_t *view = &batch->view;
   view->machine_bytes = (machine + 15) & ~(size_t)15;
   view->record_bytes = VCS_DEVICE_ENV_BYTES + (small ? (size_t)VCS_DEVICE_ENV_MACHINES : 1) * view->machine_bytes;
+  view->players = o->players > 1 ? (int32_t)o->players : 1;
+  if (view->players > 1) {
+    view->team_at = view->record_bytes;
+    view->record_bytes += (sizeof(vcs_device_team_t) + 15) & ~(size_t)15;
+  }
   if (draws) {
     view->frames_at = view->record_bytes;
     view->record_bytes += (small ? 3 : 2) * (size_t)VCS_FRAME_BYTES;
@@ -255,7 +270,8 @@ static vcs_batch_env_t env_of(const vcs_batch_env_t *envs, int32_t cart_count, i
 static vcs_status_t create_env(const vcs_device_batch_options_t *o, const vcs_cart_t *cart, vcs_batch_env_t wanted,
                                vcs_env_t **env, vcs_error_t *error) {
   vcs_env_options_t options;
-  vcs_env_defaults(cart, &options);
+  vcs_status_t status = vcs_env_defaults_players(cart, o->players > 1 ? (int)o->players : 1, &options, error);
+  if (status) return status;
   options.repeat_action_probability = 0;
   options.fire_reset = !o->fire_reset                                 ? VCS_FIRE_RESET_NEVER
                        : o->actions == VCS_DEVICE_BATCH_ACTIONS_LEGAL ? VCS_FIRE_RESET_LEGAL

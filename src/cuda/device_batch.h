@@ -2,9 +2,9 @@
  *
  * A device batch is many environments on one device. Each environment is one record of bytes:
  *
- *   +------+-----+-----------------+----------------------+
- *   | head | now | before[3]       | frames               |     before: only with small pictures
- *   +------+-----+-----------------+----------------------+     frames: 2 or 3 buffers, only with pictures
+ *   +------+-----+-----------------+------+----------------------+     before: only with small pictures
+ *   | head | now | before[3]       | team | frames               |     team: only with several players
+ *   +------+-----+-----------------+------+----------------------+     frames: 2 or 3 buffers, only with pictures
  *
  * A record is everything that a later step depends on, so cloning copies a record. A start, in which episodes begin, is
  * a record too: a host environment (env.c) computes it once, by a reset, FIRE and some NOOP frames, and the end of an
@@ -51,6 +51,16 @@ static_assert(sizeof(vcs_device_env_t) == VCS_DEVICE_ENV_BYTES, "the machine aft
 _Static_assert(sizeof(vcs_device_env_t) == VCS_DEVICE_ENV_BYTES, "the machine after the head is aligned");
 #endif
 
+/* What a record has for players 2 to 4; the first player's data are in the head. */
+enum { VCS_DEVICE_OTHERS = VCS_PLAYERS_MAX - 1 };
+typedef struct {
+  vcs_play_t play[VCS_DEVICE_OTHERS];
+  int32_t action[VCS_DEVICE_OTHERS], wish[VCS_DEVICE_OTHERS];  /* last actions, and those of the step */
+  int32_t reward[VCS_DEVICE_OTHERS], lives[VCS_DEVICE_OTHERS]; /* of the step under way; before it */
+  int32_t far_paddle[2];                                       /* of players 3 and 4 */
+  int32_t room[2];
+} vcs_device_team_t;
+
 /* The data of one kind: a combination of cartridge, mode and difficulty. Pointers are device pointers. */
 typedef struct {
   vcs_cart_t cart;
@@ -72,8 +82,10 @@ typedef struct {
   const vcs_device_batch_kind_t *kinds;
   uint8_t *records;
   size_t record_bytes, machine_bytes, frames_at; /* frames_at: offset of the frame buffers, 0 without pictures */
+  size_t team_at;                                /* offset of the team, if there are several players */
   size_t observation_bytes;
   int32_t count, height; /* number of environments; rows of the highest frame */
+  int32_t players;       /* at least 1 */
   int32_t frame_skip, noop_max, max_episode_frames;
   float repeat_action_probability;
   uint8_t shows; /* VCS_DEVICE_BATCH_SHOWS_... */
@@ -108,6 +120,10 @@ VCS_FN vcs_t *vcs_record_machine(const vcs_device_batch_view_t *batch, uint8_t *
   return (vcs_t *)(void *)(record + VCS_DEVICE_ENV_BYTES + (size_t)which * batch->machine_bytes);
 }
 
+VCS_FN vcs_device_team_t *vcs_record_team(const vcs_device_batch_view_t *batch, uint8_t *record) {
+  return (vcs_device_team_t *)(void *)(record + batch->team_at);
+}
+
 /* Copies between addresses that are aligned to eight bytes; `bytes` is rounded up to a multiple of eight. */
 VCS_FN void vcs_copy_words(void *to, const void *from, size_t bytes) {
 #if defined(__CUDA_ARCH__)
@@ -138,18 +154,43 @@ VCS_TABLE(uint8_t, vcs_held_by, VCS_ACTIONS,
            VCS_HELD_UP | VCS_HELD_LEFT | VCS_HELD_FIRE, VCS_HELD_DOWN | VCS_HELD_RIGHT | VCS_HELD_FIRE,
            VCS_HELD_DOWN | VCS_HELD_LEFT | VCS_HELD_FIRE})
 
-VCS_FN void vcs_device_env_controls(const vcs_device_batch_kind_t *kind, vcs_device_env_t *env, vcs_t *m) {
+VCS_FN int32_t vcs_turned_paddle(const vcs_device_batch_kind_t *kind, int32_t position, uint8_t held) {
+  if (held & VCS_HELD_RIGHT) position -= VCS_PADDLE_STEP;
+  if (held & VCS_HELD_LEFT) position += VCS_PADDLE_STEP;
+  if (position < VCS_PADDLE_LOW) position = VCS_PADDLE_LOW;
+  if (position > kind->paddle_high) position = kind->paddle_high;
+  return position;
+}
+
+/* Adds what players 2 to 4 hold. */
+VCS_SLOW_FN void vcs_device_team_controls(const vcs_device_batch_kind_t *kind, int32_t players, vcs_device_env_t *env,
+                                          vcs_device_team_t *team, vcs_controls_t *controls) {
+  controls->paddle[2] = team->far_paddle[0]; /* also where players 3 and 4 do not exist */
+  controls->paddle[3] = team->far_paddle[1];
+  for (int i = 1; i < players; i++) {
+    const uint8_t held = vcs_held_by((unsigned)team->action[i - 1]);
+    if (kind->uses_paddles) {
+      int32_t *paddle = i == 1 ? &env->paddle[1] : &team->far_paddle[i - 2];
+      controls->paddle[i] = *paddle = vcs_turned_paddle(kind, *paddle, held);
+      if (held & VCS_HELD_FIRE) {
+        controls->held[i / 2] = (uint8_t)(controls->held[i / 2] | (i % 2 ? VCS_HELD_FIRE_2 : VCS_HELD_FIRE));
+      }
+    } else if (i == 1) {
+      controls->held[1] = held;
+    }
+  }
+}
+
+/* `team` is NULL for one player. */
+VCS_FN void vcs_device_env_controls(const vcs_device_batch_kind_t *kind, int32_t players, vcs_device_env_t *env,
+                                    vcs_device_team_t *team, vcs_t *m) {
   const uint8_t held = vcs_held_by((unsigned)env->action);
   vcs_controls_t controls = {{held, 0}, {env->paddle[0], env->paddle[1], 0, 0}, {0, 0}, 0};
   if (kind->uses_paddles) {
-    int32_t position = env->paddle[0];
-    if (held & VCS_HELD_RIGHT) position -= VCS_PADDLE_STEP;
-    if (held & VCS_HELD_LEFT) position += VCS_PADDLE_STEP;
-    if (position < VCS_PADDLE_LOW) position = VCS_PADDLE_LOW;
-    if (position > kind->paddle_high) position = kind->paddle_high;
     controls.held[0] = held & VCS_HELD_FIRE;
-    controls.paddle[0] = env->paddle[0] = position;
+    controls.paddle[0] = env->paddle[0] = vcs_turned_paddle(kind, env->paddle[0], held);
   }
+  if (players > 1) vcs_device_team_controls(kind, players, env, team, &controls);
   if (kind->holds_switches) {
     m->swchb = (uint8_t)((m->swchb & 0x3F) | (kind->difficulty & 1) << 6 | (kind->difficulty & 2) << 6);
   }
@@ -216,6 +257,12 @@ VCS_FN void vcs_device_env_begin(const vcs_device_batch_view_t *batch, const vcs
   env->frame_number = kept.frame_number + env->episode_frame_number;
   env->start = batch->frames_at ? number : -1;
   vcs_copy_machine(m, vcs_record_machine(batch, start, VCS_DEVICE_ENV_NOW), size);
+  if (batch->players > 1) {
+    int32_t reward[VCS_DEVICE_OTHERS]; /* of the step that ends the old episode */
+    for (int i = 0; i < VCS_DEVICE_OTHERS; i++) reward[i] = vcs_record_team(batch, record)->reward[i];
+    vcs_copy_words(vcs_record_team(batch, record), vcs_record_team(batch, start), sizeof(vcs_device_team_t));
+    for (int i = 0; i < VCS_DEVICE_OTHERS; i++) vcs_record_team(batch, record)->reward[i] = reward[i];
+  }
   if (batch->shows != VCS_DEVICE_BATCH_SHOWS_SMALL) return;
   for (int i = VCS_DEVICE_ENV_BEFORE; i < VCS_DEVICE_ENV_MACHINES; i++) {
     vcs_copy_machine(vcs_record_machine(batch, record, i), vcs_record_machine(batch, start, i), size);
@@ -232,6 +279,50 @@ VCS_SLOW_FN void vcs_device_env_keep(const vcs_cart_t *cart, uint8_t *frames, in
                  (size_t)(VCS_WIDTH * cart->frame_height));
 }
 
+/* ---- Players 2 to 4 ---------------------------------------------------------------------------------------------- */
+
+/* The action that a number means; a random one without actions. */
+VCS_FN int32_t vcs_device_wish(const vcs_device_batch_kind_t *kind, vcs_device_env_t *env, const int32_t *action) {
+  if (!action) return kind->actions[vcs_device_env_draw(env, kind->action_count)];
+  return *action >= 0 && *action < VCS_ACTIONS ? kind->meanings[*action] : VCS_NOOP;
+}
+
+/* Takes the actions of a step (NULL: random ones), and before each frame the ones that do not stick. */
+VCS_SLOW_FN void vcs_device_team_begin(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind,
+                                       vcs_device_env_t *env, vcs_device_team_t *team, const int32_t *actions) {
+  for (int i = 0; i < batch->players - 1; i++) {
+    team->wish[i] = vcs_device_wish(kind, env, actions ? actions + 1 + i : NULL);
+    team->reward[i] = 0;
+    team->lives[i] = team->play[i].lives;
+  }
+}
+
+VCS_SLOW_FN void vcs_device_team_act(const vcs_device_batch_view_t *batch, vcs_device_env_t *env,
+                                     vcs_device_team_t *team) {
+  for (int i = 0; i < batch->players - 1; i++) {
+    const float chance = (float)(vcs_splitmix64(&env->random) >> 40) * (1 / 16777216.0f);
+    if (chance >= batch->repeat_action_probability) team->action[i] = team->wish[i];
+  }
+}
+
+/* Runs the rules after a frame. */
+VCS_SLOW_FN void vcs_device_team_judge(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind,
+                                       vcs_device_team_t *team, const vcs_t *m) {
+  for (int i = 0; i < batch->players - 1; i++) {
+    vcs_game_code_step(&kind->code, &team->play[i], m->ram, m->cart_ram);
+    team->reward[i] = (int32_t)((uint32_t)team->reward[i] + (uint32_t)team->play[i].reward);
+  }
+}
+
+VCS_SLOW_FN bool vcs_device_team_lost(const vcs_device_batch_view_t *batch, const vcs_device_team_t *team) {
+  for (int i = 0; i < batch->players - 1; i++) {
+    if (team->play[i].lives < team->lives[i] && team->play[i].lives > 0) return true;
+  }
+  return false;
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
+
 /* Runs one frame of a step in all `lanes` together; `left` frames remain including this one. Lanes that are not
  * `playing` only take part in the synchronization. */
 VCS_FN void vcs_device_env_frame(const vcs_device_batch_view_t *batch, const vcs_device_batch_kind_t *kind,
@@ -243,7 +334,9 @@ VCS_FN void vcs_device_env_frame(const vcs_device_batch_view_t *batch, const vcs
   if (playing) {
     const float chance = (float)(vcs_splitmix64(&env->random) >> 40) * (1 / 16777216.0f);
     if (chance >= batch->repeat_action_probability) env->action = wish;
-    vcs_device_env_controls(kind, env, m);
+    vcs_device_team_t *team = batch->players > 1 ? vcs_record_team(batch, record) : NULL;
+    if (team) vcs_device_team_act(batch, env, team);
+    vcs_device_env_controls(kind, batch->players, env, team, m);
     if (small) {
       if (left == 1 && pools && m->partial) {
         vcs_device_env_keep(&kind->cart, frames, m->front);
@@ -258,6 +351,7 @@ VCS_FN void vcs_device_env_frame(const vcs_device_batch_view_t *batch, const vcs
   if (left == 1) env->shown[0] = m->front;
   if (left == 2 || !pools) env->shown[1] = m->front;
   if (kind->has_rules) vcs_game_code_step(&kind->code, &env->play, m->ram, m->cart_ram);
+  if (batch->players > 1) vcs_device_team_judge(batch, kind, vcs_record_team(batch, record), m);
   m->bus = m->ram[127]; /* an environment reads all of RAM over the bus */
   env->elapsed++;
   env->frame_number++;
@@ -270,20 +364,18 @@ VCS_FN void vcs_device_env_step(const vcs_device_batch_view_t *batch, int32_t nu
   const vcs_device_batch_kind_t *kind = &batch->kinds[env->kind];
   uint8_t *record = vcs_device_batch_record(batch, number);
   const int32_t lives = env->play.lives;
-  int32_t wish = VCS_NOOP;
+  const int32_t *row = actions ? actions + (size_t)number * (size_t)batch->players : NULL;
   int64_t reward = 0;
   bool over = false, truncated = false, lost = false, playing = true;
-  if (!actions) {
-    wish = kind->actions[vcs_device_env_draw(env, kind->action_count)];
-  } else if (actions[number] >= 0 && actions[number] < VCS_ACTIONS) {
-    wish = kind->meanings[actions[number]];
-  }
+  const int32_t wish = vcs_device_wish(kind, env, row);
+  if (batch->players > 1) vcs_device_team_begin(batch, kind, env, vcs_record_team(batch, record), row);
   for (int left = batch->frame_skip; left > 0; left--) {
     vcs_device_env_frame(batch, kind, env, record, m, wish, left, playing, lanes);
     if (!playing) continue;
     reward += env->play.reward;
     over = vcs_device_env_over(kind, env);
     lost = env->play.lives < lives && env->play.lives > 0;
+    if (batch->players > 1) lost = lost || vcs_device_team_lost(batch, vcs_record_team(batch, record));
     truncated = batch->max_episode_frames > 0 && env->elapsed >= batch->max_episode_frames;
     playing = batch->endless || !(over || truncated || (batch->episodic_life && lost));
   }
@@ -291,17 +383,28 @@ VCS_FN void vcs_device_env_step(const vcs_device_batch_view_t *batch, int32_t nu
   if (!playing) vcs_device_env_begin(batch, kind, env, record, m);
   if (batch->reward_clipping) reward = reward < -1 ? -1 : reward > 1 ? 1 : reward;
   if (results->rewards) {
-    results->rewards[number] = (int32_t)(reward < INT32_MIN ? INT32_MIN : reward > INT32_MAX ? INT32_MAX : reward);
+    int32_t *rewards = results->rewards + (size_t)number * (size_t)batch->players;
+    rewards[0] = (int32_t)(reward < INT32_MIN ? INT32_MIN : reward > INT32_MAX ? INT32_MAX : reward);
+    for (int i = 1; i < batch->players; i++) {
+      const int32_t other = vcs_record_team(batch, record)->reward[i - 1];
+      rewards[i] = !batch->reward_clipping ? other : other < -1 ? -1 : other > 1 ? 1 : other;
+    }
   }
   if (results->terminated) results->terminated[number] = terminated;
   if (results->truncated) results->truncated[number] = truncated && !terminated;
 }
 
 /* Writes the results of an environment after a step or a reset. */
-VCS_FN void vcs_device_env_report(int32_t number, const vcs_device_env_t *env, const vcs_t *m,
-                                  const vcs_batch_results_t *results) {
+VCS_FN void vcs_device_env_report(const vcs_device_batch_view_t *batch, int32_t number, const vcs_device_env_t *env,
+                                  const vcs_t *m, const vcs_batch_results_t *results) {
   if (results->env_ids) results->env_ids[number] = number;
-  if (results->lives) results->lives[number] = env->play.lives;
+  if (results->lives) {
+    int32_t *lives = results->lives + (size_t)number * (size_t)batch->players;
+    lives[0] = env->play.lives;
+    for (int i = 1; i < batch->players; i++) {
+      lives[i] = vcs_record_team(batch, vcs_device_batch_record(batch, number))->play[i - 1].lives;
+    }
+  }
   if (results->frame_numbers) results->frame_numbers[number] = env->frame_number;
   if (results->episode_frame_numbers) results->episode_frame_numbers[number] = env->episode_frame_number;
   for (int i = 0; results->ram && i < 128; i++) results->ram[(size_t)number * 128 + (size_t)i] = m->ram[i];
@@ -319,7 +422,9 @@ VCS_FN void vcs_device_env_reset(const vcs_device_batch_view_t *batch, const vcs
   if (has_own) env->random = vcs_device_env_random((uint32_t)resets->seeds[entry]);
   if (has_own || resets->seeds_all) env->frame_number = batch->kinds[env->kind].loaded;
   vcs_device_env_begin(batch, &batch->kinds[env->kind], env, vcs_device_batch_record(batch, number), m);
-  if (results->rewards) results->rewards[number] = 0;
+  for (int i = 0; results->rewards && i < batch->players; i++) {
+    results->rewards[(size_t)number * (size_t)batch->players + (size_t)i] = 0;
+  }
   if (results->terminated) results->terminated[number] = 0;
   if (results->truncated) results->truncated[number] = 0;
 }

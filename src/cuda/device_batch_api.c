@@ -59,6 +59,7 @@ static vcs_device_batch_options_t device_options(const vcs_batch_options_t *o) {
       .episodic_life = o->episodic_life,
       .life_loss_info = o->life_loss_info,
       .actions = o->full_action_space ? VCS_DEVICE_BATCH_ACTIONS_LEGAL : VCS_DEVICE_BATCH_ACTIONS_MINIMAL,
+      .players = o->players,
   };
 }
 

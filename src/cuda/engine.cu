@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(WARP)
   vcs_device_env_t *env = reinterpret_cast<vcs_device_env_t *>(record);
   vcs_t *m = vcs_record_machine(&batch, record, VCS_DEVICE_ENV_NOW);
   vcs_device_env_reset(&batch, &resets, entry, number, env, m, &results);
-  vcs_device_env_report(number, env, m, &results);
+  vcs_device_env_report(&batch, number, env, m, &results);
 }
 
 /* Environments per warp. */
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(WARP, WARPS_PER_SM)
   machine_t here;
   vcs_t *m = enter(cart, there, &here);
   vcs_device_env_step(&batch, number, &env, m, actions, &results, lanes);
-  vcs_device_env_report(number, &env, m, &results);
+  vcs_device_env_report(&batch, number, &env, m, &results);
   leave(cart, there, m);
   *reinterpret_cast<vcs_device_env_t *>(record) = env;
 }
@@ -264,7 +264,7 @@ __global__ void copy_kernel(const __grid_constant__ vcs_device_batch_view_t batc
   }
   __syncthreads();
   if (!what.restores || threadIdx.x != 0) return;
-  vcs_device_env_report(env, reinterpret_cast<const vcs_device_env_t *>(record),
+  vcs_device_env_report(&batch, env, reinterpret_cast<const vcs_device_env_t *>(record),
                         vcs_record_machine(&batch, record, VCS_DEVICE_ENV_NOW), &what.results);
 }
 

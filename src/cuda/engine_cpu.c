@@ -95,7 +95,7 @@ static bool work_on(void *context, size_t item, int worker) {
   } else {
     vcs_device_env_step(work->batch, number, env, m, work->actions, work->results, VCS_THIS_LANE);
   }
-  vcs_device_env_report(number, env, m, work->results);
+  vcs_device_env_report(work->batch, number, env, m, work->results);
   uint8_t *observations = work->results->observations;
   observe(work->batch, env, record,
           observations ? observations + (size_t)number * work->batch->observation_bytes : NULL);
@@ -152,7 +152,7 @@ static const vcs_fault_t *copy(const vcs_device_batch_view_t *batch, const vcs_d
       memcpy(what->restores ? stack : kept, what->restores ? kept : stack, seen);
     }
     if (what->restores) {
-      vcs_device_env_report(env, (const vcs_device_env_t *)(const void *)record,
+      vcs_device_env_report(batch, env, (const vcs_device_env_t *)(const void *)record,
                             vcs_record_machine(batch, record, VCS_DEVICE_ENV_NOW), &what->results);
     }
   }

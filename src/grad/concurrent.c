@@ -296,7 +296,7 @@ static void flip_rom(const vcs_concurrent_t *walk, size_t number) {
   const vcs_flip_t *given = &walk->given[number];
   for (size_t i = 0; i < given->count; i++) {
     const vcs_place_t *place = &given->places[i];
-    if (place->kind == VCS_PLACE_ROM) walk->runner->rom[place->index] ^= (uint8_t)(1u << place->bit);
+    if (place->kind == VCS_PLACE_ROM) vcs_runner_flip_rom(walk->runner, place);
   }
 }
 
@@ -396,9 +396,11 @@ static uint8_t find_astray(const vcs_t *m, const vcs_stand_t *stand) {
 /* ... and those of them that the base has not set when it wakes up, put into a machine that is the base's. */
 static void put_astray(const vcs_concurrent_t *walk, const flip_t *flip, uint32_t row, registers_t own, vcs_t *m) {
   const vcs_rows_t *next = &walk->frame->next_set[flip->asleep_at];
-  static const uint8_t flags[VCS_KEPT_COUNT] = {
-      [VCS_KEPT_NZ] = VCS_FLAG_N | VCS_FLAG_Z, [VCS_KEPT_V] = VCS_FLAG_V, [VCS_KEPT_D] = VCS_FLAG_D,
-      [VCS_KEPT_I] = VCS_FLAG_I,               [VCS_KEPT_C] = VCS_FLAG_C};
+  static const uint8_t flags[VCS_KEPT_COUNT] = {[VCS_KEPT_NZ] = VCS_FLAG_N | VCS_FLAG_Z,
+                                                [VCS_KEPT_V] = VCS_FLAG_V,
+                                                [VCS_KEPT_D] = VCS_FLAG_D,
+                                                [VCS_KEPT_I] = VCS_FLAG_I,
+                                                [VCS_KEPT_C] = VCS_FLAG_C};
   for (unsigned left = flip->astray; left; left &= left - 1) {
     const unsigned i = (unsigned)VCS_LOWEST(left);
     if (vcs_row_of(next, i) < row) continue;

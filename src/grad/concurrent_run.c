@@ -10,7 +10,7 @@
 typedef struct {
   const vcs_base_frame_t *frame;
   const vcs_stand_t *row; /* the first that is not earlier than the last look */
-  uint64_t next; /* time from which on it is worth looking again */
+  uint64_t next;          /* time from which on it is worth looking again */
 } beside_t;
 
 #define VCS_RUN_BESIDE
@@ -90,11 +90,11 @@ VCS_SLOW_FN const vcs_stand_t *find_row(const vcs_base_frame_t *frame, const vcs
   return row;
 }
 
-/* A flip on the base's path differs in registers that are still to be read: the time at which they are not. */
-VCS_SLOW_FN uint64_t wait_for(const vcs_base_frame_t *frame, const vcs_stand_t *row, uint64_t differs) {
-  const vcs_rows_t *dead = &frame->next_dead[row - frame->rows];
-  uint32_t last = 0;
-  for (unsigned left = vcs_names_of_key(differs); left; left &= left - 1) {
+/* A flip on the base's path differs in registers that may still be read: the time from which on they are not. */
+VCS_SLOW_FN uint64_t wait_for(const vcs_base_frame_t *frame, uint32_t row, unsigned registers) {
+  const vcs_rows_t *dead = &frame->next_dead[row];
+  uint32_t last = row;
+  for (unsigned left = registers; left; left &= left - 1) {
     const uint32_t here = vcs_row_of(dead, (unsigned)VCS_LOWEST(left));
     if (here > last) last = here;
   }
@@ -122,7 +122,7 @@ VCS_HOT_FN bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, boo
   const uint64_t key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
   const uint64_t differs = (key ^ row->key) & row->live;
   if (differs) {
-    beside->next = wait_for(frame, row, differs);
+    beside->next = wait_for(frame, (uint32_t)(row - frame->rows), vcs_names_of_key(differs));
     return false;
   }
   if (over || row == &frame->rows[frame->count]) {
@@ -134,6 +134,10 @@ VCS_HOT_FN bool look(beside_t *beside, const vcs_cpu_t *cpu, const vcs_t *m, boo
 int32_t vcs_concurrent_run(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_beam_note_t *note,
                            uint32_t from, uint32_t most, uint32_t *executed) {
   beside_t beside = {frame, &frame->rows[from], VCS_CYCLES((uint64_t)m->cycles + 1)};
+  if (from < frame->count) { /* what the first instruction sets is not the base's */
+    const uint64_t set = wait_for(frame, from + 1, frame->sets[from]);
+    if (set > beside.next) beside.next = set;
+  }
   vcs_video_t *video = &note->video;
   uint32_t left = most;
   int32_t met = VCS_RUN_LOST;

@@ -274,13 +274,16 @@ VCS_SLOW_FN bool run(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows
   return true;
 }
 
+/* A machine with more cartridge RAM (3E) is not worth a copy each frame. */
+enum { COPY_MOST = offsetof(vcs_t, cart_ram) + 2048 };
+
 bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
   vcs_rows_t rows;
-  vcs_t before;
+  uint8_t before[COPY_MOST];
   const size_t size = vcs_machine_size(cart);
-  if (m->partial || (frames && m->scanlines < cart->top_line + cart->height)) return false;
-  memcpy(&before, m, size);
+  if (size > COPY_MOST || m->partial || (frames && m->scanlines < cart->top_line + cart->height)) return false;
+  memcpy(before, m, size);
   if (run(cart, m, frames, frames ? &rows : NULL)) return true;
-  memcpy(m, &before, size);
+  memcpy(m, before, size);
   return false;
 }

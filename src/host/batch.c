@@ -139,19 +139,43 @@ static bool episode_ended(const vcs_batch_t *batch, const vcs_batch_place_t *pla
          (o->episodic_life && place->life_lost);
 }
 
+/* Lives of all players are kept in the place; a player who has fewer than before, but some, has lost a life. */
+static bool has_lost_life(const vcs_batch_t *batch, const vcs_batch_place_t *place) {
+  for (int32_t i = 0; i < vcs_batch_players(batch); i++) {
+    const int32_t lives = vcs_env_player_lives(&place->env, i);
+    if (lives < place->lives[i] && lives > 0) return true;
+  }
+  return false;
+}
+
+static void keep_lives(const vcs_batch_t *batch, vcs_batch_place_t *place) {
+  for (int32_t i = 0; i < vcs_batch_players(batch); i++) place->lives[i] = vcs_env_player_lives(&place->env, i);
+}
+
+/* A frame with the actions of all players; adds their rewards. */
+static void act(const vcs_batch_t *batch, vcs_batch_place_t *place, int64_t *rewards) {
+  int32_t each[VCS_PLAYERS_MAX];
+  vcs_env_act_players(&place->env, place->action, place->strength, each);
+  for (int32_t i = 0; i < vcs_batch_players(batch); i++) rewards[i] += each[i];
+}
+
+static int32_t reward_of(const vcs_batch_options_t *o, int64_t reward) {
+  if (o->reward_clipping) return (int32_t)(reward < -1 ? -1 : reward > 1 ? 1 : reward);
+  return (int32_t)(reward < INT32_MIN ? INT32_MIN : reward > INT32_MAX ? INT32_MAX : reward);
+}
+
 static void step(const vcs_batch_t *batch, vcs_batch_place_t *place) {
   const vcs_batch_options_t *o = &batch->options;
   const bool pools = o->max_pool && o->frame_skip > 1;
-  const int32_t lives = place->lives;
   const uint8_t *second = NULL;
-  int64_t reward = 0;
+  int64_t rewards[VCS_PLAYERS_MAX] = {0};
   int left = o->frame_skip;
   for (; left > 0; left--) {
     place->env.look = left <= (pools ? 2 : 1) ? VCS_LOOK_NOW : VCS_LOOK_LATER;
-    reward += vcs_env_act_strength(&place->env, place->action, VCS_NOOP, place->strength, 1);
+    act(batch, place, rewards);
     place->over = vcs_env_over(&place->env);
     place->elapsed++;
-    place->life_lost = place->env.play.lives < lives && place->env.play.lives > 0;
+    place->life_lost = has_lost_life(batch, place);
     if (episode_ended(batch, place)) break;
     if (left == 2 && pools) {
       second = place->env.draw_history.picture;
@@ -167,9 +191,8 @@ static void step(const vcs_batch_t *batch, vcs_batch_place_t *place) {
   } else {
     show_again(batch, place);
   }
-  place->lives = place->env.play.lives;
-  if (o->reward_clipping) reward = reward < -1 ? -1 : reward > 1 ? 1 : reward;
-  place->reward = (int32_t)(reward < INT32_MIN ? INT32_MIN : reward > INT32_MAX ? INT32_MAX : reward);
+  keep_lives(batch, place);
+  for (int32_t i = 0; i < vcs_batch_players(batch); i++) place->reward[i] = reward_of(o, rewards[i]);
   place->was_terminated = place->over || ((o->life_loss_info || o->episodic_life) && place->life_lost);
   place->was_truncated = !place->was_terminated && o->max_episode_frames > 0 && place->elapsed >= o->max_episode_frames;
 }
@@ -210,8 +233,9 @@ static void start_episode(const vcs_batch_t *batch, vcs_batch_place_t *place, bo
   place->stack_next = 0;
   vcs_draw_history_show(&place->env.draw_history, place->cart->cart);
   show_frames(batch, place, place->env.draw_history.picture, NULL);
-  place->elapsed = place->reward = 0;
-  place->lives = place->env.play.lives;
+  place->elapsed = 0;
+  memset(place->reward, 0, sizeof place->reward);
+  keep_lives(batch, place);
   place->over = place->life_lost = false;
 }
 
@@ -227,12 +251,14 @@ void vcs_place_copy_stack(const vcs_batch_t *batch, const vcs_batch_place_t *pla
 
 enum { RAM_BYTES = sizeof(((vcs_t *)0)->ram) };
 
-static void write_numbers(const vcs_batch_place_t *place, int32_t id, const vcs_batch_results_t *results, int32_t at) {
+static void write_numbers(const vcs_batch_t *batch, const vcs_batch_place_t *place, int32_t id,
+                          const vcs_batch_results_t *results, int32_t at) {
+  const size_t players = (size_t)vcs_batch_players(batch), first = (size_t)at * players;
   if (results->env_ids) results->env_ids[at] = id;
-  if (results->rewards) results->rewards[at] = place->reward;
+  if (results->rewards) memcpy(results->rewards + first, place->reward, players * sizeof *place->reward);
   if (results->terminated) results->terminated[at] = place->was_terminated;
   if (results->truncated) results->truncated[at] = place->was_truncated;
-  if (results->lives) results->lives[at] = place->lives;
+  if (results->lives) memcpy(results->lives + first, place->lives, players * sizeof *place->lives);
   if (results->frame_numbers) results->frame_numbers[at] = (int32_t)place->env.frame_number;
   if (results->ram) memcpy(results->ram + (size_t)at * RAM_BYTES, place->env.m->ram, RAM_BYTES);
   if (results->sound) memcpy(results->sound + (size_t)at * VCS_SOUND_SAMPLES, place->env.sound, VCS_SOUND_SAMPLES);
@@ -242,7 +268,7 @@ static void write_numbers(const vcs_batch_place_t *place, int32_t id, const vcs_
 void vcs_place_report(const vcs_batch_t *batch, int32_t id, const vcs_batch_results_t *results, int32_t at) {
   const vcs_batch_place_t *place = &batch->places[id];
   const size_t size = vcs_batch_observation_size(batch);
-  write_numbers(place, id, results, at);
+  write_numbers(batch, place, id, results, at);
   if (results->observations && !batch->options.stack_in_place) {
     vcs_place_copy_stack(batch, place, results->observations + (size_t)at * size);
   }
@@ -269,7 +295,8 @@ static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
   } else {
     step(batch, place);
     if (batch->options.autoreset == VCS_AUTORESET_SAME_STEP && episode_ended(batch, place)) {
-      const int32_t reward = place->reward;
+      int32_t rewards[VCS_PLAYERS_MAX];
+      memcpy(rewards, place->reward, sizeof rewards);
       if (!results) {
         vcs_place_copy_stack(batch, place, place->final);
       } else if (results->final_observations) {
@@ -277,7 +304,7 @@ static void work_on(vcs_batch_t *batch, int32_t id, vcs_worker_t *worker) {
       }
       place->has_final = true;
       start_episode(batch, place, false);
-      place->reward = reward;
+      memcpy(place->reward, rewards, sizeof rewards);
     }
   }
   place->work = VCS_WORK_STEP;
@@ -532,9 +559,10 @@ static vcs_status_t set_actions(vcs_batch_t *batch, const int32_t *ids, int32_t 
                                 const float *strengths, vcs_error_t *error) {
   if (!batch->started) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "a batch must be reset before its first step");
   if (!actions) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no actions were given");
+  const int32_t players = vcs_batch_players(batch);
   for (int pass = 0; pass < 2; pass++) {
-    for (int32_t i = 0; i < count; i++) {
-      const int32_t id = ids ? ids[i] : i;
+    for (int64_t i = 0; i < (int64_t)count * players; i++) {
+      const int32_t row = (int32_t)(i / players), player = (int32_t)(i % players), id = ids ? ids[row] : row;
       vcs_batch_place_t *place = &batch->places[id];
       int32_t list[VCS_ACTIONS];
       const int known = vcs_batch_actions(batch, id, list);
@@ -543,8 +571,8 @@ static vcs_status_t set_actions(vcs_batch_t *batch, const int32_t *ids, int32_t 
                               (int)actions[i]);
       }
       if (pass == 0) continue;
-      place->action = list[actions[i]];
-      place->strength = strengths ? strengths[i] : 1;
+      place->action[player] = list[actions[i]];
+      place->strength[player] = strengths ? strengths[i] : 1;
     }
   }
   return VCS_OK;
@@ -677,7 +705,7 @@ void vcs_batch_defaults(vcs_batch_options_t *options) {
 }
 
 static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *error) {
-  vcs_status_t known = vcs_reserved_check(o->reserved, "vcs_batch_options_t", error);
+  vcs_status_t known = vcs_reserved_words_check(o->reserved, 7, "vcs_batch_options_t", error);
   if (known) return known;
   const int32_t least = o->device == VCS_CPU ? 1 : 0; /* a device batch may have no pictures */
   const vcs_range_t ranges[] = {
@@ -692,6 +720,7 @@ static vcs_status_t check_options(const vcs_batch_options_t *o, vcs_error_t *err
       {"noop_max", o->noop_max, 0, 1000},
       {"max_episode_frames", o->max_episode_frames, 0, INT32_MAX},
       {"autoreset", o->autoreset, VCS_AUTORESET_NEXT_STEP, VCS_AUTORESET_DISABLED},
+      {"players", o->players > INT32_MAX ? INT32_MAX : (int64_t)o->players, 0, VCS_PLAYERS_MAX},
   };
   const vcs_status_t status = vcs_ranges_check(ranges, sizeof ranges / sizeof *ranges, error);
   if (status) return status;
@@ -788,23 +817,27 @@ static vcs_status_t make_place(vcs_batch_t *batch, vcs_batch_place_t *place, int
   place->env.draw_history.frames = own;
   place->env.look = place->env.draw_history.look = VCS_LOOK_LATER;
   place->env.listening = batch->options.sound;
-  place->strength = 1;
+  for (int i = 0; i < VCS_PLAYERS_MAX; i++) place->strength[i] = 1;
   place->seed = (int32_t)options->seed;
   return vcs_env_setup(&place->env, place->cart->cart, options, error);
 }
 
 /* The options of a batch's environments: like ale-py's vector environment, the batch skips frames itself. */
-static vcs_env_options_t env_options(const vcs_batch_t *batch, const vcs_batch_env_t *env) {
+static vcs_status_t env_options(const vcs_batch_t *batch, const vcs_batch_env_t *env, vcs_env_options_t *out,
+                                vcs_error_t *error) {
   const vcs_batch_options_t *o = &batch->options;
   vcs_env_options_t options;
-  vcs_env_defaults(batch->carts[env->cart].cart, &options);
+  vcs_status_t status =
+      vcs_env_defaults_players(batch->carts[env->cart].cart, vcs_batch_players(batch), &options, error);
+  if (status) return status;
   options.repeat_action_probability = o->repeat_action_probability;
   options.noop_max = o->noop_max;
   if (o->fire_reset) options.fire_reset = o->full_action_space ? VCS_FIRE_RESET_LEGAL : VCS_FIRE_RESET_MINIMAL;
   if (env->mode >= 0) options.mode = env->mode;
   if (env->difficulty >= 0) options.difficulty = env->difficulty;
   options.seed = env->seed;
-  return options;
+  *out = options;
+  return VCS_OK;
 }
 
 static bool same_kind(const vcs_kind_t *kind, int32_t cart, const vcs_env_options_t *options) {
@@ -871,7 +904,8 @@ static vcs_status_t make_places(vcs_batch_t *batch, const vcs_batch_env_t *envs,
     }
     const vcs_cart_t *cart = batch->carts[env.cart].cart;
     const int32_t kinds = batch->kind_count;
-    options[i] = env_options(batch, &env);
+    status = env_options(batch, &env, &options[i], error);
+    if (status) break;
     batch->places[i].kind = find_kind(batch, env.cart, &options[i]);
     machines += VCS_PLACE_MACHINES * padded(vcs_state_size(cart));
     own += own_bytes(batch, cart);

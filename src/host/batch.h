@@ -61,9 +61,9 @@ typedef struct {
   int32_t stack_next;
 
   vcs_work_t work;
-  int32_t action, seed;
-  float strength;
-  int32_t elapsed, lives, reward;
+  int32_t action[VCS_PLAYERS_MAX], seed;
+  float strength[VCS_PLAYERS_MAX];
+  int32_t elapsed, lives[VCS_PLAYERS_MAX], reward[VCS_PLAYERS_MAX];
   bool over, life_lost, started;
   bool sent;                                     /* a job was sent whose result is not received yet */
   bool was_terminated, was_truncated, has_final; /* what the last step reported */
@@ -115,6 +115,11 @@ struct vcs_batch {
   int32_t *sent_ids, sent;       /* places not received yet, in the order of sending */
   bool started;
 };
+
+/* The number of players of each environment. */
+static inline int32_t vcs_batch_players(const vcs_batch_t *batch) {
+  return batch->options.players > 1 ? (int32_t)batch->options.players : 1;
+}
 
 /* Copies the stack of a place, oldest picture first; writes the results of a place at an index. */
 void vcs_place_copy_stack(const vcs_batch_t *batch, const vcs_batch_place_t *place, uint8_t *to);

@@ -15,8 +15,7 @@
 enum { STATE_MAGIC = 0x31425356 /* "VSB1" */ };
 
 /* The numbers of a place besides its environment. */
-#define VCS_PLACE_FIELDS(X) \
-  X(shown) X(shown_kept) X(elapsed) X(lives) X(reward) X(over) X(life_lost) X(was_terminated) X(was_truncated)
+#define VCS_PLACE_FIELDS(X) X(shown) X(shown_kept) X(elapsed) X(over) X(life_lost) X(was_terminated) X(was_truncated)
 
 #define DECLARE(name) int32_t name;
 #define COPY(name) header.name = place->name;
@@ -28,14 +27,16 @@ typedef struct {
   vcs_draw_history_mark_t draw_history;
   int32_t second; /* whether the picture of an exact history is in its second buffer */
   VCS_PLACE_FIELDS(DECLARE)
+  int32_t lives[VCS_PLAYERS_MAX], reward[VCS_PLAYERS_MAX];
 } header_t;
 
-/* Returns a digest of everything that a state must agree with: cartridge, console, game, mode, difficulty, observation.
- */
+/* Returns a digest of everything that a state must agree with: cartridge, console, game, players, mode, difficulty,
+ * observation. */
 static uint64_t state_key(const vcs_batch_t *batch, const vcs_batch_place_t *place) {
   const vcs_env_options_t *options = &batch->kinds[place->kind].options;
   const vcs_batch_options_t *o = &batch->options;
-  const int32_t shape[] = {options->mode, options->difficulty, o->width, o->height, o->stack, o->rgb};
+  const int32_t players = vcs_batch_players(batch);
+  const int32_t shape[] = {players, options->mode, options->difficulty, o->width, o->height, o->stack, o->rgb};
   return vcs_hash64(shape, sizeof shape, place->env.key);
 }
 
@@ -68,6 +69,8 @@ static void copy_place(const vcs_batch_t *batch, const vcs_batch_place_t *place,
                      .draw_history = {history->covered, history->before_next, history->exact},
                      .second = history->exact && history->picture != history->frames};
   VCS_PLACE_FIELDS(COPY)
+  memcpy(header.lives, place->lives, sizeof header.lives);
+  memcpy(header.reward, place->reward, sizeof header.reward);
   memcpy(to, &header, sizeof header);
   memcpy(to + sizeof header, &place->env.live, sizeof place->env.live);
   memcpy(to + machines_at(), place->machines, VCS_PLACE_MACHINES * vcs_state_size(cart));
@@ -87,6 +90,8 @@ static void take_place(const vcs_batch_t *batch, vcs_batch_place_t *place, const
   header_t header;
   memcpy(&header, from, sizeof header);
   VCS_PLACE_FIELDS(TAKE)
+  memcpy(place->lives, header.lives, sizeof header.lives);
+  memcpy(place->reward, header.reward, sizeof header.reward);
   memcpy(&place->env.live, from + sizeof header, sizeof place->env.live);
   place->env.object_count = -1;
   memcpy(place->machines, from + machines_at(), VCS_PLACE_MACHINES * vcs_state_size(cart));

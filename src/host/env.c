@@ -13,7 +13,10 @@
  * episodes of games that select their mode by acting. The second gives one number per reset with no-ops.
  *
  * LEFT and RIGHT turn a paddle by one step per frame, or a fraction of it. The first player has the first paddle of the
- * left port, the second player the second one.
+ * left port, the second player the second one; players 3 and 4 have those of the right port.
+ *
+ * One player or several (game_rules.h): the generator gives a number for each of them, and never fewer than two; the
+ * rules run once for each. Loading follows multi_agent_ale_py then, which has its own modes.
  */
 #include "core/splitmix.h"
 #include "host/env.h"
@@ -60,41 +63,59 @@ const char *vcs_action_name(int action) { return action >= 0 && action < VCS_ACT
 
 /* ---- Controls -------------------------------------------------------------------------------------------------- */
 
-static void turn_paddle(vcs_env_t *env, int paddle, uint8_t held, float strength) {
+/* What a player keeps: a paddle, the last action, and its strength. */
+static int32_t *paddle_of(vcs_env_t *env, int player) {
+  return player < 2 ? &env->paddle[player] : &env->far_paddle[player - 2];
+}
+static int32_t *action_of(vcs_env_t *env, int player) {
+  return player < 2 ? &env->action[player] : &env->far_action[player - 2];
+}
+static float *strength_of(vcs_env_t *env, int player) {
+  return player < 2 ? &env->strength[player] : &env->far_strength[player - 2];
+}
+
+/* Players that hold something: a machine for one player has two controllers. */
+static int hand_count(const vcs_env_t *env) { return env->players > 2 ? env->players : 2; }
+
+static void turn_paddle(vcs_env_t *env, int player, uint8_t held, float strength) {
   const double turn = VCS_PADDLE_STEP * fabs((double)strength);
   const int32_t delta = turn < PADDLE_FAR ? (int32_t)turn : PADDLE_FAR;
-  int32_t position = env->paddle[paddle];
+  int32_t position = *paddle_of(env, player);
   if (held & VCS_HELD_RIGHT) position -= delta;
   if (held & VCS_HELD_LEFT) position += delta;
   if (position < PADDLE_LOW) position = PADDLE_LOW;
   if (position > env->paddle_high) position = env->paddle_high;
-  env->paddle[paddle] = position;
+  *paddle_of(env, player) = position;
 }
 
 /* A player's action in a frame, or a switch of the console. */
 uint8_t vcs_action_held(int action) { return action >= 0 && action < VCS_ACTIONS ? actions[action].held : 0; }
 
-/* Both players' actions in a frame, and how far they turn a paddle. */
+/* The players' actions in a frame, and how far they turn a paddle. */
 typedef struct {
-  int a, b;
-  float strength_a, strength_b;
+  int action[VCS_PLAYERS_MAX];
+  float strength[VCS_PLAYERS_MAX];
 } joint_action_t;
 
-static const joint_action_t still = {VCS_NOOP, VCS_NOOP, 1, 1};
+static joint_action_t joint_action(int player_a, int player_b) {
+  return (joint_action_t){{player_a, player_b, 0, 0}, {1, 1, 1, 1}};
+}
 
-static void hold_actions(vcs_env_t *env, joint_action_t both) {
-  uint8_t a = vcs_action_held(both.a), b = vcs_action_held(both.b);
-  vcs_controls_t controls = {{a, b}, {env->paddle[0], env->paddle[1], 0, 0}, {0, 0}, 0};
-  if (env->uses_paddles) {
-    turn_paddle(env, 0, a, both.strength_a);
-    turn_paddle(env, 1, b, both.strength_b);
-    controls.held[0] = (uint8_t)((a & VCS_HELD_FIRE) | (b & VCS_HELD_FIRE ? VCS_HELD_FIRE_2 : 0));
-    controls.held[1] = 0;
-    controls.paddle[0] = env->paddle[0];
-    controls.paddle[1] = env->paddle[1];
+static void hold_actions(vcs_env_t *env, joint_action_t all) {
+  vcs_controls_t controls = {
+      {0, 0}, {env->paddle[0], env->paddle[1], env->far_paddle[0], env->far_paddle[1]}, {0, 0}, 0};
+  for (int player = 0; player < hand_count(env); player++) {
+    const uint8_t held = vcs_action_held(all.action[player]);
+    if (env->uses_paddles) {
+      turn_paddle(env, player, held, all.strength[player]);
+      controls.paddle[player] = *paddle_of(env, player);
+      if (held & VCS_HELD_FIRE) controls.held[player / 2] |= player % 2 ? VCS_HELD_FIRE_2 : VCS_HELD_FIRE;
+    } else if (player < 2) {
+      controls.held[player] = held;
+    }
   }
-  if (both.a == VCS_PRESS_RESET) controls.console = VCS_CONSOLE_RESET;
-  if (both.a == VCS_PRESS_SELECT) controls.console = VCS_CONSOLE_SELECT;
+  if (all.action[0] == VCS_PRESS_RESET) controls.console = VCS_CONSOLE_RESET;
+  if (all.action[0] == VCS_PRESS_SELECT) controls.console = VCS_CONSOLE_SELECT;
   if (env->profile != VCS_PROFILE_XITARI) { /* the difficulty switches are held in place from the first action on */
     env->m->swchb = (uint8_t)((env->m->swchb & 0x3F) | (env->difficulty & 1) << 6 | (env->difficulty & 2) << 6);
   }
@@ -128,7 +149,9 @@ static void frame(vcs_env_t *env) {
 }
 
 static void judge(vcs_env_t *env) {
-  if (env->game) vcs_game_code_step(env->code, &env->play, env->m->ram, env->m->cart_ram);
+  for (int player = 0; env->game && player < vcs_env_player_count(env); player++) {
+    vcs_game_code_step(env->code, vcs_env_play(env, player), env->m->ram, env->m->cart_ram);
+  }
 }
 
 /* Runs frames with the same controls and the rules after each. The environment then reads all of RAM over the bus. */
@@ -162,37 +185,73 @@ static bool goes_on(vcs_env_t *env) {
   return vcs_mt19937_draw(&env->sticky_random) / 4294967296.0 < (double)env->options.repeat_action_probability;
 }
 
+/* The lives of all players, and whether one of them has lost a life since, but not the last one. */
+typedef struct {
+  int32_t of[VCS_PLAYERS_MAX];
+} lives_t;
+
+static lives_t count_lives(vcs_env_t *env) {
+  lives_t lives = {{0}};
+  for (int i = 0; i < vcs_env_player_count(env); i++) lives.of[i] = vcs_env_play(env, i)->lives;
+  return lives;
+}
+
+static bool has_lost_life(vcs_env_t *env, lives_t before) {
+  for (int i = 0; i < vcs_env_player_count(env); i++) {
+    const int32_t lives = vcs_env_play(env, i)->lives;
+    if (lives < before.of[i] && lives > 0) return true;
+  }
+  return false;
+}
+
+static int32_t *reward_of(vcs_env_t *env, int player) {
+  return player ? &env->other_rewards[player - 1] : &env->reward;
+}
+
+static void clear_rewards(vcs_env_t *env) {
+  for (int i = 0; i < VCS_PLAYERS_MAX; i++) *reward_of(env, i) = 0;
+}
+
 /* Runs the frames of a step; in each of them a sticky action may replace the given one. */
 static void act(vcs_env_t *env, joint_action_t wish, int frames, bool stops_at_life_loss) {
-  const int32_t lives = env->play.lives;
-  int64_t sum = 0;
+  const lives_t lives = count_lives(env);
+  const int32_t min = env->options.reward_min, max = env->options.reward_max;
+  int64_t sum[VCS_PLAYERS_MAX] = {0};
   env->life_lost = 0;
   for (int i = 0; i < frames; i++) {
-    if (!goes_on(env)) {
-      env->action[0] = allowed(env, wish.a);
-      env->strength[0] = wish.strength_a;
-    }
-    if (!goes_on(env)) {
-      env->action[1] = allowed(env, wish.b);
-      env->strength[1] = wish.strength_b;
+    joint_action_t hold = joint_action(VCS_NOOP, VCS_NOOP);
+    for (int player = 0; player < hand_count(env); player++) {
+      if (!goes_on(env)) {
+        *action_of(env, player) = allowed(env, wish.action[player]);
+        *strength_of(env, player) = wish.strength[player];
+      }
+      hold.action[player] = *action_of(env, player);
+      hold.strength[player] = *strength_of(env, player);
     }
     if (is_stopped(env)) continue;
     env->draw_history.look = i + 1 < frames ? glance(env) : env->look;
-    emulate(env, (joint_action_t){env->action[0], env->action[1], env->strength[0], env->strength[1]}, 1);
+    emulate(env, hold, 1);
     count_frame(env);
-    sum += env->play.reward;
-    env->life_lost = env->play.lives < lives && env->play.lives > 0;
+    for (int player = 0; player < vcs_env_player_count(env); player++) sum[player] += vcs_env_play(env, player)->reward;
+    env->life_lost = has_lost_life(env, lives);
     if (env->life_lost && stops_at_life_loss) break;
   }
   vcs_env_listen(env);
-  const int32_t min = env->options.reward_min, max = env->options.reward_max;
-  env->reward = (int32_t)(sum < min ? min : sum > max ? max : sum);
+  for (int player = 0; player < vcs_env_player_count(env); player++) {
+    *reward_of(env, player) = (int32_t)(sum[player] < min ? min : sum[player] > max ? max : sum[player]);
+  }
+}
+
+static void act_and_show(vcs_env_t *env, joint_action_t wish) {
+  act(env, wish, env->options.frame_skip, env->options.life_loss == VCS_LIFE_LOSS_ENDS);
+  if (env->look == VCS_LOOK_NOW) vcs_draw_history_show(&env->draw_history, env->cart);
 }
 
 int32_t vcs_env_act_strength(vcs_env_t *env, int player_a, int player_b, float strength_a, float strength_b) {
-  const joint_action_t wish = {player_a, player_b, strength_a, strength_b};
-  act(env, wish, env->options.frame_skip, env->options.life_loss == VCS_LIFE_LOSS_ENDS);
-  if (env->look == VCS_LOOK_NOW) vcs_draw_history_show(&env->draw_history, env->cart);
+  joint_action_t wish = joint_action(player_a, player_b);
+  wish.strength[0] = strength_a;
+  wish.strength[1] = strength_b;
+  act_and_show(env, wish);
   return env->reward;
 }
 
@@ -200,14 +259,25 @@ int32_t vcs_env_act(vcs_env_t *env, int player_a, int player_b) {
   return vcs_env_act_strength(env, player_a, player_b, 1, 1);
 }
 
+void vcs_env_act_players(vcs_env_t *env, const int32_t *actions, const float *strengths, int32_t *rewards) {
+  joint_action_t wish = joint_action(VCS_NOOP, VCS_NOOP);
+  for (int i = 0; i < vcs_env_player_count(env); i++) {
+    wish.action[i] = actions[i];
+    if (strengths) wish.strength[i] = strengths[i];
+  }
+  act_and_show(env, wish);
+  for (int i = 0; rewards && i < vcs_env_player_count(env); i++) rewards[i] = *reward_of(env, i);
+}
+
 int32_t vcs_env_act_on(vcs_env_t *env, int player_a, int player_b) {
-  const int32_t lives = env->play.lives;
+  const lives_t lives = count_lives(env);
   env->draw_history.look = env->look;
-  emulate(env, (joint_action_t){allowed(env, player_a), allowed(env, player_b), 1, 1}, 1);
+  emulate(env, joint_action(allowed(env, player_a), allowed(env, player_b)), 1);
   count_frame(env);
-  env->life_lost = env->play.lives < lives && env->play.lives > 0;
+  env->life_lost = has_lost_life(env, lives);
   vcs_env_listen(env);
-  return env->reward = env->play.reward;
+  for (int i = 0; i < vcs_env_player_count(env); i++) *reward_of(env, i) = vcs_env_play(env, i)->reward;
+  return env->reward;
 }
 
 int vcs_env_over(const vcs_env_t *env) {
@@ -220,7 +290,12 @@ int vcs_env_over(const vcs_env_t *env) {
 int vcs_env_truncated(const vcs_env_t *env) {
   const int32_t limit = env->options.max_episode_frames;
   if (limit > 0 && env->episode_frame_number >= (uint64_t)limit) return 1;
-  return env->options.life_loss == VCS_LIFE_LOSS_TRUNCATES && env->play.lives < env->max_lives;
+  if (env->options.life_loss != VCS_LIFE_LOSS_TRUNCATES) return 0;
+  if (env->play.lives < env->max_lives) return 1;
+  for (int i = 1; i < vcs_env_player_count(env); i++) {
+    if (env->others[i - 1].lives < env->max_lives) return 1;
+  }
+  return 0;
 }
 
 int vcs_env_done(const vcs_env_t *env) {
@@ -230,16 +305,16 @@ int vcs_env_done(const vcs_env_t *env) {
 /* ---- Episodes ----------------------------------------------------------------------------------------------- */
 
 static void soft_reset(vcs_env_t *env) {
-  emulate(env, (joint_action_t){VCS_PRESS_RESET, VCS_NOOP, 1, 1}, RESET_FRAMES);
-  env->action[0] = env->action[1] = VCS_NOOP;
+  emulate(env, joint_action(VCS_PRESS_RESET, VCS_NOOP), RESET_FRAMES);
+  for (int i = 0; i < VCS_PLAYERS_MAX; i++) *action_of(env, i) = VCS_NOOP;
 }
 
 /* Holding SELECT is not an action: the rules run only after the frame that follows. */
 static void press_select(vcs_env_t *env, int count) {
-  hold_actions(env, (joint_action_t){VCS_PRESS_SELECT, VCS_NOOP, 1, 1});
+  hold_actions(env, joint_action(VCS_PRESS_SELECT, VCS_NOOP));
   for (int i = 0; i < count; i++) frame(env);
   env->m->bus = env->m->ram[127];
-  emulate(env, still, 1);
+  emulate(env, joint_action(VCS_NOOP, VCS_NOOP), 1);
   count_frame(env);
 }
 
@@ -247,14 +322,14 @@ static void select_mode(vcs_env_t *env) {
   vcs_rule_run_t run;
   vcs_rule_begin(&run, env->mode);
   for (int i = 0; i < VCS_MODE_PATIENCE; i++) {
-    switch (vcs_game_mode_next(env->game, &run, &env->play, env->m->ram, env->m->cart_ram)) {
+    switch (vcs_game_mode_next(env->code, &run, &env->play, env->m->ram, env->m->cart_ram)) {
       case VCS_RULE_SELECT: {
         const uint32_t spread = run.arg[1] > 0 ? vcs_mt19937_draw(&env->sticky_random) % (uint32_t)run.arg[1] : 0;
         press_select(env, run.arg[0] + (int)spread);
         break;
       }
       case VCS_RULE_ACT:
-        act(env, (joint_action_t){run.arg[0], VCS_NOOP, 1, 1}, env->options.frame_skip, false);
+        act(env, joint_action(run.arg[0], VCS_NOOP), env->options.frame_skip, false);
         break;
       case VCS_RULE_RESET:
         soft_reset(env);
@@ -265,28 +340,37 @@ static void select_mode(vcs_env_t *env) {
   }
 }
 
+static void reset_rules(vcs_env_t *env) {
+  if (vcs_env_player_count(env) == 1) vcs_game_code_reset(env->code, &env->play);
+  for (int i = 0; i < vcs_env_player_count(env) && env->players > 1; i++) {
+    vcs_game_code_reset_player(env->code, vcs_env_play(env, i), i, env->mode);
+  }
+}
+
 /* Begins an episode like ale-py. */
 void vcs_env_begin(vcs_env_t *env) {
   env->episode_frame_number = 0;
-  env->paddle[0] = env->paddle[1] = (PADDLE_LOW + env->paddle_high) / 2;
+  const int paddles = env->players > 1 ? VCS_PLAYERS_MAX : 2; /* a game for one player has the others at 0 */
+  for (int i = 0; i < paddles; i++) *paddle_of(env, i) = (PADDLE_LOW + env->paddle_high) / 2;
   env->draw_history.look = glance(env);
   vcs_reset(env->cart, env->m, NULL);
   vcs_draw_history_clear(&env->draw_history, env->cart);
-  emulate(env, still, BOOT_FRAMES);
+  emulate(env, joint_action(VCS_NOOP, VCS_NOOP), BOOT_FRAMES);
   soft_reset(env);
   if (env->game) {
-    vcs_game_code_reset(env->code, &env->play);
+    reset_rules(env);
     if (env->profile != VCS_PROFILE_XITARI) {
       select_mode(env);
       soft_reset(env);
     }
     vcs_press_t presses[VCS_GAME_PRESSES];
-    int count = vcs_game_presses(env->game, env->profile, presses);
+    int count = vcs_game_presses(env->game, env->profile, vcs_env_player_count(env), presses);
     for (int i = 0; i < count; i++) {
-      for (int k = 0; k < presses[i].frames; k++) emulate(env, (joint_action_t){presses[i].action, VCS_NOOP, 1, 1}, 1);
+      for (int k = 0; k < presses[i].frames; k++) emulate(env, joint_action(presses[i].action, presses[i].second), 1);
     }
   }
-  env->reward = env->life_lost = 0;
+  clear_rewards(env);
+  env->life_lost = 0;
 }
 
 /* A value from 0 to n - 1, each as likely: the high word of a 64-bit product, drawn again in the few cases that would
@@ -305,14 +389,15 @@ void vcs_env_open(vcs_env_t *env) {
   const vcs_env_options_t *options = &env->options;
   uint32_t actions_asked = options->fire_reset == VCS_FIRE_RESET_LEGAL ? env->legal : env->minimal;
   bool fires = options->fire_reset != VCS_FIRE_RESET_NEVER && (actions_asked >> VCS_FIRE & 1);
-  if (fires) act(env, (joint_action_t){VCS_FIRE, VCS_NOOP, 1, 1}, 1, false);
+  if (fires) act(env, joint_action(VCS_FIRE, VCS_NOOP), 1, false);
   if (options->noop_max > 0) {
     for (int left = draw_below(&env->noop_random, (uint32_t)options->noop_max) - fires; left > 0; left--) {
-      act(env, still, 1, false);
+      act(env, joint_action(VCS_NOOP, VCS_NOOP), 1, false);
       if (is_stopped(env)) vcs_env_begin(env);
     }
   }
-  env->reward = env->life_lost = 0;
+  clear_rewards(env);
+  env->life_lost = 0;
 }
 
 /* The first frames of an episode seldom cover the picture, so they need both buffers. They are borrowed, so that an
@@ -348,7 +433,17 @@ void vcs_env_reset(vcs_env_t *env) {
 
 static int default_mode(const vcs_game_t *game, vcs_profile_t profile) {
   uint16_t modes[VCS_GAME_MODES];
-  return game && profile != VCS_PROFILE_XITARI && vcs_game_modes(game, modes) ? modes[0] : 0;
+  return game && profile != VCS_PROFILE_XITARI && vcs_game_modes(game, 1, modes) ? modes[0] : 0;
+}
+
+int vcs_cart_modes(const vcs_cart_t *cart, int players, int32_t modes[VCS_MODES_MAX]) {
+  _Static_assert((int)VCS_MODES_MAX >= (int)VCS_GAME_MODES, "room for every game's modes");
+  const vcs_cartridge_t *cartridge = vcs_cartridge(cart);
+  const bool has_list = cartridge->game && cartridge->info.profile != VCS_PROFILE_XITARI;
+  uint16_t all[VCS_GAME_MODES] = {0};
+  const int count = has_list ? vcs_game_modes(cartridge->game, players, all) : players == 1;
+  for (int i = 0; i < count; i++) modes[i] = all[i];
+  return count;
 }
 
 void vcs_env_defaults(const vcs_cart_t *cart, vcs_env_options_t *options) {
@@ -360,6 +455,22 @@ void vcs_env_defaults(const vcs_cart_t *cart, vcs_env_options_t *options) {
   options->reward_min = INT32_MIN;
   options->reward_max = INT32_MAX;
   options->mode = default_mode(cartridge->game, profile);
+}
+
+vcs_status_t vcs_env_defaults_players(const vcs_cart_t *cart, int players, vcs_env_options_t *options,
+                                      vcs_error_t *error) {
+  if (error) error->message[0] = 0;
+  int32_t modes[VCS_MODES_MAX];
+  const char *game = vcs_cart_info(cart)->game;
+  if (vcs_cart_modes(cart, players, modes) == 0) {
+    return vcs_error_fill(error, VCS_NOT_FOUND, "%s has no mode for %d players in profile %s",
+                          game ? game : "an unknown cartridge", players,
+                          vcs_profile_name(vcs_cart_info(cart)->profile));
+  }
+  vcs_env_defaults(cart, options);
+  options->players = players > 1 ? (uint64_t)players : 0;
+  options->mode = modes[0];
+  return VCS_OK;
 }
 
 /* "0, 1, 2" into text, as far as it fits. */
@@ -384,8 +495,12 @@ static bool contains(const int32_t *numbers, int count, int32_t number) {
 
 /* Difficulty 0 is where the switches stand at first, so it is allowed even where ale-py does not list it. */
 static vcs_status_t check_options(const vcs_env_t *env, const vcs_env_options_t *o, vcs_error_t *error) {
-  vcs_status_t known = vcs_reserved_check(o->reserved, "vcs_env_options_t", error);
+  vcs_status_t known = vcs_reserved_words_check(o->reserved, 7, "vcs_env_options_t", error);
   if (known) return known;
+  if (o->players > VCS_PLAYERS_MAX) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "players is %llu, but goes from 0 to %d",
+                          (unsigned long long)o->players, VCS_PLAYERS_MAX);
+  }
   const vcs_range_t ranges[] = {
       {"frame_skip", o->frame_skip, 1, 1000},
       {"max_episode_frames", o->max_episode_frames, 0, INT32_MAX},
@@ -401,10 +516,17 @@ static vcs_status_t check_options(const vcs_env_t *env, const vcs_env_options_t 
   const char *name = env->game ? env->game->name : "an unknown cartridge", *profile = vcs_profile_name(env->profile);
   int32_t numbers[VCS_MODES_MAX];
   char list[120];
-  int count = vcs_env_modes(env, numbers);
+  const int players = o->players > 1 ? (int)o->players : 1;
+  int count = vcs_cart_modes(env->cart, players, numbers);
+  if (count == 0) {
+    return vcs_error_fill(error, VCS_NOT_FOUND, "%s has no mode for %d players in profile %s", name, players, profile);
+  }
   if (!contains(numbers, count, o->mode)) {
     list_numbers(numbers, count, list, sizeof list);
-    return vcs_error_fill(error, VCS_NOT_FOUND, "%s has no mode %d in profile %s; it has %s", name, (int)o->mode,
+    return vcs_error_fill(error, VCS_NOT_FOUND, "%s has no mode %d%s in profile %s; it has %s", name, (int)o->mode,
+                          players == 1   ? ""
+                          : players == 2 ? " for two players"
+                                         : " for four players",
                           profile, list);
   }
   count = vcs_env_difficulties(env, numbers);
@@ -422,14 +544,36 @@ static void pin_draw_history(vcs_env_t *env) {
   if (env->draw_history.pinned && !env->draw_history.exact) vcs_draw_history_redraw(&env->draw_history, env->cart);
 }
 
+void vcs_env_use_rules(vcs_env_t *env) {
+  if (!env->game) return;
+  const bool several = env->players > 1;
+  const vcs_players_t *players = &env->game->players;
+  env->code = several ? vcs_game_players_code(env->game, env->profile) : vcs_game_code(env->game, env->profile);
+  env->minimal = several && players->minimal ? players->minimal : vcs_game_minimal(env->game, env->profile);
+  vcs_play_t fresh = {0};
+  if (several) {
+    vcs_game_code_reset_player(env->code, &fresh, 0, env->mode);
+  } else {
+    vcs_game_code_reset(env->code, &fresh);
+  }
+  env->max_lives = fresh.lives;
+}
+
+/* The options that are part of a state. */
+static void take_options(vcs_env_t *env) {
+  env->mode = env->options.mode;
+  env->difficulty = env->options.difficulty;
+  env->players = (int32_t)env->options.players;
+  vcs_env_use_rules(env);
+}
+
 vcs_status_t vcs_env_configure(vcs_env_t *env, const vcs_env_options_t *options, vcs_error_t *error) {
   if (error) error->message[0] = 0;
   if (!options) return vcs_error_fill(error, VCS_BAD_ARGUMENT, "no options were given");
   vcs_status_t status = check_options(env, options, error);
   if (status) return status;
   env->options = *options;
-  env->mode = options->mode;
-  env->difficulty = options->difficulty;
+  take_options(env);
   if (options->colour_averaging) vcs_blend_prepare((vcs_format_t)env->cart->format);
   pin_draw_history(env);
   return VCS_OK;
@@ -454,11 +598,7 @@ int vcs_env_minimal_actions(const vcs_env_t *env, int32_t list[VCS_ACTIONS]) {
 int vcs_env_legal_actions(const vcs_env_t *env, int32_t list[VCS_ACTIONS]) { return list_actions(env->legal, list); }
 
 int vcs_env_modes(const vcs_env_t *env, int32_t modes[VCS_MODES_MAX]) {
-  _Static_assert((int)VCS_MODES_MAX >= (int)VCS_GAME_MODES, "room for every game's modes");
-  uint16_t all[VCS_GAME_MODES] = {0};
-  int count = env->game && env->profile != VCS_PROFILE_XITARI ? vcs_game_modes(env->game, all) : 1;
-  for (int i = 0; i < count; i++) modes[i] = all[i];
-  return count;
+  return vcs_cart_modes(env->cart, vcs_env_player_count(env), modes);
 }
 
 int vcs_env_difficulties(const vcs_env_t *env, int32_t difficulties[VCS_DIFFICULTIES_MAX]) {
@@ -480,19 +620,21 @@ void vcs_env_boot(vcs_env_t *env, uint32_t seed) {
   memset(&env->live, 0, sizeof env->live);
   vcs_mt19937_start(&env->sticky_random, seed, 0);
   env->noop_random = env->sticky_random;
-  env->mode = default_mode(env->game, env->profile);
+  env->players = (int32_t)env->options.players;
+  env->mode = env->players > 1 ? env->game->players.load : default_mode(env->game, env->profile);
+  vcs_env_use_rules(env);
   env->listening = true;
   vcs_boot(env->cart, env->m, NULL);
   vcs_env_begin(env);
   env->listening = listening;
   env->options.seed = seed;
-  env->mode = env->options.mode;
-  env->difficulty = env->options.difficulty;
+  take_options(env);
 }
 
-/* Loading gives the same state for all options, unless it draws random numbers. The cartridge keeps the state for later
- * environments, unless the drawing was unusual. */
+/* Loading gives the same state for all options of one player, unless it draws random numbers. The cartridge keeps the
+ * state for later environments, unless the drawing was unusual. */
 static void keep_boot(const vcs_env_t *env) {
+  if (env->players > 1) return;
   if (env->watch || env->draw_history.pinned || env->look == VCS_LOOK_NEVER) return;
   if (memcmp(&env->sticky_random, &env->noop_random, sizeof env->sticky_random) != 0) return;
   void *state = malloc(vcs_env_state_size(env));
@@ -508,12 +650,11 @@ static void take_boot(vcs_env_t *env, const void *boot, uint32_t seed) {
   env->noop_random = env->sticky_random;
   env->options = options;
   env->options.seed = seed;
-  env->mode = options.mode;
-  env->difficulty = options.difficulty;
+  take_options(env);
 }
 
 void vcs_env_reload(vcs_env_t *env, uint32_t seed) {
-  const void *boot = env->watch ? NULL : vcs_cart_boot(env->cart);
+  const void *boot = env->watch || env->options.players > 1 ? NULL : vcs_cart_boot(env->cart);
   if (boot) {
     take_boot(env, boot, seed);
     return;
@@ -548,11 +689,6 @@ vcs_status_t vcs_env_setup(vcs_env_t *env, const vcs_cart_t *cart, const vcs_env
   env->paddle_high = PADDLE_HIGH;
   env->minimal = env->legal = VCS_ALL_ACTIONS;
   if (env->game) {
-    vcs_play_t fresh = {0};
-    env->code = vcs_game_code(env->game, env->profile);
-    vcs_game_code_reset(env->code, &fresh);
-    env->max_lives = fresh.lives;
-    env->minimal = vcs_game_minimal(env->game, env->profile);
     env->legal = VCS_ALL_ACTIONS & ~env->game->illegal;
     if (env->game->paddle_max && env->profile != VCS_PROFILE_XITARI) env->paddle_high = env->game->paddle_max;
   }
@@ -649,6 +785,15 @@ vcs_status_t vcs_env_set_ram(vcs_env_t *env, int index, uint8_t value, vcs_error
 
 int32_t vcs_env_reward(const vcs_env_t *env) { return env->reward; }
 int32_t vcs_env_lives(const vcs_env_t *env) { return env->play.lives; }
+int vcs_env_players(const vcs_env_t *env) { return vcs_env_player_count(env); }
+int32_t vcs_env_player_reward(const vcs_env_t *env, int player) {
+  if (player < 0 || player >= vcs_env_player_count(env)) return 0;
+  return player ? env->other_rewards[player - 1] : env->reward;
+}
+int32_t vcs_env_player_lives(const vcs_env_t *env, int player) {
+  if (player < 0 || player >= vcs_env_player_count(env)) return 0;
+  return player ? env->others[player - 1].lives : env->play.lives;
+}
 int vcs_env_life_lost(const vcs_env_t *env) { return env->life_lost; }
 uint64_t vcs_env_frame_number(const vcs_env_t *env) { return env->frame_number; }
 uint64_t vcs_env_episode_frame_number(const vcs_env_t *env) { return env->episode_frame_number; }

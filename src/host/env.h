@@ -21,6 +21,12 @@
   X(int32_t, int32_t, action, [2])              /* last actions, by player */                   \
   X(float, float, strength, [2])                /* the same for paddles */                       \
   X(int32_t, int32_t, reward, )                 /* of the last step */                           \
+  X(int32_t, int32_t, players, )                /* of the next reset; 0 is 1 */                  \
+  X(vcs_play_t, int32_t, others, [3])           /* play of players 2 to 4 */                     \
+  X(int32_t, int32_t, other_rewards, [3])       /* of the last step */                           \
+  X(int32_t, int32_t, far_paddle, [2])          /* of players 3 and 4, in the right port */      \
+  X(int32_t, int32_t, far_action, [2])          /* their last actions */                         \
+  X(float, float, far_strength, [2])            /* the same for paddles */                       \
   X(int32_t, int32_t, life_lost, )              /* in the last step */                           \
   X(int32_t, int32_t, mode, )                   /* of the next reset */                          \
   X(int32_t, int32_t, difficulty, )             /* of the next frame */                          \
@@ -41,7 +47,7 @@ _Static_assert(sizeof(vcs_env_live_t) == 0 VCS_ENV_FIELDS(VCS_ENV_SIZE), "paddin
 struct vcs_env {
   const vcs_cart_t *cart;
   const vcs_game_t *game;      /* NULL: unknown cartridge, no rewards, never over */
-  const vcs_game_code_t *code; /* its rules */
+  const vcs_game_code_t *code; /* its rules, for the number of players */
   vcs_profile_t profile;
   vcs_env_options_t options;
   uint64_t key;      /* which states fit: a digest of cartridge, console, game and profile */
@@ -63,6 +69,13 @@ struct vcs_env {
     };
   };
 };
+
+/* The number of players, at least 1; one of them, who must exist; what depends on their number: rules and actions. */
+static inline int vcs_env_player_count(const vcs_env_t *env) { return env->players > 1 ? env->players : 1; }
+static inline vcs_play_t *vcs_env_play(vcs_env_t *env, int player) {
+  return player ? &env->others[player - 1] : &env->play;
+}
+void vcs_env_use_rules(vcs_env_t *env);
 
 /* Returns the VCS_HELD_... bits of an action; 0 for an invalid action. */
 uint8_t vcs_action_held(int action);

@@ -31,7 +31,7 @@ static const name_t variables[] = {
     {"over", VCS_VAR_OVER},   {"m0", VCS_VAR_M0},         {"m1", VCS_VAR_M1},       {"m2", VCS_VAR_M2},
     {"m3", VCS_VAR_M3},       {"was", VCS_VAR_WAS},       {"gain", VCS_VAR_GAIN},   {"x", VCS_VAR_X},
     {"y", VCS_VAR_Y},         {"z", VCS_VAR_Z},           {"w", VCS_VAR_W},         {"m", VCS_VAR_MODE},
-    {"it", VCS_VAR_IT},
+    {"it", VCS_VAR_IT},       {"p", VCS_VAR_M3},
 };
 
 static const name_t actions[] = {
@@ -258,8 +258,10 @@ static void primary(compiler_t *c) {
       emit_op(c, VCS_RULE_SIGNED, 0);
     } else if (variable == VCS_VAR_IT && !c->in_fold) {
       fail(c, "'it' stands in digits() and sum() only");
-    } else if (variable == VCS_VAR_MODE && c->kind != VCS_RULE_FOR_MODE) {
-      fail(c, "'m' stands in scripts only");
+    } else if (variable == VCS_VAR_MODE && c->kind != VCS_RULE_FOR_MODE && c->kind != VCS_RULE_FOR_START) {
+      fail(c, "'m' stands in scripts and start programs only");
+    } else if (strcmp(word, "p") == 0 && (c->kind == VCS_RULE_FOR_STEP || c->kind == VCS_RULE_FOR_MODE)) {
+      fail(c, "'p' stands in the rules of several players only");
     } else if (variable >= 0) {
       emit_variable(c, VCS_RULE_GET, variable);
     } else if (action >= 0 && c->kind == VCS_RULE_FOR_MODE) {
@@ -323,7 +325,7 @@ static void expression(compiler_t *c) {
 static void assign(compiler_t *c, const char *word) {
   const int variable = FIND_NAME(variables, word);
   if (variable < 0 || variable == VCS_VAR_WAS || variable == VCS_VAR_GAIN || variable == VCS_VAR_MODE ||
-      variable == VCS_VAR_IT) {
+      variable == VCS_VAR_IT || strcmp(word, "p") == 0 || (variable == VCS_VAR_M3 && c->kind == VCS_RULE_FOR_PLAYERS)) {
     fail(c, "a statement expected");
     return;
   }
@@ -402,13 +404,13 @@ static void program(compiler_t *c, char end) {
 
 static bool is_assigned(const compiler_t *c, vcs_rule_var_t variable) { return c->assigned >> variable & 1; }
 
-/* What a step program leaves unsaid about reward and lives. */
+/* What a step program leaves unsaid about reward and lives; of the latter only in the rules of one player. */
 static void emit_implied(compiler_t *c) {
   if (!is_assigned(c, VCS_VAR_REWARD)) {
     emit_variable(c, VCS_RULE_GET, VCS_VAR_GAIN);
     emit_variable(c, VCS_RULE_SET, VCS_VAR_REWARD);
   }
-  if (!c->lives_kept) {
+  if (!c->lives_kept && c->kind == VCS_RULE_FOR_STEP) {
     emit_variable(c, VCS_RULE_GET, VCS_VAR_OVER);
     emit_constant(c, 0);
     if (is_assigned(c, VCS_VAR_LIVES)) {
@@ -427,7 +429,7 @@ vcs_status_t vcs_rule_compile(const char *text, vcs_rule_kind_t kind, vcs_rule_t
   memset(out, 0, sizeof *out);
   program(&c, 0);
   if (!c.failed && *c.at) fail(&c, "';' expected");
-  if (kind == VCS_RULE_FOR_STEP) emit_implied(&c);
+  if (kind == VCS_RULE_FOR_STEP || kind == VCS_RULE_FOR_PLAYERS) emit_implied(&c);
   emit(&c, VCS_RULE_END);
   return c.failed ? VCS_BAD_ARGUMENT : VCS_OK;
 }

@@ -30,6 +30,10 @@
  * What a step program leaves unsaid: without an assignment to `reward` it ends with `reward = gain`. Lives are reported
  * as 0 once the game is over, so it ends with `lives = over ? 0 : lives`, or `over ? 0 : 1` where it never mentions
  * lives; a program that goes on counting after the end assigns `lives_kept` instead.
+ *
+ * Several players. A game for several players has one step program, which runs once per player with that player's own
+ * variables. `p` is the player's number, 0 to 3; it is kept in m3. Every player's program must come to the same `over`.
+ * The start program may use `m`, the mode. Nothing is implied about lives, which are -1 once a player is out.
  */
 #ifndef VCS_HOST_GAME_RULES_H
 #define VCS_HOST_GAME_RULES_H
@@ -319,9 +323,10 @@ VCS_FN vcs_rule_op_t vcs_rule_continue(const vcs_rule_t *rule, vcs_rule_run_t *r
 
 /* What a program is for decides what it may say and what is implied at its end. */
 typedef enum {
-  VCS_RULE_FOR_STEP,  /* after every frame; reward and lives are implied where not assigned */
-  VCS_RULE_FOR_START, /* values after a reset: no RAM, nothing is implied */
-  VCS_RULE_FOR_MODE   /* a script that selects a mode */
+  VCS_RULE_FOR_STEP,    /* after every frame; reward and lives are implied where not assigned */
+  VCS_RULE_FOR_START,   /* values after a reset: no RAM, nothing is implied */
+  VCS_RULE_FOR_MODE,    /* a script that selects a mode */
+  VCS_RULE_FOR_PLAYERS, /* after every frame, for each of several players; the reward is implied where not assigned */
 } vcs_rule_kind_t;
 
 #ifdef __cplusplus

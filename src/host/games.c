@@ -58,9 +58,12 @@ enum {
 #define DUNK_DOWN "x = [B0]; until ([B0] != x) { act(DOWN); act(NOOP) }; "
 #define DUNK_LINE(bit, flag) \
   DUNK_DOWN "until (!([80] & " #bit ") == !(m & " #flag ")) { act(m & " #flag " ? RIGHT : LEFT); act(NOOP) }; "
-#define DOUBLE_DUNK_SCRIPT \
-  "select(1); " DUNK_DOWN DUNK_LINE(8, 1) DUNK_LINE(16, 2) DUNK_LINE(4, 4) DUNK_LINE(32, 8) "reset(); " \
-  "act(UPFIRE); act(NOOP)"
+#define DUNK_MENU DUNK_DOWN DUNK_LINE(8, 1) DUNK_LINE(16, 2) DUNK_LINE(4, 4) DUNK_LINE(32, 8) "reset()"
+#define DOUBLE_DUNK_SCRIPT "select(1); " DUNK_MENU "; act(UPFIRE); act(NOOP)"
+
+/* Its first line is the number of players. */
+#define DOUBLE_DUNK_PLAYERS_SCRIPT \
+  "select(1); until (!([80] & 64) == !(m & 16)) { act(m & 16 ? RIGHT : LEFT); act(NOOP) }; " DUNK_MENU
 
 /* ---- Games -------------------------------------------------------------------------------------------------- */
 
@@ -145,7 +148,11 @@ static const vcs_game_t games[] = {
     {"boxing", BOTH, ALL, "c3ef5c4653212088eda54dc91d787870",
      .rule = "x = [92] == $C0 ? 100 : bcd(92); y = [93] == $C0 ? 100 : bcd(93); score = x - y; "
              "over = x == 100 || y == 100 || [90] < 16 && [91] == 0; lives = 0",
-     .difficulties = "0123"},
+     .difficulties = "0123",
+     .players = {
+      .modes2 = "2", .load = 1, .script = "select(1); " UNTIL("[D9] == 2 - m", 1), .press = "NOOP*2",
+      .rule = "x = [92] == $C0 ? 100 : bcd(92); y = [93] == $C0 ? 100 : bcd(93); score = p ? y - x : x - y; "
+              "over = x == 100 || y == 100 || [90] < 16 && [91] == 0"}},
     {"breakout", BOTH, N | F | R | L, "f34f08e5eb96e500e851a80be3277a56",
      .rule = "score = bcd(CD) + 100 * ([CC] & 15); m0 = m0 || [B9] == 5; over = m0 && [B9] == 0; lives = [B9]",
      .start = "lives = 5", .difficulties = "01", .modes = "0-44/4", .mode_script = UNTIL("[B2] == m", 1)},
@@ -169,7 +176,10 @@ static const vcs_game_t games[] = {
      "0ef64cdbecccb7049752a3de0b7ade14 "
      "4c8832ed387bbafc055320c05205bc08",
      .rule = "lives_kept = 1",
-     .start = "lives = 1"},
+     .start = "lives = 1",
+     .players = {
+      .modes2 = "1-27", .load = 1, .script = UNTIL("[80] == m - 1", 1), .press = "NOOP*2",
+      .rule = "x = bcd(A1) - bcd(A2); score = p ? -x : x; over = [88] == 0"}},
     {"crazy_climber", BOTH, MOVES, "55ef7b65066428367844342ed59f956c",
      .rule = "score = 100 * digits(82..85: it); reward = gain < 0 ? 0 : gain; lives = [AA]; over = lives == 0",
      .wraps = 1000000, .start = "lives = 5", .difficulties = "01", .modes = "0-3",
@@ -195,7 +205,10 @@ static const vcs_game_t games[] = {
      .wraps = 1000000, .start = "lives = 2"},
     {"double_dunk", BOTH, ALL, "368d88a6c071caba60b4f778615aae94",
      .rule = "x = bcd(F6); y = bcd(F7); score = x - y; over = (x >= 24 || y >= 24) && [FE] == $E7; lives = 0",
-     .press = "UPFIRE", .modes = "0-15", .mode_script = DOUBLE_DUNK_SCRIPT},
+     .press = "UPFIRE", .modes = "0-15", .mode_script = DOUBLE_DUNK_SCRIPT,
+     .players = {
+      .modes2 = "16-31", .script = DOUBLE_DUNK_PLAYERS_SCRIPT, .press = "UPFIRE NOOP /UPFIRE NOOP",
+      .rule = "x = bcd(F6); y = bcd(F7); score = p ? y - x : x - y; over = (x >= 24 || y >= 24) && [FE] == $E7"}},
     {"earthworld", ALE, ALL,
      "5aea9974b975a6a844e6df10d2b861c4 "
      "05ebd183ea854c0a1b56c218246fbbae",
@@ -212,7 +225,12 @@ static const vcs_game_t games[] = {
      .press = "FIRE"},
     {"entombed", ALE, ALL, "6b683be69f92958abe0e2a9945157ad5",
      .rule = "score = [E3]; over = ([C7] & 3) == 0",
-     .wraps = 256, .start = "lives = 1", .press = "FIRE NOOP*5", .difficulties = "02"},
+     .wraps = 256, .start = "lives = 1", .press = "FIRE NOOP*5", .difficulties = "02",
+     .players = {
+      .modes2 = "2-3", .load = 1, .script = UNTIL("[F4] == (m == 1)", 1), .press = "FIRE NOOP*13",
+      .rule = "x = [C7] & 3; y = [C7] >> 4 & 3; z = p ? y : x; w = lives - z - (m1 - (p ? x : y)); m1 = p ? x : y; "
+              "lives = z; score = [EF]; reward = m2 == 3 ? gain > 0 : -w; over = x == 0 || y == 0",
+      .start = "lives = 3; m1 = 3; m2 = m"}},
     {"et", ALE, ALL, "615a3bf251a38eb6638cdc7ffbde5480",
      .rule = "score = bcd(E1,E0,DF); lives = signed([E5] + 1); over = lives == 0 && [80] == 8",
      .difficulties = "0123", .modes = "0-2", .mode_script = UNTIL("[EA] == m + 1", 25)},
@@ -221,7 +239,11 @@ static const vcs_game_t games[] = {
      .difficulties = "0123"},
     {"flag_capture", ALE, ALL, "30512e0e83903fc05541d2f6a6a62654",
      .rule = "score = bcd(EA); over = [EB] == 0",
-     .start = "lives = 1", .modes = "8-10", .mode_script = UNTIL("[D6] == m", 2)},
+     .start = "lives = 1", .modes = "8-10", .mode_script = UNTIL("[D6] == m", 2),
+     .players = {
+      .modes2 = "1-4", .load = 8, .script = UNTIL("[D6] == m", 10), .press = "NOOP*22", .minimal = MOVES | F,
+      .rule = "score = p ? bcd(EB) : bcd(AB)",
+      .fixed_rule = "score = p ? bcd(EB) : bcd(EA)"}},
     {"freeway", BOTH, N | U | D, "8e0ab801b1705a740b476b7f588c6d16",
      .rule = "score = bcd(E7); reward = gain < 0 ? 0 : gain > 1 ? 1 : gain; over = [96] == 1; lives = 0",
      .reward_max = 1, .difficulties = "01", .modes = "0-7", .mode_script = UNTIL("[80] == m", 1)},
@@ -265,7 +287,10 @@ static const vcs_game_t games[] = {
      .mode_script = UNTIL("[B6] == m + 1 && [B7] == 1", 2)},
     {"ice_hockey", BOTH, ALL, "a4c08c4994eb9d24fb78be1793e82e26",
      .rule = "score = bcd(8A) - bcd(8B); reward = gain > 1 ? 1 : gain; over = [87] == 0 && [86] == 0; lives = 0",
-     .difficulties = "0123", .modes = "0 2", .mode_script = UNTIL("[80] == m", 2)},
+     .difficulties = "0123", .modes = "0 2", .mode_script = UNTIL("[80] == m", 2),
+     .players = {
+      .modes2 = "1 3", .script = UNTIL("[80] == m", 2), .press = "NOOP*2",
+      .rule = "x = bcd(8A) - bcd(8B); score = p ? -x : x; over = [87] == 0 && [86] == 0"}},
     {"jamesbond", BOTH, ALL, "e51030251e440cffaab1ac63438b44ae",
      .rule = "score = bcd(DC,DD,DE); x = [86] & 15; over = x == 0 && [8C] == $68; lives = x + 1",
      .wraps = 1000000, .start = "lives = 6", .modes = "0-1", .mode_script = UNTIL("[8C] == m || [8C] == m + $48", 20)},
@@ -274,7 +299,11 @@ static const vcs_game_t games[] = {
      .press = "FIRE", .difficulties = "01"},
     {"joust", TWO_PLAYERS, ALL, "3276c777cbe97cdd2b4a63ffc16b7151", /* SELECT leads to its first game for two */
      .rule = "lives_kept = 1",
-     .start = "lives = 1", .press = "SELECT*2 NOOP*20 RESET*4"},
+     .start = "lives = 1", .press = "SELECT*2 NOOP*20 RESET*4",
+     .players = {
+      .modes2 = "1 3", .script = UNTIL("[F8] == m", 1), .press = "NOOP*2",
+      .rule = "score = p ? bcd(88,86,84) : bcd(87,85,83); lives = signed(p ? [82] : [81]); over = [81] == $FF && [82] == $FF",
+      .start = "lives = 4"}},
     {"kaboom", ALE, N | F | R | L, "5428cdfada281c569c74c7308c7f2c26",
      .rule = "score = bcd(A5,A4,A3); over = [A1] == 0 || score == 999999",
      .start = "lives = 1", .press = "FIRE"},
@@ -320,12 +349,20 @@ static const vcs_game_t games[] = {
      .mode_script = UNTIL("[94] == 3 * m + 1", 2)},
     {"mario_bros", ALE, ALL, "e908611d99890733be31733a979c62d8",
      .rule = "score = 100 * bcd(8A,89); lives = [87]; over = lives == 0",
-     .wraps = 1000000, .press = "NOOP*10 FIRE*7", .modes = "0-6/2", .mode_script = UNTIL("[80] == m", 5)},
+     .wraps = 1000000, .press = "NOOP*10 FIRE*7", .modes = "0-6/2", .mode_script = UNTIL("[80] == m", 5),
+     .players = {
+      .modes2 = "2-8/2", .load = 1, .script = UNTIL("[80] == m - 1", 5), .press = "NOOP*10 FIRE*7 NOOP*10 /FIRE*7 NOOP*2",
+      .rule = "score = 100 * (p ? bcd(8C,8B) : bcd(8A,89)); lives = (p ? [88] : [87]) - 1; over = [87] == 0 && [88] == 0",
+      .start = "lives = 4"}},
     {"maze_craze", TWO_PLAYERS, ALL,
      "ed2218b3075d15eaa34e3356025ccca3 "
      "f825c538481f9a7a46d1e9bc06200aaf",
      .rule = "lives_kept = 1",
-     .start = "lives = 1"},
+     .start = "lives = 1",
+     .players = {
+      .modes2 = "0-63", .script = UNTIL("[BD] == m", 2), .press = "NOOP*2",
+      .rule = "x = [EC] == $FF; y = [ED] == $FF; z = [EA] >> 6 & 1; w = [EB] >> 6 & 1; "
+              "reward = (p ? y - x : x - y) - ((p ? w : z) > -lives); lives = -(p ? w : z); over = x || y || z && w"}},
     {"miniature_golf", ALE, ALL, "df62a658496ac98a3aa4a6ee5719c251",
      .rule = "x = bcd(87); y = bcd(88); z = bcd(AF); w = z != m0; reward = w && m3 + m2 > 0 ? m1 - m3 - m2 : 0; "
              "over = over || w && z == 0; m0 = z; m2 = w ? -m3 : m2; m1 = y ? y : m1; "
@@ -349,7 +386,11 @@ static const vcs_game_t games[] = {
      .mode_script = UNTIL("[DE] == m", 2)},
     {"othello", ALE, MOVES | F, "113cd09c9771ac278544b7e90efe7df2",
      .rule = "score = bcd(CE) - bcd(D0); m0 = [C0] == 0 ? m0 + 1 : 0; over = m0 > 50",
-     .start = "lives = 1", .difficulties = "02", .modes = "0-2", .mode_script = UNTIL("[DE] == m + 1", 2)},
+     .start = "lives = 1", .difficulties = "02", .modes = "0-2", .mode_script = UNTIL("[DE] == m + 1", 2),
+     .players = {
+      .modes2 = "4", .load = 1, .script = UNTIL("[DE] == m", 2), .press = "NOOP*2",
+      .rule = "x = bcd(CE) - bcd(D0); score = p ? -x : x; m1 = (gain ? 0 : m1) + 1; z = m1 == 600; m1 = z ? 0 : m1; "
+              "reward = gain - (z && p == ([C0] == 1)); m0 = [C0] == 0 ? m0 + 1 : 0; over = m0 > 75"}},
     {"pacman", BOTH, N | U | R | L | D,
      "fc2233fc116faef0d3c31541717ca2db "
      "6e372f076fb9586aff416144f5cfe1cb",
@@ -372,7 +413,12 @@ static const vcs_game_t games[] = {
     {"pong", BOTH, SIDEWAYS, "60e0ea3cbe0913d39803477945e9e5ec",
      .rule = "score = [8E] - [8D]; over = [8D] == 21 || [8E] == 21; lives = 0",
      .xitari_minimal = N | R | L, .reward_min = -1, .reward_max = 1, .max_frames = 65000, .difficulties = "0123",
-     .modes = "0-1", .mode_script = UNTIL("[96] == m", 2)},
+     .modes = "0-1", .mode_script = UNTIL("[96] == m", 2),
+     .players = {
+      .modes2 = "3-4 9-10 13-14 19-20 23-28 35-36 39-40 43-46",
+      .modes4 = "5-8 11-12 15-18 21-22 29-34 37-38 41-42 47-50", .load = 1, .script = UNTIL("[96] == m - 1", 2), .press = "NOOP*2",
+      .rule = "x = [8E] - [8D]; y = p % 2; score = y ? -x : x; m0 = [B6] == 0 ? m0 + 1 : 1; z = m0 == 120; "
+              "m0 = z ? 0 : m0; reward = gain - (z && y == !([92] & 1)); over = [8D] == 21 || [8E] == 21"}},
     {"pooyan", BOTH, UP_DOWN, "4799a40b6e889370b7ee55c17ba65141",
      .rule = "score = bcd(8A,89,88); over = [96] == 0 && [98] == 5; lives = ([96] & 7) + 1",
      .wraps = 1000000, .start = "lives = 3", .modes = "10-70/20", .mode_script = "select(2); " UNTIL("[BD] == m", 2)},
@@ -425,12 +471,20 @@ static const vcs_game_t games[] = {
              "over = [98] & $80 || lives == 0",
      .xitari_rule = "score = bcd(E8,E6); lives = [C9]; over = [98] & $80 || lives == 0",
      .start = "lives = 3", .reward_max = 200, .difficulties = "01", .modes = "0-15",
-     .mode_script = UNTIL("[DC] == m", 2)},
+     .mode_script = UNTIL("[DC] == m", 2),
+     .players = {
+      .modes2 = "33-64", .load = 1, .script = UNTIL("[DC] == m - 1", 2), .press = "NOOP*2",
+      .rule = "score = p ? bcd(E9,E7) : bcd(E8,E6); reward = gain < 0 ? gain + 10000 : gain; lives = [C9] - 1; "
+              "over = [98] & $80 || [C9] == 0",
+      .start = "lives = 2"}},
     {"space_war", ALE, ALL,
      "b702641d698c60bcdc922dbd8c9dd49c "
      "a7ef44ccb5b9000caf02df3e6da71a92",
      .rule = "score = bcd(A7); over = score == 10 || [80] == 0",
-     .start = "lives = 1", .modes = "6-17", .mode_script = UNTIL("bcd(A7) == m", 2)},
+     .start = "lives = 1", .modes = "6-17", .mode_script = UNTIL("bcd(A7) == m", 2),
+     .players = {
+      .modes2 = "1-5", .load = 6, .script = UNTIL("bcd(A7) == m", 2), .press = "NOOP*2",
+      .rule = "x = bcd(A7); y = bcd(A8); score = p ? y - x : x - y; over = x == 10 || y == 10 || [80] == 0"}},
     {"star_gunner", BOTH, ALL, "a3c1c70024d7aabb41381adbfb6d3b25",
      .rule = "score = 100 * digits(83..86: (it & 15) == 10 ? 0 : it & 15); m0 = m0 || [87] == 5; over = [87] == 0; "
              "lives = m0 ? [87] & 15 : 5",
@@ -446,11 +500,20 @@ static const vcs_game_t games[] = {
      .rule = "score = bcd(F7) - bcd(F6); over = bcd(F6) == 10 || bcd(F7) == 10",
      .xitari_rule = "score = bcd(F7) - bcd(F6); over = bcd(F6) == 10 || bcd(F7) == 10; lives = 0",
      .start = "lives = 1", .xitari_start = "", .xitari_press = "SELECT RESET", .reward_min = -1, .reward_max = 1,
-     .difficulties = "0123", .modes = "0 2", .mode_script = UNTIL("[F9] == m + 1", 2)},
+     .difficulties = "0123", .modes = "0 2", .mode_script = UNTIL("[F9] == m + 1", 2),
+     .players = {
+      .modes2 = "1 5-12", .load = 2, .script = "until ([F9] == m - 1) { select(m == 2 ? 1 : 2) }; reset()", .press = "NOOP*2",
+      .rule = "x = bcd(F7); y = bcd(F6); score = p ? y - x : x - y; over = x == 10 || y == 10"}},
     {"tennis", BOTH, ALL, "42cdd6a9e42a3639e190722b8ea3fc51",
      .rule = "x = [C5] - [C6]; y = [C7] - [C8]; reward = y == m0 ? x - m1 : y - m0; m0 = y; m1 = x; "
              "over = [C7] >= 6 && y >= 2 || [C8] >= 6 && y <= -2 || [C7] == 7 || [C8] == 7; lives = 0",
-     .difficulties = "0123", .modes = "0 2", .mode_script = UNTIL("[80] == m", 2)},
+     .difficulties = "0123", .modes = "0 2", .mode_script = UNTIL("[80] == m", 2),
+     .players = {
+      .modes2 = "2 4", .load = 1, .script = UNTIL("[80] == m - 1", 2), .press = "NOOP*2",
+      .rule = "x = [C5] - [C6]; y = [C7] - [C8]; z = y == m0 ? x - m1 : y - m0; m0 = y; m1 = x; "
+              "m2 = [CC] ? m2 + 1 : 1; w = m2 == 180; m2 = w ? 0 : m2; "
+              "reward = (p ? -z : z) - (w && p == ([C7] + [C8]) % 2); "
+              "over = [C7] >= 6 && y >= 2 || [C8] >= 6 && y <= -2 || [C7] == 7 || [C8] == 7"}},
     {"tetris", ALE, N | F | R | L | D, "b0e1ee07fbc73493eac5651a52f90f00",
      .rule = "score = bcd(F1,F2); reward = gain > 0 ? gain : 0; over = [F3] & $80; score = over ? 0 : score; "
              "lives = 0"},
@@ -485,7 +548,13 @@ static const vcs_game_t games[] = {
              "y = sum(80..87,89..90,92..99,9B..A2: it == $90 || it == $A0); z = x == 0 ? -1 : y == 0; "
              "z = m3 ? -z : z; reward = z ? z : reward; over = over || z",
      .start = "lives = 1", .modes = "1-9 11-19",
-     .mode_script = "m3 = m >= 11; " UNTIL("[F6] == (m >= 11 ? m + 6 : m)", 1)},
+     .mode_script = "m3 = m >= 11; " UNTIL("[F6] == (m >= 11 ? m + 6 : m)", 1),
+     .players = {
+      .modes2 = "10", .load = 1, .script = UNTIL("[F6] == (m == 10 ? 16 : m)", 1), .press = "NOOP*2",
+      .rule = "x = sum(80..87,89..90,92..99,9B..A2: it == $10 || it == $20); "
+              "y = sum(80..87,89..90,92..99,9B..A2: it == $90 || it == $A0); z = x == 0 ? -1 : y == 0; "
+              "m1 = ([C0] == m0 ? m1 : 0) + 1; m0 = [C0]; w = m1 == 601; m1 = w ? 0 : m1; "
+              "reward = (p ? -z : z) - (w && p == ([BB] != 0)); over = z != 0"}},
     {"video_chess", BOTH, MOVES | F, "f0b7db930ca0e548c41a97160b9f6275",
      .alias = "videochess",
      .rule = "x = [E1] == $82; reward = x ? ([EE] == 0) - ([EE] == 1) : 0; over = over || x && [EE] < 2",
@@ -508,11 +577,22 @@ static const vcs_game_t games[] = {
      .mode_script = UNTIL("[C1] == m", 2)},
     {"warlords", TWO_PLAYERS, ALL, "cbe5a166550a8129a5e6d374901dffad",
      .rule = "lives_kept = 1",
-     .start = "lives = 1"},
+     .start = "lives = 1",
+     .players = {
+      .modes2 = "3 5 8 10 13 15 18 20 23", .modes4 = "1-21/5", .load = 4, .script = UNTIL("[D9] == m - 1", 1), .press = "NOOP*2", .minimal = SIDEWAYS,
+      .rule = "x = [EE] >> 4; y = -(x >> (3 - p) & 1); z = (x & 1) + (x >> 1 & 1) + (x >> 2 & 1) + (x >> 3 & 1) >= 3; "
+              "reward = (y < lives ? -1 : 0) + (z && !over && y == 0); lives = y; over = z"}},
     {"wizard_of_wor", BOTH, FOUR_WAYS, "7e8aa18bc9502eb57daaf5e7c1e94da7",
      .rule = "x = bcd(86,88); score = 100 * (x >= 8000 ? x - 8000 : x); y = [8D] & 15; "
              "over = y == 0 && [F4] == $F8; m0 = [D7] & 1 ? m0 : y; lives = m0",
-     .start = "lives = 3; m0 = 3", .difficulties = "01"},
+     .start = "lives = 3; m0 = 3", .difficulties = "01",
+     .players = {
+      .modes2 = "1", .script = UNTIL("[81] == m", 1), .minimal = FOUR_WAYS & ~N, .press = "NOOP*2",
+      .rule = "x = p ? bcd(85,87) : bcd(86,88); score = 100 * (x >= 8000 ? x - 8000 : x); "
+              "lives = (p ? [D6] : [D7]) & 1 ? lives : (p ? [8C] & 15 : [8D] & 15) - 1; "
+              "y = [D7] & 1 ? m0 : ([8D] & 15) - 1; z = [D6] & 1 ? m1 : ([8C] & 15) - 1; m0 = y; m1 = z; "
+              "over = y < 0 && z < 0",
+      .start = "lives = 2; m0 = 2; m1 = 2"}},
     {"word_zapper", ALE, ALL, "ec3beb6d8b5689e867bafb5d5f507491",
      .rule = "x = [CF] != 0; score = x ? 2 - signed([DC]) : was; reward = x ? gain : reward; "
              "over = x ? score == 3 || [DE] == 0 : over",
@@ -693,8 +773,9 @@ int32_t vcs_game_max_frames(const vcs_game_t *game, vcs_profile_t profile) {
 /* The only state of the table: programs are compiled at their first use, into storage that never moves. The first
  * thread compiles; all other threads wait for a few microseconds. */
 enum { RAW, COMPILING, READY, RULE_TEXT = 1024 };
-static vcs_game_code_t codes[GAMES][VCS_PROFILE_COUNT];
-static atomic_int code_state[GAMES][VCS_PROFILE_COUNT];
+enum { FOR_PLAYERS = VCS_PROFILE_COUNT, CODES = 2 * VCS_PROFILE_COUNT };
+static vcs_game_code_t codes[GAMES][CODES];
+static atomic_int code_state[GAMES][CODES];
 
 /* A score that falls by more than half of its counter's range has wrapped. */
 static void write_rule(const vcs_game_t *game, vcs_profile_t profile, char text[RULE_TEXT]) {
@@ -719,20 +800,40 @@ vcs_status_t vcs_game_compile(const vcs_game_t *game, vcs_profile_t profile, vcs
   return status;
 }
 
-const vcs_game_code_t *vcs_game_code(const vcs_game_t *game, vcs_profile_t profile) {
+vcs_status_t vcs_game_compile_players(const vcs_game_t *game, vcs_profile_t profile, vcs_game_code_t *out,
+                                      vcs_error_t *error) {
+  const vcs_players_t *players = &game->players;
+  const char *rule = profile == VCS_PROFILE_FIXED && players->fixed_rule ? players->fixed_rule : players->rule;
+  vcs_status_t status = vcs_rule_compile(players->start, VCS_RULE_FOR_START, &out->start, error);
+  if (status == VCS_OK) status = vcs_rule_compile(rule, VCS_RULE_FOR_PLAYERS, &out->step, error);
+  if (status == VCS_OK) status = vcs_rule_compile(players->script, VCS_RULE_FOR_MODE, &out->mode, error);
+  return status;
+}
+
+static const vcs_game_code_t *code_of(const vcs_game_t *game, int which) {
   const ptrdiff_t i = game - games;
-  atomic_int *state = &code_state[i][profile];
+  atomic_int *state = &code_state[i][which];
   int expected = RAW;
   if (atomic_load_explicit(state, memory_order_acquire) != READY) {
     if (atomic_compare_exchange_strong(state, &expected, COMPILING)) {
-      vcs_game_compile(game, profile, &codes[i][profile], NULL);
+      if (which >= FOR_PLAYERS) {
+        vcs_game_compile_players(game, (vcs_profile_t)(which - FOR_PLAYERS), &codes[i][which], NULL);
+      } else {
+        vcs_game_compile(game, (vcs_profile_t)which, &codes[i][which], NULL);
+      }
       atomic_store_explicit(state, READY, memory_order_release);
     } else {
       while (atomic_load_explicit(state, memory_order_acquire) != READY) {
       }
     }
   }
-  return &codes[i][profile];
+  return &codes[i][which];
+}
+
+const vcs_game_code_t *vcs_game_code(const vcs_game_t *game, vcs_profile_t profile) { return code_of(game, profile); }
+
+const vcs_game_code_t *vcs_game_players_code(const vcs_game_t *game, vcs_profile_t profile) {
+  return profile == VCS_PROFILE_XITARI || !game->players.rule ? NULL : code_of(game, FOR_PLAYERS + (int)profile);
 }
 
 void vcs_game_reset(const vcs_game_t *game, vcs_profile_t profile, vcs_play_t *play) {
@@ -744,9 +845,9 @@ void vcs_game_step(const vcs_game_t *game, vcs_profile_t profile, vcs_play_t *pl
   vcs_game_code_step(vcs_game_code(game, profile), play, ram, cart_ram);
 }
 
-vcs_rule_op_t vcs_game_mode_next(const vcs_game_t *game, vcs_rule_run_t *run, vcs_play_t *play, const uint8_t ram[128],
-                                 const uint8_t *cart_ram) {
-  return vcs_rule_continue(&vcs_game_code(game, VCS_PROFILE_ALE)->mode, run, play, ram, cart_ram);
+vcs_rule_op_t vcs_game_mode_next(const vcs_game_code_t *code, vcs_rule_run_t *run, vcs_play_t *play,
+                                 const uint8_t ram[128], const uint8_t *cart_ram) {
+  return vcs_rule_continue(&code->mode, run, play, ram, cart_ram);
 }
 
 /* ---- Lists in the rows -------------------------------------------------------------------------------------- */
@@ -766,14 +867,19 @@ static const struct {
     {"SELECT", VCS_PRESS_SELECT},
 };
 
-int vcs_game_presses(const vcs_game_t *game, vcs_profile_t profile, vcs_press_t out[VCS_GAME_PRESSES]) {
+int vcs_game_presses(const vcs_game_t *game, vcs_profile_t profile, int players, vcs_press_t out[VCS_GAME_PRESSES]) {
   const char *at = choose(profile, game->press, game->xitari_press);
+  if (players > 1) at = game->players.press;
   int count = 0;
   while (at && *at && count < VCS_GAME_PRESSES) {
+    const bool second = *at == '/';
+    at += second;
     const size_t n = strcspn(at, "* ");
     for (size_t i = 0; i < sizeof presses / sizeof *presses; i++) {
       if (strlen(presses[i].name) == n && strncmp(at, presses[i].name, n) == 0) {
-        out[count++] = (vcs_press_t){presses[i].action, at[n] == '*' ? (uint16_t)atoi(at + n + 1) : 1};
+        const uint16_t frames = at[n] == '*' ? (uint16_t)atoi(at + n + 1) : 1;
+        out[count++] =
+            second ? (vcs_press_t){0, presses[i].action, frames} : (vcs_press_t){presses[i].action, 0, frames};
       }
     }
     at += strcspn(at, " ");
@@ -783,8 +889,10 @@ int vcs_game_presses(const vcs_game_t *game, vcs_profile_t profile, vcs_press_t 
 }
 
 /* "7", "0-3", every fourth "0-28/4", three from every hundredth "0-5000/100x3" */
-int vcs_game_modes(const vcs_game_t *game, uint16_t out[VCS_GAME_MODES]) {
-  char *at = (char *)(uintptr_t)(game->modes ? game->modes : "0");
+int vcs_game_modes(const vcs_game_t *game, int players, uint16_t out[VCS_GAME_MODES]) {
+  const char *list = players == 2 ? game->players.modes2 : players == 4 ? game->players.modes4 : NULL;
+  if (players == 1) list = game->modes ? game->modes : "0";
+  char *at = (char *)(uintptr_t)(list ? list : "");
   int count = 0;
   while (*at) {
     const long first = strtol(at, &at, 10);
@@ -801,7 +909,7 @@ int vcs_game_modes(const vcs_game_t *game, uint16_t out[VCS_GAME_MODES]) {
 
 bool vcs_game_has_mode(const vcs_game_t *game, int mode) {
   uint16_t modes[VCS_GAME_MODES];
-  const int count = vcs_game_modes(game, modes);
+  const int count = vcs_game_modes(game, 1, modes);
   for (int i = 0; i < count; i++) {
     if (modes[i] == mode) return true;
   }

@@ -38,12 +38,24 @@ void vcs_game_props(vcs_profile_t profile, const char *md5_hex, vcs_console_prop
 enum { VCS_PRESS_RESET = 40, VCS_PRESS_SELECT = 46 };
 
 enum { VCS_ALL_ACTIONS = (1 << 18) - 1 };
-enum { VCS_GAME_MODES = 160, VCS_GAME_PRESSES = 4 }; /* the longest lists */
+enum { VCS_GAME_MODES = 160, VCS_GAME_PRESSES = 8 }; /* the longest lists */
 
 typedef struct vcs_press {
-  uint8_t action;
+  uint8_t action, second; /* of the first and the second player */
   uint16_t frames;
 } vcs_press_t;
+
+/* What a row says about several players (game_rules.h). The modes are those of multi_agent_ale_py, which PettingZoo's
+ * environments name; other programs for one player number modes differently. */
+typedef struct vcs_players {
+  const char *modes2, *modes4; /* lists of modes for two and four players, or NULL; the first is the default */
+  const char *script;          /* how a mode is selected */
+  int32_t load;                /* the mode in which multi_agent_ale_py loads the game, often one for one player */
+  const char *rule, *start;    /* programs; score, reward, lives, over and m0..m2 are 0 before `start` runs */
+  const char *fixed_rule;      /* profile fixed; NULL: as in profile ale */
+  const char *press;           /* starting actions; "/FIRE" is one of the second player */
+  uint32_t minimal;            /* the actions that mean something; 0: those of one player */
+} vcs_players_t;
 
 /* A row. In profile xitari the members named xitari_ replace those without the prefix, unless they are NULL (0). */
 typedef struct vcs_game {
@@ -64,6 +76,7 @@ typedef struct vcs_game {
   const char *difficulties; /* profile ale: "03"; bit 0 is the left switch on A, bit 1 the right; NULL: "0" */
   const char *modes;        /* profile ale: "0-3 16 32-96/32", the first one is the default; NULL: "0" */
   const char *mode_script;  /* profile ale: how a mode is selected; NULL: nothing to do */
+  vcs_players_t players;    /* profiles ale and fixed */
 } vcs_game_t;
 
 /* A game's programs, compiled. Plain data without pointers. */
@@ -91,9 +104,14 @@ int32_t vcs_game_max_frames(const vcs_game_t *game, vcs_profile_t profile);     
 
 /* Compiles a row's programs. */
 vcs_status_t vcs_game_compile(const vcs_game_t *game, vcs_profile_t profile, vcs_game_code_t *out, vcs_error_t *error);
+vcs_status_t vcs_game_compile_players(const vcs_game_t *game, vcs_profile_t profile, vcs_game_code_t *out,
+                                      vcs_error_t *error);
 
 /* The compiled programs of a row of the table (of no other): made at the first call, safe from several threads. */
 const vcs_game_code_t *vcs_game_code(const vcs_game_t *game, vcs_profile_t profile);
+
+/* The programs of several players, or NULL if the game has none for them in this profile. */
+const vcs_game_code_t *vcs_game_players_code(const vcs_game_t *game, vcs_profile_t profile);
 
 /* The values after the reference resets its settings, and after a frame. `cart_ram` is Superchip RAM (128 bytes, by low
  * seven address bits) or NULL. */
@@ -112,6 +130,16 @@ VCS_FN void vcs_game_code_reset(const vcs_game_code_t *code, vcs_play_t *play) {
   vcs_rule_continue(&code->start, &run, play, NULL, NULL);
 }
 
+/* The same for one of several players. */
+VCS_FN void vcs_game_code_reset_player(const vcs_game_code_t *code, vcs_play_t *play, int32_t player, int32_t mode) {
+  play->score = play->reward = play->lives = play->over = 0;
+  for (int i = 0; i < 3; i++) play->mem[i] = 0;
+  play->mem[3] = player;
+  vcs_rule_run_t run;
+  vcs_rule_begin(&run, mode);
+  vcs_rule_continue(&code->start, &run, play, NULL, NULL);
+}
+
 VCS_FN void vcs_game_code_step(const vcs_game_code_t *code, vcs_play_t *play, const uint8_t *ram,
                                const uint8_t *cart_ram) {
   vcs_rule_run_t run;
@@ -123,12 +151,13 @@ VCS_FN void vcs_game_code_step(const vcs_game_code_t *code, vcs_play_t *play, co
 
 /* Starting actions, in order; returns how many entries. Each is emulated for `frames` frames as it is (no filter of
  * illegal actions), and the rules step after each frame. */
-int vcs_game_presses(const vcs_game_t *game, vcs_profile_t profile, vcs_press_t out[VCS_GAME_PRESSES]);
+int vcs_game_presses(const vcs_game_t *game, vcs_profile_t profile, int players, vcs_press_t out[VCS_GAME_PRESSES]);
 
-/* The modes of profile `ale`, ascending; returns how many. The first is the default. */
-int vcs_game_modes(const vcs_game_t *game, uint16_t out[VCS_GAME_MODES]);
+/* The modes of profile `ale` for so many players, ascending; returns how many, 0 if the game has none. The first is the
+ * default. */
+int vcs_game_modes(const vcs_game_t *game, int players, uint16_t out[VCS_GAME_MODES]);
 
-/* Whether profile `ale` offers a mode, a difficulty. */
+/* Whether profile `ale` offers a mode of one player, a difficulty. */
 bool vcs_game_has_mode(const vcs_game_t *game, int mode);
 bool vcs_game_has_difficulty(const vcs_game_t *game, int difficulty);
 
@@ -137,7 +166,7 @@ bool vcs_game_has_difficulty(const vcs_game_t *game, int difficulty);
  *     vcs_rule_run_t run;
  *     vcs_rule_op_t ask;
  *     vcs_rule_begin(&run, mode);
- *     while ((ask = vcs_game_mode_next(game, &run, &play, ram, cart_ram)) != VCS_RULE_END) ...
+ *     while ((ask = vcs_game_mode_next(code, &run, &play, ram, cart_ram)) != VCS_RULE_END) ...
  *
  *   VCS_RULE_SELECT  hold SELECT for run.arg[0] frames (and rng % run.arg[1] more if that is not 0) in which the rules
  *                    do not step, then one NOOP frame in which they do
@@ -147,8 +176,8 @@ bool vcs_game_has_difficulty(const vcs_game_t *game, int difficulty);
  * Every script ends on its own cartridge; with another image in the slot it may not, so a caller gives up after
  * VCS_MODE_PATIENCE requests. */
 enum { VCS_MODE_PATIENCE = 4096 };
-vcs_rule_op_t vcs_game_mode_next(const vcs_game_t *game, vcs_rule_run_t *run, vcs_play_t *play, const uint8_t ram[128],
-                                 const uint8_t *cart_ram);
+vcs_rule_op_t vcs_game_mode_next(const vcs_game_code_t *code, vcs_rule_run_t *run, vcs_play_t *play,
+                                 const uint8_t ram[128], const uint8_t *cart_ram);
 
 #ifdef __cplusplus
 }

@@ -120,10 +120,15 @@ bool vcs_machine_is_possible(const vcs_cart_t *cart, const vcs_t *m) {
 static bool live_is_possible(const vcs_env_t *env, const vcs_env_live_t *live) {
   int32_t modes[VCS_MODES_MAX];
   bool mode_known = false;
-  for (int i = vcs_env_modes(env, modes) - 1; i >= 0; i--) mode_known = mode_known || modes[i] == live->mode;
+  const int players = live->players ? live->players : 1;
+  for (int i = vcs_cart_modes(env->cart, players, modes) - 1; i >= 0; i--) {
+    mode_known = mode_known || modes[i] == live->mode;
+  }
   for (int i = 0; i < 2; i++) {
     if (live->action[i] < 0 || live->action[i] >= VCS_ACTIONS) return false;
+    if (live->far_action[i] < 0 || live->far_action[i] >= VCS_ACTIONS) return false;
     if (live->paddle[i] < 0 || live->paddle[i] > 1 << 24) return false;
+    if (live->far_paddle[i] < 0 || live->far_paddle[i] > 1 << 24) return false;
   }
   return mode_known && live->difficulty >= 0 && live->difficulty < VCS_DIFFICULTIES_MAX &&
          live->sticky_random.next <= VCS_MT_WORDS && live->noop_random.next <= VCS_MT_WORDS;
@@ -161,6 +166,8 @@ static state_header_t take_over(vcs_env_t *env, const uint8_t *from) {
   memcpy(env->draw_history.before, from + before_at(env), VCS_DRAW_HISTORY_BEFORE * machine);
   env->options.mode = env->mode;
   env->options.difficulty = env->difficulty;
+  env->options.players = (uint64_t)env->players;
+  vcs_env_use_rules(env);
   env->draw_history.covered = header.draw_history.covered;
   env->draw_history.before_next = header.draw_history.before_next;
   env->draw_history.exact = header.draw_history.exact;

@@ -27,7 +27,7 @@
 
 #include "diffvcs/diffvcs.h"
 
-enum { VCS_SAVE_VERSION = 1, VCS_SAVE_HEADER = 128 };
+enum { VCS_SAVE_VERSION = 2, VCS_SAVE_HEADER = 128 };
 
 /* Whether a machine could have these values where it uses them as an index, a shift or a count: whether running it is
  * safe. */

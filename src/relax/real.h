@@ -7,8 +7,8 @@
  * An instruction is evaluated by vcs_real_evaluate: from the numbers as they are, what the registers would be and which
  * cells would be written, nothing being changed. That can be done for one opcode or for all 256 (real.c blends). Only
  * one of them, the opcode of the rounded byte, `acts`: its accesses change the chips and switch banks. Each of the
- * other opcodes runs beside a copy of the integer machine. Its accesses change the chips and banks of the copy, which is
- * then dropped.
+ * other opcodes runs beside a copy of the integer machine. Its accesses change the chips and banks of the copy, which
+ * is then dropped.
  */
 #ifndef VCS_RELAX_REAL_H
 #define VCS_RELAX_REAL_H

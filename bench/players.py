@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Frames per second of games for two players: our environment and our batch, beside multi_agent_ale_py, in one run.
+
+Both play the same games with random actions and without pictures being read: an environment steps frame by frame from
+Python; a batch of 32 environments steps on all cores (RAM as its observation). Turns alternate, and the median counts.
+Needs multi_agent_ale_py (pip install multi_agent_ale_py) and ROM images.
+"""
+
+import argparse
+import statistics
+import time
+
+import multi_agent_ale_py
+import numpy as np
+
+import diffvcs
+from diffvcs.pettingzoo import environments
+
+GAMES = "boxing_v2 pong_v3 space_invaders_v2 joust_v3 tennis_v3".split()
+
+
+def rate(step, frames, count):
+    start = time.perf_counter()
+    for i in range(count):
+        step(i)
+    return frames * count / (time.perf_counter() - start)
+
+
+def measure(name, rounds, count):
+    make = environments[name]
+    raw = make.parallel_raw_env(obs_type="ram")
+    machine, players = raw.machine, raw.machine.players
+    machine.reset()
+    ale = multi_agent_ale_py.ALEInterface()
+    ale.setFloat(b"repeat_action_probability", 0.0)
+    ale.loadROM(str(diffvcs.roms.get_rom_path(make.game)))
+    ale.setMode(machine.options["mode"])
+    ale.reset_game()
+    batch = make.vector_env(32, frame_skip=4, observations=False, img_width=1, img_height=1, stack_num=1)
+    batch.reset(range(32), range(32))
+    random = np.random.default_rng(0)
+    few = random.integers(0, len(raw.action_mapping), (count, players))
+    many = random.integers(0, len(raw.action_mapping), (count, 32, players))
+
+    def ours(i):
+        machine.act_players(few[i].tolist())
+        if machine.over:
+            machine.reset()
+
+    def theirs(i):
+        ale.act(raw.action_mapping[few[i]])
+        if ale.game_over():
+            ale.reset_game()
+
+    rates = {"multi_agent_ale_py": [], "environment": [], "batch": []}
+    for _ in range(rounds):
+        rates["multi_agent_ale_py"].append(rate(theirs, 1, count))
+        rates["environment"].append(rate(ours, 1, count))
+        rates["batch"].append(rate(lambda i: batch.step(many[i]), 4 * 32, count // 20))
+    return {kind: statistics.median(values) for kind, values in rates.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", default=",".join(GAMES))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=1000)
+    options = parser.parse_args()
+    multi_agent_ale_py.ALEInterface.setLoggerMode("error")
+    ratios = []
+    for name in options.games.split(","):
+        found = measure(name, options.rounds, options.steps)
+        base = found["multi_agent_ale_py"]
+        ratios.append((found["environment"] / base, found["batch"] / base))
+        print(f"{name:20} {base:9,.0f} frames/s; environment {found['environment']:9,.0f} ({ratios[-1][0]:.1f} times); "
+              f"batch of 32 {found['batch']:9,.0f} ({ratios[-1][1]:.1f} times)", flush=True)  # fmt: skip
+    print(f"result: environment_ratio={min(a for a, _ in ratios):.1f} batch_ratio={min(b for _, b in ratios):.1f}")
+
+
+if __name__ == "__main__":
+    main()
