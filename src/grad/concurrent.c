@@ -4,9 +4,10 @@
  * instruction), and of a flip is kept only what differs: concurrent fault simulation, as designers of chips have done
  * it since the 1970s (Ulrich and Baker 1974; Armstrong 1972; Niermann 1992). It is exact.
  *
- *   asleep    program counter, registers, flags, time and the wiring of the cartridge are the base's. What differs is
- *             bytes of RAM, the timer, an input, the TIA. As long as the base reads none of that, the flip does what
- *             the base does, and nothing needs to be done for it. A byte that the base overwrites differs no more.
+ *   asleep    program counter, stack pointer, time and the wiring of the cartridge are the base's. What differs is
+ *             bytes of RAM, the timer, an input, the TIA, and registers or flags that the base sets before it reads
+ *             them. As long as the base reads none of that, the flip does what the base does, and nothing needs to be
+ *             done for it. A byte or register that the base overwrites differs no more.
  *   awake     the base is about to read what differs. The flip's machine is the base's with the differences put in, and
  *             it is run for real (concurrent_run.c), at once, until it stands where a later row of the base stands.
  *   waiting   it has met that row, and the walk has not come there yet. When it has, the two machines are compared, and
@@ -17,7 +18,7 @@
  *
  *   base   row 0 ---- LDA $80 ---- STA $0D ---- LDA $81 ---- CMP ---- BNE ---- LDX #3 ---- ...       rows
  *   flip   asleep     | awake      | waiting    :                                                    $80 differs
- *   of $80 ($80)      +----------->:  A equal again at LDA $81: asleep ($80), and the TIA differs
+ *   of $80 ($80)      +----------->:  A is read no more at LDA $81: asleep ($80, A), and the TIA differs
  *
  * Who differs in a place is a set of bits, one a flip; a row asks the sets of the places that it reads. So a row that
  * concerns no flip costs a few loads.
