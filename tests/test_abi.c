@@ -35,6 +35,7 @@ FROZEN(vcs_jacobian_options_t, 144, 80, engine, 72);
 FROZEN(vcs_rom_options_t, 96, 32, patch, 24);
 FROZEN(vcs_setup_options_t, 104, 40, replay, 32);
 FROZEN(vcs_score_options_t, 128, 72, costs, 64);
+FROZEN(vcs_score_game_options_t, 184, 120, report, 104);
 FROZEN(vcs_attribution_options_t, 88, 24, wrt, 16);
 FROZEN(vcs_explain_options_t, 128, 64, parts, 56);
 FROZEN(vcs_joystick_options_t, 112, 48, report, 32);
@@ -243,6 +244,10 @@ static void test_studies_refuse_unknown_options(void **state) {
   const int32_t method = VCS_STUDY_STE, search = VCS_STEER_RANDOM;
   vcs_score_options_t score_options = {.methods = &method, .method_count = 1, .threads = 1};
   vcs_agreements_t agreements[VCS_VIEWS];
+  vcs_score_game_options_t score_game_options = {.methods = &method, .method_count = 1, .threads = 1};
+  char *score_rows;
+  REFUSES(score_game_options, score_game_options.reserved,
+          vcs_score_game(f->cart, "demo", &score_game_options, &score_rows, &error));
   REFUSES(score_options, score_options.reserved, vcs_score(&f->run, &score_options, &place, 1, agreements, &error));
 
   const vcs_scalar_t target = {.kind = VCS_SCALAR_RAM, .bit = -1};
