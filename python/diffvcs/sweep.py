@@ -25,7 +25,6 @@ import inspect
 import json
 import os
 import sys
-import tempfile
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -140,19 +139,29 @@ class Folder:
     def write(self, name: str, data: bytes) -> None:
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        for draft in path.parent.glob(f".{path.name}.*.part"):  # of a process that was killed
-            draft.unlink(missing_ok=True)
-        handle, draft_name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        for old in path.parent.glob(f".{path.name}.*.part"):
+            if not _is_running(old.name.split(".")[-2]):
+                old.unlink(missing_ok=True)
+        draft = path.parent / f".{path.name}.{os.getpid()}.part"
         try:
-            with os.fdopen(handle, "wb") as file:
+            with open(draft, "wb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(draft_name, 0o644)
-            os.replace(draft_name, path)
+            os.replace(draft, path)
         except BaseException:
-            Path(draft_name).unlink(missing_ok=True)
+            draft.unlink(missing_ok=True)
             raise
+
+
+def _is_running(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 class Remote:
