@@ -515,7 +515,9 @@ def score_heading(profile: str = "ale", **options: Any) -> str:
     """
     defaults = dict(horizons=(1, 2, 4, 8, 15), methods=METHODS, frame=300, seed=0, states=4, bits=1024, rom_bits=64,
                     pixels=4, window=256, threads=0, costs=False)  # fmt: skip
-    return _text(lib.vcs_call_score_heading(_index(profile, _c.PROFILES, "profile"), _game_options(**{**defaults, **options})))
+    return _text(
+        lib.vcs_call_score_heading(_index(profile, _c.PROFILES, "profile"), _game_options(**{**defaults, **options}))
+    )
 
 
 def annotate(

@@ -64,7 +64,11 @@ def _facts(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject:
             raise TypeError("a task has no arrays of Python objects: they have no bytes of their own")
-        return {"array": _sha256(np.ascontiguousarray(value).tobytes()), "type": repr(value.dtype), "shape": value.shape}
+        return {
+            "array": _sha256(np.ascontiguousarray(value).tobytes()),
+            "type": repr(value.dtype),
+            "shape": value.shape,
+        }
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, (list, tuple)):

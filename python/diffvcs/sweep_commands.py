@@ -69,7 +69,9 @@ def _games(options: argparse.Namespace) -> list[Cartridge]:
         return [Cartridge.find(name, options.profile) for name in options.game]
     found = [Cartridge.find(str(roms.require(name)), options.profile) for name in roms.get_all_rom_ids()]
     if not found:
-        raise FileNotFoundError("no ROM images: `pip install ale-py` brings 108, $DIFFVCS_ROMS names a folder of your own")
+        raise FileNotFoundError(
+            "no ROM images: `pip install ale-py` brings 108, $DIFFVCS_ROMS names a folder of your own"
+        )
     return [cart for cart in found if cart.game]
 
 
@@ -128,11 +130,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     for name, text, function in (
-        ("score", "agreement of the methods with the truth: score.tsv, as `diffvcs score --no-costs` writes it", _score),
+        (
+            "score",
+            "agreement of the methods with the truth: score.tsv, as `diffvcs score --no-costs` writes it",
+            _score,
+        ),
         ("annotate", "what every byte of RAM means: GAME.json, as `diffvcs annotate --out` writes it", _annotate),
         ("truth", "exact effects in many states of each game: truth.tsv", _truth),
     ):
-        part = commands.add_parser(name, help=text, description=text, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+        part = commands.add_parser(
+            name, help=text, description=text, formatter_class=argparse.ArgumentDefaultsHelpFormatter
+        )
         part.set_defaults(function=function)
         part.add_argument("game", nargs="*", help="games, ROM images, or demo")
         part.add_argument("--all", action="store_true", help="all games of the profile whose images are found")
@@ -159,7 +167,9 @@ def _parser() -> argparse.ArgumentParser:
             part.add_argument("--states", type=int, default=10, help="states of each game")
             part.add_argument("--step", type=int, default=60, help="frames between two states")
             part.add_argument("--horizon", default="1", help="frames to run after the flip, or several: 1,4,15")
-            part.add_argument("--wrt", default="ram", help="bits of ram, rom, input, cpu, pc, tia, riot, cartram, state")
+            part.add_argument(
+                "--wrt", default="ram", help="bits of ram, rom, input, cpu, pc, tia, riot, cartram, state"
+            )
             part.add_argument("--gpus", type=float, default=0, help="GPUs for each task, with --ray; effects are then computed there")  # fmt: skip
     return parser
 
@@ -172,7 +182,9 @@ def main(argv: list[str] | None = None) -> int:
             place.write(name, data)
             print(f"{name}  {len(data)} bytes  sha256 {hashlib.sha256(data).hexdigest()}")
     except KeyboardInterrupt:
-        print("diffvcs.sweep: interrupted; results that are stored stay: run the same command to resume", file=sys.stderr)
+        print(
+            "diffvcs.sweep: interrupted; results that are stored stay: run the same command to resume", file=sys.stderr
+        )
         return 130
     except (ImportError, OSError, Stopped, ValueError, VCSError) as problem:
         print(f"diffvcs.sweep: {problem}", file=sys.stderr)

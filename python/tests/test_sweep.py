@@ -159,7 +159,9 @@ def test_results_in_a_place_of_fsspec(tmp_path):
 
 def test_a_task_that_fails_is_named_and_results_stay(tmp_path):
     tasks = [dict(n=n) for n in range(6)]
-    with pytest.raises(diffvcs.sweep.Stopped, match=r"task 3 \(n=3\) failed: three is too many. 3 of 6 results are stored"):
+    with pytest.raises(
+        diffvcs.sweep.Stopped, match=r"task 3 \(n=3\) failed: three is too many. 3 of 6 results are stored"
+    ):
         diffvcs.sweep(sweep_tasks.failing, tasks, out=tmp_path, workers=1)
     assert diffvcs.sweep(sweep_tasks.failing, tasks[:3], out=tmp_path).computed == 0
 
@@ -183,7 +185,8 @@ def lines(log):
 def names(log, count, seconds):
     """The addresses of the tasks, by their numbers."""
     return {
-        diffvcs.sweep.address(sweep_tasks.noted, task): str(task["n"]) for task in sweep_tasks.tasks(log, count, seconds)
+        diffvcs.sweep.address(sweep_tasks.noted, task): str(task["n"])
+        for task in sweep_tasks.tasks(log, count, seconds)
     }
 
 
