@@ -36,7 +36,7 @@ AGENTS = ("first_0", "second_0", "third_0", "fourth_0")
 OBSERVATIONS = ("rgb_image", "grayscale_image", "ram")
 
 
-class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):  # type: ignore[misc]
+class ParallelAtariEnv(ParallelEnv[str, np.ndarray, int], EzPickle):
     """A game in which all players act at the same time.
 
     Args:

@@ -165,6 +165,8 @@ VCS_FN int32_t vcs_turned_paddle(const vcs_device_batch_kind_t *kind, int32_t po
 /* Adds what players 2 to 4 hold. */
 VCS_SLOW_FN void vcs_device_team_controls(const vcs_device_batch_kind_t *kind, int32_t players, vcs_device_env_t *env,
                                           vcs_device_team_t *team, vcs_controls_t *controls) {
+  controls->paddle[2] = team->far_paddle[0]; /* also where players 3 and 4 do not exist */
+  controls->paddle[3] = team->far_paddle[1];
   for (int i = 1; i < players; i++) {
     const uint8_t held = vcs_held_by((unsigned)team->action[i - 1]);
     if (kind->uses_paddles) {
