@@ -332,8 +332,10 @@ def _on_ray(
     ray = _ray()
     started = not ray.is_initialized()
     if started:
-        here = {"num_cpus": workers} if address is None and workers else {}
-        ray.init(address=address, **{"log_to_driver": False, "include_dashboard": False, **here, **options})
+        settings: dict[str, Any] = {"log_to_driver": False}
+        if address is None and "RAY_ADDRESS" not in os.environ:  # a cluster of this call's own
+            settings.update(include_dashboard=False, **({"num_cpus": workers} if workers else {}))
+        ray.init(address=address, **{**settings, **options})
     stored: dict[str, Any] = {}  # by content
     by_id: dict[int, Any] = {}
 
@@ -410,7 +412,8 @@ def sweep(
         out: the folder of the results, or a URL that fsspec knows, such as "s3://bucket/folder".
         engine: "threads" in this process, or "ray".
         workers: how many tasks run at a time; None: one for each core. With Ray, the size of a cluster that it starts here.
-        address: of a running Ray cluster ("auto", "ray://host:10001"); None: Ray starts one here for this call.
+        address: of a running Ray cluster ("auto", "ray://host:10001"); None: that of $RAY_ADDRESS, or Ray starts one here for
+            this call.
         gpus: how many GPUs each task has to itself, for Ray; a task then finds its GPU as device "cuda".
         ray_options: further arguments of ray.init, such as runtime_env.
         progress: whether to draw a progress bar; None: if stderr is a terminal.
