@@ -80,7 +80,13 @@ def evaluate(task: suite.Task, methods: Sequence[str], folder: Path, tell: Any =
                 "machine is another one; `python -m diffvcs roms` lists the images"
             )
         write(folder / "truth" / f"{task.name}.json", json.dumps(record))
-        result = {"version": suite.VERSION, "task": task.name, "track": task.track, "game": task.game, "split": task.split}
+        result = {
+            "version": suite.VERSION,
+            "task": task.name,
+            "track": task.track,
+            "game": task.game,
+            "split": task.split,
+        }
         result.update(sources=record["sources"], causes=len(record["causes"]), truth=record["checksum"], methods={})
     record = json.loads((folder / "truth" / f"{task.name}.json").read_text())
     effects = np.zeros(record["sources"])

@@ -27,7 +27,14 @@ HEADINGS = {
     "auroc": "AUROC", "ap": "average precision", "precision": "precision at k", "f": "F", "cosine": "signed cosine",
     "pearson": "Pearson of sizes",
 }  # fmt: skip
-EXAMPLE_METHODS = ("saliency/ste", "saliency/bit+fork", "integrated-gradients/bit+fork", "occlusion/zero", "lime/near", "random")
+EXAMPLE_METHODS = (
+    "saliency/ste",
+    "saliency/bit+fork",
+    "integrated-gradients/bit+fork",
+    "occlusion/zero",
+    "lime/near",
+    "random",
+)
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
 table{border-collapse:collapse;font-size:13px;margin:1rem 0}th,td{padding:.15rem .6rem;text-align:right;border-bottom:1px solid #ddd}
 th:first-child,td:first-child{text-align:left}tr.truth{color:#777}small{color:#777}figure{margin:1rem 0}
@@ -79,7 +86,9 @@ def _legend(families: Sequence[str], y: int) -> str:
     for i, family in enumerate(families):
         x = 260 + 105 * i
         colour = COLOURS.get(family, "#b3003c")
-        parts.append(f"<circle cx='{x}' cy='{y}' r='4' fill='{colour}'/><text x='{x + 8}' y='{y + 4}'>{html.escape(family)}</text>")
+        parts.append(
+            f"<circle cx='{x}' cy='{y}' r='4' fill='{colour}'/><text x='{x + 8}' y='{y + 4}'>{html.escape(family)}</text>"
+        )
     return "".join(parts)
 
 
@@ -90,7 +99,9 @@ def _ranking_plot(rows: list[dict[str, Any]], title: str) -> str:
     parts = [f"<text x='{left}' y='16' font-weight='600'>{html.escape(title)}</text>", _legend(_families(rows), 32)]
     for tick in np.linspace(0, 1, 6):
         x = left + width * tick
-        parts.append(f"<line x1='{x}' y1='42' x2='{x}' y2='{bottom}' stroke='#ddd'/><text x='{x}' y='{bottom + 16}' text-anchor='middle'>{tick:.1f}</text>")
+        parts.append(
+            f"<line x1='{x}' y1='42' x2='{x}' y2='{bottom}' stroke='#ddd'/><text x='{x}' y='{bottom + 16}' text-anchor='middle'>{tick:.1f}</text>"
+        )
     for i, row in enumerate(rows):
         y, colour = 54 + step * i, COLOURS.get(row["family"], "#b3003c")
         mean, low, high = (left + width * value for value in row["ap"])
@@ -99,7 +110,9 @@ def _ranking_plot(rows: list[dict[str, Any]], title: str) -> str:
             f"<line x1='{low:.1f}' y1='{y}' x2='{high:.1f}' y2='{y}' stroke='{colour}' stroke-width='2'/>"
             f"<circle cx='{mean:.1f}' cy='{y}' r='4' fill='{colour}'/>"
         )
-    parts.append(f"<text x='{left + width / 2}' y='{bottom + 34}' text-anchor='middle'>average precision, mean and 95 % interval over tasks</text>")
+    parts.append(
+        f"<text x='{left + width / 2}' y='{bottom + 34}' text-anchor='middle'>average precision, mean and 95 % interval over tasks</text>"
+    )
     return f"<svg viewBox='0 0 860 {bottom + 44}' width='860' role='img' aria-label='{html.escape(title)}'>{''.join(parts)}</svg>"
 
 
@@ -114,15 +127,25 @@ def _cost_plot(rows: list[dict[str, Any]], title: str) -> str:
     parts = [f"<text x='{left}' y='16' font-weight='600'>{html.escape(title)}</text>", _legend(_families(rows), 32)]
     for exponent in exponents:
         x = across(10.0**exponent)
-        parts.append(f"<line x1='{x}' y1='{top}' x2='{x}' y2='{top + height}' stroke='#ddd'/><text x='{x}' y='{top + height + 16}' text-anchor='middle'>{10**exponent:,}</text>")
+        parts.append(
+            f"<line x1='{x}' y1='{top}' x2='{x}' y2='{top + height}' stroke='#ddd'/><text x='{x}' y='{top + height + 16}' text-anchor='middle'>{10**exponent:,}</text>"
+        )
     for tick in np.linspace(0, 1, 6):
         y = top + height * (1 - tick)
-        parts.append(f"<line x1='{left}' y1='{y}' x2='{left + width}' y2='{y}' stroke='#ddd'/><text x='{left - 8}' y='{y + 4}' text-anchor='end'>{tick:.1f}</text>")
+        parts.append(
+            f"<line x1='{left}' y1='{y}' x2='{left + width}' y2='{y}' stroke='#ddd'/><text x='{left - 8}' y='{y + 4}' text-anchor='end'>{tick:.1f}</text>"
+        )
     for row in rows:
         x, y = across(row["cost"]), top + height * (1 - row["ap"][0])
-        parts.append(f"<circle cx='{x:.1f}' cy='{y:.1f}' r='5' fill='{COLOURS.get(row['family'], '#b3003c')}' fill-opacity='.75'><title>{html.escape(row['method'])}: {row['ap'][0]:.2f}, {row['cost']:,.0f} frames</title></circle>")
-    parts.append(f"<text x='{left + width / 2}' y='{top + height + 36}' text-anchor='middle'>cost of one attribution, emulated frames (10 and less at the left)</text>")
-    parts.append(f"<text x='{left - 50}' y='{top + height / 2}' text-anchor='middle' transform='rotate(-90 {left - 50} {top + height / 2})'>average precision</text>")
+        parts.append(
+            f"<circle cx='{x:.1f}' cy='{y:.1f}' r='5' fill='{COLOURS.get(row['family'], '#b3003c')}' fill-opacity='.75'><title>{html.escape(row['method'])}: {row['ap'][0]:.2f}, {row['cost']:,.0f} frames</title></circle>"
+        )
+    parts.append(
+        f"<text x='{left + width / 2}' y='{top + height + 36}' text-anchor='middle'>cost of one attribution, emulated frames (10 and less at the left)</text>"
+    )
+    parts.append(
+        f"<text x='{left - 50}' y='{top + height / 2}' text-anchor='middle' transform='rotate(-90 {left - 50} {top + height / 2})'>average precision</text>"
+    )
     return f"<svg viewBox='0 0 860 {top + height + 46}' width='860' role='img' aria-label='{html.escape(title)}'>{''.join(parts)}</svg>"
 
 
@@ -157,7 +180,9 @@ def _example(task: suite.Task) -> str:
         picture[[max(y - 1, 0), low], max(x - 1, 0) : right + 1] = (255, 0, 80)
         picture[max(y - 1, 0) : low + 1, [max(x - 1, 0), right]] = (255, 0, 80)
     columns = 12 if task.sources == "inputs" else 8
-    parts = [_image(np.repeat(picture, 2, axis=1), "last picture; the output is the box" if width else "last picture", 1)]
+    parts = [
+        _image(np.repeat(picture, 2, axis=1), "last picture; the output is the box" if width else "last picture", 1)
+    ]
     effects = suite.exact_effects(problem)
     parts.append(_image(_map(effects, columns), f"truth: {np.count_nonzero(effects)} of {len(effects)} matter", 5))
     for name in EXAMPLE_METHODS:
@@ -184,7 +209,11 @@ def page(results: Sequence[dict[str, Any]], suite_name: str) -> str:
         f"<h1>Attribution methods on an exact machine: suite {html.escape(suite_name)}</h1>",
         f"<p>{len(results)} tasks. Scores are means over the {'test' if tested else 'development'} games "
         f"({', '.join(games)}) with 95 % bootstrap intervals over tasks. "
-        + ("F uses thresholds that were fitted on the development games. " if tested else "Without test games there is no F. ")
+        + (
+            "F uses thresholds that were fitted on the development games. "
+            if tested
+            else "Without test games there is no F. "
+        )
         + "Methods marked as the truth itself flip every source and run again; they are here to show that the score is 1.</p>",
     ]
     for track in suite.TRACKS:
@@ -192,8 +221,14 @@ def page(results: Sequence[dict[str, Any]], suite_name: str) -> str:
         if rows:
             counted = [r for r in results if r["track"] == track and (r["split"] == "test" or not tested)]
             share = np.mean([r["causes"] / r["sources"] for r in counted])
-            body.append(f"<h2>{track}</h2><p>On average {share:.1%} of the sources matter, which is the average precision of chance.</p>")
-            body += [_html_table(rows), _ranking_plot(rows, f"{track}: ranking"), _cost_plot(rows, f"{track}: quality and cost")]
+            body.append(
+                f"<h2>{track}</h2><p>On average {share:.1%} of the sources matter, which is the average precision of chance.</p>"
+            )
+            body += [
+                _html_table(rows),
+                _ranking_plot(rows, f"{track}: ranking"),
+                _cost_plot(rows, f"{track}: quality and cost"),
+            ]
     body.append("<h2>Worked examples</h2>")
     shown = {result["task"] for result in results}
     for track in ("ram-screen", "inputs-screen"):

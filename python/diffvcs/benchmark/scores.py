@@ -127,7 +127,9 @@ def table(results: Sequence[dict[str, Any]], track: str | None = None) -> list[d
             if score != "f":
                 row[score] = interval([found["scores"][score] for _, found in scored])
         fixed = [
-            found["scores"]["f"][thresholds[name, r["track"]]] for r, found in scored if (name, r["track"]) in thresholds
+            found["scores"]["f"][thresholds[name, r["track"]]]
+            for r, found in scored
+            if (name, r["track"]) in thresholds
         ]
         row["f"] = interval(fixed) if tested and fixed else None
         equal = [found["equal"] for _, found in scored if found["equal"] is not None]

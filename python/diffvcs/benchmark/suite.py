@@ -287,9 +287,7 @@ def _with(played: Run, places: np.ndarray, bits: np.ndarray) -> Run:
         else:
             controls["console"][frame] ^= 1 << (index - 10)
     if (kind == 1).any():
-        cart = Cartridge(
-            played.cart.rom.tobytes(), name=played.cart.name, patch=study.make_patch(played.cart.rom, rom)
-        )
+        cart = Cartridge(played.cart.rom.tobytes(), name=played.cart.name, patch=study.make_patch(played.cart.rom, rom))
     return dataclasses.replace(played, cart=cart, start=start, controls=controls)
 
 
