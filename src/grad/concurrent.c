@@ -4,9 +4,10 @@
  * instruction), and of a flip is kept only what differs: concurrent fault simulation, as designers of chips have done
  * it since the 1970s (Ulrich and Baker 1974; Armstrong 1972; Niermann 1992). It is exact.
  *
- *   asleep    program counter, registers, flags, time and the wiring of the cartridge are the base's. What differs is
- *             bytes of RAM, the timer, an input, the TIA. As long as the base reads none of that, the flip does what
- *             the base does, and nothing needs to be done for it. A byte that the base overwrites differs no more.
+ *   asleep    program counter, stack pointer, time and the wiring of the cartridge are the base's. What differs is
+ *             bytes of RAM, the timer, an input, the TIA, and registers or flags that the base sets before it reads
+ *             them. As long as the base reads none of that, the flip does what the base does, and nothing needs to be
+ *             done for it. A byte or register that the base overwrites differs no more.
  *   awake     the base is about to read what differs. The flip's machine is the base's with the differences put in, and
  *             it is run for real (concurrent_run.c), at once, until it stands where a later row of the base stands.
  *   waiting   it has met that row, and the walk has not come there yet. When it has, the two machines are compared, and
@@ -17,7 +18,7 @@
  *
  *   base   row 0 ---- LDA $80 ---- STA $0D ---- LDA $81 ---- CMP ---- BNE ---- LDX #3 ---- ...       rows
  *   flip   asleep     | awake      | waiting    :                                                    $80 differs
- *   of $80 ($80)      +----------->:  A equal again at LDA $81: asleep ($80), and the TIA differs
+ *   of $80 ($80)      +----------->:  A is read no more at LDA $81: asleep ($80, A), and the TIA differs
  *
  * Who differs in a place is a set of bits, one a flip; a row asks the sets of the places that it reads. So a row that
  * concerns no flip costs a few loads.
@@ -86,7 +87,8 @@ struct vcs_concurrent {
   uint32_t rom_flip_count, rom_flip_capacity;
   uint8_t *picture;
   uint8_t lines[VCS_FRAME_BYTES / VCS_WIDTH];
-  bool lost; /* a flip that is running needs what is not known */
+  bool lost;       /* a flip that is running needs what is not known */
+  uint16_t missed; /* collisions that flips have read and that were not known: from the next frame on they are */
   /* of the present walk */
   const vcs_base_t *base;
   vcs_runner_t *runner;
@@ -270,25 +272,30 @@ static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   set_dirty(walk, number, true);
 }
 
+static void miss(vcs_concurrent_t *walk, unsigned latches) {
+  walk->lost = true;
+  walk->missed |= (uint16_t)latches;
+}
+
 static uint16_t flip_collisions(void *context, const vcs_t *m) {
   const reader_t *reader = context;
   vcs_concurrent_t *walk = reader->walk;
   const vcs_base_frame_t *frame = walk->frame;
   const uint32_t access = frame->rows[reader->flip->from].access, count = walk->note.count;
+  const unsigned latches = 3u << 2 * walk->note.accesses[count - 1].reg;
   (void)m;
   if (access + count <= frame->note.count &&
       memcmp(walk->note.accesses, frame->note.accesses + access, count * sizeof *walk->note.accesses) == 0) {
     const vcs_collision_read_t *read = frame->reads; /* the base's, too */
     while (frame->segments[read->segment].access != access + count - 1) read++;
     if (!is_dirty(walk, reader->number)) return read->collisions;
-    if (reader->flip->beam.unknown >> 2 * walk->note.accesses[count - 1].reg & 3) walk->lost = true;
+    if (latches & reader->flip->beam.unknown) miss(walk, latches);
     walk->work.picture = NULL;
     return vcs_beam_collisions_after(&walk->work, &reader->flip->beam, read->segment);
   }
   own_beam(walk, reader->number, access);
   walk->work.picture = NULL;
-  const unsigned latches = 3u << 2 * walk->note.accesses[count - 1].reg;
-  if (latches & reader->flip->beam.unknown) walk->lost = true;
+  if (latches & reader->flip->beam.unknown) miss(walk, latches);
   return vcs_beam_collisions_now(&walk->work, &reader->flip->beam, access, walk->note.accesses, count, &walk->now);
 }
 
@@ -661,6 +668,7 @@ static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
     walk->recorded = record(walk, frame + 1) ? frame + 2 : -1;
     walk->frame->live |= walk->recorded > 0 ? walk->records[(frame + 1) & 1].reads_of : 0xFFFF;
   }
+  walk->frame->live |= walk->missed;
   memcpy(walk->m, walk->frame->begun, size);
   memcpy(walk->work.m, walk->frame->begun, size);
   walk->work.m->front = 0;
@@ -874,6 +882,7 @@ void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_run
   memset(walk->who, 0, sizeof walk->who);
   memset(walk->many, 0, sizeof walk->many);
   memset(walk->asleep, 0, sizeof walk->asleep);
+  walk->missed = 0;
   for (size_t i = 0; i < count; i++) {
     possible[i] = is_possible(walk, i);
     walk->flips[i] = (flip_t){0};

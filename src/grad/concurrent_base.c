@@ -2,6 +2,8 @@
  *
  * The frame is executed instruction by instruction, every byte over the bus, and the bus is watched: whatever an
  * instruction reads is what it depends on besides its registers. The TIA is made along the way (concurrent_beam.c).
+ * When the frame is over, a pass from its last row to its first finds which registers are live at each row: read by it
+ * or by a later row before they are set.
  */
 #include "concurrent_note.h"
 

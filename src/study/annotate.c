@@ -772,7 +772,7 @@ static bool is_confirmed(const vcs_role_t *role, const vcs_audit_t *audit) {
   const float counted = (float)role->states / role->confidence + (float)audit->effective;
   const float all = (float)(role->states + audit->right) / counted;
   if (role->encoding != VCS_ENCODING_LINEAR)
-    return audit->right >= 2 && 100 * audit->right >= 85 * audit->effective && has_range(role);
+    return audit->right >= 2 && 100 * audit->right >= 80 * audit->effective && all >= 0.85f && has_range(role);
   if (!audit->effective) return role->states >= 3 && role->confidence >= 0.65f;
   return 100 * audit->right >= 70 * audit->effective && all >= 0.75f;
 }
