@@ -158,8 +158,10 @@ def test_odd_actions_are_refused(emulation):
     good = torch.tensor([0, 1, 2])
     odd = [
         None, 1, [0, 1, 2], (0, 1, 2), "word", np.array([0, 1, 2]), good[:0], good[:2], good[None], torch.cat([good, good]),
-        good.double(), good.half(), good * 1j, good - 1, good + 99, good + 2**31, good + 2**32, good - 2**63,
+        good.double(), good.half(), good * 1j,
     ]  # fmt: skip
+    if emulation == "host":  # a device cannot answer at once: numbers outside the set are NOOP there
+        odd += [good - 1, good + 99, good + 2**31, good + 2**32, good - 2**63]
     for actions in odd:
         with pytest.raises((TypeError, ValueError, VCSError)) as refusal:
             env.step(actions)
