@@ -320,9 +320,8 @@ class _Elsewhere:
 
 
 def _is_large(value: Any) -> bool:
-    return isinstance(value, Cartridge) or (
-        isinstance(value, (bytes, bytearray, np.ndarray)) and memoryview(value).nbytes > LARGE
-    )
+    size = value.nbytes if isinstance(value, np.ndarray) else len(value) if isinstance(value, (bytes, bytearray)) else 0
+    return isinstance(value, Cartridge) or size > LARGE
 
 
 def _on_ray(
@@ -334,6 +333,7 @@ def _on_ray(
     if started:
         settings: dict[str, Any] = {"log_to_driver": False}
         if address is None and "RAY_ADDRESS" not in os.environ:  # a cluster of this call's own
+            address = "local"
             settings.update(include_dashboard=False, **({"num_cpus": workers} if workers else {}))
         ray.init(address=address, **{**settings, **options})
     stored: dict[str, Any] = {}  # by content
