@@ -54,7 +54,11 @@ def _evaluate(method: Method, task: suite.Task, effects: np.ndarray) -> dict[str
     found = method.function(problem)
     if found is None:
         return None
-    row = {"family": method.family, "is_truth": method.is_truth, "scores": scores.score_task(found, effects)}
+    row: dict[str, Any] = {
+        "family": method.family,
+        "is_truth": method.is_truth,
+        "scores": scores.score_task(found, effects),
+    }
     row["cost"], row["equal"] = problem.cost, row["scores"]["ap"]
     if problem.cost > BUDGET * task.frames:
         found = method.function(suite.Problem(task, BUDGET))
