@@ -18,6 +18,7 @@ is drawn.
 
 import argparse
 import sys
+from collections import Counter
 
 import numpy as np
 
@@ -73,10 +74,10 @@ def judge(box: tuple[int, ...], sprites: list[tuple[int, ...]], blocks: list[tup
     return "other" if any(overlap(box, b) > 0 for b in sprites + blocks) else "empty"
 
 
-def compare(name: str, game: str, frames: int) -> dict[str, int]:
+def compare(name: str, game: str, frames: int) -> tuple[dict[str, int], Counter[str]]:
     from ocatari.core import OCAtari
 
-    env = OCAtari(f"ALE/{name}-v5", mode="ram", hud=True, frameskip=1, repeat_action_probability=0.0)
+    env = OCAtari(f"ALE/{name}-v5", mode="ram", hud=True, obs_mode="ori", frameskip=1, repeat_action_probability=0.0)
     env.reset(seed=0)
     ale = env._ale
     machine = diffvcs.Machine(game)
@@ -84,6 +85,7 @@ def compare(name: str, game: str, frames: int) -> dict[str, int]:
     actions = [a.value for a in ale.getMinimalActionSet()]
     random = np.random.default_rng(1)
     count = dict.fromkeys(("frames", "unequal", "boxes", "same", "other", "empty", "missing"), 0)
+    differ: Counter[str] = Counter()  # what OCAtari calls the boxes that are not the same
     action = 0
     recent: list[tuple[list[tuple[int, ...]], list[tuple[int, ...]]]] = []  # sprites and blocks, the last frame first
     for i in range(frames):
@@ -104,15 +106,18 @@ def compare(name: str, game: str, frames: int) -> dict[str, int]:
             count["unequal"] += 1
             continue
         count["frames"] += 1
-        theirs = [tuple(int(v) for v in o.xywh) for o in env.objects if o and o.category != "NoObject" and o.visible]
-        theirs = [b for b in theirs if b[2] > 0 and b[3] > 0]
-        for box in theirs:
+        things = [o for o in env.objects if o and o.category != "NoObject" and o.visible and o.w > 0 and o.h > 0]
+        theirs = [tuple(int(v) for v in o.xywh) for o in things]
+        for thing, box in zip(things, theirs, strict=True):
             count["boxes"] += 1
             verdicts = [judge(box, *drawn) for drawn in recent]
-            count[next((v for v in ("same", "other") if v in verdicts), "empty")] += 1
+            verdict = next((v for v in ("same", "other") if v in verdicts), "empty")
+            count[verdict] += 1
+            if verdict != "same":
+                differ[f"{thing.category} {verdict}"] += 1
         count["missing"] += sum(not any(overlap(b, t) > 0 for t in theirs) for b in recent[0][0])
     env.close()
-    return count
+    return count, differ
 
 
 def main() -> int:
@@ -122,8 +127,10 @@ def main() -> int:
     args = parser.parse_args()
     print(f"{'game':16} {'frames':>6} {'boxes':>6} {'same':>6} {'other':>6} {'empty':>6} {'not in OCAtari':>15}")
     for name in args.games or GAMES:
-        count = compare(name, GAMES[name], args.frames)
-        note = f"  {count['unequal']} frames with another picture are left out" if count["unequal"] else ""
+        count, differ = compare(name, GAMES[name], args.frames)
+        note = "  " + ", ".join(f"{what} {n}" for what, n in differ.most_common(3))
+        if count["unequal"]:
+            note += f"; {count['unequal']} frames with another picture are left out"
         print(
             f"{GAMES[name]:16} {count['frames']:6} {count['boxes']:6} {count['same']:6} {count['other']:6} {count['empty']:6} "
             f"{count['missing']:15}{note}",

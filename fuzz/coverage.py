@@ -30,7 +30,7 @@ PARSERS = {
     },
     "batch": {"src/host/batch.c": "^(check|refuse|valid|vcs_batch_(create|reset|step|send|receive|defaults))"},
     "rom": {
-        "src/host/cart_detect.c": "^(vcs_scheme_(detect|check)|vcs_cart_setup|all_|has_|halves|complain|find|count|is_|looks)",
+        "src/host/cart_detect.c": "^(vcs_scheme_(detect|check)|vcs_cart_setup|all_|has_|halves|occurs|first_signed|complain)",
         "src/host/cartridge.c": "^(vcs_cart_load|probe_format|set_console)",
     },
 }

@@ -1,8 +1,9 @@
 /* rom.c: a ROM image, a run, and its derivatives.
  *
  * The input is a bank scheme, the options of the cartridge, what is done, controls, and an image, which is repeated up
- * to a size that the scheme takes; or, if the scheme is 0, the image as it is, for the loader to detect. Drawing, not
- * drawing and single instructions lead to the same machine. Derivatives end, with numbers or with infinities. */
+ * to a size that the scheme takes; or, if the scheme is 0, the image as it is, for the loader to detect. Some inputs
+ * name a profile that does not exist, or a scheme with an image of any size. Drawing, not drawing and single
+ * instructions lead to the same machine. Derivatives end, with numbers or with infinities. */
 #include "../tests/scheme_sizes.h"
 #include "core/state.h"
 #include "diffvcs/grad.h"
@@ -64,9 +65,9 @@ static void differentiate(const vcs_cart_t *cart, const vcs_t *m, vcs_controls_t
 }
 
 static uint8_t *make_image(const input_t *input, int scheme, bool repeats, size_t *size) {
-  const size_t *sizes = scheme_sizes[scheme];
+  const size_t *sizes = scheme_sizes[scheme], last = scheme ? sizes[2] : 262144;
   *size = input->size;
-  if (repeats && input->size) *size = sizes[0] + input->data[0] % ((sizes[2] - sizes[0]) / sizes[1] + 1) * sizes[1];
+  if (repeats && input->size) *size = sizes[0] + input->data[0] % ((last - sizes[0]) / sizes[1] + 1) * sizes[1];
   uint8_t *image = malloc(*size ? *size : 1);
   check(image);
   for (size_t i = 0; i < *size; i++) image[i] = input->data[i % input->size];
@@ -81,10 +82,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (int i = 0; i < 2; i++) controls.held[i] = (uint8_t)take(&input, 1);
   for (int i = 0; i < 2; i++) controls.keys[i] = (uint16_t)take(&input, 2) & 0xFFF;
   controls.paddle[0] = (int32_t)take(&input, 4) & 0x7FFFFFFF;
-  const vcs_cart_options_t options = {
-      .profile = (vcs_profile_t)(how % 3), .scheme = (vcs_scheme_t)scheme, .format = (vcs_format_t)(how / 3 % 5)};
+  const vcs_cart_options_t options = {.profile = (vcs_profile_t)(how & 128 ? how : how % 3),
+                                      .scheme = (vcs_scheme_t)scheme,
+                                      .format = (vcs_format_t)(how / 3 % 5)};
   size_t image_size;
-  uint8_t *image = make_image(&input, scheme, scheme || what & 32, &image_size);
+  uint8_t *image = make_image(&input, scheme, !(what & 64) && (scheme || what & 32), &image_size);
   vcs_cart_t *cart = NULL;
   vcs_error_t error = {""};
   if (accepted(vcs_cart_load(image, image_size, &options, &cart, &error), &error)) {

@@ -65,18 +65,22 @@ for variant in "${variants[@]}"; do
   fi
 done
 
-# The core as CUDA C++: one translation unit that runs the machine on the host, linked with the rest built as C.
+# The core as CUDA C++: two translation units that run the machine on the host, linked with the rest built as C.
 if command -v nvcc > /dev/null; then
   objects=()
   for source in "${sources[@]}"; do
     object="$out/$(basename "${source%.c}").o"
     gcc "${flags[@]}" -O1 -c "$source" -o "$object" || failed=1
-    [ "$(basename "$source")" = machine.c ] || objects+=("$object")
+    case "$(basename "$source")" in machine.c | asleep.c) ;; *) objects+=("$object") ;; esac
   done
-  if nvcc -x cu -std=c++17 -O1 -DVCS_FROM_CUDA --Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-function -Iinclude -Isrc \
-      -c src/host/machine.c -o "$out/machine_cuda.o" 2> "$out/cuda.log" &&
+  as_cuda() { # a source of src/host
+    nvcc -x cu -std=c++17 -O1 -DVCS_FROM_CUDA --Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-function -Iinclude -Isrc \
+      -c "src/host/$1.c" -o "$out/$1_cuda.o" 2>> "$out/cuda.log"
+  }
+  : > "$out/cuda.log"
+  if as_cuda machine && as_cuda asleep &&
     gcc "${flags[@]}" -O1 -c tests/hashes.c -o "$out/hashes.o" &&
-    g++ "$out/hashes.o" "$out/machine_cuda.o" "${objects[@]}" -o "$out/cuda-host" -lz -lpng -lpthread -lm \
+    g++ "$out/hashes.o" "$out/machine_cuda.o" "$out/asleep_cuda.o" "${objects[@]}" -o "$out/cuda-host" -lz -lpng -lpthread -lm \
       -L"$(dirname "$(command -v nvcc)")/../lib64" -lcudart_static -ldl -lrt 2>> "$out/cuda.log"; then
     compare cuda-host "$out/cuda-host"
   else

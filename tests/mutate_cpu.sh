@@ -33,18 +33,20 @@ cp -r "$root/src/core" "$work/mutant/core"
 
 # Everything that does not contain the CPU is compiled once.
 for file in "$root"/src/host/*.c; do
-  [ "$(basename "$file")" = machine.c ] && continue
+  case "$(basename "$file")" in machine.c | asleep.c) continue ;; esac
   "$cc" "${flags[@]}" -I"$root/include" -I"$root/src" -c "$file" -o "$work/objects/$(basename "$file" .c).o" || exit 2
 done
 ar rcs "$work/host.a" "$work"/objects/*.o
 
 build_machine() {
-  "$cc" "${flags[@]}" -I"$root/include" -I"$work/mutant" -I"$root/src" -c "$root/src/host/machine.c" -o "$work/machine.o" \
-    2> /dev/null
+  for file in machine asleep; do
+    "$cc" "${flags[@]}" -I"$root/include" -I"$work/mutant" -I"$root/src" -c "$root/src/host/$file.c" -o "$work/$file.o" \
+      2> /dev/null || return 1
+  done
 }
 
 link_test() { # object, program
-  "$cc" "$1" "$work/machine.o" "$work/host.a" -lz -lpng -lpthread -lm -lcmocka -o "$2" 2> /dev/null
+  "$cc" "$1" "$work/machine.o" "$work/asleep.o" "$work/host.a" -lz -lpng -lpthread -lm -lcmocka -o "$2" 2> /dev/null
 }
 
 # ---- rows -----------------------------------------------------------------------------------------------------------

@@ -62,6 +62,8 @@ with_ale "ale-py live: the bytes of RAM that explain lists, 50 pixels" .venv/bin
 with_ale "ale-py live: the vector environment, every section" .venv/bin/python tests/ale_vector_live.py
 with_ale "every command line of README and docs, long ones included" python3 tests/docs.py --long
 nightly "python: the package from source, with PyTorch and Captum" tests/python.sh --full
+with_ale "multi_agent_ale_py live: every mode for two and four players, 5,000 frames" .venv/bin/python tests/multi_agent_live.py
+with_ale "self-play beats a random player" .venv/bin/python examples/self_play/self_play.py --generations 10 --at-least 75
 nightly "web: the whole explorer in Chromium and Firefox" tests/web.sh
 nightly "web: the site builds without a warning" make -s site
 nightly "style: clang's analyzer follows calls" tests/lint.sh

@@ -17,6 +17,8 @@ need gymnasium gymnasium
 need cv2 opencv-python-headless
 need matplotlib matplotlib
 need pygame pygame-ce
+need pettingzoo pettingzoo
+need multi_agent_ale_py multi_agent_ale_py
 need jax jax
 if [ "$full" = --full ]; then
   need sklearn scikit-learn

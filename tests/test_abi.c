@@ -35,6 +35,7 @@ FROZEN(vcs_jacobian_options_t, 144, 80, engine, 72);
 FROZEN(vcs_rom_options_t, 96, 32, patch, 24);
 FROZEN(vcs_setup_options_t, 104, 40, replay, 32);
 FROZEN(vcs_score_options_t, 128, 72, costs, 64);
+FROZEN(vcs_score_game_options_t, 176, 112, report, 96);
 FROZEN(vcs_attribution_options_t, 88, 24, wrt, 16);
 FROZEN(vcs_explain_options_t, 128, 64, parts, 56);
 FROZEN(vcs_joystick_options_t, 112, 48, report, 32);
@@ -44,6 +45,13 @@ FROZEN(vcs_record_options_t, 128, 64, report, 48);
 FROZEN(vcs_annotate_options_t, 104, 40, report, 24);
 FROZEN(vcs_trace_options_t, 136, 72, report, 56);
 #endif
+
+static vcs_status_t score_game(const vcs_cart_t *cart, const vcs_score_game_options_t *options, vcs_error_t *error) {
+  char *rows;
+  const vcs_status_t status = vcs_score_game(cart, "demo", options, &rows, error);
+  vcs_text_release(rows);
+  return status;
+}
 
 static int drop_row(void *context, const vcs_trace_row_t *row) { return (void)context, (void)row, 0; }
 
@@ -243,6 +251,10 @@ static void test_studies_refuse_unknown_options(void **state) {
   const int32_t method = VCS_STUDY_STE, search = VCS_STEER_RANDOM;
   vcs_score_options_t score_options = {.methods = &method, .method_count = 1, .threads = 1};
   vcs_agreements_t agreements[VCS_VIEWS];
+  const int32_t horizon = 1;
+  vcs_score_game_options_t score_game_options = {
+      .horizons = &horizon, .horizon_count = 1, .methods = &method, .method_count = 1, .states = 1, .threads = 1};
+  REFUSES(score_game_options, score_game_options.reserved, score_game(f->cart, &score_game_options, &error));
   REFUSES(score_options, score_options.reserved, vcs_score(&f->run, &score_options, &place, 1, agreements, &error));
 
   const vcs_scalar_t target = {.kind = VCS_SCALAR_RAM, .bit = -1};

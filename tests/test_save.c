@@ -329,7 +329,7 @@ static void test_a_file_of_a_later_version_is_refused(void **state) {
   (void)state;
   fixture_t f = begin();
   f.file[8] = VCS_SAVE_VERSION + 1;
-  assert_refused(&f, "version 2, this program reads up to 1");
+  assert_refused(&f, "version 3, this program reads up to 2");
   end(&f);
 }
 

@@ -27,7 +27,7 @@ NAVIGATION = {
         "annotations",
         MEANINGS,
     ],
-    "Run": ["commands", "batch", "cuda", "debug", "sound"],
+    "Run": ["commands", "batch", "scale", "cuda", "debug", "sound"],
     "Project": [
         "architecture",
         "tia",

@@ -15,6 +15,7 @@ Needs ROM images (pip install ale-py) and NumPy. docs/players.md has the output.
 """
 
 import argparse
+import sys
 import time
 
 import numpy as np
@@ -104,9 +105,12 @@ def film_of(path, weights, random, steps):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--generations", type=int, default=40)
+    parser.add_argument("--generations", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--video", help="write a GIF of the trained player against the random one")
+    parser.add_argument(
+        "--at-least", type=float, default=0, help="fail below this percentage of the points against random"
+    )
     options = parser.parse_args()
     random = np.random.default_rng(options.seed)
     batch = pong_v3.vector_env(
@@ -139,7 +143,8 @@ def main():
     if options.video:
         film_of(options.video, weights, random, 300)
         print(f"wrote {options.video}")
+    return 1 if 100 * part < options.at_least else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

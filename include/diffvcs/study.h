@@ -5,7 +5,7 @@
  *   vcs_explain     finds the objects, register writes, instructions, bits and controls that make an output what it is
  *   vcs_attribute   ranks the bits of ROM, RAM and registers and the controls by their derivative of an output
  *   vcs_effect      finds what one bit or control changes, beside the truth
- *   vcs_score       measures how well derivatives agree with the truth
+ *   vcs_score       measures how well derivatives agree with the truth; vcs_score_game does so for a whole game
  *   vcs_joystick    finds what each direction of the stick does to the picture
  *   vcs_edit        changes bytes of ROM until the picture shows a drawing
  *   vcs_steer       searches for controls that reach a goal
@@ -372,6 +372,28 @@ VCS_API vcs_status_t vcs_score(const vcs_run_t *run, const vcs_score_options_t *
 VCS_API vcs_status_t vcs_score_vjp(const vcs_run_t *run, const vcs_score_options_t *options, const vcs_place_t *places,
                                    size_t count, int32_t pixels, uint64_t seed, vcs_agreements_t *results,
                                    vcs_error_t *error);
+
+typedef struct {
+  const int32_t *horizons; /* frames after which effects are compared, ascending */
+  int32_t horizon_count;
+  const int32_t *methods; /* VCS_STUDY_BIT ... */
+  int32_t method_count;
+  int64_t frame, seed;            /* frames of this action stream are played first; stream 0: NOOP only */
+  int64_t states;                 /* in which presses of the stick are tried; 1 or more */
+  int64_t bits, rom_bits, pixels; /* of RAM (at most 1024), of ROM that is read (at most 4096), of reverse passes */
+  int64_t window;                 /* of bit+fork; 0: VCS_STUDY_WINDOW */
+  int32_t threads;                /* 0: one for each core */
+  uint8_t costs;                  /* 1: measures what each method costs, which differs from run to run */
+  vcs_report_t report;
+  uint64_t reserved[8]; /* 0 */
+} vcs_score_game_options_t;
+
+/* Scores a game: presses of the stick in several states, bits of RAM and of ROM and reverse passes in the first. `rows`
+ * receives the rows of `diffvcs score` for this game, for vcs_text_release: tab-separated, one for each method, source,
+ * horizon and view. Without `costs` their last column is `-`, and the rows are the same in every call, for any number
+ * of threads. */
+VCS_API vcs_status_t vcs_score_game(const vcs_cart_t *cart, const char *game, const vcs_score_game_options_t *options,
+                                    char **rows, vcs_error_t *error);
 
 /* ---- Attribution: derivatives of one target, or of one cause -------------------------------------------------- */
 

@@ -6,6 +6,7 @@
     diffvcs.explain, slice, attribute, edit, steer # questions about a run (study.py); docs/commands.md lists all
     diffvcs.Debugger                               # by instruction, forwards and backwards
     diffvcs.Relaxed                                # the fully relaxed machine
+    diffvcs.sweep                                  # many tasks, on all cores or on a Ray cluster (docs/scale.md)
     diffvcs.torch, diffvcs.jax, diffvcs.attr       # the same for PyTorch, JAX and Captum
 
 docs/python.md has examples of everything.
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from .ale import Action, ALEInterface, ALEState, LoggerMode
     from .env import AtariEnv
     from .envpool import make
+    from .sweep import sweep as sweep
     from .vector import DiffVCSVectorEnv
 
 __version__: str = _c.lib.vcs_version()
@@ -85,7 +87,7 @@ _ELSEWHERE = {  # imported at their first use: the package itself needs NumPy on
     "Action": "ale", "ALEInterface": "ale", "ALEState": "ale", "LoggerMode": "ale", "AtariEnv": "env", "make": "envpool",
     "DiffVCSVectorEnv": "vector",
 }  # fmt: skip
-_MODULES = ("ale", "attr", "compat", "env", "envpool", "jax", "plot", "registration", "torch", "vector", "widget")
+_MODULES = ("ale", "attr", "compat", "env", "envpool", "jax", "plot", "registration", "sweep", "torch", "vector", "widget")
 
 __all__ = [  # slice is left out: `import *` would hide Python's own
     "ACTION_NAMES", "ALEInterface", "ALEState", "Action", "AtariEnv", "BadArgument", "Cartridge", "Debugger", "Derivatives",

@@ -161,6 +161,9 @@ vcs_status_t vcs_call_slice(const vcs_run_t *run, const int32_t *marks[count], s
 vcs_status_t vcs_no_effect(const vcs_run_t *run, const vcs_place_t *place[1], char *text[size], size_t size, vcs_error_t *error)
 vcs_status_t vcs_rom_uses(const vcs_run_t *run, vcs_rom_use_t *uses[run.cart.rom_size], vcs_error_t *error)
 vcs_status_t vcs_score(const vcs_run_t *run, const vcs_score_options_t *options, const vcs_place_t *places[count], size_t count, vcs_agreements_t *results[options.method_count * options.horizon_count * 2], vcs_error_t *error)
+vcs_status_t vcs_call_score_game(const vcs_cart_t *cart, const char *game, const vcs_score_game_options_t *options, const int32_t *stop[1], vcs_answer_t **answer, vcs_error_t *error)
+vcs_status_t vcs_call_score_heading(vcs_profile_t profile, const vcs_score_game_options_t *options, vcs_answer_t **answer, vcs_error_t *error)
+vcs_status_t vcs_call_annotate(const vcs_cart_t *cart, const char *game, int32_t seeds, int32_t depths, int32_t threads, const int32_t *stop[1], vcs_answer_t **answer, vcs_error_t *error)
 vcs_status_t vcs_call_attribute(const vcs_run_t *run, const vcs_attribute_call_t *call, const vcs_grad_options_t *options, const vcs_grad_inputs_t *inputs, double *value[1], vcs_grad_report_t *report, vcs_error_t *error)
 vcs_status_t vcs_call_joystick(const vcs_run_t *run, const vcs_joystick_call_t *call, float *maps[16 * run.frames * run.cart.height * WIDTH], double *inverse[16], vcs_error_t *error)
 vcs_status_t vcs_call_edit(const vcs_run_t *run, const vcs_edit_call_t *call, uint8_t *image[run.cart.rom_size], uint8_t *before[run.cart.height * WIDTH], uint8_t *after[run.cart.height * WIDTH], int64_t *counts[5], vcs_error_t *error)
@@ -435,6 +438,12 @@ ScoreOptions = struct(
     "const int32_t *horizons[horizon_count]; int32_t horizon_count; const int32_t *methods[method_count]; "
     "int32_t method_count; int64_t window; int32_t threads; vcs_report_t report; double *costs?[method_count]; "
     "uint64_t reserved[7]",
+)
+ScoreGameOptions = struct(
+    "vcs_score_game_options_t",
+    "const int32_t *horizons[horizon_count]; int32_t horizon_count; const int32_t *methods[method_count]; "
+    "int32_t method_count; int64_t frame, seed, states, bits, rom_bits, pixels, window; int32_t threads; uint8_t costs; "
+    "vcs_report_t report; uint64_t reserved[8]",
 )
 Agreement = struct(
     "vcs_agreement_t",

@@ -22,7 +22,7 @@ import numpy as np
 try:
     import torch
 except ImportError as problem:
-    raise ImportError("this needs PyTorch: pip install 'diffvcs[torch]'") from problem
+    raise ImportError("this needs PyTorch: pip install torch") from problem
 
 from .batch import ALEVectorInterface
 from .cartridge import Cartridge

@@ -457,6 +457,95 @@ def score(
     return Agreement(results)
 
 
+def _game_options(
+    horizons: Sequence[int], methods: Sequence[str], frame: int, seed: int, states: int, bits: int, rom_bits: int,
+    pixels: int, window: int, threads: int, costs: bool,
+) -> Any:  # fmt: skip
+    looks = _arrays.integers(list(horizons), "horizons")
+    numbers = np.array([_index(m, METHODS, "method") for m in methods], np.int32)
+    return _c.ScoreGameOptions(
+        horizons=looks, horizon_count=len(looks), methods=numbers, method_count=len(numbers), frame=frame, seed=seed,
+        states=states, bits=bits, rom_bits=rom_bits, pixels=pixels, window=window, threads=threads, costs=bool(costs),
+    )  # fmt: skip
+
+
+def score_game(
+    cart: Cartridge | str,
+    *,
+    name: str | None = None,
+    horizons: Sequence[int] = (1, 2, 4, 8, 15),
+    methods: Sequence[str] = METHODS,
+    frame: int = 300,
+    seed: int = 0,
+    states: int = 4,
+    bits: int = 1024,
+    rom_bits: int = 64,
+    pixels: int = 4,
+    window: int = 256,
+    threads: int = 0,
+    costs: bool = False,
+    stop: np.ndarray | None = None,
+) -> str:
+    """Scores a game by every method: the rows of `diffvcs score` for it, as text.
+
+    Args:
+        cart: a Cartridge or the name of a game; name: what its rows call it, if not the cartridge's own.
+        horizons ... window: the options of the command (docs/commands.md), with its defaults.
+        threads: 0: one for each core. The rows do not depend on it.
+        costs: whether to measure what each method costs. Without, that column is `-` and the rows are always the same.
+        stop: an array of one int32; another thread that sets it to 1 ends the call.
+
+    Example:
+        >>> rows = diffvcs.study.score_game("demo", bits=0, rom_bits=0, states=1, horizons=[1], methods=["bit"])
+        >>> rows.split()[:5]
+        ['demo', 'bit', 'left/right', '1', 'screen']
+    """
+    cart = Cartridge.find(cart)
+    options = _game_options(horizons, methods, frame, seed, states, bits, rom_bits, pixels, window, threads, costs)
+    stop = np.zeros(1, np.int32) if stop is None else stop
+    return _text(lib.vcs_call_score_game(cart.handle, name or cart.name, options, stop))
+
+
+def score_heading(profile: str = "ale", **options: Any) -> str:
+    """Returns the two lines above the rows of `score_game`; it takes the same options.
+
+    Example:
+        >>> diffvcs.study.score_heading(frame=60)[:44]
+        '# diffvcs score: profile ale, frame 60 of st'
+    """
+    defaults = dict(horizons=(1, 2, 4, 8, 15), methods=METHODS, frame=300, seed=0, states=4, bits=1024, rom_bits=64,
+                    pixels=4, window=256, threads=0, costs=False)  # fmt: skip
+    return _text(
+        lib.vcs_call_score_heading(_index(profile, _c.PROFILES, "profile"), _game_options(**{**defaults, **options}))
+    )
+
+
+def annotate(
+    cart: Cartridge | str,
+    *,
+    name: str | None = None,
+    seeds: int = 6,
+    depths: int = 8,
+    threads: int = 0,
+    stop: np.ndarray | None = None,
+) -> str:
+    """Finds what every byte of RAM means: the file of `diffvcs annotate --json`, as text.
+
+    Args:
+        cart: a Cartridge or the name of a game; name: what the file calls it, if not the cartridge's own.
+        seeds, depths: plays, and states of each play.
+        threads: 0: one for each core. The text does not depend on it.
+        stop: an array of one int32; another thread that sets it to 1 ends the call.
+
+    Example:
+        >>> json.loads(diffvcs.study.annotate("demo", seeds=1, depths=1))["game"]
+        'demo'
+    """
+    cart = Cartridge.find(cart)
+    stop = np.zeros(1, np.int32) if stop is None else stop
+    return _text(lib.vcs_call_annotate(cart.handle, name or cart.name, seeds, depths, threads, stop))
+
+
 @dataclass
 class Joystick:
     """The effects of each direction of the stick."""

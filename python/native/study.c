@@ -7,8 +7,10 @@
 
 #include "core/state.h"
 #include "cuda/engine.h"
+#include "diffvcs/annotate.h"
 #include "host/batch.h"
 #include "study/internal.h"
+#include "study/score_game.h"
 
 /* ---- Texts -------------------------------------------------------------------------------------------------- */
 
@@ -56,6 +58,53 @@ vcs_status_t vcs_call_explain(const vcs_run_t *run, const vcs_explain_call_t *ca
   free(explanation);
   return status;
 }
+
+/* ---- Games -------------------------------------------------------------------------------------------------- */
+
+/* A vcs_report_t's function: its context is the number that another thread sets. */
+static int look_at_stop(void *context, const char *step, uint64_t done, uint64_t total) {
+  (void)step, (void)done, (void)total;
+  return *(const volatile int32_t *)context != 0;
+}
+
+static vcs_report_t report_of(const int32_t *stop) { return (vcs_report_t){look_at_stop, (void *)(uintptr_t)stop}; }
+
+vcs_status_t vcs_call_score_game(const vcs_cart_t *cart, const char *game, const vcs_score_game_options_t *given,
+                                 const int32_t *stop, vcs_answer_t **answer, vcs_error_t *error) {
+  vcs_score_game_options_t options = *given;
+  char *rows;
+  *answer = NULL;
+  options.report = report_of(stop);
+  const vcs_status_t status = vcs_score_game(cart, game, &options, &rows, error);
+  return status ? status : make_answer(rows, answer, error);
+}
+
+vcs_status_t vcs_call_score_heading(vcs_profile_t profile, const vcs_score_game_options_t *options,
+                                    vcs_answer_t **answer, vcs_error_t *error) {
+  vcs_text_t settings = {0}, heading = {0};
+  *answer = NULL;
+  vcs_score_settings(&settings, profile, options);
+  if (!settings.failed) vcs_score_begin(&heading, settings.text);
+  const bool failed = settings.failed || heading.failed;
+  vcs_text_free(&settings);
+  if (!failed) return make_answer(heading.text, answer, error);
+  vcs_text_free(&heading);
+  return vcs_no_memory(error);
+}
+
+vcs_status_t vcs_call_annotate(const vcs_cart_t *cart, const char *game, int32_t seeds, int32_t depths, int32_t threads,
+                               const int32_t *stop, vcs_answer_t **answer, vcs_error_t *error) {
+  const vcs_annotate_options_t options = {
+      .seeds = seeds, .depths = depths, .threads = threads, .report = report_of(stop)};
+  vcs_annotation_t *annotation = NULL;
+  *answer = NULL;
+  vcs_status_t status = vcs_annotate(cart, game, &options, &annotation, error);
+  if (status == VCS_OK) status = make_answer(vcs_annotation_json(annotation), answer, error);
+  vcs_annotation_free(annotation);
+  return status;
+}
+
+/* ---- Frames and derivatives --------------------------------------------------------------------------------- */
 
 vcs_status_t vcs_call_slice(const vcs_run_t *run, const int32_t *marks, size_t count, vcs_slice_row_t *rows,
                             int32_t *row_count, uint8_t *sources, vcs_error_t *error) {

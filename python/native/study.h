@@ -27,6 +27,16 @@ typedef struct {
 VCS_API vcs_status_t vcs_call_explain(const vcs_run_t *run, const vcs_explain_call_t *call, vcs_answer_t **answer,
                                       vcs_error_t *error);
 
+/* The rows of vcs_score_game, the two lines above them, and the JSON of vcs_annotate. stop[0] is looked at while they
+ * work: another thread that sets it ends the call with VCS_CANCELLED. */
+VCS_API vcs_status_t vcs_call_score_game(const vcs_cart_t *cart, const char *game,
+                                         const vcs_score_game_options_t *options, const int32_t *stop,
+                                         vcs_answer_t **answer, vcs_error_t *error);
+VCS_API vcs_status_t vcs_call_score_heading(vcs_profile_t profile, const vcs_score_game_options_t *options,
+                                            vcs_answer_t **answer, vcs_error_t *error);
+VCS_API vcs_status_t vcs_call_annotate(const vcs_cart_t *cart, const char *game, int32_t seeds, int32_t depths,
+                                       int32_t threads, const int32_t *stop, vcs_answer_t **answer, vcs_error_t *error);
+
 /* Records and slices the last frame of a run: rows[VCS_FRAME_INSTRUCTIONS], of them row_count[0] are written, those of
  * `marks` and what they were computed from in the slice; sources[65536] is vcs_slice_t's `read`. */
 VCS_API vcs_status_t vcs_call_slice(const vcs_run_t *run, const int32_t *marks, size_t count, vcs_slice_row_t *rows,

@@ -1,6 +1,9 @@
 """Games for several players: PettingZoo's own tests of every environment, rewards and lives by exact effects, batches."""
 
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import needs
 import numpy as np
@@ -199,3 +202,11 @@ def test_a_device_gives_the_same():
             there.wait()
             for x, y in ((a[1], b[1]), (a[2], b[2]), (a[4]["lives"], b[4]["lives"]), (a[4]["ram"], b[4]["ram"])):
                 assert (np.asarray(x) == np.asarray(y)).all()
+
+
+def test_rewards_lives_and_endings_are_multi_agent_ale_pys():
+    """One mode of each game for 600 frames; every mode for 5,000 in the nightly tests."""
+    needs.module("multi_agent_ale_py")
+    script = Path(__file__).resolve().parents[2] / "tests" / "multi_agent_live.py"
+    result = subprocess.run([sys.executable, script, "--quick"], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr

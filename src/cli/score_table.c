@@ -1,21 +1,12 @@
 /* score_table.c: the table that `diffvcs score` fills (score_table.h). */
 #include "cli/score_table.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char title[] = "# diffvcs score: ";
-static const char columns[] =
-    "# "
-    "game\tmethod\tsource\thorizon\tview\tmaps\tstill\tcosine\tpooled\tsign\tprecision\trecall\tin_truth\tin_estimate\t"
-    "in_both\tlargest\toverflown\tframes\n";
 static const char *const views[VCS_VIEWS] = {"screen", "ram"};
 
 enum { TABLE_LIMIT = 64 << 20 };
-
-void vcs_score_begin(vcs_text_t *table, const char *made) { vcs_text_printf(table, "%s%s\n%s", title, made, columns); }
 
 vcs_status_t vcs_score_read(const char *path, const char *made, vcs_text_t *table, vcs_error_t *error) {
   uint8_t *data;
@@ -23,8 +14,9 @@ vcs_status_t vcs_score_read(const char *path, const char *made, vcs_text_t *tabl
   vcs_status_t status = vcs_file_read(path, TABLE_LIMIT, &data, &size, error);
   if (status) return status;
   const char *text = (const char *)data, *line = strchr(text, '\n');
-  const size_t start = strlen(title);
-  if (strncmp(text, title, start) != 0 || !line || strncmp(line + 1, columns, strlen(columns)) != 0) {
+  const size_t start = strlen(vcs_score_title);
+  if (strncmp(text, vcs_score_title, start) != 0 || !line ||
+      strncmp(line + 1, vcs_score_columns, strlen(vcs_score_columns)) != 0) {
     status = vcs_error_fill(error, VCS_BAD_FILE, "%.150s is no table of diffvcs score", path);
   } else if (made && (strncmp(text + start, made, strlen(made)) != 0 || text[start + strlen(made)] != '\n')) {
     status = vcs_error_fill(error, VCS_BAD_FILE, "%.60s was made with other settings (%.*s); --fresh begins a new one",
@@ -83,27 +75,6 @@ vcs_status_t vcs_score_merge(const char *path, const char *made, const vcs_text_
   return status;
 }
 
-static void print_value(vcs_text_t *table, double value) {
-  if (isnan(value)) {
-    vcs_text_printf(table, "\t-");
-  } else {
-    vcs_text_printf(table, "\t%.6f", value);
-  }
-}
-
-void vcs_score_row(vcs_text_t *table, const char *game, const char *method, const char *source, int horizon, int view,
-                   const vcs_agreements_t *a, double frames) {
-  vcs_text_printf(table, "%s\t%s\t%s\t%d\t%s\t%" PRId64 "\t%" PRId64, game, method, source, horizon, views[view],
-                  a->maps, a->still);
-  print_value(table, vcs_agreements_cosine(a));
-  print_value(table, vcs_agreement_cosine(&a->pooled));
-  print_value(table, vcs_agreement_sign(&a->pooled));
-  print_value(table, vcs_agreement_precision(&a->pooled));
-  print_value(table, vcs_agreement_recall(&a->pooled));
-  vcs_text_printf(table, "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%.6g\t%" PRId64 "\t%.3f\n", a->pooled.in_truth,
-                  a->pooled.in_estimate, a->pooled.in_both, a->pooled.largest, a->pooled.overflown, frames);
-}
-
 /* ---- The summary -------------------------------------------------------------------------------------------- */
 
 enum { FIRST_VALUE = 7, VALUES = 5, FIELDS = 18, CELLS_MAX = 1024 };
@@ -112,7 +83,7 @@ enum { FIRST_VALUE = 7, VALUES = 5, FIELDS = 18, CELLS_MAX = 1024 };
 typedef struct {
   char source[24], method[24];
   double frames;
-  int horizon;
+  int horizon, costs; /* how many costs `frames` is the sum of */
   double sum[VCS_VIEWS][VALUES];
   int count[VCS_VIEWS][VALUES], games;
 } cell_t;
@@ -148,7 +119,11 @@ static void add_row(cell_t cells[CELLS_MAX], int *count, char *line) {
   cell_t *cell = cell_of(cells, count, fields[2], fields[1], atoi(fields[3]));
   const int view = strcmp(fields[4], views[VCS_VIEW_RAM]) == 0 ? VCS_VIEW_RAM : VCS_VIEW_SCREEN;
   if (!cell) return;
-  if (view == VCS_VIEW_SCREEN) cell->games++, cell->frames += strtod(fields[FIELDS - 1], NULL);
+  if (view == VCS_VIEW_SCREEN) {
+    const char *cost = fields[FIELDS - 1];
+    cell->games++;
+    if (*cost != '-') cell->costs++, cell->frames += strtod(cost, NULL);
+  }
   for (int i = 0; i < VALUES; i++) {
     const char *value = fields[FIRST_VALUE + i];
     if (*value == '-' && !value[1]) continue;
@@ -193,8 +168,12 @@ void vcs_score_summary(const vcs_text_t *table, vcs_text_t *out) {
                   "sign | precision | recall | games |\n"
                   "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (int i = 0; i < count; i++) {
-    vcs_text_printf(out, "| %s | %d | `%s` | %.3g", cells[i].source, cells[i].horizon, cells[i].method,
-                    cells[i].games ? cells[i].frames / cells[i].games : 0);
+    vcs_text_printf(out, "| %s | %d | `%s` | ", cells[i].source, cells[i].horizon, cells[i].method);
+    if (cells[i].costs) {
+      vcs_text_printf(out, "%.3g", cells[i].frames / cells[i].costs);
+    } else {
+      vcs_text_printf(out, "-");
+    }
     for (int v = 0; v < VCS_VIEWS * VALUES; v++) {
       const int n = cells[i].count[v / VALUES][v % VALUES];
       if (n) {

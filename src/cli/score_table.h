@@ -1,7 +1,7 @@
 /* score_table.h: the table that `diffvcs score` fills.
  *
- * Tab-separated text: a line that says how it was made, a line with the names of the columns, then a row for every
- * game, method, source of bits, horizon and view (screen or RAM). `-` is a missing value, such as the precision of an
+ * The text of study/score_game.h: two lines, then a row for every game, method, source of bits, horizon and view
+ * (screen or RAM). `-` is a missing value, such as the precision of an
  * estimate that is zero everywhere. All rows of a game and a method are added at once, so a table never has half of
  * them.
  */
@@ -9,9 +9,7 @@
 #define VCS_CLI_SCORE_TABLE_H
 
 #include "cli/common.h"
-
-/* Begins a table; `made` describes its settings. */
-void vcs_score_begin(vcs_text_t *table, const char *made);
+#include "study/score_game.h"
 
 /* Reads a table. `made` NULL: with any settings. VCS_BAD_FILE: it is not a table, or has other settings. */
 vcs_status_t vcs_score_read(const char *path, const char *made, vcs_text_t *table, vcs_error_t *error);
@@ -23,9 +21,6 @@ vcs_status_t vcs_score_merge(const char *path, const char *made, const vcs_text_
                              vcs_error_t *error);
 
 bool vcs_score_has(const vcs_text_t *table, const char *game, const char *method);
-/* `frames` is what the method costs for one place, or one reverse pass, in frames of ale-py. */
-void vcs_score_row(vcs_text_t *table, const char *game, const char *method, const char *source, int horizon, int view,
-                   const vcs_agreements_t *agreements, double frames);
 
 /* Means over games by source, horizon and method, as Markdown. */
 void vcs_score_summary(const vcs_text_t *table, vcs_text_t *out);

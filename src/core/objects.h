@@ -226,6 +226,7 @@ VCS_FN void vcs_record_sprite(const vcs_t *m, vcs_recorder_t *r, int kind, int c
                               uint64_t bits, uint64_t shown, uint8_t colour) {
   vcs_live_t *live = vcs_live_find(r, kind, copy, y, window);
   if (live && live->y == y) {
+    if (!live->shown) live->colour = colour; /* what the row showed so far was covered */
     live->bits |= bits;
     live->shown |= shown;
     return;

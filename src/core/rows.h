@@ -74,7 +74,7 @@ VCS_FN void vcs_rows_make(const vcs_t *m, vcs_video_t *video, unsigned on, int o
 }
 
 /* Adds the pixels of two objects as a layer, unless they are dark. */
-VCS_FN int vcs_rows_layer(vcs_layer_t *layer, int layers, const vcs_pixels_t *const *line, unsigned lit, int a, int b,
+VCS_FN int vcs_rows_layer(vcs_layer_t *layer, int layers, const vcs_pixels_t **line, unsigned lit, int a, int b,
                           uint8_t colour, vcs_pixels_t *both) {
   if (!(lit & (1u << a | 1u << b))) return layers;
   layer[layers].colour = colour;

@@ -57,11 +57,6 @@ VCS_FN void vcs_asleep_piece(int32_t from, int32_t to, uint64_t piece[3]) {
   }
 }
 
-VCS_FN vcs_pixels_t vcs_asleep_line(const vcs_t *m, vcs_video_t *video, int object) {
-  if (video->stale >> object & 1) vcs_line_make(m, video, object);
-  return video->line[object];
-}
-
 /* The clock from which on an access that was noted shows. */
 VCS_FN int32_t vcs_moment_target(const vcs_t *m, uint64_t moment) {
   int32_t now = vcs_wrap_minus((int32_t)((uint32_t)(moment >> VCS_CYCLES_SHIFT) * 3), m->frame_clock);
@@ -75,24 +70,31 @@ VCS_FN int32_t vcs_moment_clock(const vcs_t *m, const vcs_video_t *video, uint64
   return at < video->start ? video->start : at;
 }
 
-/* Latches those of the collisions `pairs` that happen up to the moment `end`. */
+/* The clock since when both objects of a pair are as they are. */
+VCS_FN int32_t vcs_asleep_since(const vcs_t *m, const vcs_video_t *video, const uint64_t since[], vcs_pair_t pair) {
+  int32_t a = vcs_moment_clock(m, video, since[pair.a]), b = vcs_moment_clock(m, video, since[pair.b]);
+  return a > b ? a : b;
+}
+
+/* Latches those of the collisions `pairs` that happen up to the moment `end`. An object that has just changed may not
+ * have its new registers yet, so its mask is not made. */
 VCS_SLOW_FN void vcs_asleep_collide(vcs_t *m, vcs_video_t *video, unsigned pairs, uint64_t end) {
-  const vcs_asleep_t *asleep = vcs_asleep(video);
-  int32_t to = vcs_moment_clock(m, video, end);
+  const uint64_t *since = vcs_asleep(video)->since;
   for (; pairs; pairs &= pairs - 1) {
     int latch = VCS_LOWEST(pairs);
     vcs_pair_t pair = vcs_pair((unsigned)latch);
-    int32_t from = vcs_moment_clock(m, video, asleep->since[pair.a]);
-    int32_t from_b = vcs_moment_clock(m, video, asleep->since[pair.b]);
-    if (from_b > from) from = from_b;
+    if (since[pair.a] == end || since[pair.b] == end) continue;
+    if (video->stale >> pair.a & 1) vcs_line_make(m, video, pair.a);
+    if (video->stale >> pair.b & 1) vcs_line_make(m, video, pair.b);
+    const uint64_t *a = video->line[pair.a].word, *b = video->line[pair.b].word;
+    uint64_t both[3] = {a[0] & b[0], a[1] & b[1], a[2] & b[2]};
+    if (!(both[0] | both[1] | both[2])) continue;
+    int32_t from = vcs_asleep_since(m, video, since, pair), to = vcs_moment_clock(m, video, end);
     if (from >= to) continue;
-    vcs_pixels_t a = vcs_asleep_line(m, video, pair.a), b = vcs_asleep_line(m, video, pair.b);
-    for (int w = 0; w < 3; w++) a.word[w] &= b.word[w];
-    if (!(a.word[0] | a.word[1] | a.word[2])) continue;
     if (to - from < VCS_LINE_CLOCKS) {
       uint64_t piece[3];
       vcs_asleep_piece(from, to, piece);
-      if (!((a.word[0] & piece[0]) | (a.word[1] & piece[1]) | (a.word[2] & piece[2]))) continue;
+      if (!((both[0] & piece[0]) | (both[1] & piece[1]) | (both[2] & piece[2]))) continue;
     }
     m->collisions |= (uint16_t)(1u << latch);
   }
@@ -207,7 +209,7 @@ VCS_HOT_FN void vcs_asleep_note(vcs_asleep_t *asleep, uint64_t time, unsigned r)
 VCS_SLOW_FN bool vcs_asleep_stirs(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r) {
   if (time >= asleep->later) return false;
   int32_t at = vcs_moment_target(m, vcs_moment(time, r));
-  if (at <= asleep->video.start) return true; /* nothing new is seen */
+  if (at <= asleep->video.start || at <= m->blank_clock) return true; /* nothing new is seen */
   m->blank_first = at;
   asleep->wake = asleep->later;
   return true;

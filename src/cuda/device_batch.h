@@ -165,6 +165,8 @@ VCS_FN int32_t vcs_turned_paddle(const vcs_device_batch_kind_t *kind, int32_t po
 /* Adds what players 2 to 4 hold. */
 VCS_SLOW_FN void vcs_device_team_controls(const vcs_device_batch_kind_t *kind, int32_t players, vcs_device_env_t *env,
                                           vcs_device_team_t *team, vcs_controls_t *controls) {
+  controls->paddle[2] = team->far_paddle[0]; /* also where players 3 and 4 do not exist */
+  controls->paddle[3] = team->far_paddle[1];
   for (int i = 1; i < players; i++) {
     const uint8_t held = vcs_held_by((unsigned)team->action[i - 1]);
     if (kind->uses_paddles) {
@@ -282,7 +284,7 @@ VCS_SLOW_FN void vcs_device_env_keep(const vcs_cart_t *cart, uint8_t *frames, in
 /* The action that a number means; a random one without actions. */
 VCS_FN int32_t vcs_device_wish(const vcs_device_batch_kind_t *kind, vcs_device_env_t *env, const int32_t *action) {
   if (!action) return kind->actions[vcs_device_env_draw(env, kind->action_count)];
-  return *action >= 0 && *action < VCS_ACTIONS ? kind->meanings[*action] : VCS_NOOP;
+  return *action >= 0 && *action < VCS_ACTIONS ? kind->meanings[*action] : (int32_t)VCS_NOOP;
 }
 
 /* Takes the actions of a step (NULL: random ones), and before each frame the ones that do not stick. */

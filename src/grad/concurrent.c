@@ -4,9 +4,10 @@
  * instruction), and of a flip is kept only what differs: concurrent fault simulation, as designers of chips have done
  * it since the 1970s (Ulrich and Baker 1974; Armstrong 1972; Niermann 1992). It is exact.
  *
- *   asleep    program counter, registers, flags, time and the wiring of the cartridge are the base's. What differs is
- *             bytes of RAM, the timer, an input, the TIA. As long as the base reads none of that, the flip does what
- *             the base does, and nothing needs to be done for it. A byte that the base overwrites differs no more.
+ *   asleep    program counter, stack pointer, time and the wiring of the cartridge are the base's. What differs is
+ *             bytes of RAM, the timer, an input, the TIA, and registers or flags that the base sets before it reads
+ *             them. As long as the base reads none of that, the flip does what the base does, and nothing needs to be
+ *             done for it. A byte or register that the base overwrites differs no more.
  *   awake     the base is about to read what differs. The flip's machine is the base's with the differences put in, and
  *             it is run for real (concurrent_run.c), at once, until it stands where a later row of the base stands.
  *   waiting   it has met that row, and the walk has not come there yet. When it has, the two machines are compared, and
@@ -17,7 +18,7 @@
  *
  *   base   row 0 ---- LDA $80 ---- STA $0D ---- LDA $81 ---- CMP ---- BNE ---- LDX #3 ---- ...       rows
  *   flip   asleep     | awake      | waiting    :                                                    $80 differs
- *   of $80 ($80)      +----------->:  A equal again at LDA $81: asleep ($80), and the TIA differs
+ *   of $80 ($80)      +----------->:  A is read no more at LDA $81: asleep ($80, A), and the TIA differs
  *
  * Who differs in a place is a set of bits, one a flip; a row asks the sets of the places that it reads. So a row that
  * concerns no flip costs a few loads.
@@ -86,7 +87,8 @@ struct vcs_concurrent {
   uint32_t rom_flip_count, rom_flip_capacity;
   uint8_t *picture;
   uint8_t lines[VCS_FRAME_BYTES / VCS_WIDTH];
-  bool lost; /* a flip that is running needs what is not known */
+  bool lost;       /* a flip that is running needs what is not known */
+  uint16_t missed; /* collisions that flips have read and that were not known: from the next frame on they are */
   /* of the present walk */
   const vcs_base_t *base;
   vcs_runner_t *runner;
@@ -270,25 +272,30 @@ static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   set_dirty(walk, number, true);
 }
 
+static void miss(vcs_concurrent_t *walk, unsigned latches) {
+  walk->lost = true;
+  walk->missed |= (uint16_t)latches;
+}
+
 static uint16_t flip_collisions(void *context, const vcs_t *m) {
   const reader_t *reader = context;
   vcs_concurrent_t *walk = reader->walk;
   const vcs_base_frame_t *frame = walk->frame;
   const uint32_t access = frame->rows[reader->flip->from].access, count = walk->note.count;
+  const unsigned latches = 3u << 2 * walk->note.accesses[count - 1].reg;
   (void)m;
   if (access + count <= frame->note.count &&
       memcmp(walk->note.accesses, frame->note.accesses + access, count * sizeof *walk->note.accesses) == 0) {
     const vcs_collision_read_t *read = frame->reads; /* the base's, too */
     while (frame->segments[read->segment].access != access + count - 1) read++;
     if (!is_dirty(walk, reader->number)) return read->collisions;
-    if (reader->flip->beam.unknown >> 2 * walk->note.accesses[count - 1].reg & 3) walk->lost = true;
+    if (latches & reader->flip->beam.unknown) miss(walk, latches);
     walk->work.picture = NULL;
     return vcs_beam_collisions_after(&walk->work, &reader->flip->beam, read->segment);
   }
   own_beam(walk, reader->number, access);
   walk->work.picture = NULL;
-  const unsigned latches = 3u << 2 * walk->note.accesses[count - 1].reg;
-  if (latches & reader->flip->beam.unknown) walk->lost = true;
+  if (latches & reader->flip->beam.unknown) miss(walk, latches);
   return vcs_beam_collisions_now(&walk->work, &reader->flip->beam, access, walk->note.accesses, count, &walk->now);
 }
 
@@ -296,7 +303,7 @@ static void flip_rom(const vcs_concurrent_t *walk, size_t number) {
   const vcs_flip_t *given = &walk->given[number];
   for (size_t i = 0; i < given->count; i++) {
     const vcs_place_t *place = &given->places[i];
-    if (place->kind == VCS_PLACE_ROM) walk->runner->rom[place->index] ^= (uint8_t)(1u << place->bit);
+    if (place->kind == VCS_PLACE_ROM) vcs_runner_flip_rom(walk->runner, place);
   }
 }
 
@@ -396,9 +403,11 @@ static uint8_t find_astray(const vcs_t *m, const vcs_stand_t *stand) {
 /* ... and those of them that the base has not set when it wakes up, put into a machine that is the base's. */
 static void put_astray(const vcs_concurrent_t *walk, const flip_t *flip, uint32_t row, registers_t own, vcs_t *m) {
   const vcs_rows_t *next = &walk->frame->next_set[flip->asleep_at];
-  static const uint8_t flags[VCS_KEPT_COUNT] = {
-      [VCS_KEPT_NZ] = VCS_FLAG_N | VCS_FLAG_Z, [VCS_KEPT_V] = VCS_FLAG_V, [VCS_KEPT_D] = VCS_FLAG_D,
-      [VCS_KEPT_I] = VCS_FLAG_I,               [VCS_KEPT_C] = VCS_FLAG_C};
+  static const uint8_t flags[VCS_KEPT_COUNT] = {[VCS_KEPT_NZ] = VCS_FLAG_N | VCS_FLAG_Z,
+                                                [VCS_KEPT_V] = VCS_FLAG_V,
+                                                [VCS_KEPT_D] = VCS_FLAG_D,
+                                                [VCS_KEPT_I] = VCS_FLAG_I,
+                                                [VCS_KEPT_C] = VCS_FLAG_C};
   for (unsigned left = flip->astray; left; left &= left - 1) {
     const unsigned i = (unsigned)VCS_LOWEST(left);
     if (vcs_row_of(next, i) < row) continue;
@@ -659,6 +668,7 @@ static bool begin_frame(vcs_concurrent_t *walk, int32_t frame) {
     walk->recorded = record(walk, frame + 1) ? frame + 2 : -1;
     walk->frame->live |= walk->recorded > 0 ? walk->records[(frame + 1) & 1].reads_of : 0xFFFF;
   }
+  walk->frame->live |= walk->missed;
   memcpy(walk->m, walk->frame->begun, size);
   memcpy(walk->work.m, walk->frame->begun, size);
   walk->work.m->front = 0;
@@ -872,6 +882,7 @@ void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_run
   memset(walk->who, 0, sizeof walk->who);
   memset(walk->many, 0, sizeof walk->many);
   memset(walk->asleep, 0, sizeof walk->asleep);
+  walk->missed = 0;
   for (size_t i = 0; i < count; i++) {
     possible[i] = is_possible(walk, i);
     walk->flips[i] = (flip_t){0};

@@ -85,17 +85,17 @@ _Static_assert(VCS_LOOKS_SIZE <= 61, "a set of looks is a word");
 /* The accesses of a frame are cut into segments, about one a line. If a flip makes the same accesses, and differs in
  * nothing of `reads` and `shows`, the segment does to it what it does to the base. */
 typedef struct {
-  uint32_t access;   /* its first */
-  uint64_t reads;    /* what its accesses, and the ends of its lines, depend on */
-  uint64_t shows;    /* what its pixels and collisions depend on */
-  uint64_t colours;  /* what the picture depends on beyond that */
-  uint64_t replaced; /* what is overwritten */
-  uint16_t caught;   /* collisions in it, from CXCLR on where there is one */
-  uint8_t on;        /* objects that show in it */
-  bool clears;       /* there is */
+  uint32_t access;        /* its first */
+  uint64_t reads;         /* what its accesses, and the ends of its lines, depend on */
+  uint64_t shows;         /* what its pixels and collisions depend on */
+  uint64_t colours;       /* what the picture depends on beyond that */
+  uint64_t replaced;      /* what is overwritten */
+  uint16_t caught;        /* collisions in it, from CXCLR on where there is one */
+  uint8_t on;             /* objects that show in it */
+  bool clears;            /* there is */
   uint16_t clears_before; /* segments of the frame before this one that have a CXCLR */
-  int16_t motion[5]; /* by HMOVE, of objects wherever they are */
-  uint64_t moves;    /* the positions of those that move */
+  int16_t motion[5];      /* by HMOVE, of objects wherever they are */
+  uint64_t moves;         /* the positions of those that move */
   vcs_beam_t before;
 } vcs_segment_t;
 

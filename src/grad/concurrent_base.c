@@ -2,6 +2,8 @@
  *
  * The frame is executed instruction by instruction, every byte over the bus, and the bus is watched: whatever an
  * instruction reads is what it depends on besides its registers. The TIA is made along the way (concurrent_beam.c).
+ * When the frame is over, a pass from its last row to its first finds which registers are live at each row: read by it
+ * or by a later row before they are set.
  */
 #include "concurrent_note.h"
 
@@ -158,8 +160,8 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   frame->begun = calloc(1, size);
   frame->m = calloc(1, size);
   frame->beam_m = calloc(1, size);
-  if (frame->rows && frame->next_set && frame->next_dead && frame->sets && frame->note.accesses && frame->begun && frame->m &&
-      frame->beam_m) {
+  if (frame->rows && frame->next_set && frame->next_dead && frame->sets && frame->note.accesses && frame->begun &&
+      frame->m && frame->beam_m) {
     return true;
   }
   vcs_base_frame_free(frame);
@@ -210,9 +212,13 @@ static void keep_wiring(vcs_base_frame_t *frame, const vcs_t *m) {
 
 static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t row) {
   const uint64_t key = vcs_stand_key(cpu->pc, cpu->sp, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
-  frame->rows[row] = (vcs_stand_t){
-      key,  UINT64_MAX, vcs_cpu_cycles(cpu), frame->note.count, frame->touch_count, frame->rom_touch_count,
-      frame->wiring_count - 1};
+  frame->rows[row] = (vcs_stand_t){key,
+                                   UINT64_MAX,
+                                   vcs_cpu_cycles(cpu),
+                                   frame->note.count,
+                                   frame->touch_count,
+                                   frame->rom_touch_count,
+                                   frame->wiring_count - 1};
 }
 
 /* ---- Registers that will not be read ---------------------------------------------------------------------------- */
@@ -237,29 +243,30 @@ typedef struct {
   uint8_t named_reads, named_sets;
 } facts_t;
 
-#define OF_KEY(of)                                                                          \
-  ((uint64_t)((of)&VCS_OF_P) << VCS_KEY_P | ((of)&VCS_OF_A ? 0xFFull << VCS_KEY_A : 0) |    \
+#define OF_KEY(of)                                                                       \
+  ((uint64_t)((of)&VCS_OF_P) << VCS_KEY_P | ((of)&VCS_OF_A ? 0xFFull << VCS_KEY_A : 0) | \
    ((of)&VCS_OF_X ? 0xFFull << VCS_KEY_X : 0) | ((of)&VCS_OF_Y ? 0xFFull << VCS_KEY_Y : 0))
 #define NAME_OF(of, name) (((of)&VCS_OF_##name) != 0) << VCS_KEPT_##name
-#define NAMES(of)                                                                                                   \
+#define NAMES(of)                                                                                                  \
   (uint8_t)(NAME_OF(of, A) | NAME_OF(of, X) | NAME_OF(of, Y) | NAME_OF(of, NZ) | NAME_OF(of, V) | NAME_OF(of, D) | \
             NAME_OF(of, I) | NAME_OF(of, C))
 #define BRANCH_FLAG(code) \
   ((code) >> 6 == 0 ? VCS_OF_N : (code) >> 6 == 1 ? VCS_OF_V : (code) >> 6 == 2 ? VCS_OF_C : VCS_OF_Z)
-#define READS(code, operation, mode, access)                                                                         \
+#define READS(code, operation, mode, access)                                                                        \
   (VCS_READS_##operation | INDEX_##mode | (VCS_ACCESS_##access == VCS_ACCESS_BRANCH ? (int)BRANCH_FLAG(code) : 0) | \
    ((code) == VCS_BRK ? (int)VCS_OF_P : 0))
-#define FACTS(code, operation, mode, access, cycles)                               \
-  {OF_KEY(READS(code, operation, mode, access)), OF_KEY(VCS_SETS_##operation),     \
+#define FACTS(code, operation, mode, access, cycles)                           \
+  {OF_KEY(READS(code, operation, mode, access)), OF_KEY(VCS_SETS_##operation), \
    NAMES(READS(code, operation, mode, access)), NAMES(VCS_SETS_##operation)},
 static const facts_t facts_of[256] = {VCS_OPCODES(FACTS)};
 
 /* A row is written to those that are named. */
 static void set_rows(vcs_rows_t *rows, unsigned names, uint32_t row) {
-#define SPREAD(n) \
-  (((n)&1 ? 0xFFFFull : 0) | ((n)&2 ? 0xFFFFull << 16 : 0) | ((n)&4 ? 0xFFFFull << 32 : 0) | ((n)&8 ? 0xFFFFull << 48 : 0))
-  static const uint64_t spread[16] = {SPREAD(0), SPREAD(1), SPREAD(2),  SPREAD(3),  SPREAD(4),  SPREAD(5),
-                                      SPREAD(6), SPREAD(7), SPREAD(8),  SPREAD(9),  SPREAD(10), SPREAD(11),
+#define SPREAD(n)                                                                            \
+  (((n)&1 ? 0xFFFFull : 0) | ((n)&2 ? 0xFFFFull << 16 : 0) | ((n)&4 ? 0xFFFFull << 32 : 0) | \
+   ((n)&8 ? 0xFFFFull << 48 : 0))
+  static const uint64_t spread[16] = {SPREAD(0),  SPREAD(1),  SPREAD(2),  SPREAD(3), SPREAD(4),  SPREAD(5),
+                                      SPREAD(6),  SPREAD(7),  SPREAD(8),  SPREAD(9), SPREAD(10), SPREAD(11),
                                       SPREAD(12), SPREAD(13), SPREAD(14), SPREAD(15)};
   const uint64_t four = row * 0x0001000100010001ull, low = spread[names & 15], high = spread[names >> 4];
   rows->half[0] = (rows->half[0] & ~low) | (four & low);

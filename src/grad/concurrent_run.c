@@ -10,7 +10,7 @@
 typedef struct {
   const vcs_base_frame_t *frame;
   const vcs_stand_t *row; /* the first that is not earlier than the last look */
-  uint64_t next; /* time from which on it is worth looking again */
+  uint64_t next;          /* time from which on it is worth looking again */
 } beside_t;
 
 #define VCS_RUN_BESIDE

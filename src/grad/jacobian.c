@@ -50,8 +50,9 @@ typedef struct {
   size_t rows;      /* of a picture */
   uint8_t *outputs; /* mark_outputs */
   size_t state_size;
-  list_t *lists; /* by flip; or NULL, and then: */
-  double *sums;  /* by flip: what changes times the adjoints */
+  list_t *lists;   /* by flip; or NULL, and then: */
+  double *sums;    /* by flip: what changes times the adjoints */
+  uint8_t *counts; /* with sums, by horizon and row of the picture: 0: its adjoints are zero */
   const vcs_jacobian_rows_t *adjoints;
   const float *values;
   size_t channels;
@@ -144,9 +145,10 @@ static void find_state(gather_t *gather, size_t flip, int horizon, uint32_t of, 
 
 static void see(void *context, size_t flip, int horizon, const vcs_sight_t *sight, const vcs_sight_t *base) {
   gather_t *gather = context;
+  const uint8_t *counts = gather->counts ? gather->counts + (size_t)horizon * gather->rows : NULL;
   if (wanted(gather, horizon, VCS_OF_SCREEN) && sight->picture != base->picture) {
     for (size_t row = 0; row < gather->rows; row++) {
-      if (sight->lines && !sight->lines[row]) continue;
+      if ((sight->lines && !sight->lines[row]) || (counts && !counts[row])) continue;
       find_bytes(gather, flip, horizon, VCS_OF_SCREEN, row * VCS_WIDTH, VCS_WIDTH, base->picture + row * VCS_WIDTH,
                  sight->picture + row * VCS_WIDTH);
     }
@@ -168,6 +170,21 @@ static void free_gather(gather_t *gather, size_t count) {
   for (size_t i = 0; gather->lists && i < count; i++) free(gather->lists[i].entries);
   free(gather->lists);
   free(gather->outputs);
+  free(gather->counts);
+}
+
+/* Marks the rows of pictures that have adjoints. False: no memory. */
+static bool mark_rows(gather_t *gather) {
+  const vcs_jacobian_rows_t *a = gather->adjoints;
+  const size_t rows = gather->rows, width = VCS_WIDTH * gather->channels;
+  gather->counts = calloc((size_t)a->horizons * rows + 1, 1);
+  for (size_t i = 0; gather->counts && i < (size_t)a->horizons * rows; i++) {
+    const float *adjoints = a->pixels[i / rows];
+    for (size_t k = 0; adjoints && k < width && !gather->counts[i]; k++) {
+      gather->counts[i] = adjoints[i % rows * width + k] != 0;
+    }
+  }
+  return gather->counts;
 }
 
 /* Walks all flips. gather->sums is set for sums, or NULL for lists, which are made here. */
@@ -202,7 +219,8 @@ static vcs_status_t gather_all(gather_t *gather, const vcs_run_t *run, const vcs
   gather->state_size = vcs_state_size(run->cart);
   gather->outputs = malloc(VCS_MACHINE_BYTES);
   if (!gather->sums) gather->lists = calloc(count ? count : 1, sizeof *gather->lists);
-  if (!gather->outputs || (!gather->sums && !gather->lists)) {
+  const bool marked = !gather->sums || !gather->adjoints->pixels || mark_rows(gather);
+  if (!gather->outputs || !marked || (!gather->sums && !gather->lists)) {
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for %zu flips", count);
   }
   mark_outputs(gather->outputs, VCS_MACHINE_BYTES);

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/decode.h"
 #include "host/files.h"
 #include "host/save.h"
 
@@ -193,6 +194,22 @@ static uint8_t *copy_rom(const vcs_cart_t *cart) {
   return rom;
 }
 
+static size_t code_size(const vcs_cart_t *cart) { return vcs_decode_size(cart) * sizeof *cart->code; }
+
+static vcs_code_t *copy_code(const vcs_cart_t *cart) {
+  vcs_code_t *code = malloc(code_size(cart));
+  if (code) memcpy(code, cart->code, code_size(cart));
+  return code;
+}
+
+/* What is decoded for a byte of the image depends on two bytes behind it, and for the branch of a wait loop on three
+ * before it (decode.h). */
+static void flip_image(const vcs_cart_t *cart, uint8_t *rom, vcs_code_t *code, const vcs_place_t *place) {
+  rom[place->index] ^= (uint8_t)(1u << place->bit);
+  const uint32_t size = code ? vcs_decode_size(cart) : 0, first = place->index < 2 ? 0 : place->index - 2;
+  for (uint32_t at = first; at < size && at <= place->index + 3; at++) code[at] = vcs_decode(cart, at);
+}
+
 vcs_status_t vcs_base_create(vcs_base_t *base, const vcs_run_t *run, const vcs_view_t *view, vcs_error_t *error) {
   const size_t times = (size_t)run->frames + 1, state = stride(run->cart);
   *base = (vcs_base_t){.view = *view, .run = *run, .cart = *run->cart};
@@ -205,14 +222,15 @@ vcs_status_t vcs_base_create(vcs_base_t *base, const vcs_run_t *run, const vcs_v
   base->pictures = malloc(pictures);
   base->frames = malloc(2 * VCS_FRAME_BYTES);
   base->rom = view->rom ? copy_rom(run->cart) : NULL;
+  base->code = view->rom && run->cart->code ? copy_code(run->cart) : NULL;
   if (!base->controls || !base->states || !base->begun || !base->plays || !base->scores || !base->pictures ||
-      !base->frames || (view->rom && !base->rom)) {
+      !base->frames || (view->rom && (!base->rom || (run->cart->code && !base->code)))) {
     vcs_base_free(base);
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory for a run of %d frames", (int)run->frames);
   }
   if (base->rom) {
     base->cart.rom = base->rom;
-    base->cart.code = NULL; /* bytes will change: nothing is decoded ahead */
+    base->cart.code = base->code;
   }
   base->run.cart = &base->cart;
   base->run.controls = base->controls;
@@ -229,6 +247,7 @@ void vcs_base_free(vcs_base_t *base) {
   free(base->scores);
   free(base->pictures);
   free(base->rom);
+  free(base->code);
   free(base->kept_frames);
   free(base->frames);
   free(base->unread);
@@ -241,14 +260,16 @@ void vcs_base_restore(vcs_base_t *base, const vcs_run_t *run) {
   memcpy(base->controls, run->controls, (size_t)run->frames * sizeof *base->controls);
   memcpy(base->states, run->start, vcs_state_size(run->cart));
   if (base->rom) memcpy(base->rom, run->cart->rom, run->cart->rom_size);
+  if (base->code) memcpy(base->code, run->cart->code, code_size(run->cart));
 }
 
 void vcs_base_flip(vcs_base_t *base, const vcs_place_t *place) {
   if (place->kind == VCS_PLACE_INPUT) {
     vcs_place_flip_input(&base->controls[place->frame], place);
+  } else if (place->kind == VCS_PLACE_ROM) {
+    flip_image(&base->cart, base->rom, base->code, place);
   } else {
-    uint8_t *bytes = place->kind == VCS_PLACE_ROM ? base->rom : base->states;
-    bytes[place->index] ^= (uint8_t)(1u << place->bit);
+    base->states[place->index] ^= (uint8_t)(1u << place->bit);
   }
 }
 
@@ -317,13 +338,15 @@ vcs_status_t vcs_runner_create(vcs_runner_t *runner, const vcs_base_t *base, vcs
   runner->begun = malloc(vcs_state_size(&base->cart));
   runner->frames = malloc(2 * VCS_FRAME_BYTES);
   runner->rom = base->view.rom ? copy_rom(&base->cart) : NULL;
-  if (!runner->m || !runner->begun || !runner->frames || (base->view.rom && !runner->rom)) {
+  runner->code = base->code ? copy_code(&base->cart) : NULL;
+  if (!runner->m || !runner->begun || !runner->frames || (base->view.rom && !runner->rom) ||
+      (base->code && !runner->code)) {
     vcs_runner_free(runner);
     return vcs_error_fill(error, VCS_NO_MEMORY, "out of memory");
   }
   if (runner->rom) {
     runner->cart.rom = runner->rom;
-    runner->cart.code = NULL;
+    runner->cart.code = runner->code;
   }
   start_frames(base, runner->frames); /* rows below the last that is ever drawn stay so */
   return VCS_OK;
@@ -334,11 +357,17 @@ void vcs_runner_free(vcs_runner_t *runner) {
   free(runner->begun);
   free(runner->frames);
   free(runner->rom);
+  free(runner->code);
   *runner = (vcs_runner_t){0};
 }
 
 void vcs_runner_follow(vcs_runner_t *runner, const vcs_base_t *base) {
   if (runner->rom) memcpy(runner->rom, base->cart.rom, base->cart.rom_size);
+  if (runner->code) memcpy(runner->code, base->code, code_size(&base->cart));
+}
+
+void vcs_runner_flip_rom(vcs_runner_t *runner, const vcs_place_t *place) {
+  flip_image(&runner->cart, runner->rom, runner->code, place);
 }
 
 /* ---- Running again ------------------------------------------------------------------------------------------ */
@@ -379,7 +408,7 @@ static bool is_unread(const rerun_t *r) {
 static void flip_rom(const rerun_t *r) {
   for (size_t i = 0; i < r->count; i++) {
     const vcs_place_t *flip = &r->flips[i];
-    if (flip->kind == VCS_PLACE_ROM) r->runner->rom[flip->index] ^= (uint8_t)(1u << flip->bit);
+    if (flip->kind == VCS_PLACE_ROM) vcs_runner_flip_rom(r->runner, flip);
   }
 }
 

@@ -50,9 +50,10 @@ typedef struct {
   vcs_run_t run;            /* `start`, `controls` and, with view.rom, the cartridge are the base's own */
   vcs_cart_t cart;          /* the core's part of it */
   vcs_controls_t *controls; /* one a frame */
-  uint8_t *rom;
-  uint8_t *states; /* after 0, 1, ... frames */
-  uint8_t *begun;  /* the same as the next frame begins, to compare (rerun.c) */
+  uint8_t *rom;             /* with view.rom: its own image ... */
+  vcs_code_t *code;         /* ... and what is decoded from it; NULL if the run's cartridge has nothing decoded */
+  uint8_t *states;          /* after 0, 1, ... frames */
+  uint8_t *begun;           /* the same as the next frame begins, to compare (rerun.c) */
   vcs_play_t *plays;
   int32_t *scores;
   uint8_t *pictures;    /* at the horizons */
@@ -83,7 +84,8 @@ size_t vcs_base_pixels(const vcs_base_t *base);
 
 typedef struct {
   vcs_cart_t cart;
-  uint8_t *rom; /* its own image, or NULL */
+  uint8_t *rom;     /* its own image, or NULL */
+  vcs_code_t *code; /* decoded from it, or NULL */
   vcs_t *m, *begun;
   uint8_t *frames;
   uint64_t frames_run;
@@ -91,6 +93,9 @@ typedef struct {
 
 vcs_status_t vcs_runner_create(vcs_runner_t *runner, const vcs_base_t *base, vcs_error_t *error);
 void vcs_runner_free(vcs_runner_t *runner);
+
+/* Flips a bit of the runner's image; the instructions around it are decoded again. */
+void vcs_runner_flip_rom(vcs_runner_t *runner, const vcs_place_t *place);
 
 /* The runner's image follows a base whose ROM was flipped. */
 void vcs_runner_follow(vcs_runner_t *runner, const vcs_base_t *base);

@@ -6,8 +6,16 @@
 
 #include "diffvcs/diffvcs.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* vcs_frame, for whole frames. Returns false, and leaves m as it was, if the frame is only a part of one, or stops in a
  * picture that is drawn, or probably would; what it has painted by then is painted again by a TIA that draws. */
 bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

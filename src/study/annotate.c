@@ -141,9 +141,10 @@ static bool is_pure(const vcs_scene_diff_t *d, int vertical) {
   return is_along(d, vertical) && d->came + d->went <= 1 + along;
 }
 
-/* Whether something happened to objects that were there, other than that a part of them went behind an edge, or that
- * two of them came together and are one object now. */
+/* Whether something happened to objects that were there, other than that a part of them went behind an edge, that two
+ * of them came together and are one object now, or that a line more or less was drawn above them. */
 static bool is_telling(const vcs_scene_diff_t *d) {
+  if (d->shifted) return false;
   return d->moved_x + d->moved_y + d->moved_both + d->reshaped + d->recoloured > 0 || d->went > d->cut;
 }
 
@@ -771,7 +772,7 @@ static bool is_confirmed(const vcs_role_t *role, const vcs_audit_t *audit) {
   const float counted = (float)role->states / role->confidence + (float)audit->effective;
   const float all = (float)(role->states + audit->right) / counted;
   if (role->encoding != VCS_ENCODING_LINEAR)
-    return audit->right >= 2 && 100 * audit->right >= 85 * audit->effective && has_range(role);
+    return audit->right >= 2 && 100 * audit->right >= 80 * audit->effective && all >= 0.85f && has_range(role);
   if (!audit->effective) return role->states >= 3 && role->confidence >= 0.65f;
   return 100 * audit->right >= 70 * audit->effective && all >= 0.75f;
 }

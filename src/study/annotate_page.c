@@ -8,7 +8,11 @@
 #include "host/files.h"
 #include "study/annotate_text.h"
 
-enum { PAGE_FRAME = 400, ZOOM = 3 };
+enum {
+  PAGE_FRAME = 400,  /* the picture is one of the frames from here on, ... */
+  PAGE_FRAMES = 200, /* ... this many: many games draw only some objects in each */
+  ZOOM = 3
+};
 
 static const char style[] =
     "body{font:15px/1.45 system-ui,sans-serif;max-width:70rem;margin:0 auto;padding:1rem;background:#fff;color:#1b1b1f}"
@@ -58,7 +62,11 @@ static void put_frame(vcs_text_t *text, vcs_env_t *env, uint8_t *rgb, vcs_object
 }
 
 static void put_map(vcs_text_t *text, const vcs_annotation_t *a) {
-  vcs_text_printf(text, "<table class=\"map\"><caption>RAM: each byte with its most certain role</caption>");
+  vcs_text_printf(text,
+                  "<table class=\"map\"><caption>RAM: each byte with its most certain role; -: none was found</caption>"
+                  "<tr><th></th>");
+  for (int i = 0; i < 8; i++) vcs_text_printf(text, "<th>+%d</th>", i);
+  vcs_text_printf(text, "</tr>");
   for (int row = 0; row < 16; row++) {
     vcs_text_printf(text, "<tr><th>%02X</th>", 0x80 + 8 * row);
     for (int i = 0; i < 8; i++) {
@@ -103,29 +111,26 @@ static void put_roles(vcs_text_t *text, const vcs_annotation_t *a) {
   vcs_text_printf(text, "</table>");
 }
 
-/* Plays the records' stream 1 from the beginning. */
-static void play_to(vcs_env_t *env, int frames) {
-  vcs_stream_t stream;
-  vcs_stream_start(&stream, 1);
-  vcs_env_reload(env, 0);
-  for (int i = 0; i < frames; i++) {
-    if (vcs_env_over(env)) vcs_env_reset(env);
-    vcs_env_act_on(env, vcs_stream_next(&stream), VCS_NOOP);
-  }
+static int sprites_of(vcs_env_t *env, vcs_object_t *objects) {
+  int sprites = 0;
+  for (int32_t i = 0, count = vcs_env_objects(env, objects, VCS_OBJECTS_MAX); i < count; i++)
+    sprites += objects[i].kind != VCS_OBJECT_PLAYFIELD;
+  return sprites;
 }
 
-/* The frame with the most objects, of a few neighbours: games that flicker draw some of them in each. */
-static int best_frame(vcs_env_t *env, vcs_object_t *objects) {
-  int best = PAGE_FRAME;
-  int32_t most = -1;
-  for (int frame = PAGE_FRAME; frame < PAGE_FRAME + 6; frame++) {
-    play_to(env, frame);
-    int32_t sprites = 0;
-    for (int32_t i = 0, count = vcs_env_objects(env, objects, VCS_OBJECTS_MAX); i < count; i++)
-      sprites += objects[i].kind != VCS_OBJECT_PLAYFIELD;
+/* Plays the records' stream 1 from the beginning. Returns the frame with the most sprites, from PAGE_FRAME on. */
+static int play_to(vcs_env_t *env, int frames, vcs_object_t *objects) {
+  vcs_stream_t stream;
+  int best = PAGE_FRAME, most = -1;
+  vcs_stream_start(&stream, 1);
+  vcs_env_reload(env, 0);
+  for (int i = 1; i <= frames; i++) {
+    if (vcs_env_over(env)) vcs_env_reset(env);
+    vcs_env_act_on(env, vcs_stream_next(&stream), VCS_NOOP);
+    const int sprites = i < PAGE_FRAME ? -1 : sprites_of(env, objects);
     if (sprites <= most) continue;
     most = sprites;
-    best = frame;
+    best = i;
   }
   return best;
 }
@@ -137,7 +142,7 @@ char *vcs_annotation_page(const vcs_cart_t *cart, const vcs_annotation_t *annota
   uint8_t *rgb = malloc((size_t)3 * VCS_FRAME_BYTES);
   vcs_object_t *objects = malloc(sizeof *objects * VCS_OBJECTS_MAX);
   if (rgb && objects) {
-    play_to(env, best_frame(env, objects));
+    play_to(env, play_to(env, PAGE_FRAME + PAGE_FRAMES, objects), objects);
     vcs_text_printf(
         &text,
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "

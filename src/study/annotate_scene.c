@@ -104,6 +104,7 @@ static void note_pair(const vcs_object_t *was, const vcs_object_t *is, int index
 typedef struct {
   const vcs_scene_t *was, *is;
   bool used_was[VCS_SCENE_SPRITES], used_is[VCS_SCENE_SPRITES];
+  int16_t moved[VCS_SCENE_SPRITES]; /* rows by which each object of `was` moved */
   vcs_scene_diff_t *d;
   int32_t *place_of;
   int want;
@@ -111,6 +112,7 @@ typedef struct {
 
 static void pair(pairing_t *p, int i, int k) {
   p->used_was[i] = p->used_is[k] = true;
+  p->moved[i] = (int16_t)(p->is->sprite[k].y - p->was->sprite[i].y);
   if (p->place_of && i == p->want) *p->place_of = k;
 }
 
@@ -171,6 +173,22 @@ static void pair_in_order(pairing_t *p) {
   }
 }
 
+/* Whether all that happened is that the objects below some row moved by one row. */
+static bool is_shift(const pairing_t *p) {
+  const vcs_scene_diff_t *d = p->d;
+  int top = INT16_MAX;
+  if (d->moved_y < 2 || abs(d->dy) != 1 || d->moved_x || d->moved_both || d->reshaped || d->went || d->came)
+    return false;
+  for (int i = 0; i < p->was->count; i++) {
+    if (p->moved[i] && p->moved[i] != d->dy) return false;
+    if (p->moved[i] && p->was->sprite[i].y < top) top = p->was->sprite[i].y;
+  }
+  for (int i = 0; i < p->was->count; i++) {
+    if (!p->moved[i] && p->was->sprite[i].y >= top) return false;
+  }
+  return true;
+}
+
 void vcs_scene_compare(const vcs_scene_t *was, const vcs_scene_t *is, vcs_scene_diff_t *d, int32_t *place_of,
                        int want) {
   pairing_t p = {.was = was, .is = is, .d = d, .place_of = place_of, .want = want};
@@ -199,6 +217,7 @@ void vcs_scene_compare(const vcs_scene_t *was, const vcs_scene_t *is, vcs_scene_
     d->new_y = is->sprite[k].y;
     d->new_kind = is->sprite[k].kind;
   }
+  d->shifted = is_shift(&p);
 }
 
 void vcs_scene_pixels(const uint8_t *was, const uint8_t *is, int height, vcs_scene_diff_t *d) {

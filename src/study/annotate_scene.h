@@ -30,7 +30,8 @@ typedef struct {
   int16_t top, bottom;
   int16_t new_x, new_y; /* of the first object that came */
   uint8_t new_kind;
-  uint8_t field; /* the playfield differs */
+  uint8_t field;   /* the playfield differs */
+  uint8_t shifted; /* all it did was to move everything below some row by one row: a line more or less was drawn */
 } vcs_scene_diff_t;
 
 void vcs_scene_take(const vcs_object_t *objects, int32_t count, vcs_scene_t *scene);

@@ -145,7 +145,9 @@ def run(options: argparse.Namespace) -> None:
         results.append(evaluate(task, methods, options.out, tell))
     if shown:
         print(f"\r{'':<110}\r", end="", file=sys.stderr)
-    print(f"{len(results)} tasks of the suite {options.suite}, {len(methods)} methods; results in {options.out}")
+    print(
+        f"{report.count_tasks(len(results))} of the suite {options.suite}, {len(methods)} methods; results in {options.out}"
+    )
     for track in tracks:
         print(report.text_table(results, track, set(methods)))
 

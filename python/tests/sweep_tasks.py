@@ -1,0 +1,35 @@
+"""Tasks for test_sweep.py, in a module of their own: other processes import it."""
+
+import os
+import sys
+import time
+
+import diffvcs
+
+
+def noted(log, n, seconds=0.0, size=64):
+    """Bytes that depend on n only. A line of the log says which process computes it."""
+    with open(log, "a") as file:
+        file.write(f"{n} {os.getpid()}\n")
+    time.sleep(seconds)
+    return bytes((n * n + i) % 251 for i in range(size))
+
+
+def failing(n):
+    if n == 3:
+        raise ValueError("three is too many")
+    return bytes([n])
+
+
+def tasks(log, count, seconds=0.0):
+    return [dict(log=str(log), n=n, seconds=seconds) for n in range(count)]
+
+
+if __name__ == "__main__":  # LOG OUT COUNT SECONDS ENGINE WORKERS
+    log, out, count, seconds, engine, workers = sys.argv[1:]
+    from sweep_tasks import noted, tasks  # by the name that the other processes know
+
+    found = diffvcs.sweep(
+        noted, tasks(log, int(count), float(seconds)), out=out, engine=engine, workers=int(workers), progress=False
+    )
+    print(found.digest())

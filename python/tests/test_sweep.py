@@ -1,0 +1,265 @@
+"""Sweeps: results are the same for every engine and number of workers, are computed once, and survive kills."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import diffvcs
+import needs
+import sweep_tasks
+
+HERE = Path(__file__).parent
+PROGRAM = Path(os.environ.get("DIFFVCS") or HERE.parents[1] / "build" / "diffvcs")
+SCORE = ["--bits", "6", "--rom-bits", "4", "--horizons", "1,3", "--methods", "bit,exact", "--states", "2"]
+
+
+def environment():
+    paths = [str(HERE), str(Path(diffvcs.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+def start(*arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, *map(str, arguments)], env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        **options,
+    )  # fmt: skip
+
+
+def command(*arguments, status=0):
+    process = start("-m", "diffvcs.sweep", *arguments)
+    out, err = process.communicate(timeout=600)
+    assert process.returncode == status, err
+    return out, err
+
+
+def files(folder):
+    return {str(p.relative_to(folder)): p.read_bytes() for p in Path(folder).rglob("*") if p.is_file()}
+
+
+def stored(folder):
+    return {path.name for path in (Path(folder) / "results").glob("??/" + "?" * 64)}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A local Ray cluster of four workers, which sweeps with engine="ray" use."""
+    ray = needs.module("ray")
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = environment()["PYTHONPATH"]
+    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
+    yield ray
+    ray.shutdown()
+    os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
+
+
+# ---- addresses -------------------------------------------------------------------------------------------------------
+
+
+def test_addresses_are_those_of_contents():
+    cart = diffvcs.Cartridge("demo")
+    patched = bytearray(cart.rom.tobytes())
+    patched[100] ^= 1
+    address = diffvcs.sweep.address
+    task = dict(cart=cart, frame=3, table=np.arange(4))
+    same = dict(table=np.arange(4), frame=3, cart=diffvcs.Cartridge(cart.rom.tobytes(), name="demo"))
+    assert address(diffvcs.sweep.ram_after, task) == address(diffvcs.sweep.ram_after, same)
+    different = [
+        task,
+        {**task, "frame": 4},
+        {**task, "table": np.arange(4, dtype=np.int16)},
+        {**task, "table": np.arange(4).reshape(2, 2)},
+        {**task, "cart": diffvcs.Cartridge(bytes(patched), name="demo")},
+        {**task, "cart": diffvcs.Cartridge("demo", profile="xitari")},
+    ]
+    found = {address(diffvcs.sweep.ram_after, t) for t in different} | {address(sweep_tasks.failing, task)}
+    assert len(found) == len(different) + 1
+
+
+def test_a_task_that_has_no_address_is_refused(tmp_path):
+    with pytest.raises(TypeError, match="numbers, texts, bytes, arrays, cartridges"):
+        diffvcs.sweep(sweep_tasks.failing, [{"n": object()}], out=tmp_path)
+
+
+# ---- equality --------------------------------------------------------------------------------------------------------
+
+
+def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
+    cart = diffvcs.Cartridge("demo")
+    tasks = [dict(cart=cart, frame=n) for n in (0, 1, 2, 30, 60, 60)]
+    one = diffvcs.sweep(diffvcs.sweep.ram_after, tasks, out=tmp_path / "one", workers=1)
+    four = diffvcs.sweep(diffvcs.sweep.ram_after, tasks, out=tmp_path / "four", workers=4)
+    assert list(one) == [diffvcs.sweep.ram_after(**task) for task in tasks]
+    assert files(tmp_path / "one") == files(tmp_path / "four") and one.digest() == four.digest()
+    assert (len(one), one.computed, len(stored(tmp_path / "one"))) == (6, 5, 5)  # two tasks are the same
+
+
+def test_ray_gives_the_same_files(tmp_path, cluster):
+    cart = diffvcs.Cartridge("demo")
+    tasks = [dict(cart=cart, frame=n, horizons=[1, 3], wrt="cpu", seed=1) for n in (10, 20, 30)]
+    from diffvcs.sweep_commands import truth_task
+
+    here = diffvcs.sweep(truth_task, tasks, out=tmp_path / "here")
+    there = diffvcs.sweep(truth_task, tasks, out=tmp_path / "there", engine="ray")
+    assert files(tmp_path / "here") == files(tmp_path / "there") and there.computed == 3
+    assert diffvcs.sweep(truth_task, tasks, out=tmp_path / "there", engine="threads").computed == 0
+    assert here.digest() == there.digest()
+
+
+def test_large_values_are_put_into_the_object_store_once(tmp_path, cluster, monkeypatch):
+    put, kinds = cluster.put, []
+    monkeypatch.setattr(cluster, "put", lambda value: kinds.append(type(value).__name__) or put(value))
+    cart = diffvcs.Cartridge("demo")
+    tasks = [dict(cart=cart if n % 2 else diffvcs.Cartridge("demo"), frame=n) for n in range(6)]
+    diffvcs.sweep(diffvcs.sweep.ram_after, tasks, out=tmp_path, engine="ray")
+    assert kinds.count("Cartridge") == 1
+
+
+def test_the_commands_write_what_the_program_writes(tmp_path):
+    if not PROGRAM.exists():
+        needs.missing("program", f"{PROGRAM} is not built (make build)")
+
+    def program(*arguments):
+        subprocess.run([str(PROGRAM), *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    program("score", "demo", *SCORE, "--no-costs", "--out", "score.tsv")
+    command("score", "demo", *SCORE, "--out", tmp_path / "score")
+    assert (tmp_path / "score" / "score.tsv").read_bytes() == (tmp_path / "score.tsv").read_bytes()
+    program("annotate", "demo", "--seeds", "1", "--depths", "1", "--out", "json")
+    command("annotate", "demo", "--seeds", "1", "--depths", "1", "--out", tmp_path / "annotations")
+    assert (tmp_path / "annotations" / "demo.json").read_bytes() == (tmp_path / "json" / "demo.json").read_bytes()
+    assert json.loads((tmp_path / "annotations" / "demo.json").read_text())["game"] == "demo"
+    program("truth", "demo", "--seed", "1", "--frame", "70", "--horizon", "2", "--wrt", "tia", "--out", "t.tsv")
+    command("truth", "demo", "--seed", "1", "--frame", "60", "--step", "10", "--states", "2", "--horizon", "2", "--wrt", "tia",
+            "--out", tmp_path / "truth")  # fmt: skip
+    rows = [line.split("\t") for line in (tmp_path / "truth" / "truth.tsv").read_text().splitlines()[1:]]
+    assert ["\t".join(row[4:]) for row in rows if row[2] == "70"] == (tmp_path / "t.tsv").read_text().splitlines()[1:]
+
+
+def test_results_in_a_place_of_fsspec(tmp_path):
+    needs.module("fsspec")
+    url = (tmp_path / "there").as_uri()
+    tasks = sweep_tasks.tasks(tmp_path / "log", 3)
+    assert diffvcs.sweep(sweep_tasks.noted, tasks, out=url).computed == 3
+    again = diffvcs.sweep(sweep_tasks.noted, tasks, out=url)
+    assert again.computed == 0
+    assert list(again) == list(diffvcs.sweep(sweep_tasks.noted, tasks, out=tmp_path / "here"))
+
+
+# ---- what goes wrong -------------------------------------------------------------------------------------------------
+
+
+def test_a_task_that_fails_is_named_and_results_stay(tmp_path):
+    tasks = [dict(n=n) for n in range(6)]
+    with pytest.raises(
+        diffvcs.sweep.Stopped, match=r"task 3 \(n=3\) failed: three is too many. 3 of 6 results are stored"
+    ):
+        diffvcs.sweep(sweep_tasks.failing, tasks, out=tmp_path, workers=1)
+    assert diffvcs.sweep(sweep_tasks.failing, tasks[:3], out=tmp_path).computed == 0
+
+
+def test_a_task_that_fails_on_ray_is_named(tmp_path, cluster):
+    with pytest.raises(diffvcs.sweep.Stopped, match=r"task 0 \(n=3\) failed: three is too many"):
+        diffvcs.sweep(sweep_tasks.failing, [dict(n=3)], out=tmp_path, engine="ray")
+
+
+def test_without_ray_the_message_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ImportError, match=r"pip install 'diffvcs\[ray\]'"):
+        diffvcs.sweep(sweep_tasks.failing, [dict(n=1)], out=tmp_path, engine="ray")
+    assert diffvcs.sweep(sweep_tasks.failing, [dict(n=1)], out=tmp_path).computed == 1
+
+
+def lines(log):
+    return [line.split() for line in log.read_text().splitlines()] if log.exists() else []
+
+
+def names(log, count, seconds):
+    """The addresses of the tasks, by their numbers."""
+    return {
+        diffvcs.sweep.address(sweep_tasks.noted, task): str(task["n"])
+        for task in sweep_tasks.tasks(log, count, seconds)
+    }
+
+
+@pytest.mark.parametrize("engine", ["threads", "ray"])
+def test_a_killed_driver_is_resumed_and_nothing_stored_is_computed_again(tmp_path, engine):
+    if engine == "ray":
+        needs.module("ray")
+    log, out, count, seconds = tmp_path / "log", tmp_path / "out", 24, 0.2
+    numbers = names(log, count, seconds)
+    for kill in range(4):
+        have, before = {numbers[name] for name in stored(out)}, len(lines(log))
+        driver = start(HERE / "sweep_tasks.py", log, out, count, seconds, engine, 2, start_new_session=True)
+        while kill < 3 and len(stored(out)) < 5 * (kill + 1) and driver.poll() is None:
+            time.sleep(0.01)
+        if kill < 3:
+            driver.send_signal(signal.SIGKILL)
+        printed, err = driver.communicate(timeout=300)
+        assert driver.returncode == (-signal.SIGKILL if kill < 3 else 0), err
+        assert have.isdisjoint(n for n, _ in lines(log)[before:]), "computed again"
+    whole = diffvcs.sweep(sweep_tasks.noted, sweep_tasks.tasks(log, count, seconds), out=out)
+    assert whole.computed == 0 and whole.digest() == printed.strip()
+    assert [bytes((n * n + i) % 251 for i in range(64)) for n in range(count)] == list(whole)
+    assert not list(out.rglob("*.part"))
+
+
+def test_killed_workers_of_ray_change_nothing(tmp_path, cluster):
+    log, count, kills, ended = tmp_path / "log", 40, 5, threading.Event()
+    done = []
+
+    def kill():
+        chance = random.Random(1)
+        while not ended.wait(0.3) and len(done) < kills:
+            alive = [pid for _, pid in lines(log)[-4:] if Path(f"/proc/{pid}").exists()]
+            if alive:
+                os.kill(int(chance.choice(alive)), signal.SIGKILL)
+                done.append(1)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        found = diffvcs.sweep(sweep_tasks.noted, sweep_tasks.tasks(log, count, 0.2), out=tmp_path / "out", engine="ray")
+    finally:
+        ended.set()
+        killer.join()
+    assert len(done) >= 3
+    assert list(found) == [bytes((n * n + i) % 251 for i in range(64)) for n in range(count)]
+
+
+FULL = """
+import resource, sys
+import diffvcs, sweep_tasks
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+tasks = [dict(log="/dev/null", n=n, size=100 if n < 3 else 100000) for n in range(6)]
+try:
+    diffvcs.sweep(sweep_tasks.noted, tasks, out=sys.argv[1], workers=1)
+except diffvcs.sweep.Stopped as problem:
+    print(problem)
+"""
+
+
+def test_a_disk_without_room_keeps_what_is_stored(tmp_path):
+    driver = start("-c", FULL, tmp_path)
+    printed, err = driver.communicate(timeout=300)
+    assert "cannot be written (File too large). 3 of 6 results are stored and stay: make room" in printed, err
+    assert len(stored(tmp_path)) == 3 and not list(tmp_path.rglob("*.part"))
+    tasks = [dict(log="/dev/null", n=n, size=100 if n < 3 else 100000) for n in range(6)]
+    assert diffvcs.sweep(sweep_tasks.noted, tasks, out=tmp_path).computed == 3
+
+
+def test_ctrl_c_ends_a_long_task_at_once(tmp_path):
+    driver = start("-m", "diffvcs.sweep", "score", "demo", "--out", tmp_path, "--workers", 1)  # all bits: minutes
+    time.sleep(4)
+    driver.send_signal(signal.SIGINT)
+    _, err = driver.communicate(timeout=60)
+    assert driver.returncode == 130 and "run the same command to resume" in err
+    assert not stored(tmp_path) and not list(tmp_path.rglob("*.part"))
