@@ -32,9 +32,11 @@ def test_truth_is_that_of_the_frozen_suite_and_of_running_again(track):
 def test_both_engines_have_the_same_entries():
     problem = Problem(QUICK["ram-screen"])
     arguments = (problem.cart, problem.played.before, problem.played.actions[:2].tolist())
-    walked, again = (diffvcs.jacobian(*arguments, wrt="ram", engine=engine) for engine in ("walk", "rerun"))
+    places = diffvcs.ram_places(problem.cart, range(16))
+    walked, again = (diffvcs.jacobian(*arguments, wrt=places, engine=engine) for engine in ("walk", "rerun"))
     assert len(walked.value) > 100
-    np.testing.assert_array_equal(walked.dense(), again.dense())
+    for name in ("row", "column", "value", "base", "flipped"):
+        np.testing.assert_array_equal(getattr(walked, name), getattr(again, name))
     with pytest.raises(ValueError, match="no engine 'fast'; there are walk, rerun"):
         diffvcs.jacobian(*arguments, engine="fast")
 
@@ -43,11 +45,14 @@ def test_both_engines_have_the_same_entries():
 def test_truth_of_ram_is_that_of_ale_py():
     """Plays the same actions with ale-py, sets a byte of RAM, and compares the sum of the box's pixels."""
     ale_py = needs.module("ale_py")
-    task = next(t for t in tasks("test", ("ram-screen",)) if t.game == "space_invaders")
-    problem = Problem(task)
+    problems = (Problem(task) for task in tasks("test", ("ram-screen",)) if task.game in suite.TEST)
+    problem = next(p for p in problems if not p.played.over.any())  # ale-py stops when a game is over
+    task = problem.task
     effects = exact_effects(problem)
     ale = ale_py.ALEInterface()
     ale.setFloat("repeat_action_probability", 0.0)
+    ale.setInt("random_seed", 123)
+    ale.setInt("frame_skip", 1)
     ale.loadROM(str(diffvcs.roms.require(task.game)))
     ale.reset_game()
     legal = {int(action) for action in ale.getLegalActionSet()}
@@ -65,7 +70,7 @@ def test_truth_of_ram_is_that_of_ale_py():
             ale.act(action if action in legal else 0)
         return int(ale.getScreen()[y : y + height, x : x + width].sum(dtype=np.int64))
 
-    base, ram = output(), ale.getRAM()
+    base = output()
     ale.restoreState(kept)
     ram = ale.getRAM().copy()
     assert base == problem.base

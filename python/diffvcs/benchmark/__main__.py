@@ -54,7 +54,11 @@ def _evaluate(method: Method, task: suite.Task, effects: np.ndarray) -> dict[str
     found = method.function(problem)
     if found is None:
         return None
-    row = {"family": method.family, "is_truth": method.is_truth, "scores": scores.score_task(found, effects)}
+    row: dict[str, Any] = {
+        "family": method.family,
+        "is_truth": method.is_truth,
+        "scores": scores.score_task(found, effects),
+    }
     row["cost"], row["equal"] = problem.cost, row["scores"]["ap"]
     if problem.cost > BUDGET * task.frames:
         found = method.function(suite.Problem(task, BUDGET))
@@ -141,7 +145,9 @@ def run(options: argparse.Namespace) -> None:
         results.append(evaluate(task, methods, options.out, tell))
     if shown:
         print(f"\r{'':<110}\r", end="", file=sys.stderr)
-    print(f"{len(results)} tasks of the suite {options.suite}, {len(methods)} methods; results in {options.out}")
+    print(
+        f"{report.count_tasks(len(results))} of the suite {options.suite}, {len(methods)} methods; results in {options.out}"
+    )
     for track in tracks:
         print(report.text_table(results, track, set(methods)))
 

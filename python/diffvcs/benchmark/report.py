@@ -48,13 +48,18 @@ def _number(value: tuple[float, float, float] | None) -> str:
     return f"{value[0]:.2f} <small>{value[1]:.2f} to {value[2]:.2f}</small>"
 
 
+def count_tasks(count: int, kind: str = "") -> str:
+    """Returns "1 task", "2 test tasks"."""
+    return f"{count} {kind}{' ' if kind else ''}task{'' if count == 1 else 's'}"
+
+
 def text_table(results: Sequence[dict[str, Any]], track: str, names: set[str] | None = None) -> str:
     """Returns the ranking of a track as lines of text."""
     rows = [row for row in scores.table(results, track) if names is None or row["method"] in names]
     if not rows:
         return f"\n{track}: no tasks"
     kind = "test" if any(r["split"] == "test" and r["track"] == track for r in results) else "development"
-    lines = [f"\n{track}, {rows[0]['of']} {kind} tasks"]
+    lines = [f"\n{track}, {count_tasks(rows[0]['of'], kind)}"]
     lines.append(f"{'method':38} tasks auroc    ap  low high  p@k     f  cosine equal    frames")
     for row in rows:
         f = f"{row['f'][0]:5.2f}" if row["f"] else "    -"
@@ -207,7 +212,7 @@ def page(results: Sequence[dict[str, Any]], suite_name: str) -> str:
     games = sorted({result["game"] for result in results if not tested or result["split"] == "test"})
     body = [
         f"<h1>Attribution methods on an exact machine: suite {html.escape(suite_name)}</h1>",
-        f"<p>{len(results)} tasks. Scores are means over the {'test' if tested else 'development'} games "
+        f"<p>{count_tasks(len(results))}. Scores are means over the {'test' if tested else 'development'} games "
         f"({', '.join(games)}) with 95 % bootstrap intervals over tasks. "
         + (
             "F uses thresholds that were fitted on the development games. "
