@@ -302,9 +302,7 @@ def _ray() -> Any:
     try:
         import ray
     except ImportError as problem:
-        raise ImportError(
-            "engine='ray' needs Ray (`pip install ray`); engine='threads' needs nothing"
-        ) from problem
+        raise ImportError("engine='ray' needs Ray (`pip install ray`); engine='threads' needs nothing") from problem
     return ray
 
 
