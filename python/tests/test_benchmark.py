@@ -55,7 +55,7 @@ def test_truth_of_ram_is_that_of_ale_py():
     ale.setInt("frame_skip", 1)
     ale.loadROM(str(diffvcs.roms.require(task.game)))
     ale.reset_game()
-    legal = {int(action) for action in ale.getLegalActionSet()}
+    legal = {action.value for action in ale.getLegalActionSet()}
     stream = [diffvcs.ACTION_NAMES.index(a) for a in diffvcs.action_stream(task.number + 1, task.frame + task.frames)]
     for action in stream[: task.frame]:
         ale.act(action if action in legal else 0)

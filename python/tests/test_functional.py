@@ -53,7 +53,7 @@ def test_rewards_have_derivatives(scene, random):
     assert np.isclose(forward.dreward @ weights, np.sum(dram * backward.dram), rtol=1e-4)
     score = vjp(*scene, dreward=1)
     assert np.array_equal(score.dram, vjp(*scene, dreward=np.ones(3)).dram)
-    for product, given in ((vjp, {"dreward": 1}), (jvp, {"rewards": True})):
+    for product, given in ((vjp, {"dreward": 1}), (jvp, {"rewards": True, "dram": dram})):
         with pytest.raises(ValueError, match="relaxed knows no rewards"):
             product(*scene, method="relaxed", **given)
 

@@ -173,7 +173,7 @@ def test_a_task_that_fails_on_ray_is_named(tmp_path, cluster):
 
 def test_without_ray_the_message_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ImportError, match=r"pip install 'diffvcs\[ray\]'"):
+    with pytest.raises(ImportError, match="pip install ray"):
         diffvcs.sweep(sweep_tasks.failing, [dict(n=1)], out=tmp_path, engine="ray")
     assert diffvcs.sweep(sweep_tasks.failing, [dict(n=1)], out=tmp_path).computed == 1
 
