@@ -149,14 +149,14 @@ def make_jobs(options, images):
             [program, "run", "demo", "--frames", "60", "--screenshot", "a.png", "--video", "a.gif", "--wav", "a.wav"],
         ),
     ]
-    if options.every_call:
+    if options.every_call or options.only:
         jobs.append(Job("joystick", [program, "joystick", "demo", "--horizon", "1", "--out", "maps"]))
         jobs.append(Job("explain", [program, "explain", "demo", "--frame", "20", "--pixel", "80,100", "--out", "why"]))
     if options.paper:
         paper = [program, "paper", "--quick", "--records", str(REPOSITORY / "tests/golden"), "--out", "paper"]
         seconds = (rb"[0-9.]+ (s|ms|us|ns)\b", rb"[0-9.]+ (million|thousand)[^<\t\n]*")
         jobs.append(Job("paper, one table", [*paper, "--only", "gate"], volatile=seconds))
-        if options.every_call:
+        if options.every_call or options.only:
             jobs.append(Job("paper", paper, volatile=seconds))
     return jobs
 
@@ -435,7 +435,7 @@ def main():
     parser.add_argument("--preload", type=Path)
     parser.add_argument("--kills", type=int, default=8)
     parser.add_argument("--every-call", action="store_true", help="the long version: every call of a run, more jobs")
-    parser.add_argument("--only", default="", help="tests whose name has this word")
+    parser.add_argument("--only", default="", help="tests whose name has this word, those of the long version too")
     parser.add_argument("--seed", default=str(random.randrange(10**6)))
     options = parser.parse_args()
     options.program, options.saver = options.program.resolve(), options.saver.resolve()

@@ -35,7 +35,6 @@ def main() -> int:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
         for name, data in files.items():
             wheel.writestr(name, data)
-    print(f"ok cuda: {path.name}, {path.stat().st_size // 1024} KiB")
     return 0
 
 

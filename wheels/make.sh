@@ -56,6 +56,16 @@ make_local() {
   mv "$folder"/repaired/*.whl $out/
 }
 
+# The tag is that of the C library which the compiler's own symbols need; auditwheel reads it from the file.
+make_cuda() { # library
+  local folder=$work/cuda-dist wheel tag
+  rm -rf $folder && mkdir -p $folder
+  wheels/cuda.py "$1" $folder || return 1
+  tag=$("$python" -m auditwheel show $folder/*.whl | tr -d '\n' | grep -o 'platform tag: "[a-z0-9_]*"' | cut -d '"' -f 2) || return 1
+  wheel=$("$python" -m wheel tags --remove --platform-tag "$tag" $folder/*.whl) || return 1
+  mv "$folder/$wheel" $out/ && echo "ok cuda: $wheel, $(($(stat -c %s "$out/$wheel") / 1024)) KiB"
+}
+
 make_one() { # name
   if [ "$1" = local ]; then make_local; else make_wheel "$1"; fi
 }
@@ -85,7 +95,7 @@ for name in "${names[@]}"; do
       if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
         CUDACXX=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc) cmake -S . -B $work/cuda -DDIFFVCS_CUDA=ON -DDIFFVCS_TESTS=OFF -DDIFFVCS_CLI=OFF \
           -DDIFFVCS_PYTHON=OFF > $work/cuda.log 2>&1 && cmake --build $work/cuda --target diffvcs_cuda >> $work/cuda.log 2>&1 &&
-          wheels/cuda.py $work/cuda/libdiffvcs_cuda.so $out || failed=1
+          make_cuda $work/cuda/libdiffvcs_cuda.so || failed=1
       else
         need_missing nvcc "the wheel with libdiffvcs_cuda" wheels
         [ $? = 77 ] || failed=1

@@ -26,6 +26,7 @@ from .functional import OUTCOMES, PLACE, Run, _played, _rewarding, input_places,
 
 OUTPUTS = ("screen", "ram", "score", "lives", "state", "cpu")  # bits of vcs_jacobian_options_t.of, the lowest first
 ENTRY = np.dtype(_c.JacobianEntry)
+ENGINES = ("walk", "rerun")  # vcs_truth_engine_t
 FIRST_CAPACITY = 1 << 16  # entries; a call that needs more makes room and walks again
 
 
@@ -118,6 +119,7 @@ def jacobian(
     horizons: Sequence[int] | None = None,
     threads: int = 0,
     played: Run | None = None,
+    engine: str = "walk",
 ) -> Jacobian:
     """Returns the exact change of every output when each source bit is flipped, one bit at a time.
 
@@ -129,6 +131,7 @@ def jacobian(
             counters, sound and the bus), "cpu" (bytes of its registers).
         horizons: the frames after which outputs are compared; None: the last one.
         threads: 0: one for each core. The result does not depend on their number.
+        engine: "walk" follows all flips in one pass over the run, "rerun" runs every flip again; the result is the same.
 
     Returns a Jacobian: entries in coordinate form; an output without an entry does not change.
 
@@ -142,6 +145,8 @@ def jacobian(
     names = (of,) if isinstance(of, str) else tuple(of)
     if not names or any(name not in OUTPUTS for name in names):
         raise ValueError(f"of is {names}; there are {', '.join(OUTPUTS)}")
+    if engine not in ENGINES:
+        raise ValueError(f"no engine {engine!r}; there are {', '.join(ENGINES)}")
     looks = _arrays.integers([len(played.frames)] if horizons is None else list(horizons), "horizons")
     if looks.ndim != 1 or not looks.size:
         raise ValueError("a Jacobian has at least one horizon: the number of a frame after which outputs are compared")
@@ -153,6 +158,7 @@ def jacobian(
         horizons=looks,
         horizon_count=len(looks),
         threads=threads,
+        engine=ENGINES.index(engine),
     )
     entries = np.zeros(FIRST_CAPACITY, ENTRY)
     with _rewarding(cart, state, "score" in names or "lives" in names) as options.env:

@@ -173,15 +173,13 @@ class Machine:
             >>> diffvcs.Machine("pong", players=2).act_players(["LEFT", "RIGHT"])
             [0, 0]
         """
-        count = self.players
-        if len(actions) != count or (strengths is not None and len(strengths) != count):
-            raise ValueError(f"there are {count} players, and an action (and a strength) for each of them is needed")
-        numbers, rewards = np.zeros(_c.PLAYERS_MAX, np.int32), np.zeros(_c.PLAYERS_MAX, np.int32)
-        numbers[:count] = [action_number(action) for action in actions]
-        turns = None
-        if strengths is not None:
-            turns = np.ones(_c.PLAYERS_MAX, np.float32)
-            turns[:count] = strengths
+        count = len(actions)
+        if count != self.players or (strengths is not None and len(strengths) != count):
+            raise ValueError(f"there are {self.players} players, and an action (and a strength) for each is needed")
+        rest = [0] * (_c.PLAYERS_MAX - count)
+        numbers = np.array([action_number(action) for action in actions] + rest, np.int32)
+        turns = None if strengths is None else np.array([*strengths, *rest], np.float32)
+        rewards = np.empty(_c.PLAYERS_MAX, np.int32)
         lib.vcs_env_act_players(self.handle, numbers, turns, rewards)
         return rewards[:count].tolist()
 

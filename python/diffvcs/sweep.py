@@ -176,7 +176,7 @@ class Remote:
         try:
             import fsspec
         except ImportError as problem:
-            raise ImportError(f"{url} needs fsspec: pip install fsspec, and the package of its protocol") from problem
+            raise ImportError(f"{url} needs fsspec (`pip install fsspec`) and the package of its protocol") from problem
         self.url = url.rstrip("/")
         self.files, self.root = fsspec.core.url_to_fs(self.url)
 
@@ -303,7 +303,7 @@ def _ray() -> Any:
         import ray
     except ImportError as problem:
         raise ImportError(
-            "engine='ray' needs Ray: pip install 'diffvcs[ray]' (or 'ray[default]'); engine='threads' needs nothing"
+            "engine='ray' needs Ray (`pip install ray`); engine='threads' needs nothing"
         ) from problem
     return ray
 

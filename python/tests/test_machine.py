@@ -159,7 +159,7 @@ for module, package in dict(torch="torch", jax="jax", attr="captum", env="gymnas
 def test_hints_name_packages_that_there_are():
     """What messages say to install is on PyPI, as pyproject.toml has it, or is the checkout itself; diffvcs is not on PyPI."""
     root = Path(__file__).resolve().parents[2]
-    known = {*re.findall(r'"([a-z-]+)>=', (root / "pyproject.toml").read_text()), "scipy", "."}
+    known = {*re.findall(r'"([a-z0-9-]+)>=', (root / "pyproject.toml").read_text()), "scipy", "."}
     sources = "".join(path.read_text() for path in (root / "python/diffvcs").glob("*.py"))
     hints = re.findall(r"pip install ([^`\"')]*)", sources)
     assert len(hints) > 10

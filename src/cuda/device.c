@@ -51,7 +51,8 @@ static void find_cuda(void) {
   if (!cuda_engine) {
     const char *why = dlerror();
     snprintf(cuda_missing, sizeof cuda_missing,
-             CUDA_LIBRARY " was not found (%s): build it with `make cuda`, or use the CPU (VCS_CPU)",
+             CUDA_LIBRARY
+             " was not found, or is of another version (%s): build it with `make cuda`, or use the CPU (VCS_CPU)",
              why ? why : "it is of another version");
   }
 }

@@ -284,7 +284,7 @@ VCS_SLOW_FN void vcs_device_env_keep(const vcs_cart_t *cart, uint8_t *frames, in
 /* The action that a number means; a random one without actions. */
 VCS_FN int32_t vcs_device_wish(const vcs_device_batch_kind_t *kind, vcs_device_env_t *env, const int32_t *action) {
   if (!action) return kind->actions[vcs_device_env_draw(env, kind->action_count)];
-  return *action >= 0 && *action < VCS_ACTIONS ? kind->meanings[*action] : VCS_NOOP;
+  return *action >= 0 && *action < VCS_ACTIONS ? kind->meanings[*action] : (int32_t)VCS_NOOP;
 }
 
 /* Takes the actions of a step (NULL: random ones), and before each frame the ones that do not stick. */

@@ -1,0 +1,208 @@
+"""The attribution benchmark: its truth is re-execution's and ale-py's, its scores are right at both ends, its numbers repeat."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import diffvcs
+import needs
+from diffvcs.benchmark import METHODS, Problem, __main__ as command, exact_effects, method, report, scores, suite, tasks
+
+QUICK = {task.track: task for task in tasks("quick")}
+
+
+def knows(effects):
+    return lambda problem: effects
+
+
+@pytest.mark.parametrize("track", QUICK)
+def test_truth_is_that_of_the_frozen_suite_and_of_running_again(track):
+    problem = Problem(QUICK[track])
+    effects = exact_effects(problem)
+    assert suite.checksum(problem, effects) == suite.frozen_checksum(problem.task)
+    causes, rest = np.flatnonzero(effects), np.flatnonzero(effects == 0)
+    assert len(causes) >= suite.LEAST and len(rest) >= suite.LEAST
+    some = np.concatenate([causes[:12], rest[:12]])
+    again = suite._changes(problem.task, problem.played, [problem.places[i : i + 1] for i in some], engine="rerun")
+    np.testing.assert_array_equal(again * (1 - 2 * problem.x[some]), effects[some])
+
+
+def test_both_engines_have_the_same_entries():
+    problem = Problem(QUICK["ram-screen"])
+    arguments = (problem.cart, problem.played.before, problem.played.actions[:2].tolist())
+    walked, again = (diffvcs.jacobian(*arguments, wrt="ram", engine=engine) for engine in ("walk", "rerun"))
+    assert len(walked.value) > 100
+    np.testing.assert_array_equal(walked.dense(), again.dense())
+    with pytest.raises(ValueError, match="no engine 'fast'; there are walk, rerun"):
+        diffvcs.jacobian(*arguments, engine="fast")
+
+
+@pytest.mark.roms
+def test_truth_of_ram_is_that_of_ale_py():
+    """Plays the same actions with ale-py, sets a byte of RAM, and compares the sum of the box's pixels."""
+    ale_py = needs.module("ale_py")
+    task = next(t for t in tasks("test", ("ram-screen",)) if t.game == "space_invaders")
+    problem = Problem(task)
+    effects = exact_effects(problem)
+    ale = ale_py.ALEInterface()
+    ale.setFloat("repeat_action_probability", 0.0)
+    ale.loadROM(str(diffvcs.roms.require(task.game)))
+    ale.reset_game()
+    legal = {int(action) for action in ale.getLegalActionSet()}
+    stream = [diffvcs.ACTION_NAMES.index(a) for a in diffvcs.action_stream(task.number + 1, task.frame + task.frames)]
+    for action in stream[: task.frame]:
+        ale.act(action if action in legal else 0)
+    kept = ale.cloneState()
+    x, y, width, height = task.box
+
+    def output(cell=None, byte=0):
+        ale.restoreState(kept)
+        if cell is not None:
+            ale.setRAM(cell, byte)
+        for action in stream[task.frame :]:
+            ale.act(action if action in legal else 0)
+        return int(ale.getScreen()[y : y + height, x : x + width].sum(dtype=np.int64))
+
+    base, ram = output(), ale.getRAM()
+    ale.restoreState(kept)
+    ram = ale.getRAM().copy()
+    assert base == problem.base
+    causes = np.flatnonzero(effects)
+    for i in [*causes[:: max(1, len(causes) // 8)], *np.flatnonzero(effects == 0)[::128]]:
+        cell, bit = divmod(int(i), 8)
+        change = output(cell, int(ram[cell]) ^ (1 << bit)) - base
+        assert change * (1 - 2 * problem.x[i]) == effects[i]
+
+
+def test_a_method_that_knows_the_truth_scores_one():
+    effects = exact_effects(Problem(QUICK["inputs-screen"]))
+    found = scores.score_task(effects, effects)
+    assert [found[name] for name in ("auroc", "ap", "precision")] == [1, 1, 1]
+    assert found["cosine"] == pytest.approx(1) and found["pearson"] == pytest.approx(1)
+    assert max(found["f"]) == 1
+    reversed_signs = scores.score_task(-effects, effects)
+    assert reversed_signs["ap"] == 1 and reversed_signs["cosine"] == pytest.approx(-1)
+
+
+def test_flipping_each_source_is_the_truth():
+    problem = Problem(QUICK["inputs-screen"])
+    effects = exact_effects(problem)
+    for name in ("occlusion/flip", "saliency/exact"):
+        np.testing.assert_array_equal(METHODS[name].function(problem), effects)
+        assert METHODS[name].is_truth
+    assert problem.cost == 2 * len(problem) * problem.frames
+
+
+def test_a_random_method_is_at_chance():
+    random, causes = np.random.default_rng(3), np.arange(1000) < 100
+    drawn = [scores.score_task(random.standard_normal(1000), causes) for _ in range(200)]
+    assert np.mean([found["auroc"] for found in drawn]) == pytest.approx(0.5, abs=0.01)
+    assert np.mean([found["ap"] for found in drawn]) == pytest.approx(0.1, abs=0.02)
+    assert np.mean([found["precision"] for found in drawn]) == pytest.approx(0.1, abs=0.01)
+
+
+def test_the_order_of_sources_gains_nothing_where_all_tie():
+    causes = np.arange(50) < 10
+    for effects in (causes, causes[::-1]):
+        found = scores.score_task(np.zeros(50), effects)
+        assert (found["auroc"], found["ap"], found["precision"]) == (0.5, 0.2, 0.2)
+
+
+def result(split, curve):
+    row = {"family": "yours", "is_truth": False, "cost": 1, "equal": 0.5}
+    row["scores"] = {"auroc": 0.5, "ap": 0.5, "precision": 0.5, "cosine": 0, "pearson": 0, "f": curve}
+    return {"split": split, "track": "ram-screen", "game": split, "methods": {"mine": row}}
+
+
+def test_thresholds_come_from_development_tasks_only():
+    best = np.zeros((3, len(scores.THRESHOLDS)))
+    best[0, 5], best[1, 9], best[2, 9] = 1, 1, 0.25
+    development, test = result("dev", best[0].tolist()), result("test", best[1].tolist())
+    assert scores.fit_thresholds([development, test]) == {("mine", "ram-screen"): 5}
+    assert scores.table([development, test])[0]["f"][0] == 0  # the test task's own best threshold is not used
+    assert scores.table([test])[0]["f"] is None
+    assert scores.table([development])[0]["f"] is None
+    games = [set(suite.DEVELOPMENT), set(suite.TEST)]
+    assert not games[0] & games[1] and {task.split for task in tasks("dev")} == {"dev"}
+
+
+def test_there_are_many_methods_and_each_applies_somewhere():
+    assert len(METHODS) >= 25
+    assert {m.family for m in METHODS.values()} >= {"gradient", "occlusion", "sampling", "watching", "baseline"}
+
+
+def test_the_same_numbers_twice(tmp_path):
+    names = ["random", "saliency/bit", "smoothgrad/ste", "kernel-shap", "nmf", "activation-patching", "edge-detection"]
+    first, second = (command.evaluate(QUICK["inputs-screen"], names, tmp_path / run) for run in "ab")
+    assert first == second and set(first["methods"]) == set(names)
+
+
+def test_a_budget_limits_the_runs():
+    for name in ("occlusion/zero", "lime", "group-flips", "saliency/bit", "smoothgrad/exact"):
+        problem = Problem(QUICK["inputs-screen"], budget=16)
+        METHODS[name].function(problem)
+        assert problem.cost <= 16 * problem.frames
+
+
+def test_another_truth_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(suite, "frozen_checksum", lambda task: "0123456789abcdef")
+    with pytest.raises(RuntimeError, match="has checksum .* and the suite has 0123456789abcdef"):
+        command.evaluate(QUICK["inputs-screen"], ["random"], tmp_path)
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_run_resumes_and_report_is_one_page(tmp_path, capsys, monkeypatch):
+    arguments = ["--suite", "quick", "--out", str(tmp_path)]
+    run = ["run", *arguments, "--tracks", "inputs-screen", "--methods", "random,saliency/bit"]
+    assert command.main(run) == 0
+    first = capsys.readouterr().out
+    path = tmp_path / "results" / "inputs-screen-demo-0.json"
+    kept = path.read_bytes()
+    monkeypatch.setattr(command, "_evaluate", lambda *_: pytest.fail("a method was run again"))
+    assert command.main(run) == 0 and capsys.readouterr().out == first
+    assert path.read_bytes() == kept
+    monkeypatch.setattr(report, "EXAMPLE_METHODS", ("saliency/bit",))
+    assert command.main(["report", *arguments]) == 0
+    page = (tmp_path / "quick.html").read_text()
+    assert page.count("<svg") == 2 and "data:image/png" in page and "http" not in page
+    assert command.main(["run", "--methods", "none"]) == 1 and "no method 'none'" in capsys.readouterr().err
+    assert command.main(["report", "--suite", "dev", "--out", str(tmp_path)]) == 1
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path, monkeypatch, capsys):
+    def interrupted(method, task, effects):
+        if method.name == "random":
+            return real(method, task, effects)
+        raise KeyboardInterrupt
+
+    real = command._evaluate
+    monkeypatch.setattr(command, "_evaluate", interrupted)
+    arguments = ["run", "--out", str(tmp_path), "--tracks", "inputs-screen", "--methods", "random,nmf"]
+    assert command.main(arguments) == 130
+    assert "goes on from here" in capsys.readouterr().err
+    kept = json.loads((tmp_path / "results" / "inputs-screen-demo-0.json").read_text())
+    assert set(kept["methods"]) == {"random"}
+
+
+def test_a_plugin_adds_a_method(tmp_path, capsys):
+    plugin = Path(tmp_path / "mine.py")
+    plugin.write_text(
+        "from diffvcs.benchmark import method\n\n@method('held')\ndef held(problem):\n    return problem.x\n"
+    )
+    try:
+        arguments = ["--out", str(tmp_path), "--plugin", str(plugin)]
+        assert command.main(["run", *arguments, "--tracks", "inputs-screen", "--methods", "held,random"]) == 0
+        assert "held" in capsys.readouterr().out
+    finally:
+        METHODS.pop("held", None)
+
+
+def test_wrong_attributions_are_refused():
+    with pytest.raises(ValueError, match="finite numbers, one for each source"):
+        scores.score_task(np.array([1, np.nan]), np.array([1, 0]))
+    with pytest.raises(ValueError, match="no suite"):
+        tasks("all")
+    assert method("unused")(knows(np.zeros(3)))(None).shape == (3,)
+    METHODS.pop("unused")
