@@ -334,7 +334,10 @@ def _on_ray(
         if address is None and "RAY_ADDRESS" not in os.environ:  # a cluster of this call's own
             address = "local"
             settings.update(include_dashboard=False, **({"num_cpus": workers} if workers else {}))
-        ray.init(address=address, **{**settings, **options})
+        try:
+            ray.init(address=address, **{**settings, **options})
+        except Exception as problem:  # Ray raises plain exceptions here
+            raise Stopped(f"Ray did not start or could not be reached: {problem}. What is stored stays") from problem
     stored: dict[str, Any] = {}  # by content
     by_id: dict[int, Any] = {}
 
