@@ -87,7 +87,20 @@ _ELSEWHERE = {  # imported at their first use: the package itself needs NumPy on
     "Action": "ale", "ALEInterface": "ale", "ALEState": "ale", "LoggerMode": "ale", "AtariEnv": "env", "make": "envpool",
     "DiffVCSVectorEnv": "vector",
 }  # fmt: skip
-_MODULES = ("ale", "attr", "compat", "env", "envpool", "jax", "plot", "registration", "sweep", "torch", "vector", "widget")
+_MODULES = (
+    "ale",
+    "attr",
+    "compat",
+    "env",
+    "envpool",
+    "jax",
+    "plot",
+    "registration",
+    "sweep",
+    "torch",
+    "vector",
+    "widget",
+)
 
 __all__ = [  # slice is left out: `import *` would hide Python's own
     "ACTION_NAMES", "ALEInterface", "ALEState", "Action", "AtariEnv", "BadArgument", "Cartridge", "Debugger", "Derivatives",

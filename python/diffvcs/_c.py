@@ -515,9 +515,13 @@ RecordCall = struct("vcs_record_call_t", "uint8_t cpu; uint64_t seed; int64_t fr
 # ---- the library -----------------------------------------------------------------------------------------------------
 
 
+def library_path() -> Path:
+    """The file that the calls go to."""
+    return Path(os.environ.get("DIFFVCS_LIBRARY") or Path(__file__).parent / "libdiffvcs_python.so")
+
+
 def _open() -> Any:
-    here = Path(__file__).parent
-    path = Path(os.environ.get("DIFFVCS_LIBRARY") or here / "libdiffvcs_python.so")
+    path = library_path()
     if not path.exists():
         raise ImportError(
             f"{path} is not there: the package was not built. Run `pip install .` in the repository, "

@@ -87,7 +87,7 @@ class TorchVectorEnv:
         self._frame = torch.zeros(num_envs, dtype=torch.int32, device=self.device)
         self._ended = torch.zeros(num_envs, dtype=torch.bool, device=self.device)
         if not there:
-            self._host_actions = torch.zeros(num_envs, dtype=torch.int32, pin_memory=on_gpu)
+            self._host_actions = torch.zeros(num_envs, dtype=torch.int64, pin_memory=on_gpu)  # 2^32 + 1 is no 1
             self._stacks = [
                 torch.zeros((num_envs, *self.observation_shape), dtype=torch.uint8, device=self.device)
                 for _ in range(1 if ram else 2)
@@ -134,7 +134,9 @@ class TorchVectorEnv:
 
         Two of these objects that are sent to in turn keep the host's threads busy while the GPU chooses actions.
         """
-        if actions.is_floating_point() or actions.shape != (self.num_envs,):
+        if not isinstance(actions, torch.Tensor):
+            raise TypeError(f"actions are a tensor, not {type(actions).__name__}: pass torch.as_tensor(actions)")
+        if actions.is_floating_point() or actions.is_complex() or actions.shape != (self.num_envs,):
             shape = tuple(actions.shape)
             raise ValueError(f"{self.num_envs} integer actions are expected, not {actions.dtype} of shape {shape}")
         if self.emulation == "device":

@@ -1,8 +1,8 @@
 """Many independent tasks on one machine or on a Ray cluster, each result computed once.
 
 A task is a dictionary of arguments for one pure function that returns bytes. The address of a result is the SHA-256 of the
-function's name and source, the task and the library's version; images and arrays count by their own SHA-256. A result is
-a file with that name in the folder `out`, written under another name and renamed when all of it is on disk. So a sweep that
+function's name and source, the task, the library's version and its file; images and arrays count by their own SHA-256. A
+result is a file with that name in the folder `out`, written under another name and renamed when all of it is on disk. So a sweep that
 was killed is resumed by the same call, nothing that is stored is computed again, and results do not depend on the engine,
 the number of workers or the order in which they finish.
 
@@ -115,6 +115,7 @@ def _addresses(function: Callable[..., bytes], tasks: Sequence[Task]) -> list[st
         f"{function.__module__}.{function.__qualname__}",
         _sha256(_source(function).encode()),
         _c.lib.vcs_version(),
+        _sha256(_c.library_path().read_bytes()),  # a library that was built anew may compute something else
     ]
     return [
         _sha256(json.dumps([common, {k: facts(v) for k, v in task.items()}], sort_keys=True).encode()) for task in tasks
@@ -301,9 +302,7 @@ def _ray() -> Any:
     try:
         import ray
     except ImportError as problem:
-        raise ImportError(
-            "engine='ray' needs Ray (`pip install ray`); engine='threads' needs nothing"
-        ) from problem
+        raise ImportError("engine='ray' needs Ray (`pip install ray`); engine='threads' needs nothing") from problem
     return ray
 
 
@@ -320,9 +319,8 @@ class _Elsewhere:
 
 
 def _is_large(value: Any) -> bool:
-    return isinstance(value, Cartridge) or (
-        isinstance(value, (bytes, bytearray, np.ndarray)) and memoryview(value).nbytes > LARGE
-    )
+    size = value.nbytes if isinstance(value, np.ndarray) else len(value) if isinstance(value, (bytes, bytearray)) else 0
+    return isinstance(value, Cartridge) or size > LARGE
 
 
 def _on_ray(
@@ -334,6 +332,7 @@ def _on_ray(
     if started:
         settings: dict[str, Any] = {"log_to_driver": False}
         if address is None and "RAY_ADDRESS" not in os.environ:  # a cluster of this call's own
+            address = "local"
             settings.update(include_dashboard=False, **({"num_cpus": workers} if workers else {}))
         ray.init(address=address, **{**settings, **options})
     stored: dict[str, Any] = {}  # by content

@@ -179,7 +179,13 @@ def main(argv: list[str] | None = None) -> int:
     try:
         written, place = options.function(options), store(options.out)
         for name, data in written.items():
-            place.write(name, data)
+            try:
+                place.write(name, data)
+            except OSError as problem:
+                raise Stopped(
+                    f"{name} cannot be written into {place} ({problem.strerror or problem}). All results are stored and "
+                    "stay: make room, then run the same command"
+                ) from problem
             print(f"{name}  {len(data)} bytes  sha256 {hashlib.sha256(data).hexdigest()}")
     except KeyboardInterrupt:
         print(

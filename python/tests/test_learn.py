@@ -10,6 +10,7 @@ import pytest
 
 torch = needs.module("torch")
 
+from diffvcs import VCSError  # noqa: E402
 from diffvcs.batch import ALEVectorInterface  # noqa: E402
 from diffvcs.learn import TorchVectorEnv  # noqa: E402
 
@@ -148,3 +149,24 @@ def test_reference_learner_learns_resumes_and_refuses(tmp_path):
     assert first.returncode == 0, first.stderr
     assert {path.name for path in tmp_path.iterdir()} >= {"agent.pt", "curve.csv", "result.json"}
     assert run("--minutes", "0.05", "--resume").returncode == 0
+
+
+@pytest.mark.parametrize("emulation", ["host", "device"])
+def test_odd_actions_are_refused(emulation):
+    env = TorchVectorEnv("demo", 3, device="cpu", emulation=emulation, noop_max=0)
+    env.reset(1)
+    good = torch.tensor([0, 1, 2])
+    odd = [
+        None, 1, [0, 1, 2], (0, 1, 2), "word", np.array([0, 1, 2]), good[:0], good[:2], good[None], torch.cat([good, good]),
+        good.double(), good.half(), good * 1j,
+    ]  # fmt: skip
+    if emulation == "host":  # a device cannot answer at once: numbers outside the set are NOOP there
+        odd += [good - 1, good + 99, good + 2**31, good + 2**32, good - 2**63]
+    for actions in odd:
+        with pytest.raises((TypeError, ValueError, VCSError)) as refusal:
+            env.step(actions)
+        assert str(refusal.value)
+    expected = env.step(good)[0].clone()
+    for same in (good.int(), good.to(torch.uint8), torch.stack([good, good], 1)[:, 0], good.flip(0).flip(0)):
+        env.reset(1)
+        assert torch.equal(env.step(same)[0], expected)

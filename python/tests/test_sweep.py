@@ -55,7 +55,7 @@ def cluster():
     ray = needs.module("ray")
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = environment()["PYTHONPATH"]
-    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
+    ray.init("local", num_cpus=4, include_dashboard=False, log_to_driver=False)
     yield ray
     ray.shutdown()
     os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
