@@ -133,7 +133,7 @@ def test_thresholds_come_from_development_tasks_only():
     assert not games[0] & games[1] and {task.split for task in tasks("dev")} == {"dev"}
 
 
-def test_there_are_many_methods_and_each_applies_somewhere():
+def test_there_are_many_methods_of_every_family():
     assert len(METHODS) >= 25
     assert {m.family for m in METHODS.values()} >= {"gradient", "occlusion", "sampling", "watching", "baseline"}
 
