@@ -251,7 +251,9 @@ except diffvcs.sweep.Stopped as problem:
 def test_a_disk_without_room_keeps_what_is_stored(tmp_path):
     driver = start("-c", FULL, tmp_path)
     printed, err = driver.communicate(timeout=300)
-    said = re.search(r"cannot be written \(File too large\)\. (\d) of 6 results are stored and stay: make room", printed)
+    said = re.search(
+        r"cannot be written \(File too large\)\. (\d) of 6 results are stored and stay: make room", printed
+    )
     assert said, err
     kept = int(said[1])  # results are written as they come, so a large one can come before the last small one
     assert kept <= 3 and len(stored(tmp_path)) == kept and not list(tmp_path.rglob("*.part"))

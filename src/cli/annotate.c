@@ -171,7 +171,7 @@ int vcs_cli_annotate(int argc, char **argv) {
     exit_code = annotate_games(&o);
   }
   for (int i = 0; i < 2; i++) {
-    if (exit_code && made[i]) rmdir(directories[i]); /* which does nothing if it has results */
+    if (exit_code && directories[i] && made[i]) rmdir(directories[i]); /* which does nothing if it has results */
   }
   free(names);
   return exit_code;
