@@ -16,19 +16,9 @@
 #include "brief.h"
 #include "core/state.h"
 #include "noise.h"
-
-#define ONE_OF(...) ((const uint8_t[]){__VA_ARGS__}[below(sizeof((const uint8_t[]){__VA_ARGS__}))])
+#include "program.h"
 
 enum { IMAGE_SIZE = 4096, LAST_SEGMENT = 0xE00 };
-static uint8_t image[IMAGE_SIZE];
-static size_t end; /* of the program so far */
-
-static void put(int count, ...) {
-  va_list bytes;
-  va_start(bytes, count);
-  for (int i = 0; i < count; i++) image[end++] = (uint8_t)va_arg(bytes, int);
-  va_end(bytes);
-}
 
 /* A register of the picture, a strobe or HMOVE. VBLANK, RESPx and their like are rarer than graphics. */
 static uint8_t any_register(void) {

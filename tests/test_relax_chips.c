@@ -30,6 +30,7 @@
 #include "need.h"
 #include "noise.h"
 #include "paper_games.h"
+#include "relaxed_machine.h"
 
 enum { SOME = 8 };
 
@@ -41,18 +42,6 @@ static vcs_cart_t *load_game(const char *name) {
 }
 
 static vcs_cart_t *load_demo(void) { return load_demo_as(VCS_PROFILE_XITARI, "demo"); }
-
-static vcs_relax_t *relaxed(const vcs_cart_t *cart, double alpha, double temperature, uint8_t dispatch) {
-  vcs_relax_options_t options;
-  vcs_relax_t *relax;
-  vcs_relax_defaults(&options);
-  options.alpha = alpha;
-  options.temperature = temperature;
-  options.cast = VCS_CAST_NONE;
-  options.dispatch = dispatch;
-  assert_int_equal(vcs_relax_create(cart, &options, &relax, NULL), VCS_OK);
-  return relax;
-}
 
 /* A run in which no control is held. */
 static vcs_t *machine_after(const vcs_cart_t *cart, int frames) {

@@ -16,21 +16,9 @@
 #include "brief.h"
 #include "core/decode.h"
 #include "noise.h"
+#include "program.h"
 
 /* ---- Programs ----------------------------------------------------------------------------------------------- */
-
-#define ONE_OF(...) ((const uint8_t[]){__VA_ARGS__}[below(sizeof((const uint8_t[]){__VA_ARGS__}))])
-
-enum { IMAGE_MAX = 16384 };
-static uint8_t image[IMAGE_MAX];
-static size_t end; /* of the program so far */
-
-static void put(int count, ...) {
-  va_list bytes;
-  va_start(bytes, count);
-  for (int i = 0; i < count; i++) image[end++] = (uint8_t)va_arg(bytes, int);
-  va_end(bytes);
-}
 
 /* Sets the timer, does something else for a while, and waits: for its value, its sign, its flag. */
 static void put_wait(void) {
