@@ -252,13 +252,19 @@ def rise(problem: Problem) -> np.ndarray:
     return (values - values.mean()) @ kept / np.maximum(kept.sum(0), 1) * _sign(problem)
 
 
+def _groups(problem: Problem) -> np.ndarray:
+    """Random groups of eight sources, a row each."""
+    count, sources = problem.samples(SAMPLES), len(problem)
+    chosen = np.zeros((count, sources), bool)
+    for row in chosen:
+        row[problem.random.choice(sources, min(8, sources), replace=False)] = True
+    return chosen
+
+
 @method("group-flips", family="sampling")
 def group_flips(problem: Problem) -> np.ndarray:
     """Flips random groups of eight sources, and shares out the size of what changes."""
-    count, sources = problem.samples(SAMPLES), len(problem)
-    flipped = np.zeros((count, sources), bool)
-    for row in flipped:
-        row[problem.random.choice(sources, min(8, sources), replace=False)] = True
+    flipped = _groups(problem)
     change = problem.base - _masked(problem, ~flipped)
     return np.abs(change) @ flipped / np.maximum(flipped.sum(0), 1)
 
@@ -266,10 +272,7 @@ def group_flips(problem: Problem) -> np.ndarray:
 @method("group-testing", family="sampling")
 def group_testing(problem: Problem) -> np.ndarray:
     """Flips random groups of eight; a source is cleared by the first group of its own that changes nothing."""
-    count, sources = problem.samples(SAMPLES), len(problem)
-    flipped = np.zeros((count, sources), bool)
-    for row in flipped:
-        row[problem.random.choice(sources, min(8, sources), replace=False)] = True
+    flipped = _groups(problem)
     changes = _masked(problem, ~flipped) != problem.base
     hits, misses = changes @ flipped, ~changes @ flipped
     return np.where(misses > 0, 0.0, 1.0 + hits)
