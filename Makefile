@@ -153,7 +153,7 @@ install: build
 web:
 	@web/build.sh
 
-site: web
+site: build web
 	@web/site.sh
 
 test-web: build roms

@@ -1,5 +1,5 @@
 """Writes the pages of the site into build-web/site: docs/ as it is, references of C and Python made from the sources, the
-annotations of every game, the paper's page where `make paper` has left one, and a front page that shows the explorer.
+annotations of every game, the results pages of the paper and of the attribution benchmark, and a front page that shows the explorer.
 
 The site has no files from outside docs/, so links to them become plain file names. A page that no group of NAVIGATION names
 is listed under "More", so that no page is missing.
@@ -169,9 +169,14 @@ def main() -> None:
     (SITE / "explorer" / "index.html").write_text(explorer, encoding="utf-8")
     paper = ROOT / "out" / "paper"
     if (paper / "index.html").exists():
-        shutil.copytree(paper, SITE / "paper-results")
+        shutil.copytree(paper, SITE / "paper-results", ignore=shutil.ignore_patterns("sections"))  # parts of the page
         with (SITE / "paper.md").open("a", encoding="utf-8") as page:
             page.write("\n[The paper's tables and figures, computed again](paper-results/index.html)\n")
+    report = ROOT / "out" / "benchmark" / "quick.html"
+    if report.exists():
+        shutil.copy(report, SITE / "attribution-results.html")
+        with (SITE / "attribution.md").open("a", encoding="utf-8") as page:
+            page.write("\n[The benchmark's ranking, computed again](attribution-results.html)\n")
     (SITE / f"{MEANINGS}.md").write_text(meanings(), encoding="utf-8")
     with (SITE / "annotations.md").open("a", encoding="utf-8") as page:
         page.write(f"\n[What the bytes of RAM mean in every game]({MEANINGS}.md)\n")
