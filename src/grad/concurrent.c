@@ -337,7 +337,7 @@ static bool add_own_accesses(vcs_concurrent_t *walk, size_t number, uint32_t fro
   }
   const int32_t number_of_patch = (int32_t)patches->patch_count++;
   patches->patches[number_of_patch] = (vcs_beam_patch_t){from, to, patches->access_count, count, -1};
-  memcpy(patches->accesses + patches->access_count, own, count * sizeof *own);
+  if (count) memcpy(patches->accesses + patches->access_count, own, count * sizeof *own);
   patches->access_count += count;
   own_beam(walk, number, from);
   if (flip->last_patch >= 0) patches->patches[flip->last_patch].next = number_of_patch;
