@@ -194,9 +194,10 @@ void vcs_base_frame_free(vcs_base_frame_t *frame) {
 
 /* The last access noted is the reading of a collision register. */
 static uint16_t read_collisions(void *context, const vcs_t *m) {
-  const watch_t *watch = context;
+  watch_t *watch = context;
   vcs_base_frame_t *frame = watch->frame;
   (void)m;
+  watch->deed.latch = true;
   if (frame->note.full) return 0;
   const uint16_t collisions = vcs_beam_record(frame, &frame->note.accesses[frame->note.count - 1], watch->row);
   frame->reads = room(frame->reads, sizeof *frame->reads, frame->read_count, &frame->read_capacity, &frame->lost);
@@ -255,9 +256,21 @@ static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t row) {
 #define READS(code, operation, mode, access)                                                                        \
   (VCS_READS_##operation | INDEX_##mode | (VCS_ACCESS_##access == VCS_ACCESS_BRANCH ? (int)BRANCH_FLAG(code) : 0) | \
    ((code) == VCS_BRK ? (int)VCS_OF_P : 0))
-#define FACTS(code, operation, mode, access, cycles)                           \
-  {OF_KEY(READS(code, operation, mode, access)), OF_KEY(VCS_SETS_##operation), \
-   NAMES(READS(code, operation, mode, access)), NAMES(VCS_SETS_##operation)},
+#define BIT_OF(of, names)                              \
+  ((of) == ((names) | VCS_OF_A)   ? (uint8_t)VCS_KEY_A \
+   : (of) == ((names) | VCS_OF_X) ? (uint8_t)VCS_KEY_X \
+   : (of) == ((names) | VCS_OF_Y) ? (uint8_t)VCS_KEY_Y \
+                                  : (uint8_t)0)
+#define MOVES(operation, mode)                            \
+  ((int)VCS_KIND_OF_##operation == (int)VCS_KIND_MOVES && \
+   (VCS_MODE_##mode == VCS_MODE_ZP || VCS_MODE_##mode == VCS_MODE_ABS))
+#define FACTS(code, operation, mode, access, cycles)                               \
+  {OF_KEY(READS(code, operation, mode, access)),                                   \
+   OF_KEY(VCS_SETS_##operation),                                                   \
+   NAMES(READS(code, operation, mode, access)),                                    \
+   NAMES(VCS_SETS_##operation),                                                    \
+   MOVES(operation, mode) ? BIT_OF((int)VCS_SETS_##operation, (int)VCS_OF_NZ) : 0, \
+   MOVES(operation, mode) ? BIT_OF((int)VCS_READS_##operation, 0) : 0},
 const vcs_facts_t vcs_facts_of[256] = {VCS_OPCODES(FACTS)};
 
 /* A row is written to those that are named. */
@@ -275,7 +288,8 @@ static void set_rows(vcs_rows_t *rows, unsigned names, uint32_t row) {
 
 /* Goes back over the rows. Behind the frame everything counts as read. */
 static void find_live(vcs_base_frame_t *frame) {
-  vcs_rows_t set = {{UINT64_MAX, UINT64_MAX}}, dead = set;
+  const uint64_t none = VCS_NO_ROW * 0x0001000100010001ull;
+  vcs_rows_t set = {{none, none}}, dead = set;
   uint64_t live = UINT64_MAX;
   unsigned named = 0xFF;
   frame->next_set[frame->count] = set;
@@ -314,6 +328,7 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
   for (uint32_t row = 0; row < VCS_FRAME_INSTRUCTIONS && !over; row++) {
     watch.row = row;
     watch.reads = 0;
+    watch.deed.latch = false;
     stand(frame, cpu, row);
     if (!(cpu->pc & 0x1000) && (cpu->pc & 0x280) != 0x80) frame->lost = true; /* what it fetches depends on more */
     if (frame->lost) return false;

@@ -167,12 +167,21 @@ static bool evaluate(const here_t *here, vcs_follow_t *flip) {
   return true;
 }
 
-/* Whether the row reads a collision register. */
-static bool reads_collision(const vcs_base_frame_t *frame, const vcs_stand_t *stand) {
-  for (uint32_t i = stand->access; i < stand[1].access; i++) {
-    if (frame->note.accesses[i].kind == VCS_BEAM_READ && frame->note.accesses[i].reg < 8) return true;
+/* N and Z of a byte, in a status register. */
+VCS_HOT_FN uint64_t nz_of(uint8_t value) { return (uint64_t)((value & VCS_FLAG_N) | (value == 0) << 1) << VCS_KEY_P; }
+
+/* The same for what most rows are: moves between a fixed address and a register. */
+VCS_HOT_FN bool evaluate_any(const here_t *here, const vcs_facts_t *facts, vcs_follow_t *flip) {
+  if (facts->loads) {
+    const uint8_t base = here->deed->read, own = here->m->ram[here->deed->addr & 0x7F];
+    flip->registers =
+        (flip->registers & ~facts->sets) | (uint64_t)(uint8_t)(base ^ own) << facts->loads | (nz_of(base) ^ nz_of(own));
+    return true;
   }
-  return false;
+  if (facts->stores) {
+    return store(here, flip, here->deed->addr, (uint8_t)((here->stand->key ^ flip->registers) >> facts->stores));
+  }
+  return evaluate(here, flip);
 }
 
 /* Whether a row touches a group of places in which the flip differs; a timer that is set differs no more. */
@@ -205,9 +214,9 @@ int32_t vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *fr
         take(flip->ram, where);
       }
     }
-    if ((flip->beam || flip->access_count) && reads_collision(frame, stand)) leaves = true;
+    if (here.deed->latch && (flip->beam || flip->access_count)) leaves = true;
     if (reads) {
-      leaves |= !(stand->key & 0x1000) || !evaluate(&here, flip); /* code in RAM may be what differs */
+      leaves |= !(stand->key & 0x1000) || !evaluate_any(&here, facts, flip); /* code in RAM may be what differs */
     } else {
       flip->registers &= ~facts->sets;
     }
