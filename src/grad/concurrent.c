@@ -80,8 +80,9 @@ struct vcs_concurrent {
   uint64_t who[VCS_WHERES][WORDS]; /* flips that differ in a place, asleep or not: flip_t has the same sets */
   uint16_t words[VCS_WHERES];      /* a bit for each of its words that is not 0 */
   uint64_t asleep[WORDS];
-  uint64_t dirty[WORDS]; /* asleep, and the TIA may differ */
-  int32_t *waiting;      /* by row: the first flip */
+  uint64_t dirty[WORDS];                       /* asleep, and the TIA may differ */
+  int32_t *waiting;                            /* by row: the first flip */
+  uint64_t bits_of_names[1 << VCS_KEPT_COUNT]; /* by set of registers: their bits of a key */
   flip_t *flips;
   uint8_t *machines; /* of flips */
   size_t stride;
@@ -403,7 +404,10 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
 /* How a flip's registers differ from the base's at a row: as they did when it fell asleep, but for those that the base
  * has set since. */
 static uint64_t find_astray(const vcs_concurrent_t *walk, const flip_t *flip, uint32_t row) {
-  const vcs_rows_t *next = &walk->frame->next_set[flip->until];
+  return flip->astray & ~walk->bits_of_names[vcs_rows_before(&walk->frame->next_set[flip->until], row)];
+}
+
+static void find_bits_of_names(uint64_t *bits_of_names) {
 #define FLAGS(flags) ((uint64_t)(flags) << VCS_KEY_P)
   static const uint64_t bits[VCS_KEPT_COUNT] = {
       [VCS_KEPT_A] = 0xFFull << VCS_KEY_A, [VCS_KEPT_X] = 0xFFull << VCS_KEY_X,
@@ -411,9 +415,9 @@ static uint64_t find_astray(const vcs_concurrent_t *walk, const flip_t *flip, ui
       [VCS_KEPT_V] = FLAGS(VCS_FLAG_V),    [VCS_KEPT_D] = FLAGS(VCS_FLAG_D),
       [VCS_KEPT_I] = FLAGS(VCS_FLAG_I),    [VCS_KEPT_C] = FLAGS(VCS_FLAG_C)};
 #undef FLAGS
-  uint64_t astray = flip->astray;
-  for (unsigned left = vcs_rows_before(next, row); left; left &= left - 1) astray &= ~bits[VCS_LOWEST(left)];
-  return astray;
+  for (unsigned names = 0; names < 1u << VCS_KEPT_COUNT; names++) {
+    for (unsigned left = names; left; left &= left - 1) bits_of_names[names] |= bits[VCS_LOWEST(left)];
+  }
 }
 
 static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
@@ -449,10 +453,11 @@ static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
 static bool follow(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   flip_t *flip = &walk->flips[number];
   vcs_follow_t way;
-  if (flip->own_rom) return false;
+  if (flip->own_rom | cart_of(walk)->snoops) return false; /* where a value that is stored may switch banks */
   way.registers = flip->astray ? find_astray(walk, flip, row) : 0;
   way.ram[0] = flip->ram[0];
   way.ram[1] = flip->ram[1];
+  way.ram[2] = way.ram[3] = 0;
   way.cart_ram = flip->cart_ram;
   way.groups = flip->groups;
   way.beam = is_dirty(walk, number);
@@ -971,6 +976,7 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
     return NULL;
   }
   for (uint32_t i = 0; walk->rom_heads && i < cart->rom_size; i++) walk->rom_heads[i] = -1;
+  find_bits_of_names(walk->bits_of_names);
   walk->base_note.collisions = base_collisions;
   walk->base_note.context = walk;
   walk->note.collisions = flip_collisions;

@@ -130,8 +130,11 @@ typedef struct {
 typedef struct {
   uint16_t addr;                 /* of its last access to the bus */
   uint8_t opcode, read, written; /* the last byte that it has read, and written */
-  bool latch;                    /* it has read a collision register */
+  uint8_t in, out;               /* bytes of RAM that it has read, and written; VCS_NO_BYTE: none */
+  bool many;                     /* more than these two: frame->touches has all of it */
+  bool latch;                    /* it has read a collision register; then `many` is set, too */
 } vcs_deed_t;
+enum { VCS_NO_BYTE = 0xFF };
 
 /* Registers and flags by name; N and Z are always set together. */
 enum {
@@ -237,6 +240,7 @@ typedef struct {
   uint64_t reads, sets;
   uint8_t named_reads, named_sets;
   uint8_t loads, stores; /* it moves a byte between a fixed address and the register at this bit of a key; or 0 */
+  uint8_t mode;
 } vcs_facts_t;
 extern const vcs_facts_t vcs_facts_of[256];
 
@@ -256,7 +260,7 @@ typedef struct {
 /* A flip on the base's path. */
 typedef struct {
   uint64_t registers; /* its key ^ the base's */
-  uint64_t ram[2];    /* bytes that differ */
+  uint64_t ram[4];    /* bytes that differ; the second half is for VCS_NO_BYTE */
   uint64_t cart_ram;  /* ... and groups: flip_t */
   uint32_t groups;
   bool beam;                                     /* its TIA may differ */
