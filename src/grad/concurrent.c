@@ -78,10 +78,11 @@ struct vcs_concurrent {
   vcs_beam_now_t now; /* of the flip that is running */
   vcs_beam_patches_t patches;
   uint64_t who[VCS_WHERES][WORDS]; /* flips that differ in a place, asleep or not: flip_t has the same sets */
-  uint16_t many[VCS_WHERES];
+  uint16_t words[VCS_WHERES];      /* a bit for each of its words that is not 0 */
   uint64_t asleep[WORDS];
-  uint64_t dirty[WORDS]; /* asleep, and the TIA may differ */
-  int32_t *waiting;      /* by row: the first flip */
+  uint64_t dirty[WORDS];                       /* asleep, and the TIA may differ */
+  int32_t *waiting;                            /* by row: the first flip */
+  uint64_t bits_of_names[1 << VCS_KEPT_COUNT]; /* by set of registers: their bits of a key */
   flip_t *flips;
   uint8_t *machines; /* of flips */
   size_t stride;
@@ -196,8 +197,9 @@ static differences_t find_differences(const vcs_concurrent_t *walk, const vcs_t 
 
 static void toggle(vcs_concurrent_t *walk, size_t flip, unsigned where) {
   uint64_t *word = &walk->who[where][flip >> 6];
+  const unsigned bit = 1u << (flip >> 6);
   *word ^= 1ull << (flip & 63);
-  walk->many[where] = (uint16_t)(walk->many[where] + (*word >> (flip & 63) & 1 ? 1 : -1));
+  walk->words[where] = (uint16_t)(*word ? walk->words[where] | bit : walk->words[where] & ~bit);
 }
 
 /* From now on a flip has these differences. */
@@ -402,7 +404,10 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
 /* How a flip's registers differ from the base's at a row: as they did when it fell asleep, but for those that the base
  * has set since. */
 static uint64_t find_astray(const vcs_concurrent_t *walk, const flip_t *flip, uint32_t row) {
-  const vcs_rows_t *next = &walk->frame->next_set[flip->until];
+  return flip->astray & ~walk->bits_of_names[vcs_rows_before(&walk->frame->next_set[flip->until], row)];
+}
+
+static void find_bits_of_names(uint64_t *bits_of_names) {
 #define FLAGS(flags) ((uint64_t)(flags) << VCS_KEY_P)
   static const uint64_t bits[VCS_KEPT_COUNT] = {
       [VCS_KEPT_A] = 0xFFull << VCS_KEY_A, [VCS_KEPT_X] = 0xFFull << VCS_KEY_X,
@@ -410,12 +415,9 @@ static uint64_t find_astray(const vcs_concurrent_t *walk, const flip_t *flip, ui
       [VCS_KEPT_V] = FLAGS(VCS_FLAG_V),    [VCS_KEPT_D] = FLAGS(VCS_FLAG_D),
       [VCS_KEPT_I] = FLAGS(VCS_FLAG_I),    [VCS_KEPT_C] = FLAGS(VCS_FLAG_C)};
 #undef FLAGS
-  uint64_t astray = flip->astray;
-  for (unsigned left = vcs_names_of_key(astray); left; left &= left - 1) {
-    const unsigned i = (unsigned)VCS_LOWEST(left);
-    if (vcs_row_of(next, i) < row) astray &= ~bits[i];
+  for (unsigned names = 0; names < 1u << VCS_KEPT_COUNT; names++) {
+    for (unsigned left = names; left; left &= left - 1) bits_of_names[names] |= bits[VCS_LOWEST(left)];
   }
-  return astray;
 }
 
 static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
@@ -451,10 +453,11 @@ static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
 static bool follow(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   flip_t *flip = &walk->flips[number];
   vcs_follow_t way;
-  if (flip->own_rom) return false;
+  if (flip->own_rom | cart_of(walk)->snoops) return false; /* where a value that is stored may switch banks */
   way.registers = flip->astray ? find_astray(walk, flip, row) : 0;
   way.ram[0] = flip->ram[0];
   way.ram[1] = flip->ram[1];
+  way.ram[2] = way.ram[3] = 0;
   way.cart_ram = flip->cart_ram;
   way.groups = flip->groups;
   way.beam = is_dirty(walk, number);
@@ -482,7 +485,8 @@ static bool follow(vcs_concurrent_t *walk, size_t number, uint32_t row) {
 
 /* Wakes all sleeping flips that differ in a place. */
 static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
-  for (size_t i = 0; i < WORDS; i++) {
+  for (unsigned words = walk->words[where]; words; words &= words - 1) {
+    const size_t i = (size_t)VCS_LOWEST(words);
     for (uint64_t left = walk->who[where][i] & walk->asleep[i]; left; left &= left - 1) {
       const size_t number = 64 * i + (size_t)VCS_LOWEST_64(left);
       if (walk->flips[number].until > row) continue;
@@ -493,7 +497,8 @@ static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
 
 /* A place is overwritten: whoever sleeps has the base's byte there. For the others it will be found out. */
 static void replace(vcs_concurrent_t *walk, unsigned where) {
-  for (size_t i = 0; i < WORDS; i++) {
+  for (unsigned words = walk->words[where]; words; words &= words - 1) {
+    const size_t i = (size_t)VCS_LOWEST(words);
     for (uint64_t left = walk->who[where][i]; left; left &= left - 1) {
       flip_t *flip = &walk->flips[64 * i + (size_t)VCS_LOWEST_64(left)];
       if (where < VCS_WHERE_TIMER) {
@@ -504,7 +509,7 @@ static void replace(vcs_concurrent_t *walk, unsigned where) {
     }
     walk->who[where][i] = 0;
   }
-  walk->many[where] = 0;
+  walk->words[where] = 0;
 }
 
 /* The walk has come to the row that flips have met. */
@@ -575,7 +580,7 @@ static void walk_rows(vcs_concurrent_t *walk) {
     }
     for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
       const unsigned touch = frame->touches[i], where = touch & 0xFF;
-      if (!walk->many[where]) continue;
+      if (!walk->words[where]) continue;
       if (touch & VCS_WHERE_REPLACED) {
         replace(walk, where);
       } else {
@@ -929,7 +934,7 @@ void vcs_concurrent_walk(vcs_concurrent_t *walk, const vcs_base_t *base, vcs_run
   walk->counts.flips += count;
   memset(walk->dirty, 0, sizeof walk->dirty);
   memset(walk->who, 0, sizeof walk->who);
-  memset(walk->many, 0, sizeof walk->many);
+  memset(walk->words, 0, sizeof walk->words);
   memset(walk->asleep, 0, sizeof walk->asleep);
   walk->missed = 0;
   for (size_t i = 0; i < count; i++) {
@@ -971,6 +976,7 @@ vcs_concurrent_t *vcs_concurrent_create(const vcs_base_t *base) {
     return NULL;
   }
   for (uint32_t i = 0; walk->rom_heads && i < cart->rom_size; i++) walk->rom_heads[i] = -1;
+  find_bits_of_names(walk->bits_of_names);
   walk->base_note.collisions = base_collisions;
   walk->base_note.context = walk;
   walk->note.collisions = flip_collisions;
