@@ -41,7 +41,7 @@ compare() { # name, program
 # Compilers run side by side, programs one after the other: each of those uses every core itself.
 compile() { # name, compiler, optimisation
   # shellcheck disable=SC2086
-  $2 "${flags[@]}" $3 tests/hashes.c "${sources[@]}" -o "$out/$1" -lz -lpng -lpthread -lm 2> "$out/$1.log"
+  $2 "${flags[@]}" $3 tests/hashes.c "${sources[@]}" -o "$out/$1" -lz -lpng -lpthread -lm -ldl 2> "$out/$1.log"
 }
 
 variants=("gcc-O0 gcc -O0" "gcc-O2 gcc -O2" "gcc-O3 gcc -O3 -fno-strict-aliasing" "clang-O1 clang -O1" "clang-O3 clang -O3")
