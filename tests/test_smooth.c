@@ -106,14 +106,10 @@ typedef struct {
   uint8_t antithetic, baseline, control;
 } way_t;
 static const way_t ways[] = {
-    {"difference", VCS_SMOOTH_DIFFERENCE, 0, 0, 0},
-    {"difference, pairs", VCS_SMOOTH_DIFFERENCE, 1, 0, 0},
-    {"score", VCS_SMOOTH_SCORE, 0, 0, 0},
-    {"score, baseline", VCS_SMOOTH_SCORE, 0, 1, 0},
-    {"score, pairs", VCS_SMOOTH_SCORE, 1, 0, 0},
-    {"score, pairs, baseline", VCS_SMOOTH_SCORE, 1, 1, 0},
-    {"score, control", VCS_SMOOTH_SCORE, 0, 1, 1},
-    {"score, pairs, control", VCS_SMOOTH_SCORE, 1, 1, 1},
+    {"difference", VCS_SMOOTH_DIFFERENCE, 0, 0, 0}, {"difference, pairs", VCS_SMOOTH_DIFFERENCE, 1, 0, 0},
+    {"score", VCS_SMOOTH_SCORE, 0, 0, 0},           {"score, baseline", VCS_SMOOTH_SCORE, 0, 1, 0},
+    {"score, pairs", VCS_SMOOTH_SCORE, 1, 0, 0},    {"score, pairs, baseline", VCS_SMOOTH_SCORE, 1, 1, 0},
+    {"score, control", VCS_SMOOTH_SCORE, 0, 1, 1},  {"score, pairs, control", VCS_SMOOTH_SCORE, 1, 1, 1},
 };
 static const double wrong_control[BITS] = {40, -25, 0, 7, 3, -60}; /* any numbers may be given */
 enum { WAYS = sizeof ways / sizeof *ways };

@@ -80,11 +80,11 @@ typedef enum {
 } vcs_side_rule_t;
 
 typedef enum {
-  VCS_METHOD_BIT,   /* Boolean differences, composed to first order */
-  VCS_METHOD_STE,   /* the paper's SOFT-STE */
-  VCS_METHOD_NAIVE, /* derivative of the integer program: none through an index, a comparison or a branch */
-  VCS_METHOD_EXACT, /* no estimate: differences of runs. A VJP flips every bit of the inputs that are wanted, a JVP
-                       every bit with a tangent, all in one walk. Every slot is a bit, those of numbers too */
+  VCS_METHOD_BIT,    /* Boolean differences, composed to first order */
+  VCS_METHOD_STE,    /* the paper's SOFT-STE */
+  VCS_METHOD_NAIVE,  /* derivative of the integer program: none through an index, a comparison or a branch */
+  VCS_METHOD_EXACT,  /* no estimate: differences of runs. A VJP flips every bit of the inputs that are wanted, a JVP
+                        every bit with a tangent, all in one walk. Every slot is a bit, those of numbers too */
   VCS_METHOD_HYBRID, /* `exact` for the bits that need it most, as many as `budget` pays for; `bit` with forks for the
                         rest, and for numbers */
   VCS_METHODS
@@ -382,9 +382,9 @@ typedef struct {
   int32_t threads;        /* as in vcs_truth_options_t */
   void (*progress)(void *context, size_t draws);
   void *progress_context;
-  const double *control; /* NULL, or an estimate of each place's derivative, such as a VJP: VCS_SMOOTH_SCORE samples only
-                            what it leaves unexplained, F(b) - sum_i control_i (b_i - p_i). Any numbers keep the result
-                            unbiased; good ones make the intervals narrow */
+  const double *control; /* NULL, or an estimate of each place's derivative, such as a VJP: VCS_SMOOTH_SCORE samples
+                            only what it leaves unexplained, F(b) - sum_i control_i (b_i - p_i). Any numbers keep the
+                            result unbiased; good ones make the intervals narrow */
   uint64_t reserved[7];  /* 0 */
 } vcs_smooth_options_t;
 VCS_API void vcs_smooth_defaults(vcs_smooth_options_t *options);

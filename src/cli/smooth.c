@@ -84,9 +84,9 @@ static vcs_status_t find_controls(job_t *job, const vcs_scalar_t *output, vcs_er
   for (size_t i = 0; status == VCS_OK && i < bits->list.count; i++) {
     const vcs_place_t *place = &bits->list.places[i];
     const float *slots[] = {found.state, found.rom, found.input};
-    job->controls[i] = (double)slots[place->kind][place->kind == VCS_PLACE_INPUT
-                                                      ? (size_t)VCS_INPUTS * place->frame + place->index
-                                                      : (size_t)8 * place->index + place->bit];
+    job->controls[i] =
+        (double)slots[place->kind][place->kind == VCS_PLACE_INPUT ? (size_t)VCS_INPUTS * place->frame + place->index
+                                                                  : (size_t)8 * place->index + place->bit];
   }
   vcs_attribution_free(&found);
   return status;

@@ -277,8 +277,9 @@ static vcs_status_t check(const product_t *p, vcs_error_t *error) {
   if (o->grad.side < VCS_SIDE_MEAN || o->grad.side > VCS_SIDE_TANGENT)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "there is no side %d", (int)o->grad.side);
   if (p->device_batch && (o->grad.method == VCS_METHOD_EXACT || o->grad.method == VCS_METHOD_HYBRID))
-    return vcs_error_fill(error, VCS_BAD_ARGUMENT,
-                          "a device has no method exact and no hybrid: use vcs_truth, a batch on VCS_CPU, or vcs_grad_vjp");
+    return vcs_error_fill(
+        error, VCS_BAD_ARGUMENT,
+        "a device has no method exact and no hybrid: use vcs_truth, a batch on VCS_CPU, or vcs_grad_vjp");
   if (p->device_batch && o->grad.method == VCS_METHOD_BIT && o->grad.fork_window > 0)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT,
                           "a device has no forks: set fork_window to 0, or use a batch on VCS_CPU, or vcs_grad_jvp");

@@ -149,7 +149,8 @@ vcs_status_t vcs_exact_vjp_of(const vcs_run_t *run, const vcs_grad_options_t *op
   return status;
 }
 
-/* ---- The method --------------------------------------------------------------------------------------------------- */
+/* ---- The method ---------------------------------------------------------------------------------------------------
+ */
 
 static void fill_report(const vcs_work_t *work, vcs_grad_report_t *report) {
   if (report) *report = (vcs_grad_report_t){.instructions = work->executed, .forks = work->wakes};

@@ -1,4 +1,5 @@
-/* hybrid.c: the method `hybrid` of vcs_grad_jvp and vcs_grad_vjp: exact effects within a budget, estimates for the rest.
+/* hybrid.c: the method `hybrid` of vcs_grad_jvp and vcs_grad_vjp: exact effects within a budget, estimates for the
+ * rest.
  *
  * A product with the exact Jacobian costs by the bit; an estimate costs the same for all bits, and is wrong where a
  * branch turns. So the bits with the most to gain are flipped first, until the budget is spent:
@@ -14,10 +15,11 @@
  * times), whose slots are not bits in an estimate: they keep their estimates.
  *
  * The price of exact effects is not measured but counted, so that results are the same everywhere: a frame of the run
- * for each walk, an instruction that a flip executes, a wake of a flip (concurrent.c), a frame of a flip that is run
- * again. The weights below are what these cost in processor time, in frames of ale-py, on four games and within a third
- * (RAM, controls, registers and ROM, 4 and 8 frames). A first walk of a quarter of the budget, at the price that bits
- * of RAM have, shows what the bits of this run cost; the walks after it take as many bits as twice that price pays for.
+ * for each walk, a frame of a flip in it, an instruction that a flip executes, a wake of a flip (concurrent.c), a frame
+ * of a flip that is run again. The weights below are what these cost in processor time, in frames of ale-py, on four
+ * games and within a third (RAM, controls, registers and ROM, 4 and 8 frames). A first walk of a quarter of the budget,
+ * at the price that bits of RAM have, shows what the bits of this run cost; the walks after it take as many bits as
+ * twice that price pays for.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +33,8 @@
 enum { FRAMES_PAID = 40, WINDOW = 256, MOST = 1024 };
 
 /* Prices, in frames of ale-py; that of a bit of RAM is for each frame of the run. */
-static const double walked_frame = 4.6, instruction = 1.3e-4, wake = 1.7e-3, rerun_frame = 0.58, ram_bit = 0.035;
+static const double walked_frame = 3.9, flipped_frame = 0.0115, instruction = 1.5e-4, wake = 1.7e-3, rerun_frame = 0.58,
+                    ram_bit = 0.035;
 
 /* A bit that may be flipped. */
 typedef struct {
@@ -54,16 +57,20 @@ typedef struct {
   vcs_grad_report_t report;
 } hybrid_t;
 
-/* ---- The budget --------------------------------------------------------------------------------------------------- */
+/* ---- The budget ---------------------------------------------------------------------------------------------------
+ */
 
-static double price(const vcs_work_t *work) {
-  return instruction * (double)work->executed + wake * (double)work->wakes + rerun_frame * (double)work->rerun;
+/* What the bits that are done have cost, apart from the walks that they share. */
+static double price(const hybrid_t *h) {
+  const vcs_work_t *work = &h->work;
+  return flipped_frame * (double)h->done * h->run->frames + instruction * (double)work->executed +
+         wake * (double)work->wakes + rerun_frame * (double)work->rerun;
 }
 
 /* How many bits the next walk flips, after `walks` walks. */
 static size_t next_walk(const hybrid_t *h, int walks) {
   const double frames = h->run->frames, budget = h->options->budget > 0 ? h->options->budget : FRAMES_PAID * frames;
-  const double spent = price(&h->work), each = h->done ? spent / (double)h->done : ram_bit * frames;
+  const double spent = price(h), each = h->done ? spent / (double)h->done : ram_bit * frames;
   const double left_over = budget - spent - (walks + 1) * walked_frame * frames;
   const double paid = each > 0 || left_over < 0 ? left_over / ((walks ? 2 : 4) * each) : INFINITY;
   const size_t left = h->count - h->done, most = left < MOST ? left : MOST;
@@ -85,12 +92,11 @@ static vcs_status_t spend(hybrid_t *h, walk_t *walk, vcs_error_t *error) {
   return status;
 }
 
-/* ---- Candidates --------------------------------------------------------------------------------------------------- */
+/* ---- Candidates ---------------------------------------------------------------------------------------------------
+ */
 
 #define NUMBER(name, count) {offsetof(vcs_t, name), sizeof((vcs_t *)0)->name},
-static const struct {
-  size_t offset, size;
-} numbers[] = {VCS_NUMBER_FIELDS(NUMBER)};
+static const struct { size_t offset, size; } numbers[] = {VCS_NUMBER_FIELDS(NUMBER)};
 
 static bool is_number(const vcs_place_t *place) {
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -134,7 +140,8 @@ static vcs_grad_options_t estimate_of(const hybrid_t *h, bool forks) {
   return options;
 }
 
-/* ---- Forwards ------------------------------------------------------------------------------------------------------ */
+/* ---- Forwards ------------------------------------------------------------------------------------------------------
+ */
 
 static vcs_status_t walk_forwards(hybrid_t *h, size_t first, size_t count, vcs_error_t *error) {
   return vcs_exact_jvp_of(h->run, h->options, h->places + first, h->numbers + first, count, h->outputs, &h->work,
@@ -188,7 +195,8 @@ vcs_status_t vcs_hybrid_jvp(vcs_grad_workspace_t *workspace, const vcs_run_t *ru
   return status;
 }
 
-/* ---- Backwards ----------------------------------------------------------------------------------------------------- */
+/* ---- Backwards -----------------------------------------------------------------------------------------------------
+ */
 
 static vcs_status_t walk_backwards(hybrid_t *h, size_t first, size_t count, vcs_error_t *error) {
   return vcs_exact_vjp_of(h->run, h->options, h->places + first, h->numbers + first, count, h->outputs, &h->work,

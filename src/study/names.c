@@ -65,12 +65,9 @@ vcs_status_t vcs_controls_parse(const char *text, vcs_controls_t *controls, vcs_
 static const struct {
   const char *name;
   vcs_method_t method;
-} methods[VCS_STUDY_METHODS] = {{"naive", VCS_METHOD_NAIVE},
-                                {"ste", VCS_METHOD_STE},
-                                {"bit", VCS_METHOD_BIT},
-                                {"bit+fork", VCS_METHOD_BIT},
-                                {"exact", VCS_METHOD_EXACT},
-                                {"hybrid", VCS_METHOD_HYBRID}};
+} methods[VCS_STUDY_METHODS] = {{"naive", VCS_METHOD_NAIVE}, {"ste", VCS_METHOD_STE},
+                                {"bit", VCS_METHOD_BIT},     {"bit+fork", VCS_METHOD_BIT},
+                                {"exact", VCS_METHOD_EXACT}, {"hybrid", VCS_METHOD_HYBRID}};
 
 const char *vcs_study_method_name(int method) {
   return method >= 0 && method < VCS_STUDY_METHODS ? methods[method].name : NULL;
