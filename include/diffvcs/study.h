@@ -102,12 +102,20 @@ VCS_API int vcs_input_by_name(const char *name);  /* in any case; -1: none */
 VCS_API vcs_status_t vcs_controls_parse(const char *text, vcs_controls_t *controls, vcs_error_t *error);
 
 /* The methods of grad.h, with and without forks: estimates, and the exact differences of runs. */
-enum { VCS_STUDY_NAIVE, VCS_STUDY_STE, VCS_STUDY_BIT, VCS_STUDY_BIT_FORK, VCS_STUDY_EXACT, VCS_STUDY_METHODS };
-enum { VCS_STUDY_ESTIMATES = VCS_STUDY_EXACT };         /* how many estimates there are; they come first */
+enum {
+  VCS_STUDY_NAIVE,
+  VCS_STUDY_STE,
+  VCS_STUDY_BIT,
+  VCS_STUDY_BIT_FORK,
+  VCS_STUDY_EXACT,
+  VCS_STUDY_HYBRID,
+  VCS_STUDY_METHODS
+};
+enum { VCS_STUDY_ESTIMATES = VCS_STUDY_EXACT };         /* how many cheap estimates there are; they come first */
 enum { VCS_STUDY_WINDOW = 256 };                        /* default of fork windows, in instructions */
-VCS_API const char *vcs_study_method_name(int method);  /* "naive", "ste", "bit", "bit+fork", "exact" */
+VCS_API const char *vcs_study_method_name(int method);  /* "naive", "ste", "bit", "bit+fork", "exact", "hybrid" */
 VCS_API int vcs_study_method_by_name(const char *name); /* in any case; -1: none */
-/* Fills `options` with the defaults of a method; bit+fork gets forks of at most `window` instructions. */
+/* Fills `options` with the defaults of a method; bit+fork and hybrid get forks of at most `window` instructions. */
 VCS_API void vcs_study_method_options(int method, int32_t window, vcs_grad_options_t *options);
 
 /* ---- Setups: a game played up to a frame, and the run that is studied --------------------------------------- */
@@ -357,7 +365,9 @@ typedef struct {
   int32_t threads; /* 0: one for each core */
   vcs_report_t report;
   double *costs;        /* [method]: receives the mean processor time of a place, in drawn frames; NULL: not measured */
-  uint64_t reserved[7]; /* 0 */
+  double budget;        /* hybrid: vcs_grad_options_t.budget */
+  int32_t cell[2];      /* vcs_score_vjp: the outputs are sums over cells of a grid, so wide and so high; 0: pixels */
+  uint64_t reserved[5]; /* 0 */
 } vcs_score_options_t;
 
 /* Compares, for each place (a bit of the state or of ROM, an input) flipped by itself, the effect that each method
@@ -367,8 +377,9 @@ VCS_API vcs_status_t vcs_score(const vcs_run_t *run, const vcs_score_options_t *
                                size_t count, vcs_agreements_t *results, vcs_error_t *error);
 
 /* Compares reverse passes with the truth: at each horizon, the derivatives of `pixels` pixels (drawn with `seed` among
- * those that some place changes, by palette index) with respect to all places. Writes results[method][horizon]. Of the
- * options, methods and horizons must be given; `costs` are those of one reverse pass. */
+ * those that some place changes, by palette index), or of the sums over the cells of a grid that contain them, with
+ * respect to all places. Writes results[method][horizon]. Of the options, methods and horizons must be given; `costs`
+ * are those of one reverse pass. */
 VCS_API vcs_status_t vcs_score_vjp(const vcs_run_t *run, const vcs_score_options_t *options, const vcs_place_t *places,
                                    size_t count, int32_t pixels, uint64_t seed, vcs_agreements_t *results,
                                    vcs_error_t *error);
@@ -385,7 +396,8 @@ typedef struct {
   int32_t threads;                /* 0: one for each core */
   uint8_t costs;                  /* 1: measures what each method costs, which differs from run to run */
   vcs_report_t report;
-  uint64_t reserved[8]; /* 0 */
+  double budget;        /* hybrid: vcs_grad_options_t.budget */
+  uint64_t reserved[7]; /* 0 */
 } vcs_score_game_options_t;
 
 /* Scores a game: presses of the stick in several states, bits of RAM and of ROM and reverse passes in the first. `rows`

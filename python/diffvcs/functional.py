@@ -32,8 +32,9 @@ from .cartridge import Cartridge
 from .machine import ACTION_NAMES, INPUT_NAMES, Machine, action_number, inputs_of
 from .relaxed import relax_options
 
-METHODS = {"bit": 0, "ste": 1, "naive": 2, "exact": 3}
+METHODS = {"bit": 0, "ste": 1, "naive": 2, "exact": 3, "hybrid": 4}
 EXACT = "exact"  # differences of real runs: no estimate, and no options
+HYBRID = "hybrid"  # the same for some bits, within a budget, and estimates for the others
 RELAXED = "relaxed"  # another machine's derivative, with options of its own (relaxed.py)
 SIDES = {"mean": 0, "more": 1, "less": 2, "tangent": 3}
 FORK_WINDOW, FORK_WINDOW_MAX = 256, 25000
@@ -212,17 +213,28 @@ def grad_options(
     temperature: float = 0.0,
     side: str = "tangent",
     values: str | np.ndarray = "index",
+    budget: float = 0.0,
+    threads: int = 0,
 ) -> Any:
-    """Makes a vcs_grad_options_t. "bit+fork" is "bit" with a window of 256 instructions."""
+    """Makes a vcs_grad_options_t. "bit+fork" is "bit" with a window of 256 instructions.
+
+    Args:
+        budget: of method "hybrid": what exact effects may cost, in frames of ale-py; 0: 40 for each frame of the run.
+        threads: of methods "exact" and "hybrid"; 0: one for each core.
+    """
     name = "bit" if method == "bit+fork" else method
     if name not in METHODS:
-        raise ValueError(f"no method {method!r}; there are bit, bit+fork, ste, naive, relaxed, exact")
+        raise ValueError(f"no method {method!r}; there are bit, bit+fork, ste, naive, relaxed, exact, hybrid")
     if side not in SIDES:
         raise ValueError(f"no side {side!r}; there are {', '.join(SIDES)}")
     if fork_window is None:
         fork_window = FORK_WINDOW if method == "bit+fork" else 0
     if method == EXACT and fork_window:
         raise ValueError("method exact has no forks: leave fork_window out")
+    if budget and method != HYBRID:
+        raise ValueError(f"method {method} has no budget: only hybrid has one")
+    if not 0 <= budget < float("inf"):
+        raise ValueError(f"budget is {budget}; it is a number of frames, 0 or more")
     scale = cart.pixel_values(values) if isinstance(values, str) else _arrays.floats(values, "values")
     if scale.shape != (256,):
         raise ValueError("pixels have one value here: index, luminance, or 256 numbers of your own")
@@ -233,6 +245,8 @@ def grad_options(
         temperature=temperature,
         side=SIDES[side],
         scale=scale,
+        budget=budget,
+        threads=whole(threads, "threads", 0, 4096),
     )
 
 
@@ -362,7 +376,8 @@ def vjp(
         played: what `run` returned for the same arguments, which is then not run again.
         wrt: what is differentiated: "state", "rom", "inputs", or several of them. By default all; for method "exact", whose cost
             grows with the number of bits, state and inputs.
-        options: method ("bit", "bit+fork", "ste", "naive", "relaxed", "exact"), fork_window, alpha, temperature, side, values.
+        options: method ("bit", "bit+fork", "ste", "naive", "relaxed", "exact", "hybrid"), fork_window, alpha, temperature, side,
+            values, budget, threads (grad_options).
 
     Returns Derivatives with dstate, drom and dinput. With method "exact" every slot is a bit, those of positions and times too.
 
@@ -682,6 +697,7 @@ def smooth(
     seed: int = 0,
     confidence: float = 0.95,
     threads: int = 0,
+    control: np.ndarray | None = None,
     played: Run | None = None,
 ) -> Smooth:
     """Estimates the expectation of an output when places are set at random, and its derivatives, by sampling.
@@ -693,6 +709,7 @@ def smooth(
         method: "difference" runs once for each place and draw, "score" once for each draw.
         samples: draws; antithetic, baseline: whether to reduce the variance in these ways; seed: of the draws.
         confidence: of the intervals; threads: 0: one for each core.
+        control: an estimate of each place's derivative, such as a VJP; "score" then samples only what it leaves unexplained.
 
     Example:
         >>> places = diffvcs.ram_places(machine.cart, [0])
@@ -722,6 +739,8 @@ def smooth(
     options.method, options.samples = ("difference", "score").index(method), samples
     options.antithetic, options.baseline, options.seed = antithetic, baseline, seed
     options.confidence, options.threads = confidence, threads
+    if control is not None:
+        options.control = np.ascontiguousarray(_array(control, places.shape, "control"), np.float64)
     value, gradient, done = np.zeros(1, ESTIMATE), np.zeros(len(places), ESTIMATE), np.zeros(1, np.int32)
     with _rewarding(cart, state, isinstance(output, Score)) as options.env:
         chances = np.ascontiguousarray(chances)

@@ -37,7 +37,7 @@ from .functional import (
 )
 from .machine import ACTION_NAMES
 
-METHODS = ("naive", "ste", "bit", "bit+fork", "exact")
+METHODS = ("naive", "ste", "bit", "bit+fork", "exact", "hybrid")
 SEARCHES = ("random", "blind", "guided", "smooth", "evolution", "exact")
 OBJECTS = ("P0", "P1", "M0", "M1", "BL", "PF")
 ANSWERS = ("truth", "bit+fork", "ste", "naive")
@@ -188,7 +188,7 @@ def attribute(
     Args:
         run: what diffvcs.run returned.
         target: "pixel:X,Y", "region:X,Y,W,H", "screen", "ram:9C", "ram:9C.3" or "score".
-        method: "exact", "bit", "bit+fork", "ste" or "naive"; further options are those of vjp.
+        method: "exact", "hybrid", "bit", "bit+fork", "ste" or "naive"; further options are those of vjp.
         wrt: what is differentiated: "state", "rom", "inputs", or several of them.
 
     Example:
@@ -232,7 +232,7 @@ def effect(run: Run, place: np.ndarray | str, *, method: str = "bit+fork", **opt
     Args:
         run: what diffvcs.run returned.
         place: one place of `places`, or its name: "9C.3" (RAM), "rom:1F0.4", "input:0.right".
-        method: "bit", "bit+fork", "ste" or "naive"; further options are those of jvp.
+        method: "hybrid", "bit", "bit+fork", "ste" or "naive"; further options are those of jvp.
 
     Example:
         >>> found = diffvcs.effect(run, "input:0.right")
@@ -423,15 +423,16 @@ def score(
     horizons: Sequence[int] | None = None,
     window: int = 256,
     threads: int = 0,
+    budget: float = 0.0,
 ) -> Agreement:
     """Measures how well the effects that methods predict agree with the true ones, on the screen and on RAM (VIEWS).
 
     Args:
         run: what diffvcs.run returned.
         places: bits of the state and inputs, each of which is flipped by itself.
-        methods: some of "naive", "ste", "bit", "bit+fork".
+        methods: some of "naive", "ste", "bit", "bit+fork", "hybrid", "exact".
         horizons: the frames after which effects are compared; None: the last one.
-        window: of bit+fork, in instructions; threads: 0: one for each core.
+        window: of bit+fork, in instructions; threads: 0: one for each core; budget: of hybrid (grad_options).
 
     Returns Agreement, whose cosine, sign, precision and recall are arrays of methods x horizons x views.
 
@@ -452,6 +453,7 @@ def score(
         method_count=len(numbers),
         window=window,
         threads=threads,
+        budget=budget,
     )
     lib.vcs_score(run._c_run(), options, places, len(places), results)
     return Agreement(results)

@@ -41,7 +41,7 @@ typedef struct {
   bool forward; /* --input or --bit is given, and not an output */
   int method, scale, side, groups;
   int64_t window;
-  double alpha, temperature;
+  double alpha, temperature, budget;
 } options_t;
 
 /* ---- Derivatives -------------------------------------------------------------------------------------------- */
@@ -60,6 +60,7 @@ static void set_method(const options_t *o, const float *scale, vcs_grad_options_
   vcs_study_method_options(o->method, (int32_t)o->window, grad);
   grad->alpha = (float)o->alpha;
   grad->temperature = (float)o->temperature;
+  grad->budget = o->budget;
   grad->side = o->side == 0 && o->forward ? VCS_SIDE_TANGENT : sides[o->side];
   grad->scale = scale;
 }
@@ -241,6 +242,7 @@ int vcs_cli_grad(int argc, char **argv) {
       VCS_ARG_TEXT("bit", &o.bit, "BIT", "with respect to this bit: ram:9C.0, rom:F123.4, rom:@1F0.4 (an offset)"),
       VCS_ARG_CHOICE("method", &o.method, VCS_METHOD_CHOICES, "method of differentiation"),
       VCS_ARG_WINDOW(&o.window),
+      VCS_ARG_NUMBER("budget", &o.budget, 0, 1e12, VCS_BUDGET_HELP),
       VCS_ARG_NUMBER("alpha", &o.alpha, 0, 1e6, "ste: sharpness of the gate at a branch"),
       VCS_ARG_NUMBER("temperature", &o.temperature, 0, 1e6, "ste: softness of reads; 0: one-hot"),
       VCS_ARG_CHOICE("scale", &o.scale, SCALE_CHOICES, "the number a pixel stands for"),
