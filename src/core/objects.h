@@ -21,7 +21,8 @@ enum {
   VCS_LIVE_MAX = 48,     /* players, missiles and balls that may go on, at most */
   VCS_BLOCKS_MAX = 80,   /* blocks of the playfield: no more fit into a line */
   VCS_OBJECT_GAP = 2,    /* empty rows within an object */
-  VCS_OBJECT_SHIFT = 8,  /* an object moves by less than this from row to row */
+  VCS_OBJECT_SHIFT = 8,  /* an object moves by less than this from row to row, and ... */
+  VCS_GAP_SHIFT = 2,     /* ... by less than this over empty rows: otherwise it is used again as another object */
   VCS_FIELD_PIECES = 40, /* pieces of a row in which the playfield has different colours */
 };
 
@@ -212,6 +213,7 @@ VCS_FN vcs_live_t *vcs_live_find(vcs_recorder_t *r, int kind, int copy, int y, i
     if (live->object.kind != kind) continue;
     int distance = window > live->window ? window - live->window : live->window - window;
     if (live->y == y && distance) continue; /* another copy in the same row */
+    if (live->y < y - 1 && distance >= VCS_GAP_SHIFT) continue;
     if (distance < nearest) {
       nearest = distance;
       best = live;
