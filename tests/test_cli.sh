@@ -436,7 +436,7 @@ cp score.tsv once.tsv
 exits 0 "score it again" score demo "${small[@]}" --horizons 1,3 --methods bit --out score.tsv
 same "nothing is done twice" score.tsv once.tsv
 exits 0 "with another method" score demo "${small[@]}" --horizons 1,3 --methods bit,bit+fork --out score.tsv
-[ "$(wc -l <score.tsv)" = 46 ]
+[ "$(wc -l <score.tsv)" = 50 ]
 report $? "it is added"
 exits 0 "at once, by one thread" score demo "${small[@]}" --horizons 1,3 --methods bit,bit+fork --out other.tsv --jobs 1
 sed -i 's/\t[^\t]*$//' score.tsv other.tsv # without what it cost
