@@ -39,7 +39,7 @@ threads() { # -O1: twice as fast as -Og, and a race is one in every build
   local tests=(batch parallel env truth smooth device device_batch)
   cmake -S . -B build-tsan -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1 -fsanitize=thread" -DDIFFVCS_PYTHON=OFF > /dev/null &&
     cmake --build build-tsan -j "$(nproc)" --target "${tests[@]/#/test_}" -- --no-print-directory -s &&
-    DIFFVCS_BRIEF=1 TSAN_OPTIONS=halt_on_error=1 tests/unit.sh build-tsan -R "^test_($(IFS='|' && echo "${tests[*]}"))$"
+    DIFFVCS_BRIEF=1 TSAN_OPTIONS="halt_on_error=1 die_after_fork=0" tests/unit.sh build-tsan -R "^test_($(IFS='|' && echo "${tests[*]}"))$"
 }
 odd_calls() { DIFFVCS_ODD_CALLS=all tests/python_asan.sh -k careless; }
 
