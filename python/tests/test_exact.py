@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import diffvcs
+import diffvcs.bits
 import needs
 
 
@@ -123,7 +124,7 @@ def test_a_vjp_weighs_any_field_and_rewards(scene):
     weights = np.zeros(8 * cart.state_size, np.float32)
     at = 8 * cart.offset("grp")
     weights[at : at + 16] = np.arange(16)
-    back = diffvcs.vjp(cart, state, actions, dstate=weights, dreward=1.0, method="exact", wrt=["state", "inputs"])
+    back = diffvcs.vjp(cart, state, actions, dstate=weights, dreward=1.0, method="exact", wrt=["state", "input"])
     assert back.drom is None and back.dstate.any()
     held = np.zeros((3, 12))
     held[0] = 1
@@ -137,6 +138,6 @@ def test_careless_arguments_are_refused(scene):
     for wrong in ({"wrt": "rams"}, {"wrt": []}, {"of": "pixels"}, {"of": ()}, {"horizons": []}, {"horizons": [9]}):
         with pytest.raises(ValueError):
             diffvcs.jacobian(cart, state, actions, **wrong)
-    for wrong in ({"wrt": "ram"}, {"wrt": ()}, {"fork_window": 16}):
+    for wrong in ({"wrt": "inputs"}, {"wrt": ()}, {"fork_window": 16}):
         with pytest.raises(ValueError):
             diffvcs.vjp(cart, state, actions, dram=np.ones(128), method="exact", **wrong)

@@ -31,13 +31,13 @@ def test_grad_is_the_vjp(machine, scene, method):
     weights = np.linspace(-1, 1, cart.height * 160, dtype=np.float32).reshape(cart.height, 160)
 
     def loss(b, rom, held):
-        pixels, after = vj.run(cart, b, held, rom, method=method, wrt=("state", "rom", "inputs"))
+        pixels, after = vj.run(cart, b, held, rom, method=method, wrt="state,rom,input")
         return (pixels[-1] * weights).sum() + vj.ram(cart, after)[5].sum()
 
     gradients = jax.jit(jax.grad(loss, argnums=(0, 1, 2)))(bits, vj.rom_bits(cart), inputs)
     dram = np.zeros((128, 8))
     dram[5] = 1
-    everything = ["state", "rom", "inputs"]
+    everything = ["state", "rom", "input"]
     want = diffvcs.vjp(cart, machine.save(), [0, 3], dframes=weights, dram=dram, wrt=everything, method=method)
     for got, wanted in zip(gradients, (want.dstate, want.drom.reshape(-1), want.dinput)):
         assert np.array_equal(got, wanted)
@@ -63,7 +63,7 @@ def test_what_is_not_wanted_is_zero(scene):
     cart, bits, inputs = scene
 
     def loss(b, rom, held):
-        return vj.run(cart, b, held, rom, method="exact", wrt="inputs")[0].sum()
+        return vj.run(cart, b, held, rom, method="exact", wrt="input")[0].sum()
 
     state, rom, held = jax.grad(loss, argnums=(0, 1, 2))(bits, vj.rom_bits(cart), inputs)
     assert not state.any() and not rom.any() and held.any()

@@ -43,7 +43,7 @@ def test_backward_is_the_vjp(machine, scene, method):
     ((pixels[-1] * weights).sum() + vt.ram(cart, after)[5].sum()).backward()
     dram = np.zeros((128, 8))
     dram[5] = 1
-    everything = ["state", "rom", "inputs"]
+    everything = ["state", "rom", "input"]
     want = diffvcs.vjp(cart, machine.save(), [0, 3], dframes=weights.numpy(), dram=dram, wrt=everything, method=method)
     assert np.array_equal(bits.grad.numpy(), want.dstate)
     assert np.array_equal(rom.grad.numpy(), want.drom.reshape(-1))

@@ -49,6 +49,9 @@ vcs_status_t vcs_cancelled(vcs_error_t *error);
 int vcs_study_method_of(const char *name, size_t length);
 void vcs_input_names(char *text, size_t size); /* all of them, with commas */
 
+/* Whether a field of the machine is in one of the groups (VCS_WRT_RAM | ...). */
+bool vcs_wrt_has(int wrt, const char *field);
+
 /* Presses an input that is released, and the reverse. */
 void vcs_controls_flip(vcs_controls_t *controls, uint32_t input);
 
