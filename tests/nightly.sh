@@ -35,11 +35,13 @@ fuzz() { # two runs on two processors
   build-sanitize/tests/fuzz_rom 500000 11 200 & local first=$!
   build-sanitize/tests/fuzz_rom 500000 12 200 && wait $first
 }
-threads() {
-  sanitized build-tsan -DCMAKE_C_FLAGS="-Og -g1 -fsanitize=thread" -DCMAKE_EXE_LINKER_FLAGS=-fsanitize=thread \
-    -DCMAKE_SHARED_LINKER_FLAGS=-fsanitize=thread -DDIFFVCS_PYTHON=OFF &&
-    TSAN_OPTIONS=halt_on_error=1 tests/unit.sh build-tsan -R '^test_(batch|parallel|env|truth|smooth|device|device_batch)$'
+threads() { # -O1: twice as fast as -Og, and a race is one in every build
+  local tests=(batch parallel env truth smooth device device_batch)
+  cmake -S . -B build-tsan -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g1 -fsanitize=thread" -DDIFFVCS_PYTHON=OFF > /dev/null &&
+    cmake --build build-tsan -j "$(nproc)" --target "${tests[@]/#/test_}" -- --no-print-directory -s &&
+    DIFFVCS_BRIEF=1 TSAN_OPTIONS=halt_on_error=1 tests/unit.sh build-tsan -R "^test_($(IFS='|' && echo "${tests[*]}"))$"
 }
+odd_calls() { DIFFVCS_ODD_CALLS=all tests/python_asan.sh -k careless; }
 
 step "set-up" tests/setup.sh
 find_roms
@@ -51,7 +53,7 @@ nightly "sanitizers: every unit test at full length" tests/unit.sh build-sanitiz
 nightly "sanitizers, fuzz: a million frames of images that are no games" fuzz
 nightly "fuzz: derivatives of 20,000 frames, one in five" build/tests/fuzz_rom 20000 77 5
 nightly "fuzz, parsers: ten minutes of libFuzzer each, and their coverage" fuzz/fuzz.sh 600
-nightly "platforms: aarch64, i686, musl, big-endian, macOS, Windows" tests/platforms.sh
+nightly "platforms: aarch64, i686, musl, clang, big-endian, macOS, Windows" tests/platforms.sh
 nightly "threads: batches and truths under the thread sanitizer" threads
 with_ale "ale-py live: every game, 5,000 frames or three episodes" \
   .venv/bin/python tests/ale_live.py --frames 5000 --episodes 3
@@ -61,6 +63,7 @@ with_ale "ale-py live: what every RAM bit of every game does" .venv/bin/python t
 with_ale "ale-py live: the bytes of RAM that explain lists, 50 pixels" .venv/bin/python tests/ale_explain_live.py
 with_ale "ale-py live: the vector environment, every section" .venv/bin/python tests/ale_vector_live.py
 with_ale "every command line of README and docs, long ones included" python3 tests/docs.py --long
+nightly "python: 400 odd calls of every function that takes arrays, under the sanitizers" odd_calls
 nightly "python: the package from source, with PyTorch and Captum" tests/python.sh --full
 with_ale "multi_agent_ale_py live: every mode for two and four players, 5,000 frames" .venv/bin/python tests/multi_agent_live.py
 with_ale "self-play beats a random player" .venv/bin/python examples/self_play/self_play.py --generations 10 --at-least 75

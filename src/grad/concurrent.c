@@ -46,8 +46,11 @@ typedef struct {
   uint32_t groups;   /* of the rest: a bit for each from VCS_WHERE_TIMER on */
   uint8_t status;
   uint8_t awake_first; /* the frame begins with it awake */
-  uint8_t astray;      /* registers that differ while it sleeps, and that the base sets before it reads them */
-  uint32_t asleep_at;  /* the row at which it fell asleep with them */
+  uint8_t own_rom;     /* its image is not the base's */
+  uint8_t settles;     /* it follows the base up to `until`, and differs in `later` then */
+  uint32_t until;      /* the row at which it fell asleep, or will fall asleep: it follows the base up to there */
+  uint64_t later[2];   /* bytes of RAM */
+  uint64_t astray;     /* its key ^ the base's there: registers that the base sets before it reads them */
   uint32_t from;       /* while it is awake: the row at which it woke */
   int32_t extra;       /* instructions that it has executed in this frame beyond the base's */
   int32_t next;        /* waiting for the same row; -1: none */
@@ -322,15 +325,11 @@ static bool grow(void **items, size_t size, uint32_t needed, uint32_t *capacity)
   return true;
 }
 
-/* The accesses that a flip has made instead of the base's, if they are not the same. */
-static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint32_t to) {
+/* Accesses that a flip makes instead of the base's. */
+static bool add_own_accesses(vcs_concurrent_t *walk, size_t number, uint32_t from, uint32_t to,
+                             const vcs_beam_access_t *own, uint32_t count) {
   flip_t *flip = &walk->flips[number];
-  const vcs_beam_access_t *base = walk->frame->note.accesses, *own = walk->note.accesses;
   vcs_beam_patches_t *patches = &walk->patches;
-  uint32_t count = walk->note.count;
-  while (from < to && count && same_access(&base[from], own)) from++, own++, count--;
-  while (from < to && count && same_access(&base[to - 1], &own[count - 1])) to--, count--;
-  if (from == to && !count) return true;
   if (!grow((void **)&patches->patches, sizeof *patches->patches, patches->patch_count + 1, &patches->patch_capacity) ||
       !grow((void **)&patches->accesses, sizeof *patches->accesses, patches->access_count + count,
             &patches->access_capacity)) {
@@ -346,6 +345,15 @@ static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint
   if (flip->beam.patch < 0) flip->beam.patch = number_of_patch;
   flip->last_patch = number_of_patch;
   return true;
+}
+
+/* Those that it has noted, if they are not the same. */
+static bool add_patch(vcs_concurrent_t *walk, size_t number, uint32_t from, uint32_t to) {
+  const vcs_beam_access_t *base = walk->frame->note.accesses, *own = walk->note.accesses;
+  uint32_t count = walk->note.count;
+  while (from < to && count && same_access(&base[from], own)) from++, own++, count--;
+  while (from < to && count && same_access(&base[to - 1], &own[count - 1])) to--, count--;
+  return (from == to && !count) || add_own_accesses(walk, number, from, to, own, count);
 }
 
 static void go(vcs_concurrent_t *walk, size_t number) { set_status(walk, number, GONE); }
@@ -391,37 +399,28 @@ static void launch(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   walk->waiting[met] = (int32_t)number;
 }
 
-typedef struct {
-  uint8_t a, x, y, p;
-} registers_t;
-
-/* Registers: those that differ between a flip's machine and the row at which it falls asleep ... */
-static uint8_t find_astray(const vcs_t *m, const vcs_stand_t *stand) {
-  return vcs_names_of_key(vcs_stand_key(m->pc, m->sp, m->a, m->x, m->y, m->p) ^ stand->key);
-}
-
-/* ... and those of them that the base has not set when it wakes up, put into a machine that is the base's. */
-static void put_astray(const vcs_concurrent_t *walk, const flip_t *flip, uint32_t row, registers_t own, vcs_t *m) {
-  const vcs_rows_t *next = &walk->frame->next_set[flip->asleep_at];
-  static const uint8_t flags[VCS_KEPT_COUNT] = {[VCS_KEPT_NZ] = VCS_FLAG_N | VCS_FLAG_Z,
-                                                [VCS_KEPT_V] = VCS_FLAG_V,
-                                                [VCS_KEPT_D] = VCS_FLAG_D,
-                                                [VCS_KEPT_I] = VCS_FLAG_I,
-                                                [VCS_KEPT_C] = VCS_FLAG_C};
-  for (unsigned left = flip->astray; left; left &= left - 1) {
+/* How a flip's registers differ from the base's at a row: as they did when it fell asleep, but for those that the base
+ * has set since. */
+static uint64_t find_astray(const vcs_concurrent_t *walk, const flip_t *flip, uint32_t row) {
+  const vcs_rows_t *next = &walk->frame->next_set[flip->until];
+#define FLAGS(flags) ((uint64_t)(flags) << VCS_KEY_P)
+  static const uint64_t bits[VCS_KEPT_COUNT] = {
+      [VCS_KEPT_A] = 0xFFull << VCS_KEY_A, [VCS_KEPT_X] = 0xFFull << VCS_KEY_X,
+      [VCS_KEPT_Y] = 0xFFull << VCS_KEY_Y, [VCS_KEPT_NZ] = FLAGS(VCS_FLAG_N | VCS_FLAG_Z),
+      [VCS_KEPT_V] = FLAGS(VCS_FLAG_V),    [VCS_KEPT_D] = FLAGS(VCS_FLAG_D),
+      [VCS_KEPT_I] = FLAGS(VCS_FLAG_I),    [VCS_KEPT_C] = FLAGS(VCS_FLAG_C)};
+#undef FLAGS
+  uint64_t astray = flip->astray;
+  for (unsigned left = vcs_names_of_key(astray); left; left &= left - 1) {
     const unsigned i = (unsigned)VCS_LOWEST(left);
-    if (vcs_row_of(next, i) < row) continue;
-    if (i == VCS_KEPT_A) m->a = own.a;
-    if (i == VCS_KEPT_X) m->x = own.x;
-    if (i == VCS_KEPT_Y) m->y = own.y;
-    m->p = (uint8_t)((m->p & ~flags[i]) | (own.p & flags[i]));
+    if (vcs_row_of(next, i) < row) astray &= ~bits[i];
   }
+  return astray;
 }
 
 static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
   flip_t *flip = &walk->flips[number];
   vcs_t *m = machine_of(walk, number);
-  const registers_t own = {m->a, m->x, m->y, m->p};
   advance_base(walk, row);
   if (flip->groups | flip->cart_ram) {
     memcpy(walk->spare, walk->m, vcs_machine_size(cart_of(walk)));
@@ -438,15 +437,57 @@ static void wake(vcs_concurrent_t *walk, size_t number, uint32_t row) {
       }
     }
   }
-  if (flip->astray) put_astray(walk, flip, row, own, m);
+  if (flip->astray) {
+    const uint64_t key = walk->frame->rows[row].key ^ find_astray(walk, flip, row);
+    m->a = (uint8_t)(key >> VCS_KEY_A);
+    m->x = (uint8_t)(key >> VCS_KEY_X);
+    m->y = (uint8_t)(key >> VCS_KEY_Y);
+    m->p = (uint8_t)(key >> VCS_KEY_P);
+  }
   launch(walk, number, row);
 }
 
-/* Everyone who differs in a place. */
+/* Lets a flip follow the base from a row at which it reads what differs. False: it does not stay on the base's path. */
+static bool follow(vcs_concurrent_t *walk, size_t number, uint32_t row) {
+  flip_t *flip = &walk->flips[number];
+  vcs_follow_t way;
+  if (flip->own_rom) return false;
+  way.registers = flip->astray ? find_astray(walk, flip, row) : 0;
+  way.ram[0] = flip->ram[0];
+  way.ram[1] = flip->ram[1];
+  way.cart_ram = flip->cart_ram;
+  way.groups = flip->groups;
+  way.beam = is_dirty(walk, number);
+  const int32_t to = vcs_concurrent_follow(cart_of(walk), walk->frame, machine_of(walk, number), &way, row);
+  if (to < 0) return false;
+  for (uint32_t i = 0; i < way.access_count; i++) {
+    vcs_beam_access_t own = walk->frame->note.accesses[way.accesses[i].access];
+    own.value = way.accesses[i].value;
+    if (!add_own_accesses(walk, number, way.accesses[i].access, way.accesses[i].access + 1, &own, 1)) {
+      go(walk, number);
+      return true;
+    }
+  }
+  flip->astray = way.registers;
+  flip->until = (uint32_t)to;
+  if (way.stored_count) {
+    flip->settles = 1;
+    flip->later[0] = way.ram[0];
+    flip->later[1] = way.ram[1];
+    flip->next = walk->waiting[to];
+    walk->waiting[to] = (int32_t)number;
+  }
+  return true;
+}
+
+/* Wakes all sleeping flips that differ in a place. */
 static void wake_all(vcs_concurrent_t *walk, unsigned where, uint32_t row) {
   for (size_t i = 0; i < WORDS; i++) {
-    for (uint64_t left = walk->who[where][i] & walk->asleep[i]; left; left &= left - 1)
-      wake(walk, 64 * i + (size_t)VCS_LOWEST_64(left), row);
+    for (uint64_t left = walk->who[where][i] & walk->asleep[i]; left; left &= left - 1) {
+      const size_t number = 64 * i + (size_t)VCS_LOWEST_64(left);
+      if (walk->flips[number].until > row) continue;
+      if (where >= VCS_WHERE_TIMER || !follow(walk, number, row)) wake(walk, number, row);
+    }
   }
 }
 
@@ -468,14 +509,19 @@ static void replace(vcs_concurrent_t *walk, unsigned where) {
 
 /* The walk has come to the row that flips have met. */
 static void settle(vcs_concurrent_t *walk, uint32_t row) {
-  if (walk->waiting[row] < 0) return;
-  advance_base(walk, row);
   for (int32_t number = walk->waiting[row]; number >= 0; number = walk->flips[number].next) {
     flip_t *flip = &walk->flips[number];
     const vcs_t *m = machine_of(walk, (size_t)number);
+    if (flip->settles) {
+      set_differences(walk, (size_t)number,
+                      (differences_t){{flip->later[0], flip->later[1]}, flip->cart_ram, flip->groups});
+      flip->settles = 0;
+      continue;
+    }
+    advance_base(walk, row);
     set_differences(walk, (size_t)number, find_differences(walk, m, walk->m));
-    flip->astray = find_astray(m, &walk->frame->rows[row]);
-    flip->asleep_at = row;
+    flip->astray = vcs_stand_key(m->pc, m->sp, m->a, m->x, m->y, m->p) ^ walk->frame->rows[row].key;
+    flip->until = row;
     set_status(walk, (size_t)number, ASLEEP);
     walk->counts.settled++;
   }
@@ -492,7 +538,7 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
     for (uint64_t left = walk->dirty[i]; left; left &= left - 1) {
       const size_t number = 64 * i + (size_t)VCS_LOWEST_64(left);
       flip_t *flip = &walk->flips[number];
-      if (flip->status != ASLEEP) continue;
+      if (flip->status != ASLEEP || flip->until > read->row) continue;
       if (!has_own_beam(walk, flip)) {
         flip->beam.at = first;
         flip->beam.tia.collisions = segments[first].before.collisions;
@@ -511,7 +557,8 @@ static void read_collision(vcs_concurrent_t *walk, const vcs_collision_read_t *r
 
 static void read_rom(vcs_concurrent_t *walk, uint32_t byte, uint32_t row) {
   for (int32_t i = walk->rom_heads[byte]; i >= 0; i = walk->rom_flips[i].next) {
-    if (walk->flips[walk->rom_flips[i].flip].status == ASLEEP) wake(walk, walk->rom_flips[i].flip, row);
+    const flip_t *flip = &walk->flips[walk->rom_flips[i].flip];
+    if (flip->status == ASLEEP && flip->until <= row) wake(walk, walk->rom_flips[i].flip, row);
   }
 }
 
@@ -589,7 +636,8 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   const vcs_controls_t controls = controls_of(walk, number, frame, &flipped);
   flip->extra = 0;
   flip->first_patch = flip->last_patch = -1;
-  flip->awake_first = flip->astray = 0;
+  flip->awake_first = flip->settles = 0;
+  flip->astray = flip->until = 0;
   if (frame && !flipped && !flip->groups && !is_dirty(walk, number) && flip->status == ASLEEP &&
       !(flip->beam.unknown & walk->frame->live)) {
     flip->beam.patch = -1;
@@ -819,6 +867,7 @@ static bool index_rom(vcs_concurrent_t *walk, size_t number) {
   for (size_t i = 0; i < given->count; i++) {
     const vcs_place_t *place = &given->places[i];
     if (place->kind != VCS_PLACE_ROM) continue;
+    walk->flips[number].own_rom = 1;
     if (cart->snoops || cart->scheme == VCS_SCHEME_DPC) return false;
     if (!grow((void **)&walk->rom_flips, sizeof *walk->rom_flips, walk->rom_flip_count + 1, &walk->rom_flip_capacity)) {
       return false;

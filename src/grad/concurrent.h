@@ -2,7 +2,8 @@
  *
  *   concurrent.c         the walk: flips sleep, wake, run, wait and sleep again
  *   concurrent_base.c    a frame of the base: what stands at each of its rows, what each row reads and overwrites
- *   concurrent_run.c     a flip that is awake: the CPU, run beside the base until the two meet
+ *   concurrent_follow.c  a flip that is awake and stays on the base's path: only what differs is evaluated
+ *   concurrent_run.c     a flip that leaves it: the CPU, run beside the base until the two meet
  *   concurrent_beam.c    the TIA of a flip, made from its accesses when it is needed
  */
 #ifndef VCS_GRAD_CONCURRENT_H
@@ -125,6 +126,12 @@ typedef struct {
   uint32_t wiring;
 } vcs_stand_t;
 
+/* What the row's instruction has done. */
+typedef struct {
+  uint16_t addr;                 /* of its last access to the bus */
+  uint8_t opcode, read, written; /* the last byte that it has read, and written */
+} vcs_deed_t;
+
 /* Registers and flags by name; N and Z are always set together. */
 enum {
   VCS_KEPT_A,
@@ -162,10 +169,11 @@ typedef struct {
 
 typedef struct {
   vcs_stand_t *rows; /* count + 1, and one that is never reached */
+  vcs_deed_t *deeds; /* by row */
   uint32_t count;
   vcs_rows_t *next_set;  /* by row: the first from it on that sets a register; VCS_NO_ROW: none does */
   vcs_rows_t *next_dead; /* by row: the first from it on where a register will be set before it is read */
-  uint8_t *sets;         /* by row: the registers that it sets; while recording, its opcode */
+  uint8_t *sets;         /* by row: the registers that it sets */
   uint16_t *touches;
   uint8_t *touch_values; /* what a read of RAM has found */
   uint32_t *rom_touches; /* bytes of the image; only with view.rom */
@@ -213,6 +221,43 @@ VCS_HOT_FN uint8_t vcs_names_of_key(uint64_t key) {
                    ((p & VCS_FLAG_C) != 0) << VCS_KEPT_C);
 }
 vcs_wiring_t vcs_wiring_of(const vcs_t *m);
+
+/* What an instruction reads and sets, by opcode: bits of a key, and names. */
+typedef struct {
+  uint64_t reads, sets;
+  uint8_t named_reads, named_sets;
+} vcs_facts_t;
+extern const vcs_facts_t vcs_facts_of[256];
+
+/* ---- Following ------------------------------------------------------------------------------------------------ */
+
+enum { VCS_FOLLOW_MOST = 32 };
+
+typedef struct {
+  uint8_t at, old; /* a byte of RAM, and what the flip's machine had there */
+} vcs_follow_byte_t;
+
+typedef struct {
+  uint32_t access; /* the base's, which stores another value */
+  uint8_t value;
+} vcs_follow_access_t;
+
+/* A flip on the base's path. */
+typedef struct {
+  uint64_t registers; /* its key ^ the base's */
+  uint64_t ram[2];    /* bytes that differ */
+  uint64_t cart_ram;  /* ... and groups: flip_t */
+  uint32_t groups;
+  bool beam;                                     /* its TIA may differ */
+  uint32_t stored_count, access_count;           /* by the flip, and not by the base: */
+  vcs_follow_byte_t stored[VCS_FOLLOW_MOST];     /* bytes, in m->ram */
+  vcs_follow_access_t accesses[VCS_FOLLOW_MOST]; /* to the TIA */
+} vcs_follow_t;
+
+/* Follows the base from a row on, one instruction at least, to the first row at which the flip can sleep, which is
+ * returned; or -1: it leaves the base's path, and m is as it was. Of m->ram the bytes that differ mean something. */
+int32_t vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_follow_t *flip,
+                              uint32_t from);
 
 /* ---- Running -------------------------------------------------------------------------------------------------- */
 

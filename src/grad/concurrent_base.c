@@ -53,8 +53,8 @@ typedef struct {
   vcs_base_frame_t *frame;
   bool rom;
   uint32_t row;
-  int reads;      /* of this instruction so far */
-  uint8_t opcode; /* of it, from the first read on */
+  int reads;       /* of this instruction so far */
+  vcs_deed_t deed; /* of it; the opcode, from the first read on */
 } watch_t;
 
 /* The frame's note knows the watch; the core hands the note on. */
@@ -63,8 +63,8 @@ static watch_t *watch_of(vcs_video_t *video) { return ((vcs_beam_note_t *)(void 
 /* The byte of the stack that JSR and everything that pulls read first, and do not look at. */
 static bool is_dummy(const watch_t *watch, uint16_t addr) {
   enum { JSR = 0x20, PLP = 0x28, RTI = 0x40, RTS = 0x60, PLA = 0x68 };
-  const int number = watch->opcode == JSR ? 2 : 1;
-  const uint8_t o = watch->opcode;
+  const uint8_t o = watch->deed.opcode;
+  const int number = o == JSR ? 2 : 1;
   return addr >> 8 == 1 && watch->reads == number && (o == JSR || o == PLP || o == RTI || o == RTS || o == PLA);
 }
 
@@ -107,17 +107,21 @@ static void touch_read(const watch_t *watch, const vcs_cart_t *cart, const vcs_t
 static uint8_t watched_read(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr) {
   watch_t *watch = watch_of(video);
   const uint8_t value = vcs_bus_read(cart, m, cpu, video, addr);
-  if (watch->reads == 0) watch->opcode = value;
+  if (watch->reads == 0) watch->deed.opcode = value;
   touch_read(watch, cart, m, addr);
   watch->reads++;
+  watch->deed.addr = addr;
+  watch->deed.read = value;
   return value;
 }
 
 static void watched_write_after(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video, uint16_t addr,
                                 uint8_t value, bool stalls) {
-  const watch_t *watch = watch_of(video);
+  watch_t *watch = watch_of(video);
   vcs_base_frame_t *frame = watch->frame;
   bool tia = !(addr & 0x1080);
+  watch->deed.addr = addr;
+  watch->deed.written = value;
   if (addr & 0x1000) {
     const int32_t place = vcs_cart_write_place(cart, m, addr);
     if (place >= 0) touch(frame, VCS_WHERE_CART_RAM + ((uint32_t)place & 63));
@@ -155,13 +159,14 @@ bool vcs_base_frame_create(vcs_base_frame_t *frame, const vcs_cart_t *cart) {
   frame->next_set = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->next_set);
   frame->next_dead = malloc((VCS_FRAME_INSTRUCTIONS + 1) * sizeof *frame->next_dead);
   frame->sets = malloc(VCS_FRAME_INSTRUCTIONS);
+  frame->deeds = malloc(VCS_FRAME_INSTRUCTIONS * sizeof *frame->deeds);
   frame->note.accesses = malloc(ACCESSES_MOST * sizeof *frame->note.accesses);
   frame->note.capacity = ACCESSES_MOST;
   frame->begun = calloc(1, size);
   frame->m = calloc(1, size);
   frame->beam_m = calloc(1, size);
-  if (frame->rows && frame->next_set && frame->next_dead && frame->sets && frame->note.accesses && frame->begun &&
-      frame->m && frame->beam_m) {
+  if (frame->rows && frame->next_set && frame->next_dead && frame->sets && frame->deeds && frame->note.accesses &&
+      frame->begun && frame->m && frame->beam_m) {
     return true;
   }
   vcs_base_frame_free(frame);
@@ -173,6 +178,7 @@ void vcs_base_frame_free(vcs_base_frame_t *frame) {
   free(frame->next_set);
   free(frame->next_dead);
   free(frame->sets);
+  free(frame->deeds);
   free(frame->touches);
   free(frame->touch_values);
   free(frame->rom_touches);
@@ -237,12 +243,6 @@ static void stand(vcs_base_frame_t *frame, const vcs_cpu_t *cpu, uint32_t row) {
 #define INDEX_IZY VCS_OF_Y
 #define INDEX_REL 0
 
-/* What an instruction reads and sets: bits of a key, and names. */
-typedef struct {
-  uint64_t reads, sets;
-  uint8_t named_reads, named_sets;
-} facts_t;
-
 #define OF_KEY(of)                                                                       \
   ((uint64_t)((of)&VCS_OF_P) << VCS_KEY_P | ((of)&VCS_OF_A ? 0xFFull << VCS_KEY_A : 0) | \
    ((of)&VCS_OF_X ? 0xFFull << VCS_KEY_X : 0) | ((of)&VCS_OF_Y ? 0xFFull << VCS_KEY_Y : 0))
@@ -258,7 +258,7 @@ typedef struct {
 #define FACTS(code, operation, mode, access, cycles)                           \
   {OF_KEY(READS(code, operation, mode, access)), OF_KEY(VCS_SETS_##operation), \
    NAMES(READS(code, operation, mode, access)), NAMES(VCS_SETS_##operation)},
-static const facts_t facts_of[256] = {VCS_OPCODES(FACTS)};
+const vcs_facts_t vcs_facts_of[256] = {VCS_OPCODES(FACTS)};
 
 /* A row is written to those that are named. */
 static void set_rows(vcs_rows_t *rows, unsigned names, uint32_t row) {
@@ -281,7 +281,7 @@ static void find_live(vcs_base_frame_t *frame) {
   frame->next_set[frame->count] = set;
   frame->next_dead[frame->count] = dead;
   for (uint32_t row = frame->count; row-- > 0;) {
-    const facts_t *facts = &facts_of[frame->sets[row]];
+    const vcs_facts_t *facts = &vcs_facts_of[frame->deeds[row].opcode];
     frame->sets[row] = facts->named_sets;
     live = (live & ~facts->sets) | facts->reads;
     named = (named & ~(unsigned)facts->named_sets) | facts->named_reads;
@@ -294,7 +294,7 @@ static void find_live(vcs_base_frame_t *frame) {
 }
 
 bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool rom, vcs_t *after) {
-  watch_t watch = {frame, rom, 0, 0, 0};
+  watch_t watch = {.frame = frame, .rom = rom};
   vcs_cpu_t registers, *cpu = &registers;
   vcs_t *m = frame->m;
   vcs_video_t *video = &frame->note.video;
@@ -318,7 +318,7 @@ bool vcs_base_frame_record(vcs_base_frame_t *frame, const vcs_cart_t *cart, bool
     if (!(cpu->pc & 0x1000) && (cpu->pc & 0x280) != 0x80) frame->lost = true; /* what it fetches depends on more */
     if (frame->lost) return false;
     vcs_cpu_instruction(VCS_HERE);
-    frame->sets[row] = watch.opcode;
+    frame->deeds[row] = watch.deed;
     frame->count++;
     over = cpu->stop & VCS_STOP_FRAME;
     if (cpu->stop & VCS_STOP_BANKS) keep_wiring(frame, m);

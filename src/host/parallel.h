@@ -14,7 +14,6 @@
 /* Does item 0..items-1 as worker 0..threads-1 (for per-thread scratch). Returns false to stop everyone. */
 typedef bool (*vcs_job_t)(void *context, size_t item, int worker);
 
-int vcs_cpu_count(void);                         /* online CPUs, at least 1 */
 int vcs_thread_count(int threads, size_t items); /* the workers vcs_parallel uses: 0 or less means all CPUs */
 
 /* How many items were done: `items`, unless stopped. */
