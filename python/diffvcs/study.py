@@ -417,7 +417,7 @@ def score(
 
     Args:
         run: what diffvcs.run returned.
-        places: bits of the state and inputs, each of which is flipped by itself.
+        places: bits of the state and inputs; each is flipped by itself.
         methods: some of "naive", "ste", "bit", "bit+fork".
         horizons: the frames after which effects are compared; None: the last one.
         window: of bit+fork, in instructions; threads: 0: one for each core.

@@ -36,7 +36,7 @@ void vcs_steps_begin(vcs_steps_t *steps, const vcs_report_t *report, const char 
 bool vcs_steps_add(vcs_steps_t *steps, uint64_t count);
 void vcs_steps_end(vcs_steps_t *steps);
 
-/* Whether the caller's report function, or Ctrl-C in a program that catches it, asked to stop. */
+/* Whether the caller's report function, or Ctrl-C in a program that catches it, stops the work. */
 bool vcs_steps_stopped(vcs_steps_t *steps);
 
 /* The processor time of a drawn frame of a run; -1: no memory. */
