@@ -67,13 +67,13 @@ VCS_FN void vcs_rows_make(const vcs_t *m, vcs_video_t *video, unsigned on, int o
   if (on >> object & 1) {
     vcs_line_make(m, video, object);
   } else {
-    vcs_pixels_t dark = {{0, 0, 0}};
-    vcs_line_set(video, object, dark);
+    vcs_pixels_t none = {{0, 0, 0}};
+    vcs_line_set(video, object, none);
     video->stale &= (uint8_t) ~(1u << object);
   }
 }
 
-/* Adds the pixels of two objects as a layer, unless they are dark. */
+/* Adds the pixels of two objects as a layer, unless they have no pixels. */
 VCS_FN int vcs_rows_layer(vcs_layer_t *layer, int layers, const vcs_pixels_t *const *line, unsigned lit, int a, int b,
                           uint8_t colour, vcs_pixels_t *both) {
   if (!(lit & (1u << a | 1u << b))) return layers;
