@@ -138,14 +138,19 @@ def save(agent: Agent, file: Path) -> None:
 
 
 def play(
-    agent: Agent, seed: int, frames: int, random_share: float = RANDOM, stop: bool = False
+    agent: Agent,
+    seed: int,
+    frames: int,
+    random_share: float = RANDOM,
+    stop: bool = False,
+    cart: Cartridge | None = None,
 ) -> tuple[list[str], int]:
     """Plays a game from its start; returns an action for each frame, and the score.
 
     The seed draws the random decisions, and how many frames pass without input at the start, up to 30. Frames go on after the game
-    is over, unless `stop`.
+    is over, unless `stop`. The cartridge is found by the agent's game, unless it is given.
     """
-    random, machine = np.random.default_rng([seed, SKIP]), Machine(Cartridge.find(agent.game))
+    random, machine = np.random.default_rng([seed, SKIP]), Machine(cart or Cartridge.find(agent.game))
     machine.reset()
     wait, action, score = int(random.integers(30)), 0, 0
     before = now = machine.screen()

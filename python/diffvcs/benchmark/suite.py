@@ -105,10 +105,19 @@ class Task:
         return int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:8], "little")
 
 
+CARTRIDGES: dict[str, Cartridge] = {}  # by game: those that another machine sent; all others are found by name
+
+
+def _cartridge(game: str) -> Cartridge:
+    return CARTRIDGES.get(game) or Cartridge.find(game)
+
+
 @functools.lru_cache(maxsize=8)
 def _stream(game: str, seed: int, agent: bool) -> tuple[str, ...]:
     """The actions of a game from its start: an agent's, or those of an action stream."""
-    return tuple(agents.play(agents.load(game), seed, LONGEST)[0] if agent else study.action_stream(seed, LONGEST))
+    if agent:
+        return tuple(agents.play(agents.load(game), seed, LONGEST, cart=_cartridge(game))[0])
+    return tuple(study.action_stream(seed, LONGEST))
 
 
 def _actions(task: Task, first: int, count: int) -> list[str]:
@@ -119,7 +128,7 @@ def _actions(task: Task, first: int, count: int) -> list[str]:
 @functools.lru_cache(maxsize=8)
 def _state(task: Task, frame: int) -> tuple[Cartridge, np.ndarray]:
     """A task's game after `frame` frames."""
-    machine = Machine(Cartridge.find(task.game))
+    machine = Machine(_cartridge(task.game))
     machine.reset()
     for action in _actions(task, 0, frame):
         machine.act_on(action)
@@ -230,17 +239,17 @@ class Problem:
         options: dict[str, Any] = {"dreward": 1.0} if self.task.output == "score" else {"dframes": self._weighed()[0]}
         if pictures is not None:
             options = {"dframes": self._preference(pictures, rule), "values": agents.grey(self.cart).astype(np.float32)}
-        source = {"ram": "state", "inputs": "inputs"}.get(self.task.sources, "rom")
+        source = {"ram": "ram", "inputs": "input"}.get(self.task.sources, "rom")
         options.update(RELAXED if method == "relaxed" else {})
         found = functional.vjp(
             played.cart, played.before, played.actions.tolist(), played=played, method=method, wrt=source, **options
         )
         at, bit = self.places["index"].astype(np.int64), self.places["bit"]
-        if source == "inputs":
+        if source == "input":
             assert found.dinput is not None
             values = found.dinput[self.places["frame"], at]
         else:
-            slots = found.dstate if source == "state" else found.drom
+            slots = found.dstate if source == "ram" else found.drom
             assert slots is not None
             values = slots.reshape(-1, 8)[at, bit]
         return np.clip(np.nan_to_num(values.astype(float)), -LARGEST, LARGEST)
