@@ -9,7 +9,7 @@ mkdir -p "$out"
 mapfile -t sources < <(find src/host -name "*.c" ! -name "batch*.c" | sort) # batches have no part in it, and need the rest
 sources+=(build/demo_image.c)
 [ -e build/demo_image.c ] || cmake -DIN=demo/demo.bin -DOUT=build/demo_image.c -P cmake/embed.cmake
-flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -Iinclude -Isrc)
+flags=(-std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra ${STRICT:+-Werror} -Iinclude -Isrc)
 roms=${DIFFVCS_ROMS:-$(compgen -G '.venv/lib/python3*/site-packages/ale_py/roms' || true)}
 games=(demo)
 if [ -n "$roms" ]; then

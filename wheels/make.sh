@@ -5,7 +5,7 @@
 #   wheels/make.sh [NAME...]      manylinux-x86_64 manylinux-aarch64 musllinux-x86_64 musllinux-aarch64 macos-arm64 windows-amd64 sdist local cuda;
 #                                 without names: all but local and cuda. The files come into out/wheels.
 #
-# zig (from PyPI) compiles for every platform from one machine, for glibc 2.17 among others, and zlib and libpng are linked
+# zig (from PyPI) compiles for every platform from one machine, for glibc 2.17 too, and zlib and libpng are linked
 # statically (dependencies.sh): a wheel needs nothing but the C library. auditwheel confirms the tag of Linux wheels. One
 # wheel serves every Python from 3.10 on. `local` is for this machine's own C library, or later ones: it takes the library of
 # `make build`, and auditwheel adds zlib and libpng. The cuda wheel adds libdiffvcs_cuda to an installed diffvcs; it needs nvcc.

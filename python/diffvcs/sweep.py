@@ -360,6 +360,8 @@ def _on_ray(
     waiting: dict[Any, int] = {}
     queue = iter(todo)
     try:
+        if gpus > ray.cluster_resources().get("GPU", 0):  # Ray would wait for such a machine for ever
+            raise Stopped(f"each task asks for {gpus:g} GPUs, and the cluster has none so large. What is stored stays")
         while True:
             for i in queue if len(waiting) < room else ():
                 large = [elsewhere(value) for value in tasks[i].values() if _is_large(value)]

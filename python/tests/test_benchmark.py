@@ -165,7 +165,7 @@ def test_run_resumes_and_report_is_one_page(tmp_path, capsys, monkeypatch):
     first = capsys.readouterr().out
     path = tmp_path / "results" / "inputs-screen-demo-0.json"
     kept = path.read_bytes()
-    monkeypatch.setattr(command, "_evaluate", lambda *_: pytest.fail("a method was run again"))
+    monkeypatch.setattr(command, "evaluate_method", lambda *_: pytest.fail("a method was run again"))
     assert command.main(run) == 0 and capsys.readouterr().out == first
     assert path.read_bytes() == kept
     monkeypatch.setattr(report, "EXAMPLE_METHODS", ("saliency/bit",))
@@ -182,8 +182,8 @@ def test_ctrl_c_keeps_what_is_done(tmp_path, monkeypatch, capsys):
             return real(method, task, effects)
         raise KeyboardInterrupt
 
-    real = command._evaluate
-    monkeypatch.setattr(command, "_evaluate", interrupted)
+    real = command.evaluate_method
+    monkeypatch.setattr(command, "evaluate_method", interrupted)
     arguments = ["run", "--out", str(tmp_path), "--tracks", "inputs-screen", "--methods", "random,nmf"]
     assert command.main(arguments) == 130
     assert "goes on from here" in capsys.readouterr().err

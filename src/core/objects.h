@@ -21,7 +21,8 @@ enum {
   VCS_LIVE_MAX = 48,     /* players, missiles and balls that may go on, at most */
   VCS_BLOCKS_MAX = 80,   /* blocks of the playfield: no more fit into a line */
   VCS_OBJECT_GAP = 2,    /* empty rows within an object */
-  VCS_OBJECT_SHIFT = 8,  /* an object moves by less than this from row to row */
+  VCS_OBJECT_SHIFT = 8,  /* an object moves by less than this from row to row, and ... */
+  VCS_GAP_SHIFT = 2,     /* ... by less than this over empty rows: otherwise it is used again as another object */
   VCS_FIELD_PIECES = 40, /* pieces of a row in which the playfield has different colours */
 };
 
@@ -212,6 +213,7 @@ VCS_FN vcs_live_t *vcs_live_find(vcs_recorder_t *r, int kind, int copy, int y, i
     if (live->object.kind != kind) continue;
     int distance = window > live->window ? window - live->window : live->window - window;
     if (live->y == y && distance) continue; /* another copy in the same row */
+    if (live->y < y - 1 && distance >= VCS_GAP_SHIFT) continue;
     if (distance < nearest) {
       nearest = distance;
       best = live;
@@ -251,9 +253,9 @@ VCS_FN void vcs_record_sprite(const vcs_t *m, vcs_recorder_t *r, int kind, int c
 VCS_FN int vcs_run_end(const uint64_t lit[3], int x, int end) {
   while (x < end) {
     int most = end - x < 64 ? end - x : 64;
-    uint64_t dark = ~vcs_pixels_at(lit, x, most);
-    if (most < 64) dark &= (1ULL << most) - 1;
-    if (dark) return x + VCS_LOWEST_64(dark);
+    uint64_t unlit = ~vcs_pixels_at(lit, x, most);
+    if (most < 64) unlit &= (1ULL << most) - 1;
+    if (unlit) return x + VCS_LOWEST_64(unlit);
     x += most;
   }
   return end;
@@ -310,7 +312,7 @@ VCS_SLOW_FN void vcs_field_end(vcs_recorder_t *r) {
   r->field_y = r->field_end;
 }
 
-/* The playfield is dark from the end of the collected rows up to row y: all blocks end. */
+/* The playfield is not lit from the end of the collected rows up to row y: all blocks end. */
 VCS_FN void vcs_field_gap(vcs_recorder_t *r, int y) {
   vcs_field_end(r);
   for (int i = 0; i < r->block_count; i++) vcs_record_object(r, &r->block[r->blocks_in][i]);

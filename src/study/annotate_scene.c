@@ -93,10 +93,16 @@ static void note_pair(const vcs_object_t *was, const vcs_object_t *is, int index
     /* partly behind the edge of its zone: the free end tells how far it moved */
     note_move(d, index, 0, abs(bottom) > abs(dy) ? bottom : dy);
     d->grown += is->h > was->h;
-  } else if (is_cut(was, is)) {
-    d->cut++;
   } else {
-    d->reshaped++;
+    if (was->x < is->x + is->w && is->x < was->x + was->w && (dy || bottom)) {
+      if (d->ended < VCS_SCENE_ENDS) d->end[d->ended] = (vcs_scene_end_t){(int16_t)index, (int16_t)dy, (int16_t)bottom};
+      d->ended++;
+    }
+    if (is_cut(was, is)) {
+      d->cut++;
+    } else {
+      d->reshaped++;
+    }
   }
 }
 
@@ -173,18 +179,19 @@ static void pair_in_order(pairing_t *p) {
   }
 }
 
-/* Whether all that happened is that the objects below some row moved by one row. */
+/* Whether all that happened is that the objects below some row moved by one row, and at most two objects came or went.
+ */
 static bool is_shift(const pairing_t *p) {
   const vcs_scene_diff_t *d = p->d;
   int top = INT16_MAX;
-  if (d->moved_y < 2 || abs(d->dy) != 1 || d->moved_x || d->moved_both || d->reshaped || d->went || d->came)
+  if (d->moved_y < 2 || abs(d->dy) != 1 || d->moved_x || d->moved_both || d->reshaped || d->came + d->went > 2)
     return false;
   for (int i = 0; i < p->was->count; i++) {
     if (p->moved[i] && p->moved[i] != d->dy) return false;
     if (p->moved[i] && p->was->sprite[i].y < top) top = p->was->sprite[i].y;
   }
   for (int i = 0; i < p->was->count; i++) {
-    if (!p->moved[i] && p->was->sprite[i].y >= top) return false;
+    if (p->used_was[i] && !p->moved[i] && p->was->sprite[i].y >= top) return false;
   }
   return true;
 }

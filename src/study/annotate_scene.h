@@ -6,6 +6,7 @@
 
 enum {
   VCS_SCENE_SPRITES = 96, /* objects other than blocks of the playfield that are compared */
+  VCS_SCENE_ENDS = 2,     /* objects whose ends are noted */
   VCS_SCENE_EDGE = 8,     /* rows by which an object may seem to move because an edge covers a part of it */
 };
 
@@ -17,12 +18,20 @@ typedef struct {
   uint32_t field; /* digest of the playfield */
 } vcs_scene_t;
 
+/* An object whose rows are others than they were. */
+typedef struct {
+  int16_t object;       /* index in the scene without the change */
+  int16_t upper, lower; /* rows by which its two ends moved */
+} vcs_scene_end_t;
+
 /* What a change did to one frame. */
 typedef struct {
   int16_t moved_x, moved_y, moved_both, reshaped, recoloured, reflected, resized, came, went; /* numbers of objects */
-  int16_t cut;         /* number of objects that became longer or shorter at one end and may have moved up or down */
-  int16_t grown;       /* number of those that moved, and became longer at one end */
-  int16_t dx, dy;      /* of the first object that moved */
+  int16_t cut;   /* number of objects that became longer or shorter at one end and may have moved up or down */
+  int16_t grown; /* number of those that moved, and became longer at one end */
+  int16_t ended; /* number of objects that are cut or reshaped and share columns with what they were */
+  vcs_scene_end_t end[VCS_SCENE_ENDS]; /* the first of them */
+  int16_t dx, dy;                      /* of the first object that moved */
   int16_t object;      /* index of the first object in the scene without the change that differs, or -1 */
   int16_t moved;       /* the same for one that moved */
   int32_t pixels;      /* that differ */

@@ -48,7 +48,7 @@ def write(path: Path, text: str) -> None:
         raise
 
 
-def _evaluate(method: Method, task: suite.Task, effects: np.ndarray) -> dict[str, Any] | None:
+def evaluate_method(method: Method, task: suite.Task, effects: np.ndarray) -> dict[str, Any] | None:
     """The scores of a method on a task, its cost, and its average precision within the budget; None where it does not apply."""
     problem = suite.Problem(task)
     found = method.function(problem)
@@ -66,38 +66,47 @@ def _evaluate(method: Method, task: suite.Task, effects: np.ndarray) -> dict[str
     return row
 
 
-def evaluate(task: suite.Task, methods: Sequence[str], folder: Path, tell: Any = lambda text: None) -> dict[str, Any]:
-    """Scores methods on a task, and keeps the truth and the scores in `folder`. Methods that are there already are not run again.
+def truth_of(task: suite.Task) -> dict[str, Any]:
+    """Computes the truth of a task. Raises RuntimeError if it has not the checksum of the frozen suite."""
+    problem = suite.Problem(task)
+    record = suite.truth_record(problem, suite.exact_effects(problem))
+    frozen = suite.frozen_checksum(task)
+    if frozen not in (None, record["checksum"]):
+        raise RuntimeError(
+            f"the truth of {task.name} has checksum {record['checksum']}, and the suite has {frozen}: the ROM image or the "
+            "machine is another one; `python -m diffvcs roms` lists the images"
+        )
+    return record
 
-    Raises RuntimeError if the truth has not the checksum of the frozen suite.
-    """
+
+def effects_of(record: dict[str, Any]) -> np.ndarray:
+    """The effects of all sources, from the sparse record."""
+    effects = np.zeros(record["sources"])
+    effects[record["causes"]] = record["effects"]
+    return effects
+
+
+def result_of(task: suite.Task, record: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of a task, before any method is run."""
+    return {
+        "version": suite.VERSION, "task": task.name, "track": task.track, "game": task.game, "split": task.split,
+        "sources": record["sources"], "causes": len(record["causes"]), "truth": record["checksum"], "methods": {},
+    }  # fmt: skip
+
+
+def evaluate(task: suite.Task, methods: Sequence[str], folder: Path, tell: Any = lambda text: None) -> dict[str, Any]:
+    """Scores methods on a task, and keeps the truth and the scores in `folder`. Methods that are there already are not run again."""
     path = folder / "results" / f"{task.name}.json"
     result = json.loads(path.read_text()) if path.is_file() else None
     if result is None or result["version"] != suite.VERSION:
         tell("truth")
-        problem = suite.Problem(task)
-        record = suite.truth_record(problem, suite.exact_effects(problem))
-        frozen = suite.frozen_checksum(task)
-        if frozen not in (None, record["checksum"]):
-            raise RuntimeError(
-                f"the truth of {task.name} has checksum {record['checksum']}, and the suite has {frozen}: the ROM image or the "
-                "machine is another one; `python -m diffvcs roms` lists the images"
-            )
+        record = truth_of(task)
         write(folder / "truth" / f"{task.name}.json", json.dumps(record))
-        result = {
-            "version": suite.VERSION,
-            "task": task.name,
-            "track": task.track,
-            "game": task.game,
-            "split": task.split,
-        }
-        result.update(sources=record["sources"], causes=len(record["causes"]), truth=record["checksum"], methods={})
-    record = json.loads((folder / "truth" / f"{task.name}.json").read_text())
-    effects = np.zeros(record["sources"])
-    effects[record["causes"]] = record["effects"]
+        result = result_of(task, record)
+    effects = effects_of(json.loads((folder / "truth" / f"{task.name}.json").read_text()))
     for name in [name for name in methods if name not in result["methods"]]:
         tell(name)
-        result["methods"][name] = _evaluate(METHODS[name], task, effects)
+        result["methods"][name] = evaluate_method(METHODS[name], task, effects)
         write(path, json.dumps(result))
     return result
 
@@ -108,7 +117,7 @@ def load(folder: Path, suite_name: str) -> list[dict[str, Any]]:
     return [json.loads(path.read_text()) for path in paths if path.is_file()]
 
 
-def _names(text: str | None) -> list[str]:
+def method_names(text: str | None) -> list[str]:
     if text is None:
         return list(METHODS)
     names = [name.strip() for name in text.split(",")]
@@ -118,7 +127,7 @@ def _names(text: str | None) -> list[str]:
     return names
 
 
-def _plug(path: Path | None) -> None:
+def load_plugin(path: Path | None) -> None:
     """Runs a file that registers methods."""
     if path is None:
         return
@@ -131,7 +140,7 @@ def _plug(path: Path | None) -> None:
 def run(options: argparse.Namespace) -> None:
     """Scores the methods on every task, and prints the ranking."""
     tracks = tuple(options.tracks.split(",")) if options.tracks else suite.TRACKS
-    chosen, methods, start = suite.tasks(options.suite, tracks), _names(options.methods), time.monotonic()
+    chosen, methods, start = suite.tasks(options.suite, tracks), method_names(options.methods), time.monotonic()
     chosen.sort(key=lambda task: suite.TRACKS.index(task.track))
     shown = sys.stderr.isatty()
     results = []
@@ -193,7 +202,7 @@ def main(argv: list[str] | None = None) -> int:
             command.add_argument("--write", action="store_true", help="replace the frozen suite")
     options = parser.parse_args(argv)
     try:
-        _plug(getattr(options, "plugin", None))
+        load_plugin(getattr(options, "plugin", None))
         if options.command == "run":
             run(options)
         elif options.command == "freeze":

@@ -204,7 +204,7 @@ def activation_patching_byte(problem: Problem) -> np.ndarray | None:
 
 
 def _ridge(masks: np.ndarray, values: np.ndarray, weights: np.ndarray, penalty: float = 1.0) -> np.ndarray:
-    """Coefficients of a weighted linear model with an intercept; solved in the samples, of which there are fewer."""
+    """Coefficients of a weighted linear model with an intercept; solved for the samples, which are fewer than the features."""
     total = weights.sum()
     root = np.sqrt(weights)
     rows = (masks - weights @ masks / total) * root[:, None]
@@ -341,7 +341,7 @@ def pca(problem: Problem) -> np.ndarray | None:
     if watched is None:
         return None
     bits = _standard(watched[0])
-    _, directions = np.linalg.eigh(bits @ bits.T)  # of times, of which there are fewer than sources
+    _, directions = np.linalg.eigh(bits @ bits.T)  # over times, which are fewer than sources
     activity = directions[:, -8:]
     return _of_components(activity.T @ bits, activity, watched[1])
 

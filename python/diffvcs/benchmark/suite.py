@@ -96,10 +96,13 @@ class Task:
         return int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:8], "little")
 
 
+CARTRIDGES: dict[str, Cartridge] = {}  # by game: those that another machine sent; all others are found by name
+
+
 @functools.lru_cache(maxsize=8)
 def _state(game: str, seed: int, frame: int) -> tuple[Cartridge, np.ndarray]:
     """The game after `frame` frames of an action stream."""
-    machine = Machine(Cartridge.find(game))
+    machine = Machine(CARTRIDGES.get(game) or Cartridge.find(game))
     machine.reset()
     for action in study.action_stream(seed, frame):
         machine.act_on(action)
@@ -199,17 +202,17 @@ class Problem:
             changes = _sums(played, [self.places[i : i + 1] for i in range(len(self))], *self._weighed())
             return changes * (1 - 2 * _values(played, self.places))
         options: dict[str, Any] = {"dreward": 1.0} if self.task.output == "score" else {"dframes": self._weighed()[0]}
-        source = {"ram": "state", "inputs": "inputs"}.get(self.task.sources, "rom")
+        source = {"ram": "ram", "inputs": "input"}.get(self.task.sources, "rom")
         options.update(RELAXED if method == "relaxed" else {})
         found = functional.vjp(
             played.cart, played.before, played.actions.tolist(), played=played, method=method, wrt=source, **options
         )
         at, bit = self.places["index"].astype(np.int64), self.places["bit"]
-        if source == "inputs":
+        if source == "input":
             assert found.dinput is not None
             values = found.dinput[self.places["frame"], at]
         else:
-            slots = found.dstate if source == "state" else found.drom
+            slots = found.dstate if source == "ram" else found.drom
             assert slots is not None
             values = slots.reshape(-1, 8)[at, bit]
         return np.clip(np.nan_to_num(values.astype(float)), -LARGEST, LARGEST)
