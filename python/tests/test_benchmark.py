@@ -204,6 +204,38 @@ def test_a_plugin_adds_a_method(tmp_path, capsys):
         METHODS.pop("held", None)
 
 
+def test_quantus_reads_what_is_exported(tmp_path):
+    assert (
+        command.main(
+            [
+                "export",
+                "--quantus",
+                "--out",
+                str(tmp_path),
+                "--tracks",
+                "inputs-screen",
+                "--methods",
+                "random,occlusion/flip",
+            ]
+        )
+        == 0
+    )
+    path = tmp_path / "quantus" / "inputs-screen-demo-0.npz"
+    with np.load(path) as file:
+        found = dict(file)
+    problem = Problem(QUICK["inputs-screen"])
+    effects = exact_effects(problem)
+    assert found["x_batch"].shape == found["s_batch"].shape == (1, 1, 15, 12)
+    np.testing.assert_array_equal(found["s_batch"].reshape(-1), effects != 0)
+    np.testing.assert_array_equal(found["effects"].reshape(-1), effects)
+    np.testing.assert_array_equal(found["a_batch/occlusion/flip"].reshape(-1) * np.abs(effects).max(), effects)
+    quantus = needs.module("quantus")
+    for metric in (quantus.AUC, quantus.RelevanceRankAccuracy, quantus.PointingGame):
+        arguments = {name: found[name] for name in ("x_batch", "y_batch", "s_batch")}
+        score = metric(disable_warnings=True)(model=None, a_batch=found["a_batch/occlusion/flip"], **arguments)
+        assert score == [1]
+
+
 def test_wrong_attributions_are_refused():
     with pytest.raises(ValueError, match="finite numbers, one for each source"):
         scores.score_task(np.array([1, np.nan]), np.array([1, 0]))
