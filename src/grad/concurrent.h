@@ -86,21 +86,18 @@ _Static_assert(VCS_LOOKS_SIZE <= 61, "a set of looks is a word");
 /* The accesses of a frame are cut into segments, about one a line. If a flip makes the same accesses, and differs in
  * nothing of `reads` and `shows`, the segment does to it what it does to the base. */
 typedef struct {
-  uint32_t access;               /* its first */
-  uint64_t reads;                /* what its accesses, and the ends of its lines, depend on */
-  uint64_t shows;                /* what its pixels and collisions depend on */
-  uint64_t colours;              /* what the picture depends on beyond that */
-  uint64_t replaced;             /* what is overwritten */
-  uint16_t caught;               /* collisions in it, from CXCLR on where there is one */
-  uint8_t on;                    /* objects that show in it */
-  bool clears;                   /* there is */
-  uint16_t clears_before;        /* segments of the frame before this one that have a CXCLR */
-  int16_t motion[5];             /* by HMOVE, of objects wherever they are */
-  uint64_t moves;                /* the positions of those that move */
-  uint64_t cares;                /* everything that is in one of these sets, but for `colours` */
-  uint8_t reset;                 /* objects whose place, size or copies are set anew */
-  bool stars;                    /* missile 0 runs freely */
-  vcs_pixels_t lit[VCS_OBJECTS]; /* pixels that objects light, or more */
+  uint32_t access;        /* its first */
+  uint64_t reads;         /* what its accesses, and the ends of its lines, depend on */
+  uint64_t shows;         /* what its pixels and collisions depend on */
+  uint64_t colours;       /* what the picture depends on beyond that */
+  uint64_t replaced;      /* what is overwritten */
+  uint16_t caught;        /* collisions in it, from CXCLR on where there is one */
+  uint8_t on;             /* objects that show in it */
+  bool clears;            /* there is */
+  uint16_t clears_before; /* segments of the frame before this one that have a CXCLR */
+  int16_t motion[5];      /* by HMOVE, of objects wherever they are */
+  uint64_t moves;         /* the positions of those that move */
+  uint64_t cares;         /* everything that is in one of these sets, but for `colours` */
   vcs_beam_t before;
 } vcs_segment_t;
 
@@ -211,7 +208,6 @@ typedef struct {
   vcs_t *m, *beam_m; /* while recording */
   vcs_video_t video;
   uint64_t here_replaced; /* while recording: of this segment so far */
-  unsigned here_stale;    /* ... objects that have changed since `lit` was made */
   int32_t here_line;      /* ... of its first access */
   uint16_t latched;       /* while recording: collisions before this segment */
 } vcs_base_frame_t;

@@ -221,47 +221,6 @@ static unsigned objects_of(uint64_t looks) {
   return objects;
 }
 
-/* Objects that are put elsewhere, or get another size, by a write. */
-static unsigned reset_by(unsigned r) {
-  switch (r) {
-    case VCS_NUSIZ0:
-    case VCS_NUSIZ1:
-      return 1u << (VCS_P0 + r - VCS_NUSIZ0) | 1u << (VCS_M0 + r - VCS_NUSIZ0);
-    case VCS_RESP0:
-    case VCS_RESP1:
-      return 1u << (VCS_P0 + r - VCS_RESP0);
-    case VCS_RESM0:
-    case VCS_RESM1:
-    case VCS_RESBL:
-      return 1u << (VCS_M0 + r - VCS_RESM0);
-    case VCS_RESMP0:
-    case VCS_RESMP1:
-      return 1u << (VCS_M0 + r - VCS_RESMP0);
-    default:
-      return 0;
-  }
-}
-
-static void add_pixels(vcs_pixels_t *to, vcs_pixels_t from) {
-  for (int i = 0; i < 3; i++) to->word[i] |= from.word[i];
-}
-
-/* What objects light with the present registers, in any line. */
-static void add_lit(vcs_t *m, unsigned objects, vcs_pixels_t *lit) {
-  const uint8_t off[2] = {m->first_copy_off[0], m->first_copy_off[1]}, mirrored = m->pf_mirrored;
-  m->first_copy_off[0] = m->first_copy_off[1] = 0;
-  for (unsigned left = objects; left; left &= left - 1) {
-    add_pixels(&lit[VCS_LOWEST(left)], vcs_object_pixels(m, VCS_LOWEST(left)));
-  }
-  if (objects >> VCS_PF & 1 && mirrored != (m->ctrlpf & 1)) { /* from the next half on it is */
-    m->pf_mirrored = !mirrored;
-    add_pixels(&lit[VCS_PF], vcs_object_pixels(m, VCS_PF));
-    m->pf_mirrored = mirrored;
-  }
-  m->first_copy_off[0] = off[0];
-  m->first_copy_off[1] = off[1];
-}
-
 /* ---- Making it --------------------------------------------------------------------------------------------------- */
 
 static void apply(vcs_t *m, vcs_video_t *video, const vcs_beam_access_t *access) {
@@ -315,7 +274,6 @@ static void cut(vcs_base_frame_t *frame, uint32_t access) {
   m->collisions = 0;
   vcs_video_start(&frame->video, frame->cart, NULL); /* what was latched before is looked for again */
   frame->here_replaced = 0;
-  frame->here_stale = VCS_ALL_OBJECTS;
   frame->segment_count++;
 }
 
@@ -359,24 +317,15 @@ uint16_t vcs_beam_record(vcs_base_frame_t *frame, const vcs_beam_access_t *acces
   }
   if (here->access == number) frame->here_line = line;
   if (!(m->vblank & 2) && sweeps(m->seen_clock, target)) {
-    const unsigned on = vcs_objects_on(m);
-    here->on |= (uint8_t)on;
-    add_lit(m, on & frame->here_stale, here->lit);
-    frame->here_stale &= ~on;
+    here->on |= (uint8_t)vcs_objects_on(m);
     here->shows |= shown_now(m) & ~frame->here_replaced;
     here->colours |= colours_now(m) & ~frame->here_replaced;
   }
-  if (m->stars) {
-    here->reads |= LOOK(pos, VCS_M0); /* which moves by itself at the end of a line */
-    here->stars = true;
-  }
+  if (m->stars) here->reads |= LOOK(pos, VCS_M0); /* which moves by itself at the end of a line */
   if (!reads) {
     const effect_t effect = effect_of(m, access->reg, access->value);
     here->reads |= effect.reads & ~frame->here_replaced;
     frame->here_replaced |= effect.replaced;
-    frame->here_stale |=
-        access->reg == VCS_HMOVE ? VCS_ALL_OBJECTS : objects_of(effect.replaced) | reset_by(access->reg);
-    here->reset |= (uint8_t)reset_by(access->reg);
     for (int i = 0; access->reg == VCS_HMOVE && i < 5; i++) {
       here->motion[i] = (int16_t)(here->motion[i] + effect.motion[i]);
       here->moves |= effect.motion[i] ? LOOK(pos, i) : 0;
@@ -612,241 +561,6 @@ static bool skip(const vcs_beam_work_t *work, vcs_flip_beam_t *beam) {
   return true;
 }
 
-/* ---- Registers without pixels -------------------------------------------------------------------------------------
- */
-
-/* A flip's registers in a segment: no picture is drawn, and nothing that differs may collide. */
-typedef struct {
-  uint8_t own[VCS_LOOKS_SIZE];
-  uint64_t differs; /* those that may differ now */
-  uint64_t shown;   /* ... and may have shown since the segment began */
-  uint64_t same;    /* those that are the base's, and not in `own` */
-} replay_t;
-
-#define REPLAYED \
-  (LOOK(grp, 0) | LOOK(grp, 1) | LOOK(enabl, 0) | (ALL_HM & ~LOOK(hm, VCS_M0))) /* reading these is understood */
-
-static bool may_differ(const replay_t *replay, unsigned look) { return replay->differs >> look & 1; }
-
-/* A byte is copied from another one. */
-static void copy_look(replay_t *replay, unsigned to, unsigned from) {
-  const uint64_t bit = 1ull << to;
-  replay->own[to] = replay->own[from];
-  replay->differs = may_differ(replay, from) ? replay->differs | bit : replay->differs & ~bit;
-  if (may_differ(replay, from)) replay->shown |= bit;
-}
-
-/* What writes to GRP0 and GRP1 do besides. */
-VCS_HOT_FN void latch(replay_t *replay, unsigned r) {
-  if (r == VCS_GRP0) copy_look(replay, AT(grp_old, 1), AT(grp, 1));
-  if (r != VCS_GRP1) return;
-  copy_look(replay, AT(grp_old, 0), AT(grp, 0));
-  copy_look(replay, AT(enabl_old, 0), AT(enabl, 0));
-}
-
-VCS_HOT_FN bool is_silent(const vcs_beam_access_t *access) {
-  return access->kind == VCS_BEAM_READ
-             ? access->reg >= 8
-             : access->reg == VCS_WSYNC || (access->reg >= VCS_AUDC0 && access->reg <= VCS_AUDV1);
-}
-
-/* An access that both make. */
-VCS_HOT_FN bool replay_both(replay_t *replay, const vcs_beam_access_t *access) {
-  unsigned look;
-  uint8_t value;
-  if (access->kind == VCS_BEAM_READ) return true;
-  if (keeps(access->reg, access->value, &look, &value)) {
-    latch(replay, access->reg);
-    replay->own[look] = value;
-    replay->differs &= ~(1ull << look);
-    return true;
-  }
-  if (access->reg == VCS_HMOVE) return false;
-  const effect_t effect = effect_of(NULL, access->reg, access->value);
-  if (effect.reads & replay->differs) return false;
-  replay->differs &= ~effect.replaced;
-  replay->same |= effect.replaced;
-  return true;
-}
-
-/* HMOVE, at the same time. */
-static bool replay_move(replay_t *replay, const vcs_base_frame_t *frame, const vcs_beam_access_t *access) {
-  const uint32_t clock = access->cycles * 3 - (uint32_t)frame->begun->frame_clock;
-  const vcs_motion_t at = vcs_hmove_at(clock / 3 % VCS_LINE_CYCLES);
-  for (unsigned i = 0; i < 5; i++) {
-    uint8_t *pos = &replay->own[AT(pos, i)];
-    const int to = *pos + vcs_hmove_motion(at, replay->own[AT(hm, i)]);
-    *pos = (uint8_t)(to >= 160 ? to - 160 : to < 0 ? to + 160 : to);
-    if (!may_differ(replay, AT(hm, i))) continue;
-    if (replay->same & LOOK(pos, i)) return false;
-    replay->differs |= LOOK(pos, i);
-    replay->shown |= LOOK(pos, i);
-  }
-  replay->differs &= ~VCS_BEAM_HMOVE;
-  return true;
-}
-
-/* What an access changes that only one of them makes, or with another value. False: that is not all it does. */
-VCS_HOT_FN bool is_written(const vcs_beam_access_t *access, uint64_t *written) {
-  unsigned look;
-  uint8_t value;
-  if (is_silent(access)) return true;
-  if (access->kind != VCS_BEAM_WRITE || access->reg == VCS_NUSIZ0 || access->reg == VCS_NUSIZ1 ||
-      !keeps(access->reg, access->value, &look, &value)) {
-    return false;
-  }
-  *written |= 1ull << look;
-  if (access->reg == VCS_GRP0) *written |= LOOK(grp_old, 1);
-  if (access->reg == VCS_GRP1) *written |= LOOK(grp_old, 0) | LOOK(enabl_old, 0);
-  return true;
-}
-
-/* The flip's own accesses. The last two of a segment set the clocks of the TIA. */
-static bool replay_patch(replay_t *replay, const vcs_beam_work_t *work, const vcs_beam_patch_t *patch,
-                         const vcs_segment_t *here) {
-  const vcs_beam_access_t *base = &work->frame->note.accesses[patch->from];
-  const vcs_beam_access_t *own = &work->patches->accesses[patch->first];
-  const uint32_t count = patch->to - patch->from, end = here[1].access;
-  bool shifted = count != patch->count;
-  for (uint32_t i = 0; i < count && !shifted; i++)
-    shifted = own[i].cycles != base[i].cycles || own[i].reg != base[i].reg;
-  if (patch->to > end) return false;
-  if (shifted && (patch->to + 2 > end || here->moves || here->before.looks[AT(hmove_blank, 0)] ||
-                  replay->same & LOOK(hmove_blank, 0))) {
-    return false;
-  }
-  uint64_t written = 0;
-  for (uint32_t i = 0; i < count; i++) is_written(&base[i], &written);
-  for (uint32_t i = 0; i < patch->count; i++) {
-    unsigned look;
-    uint8_t value;
-    is_written(&own[i], &written);
-    if (is_silent(&own[i]) || !keeps(own[i].reg, own[i].value, &look, &value)) continue;
-    latch(replay, own[i].reg);
-    replay->own[look] = value;
-  }
-  replay->differs |= written;
-  replay->shown |= written;
-  return true;
-}
-
-/* All that an object could light, whatever its graphics are. */
-static vcs_pixels_t reach_of(vcs_t *m, const uint8_t *looks, unsigned object) {
-  const unsigned side = object & 1;
-  m->pos[object] = looks[AT(pos, object)];
-  m->nusiz[side] = looks[AT(nusiz, side)];
-  m->ctrlpf = 0x30; /* the widest ball */
-  m->grp[side] = 0xFF;
-  m->vdelp[side] = m->first_copy_off[side] = m->resmp[side] = m->vdelbl = m->stars_shape = 0;
-  m->enam[side] = m->enabl = 2;
-  return vcs_object_pixels(m, (int)object);
-}
-
-static bool meets(const vcs_pixels_t *one, const vcs_pixels_t *other) {
-  return (one->word[0] & other->word[0]) | (one->word[1] & other->word[1]) | (one->word[2] & other->word[2]);
-}
-
-/* Collisions of objects, with any that show in a segment, that would matter. */
-static unsigned chances(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, const vcs_segment_t *here,
-                        unsigned objects) {
-  const uint16_t latched = here->clears ? 0 : beam->tia.collisions;
-  return vcs_pairs(here->on | objects) & ~vcs_pairs(VCS_ALL_OBJECTS & ~objects) & work->frame->live &
-         (unsigned)~latched;
-}
-
-/* Whether objects that differ in a segment cannot collide so that it matters, where they are now. */
-static bool is_apart(const vcs_beam_work_t *work, const vcs_flip_beam_t *beam, const vcs_segment_t *here,
-                     const replay_t *replay, unsigned objects) {
-  const unsigned pairs = chances(work, beam, here, objects);
-  vcs_pixels_t reach[VCS_OBJECTS];
-  if (!pairs) return true;
-  if (objects & (here->reset | 1u << VCS_PF)) return false;
-  for (unsigned left = objects; left; left &= left - 1) {
-    const unsigned i = (unsigned)VCS_LOWEST(left);
-    reach[i] = reach_of(work->m, replay->own, i);
-  }
-  for (unsigned left = pairs; left; left &= left - 1) {
-    const vcs_pair_t pair = vcs_pair((unsigned)VCS_LOWEST(left));
-    const vcs_pixels_t *one = objects >> pair.a & 1 ? &reach[pair.a] : &here->lit[pair.a];
-    const vcs_pixels_t *other = objects >> pair.b & 1 ? &reach[pair.b] : &here->lit[pair.b];
-    if (meets(one, other)) return false;
-  }
-  return true;
-}
-
-/* Registers that the flip's own accesses in a segment write, or do not. False: one of them is more than that. */
-static bool find_written(const vcs_beam_work_t *work, int32_t patch, uint32_t end, uint64_t *written) {
-  for (; patch >= 0 && work->patches->patches[patch].from < end; patch = work->patches->patches[patch].next) {
-    const vcs_beam_patch_t *own = &work->patches->patches[patch];
-    if (own->to > end) return false;
-    for (uint32_t i = own->from; i < own->to; i++) {
-      if (!is_written(&work->frame->note.accesses[i], written)) return false;
-    }
-    for (uint32_t i = 0; i < own->count; i++) {
-      if (!is_written(&work->patches->accesses[own->first + i], written)) return false;
-    }
-  }
-  return true;
-}
-#undef AT
-
-/* Goes over a segment in which registers differ that are read, or shown, or written by the flip. False: the segment has
- * to be made. */
-static bool replay_segment(const vcs_beam_work_t *work, vcs_flip_beam_t *beam) {
-  const vcs_base_frame_t *frame = work->frame;
-  const vcs_segment_t *here = &frame->segments[beam->at];
-  const uint32_t end = here[1].access;
-  int32_t patch = beam->patch;
-  bool moved = false;
-  replay_t replay;
-  replay.differs = beam->differs;
-  replay.shown = beam->differs & here->shows;
-  replay.same = 0;
-  if (beam->at + 1 == frame->segment_count || work->picture || work->cart->colour_loss || here->stars) return false;
-  if (beam->differs & here->reads & ~REPLAYED || !find_written(work, patch, end, &replay.shown)) return false;
-  memcpy(replay.own, here->before.looks, sizeof replay.own);
-  for (uint64_t left = beam->differs & (VCS_BEAM_MIRROR - 1); left; left &= left - 1) {
-    replay.own[VCS_LOWEST_64(left)] = beam->tia.looks[VCS_LOWEST_64(left)];
-  }
-  unsigned objects = objects_of(replay.shown);
-  if (!is_apart(work, beam, here, &replay, objects)) return false;
-  for (uint32_t access = here->access; access < end;) {
-    if (patch >= 0 && work->patches->patches[patch].from == access) {
-      const vcs_beam_patch_t *own = &work->patches->patches[patch];
-      if (!replay_patch(&replay, work, own, here)) return false;
-      access = own->to;
-      patch = own->next;
-      continue;
-    }
-    const vcs_beam_access_t *both = &frame->note.accesses[access++];
-    if (both->kind != VCS_BEAM_READ && both->reg == VCS_HMOVE) {
-      if (moved || !replay_move(&replay, frame, both)) return false;
-      moved = true;
-    } else if (!replay_both(&replay, both)) {
-      return false;
-    }
-  }
-  if (moved || objects_of(replay.shown) & ~objects) {
-    objects |= objects_of(replay.shown);
-    if (!is_apart(work, beam, here, &replay, objects)) return false;
-  }
-  uint8_t after[64] = {0}, next[64] = {0};
-  memcpy(after, replay.own, sizeof replay.own);
-  memcpy(next, here[1].before.looks, sizeof replay.own);
-  const uint64_t looks = vcs_differing_bytes(after, next) & ~replay.same;
-  const unsigned caught = here->caught & vcs_pairs(VCS_ALL_OBJECTS & ~objects);
-  memcpy(beam->tia.looks, replay.own, sizeof replay.own);
-  beam->differs = looks | (replay.differs & VCS_BEAM_HMOVE);
-  beam->patch = patch;
-  beam->tia.collisions = (uint16_t)(here->clears ? caught : beam->tia.collisions | caught);
-  if (here->clears) beam->unknown = (uint16_t)~frame->live;
-  beam->at++;
-  return true;
-}
-
-/* ---- From segment to segment ---------------------------------------------------------------------------------------
- */
-
 /* Goes on to a later segment, or to the one of the flip's next own access, while nothing differs. */
 static void leap(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32_t segment) {
   const vcs_segment_t *segments = work->frame->segments;
@@ -888,7 +602,7 @@ void vcs_beam_advance(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint32
     if (beam->at >= segment) return;
     stride(work, beam, segment);
     if (beam->at >= segment) return;
-    if (skip(work, beam) || replay_segment(work, beam)) continue;
+    if (skip(work, beam)) continue;
     vcs_video_t video;
     const vcs_beam_t *before = &work->frame->segments[beam->at].before;
     const int32_t line = beam->differs & VCS_BEAM_CLOCKS ? beam->tia.line : before->line;
@@ -912,7 +626,7 @@ static void make_up_to(const vcs_beam_work_t *work, vcs_flip_beam_t *beam, uint3
   for (;;) {
     do {
       leap(work, beam, last);
-    } while (beam->at < last && (skip(work, beam) || replay_segment(work, beam)));
+    } while (beam->at < last && skip(work, beam));
     vcs_flip_beam_t copy = *beam;
     const uint32_t next = make(work, &copy, from, video);
     if (!next) return;
