@@ -2,7 +2,7 @@
 # The library on other platforms: builds the program with a cross compiler, and runs it under an emulator where it is not the
 # platform's own processor. Golden records must be reproduced, and derivatives must be those of this machine, byte for byte.
 #
-#   tests/platforms.sh [PLATFORM...]      aarch64 i686 musl big-endian macos windows; without names: all
+#   tests/platforms.sh [PLATFORM...]      aarch64 i686 musl clang big-endian macos windows; without names: all
 #
 # One line for each platform: `ok` (runs and agrees), `builds` (nothing here can run it), `not ok`. What is missing is counted
 # as skipped. docs/platforms.md has the table of what was seen. CFLAGS replaces -O1.
@@ -10,11 +10,12 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . tests/need.sh
 platforms=("$@")
-[ ${#platforms[@]} -gt 0 ] || platforms=(aarch64 i686 musl big-endian macos windows)
+[ ${#platforms[@]} -gt 0 ] || platforms=(aarch64 i686 musl clang big-endian macos windows)
 failed=0
 native=build/diffvcs
 roms=${DIFFVCS_ROMS:-$(compgen -G '.venv/lib/python3*/site-packages/ale_py/roms' || true)}
 zig=(python3 -m ziglang)
+[ -x build-wheels/venv/bin/python ] && zig=("$PWD/build-wheels/venv/bin/python" -m ziglang) # `make wheels` has installed it
 
 lacks() { # need, reason
   need_missing "$1" "$2" platforms
@@ -46,6 +47,7 @@ compare() {
     local run=("$PWD/$native")
     [ $side = theirs ] && run=("$@")
     "${run[@]}" record demo --frames 600 --seed 3 --out "$out/$side/demo.3.tsv" > /dev/null &&
+      "${run[@]}" run demo --frames 600 --seed 3 | grep '^state' > "$out/$side/state" &&
       "${run[@]}" score demo --bits 64 --horizons 1,4 --jobs 1 --fresh --out "$out/$side/score.tsv" > /dev/null &&
       "${run[@]}" grad demo --frame 50 --output pixel:100,80 --horizon 2 --out "$out/$side/grad" > /dev/null || {
       echo "not ok $name: $side did not run"
@@ -56,7 +58,7 @@ compare() {
     echo "not ok $name: $(head -1 "$out/diff")"
     return 1
   fi
-  line="records, derivatives and truths of our own cartridge are equal"
+  line="$(tr -s ' ' < "$out/theirs/state"); records, derivatives and truths of our own cartridge are equal"
   if [ -n "$roms" ]; then
     for game in pong space_invaders pitfall; do records+=("tests/golden/xitari/$game.1.tsv.gz"); done
     if ! "$@" verify --roms "$roms" "${records[@]}" > "$out/verify" 2>&1; then
@@ -109,22 +111,41 @@ for platform in "${platforms[@]}"; do
         lacks musl "apt-get install musl-tools"
       fi
       ;;
+    clang)
+      if command -v clang > /dev/null; then
+        try clang "" Linux ar clang
+      else
+        lacks clang "apt-get install clang"
+      fi
+      ;;
     big-endian) # refused, with a sentence, by the first header
-      message=$(cc -Wno-builtin-macro-redefined -D__BYTE_ORDER__=__ORDER_BIG_ENDIAN__ -Iinclude -Isrc -fsyntax-only -x c - 2>&1 <<< '#include "core/base.h"')
+      compiler=(cc -Wno-builtin-macro-redefined -D__BYTE_ORDER__=__ORDER_BIG_ENDIAN__)
+      command -v s390x-linux-gnu-gcc > /dev/null && compiler=(s390x-linux-gnu-gcc)
+      message=$("${compiler[@]}" -Iinclude -Isrc -fsyntax-only -x c - 2>&1 <<< '#include "core/base.h"')
       if grep -q "needs a little-endian processor" <<< "$message"; then
-        echo "ok big-endian: refused: $(grep -o 'diffvcs needs[^"]*' <<< "$message" | head -1)"
+        echo "ok big-endian: ${compiler[0]}: refused: $(grep -o 'diffvcs needs[^"]*' <<< "$message" | head -1)"
       else
         echo "not ok big-endian: not refused"
         failed=1
       fi
       ;;
-    macos | windows)
-      target=aarch64-macos system=Darwin
-      [ "$platform" = windows ] && target=x86_64-windows-gnu system=Windows
+    macos)
       if "${zig[@]}" version > /dev/null 2>&1; then
-        try "$platform" - $system "python3 -m ziglang ar" "${zig[@]}" cc -target $target
+        FLAGS=-DCMAKE_INSTALL_NAME_TOOL=/bin/true try macos - Darwin "${zig[*]} ar" "${zig[@]}" cc -target aarch64-macos.11.0
       else
         lacks zig "pip install ziglang"
+      fi
+      ;;
+    windows)
+      emulator=- mingw=x86_64-w64-mingw32
+      if command -v wine > /dev/null; then
+        emulator=wine
+        export WINEPREFIX=$PWD/build-platforms/wine WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml="
+      fi
+      if command -v $mingw-gcc > /dev/null; then
+        FLAGS=-DCMAKE_RC_COMPILER=$mingw-windres try windows $emulator Windows $mingw-ar $mingw-gcc
+      else
+        lacks mingw "apt-get install gcc-mingw-w64-x86-64 wine64"
       fi
       ;;
     *)

@@ -371,6 +371,134 @@ static void test_products_are_those_of_machines_that_are_run(void **context) {
   }
 }
 
+/* ---- The method `hybrid` ------------------------------------------------------------------------------------------
+ */
+
+enum { SOURCES = 3 };
+
+/* The derivatives of the last picture, by a method, with respect to everything or to all but the image. */
+static void differentiate(const stage_t *s, const vcs_grad_options_t *options, bool rom, float *slots[SOURCES],
+                          vcs_grad_report_t *report) {
+  float *pixels[FRAMES] = {NULL}, *weights = floats(s->pixels);
+  for (size_t i = 0; i < s->pixels; i++) weights[i] = (float)(i % 7) - 3;
+  pixels[FRAMES - 1] = weights;
+  slots[0] = floats(8 * s->size), slots[1] = floats((size_t)8 * s->cart->rom_size);
+  slots[2] = floats((size_t)VCS_INPUTS * FRAMES);
+  const vcs_grad_inputs_t in = {slots[0], rom ? slots[1] : NULL, slots[2]};
+  const vcs_grad_outputs_t out = {.pixels = pixels};
+  assert_int_equal(vcs_grad_vjp(&s->run, options, &in, &out, report, NULL), VCS_OK);
+  free(weights);
+}
+
+static void free_slots(float *slots[SOURCES]) {
+  for (int k = 0; k < SOURCES; k++) free(slots[k]);
+}
+
+static bool is_number(size_t slot) {
+  static const char names[] = " cycles timer_cycle dump_cycle paddle pos ";
+  const vcs_field_t *field;
+  for (int i = 0; (field = vcs_field(i)); i++) {
+    char word[64];
+    snprintf(word, sizeof word, " %s ", field->name);
+    if (strstr(names, word) && slot / 8 >= field->offset && slot / 8 < field->offset + field->size * field->count)
+      return true;
+  }
+  return false;
+}
+
+/* The squared distance of two products over RAM and the inputs. */
+static double distance(float *const one[SOURCES], float *const other[SOURCES]) {
+  double sum = 0;
+  for (size_t i = 0; i < 1024; i++) {
+    const size_t slot = 8 * offsetof(vcs_t, ram) + i;
+    sum += pow((double)one[0][slot] - (double)other[0][slot], 2);
+  }
+  for (size_t i = 0; i < (size_t)VCS_INPUTS * FRAMES; i++) sum += pow((double)one[2][i] - (double)other[2][i], 2);
+  return sum;
+}
+
+static void check_hybrid(const stage_t *s) {
+  float *exact[SOURCES], *forked[SOURCES], *poor[SOURCES], *rich[SOURCES], *between[SOURCES], *again[SOURCES];
+  vcs_grad_report_t report;
+  vcs_grad_options_t options;
+  vcs_grad_defaults(&options);
+  options.fork_window = 256;
+  differentiate(s, &options, true, forked, NULL);
+  options.method = VCS_METHOD_EXACT;
+  options.fork_window = 0;
+  differentiate(s, &options, true, exact, NULL);
+  options.method = VCS_METHOD_HYBRID;
+
+  options.budget = 1e-3; /* pays for nothing */
+  differentiate(s, &options, true, poor, &report);
+  assert_int_equal(report.branches, 0);
+  assert_memory_equal(poor[0], forked[0], 8 * s->size * sizeof(float));
+  assert_memory_equal(poor[1], forked[1], (size_t)8 * s->cart->rom_size * sizeof(float));
+  assert_memory_equal(poor[2], forked[2], (size_t)VCS_INPUTS * FRAMES * sizeof(float));
+
+  options.budget = 1e9; /* pays for everything */
+  differentiate(s, &options, true, rich, &report);
+  assert_true(report.branches > 8 * ((size_t)s->cart->rom_size + 128));
+  for (size_t i = 0; i < 8 * s->size; i++) assert_true(rich[0][i] == (is_number(i) ? forked : exact)[0][i]);
+  assert_memory_equal(rich[1], exact[1], (size_t)8 * s->cart->rom_size * sizeof(float));
+  assert_memory_equal(rich[2], exact[2], (size_t)VCS_INPUTS * FRAMES * sizeof(float));
+
+  options.budget = 30 * FRAMES; /* pays for some bits, and these are not the worst choice */
+  options.threads = 1;
+  differentiate(s, &options, false, between, &report);
+  const uint64_t flipped = report.branches;
+  assert_true(flipped > 0 && flipped < 8 * s->size);
+  assert_true(distance(between, exact) < distance(forked, exact) || distance(forked, exact) == 0);
+  options.threads = 3;
+  differentiate(s, &options, false, again, &report);
+  assert_int_equal(report.branches, flipped);
+  assert_memory_equal(again[0], between[0], 8 * s->size * sizeof(float));
+  free_slots(exact), free_slots(forked), free_slots(poor), free_slots(rich), free_slots(between), free_slots(again);
+}
+
+/* Forwards: `hybrid` splits the tangents between the exact product and the estimate. */
+static void check_hybrid_forwards(const stage_t *s) {
+  enum { CAUSES = 40 };
+  vcs_grad_options_t options;
+  vcs_grad_report_t report;
+  float *tangents = floats(8 * s->size), *maps[4][FRAMES] = {{NULL}};
+  vcs_grad_defaults(&options);
+  for (int i = 0; i < CAUSES; i++) tangents[8 * (offsetof(vcs_t, ram) + below(128)) + below(8)] = (float)(i + 1);
+  const vcs_grad_inputs_t in = {.state = tangents};
+  static const vcs_method_t methods[4] = {VCS_METHOD_EXACT, VCS_METHOD_BIT, VCS_METHOD_HYBRID, VCS_METHOD_HYBRID};
+  for (int k = 0; k < 4; k++) {
+    maps[k][FRAMES - 1] = floats(s->pixels);
+    const vcs_grad_outputs_t out = {.pixels = maps[k]};
+    options.method = methods[k];
+    options.fork_window = k == 1 ? 256 : 0;
+    options.budget = k == 3 ? 1e-3 : 0;
+    assert_int_equal(vcs_grad_jvp(&s->run, &options, &in, &out, &report, NULL), VCS_OK);
+    if (k == 2) assert_true(report.branches > 0);
+    if (k == 3) assert_int_equal(report.branches, 0);
+  }
+  assert_memory_equal(maps[2][FRAMES - 1], maps[0][FRAMES - 1], s->pixels * sizeof(float));
+  assert_memory_equal(maps[3][FRAMES - 1], maps[1][FRAMES - 1], s->pixels * sizeof(float));
+  for (int k = 0; k < 4; k++) free(maps[k][FRAMES - 1]);
+  free(tangents);
+}
+
+static void test_hybrid_is_between_an_estimate_and_the_truth(void **context) {
+  (void)context;
+  static const char *const games[] = {"space_invaders", "qbert"};
+  stage_t s;
+  random_state = 5;
+  assert_true(open_demo(&s));
+  check_hybrid(&s);
+  check_hybrid_forwards(&s);
+  close_stage(&s);
+  for (size_t i = 0; i < sizeof games / sizeof *games; i++) {
+    if (!open_game(&s, games[i])) continue;
+    check_hybrid(&s);
+    check_hybrid_forwards(&s);
+    close_stage(&s);
+  }
+}
+
 static void test_what_exact_cannot_do_is_refused(void **context) {
   (void)context;
   stage_t s;
@@ -382,6 +510,10 @@ static void test_what_exact_cannot_do_is_refused(void **context) {
   const vcs_grad_inputs_t in = {0};
   const vcs_grad_outputs_t out = {0};
   assert_int_equal(vcs_grad_vjp_directional(NULL, &s.run, &options, &in, &in, &out, NULL, &error), VCS_BAD_ARGUMENT);
+  options.method = VCS_METHOD_HYBRID;
+  options.budget = -1;
+  assert_int_equal(vcs_grad_vjp(&s.run, &options, &in, &out, NULL, &error), VCS_BAD_ARGUMENT);
+  options.budget = 0;
   options.method = VCS_METHODS;
   assert_int_equal(vcs_grad_vjp(&s.run, &options, &in, &out, NULL, &error), VCS_BAD_ARGUMENT);
   const vcs_jacobian_options_t wrong = {.of = 64};
@@ -419,6 +551,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_states_are_those_of_machines_that_are_run),
       cmocka_unit_test(test_products_are_those_of_machines_that_are_run),
+      cmocka_unit_test(test_hybrid_is_between_an_estimate_and_the_truth),
       cmocka_unit_test(test_what_exact_cannot_do_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

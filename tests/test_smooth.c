@@ -103,19 +103,22 @@ static const double middle[BITS] = {0.3, 0.5, 0.7, 0.4, 0.6, 0.5};
 typedef struct {
   const char *name;
   int32_t method;
-  uint8_t antithetic, baseline;
+  uint8_t antithetic, baseline, control;
 } way_t;
 static const way_t ways[] = {
-    {"difference", VCS_SMOOTH_DIFFERENCE, 0, 0}, {"difference, pairs", VCS_SMOOTH_DIFFERENCE, 1, 0},
-    {"score", VCS_SMOOTH_SCORE, 0, 0},           {"score, baseline", VCS_SMOOTH_SCORE, 0, 1},
-    {"score, pairs", VCS_SMOOTH_SCORE, 1, 0},    {"score, pairs, baseline", VCS_SMOOTH_SCORE, 1, 1},
+    {"difference", VCS_SMOOTH_DIFFERENCE, 0, 0, 0}, {"difference, pairs", VCS_SMOOTH_DIFFERENCE, 1, 0, 0},
+    {"score", VCS_SMOOTH_SCORE, 0, 0, 0},           {"score, baseline", VCS_SMOOTH_SCORE, 0, 1, 0},
+    {"score, pairs", VCS_SMOOTH_SCORE, 1, 0, 0},    {"score, pairs, baseline", VCS_SMOOTH_SCORE, 1, 1, 0},
+    {"score, control", VCS_SMOOTH_SCORE, 0, 1, 1},  {"score, pairs, control", VCS_SMOOTH_SCORE, 1, 1, 1},
 };
+static const double wrong_control[BITS] = {40, -25, 0, 7, 3, -60}; /* any numbers may be given */
 enum { WAYS = sizeof ways / sizeof *ways };
 
 static void take_way(stage_t *stage, int way) {
   stage->options.method = ways[way].method;
   stage->options.antithetic = ways[way].antithetic;
   stage->options.baseline = ways[way].baseline;
+  stage->options.control = ways[way].control ? wrong_control : NULL;
 }
 
 /* ---- Tests -------------------------------------------------------------------------------------------------- */
@@ -198,6 +201,35 @@ static void test_smooth_reduces_variance(void **context) {
   assert_true(baseline < plain);
   assert_true(pairs < plain);
   assert_true(both < plain);
+  close_stage(&stage);
+}
+
+/* The variance with a control that is the gradient itself, and with its half. */
+static void test_smooth_samples_what_a_control_leaves(void **context) {
+  (void)context;
+  stage_t stage;
+  double exact[BITS], half[BITS];
+  open_stage(&stage);
+  visit_corners(&stage);
+  stage.options.samples = 2000;
+  const double baseline = variance(&stage, 3);
+  for (int i = 0; i < BITS; i++) exact[i] = enumerate(&stage, middle, i), half[i] = exact[i] / 2;
+  double left[2];
+  for (int k = 0; k < 2; k++) {
+    vcs_estimate_t gradient[BITS];
+    stage.options.control = k ? half : exact;
+    assert_int_equal(vcs_smooth(&stage.run, &stage.options, stage.places, middle, BITS, NULL, gradient, NULL, NULL),
+                     VCS_OK);
+    left[k] = 0;
+    for (int i = 0; i < BITS; i++) left[k] += gradient[i].deviation * gradient[i].deviation;
+  }
+  assert_true(left[0] < left[1]);
+  assert_true(left[1] < baseline);
+  vcs_error_t error = {""};
+  stage.options.method = VCS_SMOOTH_DIFFERENCE;
+  assert_int_equal(vcs_smooth(&stage.run, &stage.options, stage.places, middle, BITS, NULL, NULL, NULL, &error),
+                   VCS_BAD_ARGUMENT);
+  assert_non_null(strstr(error.message, "control"));
   close_stage(&stage);
 }
 
@@ -327,6 +359,7 @@ int main(void) {
       cmocka_unit_test(test_smooth_intervals_hold_the_exact_gradient),
       cmocka_unit_test(test_smooth_is_unbiased),
       cmocka_unit_test(test_smooth_reduces_variance),
+      cmocka_unit_test(test_smooth_samples_what_a_control_leaves),
       cmocka_unit_test(test_smooth_becomes_truth_at_the_corner),
       cmocka_unit_test(test_smooth_of_ram_and_rom),
       cmocka_unit_test(test_smooth_is_the_same_with_any_threads),

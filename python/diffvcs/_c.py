@@ -350,7 +350,8 @@ Run = struct(
 )
 GradOptions = struct(
     "vcs_grad_options_t",
-    "vcs_method_t method; int32_t fork_window; float alpha, temperature; vcs_side_rule_t side; const float *scale?[256]; uint64_t reserved[8]",
+    "vcs_method_t method; int32_t fork_window; float alpha, temperature; vcs_side_rule_t side; const float *scale?[256]; "
+    "double budget; int32_t threads; uint64_t reserved[6]",
 )
 GradInputs = struct(
     "vcs_grad_inputs_t",
@@ -411,7 +412,8 @@ Scalar = struct(
 SmoothOptions = struct(
     "vcs_smooth_options_t",
     "vcs_scalar_t output; int32_t method; int32_t samples; uint8_t antithetic; uint8_t baseline; uint64_t seed; "
-    "double confidence; const vcs_env_t *env?; uint8_t stop_when_over; int32_t threads; void *progress?; void *progress_context?; uint64_t reserved[8]",
+    "double confidence; const vcs_env_t *env?; uint8_t stop_when_over; int32_t threads; void *progress?; void *progress_context?; "
+    "const double *control?[count]; uint64_t reserved[7]",
 )
 Estimate = struct("vcs_estimate_t", "double mean, deviation, half_width")
 Seen = struct(
@@ -437,13 +439,13 @@ ScoreOptions = struct(
     "vcs_score_options_t",
     "const int32_t *horizons[horizon_count]; int32_t horizon_count; const int32_t *methods[method_count]; "
     "int32_t method_count; int64_t window; int32_t threads; vcs_report_t report; double *costs?[method_count]; "
-    "uint64_t reserved[7]",
+    "double budget; int32_t cell[2]; uint64_t reserved[5]",
 )
 ScoreGameOptions = struct(
     "vcs_score_game_options_t",
     "const int32_t *horizons[horizon_count]; int32_t horizon_count; const int32_t *methods[method_count]; "
     "int32_t method_count; int64_t frame, seed, states, bits, rom_bits, pixels, window; int32_t threads; uint8_t costs; "
-    "vcs_report_t report; uint64_t reserved[8]",
+    "vcs_report_t report; double budget; uint64_t reserved[7]",
 )
 Agreement = struct(
     "vcs_agreement_t",

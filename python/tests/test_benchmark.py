@@ -165,7 +165,7 @@ def test_run_resumes_and_report_is_one_page(tmp_path, capsys, monkeypatch):
     first = capsys.readouterr().out
     path = tmp_path / "results" / "inputs-screen-demo-0.json"
     kept = path.read_bytes()
-    monkeypatch.setattr(command, "_evaluate", lambda *_: pytest.fail("a method was run again"))
+    monkeypatch.setattr(command, "evaluate_method", lambda *_: pytest.fail("a method was run again"))
     assert command.main(run) == 0 and capsys.readouterr().out == first
     assert path.read_bytes() == kept
     monkeypatch.setattr(report, "EXAMPLE_METHODS", ("saliency/bit",))
@@ -182,8 +182,8 @@ def test_ctrl_c_keeps_what_is_done(tmp_path, monkeypatch, capsys):
             return real(method, task, effects)
         raise KeyboardInterrupt
 
-    real = command._evaluate
-    monkeypatch.setattr(command, "_evaluate", interrupted)
+    real = command.evaluate_method
+    monkeypatch.setattr(command, "evaluate_method", interrupted)
     arguments = ["run", "--out", str(tmp_path), "--tracks", "inputs-screen", "--methods", "random,nmf"]
     assert command.main(arguments) == 130
     assert "goes on from here" in capsys.readouterr().err
@@ -202,6 +202,38 @@ def test_a_plugin_adds_a_method(tmp_path, capsys):
         assert "held" in capsys.readouterr().out
     finally:
         METHODS.pop("held", None)
+
+
+def test_quantus_reads_what_is_exported(tmp_path):
+    assert (
+        command.main(
+            [
+                "export",
+                "--quantus",
+                "--out",
+                str(tmp_path),
+                "--tracks",
+                "inputs-screen",
+                "--methods",
+                "random,occlusion/flip",
+            ]
+        )
+        == 0
+    )
+    path = tmp_path / "quantus" / "inputs-screen-demo-0.npz"
+    with np.load(path) as file:
+        found = dict(file)
+    problem = Problem(QUICK["inputs-screen"])
+    effects = exact_effects(problem)
+    assert found["x_batch"].shape == found["s_batch"].shape == (1, 1, 15, 12)
+    np.testing.assert_array_equal(found["s_batch"].reshape(-1), effects != 0)
+    np.testing.assert_array_equal(found["effects"].reshape(-1), effects)
+    np.testing.assert_array_equal(found["a_batch/occlusion/flip"].reshape(-1) * np.abs(effects).max(), effects)
+    quantus = needs.module("quantus")
+    for metric in (quantus.AUC, quantus.RelevanceRankAccuracy, quantus.PointingGame):
+        arguments = {name: found[name] for name in ("x_batch", "y_batch", "s_batch")}
+        score = metric(disable_warnings=True)(model=None, a_batch=found["a_batch/occlusion/flip"], **arguments)
+        assert score == [1]
 
 
 def test_wrong_attributions_are_refused():

@@ -387,9 +387,9 @@ VCS_FN bool vcs_record_group(vcs_recorder_t *r, const vcs_use_t *use, unsigned g
 VCS_FN int vcs_run_end(const uint64_t lit[3], int x, int end) {
   while (x < end) {
     int most = end - x < 64 ? end - x : 64;
-    uint64_t dark = ~vcs_pixels_at(lit, x, most);
-    if (most < 64) dark &= (1ULL << most) - 1;
-    if (dark) return x + VCS_LOWEST_64(dark);
+    uint64_t unlit = ~vcs_pixels_at(lit, x, most);
+    if (most < 64) unlit &= (1ULL << most) - 1;
+    if (unlit) return x + VCS_LOWEST_64(unlit);
     x += most;
   }
   return end;
@@ -446,7 +446,7 @@ VCS_SLOW_FN void vcs_field_end(vcs_recorder_t *r) {
   r->field_y = r->field_end;
 }
 
-/* The playfield is dark from the end of the collected rows up to row y: all blocks end. */
+/* The playfield is not lit from the end of the collected rows up to row y: all blocks end. */
 VCS_FN void vcs_field_gap(vcs_recorder_t *r, int y) {
   vcs_field_end(r);
   for (int i = 0; i < r->block_count; i++) vcs_record_object(r, &r->block[r->blocks_in][i]);

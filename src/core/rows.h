@@ -71,14 +71,14 @@ VCS_FN void vcs_rows_make(const vcs_t *m, vcs_video_t *video, unsigned on, int o
   if (on >> object & 1) {
     vcs_line_make(m, video, object);
   } else {
-    vcs_pixels_t dark = {{0, 0, 0}};
-    vcs_line_set(video, object, dark);
+    vcs_pixels_t none = {{0, 0, 0}};
+    vcs_line_set(video, object, none);
     video->stale &= (uint8_t) ~(1u << object);
   }
 }
 
-/* Adds the pixels of two objects as a layer, unless they are dark. */
-VCS_FN int vcs_rows_layer(vcs_layer_t *layer, int layers, const vcs_pixels_t **line, unsigned lit, int a, int b,
+/* Adds the pixels of two objects as a layer, unless they have no pixels. */
+VCS_FN int vcs_rows_layer(vcs_layer_t *layer, int layers, const vcs_pixels_t *const *line, unsigned lit, int a, int b,
                           uint8_t colour, vcs_pixels_t *both) {
   if (!(lit & (1u << a | 1u << b))) return layers;
   layer[layers].colour = colour;
@@ -92,8 +92,9 @@ VCS_FN int vcs_rows_layer(vcs_layer_t *layer, int layers, const vcs_pixels_t **l
 }
 
 /* Paints a whole row: the objects' priorities (vcs_line_colours) as layers. */
-VCS_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t *line[VCS_OBJECTS], unsigned lit, uint8_t *row) {
+VCS_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t *const *line, unsigned lit, uint8_t *row) {
   vcs_layer_t layer[3];
+  const vcs_pixels_t *with_score[VCS_OBJECTS];
   vcs_pixels_t both[3], scored[2];
   int layers = 0;
   bool front = m->ctrlpf & 4;
@@ -103,8 +104,10 @@ VCS_FN void vcs_rows_paint_layers(const vcs_t *m, const vcs_pixels_t *line[VCS_O
       scored[0].word[w] = (lit >> VCS_P0 & 1 ? line[VCS_P0]->word[w] : 0) | (pf & left);
       scored[1].word[w] = (lit >> VCS_P1 & 1 ? line[VCS_P1]->word[w] : 0) | (pf & ~left);
     }
-    line[VCS_P0] = &scored[0];
-    line[VCS_P1] = &scored[1];
+    for (int i = 0; i < VCS_OBJECTS; i++) with_score[i] = line[i];
+    with_score[VCS_P0] = &scored[0];
+    with_score[VCS_P1] = &scored[1];
+    line = with_score;
     lit = (lit | 1u << VCS_P0 | 1u << VCS_P1) & ~(1u << VCS_PF);
     front = false;
   }

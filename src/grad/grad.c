@@ -77,9 +77,11 @@ static vcs_status_t check(const vcs_run_t *run, const vcs_grad_options_t *option
   if (options->fork_window < 0 || options->fork_window > VCS_FRAME_INSTRUCTIONS)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "fork_window is %d, but goes from 0 to %d instructions",
                           (int)options->fork_window, (int)VCS_FRAME_INSTRUCTIONS);
+  if (!(options->budget >= 0))
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the budget is %g frames, but cannot be negative", options->budget);
   if (outputs->env && outputs->env->cart != run->cart)
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "the environment has another cartridge than the run");
-  return vcs_reserved_check(options->reserved, "vcs_grad_options_t", error);
+  return VCS_RESERVED_CHECK(options, "vcs_grad_options_t", error);
 }
 
 /* Room for a run. */
@@ -436,6 +438,9 @@ static vcs_status_t work_in(vcs_grad_workspace_t *workspace, product_t *product,
   if (status) return status;
   if (options->method == VCS_METHOD_EXACT) {
     return (product == jvp ? vcs_exact_jvp : vcs_exact_vjp)(run, options, inputs, outputs, report, error);
+  }
+  if (options->method == VCS_METHOD_HYBRID) {
+    return (product == jvp ? vcs_hybrid_jvp : vcs_hybrid_vjp)(workspace, run, options, inputs, outputs, report, error);
   }
   if (workspace) return product(&workspace->walk, run, options, inputs, outputs, report, error);
   walk_t own;

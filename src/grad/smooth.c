@@ -7,7 +7,9 @@
  *   difference   the mean over its draws of F(b, b_i = 1) - F(b, b_i = 0): truth at a random corner of the cube. The
  *                draw is recorded once, and the runs with one bit flipped rejoin it (rerun.c): common random numbers.
  *   score        the mean over its draws of (F(b) - B_j) (b_i - p_i) / (p_i (1 - p_i)), where the baseline B_j is the
- *                mean of F over all other units, which is independent of b and so does not bias.
+ *                mean of F over all other units, which is independent of b and so does not bias. With a control, a
+ *                linear estimate c of F, F(b) is replaced by what c leaves unexplained, F(b) - sum c_i (b_i - p_i), and
+ *                c_i is added again: the expectation stays, and the variance is that of the rest.
  *
  * The estimate is the mean over units, the interval Student's.
  */
@@ -73,7 +75,7 @@ typedef struct {
   vcs_view_t view;
   int32_t draws_a_unit;
   size_t units;
-  double *outputs;     /* F of each draw */
+  double *outputs;     /* F of each draw, without what a control explains */
   double *differences; /* difference: by unit and place */
   uint8_t *finished;   /* by unit */
   vcs_base_t base;     /* score: the run itself */
@@ -146,6 +148,16 @@ static vcs_status_t check_output(const job_t *job, vcs_error_t *error) {
   }
 }
 
+/* What the control says of a draw, relative to its expectation. */
+static double explained(const job_t *job, size_t unit, bool other) {
+  const double *control = job->options->control;
+  double sum = 0;
+  for (size_t i = 0; control && i < job->count; i++) {
+    sum += control[i] * (drawn_bit(job, unit, other, i) - job->probabilities[i]);
+  }
+  return sum;
+}
+
 /* ---- Units -------------------------------------------------------------------------------------------------- */
 
 /* F of a draw, by flipping what differs from the run. */
@@ -190,7 +202,7 @@ static bool run_unit(void *context, size_t unit, int number) {
       possible = run_corner(job, worker, unit, d == 1, output);
     } else {
       possible = run_draw(job, worker, unit, d == 1);
-      *output = worker->output;
+      *output = worker->output - explained(job, unit, d == 1);
     }
     if (!possible) {
       job->impossible = 1;
@@ -230,7 +242,7 @@ static double unit_score(const job_t *job, size_t unit, size_t i, double baselin
     const double output = job->outputs[unit * (size_t)job->draws_a_unit + (size_t)d];
     sum += (output - baseline) * (drawn_bit(job, unit, d == 1, i) - p) / (p * (1 - p));
   }
-  return sum / job->draws_a_unit;
+  return sum / job->draws_a_unit + (job->options->control ? job->options->control[i] : 0);
 }
 
 static double unit_mean(const job_t *job, size_t unit) {
@@ -267,12 +279,15 @@ static void conclude(const job_t *job, vcs_estimate_t *value, vcs_estimate_t *gr
 
 static vcs_status_t check_request(const job_t *job, vcs_error_t *error) {
   const vcs_smooth_options_t *o = job->options;
-  vcs_status_t status = vcs_reserved_check(o->reserved, "vcs_smooth_options_t", error);
+  vcs_status_t status = VCS_RESERVED_CHECK(o, "vcs_smooth_options_t", error);
   if (status == VCS_OK) status = vcs_run_check(job->run, NULL, 0, o->env, error);
   if (status == VCS_OK) status = check_output(job, error);
   if (status) return status;
   if (o->method != VCS_SMOOTH_DIFFERENCE && o->method != VCS_SMOOTH_SCORE) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "%d is no method", (int)o->method);
+  }
+  if (o->control && o->method != VCS_SMOOTH_SCORE) {
+    return vcs_error_fill(error, VCS_BAD_ARGUMENT, "only VCS_SMOOTH_SCORE takes a control");
   }
   if (o->samples < 1 || o->samples > SAMPLES_MAX || (o->antithetic && o->samples % 2)) {
     return vcs_error_fill(error, VCS_BAD_ARGUMENT, "samples go from 1 to %d, an even number for pairs; not %d",

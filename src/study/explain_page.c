@@ -360,8 +360,8 @@ static const vcs_slice_row_t *write_before(const vcs_explanation_t *e, const vcs
   return NULL;
 }
 
-/* What the output does if the write is left out. Where nothing changes there are two causes, each of which is enough:
- * the write, and whatever gave the register the same value before. */
+/* What the output does if the write is left out. Where nothing changes, either of two causes is enough: the write, and
+ * whatever gave the register the same value before. */
 static void put_without(const vcs_explanation_t *e, const vcs_cause_t *cause, vcs_text_t *text) {
   if (cause->needed) {
     vcs_text_printf(text, "the output changes");

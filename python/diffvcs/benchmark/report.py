@@ -39,7 +39,7 @@ STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem a
 table{border-collapse:collapse;font-size:13px;margin:1rem 0}th,td{padding:.15rem .6rem;text-align:right;border-bottom:1px solid #ddd}
 th:first-child,td:first-child{text-align:left}tr.truth{color:#777}small{color:#777}figure{margin:1rem 0}
 .row{display:flex;flex-wrap:wrap;gap:1rem}.row figure{margin:0}img{image-rendering:pixelated;border:1px solid #ccc}
-svg text{font:12px system-ui,sans-serif}@media(max-width:50rem){body{overflow-x:auto}}"""
+.wide{overflow-x:auto}svg{max-width:100%;height:auto}svg text{font:12px system-ui,sans-serif}@media(max-width:50rem){body{overflow-x:auto}}"""
 
 
 def _number(value: tuple[float, float, float] | None) -> str:
@@ -158,7 +158,8 @@ def _families(rows: list[dict[str, Any]]) -> list[str]:
     return [family for family in COLOURS if any(row["family"] == family for row in rows)]
 
 
-def _image(picture: np.ndarray, caption: str, scale: int) -> str:
+def image(picture: np.ndarray, caption: str, scale: int) -> str:
+    """Returns a figure with a picture (height x width x 3) enlarged `scale` times."""
     data = base64.b64encode(png.encode(picture)).decode()
     width, height = picture.shape[1] * scale, picture.shape[0] * scale
     return (
@@ -186,15 +187,15 @@ def _example(task: suite.Task) -> str:
         picture[max(y - 1, 0) : low + 1, [max(x - 1, 0), right]] = (255, 0, 80)
     columns = 12 if task.sources == "inputs" else 8
     parts = [
-        _image(np.repeat(picture, 2, axis=1), "last picture; the output is the box" if width else "last picture", 1)
+        image(np.repeat(picture, 2, axis=1), "last picture; the output is the box" if width else "last picture", 1)
     ]
     effects = suite.exact_effects(problem)
-    parts.append(_image(_map(effects, columns), f"truth: {np.count_nonzero(effects)} of {len(effects)} matter", 5))
+    parts.append(image(_map(effects, columns), f"truth: {np.count_nonzero(effects)} of {len(effects)} matter", 5))
     for name in EXAMPLE_METHODS:
         found = METHODS[name].function(suite.Problem(task))
         if found is not None:
             score = scores.score_task(found, effects)["ap"]
-            parts.append(_image(_map(np.asarray(found, float), columns), f"{name}: AP {score:.2f}", 5))
+            parts.append(image(_map(np.asarray(found, float), columns), f"{name}: AP {score:.2f}", 5))
     row = "frame, a column for each input" if task.sources == "inputs" else "byte, a column for each bit"
     return (
         f"<h3>{html.escape(task.name)}</h3><p>After {task.frame} frames; {task.frames} frames later. A row for each {row}; "
