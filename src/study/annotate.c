@@ -31,7 +31,7 @@ enum {
   LATER = 8,  /* frames after which positions are compared for velocities */
   DEPTHS_MAX = 16,
   SEEDS_MAX = 64,
-  FRESH = 40, /* moments in which candidates for positions are tried */
+  FRESH = 80, /* moments in which candidates for positions are tried */
   MORE = 24,  /* further moments for a byte whose object is seldom there */
   ENOUGH = 8, /* states that decide about a position */
   COMMON = 3, /* pixels that displacements may have in common */
@@ -1000,16 +1000,18 @@ static vcs_status_t try_claims(const vcs_cart_t *cart, const vcs_plays_t *plays,
   return trial.failed ? vcs_no_memory(error) : VCS_OK;
 }
 
-/* Whether fresh moments confirm a claim: most of those that say anything, and most of all moments. A slope is evidence
- * by itself, so a claim without one must be surer, and a claim that no fresh moment can test must have been sure. */
+/* Whether fresh moments confirm a claim: most of those that say anything, and most of all moments. The more of them
+ * there are, the more of them must be right. A slope is evidence by itself, so a claim without one must be surer, and a
+ * claim that no fresh moment can test must have been sure. */
 static bool is_confirmed(const vcs_role_t *role, const vcs_audit_t *audit) {
   const float counted = (float)role->states / role->confidence + (float)audit->effective;
   const float all = (float)(role->states + audit->right) / counted;
+  const int right = 100 * audit->right, fresh = audit->effective;
   if (role->encoding != VCS_ENCODING_LINEAR)
-    return audit->right >= 2 && 100 * audit->right >= 80 * audit->effective && all >= 0.85f && has_range(role);
-  if (!audit->effective) return role->states >= 3 && role->confidence >= 0.65f;
-  if (audit->effective >= 12 && 10 * audit->right >= 9 * audit->effective) return true;
-  return 100 * audit->right >= 70 * audit->effective && all >= 0.75f;
+    return audit->right >= 2 && right >= (fresh < 12 ? 80 : 85) * fresh && all >= 0.85f && has_range(role);
+  if (!fresh) return role->states >= 3 && role->confidence >= 0.65f;
+  if (fresh >= 12) return right >= 90 * fresh || (right >= 80 * fresh && all >= 0.75f);
+  return right >= 70 * fresh && all >= 0.75f;
 }
 
 /* How many states agree on an effect of a byte, by one of its counts. */
