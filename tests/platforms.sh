@@ -55,7 +55,7 @@ compare() {
     [ $side = theirs ] && run=("$@")
     if ! { "${run[@]}" record demo --frames 600 --seed 3 --out "$out/$side/demo.3.tsv" > /dev/null &&
       "${run[@]}" run demo --frames 600 --seed 3 | grep '^state' > "$out/$side/state" &&
-      "${run[@]}" score demo --bits 64 --horizons 1,4 --jobs 1 --fresh --out "$out/$side/score.tsv" > /dev/null &&
+      "${run[@]}" score demo --bits 64 --horizons 1,4 --jobs 1 --fresh --no-costs --out "$out/$side/score.tsv" > /dev/null &&
       "${run[@]}" grad demo --frame 50 --output pixel:100,80 --horizon 2 --out "$out/$side/grad" > /dev/null; }; then
       echo "not ok $name: $side did not run"
       return 1
