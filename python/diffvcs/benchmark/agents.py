@@ -189,7 +189,7 @@ def text_table(found: list[Agent], seeds: int = 5, frames: int = 6000) -> str:
 
 ENVIRONMENTS, STEPS, EPOCHS, PARTS = 64, 32, 4, 4
 RATE, DISCOUNT, TRACE, CLIP, ENTROPY = 1e-3, 0.99, 0.95, 0.2, 0.01
-DECISIONS = 1_500_000
+DECISIONS = 1_000_000
 FAINT = 0.04  # the smallest deviation of a cell
 
 Weights = dict[str, np.ndarray]
