@@ -40,6 +40,7 @@ from .functional import (
 from .machine import ACTION_NAMES
 
 METHODS = ("naive", "ste", "bit", "bit+fork", "exact", "hybrid")
+SCORED = ("naive", "ste", "bit", "bit+fork", "hybrid", "exact")  # by default, in this order
 SEARCHES = ("random", "blind", "guided", "smooth", "evolution", "exact")
 OBJECTS = ("P0", "P1", "M0", "M1", "BL", "PF")
 ANSWERS = ("truth", "bit+fork", "ste", "naive")
@@ -408,7 +409,7 @@ def score(
     run: Run,
     places: np.ndarray,
     *,
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] = SCORED,
     horizons: Sequence[int] | None = None,
     window: int = 256,
     threads: int = 0,
@@ -465,7 +466,7 @@ def score_game(
     *,
     name: str | None = None,
     horizons: Sequence[int] = (1, 2, 4, 8, 15),
-    methods: Sequence[str] = METHODS,
+    methods: Sequence[str] = SCORED,
     frame: int = 300,
     seed: int = 0,
     states: int = 4,
@@ -504,7 +505,7 @@ def score_heading(profile: str = "ale", **options: Any) -> str:
         >>> diffvcs.study.score_heading(frame=60)[:44]
         '# diffvcs score: profile ale, frame 60 of st'
     """
-    defaults = dict(horizons=(1, 2, 4, 8, 15), methods=METHODS, frame=300, seed=0, states=4, bits=1024, rom_bits=64,
+    defaults = dict(horizons=(1, 2, 4, 8, 15), methods=SCORED, frame=300, seed=0, states=4, bits=1024, rom_bits=64,
                     pixels=4, window=256, threads=0, costs=False)  # fmt: skip
     return _text(
         lib.vcs_call_score_heading(_index(profile, _c.PROFILES, "profile"), _game_options(**{**defaults, **options}))
