@@ -79,7 +79,15 @@ def test_the_command_and_the_function_have_the_same_defaults(name, tmp_path):
             or (parameter.name in NO_DEFAULT and option == parameter.name)
         ):
             continue
-        shown = ",".join(value) if isinstance(value, tuple) else "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+        shown = (
+            ",".join(value)
+            if isinstance(value, tuple)
+            else "none"
+            if value is None
+            else f"{value:g}"
+            if isinstance(value, float)
+            else str(value)
+        )
         assert shown == printed[option], option
         same.append(option)
     assert same
