@@ -74,6 +74,11 @@ def text_table(results: Sequence[dict[str, Any]], track: str, names: set[str] | 
     return "\n".join(lines)
 
 
+def _plain(value: tuple[float, float, float], tasks: int) -> str:
+    """A mean with its interval; one task has none."""
+    return f"{value[0]:.2f}" + (f" ({value[1]:.2f}-{value[2]:.2f})" if tasks > 1 else "")
+
+
 def markdown(results: Sequence[dict[str, Any]]) -> str:
     """Returns the table of all methods and tracks as Markdown: average precision with its interval; then, over all tracks, the average
     precision with the shared budget, and the mean cost in frames."""
@@ -88,7 +93,7 @@ def markdown(results: Sequence[dict[str, Any]]) -> str:
         cells = []
         for track in ranked:
             one = found.get((row["method"], track))
-            cells.append("" if one is None else f"{one['ap'][0]:.2f} ({one['ap'][1]:.2f}-{one['ap'][2]:.2f})")
+            cells.append("" if one is None else _plain(one["ap"], one["tasks"]))
         equal = "" if row["equal"] is None else f"{row['equal'][0]:.2f}"
         lines.append(f"| `{row['method']}` | " + " | ".join(cells) + f" | {equal} | {row['cost']:,.0f} |")
     return "\n".join(lines)
