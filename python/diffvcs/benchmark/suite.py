@@ -61,7 +61,7 @@ TRACKS = (
 DEVELOPMENT = ("breakout", "ms_pacman")
 TEST = ("donkey_kong", "pitfall", "space_invaders")
 SUITES = {"quick": ("demo",), "dev": DEVELOPMENT, "test": (*DEVELOPMENT, *TEST)}
-STATES = 3  # tasks of each game and track
+STATES = 1  # tasks of each game and track
 
 # What one reverse pass costs, in frames for each frame of its run: `make bench-grad` on five games, a VJP of one pixel beside a
 # frame (docs/benchmarks.md). The relaxed pass is from its CPU time beside that of a run, Space Invaders, 15 frames.
