@@ -463,7 +463,7 @@ void vcs_forks_probe(vcs_forks_t *f, bool probing) {
   for (int32_t b = 0; b < f->tape->branch_count; b++) f->forks[b].pending = 0;
 }
 
-/* Which way a branch turns in a probe: one or the other, so that chains do not add up by chance. */
+/* The adjoint of a branch in a probe: either sign, so that many small terms do not add up. */
 static float probe_of(int32_t branch) { return (uint32_t)branch * 2654435761u >> 31 ? 1.0F : -1.0F; }
 
 static float bounded(float value, float most) { return value > most ? most : value < -most ? -most : value; }
@@ -477,13 +477,16 @@ static void link_branch(vcs_forks_t *f, vcs_sweep_t *s, int32_t row) {
   uint8_t flag = vcs_branch_flag(at->opcode);
   float *slot = &vcs_slots(s, VCS_OFFSET(p))[VCS_LOWEST((unsigned)flag)],
         sign = vcs_row_status(at) & flag ? -1.0F : 1.0F;
-  if (s->reverse) {
+  if (f->probing) {
+    if (fork->meets < 0) return;
+    fork->refused = !(fabsf(fork->pending) <= turns_max);
+    if (fork->refused) return;
+    *slot += sign * (fork->pending + probe_of(branch));
+    s->live[VCS_OFFSET(p)] = 1;
+  } else if (s->reverse) {
     if (fork->pending == 0) return;
     *slot += sign * fork->share * bounded(fork->pending, beyond_meaning);
     s->live[VCS_OFFSET(p)] = 1;
-  } else if (f->probing) {
-    fork->refused = !(fabsf(*slot) <= turns_max);
-    fork->pending = fork->refused ? 0 : sign * *slot + probe_of(branch);
   } else {
     fork->pending = fork->refused ? 0 : sign * bounded(*slot, s->rule == VCS_SIDE_TANGENT ? 1 : beyond_meaning);
     fork->share = s->rule == VCS_SIDE_TANGENT && *slot != 0 ? sign * fork->pending / *slot : 1;

@@ -201,12 +201,12 @@ static void walk_tape_backwards(walk_t *walk) {
   }
 }
 
-/* Refuses the forks of the tape that explode (fork.c), by a walk forwards in which nothing but branches moves. Its
- * choices depend on the tape only, so that both products make them. */
+/* Refuses the forks of the tape that explode (fork.c), by a walk backwards from nothing but branches. Its choices
+ * depend on the tape only, so that both products make them. */
 static void probe(walk_t *walk) {
   vcs_sweep_t *s = &walk->sweep;
   const vcs_sweep_t kept = *s;
-  s->reverse = false;
+  s->reverse = true;
   s->rule = VCS_SIDE_MEAN;
   s->state = walk->probe;
   s->live = walk->probed;
@@ -214,9 +214,10 @@ static void probe(walk_t *walk) {
   s->pixels = NULL;
   memset(s->state, 0, slots_size(walk));
   memset(s->live, 0, walk->size);
-  memcpy(s->m, walk->tape->start, walk->size);
+  vcs_find_lit(s, NULL);
+  memcpy(s->m, walk->machine, walk->size);
   vcs_forks_probe(walk->forks, true);
-  walk_tape_forwards(walk);
+  walk_tape_backwards(walk);
   vcs_forks_probe(walk->forks, false);
   const bool have_latched = s->have_latched;
   *s = kept;
@@ -276,7 +277,7 @@ static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, 
   memcpy(walk->machine, before, walk->size);
   vcs_console_control(s->cart, walk->machine, controls);
   vcs_lit_rows_t lit = vcs_find_lit(s, pixels);
-  vcs_status_t status = prepare(walk, only_pixels ? lit.behind : WHOLE_FRAME, error);
+  vcs_status_t status = prepare(walk, only_pixels && !walk->forks ? lit.behind : WHOLE_FRAME, error);
   if (status) return status;
   s->lit_from = VCS_LINE_CLOCKS * (walk->tape->start->first_line + lit.first);
   s->pixels = pixels;
@@ -284,6 +285,7 @@ static vcs_status_t frame_backwards(walk_t *walk, int32_t frame, float *inputs, 
     status = choose(walk, frame, error);
   } else if (walk->forks) {
     probe(walk);
+    vcs_find_lit(s, pixels);
   }
   if (status) return status;
   memcpy(s->m, walk->machine, walk->size);

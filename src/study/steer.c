@@ -356,7 +356,7 @@ static void search_probabilities(search_t *s, bool by_elite) {
 
 /* ---- The searches ------------------------------------------------------------------------------------------- */
 
-static bool mutate(search_t *s) {
+bool vcs_steer_mutate(search_t *s) {
   const int frames = s->run.frames;
   if (vcs_steer_draw(&s->random, 2)) {
     vcs_steer_draw_sequence(s);
@@ -384,7 +384,7 @@ static void search(search_t *s, int kind) {
       run_reverse(s);
       fresh = vcs_steer_goes_on(s) && follow(s);
     } else {
-      fresh = mutate(s);
+      fresh = vcs_steer_mutate(s);
     }
   }
 }

@@ -7,9 +7,10 @@
  * sequence, and its value is known without running it again.
  *
  * A window has 2 to 16 frames, drawn for each pass, and actions are tried in random order, so that passes differ: one
- * that steps over the goal is followed by another with shorter steps. Half of the budget goes to passes; the rest to
- * exact changes of the best sequence (vcs_steer_exact), for goals that no greedy decision reaches. A score is not close
- * before it is made, so that for scores there is only one pass.
+ * that steps over the goal is followed by another with shorter steps. Each pass is followed by blind changes of the best
+ * sequence at the same price, for goals that no greedy decision reaches: the search is then at worst twice as dear as
+ * the blind one. A score is not close before it is made; for scores there is one pass, and then exact changes
+ * (vcs_steer_exact).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -112,10 +113,11 @@ void vcs_steer_horizon(vcs_search_t *s) {
     s->failed = true;
     return;
   }
-  const bool scored = s->job->target.kind == VCS_SCALAR_SCORE;
-  while (vcs_steer_goes_on(s) && s->spent < s->job->options->budget / 2) {
-    if (!pass(s, points) || scored) break;
+  while (vcs_steer_goes_on(s)) {
+    const int64_t before = s->spent;
+    if (!pass(s, points) || s->job->target.kind == VCS_SCALAR_SCORE) break;
+    for (const int64_t after = s->spent; vcs_steer_goes_on(s) && s->spent < 2 * after - before;) vcs_steer_mutate(s);
   }
   free(points);
-  vcs_steer_exact(s);
+  if (s->job->target.kind == VCS_SCALAR_SCORE) vcs_steer_exact(s);
 }
