@@ -384,7 +384,7 @@ typedef struct {
   void *progress_context;
   const double *control; /* NULL, or an estimate of each place's derivative, such as a VJP: VCS_SMOOTH_SCORE samples
                             only what it leaves unexplained, F(b) - sum_i control_i (b_i - p_i). Any numbers keep the
-                            result unbiased; good ones make the intervals narrow */
+                            result unbiased; good ones make the intervals narrow; the slope s is found from the draws */
   uint64_t reserved[7];  /* 0 */
 } vcs_smooth_options_t;
 VCS_API void vcs_smooth_defaults(vcs_smooth_options_t *options);
