@@ -162,7 +162,7 @@ static void test_the_ends_of_a_longer_object_are_noted(void **state) {
   (void)state;
   const vcs_object_t was[] = {sprite(60, 77, 5, 8, 7), sprite(54, 127, 5, 8, 7)};
   const vcs_object_t is[] = {sprite(54, 75, 11, 60, 9)};
-  const vcs_scene_diff_t d = compare(was, 2, is, 1);
+  const vcs_shown_diff_t d = compare(was, 2, is, 1);
   assert_int_equal(d.ended, 1);
   assert_int_equal(d.end[0].object, 0);
   assert_int_equal(d.end[0].upper, -2);
