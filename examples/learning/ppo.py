@@ -311,7 +311,7 @@ def draw_curve(path: pathlib.Path, rows: list[tuple[float, ...]], o: argparse.Na
     plt.close(figure)
 
 
-def film(path: pathlib.Path, agent: Agent, o: argparse.Namespace, device: torch.device) -> None:
+def write_video(path: pathlib.Path, agent: Agent, o: argparse.Namespace, device: torch.device) -> None:
     """One game of the agent as a video, at the speed of the console."""
     if not shutil.which("ffmpeg"):
         print("no game.mp4: ffmpeg is not installed (apt-get install ffmpeg)")
@@ -469,7 +469,7 @@ def main() -> int:
     if rows:
         draw_curve(out / "curve.png", rows, o)
     if not o.no_video:
-        film(out / "game.mp4", actor, o, device)
+        write_video(out / "game.mp4", actor, o, device)
     for env in envs:
         env.close()
     return 0

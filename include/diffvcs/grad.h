@@ -313,7 +313,7 @@ typedef struct {
   uint32_t flip;         /* the number of the place, or set */
   uint16_t horizon;      /* the number of the horizon */
   uint16_t of;           /* one of VCS_OF_... */
-  uint32_t index;        /* of the pixel or byte; 0 for the others */
+  uint32_t index;        /* of the pixel or byte; 0 for score and lives */
   int32_t base, flipped; /* the output in the run, and with the flip */
 } vcs_jacobian_entry_t;
 

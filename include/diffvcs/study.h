@@ -183,8 +183,9 @@ VCS_API double vcs_target_truth(const vcs_scalar_t *target, const vcs_run_t *run
 
 /* ---- Places by name ----------------------------------------------------------------------------------------- */
 
-/* Parses a bit, "ram:9C.3", "rom:F123.4" (an address, in the bank present when the run begins) or "rom:@1F0.4" (an
- * offset in the image), and an input, "right" or "right@2" (held in frame 2 of the run). */
+/* Parses one bit: "ram:9C.3" or "9C.3" (an address), "rom:F123.4" (an address, in the bank that is present when the run
+ * begins), "rom:@1F0.4" (an offset in the image), "cartram:1F.0", a field of the machine ("a.0", "grp[1].0"), or
+ * "input:2.right" (held in frame 2 of the run). vcs_place_parse_input parses an input: "right", or "right@2". */
 VCS_API vcs_status_t vcs_place_parse_bit(const char *text, const vcs_run_t *run, vcs_place_t *place,
                                          vcs_error_t *error);
 VCS_API vcs_status_t vcs_place_parse_input(const char *text, const vcs_run_t *run, vcs_place_t *place,
@@ -200,10 +201,26 @@ typedef struct {
   size_t count;
 } vcs_places_t;
 
-/* Lists all bits of groups, with commas between them: ram, rom, input, cpu, pc, tia, riot, cartram, state. */
+/* Groups of bits, by the names that the command line (--wrt) and Python (wrt=) use: `cpu` is A, X, Y, the stack pointer
+ * and the flags, `cartram` the RAM of a cartridge, `state` the whole machine. */
+#define VCS_WRT_NAMES "ram, rom, input, cpu, pc, tia, riot, cartram, state"
+enum {
+  VCS_WRT_ROM = 1,
+  VCS_WRT_RAM = 2,
+  VCS_WRT_INPUT = 4,
+  VCS_WRT_CPU = 8,
+  VCS_WRT_TIA = 16,
+  VCS_WRT_RIOT = 32,
+  VCS_WRT_PC = 64,
+  VCS_WRT_CARTRAM = 128,
+  VCS_WRT_STATE = 256
+};
+VCS_API int vcs_wrt_parse(const char *text); /* "rom,ram": one or more names with commas; 0: not understood */
+
+/* Lists all bits of groups, with commas between their names. */
 VCS_API vcs_status_t vcs_places_of_groups(const vcs_run_t *run, const char *groups, vcs_places_t *places,
                                           vcs_error_t *error);
-/* Lists single bits or whole bytes, with commas between them: "9C.3,rom:1F0.7,grp[1].0,input:0.left". */
+/* Lists bits as vcs_place_parse_bit writes them, or whole bytes, with commas between them: "ram:9C.3,rom:@1F0". */
 VCS_API vcs_status_t vcs_places_of_bits(const vcs_run_t *run, const char *bits, vcs_places_t *places,
                                         vcs_error_t *error);
 VCS_API void vcs_places_free(vcs_places_t *places);
@@ -409,10 +426,6 @@ VCS_API vcs_status_t vcs_score_game(const vcs_cart_t *cart, const char *game, co
 
 /* ---- Attribution: derivatives of one target, or of one cause -------------------------------------------------- */
 
-/* Groups of bits. */
-enum { VCS_WRT_ROM = 1, VCS_WRT_RAM = 2, VCS_WRT_INPUT = 4, VCS_WRT_CPU = 8, VCS_WRT_TIA = 16, VCS_WRT_RIOT = 32 };
-VCS_API int vcs_wrt_parse(const char *text); /* "rom,ram,input,cpu,tia,riot", or some of them; 0: not understood */
-
 /* A byte of the machine, the name of its field and the derivatives of its eight bits. */
 typedef struct {
   const float *bits;
@@ -428,7 +441,7 @@ VCS_API vcs_status_t vcs_rank_state(const vcs_cart_t *cart, const float *slots, 
 typedef struct {
   const vcs_env_t *env;           /* needed for the score; NULL: none */
   const vcs_grad_options_t *grad; /* NULL: `exact`, palette indices */
-  int32_t wrt;                    /* vcs_attribute: VCS_WRT_ROM | ...; 0: ROM, RAM and inputs */
+  int32_t wrt;                    /* vcs_attribute: VCS_WRT_ROM | ...; 0: ROM, RAM, cartridge RAM, inputs */
   uint64_t reserved[8];           /* 0 */
 } vcs_attribution_options_t;
 

@@ -34,7 +34,7 @@ from .relaxed import relax_options
 
 METHODS = {"bit": 0, "ste": 1, "naive": 2, "exact": 3, "hybrid": 4}
 EXACT = "exact"  # differences of real runs: no estimate, and no options
-HYBRID = "hybrid"  # the same for some bits, within a budget, and estimates for the others
+HYBRID = "hybrid"  # the same for some bits, within a budget, and estimates for the rest
 RELAXED = "relaxed"  # another machine's derivative, with options of its own (relaxed.py)
 SIDES = {"mean": 0, "more": 1, "less": 2, "tangent": 3}
 FORK_WINDOW, FORK_WINDOW_MAX = 256, 25000
@@ -327,17 +327,51 @@ def _rewarding(cart: Cartridge, state: np.ndarray, wanted: bool) -> Iterator[Any
         yield machine.handle
 
 
-SOURCES = ("state", "rom", "inputs")
+GROUPS = ("ram", "rom", "input", "cpu", "pc", "tia", "riot", "cartram", "state")  # VCS_WRT_NAMES of study.h
+SOURCES = ("state", "rom", "input")  # groups that are an array of Derivatives, or an argument of a function of floats
 
 
-def _sources(wrt: str | Sequence[str] | None, method: str | None) -> tuple[str, ...]:
-    """What a VJP is with respect to."""
+def _groups(wrt: str | Sequence[str] | None, method: str | None, known: Sequence[str] = GROUPS) -> tuple[str, ...]:
+    """The groups that a VJP is with respect to: a list of names, or a text with commas between them as after --wrt."""
     if wrt is None:
-        return ("state", "inputs") if method == EXACT else SOURCES
-    names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
-    if not names or any(name not in SOURCES for name in names):
-        raise ValueError(f"wrt is {names}; there are {', '.join(SOURCES)}")
+        return ("state", "input") if method == EXACT else SOURCES
+    names = tuple(wrt.split(",")) if isinstance(wrt, str) else tuple(wrt)
+    if not names or any(name not in known for name in names):
+        raise ValueError(f"wrt is {wrt!r}; groups of bits are {', '.join(known)}, or several of them")
     return names
+
+
+def _slots(cart: Cartridge, frames: int, groups: Sequence[str]) -> dict[str, Any]:
+    """Zeros for the derivatives with respect to the state, the image and the inputs, or None for those of no group."""
+    return {
+        "dstate": np.zeros(8 * cart.state_size, np.float32) if set(groups) - {"rom", "input"} else None,
+        "drom": np.zeros((cart.rom.size, 8), np.float32) if "rom" in groups else None,
+        "dinput": np.zeros((frames, _c.INPUTS), np.float32) if "input" in groups else None,
+    }
+
+
+def _clear_other_groups(run: Run, groups: Sequence[str], dstate: np.ndarray | None) -> None:
+    """Sets the slots of the state to zero that are in none of the groups."""
+    if dstate is None or "state" in groups:
+        return
+    bits = _places(run, ",".join(name for name in groups if name not in ("rom", "input")))[0]
+    slots = 8 * bits["index"].astype(np.int64) + bits["bit"]
+    kept = dstate[slots]
+    dstate[:] = 0
+    dstate[slots] = kept
+
+
+def _places(run: Run, text: str) -> tuple[np.ndarray, np.ndarray]:
+    """The places of groups or of single bits (vcs_places_of_groups, vcs_places_of_bits), and their labels."""
+    need_run(run)
+    groups = all(part in GROUPS for part in text.split(",")) if isinstance(text, str) else False
+    count, room, c_run = np.zeros(1, np.uintp), 1024, run._c_run()
+    while True:
+        found, labels = np.zeros(room, PLACE), np.zeros(room * _c.PLACE_LABEL_SIZE, np.uint8)
+        lib.vcs_call_places(c_run, text, groups, found, labels, room, count)
+        if count[0] <= room:
+            return found[: count[0]], labels.view(f"S{_c.PLACE_LABEL_SIZE}")[: count[0]]
+        room = int(count[0])
 
 
 def _product(name: str, played: Run, inputs: Any, outputs: Any, options: dict[str, Any]) -> dict[str, int]:
@@ -374,8 +408,9 @@ def vjp(
         dstate: weights of the whole machine after the run.
         dreward: weights of the rewards (one for each frame, or one number for all: 1 is the score).
         played: what `run` returned for the same arguments, which is then not run again.
-        wrt: what is differentiated: "state", "rom", "inputs", or several of them. By default all; for method "exact", whose cost
-            grows with the number of bits, state and inputs.
+        wrt: groups of bits, as after --wrt: ram, rom, input, cpu, pc, tia, riot, cartram, state; a list, or a text with commas.
+            Groups of the machine share dstate, which is 0 outside of them. By default state, rom and input; for method "exact",
+            whose cost grows with the number of bits, state and input.
         options: method ("bit", "bit+fork", "ste", "naive", "relaxed", "exact", "hybrid"), fork_window, alpha, temperature, side,
             values, budget, threads (grad_options).
 
@@ -402,13 +437,8 @@ def vjp(
         else:
             pixels = _array(dframes, (count, *shape), "dframes")
     weights = None if dstate is None and dram is None else _state_slots(cart, dstate, dram, "dstate")
-    sources = _sources(wrt, options.get("method"))
-    result = Derivatives(
-        cart,
-        dstate=np.zeros(8 * cart.state_size, np.float32) if "state" in sources else None,
-        drom=np.zeros((cart.rom.size, 8), np.float32) if "rom" in sources else None,
-        dinput=np.zeros((count, _c.INPUTS), np.float32) if "inputs" in sources else None,
-    )
+    groups = _groups(wrt, options.get("method"))
+    result = Derivatives(cart, **_slots(cart, count, groups))
     inputs = _c.GradInputs(state=result.dstate, rom=result.drom, input=result.dinput)
     outputs = _c.GradOutputs(pixels=pixels, state=weights)
     if dreward is not None:
@@ -418,6 +448,7 @@ def vjp(
         outputs.rewards = _array(dreward, (count,), "dreward")
     with _rewarding(cart, state, dreward is not None) as outputs.env:
         result.report = _product("vjp", played, inputs, outputs, options)
+    _clear_other_groups(played, groups, result.dstate)
     return result
 
 

@@ -220,7 +220,9 @@ def _parser() -> argparse.ArgumentParser:
             part.add_argument("--step", type=int, default=60, help="frames between two states")
             part.add_argument("--horizon", default="1", help="frames to run after the flip, or several: 1,4,15")
             part.add_argument(
-                "--wrt", default="ram", help="bits of ram, rom, input, cpu, pc, tia, riot, cartram, state"
+                "--wrt",
+                default="ram",
+                help="groups of bits, with commas: ram, rom, input, cpu, pc, tia, riot, cartram, state",
             )
             part.add_argument("--gpus", type=float, default=0, help="GPUs for each task, with --ray; effects are then computed there")  # fmt: skip
     return parser

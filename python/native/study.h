@@ -130,7 +130,7 @@ VCS_API vcs_status_t vcs_call_effect(const vcs_run_t *run, const vcs_place_t *pl
                                      float *pixels, float *state, vcs_agreement_t *agreements,
                                      vcs_grad_report_t *report, vcs_error_t *error);
 
-/* Places by name: `text` lists groups ("ram,input") or bits ("9C.3,input:0.left"), as in vcs_places_of_groups and
+/* Places by name: `text` lists groups ("ram,input") or bits ("ram:9C.3,input:0.left"), as in vcs_places_of_groups and
  * vcs_places_of_bits. The first `room` of them go to places[room] and labels[room], and count[0] is how many there are.
  */
 VCS_API vcs_status_t vcs_call_places(const vcs_run_t *run, const char *text, uint8_t groups, vcs_place_t *places,

@@ -173,7 +173,8 @@ LAYOUTS = {
 def numbers(kind):
     """A dtype's own numbers: the two that are fine almost everywhere, and its ends."""
     if np.issubdtype(kind, np.integer):
-        return [0, 1, np.iinfo(kind).min, np.iinfo(kind).max]
+        ends = np.iinfo(kind)
+        return [0, 1, ends.min or ends.max // 2 + 1, ends.max]
     return [0, 1, np.finfo(kind).min, np.finfo(kind).max, np.nan]
 
 

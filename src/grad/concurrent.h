@@ -97,6 +97,7 @@ typedef struct {
   uint16_t clears_before; /* segments of the frame before this one that have a CXCLR */
   int16_t motion[5];      /* by HMOVE, of objects wherever they are */
   uint64_t moves;         /* the positions of those that move */
+  uint64_t cares;         /* everything that is in one of these sets, but for `colours` */
   vcs_beam_t before;
 } vcs_segment_t;
 
@@ -130,7 +131,11 @@ typedef struct {
 typedef struct {
   uint16_t addr;                 /* of its last access to the bus */
   uint8_t opcode, read, written; /* the last byte that it has read, and written */
+  uint8_t in, out;               /* bytes of RAM that it has read, and written; VCS_NO_BYTE: none */
+  bool many;                     /* more than these two: frame->touches has all of it */
+  bool latch;                    /* it has read a collision register; then `many` is set, too */
 } vcs_deed_t;
+enum { VCS_NO_BYTE = 0xFF };
 
 /* Registers and flags by name; N and Z are always set together. */
 enum {
@@ -149,10 +154,19 @@ enum {
 typedef struct {
   uint64_t half[2];
 } vcs_rows_t;
-enum { VCS_NO_ROW = 0xFFFF };
+enum { VCS_NO_ROW = 0x7FFF };
 _Static_assert(VCS_KEPT_COUNT == 8, "four in each half");
+_Static_assert((int)VCS_FRAME_INSTRUCTIONS < (int)VCS_NO_ROW, "a row is 15 bits");
 VCS_HOT_FN uint32_t vcs_row_of(const vcs_rows_t *rows, unsigned i) {
   return (uint32_t)(rows->half[i >> 2] >> 16 * (i & 3)) & 0xFFFF;
+}
+
+/* The names whose row comes before another one. */
+VCS_HOT_FN unsigned vcs_rows_before(const vcs_rows_t *rows, uint32_t row) {
+  const uint64_t top = 0x8000800080008000ull, four = row * 0x0001000100010001ull;
+  const uint64_t gather = 0x0000200040008001ull; /* brings the four top bits together */
+  const uint64_t low = ~((rows->half[0] | top) - four) & top, high = ~((rows->half[1] | top) - four) & top;
+  return (unsigned)((low >> 15) * gather >> 45 & 15) | (unsigned)((high >> 15) * gather >> 45 & 15) << 4;
 }
 
 /* What an address of the window finds: a flip that sleeps has the same. */
@@ -226,6 +240,8 @@ vcs_wiring_t vcs_wiring_of(const vcs_t *m);
 typedef struct {
   uint64_t reads, sets;
   uint8_t named_reads, named_sets;
+  uint8_t loads, stores; /* it moves a byte between a fixed address and the register at this bit of a key; or 0 */
+  uint8_t mode;
 } vcs_facts_t;
 extern const vcs_facts_t vcs_facts_of[256];
 
@@ -245,7 +261,7 @@ typedef struct {
 /* A flip on the base's path. */
 typedef struct {
   uint64_t registers; /* its key ^ the base's */
-  uint64_t ram[2];    /* bytes that differ */
+  uint64_t ram[4];    /* bytes that differ; the second half is for VCS_NO_BYTE */
   uint64_t cart_ram;  /* ... and groups: flip_t */
   uint32_t groups;
   bool beam;                                     /* its TIA may differ */

@@ -13,8 +13,6 @@
 
 #include "core/cpu.h"
 
-#define REGISTERS (0xFFFFFFFFull << VCS_KEY_A) /* the bits of a key that are A, X, Y and the status */
-
 VCS_HOT_FN bool has(const uint64_t *bytes, unsigned i) { return bytes[i >> 6] >> (i & 63) & 1; }
 VCS_HOT_FN void take(uint64_t *bytes, unsigned i) { bytes[i >> 6] &= ~(1ull << (i & 63)); }
 
@@ -119,60 +117,62 @@ static bool store(const here_t *here, vcs_follow_t *flip, uint16_t addr, uint8_t
   return true;
 }
 
-/* Accesses that are of a kind where the value read or stored is all that differs. */
+/* Operations, by their access. One that sets the stack pointer leaves the path. */
 #define EVALUATE(code, operation, mode, access, cost) \
   case code:                                          \
-    EVALUATE_##access(operation) break;
+    if ((unsigned)VCS_SETS_##operation & VCS_OF_S) EVALUATE_STACK(operation) else EVALUATE_##access(operation) break;
 #define EVALUATE_IMPLIED(operation) vcs_do_##operation(here->cart, here->m, cpu, NULL);
 #define EVALUATE_READ(operation) vcs_op_##operation(cpu, value);
-#define EVALUATE_WRITE(operation)        \
-  value = vcs_op_##operation(cpu, addr); \
-  stores = true;
-#define EVALUATE_MODIFY(operation)        \
-  value = vcs_op_##operation(cpu, value); \
-  stores = true;
+#define EVALUATE_WRITE(operation) value = vcs_op_##operation(cpu, addr), stores = true;
+#define EVALUATE_MODIFY(operation) value = vcs_op_##operation(cpu, value), stores = true;
 #define EVALUATE_JUMP(operation) return false;
 #define EVALUATE_BRANCH(operation) return false;
-#define EVALUATE_STACK(operation) EVALUATE_##operation
-#define EVALUATE_PHA value = cpu->a, stores = true;
-#define EVALUATE_PHP value = vcs_cpu_status(cpu), stores = true;
-#define EVALUATE_PLA vcs_op_LDA(cpu, value);
-#define EVALUATE_PLP vcs_cpu_set_status(cpu, value);
-#define EVALUATE_JSR return false;
-#define EVALUATE_RTS return false;
-#define EVALUATE_RTI return false;
-#define EVALUATE_BRK return false;
+#define EVALUATE_STACK(operation) return false;
 
 /* A row that reads what differs. False: the flip leaves the path. */
-static bool evaluate(const here_t *here, vcs_follow_t *flip) {
-  enum { TXS = 0x9A, SHS = 0x9B, LAS = 0xBB };
-  const uint8_t opcode = here->deed->opcode;
+static bool evaluate(const here_t *here, const vcs_facts_t *facts, vcs_follow_t *flip) {
   const uint64_t own = here->stand->key ^ flip->registers;
+  const uint8_t opcode = here->deed->opcode;
   vcs_cpu_t registers, *cpu = &registers;
   bool stores = false;
   uint16_t addr;
   uint8_t value;
-  if (opcode == TXS || opcode == SHS || opcode == LAS) return false; /* the stack pointer would differ */
-  if (!find_address(here, flip, own, vcs_opcode(opcode).mode, &addr) || !find_operand(here, flip, addr, &value)) {
-    return false;
-  }
+  if (!find_address(here, flip, own, facts->mode, &addr) || !find_operand(here, flip, addr, &value)) return false;
   cpu->a = (uint8_t)(own >> VCS_KEY_A);
   cpu->x = (uint8_t)(own >> VCS_KEY_X);
   cpu->y = (uint8_t)(own >> VCS_KEY_Y);
-  cpu->sp = (uint8_t)(own >> VCS_KEY_SP);
-  vcs_cpu_set_status(cpu, (uint8_t)(own >> VCS_KEY_P));
-  switch (opcode) { VCS_OPCODES(EVALUATE) }
+  cpu->c = own >> VCS_KEY_P & VCS_FLAG_C;
+  cpu->d = (own >> VCS_KEY_P & VCS_FLAG_D) != 0;
+  cpu->nz = cpu->v = cpu->i = cpu->sp = 0; /* not read by these operations */
+  if (opcode == VCS_PHA || opcode == VCS_PHP) {
+    value = (uint8_t)(own >> (opcode == VCS_PHA ? VCS_KEY_A : VCS_KEY_P));
+    stores = true;
+  } else if (opcode == VCS_PLA) {
+    vcs_op_LDA(cpu, value);
+  } else {
+    switch (opcode) { VCS_OPCODES(EVALUATE) }
+  }
   if (stores && (addr != here->deed->addr || !store(here, flip, addr, value))) return false;
-  flip->registers = (vcs_stand_key(0, 0, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu)) ^ here->stand[1].key) & REGISTERS;
+  const uint64_t key = vcs_stand_key(0, 0, cpu->a, cpu->x, cpu->y, vcs_cpu_status(cpu));
+  flip->registers = (flip->registers & ~facts->sets) | ((key ^ here->stand[1].key) & facts->sets);
   return true;
 }
 
-/* Whether the row reads a collision register. */
-static bool reads_collision(const vcs_base_frame_t *frame, const vcs_stand_t *stand) {
-  for (uint32_t i = stand->access; i < stand[1].access; i++) {
-    if (frame->note.accesses[i].kind == VCS_BEAM_READ && frame->note.accesses[i].reg < 8) return true;
+/* N and Z of a byte, in a status register. */
+VCS_HOT_FN uint64_t nz_of(uint8_t value) { return (uint64_t)((value & VCS_FLAG_N) | (value == 0) << 1) << VCS_KEY_P; }
+
+/* The same for what most rows are: moves between a fixed address and a register. */
+VCS_HOT_FN bool evaluate_any(const here_t *here, const vcs_facts_t *facts, vcs_follow_t *flip) {
+  if (facts->loads) {
+    const uint8_t base = here->deed->read, own = here->m->ram[here->deed->addr & 0x7F];
+    flip->registers =
+        (flip->registers & ~facts->sets) | (uint64_t)(uint8_t)(base ^ own) << facts->loads | (nz_of(base) ^ nz_of(own));
+    return true;
   }
-  return false;
+  if (facts->stores) {
+    return store(here, flip, here->deed->addr, (uint8_t)((here->stand->key ^ flip->registers) >> facts->stores));
+  }
+  return evaluate(here, facts, flip);
 }
 
 /* Whether a row touches a group of places in which the flip differs; a timer that is set differs no more. */
@@ -185,37 +185,47 @@ static bool touches_group(vcs_follow_t *flip, unsigned touch) {
   return false;
 }
 
+/* A row with many touches. */
+static bool touch_all(const here_t *here, vcs_follow_t *flip, bool *reads) {
+  for (uint32_t i = here->stand->touch; i < here->stand[1].touch; i++) {
+    const unsigned touch = here->frame->touches[i], where = touch & 0xFF;
+    if (where >= VCS_WHERE_TIMER) {
+      if (touches_group(flip, touch)) return false;
+    } else if (!(touch & VCS_WHERE_REPLACED)) {
+      *reads |= has(flip->ram, where);
+    } else if (!*reads) {
+      take(flip->ram, where);
+    }
+  }
+  return true;
+}
+
+/* The flip's next row. False: it leaves the path. */
+VCS_HOT_FN bool pass(const here_t *here, vcs_follow_t *flip) {
+  const vcs_deed_t *deed = here->deed;
+  const vcs_facts_t *facts = &vcs_facts_of[deed->opcode];
+  bool reads = flip->registers & facts->reads;
+  if (VCS_UNLIKELY(deed->many)) {
+    if (!touch_all(here, flip, &reads)) return false;
+    if (deed->latch && (flip->beam || flip->access_count)) return false;
+  } else {
+    reads |= has(flip->ram, deed->in);
+    if (!reads) take(flip->ram, deed->out);
+  }
+  if (reads) return here->stand->key & 0x1000 && evaluate_any(here, facts, flip); /* code in RAM may be what differs */
+  flip->registers &= ~facts->sets;
+  return true;
+}
+
 int32_t vcs_concurrent_follow(const vcs_cart_t *cart, const vcs_base_frame_t *frame, vcs_t *m, vcs_follow_t *flip,
                               uint32_t from) {
   here_t here = {cart, frame, &frame->rows[from], &frame->deeds[from], m};
   const vcs_stand_t *end = &frame->rows[frame->count];
-  bool leaves = cart->snoops; /* a value that is stored may switch banks */
   flip->stored_count = flip->access_count = 0;
-  while (!leaves) {
-    const vcs_stand_t *stand = here.stand;
-    const vcs_facts_t *facts = &vcs_facts_of[here.deed->opcode];
-    bool reads = flip->registers & facts->reads;
-    for (uint32_t i = stand->touch; i < stand[1].touch; i++) {
-      const unsigned touch = frame->touches[i], where = touch & 0xFF;
-      if (where >= VCS_WHERE_TIMER) {
-        leaves |= touches_group(flip, touch);
-      } else if (!(touch & VCS_WHERE_REPLACED)) {
-        reads |= has(flip->ram, where);
-      } else if (!reads) {
-        take(flip->ram, where);
-      }
-    }
-    if ((flip->beam || flip->access_count) && reads_collision(frame, stand)) leaves = true;
-    if (reads) {
-      leaves |= !(stand->key & 0x1000) || !evaluate(&here, flip); /* code in RAM may be what differs */
-    } else {
-      flip->registers &= ~facts->sets;
-    }
-    if (leaves) break;
+  while (here.stand != end && pass(&here, flip)) {
     here.stand++;
     here.deed++;
     if (!(flip->registers & here.stand->live)) return (int32_t)(here.stand - frame->rows);
-    if (here.stand == end) break;
   }
   while (flip->stored_count) {
     const vcs_follow_byte_t *byte = &flip->stored[--flip->stored_count];

@@ -13,7 +13,7 @@
  *
  *      0x37 -> 0x36   bit 0                  0x37 -> 0x38   carry 0: bits 0, 1, 2 and 3 together
  *
- * Without carries INC would move four bits of 0x37 that are each differentiated as if the others stood still, and a
+ * Without carries INC would move four bits of 0x37 that are each differentiated as if the other bits stood still, and a
  * position of 56 instead of 55 would be a sum of positions 54, 53, 51 and 63. With them every move of a byte by a power
  * of two is one difference; other moves are expressed bit by bit. Slots count upwards: a positive one means that
  * the byte grows. (Slot 15 is idle: to move by 128 is to flip bit 7, up or down.)

@@ -52,10 +52,14 @@ static int failed(void) {
 /* ---- Files -------------------------------------------------------------------------------------------------- */
 
 vcs_os_kind_t vcs_os_kind(const char *path) {
-  struct _stat64 status;
-  if (_stat64(path, &status) != 0) return VCS_OS_NOTHING;
-  const int kind = status.st_mode & _S_IFMT;
-  return kind == _S_IFDIR ? VCS_OS_DIRECTORY : kind == _S_IFREG ? VCS_OS_FILE : VCS_OS_DEVICE;
+  const DWORD attributes = GetFileAttributesA(path); /* which stat does not find if a slash ends the path */
+  if (attributes == INVALID_FILE_ATTRIBUTES) return VCS_OS_NOTHING;
+  if (attributes & FILE_ATTRIBUTE_DIRECTORY) return VCS_OS_DIRECTORY;
+  const DWORD others_may = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
+  const HANDLE file = CreateFileA(path, 0, others_may, NULL, OPEN_EXISTING, 0, NULL);
+  const bool is_device = file != INVALID_HANDLE_VALUE && GetFileType(file) != FILE_TYPE_DISK;
+  if (file != INVALID_HANDLE_VALUE) CloseHandle(file);
+  return is_device ? VCS_OS_DEVICE : VCS_OS_FILE;
 }
 
 static char *with_slashes(char *path) {

@@ -1,7 +1,7 @@
 /* parallel.c: a counter that threads draw items from.
  *
  * One atomic counter is all the scheduling there is; items here are episodes, games or bit flips, thousands of times
- * longer than the addition. `done` counts what was finished, `stop` tells everyone to take nothing more.
+ * longer than the addition. `done` counts finished items; once `stop` is set, no thread takes another item.
  */
 #include "host/parallel.h"
 

@@ -2,8 +2,8 @@
  *
  * Threads take the next item when they are free, so uneven items balance. The calling thread is worker 0 and works
  * too: with one thread nothing is started, and if a thread cannot be started the remaining threads do its share, so
- * this cannot fail. It ends early, with the items under way finished, on Ctrl-C (vcs_interrupted) or when a job says
- * so.
+ * this cannot fail. It ends early, with the items under way finished, on Ctrl-C (vcs_interrupted) or when a job
+ * returns false.
  */
 #ifndef VCS_HOST_PARALLEL_H
 #define VCS_HOST_PARALLEL_H

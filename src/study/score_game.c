@@ -1,6 +1,6 @@
 /* score_game.c: how well the methods agree with the truth in one game (study.h).
  *
- * States are taken after some frames of action streams, and from each a run without input. Scored are:
+ * States are taken after some frames of action streams; from each a run without input is scored, with respect to:
  *
  *   left/right, up/down, fire   one-frame presses of the stick in the first frame, in several states
  *   ram                         bits of RAM
@@ -8,8 +8,9 @@
  *   vjp, region                 reverse passes from pixels, or from regions of 32 x 16 pixels, with respect to the bits
  *                               of RAM and the presses
  *
- * The last four in the first state. vcs_score and vcs_score_vjp compare predictions with the truth. The rows depend on
- * the image, the profile and the options only, except for their last column, which is measured where `costs` is set.
+ * The last four are scored in the first state only. vcs_score and vcs_score_vjp compare predictions with the truth.
+ * The rows depend on the image, the profile and the options only, except for their last column, which is measured where
+ * `costs` is set.
  */
 #include "study/score_game.h"
 

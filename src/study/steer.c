@@ -143,9 +143,9 @@ static bool take_if_better(search_t *s, bool drift) {
 /* ---- Flips that the derivative predicts to help
  * ----------------------------------------------------------------------- */
 
-static int by_gain(const void *a, const void *b) {
+static int by_merit(const void *a, const void *b) {
   const flip_t *x = a, *y = b;
-  if (x->gain != y->gain) return x->gain > y->gain ? -1 : 1;
+  if (x->merit != y->merit) return x->merit > y->merit ? -1 : 1;
   if (x->frame != y->frame) return x->frame - y->frame;
   return x->input - y->input;
 }
@@ -166,8 +166,8 @@ static void flip(uint8_t *held, const flip_t *t) {
 }
 
 /* A flip that is predicted to pass the goal by at least the present distance does not help. */
-static bool overshoots(const search_t *s, float gain) {
-  return s->job->target.kind == VCS_SCALAR_RAM && (double)gain >= -2 * s->value;
+static bool overshoots(const search_t *s, float merit) {
+  return s->job->target.kind == VCS_SCALAR_RAM && (double)merit >= -2 * s->value;
 }
 
 static void list_flips(search_t *s) {
@@ -176,12 +176,12 @@ static void list_flips(search_t *s) {
     const float *slots = s->input + (size_t)VCS_INPUTS * (size_t)f;
     for (int i = 0; i < INPUTS; i++) {
       const int input = inputs[i], other = opposite(input);
-      float gain = holds(s->held, f, input) ? -slots[input] : slots[input];
-      if (!holds(s->held, f, input) && holds(s->held, f, other)) gain -= slots[other];
-      if (gain > 0 && !overshoots(s, gain)) s->flips[s->flip_count++] = (flip_t){f, input, gain};
+      float merit = holds(s->held, f, input) ? -slots[input] : slots[input];
+      if (!holds(s->held, f, input) && holds(s->held, f, other)) merit -= slots[other];
+      if (merit > 0 && !overshoots(s, merit)) s->flips[s->flip_count++] = (flip_t){f, input, merit};
     }
   }
-  qsort(s->flips, (size_t)s->flip_count, sizeof *s->flips, by_gain);
+  qsort(s->flips, (size_t)s->flip_count, sizeof *s->flips, by_merit);
 }
 
 /* Sets the adjoint of the goal: of the score, or of the distance of each byte, whose sign depends on the side. */
@@ -227,7 +227,7 @@ static int flips_to_goal(const search_t *s) {
   double sum = 0;
   int count = 0;
   if (s->job->target.kind == VCS_SCALAR_SCORE) return s->flip_count;
-  while (count < s->flip_count && (sum += (double)s->flips[count].gain) <= -s->value) count++;
+  while (count < s->flip_count && (sum += (double)s->flips[count].merit) <= -s->value) count++;
   return count || !s->flip_count ? count : 1;
 }
 
@@ -248,10 +248,10 @@ static bool follow(search_t *s) {
 /* ---- Probabilities -------------------------------------------------------------------------------------------
  *
  * With probabilities p for the choices of every stretch, v(p) is the expected value of a drawn sequence: the
- * multilinear extension of docs/truth.md. Its derivative is estimated as there, from draws; the gain of each is taken
- * relative to their mean, and a stretch is credited only with what was gained from its first frame on.
- * The step is along the natural gradient, which for probabilities is the mean of gain * (chosen - p). The best draw so
- * far counts in every step.
+ * multilinear extension of docs/truth.md. Its derivative is estimated as there, from draws; the advantage of each is
+ * taken relative to their mean, and a stretch is credited only with what was gained from its first frame on. The step
+ * is along the natural gradient, which for probabilities is the mean of advantage * (chosen - p). The best draw so far
+ * counts in every step.
  */
 enum { STRETCH = 8, DRAWS = 10, COUNTED = DRAWS + 1 };
 static const double chance_min = 0.02;
@@ -297,9 +297,9 @@ static void climb(stretch_t *stretch) {
   for (int d = 0; d < DECISIONS; d++) {
     double *chance = stretch->chance[d], step[CHOICES_MAX] = {0}, sum = 0;
     for (int i = 0; i < COUNTED; i++) {
-      const double gain = (stretch->draws[i].to_go - mean) / sqrt(variance) / COUNTED;
+      const double advantage = (stretch->draws[i].to_go - mean) / sqrt(variance) / COUNTED;
       for (int c = 0; c < decisions[d].choices; c++)
-        step[c] += gain * ((stretch->draws[i].chosen[d] == c ? 1 : 0) - chance[c]);
+        step[c] += advantage * ((stretch->draws[i].chosen[d] == c ? 1 : 0) - chance[c]);
     }
     for (int c = 0; c < decisions[d].choices; c++) sum += chance[c] = fmax(chance[c] + step[c], chance_min);
     for (int c = 0; c < decisions[d].choices; c++) chance[c] /= sum;

@@ -22,7 +22,7 @@ typedef struct {
 /* An input of a frame that may be flipped, and by how much that is predicted to help. */
 typedef struct {
   int frame, input;
-  float gain;
+  float merit;
 } vcs_steer_flip_t;
 
 /* A search under way. `run` differs from the job's in its controls only. */

@@ -1,4 +1,4 @@
-/* steer_population.c: searches that look at many sequences at a time (steer.c has the others).
+/* steer_population.c: searches that look at many sequences at a time (steer.c has the rest).
  *
  * evolution  Twenty sequences, drawn at random. A child has the beginning of one parent and the end of another, each
  * the better of two that were drawn, and one or two random stretches. It replaces the worst if it is not worse.
