@@ -7,9 +7,9 @@
  * sequence, and its value is known without running it again.
  *
  * A window has 2 to 16 frames, drawn for each pass, and actions are tried in random order, so that passes differ: one
- * that steps over the goal is followed by another with shorter steps. Each pass is followed by blind changes of the best
- * sequence at the same price, for goals that no greedy decision reaches: the search is then at worst twice as dear as
- * the blind one. A score is not close before it is made; for scores there is one pass, and then exact changes
+ * that steps over the goal is followed by another with shorter steps. Each pass is followed by blind changes of the
+ * best sequence at the same price, for goals that no greedy decision reaches: the search is then at worst twice as dear
+ * as the blind one. A score is not close before it is made; for scores there is one pass, and then exact changes
  * (vcs_steer_exact).
  */
 #include <stdlib.h>
