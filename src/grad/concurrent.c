@@ -36,6 +36,7 @@
 
 #include "host/save.h"
 
+enum { UNKNOWN_READS = 4 }; /* a flip that reads more has lost its way */
 enum { WORDS = VCS_CONCURRENT_MOST / 64, GROUPS = VCS_WHERE_CART_RAM - VCS_WHERE_TIMER };
 
 typedef enum { ASLEEP, WAITING, ENDED, GONE } status_t;
@@ -45,15 +46,16 @@ typedef struct {
   uint64_t cart_ram; /* groups of bytes of the cartridge's RAM */
   uint32_t groups;   /* of the rest: a bit for each from VCS_WHERE_TIMER on */
   uint8_t status;
-  uint8_t awake_first; /* the frame begins with it awake */
-  uint8_t own_rom;     /* its image is not the base's */
-  uint8_t settles;     /* it follows the base up to `until`, and differs in `later` then */
-  uint32_t until;      /* the row at which it fell asleep, or will fall asleep: it follows the base up to there */
-  uint64_t later[2];   /* bytes of RAM */
-  uint64_t astray;     /* its key ^ the base's there: registers that the base sets before it reads them */
-  uint32_t from;       /* while it is awake: the row at which it woke */
-  int32_t extra;       /* instructions that it has executed in this frame beyond the base's */
-  int32_t next;        /* waiting for the same row; -1: none */
+  uint8_t awake_first;   /* the frame begins with it awake */
+  uint8_t own_rom;       /* its image is not the base's */
+  uint8_t settles;       /* it follows the base up to `until`, and differs in `later` then */
+  uint8_t unknown_reads; /* collisions that it has read, and nothing in the base reads */
+  uint32_t until;        /* the row at which it fell asleep, or will fall asleep: it follows the base up to there */
+  uint64_t later[2];     /* bytes of RAM */
+  uint64_t astray;       /* its key ^ the base's there: registers that the base sets before it reads them */
+  uint32_t from;         /* while it is awake: the row at which it woke */
+  int32_t extra;         /* instructions that it has executed in this frame beyond the base's */
+  int32_t next;          /* waiting for the same row; -1: none */
   int32_t first_patch, last_patch;
   int shown;                        /* horizons */
   vcs_flip_beam_t beam, beam_begun; /* the second: as the frame began */
@@ -271,15 +273,28 @@ static void own_beam(vcs_concurrent_t *walk, size_t number, uint32_t access) {
   flip->beam.at = low;
   flip->beam.differs = 0;
   flip->beam.patch = -1;
-  flip->beam.unknown |= (uint16_t)~frame->live;
   flip->beam.tia.collisions = frame->segments[low].before.collisions;
   flip->beam_begun = flip->beam;
+  flip->beam.unknown |= (uint16_t)~frame->live;
   set_dirty(walk, number, true);
 }
 
-static void miss(vcs_concurrent_t *walk, unsigned latches) {
-  walk->lost = true;
+/* The collisions of a flip that reads what nothing in the base reads: its TIA is made again from where it began to be
+ * its own, and all collisions are looked for. It has made `count` accesses since `access`. */
+static uint16_t find_unknown(vcs_concurrent_t *walk, flip_t *flip, uint32_t access, uint32_t count, unsigned latches) {
+  vcs_flip_beam_t beam = flip->beam_begun;
+  vcs_beam_now_t now = {0};
+  const uint16_t live = walk->frame->live;
+  beam.patch = flip->first_patch;
+  walk->frame->live = 0xFFFF;
+  const uint16_t collisions = vcs_beam_collisions_now(&walk->work, &beam, access, walk->note.accesses, count, &now);
+  walk->frame->live = live;
+  walk->now.made = 0;
   walk->missed |= (uint16_t)latches;
+  if (latches & beam.unknown || ++flip->unknown_reads > UNKNOWN_READS) {
+    walk->lost = walk->note.full = true; /* which stops it */
+  }
+  return collisions;
 }
 
 static uint16_t flip_collisions(void *context, const vcs_t *m) {
@@ -294,13 +309,13 @@ static uint16_t flip_collisions(void *context, const vcs_t *m) {
     const vcs_collision_read_t *read = frame->reads; /* the base's, too */
     while (frame->segments[read->segment].access != access + count - 1) read++;
     if (!is_dirty(walk, reader->number)) return read->collisions;
-    if (latches & reader->flip->beam.unknown) miss(walk, latches);
     walk->work.picture = NULL;
+    if (latches & reader->flip->beam.unknown) return find_unknown(walk, reader->flip, access, count, latches);
     return vcs_beam_collisions_after(&walk->work, &reader->flip->beam, read->segment);
   }
   own_beam(walk, reader->number, access);
   walk->work.picture = NULL;
-  if (latches & reader->flip->beam.unknown) miss(walk, latches);
+  if (latches & reader->flip->beam.unknown) return find_unknown(walk, reader->flip, access, count, latches);
   return vcs_beam_collisions_now(&walk->work, &reader->flip->beam, access, walk->note.accesses, count, &walk->now);
 }
 
@@ -659,6 +674,7 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
   }
   vcs_control(cart, m, &controls);
   vcs_frame_begin(cart, m);
+  const uint16_t unknown = flip->beam.unknown;
   if (is_dirty(walk, number)) flip->beam.unknown |= (uint16_t)~walk->frame->live;
   set_dirty(walk, number, false);
   vcs_beam_take(&flip->beam.tia, m);
@@ -670,6 +686,7 @@ static void begin_flip(vcs_concurrent_t *walk, size_t number, int32_t frame) {
     set_dirty(walk, number, true);
   }
   flip->beam_begun = flip->beam;
+  flip->beam_begun.unknown = unknown;
   if (m->frame_clock != begun->frame_clock || m->first_line != begun->first_line || m->partial != begun->partial ||
       m->greyed != begun->greyed || m->front != begun->front || m->jammed ||
       (cart->colour_loss && m->scanlines != begun->scanlines) || flip->beam.differs & VCS_BEAM_CLOCKS) {
@@ -760,6 +777,7 @@ static bool show(vcs_concurrent_t *walk, size_t number, int horizon) {
     walk->work.base = picture;
     walk->work.picture = walk->picture;
     flip->beam = flip->beam_begun;
+    flip->beam.unknown |= (uint16_t)~walk->frame->live;
     flip->beam.patch = flip->first_patch;
     vcs_beam_advance(&walk->work, &flip->beam, walk->frame->segment_count);
     walk->work.picture = NULL;

@@ -97,6 +97,7 @@ typedef struct {
   uint16_t clears_before; /* segments of the frame before this one that have a CXCLR */
   int16_t motion[5];      /* by HMOVE, of objects wherever they are */
   uint64_t moves;         /* the positions of those that move */
+  uint64_t cares;         /* everything that is in one of these sets, but for `colours` */
   vcs_beam_t before;
 } vcs_segment_t;
 

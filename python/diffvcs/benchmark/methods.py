@@ -120,6 +120,20 @@ def integrated_gradients_flipped(problem: Problem) -> np.ndarray | None:
     return _mean_gradient(problem, "bit+fork", _path(problem, 1 - problem.x, _steps("bit+fork")))
 
 
+def _add_network_rules(rule: str, gradient: str) -> None:
+    """Registers a method that needs layers: those of an agent's network. The machine's derivative carries on from its pictures."""
+
+    @method(f"{rule}/{gradient}", family="gradient")
+    def through_network(problem: Problem) -> np.ndarray | None:
+        """DeepLIFT's rescale rule, or guided backpropagation, through the agent; None where there is no agent."""
+        return problem.gradient(gradient, rule=rule) if problem.task.output == "action" else None
+
+
+for rule in ("deeplift", "guided"):
+    for name in ("bit", "bit+fork"):
+        _add_network_rules(rule, name)
+
+
 # ---- occlusion -------------------------------------------------------------------------------------------------------
 
 
