@@ -38,7 +38,9 @@ CELL_SEARCHES = ("random", "blind", "cem", "evolution", "smooth", "guided", "exa
 BASELINES = ("random", "blind", "cem", "evolution")
 
 
-def search(options: argparse.Namespace, game: str, goal: str, searches: tuple[str, ...], horizon: int) -> list[list[str]]:
+def search(
+    options: argparse.Namespace, game: str, goal: str, searches: tuple[str, ...], horizon: int
+) -> list[list[str]]:
     """The rows of `diffvcs steer`: seed, search, value, frames, actions."""
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "steer.tsv")

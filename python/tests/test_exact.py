@@ -75,9 +75,9 @@ def test_hybrid_spends_its_budget_on_exact_effects(example):
     cart, state, actions = example
     weights = np.random.default_rng(2).normal(size=(3, cart.height, 160))
     exact = diffvcs.vjp(cart, state, actions, dframes=weights, method="exact")
-    forked = diffvcs.vjp(cart, state, actions, dframes=weights, method="bit+fork", wrt=["state", "inputs"])
-    rich = diffvcs.vjp(cart, state, actions, dframes=weights, method="hybrid", budget=1e9, wrt=["state", "inputs"])
-    poor = diffvcs.vjp(cart, state, actions, dframes=weights, method="hybrid", budget=1e-3, wrt=["state", "inputs"])
+    forked = diffvcs.vjp(cart, state, actions, dframes=weights, method="bit+fork", wrt=["state", "input"])
+    rich = diffvcs.vjp(cart, state, actions, dframes=weights, method="hybrid", budget=1e9, wrt=["state", "input"])
+    poor = diffvcs.vjp(cart, state, actions, dframes=weights, method="hybrid", budget=1e-3, wrt=["state", "input"])
     np.testing.assert_array_equal(rich.dram, exact.dram)
     np.testing.assert_array_equal(rich.dinput, exact.dinput)
     np.testing.assert_array_equal(poor.dstate, forked.dstate)
