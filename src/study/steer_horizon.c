@@ -3,10 +3,10 @@
  * The search keeps the machine at some frames of its best sequence, so that no frame before a change is run again. A
  * trial goes back to one of them and writes the rest of the sequence anew, in one of two ways:
  *
- *   greedy   Each decision is about the next 2 to 16 frames, its window. An action that comes closer to the goal is
- * held as long as it does, at the price of one window; only where it stops helping are all actions run for a window,
- * which gives their exact effects, and the best is taken. drawn    One stretch is a random action, and the sequence
- * goes on as it was.
+ * - Greedy: each decision is about the next 2 to 16 frames, its window. An action that comes closer to the goal is held
+ *   as long as it does, at the price of one window; only where it stops helping are all actions run for a window, which
+ *   gives their exact effects, and the best is taken.
+ * - Drawn: one stretch is a random action, and the sequence goes on as it was.
  *
  * A trial that is not worse is taken. Windows, the order of actions and the frame to go back to are drawn, so that a
  * trial that steps over the goal is followed by others with shorter steps. The first trial is greedy, from the first
