@@ -257,20 +257,152 @@ VCS_HOT_FN uint64_t wait_line(vcs_t *m, vcs_video_t *video, uint64_t time) {
     VCS_DISPATCH;                                         \
   }
 
+#include "host/native.h"
+
+#if VCS_NATIVE
+#define VCS_RUN_DECODED run_decoded
+static uint32_t run_decoded(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t allowance);
+typedef vcs_native_run_t run_t;
+#else
+typedef struct {
+  vcs_asleep_t asleep;
+} run_t;
+#endif
+
 #include "core/console.h"
 
+#if VCS_NATIVE
+
+/* ---- What compiled code calls (native.h) ------------------------------------------------------------------------ */
+
+static uint32_t native_read(vcs_native_run_t *run, uint32_t addr, uint64_t time, uint32_t last) {
+  run->cpu.time = time;
+  run->cpu.stop = 0;
+  run->cpu.bus = (uint8_t)last;
+  return vcs_bus_read(run->cart, run->m, &run->cpu, &run->asleep.video, (uint16_t)addr);
+}
+
+static uint64_t native_write(vcs_native_run_t *run, uint32_t place, uint64_t time, uint32_t stored) {
+  const vcs_cart_t *cart = run->cart;
+  vcs_t *m = run->m;
+  vcs_cpu_t *cpu = &run->cpu;
+  vcs_video_t *video = &run->asleep.video;
+  const uint16_t addr = (uint16_t)place;
+  const uint8_t value = (uint8_t)stored;
+  cpu->time = time;
+  VCS_RUN_WRITE_BUS(0, addr)
+  if (VCS_UNLIKELY(cpu->stop)) m->bus = value;
+  return cpu->time;
+}
+
+static uint64_t native_push_status(vcs_native_run_t *run, uint64_t time) {
+  const uint32_t addr = 0x100u + run->cpu.sp--;
+  return native_write(run, addr, time, vcs_cpu_status(&run->cpu));
+}
+
+static void native_set_status(vcs_native_run_t *run, uint32_t value) {
+  vcs_cpu_set_status(&run->cpu, (uint8_t)value);
+}
+
+static uint64_t native_wait(vcs_native_run_t *run, uint64_t time, uint32_t least, uint32_t most) {
+  const vcs_t *m = run->m;
+  vcs_cpu_t *cpu = &run->cpu;
+  const uint32_t allowance = run->allowance;
+  cpu->time = time;
+  VCS_SKIP_WAIT(least, most)
+  return cpu->time;
+}
+
+static uint64_t native_wait_line(vcs_native_run_t *run, uint64_t time, uint32_t value) {
+  vcs_t *m = run->m;
+  const uint64_t waited = wait_line(m, &run->asleep.video, time);
+  run->cpu.stop = 0;
+  if (VCS_LIKELY(waited)) return waited;
+  const uint32_t cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT);
+  m->cycles = cycles;
+  run->cpu.stop = (uint8_t)vcs_bus_write_wsync(m, &run->asleep.video);
+  if (run->cpu.stop) m->bus = (uint8_t)value;
+  return time + VCS_CYCLES((uint32_t)(m->cycles - cycles));
+}
+
+/* A store to one register: returns whether it has ended the frame. */
+#define NATIVE_STORE(name)                                                                          \
+  static uint32_t native_store_##name(vcs_native_run_t *run, uint32_t value, uint64_t time) {       \
+    vcs_t *m = run->m;                                                                              \
+    vcs_video_t *video = &run->asleep.video;                                                        \
+    if (VCS_LIKELY(store(m, video, time, VCS_##name, (uint8_t)value))) return 0;                    \
+    m->cycles = (uint32_t)(time >> VCS_CYCLES_SHIFT);                                               \
+    run->cpu.stop = vcs_tia_write_first(m, video, VCS_##name, (uint8_t)value) ? VCS_STOP_FRAME : 0; \
+    if (run->cpu.stop) m->bus = (uint8_t)value;                                                     \
+    return run->cpu.stop;                                                                           \
+  }
+VCS_TIA_ROWS(NATIVE_STORE)
+
+#define NATIVE_STORE_ROW(name) [VCS_##name] = native_store_##name,
+const vcs_native_calls_t vcs_native_calls = {native_read, native_write,     native_push_status,
+                                             native_set_status, native_wait, native_wait_line,
+                                             {VCS_TIA_ROWS(NATIVE_STORE_ROW)}};
+
+/* ---- The loop around it ------------------------------------------------------------------------------------------ */
+
+/* vcs_run of run.h by compiled code. */
+VCS_SLOW_FN uint32_t run_native(vcs_native_run_t *run, uint32_t allowance) {
+  const vcs_cart_t *cart = run->cart;
+  vcs_t *m = run->m;
+  vcs_cpu_t *cpu = &run->cpu;
+  vcs_bank_t bank;
+  uint32_t end = VCS_RUN_STEP;
+  vcs_cpu_load(cpu, m);
+  run->limit = cpu->time + VCS_CYCLES(2 * allowance);
+  run->allowance = allowance;
+  while (vcs_find_bank(cart, m, cpu->pc, &bank)) {
+    bool gave_up = false;
+    const void *code = vcs_native_find(cart->native, (uint32_t)(bank.code - cart->code), bank.start, cpu->pc, &gave_up);
+    cpu->stop = 0;
+    if (gave_up) {
+      vcs_cpu_store(cpu, m);
+      const uint32_t count = (uint32_t)(cpu->time & VCS_COUNT_MASK);
+      return count ? count : vcs_run(cart, m, &run->asleep.video, allowance);
+    }
+    if (!code || vcs_native_enter(cart->native, run, code) == VCS_NATIVE_STEP) break;
+    if (cpu->stop & VCS_STOP_FRAME) {
+      end = VCS_RUN_OVER;
+      break;
+    }
+    if (cpu->time >= run->limit) {
+      end = 0;
+      break;
+    }
+  }
+  vcs_cpu_store(cpu, m);
+  return end | (uint32_t)(cpu->time & VCS_COUNT_MASK);
+}
+
+static uint32_t run_decoded(const vcs_cart_t *cart, vcs_t *m, vcs_video_t *video, uint32_t allowance) {
+  vcs_native_run_t *run = (vcs_native_run_t *)(void *)video;
+  return run->compiled ? run_native(run, allowance) : vcs_run(cart, m, video, allowance);
+}
+
+#endif
+
 /* Runs a frame. Returns false if it has to be run again by a TIA that draws: it is partial, or stops in the picture. */
-VCS_SLOW_FN bool run(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows_t *rows) {
-  vcs_asleep_t asleep;
+VCS_SLOW_FN bool run_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames, vcs_rows_t *rows) {
+  run_t run;
+  vcs_asleep_t *asleep = &run.asleep;
   vcs_console_start_frame(cart, m);
   if (rows) vcs_rows_start(rows, m, frames);
-  vcs_asleep_start(m, &asleep, cart, frames, rows);
-  vcs_cpu_run(cart, m, &asleep.video, VCS_FRAME_INSTRUCTIONS);
+  vcs_asleep_start(m, asleep, cart, frames, rows);
+#if VCS_NATIVE
+  run.m = m;
+  run.cart = cart;
+  run.compiled = vcs_native_ready(cart->native, cart);
+#endif
+  vcs_cpu_run(cart, m, &asleep->video, VCS_FRAME_INSTRUCTIONS);
   if (m->partial) return false;
-  vcs_console_finish_frame(cart, m, &asleep.video);
+  vcs_console_finish_frame(cart, m, &asleep->video);
   if (!rows) return true;
-  if (m->seen_clock != asleep.video.stop) return false;
-  vcs_rows_end(rows, m, &asleep.video, asleep.on, m->seen_clock);
+  if (m->seen_clock != asleep->video.stop) return false;
+  vcs_rows_end(rows, m, &asleep->video, asleep->on, m->seen_clock);
   return true;
 }
 
@@ -283,7 +415,7 @@ bool vcs_asleep_frame(const vcs_cart_t *cart, vcs_t *m, uint8_t *frames) {
   const size_t size = vcs_machine_size(cart);
   if (size > COPY_MOST || m->partial || (frames && m->scanlines < cart->top_line + cart->height)) return false;
   memcpy(before, m, size);
-  if (run(cart, m, frames, frames ? &rows : NULL)) return true;
+  if (run_frame(cart, m, frames, frames ? &rows : NULL)) return true;
   memcpy(m, before, size);
   return false;
 }

@@ -1,0 +1,205 @@
+/* test_native.c: compiled code (host/native.c) against the same machine one instruction at a time (core/cpu.h).
+ *
+ * Programs are made of trials. A trial sets all registers and flags to noise, executes an instruction among others that
+ * set, read or keep what it sets, with operands in RAM, ROM and the chips, and stores all registers and flags. Every
+ * opcode is tried with every addressing mode that it has. Programs run frame by frame, compiled before their first
+ * frame, and step by step; the two machines must be equal after every frame, byte for byte.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "brief.h"
+#include "core/cpu_ops.h"
+#include "core/state.h"
+#include "host/native.h"
+#include "noise.h"
+#include "program.h"
+
+enum { TRIALS_END = 0xE00 };
+
+/* Two bytes of an address: RAM and its mirrors, tables in ROM, the TIA, the RIOT. */
+static uint16_t any_address(void) {
+  switch (below(8)) {
+    case 0:
+      return (uint16_t)(0xF000 + below(0xF80));
+    case 1:
+      return (uint16_t)(0x280 + below(8));
+    case 2:
+      return (uint16_t)(4 + below(0x28));
+    case 3:
+      return (uint16_t)(0x180 + below(128));
+    case 4:
+      return (uint16_t)(0xFF00 + below(0x100));
+    default:
+      return (uint16_t)(0x80 + below(128));
+  }
+}
+
+/* An instruction with an operand; branches go forwards over the next byte or two. */
+static void put_instruction(uint8_t opcode) {
+  const vcs_opcode_t op = vcs_opcode(opcode);
+  const uint16_t addr = any_address();
+  switch (op.mode) {
+    case VCS_MODE_IMP:
+    case VCS_MODE_ACC:
+      put(1, opcode);
+      break;
+    case VCS_MODE_IMM:
+      put(2, opcode, below(2) ? noise() : ONE_OF(0, 1, 0x7F, 0x80, 0xFF));
+      break;
+    case VCS_MODE_REL:
+      put(2, opcode, 2 + below(2));
+      put(3, 0xEA, 0xEA, 0xEA);
+      break;
+    case VCS_MODE_ABS:
+    case VCS_MODE_ABX:
+    case VCS_MODE_ABY:
+      put(3, opcode, addr & 0xFF, addr >> 8);
+      break;
+    case VCS_MODE_IZX:
+    case VCS_MODE_IZY:
+      put(2, opcode, 0x90 + below(16));
+      break;
+    default:
+      put(2, opcode, below(4) ? 0x80 + below(128) : 4 + below(0x28));
+      break;
+  }
+}
+
+/* One that goes on with the next instruction, and does not end the frame or lose the stack. */
+static bool is_ordinary(uint8_t opcode) {
+  const vcs_opcode_t op = vcs_opcode(opcode);
+  return op.access != VCS_ACCESS_JUMP && op.access != VCS_ACCESS_STACK && strcmp(op.name, "JAM") != 0;
+}
+
+static void put_ordinary(void) {
+  uint8_t opcode;
+  do {
+    opcode = below(3) ? ONE_OF(0xA9, 0xA5, 0xC9, 0xC5, 0x69, 0xE9, 0x65, 0x18, 0x38, 0xB0, 0x90, 0xD0, 0xF0, 0x10, 0x30,
+                               0x50, 0x70, 0xCA, 0x88, 0xE8, 0x0A, 0x4A, 0x2A, 0x6A, 0xE6, 0xC6, 0x26, 0x24, 0x29)
+                      : noise_byte();
+  } while (!is_ordinary(opcode));
+  put_instruction(opcode);
+}
+
+/* The instruction of the trial, whatever it is. */
+static void put_tried(uint8_t opcode) {
+  switch (opcode) {
+    case 0x4C: /* JMP */
+      put(4, 0x4C, (end + 4) & 0xFF, 0xF0 + ((end + 4) >> 8), 0xEA);
+      break;
+    case 0x6C: { /* JMP (pointer in RAM) */
+      const size_t to = end + 11;
+      put(11, 0xA9, to & 0xFF, 0x85, 0xA0, 0xA9, 0xF0 + (to >> 8), 0x85, 0xA1, 0x6C, 0xA0, 0x00);
+      break;
+    }
+    case 0x20:   /* JSR to an RTS */
+    case 0x60: { /* RTS */
+      const size_t to = end + 6;
+      put(7, 0x20, to & 0xFF, 0xF0 + (to >> 8), 0x4C, (to + 1) & 0xFF, 0xF0 + ((to + 1) >> 8), 0x60);
+      break;
+    }
+    case 0x40: { /* RTI: status and address are pushed */
+      const size_t to = end + 10;
+      put(10, 0xA9, 0xF0 + (to >> 8), 0x48, 0xA9, to & 0xFF, 0x48, 0xA9, noise() & 0xF7, 0x48, 0x40);
+      break;
+    }
+    case 0x00: /* BRK: its vector returns by RTI */
+      put(2, 0x00, 0xEA);
+      break;
+    default:
+      put_instruction(opcode);
+      break;
+  }
+}
+
+static void put_trial(uint8_t opcode) {
+  put(3, 0xA2, ONE_OF(0xFF, 0xFE, 0xFD, 0xC0, 0x83), 0x9A); /* LDX #, TXS */
+  put(4, 0xA9, below(4) ? noise() & 0xF7 : noise(), 0x48, 0x28); /* LDA #, PHA, PLP: binary, mostly */
+  put(6, 0xA9, noise(), 0xA2, below(2) ? noise() : below(4), 0xA0, below(2) ? noise() : below(4));
+  for (unsigned i = below(4); i > 0; i--) put_ordinary();
+  put_tried(opcode);
+  for (unsigned i = below(4); i > 0; i--) put_ordinary();
+  put(2, 0x08, 0x85); /* PHP, STA */
+  put(1, 0x80 + below(128));
+  put(5, 0x86, 0x80 + below(128), 0x84, 0x80 + below(128), 0xBA); /* STX, STY, TSX */
+  put(4, 0x86, 0x80 + below(128), 0x85, 0x02);                   /* STX, WSYNC */
+  put(4, 0xA9, 0x00, 0x85, 0x90);                                 /* pointers to RAM, ROM and chips */
+}
+
+static void start_program(void) {
+  for (size_t i = 0; i < 4096; i++) image[i] = noise_byte();
+  end = 0x200;
+  put(3, 0xA2, 0xFF, 0x9A);
+  for (int i = 0; i < 16; i += 2) { /* at $90 */
+    const uint16_t addr = any_address();
+    put(8, 0xA9, addr & 0xFF, 0x85, 0x90 + i, 0xA9, addr >> 8, 0x85, 0x91 + i);
+  }
+}
+
+static void end_program(void) {
+  put(4, 0xD8, 0xA2, 0xFF, 0x9A);
+  put(17, 0xA9, 0x02, 0x85, 0x00, 0x85, 0x02, 0x85, 0x02, 0x85, 0x02, 0xA9, 0x00, 0x85, 0x00, 0x4C, 0x00, 0xF2);
+  image[0xFFC] = 0x00;
+  image[0xFFD] = 0xF2;
+  image[0x1F0] = 0x40; /* RTI, for BRK */
+  image[0xFFE] = 0xF0;
+  image[0xFFF] = 0xF1;
+}
+
+static void frame_by_steps(const vcs_cart_t *cart, vcs_t *m) {
+  vcs_step_t step = {0};
+  vcs_frame_begin(cart, m);
+  for (int i = 0; i < VCS_FRAME_INSTRUCTIONS && !step.frame_over && !m->jammed; i++) vcs_step(cart, m, NULL, &step);
+  vcs_frame_end(cart, m, NULL);
+}
+
+static void compare(uint64_t seed, int opcode) {
+  static vcs_t one, other;
+  vcs_cart_options_t options = {.profile = VCS_PROFILE_ALE, .scheme = VCS_SCHEME_4K, .format = VCS_FORMAT_NTSC};
+  vcs_cart_t *cart;
+  vcs_error_t error;
+  assert_int_equal(vcs_cart_load(image, 4096, &options, &cart, &error), VCS_OK);
+  vcs_boot(cart, &one, NULL);
+  memcpy(&other, &one, vcs_state_size(cart));
+  for (int i = 0; i < 4; i++) {
+    vcs_frame(cart, &one, NULL);
+    frame_by_steps(cart, &other);
+    if (memcmp(&one, &other, vcs_state_size(cart)) == 0) continue;
+    const vcs_field_t *field = NULL;
+    for (int f = 0; (field = vcs_field(f)); f++) {
+      const void *a = (const char *)&one + field->offset, *b = (const char *)&other + field->offset;
+      if (memcmp(a, b, (size_t)field->size * field->count) != 0) break;
+    }
+    fail_msg("opcode $%02X, program %llu, frame %d: %s", (unsigned)opcode, (unsigned long long)seed, i,
+             field ? field->name : "?");
+  }
+  assert_true(!cart->native || vcs_native_size(cart->native) > 0);
+  assert_true(vcs_native_size(cart->native) < 1 << 20);
+  vcs_cart_free(cart);
+}
+
+static void test_native_every_opcode(void **state) {
+  (void)state;
+  vcs_native_after(0);
+  for (int opcode = 0; opcode < 256; opcode++) {
+    if (strcmp(vcs_opcode((unsigned)opcode).name, "JAM") == 0) continue;
+    for (int seed = 0; seed < trials(8, 2); seed++) {
+      random_state = (uint64_t)(1000 * opcode + seed);
+      start_program();
+      while (end < TRIALS_END) put_trial((uint8_t)opcode);
+      end_program();
+      compare((uint64_t)seed, opcode);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_native_every_opcode)};
+  return cmocka_run_group_tests_name("native", tests, NULL, NULL);
+}
