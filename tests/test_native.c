@@ -119,7 +119,7 @@ static void put_tried(uint8_t opcode) {
 }
 
 static void put_trial(uint8_t opcode) {
-  put(3, 0xA2, ONE_OF(0xFF, 0xFE, 0xFD, 0xC0, 0x83), 0x9A); /* LDX #, TXS */
+  put(3, 0xA2, ONE_OF(0xFF, 0xFE, 0xFD, 0xC0, 0x83), 0x9A);      /* LDX #, TXS */
   put(4, 0xA9, below(4) ? noise() & 0xF7 : noise(), 0x48, 0x28); /* LDA #, PHA, PLP: binary, mostly */
   put(6, 0xA9, noise(), 0xA2, below(2) ? noise() : below(4), 0xA0, below(2) ? noise() : below(4));
   for (unsigned i = below(4); i > 0; i--) put_ordinary();
@@ -128,7 +128,7 @@ static void put_trial(uint8_t opcode) {
   put(2, 0x08, 0x85); /* PHP, STA */
   put(1, 0x80 + below(128));
   put(5, 0x86, 0x80 + below(128), 0x84, 0x80 + below(128), 0xBA); /* STX, STY, TSX */
-  put(4, 0x86, 0x80 + below(128), 0x85, 0x02);                   /* STX, WSYNC */
+  put(4, 0x86, 0x80 + below(128), 0x85, 0x02);                    /* STX, WSYNC */
   put(4, 0xA9, 0x00, 0x85, 0x90);                                 /* pointers to RAM, ROM and chips */
 }
 

@@ -594,8 +594,9 @@ out:
   return end | (uint32_t)(cpu->time & VCS_COUNT_MASK);
 }
 
-#ifndef VCS_RUN_BESIDE /* a file that defines it has its own loop around vcs_run */
-#ifndef VCS_RUN_DECODED /* what this loop calls: vcs_run, or a function that does the same by other means (asleep.c) */
+#ifndef VCS_RUN_BESIDE  /* a file that defines it has its own loop around vcs_run */
+#ifndef VCS_RUN_DECODED /* what this loop calls: vcs_run, or a function that does the same by other means (asleep.c) \
+                         */
 #define VCS_RUN_DECODED vcs_run
 #endif
 

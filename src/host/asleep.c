@@ -300,9 +300,24 @@ static uint64_t native_push_status(vcs_native_run_t *run, uint64_t time) {
   return native_write(run, addr, time, vcs_cpu_status(&run->cpu));
 }
 
-static void native_set_status(vcs_native_run_t *run, uint32_t value) {
-  vcs_cpu_set_status(&run->cpu, (uint8_t)value);
+/* RTS to a place that is not compiled, or not in the bank. */
+static void native_return(vcs_native_run_t *run, uint64_t time) {
+  run->cpu.time = time;
+  run->cpu.stop = 0;
+  run->cpu.bus = VCS_RTS;
+  vcs_do_RTS(run->cart, run->m, &run->cpu, &run->asleep.video);
+  run->m->bus = run->cpu.bus;
 }
+
+static uint32_t native_pull(vcs_native_run_t *run, uint64_t time) {
+  run->cpu.time = time;
+  run->cpu.stop = 0;
+  run->cpu.bus = VCS_PLA;
+  vcs_do_PLA(run->cart, run->m, &run->cpu, &run->asleep.video);
+  return run->cpu.a;
+}
+
+static void native_set_status(vcs_native_run_t *run, uint32_t value) { vcs_cpu_set_status(&run->cpu, (uint8_t)value); }
 
 static uint64_t native_wait(vcs_native_run_t *run, uint64_t time, uint32_t least, uint32_t most) {
   const vcs_t *m = run->m;
@@ -339,38 +354,54 @@ static uint64_t native_wait_line(vcs_native_run_t *run, uint64_t time, uint32_t 
 VCS_TIA_ROWS(NATIVE_STORE)
 
 #define NATIVE_STORE_ROW(name) [VCS_##name] = native_store_##name,
-const vcs_native_calls_t vcs_native_calls = {native_read, native_write,     native_push_status,
-                                             native_set_status, native_wait, native_wait_line,
-                                             {VCS_TIA_ROWS(NATIVE_STORE_ROW)}};
+const vcs_native_calls_t vcs_native_calls = {.read = native_read,
+                                             .write = native_write,
+                                             .push_status = native_push_status,
+                                             .pull = native_pull,
+                                             .give_back = native_return,
+                                             .set_status = native_set_status,
+                                             .wait = native_wait,
+                                             .wait_line = native_wait_line,
+                                             .store = {VCS_TIA_ROWS(NATIVE_STORE_ROW)}};
 
 /* ---- The loop around it ------------------------------------------------------------------------------------------ */
+
+/* Executes an instruction that is not compiled. */
+VCS_SLOW_FN void step(const vcs_cart_t *cart, vcs_t *m, vcs_cpu_t *cpu, vcs_video_t *video) {
+  vcs_tia_recall(m, video);
+  cpu->bus = m->bus;
+  vcs_cpu_instruction(VCS_HERE);
+  m->bus = cpu->bus;
+}
 
 /* vcs_run of run.h by compiled code. */
 VCS_SLOW_FN uint32_t run_native(vcs_native_run_t *run, uint32_t allowance) {
   const vcs_cart_t *cart = run->cart;
   vcs_t *m = run->m;
   vcs_cpu_t *cpu = &run->cpu;
-  vcs_bank_t bank;
-  uint32_t end = VCS_RUN_STEP;
+  vcs_bank_t bank = {.size = 0};
+  uint32_t end = 0;
   vcs_cpu_load(cpu, m);
   run->limit = cpu->time + VCS_CYCLES(2 * allowance);
   run->allowance = allowance;
-  while (vcs_find_bank(cart, m, cpu->pc, &bank)) {
-    bool gave_up = false;
-    const void *code = vcs_native_find(cart->native, (uint32_t)(bank.code - cart->code), bank.start, cpu->pc, &gave_up);
+  while (cpu->time < run->limit) {
+    bool gave_up = false, found = !(cpu->stop & VCS_STOP_BANKS) && (uint16_t)(cpu->pc - bank.start) < bank.size;
+    if (!found) found = vcs_find_bank(cart, m, cpu->pc, &bank);
+    if (!found) bank.size = 0;
+    const void *code =
+        found ? vcs_native_find(cart->native, (uint32_t)(bank.code - cart->code), bank.start, cpu->pc, &gave_up) : NULL;
     cpu->stop = 0;
     if (gave_up) {
       vcs_cpu_store(cpu, m);
       const uint32_t count = (uint32_t)(cpu->time & VCS_COUNT_MASK);
       return count ? count : vcs_run(cart, m, &run->asleep.video, allowance);
     }
-    if (!code || vcs_native_enter(cart->native, run, code) == VCS_NATIVE_STEP) break;
+    if (!code || vcs_native_enter(cart->native, run, code) == VCS_NATIVE_STEP) {
+      step(cart, m, cpu, &run->asleep.video);
+      if (m->jammed) break;
+    }
     if (cpu->stop & VCS_STOP_FRAME) {
       end = VCS_RUN_OVER;
-      break;
-    }
-    if (cpu->time >= run->limit) {
-      end = 0;
       break;
     }
   }

@@ -7,9 +7,8 @@
  *
  *     loop: LDA table,Y       mov   rdx, ROM + table            the byte is a plain load
  *                             movzx r13d, byte [rdx + r15]
- *           STA GRP0          lea   r12, [r12 + 2 instructions] the time, once for all instructions since the last access
- *                             cmp   r12, [wake]
- *                             jae   call GRP0                   out of line
+ *           STA GRP0          lea   r12, [r12 + 2 instructions] the time, once for all instructions since the last
+ * access cmp   r12, [wake] jae   call GRP0                   out of line
  *                             ...                               nothing changes: it is noted (core/tia_asleep.h)
  *           STA WSYNC         ...
  *           DEY               dec   r15b
@@ -34,9 +33,10 @@
  * instructions that read it, and those at which code can be left.
  *
  * Leaving. Code is left before an instruction that it does not have (VCS_ROW_STEP of core/decode.h, decimal arithmetic,
- * a stack outside RAM, a jump out of the bank); core/cpu.h executes it. It is left after an access that ended the frame
- * or may have changed banks, and at a jump back when the allowance of instructions may be used up (run.h). Then all
- * registers and flags are stored. Reads and writes of chips, and stores to the TIA that change something, are calls.
+ * a call with a stack outside RAM); core/cpu.h executes it. It is left after an access that ended the frame or may have
+ * changed banks, by jumps and returns to another bank, and at a jump back when the allowance of instructions may be
+ * used up (run.h). Then all registers and flags are stored. Reads and writes of chips, and stores to the TIA that
+ * change something, are calls.
  *
  * Code is never changed. Code in RAM or on pages with hot spots is not decoded, so it is not compiled; a cartridge
  * whose bytes are changed is a copy with another image, and runs without code (vcs_native_ready).
@@ -64,9 +64,9 @@ enum { CODE_MOST = 640 << 10, TABLES_MOST = 256 << 10, BANKS_MOST = 64, FRAMES_B
 
 /* A bank at an address. */
 typedef struct {
-  uint32_t base;                 /* of the bank in the image */
-  uint16_t start;                /* where it is mapped */
-  _Atomic(uint32_t) *entry;      /* by offset in the bank: the code in `pages`; 0: none yet */
+  uint32_t base;            /* of the bank in the image */
+  uint16_t start;           /* where it is mapped */
+  _Atomic(uint32_t) *entry; /* by offset in the bank: the code in `pages`; 0: none yet */
 } place_t;
 
 struct vcs_native {
@@ -126,8 +126,9 @@ typedef struct {
   size_t jump;
   known_t known;
   uint16_t pc;
-  uint8_t how; /* VCS_NATIVE_STEP, ... */
+  uint8_t how; /* VCS_NATIVE_STEP, VCS_NATIVE_LEFT, or RETURN */
 } exit_t;
+enum { RETURN = 3 }; /* after calling give_back, which sets the program counter */
 
 /* A call out of line: the jumps to it, and where it comes back. */
 enum { JUMPS_MOST = 4 };
@@ -154,9 +155,9 @@ typedef struct {
   known_t known;
   bool looks; /* code can be left behind the operation that is being written: it computes all flags */
   int exits, calls, links, entries;
-  size_t label[SIZE_MOST];
-  bool entered[SIZE_MOST], seen[SIZE_MOST];
-  uint16_t entry[SIZE_MOST]; /* in the order in which they were found */
+  uint32_t label[SIZE_MOST];
+  bool entered[SIZE_MOST], seen[SIZE_MOST]; /* what follows needs no initialisation */
+  uint16_t entry[SIZE_MOST];                /* in the order in which they were found */
   exit_t exit[EXITS_MOST];
   call_t call[SIZE_MOST];
   link_t link[2 * SIZE_MOST];
@@ -341,9 +342,7 @@ static void settle_flags(unit_t *u, unsigned flags) {
   k->c = CARRY_STORED;
 }
 
-static void forget(unit_t *u) {
-  u->known = (known_t){.host_c = X86_NONE};
-}
+static void forget(unit_t *u) { u->known = (known_t){.host_c = X86_NONE}; }
 
 /* An exit, to which a jump of the host goes; `known` is as it is there. */
 static void leave_by(unit_t *u, size_t jump, const known_t *known, uint16_t pc, int how) {
@@ -1060,6 +1059,10 @@ static void write_call(unit_t *u, const call_t *c) {
   for (int k = 0; k < JUMPS_MOST && c->jump[k]; k++) x86_land(x, c->jump[k], x->used);
   if (i.fact.access == VCS_ACCESS_READ) {
     read_by_call(u, &i, c->at, c->reg);
+  } else if (i.fact.operation == DO_PLA) {
+    x86_address(x, 64, RSI, x86_memory(TIME, (int32_t)u->known.pending));
+    CALL(u, pull);
+    x86_load(x, 32, A, x86_register(RAX));
   } else if (r == VCS_WSYNC) {
     x86_load(x, 64, RSI, x86_register(TIME));
     x86_load(x, 32, RDX, x86_register(stored_register(i.fact.operation)));
@@ -1082,17 +1085,17 @@ static void write_call(unit_t *u, const call_t *c) {
 /* ---- The stack, jumps and branches ---------------------------------------------------------------------------- */
 
 /* Jumps to the code of an offset in the bank that is in RCX; leaves if there is none. */
-static void jump_by_table(unit_t *u, const known_t *before, uint32_t at, int32_t further) {
+static void jump_by_table(unit_t *u, const known_t *before, uint32_t at, int32_t further, int how) {
   x86_t *x = &u->x;
   x86_do_constant(x, 32, X86_CMP, x86_register(RCX), (int32_t)u->size - further);
-  leave_by(u, x86_jump_if(x, X86_NC), before, pc_of(u, at), VCS_NATIVE_STEP);
+  leave_by(u, x86_jump_if(x, X86_NC), before, pc_of(u, at), how);
   x86_do(x, 64, X86_CMP, TIME, IN_RUN(limit));
-  leave_by(u, x86_jump_if(x, X86_NC), before, pc_of(u, at), VCS_NATIVE_STEP);
+  leave_by(u, x86_jump_if(x, X86_NC), before, pc_of(u, at), how);
   x86_load_constant(x, RDX, (uint64_t)(uintptr_t)(u->place->entry + further));
   x86_shift(x, X86_SHL, RCX, 2);
   x86_load(x, 32, RAX, x86_indexed(RDX, RCX, 0));
   x86_test(x, 32, RAX, RAX);
-  leave_by(u, x86_jump_if(x, X86_Z), before, pc_of(u, at), VCS_NATIVE_STEP);
+  leave_by(u, x86_jump_if(x, X86_Z), before, pc_of(u, at), how);
   x86_load_constant(x, RDX, (uint64_t)(uintptr_t)u->native->pages);
   x86_do(x, 64, X86_ADD, RAX, x86_register(RDX));
 }
@@ -1110,6 +1113,16 @@ static void go_to(unit_t *u, uint32_t to, bool back) {
     leave_by(u, x86_jump_if(x, X86_NC), &there, pc_of(u, to), VCS_NATIVE_LEFT);
   }
   link_to(u, x86_jump(x), to);
+}
+
+/* The same for the operand of a jump or call, which may be in another bank. */
+static void go_to_operand(unit_t *u, const instruction_t *i, uint32_t at) {
+  const uint32_t to = jump_target(u, i);
+  if (to < u->size) {
+    go_to(u, to, to <= at);
+  } else {
+    leave_by(u, x86_jump(&u->x), &u->known, i->word, VCS_NATIVE_LEFT);
+  }
 }
 
 /* Returns whether the next instruction follows. */
@@ -1145,22 +1158,23 @@ static bool do_stack(unit_t *u, const instruction_t *i, uint32_t at) {
   clobber(u);
   x86_load_short(x, 8, RAX, IN_RUN(cpu.sp));
   if (operation == DO_JSR) {
-    const uint32_t to = jump_target(u, i);
     x86_do_constant(x, 32, X86_CMP, x86_register(RAX), 0x81);
     leave_by(u, x86_jump_if(x, X86_C), &before, pc_of(u, at), VCS_NATIVE_STEP);
     x86_store_constant(x, 16, x86_indexed(M, RAX, RAM - 1), (uint16_t)(pc_of(u, at) + 2));
     x86_do_constant(x, 8, X86_SUB, IN_RUN(cpu.sp), 2);
     u->known.pending += cost;
-    go_to(u, to, to <= at);
+    go_to_operand(u, i, at);
     return false;
   }
   x86_address(x, 32, RCX, x86_memory(RAX, -0x80));
   x86_do_constant(x, 32, X86_CMP, x86_register(RCX), operation == DO_RTS ? 0x7E : 0x7F);
-  leave_by(u, x86_jump_if(x, X86_NC), &before, pc_of(u, at), VCS_NATIVE_STEP);
+  const size_t outside[JUMPS_MOST] = {x86_jump_if(x, X86_NC)};
+  if (operation != DO_PLA)
+    leave_by(u, outside[0], &before, pc_of(u, at), operation == DO_RTS ? RETURN : VCS_NATIVE_STEP);
   if (operation == DO_RTS) {
     x86_load_short(x, 16, RCX, x86_indexed(M, RAX, RAM + 1));
     x86_do_constant(x, 32, X86_SUB, x86_register(RCX), u->place->start);
-    jump_by_table(u, &before, at, 1);
+    jump_by_table(u, &before, at, 1, RETURN);
     u->known.pending += cost;
     settle_time(u);
     settle_flags(u, VCS_OF_NZC);
@@ -1172,6 +1186,7 @@ static bool do_stack(unit_t *u, const instruction_t *i, uint32_t at) {
   x86_count(x, false, IN_RUN(cpu.sp));
   if (operation == DO_PLA) {
     x86_load_short(x, 8, A, x86_indexed(M, RAX, RAM + 1));
+    call_out_of_line(u, outside, &u->known, at, X86_NONE);
     set_nz(u, OF_A, false);
   } else { /* PLP */
     x86_load_short(x, 8, RSI, x86_indexed(M, RAX, RAM + 1));
@@ -1286,15 +1301,14 @@ static bool do_jump(unit_t *u, const instruction_t *i, uint32_t at) {
   const known_t before = u->known;
   const uint32_t cost = (uint32_t)VCS_COST(i->fact.cycles);
   if (i->fact.mode == VCS_MODE_ABS) {
-    const uint32_t to = jump_target(u, i);
     u->known.pending += cost;
-    go_to(u, to, to <= at);
+    go_to_operand(u, i, at);
     return false;
   }
   clobber(u);
   x86_load_short(x, 16, RCX, x86_memory(M, RAM + i->word));
   x86_do_constant(x, 32, X86_SUB, x86_register(RCX), u->place->start);
-  jump_by_table(u, &before, at, 0);
+  jump_by_table(u, &before, at, 0, VCS_NATIVE_STEP);
   u->known.pending += cost;
   settle_time(u);
   settle_flags(u, VCS_OF_NZC);
@@ -1303,13 +1317,6 @@ static bool do_jump(unit_t *u, const instruction_t *i, uint32_t at) {
 }
 
 /* ---- Units ---------------------------------------------------------------------------------------------------- */
-
-/* Whether code is left before the instruction, always. */
-static bool is_left(const unit_t *u, const instruction_t *i) {
-  if (is_step(i)) return true;
-  const bool jumps = i->fact.operation == DO_JSR || (i->fact.access == VCS_ACCESS_JUMP && i->fact.mode == VCS_MODE_ABS);
-  return jumps && jump_target(u, i) == u->size;
-}
 
 static void enter_at(unit_t *u, uint32_t at) {
   if (at >= u->size || u->entered[at]) return;
@@ -1348,7 +1355,7 @@ static void find_entries(unit_t *u, uint32_t at) {
         break;
     }
     at += i.length;
-    if (is_left(u, &i)) enter_at(u, at);
+    if (is_step(&i)) enter_at(u, at);
   }
 }
 
@@ -1371,10 +1378,10 @@ static void write_from(unit_t *u, uint32_t at) {
       settle_flags(u, needed(u, at, VCS_OF_NZC));
       forget(u);
     }
-    if (u->entered[at]) u->label[at] = x->used;
+    if (u->entered[at]) u->label[at] = (uint32_t)x->used;
     first = false;
     const instruction_t i = instruction_at(u, at);
-    if (is_left(u, &i)) {
+    if (is_step(&i)) {
       leave_by(u, x86_jump(x), &u->known, pc_of(u, at), VCS_NATIVE_STEP);
       return;
     }
@@ -1410,9 +1417,15 @@ static void write_exit(unit_t *u, const exit_t *e) {
   x86_t *x = &u->x;
   x86_land(x, e->jump, x->used);
   u->known = e->known;
+  if (e->how == RETURN) u->known.pending += (uint32_t)VCS_COST(facts[VCS_RTS].cycles);
   settle_time(u);
   settle_flags(u, VCS_OF_NZC);
-  x86_store_constant(x, 16, IN_RUN(cpu.pc), e->pc);
+  if (e->how == RETURN) {
+    x86_load(x, 64, RSI, x86_register(TIME));
+    CALL(u, give_back);
+  } else {
+    x86_store_constant(x, 16, IN_RUN(cpu.pc), e->pc);
+  }
   x86_load_constant(x, RAX, e->how);
   x86_land(x, x86_jump(x), u->native->leave);
 }
@@ -1442,8 +1455,9 @@ static void write_frame(unit_t *u) {
 
 /* Compiles what can be reached from an instruction. Returns false if there is no room. */
 static bool compile(vcs_native_t *native, const place_t *place, uint32_t at) {
-  unit_t *u = calloc(1, sizeof *u);
+  unit_t *u = malloc(sizeof *u);
   if (!u) return false;
+  memset(u, 0, offsetof(unit_t, entry));
   u->native = native;
   u->cart = native->cart;
   u->place = place;
@@ -1459,7 +1473,8 @@ static bool compile(vcs_native_t *native, const place_t *place, uint32_t at) {
   for (int i = 0; i < u->exits; i++) write_exit(u, &u->exit[i]);
   for (int i = 0; i < u->links; i++) x86_land(&u->x, u->link[i].jump, u->label[u->link[i].to]);
   const size_t page = (size_t)sysconf(_SC_PAGESIZE), end = (u->x.used + page - 1) & ~(page - 1);
-  const bool done = !u->x.full && mprotect(native->pages + native->used, end - native->used, PROT_READ | PROT_EXEC) == 0;
+  const bool done =
+      !u->x.full && mprotect(native->pages + native->used, end - native->used, PROT_READ | PROT_EXEC) == 0;
   if (done) {
     native->used = end;
     for (int i = 0; i < u->entries; i++) {
@@ -1568,9 +1583,11 @@ const void *vcs_native_find(vcs_native_t *native, uint32_t base, uint16_t start,
   return native->pages + entry;
 }
 
-int vcs_native_enter(vcs_native_t *native, vcs_native_run_t *run, const void *code) {
+/* A sanitizer would look for the type of the function in front of its code. */
+__attribute__((no_sanitize("undefined"))) int vcs_native_enter(vcs_native_t *native, vcs_native_run_t *run,
+                                                               const void *code) {
   int (*enter)(vcs_native_run_t *, const void *);
-  memcpy(&enter, &native->pages, sizeof enter); /* write_frame is the first */
+  memcpy(&enter, &native->pages, sizeof enter); /* write_frame comes first */
   return enter(run, code);
 }
 

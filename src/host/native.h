@@ -40,8 +40,11 @@ typedef struct {
 /* What it calls (asleep.c). A call that takes the time of the access sets cpu.stop if the CPU stops after it. */
 typedef struct {
   uint32_t (*read)(vcs_native_run_t *run, uint32_t addr, uint64_t time, uint32_t last); /* last: byte on the bus */
-  uint64_t (*write)(vcs_native_run_t *run, uint32_t addr, uint64_t time, uint32_t value); /* returns the time after it */
+  uint64_t (*write)(vcs_native_run_t *run, uint32_t addr, uint64_t time,
+                    uint32_t value);                                                     /* returns the time after it */
   uint64_t (*push_status)(vcs_native_run_t *run, uint64_t time);                         /* PHP */
+  uint32_t (*pull)(vcs_native_run_t *run, uint64_t time);                                /* PLA */
+  void (*give_back)(vcs_native_run_t *run, uint64_t time);                               /* RTS; sets cpu.pc */
   void (*set_status)(vcs_native_run_t *run, uint32_t value);                             /* PLP, with the byte pulled */
   uint64_t (*wait)(vcs_native_run_t *run, uint64_t time, uint32_t least, uint32_t most); /* VCS_SKIP_WAIT of run.h */
   uint64_t (*wait_line)(vcs_native_run_t *run, uint64_t time, uint32_t value);           /* a store to WSYNC */
