@@ -17,7 +17,7 @@ VCS_HOT_FN void turn(vcs_asleep_t *asleep, unsigned object, bool on) {
   asleep->on = (uint8_t)((asleep->on & ~(1u << object)) | (unsigned)on << object);
 }
 
-VCS_SLOW_FN void set_colour(vcs_t *m, vcs_asleep_t *asleep, unsigned i, uint8_t value) {
+VCS_SLOW_FN void set_colour(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
   if (asleep->rows) {
     int32_t clock = vcs_moment_clock(m, &asleep->video, vcs_moment_last(asleep));
     vcs_rows_change(asleep->rows, m, &asleep->video, asleep->on, VCS_LOOK, clock);
@@ -25,7 +25,7 @@ VCS_SLOW_FN void set_colour(vcs_t *m, vcs_asleep_t *asleep, unsigned i, uint8_t 
   m->colu[i] = value;
 }
 
-VCS_SLOW_FN void set_playfield(vcs_t *m, vcs_asleep_t *asleep, unsigned i, uint8_t value) {
+VCS_SLOW_FN void set_playfield(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
   change(m, asleep, VCS_PF);
   m->pf[i] = value;
   turn(asleep, VCS_PF, m->pf[0] >> 4 | m->pf[1] | m->pf[2]);
@@ -48,10 +48,16 @@ VCS_HOT_FN void set_player(vcs_t *m, vcs_asleep_t *asleep, unsigned side, uint8_
   }
   vcs_tia_latch(m, side, value);
 }
-VCS_SLOW_FN void set_player_0(vcs_t *m, vcs_asleep_t *asleep, uint8_t value) { set_player(m, asleep, 0, value); }
-VCS_SLOW_FN void set_player_1(vcs_t *m, vcs_asleep_t *asleep, uint8_t value) { set_player(m, asleep, 1, value); }
+VCS_SLOW_FN void set_player_0(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
+  (void)i;
+  set_player(m, asleep, 0, value);
+}
+VCS_SLOW_FN void set_player_1(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
+  (void)i;
+  set_player(m, asleep, 1, value);
+}
 
-VCS_SLOW_FN void set_missile(vcs_t *m, vcs_asleep_t *asleep, unsigned i, uint8_t value) {
+VCS_SLOW_FN void set_missile(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i) {
   change(m, asleep, VCS_M0 + i);
   m->enam[i] = value;
   turn(asleep, VCS_M0 + i, vcs_missile_on(m, (int)i));
@@ -129,7 +135,7 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
     case VCS_COLUBK_W:
       vcs_asleep_note(asleep, time, r);
       i = vcs_colour_index(r - VCS_COLUP0_W), value = vcs_tia_colour(m, video, value);
-      if (m->colu[i] != value) set_colour(m, asleep, i, value);
+      if (m->colu[i] != value) set_colour(m, asleep, value, i);
       return true;
     case VCS_CTRLPF:
       if (m->pf_mirrored != (value & 1) || (m->ctrlpf ^ value) & 1) return false;
@@ -146,7 +152,7 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
     case VCS_PF1:
     case VCS_PF2:
       vcs_asleep_note(asleep, time, r);
-      if (m->pf[r - VCS_PF0] != value) set_playfield(m, asleep, r - VCS_PF0, value);
+      if (m->pf[r - VCS_PF0] != value) set_playfield(m, asleep, value, r - VCS_PF0);
       return true;
     case VCS_AUDC0:
     case VCS_AUDC1:
@@ -163,9 +169,9 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
       vcs_asleep_note(asleep, time, r);
       if (m->grp[i] != value || m->grp_old[i ^ 1] != m->grp[i ^ 1] || (i && m->enabl_old != m->enabl)) {
         if (i) {
-          set_player_1(m, asleep, value);
+          set_player_1(m, asleep, value, i);
         } else {
-          set_player_0(m, asleep, value);
+          set_player_0(m, asleep, value, i);
         }
       }
       return true;
@@ -173,7 +179,7 @@ VCS_HOT_FN bool store(vcs_t *m, vcs_video_t *video, uint64_t time, unsigned r, u
     case VCS_ENAM1:
       i = r - VCS_ENAM0, value &= 2;
       vcs_asleep_note(asleep, time, r);
-      if (m->enam[i] != value) set_missile(m, asleep, i, value);
+      if (m->enam[i] != value) set_missile(m, asleep, value, i);
       return true;
     case VCS_ENABL:
       value &= 2;
@@ -362,7 +368,20 @@ const vcs_native_calls_t vcs_native_calls = {.read = native_read,
                                              .set_status = native_set_status,
                                              .wait = native_wait,
                                              .wait_line = native_wait_line,
-                                             .store = {VCS_TIA_ROWS(NATIVE_STORE_ROW)}};
+                                             .stirs = vcs_asleep_stirs,
+                                             .hmove = hmove,
+                                             .store = {VCS_TIA_ROWS(NATIVE_STORE_ROW)},
+                                             .change = {[VCS_COLUP0_W] = set_colour,
+                                                        [VCS_COLUP1_W] = set_colour,
+                                                        [VCS_COLUPF_W] = set_colour,
+                                                        [VCS_COLUBK_W] = set_colour,
+                                                        [VCS_PF0] = set_playfield,
+                                                        [VCS_PF1] = set_playfield,
+                                                        [VCS_PF2] = set_playfield,
+                                                        [VCS_GRP0] = set_player_0,
+                                                        [VCS_GRP1] = set_player_1,
+                                                        [VCS_ENAM0] = set_missile,
+                                                        [VCS_ENAM1] = set_missile}};
 
 /* ---- The loop around it ------------------------------------------------------------------------------------------ */
 

@@ -136,7 +136,9 @@ typedef struct {
   size_t jump[JUMPS_MOST], back;
   known_t known;
   uint16_t at; /* offset of the instruction in the bank */
-  int8_t reg;  /* the register that has the address */
+  int8_t reg;  /* the register that has the address, or the value, if it is a change */
+  bool change;  /* it calls `change` */
+  size_t again; /* where it comes back if the TIA only stirs; 0: it does not ask */
 } call_t;
 
 typedef struct {
@@ -362,23 +364,24 @@ static void link_to(unit_t *u, size_t jump, uint32_t to) {
 }
 
 /* A jump of 0 is none. */
-static void call_out_of_line(unit_t *u, const size_t jump[JUMPS_MOST], const known_t *known, uint32_t at, int reg) {
+static call_t *call_out_of_line(unit_t *u, const size_t jump[JUMPS_MOST], const known_t *known, uint32_t at, int reg) {
   if (u->calls == SIZE_MOST) {
     u->x.full = true;
-    return;
+    u->calls--;
   }
   call_t *c = &u->call[u->calls++];
   *c = (call_t){.back = u->x.used, .known = *known, .at = (uint16_t)at, .reg = (int8_t)reg};
   memcpy(c->jump, jump, sizeof c->jump);
+  return c;
 }
 
-static void call(unit_t *u, uint64_t function) {
-  x86_load(&u->x, 64, RDI, x86_register(RUN));
+static void call_with(unit_t *u, int first, uint64_t function) {
+  x86_load(&u->x, 64, RDI, x86_register(first));
   x86_load_constant(&u->x, RAX, function);
   x86_call_register(&u->x, RAX);
   clobber(u);
 }
-#define CALL(u, function) call(u, (uint64_t)(uintptr_t)(vcs_native_calls.function))
+#define CALL(u, function) call_with(u, RUN, (uint64_t)(uintptr_t)(vcs_native_calls.function))
 
 /* ---- Operations ----------------------------------------------------------------------------------------------- */
 
@@ -858,12 +861,14 @@ static void write_by_call(unit_t *u, const instruction_t *i, uint32_t at, int re
   leave_by(u, x86_jump_if(x, X86_NZ), &u->known, pc_of(u, at + i->length), VCS_NATIVE_LEFT);
 }
 
-/* Notes an access to the TIA if it sleeps; returns the jump that is taken if it does not. */
-static size_t note(unit_t *u, unsigned r) {
+/* Notes an access to the TIA if it sleeps; returns the jump that is taken if it does not, and where it comes back if it
+ * only stirs. */
+static size_t note(unit_t *u, unsigned r, size_t *again) {
   x86_t *x = &u->x;
   x86_do(x, 64, X86_CMP, TIME, IN_RUN(asleep.wake));
   clobber(u);
   const size_t jump = x86_jump_if(x, X86_NC);
+  *again = x->used;
   x86_store(x, 64, IN_RUN(asleep.last), TIME);
   x86_store_constant(x, 8, IN_RUN(asleep.last_register), r);
   return jump;
@@ -873,8 +878,6 @@ static size_t note(unit_t *u, unsigned r) {
  * The conditions are those of store() there. */
 static void store_tia(unit_t *u, uint32_t at, unsigned r, int value) {
   x86_t *x = &u->x;
-  size_t jump[JUMPS_MOST] = {0};
-  int jumps = 0;
   size_t offset = 0, kept = 0;
   unsigned mask = 0xFF;
   switch (r) {
@@ -922,46 +925,57 @@ static void store_tia(unit_t *u, uint32_t at, unsigned r, int value) {
     default:
       break;
   }
+  size_t awake[JUMPS_MOST] = {0}, changes[JUMPS_MOST] = {0}, again = 0;
+  int reg = value, jumps = 0;
   settle_time(u);
   if (kept) {
-    jump[jumps++] = note(u, r);
+    awake[0] = note(u, r, &again);
     x86_load(x, 32, RAX, x86_register(value));
     x86_shift(x, X86_SHR, RAX, 4);
     x86_store(x, 8, tia(kept), RAX);
   } else if (offset) {
-    jump[jumps++] = note(u, r);
+    awake[0] = note(u, r, &again);
     if (mask != 0xFF) {
+      reg = RAX;
       x86_load(x, 32, RAX, x86_register(value));
       x86_do_constant(x, 32, X86_AND, x86_register(RAX), (int32_t)mask);
-      x86_do(x, 8, X86_CMP, RAX, tia(offset));
-    } else {
-      x86_do(x, 8, X86_CMP, value, tia(offset));
     }
-    jump[jumps++] = x86_jump_if(x, X86_NZ);
+    x86_do(x, 8, X86_CMP, reg, tia(offset));
+    changes[jumps++] = x86_jump_if(x, X86_NZ);
     if (r == VCS_GRP0 || r == VCS_GRP1) { /* what it latches */
       const size_t other = r == VCS_GRP0;
       x86_load_short(x, 8, RAX, tia(offsetof(vcs_t, grp) + other));
       x86_do(x, 8, X86_CMP, RAX, tia(offsetof(vcs_t, grp_old) + other));
-      jump[jumps++] = x86_jump_if(x, X86_NZ);
+      changes[jumps++] = x86_jump_if(x, X86_NZ);
     }
     if (r == VCS_GRP1) {
       x86_load_short(x, 8, RAX, IN_M(enabl));
       x86_do(x, 8, X86_CMP, RAX, IN_M(enabl_old));
-      jump[jumps++] = x86_jump_if(x, X86_NZ);
+      changes[jumps++] = x86_jump_if(x, X86_NZ);
     }
+  } else if (r == VCS_HMOVE) {
+    x86_do(x, 64, X86_CMP, TIME, IN_RUN(asleep.wake));
+    awake[0] = x86_jump_if(x, X86_NC);
+    again = x->used;
+    x86_load(x, 64, RSI, x86_register(RUN));
+    x86_load(x, 64, RDX, x86_register(TIME));
+    call_with(u, M, (uint64_t)(uintptr_t)vcs_native_calls.hmove);
+    x86_test(x, 8, RAX, RAX);
+    changes[0] = x86_jump_if(x, X86_Z);
   } else {
-    jump[jumps++] = x86_jump(x);
+    awake[0] = x86_jump(x);
   }
   clobber(u);
-  call_out_of_line(u, jump, &u->known, at, X86_NONE);
+  call_out_of_line(u, awake, &u->known, at, X86_NONE)->again = again;
+  if (changes[0]) call_out_of_line(u, changes, &u->known, at, reg)->change = vcs_native_calls.change[r] != NULL;
 }
 
 /* ... and WSYNC: the time goes on to the end of the line. */
 static void store_wsync(unit_t *u, uint32_t at) {
   x86_t *x = &u->x;
-  size_t jump[JUMPS_MOST] = {0};
+  size_t jump[JUMPS_MOST] = {0}, again;
   settle_time(u);
-  jump[0] = note(u, VCS_WSYNC);
+  jump[0] = note(u, VCS_WSYNC, &again);
   x86_do(x, 64, X86_CMP, TIME, IN_RUN(asleep.line_end));
   jump[1] = x86_jump_if(x, X86_A);
   x86_do_constant(x, 64, X86_OR, x86_register(TIME), -(VCS_COUNT_MASK + 1)); /* the count stays */
@@ -1059,6 +1073,13 @@ static void write_call(unit_t *u, const call_t *c) {
   for (int k = 0; k < JUMPS_MOST && c->jump[k]; k++) x86_land(x, c->jump[k], x->used);
   if (i.fact.access == VCS_ACCESS_READ) {
     read_by_call(u, &i, c->at, c->reg);
+  } else if (i.fact.operation == DO_PHP) {
+    settle_flags(u, VCS_OF_NZC);
+    x86_load(x, 64, RSI, x86_register(TIME));
+    CALL(u, push_status);
+    x86_load(x, 64, TIME, x86_register(RAX));
+    x86_do_constant(x, 8, X86_CMP, IN_RUN(cpu.stop), 0);
+    leave_by(u, x86_jump_if(x, X86_NZ), &u->known, pc_of(u, c->at + 1u), VCS_NATIVE_LEFT);
   } else if (i.fact.operation == DO_PLA) {
     x86_address(x, 64, RSI, x86_memory(TIME, (int32_t)u->known.pending));
     CALL(u, pull);
@@ -1070,7 +1091,24 @@ static void write_call(unit_t *u, const call_t *c) {
     x86_load(x, 64, TIME, x86_register(RAX));
     x86_do_constant(x, 8, X86_CMP, IN_RUN(cpu.stop), 0);
     leave_by(u, x86_jump_if(x, X86_NZ), &u->known, pc_of(u, c->at + 2u), VCS_NATIVE_LEFT);
+  } else if (c->change) {
+    const unsigned place = r >= VCS_PF0 && r <= VCS_PF2        ? r - VCS_PF0
+                           : r == VCS_ENAM0 || r == VCS_ENAM1 ? r - VCS_ENAM0
+                           : r >= VCS_COLUP0_W && r <= VCS_COLUBK_W ? vcs_colour_index(r - VCS_COLUP0_W)
+                                                                    : 0;
+    x86_load(x, 64, RSI, x86_register(RUN));
+    x86_load(x, 32, RDX, x86_register(c->reg));
+    x86_load_constant(x, RCX, place);
+    call_with(u, M, (uint64_t)(uintptr_t)vcs_native_calls.change[r]);
   } else if (r < 64) {
+    if (c->again) {
+      x86_load(x, 64, RSI, x86_register(RUN));
+      x86_load(x, 64, RDX, x86_register(TIME));
+      x86_load_constant(x, RCX, r);
+      call_with(u, M, (uint64_t)(uintptr_t)vcs_native_calls.stirs);
+      x86_test(x, 8, RAX, RAX);
+      x86_land(x, x86_jump_if(x, X86_NZ), c->again);
+    }
     x86_load(x, 32, RSI, x86_register(stored_register(i.fact.operation)));
     x86_load(x, 64, RDX, x86_register(TIME));
     CALL(u, store[r]);
@@ -1083,6 +1121,8 @@ static void write_call(unit_t *u, const call_t *c) {
 }
 
 /* ---- The stack, jumps and branches ---------------------------------------------------------------------------- */
+
+static int test_flag(unit_t *u, unsigned flag);
 
 /* Jumps to the code of an offset in the bank that is in RCX; leaves if there is none. */
 static void jump_by_table(unit_t *u, const known_t *before, uint32_t at, int32_t further, int how) {
@@ -1125,6 +1165,32 @@ static void go_to_operand(unit_t *u, const instruction_t *i, uint32_t at) {
   }
 }
 
+/* PHP. Programs use it to switch a missile or the ball on and off, by Z: the stack pointer is at ENAM0, ENAM1 or ENABL,
+ * and if the register keeps its value, that is noted. */
+VCS_ASSERT(offsetof(vcs_t, enabl) == offsetof(vcs_t, enam) + 2 && VCS_ENABL == VCS_ENAM0 + 2, "three in a row");
+static void push_status(unit_t *u, uint32_t at) {
+  x86_t *x = &u->x;
+  size_t jump[JUMPS_MOST];
+  settle_time(u);
+  x86_set(x, test_flag(u, VCS_OF_Z), x86_register(RDX));
+  x86_load_short(x, 8, RDX, x86_register(RDX));
+  x86_address(x, 32, RDX, x86_indexed(RDX, RDX, 0));
+  x86_load_short(x, 8, RAX, IN_RUN(cpu.sp));
+  x86_address(x, 32, RCX, x86_memory(RAX, -VCS_ENAM0));
+  x86_do_constant(x, 32, X86_CMP, x86_register(RCX), 3);
+  jump[0] = x86_jump_if(x, X86_NC);
+  x86_do(x, 64, X86_CMP, TIME, IN_RUN(asleep.wake));
+  jump[1] = x86_jump_if(x, X86_NC);
+  x86_do(x, 8, X86_CMP, RDX, x86_indexed(M, RCX, (int32_t)offsetof(vcs_t, enam)));
+  jump[2] = x86_jump_if(x, X86_NZ);
+  jump[3] = 0;
+  x86_store(x, 64, IN_RUN(asleep.last), TIME);
+  x86_store(x, 8, IN_RUN(asleep.last_register), RAX);
+  x86_count(x, true, IN_RUN(cpu.sp));
+  clobber(u);
+  call_out_of_line(u, jump, &u->known, at, X86_NONE);
+}
+
 /* Returns whether the next instruction follows. */
 static bool do_stack(unit_t *u, const instruction_t *i, uint32_t at) {
   x86_t *x = &u->x;
@@ -1145,13 +1211,7 @@ static bool do_stack(unit_t *u, const instruction_t *i, uint32_t at) {
   }
   if (operation == DO_PHP) {
     u->known.pending += cost;
-    settle_time(u);
-    settle_flags(u, VCS_OF_NZC);
-    x86_load(x, 64, RSI, x86_register(TIME));
-    CALL(u, push_status);
-    x86_load(x, 64, TIME, x86_register(RAX));
-    x86_do_constant(x, 8, X86_CMP, IN_RUN(cpu.stop), 0);
-    leave_by(u, x86_jump_if(x, X86_NZ), &u->known, pc_of(u, at + 1), VCS_NATIVE_LEFT);
+    push_status(u, at);
     return true;
   }
   /* the others find their bytes in RAM, or are left to cpu.h */
