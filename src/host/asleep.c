@@ -281,10 +281,20 @@ typedef struct {
 
 /* ---- What compiled code calls (native.h) ------------------------------------------------------------------------ */
 
+/* Code goes on after an access to a page with hot spots that has left the banks as they were. */
+VCS_SLOW_FN uint32_t native_read_hot(vcs_native_run_t *run, uint16_t addr) {
+  uint32_t banks[4];
+  memcpy(banks, run->m->bank, sizeof banks);
+  const uint8_t value = vcs_bus_read(run->cart, run->m, &run->cpu, &run->asleep.video, addr);
+  if (memcmp(banks, run->m->bank, sizeof banks) == 0) run->cpu.stop = 0;
+  return value;
+}
+
 static uint32_t native_read(vcs_native_run_t *run, uint32_t addr, uint64_t time, uint32_t last) {
   run->cpu.time = time;
   run->cpu.stop = 0;
   run->cpu.bus = (uint8_t)last;
+  if (addr & 0x1000) return native_read_hot(run, (uint16_t)addr);
   return vcs_bus_read(run->cart, run->m, &run->cpu, &run->asleep.video, (uint16_t)addr);
 }
 
@@ -295,9 +305,14 @@ static uint64_t native_write(vcs_native_run_t *run, uint32_t place, uint64_t tim
   vcs_video_t *video = &run->asleep.video;
   const uint16_t addr = (uint16_t)place;
   const uint8_t value = (uint8_t)stored;
+  uint32_t banks[4];
+  memcpy(banks, m->bank, sizeof banks);
   cpu->time = time;
   VCS_RUN_WRITE_BUS(0, addr)
-  if (VCS_UNLIKELY(cpu->stop)) m->bus = value;
+  if (VCS_UNLIKELY(cpu->stop)) {
+    m->bus = value;
+    if (memcmp(banks, m->bank, sizeof banks) == 0) cpu->stop &= VCS_STOP_FRAME;
+  }
   return cpu->time;
 }
 

@@ -82,6 +82,7 @@ struct vcs_native {
   size_t used, tables, leave;
   place_t place[BANKS_MOST];
   atomic_int places;
+  atomic_uchar recent[32]; /* by base and start: the place to look at first */
 };
 
 /* ---- Facts about instructions --------------------------------------------------------------------------------- */
@@ -135,8 +136,8 @@ enum { JUMPS_MOST = 4 };
 typedef struct {
   size_t jump[JUMPS_MOST], back;
   known_t known;
-  uint16_t at; /* offset of the instruction in the bank */
-  int8_t reg;  /* the register that has the address, or the value, if it is a change */
+  uint16_t at;  /* offset of the instruction in the bank */
+  int8_t reg;   /* the register that has the address, or the value, if it is a change */
   bool change;  /* it calls `change` */
   size_t again; /* where it comes back if the TIA only stirs; 0: it does not ask */
 } call_t;
@@ -181,35 +182,11 @@ static instruction_t instruction_at(const unit_t *u, uint32_t at) {
   i.second = code.row >= VCS_ROW_SECOND && code.row < VCS_ROW_STEP;
   if (i.row != VCS_ROW_STEP && i.row != VCS_ROW_HOT) {
     i.word = i.length == 2 ? bytes[1] : i.length == 3 ? (uint16_t)(bytes[1] | bytes[2] << 8) : 0;
-    /* RTS to an instruction reads the byte before it */
-    if (at > 0 && u->cart->code[image - 1].row == VCS_ROW_HOT) i.row = VCS_ROW_STEP;
   }
-  switch (i.fact.operation) {
-    case DO_ANC:
-    case DO_ASR:
-    case DO_ARR:
-    case DO_SBX:
-    case DO_LAS:
-    case DO_LXA:
-    case DO_ANE:
-    case DO_SAX:
-    case DO_SHA:
-    case DO_SHX:
-    case DO_SHY:
-    case DO_SHS:
-    case DO_SLO:
-    case DO_RLA:
-    case DO_SRE:
-    case DO_RRA:
-    case DO_DCP:
-    case DO_ISB:
-    case DO_RTI:
-    case DO_BRK:
-    case DO_JAM:
-      i.row = VCS_ROW_STEP;
-      break;
-    default:
-      break;
+  const unsigned operation = i.fact.operation; /* rare ones have no code; VCS_OPERATIONS has them side by side */
+  if ((operation >= DO_ANC && operation <= DO_ANE) || (operation >= DO_SAX && operation <= DO_SHS) ||
+      (operation >= DO_SLO && operation <= DO_ISB) || (operation >= DO_RTI && operation <= DO_JAM)) {
+    i.row = VCS_ROW_STEP;
   }
   return i;
 }
@@ -229,6 +206,19 @@ static uint32_t jump_target(const unit_t *u, const instruction_t *i) {
   return to < u->size ? to : u->size;
 }
 
+/* Whether reads from the operand on, as far as `reach`, find plain ROM of the bank that the code is in. */
+static bool is_own_rom(const unit_t *u, const instruction_t *i, uint32_t reach) {
+  const uint32_t offset = (uint32_t)(i->word - u->place->start) & 0x1FFF;
+  return !i->second || (i->word & 0x1000 && offset + reach < u->size &&
+                        vcs_decode_plain(u->cart, i->word & 0xFFF, (i->word & 0xFFF) + reach));
+}
+
+/* Whether they find plain ROM of one slice, whatever its bank. */
+static bool is_slice(const unit_t *u, const instruction_t *i, uint32_t reach) {
+  return i->word & 0x1000 && (i->word & 0x3FF) + reach < 0x400 &&
+         vcs_decode_plain(u->cart, i->word & 0xFFF, (i->word & 0xFFF) + reach);
+}
+
 static where_t where(const unit_t *u, const instruction_t *i) {
   switch (i->fact.mode) {
     case VCS_MODE_IMM:
@@ -236,7 +226,7 @@ static where_t where(const unit_t *u, const instruction_t *i) {
     case VCS_MODE_ZP:
       return i->word & 0x80 ? IN_RAM : ELSEWHERE;
     case VCS_MODE_ABS:
-      if (i->fact.access == VCS_ACCESS_READ && !i->second) return IN_CODE; /* ROM */
+      if (i->fact.access == VCS_ACCESS_READ && is_own_rom(u, i, 0)) return IN_CODE;
       if ((i->word & 0x1280) == 0x80 && !u->cart->snoops) return IN_RAM;
       if (i->fact.access == VCS_ACCESS_READ && (i->word & 0x1280) == 0x280 && u->cart->passive_ports &&
           !u->cart->snoops && ((i->word & 7) == 0 || (i->word & 7) == 2)) {
@@ -259,7 +249,7 @@ static bool is_quiet(const unit_t *u, const instruction_t *i) {
     case VCS_ACCESS_WRITE:
     case VCS_ACCESS_MODIFY:
       if ((i->fact.mode == VCS_MODE_ABX || i->fact.mode == VCS_MODE_ABY) && i->fact.access == VCS_ACCESS_READ) {
-        return !i->second;
+        return is_own_rom(u, i, 255) || is_slice(u, i, 255);
       }
       return where(u, i) != ELSEWHERE;
     default:
@@ -775,10 +765,18 @@ static void do_read_instruction(unit_t *u, const instruction_t *i, uint32_t at) 
         add_crossing(u, RAX);
         clobber(u);
       }
-      if (!i->second) {
+      if (is_own_rom(u, i, 255)) {
         const uint8_t *rom = u->cart->rom + u->place->base + (i->word & (u->size - 1));
         x86_load_constant(x, RDX, (uint64_t)(uintptr_t)rom);
         from = (source_t){.place = x86_indexed(RDX, index, 0)};
+        break;
+      }
+      if (is_slice(u, i, 255)) {
+        x86_load(x, 32, RAX, x86_memory(M, (int32_t)offsetof(vcs_t, bank) + 4 * (i->word >> 10 & 3)));
+        x86_load_constant(x, RDX, (uint64_t)(uintptr_t)(u->cart->rom + (i->word & 0x3FF)));
+        x86_do(x, 64, X86_ADD, RAX, x86_register(index));
+        clobber(u);
+        from = (source_t){.place = x86_indexed(RDX, RAX, 0)};
         break;
       }
       x86_address(x, 32, RAX, x86_memory(index, i->word));
@@ -1092,8 +1090,8 @@ static void write_call(unit_t *u, const call_t *c) {
     x86_do_constant(x, 8, X86_CMP, IN_RUN(cpu.stop), 0);
     leave_by(u, x86_jump_if(x, X86_NZ), &u->known, pc_of(u, c->at + 2u), VCS_NATIVE_LEFT);
   } else if (c->change) {
-    const unsigned place = r >= VCS_PF0 && r <= VCS_PF2        ? r - VCS_PF0
-                           : r == VCS_ENAM0 || r == VCS_ENAM1 ? r - VCS_ENAM0
+    const unsigned place = r >= VCS_PF0 && r <= VCS_PF2             ? r - VCS_PF0
+                           : r == VCS_ENAM0 || r == VCS_ENAM1       ? r - VCS_ENAM0
                            : r >= VCS_COLUP0_W && r <= VCS_COLUBK_W ? vcs_colour_index(r - VCS_COLUP0_W)
                                                                     : 0;
     x86_load(x, 64, RSI, x86_register(RUN));
@@ -1160,7 +1158,8 @@ static void go_to_operand(unit_t *u, const instruction_t *i, uint32_t at) {
   const uint32_t to = jump_target(u, i);
   if (to < u->size) {
     go_to(u, to, to <= at);
-  } else {
+  } else { /* perhaps where there is no ROM, and the next fetch shows the last byte on the bus */
+    x86_store_constant(&u->x, 8, IN_M(bus), i->word >> 8);
     leave_by(u, x86_jump(&u->x), &u->known, i->word, VCS_NATIVE_LEFT);
   }
 }
@@ -1513,6 +1512,13 @@ static void write_frame(unit_t *u) {
   x86_return(x);
 }
 
+/* Whether an instruction can be found by the table. A return to it reads the byte before it, which must have no effect.
+ */
+static bool is_entry(const place_t *place, const vcs_code_t *code, uint16_t at) {
+  const uint16_t row = code[place->base + at].row;
+  return row != VCS_ROW_STEP && row != VCS_ROW_HOT && (at == 0 || code[place->base + at - 1].row != VCS_ROW_HOT);
+}
+
 /* Compiles what can be reached from an instruction. Returns false if there is no room. */
 static bool compile(vcs_native_t *native, const place_t *place, uint32_t at) {
   unit_t *u = malloc(sizeof *u);
@@ -1539,6 +1545,7 @@ static bool compile(vcs_native_t *native, const place_t *place, uint32_t at) {
     native->used = end;
     for (int i = 0; i < u->entries; i++) {
       const uint16_t entry = u->entry[i];
+      if (!is_entry(place, native->code, entry)) continue;
       atomic_store_explicit(&place->entry[entry], (uint32_t)u->label[entry], memory_order_release);
     }
   }
@@ -1596,9 +1603,14 @@ bool vcs_native_ready(vcs_native_t *native, const vcs_cart_t *cart) {
 }
 
 static const place_t *find_place(vcs_native_t *native, uint32_t base, uint16_t start) {
+  atomic_uchar *recent = &native->recent[(base >> 10 ^ start >> 8) & 31];
+  const int guess = atomic_load_explicit(recent, memory_order_relaxed);
   const int places = atomic_load_explicit(&native->places, memory_order_acquire);
-  for (int i = 0; i < places; i++) {
-    if (native->place[i].base == base && native->place[i].start == start) return &native->place[i];
+  for (int k = -1; k < places; k++) {
+    const int i = k < 0 ? guess : k;
+    if (i >= places || native->place[i].base != base || native->place[i].start != start) continue;
+    if (i != guess) atomic_store_explicit(recent, (unsigned char)i, memory_order_relaxed);
+    return &native->place[i];
   }
   return NULL;
 }
@@ -1624,8 +1636,7 @@ const void *vcs_native_find(vcs_native_t *native, uint32_t base, uint16_t start,
   const place_t *place = find_place(native, base, start);
   uint32_t entry = place ? atomic_load_explicit(&place->entry[at], memory_order_acquire) : 0;
   if (!entry) {
-    const uint16_t row = native->code[base + at].row;
-    if (row == VCS_ROW_STEP || row == VCS_ROW_HOT) return NULL;
+    if (!is_entry(&(place_t){.base = base}, native->code, at)) return NULL;
     pthread_mutex_lock(&native->lock);
     place = find_place(native, base, start);
     if (!place) place = make_place(native, base, start);

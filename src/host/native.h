@@ -48,10 +48,11 @@ typedef struct {
   void (*set_status)(vcs_native_run_t *run, uint32_t value);                             /* PLP, with the byte pulled */
   uint64_t (*wait)(vcs_native_run_t *run, uint64_t time, uint32_t least, uint32_t most); /* VCS_SKIP_WAIT of run.h */
   uint64_t (*wait_line)(vcs_native_run_t *run, uint64_t time, uint32_t value);           /* a store to WSYNC */
-  bool (*stirs)(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r); /* vcs_asleep_stirs */
-  bool (*hmove)(vcs_t *m, vcs_asleep_t *asleep, uint64_t time);             /* false: `store` does it */
-  uint32_t (*store[64])(vcs_native_run_t *run, uint32_t value, uint64_t time);          /* by register, or NULL */
-  void (*change[64])(vcs_t *m, vcs_asleep_t *asleep, uint8_t value, unsigned i); /* the same if it only changes; or NULL */
+  bool (*stirs)(vcs_t *m, vcs_asleep_t *asleep, uint64_t time, unsigned r);              /* vcs_asleep_stirs */
+  bool (*hmove)(vcs_t *m, vcs_asleep_t *asleep, uint64_t time);                          /* false: `store` does it */
+  uint32_t (*store[64])(vcs_native_run_t *run, uint32_t value, uint64_t time);           /* by register, or NULL */
+  void (*change[64])(vcs_t *m, vcs_asleep_t *asleep, uint8_t value,
+                     unsigned i); /* the same if it only changes; or NULL */
 } vcs_native_calls_t;
 extern const vcs_native_calls_t vcs_native_calls;
 
