@@ -294,7 +294,7 @@ static uint32_t native_read(vcs_native_run_t *run, uint32_t addr, uint64_t time,
   run->cpu.time = time;
   run->cpu.stop = 0;
   run->cpu.bus = (uint8_t)last;
-  if (addr & 0x1000) return native_read_hot(run, (uint16_t)addr);
+  if (addr & 0x1000 && run->cart->hot_pages >> (addr >> 6 & 63) & 1) return native_read_hot(run, (uint16_t)addr);
   return vcs_bus_read(run->cart, run->m, &run->cpu, &run->asleep.video, (uint16_t)addr);
 }
 

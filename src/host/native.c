@@ -800,10 +800,6 @@ static void do_read_instruction(unit_t *u, const instruction_t *i, uint32_t at) 
       add_crossing(u, RAX);
       clobber(u);
       x86_load_short(x, 16, RDX, x86_register(RDX));
-      if (i->second) {
-        read_by_call(u, i, at, RDX);
-        return;
-      }
       x86_test_constant(x, 32, x86_register(RDX), 0x1000);
       jump[0] = x86_jump_if(x, X86_Z);
       if (u->cart->hot_pages) {
@@ -813,8 +809,17 @@ static void do_read_instruction(unit_t *u, const instruction_t *i, uint32_t at) 
         x86_bit(x, RAX, RCX);
         jump[1] = x86_jump_if(x, X86_C);
       }
-      x86_do_constant(x, 32, X86_AND, x86_register(RDX), (int32_t)u->size - 1);
-      x86_load_constant(x, RAX, (uint64_t)(uintptr_t)(u->cart->rom + u->place->base));
+      if (i->second) { /* the slice may be of any bank */
+        x86_load(x, 32, RCX, x86_register(RDX));
+        x86_shift(x, X86_SHR, RCX, 8);
+        x86_do_constant(x, 32, X86_AND, x86_register(RCX), 3 * sizeof(uint32_t));
+        x86_do_constant(x, 32, X86_AND, x86_register(RDX), 0x3FF);
+        x86_do(x, 32, X86_ADD, RDX, x86_indexed(M, RCX, (int32_t)offsetof(vcs_t, bank)));
+        x86_load_constant(x, RAX, (uint64_t)(uintptr_t)u->cart->rom);
+      } else {
+        x86_do_constant(x, 32, X86_AND, x86_register(RDX), (int32_t)u->size - 1);
+        x86_load_constant(x, RAX, (uint64_t)(uintptr_t)(u->cart->rom + u->place->base));
+      }
       from = (source_t){.place = x86_indexed(RAX, RDX, 0)};
       break;
     case VCS_MODE_IZX:
